@@ -1,0 +1,15 @@
+// Package dissect holds what the dissectors of the iWARP layers share: the
+// error type and the description of header fields.
+//
+// The layers are in the packages below it: mpa (RFC 5044, RFC 6581), ddp
+// (RFC 5041), rdmap (RFC 5040, RFC 7306) and sctpddp (RFC 5043). Each header
+// has one file with its bit diagram, its struct, Decode, Append and the
+// [Header] description that filters, JSON, the tree and the documentation
+// read.
+//
+// Decoders describe, rules judge: a decoder fails only when the octets cannot
+// be laid out. A reserved bit that is set, a wrong version or a bad CRC is a
+// field of the result.
+//
+// All numbers on the wire are in network byte order, except the CRC32c.
+package dissect

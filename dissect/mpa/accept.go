@@ -1,0 +1,195 @@
+package mpa
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"math/bits"
+)
+
+// minHead is the longest DDP header.
+const minHead = 18
+
+// accept describes the FPDU whose octets are w and moves behind it.
+func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
+	f := &d.FPDU
+	f.Offset, f.Size, f.Lead, f.ULPDULength = d.off, len(w), lead > 0, uint16(n) //nolint:gosec // read from 16 bits
+	f.Wire, f.Missing, f.Captured = w, f.Missing[:0], Full
+	if len(d.holes) > 0 {
+		d.listMissing(f)
+	}
+	whole := len(f.Missing) == 0
+	if whole && d.gapAt >= 0 && d.off >= d.gapAt {
+		f.Captured = CompleteAfterGap
+	}
+	f.HasCRC = whole || f.has(len(w)-crcSize, len(w))
+	f.CRC, f.WantCRC = binary.BigEndian.Uint32(w[len(w)-crcSize:]), 0
+	switch {
+	case !d.crc:
+		f.CRCStatus = CRCOff
+	case !whole:
+		f.CRCStatus = CRCUnverifiable
+	default:
+		f.WantCRC = bits.ReverseBytes32(crc32.Checksum(w[:len(w)-crcSize], castagnoli))
+		f.CRCStatus = CRCBad
+		if f.CRC == f.WantCRC {
+			f.CRCStatus = CRCGood
+		}
+	}
+	if d.cfg.Markers == Unknown && !d.crc && !d.markers && !d.hasGrid && d.betrayed(w) {
+		d.unread(w)
+		return None, false
+	}
+	f.Markers = f.Markers[:0]
+	if d.markers {
+		d.listMarkers(f, lead)
+	}
+	d.cut(f, lead, n)
+	f.Sync, d.seek.found = d.seek.found, InSync
+
+	switch {
+	case f.CRCStatus == CRCGood:
+		d.suspect = d.suspect[:0]
+	case whole && !d.seek.force && !d.cfg.Grammar.Light(f.Head, n):
+		// Is it an odd FPDU in a good chain, or is the place lost? What
+		// follows tells.
+		d.unread(w)
+		d.startSeek(d.off, false)
+		d.seek.odd = d.off + int64(f.Size)
+		return None, false
+	case f.CRCStatus == CRCBad:
+		d.susOff, d.suspect = d.off, append(d.suspect[:0], w...)
+	default:
+		d.suspect = d.suspect[:0]
+	}
+	d.seek.force = false
+	d.off += int64(f.Size)
+	return Got, true
+}
+
+// betrayed looks for a marker in an FPDU that was framed without knowing of
+// any, in a stream without CRCs: four octets that tell their own distance.
+func (d *Decoder) betrayed(w []byte) bool {
+	for p := MarkerSize; p < MarkerInterval && p+MarkerSize <= len(w); p += 4 {
+		if int(binary.BigEndian.Uint32(w[p:])) == p {
+			d.markers, d.hasGrid, d.grid = true, true, d.off+int64(p)
+			return true
+		}
+	}
+	return false
+}
+
+// unread puts the FPDU that was just looked at back in front of the rest.
+func (d *Decoder) unread(w []byte) {
+	if len(d.buf) > 0 {
+		d.rd -= len(w)
+		return
+	}
+	d.buf = append(d.buf[:0], w...)
+}
+
+// listMissing lists the missing octets of the FPDU and forgets them.
+func (d *Decoder) listMissing(f *FPDU) {
+	end := f.Offset + int64(f.Size)
+	keep := 0
+	for _, h := range d.holes {
+		if h.from < end && h.to > f.Offset {
+			f.Missing = append(f.Missing, Range{int(max(h.from-f.Offset, 0)), int(min(h.to, end) - f.Offset)})
+		}
+		if h.to > end {
+			d.holes[keep] = h
+			keep++
+		}
+	}
+	d.holes = d.holes[:keep]
+	if len(f.Missing) > 0 {
+		f.Captured = Partial
+	}
+}
+
+// listMarkers lists the markers of an FPDU.
+func (d *Decoder) listMarkers(f *FPDU, lead int) {
+	for at := d.toMarker(f.Offset); at+MarkerSize <= f.Size; at += MarkerInterval {
+		if len(f.Missing) > 0 && !f.has(at, at+MarkerSize) {
+			continue
+		}
+		f.Markers = append(f.Markers, Marker{
+			Offset:   f.Offset + int64(at),
+			Reserved: binary.BigEndian.Uint16(f.Wire[at:]),
+			Pointer:  binary.BigEndian.Uint16(f.Wire[at+2:]),
+			Expected: max(at-lead, 0),
+		})
+	}
+}
+
+// cut sets the parts of the FPDU: head, ULPDU and pad.
+func (d *Decoder) cut(f *FPDU, lead, n int) {
+	from := lead + lengthSize
+	whole := len(f.Missing) == 0
+	have := f.Wire
+	if !whole {
+		have = f.Wire[:f.Missing[0].From]
+	}
+	f.ULPDU, f.PadLen, f.PadKnown, f.Pad = nil, PadLen(n), whole, [3]byte{}
+	at := d.toMarker(f.Offset)
+	if lead > 0 {
+		at += MarkerInterval
+	}
+	if !d.markers || at >= f.Size {
+		// No marker behind ULPDU_Length.
+		f.Head = have[min(from, len(have)):min(from+min(n, headSize), len(have))]
+		if whole {
+			f.ULPDU = f.Wire[from : from+n]
+		}
+		copy(f.Pad[:], f.Wire[from+n:from+n+f.PadLen])
+		return
+	}
+	if d.cfg.Gather && whole {
+		d.full = d.strip(d.full[:0], f.Wire, f.Offset, from, n+f.PadLen)
+		f.ULPDU = d.full[:n]
+		f.Head = f.ULPDU[:min(n, headSize)]
+		copy(f.Pad[:], d.full[n:])
+		return
+	}
+	f.Head = d.strip(d.head[:0], have, f.Offset, from, min(n, headSize))
+	if whole && f.PadLen > 0 {
+		// The pad may be split by a marker: go back from the CRC.
+		for i, at := f.PadLen-1, f.Size-crcSize-1; i >= 0; i, at = i-1, at-1 {
+			if (f.Offset+int64(at)+1-MarkerSize-d.grid)&(MarkerInterval-1) == 0 {
+				at -= MarkerSize
+			}
+			f.Pad[i] = f.Wire[at]
+		}
+	}
+}
+
+// strip appends n octets of the FPDU w at offset off, from place at on, without
+// the markers between them and as far as w reaches.
+func (d *Decoder) strip(dst, w []byte, off int64, at, n int) []byte {
+	next := at + d.toMarker(off+int64(at))
+	for n > 0 && at < len(w) {
+		if at == next {
+			at += MarkerSize
+			next += MarkerInterval
+			continue
+		}
+		stop := min(at+n, next, len(w))
+		dst = append(dst, w[at:stop]...)
+		n -= stop - at
+		at = stop
+	}
+	return dst
+}
+
+// headOf gathers the head of an ULPDU of n octets from what there is of the
+// FPDU at d.off.
+func (d *Decoder) headOf(w []byte, lead, n int) []byte {
+	return d.headAt(w, d.off, lead, n)
+}
+
+func (d *Decoder) headAt(w []byte, off int64, lead, n int) []byte {
+	from := lead + lengthSize
+	if !d.markers {
+		return w[min(from, len(w)):min(from+min(n, headSize), len(w))]
+	}
+	return d.strip(d.head[:0], w, off, from, min(n, headSize))
+}

@@ -1,0 +1,361 @@
+package mpa
+
+import "encoding/binary"
+
+// Tri is something that may not be known.
+type Tri uint8
+
+// The three values.
+const (
+	Unknown Tri = iota
+	No
+	Yes
+)
+
+// TriOf returns Yes or No.
+func TriOf(b bool) Tri {
+	if b {
+		return Yes
+	}
+	return No
+}
+
+// Grammar tells the decoder what the layers above accept, so that it can judge
+// whether octets look like an FPDU. head holds the first octets of an ULPDU of
+// n octets, as far as they were captured.
+type Grammar struct {
+	// Quick judges the first two octets of an ULPDU; it must accept whatever
+	// Strict accepts.
+	Quick func(c0, c1 byte) bool
+	// Light rejects only what no DDP segment can be.
+	Light func(head []byte, n int) bool
+	// Strict accepts only what a correct sender writes.
+	Strict func(head []byte, n int) bool
+	// Follows reports whether the segment next can follow the segment head of
+	// n octets in a stream.
+	Follows func(head []byte, n int, next []byte) bool
+}
+
+// Config is what is known of a direction when its full operation begins.
+type Config struct {
+	// Markers and CRC are what was negotiated.
+	Markers, CRC Tri
+	// Start is true when the first octet is the start of full operation; then
+	// the marker grid is known too. Otherwise the place must be found.
+	Start bool
+	// Trusted is true when the connection is known to carry MPA. Then less
+	// evidence is asked for, and the search never ends.
+	Trusted bool
+	// Gather asks for the whole ULPDU of every FPDU that was captured whole.
+	Gather bool
+	// Grammar must be given.
+	Grammar *Grammar
+}
+
+// Event is what [Decoder.Next] found.
+type Event uint8
+
+// The events.
+const (
+	// None: more octets are needed.
+	None Event = iota
+	// Got: an FPDU is in Decoder.FPDU.
+	Got
+	// Unframed: octets [From, To) of the stream are not part of an FPDU.
+	Unframed
+	// Hopeless: nothing that looks like an FPDU, the search has ended. Only an
+	// untrusted direction comes to that.
+	Hopeless
+)
+
+// Decoder frames one direction of a connection. Hand it octets with
+// [Decoder.Write] or [Decoder.Missing], then call [Decoder.Next] until it
+// returns None.
+type Decoder struct {
+	// FPDU is the one that Next found.
+	FPDU FPDU
+	// From and To are the offsets of unframed octets; AfterGap is true when a
+	// gap or a late start is why they could not be framed.
+	From, To int64
+	AfterGap bool
+
+	cfg          Config
+	crc, markers bool
+	hasGrid      bool
+	grid         int64 // an offset at which a marker stands
+
+	in  []byte // borrowed input, behind what buf holds
+	off int64  // offset of the next octet to frame: that at buf[rd], else in[0]
+
+	// buf keeps octets that wait: an open FPDU, or what is being searched.
+	buf   []byte
+	rd    int
+	holes []hole
+
+	suspect []byte // the last FPDU, if its CRC was bad: its length may be wrong
+	susOff  int64
+
+	seek    seeker
+	gapAt   int64 // offset of the first gap, or -1
+	jumpTo  int64 // offset behind a hole too long to bridge, or 0
+	ended   bool
+	stopped bool
+
+	head [headSize]byte
+	full []byte
+}
+
+// Reset readies the decoder for a direction whose next octet has the offset.
+// Buffers are kept.
+func (d *Decoder) Reset(cfg Config, off int64) {
+	f := FPDU{Missing: d.FPDU.Missing, Markers: d.FPDU.Markers}
+	*d = Decoder{
+		FPDU: f, cfg: cfg, off: off, gapAt: -1,
+		buf: d.buf[:0], full: d.full[:0], suspect: d.suspect[:0], holes: d.holes[:0],
+		crc: cfg.CRC == Yes, markers: cfg.Markers == Yes, hasGrid: cfg.Start, grid: off,
+	}
+	d.startSeek(off, true)
+	d.seek.anchored = cfg.Start
+}
+
+// Markers reports whether FPDUs are framed with markers.
+func (d *Decoder) Markers() bool { return d.markers }
+
+// CRC reports whether CRCs are verified.
+func (d *Decoder) CRC() bool { return d.crc }
+
+// Seeking reports whether the place in the stream is not known.
+func (d *Decoder) Seeking() bool { return d.seek.on }
+
+// Open is the number of octets of an FPDU that has begun but is not whole.
+func (d *Decoder) Open() int { return len(d.buf) - d.rd }
+
+// Oldest is the lowest offset that may still become part of an FPDU.
+func (d *Decoder) Oldest() int64 {
+	if len(d.suspect) > 0 {
+		return d.susOff
+	}
+	return d.off
+}
+
+// Write hands over the next octets. They are borrowed until Next returns None.
+func (d *Decoder) Write(b []byte) { d.in = b }
+
+// End says that no more octets come; Next then hands out what is left.
+func (d *Decoder) End() { d.ended = true }
+
+// Next returns the next result.
+func (d *Decoder) Next() Event {
+	for {
+		ev, done := d.step()
+		if !done {
+			continue
+		}
+		if ev == None && d.jumpTo > 0 {
+			d.drop()
+			d.off, d.jumpTo = d.jumpTo, 0
+			d.startSeek(d.off, true)
+		}
+		return ev
+	}
+}
+
+// step does one thing; done is false when there may be more to do.
+func (d *Decoder) step() (ev Event, done bool) {
+	switch {
+	case d.stopped:
+		d.drop()
+		return None, true
+	case d.seek.on:
+		return d.search()
+	case d.rd < len(d.buf):
+		return d.buffered()
+	}
+	d.buf, d.rd = d.buf[:0], 0
+	if len(d.in) > 0 {
+		return d.direct()
+	}
+	if d.ended && len(d.suspect) > 0 {
+		d.rewind()
+		return None, false
+	}
+	return None, true
+}
+
+// direct frames an FPDU that lies whole in the input, without a copy.
+func (d *Decoder) direct() (Event, bool) {
+	lead := d.lead(d.off)
+	if len(d.in) >= lead+lengthSize && len(d.suspect) == 0 {
+		n := int(binary.BigEndian.Uint16(d.in[lead:]))
+		if size := d.size(d.off, n); size <= len(d.in) {
+			w := d.in[:size:size]
+			d.in = d.in[size:]
+			return d.accept(w, lead, n)
+		}
+	}
+	d.take(lead + lengthSize)
+	return None, false
+}
+
+// take moves octets of the input into the buffer until it holds n unread ones.
+func (d *Decoder) take(n int) {
+	n = min(n-(len(d.buf)-d.rd), len(d.in))
+	if n <= 0 {
+		return
+	}
+	d.compact()
+	d.buf = append(d.buf, d.in[:n]...)
+	d.in = d.in[n:]
+}
+
+// compact moves what is unread to the front of the buffer.
+func (d *Decoder) compact() {
+	if d.rd > 0 {
+		d.buf = d.buf[:copy(d.buf, d.buf[d.rd:])]
+		d.rd = 0
+	}
+}
+
+// buffered frames the FPDU that begins at buf[rd].
+func (d *Decoder) buffered() (Event, bool) {
+	lead := d.lead(d.off)
+	d.take(lead + lengthSize)
+	b := d.buf[d.rd:]
+	if behind := d.off + int64(lead+lengthSize); d.missing(d.off, behind) {
+		// Nobody knows how long this FPDU is.
+		d.startSeek(d.holeEnd(behind-1), true)
+		return None, false
+	}
+	if len(b) < lead+lengthSize {
+		return d.rest()
+	}
+	n := int(binary.BigEndian.Uint16(b[lead:]))
+	size := d.size(d.off, n)
+	if len(d.suspect) > 0 {
+		if wait, bad := d.implausible(lead, n, size); bad {
+			d.rewind()
+			return None, false
+		} else if wait {
+			return d.rest()
+		}
+	}
+	d.take(size)
+	b = d.buf[d.rd:]
+	if len(b) < size {
+		return d.rest()
+	}
+	d.rd += size
+	return d.accept(b[:size:size], lead, n)
+}
+
+// implausible judges the FPDU behind one with a bad CRC by its header: wait is
+// true until that is there.
+func (d *Decoder) implausible(lead, n, size int) (wait, bad bool) {
+	need := min(size-crcSize, lead+lengthSize+MarkerSize+minHead)
+	d.take(need)
+	if len(d.buf)-d.rd < need {
+		return !d.ended, false
+	}
+	b := d.buf[d.rd : d.rd+need]
+	if d.missing(d.off, d.off+int64(need)) {
+		return false, false
+	}
+	return false, !d.cfg.Grammar.Strict(d.headOf(b, lead, n), n)
+}
+
+// rewind goes back into the FPDU with the bad CRC: its length was wrong.
+func (d *Decoder) rewind() {
+	b := append(d.suspect, d.buf[d.rd:]...)
+	d.suspect = d.buf[:0]
+	end := d.off // everything before was handed out
+	d.buf, d.rd, d.off = b, 0, d.susOff
+	d.startSeek(d.susOff+1, false)
+	d.seek.lost = end
+}
+
+// rest handles an FPDU that is not whole yet, or never will be.
+func (d *Decoder) rest() (Event, bool) {
+	if !d.ended && d.jumpTo == 0 {
+		return None, true
+	}
+	if len(d.suspect) > 0 {
+		d.rewind()
+		return None, false
+	}
+	b := d.buf[d.rd:]
+	lead := d.lead(d.off)
+	if len(b) < lead+lengthSize {
+		return d.unframed(d.off, d.off+int64(len(b)))
+	}
+	n := int(binary.BigEndian.Uint16(b[lead:]))
+	if !d.cfg.Grammar.Light(d.headOf(b, lead, n), n) {
+		d.startSeek(d.off+1, false)
+		d.seek.lost = d.off
+		return None, false
+	}
+	// Hand it out as it is. It may also be whole FPDUs that a wrong length
+	// swallowed, so look inside.
+	size := d.size(d.off, n)
+	have := int64(len(b))
+	w := make([]byte, size)
+	copy(w, b)
+	off := d.off
+	d.holes = append(d.holes, hole{off + have, off + int64(size)})
+	ev, done := d.accept(w, lead, n)
+	d.suspect = d.suspect[:0]
+	d.off, d.holes = off, d.holes[:0]
+	d.startSeek(off+1, false)
+	d.seek.lost = off + have
+	return ev, done
+}
+
+// unframed reports octets that are not part of an FPDU and moves behind them.
+func (d *Decoder) unframed(from, to int64) (Event, bool) {
+	d.From, d.To, d.AfterGap = from, to, d.seek.afterGap
+	d.rd += int(to - d.off)
+	d.off = to
+	if from >= to {
+		return None, false
+	}
+	return Unframed, true
+}
+
+// drop forgets all octets.
+func (d *Decoder) drop() {
+	d.off += int64(len(d.buf) - d.rd + len(d.in))
+	d.buf, d.rd, d.in = d.buf[:0], 0, nil
+	d.holes, d.suspect = d.holes[:0], d.suspect[:0]
+}
+
+// lead is the size of the marker in front of an FPDU at the offset, or 0.
+func (d *Decoder) lead(off int64) int {
+	if d.markers && (off-d.grid)&(MarkerInterval-1) == 0 {
+		return MarkerSize
+	}
+	return 0
+}
+
+// size is the number of octets of an FPDU at the offset with an ULPDU of n
+// octets.
+func (d *Decoder) size(off int64, n int) int {
+	body := lengthSize + n + PadLen(n) + crcSize
+	if !d.markers {
+		return body
+	}
+	return body + MarkerSize*markersIn(d.toMarker(off), body)
+}
+
+// toMarker is the distance from the offset to the next marker.
+func (d *Decoder) toMarker(off int64) int {
+	return int((d.grid - off) & (MarkerInterval - 1))
+}
+
+// markersIn is the number of markers in an FPDU of body other octets, the first
+// of them after first octets. A marker that would stand behind the last octet
+// belongs to the next FPDU (RFC 5044 section 4.3).
+func markersIn(first, body int) int {
+	if body <= first {
+		return 0
+	}
+	return 1 + (body-first-1)/(MarkerInterval-MarkerSize)
+}

@@ -1,0 +1,374 @@
+package mpa
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// Sync tells how the place of an FPDU in the stream was found.
+type Sync uint8
+
+// The ways.
+const (
+	// InSync: by the chain of lengths from the start, or from the last FPDU.
+	InSync Sync = iota
+	// ByCRC: a right CRC32c proved it.
+	ByCRC
+	// ByMarker: two agreeing markers proved it.
+	ByMarker
+	// ByChain: several plausible FPDUs follow each other.
+	ByChain
+)
+
+// String returns the name of the way.
+func (s Sync) String() string {
+	switch s {
+	case ByCRC:
+		return "crc"
+	case ByMarker:
+		return "marker"
+	case ByChain:
+		return "chain"
+	default:
+		return "in-sync"
+	}
+}
+
+// Limits of the search.
+const (
+	// window is the number of octets in which a chain must show itself: four
+	// FPDUs of the largest size.
+	window = 288 << 10
+	// patience is how many octets of a connection that is not known to carry
+	// MPA are searched.
+	patience = 1 << 20
+	// chainTrusted and chainUntrusted are the numbers of FPDUs in a row that
+	// prove a place without CRC and markers.
+	chainTrusted, chainUntrusted = 3, 5
+	// crcFloor and crcFactor bound the octets whose CRC is computed on trial.
+	crcFloor, crcFactor = 1 << 20, 16
+)
+
+// seeker is the state of the search for a place in the stream.
+type seeker struct {
+	on       bool
+	anchored bool  // only the very start is looked at: how is it framed?
+	afterGap bool  // the place was lost to a gap or a late start
+	lost     int64 // offset at which it was lost
+	at       int64 // offset from which to search
+	odd      int64 // end of an FPDU with an impossible header, or 0
+	force    bool  // take the next FPDU whatever its header
+	found    Sync  // how the next FPDU's place was found
+	passed   int64 // octets searched in vain
+	crcWork  int64 // octets of CRC computed on trial
+}
+
+func (d *Decoder) startSeek(from int64, afterGap bool) {
+	s := &d.seek
+	s.on, s.anchored, s.afterGap = true, false, afterGap
+	s.lost, s.at, s.odd, s.force = from, from, 0, false
+	d.suspect = d.suspect[:0]
+}
+
+// verdict of a trial.
+type verdict uint8
+
+const (
+	reject verdict = iota
+	wait
+	confirm
+)
+
+// search looks for a place at which FPDUs begin.
+func (d *Decoder) search() (Event, bool) {
+	s := &d.seek
+	if len(d.in) > 0 {
+		d.compact()
+		d.buf = append(d.buf, d.in...)
+		d.in = nil
+	}
+	if s.anchored {
+		return d.anchor()
+	}
+	last := d.ended || d.jumpTo > 0
+	end := d.off + int64(len(d.buf)-d.rd)
+	for s.at = max(s.at, d.off); s.at+lengthSize+MinULPDU <= end; s.at++ {
+		if len(d.holes) > 0 {
+			if to := d.holeEnd(s.at); to > s.at {
+				s.at = to - 1
+				continue
+			}
+		}
+		v := d.try(s.at, last || len(d.buf)-d.rd >= window)
+		if v == wait {
+			break
+		}
+		if v == confirm {
+			return d.settle()
+		}
+		s.passed++
+		if !d.cfg.Trusted && s.passed > patience {
+			d.stopped = true
+			return Hopeless, true
+		}
+	}
+	if last {
+		if end <= d.off {
+			return None, true
+		}
+		from := max(s.lost, d.off)
+		d.rd += int(from - d.off)
+		d.off = from
+		return d.unframed(from, end)
+	}
+	d.forget()
+	return None, true
+}
+
+// forget lets go of octets that were searched in vain, so that the buffer stays
+// within the window.
+func (d *Decoder) forget() {
+	s := &d.seek
+	if s.odd > 0 && s.at <= s.odd {
+		return // what follows the odd FPDU decides
+	}
+	if n := s.at - d.off; n > 0 && s.at > s.lost {
+		d.rd += int(n)
+		d.off = s.at
+		keep := 0
+		for _, h := range d.holes {
+			if h.to > d.off {
+				d.holes[keep] = h
+				keep++
+			}
+		}
+		d.holes = d.holes[:keep]
+	}
+}
+
+// settle goes on framing at the place that was found.
+func (d *Decoder) settle() (Event, bool) {
+	s := &d.seek
+	s.on = false
+	d.cfg.Trusted = true // what is proven once need not be proven as hard again
+	if s.odd > 0 && s.at == s.odd {
+		// A good FPDU follows directly: the odd one is an FPDU too.
+		s.force, s.found = true, InSync
+		return None, false
+	}
+	from := s.lost
+	d.rd += int(s.at - d.off)
+	d.off = s.at
+	if from < s.at {
+		d.From, d.To, d.AfterGap = from, s.at, s.afterGap
+		return Unframed, true
+	}
+	return None, false
+}
+
+// try judges whether an FPDU begins at the offset, under every way of framing
+// that is possible, and adopts the way that is proven.
+func (d *Decoder) try(o int64, last bool) verdict {
+	b := d.buf[d.rd+int(o-d.off):]
+	quick := d.cfg.Grammar.Quick(b[2], b[3])
+	result := reject
+	keep := func(v verdict) verdict {
+		result = max(result, v)
+		return v
+	}
+	markers, grid := d.markers, d.grid
+	if quick && (d.cfg.Markers != Yes || !d.cfg.Start) {
+		if d.markers = false; keep(d.chain(o, last)) == confirm {
+			return confirm
+		}
+	}
+	if d.cfg.Markers != No {
+		d.markers = true
+		switch {
+		case d.hasGrid:
+			if (o-d.grid)&3 == 0 && keep(d.chain(o, last)) == confirm {
+				return confirm
+			}
+		case binary.BigEndian.Uint32(b) == 0:
+			if d.grid = o; keep(d.chain(o, last)) == confirm {
+				d.hasGrid = true
+				return confirm
+			}
+		case quick:
+			// A marker inside tells where this FPDU begins: try each place
+			// that says so.
+			for p := MarkerSize; p < MarkerInterval && p+MarkerSize <= len(b); p += 4 {
+				if int(binary.BigEndian.Uint32(b[p:])) != p {
+					continue
+				}
+				if d.grid = o + int64(p); keep(d.chain(o, last)) == confirm {
+					d.hasGrid = true
+					return confirm
+				}
+			}
+		}
+	}
+	d.markers, d.grid = markers, grid
+	return result
+}
+
+// chain follows FPDUs from the offset under the present way of framing.
+func (d *Decoder) chain(o int64, last bool) verdict {
+	s := &d.seek
+	b := d.buf[d.rd+int(o-d.off):]
+	need := chainUntrusted
+	if d.cfg.Trusted {
+		need = chainTrusted
+	}
+	var prev [minHead]byte
+	var prevN, count, agree, inner int
+	for {
+		lead := d.lead(o)
+		if len(b) < lead+lengthSize {
+			break
+		}
+		if d.missing(o, o+int64(lead+lengthSize)) {
+			return d.few(count, last)
+		}
+		if lead > 0 && binary.BigEndian.Uint32(b) != 0 {
+			return reject
+		}
+		n := int(binary.BigEndian.Uint16(b[lead:]))
+		if n < MinULPDU || n > MaxULPDU {
+			return reject
+		}
+		size := d.size(o, n)
+		room := min(size, lead+lengthSize+MarkerSize+minHead)
+		if len(b) < room {
+			break
+		}
+		if d.missing(o, o+int64(room)) {
+			return d.few(count, last)
+		}
+		head := d.headAt(b[:room], o, lead, n)
+		if !d.cfg.Grammar.Strict(head, n) || count > 0 && !d.cfg.Grammar.Follows(prev[:], prevN, head) {
+			return reject
+		}
+		if len(b) < size {
+			break
+		}
+		if !d.missing(o, o+int64(size)) {
+			switch ok, tested := d.trialCRC(b[:size]); {
+			case ok:
+				s.found, d.crc = ByCRC, true
+				return confirm
+			case tested && d.cfg.CRC == Yes:
+				return reject
+			}
+			for at := d.toMarker(o); d.markers && at < size; at += MarkerInterval {
+				if int(binary.BigEndian.Uint32(b[at:])) != max(at-lead, 0) {
+					return reject
+				}
+				agree++
+				if at >= lead+lengthSize {
+					inner++
+				}
+			}
+		}
+		count++
+		if d.markers && !d.hasGrid {
+			// Four zero octets are also what an unused CRC field looks like:
+			// only markers inside FPDUs tell where the grid lies.
+			if inner >= 2 {
+				s.found = ByMarker
+				return confirm
+			}
+		} else if d.cfg.CRC != Yes || d.missing(o, o+int64(size)) {
+			if agree >= 2 && d.cfg.Trusted {
+				s.found = ByMarker
+				return confirm
+			}
+			if count >= need {
+				s.found = ByChain
+				return confirm
+			}
+		}
+		prev = [minHead]byte{}
+		copy(prev[:], head)
+		prevN = n
+		b, o = b[size:], o+int64(size)
+	}
+	if !last {
+		return wait
+	}
+	return d.few(count, last)
+}
+
+// few judges a chain that could not be followed to the end.
+func (d *Decoder) few(count int, last bool) verdict {
+	if last && d.cfg.Trusted && d.cfg.CRC != Yes && count >= chainTrusted-1 {
+		d.seek.found = ByChain
+		return confirm
+	}
+	return reject
+}
+
+// trialCRC verifies the CRC of octets that may be an FPDU, within the work that
+// a search may cost.
+func (d *Decoder) trialCRC(w []byte) (ok, tested bool) {
+	s := &d.seek
+	if d.cfg.CRC == No || s.crcWork > crcFloor+crcFactor*s.passed {
+		return false, false
+	}
+	s.crcWork += int64(len(w))
+	n := len(w) - crcSize
+	return crc32.Checksum(w[:n], castagnoli) == binary.LittleEndian.Uint32(w[n:]), true
+}
+
+// anchor decides how the stream is framed from its first octet: as negotiated
+// if that fits, else in the other way if that one fits.
+func (d *Decoder) anchor() (Event, bool) {
+	s := &d.seek
+	b := d.buf[d.rd:]
+	if len(b) == 0 {
+		return None, true
+	}
+	last := d.ended || d.jumpTo > 0
+	first := d.cfg.Markers == Yes
+	choice, chosen := first, false
+	for _, markers := range [2]bool{first, !first} {
+		d.markers = markers
+		lead := d.lead(d.off)
+		need := lead + lengthSize + MarkerSize + minHead
+		n, size := 0, 0
+		if len(b) >= lead+lengthSize {
+			n = int(binary.BigEndian.Uint16(b[lead:]))
+			size = d.size(d.off, n)
+			need = min(need, size)
+		}
+		if len(b) < need && !last {
+			return None, true
+		}
+		if size == 0 || d.missing(d.off, d.off+int64(min(need, len(b)))) {
+			continue
+		}
+		if markers && binary.BigEndian.Uint32(b) != 0 || !d.cfg.Grammar.Strict(d.headOf(b, lead, n), n) {
+			continue
+		}
+		if d.cfg.CRC != No {
+			if len(b) < size && !last {
+				return None, true
+			}
+			if len(b) >= size && !d.missing(d.off, d.off+int64(size)) {
+				if ok, _ := d.trialCRC(b[:size]); ok {
+					choice, chosen, d.crc = markers, true, true
+					break
+				}
+			}
+		}
+		if !chosen {
+			choice, chosen = markers, true
+		}
+		if d.cfg.CRC == No {
+			break
+		}
+	}
+	d.markers = choice
+	s.on, s.anchored = false, false
+	return None, false
+}

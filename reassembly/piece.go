@@ -1,0 +1,112 @@
+package reassembly
+
+// Kind says what a [Piece] is.
+type Kind uint8
+
+const (
+	// Data are captured octets in order.
+	Data Kind = iota
+	// Cut are octets that a captured packet carried beyond the snap length.
+	Cut
+	// Gap are octets that no captured packet carried.
+	Gap
+)
+
+// GapReason says why a hole was given up.
+type GapReason uint8
+
+// Why a hole became a gap.
+const (
+	// Acked: the peer acknowledged octets that were not captured.
+	Acked GapReason = iota
+	// OverBudget: no room to wait any longer for the hole to be filled.
+	OverBudget
+	// Ended: the connection or the capture ended.
+	Ended
+)
+
+// String returns the reason in words.
+func (r GapReason) String() string {
+	switch r {
+	case Acked:
+		return "acknowledged but not captured"
+	case OverBudget:
+		return "reorder buffer full"
+	case Ended:
+		return "not captured before the end"
+	}
+	return "unknown"
+}
+
+// Piece is the next part of an ordered stream.
+type Piece struct {
+	Kind Kind
+	// Off is the stream offset of the first octet.
+	Off int64
+	// Len is the number of octets on the wire; for Data it is len(Data).
+	Len int64
+	// Data are the octets of a Data piece, borrowed until the next call.
+	Data []byte
+	// Frame is the frame with which the piece became deliverable in order, and
+	// Time its capture time in nanoseconds since the Unix epoch. After a gap it
+	// is the frame that carried the octets.
+	Frame uint64
+	Time  int64
+	// Reason tells why a Gap was declared.
+	Reason GapReason
+}
+
+// Segment is what one TCP packet brings to a half-stream.
+type Segment struct {
+	// Seq and Ack are the numbers of the TCP header.
+	Seq, Ack uint32
+	// Flags of the TCP header, see the Flag constants.
+	Flags uint16
+	// Data are the captured octets of the payload.
+	Data []byte
+	// Len is the number of payload octets on the wire, at least len(Data).
+	Len int
+	// Frame is the number of the frame that completed the packet, Time its
+	// capture time in nanoseconds since the Unix epoch.
+	Frame uint64
+	Time  int64
+	// Fragments are the frames of the IP fragments when there were several.
+	Fragments []uint64
+}
+
+// Flags of the TCP header (RFC 9293 3.1).
+const (
+	FlagFIN = 1 << iota
+	FlagSYN
+	FlagRST
+	FlagPSH
+	FlagACK
+)
+
+// Note says what a segment was, apart from bringing the next octets.
+type Note uint16
+
+// What may be said of a segment; several may hold at once.
+const (
+	// Retransmission: at least one octet had been captured before.
+	Retransmission Note = 1 << iota
+	// OutOfOrder: it came before octets that precede it.
+	OutOfOrder
+	// KeepAlive: nothing or one octet just below the next expected one.
+	KeepAlive
+	// Conflict: octets differ from an earlier copy that is still held.
+	Conflict
+	// BeforeStart: octets before the first one seen of this half-stream.
+	BeforeStart
+	// AfterFIN: octets beyond the FIN of this half-stream.
+	AfterFIN
+	// LateForGap: octets of a hole that had been given up.
+	LateForGap
+)
+
+// Carrier is a frame and the octets [From, To) of the stream that it carried.
+type Carrier struct {
+	From, To int64
+	Frame    uint64
+	Time     int64
+}
