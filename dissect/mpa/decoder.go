@@ -127,6 +127,9 @@ func (d *Decoder) CRC() bool { return d.crc }
 // Seeking reports whether the place in the stream is not known.
 func (d *Decoder) Seeking() bool { return d.seek.on }
 
+// Trust says that the connection is known to carry MPA after all.
+func (d *Decoder) Trust() { d.cfg.Trusted = true }
+
 // Open is the number of octets of an FPDU that has begun but is not whole.
 func (d *Decoder) Open() int { return len(d.buf) - d.rd }
 

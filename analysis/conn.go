@@ -1,0 +1,360 @@
+package analysis
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/reassembly"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Env is what the connections of one capture share.
+type Env struct {
+	// Sink is told what is found; nil if nobody listens.
+	Sink trace.Sink
+	// Budget bounds the memory for out-of-order data.
+	Budget *reassembly.Budget
+	// Layout of the establishment word; LayoutForced keeps it against all
+	// evidence.
+	Layout       mpa.Layout
+	LayoutForced bool
+
+	pdus    uint64
+	swapped map[trace.Host]bool // senders of Terminates with swapped fields
+	frames  []uint64
+	pdu     trace.PDU
+	segment ddp.Segment
+	message trace.Message
+	done    []trace.Transaction
+}
+
+// PDUs is the number of PDUs found so far.
+func (e *Env) PDUs() uint64 { return e.pdus }
+
+// phase of a half-stream.
+type phase uint8
+
+const (
+	// streaming: octets before MPA, or after it; a startup frame may come.
+	streaming phase = iota
+	// startup: the key was seen, the rest of the frame is awaited.
+	startup
+	// held: full operation began, but the other side's frame, which tells how
+	// it is framed, has not been seen yet.
+	held
+	// opening: the first octets of the initiator may be a 2007 RTR frame.
+	opening
+	// full operation.
+	full
+)
+
+// Limits.
+const (
+	// maxHeld is how many octets wait for the other side's startup frame.
+	maxHeld = 64 << 10
+	// maxStreamFrames is how many frames of streaming octets are remembered.
+	maxStreamFrames = 64
+	// maxRequests bounds the requests that await their answer.
+	maxRequests = 4096
+	// maxResponses bounds the PDUs of one answer that are listed.
+	maxResponses = 1 << 16
+)
+
+// half is the state of one direction, by the side that sends it.
+type half struct {
+	phase     phase
+	ended     bool
+	tail      []byte // octets that wait, from offset tailOff on
+	tailOff   int64
+	from      int64 // where the run of streaming octets began
+	frames    []uint64
+	omitted   uint64
+	rtr       bool  // the frame in startup is the 2007 RTR frame
+	partial   bool  // octets of the startup frame are missing
+	origin    int64 // where full operation began
+	hasOrigin bool
+	first     bool // no FPDU was seen yet
+	gap       bool
+	dec       *mpa.Decoder
+	messages  messages
+	requests  []request
+}
+
+// Conn is one TCP connection under analysis.
+type Conn struct {
+	// Trace is what is known of the connection.
+	Trace trace.Connection
+
+	env    *Env
+	tcp    reassembly.Conn
+	half   [2]half
+	ini    int // the side that is the initiator
+	octets bool
+	forced bool // the user says that it is MPA
+	wanted bool // some side of it is known to carry MPA
+	closed bool
+	fins   [2]bool
+	cur    reassembly.Carrier // the packet at hand
+	reqNum uint64             // PDU number of the Request
+	reqAt  int64
+	used   bool
+}
+
+// Init readies the connection for its first packet, sent by side 0. forced says
+// that it carries MPA whether or not a startup frame is seen.
+func (c *Conn) Init(env *Env, number uint64, addr [2]trace.Endpoint, forced bool) {
+	c.env = env
+	c.forced, c.wanted = forced, forced
+	c.tcp.Init(env.Budget)
+	c.Trace.Number = number
+	c.Trace.Side[0].Addr, c.Trace.Side[1].Addr = addr[0], addr[1]
+	c.Trace.Layout = env.Layout
+}
+
+// NewConnection reports whether the packet opens another connection.
+func (c *Conn) NewConnection(side int, s *reassembly.Segment) bool {
+	return c.tcp.NewConnection(side, s)
+}
+
+// Dir is the direction in which a side sends, as far as the roles are known.
+func (c *Conn) Dir(side int) trace.Dir {
+	return trace.Dir(side ^ c.ini) //nolint:gosec // 0 or 1
+}
+
+// side is the side that sends in a direction.
+func (c *Conn) side(d trace.Dir) int { return int(d) ^ c.ini }
+
+// setInitiator says which side is the initiator.
+func (c *Conn) setInitiator(side int) {
+	if side == c.ini {
+		return
+	}
+	c.ini = side
+	t := &c.Trace
+	t.Side[0], t.Side[1] = t.Side[1], t.Side[0]
+	t.Flow[0], t.Flow[1] = t.Flow[1], t.Flow[0]
+	t.Terminates[0], t.Terminates[1] = t.Terminates[1], t.Terminates[0]
+	t.Markers[0], t.Markers[1] = t.Markers[1], t.Markers[0]
+}
+
+// Packet takes in the next packet of the connection and returns what it was.
+func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
+	t := &c.Trace
+	if !c.used {
+		c.used = true
+		t.FirstFrame, t.FirstTime = s.Frame, s.Time
+	}
+	t.LastFrame, t.LastTime = s.Frame, s.Time
+	if !c.octets && s.Len > 0 {
+		c.octets = true
+		if !t.RolesKnown {
+			c.setInitiator(side)
+		}
+	}
+	fl := &t.Flow[c.Dir(side)]
+	fl.Frames++
+	fl.Octets += uint64(s.Len) //nolint:gosec // not negative
+	c.cur = reassembly.Carrier{Frame: s.Frame, Time: s.Time}
+	if s.Flags&reassembly.FlagSYN != 0 {
+		t.SYN = true
+	}
+	note := c.tcp.Push(side, s)
+	var p reassembly.Piece
+	for c.tcp.Pop(side, &p) {
+		c.piece(side, &p)
+	}
+	if c.tcp.Half(1 - side).Waiting() {
+		for c.tcp.Pop(1-side, &p) {
+			c.piece(1-side, &p)
+		}
+		c.release(1 - side)
+	}
+	if s.Flags&(reassembly.FlagFIN|reassembly.FlagRST) != 0 {
+		c.ending(side, s)
+	}
+	c.release(side)
+	return note
+}
+
+// ending notes FIN and RST.
+func (c *Conn) ending(side int, s *reassembly.Segment) {
+	t := &c.Trace
+	if s.Flags&reassembly.FlagRST != 0 {
+		if !c.closed {
+			t.Ending, t.EndFrame = trace.RST, s.Frame
+			t.EndedBy = trace.Dir(side) //nolint:gosec // a side until Finish
+			c.closed = true
+		}
+		return
+	}
+	if !c.fins[0] && !c.fins[1] && !c.closed {
+		t.Ending, t.EndFrame = trace.FIN, s.Frame
+		t.EndedBy = trace.Dir(side) //nolint:gosec // a side until Finish
+	}
+	c.fins[side] = true
+	if c.fins[0] && c.fins[1] {
+		c.closed = true
+	}
+	if h := c.tcp.Half(side); h.FIN() >= 0 && h.Next() >= h.FIN() {
+		c.end(side)
+	}
+}
+
+// release lets reassembly forget what nobody will ask for.
+func (c *Conn) release(side int) {
+	c.tcp.Half(side).Release(c.oldest(side))
+}
+
+func (c *Conn) oldest(side int) int64 {
+	h := &c.half[side]
+	off := c.tcp.Half(side).Next()
+	if len(h.tail) > 0 {
+		off = h.tailOff
+	}
+	if h.dec != nil && !h.ended {
+		off = min(off, h.dec.Oldest())
+	}
+	return off
+}
+
+// Finish says that no more packets come.
+func (c *Conn) Finish() {
+	var p reassembly.Piece
+	for side := range 2 {
+		for c.tcp.Flush(side, &p) {
+			c.piece(side, &p)
+		}
+	}
+	for _, side := range [2]int{c.ini, 1 - c.ini} {
+		c.end(side)
+	}
+	t := &c.Trace
+	for side := range 2 {
+		h := c.tcp.Half(side)
+		fl := &t.Flow[c.Dir(side)]
+		fl.Gaps, fl.GapOctets = h.Gaps, h.GapOctets
+		fl.Retransmitted, fl.Reordered, fl.Conflicts = h.Retransmitted, h.Reordered, h.Conflicts
+		fl.Unanswered += uint64(len(c.half[side].requests))
+	}
+	t.EndedBy = c.Dir(int(t.EndedBy))
+	if t.IsMPA && t.Startups == 0 {
+		t.Outcome = trace.NoneSeen
+	}
+}
+
+// end says that no more octets come from a side.
+func (c *Conn) end(side int) {
+	h := &c.half[side]
+	if h.ended {
+		return
+	}
+	c.force(side)
+	if h.phase == startup {
+		c.brokenStartup(side)
+	}
+	if h.dec != nil {
+		h.dec.End()
+		c.drain(side)
+	}
+	h.ended = true
+	if h.phase == streaming && c.Trace.IsMPA {
+		c.streamed(side, c.tcp.Half(side).Next())
+	}
+	h.dec, h.tail = nil, nil
+}
+
+// piece takes in the next piece of a direction.
+func (c *Conn) piece(side int, p *reassembly.Piece) {
+	h := &c.half[side]
+	if h.ended {
+		return
+	}
+	if p.Kind != reassembly.Data {
+		c.missing(side, p)
+		return
+	}
+	if h.phase == full {
+		h.dec.Write(p.Data)
+		c.drain(side)
+		return
+	}
+	c.data(side, p.Off, p.Data)
+}
+
+// data takes in octets outside full operation, and goes on with what follows
+// when a phase ends among them.
+func (c *Conn) data(side int, off int64, b []byte) {
+	h := &c.half[side]
+	for len(b) > 0 {
+		switch h.phase {
+		case streaming:
+			b = c.stream(side, off, b)
+		case startup:
+			b = c.collect(side, b)
+		case held:
+			h.keep(off, b)
+			if len(h.tail) > maxHeld {
+				c.force(side)
+			}
+			return
+		case opening:
+			b = c.opening(side, b)
+		case full:
+			h.dec.Write(b)
+			c.drain(side)
+			return
+		}
+		off = c.consumed(side, b)
+	}
+}
+
+// consumed is the offset of what is left of the octets at hand.
+func (c *Conn) consumed(side int, rest []byte) int64 {
+	return c.tcp.Half(side).Next() - int64(len(rest))
+}
+
+// keep appends octets to those that wait.
+func (h *half) keep(off int64, b []byte) {
+	if len(h.tail) == 0 {
+		h.tailOff = off
+	}
+	h.tail = append(h.tail, b...)
+}
+
+// missing takes in a hole.
+func (c *Conn) missing(side int, p *reassembly.Piece) {
+	h := &c.half[side]
+	gap := p.Kind == reassembly.Gap
+	if gap && c.env.Sink != nil {
+		c.env.Sink.Gap(&trace.GapEvent{
+			Conn: &c.Trace, Dir: c.Dir(side), Frame: c.cur.Frame, Time: c.cur.Time,
+			Octets: p.Len, Reason: p.Reason.String(),
+		})
+	}
+	if gap {
+		h.gap = true
+		h.messages.gap()
+	}
+	c.force(side)
+	if h.phase == startup {
+		if c.bridge(side, p.Len) {
+			return
+		}
+		c.brokenStartup(side)
+	}
+	if h.phase == full {
+		h.dec.Missing(p.Len, gap)
+		c.drain(side)
+		return
+	}
+	h.tail = h.tail[:0]
+	if h.dec == nil {
+		c.search(side, p.Off+p.Len)
+	} else {
+		h.dec.Missing(p.Len, gap)
+		c.drain(side)
+	}
+	// The other side may wait for a startup frame that was in the hole.
+	if gap {
+		c.force(1 - side)
+	}
+}

@@ -1,0 +1,291 @@
+package analysis
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// drain takes what the decoder of a side has.
+func (c *Conn) drain(side int) {
+	h := &c.half[side]
+	for h.dec != nil {
+		switch h.dec.Next() {
+		case mpa.None:
+			return
+		case mpa.Got:
+			if h.phase != full {
+				c.inferred(side)
+			}
+			c.fpdu(side, &h.dec.FPDU)
+		case mpa.Unframed:
+			if h.phase == full && !h.dec.AfterGap {
+				from, to := h.dec.From, h.dec.To
+				c.Trace.Flow[c.Dir(side)].Unframed += uint64(to - from) //nolint:gosec // not negative
+				h.frames, h.omitted = h.frames[:0], 0
+				c.remember(side, from, to)
+				c.emitStreaming(side, from, to)
+				h.frames = h.frames[:0]
+			}
+		case mpa.Hopeless:
+			h.dec = nil
+		}
+	}
+}
+
+// inferred notes that a side carries FPDUs although no startup frame said so.
+func (c *Conn) inferred(side int) {
+	h, peer := &c.half[side], &c.half[1-side]
+	h.phase, h.tail, h.frames = full, nil, nil
+	c.Trace.IsMPA, c.wanted = true, true
+	c.force(1 - side)
+	switch {
+	case peer.dec != nil:
+		peer.dec.Trust()
+	case peer.phase == streaming && !peer.ended && (peer.gap || !c.tcp.Half(1-side).StartKnown()):
+		c.search(1-side, c.tcp.Half(1-side).Next())
+	}
+}
+
+// fpdu takes in one FPDU.
+func (c *Conn) fpdu(side int, f *mpa.FPDU) {
+	h := &c.half[side]
+	t := &c.Trace
+	dir := c.Dir(side)
+	fl := &t.Flow[dir]
+	fl.FPDUs++
+	fl.FPDUOctets += uint64(f.Size) //nolint:gosec // not negative
+	switch f.CRCStatus {
+	case mpa.CRCGood:
+		fl.CRCGood++
+	case mpa.CRCBad:
+		fl.CRCBad++
+	case mpa.CRCUnverifiable:
+		fl.CRCUnverifiable++
+	case mpa.CRCOff:
+		fl.CRCOff++
+	}
+	if f.Sync != mpa.InSync {
+		fl.Resyncs[f.Sync]++
+	}
+	if len(f.Missing) > 0 {
+		fl.Partial++
+	}
+	if len(f.Markers) > 0 {
+		fl.Markers += uint64(len(f.Markers))
+		if !f.MarkersOK() {
+			for i := range f.Markers {
+				if f.Markers[i].Status() != mpa.MarkerOK {
+					fl.MarkersBad++
+				}
+			}
+		}
+	}
+	if f.PadKnown && !f.PadZero() {
+		fl.PadBad++
+	}
+	if m := mpa.TriOf(h.dec.Markers()); t.Markers[dir] != m {
+		if t.Negotiated {
+			fl.MarkersSeen = m
+		} else {
+			t.Markers[dir] = m
+		}
+	}
+	if !t.Negotiated && h.dec.CRC() {
+		t.CRC = mpa.Yes
+	}
+
+	p := &c.env.pdu
+	end := f.Offset + int64(f.Size)
+	*p = trace.PDU{
+		Number: c.env.pdus, Conn: t, Kind: trace.KindFPDU, Dir: dir, Frames: p.Frames[:0],
+		From: f.Offset, Length: int64(f.Size), FPDU: f,
+		Offset: f.Offset - h.origin, HasOffset: h.hasOrigin,
+	}
+	c.env.pdus++
+	p.Frame, p.Time = c.tcp.Half(side).Delivered(end)
+	if p.Frame == 0 {
+		p.Frame, p.Time = c.cur.Frame, c.cur.Time
+	}
+	first := h.first
+	h.first = false
+	seg, err := ddp.Decode(f.Head)
+	if err != nil {
+		fl.Malformed++
+		if len(f.Head) > 1 {
+			p.Control = rdmap.ControlOf(f.Head[1])
+		}
+	} else {
+		p.Segment = &c.env.segment
+		c.env.segment = seg
+		p.Control = rdmap.ControlOf(seg.RsvdULP)
+		c.segment(side, first, p)
+	}
+	if c.env.Sink != nil {
+		p.Frames = c.tcp.Half(side).Carriers(p.Frames, f.Offset, end)
+		if len(p.Frames) == 0 {
+			p.Frames = append(p.Frames, p.Frame)
+		}
+		c.env.Sink.PDU(p)
+	}
+	c.flush()
+}
+
+// segment takes in the DDP segment of an FPDU.
+func (c *Conn) segment(side int, first bool, p *trace.PDU) {
+	h := &c.half[side]
+	t := &c.Trace
+	seg, op := p.Segment, p.Control.Opcode
+	octets := max(int64(p.FPDU.ULPDULength)-int64(seg.HeaderLen), 0)
+	body := p.FPDU.Head[min(seg.HeaderLen, len(p.FPDU.Head)):]
+
+	ops := &t.Flow[p.Dir].Ops[op]
+	ops.Segments++
+	p.Message = h.messages.add(seg, op, octets, &c.env.message)
+	if n := uint64(octets); op.Payload() || !op.Assigned() { //nolint:gosec // not negative
+		ops.Octets += n
+	}
+	if p.Message != nil && p.Message.Done {
+		n := uint64(p.Message.Length) //nolint:gosec // not negative
+		if ops.Messages == 0 || n < ops.Least {
+			ops.Least = n
+		}
+		ops.Most = max(ops.Most, n)
+		ops.Messages++
+	}
+	if first && p.Dir == trace.I2R && t.Outcome == trace.Accepted {
+		c.rtr(p, octets, body)
+	}
+	switch op {
+	case rdmap.OpReadRequest:
+		c.readRequest(side, p, body)
+	case rdmap.OpReadResponse:
+		c.readResponse(side, p, octets)
+	case rdmap.OpAtomicRequest:
+		c.atomicRequest(side, p, body)
+	case rdmap.OpAtomicResponse:
+		c.atomicResponse(side, p, body)
+	case rdmap.OpTerminate:
+		c.terminate(side, p, body)
+	}
+}
+
+// rtr classifies the initiator's first FPDU on a connection whose Reply awaits
+// a ready-to-receive indication (RFC 6581 section 9.1).
+func (c *Conn) rtr(p *trace.PDU, octets int64, body []byte) {
+	t := &c.Trace
+	ini, res := &t.Side[trace.I2R], &t.Side[trace.R2I]
+	if !ini.HasEnhanced || !res.HasEnhanced {
+		return
+	}
+	var kind mpa.RTRSet
+	switch op := p.Control.Opcode; {
+	case op == rdmap.OpSend && octets == 0:
+		kind, t.RTRSent = mpa.RTRSend, "send"
+	case op == rdmap.OpWrite && octets == 0:
+		kind, t.RTRSent = mpa.RTRWrite, "write"
+	case op == rdmap.OpTerminate:
+		t.RTRSent = "terminate"
+	case op == rdmap.OpReadRequest:
+		if r, err := rdmap.DecodeReadRequest(body); err == nil && r.Size == 0 {
+			kind, t.RTRSent = mpa.RTRRead, "read"
+		}
+	}
+	// Draft -01 put the flags otherwise. It is taken for the layout only when
+	// the flags make no sense as RFC 6581 has them, and what was sent fits the
+	// draft alone.
+	a, b, cc := res.Enhanced.A, res.Enhanced.B, res.Enhanced.C
+	odd := !a && (b || cc) || a && !b && !cc
+	if !c.env.LayoutForced && kind != 0 && odd && !ini.Enhanced.D && !res.Enhanced.D &&
+		mpa.RTRTypes(res.Enhanced, mpa.LayoutDraft01).Has(kind) &&
+		!mpa.RTRTypes(res.Enhanced, mpa.LayoutRFC6581).Has(kind) {
+		t.Layout = mpa.LayoutDraft01
+		t.RTRExpected = mpa.RTRTypes(res.Enhanced, mpa.LayoutDraft01)
+	}
+	if t.RTRExpected == 0 && t.RTRSent != "terminate" {
+		t.RTRSent = ""
+		return
+	}
+	if t.RTRSent != "" {
+		t.RTRFrame = p.Frame
+	}
+}
+
+// terminate reads a Terminate, also the way a known stack writes it.
+func (c *Conn) terminate(side int, p *trace.PDU, body []byte) {
+	t, err := rdmap.DecodeTerminate(body)
+	if len(body) < rdmap.TerminateLen {
+		return
+	}
+	p.TermCode = t.Straight()
+	addr := c.Trace.Side[p.Dir].Addr.Addr()
+	if whole := len(p.FPDU.Missing) == 0; err == nil && whole || whole && len(body) < 80 {
+		if code, ok := t.Swapped(c.env.swapped[addr]); ok {
+			p.TermCode, p.TermSwapped = code, true
+			if c.env.swapped == nil {
+				c.env.swapped = map[trace.Host]bool{}
+			}
+			if len(c.env.swapped) < maxSwapped {
+				c.env.swapped[addr] = true
+			}
+		}
+	}
+	if c.Trace.Terminates[p.Dir] == nil {
+		c.Trace.Terminates[p.Dir] = &trace.Terminate{Frame: p.Frame, Code: p.TermCode, Swapped: p.TermSwapped}
+	}
+	_ = side
+}
+
+// emitStartup hands out a startup frame whose octets are in tail.
+func (c *Conn) emitStartup(side int, s *mpa.Startup) {
+	h := &c.half[side]
+	p := &c.env.pdu
+	kind := trace.KindRTR
+	switch s.Kind {
+	case mpa.StartupRequest:
+		kind = trace.KindRequest
+	case mpa.StartupReply:
+		kind = trace.KindReply
+	case mpa.StartupRTR, mpa.StartupUnknown:
+	}
+	to := h.tailOff + int64(len(h.tail))
+	*p = trace.PDU{
+		Kind: kind, Frames: p.Frames[:0], From: h.tailOff, Length: int64(mpa.StartupLen + int(s.PDLength)),
+		Startup: s, StartupRaw: h.tail, Partial: h.partial,
+	}
+	c.emit(side, p, h.tailOff, to)
+}
+
+// emitStreaming hands out octets outside MPA.
+func (c *Conn) emitStreaming(side int, from, to int64) {
+	h := &c.half[side]
+	p := &c.env.pdu
+	*p = trace.PDU{
+		Kind: trace.KindStreaming, Frames: append(p.Frames[:0], h.frames...), FramesOmitted: h.omitted,
+		From: from, Length: to - from, Offset: from - h.origin, HasOffset: h.hasOrigin,
+	}
+	c.emit(side, p, from, to)
+}
+
+func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
+	p.Number, p.Conn, p.Dir = c.env.pdus, &c.Trace, c.Dir(side)
+	c.env.pdus++
+	p.Frame, p.Time = c.tcp.Half(side).Delivered(to)
+	if p.Frame == 0 {
+		p.Frame, p.Time = c.cur.Frame, c.cur.Time
+		if n := len(p.Frames); n > 0 {
+			p.Frame = p.Frames[n-1]
+		}
+	}
+	if c.env.Sink == nil {
+		return
+	}
+	if p.Kind != trace.KindStreaming {
+		p.Frames = c.tcp.Half(side).Carriers(p.Frames, from, to)
+	}
+	if len(p.Frames) == 0 {
+		p.Frames = append(p.Frames, p.Frame)
+	}
+	c.env.Sink.PDU(p)
+}

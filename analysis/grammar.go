@@ -1,0 +1,102 @@
+package analysis
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+)
+
+// grammar is what DDP and RDMAP accept, for a decoder that looks for FPDUs.
+var grammar = mpa.Grammar{Quick: quick, Light: light, Strict: strict, Follows: follows}
+
+// quick looks at the two control octets: reserved bits zero, versions 0 or 1,
+// and an opcode of the right buffer model.
+func quick(c0, c1 byte) bool {
+	const reserved, version2 = 0x3c, 0x02
+	if c0&(reserved|version2) != 0 || c1&0xb0 != 0 {
+		return false
+	}
+	op := rdmap.Opcode(c1 & 0x0f)
+	return op.Assigned() && op.Tagged() == (c0&0x80 != 0)
+}
+
+// light rejects what cannot be a DDP segment, however wrong: a length out of
+// range, or a version that does not exist together with an opcode that
+// contradicts the buffer model.
+func light(head []byte, n int) bool {
+	if n < mpa.MinULPDU || n > mpa.MaxULPDU {
+		return false
+	}
+	if len(head) < 2 {
+		return true
+	}
+	op := rdmap.ControlOf(head[1]).Opcode
+	return head[0]&0x03 < 2 || op.Assigned() && op.Tagged() == (head[0]&0x80 != 0)
+}
+
+// strict accepts what a correct sender writes.
+func strict(head []byte, n int) bool {
+	if n < mpa.MinULPDU || n > mpa.MaxULPDU || len(head) < 2 || !quick(head[0], head[1]) {
+		return false
+	}
+	seg, err := ddp.Decode(head)
+	if err != nil || n < seg.HeaderLen {
+		return false
+	}
+	if seg.Tagged {
+		if head[2] == head[0] && head[3] == head[1] && head[4] == head[0] && head[5] == head[1] {
+			return false // a pattern that repeats two octets, not a header
+		}
+		return seg.TO+uint64(n-seg.HeaderLen) >= seg.TO //nolint:gosec // checked above
+	}
+	op := rdmap.ControlOf(seg.RsvdULP).Opcode
+	qn, _ := op.Queue()
+	if seg.QN != qn || !op.Invalidates() && seg.RsvdULP32 != 0 {
+		return false
+	}
+	if op.Payload() {
+		return true
+	}
+	size := n - seg.HeaderLen
+	if seg.MO != 0 || !seg.Last {
+		return false
+	}
+	if op == rdmap.OpTerminate {
+		return size >= rdmap.TerminateLen && size <= 64
+	}
+	return size == op.HeaderLen()
+}
+
+// follows reports whether two segments can stand next to each other: a message
+// goes on where it stopped, the next one of a queue has the next number.
+func follows(head []byte, n int, next []byte) bool {
+	a, err := ddp.Decode(head)
+	if err != nil {
+		return false
+	}
+	b, err := ddp.Decode(next)
+	if err != nil {
+		return false
+	}
+	octets := n - a.HeaderLen
+	if octets < 0 || a.DV != b.DV {
+		return false
+	}
+	switch {
+	case a.Tagged != b.Tagged:
+		return true
+	case a.Tagged:
+		if a.RsvdULP != b.RsvdULP {
+			return true
+		}
+		if !a.Last {
+			return a.STag == b.STag && b.TO == a.TO+uint64(octets) //nolint:gosec // not negative
+		}
+		return true
+	case a.QN != b.QN:
+		return true
+	case !a.Last:
+		return a.MSN == b.MSN && b.MO == a.MO+uint32(octets) //nolint:gosec // 16 bits
+	}
+	return b.MSN == a.MSN+1 && b.MO == 0
+}

@@ -1,0 +1,80 @@
+package analysis
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// message is one that is being put together.
+type message struct {
+	open     bool
+	known    bool // it was seen from its start
+	stag     uint32
+	next     uint64 // tagged: the offset that continues it
+	msn      uint32
+	octets   int64
+	end      int64 // untagged: where the message ends, if the last segment came
+	segments int
+}
+
+// messages puts the messages of one direction together: tagged ones by STag and
+// TO, Writes and Read Responses each for themselves, untagged ones by queue,
+// MSN and MO (RFC 5041 sections 5.1 and 5.2).
+type messages struct {
+	tagged   [2]message
+	untagged [4]message
+	other    message // a queue that does not exist
+	lost     bool    // octets are missing before what follows
+}
+
+// gap says that octets are missing.
+func (m *messages) gap() {
+	for i := range m.tagged {
+		m.tagged[i].open = false
+	}
+	for i := range m.untagged {
+		m.untagged[i].open = false
+	}
+	m.other.open = false
+	m.lost = true
+}
+
+// add takes in a segment with octets of payload and describes its message.
+func (m *messages) add(seg *ddp.Segment, op rdmap.Opcode, octets int64, out *trace.Message) *trace.Message {
+	if seg.Tagged {
+		g := &m.tagged[0]
+		if op == rdmap.OpReadResponse {
+			g = &m.tagged[1]
+		}
+		if !g.open || g.stag != seg.STag || g.next != seg.TO {
+			*g = message{open: true, known: !m.lost, stag: seg.STag}
+		}
+		g.next = seg.TO + uint64(octets) //nolint:gosec // not negative
+		return g.more(octets, seg.Last, out)
+	}
+	g := &m.other
+	if seg.QN < uint32(len(m.untagged)) {
+		g = &m.untagged[seg.QN]
+	}
+	if !g.open || g.msn != seg.MSN {
+		*g = message{open: true, known: seg.MO == 0, msn: seg.MSN}
+	}
+	if seg.MO == 0 {
+		g.known = true
+	}
+	if seg.Last {
+		g.end = int64(seg.MO) + octets
+	}
+	return g.more(octets, g.end > 0 && g.octets+octets >= g.end || seg.Last && (!g.known || octets == 0), out)
+}
+
+func (g *message) more(octets int64, done bool, out *trace.Message) *trace.Message {
+	g.octets += octets
+	g.segments++
+	*out = trace.Message{Length: g.octets, Segments: g.segments, Done: done, StartKnown: g.known}
+	if done {
+		g.open = false
+	}
+	return out
+}

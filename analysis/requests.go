@@ -1,0 +1,147 @@
+package analysis
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// maxSwapped bounds the senders that are remembered for their Terminates.
+const maxSwapped = 4096
+
+// request is a Read or Atomic Request that awaits its answer. Both are answered
+// in the order in which they were sent (RFC 5040 section 5.5, RFC 7306 5.2.2).
+type request struct {
+	pdu    uint64
+	time   int64
+	atomic bool
+	stag   uint32 // Read: where the answer goes
+	to     uint64
+	size   uint64
+	id     uint32 // Atomic: the request identifier
+	got    uint64 // octets of the answer so far
+	first  int64  // latency to the first part of the answer
+	any    bool
+	answer []uint64 // PDUs of the answer
+	more   uint64   // PDUs beyond those that are listed
+}
+
+func (c *Conn) readRequest(side int, p *trace.PDU, body []byte) {
+	r, err := rdmap.DecodeReadRequest(body)
+	if err != nil {
+		return
+	}
+	c.asked(side, p, request{stag: r.SinkSTag, to: r.SinkTO, size: uint64(r.Size)})
+}
+
+func (c *Conn) atomicRequest(side int, p *trace.PDU, body []byte) {
+	r, err := rdmap.DecodeAtomicRequest(body)
+	if err != nil {
+		return
+	}
+	c.asked(side, p, request{atomic: true, id: r.RequestID})
+}
+
+// asked puts a request in the queue of its direction.
+func (c *Conn) asked(side int, p *trace.PDU, r request) {
+	h := &c.half[side]
+	fl := &c.Trace.Flow[p.Dir]
+	r.pdu, r.time = p.Number, p.Time
+	if len(h.requests) >= maxRequests {
+		fl.Unanswered++
+		h.requests = h.requests[:copy(h.requests, h.requests[1:])]
+	}
+	h.requests = append(h.requests, r)
+	fl.Requests++
+	fl.MostOutstanding = max(fl.MostOutstanding, len(h.requests))
+}
+
+// readResponse pairs a segment of a Read Response with its request: the oldest
+// one whose buffer it continues.
+func (c *Conn) readResponse(side int, p *trace.PDU, octets int64) {
+	q := c.half[1-side].requests
+	seg := p.Segment
+	for i := range q {
+		r := &q[i]
+		if r.atomic || r.stag != seg.STag || seg.TO != r.to+r.got && (seg.TO < r.to || seg.TO-r.to >= max(r.size, 1)) {
+			continue
+		}
+		c.answered(side, i, p)
+		r.got += uint64(octets) //nolint:gosec // not negative
+		if seg.Last {
+			c.complete(side, i, trace.TransactionRead, r.got, p)
+		}
+		return
+	}
+	c.Trace.Flow[p.Dir].Unmatched++
+}
+
+func (c *Conn) atomicResponse(side int, p *trace.PDU, body []byte) {
+	a, err := rdmap.DecodeAtomicResponse(body)
+	q := c.half[1-side].requests
+	for i := range q {
+		if q[i].atomic && (err != nil || q[i].id == a.RequestID) {
+			c.answered(side, i, p)
+			c.complete(side, i, trace.TransactionAtomic, 8, p)
+			return
+		}
+	}
+	c.Trace.Flow[p.Dir].Unmatched++
+}
+
+// answered notes a PDU that answers request i of the other side.
+func (c *Conn) answered(side, i int, p *trace.PDU) {
+	r := &c.half[1-side].requests[i]
+	if !r.any {
+		r.any, r.first = true, p.Time-r.time
+	}
+	if len(r.answer) < maxResponses {
+		r.answer = append(r.answer, p.Number)
+	} else {
+		r.more++
+	}
+}
+
+// complete ends request i of the other side, and those before it: their answers
+// can no longer come.
+func (c *Conn) complete(side, i int, kind trace.TransactionKind, octets uint64, p *trace.PDU) {
+	h := &c.half[1-side]
+	fl := &c.Trace.Flow[c.Dir(1-side)]
+	r := h.requests[i]
+	fl.Answered++
+	fl.Unanswered += uint64(i) //nolint:gosec // an index
+	latency := &c.Trace.ReadLatency
+	if kind == trace.TransactionAtomic {
+		latency = &c.Trace.AtomicLatency
+	}
+	if *latency == nil {
+		*latency = new(trace.Latency)
+	}
+	(*latency).Add(p.Time - r.time)
+	c.transaction(&trace.Transaction{
+		Conn: &c.Trace, Kind: kind, Frame: p.Frame, Request: r.pdu, Responses: r.answer, Omitted: r.more,
+		Bytes: octets, First: r.first, Last: p.Time - r.time,
+	})
+	n := copy(h.requests, h.requests[i+1:])
+	clear(h.requests[n:])
+	h.requests = h.requests[:n]
+}
+
+// transaction keeps a transaction until the PDU that completes it was handed
+// out.
+func (c *Conn) transaction(t *trace.Transaction) {
+	if c.env.Sink == nil {
+		return
+	}
+	c.env.done = append(c.env.done, *t)
+	if t.Kind == trace.TransactionStartup {
+		c.flush()
+	}
+}
+
+// flush hands out the transactions that are complete.
+func (c *Conn) flush() {
+	for i := range c.env.done {
+		c.env.Sink.Transaction(&c.env.done[i])
+	}
+	c.env.done = c.env.done[:0]
+}

@@ -1,0 +1,424 @@
+package analysis
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// stream looks for a startup frame in streaming octets and returns what follows
+// it, if one begins among them.
+func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
+	h := &c.half[side]
+	tcp := c.tcp.Half(side)
+	c.remember(side, off, off+int64(len(b)))
+	if h.dec == nil && !h.hasOrigin && (!tcp.StartKnown() || c.forced) && off == h.from && !h.gap {
+		c.search(side, off)
+	}
+	if h.dec != nil {
+		h.dec.Write(b)
+		if c.drain(side); h.phase == full {
+			return nil
+		}
+	}
+	if len(h.tail) > 0 {
+		b = append(h.tail, b...)
+		off = h.tailOff
+		h.tail = h.tail[:0]
+	}
+	at := 0
+	for {
+		i, whole := mpa.FindKey(b[at:])
+		at += i
+		if at == len(b) {
+			return nil
+		}
+		if !whole || len(b)-at < mpa.StartupLen {
+			h.tailOff = off + int64(at)
+			h.tail = append(h.tail[:0], b[at:]...)
+			return nil
+		}
+		if c.believable(side, off+int64(at), b[at:]) {
+			break
+		}
+		at++
+	}
+	if h.dec != nil {
+		h.dec = nil
+	}
+	h.phase, h.rtr, h.partial = startup, false, false
+	h.tailOff = off + int64(at)
+	rest = append([]byte(nil), b[at:]...)
+	h.tail = make([]byte, 0, len(rest))
+	return rest
+}
+
+// believable reports whether a key is that of a startup frame. At the start of
+// the stream it is, whatever follows. Later octets might only speak of MPA: a
+// text, say. Then the frame must have a possible size.
+func (c *Conn) believable(side int, off int64, b []byte) bool {
+	s, _, _ := mpa.DecodeStartup(b)
+	if s.Kind == mpa.StartupRTR {
+		return false
+	}
+	if off == 0 && c.tcp.Half(side).StartKnown() {
+		return true
+	}
+	return s.PDLength <= mpa.MaxPrivateData
+}
+
+// collect gathers a startup frame and returns what follows it.
+func (c *Conn) collect(side int, b []byte) (rest []byte) {
+	h := &c.half[side]
+	need := mpa.StartupLen
+	for {
+		if n := min(need-len(h.tail), len(b)); n > 0 {
+			h.tail = append(h.tail, b[:n]...)
+			b = b[n:]
+		}
+		if len(h.tail) < need {
+			return nil
+		}
+		s, _, _ := mpa.DecodeStartup(h.tail)
+		if all := mpa.StartupLen + int(s.PDLength); all > need {
+			need = all
+			continue
+		}
+		c.started(side, &s)
+		return b
+	}
+}
+
+// bridge goes on after missing octets inside the private data of a startup
+// frame.
+func (c *Conn) bridge(side int, n int64) bool {
+	h := &c.half[side]
+	if len(h.tail) < mpa.StartupLen {
+		return false
+	}
+	s, _, _ := mpa.DecodeStartup(h.tail)
+	missing := int64(mpa.StartupLen+int(s.PDLength)) - int64(len(h.tail))
+	h.partial = true
+	if n < missing {
+		h.tail = append(h.tail, make([]byte, n)...)
+		return true
+	}
+	h.tail = append(h.tail, make([]byte, missing)...)
+	s, _, _ = mpa.DecodeStartup(h.tail)
+	c.started(side, &s)
+	if n == missing {
+		return true
+	}
+	c.force(side)
+	if h.phase == full {
+		h.dec.Missing(n-missing, true)
+		c.drain(side)
+	}
+	return true
+}
+
+// brokenStartup hands out a startup frame that will not become whole.
+func (c *Conn) brokenStartup(side int) {
+	h := &c.half[side]
+	h.phase = streaming
+	if len(h.tail) < mpa.StartupLen {
+		h.tail = h.tail[:0]
+		return
+	}
+	s, _, _ := mpa.DecodeStartup(h.tail)
+	if s.Kind == mpa.StartupRequest {
+		c.roles(side)
+	} else {
+		c.roles(1 - side)
+	}
+	c.streamed(side, h.tailOff)
+	h.partial = true
+	c.emitStartup(side, &s)
+	c.keepStartup(side, &s)
+	if c.Trace.Outcome == trace.NoneSeen {
+		c.Trace.Outcome = trace.Incomplete
+	}
+	h.from = c.tcp.Half(side).Next()
+	h.tail = h.tail[:0]
+}
+
+// roles notes which side is the initiator, once and for all.
+func (c *Conn) roles(initiator int) {
+	t := &c.Trace
+	t.IsMPA, c.wanted = true, true
+	if !t.RolesKnown {
+		t.RolesKnown = true
+		c.setInitiator(initiator)
+	}
+}
+
+// started takes in a whole startup frame, whose octets are in tail.
+func (c *Conn) started(side int, s *mpa.Startup) {
+	h, peer := &c.half[side], &c.half[1-side]
+	t := &c.Trace
+	if h.rtr {
+		c.emitStartup(side, s)
+		t.RTRSent, t.RTRFrame = "frame", c.env.pdu.Frame
+		if !c.env.LayoutForced {
+			t.Layout = mpa.LayoutRTR2007
+		}
+		h.origin = h.tailOff + int64(len(h.tail))
+		h.tail = h.tail[:0]
+		c.begin(side)
+		return
+	}
+	fresh := false
+	if s.Kind == mpa.StartupRequest {
+		fresh = t.Outcome == trace.Rejected
+		c.roles(side)
+	} else {
+		c.roles(1 - side)
+	}
+	c.streamed(side, h.tailOff)
+	if fresh {
+		c.forget()
+	}
+	c.emitStartup(side, s)
+	c.keepStartup(side, s)
+	if s.Kind == mpa.StartupRequest {
+		t.Startups++
+		c.reqNum, c.reqAt = c.env.pdu.Number, c.env.pdu.Time
+	} else if c.Dir(side) == trace.R2I && t.Side[trace.I2R].HasStartup {
+		t.StartupLatency, t.HasStartupLatency = c.env.pdu.Time-c.reqAt, true
+		c.transaction(&trace.Transaction{
+			Conn: t, Kind: trace.TransactionStartup, Frame: c.env.pdu.Frame, Request: c.reqNum,
+			Responses: []uint64{c.env.pdu.Number}, First: t.StartupLatency, Last: t.StartupLatency,
+		})
+	}
+	h.origin = h.tailOff + int64(len(h.tail))
+	h.hasOrigin, h.phase = true, held
+	h.tail = h.tail[:0]
+	h.from = h.origin
+	if t.Outcome == trace.NoneSeen {
+		t.Outcome = trace.Incomplete
+	}
+	req, rep := &t.Side[trace.I2R], &t.Side[trace.R2I]
+	switch {
+	case s.Kind == mpa.StartupReply && s.R:
+		c.rejected()
+	case req.HasStartup && rep.HasStartup && rep.Startup.Kind == mpa.StartupReply && !rep.Startup.R:
+		c.negotiate()
+	case peer.phase == full:
+		// The other side's frame was lost, and its place found without it.
+		c.force(side)
+	}
+}
+
+// forget readies the connection for another startup after a reject.
+func (c *Conn) forget() {
+	t := &c.Trace
+	t.Outcome, t.Negotiated = trace.NoneSeen, false
+	for i := range t.Side {
+		t.Side[i] = trace.Side{Addr: t.Side[i].Addr}
+	}
+}
+
+// keepStartup stores the frame with the side that sent it.
+func (c *Conn) keepStartup(side int, s *mpa.Startup) {
+	sd := &c.Trace.Side[c.Dir(side)]
+	if sd.HasStartup && c.Trace.Negotiated {
+		return
+	}
+	sd.Startup, sd.HasStartup = *s, true
+	sd.Startup.PrivateData = append([]byte(nil), s.PrivateData...)
+	sd.ULPPrivate = sd.Startup.PrivateData
+	sd.HasEnhanced = false
+	if e, ulp, ok := sd.Startup.Word(); ok && s.Rev >= 2 {
+		sd.Enhanced, sd.ULPPrivate, sd.HasEnhanced = e, ulp, true
+	}
+}
+
+// rejected leaves MPA: the connection may go on with anything, even with
+// another Request.
+func (c *Conn) rejected() {
+	c.Trace.Outcome = trace.Rejected
+	for side := range c.half {
+		h := &c.half[side]
+		if h.phase != held && h.phase != opening {
+			continue
+		}
+		b, off := h.tail, h.tailOff
+		h.phase, h.tail, h.from, h.frames = streaming, nil, h.origin, nil
+		h.hasOrigin = true
+		if len(b) > 0 {
+			c.replay(side, off, b)
+		}
+	}
+}
+
+// replay hands octets that waited to the phase that follows.
+func (c *Conn) replay(side int, off int64, b []byte) {
+	h := &c.half[side]
+	for len(b) > 0 && h.phase != full {
+		before := len(b)
+		switch h.phase {
+		case streaming:
+			b = c.stream(side, off, b)
+		case startup:
+			b = c.collect(side, b)
+		case opening:
+			b = c.opening(side, b)
+		case held, full:
+			h.keep(off, b)
+			return
+		}
+		off += int64(before - len(b))
+	}
+	if h.phase == full && len(b) > 0 {
+		h.dec.Write(b)
+		c.drain(side)
+	}
+}
+
+// negotiate puts what both frames say in force (RFC 5044 7.1.1, RFC 6581).
+func (c *Conn) negotiate() {
+	t := &c.Trace
+	req, rep := &t.Side[trace.I2R].Startup, &t.Side[trace.R2I].Startup
+	t.Outcome, t.Negotiated = trace.Accepted, true
+	rdmac := rep.Rev == 0
+	t.CRC = mpa.TriOf(req.C || rep.C || rdmac)
+	t.Markers[trace.I2R] = mpa.TriOf(rep.M || rdmac)
+	t.Markers[trace.R2I] = mpa.TriOf(req.M || rdmac)
+	if t.Side[trace.R2I].HasEnhanced && t.Side[trace.I2R].HasEnhanced {
+		t.RTRExpected = mpa.RTRTypes(t.Side[trace.R2I].Enhanced, t.Layout)
+	}
+	for _, side := range [2]int{c.ini, 1 - c.ini} {
+		if h := &c.half[side]; h.phase == held {
+			c.open(side)
+		}
+	}
+}
+
+// open begins full operation of a side, with what is known by now.
+func (c *Conn) open(side int) {
+	h := &c.half[side]
+	b, off := h.tail, h.tailOff
+	h.tail = nil
+	if h.phase == held && c.Dir(side) == trace.I2R && !h.rtr {
+		h.phase = opening
+		if len(b) == 0 {
+			return
+		}
+		c.replay(side, off, b)
+		return
+	}
+	c.begin(side)
+	if len(b) > 0 {
+		h.dec.Write(b)
+		c.drain(side)
+	}
+}
+
+// opening tells a 2007 RTR frame from the first FPDU of the initiator.
+func (c *Conn) opening(side int, b []byte) (rest []byte) {
+	h := &c.half[side]
+	if len(h.tail) > 0 {
+		b = append(h.tail, b...)
+		h.tail = nil
+	}
+	n := min(len(b), len(mpa.RTRKey))
+	switch s := string(b[:n]); {
+	case s != mpa.RTRKey[:n] && s != mpa.RtRKey[:n]:
+		c.begin(side)
+		return b
+	case n < len(mpa.RTRKey):
+		h.keep(h.origin, b)
+		return nil
+	}
+	h.phase, h.rtr, h.partial = startup, true, false
+	h.tailOff = h.origin
+	return append([]byte(nil), b...)
+}
+
+// force begins full operation of a side now, whatever is missing.
+func (c *Conn) force(side int) {
+	h := &c.half[side]
+	for h.phase == held || h.phase == opening {
+		before := h.phase
+		c.open(side)
+		if h.phase == before {
+			return
+		}
+	}
+}
+
+// begin starts the decoder of a side at its origin.
+func (c *Conn) begin(side int) {
+	h := &c.half[side]
+	t := &c.Trace
+	d := c.Dir(side)
+	cfg := mpa.Config{
+		Start: true, Trusted: true, Gather: c.env.Sink != nil, Grammar: &grammar,
+		Markers: t.Markers[d], CRC: t.CRC,
+	}
+	if !t.Negotiated {
+		cfg.Markers, cfg.CRC = c.guess(d)
+	}
+	h.phase, h.first = full, true
+	if h.dec == nil {
+		h.dec = new(mpa.Decoder)
+	}
+	h.dec.Reset(cfg, h.origin)
+}
+
+// guess is what one startup frame alone tells of a direction.
+func (c *Conn) guess(d trace.Dir) (markers, crc mpa.Tri) {
+	for i := range c.Trace.Side {
+		s := &c.Trace.Side[i]
+		if !s.HasStartup {
+			continue
+		}
+		if s.Startup.C {
+			crc = mpa.Yes
+		}
+		if trace.Dir(i) != d { //nolint:gosec // 0 or 1
+			markers = mpa.TriOf(s.Startup.M) // M speaks of what its sender receives
+		}
+	}
+	return markers, crc
+}
+
+// search starts to look for FPDUs without a startup frame to go by.
+func (c *Conn) search(side int, off int64) {
+	h := &c.half[side]
+	markers, crc := c.guess(c.Dir(side))
+	if c.Trace.Negotiated {
+		markers, crc = c.Trace.Markers[c.Dir(side)], c.Trace.CRC
+	}
+	if c.Trace.Outcome == trace.Rejected {
+		return
+	}
+	h.dec = new(mpa.Decoder)
+	h.dec.Reset(mpa.Config{
+		Markers: markers, CRC: crc, Trusted: c.wanted, Gather: c.env.Sink != nil, Grammar: &grammar,
+	}, off)
+}
+
+// remember notes the frames of streaming octets.
+func (c *Conn) remember(side int, from, to int64) {
+	h := &c.half[side]
+	c.env.frames = c.tcp.Half(side).Carriers(c.env.frames[:0], from, to)
+	for _, f := range c.env.frames {
+		switch n := len(h.frames); {
+		case n > 0 && h.frames[n-1] >= f:
+		case n < maxStreamFrames:
+			h.frames = append(h.frames, f)
+		default:
+			h.omitted++
+		}
+	}
+}
+
+// streamed hands out the streaming octets up to an offset.
+func (c *Conn) streamed(side int, to int64) {
+	h := &c.half[side]
+	if to > h.from {
+		c.emitStreaming(side, h.from, to)
+	}
+	h.from = to
+	h.frames, h.omitted = h.frames[:0], 0
+}

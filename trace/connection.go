@@ -1,0 +1,244 @@
+package trace
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+)
+
+// Outcome is how the startup of MPA went.
+type Outcome uint8
+
+// The outcomes.
+const (
+	// NoneSeen: no startup frame was captured.
+	NoneSeen Outcome = iota
+	// Incomplete: only one of the two frames was captured.
+	Incomplete
+	// Accepted and Rejected: what the Reply said.
+	Accepted
+	Rejected
+)
+
+// String returns the outcome as the records spell it.
+func (o Outcome) String() string {
+	switch o {
+	case Incomplete:
+		return "incomplete"
+	case Accepted:
+		return "accepted"
+	case Rejected:
+		return "rejected"
+	default:
+		return "none-seen"
+	}
+}
+
+// Ending says how a connection ended.
+type Ending uint8
+
+// The endings.
+const (
+	// Open: no end was captured.
+	Open Ending = iota
+	// FIN: at least one side closed and none reset.
+	FIN
+	// RST: one side reset.
+	RST
+)
+
+// String returns the ending as the records spell it.
+func (e Ending) String() string {
+	switch e {
+	case FIN:
+		return "fin"
+	case RST:
+		return "rst"
+	default:
+		return "open"
+	}
+}
+
+// Side is what is known of one side of a connection.
+type Side struct {
+	Addr Endpoint
+	// Startup is the frame it sent, if HasStartup.
+	Startup    mpa.Startup
+	HasStartup bool
+	// Enhanced is the establishment word, if HasEnhanced.
+	Enhanced    mpa.Enhanced
+	HasEnhanced bool
+	// ULPPrivate is the private data without the word.
+	ULPPrivate []byte
+}
+
+// Ops counts the PDUs and messages of one opcode in one direction.
+type Ops struct {
+	// Segments are DDP segments, Messages complete messages.
+	Segments, Messages uint64
+	// Octets are payload octets of the upper layer.
+	Octets uint64
+	// Least and Most are the sizes of complete messages in octets.
+	Least, Most uint64
+}
+
+// Flow is what is known of one direction of a connection.
+type Flow struct {
+	// Frames, Octets: packets of the direction and their payload octets.
+	Frames, Octets uint64
+	// FPDUs counts FPDUs and FPDUOctets their octets on the wire.
+	FPDUs, FPDUOctets uint64
+	// CRCGood, CRCBad, CRCUnverifiable and CRCOff count FPDUs by verdict.
+	CRCGood, CRCBad, CRCUnverifiable, CRCOff uint64
+	// Markers and MarkersBad count markers.
+	Markers, MarkersBad uint64
+	// PadBad counts FPDUs whose pad is not zero.
+	PadBad uint64
+	// Partial counts FPDUs of which octets are missing.
+	Partial uint64
+	// Resyncs counts how often the place in the stream was found again, by the
+	// way it was found.
+	Resyncs [4]uint64
+	// Unframed are octets of full operation that are in no FPDU.
+	Unframed uint64
+	// Malformed counts FPDUs whose DDP or RDMAP header could not be read.
+	Malformed uint64
+	// Gaps and GapOctets are holes of the capture.
+	Gaps, GapOctets uint64
+	// Retransmitted, Reordered and Conflicts count packets.
+	Retransmitted, Reordered, Conflicts uint64
+	// Ops counts by opcode.
+	Ops [rdmap.Opcodes]Ops
+	// Reads: requests sent in this direction, how many are answered, and the
+	// most that were outstanding at once. Atomics count as well.
+	Requests, Answered, Unanswered, Unmatched uint64
+	MostOutstanding                           int
+	// MarkersSeen tells how the stream is framed when that is not what was
+	// negotiated.
+	MarkersSeen mpa.Tri
+}
+
+// Terminate is the first Terminate of a direction.
+type Terminate struct {
+	Frame uint64
+	Code  rdmap.TermCode
+	// Swapped is true when the fields only make sense read the other way
+	// round, as a known software stack sends them.
+	Swapped bool
+}
+
+// Connection is one TCP connection.
+type Connection struct {
+	// Number counts the connections of a capture from 0.
+	Number uint64
+	// Side holds the two endpoints, Side[0] the initiator once roles are known
+	// or inferred.
+	Side [2]Side
+	// Flow holds the two directions, by Dir.
+	Flow [2]Flow
+	// RolesKnown is true when a startup frame told the roles.
+	RolesKnown bool
+	// IsMPA is true when the connection carries iWARP.
+	IsMPA bool
+	// Outcome of the startup.
+	Outcome Outcome
+	// Layout in which the establishment word is read; LayoutForced by option.
+	Layout mpa.Layout
+	// CRC and Markers are what is in force, as far as it is known.
+	CRC     mpa.Tri
+	Markers [2]mpa.Tri
+	// Negotiated is true when both startup frames were seen.
+	Negotiated bool
+	// RTRExpected are the types the Reply names, RTRSent what came.
+	RTRExpected mpa.RTRSet
+	RTRSent     string
+	RTRFrame    uint64
+	// Terminates are the first Terminate of each direction.
+	Terminates [2]*Terminate
+	// Startups counts how often MPA was started on the connection.
+	Startups int
+
+	// FirstFrame, LastFrame and their times in nanoseconds since the epoch.
+	FirstFrame, LastFrame uint64
+	FirstTime, LastTime   int64
+	// Startup, Read and Atomic are latencies in nanoseconds.
+	StartupLatency             int64
+	HasStartupLatency          bool
+	ReadLatency, AtomicLatency *Latency
+	// SYN is true when the capture holds the start of the TCP connection.
+	SYN bool
+	// Ending and EndedBy, a direction, and the frame of it.
+	Ending   Ending
+	EndedBy  Dir
+	EndFrame uint64
+}
+
+// Depth returns how many Read Requests may be outstanding that are sent in the
+// direction; ok is false when that was not negotiated (RFC 6581 9.1).
+func (c *Connection) Depth(d Dir) (depth int, ok bool) {
+	ini, res := &c.Side[0], &c.Side[1]
+	if !ini.HasEnhanced || !res.HasEnhanced || c.Outcome != Accepted {
+		return 0, false
+	}
+	const unknown = 0x3fff
+	ord, ird := ini.Enhanced.ORD, res.Enhanced.IRD
+	if d == R2I {
+		ord, ird = ini.Enhanced.IRD, res.Enhanced.ORD
+	}
+	if ord == unknown || ird == unknown {
+		return 0, false
+	}
+	return int(ird), true
+}
+
+// Latency sums up durations in nanoseconds. Bins count them by size: bin i
+// holds those of i bits with three further bits of precision, see [Latency.Add].
+type Latency struct {
+	Count, Sum uint64
+	Min, Max   uint64
+	Bins       [64 * latencySteps]uint32
+}
+
+// latencySteps is the number of bins for each doubling: a quantile is right to
+// an eighth of its value.
+const latencySteps = 8
+
+// Add counts one duration.
+func (l *Latency) Add(ns int64) {
+	v := uint64(max(ns, 0)) //nolint:gosec // not negative
+	if l.Count == 0 || v < l.Min {
+		l.Min = v
+	}
+	l.Max = max(l.Max, v)
+	l.Count++
+	l.Sum += v
+	l.Bins[latencyBin(v)]++
+}
+
+func latencyBin(v uint64) int {
+	if v < latencySteps {
+		return int(v) //nolint:gosec // small
+	}
+	top := bits.Len64(v) - 1
+	return (top-2)*latencySteps + int(v>>(top-3)&(latencySteps-1)) //nolint:gosec // three bits
+}
+
+// Quantile returns the upper end of the bin in which the q-th part of the
+// durations ends, at most the largest one.
+func (l *Latency) Quantile(q float64) uint64 {
+	want := uint64(math.Ceil(q * float64(l.Count)))
+	var sum uint64
+	for i, n := range l.Bins {
+		if sum += uint64(n); n > 0 && sum >= want {
+			if i < latencySteps {
+				return uint64(i) //nolint:gosec // an index
+			}
+			shift := i/latencySteps - 1
+			upper := (uint64(latencySteps+i%latencySteps)+1)<<shift - 1 //nolint:gosec // an index
+			return max(min(upper, l.Max), l.Min)
+		}
+	}
+	return l.Max
+}

@@ -1,0 +1,199 @@
+// Package trace has the nouns of an analysed capture: connections, PDUs,
+// transactions, gaps. It has no logic and does no input or output.
+//
+// What a sink is handed is borrowed: valid until the call returns.
+package trace
+
+import (
+	"net/netip"
+
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+)
+
+// Dir is a direction of a connection.
+type Dir uint8
+
+// The directions.
+const (
+	// I2R is sent by the MPA initiator.
+	I2R Dir = iota
+	// R2I is sent by the MPA responder.
+	R2I
+)
+
+// String returns the direction as the records spell it.
+func (d Dir) String() string {
+	if d == R2I {
+		return "r2i"
+	}
+	return "i2r"
+}
+
+// Kind is the kind of a PDU.
+type Kind uint8
+
+// The kinds.
+const (
+	// KindRequest and KindReply are the startup frames of RFC 5044 7.1.
+	KindRequest Kind = iota
+	KindReply
+	// KindRTR is the third startup frame of the 2007 proposal.
+	KindRTR
+	// KindFPDU is a Framed PDU.
+	KindFPDU
+	// KindStreaming are octets outside MPA on a connection that is or becomes
+	// MPA.
+	KindStreaming
+)
+
+// String returns the kind as the records spell it.
+func (k Kind) String() string {
+	switch k {
+	case KindRequest:
+		return "mpa_request"
+	case KindReply:
+		return "mpa_reply"
+	case KindRTR:
+		return "mpa_rtr"
+	case KindFPDU:
+		return "fpdu"
+	default:
+		return "streaming"
+	}
+}
+
+// PDU is one protocol data unit as it was found in a direction.
+type PDU struct {
+	// Number counts the PDUs of the capture from 0.
+	Number uint64
+	Conn   *Connection
+	Kind   Kind
+	Dir    Dir
+	// Frame is the frame with which the PDU became deliverable in order, Time
+	// its capture time in nanoseconds since the Unix epoch.
+	Frame uint64
+	Time  int64
+	// Frames are all frames that carried some of it by then, in rising order.
+	Frames []uint64
+	// FramesOmitted counts frames beyond the number that is remembered.
+	FramesOmitted uint64
+	// Offset counts octets from the first octet after the sender's startup
+	// frame, if HasOffset.
+	Offset    int64
+	HasOffset bool
+	// Length is the number of octets on the wire.
+	Length int64
+	// From is the offset in the TCP stream; it places the PDU for Carry.
+	From int64
+
+	// Startup and StartupRaw are a startup frame and its octets.
+	Startup    *mpa.Startup
+	StartupRaw []byte
+	// Partial is true when octets of the startup frame are missing.
+	Partial bool
+
+	// FPDU is set for an FPDU, Segment when its DDP header could be read.
+	FPDU    *mpa.FPDU
+	Segment *ddp.Segment
+	Control rdmap.Control
+	// Message describes the message this segment belongs to, as far as it is
+	// known with this segment.
+	Message *Message
+	// Code of a Terminate read with swapped fields, if TermSwapped.
+	TermSwapped bool
+	TermCode    rdmap.TermCode
+}
+
+// Message is a DDP message put together from its segments.
+type Message struct {
+	// Length is the number of octets so far, Segments the number of segments.
+	Length   int64
+	Segments int
+	// Done is true with the segment that completes the message.
+	Done bool
+	// StartKnown is false when the first segments were not captured.
+	StartKnown bool
+}
+
+// TransactionKind is the kind of a transaction.
+type TransactionKind uint8
+
+// The kinds.
+const (
+	// TransactionStartup is from MPA Request to Reply.
+	TransactionStartup TransactionKind = iota
+	// TransactionRead is from Read Request to the last Read Response segment.
+	TransactionRead
+	// TransactionAtomic is from Atomic Request to Atomic Response.
+	TransactionAtomic
+)
+
+// String returns the kind as the records spell it.
+func (k TransactionKind) String() string {
+	switch k {
+	case TransactionRead:
+		return "read"
+	case TransactionAtomic:
+		return "atomic"
+	default:
+		return "startup"
+	}
+}
+
+// Transaction is a request with its answer.
+type Transaction struct {
+	Conn *Connection
+	Kind TransactionKind
+	// Frame is the frame with which it became complete.
+	Frame   uint64
+	Request uint64
+	// Responses are the numbers of the PDUs that answer; Omitted counts those
+	// beyond the number that is remembered.
+	Responses []uint64
+	Omitted   uint64
+	// Bytes is the payload of the answer.
+	Bytes uint64
+	// First and Last are the latencies to the first and the last response PDU
+	// in nanoseconds.
+	First, Last int64
+}
+
+// Endpoint is one side of a connection.
+type Endpoint = netip.AddrPort
+
+// Host is the address of a side.
+type Host = netip.Addr
+
+// Note says something of a frame.
+type Note string
+
+// GapEvent is a hole that was given up.
+type GapEvent struct {
+	Conn *Connection
+	Dir  Dir
+	// Frame is the frame with which the hole was given up.
+	Frame  uint64
+	Time   int64
+	Octets int64
+	Reason string
+}
+
+// Part is a part of a PDU that lies in a frame.
+type Part struct {
+	// Offset counts like PDU.Offset; it is absent for startup frames.
+	Offset    int64
+	HasOffset bool
+	Length    int64
+	// Part is whole, start, middle or end.
+	Part string
+}
+
+// Sink receives what the analysis finds, in the order in which it becomes
+// known.
+type Sink interface {
+	PDU(*PDU)
+	Transaction(*Transaction)
+	Gap(*GapEvent)
+}
