@@ -1,0 +1,194 @@
+package capture
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"github.com/iwdissect/iwdissect/internal/pcapng"
+)
+
+// stdinName is the path that stands for standard input.
+const stdinName = "-"
+
+// File is one capture file. Only Progress may be called from another
+// goroutine.
+type File struct {
+	name   string
+	r      *pcapng.Reader
+	rec    pcapng.Record
+	format string
+	free   func()    // of the decompressor, may be nil
+	closer io.Closer // nil for standard input
+	prog   *progress
+}
+
+// progress is shared by the files of a joined set.
+type progress struct {
+	done, total atomic.Int64
+}
+
+// Open opens a capture file, or standard input if path is "-". The error is an
+// [*Error] and tells an empty file, a directory and anything that is no
+// capture apart.
+func Open(path string, stdin io.Reader) (*File, error) {
+	p := &progress{}
+	p.total.Store(sizeOf(path, stdin))
+	return open(path, stdin, p)
+}
+
+// sizeOf is the size of an input in octets, 0 if it is not known before it was
+// read.
+func sizeOf(path string, stdin io.Reader) int64 {
+	var info os.FileInfo
+	var err error
+	if path == stdinName {
+		f, ok := stdin.(*os.File)
+		if !ok {
+			return 0
+		}
+		info, err = f.Stat()
+	} else {
+		info, err = os.Stat(path)
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
+}
+
+func open(path string, stdin io.Reader, p *progress) (*File, error) {
+	f := &File{name: path, prog: p}
+	src := stdin
+	if path != stdinName {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, &Error{File: path, Code: CodeOpen, Err: bare(err)}
+		}
+		f.closer, src = file, file
+	}
+	if src == nil {
+		return nil, &Error{File: path, Code: CodeOpen, Err: errors.New("not given")}
+	}
+	if d, ok := src.(*os.File); ok {
+		if info, err := d.Stat(); err == nil && info.IsDir() {
+			_ = f.Close()
+			return nil, &Error{File: path, Code: CodeDirectory, Err: errors.New("is a directory")}
+		}
+	}
+	if err := f.start(src); err != nil {
+		_ = f.Close()
+		return nil, wrap(path, err)
+	}
+	return f, nil
+}
+
+// start looks at the first octets and sets up the readers.
+func (f *File) start(src io.Reader) error {
+	in := &input{src: src, prog: f.prog}
+	in.n, in.err = io.ReadFull(src, in.head[:])
+	if in.err == io.ErrUnexpectedEOF {
+		in.err = io.EOF
+	}
+	kind := compressionOf(in.head[:in.n])
+	r, free, err := decompressor(kind, in)
+	if err != nil {
+		// Of the reader that fails in its first header.
+		return &pcapng.Error{Code: pcapng.CodeRead, Err: err}
+	}
+	f.free = free
+	if f.r, err = pcapng.NewReader(r); err != nil {
+		return err
+	}
+	f.format = f.r.Format().String()
+	if kind != plain {
+		f.format += " (" + string(kind) + ")"
+	}
+	return nil
+}
+
+// input gives the octets that were looked at once more, and counts.
+type input struct {
+	src  io.Reader
+	prog *progress
+	head [sniffN]byte
+	i, n int   // head[i:n] is still to be given
+	err  error // that came with the head
+}
+
+func (in *input) Read(b []byte) (int, error) {
+	if in.i < in.n {
+		n := copy(b, in.head[in.i:in.n])
+		in.i += n
+		in.prog.done.Add(int64(n))
+		return n, nil
+	}
+	if in.err != nil {
+		return 0, in.err
+	}
+	n, err := in.src.Read(b)
+	in.prog.done.Add(int64(n))
+	return n, err
+}
+
+// KeepComments asks for [Frame.Comments], which costs allocations.
+func (f *File) KeepComments(keep bool) { f.r.KeepComments = keep }
+
+// Next reads the next frame. It returns io.EOF at the end, else an [*Error].
+func (f *File) Next(fr *Frame) error {
+	rec := &f.rec
+	if err := f.r.Next(rec); err != nil {
+		if err == io.EOF {
+			return err
+		}
+		return wrap(f.name, err)
+	}
+	fr.Number = rec.Number
+	fr.Time = rec.Time
+	fr.NoTime = rec.NoTime
+	fr.Link = rec.Link
+	fr.Data = rec.Data
+	fr.OrigLen = rec.OrigLen
+	fr.Pos = rec.Pos
+	fr.Interface = rec.Interface
+	if rec.Comments != nil || fr.Comments != nil {
+		fr.Comments = rec.Comments
+	}
+	return nil
+}
+
+// Name is the path as given, "-" for standard input.
+func (f *File) Name() string { return f.name }
+
+// Format names the format and, in parentheses, the compression: "pcap",
+// "pcapng (gzip)".
+func (f *File) Format() string { return f.format }
+
+// Interfaces returns the interfaces described so far; see
+// [pcapng.Reader.Interfaces].
+func (f *File) Interfaces() []pcapng.Interface { return f.r.Interfaces() }
+
+// Progress tells how many octets of the file, as compressed, were read, and
+// its size; total is 0 if that is not known. It may be called from any
+// goroutine.
+func (f *File) Progress() (done, total int64) {
+	return f.prog.done.Load(), f.prog.total.Load()
+}
+
+// Close closes the file; standard input is left open.
+func (f *File) Close() error {
+	if f.free != nil {
+		f.free()
+		f.free = nil
+	}
+	if f.closer == nil {
+		return nil
+	}
+	err := f.closer.Close()
+	f.closer = nil
+	if err != nil {
+		return &Error{File: f.name, Code: pcapng.CodeRead, Err: bare(err)}
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package capture
+
+import (
+	"errors"
+	"io"
+	"strings"
+)
+
+// Joined reads several files, in the order given, as one capture: a ring
+// buffer of files. Only Progress may be called from another goroutine.
+type Joined struct {
+	paths []string
+	stdin io.Reader
+	prog  progress
+	keep  bool
+	i     int    // the file being read, or to be opened
+	cur   *File  // nil: not open
+	base  uint64 // frames in the files before, damaged ones included
+}
+
+// Join prepares the reading; files are opened as they are needed.
+//
+// [Frame.Number] runs on over the files, [Error.Frame] counts in the file that
+// [Error.File] names. Every error has Resume set, because the following files
+// are read whatever happens to one.
+func Join(paths []string, stdin io.Reader) *Joined {
+	j := &Joined{paths: paths, stdin: stdin}
+	for _, p := range paths {
+		j.prog.total.Add(sizeOf(p, stdin))
+	}
+	return j
+}
+
+// KeepComments asks for [Frame.Comments], which costs allocations.
+func (j *Joined) KeepComments(keep bool) {
+	j.keep = keep
+	if j.cur != nil {
+		j.cur.KeepComments(keep)
+	}
+}
+
+// Next reads the next frame of the current or a following file.
+func (j *Joined) Next(fr *Frame) error {
+	for {
+		if j.cur == nil {
+			if j.i >= len(j.paths) {
+				return io.EOF
+			}
+			f, err := open(j.paths[j.i], j.stdin, &j.prog)
+			if err != nil {
+				j.i++
+				return resumable(err)
+			}
+			f.KeepComments(j.keep)
+			j.cur = f
+		}
+		err := j.cur.Next(fr)
+		if err == nil {
+			fr.Number += j.base
+			return nil
+		}
+		var e *Error
+		if errors.As(err, &e) && e.Resume {
+			return err
+		}
+		errClose := j.advance()
+		switch {
+		case err != io.EOF:
+			return resumable(err)
+		case errClose != nil:
+			return resumable(errClose)
+		}
+	}
+}
+
+// advance leaves the current file.
+func (j *Joined) advance() error {
+	j.base += j.cur.r.Count()
+	err := j.cur.Close()
+	j.cur = nil
+	j.i++
+	return err
+}
+
+// resumable marks an error as one behind which reading goes on.
+func resumable(err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.Resume = true
+	}
+	return err
+}
+
+// Name is the names of all files, with " + " between them.
+func (j *Joined) Name() string { return strings.Join(j.paths, " + ") }
+
+// Current is the name of the file that the last frame came from, or the next
+// one to be opened; "" behind the last.
+func (j *Joined) Current() string {
+	if j.i >= len(j.paths) {
+		return ""
+	}
+	return j.paths[j.i]
+}
+
+// Progress tells how many octets of all files, as compressed, were read, and
+// their size as far as it is known. It may be called from any goroutine.
+func (j *Joined) Progress() (done, total int64) {
+	return j.prog.done.Load(), j.prog.total.Load()
+}
+
+// Close closes the file being read and ends the capture.
+func (j *Joined) Close() error {
+	j.i = len(j.paths)
+	if j.cur == nil {
+		return nil
+	}
+	err := j.cur.Close()
+	j.cur = nil
+	return err
+}

@@ -1,0 +1,163 @@
+package pcapng
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+// Interface describes where packets were captured: an Interface Description
+// Block, or the file header of a pcap file.
+type Interface struct {
+	Link LinkType
+	// SnapLen is the longest length captured, in octets; 0: no limit.
+	SnapLen uint32
+	// Name and Description are as given in the file, "" if absent.
+	Name, Description string
+	// TsOffset is added to every time stamp of the interface, in seconds.
+	// [Record.Time] has it included.
+	TsOffset int64
+	// Section is the 0-based section of the file.
+	Section int
+
+	resol byte // if_tsresol
+	valid bool // false: the block was damaged, packets are refused
+}
+
+// defaultResol is microseconds.
+const defaultResol = 6
+
+// scale turns the time stamps of one interface into nanoseconds.
+type scale struct {
+	link  LinkType
+	valid bool
+	plain bool // valid, and by is all there is
+	kind  scaleKind
+	shift uint8  // scaleShift: 2^-shift s
+	by    uint64 // scaleMul, scaleDiv: the factor
+	off   int64  // ns, added
+}
+
+type scaleKind uint8
+
+const (
+	scaleMul scaleKind = iota
+	scaleDiv
+	scaleShift
+)
+
+// newScale prepares the scale of an interface. resol is if_tsresol: the
+// exponent of 10^-n seconds or, with the highest bit set, of 2^-n seconds.
+func newScale(i *Interface) scale {
+	s := scale{link: i.Link, valid: i.valid, off: secondsToNs(i.TsOffset)}
+	n := i.resol & 0x7f
+	switch {
+	case i.resol&0x80 != 0:
+		s.kind, s.shift = scaleShift, n
+	case n <= 9:
+		s.kind, s.by = scaleMul, pow10(9-n)
+	default:
+		s.kind, s.by = scaleDiv, pow10(n-9)
+	}
+	s.plain = s.valid && s.kind == scaleMul && s.off == 0
+	return s
+}
+
+// pow10 gives 10^n, or the largest number where that does not fit.
+func pow10(n byte) uint64 {
+	if n > 19 {
+		return math.MaxUint64
+	}
+	p := uint64(1)
+	for range n {
+		p *= 10
+	}
+	return p
+}
+
+func secondsToNs(s int64) int64 {
+	const most = math.MaxInt64 / 1_000_000_000
+	switch {
+	case s > most:
+		return math.MaxInt64
+	case s < -most:
+		return math.MinInt64
+	}
+	return s * 1e9
+}
+
+// ns converts a time stamp, saturating.
+func (s *scale) ns(ticks uint64) int64 {
+	var hi, lo uint64
+	switch s.kind {
+	case scaleMul:
+		hi, lo = bits.Mul64(ticks, s.by)
+	case scaleDiv:
+		lo = ticks / s.by
+	case scaleShift:
+		hi, lo = bits.Mul64(ticks, 1e9)
+		if s.shift < 64 {
+			lo = lo>>s.shift | hi<<(64-s.shift)
+			hi >>= s.shift
+		} else {
+			lo, hi = hi>>(s.shift-64), 0
+		}
+	}
+	if hi != 0 {
+		lo = math.MaxUint64
+	}
+	if s.off >= 0 {
+		if lo > uint64(math.MaxInt64-s.off) {
+			return math.MaxInt64
+		}
+		return int64(lo) + s.off
+	}
+	// -s.off as unsigned, which fits even for the least integer.
+	back := -uint64(s.off)
+	if lo >= back && lo-back > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(lo - back) // at least -2^63, so exact in two's complement
+}
+
+// parseInterface reads the body of an Interface Description Block, all fields
+// in the byte order of the section:
+//
+//	0 link type (16 bits), reserved (16 bits)
+//	4 snap length
+//	8 options
+//
+// ok is false if the option list is damaged; what was read before it counts.
+func (r *Reader) parseInterface(body []byte) (i Interface, ok bool) {
+	i = Interface{
+		Link:    LinkType(r.u16(body)),
+		SnapLen: r.u32(body[4:]),
+		Section: r.section,
+		resol:   defaultResol,
+		valid:   true,
+	}
+	o := options{rest: body[8:], big: r.big}
+	for o.next() {
+		switch o.code {
+		case ifName:
+			i.Name = string(o.val)
+		case ifDescription:
+			i.Description = string(o.val)
+		case ifTsResol:
+			if len(o.val) != 1 {
+				return i, false
+			}
+			i.resol = o.val[0]
+		case ifTsOffset:
+			if len(o.val) != 8 {
+				return i, false
+			}
+			off := binary.LittleEndian.Uint64(o.val)
+			if r.big {
+				off = bits.ReverseBytes64(off)
+			}
+			i.TsOffset = int64(off)
+		}
+	}
+	return i, !o.bad
+}

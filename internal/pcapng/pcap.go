@@ -1,0 +1,155 @@
+package pcapng
+
+import (
+	"fmt"
+	"io"
+)
+
+// Layout of the classic format; all fields in the byte order of the magic.
+//
+//	file header                        record header
+//	 0 magic                            0 seconds since 1970
+//	 4 version major, minor (16 bits)   4 micro- or nanoseconds
+//	 8 two words, unused                8 captured length
+//	16 snap length                     12 original length
+//	20 link type (low 16 bits)         16 interface, protocol, packet type
+//	                                      (8 octets, "modified" files only)
+const (
+	fileHeaderLen     = 24
+	recordLen         = 16
+	recordLenModified = 24
+
+	pcapMajor = 2
+
+	// usualLimit is the captured length that is believed whatever the snap
+	// length says, because there are writers that exceed their own: the
+	// largest that capture tools ask for.
+	usualLimit = 256 << 10
+
+	// maxDoubts is how many searches behind odd records may find nothing.
+	maxDoubts = 4
+)
+
+func (r *Reader) openPcap(magic uint32) error {
+	if !r.in.fill(fileHeaderLen) {
+		return r.openEnded("file header")
+	}
+	b := r.in.buf[:fileHeaderLen]
+	if major := r.u16(b[4:]); major != pcapMajor {
+		return &Error{Code: CodeVersion, Err: fmt.Errorf("pcap version %d.%d is not known", major, r.u16(b[6:]))}
+	}
+	r.hdr, r.unit, r.tick = recordLen, 1e6, 1e3
+	switch magic {
+	case magicNano:
+		r.unit, r.tick = 1e9, 1
+	case magicModified:
+		r.hdr = recordLenModified
+	}
+	r.snap = r.u32(b[16:])
+	r.limit = min(max(r.snap, usualLimit), MaxCapLen)
+	r.link = LinkType(r.u32(b[20:]) & 0xffff)
+	r.ifaces = []Interface{{Link: r.link, SnapLen: r.snap, valid: true}}
+	r.in.r = fileHeaderLen
+	return nil
+}
+
+// openEnded is the error for an input that ends in its first header.
+func (r *Reader) openEnded(what string) error {
+	if r.in.err != io.EOF {
+		return &Error{Code: CodeRead, Err: r.in.err}
+	}
+	return &Error{Code: CodeTruncated, Err: fmt.Errorf("file ends %d octets into the %s: %w", r.in.w-r.in.r, what, io.ErrUnexpectedEOF)}
+}
+
+func (r *Reader) nextPcap(rec *Record) error {
+	if r.in.w-r.in.r < r.hdr && !r.in.fill(r.hdr) {
+		return r.ended("record header")
+	}
+	b := r.in.buf[r.in.r:r.in.w]
+	incl, orig := r.u32(b[8:]), r.u32(b[12:])
+	if incl > r.limit || incl > orig {
+		if err := r.suspect(incl, orig); err != nil {
+			return err
+		}
+		b = r.in.buf[r.in.r:r.in.w]
+	}
+	n := r.hdr + int(incl)
+	if len(b) < n {
+		if !r.in.fill(n) {
+			return r.cutRecord(incl)
+		}
+		b = r.in.buf[r.in.r:r.in.w]
+	}
+	t := r.pcapTime(b)
+	r.last, r.haveLast = t, true
+	r.count++
+	rec.Data = b[r.hdr:n:n]
+	rec.Time = t
+	rec.OrigLen = orig
+	rec.Link = r.link
+	rec.NoTime = false
+	rec.Interface = 0
+	rec.Pos = r.in.base + int64(r.in.r)
+	rec.Number = r.count
+	if rec.Comments != nil {
+		rec.Comments = nil
+	}
+	r.in.r += n
+	return nil
+}
+
+// pcapTime reads the time of a record header in nanoseconds. It cannot
+// overflow: 2^32 seconds and 2^32 microseconds are less than 2^63 ns.
+func (r *Reader) pcapTime(b []byte) int64 {
+	return int64(r.u32(b))*1e9 + int64(r.u32(b[4:]))*r.tick
+}
+
+// suspect looks closer at a record whose lengths are odd. nil: take it as it
+// is.
+func (r *Reader) suspect(incl, orig uint32) error {
+	if incl > r.limit {
+		return r.badRecord(CodeLength, fmt.Errorf("record claims %d octets", incl))
+	}
+	// More captured than sent: some writers do that. It is damage only if it
+	// exceeds the snap length too and what follows is no record, while a
+	// record is found elsewhere. A file full of such records is odd rather
+	// than damaged, and the search too dear to make for each.
+	if r.snap == 0 || incl <= r.snap || r.doubts == maxDoubts {
+		return nil
+	}
+	next := r.hdr + int(incl)
+	if r.in.fill(next) && (r.plausibleAt(next) || r.endsAt(next)) {
+		return nil
+	}
+	if skip, ok := r.resyncPcap(); ok {
+		return r.skip(skip, true, CodeLength, fmt.Errorf("record claims %d octets of a packet of %d", incl, orig))
+	}
+	r.doubts++
+	return nil
+}
+
+// badRecord reports a record that cannot be read. If the next one is found
+// reading goes on there.
+func (r *Reader) badRecord(code string, cause error) error {
+	if skip, ok := r.resyncPcap(); ok {
+		return r.skip(skip, true, code, cause)
+	}
+	if r.in.err != nil && r.in.err != io.EOF {
+		cause = fmt.Errorf("%w; looking for the next record: %w", cause, r.in.err)
+	}
+	return r.fatal(code, fmt.Errorf("%w; no record found in the %d octets that follow", cause,
+		min(r.in.w-r.in.r-r.hdr, resyncWindow)))
+}
+
+// cutRecord is called when the input ends inside a record. Either the input
+// was cut, or the length is damaged and other records lie inside it; the
+// latter is tried only if the record header is odd in itself, so that a packet
+// that carries a capture file is not mistaken for records.
+func (r *Reader) cutRecord(incl uint32) error {
+	if r.in.err == io.EOF && !r.plausible(r.in.buf[r.in.r:r.in.w], r.last, r.haveLast) {
+		if skip, ok := r.resyncPcap(); ok {
+			return r.skip(skip, true, CodeLength, fmt.Errorf("record claims %d octets", incl))
+		}
+	}
+	return r.ended(fmt.Sprintf("record of %d", r.hdr+int(incl)))
+}

@@ -1,0 +1,225 @@
+package pcapng
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+)
+
+// Record is one packet of a capture file.
+type Record struct {
+	// Data are the captured octets, borrowed: valid until the next call.
+	Data []byte
+	// Time is in nanoseconds since 1970-01-01 00:00:00 UTC. A time that does
+	// not fit is set to the nearest one that does.
+	Time int64
+	// OrigLen is the length of the packet on the wire in octets; Data is
+	// shorter when the capture was cut.
+	OrigLen uint32
+	// Link is the link type of the interface.
+	Link LinkType
+	// NoTime tells that the file gives no time for this packet (Simple
+	// Packet Block); Time is 0 then.
+	NoTime bool
+	// Interface is the index into [Reader.Interfaces]; 0 in a pcap file.
+	Interface int
+	// Pos is the octet position of the record header or block in the file
+	// (after decompression).
+	Pos int64
+	// Number counts records from 1. A damaged record that was skipped takes
+	// a number too.
+	Number uint64
+	// Comments are the packet's comments, nil unless [Reader.KeepComments].
+	Comments []string
+}
+
+// Format is the kind of a capture file.
+type Format uint8
+
+// The formats.
+const (
+	PCAP   Format = iota // classic pcap
+	PCAPNG               // pcapng
+)
+
+// String gives the usual suffix of such files.
+func (f Format) String() string {
+	if f == PCAPNG {
+		return "pcapng"
+	}
+	return "pcap"
+}
+
+// Reader reads a pcap or pcapng file from a stream. It is not safe for use by
+// several goroutines.
+type Reader struct {
+	// KeepComments asks for [Record.Comments]. It is off by default because
+	// comments have to be copied.
+	KeepComments bool
+
+	in     buffer
+	format Format
+	big    bool   // byte order of the file or section
+	count  uint64 // records so far, damaged ones included
+	stop   error  // final error or io.EOF
+	late   *Error // to be reported by the next call
+
+	// pcap
+	hdr      int    // octets of a record header
+	unit     uint32 // sub-seconds in a second
+	tick     int64  // nanoseconds in a sub-second
+	snap     uint32 // snap length of the file header, 0 if it gives none
+	limit    uint32 // longest captured length that is believed
+	link     LinkType
+	last     int64 // time of the last record
+	haveLast bool
+	doubts   int // searches behind odd records that found nothing
+
+	// pcapng
+	section int
+	first   int // index of the section's first interface
+	scales  []scale
+	ifaces  []Interface
+}
+
+// Magic numbers, as read in little-endian order.
+const (
+	magicMicro    = 0xa1b2c3d4
+	magicNano     = 0xa1b23c4d
+	magicModified = 0xa1b2cd34
+	magicSection  = 0x0a0d0d0a // the same in both byte orders
+)
+
+// NewReader looks at the first octets of src to tell the format and byte
+// order, and reads the file header or first section header. The error is an
+// [*Error].
+func NewReader(src io.Reader) (*Reader, error) {
+	return newReader(src, readSize)
+}
+
+func newReader(src io.Reader, size int) (*Reader, error) {
+	r := &Reader{in: newBuffer(src, size)}
+	if !r.in.fill(4) {
+		return nil, r.sniffShort()
+	}
+	magic := binary.LittleEndian.Uint32(r.in.buf)
+	var err error
+	if magic == magicSection {
+		r.format = PCAPNG
+		err = r.openNg()
+	} else {
+		if !isPcapMagic(magic) {
+			magic = bits.ReverseBytes32(magic)
+			r.big = true
+		}
+		if !isPcapMagic(magic) {
+			return nil, &Error{Code: CodeFormat, Err: ErrFormat}
+		}
+		err = r.openPcap(magic)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func isPcapMagic(m uint32) bool {
+	return m == magicMicro || m == magicNano || m == magicModified
+}
+
+// sniffShort tells, with fewer than four octets there, a truncated capture
+// from something else.
+func (r *Reader) sniffShort() error {
+	if r.in.err != io.EOF {
+		return &Error{Code: CodeRead, Err: r.in.err}
+	}
+	got := r.in.buf[r.in.r:r.in.w]
+	if len(got) == 0 {
+		return &Error{Code: CodeEmpty, Err: ErrEmpty}
+	}
+	for _, m := range []string{
+		"\x0a\x0d\x0d", "\xa1\xb2\xc3", "\xd4\xc3\xb2", "\xa1\xb2\x3c", "\x4d\x3c\xb2", "\xa1\xb2\xcd", "\x34\xcd\xb2",
+	} {
+		if string(got) == m[:len(got)] {
+			return &Error{Code: CodeTruncated, Err: fmt.Errorf("file of %d octets: %w", len(got), io.ErrUnexpectedEOF)}
+		}
+	}
+	return &Error{Code: CodeFormat, Err: ErrFormat}
+}
+
+// Format tells what kind of file is read.
+func (r *Reader) Format() Format { return r.format }
+
+// Interfaces returns the interfaces described so far, those of later sections
+// behind those of earlier ones. A pcap file has one. The slice is the reader's
+// own and grows as reading goes on.
+func (r *Reader) Interfaces() []Interface { return r.ifaces }
+
+// Count is the number of records so far, including damaged ones that were
+// skipped.
+func (r *Reader) Count() uint64 { return r.count }
+
+// Next reads the next record. It returns io.EOF at a clean end, else an
+// [*Error]; if that has Resume set the following call goes on behind the
+// fault, otherwise every further call returns the same error. rec is not
+// meaningful after an error.
+func (r *Reader) Next(rec *Record) error {
+	if r.stop != nil {
+		return r.stop
+	}
+	if r.format == PCAP {
+		return r.nextPcap(rec)
+	}
+	return r.nextNg(rec)
+}
+
+// u32 reads in the byte order of the file or section.
+func (r *Reader) u32(b []byte) uint32 {
+	v := binary.LittleEndian.Uint32(b)
+	if r.big {
+		v = bits.ReverseBytes32(v)
+	}
+	return v
+}
+
+// u16 reads in the byte order of the file or section.
+func (r *Reader) u16(b []byte) uint16 {
+	v := binary.LittleEndian.Uint16(b)
+	if r.big {
+		v = bits.ReverseBytes16(v)
+	}
+	return v
+}
+
+// ended is called when the input ended before what was needed: a clean end,
+// a truncated input, or a source that failed.
+func (r *Reader) ended(what string) error {
+	have := r.in.w - r.in.r
+	switch {
+	case !errors.Is(r.in.err, io.EOF):
+		return r.fatal(CodeRead, r.in.err)
+	case have == 0:
+		r.stop = io.EOF
+		return io.EOF
+	}
+	return r.fatal(CodeTruncated, fmt.Errorf("file ends %d octets into a %s: %w", have, what, io.ErrUnexpectedEOF))
+}
+
+// fatal ends the reading with an error at the current position.
+func (r *Reader) fatal(code string, cause error) error {
+	r.stop = &Error{Pos: r.in.pos(), Frame: r.count + 1, Code: code, Err: cause}
+	return r.stop
+}
+
+// skip reports an error at the current position and goes on n octets later.
+// The record takes a number if it was one.
+func (r *Reader) skip(n int, isRecord bool, code string, cause error) *Error {
+	e := &Error{Pos: r.in.pos(), Frame: r.count + 1, Code: code, Resume: true, Skipped: int64(n), Err: cause}
+	if isRecord {
+		r.count++
+	}
+	r.in.r += n
+	return e
+}

@@ -1,0 +1,212 @@
+package pipeline
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/analysis"
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// key names a TCP connection by its endpoints, the smaller one first, so that
+// both directions have the same key.
+type key struct {
+	a, b   packet.Addr
+	pa, pb uint16
+}
+
+// flow is a connection in the table.
+type flow struct {
+	key  key
+	hash uint64
+	swap bool // side 0, the sender of the first packet, is the larger endpoint
+	conn analysis.Conn
+}
+
+// flows finds the connection of a packet. It is a hash table with open
+// addressing; a lookup of the flow that was found last costs a comparison.
+type flows struct {
+	slots []*flow
+	mask  uint64
+	n     int
+	last  *flow
+}
+
+func newFlows() *flows {
+	const start = 1 << 8
+	return &flows{slots: make([]*flow, start), mask: start - 1}
+}
+
+// keyOf returns the key of a packet, and whether its sender is the larger
+// endpoint.
+func keyOf(p *packet.Packet) (k key, swap bool) {
+	if c := compare(&p.Src, &p.Dst); c < 0 || c == 0 && p.SrcPort <= p.DstPort {
+		return key{p.Src, p.Dst, p.SrcPort, p.DstPort}, false
+	}
+	return key{p.Dst, p.Src, p.DstPort, p.SrcPort}, true
+}
+
+func compare(a, b *packet.Addr) int {
+	for i := range a {
+		if a[i] != b[i] {
+			return int(a[i]) - int(b[i])
+		}
+	}
+	return 0
+}
+
+// hash mixes the endpoints. It never changes: captures are divided among
+// machines by it.
+func (k *key) hash() uint64 {
+	const m1, m2 = 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f
+	h := uint64(k.pa)<<16 | uint64(k.pb)
+	for _, a := range [2]*packet.Addr{&k.a, &k.b} {
+		hi, lo := halves(a)
+		h = (h ^ hi) * m1
+		h ^= h >> 29
+		h = (h ^ lo) * m2
+		h ^= h >> 32
+	}
+	return h
+}
+
+func halves(a *packet.Addr) (hi, lo uint64) {
+	for i := range 8 {
+		hi = hi<<8 | uint64(a[i])
+		lo = lo<<8 | uint64(a[8+i])
+	}
+	return hi, lo
+}
+
+// find returns the connection of the packet, or nil, with its key.
+func (t *flows) find(p *packet.Packet) (f *flow, side int, k key, hash uint64) {
+	if l := t.last; l != nil {
+		// Packets come in trains: the flow at hand is often that of the last.
+		if side, ok := l.side(p); ok {
+			return l, side, l.key, l.hash
+		}
+	}
+	k, swap := keyOf(p)
+	hash = k.hash()
+	for i := hash & t.mask; t.slots[i] != nil; i = (i + 1) & t.mask {
+		if f := t.slots[i]; f.hash == hash && f.key == k {
+			t.last = f
+			return f, sideOf(swap, f.swap), k, hash
+		}
+	}
+	return nil, 0, k, hash
+}
+
+func sideOf(swap, first bool) int {
+	if swap == first {
+		return 0
+	}
+	return 1
+}
+
+// side tells which side of the flow sent the packet, if it belongs to it.
+func (f *flow) side(p *packet.Packet) (side int, ok bool) {
+	k := &f.key
+	if p.SrcPort == k.pa && p.DstPort == k.pb && p.Src == k.a && p.Dst == k.b {
+		return sideOf(false, f.swap), true
+	}
+	if p.SrcPort == k.pb && p.DstPort == k.pa && p.Src == k.b && p.Dst == k.a {
+		return sideOf(true, f.swap), true
+	}
+	return 0, false
+}
+
+// add puts a flow for the packet into the table.
+func (t *flows) add(k key, hash uint64, p *packet.Packet) *flow {
+	if t.n*2 >= len(t.slots) {
+		t.rebuild(len(t.slots)*2, nil)
+	}
+	_, swap := keyOf(p)
+	f := &flow{key: k, hash: hash, swap: swap}
+	t.put(f)
+	t.n++
+	t.last = f
+	return f
+}
+
+func (t *flows) put(f *flow) {
+	i := f.hash & t.mask
+	for t.slots[i] != nil {
+		i = (i + 1) & t.mask
+	}
+	t.slots[i] = f
+}
+
+// rebuild makes the table anew with size slots, without the flows that drop
+// names.
+func (t *flows) rebuild(size int, drop map[*flow]bool) {
+	old := t.slots
+	t.slots, t.mask, t.n, t.last = make([]*flow, size), uint64(size-1), 0, nil //nolint:gosec // a power of two
+	for _, f := range old {
+		if f != nil && !drop[f] {
+			t.put(f)
+			t.n++
+		}
+	}
+}
+
+// replace puts a new connection on the same endpoints in place of the old one.
+func (t *flows) replace(old *flow, p *packet.Packet) *flow {
+	_, swap := keyOf(p)
+	f := &flow{key: old.key, hash: old.hash, swap: swap}
+	for i := old.hash & t.mask; ; i = (i + 1) & t.mask {
+		if t.slots[i] == old {
+			t.slots[i] = f
+			t.last = f
+			return f
+		}
+	}
+}
+
+// oldest takes the n flows that were seen least recently out of the table.
+func (t *flows) oldest(n int) []*flow {
+	all := t.all()
+	slices.SortFunc(all, func(a, b *flow) int {
+		switch x, y := a.conn.Trace.LastFrame, b.conn.Trace.LastFrame; {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	all = all[:min(n, len(all))]
+	drop := make(map[*flow]bool, len(all))
+	for _, f := range all {
+		drop[f] = true
+	}
+	t.rebuild(len(t.slots), drop)
+	return byNumber(all)
+}
+
+// all returns the flows in the order of their numbers.
+func (t *flows) all() []*flow {
+	out := make([]*flow, 0, t.n)
+	for _, f := range t.slots {
+		if f != nil {
+			out = append(out, f)
+		}
+	}
+	return byNumber(out)
+}
+
+func byNumber(fs []*flow) []*flow {
+	slices.SortFunc(fs, func(a, b *flow) int {
+		return int(int64(a.conn.Trace.Number) - int64(b.conn.Trace.Number)) //nolint:gosec // counts of connections
+	})
+	return fs
+}
+
+// endpoints are the addresses of side 0 and side 1.
+func endpoints(p *packet.Packet) [2]trace.Endpoint {
+	return [2]trace.Endpoint{
+		netip.AddrPortFrom(p.Src.Netip(), p.SrcPort),
+		netip.AddrPortFrom(p.Dst.Netip(), p.DstPort),
+	}
+}

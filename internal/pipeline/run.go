@@ -1,0 +1,267 @@
+package pipeline
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/analysis"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/reassembly"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Options of a run.
+type Options struct {
+	// Layout of the establishment word, kept against evidence if Forced.
+	Layout mpa.Layout
+	Forced bool
+	// DecodeAs are TCP ports whose connections are taken for MPA.
+	DecodeAs []uint16
+	// MaxConnections, ReorderBytes (a half-stream) and TotalReorderBytes bound
+	// memory; 0 stands for the default.
+	MaxConnections                  int
+	ReorderBytes, TotalReorderBytes int
+	// Count ends the run after that many frames, if it is not 0.
+	Count uint64
+	// OnError is told of damage that reading went on behind.
+	OnError func(error)
+}
+
+// Defaults of the bounds.
+const (
+	DefaultConnections  = 100_000
+	DefaultReorder      = 4 << 20
+	DefaultTotalReorder = 64 << 20
+	// maxRecords is the number of ended connections that carried iWARP whose
+	// records are kept.
+	maxRecords = 100_000
+)
+
+// Sink is told what a run finds. PDUs, transactions and gaps come before the
+// frame with which they became known.
+type Sink interface {
+	trace.Sink
+	Frame(*Frame)
+}
+
+// Frame is what is known of a frame once it was read. It is borrowed.
+type Frame struct {
+	capture.Frame
+	Status packet.Status
+	Packet *packet.Packet
+	Reason string
+	// Conn is nil for what is not TCP.
+	Conn *trace.Connection
+	Dir  trace.Dir
+	Note reassembly.Note
+	// Span is the part of the stream the frame carries, if HasSpan; Origin the
+	// place from which PDU offsets count, if HasOrigin; Open the PDU that has
+	// begun, if HasOpen.
+	From, To int64
+	HasSpan  bool
+	Origin   int64
+	HasOrig  bool
+	Open     int64
+	HasOpen  bool
+}
+
+// Totals of a run.
+type Totals struct {
+	Frames, Octets, Captured uint64
+	// TCP, SCTP and Other count packets; Malformed and Truncated frames could
+	// not be read as what they claim to be; Fragments waited for others.
+	TCP, SCTP, Other, Malformed, Truncated, Fragments uint64
+	Connections, IWARP                                uint64
+	// Evicted counts connections that made room for others, RecordsDropped
+	// those of them whose record could not be kept.
+	Evicted, RecordsDropped uint64
+	PDUs                    uint64
+	Errors                  uint64
+	FirstTime, LastTime     int64
+	IP                      packet.FragmentStats
+}
+
+// Run analyses one capture.
+type Run struct {
+	opt     Options
+	sink    Sink
+	env     analysis.Env
+	dec     *packet.Decoder
+	flows   *flows
+	totals  Totals
+	records []*trace.Connection // ended connections that carried iWARP
+	next    uint64
+	pkt     packet.Packet
+	frame   Frame
+}
+
+// New readies a run; sink may be nil.
+func New(opt Options, sink Sink) *Run {
+	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows()}
+	if opt.MaxConnections == 0 {
+		r.opt.MaxConnections = DefaultConnections
+	}
+	if opt.ReorderBytes == 0 {
+		r.opt.ReorderBytes = DefaultReorder
+	}
+	if opt.TotalReorderBytes == 0 {
+		r.opt.TotalReorderBytes = DefaultTotalReorder
+	}
+	r.env = analysis.Env{
+		Budget: reassembly.NewBudget(r.opt.ReorderBytes, r.opt.TotalReorderBytes),
+		Layout: opt.Layout, LayoutForced: opt.Forced,
+	}
+	if sink != nil {
+		r.env.Sink = sink
+	}
+	return r
+}
+
+// Read takes in all frames of the source. It returns the error that kept it
+// from reading to the end, if there was one; damage that could be read past
+// goes to Options.OnError and is counted.
+func (r *Run) Read(src capture.Source) error {
+	next := src.Next
+	if f, ok := src.(*capture.File); ok {
+		next = f.Next
+	}
+	var f capture.Frame
+	for r.opt.Count == 0 || r.totals.Frames < r.opt.Count {
+		err := next(&f)
+		if err == nil {
+			r.Frame(&f)
+			continue
+		}
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		var damage *capture.Error
+		if !errors.As(err, &damage) || !damage.Resume {
+			return err
+		}
+		r.totals.Errors++
+		if r.opt.OnError != nil {
+			r.opt.OnError(err)
+		}
+	}
+	return nil
+}
+
+// Frame takes in one frame.
+func (r *Run) Frame(f *capture.Frame) {
+	t := &r.totals
+	if t.Frames == 0 {
+		t.FirstTime = f.Time
+	}
+	t.LastTime = f.Time
+	t.Frames++
+	t.Octets += uint64(f.OrigLen)
+	t.Captured += uint64(len(f.Data))
+	p := &r.pkt
+	status := r.dec.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Time, p)
+	if status == packet.OK && p.Proto == packet.ProtoTCP {
+		t.TCP++
+		r.tcp(f, p)
+		return
+	}
+	switch status {
+	case packet.OK:
+		t.SCTP++
+	case packet.Malformed:
+		t.Malformed++
+	case packet.Truncated:
+		t.Truncated++
+	case packet.Fragment:
+		t.Fragments++
+	case packet.NotIP, packet.OtherTransport, packet.UnknownLink:
+		t.Other++
+	}
+	if r.sink != nil {
+		r.frame = Frame{Frame: *f, Status: status, Packet: p}
+		if status == packet.Malformed || status == packet.Truncated {
+			r.frame.Reason = r.dec.Reason()
+		}
+		r.sink.Frame(&r.frame)
+	}
+}
+
+// tcp hands a packet to its connection.
+func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
+	s := reassembly.Segment{
+		Seq: p.Seq, Ack: p.Ack, Flags: p.Flags, Data: p.Payload, Len: p.PayloadLen,
+		Frame: f.Number, Time: f.Time, Fragments: p.Fragments,
+	}
+	fl, side, k, hash := r.flows.find(p)
+	switch {
+	case fl == nil:
+		if r.flows.n >= r.opt.MaxConnections {
+			r.evict()
+		}
+		fl = r.flows.add(k, hash, p)
+		r.init(fl, p)
+	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, &s):
+		r.finish(fl)
+		fl, side = r.flows.replace(fl, p), 0
+		r.init(fl, p)
+	}
+	note := fl.conn.Packet(side, &s)
+	if r.sink == nil {
+		return
+	}
+	r.frame = Frame{Frame: *f, Packet: p, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Note: note}
+	r.frame.From, r.frame.To, r.frame.HasSpan = fl.conn.Span(side, &s)
+	r.frame.Origin, r.frame.HasOrig = fl.conn.Origin(side)
+	r.frame.Open, r.frame.HasOpen = fl.conn.OpenPDU(side)
+	r.sink.Frame(&r.frame)
+}
+
+func (r *Run) init(fl *flow, p *packet.Packet) {
+	forced := slices.Contains(r.opt.DecodeAs, p.SrcPort) || slices.Contains(r.opt.DecodeAs, p.DstPort)
+	fl.conn.Init(&r.env, r.next, endpoints(p), forced)
+	r.next++
+}
+
+// finish ends a connection and keeps its record if it carried iWARP.
+func (r *Run) finish(fl *flow) {
+	fl.conn.Finish()
+	if !fl.conn.Trace.IsMPA {
+		return
+	}
+	r.totals.IWARP++
+	if len(r.records) >= maxRecords {
+		r.totals.RecordsDropped++
+		return
+	}
+	record := fl.conn.Trace
+	r.records = append(r.records, &record)
+}
+
+// evict makes room by ending the connections that were seen least recently.
+func (r *Run) evict() {
+	for _, fl := range r.flows.oldest(max(r.opt.MaxConnections/16, 1)) {
+		r.finish(fl)
+		r.totals.Evicted++
+	}
+}
+
+// Finish ends all connections and returns those that carried iWARP, by number.
+func (r *Run) Finish() []*trace.Connection {
+	for _, fl := range r.flows.all() {
+		r.finish(fl)
+	}
+	r.flows = newFlows()
+	slices.SortFunc(r.records, func(a, b *trace.Connection) int {
+		return int(int64(a.Number) - int64(b.Number)) //nolint:gosec // counts of connections
+	})
+	return r.records
+}
+
+// Totals returns the counts so far.
+func (r *Run) Totals() Totals {
+	t := r.totals
+	t.Connections, t.PDUs, t.IP = r.next, r.env.PDUs(), r.dec.Stats()
+	return t
+}
