@@ -11,6 +11,8 @@ import (
 type Env struct {
 	// Sink is told what is found; nil if nobody listens.
 	Sink trace.Sink
+	// Lean leaves out the frames and the gathered payload of PDUs.
+	Lean bool
 	// Budget bounds the memory for out-of-order data.
 	Budget *reassembly.Budget
 	// Layout of the establishment word; LayoutForced keeps it against all
@@ -58,6 +60,9 @@ const (
 	// maxResponses bounds the PDUs of one answer that are listed.
 	maxResponses = 1 << 16
 )
+
+// gather reports whether somebody wants whole PDUs.
+func (e *Env) gather() bool { return e.Sink != nil && !e.Lean }
 
 // half is the state of one direction, by the side that sends it.
 type half struct {
@@ -173,6 +178,39 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	}
 	c.release(side)
 	return note
+}
+
+// Span is the part of the stream that the last packet of a side carried, as it
+// was handed to Packet.
+func (c *Conn) Span(side int, s *reassembly.Segment) (from, to int64, ok bool) {
+	h := c.tcp.Half(side)
+	if s.Len == 0 || !h.Started() {
+		return 0, 0, false
+	}
+	seq := s.Seq
+	if s.Flags&reassembly.FlagSYN != 0 {
+		seq++
+	}
+	from = h.Offset(seq)
+	return from, from + int64(s.Len), true
+}
+
+// Origin is the stream offset at which full operation of a side began.
+func (c *Conn) Origin(side int) (off int64, ok bool) {
+	return c.half[side].origin, c.half[side].hasOrigin
+}
+
+// OpenPDU is the stream offset of a PDU that has begun but is not whole yet.
+func (c *Conn) OpenPDU(side int) (off int64, ok bool) {
+	h := &c.half[side]
+	switch {
+	case h.ended:
+	case h.phase == startup || h.phase == held:
+		return h.tailOff, len(h.tail) > 0
+	case h.phase == full && h.dec != nil && !h.dec.Seeking():
+		return h.dec.Oldest(), h.dec.Open() > 0
+	}
+	return 0, false
 }
 
 // ending notes FIN and RST.

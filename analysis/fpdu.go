@@ -72,13 +72,12 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 	if len(f.Missing) > 0 {
 		fl.Partial++
 	}
+	var bad uint64
 	if len(f.Markers) > 0 {
 		fl.Markers += uint64(len(f.Markers))
-		if !f.MarkersOK() {
-			for i := range f.Markers {
-				if f.Markers[i].Status() != mpa.MarkerOK {
-					fl.MarkersBad++
-				}
+		for i := range f.Markers {
+			if f.Markers[i].Status() != mpa.MarkerOK {
+				bad++
 			}
 		}
 	}
@@ -108,6 +107,15 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 	if p.Frame == 0 {
 		p.Frame, p.Time = c.cur.Frame, c.cur.Time
 	}
+	if f.CRCStatus == mpa.CRCBad && fl.FirstBadCRC == 0 {
+		fl.FirstBadCRC = p.Frame
+	}
+	if bad > 0 {
+		fl.MarkersBad += bad
+		if fl.FirstBadMarker == 0 {
+			fl.FirstBadMarker = p.Frame
+		}
+	}
 	first := h.first
 	h.first = false
 	seg, err := ddp.Decode(f.Head)
@@ -122,14 +130,16 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 		p.Control = rdmap.ControlOf(seg.RsvdULP)
 		c.segment(side, first, p)
 	}
-	if c.env.Sink != nil {
+	if c.env.gather() {
 		p.Frames = c.tcp.Half(side).Carriers(p.Frames, f.Offset, end)
 		if len(p.Frames) == 0 {
 			p.Frames = append(p.Frames, p.Frame)
 		}
 		c.env.Sink.PDU(p)
 	}
-	c.flush()
+	if len(c.env.done) > 0 {
+		c.flush()
+	}
 }
 
 // segment takes in the DDP segment of an FPDU.
@@ -140,7 +150,11 @@ func (c *Conn) segment(side int, first bool, p *trace.PDU) {
 	octets := max(int64(p.FPDU.ULPDULength)-int64(seg.HeaderLen), 0)
 	body := p.FPDU.Head[min(seg.HeaderLen, len(p.FPDU.Head)):]
 
-	ops := &t.Flow[p.Dir].Ops[op]
+	fl := &t.Flow[p.Dir]
+	if fl.Ops == nil {
+		fl.Ops = new([rdmap.Opcodes]trace.Ops)
+	}
+	ops := &fl.Ops[op]
 	ops.Segments++
 	p.Message = h.messages.add(seg, op, octets, &c.env.message)
 	if n := uint64(octets); op.Payload() || !op.Assigned() { //nolint:gosec // not negative
@@ -167,7 +181,7 @@ func (c *Conn) segment(side int, first bool, p *trace.PDU) {
 	case rdmap.OpAtomicResponse:
 		c.atomicResponse(side, p, body)
 	case rdmap.OpTerminate:
-		c.terminate(side, p, body)
+		c.terminate(p, body)
 	}
 }
 
@@ -213,7 +227,7 @@ func (c *Conn) rtr(p *trace.PDU, octets int64, body []byte) {
 }
 
 // terminate reads a Terminate, also the way a known stack writes it.
-func (c *Conn) terminate(side int, p *trace.PDU, body []byte) {
+func (c *Conn) terminate(p *trace.PDU, body []byte) {
 	t, err := rdmap.DecodeTerminate(body)
 	if len(body) < rdmap.TerminateLen {
 		return
@@ -234,7 +248,6 @@ func (c *Conn) terminate(side int, p *trace.PDU, body []byte) {
 	if c.Trace.Terminates[p.Dir] == nil {
 		c.Trace.Terminates[p.Dir] = &trace.Terminate{Frame: p.Frame, Code: p.TermCode, Swapped: p.TermSwapped}
 	}
-	_ = side
 }
 
 // emitStartup hands out a startup frame whose octets are in tail.

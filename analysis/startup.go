@@ -352,7 +352,7 @@ func (c *Conn) begin(side int) {
 	t := &c.Trace
 	d := c.Dir(side)
 	cfg := mpa.Config{
-		Start: true, Trusted: true, Gather: c.env.Sink != nil, Grammar: &grammar,
+		Start: true, Trusted: true, Gather: c.env.gather(), Grammar: &grammar,
 		Markers: t.Markers[d], CRC: t.CRC,
 	}
 	if !t.Negotiated {
@@ -394,7 +394,7 @@ func (c *Conn) search(side int, off int64) {
 	}
 	h.dec = new(mpa.Decoder)
 	h.dec.Reset(mpa.Config{
-		Markers: markers, CRC: crc, Trusted: c.wanted, Gather: c.env.Sink != nil, Grammar: &grammar,
+		Markers: markers, CRC: crc, Trusted: c.wanted, Gather: c.env.gather(), Grammar: &grammar,
 	}, off)
 }
 

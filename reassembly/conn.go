@@ -57,7 +57,7 @@ func (c *Conn) Push(dir int, s *Segment) Note {
 		}
 		h.start(seq, s.Flags&FlagSYN != 0)
 	}
-	off := h.offset(seq)
+	off := h.Offset(seq)
 	note := h.push(s, off)
 	if s.Flags&FlagFIN != 0 && h.fin < 0 && off+int64(s.Len) >= h.next {
 		h.fin = off + int64(s.Len)
@@ -85,7 +85,7 @@ func (c *Conn) ack(peer *Half, s *Segment) {
 		}
 		return
 	}
-	off := peer.offset(s.Ack)
+	off := peer.Offset(s.Ack)
 	if off > peer.acked && off <= peer.high+maxAhead {
 		peer.acked = off
 	}

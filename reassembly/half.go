@@ -69,9 +69,9 @@ func (h *Half) Acked() int64 { return h.acked }
 // Base is the sequence number of offset 0.
 func (h *Half) Base() uint32 { return h.base }
 
-// offset unwraps a sequence number to the stream offset nearest to what is
+// Offset unwraps a sequence number to the stream offset nearest to what is
 // expected next (RFC 1982 arithmetic).
-func (h *Half) offset(seq uint32) int64 {
+func (h *Half) Offset(seq uint32) int64 {
 	return h.next + int64(int32(seq-(h.base+uint32(h.next)))) //nolint:gosec // wraps by design
 }
 

@@ -94,6 +94,8 @@ type Flow struct {
 	CRCGood, CRCBad, CRCUnverifiable, CRCOff uint64
 	// Markers and MarkersBad count markers.
 	Markers, MarkersBad uint64
+	// FirstBadCRC and FirstBadMarker are frames, 0 if there is none.
+	FirstBadCRC, FirstBadMarker uint64
 	// PadBad counts FPDUs whose pad is not zero.
 	PadBad uint64
 	// Partial counts FPDUs of which octets are missing.
@@ -109,8 +111,8 @@ type Flow struct {
 	Gaps, GapOctets uint64
 	// Retransmitted, Reordered and Conflicts count packets.
 	Retransmitted, Reordered, Conflicts uint64
-	// Ops counts by opcode.
-	Ops [rdmap.Opcodes]Ops
+	// Ops counts by opcode; nil while there is nothing to count.
+	Ops *[rdmap.Opcodes]Ops
 	// Reads: requests sent in this direction, how many are answered, and the
 	// most that were outstanding at once. Atomics count as well.
 	Requests, Answered, Unanswered, Unmatched uint64

@@ -26,6 +26,9 @@ type Options struct {
 	ReorderBytes, TotalReorderBytes int
 	// Count ends the run after that many frames, if it is not 0.
 	Count uint64
+	// Lean leaves out what only the records of PDUs need: the frames that
+	// carried a PDU, and its payload where that has to be gathered.
+	Lean bool
 	// OnError is told of damage that reading went on behind.
 	OnError func(error)
 }
@@ -115,7 +118,7 @@ func New(opt Options, sink Sink) *Run {
 		Layout: opt.Layout, LayoutForced: opt.Forced,
 	}
 	if sink != nil {
-		r.env.Sink = sink
+		r.env.Sink, r.env.Lean = sink, opt.Lean
 	}
 	return r
 }

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"bytes"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
+)
+
+// analyzeOptions are the flags of analyze.
+type analyzeOptions struct {
+	input
+	s      *IOStreams
+	format string
+	all    bool
+}
+
+// mostShown is the number of connections in the tables without --all.
+const mostShown = 50
+
+func newAnalyze(s *IOStreams) *cobra.Command {
+	o := &analyzeOptions{s: s}
+	cmd := &cobra.Command{
+		Use:   "analyze FILE...",
+		Short: "Summarize what happened on each connection",
+		Long: strings.TrimSpace(`
+Summarize each iWARP connection of a capture: who spoke, what was negotiated, how
+many operations of which kind and size at what latency, how it ended and by whose
+hand, and what stands out.`),
+		Example: strings.Trim(`
+  iwdissect analyze trace.pcap
+  iwdissect analyze --format json trace.pcap | jq '.captures[0].connections[0].mpa'
+  iwdissect analyze --join ring_00001.pcap ring_00002.pcap
+`, "\n"),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
+	}
+	f := cmd.Flags()
+	o.flags(f)
+	formatFlag(f, &o.format, "text", "text|json")
+	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the first 50")
+	return cmd
+}
+
+// result is what became of one capture.
+type result struct {
+	out  bytes.Buffer
+	errs []error
+}
+
+func (o *analyzeOptions) run(args []string) error {
+	opt, err := o.options()
+	if err != nil {
+		return err
+	}
+	files, err := o.files(args)
+	if err != nil {
+		return err
+	}
+	colour, err := o.s.colour(o.color)
+	if err != nil {
+		return err
+	}
+	switch o.format {
+	case "text":
+		return o.tables(opt, files, colour)
+	case "json":
+		return o.json(opt, files)
+	}
+	return usagef("--format takes text or json, not %q", o.format)
+}
+
+// tables writes tables. Several captures are read beside each other; what is
+// written has their order.
+func (o *analyzeOptions) tables(opt pipeline.Options, files []string, colour bool) error {
+	names := o.sources(files)
+	jobs := o.jobs
+	if jobs == 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	free := make(chan struct{}, jobs)
+	done := make([]chan *result, len(names))
+	for i := range done {
+		done[i] = make(chan *result, 1)
+	}
+	go func() {
+		for i, name := range names {
+			free <- struct{}{}
+			go func() {
+				done[i] <- o.one(opt, name, files, colour, len(names) == 1)
+				<-free
+			}()
+		}
+	}()
+	told := false
+	for i := range names {
+		r := <-done[i]
+		for _, err := range r.errs {
+			told = true
+			o.s.warn(err)
+		}
+		if i > 0 && r.out.Len() > 0 {
+			r.out.WriteString("\n")
+		}
+		if _, err := r.out.WriteTo(o.s.Out); err != nil {
+			return brokenPipe(err)
+		}
+	}
+	if told {
+		return errTold
+	}
+	return nil
+}
+
+// one analyses one capture into tables.
+func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, colour, alone bool) *result {
+	r := new(result)
+	opt.OnError = func(err error) { r.errs = append(r.errs, err) }
+	src, err := o.open(name, files, o.s.In)
+	if err != nil {
+		r.errs = append(r.errs, err)
+		return r
+	}
+	defer src.Close() //nolint:errcheck // only read from
+	run := pipeline.New(opt, nil)
+	stop := func() {}
+	if alone {
+		stop = o.progress(o.s, src)
+	}
+	err = run.Read(src.Source)
+	stop()
+	if err != nil {
+		r.errs = append(r.errs, err)
+	}
+	sum := o.summary(run, src.name, src.format(), colour)
+	if err := render.Tables(&r.out, sum); err != nil {
+		r.errs = append(r.errs, err)
+	}
+	return r
+}
+
+func (o *analyzeOptions) summary(run *pipeline.Run, name, format string, colour bool) *render.Summary {
+	s := &render.Summary{File: name, Format: format, Connections: run.Finish(), Bad: painter(colour)}
+	s.Totals = run.Totals()
+	if !o.all {
+		s.Most = mostShown
+	}
+	return s
+}
+
+// json writes one document. Transactions stream into it, so captures come one
+// after the other.
+func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
+	doc := render.NewAnalysis(o.s.Out)
+	told := false
+	opt.OnError = func(err error) { told = true; o.s.warn(err) }
+	opt.Lean = true
+	for _, name := range o.sources(files) {
+		doc.Begin(name)
+		run := pipeline.New(opt, doc)
+		format, failure := "", ""
+		src, err := o.open(name, files, o.s.In)
+		if err == nil {
+			format, err = o.into(run, src)
+		}
+		if err != nil {
+			told, failure = true, err.Error()
+			o.s.warn(err)
+		}
+		cs := run.Finish()
+		t := run.Totals()
+		doc.End(&t, format, cs, failure)
+	}
+	if err := doc.Close(); err != nil {
+		return brokenPipe(err)
+	}
+	if told {
+		return errTold
+	}
+	return nil
+}
+
+func (o *analyzeOptions) into(run *pipeline.Run, src *source) (format string, err error) {
+	defer src.Close() //nolint:errcheck // only read from
+	defer o.progress(o.s, src)()
+	err = run.Read(src.Source)
+	return src.format(), err
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// dissectOptions are the flags of dissect.
+type dissectOptions struct {
+	input
+	s       *IOStreams
+	format  string
+	tree    bool
+	hex     bool
+	records string
+}
+
+func newDissect(s *IOStreams) *cobra.Command {
+	o := &dissectOptions{s: s}
+	cmd := &cobra.Command{
+		Use:   "dissect FILE...",
+		Short: "Annotate every frame: one line a PDU, or a tree, or JSON records",
+		Long: strings.TrimSpace(`
+Annotate every frame of a capture. The text has one line a PDU: the time of day
+in UTC, the frame with which the PDU was complete, the endpoints, the direction
+(i2r from the MPA initiator, r2i from the responder), and what it is. CRC and
+marker trouble stands in brackets.
+
+--format ndjson writes one JSON object a line: frames, PDUs, transactions and
+connections.`),
+		Example: strings.Trim(`
+  iwdissect dissect trace.pcap
+  iwdissect dissect -V -c 20 trace.pcap
+  iwdissect dissect --format ndjson --records pdu trace.pcap.zst
+`, "\n"),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
+	}
+	f := cmd.Flags()
+	o.flags(f)
+	formatFlag(f, &o.format, "text", "text|ndjson|json")
+	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
+	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
+	f.StringVar(&o.records, "records", "", "`KINDS` of JSON records: frame,pdu,connection,transaction,finding (default all)")
+	return cmd
+}
+
+// formatFlag adds --format, and -T as tshark has it.
+func formatFlag(f *pflag.FlagSet, v *string, def, kinds string) {
+	f.StringVarP(v, "format", "T", def, "`"+kinds+"`")
+}
+
+// selection reads --records.
+func selection(kinds string) (render.Select, error) {
+	if kinds == "" {
+		return render.All, nil
+	}
+	var sel render.Select
+	for _, k := range strings.Split(kinds, ",") {
+		switch strings.TrimSpace(k) {
+		case "frame":
+			sel.Frames = true
+		case "pdu":
+			sel.PDUs = true
+		case "connection":
+			sel.Connections = true
+		case "transaction":
+			sel.Transactions = true
+		case "finding":
+			sel.Findings = true
+		default:
+			return sel, usagef("--records: no record is called %q", k)
+		}
+	}
+	return sel, nil
+}
+
+// dissectSink is a sink that also writes the connections at the end.
+type dissectSink interface {
+	pipeline.Sink
+	Connections([]*trace.Connection)
+	Close() error
+}
+
+// lines is the text form: it has no connection records.
+type lines struct{ *render.Lines }
+
+func (lines) Connections([]*trace.Connection) {}
+
+// sink makes what writes the chosen format.
+func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
+	sel, err := selection(o.records)
+	if err != nil {
+		return nil, err
+	}
+	colour, err := o.s.colour(o.color)
+	if err != nil {
+		return nil, err
+	}
+	switch o.format {
+	case "text":
+		if o.records != "" {
+			return nil, usagef("--records goes with --format ndjson or json")
+		}
+		return lines{render.NewLines(w, render.LineOptions{Tree: o.tree, Hex: o.hex, Colour: colour, Live: live})}, nil
+	case "ndjson":
+		return render.NewRecords(w, sel, false, live), nil
+	case "json":
+		return render.NewRecords(w, sel, true, live), nil
+	}
+	return nil, usagef("--format takes text, ndjson or json, not %q", o.format)
+}
+
+func (o *dissectOptions) run(args []string) error {
+	opt, err := o.options()
+	if err != nil {
+		return err
+	}
+	files, err := o.files(args)
+	if err != nil {
+		return err
+	}
+	// One who reads a pipe, or watches a terminal, wants lines as they come.
+	live := o.s.OutTTY || files[0] == "-"
+	sink, err := o.sink(o.s.Out, live)
+	if err != nil {
+		return err
+	}
+	told := false
+	opt.OnError = func(err error) { told = true; o.s.warn(err) }
+	for _, src := range o.sources(files) {
+		if len(files) > 1 && !o.join && o.format == "text" {
+			// The name of the capture is not part of the results.
+			fmt.Fprintf(o.s.Err, "%s:\n", src)
+		}
+		run := pipeline.New(opt, sink)
+		if err := o.read(run, src, files); err != nil {
+			told = true
+			o.s.warn(err)
+		}
+		sink.Connections(run.Finish())
+	}
+	if err := sink.Close(); err != nil {
+		return brokenPipe(err)
+	}
+	if told {
+		return errTold
+	}
+	return nil
+}
+
+// sources are the names of the captures: one if the files are joined.
+func (in *input) sources(files []string) []string {
+	if in.join {
+		return []string{strings.Join(files, " + ")}
+	}
+	return files
+}
+
+// read runs over one of the sources.
+func (o *dissectOptions) read(run *pipeline.Run, name string, files []string) error {
+	src, err := o.open(name, files, o.s.In)
+	if err != nil {
+		return err
+	}
+	defer src.Close() //nolint:errcheck // only read from
+	defer o.progress(o.s, src)()
+	return run.Read(src.Source)
+}
+
+// open opens one of the sources.
+func (in *input) open(name string, files []string, stdin io.Reader) (*source, error) {
+	if in.join {
+		return joined(files, stdin), nil
+	}
+	return open(name, stdin)
+}

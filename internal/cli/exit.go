@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The exit codes.
+const (
+	exitOK       = 0
+	exitFindings = 1 // of check
+	exitUsage    = 2
+	exitInput    = 3
+)
+
+// usageError is a wrong use of the command line.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
+}
+
+// errTold is returned when everything that went wrong was already reported.
+var errTold = errors.New("input could not be read to its end, or output not written")
+
+func exitCode(err error) int {
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &usage):
+		return exitUsage
+	}
+	return exitInput
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+)
+
+// input are the flags of all commands that read captures.
+type input struct {
+	read        []string
+	join        bool
+	decodeAs    []string
+	layout      string
+	count       uint64
+	jobs        int
+	color       string
+	quiet       bool
+	connections int
+	reorder     int
+	resolve     bool
+}
+
+func (in *input) flags(f *pflag.FlagSet) {
+	f.StringArrayVarP(&in.read, "read", "r", nil, "read `FILE`, the same as an argument")
+	f.BoolVar(&in.join, "join", false, "read the files in the order given as one capture")
+	in.analysisFlags(f)
+	f.Uint64VarP(&in.count, "count", "c", 0, "stop after `N` frames of each capture")
+	f.IntVarP(&in.jobs, "jobs", "j", 0, "use at most `N` processors (default all)")
+}
+
+// analysisFlags are those of live capture as well.
+func (in *input) analysisFlags(f *pflag.FlagSet) {
+	f.StringArrayVarP(&in.decodeAs, "decode-as", "d", nil, "take a port for iWARP, as in tcp.port==5445,iwarp_mpa")
+	f.StringVar(&in.layout, "mpa-layout", "", "read the establishment word as `rfc6581|draft01` (default rfc6581, draft01 on evidence)")
+	f.StringVar(&in.color, "color", "auto", "`auto|always|never`")
+	f.BoolVarP(&in.quiet, "quiet", "q", false, "show no progress")
+	f.IntVar(&in.connections, "max-connections", pipeline.DefaultConnections, "connections kept in memory")
+	f.IntVar(&in.reorder, "reorder-memory", pipeline.DefaultReorder, "octets of out-of-order data kept for one direction of a connection")
+	f.BoolVarP(&in.resolve, "no-resolve", "n", true, "names are never resolved; kept for habit")
+}
+
+// options checks the flags.
+func (in *input) options() (pipeline.Options, error) {
+	opt := pipeline.Options{Count: in.count, MaxConnections: in.connections, ReorderBytes: in.reorder}
+	if in.connections < 1 || in.reorder < 1 {
+		return opt, usagef("--max-connections and --reorder-memory must be positive")
+	}
+	if in.jobs < 0 {
+		return opt, usagef("--jobs must not be negative")
+	}
+	switch in.layout {
+	case "":
+	case mpa.LayoutRFC6581.String():
+		opt.Forced = true
+	case mpa.LayoutDraft01.String():
+		opt.Forced, opt.Layout = true, mpa.LayoutDraft01
+	default:
+		return opt, usagef("--mpa-layout takes rfc6581 or draft01, not %q", in.layout)
+	}
+	for _, d := range in.decodeAs {
+		port, err := decodeAs(d)
+		if err != nil {
+			return opt, err
+		}
+		opt.DecodeAs = append(opt.DecodeAs, port)
+	}
+	return opt, nil
+}
+
+// decodeAs reads a rule such as tcp.port==5445,iwarp_mpa.
+func decodeAs(rule string) (uint16, error) {
+	selector, proto, ok := strings.Cut(rule, ",")
+	name, value, ok2 := strings.Cut(selector, "==")
+	port, err := strconv.ParseUint(strings.TrimSpace(value), 10, 16)
+	if !ok || !ok2 || err != nil || strings.TrimSpace(name) != "tcp.port" || strings.TrimSpace(proto) != "iwarp_mpa" {
+		return 0, usagef("--decode-as takes tcp.port==PORT,iwarp_mpa, not %q", rule)
+	}
+	return uint16(port), nil
+}
+
+// files are the captures to read.
+func (in *input) files(args []string) ([]string, error) {
+	files := append(append([]string(nil), in.read...), args...)
+	if len(files) == 0 {
+		return nil, usagef("no capture file given")
+	}
+	stdin := 0
+	for _, f := range files {
+		if f == "-" {
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return nil, usagef("standard input can be read only once")
+	}
+	return files, nil
+}
+
+// source is a capture to read.
+type source struct {
+	capture.Source
+	name   string
+	format func() string
+	prog   func() (done, total int64)
+}
+
+// open opens a file.
+func open(name string, stdin io.Reader) (*source, error) {
+	f, err := capture.Open(name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	return &source{Source: f, name: name, format: f.Format, prog: f.Progress}, nil
+}
+
+// joined opens several files as one capture.
+func joined(names []string, stdin io.Reader) *source {
+	j := capture.Join(names, stdin)
+	return &source{Source: j, name: j.Name(), format: func() string { return "joined" }, prog: j.Progress}
+}

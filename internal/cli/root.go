@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Main runs the command line of the process and returns its exit code.
+func Main() int {
+	return Run(SystemStreams(), os.Args[1:])
+}
+
+// Run runs a command line.
+func Run(s *IOStreams, args []string) int {
+	cmd := newRoot(s)
+	cmd.SetArgs(args)
+	cmd.SetIn(s.In)
+	cmd.SetOut(s.Out)
+	cmd.SetErr(s.Err)
+	err := cmd.Execute()
+	if err != nil && !errors.Is(err, errTold) {
+		s.warn(err)
+		var usage *usageError
+		if errors.As(err, &usage) {
+			_, _ = s.Err.Write([]byte("Try 'iwdissect --help'.\n"))
+		}
+	}
+	return exitCode(err)
+}
+
+func newRoot(s *IOStreams) *cobra.Command {
+	analyze := newAnalyze(s)
+	root := &cobra.Command{
+		Use:   "iwdissect [command] FILE...",
+		Short: "Dissect and analyse iWARP (RDMA over TCP) traffic",
+		Long: strings.TrimSpace(`
+Dissect and analyse iWARP traffic: MPA (RFC 5044, RFC 6581), DDP (RFC 5041) and
+RDMAP (RFC 5040, RFC 7306) over TCP.
+
+FILE is a pcap or pcapng file, plain or compressed with gzip, zstd or lz4, or -
+for standard input. 'iwdissect FILE' is short for 'iwdissect analyze FILE'.
+
+Exit codes: 0 done, 1 findings, 2 wrong usage, 3 an input could not be read to
+its end or an output not written.`),
+		Example: strings.Trim(`
+  iwdissect trace.pcap
+  iwdissect dissect -V trace.pcapng
+  tcpdump -i eth0 -U -w - tcp | iwdissect dissect -
+`, "\n"),
+		SilenceErrors: true, SilenceUsage: true,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && !cmd.Flags().Changed("read") {
+				return cmd.Help()
+			}
+			return analyze.RunE(cmd, args)
+		},
+	}
+	// The flags of analyze hold without its name as well.
+	root.Flags().AddFlagSet(analyze.Flags())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.AddCommand(newDissect(s), analyze, newLive(s), newFields(s), newVersion(s))
+	root.CompletionOptions.HiddenDefaultCmd = false
+	return root
+}

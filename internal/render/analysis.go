@@ -1,0 +1,135 @@
+package render
+
+import (
+	"io"
+
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Schema names the shape of the JSON documents.
+const Schema = "iwdissect/1"
+
+// Analysis writes the JSON document of analyze. Transactions are written as
+// they come, so that memory does not grow with them; what is known of
+// connections at their end follows.
+type Analysis struct {
+	out output
+	obj object
+}
+
+// NewAnalysis writes to w.
+func NewAnalysis(w io.Writer) *Analysis {
+	a := &Analysis{out: output{w: w}}
+	a.obj.open()
+	a.obj.str("schema", Schema)
+	a.obj.key("captures")
+	a.obj.openList()
+	return a
+}
+
+// Begin starts the entry of a capture.
+func (a *Analysis) Begin(file string) {
+	o := &a.obj
+	if o.comma {
+		o.sep()
+	}
+	o.b = append(o.b, '\n')
+	o.comma = false
+	o.open()
+	o.str("file", file)
+	o.key("transactions")
+	o.openList()
+}
+
+// PDU implements [trace.Sink].
+func (a *Analysis) PDU(*trace.PDU) {}
+
+// Gap implements [trace.Sink].
+func (a *Analysis) Gap(*trace.GapEvent) {}
+
+// Frame implements [pipeline.Sink].
+func (a *Analysis) Frame(*pipeline.Frame) {}
+
+// Transaction implements [trace.Sink].
+func (a *Analysis) Transaction(t *trace.Transaction) {
+	o := &a.obj
+	o.sep()
+	o.b = append(o.b, '\n')
+	o.open()
+	transactionMembers(o, t)
+	o.close()
+	a.spill()
+}
+
+// spill hands on what is written so far.
+func (a *Analysis) spill() {
+	if len(a.obj.b) < flushAt {
+		return
+	}
+	a.out.b = append(a.out.b, a.obj.b...)
+	a.obj.b = a.obj.b[:0]
+	a.out.flush()
+}
+
+// End ends the entry of a capture. Failure says why it could not be read to its
+// end, if it could not.
+func (a *Analysis) End(t *pipeline.Totals, format string, cs []*trace.Connection, failure string) {
+	o := &a.obj
+	o.closeList()
+	o.key("connections")
+	o.openList()
+	for _, c := range cs {
+		o.sep()
+		o.b = append(o.b, '\n')
+		o.open()
+		connectionMembers(o, c)
+		o.close()
+		a.spill()
+	}
+	o.closeList()
+	o.key("findings")
+	o.openList()
+	o.closeList()
+	o.key("summary")
+	summaryMembers(o, t, format, failure)
+	o.close()
+}
+
+func summaryMembers(o *object, t *pipeline.Totals, format, failure string) {
+	o.open()
+	o.str("format", format)
+	o.uint("frames", t.Frames)
+	o.uint("octets", t.Octets)
+	o.uint("captured_octets", t.Captured)
+	o.uint("tcp_frames", t.TCP)
+	o.uint("sctp_frames", t.SCTP)
+	o.uint("other_frames", t.Other)
+	o.uint("ip_fragments", t.Fragments)
+	o.uint("malformed_frames", t.Malformed)
+	o.uint("truncated_frames", t.Truncated)
+	o.uint("connections", t.Connections)
+	o.uint("iwarp_connections", t.IWARP)
+	o.uint("pdus", t.PDUs)
+	o.uint("connections_ended_early", t.Evicted)
+	o.uint("connection_records_dropped", t.RecordsDropped)
+	o.uint("errors", t.Errors)
+	if t.Frames > 0 {
+		o.time("first_time", t.FirstTime)
+		o.time("last_time", t.LastTime)
+	}
+	if failure != "" {
+		o.str("incomplete", failure)
+	}
+	o.close()
+}
+
+// Close writes what is left.
+func (a *Analysis) Close() error {
+	a.obj.closeList()
+	a.obj.close()
+	a.out.b = append(a.out.b, a.obj.b...)
+	a.out.b = append(a.out.b, '\n')
+	a.out.flush()
+	return a.out.err
+}

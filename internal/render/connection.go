@@ -1,0 +1,341 @@
+package render
+
+import (
+	"encoding/hex"
+	"net/netip"
+	"strconv"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// connectionMembers writes what is known of a connection.
+func connectionMembers(o *object, c *trace.Connection) {
+	o.uint("conn", c.Number)
+	o.str("transport", "tcp")
+	endpoint(o, "initiator", c.Side[trace.I2R].Addr)
+	endpoint(o, "responder", c.Side[trace.R2I].Addr)
+	roles := "inferred"
+	if c.RolesKnown {
+		roles = "handshake"
+	}
+	o.str("roles", roles)
+	o.bool("syn_captured", c.SYN)
+	mpaMembers(o, c)
+	o.uint("first_frame", c.FirstFrame)
+	o.time("first_time", c.FirstTime)
+	o.uint("last_frame", c.LastFrame)
+	o.time("last_time", c.LastTime)
+	for d := range c.Flow {
+		flowMembers(o, c, trace.Dir(d)) //nolint:gosec // 0 or 1
+	}
+	latencyMembers(o, "read_latency", c.ReadLatency)
+	latencyMembers(o, "atomic_latency", c.AtomicLatency)
+	if c.HasStartupLatency {
+		o.int("startup_latency_ns", c.StartupLatency)
+	}
+	o.key("end")
+	o.open()
+	o.str("how", c.Ending.String())
+	if c.Ending != trace.Open {
+		o.str("by", sideName(c.EndedBy))
+		o.uint("frame", c.EndFrame)
+	}
+	o.close()
+	o.key("terminates")
+	o.openList()
+	for d, t := range c.Terminates {
+		if t == nil {
+			continue
+		}
+		o.open()
+		o.str("dir", trace.Dir(d).String()) //nolint:gosec // 0 or 1
+		o.uint("frame", t.Frame)
+		o.str("name", t.Code.Name())
+		o.bool("swapped", t.Swapped)
+		o.close()
+	}
+	o.closeList()
+	o.key("problems")
+	o.openList()
+	for _, p := range Problems(c) {
+		o.sep()
+		o.b = appendJSONString(o.b, p)
+		o.comma = true
+	}
+	o.closeList()
+}
+
+func endpoint(o *object, name string, a netip.AddrPort) {
+	o.key(name)
+	o.b = append(o.b, '"')
+	o.b = a.AppendTo(o.b)
+	o.b = append(o.b, '"')
+	o.comma = true
+}
+
+func sideName(d trace.Dir) string {
+	if d == trace.R2I {
+		return "responder"
+	}
+	return "initiator"
+}
+
+func mpaMembers(o *object, c *trace.Connection) {
+	ini, res := &c.Side[trace.I2R], &c.Side[trace.R2I]
+	o.key("mpa")
+	o.open()
+	switch {
+	case res.HasStartup:
+		o.uint("revision", uint64(res.Startup.Rev))
+	case ini.HasStartup:
+		o.uint("revision", uint64(ini.Startup.Rev))
+	}
+	tri(o, "crc", c.CRC)
+	tri(o, "markers_i2r", c.Markers[trace.I2R])
+	tri(o, "markers_r2i", c.Markers[trace.R2I])
+	tri(o, "markers_i2r_seen", c.Flow[trace.I2R].MarkersSeen)
+	tri(o, "markers_r2i_seen", c.Flow[trace.R2I].MarkersSeen)
+	if ini.HasStartup || res.HasStartup {
+		o.bool("enhanced", ini.HasEnhanced && res.HasEnhanced)
+	}
+	if ini.HasEnhanced || res.HasEnhanced || c.Layout == mpa.LayoutRTR2007 {
+		o.str("layout", c.Layout.String())
+	}
+	o.str("outcome", c.Outcome.String())
+	if c.Startups > 1 {
+		o.int("startups", int64(c.Startups))
+	}
+	sideMembers(o, "initiator", ini)
+	sideMembers(o, "responder", res)
+	if c.RTRExpected != 0 || c.RTRSent != "" {
+		o.key("rtr")
+		o.open()
+		o.key("expected")
+		o.b = c.RTRExpected.AppendJSON(o.b)
+		o.comma = true
+		if c.RTRSent != "" {
+			o.str("sent", c.RTRSent)
+			o.uint("frame", c.RTRFrame)
+		}
+		o.close()
+	}
+	for d, name := range [2]string{"read_depth_i2r", "read_depth_r2i"} {
+		if n, ok := c.Depth(trace.Dir(d)); ok { //nolint:gosec // 0 or 1
+			o.int(name, int64(n))
+		}
+	}
+	if a, b := rnic(c); a != "" || b != "" {
+		o.key("rnic")
+		o.open()
+		if a != "" {
+			o.str("initiator", a)
+		}
+		if b != "" {
+			o.str("responder", b)
+		}
+		o.close()
+	}
+	o.close()
+}
+
+// rnic names the kinds of RNIC that the revisions show (draft on RNIC
+// interoperability): RDMAC speaks revision 0, an IETF one 1 or more. One that
+// goes on although the peer answered with the other revision is permissive.
+func rnic(c *trace.Connection) (initiator, responder string) {
+	kind := func(s *trace.Side) string {
+		switch {
+		case !s.HasStartup:
+			return ""
+		case s.Startup.Rev == 0:
+			return "RDMAC"
+		}
+		return "IETF"
+	}
+	initiator, responder = kind(&c.Side[trace.I2R]), kind(&c.Side[trace.R2I])
+	if initiator == "IETF" && responder == "RDMAC" && c.Flow[trace.I2R].FPDUs > 0 {
+		initiator = "permissive"
+	}
+	return initiator, responder
+}
+
+func tri(o *object, name string, v mpa.Tri) {
+	if v != mpa.Unknown {
+		o.bool(name, v == mpa.Yes)
+	}
+}
+
+func sideMembers(o *object, name string, s *trace.Side) {
+	if !s.HasStartup {
+		return
+	}
+	o.key(name)
+	o.open()
+	o.uint("revision", uint64(s.Startup.Rev))
+	o.bool("markers_wanted", s.Startup.M)
+	o.bool("crc_wanted", s.Startup.C)
+	o.bool("rejected", s.Startup.R)
+	if s.HasEnhanced {
+		o.uint("ird", uint64(s.Enhanced.IRD))
+		o.uint("ord", uint64(s.Enhanced.ORD))
+		o.bool("a", s.Enhanced.A)
+		o.bool("b", s.Enhanced.B)
+		o.bool("c", s.Enhanced.C)
+		o.bool("d", s.Enhanced.D)
+	}
+	o.uint("private_data_length", uint64(s.Startup.PDLength))
+	o.key("ulp_private_data")
+	o.b = append(o.b, '"')
+	o.b = hex.AppendEncode(o.b, s.ULPPrivate)
+	o.b = append(o.b, '"')
+	o.comma = true
+	o.close()
+}
+
+func flowMembers(o *object, c *trace.Connection, d trace.Dir) {
+	f := &c.Flow[d]
+	o.key(d.String())
+	o.open()
+	o.uint("frames", f.Frames)
+	o.uint("octets", f.Octets)
+	o.uint("fpdus", f.FPDUs)
+	o.uint("fpdu_octets", f.FPDUOctets)
+	o.key("crc")
+	o.open()
+	o.uint("ok", f.CRCGood)
+	o.uint("bad", f.CRCBad)
+	o.uint("unverifiable", f.CRCUnverifiable)
+	o.uint("not_negotiated", f.CRCOff)
+	o.close()
+	o.uint("markers", f.Markers)
+	o.uint("markers_bad", f.MarkersBad)
+	o.uint("pad_bad", f.PadBad)
+	o.uint("partial", f.Partial)
+	o.uint("malformed", f.Malformed)
+	o.uint("unframed_octets", f.Unframed)
+	o.uint("resyncs", f.Resyncs[mpa.ByCRC]+f.Resyncs[mpa.ByMarker]+f.Resyncs[mpa.ByChain])
+	o.uint("gaps", f.Gaps)
+	o.uint("gap_octets", f.GapOctets)
+	o.uint("retransmissions", f.Retransmitted)
+	o.uint("out_of_order", f.Reordered)
+	o.uint("conflicts", f.Conflicts)
+	o.uint("requests", f.Requests)
+	o.uint("answered", f.Answered)
+	o.uint("unanswered", f.Unanswered)
+	o.uint("unmatched_responses", f.Unmatched)
+	o.int("most_outstanding", int64(f.MostOutstanding))
+	o.key("operations")
+	o.open()
+	if f.Ops != nil {
+		for op := range f.Ops {
+			if n := &f.Ops[op]; n.Segments > 0 {
+				opsMembers(o, rdmap.Opcode(op), n) //nolint:gosec // 4 bits
+			}
+		}
+	}
+	o.close()
+	o.close()
+}
+
+func opsMembers(o *object, op rdmap.Opcode, n *trace.Ops) {
+	o.key(op.String())
+	o.open()
+	o.uint("opcode", uint64(op))
+	o.uint("segments", n.Segments)
+	o.uint("messages", n.Messages)
+	o.uint("octets", n.Octets)
+	if n.Messages > 0 {
+		o.uint("least", n.Least)
+		o.uint("most", n.Most)
+	}
+	o.close()
+}
+
+func latencyMembers(o *object, name string, l *trace.Latency) {
+	if l == nil || l.Count == 0 {
+		return
+	}
+	o.key(name)
+	o.open()
+	o.uint("count", l.Count)
+	o.uint("min_ns", l.Min)
+	o.uint("mean_ns", l.Sum/l.Count)
+	o.uint("p50_ns", l.Quantile(0.5))
+	o.uint("p99_ns", l.Quantile(0.99))
+	o.uint("max_ns", l.Max)
+	o.close()
+}
+
+// Problems says in sentences what is wrong with a connection, worst first.
+func Problems(c *trace.Connection) []string {
+	var out []string
+	add := func(s string) { out = append(out, s) }
+	if c.Outcome == trace.Rejected {
+		add("the responder rejected the connection")
+	}
+	if c.Outcome == trace.Incomplete {
+		if c.Side[trace.I2R].HasStartup {
+			add("no MPA Reply to the Request")
+		} else {
+			add("MPA Reply without a captured Request")
+		}
+	}
+	for d, t := range c.Terminates {
+		if t == nil {
+			continue
+		}
+		s := "Terminate from the " + sideName(trace.Dir(d)) + " in frame " + //nolint:gosec // 0 or 1
+			strconv.FormatUint(t.Frame, 10) + ": " + t.Code.Name()
+		if t.Swapped {
+			s += " (control word with its halves swapped)"
+		}
+		add(s)
+	}
+	if c.RTRExpected != 0 && c.RTRSent == "" && c.Outcome == trace.Accepted && c.Flow[trace.I2R].FPDUs > 0 {
+		add("the initiator's first FPDU is not the ready-to-receive indication that the Reply asks for (" + c.RTRExpected.String() + ")")
+	}
+	for d := range c.Flow {
+		dir := trace.Dir(d) //nolint:gosec // 0 or 1
+		f := &c.Flow[d]
+		count := func(n uint64, what string, first uint64) {
+			if n == 0 {
+				return
+			}
+			s := dir.String() + ": " + strconv.FormatUint(n, 10) + " " + what
+			if first > 0 {
+				s += ", the first in frame " + strconv.FormatUint(first, 10)
+			}
+			add(s)
+		}
+		count(f.CRCBad, plural(f.CRCBad, "FPDU with a bad CRC", "FPDUs with a bad CRC"), f.FirstBadCRC)
+		count(f.MarkersBad, plural(f.MarkersBad, "wrong marker", "wrong markers"), f.FirstBadMarker)
+		count(f.PadBad, plural(f.PadBad, "FPDU with a pad that is not zero", "FPDUs with a pad that is not zero"), 0)
+		count(f.Malformed, plural(f.Malformed, "FPDU whose DDP header cannot be read", "FPDUs whose DDP header cannot be read"), 0)
+		count(f.Unframed, "octets that are in no FPDU", 0)
+		if f.MarkersSeen != mpa.Unknown {
+			add(dir.String() + ": markers are " + map[mpa.Tri]string{mpa.Yes: "used though not", mpa.No: "not used though"}[f.MarkersSeen] + " negotiated")
+		}
+		if f.Gaps > 0 {
+			count(f.GapOctets, "octets missing from the capture in "+strconv.FormatUint(f.Gaps, 10)+plural(f.Gaps, " gap", " gaps"), 0)
+		}
+		count(f.CRCUnverifiable, plural(f.CRCUnverifiable, "FPDU whose CRC cannot be verified", "FPDUs whose CRC cannot be verified"), 0)
+		count(f.Unanswered, plural(f.Unanswered, "request without a captured answer", "requests without a captured answer"), 0)
+		count(f.Unmatched, plural(f.Unmatched, "response without a captured request", "responses without a captured request"), 0)
+		count(f.Conflicts, plural(f.Conflicts, "retransmission with other octets", "retransmissions with other octets"), 0)
+		if depth, ok := c.Depth(dir); ok && f.MostOutstanding > depth {
+			add(dir.String() + ": up to " + strconv.Itoa(f.MostOutstanding) + " requests outstanding, negotiated " + strconv.Itoa(depth))
+		}
+	}
+	if c.Ending == trace.RST {
+		add("reset by the " + sideName(c.EndedBy) + " in frame " + strconv.FormatUint(c.EndFrame, 10))
+	}
+	return out
+}
+
+func plural(n uint64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

@@ -1,0 +1,243 @@
+package render
+
+import (
+	"strconv"
+
+	"github.com/iwdissect/iwdissect/dissect"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// appendInfo says in one line what a PDU is, in the words of the field.
+func appendInfo(b []byte, p *trace.PDU) []byte {
+	switch p.Kind {
+	case trace.KindRequest, trace.KindReply, trace.KindRTR:
+		return appendStartup(b, p)
+	case trace.KindStreaming:
+		b = append(b, "streaming octets len "...)
+		return strconv.AppendInt(b, p.Length, 10)
+	case trace.KindFPDU:
+	}
+	f := p.FPDU
+	if p.Segment == nil {
+		b = append(b, "FPDU ulpdu "...)
+		b = strconv.AppendUint(b, uint64(f.ULPDULength), 10)
+		b = append(b, " (DDP header not readable)"...)
+		return appendTrouble(b, p)
+	}
+	b = appendMessage(b, p)
+	return appendTrouble(b, p)
+}
+
+func appendStartup(b []byte, p *trace.PDU) []byte {
+	s := p.Startup
+	switch p.Kind {
+	case trace.KindRequest:
+		b = append(b, "MPA Request"...)
+	case trace.KindReply:
+		b = append(b, "MPA Reply"...)
+	default:
+		b = append(b, "MPA RTR frame"...)
+	}
+	b = append(b, " rev "...)
+	b = strconv.AppendUint(b, uint64(s.Rev), 10)
+	b = appendBit(b, " C=", s.C)
+	b = appendBit(b, " M=", s.M)
+	if p.Kind == trace.KindReply || s.R {
+		if b = appendBit(b, " R=", s.R); s.R && p.Kind == trace.KindReply {
+			b = append(b, " rejected"...)
+		}
+	}
+	if s.Res != 0 || s.S && s.Rev < 2 {
+		b = append(b, " res "...)
+		res := uint64(s.Res)
+		if s.S && s.Rev < 2 {
+			res |= 0x10
+		}
+		b = dissect.AppendHex(b, res, 2)
+	}
+	pd := int(s.PDLength)
+	if e, _, ok := s.Word(); ok && s.Rev >= 2 {
+		pd -= mpa.EnhancedLen
+		b = append(b, " ird "...)
+		b = strconv.AppendUint(b, uint64(e.IRD), 10)
+		b = append(b, " ord "...)
+		b = strconv.AppendUint(b, uint64(e.ORD), 10)
+		layout := p.Conn.Layout
+		if layout == mpa.LayoutRFC6581 && e.A {
+			b = append(b, " p2p"...)
+		}
+		if set := mpa.RTRTypes(e, layout); set != 0 {
+			b = append(b, " rtr "...)
+			b = append(b, set.String()...)
+		}
+		if layout != mpa.LayoutRFC6581 {
+			b = append(b, " layout "...)
+			b = append(b, layout.String()...)
+		}
+	}
+	b = append(b, " pd "...)
+	b = strconv.AppendInt(b, int64(pd), 10)
+	if p.Partial {
+		b = append(b, " [not captured whole]"...)
+	}
+	return b
+}
+
+func appendBit(b []byte, name string, v bool) []byte {
+	b = append(b, name...)
+	if v {
+		return append(b, '1')
+	}
+	return append(b, '0')
+}
+
+func appendSTag(b []byte, name string, v uint32) []byte {
+	b = append(b, name...)
+	return dissect.AppendHex(b, uint64(v), 8)
+}
+
+func appendTO(b []byte, name string, v uint64) []byte {
+	b = append(b, name...)
+	return dissect.AppendHex(b, v, 16)
+}
+
+func appendNumber(b []byte, name string, v uint64) []byte {
+	b = append(b, name...)
+	return strconv.AppendUint(b, v, 10)
+}
+
+func appendMessage(b []byte, p *trace.PDU) []byte {
+	f, seg, op := p.FPDU, p.Segment, p.Control.Opcode
+	body := f.Head[min(seg.HeaderLen, len(f.Head)):]
+	n := max(int(f.ULPDULength)-seg.HeaderLen, 0)
+	b = append(b, op.String()...)
+	if op.Tagged() != seg.Tagged || seg.Tagged {
+		if seg.Tagged {
+			b = appendSTag(b, " stag ", seg.STag)
+			b = appendTO(b, " to ", seg.TO)
+		}
+	}
+	if !seg.Tagged {
+		if qn, ok := op.Queue(); !ok || qn != seg.QN {
+			b = appendNumber(b, " qn ", uint64(seg.QN))
+		}
+		b = appendNumber(b, " msn ", uint64(seg.MSN))
+		if op.Payload() || seg.MO != 0 {
+			b = appendNumber(b, " mo ", uint64(seg.MO))
+		}
+		if op.Invalidates() {
+			b = appendSTag(b, " inv stag ", seg.RsvdULP32)
+		}
+	}
+	switch op {
+	case rdmap.OpReadRequest:
+		if r, err := rdmap.DecodeReadRequest(body); err == nil {
+			b = appendSTag(b, " sink stag ", r.SinkSTag)
+			b = appendTO(b, " to ", r.SinkTO)
+			b = appendNumber(b, " size ", uint64(r.Size))
+			b = appendSTag(b, " source stag ", r.SrcSTag)
+			b = appendTO(b, " to ", r.SrcTO)
+		}
+	case rdmap.OpAtomicRequest:
+		if r, err := rdmap.DecodeAtomicRequest(body); err == nil {
+			b = append(b, ' ')
+			b = append(b, r.AOpCode.String()...)
+			b = appendNumber(b, " id ", uint64(r.RequestID))
+			b = appendSTag(b, " stag ", r.RemoteSTag)
+			b = appendTO(b, " to ", r.RemoteTO)
+		}
+	case rdmap.OpAtomicResponse:
+		if r, err := rdmap.DecodeAtomicResponse(body); err == nil {
+			b = appendNumber(b, " id ", uint64(r.RequestID))
+			b = appendTO(b, " original ", r.Original)
+		}
+	case rdmap.OpImmediate, rdmap.OpImmediateSE:
+		if len(body) >= rdmap.ImmediateDataLen {
+			b = append(b, " data "...)
+			for _, o := range body[:rdmap.ImmediateDataLen] {
+				b = append(b, "0123456789abcdef"[o>>4], "0123456789abcdef"[o&15])
+			}
+		}
+	case rdmap.OpTerminate:
+		if len(body) >= rdmap.TerminateLen {
+			b = append(b, ' ')
+			b = append(b, p.TermCode.Name()...)
+			if p.TermSwapped {
+				b = append(b, " [control word has its halves swapped]"...)
+			}
+		}
+	default:
+		b = appendNumber(b, " len ", uint64(n)) //nolint:gosec // not negative
+	}
+	if seg.Last {
+		b = append(b, " last"...)
+	}
+	if m := p.Message; m != nil && m.Done && m.Segments > 1 {
+		b = appendNumber(b, ", message ", uint64(m.Length)) //nolint:gosec // not negative
+		b = appendNumber(b, " in ", uint64(m.Segments))     //nolint:gosec // a count
+		b = append(b, " segments"...)
+	}
+	return b
+}
+
+// appendTrouble marks what is wrong with an FPDU.
+func appendTrouble(b []byte, p *trace.PDU) []byte {
+	f := p.FPDU
+	switch f.CRCStatus {
+	case mpa.CRCBad:
+		b = append(b, " [BAD CRC "...)
+		b = dissect.AppendHex(b, uint64(f.CRC), 8)
+		b = append(b, ", expected "...)
+		b = dissect.AppendHex(b, uint64(f.WantCRC), 8)
+		b = append(b, ']')
+	case mpa.CRCUnverifiable:
+		b = append(b, " [CRC unverifiable]"...)
+	case mpa.CRCGood, mpa.CRCOff:
+	}
+	for i := range f.Markers {
+		m := &f.Markers[i]
+		if m.Status() == mpa.MarkerOK {
+			continue
+		}
+		b = append(b, " [MARKER "...)
+		b = append(b, m.Status().String()...)
+		if p.HasOffset {
+			b = append(b, " at "...)
+			b = strconv.AppendInt(b, m.Offset-(f.Offset-p.Offset), 10)
+		}
+		b = append(b, ": pointer "...)
+		b = strconv.AppendUint(b, uint64(m.Pointer), 10)
+		b = append(b, ", expected "...)
+		b = strconv.AppendInt(b, int64(m.Expected), 10)
+		b = append(b, ']')
+	}
+	if f.PadKnown && !f.PadZero() {
+		b = append(b, " [PAD not zero]"...)
+	}
+	if s := p.Segment; s != nil {
+		if s.DV != 1 {
+			b = appendNumber(b, " [DDP version ", uint64(s.DV))
+			b = append(b, ']')
+		}
+		if p.Control.RV != 1 {
+			b = appendNumber(b, " [RDMAP version ", uint64(p.Control.RV))
+			b = append(b, ']')
+		}
+	}
+	if len(f.Missing) > 0 {
+		missing := 0
+		for _, m := range f.Missing {
+			missing += m.To - m.From
+		}
+		b = appendNumber(b, " [", uint64(missing)) //nolint:gosec // not negative
+		b = append(b, " octets not captured]"...)
+	}
+	if f.Sync != mpa.InSync {
+		b = append(b, " [place found by "...)
+		b = append(b, f.Sync.String()...)
+		b = append(b, ']')
+	}
+	return b
+}

@@ -1,0 +1,137 @@
+package render
+
+import (
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// object builds one JSON object into a buffer.
+type object struct {
+	b     []byte
+	comma bool
+}
+
+func (o *object) open()  { o.sep(); o.b = append(o.b, '{'); o.comma = false }
+func (o *object) close() { o.b = append(o.b, '}'); o.comma = true }
+
+func (o *object) openList()  { o.sep(); o.b = append(o.b, '['); o.comma = false }
+func (o *object) closeList() { o.b = append(o.b, ']'); o.comma = true }
+
+// sep puts a comma between members.
+func (o *object) sep() {
+	if o.comma {
+		o.b = append(o.b, ',')
+	}
+	o.comma = false
+}
+
+// key starts a member; names are plain ASCII.
+func (o *object) key(name string) {
+	o.sep()
+	o.b = append(o.b, '"')
+	o.b = append(o.b, name...)
+	o.b = append(o.b, '"', ':')
+}
+
+func (o *object) str(name, v string) { o.key(name); o.b = appendJSONString(o.b, v); o.comma = true }
+func (o *object) uint(name string, v uint64) {
+	o.key(name)
+	o.b = strconv.AppendUint(o.b, v, 10)
+	o.comma = true
+}
+
+func (o *object) int(name string, v int64) {
+	o.key(name)
+	o.b = strconv.AppendInt(o.b, v, 10)
+	o.comma = true
+}
+
+func (o *object) bool(name string, v bool) {
+	o.key(name)
+	o.b = strconv.AppendBool(o.b, v)
+	o.comma = true
+}
+
+func (o *object) time(name string, ns int64) {
+	o.key(name)
+	o.b = append(o.b, '"')
+	o.b = appendTime(o.b, ns)
+	o.b = append(o.b, '"')
+	o.comma = true
+}
+
+func (o *object) uints(name string, v []uint64) {
+	o.key(name)
+	o.b = append(o.b, '[')
+	for i, n := range v {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = strconv.AppendUint(o.b, n, 10)
+	}
+	o.b = append(o.b, ']')
+	o.comma = true
+}
+
+// appendTime appends a time in RFC 3339 with nanoseconds, in UTC.
+func appendTime(b []byte, ns int64) []byte {
+	t := time.Unix(ns/1e9, ns%1e9).UTC()
+	y, mo, d := t.Date()
+	h, mi, s := t.Clock()
+	if y < 0 || y > 9999 {
+		return t.AppendFormat(b, "2006-01-02T15:04:05.000000000Z")
+	}
+	b = pad(b, y, 4)
+	b = append(b, '-')
+	b = pad(b, int(mo), 2)
+	b = append(b, '-')
+	b = pad(b, d, 2)
+	b = append(b, 'T')
+	b = pad(b, h, 2)
+	b = append(b, ':')
+	b = pad(b, mi, 2)
+	b = append(b, ':')
+	b = pad(b, s, 2)
+	b = append(b, '.')
+	b = pad(b, t.Nanosecond(), 9)
+	return append(b, 'Z')
+}
+
+// pad appends a number with leading zeros.
+func pad(b []byte, v, width int) []byte {
+	for i := width - 1; i > 0; i-- {
+		p := 1
+		for range i {
+			p *= 10
+		}
+		b = append(b, byte('0'+v/p%10)) //nolint:gosec // a digit
+	}
+	return append(b, byte('0'+v%10)) //nolint:gosec // a digit
+}
+
+// appendJSONString appends a JSON string; octets that are not UTF-8 become the
+// replacement character.
+func appendJSONString(b []byte, s string) []byte {
+	const hexDigits = "0123456789abcdef"
+	b = append(b, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			switch {
+			case c == '"' || c == '\\':
+				b = append(b, '\\', c)
+			case c < 0x20 || c == 0x7f:
+				b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			default:
+				b = append(b, c)
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		b = utf8.AppendRune(b, r)
+		i += n
+	}
+	return append(b, '"')
+}

@@ -1,0 +1,217 @@
+package render
+
+import (
+	"encoding/hex"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/iwdissect/iwdissect/dissect"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Lines writes one line a PDU, as a person reads them, with a tree of all
+// fields and a hexadecimal dump on request.
+type Lines struct {
+	out   output
+	opt   LineOptions
+	walk  walker
+	index int // of the PDU within its frame
+	frame uint64
+}
+
+// LineOptions choose what is written of a PDU.
+type LineOptions struct {
+	// Tree adds all fields, Hex the octets.
+	Tree, Hex bool
+	// Colour marks trouble with terminal colours.
+	Colour bool
+	// Live hands on each line at once.
+	Live bool
+}
+
+// Colours are constant strings: they are part of the output, not of a terminal
+// that this package would know of.
+const (
+	red    = "\x1b[31m"
+	yellow = "\x1b[33m"
+	cyan   = "\x1b[36m"
+	reset  = "\x1b[0m"
+)
+
+// NewLines writes to w.
+func NewLines(w io.Writer, opt LineOptions) *Lines {
+	return &Lines{out: output{w: w, live: opt.Live}, opt: opt}
+}
+
+// PDU implements [trace.Sink].
+func (l *Lines) PDU(p *trace.PDU) {
+	b := l.out.b
+	if p.Frame != l.frame {
+		l.frame, l.index = p.Frame, 0
+	}
+	b = appendClock(b, p.Time)
+	b = append(b, ' ')
+	b = strconv.AppendUint(b, p.Frame, 10)
+	if l.index > 0 {
+		b = append(b, ':')
+		b = strconv.AppendInt(b, int64(l.index), 10)
+	}
+	l.index++
+	b = append(b, ' ')
+	from, to := &p.Conn.Side[p.Dir], &p.Conn.Side[1-p.Dir]
+	b = from.Addr.AppendTo(b)
+	b = append(b, " > "...)
+	b = to.Addr.AppendTo(b)
+	b = append(b, ' ')
+	b = append(b, p.Dir.String()...)
+	b = append(b, ' ')
+	colour := ""
+	if l.opt.Colour {
+		colour = colourOf(p)
+	}
+	b = append(b, colour...)
+	b = appendInfo(b, p)
+	if colour != "" {
+		b = append(b, reset...)
+	}
+	b = append(b, '\n')
+	l.out.b = b
+	if l.opt.Tree {
+		l.walk.walk(p, treeFields{&l.out})
+	}
+	if l.opt.Hex {
+		l.hex(p)
+	}
+	l.out.done()
+}
+
+func colourOf(p *trace.PDU) string {
+	switch p.Kind {
+	case trace.KindRequest, trace.KindReply, trace.KindRTR:
+		if p.Startup.R {
+			return red
+		}
+		return cyan
+	case trace.KindStreaming:
+		return yellow
+	case trace.KindFPDU:
+	}
+	f := p.FPDU
+	switch {
+	case f.CRCStatus == mpa.CRCBad, !f.MarkersOK(), p.Segment == nil, p.Control.Opcode == 7:
+		return red
+	case len(f.Missing) > 0, f.Sync != mpa.InSync:
+		return yellow
+	}
+	return ""
+}
+
+// appendClock appends the time of day in UTC, to the microsecond, or to the
+// nanosecond where the capture is that fine.
+func appendClock(b []byte, ns int64) []byte {
+	t := time.Unix(ns/1e9, ns%1e9).UTC()
+	h, m, s := t.Clock()
+	b = pad(b, h, 2)
+	b = append(b, ':')
+	b = pad(b, m, 2)
+	b = append(b, ':')
+	b = pad(b, s, 2)
+	b = append(b, '.')
+	if n := t.Nanosecond(); n%1000 == 0 {
+		return pad(b, n/1000, 6)
+	}
+	return pad(b, t.Nanosecond(), 9)
+}
+
+// Transaction implements [trace.Sink].
+func (l *Lines) Transaction(*trace.Transaction) {}
+
+// Gap implements [trace.Sink].
+func (l *Lines) Gap(g *trace.GapEvent) {
+	if !g.Conn.IsMPA {
+		return
+	}
+	b := appendClock(l.out.b, g.Time)
+	b = append(b, ' ')
+	b = strconv.AppendUint(b, g.Frame, 10)
+	b = append(b, ' ')
+	b = g.Conn.Side[g.Dir].Addr.AppendTo(b)
+	b = append(b, " > "...)
+	b = g.Conn.Side[1-g.Dir].Addr.AppendTo(b)
+	b = append(b, ' ')
+	b = append(b, g.Dir.String()...)
+	b = append(b, " -- gap: "...)
+	b = strconv.AppendInt(b, g.Octets, 10)
+	b = append(b, " octets "...)
+	b = append(b, g.Reason...)
+	l.out.b = append(b, '\n')
+	l.out.done()
+}
+
+// Frame implements [pipeline.Sink].
+func (l *Lines) Frame(*pipeline.Frame) {}
+
+// Close writes what is left.
+func (l *Lines) Close() error {
+	l.out.flush()
+	return l.out.err
+}
+
+// hex dumps the octets of a PDU as they were on the wire.
+func (l *Lines) hex(p *trace.PDU) {
+	var octets []byte
+	switch {
+	case p.FPDU != nil:
+		octets = p.FPDU.Wire
+	case p.StartupRaw != nil:
+		octets = p.StartupRaw
+	}
+	var missing []mpa.Range
+	if p.FPDU != nil {
+		missing = p.FPDU.Missing
+	}
+	l.out.b = appendHexDump(l.out.b, octets, missing)
+}
+
+// appendHexDump appends sixteen octets a line; what was not captured shows as
+// two dots.
+func appendHexDump(b, octets []byte, missing []mpa.Range) []byte {
+	for at := 0; at < len(octets); at += 16 {
+		b = append(b, "    "...)
+		b = dissect.AppendHex(b, uint64(at), 4) //nolint:gosec // not negative
+		b = append(b, "  "...)
+		line := octets[at:min(at+16, len(octets))]
+		for i := range 16 {
+			switch {
+			case i >= len(line):
+				b = append(b, "   "...)
+			case gone(missing, at+i):
+				b = append(b, ".. "...)
+			default:
+				b = hex.AppendEncode(b, line[i:i+1])
+				b = append(b, ' ')
+			}
+		}
+		b = append(b, ' ')
+		for _, c := range line {
+			if c < 0x20 || c > 0x7e {
+				c = '.'
+			}
+			b = append(b, c)
+		}
+		b = append(b, '\n')
+	}
+	return b
+}
+
+func gone(missing []mpa.Range, at int) bool {
+	for _, m := range missing {
+		if m.From <= at && at < m.To {
+			return true
+		}
+	}
+	return false
+}

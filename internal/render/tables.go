@@ -1,0 +1,350 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Summary is all that the tables show of a capture.
+type Summary struct {
+	File        string
+	Format      string
+	Totals      pipeline.Totals
+	Connections []*trace.Connection
+	// Most is the number of connections shown, 0 for all.
+	Most int
+	// Bad paints what is wrong; it may be nil.
+	Bad func(string) string
+}
+
+// Tables writes a summary as tables for a person.
+func Tables(w io.Writer, s *Summary) error {
+	if s.Bad == nil {
+		s.Bad = func(v string) string { return v }
+	}
+	t := &s.Totals
+	fmt.Fprintf(w, "%s: %s, %d frames, %s, %d TCP connections, %d with iWARP, %d PDUs\n",
+		printable(s.File), s.Format, t.Frames, size(t.Octets), t.Connections, t.IWARP, t.PDUs)
+	shown := s.Connections
+	if s.Most > 0 && len(shown) > s.Most {
+		shown = shown[:s.Most]
+	}
+	if len(shown) == 0 {
+		fmt.Fprintln(w, "No iWARP connection found.")
+		return s.totals(w)
+	}
+	for _, part := range []func(io.Writer, []*trace.Connection) error{
+		s.connections, s.operations, s.latency, s.health,
+	} {
+		if err := part(w, shown); err != nil {
+			return err
+		}
+	}
+	if n := len(s.Connections) - len(shown); n > 0 {
+		fmt.Fprintf(w, "\n%d further connections are not shown (--all shows them).\n", n)
+	}
+	s.problems(w, shown)
+	return s.totals(w)
+}
+
+// table writes a table whose first columns are aligned to the left.
+func table(w io.Writer, title string, header []string, rows [][]string, left int) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	fmt.Fprintf(w, "\n%s\n", title)
+	align := make([]tw.Align, len(header))
+	for i := range align {
+		align[i] = tw.AlignRight
+		if i < left {
+			align[i] = tw.AlignLeft
+		}
+	}
+	t := tablewriter.NewTable(w,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders: tw.BorderNone,
+			Settings: tw.Settings{
+				Separators: tw.Separators{BetweenColumns: tw.Off, BetweenRows: tw.Off, ShowHeader: tw.Off},
+				Lines:      tw.Lines{ShowHeaderLine: tw.Off, ShowTop: tw.Off, ShowBottom: tw.Off},
+			},
+		})),
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithPadding(tw.Padding{Right: "  ", Overwrite: true}),
+		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}),
+		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: align}),
+	)
+	t.Header(header)
+	if err := t.Bulk(rows); err != nil {
+		return err
+	}
+	return t.Render()
+}
+
+func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
+	var rows [][]string
+	for _, c := range cs {
+		end := c.Ending.String()
+		if c.Ending != trace.Open {
+			end += " by " + sideName(c.EndedBy)
+		}
+		roles := ""
+		if !c.RolesKnown {
+			roles = " (roles inferred)"
+		}
+		rows = append(rows, []string{
+			strconv.FormatUint(c.Number, 10),
+			c.Side[0].Addr.String() + " > " + c.Side[1].Addr.String() + roles,
+			negotiated(c), depth(c), rtr(c), s.outcome(c), end,
+			duration(uint64(max(c.LastTime-c.FirstTime, 0))), //nolint:gosec // not negative
+		})
+	}
+	return table(w, "Connections", []string{"conn", "initiator > responder", "MPA", "IRD/ORD", "RTR", "startup", "end", "time"}, rows, 7)
+}
+
+func (s *Summary) outcome(c *trace.Connection) string {
+	v := c.Outcome.String()
+	if c.Outcome == trace.Rejected || c.Outcome == trace.Incomplete {
+		return s.Bad(v)
+	}
+	return v
+}
+
+func negotiated(c *trace.Connection) string {
+	v := "?"
+	switch {
+	case c.Side[1].HasStartup:
+		v = "rev " + strconv.Itoa(int(c.Side[1].Startup.Rev))
+	case c.Side[0].HasStartup:
+		v = "rev " + strconv.Itoa(int(c.Side[0].Startup.Rev))
+	}
+	switch c.CRC {
+	case mpa.Yes:
+		v += " CRC"
+	case mpa.No:
+		v += " no CRC"
+	case mpa.Unknown:
+	}
+	switch {
+	case c.Markers[0] == mpa.Yes && c.Markers[1] == mpa.Yes:
+		v += " markers"
+	case c.Markers[0] == mpa.Yes:
+		v += " markers i2r"
+	case c.Markers[1] == mpa.Yes:
+		v += " markers r2i"
+	}
+	if c.Layout != mpa.LayoutRFC6581 {
+		v += " " + c.Layout.String()
+	}
+	return v
+}
+
+// depth shows IRD and ORD of both sides, and how many reads may be outstanding
+// each way where that follows from them.
+func depth(c *trace.Connection) string {
+	if !c.Side[0].HasEnhanced && !c.Side[1].HasEnhanced {
+		return "-"
+	}
+	one := func(s *trace.Side) string {
+		if !s.HasEnhanced {
+			return "-"
+		}
+		return strconv.Itoa(int(s.Enhanced.IRD)) + "/" + strconv.Itoa(int(s.Enhanced.ORD))
+	}
+	v := one(&c.Side[0]) + " " + one(&c.Side[1])
+	a, ok := c.Depth(trace.I2R)
+	b, ok2 := c.Depth(trace.R2I)
+	if ok && ok2 {
+		v += fmt.Sprintf(" (depth %d, %d)", a, b)
+	}
+	return v
+}
+
+func rtr(c *trace.Connection) string {
+	switch {
+	case c.RTRSent != "":
+		return c.RTRSent
+	case c.RTRExpected != 0:
+		return "none of " + c.RTRExpected.String()
+	}
+	return "-"
+}
+
+func (s *Summary) operations(w io.Writer, cs []*trace.Connection) error {
+	var rows [][]string
+	for _, c := range cs {
+		for d := range c.Flow {
+			f := &c.Flow[d]
+			if f.Ops == nil {
+				continue
+			}
+			for op := range f.Ops {
+				n := &f.Ops[op]
+				if n.Segments == 0 {
+					continue
+				}
+				least, mean, most := "-", "-", "-"
+				if n.Messages > 0 && rdmap.Opcode(op).Payload() { //nolint:gosec // 4 bits
+					least, most = size(n.Least), size(n.Most)
+					mean = size(n.Octets / n.Messages)
+				}
+				rows = append(rows, []string{
+					strconv.FormatUint(c.Number, 10), trace.Dir(d).String(), //nolint:gosec // 0 or 1
+					rdmap.Opcode(op).String(), //nolint:gosec // 4 bits
+					strconv.FormatUint(n.Messages, 10), strconv.FormatUint(n.Segments, 10), size(n.Octets), least, mean, most,
+				})
+			}
+		}
+	}
+	return table(w, "Operations", []string{"conn", "dir", "operation", "messages", "segments", "payload", "least", "mean", "most"}, rows, 3)
+}
+
+func (s *Summary) latency(w io.Writer, cs []*trace.Connection) error {
+	var rows [][]string
+	for _, c := range cs {
+		if c.HasStartupLatency {
+			v := duration(uint64(max(c.StartupLatency, 0))) //nolint:gosec // not negative
+			rows = append(rows, []string{strconv.FormatUint(c.Number, 10), "startup", "1", v, v, v, v, v, "-"})
+		}
+		for _, k := range []struct {
+			name string
+			l    *trace.Latency
+		}{{"read", c.ReadLatency}, {"atomic", c.AtomicLatency}} {
+			if k.l == nil || k.l.Count == 0 {
+				continue
+			}
+			most := "-"
+			if a, b := c.Flow[0].MostOutstanding, c.Flow[1].MostOutstanding; a+b > 0 {
+				most = fmt.Sprintf("%d, %d", a, b)
+			}
+			rows = append(rows, []string{
+				strconv.FormatUint(c.Number, 10), k.name, strconv.FormatUint(k.l.Count, 10),
+				duration(k.l.Min), duration(k.l.Sum / k.l.Count), duration(k.l.Quantile(0.5)),
+				duration(k.l.Quantile(0.99)), duration(k.l.Max), most,
+			})
+		}
+	}
+	return table(w, "Latency", []string{"conn", "request", "count", "min", "mean", "median", "p99", "max", "most outstanding i2r, r2i"}, rows, 2)
+}
+
+func (s *Summary) health(w io.Writer, cs []*trace.Connection) error {
+	var rows [][]string
+	num := func(v uint64, bad bool) string {
+		t := strconv.FormatUint(v, 10)
+		if bad && v > 0 {
+			return s.Bad(t)
+		}
+		return t
+	}
+	for _, c := range cs {
+		for d := range c.Flow {
+			f := &c.Flow[d]
+			crc := "off"
+			if c.CRC == mpa.Yes {
+				crc = num(f.CRCGood, false) + " ok " + num(f.CRCBad, true) + " bad"
+				if f.CRCUnverifiable > 0 {
+					crc += " " + num(f.CRCUnverifiable, false) + " ?"
+				}
+			}
+			marks := "-"
+			if f.Markers > 0 {
+				marks = num(f.Markers, false) + " (" + num(f.MarkersBad, true) + " bad)"
+			}
+			rows = append(rows, []string{
+				strconv.FormatUint(c.Number, 10), trace.Dir(d).String(), //nolint:gosec // 0 or 1
+				num(f.FPDUs, false), crc, marks, num(f.Frames, false), size(f.Octets),
+				num(f.Retransmitted, false), num(f.Reordered, false), num(f.Gaps, true),
+				num(f.Resyncs[1]+f.Resyncs[2]+f.Resyncs[3], false),
+			})
+		}
+	}
+	return table(w, "Health", []string{"conn", "dir", "FPDUs", "CRC", "markers", "packets", "octets", "retransmitted", "reordered", "gaps", "resyncs"}, rows, 2)
+}
+
+func (s *Summary) problems(w io.Writer, cs []*trace.Connection) {
+	first := true
+	for _, c := range cs {
+		for _, p := range Problems(c) {
+			if first {
+				fmt.Fprintln(w, "\nWhat stands out")
+				first = false
+			}
+			fmt.Fprintf(w, "conn %d: %s\n", c.Number, s.Bad(p))
+		}
+	}
+}
+
+func (s *Summary) totals(w io.Writer) error {
+	t := &s.Totals
+	var fpdus, good, bad, off, unverifiable, gaps, reads uint64
+	for _, c := range s.Connections {
+		for d := range c.Flow {
+			f := &c.Flow[d]
+			fpdus += f.FPDUs
+			good += f.CRCGood
+			bad += f.CRCBad
+			off += f.CRCOff
+			unverifiable += f.CRCUnverifiable
+			gaps += f.Gaps
+			reads += f.Answered
+		}
+	}
+	_, err := fmt.Fprintf(w, "\nTotal: %d FPDUs (CRC %d ok, %d bad, %d off, %d unverifiable), %d requests answered, %d gaps; %d TCP, %d SCTP, %d other frames, %d malformed, %d cut short\n",
+		fpdus, good, bad, off, unverifiable, reads, gaps, t.TCP, t.SCTP, t.Other, t.Malformed, t.Truncated)
+	if t.Evicted > 0 {
+		fmt.Fprintf(w, "%d connections were ended early to bound memory (--max-connections)\n", t.Evicted)
+	}
+	if t.RecordsDropped > 0 {
+		fmt.Fprintf(w, "%d connections are not listed: too many of them\n", t.RecordsDropped)
+	}
+	return err
+}
+
+// printable keeps octets of a file name from steering a terminal.
+func printable(s string) string {
+	for _, r := range s {
+		if r < 0x20 || r == 0x7f {
+			return strconv.Quote(s)
+		}
+	}
+	return s
+}
+
+// size shows a number of octets.
+func size(n uint64) string {
+	switch {
+	case n < 10_000:
+		return strconv.FormatUint(n, 10) + " B"
+	case n < 10_000_000:
+		return strconv.FormatFloat(float64(n)/1e3, 'f', 1, 64) + " kB"
+	case n < 10_000_000_000:
+		return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
+	}
+	return strconv.FormatFloat(float64(n)/1e9, 'f', 1, 64) + " GB"
+}
+
+// duration shows nanoseconds to three or four digits.
+func duration(ns uint64) string {
+	d := time.Duration(ns) //nolint:gosec // a difference of capture times
+	switch {
+	case d >= time.Second:
+		return d.Round(time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	case d >= time.Microsecond:
+		return d.Round(10 * time.Nanosecond).String()
+	}
+	return d.String()
+}

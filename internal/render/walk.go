@@ -1,0 +1,235 @@
+package render
+
+import (
+	"hash/crc32"
+
+	"github.com/iwdissect/iwdissect/dissect"
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// visitor is shown the fields of a PDU in wire order.
+type visitor interface {
+	// layer begins a header.
+	layer(title string)
+	// field is one that stands in the octets b of its header.
+	field(f *dissect.Field, b []byte)
+	text(f *dissect.Field, v string)
+	number(f *dissect.Field, v uint64)
+	flag(f *dissect.Field, v bool)
+	octets(f *dissect.Field, v []byte)
+	// markers are those of an FPDU; their offsets are known if shown is true,
+	// and then lie delta below those of the stream.
+	markers(m []mpa.Marker, delta int64, shown bool)
+}
+
+// Walker goes through the fields of PDUs. It holds only scratch space.
+type walker struct {
+	list []*dissect.Field
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// walk shows the fields of a PDU.
+func (w *walker) walk(p *trace.PDU, v visitor) {
+	switch p.Kind {
+	case trace.KindRequest, trace.KindReply, trace.KindRTR:
+		w.startup(p, v)
+	case trace.KindFPDU:
+		w.fpdu(p, v)
+	case trace.KindStreaming:
+		v.layer("Octets outside MPA")
+		v.number(fLength, uint64(p.Length)) //nolint:gosec // not negative
+		if p.FramesOmitted > 0 {
+			v.number(fOmitted, p.FramesOmitted)
+		}
+	}
+}
+
+func (w *walker) startup(p *trace.PDU, v visitor) {
+	s := p.Startup
+	v.layer(startupTitle(p.Kind))
+	w.list = s.AppendFields(w.list[:0])
+	for _, f := range w.list {
+		if f.Width == 0 && f.Bit >= 0 || f.In(p.StartupRaw) {
+			v.field(f, p.StartupRaw)
+		}
+	}
+	ulp := s.PrivateData
+	if s.Kind == mpa.StartupRTR {
+		v.text(fLayout, mpa.LayoutRTR2007.String())
+	} else if _, rest, ok := s.Word(); ok && s.Rev >= 2 {
+		v.layer("Enhanced connection establishment data")
+		for i := range mpa.EnhancedHeader.Fields {
+			if f := &mpa.EnhancedHeader.Fields[i]; f.Width > 0 && f.In(s.PrivateData) {
+				v.field(f, s.PrivateData)
+			}
+		}
+		v.text(fLayout, p.Conn.Layout.String())
+		ulp = rest
+	}
+	if len(ulp) > 0 {
+		v.octets(fULPPrivate, ulp)
+	}
+	if p.Partial {
+		v.text(fCaptured, mpa.Partial.String())
+	}
+}
+
+func startupTitle(k trace.Kind) string {
+	switch k {
+	case trace.KindRequest:
+		return "MPA Request Frame"
+	case trace.KindReply:
+		return "MPA Reply Frame"
+	default:
+		return "MPA RTR Frame (2007 proposal)"
+	}
+}
+
+func (w *walker) fpdu(p *trace.PDU, v visitor) {
+	f := p.FPDU
+	v.layer("FPDU")
+	v.number(fULPDULength, uint64(f.ULPDULength))
+	if f.PadLen > 0 && f.PadKnown {
+		v.octets(fPad, f.Pad[:f.PadLen])
+		v.flag(fPadZero, f.PadZero())
+	}
+	if f.HasCRC {
+		v.number(fCRC, uint64(f.CRC))
+	}
+	v.text(fCRCStatus, f.CRCStatus.String())
+	if f.CRCStatus == mpa.CRCGood || f.CRCStatus == mpa.CRCBad {
+		v.number(fCRCExpected, uint64(f.WantCRC))
+	}
+	if len(f.Markers) > 0 {
+		v.markers(f.Markers, f.Offset-p.Offset, p.HasOffset)
+	}
+	v.text(fCaptured, f.Captured.String())
+	if f.Sync != mpa.InSync {
+		v.text(fSync, f.Sync.String())
+	}
+	w.ddp(p, v)
+}
+
+func (w *walker) ddp(p *trace.PDU, v visitor) {
+	f := p.FPDU
+	head := f.Head
+	if len(head) == 0 {
+		return
+	}
+	hl := ddp.HeaderLen(head[0])
+	header := &ddp.UntaggedHeader
+	if hl == ddp.TaggedLen {
+		header = &ddp.TaggedHeader
+	}
+	v.layer("DDP")
+	for i := range header.Fields {
+		if fd := &header.Fields[i]; fd.In(head) {
+			v.field(fd, head)
+		}
+	}
+	if len(head) < 2 {
+		return
+	}
+	op := p.Control.Opcode
+	v.layer("RDMAP")
+	for i := range rdmap.ControlHeader.Fields {
+		if fd := &rdmap.ControlHeader.Fields[i]; fd.Bit >= 0 {
+			v.field(fd, head[1:2])
+		}
+	}
+	v.text(fOpcodeName, op.String())
+	if p.Segment == nil {
+		v.text(fMalformed, "DDP header cut short")
+		return
+	}
+	if !p.Segment.Tagged {
+		word := rdmap.ULPWordHeader(op)
+		for i := range word.Fields {
+			v.field(&word.Fields[i], head[2:6])
+		}
+	}
+	n := int(f.ULPDULength) - hl
+	v.number(fPayloadLength, uint64(max(n, 0))) //nolint:gosec // not negative
+	if f.ULPDU != nil && n >= 0 {
+		v.number(fPayloadCRC, uint64(crc32.Checksum(f.ULPDU[hl:], castagnoli)))
+	}
+	if m := p.Message; m != nil && (m.Segments > 1 || !m.Done) {
+		v.number(fMsgLength, uint64(m.Length))     //nolint:gosec // not negative
+		v.number(fMsgSegments, uint64(m.Segments)) //nolint:gosec // a count
+		v.flag(fMsgDone, m.Done)
+	}
+	w.message(p, v, head[min(hl, len(head)):], n)
+}
+
+// message shows the headers behind the DDP header; n is what the segment has.
+func (w *walker) message(p *trace.PDU, v visitor, body []byte, n int) {
+	op := p.Control.Opcode
+	var h *dissect.Header
+	switch op {
+	case rdmap.OpReadRequest:
+		h = &rdmap.ReadRequestHeader
+	case rdmap.OpAtomicResponse:
+		h = &rdmap.AtomicResponseHeader
+	case rdmap.OpImmediate, rdmap.OpImmediateSE:
+		h = &rdmap.ImmediateDataHeader
+	case rdmap.OpAtomicRequest:
+		v.layer(op.String())
+		if a, err := rdmap.DecodeAtomicRequest(body); err == nil {
+			w.list = a.AppendFields(w.list[:0])
+			for _, f := range w.list {
+				if f.Derived() {
+					v.text(fAtomicName, a.AOpCode.String())
+				} else {
+					v.field(f, body)
+				}
+			}
+			return
+		}
+		w.short(p, v, n, rdmap.AtomicRequestLen)
+		return
+	case rdmap.OpTerminate:
+		v.layer(op.String())
+		t, err := rdmap.DecodeTerminate(body)
+		if len(body) < rdmap.TerminateLen {
+			w.short(p, v, n, rdmap.TerminateLen)
+			return
+		}
+		w.list = t.AppendFields(w.list[:0])
+		for _, f := range w.list {
+			if f.Derived() {
+				v.text(fTermName, t.Name())
+			} else {
+				v.field(f, body)
+			}
+		}
+		if p.TermSwapped {
+			v.text(fTermSwapped, p.TermCode.Name())
+		}
+		if err != nil && len(p.FPDU.Missing) == 0 {
+			v.text(fMalformed, "parts that the header control bits announce are missing")
+		}
+		return
+	default:
+		return
+	}
+	v.layer(op.String())
+	if len(body) < h.Size {
+		w.short(p, v, n, h.Size)
+	}
+	for i := range h.Fields {
+		if f := &h.Fields[i]; f.In(body) {
+			v.field(f, body)
+		}
+	}
+}
+
+// short tells of a message that has fewer octets than its header.
+func (w *walker) short(p *trace.PDU, v visitor, n, want int) {
+	if n < want && len(p.FPDU.Missing) == 0 {
+		v.text(fMalformed, "message shorter than its header")
+	}
+}
