@@ -16,6 +16,9 @@ func (c *Conn) drain(side int) {
 			return
 		case mpa.Got:
 			if h.phase != full {
+				if c.Trace.IsMPA && !h.gap && (h.hasOrigin || c.tcp.Half(side).StartKnown()) {
+					c.streamed(side, h.dec.FPDU.Offset)
+				}
 				c.inferred(side)
 			}
 			c.fpdu(side, &h.dec.FPDU)

@@ -20,15 +20,18 @@ func quick(c0, c1 byte) bool {
 	return op.Assigned() && op.Tagged() == (c0&0x80 != 0)
 }
 
-// light rejects what cannot be a DDP segment, however wrong: a length out of
-// range, or a version that does not exist together with an opcode that
+// light rejects what cannot be a DDP segment, however wrong: a length that is
+// too short, one that is too long unless all else is right, or a version that does not exist together with an opcode that
 // contradicts the buffer model.
 func light(head []byte, n int) bool {
-	if n < mpa.MinULPDU || n > mpa.MaxULPDU {
+	if n < mpa.MinULPDU {
 		return false
 	}
 	if len(head) < 2 {
-		return true
+		return n <= mpa.MaxULPDU
+	}
+	if n > mpa.MaxULPDU {
+		return quick(head[0], head[1])
 	}
 	op := rdmap.ControlOf(head[1]).Opcode
 	return head[0]&0x03 < 2 || op.Assigned() && op.Tagged() == (head[0]&0x80 != 0)

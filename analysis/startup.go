@@ -233,7 +233,9 @@ func (c *Conn) keepStartup(side int, s *mpa.Startup) {
 }
 
 // rejected leaves MPA: the connection may go on with anything, even with
-// another Request.
+// another Request. There are stacks that go on with FPDUs as if nothing had
+// happened, so those are looked for as on a connection of which nothing is
+// known.
 func (c *Conn) rejected() {
 	c.Trace.Outcome = trace.Rejected
 	for side := range c.half {
@@ -244,6 +246,10 @@ func (c *Conn) rejected() {
 		b, off := h.tail, h.tailOff
 		h.phase, h.tail, h.from, h.frames = streaming, nil, h.origin, nil
 		h.hasOrigin = true
+		h.dec = new(mpa.Decoder)
+		h.dec.Reset(mpa.Config{
+			CRC: mpa.TriOf(c.Trace.Side[0].Startup.C || c.Trace.Side[1].Startup.C), Gather: c.env.gather(), Grammar: &grammar,
+		}, h.origin)
 		if len(b) > 0 {
 			c.replay(side, off, b)
 		}
@@ -388,9 +394,6 @@ func (c *Conn) search(side int, off int64) {
 	markers, crc := c.guess(c.Dir(side))
 	if c.Trace.Negotiated {
 		markers, crc = c.Trace.Markers[c.Dir(side)], c.Trace.CRC
-	}
-	if c.Trace.Outcome == trace.Rejected {
-		return
 	}
 	h.dec = new(mpa.Decoder)
 	h.dec.Reset(mpa.Config{

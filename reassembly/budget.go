@@ -7,18 +7,31 @@ type Budget struct {
 	used           int
 	free           [len(classes)][][]byte
 	idle           int
+	blocks         []*block
 }
 
 // classes are the sizes in which buffers are handed out: small messages, an
 // Ethernet frame, a jumbo frame, and what segmentation offload makes.
 var classes = [...]int{64, 512, 2048, 9216, 65536 + 512}
 
+// heldCost is what a held segment counts for besides its octets, so that
+// segments without captured octets are not free.
+const heldCost = 64
+
+// The unused buffers that are kept, so that a burst of loss does not stay in
+// memory for ever.
+const (
+	maxIdle   = 4 << 20 // octets
+	maxBlocks = 512     // of about 4 KiB
+)
+
 // NewBudget returns a budget in octets for one half-stream and for the run.
 func NewBudget(perHalf, total int) *Budget {
 	return &Budget{perHalf: perHalf, total: total}
 }
 
-// Used is the number of octets of out-of-order data that are held.
+// Used is the number of octets that out-of-order data take, with their
+// buffers' unused ends and what it takes to keep them in order.
 func (b *Budget) Used() int { return b.used }
 
 // take returns a buffer with room for n octets.
@@ -27,31 +40,48 @@ func (b *Budget) take(n int) []byte {
 		if n > size {
 			continue
 		}
+		b.used += size
 		if l := len(b.free[i]); l > 0 {
 			buf := b.free[i][l-1]
+			b.free[i][l-1] = nil
 			b.free[i] = b.free[i][:l-1]
 			b.idle -= size
-			b.used += size
 			return buf[:0]
 		}
-		b.used += size
 		return make([]byte, 0, size)
 	}
-	b.used += n
-	return make([]byte, 0, n)
+	buf := make([]byte, 0, n)
+	b.used += cap(buf)
+	return buf
 }
 
-// give takes a buffer back. It keeps no more than a few megabytes of unused
-// ones, so that a burst of loss does not stay in memory for ever.
+// give takes a buffer back.
 func (b *Budget) give(buf []byte) {
 	size := cap(buf)
 	b.used -= size
-	const maxIdle = 4 << 20
 	for i, s := range classes {
 		if s == size && b.idle+size <= maxIdle {
 			b.free[i] = append(b.free[i], buf)
 			b.idle += size
 			return
 		}
+	}
+}
+
+// takeBlock returns an empty block for a queue.
+func (b *Budget) takeBlock() *block {
+	if l := len(b.blocks); l > 0 {
+		k := b.blocks[l-1]
+		b.blocks = b.blocks[:l-1]
+		return k
+	}
+	return new(block)
+}
+
+// giveBlock takes an empty block back.
+func (b *Budget) giveBlock(k *block) {
+	if len(b.blocks) < maxBlocks {
+		k.from, k.to = 0, 0
+		b.blocks = append(b.blocks, k)
 	}
 }

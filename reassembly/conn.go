@@ -5,8 +5,9 @@ package reassembly
 type Conn struct {
 	half    [2]Half
 	packets uint64
+	frame   uint64 // of the packet taken in last
+	time    int64
 	rst     [2]bool
-	last    Segment
 }
 
 // Init readies the connection. The zero Conn is not usable.
@@ -24,121 +25,169 @@ func (c *Conn) Half(dir int) *Half { return &c.half[dir] }
 func (c *Conn) Reset(dir int) bool { return c.rst[dir] }
 
 // NewConnection reports whether the packet opens another connection on the same
-// addresses and ports: a SYN with another sequence number, or a SYN after the
-// connection had ended.
+// addresses and ports: a SYN (or the answer to one that was not captured) with
+// another sequence number, or a SYN after the connection had ended.
 func (c *Conn) NewConnection(dir int, s *Segment) bool {
-	if s.Flags&(FlagSYN|FlagACK|FlagRST) != FlagSYN {
+	if s.Flags&(FlagSYN|FlagRST) != FlagSYN {
 		return false
 	}
-	h := &c.half[dir]
-	if !h.started {
+	h, peer := &c.half[dir], &c.half[1-dir]
+	// A SYN that was captured behind its answer, or behind the octets that
+	// follow it, belongs to them.
+	if h.started && s.Seq+1 != h.base {
+		return true
+	}
+	if s.Flags&FlagACK != 0 {
 		return false
 	}
-	return s.Seq+1 != h.base || !h.startKnown ||
-		c.rst[0] || c.rst[1] || h.fin >= 0 || c.half[1-dir].fin >= 0
+	if c.rst[0] || c.rst[1] || h.fin >= 0 || peer.fin >= 0 {
+		return true
+	}
+	return !h.started && peer.started && !peer.startKnown
 }
 
 // Push takes in a packet. Its octets are borrowed: [Conn.Pop] must be called
-// for both directions until it has no more before the next Push.
+// for both directions until it has no more before the next Push. A direction
+// where nothing waits (see [Half.Waiting]) needs no Pop unless it is that of
+// the packet.
 func (c *Conn) Push(dir int, s *Segment) Note {
 	c.packets++
-	c.last = Segment{Frame: s.Frame, Time: s.Time}
+	c.frame, c.time = s.Frame, s.Time
+	h, peer := &c.half[dir&1], &c.half[1-dir&1]
+	// The next octets of a stream without holes: nearly every packet.
+	if s.Flags&(FlagSYN|FlagFIN|FlagRST) == 0 && h.plain && s.Seq == h.base+uint32(h.next) && //nolint:gosec // wraps by design
+		s.Len > 0 && s.Len == len(s.Data) && len(s.Fragments) <= 1 {
+		h.data = s.Data
+		if s.Flags&FlagACK != 0 && (s.Ack != peer.ackSeq || !peer.ackSeen) {
+			peer.ack(s)
+		}
+		return 0
+	}
+	return c.push(dir, s)
+}
+
+// push takes in any packet.
+func (c *Conn) push(dir int, s *Segment) Note {
 	h, peer := &c.half[dir], &c.half[1-dir]
-	seq := s.Seq
+	seq, size := s.Seq, int64(s.Len)
 	if s.Flags&FlagSYN != 0 {
 		seq++ // the SYN takes a sequence number, data on it begins behind
 	}
-	if !h.started {
-		if s.Flags&FlagRST != 0 {
-			// The sequence number of a refusal says nothing of a stream.
-			c.rst[dir] = true
-			c.ack(peer, s)
-			return 0
-		}
-		h.start(seq, s.Flags&FlagSYN != 0)
-	}
-	off := h.Offset(seq)
-	note := h.push(s, off)
-	if s.Flags&FlagFIN != 0 && h.fin < 0 && off+int64(s.Len) >= h.next {
-		h.fin = off + int64(s.Len)
-	}
 	if s.Flags&FlagRST != 0 {
 		c.rst[dir] = true
+		size = 0 // an explanation for people, RFC 9293 3.5.2, not of the stream
 	}
-	c.ack(peer, s)
-	return note
-}
-
-// maxAhead is how far the first data of a half-stream may lie beyond what its
-// receiver acknowledged for the octets between to count as missing.
-const maxAhead = 1 << 24
-
-// ack takes in what a packet says of the other direction.
-func (c *Conn) ack(peer *Half, s *Segment) {
-	if s.Flags&FlagACK == 0 {
-		return
-	}
-	if !peer.started {
-		// The answer to a SYN that was not captured tells its number.
-		if s.Flags&(FlagRST|FlagSYN) == FlagSYN {
-			peer.start(s.Ack, true)
+	var note Note
+	switch {
+	case h.started:
+		if s.Flags&FlagSYN != 0 && seq == h.base {
+			h.startKnown = true
 		}
-		return
+	case s.Flags&FlagRST == 0:
+		h.start(seq, s.Flags&FlagSYN != 0)
 	}
-	off := peer.Offset(s.Ack)
-	if off > peer.acked && off <= peer.high+maxAhead {
-		peer.acked = off
+	if h.started {
+		off := h.Offset(seq)
+		note = h.push(s, off, size)
+		// A FIN below octets that were sent is none of this stream.
+		if s.Flags&(FlagFIN|FlagRST) == FlagFIN && h.fin < 0 && off+size >= h.high(off+size) {
+			h.fin = off + size
+			h.plain = false
+		}
 	}
-	if len(peer.queue) > 0 && peer.acked > peer.next && peer.graceEnd == 0 {
-		peer.graceEnd = c.packets + ackGrace
+	if s.Flags&FlagACK != 0 {
+		peer.ack(s)
 	}
+	return note
 }
 
 // Pop hands out the next piece of a direction, or reports that there is none
 // yet.
 func (c *Conn) Pop(dir int, p *Piece) bool {
-	h := &c.half[dir]
-	if h.Pop(&c.last, p) {
+	h := &c.half[dir&1]
+	if n := int64(len(h.data)); n > 0 {
+		p.Kind, p.Reason = Data, 0
+		p.Off, p.Len, p.Data = h.next, n, h.data
+		p.Frame, p.Time = c.frame, c.time
+		h.next += n
+		h.data = nil
+		h.pass(c.frame, c.time, true)
 		return true
 	}
-	if len(h.queue) == 0 {
+	if !h.more {
 		return false
 	}
+	return c.pop(h, p)
+}
+
+// pop hands out what is not plain data in order.
+func (c *Conn) pop(h *Half, p *Piece) bool {
+	if h.ready(c, p) {
+		return true
+	}
+	if h.waiting == 0 {
+		h.settle()
+		return false
+	}
+	d := h.dis
 	switch {
 	case h.overBudget():
-		h.giveUp(OverBudget, p)
-	case h.graceEnd > 0 && c.packets >= h.graceEnd:
-		h.giveUp(Acked, p)
+		d.giveUp(h, OverBudget, d.held.first().off, p)
+	case c.ripe(h):
+		// Only as far as it was acknowledged: the rest may still come.
+		d.giveUp(h, Acked, min(d.held.first().off, d.ripe), p)
 	default:
 		return false
 	}
 	return true
 }
 
+// ackGrace is the number of packets of a connection that may still fill a hole
+// after the peer acknowledged past it: a capture from several queues can show
+// the acknowledgement before the data.
+const ackGrace = 32
+
+// ripe reports whether the first hole was acknowledged long enough ago. It
+// remembers two acknowledgements, an old one and one that is growing old, so a
+// hole behind another one may wait for twice the grace.
+func (c *Conn) ripe(h *Half) bool {
+	d := h.dis
+	switch {
+	case h.acked <= h.next || d.ripe > h.next:
+	case d.mark <= h.next:
+		d.mark, d.markAt = h.acked, c.packets
+	case c.packets >= d.markAt+ackGrace:
+		d.ripe = d.mark
+		d.mark, d.markAt = h.acked, c.packets
+	}
+	return d.ripe > h.next
+}
+
 // Flush hands out what is left of a direction when nothing can come any more:
 // every hole becomes a gap.
 func (c *Conn) Flush(dir int, p *Piece) bool {
 	h := &c.half[dir]
-	if h.Pop(&c.last, p) {
+	if len(h.data) > 0 {
+		return c.Pop(dir, p)
+	}
+	if h.more && h.ready(c, p) {
 		return true
 	}
-	if len(h.queue) > 0 {
-		h.giveUp(Ended, p)
+	if h.waiting > 0 {
+		h.dis.giveUp(h, Ended, h.dis.held.first().off, p)
 		return true
 	}
-	// What the peer acknowledged, or what precedes the FIN, but was not seen.
-	end := h.acked
-	if h.fin >= 0 {
-		end = max(end, h.fin)
-		if h.acked == h.fin+1 {
-			end = h.fin
-		}
-	}
+	h.settle()
+	// What precedes the FIN, or what the peer acknowledged, but was not seen.
 	// One octet that only was acknowledged may be a FIN that was not captured.
-	if end > h.next+1 || end > h.next && h.fin >= 0 {
-		*p = Piece{Kind: Gap, Off: h.next, Len: end - h.next, Frame: c.last.Frame, Time: c.last.Time, Reason: Ended}
-		h.gap(p)
-		return true
+	end := h.fin
+	if end < 0 && h.acked > h.next+1 {
+		end = h.acked
 	}
-	return false
+	if end <= h.next {
+		return false
+	}
+	*p = Piece{Kind: Gap, Off: h.next, Len: end - h.next, Frame: c.frame, Time: c.time, Reason: Ended}
+	h.disordered().gap(h, p)
+	return true
 }

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"cmp"
+	"encoding/binary"
 	"net/netip"
 	"slices"
 
@@ -48,12 +50,12 @@ func keyOf(p *packet.Packet) (k key, swap bool) {
 }
 
 func compare(a, b *packet.Addr) int {
-	for i := range a {
-		if a[i] != b[i] {
-			return int(a[i]) - int(b[i])
-		}
+	ah, al := halves(a)
+	bh, bl := halves(b)
+	if c := cmp.Compare(ah, bh); c != 0 {
+		return c
 	}
-	return 0
+	return cmp.Compare(al, bl)
 }
 
 // hash mixes the endpoints. It never changes: captures are divided among
@@ -61,22 +63,20 @@ func compare(a, b *packet.Addr) int {
 func (k *key) hash() uint64 {
 	const m1, m2 = 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f
 	h := uint64(k.pa)<<16 | uint64(k.pb)
-	for _, a := range [2]*packet.Addr{&k.a, &k.b} {
-		hi, lo := halves(a)
-		h = (h ^ hi) * m1
-		h ^= h >> 29
-		h = (h ^ lo) * m2
-		h ^= h >> 32
-	}
-	return h
+	ah, al := halves(&k.a)
+	bh, bl := halves(&k.b)
+	h = (h ^ ah) * m1
+	h ^= h >> 29
+	h = (h ^ al) * m2
+	h ^= h >> 32
+	h = (h ^ bh) * m1
+	h ^= h >> 29
+	h = (h ^ bl) * m2
+	return h ^ h>>32
 }
 
 func halves(a *packet.Addr) (hi, lo uint64) {
-	for i := range 8 {
-		hi = hi<<8 | uint64(a[i])
-		lo = lo<<8 | uint64(a[8+i])
-	}
-	return hi, lo
+	return binary.BigEndian.Uint64(a[:8]), binary.BigEndian.Uint64(a[8:])
 }
 
 // find returns the connection of the packet, or nil, with its key.
@@ -84,7 +84,7 @@ func (t *flows) find(p *packet.Packet) (f *flow, side int, k key, hash uint64) {
 	if l := t.last; l != nil {
 		// Packets come in trains: the flow at hand is often that of the last.
 		if side, ok := l.side(p); ok {
-			return l, side, l.key, l.hash
+			return l, side, k, 0
 		}
 	}
 	k, swap := keyOf(p)

@@ -1,0 +1,281 @@
+package reassembly
+
+import "slices"
+
+// delivery is a piece that was handed out: it begins where the one before it
+// ends.
+type delivery struct {
+	to    int64
+	frame uint64
+	time  int64
+	own   bool // the frame is also the one that carried it
+}
+
+// carried is a frame and the octets [from, to) of the stream that it carried.
+type carried struct {
+	from, to int64
+	frame    uint64
+}
+
+// repeats are the carriers that deliveries do not show: octets that came early,
+// or more than once. Octets are asked for in small ranges once they were
+// delivered, so what came early stays apart in a heap until then.
+type repeats struct {
+	early_  []carried // a heap by from, all beyond the next octet at arrival
+	sorted  []carried // from the heap, by from
+	longest int64     // longest range in sorted
+	late    []carried // in order of arrival, none beyond the next octet
+	hull    span      // around late
+}
+
+// Bounds on what is remembered of an open PDU and of early octets; what comes
+// beyond is a flood of repetitions.
+const (
+	maxPassed = 1 << 17
+	maxAgain  = 1 << 14
+	maxEarly  = 1 << 16
+	// keepCap is the length up to which an emptied list keeps its memory.
+	keepCap = 1 << 12
+)
+
+// pass remembers with which frame the octets up to next became deliverable.
+func (h *Half) pass(frame uint64, time int64, own bool) {
+	if n := len(h.passed); n > 0 && (n >= maxPassed || !own && !h.passed[n-1].own && h.passed[n-1].frame == frame) {
+		h.passed[n-1].to = h.next
+		return
+	}
+	h.passed = append(h.passed, delivery{h.next, frame, time, own})
+}
+
+// again remembers the carrier of octets that are delivered already, or with
+// this packet.
+func (d *disorder) again(h *Half, s *Segment, off, end int64) {
+	if end <= h.released {
+		return
+	}
+	if len(d.late) == 0 {
+		d.hull = span{off, end}
+	}
+	d.hull.from, d.hull.to = min(d.hull.from, off), max(d.hull.to, end)
+	h.extra = true
+	for i := range max(1, len(s.Fragments)) {
+		if len(d.late) >= maxAgain {
+			return
+		}
+		d.late = append(d.late, carried{off, end, carrier(s, i)})
+	}
+}
+
+// ahead remembers the carrier of octets that lie beyond the next one. A segment
+// that brought something new is remembered even in a flood.
+func (d *disorder) ahead(h *Half, s *Segment, off, end int64, fresh bool) {
+	h.extra = true
+	for i := range max(1, len(s.Fragments)) {
+		if len(d.early_) >= maxEarly && (!fresh || i > 0) {
+			return
+		}
+		d.up(carried{off, end, carrier(s, i)})
+	}
+}
+
+// carrier is frame i of those that carried a segment.
+func carrier(s *Segment, i int) uint64 {
+	if len(s.Fragments) > 1 {
+		return s.Fragments[i]
+	}
+	return s.Frame
+}
+
+// up puts a carrier into the heap.
+func (d *repeats) up(c carried) {
+	q := append(d.early_, c)
+	i := len(q) - 1
+	for i > 0 {
+		parent := (i - 1) / 2
+		if q[parent].from <= c.from {
+			break
+		}
+		q[i] = q[parent]
+		i = parent
+	}
+	q[i] = c
+	d.early_ = q
+}
+
+// down takes the carrier with the lowest offset out of the heap.
+func (d *repeats) down() carried {
+	q := d.early_
+	top, n := q[0], len(q)-1
+	c := q[n]
+	q = q[:n]
+	d.early_ = q
+	i := 0
+	for {
+		child := 2*i + 1
+		if child >= n {
+			break
+		}
+		if child+1 < n && q[child+1].from < q[child].from {
+			child++
+		}
+		if c.from <= q[child].from {
+			break
+		}
+		q[i] = q[child]
+		i = child
+	}
+	if n > 0 {
+		q[i] = c
+	}
+	return top
+}
+
+// arrive moves what the stream has reached from the heap to the sorted list.
+func (d *repeats) arrive(next int64) {
+	for len(d.early_) > 0 && d.early_[0].from < next {
+		c := d.down()
+		d.longest = max(d.longest, c.to-c.from)
+		d.sorted = append(d.sorted, c)
+	}
+}
+
+// Release says that no one will ask for the carriers of octets below off.
+func (h *Half) Release(off int64) {
+	if off <= h.released {
+		return
+	}
+	h.released = off
+	if n := len(h.passed); n > 0 && h.passed[n-1].to <= off {
+		h.passed = h.passed[:0]
+		if n > keepCap {
+			h.passed = nil
+		}
+	} else if n > 0 && h.passed[0].to <= off {
+		h.passed = h.passed[:copy(h.passed, h.passed[h.covering(off+1):])]
+	}
+	if h.extra {
+		h.release(off)
+	}
+}
+
+// release forgets carriers that deliveries do not show.
+func (h *Half) release(off int64) {
+	d := h.dis
+	d.arrive(h.next)
+	if d.sorted = prune(d.sorted, off); len(d.sorted) == 0 {
+		d.longest = 0
+	}
+	d.late = prune(d.late, off)
+	if len(d.early_) == 0 && cap(d.early_) > keepCap {
+		d.early_ = nil
+	}
+	h.extra = len(d.early_)+len(d.sorted)+len(d.late) > 0
+}
+
+// prune removes what ends before off.
+func prune(cs []carried, off int64) []carried {
+	keep := 0
+	for _, c := range cs {
+		if c.to > off {
+			cs[keep] = c
+			keep++
+		}
+	}
+	if keep == 0 && cap(cs) > keepCap {
+		return nil
+	}
+	return cs[:keep]
+}
+
+// covering is the index of the first delivery that ends at to or beyond.
+func (h *Half) covering(to int64) int {
+	if len(h.passed) > 0 && h.passed[0].to >= to {
+		return 0
+	}
+	lo, hi := 0, len(h.passed)
+	for lo < hi {
+		m := int(uint(lo+hi) >> 1) //nolint:gosec // never negative
+		if h.passed[m].to < to {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	return lo
+}
+
+// Delivered returns the frame with which the octet before to became deliverable
+// in order, and its time. Octets below the released ones are forgotten.
+func (h *Half) Delivered(to int64) (frame uint64, time int64) {
+	if i := h.covering(to); i < len(h.passed) {
+		return h.passed[i].frame, h.passed[i].time
+	}
+	return 0, 0
+}
+
+// Carriers appends the frames that carried octets of [from, to), in rising
+// order and each once.
+func (h *Half) Carriers(dst []uint64, from, to int64) []uint64 {
+	if from >= to {
+		return dst
+	}
+	start := len(dst)
+	for i := h.covering(from + 1); i < len(h.passed); i++ {
+		if h.passed[i].own {
+			dst = append(dst, h.passed[i].frame)
+		}
+		if h.passed[i].to >= to {
+			break
+		}
+	}
+	if h.extra {
+		dst = h.dis.carriers(dst, h.next, from, to)
+	}
+	return rising(dst, start)
+}
+
+// carriers appends the frames that deliveries do not show.
+func (d *repeats) carriers(dst []uint64, next, from, to int64) []uint64 {
+	d.arrive(next)
+	if len(d.late) > 0 && from < d.hull.to && to > d.hull.from {
+		dst = overlapping(dst, d.late, from, to)
+	}
+	if to > next {
+		dst = overlapping(dst, d.early_, from, to)
+	}
+	lo, hi := 0, len(d.sorted)
+	for lo < hi {
+		m := int(uint(lo+hi) >> 1) //nolint:gosec // never negative
+		if d.sorted[m].from+d.longest <= from {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	for ; lo < len(d.sorted) && d.sorted[lo].from < to; lo++ {
+		if d.sorted[lo].to > from {
+			dst = append(dst, d.sorted[lo].frame)
+		}
+	}
+	return dst
+}
+
+func overlapping(dst []uint64, cs []carried, from, to int64) []uint64 {
+	for _, c := range cs {
+		if c.from < to && c.to > from {
+			dst = append(dst, c.frame)
+		}
+	}
+	return dst
+}
+
+// rising puts dst[start:] into rising order, each frame once.
+func rising(dst []uint64, start int) []uint64 {
+	for i := start + 1; i < len(dst); i++ {
+		if dst[i] <= dst[i-1] {
+			slices.Sort(dst[start:])
+			return dst[:start+len(slices.Compact(dst[start:]))]
+		}
+	}
+	return dst
+}
