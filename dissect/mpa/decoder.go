@@ -125,7 +125,7 @@ func (d *Decoder) Markers() bool { return d.markers }
 func (d *Decoder) CRC() bool { return d.crc }
 
 // Seeking reports whether the place in the stream is not known.
-func (d *Decoder) Seeking() bool { return d.seek.on }
+func (d *Decoder) Seeking() bool { return d.seek.on && !d.seek.anchored }
 
 // Trust says that the connection is known to carry MPA after all.
 func (d *Decoder) Trust() { d.cfg.Trusted = true }

@@ -25,11 +25,12 @@ type Records struct {
 	out  output
 	sel  Select
 	list bool // write one JSON array instead of lines
-	any  bool
+	any  bool // a record was written
 	walk walker
 
 	pdus []byte // records that wait for the one of their frame
 	done []byte
+	one  []byte
 	own  []own // PDUs that became known with this frame
 	nums []uint64
 	obj  object
@@ -58,12 +59,8 @@ func NewRecords(w io.Writer, sel Select, list, live bool) *Records {
 // begin starts a record in a buffer.
 func (r *Records) begin(b []byte, kind string) {
 	if r.list {
-		if r.any {
-			b = append(b, ',')
-		}
-		b = append(b, '\n')
+		b = append(b, ",\n"...)
 	}
-	r.any = true
 	r.obj = object{b: b}
 	r.obj.open()
 	r.obj.str("record", kind)
@@ -144,16 +141,24 @@ func (r *Records) Frame(f *pipeline.Frame) {
 	r.rest()
 }
 
+// put writes records, of which each begins with a comma in a list.
+func (r *Records) put(b []byte) {
+	if r.list && !r.any && len(b) > 0 {
+		b, r.any = b[1:], true
+	}
+	r.out.b = append(r.out.b, b...)
+}
+
 // rest writes what waited for the frame.
 func (r *Records) rest() {
-	r.out.b = append(r.out.b, r.pdus...)
-	r.out.b = append(r.out.b, r.done...)
+	r.put(r.pdus)
+	r.put(r.done)
 	r.pdus, r.done, r.own = r.pdus[:0], r.done[:0], r.own[:0]
 	r.out.done()
 }
 
 func (r *Records) frame(f *pipeline.Frame) {
-	r.begin(r.out.b, "frame")
+	r.begin(r.one[:0], "frame")
 	o := &r.obj
 	o.uint("frame", f.Number)
 	if !f.NoTime {
@@ -187,7 +192,8 @@ func (r *Records) frame(f *pipeline.Frame) {
 	o.b = appendFrameInfo(o.b, f)
 	o.b = append(o.b, '"')
 	o.comma = true
-	r.out.b = r.end()
+	r.one = r.end()
+	r.put(r.one)
 }
 
 func addr(o *object, name string, a packet.Addr, port uint16) {
@@ -300,9 +306,10 @@ func (r *Records) Connections(cs []*trace.Connection) {
 		return
 	}
 	for _, c := range cs {
-		r.begin(r.out.b, "connection")
+		r.begin(r.one[:0], "connection")
 		connectionMembers(&r.obj, c)
-		r.out.b = r.end()
+		r.one = r.end()
+		r.put(r.one)
 		r.out.done()
 	}
 }
