@@ -209,7 +209,7 @@ const latencySteps = 8
 
 // Add counts one duration.
 func (l *Latency) Add(ns int64) {
-	v := uint64(max(ns, 0)) //nolint:gosec // not negative
+	v := uint64(max(ns, 0))
 	if l.Count == 0 || v < l.Min {
 		l.Min = v
 	}
@@ -221,10 +221,10 @@ func (l *Latency) Add(ns int64) {
 
 func latencyBin(v uint64) int {
 	if v < latencySteps {
-		return int(v) //nolint:gosec // small
+		return int(v)
 	}
 	top := bits.Len64(v) - 1
-	return (top-2)*latencySteps + int(v>>(top-3)&(latencySteps-1)) //nolint:gosec // three bits
+	return (top-2)*latencySteps + int(v>>(top-3)&(latencySteps-1))
 }
 
 // Quantile returns the upper end of the bin in which the q-th part of the
@@ -235,10 +235,10 @@ func (l *Latency) Quantile(q float64) uint64 {
 	for i, n := range l.Bins {
 		if sum += uint64(n); n > 0 && sum >= want {
 			if i < latencySteps {
-				return uint64(i) //nolint:gosec // an index
+				return uint64(i)
 			}
 			shift := i/latencySteps - 1
-			upper := (uint64(latencySteps+i%latencySteps)+1)<<shift - 1 //nolint:gosec // an index
+			upper := (uint64(latencySteps+i%latencySteps)+1)<<shift - 1
 			return max(min(upper, l.Max), l.Min)
 		}
 	}

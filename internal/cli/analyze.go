@@ -40,7 +40,7 @@ hand, and what stands out.`),
 	}
 	f := cmd.Flags()
 	o.flags(f)
-	formatFlag(f, &o.format, "text", "text|json")
+	formatFlag(f, &o.format, "text or json")
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the first 50")
 	return cmd
 }

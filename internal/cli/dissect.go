@@ -45,7 +45,7 @@ connections.`),
 	}
 	f := cmd.Flags()
 	o.flags(f)
-	formatFlag(f, &o.format, "text", "text|ndjson|json")
+	formatFlag(f, &o.format, "text, ndjson or json")
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
 	f.StringVar(&o.records, "records", "", "`KINDS` of JSON records: frame,pdu,connection,transaction,finding (default all)")
@@ -53,8 +53,8 @@ connections.`),
 }
 
 // formatFlag adds --format, and -T as tshark has it.
-func formatFlag(f *pflag.FlagSet, v *string, def, kinds string) {
-	f.StringVarP(v, "format", "T", def, "`"+kinds+"`")
+func formatFlag(f *pflag.FlagSet, v *string, kinds string) {
+	f.StringVarP(v, "format", "T", "text", "output `FORMAT`: "+kinds)
 }
 
 // selection reads --records.

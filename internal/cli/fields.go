@@ -42,7 +42,7 @@ func newFields(s *IOStreams) *cobra.Command {
 			return usagef("--format takes text or json, not %q", format)
 		},
 	}
-	formatFlag(cmd.Flags(), &format, "text", "text|json")
+	formatFlag(cmd.Flags(), &format, "text or json")
 	return cmd
 }
 
@@ -52,7 +52,11 @@ func fieldTable(s *IOStreams, list []fieldInfo) error {
 		width = max(width, len(f.Name))
 	}
 	for _, f := range list {
-		if _, err := fmt.Fprintf(s.Out, "%-*s  %-7s  %s (%s)\n", width, f.Name, f.Type, f.Label, f.Ref); err != nil {
+		ref := ""
+		if f.Ref != "" {
+			ref = " (" + f.Ref + ")"
+		}
+		if _, err := fmt.Fprintf(s.Out, "%-*s  %-7s  %s%s\n", width, f.Name, f.Type, f.Label, ref); err != nil {
 			return brokenPipe(err)
 		}
 	}

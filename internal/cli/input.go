@@ -37,9 +37,9 @@ func (in *input) flags(f *pflag.FlagSet) {
 
 // analysisFlags are those of live capture as well.
 func (in *input) analysisFlags(f *pflag.FlagSet) {
-	f.StringArrayVarP(&in.decodeAs, "decode-as", "d", nil, "take a port for iWARP, as in tcp.port==5445,iwarp_mpa")
-	f.StringVar(&in.layout, "mpa-layout", "", "read the establishment word as `rfc6581|draft01` (default rfc6581, draft01 on evidence)")
-	f.StringVar(&in.color, "color", "auto", "`auto|always|never`")
+	f.StringArrayVarP(&in.decodeAs, "decode-as", "d", nil, "take a port for iWARP: `RULE` is like tcp.port==5445,iwarp_mpa")
+	f.StringVar(&in.layout, "mpa-layout", "", "read the establishment word as `LAYOUT` rfc6581 or draft01 (default rfc6581, draft01 on evidence)")
+	f.StringVar(&in.color, "color", "auto", "colours: `WHEN` is auto, always or never")
 	f.BoolVarP(&in.quiet, "quiet", "q", false, "show no progress")
 	f.IntVar(&in.connections, "max-connections", pipeline.DefaultConnections, "connections kept in memory")
 	f.IntVar(&in.reorder, "reorder-memory", pipeline.DefaultReorder, "octets of out-of-order data kept for one direction of a connection")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -15,12 +16,17 @@ func Main() int {
 
 // Run runs a command line.
 func Run(s *IOStreams, args []string) int {
+	return runContext(context.Background(), s, args)
+}
+
+// runContext can be ended early, where the command goes on until it is.
+func runContext(ctx context.Context, s *IOStreams, args []string) int {
 	cmd := newRoot(s)
 	cmd.SetArgs(args)
 	cmd.SetIn(s.In)
 	cmd.SetOut(s.Out)
 	cmd.SetErr(s.Err)
-	err := cmd.Execute()
+	err := cmd.ExecuteContext(ctx)
 	if err != nil && !errors.Is(err, errTold) {
 		s.warn(err)
 		var usage *usageError
@@ -51,10 +57,14 @@ its end or an output not written.`),
   tcpdump -i eth0 -U -w - tcp | iwdissect dissect -
 `, "\n"),
 		SilenceErrors: true, SilenceUsage: true,
-		Args: cobra.ArbitraryArgs,
+		SuggestionsMinimumDistance: 2,
+		Args:                       cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !cmd.Flags().Changed("read") {
 				return cmd.Help()
+			}
+			if err := misspelled(cmd, args); err != nil {
+				return err
 			}
 			return analyze.RunE(cmd, args)
 		},
@@ -65,4 +75,18 @@ its end or an output not written.`),
 	root.AddCommand(newDissect(s), analyze, newLive(s), newFields(s), newVersion(s))
 	root.CompletionOptions.HiddenDefaultCmd = false
 	return root
+}
+
+// misspelled tells a command that does not exist from a file that is missing.
+func misspelled(root *cobra.Command, args []string) error {
+	if len(args) == 0 || args[0] == "-" {
+		return nil
+	}
+	if _, err := os.Stat(args[0]); err == nil {
+		return nil
+	}
+	if s := root.SuggestionsFor(args[0]); len(s) > 0 {
+		return usagef("unknown command %q, did you mean %q?", args[0], s[0])
+	}
+	return nil
 }

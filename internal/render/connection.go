@@ -28,7 +28,7 @@ func connectionMembers(o *object, c *trace.Connection) {
 	o.uint("last_frame", c.LastFrame)
 	o.time("last_time", c.LastTime)
 	for d := range c.Flow {
-		flowMembers(o, c, trace.Dir(d)) //nolint:gosec // 0 or 1
+		flowMembers(o, c, trace.Dir(d))
 	}
 	latencyMembers(o, "read_latency", c.ReadLatency)
 	latencyMembers(o, "atomic_latency", c.AtomicLatency)
@@ -50,7 +50,7 @@ func connectionMembers(o *object, c *trace.Connection) {
 			continue
 		}
 		o.open()
-		o.str("dir", trace.Dir(d).String()) //nolint:gosec // 0 or 1
+		o.str("dir", trace.Dir(d).String())
 		o.uint("frame", t.Frame)
 		o.str("name", t.Code.Name())
 		o.bool("swapped", t.Swapped)
@@ -122,7 +122,7 @@ func mpaMembers(o *object, c *trace.Connection) {
 		o.close()
 	}
 	for d, name := range [2]string{"read_depth_i2r", "read_depth_r2i"} {
-		if n, ok := c.Depth(trace.Dir(d)); ok { //nolint:gosec // 0 or 1
+		if n, ok := c.Depth(trace.Dir(d)); ok {
 			o.int(name, int64(n))
 		}
 	}
@@ -230,7 +230,7 @@ func flowMembers(o *object, c *trace.Connection, d trace.Dir) {
 	if f.Ops != nil {
 		for op := range f.Ops {
 			if n := &f.Ops[op]; n.Segments > 0 {
-				opsMembers(o, rdmap.Opcode(op), n) //nolint:gosec // 4 bits
+				opsMembers(o, rdmap.Opcode(op), n)
 			}
 		}
 	}
@@ -285,7 +285,7 @@ func Problems(c *trace.Connection) []string {
 		if t == nil {
 			continue
 		}
-		s := "Terminate from the " + sideName(trace.Dir(d)) + " in frame " + //nolint:gosec // 0 or 1
+		s := "Terminate from the " + sideName(trace.Dir(d)) + " in frame " +
 			strconv.FormatUint(t.Frame, 10) + ": " + t.Code.Name()
 		if t.Swapped {
 			s += " (control word with its halves swapped)"
@@ -296,7 +296,7 @@ func Problems(c *trace.Connection) []string {
 		add("the initiator's first FPDU is not the ready-to-receive indication that the Reply asks for (" + c.RTRExpected.String() + ")")
 	}
 	for d := range c.Flow {
-		dir := trace.Dir(d) //nolint:gosec // 0 or 1
+		dir := trace.Dir(d)
 		f := &c.Flow[d]
 		count := func(n uint64, what string, first uint64) {
 			if n == 0 {

@@ -169,14 +169,14 @@ func appendMessage(b []byte, p *trace.PDU) []byte {
 			}
 		}
 	default:
-		b = appendNumber(b, " len ", uint64(n)) //nolint:gosec // not negative
+		b = appendNumber(b, " len ", uint64(n))
 	}
 	if seg.Last {
 		b = append(b, " last"...)
 	}
 	if m := p.Message; m != nil && m.Done && m.Segments > 1 {
 		b = appendNumber(b, ", message ", uint64(m.Length)) //nolint:gosec // not negative
-		b = appendNumber(b, " in ", uint64(m.Segments))     //nolint:gosec // a count
+		b = appendNumber(b, " in ", uint64(m.Segments))
 		b = append(b, " segments"...)
 	}
 	return b
@@ -231,7 +231,7 @@ func appendTrouble(b []byte, p *trace.PDU) []byte {
 		for _, m := range f.Missing {
 			missing += m.To - m.From
 		}
-		b = appendNumber(b, " [", uint64(missing)) //nolint:gosec // not negative
+		b = appendNumber(b, " [", uint64(missing))
 		b = append(b, " octets not captured]"...)
 	}
 	if f.Sync != mpa.InSync {

@@ -105,9 +105,9 @@ func pad(b []byte, v, width int) []byte {
 		for range i {
 			p *= 10
 		}
-		b = append(b, byte('0'+v/p%10)) //nolint:gosec // a digit
+		b = append(b, byte('0'+v/p%10))
 	}
-	return append(b, byte('0'+v%10)) //nolint:gosec // a digit
+	return append(b, byte('0'+v%10))
 }
 
 // appendJSONString appends a JSON string; octets that are not UTF-8 become the

@@ -181,7 +181,7 @@ func (l *Lines) hex(p *trace.PDU) {
 func appendHexDump(b, octets []byte, missing []mpa.Range) []byte {
 	for at := 0; at < len(octets); at += 16 {
 		b = append(b, "    "...)
-		b = dissect.AppendHex(b, uint64(at), 4) //nolint:gosec // not negative
+		b = dissect.AppendHex(b, uint64(at), 4)
 		b = append(b, "  "...)
 		line := octets[at:min(at+16, len(octets))]
 		for i := range 16 {

@@ -214,8 +214,9 @@ func transport(f *pipeline.Frame) string {
 		return "tcp"
 	case packet.ProtoSCTP:
 		return "sctp"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // carries lists the parts of PDUs that lie in the frame's own octets.

@@ -94,7 +94,7 @@ func table(w io.Writer, title string, header []string, rows [][]string, left int
 }
 
 func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
-	var rows [][]string
+	rows := make([][]string, 0, len(cs))
 	for _, c := range cs {
 		end := c.Ending.String()
 		if c.Ending != trace.Open {
@@ -108,7 +108,7 @@ func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
 			strconv.FormatUint(c.Number, 10),
 			c.Side[0].Addr.String() + " > " + c.Side[1].Addr.String() + roles,
 			negotiated(c), depth(c), rtr(c), s.outcome(c), end,
-			duration(uint64(max(c.LastTime-c.FirstTime, 0))), //nolint:gosec // not negative
+			duration(uint64(max(c.LastTime-c.FirstTime, 0))),
 		})
 	}
 	return table(w, "Connections", []string{"conn", "initiator > responder", "MPA", "IRD/ORD", "RTR", "startup", "end", "time"}, rows, 7)
@@ -196,13 +196,13 @@ func (s *Summary) operations(w io.Writer, cs []*trace.Connection) error {
 					continue
 				}
 				least, mean, most := "-", "-", "-"
-				if n.Messages > 0 && rdmap.Opcode(op).Payload() { //nolint:gosec // 4 bits
+				if n.Messages > 0 && rdmap.Opcode(op).Payload() {
 					least, most = size(n.Least), size(n.Most)
 					mean = size(n.Octets / n.Messages)
 				}
 				rows = append(rows, []string{
-					strconv.FormatUint(c.Number, 10), trace.Dir(d).String(), //nolint:gosec // 0 or 1
-					rdmap.Opcode(op).String(), //nolint:gosec // 4 bits
+					strconv.FormatUint(c.Number, 10), trace.Dir(d).String(),
+					rdmap.Opcode(op).String(),
 					strconv.FormatUint(n.Messages, 10), strconv.FormatUint(n.Segments, 10), size(n.Octets), least, mean, most,
 				})
 			}
@@ -215,7 +215,7 @@ func (s *Summary) latency(w io.Writer, cs []*trace.Connection) error {
 	var rows [][]string
 	for _, c := range cs {
 		if c.HasStartupLatency {
-			v := duration(uint64(max(c.StartupLatency, 0))) //nolint:gosec // not negative
+			v := duration(uint64(max(c.StartupLatency, 0)))
 			rows = append(rows, []string{strconv.FormatUint(c.Number, 10), "startup", "1", v, v, v, v, v, "-"})
 		}
 		for _, k := range []struct {
@@ -263,7 +263,7 @@ func (s *Summary) health(w io.Writer, cs []*trace.Connection) error {
 				marks = num(f.Markers, false) + " (" + num(f.MarkersBad, true) + " bad)"
 			}
 			rows = append(rows, []string{
-				strconv.FormatUint(c.Number, 10), trace.Dir(d).String(), //nolint:gosec // 0 or 1
+				strconv.FormatUint(c.Number, 10), trace.Dir(d).String(),
 				num(f.FPDUs, false), crc, marks, num(f.Frames, false), size(f.Octets),
 				num(f.Retransmitted, false), num(f.Reordered, false), num(f.Gaps, true),
 				num(f.Resyncs[1]+f.Resyncs[2]+f.Resyncs[3], false),

@@ -153,7 +153,7 @@ func (w *walker) ddp(p *trace.PDU, v visitor) {
 		}
 	}
 	n := int(f.ULPDULength) - hl
-	v.number(fPayloadLength, uint64(max(n, 0))) //nolint:gosec // not negative
+	v.number(fPayloadLength, uint64(max(n, 0)))
 	if f.ULPDU != nil && n >= 0 {
 		v.number(fPayloadCRC, uint64(crc32.Checksum(f.ULPDU[hl:], castagnoli)))
 	}
