@@ -274,9 +274,6 @@ func (c *Conn) Finish() {
 		fl.Unanswered += uint64(len(c.half[side].requests))
 	}
 	t.EndedBy = c.Dir(int(t.EndedBy))
-	if t.IsMPA && t.Startups == 0 {
-		t.Outcome = trace.NoneSeen
-	}
 }
 
 // end says that no more octets come from a side.

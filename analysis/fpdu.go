@@ -160,7 +160,7 @@ func (c *Conn) segment(side int, first bool, p *trace.PDU) {
 	ops := &fl.Ops[op]
 	ops.Segments++
 	p.Message = h.messages.add(seg, op, octets, &c.env.message)
-	if n := uint64(octets); op.Payload() || !op.Assigned() { //nolint:gosec // not negative
+	if n := uint64(octets); op.Payload() || !op.Assigned() {
 		ops.Octets += n
 	}
 	if p.Message != nil && p.Message.Done {
@@ -185,6 +185,7 @@ func (c *Conn) segment(side int, first bool, p *trace.PDU) {
 		c.atomicResponse(side, p, body)
 	case rdmap.OpTerminate:
 		c.terminate(p, body)
+	default:
 	}
 }
 

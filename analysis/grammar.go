@@ -93,7 +93,7 @@ func follows(head []byte, n int, next []byte) bool {
 			return true
 		}
 		if !a.Last {
-			return a.STag == b.STag && b.TO == a.TO+uint64(octets) //nolint:gosec // not negative
+			return a.STag == b.STag && b.TO == a.TO+uint64(octets)
 		}
 		return true
 	case a.QN != b.QN:

@@ -359,7 +359,7 @@ func (c *Conn) begin(side int) {
 	d := c.Dir(side)
 	cfg := mpa.Config{
 		Start: true, Trusted: true, Gather: c.env.gather(), Grammar: &grammar,
-		Markers: t.Markers[d], CRC: t.CRC,
+		Markers: t.Markers[d], CRC: t.CRC, AfterGap: h.gap,
 	}
 	if !t.Negotiated {
 		cfg.Markers, cfg.CRC = c.guess(d)
@@ -381,7 +381,7 @@ func (c *Conn) guess(d trace.Dir) (markers, crc mpa.Tri) {
 		if s.Startup.C {
 			crc = mpa.Yes
 		}
-		if trace.Dir(i) != d { //nolint:gosec // 0 or 1
+		if trace.Dir(i) != d {
 			markers = mpa.TriOf(s.Startup.M) // M speaks of what its sender receives
 		}
 	}
@@ -397,7 +397,7 @@ func (c *Conn) search(side int, off int64) {
 	}
 	h.dec = new(mpa.Decoder)
 	h.dec.Reset(mpa.Config{
-		Markers: markers, CRC: crc, Trusted: c.wanted, Gather: c.env.gather(), Grammar: &grammar,
+		Markers: markers, CRC: crc, AfterGap: h.gap, Trusted: c.wanted, Gather: c.env.gather(), Grammar: &grammar,
 	}, off)
 }
 

@@ -194,7 +194,7 @@ func (h *Half) covering(to int64) int {
 	}
 	lo, hi := 0, len(h.passed)
 	for lo < hi {
-		m := int(uint(lo+hi) >> 1) //nolint:gosec // never negative
+		m := int(uint(lo+hi) >> 1)
 		if h.passed[m].to < to {
 			lo = m + 1
 		} else {
@@ -245,7 +245,7 @@ func (d *repeats) carriers(dst []uint64, next, from, to int64) []uint64 {
 	}
 	lo, hi := 0, len(d.sorted)
 	for lo < hi {
-		m := int(uint(lo+hi) >> 1) //nolint:gosec // never negative
+		m := int(uint(lo+hi) >> 1)
 		if d.sorted[m].from+d.longest <= from {
 			lo = m + 1
 		} else {

@@ -90,7 +90,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 		off := h.Offset(seq)
 		note = h.push(s, off, size)
 		// A FIN below octets that were sent is none of this stream.
-		if s.Flags&(FlagFIN|FlagRST) == FlagFIN && h.fin < 0 && off+size >= h.high(off+size) {
+		if s.Flags&(FlagFIN|FlagRST) == FlagFIN && h.fin < 0 && off+size >= h.high() {
 			h.fin = off + size
 			h.plain = false
 		}

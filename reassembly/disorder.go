@@ -45,9 +45,7 @@ func (d *disorder) fill(h *Half, s *Segment, off, end int64) Note {
 	if off != from || to != end || len(s.Fragments) > 1 {
 		d.again(h, s, off, end)
 	}
-	if to > from {
-		h.set(s, from-off, to-off)
-	}
+	h.set(s, from-off, to-off)
 	d.inGap = false
 	d.mark, d.ripe = 0, 0 // the hole is being filled: it gets new grace
 	h.more, h.plain = true, false

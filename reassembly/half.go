@@ -62,13 +62,12 @@ func (h *Half) start(seq uint32, known bool) {
 	h.plain = true
 }
 
-// high is the end of the highest octet that was delivered or waits; pending is
-// the end of a segment that Push has just taken in.
-func (h *Half) high(pending int64) int64 {
+// high is the end of the highest octet that was delivered or waits.
+func (h *Half) high() int64 {
 	if h.waiting > 0 {
-		return max(pending, h.dis.held.last().end())
+		return h.dis.held.last().end()
 	}
-	return max(pending, h.next)
+	return h.next
 }
 
 // maxAhead is how far beyond the octets seen an acknowledgement is believed:
@@ -90,7 +89,7 @@ func (h *Half) ack(s *Segment) {
 		h.startKnown = true
 	}
 	h.ackSeq, h.ackSeen = s.Ack, true
-	if off := h.Offset(s.Ack); off > h.acked && off <= h.high(h.acked)+maxAhead {
+	if off := h.Offset(s.Ack); off > h.acked && off <= max(h.acked, h.high())+maxAhead {
 		h.acked = off
 	}
 }

@@ -72,7 +72,7 @@ func (q *queue) last() *held {
 func (q *queue) seek(off int64) place {
 	lo, hi := 0, len(q.dir)
 	for lo < hi {
-		m := int(uint(lo+hi) >> 1) //nolint:gosec // never negative
+		m := int(uint(lo+hi) >> 1)
 		if k := q.dir[m]; k.e[k.to-1].end() <= off {
 			lo = m + 1
 		} else {
@@ -85,7 +85,7 @@ func (q *queue) seek(off int64) place {
 	k := q.dir[lo]
 	i, j := k.from, k.to
 	for i < j {
-		m := int(uint(i+j) >> 1) //nolint:gosec // never negative
+		m := int(uint(i+j) >> 1)
 		if k.e[m].end() <= off {
 			i = m + 1
 		} else {

@@ -20,62 +20,76 @@ func TestDecode_Vectors(t *testing.T) {
 	}{
 		{
 			"write, 5 octets", "c140 00000100 0000000000001000 68656c6c6f",
-			ddp.Segment{Tagged: true, Last: true, DV: 1, RsvdULP: 0x40, STag: 0x100, TO: 0x1000, HeaderLen: 14}, 5,
+			ddp.Segment{Tagged: true, Last: true, DV: 1, RsvdULP: 0x40, STag: 0x100, TO: 0x1000, HeaderLen: 14},
+			5,
 		},
 		{
 			"write, zero length", "c140 00000001 0000000000000000",
-			ddp.Segment{Tagged: true, Last: true, DV: 1, RsvdULP: 0x40, STag: 1, HeaderLen: 14}, 0,
+			ddp.Segment{Tagged: true, Last: true, DV: 1, RsvdULP: 0x40, STag: 1, HeaderLen: 14},
+			0,
 		},
 		{
 			"write, segment 1 of 2", "8140 00000100 0000000000001000 61626364",
-			ddp.Segment{Tagged: true, DV: 1, RsvdULP: 0x40, STag: 0x100, TO: 0x1000, HeaderLen: 14}, 4,
+			ddp.Segment{Tagged: true, DV: 1, RsvdULP: 0x40, STag: 0x100, TO: 0x1000, HeaderLen: 14},
+			4,
 		},
 		{
 			"read request", "4141 00000000 00000001 00000001 00000000" + strings.Repeat("00", 28),
-			ddp.Segment{Last: true, DV: 1, RsvdULP: 0x41, QN: 1, MSN: 1, HeaderLen: 18}, 28,
+			ddp.Segment{Last: true, DV: 1, RsvdULP: 0x41, QN: 1, MSN: 1, HeaderLen: 18},
+			28,
 		},
 		{
 			"read response, 5 octets", "c142 00000200 0000000000002000 776f726c64",
-			ddp.Segment{Tagged: true, Last: true, DV: 1, RsvdULP: 0x42, STag: 0x200, TO: 0x2000, HeaderLen: 14}, 5,
+			ddp.Segment{Tagged: true, Last: true, DV: 1, RsvdULP: 0x42, STag: 0x200, TO: 0x2000, HeaderLen: 14},
+			5,
 		},
 		{
 			"read response, zero length", "c142 00000000 0000000000000000",
-			ddp.Segment{Tagged: true, Last: true, DV: 1, RsvdULP: 0x42, HeaderLen: 14}, 0,
+			ddp.Segment{Tagged: true, Last: true, DV: 1, RsvdULP: 0x42, HeaderLen: 14},
+			0,
 		},
 		{
 			"send, 3 octets", "4143 00000000 00000000 00000001 00000000 616263",
-			ddp.Segment{Last: true, DV: 1, RsvdULP: 0x43, MSN: 1, HeaderLen: 18}, 3,
+			ddp.Segment{Last: true, DV: 1, RsvdULP: 0x43, MSN: 1, HeaderLen: 18},
+			3,
 		},
 		{
 			"send with invalidate", "4144 12345678 00000000 00000002 00000000 6869",
-			ddp.Segment{Last: true, DV: 1, RsvdULP: 0x44, RsvdULP32: 0x12345678, MSN: 2, HeaderLen: 18}, 2,
+			ddp.Segment{Last: true, DV: 1, RsvdULP: 0x44, RsvdULP32: 0x12345678, MSN: 2, HeaderLen: 18},
+			2,
 		},
 		{
 			"send with SE and invalidate", "4146 12345678 00000000 00000004 00000000",
-			ddp.Segment{Last: true, DV: 1, RsvdULP: 0x46, RsvdULP32: 0x12345678, MSN: 4, HeaderLen: 18}, 0,
+			ddp.Segment{Last: true, DV: 1, RsvdULP: 0x46, RsvdULP32: 0x12345678, MSN: 4, HeaderLen: 18},
+			0,
 		},
 		{
 			"atomic response", "414b 00000000 00000003 00000001 00000000 00000007 0000000000000041",
-			ddp.Segment{Last: true, DV: 1, RsvdULP: 0x4b, QN: 3, MSN: 1, HeaderLen: 18}, 12,
+			ddp.Segment{Last: true, DV: 1, RsvdULP: 0x4b, QN: 3, MSN: 1, HeaderLen: 18},
+			12,
 		},
 		{
 			"terminate", "4147 00000000 00000002 00000001 00000000 20020000",
-			ddp.Segment{Last: true, DV: 1, RsvdULP: 0x47, QN: 2, MSN: 1, HeaderLen: 18}, 4,
+			ddp.Segment{Last: true, DV: 1, RsvdULP: 0x47, QN: 2, MSN: 1, HeaderLen: 18},
+			4,
 		},
 		{
 			"quoted send with MO 9", "4143 00000000 00000000 00000001 00000009",
-			ddp.Segment{Last: true, DV: 1, RsvdULP: 0x43, MSN: 1, MO: 9, HeaderLen: 18}, 0,
+			ddp.Segment{Last: true, DV: 1, RsvdULP: 0x43, MSN: 1, MO: 9, HeaderLen: 18},
+			0,
 		},
 		{
 			"RDMAC send", "4003 00000000 00000000 00000001 00000000 616263",
-			ddp.Segment{Last: true, RsvdULP: 0x03, MSN: 1, HeaderLen: 18}, 3,
+			ddp.Segment{Last: true, RsvdULP: 0x03, MSN: 1, HeaderLen: 18},
+			3,
 		},
 		{
 			"every bit set", strings.Repeat("ff", 14),
 			ddp.Segment{
 				Tagged: true, Last: true, Rsvd: 15, DV: 3, RsvdULP: 0xff,
 				STag: 0xffffffff, TO: 0xffffffffffffffff, HeaderLen: 14,
-			}, 0,
+			},
+			0,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -110,11 +124,13 @@ func TestSegmentation_RFC5041(t *testing.T) {
 		want  []part
 	}{
 		{
-			"untagged", ddp.Segment{DV: 1, RsvdULP: 0x43, MSN: 1, HeaderLen: ddp.UntaggedLen},
+			"untagged",
+			ddp.Segment{DV: 1, RsvdULP: 0x43, MSN: 1, HeaderLen: ddp.UntaggedLen},
 			[]part{{0, 1482, false}, {1482, 566, true}},
 		},
 		{
-			"tagged", ddp.Segment{Tagged: true, DV: 1, RsvdULP: 0x40, TO: 16384, HeaderLen: ddp.TaggedLen},
+			"tagged",
+			ddp.Segment{Tagged: true, DV: 1, RsvdULP: 0x40, TO: 16384, HeaderLen: ddp.TaggedLen},
 			[]part{{16384, 1486, false}, {17870, 562, true}},
 		},
 	} {

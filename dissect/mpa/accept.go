@@ -11,6 +11,13 @@ const minHead = 18
 
 // accept describes the FPDU whose octets are w and moves behind it.
 func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
+	if (n < MinULPDU || n > MaxULPDU) && !d.seek.force && d.missing(d.off, d.off+int64(len(w))) {
+		// No such length: the place is lost, unless what follows says otherwise.
+		d.unread(w)
+		d.startSeek(d.off, true)
+		d.seek.odd = d.off + int64(len(w))
+		return None, false
+	}
 	f := &d.FPDU
 	f.Offset, f.Size, f.Lead, f.ULPDULength = d.off, len(w), lead > 0, uint16(n) //nolint:gosec // read from 16 bits
 	f.Wire, f.Missing, f.Captured = w, f.Missing[:0], Full
@@ -35,13 +42,17 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 			f.CRCStatus = CRCGood
 		}
 	}
-	if d.cfg.Markers == Unknown && !d.crc && !d.markers && !d.hasGrid && d.betrayed(w) {
+	if whole && d.framing == Unknown && d.cfg.Markers != No && !d.markers && f.CRCStatus != CRCGood && d.betrayed(w, n) {
 		d.unread(w)
 		return None, false
 	}
+	d.await = 0
 	f.Markers = f.Markers[:0]
 	if d.markers {
 		d.listMarkers(f, lead)
+	}
+	if whole && d.framing == Unknown {
+		d.proveFraming(f)
 	}
 	d.cut(f, lead, n)
 	f.Sync, d.seek.found = d.seek.found, InSync
@@ -66,16 +77,71 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	return Got, true
 }
 
+// proveFraming notes how the stream is framed once an FPDU shows it that
+// differs in the two ways: what was once seen still holds behind a hole.
+func (d *Decoder) proveFraming(f *FPDU) {
+	switch {
+	case d.markers && len(f.Markers) > 0 && f.MarkersOK() && (f.CRCStatus == CRCGood || f.Markers[len(f.Markers)-1].Pointer > 0):
+		d.framing = Yes
+	case !d.markers && f.Size >= MarkerInterval && (f.CRCStatus == CRCGood || f.CRCStatus == CRCOff):
+		d.framing = No // any grid has a marker in it, and it was looked for
+	}
+}
+
 // betrayed looks for a marker in an FPDU that was framed without knowing of
-// any, in a stream without CRCs: four octets that tell their own distance.
-func (d *Decoder) betrayed(w []byte) bool {
+// any: four octets that tell their own distance. A field or payload can do that
+// by chance, so what follows the FPDU, framed in either way, decides. It is true
+// when the FPDU must be looked at again: with markers, or with more octets.
+func (d *Decoder) betrayed(w []byte, n int) bool {
 	for p := MarkerSize; p < MarkerInterval && p+MarkerSize <= len(w); p += 4 {
-		if int(binary.BigEndian.Uint32(w[p:])) == p {
-			d.markers, d.hasGrid, d.grid = true, true, d.off+int64(p)
+		if !marked(w, p) || d.hasGrid && (d.off+int64(p)-d.grid)&(MarkerInterval-1) != 0 {
+			continue
+		}
+		more := MarkerSize*markersIn(p, len(w)) + MarkerSize + lengthSize + minHead
+		after, off := d.in, d.off+int64(len(w))
+		if len(d.buf) > 0 {
+			after = d.buf[d.rd:]
+		}
+		if len(after) < more && d.await < len(w)+more && !d.ended && d.jumpTo == 0 {
+			d.await = len(w) + more
 			return true
 		}
+		hadGrid, grid := d.hasGrid, d.grid
+		plain := d.begins(after, off)
+		d.markers, d.hasGrid, d.grid = true, true, d.off+int64(p)
+		skip := d.size(d.off, n) - len(w)
+		if !plain && skip <= len(after) && d.begins(after[skip:], off+int64(skip)) {
+			return true
+		}
+		d.markers, d.hasGrid, d.grid = false, hadGrid, grid
 	}
 	return false
+}
+
+// marked reports whether markers seem to stand at p and at all places of its
+// grid in an FPDU.
+func marked(w []byte, p int) bool {
+	for ; p+MarkerSize <= len(w); p += MarkerInterval {
+		if int(binary.BigEndian.Uint32(w[p:])) != p {
+			return false
+		}
+	}
+	return true
+}
+
+// begins reports whether the octets at the offset look like the beginning of an
+// FPDU.
+func (d *Decoder) begins(b []byte, off int64) bool {
+	lead := d.lead(off)
+	if len(b) < lead+lengthSize || d.missing(off, off+int64(lead+lengthSize+minHead)) {
+		return false
+	}
+	n := int(binary.BigEndian.Uint16(b[lead:]))
+	b = b[:min(len(b), lead+lengthSize+MarkerSize+minHead, d.size(off, n))]
+	if lead > 0 && binary.BigEndian.Uint32(b) != 0 {
+		return false
+	}
+	return d.cfg.Grammar.Strict(d.headAt(b, off, lead, n), n)
 }
 
 // unread puts the FPDU that was just looked at back in front of the rest.

@@ -43,6 +43,8 @@ type Config struct {
 	// Start is true when the first octet is the start of full operation; then
 	// the marker grid is known too. Otherwise the place must be found.
 	Start bool
+	// AfterGap is true when octets are missing before the first one.
+	AfterGap bool
 	// Trusted is true when the connection is known to carry MPA. Then less
 	// evidence is asked for, and the search never ends.
 	Trusted bool
@@ -81,6 +83,8 @@ type Decoder struct {
 
 	cfg          Config
 	crc, markers bool
+	framing      Tri // whether there are markers, once an FPDU has shown it
+	await        int // octets to be there before the next FPDU is judged, or 0
 	hasGrid      bool
 	grid         int64 // an offset at which a marker stands
 
@@ -113,6 +117,9 @@ func (d *Decoder) Reset(cfg Config, off int64) {
 		FPDU: f, cfg: cfg, off: off, gapAt: -1,
 		buf: d.buf[:0], full: d.full[:0], suspect: d.suspect[:0], holes: d.holes[:0],
 		crc: cfg.CRC == Yes, markers: cfg.Markers == Yes, hasGrid: cfg.Start, grid: off,
+	}
+	if cfg.AfterGap {
+		d.gapAt = off
 	}
 	d.startSeek(off, true)
 	d.seek.anchored = cfg.Start
@@ -224,9 +231,11 @@ func (d *Decoder) buffered() (Event, bool) {
 	lead := d.lead(d.off)
 	d.take(lead + lengthSize)
 	b := d.buf[d.rd:]
-	if behind := d.off + int64(lead+lengthSize); d.missing(d.off, behind) {
-		// Nobody knows how long this FPDU is.
+	if behind := d.off + int64(lead+lengthSize); d.missing(behind-lengthSize, behind) {
+		// Nobody knows how long this FPDU is. The next one may begin with a
+		// marker that ends in the hole.
 		d.startSeek(d.holeEnd(behind-1), true)
+		d.seek.at = max(d.seek.at-MarkerSize, d.off)
 		return None, false
 	}
 	if len(b) < lead+lengthSize {
@@ -242,10 +251,13 @@ func (d *Decoder) buffered() (Event, bool) {
 			return d.rest()
 		}
 	}
-	d.take(size)
+	d.take(max(size, d.await))
 	b = d.buf[d.rd:]
-	if len(b) < size {
+	switch {
+	case len(b) < size:
 		return d.rest()
+	case len(b) < d.await && !d.ended && d.jumpTo == 0:
+		return None, true
 	}
 	d.rd += size
 	return d.accept(b[:size:size], lead, n)

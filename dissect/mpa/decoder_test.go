@@ -16,7 +16,9 @@ import (
 // writes them; the real grammar is tested where it is defined.
 var testGrammar = &Grammar{
 	Quick: func(c0, c1 byte) bool { return c0&0x3f == 1 && c1&0xf0 == 0x40 },
-	Light: func(head []byte, n int) bool { return n >= MinULPDU && n <= MaxULPDU && len(head) > 0 && head[0]&0x3f == 1 },
+	Light: func(head []byte, n int) bool {
+		return n >= MinULPDU && n <= MaxULPDU && len(head) > 0 && head[0]&0x3f == 1
+	},
 	Strict: func(head []byte, n int) bool {
 		if n < MinULPDU || n > MaxULPDU || len(head) < 2 || head[0]&0x3f != 1 || head[1]&0xf0 != 0x40 {
 			return false
@@ -57,8 +59,10 @@ func collect(d *Decoder, out []got) []got {
 			return out
 		case Got:
 			f := &d.FPDU
-			out = append(out, got{f.Offset, f.Size, f.CRCStatus, string(f.ULPDU), string(f.Head),
-				append([]Marker(nil), f.Markers...), f.Pad, f.PadLen})
+			out = append(out, got{
+				f.Offset, f.Size, f.CRCStatus, string(f.ULPDU), string(f.Head),
+				append([]Marker(nil), f.Markers...), f.Pad, f.PadLen,
+			})
 		}
 	}
 }
@@ -466,7 +470,7 @@ func TestNothingInvented(t *testing.T) {
 	} {
 		for _, trusted := range []bool{false, true} {
 			g := *testGrammar
-			g.Follows = func(a []byte, n int, b []byte) bool { return !bytes.Equal(a[:14], b[:14]) }
+			g.Follows = func(a []byte, _ int, b []byte) bool { return !bytes.Equal(a[:14], b[:14]) }
 			var d Decoder
 			d.Reset(Config{Trusted: trusted, Grammar: &g}, 0)
 			if out := split(&d, b, 1448, rnd); len(out) > 0 {

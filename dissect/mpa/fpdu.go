@@ -211,7 +211,7 @@ func (e *Encoder) Append(dst, ulpdu []byte) []byte {
 	}
 	base := len(dst) // place of ULPDU_Length, from which markers point back
 	n := len(ulpdu)
-	dst = append(dst, byte(n>>8), byte(n))
+	dst = append(dst, byte(n>>8), byte(n)) //nolint:gosec // the two octets of ULPDU_Length, which the caller keeps within 16 bits
 	dst = e.fill(dst, start, base, ulpdu)
 	var pad [3]byte
 	dst = e.fill(dst, start, base, pad[:PadLen(n)])

@@ -25,8 +25,9 @@ func (k StartupKind) String() string {
 		return "mpa_reply"
 	case StartupRTR:
 		return "mpa_rtr"
+	default:
+		return "mpa_unknown"
 	}
-	return "mpa_unknown"
 }
 
 // Layout says how to read the enhanced data of a startup frame. The octets do

@@ -42,6 +42,9 @@ const (
 	// patience is how many octets of a connection that is not known to carry
 	// MPA are searched.
 	patience = 1 << 20
+	// disbelief is how many octets are searched in vain before a side may not
+	// do what it was asked to.
+	disbelief = 64 << 10
 	// chainTrusted and chainUntrusted are the numbers of FPDUs in a row that
 	// prove a place without CRC and markers.
 	chainTrusted, chainUntrusted = 3, 5
@@ -95,8 +98,15 @@ func (d *Decoder) search() (Event, bool) {
 	for s.at = max(s.at, d.off); s.at+lengthSize+MinULPDU <= end; s.at++ {
 		if len(d.holes) > 0 {
 			if to := d.holeEnd(s.at); to > s.at {
-				s.at = to - 1
-				continue
+				lead := to - int64(MarkerInterval-d.toMarker(to))
+				if !d.hasGrid || lead < s.at || to-lead > MarkerSize {
+					s.at = to - 1
+					continue
+				}
+				s.at = lead // the marker in front of an FPDU, or its end, is missing
+				if lead+lengthSize+MinULPDU > end {
+					break
+				}
 			}
 		}
 		v := d.try(s.at, last || len(d.buf)-d.rd >= window)
@@ -177,12 +187,13 @@ func (d *Decoder) try(o int64, last bool) verdict {
 		return v
 	}
 	markers, grid := d.markers, d.grid
-	if quick && (d.cfg.Markers != Yes || !d.cfg.Start) {
+	with, without := d.ways()
+	if quick && without {
 		if d.markers = false; keep(d.chain(o, last)) == confirm {
 			return confirm
 		}
 	}
-	if d.cfg.Markers != No {
+	if with {
 		d.markers = true
 		switch {
 		case d.hasGrid:
@@ -212,26 +223,43 @@ func (d *Decoder) try(o int64, last bool) verdict {
 	return result
 }
 
+// ways tells which ways of framing are possible, with markers and without: what
+// was seen counts more than what was negotiated.
+func (d *Decoder) ways() (with, without bool) {
+	switch {
+	case d.framing != Unknown:
+		return d.framing == Yes, d.framing == No
+	case d.cfg.Start && d.cfg.Markers != Unknown && d.markers != (d.cfg.Markers == Yes):
+		return true, true // the start looked otherwise than negotiated
+	}
+	doubt := !d.cfg.Start && d.seek.passed > disbelief
+	return d.cfg.Markers != No || doubt, d.cfg.Markers != Yes || doubt
+}
+
 // chain follows FPDUs from the offset under the present way of framing.
 func (d *Decoder) chain(o int64, last bool) verdict {
 	s := &d.seek
 	b := d.buf[d.rd+int(o-d.off):]
 	need := chainUntrusted
-	if d.cfg.Trusted {
+	if d.cfg.Trusted && (d.cfg.Markers == Unknown || d.markers == (d.cfg.Markers == Yes)) {
 		need = chainTrusted
 	}
 	var prev [minHead]byte
 	var prevN, count, agree, inner int
+	first := o
 	for {
 		lead := d.lead(o)
 		if len(b) < lead+lengthSize {
 			break
 		}
-		if d.missing(o, o+int64(lead+lengthSize)) {
-			return d.few(count, last)
+		if d.missing(o+int64(lead), o+int64(lead+lengthSize)) {
+			return d.few(count, inner, last)
 		}
 		if lead > 0 && binary.BigEndian.Uint32(b) != 0 {
 			return reject
+		}
+		if d.markers && d.toMarker(o) == MarkerInterval-MarkerSize {
+			return reject // the marker before it would be the start
 		}
 		n := int(binary.BigEndian.Uint16(b[lead:]))
 		if n < MinULPDU || n > MaxULPDU {
@@ -242,8 +270,8 @@ func (d *Decoder) chain(o int64, last bool) verdict {
 		if len(b) < room {
 			break
 		}
-		if d.missing(o, o+int64(room)) {
-			return d.few(count, last)
+		if d.missing(o+int64(lead), o+int64(room)) {
+			return d.few(count, inner, last)
 		}
 		head := d.headAt(b[:room], o, lead, n)
 		if !d.cfg.Grammar.Strict(head, n) || count > 0 && !d.cfg.Grammar.Follows(prev[:], prevN, head) {
@@ -269,6 +297,9 @@ func (d *Decoder) chain(o int64, last bool) verdict {
 					inner++
 				}
 			}
+		}
+		if !d.padZero(b[:size], o, n) && (d.markers || d.cfg.Markers == No || d.framing == No || !tells(b[:size])) {
+			return reject // right senders write zeros, and chance seldom does
 		}
 		count++
 		if d.markers && !d.hasGrid {
@@ -296,11 +327,42 @@ func (d *Decoder) chain(o int64, last bool) verdict {
 	if !last {
 		return wait
 	}
-	return d.few(count, last)
+	if first == s.lost && d.ended && len(b) == 0 && count > 0 {
+		count++ // start and end are where they should be
+	}
+	return d.few(count, inner, last)
+}
+
+// tells reports whether four octets of an FPDU look like a marker in it.
+func tells(w []byte) bool {
+	for p := MarkerSize; p < MarkerInterval && p+MarkerSize <= len(w); p += 4 {
+		if marked(w, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// padZero reports whether the pad of an FPDU at the offset is zero, as far as it
+// was captured: a hole reads as zeros.
+func (d *Decoder) padZero(w []byte, off int64, n int) bool {
+	at := len(w) - crcSize
+	for i := PadLen(n); i > 0; i-- {
+		if d.markers && (off+int64(at)-MarkerSize-d.grid)&(MarkerInterval-1) == 0 {
+			at -= MarkerSize
+		}
+		if at--; w[at] != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // few judges a chain that could not be followed to the end.
-func (d *Decoder) few(count int, last bool) verdict {
+func (d *Decoder) few(count, inner int, last bool) verdict {
+	if d.markers && !d.hasGrid && inner == 0 {
+		return reject // the zeros in front may be anything
+	}
 	if last && d.cfg.Trusted && d.cfg.CRC != Yes && count >= chainTrusted-1 {
 		d.seek.found = ByChain
 		return confirm
@@ -356,7 +418,7 @@ func (d *Decoder) anchor() (Event, bool) {
 			}
 			if len(b) >= size && !d.missing(d.off, d.off+int64(size)) {
 				if ok, _ := d.trialCRC(b[:size]); ok {
-					choice, chosen, d.crc = markers, true, true
+					choice, d.crc = markers, true
 					break
 				}
 			}

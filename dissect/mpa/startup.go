@@ -280,8 +280,9 @@ func KeyField(k StartupKind) *dissect.Field {
 		return &StartupHeader.Fields[fieldKeyReply]
 	case StartupRTR:
 		return &StartupHeader.Fields[fieldKeyRTR]
+	default:
+		return nil
 	}
-	return nil
 }
 
 // AppendFields appends the descriptions that hold for this frame, in wire

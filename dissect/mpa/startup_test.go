@@ -66,7 +66,8 @@ func TestDecodeStartup_Vectors(t *testing.T) {
 		{"request", reqKey + "40 01 00 00", mpa.Startup{Kind: mpa.StartupRequest, C: true, Rev: 1}, nil, nil},
 		{
 			"request with private data", reqKey + "c0 01 00 05 01 02 03 04 05",
-			mpa.Startup{Kind: mpa.StartupRequest, M: true, C: true, Rev: 1, PDLength: 5, PrivateData: []byte{1, 2, 3, 4, 5}}, nil, nil,
+			mpa.Startup{Kind: mpa.StartupRequest, M: true, C: true, Rev: 1, PDLength: 5, PrivateData: []byte{1, 2, 3, 4, 5}},
+			nil, nil,
 		},
 		{"reply", repKey + "40 01 00 00", mpa.Startup{Kind: mpa.StartupReply, C: true, Rev: 1}, nil, nil},
 		{"reject", repKey + "60 01 00 00", mpa.Startup{Kind: mpa.StartupReply, C: true, R: true, Rev: 1}, nil, nil},
@@ -75,14 +76,18 @@ func TestDecodeStartup_Vectors(t *testing.T) {
 			mpa.Startup{
 				Kind: mpa.StartupRequest, C: true, S: true, Rev: 2, PDLength: 6,
 				PrivateData: []byte{0x80, 0x10, 0xc0, 0x10, 0xaa, 0xbb},
-			}, word, []byte{0xaa, 0xbb},
+			},
+			word,
+			[]byte{0xaa, 0xbb},
 		},
 		{
 			"enhanced reply", repKey + "50 02 00 04 80 10 40 08",
 			mpa.Startup{
 				Kind: mpa.StartupReply, C: true, S: true, Rev: 2, PDLength: 4,
 				PrivateData: []byte{0x80, 0x10, 0x40, 0x08},
-			}, &mpa.Enhanced{A: true, IRD: 16, D: true, ORD: 8}, []byte{},
+			},
+			&mpa.Enhanced{A: true, IRD: 16, D: true, ORD: 8},
+			[]byte{},
 		},
 		{"RDMAC request", reqKey + "c0 00 00 00", mpa.Startup{Kind: mpa.StartupRequest, M: true, C: true}, nil, nil},
 		{"RDMAC reply", repKey + "c0 00 00 00", mpa.Startup{Kind: mpa.StartupReply, M: true, C: true}, nil, nil},
@@ -90,15 +95,18 @@ func TestDecodeStartup_Vectors(t *testing.T) {
 		{"RTR, as printed", rtRKey + "00 01 00 00", mpa.Startup{Kind: mpa.StartupRTR, RtRSpelling: true, Rev: 1}, nil, nil},
 		{
 			"a stack's private bit 0x08", reqKey + "58 02 00 00",
-			mpa.Startup{Kind: mpa.StartupRequest, C: true, S: true, Res: 8, Rev: 2}, nil, nil,
+			mpa.Startup{Kind: mpa.StartupRequest, C: true, S: true, Res: 8, Rev: 2},
+			nil, nil,
 		},
 		{
 			"wrong key", "4d 50 41 20 49 44 20 52 65 71 20 66 72 61 6d 65 40 01 00 00",
-			mpa.Startup{Key: [16]byte([]byte("MPA ID Req frame")), C: true, Rev: 1}, nil, nil,
+			mpa.Startup{Key: [16]byte([]byte("MPA ID Req frame")), C: true, Rev: 1},
+			nil, nil,
 		},
 		{
 			"S with three octets", reqKey + "10 02 00 03 01 02 03",
-			mpa.Startup{Kind: mpa.StartupRequest, S: true, Rev: 2, PDLength: 3, PrivateData: []byte{1, 2, 3}}, nil, nil,
+			mpa.Startup{Kind: mpa.StartupRequest, S: true, Rev: 2, PDLength: 3, PrivateData: []byte{1, 2, 3}},
+			nil, nil,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

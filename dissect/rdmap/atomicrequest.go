@@ -113,8 +113,9 @@ func (r AtomicRequest) Apply(old uint64) (value uint64, ok bool) {
 		return FetchAdd(old, r.Data, r.Mask), true
 	case CmpSwapOp:
 		return CmpSwap(old, r.Data, r.Mask, r.CompareData, r.CompareMask), true
+	default:
+		return old, false
 	}
-	return old, false
 }
 
 // Positions in AtomicRequestHeader.Fields of the four that depend on the

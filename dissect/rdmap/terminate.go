@@ -2,6 +2,7 @@ package rdmap
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/ddp"
@@ -129,7 +130,7 @@ func (t Terminate) quote(b []byte) (Terminate, error) {
 
 func shortTerminate(field string, have int) error {
 	e := dissect.Short(dissect.LayerRDMAP, "short_terminate", have)
-	if de, ok := e.(*dissect.Error); ok {
+	if de, ok := errors.AsType[*dissect.Error](e); ok {
 		de.Field = field
 	}
 	return e
@@ -196,14 +197,14 @@ func (t Terminate) word() [TerminateLen]byte {
 	if t.R {
 		high |= maskR
 	}
-	return [TerminateLen]byte{t.Layer<<shiftLayer | t.EType&maskEType, t.Code, high, uint8(t.Rsvd)}
+	return [TerminateLen]byte{t.Layer<<shiftLayer | t.EType&maskEType, t.Code, high, uint8(t.Rsvd)} //nolint:gosec // the low octet; the rest is in high
 }
 
 // Append appends the message. The parts are written as they are, whatever M, D
 // and R announce.
 func (t Terminate) Append(dst []byte) []byte {
 	w := t.word()
-	return t.TermQuote.append(append(dst, w[:]...))
+	return t.append(append(dst, w[:]...))
 }
 
 // Segment returns the quoted DDP header, if there is one.

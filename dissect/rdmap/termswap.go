@@ -97,8 +97,8 @@ func (t Terminate) AppendSwapped(dst []byte) []byte {
 	if t.R {
 		high |= swapR
 	}
-	dst = append(dst, t.EType<<shiftLayer|t.Layer&maskEType, t.Code, high, uint8(t.Rsvd))
-	return t.TermQuote.append(dst)
+	dst = append(dst, t.EType<<shiftLayer|t.Layer&maskEType, t.Code, high, uint8(t.Rsvd)) //nolint:gosec // the low octet; the rest is in high
+	return t.append(dst)
 }
 
 func allZero(b []byte) bool {

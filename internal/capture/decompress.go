@@ -3,6 +3,7 @@ package capture
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
@@ -76,6 +77,7 @@ func decompressor(kind compression, src io.Reader) (r io.Reader, closer func(), 
 		out.r, closer = z, z.Close
 	case lz4C:
 		out.r = lz4.NewReader(buf)
+	case plain:
 	}
 	return out, closer, nil
 }
@@ -101,7 +103,7 @@ type decompressing struct {
 
 func (d *decompressing) Read(b []byte) (int, error) {
 	n, err := d.r.Read(b)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = d.wrap(err)
 	}
 	return n, err
@@ -113,7 +115,7 @@ func (d *decompressing) wrap(err error) error {
 	if d.in.err != nil {
 		return d.in.err
 	}
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
 	return &decompressError{kind: d.kind, err: err}
@@ -127,7 +129,7 @@ type tellingReader struct {
 
 func (t *tellingReader) Read(b []byte) (int, error) {
 	n, err := t.src.Read(b)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		t.err = err
 	}
 	return n, err

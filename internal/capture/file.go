@@ -88,7 +88,7 @@ func open(path string, stdin io.Reader, p *progress) (*File, error) {
 func (f *File) start(src io.Reader) error {
 	in := &input{src: src, prog: f.prog}
 	in.n, in.err = io.ReadFull(src, in.head[:])
-	if in.err == io.ErrUnexpectedEOF {
+	if errors.Is(in.err, io.ErrUnexpectedEOF) {
 		in.err = io.EOF
 	}
 	kind := compressionOf(in.head[:in.n])
@@ -139,7 +139,7 @@ func (f *File) KeepComments(keep bool) { f.r.KeepComments = keep }
 func (f *File) Next(fr *Frame) error {
 	rec := &f.rec
 	if err := f.r.Next(rec); err != nil {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return err
 		}
 		return wrap(f.name, err)

@@ -65,7 +65,7 @@ func (j *Joined) Next(fr *Frame) error {
 		}
 		errClose := j.advance()
 		switch {
-		case err != io.EOF:
+		case !errors.Is(err, io.EOF):
 			return resumable(err)
 		case errClose != nil:
 			return resumable(errClose)

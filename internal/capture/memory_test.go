@@ -139,7 +139,7 @@ func FuzzOpen(f *testing.F) {
 		f.Add(compress(f, c.via, captureFile(f, pcapng.PCAP, 3)))
 		f.Add(compress(f, c.via, captureFile(f, pcapng.PCAPNG, 3)))
 	}
-	f.Fuzz(func(t *testing.T, in []byte) {
+	f.Fuzz(func(_ *testing.T, in []byte) {
 		file, err := Open(stdinName, bytes.NewReader(in))
 		if err != nil {
 			return

@@ -1,5 +1,258 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
 
-func newLive(*IOStreams) *cobra.Command { return &cobra.Command{Use: "live"} }
+	"github.com/spf13/cobra"
+
+	"github.com/iwdissect/iwdissect/internal/live"
+	"github.com/iwdissect/iwdissect/internal/render"
+)
+
+// liveOptions are the flags of live: those of dissect, and what to capture.
+type liveOptions struct {
+	dissectOptions
+	iface   string
+	list    bool
+	modest  bool // not promiscuous
+	keep    string
+	keeping bool // -w was given
+	during  time.Duration
+	snapLen int
+	ring    int
+	summary bool
+	all     bool
+}
+
+func newLive(s *IOStreams) *cobra.Command {
+	o := &liveOptions{dissectOptions: dissectOptions{s: s}}
+	cmd := &cobra.Command{
+		Use:   "live IFACE",
+		Short: "Capture from an interface and annotate frames as they come",
+		Long: strings.TrimSpace(`
+Capture TCP and SCTP from a network interface (Linux only) and show what dissect
+shows, while frames come. Ctrl-C, --duration or -c end the capture; what was
+captured until then is shown, and the summary of analyze follows: tables on
+standard output, or, with --format ndjson, the connection records. A second
+Ctrl-C ends the program at once.
+
+-w FILE keeps the frames: as pcapng if the name ends in .pcapng, else as pcap
+with nanoseconds. The file never lags more than a second behind, and dissect
+shows the same for it as was shown live. It cannot be standard output, where the
+results go.
+
+Capturing needs root or CAP_NET_RAW. IFACE may be 'any' for all interfaces. What
+an RDMA adapter handles by itself does not pass the host and cannot be captured
+there; capture on the switch instead. When frames come faster than they are
+handled the kernel drops some: standard error tells how many, and a larger
+--ring-size helps to get over bursts.
+
+Exit codes: 0 done, 2 wrong usage, 3 the capture failed or an output was not
+written.`),
+		Example: strings.Trim(`
+  iwdissect live --list
+  iwdissect live eth0
+  iwdissect live -V -c 20 eth0
+  iwdissect live --duration 1m --summary-only eth0
+  iwdissect live -w trace.pcapng --format ndjson eth0 | jq .info
+`, "\n"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return interfaceNames(args), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.keeping = cmd.Flags().Changed("write")
+			ctx, stop := interruptible(cmd.Context())
+			defer stop()
+			return o.run(ctx, args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.iface, "interface", "i", "", "capture on `IFACE`, the same as the argument")
+	f.BoolVarP(&o.list, "list", "D", false, "list the interfaces and exit (--format text or json)")
+	f.BoolVarP(&o.modest, "no-promiscuous-mode", "p", false, "do not ask the interface for frames that are addressed to others")
+	f.StringVarP(&o.keep, "write", "w", "", "keep the frames in `FILE`")
+	f.Uint64VarP(&o.count, "count", "c", 0, "stop after `N` frames")
+	f.DurationVar(&o.during, "duration", 0, "stop after this `TIME`, such as 30s or 5m")
+	formatFlag(f, &o.format, "text or ndjson")
+	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
+	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
+	f.StringVar(&o.records, "records", "", "`KINDS` of JSON records: frame,pdu,connection,transaction,finding (default all)")
+	f.BoolVar(&o.summary, "summary-only", false, "show the summary at the end and nothing before it")
+	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the first 50")
+	f.IntVarP(&o.snapLen, "snaplen", "s", live.DefaultSnapLen, "capture at most this many `OCTETS` of a frame")
+	f.IntVar(&o.ring, "ring-size", live.DefaultRingBytes, "`OCTETS` of memory in which the kernel collects frames")
+	o.analysisFlags(f)
+	f.Lookup("quiet").Usage = "do not tell of the beginning and the end of the capture"
+	return cmd
+}
+
+// interruptible returns a context that ends with the signals that ask a
+// program to end. Only the first signal is caught: one who repeats it does not
+// want to wait.
+func interruptible(parent context.Context) (context.Context, func()) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, cancel := signal.NotifyContext(parent, signals...)
+	forget := context.AfterFunc(ctx, cancel)
+	// When the reader of standard output goes away, that must be an error of
+	// writing and not the end of the process, which may have frames to keep.
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	return ctx, func() {
+		forget()
+		cancel()
+		signal.Stop(pipe)
+	}
+}
+
+// check makes one interface of the arguments and refuses what cannot be done.
+func (o *liveOptions) check(args []string) error {
+	if o.iface != "" {
+		args = append([]string{o.iface}, args...)
+	}
+	switch {
+	case len(args) == 0:
+		return usagef("no interface given (see iwdissect live --list)")
+	case len(args) > 1:
+		return usagef("live takes one interface, not %s", strings.Join(args, " "))
+	case o.format != "text" && o.format != "ndjson":
+		return usagef("--format of live takes text or ndjson, not %q", o.format)
+	case o.summary && (o.tree || o.hex || o.records != ""):
+		return usagef("--summary-only goes without -V, -x and --records")
+	case o.during < 0:
+		return usagef("--duration must not be negative")
+	case o.snapLen < 1 || o.snapLen > live.MaxSnapLen:
+		return usagef("--snaplen takes 1 to %d octets, not %d", live.MaxSnapLen, o.snapLen)
+	case o.ring < 1 || o.ring > live.MaxRingBytes:
+		return usagef("--ring-size takes 1 to %d octets, not %d", live.MaxRingBytes, o.ring)
+	}
+	o.iface = args[0]
+	return o.checkKeep()
+}
+
+func (o *liveOptions) checkKeep() error {
+	if !o.keeping && o.keep == "" {
+		return nil
+	}
+	switch o.keep {
+	case "":
+		return usagef("-w needs the name of a file")
+	case "-":
+		return usagef("-w cannot write to standard output, where the results go; name a file or a named pipe")
+	}
+	switch ext := strings.ToLower(filepath.Ext(o.keep)); ext {
+	case ".gz", ".zst", ".lz4":
+		return usagef("-w does not compress; name the file without %s", ext)
+	}
+	return nil
+}
+
+// run captures until ctx or the capture itself ends.
+func (o *liveOptions) run(ctx context.Context, args []string) error {
+	if o.list {
+		return o.interfaces(args)
+	}
+	if err := o.check(args); err != nil {
+		return err
+	}
+	c, err := o.session()
+	if err != nil {
+		return err
+	}
+	defer c.h.Release() //nolint:errcheck // it is over either way
+	if o.during > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.during)
+		defer cancel()
+	}
+	stop := context.AfterFunc(ctx, c.stop)
+	defer stop()
+	return c.capture()
+}
+
+// listed is an interface as --list prints it in JSON.
+type listed struct {
+	Name      string   `json:"name"`
+	Index     int      `json:"index"`
+	State     string   `json:"state"`
+	Loopback  bool     `json:"loopback"`
+	MTU       int      `json:"mtu"`
+	Address   string   `json:"address,omitempty"`
+	Addresses []string `json:"addresses"`
+}
+
+// interfaces does --list.
+func (o *liveOptions) interfaces(args []string) error {
+	if len(args) > 0 || o.iface != "" {
+		return usagef("--list takes no interface")
+	}
+	if o.format != "text" && o.format != "json" {
+		return usagef("--format of --list takes text or json, not %q", o.format)
+	}
+	found, err := live.Interfaces()
+	if err != nil {
+		return err
+	}
+	list := make([]listed, len(found))
+	for i, f := range found {
+		l := listed{f.Name, f.Index, "down", f.Loopback, f.MTU, f.HardwareAddr, []string{}}
+		if f.Up {
+			l.State = "up"
+		}
+		for _, a := range f.Addrs {
+			l.Addresses = append(l.Addresses, a.String())
+		}
+		list[i] = l
+	}
+	if o.format == "json" {
+		e := json.NewEncoder(o.s.Out)
+		e.SetIndent("", "  ")
+		return brokenPipe(e.Encode(map[string]any{"schema": render.Schema, "interfaces": list}))
+	}
+	return brokenPipe(interfaceTable(o.s.Out, list))
+}
+
+func interfaceTable(w io.Writer, list []listed) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "interface\tstate\tMTU\tlink address\taddresses")
+	for _, l := range list {
+		cell := func(s string) string {
+			if s == "" {
+				return "-"
+			}
+			return s
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", l.Name, l.State, l.MTU, cell(l.Address), cell(strings.Join(l.Addresses, " ")))
+	}
+	return t.Flush()
+}
+
+// interfaceNames completes the command line.
+func interfaceNames(args []string) []string {
+	if len(args) > 0 {
+		return nil
+	}
+	list, err := live.Interfaces()
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, i := range list {
+		if i.Up {
+			names = append(names, i.Name)
+		}
+	}
+	return append(names, live.AnyInterface)
+}

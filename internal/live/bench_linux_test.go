@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/iwdissect/iwdissect/internal/live/livetest"
 )
 
 // BenchmarkCapture measures the reader against a sender that never rests. The
@@ -15,7 +17,7 @@ func BenchmarkCapture(b *testing.B) {
 		b.Run(map[int]string{64: "small", 1514: "mtu1500", 9014: "mtu9000"}[size], func(b *testing.B) {
 			newVeth(b)
 			h := open(b, Options{Interface: nearEnd})
-			send := newSender(b, true)
+			send := livetest.Sender(b, true)
 			frame := ether(ipv4(6, 0, 0, transport(1, 2, size-14-20-20)), 0x0800)
 			b.SetBytes(int64(size))
 			var p Packet

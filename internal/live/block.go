@@ -118,8 +118,8 @@ func (w *walker) next(p *Packet) (bool, error) {
 		p.Time = int64(binary.NativeEndian.Uint32(hdr[pktSecOff:]))*1e9 +
 			int64(binary.NativeEndian.Uint32(hdr[pktNsecOff:]))
 		p.Data = data
-		p.OrigLen = binary.NativeEndian.Uint32(hdr[pktLenOff:]) + uint32(added)
-		p.Interface = int(int32(binary.NativeEndian.Uint32(hdr[addrIfindexOff:])))
+		p.OrigLen = binary.NativeEndian.Uint32(hdr[pktLenOff:]) + uint32(added)    //nolint:gosec // 0 or the length of a VLAN tag
+		p.Interface = int(int32(binary.NativeEndian.Uint32(hdr[addrIfindexOff:]))) //nolint:gosec // sll_ifindex is a signed number
 		p.Outgoing = outgoing
 		p.ChecksumPending = status&statusCsumNotReady != 0
 		return true, nil
@@ -197,5 +197,5 @@ func putTag(out, hdr []byte, status uint32) {
 		tpid = binary.NativeEndian.Uint16(hdr[pktTPIDOff:])
 	}
 	binary.BigEndian.PutUint16(out, tpid)
-	binary.BigEndian.PutUint16(out[2:], uint16(binary.NativeEndian.Uint32(hdr[pktTCIOff:])))
+	binary.BigEndian.PutUint16(out[2:], uint16(binary.NativeEndian.Uint32(hdr[pktTCIOff:]))) //nolint:gosec // a tag control information has 16 bits
 }

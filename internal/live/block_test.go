@@ -123,17 +123,32 @@ func TestWalkBlock(t *testing.T) {
 		{"plain", LinkEthernet, 1000, ringPacket{data: frame}, frame, 100},
 		{"cut by the kernel", LinkEthernet, 1000, ringPacket{data: frame[:60], origLen: 1514}, frame[:60], 1514},
 		{"cut here", LinkEthernet, 64, ringPacket{data: frame}, frame[:64], 100},
-		{"tag with protocol", LinkEthernet, 1000,
-			ringPacket{data: frame, status: statusVLANValid | statusTPIDValid, tci: 0xa123, tpid: 0x88a8}, tagged(0x88a8, 0xa123), 104},
-		{"tag without protocol", LinkEthernet, 1000,
-			ringPacket{data: frame, status: statusVLANValid, tci: 5, tpid: 0xffff}, tagged(0x8100, 5), 104},
-		{"priority tag zero", LinkEthernet, 1000,
-			ringPacket{data: frame, status: statusVLANValid | statusTPIDValid, tpid: 0x8100}, tagged(0x8100, 0), 104},
+		{
+			"tag with protocol", LinkEthernet, 1000,
+			ringPacket{data: frame, status: statusVLANValid | statusTPIDValid, tci: 0xa123, tpid: 0x88a8},
+			tagged(0x88a8, 0xa123), 104,
+		},
+		{
+			"tag without protocol", LinkEthernet, 1000,
+			ringPacket{data: frame, status: statusVLANValid, tci: 5, tpid: 0xffff},
+			tagged(0x8100, 5), 104,
+		},
+		{
+			"priority tag zero", LinkEthernet, 1000,
+			ringPacket{data: frame, status: statusVLANValid | statusTPIDValid, tpid: 0x8100},
+			tagged(0x8100, 0), 104,
+		},
 		{"tag not valid", LinkEthernet, 1000, ringPacket{data: frame, tci: 5, tpid: 0x8100}, frame, 100},
-		{"tag cut away again", LinkEthernet, 50,
-			ringPacket{data: frame[:50], origLen: 100, status: statusVLANValid, tci: 5}, tagged(0x8100, 5)[:50], 104},
-		{"tag on a frame without addresses", LinkEthernet, 1000,
-			ringPacket{data: frame[:11], origLen: 100, status: statusVLANValid, tci: 5}, frame[:11], 100},
+		{
+			"tag cut away again", LinkEthernet, 50,
+			ringPacket{data: frame[:50], origLen: 100, status: statusVLANValid, tci: 5},
+			tagged(0x8100, 5)[:50], 104,
+		},
+		{
+			"tag on a frame without addresses", LinkEthernet, 1000,
+			ringPacket{data: frame[:11], origLen: 100, status: statusVLANValid, tci: 5},
+			frame[:11], 100,
+		},
 		{"outgoing", LinkEthernet, 1000, ringPacket{data: frame, pkttype: pktOutgoing}, frame, 100},
 		{"loopback incoming", LinkEthernet, 1000, ringPacket{data: frame, hatype: hatypeLoop}, frame, 100},
 		{"loopback outgoing", LinkEthernet, 1000, ringPacket{data: frame, hatype: hatypeLoop, pkttype: pktOutgoing}, nil, 0},
@@ -141,9 +156,11 @@ func TestWalkBlock(t *testing.T) {
 		{"raw", LinkRaw, 1000, ringPacket{data: frame, hatype: 0xfffe, status: statusVLANValid}, frame, 100},
 		{"cooked", LinkLinuxSLL, 1000, ringPacket{data: frame, protocol: 0x0800}, cooked(0, 8, 0), 116},
 		{"cooked outgoing", LinkLinuxSLL, 1000, ringPacket{data: frame, protocol: 0x86dd, pkttype: 4}, cooked(4, 0x86, 0xdd), 116},
-		{"cooked with tag", LinkLinuxSLL, 1000,
+		{
+			"cooked with tag", LinkLinuxSLL, 1000,
 			ringPacket{data: frame, protocol: 0x0800, status: statusVLANValid | statusTPIDValid, tci: 0x0fff, tpid: 0x8100},
-			cooked(0, 0x81, 0, 0x0f, 0xff, 8, 0), 120},
+			cooked(0, 0x81, 0, 0x0f, 0xff, 8, 0), 120,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -161,8 +178,10 @@ func TestWalkBlock(t *testing.T) {
 			if len(got) != 2 {
 				t.Fatalf("got %d packets, want 2", len(got))
 			}
-			want := Packet{Time: testSec*1e9 + testNsec, Data: tt.want, OrigLen: tt.orig, Interface: 7,
-				Outgoing: tt.in.pkttype == pktOutgoing}
+			want := Packet{
+				Time: testSec*1e9 + testNsec, Data: tt.want, OrigLen: tt.orig, Interface: 7,
+				Outgoing: tt.in.pkttype == pktOutgoing,
+			}
 			if d := cmp.Diff(want, got[0]); d != "" {
 				t.Errorf("first packet (-want +got):\n%s", d)
 			}

@@ -106,7 +106,7 @@ func (p *program) network() {
 	p.ports(40)
 
 	p.mark("accept")
-	p.add(bpf.RetConstant{Val: maxSnapLen})
+	p.add(bpf.RetConstant{Val: MaxSnapLen})
 	p.mark("drop")
 	p.add(bpf.RetConstant{Val: 0})
 }

@@ -203,7 +203,7 @@ func TestCutTo(t *testing.T) {
 			t.Errorf("kept %d octets (%v), want 96", n, err)
 		}
 	}
-	if n := raw[len(raw)-2].K; n != maxSnapLen {
+	if n := raw[len(raw)-2].K; n != MaxSnapLen {
 		t.Errorf("the program of the caller was changed: %d", n)
 	}
 }

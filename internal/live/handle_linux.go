@@ -190,7 +190,7 @@ func (h *Handle) fail() {
 	case code == 0:
 		return
 	case unix.Errno(code) == unix.ENETDOWN:
-		h.failure = &Error{fmt.Sprintf("interface %q went down", h.name), unix.ENETDOWN}
+		h.failure = &Error{fmt.Sprintf("interface %q went down or was removed", h.name), unix.ENETDOWN}
 	default:
 		h.failure = fmt.Errorf("live: capture on %q: %w", h.name, unix.Errno(code))
 	}

@@ -31,8 +31,10 @@ const (
 	// link.
 	DefaultRingBytes = 64 << 20
 
-	maxSnapLen   = 1 << 20
-	maxRingBytes = 1 << 30
+	// MaxSnapLen is the largest snap length that may be asked for.
+	MaxSnapLen = 1 << 20
+	// MaxRingBytes is the largest ring that may be asked for.
+	MaxRingBytes = 1 << 30
 )
 
 // retireTimeout is how long the kernel keeps an open block that is not full

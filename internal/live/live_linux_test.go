@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"github.com/iwdissect/iwdissect/internal/live/livetest"
 )
 
 // mixedFrames returns frames numbered in their last octets, and which of them
@@ -291,7 +293,7 @@ func TestCapture_SmallRing(t *testing.T) {
 }
 
 func TestCapture_Loopback(t *testing.T) {
-	newNamespace(t)
+	livetest.Namespace(t)
 	ip(t, "link set lo up")
 	h := open(t, Options{Interface: "lo"})
 	all := open(t, Options{Interface: AnyInterface}) // relies on the walker to drop the copies
@@ -350,7 +352,7 @@ func TestCapture_Any(t *testing.T) {
 }
 
 func TestCapture_Raw(t *testing.T) {
-	newNamespace(t)
+	livetest.Namespace(t)
 	tun, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		t.Skipf("no tun device: %v", err)

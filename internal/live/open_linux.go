@@ -22,11 +22,11 @@ func Open(opts Options) (*Handle, error) {
 	if opts.RingBytes == 0 {
 		opts.RingBytes = DefaultRingBytes
 	}
-	if opts.SnapLen < 0 || opts.SnapLen > maxSnapLen {
-		return nil, fmt.Errorf("live: snap length %d is not in 1 to %d", opts.SnapLen, maxSnapLen)
+	if opts.SnapLen < 0 || opts.SnapLen > MaxSnapLen {
+		return nil, fmt.Errorf("live: snap length %d is not in 1 to %d", opts.SnapLen, MaxSnapLen)
 	}
-	if opts.RingBytes < 0 || opts.RingBytes > maxRingBytes {
-		return nil, fmt.Errorf("live: ring of %d octets is not in 1 to %d", opts.RingBytes, maxRingBytes)
+	if opts.RingBytes < 0 || opts.RingBytes > MaxRingBytes {
+		return nil, fmt.Errorf("live: ring of %d octets is not in 1 to %d", opts.RingBytes, MaxRingBytes)
 	}
 	target, err := lookup(opts.Interface)
 	if err != nil {

@@ -34,11 +34,15 @@ func benchDecode(b *testing.B, build Build) {
 }
 
 func BenchmarkDecodeEthernetIPv4TCP(b *testing.B) { benchDecode(b, benchBuild(LinkEthernet, false, 0)) }
+
 func BenchmarkDecodeEthernetIPv6TCP(b *testing.B) { benchDecode(b, benchBuild(LinkEthernet, true, 0)) }
-func BenchmarkDecodeEthernetVLAN(b *testing.B)    { benchDecode(b, benchBuild(LinkEthernet, false, 1)) }
-func BenchmarkDecodeEthernetQinQ(b *testing.B)    { benchDecode(b, benchBuild(LinkEthernet, false, 2)) }
-func BenchmarkDecodeSLL2(b *testing.B)            { benchDecode(b, benchBuild(LinkLinuxSLL2, false, 0)) }
-func BenchmarkDecodeRawIPv6(b *testing.B)         { benchDecode(b, benchBuild(LinkRaw, true, 0)) }
+
+func BenchmarkDecodeEthernetVLAN(b *testing.B) { benchDecode(b, benchBuild(LinkEthernet, false, 1)) }
+
+func BenchmarkDecodeEthernetQinQ(b *testing.B) { benchDecode(b, benchBuild(LinkEthernet, false, 2)) }
+
+func BenchmarkDecodeSLL2(b *testing.B)    { benchDecode(b, benchBuild(LinkLinuxSLL2, false, 0)) }
+func BenchmarkDecodeRawIPv6(b *testing.B) { benchDecode(b, benchBuild(LinkRaw, true, 0)) }
 
 func BenchmarkDecodeIPv6Extension(b *testing.B) {
 	build := benchBuild(LinkEthernet, true, 0)

@@ -24,8 +24,9 @@ func (c Checksum) String() string {
 		return "ok"
 	case ChecksumBad:
 		return "bad"
+	default:
+		return "unknown"
 	}
-	return "unknown"
 }
 
 // VerifyChecksum computes the TCP checksum over the pseudo header and the
@@ -51,7 +52,7 @@ func pseudo(src, dst Addr, v6 bool, proto Proto, length int) uint64 {
 	if !v6 {
 		s, d = s[12:], d[12:]
 	}
-	return sum(s) + sum(d) + uint64(proto) + uint64(length)
+	return sum(s) + sum(d) + uint64(proto) + uint64(length) //nolint:gosec // a length is not negative
 }
 
 // sum adds the 16-bit words of b in ones' complement (RFC 1071), an odd last

@@ -156,8 +156,9 @@ func reassembled(next Proto, v6 bool) bool {
 		return true
 	case protoHopByHop, protoRouting, protoDestOpts, protoFragment:
 		return v6
+	default:
+		return false
 	}
-	return false
 }
 
 // expire gives up datagrams that are too old.

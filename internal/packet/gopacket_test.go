@@ -98,7 +98,8 @@ func serialise(t *testing.T, b *Build) (frame []byte, ok bool) {
 		}
 		if len(b.Options) > 0 {
 			tcp.Options = []layers.TCPOption{
-				{OptionType: layers.TCPOptionKindNop}, {OptionType: layers.TCPOptionKindNop},
+				{OptionType: layers.TCPOptionKindNop},
+				{OptionType: layers.TCPOptionKindNop},
 				{OptionType: layers.TCPOptionKindTimestamps, OptionLength: 10, OptionData: b.Options[4:]},
 			}
 		}

@@ -53,8 +53,15 @@ func TestOptions_RoundTrip(t *testing.T) {
 
 func TestOptions_Malformed(t *testing.T) {
 	for _, o := range [][]byte{
-		nil, {OptEnd, OptMSS, 4, 1, 2}, {OptMSS}, {OptMSS, 0}, {OptMSS, 1, 2, 3}, {OptMSS, 4, 5},
-		{OptMSS, 3, 5}, {77, 0, OptMSS, 4, 1, 2}, {OptNop, OptNop},
+		nil,
+		{OptEnd, OptMSS, 4, 1, 2},
+		{OptMSS},
+		{OptMSS, 0},
+		{OptMSS, 1, 2, 3},
+		{OptMSS, 4, 5},
+		{OptMSS, 3, 5},
+		{77, 0, OptMSS, 4, 1, 2},
+		{OptNop, OptNop},
 	} {
 		if v, ok := MSS(o); ok {
 			t.Errorf("MSS(% x) = %d", o, v)

@@ -32,8 +32,9 @@ func (p Proto) String() string {
 		return "icmpv6"
 	case ProtoSCTP:
 		return "sctp"
+	default:
+		return "ip-proto-" + strconv.Itoa(int(p))
 	}
-	return "ip-proto-" + strconv.Itoa(int(p))
 }
 
 // Note tells something unusual about a packet that was decoded all the same.

@@ -107,17 +107,17 @@ func (s *scale) ns(ticks uint64) int64 {
 		lo = math.MaxUint64
 	}
 	if s.off >= 0 {
-		if lo > uint64(math.MaxInt64-s.off) {
+		if lo > uint64(math.MaxInt64-s.off) { //nolint:gosec // not negative: off is not
 			return math.MaxInt64
 		}
 		return int64(lo) + s.off
 	}
 	// -s.off as unsigned, which fits even for the least integer.
-	back := -uint64(s.off)
+	back := -uint64(s.off) //nolint:gosec // two's complement by design
 	if lo >= back && lo-back > math.MaxInt64 {
 		return math.MaxInt64
 	}
-	return int64(lo - back) // at least -2^63, so exact in two's complement
+	return int64(lo - back) //nolint:gosec // at least -2^63, so exact in two's complement
 }
 
 // parseInterface reads the body of an Interface Description Block, all fields
@@ -156,7 +156,7 @@ func (r *Reader) parseInterface(body []byte) (i Interface, ok bool) {
 			if r.big {
 				off = bits.ReverseBytes64(off)
 			}
-			i.TsOffset = int64(off)
+			i.TsOffset = int64(off) //nolint:gosec // a signed number in the file
 		}
 	}
 	return i, !o.bad

@@ -143,7 +143,7 @@ func (r *Reader) plainPacket(rec *Record) bool {
 	}
 	end := enhancedData + int(incl)
 	n := pad4(end) + blockTailLen
-	if uint32(n) != total || n > len(b) || r.u32(b[n-blockTailLen:]) != total || uint64(iface) >= uint64(len(r.scales)) {
+	if uint32(n) != total || n > len(b) || r.u32(b[n-blockTailLen:]) != total || uint64(iface) >= uint64(len(r.scales)) { //nolint:gosec // n is at most a little more than MaxCapLen
 		return false
 	}
 	s := &r.scales[iface]
@@ -186,7 +186,7 @@ func (r *Reader) packet(b []byte, kind uint32, rec *Record) error {
 		iface = uint32(r.u16(b[8:]))
 	}
 	incl := r.u32(b[20:])
-	if incl > uint32(n-minEnhanced) {
+	if incl > uint32(n-minEnhanced) { //nolint:gosec // a block has at least that and is bounded
 		return r.skip(n, true, CodeBlock, fmt.Errorf("packet claims %d octets in a block of %d", incl, n))
 	}
 	if uint64(iface) >= uint64(len(r.scales)) || !r.scales[iface].valid {
@@ -243,7 +243,7 @@ func (r *Reader) simple(b []byte, rec *Record) error {
 	if snap := r.ifaces[r.first].SnapLen; snap != 0 {
 		incl = min(incl, snap)
 	}
-	if incl > uint32(n-minSimple) {
+	if incl > uint32(n-minSimple) { //nolint:gosec // a block has at least that and is bounded
 		return r.skip(n, true, CodeBlock, fmt.Errorf("packet of %d octets in a block of %d", incl, n))
 	}
 	r.count++

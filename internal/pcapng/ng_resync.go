@@ -2,6 +2,7 @@ package pcapng
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/bits"
@@ -26,7 +27,7 @@ func (r *Reader) badLength(kind, total uint32, cause error) error {
 	if skip, ok := r.resyncNg(); ok {
 		return r.skip(skip, isPacketBlock(kind), CodeLength, cause)
 	}
-	if r.in.err != nil && r.in.err != io.EOF {
+	if r.in.err != nil && !errors.Is(r.in.err, io.EOF) {
 		cause = fmt.Errorf("%w; looking for the next block: %w", cause, r.in.err)
 	}
 	return r.fatal(CodeLength, fmt.Errorf("%w; no block found in the %d octets that follow", cause,
@@ -39,7 +40,7 @@ func (r *Reader) badLength(kind, total uint32, cause error) error {
 // mistaken for blocks.
 func (r *Reader) cutBlock(kind uint32, n int) error {
 	b := r.in.buf[r.in.r:r.in.w]
-	if r.in.err != io.EOF || len(b) < enhancedData {
+	if !errors.Is(r.in.err, io.EOF) || len(b) < enhancedData {
 		return r.ended(fmt.Sprintf("block of %d", n))
 	}
 	sound := false
@@ -47,9 +48,9 @@ func (r *Reader) cutBlock(kind uint32, n int) error {
 	case blockEnhanced, blockPacket:
 		// What is left of the block are options, of less than 64 KiB.
 		used := uint64(minEnhanced) + uint64(r.u32(b[20:]))
-		sound = used <= uint64(n) && uint64(n)-used < 1<<16
+		sound = used <= uint64(n) && uint64(n)-used < 1<<16 //nolint:gosec // a length is not negative
 	case blockSimple:
-		sound = uint64(n) == minSimple+(uint64(r.u32(b[8:]))+3)&^3
+		sound = uint64(n) == minSimple+(uint64(r.u32(b[8:]))+3)&^3 //nolint:gosec // a length is not negative
 	}
 	if !sound {
 		if skip, ok := r.resyncNg(); ok {

@@ -1,6 +1,7 @@
 package pcapng
 
 import (
+	"errors"
 	"fmt"
 	"io"
 )
@@ -55,7 +56,7 @@ func (r *Reader) openPcap(magic uint32) error {
 
 // openEnded is the error for an input that ends in its first header.
 func (r *Reader) openEnded(what string) error {
-	if r.in.err != io.EOF {
+	if !errors.Is(r.in.err, io.EOF) {
 		return &Error{Code: CodeRead, Err: r.in.err}
 	}
 	return &Error{Code: CodeTruncated, Err: fmt.Errorf("file ends %d octets into the %s: %w", r.in.w-r.in.r, what, io.ErrUnexpectedEOF)}
@@ -134,7 +135,7 @@ func (r *Reader) badRecord(code string, cause error) error {
 	if skip, ok := r.resyncPcap(); ok {
 		return r.skip(skip, true, code, cause)
 	}
-	if r.in.err != nil && r.in.err != io.EOF {
+	if r.in.err != nil && !errors.Is(r.in.err, io.EOF) {
 		cause = fmt.Errorf("%w; looking for the next record: %w", cause, r.in.err)
 	}
 	return r.fatal(code, fmt.Errorf("%w; no record found in the %d octets that follow", cause,
@@ -146,7 +147,7 @@ func (r *Reader) badRecord(code string, cause error) error {
 // latter is tried only if the record header is odd in itself, so that a packet
 // that carries a capture file is not mistaken for records.
 func (r *Reader) cutRecord(incl uint32) error {
-	if r.in.err == io.EOF && !r.plausible(r.in.buf[r.in.r:r.in.w], r.last, r.haveLast) {
+	if errors.Is(r.in.err, io.EOF) && !r.plausible(r.in.buf[r.in.r:r.in.w], r.last, r.haveLast) {
 		if skip, ok := r.resyncPcap(); ok {
 			return r.skip(skip, true, CodeLength, fmt.Errorf("record claims %d octets", incl))
 		}

@@ -1,6 +1,9 @@
 package pcapng
 
-import "io"
+import (
+	"errors"
+	"io"
+)
 
 const (
 	// resyncWindow is how far behind a damaged record the next one is looked
@@ -56,7 +59,7 @@ func (r *Reader) plausibleAt(off int) bool {
 
 // endsAt tells whether the input ends exactly off octets further on.
 func (r *Reader) endsAt(off int) bool {
-	return !r.in.fill(off+1) && r.in.err == io.EOF && r.in.w-r.in.r == off
+	return !r.in.fill(off+1) && errors.Is(r.in.err, io.EOF) && r.in.w-r.in.r == off
 }
 
 // plausible is the strict view of a record header, for searching only.

@@ -132,7 +132,7 @@ func isPcapMagic(m uint32) bool {
 // sniffShort tells, with fewer than four octets there, a truncated capture
 // from something else.
 func (r *Reader) sniffShort() error {
-	if r.in.err != io.EOF {
+	if !errors.Is(r.in.err, io.EOF) {
 		return &Error{Code: CodeRead, Err: r.in.err}
 	}
 	got := r.in.buf[r.in.r:r.in.w]

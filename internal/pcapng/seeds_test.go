@@ -61,8 +61,10 @@ var variants = []struct {
 	{"pcap-le-nano", WriterOptions{Link: Raw, Nano: true}},
 	{"pcap-be-nano", WriterOptions{Link: LinuxSLL2, Nano: true, BigEndian: true, SnapLen: 96}},
 	{"pcapng-le", WriterOptions{Format: PCAPNG, Link: Ethernet}},
-	{"pcapng-be", WriterOptions{Format: PCAPNG, BigEndian: true, Link: IPv6, SnapLen: 128,
-		Hardware: "h", OS: "os", Application: "iwdissect", Comment: "a comment"}},
+	{"pcapng-be", WriterOptions{
+		Format: PCAPNG, BigEndian: true, Link: IPv6, SnapLen: 128,
+		Hardware: "h", OS: "os", Application: "iwdissect", Comment: "a comment",
+	}},
 }
 
 // randomRecords makes records that a file of these options can hold.

@@ -19,7 +19,7 @@ func Less(a, b uint32) bool {
 
 // Diff returns the signed distance a - b, so that b + Diff(a, b) is a modulo
 // 2^32. For numbers exactly 2^31 apart it is -2^31 both ways.
-func Diff(a, b uint32) int32 { return int32(a - b) }
+func Diff(a, b uint32) int32 { return int32(a - b) } //nolint:gosec // two's complement is what makes it signed
 
 // Unwrap returns the number congruent to v modulo 2^32 that is nearest to ref.
 // Of two equally near ones, ref - 2^31 and ref + 2^31, it is the lower.
@@ -27,5 +27,5 @@ func Diff(a, b uint32) int32 { return int32(a - b) }
 // The reference may be negative; its magnitude must stay below 2^63 - 2^31,
 // which a stream that starts near zero cannot leave.
 func Unwrap(ref int64, v uint32) int64 {
-	return ref + int64(Diff(v, uint32(ref)))
+	return ref + int64(Diff(v, uint32(ref))) //nolint:gosec // modulo 2^32 by design
 }

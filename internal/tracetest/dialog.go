@@ -177,7 +177,7 @@ func (d *Dialog) Message(side int, op rdmap.Opcode, payload []byte, size int) {
 	for mo := 0; ; mo += size {
 		n := min(size, len(payload)-mo)
 		last := mo+n == len(payload)
-		d.FPDU(side, Send(op, 0, msn, uint32(mo), last, payload[mo:mo+n])) //nolint:gosec // a test knows its sizes
+		d.FPDU(side, Send(op, 0, msn, uint32(mo), last, payload[mo:mo+n]))
 		if last {
 			return
 		}
@@ -189,7 +189,7 @@ func (d *Dialog) Tagged(side int, op rdmap.Opcode, stag uint32, to uint64, paylo
 	for at := 0; ; at += size {
 		n := min(size, len(payload)-at)
 		last := at+n == len(payload)
-		d.FPDU(side, tagged(op, stag, to+uint64(at), last, payload[at:at+n])) //nolint:gosec // not negative
+		d.FPDU(side, tagged(op, stag, to+uint64(at), last, payload[at:at+n]))
 		if last {
 			return
 		}

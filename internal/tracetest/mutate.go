@@ -135,7 +135,7 @@ func Overlap(rnd *rand.Rand, ps []Packet) []Packet {
 }
 
 // Reach lets about one in n packets carry what the next packet of the side
-// brings as well. The packets must be in order.
+// brings as well.
 func Reach(rnd *rand.Rand, ps []Packet, n int) []Packet {
 	s := streams(ps)
 	ps = clone(ps)
@@ -145,7 +145,8 @@ func Reach(rnd *rand.Rand, ps []Packet, n int) []Packet {
 			continue
 		}
 		for j := i + 1; j < len(ps) && ps[j].Side == p.Side && len(ps[j].Data) > 0; j++ {
-			p.Data = s[p.Side][p.Off : ps[j].Off+int64(1+rnd.IntN(len(ps[j].Data)))]
+			to := ps[j].Off + int64(1+rnd.IntN(len(ps[j].Data)))
+			p.Data = s[p.Side][p.Off:max(to, p.Off+int64(len(p.Data)))]
 			break
 		}
 	}

@@ -191,7 +191,7 @@ func (n Net) frame(p *Packet) capture.Frame {
 // Number numbers frames from 1.
 func Number(fs []capture.Frame) []capture.Frame {
 	for i := range fs {
-		fs[i].Number = uint64(i) + 1 //nolint:gosec // an index
+		fs[i].Number = uint64(i) + 1
 	}
 	return fs
 }

@@ -15,7 +15,7 @@ func Setups() []Setup {
 		s := Setup{
 			Initiator: (i ^ i>>1 ^ i>>3) & 1, Rev: 1, CRC: i&1 != 0,
 			Markers: [2]bool{i&2 != 0, i&4 != 0},
-			Private: [2][]byte{Octets(uint64(i), i*7), Octets(uint64(i)+99, i*3)}, //nolint:gosec // small
+			Private: [2][]byte{Octets(uint64(i), i*7), Octets(uint64(i)+99, i*3)},
 		}
 		if i&8 != 0 {
 			s.Rev, s.Enhanced = 2, true
@@ -30,7 +30,7 @@ func Setups() []Setup {
 
 // Octets are n octets that the seed makes.
 func Octets(seed uint64, n int) []byte {
-	rnd := rand.New(rand.NewPCG(seed, 77)) //nolint:gosec // not for secrets
+	rnd := rand.New(rand.NewPCG(seed, 77))
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = byte(rnd.Uint32()) //nolint:gosec // the low octet
@@ -62,9 +62,9 @@ func (d *Dialog) Work(rnd *rand.Rand, count, most, size int) {
 		case 4:
 			d.Message(side, rdmap.OpSendSE, payload, size)
 		case 5:
-			d.FPDU(side, Immediate(rdmap.OpImmediate, d.Next(side, 0), [8]byte{byte(i)})) //nolint:gosec // any octet does
+			d.FPDU(side, Immediate(rdmap.OpImmediate, d.Next(side, 0), [8]byte{byte(i)}))
 		case 6:
-			d.Atomic(side, uint32(i)) //nolint:gosec // small
+			d.Atomic(side, uint32(i))
 			d.Answer(1-side, uint32(i))
 		default:
 			// Several reads stand out at once.
@@ -73,7 +73,7 @@ func (d *Dialog) Work(rnd *rand.Rand, count, most, size int) {
 				d.Read(side, stag+uint32(j), to[side], uint32(n)) //nolint:gosec // small
 			}
 			for j := range k {
-				d.Tagged(1-side, rdmap.OpReadResponse, stag+uint32(j), to[side], payload, size) //nolint:gosec // small
+				d.Tagged(1-side, rdmap.OpReadResponse, stag+uint32(j), to[side], payload, size)
 			}
 		}
 	}

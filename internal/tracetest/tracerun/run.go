@@ -53,7 +53,7 @@ func Run(tb testing.TB, opt pipeline.Options, fs []capture.Frame) *Result {
 func (r *Result) check(tb testing.TB) {
 	tb.Helper()
 	for i, p := range r.PDUs {
-		if p.Number != uint64(i) { //nolint:gosec // an index
+		if p.Number != uint64(i) {
 			tb.Fatalf("PDU %d has number %d", i, p.Number)
 		}
 		if p.Frame == 0 || len(p.Frames) == 0 || !slices.IsSorted(p.Frames) {

@@ -1,0 +1,121 @@
+package mpa
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// offsets are where FPDUs were found.
+func offsets(out []got) (at []int64) {
+	for _, g := range out {
+		at = append(at, g.Offset)
+	}
+	return at
+}
+
+// TestFraming_KeptBehindHole has markers that nobody announced: the first FPDU
+// shows them. Behind a hole stands a small FPDU without a marker in it, which
+// fits both ways of framing; it must not lead to the other way.
+func TestFraming_KeptBehindHole(t *testing.T) {
+	for _, markers := range []bool{false, true} {
+		for _, crc := range []bool{false, true} {
+			e := Encoder{Markers: markers, CRC: crc}
+			var stream []byte
+			var ends []int64
+			for i, n := range []int{20, 600, 300, 30, 20, 40, 30, 700, 20, 500, 600, 30, 40} {
+				stream = e.Append(stream, write(uint64(i)<<20, pattern(i, n)))
+				ends = append(ends, e.Offset)
+			}
+			var d Decoder
+			d.Reset(Config{CRC: TriOf(crc), Start: true, Trusted: true, Grammar: testGrammar}, 0)
+			from, to := ends[1]+1, ends[2] // the third FPDU, its length too
+			d.Write(stream[:from])
+			out := collect(&d, nil)
+			d.Missing(to-from, true)
+			out = collect(&d, out)
+			d.Write(stream[to:])
+			out = collect(&d, out)
+			d.End()
+			out = collect(&d, out)
+			if len(out) != len(ends)-1 {
+				t.Errorf("markers %t, CRC %t: %d FPDUs at %v", markers, crc, len(out), offsets(out))
+			}
+			for _, g := range out {
+				if crc && g.CRC != CRCGood {
+					t.Errorf("markers %t: FPDU at %d: CRC %v", markers, g.Offset, g.CRC)
+				}
+			}
+		}
+	}
+}
+
+// TestFraming_AgainstNegotiationBehindHole has a hole in a stream that is not
+// framed as negotiated.
+func TestFraming_AgainstNegotiationBehindHole(t *testing.T) {
+	for _, markers := range []bool{false, true} {
+		for _, crc := range []bool{false, true} {
+			rnd := rand.New(rand.NewPCG(5, 9))
+			e := Encoder{Markers: markers, CRC: crc}
+			stream, ulpdus := randomStream(rnd, &e, 40)
+			var d Decoder
+			d.Reset(Config{Markers: TriOf(!markers), CRC: TriOf(crc), Start: true, Trusted: true, Grammar: testGrammar}, 0)
+			d.Write(stream[:len(stream)/2])
+			out := collect(&d, nil)
+			d.Missing(100, true)
+			out = collect(&d, out)
+			d.Write(stream[len(stream)/2+100:])
+			out = collect(&d, out)
+			d.End()
+			if out = collect(&d, out); len(out) < len(ulpdus)-2 {
+				t.Errorf("markers %t, CRC %t: %d FPDUs of %d", markers, crc, len(out), len(ulpdus))
+			}
+		}
+	}
+}
+
+// TestFraming_NumberThatLooksLikeAMarker starts late in a stream without markers
+// and CRCs. The MSN of a Send stands 12 octets behind the start of its FPDU: the
+// twelfth one looks like a marker there.
+func TestFraming_NumberThatLooksLikeAMarker(t *testing.T) {
+	for _, chunk := range []int{1, 24, 100, 4000} {
+		var e Encoder
+		var stream []byte
+		const count = 40
+		for i := range count {
+			stream = e.Append(stream, send(uint32(i+1), pattern(i, 4*i)))
+		}
+		var d Decoder
+		d.Reset(Config{Grammar: testGrammar, Trusted: true}, 0)
+		out := split(&d, stream, chunk, nil)
+		if len(out) != count || d.Markers() {
+			t.Errorf("chunks of %d: %d FPDUs, markers %t", chunk, len(out), d.Markers())
+		}
+	}
+}
+
+// TestFraming_LateMarkers starts late in a stream with markers. FPDUs too small
+// to hold one come first, so that it seems to have none.
+func TestFraming_LateMarkers(t *testing.T) {
+	for _, crc := range []bool{false, true} {
+		for _, chunk := range []int{1, 100, 1448} {
+			e := Encoder{Markers: true, CRC: crc, Offset: 512*7 + 4}
+			var stream []byte
+			var at []int64
+			for i, n := range []int{10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 700, 30, 40} {
+				at = append(at, e.Offset)
+				stream = e.Append(stream, write(uint64(i)<<20, pattern(i, n)))
+			}
+			var d Decoder
+			d.Reset(Config{Grammar: testGrammar, Trusted: true}, 512*7+4)
+			out := split(&d, stream, chunk, nil)
+			if len(out) != len(at) || !d.Markers() {
+				t.Errorf("CRC %t, chunks of %d: %d FPDUs, markers %t", crc, chunk, len(out), d.Markers())
+			}
+			for _, g := range out {
+				if crc && g.CRC != CRCGood {
+					t.Errorf("chunks of %d: FPDU at %d: CRC %v", chunk, g.Offset, g.CRC)
+				}
+			}
+		}
+	}
+}

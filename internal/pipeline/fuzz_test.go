@@ -1,0 +1,222 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+	"github.com/iwdissect/iwdissect/internal/tracetest/tracerun"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 21)) }
+
+// talk is a short dialog with all kinds of operations and a Terminate.
+func talk(seed uint64) *tracetest.Dialog {
+	all := tracetest.Setups()
+	d := tracetest.NewDialog(all[seed%uint64(len(all))])
+	if seed%5 == 4 {
+		d.Streaming(d.Initiator, tracetest.Octets(seed, 90))
+	}
+	d.Request()
+	d.Reply()
+	d.Work(random(seed), 10, 900, 400)
+	if seed%3 == 0 {
+		d.FPDU(d.Initiator, tracetest.Terminate(rdmap.Terminate{TermCode: rdmap.TermCode{Layer: 2, Code: 2}}))
+	}
+	return d
+}
+
+// tiny bounds everything so that little input reaches the bounds.
+var tiny = pipeline.Options{MaxConnections: 3, ReorderBytes: 4 << 10, TotalReorderBytes: 8 << 10}
+
+// captured gives a capture in which much is wrong.
+func captured(seed uint64) []capture.Frame {
+	r := random(seed)
+	ps := tracetest.Connection(talk(seed), []int{0, 100, 536, 1448}[seed%4])
+	switch seed % 6 {
+	case 1:
+		ps = tracetest.Shuffle(r, ps, 12, 1)
+	case 2:
+		ps = tracetest.Overlap(r, ps)
+	case 3:
+		ps = tracetest.Drop(ps, func(*tracetest.Packet) bool { return r.IntN(8) == 0 })
+	case 4:
+		ps = tracetest.Late(ps, 7)
+	}
+	n := tracetest.Net{V6: seed%2 == 0, ISN: [2]uint32{1, 0xffffff00}}
+	if seed%7 == 5 {
+		n.Snap = 120
+	}
+	fs := n.Frames(ps)
+	if seed%4 == 3 {
+		fs = tracetest.Join(fs, fs[:len(fs)/2])
+	}
+	return fs
+}
+
+// FuzzPipeline reads any octets as a capture file. Nothing may make a run
+// panic, go on for ever, or remember more than a few times its input.
+func FuzzPipeline(f *testing.F) {
+	for seed := range uint64(24) {
+		f.Add(tracetest.PCAP(captured(seed)), seed%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, file []byte, force bool) {
+		src, err := capture.Open("-", bytes.NewReader(file))
+		if err != nil {
+			return
+		}
+		opt := tiny
+		if force {
+			opt.DecodeAs = []uint16{5001}
+		}
+		r := new(tracerun.Result)
+		run := pipeline.New(opt, r)
+		_ = run.Read(src)
+		conns := run.Finish()
+		var octets int64
+		for _, p := range r.PDUs {
+			octets += p.Length
+			if p.Kind == trace.KindFPDU && len(p.FPDU.Wire) != p.FPDU.Size {
+				t.Fatalf("FPDU of %d octets has %d", p.FPDU.Size, len(p.FPDU.Wire))
+			}
+		}
+		if tot := run.Totals(); tot.IWARP < uint64(len(conns)) || tot.PDUs != uint64(len(r.PDUs)) {
+			t.Fatalf("%d connections, %+v", len(conns), tot)
+		}
+	})
+}
+
+// FuzzStream cuts a valid connection anywhere, loses packets and turns bits.
+// Nothing may panic, and what is not damaged must be found.
+func FuzzStream(f *testing.F) {
+	for seed := range uint64(32) {
+		f.Add(seed, []byte{1, 2, 3, 200, 7, 91}, []byte{}, []byte{})
+		f.Add(seed, []byte{255}, []byte{9, 3}, []byte{})
+		f.Add(seed, []byte{100, 0}, []byte{}, []byte{30, 1, 2})
+	}
+	// A small FPDU behind a hole, in a stream with markers whose Reply is lost.
+	f.Add(uint64(15), []byte("\x0190\xc80"), []byte("80C"), []byte{})
+	// The Reply is lost and the FPDUs behind it have markers; another hole lies
+	// over a length.
+	f.Add(uint64(86), []byte("0"), []byte("80%"), []byte{})
+	// One octet of the first marker is lost.
+	f.Add(uint64(4), []byte{}, []byte("H\xd3\x82"), []byte{})
+	// The Reply is lost, and the Request asks for markers.
+	f.Add(uint64(46), []byte("X"), []byte("\t\x03"), []byte{})
+	// CRC fields of zeros look like markers, up to the next hole.
+	f.Add(uint64(2), []byte{1, 2, 3}, []byte{1, 2, 3}, []byte{})
+	// A hole that ends where nothing follows yet.
+	f.Add(uint64(1), []byte("*"), []byte("W\x90\x06W\xa9\xa3{4\t\x03"), []byte("W\x90\x06"))
+	f.Fuzz(func(t *testing.T, seed uint64, cuts, drops, flips []byte) {
+		d := talk(seed % 1000)
+		ps := cut(d, cuts)
+		n := tracetest.Net{V6: seed%2 == 0, ISN: [2]uint32{uint32(seed), uint32(seed >> 16)}}
+		for i, v := range drops[:min(len(drops), 8)] {
+			// The handshake stays: it says where offsets count from.
+			at := 3 + (int(v)+37*i)%(len(ps)-3)
+			ps = append(ps[:at:at], ps[at+1:]...)
+			if len(ps) == 3 {
+				return
+			}
+		}
+		fs := n.Frames(ps)
+		for i := 0; i+2 < len(flips) && i < 24; i += 3 {
+			b := fs[int(flips[i])%len(fs)].Data
+			b[(int(flips[i+1])*3+54)%len(b)] ^= 1 << (flips[i+2] & 7)
+		}
+		r := tracerun.Run(t, pipeline.Options{}, fs)
+		if len(flips) < 3 && len(drops) == 0 {
+			for side := range 2 {
+				var got []string
+				for _, p := range r.Of(0, trace.Dir(side^d.Initiator)) {
+					got = append(got, tracetest.Brief(p))
+				}
+				if diff := tracetest.Diff(got, d.Want(side)); diff != "" {
+					t.Fatalf("side %d: %s", side, diff)
+				}
+			}
+			return
+		}
+		if len(flips) < 3 {
+			invented(t, r, d)
+		}
+	})
+}
+
+// cut plays a dialog in segments whose sizes the octets choose.
+func cut(d *tracetest.Dialog, cuts []byte) []tracetest.Packet {
+	if len(cuts) == 0 {
+		cuts = []byte{0}
+	}
+	var tcp tracetest.TCP
+	tcp.Handshake()
+	i := 0
+	for _, turn := range d.Turns {
+		for b := turn.Data; len(b) > 0; i++ {
+			n := min(1+int(cuts[i%len(cuts)])*7, len(b))
+			tcp.Send(turn.Side, b[:n])
+			b = b[n:]
+		}
+	}
+	tcp.Close()
+	return tcp.Packets
+}
+
+// invented fails for PDUs that nobody sent.
+func invented(t *testing.T, r *tracerun.Result, d *tracetest.Dialog) {
+	t.Helper()
+	sent := [2]map[int64]int64{{}, {}}
+	for side := range 2 {
+		for _, p := range d.Truth[side] {
+			sent[side][p.From] = p.To
+		}
+	}
+	for _, c := range r.Conns {
+		for side := range 2 {
+			dir := trace.I2R
+			if c.Side[0].Addr.Port() == 5001 != (side == tracetest.Server) {
+				dir = trace.R2I
+			}
+			for _, p := range r.Of(c.Number, dir) {
+				to, ok := sent[side][p.From]
+				if !ok && d.Markers[dir] && !c.Side[1-dir].HasStartup {
+					// Nobody knows of markers yet: the one in front is not
+					// seen as such.
+					to, ok = sent[side][p.From-4]
+				}
+				if p.Kind != trace.KindStreaming && (!ok || p.From+p.Length != to) {
+					t.Fatalf("invented: %s", tracetest.Line(p))
+				}
+			}
+		}
+	}
+}
+
+// TestMemory_Hostile holds the memory of runs over captures that are made to
+// fill it: every bound is reached, none is passed by much.
+func TestMemory_Hostile(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	run := pipeline.New(pipeline.Options{MaxConnections: 64, ReorderBytes: 64 << 10, TotalReorderBytes: 256 << 10}, nil)
+	payload := tracetest.Octets(1, 1400)
+	for i := range 20000 {
+		// Holes everywhere: nothing is ever in order.
+		p := []tracetest.Packet{{Side: i & 1, Off: int64(1+i/64) * 2800, Data: payload, Flags: 16}}
+		fs := tracetest.Net{Pair: i % 512}.Frames(p)
+		fs[0].Number = uint64(i) + 1
+		run.Frame(&fs[0])
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if n := int64(after.HeapAlloc) - int64(before.HeapAlloc); n > 16<<20 {
+		t.Errorf("%d octets in use", n)
+	}
+	run.Finish()
+}

@@ -1,0 +1,551 @@
+package reassembly_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/reassembly"
+)
+
+// step is a packet of a script: the offset it is sent at, counted from the
+// octet behind the SYN, and the note expected of it.
+type step struct {
+	dir   int
+	off   int // the SYN is at -1
+	data  string
+	cut   int // octets beyond the snap length
+	flags uint16
+	ack   int // offset in the other direction that is acknowledged, -1: none
+	note  string
+}
+
+func data(off int, s string) step { return step{off: off, data: s, ack: 0} }
+
+func (s step) is(note string) step  { s.note = note; return s }
+func (s step) with(flag int) step   { s.flags |= uint16(flag); return s }
+func (s step) cutting(n int) step   { s.cut = n; return s }
+func acked(to int) step             { return step{dir: 1, ack: to} }
+func times(n int, s step) []step    { return repeat(nil, n, s) }
+func open() step                    { return step{off: -1, ack: -1}.with(syn) }
+func steps(parts ...[]step) []step  { return join(parts) }
+func one(s ...step) []step          { return s }
+func answer() step                  { return step{dir: 1, off: -1, ack: 0}.with(syn) }
+func ending(off int, s string) step { return data(off, s).with(fin) }
+
+func repeat(to []step, n int, s step) []step {
+	for range n {
+		to = append(to, s)
+	}
+	return to
+}
+
+func join(parts [][]step) []step {
+	var all []step
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+// The initial sequence numbers: the first direction wraps behind its fifth
+// octet.
+var isn = [2]uint32{0xfffffffa, 77}
+
+func (r *rig) step(s step) reassembly.Note {
+	r.tb.Helper()
+	seg := reassembly.Segment{Flags: s.flags, Data: []byte(s.data), Len: len(s.data) + s.cut}
+	seg.Seq = isn[s.dir] + 1 + uint32(s.off)
+	if s.ack >= 0 {
+		seg.Flags |= ack
+		seg.Ack = isn[1-s.dir] + 1 + uint32(s.ack)
+	}
+	return r.push(s.dir, seg)
+}
+
+func TestConn(t *testing.T) {
+	tests := []struct {
+		name  string
+		steps []step
+		now   string // before the end, "" if the same as want
+		want  string
+	}{
+		{
+			name:  "in order",
+			steps: one(open(), data(0, "abcd"), data(4, "efgh"), data(8, "i")),
+			want:  "abcd@0#2 efgh@4#3 i@8#4",
+		},
+		{
+			name:  "early",
+			steps: one(open(), data(4, "efgh").is("early"), data(8, "ij").is("early"), data(0, "abcd")),
+			want:  "abcd@0#4 efgh@4#4 ij@8#4",
+		},
+		{
+			name:  "early behind data with the frame of the filler",
+			steps: one(open(), data(0, "ab"), data(6, "gh").is("early"), data(4, "ef").is("early"), data(2, "cd"), data(8, "ij")),
+			want:  "ab@0#2 cd@2#5 ef@4#5 gh@6#5 ij@8#6",
+		},
+		{
+			name:  "duplicate",
+			steps: one(open(), data(0, "abcd"), data(0, "abcd").is("retransmission"), data(4, "ef")),
+			want:  "abcd@0#2 ef@4#4",
+		},
+		{
+			name:  "duplicate while held",
+			steps: one(open(), data(4, "ef").is("early"), data(4, "ef").is("retransmission"), data(0, "abcd")),
+			want:  "abcd@0#4 ef@4#4",
+		},
+		{
+			name:  "other boundaries across the wrap",
+			steps: one(open(), data(0, "abc"), data(3, "def"), data(1, "bcdefgh").is("retransmission"), data(0, "abcdefghi").is("retransmission")),
+			want:  "abc@0#2 def@3#3 gh@6#4 i@8#5",
+		},
+		{
+			name:  "early across the wrap",
+			steps: one(open(), data(6, "gh").is("early"), data(3, "defg").is("retransmission+early"), data(0, "abcdef").is("retransmission")),
+			want:  "abc@0#4 def@3#4 gh@6#4",
+		},
+		{
+			name:  "overlap that disagrees, first copy wins while held",
+			steps: one(open(), data(4, "efgh").is("early"), data(2, "cdXYgh").is("retransmission+early+conflict"), data(0, "ab")),
+			want:  "ab@0#4 cd@2#4 efgh@4#4",
+		},
+		{
+			name:  "next octets disagree with held ones",
+			steps: one(open(), data(2, "cd").is("early"), data(0, "abXdef").is("retransmission+conflict")),
+			want:  "ab@0#3 cd@2#3 ef@4#3",
+		},
+		{
+			name:  "disagreement with what was delivered is not seen",
+			steps: one(open(), data(0, "abcd"), data(2, "XYef").is("retransmission")),
+			want:  "abcd@0#2 ef@4#3",
+		},
+		{
+			name: "a long segment over several held ones",
+			steps: one(open(), data(2, "c").is("early"), data(5, "f").is("early"), data(8, "i").is("early"),
+				data(1, "bcdefghijk").is("retransmission+early"), data(0, "a")),
+			want: "a@0#6 b@1#6 c@2#6 de@3#6 f@5#6 gh@6#6 i@8#6 jk@9#6",
+		},
+		{
+			name: "several holes",
+			steps: one(open(), data(8, "i").is("early"), data(4, "e").is("early"), data(0, "ab"), data(5, "fgh").is("early"),
+				data(2, "cd")),
+			want: "ab@0#4 cd@2#6 e@4#6 fgh@5#6 i@8#6",
+		},
+		{
+			name:  "keep-alive without an octet",
+			steps: one(open(), data(0, "abcd"), acked(4), data(3, "").is("keepalive"), data(4, "ef")),
+			want:  "abcd@0#2 ef@4#5",
+		},
+		{
+			name:  "keep-alive with an octet",
+			steps: one(open(), answer(), data(-1, "\x00").is("keepalive"), data(0, "abcd"), acked(4), data(3, "\x00").is("keepalive")),
+			want:  "abcd@0#4",
+		},
+		{
+			name:  "one octet again that was not acknowledged",
+			steps: one(open(), answer(), data(0, "abc"), data(3, "d"), data(3, "d").is("retransmission"), acked(4), data(3, "d").is("keepalive")),
+			want:  "abc@0#3 d@3#4",
+		},
+		{
+			name:  "keep-alive when no acknowledgement was ever seen",
+			steps: one(open(), data(0, "abc"), data(2, "\x00").is("keepalive")),
+			want:  "abc@0#2",
+		},
+		{
+			name:  "zero-window probe",
+			steps: one(open(), answer(), data(0, "abc"), acked(3), data(3, "d"), data(3, "d").is("retransmission"), data(3, "def").is("retransmission")),
+			want:  "abc@0#3 d@3#5 ef@4#7",
+		},
+		{
+			name:  "SYN with data",
+			steps: one(open().with(0), data(2, "cd").is("early"), data(-1, "ab").with(syn)),
+			want:  "ab@0#3 cd@2#3",
+		},
+		{
+			name:  "SYN retransmitted, with data",
+			steps: one(data(-1, "ab").with(syn), data(-1, "ab").with(syn).is("retransmission"), data(2, "c")),
+			want:  "ab@0#1 c@2#3",
+		},
+		{
+			name:  "SYN behind its data",
+			steps: one(data(0, "ab"), open(), data(2, "c")),
+			want:  "ab@0#1 c@2#3",
+		},
+		{
+			name:  "SYN-ACK first",
+			steps: one(answer(), data(2, "c").is("early"), open(), data(0, "ab")),
+			want:  "ab@0#4 c@2#4",
+		},
+		{
+			name:  "SYN-ACK only: what the peer acknowledged is missing",
+			steps: one(answer(), acked(300)),
+			want:  "gap300@0#2:ended",
+		},
+		{
+			name:  "mid-connection",
+			steps: one(data(0, "abc"), data(-4, "wxyz").is("before"), data(-2, "yzabcde").is("retransmission+before"), data(5, "f")),
+			want:  "abc@0#1 de@3#3 f@5#4",
+		},
+		{
+			name:  "mid-connection with a late octet below the first",
+			steps: one(data(0, "abc"), data(-1, "zab").is("retransmission+before")),
+			want:  "abc@0#1",
+		},
+		{
+			name:  "FIN alone",
+			steps: one(open(), data(0, "abc"), ending(3, "")),
+			want:  "abc@0#2",
+		},
+		{
+			name:  "FIN with data, twice",
+			steps: one(open(), ending(0, "abc"), ending(0, "abc").is("retransmission"), ending(3, "")),
+			want:  "abc@0#2",
+		},
+		{
+			name:  "FIN first",
+			steps: one(open(), ending(4, "ef").is("early"), data(0, "abcd")),
+			want:  "abcd@0#3 ef@4#3",
+		},
+		{
+			name:  "FIN first, and the octets before it never",
+			steps: one(open(), data(0, "ab"), ending(5, ""), acked(6)),
+			now:   "ab@0#2",
+			want:  "ab@0#2 gap3@2#4:ended",
+		},
+		{
+			name: "data after FIN",
+			steps: one(open(), ending(0, "abc"), data(3, "def").is("afterfin"), data(1, "bcd").is("retransmission+afterfin"),
+				data(1, "bc").is("retransmission"), data(9, "x").is("afterfin")),
+			want: "abc@0#2",
+		},
+		{
+			name:  "octets up to the FIN of a segment that goes on behind it",
+			steps: one(open(), data(0, "ab"), ending(4, ""), data(2, "cdXY").is("afterfin")),
+			want:  "ab@0#2 cd@2#4",
+		},
+		{
+			name:  "keep-alive behind the FIN",
+			steps: one(open(), ending(0, "abc"), acked(4), data(3, "\x00").is("keepalive")),
+			want:  "abc@0#2",
+		},
+		{
+			name:  "FIN below what was sent is none",
+			steps: one(open(), data(4, "ef").is("early"), ending(2, ""), data(0, "abcd")),
+			want:  "abcd@0#4 ef@4#4",
+		},
+		{
+			name:  "RST carries no octets of the stream",
+			steps: one(open(), data(0, "abc"), data(3, "go away").with(rst), data(3, "def")),
+			want:  "abc@0#2 def@3#4",
+		},
+		{
+			name:  "RST first tells nothing",
+			steps: one(data(900, "no").with(rst), data(0, "abc")),
+			want:  "abc@0#2",
+		},
+		{
+			name:  "cut by the snap length",
+			steps: one(open(), data(0, "abc").cutting(5), data(8, "i"), data(9, "").cutting(4), data(13, "n")),
+			want:  "abc@0#2 cut5@3#2 i@8#3 cut4@9#4 n@13#5",
+		},
+		{
+			name:  "cut and early",
+			steps: one(open(), data(4, "ef").cutting(3).is("early"), data(9, "").cutting(2).is("early"), data(11, "l").is("early"), data(0, "ab").cutting(2)),
+			want:  "ab@0#5 cut2@2#5 ef@4#5 cut3@6#5 cut2@9#5 l@11#5",
+		},
+		{
+			name:  "cut and overlapped: the first copy counts",
+			steps: one(open(), data(2, "c").cutting(3).is("early"), data(1, "bcdefgh").is("retransmission+early"), data(0, "abcdefghi").is("retransmission")),
+			want:  "a@0#4 b@1#4 c@2#4 cut3@3#4 gh@6#4 i@8#4",
+		},
+		{
+			name:  "acknowledged hole, too early to tell",
+			steps: steps(one(open(), data(0, "ab"), data(4, "ef").is("early")), times(32, acked(6))),
+			now:   "ab@0#2",
+			want:  "ab@0#2 gap2@2#3:ended ef@4#3",
+		},
+		{
+			name:  "acknowledged hole after the grace",
+			steps: steps(one(open(), data(0, "ab"), data(4, "ef").is("early")), times(33, acked(6)), one(data(6, "g"))),
+			want:  "ab@0#2 gap2@2#3:acked ef@4#3 g@6#37",
+		},
+		{
+			name:  "data behind the acknowledgement within the grace",
+			steps: steps(one(open(), data(0, "ab"), data(4, "ef").is("early")), times(20, acked(6)), one(data(2, "cd"))),
+			want:  "ab@0#2 cd@2#24 ef@4#24",
+		},
+		{
+			name: "only what was acknowledged is given up",
+			steps: steps(one(open(), data(0, "ab"), data(6, "gh").is("early")), times(40, acked(4)),
+				one(data(2, "cd").is("late"), data(4, "ef"))),
+			want: "ab@0#2 gap2@2#3:acked ef@4#45 gh@6#45",
+		},
+		{
+			name:  "acknowledged before anything was seen behind the hole",
+			steps: steps(one(open(), data(0, "ab"), acked(6), data(4, "ef").is("early")), times(32, acked(6))),
+			want:  "ab@0#2 gap2@2#4:acked ef@4#4",
+		},
+		{
+			name: "several acknowledged holes go together",
+			steps: steps(one(open(), data(1, "b").is("early"), data(3, "d").is("early"), data(5, "f").is("early")),
+				times(33, acked(6))),
+			want: "gap1@0#2:acked b@1#2 gap1@2#3:acked d@3#3 gap1@4#4:acked f@5#4",
+		},
+		{
+			name: "late for the gap, and what of it is not",
+			steps: steps(one(open(), data(0, "ab"), data(4, "ef").is("early")), times(33, acked(6)),
+				one(data(2, "cd").is("late"), data(1, "bcdefgh").is("retransmission+late"), data(0, "ab").is("retransmission"))),
+			want: "ab@0#2 gap2@2#3:acked ef@4#3 gh@6#38",
+		},
+		{
+			name: "frames do not fall behind a gap",
+			steps: steps(one(open(), data(6, "gh").is("early"), data(2, "cd").is("early"), data(0, "ab")),
+				times(33, acked(8))),
+			want: "ab@0#4 cd@2#4 gap2@4#4:acked gh@6#4",
+		},
+		{
+			name: "filled hole behind a gap counts with its filler again",
+			steps: steps(one(open(), data(2, "cd").is("early"), data(6, "gh").is("early")), times(33, acked(2)),
+				one(data(4, "ef"))),
+			want: "gap2@0#2:acked cd@2#2 ef@4#37 gh@6#37",
+		},
+		{
+			name:  "acknowledged at the end",
+			steps: one(open(), data(0, "ab"), acked(9)),
+			now:   "ab@0#2",
+			want:  "ab@0#2 gap7@2#3:ended",
+		},
+		{
+			name:  "one octet more acknowledged may be a FIN",
+			steps: one(open(), data(0, "ab"), acked(3)),
+			want:  "ab@0#2",
+		},
+		{
+			name:  "an impossible acknowledgement is not believed",
+			steps: one(open(), data(0, "ab"), acked(1<<25)),
+			want:  "ab@0#2",
+		},
+		{
+			name:  "large segments",
+			steps: one(open(), data(0, strings.Repeat("a", 65535)), data(131070, "z").is("early"), data(65535, strings.Repeat("b", 65535))),
+			want:  strings.Repeat("a", 65535) + "@0#2 " + strings.Repeat("b", 65535) + "@65535#4 z@131070#4",
+		},
+		{
+			name:  "large segments early",
+			steps: one(open(), data(70000, strings.Repeat("b", 70000)).is("early"), data(0, strings.Repeat("a", 70000))),
+			want:  strings.Repeat("a", 70000) + "@0#3 " + strings.Repeat("b", 70000) + "@70000#3",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t, 4<<20, 64<<20)
+			for i, s := range tt.steps {
+				if got := notes(r.step(s)); got != s.note {
+					t.Errorf("packet %d: note %q, want %q", i+1, got, s.note)
+				}
+			}
+			if now := r.got(0); tt.now != "" && now != tt.now {
+				t.Errorf("before the end %.200s\nwant           %.200s", now, tt.now)
+			}
+			r.flush()
+			if got := r.got(0); got != tt.want {
+				t.Errorf("got  %.200s\nwant %.200s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestConn_GraceBoundary finds the packet with which an acknowledged hole is
+// given up.
+func TestConn_GraceBoundary(t *testing.T) {
+	r := newRig(t, 4<<20, 64<<20)
+	r.step(open())
+	r.step(data(2, "c"))
+	n := 0
+	for r.got(0) == "" {
+		r.step(acked(3))
+		n++
+	}
+	if n != 33 {
+		t.Errorf("given up with packet %d after the acknowledgement, want 33 with it", n)
+	}
+}
+
+func TestConn_BothDirections(t *testing.T) {
+	r := newRig(t, 4<<20, 64<<20)
+	r.step(open())
+	r.step(answer())
+	r.step(data(0, "ab"))
+	r.step(step{dir: 1, off: 2, data: "z", ack: 2})
+	r.step(step{dir: 1, off: 0, data: "xy", ack: 2})
+	r.step(data(2, "c"))
+	r.flush()
+	if a, b := r.got(0), r.got(1); a != "ab@0#3 c@2#6" || b != "xy@0#5 z@2#5" {
+		t.Errorf("got %s and %s", a, b)
+	}
+	for dir := range 2 {
+		if h := r.conn.Half(dir); !h.Started() || !h.StartKnown() || h.Base() != isn[dir]+1 || h.FIN() != -1 {
+			t.Errorf("direction %d: %v %v %d %d", dir, h.Started(), h.StartKnown(), h.Base(), h.FIN())
+		}
+	}
+}
+
+func TestConn_OneDirection(t *testing.T) {
+	r := newRig(t, 4<<20, 64<<20)
+	for i, s := range []step{data(0, "ab"), data(4, "ef"), data(6, "gh")} {
+		s.ack = 1000 * i
+		r.step(s)
+	}
+	if h := r.conn.Half(0); h.StartKnown() || !h.Waiting() || r.conn.Half(1).Started() {
+		t.Error("wrong state")
+	}
+	r.flush()
+	if got := r.got(0) + "|" + r.got(1); got != "ab@0#1 gap2@2#2:ended ef@4#2 gh@6#3|" {
+		t.Error(got)
+	}
+}
+
+func TestConn_OneDirectionWithStart(t *testing.T) {
+	r := newRig(t, 4<<20, 64<<20)
+	r.step(answer())
+	if h := r.conn.Half(0); !h.Started() || !h.StartKnown() || h.Base() != isn[0]+1 {
+		t.Errorf("the answer tells the start: %v %v %#x", h.Started(), h.StartKnown(), h.Base())
+	}
+}
+
+func TestConn_StartKnownLater(t *testing.T) {
+	for _, late := range []step{open(), answer()} {
+		r := newRig(t, 4<<20, 64<<20)
+		r.step(data(0, "ab"))
+		if r.conn.Half(0).StartKnown() {
+			t.Fatal("start known from data")
+		}
+		r.step(late)
+		if !r.conn.Half(0).StartKnown() {
+			t.Errorf("start not known after %+v", late)
+		}
+	}
+}
+
+func TestConn_NewConnection(t *testing.T) {
+	other := open()
+	other.off += 1 << 20
+	otherAnswer := answer()
+	otherAnswer.off += 99
+	back := step{dir: 1, ack: 0, data: "x"}
+	tests := []struct {
+		name   string
+		before []step
+		packet step
+		want   bool
+	}{
+		{"first SYN", nil, open(), false},
+		{"SYN again", one(open()), open(), false},
+		{"SYN again after data", one(open(), answer(), data(0, "ab")), open(), false},
+		{"SYN with data again", one(open()), data(-1, "ab").with(syn), false},
+		{"another SYN", one(open()), other, true},
+		{"another SYN after data", one(open(), answer(), data(0, "ab")), other, true},
+		{"answer", one(open()), answer(), false},
+		{"answer again", one(open(), answer(), back), answer(), false},
+		{"another answer", one(open(), answer(), data(0, "ab")), otherAnswer, true},
+		{"SYN behind its answer", one(answer()), open(), false},
+		{"SYN behind its data", one(data(0, "ab")), open(), false},
+		{"SYN after the middle of a connection", one(data(5000, "ab")), open(), true},
+		{"SYN after the middle of the other direction", one(back), open(), true},
+		{"simultaneous open", one(open()), step{dir: 1, off: -1, ack: -1}.with(syn), false},
+		{"SYN after FIN", one(open(), ending(0, "ab")), open(), true},
+		{"SYN after the peer's FIN", one(open(), answer(), back.with(fin)), open(), true},
+		{"SYN after RST", one(open(), answer(), data(0, "").with(rst)), open(), true},
+		{"SYN after a refusal", one(open(), back.with(rst)), open(), true},
+		{"SYN after a lone RST", one(back.with(rst)), open(), true},
+		{"data after FIN", one(open(), ending(0, "ab")), data(2, "x"), false},
+		{"answer after FIN", one(open(), answer(), ending(0, "")), answer(), false},
+		{"SYN with RST", one(open()), other.with(rst), false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t, 4<<20, 64<<20)
+			for _, s := range tt.before {
+				r.step(s)
+			}
+			s := reassembly.Segment{Seq: isn[tt.packet.dir] + 1 + uint32(tt.packet.off), Flags: tt.packet.flags, Frame: 99}
+			if tt.packet.ack >= 0 {
+				s.Flags |= ack
+				s.Ack = isn[1-tt.packet.dir] + 1
+			}
+			if got := r.conn.NewConnection(tt.packet.dir, &s); got != tt.want {
+				t.Errorf("NewConnection = %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestConn_Reset(t *testing.T) {
+	r := newRig(t, 4<<20, 64<<20)
+	r.step(open())
+	r.step(step{dir: 1, ack: 0}.with(rst))
+	if r.conn.Reset(0) || !r.conn.Reset(1) || r.conn.Half(1).Started() {
+		t.Errorf("Reset %v %v, started %v", r.conn.Reset(0), r.conn.Reset(1), r.conn.Half(1).Started())
+	}
+	r.step(data(0, "ab").with(rst))
+	if !r.conn.Reset(0) {
+		t.Error("no Reset")
+	}
+}
+
+func TestConn_Counters(t *testing.T) {
+	r := newRig(t, 4<<20, 64<<20)
+	for _, s := range steps(one(open(), data(0, "ab"), data(0, "ab"), data(4, "ef"), data(4, "eX"), data(3, "dY"), data(2, "c"),
+		data(9, "j"), data(1, "bcdef")), times(40, acked(10)), one(data(12, "m"))) {
+		r.step(s)
+	}
+	r.flush()
+	h := r.conn.Half(0)
+	got := [...]uint64{h.Retransmitted, h.Reordered, h.Conflicts, h.Gaps, h.GapOctets}
+	if want := [...]uint64{4, 4, 2, 2, 5}; got != want {
+		t.Errorf("retransmitted, reordered, conflicts, gaps, gap octets = %v, want %v\n%s", got, want, r.got(0))
+	}
+	if h.Acked() != 10 || h.Next() != 13 {
+		t.Errorf("Acked %d, Next %d", h.Acked(), h.Next())
+	}
+}
+
+// TestConn_LongStream goes twice around the sequence numbers.
+func TestConn_LongStream(t *testing.T) {
+	const size = 1 << 20
+	r := newRig(t, 8<<20, 64<<20)
+	buf := make([]byte, size)
+	var c reassembly.Conn
+	c.Init(r.budget)
+	seq := uint32(0x80000000)
+	c.Push(0, &reassembly.Segment{Seq: seq, Flags: syn})
+	seq++
+	var p reassembly.Piece
+	var n int64
+	take := func() {
+		for c.Pop(0, &p) {
+			if p.Off != n || p.Kind != reassembly.Data {
+				t.Fatalf("piece at %d, want %d", p.Off, n)
+			}
+			n += p.Len
+		}
+		c.Half(0).Release(n)
+	}
+	for i := range 8200 / 2 {
+		s := reassembly.Segment{Seq: seq + size, Flags: ack, Data: buf, Len: size, Frame: uint64(2*i + 2)}
+		c.Push(0, &s)
+		take()
+		s.Seq, s.Frame = seq-100, s.Frame+1
+		s.Data, s.Len = buf, size // ends 100 octets before the early one
+		c.Push(0, &s)
+		take()
+		s.Seq, s.Data, s.Len = seq+size-100, buf[:300], 300
+		c.Push(0, &s)
+		take()
+		seq += 2 * size
+		c.Push(1, &reassembly.Segment{Seq: 1, Ack: seq, Flags: ack})
+		if a := c.Half(0).Acked(); a != n || n != int64(i+1)*2*size {
+			t.Fatalf("acknowledged %d, delivered %d", a, n)
+		}
+	}
+}
