@@ -60,6 +60,7 @@ func (o *analyzeOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
+	defer patient(files)()
 	colour, err := o.s.colour(o.color)
 	if err != nil {
 		return err

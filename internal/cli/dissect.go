@@ -127,6 +127,7 @@ func (o *dissectOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
+	defer patient(files)()
 	// One who reads a pipe, or watches a terminal, wants lines as they come.
 	live := o.s.OutTTY || files[0] == "-"
 	sink, err := o.sink(o.s.Out, live)

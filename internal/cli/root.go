@@ -54,7 +54,7 @@ its end or an output not written.`),
 		Example: strings.Trim(`
   iwdissect trace.pcap
   iwdissect dissect -V trace.pcapng
-  tcpdump -i eth0 -U -w - tcp | iwdissect dissect -
+  tcpdump -i eth0 --immediate-mode -U -w - tcp | iwdissect dissect -
 `, "\n"),
 		SilenceErrors: true, SilenceUsage: true,
 		SuggestionsMinimumDistance: 2,
