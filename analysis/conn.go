@@ -13,6 +13,8 @@ type Env struct {
 	Sink trace.Sink
 	// Lean leaves out the frames and the gathered payload of PDUs.
 	Lean bool
+	// Memory lends buffers to decoders; nil lets each have its own.
+	Memory *mpa.Memory
 	// Budget bounds the memory for out-of-order data.
 	Budget *reassembly.Budget
 	// Layout of the establishment word; LayoutForced keeps it against all
@@ -294,7 +296,8 @@ func (c *Conn) end(side int) {
 	if h.phase == streaming && c.Trace.IsMPA {
 		c.streamed(side, c.tcp.Half(side).Next())
 	}
-	h.dec, h.tail = nil, nil
+	h.undecode()
+	h.tail = nil
 }
 
 // piece takes in the next piece of a direction.

@@ -32,7 +32,7 @@ func (c *Conn) drain(side int) {
 				h.frames = h.frames[:0]
 			}
 		case mpa.Hopeless:
-			h.dec = nil
+			h.undecode()
 		}
 	}
 }

@@ -52,6 +52,9 @@ var ways = []way{
 	{"reaching", true, func(r *rand.Rand, ps []tracetest.Packet) []tracetest.Packet {
 		return tracetest.Reach(r, ps, 2)
 	}},
+	{"merged", true, func(_ *rand.Rand, ps []tracetest.Packet) []tracetest.Packet {
+		return tracetest.Merge(ps, 9000)
+	}},
 	{"all of it", true, func(r *rand.Rand, ps []tracetest.Packet) []tracetest.Packet {
 		ps = tracetest.Duplicate(r, tracetest.Reach(r, tracetest.Overlap(r, ps), 3), 4)
 		return tracetest.ShuffleRuns(r, tracetest.Unacked(ps), 16, handshake)

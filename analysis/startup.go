@@ -42,8 +42,11 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 		}
 		at++
 	}
-	if h.dec != nil {
-		h.dec = nil
+	h.undecode()
+	if s, _, _ := mpa.DecodeStartup(b[at:]); s.Kind == mpa.StartupRequest {
+		c.keyed(side)
+	} else {
+		c.keyed(1 - side)
 	}
 	h.phase, h.rtr, h.partial = startup, false, false
 	h.tailOff = off + int64(at)
@@ -141,11 +144,16 @@ func (c *Conn) brokenStartup(side int) {
 	h.tail = h.tail[:0]
 }
 
-// roles notes which side is the initiator, once and for all.
+// roles notes which side is the initiator, once and for all, and that the
+// connection carries MPA.
 func (c *Conn) roles(initiator int) {
-	t := &c.Trace
-	t.IsMPA, c.wanted = true, true
-	if !t.RolesKnown {
+	c.Trace.IsMPA, c.wanted = true, true
+	c.keyed(initiator)
+}
+
+// keyed notes which side is the initiator as soon as a key tells.
+func (c *Conn) keyed(initiator int) {
+	if t := &c.Trace; !t.RolesKnown {
 		t.RolesKnown = true
 		c.setInitiator(initiator)
 	}
@@ -246,10 +254,7 @@ func (c *Conn) rejected() {
 		b, off := h.tail, h.tailOff
 		h.phase, h.tail, h.from, h.frames = streaming, nil, h.origin, nil
 		h.hasOrigin = true
-		h.dec = new(mpa.Decoder)
-		h.dec.Reset(mpa.Config{
-			CRC: mpa.TriOf(c.Trace.Side[0].Startup.C || c.Trace.Side[1].Startup.C), Gather: c.env.gather(), Grammar: &grammar,
-		}, h.origin)
+		c.decode(side, mpa.Config{CRC: mpa.TriOf(c.Trace.Side[0].Startup.C || c.Trace.Side[1].Startup.C)}, h.origin)
 		if len(b) > 0 {
 			c.replay(side, off, b)
 		}
@@ -357,32 +362,32 @@ func (c *Conn) begin(side int) {
 	h := &c.half[side]
 	t := &c.Trace
 	d := c.Dir(side)
-	cfg := mpa.Config{
-		Start: true, Trusted: true, Gather: c.env.gather(), Grammar: &grammar,
-		Markers: t.Markers[d], CRC: t.CRC, AfterGap: h.gap,
-	}
+	cfg := mpa.Config{Start: true, Trusted: true, Markers: t.Markers[d], CRC: t.CRC, AfterGap: h.gap}
 	if !t.Negotiated {
 		cfg.Markers, cfg.CRC = c.guess(d)
 	}
 	h.phase, h.first = full, true
-	if h.dec == nil {
-		h.dec = new(mpa.Decoder)
-	}
-	h.dec.Reset(cfg, h.origin)
+	c.decode(side, cfg, h.origin)
 }
 
-// guess is what one startup frame alone tells of a direction.
+// guess is what one startup frame alone, or the head of one that waits for its
+// private data, tells of a direction.
 func (c *Conn) guess(d trace.Dir) (markers, crc mpa.Tri) {
 	for i := range c.Trace.Side {
-		s := &c.Trace.Side[i]
-		if !s.HasStartup {
+		dir := trace.Dir(i) //nolint:gosec // 0 or 1
+		s, ok := c.Trace.Side[i].Startup, c.Trace.Side[i].HasStartup
+		if h := &c.half[i^c.ini]; !ok && h.phase == startup && len(h.tail) >= mpa.StartupLen {
+			s, _, _ = mpa.DecodeStartup(h.tail)
+			ok = true
+		}
+		if !ok {
 			continue
 		}
-		if s.Startup.C {
+		if s.C {
 			crc = mpa.Yes
 		}
-		if trace.Dir(i) != d {
-			markers = mpa.TriOf(s.Startup.M) // M speaks of what its sender receives
+		if dir != d {
+			markers = mpa.TriOf(s.M) // M speaks of what its sender receives
 		}
 	}
 	return markers, crc
@@ -395,10 +400,25 @@ func (c *Conn) search(side int, off int64) {
 	if c.Trace.Negotiated {
 		markers, crc = c.Trace.Markers[c.Dir(side)], c.Trace.CRC
 	}
-	h.dec = new(mpa.Decoder)
-	h.dec.Reset(mpa.Config{
-		Markers: markers, CRC: crc, AfterGap: h.gap, Trusted: c.wanted, Gather: c.env.gather(), Grammar: &grammar,
-	}, off)
+	c.decode(side, mpa.Config{Markers: markers, CRC: crc, AfterGap: h.gap, Trusted: c.wanted}, off)
+}
+
+// decode starts a decoder of a side at an offset.
+func (c *Conn) decode(side int, cfg mpa.Config, off int64) {
+	h := &c.half[side]
+	if h.dec == nil {
+		h.dec = new(mpa.Decoder)
+	}
+	cfg.Gather, cfg.Grammar, cfg.Memory = c.env.gather(), &grammar, c.env.Memory
+	h.dec.Reset(cfg, off)
+}
+
+// undecode ends the decoder of a side.
+func (h *half) undecode() {
+	if h.dec != nil {
+		h.dec.Free()
+		h.dec = nil
+	}
 }
 
 // remember notes the frames of streaming octets.

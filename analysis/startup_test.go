@@ -47,16 +47,15 @@ func traffic(d *tracetest.Dialog) {
 
 func TestStartup_Revisions(t *testing.T) {
 	type dialect struct {
-		name            string
-		rev, replyRev   uint8
-		m               [2]bool // M of Request and Reply
-		c               [2]bool
-		markers         [2]bool // what is sent, I2R and R2I
-		crc             bool
-		seen            [2]mpa.Tri
-		res             uint8
-		s               bool
-		negotiatedNoCRC bool
+		name          string
+		rev, replyRev uint8
+		m             [2]bool // M of Request and Reply
+		c             [2]bool
+		markers       [2]bool // what is sent, I2R and R2I
+		crc           bool
+		seen          [2]mpa.Tri
+		res           uint8
+		s             bool
 	}
 	yes := [2]bool{true, true}
 	for _, c := range []dialect{

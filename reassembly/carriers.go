@@ -5,11 +5,14 @@ import "slices"
 // delivery is a piece that was handed out: it begins where the one before it
 // ends.
 type delivery struct {
-	to    int64
-	frame uint64
-	time  int64
-	own   bool // the frame is also the one that carried it
+	to      int64
+	frame   uint64
+	time    int64
+	carrier uint64 // the frame of its octets, or nobody
 }
+
+// nobody is the carrier of a gap.
+const nobody = ^uint64(0)
 
 // carried is a frame and the octets [from, to) of the stream that it carried.
 type carried struct {
@@ -17,11 +20,12 @@ type carried struct {
 	frame    uint64
 }
 
-// repeats are the carriers that deliveries do not show: octets that came early,
-// or more than once. Octets are asked for in small ranges once they were
-// delivered, so what came early stays apart in a heap until then.
+// repeats are the carriers that deliveries and held segments do not show: of
+// octets that came more than once, and fragments. Octets are asked for in small
+// ranges once they were delivered, so what came early stays apart in a heap
+// until then.
 type repeats struct {
-	early_  []carried // a heap by from, all beyond the next octet at arrival
+	pending []carried // a heap by from, all beyond the next octet at arrival
 	sorted  []carried // from the heap, by from
 	longest int64     // longest range in sorted
 	late    []carried // in order of arrival, none beyond the next octet
@@ -39,12 +43,12 @@ const (
 )
 
 // pass remembers with which frame the octets up to next became deliverable.
-func (h *Half) pass(frame uint64, time int64, own bool) {
-	if n := len(h.passed); n > 0 && (n >= maxPassed || !own && !h.passed[n-1].own && h.passed[n-1].frame == frame) {
+func (h *Half) pass(frame uint64, time int64, carrier uint64) {
+	if n := len(h.passed); n >= maxPassed {
 		h.passed[n-1].to = h.next
 		return
 	}
-	h.passed = append(h.passed, delivery{h.next, frame, time, own})
+	h.passed = append(h.passed, delivery{h.next, frame, time, carrier})
 }
 
 // again remembers the carrier of octets that are delivered already, or with
@@ -71,7 +75,7 @@ func (d *disorder) again(h *Half, s *Segment, off, end int64) {
 func (d *disorder) ahead(h *Half, s *Segment, off, end int64, fresh bool) {
 	h.extra = true
 	for i := range max(1, len(s.Fragments)) {
-		if len(d.early_) >= maxEarly && (!fresh || i > 0) {
+		if len(d.pending) >= maxEarly && (!fresh || i > 0) {
 			return
 		}
 		d.up(carried{off, end, carrier(s, i)})
@@ -88,7 +92,7 @@ func carrier(s *Segment, i int) uint64 {
 
 // up puts a carrier into the heap.
 func (d *repeats) up(c carried) {
-	q := append(d.early_, c)
+	q := append(d.pending, c)
 	i := len(q) - 1
 	for i > 0 {
 		parent := (i - 1) / 2
@@ -99,16 +103,16 @@ func (d *repeats) up(c carried) {
 		i = parent
 	}
 	q[i] = c
-	d.early_ = q
+	d.pending = q
 }
 
 // down takes the carrier with the lowest offset out of the heap.
 func (d *repeats) down() carried {
-	q := d.early_
+	q := d.pending
 	top, n := q[0], len(q)-1
 	c := q[n]
 	q = q[:n]
-	d.early_ = q
+	d.pending = q
 	i := 0
 	for {
 		child := 2*i + 1
@@ -132,7 +136,7 @@ func (d *repeats) down() carried {
 
 // arrive moves what the stream has reached from the heap to the sorted list.
 func (d *repeats) arrive(next int64) {
-	for len(d.early_) > 0 && d.early_[0].from < next {
+	for len(d.pending) > 0 && d.pending[0].from < next {
 		c := d.down()
 		d.longest = max(d.longest, c.to-c.from)
 		d.sorted = append(d.sorted, c)
@@ -166,10 +170,10 @@ func (h *Half) release(off int64) {
 		d.longest = 0
 	}
 	d.late = prune(d.late, off)
-	if len(d.early_) == 0 && cap(d.early_) > keepCap {
-		d.early_ = nil
+	if len(d.pending) == 0 && cap(d.pending) > keepCap {
+		d.pending = nil
 	}
-	h.extra = len(d.early_)+len(d.sorted)+len(d.late) > 0
+	h.extra = len(d.pending)+len(d.sorted)+len(d.late) > 0
 }
 
 // prune removes what ends before off.
@@ -221,12 +225,15 @@ func (h *Half) Carriers(dst []uint64, from, to int64) []uint64 {
 	}
 	start := len(dst)
 	for i := h.covering(from + 1); i < len(h.passed); i++ {
-		if h.passed[i].own {
-			dst = append(dst, h.passed[i].frame)
+		if f := h.passed[i].carrier; f != nobody {
+			dst = append(dst, f)
 		}
 		if h.passed[i].to >= to {
 			break
 		}
+	}
+	if h.waiting > 0 && to > h.next {
+		dst = h.dis.held.carriers(dst, from, to)
 	}
 	if h.extra {
 		dst = h.dis.carriers(dst, h.next, from, to)
@@ -241,7 +248,7 @@ func (d *repeats) carriers(dst []uint64, next, from, to int64) []uint64 {
 		dst = overlapping(dst, d.late, from, to)
 	}
 	if to > next {
-		dst = overlapping(dst, d.early_, from, to)
+		dst = overlapping(dst, d.pending, from, to)
 	}
 	lo, hi := 0, len(d.sorted)
 	for lo < hi {

@@ -111,7 +111,7 @@ func (c *Conn) Pop(dir int, p *Piece) bool {
 		p.Frame, p.Time = c.frame, c.time
 		h.next += n
 		h.data = nil
-		h.pass(c.frame, c.time, true)
+		h.pass(c.frame, c.time, c.frame)
 		return true
 	}
 	if !h.more {

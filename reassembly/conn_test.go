@@ -1,6 +1,8 @@
 package reassembly_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,26 +13,26 @@ import (
 // octet behind the SYN, and the note expected of it.
 type step struct {
 	dir   int
-	off   int // the SYN is at -1
+	off   int64 // the SYN is at -1
 	data  string
 	cut   int // octets beyond the snap length
 	flags uint16
-	ack   int // offset in the other direction that is acknowledged, -1: none
+	ack   int64 // offset in the other direction that is acknowledged, -1: none
 	note  string
 }
 
-func data(off int, s string) step { return step{off: off, data: s, ack: 0} }
+func data[T int | int64](off T, s string) step { return step{off: int64(off), data: s} }
 
-func (s step) is(note string) step  { s.note = note; return s }
-func (s step) with(flag int) step   { s.flags |= uint16(flag); return s }
-func (s step) cutting(n int) step   { s.cut = n; return s }
-func acked(to int) step             { return step{dir: 1, ack: to} }
-func times(n int, s step) []step    { return repeat(nil, n, s) }
-func open() step                    { return step{off: -1, ack: -1}.with(syn) }
-func steps(parts ...[]step) []step  { return join(parts) }
-func one(s ...step) []step          { return s }
-func answer() step                  { return step{dir: 1, off: -1, ack: 0}.with(syn) }
-func ending(off int, s string) step { return data(off, s).with(fin) }
+func (s step) is(note string) step   { s.note = note; return s }
+func (s step) with(flag int) step    { s.flags |= uint16(flag); return s }
+func (s step) cutting(n int) step    { s.cut = n; return s }
+func acked[T int | int64](to T) step { return step{dir: 1, ack: int64(to)} }
+func times(n int, s step) []step     { return repeat(nil, n, s) }
+func open() step                     { return step{off: -1, ack: -1}.with(syn) }
+func steps(parts ...[]step) []step   { return join(parts) }
+func one(s ...step) []step           { return s }
+func answer() step                   { return step{dir: 1, off: -1, ack: 0}.with(syn) }
+func ending(off int, s string) step  { return data(off, s).with(fin) }
 
 func repeat(to []step, n int, s step) []step {
 	for range n {
@@ -207,6 +209,11 @@ func TestConn(t *testing.T) {
 			want:  "abcd@0#3 ef@4#3",
 		},
 		{
+			name:  "data behind a FIN that came first",
+			steps: one(open(), ending(4, "ef").is("early"), data(0, "abcd"), data(6, "xy").is("afterfin")),
+			want:  "abcd@0#3 ef@4#3",
+		},
+		{
 			name:  "FIN first, and the octets before it never",
 			steps: one(open(), data(0, "ab"), ending(5, ""), acked(6)),
 			now:   "ab@0#2",
@@ -273,6 +280,12 @@ func TestConn(t *testing.T) {
 			name:  "data behind the acknowledgement within the grace",
 			steps: steps(one(open(), data(0, "ab"), data(4, "ef").is("early")), times(20, acked(6)), one(data(2, "cd"))),
 			want:  "ab@0#2 cd@2#24 ef@4#24",
+		},
+		{
+			name: "a hole that is being filled gets new grace",
+			steps: steps(one(open(), data(0, "ab"), data(6, "gh").is("early")), times(20, acked(8)), one(data(2, "cd")),
+				times(20, acked(8)), one(data(4, "ef"))),
+			want: "ab@0#2 cd@2#24 ef@4#45 gh@6#45",
 		},
 		{
 			name: "only what was acknowledged is given up",
@@ -393,7 +406,7 @@ func TestConn_BothDirections(t *testing.T) {
 func TestConn_OneDirection(t *testing.T) {
 	r := newRig(t, 4<<20, 64<<20)
 	for i, s := range []step{data(0, "ab"), data(4, "ef"), data(6, "gh")} {
-		s.ack = 1000 * i
+		s.ack = int64(1000 * i)
 		r.step(s)
 	}
 	if h := r.conn.Half(0); h.StartKnown() || !h.Waiting() || r.conn.Half(1).Started() {
@@ -510,8 +523,94 @@ func TestConn_Counters(t *testing.T) {
 	}
 }
 
+// TestConn_GapsMerge gives up a hole octet by octet: it stays one hole for what
+// comes late.
+func TestConn_GapsMerge(t *testing.T) {
+	r := newRig(t, 4<<20, 64<<20)
+	r.step(open())
+	r.step(data(30, "z"))
+	for to := 1; to <= 20; to++ {
+		for r.conn.Half(0).Next() < int64(to) {
+			r.step(acked(to))
+		}
+	}
+	if got := notes(r.step(data(0, "a"))); got != "late" || r.conn.Half(0).Gaps != 20 {
+		t.Errorf("note %q, %d gaps", got, r.conn.Half(0).Gaps)
+	}
+}
+
+// TestConn_AckOnData takes an acknowledgement number of zero from a packet that
+// is in order itself.
+func TestConn_AckOnData(t *testing.T) {
+	r := newRig(t, 4<<20, 64<<20)
+	r.step(open())
+	r.step(data(0, "abcde"))
+	r.step(step{dir: 1, off: 0, data: "x", ack: -1})
+	r.step(step{dir: 1, off: 1, data: "y", ack: 5})
+	if got := r.conn.Half(0).Acked(); got != 5 {
+		t.Errorf("Acked %d, want 5", got)
+	}
+}
+
+// TestConn_Unseen acknowledges gigabytes that were not captured, and then
+// captures one more segment.
+func TestConn_Unseen(t *testing.T) {
+	r := newRig(t, 4<<20, 64<<20)
+	r.step(answer())
+	var to int64
+	for to < 5<<30 {
+		to += 1 << 24
+		r.step(acked(to))
+	}
+	if got := r.conn.Half(0).Acked(); got != to {
+		t.Fatalf("Acked %d, want %d", got, to)
+	}
+	r.step(data(to, "z"))
+	r.flush()
+	if got, want := r.got(0), fmt.Sprintf("gap%d@0#322:ended z@%d#322", to, to); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestConn_Unacknowledged sees gigabytes and no acknowledgement.
+func TestConn_Unacknowledged(t *testing.T) {
+	r := newRig(t, 4<<20, 64<<20)
+	r.step(open())
+	const size = 1 << 30
+	for i := range 9 {
+		if note := r.step(data(int64(i)*size, "").cutting(size)); note != 0 {
+			t.Fatalf("gigabyte %d: %s", i, notes(note))
+		}
+	}
+	if n := r.conn.Half(0).Next(); n != 9*size {
+		t.Errorf("Next %d", n)
+	}
+}
+
+// TestConn_CarriersAhead asks for octets that are not delivered yet.
+func TestConn_CarriersAhead(t *testing.T) {
+	r := newRig(t, 4<<20, 64<<20)
+	for _, s := range one(open(), data(4, "ef"), data(2, "cdef"), data(8, "i")) {
+		r.step(s)
+	}
+	for _, tt := range []struct {
+		from, to int64
+		want     []uint64
+	}{{0, 2, nil}, {0, 3, []uint64{3}}, {4, 5, []uint64{2, 3}}, {5, 9, []uint64{2, 3, 4}}, {6, 8, nil}, {5, 5, nil}} {
+		if got := r.conn.Half(0).Carriers(nil, tt.from, tt.to); !slices.Equal(got, tt.want) {
+			t.Errorf("Carriers(%d, %d) = %v, want %v", tt.from, tt.to, got, tt.want)
+		}
+	}
+	if f, at := r.conn.Half(0).Delivered(1); f != 0 || at != 0 {
+		t.Errorf("Delivered(1) = %d, %d before it is", f, at)
+	}
+}
+
 // TestConn_LongStream goes twice around the sequence numbers.
 func TestConn_LongStream(t *testing.T) {
+	if testing.Short() {
+		t.Skip("copies 4 GB")
+	}
 	const size = 1 << 20
 	r := newRig(t, 8<<20, 64<<20)
 	buf := make([]byte, size)

@@ -8,8 +8,7 @@ type disorder struct {
 	bytes int    // memory of the held segments
 	freed []byte // buffer of the piece handed out last
 
-	inGap bool   // held segments now delivered were released by a gap
-	frame uint64 // highest frame of a piece delivered while octets waited
+	frame uint64 // the least that a held segment is delivered with
 	time  int64
 
 	ripe, mark int64 // what was acknowledged for long, and since markAt
@@ -46,7 +45,6 @@ func (d *disorder) fill(h *Half, s *Segment, off, end int64) Note {
 		d.again(h, s, off, end)
 	}
 	h.set(s, from-off, to-off)
-	d.inGap = false
 	d.mark, d.ripe = 0, 0 // the hole is being filled: it gets new grace
 	h.more, h.plain = true, false
 	return note
@@ -59,7 +57,9 @@ func (d *disorder) early(h *Half, s *Segment, off, end int64) Note {
 	if fresh {
 		note |= OutOfOrder
 	}
-	d.ahead(h, s, off, end, fresh)
+	if note&Retransmission != 0 || len(s.Fragments) > 1 {
+		d.ahead(h, s, off, end, fresh)
+	}
 	return note
 }
 
@@ -99,7 +99,7 @@ func (d *disorder) hold(h *Half, s *Segment, off, from, end int64) bool {
 			stop = min(end, e.off)
 		}
 		if from >= stop {
-			from = max(from, e.end())
+			from = e.end()
 			at = d.held.after(at)
 			continue
 		}
@@ -120,7 +120,7 @@ func (d *disorder) hold(h *Half, s *Segment, off, from, end int64) bool {
 
 // unhold makes a piece of the first held segment if its turn has come, and
 // takes back the buffer of the one before.
-func (d *disorder) unhold(h *Half, c *Conn, p *Piece) bool {
+func (d *disorder) unhold(h *Half, p *Piece) bool {
 	if d.freed != nil {
 		h.budget.give(d.freed)
 		d.freed = nil
@@ -132,14 +132,9 @@ func (d *disorder) unhold(h *Half, c *Conn, p *Piece) bool {
 	if e.off > h.next {
 		return false
 	}
-	// Without a gap in front it was the packet at hand that made it
-	// deliverable; after a gap it is the one that carried it.
-	frame, time := e.frame, e.time
-	if !d.inGap && c.frame > frame {
-		frame, time = c.frame, c.time
-	}
-	frame, time = d.floor(frame, time)
+	frame, time := d.floor(e.frame, e.time)
 	*p = Piece{Kind: Data, Off: h.next, Frame: frame, Time: time}
+	carrier := e.frame
 	skip := h.next - e.off // not zero behind the captured part of a cut segment
 	if captured := int64(len(e.data)); skip < captured {
 		p.Len, p.Data = captured-skip, e.data[skip:]
@@ -154,12 +149,14 @@ func (d *disorder) unhold(h *Half, c *Conn, p *Piece) bool {
 		d.held.drop(h.budget)
 		h.waiting = d.held.n
 	}
-	h.pass(frame, time, false)
+	h.pass(frame, time, carrier)
 	return true
 }
 
 // floor keeps the frames of pieces from falling: what comes later in the stream
-// never was deliverable before what comes earlier.
+// was not deliverable before what comes earlier. The packet that fills a hole
+// raises it for all behind; behind a gap that leaves the packet that carried the
+// octets.
 func (d *disorder) floor(frame uint64, time int64) (uint64, int64) {
 	if frame > d.frame {
 		d.frame, d.time = frame, time
@@ -178,7 +175,6 @@ func (d *disorder) giveUp(h *Half, why GapReason, to int64, p *Piece) {
 	e := d.held.first()
 	frame, time := d.floor(e.frame, e.time)
 	*p = Piece{Kind: Gap, Off: h.next, Len: to - h.next, Frame: frame, Time: time, Reason: why}
-	d.inGap = true
 	d.gap(h, p)
 }
 
@@ -197,7 +193,7 @@ func (d *disorder) gap(h *Half, p *Piece) {
 		d.gapsLen = n + 1
 	}
 	h.next = to
-	h.pass(p.Frame, p.Time, false)
+	h.pass(p.Frame, p.Time, nobody)
 }
 
 // seen says what octets [from, to) below the next one are: of a gap, delivered

@@ -181,10 +181,10 @@ func (h *Half) ready(c *Conn, p *Piece) bool {
 		*p = Piece{Kind: Cut, Off: h.next, Len: n, Frame: c.frame, Time: c.time}
 		h.next += n
 		h.cut = 0
-		h.pass(p.Frame, p.Time, true)
+		h.pass(p.Frame, p.Time, c.frame)
 		return true
 	}
-	return h.dis != nil && h.dis.unhold(h, c, p)
+	return h.dis != nil && h.dis.unhold(h, p)
 }
 
 // settle notes whether the next segment may take the short way.

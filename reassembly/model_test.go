@@ -342,7 +342,7 @@ func (m *model) carriersAt(h *reassembly.Half, rng *rand.Rand) {
 
 // TestModel compares random histories with the slow model, octet for octet.
 func TestModel(t *testing.T) {
-	seeds := uint64(6000)
+	seeds := uint64(4000)
 	if testing.Short() {
 		seeds = 600
 	}

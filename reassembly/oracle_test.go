@@ -35,7 +35,7 @@ func (s *sink) ReassemblyComplete(oracle.AssemblerContext) bool { return true }
 // TestOracle compares with gopacket's assembler, away from its known faults:
 // no wrap, no loss, copies that agree, none that overlap in part.
 func TestOracle(t *testing.T) {
-	seeds := uint64(1000)
+	seeds := uint64(400)
 	if testing.Short() {
 		seeds = 100
 	}

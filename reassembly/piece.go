@@ -49,7 +49,7 @@ type Piece struct {
 	Data []byte
 	// Frame is the frame with which the piece became deliverable in order, and
 	// Time its capture time in nanoseconds since the Unix epoch. After a gap it
-	// is the frame that carried the octets.
+	// is the frame that carried the octets. It never falls within a half-stream.
 	Frame uint64
 	Time  int64
 	// Reason tells why a Gap was declared.
@@ -88,11 +88,13 @@ type Note uint16
 
 // What may be said of a segment; several may hold at once.
 const (
-	// Retransmission: at least one octet had been captured before.
+	// Retransmission: at least one octet had been carried before.
 	Retransmission Note = 1 << iota
 	// OutOfOrder: it came before octets that precede it.
 	OutOfOrder
-	// KeepAlive: nothing or one octet just below the next expected one.
+	// KeepAlive: nothing or one octet just below the next expected one, which is
+	// not known to be unacknowledged. It counts neither as a retransmission nor
+	// as a carrier: its octet may be garbage (RFC 1122 4.2.3.6).
 	KeepAlive
 	// Conflict: octets differ from an earlier copy that is still held.
 	Conflict

@@ -174,3 +174,14 @@ func (q *queue) drop(b *Budget) {
 		b.giveBlock(k)
 	}
 }
+
+// carriers appends the frames whose octets of [from, to) wait.
+func (q *queue) carriers(dst []uint64, from, to int64) []uint64 {
+	for p := q.seek(from); ; p = q.after(p) {
+		e := q.at(p)
+		if e == nil || e.off >= to {
+			return dst
+		}
+		dst = append(dst, e.frame)
+	}
+}

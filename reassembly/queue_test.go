@@ -122,8 +122,8 @@ func TestBounds(t *testing.T) {
 			send(0)
 		}
 	}
-	if len(h.dis.early_) > maxEarly+1 || len(h.dis.late) > maxAgain {
-		t.Errorf("%d early and %d late carriers", len(h.dis.early_), len(h.dis.late))
+	if len(h.dis.pending) > maxEarly+1 || len(h.dis.late) > maxAgain {
+		t.Errorf("%d early and %d late carriers", len(h.dis.pending), len(h.dis.late))
 	}
 	send(12) // new octets are remembered nevertheless
 	last := s.Frame
@@ -140,8 +140,37 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%d deliveries", len(h.passed))
 	}
 	h.Release(h.Next())
-	if h.extra || cap(h.passed)+cap(h.dis.late)+cap(h.dis.early_)+cap(h.dis.sorted) > 4*keepCap {
-		t.Errorf("lists keep %d %d %d %d", cap(h.passed), cap(h.dis.late), cap(h.dis.early_), cap(h.dis.sorted))
+	if h.extra || cap(h.passed)+cap(h.dis.late)+cap(h.dis.pending)+cap(h.dis.sorted) > 4*keepCap {
+		t.Errorf("lists keep %d %d %d %d", cap(h.passed), cap(h.dis.late), cap(h.dis.pending), cap(h.dis.sorted))
+	}
+}
+
+// TestHeld bounds the number of held segments, and comes back to the short way
+// when none is left.
+func TestHeld(t *testing.T) {
+	var c Conn
+	c.Init(NewBudget(1<<30, 1<<30))
+	s := Segment{Flags: FlagSYN}
+	c.Push(0, &s)
+	h := c.Half(0)
+	if !h.plain {
+		t.Error("not plain at the start")
+	}
+	s.Flags, s.Data, s.Len = FlagACK, []byte{1}, 1
+	var p Piece
+	for i := range maxHeld + 100 {
+		s.Seq, s.Frame = uint32(2*i)+2, uint64(i)+1
+		c.Push(0, &s)
+		for c.Pop(0, &p) {
+		}
+		if want := min(i+1, maxHeld); h.waiting != want || h.plain || !h.more {
+			t.Fatalf("%d held segments, want %d", h.waiting, want)
+		}
+	}
+	for c.Flush(0, &p) {
+	}
+	if !h.plain || h.more || len(h.dis.held.dir) != 0 || h.dis.bytes != 0 {
+		t.Errorf("at the end plain %v, more %v, %d octets", h.plain, h.more, h.dis.bytes)
 	}
 }
 

@@ -51,15 +51,15 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	if d.markers {
 		d.listMarkers(f, lead)
 	}
+	d.cut(f, lead, n)
 	if whole && d.framing == Unknown {
 		d.proveFraming(f)
 	}
-	d.cut(f, lead, n)
 	f.Sync, d.seek.found = d.seek.found, InSync
 
 	switch {
 	case f.CRCStatus == CRCGood:
-		d.suspect = d.suspect[:0]
+		d.trusty()
 	case whole && !d.seek.force && !d.cfg.Grammar.Light(f.Head, n):
 		// Is it an odd FPDU in a good chain, or is the place lost? What
 		// follows tells.
@@ -68,11 +68,13 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 		d.seek.odd = d.off + int64(f.Size)
 		return None, false
 	case f.CRCStatus == CRCBad:
-		d.susOff, d.suspect = d.off, append(d.suspect[:0], w...)
+		d.trusty()
+		d.susOff, d.suspect = d.off, d.cfg.Memory.add(d.suspect, w)
 	default:
-		d.suspect = d.suspect[:0]
+		d.trusty()
 	}
 	d.seek.force = false
+	d.unsure = !whole && d.cfg.Markers == Unknown
 	d.off += int64(f.Size)
 	return Got, true
 }
@@ -110,7 +112,14 @@ func (d *Decoder) betrayed(w []byte, n int) bool {
 		plain := d.begins(after, off)
 		d.markers, d.hasGrid, d.grid = true, true, d.off+int64(p)
 		skip := d.size(d.off, n) - len(w)
-		if !plain && skip <= len(after) && d.begins(after[skip:], off+int64(skip)) {
+		if skip >= crcSize && skip <= len(after) && d.cfg.CRC != No {
+			rest := after[:skip-crcSize]
+			sum := crc32.Update(crc32.Checksum(w, castagnoli), castagnoli, rest)
+			if sum == binary.LittleEndian.Uint32(after[len(rest):]) {
+				return true
+			}
+		}
+		if !plain && (hadGrid || d.ended && skip == len(after) || skip <= len(after) && d.begins(after[skip:], off+int64(skip))) {
 			return true
 		}
 		d.markers, d.hasGrid, d.grid = false, hadGrid, grid
@@ -150,7 +159,8 @@ func (d *Decoder) unread(w []byte) {
 		d.rd -= len(w)
 		return
 	}
-	d.buf = append(d.buf[:0], w...)
+	d.empty()
+	d.keep(w)
 }
 
 // listMissing lists the missing octets of the FPDU and forgets them.
@@ -210,10 +220,10 @@ func (d *Decoder) cut(f *FPDU, lead, n int) {
 		return
 	}
 	if d.cfg.Gather && whole {
-		d.full = d.strip(d.full[:0], f.Wire, f.Offset, from, n+f.PadLen)
-		f.ULPDU = d.full[:n]
+		full := d.strip(d.scratch(n + f.PadLen)[:0], f.Wire, f.Offset, from, n+f.PadLen)
+		f.ULPDU = full[:n]
 		f.Head = f.ULPDU[:min(n, headSize)]
-		copy(f.Pad[:], d.full[n:])
+		copy(f.Pad[:], full[n:])
 		return
 	}
 	f.Head = d.strip(d.head[:0], have, f.Offset, from, min(n, headSize))

@@ -50,6 +50,8 @@ type Config struct {
 	Trusted bool
 	// Gather asks for the whole ULPDU of every FPDU that was captured whole.
 	Gather bool
+	// Memory lends the buffers; nil lets each decoder have its own.
+	Memory *Memory
 	// Grammar must be given.
 	Grammar *Grammar
 }
@@ -96,6 +98,7 @@ type Decoder struct {
 	rd    int
 	holes []hole
 
+	unsure  bool   // the last FPDU had a hole: markers in it may not be known of
 	suspect []byte // the last FPDU, if its CRC was bad: its length may be wrong
 	susOff  int64
 
@@ -112,10 +115,11 @@ type Decoder struct {
 // Reset readies the decoder for a direction whose next octet has the offset.
 // Buffers are kept.
 func (d *Decoder) Reset(cfg Config, off int64) {
+	d.Free()
 	f := FPDU{Missing: d.FPDU.Missing, Markers: d.FPDU.Markers}
 	*d = Decoder{
 		FPDU: f, cfg: cfg, off: off, gapAt: -1,
-		buf: d.buf[:0], full: d.full[:0], suspect: d.suspect[:0], holes: d.holes[:0],
+		buf: d.buf, full: d.full[:0], suspect: d.suspect, holes: d.holes[:0],
 		crc: cfg.CRC == Yes, markers: cfg.Markers == Yes, hasGrid: cfg.Start, grid: off,
 	}
 	if cfg.AfterGap {
@@ -166,6 +170,9 @@ func (d *Decoder) Next() Event {
 			d.off, d.jumpTo = d.jumpTo, 0
 			d.startSeek(d.off, true)
 		}
+		if ev == None && len(d.buf) > 0 && d.cfg.Memory.over() {
+			d.starve()
+		}
 		return ev
 	}
 }
@@ -181,7 +188,7 @@ func (d *Decoder) step() (ev Event, done bool) {
 	case d.rd < len(d.buf):
 		return d.buffered()
 	}
-	d.buf, d.rd = d.buf[:0], 0
+	d.empty()
 	if len(d.in) > 0 {
 		return d.direct()
 	}
@@ -195,7 +202,7 @@ func (d *Decoder) step() (ev Event, done bool) {
 // direct frames an FPDU that lies whole in the input, without a copy.
 func (d *Decoder) direct() (Event, bool) {
 	lead := d.lead(d.off)
-	if len(d.in) >= lead+lengthSize && len(d.suspect) == 0 {
+	if len(d.in) >= lead+lengthSize && len(d.suspect) == 0 && !d.unsure {
 		n := int(binary.BigEndian.Uint16(d.in[lead:]))
 		if size := d.size(d.off, n); size <= len(d.in) {
 			w := d.in[:size:size]
@@ -214,7 +221,7 @@ func (d *Decoder) take(n int) {
 		return
 	}
 	d.compact()
-	d.buf = append(d.buf, d.in[:n]...)
+	d.keep(d.in[:n])
 	d.in = d.in[n:]
 }
 
@@ -243,13 +250,20 @@ func (d *Decoder) buffered() (Event, bool) {
 	}
 	n := int(binary.BigEndian.Uint16(b[lead:]))
 	size := d.size(d.off, n)
-	if len(d.suspect) > 0 {
-		if wait, bad := d.implausible(lead, n, size); bad {
+	if len(d.suspect) > 0 || d.unsure {
+		wait, bad := d.implausible(lead, n, size)
+		switch {
+		case bad && len(d.suspect) > 0:
 			d.rewind()
 			return None, false
-		} else if wait {
+		case bad:
+			d.unsure = false
+			d.startSeek(d.off, true)
+			return None, false
+		case wait:
 			return d.rest()
 		}
+		d.unsure = false
 	}
 	d.take(max(size, d.await))
 	b = d.buf[d.rd:]
@@ -280,10 +294,11 @@ func (d *Decoder) implausible(lead, n, size int) (wait, bad bool) {
 
 // rewind goes back into the FPDU with the bad CRC: its length was wrong.
 func (d *Decoder) rewind() {
-	b := append(d.suspect, d.buf[d.rd:]...)
-	d.suspect = d.buf[:0]
+	b := d.cfg.Memory.add(d.suspect, d.buf[d.rd:])
+	d.suspect = nil
 	end := d.off // everything before was handed out
-	d.buf, d.rd, d.off = b, 0, d.susOff
+	d.empty()
+	d.buf, d.off = b, d.susOff
 	d.startSeek(d.susOff+1, false)
 	d.seek.lost = end
 }
@@ -303,7 +318,8 @@ func (d *Decoder) rest() (Event, bool) {
 		return d.unframed(d.off, d.off+int64(len(b)))
 	}
 	n := int(binary.BigEndian.Uint16(b[lead:]))
-	if !d.cfg.Grammar.Light(d.headOf(b, lead, n), n) {
+	head := d.headOf(b, lead, n)
+	if !d.cfg.Grammar.Light(head, n) || len(head) >= min(n, minHead) && !d.cfg.Grammar.Strict(head, n) {
 		d.startSeek(d.off+1, false)
 		d.seek.lost = d.off
 		return None, false
@@ -312,12 +328,12 @@ func (d *Decoder) rest() (Event, bool) {
 	// swallowed, so look inside.
 	size := d.size(d.off, n)
 	have := int64(len(b))
-	w := make([]byte, size)
+	w := d.scratch(size)
 	copy(w, b)
 	off := d.off
 	d.holes = append(d.holes, hole{off + have, off + int64(size)})
 	ev, done := d.accept(w, lead, n)
-	d.suspect = d.suspect[:0]
+	d.trusty()
 	d.off, d.holes = off, d.holes[:0]
 	d.startSeek(off+1, false)
 	d.seek.lost = off + have
@@ -338,8 +354,9 @@ func (d *Decoder) unframed(from, to int64) (Event, bool) {
 // drop forgets all octets.
 func (d *Decoder) drop() {
 	d.off += int64(len(d.buf) - d.rd + len(d.in))
-	d.buf, d.rd, d.in = d.buf[:0], 0, nil
-	d.holes, d.suspect = d.holes[:0], d.suspect[:0]
+	d.empty()
+	d.trusty()
+	d.in, d.holes = nil, d.holes[:0]
 }
 
 // lead is the size of the marker in front of an FPDU at the offset, or 0.

@@ -119,3 +119,92 @@ func TestFraming_LateMarkers(t *testing.T) {
 		}
 	}
 }
+
+// feed hands over a stream of which octets [from, to) are missing.
+func feed(d *Decoder, stream []byte, from, to int) []got {
+	d.Write(stream[:from])
+	out := collect(d, nil)
+	d.Missing(int64(to-from), true)
+	out = collect(d, out)
+	d.Write(stream[to:])
+	out = collect(d, out)
+	d.End()
+	return collect(d, out)
+}
+
+// TestHole_InLeadingMarker loses octets of a marker in front of an FPDU: the
+// FPDU is there and begins with the marker.
+func TestHole_InLeadingMarker(t *testing.T) {
+	for _, crc := range []bool{false, true} {
+		for from := range 4 {
+			e := Encoder{Markers: true, CRC: crc}
+			var stream []byte
+			for i := range 8 {
+				stream = e.Append(stream, write(uint64(i)<<20, pattern(i, 50)))
+			}
+			var d Decoder
+			d.Reset(Config{Markers: Yes, CRC: TriOf(crc), Start: true, Trusted: true, Grammar: testGrammar}, 0)
+			out := feed(&d, stream, from, 4)
+			if len(out) != 8 || out[0].Offset != 0 || out[0].Size != 76 {
+				t.Errorf("CRC %t, octets from %d: %d FPDUs at %v", crc, from, len(out), offsets(out))
+			}
+		}
+	}
+}
+
+// TestHole_CRCFieldsOfZeros has CRC fields that nobody filled in: they look like
+// markers in front of the FPDUs behind them, but are none.
+func TestHole_CRCFieldsOfZeros(t *testing.T) {
+	var e Encoder
+	var stream []byte
+	for i := range 6 {
+		stream = e.Append(stream, write(uint64(i)<<20, pattern(i, 30)))
+	}
+	size := len(stream) / 6
+	var d Decoder
+	d.Reset(Config{Markers: Unknown, Trusted: true, AfterGap: true, Grammar: testGrammar}, 100)
+	for _, g := range feed(&d, stream[20:], 3*size, 3*size+10) {
+		if at := int(g.Offset) - 100 + 20; at%size != 0 || g.Size != size {
+			t.Errorf("FPDU of %d octets at %d", g.Size, at)
+		}
+	}
+}
+
+// TestHole_AtTheEnd has a hole with nothing behind it, as an open window of the
+// search.
+func TestHole_AtTheEnd(t *testing.T) {
+	for n := range 40 {
+		var d Decoder
+		d.Reset(Config{Markers: Yes, CRC: Yes, Start: true, Trusted: true, Grammar: testGrammar}, 0)
+		d.Write([]byte{0, 0, 0, 0, 0})
+		collect(&d, nil)
+		d.Missing(int64(500+n), true)
+		collect(&d, nil)
+		d.End()
+		if out := collect(&d, nil); len(out) > 0 {
+			t.Errorf("hole of %d: FPDUs at %v", 500+n, offsets(out))
+		}
+	}
+}
+
+// TestHole_ImpossibleLength has a hole just behind an ULPDU_Length that cannot
+// be: no FPDU, not even a partial one.
+func TestHole_ImpossibleLength(t *testing.T) {
+	e := Encoder{CRC: true}
+	stream := e.Append(nil, write(1, pattern(1, 30)))
+	first := len(stream)
+	stream = append(stream, 0, 3, 9, 9)
+	hole := len(stream)
+	stream = append(stream, make([]byte, 60)...)
+	behind := len(stream)
+	e.Offset = int64(behind)
+	for i := range 3 {
+		stream = e.Append(stream, write(uint64(i)<<20, pattern(i, 30)))
+	}
+	var d Decoder
+	d.Reset(Config{Markers: No, CRC: Yes, Start: true, Trusted: true, Grammar: testGrammar}, 0)
+	out := feed(&d, stream, hole, behind)
+	if at := offsets(out); len(at) != 4 || at[0] != 0 || at[1] != int64(behind) {
+		t.Errorf("FPDUs at %v, the hole ends at %d, the first at %d", at, behind, first)
+	}
+}

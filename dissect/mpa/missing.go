@@ -24,7 +24,7 @@ func (d *Decoder) Missing(n int64, gap bool) {
 	default:
 		d.compact()
 		d.holes = append(d.holes, hole{at, at + n})
-		d.buf = append(d.buf, zeros[:n]...)
+		d.keep(zeros[:n])
 	}
 }
 

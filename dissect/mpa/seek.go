@@ -70,7 +70,8 @@ func (d *Decoder) startSeek(from int64, afterGap bool) {
 	s := &d.seek
 	s.on, s.anchored, s.afterGap = true, false, afterGap
 	s.lost, s.at, s.odd, s.force = from, from, 0, false
-	d.suspect = d.suspect[:0]
+	d.unsure = false
+	d.trusty()
 }
 
 // verdict of a trial.
@@ -87,7 +88,7 @@ func (d *Decoder) search() (Event, bool) {
 	s := &d.seek
 	if len(d.in) > 0 {
 		d.compact()
-		d.buf = append(d.buf, d.in...)
+		d.keep(d.in)
 		d.in = nil
 	}
 	if s.anchored {
@@ -431,6 +432,9 @@ func (d *Decoder) anchor() (Event, bool) {
 		}
 	}
 	d.markers = choice
+	if chosen {
+		d.framing = TriOf(choice) // the very first FPDU begins with a marker if there are any
+	}
 	s.on, s.anchored = false, false
 	return None, false
 }

@@ -34,8 +34,10 @@ type rawCase struct {
 //   - "request and first FPDU in one segment": no Reply ever came. The FPDU is
 //     there all the same.
 //   - "p2p zero-length send only": the Reply asks for a Write all the same.
-//   - "ULPDU length 65535 announced", "half an FPDU then FIN": the rest was never
-//     sent; what was is an FPDU that can't be verified.
+//   - "ULPDU length 65535 announced": more than RFC 5044 3 allows, and the rest
+//     never came, so nothing shows that these octets are an FPDU.
+//   - "half an FPDU then FIN": an FPDU by all that is there, which can't be
+//     verified.
 //   - "FPDU in one byte segments": the CRC is good, the driver's Terminate is its
 //     own fault.
 //   - "terminate from us": the initiator's first FPDU; peer-to-peer was not asked
@@ -90,7 +92,7 @@ var rawCases = []rawCase{
 	{name: "send with SE", request: "50/2+4", reply: "5002000400040004", sent: []string{"SendSE 0/1/0+16 ok"}, end: "fin initiator"},
 	{name: "ULPDU length 0", request: "50/2+4", reply: "5002000400040004", sent: []string{"empty ok"}, end: "fin initiator"},
 	{name: "ULPDU length 4", request: "50/2+4", reply: "5002000400040004", sent: []string{"Send short ok"}, end: "fin initiator"},
-	{name: "ULPDU length 65535 announced", request: "50/2+4", reply: "5002000400040004", sent: []string{"Send 0/1/0+65517 unverifiable"}, answers: []string{"41470000000000000002000000010000000021020300ffed414300000000000000000000000100000000"}, means: "DDP/untagged: Invalid MSN, no buffer available", end: "fin responder"},
+	{name: "ULPDU length 65535 announced", request: "50/2+4", reply: "5002000400040004", sent: []string{"40 octets"}, answers: []string{"41470000000000000002000000010000000021020300ffed414300000000000000000000000100000000"}, means: "DDP/untagged: Invalid MSN, no buffer available", end: "fin responder"},
 	{name: "terminate from us", request: "50/2+4", reply: "5002000400040004", sent: []string{"Terminate 2/1/0+4 ok"}, end: "fin responder"},
 	{name: "FPDU in one byte segments", request: "50/2+4", reply: "5002000400040004", sent: []string{"Send 0/1/0+16 ok"}, answers: []string{"41470000000000000002000000010000000002020000"}, means: "MPA: CRC error", end: "fin responder"},
 	{name: "half an FPDU then FIN", request: "50/2+4", reply: "5002000400040004", sent: []string{"Send 0/1/0+16 unverifiable"}, end: "fin initiator"},
@@ -150,6 +152,8 @@ func (c *rawCase) check(t *testing.T, d *dissection, hs []*half, conn int) {
 			if s := p.str("iwd.term.swapped_name"); s != "" {
 				means = append(means, s)
 			}
+		case p.Kind == "streaming" && p.Dir == "i2r":
+			sent = append(sent, fmt.Sprintf("%d octets", p.Length))
 		default:
 			t.Errorf("pdu %d is a %s of direction %s", p.PDU, p.Kind, p.Dir)
 		}

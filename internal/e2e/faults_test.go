@@ -59,8 +59,18 @@ var faults = []fault{
 	},
 	{
 		name:     "an FPDU that was never finished is not shown",
-		reason:   "it waits for the rest of the FPDU and never dissects what is there",
+		reason:   "it waits for the rest of the FPDU and never dissects what is there, be it an FPDU or octets outside MPA",
 		captures: map[string]int{rawCapture: 2},
+	},
+	{
+		name:     "an FPDU whose length field is split over segments is not seen",
+		reason:   "it needs the length in one segment; here each octet has its own",
+		captures: map[string]int{rawCapture: 1},
+	},
+	{
+		name:     "a DDP header that is cut short is shown only up to the DDP version",
+		reason:   "it throws at the end of the ULPDU, before the RDMAP octet that is there",
+		captures: map[string]int{rawCapture: 1},
 	},
 	{
 		name:     "private data longer than 512 octets ends the dissection",
@@ -101,10 +111,20 @@ func (c *comparison) unseen(p *pduRecord) bool {
 		return c.fault("an FPDU after the Request in its segment is not seen")
 	case outcome == "rejected" && p.Kind == "fpdu":
 		return c.fault("FPDUs after a reject are not seen")
+	case p.Kind == "fpdu" && c.startsWith(p, 1):
+		return c.fault("an FPDU whose length field is split over segments is not seen")
+	case p.Kind == "streaming":
+		return c.fault("an FPDU that was never finished is not shown")
 	case p.str("iwd.captured") == "partial" && len(c.d.frame(p.Frames[0]).Notes) == 0:
 		return c.fault("an FPDU that was never finished is not shown")
 	}
 	return false
+}
+
+// startsWith tells whether the first frame of a PDU has only n octets of it.
+func (c *comparison) startsWith(p *pduRecord, n int64) bool {
+	carries := c.d.frame(p.Frames[0]).Carries
+	return len(carries) == 1 && carries[0].Part == "start" && carries[0].Length == n
 }
 
 func (c *comparison) outcome(conn int) string {
@@ -163,6 +183,10 @@ func (c *comparison) lacking(p *pduRecord) (names []string) {
 			}
 		}
 		return names
+	case p.Fields["iwd.malformed"] != nil:
+		if c.fault("a DDP header that is cut short is shown only up to the DDP version") {
+			names = append(names, "iwarp_rdma.version", "iwarp_rdma.rsv", "iwarp_rdma.opcode")
+		}
 	case p.Kind == "mpa_request" && p.num("iwarp_mpa.pdlength") > 512:
 		if c.fault("private data longer than 512 octets ends the dissection") {
 			names = append(names, "iwarp_mpa.pdlength", "iwarp_mpa.privatedata")

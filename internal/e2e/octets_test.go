@@ -236,7 +236,8 @@ func startup(b []byte) (length int, flags byte) {
 
 // frame walks a stream that has no markers. It ends where the length of the next
 // FPDU was not captured, or where the stream ends within an FPDU; such a rest is
-// an FPDU of its own when the sender had closed the stream.
+// an FPDU of its own when the sender had closed the stream and RFC 5044 3 allows
+// its length.
 func (h *half) frame() (out []fpdu) {
 	start, _ := startup(h.octets)
 	return h.frameFrom(start)
@@ -248,7 +249,7 @@ func (h *half) frameFrom(start int) (out []fpdu) {
 		n := int(binary.BigEndian.Uint16(h.octets[at:]))
 		size := (2+n+3)/4*4 + 4
 		end := at + size
-		if end > len(h.octets) && !h.fin {
+		if end > len(h.octets) && (!h.fin || n > 64768) {
 			break
 		}
 		f := fpdu{offset: int64(at - start), length: int64(size)}

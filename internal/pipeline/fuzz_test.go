@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -92,6 +93,34 @@ func FuzzPipeline(f *testing.F) {
 	})
 }
 
+// mistakes are inputs of FuzzStream that once went wrong.
+var mistakes = []struct {
+	name               string
+	seed               uint64
+	cuts, drops, flips []byte
+}{
+	{"small FPDU behind a hole", 15, []byte("\x0190\xc80"), []byte("80C"), []byte{}},
+	{"hole over a length", 86, []byte("0"), []byte("80%"), []byte{}},
+	{"one octet of the first marker lost", 4, []byte{}, []byte("H\xd3\x82"), []byte{}},
+	{"Reply lost, markers asked for", 46, []byte("X"), []byte("\t\x03"), []byte{}},
+	{"CRC of zeros like a marker", 2, []byte{1, 2, 3}, []byte{1, 2, 3}, []byte{}},
+	{"hole that ends where nothing follows", 1, []byte("*"), []byte("W\x90\x06W\xa9\xa3{4\t\x03"), []byte("W\x90\x06")},
+	{"Request lost, first marker seen", 6, []byte("\x01\x02\x03\xc8\a"), []byte("\x82\xe2/\x00\x00\x10\x00"), []byte{}},
+	{"first FPDU with a marker and a hole", 3, []byte("\x01\x02\x03\xc8\a["), []byte("\r\x99I\x1b\xcd4"), []byte{}},
+	{"last FPDU is the first with a marker", 43, []byte("\x16\xcf\x1b\xe4\xd1\x05"), []byte("\x16\xcf\x1b\xe4\xd1\x05xz"), []byte{}},
+	{"unknown marker in a hole", 5, []byte("(\x02"), []byte("(\x02\x03\xc8((\x01(("), []byte{}},
+	{"last FPDU is the first with a marker, no CRCs", 4, []byte("86666"), []byte("86666660B"), []byte("\x01\x13")},
+	{"Reply with a hole tells the roles", 77, []byte("8\x05\xff"), []byte("8\x05\xff\xff\x056B06"), []byte("\x01\x13")},
+	{"Request with a hole tells of markers", 15, []byte("\a\x02\x03\xc8\x01["), []byte("\a\x02\x03\xc8\x01["), []byte{}},
+}
+
+// TestStream_Mistakes keeps them right.
+func TestStream_Mistakes(t *testing.T) {
+	for _, m := range mistakes {
+		t.Run(m.name, func(t *testing.T) { lossyStream(t, m.seed, m.cuts, m.drops, m.flips) })
+	}
+}
+
 // FuzzStream cuts a valid connection anywhere, loses packets and turns bits.
 // Nothing may panic, and what is not damaged must be found.
 func FuzzStream(f *testing.F) {
@@ -100,53 +129,46 @@ func FuzzStream(f *testing.F) {
 		f.Add(seed, []byte{255}, []byte{9, 3}, []byte{})
 		f.Add(seed, []byte{100, 0}, []byte{}, []byte{30, 1, 2})
 	}
-	// A small FPDU behind a hole, in a stream with markers whose Reply is lost.
-	f.Add(uint64(15), []byte("\x0190\xc80"), []byte("80C"), []byte{})
-	// The Reply is lost and the FPDUs behind it have markers; another hole lies
-	// over a length.
-	f.Add(uint64(86), []byte("0"), []byte("80%"), []byte{})
-	// One octet of the first marker is lost.
-	f.Add(uint64(4), []byte{}, []byte("H\xd3\x82"), []byte{})
-	// The Reply is lost, and the Request asks for markers.
-	f.Add(uint64(46), []byte("X"), []byte("\t\x03"), []byte{})
-	// CRC fields of zeros look like markers, up to the next hole.
-	f.Add(uint64(2), []byte{1, 2, 3}, []byte{1, 2, 3}, []byte{})
-	// A hole that ends where nothing follows yet.
-	f.Add(uint64(1), []byte("*"), []byte("W\x90\x06W\xa9\xa3{4\t\x03"), []byte("W\x90\x06"))
-	f.Fuzz(func(t *testing.T, seed uint64, cuts, drops, flips []byte) {
-		d := talk(seed % 1000)
-		ps := cut(d, cuts)
-		n := tracetest.Net{V6: seed%2 == 0, ISN: [2]uint32{uint32(seed), uint32(seed >> 16)}}
-		for i, v := range drops[:min(len(drops), 8)] {
-			// The handshake stays: it says where offsets count from.
-			at := 3 + (int(v)+37*i)%(len(ps)-3)
-			ps = append(ps[:at:at], ps[at+1:]...)
-			if len(ps) == 3 {
-				return
-			}
-		}
-		fs := n.Frames(ps)
-		for i := 0; i+2 < len(flips) && i < 24; i += 3 {
-			b := fs[int(flips[i])%len(fs)].Data
-			b[(int(flips[i+1])*3+54)%len(b)] ^= 1 << (flips[i+2] & 7)
-		}
-		r := tracerun.Run(t, pipeline.Options{}, fs)
-		if len(flips) < 3 && len(drops) == 0 {
-			for side := range 2 {
-				var got []string
-				for _, p := range r.Of(0, trace.Dir(side^d.Initiator)) {
-					got = append(got, tracetest.Brief(p))
-				}
-				if diff := tracetest.Diff(got, d.Want(side)); diff != "" {
-					t.Fatalf("side %d: %s", side, diff)
-				}
-			}
+	for _, m := range mistakes {
+		f.Add(m.seed, m.cuts, m.drops, m.flips)
+	}
+	f.Fuzz(lossyStream)
+}
+
+// lossyStream is the body of FuzzStream.
+func lossyStream(t *testing.T, seed uint64, cuts, drops, flips []byte) {
+	d := talk(seed % 1000)
+	ps := cut(d, cuts)
+	n := tracetest.Net{V6: seed%2 == 0, ISN: [2]uint32{uint32(seed), uint32(seed >> 16)}}
+	for i, v := range drops[:min(len(drops), 8)] {
+		// The handshake stays: it says where offsets count from.
+		at := 3 + (int(v)+37*i)%(len(ps)-3)
+		ps = append(ps[:at:at], ps[at+1:]...)
+		if len(ps) == 3 {
 			return
 		}
-		if len(flips) < 3 {
-			invented(t, r, d)
+	}
+	fs := n.Frames(ps)
+	for i := 0; i+2 < len(flips) && i < 24; i += 3 {
+		b := fs[int(flips[i])%len(fs)].Data
+		b[(int(flips[i+1])*3+54)%len(b)] ^= 1 << (flips[i+2] & 7)
+	}
+	r := tracerun.Run(t, pipeline.Options{}, fs)
+	if len(flips) < 3 && len(drops) == 0 {
+		for side := range 2 {
+			var got []string
+			for _, p := range r.Of(0, trace.Dir(side^d.Initiator)) {
+				got = append(got, tracetest.Brief(p))
+			}
+			if diff := tracetest.Diff(got, d.Want(side)); diff != "" {
+				t.Fatalf("side %d: %s", side, diff)
+			}
 		}
-	})
+		return
+	}
+	if len(flips) < 3 {
+		invented(t, r, d)
+	}
 }
 
 // cut plays a dialog in segments whose sizes the octets choose.
@@ -185,10 +207,13 @@ func invented(t *testing.T, r *tracerun.Result, d *tracetest.Dialog) {
 			}
 			for _, p := range r.Of(c.Number, dir) {
 				to, ok := sent[side][p.From]
-				if !ok && d.Markers[dir] && !c.Side[1-dir].HasStartup {
+				if !ok && d.Markers[side^d.Initiator] && !c.Negotiated {
 					// Nobody knows of markers yet: the one in front is not
 					// seen as such.
 					to, ok = sent[side][p.From-4]
+				}
+				if f := p.FPDU; ok && !c.Negotiated && f != nil && (f.Captured == mpa.Partial || d.Markers[side^d.Initiator] && !d.CRC) {
+					to = p.From + p.Length // one does not know of markers yet, or of those in the hole
 				}
 				if p.Kind != trace.KindStreaming && (!ok || p.From+p.Length != to) {
 					t.Fatalf("invented: %s", tracetest.Line(p))

@@ -24,6 +24,8 @@ type Options struct {
 	// memory; 0 stands for the default.
 	MaxConnections                  int
 	ReorderBytes, TotalReorderBytes int
+	// DecoderBytes bounds the octets of unfinished FPDUs and of searches.
+	DecoderBytes int
 	// Count ends the run after that many frames, if it is not 0.
 	Count uint64
 	// Lean leaves out what only the records of PDUs need: the frames that
@@ -38,6 +40,7 @@ const (
 	DefaultConnections  = 100_000
 	DefaultReorder      = 4 << 20
 	DefaultTotalReorder = 64 << 20
+	DefaultDecoder      = 256 << 20
 	// maxRecords is the number of ended connections that carried iWARP whose
 	// records are kept.
 	maxRecords = 100_000
@@ -82,9 +85,11 @@ type Totals struct {
 	// those of them whose record could not be kept.
 	Evicted, RecordsDropped uint64
 	PDUs                    uint64
-	Errors                  uint64
-	FirstTime, LastTime     int64
-	IP                      packet.FragmentStats
+	// Starved counts directions that lost their place to bound memory.
+	Starved             uint64
+	Errors              uint64
+	FirstTime, LastTime int64
+	IP                  packet.FragmentStats
 }
 
 // Run analyses one capture.
@@ -113,8 +118,12 @@ func New(opt Options, sink Sink) *Run {
 	if opt.TotalReorderBytes == 0 {
 		r.opt.TotalReorderBytes = DefaultTotalReorder
 	}
+	if opt.DecoderBytes == 0 {
+		r.opt.DecoderBytes = DefaultDecoder
+	}
 	r.env = analysis.Env{
 		Budget: reassembly.NewBudget(r.opt.ReorderBytes, r.opt.TotalReorderBytes),
+		Memory: mpa.NewMemory(r.opt.DecoderBytes),
 		Layout: opt.Layout, LayoutForced: opt.Forced,
 	}
 	if sink != nil {
@@ -265,6 +274,6 @@ func (r *Run) Finish() []*trace.Connection {
 // Totals returns the counts so far.
 func (r *Run) Totals() Totals {
 	t := r.totals
-	t.Connections, t.PDUs, t.IP = r.next, r.env.PDUs(), r.dec.Stats()
+	t.Connections, t.PDUs, t.IP, t.Starved = r.next, r.env.PDUs(), r.dec.Stats(), r.env.Memory.Starved
 	return t
 }

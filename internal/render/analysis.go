@@ -112,6 +112,7 @@ func summaryMembers(o *object, t *pipeline.Totals, format, failure string) {
 	o.uint("iwarp_connections", t.IWARP)
 	o.uint("pdus", t.PDUs)
 	o.uint("connections_ended_early", t.Evicted)
+	o.uint("directions_starved", t.Starved)
 	o.uint("connection_records_dropped", t.RecordsDropped)
 	o.uint("errors", t.Errors)
 	if t.Frames > 0 {

@@ -306,6 +306,9 @@ func (s *Summary) totals(w io.Writer) error {
 	if t.Evicted > 0 {
 		fmt.Fprintf(w, "%d connections were ended early to bound memory (--max-connections)\n", t.Evicted)
 	}
+	if t.Starved > 0 {
+		fmt.Fprintf(w, "%d times a direction lost its place to bound memory\n", t.Starved)
+	}
 	if t.RecordsDropped > 0 {
 		fmt.Fprintf(w, "%d connections are not listed: too many of them\n", t.RecordsDropped)
 	}

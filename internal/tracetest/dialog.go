@@ -3,7 +3,6 @@ package tracetest
 import (
 	"fmt"
 
-	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
@@ -235,6 +234,3 @@ func (d *Dialog) Want(side int) []string {
 	}
 	return out
 }
-
-// ULPDUMax is the largest ULPDU that fits a segment of emss octets.
-func ULPDUMax(emss int, markers bool) int { return ddp.ULPDUMax(emss, markers) }

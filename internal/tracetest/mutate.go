@@ -33,26 +33,6 @@ func Shuffle(rnd *rand.Rand, ps []Packet, window, keep int) []Packet {
 	return retime(ps)
 }
 
-// ShuffleSides shuffles like [Shuffle], but leaves to each place the side that
-// sends there, so that no answer passes its question by more than the window.
-func ShuffleSides(rnd *rand.Rand, ps []Packet, window, keep int) []Packet {
-	ps = clone(ps)
-	for rest := ps[min(keep, len(ps)):]; len(rest) > 0; {
-		w := rest[:min(window, len(rest))]
-		for side := range 2 {
-			var at []int
-			for i := range w {
-				if w[i].Side == side {
-					at = append(at, i)
-				}
-			}
-			rnd.Shuffle(len(at), func(i, j int) { w[at[i]], w[at[j]] = w[at[j]], w[at[i]] })
-		}
-		rest = rest[len(w):]
-	}
-	return retime(ps)
-}
-
 // ShuffleRuns shuffles like [Shuffle], but only among packets of a side that
 // follow each other, so that no answer passes its question.
 func ShuffleRuns(rnd *rand.Rand, ps []Packet, window, keep int) []Packet {

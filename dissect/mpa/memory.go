@@ -1,0 +1,132 @@
+package mpa
+
+// Memory is the buffers of the decoders of a run. Most of the time an FPDU lies
+// whole in a segment and needs none; one that does not borrows a buffer until
+// it is whole. Thousands of connections so share a few buffers, and what they
+// may hold together is bounded: a decoder that would go beyond forgets what it
+// holds and finds its place again.
+type Memory struct {
+	limit, used int
+	idle        [len(memoryClasses)][][]byte
+	spare       int
+	scratch     []byte
+	// Starved counts how often a decoder had to forget.
+	Starved uint64
+}
+
+// memoryClasses are the sizes of buffers: what is around a small message, an
+// Ethernet frame, a jumbo frame, the largest FPDU with its markers, and the
+// window of a search.
+var memoryClasses = [...]int{256, 2 << 10, 10 << 10, 68 << 10, window + 72<<10}
+
+// maxSpare bounds the buffers that are kept although nobody uses them.
+const maxSpare = 4 << 20
+
+// NewMemory returns the memory for a run, limit octets at the most.
+func NewMemory(limit int) *Memory { return &Memory{limit: limit} }
+
+// Used is the number of octets that decoders hold.
+func (m *Memory) Used() int { return m.used }
+
+// over reports whether decoders hold more than they may.
+func (m *Memory) over() bool { return m != nil && m.used > m.limit }
+
+// add appends octets to a buffer of this memory, and moves it to a larger one
+// when it is full.
+func (m *Memory) add(dst, b []byte) []byte {
+	if m == nil || cap(dst)-len(dst) >= len(b) {
+		return append(dst, b...)
+	}
+	to := append(m.get(len(dst)+len(b)), dst...)
+	m.put(dst)
+	return append(to, b...)
+}
+
+func (m *Memory) get(n int) []byte {
+	for i, size := range memoryClasses {
+		if n > size {
+			continue
+		}
+		m.used += size
+		if l := len(m.idle[i]); l > 0 {
+			b := m.idle[i][l-1]
+			m.idle[i] = m.idle[i][:l-1]
+			m.spare -= size
+			return b[:0]
+		}
+		return make([]byte, 0, size)
+	}
+	m.used += n
+	return make([]byte, 0, n)
+}
+
+// put takes a buffer back.
+func (m *Memory) put(b []byte) {
+	size := cap(b)
+	if m == nil || size == 0 {
+		return
+	}
+	m.used -= size
+	for i, s := range memoryClasses {
+		if s == size && m.spare+size <= maxSpare {
+			m.idle[i] = append(m.idle[i], b)
+			m.spare += size
+		}
+	}
+}
+
+// keep appends octets that wait.
+func (d *Decoder) keep(b []byte) { d.buf = d.cfg.Memory.add(d.buf, b) }
+
+// empty gives the buffer back; everything in it is done with.
+func (d *Decoder) empty() {
+	d.rd = 0
+	if d.cfg.Memory == nil {
+		d.buf = d.buf[:0]
+	} else if d.buf != nil {
+		d.cfg.Memory.put(d.buf)
+		d.buf = nil
+	}
+}
+
+// trusty forgets the FPDU with the bad CRC.
+func (d *Decoder) trusty() {
+	if d.cfg.Memory == nil {
+		d.suspect = d.suspect[:0]
+	} else if d.suspect != nil {
+		d.cfg.Memory.put(d.suspect)
+		d.suspect = nil
+	}
+}
+
+// scratch returns n zero octets that are valid until the next call on a decoder
+// of the same memory.
+func (d *Decoder) scratch(n int) []byte {
+	s := &d.full
+	if m := d.cfg.Memory; m != nil {
+		s = &m.scratch
+	}
+	if cap(*s) < n {
+		*s = make([]byte, n)
+	}
+	*s = (*s)[:n]
+	clear(*s)
+	return *s
+}
+
+// Free gives all buffers back; the decoder must be Reset before it is used
+// again.
+func (d *Decoder) Free() {
+	d.empty()
+	d.trusty()
+}
+
+// starve forgets everything that waits and finds the place again.
+func (d *Decoder) starve() {
+	d.cfg.Memory.Starved++
+	d.drop()
+	if d.gapAt < 0 {
+		d.gapAt = d.off
+	}
+	d.startSeek(d.off, true)
+}
