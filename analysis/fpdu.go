@@ -100,11 +100,11 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 
 	p := &c.env.pdu
 	end := f.Offset + int64(f.Size)
-	*p = trace.PDU{
-		Number: c.env.pdus, Conn: t, Kind: trace.KindFPDU, Dir: dir, Frames: p.Frames[:0],
-		From: f.Offset, Length: int64(f.Size), FPDU: f,
-		Offset: f.Offset - h.origin, HasOffset: h.hasOrigin,
-	}
+	// Field by field: clearing the whole of it shows in the profile.
+	p.Number, p.Conn, p.Kind, p.Dir, p.Frames = c.env.pdus, t, trace.KindFPDU, dir, p.Frames[:0]
+	p.From, p.Length, p.FPDU, p.Segment, p.Message = f.Offset, int64(f.Size), f, nil, nil
+	p.Offset, p.HasOffset = f.Offset-h.origin, h.hasOrigin
+	p.Startup, p.StartupRaw, p.Partial, p.FramesOmitted, p.TermSwapped = nil, nil, false, 0, false
 	c.env.pdus++
 	p.Frame, p.Time = c.tcp.Half(side).Delivered(end)
 	if p.Frame == 0 {

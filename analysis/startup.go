@@ -374,7 +374,7 @@ func (c *Conn) begin(side int) {
 // private data, tells of a direction.
 func (c *Conn) guess(d trace.Dir) (markers, crc mpa.Tri) {
 	for i := range c.Trace.Side {
-		dir := trace.Dir(i) //nolint:gosec // 0 or 1
+		dir := trace.Dir(i)
 		s, ok := c.Trace.Side[i].Startup, c.Trace.Side[i].HasStartup
 		if h := &c.half[i^c.ini]; !ok && h.phase == startup && len(h.tail) >= mpa.StartupLen {
 			s, _, _ = mpa.DecodeStartup(h.tail)

@@ -208,3 +208,20 @@ func TestHole_ImpossibleLength(t *testing.T) {
 		t.Errorf("FPDUs at %v, the hole ends at %d, the first at %d", at, behind, first)
 	}
 }
+
+// TestFraming_ShownByFirstFPDU: the first FPDU has no marker, so there is none in
+// a hole that covers a place of the grid.
+func TestFraming_ShownByFirstFPDU(t *testing.T) {
+	e := Encoder{CRC: true}
+	var stream []byte
+	for i, n := range []int{394, 32, 4, 4, 16, 16} {
+		stream = e.Append(stream, write(uint64(i)<<20, pattern(0, n)))
+	}
+	for _, crc := range []Tri{Unknown, Yes} {
+		var d Decoder
+		d.Reset(Config{CRC: crc, Start: true, Trusted: true, Grammar: testGrammar}, 0)
+		if at := offsets(feed(&d, stream, 468, 516)); len(at) != 4 || at[2] != 516 {
+			t.Errorf("FPDUs at %v", at)
+		}
+	}
+}

@@ -100,7 +100,7 @@ func (d *Decoder) search() (Event, bool) {
 		if len(d.holes) > 0 {
 			if to := d.holeEnd(s.at); to > s.at {
 				lead := to - int64(MarkerInterval-d.toMarker(to))
-				if !d.hasGrid || lead < s.at || to-lead > MarkerSize {
+				if _, without := d.ways(); without || !d.hasGrid || lead < s.at || to-lead > MarkerSize {
 					s.at = to - 1
 					continue
 				}
@@ -419,7 +419,7 @@ func (d *Decoder) anchor() (Event, bool) {
 			}
 			if len(b) >= size && !d.missing(d.off, d.off+int64(size)) {
 				if ok, _ := d.trialCRC(b[:size]); ok {
-					choice, d.crc = markers, true
+					choice, chosen, d.crc = markers, true, true
 					break
 				}
 			}

@@ -29,15 +29,22 @@ type flow struct {
 // flows finds the connection of a packet. It is a hash table with open
 // addressing; a lookup of the flow that was found last costs a comparison.
 type flows struct {
-	slots []*flow
+	slots []slot
 	mask  uint64
 	n     int
 	last  *flow
 }
 
+// slot is a place in the table; the hash beside the pointer saves looking at
+// flows that are not meant.
+type slot struct {
+	hash uint64
+	flow *flow
+}
+
 func newFlows() *flows {
 	const start = 1 << 8
-	return &flows{slots: make([]*flow, start), mask: start - 1}
+	return &flows{slots: make([]slot, start), mask: start - 1}
 }
 
 // keyOf returns the key of a packet, and whether its sender is the larger
@@ -79,23 +86,25 @@ func halves(a *packet.Addr) (hi, lo uint64) {
 	return binary.BigEndian.Uint64(a[:8]), binary.BigEndian.Uint64(a[8:])
 }
 
-// find returns the connection of the packet, or nil, with its key.
-func (t *flows) find(p *packet.Packet) (f *flow, side int, k key, hash uint64) {
+// find returns the connection of the packet and the side that sent it, or nil.
+func (t *flows) find(p *packet.Packet) (f *flow, side int) {
 	if l := t.last; l != nil {
 		// Packets come in trains: the flow at hand is often that of the last.
 		if side, ok := l.side(p); ok {
-			return l, side, k, 0
+			return l, side
 		}
 	}
 	k, swap := keyOf(p)
-	hash = k.hash()
-	for i := hash & t.mask; t.slots[i] != nil; i = (i + 1) & t.mask {
-		if f := t.slots[i]; f.hash == hash && f.key == k {
-			t.last = f
-			return f, sideOf(swap, f.swap), k, hash
+	hash := k.hash()
+	for i := hash & t.mask; ; i = (i + 1) & t.mask {
+		switch s := &t.slots[i]; {
+		case s.flow == nil:
+			return nil, 0
+		case s.hash == hash && s.flow.key == k:
+			t.last = s.flow
+			return s.flow, sideOf(swap, s.flow.swap)
 		}
 	}
-	return nil, 0, k, hash
 }
 
 func sideOf(swap, first bool) int {
@@ -118,12 +127,12 @@ func (f *flow) side(p *packet.Packet) (side int, ok bool) {
 }
 
 // add puts a flow for the packet into the table.
-func (t *flows) add(k key, hash uint64, p *packet.Packet) *flow {
+func (t *flows) add(p *packet.Packet) *flow {
 	if t.n*2 >= len(t.slots) {
 		t.rebuild(len(t.slots)*2, nil)
 	}
-	_, swap := keyOf(p)
-	f := &flow{key: k, hash: hash, swap: swap}
+	k, swap := keyOf(p)
+	f := &flow{key: k, hash: k.hash(), swap: swap}
 	t.put(f)
 	t.n++
 	t.last = f
@@ -132,20 +141,20 @@ func (t *flows) add(k key, hash uint64, p *packet.Packet) *flow {
 
 func (t *flows) put(f *flow) {
 	i := f.hash & t.mask
-	for t.slots[i] != nil {
+	for t.slots[i].flow != nil {
 		i = (i + 1) & t.mask
 	}
-	t.slots[i] = f
+	t.slots[i] = slot{f.hash, f}
 }
 
 // rebuild makes the table anew with size slots, without the flows that drop
 // names.
 func (t *flows) rebuild(size int, drop map[*flow]bool) {
 	old := t.slots
-	t.slots, t.mask, t.n, t.last = make([]*flow, size), uint64(size-1), 0, nil //nolint:gosec // a power of two
-	for _, f := range old {
-		if f != nil && !drop[f] {
-			t.put(f)
+	t.slots, t.mask, t.n, t.last = make([]slot, size), uint64(size-1), 0, nil //nolint:gosec // a power of two
+	for _, s := range old {
+		if s.flow != nil && !drop[s.flow] {
+			t.put(s.flow)
 			t.n++
 		}
 	}
@@ -156,8 +165,8 @@ func (t *flows) replace(old *flow, p *packet.Packet) *flow {
 	_, swap := keyOf(p)
 	f := &flow{key: old.key, hash: old.hash, swap: swap}
 	for i := old.hash & t.mask; ; i = (i + 1) & t.mask {
-		if t.slots[i] == old {
-			t.slots[i] = f
+		if t.slots[i].flow == old {
+			t.slots[i].flow = f
 			t.last = f
 			return f
 		}
@@ -188,9 +197,9 @@ func (t *flows) oldest(n int) []*flow {
 // all returns the flows in the order of their numbers.
 func (t *flows) all() []*flow {
 	out := make([]*flow, 0, t.n)
-	for _, f := range t.slots {
-		if f != nil {
-			out = append(out, f)
+	for _, s := range t.slots {
+		if s.flow != nil {
+			out = append(out, s.flow)
 		}
 	}
 	return byNumber(out)

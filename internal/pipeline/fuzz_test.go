@@ -112,6 +112,7 @@ var mistakes = []struct {
 	{"last FPDU is the first with a marker, no CRCs", 4, []byte("86666"), []byte("86666660B"), []byte("\x01\x13")},
 	{"Reply with a hole tells the roles", 77, []byte("8\x05\xff"), []byte("8\x05\xff\xff\x056B06"), []byte("\x01\x13")},
 	{"Request with a hole tells of markers", 15, []byte("\a\x02\x03\xc8\x01["), []byte("\a\x02\x03\xc8\x01["), []byte{}},
+	{"a marker that is not there in a hole", 73, []byte("\tA\x8a"), []byte("\tA"), []byte{}},
 }
 
 // TestStream_Mistakes keeps them right.

@@ -206,13 +206,13 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
 		Seq: p.Seq, Ack: p.Ack, Flags: p.Flags, Data: p.Payload, Len: p.PayloadLen,
 		Frame: f.Number, Time: f.Time, Fragments: p.Fragments,
 	}
-	fl, side, k, hash := r.flows.find(p)
+	fl, side := r.flows.find(p)
 	switch {
 	case fl == nil:
 		if r.flows.n >= r.opt.MaxConnections {
 			r.evict()
 		}
-		fl = r.flows.add(k, hash, p)
+		fl = r.flows.add(p)
 		r.init(fl, p)
 	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, &s):
 		r.finish(fl)
