@@ -224,6 +224,9 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 			t.EndedBy = trace.Dir(side) //nolint:gosec // a side until Finish
 			c.closed = true
 		}
+		// No startup frame will come any more for what waits for one.
+		c.force(side)
+		c.force(1 - side)
 		return
 	}
 	if !c.fins[0] && !c.fins[1] && !c.closed {
@@ -236,6 +239,7 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 	}
 	if h := c.tcp.Half(side); h.FIN() >= 0 && h.Next() >= h.FIN() {
 		c.end(side)
+		c.force(1 - side)
 	}
 }
 
@@ -259,7 +263,11 @@ func (c *Conn) oldest(side int) int64 {
 // Finish says that no more packets come.
 func (c *Conn) Finish() {
 	var p reassembly.Piece
-	for side := range 2 {
+	order := [2]int{0, 1}
+	if c.half[0].phase >= held && c.half[1].phase < held {
+		order = [2]int{1, 0} // what waits behind a hole may be the other's startup frame
+	}
+	for _, side := range order {
 		for c.tcp.Flush(side, &p) {
 			c.piece(side, &p)
 		}

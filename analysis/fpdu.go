@@ -169,6 +169,7 @@ func (c *Conn) segment(side int, first bool, p *trace.PDU) {
 			ops.Least = n
 		}
 		ops.Most = max(ops.Most, n)
+		ops.Whole += n
 		ops.Messages++
 	}
 	if first && p.Dir == trace.I2R && t.Outcome == trace.Accepted {
@@ -221,8 +222,8 @@ func (c *Conn) rtr(p *trace.PDU, octets int64, body []byte) {
 		t.Layout = mpa.LayoutDraft01
 		t.RTRExpected = mpa.RTRTypes(res.Enhanced, mpa.LayoutDraft01)
 	}
-	if t.RTRExpected == 0 && t.RTRSent != "terminate" {
-		t.RTRSent = ""
+	if t.RTRExpected == 0 && (kind != 0 || !ini.Enhanced.A || !res.Enhanced.A) {
+		t.RTRSent = "" // nothing was asked for
 		return
 	}
 	if t.RTRSent != "" {

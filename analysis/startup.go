@@ -298,8 +298,11 @@ func (c *Conn) negotiate() {
 		t.RTRExpected = mpa.RTRTypes(t.Side[trace.R2I].Enhanced, t.Layout)
 	}
 	for _, side := range [2]int{c.ini, 1 - c.ini} {
-		if h := &c.half[side]; h.phase == held {
+		switch h := &c.half[side]; {
+		case h.phase == held:
 			c.open(side)
+		case h.phase == full && h.dec != nil:
+			h.dec.Learn(t.Markers[c.Dir(side)], t.CRC)
 		}
 	}
 }

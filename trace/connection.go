@@ -80,8 +80,9 @@ type Ops struct {
 	Segments, Messages uint64
 	// Octets are payload octets of the upper layer.
 	Octets uint64
-	// Least and Most are the sizes of complete messages in octets.
-	Least, Most uint64
+	// Least and Most are the sizes of complete messages in octets, Whole the
+	// sum of them.
+	Least, Most, Whole uint64
 }
 
 // Flow is what is known of one direction of a connection.
@@ -195,8 +196,8 @@ func (c *Connection) Depth(d Dir) (depth int, ok bool) {
 	return int(ird), true
 }
 
-// Latency sums up durations in nanoseconds. Bins count them by size: bin i
-// holds those of i bits with three further bits of precision, see [Latency.Add].
+// Latency sums up durations in nanoseconds. Bins count them by size: each
+// doubling has 32 of them.
 type Latency struct {
 	Count, Sum uint64
 	Min, Max   uint64
@@ -204,8 +205,10 @@ type Latency struct {
 }
 
 // latencySteps is the number of bins for each doubling: a quantile is right to
-// an eighth of its value.
-const latencySteps = 8
+// a thirty-second part of its value.
+const latencySteps = 1 << latencyBits
+
+const latencyBits = 5
 
 // Add counts one duration.
 func (l *Latency) Add(ns int64) {
@@ -224,7 +227,7 @@ func latencyBin(v uint64) int {
 		return int(v)
 	}
 	top := bits.Len64(v) - 1
-	return (top-2)*latencySteps + int(v>>(top-3)&(latencySteps-1))
+	return (top-latencyBits+1)*latencySteps + int(v>>(top-latencyBits)&(latencySteps-1))
 }
 
 // Quantile returns the upper end of the bin in which the q-th part of the

@@ -20,7 +20,7 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	}
 	f := &d.FPDU
 	f.Offset, f.Size, f.Lead, f.ULPDULength = d.off, len(w), lead > 0, uint16(n) //nolint:gosec // read from 16 bits
-	f.Wire, f.Missing, f.Captured = w, f.Missing[:0], Full
+	f.Wire, f.Missing, f.Unsent, f.Captured = w, f.Missing[:0], 0, Full
 	if len(d.holes) > 0 {
 		d.listMissing(f)
 	}
@@ -87,6 +87,10 @@ func (d *Decoder) proveFraming(f *FPDU) {
 		d.framing = Yes
 	case !d.markers && f.Size >= MarkerInterval && (f.CRCStatus == CRCGood || f.CRCStatus == CRCOff):
 		d.framing = No // any grid has a marker in it, and it was looked for
+	case !d.markers && d.plain >= MarkerInterval && d.cfg.Grammar.Strict(f.Head, int(f.ULPDULength)):
+		d.framing = No // a marker before this would have broken the chain
+	case !d.markers:
+		d.plain += f.Size
 	}
 }
 

@@ -86,6 +86,7 @@ type Decoder struct {
 	cfg          Config
 	crc, markers bool
 	framing      Tri // whether there are markers, once an FPDU has shown it
+	plain        int // octets framed without markers since the place was found
 	await        int // octets to be there before the next FPDU is judged, or 0
 	hasGrid      bool
 	grid         int64 // an offset at which a marker stands
@@ -140,6 +141,18 @@ func (d *Decoder) Seeking() bool { return d.seek.on && !d.seek.anchored }
 
 // Trust says that the connection is known to carry MPA after all.
 func (d *Decoder) Trust() { d.cfg.Trusted = true }
+
+// Learn tells what was negotiated after all, for what was not seen by now.
+func (d *Decoder) Learn(markers, crc Tri) {
+	if d.framing == Unknown && d.cfg.Markers == Unknown {
+		d.cfg.Markers = markers
+		d.markers = d.markers || markers == Yes && d.seek.anchored
+	}
+	if d.cfg.CRC == Unknown {
+		d.cfg.CRC = crc
+		d.crc = crc == Yes
+	}
+}
 
 // Open is the number of octets of an FPDU that has begun but is not whole.
 func (d *Decoder) Open() int { return len(d.buf) - d.rd }
@@ -333,6 +346,9 @@ func (d *Decoder) rest() (Event, bool) {
 	off := d.off
 	d.holes = append(d.holes, hole{off + have, off + int64(size)})
 	ev, done := d.accept(w, lead, n)
+	if d.ended {
+		d.FPDU.Unsent = size - int(have)
+	}
 	d.trusty()
 	d.off, d.holes = off, d.holes[:0]
 	d.startSeek(off+1, false)

@@ -145,6 +145,9 @@ type FPDU struct {
 	Markers []Marker
 	// Missing are the octets that were not captured.
 	Missing []Range
+	// Unsent counts the missing octets that are missing because the stream ends
+	// before them.
+	Unsent int
 	// Captured sums up what was captured.
 	Captured Capture
 	// Sync tells how the place of this FPDU was found.
@@ -182,6 +185,7 @@ var FPDUHeader = dissect.Header{
 		{Name: "iwarp_mpa.ulpdulength", Label: "ULPDU length", Kind: dissect.Dec, Bit: 0, Width: 16, Ref: "RFC 5044 4.1"},
 		{Name: "iwarp_mpa.pad", Label: "Padding", Kind: dissect.Bytes, Bit: -1, Ref: "RFC 5044 4.1"},
 		{Name: "iwarp_mpa.crc", Label: "CRC", Kind: dissect.Hex, Bit: -1, Width: 32, Ref: "RFC 5044 4.4"},
+		{Name: "iwarp_mpa.crc_check", Label: "CRC, verified", Kind: dissect.Hex, Bit: -1, Width: 32, Ref: "RFC 5044 4.4"},
 		{Name: "iwd.crc.status", Label: "CRC status", Kind: dissect.Text, Bit: -1, Ref: "RFC 5044 4.4"},
 		{Name: "iwd.crc.expected", Label: "CRC expected", Kind: dissect.Hex, Bit: -1, Width: 32, Ref: "RFC 5044 4.4"},
 		{Name: "iwd.markers", Label: "Markers", Kind: dissect.List, Bit: -1, Ref: "RFC 5044 4.3"},

@@ -70,7 +70,7 @@ func (d *Decoder) startSeek(from int64, afterGap bool) {
 	s := &d.seek
 	s.on, s.anchored, s.afterGap = true, false, afterGap
 	s.lost, s.at, s.odd, s.force = from, from, 0, false
-	d.unsure = false
+	d.unsure, d.plain = false, 0
 	d.trusty()
 }
 

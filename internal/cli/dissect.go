@@ -85,6 +85,7 @@ func selection(kinds string) (render.Select, error) {
 // dissectSink is a sink that also writes the connections at the end.
 type dissectSink interface {
 	pipeline.Sink
+	Capture(name string)
 	Connections([]*trace.Connection)
 	Close() error
 }
@@ -137,9 +138,8 @@ func (o *dissectOptions) run(args []string) error {
 	told := false
 	opt.OnError = func(err error) { told = true; o.s.warn(err) }
 	for _, src := range o.sources(files) {
-		if len(files) > 1 && !o.join && o.format == "text" {
-			// The name of the capture is not part of the results.
-			fmt.Fprintf(o.s.Err, "%s:\n", src)
+		if len(files) > 1 && !o.join {
+			sink.Capture(src)
 		}
 		run := pipeline.New(opt, sink)
 		if err := o.read(run, src, files); err != nil {
@@ -147,6 +147,9 @@ func (o *dissectOptions) run(args []string) error {
 			o.s.warn(err)
 		}
 		sink.Connections(run.Finish())
+		if t := run.Totals(); t.PDUs == 0 && o.format == "text" && !o.quiet {
+			fmt.Fprintf(o.s.Err, "iwdissect: %s: no iWARP PDU in %d frames\n", src, t.Frames)
+		}
 	}
 	if err := sink.Close(); err != nil {
 		return brokenPipe(err)

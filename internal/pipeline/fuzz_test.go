@@ -113,6 +113,8 @@ var mistakes = []struct {
 	{"Reply with a hole tells the roles", 77, []byte("8\x05\xff"), []byte("8\x05\xff\xff\x056B06"), []byte("\x01\x13")},
 	{"Request with a hole tells of markers", 15, []byte("\a\x02\x03\xc8\x01["), []byte("\a\x02\x03\xc8\x01["), []byte{}},
 	{"a marker that is not there in a hole", 73, []byte("\tA\x8a"), []byte("\tA"), []byte{}},
+	{"Request behind a hole at the end", 94, []byte("\v"), []byte("\vnK\x8dN\xc9ݡ\xb47\xd2Vn"), []byte{}},
+	{"small FPDUs without markers, then a hole", 0, []byte("Q\x020BA "), []byte("770A'"), []byte("Q")},
 }
 
 // TestStream_Mistakes keeps them right.

@@ -77,6 +77,8 @@ type Frame struct {
 // Totals of a run.
 type Totals struct {
 	Frames, Octets, Captured uint64
+	// Cut counts frames of which the snap length left only the front.
+	Cut uint64
 	// TCP, SCTP and Other count packets; Malformed and Truncated frames could
 	// not be read as what they claim to be; Fragments waited for others.
 	TCP, SCTP, Other, Malformed, Truncated, Fragments uint64
@@ -172,6 +174,9 @@ func (r *Run) Frame(f *capture.Frame) {
 	t.Frames++
 	t.Octets += uint64(f.OrigLen)
 	t.Captured += uint64(len(f.Data))
+	if len(f.Data) < int(f.OrigLen) {
+		t.Cut++
+	}
 	p := &r.pkt
 	status := r.dec.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Time, p)
 	if status == packet.OK && p.Proto == packet.ProtoTCP {

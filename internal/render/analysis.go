@@ -108,6 +108,7 @@ func summaryMembers(o *object, t *pipeline.Totals, format, failure string) {
 	o.uint("ip_fragments", t.Fragments)
 	o.uint("malformed_frames", t.Malformed)
 	o.uint("truncated_frames", t.Truncated)
+	o.uint("cut_frames", t.Cut)
 	o.uint("connections", t.Connections)
 	o.uint("iwarp_connections", t.IWARP)
 	o.uint("pdus", t.PDUs)

@@ -245,7 +245,7 @@ func opsMembers(o *object, op rdmap.Opcode, n *trace.Ops) {
 	o.uint("segments", n.Segments)
 	o.uint("messages", n.Messages)
 	o.uint("octets", n.Octets)
-	if n.Messages > 0 {
+	if n.Messages > 0 && op.Payload() {
 		o.uint("least", n.Least)
 		o.uint("most", n.Most)
 	}
@@ -294,6 +294,18 @@ func Problems(c *trace.Connection) []string {
 	}
 	if c.RTRExpected != 0 && c.RTRSent == "" && c.Outcome == trace.Accepted && c.Flow[trace.I2R].FPDUs > 0 {
 		add("the initiator's first FPDU is not the ready-to-receive indication that the Reply asks for (" + c.RTRExpected.String() + ")")
+	}
+	if c.RTRExpected != 0 && (c.RTRSent == "send" && !c.RTRExpected.Has(mpa.RTRSend) ||
+		c.RTRSent == "write" && !c.RTRExpected.Has(mpa.RTRWrite) || c.RTRSent == "read" && !c.RTRExpected.Has(mpa.RTRRead)) {
+		add("the ready-to-receive indication in frame " + strconv.FormatUint(c.RTRFrame, 10) + " is a " + c.RTRSent + ", but the Reply asks for " + c.RTRExpected.String())
+	}
+	if fpdus := c.Flow[trace.I2R].FPDUs + c.Flow[trace.R2I].FPDUs; fpdus > 0 {
+		switch {
+		case c.Outcome == trace.Rejected:
+			add(strconv.FormatUint(fpdus, 10) + plural(fpdus, " FPDU", " FPDUs") + " although the connection was rejected")
+		case c.Outcome == trace.Incomplete && c.Side[trace.I2R].HasStartup:
+			add(strconv.FormatUint(fpdus, 10) + plural(fpdus, " FPDU", " FPDUs") + " without a captured Reply")
+		}
 	}
 	for d := range c.Flow {
 		dir := trace.Dir(d)

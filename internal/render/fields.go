@@ -14,6 +14,9 @@ var ownFields = dissect.Header{
 		{Name: "iwd.message.segments", Label: "Segments of the message so far", Kind: dissect.Dec, Bit: -1, Width: 32, Ref: "RFC 5041 5.1"},
 		{Name: "iwd.message.done", Label: "Message is complete", Kind: dissect.Bool, Bit: -1, Width: 1, Ref: "RFC 5041 5.3"},
 		{Name: "iwd.term.swapped_name", Label: "Error, read with the halves of the control word swapped", Kind: dissect.Text, Bit: -1, Ref: "RFC 5040 4.8"},
+		{Name: "iwd.term.swapped_ddp_seg_len", Label: "DDP Segment Length in that reading", Kind: dissect.Dec, Bit: -1, Width: 16, Ref: "RFC 5040 4.8"},
+		{Name: "iwd.term.swapped_ddp_h", Label: "Terminated DDP header in that reading", Kind: dissect.Bytes, Bit: -1, Ref: "RFC 5040 4.8"},
+		{Name: "iwd.term.swapped_rdma_h", Label: "Terminated RDMA header in that reading", Kind: dissect.Bytes, Bit: -1, Ref: "RFC 5040 4.8"},
 		{Name: "iwd.malformed", Label: "What could not be read", Kind: dissect.Text, Bit: -1},
 		{Name: "iwd.length", Label: "Octets", Kind: dissect.Dec, Bit: -1, Width: 64},
 		{Name: "iwd.frames_omitted", Label: "Further frames that are not listed", Kind: dissect.Dec, Bit: -1, Width: 64},
@@ -33,6 +36,7 @@ var (
 	fULPDULength   = must(&mpa.FPDUHeader, "iwarp_mpa.ulpdulength")
 	fPad           = must(&mpa.FPDUHeader, "iwarp_mpa.pad")
 	fCRC           = must(&mpa.FPDUHeader, "iwarp_mpa.crc")
+	fCRCCheck      = must(&mpa.FPDUHeader, "iwarp_mpa.crc_check")
 	fCRCStatus     = must(&mpa.FPDUHeader, "iwd.crc.status")
 	fCRCExpected   = must(&mpa.FPDUHeader, "iwd.crc.expected")
 	fMarkers       = must(&mpa.FPDUHeader, "iwd.markers")
@@ -52,6 +56,9 @@ var (
 	fMsgSegments   = must(&ownFields, "iwd.message.segments")
 	fMsgDone       = must(&ownFields, "iwd.message.done")
 	fTermSwapped   = must(&ownFields, "iwd.term.swapped_name")
+	fSwappedLength = must(&ownFields, "iwd.term.swapped_ddp_seg_len")
+	fSwappedDDP    = must(&ownFields, "iwd.term.swapped_ddp_h")
+	fSwappedRDMA   = must(&ownFields, "iwd.term.swapped_rdma_h")
 	fMalformed     = must(&ownFields, "iwd.malformed")
 	fLength        = must(&ownFields, "iwd.length")
 	fOmitted       = must(&ownFields, "iwd.frames_omitted")

@@ -231,8 +231,15 @@ func appendTrouble(b []byte, p *trace.PDU) []byte {
 		for _, m := range f.Missing {
 			missing += m.To - m.From
 		}
-		b = appendNumber(b, " [", uint64(missing))
-		b = append(b, " octets not captured]"...)
+		if n := f.Unsent; n > 0 {
+			b = appendNumber(b, " [the stream ends ", uint64(n))
+			b = append(b, " octets short]"...)
+			missing -= n
+		}
+		if missing > 0 {
+			b = appendNumber(b, " [", uint64(missing))
+			b = append(b, " octets not captured]"...)
+		}
 	}
 	if f.Sync != mpa.InSync {
 		b = append(b, " [place found by "...)

@@ -80,12 +80,35 @@ func (l *Lines) PDU(p *trace.PDU) {
 	b = append(b, '\n')
 	l.out.b = b
 	if l.opt.Tree {
+		l.place(p)
 		l.walk.walk(p, treeFields{&l.out})
 	}
 	if l.opt.Hex {
 		l.hex(p)
 	}
 	l.out.done()
+}
+
+// place says where a PDU lies.
+func (l *Lines) place(p *trace.PDU) {
+	b := append(l.out.b, "    PDU "...)
+	b = strconv.AppendUint(b, p.Number, 10)
+	b = append(b, ", connection "...)
+	b = strconv.AppendUint(b, p.Conn.Number, 10)
+	if p.HasOffset {
+		b = append(b, ", stream offset "...)
+		b = strconv.AppendInt(b, p.Offset, 10)
+	}
+	b = append(b, ", "...)
+	b = strconv.AppendInt(b, p.Length, 10)
+	b = append(b, " octets in frame "...)
+	for i, f := range p.Frames {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = strconv.AppendUint(b, f, 10)
+	}
+	l.out.b = append(b, '\n')
 }
 
 func colourOf(p *trace.PDU) string {
@@ -153,6 +176,14 @@ func (l *Lines) Gap(g *trace.GapEvent) {
 
 // Frame implements [pipeline.Sink].
 func (l *Lines) Frame(*pipeline.Frame) {}
+
+// Capture begins another capture; name is written if it is not empty.
+func (l *Lines) Capture(name string) {
+	l.frame, l.index = 0, 0
+	if name != "" {
+		l.out.b = append(l.out.b, "==> "+printable(name)+" <==\n"...)
+	}
+}
 
 // Close writes what is left.
 func (l *Lines) Close() error {

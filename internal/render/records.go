@@ -27,6 +27,7 @@ type Records struct {
 	list bool // write one JSON array instead of lines
 	any  bool // a record was written
 	walk walker
+	file string
 
 	pdus []byte // records that wait for the one of their frame
 	done []byte
@@ -56,6 +57,10 @@ func NewRecords(w io.Writer, sel Select, list, live bool) *Records {
 	return r
 }
 
+// Capture begins another capture; name goes into each record if it is not
+// empty.
+func (r *Records) Capture(name string) { r.file = name }
+
 // begin starts a record in a buffer.
 func (r *Records) begin(b []byte, kind string) {
 	if r.list {
@@ -64,6 +69,9 @@ func (r *Records) begin(b []byte, kind string) {
 	r.obj = object{b: b}
 	r.obj.open()
 	r.obj.str("record", kind)
+	if r.file != "" {
+		r.obj.str("file", r.file)
+	}
 }
 
 func (r *Records) end() []byte {

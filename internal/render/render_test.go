@@ -31,7 +31,7 @@ func TestFields_Names(t *testing.T) {
 	// What is left are labels of Wireshark's tree, its expert items, its view
 	// of SMB Direct, and one field that it fills with what is ours as text.
 	for _, label := range []string{
-		"iwarp_mpa.req", "iwarp_mpa.rep", "iwarp_mpa.fpdu", "iwarp_mpa.markers", "iwarp_mpa.crc_check",
+		"iwarp_mpa.req", "iwarp_mpa.rep", "iwarp_mpa.fpdu", "iwarp_mpa.markers",
 		"iwarp_mpa.res.not_set0", "iwarp_mpa.rev.not_set1", "iwarp_mpa.reject_bit_responder", "iwarp_mpa.bad_length",
 		"iwarp_ddp", "iwarp_ddp.control_field", "iwarp_ddp.tagged", "iwarp_ddp.untagged",
 		"iwarp_rdma", "iwarp_rdma.control_field", "iwarp_rdma.rr", "iwarp_rdma.terminate", "iwarp_rdma.term_ctrl", "iwarp_rdma.term_hdrct",
@@ -51,7 +51,7 @@ func TestFields_Names(t *testing.T) {
 // TestFields_Derived: what this package looks up by name is described.
 func TestFields_Derived(t *testing.T) {
 	for _, f := range []*dissect.Field{
-		fULPDULength, fPad, fCRC, fCRCStatus, fCRCExpected, fMarkers, fPadZero, fCaptured, fSync,
+		fULPDULength, fPad, fCRC, fCRCCheck, fSwappedLength, fSwappedDDP, fSwappedRDMA, fCRCStatus, fCRCExpected, fMarkers, fPadZero, fCaptured, fSync,
 		fPayloadLength, fPayloadCRC, fLayout, fULPPrivate, fOpcodeName, fAtomicName, fTermName,
 		fMarkerRes, fMarkerPtr, fMsgLength, fMsgSegments, fMsgDone, fTermSwapped, fMalformed, fLength, fOmitted,
 	} {
@@ -107,7 +107,7 @@ func TestAppendHexDump(t *testing.T) {
 }
 
 func TestSize(t *testing.T) {
-	for n, want := range map[uint64]string{0: "0 B", 9999: "9999 B", 10_000: "10.0 kB", 12_345_678: "12.3 MB", 12_345_678_901: "12.3 GB"} {
+	for n, want := range map[uint64]string{0: "0 B", 999_999: "999999 B", 1_000_000: "1000.0 kB", 12_345_678: "12.3 MB", 12_345_678_901: "12.3 GB"} {
 		if got := size(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}

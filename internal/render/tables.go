@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strconv"
@@ -34,8 +35,8 @@ func Tables(w io.Writer, s *Summary) error {
 		s.Bad = func(v string) string { return v }
 	}
 	t := &s.Totals
-	fmt.Fprintf(w, "%s: %s, %d frames, %s, %d TCP connections, %d with iWARP, %d PDUs\n",
-		printable(s.File), s.Format, t.Frames, size(t.Octets), t.Connections, t.IWARP, t.PDUs)
+	fmt.Fprintf(w, "%s: %s, %d frames, %s, %d TCP %s, %d with iWARP, %d PDUs\n",
+		printable(s.File), s.Format, t.Frames, size(t.Octets), t.Connections, plural(t.Connections, "connection", "connections"), t.IWARP, t.PDUs)
 	shown := s.Connections
 	if s.Most > 0 && len(shown) > s.Most {
 		shown = shown[:s.Most]
@@ -54,7 +55,7 @@ func Tables(w io.Writer, s *Summary) error {
 	if n := len(s.Connections) - len(shown); n > 0 {
 		fmt.Fprintf(w, "\n%d further connections are not shown (--all shows them).\n", n)
 	}
-	s.problems(w, shown)
+	s.problems(w)
 	return s.totals(w)
 }
 
@@ -71,7 +72,8 @@ func table(w io.Writer, title string, header []string, rows [][]string, left int
 			align[i] = tw.AlignLeft
 		}
 	}
-	t := tablewriter.NewTable(w,
+	var buf bytes.Buffer
+	t := tablewriter.NewTable(&buf,
 		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
 			Borders: tw.BorderNone,
 			Settings: tw.Settings{
@@ -90,7 +92,16 @@ func table(w io.Writer, title string, header []string, rows [][]string, left int
 	if err := t.Bulk(rows); err != nil {
 		return err
 	}
-	return t.Render()
+	if err := t.Render(); err != nil {
+		return err
+	}
+	// The last column is filled up with blanks that nobody needs.
+	for line := range bytes.Lines(buf.Bytes()) {
+		if _, err := fmt.Fprintf(w, "%s\n", bytes.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
@@ -198,7 +209,7 @@ func (s *Summary) operations(w io.Writer, cs []*trace.Connection) error {
 				least, mean, most := "-", "-", "-"
 				if n.Messages > 0 && rdmap.Opcode(op).Payload() {
 					least, most = size(n.Least), size(n.Most)
-					mean = size(n.Octets / n.Messages)
+					mean = size(n.Whole / n.Messages)
 				}
 				rows = append(rows, []string{
 					strconv.FormatUint(c.Number, 10), trace.Dir(d).String(),
@@ -231,12 +242,20 @@ func (s *Summary) latency(w io.Writer, cs []*trace.Connection) error {
 			}
 			rows = append(rows, []string{
 				strconv.FormatUint(c.Number, 10), k.name, strconv.FormatUint(k.l.Count, 10),
-				duration(k.l.Min), duration(k.l.Sum / k.l.Count), duration(k.l.Quantile(0.5)),
-				duration(k.l.Quantile(0.99)), duration(k.l.Max), most,
+				duration(k.l.Min), duration(k.l.Sum / k.l.Count), about(k.l, 0.5), about(k.l, 0.99), duration(k.l.Max), most,
 			})
 		}
 	}
 	return table(w, "Latency", []string{"conn", "request", "count", "min", "mean", "median", "p99", "max", "most outstanding i2r, r2i"}, rows, 2)
+}
+
+// about shows a quantile, which is known to a thirty-second part of it.
+func about(l *trace.Latency, q float64) string {
+	v := l.Quantile(q)
+	if v == l.Min || v == l.Max {
+		return duration(v)
+	}
+	return "~" + duration(v)
 }
 
 func (s *Summary) health(w io.Writer, cs []*trace.Connection) error {
@@ -251,11 +270,15 @@ func (s *Summary) health(w io.Writer, cs []*trace.Connection) error {
 	for _, c := range cs {
 		for d := range c.Flow {
 			f := &c.Flow[d]
-			crc := "off"
-			if c.CRC == mpa.Yes {
+			crc := "-"
+			switch {
+			case f.FPDUs == 0:
+			case c.CRC != mpa.Yes:
+				crc = "off"
+			default:
 				crc = num(f.CRCGood, false) + " ok " + num(f.CRCBad, true) + " bad"
 				if f.CRCUnverifiable > 0 {
-					crc += " " + num(f.CRCUnverifiable, false) + " ?"
+					crc += " " + num(f.CRCUnverifiable, false) + " unverifiable"
 				}
 			}
 			marks := "-"
@@ -273,16 +296,24 @@ func (s *Summary) health(w io.Writer, cs []*trace.Connection) error {
 	return table(w, "Health", []string{"conn", "dir", "FPDUs", "CRC", "markers", "packets", "octets", "retransmitted", "reordered", "gaps", "resyncs"}, rows, 2)
 }
 
-func (s *Summary) problems(w io.Writer, cs []*trace.Connection) {
-	first := true
-	for _, c := range cs {
+// mostProblems is the number of problems shown without --all.
+const mostProblems = 200
+
+// problems lists what is wrong, of all connections, shown or not.
+func (s *Summary) problems(w io.Writer) {
+	n := 0
+	for _, c := range s.Connections {
 		for _, p := range Problems(c) {
-			if first {
+			if n == 0 {
 				fmt.Fprintln(w, "\nWhat stands out")
-				first = false
 			}
-			fmt.Fprintf(w, "conn %d: %s\n", c.Number, s.Bad(p))
+			if n++; s.Most == 0 || n <= mostProblems {
+				fmt.Fprintf(w, "conn %d: %s\n", c.Number, s.Bad(p))
+			}
 		}
+	}
+	if s.Most > 0 && n > mostProblems {
+		fmt.Fprintf(w, "%d more (--all shows them)\n", n-mostProblems)
 	}
 }
 
@@ -301,8 +332,12 @@ func (s *Summary) totals(w io.Writer) error {
 			reads += f.Answered
 		}
 	}
-	_, err := fmt.Fprintf(w, "\nTotal: %d FPDUs (CRC %d ok, %d bad, %d off, %d unverifiable), %d requests answered, %d gaps; %d TCP, %d SCTP, %d other frames, %d malformed, %d cut short\n",
-		fpdus, good, bad, off, unverifiable, reads, gaps, t.TCP, t.SCTP, t.Other, t.Malformed, t.Truncated)
+	_, err := fmt.Fprintf(w, "\nTotal: %d FPDUs (CRC %d ok, %d bad, %d off, %d unverifiable), %d %s answered, %d %s; %d TCP, %d SCTP, %d other frames, %d malformed, %d cut before the transport header\n",
+		fpdus, good, bad, off, unverifiable, reads, plural(reads, "request", "requests"), gaps, plural(gaps, "gap", "gaps"),
+		t.TCP, t.SCTP, t.Other, t.Malformed, t.Truncated)
+	if t.Cut > 0 {
+		fmt.Fprintf(w, "The snap length cut %d frames: %s of %s were captured\n", t.Cut, size(t.Captured), size(t.Octets))
+	}
 	if t.Evicted > 0 {
 		fmt.Fprintf(w, "%d connections were ended early to bound memory (--max-connections)\n", t.Evicted)
 	}
@@ -328,7 +363,7 @@ func printable(s string) string {
 // size shows a number of octets.
 func size(n uint64) string {
 	switch {
-	case n < 10_000:
+	case n < 1_000_000:
 		return strconv.FormatUint(n, 10) + " B"
 	case n < 10_000_000:
 		return strconv.FormatFloat(float64(n)/1e3, 'f', 1, 64) + " kB"

@@ -102,6 +102,7 @@ func (w *walker) fpdu(p *trace.PDU, v visitor) {
 	}
 	v.text(fCRCStatus, f.CRCStatus.String())
 	if f.CRCStatus == mpa.CRCGood || f.CRCStatus == mpa.CRCBad {
+		v.number(fCRCCheck, uint64(f.CRC))
 		v.number(fCRCExpected, uint64(f.WantCRC))
 	}
 	if len(f.Markers) > 0 {
@@ -118,6 +119,9 @@ func (w *walker) ddp(p *trace.PDU, v visitor) {
 	f := p.FPDU
 	head := f.Head
 	if len(head) == 0 {
+		if len(f.Missing) == 0 {
+			v.text(fMalformed, "ULPDU without a DDP header")
+		}
 		return
 	}
 	hl := ddp.HeaderLen(head[0])
@@ -208,6 +212,7 @@ func (w *walker) message(p *trace.PDU, v visitor, body []byte, n int) {
 		}
 		if p.TermSwapped {
 			v.text(fTermSwapped, p.TermCode.Name())
+			w.swapped(v, body)
 		}
 		if err != nil && len(p.FPDU.Missing) == 0 {
 			v.text(fMalformed, "parts that the header control bits announce are missing")
@@ -224,6 +229,20 @@ func (w *walker) message(p *trace.PDU, v visitor, body []byte, n int) {
 		if f := &h.Fields[i]; f.In(body) {
 			v.field(f, body)
 		}
+	}
+}
+
+// swapped shows what a Terminate quotes in the reading in which it makes sense.
+func (w *walker) swapped(v visitor, body []byte) {
+	t, _ := rdmap.DecodeTerminateSwapped(body)
+	if t.HasSegLength {
+		v.number(fSwappedLength, uint64(t.SegLength))
+	}
+	if t.DDPHeader != nil {
+		v.octets(fSwappedDDP, t.DDPHeader)
+	}
+	if t.RDMAHeader != nil {
+		v.octets(fSwappedRDMA, t.RDMAHeader)
 	}
 }
 
