@@ -75,6 +75,9 @@ type half struct {
 	from      int64 // where the run of streaming octets began
 	frames    []uint64
 	omitted   uint64
+	noted     int64  // up to where frames holds the frames of streaming octets
+	frame     uint64 // with which the last of those became deliverable
+	time      int64
 	rtr       bool  // the frame in startup is the 2007 RTR frame
 	partial   bool  // octets of the startup frame are missing
 	origin    int64 // where full operation began
@@ -207,7 +210,7 @@ func (c *Conn) OpenPDU(side int) (off int64, ok bool) {
 	h := &c.half[side]
 	switch {
 	case h.ended:
-	case h.phase == startup || h.phase == held:
+	case h.phase == startup:
 		return h.tailOff, len(h.tail) > 0
 	case h.phase == full && h.dec != nil && !h.dec.Seeking():
 		return h.dec.Oldest(), h.dec.Open() > 0
@@ -393,6 +396,8 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 		return
 	}
 	h.tail = h.tail[:0]
+	c.note(side, p.Off)
+	h.noted = p.Off + p.Len
 	if h.dec == nil {
 		c.search(side, p.Off+p.Len)
 	} else {

@@ -107,6 +107,9 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 	p.Startup, p.StartupRaw, p.Partial, p.FramesOmitted, p.TermSwapped = nil, nil, false, 0, false
 	c.env.pdus++
 	p.Frame, p.Time = c.tcp.Half(side).Delivered(end)
+	if len(f.Missing) > 0 {
+		c.lastPart(side, f, p)
+	}
 	if p.Frame == 0 {
 		p.Frame, p.Time = c.cur.Frame, c.cur.Time
 	}
@@ -124,6 +127,9 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 	seg, err := ddp.Decode(f.Head)
 	if err != nil {
 		fl.Malformed++
+		if first && dir == trace.I2R && f.ULPDULength == 0 && t.Outcome == trace.Accepted {
+			c.rtrKind(p, mpa.RTRSend, "send") // the draft's zero-length ULPDU
+		}
 		if len(f.Head) > 1 {
 			p.Control = rdmap.ControlOf(f.Head[1])
 		}
@@ -145,6 +151,17 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 	}
 }
 
+// lastPart sets the frame of an FPDU whose end was in no frame: it became known
+// as far as it did with the last frame that carried some of it.
+func (c *Conn) lastPart(side int, f *mpa.FPDU, p *trace.PDU) {
+	tcp := c.tcp.Half(side)
+	end := f.Offset + int64(f.Size)
+	c.env.frames = tcp.Carriers(c.env.frames[:0], end-1, end)
+	if last := f.Missing[len(f.Missing)-1]; len(c.env.frames) == 0 && last.From > 0 {
+		p.Frame, p.Time = tcp.Delivered(f.Offset + int64(last.From))
+	}
+}
+
 // segment takes in the DDP segment of an FPDU.
 func (c *Conn) segment(side int, first bool, p *trace.PDU) {
 	h := &c.half[side]
@@ -160,9 +177,7 @@ func (c *Conn) segment(side int, first bool, p *trace.PDU) {
 	ops := &fl.Ops[op]
 	ops.Segments++
 	p.Message = h.messages.add(seg, op, octets, &c.env.message)
-	if n := uint64(octets); op.Payload() || !op.Assigned() {
-		ops.Octets += n
-	}
+	ops.Octets += uint64(octets)
 	if p.Message != nil && p.Message.Done {
 		n := uint64(p.Message.Length) //nolint:gosec // not negative
 		if ops.Messages == 0 || n < ops.Least {
@@ -193,23 +208,29 @@ func (c *Conn) segment(side int, first bool, p *trace.PDU) {
 // rtr classifies the initiator's first FPDU on a connection whose Reply awaits
 // a ready-to-receive indication (RFC 6581 section 9.1).
 func (c *Conn) rtr(p *trace.PDU, octets int64, body []byte) {
+	var kind mpa.RTRSet
+	var sent string
+	switch op := p.Control.Opcode; {
+	case op == rdmap.OpSend && octets == 0:
+		kind, sent = mpa.RTRSend, "send"
+	case op == rdmap.OpWrite && octets == 0:
+		kind, sent = mpa.RTRWrite, "write"
+	case op == rdmap.OpTerminate:
+		sent = "terminate"
+	case op == rdmap.OpReadRequest:
+		if r, err := rdmap.DecodeReadRequest(body); err == nil && r.Size == 0 {
+			kind, sent = mpa.RTRRead, "read"
+		}
+	}
+	c.rtrKind(p, kind, sent)
+}
+
+// rtrKind notes what the initiator sent first, and settles the layout by it.
+func (c *Conn) rtrKind(p *trace.PDU, kind mpa.RTRSet, sent string) {
 	t := &c.Trace
 	ini, res := &t.Side[trace.I2R], &t.Side[trace.R2I]
 	if !ini.HasEnhanced || !res.HasEnhanced {
 		return
-	}
-	var kind mpa.RTRSet
-	switch op := p.Control.Opcode; {
-	case op == rdmap.OpSend && octets == 0:
-		kind, t.RTRSent = mpa.RTRSend, "send"
-	case op == rdmap.OpWrite && octets == 0:
-		kind, t.RTRSent = mpa.RTRWrite, "write"
-	case op == rdmap.OpTerminate:
-		t.RTRSent = "terminate"
-	case op == rdmap.OpReadRequest:
-		if r, err := rdmap.DecodeReadRequest(body); err == nil && r.Size == 0 {
-			kind, t.RTRSent = mpa.RTRRead, "read"
-		}
 	}
 	// Draft -01 put the flags otherwise. It is taken for the layout only when
 	// the flags make no sense as RFC 6581 has them, and what was sent fits the
@@ -223,10 +244,9 @@ func (c *Conn) rtr(p *trace.PDU, octets int64, body []byte) {
 		t.RTRExpected = mpa.RTRTypes(res.Enhanced, mpa.LayoutDraft01)
 	}
 	if t.RTRExpected == 0 && (kind != 0 || !ini.Enhanced.A || !res.Enhanced.A) {
-		t.RTRSent = "" // nothing was asked for
-		return
+		return // nothing was asked for
 	}
-	if t.RTRSent != "" {
+	if t.RTRSent = sent; sent != "" {
 		t.RTRFrame = p.Frame
 	}
 }
@@ -268,8 +288,12 @@ func (c *Conn) emitStartup(side int, s *mpa.Startup) {
 	case mpa.StartupRTR, mpa.StartupUnknown:
 	}
 	to := h.tailOff + int64(len(h.tail))
+	length := int64(mpa.StartupLen + int(s.PDLength))
+	if s.PDLength > mpa.MaxPrivateData && !h.partial {
+		length = int64(len(h.tail)) // what the frame says cannot be
+	}
 	*p = trace.PDU{
-		Kind: kind, Frames: p.Frames[:0], From: h.tailOff, Length: int64(mpa.StartupLen + int(s.PDLength)),
+		Kind: kind, Frames: p.Frames[:0], From: h.tailOff, Length: length,
 		Startup: s, StartupRaw: h.tail, Partial: h.partial,
 	}
 	c.emit(side, p, h.tailOff, to)
@@ -290,6 +314,9 @@ func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 	p.Number, p.Conn, p.Dir = c.env.pdus, &c.Trace, c.Dir(side)
 	c.env.pdus++
 	p.Frame, p.Time = c.tcp.Half(side).Delivered(to)
+	if h := &c.half[side]; p.Kind == trace.KindStreaming && h.frame > 0 {
+		p.Frame, p.Time = h.frame, h.time
+	}
 	if p.Frame == 0 {
 		p.Frame, p.Time = c.cur.Frame, c.cur.Time
 		if n := len(p.Frames); n > 0 {

@@ -54,7 +54,7 @@ func TestMessages_Segments(t *testing.T) {
 		rdmap.OpSend:        {Segments: 3, Messages: 1, Octets: 2500, Least: 2500, Most: 2500, Whole: 2500},
 		rdmap.OpSendSE:      {Segments: 1, Messages: 1},
 		rdmap.OpWrite:       {Segments: 4, Messages: 3, Octets: 2001, Most: 1001, Whole: 2001},
-		rdmap.OpReadRequest: {Segments: 1, Messages: 1, Least: 28, Most: 28, Whole: 28},
+		rdmap.OpReadRequest: {Segments: 1, Messages: 1, Octets: 28, Least: 28, Most: 28, Whole: 28},
 	} {
 		if got := ops[op]; got != want {
 			t.Errorf("%v: %+v, want %+v", op, got, want)

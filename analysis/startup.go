@@ -10,7 +10,6 @@ import (
 func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 	h := &c.half[side]
 	tcp := c.tcp.Half(side)
-	c.remember(side, off, off+int64(len(b)))
 	if h.dec == nil && !h.hasOrigin && (!tcp.StartKnown() || c.forced) && off == h.from && !h.gap {
 		c.search(side, off)
 	}
@@ -30,11 +29,13 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 		i, whole := mpa.FindKey(b[at:])
 		at += i
 		if at == len(b) {
+			c.note(side, off+int64(at))
 			return nil
 		}
 		if !whole || len(b)-at < mpa.StartupLen {
 			h.tailOff = off + int64(at)
 			h.tail = append(h.tail[:0], b[at:]...)
+			c.note(side, h.tailOff)
 			return nil
 		}
 		if c.believable(side, off+int64(at), b[at:]) {
@@ -141,6 +142,7 @@ func (c *Conn) brokenStartup(side int) {
 		c.Trace.Outcome = trace.Incomplete
 	}
 	h.from = c.tcp.Half(side).Next()
+	h.noted = h.from
 	h.tail = h.tail[:0]
 }
 
@@ -153,6 +155,7 @@ func (c *Conn) roles(initiator int) {
 
 // keyed notes which side is the initiator as soon as a key tells.
 func (c *Conn) keyed(initiator int) {
+	c.Trace.IsMPA = true
 	if t := &c.Trace; !t.RolesKnown {
 		t.RolesKnown = true
 		c.setInitiator(initiator)
@@ -174,16 +177,15 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 		c.begin(side)
 		return
 	}
-	fresh := false
+	c.streamed(side, h.tailOff)
 	if s.Kind == mpa.StartupRequest {
-		fresh = t.Outcome == trace.Rejected
+		if t.Outcome == trace.Rejected {
+			c.forget()
+		}
 		c.roles(side)
 	} else {
 		c.roles(1 - side)
-	}
-	c.streamed(side, h.tailOff)
-	if fresh {
-		c.forget()
+		c.cutShort(1 - side)
 	}
 	c.emitStartup(side, s)
 	c.keepStartup(side, s)
@@ -200,7 +202,7 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 	h.origin = h.tailOff + int64(len(h.tail))
 	h.hasOrigin, h.phase = true, held
 	h.tail = h.tail[:0]
-	h.from = h.origin
+	h.from, h.noted = h.origin, h.origin
 	if t.Outcome == trace.NoneSeen {
 		t.Outcome = trace.Incomplete
 	}
@@ -216,10 +218,23 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 	}
 }
 
-// forget readies the connection for another startup after a reject.
+// cutShort ends a startup frame that claims more private data than there may
+// be, because the other side has answered it.
+func (c *Conn) cutShort(side int) {
+	h := &c.half[side]
+	if h.phase != startup || len(h.tail) < mpa.StartupLen {
+		return
+	}
+	if s, _, _ := mpa.DecodeStartup(h.tail); s.PDLength > mpa.MaxPrivateData {
+		c.started(side, &s)
+	}
+}
+
+// forget readies the connection for another startup after a reject, of either
+// side.
 func (c *Conn) forget() {
 	t := &c.Trace
-	t.Outcome, t.Negotiated = trace.NoneSeen, false
+	t.Outcome, t.Negotiated, t.RolesKnown = trace.NoneSeen, false, false
 	for i := range t.Side {
 		t.Side[i] = trace.Side{Addr: t.Side[i].Addr}
 	}
@@ -252,7 +267,7 @@ func (c *Conn) rejected() {
 			continue
 		}
 		b, off := h.tail, h.tailOff
-		h.phase, h.tail, h.from, h.frames = streaming, nil, h.origin, nil
+		h.phase, h.tail, h.from, h.noted, h.frames = streaming, nil, h.origin, h.origin, nil
 		h.hasOrigin = true
 		c.decode(side, mpa.Config{CRC: mpa.TriOf(c.Trace.Side[0].Startup.C || c.Trace.Side[1].Startup.C)}, h.origin)
 		if len(b) > 0 {
@@ -424,10 +439,21 @@ func (h *half) undecode() {
 	}
 }
 
-// remember notes the frames of streaming octets.
+// note remembers the frames of the streaming octets up to an offset.
+func (c *Conn) note(side int, to int64) {
+	h := &c.half[side]
+	if to > h.noted {
+		c.remember(side, h.noted, to)
+		h.noted = to
+	}
+}
+
+// remember notes the frames of streaming octets, and the one with which the
+// last of them became deliverable.
 func (c *Conn) remember(side int, from, to int64) {
 	h := &c.half[side]
 	c.env.frames = c.tcp.Half(side).Carriers(c.env.frames[:0], from, to)
+	h.frame, h.time = c.tcp.Half(side).Delivered(to)
 	for _, f := range c.env.frames {
 		switch n := len(h.frames); {
 		case n > 0 && h.frames[n-1] >= f:
@@ -442,9 +468,10 @@ func (c *Conn) remember(side int, from, to int64) {
 // streamed hands out the streaming octets up to an offset.
 func (c *Conn) streamed(side int, to int64) {
 	h := &c.half[side]
+	c.note(side, to)
 	if to > h.from {
 		c.emitStreaming(side, h.from, to)
 	}
-	h.from = to
+	h.from, h.noted = to, to
 	h.frames, h.omitted = h.frames[:0], 0
 }

@@ -123,7 +123,7 @@ func (d *Decoder) betrayed(w []byte, n int) bool {
 				return true
 			}
 		}
-		if !plain && (hadGrid || d.ended && skip == len(after) || skip <= len(after) && d.begins(after[skip:], off+int64(skip))) {
+		if !plain && (hadGrid || d.crc || d.ended && skip == len(after) || skip <= len(after) && d.begins(after[skip:], off+int64(skip))) {
 			return true
 		}
 		d.markers, d.hasGrid, d.grid = false, hadGrid, grid
@@ -197,6 +197,7 @@ func (d *Decoder) listMarkers(f *FPDU, lead int) {
 			Reserved: binary.BigEndian.Uint16(f.Wire[at:]),
 			Pointer:  binary.BigEndian.Uint16(f.Wire[at+2:]),
 			Expected: max(at-lead, 0),
+			Proven:   f.CRCStatus == CRCGood,
 		})
 	}
 }

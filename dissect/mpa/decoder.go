@@ -332,7 +332,7 @@ func (d *Decoder) rest() (Event, bool) {
 	}
 	n := int(binary.BigEndian.Uint16(b[lead:]))
 	head := d.headOf(b, lead, n)
-	if !d.cfg.Grammar.Light(head, n) || len(head) >= min(n, minHead) && !d.cfg.Grammar.Strict(head, n) {
+	if !d.likely(head, n) {
 		d.startSeek(d.off+1, false)
 		d.seek.lost = d.off
 		return None, false
@@ -354,6 +354,19 @@ func (d *Decoder) rest() (Event, bool) {
 	d.startSeek(off+1, false)
 	d.seek.lost = off + have
 	return ev, done
+}
+
+// likely judges the head of an FPDU that will not become whole: all of it if it
+// is there, else the two control octets, else the length alone.
+func (d *Decoder) likely(head []byte, n int) bool {
+	g := d.cfg.Grammar
+	switch {
+	case !g.Light(head, n) || len(head) < 2 && d.unsure:
+		return false
+	case len(head) >= min(n, minHead):
+		return g.Strict(head, n)
+	}
+	return len(head) < 2 || g.Quick(head[0], head[1])
 }
 
 // unframed reports octets that are not part of an FPDU and moves behind them.

@@ -163,7 +163,7 @@ func TestRFC5044Figures(t *testing.T) {
 			t.Errorf("FPDU %d: CRC %v", i, f.CRC)
 		}
 	}
-	if m := out[2].Markers; len(m) != 1 || m[0] != (Marker{Offset: 0x200, Pointer: 0x14, Expected: 0x14}) {
+	if m := out[2].Markers; len(m) != 1 || m[0] != (Marker{Offset: 0x200, Pointer: 0x14, Expected: 0x14, Proven: true}) {
 		t.Errorf("figure 6 marker: %+v", m)
 	}
 	if out[2].Offset != 0x1ec || out[2].Size != 0x34 {
@@ -242,10 +242,10 @@ func TestSixFPDUs(t *testing.T) {
 		pad     int
 		markers []Marker
 	}{
-		{0, 52, 0x2948de2e, 0, []Marker{{0, 0, 0, 0}}},
-		{52, 468, 0x03136b53, 1, []Marker{{512, 0, 460, 460}}},
+		{0, 52, 0x2948de2e, 0, []Marker{{0, 0, 0, 0, true}}},
+		{52, 468, 0x03136b53, 1, []Marker{{512, 0, 460, 460, true}}},
 		{520, 504, 0xfdde22a6, 0, nil},
-		{1024, 1120, 0x48f9bb0d, 2, []Marker{{1024, 0, 0, 0}, {1536, 0, 508, 508}, {2048, 0, 1020, 1020}}},
+		{1024, 1120, 0x48f9bb0d, 2, []Marker{{1024, 0, 0, 0, true}, {1536, 0, 508, 508, true}, {2048, 0, 1020, 1020, true}}},
 		{2144, 52, 0xd462ea1d, 0, nil},
 		{2196, 24, 0x44aabc1c, 0, nil},
 	}

@@ -23,6 +23,9 @@ type Marker struct {
 	// ULPDU_Length to the marker, 0 in front of it. It is wider than the field
 	// because an ULPDU_Length beyond the allowed size can exceed it.
 	Expected int
+	// Proven is true when a right CRC over the FPDU shows that the octets are a
+	// marker, whatever they hold.
+	Proven bool
 }
 
 // MarkerStatus says what is wrong with a marker.
@@ -61,6 +64,8 @@ func (m *Marker) Status() MarkerStatus {
 		return MarkerBadPointer
 	case !badPtr:
 		return MarkerBadReserved
+	case m.Proven:
+		return MarkerBadPointer
 	}
 	return MarkerMissing
 }

@@ -247,7 +247,7 @@ func (d *Decoder) chain(o int64, last bool) verdict {
 	}
 	var prev [minHead]byte
 	var prevN, count, agree, inner int
-	first := o
+	first, failed := o, false
 	for {
 		lead := d.lead(o)
 		if len(b) < lead+lengthSize {
@@ -283,11 +283,15 @@ func (d *Decoder) chain(o int64, last bool) verdict {
 		}
 		if !d.missing(o, o+int64(size)) {
 			switch ok, tested := d.trialCRC(b[:size]); {
+			case ok && failed:
+				return reject // CRCs are in use, and the first one was wrong
 			case ok:
 				s.found, d.crc = ByCRC, true
 				return confirm
 			case tested && d.cfg.CRC == Yes:
 				return reject
+			case tested:
+				failed = true
 			}
 			for at := d.toMarker(o); d.markers && at < size; at += MarkerInterval {
 				if int(binary.BigEndian.Uint32(b[at:])) != max(at-lead, 0) {
@@ -410,19 +414,20 @@ func (d *Decoder) anchor() (Event, bool) {
 		if size == 0 || d.missing(d.off, d.off+int64(min(need, len(b)))) {
 			continue
 		}
-		if markers && binary.BigEndian.Uint32(b) != 0 || !d.cfg.Grammar.Strict(d.headOf(b, lead, n), n) {
+		if markers && binary.BigEndian.Uint32(b) != 0 {
 			continue
 		}
-		if d.cfg.CRC != No {
-			if len(b) < size && !last {
-				return None, true
+		if d.cfg.CRC != No && len(b) >= size && !d.missing(d.off, d.off+int64(size)) {
+			if ok, _ := d.trialCRC(b[:size]); ok {
+				choice, chosen, d.crc = markers, true, true
+				break
 			}
-			if len(b) >= size && !d.missing(d.off, d.off+int64(size)) {
-				if ok, _ := d.trialCRC(b[:size]); ok {
-					choice, chosen, d.crc = markers, true, true
-					break
-				}
-			}
+		}
+		if !d.cfg.Grammar.Strict(d.headOf(b, lead, n), n) {
+			continue
+		}
+		if d.cfg.CRC != No && len(b) < size && !last {
+			return None, true
 		}
 		if !chosen {
 			choice, chosen = markers, true

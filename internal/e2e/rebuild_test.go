@@ -47,7 +47,7 @@ func rebuild(p *pduRecord) []byte {
 			"iwarp_rdma.term_errcode_ddp_untagged", "iwarp_rdma.term_errcode_llp", "iwarp_rdma.term_errcode"))
 		rest, _ := strconv.ParseUint(p.str("iwarp_rdma.term_rsvd"), 0, 16)
 		hdrct := r.bit("iwarp_rdma.term_hdrct_m", 0x80) | r.bit("iwarp_rdma.hdrct_d", 0x40) | r.bit("iwarp_rdma.hdrct_r", 0x20)
-		r.b = binary.BigEndian.AppendUint16(r.b, uint16(hdrct)<<8|uint16(rest)) //nolint:gosec // 13 bits
+		r.b = binary.BigEndian.AppendUint16(r.b, uint16(hdrct)<<8|uint16(rest))
 	case "0x08", "0x09":
 		r.octets("iwd.immediate_data")
 	}
@@ -87,7 +87,7 @@ func (r *rebuilder) any8(names ...string) byte {
 }
 
 func (r *rebuilder) u32(name string) {
-	r.b = binary.BigEndian.AppendUint32(r.b, uint32(r.dec(name))) //nolint:gosec // compared with the octets
+	r.b = binary.BigEndian.AppendUint32(r.b, uint32(r.dec(name)))
 }
 
 func (r *rebuilder) hex(name string) {

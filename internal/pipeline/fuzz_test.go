@@ -115,6 +115,9 @@ var mistakes = []struct {
 	{"a marker that is not there in a hole", 73, []byte("\tA\x8a"), []byte("\tA"), []byte{}},
 	{"Request behind a hole at the end", 94, []byte("\v"), []byte("\vnK\x8dN\xc9ݡ\xb47\xd2Vn"), []byte{}},
 	{"small FPDUs without markers, then a hole", 0, []byte("Q\x020BA "), []byte("770A'"), []byte("Q")},
+	{"CRC that covers a lost marker", 35, []byte("\x93\x00"), []byte("B\xc4KA\xd5L\x88"), []byte("B\xc4")},
+	{"first marker of all, then a hole", 5, []byte("\x01\x02\x03\xc83Y"), []byte("\x01\x02\x03\xc83Y%R\xed\xc2\a\x11"), []byte{}},
+	{"rest behind an FPDU whose size is not sure", 71, []byte("\x00\x12\x00\x7f\x12\x00"), []byte("\x00\x12\x00\x7f\x12\x00\x00\x1a"), []byte{}},
 }
 
 // TestStream_Mistakes keeps them right.

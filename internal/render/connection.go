@@ -92,11 +92,18 @@ func mpaMembers(o *object, c *trace.Connection) {
 	case ini.HasStartup:
 		o.uint("revision", uint64(ini.Startup.Rev))
 	}
-	tri(o, "crc", c.CRC)
-	tri(o, "markers_i2r", c.Markers[trace.I2R])
-	tri(o, "markers_r2i", c.Markers[trace.R2I])
-	tri(o, "markers_i2r_seen", c.Flow[trace.I2R].MarkersSeen)
-	tri(o, "markers_r2i_seen", c.Flow[trace.R2I].MarkersSeen)
+	if c.Negotiated {
+		tri(o, "crc", c.CRC)
+		tri(o, "markers_i2r", c.Markers[trace.I2R])
+		tri(o, "markers_r2i", c.Markers[trace.R2I])
+		tri(o, "markers_i2r_seen", c.Flow[trace.I2R].MarkersSeen)
+		tri(o, "markers_r2i_seen", c.Flow[trace.R2I].MarkersSeen)
+	} else {
+		// Nothing was negotiated that could be known, but the FPDUs show it.
+		tri(o, "crc_seen", c.CRC)
+		tri(o, "markers_i2r_seen", c.Markers[trace.I2R])
+		tri(o, "markers_r2i_seen", c.Markers[trace.R2I])
+	}
 	if ini.HasStartup || res.HasStartup {
 		o.bool("enhanced", ini.HasEnhanced && res.HasEnhanced)
 	}
@@ -113,7 +120,11 @@ func mpaMembers(o *object, c *trace.Connection) {
 		o.key("rtr")
 		o.open()
 		o.key("expected")
-		o.b = c.RTRExpected.AppendJSON(o.b)
+		if c.RTRSent == "frame" {
+			o.b = append(o.b, `["frame"]`...)
+		} else {
+			o.b = c.RTRExpected.AppendJSON(o.b)
+		}
 		o.comma = true
 		if c.RTRSent != "" {
 			o.str("sent", c.RTRSent)
@@ -245,7 +256,7 @@ func opsMembers(o *object, op rdmap.Opcode, n *trace.Ops) {
 	o.uint("segments", n.Segments)
 	o.uint("messages", n.Messages)
 	o.uint("octets", n.Octets)
-	if n.Messages > 0 && op.Payload() {
+	if n.Messages > 0 {
 		o.uint("least", n.Least)
 		o.uint("most", n.Most)
 	}
@@ -275,10 +286,13 @@ func Problems(c *trace.Connection) []string {
 		add("the responder rejected the connection")
 	}
 	if c.Outcome == trace.Incomplete {
-		if c.Side[trace.I2R].HasStartup {
+		switch {
+		case !c.Side[trace.R2I].HasStartup:
 			add("no MPA Reply to the Request")
-		} else {
+		case !c.Side[trace.I2R].HasStartup:
 			add("MPA Reply without a captured Request")
+		default:
+			add("a startup frame is not whole")
 		}
 	}
 	for d, t := range c.Terminates {

@@ -69,12 +69,12 @@ func (r *Records) begin(b []byte, kind string) {
 	r.obj = object{b: b}
 	r.obj.open()
 	r.obj.str("record", kind)
-	if r.file != "" {
-		r.obj.str("file", r.file)
-	}
 }
 
 func (r *Records) end() []byte {
+	if r.file != "" {
+		r.obj.str("file", r.file)
+	}
 	r.obj.close()
 	if !r.list {
 		r.obj.b = append(r.obj.b, '\n')

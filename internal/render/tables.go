@@ -207,7 +207,7 @@ func (s *Summary) operations(w io.Writer, cs []*trace.Connection) error {
 					continue
 				}
 				least, mean, most := "-", "-", "-"
-				if n.Messages > 0 && rdmap.Opcode(op).Payload() {
+				if n.Messages > 0 {
 					least, most = size(n.Least), size(n.Most)
 					mean = size(n.Whole / n.Messages)
 				}
@@ -219,7 +219,7 @@ func (s *Summary) operations(w io.Writer, cs []*trace.Connection) error {
 			}
 		}
 	}
-	return table(w, "Operations", []string{"conn", "dir", "operation", "messages", "segments", "payload", "least", "mean", "most"}, rows, 3)
+	return table(w, "Operations", []string{"conn", "dir", "operation", "messages", "segments", "octets", "least", "mean", "most"}, rows, 3)
 }
 
 func (s *Summary) latency(w io.Writer, cs []*trace.Connection) error {
