@@ -24,7 +24,8 @@ func TestSameOutput(t *testing.T) {
 			}
 			run := func(in io.Reader, args ...string) []byte {
 				code, out, errOut := iwdissect(in, args...)
-				if code != 0 || len(errOut) > 0 {
+				none := strings.Contains(string(errOut), "no iWARP PDU in ") && bytes.Count(errOut, []byte("\n")) == 1
+				if code != 0 || len(errOut) > 0 && !none {
 					t.Errorf("%v: exit code %d: %s", args, code, errOut)
 				}
 				return out
@@ -188,7 +189,10 @@ func TestExitCodes(t *testing.T) {
 	same(t, "PDUs of the file that was cut", len(p.pdus), len(w.pdus))
 	same(t, "connections of the file that was cut", len(p.connections), 1)
 	_, all, _ := iwdissect(nil, "dissect", "--format", "ndjson", cut, missing, good, noise)
-	if !bytes.Equal(all, append(part, whole...)) {
+	named := func(records []byte, file string) []byte {
+		return bytes.ReplaceAll(records, []byte("}\n"), []byte(`,"file":"`+file+"\"}\n"))
+	}
+	if !bytes.Equal(all, append(named(part, cut), named(whole, good)...)) {
 		t.Error("several files: not the records of each")
 	}
 	_, out, _ := iwdissect(nil, "analyze", "--format", "json", cut, missing, good)

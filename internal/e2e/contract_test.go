@@ -153,7 +153,7 @@ func (c *contract) order() {
 // prove their place.
 func (c *contract) late(p *pduRecord) bool {
 	outcome, _ := c.d.connection(p.Conn).MPA["outcome"].(string)
-	return p.Kind == "streaming" || p.Kind == "fpdu" && (outcome == "incomplete" || p.str("iwd.sync") != "" ||
+	return p.Kind == "streaming" || p.Kind == "fpdu" && (outcome == "incomplete" || p.str("iwd.sync") != "" || p.str("iwd.captured") == "partial" ||
 		p.Fields["iwarp_rdma.opcode"] == nil || p.Fields["iwd.malformed"] != nil)
 }
 

@@ -139,7 +139,9 @@ func (c *comparison) pdu(p *pduRecord, their *tsharkPDU) {
 			continue // nothing in them, or tshark's own reassembly
 		}
 		if name == "iwarp_mpa.crc_check" {
-			seen["iwarp_mpa.crc"] = true
+			// tshark shows it in place of the field, we beside it.
+			seen["iwarp_mpa.crc"], seen[name] = true, true
+			same(c.t, fmt.Sprintf("pdu %d: CRC check", p.PDU), text(p.Fields[name]), text(p.Fields["iwarp_mpa.crc"]))
 			c.crc(p, f)
 			continue
 		}
