@@ -73,6 +73,11 @@ var faults = []fault{
 		captures: map[string]int{rawCapture: 1},
 	},
 	{
+		name:     "an empty ULPDU passes",
+		reason:   "it does not ask for a DDP header when ULPDU_Length is 0",
+		captures: map[string]int{rawCapture: 1},
+	},
+	{
 		name:     "private data longer than 512 octets ends the dissection",
 		reason:   "it stops before the length, with an expert item",
 		captures: map[string]int{rawCapture: 1},
@@ -148,6 +153,8 @@ func (c *comparison) malformed(p *pduRecord, their *tsharkPDU) {
 	ours := p.Fields["iwd.malformed"] != nil
 	short := shortSend(p)
 	switch {
+	case ours && p.num("iwarp_mpa.ulpdulength") == 0 && !their.malformed:
+		c.fault("an empty ULPDU passes")
 	case their.malformed != (ours || short):
 		c.errorf("pdu %d, frame %d: malformed is %t; tshark says %t (%s)", p.PDU, p.Frame, ours, their.malformed, p.Info)
 	case short:
@@ -183,7 +190,7 @@ func (c *comparison) lacking(p *pduRecord) (names []string) {
 			}
 		}
 		return names
-	case p.Fields["iwd.malformed"] != nil:
+	case p.Fields["iwd.malformed"] != nil && p.num("iwarp_mpa.ulpdulength") > 0:
 		if c.fault("a DDP header that is cut short is shown only up to the DDP version") {
 			names = append(names, "iwarp_rdma.version", "iwarp_rdma.rsv", "iwarp_rdma.opcode")
 		}
