@@ -130,9 +130,6 @@ func (c *Conn) Dir(side int) trace.Dir {
 	return trace.Dir(side ^ c.ini) //nolint:gosec // 0 or 1
 }
 
-// side is the side that sends in a direction.
-func (c *Conn) side(d trace.Dir) int { return int(d) ^ c.ini }
-
 // setInitiator says which side is the initiator.
 func (c *Conn) setInitiator(side int) {
 	if side == c.ini {

@@ -1,5 +1,7 @@
 package reassembly
 
+import "github.com/iwdissect/iwdissect/internal/seq"
+
 // Half is one direction of a TCP connection.
 type Half struct {
 	// What a packet in order touches.
@@ -51,9 +53,8 @@ func (h *Half) Base() uint32 { return h.base }
 
 // Offset unwraps a sequence number to the stream offset nearest to where the
 // stream stands (RFC 1982 arithmetic).
-func (h *Half) Offset(seq uint32) int64 {
-	at := max(h.next, h.acked)
-	return at + int64(int32(seq-(h.base+uint32(at)))) //nolint:gosec // wraps by design
+func (h *Half) Offset(number uint32) int64 {
+	return seq.Unwrap(max(h.next, h.acked), number-h.base)
 }
 
 // start fixes offset 0.

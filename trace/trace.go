@@ -166,9 +166,6 @@ type Endpoint = netip.AddrPort
 // Host is the address of a side.
 type Host = netip.Addr
 
-// Note says something of a frame.
-type Note string
-
 // GapEvent is a hole that was given up.
 type GapEvent struct {
 	Conn *Connection
@@ -178,16 +175,6 @@ type GapEvent struct {
 	Time   int64
 	Octets int64
 	Reason string
-}
-
-// Part is a part of a PDU that lies in a frame.
-type Part struct {
-	// Offset counts like PDU.Offset; it is absent for startup frames.
-	Offset    int64
-	HasOffset bool
-	Length    int64
-	// Part is whole, start, middle or end.
-	Part string
 }
 
 // Sink receives what the analysis finds, in the order in which it becomes

@@ -73,7 +73,16 @@ its end or an output not written.`),
 	root.Flags().AddFlagSet(analyze.Flags())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(newDissect(s), analyze, newLive(s), newFields(s), newVersion(s))
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		c.Args = cobra.ArbitraryArgs
+		c.RunE = func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("no completion for %q: there are bash, fish, powershell and zsh", args[0])
+			}
+			return c.Help()
+		}
+	}
 	return root
 }
 

@@ -15,7 +15,6 @@ import (
 
 // segment is a TCP segment of a capture.
 type segment struct {
-	frame    int
 	ns       int64
 	src, dst string
 	seq, ack uint32

@@ -118,7 +118,7 @@ func summaryMembers(o *object, t *pipeline.Totals, format, failure string) {
 	o.uint("directions_starved", t.Starved)
 	o.uint("connection_records_dropped", t.RecordsDropped)
 	o.uint("errors", t.Errors)
-	if t.Frames > 0 {
+	if t.FirstTime != 0 && t.LastTime != 0 {
 		o.time("first_time", t.FirstTime)
 		o.time("last_time", t.LastTime)
 	}

@@ -24,9 +24,13 @@ func connectionMembers(o *object, c *trace.Connection) {
 	o.bool("syn_captured", c.SYN)
 	mpaMembers(o, c)
 	o.uint("first_frame", c.FirstFrame)
-	o.time("first_time", c.FirstTime)
+	if c.FirstTime != 0 {
+		o.time("first_time", c.FirstTime)
+	}
 	o.uint("last_frame", c.LastFrame)
-	o.time("last_time", c.LastTime)
+	if c.LastTime != 0 {
+		o.time("last_time", c.LastTime)
+	}
 	for d := range c.Flow {
 		flowMembers(o, c, trace.Dir(d))
 	}

@@ -95,7 +95,9 @@ func (r *Records) PDU(p *trace.PDU) {
 	o.str("kind", p.Kind.String())
 	o.str("dir", p.Dir.String())
 	o.uint("frame", p.Frame)
-	o.time("time", p.Time)
+	if p.Time != 0 {
+		o.time("time", p.Time) // some captures hold packets without a time
+	}
 	o.uints("frames", p.Frames)
 	if p.HasOffset {
 		o.int("offset", p.Offset)
