@@ -124,8 +124,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 	}
 	first := h.first
 	h.first = false
-	seg, err := ddp.Decode(f.Head)
-	if err != nil {
+	if err := ddp.DecodeTo(&c.env.segment, f.Head); err != nil {
 		fl.Malformed++
 		if first && dir == trace.I2R && f.ULPDULength == 0 && t.Outcome == trace.Accepted {
 			c.rtrKind(p, mpa.RTRSend, "send") // the draft's zero-length ULPDU
@@ -135,8 +134,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 		}
 	} else {
 		p.Segment = &c.env.segment
-		c.env.segment = seg
-		p.Control = rdmap.ControlOf(seg.RsvdULP)
+		p.Control = rdmap.ControlOf(p.Segment.RsvdULP)
 		c.segment(side, first, p)
 	}
 	if c.env.gather() {

@@ -44,32 +44,33 @@ func HeaderLen(control uint8) int {
 // Decode reads the header at the start of b; the T bit says which. The payload
 // is b[s.HeaderLen:].
 func Decode(b []byte) (Segment, error) {
-	if len(b) < ControlLen {
-		return Segment{}, shortSegment(b)
+	var s Segment
+	err := DecodeTo(&s, b)
+	return s, err
+}
+
+// DecodeTo is Decode into a segment that is there already. Copying one that was
+// just filled in costs as much as reading it, and shows when millions are read.
+func DecodeTo(s *Segment, b []byte) error {
+	if len(b) < ControlLen || len(b) < HeaderLen(b[0]) {
+		*s = Segment{}
+		return shortSegment(b)
 	}
 	o := b[0]
-	s := Segment{Last: o&maskLast != 0, Rsvd: o & maskRsvd >> shiftRsvd, DV: o & maskDV}
-	if o&maskTagged != 0 {
-		if len(b) < TaggedLen {
-			return Segment{}, shortSegment(b)
-		}
-		s.Tagged = true
-		s.RsvdULP = b[offRsvdULP]
-		s.STag = binary.BigEndian.Uint32(b[offTaggedSTag:])
-		s.TO = binary.BigEndian.Uint64(b[offTaggedTO:])
-		s.HeaderLen = TaggedLen
-		return s, nil
-	}
-	if len(b) < UntaggedLen {
-		return Segment{}, shortSegment(b)
-	}
+	s.Last, s.Rsvd, s.DV = o&maskLast != 0, o&maskRsvd>>shiftRsvd, o&maskDV
 	s.RsvdULP = b[offRsvdULP]
+	if o&maskTagged != 0 {
+		s.Tagged, s.HeaderLen = true, TaggedLen
+		s.STag, s.TO = binary.BigEndian.Uint32(b[offTaggedSTag:]), binary.BigEndian.Uint64(b[offTaggedTO:])
+		s.RsvdULP32, s.QN, s.MSN, s.MO = 0, 0, 0, 0
+		return nil
+	}
+	s.Tagged, s.HeaderLen = false, UntaggedLen
 	s.RsvdULP32 = binary.BigEndian.Uint32(b[offRsvdULP32:])
-	s.QN = binary.BigEndian.Uint32(b[offQN:])
-	s.MSN = binary.BigEndian.Uint32(b[offMSN:])
+	s.QN, s.MSN = binary.BigEndian.Uint32(b[offQN:]), binary.BigEndian.Uint32(b[offMSN:])
 	s.MO = binary.BigEndian.Uint32(b[offMO:])
-	s.HeaderLen = UntaggedLen
-	return s, nil
+	s.STag, s.TO = 0, 0
+	return nil
 }
 
 // shortSegment names the header that b is too short for.

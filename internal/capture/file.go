@@ -12,6 +12,11 @@ import (
 // stdinName is the path that stands for standard input.
 const stdinName = "-"
 
+// aheadFrom is the size in octets from which a regular file is read ahead: a
+// smaller one is done before it would pay. Pipes are not, so that nothing is
+// held back.
+const aheadFrom = 1 << 20
+
 // File is one capture file. Only Progress may be called from another
 // goroutine.
 type File struct {
@@ -19,8 +24,10 @@ type File struct {
 	r      *pcapng.Reader
 	rec    pcapng.Record
 	format string
-	free   func()    // of the decompressor, may be nil
-	closer io.Closer // nil for standard input
+	ahead  *pcapng.Ahead // reads ahead, may be nil
+	size   int64         // of a regular file, in octets
+	free   func()        // of the decompressor, may be nil
+	closer io.Closer     // nil for standard input
 	prog   *progress
 }
 
@@ -72,9 +79,13 @@ func open(path string, stdin io.Reader, p *progress) (*File, error) {
 		return nil, &Error{File: path, Code: CodeOpen, Err: errors.New("not given")}
 	}
 	if d, ok := src.(*os.File); ok {
-		if info, err := d.Stat(); err == nil && info.IsDir() {
+		info, err := d.Stat()
+		if err == nil && info.IsDir() {
 			_ = f.Close()
 			return nil, &Error{File: path, Code: CodeDirectory, Err: errors.New("is a directory")}
+		}
+		if err == nil && info.Mode().IsRegular() {
+			f.size = info.Size()
 		}
 	}
 	if err := f.start(src); err != nil {
@@ -98,6 +109,10 @@ func (f *File) start(src io.Reader) error {
 		return &pcapng.Error{Code: pcapng.CodeRead, Err: err}
 	}
 	f.free = free
+	if f.size >= aheadFrom {
+		f.ahead = pcapng.NewAhead(r)
+		r = f.ahead
+	}
 	if f.r, err = pcapng.NewReader(r); err != nil {
 		return err
 	}
@@ -178,6 +193,10 @@ func (f *File) Progress() (done, total int64) {
 
 // Close closes the file; standard input is left open.
 func (f *File) Close() error {
+	if f.ahead != nil {
+		f.ahead.Close()
+		f.ahead = nil
+	}
 	if f.free != nil {
 		f.free()
 		f.free = nil

@@ -27,7 +27,8 @@ var errBadCount = errors.New("source returned an impossible count")
 // buffer is a window on the source: buf[r:w] are the octets not yet used.
 type buffer struct {
 	src  io.Reader
-	size int // of a read: readSize, less in tests
+	next *Ahead // src, if it gives blocks
+	size int    // of a read: readSize, less in tests
 	buf  []byte
 	r, w int
 	base int64 // position in the file of buf[0]
@@ -35,7 +36,8 @@ type buffer struct {
 }
 
 func newBuffer(src io.Reader, size int) buffer {
-	return buffer{src: src, size: size, buf: make([]byte, size)}
+	next, _ := src.(*Ahead)
+	return buffer{src: src, next: next, size: size, buf: make([]byte, size)}
 }
 
 // pos is the position in the file of the next unused octet.
@@ -50,6 +52,9 @@ func (b *buffer) fill(n int) bool {
 	for b.w-b.r < n {
 		if b.err != nil {
 			return false
+		}
+		if b.next != nil && n <= aheadRoom && b.w-b.r <= aheadRoom && b.swap() {
+			continue
 		}
 		// A buffer that once grew is used in full only for records that
 		// need it, to stay in the cache.
@@ -82,6 +87,22 @@ func (b *buffer) fill(n int) bool {
 				b.err = io.ErrNoProgress
 			}
 		}
+	}
+	return true
+}
+
+// swap goes on in the next block of the source.
+func (b *buffer) swap() bool {
+	left := b.buf[b.r:b.w]
+	next, ok := b.next.swap(b.buf, left)
+	if !ok {
+		return false
+	}
+	b.err = next.err
+	if next.buf != nil {
+		start := aheadRoom - len(left)
+		b.base += int64(b.r - start)
+		b.buf, b.r, b.w = next.buf, start, aheadRoom+next.n
 	}
 	return true
 }

@@ -35,7 +35,7 @@ func (r *Reader) openPcap(magic uint32) error {
 	if !r.in.fill(fileHeaderLen) {
 		return r.openEnded("file header")
 	}
-	b := r.in.buf[:fileHeaderLen]
+	b := r.in.buf[r.in.r:r.in.w]
 	if major := r.u16(b[4:]); major != pcapMajor {
 		return &Error{Code: CodeVersion, Err: fmt.Errorf("pcap version %d.%d is not known", major, r.u16(b[6:]))}
 	}
@@ -50,7 +50,7 @@ func (r *Reader) openPcap(magic uint32) error {
 	r.limit = min(max(r.snap, usualLimit), MaxCapLen)
 	r.link = LinkType(r.u32(b[20:]) & 0xffff)
 	r.ifaces = []Interface{{Link: r.link, SnapLen: r.snap, valid: true}}
-	r.in.r = fileHeaderLen
+	r.in.r += fileHeaderLen
 	return nil
 }
 

@@ -104,7 +104,7 @@ func newReader(src io.Reader, size int) (*Reader, error) {
 	if !r.in.fill(4) {
 		return nil, r.sniffShort()
 	}
-	magic := binary.LittleEndian.Uint32(r.in.buf)
+	magic := binary.LittleEndian.Uint32(r.in.buf[r.in.r:])
 	var err error
 	if magic == magicSection {
 		r.format = PCAPNG

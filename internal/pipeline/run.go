@@ -106,6 +106,7 @@ type Run struct {
 	next    uint64
 	pkt     packet.Packet
 	frame   Frame
+	seg     reassembly.Segment
 }
 
 // New readies a run; sink may be nil.
@@ -207,10 +208,9 @@ func (r *Run) Frame(f *capture.Frame) {
 
 // tcp hands a packet to its connection.
 func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
-	s := reassembly.Segment{
-		Seq: p.Seq, Ack: p.Ack, Flags: p.Flags, Data: p.Payload, Len: p.PayloadLen,
-		Frame: f.Number, Time: f.Time, Fragments: p.Fragments,
-	}
+	s := &r.seg // filled in place: building and copying it shows in the profile
+	s.Seq, s.Ack, s.Flags, s.Data, s.Len = p.Seq, p.Ack, p.Flags, p.Payload, p.PayloadLen
+	s.Frame, s.Time, s.Fragments = f.Number, f.Time, p.Fragments
 	fl, side := r.flows.find(p)
 	switch {
 	case fl == nil:
@@ -219,17 +219,17 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
 		}
 		fl = r.flows.add(p)
 		r.init(fl, p)
-	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, &s):
+	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, s):
 		r.finish(fl)
 		fl, side = r.flows.replace(fl, p), 0
 		r.init(fl, p)
 	}
-	note := fl.conn.Packet(side, &s)
+	note := fl.conn.Packet(side, s)
 	if r.sink == nil {
 		return
 	}
 	r.frame = Frame{Frame: *f, Packet: p, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Note: note}
-	r.frame.From, r.frame.To, r.frame.HasSpan = fl.conn.Span(side, &s)
+	r.frame.From, r.frame.To, r.frame.HasSpan = fl.conn.Span(side, s)
 	r.frame.Origin, r.frame.HasOrig = fl.conn.Origin(side)
 	r.frame.Open, r.frame.HasOpen = fl.conn.OpenPDU(side)
 	r.sink.Frame(&r.frame)

@@ -1,0 +1,126 @@
+package pcapng
+
+import (
+	"io"
+	"sync"
+)
+
+// Reading costs about as much as all that is done with the octets, so a second
+// processor may do it: a goroutine fills blocks, and the reader goes on in them
+// where they lie. What little of a record is left at the end of a block is put
+// in front of the next one.
+const (
+	// aheadBlocks times readSize is how far reading is ahead.
+	aheadBlocks = 4
+	// aheadRoom is what is free in front of a block, for the record that began
+	// in the last one. A longer one takes the way of a source without blocks.
+	aheadRoom = 64 << 10
+)
+
+// Ahead reads a source in a goroutine of its own, ahead of the one who reads
+// from it. It is for sources that never wait, such as files: what a pipe gives
+// should not be held back. Close must be called.
+type Ahead struct {
+	full chan block
+	free chan []byte
+	quit chan struct{}
+	once sync.Once
+	cur  block // of which rest is not yet given
+	rest []byte
+	lent bool // the buffer that swap is given was once a block
+}
+
+// block is a buffer of which n octets, from aheadRoom on, were read.
+type block struct {
+	buf []byte
+	n   int
+	err error
+}
+
+// NewAhead starts to read src.
+func NewAhead(src io.Reader) *Ahead {
+	a := &Ahead{full: make(chan block, aheadBlocks), free: make(chan []byte, aheadBlocks+1), quit: make(chan struct{})}
+	for range aheadBlocks {
+		a.free <- make([]byte, aheadRoom+readSize)
+	}
+	go a.run(src)
+	return a
+}
+
+func (a *Ahead) run(src io.Reader) {
+	defer close(a.full)
+	for {
+		select {
+		case <-a.quit:
+			return
+		default:
+		}
+		select {
+		case <-a.quit:
+			return
+		case buf := <-a.free:
+			n, err := src.Read(buf[aheadRoom:])
+			a.full <- block{buf, n, err} // there is room for every buffer
+			if err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Close ends the reading; when it returns nobody reads from the source.
+func (a *Ahead) Close() {
+	a.once.Do(func() {
+		close(a.quit)
+		for range a.full { // until it is closed
+		}
+	})
+}
+
+// Read implements [io.Reader], for those who do not know of blocks.
+func (a *Ahead) Read(b []byte) (int, error) {
+	for len(a.rest) == 0 {
+		if a.cur.err != nil {
+			return 0, a.cur.err
+		}
+		if a.cur.buf != nil {
+			a.free <- a.cur.buf
+			a.cur.buf = nil
+		}
+		next, ok := <-a.full
+		if !ok {
+			return 0, io.EOF
+		}
+		a.cur, a.rest = next, next.buf[aheadRoom:aheadRoom+next.n]
+	}
+	n := copy(b, a.rest)
+	a.rest = a.rest[n:]
+	return n, nil
+}
+
+// swap gives the next block, of which the octets left are put in front, in
+// exchange for the buffer that they are in. ok is false when part of a block was
+// already given by Read.
+func (a *Ahead) swap(old, left []byte) (next block, ok bool) {
+	if len(a.rest) > 0 || a.cur.err != nil {
+		return block{}, false
+	}
+	if a.cur.buf != nil {
+		a.free <- a.cur.buf
+		a.cur.buf = nil
+	}
+	next, open := <-a.full
+	if !open {
+		return block{err: io.EOF}, true
+	}
+	copy(next.buf[aheadRoom-len(left):], left)
+	if a.lent {
+		if len(old) != aheadRoom+readSize {
+			// It grew for a long record; the number of blocks stays.
+			old = make([]byte, aheadRoom+readSize)
+		}
+		a.free <- old
+	}
+	a.lent = true
+	return next, true
+}
