@@ -73,7 +73,7 @@ func TestHoles_LostSegments(t *testing.T) {
 		for seed := range uint64(6) {
 			for _, acked := range []bool{false, true} {
 				name := fmt.Sprintf("setup %d, seed %d, acked %t", i, seed, acked)
-				d := bulk(seed, s, 60)
+				d := bulk(seed, s, 120)
 				size := []int{1448, 536, 100}[seed%3]
 				tcp := tracetest.TCP{Size: [2]int{size, size}}
 				if acked {

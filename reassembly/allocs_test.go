@@ -21,7 +21,9 @@ func TestAllocs(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var c reassembly.Conn
-			c.Init(reassembly.NewBudget(1<<20, 1<<20))
+			budget := reassembly.NewBudget(1<<20, 1<<20)
+			budget.Grace = 32
+			c.Init(budget)
 			data := make([]byte, size)
 			var p reassembly.Piece
 			s := reassembly.Segment{Seq: 0xffff0000, Flags: syn, Frame: 1}

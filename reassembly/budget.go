@@ -3,6 +3,11 @@ package reassembly
 // Budget is the memory for out-of-order data, shared by all connections of a
 // run. The zero value is not usable, see [NewBudget].
 type Budget struct {
+	// Grace is the number of packets of a connection that may still fill a
+	// hole after the peer acknowledged past it: a capture from several queues
+	// can show the acknowledgement before the data.
+	Grace uint64
+
 	perHalf, total int
 	used           int
 	free           [len(classes)][][]byte
@@ -25,9 +30,12 @@ const (
 	maxBlocks = 512     // of about 4 KiB
 )
 
+// defaultGrace is more than a retransmission needs at the usual window sizes.
+const defaultGrace = 64
+
 // NewBudget returns a budget in octets for one half-stream and for the run.
 func NewBudget(perHalf, total int) *Budget {
-	return &Budget{perHalf: perHalf, total: total}
+	return &Budget{Grace: defaultGrace, perHalf: perHalf, total: total}
 }
 
 // Used is the number of octets that out-of-order data take, with their

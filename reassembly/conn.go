@@ -142,11 +142,6 @@ func (c *Conn) pop(h *Half, p *Piece) bool {
 	return true
 }
 
-// ackGrace is the number of packets of a connection that may still fill a hole
-// after the peer acknowledged past it: a capture from several queues can show
-// the acknowledgement before the data.
-const ackGrace = 32
-
 // ripe reports whether the first hole was acknowledged long enough ago. It
 // remembers two acknowledgements, an old one and one that is growing old, so a
 // hole behind another one may wait for twice the grace.
@@ -156,7 +151,7 @@ func (c *Conn) ripe(h *Half) bool {
 	case h.acked <= h.next || d.ripe > h.next:
 	case d.mark <= h.next:
 		d.mark, d.markAt = h.acked, c.packets
-	case c.packets >= d.markAt+ackGrace:
+	case c.packets >= d.markAt+h.budget.Grace:
 		d.ripe = d.mark
 		d.mark, d.markAt = h.acked, c.packets
 	}

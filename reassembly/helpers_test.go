@@ -34,6 +34,7 @@ type rig struct {
 func newRig(tb testing.TB, perHalf, total int) *rig {
 	tb.Helper()
 	r := &rig{tb: tb, budget: reassembly.NewBudget(perHalf, total)}
+	r.budget.Grace = 32 // the tables count packets
 	r.conn.Init(r.budget)
 	return r
 }
