@@ -337,7 +337,7 @@ func TestPartial_Frame(t *testing.T) {
 				missing += cut(i+1) - cut(i)
 			}
 			n := 0
-			ps := tracetest.Drop(tcp.Packets, func(p *tracetest.Packet) bool {
+			ps := tracetest.Drop(tcp.Packets, func(_ *tracetest.Packet) bool {
 				i := n - first
 				n++
 				return slices.Contains(w.lost, i)

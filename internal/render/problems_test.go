@@ -212,18 +212,21 @@ func TestConnection_NegotiatedAndSeen(t *testing.T) {
 	}{
 		{
 			"both frames", func(_ *tracetest.Dialog, ps []tracetest.Packet) []tracetest.Packet { return ps },
-			map[string]any{"crc": true, "markers_i2r": true, "markers_r2i": false}, seen,
+			map[string]any{"crc": true, "markers_i2r": true, "markers_r2i": false},
+			seen,
 		},
 		{
 			"Reply lost", func(d *tracetest.Dialog, ps []tracetest.Packet) []tracetest.Packet {
 				to := d.Truth[1][0].To
 				return tracetest.Drop(ps, func(p *tracetest.Packet) bool { return p.Side == 1 && p.Off < to })
 			},
-			map[string]any{"crc_seen": true, "markers_i2r_seen": true, "markers_r2i_seen": false}, negotiated,
+			map[string]any{"crc_seen": true, "markers_i2r_seen": true, "markers_r2i_seen": false},
+			negotiated,
 		},
 		{
 			"neither frame", func(_ *tracetest.Dialog, ps []tracetest.Packet) []tracetest.Packet { return tracetest.Late(ps, 5) },
-			map[string]any{"crc_seen": true, "markers_i2r_seen": true, "markers_r2i_seen": false}, negotiated,
+			map[string]any{"crc_seen": true, "markers_i2r_seen": true, "markers_r2i_seen": false},
+			negotiated,
 		},
 	} {
 		d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true, Markers: [2]bool{true, false}})
