@@ -1,6 +1,9 @@
 package mpa
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Tri is something that may not be known.
 type Tri uint8
@@ -344,13 +347,14 @@ func (d *Decoder) rest() (Event, bool) {
 	w := d.scratch(size)
 	copy(w, b)
 	off := d.off
+	holes := slices.Clone(d.holes) // accept forgets them, the look inside needs them
 	d.holes = append(d.holes, hole{off + have, off + int64(size)})
 	ev, done := d.accept(w, lead, n)
 	if d.ended {
 		d.FPDU.Unsent = size - int(have)
 	}
 	d.trusty()
-	d.off, d.holes = off, d.holes[:0]
+	d.off, d.holes = off, holes
 	d.startSeek(off+1, false)
 	d.seek.lost = off + have
 	return ev, done
@@ -361,7 +365,7 @@ func (d *Decoder) rest() (Event, bool) {
 func (d *Decoder) likely(head []byte, n int) bool {
 	g := d.cfg.Grammar
 	switch {
-	case !g.Light(head, n) || len(head) < 2 && d.unsure:
+	case n > MaxULPDU || !g.Light(head, n) || len(head) < 2 && d.unsure:
 		return false
 	case len(head) >= min(n, minHead):
 		return g.Strict(head, n)

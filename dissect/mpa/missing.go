@@ -1,5 +1,7 @@
 package mpa
 
+import "sort"
+
 // maxBridge is the longest run of missing octets that is kept as such; an open
 // FPDU cannot reach beyond it.
 const maxBridge = 64 << 10
@@ -32,20 +34,23 @@ var zeros [maxBridge]byte
 
 // missing reports whether any octet of [from, to) is missing.
 func (d *Decoder) missing(from, to int64) bool {
-	for _, h := range d.holes {
-		if h.from < to && from < h.to {
-			return true
-		}
+	if len(d.holes) == 0 {
+		return false
 	}
-	return false
+	i := d.holeBehind(from)
+	return i < len(d.holes) && d.holes[i].from < to
 }
 
 // holeEnd is the first captured octet at or behind off.
 func (d *Decoder) holeEnd(off int64) int64 {
-	for _, h := range d.holes {
-		if h.from <= off && off < h.to {
-			off = h.to
-		}
+	for i := d.holeBehind(off); i < len(d.holes) && d.holes[i].from <= off; i++ {
+		off = d.holes[i].to
 	}
 	return off
+}
+
+// holeBehind is the index of the first hole that ends behind off. The holes are
+// in order, and an FPDU may have as many as it has octets.
+func (d *Decoder) holeBehind(off int64) int {
+	return sort.Search(len(d.holes), func(i int) bool { return d.holes[i].to > off })
 }
