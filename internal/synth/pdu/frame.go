@@ -1,0 +1,166 @@
+package pdu
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+)
+
+// frame frames an ULPDU with faults. It takes what the encoder makes of it and
+// edits that, so that there is one definition of an FPDU. clean is the ULPDU
+// before its faults.
+func (f *Framer) frame(clean, ulpdu []byte, edits []Fault) []byte {
+	start := f.enc.Offset
+	ulpdu = ulpdu[:min(len(ulpdu), 0xffff)]
+	stale := f.enc
+	staleWire := stale.Append(nil, clean[:min(len(clean), 0xffff)])
+	w := wire{b: f.enc.Append(nil, ulpdu), markers: f.enc.Markers, start: start, ulpdu: len(ulpdu)}
+	w.split()
+	for i := range edits {
+		w.edit(&edits[i])
+	}
+	out := w.body
+	mode, noCRC := CRC{}, false
+	for i := range edits {
+		if edits[i].CRC.Mode != CRCRight {
+			mode = edits[i].CRC
+		}
+		noCRC = noCRC || edits[i].NoCRC
+	}
+	if !noCRC {
+		out = binary.BigEndian.AppendUint32(out, w.crc(mode, f.enc.CRC, staleWire[len(staleWire)-4:]))
+	}
+	f.enc.Offset = start + int64(len(out))
+	return out
+}
+
+// wire is an FPDU whose parts are known.
+type wire struct {
+	b       []byte
+	body    []byte // all but the CRC field
+	markers bool
+	start   int64
+	ulpdu   int
+	at      []int // places of the markers in body
+	lead    int
+	pad     int
+}
+
+// split finds the parts.
+func (w *wire) split() {
+	w.body = w.b[: len(w.b)-4 : len(w.b)-4]
+	if w.markers {
+		first := int((mpa.MarkerInterval - w.start%mpa.MarkerInterval) % mpa.MarkerInterval)
+		for at := first; at < len(w.body); at += mpa.MarkerInterval {
+			w.at = append(w.at, at)
+		}
+		if first == 0 {
+			w.lead = mpa.MarkerSize
+		}
+	}
+	w.pad = mpa.PadLen(w.ulpdu)
+}
+
+// edit applies the faults around the ULPDU.
+func (w *wire) edit(x *Fault) {
+	for _, v := range x.Set {
+		if v.Name == fieldLength && len(w.body) >= w.lead+2 {
+			n := v.Number
+			if v.Add {
+				n += uint64(binary.BigEndian.Uint16(w.body[w.lead:]))
+			}
+			binary.BigEndian.PutUint16(w.body[w.lead:], uint16(n)) //nolint:gosec // wraps by design
+		}
+	}
+	if x.Pad != nil {
+		w.repad(x.Pad)
+	}
+	// From the last one on, so that places before stay right.
+	for i := len(w.at) - 1; i >= 0; i-- {
+		for _, m := range x.Markers {
+			if m.Number == 0 || m.Number == i+1 {
+				w.marker(i, m)
+			}
+		}
+	}
+}
+
+// repad replaces the pad. A marker may stand behind it, and between its octets
+// none does: markers stand on multiples of four.
+func (w *wire) repad(pad []byte) {
+	end := len(w.body)
+	if n := len(w.at); n > 0 && w.at[n-1] == end-mpa.MarkerSize && w.pad+w.lead < end && w.at[n-1] > 0 {
+		end -= mpa.MarkerSize
+	}
+	tail := append([]byte(nil), w.body[end:]...)
+	body := append([]byte(nil), w.body[:end-w.pad]...)
+	body = append(body, pad...)
+	if len(tail) > 0 {
+		w.at[len(w.at)-1] = len(body)
+	}
+	w.body, w.pad = append(body, tail...), len(pad)
+}
+
+// marker applies the fault of one marker.
+func (w *wire) marker(i int, m Marker) {
+	at := w.at[i]
+	if at < 0 || at+mpa.MarkerSize > len(w.body) {
+		return
+	}
+	if m.SetReserved {
+		binary.BigEndian.PutUint16(w.body[at:], m.Reserved)
+	}
+	if m.SetPointer {
+		binary.BigEndian.PutUint16(w.body[at+2:], m.Pointer)
+	}
+	if !m.Drop && m.Shift == 0 {
+		return
+	}
+	mark := [mpa.MarkerSize]byte(w.body[at:])
+	body := append(append([]byte(nil), w.body[:at]...), w.body[at+mpa.MarkerSize:]...)
+	if m.Drop {
+		w.body, w.at[i] = body, -1
+		return
+	}
+	to := min(max(at+m.Shift, 0), len(body))
+	w.body = append(append(append([]byte(nil), body[:to]...), mark[:]...), body[to:]...)
+	w.at[i] = to
+}
+
+// crc is what stands in the CRC field, in wire order.
+func (w *wire) crc(c CRC, on bool, stale []byte) uint32 {
+	right := uint32(0)
+	if on {
+		right = mpa.CRC32c(w.body)
+	}
+	switch c.Mode {
+	case CRCBad:
+		return right ^ 0x01000000
+	case CRCZero:
+		return 0
+	case CRCReversed:
+		return bits.ReverseBytes32(right)
+	case CRCNoMarkers:
+		return mpa.CRC32c(w.without())
+	case CRCNoLead:
+		return mpa.CRC32c(w.body[min(w.lead, len(w.body)):])
+	case CRCStale:
+		return binary.BigEndian.Uint32(stale)
+	case CRCValue:
+		return c.Value
+	case CRCRight:
+	}
+	return right
+}
+
+// without is the body without its markers.
+func (w *wire) without() []byte {
+	out := append([]byte(nil), w.body...)
+	for i := len(w.at) - 1; i >= 0; i-- {
+		if at := w.at[i]; at >= 0 && at+mpa.MarkerSize <= len(out) {
+			out = append(out[:at], out[at+mpa.MarkerSize:]...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,248 @@
+package pdu
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+)
+
+// Kind says what a PDU is.
+type Kind uint8
+
+// The kinds.
+const (
+	// Startup is an MPA startup frame.
+	Startup Kind = iota
+	// Segment is a DDP segment, to be framed as an FPDU.
+	Segment
+	// Raw are octets that go out as they are: outside MPA, or a scenario's own.
+	Raw
+)
+
+// PDU is what an end of a connection has to say.
+type PDU struct {
+	Place
+	Kind Kind
+	// Octets are the startup frame, the ULPDU or the octets as they are. They
+	// are the caller's again when the framer returns.
+	Octets []byte
+}
+
+// Unit is what the transport is given: the octets of one PDU.
+type Unit struct {
+	Place Place
+	Kind  Kind
+	// Data are the octets for the stream; the unit owns them.
+	Data []byte
+	// Fresh begins a TCP segment, whatever the transport does otherwise.
+	Fresh bool
+}
+
+// Framer turns the PDUs of one end into octets. It is not safe for use by
+// several goroutines.
+type Framer struct {
+	faults map[string][]Fault // by message
+	enc    mpa.Encoder
+	full   bool
+	held   []held
+	joined []byte // ULPDUs that the next one is put behind
+	join   bool
+}
+
+// held is a unit that lets others pass.
+type held struct {
+	pdu   PDU
+	edits []Fault
+	after int
+}
+
+// NewFramer returns a framer with the faults for one end of a connection. The
+// error names a field that no header has, or a value that does not fit.
+func NewFramer(faults []Fault) (*Framer, error) {
+	f := &Framer{}
+	for i := range faults {
+		for _, v := range faults[i].Set {
+			if err := Check(v); err != nil {
+				return nil, err
+			}
+		}
+		if f.faults == nil {
+			f.faults = map[string][]Fault{}
+		}
+		m := faults[i].At.Message
+		f.faults[m] = append(f.faults[m], faults[i])
+	}
+	return f, nil
+}
+
+// Full begins full operation: offset 0 of the marker grid is the next octet.
+func (f *Framer) Full(markers, crc bool) {
+	f.enc = mpa.Encoder{Markers: markers, CRC: crc}
+	f.full = true
+}
+
+// Append appends the units that the PDU becomes: one, or with faults none or
+// several.
+func (f *Framer) Append(dst []Unit, p PDU) []Unit {
+	if len(f.faults) == 0 {
+		return f.plain(dst, p)
+	}
+	edits := f.picked(p.Place)
+	release := f.pass()
+	dst = f.faulty(dst, p, edits)
+	for _, h := range release {
+		dst = f.send(dst, h.pdu, h.edits)
+	}
+	return dst
+}
+
+// Flush appends the units that are still held back, when nothing more comes.
+func (f *Framer) Flush(dst []Unit) []Unit {
+	all := f.held
+	f.held = nil
+	for _, h := range all {
+		dst = f.send(dst, h.pdu, h.edits)
+	}
+	if f.join {
+		f.join = false
+		b := f.joined
+		f.joined = nil
+		dst = f.plain(dst, PDU{Kind: Segment, Octets: b})
+	}
+	return dst
+}
+
+// picked are the faults of a PDU.
+func (f *Framer) picked(p Place) (out []Fault) {
+	for _, x := range f.faults[p.Message] {
+		if x.At.Picks(p) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// plain frames a PDU without faults.
+func (f *Framer) plain(dst []Unit, p PDU) []Unit {
+	u := Unit{Place: p.Place, Kind: p.Kind, Fresh: p.Kind == Startup}
+	if p.Kind == Segment {
+		u.Data = f.enc.Append(make([]byte, 0, wireSize(len(p.Octets), f.enc.Markers)), p.Octets)
+	} else {
+		u.Data = append([]byte(nil), p.Octets...)
+		f.stray(p.Kind, len(u.Data))
+	}
+	return append(dst, u)
+}
+
+// stray moves the marker grid behind octets that are no FPDU: whatever stands
+// in the stream of full operation is counted.
+func (f *Framer) stray(k Kind, n int) {
+	if f.full && k == Raw {
+		f.enc.Offset += int64(n)
+	}
+}
+
+// wireSize is at least the size of an FPDU.
+func wireSize(ulpdu int, markers bool) int {
+	n := ulpdu + 2 + 3 + 4
+	if markers {
+		n += (n/(mpa.MarkerInterval-mpa.MarkerSize) + 2) * mpa.MarkerSize
+	}
+	return n
+}
+
+// pass lets one more PDU pass those that are held back, and returns those that
+// have waited enough.
+func (f *Framer) pass() (out []held) {
+	kept := f.held[:0]
+	for _, h := range f.held {
+		if h.after--; h.after <= 0 {
+			out = append(out, h)
+		} else {
+			kept = append(kept, h)
+		}
+	}
+	f.held = kept
+	return out
+}
+
+// faulty applies what concerns a PDU as a whole.
+func (f *Framer) faulty(dst []Unit, p PDU, edits []Fault) []Unit {
+	times, hold := 1, 0
+	for i := range edits {
+		if edits[i].Skip {
+			return dst
+		}
+		times += edits[i].Repeat
+		hold = max(hold, edits[i].Hold)
+	}
+	if hold > 0 {
+		p.Octets = append([]byte(nil), p.Octets...)
+		for range times {
+			f.held = append(f.held, held{p, edits, hold})
+		}
+		return dst
+	}
+	for range min(times, maxRepeat) {
+		dst = f.send(dst, p, edits)
+	}
+	return dst
+}
+
+// maxRepeat bounds what a scenario can make of one PDU.
+const maxRepeat = 10000
+
+// send frames a PDU with its faults.
+func (f *Framer) send(dst []Unit, p PDU, edits []Fault) []Unit {
+	if p.Kind == Segment && f.join {
+		p.Octets = append(f.joined, p.Octets...)
+		f.join, f.joined = false, nil
+	}
+	if len(edits) == 0 {
+		return f.plain(dst, p)
+	}
+	before := append([]byte(nil), p.Octets...)
+	b := edit(p.Kind, before, edits)
+	for i := range edits {
+		if edits[i].Join && p.Kind == Segment {
+			f.join, f.joined = true, b
+			return dst
+		}
+	}
+	u := Unit{Place: p.Place, Kind: p.Kind, Fresh: p.Kind == Startup}
+	var front, behind []byte
+	grid := 0
+	for i := range edits {
+		x := &edits[i]
+		front, behind = append(front, x.Before...), append(behind, x.After...)
+		if x.Grid {
+			grid += len(x.Before) + len(x.After)
+		}
+		if x.Glue {
+			u.Fresh = false
+		}
+	}
+	if p.Kind == Segment {
+		f.enc.Offset += gridBefore(edits)
+		u.Data = f.frame(p.Octets, b, edits)
+		f.enc.Offset += int64(grid) - gridBefore(edits)
+	} else {
+		u.Data = b
+		f.stray(p.Kind, len(b))
+	}
+	for i := range edits {
+		if n := edits[i].Stop; n > 0 && n < len(u.Data) {
+			f.enc.Offset -= int64(len(u.Data) - n)
+			u.Data = u.Data[:n]
+		}
+	}
+	u.Data = append(append(front, u.Data...), behind...)
+	return append(dst, u)
+}
+
+func gridBefore(edits []Fault) (n int64) {
+	for i := range edits {
+		if edits[i].Grid {
+			n += int64(len(edits[i].Before))
+		}
+	}
+	return n
+}
