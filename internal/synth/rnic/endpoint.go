@@ -1,0 +1,178 @@
+package rnic
+
+import (
+	"math/rand/v2"
+
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/synth/pdu"
+	"github.com/iwdissect/iwdissect/internal/synth/startup"
+)
+
+// Endpoint is one end of a connection. It is not safe for use by several
+// goroutines.
+type Endpoint struct {
+	cfg    Config
+	rnd    *rand.Rand
+	phase  Phase
+	mach   *startup.Machine
+	agreed startup.Result
+	framer *pdu.Framer
+	mulpdu int
+
+	// Transmit side.
+	out       []pdu.Unit // framed, from head on
+	head      int
+	works     queue[Work]   // posted
+	answers   queue[answer] // owed
+	cur       *message      // under way
+	msn       [4]uint32     // last one sent, by queue
+	buf       []byte        // the ULPDU at hand
+	snapshot  []byte        // the Read Response under way
+	unsent    map[string]int
+	closing   bool
+	want      Want
+	terminate *rdmap.Terminate // to be sent before anything else
+
+	// Requests of this end.
+	requests []request // sent and not answered, in order
+	unread   map[string]int
+	named    map[uint32]place // of requests, by MSN
+
+	// Receive side.
+	early     []byte // octets before the startup
+	deframer  deframer
+	expect    [4]uint32 // next MSN, by queue
+	partial   [4]uint32 // octets of the open message, by queue
+	last      []byte    // the last segment, as far as a Terminate quotes
+	lastSize  int
+	regions   []*region
+	peerDone  bool
+	peerFirst bool // the peer has sent an FPDU, or its third frame
+}
+
+// place is the name of a message.
+type place struct {
+	name   string
+	number int
+}
+
+// New returns an end in phase Streaming. The error is one of a fault that
+// cannot be.
+func New(c Config) (*Endpoint, error) {
+	f, err := pdu.NewFramer(c.Faults)
+	if err != nil {
+		return nil, err
+	}
+	e := &Endpoint{
+		cfg: c, framer: f, mach: startup.New(c.Startup),
+		rnd:    rand.New(rand.NewPCG(c.Seed, 5)),
+		unsent: map[string]int{}, unread: map[string]int{}, named: map[uint32]place{},
+		expect: [4]uint32{1, 1, 1, 1},
+	}
+	if c.Ignore&IgnoreStartup != 0 {
+		e.skipStartup()
+	}
+	return e, nil
+}
+
+// ignores reports whether this end does not care about something.
+func (e *Endpoint) ignores(i Ignore) bool { return e.cfg.Ignore&i != 0 }
+
+// Post queues work. It is sent when the phase and the depths allow it.
+func (e *Endpoint) Post(w Work) {
+	e.unsent[w.Name]++
+	e.works.push(w)
+}
+
+// Close asks for an orderly close once all that was posted is sent.
+func (e *Endpoint) Close() { e.closing = true }
+
+// PeerClosed tells that nothing more comes: a FIN, or a RST if reset.
+func (e *Endpoint) PeerClosed(reset bool) {
+	e.peerDone = true
+	if reset {
+		e.phase = Failed
+		e.works, e.cur, e.answers, e.terminate = queue[Work]{}, nil, queue[answer]{}, nil
+		return
+	}
+	if !e.ignores(IgnoreClose) {
+		e.closing = true
+	}
+}
+
+// Want returns what the transport has to do now, when Next has nothing more.
+func (e *Endpoint) Want() Want {
+	if e.want == Nothing && e.closing && !e.busy() {
+		e.want = WantClose
+	}
+	return e.want
+}
+
+// busy reports whether something is still to be sent that can be sent.
+func (e *Endpoint) busy() bool {
+	if e.head < len(e.out) {
+		return true
+	}
+	switch e.phase {
+	case Terminated:
+		return e.terminate != nil || e.ignores(IgnoreTerminate) && e.cur != nil
+	case Rejected, Failed:
+		return false
+	case Streaming, Starting, Full, Ready:
+	}
+	if e.cur != nil || e.answers.len() > 0 || e.terminate != nil {
+		return true
+	}
+	// What waits for an answer that will not come keeps nothing open.
+	return e.works.len() > 0 && !e.peerDone
+}
+
+// Phase returns the phase.
+func (e *Endpoint) Phase() Phase { return e.phase }
+
+// Unfinished returns how many of the messages with the name are not done:
+// posted and not handed out by Next to their last segment, or requests without
+// their whole answer.
+func (e *Endpoint) Unfinished(name string) int { return e.unsent[name] + e.unread[name] }
+
+// RequestName returns the name and number of this end's request with the MSN
+// on queue 1, for the peer to name its answer after it.
+func (e *Endpoint) RequestName(msn uint32) (string, int) {
+	p := e.named[msn]
+	return p.name, p.number
+}
+
+// limit is the MULPDU in octets.
+func (e *Endpoint) limit() int {
+	if e.mulpdu == 0 {
+		e.mulpdu = ddp.ULPDUMax(e.cfg.EMSS, e.agreed.SendMarkers)
+		if e.cfg.MULPDU > 0 {
+			e.mulpdu = min(max(e.cfg.MULPDU, ddp.UntaggedLen+1), 0xffff)
+		}
+	}
+	return e.mulpdu
+}
+
+// queue is a first-in first-out list.
+type queue[T any] struct {
+	items []T
+	first int
+}
+
+func (q *queue[T]) len() int { return len(q.items) - q.first }
+func (q *queue[T]) push(x T) { q.items = append(q.items, x) }
+func (q *queue[T]) peek() *T { return &q.items[q.first] }
+func (q *queue[T]) pop() T {
+	x := q.items[q.first]
+	var zero T
+	q.items[q.first] = zero
+	q.first++
+	if q.first == len(q.items) {
+		q.items, q.first = q.items[:0], 0
+	} else if q.first > 64 && 2*q.first > len(q.items) {
+		q.items = q.items[:copy(q.items, q.items[q.first:])]
+		q.first = 0
+	}
+	return x
+}

@@ -1,0 +1,102 @@
+package rnic
+
+import "encoding/binary"
+
+// backing is how much real memory stands behind a region at most, in octets;
+// addresses repeat behind it. It comes in pages that are made when they are
+// written to; what was never written is generated.
+const (
+	pageSize = 4 << 10
+	backing  = 256 * pageSize
+)
+
+// Region is registered memory: the addresses from TO to TO+Size. The memory
+// behind it repeats every MiB, so that large regions cost little.
+type Region struct {
+	Address
+	Size uint64
+	// Read and Write say what the peer may do; Atomic needs both.
+	Read, Write bool
+}
+
+// region is a region with its memory. Numbers in it have network byte order.
+type region struct {
+	Region
+	seed    uint64
+	pages   map[int]*[pageSize]byte
+	invalid bool
+}
+
+// Register makes memory known and returns it with the STag that was chosen, if
+// r has none.
+func (e *Endpoint) Register(r Region) Region {
+	for r.STag == 0 || e.find(r.STag) != nil {
+		// The low octet belongs to the consumer (RFC 5040 section 1.1); no rule
+		// makes the rest guessable.
+		r.STag = e.rnd.Uint32()
+	}
+	e.regions = append(e.regions, &region{Region: r, seed: e.rnd.Uint64()})
+	return r
+}
+
+func (e *Endpoint) find(stag uint32) *region {
+	for _, r := range e.regions {
+		if r.STag == stag && !r.invalid {
+			return r
+		}
+	}
+	return nil
+}
+
+// holds reports whether [to, to+n) lies inside.
+func (r *region) holds(to, n uint64) bool {
+	return to >= r.TO && n <= r.Size && to-r.TO <= r.Size-n
+}
+
+// span is a run of memory inside a page: its page, where it begins there, and
+// how many of the n octets from an address on it has.
+func (r *region) span(to uint64, n int) (page, at, size int) {
+	place := int((to - r.TO) % backing)
+	at = place % pageSize
+	return place / pageSize, at, min(n, pageSize-at)
+}
+
+// place writes octets to an address.
+func (r *region) place(to uint64, b []byte) {
+	for len(b) > 0 {
+		page, at, n := r.span(to, len(b))
+		p := r.pages[page]
+		if p == nil {
+			p = new([pageSize]byte)
+			block(r.seed).read(p[:], uint64(page)*pageSize) //nolint:gosec // below backing
+			if r.pages == nil {
+				r.pages = map[int]*[pageSize]byte{}
+			}
+			r.pages[page] = p
+		}
+		copy(p[at:], b[:n])
+		b, to = b[n:], to+uint64(n) //nolint:gosec // at most a page
+	}
+}
+
+// fetch reads octets from an address; it is a source of payload.
+func (r *region) fetch(to uint64, b []byte) {
+	for len(b) > 0 {
+		page, at, n := r.span(to, len(b))
+		if p := r.pages[page]; p != nil {
+			copy(b[:n], p[at:])
+		} else {
+			block(r.seed).read(b[:n], uint64(page)*pageSize+uint64(at)) //nolint:gosec // below backing
+		}
+		b, to = b[n:], to+uint64(n) //nolint:gosec // at most a page
+	}
+}
+
+// word and setWord are the 64-bit number at an aligned address.
+func (r *region) word(to uint64) uint64 {
+	var b [8]byte
+	r.fetch(to, b[:])
+	return binary.BigEndian.Uint64(b[:])
+}
+
+func (r *region) setWord(to, v uint64) { r.place(to, binary.BigEndian.AppendUint64(nil, v)) }

@@ -1,0 +1,293 @@
+package rnic
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+)
+
+// quoted is what of a segment a Terminate may quote, in octets.
+const quoted = ddp.UntaggedLen + rdmap.ReadRequestLen
+
+// Receive takes octets of the peer, in order and in any split.
+func (e *Endpoint) Receive(b []byte) {
+	if e.phase == Streaming {
+		e.streaming(b)
+		return
+	}
+	for e.listens() && len(b) > 0 {
+		before := len(b)
+		if b = e.starting(b); len(b) == before && e.listens() {
+			return
+		}
+	}
+	if e.waitsForFrame() {
+		b = e.thirdFrame(b)
+	}
+	switch e.phase {
+	case Full, Ready:
+	case Terminated:
+		if !e.ignores(IgnoreTerminate) {
+			return
+		}
+	case Rejected, Failed, Streaming, Starting:
+		return
+	}
+	if len(b) > 0 {
+		e.deframe(b)
+	}
+}
+
+// waitsForFrame reports whether the third frame of 2007 is awaited.
+func (e *Endpoint) waitsForFrame() bool {
+	return e.phase == Full && e.agreed.Frame && !e.cfg.Startup.Initiator && !e.peerFirst
+}
+
+// thirdFrame takes the third frame of 2007 and returns what follows.
+func (e *Endpoint) thirdFrame(b []byte) []byte {
+	e.early = append(e.early, b...)
+	if kind, ok := mpa.KeyKind(e.early); len(e.early) >= mpa.KeyLen && (!ok || kind != mpa.StartupRTR) {
+		rest := e.early
+		e.early, e.agreed.Frame = nil, false
+		return rest
+	}
+	_, n, err := mpa.DecodeStartup(e.early)
+	if err != nil {
+		return nil
+	}
+	rest := e.early[n:]
+	e.early = nil
+	e.first()
+	return rest
+}
+
+// first is told that the initiator has spoken: a responder may send now (RFC
+// 5044 section 7.1.3).
+func (e *Endpoint) first() {
+	e.peerFirst = true
+	if e.phase == Full {
+		e.phase = Ready
+	}
+}
+
+// deframe takes octets of full operation.
+func (e *Endpoint) deframe(b []byte) {
+	e.deframer.in = b
+	for {
+		f, ok := e.deframer.next()
+		if !ok {
+			return
+		}
+		e.fpdu(&f)
+		if e.phase >= Rejected && !e.ignores(IgnoreTerminate|IgnoreReject) {
+			e.deframer.in = nil
+			return
+		}
+	}
+}
+
+// fpdu takes one FPDU (RFC 5044 section 6).
+func (e *Endpoint) fpdu(f *framed) {
+	e.last = append(e.last[:0], f.ulpdu[:min(len(f.ulpdu), quoted)]...)
+	e.lastSize = len(f.ulpdu)
+	if f.badCRC && e.found(errCRC) {
+		return
+	}
+	if f.badMark && e.found(errMarkers) {
+		return
+	}
+	e.first()
+	var s ddp.Segment
+	if ddp.DecodeTo(&s, f.ulpdu) != nil {
+		return // shorter than any segment: there is no code for it
+	}
+	payload := f.ulpdu[s.HeaderLen:]
+	if s.Tagged {
+		e.takeTagged(&s, payload)
+	} else {
+		e.takeUntagged(&s, payload)
+	}
+}
+
+// takeTagged places the payload of a Write or a Read Response.
+func (e *Endpoint) takeTagged(s *ddp.Segment, payload []byte) {
+	c := rdmap.ControlOf(s.RsvdULP)
+	n := uint64(len(payload))
+	switch {
+	case s.DV != e.agreed.Version && e.found(errTaggedVersion):
+		return
+	case c.RV != e.agreed.Version && e.found(errVersion):
+		return
+	case !c.Opcode.Tagged():
+		e.found(errOpcode)
+		return
+	}
+	if c.Opcode == rdmap.OpReadResponse && !e.takeResponse(s, n) {
+		return
+	}
+	if n == 0 {
+		return // the STag of nothing is not looked at (RFC 5041 section 5.2)
+	}
+	r := e.find(s.STag)
+	switch {
+	case r == nil:
+		e.found(errTaggedSTag)
+	case c.Opcode == rdmap.OpWrite && !r.Write:
+		// RFC 5041 has no code for access rights: for a Write this is no STag.
+		e.found(errTaggedSTag)
+	case s.TO+n < s.TO:
+		e.found(errTaggedWrap)
+	case !r.holds(s.TO, n):
+		e.found(errTaggedBounds)
+	default:
+		r.place(s.TO, payload)
+	}
+}
+
+// takeResponse accounts for a segment of a Read Response, and reports whether
+// it was asked for.
+func (e *Endpoint) takeResponse(s *ddp.Segment, n uint64) bool {
+	if len(e.requests) == 0 || e.requests[0].atomic {
+		e.found(errOpcode)
+		return false
+	}
+	e.requests[0].got += n
+	if s.Last {
+		e.answered()
+	}
+	return true
+}
+
+// answered is told that the oldest request has its answer.
+func (e *Endpoint) answered() {
+	e.unread[e.requests[0].name]--
+	e.requests = e.requests[:copy(e.requests, e.requests[1:])]
+}
+
+// takeUntagged takes a segment for one of the queues.
+func (e *Endpoint) takeUntagged(s *ddp.Segment, payload []byte) {
+	c := rdmap.ControlOf(s.RsvdULP)
+	qn, known := c.Opcode.Queue()
+	switch {
+	case s.DV != e.agreed.Version && e.found(errUntaggedVersion):
+		return
+	case s.QN > rdmap.QueueAtomicResponse:
+		e.found(errQN)
+		return
+	case s.MSN != e.expect[s.QN] && e.found(errMSN):
+		return
+	case s.MO != e.partial[s.QN] && e.found(errMO):
+		return
+	case s.MO+uint32(len(payload)) < s.MO && e.found(errTooLong): //nolint:gosec // an ULPDU
+		return
+	case c.RV != e.agreed.Version && e.found(errVersion):
+		return
+	case !known, s.QN != qn:
+		e.found(errOpcode)
+	default:
+		e.takeMessage(s, c.Opcode, payload)
+	}
+	e.partial[s.QN] = s.MO + uint32(len(payload)) //nolint:gosec // an ULPDU
+	if s.Last {
+		e.expect[s.QN], e.partial[s.QN] = s.MSN+1, 0
+	}
+}
+
+// takeMessage takes a segment of an untagged message, which is mostly all of it.
+func (e *Endpoint) takeMessage(s *ddp.Segment, op rdmap.Opcode, payload []byte) {
+	switch {
+	case op == rdmap.OpReadRequest:
+		e.takeRead(s, payload)
+	case op == rdmap.OpAtomicRequest:
+		e.takeAtomic(s, payload)
+	case op == rdmap.OpAtomicResponse:
+		if len(e.requests) == 0 || !e.requests[0].atomic {
+			e.found(errOpcode)
+			return
+		}
+		e.answered()
+	case op == rdmap.OpTerminate:
+		e.phase, e.closing = Terminated, true
+		if e.ignores(IgnoreTerminate) {
+			e.closing = false
+		} else {
+			e.cur, e.works, e.answers = nil, queue[Work]{}, queue[answer]{}
+		}
+	case op.Invalidates() && s.Last:
+		r := e.find(s.RsvdULP32)
+		if r == nil {
+			e.found(errSTag) // RFC 5040 section 7.2 item 4
+			return
+		}
+		r.invalid = true
+	}
+}
+
+// overdrawn reports whether this end holds as many requests as its IRD: one more
+// has no buffer. A request is held until the last segment of its answer is out.
+func (e *Endpoint) overdrawn() bool {
+	held := e.answers.len()
+	if e.cur != nil && e.cur.owed {
+		held++
+	}
+	return held >= int(e.agreed.IRD) && !e.ignores(IgnoreDepth)
+}
+
+// takeRead takes a Read Request (RFC 5040 section 5.2).
+func (e *Endpoint) takeRead(s *ddp.Segment, payload []byte) {
+	q, err := rdmap.DecodeReadRequest(payload)
+	if err != nil {
+		e.found(errOnStream)
+		return
+	}
+	if e.overdrawn() && e.found(errNoBuffer) {
+		return
+	}
+	n := uint64(q.Size)
+	if n > 0 {
+		r := e.find(q.SrcSTag)
+		switch {
+		case r == nil:
+			e.found(errSTag)
+			return
+		case q.SrcTO+n < q.SrcTO:
+			e.found(errWrap)
+			return
+		case !r.holds(q.SrcTO, n):
+			e.found(errBounds)
+			return
+		case !r.Read:
+			e.found(errAccess)
+			return
+		}
+	}
+	e.owe(answer{read: q, msn: s.MSN})
+}
+
+// takeAtomic takes an Atomic Request (RFC 7306 section 5).
+func (e *Endpoint) takeAtomic(s *ddp.Segment, payload []byte) {
+	q, err := rdmap.DecodeAtomicRequest(payload)
+	if err != nil {
+		e.found(errOnStream)
+		return
+	}
+	if e.overdrawn() && e.found(errNoBuffer) {
+		return
+	}
+	r := e.find(q.RemoteSTag)
+	switch {
+	case q.AOpCode != rdmap.FetchAddOp && q.AOpCode != rdmap.CmpSwapOp && e.found(errOpcode):
+		return
+	case q.RemoteTO%8 != 0 && e.found(errOnStream):
+		return
+	case r == nil:
+		e.found(errSTag)
+		return
+	case !r.holds(q.RemoteTO, 8):
+		e.found(errBounds)
+		return
+	case (!r.Read || !r.Write) && e.found(errAccess):
+		return
+	}
+	e.owe(answer{atomic: true, ask: q, msn: s.MSN})
+}
