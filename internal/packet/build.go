@@ -307,3 +307,10 @@ func appendPadded(dst, b []byte, unit int) []byte {
 	}
 	return dst
 }
+
+// PseudoSum is the sum over the pseudo header of the TCP segment, folded to 16
+// bits: what stands in the checksum field when the hardware is to fill it in.
+func (b *Build) PseudoSum() uint16 {
+	n := 20 + (len(b.Options)+3)&^3 + len(b.Payload)
+	return fold(pseudo(b.Src, b.Dst, !b.Src.Is4(), ProtoTCP, n))
+}

@@ -1,0 +1,173 @@
+package link
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/iwdissect/iwdissect/internal/packet"
+)
+
+// Sides of the link.
+const (
+	// Client is the side that opens connections.
+	Client = 0
+	// Server is the other one.
+	Server = 1
+)
+
+// Line is one stretch of the link in one direction.
+type Line struct {
+	// Delay of every packet and the most that is added to it at random, in
+	// nanoseconds. Jitter alone reorders nothing.
+	Delay, Jitter int64
+	// Rate in bits a second, of frames without preamble; 0 is endless.
+	Rate int64
+	// Loss, Duplicate and Reorder are the shares of packets, from 0 to 1, that
+	// are lost, come twice, or come later by ReorderBy nanoseconds.
+	Loss, Duplicate, Reorder float64
+	ReorderBy                int64
+}
+
+// Config of a link.
+type Config struct {
+	// Before and After are the lines to the capture point and behind it, by
+	// the side that sends.
+	Before, After [2]Line
+	// Fragment is the largest IP packet in octets; larger ones go out in IP
+	// fragments. 0: none do.
+	Fragment int
+	// Seed of all that is left to chance.
+	Seed uint64
+}
+
+// Orders are what a scenario wants for one packet, whatever chance says.
+type Orders struct {
+	// LoseBefore and LoseAfter lose it before or behind the capture point.
+	LoseBefore, LoseAfter bool
+	// Copies are further ones that the link makes before the capture point.
+	Copies int
+	// Delay is added before the capture point, in nanoseconds: later packets
+	// pass it.
+	Delay int64
+	// BadChecksum damages the TCP checksum.
+	BadChecksum bool
+	// Safe keeps chance away from the packet.
+	Safe bool
+}
+
+// Packet is on its way.
+type Packet struct {
+	// Side is the sender.
+	Side int
+	// Build is the frame.
+	Build packet.Build
+	// Orders for it.
+	Orders Orders
+	// Arrive is called when it arrives; not, if it is lost.
+	Arrive func()
+}
+
+// Link carries packets.
+type Link struct {
+	queue         *Queue
+	tap           *Tap
+	before, after [2]*line
+	id            [2]uint32
+}
+
+// New returns a link in the time of q, with a capture point, which may be nil.
+func New(q *Queue, c Config, t *Tap) *Link {
+	l := &Link{queue: q, tap: t}
+	if t != nil {
+		t.fragment = c.Fragment
+	}
+	for side := range 2 {
+		// A generator for each line: what one loses does not depend on others.
+		l.before[side] = newLine(c.Before[side], c.Seed, 2*uint64(side))
+		l.after[side] = newLine(c.After[side], c.Seed, 2*uint64(side)+1)
+	}
+	return l
+}
+
+// Send sends a packet now.
+func (l *Link) Send(p Packet) {
+	side := p.Side
+	if p.Build.ID == 0 {
+		l.id[side]++
+		p.Build.ID = l.id[side]
+	}
+	o := &p.Orders
+	bits := 8 * int64(len(p.Build.Payload)+len(p.Build.Options)+frameOverhead)
+	for i := range 1 + o.Copies {
+		for _, at := range l.before[side].pass(l.queue.now, bits, o) {
+			if o.LoseBefore && i == 0 {
+				continue
+			}
+			l.queue.At(at+o.Delay, func() { l.tapped(&p, bits) })
+		}
+	}
+}
+
+// frameOverhead is what a frame has around options and payload: Ethernet, IPv4
+// and TCP. It only sets the pace.
+const frameOverhead = 14 + 20 + 20
+
+// tapped is a packet at the capture point.
+func (l *Link) tapped(p *Packet, bits int64) {
+	if l.tap != nil {
+		l.tap.see(l.queue.now, p)
+	}
+	for _, at := range l.after[p.Side].pass(l.queue.now, bits, &p.Orders) {
+		if !p.Orders.LoseAfter && p.Arrive != nil {
+			l.queue.At(at, p.Arrive)
+		}
+	}
+}
+
+// line is a line on which packets are under way.
+type line struct {
+	Line
+	rnd   *rand.Rand
+	free  int64 // when the sender may begin the next one
+	last  int64 // when the last one in order arrives
+	times [2]int64
+}
+
+func newLine(c Line, seed, n uint64) *line {
+	return &line{Line: c, rnd: rand.New(rand.NewPCG(seed, n))}
+}
+
+// pass returns when a packet of so many bits that is sent now arrives: never,
+// once or twice.
+func (l *line) pass(now, bits int64, o *Orders) []int64 {
+	start := max(now, l.free)
+	if l.Rate > 0 {
+		start += bits * 1_000_000_000 / l.Rate
+		l.free = start
+	}
+	at := start + l.Delay
+	if l.Jitter > 0 {
+		at += l.rnd.Int64N(min(l.Jitter, math.MaxInt64-1) + 1)
+	}
+	at = max(at, l.last)
+	lost, twice, late := l.chance(l.Loss), l.chance(l.Duplicate), l.chance(l.Reorder)
+	if o.Safe {
+		lost, twice, late = false, false, false
+	}
+	if late {
+		at += l.ReorderBy
+	} else {
+		l.last = at
+	}
+	switch {
+	case lost:
+		return nil
+	case twice:
+		l.times = [2]int64{at, at}
+		return l.times[:2]
+	}
+	l.times[0] = at
+	return l.times[:1]
+}
+
+func (l *line) chance(share float64) bool { return share > 0 && l.rnd.Float64() < share }
