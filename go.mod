@@ -17,6 +17,8 @@ require (
 	golang.org/x/term v0.47.0
 )
 
+require github.com/goccy/go-yaml v1.19.2
+
 require (
 	github.com/VividCortex/ewma v1.2.0 // indirect
 	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect

@@ -72,7 +72,7 @@ its end or an output not written.`),
 	// The flags of analyze hold without its name as well.
 	root.Flags().AddFlagSet(analyze.Flags())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(newDissect(s), analyze, newLive(s), newFields(s), newVersion(s))
+	root.AddCommand(newDissect(s), analyze, newLive(s), newGenerate(s), newFields(s), newVersion(s))
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args = cobra.ArbitraryArgs

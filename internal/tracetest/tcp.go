@@ -2,6 +2,7 @@ package tracetest
 
 import (
 	"bytes"
+	"errors"
 	"io"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
@@ -257,3 +258,25 @@ func (s *source) Next(f *capture.Frame) error {
 
 func (s *source) Name() string { return "memory" }
 func (s *source) Close() error { return nil }
+
+// ReadFile reads the frames of a capture file, the reverse of [PCAP].
+func ReadFile(file []byte) ([]capture.Frame, error) {
+	r, err := pcapng.NewReader(bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	var out []capture.Frame
+	for {
+		var rec pcapng.Record
+		err := r.Next(&rec)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		out = append(out, capture.Frame{
+			Number: uint64(len(out)) + 1, Time: rec.Time, Link: rec.Link, Data: bytes.Clone(rec.Data), OrigLen: rec.OrigLen,
+		})
+	}
+}

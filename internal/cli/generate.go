@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/internal/synth"
+)
+
+// generateOptions are the flags of generate.
+type generateOptions struct {
+	s      *IOStreams
+	list   bool
+	show   string
+	out    string
+	seed   uint64
+	seeded bool
+	format string
+	clean  bool
+	all    bool
+	size   string
+	flows  int
+}
+
+func newGenerate(s *IOStreams) *cobra.Command {
+	o := &generateOptions{s: s}
+	cmd := &cobra.Command{
+		Use:   "generate [NAME|FILE...] -o OUT",
+		Short: "Make the traces of scenarios",
+		Long: strings.TrimSpace(`
+Make the trace of a scenario: two hosts, the link between them, and what a capture
+point on it sees, as pcap or pcapng. The same scenario and seed give the same
+octets.
+
+A scenario is a built-in one (--list, --show) or a file of one's own; what has a
+dot or a slash in it is a file, - is standard input. OUT is a file, - for standard
+output, or a folder: an existing one, one that ends in a slash, and for several
+scenarios. In a folder a trace has the name of its scenario.
+
+--clean leaves out the faults of a scenario. --all writes all built-in ones, those
+with faults a second time without them, as NAME.clean.`),
+		Example: strings.Trim(`
+  iwdissect generate --list
+  iwdissect generate write-read -o trace.pcapng
+  iwdissect generate --all -o traces/
+  iwdissect generate --size 1GiB --flows 64 -o big.pcap
+`, "\n"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.seeded = cmd.Flags().Changed("seed")
+			if cmd.Flags().Changed("flows") && o.size == "" {
+				return usagef("--flows goes with --size")
+			}
+			return o.run(args)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.list, "list", false, "list the built-in scenarios")
+	f.StringVar(&o.show, "show", "", "print the built-in scenario `NAME`")
+	f.StringVarP(&o.out, "output", "o", "", "write to `OUT`")
+	f.Uint64Var(&o.seed, "seed", 1, "use seed `N`, not that of the scenario")
+	f.StringVarP(&o.format, "format", "T", "", "write `FORMAT` pcap or pcapng (default that of OUT, else of the scenario)")
+	f.BoolVar(&o.clean, "clean", false, "leave out the faults")
+	f.BoolVar(&o.all, "all", false, "all built-in scenarios")
+	f.StringVar(&o.size, "size", "", "make a big trace of about `SIZE`, such as 1GiB, of no scenario")
+	f.IntVar(&o.flows, "flows", 16, "connections at the same time, with --size")
+	return cmd
+}
+
+func (o *generateOptions) run(args []string) error {
+	modes := 0
+	for _, is := range [...]bool{o.list, o.show != "", o.all, o.size != "", len(args) > 0} {
+		if is {
+			modes++
+		}
+	}
+	switch {
+	case modes == 0:
+		return usagef("no scenario given, --list shows the built-in ones")
+	case modes > 1:
+		return usagef("names of scenarios, --all, --size, --list and --show exclude each other")
+	case o.list || o.show != "":
+		if o.out != "" {
+			return usagef("--list and --show write no trace")
+		}
+		if o.list {
+			return o.table()
+		}
+		return o.print()
+	}
+	if _, err := formatOf(o.format); o.format != "" && err != nil {
+		return err
+	}
+	traces, err := o.traces(args)
+	if err != nil {
+		return err
+	}
+	return o.write(traces)
+}
+
+// table lists the built-in scenarios.
+func (o *generateOptions) table() error {
+	width := 0
+	for _, s := range scenario.Builtin() {
+		width = max(width, len(s.Name))
+	}
+	for _, s := range scenario.Builtin() {
+		if _, err := fmt.Fprintf(o.s.Out, "%-*s  %s\n", width, s.Name, s.Summary); err != nil {
+			return brokenPipe(err)
+		}
+	}
+	return nil
+}
+
+// print prints a built-in scenario.
+func (o *generateOptions) print() error {
+	s, ok := scenario.Find(o.show)
+	if !ok {
+		return noScenario(o.show)
+	}
+	_, err := o.s.Out.Write(s.Source)
+	return brokenPipe(err)
+}
+
+func noScenario(name string) error {
+	if err := scenario.CheckBuiltin(); err != nil {
+		return &usageError{err} // it may be among those that are wrong
+	}
+	if near := scenario.Suggest(name); near != "" {
+		return usagef("no built-in scenario is called %q, did you mean %q?", name, near)
+	}
+	return usagef("no built-in scenario is called %q, and there is no such file", name)
+}
+
+// traceOf is a trace to be made.
+type traceOf struct {
+	name   string
+	faults bool
+	script func() *synth.Script
+}
+
+// traces finds what is to be made.
+func (o *generateOptions) traces(args []string) ([]traceOf, error) {
+	if o.size != "" {
+		return o.load()
+	}
+	var found []*scenario.Scenario
+	if o.all {
+		found = scenario.Builtin()
+	}
+	var told error
+	for _, a := range args {
+		s, err := o.find(a)
+		if err == nil {
+			found = append(found, s)
+			continue
+		}
+		o.s.warn(err)
+		told = worse(told, err)
+	}
+	if told != nil {
+		return nil, told
+	}
+	var out []traceOf
+	for _, s := range found {
+		if o.seeded {
+			s = s.WithSeed(o.seed)
+		}
+		clean := traceOf{name: s.Name, script: func() *synth.Script { return s.Script(true) }}
+		if !s.HasFaults() {
+			out = append(out, clean)
+			continue
+		}
+		if !o.clean {
+			out = append(out, traceOf{name: s.Name, faults: true, script: func() *synth.Script { return s.Script(false) }})
+		}
+		if o.clean || o.all {
+			clean.name += ".clean"
+			out = append(out, clean)
+		}
+	}
+	return out, nil
+}
+
+// worse is the error of the two with the higher exit code; both were told.
+func worse(a, b error) error {
+	if max(exitCode(a), exitCode(b)) == exitInput {
+		return errTold
+	}
+	return &usageError{errTold}
+}
+
+// load is the big trace of --size.
+func (o *generateOptions) load() ([]traceOf, error) {
+	size, ok := scenario.Size(o.size)
+	switch {
+	case !ok || size < 1<<10 || size > 1<<40:
+		return nil, usagef("--size takes a size from 1KiB to 1TiB, not %q", o.size)
+	case o.flows < 1 || o.flows > scenario.MaxFlows:
+		return nil, usagef("--flows takes a number from 1 to %d", scenario.MaxFlows)
+	case o.clean:
+		return nil, usagef("--clean goes with scenarios")
+	}
+	return []traceOf{{name: "load", script: func() *synth.Script { return scenario.Load(size, o.flows, o.seed) }}}, nil
+}
+
+// find finds a scenario by its name, or reads its file.
+func (o *generateOptions) find(arg string) (*scenario.Scenario, error) {
+	if arg != "-" && !strings.ContainsAny(arg, `./\`) {
+		if s, ok := scenario.Find(arg); ok {
+			return s, nil
+		}
+		if _, err := os.Stat(arg); err != nil {
+			return nil, noScenario(arg)
+		}
+	}
+	src, err := o.source(arg)
+	if err != nil {
+		return nil, err
+	}
+	s, err := scenario.Parse(arg, src)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	s.Name = strings.TrimSuffix(strings.TrimSuffix(filepath.Base(arg), ".yaml"), ".yml")
+	if arg == "-" {
+		s.Name = "stdin"
+	}
+	return s, nil
+}
+
+func (o *generateOptions) source(arg string) ([]byte, error) {
+	in := o.s.In
+	if arg != "-" {
+		f, err := os.Open(arg)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close() //nolint:errcheck // only read from
+		in = f
+	}
+	return io.ReadAll(io.LimitReader(in, scenario.MaxFile+1))
+}
+
+// formatOf reads the name of a format.
+func formatOf(name string) (pcapng.Format, error) {
+	switch name {
+	case "pcap":
+		return pcapng.PCAP, nil
+	case "pcapng":
+		return pcapng.PCAPNG, nil
+	}
+	return 0, usagef("--format takes pcap or pcapng, not %q", name)
+}

@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/synth"
+)
+
+// write makes the traces, each in its file. One that fails does not keep the
+// others from being made.
+func (o *generateOptions) write(traces []traceOf) error {
+	folder, err := o.folder(len(traces))
+	if err != nil {
+		return err
+	}
+	interrupt, stop := interrupts()
+	defer stop()
+	names := map[string]bool{}
+	for _, t := range traces {
+		if names[t.name] {
+			return usagef("two scenarios are called %s", t.name)
+		}
+		names[t.name] = true
+	}
+	var told error
+	for _, t := range traces {
+		out := o.out
+		s := t.script()
+		if err := o.shape(s, folder); err != nil {
+			return err
+		}
+		if folder {
+			out = filepath.Join(o.out, t.name+"."+s.Capture.Format.String())
+		}
+		if err := o.one(t, s, out, interrupt); err != nil {
+			o.s.warn(err)
+			told = worse(told, err)
+			if errors.Is(err, errInterrupted) {
+				break
+			}
+		}
+	}
+	return told
+}
+
+// folder reports whether OUT is a folder, and makes it.
+func (o *generateOptions) folder(traces int) (bool, error) {
+	info, err := os.Stat(o.out)
+	is := err == nil && info.IsDir()
+	switch {
+	case o.out == "":
+		return false, usagef("-o OUT says where to write")
+	case o.out == "-" && traces > 1:
+		return false, usagef("standard output takes one trace")
+	case o.out == "-" && o.s.OutTTY:
+		return false, usagef("a trace is not for a terminal")
+	case o.out == "-" || !is && traces == 1 && !o.all && !strings.HasSuffix(o.out, "/"):
+		return false, nil
+	}
+	return true, os.MkdirAll(o.out, 0o777)
+}
+
+// shape sets the format: that of the flag, of the suffix, or of the scenario.
+func (o *generateOptions) shape(s *synth.Script, folder bool) error {
+	switch suffix := filepath.Ext(o.out); {
+	case o.format != "":
+		f, err := formatOf(o.format)
+		if err != nil {
+			return err
+		}
+		s.Capture.Format = f
+	case folder:
+	case suffix == ".pcap":
+		s.Capture.Format = pcapng.PCAP
+	case suffix == ".pcapng":
+		s.Capture.Format = pcapng.PCAPNG
+	}
+	return nil
+}
+
+// one makes one trace.
+func (o *generateOptions) one(t traceOf, s *synth.Script, out string, interrupt <-chan os.Signal) error {
+	w := &untilInterrupt{w: o.s.Out, interrupt: interrupt}
+	remove := func() string { return "" }
+	var closing func() error
+	if out != "-" {
+		f, err := os.Create(out)
+		if err != nil {
+			return err
+		}
+		w.w, closing = f, f.Close
+		remove = func() string { return removed(f) }
+	}
+	stats, err := synth.Run(w, s)
+	if closing != nil {
+		if e := closing(); err == nil {
+			w.err, err = e, e
+		}
+	}
+	switch {
+	case err == nil:
+	case out == "-" && brokenPipe(w.err) == nil && w.err != nil:
+		return nil
+	case w.err != nil:
+		return fmt.Errorf("%s: %w%s", out, w.err, remove())
+	default:
+		// What cannot be played is a fault of the scenario.
+		return &usageError{fmt.Errorf("%s: %w%s", t.name, err, remove())}
+	}
+	if stats.Stalled > 0 && !t.faults {
+		fmt.Fprintf(o.s.Err, "iwdissect: %s: %d steps did not come to their end\n", t.name, stats.Stalled)
+	}
+	return nil
+}
+
+// removed removes what is half written, unless it is no file of ours: a pipe,
+// a device. It returns what to tell of it.
+func removed(f *os.File) string {
+	info, err := os.Lstat(f.Name())
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return "; what was written of it is still there"
+	}
+	return "; what was written of it is removed"
+}
+
+var errInterrupted = errors.New("interrupted")
+
+// untilInterrupt writes until Ctrl-C, so that half a file can be removed.
+type untilInterrupt struct {
+	w         io.Writer
+	interrupt <-chan os.Signal
+	// err is the first error of writing.
+	err error
+}
+
+func (i *untilInterrupt) Write(b []byte) (n int, err error) {
+	if i.err != nil {
+		return 0, i.err
+	}
+	select {
+	case <-i.interrupt:
+		i.err = errInterrupted
+		return 0, i.err
+	default:
+	}
+	n, i.err = i.w.Write(b)
+	return n, i.err
+}
+
+// interrupts catches Ctrl-C. The function it returns ends that.
+func interrupts() (c <-chan os.Signal, stop func()) {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, os.Interrupt)
+	return caught, func() { signal.Stop(caught) }
+}

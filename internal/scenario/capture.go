@@ -1,0 +1,103 @@
+package scenario
+
+import (
+	"math"
+	"time"
+
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/synth/link"
+)
+
+var linkTypes = map[string]uint16{
+	"ethernet": packet.LinkEthernet, "sll": packet.LinkLinuxSLL, "sll2": packet.LinkLinuxSLL2,
+	"raw": packet.LinkRaw, "null": packet.LinkNull, "loop": packet.LinkLoop,
+}
+
+var formats = map[string]pcapng.Format{"pcap": pcapng.PCAP, "pcapng": pcapng.PCAPNG}
+
+// usualCapture is the capture point where a scenario says nothing.
+func usualCapture() link.Capture {
+	return link.Capture{
+		Format: pcapng.PCAPNG, Link: packet.LinkEthernet,
+		Epoch: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano(),
+	}
+}
+
+// capture reads the capture point.
+func (c *compiler) capture(n *node) {
+	p := &c.script.Capture
+	c.mapping(n, keys{
+		"format":       word(c, &p.Format, "format", formats),
+		"time":         word(c, &p.Micro, "resolution", map[string]bool{"nano": false, "micro": true}),
+		"snaplen":      size(c, &p.Snaplen, 1, math.MaxUint16),
+		"skip":         number(c, &p.Skip, 0, math.MaxInt32),
+		"start":        c.duration(&p.Start, false),
+		"stop":         c.duration(&p.Stop, false),
+		"only":         word(c, &p.Only, "side", map[string]link.Direction{"client": link.FromClient, "server": link.FromServer}),
+		"drop":         c.share(&p.Drop),
+		"missing":      c.numbers(&p.Missing, 1),
+		"interfaces":   word(c, &p.PerSide, "choice of interfaces", map[string]bool{"one": false, "per-side": true}),
+		"clock_offset": c.duration(&p.ClockOffset, true),
+		"merge":        c.boolean(&p.Merge),
+		"clock_steps":  func(n *node) { c.list(n, c.clockStep) },
+		"offload": func(n *node) {
+			p.Offload = [2]bool{}
+			c.list(n, func(n *node) {
+				side := -1
+				if word(c, &side, "side", sides)(n); side >= 0 {
+					p.Offload[side] = true
+				}
+			})
+		},
+		"link":  c.linkType(&p.Link),
+		"epoch": c.epoch(&p.Epoch),
+	})
+	if p.PerSide && p.Format != pcapng.PCAPNG {
+		c.fail(n.pos, "only pcapng has several interfaces")
+	}
+}
+
+// linkType is a word; null is one too, though YAML has another idea of it.
+func (c *compiler) linkType(p *uint16) setter {
+	return func(n *node) {
+		if n.kind == null && n.text == "null" {
+			*p = packet.LinkNull
+			return
+		}
+		word(c, p, "link type", linkTypes)(n)
+	}
+}
+
+// numbers reads a list of numbers.
+func (c *compiler) numbers(p *[]int, lo uint64) setter {
+	return func(n *node) {
+		*p = nil
+		c.list(n, func(n *node) {
+			v := 0
+			number(c, &v, lo, math.MaxInt32)(n)
+			*p = append(*p, v)
+		})
+	}
+}
+
+func (c *compiler) clockStep(n *node) {
+	var s link.Step
+	if c.mapping(n, keys{"at": c.duration(&s.At, false), "by": c.duration(&s.By, true)}) {
+		c.script.Capture.Steps = append(c.script.Capture.Steps, s)
+	}
+}
+
+func (c *compiler) epoch(p *int64) setter {
+	return func(n *node) {
+		if !c.is(n, scalar) {
+			return
+		}
+		t, err := time.Parse(time.RFC3339Nano, n.text)
+		if err != nil || t.Year() < 1971 || t.Year() > 2099 {
+			c.fail(n.pos, "expected a time of day from 1971 to 2099 such as 2026-01-01T00:00:00Z, not %q", n.text)
+			return
+		}
+		*p = t.UnixNano()
+	}
+}

@@ -1,0 +1,115 @@
+package scenario
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/iwdissect/iwdissect/internal/synth"
+)
+
+// maxConnections is how many connections a scenario may have.
+const maxConnections = 10_000
+
+// connection is one on its way.
+type connection struct {
+	pos
+	synth.Connection
+	// both are its sides before anything is filled in.
+	both [2]settings
+	// ownPort: the scenario gives this connection an address for its client.
+	ownPort bool
+}
+
+var sides = map[string]synth.Side{"client": synth.Client, "server": synth.Server}
+
+// connections reads the list of names, their number, or names with settings.
+func (c *compiler) connections(n *node) {
+	switch {
+	case n == nil:
+		c.connect("c1", pos{1, 1}, nil)
+	case n.kind == scalar:
+		count := 0
+		number(c, &count, 1, maxConnections)(n)
+		for i := range count {
+			c.connect("c"+strconv.Itoa(i+1), n.pos, nil)
+		}
+	case n.kind == sequence:
+		for _, i := range n.items {
+			name := ""
+			if c.name(&name)(i); name != "" {
+				c.connect(name, i.pos, nil)
+			}
+		}
+	case n.kind == mapping:
+		for _, e := range n.entries {
+			name := ""
+			if c.name(&name)(e.key); name != "" {
+				c.connect(name, e.key.pos, e.value)
+			}
+		}
+	default:
+		c.fail(n.pos, "expected names of connections, or their number")
+	}
+	switch {
+	case len(c.conns) > maxConnections:
+		c.fail(n.pos, "more than %d connections", maxConnections)
+	case len(c.conns) == 0 && n != nil:
+		c.fail(n.pos, "no connection")
+	}
+}
+
+// connect adds a connection with the settings of its own, if any.
+func (c *compiler) connect(name string, at pos, own *node) {
+	if _, twice := c.connNumber[name]; twice {
+		c.fail(at, "a second connection %q", name)
+		return
+	}
+	conn := &connection{pos: at, both: c.hosts}
+	conn.Name, conn.Initiator = name, c.initiator
+	if own != nil && own.kind != null {
+		before := conn.both[synth.Client].host.Addr
+		var side [2]*node
+		c.mapping(own, keys{
+			"client": keep(&side[synth.Client]), "server": keep(&side[synth.Server]),
+			"initiator": word(c, &conn.Initiator, "side", sides),
+		})
+		for i, n := range side {
+			if n != nil {
+				c.settings(n, &conn.both[i])
+			}
+		}
+		conn.ownPort = conn.both[synth.Client].host.Addr != before
+	}
+	c.connNumber[name] = len(c.conns)
+	c.conns = append(c.conns, conn)
+}
+
+// on are the connections that a fault is about: one, or all.
+func (c *compiler) on(n *node) []*connection {
+	if n == nil {
+		return c.conns
+	}
+	if !c.is(n, scalar) {
+		return nil
+	}
+	i, ok := c.connNumber[n.text]
+	if !ok {
+		c.unknown(n.pos, "connection", n.text, names(c.connNumber))
+		return nil
+	}
+	return c.conns[i : i+1]
+}
+
+// finished returns the connections with everything filled in.
+func (c *compiler) finished() []synth.Connection {
+	out := make([]synth.Connection, 0, len(c.conns))
+	for i, conn := range c.conns {
+		ports := i // each has a client port of its own
+		if conn.ownPort {
+			ports = 0
+		}
+		conn.Hosts = c.finish(&conn.both, i, ports, conn.pos)
+		out = append(out, conn.Connection)
+	}
+	return slices.Clip(out)
+}

@@ -1,0 +1,141 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Error is what is wrong at one place of a scenario.
+type Error struct {
+	// File is the name that Parse was given.
+	File string
+	// Line and Column count from 1, columns in characters.
+	Line, Column int
+	Msg          string
+	// Source is the line.
+	Source string
+}
+
+// Error returns the place and the message, the line, and a caret below it.
+func (e *Error) Error() string {
+	line, caret := window(e.Source, e.Column)
+	return fmt.Sprintf("%s:%d:%d: %s\n  %s\n  %s", e.File, e.Line, e.Column, e.Msg, line, caret)
+}
+
+// shown is the most characters of a line that an error shows.
+const shown = 100
+
+// window cuts a line to what is around a column, fit for a terminal, and
+// returns it with a caret for the line below.
+func window(line string, column int) (text, caret string) {
+	chars := []rune(line)
+	at := min(max(column-1, 0), len(chars))
+	from := max(0, min(at-shown/2, len(chars)-shown))
+	chars = slices.Clone(chars[from:min(from+shown, len(chars))])
+	at -= from
+	for i, c := range chars {
+		switch {
+		case c == '\t':
+			chars[i] = ' '
+		case !unicode.IsPrint(c):
+			chars[i] = unicode.ReplacementChar
+		}
+	}
+	return string(chars), strings.Repeat(" ", at) + "^"
+}
+
+// maxErrors is how many errors of one file are told.
+const maxErrors = 20
+
+// report collects the errors of a file.
+type report struct {
+	file  string
+	lines []string
+	errs  []*Error
+}
+
+func (r *report) fail(p pos, format string, args ...any) {
+	e := &Error{File: r.file, Line: p.line, Column: max(p.column, 1), Msg: fmt.Sprintf(format, args...)}
+	if p.line >= 1 && p.line <= len(r.lines) {
+		e.Source = r.lines[p.line-1]
+	}
+	r.errs = append(r.errs, e)
+}
+
+// err returns the errors in the order of the file, or nil.
+func (r *report) err() error {
+	slices.SortStableFunc(r.errs, func(a, b *Error) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	// What is under both is read for each side.
+	r.errs = slices.CompactFunc(r.errs, func(a, b *Error) bool { return *a == *b })
+	var all []error
+	for i, e := range r.errs {
+		if i == maxErrors {
+			all = append(all, fmt.Errorf("%s: %d more errors", r.file, len(r.errs)-i))
+			break
+		}
+		all = append(all, e)
+	}
+	return errors.Join(all...)
+}
+
+// nearest returns the name that was most likely meant, or "".
+func nearest(word string, names []string) string {
+	best, least := "", 1+max(1, min(3, len(word)/3))
+	if len(word) > 64 {
+		return ""
+	}
+	for _, n := range names {
+		if d := distance(strings.ToLower(word), strings.ToLower(n)); d < least {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters have to be changed, added, left out or swapped
+// with their neighbour to make b of a.
+func distance(a, b string) int {
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range above {
+		above[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			d := above[j-1]
+			if a[i-1] != b[j-1] {
+				d++
+			}
+			d = min(d, above[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, before[j-2]+1)
+			}
+			row[j] = d
+		}
+		before, above, row = above, row, before
+	}
+	return above[len(b)]
+}
+
+// unknown tells of a name that does not exist, with what may have been meant.
+func (r *report) unknown(p pos, what, word string, names []string) {
+	names = slices.Sorted(slices.Values(names))
+	switch near := nearest(word, names); {
+	case near != "":
+		r.fail(p, "unknown %s %q, did you mean %q?", what, word, near)
+	case len(names) == 0:
+		r.fail(p, "unknown %s %q", what, word)
+	case len(names) > 24:
+		r.fail(p, "unknown %s %q", what, word)
+	default:
+		r.fail(p, "unknown %s %q, there are %s", what, word, strings.Join(names, ", "))
+	}
+}

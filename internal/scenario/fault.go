@@ -1,0 +1,255 @@
+package scenario
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/link"
+	"github.com/iwdissect/iwdissect/internal/synth/pdu"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+)
+
+// faults reads the list of faults.
+func (c *compiler) faults(n *node) {
+	if !c.is(n, sequence) {
+		return
+	}
+	for _, i := range n.items {
+		switch {
+		case !c.is(i, mapping):
+		case i.get("by") != nil:
+			c.faultBy(i)
+		default:
+			c.faultAt(i)
+		}
+		c.faulty = true
+	}
+}
+
+// bothSides are the words for a side, or both.
+var bothSides = map[string][]synth.Side{
+	"client": {synth.Client}, "server": {synth.Server}, "both": {synth.Client, synth.Server},
+}
+
+var ignores = map[string]rnic.Ignore{
+	"phase": rnic.IgnorePhase, "depth": rnic.IgnoreDepth, "errors": rnic.IgnoreErrors, "terminate": rnic.IgnoreTerminate,
+	"reject": rnic.IgnoreReject, "requests": rnic.IgnoreRequests, "close": rnic.IgnoreClose, "rtr": rnic.IgnoreRTR,
+	"startup": rnic.IgnoreStartup, "order": rnic.IgnoreOrder,
+}
+
+// faultBy reads what a side does not care about, and other settings of it.
+func (c *compiler) faultBy(n *node) {
+	var who []synth.Side
+	var on, ignored, set *node
+	c.mapping(n, keys{
+		"by": word(c, &who, "side", bothSides), "on": keep(&on), "ignores": keep(&ignored), "settings": keep(&set),
+	})
+	if ignored == nil && set == nil {
+		c.fail(n.pos, "a fault that does nothing")
+	}
+	var what rnic.Ignore
+	c.some(ignored, bits(c, &what, "thing to ignore", ignores))
+	for _, conn := range c.on(on) {
+		for _, side := range who {
+			s := conn.both[side]
+			s.host.RNIC.Ignore |= what
+			c.some(set, func(n *node) { c.settings(n, &s) })
+			if !c.clean {
+				conn.both[side] = s
+			}
+		}
+	}
+}
+
+// faultAt reads what becomes of a PDU, and of the packets that carry it.
+func (c *compiler) faultAt(n *node) {
+	var f pdu.Fault
+	var at, on, wire *node
+	who := bothSides["both"]
+	rest := c.faultKeys(&f)
+	rest["at"], rest["on"], rest["wire"] = keep(&at), keep(&on), keep(&wire)
+	rest["from"] = word(c, &who, "side", bothSides)
+	c.mapping(n, rest)
+	if at == nil {
+		c.fail(n.pos, "a fault needs at: PLACE, or by: SIDE")
+		return
+	}
+	known := c.place(&f.At, at)
+	ofPDU := false
+	for _, e := range n.entries {
+		switch e.key.text {
+		case "at", "on", "from", "wire":
+		default:
+			ofPDU = true
+		}
+	}
+	if !ofPDU && wire == nil {
+		c.fail(n.pos, "a fault that does nothing")
+	}
+	w := synth.Wire{At: f.At}
+	c.some(wire, func(n *node) { c.wire(&w, n) })
+	for _, conn := range c.on(on) {
+		for _, side := range who {
+			if c.clean || !known {
+				continue
+			}
+			if ofPDU {
+				h := &conn.both[side].host.RNIC
+				h.Faults = append(h.Faults[:len(h.Faults):len(h.Faults)], f)
+			}
+			if wire != nil {
+				conn.Wire[side] = append(conn.Wire[side], w)
+			}
+		}
+	}
+}
+
+// faultKeys are what a fault can do to a PDU.
+func (c *compiler) faultKeys(f *pdu.Fault) keys {
+	return keys{
+		"set":     func(n *node) { c.set(&f.Set, n) },
+		"skip":    c.boolean(&f.Skip),
+		"hold":    number(c, &f.Hold, 1, maxTimes),
+		"repeat":  number(c, &f.Repeat, 1, maxTimes),
+		"payload": c.octets(&f.Payload),
+		"octets":  c.octets(&f.Octets),
+		"cut": func(n *node) {
+			v := int64(0)
+			if c.signed(&v)(n); n.kind == scalar && (v == 0 || v > math.MaxInt32 || v < math.MinInt32) {
+				c.fail(n.pos, "expected how many octets to keep, or with - to cut off, not %q", n.text)
+			}
+			f.Cut = int(v)
+		},
+		"extend":  c.octets(&f.Extend),
+		"join":    c.boolean(&f.Join),
+		"pad":     c.octets(&f.Pad),
+		"marker":  func(n *node) { c.marker(&f.Markers, n) },
+		"markers": func(n *node) { c.list(n, func(n *node) { c.marker(&f.Markers, n) }) },
+		"crc":     func(n *node) { c.crc(f, n) },
+		"stop":    number(c, &f.Stop, 1, math.MaxInt32),
+		"before":  c.octets(&f.Before),
+		"after":   c.octets(&f.After),
+		"grid":    c.boolean(&f.Grid),
+		"glue":    c.boolean(&f.Glue),
+	}
+}
+
+// set reads fields to be overwritten.
+func (c *compiler) set(p *[]pdu.Value, n *node) {
+	if !c.is(n, mapping) {
+		return
+	}
+	for _, e := range n.entries {
+		v := pdu.Value{Name: e.key.text}
+		if known := pdu.FieldNames(); !slices.Contains(known, v.Name) {
+			c.unknown(e.key.pos, "field", v.Name, known)
+			continue
+		}
+		c.fieldValue(&v, e.value)
+		if err := pdu.Check(v); err != nil {
+			c.fail(e.value.pos, "%s", strings.TrimPrefix(err.Error(), "pdu: "))
+			continue
+		}
+		*p = append(*p, v)
+	}
+}
+
+// fieldValue reads a number, a number with a sign to be added, a truth value,
+// or octets.
+func (c *compiler) fieldValue(v *pdu.Value, n *node) {
+	if n.kind == scalar {
+		signed := strings.HasPrefix(n.text, "+") || strings.HasPrefix(n.text, "-")
+		if d, ok := relative(n.text); ok && signed {
+			v.Number, v.Add = uint64(d), true //nolint:gosec // modulo the width
+			return
+		}
+		if u, ok := unsigned(n.text); ok {
+			v.Number = u
+			return
+		}
+		if n.text == "true" || n.text == "false" {
+			if n.text == "true" {
+				v.Number = 1
+			}
+			return
+		}
+	}
+	c.octets(&v.Octets)(n)
+}
+
+// marker reads a fault of a marker.
+func (c *compiler) marker(p *[]pdu.Marker, n *node) {
+	var m pdu.Marker
+	shift := int64(0)
+	if !c.mapping(n, keys{
+		"number":   number(c, &m.Number, 1, math.MaxInt32),
+		"drop":     c.boolean(&m.Drop),
+		"shift":    c.signed(&shift),
+		"pointer":  given(&m.SetPointer, number(c, &m.Pointer, 0, math.MaxUint16)),
+		"reserved": given(&m.SetReserved, number(c, &m.Reserved, 0, math.MaxUint16)),
+	}) {
+		return
+	}
+	if shift > math.MaxUint16 || shift < -math.MaxUint16 {
+		c.fail(n.pos, "a marker cannot be shifted out of its FPDU")
+		return
+	}
+	m.Shift = int(shift)
+	*p = append(*p, m)
+}
+
+var crcModes = map[string]pdu.CRCMode{
+	"right": pdu.CRCRight, "bad": pdu.CRCBad, "zero": pdu.CRCZero, "reversed": pdu.CRCReversed,
+	"no-markers": pdu.CRCNoMarkers, "no-lead": pdu.CRCNoLead, "stale": pdu.CRCStale,
+}
+
+// crc reads what stands in the CRC field.
+func (c *compiler) crc(f *pdu.Fault, n *node) {
+	if _, ok := unsigned(n.text); ok && n.kind == scalar {
+		f.CRC.Mode = pdu.CRCValue
+		number(c, &f.CRC.Value, 0, math.MaxUint32)(n)
+		return
+	}
+	if n.kind == scalar && n.text == "none" {
+		f.NoCRC = true
+		return
+	}
+	word(c, &f.CRC.Mode, "CRC", crcModes)(n)
+}
+
+// wire reads what happens to packets.
+func (c *compiler) wire(w *synth.Wire, n *node) {
+	o := &w.Orders
+	c.mapping(n, keys{
+		"times": func(n *node) {
+			if n.kind == scalar && n.text == "all" {
+				w.Times = -1
+				return
+			}
+			if _, ok := unsigned(n.text); !ok {
+				c.fail(n.pos, "expected how many transmissions, or all")
+				return
+			}
+			number(c, &w.Times, 1, maxTimes)(n)
+		},
+		"lose": func(n *node) {
+			var where link.Orders
+			word(c, &where, "place on the link", map[string]link.Orders{
+				"before": {LoseBefore: true}, "after": {LoseAfter: true},
+			})(n)
+			o.LoseBefore, o.LoseAfter = where.LoseBefore, where.LoseAfter
+		},
+		"copies":       number(c, &o.Copies, 1, 1000),
+		"delay":        c.duration(&o.Delay, false),
+		"bad_checksum": c.boolean(&o.BadChecksum),
+		"resend":       c.boolean(&w.Resend),
+		"flip":         c.numbers(&w.Flip, 0),
+		"seq":          c.signed(&w.Seq),
+		"ack":          c.signed(&w.Ack),
+		"window":       c.signed(&w.Window),
+		"set_flags":    bits(c, &w.SetFlags, "flag", tcpFlags),
+		"clear_flags":  bits(c, &w.ClearFlags, "flag", tcpFlags),
+	})
+}

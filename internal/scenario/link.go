@@ -1,0 +1,73 @@
+package scenario
+
+import (
+	"math"
+
+	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/link"
+)
+
+// The defaults of a link.
+const (
+	defaultMTU   = 1500
+	defaultDelay = 50_000
+	// lateBy is how much later reordered packets come.
+	lateBy = 100_000
+)
+
+// usualLink is the link where a scenario says nothing.
+func usualLink() link.Config {
+	line := link.Line{Delay: defaultDelay, ReorderBy: lateBy}
+	return link.Config{Before: [2]link.Line{line, line}, After: [2]link.Line{line, line}}
+}
+
+// link reads the link: what holds for all its lines, then for those before and
+// behind the capture point, then for those of one sender.
+func (c *compiler) link(n *node) {
+	l := &c.script.Link
+	all := usualLink().Before[0]
+	var before, after *node
+	var from [2]*node
+	c.mapping(n, keys{
+		"mtu":         number(c, &c.mtu, 128, math.MaxUint16),
+		"fragment":    number(c, &l.Fragment, 68, math.MaxUint16),
+		"delay":       c.duration(&all.Delay, false),
+		"jitter":      c.duration(&all.Jitter, false),
+		"rate":        c.rate(&all.Rate),
+		"before":      keep(&before),
+		"after":       keep(&after),
+		"from_client": keep(&from[synth.Client]),
+		"from_server": keep(&from[synth.Server]),
+	})
+	l.Before, l.After = [2]link.Line{all, all}, [2]link.Line{all, all}
+	c.line(before, &l.Before[0], &l.Before[1])
+	c.line(after, &l.After[0], &l.After[1])
+	for side, n := range from {
+		if n != nil {
+			c.mapping(n, keys{
+				"before": func(n *node) { c.line(n, &l.Before[side]) },
+				"after":  func(n *node) { c.line(n, &l.After[side]) },
+			})
+		}
+	}
+}
+
+// line reads one line and sets it for all of lines.
+func (c *compiler) line(n *node, lines ...*link.Line) {
+	if n == nil {
+		return
+	}
+	v := *lines[0]
+	c.mapping(n, keys{
+		"delay":      c.duration(&v.Delay, false),
+		"jitter":     c.duration(&v.Jitter, false),
+		"rate":       c.rate(&v.Rate),
+		"loss":       c.share(&v.Loss),
+		"duplicate":  c.share(&v.Duplicate),
+		"reorder":    c.share(&v.Reorder),
+		"reorder_by": c.duration(&v.ReorderBy, false),
+	})
+	for _, l := range lines {
+		*l = v
+	}
+}

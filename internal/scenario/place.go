@@ -1,0 +1,64 @@
+package scenario
+
+import (
+	"math"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/internal/synth/pdu"
+)
+
+// startupPlaces are what an end sends without a step, and whether it is
+// answered.
+var startupPlaces = map[string]bool{"request": false, "reply": false, "rtr": true, "terminate": false}
+
+// response stands behind the name of a step for what answers it.
+const response = ".response"
+
+// place reads the place of a PDU: NAME[#NUMBER][.response][/SEGMENT].
+func (c *compiler) place(p *pdu.Selector, n *node) bool {
+	if !c.is(n, scalar) {
+		return false
+	}
+	rest, segment, hasSegment := strings.Cut(n.text, "/")
+	rest, answer := strings.CutSuffix(rest, response)
+	name, number, hasNumber := strings.Cut(rest, "#")
+	ok := true
+	if hasSegment && segment == "last" {
+		p.Segment = -1
+	} else if hasSegment {
+		ok = ordinal(segment, &p.Segment)
+	}
+	if hasNumber {
+		ok = ordinal(number, &p.Number) && ok
+	}
+	if !ok || name == "" {
+		c.fail(n.pos, "expected a place NAME[#NUMBER][.response][/SEGMENT] such as read1#2.response/last, not %q", n.text)
+		return false
+	}
+	answered, known := startupPlaces[name]
+	if m, is := c.timeline.messages[name]; is {
+		answered, known = m.answered, true
+	}
+	switch {
+	case !known:
+		c.unknown(n.pos, "step", name, append(names(c.timeline.messages), names(startupPlaces)...))
+		return false
+	case answer && !answered:
+		c.fail(n.pos, "nothing answers %s", name)
+		return false
+	}
+	if p.Message = name; answer {
+		p.Message += response
+	}
+	return true
+}
+
+// ordinal reads a number from 1.
+func ordinal(text string, p *int) bool {
+	v, ok := unsigned(text)
+	if !ok || v == 0 || v > math.MaxInt32 {
+		return false
+	}
+	*p = int(v)
+	return true
+}

@@ -1,0 +1,184 @@
+package scenario
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxDuration bounds every time that a scenario speaks of.
+const maxDuration = 24 * time.Hour
+
+// unsigned reads a number, decimal or hexadecimal.
+func unsigned(text string) (uint64, bool) {
+	base := 10
+	if hex, ok := strings.CutPrefix(text, "0x"); ok {
+		text, base = hex, 16
+	}
+	if strings.ContainsAny(text, "+-_") {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(text, base, 64)
+	return v, err == nil
+}
+
+// relative reads a number that may have a sign.
+func relative(text string) (int64, bool) {
+	rest, minus := strings.CutPrefix(text, "-")
+	if !minus {
+		rest = strings.TrimPrefix(text, "+")
+	}
+	v, ok := unsigned(rest)
+	if !ok || v > math.MaxInt64 {
+		return 0, false
+	}
+	if minus {
+		return -int64(v), true
+	}
+	return int64(v), true
+}
+
+// number reads a number from lo to hi, both in the range of its type.
+func number[T ~int | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](c *compiler, p *T, lo, hi uint64) setter {
+	return func(n *node) {
+		if !c.is(n, scalar) {
+			return
+		}
+		v, ok := unsigned(n.text)
+		switch {
+		case !ok:
+			c.fail(n.pos, "expected a number, not %q", n.text)
+		case v < lo || v > hi:
+			c.fail(n.pos, "expected a number from %d to %d, not %s", lo, hi, n.text)
+		default:
+			*p = T(v)
+		}
+	}
+}
+
+// signed reads a number that may have a sign.
+func (c *compiler) signed(p *int64) setter {
+	return func(n *node) {
+		if !c.is(n, scalar) {
+			return
+		}
+		v, ok := relative(n.text)
+		if !ok {
+			c.fail(n.pos, "expected a number, not %q", n.text)
+			return
+		}
+		*p = v
+	}
+}
+
+// unit is what stands behind a number, and what it is worth.
+type unit struct {
+	name  string
+	worth uint64
+}
+
+var sizeUnits = []unit{
+	{"KiB", 1 << 10},
+	{"MiB", 1 << 20},
+	{"GiB", 1 << 30},
+	{"TiB", 1 << 40},
+	{"kB", 1e3},
+	{"MB", 1e6},
+	{"GB", 1e9},
+	{"TB", 1e12},
+	{"B", 1},
+	{"", 1},
+}
+
+var rateUnits = []unit{{"Gbps", 1e9}, {"Mbps", 1e6}, {"kbps", 1e3}, {"bps", 1}}
+
+// measure reads a number with a unit.
+func measure(text string, units []unit) (uint64, bool) {
+	for _, u := range units {
+		digits, ok := strings.CutSuffix(text, u.name)
+		if !ok {
+			continue
+		}
+		v, ok := unsigned(digits)
+		if ok && v <= math.MaxUint64/u.worth {
+			return v * u.worth, true
+		}
+	}
+	return 0, false
+}
+
+// Size reads a size in octets: 100, 64KiB, 10kB.
+func Size(text string) (uint64, bool) { return measure(text, sizeUnits) }
+
+// size reads a size of at most hi octets.
+func size[T ~int | ~int64 | ~uint64](c *compiler, p *T, lo, hi uint64) setter {
+	return func(n *node) {
+		if !c.is(n, scalar) {
+			return
+		}
+		v, ok := Size(n.text)
+		switch {
+		case !ok:
+			c.fail(n.pos, "expected a size such as 100 or 64KiB, not %q", n.text)
+		case v < lo || v > hi:
+			c.fail(n.pos, "expected a size from %d to %d octets, not %s", lo, hi, n.text)
+		default:
+			*p = T(v)
+		}
+	}
+}
+
+// rate reads bits a second.
+func (c *compiler) rate(p *int64) setter {
+	return func(n *node) {
+		if !c.is(n, scalar) {
+			return
+		}
+		v, ok := measure(n.text, rateUnits)
+		if !ok || v == 0 || v > 1e15 {
+			c.fail(n.pos, "expected a rate such as 10Gbps, not %q", n.text)
+			return
+		}
+		*p = int64(v)
+	}
+}
+
+// duration reads a time in nanoseconds.
+func (c *compiler) duration(p *int64, negative bool) setter {
+	return func(n *node) {
+		if !c.is(n, scalar) {
+			return
+		}
+		d, err := time.ParseDuration(n.text)
+		switch {
+		case err != nil:
+			c.fail(n.pos, "expected a time such as 50us or 1.5s, not %q", n.text)
+		case d < 0 && !negative:
+			c.fail(n.pos, "a time before the beginning: %s", n.text)
+		case d.Abs() > maxDuration:
+			c.fail(n.pos, "a time of more than %v: %s", maxDuration, n.text)
+		default:
+			*p = int64(d)
+		}
+	}
+}
+
+// share reads a part of a whole: 1% or 0.01.
+func (c *compiler) share(p *float64) setter {
+	return func(n *node) {
+		if !c.is(n, scalar) {
+			return
+		}
+		digits, percent := strings.CutSuffix(n.text, "%")
+		v, err := strconv.ParseFloat(digits, 64)
+		if percent {
+			v /= 100
+		}
+		if err != nil || !(v >= 0 && v <= 1) {
+			c.fail(n.pos, "expected a share from 0%% to 100%%, not %q", n.text)
+			return
+		}
+		*p = v
+	}
+}

@@ -1,0 +1,196 @@
+package scenario
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/internal/synth"
+)
+
+// Scenario is a scenario that was read and found right.
+type Scenario struct {
+	// Name is that of a built-in one, or of the file.
+	Name string
+	// Summary is its line in lists, About what else there is to say.
+	Summary, About string
+	// Rules are the ids of the rules that the faults break.
+	Rules []string
+	// Shows are records of its dissection that the clean trace does not have,
+	// Misses those that only the clean one has: what the faults do.
+	Shows, Misses []Evidence
+	// Source is the YAML.
+	Source []byte
+
+	root   *node
+	seed   *uint64
+	faulty bool
+}
+
+// Parse reads a scenario; name is for its errors. The error joins an [*Error]
+// for each thing that is wrong.
+func Parse(name string, src []byte) (*Scenario, error) {
+	r := &report{file: name}
+	root := r.parse(src)
+	if root == nil {
+		return nil, r.err()
+	}
+	s := &Scenario{Name: name, Source: slices.Clone(src), root: root}
+	c := newCompiler(r, false)
+	c.scenario(s)
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	s.faulty = c.faulty
+	return s, nil
+}
+
+// Script returns the script, fresh each time: with the faults, or clean, as if
+// there were none.
+func (s *Scenario) Script(clean bool) *synth.Script {
+	c := newCompiler(&report{file: s.Name}, clean)
+	return c.scenario(&Scenario{Name: s.Name, root: s.root, seed: s.seed, faulty: s.faulty})
+}
+
+// HasFaults reports whether the clean script is another one.
+func (s *Scenario) HasFaults() bool { return s.faulty }
+
+// WithSeed returns the scenario with another seed.
+func (s *Scenario) WithSeed(seed uint64) *Scenario {
+	other := *s
+	other.seed = &seed
+	return &other
+}
+
+// compiler makes a script of a scenario.
+type compiler struct {
+	*report
+	// clean leaves out the faults; faulty: there are some.
+	clean, faulty bool
+
+	script    *synth.Script
+	seed      uint64
+	mtu       int
+	hosts     [2]settings
+	initiator synth.Side
+
+	conns      []*connection
+	connNumber map[string]int
+
+	verbs    map[string]*verb
+	timeline timeline
+	// octetsLeft may still be spelled out.
+	octetsLeft uint64
+}
+
+func newCompiler(r *report, clean bool) *compiler {
+	return &compiler{
+		report: r, clean: clean,
+		script: &synth.Script{Link: usualLink(), Capture: usualCapture()},
+		seed:   1, mtu: defaultMTU,
+		hosts:      [2]settings{usual(synth.Client), usual(synth.Server)},
+		connNumber: map[string]int{}, verbs: verbs(),
+		timeline:   timeline{messages: map[string]message{}, ordinals: map[string]int{}, regions: map[region]bool{}},
+		octetsLeft: maxOctets,
+	}
+}
+
+// scenario reads the whole file. What later parts speak of is read first,
+// whatever the order in the file.
+func (c *compiler) scenario(s *Scenario) *synth.Script {
+	var summary, connections, steps, faults, link, capture, both *node
+	var own [2]*node
+	root := s.root
+	if !c.mapping(root, keys{
+		"summary":     keep(&summary),
+		"about":       c.text(&s.About),
+		"rules":       func(n *node) { s.Rules = c.rules(n) },
+		"shows":       c.evidence(&s.Shows),
+		"misses":      c.evidence(&s.Misses),
+		"seed":        number(c, &c.seed, 0, math.MaxUint64),
+		"initiator":   word(c, &c.initiator, "side", sides),
+		"both":        keep(&both),
+		"client":      keep(&own[synth.Client]),
+		"server":      keep(&own[synth.Server]),
+		"connections": keep(&connections),
+		"link":        keep(&link),
+		"capture":     keep(&capture),
+		"timeline":    keep(&steps),
+		"faults":      keep(&faults),
+	}) {
+		return nil
+	}
+	if s.seed != nil {
+		c.seed = *s.seed
+	}
+	c.summary(root, summary, &s.Summary)
+	c.some(link, c.link)
+	c.some(capture, c.capture)
+	for side := range own {
+		c.some(both, func(n *node) { c.settings(n, &c.hosts[side]) })
+		c.some(own[side], func(n *node) { c.settings(n, &c.hosts[side]) })
+	}
+	c.connections(connections)
+	if steps == nil {
+		c.fail(root.pos, "there is no timeline")
+	} else {
+		c.script.Timeline = c.steps(steps, scope{times: 1})
+	}
+	c.some(faults, c.faults)
+
+	c.script.Seed, c.script.Link.Seed, c.script.Capture.Seed = c.seed, c.seed, c.seed
+	c.script.Capture.Comment = c.comment(s)
+	c.script.Connections = c.finished()
+	return c.script
+}
+
+// some reads a node if there is one.
+func (c *compiler) some(n *node, read func(*node)) {
+	if n != nil {
+		read(n)
+	}
+}
+
+func (c *compiler) summary(root, n *node, p *string) {
+	if n == nil {
+		c.fail(root.pos, "there is no summary")
+		return
+	}
+	if c.text(p)(n); n.kind == scalar && (*p == "" || len(*p) > 120 || !isLine(*p)) {
+		c.fail(n.pos, "a summary is one line of at most 120 octets")
+	}
+}
+
+func isLine(s string) bool {
+	for _, r := range s {
+		if r < ' ' || r == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// comment is what the file says of itself.
+func (c *compiler) comment(s *Scenario) string {
+	how := ""
+	if c.clean && s.faulty {
+		how = " without its faults"
+	}
+	return fmt.Sprintf("%s%s, seed %d: %s", s.Name, how, c.seed, s.Summary)
+}
+
+var ruleID = regexp.MustCompile(`^[A-Z][A-Z0-9]*(-[A-Z0-9]+)+$`)
+
+func (c *compiler) rules(n *node) (ids []string) {
+	c.list(n, func(n *node) {
+		switch {
+		case !c.is(n, scalar):
+		case !ruleID.MatchString(n.text):
+			c.fail(n.pos, "expected the id of a rule such as DDP-TO-01, not %q", n.text)
+		default:
+			ids = append(ids, n.text)
+		}
+	})
+	return ids
+}

@@ -1,0 +1,193 @@
+package scenario
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+)
+
+// setMessage sets a modifier of a Send or of Immediate Data.
+func setMessage(c *compiler, s *step, key string, n *node) {
+	switch {
+	case key == "solicited":
+		c.boolean(&s.Work.Solicited)(n)
+	case n.kind == scalar:
+		fresh := false
+		if c.boolean(&fresh)(n); fresh {
+			s.Invalidate = &synth.Memory{New: true}
+		}
+	default:
+		s.Invalidate = &synth.Memory{}
+		c.memory(n, s, 1-s.From, s.Invalidate)
+	}
+}
+
+// setMemory sets where the octets of a message are from or go to.
+func setMemory(c *compiler, s *step, key string, n *node) {
+	if key == "into" {
+		c.memory(n, s, s.From, &s.Local)
+		return
+	}
+	c.memory(n, s, 1-s.From, &s.Remote)
+}
+
+// setAtomic sets a modifier of an atomic operation.
+func setAtomic(c *compiler, s *step, key string, n *node) {
+	switch key {
+	case "mask":
+		number(c, &s.Work.Mask, 0, allOnes)(n)
+	case "id":
+		number(c, &s.Work.RequestID, 0, math.MaxUint32)(n)
+	case "at":
+		c.memory(n, s, 1-s.From, &s.Remote)
+	}
+}
+
+// memory reads a place in the memory of a side: the name of a region, or where
+// in it.
+func (c *compiler) memory(n *node, s *step, side synth.Side, m *synth.Memory) {
+	name := func(n *node) {
+		c.name(&m.Region)(n)
+		if m.Region != "" && !c.timeline.regions[c.regionOf(s, side, m.Region)] {
+			c.fail(n.pos, "the %s has no region %q up to here", sideName(side), m.Region)
+		}
+	}
+	if n.kind == scalar {
+		name(n)
+		return
+	}
+	var stag uint32
+	var to uint64
+	c.mapping(n, keys{
+		"region": name,
+		"offset": size(c, &m.Offset, 0, allOnes),
+		"stag":   func(n *node) { m.STag = &stag; number(c, &stag, 0, math.MaxUint32)(n) },
+		"to":     func(n *node) { m.TO = &to; number(c, &to, 0, allOnes)(n) },
+	})
+}
+
+func (c *compiler) regionOf(s *step, side synth.Side, name string) region {
+	conn := s.on
+	if conn == "" && len(c.conns) > 0 {
+		conn = c.conns[0].Name
+	}
+	return region{conn, side, name}
+}
+
+func sideName(s synth.Side) string {
+	if s == synth.Client {
+		return "client"
+	}
+	return "server"
+}
+
+// usualRegion is the size of a region without one, in octets.
+const usualRegion = 1 << 20
+
+// region reads memory to be registered.
+func (c *compiler) region(s *step, n *node) {
+	s.Verb, s.From = synth.Register, synth.Server
+	r := &s.Region
+	*r = rnic.Region{Size: usualRegion, Read: true, Write: true}
+	r.TO = 0x10000
+	if !c.mapping(n, keys{
+		"name": c.name(&s.Name),
+		"of":   word(c, &s.From, "side", sides),
+		"stag": number(c, &r.STag, 0, math.MaxUint32),
+		"to":   number(c, &r.TO, 0, allOnes),
+		"size": size(c, &r.Size, 0, allOnes),
+		"access": func(n *node) {
+			access := uint8(0)
+			bits(c, &access, "access", map[string]uint8{"read": 1, "write": 2})(n)
+			r.Read, r.Write = access&1 != 0, access&2 != 0
+		},
+	}) {
+		return
+	}
+	if s.Name == "" {
+		c.fail(n.pos, "a region needs a name")
+		return
+	}
+	c.timeline.regions[c.regionOf(s, s.From, s.Name)] = true
+}
+
+// immediate reads Immediate Data: a number, or eight octets.
+func (c *compiler) immediate(p *[8]byte, n *node) {
+	if n.kind == null {
+		return
+	}
+	if v, ok := unsigned(n.text); ok && n.kind == scalar && !n.quoted {
+		binary.BigEndian.PutUint64(p[:], v)
+		return
+	}
+	var b []byte
+	if c.octets(&b)(n); b != nil && len(b) != len(p) {
+		c.fail(n.pos, "immediate data are a number or 8 octets, not %d", len(b))
+		return
+	}
+	copy(p[:], b)
+}
+
+// cmpSwap reads the operands of a compare and swap; the masks cover all bits.
+func (c *compiler) cmpSwap(w *rnic.Work, n *node) {
+	w.Operand, w.Mask, w.CompareMask = 1, allOnes, allOnes
+	if n.kind == null {
+		return
+	}
+	c.mapping(n, keys{
+		"compare":      number(c, &w.Compare, 0, allOnes),
+		"swap":         number(c, &w.Operand, 0, allOnes),
+		"compare_mask": number(c, &w.CompareMask, 0, allOnes),
+		"swap_mask":    number(c, &w.Mask, 0, allOnes),
+	})
+}
+
+// termCode reads layer, type and code of a Terminate, in hexadecimal as the
+// RFCs have them: 2/0/06.
+func (c *compiler) termCode(w *rnic.Work, n *node) {
+	if !c.is(n, scalar) {
+		return
+	}
+	parts := strings.Split(n.text, "/")
+	ok := len(parts) == 3
+	for i, p := range []*uint8{&w.Layer, &w.EType, &w.Code} {
+		if !ok {
+			break
+		}
+		v, err := strconv.ParseUint(parts[i], 16, 8)
+		ok = err == nil && (i == 2 || v <= 0xf)
+		*p = uint8(v)
+	}
+	if !ok {
+		c.fail(n.pos, "expected layer/type/code in hexadecimal such as 1/1/02, not %q", n.text)
+	}
+}
+
+var tcpFlags = map[string]uint16{
+	"fin": packet.FlagFIN, "syn": packet.FlagSYN, "rst": packet.FlagRST, "psh": packet.FlagPSH, "ack": packet.FlagACK,
+	"urg": packet.FlagURG, "ece": packet.FlagECE, "cwr": packet.FlagCWR, "ns": packet.FlagNS,
+}
+
+// craft reads a TCP segment that is made by hand.
+func (c *compiler) craft(p *synth.Craft, n *node) {
+	if n.kind == null {
+		return
+	}
+	at := n.pos
+	c.mapping(n, keys{
+		"seq":     c.signed(&p.Seq),
+		"ack":     c.signed(&p.Ack),
+		"flags":   bits(c, &p.Flags, "flag", tcpFlags),
+		"payload": c.octets(&p.Payload),
+		"window":  c.signed(&p.Window),
+		"deliver": c.boolean(&p.Deliver),
+	})
+	if len(p.Payload) > largestSegment {
+		c.fail(at, "a packet holds at most %d octets", largestSegment)
+	}
+}

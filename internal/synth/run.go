@@ -1,0 +1,223 @@
+package synth
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/internal/synth/link"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+)
+
+// Stats tell what became of a script.
+type Stats struct {
+	// Frames and Octets were captured.
+	Frames, Octets uint64
+	// Stalled counts the steps that could not end: nothing was left that could
+	// happen, and what they waited for had not, although their connection was
+	// not over.
+	Stalled int
+}
+
+// Observer is told of every message that an end sends, before any fault.
+type Observer func(conn string, side Side, m rnic.Message)
+
+// Run plays a script and writes the capture to w.
+func Run(w io.Writer, s *Script) (Stats, error) { return RunObserved(w, s, nil) }
+
+// RunObserved is [Run] with someone who looks on, if not nil.
+func RunObserved(w io.Writer, s *Script, o Observer) (Stats, error) {
+	if s.Shards > 1 && o == nil {
+		return runShards(w, s)
+	}
+	tap, err := link.NewTap(w, s.Capture)
+	if err != nil {
+		return Stats{}, err
+	}
+	r := newWorld(s, tap, o)
+	err = r.play()
+	if e := tap.Close(); err == nil {
+		err = e
+	}
+	return Stats{Frames: tap.Count(), Octets: tap.Octets(), Stalled: r.stalled}, err
+}
+
+// world is a script on its way.
+type world struct {
+	script  *Script
+	queue   *link.Queue
+	tap     *link.Tap
+	link    *link.Link
+	observe Observer
+
+	conns  []*conn
+	byName map[string]*conn
+	kicked []*host // hosts with something new to send
+	dirty  []*conn // connections of which something changed
+
+	tasks   []*task        // in the order in which they began
+	alive   int            // tasks that are not done
+	waiting []*task        // those that wait for no connection
+	numbers map[string]int // messages so far, by name
+	stalled int
+	err     error
+}
+
+func newWorld(s *Script, tap *link.Tap, o Observer) *world {
+	w := &world{
+		script: s, queue: &link.Queue{}, tap: tap, observe: o,
+		byName: map[string]*conn{}, numbers: map[string]int{},
+	}
+	w.link = link.New(w.queue, s.Link, tap)
+	for i := range s.Connections {
+		c := &conn{world: w, index: i, cfg: &s.Connections[i]}
+		for side := range c.hosts {
+			c.hosts[side] = newHost(c, side)
+		}
+		w.conns = append(w.conns, c)
+		w.byName[c.cfg.Name] = c
+	}
+	return w
+}
+
+// play does the timeline and then lets everything that is under way come to
+// its end.
+func (w *world) play() error {
+	if len(w.conns) == 0 {
+		return fmt.Errorf("a script needs a connection")
+	}
+	w.spawn(w.script.Timeline)
+	defer w.stop()
+	for w.err == nil && !w.tap.Failed() {
+		w.settle()
+		if w.err != nil {
+			break
+		}
+		if !w.queue.Step() && !w.release() {
+			break
+		}
+	}
+	return w.err
+}
+
+// settle lets every task go on whose time has come, and sends what they left to
+// be sent, until all of them wait.
+func (w *world) settle() {
+	for w.err == nil {
+		moved := w.resume()
+		for len(w.kicked) > 0 {
+			h := w.kicked[0]
+			w.kicked = w.kicked[1:]
+			h.kicked = false
+			h.pump()
+		}
+		w.kicked = nil
+		if !moved && len(w.dirty) == 0 {
+			return
+		}
+	}
+}
+
+// resume lets tasks go on that wait for nothing more, and reports whether there
+// was one.
+func (w *world) resume() bool {
+	changed := w.dirty
+	w.dirty = nil
+	moved := false
+	for _, c := range changed {
+		c.dirty = false
+		moved = w.wake(&c.waiting) || moved
+	}
+	// These may have waited for those.
+	return w.wake(&w.waiting) || moved
+}
+
+// wake asks the tasks of a list whether they may go on. Those that do wait
+// again, perhaps in another list, or are done.
+func (w *world) wake(list *[]*task) bool {
+	var awake []*task
+	kept := (*list)[:0]
+	for _, t := range *list {
+		if t.ready() {
+			awake = append(awake, t)
+		} else {
+			kept = append(kept, t)
+		}
+	}
+	clear((*list)[len(kept):])
+	*list = kept
+	for _, t := range awake {
+		w.resumeTask(t)
+	}
+	return len(awake) > 0
+}
+
+// resumeTask lets a task go on until it waits again.
+func (w *world) resumeTask(t *task) {
+	p, ok := t.next()
+	if !ok {
+		t.done = true
+		w.alive--
+		if 2*w.alive < len(w.tasks) {
+			w.tasks = reap(w.tasks)
+		}
+		return
+	}
+	t.pause = p
+	list := &w.waiting
+	if p.of != nil {
+		list = &p.of.waiting
+	}
+	*list = append(*list, t)
+}
+
+// release lets the first task go on whatever it waits for, as nothing else can
+// happen. It reports whether there was one.
+func (w *world) release() bool {
+	// The last one: those before it may wait for it.
+	for _, t := range slices.Backward(w.tasks) {
+		if t.done {
+			continue
+		}
+		if of := t.pause.of; of == nil || !of.over() {
+			w.stalled++
+		}
+		t.pause.until = nil
+		if t.pause.of != nil {
+			t.pause.of.touch()
+		}
+		return true
+	}
+	return false
+}
+
+func (w *world) stop() {
+	for _, t := range w.tasks {
+		t.stop()
+	}
+}
+
+func (w *world) fail(line int, format string, args ...any) {
+	if w.err != nil {
+		return
+	}
+	w.err = &StepError{Line: line, Err: fmt.Errorf(format, args...)}
+}
+
+// StepError is a step that cannot be done.
+type StepError struct {
+	// Line in the scenario, 0 if unknown.
+	Line int
+	Err  error
+}
+
+// Error implements error.
+func (e *StepError) Error() string {
+	if e.Line == 0 {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *StepError) Unwrap() error { return e.Err }

@@ -1,0 +1,178 @@
+package synth
+
+import (
+	"net/netip"
+
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/synth/link"
+	"github.com/iwdissect/iwdissect/internal/synth/pdu"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+	"github.com/iwdissect/iwdissect/internal/synth/tcp"
+)
+
+// Side is an end of a connection.
+type Side = int
+
+// The sides.
+const (
+	// Client opens the TCP connection and is the MPA initiator, unless Script
+	// says otherwise.
+	Client Side = link.Client
+	// Server accepts it.
+	Server Side = link.Server
+)
+
+// Script is a trace to be made.
+type Script struct {
+	// Seed of all that is left to chance, and of contents.
+	Seed uint64
+	// Connections, at least one. The first is what steps without a name of one
+	// are about.
+	Connections []Connection
+	Link        link.Config
+	// Capture is where Seed and Comment are filled in by whoever writes.
+	Capture  link.Capture
+	Timeline []Step
+	// Shards, if more than 1, is into how many parts the script may be divided
+	// that are played at the same time: the timeline is then one Parallel with
+	// a branch for each connection, and chance plays no part on the link.
+	Shards int
+}
+
+// Connection is one TCP connection.
+type Connection struct {
+	// Name is how steps speak of it.
+	Name string
+	// Hosts by side.
+	Hosts [2]Host
+	// Initiator is the side that sends the MPA Request.
+	Initiator Side
+	// Wire are what happens to packets that carry the PDUs of a side.
+	Wire [2][]Wire
+}
+
+// Host is one end.
+type Host struct {
+	Addr  netip.AddrPort
+	MAC   [6]byte
+	VLANs []packet.VLAN
+	TTL   uint8
+	// TCP and RNIC; Active, Initiator, EMSS and Seed are filled in.
+	TCP  tcp.Config
+	RNIC rnic.Config
+}
+
+// Wire is what happens to the packets that carry a PDU.
+type Wire struct {
+	At pdu.Selector
+	// Times is how many transmissions it concerns, from the first on; 0 is 1,
+	// -1 is all.
+	Times int
+	// Orders for the link.
+	Orders link.Orders
+	// Resend sends the segment once more although nothing asks for it; Flip
+	// are offsets in its payload whose octets are inverted in the copy.
+	Resend bool
+	Flip   []int
+	// Seq, Ack and Window are added to the fields; SetFlags and ClearFlags
+	// change the flags.
+	Seq, Ack, Window     int64
+	SetFlags, ClearFlags uint16
+}
+
+// Verb is what a step does.
+type Verb uint8
+
+// The verbs.
+const (
+	// Connect is Open and Start.
+	Connect Verb = iota
+	// Open does the TCP handshake.
+	Open
+	// Start does the MPA startup.
+	Start
+	// Stream sends Data, or Size octets of text, in streaming mode.
+	Stream
+	// Post posts Work, Times times.
+	Post
+	// Close closes From's half; the other side follows if it obeys.
+	Close
+	// Reset sends a RST.
+	Reset
+	// Wait lets time pass.
+	Wait
+	// Register makes memory known.
+	Register
+	// Packet sends a TCP segment that is made by hand.
+	Packet
+	// Together begins its Steps at once and waits for all.
+	Together
+	// Repeat does its Steps Times times, one after the other.
+	Repeat
+	// Parallel does each of its Branches one after the other, all branches at
+	// the same time.
+	Parallel
+	// Load repeats Steps until the sides have sent Size octets of payload in
+	// them.
+	Load
+)
+
+// Step is one step of the timeline.
+type Step struct {
+	Verb Verb
+	// Name of its messages; several steps may not share one.
+	Name string
+	// Conn is the connection; "" is the first.
+	Conn string
+	// From is the side that acts.
+	From Side
+	// Times is how often, 0 is once.
+	Times int
+	// Size in octets, for Stream and Load.
+	Size uint64
+	Data []byte
+	// Work of a Post. Name, Number, Remote and Local are filled in.
+	Work rnic.Work
+	// Remote is memory of the other side, Local of this one.
+	Remote, Local Memory
+	// Invalidate is memory of the other side; with New it is registered for it.
+	Invalidate *Memory
+	// For is how long to wait, in nanoseconds.
+	For int64
+	// Region of a Register; From owns it, Name is how steps speak of it.
+	Region rnic.Region
+	// Craft of a Packet.
+	Craft Craft
+	// Steps of Together, Repeat and Load; Branches of Parallel.
+	Steps    []Step
+	Branches [][]Step
+	// Line in the scenario, for errors; 0 if it has none.
+	Line int
+}
+
+// Memory is a place in registered memory.
+type Memory struct {
+	// Region is its name; "" is the region that every host has.
+	Region string
+	// Offset from the start of the region, in octets.
+	Offset uint64
+	// STag and TO replace what follows from the region, if set.
+	STag *uint32
+	TO   *uint64
+	// New registers a region for this use alone.
+	New bool
+}
+
+// Craft is a TCP segment made by hand: the numbers are relative to those that
+// the socket would use now, and the socket does not know that it was sent.
+type Craft struct {
+	Seq, Ack int64
+	Flags    uint16
+	Payload  []byte
+	Window   int64
+	// Deliver hands it to the other side too; else only the capture sees it.
+	Deliver bool
+}
+
+// DefaultRegion is the size of the memory that every host has, in octets.
+const DefaultRegion = 1 << 30
