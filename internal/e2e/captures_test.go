@@ -59,7 +59,7 @@ func TestExpected(t *testing.T) {
 
 // TestExpectedAll fails for a capture of the project that nothing is known of.
 func TestExpectedAll(t *testing.T) {
-	for _, path := range small(t) {
+	for _, path := range taken(t) {
 		known := slices.ContainsFunc(expectations, func(e expectation) bool { return strings.HasSuffix(path, "/"+e.name) })
 		if !known {
 			t.Errorf("%s: no expectation", path)

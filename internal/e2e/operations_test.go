@@ -23,7 +23,7 @@ type operationsFlow struct {
 // TestOperations_Octets compares the octets of each operation with the sum of the
 // payloads in the PDU records.
 func TestOperations_Octets(t *testing.T) {
-	for _, path := range small(t) {
+	for _, path := range taken(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			d := dissect(t, path)
 			want := map[string]int64{}

@@ -27,19 +27,31 @@ func iwdissect(in io.Reader, args ...string) (code int, out, errOut []byte) {
 	return code, o.Bytes(), e.Bytes()
 }
 
-// small lists the captures that are part of the project.
+// small lists the captures that are part of the project, the generated ones
+// included.
 func small(t *testing.T) []string {
+	t.Helper()
+	return append(taken(t), glob(t, generatedCaptures)...)
+}
+
+// taken lists those that were taken from real hosts.
+func taken(t *testing.T) []string {
+	t.Helper()
+	return glob(t, smallCaptures)
+}
+
+func glob(t *testing.T, dir string) []string {
 	t.Helper()
 	var all []string
 	for _, pattern := range []string{"*.pcap", "*.pcapng"} {
-		names, err := filepath.Glob(filepath.Join(smallCaptures, pattern))
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, names...)
 	}
 	if len(all) == 0 {
-		t.Fatal("no captures in testdata/pcaps")
+		t.Fatalf("no captures in %s", dir)
 	}
 	sort.Strings(all)
 	return all
