@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,6 +25,7 @@ func TestREADME(t *testing.T) {
 	const begin, end = "```console\n", "```\n"
 	var out strings.Builder
 	shown := 0
+	trace := filepath.Join(t.TempDir(), traceFile)
 	rest := string(text)
 	for {
 		before, after, ok := strings.Cut(rest, begin)
@@ -43,7 +45,7 @@ func TestREADME(t *testing.T) {
 		}
 		out.WriteString(begin + line + "\n")
 		if !strings.HasPrefix(command, "go test") {
-			out.WriteString(show(t, command))
+			out.WriteString(show(t, command, trace))
 			shown++
 		}
 		out.WriteString(end)
@@ -62,10 +64,14 @@ func TestREADME(t *testing.T) {
 	}
 }
 
+// traceFile is what the README writes to. The test has it somewhere else.
+const traceFile = "trace.pcapng"
+
 // show runs a command of the program, which may have head or tail behind it,
 // and returns what it prints.
-func show(t *testing.T, command string) string {
+func show(t *testing.T, command, trace string) string {
 	t.Helper()
+	command = strings.ReplaceAll(command, traceFile, trace)
 	command, filter, _ := strings.Cut(command, " | ")
 	args := strings.Fields(command)
 	switch {
