@@ -85,27 +85,20 @@ type half struct {
 	first     bool // no FPDU was seen yet
 	gap       bool
 	dec       *mpa.Decoder
-	messages  messages
-	requests  []request
 }
 
 // Conn is one TCP connection under analysis.
 type Conn struct {
-	// Trace is what is known of the connection.
-	Trace trace.Connection
+	upper
 
-	env    *Env
 	tcp    reassembly.Conn
 	half   [2]half
-	ini    int // the side that is the initiator
 	octets bool
 	forced bool // the user says that it is MPA
 	wanted bool // some side of it is known to carry MPA
 	closed bool
 	fins   [2]bool
 	cur    reassembly.Carrier // the packet at hand
-	reqNum uint64             // PDU number of the Request
-	reqAt  int64
 	used   bool
 }
 
@@ -123,24 +116,6 @@ func (c *Conn) Init(env *Env, number uint64, addr [2]trace.Endpoint, forced bool
 // NewConnection reports whether the packet opens another connection.
 func (c *Conn) NewConnection(side int, s *reassembly.Segment) bool {
 	return c.tcp.NewConnection(side, s)
-}
-
-// Dir is the direction in which a side sends, as far as the roles are known.
-func (c *Conn) Dir(side int) trace.Dir {
-	return trace.Dir(side ^ c.ini) //nolint:gosec // 0 or 1
-}
-
-// setInitiator says which side is the initiator.
-func (c *Conn) setInitiator(side int) {
-	if side == c.ini {
-		return
-	}
-	c.ini = side
-	t := &c.Trace
-	t.Side[0], t.Side[1] = t.Side[1], t.Side[0]
-	t.Flow[0], t.Flow[1] = t.Flow[1], t.Flow[0]
-	t.Terminates[0], t.Terminates[1] = t.Terminates[1], t.Terminates[0]
-	t.Markers[0], t.Markers[1] = t.Markers[1], t.Markers[0]
 }
 
 // Packet takes in the next packet of the connection and returns what it was.
@@ -281,7 +256,7 @@ func (c *Conn) Finish() {
 		fl := &t.Flow[c.Dir(side)]
 		fl.Gaps, fl.GapOctets = h.Gaps, h.GapOctets
 		fl.Retransmitted, fl.Reordered, fl.Conflicts = h.Retransmitted, h.Reordered, h.Conflicts
-		fl.Unanswered += uint64(len(c.half[side].requests))
+		fl.Unanswered += uint64(len(c.queues[side].requests))
 	}
 	t.EndedBy = c.Dir(int(t.EndedBy))
 }
@@ -378,7 +353,7 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 	}
 	if gap {
 		h.gap = true
-		h.messages.gap()
+		c.queues[side].messages.gap()
 	}
 	c.force(side)
 	if h.phase == startup {

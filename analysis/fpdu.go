@@ -102,7 +102,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 	end := f.Offset + int64(f.Size)
 	// Field by field: clearing the whole of it shows in the profile.
 	p.Number, p.Conn, p.Kind, p.Dir, p.Frames = c.env.pdus, t, trace.KindFPDU, dir, p.Frames[:0]
-	p.From, p.Length, p.FPDU, p.Segment, p.Message = f.Offset, int64(f.Size), f, nil, nil
+	p.From, p.Length, p.FPDU, p.Chunk, p.Segment, p.Message = f.Offset, int64(f.Size), f, nil, nil, nil
 	p.Offset, p.HasOffset = f.Offset-h.origin, h.hasOrigin
 	p.Startup, p.StartupRaw, p.Partial, p.FramesOmitted, p.TermSwapped = nil, nil, false, 0, false
 	c.env.pdus++
@@ -135,7 +135,10 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 	} else {
 		p.Segment = &c.env.segment
 		p.Control = rdmap.ControlOf(p.Segment.RsvdULP)
-		c.segment(side, first, p)
+		if first && dir == trace.I2R && t.Outcome == trace.Accepted {
+			c.rtr(p)
+		}
+		c.segment(side, p)
 	}
 	if c.env.gather() {
 		p.Frames = c.tcp.Half(side).Carriers(p.Frames, f.Offset, end)
@@ -145,7 +148,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 		c.env.Sink.PDU(p)
 	}
 	if len(c.env.done) > 0 {
-		c.flush()
+		c.flushTransactions()
 	}
 }
 
@@ -160,52 +163,10 @@ func (c *Conn) lastPart(side int, f *mpa.FPDU, p *trace.PDU) {
 	}
 }
 
-// segment takes in the DDP segment of an FPDU.
-func (c *Conn) segment(side int, first bool, p *trace.PDU) {
-	h := &c.half[side]
-	t := &c.Trace
-	seg, op := p.Segment, p.Control.Opcode
-	octets := max(int64(p.FPDU.ULPDULength)-int64(seg.HeaderLen), 0)
-	body := p.FPDU.Head[min(seg.HeaderLen, len(p.FPDU.Head)):]
-
-	fl := &t.Flow[p.Dir]
-	if fl.Ops == nil {
-		fl.Ops = new([rdmap.Opcodes]trace.Ops)
-	}
-	ops := &fl.Ops[op]
-	ops.Segments++
-	p.Message = h.messages.add(seg, op, octets, &c.env.message)
-	ops.Octets += uint64(octets)
-	if p.Message != nil && p.Message.Done {
-		n := uint64(p.Message.Length) //nolint:gosec // not negative
-		if ops.Messages == 0 || n < ops.Least {
-			ops.Least = n
-		}
-		ops.Most = max(ops.Most, n)
-		ops.Whole += n
-		ops.Messages++
-	}
-	if first && p.Dir == trace.I2R && t.Outcome == trace.Accepted {
-		c.rtr(p, octets, body)
-	}
-	switch op {
-	case rdmap.OpReadRequest:
-		c.readRequest(side, p, body)
-	case rdmap.OpReadResponse:
-		c.readResponse(side, p, octets)
-	case rdmap.OpAtomicRequest:
-		c.atomicRequest(side, p, body)
-	case rdmap.OpAtomicResponse:
-		c.atomicResponse(side, p, body)
-	case rdmap.OpTerminate:
-		c.terminate(p, body)
-	default:
-	}
-}
-
 // rtr classifies the initiator's first FPDU on a connection whose Reply awaits
 // a ready-to-receive indication (RFC 6581 section 9.1).
-func (c *Conn) rtr(p *trace.PDU, octets int64, body []byte) {
+func (c *Conn) rtr(p *trace.PDU) {
+	octets, body := payload(p)
 	var kind mpa.RTRSet
 	var sent string
 	switch op := p.Control.Opcode; {
@@ -246,30 +207,6 @@ func (c *Conn) rtrKind(p *trace.PDU, kind mpa.RTRSet, sent string) {
 	}
 	if t.RTRSent = sent; sent != "" {
 		t.RTRFrame = p.Frame
-	}
-}
-
-// terminate reads a Terminate, also the way a known stack writes it.
-func (c *Conn) terminate(p *trace.PDU, body []byte) {
-	t, err := rdmap.DecodeTerminate(body)
-	if len(body) < rdmap.TerminateLen {
-		return
-	}
-	p.TermCode = t.Straight()
-	addr := c.Trace.Side[p.Dir].Addr.Addr()
-	if whole := len(p.FPDU.Missing) == 0; err == nil && whole || whole && len(body) < 80 {
-		if code, ok := t.Swapped(c.env.swapped[addr]); ok {
-			p.TermCode, p.TermSwapped = code, true
-			if c.env.swapped == nil {
-				c.env.swapped = map[trace.Host]bool{}
-			}
-			if len(c.env.swapped) < maxSwapped {
-				c.env.swapped[addr] = true
-			}
-		}
-	}
-	if c.Trace.Terminates[p.Dir] == nil {
-		c.Trace.Terminates[p.Dir] = &trace.Terminate{Frame: p.Frame, Code: p.TermCode, Swapped: p.TermSwapped}
 	}
 }
 

@@ -25,7 +25,7 @@ type request struct {
 	more   uint64   // PDUs beyond those that are listed
 }
 
-func (c *Conn) readRequest(side int, p *trace.PDU, body []byte) {
+func (c *upper) readRequest(side int, p *trace.PDU, body []byte) {
 	r, err := rdmap.DecodeReadRequest(body)
 	if err != nil {
 		return
@@ -33,7 +33,7 @@ func (c *Conn) readRequest(side int, p *trace.PDU, body []byte) {
 	c.asked(side, p, request{stag: r.SinkSTag, to: r.SinkTO, size: uint64(r.Size)})
 }
 
-func (c *Conn) atomicRequest(side int, p *trace.PDU, body []byte) {
+func (c *upper) atomicRequest(side int, p *trace.PDU, body []byte) {
 	r, err := rdmap.DecodeAtomicRequest(body)
 	if err != nil {
 		return
@@ -42,8 +42,8 @@ func (c *Conn) atomicRequest(side int, p *trace.PDU, body []byte) {
 }
 
 // asked puts a request in the queue of its direction.
-func (c *Conn) asked(side int, p *trace.PDU, r request) {
-	h := &c.half[side]
+func (c *upper) asked(side int, p *trace.PDU, r request) {
+	h := &c.queues[side]
 	fl := &c.Trace.Flow[p.Dir]
 	r.pdu, r.time = p.Number, p.Time
 	if len(h.requests) >= maxRequests {
@@ -57,8 +57,8 @@ func (c *Conn) asked(side int, p *trace.PDU, r request) {
 
 // readResponse pairs a segment of a Read Response with its request: the oldest
 // one whose buffer it continues.
-func (c *Conn) readResponse(side int, p *trace.PDU, octets int64) {
-	q := c.half[1-side].requests
+func (c *upper) readResponse(side int, p *trace.PDU, octets int64) {
+	q := c.queues[1-side].requests
 	seg := p.Segment
 	for i := range q {
 		r := &q[i]
@@ -75,9 +75,9 @@ func (c *Conn) readResponse(side int, p *trace.PDU, octets int64) {
 	c.Trace.Flow[p.Dir].Unmatched++
 }
 
-func (c *Conn) atomicResponse(side int, p *trace.PDU, body []byte) {
+func (c *upper) atomicResponse(side int, p *trace.PDU, body []byte) {
 	a, err := rdmap.DecodeAtomicResponse(body)
-	q := c.half[1-side].requests
+	q := c.queues[1-side].requests
 	for i := range q {
 		if q[i].atomic && (err != nil || q[i].id == a.RequestID) {
 			c.answered(side, i, p)
@@ -89,8 +89,8 @@ func (c *Conn) atomicResponse(side int, p *trace.PDU, body []byte) {
 }
 
 // answered notes a PDU that answers request i of the other side.
-func (c *Conn) answered(side, i int, p *trace.PDU) {
-	r := &c.half[1-side].requests[i]
+func (c *upper) answered(side, i int, p *trace.PDU) {
+	r := &c.queues[1-side].requests[i]
 	if !r.any {
 		r.any, r.first = true, p.Time-r.time
 	}
@@ -103,8 +103,8 @@ func (c *Conn) answered(side, i int, p *trace.PDU) {
 
 // complete ends request i of the other side, and those before it: their answers
 // can no longer come.
-func (c *Conn) complete(side, i int, kind trace.TransactionKind, octets uint64, p *trace.PDU) {
-	h := &c.half[1-side]
+func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64, p *trace.PDU) {
+	h := &c.queues[1-side]
 	fl := &c.Trace.Flow[c.Dir(1-side)]
 	r := h.requests[i]
 	fl.Answered++
@@ -128,18 +128,15 @@ func (c *Conn) complete(side, i int, kind trace.TransactionKind, octets uint64, 
 
 // transaction keeps a transaction until the PDU that completes it was handed
 // out.
-func (c *Conn) transaction(t *trace.Transaction) {
+func (c *upper) transaction(t *trace.Transaction) {
 	if c.env.Sink == nil {
 		return
 	}
 	c.env.done = append(c.env.done, *t)
-	if t.Kind == trace.TransactionStartup {
-		c.flush()
-	}
 }
 
 // flush hands out the transactions that are complete.
-func (c *Conn) flush() {
+func (c *upper) flushTransactions() {
 	for i := range c.env.done {
 		c.env.Sink.Transaction(&c.env.done[i])
 	}

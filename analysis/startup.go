@@ -198,6 +198,7 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 			Conn: t, Kind: trace.TransactionStartup, Frame: c.env.pdu.Frame, Request: c.reqNum,
 			Responses: []uint64{c.env.pdu.Number}, First: t.StartupLatency, Last: t.StartupLatency,
 		})
+		c.flushTransactions()
 	}
 	h.origin = h.tailOff + int64(len(h.tail))
 	h.hasOrigin, h.phase = true, held

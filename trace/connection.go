@@ -3,12 +3,31 @@ package trace
 import (
 	"math"
 	"math/bits"
+	"net/netip"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 )
 
-// Outcome is how the startup of MPA went.
+// Transport is what carries a connection.
+type Transport uint8
+
+// The transports.
+const (
+	TCP Transport = iota
+	SCTP
+)
+
+// String returns the transport as the records spell it.
+func (t Transport) String() string {
+	if t == SCTP {
+		return "sctp"
+	}
+	return "tcp"
+}
+
+// Outcome is how the startup of MPA, or of a DDP stream session, went.
 type Outcome uint8
 
 // The outcomes.
@@ -20,6 +39,9 @@ const (
 	// Accepted and Rejected: what the Reply said.
 	Accepted
 	Rejected
+	// Refused: a DDP Stream Session Terminate answered the Initiate, for want of
+	// resources and not by the upper layer (RFC 5043 section 6.4).
+	Refused
 )
 
 // String returns the outcome as the records spell it.
@@ -31,6 +53,8 @@ func (o Outcome) String() string {
 		return "accepted"
 	case Rejected:
 		return "rejected"
+	case Refused:
+		return "refused"
 	default:
 		return "none-seen"
 	}
@@ -47,6 +71,15 @@ const (
 	FIN
 	// RST: one side reset.
 	RST
+	// Terminated, Declined: a DDP stream session ended with a Terminate, or with
+	// the Reject of it.
+	Terminated
+	Declined
+	// Superseded: another session began on the stream.
+	Superseded
+	// Shutdown, Abort: the SCTP association ended.
+	Shutdown
+	Abort
 )
 
 // String returns the ending as the records spell it.
@@ -56,6 +89,16 @@ func (e Ending) String() string {
 		return "fin"
 	case RST:
 		return "rst"
+	case Terminated:
+		return "terminate"
+	case Declined:
+		return "reject"
+	case Superseded:
+		return "next-session"
+	case Shutdown:
+		return "shutdown"
+	case Abort:
+		return "abort"
 	default:
 		return "open"
 	}
@@ -67,11 +110,48 @@ type Side struct {
 	// Startup is the frame it sent, if HasStartup.
 	Startup    mpa.Startup
 	HasStartup bool
+	// Function is the session control that it began with, if HasFunction (over
+	// SCTP): an Initiate or the answer to one.
+	Function    sctpddp.Function
+	HasFunction bool
+	// SCTP is the side of the association; nil over TCP.
+	SCTP *SCTPSide
 	// Enhanced is the establishment word, if HasEnhanced.
 	Enhanced    mpa.Enhanced
 	HasEnhanced bool
 	// ULPPrivate is the private data without the word.
 	ULPPrivate []byte
+}
+
+// SCTPSide is what is known of one side of an SCTP association. All sessions of
+// the association share it.
+type SCTPSide struct {
+	// Tag is the verification tag of the packets that it sends, if HasTag.
+	Tag    uint32
+	HasTag bool
+	// HasInit says that its INIT or INIT ACK was captured: with the streams that
+	// it wants and takes at most, the first TSN, its addresses besides that of
+	// the packet, and the Adaptation Layer Indication, if HasAdaptation.
+	HasInit       bool
+	Out, In       uint16
+	TSN           uint32
+	Addresses     []netip.Addr
+	Adaptation    uint32
+	HasAdaptation bool
+	// Good to Damaged count packets by their checksum: right, zero, wrong (as
+	// all of that sender), not captured whole, and wrong where others are right:
+	// those are left out of all else. FirstDamaged is the frame of the first.
+	Good, Zero, Wrong, Uncertain, Damaged uint64
+	FirstDamaged                          uint64
+	// Unread counts packets with chunks that could not be laid out.
+	Unread, FirstUnread uint64
+	// Other counts chunks of user data that are not DDP's.
+	Other uint64
+	// Chunks of user data of the association, those that came again or out of
+	// order, and the holes in their TSNs.
+	Chunks, Retransmitted, Reordered, Gaps, GapTSNs uint64
+	// Orphans are chunks of messages whose first chunk is missing.
+	Orphans uint64
 }
 
 // Ops counts the PDUs and messages of one opcode in one direction.
@@ -91,6 +171,10 @@ type Flow struct {
 	Frames, Octets uint64
 	// FPDUs counts FPDUs and FPDUOctets their octets on the wire.
 	FPDUs, FPDUOctets uint64
+	// Chunks counts DDP segment chunks, Controls session control chunks (over
+	// SCTP), LateChunks those behind their turn, DuplicateSSNs those whose DDP-SSN
+	// another one had.
+	Chunks, Controls, LateChunks, DuplicateSSNs uint64
 	// CRCGood, CRCBad, CRCUnverifiable and CRCOff count FPDUs by verdict.
 	CRCGood, CRCBad, CRCUnverifiable, CRCOff uint64
 	// Markers and MarkersBad count markers.
@@ -108,7 +192,8 @@ type Flow struct {
 	Unframed uint64
 	// Malformed counts FPDUs whose DDP or RDMAP header could not be read.
 	Malformed uint64
-	// Gaps and GapOctets are holes of the capture.
+	// Gaps and GapOctets are holes of the capture; over SCTP GapOctets counts the
+	// DDP-SSNs that are missing.
 	Gaps, GapOctets uint64
 	// Retransmitted, Reordered and Conflicts count packets.
 	Retransmitted, Reordered, Conflicts uint64
@@ -132,10 +217,15 @@ type Terminate struct {
 	Swapped bool
 }
 
-// Connection is one TCP connection.
+// Connection is one TCP connection, or one DDP stream session over SCTP.
 type Connection struct {
 	// Number counts the connections of a capture from 0.
 	Number uint64
+	// Transport carries it; SID is the stream, over SCTP, and Association counts
+	// the associations of the capture from 0.
+	Transport   Transport
+	SID         uint16
+	Association uint64
 	// Side holds the two endpoints, Side[0] the initiator once roles are known
 	// or inferred.
 	Side [2]Side
@@ -170,7 +260,8 @@ type Connection struct {
 	StartupLatency             int64
 	HasStartupLatency          bool
 	ReadLatency, AtomicLatency *Latency
-	// SYN is true when the capture holds the start of the TCP connection.
+	// SYN is true when the capture holds the start of the TCP connection, or the
+	// Initiate of the session.
 	SYN bool
 	// Ending and EndedBy, a direction, and the frame of it.
 	Ending   Ending

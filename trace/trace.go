@@ -10,6 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 )
 
 // Dir is a direction of a connection.
@@ -46,6 +47,10 @@ const (
 	// KindStreaming are octets outside MPA on a connection that is or becomes
 	// MPA.
 	KindStreaming
+	// KindSCTPControl is a DDP Stream Session Control Chunk, KindSCTPSegment a DDP
+	// Segment Chunk (RFC 5043 section 5.2).
+	KindSCTPControl
+	KindSCTPSegment
 )
 
 // String returns the kind as the records spell it.
@@ -59,9 +64,14 @@ func (k Kind) String() string {
 		return "mpa_rtr"
 	case KindFPDU:
 		return "fpdu"
-	default:
+	case KindSCTPControl:
+		return "sctp_ctl"
+	case KindSCTPSegment:
+		return "sctp_ddp"
+	case KindStreaming:
 		return "streaming"
 	}
+	return "unknown"
 }
 
 // PDU is one protocol data unit as it was found in a direction.
@@ -94,8 +104,10 @@ type PDU struct {
 	// Partial is true when octets of the startup frame are missing.
 	Partial bool
 
-	// FPDU is set for an FPDU, Segment when its DDP header could be read.
+	// FPDU is set for an FPDU, Chunk for what SCTP carries; Segment when the DDP
+	// header in it could be read.
 	FPDU    *mpa.FPDU
+	Chunk   *Chunk
 	Segment *ddp.Segment
 	Control rdmap.Control
 	// Message describes the message this segment belongs to, as far as it is
@@ -104,6 +116,65 @@ type PDU struct {
 	// Code of a Terminate read with swapped fields, if TermSwapped.
 	TermSwapped bool
 	TermCode    rdmap.TermCode
+}
+
+// ULPDU is the DDP segment of an FPDU or a chunk: the captured octets at its
+// start, its length, and whether all of it was captured.
+func (p *PDU) ULPDU() (head []byte, length int, whole bool) {
+	switch {
+	case p.FPDU != nil:
+		return p.FPDU.Head, int(p.FPDU.ULPDULength), len(p.FPDU.Missing) == 0
+	case p.Chunk != nil && len(p.Chunk.Octets) >= sctpddp.SegmentLen:
+		return p.Chunk.Octets[sctpddp.SegmentLen:], p.Chunk.Length - sctpddp.SegmentLen, p.Chunk.Whole
+	}
+	return nil, 0, false
+}
+
+// Chunk is an SCTP user message of DDP (RFC 5043 section 5.2).
+type Chunk struct {
+	// SID is the stream, PPID the payload protocol identifier.
+	SID  uint16
+	PPID uint32
+	// TSNs of its DATA chunks: one, unless SCTP fragmented it.
+	TSNs []uint32
+	// Unordered is the U bit of the first of them; IData: they are I-DATA.
+	Unordered, IData bool
+	// Octets reach up to the first octet that was not captured; Length is the
+	// number of octets on the wire, and Whole says that none is missing.
+	Octets []byte
+	Length int
+	Whole  bool
+	// SSN is the DDP-SSN, if HasSSN.
+	SSN    uint16
+	HasSSN bool
+	// Order says how it stands to the chunks before it.
+	Order Order
+	// Control is the chunk of a KindSCTPControl, if HasControl.
+	Control    sctpddp.Control
+	HasControl bool
+}
+
+// Order is the place of a chunk among those of its session.
+type Order uint8
+
+// The orders.
+const (
+	// InOrder: it has the DDP-SSN that was awaited, or is the first one.
+	InOrder Order = iota
+	// AfterMissing: chunks before it are missing from the capture, or were never
+	// sent.
+	AfterMissing
+	// Late: it was among those that had been given up.
+	Late
+	// Duplicate: another chunk had its DDP-SSN.
+	Duplicate
+	// Unplaced: it is too short for a DDP-SSN.
+	Unplaced
+)
+
+// String returns the order in words.
+func (o Order) String() string {
+	return [...]string{"in-order", "after-missing", "late", "duplicate", "unplaced"}[o]
 }
 
 // Message is a DDP message put together from its segments.
@@ -171,9 +242,12 @@ type GapEvent struct {
 	Conn *Connection
 	Dir  Dir
 	// Frame is the frame with which the hole was given up.
-	Frame  uint64
-	Time   int64
+	Frame uint64
+	Time  int64
+	// Octets are missing, over TCP; over SCTP Chunks with DDP-SSNs from SSN on.
 	Octets int64
+	Chunks int64
+	SSN    uint16
 	Reason string
 }
 

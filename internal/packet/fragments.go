@@ -101,6 +101,15 @@ func (d *Decoder) fragment(in *input, p *Packet, key fragmentKey, next Proto, of
 		return OtherTransport
 	}
 	r := &d.frags
+	if next == ProtoUDP && r.table[key] == nil {
+		// Of UDP only SCTP in it is wanted, and only the first fragment tells.
+		if offset != 0 {
+			return OtherTransport
+		}
+		if p.ports(in.rest); !encapsulates(p) {
+			return OtherTransport
+		}
+	}
 	if more && in.wire%8 != 0 || in.wire == 0 {
 		r.stats.Refused++
 		return d.malformed(in, "fragment-length")
@@ -152,7 +161,7 @@ func (d *Decoder) fragment(in *input, p *Packet, key fragmentKey, next Proto, of
 // TCP segment or SCTP packet may come of them.
 func reassembled(next Proto, v6 bool) bool {
 	switch next {
-	case ProtoTCP, ProtoSCTP, protoAH:
+	case ProtoTCP, ProtoSCTP, ProtoUDP, protoAH:
 		return true
 	case protoHopByHop, protoRouting, protoDestOpts, protoFragment:
 		return v6

@@ -54,6 +54,9 @@ const (
 	// NoteRouted: a source route or a home address stands in place of an
 	// endpoint of the connection, so the checksum cannot be verified.
 	NoteRouted
+	// NoteEncapsulated: the SCTP packet was in UDP (RFC 6951); the ports are those
+	// of SCTP.
+	NoteEncapsulated
 )
 
 // Packet is a TCP segment or an SCTP packet and where it was found.

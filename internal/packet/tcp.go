@@ -61,29 +61,6 @@ func (d *Decoder) tcp(in *input, p *Packet) Status {
 	return OK
 }
 
-// sctpMinLen is the length of the SCTP common header: ports, verification tag,
-// checksum (RFC 9260 section 3.1).
-const sctpMinLen = 12
-
-// sctp checks that the common header is there; chunks are not decoded here.
-func (d *Decoder) sctp(in *input, p *Packet) Status {
-	p.ports(in.rest)
-	if len(in.rest) < sctpMinLen {
-		return d.short(in, sctpMinLen, "sctp-header")
-	}
-	p.Payload = in.rest
-	p.PayloadLen = in.wire
-	return OK
-}
-
-// udp notes the ports. SCTP in UDP (RFC 6951, port 9899) belongs here: step
-// over the eight octets of the UDP header, then d.sctp; and let fragment keep
-// the fragments of UDP.
-func (d *Decoder) udp(in *input, p *Packet) Status {
-	p.ports(in.rest)
-	return OtherTransport
-}
-
 // ports reads the ports, which TCP, SCTP and UDP have in the same place.
 func (p *Packet) ports(b []byte) {
 	if len(b) >= 4 {

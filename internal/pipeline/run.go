@@ -9,6 +9,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/sctp"
 	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -59,10 +60,15 @@ type Frame struct {
 	Status packet.Status
 	Packet *packet.Packet
 	Reason string
-	// Conn is nil for what is not TCP.
+	// Conn is the connection it belongs to; of SCTP, the session of the first
+	// chunk of DDP in it. nil: none.
 	Conn *trace.Connection
 	Dir  trace.Dir
 	Note reassembly.Note
+	// Checksum is what is to be said of that of an SCTP packet; Damaged: nothing
+	// else was made of the packet because of it.
+	Checksum sctp.Verdict
+	Damaged  bool
 	// Span is the part of the stream the frame carries, if HasSpan; Origin the
 	// place from which PDU offsets count, if HasOrigin; Open the PDU that has
 	// begun, if HasOpen.
@@ -79,10 +85,15 @@ type Totals struct {
 	Frames, Octets, Captured uint64
 	// Cut counts frames of which the snap length left only the front.
 	Cut uint64
+	// Unread counts SCTP packets with chunks that could not be laid out, Damaged
+	// those with a wrong checksum while others of the sender are right.
+	Unread, Damaged uint64
 	// TCP, SCTP and Other count packets; Malformed and Truncated frames could
 	// not be read as what they claim to be; Fragments waited for others.
 	TCP, SCTP, Other, Malformed, Truncated, Fragments uint64
-	Connections, IWARP                                uint64
+	// Connections counts TCP connections and DDP stream sessions, Sessions the
+	// latter.
+	Connections, Sessions, IWARP uint64
 	// Evicted counts connections that made room for others, RecordsDropped
 	// those of them whose record could not be kept.
 	Evicted, RecordsDropped uint64
@@ -101,6 +112,8 @@ type Run struct {
 	env     analysis.Env
 	dec     *packet.Decoder
 	flows   *flows
+	assocs  *associations
+	live    uint64 // sessions of the associations in the table
 	totals  Totals
 	records []*trace.Connection // ended connections that carried iWARP
 	next    uint64
@@ -111,7 +124,7 @@ type Run struct {
 
 // New readies a run; sink may be nil.
 func New(opt Options, sink Sink) *Run {
-	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows()}
+	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), assocs: newAssociations()}
 	if opt.MaxConnections == 0 {
 		r.opt.MaxConnections = DefaultConnections
 	}
@@ -188,6 +201,8 @@ func (r *Run) Frame(f *capture.Frame) {
 	switch status {
 	case packet.OK:
 		t.SCTP++
+		r.sctp(f, p)
+		return
 	case packet.Malformed:
 		t.Malformed++
 	case packet.Truncated:
@@ -244,7 +259,12 @@ func (r *Run) init(fl *flow, p *packet.Packet) {
 // finish ends a connection and keeps its record if it carried iWARP.
 func (r *Run) finish(fl *flow) {
 	fl.conn.Finish()
-	if !fl.conn.Trace.IsMPA {
+	r.keep(&fl.conn.Trace)
+}
+
+// keep keeps the record of a connection that has ended, if it carried iWARP.
+func (r *Run) keep(c *trace.Connection) {
+	if !c.IsMPA {
 		return
 	}
 	r.totals.IWARP++
@@ -252,7 +272,7 @@ func (r *Run) finish(fl *flow) {
 		r.totals.RecordsDropped++
 		return
 	}
-	record := fl.conn.Trace
+	record := *c
 	r.records = append(r.records, &record)
 }
 
@@ -270,6 +290,9 @@ func (r *Run) Finish() []*trace.Connection {
 		r.finish(fl)
 	}
 	r.flows = newFlows()
+	for _, a := range slices.Clone(r.assocs.all) {
+		r.dissociate(a)
+	}
 	slices.SortFunc(r.records, func(a, b *trace.Connection) int {
 		return int(int64(a.Number) - int64(b.Number)) //nolint:gosec // counts of connections
 	})

@@ -13,7 +13,7 @@ import (
 // connectionMembers writes what is known of a connection.
 func connectionMembers(o *object, c *trace.Connection) {
 	o.uint("conn", c.Number)
-	o.str("transport", "tcp")
+	o.str("transport", c.Transport.String())
 	endpoint(o, "initiator", c.Side[trace.I2R].Addr)
 	endpoint(o, "responder", c.Side[trace.R2I].Addr)
 	roles := "inferred"
@@ -21,8 +21,13 @@ func connectionMembers(o *object, c *trace.Connection) {
 		roles = "handshake"
 	}
 	o.str("roles", roles)
-	o.bool("syn_captured", c.SYN)
-	mpaMembers(o, c)
+	if c.Transport == trace.SCTP {
+		o.bool("initiate_captured", c.SYN)
+		sessionMembers(o, c)
+	} else {
+		o.bool("syn_captured", c.SYN)
+		mpaMembers(o, c)
+	}
 	o.uint("first_frame", c.FirstFrame)
 	if c.FirstTime != 0 {
 		o.time("first_time", c.FirstTime)
@@ -136,11 +141,7 @@ func mpaMembers(o *object, c *trace.Connection) {
 		}
 		o.close()
 	}
-	for d, name := range [2]string{"read_depth_i2r", "read_depth_r2i"} {
-		if n, ok := c.Depth(trace.Dir(d)); ok {
-			o.int(name, int64(n))
-		}
-	}
+	depthMembers(o, c)
 	if a, b := rnic(c); a != "" || b != "" {
 		o.key("rnic")
 		o.open()
@@ -153,6 +154,14 @@ func mpaMembers(o *object, c *trace.Connection) {
 		o.close()
 	}
 	o.close()
+}
+
+func depthMembers(o *object, c *trace.Connection) {
+	for d, name := range [2]string{"read_depth_i2r", "read_depth_r2i"} {
+		if n, ok := c.Depth(trace.Dir(d)); ok {
+			o.int(name, int64(n))
+		}
+	}
 }
 
 // rnic names the kinds of RNIC that the revisions show (draft on RNIC
@@ -191,6 +200,13 @@ func sideMembers(o *object, name string, s *trace.Side) {
 	o.bool("markers_wanted", s.Startup.M)
 	o.bool("crc_wanted", s.Startup.C)
 	o.bool("rejected", s.Startup.R)
+	enhancedMembers(o, s)
+	o.uint("private_data_length", uint64(s.Startup.PDLength))
+	hexMember(o, "ulp_private_data", s.ULPPrivate)
+	o.close()
+}
+
+func enhancedMembers(o *object, s *trace.Side) {
 	if s.HasEnhanced {
 		o.uint("ird", uint64(s.Enhanced.IRD))
 		o.uint("ord", uint64(s.Enhanced.ORD))
@@ -199,13 +215,14 @@ func sideMembers(o *object, name string, s *trace.Side) {
 		o.bool("c", s.Enhanced.C)
 		o.bool("d", s.Enhanced.D)
 	}
-	o.uint("private_data_length", uint64(s.Startup.PDLength))
-	o.key("ulp_private_data")
+}
+
+func hexMember(o *object, name string, v []byte) {
+	o.key(name)
 	o.b = append(o.b, '"')
-	o.b = hex.AppendEncode(o.b, s.ULPPrivate)
+	o.b = hex.AppendEncode(o.b, v)
 	o.b = append(o.b, '"')
 	o.comma = true
-	o.close()
 }
 
 func flowMembers(o *object, c *trace.Connection, d trace.Dir) {
@@ -214,24 +231,18 @@ func flowMembers(o *object, c *trace.Connection, d trace.Dir) {
 	o.open()
 	o.uint("frames", f.Frames)
 	o.uint("octets", f.Octets)
-	o.uint("fpdus", f.FPDUs)
-	o.uint("fpdu_octets", f.FPDUOctets)
-	o.key("crc")
-	o.open()
-	o.uint("ok", f.CRCGood)
-	o.uint("bad", f.CRCBad)
-	o.uint("unverifiable", f.CRCUnverifiable)
-	o.uint("not_negotiated", f.CRCOff)
-	o.close()
-	o.uint("markers", f.Markers)
-	o.uint("markers_bad", f.MarkersBad)
-	o.uint("pad_bad", f.PadBad)
-	o.uint("partial", f.Partial)
-	o.uint("malformed", f.Malformed)
-	o.uint("unframed_octets", f.Unframed)
-	o.uint("resyncs", f.Resyncs[mpa.ByCRC]+f.Resyncs[mpa.ByMarker]+f.Resyncs[mpa.ByChain])
-	o.uint("gaps", f.Gaps)
-	o.uint("gap_octets", f.GapOctets)
+	if c.Transport == trace.SCTP {
+		o.uint("segment_chunks", f.Chunks)
+		o.uint("control_chunks", f.Controls)
+		o.uint("late_chunks", f.LateChunks)
+		o.uint("duplicate_ssns", f.DuplicateSSNs)
+		o.uint("partial", f.Partial)
+		o.uint("malformed", f.Malformed)
+		o.uint("gaps", f.Gaps)
+		o.uint("missing_ssns", f.GapOctets)
+	} else {
+		framingMembers(o, f)
+	}
 	o.uint("retransmissions", f.Retransmitted)
 	o.uint("out_of_order", f.Reordered)
 	o.uint("conflicts", f.Conflicts)
@@ -251,6 +262,28 @@ func flowMembers(o *object, c *trace.Connection, d trace.Dir) {
 	}
 	o.close()
 	o.close()
+}
+
+// framingMembers are those of FPDUs.
+func framingMembers(o *object, f *trace.Flow) {
+	o.uint("fpdus", f.FPDUs)
+	o.uint("fpdu_octets", f.FPDUOctets)
+	o.key("crc")
+	o.open()
+	o.uint("ok", f.CRCGood)
+	o.uint("bad", f.CRCBad)
+	o.uint("unverifiable", f.CRCUnverifiable)
+	o.uint("not_negotiated", f.CRCOff)
+	o.close()
+	o.uint("markers", f.Markers)
+	o.uint("markers_bad", f.MarkersBad)
+	o.uint("pad_bad", f.PadBad)
+	o.uint("partial", f.Partial)
+	o.uint("malformed", f.Malformed)
+	o.uint("unframed_octets", f.Unframed)
+	o.uint("resyncs", f.Resyncs[mpa.ByCRC]+f.Resyncs[mpa.ByMarker]+f.Resyncs[mpa.ByChain])
+	o.uint("gaps", f.Gaps)
+	o.uint("gap_octets", f.GapOctets)
 }
 
 func opsMembers(o *object, op rdmap.Opcode, n *trace.Ops) {
@@ -286,10 +319,13 @@ func latencyMembers(o *object, name string, l *trace.Latency) {
 func Problems(c *trace.Connection) []string {
 	var out []string
 	add := func(s string) { out = append(out, s) }
-	if c.Outcome == trace.Rejected {
-		add("the responder rejected the connection")
+	if c.Transport == trace.SCTP {
+		sessionProblems(c, add)
 	}
-	if c.Outcome == trace.Incomplete {
+	if c.Outcome == trace.Rejected {
+		add("the responder rejected the " + map[trace.Transport]string{trace.TCP: "connection", trace.SCTP: "session"}[c.Transport])
+	}
+	if c.Outcome == trace.Incomplete && c.Transport == trace.TCP {
 		switch {
 		case !c.Side[trace.R2I].HasStartup:
 			add("no MPA Reply to the Request")
@@ -341,12 +377,16 @@ func Problems(c *trace.Connection) []string {
 		count(f.CRCBad, plural(f.CRCBad, "FPDU with a bad CRC", "FPDUs with a bad CRC"), f.FirstBadCRC)
 		count(f.MarkersBad, plural(f.MarkersBad, "wrong marker", "wrong markers"), f.FirstBadMarker)
 		count(f.PadBad, plural(f.PadBad, "FPDU with a pad that is not zero", "FPDUs with a pad that is not zero"), 0)
-		count(f.Malformed, plural(f.Malformed, "FPDU whose DDP header cannot be read", "FPDUs whose DDP header cannot be read"), 0)
+		what := map[trace.Transport]string{trace.TCP: "FPDU", trace.SCTP: "chunk"}[c.Transport]
+		count(f.Malformed, plural(f.Malformed, what+" whose header cannot be read", what+"s whose header cannot be read"), 0)
+		count(f.DuplicateSSNs, plural(f.DuplicateSSNs, "chunk with the DDP-SSN of another one", "chunks with the DDP-SSN of another one"), 0)
 		count(f.Unframed, "octets that are in no FPDU", 0)
 		if f.MarkersSeen != mpa.Unknown {
 			add(dir.String() + ": markers are " + map[mpa.Tri]string{mpa.Yes: "used though not", mpa.No: "not used though"}[f.MarkersSeen] + " negotiated")
 		}
-		if f.Gaps > 0 {
+		if f.Gaps > 0 && c.Transport == trace.SCTP {
+			count(f.GapOctets, "DDP-SSNs missing in "+strconv.FormatUint(f.Gaps, 10)+plural(f.Gaps, " gap", " gaps"), 0)
+		} else if f.Gaps > 0 {
 			count(f.GapOctets, "octets missing from the capture in "+strconv.FormatUint(f.Gaps, 10)+plural(f.Gaps, " gap", " gaps"), 0)
 		}
 		count(f.CRCUnverifiable, plural(f.CRCUnverifiable, "FPDU whose CRC cannot be verified", "FPDUs whose CRC cannot be verified"), 0)

@@ -5,6 +5,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 )
 
 // ownFields are fields of a PDU that stand in no header.
@@ -20,6 +21,19 @@ var ownFields = dissect.Header{
 		{Name: "iwd.malformed", Label: "What could not be read", Kind: dissect.Text, Bit: -1},
 		{Name: "iwd.length", Label: "Octets", Kind: dissect.Dec, Bit: -1, Width: 64},
 		{Name: "iwd.frames_omitted", Label: "Further frames that are not listed", Kind: dissect.Dec, Bit: -1, Width: 64},
+	},
+}
+
+// sctpFields are what is shown of the DATA chunks that carried a PDU, under the
+// names that Wireshark has for them.
+var sctpFields = dissect.Header{
+	Layer: "sctp", Name: "SCTP user message", Fields: []dissect.Field{
+		{Name: "sctp.data_tsn", Label: "TSN", Kind: dissect.Dec, Bit: -1, Width: 32, Ref: "RFC 9260 3.3.1"},
+		{Name: "sctp.data_sid", Label: "Stream identifier", Kind: dissect.Hex, Bit: -1, Width: 16, Ref: "RFC 9260 3.3.1"},
+		{Name: "sctp.data_payload_proto_id", Label: "Payload protocol identifier", Kind: dissect.Dec, Bit: -1, Width: 32, Ref: "RFC 5043 5.2"},
+		{Name: "sctp.data_u_bit", Label: "Unordered", Kind: dissect.Bool, Bit: -1, Width: 1, Ref: "RFC 5043 10"},
+		{Name: "iwd.sctp.i_data", Label: "Carried in I-DATA", Kind: dissect.Bool, Bit: -1, Width: 1, Ref: "RFC 8260 2.1"},
+		{Name: "iwd.sctp.order", Label: "Place among the chunks of the session, when it is not the next one", Kind: dissect.Text, Bit: -1, Ref: "RFC 5043 6.1"},
 	},
 }
 
@@ -60,6 +74,12 @@ var (
 	fSwappedDDP    = must(&ownFields, "iwd.term.swapped_ddp_h")
 	fSwappedRDMA   = must(&ownFields, "iwd.term.swapped_rdma_h")
 	fMalformed     = must(&ownFields, "iwd.malformed")
+	fTSN           = must(&sctpFields, "sctp.data_tsn")
+	fSID           = must(&sctpFields, "sctp.data_sid")
+	fPPID          = must(&sctpFields, "sctp.data_payload_proto_id")
+	fUBit          = must(&sctpFields, "sctp.data_u_bit")
+	fIData         = must(&sctpFields, "iwd.sctp.i_data")
+	fSCTPOrder     = must(&sctpFields, "iwd.sctp.order")
 	fLength        = must(&ownFields, "iwd.length")
 	fOmitted       = must(&ownFields, "iwd.frames_omitted")
 )
@@ -71,6 +91,8 @@ func Headers() []*dissect.Header {
 	out = append(out, &mpa.FPDUHeader, &mpa.MarkerHeader)
 	out = append(out, ddp.Headers...)
 	out = append(out, rdmap.Headers...)
+	out = append(out, &sctpFields)
+	out = append(out, sctpddp.Headers...)
 	return append(out, &ownFields)
 }
 

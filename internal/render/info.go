@@ -17,17 +17,38 @@ func appendInfo(b []byte, p *trace.PDU) []byte {
 	case trace.KindStreaming:
 		b = append(b, "streaming octets len "...)
 		return strconv.AppendInt(b, p.Length, 10)
+	case trace.KindSCTPControl:
+		return appendControl(b, p)
+	case trace.KindSCTPSegment:
+		b = appendChunk(b, p.Chunk)
 	case trace.KindFPDU:
+		if p.Segment == nil {
+			b = append(b, "FPDU "...)
+		}
 	}
-	f := p.FPDU
 	if p.Segment == nil {
-		b = append(b, "FPDU ulpdu "...)
-		b = strconv.AppendUint(b, uint64(f.ULPDULength), 10)
+		_, length, _ := p.ULPDU()
+		b = appendNumber(b, "ulpdu ", uint64(max(length, 0)))
 		b = append(b, " (DDP header not readable)"...)
-		return appendTrouble(b, p)
+	} else {
+		b = appendMessage(b, p)
 	}
-	b = appendMessage(b, p)
-	return appendTrouble(b, p)
+	if s := p.Segment; s != nil {
+		if s.DV != 1 {
+			b = appendNumber(b, " [DDP version ", uint64(s.DV))
+			b = append(b, ']')
+		}
+		if p.Control.RV != 1 {
+			b = appendNumber(b, " [RDMAP version ", uint64(p.Control.RV))
+			b = append(b, ']')
+		}
+	}
+	if p.FPDU != nil {
+		b = appendTrouble(b, p)
+	} else {
+		b = appendChunkTrouble(b, p.Chunk)
+	}
+	return b
 }
 
 func appendStartup(b []byte, p *trace.PDU) []byte {
@@ -109,9 +130,10 @@ func appendNumber(b []byte, name string, v uint64) []byte {
 }
 
 func appendMessage(b []byte, p *trace.PDU) []byte {
-	f, seg, op := p.FPDU, p.Segment, p.Control.Opcode
-	body := f.Head[min(seg.HeaderLen, len(f.Head)):]
-	n := max(int(f.ULPDULength)-seg.HeaderLen, 0)
+	seg, op := p.Segment, p.Control.Opcode
+	head, length, _ := p.ULPDU()
+	body := head[min(seg.HeaderLen, len(head)):]
+	n := max(length-seg.HeaderLen, 0)
 	b = append(b, op.String()...)
 	if op.Tagged() != seg.Tagged || seg.Tagged {
 		if seg.Tagged {
@@ -215,16 +237,6 @@ func appendTrouble(b []byte, p *trace.PDU) []byte {
 	}
 	if f.PadKnown && !f.PadZero() {
 		b = append(b, " [PAD not zero]"...)
-	}
-	if s := p.Segment; s != nil {
-		if s.DV != 1 {
-			b = appendNumber(b, " [DDP version ", uint64(s.DV))
-			b = append(b, ']')
-		}
-		if p.Control.RV != 1 {
-			b = appendNumber(b, " [RDMAP version ", uint64(p.Control.RV))
-			b = append(b, ']')
-		}
 	}
 	if len(f.Missing) > 0 {
 		missing := 0

@@ -43,6 +43,21 @@ func (j jsonFields) octets(f *dissect.Field, v []byte) {
 	j.o.comma = true
 }
 
+func (j jsonFields) numbers(f *dissect.Field, v []uint32) {
+	if len(v) == 1 {
+		j.number(f, uint64(v[0]))
+		return
+	}
+	j.o.key(f.Name)
+	j.o.openList()
+	for _, n := range v {
+		j.o.sep()
+		j.o.b = strconv.AppendUint(j.o.b, uint64(n), 10)
+		j.o.comma = true
+	}
+	j.o.closeList()
+}
+
 func (j jsonFields) markers(m []mpa.Marker, delta int64, shown bool) {
 	o := j.o
 	o.key(fMarkers.Name)

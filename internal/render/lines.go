@@ -8,6 +8,8 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -120,6 +122,19 @@ func colourOf(p *trace.PDU) string {
 		return cyan
 	case trace.KindStreaming:
 		return yellow
+	case trace.KindSCTPControl:
+		if f := p.Chunk.Control.Function; !p.Chunk.HasControl || f == sctpddp.Reject || f == sctpddp.EnhancedReject {
+			return red
+		}
+		return cyan
+	case trace.KindSCTPSegment:
+		switch {
+		case p.Segment == nil, p.Control.Opcode == rdmap.OpTerminate:
+			return red
+		case !p.Chunk.Whole, p.Chunk.Order != trace.InOrder:
+			return yellow
+		}
+		return ""
 	case trace.KindFPDU:
 	}
 	f := p.FPDU
@@ -167,8 +182,14 @@ func (l *Lines) Gap(g *trace.GapEvent) {
 	b = append(b, ' ')
 	b = append(b, g.Dir.String()...)
 	b = append(b, " -- gap: "...)
-	b = strconv.AppendInt(b, g.Octets, 10)
-	b = append(b, " octets "...)
+	if g.Conn.Transport == trace.SCTP {
+		b = strconv.AppendInt(b, g.Chunks, 10)
+		b = appendNumber(b, " DDP-SSNs from ", uint64(g.SSN))
+		b = append(b, " on "...)
+	} else {
+		b = strconv.AppendInt(b, g.Octets, 10)
+		b = append(b, " octets "...)
+	}
 	b = append(b, g.Reason...)
 	l.out.b = append(b, '\n')
 	l.out.done()
@@ -199,6 +220,8 @@ func (l *Lines) hex(p *trace.PDU) {
 		octets = p.FPDU.Wire
 	case p.StartupRaw != nil:
 		octets = p.StartupRaw
+	case p.Chunk != nil:
+		octets = p.Chunk.Octets
 	}
 	var missing []mpa.Range
 	if p.FPDU != nil {

@@ -194,7 +194,9 @@ func (r *Records) frame(f *pipeline.Frame) {
 			}
 		}
 		o.uints("pdus", r.nums)
-		r.carries(f)
+		if f.Conn.Transport == trace.TCP {
+			r.carries(f)
+		}
 	}
 	notes(o, f)
 	o.key("info")
@@ -304,6 +306,7 @@ func notes(o *object, f *pipeline.Frame) {
 	if len(f.Packet.Fragments) > 1 {
 		put("ip-fragments")
 	}
+	sctpNotes(f, put)
 	if f.Reason != "" {
 		put(f.Reason)
 	}
@@ -348,7 +351,7 @@ func appendFrameInfo(b []byte, f *pipeline.Frame) []byte {
 		return append(b, f.Status.String()...)
 	}
 	if p.Proto != packet.ProtoTCP {
-		return append(b, "SCTP"...)
+		return appendSCTPInfo(b, f)
 	}
 	b = append(b, "TCP "...)
 	b = strconv.AppendUint(b, uint64(p.SrcPort), 10)

@@ -35,8 +35,12 @@ func Tables(w io.Writer, s *Summary) error {
 		s.Bad = func(v string) string { return v }
 	}
 	t := &s.Totals
-	fmt.Fprintf(w, "%s: %s, %d frames, %s, %d TCP %s, %d with iWARP, %d PDUs\n",
-		printable(s.File), s.Format, t.Frames, size(t.Octets), t.Connections, plural(t.Connections, "connection", "connections"), t.IWARP, t.PDUs)
+	tcp, sessions := t.Connections-t.Sessions, ""
+	if t.SCTP > 0 {
+		sessions = fmt.Sprintf(", %d DDP %s over SCTP", t.Sessions, plural(t.Sessions, "session", "sessions"))
+	}
+	fmt.Fprintf(w, "%s: %s, %d frames, %s, %d TCP %s%s, %d with iWARP, %d PDUs\n",
+		printable(s.File), s.Format, t.Frames, size(t.Octets), tcp, plural(tcp, "connection", "connections"), sessions, t.IWARP, t.PDUs)
 	shown := s.Connections
 	if s.Most > 0 && len(shown) > s.Most {
 		shown = shown[:s.Most]
@@ -118,19 +122,31 @@ func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
 		rows = append(rows, []string{
 			strconv.FormatUint(c.Number, 10),
 			c.Side[0].Addr.String() + " > " + c.Side[1].Addr.String() + roles,
-			negotiated(c), depth(c), rtr(c), s.outcome(c), end,
+			carrier(c), depth(c), rtr(c), s.outcome(c), end,
 			duration(uint64(max(c.LastTime-c.FirstTime, 0))),
 		})
 	}
-	return table(w, "Connections", []string{"conn", "initiator > responder", "MPA", "IRD/ORD", "RTR", "startup", "end", "time"}, rows, 7)
+	what := "MPA"
+	if anySCTP(cs) {
+		what = "MPA or SCTP"
+	}
+	return table(w, "Connections", []string{"conn", "initiator > responder", what, "IRD/ORD", "RTR", "startup", "end", "time"}, rows, 7)
 }
 
 func (s *Summary) outcome(c *trace.Connection) string {
 	v := c.Outcome.String()
-	if c.Outcome == trace.Rejected || c.Outcome == trace.Incomplete {
+	if c.Outcome == trace.Rejected || c.Outcome == trace.Incomplete || c.Outcome == trace.Refused {
 		return s.Bad(v)
 	}
 	return v
+}
+
+// carrier says what was negotiated below DDP.
+func carrier(c *trace.Connection) string {
+	if c.Transport == trace.SCTP {
+		return session(c)
+	}
+	return negotiated(c)
 }
 
 func negotiated(c *trace.Connection) string {
@@ -272,6 +288,8 @@ func (s *Summary) health(w io.Writer, cs []*trace.Connection) error {
 			f := &c.Flow[d]
 			crc := "-"
 			switch {
+			case c.Transport == trace.SCTP:
+				crc = s.checksums(c.Side[d].SCTP)
 			case f.FPDUs == 0:
 			case c.CRC != mpa.Yes:
 				crc = "off"
@@ -287,13 +305,17 @@ func (s *Summary) health(w io.Writer, cs []*trace.Connection) error {
 			}
 			rows = append(rows, []string{
 				strconv.FormatUint(c.Number, 10), trace.Dir(d).String(),
-				num(f.FPDUs, false), crc, marks, num(f.Frames, false), size(f.Octets),
+				num(f.FPDUs+f.Chunks, false), crc, marks, num(f.Frames, false), size(f.Octets),
 				num(f.Retransmitted, false), num(f.Reordered, false), num(f.Gaps, true),
 				num(f.Resyncs[1]+f.Resyncs[2]+f.Resyncs[3], false),
 			})
 		}
 	}
-	return table(w, "Health", []string{"conn", "dir", "FPDUs", "CRC", "markers", "packets", "octets", "retransmitted", "reordered", "gaps", "resyncs"}, rows, 2)
+	what := "FPDUs"
+	if anySCTP(cs) {
+		what = "FPDUs, chunks"
+	}
+	return table(w, "Health", []string{"conn", "dir", what, "CRC", "markers", "packets", "octets", "retransmitted", "reordered", "gaps", "resyncs"}, rows, 2)
 }
 
 // mostProblems is the number of problems shown without --all.
@@ -335,6 +357,12 @@ func (s *Summary) totals(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "\nTotal: %d FPDUs (CRC %d ok, %d bad, %d off, %d unverifiable), %d %s answered, %d %s; %d TCP, %d SCTP, %d other frames, %d malformed, %d cut before the transport header\n",
 		fpdus, good, bad, off, unverifiable, reads, plural(reads, "request", "requests"), gaps, plural(gaps, "gap", "gaps"),
 		t.TCP, t.SCTP, t.Other, t.Malformed, t.Truncated)
+	if t.Unread > 0 {
+		fmt.Fprintf(w, "%d SCTP packets have chunks that cannot be read\n", t.Unread)
+	}
+	if t.Damaged > 0 {
+		fmt.Fprintf(w, "%d SCTP packets are damaged: their checksum is wrong and that of others of the sender is right\n", t.Damaged)
+	}
 	if t.Cut > 0 {
 		fmt.Fprintf(w, "The snap length cut %d frames: %s of %s were captured\n", t.Cut, size(t.Captured), size(t.Octets))
 	}

@@ -77,6 +77,17 @@ func (t treeFields) octets(f *dissect.Field, v []byte) {
 	t.end(f)
 }
 
+func (t treeFields) numbers(f *dissect.Field, v []uint32) {
+	t.name(f)
+	for i, n := range v {
+		if i > 0 {
+			t.o.b = append(t.o.b, ", "...)
+		}
+		t.o.b = strconv.AppendUint(t.o.b, uint64(n), 10)
+	}
+	t.end(f)
+}
+
 func (t treeFields) markers(m []mpa.Marker, delta int64, shown bool) {
 	for i := range m {
 		t.name(fMarkers)

@@ -7,6 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -20,6 +21,8 @@ type visitor interface {
 	number(f *dissect.Field, v uint64)
 	flag(f *dissect.Field, v bool)
 	octets(f *dissect.Field, v []byte)
+	// numbers are one or several values of a field.
+	numbers(f *dissect.Field, v []uint32)
 	// markers are those of an FPDU; their offsets are known if shown is true,
 	// and then lie delta below those of the stream.
 	markers(m []mpa.Marker, delta int64, shown bool)
@@ -39,6 +42,8 @@ func (w *walker) walk(p *trace.PDU, v visitor) {
 		w.startup(p, v)
 	case trace.KindFPDU:
 		w.fpdu(p, v)
+	case trace.KindSCTPControl, trace.KindSCTPSegment:
+		w.chunk(p, v)
 	case trace.KindStreaming:
 		v.layer("Octets outside MPA")
 		v.number(fLength, uint64(p.Length)) //nolint:gosec // not negative
@@ -116,10 +121,9 @@ func (w *walker) fpdu(p *trace.PDU, v visitor) {
 }
 
 func (w *walker) ddp(p *trace.PDU, v visitor) {
-	f := p.FPDU
-	head := f.Head
+	head, length, whole := p.ULPDU()
 	if len(head) == 0 {
-		if len(f.Missing) == 0 {
+		if whole {
 			v.text(fMalformed, "ULPDU without a DDP header")
 		}
 		return
@@ -156,10 +160,10 @@ func (w *walker) ddp(p *trace.PDU, v visitor) {
 			v.field(&word.Fields[i], head[2:6])
 		}
 	}
-	n := int(f.ULPDULength) - hl
+	n := length - hl
 	v.number(fPayloadLength, uint64(max(n, 0)))
-	if f.ULPDU != nil && n >= 0 {
-		v.number(fPayloadCRC, uint64(crc32.Checksum(f.ULPDU[hl:], castagnoli)))
+	if all := wholeULPDU(p); all != nil && n >= 0 {
+		v.number(fPayloadCRC, uint64(crc32.Checksum(all[hl:], castagnoli)))
 	}
 	if m := p.Message; m != nil && (m.Segments > 1 || !m.Done) {
 		v.number(fMsgLength, uint64(m.Length))     //nolint:gosec // not negative
@@ -167,6 +171,85 @@ func (w *walker) ddp(p *trace.PDU, v visitor) {
 		v.flag(fMsgDone, m.Done)
 	}
 	w.message(p, v, head[min(hl, len(head)):], n)
+}
+
+// wholeULPDU returns all octets of the ULPDU, or nil if some are missing.
+func wholeULPDU(p *trace.PDU) []byte {
+	if p.FPDU != nil {
+		return p.FPDU.ULPDU
+	}
+	if head, _, whole := p.ULPDU(); whole {
+		return head
+	}
+	return nil
+}
+
+// chunk shows what SCTP carries: where the chunk stands, then a session control
+// or a DDP segment.
+func (w *walker) chunk(p *trace.PDU, v visitor) {
+	k := p.Chunk
+	v.layer("SCTP user message")
+	v.numbers(fTSN, k.TSNs)
+	v.number(fSID, uint64(k.SID))
+	v.number(fPPID, uint64(k.PPID))
+	v.flag(fUBit, k.Unordered)
+	if k.IData {
+		v.flag(fIData, true)
+	}
+	if k.Order != trace.InOrder {
+		v.text(fSCTPOrder, k.Order.String())
+	}
+	status := mpa.Full
+	if !k.Whole {
+		status = mpa.Partial
+	}
+	v.text(fCaptured, status.String())
+	header := &sctpddp.SegmentHeader
+	if p.Kind == trace.KindSCTPControl {
+		header = &sctpddp.ControlHeader
+	}
+	v.layer(header.Name)
+	for i := range header.Fields {
+		f := &header.Fields[i]
+		switch {
+		case f.Derived():
+			if k.HasControl {
+				v.text(f, k.Control.Function.String())
+			}
+		case f.Width == 0:
+			if len(k.Control.PrivateData) > 0 {
+				v.field(f, k.Octets)
+			}
+		case f.In(k.Octets):
+			v.field(f, k.Octets)
+		}
+	}
+	if p.Kind == trace.KindSCTPSegment {
+		if k.HasSSN {
+			w.ddp(p, v)
+		} else {
+			v.text(fMalformed, "chunk too short for a DDP-SSN")
+		}
+		return
+	}
+	if !k.HasControl {
+		if k.Whole {
+			v.text(fMalformed, "chunk too short for a function code")
+		}
+		return
+	}
+	_, ulp, ok := k.Control.Word()
+	if ok {
+		v.layer("Enhanced connection establishment data")
+		for i := range mpa.EnhancedHeader.Fields {
+			if f := &mpa.EnhancedHeader.Fields[i]; f.Width > 0 && f.In(k.Control.PrivateData) {
+				v.field(f, k.Control.PrivateData)
+			}
+		}
+		if len(ulp) > 0 {
+			v.octets(fULPPrivate, ulp)
+		}
+	}
 }
 
 // message shows the headers behind the DDP header; n is what the segment has.
@@ -214,7 +297,7 @@ func (w *walker) message(p *trace.PDU, v visitor, body []byte, n int) {
 			v.text(fTermSwapped, p.TermCode.Name())
 			w.swapped(v, body)
 		}
-		if err != nil && len(p.FPDU.Missing) == 0 {
+		if _, _, whole := p.ULPDU(); err != nil && whole {
 			v.text(fMalformed, "parts that the header control bits announce are missing")
 		}
 		return
@@ -248,7 +331,7 @@ func (w *walker) swapped(v visitor, body []byte) {
 
 // short tells of a message that has fewer octets than its header.
 func (w *walker) short(p *trace.PDU, v visitor, n, want int) {
-	if n < want && len(p.FPDU.Missing) == 0 {
+	if _, _, whole := p.ULPDU(); n < want && whole {
 		v.text(fMalformed, "message shorter than its header")
 	}
 }

@@ -25,8 +25,12 @@ const (
 	TypeCookieAck        Type = 11
 	TypeShutdownComplete Type = 14
 	TypeIData            Type = 64
+	TypeASCONFAck        Type = 128
 	TypeReconfig         Type = 130
+	TypePad              Type = 132
 	TypeForwardTSN       Type = 192
+	TypeASCONF           Type = 193
+	TypeIForwardTSN      Type = 194
 )
 
 // String returns the name of the type.
@@ -64,6 +68,14 @@ func (t Type) String() string {
 		return "RE-CONFIG"
 	case TypeForwardTSN:
 		return "FORWARD TSN"
+	case TypeIForwardTSN:
+		return "I-FORWARD-TSN"
+	case TypeASCONF:
+		return "ASCONF"
+	case TypeASCONFAck:
+		return "ASCONF ACK"
+	case TypePad:
+		return "PAD"
 	}
 	return "chunk " + itoa(uint8(t))
 }
@@ -116,10 +128,13 @@ func New(t Type, flags uint8, value []byte) Chunk {
 func padLen(n int) int { return -n & 3 }
 
 var (
-	errLength  = errors.New("a chunk is shorter than its header")
-	errBeyond  = errors.New("a chunk reaches beyond its packet")
-	errOctets  = errors.New("octets behind the last chunk")
-	errMissing = errors.New("not captured")
+	errLength = errors.New("a chunk is shorter than its header")
+	errBeyond = errors.New("a chunk reaches beyond its packet")
+	errOctets = errors.New("octets behind the last chunk")
+	// ErrCut says that octets were not captured.
+	ErrCut = errors.New("not captured")
+	// ErrNoData is of a chunk of user data that has none (RFC 9260 section 3.3.1).
+	ErrNoData error = &Error{"no_user_data", 2, errors.New("a chunk of user data without any")}
 )
 
 // Next reads the chunk at the start of b, the rest of a packet that had wire
@@ -131,7 +146,7 @@ func Next(b []byte, wire int) (c Chunk, n int, err error) {
 		return c, 0, &Error{"trailing_octets", 0, errOctets}
 	}
 	if len(b) < chunkHeaderLen {
-		return c, 0, &Error{"chunk_not_captured", len(b), errMissing}
+		return c, 0, &Error{"chunk_not_captured", len(b), ErrCut}
 	}
 	c = Chunk{Type: Type(b[0]), Flags: b[1], Length: binary.BigEndian.Uint16(b[2:])}
 	n = int(c.Length)

@@ -143,6 +143,30 @@ type Sack struct {
 	Duplicates []uint32
 }
 
+// Blocks are the gap blocks of a SACK as octets.
+type Blocks []byte
+
+// Has reports whether a TSN is in one of the blocks.
+func (b Blocks) Has(cumulative, tsn uint32) bool {
+	off := tsn - cumulative
+	for ; len(b) >= 4; b = b[4:] {
+		if uint32(binary.BigEndian.Uint16(b)) <= off && off <= uint32(binary.BigEndian.Uint16(b[2:])) {
+			return true
+		}
+	}
+	return false
+}
+
+// Acked reads of a SACK what it acknowledges, without allocating.
+func Acked(c Chunk) (cumulative uint32, b Blocks, err error) {
+	v := c.Value
+	if len(v) < sackLen {
+		return 0, nil, short("short_sack", chunkHeaderLen+len(v))
+	}
+	n := 4 * int(binary.BigEndian.Uint16(v[8:]))
+	return binary.BigEndian.Uint32(v), Blocks(v[sackLen:min(sackLen+n, len(v))]), nil
+}
+
 // DecodeSack reads a SACK.
 func DecodeSack(c Chunk) (Sack, error) {
 	v := c.Value

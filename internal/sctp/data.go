@@ -85,6 +85,15 @@ func DecodeData(c Chunk) (Data, error) {
 	return d, nil
 }
 
+// DataLen is how many octets of user data a DATA or I-DATA chunk had on the wire.
+func DataLen(c Chunk) int {
+	n := int(c.Length) - chunkHeaderLen - dataLen
+	if c.Type == TypeIData {
+		n -= iDataLen - dataLen
+	}
+	return max(n, 0)
+}
+
 // Chunk returns the chunk, with length and pad as they should be.
 func (d *Data) Chunk() Chunk {
 	v := binary.BigEndian.AppendUint32(make([]byte, 0, iDataLen+len(d.Octets)), d.TSN)

@@ -1,0 +1,401 @@
+package analysis
+
+import (
+	"errors"
+	"net/netip"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/internal/sctp"
+	"github.com/iwdissect/iwdissect/reassembly"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Association is one SCTP association under analysis. It has a session for each
+// pair of like-numbered streams on which DDP was seen, one after the other (RFC
+// 5043 section 6).
+type Association struct {
+	env     *Env
+	number  uint64
+	session Sessions
+	asm     reassembly.Association
+	addr    [2]trace.Endpoint
+	side    [2]trace.SCTPSide
+	streams map[uint16]*stream
+	waiting []*Session // with messages that came early
+	cur     reassembly.Carriage
+	first   *Session // of the packet at hand, and which side sent it
+	ending  trace.Ending
+	endedBy int
+	endedAt uint64
+	ddp     bool // it carries DDP
+	last    uint64
+}
+
+// Sessions is who keeps count of the sessions of a capture.
+type Sessions interface {
+	// Begun returns the number of a session that begins.
+	Begun() uint64
+	// Ended is told of a session about which nothing more will become known.
+	Ended(*trace.Connection)
+}
+
+// stream is a pair of SCTP streams: the session on it, and the one before, of
+// which chunks may still come.
+type stream struct{ now, before *Session }
+
+// Packet is an SCTP packet.
+type Packet struct {
+	// Octets from the common header on, as far as they were captured; Length is
+	// their number on the wire.
+	Octets []byte
+	Length int
+	// Checksum is what is to be said of it.
+	Checksum sctp.Verdict
+	reassembly.Carriage
+}
+
+// PacketNote says what a packet was.
+type PacketNote struct {
+	// Note joins those of its chunks.
+	Note reassembly.Note
+	// Damaged: its checksum is wrong, while those of other packets are right.
+	// Nothing else was made of it.
+	Damaged bool
+	// Trouble says why a chunk could not be laid out, Offset where in the packet;
+	// "" if all could.
+	Trouble string
+	Offset  int
+}
+
+// Init readies the association for its first packet, sent by side 0.
+func (a *Association) Init(env *Env, number uint64, addr [2]trace.Endpoint, s Sessions) {
+	a.env, a.number, a.session, a.addr = env, number, s, addr
+	a.asm.Init(env.Budget)
+	a.streams = map[uint16]*stream{}
+}
+
+// LastFrame is the frame of its last packet.
+func (a *Association) LastFrame() uint64 { return a.last }
+
+// Number counts the associations of a capture from 0.
+func (a *Association) Number() uint64 { return a.number }
+
+// SetTag says which verification tag the packets of a side carry.
+func (a *Association) SetTag(side int, tag uint32) {
+	a.side[side].Tag, a.side[side].HasTag = tag, true
+}
+
+// Session returns the session of the first chunk of DDP in the packet at hand,
+// or nil.
+func (a *Association) Session(side int) (c *trace.Connection, d trace.Dir) {
+	if a.first == nil {
+		return nil, 0
+	}
+	return &a.first.Trace, a.first.Dir(side)
+}
+
+// damaged counts the checksum of a packet and reports whether the packet is to
+// be left out. A wrong checksum proves damage when others of the sender are
+// right. When all of a sender are wrong, the capture shows packets as they were
+// before the adapter filled it in, or the sums of RFC 2960.
+func (a *Association) damaged(side int, p *Packet) bool {
+	s, peer := &a.side[side], &a.side[1-side]
+	switch p.Checksum {
+	case sctp.Good:
+		s.Good++
+	case sctp.Zero:
+		s.Zero++
+	case sctp.Unverifiable:
+		s.Uncertain++
+	case sctp.Bad, sctp.Reversed:
+		if s.Good > 0 || peer.Good > 0 && s.Wrong+s.Zero+s.Damaged == 0 {
+			if s.Damaged++; s.FirstDamaged == 0 {
+				s.FirstDamaged = p.Frame
+			}
+			return true
+		}
+		s.Wrong++
+	}
+	return false
+}
+
+// Packet takes in the next packet of the association, sent by side.
+func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
+	a.cur, a.first, a.last = p.Carriage, nil, p.Frame
+	if a.damaged(side, p) {
+		return PacketNote{Damaged: true}
+	}
+	a.asm.Packet()
+	for off := sctp.HeaderLen; off < p.Length; {
+		c, size, err := sctp.Next(p.Octets[min(off, len(p.Octets)):], p.Length-off)
+		if err == nil {
+			err = a.chunk(side, &c, &n)
+		}
+		if err != nil && n.Trouble == "" && !c.Cut && !errors.Is(err, sctp.ErrCut) {
+			a.unread(side, &n, off, err)
+		}
+		if size == 0 {
+			break
+		}
+		off += size
+	}
+	a.settle()
+	return n
+}
+
+// unread notes a chunk that could not be laid out.
+func (a *Association) unread(side int, n *PacketNote, off int, err error) {
+	n.Trouble, n.Offset = "chunk", off
+	var e *sctp.Error
+	if errors.As(err, &e) {
+		n.Trouble, n.Offset = e.Code, off+e.Offset
+	}
+	s := &a.side[side]
+	if s.Unread++; s.FirstUnread == 0 {
+		s.FirstUnread = a.cur.Frame
+	}
+}
+
+// chunk takes in one chunk.
+func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
+	switch c.Type {
+	case sctp.TypeData, sctp.TypeIData:
+		return a.data(side, c, n)
+	case sctp.TypeInit, sctp.TypeInitAck:
+		return a.init(side, c)
+	case sctp.TypeSack:
+		cumulative, blocks, err := sctp.Acked(*c)
+		if err != nil {
+			return err
+		}
+		a.asm.Ack(side, cumulative, blocks)
+	case sctp.TypeForwardTSN, sctp.TypeIForwardTSN:
+		tsn, err := sctp.DecodeTSN(*c)
+		if err != nil {
+			return err
+		}
+		a.asm.Forward(side, tsn)
+	case sctp.TypeShutdown:
+		tsn, err := sctp.DecodeTSN(*c)
+		if err != nil {
+			return err
+		}
+		a.asm.Ack(side, tsn, nil)
+		a.ended(side, trace.Shutdown)
+	case sctp.TypeShutdownAck, sctp.TypeShutdownComplete:
+		a.ended(1-side, trace.Shutdown) // they answer what was not captured
+	case sctp.TypeAbort:
+		a.ended(side, trace.Abort)
+	default:
+	}
+	return nil
+}
+
+func (a *Association) ended(side int, how trace.Ending) {
+	if a.ending == trace.Open || a.ending == trace.Shutdown && how == trace.Abort {
+		a.ending, a.endedBy, a.endedAt = how, side, a.cur.Frame
+	}
+}
+
+// init takes in an INIT or the answer to one. The last ones before data count:
+// those of the association that came about.
+func (a *Association) init(side int, c *sctp.Chunk) error {
+	i, err := sctp.DecodeInit(*c)
+	if err != nil {
+		return err
+	}
+	s := &a.side[side]
+	if s.HasInit && a.asm.StartKnown(side) && s.TSN == i.TSN {
+		return nil // once more
+	}
+	s.HasInit, s.Out, s.In, s.TSN = true, i.Out, i.In, i.TSN
+	s.Addresses = i.Addresses(nil)
+	s.Adaptation, s.HasAdaptation = i.Adaptation()
+	a.ddp = a.ddp || s.HasAdaptation && s.Adaptation == sctpddp.Adaptation
+	a.asm.Start(side, i.TSN)
+	return nil
+}
+
+// Addresses are the addresses that the INIT or INIT ACK of a side listed.
+func (a *Association) Addresses(side int) []netip.Addr { return a.side[side].Addresses }
+
+// data takes in a chunk of user data.
+func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
+	d, err := sctp.DecodeData(*c)
+	if err != nil {
+		return err
+	}
+	wire := sctp.DataLen(*c)
+	ours := d.PPID == sctpddp.PPIDSegment || d.PPID == sctpddp.PPIDControl
+	if d.I && !d.Begin() {
+		ours = a.ddp // only the first chunk of a message says what it is
+	}
+	if !ours || wire == 0 {
+		n.Note |= a.asm.Skip(side, d.TSN)
+		a.side[side].Other++
+		if wire == 0 {
+			return sctp.ErrNoData
+		}
+		return nil
+	}
+	a.ddp = true
+	m, tsn, note := a.asm.Data(side, &d, wire, &a.cur)
+	n.Note |= note
+	if note&reassembly.Retransmission != 0 {
+		a.again(side, &d, tsn)
+	}
+	if m != nil {
+		s := a.message(side, m)
+		if s != nil && note&reassembly.OutOfOrder != 0 {
+			s.Trace.Flow[s.Dir(side)].Reordered++
+		}
+	}
+	return nil
+}
+
+// again notes the frame of a chunk that came before, if its message still waits.
+func (a *Association) again(side int, d *sctp.Data, tsn int64) {
+	if st := a.streams[d.SID]; st != nil && st.now != nil {
+		st.now.half[side].order.Again(tsn, d.TSN, &a.cur)
+		st.now.Trace.Flow[st.now.Dir(side)].Retransmitted++
+		if a.first == nil {
+			a.first = st.now
+		}
+	}
+}
+
+// message hands a user message to its session.
+func (a *Association) message(side int, m *reassembly.Message) *Session {
+	if m.PPID != sctpddp.PPIDSegment && m.PPID != sctpddp.PPIDControl {
+		return nil
+	}
+	s := a.sessionOf(side, m)
+	if a.first == nil {
+		a.first = s
+	}
+	s.take(side, m)
+	return s
+}
+
+// sessionOf finds the session of a message, or begins one.
+func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
+	st := a.streams[m.SID]
+	if st == nil {
+		st = &stream{}
+		a.streams[m.SID] = st
+	}
+	asks := false
+	var ssn uint16
+	if m.PPID == sctpddp.PPIDControl {
+		if c, err := sctpddp.DecodeControl(m.Octets); err == nil {
+			asks = c.Function == sctpddp.Initiate || c.Function == sctpddp.EnhancedInitiate
+			ssn = c.SSN
+		}
+	}
+	switch {
+	case st.now == nil:
+		st.now = a.begin(side, m, asks)
+	case m.First < st.now.half[side].from && st.before != nil:
+		return st.before // sent before this session began
+	case asks && st.now.endsFor(side, ssn, m.First):
+		if st.before != nil {
+			a.finish(st.before)
+		}
+		st.before = st.now
+		st.before.supersede(side)
+		st.now = a.begin(side, m, asks)
+	}
+	return st.now
+}
+
+// begin begins a session with a message of side.
+func (a *Association) begin(side int, m *reassembly.Message, asks bool) *Session {
+	s := &Session{assoc: a}
+	s.env = a.env
+	t := &s.Trace
+	t.Number, t.Transport, t.SID, t.Association = a.session.Begun(), trace.SCTP, m.SID, a.number
+	t.IsMPA, t.Layout = true, a.env.Layout
+	t.FirstFrame, t.FirstTime = a.cur.Frame, a.cur.Time
+	for i := range 2 {
+		t.Side[i].Addr, t.Side[i].SCTP = a.addr[i], &a.side[i]
+		s.half[i].order.Init(a.env.Budget)
+	}
+	s.setInitiator(side)
+	if !asks {
+		return s
+	}
+	// All that belongs to it was sent after the Initiate, or in answer to it.
+	s.half[side].from, s.half[1-side].from = m.First, a.asm.High(1-side)
+	s.half[1-side].order.Begin(0)
+	return s
+}
+
+// settle gives up what was awaited for too long, once all chunks of a packet
+// were taken in.
+func (a *Association) settle() {
+	for side := range 2 {
+		a.asm.Age(side)
+		for {
+			m := a.asm.Broken(side, false, a.cur.Frame, a.cur.Time)
+			if m == nil {
+				break
+			}
+			a.message(side, m)
+		}
+	}
+	if len(a.waiting) == 0 {
+		return
+	}
+	a.waiting = slices.DeleteFunc(a.waiting, func(s *Session) bool {
+		for side := range 2 {
+			s.age(side)
+		}
+		s.listed = s.half[0].order.Waiting()+s.half[1].order.Waiting() > 0
+		return !s.listed
+	})
+}
+
+// Finish says that no more packets come.
+func (a *Association) Finish() {
+	for side := range 2 {
+		for {
+			m := a.asm.Broken(side, true, a.cur.Frame, a.cur.Time)
+			if m == nil {
+				break
+			}
+			a.message(side, m)
+		}
+	}
+	for side := range 2 {
+		st := a.asm.Stats(side)
+		s := &a.side[side]
+		s.Chunks, s.Retransmitted, s.Reordered = st.Chunks, st.Retransmitted, st.Reordered
+		s.Gaps, s.GapTSNs, s.Orphans = st.Gaps, st.GapTSNs, st.Orphans
+	}
+	var all []*Session
+	for _, st := range a.streams {
+		for _, s := range [...]*Session{st.before, st.now} {
+			if s != nil {
+				all = append(all, s)
+			}
+		}
+	}
+	slices.SortFunc(all, func(x, y *Session) int { return int(int64(x.Trace.Number) - int64(y.Trace.Number)) }) //nolint:gosec // counts
+	for _, s := range all {
+		a.finish(s)
+	}
+	a.streams, a.waiting, a.first = map[uint16]*stream{}, nil, nil
+}
+
+// Sessions is the number of sessions that are kept.
+func (a *Association) Sessions() int { return len(a.streams) }
+
+func (a *Association) finish(s *Session) {
+	s.finish()
+	a.waiting = slices.DeleteFunc(a.waiting, func(x *Session) bool { return x == s })
+	if a.first == s {
+		a.first = nil
+	}
+	a.session.Ended(&s.Trace)
+}

@@ -1,0 +1,361 @@
+package analysis
+
+import (
+	"bytes"
+
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/internal/sctp"
+	"github.com/iwdissect/iwdissect/reassembly"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Session is a DDP stream session (RFC 5043 section 6): what two DDP endpoints
+// say to each other on a pair of SCTP streams, from the Initiate on. All order is
+// by DDP-SSN, never by TSN.
+type Session struct {
+	upper
+
+	assoc  *Association
+	half   [2]sessionHalf
+	over   bool // a Terminate or a Reject was seen
+	listed bool // among those that wait
+	chunk  trace.Chunk
+}
+
+// sessionHalf is one direction, by the side that sends.
+type sessionHalf struct {
+	order reassembly.Sequence
+	// from is the lowest TSN, unwrapped, that can belong to the session.
+	from int64
+	// spoke: a chunk of it was seen; first is the lowest TSN of those.
+	spoke bool
+	first int64
+	// beyond is the TSN up to which chunks must be known before a number that is
+	// missing can be given up; since, the packets when they were.
+	beyond int64
+	since  uint64
+	frame  uint64 // last one that was counted
+}
+
+// endsFor reports whether an Initiate of side with that DDP-SSN and TSN ends
+// this session because it begins another one. DDP-SSNs begin with 0 in each
+// session (RFC 5043 section 6.1); a second Initiate within one has the number
+// that is its turn.
+func (s *Session) endsFor(side int, ssn uint16, tsn int64) bool {
+	h := &s.half[side]
+	switch {
+	case s.over || s.assoc.ending != trace.Open:
+		return true
+	case ssn != 0 || !h.spoke:
+		return false
+	}
+	return s.Trace.SYN || tsn > h.first
+}
+
+// supersede notes that side has begun another session on the stream.
+func (s *Session) supersede(side int) {
+	for i := range 2 {
+		s.flush(i)
+	}
+	if t := &s.Trace; t.Ending == trace.Open {
+		t.Ending, t.EndedBy, t.EndFrame = trace.Superseded, s.Dir(side), s.assoc.cur.Frame
+	}
+}
+
+// take takes in a message of side.
+func (s *Session) take(side int, m *reassembly.Message) {
+	h := &s.half[side]
+	t := &s.Trace
+	t.LastFrame, t.LastTime = s.assoc.cur.Frame, s.assoc.cur.Time
+	if fl := &t.Flow[s.Dir(side)]; h.frame != s.assoc.cur.Frame {
+		h.frame = s.assoc.cur.Frame
+		fl.Frames++
+	}
+	if !h.spoke || m.First < h.first {
+		h.spoke, h.first = true, m.First
+	}
+	if len(m.Octets) < sctpddp.SegmentLen {
+		s.deliver(side, m, trace.Unplaced)
+		return
+	}
+	ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
+	s.anchor(side, m, ssn)
+	switch h.order.Push(ssn, m) {
+	case reassembly.Next:
+		s.deliver(side, m, trace.InOrder)
+		s.drain(side, trace.InOrder)
+	case reassembly.Held:
+		if h.order.Waiting() == 1 {
+			h.beyond, h.since = s.assoc.asm.High(side), 0
+		}
+		if !s.listed {
+			s.listed = true
+			s.assoc.waiting = append(s.assoc.waiting, s)
+		}
+	case reassembly.Late:
+		s.deliver(side, m, trace.Late)
+	case reassembly.Duplicate:
+		s.deliver(side, m, trace.Duplicate)
+	}
+}
+
+// anchor tells where the numbers of a side begin, when its first message does:
+// with an Initiate or the answer to one.
+func (s *Session) anchor(side int, m *reassembly.Message, ssn uint16) {
+	h := &s.half[side]
+	if h.order.Begun() || m.PPID != sctpddp.PPIDControl {
+		return
+	}
+	if c, err := sctpddp.DecodeControl(m.Octets); err == nil && c.Function != sctpddp.Terminate {
+		h.order.Begin(ssn)
+	}
+}
+
+// drain delivers what waited.
+func (s *Session) drain(side int, o trace.Order) {
+	h := &s.half[side]
+	some := false
+	for {
+		m, ok := h.order.Pop()
+		if !ok {
+			break
+		}
+		m.Frame, m.Time = s.assoc.cur.Frame, s.assoc.cur.Time
+		s.deliver(side, m, o)
+		o, some = trace.InOrder, true
+	}
+	if some {
+		h.beyond, h.since = s.assoc.asm.High(side), 0
+	}
+}
+
+// age gives up a number that is missing once it can no longer be expected: every
+// chunk up to the highest that was sent when it was first missed is known or
+// lost and acknowledged, and as many packets as a retransmission may take have
+// passed.
+func (s *Session) age(side int) {
+	h := &s.half[side]
+	asm := &s.assoc.asm
+	for h.order.Full() {
+		s.skip(side, reassembly.OverBudget)
+	}
+	if h.order.Waiting() == 0 {
+		return
+	}
+	if h.since == 0 {
+		if acked, ok := asm.Acked(side); ok && acked >= h.beyond && asm.Settled(side) >= h.beyond {
+			h.since = asm.Packets()
+		}
+		return
+	}
+	if asm.Packets()-h.since >= asm.Grace() {
+		s.skip(side, reassembly.Acked)
+	}
+}
+
+// flush gives up all that is missing.
+func (s *Session) flush(side int) {
+	for s.half[side].order.Waiting() > 0 {
+		s.skip(side, reassembly.Ended)
+	}
+}
+
+// skip gives up the numbers before the first message that waits.
+func (s *Session) skip(side int, why reassembly.GapReason) {
+	from, n := s.half[side].order.Skip()
+	fl := &s.Trace.Flow[s.Dir(side)]
+	fl.Gaps++
+	fl.GapOctets += uint64(n) //nolint:gosec // a count
+	s.queues[side].messages.gap()
+	if s.env.Sink != nil {
+		s.env.Sink.Gap(&trace.GapEvent{
+			Conn: &s.Trace, Dir: s.Dir(side), Frame: s.assoc.cur.Frame, Time: s.assoc.cur.Time,
+			Chunks: n, SSN: from, Reason: why.String(),
+		})
+	}
+	s.drain(side, trace.AfterMissing)
+}
+
+// finish says that no more messages come.
+func (s *Session) finish() {
+	t := &s.Trace
+	for side := range 2 {
+		s.flush(side)
+		t.Flow[s.Dir(side)].Unanswered += uint64(len(s.queues[side].requests))
+	}
+	if a := s.assoc; t.Ending == trace.Open && a.ending != trace.Open {
+		t.Ending, t.EndedBy, t.EndFrame = a.ending, s.Dir(a.endedBy), a.endedAt
+	}
+}
+
+// deliver hands out a message whose turn it is.
+func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
+	k := &s.chunk
+	*k = trace.Chunk{
+		SID: m.SID, PPID: m.PPID, TSNs: m.TSNs, Unordered: m.Flags&sctp.FlagUnordered != 0, IData: m.IData,
+		Octets: m.Octets, Length: m.Length, Whole: m.Whole, Order: o,
+	}
+	if k.HasSSN = o != trace.Unplaced; k.HasSSN {
+		k.SSN = uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
+	}
+	p := &s.env.pdu
+	frames := p.Frames[:0]
+	*p = trace.PDU{
+		Number: s.env.pdus, Conn: &s.Trace, Kind: trace.KindSCTPSegment, Frame: m.Frame, Time: m.Time,
+		Length: int64(m.Length), Chunk: k, Frames: frames,
+	}
+	s.env.pdus++
+	if m.PPID == sctpddp.PPIDControl {
+		p.Kind = trace.KindSCTPControl
+		if c, err := sctpddp.DecodeControl(m.Octets); err == nil {
+			k.Control, k.HasControl = c, true
+			s.roles(side, c.Function)
+		}
+	}
+	p.Dir = s.Dir(side)
+	fl := &s.Trace.Flow[p.Dir]
+	fl.Octets += uint64(m.Length) //nolint:gosec // not negative
+	switch o {
+	case trace.Late:
+		fl.LateChunks++
+	case trace.Duplicate:
+		fl.DuplicateSSNs++
+	case trace.InOrder, trace.AfterMissing, trace.Unplaced:
+	}
+	if !m.Whole {
+		fl.Partial++
+	}
+	if p.Kind == trace.KindSCTPControl {
+		fl.Controls++
+		if k.HasControl && o != trace.Duplicate {
+			s.control(p, &k.Control)
+		}
+		if !k.HasControl {
+			fl.Malformed++
+		}
+	} else {
+		fl.Chunks++
+		s.data(side, p, fl)
+	}
+	if s.env.gather() {
+		p.Frames = append(p.Frames, m.Frames...)
+		if len(p.Frames) == 0 {
+			p.Frames = append(p.Frames, p.Frame)
+		}
+		s.env.Sink.PDU(p)
+	}
+	if len(s.env.done) > 0 {
+		s.flushTransactions()
+	}
+}
+
+// data reads the DDP segment of a chunk.
+func (s *Session) data(side int, p *trace.PDU, fl *trace.Flow) {
+	head, _, whole := p.ULPDU()
+	if err := ddp.DecodeTo(&s.env.segment, head); err != nil {
+		if whole {
+			fl.Malformed++
+		}
+		if len(head) > 1 {
+			p.Control = rdmap.ControlOf(head[1])
+		}
+		return
+	}
+	p.Segment = &s.env.segment
+	p.Control = rdmap.ControlOf(p.Segment.RsvdULP)
+	if p.Chunk.Order != trace.Duplicate {
+		s.segment(side, p)
+	}
+}
+
+// roles learns from a control chunk which side is the active one.
+func (s *Session) roles(side int, f sctpddp.Function) {
+	if s.Trace.RolesKnown {
+		return
+	}
+	switch f {
+	case sctpddp.Initiate, sctpddp.EnhancedInitiate:
+		s.setInitiator(side)
+		s.Trace.RolesKnown = true
+	case sctpddp.Accept, sctpddp.Reject, sctpddp.EnhancedAccept, sctpddp.EnhancedReject:
+		s.setInitiator(1 - side)
+		s.Trace.RolesKnown = true
+	case sctpddp.Terminate, sctpddp.Experimental:
+	}
+}
+
+// control follows the life of the session (RFC 5043 sections 6.2 to 6.4, RFC
+// 6581 section 7).
+func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
+	t := &s.Trace
+	own := &t.Side[p.Dir]
+	switch c.Function {
+	case sctpddp.Initiate, sctpddp.EnhancedInitiate:
+		if p.Dir != trace.I2R || own.HasFunction {
+			return
+		}
+		s.says(own, c)
+		t.SYN = true
+		t.Startups++
+		s.reqNum, s.reqAt = p.Number, p.Time
+		if t.Outcome == trace.NoneSeen {
+			t.Outcome = trace.Incomplete
+		}
+	case sctpddp.Accept, sctpddp.EnhancedAccept, sctpddp.Reject, sctpddp.EnhancedReject:
+		if p.Dir != trace.R2I || own.HasFunction {
+			return
+		}
+		s.says(own, c)
+		s.answer(p, c.Function)
+	case sctpddp.Terminate:
+		if t.Ending == trace.Open {
+			t.Ending, t.EndedBy, t.EndFrame = trace.Terminated, p.Dir, p.Frame
+		}
+		if p.Dir == trace.R2I && t.RolesKnown && !own.HasFunction && t.Flow[trace.R2I].Chunks == 0 {
+			own.Function, own.HasFunction = c.Function, true
+			s.answer(p, c.Function)
+		}
+		s.over = true
+	case sctpddp.Experimental:
+	}
+}
+
+// says keeps what a side said when the session began.
+func (s *Session) says(side *trace.Side, c *sctpddp.Control) {
+	side.Function, side.HasFunction = c.Function, true
+	e, ulp, ok := c.Word()
+	side.Enhanced, side.HasEnhanced = e, ok
+	side.ULPPrivate = bytes.Clone(ulp)
+}
+
+// answer notes how the passive side answered the Initiate.
+func (s *Session) answer(p *trace.PDU, f sctpddp.Function) {
+	t := &s.Trace
+	out := trace.Accepted
+	switch f {
+	case sctpddp.Reject, sctpddp.EnhancedReject:
+		out = trace.Rejected
+		s.over = true
+		if t.Ending == trace.Open {
+			t.Ending, t.EndedBy, t.EndFrame = trace.Declined, p.Dir, p.Frame
+		}
+	case sctpddp.Terminate:
+		out = trace.Refused
+	default:
+	}
+	if !t.SYN {
+		out = trace.Incomplete
+	}
+	t.Outcome = out
+	if !t.SYN {
+		return
+	}
+	t.Negotiated = t.Side[0].HasEnhanced == t.Side[1].HasEnhanced
+	t.StartupLatency, t.HasStartupLatency = p.Time-s.reqAt, true
+	s.transaction(&trace.Transaction{
+		Conn: t, Kind: trace.TransactionStartup, Frame: p.Frame, Request: s.reqNum, Responses: []uint64{p.Number},
+		First: t.StartupLatency, Last: t.StartupLatency,
+	})
+}

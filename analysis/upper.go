@@ -1,0 +1,112 @@
+package analysis
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// upper is what DDP and RDMAP make of a connection, whichever transport carries
+// it.
+type upper struct {
+	// Trace is what is known of the connection.
+	Trace trace.Connection
+
+	env    *Env
+	ini    int // the side that is the initiator
+	queues [2]queues
+	// reqNum is the PDU that asked for the connection, reqAt its time.
+	reqNum uint64
+	reqAt  int64
+}
+
+// queues are the messages and requests of a side that are under way.
+type queues struct {
+	messages messages
+	requests []request
+}
+
+// Dir is the direction in which a side sends, as far as the roles are known.
+func (c *upper) Dir(side int) trace.Dir {
+	return trace.Dir(side ^ c.ini) //nolint:gosec // 0 or 1
+}
+
+// setInitiator says which side is the initiator.
+func (c *upper) setInitiator(side int) {
+	if side == c.ini {
+		return
+	}
+	c.ini = side
+	t := &c.Trace
+	t.Side[0], t.Side[1] = t.Side[1], t.Side[0]
+	t.Flow[0], t.Flow[1] = t.Flow[1], t.Flow[0]
+	t.Terminates[0], t.Terminates[1] = t.Terminates[1], t.Terminates[0]
+	t.Markers[0], t.Markers[1] = t.Markers[1], t.Markers[0]
+}
+
+// payload is what a segment carries behind its DDP header: how many octets, and
+// those at its start.
+func payload(p *trace.PDU) (octets int64, body []byte) {
+	head, length, _ := p.ULPDU()
+	n := p.Segment.HeaderLen
+	return max(int64(length-n), 0), head[min(n, len(head)):]
+}
+
+// segment takes in a DDP segment.
+func (c *upper) segment(side int, p *trace.PDU) {
+	seg, op := p.Segment, p.Control.Opcode
+	octets, body := payload(p)
+	fl := &c.Trace.Flow[p.Dir]
+	if fl.Ops == nil {
+		fl.Ops = new([rdmap.Opcodes]trace.Ops)
+	}
+	ops := &fl.Ops[op]
+	ops.Segments++
+	p.Message = c.queues[side].messages.add(seg, op, octets, &c.env.message)
+	ops.Octets += uint64(octets) //nolint:gosec // not negative
+	if p.Message != nil && p.Message.Done {
+		n := uint64(p.Message.Length) //nolint:gosec // not negative
+		if ops.Messages == 0 || n < ops.Least {
+			ops.Least = n
+		}
+		ops.Most = max(ops.Most, n)
+		ops.Whole += n
+		ops.Messages++
+	}
+	switch op {
+	case rdmap.OpReadRequest:
+		c.readRequest(side, p, body)
+	case rdmap.OpReadResponse:
+		c.readResponse(side, p, octets)
+	case rdmap.OpAtomicRequest:
+		c.atomicRequest(side, p, body)
+	case rdmap.OpAtomicResponse:
+		c.atomicResponse(side, p, body)
+	case rdmap.OpTerminate:
+		c.terminate(p, body)
+	default:
+	}
+}
+
+// terminate reads a Terminate, also the way a known stack writes it.
+func (c *upper) terminate(p *trace.PDU, body []byte) {
+	t, err := rdmap.DecodeTerminate(body)
+	if len(body) < rdmap.TerminateLen {
+		return
+	}
+	p.TermCode = t.Straight()
+	addr := c.Trace.Side[p.Dir].Addr.Addr()
+	if _, _, whole := p.ULPDU(); err == nil && whole || whole && len(body) < 80 {
+		if code, ok := t.Swapped(c.env.swapped[addr]); ok {
+			p.TermCode, p.TermSwapped = code, true
+			if c.env.swapped == nil {
+				c.env.swapped = map[trace.Host]bool{}
+			}
+			if len(c.env.swapped) < maxSwapped {
+				c.env.swapped[addr] = true
+			}
+		}
+	}
+	if c.Trace.Terminates[p.Dir] == nil {
+		c.Trace.Terminates[p.Dir] = &trace.Terminate{Frame: p.Frame, Code: p.TermCode, Swapped: p.TermSwapped}
+	}
+}

@@ -1,0 +1,195 @@
+package pipeline
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/analysis"
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/sctp"
+)
+
+// association is an SCTP association in the table. Addresses and ports do not
+// name one: a host may have several addresses, and the same ports serve one
+// association after the other. The verification tags do (RFC 9260 section 8.5).
+type association struct {
+	conn analysis.Association
+	// tag is the verification tag of the packets of a side, if known.
+	tag   [2]uint32
+	known [2]bool
+	addrs [2][]packet.Addr
+	ports [2]uint16
+	keys  []key
+}
+
+// place is an association under one pair of addresses; swap says that its side 0
+// is the larger endpoint there.
+type place struct {
+	assoc *association
+	swap  bool
+}
+
+// associations finds the association of a packet.
+type associations struct {
+	places map[key][]place
+	all    []*association
+	next   uint64
+}
+
+// Bounds: what a host may have of addresses, and how many associations are kept
+// on one pair of endpoints.
+const (
+	maxAddresses = 8
+	maxOnPair    = 8
+)
+
+func newAssociations() *associations { return &associations{places: map[key][]place{}} }
+
+// opening is what the first chunk of a packet says about tags.
+type opening struct {
+	sctp.Type
+	// tag that the sender wants to see, of INIT and INIT ACK.
+	tag uint32
+	// reflected: the packet carries the sender's own tag (the T bit of ABORT and
+	// SHUTDOWN COMPLETE, RFC 9260 section 8.5.1).
+	reflected bool
+	ok        bool
+}
+
+const flagReflected = 0x01
+
+func openingOf(p *packet.Packet) (o opening) {
+	c, _, err := sctp.Next(p.Payload[sctp.HeaderLen:], p.PayloadLen-sctp.HeaderLen)
+	if err != nil {
+		return o
+	}
+	o.Type, o.ok = c.Type, true
+	switch c.Type {
+	case sctp.TypeInit, sctp.TypeInitAck:
+		i, err := sctp.DecodeInit(c)
+		o.tag, o.ok = i.Tag, err == nil
+	case sctp.TypeAbort, sctp.TypeShutdownComplete:
+		o.reflected = c.Flags&flagReflected != 0
+	default:
+	}
+	return o
+}
+
+// find returns the association of a packet and the side that sent it, or nil if
+// there is none yet.
+func (t *associations) find(p *packet.Packet, tag uint32, o *opening) (best *association, side int) {
+	k, swap := keyOf(p)
+	var open *association
+	openSide := 0
+	for _, x := range t.places[k] {
+		s, a := sideOf(swap, x.swap), x.assoc
+		switch {
+		case o.ok && o.Type == sctp.TypeInit:
+			if a.known[1-s] && a.tag[1-s] == o.tag {
+				return a, s // once more
+			}
+		case a.known[s] && a.tag[s] == tag, o.reflected && a.known[1-s] && a.tag[1-s] == tag:
+			// After a collision of INITs two have the tag; that which both sides
+			// have agreed on is meant.
+			if best == nil || !best.complete() {
+				best, side = a, s
+			}
+		case !a.known[s]:
+			open, openSide = a, s
+		}
+	}
+	if best == nil && open != nil && !(o.ok && o.Type == sctp.TypeInit) {
+		best, side = open, openSide
+	}
+	return best, side
+}
+
+func (a *association) complete() bool { return a.known[0] && a.known[1] }
+
+// add puts an association for a packet into the table.
+func (t *associations) add(p *packet.Packet) *association {
+	a := &association{
+		addrs: [2][]packet.Addr{{p.Src}, {p.Dst}},
+		ports: [2]uint16{p.SrcPort, p.DstPort},
+	}
+	t.all = append(t.all, a)
+	t.enter(a, p.Src, p.Dst)
+	return a
+}
+
+// enter makes an association known under a pair of addresses.
+func (t *associations) enter(a *association, src, dst packet.Addr) {
+	k, swap := keyOf(&packet.Packet{Src: src, Dst: dst, SrcPort: a.ports[0], DstPort: a.ports[1]})
+	if slices.Contains(a.keys, k) {
+		return
+	}
+	a.keys = append(a.keys, k)
+	t.places[k] = append(t.places[k], place{a, swap})
+}
+
+// learn takes from a packet what it tells of tags and addresses.
+func (t *associations) learn(a *association, side int, tag uint32, o *opening) {
+	set := func(side int, tag uint32) {
+		if !a.known[side] {
+			a.tag[side], a.known[side] = tag, true
+			a.conn.SetTag(side, tag)
+		}
+	}
+	if o.ok && (o.Type == sctp.TypeInit || o.Type == sctp.TypeInitAck) {
+		set(1-side, o.tag)
+	}
+	if o.ok && o.Type != sctp.TypeInit && !o.reflected {
+		set(side, tag)
+	}
+}
+
+// homes makes an association known under the further addresses of a side, once
+// its INIT was read.
+func (t *associations) homes(a *association, side int, more []netip.Addr) {
+	for _, n := range more {
+		if x := packet.AddrFrom(n); len(a.addrs[side]) < maxAddresses && !slices.Contains(a.addrs[side], x) {
+			a.addrs[side] = append(a.addrs[side], x)
+		}
+	}
+	for _, x := range a.addrs[0] {
+		for _, y := range a.addrs[1] {
+			t.enter(a, x, y)
+		}
+	}
+}
+
+// remove takes associations out of the table.
+func (t *associations) remove(gone ...*association) {
+	for _, a := range gone {
+		for _, k := range a.keys {
+			rest := slices.DeleteFunc(t.places[k], func(p place) bool { return p.assoc == a })
+			if len(rest) == 0 {
+				delete(t.places, k)
+			} else {
+				t.places[k] = rest
+			}
+		}
+		a.keys = nil
+	}
+	t.all = slices.DeleteFunc(t.all, func(a *association) bool { return a.keys == nil })
+}
+
+// before returns the other associations on the endpoints of a packet, the
+// oldest first.
+func (t *associations) before(a *association, p *packet.Packet) (out []*association) {
+	k, _ := keyOf(p)
+	for _, x := range t.places[k] {
+		if x.assoc != a {
+			out = append(out, x.assoc)
+		}
+	}
+	return out
+}
+
+// oldest returns the n associations that were seen least recently.
+func (t *associations) oldest(n int) []*association {
+	all := slices.Clone(t.all)
+	slices.SortStableFunc(all, func(a, b *association) int { return cmp.Compare(a.conn.LastFrame(), b.conn.LastFrame()) })
+	return all[:min(n, len(all))]
+}

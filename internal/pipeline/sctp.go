@@ -1,0 +1,120 @@
+package pipeline
+
+import (
+	"github.com/iwdissect/iwdissect/analysis"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/sctp"
+	"github.com/iwdissect/iwdissect/reassembly"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// sctp hands a packet to its association.
+func (r *Run) sctp(f *capture.Frame, p *packet.Packet) {
+	hdr, err := sctp.DecodeHeader(p.Payload)
+	r.frame = Frame{Frame: *f, Packet: p}
+	if err == nil {
+		r.frame.Checksum = sctp.Check(p.Payload, p.PayloadLen)
+		o := openingOf(p)
+		if a, side := r.association(p, hdr.Tag, &o); a != nil {
+			r.associated(f, p, a, side, &o)
+		}
+	}
+	if r.sink != nil {
+		r.sink.Frame(&r.frame)
+	}
+}
+
+// associated lets an association take a packet in.
+func (r *Run) associated(f *capture.Frame, p *packet.Packet, a *association, side int, o *opening) {
+	n := a.conn.Packet(side, &analysis.Packet{
+		Octets: p.Payload, Length: p.PayloadLen, Checksum: r.frame.Checksum,
+		Carriage: reassembly.Carriage{Frame: f.Number, Time: f.Time, Fragments: p.Fragments},
+	})
+	if o.ok && (o.Type == sctp.TypeInit || o.Type == sctp.TypeInitAck) && !n.Damaged {
+		r.assocs.homes(a, side, a.conn.Addresses(side))
+	}
+	if n.Trouble != "" {
+		r.totals.Unread++
+	}
+	if n.Damaged {
+		r.totals.Damaged++
+	}
+	r.frame.Note, r.frame.Reason, r.frame.Damaged = n.Note, n.Trouble, n.Damaged
+	r.frame.Conn, r.frame.Dir = a.conn.Session(side)
+}
+
+// association finds the association of a packet, or begins one. It returns nil
+// for a packet that belongs to none and cannot begin one.
+func (r *Run) association(p *packet.Packet, tag uint32, o *opening) (a *association, side int) {
+	t := r.assocs
+	if int(r.live) > r.opt.MaxConnections { //nolint:gosec // bounded by the option
+		r.evictAssociations()
+	}
+	a, side = t.find(p, tag, o)
+	if a == nil {
+		if !o.ok || o.Type != sctp.TypeInit && tag == 0 || o.reflected {
+			return nil, 0
+		}
+		if r.frame.Checksum == sctp.Bad && len(t.before(nil, p)) > 0 {
+			return nil, 0 // damage in the tag, more likely than a new association
+		}
+		r.roomFor(p)
+		a, side = t.add(p), 0
+		a.conn.Init(&r.env, t.next, endpoints(p), (*sessions)(r))
+		t.next++
+	}
+	if r.frame.Checksum != sctp.Bad {
+		t.learn(a, side, tag, o)
+	}
+	// A restart, or the ports again: with its cookie a new association has taken
+	// the place of those before it.
+	if o.ok && o.Type == sctp.TypeCookieEcho && a.complete() {
+		for _, old := range t.before(a, p) {
+			r.dissociate(old)
+		}
+	}
+	return a, side
+}
+
+// roomFor makes room for another association.
+func (r *Run) roomFor(p *packet.Packet) {
+	t := r.assocs
+	if on := t.before(nil, p); len(on) >= maxOnPair {
+		r.dissociate(on[0])
+	}
+	if len(t.all)+int(r.live) >= r.opt.MaxConnections { //nolint:gosec // bounded by the option
+		r.evictAssociations()
+	}
+}
+
+// evictAssociations makes room by ending those that were seen least recently.
+func (r *Run) evictAssociations() {
+	for _, a := range r.assocs.oldest(max(len(r.assocs.all)/16, 1)) {
+		r.totals.Evicted += uint64(a.conn.Sessions()) //nolint:gosec // a count
+		r.dissociate(a)
+	}
+}
+
+// dissociate ends an association.
+func (r *Run) dissociate(a *association) {
+	a.conn.Finish()
+	r.assocs.remove(a)
+}
+
+// sessions keeps count of DDP stream sessions for the associations of a run.
+type sessions Run
+
+// Begun implements [analysis.Sessions].
+func (s *sessions) Begun() uint64 {
+	s.next++
+	s.totals.Sessions++
+	s.live++
+	return s.next - 1
+}
+
+// Ended implements [analysis.Sessions].
+func (s *sessions) Ended(c *trace.Connection) {
+	s.live--
+	(*Run)(s).keep(c)
+}

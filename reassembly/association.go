@@ -1,0 +1,360 @@
+package reassembly
+
+import (
+	"slices"
+
+	"github.com/iwdissect/iwdissect/internal/sctp"
+)
+
+// Flags of DATA and I-DATA chunks.
+const (
+	flagEnd       = sctp.FlagEnd
+	flagBegin     = sctp.FlagBegin
+	flagUnordered = sctp.FlagUnordered
+)
+
+// Association turns the chunks of an SCTP association into user messages, two
+// directions told apart by the side 0 or 1 that sends.
+//
+// A message is handed out with the chunk that completes it, in whatever order:
+// what DDP puts into SCTP is unordered, and is put in order by numbers of its
+// own (RFC 5043 section 6.1). A TSN that was never captured becomes a hole, which
+// is given up once the peer has acknowledged it and [Budget.Grace] packets have
+// not brought it.
+type Association struct {
+	half    [2]assocHalf
+	budget  *Budget
+	packets uint64
+	buf     []byte
+	out     Message
+	ready   []fragment // a message to be handed out, in order
+	tsns    []uint32
+	frames  []uint64
+	one     [1]fragment
+}
+
+// assocHalf is one direction.
+type assocHalf struct {
+	tsns
+	frags []fragment // chunks of messages that are not complete, by fragment.before
+	bytes int        // octets in them, with what they cost
+	since uint64     // packets when the first hole was known to be acknowledged
+	// Gaps and GapTSNs count holes that were given up, Retransmitted and
+	// Reordered chunks, Orphans chunks of messages whose start is missing.
+	stats ChunkStats
+}
+
+// ChunkStats counts what became of the chunks of a direction.
+type ChunkStats struct {
+	// Chunks of user data that were captured, Retransmitted those seen before,
+	// Reordered those behind a later one.
+	Chunks, Retransmitted, Reordered uint64
+	// Gaps are holes that were given up, GapTSNs the chunks in them.
+	Gaps, GapTSNs uint64
+	// Orphans are chunks of messages whose first chunk is missing.
+	Orphans uint64
+}
+
+// Init readies the association. The zero Association is not usable.
+func (a *Association) Init(b *Budget) { a.budget = b }
+
+// Carriage is what carried a chunk.
+type Carriage struct {
+	// Frame is the frame that completed the packet, Time its capture time in
+	// nanoseconds since the Unix epoch.
+	Frame uint64
+	Time  int64
+	// Fragments are the frames of the IP fragments when there were several.
+	Fragments []uint64
+}
+
+func (c *Carriage) frames(dst []uint64) []uint64 {
+	if len(c.Fragments) > 0 {
+		return append(dst, c.Fragments...)
+	}
+	return append(dst, c.Frame)
+}
+
+// Packet says that another packet of the association was captured: holes that
+// are acknowledged grow older.
+func (a *Association) Packet() { a.packets++ }
+
+// Start says which TSN a side begins with, as its INIT or INIT ACK told.
+func (a *Association) Start(side int, tsn uint32) {
+	if h := &a.half[side]; !h.started {
+		h.begin(tsn, true)
+	}
+}
+
+// StartKnown reports whether the first TSN of a side is known.
+func (a *Association) StartKnown(side int) bool { return a.half[side].known }
+
+// Stats returns the counts of the chunks that a side sent.
+func (a *Association) Stats(side int) ChunkStats { return a.half[side].stats }
+
+// High is one beyond the highest TSN that was seen of a side, unwrapped.
+func (a *Association) High(side int) int64 { return a.half[side].high }
+
+// Settled is the lowest TSN of a side that was neither seen nor given up.
+func (a *Association) Settled(side int) int64 { return a.half[side].next }
+
+// Acked is one beyond the last TSN of a side that the peer has acknowledged
+// cumulatively; ok is false when no acknowledgement was seen.
+func (a *Association) Acked(side int) (tsn int64, ok bool) {
+	return a.half[side].acked, a.half[side].hasAcked
+}
+
+// Packets is the number of packets so far.
+func (a *Association) Packets() uint64 { return a.packets }
+
+// Grace is after how many packets something that is awaited is given up.
+func (a *Association) Grace() uint64 { return a.budget.Grace }
+
+// Data takes in a chunk of user data that had wire octets of it. It returns the
+// message that it completes, if any; of a chunk that brings nothing new only
+// the note counts. tsn is the unwrapped TSN.
+func (a *Association) Data(side int, d *sctp.Data, wire int, c *Carriage) (m *Message, tsn int64, n Note) {
+	h := &a.half[side]
+	if !h.started {
+		h.begin(d.TSN, false)
+	}
+	tsn = h.unwrap(d.TSN)
+	h.stats.Chunks++
+	n, fresh := h.add(tsn)
+	switch {
+	case n&Retransmission != 0:
+		h.stats.Retransmitted++
+		h.again(tsn, c)
+	case n&OutOfOrder != 0:
+		h.stats.Reordered++
+	}
+	if !fresh {
+		return nil, tsn, n
+	}
+	h.since = h.sinceHole(a.packets)
+	f := fragment{
+		tsn: tsn, wire: d.TSN, sid: d.SID, flags: d.Flags, idata: d.I, mid: d.MID, fsn: d.FSN, ppid: d.PPID,
+		octets: d.Octets, length: wire,
+	}
+	if f.begin() && f.end() {
+		a.frames = c.frames(a.frames[:0])
+		f.frames = a.frames
+		a.one[0] = f
+		return a.message(a.one[:], c.Frame, c.Time), tsn, n
+	}
+	return a.fragment(h, &f, c), tsn, n
+}
+
+// Skip notes a chunk of a message that nobody wants.
+func (a *Association) Skip(side int, tsn uint32) Note {
+	h := &a.half[side]
+	if !h.started {
+		h.begin(tsn, false)
+	}
+	h.stats.Chunks++
+	n, fresh := h.add(h.unwrap(tsn))
+	switch {
+	case n&Retransmission != 0:
+		h.stats.Retransmitted++
+	case n&OutOfOrder != 0:
+		h.stats.Reordered++
+	}
+	if fresh {
+		h.since = h.sinceHole(a.packets)
+	}
+	return n
+}
+
+// sinceHole keeps the age of a hole as long as it is the same.
+func (h *assocHalf) sinceHole(packets uint64) uint64 {
+	if h.hasAcked && h.acked > h.next {
+		if h.since == 0 {
+			return packets
+		}
+		return h.since
+	}
+	return 0
+}
+
+// again notes the frame of a chunk that came before, if it still waits.
+func (h *assocHalf) again(tsn int64, c *Carriage) {
+	for i := range h.frags {
+		if f := &h.frags[i]; f.tsn == tsn && len(f.frames) < maxAgainFrames {
+			f.frames = c.frames(f.frames)
+			return
+		}
+	}
+}
+
+const (
+	// maxAgainFrames bounds the frames that are remembered of a chunk.
+	maxAgainFrames = 64
+	// fragmentCost is what a held chunk counts for besides its octets.
+	fragmentCost = 128
+)
+
+// fragment keeps a chunk until its message is complete.
+func (a *Association) fragment(h *assocHalf, f *fragment, c *Carriage) *Message {
+	i, _ := slices.BinarySearchFunc(h.frags, f, func(x fragment, y *fragment) int {
+		if x.before(y) {
+			return -1
+		}
+		return 1
+	})
+	f.octets = append(a.budget.take(len(f.octets)), f.octets...)
+	f.frames = c.frames(nil)
+	h.bytes += cap(f.octets) + fragmentCost
+	h.frags = slices.Insert(h.frags, i, *f)
+	from, to := h.run(i)
+	if first, last := &h.frags[from], &h.frags[to-1]; first.begin() && last.end() {
+		return a.take(h, from, to, c.Frame, c.Time)
+	}
+	return nil
+}
+
+// run returns the fragments around i that follow one another.
+func (h *assocHalf) run(i int) (from, to int) {
+	from, to = i, i+1
+	for from > 0 && h.frags[from].follows(&h.frags[from-1]) {
+		from--
+	}
+	for to < len(h.frags) && h.frags[to].follows(&h.frags[to-1]) {
+		to++
+	}
+	return from, to
+}
+
+// take hands out the fragments [from, to) as one message.
+func (a *Association) take(h *assocHalf, from, to int, frame uint64, time int64) *Message {
+	a.ready = append(a.ready[:0], h.frags[from:to]...)
+	m := a.message(a.ready, frame, time)
+	for i := range a.ready {
+		h.bytes -= cap(a.ready[i].octets) + fragmentCost
+		a.budget.give(a.ready[i].octets)
+	}
+	h.frags = slices.Delete(h.frags, from, to)
+	return m
+}
+
+// message puts fragments together.
+func (a *Association) message(fs []fragment, frame uint64, time int64) *Message {
+	first, last := &fs[0], &fs[len(fs)-1]
+	m := &a.out
+	*m = Message{
+		SID: first.sid, PPID: first.ppid, Flags: first.flags, IData: first.idata, First: first.tsn,
+		TSNs: a.tsns[:0], Frame: frame, Time: time, Whole: first.begin() && last.end(),
+	}
+	if len(fs) == 1 {
+		m.Octets, m.Frames = first.octets, first.frames
+	} else {
+		a.buf = a.buf[:0]
+	}
+	for i := range fs {
+		f := &fs[i]
+		m.TSNs = append(m.TSNs, f.wire)
+		m.Length += f.length
+		if len(fs) > 1 {
+			if len(a.buf) == m.Length-f.length {
+				a.buf = append(a.buf, f.octets...)
+			}
+			m.Frames = append(m.Frames, f.frames...)
+		}
+		if len(f.octets) < f.length {
+			m.Whole = false
+		}
+	}
+	if len(fs) > 1 {
+		m.Octets = a.buf
+		slices.Sort(m.Frames)
+		m.Frames = slices.Compact(m.Frames)
+	}
+	a.tsns = m.TSNs
+	return m
+}
+
+// Ack takes in what a side acknowledges of the other one's chunks: all below
+// the cumulative TSN, and blocks beyond it (RFC 9260 section 3.3.4).
+func (a *Association) Ack(side int, cumulative uint32, blocks sctp.Blocks) {
+	h := &a.half[1-side]
+	if !h.started {
+		// Nothing of that direction was captured yet: what comes is behind it.
+		return
+	}
+	acked := h.unwrap(cumulative) + 1
+	if !h.hasAcked || acked > h.acked {
+		h.acked, h.hasAcked = acked, true
+	}
+	h.since = h.sinceHole(a.packets)
+	if h.since == 0 && len(h.seen) > 0 && blocks.Has(cumulative, uint32(h.next)) { //nolint:gosec // modulo 2^32 by design
+		h.since = a.packets
+	}
+}
+
+// Forward says that a side gives up its chunks up to a TSN (RFC 3758 section
+// 3.5): nobody will see those of them that are missing.
+func (a *Association) Forward(side int, tsn uint32) (gap int64) {
+	h := &a.half[side]
+	if !h.started {
+		return 0
+	}
+	return a.lose(h, h.unwrap(tsn)+1)
+}
+
+func (a *Association) lose(h *assocHalf, below int64) int64 {
+	if h.next >= below {
+		return 0
+	}
+	n := h.giveUp(below)
+	if n > 0 {
+		h.stats.Gaps++
+		h.stats.GapTSNs += uint64(n)
+	}
+	h.since = 0
+	return n
+}
+
+// Age gives up the first hole of a side if it was acknowledged and enough
+// packets have passed. It returns the number of chunks that are missing.
+func (a *Association) Age(side int) (gap int64) {
+	h := &a.half[side]
+	switch {
+	case len(h.seen) > maxSpans:
+		return a.lose(h, h.seen[0].from)
+	case h.since == 0 || a.packets-h.since < a.budget.Grace:
+		return 0
+	}
+	to := h.acked
+	if len(h.seen) > 0 {
+		to = h.seen[0].from
+	}
+	return a.lose(h, to)
+}
+
+// Broken hands out a message that will never be complete: chunks of it are in a
+// hole that was given up, or there is no room to keep it. end says that nothing
+// more comes at all.
+func (a *Association) Broken(side int, end bool, frame uint64, time int64) *Message {
+	h := &a.half[side]
+	for i := 0; i < len(h.frags); {
+		from, to := h.run(i)
+		last := &h.frags[to-1]
+		full := h.bytes > a.budget.perHalf || a.budget.used > a.budget.total || len(h.frags) > maxHeld
+		// What follows in TSN was settled and is none of it.
+		over := !last.idata && last.tsn+1 < h.next && (h.frags[from].begin() || h.frags[from].tsn-1 < h.next)
+		if !end && !full && !over {
+			i = to
+			continue
+		}
+		if !h.frags[from].begin() {
+			h.stats.Orphans += uint64(to - from) //nolint:gosec // a count
+			for ; to > from; to-- {
+				h.bytes -= cap(h.frags[from].octets) + fragmentCost
+				a.budget.give(h.frags[from].octets)
+				h.frags = slices.Delete(h.frags, from, from+1)
+			}
+			continue
+		}
+		return a.take(h, from, to, frame, time)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package reassembly
+
+// Message is a user message of SCTP (RFC 9260 section 6.9), put together from
+// its DATA or I-DATA chunks.
+type Message struct {
+	// SID is the stream, PPID the payload protocol identifier.
+	SID  uint16
+	PPID uint32
+	// Flags are those of the first chunk (see package sctp), IData says that the
+	// chunks are I-DATA.
+	Flags uint8
+	IData bool
+	// First is the unwrapped TSN of the first chunk, TSNs are those of all, in
+	// the order of the message.
+	First int64
+	TSNs  []uint32
+	// Octets reach up to the first octet that was not captured. They are
+	// borrowed until the next call on the association.
+	Octets []byte
+	// Length is the number of octets on the wire, as far as chunks tell it, and
+	// Whole says that all of them were captured.
+	Length int
+	Whole  bool
+	// Frame is the frame that completed it, Time its capture time in nanoseconds
+	// since the Unix epoch, Frames all that carried some of it by then.
+	Frame  uint64
+	Time   int64
+	Frames []uint64
+}
+
+// fragment is a chunk that waits for the rest of its message.
+type fragment struct {
+	tsn    int64
+	wire   uint32
+	sid    uint16
+	flags  uint8
+	idata  bool
+	mid    uint32
+	fsn    uint32
+	ppid   uint32
+	octets []byte
+	length int
+	frames []uint64
+}
+
+func (f *fragment) begin() bool { return f.flags&flagBegin != 0 }
+func (f *fragment) end() bool   { return f.flags&flagEnd != 0 }
+
+// follows reports whether f can stand right behind g in a message: of DATA by
+// its TSN (RFC 9260 section 6.9), of I-DATA by the number of the fragment (RFC
+// 8260 section 2.1).
+func (f *fragment) follows(g *fragment) bool {
+	if f.idata != g.idata || f.sid != g.sid || f.begin() || g.end() {
+		return false
+	}
+	if f.idata {
+		return f.mid == g.mid && (f.flags^g.flags)&flagUnordered == 0 && f.fsn == g.fsn+1
+	}
+	return f.tsn == g.tsn+1
+}
+
+// before orders fragments so that those of a message stand side by side.
+func (f *fragment) before(g *fragment) bool {
+	switch {
+	case f.idata != g.idata:
+		return g.idata
+	case !f.idata:
+		return f.tsn < g.tsn
+	case f.sid != g.sid:
+		return f.sid < g.sid
+	case (f.flags^g.flags)&flagUnordered != 0:
+		return f.flags&flagUnordered == 0
+	case f.mid != g.mid:
+		return f.mid < g.mid
+	case f.fsn != g.fsn:
+		return f.fsn < g.fsn
+	}
+	return f.tsn < g.tsn
+}
