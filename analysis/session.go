@@ -150,10 +150,20 @@ func (s *Session) age(side int) {
 		}
 		return
 	}
-	if asm.Packets()-h.since >= asm.Grace() {
-		s.skip(side, reassembly.Acked)
+	patience, why := asm.Grace(), reassembly.Acked
+	if !asm.Lost(side, h.from) {
+		// No chunk is missing that could have had the number. A sender may give
+		// TSNs in another order than numbers (RFC 5043 section 5.2.1).
+		patience, why = shufflePatience*patience, reassembly.NeverSent
+	}
+	if asm.Packets()-h.since >= patience {
+		s.skip(side, why)
 	}
 }
+
+// shufflePatience is how much longer a number is awaited when no TSN is
+// missing.
+const shufflePatience = 16
 
 // flush gives up all that is missing.
 func (s *Session) flush(side int) {

@@ -98,6 +98,13 @@ func (a *Association) High(side int) int64 { return a.half[side].high }
 // Settled is the lowest TSN of a side that was neither seen nor given up.
 func (a *Association) Settled(side int) int64 { return a.half[side].next }
 
+// Lost reports whether a TSN of a side, from the given one on, was given up and
+// has not come since.
+func (a *Association) Lost(side int, from int64) bool {
+	l := a.half[side].lost
+	return len(l) > 0 && l[len(l)-1].to > from
+}
+
 // Acked is one beyond the last TSN of a side that the peer has acknowledged
 // cumulatively; ok is false when no acknowledgement was seen.
 func (a *Association) Acked(side int) (tsn int64, ok bool) {

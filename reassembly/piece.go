@@ -23,6 +23,8 @@ const (
 	OverBudget
 	// Ended: the connection or the capture ended.
 	Ended
+	// NeverSent: a number that no chunk had, although none is missing.
+	NeverSent
 )
 
 // String returns the reason in words.
@@ -34,6 +36,8 @@ func (r GapReason) String() string {
 		return "reorder buffer full"
 	case Ended:
 		return "not captured before the end"
+	case NeverSent:
+		return "in no chunk although none is missing"
 	}
 	return "unknown"
 }

@@ -314,3 +314,17 @@ func (b *Build) PseudoSum() uint16 {
 	n := 20 + (len(b.Options)+3)&^3 + len(b.Payload)
 	return fold(pseudo(b.Src, b.Dst, !b.Src.Is4(), ProtoTCP, n))
 }
+
+// UDP returns a UDP datagram with its checksum, as Payload of ProtoUDP.
+func (b *Build) UDP(src, dst uint16, payload []byte) []byte {
+	d := binary.BigEndian.AppendUint16(make([]byte, 0, udpLen+len(payload)), src)
+	d = binary.BigEndian.AppendUint16(d, dst)
+	d = binary.BigEndian.AppendUint16(d, uint16(udpLen+len(payload)))
+	d = append(append(d, 0, 0), payload...)
+	c := ^fold(pseudo(b.Src, b.Dst, !b.Src.Is4(), ProtoUDP, len(d)) + sum(d))
+	if c == 0 {
+		c = 0xffff // zero says that there is none (RFC 768)
+	}
+	binary.BigEndian.PutUint16(d[6:], c)
+	return d
+}

@@ -33,6 +33,7 @@ type place struct {
 // associations finds the association of a packet.
 type associations struct {
 	places map[key][]place
+	tags   map[tagKey]*association
 	all    []*association
 	next   uint64
 }
@@ -44,7 +45,15 @@ const (
 	maxOnPair    = 8
 )
 
-func newAssociations() *associations { return &associations{places: map[key][]place{}} }
+func newAssociations() *associations {
+	return &associations{places: map[key][]place{}, tags: map[tagKey]*association{}}
+}
+
+// tagKey is by what packets between other addresses of an association are known.
+type tagKey struct {
+	tag      uint32
+	src, dst uint16
+}
 
 // opening is what the first chunk of a packet says about tags.
 type opening struct {
@@ -99,10 +108,41 @@ func (t *associations) find(p *packet.Packet, tag uint32, o *opening) (best *ass
 			open, openSide = a, s
 		}
 	}
+	if best == nil {
+		best, side = t.elsewhere(p, tag)
+	}
 	if best == nil && open != nil && !(o.ok && o.Type == sctp.TypeInit) {
 		best, side = open, openSide
 	}
 	return best, side
+}
+
+// elsewhere finds an association of which only one of the two addresses is
+// known: one with several that has changed its path. The tag tells, and ports,
+// and the address that is known.
+func (t *associations) elsewhere(p *packet.Packet, tag uint32) (*association, int) {
+	a := t.tags[tagKey{tag, p.SrcPort, p.DstPort}]
+	if a == nil || tag == 0 {
+		return nil, 0
+	}
+	for s := range 2 {
+		from, to := slices.Contains(a.addrs[s], p.Src), slices.Contains(a.addrs[1-s], p.Dst)
+		if a.ports[s] != p.SrcPort || a.ports[1-s] != p.DstPort || a.tag[s] != tag || !from && !to {
+			continue
+		}
+		if len(a.addrs[s]) >= maxAddresses || len(a.addrs[1-s]) >= maxAddresses {
+			return nil, 0
+		}
+		if !from {
+			a.addrs[s] = append(a.addrs[s], p.Src)
+		}
+		if !to {
+			a.addrs[1-s] = append(a.addrs[1-s], p.Dst)
+		}
+		t.enterAll(a)
+		return a, s
+	}
+	return nil, 0
 }
 
 func (a *association) complete() bool { return a.known[0] && a.known[1] }
@@ -133,6 +173,7 @@ func (t *associations) learn(a *association, side int, tag uint32, o *opening) {
 	set := func(side int, tag uint32) {
 		if !a.known[side] {
 			a.tag[side], a.known[side] = tag, true
+			t.tags[tagKey{tag, a.ports[side], a.ports[1-side]}] = a
 			a.conn.SetTag(side, tag)
 		}
 	}
@@ -152,6 +193,10 @@ func (t *associations) homes(a *association, side int, more []netip.Addr) {
 			a.addrs[side] = append(a.addrs[side], x)
 		}
 	}
+	t.enterAll(a)
+}
+
+func (t *associations) enterAll(a *association) {
 	for _, x := range a.addrs[0] {
 		for _, y := range a.addrs[1] {
 			t.enter(a, x, y)
@@ -168,6 +213,11 @@ func (t *associations) remove(gone ...*association) {
 				delete(t.places, k)
 			} else {
 				t.places[k] = rest
+			}
+		}
+		for s := range 2 {
+			if k := (tagKey{a.tag[s], a.ports[s], a.ports[1-s]}); a.known[s] && t.tags[k] == a {
+				delete(t.tags, k)
 			}
 		}
 		a.keys = nil

@@ -1,11 +1,12 @@
 package synth
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/synth/link"
-	"github.com/iwdissect/iwdissect/internal/synth/pdu"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
-	"github.com/iwdissect/iwdissect/internal/synth/tcp"
 )
 
 const (
@@ -40,7 +41,7 @@ func (c *conn) touch() {
 // Terminate or otherwise.
 func (c *conn) over() bool {
 	for _, h := range c.hosts {
-		if h.sock.Closed() || h.ep != nil && h.ep.Phase() >= rnic.Rejected {
+		if h.line.closed() || h.ep != nil && h.ep.Phase() >= rnic.Rejected {
 			return true
 		}
 	}
@@ -48,42 +49,59 @@ func (c *conn) over() bool {
 }
 
 func (c *conn) written() int64 {
-	return c.hosts[Client].sock.Written() + c.hosts[Server].sock.Written()
+	return c.hosts[Client].line.written() + c.hosts[Server].line.written()
 }
 
-// host is one end of a connection: an endpoint on a socket.
+// host is one end of a connection: an endpoint on a line.
 type host struct {
 	conn *conn
 	side Side
 	cfg  *Host
-	sock *tcp.Socket
+	line line
 	ep   *rnic.Endpoint
 
 	build     packet.Build // what all frames have in common
 	regions   map[string]rnic.Region
 	requestID uint32
-	wires     []wire
-	spans     []span
+	sessions  int // over SCTP, so far
 	kicked    bool
-	told      bool // the endpoint knows that the peer has closed
-	asked     rnic.Want
-	alarm     int64 // when the queue will wake the socket, or 0
+}
+
+// line is what an endpoint talks over: a TCP socket, or streams of an SCTP
+// association.
+type line interface {
+	open(now int64)
+	established() bool
+	// close ends the connection in good order, reset at once.
+	close(now int64)
+	reset(now int64)
+	closed() bool
+	peerReset() bool
+	// written counts what was sent, in octets.
+	written() int64
+	// mark returns what tells whether the peer has all that was written so far.
+	mark() func() bool
+	// pump moves octets: from the transport to the endpoint, from there to the
+	// transport, and packets onto the link.
+	pump()
+	// configure tells the endpoint about the transport.
+	configure(c *rnic.Config)
+	craft(c *Craft)
 }
 
 func newHost(c *conn, side Side) *host {
 	h := &host{conn: c, side: side, cfg: &c.cfg.Hosts[side], regions: map[string]rnic.Region{}}
-	t := h.cfg.TCP
-	t.Active = side == Client
-	h.sock = tcp.New(t)
-	for _, f := range c.cfg.Wire[side] {
-		h.wires = append(h.wires, wire{Wire: f, seen: map[int64]int{}})
-	}
 	from, to := h.cfg, &c.cfg.Hosts[1-side]
 	h.build = packet.Build{
 		Link: c.world.script.Capture.Link, SrcMAC: from.MAC, DstMAC: to.MAC, VLANs: from.VLANs,
 		Src: packet.AddrFrom(from.Addr.Addr()), Dst: packet.AddrFrom(to.Addr.Addr()),
 		SrcPort: from.Addr.Port(), DstPort: to.Addr.Port(), TTL: from.TTL,
 		DontFragment: c.world.script.Link.Fragment == 0,
+	}
+	if c.cfg.Association == "" {
+		h.line = newTCPLine(h)
+	} else {
+		h.line = newSCTPLine(h)
 	}
 	return h
 }
@@ -107,9 +125,7 @@ func (h *host) endpoint() *rnic.Endpoint {
 	}
 	c := h.cfg.RNIC
 	c.Startup.Initiator = h.side == h.conn.cfg.Initiator
-	if c.EMSS == 0 {
-		c.EMSS = h.sock.EMSS()
-	}
+	h.line.configure(&c)
 	if c.Seed == 0 {
 		c.Seed = seedOf(h.world().script.Seed, h.conn.index, h.side)
 	}
@@ -124,7 +140,13 @@ func (h *host) endpoint() *rnic.Endpoint {
 		ep, _ = rnic.New(c)
 	}
 	h.ep = ep
-	h.register("", rnic.Region{Address: rnic.Address{TO: regionTO}, Size: DefaultRegion, Read: true, Write: true})
+	if len(h.regions) == 0 {
+		h.register("", rnic.Region{Address: rnic.Address{TO: regionTO}, Size: DefaultRegion, Read: true, Write: true})
+		return ep
+	}
+	for _, name := range slices.Sorted(maps.Keys(h.regions)) {
+		h.register(name, h.regions[name])
+	}
 	return ep
 }
 
@@ -134,128 +156,12 @@ func seedOf(seed uint64, n int, side Side) uint64 {
 }
 
 // delivered waits until the peer has got all that was written so far.
-func (h *host) delivered(wait waiter) bool {
-	end := h.sock.Written()
-	return wait(h.conn, func() bool { return h.peer().sock.Received() >= end })
-}
+func (h *host) delivered(wait waiter) bool { return wait(h.conn, h.line.mark()) }
 
-// pump moves octets: from the socket to the endpoint, from there to the socket,
-// and segments onto the link.
-func (h *host) pump() {
-	now := h.world().queue.Now()
-	for again := true; again; {
-		again = h.take()
-		again = h.give(now) || again
-		for {
-			g, ok := h.sock.Next(now)
-			if !ok {
-				break
-			}
-			h.transmit(g)
-			again = true
-		}
-	}
-	h.arm()
-	h.conn.touch()
-}
-
-// take hands to the endpoint what the socket has received.
-func (h *host) take() bool {
-	some := false
-	for {
-		b := h.sock.Read()
-		if len(b) == 0 {
-			break
-		}
-		h.endpoint().Receive(b)
-		some = true
-	}
-	if !h.told && (h.sock.PeerFIN() || h.sock.PeerReset()) {
-		h.told = true
-		h.endpoint().PeerClosed(h.sock.PeerReset())
-		some = true
-	}
-	return some
-}
-
-// give hands to the socket what the endpoint wants to send.
-func (h *host) give(now int64) bool {
-	if h.ep == nil {
-		return false
-	}
-	some := false
-	for h.sock.Queued() < maxQueued {
-		u, ok := h.ep.Next()
-		if !ok {
-			break
-		}
-		h.note(u)
-		h.sock.Write(now, tcp.Write{Data: u.Data, Fresh: u.Fresh})
-		some = true
-	}
-	if want := h.ep.Want(); want > h.asked {
-		h.asked = want
-		some = true
-		if want == rnic.WantReset {
-			h.sock.Reset(now)
-		} else {
-			h.sock.Close(now)
-		}
-	}
-	return some
-}
-
-// arm has the queue wake the socket when its timer runs out. A wake that is
-// already due before that asks again.
-func (h *host) arm() {
-	at, ok := h.sock.Timer()
-	if !ok || h.alarm != 0 && h.alarm <= at {
-		return
-	}
-	h.alarm = at
-	h.world().queue.At(at, func() {
-		if h.alarm != at {
-			return
-		}
-		h.alarm = 0
-		now := h.world().queue.Now()
-		if due, ok := h.sock.Timer(); ok && due <= now {
-			h.sock.Tick(now)
-			h.pump()
-			return
-		}
-		h.arm()
-	})
-}
-
-// transmit sends a segment, with what the scenario wants for it.
-func (h *host) transmit(g tcp.Segment) {
-	orders, copies := h.orders(&g)
-	h.send(g, orders)
-	for _, c := range copies {
-		h.send(c, link.Orders{Safe: true})
-	}
-}
-
-func (h *host) send(g tcp.Segment, o link.Orders) {
-	b := h.build
-	b.Seq, b.Ack, b.Flags, b.Window = g.Seq, g.Ack, g.Flags, g.Window
-	b.Options, b.Payload = g.Options, g.Payload
+// send puts a frame on the link.
+func (h *host) send(b packet.Build, o link.Orders, arrive func()) {
 	if o.BadChecksum {
 		o.LoseAfter = true // the receiver drops it
 	}
-	peer := h.peer()
-	h.world().link.Send(link.Packet{Side: h.side, Build: b, Orders: o, Arrive: func() {
-		peer.sock.Receive(h.world().queue.Now(), &g)
-		peer.pump()
-	}})
-}
-
-// note remembers where the octets of a unit will be, if a fault may ask.
-func (h *host) note(u pdu.Unit) {
-	if len(h.wires) == 0 {
-		return
-	}
-	from := h.sock.Written()
-	h.spans = append(h.spans, span{from, from + int64(len(u.Data)), u.Place})
+	h.world().link.Send(link.Packet{Side: h.side, Build: b, Orders: o, Arrive: arrive})
 }

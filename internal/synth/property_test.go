@@ -45,14 +45,18 @@ func sent(m rnic.Message) message {
 func found(ps []*trace.PDU) (out []message, err error) {
 	var open *message
 	for _, p := range ps {
-		if p.Kind != trace.KindFPDU {
+		if p.Kind != trace.KindFPDU && p.Kind != trace.KindSCTPSegment {
 			continue
 		}
 		s := p.Segment
-		if s == nil || p.FPDU.ULPDU == nil {
-			return out, fmt.Errorf("an FPDU at %d without a segment", p.From)
+		ulpdu, _, whole := p.ULPDU()
+		if p.FPDU != nil {
+			ulpdu, whole = p.FPDU.ULPDU, p.FPDU.ULPDU != nil
 		}
-		payload := p.FPDU.ULPDU[s.HeaderLen:]
+		if s == nil || !whole {
+			return out, fmt.Errorf("a %v at %d without a segment", p.Kind, p.From)
+		}
+		payload := ulpdu[s.HeaderLen:]
 		if open == nil {
 			open = &message{Opcode: p.Control.Opcode, STag: s.STag, TO: s.TO, MSN: s.MSN}
 			if !s.Tagged {
@@ -139,6 +143,52 @@ func TestRun_DecodeGivesTheTimeline(t *testing.T) {
 			}
 		}
 		clean(t, seed, s, r)
+	}
+}
+
+// TestRun_DecodeGivesTheTimeline_SCTP is the same over SCTP: several streams,
+// several sessions one after another, whatever order the TSNs have.
+func TestRun_DecodeGivesTheTimeline_SCTP(t *testing.T) {
+	rounds := uint64(5000)
+	if testing.Short() {
+		rounds = 300
+	}
+	for seed := range rounds {
+		s := scripts.RandomSCTP(seed)
+		said, r, st := play(t, s)
+		if st.Stalled > 0 {
+			t.Fatalf("seed %d: %d steps did not end", seed, st.Stalled)
+		}
+		for i := range s.Connections {
+			c := &s.Connections[i]
+			port := c.Hosts[synth.Client].Addr.Port()
+			for _, side := range [...]synth.Side{synth.Client, synth.Server} {
+				var ps []*trace.PDU
+				for _, p := range r.PDUs {
+					// The addresses of an association with several may be any of them.
+					from := p.Conn.Side[p.Dir].Addr.Port()
+					if p.Conn.SID == c.SID && (from == port) == (side == synth.Client) &&
+						(from == port || p.Conn.Side[1-p.Dir].Addr.Port() == port) {
+						ps = append(ps, p)
+					}
+				}
+				got, err := found(ps)
+				if err != nil {
+					t.Fatalf("seed %d: %s, side %d: %v", seed, c.Name, side, err)
+				}
+				if want := said[c.Name][side]; !slices.Equal(got, want) {
+					t.Fatalf("seed %d: %s, side %d:\n said %v\nfound %v", seed, c.Name, side, want, got)
+				}
+			}
+		}
+		if len(r.Gaps) != 0 {
+			t.Fatalf("seed %d: %d gaps, the first %+v", seed, len(r.Gaps), r.Gaps[0])
+		}
+		for _, p := range r.PDUs {
+			if p.Chunk == nil || !p.Chunk.Whole || !p.Chunk.Unordered || p.Chunk.Order != trace.InOrder || !p.Conn.RolesKnown {
+				t.Fatalf("seed %d: %s", seed, tracetest.Line(p))
+			}
+		}
 	}
 }
 

@@ -51,6 +51,7 @@ type world struct {
 	observe Observer
 
 	conns  []*conn
+	assocs map[string]*[2]*assocEnd
 	byName map[string]*conn
 	kicked []*host // hosts with something new to send
 	dirty  []*conn // connections of which something changed
@@ -66,7 +67,7 @@ type world struct {
 func newWorld(s *Script, tap *link.Tap, o Observer) *world {
 	w := &world{
 		script: s, queue: &link.Queue{}, tap: tap, observe: o,
-		byName: map[string]*conn{}, numbers: map[string]int{},
+		byName: map[string]*conn{}, numbers: map[string]int{}, assocs: map[string]*[2]*assocEnd{},
 	}
 	w.link = link.New(w.queue, s.Link, tap)
 	for i := range s.Connections {
@@ -109,7 +110,7 @@ func (w *world) settle() {
 			h := w.kicked[0]
 			w.kicked = w.kicked[1:]
 			h.kicked = false
-			h.pump()
+			h.line.pump()
 		}
 		w.kicked = nil
 		if !moved && len(w.dirty) == 0 {

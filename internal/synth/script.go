@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/synth/assoc"
 	"github.com/iwdissect/iwdissect/internal/synth/link"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
@@ -39,7 +40,7 @@ type Script struct {
 	Shards int
 }
 
-// Connection is one TCP connection.
+// Connection is one TCP connection, or a stream of an SCTP association.
 type Connection struct {
 	// Name is how steps speak of it.
 	Name string
@@ -47,6 +48,11 @@ type Connection struct {
 	Hosts [2]Host
 	// Initiator is the side that sends the MPA Request.
 	Initiator Side
+	// Association is the name of the SCTP association that carries it, as DDP
+	// stream sessions on the stream SID; "" for a TCP connection. Connections
+	// may share one: the hosts of the first are its ends.
+	Association string
+	SID         uint16
 	// Wire are what happens to packets that carry the PDUs of a side.
 	Wire [2][]Wire
 }
@@ -57,9 +63,12 @@ type Host struct {
 	MAC   [6]byte
 	VLANs []packet.VLAN
 	TTL   uint8
-	// TCP and RNIC; Active, Initiator, EMSS and Seed are filled in.
+	// TCP, SCTP (Addresses are further ones) and RNIC; Active, Initiator, EMSS, ports and Seed are filled in.
 	TCP  tcp.Config
+	SCTP assoc.Config
 	RNIC rnic.Config
+	// UDP is the port over which SCTP goes in UDP (RFC 6951), 0 for none.
+	UDP uint16
 }
 
 // Wire is what happens to the packets that carry a PDU.
@@ -97,8 +106,10 @@ const (
 	Post
 	// Close closes From's half; the other side follows if it obeys.
 	Close
-	// Reset sends a RST.
+	// Reset sends a RST, or an ABORT.
 	Reset
+	// End ends a DDP stream session with a Terminate of From.
+	End
 	// Wait lets time pass.
 	Wait
 	// Register makes memory known.
@@ -172,6 +183,7 @@ type Craft struct {
 	Window   int64
 	// Deliver hands it to the other side too; else only the capture sees it.
 	Deliver bool
+	// Over SCTP Payload are chunks.
 }
 
 // DefaultRegion is the size of the memory that every host has, in octets.

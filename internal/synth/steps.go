@@ -3,8 +3,6 @@ package synth
 import (
 	"fmt"
 
-	"github.com/iwdissect/iwdissect/internal/packet"
-	"github.com/iwdissect/iwdissect/internal/synth/link"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 )
 
@@ -38,10 +36,12 @@ func (w *world) step(s *Step, wait waiter) bool {
 		return w.post(s, h, wait)
 	case Close:
 		return w.close(c, h, wait)
+	case End:
+		return w.end(c, h, wait)
 	case Reset:
-		h.sock.Reset(w.queue.Now())
+		h.line.reset(w.queue.Now())
 		w.kick(h)
-		return wait(c, func() bool { return h.peer().sock.PeerReset() })
+		return wait(c, func() bool { return h.peer().line.peerReset() })
 	case Wait:
 		end := w.queue.Now() + s.For
 		w.queue.At(end, func() {})
@@ -50,7 +50,7 @@ func (w *world) step(s *Step, wait waiter) bool {
 		h.register(s.Name, s.Region)
 		return true
 	case Packet:
-		h.craft(&s.Craft)
+		h.line.craft(&s.Craft)
 		return true
 	case Together, Parallel:
 		return w.parallel(s, wait)
@@ -85,18 +85,33 @@ func (w *world) conn(s *Step) (*conn, bool) {
 func (w *world) open(c *conn, wait waiter) bool {
 	now := w.queue.Now()
 	for _, side := range [...]Side{Server, Client} {
-		c.hosts[side].sock.Open(now)
+		c.hosts[side].line.open(now)
 		w.kick(c.hosts[side])
 	}
 	return wait(c, func() bool {
-		return c.hosts[Client].sock.Established() && c.hosts[Server].sock.Established()
+		return c.hosts[Client].line.established() && c.hosts[Server].line.established()
 	})
 }
 
-// start does the MPA startup, the ready-to-receive indication included.
+// end ends a DDP stream session.
+func (w *world) end(c *conn, h *host, wait waiter) bool {
+	h.endpoint().Close()
+	w.kick(h)
+	return wait(c, func() bool {
+		return c.hosts[Client].endpoint().SessionOver() && c.hosts[Server].endpoint().SessionOver()
+	}) && h.delivered(wait) && h.peer().delivered(wait)
+}
+
+// start does the startup of MPA, the ready-to-receive indication included, or
+// begins a DDP stream session.
 func (w *world) start(c *conn, wait waiter) bool {
 	i := c.hosts[c.cfg.Initiator]
 	r := i.peer()
+	for _, h := range [...]*host{i, r} {
+		if h.ep != nil && c.cfg.Association != "" && h.ep.Phase() != rnic.Streaming {
+			h.ep = nil // the next session on the stream
+		}
+	}
 	r.endpoint().Start()
 	i.endpoint().Start()
 	w.kick(r)
@@ -110,11 +125,15 @@ func (w *world) start(c *conn, wait waiter) bool {
 func (w *world) close(c *conn, h *host, wait waiter) bool {
 	h.endpoint().Close()
 	w.kick(h)
-	closed := func() bool { return c.hosts[Client].sock.Closed() && c.hosts[Server].sock.Closed() }
-	if !wait(c, closed) {
+	closed := func() bool { return c.hosts[Client].line.closed() && c.hosts[Server].line.closed() }
+	if c.cfg.Association != "" {
+		if !w.end(c, h, wait) {
+			return false
+		}
+	} else if !wait(c, closed) {
 		return false
 	}
-	h.sock.Close(w.queue.Now())
+	h.line.close(w.queue.Now())
 	w.kick(h)
 	return wait(c, closed)
 }
@@ -195,19 +214,6 @@ func (w *world) load(s *Step, c *conn, wait waiter) bool {
 		}
 	}
 	return true
-}
-
-// craft sends a segment that was made by hand.
-func (h *host) craft(c *Craft) {
-	g := h.sock.Craft(h.world().queue.Now())
-	g.Seq += uint32(c.Seq) //nolint:gosec // wraps by design
-	g.Ack += uint32(c.Ack) //nolint:gosec // wraps by design
-	g.Flags, g.Payload = c.Flags, c.Payload
-	if g.Flags == 0 {
-		g.Flags = packet.FlagACK
-	}
-	g.Window = uint16(max(0, min(int64(g.Window)+c.Window, 0xffff)))
-	h.send(g, link.Orders{Safe: true, LoseAfter: !c.Deliver})
 }
 
 // register makes memory of a host known under a name.

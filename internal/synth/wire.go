@@ -35,7 +35,7 @@ func (w *wire) concerns(g *tcp.Segment, spans []span) bool {
 
 // orders applies the faults of packets to a segment, and returns what the link
 // is to do with it, and what else is to be sent.
-func (h *host) orders(g *tcp.Segment) (link.Orders, []tcp.Segment) {
+func (h *tcpLine) orders(g *tcp.Segment) (link.Orders, []tcp.Segment) {
 	if len(h.wires) == 0 || len(g.Payload) == 0 {
 		return link.Orders{}, nil
 	}
@@ -75,7 +75,7 @@ func merge(a, b link.Orders) link.Orders {
 }
 
 // forget drops the spans that are acknowledged whole.
-func (h *host) forget() {
+func (h *tcpLine) forget() {
 	acked := h.sock.Written() - h.sock.Queued()
 	n := 0
 	for n < len(h.spans) && h.spans[n].to <= acked {

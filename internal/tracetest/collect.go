@@ -37,6 +37,12 @@ func (c *Collect) PDU(p *trace.PDU) {
 		f.Markers, f.Missing = slices.Clone(f.Markers), slices.Clone(f.Missing)
 		q.FPDU = &f
 	}
+	if p.Chunk != nil {
+		k := *p.Chunk
+		k.TSNs, k.Octets = slices.Clone(k.TSNs), bytes.Clone(k.Octets)
+		k.Control.PrivateData = bytes.Clone(k.Control.PrivateData)
+		q.Chunk = &k
+	}
 	if p.Segment != nil {
 		s := *p.Segment
 		q.Segment = &s
@@ -92,6 +98,12 @@ func Line(p *trace.PDU) string {
 	if f := p.FPDU; f != nil {
 		b.WriteString(" ")
 		b.WriteString(fpduLine(f))
+	}
+	if k := p.Chunk; k != nil {
+		fmt.Fprintf(&b, " sid %d ppid %d tsns %d unordered %t idata %t whole %t ssn %d %v", k.SID, k.PPID, k.TSNs, k.Unordered, k.IData, k.Whole, k.SSN, k.Order)
+		if k.HasControl {
+			fmt.Fprintf(&b, " %v pd %x", k.Control.Function, k.Control.PrivateData)
+		}
 	}
 	if p.Segment != nil {
 		b.WriteString(" ")

@@ -17,6 +17,8 @@ const (
 	fragmentUnit = 8
 	// checksumAt is where the checksum stands in a TCP header.
 	checksumAt = 16
+	// sctpChecksumAt is where it stands in an SCTP packet.
+	sctpChecksumAt = 8
 )
 
 // render makes frames of a packet and writes them. It changes the packet.
@@ -28,6 +30,8 @@ func (t *Tap) render(now int64, p *Packet, fragment int) {
 		t.seg = b.AppendSegment(t.seg[:0])
 		size = fragmentSize(b, len(t.seg), fragment)
 		switch {
+		case b.Raw == nil && b.Proto == packet.ProtoSCTP && t.cfg.Offload[p.Side] && len(t.seg) >= sctpChecksumAt+4:
+			copy(t.seg[sctpChecksumAt:], []byte{0, 0, 0, 0})
 		case !own:
 		case p.Orders.BadChecksum:
 			t.seg[checksumAt+1] ^= 0x55

@@ -46,6 +46,14 @@ type Fault struct {
 	// marker grid unless Grid is set.
 	Before, After []byte
 	Grid          bool
+	// Over SCTP: SkipSSN leaves out that many DDP-SSNs before the PDU, Split cuts
+	// its user message into chunks of at most that many octets, Interleave puts
+	// the next message between its first chunk and the others. The header of a
+	// chunk is edited by Set and Pad, the checksum of the packet that carries it
+	// first by CRC.
+	SkipSSN, Split int
+	Interleave     bool
+
 	// Glue lets the PDU share a TCP segment with what precedes it, although it
 	// should begin one of its own.
 	Glue bool

@@ -9,7 +9,11 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 )
+
+// fieldSSN is the number of a chunk in its session.
+const fieldSSN = "iwd.sctp.ssn"
 
 // fieldLength is the only field of an FPDU that stands before the ULPDU.
 const fieldLength = "iwarp_mpa.ulpdulength"
@@ -18,15 +22,18 @@ const fieldLength = "iwarp_mpa.ulpdulength"
 type base uint8
 
 const (
-	atFrame    base = iota // startup frame
-	atWord                 // its private data
-	atSegment              // ULPDU
-	atTagged               // ULPDU with T=1
-	atUntagged             // ULPDU with T=0
-	atControl              // octet 1 of the ULPDU
-	atULPWord              // octet 2 of an untagged one
-	atMessage              // behind the DDP header
-	atLength               // ULPDU_Length
+	atFrame       base = iota // startup frame
+	atWord                    // its private data
+	atSegment                 // ULPDU
+	atTagged                  // ULPDU with T=1
+	atUntagged                // ULPDU with T=0
+	atControl                 // octet 1 of the ULPDU
+	atULPWord                 // octet 2 of an untagged one
+	atMessage                 // behind the DDP header
+	atLength                  // ULPDU_Length
+	atSession                 // session control chunk
+	atSessionWord             // its private data
+	atChunk                   // around the PDU: DATA chunk, DDP-SSN
 )
 
 type place struct {
@@ -57,6 +64,10 @@ var table = func() map[string][]place {
 	} {
 		add(h, atMessage)
 	}
+	add(&mpa.EnhancedHeader, atSessionWord)
+	add(&sctpddp.ControlHeader, atSession)
+	add(&sctpddp.DataHeader, atChunk)
+	t[fieldSSN] = []place{{sctpddp.SegmentHeader.Field(fieldSSN), atChunk}}
 	t[fieldLength] = []place{{mpa.FPDUHeader.Field(fieldLength), atLength}}
 	return t
 }()
@@ -162,7 +173,11 @@ func (b base) offset(kind Kind, tagged bool, header int) (at int, ok bool) {
 		return 2, kind == Segment && !tagged
 	case atMessage:
 		return header, kind == Segment
-	case atLength:
+	case atSession:
+		return 0, kind == Control
+	case atSessionWord:
+		return sctpddp.ControlLen, kind == Control
+	case atLength, atChunk:
 	}
 	return 0, false
 }
@@ -203,6 +218,17 @@ func payload(kind Kind, b []byte, header int, p []byte) []byte {
 		s.PrivateData = append(append([]byte(nil), s.PrivateData[:keep]...), p...)
 		s.PDLength = uint16(len(s.PrivateData)) //nolint:gosec // a field of 16 bits; more is cut off by whoever reads
 		return s.Append(nil)
+	case Control:
+		c, err := sctpddp.DecodeControl(b)
+		if err != nil {
+			return b
+		}
+		keep := 0
+		if _, _, ok := c.Word(); ok {
+			keep = mpa.EnhancedLen
+		}
+		c.PrivateData = append(append([]byte(nil), c.PrivateData[:keep]...), p...)
+		return c.Append(nil)
 	case Segment:
 	}
 	return append(append([]byte(nil), b[:header]...), p...)

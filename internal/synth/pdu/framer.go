@@ -1,7 +1,10 @@
 package pdu
 
 import (
+	"encoding/binary"
+
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 )
 
 // Kind says what a PDU is.
@@ -15,6 +18,8 @@ const (
 	Segment
 	// Raw are octets that go out as they are: outside MPA, or a scenario's own.
 	Raw
+	// Control is a DDP Stream Session Control Chunk, over SCTP.
+	Control
 )
 
 // PDU is what an end of a connection has to say.
@@ -34,6 +39,8 @@ type Unit struct {
 	Data []byte
 	// Fresh begins a TCP segment, whatever the transport does otherwise.
 	Fresh bool
+	// Faults are those of the chunk that carries it, over SCTP.
+	Faults []Fault
 }
 
 // Framer turns the PDUs of one end into octets. It is not safe for use by
@@ -42,9 +49,12 @@ type Framer struct {
 	faults map[string][]Fault // by message
 	enc    mpa.Encoder
 	full   bool
-	held   []held
-	joined []byte // ULPDUs that the next one is put behind
-	join   bool
+	// session: PDUs become user messages of SCTP; ssn is the next DDP-SSN.
+	session bool
+	ssn     uint16
+	held    []held
+	joined  []byte // ULPDUs that the next one is put behind
+	join    bool
 }
 
 // held is a unit that lets others pass.
@@ -78,6 +88,9 @@ func (f *Framer) Full(markers, crc bool) {
 	f.enc = mpa.Encoder{Markers: markers, CRC: crc}
 	f.full = true
 }
+
+// Session begins a DDP stream session over SCTP: PDUs are numbered, not framed.
+func (f *Framer) Session() { f.session = true }
 
 // Append appends the units that the PDU becomes: one, or with faults none or
 // several.
@@ -123,6 +136,10 @@ func (f *Framer) picked(p Place) (out []Fault) {
 // plain frames a PDU without faults.
 func (f *Framer) plain(dst []Unit, p PDU) []Unit {
 	u := Unit{Place: p.Place, Kind: p.Kind, Fresh: p.Kind == Startup}
+	if f.session {
+		u.Data = f.wrap(p.Kind, p.Octets, nil)
+		return append(dst, u)
+	}
 	if p.Kind == Segment {
 		u.Data = f.enc.Append(make([]byte, 0, wireSize(len(p.Octets), f.enc.Markers)), p.Octets)
 	} else {
@@ -220,7 +237,9 @@ func (f *Framer) send(dst []Unit, p PDU, edits []Fault) []Unit {
 			u.Fresh = false
 		}
 	}
-	if p.Kind == Segment {
+	if f.session {
+		u.Data, u.Faults = f.wrap(p.Kind, b, edits), edits
+	} else if p.Kind == Segment {
 		f.enc.Offset += gridBefore(edits)
 		u.Data = f.frame(p.Octets, b, edits)
 		f.enc.Offset += int64(grid) - gridBefore(edits)
@@ -236,6 +255,31 @@ func (f *Framer) send(dst []Unit, p PDU, edits []Fault) []Unit {
 	}
 	u.Data = append(append(front, u.Data...), behind...)
 	return append(dst, u)
+}
+
+// wrap makes the user message of a PDU: the next DDP-SSN, and what it is.
+func (f *Framer) wrap(k Kind, b []byte, edits []Fault) []byte {
+	var out []byte
+	for i := range edits {
+		f.ssn += uint16(edits[i].SkipSSN) //nolint:gosec // modulo 65536 by design
+	}
+	if k == Control {
+		out = append(out, b...)
+		if len(out) >= sctpddp.SegmentLen {
+			binary.BigEndian.PutUint16(out, f.ssn)
+		}
+	} else {
+		out = sctpddp.Segment{SSN: f.ssn, Segment: b}.Append(make([]byte, 0, sctpddp.SegmentLen+len(b)))
+	}
+	f.ssn++
+	for i := range edits {
+		for _, v := range edits[i].Set {
+			if v.Name == fieldSSN {
+				put(sctpddp.SegmentHeader.Field(fieldSSN), out, v)
+			}
+		}
+	}
+	return out
 }
 
 func gridBefore(edits []Fault) (n int64) {

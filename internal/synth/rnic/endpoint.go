@@ -5,6 +5,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
 	"github.com/iwdissect/iwdissect/internal/synth/startup"
 )
@@ -49,6 +50,7 @@ type Endpoint struct {
 	regions   []*region
 	peerDone  bool
 	peerFirst bool // the peer has sent an FPDU, or its third frame
+	session   session
 }
 
 // place is the name of a message.
@@ -69,6 +71,9 @@ func New(c Config) (*Endpoint, error) {
 		rnd:    rand.New(rand.NewPCG(c.Seed, 5)),
 		unsent: map[string]int{}, unread: map[string]int{}, named: map[uint32]place{},
 		expect: [4]uint32{1, 1, 1, 1},
+	}
+	if c.Session != nil {
+		f.Session()
 	}
 	if c.Ignore&IgnoreStartup != 0 {
 		e.skipStartup()
@@ -103,7 +108,7 @@ func (e *Endpoint) PeerClosed(reset bool) {
 
 // Want returns what the transport has to do now, when Next has nothing more.
 func (e *Endpoint) Want() Want {
-	if e.want == Nothing && e.closing && !e.busy() {
+	if e.want == Nothing && e.closing && !e.busy() && !e.owesEnd() {
 		e.want = WantClose
 	}
 	return e.want
@@ -147,6 +152,9 @@ func (e *Endpoint) RequestName(msn uint32) (string, int) {
 func (e *Endpoint) limit() int {
 	if e.mulpdu == 0 {
 		e.mulpdu = ddp.ULPDUMax(e.cfg.EMSS, e.agreed.SendMarkers)
+		if s := e.cfg.Session; s != nil {
+			e.mulpdu = max(s.MaxData, leastUserMessage) - sctpddp.SegmentLen
+		}
 		if e.cfg.MULPDU > 0 {
 			e.mulpdu = min(max(e.cfg.MULPDU, ddp.UntaggedLen+1), 0xffff)
 		}

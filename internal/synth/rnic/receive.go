@@ -97,11 +97,16 @@ func (e *Endpoint) fpdu(f *framed) {
 		return
 	}
 	e.first()
+	e.takeULPDU(f.ulpdu)
+}
+
+// takeULPDU takes a DDP segment.
+func (e *Endpoint) takeULPDU(b []byte) {
 	var s ddp.Segment
-	if ddp.DecodeTo(&s, f.ulpdu) != nil {
+	if ddp.DecodeTo(&s, b) != nil {
 		return // shorter than any segment: there is no code for it
 	}
-	payload := f.ulpdu[s.HeaderLen:]
+	payload := b[s.HeaderLen:]
 	if s.Tagged {
 		e.takeTagged(&s, payload)
 	} else {

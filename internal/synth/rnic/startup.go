@@ -17,6 +17,10 @@ func (e *Endpoint) Start() {
 		return
 	}
 	e.phase = Starting
+	if e.cfg.Session != nil {
+		e.initiate()
+		return
+	}
 	if e.cfg.Startup.Initiator {
 		e.frame("request", e.mach.Start())
 	}
@@ -37,6 +41,9 @@ func (e *Endpoint) skipStartup() {
 	}
 	if c.Rev == 0 {
 		e.agreed.Version = 0
+	}
+	if e.cfg.Session != nil {
+		e.agreed.SendMarkers, e.agreed.CRC, e.session.open = false, false, true
 	}
 	e.listen()
 	e.framer.Full(e.agreed.SendMarkers, e.agreed.CRC)

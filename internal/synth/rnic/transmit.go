@@ -43,7 +43,7 @@ func (e *Endpoint) Next() (u pdu.Unit, ok bool) {
 			if e.closing {
 				e.out = e.framer.Flush(e.out)
 			}
-			if len(e.out) == 0 {
+			if len(e.out) == 0 && !e.end() {
 				return pdu.Unit{}, false
 			}
 		}

@@ -35,11 +35,15 @@ const (
 	// IgnoreOrder: it answers requests as soon as they are posted to it, reads
 	// before atomics, not in the order of the requests.
 	IgnoreOrder
+	// IgnoreEnd: it ends no DDP stream session with a Terminate.
+	IgnoreEnd
 )
 
 // Config is how an end is set up.
 type Config struct {
 	Startup startup.Config
+	// Session makes it an end of a DDP stream session over SCTP, if not nil.
+	Session *Session
 	// EMSS is the effective maximum segment size of TCP in octets, from which
 	// the MULPDU follows (RFC 5044 section 4.5).
 	EMSS int
@@ -60,6 +64,18 @@ type Config struct {
 	// PeerName tells the name and number of the peer's request with the MSN on
 	// queue 1, after which its answer is named; nil names answers "response".
 	PeerName func(msn uint32) (name string, number int)
+}
+
+// Session is what an end of a DDP stream session has over SCTP.
+type Session struct {
+	// Number counts the sessions on the stream, from 1.
+	Number int
+	// Refuse answers an Initiate with a Terminate, as for want of resources.
+	Refuse bool
+	// Mute answers the Terminate of the peer with none.
+	Mute bool
+	// MaxData is the largest user message that SCTP does not fragment, in octets.
+	MaxData int
 }
 
 // Message is what an end says, before any fault.

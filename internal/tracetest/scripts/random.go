@@ -8,9 +8,11 @@ import (
 	"net/netip"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/assoc"
 	"github.com/iwdissect/iwdissect/internal/synth/link"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 	"github.com/iwdissect/iwdissect/internal/synth/startup"
@@ -102,6 +104,111 @@ func Random(seed uint64) *synth.Script {
 		branches[i] = append(branches[i], synth.Step{Verb: synth.Close, Conn: s.Connections[i].Name, From: rnd.IntN(2)})
 	}
 	s.Timeline = append(s.Timeline, synth.Step{Verb: synth.Parallel, Branches: branches})
+	return s
+}
+
+// RandomSCTP is the script of a seed over SCTP: one or two associations with
+// several streams, some with several sessions one after another.
+func RandomSCTP(seed uint64) *synth.Script {
+	rnd := rand.New(rand.NewPCG(seed, 4))
+	v6 := rnd.IntN(3) == 0
+	mtu := pick(rnd, 576, 1500, 1500, 2048, 9000)
+	s := &synth.Script{
+		Seed: seed,
+		Link: link.Config{Seed: seed},
+		Capture: link.Capture{
+			Format: pick(rnd, pcapng.PCAP, pcapng.PCAPNG), Epoch: 1_790_000_000_000_000_000,
+			Link: pick(rnd, packet.LinkEthernet, packet.LinkEthernet, packet.LinkRaw, packet.LinkLinuxSLL, packet.LinkLinuxSLL2),
+		},
+	}
+	lossy := rnd.IntN(2) == 0
+	for side := range 2 {
+		for _, l := range [...]*link.Line{&s.Link.Before[side], &s.Link.After[side]} {
+			*l = link.Line{Delay: rnd.Int64N(100_000), Jitter: rnd.Int64N(20_000)}
+			if lossy {
+				l.Loss, l.Duplicate, l.Reorder = rnd.Float64()*0.05, rnd.Float64()*0.05, rnd.Float64()*0.05
+				l.ReorderBy = rnd.Int64N(300_000)
+			}
+		}
+	}
+	udp := uint16(0)
+	if rnd.IntN(6) == 0 {
+		udp = 9899
+	}
+	for a := range 1 + rnd.IntN(2) {
+		bundle, idata, zero := rnd.IntN(4) > 0, rnd.IntN(5) == 0, rnd.IntN(8) == 0
+		var ends [2]assoc.Config
+		for side := range ends {
+			ends[side] = assoc.Config{
+				Tag: 1 + rnd.Uint32N(1<<32-1), TSN: pick(rnd, 0, 1, 0xfffffff0, rnd.Uint32()), Out: 64, In: 64, Window: 1 << 20,
+				Adaptation: sctpddp.Adaptation, HasAdaptation: true, MaxPacket: mtu - 20 - 20*btoi(v6), Bundle: bundle, IData: idata,
+				Shuffle: rnd.IntN(3) == 0, DelayedAck: pick[int64](rnd, 0, 200_000_000), RTO: 400_000_000, Retries: 14,
+				Inflight: 64 << 10, ZeroChecksum: zero, Spread: rnd.IntN(8) == 0,
+			}
+		}
+		if rnd.IntN(6) == 0 {
+			for side := range ends {
+				ends[side].Addresses = []netip.Addr{address(v6, side+8)}
+			}
+		}
+		for i := range 1 + rnd.IntN(4) {
+			c := synth.Connection{
+				Name: fmt.Sprintf("c%d.%d", a, i), Initiator: rnd.IntN(2),
+				Association: fmt.Sprintf("a%d", a), SID: uint16(3*i + rnd.IntN(3)), //nolint:gosec // small
+			}
+			dialect, peer := pick(rnd, startup.Plain, startup.Enhanced), rnd.IntN(2) == 0
+			for side := range c.Hosts {
+				c.Hosts[side] = synth.Host{
+					Addr: netip.AddrPortFrom(address(v6, side), uint16([2]int{40000 + a, 5001}[side])), //nolint:gosec // a port
+					SCTP: ends[side], UDP: udp,
+					RNIC: rnic.Config{Startup: startup.Config{
+						Rev: 2, Dialect: dialect, IRD: uint16(1 + rnd.IntN(8)), ORD: uint16(1 + rnd.IntN(8)), //nolint:gosec // small
+						PeerToPeer: peer, Private: []byte("private data")[:rnd.IntN(13)], Strict: true,
+					}},
+				}
+				if dialect == startup.Plain {
+					c.Hosts[side].RNIC.Startup.IRD, c.Hosts[side].RNIC.Startup.ORD = 4, 4
+				}
+				if rnd.IntN(8) == 0 {
+					c.Hosts[side].RNIC.MULPDU = 2 * mtu // SCTP has to fragment
+				}
+			}
+			s.Connections = append(s.Connections, c)
+		}
+	}
+	step := 0
+	opened := map[string]bool{}
+	for i := range s.Connections {
+		if c := &s.Connections[i]; !opened[c.Association] {
+			opened[c.Association] = true
+			s.Timeline = append(s.Timeline, synth.Step{Verb: synth.Open, Conn: c.Name})
+		}
+	}
+	branches := make([][]synth.Step, len(s.Connections))
+	for i := range s.Connections {
+		name := s.Connections[i].Name
+		for range 1 + rnd.IntN(2) {
+			branches[i] = append(branches[i], synth.Step{Verb: synth.Start, Conn: name})
+			for range rnd.IntN(6) {
+				w := work(rnd, &step, name, rnd.IntN(2))
+				if rnd.IntN(4) == 0 {
+					w = synth.Step{Verb: synth.Together, Conn: w.Conn, Steps: []synth.Step{
+						w, work(rnd, &step, w.Conn, rnd.IntN(2)), work(rnd, &step, w.Conn, rnd.IntN(2)),
+					}}
+				}
+				branches[i] = append(branches[i], w)
+			}
+			branches[i] = append(branches[i], synth.Step{Verb: synth.End, Conn: name, From: rnd.IntN(2)})
+		}
+	}
+	s.Timeline = append(s.Timeline, synth.Step{Verb: synth.Parallel, Branches: branches})
+	closed := map[string]bool{}
+	for i := range s.Connections {
+		if c := &s.Connections[i]; !closed[c.Association] {
+			closed[c.Association] = true
+			s.Timeline = append(s.Timeline, synth.Step{Verb: synth.Close, Conn: c.Name, From: rnd.IntN(2)})
+		}
+	}
 	return s
 }
 

@@ -1,0 +1,278 @@
+package synth
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/seq"
+	"github.com/iwdissect/iwdissect/internal/synth/assoc"
+	"github.com/iwdissect/iwdissect/internal/synth/link"
+	"github.com/iwdissect/iwdissect/internal/synth/pdu"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+)
+
+// assocEnd is one end of an SCTP association, which carries the streams of
+// several connections.
+type assocEnd struct {
+	world *world
+	side  Side
+	sock  *assoc.Association
+	host  *host       // the first one, whose addresses and settings count
+	lines []*sctpLine // by stream
+	alarm int64
+}
+
+// sctpLine is the end of a pair of streams.
+type sctpLine struct {
+	*host
+	end   *assocEnd
+	last  int // number of the last message written
+	sent  int64
+	wires []chunkWire
+}
+
+// chunkWire is a fault of packets, with how many transmissions it has seen.
+type chunkWire struct {
+	Wire
+	seen map[pdu.Place]int
+}
+
+// udpHeader is the size of what stands before SCTP in UDP, in octets.
+const udpHeader = 8
+
+func newSCTPLine(h *host) *sctpLine {
+	w := h.world()
+	name := h.conn.cfg.Association
+	ends := w.assocs[name]
+	if ends == nil {
+		ends = &[2]*assocEnd{}
+		w.assocs[name] = ends
+	}
+	e := ends[h.side]
+	if e == nil {
+		c := h.cfg.SCTP
+		c.Active = h.side == Client
+		c.SrcPort, c.DstPort = h.build.SrcPort, h.build.DstPort
+		c.Paths = h.paths()
+		if len(c.Addresses) > 0 {
+			c.Addresses = append([]netip.Addr{h.cfg.Addr.Addr()}, c.Addresses...)
+		}
+		c.Seed = seedOf(w.script.Seed, h.conn.index, h.side)
+		if h.cfg.UDP != 0 {
+			c.MaxPacket -= udpHeader
+		}
+		e = &assocEnd{world: w, side: h.side, host: h, sock: assoc.New(c)}
+		ends[h.side] = e
+	}
+	l := &sctpLine{host: h, end: e}
+	e.lines = append(e.lines, l)
+	for _, f := range h.conn.cfg.Wire[h.side] {
+		l.wires = append(l.wires, chunkWire{f, map[pdu.Place]int{}})
+	}
+	return l
+}
+
+// paths is the number of pairs of addresses between the hosts.
+func (h *host) paths() int {
+	return 1 + max(len(h.cfg.SCTP.Addresses), len(h.conn.cfg.Hosts[1-h.side].SCTP.Addresses))
+}
+
+// other is the end of the peer.
+func (e *assocEnd) other() *assocEnd { return e.host.peer().line.(*sctpLine).end }
+
+func (l *sctpLine) open(now int64)    { l.end.sock.Open(now) }
+func (l *sctpLine) established() bool { return l.end.sock.Established() }
+func (l *sctpLine) reset(int64)       { l.end.sock.Abort() }
+func (l *sctpLine) closed() bool      { return l.end.sock.Closed() }
+func (l *sctpLine) peerReset() bool   { return l.end.sock.Aborted() }
+func (l *sctpLine) written() int64    { return l.sent }
+
+// close ends the association with the last of its connections.
+func (l *sctpLine) close(now int64) {
+	for _, x := range l.end.lines {
+		if x.ep != nil && !x.ep.SessionOver() {
+			return
+		}
+	}
+	l.end.sock.Close(now)
+}
+
+// mark: once all messages so far have TSNs, the peer has to have those.
+func (l *sctpLine) mark() func() bool {
+	last, tsn, known := l.last, uint32(0), false
+	return func() bool {
+		if !known {
+			tsn, known = l.end.sock.Assigned(last)
+		}
+		return known && (last == 0 || !seq.Less(l.end.other().sock.Got(), tsn))
+	}
+}
+
+func (l *sctpLine) configure(c *rnic.Config) {
+	s := rnic.Session{}
+	if c.Session != nil {
+		s = *c.Session
+	}
+	l.sessions++
+	s.Number, s.MaxData = l.sessions, l.end.sock.MaxData()
+	c.Session = &s
+	if c.Seed == 0 {
+		c.Seed = seedOf(l.world().script.Seed, l.conn.index, l.side) + uint64(l.sessions-1)<<56 //nolint:gosec // a count
+	}
+}
+
+func (l *sctpLine) pump() { l.end.pump() }
+
+// pump moves messages of all streams.
+func (e *assocEnd) pump() {
+	now := e.world.queue.Now()
+	for again := true; again; {
+		again = e.take()
+		for _, l := range e.lines {
+			again = l.give() || again
+		}
+		for {
+			p, ok := e.sock.Next(now)
+			if !ok {
+				break
+			}
+			e.transmit(&p)
+			again = true
+		}
+	}
+	e.arm()
+	for _, l := range e.lines {
+		l.conn.touch()
+	}
+}
+
+// take hands to the endpoints what has arrived.
+func (e *assocEnd) take() bool {
+	some := false
+	for {
+		m, ok := e.sock.Read()
+		if !ok {
+			break
+		}
+		some = true
+		if i := slices.IndexFunc(e.lines, func(l *sctpLine) bool { return l.conn.cfg.SID == m.SID }); i >= 0 {
+			e.lines[i].endpoint().ReceiveMessage(m.PPID, m.Data)
+		}
+	}
+	for _, l := range e.lines {
+		if e.sock.Aborted() && l.ep != nil && l.ep.Phase() != rnic.Failed {
+			l.ep.PeerClosed(true)
+			some = true
+		}
+	}
+	return some
+}
+
+// give hands to the association what the endpoint wants to send.
+func (l *sctpLine) give() bool {
+	if l.ep == nil || !l.end.sock.Established() {
+		return false
+	}
+	some := false
+	for l.end.sock.Queued() < maxQueued {
+		u, ok := l.ep.Next()
+		if !ok {
+			break
+		}
+		m := assoc.Message{SID: l.conn.cfg.SID, PPID: sctpddp.PPIDSegment, Data: u.Data, Place: u.Place, Faults: u.Faults}
+		if u.Kind == pdu.Control {
+			m.PPID, m.Barrier = sctpddp.PPIDControl, true
+		}
+		l.last = l.end.sock.Write(m)
+		l.sent += int64(len(u.Data))
+		some = true
+	}
+	return some
+}
+
+// arm has the queue wake the association when its timer runs out.
+func (e *assocEnd) arm() {
+	at, ok := e.sock.Timer()
+	if !ok || e.alarm != 0 && e.alarm <= at {
+		return
+	}
+	e.alarm = at
+	e.world.queue.At(at, func() {
+		if e.alarm != at {
+			return
+		}
+		e.alarm = 0
+		now := e.world.queue.Now()
+		if due, ok := e.sock.Timer(); ok && due <= now {
+			e.sock.Tick(now)
+			e.pump()
+			return
+		}
+		e.arm()
+	})
+}
+
+// transmit sends a packet, with what the scenario wants for it.
+func (e *assocEnd) transmit(p *assoc.Packet) {
+	var o link.Orders
+	copies := 0
+	for _, l := range e.lines {
+		for i := range l.wires {
+			w := &l.wires[i]
+			hit := false
+			for _, x := range p.Places {
+				if x.SID == l.conn.cfg.SID && w.At.Picks(x.Place) {
+					w.seen[x.Place]++
+					hit = hit || w.Times < 0 || w.seen[x.Place] <= max(w.Times, 1)
+				}
+			}
+			if hit {
+				o = merge(o, w.Orders)
+				if w.Resend {
+					copies++
+				}
+			}
+		}
+	}
+	e.send(p, o)
+	for range copies {
+		e.send(p, link.Orders{Safe: true})
+	}
+}
+
+// send puts a packet on the link, on its path.
+func (e *assocEnd) send(p *assoc.Packet, o link.Orders) {
+	h := e.host
+	b := h.build
+	if a := h.cfg.SCTP.Addresses; p.Path > 0 && p.Path <= len(a) {
+		b.Src = packet.AddrFrom(a[p.Path-1])
+	}
+	if a := h.peer().cfg.SCTP.Addresses; p.Path > 0 && p.Path <= len(a) {
+		b.Dst = packet.AddrFrom(a[p.Path-1])
+	}
+	b.Proto, b.Payload = packet.ProtoSCTP, p.Octets
+	if o.BadChecksum {
+		b.Payload = slices.Clone(p.Octets)
+		b.Payload[len(b.Payload)-1] ^= 0x55
+	}
+	if from := h.cfg.UDP; from != 0 {
+		b.Proto, b.Payload = packet.ProtoUDP, b.UDP(from, h.peer().cfg.UDP, b.Payload)
+	}
+	peer, octets, path := e.other(), p.Octets, p.Path
+	h.send(b, o, func() {
+		peer.sock.Receive(e.world.queue.Now(), octets, path)
+		peer.pump()
+	})
+}
+
+// craft sends a packet with chunks that were made by hand.
+func (l *sctpLine) craft(c *Craft) {
+	p := l.end.sock.Craft(c.Payload)
+	if c.Seq != 0 { // another tag
+		binary.BigEndian.PutUint32(p.Octets[4:], uint32(c.Seq)) //nolint:gosec // a number of 32 bits
+	}
+	l.end.send(&p, link.Orders{Safe: true, LoseAfter: !c.Deliver})
+}
