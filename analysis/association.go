@@ -66,6 +66,8 @@ type PacketNote struct {
 	// "" if all could.
 	Trouble string
 	Offset  int
+	// Pad says what is wrong with the pad of a chunk, "" if nothing.
+	Pad string
 }
 
 // Init readies the association for its first packet, sent by side 0.
@@ -130,6 +132,7 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 	for off := sctp.HeaderLen; off < p.Length; {
 		c, size, err := sctp.Next(p.Octets[min(off, len(p.Octets)):], p.Length-off)
 		if err == nil {
+			n.pad(&c, size, off+size == p.Length)
 			err = a.chunk(side, &c, &n)
 		}
 		if err != nil && n.Trouble == "" && !c.Cut && !errors.Is(err, sctp.ErrCut) {
@@ -142,6 +145,19 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 	}
 	a.settle()
 	return n
+}
+
+// pad checks the pad of a chunk that takes size octets (RFC 9260 section 3.2).
+func (n *PacketNote) pad(c *sctp.Chunk, size int, last bool) {
+	for _, o := range c.Pad {
+		if o != 0 {
+			n.Pad = "chunk-pad-not-zero"
+			return
+		}
+	}
+	if last && size%4 != 0 && n.Pad == "" {
+		n.Pad = "chunk-pad-missing"
+	}
 }
 
 // unread notes a chunk that could not be laid out.
@@ -371,7 +387,7 @@ func (a *Association) Finish() {
 		st := a.asm.Stats(side)
 		s := &a.side[side]
 		s.Chunks, s.Retransmitted, s.Reordered = st.Chunks, st.Retransmitted, st.Reordered
-		s.Gaps, s.GapTSNs, s.Orphans = st.Gaps, st.GapTSNs, st.Orphans
+		s.Gaps, s.GapTSNs, s.Orphans, s.MostOutstanding = st.Gaps, st.GapTSNs, st.Orphans, st.MostOutstanding
 	}
 	var all []*Session
 	for _, st := range a.streams {

@@ -50,9 +50,78 @@ func (c *upper) asked(side int, p *trace.PDU, r request) {
 		fl.Unanswered++
 		h.requests = h.requests[:copy(h.requests, h.requests[1:])]
 	}
+	late := c.arrived != 0 && c.arrived < p.Frame
+	if late {
+		r.time = c.arrivedAt
+	}
 	h.requests = append(h.requests, r)
 	fl.Requests++
+	if late {
+		c.catchUp(side, p)
+	}
 	fl.MostOutstanding = max(fl.MostOutstanding, len(h.requests))
+}
+
+// early is a response that was delivered before its request.
+type early struct {
+	pdu    uint64
+	frame  uint64
+	time   int64
+	atomic bool
+	stag   uint32
+	to     uint64
+	octets int64
+	last   bool
+	id     uint32
+}
+
+// unmatched notes a response without a request.
+func (c *upper) unmatched(side int, p *trace.PDU, e early) {
+	c.Trace.Flow[p.Dir].Unmatched++
+	if q := &c.queues[side]; c.arrived != 0 && len(q.early) < maxRequests {
+		e.pdu, e.frame, e.time = p.Number, p.Frame, p.Time
+		q.early = append(q.early, e)
+	}
+}
+
+// catchUp finds the answers of the youngest request of a side among those that
+// were delivered before it, though captured behind it.
+func (c *upper) catchUp(side int, p *trace.PDU) {
+	peer := &c.queues[1-side]
+	kept := peer.early[:0]
+	done := false
+	for _, e := range peer.early {
+		i := len(c.queues[side].requests) - 1
+		if done || e.frame < c.arrived || !c.queues[side].requests[i].takes(&e) {
+			kept = append(kept, e)
+			continue
+		}
+		c.Trace.Flow[c.Dir(1-side)].Unmatched--
+		at := trace.PDU{Number: e.pdu, Frame: p.Frame, Time: e.time}
+		c.answered(1-side, i, &at)
+		r := &c.queues[side].requests[i]
+		r.got += uint64(e.octets) //nolint:gosec // not negative
+		switch {
+		case e.atomic:
+			c.complete(1-side, i, trace.TransactionAtomic, 8, &at)
+			done = true
+		case e.last:
+			c.complete(1-side, i, trace.TransactionRead, r.got, &at)
+			done = true
+		}
+	}
+	peer.early = kept
+}
+
+// takes reports whether a response answers the request.
+func (r *request) takes(e *early) bool {
+	if e.atomic != r.atomic {
+		return false
+	}
+	if r.atomic {
+		return r.id == e.id
+	}
+	return r.stag == e.stag && (e.to == r.to+r.got || e.to >= r.to && e.to-r.to < max(r.size, 1))
 }
 
 // readResponse pairs a segment of a Read Response with its request: the oldest
@@ -72,7 +141,7 @@ func (c *upper) readResponse(side int, p *trace.PDU, octets int64) {
 		}
 		return
 	}
-	c.Trace.Flow[p.Dir].Unmatched++
+	c.unmatched(side, p, early{stag: seg.STag, to: seg.TO, octets: octets, last: seg.Last})
 }
 
 func (c *upper) atomicResponse(side int, p *trace.PDU, body []byte) {
@@ -84,6 +153,10 @@ func (c *upper) atomicResponse(side int, p *trace.PDU, body []byte) {
 			c.complete(side, i, trace.TransactionAtomic, 8, p)
 			return
 		}
+	}
+	if err == nil {
+		c.unmatched(side, p, early{atomic: true, id: a.RequestID})
+		return
 	}
 	c.Trace.Flow[p.Dir].Unmatched++
 }

@@ -82,6 +82,7 @@ func (s *Session) take(side int, m *reassembly.Message) {
 	}
 	ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
 	s.anchor(side, m, ssn)
+	s.arrived, s.arrivedAt = m.Frame, m.Time
 	switch h.order.Push(ssn, m) {
 	case reassembly.Next:
 		s.deliver(side, m, trace.InOrder)
@@ -122,6 +123,7 @@ func (s *Session) drain(side int, o trace.Order) {
 		if !ok {
 			break
 		}
+		s.arrived, s.arrivedAt = m.Frame, m.Time
 		m.Frame, m.Time = s.assoc.cur.Frame, s.assoc.cur.Time
 		s.deliver(side, m, o)
 		o, some = trace.InOrder, true
@@ -320,8 +322,8 @@ func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
 		s.says(own, c)
 		s.answer(p, c.Function)
 	case sctpddp.Terminate:
-		if t.Ending == trace.Open {
-			t.Ending, t.EndedBy, t.EndFrame = trace.Terminated, p.Dir, p.Frame
+		if t.Ending == trace.Open || t.Ending == trace.Terminated && s.arrived < t.EndFrame {
+			t.Ending, t.EndedBy, t.EndFrame = trace.Terminated, p.Dir, s.arrived
 		}
 		if p.Dir == trace.R2I && t.RolesKnown && !own.HasFunction && t.Flow[trace.R2I].Chunks == 0 {
 			own.Function, own.HasFunction = c.Function, true

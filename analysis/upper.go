@@ -14,6 +14,10 @@ type upper struct {
 	env    *Env
 	ini    int // the side that is the initiator
 	queues [2]queues
+	// arrived is the frame that brought the PDU at hand, and its time, if that is
+	// known apart from the frame that made it deliverable; else 0.
+	arrived   uint64
+	arrivedAt int64
 	// reqNum is the PDU that asked for the connection, reqAt its time.
 	reqNum uint64
 	reqAt  int64
@@ -23,6 +27,9 @@ type upper struct {
 type queues struct {
 	messages messages
 	requests []request
+	// early are responses whose request may come later: it waits behind chunks
+	// that are missing.
+	early []early
 }
 
 // Dir is the direction in which a side sends, as far as the roles are known.

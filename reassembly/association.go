@@ -39,6 +39,8 @@ type assocHalf struct {
 	frags []fragment // chunks of messages that are not complete, by fragment.before
 	bytes int        // octets in them, with what they cost
 	since uint64     // packets when the first hole was known to be acknowledged
+	// firstAt is packets when the first chunk was seen.
+	firstAt uint64
 	// Gaps and GapTSNs count holes that were given up, Retransmitted and
 	// Reordered chunks, Orphans chunks of messages whose start is missing.
 	stats ChunkStats
@@ -53,6 +55,9 @@ type ChunkStats struct {
 	Gaps, GapTSNs uint64
 	// Orphans are chunks of messages whose first chunk is missing.
 	Orphans uint64
+	// MostOutstanding is the most TSNs that were under way at once, as far as
+	// acknowledgements show.
+	MostOutstanding int64
 }
 
 // Init readies the association. The zero Association is not usable.
@@ -124,6 +129,7 @@ func (a *Association) Data(side int, d *sctp.Data, wire int, c *Carriage) (m *Me
 	h := &a.half[side]
 	if !h.started {
 		h.begin(d.TSN, false)
+		h.firstAt = a.packets
 	}
 	tsn = h.unwrap(d.TSN)
 	h.stats.Chunks++
@@ -138,6 +144,7 @@ func (a *Association) Data(side int, d *sctp.Data, wire int, c *Carriage) (m *Me
 	if !fresh {
 		return nil, tsn, n
 	}
+	h.outstanding()
 	h.since = h.sinceHole(a.packets)
 	f := fragment{
 		tsn: tsn, wire: d.TSN, sid: d.SID, flags: d.Flags, idata: d.I, mid: d.MID, fsn: d.FSN, ppid: d.PPID,
@@ -157,6 +164,7 @@ func (a *Association) Skip(side int, tsn uint32) Note {
 	h := &a.half[side]
 	if !h.started {
 		h.begin(tsn, false)
+		h.firstAt = a.packets
 	}
 	h.stats.Chunks++
 	n, fresh := h.add(h.unwrap(tsn))
@@ -167,9 +175,22 @@ func (a *Association) Skip(side int, tsn uint32) Note {
 		h.stats.Reordered++
 	}
 	if fresh {
+		h.outstanding()
 		h.since = h.sinceHole(a.packets)
 	}
 	return n
+}
+
+// outstanding counts what is under way.
+func (h *assocHalf) outstanding() {
+	from := h.start
+	switch {
+	case h.hasAcked:
+		from = h.acked
+	case !h.known:
+		return
+	}
+	h.stats.MostOutstanding = max(h.stats.MostOutstanding, h.high-from)
 }
 
 // sinceHole keeps the age of a hole as long as it is the same.
@@ -337,6 +358,23 @@ func (a *Association) Age(side int) (gap int64) {
 	return a.lose(h, to)
 }
 
+// mayBegin reports whether a chunk before f, which begins no message, may still
+// come. That holds even of TSNs before the first one seen: in a capture that
+// begins late one may have been lost before, and be sent again.
+func (h *assocHalf) mayBegin(f *fragment, a *Association) bool {
+	switch {
+	case f.begin():
+		return false
+	case f.tsn-1 >= h.next:
+		return true
+	}
+	return !h.known && f.tsn-1 < h.start && a.packets-h.firstAt < latePatience*a.budget.Grace
+}
+
+// latePatience is how much longer than for a hole one waits at the start of a
+// capture, where nothing tells what has been acknowledged.
+const latePatience = 4
+
 // Broken hands out a message that will never be complete: chunks of it are in a
 // hole that was given up, or there is no room to keep it. end says that nothing
 // more comes at all.
@@ -347,7 +385,7 @@ func (a *Association) Broken(side int, end bool, frame uint64, time int64) *Mess
 		last := &h.frags[to-1]
 		full := h.bytes > a.budget.perHalf || a.budget.used > a.budget.total || len(h.frags) > maxHeld
 		// What follows in TSN was settled and is none of it.
-		over := !last.idata && last.tsn+1 < h.next && (h.frags[from].begin() || h.frags[from].tsn-1 < h.next)
+		over := !last.idata && last.tsn+1 < h.next && !h.mayBegin(&h.frags[from], a)
 		if !end && !full && !over {
 			i = to
 			continue

@@ -152,6 +152,9 @@ type SCTPSide struct {
 	Chunks, Retransmitted, Reordered, Gaps, GapTSNs uint64
 	// Orphans are chunks of messages whose first chunk is missing.
 	Orphans uint64
+	// MostOutstanding is the most TSNs that were under way at once, as far as
+	// acknowledgements show.
+	MostOutstanding int64
 }
 
 // Ops counts the PDUs and messages of one opcode in one direction.

@@ -72,6 +72,9 @@ func all(t *testing.T) []*made {
 	for seed := range uint64(200) {
 		add(fmt.Sprintf("random %d", seed), true, scripts.Random(seed))
 	}
+	for seed := range uint64(100) {
+		add(fmt.Sprintf("random sctp %d", seed), true, scripts.RandomSCTP(seed))
+	}
 	return out
 }
 
@@ -131,6 +134,9 @@ func (m *made) spoilt() bool {
 		if m.script.Capture.Offload[side] {
 			return true
 		}
+		if !m.legal && m.script.Connections[0].Association != "" {
+			return true // the fault is of a chunk
+		}
 		for i := range m.script.Connections {
 			for _, w := range m.script.Connections[i].Wire[side] {
 				if w.Orders.BadChecksum {
@@ -178,7 +184,9 @@ func TestAccepted_Packets(t *testing.T) {
 					at, _ = strconv.Atoi(x[1]) // digits
 				}
 				for _, bad := range []string{"incorrect", "bad cksum", "bad hdr", "[|", "truncated", "bad length"} {
-					if m := of(at); strings.Contains(line, bad) && !m.spoilt() && !m.cut() {
+					// Of a first fragment tcpdump would like to have the rest.
+					fragment := bad == "[|" && strings.Contains(line, "[|sctp]") && of(at).script.Link.Fragment > 0
+					if m := of(at); strings.Contains(line, bad) && !m.spoilt() && !m.cut() && !fragment {
 						t.Errorf("%s, frame %d: tcpdump says %s", m.name, at-m.first+1, strings.TrimSpace(line))
 					}
 				}
@@ -190,7 +198,7 @@ func TestAccepted_Packets(t *testing.T) {
 				"--disable-protocol", "iwarp_mpa", "--disable-protocol", "iwarp_ddp_rdmap",
 				"-T", "fields", "-e", "frame.number", "-e", "ip.checksum.status", "-e", "tcp.checksum.status", "-e", "_ws.malformed", "-e", "tcp.len")
 			seen := 0
-			for _, line := range strings.Split(strings.TrimSpace(sums), "\n") {
+			for _, line := range strings.Split(strings.TrimRight(sums, "\n"), "\n") {
 				f := strings.Split(line, "\t")
 				n, err := strconv.Atoi(f[0])
 				if err != nil {
@@ -282,7 +290,7 @@ var crcLine = regexp.MustCompile(`^Frame (\d+):|\((Good|Bad) CRC32`)
 func TestAccepted_FPDUs(t *testing.T) {
 	var legal []*made
 	for _, m := range all(t) {
-		if m.legal {
+		if m.legal && m.script.Connections[0].Association == "" {
 			legal = append(legal, m)
 		}
 	}

@@ -69,6 +69,8 @@ type Frame struct {
 	// else was made of the packet because of it.
 	Checksum sctp.Verdict
 	Damaged  bool
+	// Pad says what is wrong with the pad of one of its chunks.
+	Pad string
 	// Span is the part of the stream the frame carries, if HasSpan; Origin the
 	// place from which PDU offsets count, if HasOrigin; Open the PDU that has
 	// begun, if HasOpen.

@@ -40,7 +40,7 @@ func (r *Run) associated(f *capture.Frame, p *packet.Packet, a *association, sid
 	if n.Damaged {
 		r.totals.Damaged++
 	}
-	r.frame.Note, r.frame.Reason, r.frame.Damaged = n.Note, n.Trouble, n.Damaged
+	r.frame.Note, r.frame.Reason, r.frame.Damaged, r.frame.Pad = n.Note, n.Trouble, n.Damaged, n.Pad
 	r.frame.Conn, r.frame.Dir = a.conn.Session(side)
 }
 

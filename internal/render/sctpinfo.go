@@ -30,6 +30,7 @@ func appendControl(b []byte, p *trace.PDU) []byte {
 		return appendChunkTrouble(b, k)
 	}
 	c := &k.Control
+	b = append(b, "session "...)
 	b = append(b, c.Function.String()...)
 	pd := k.Length - sctpddp.ControlLen
 	if e, _, ok := c.Word(); ok {
@@ -68,7 +69,7 @@ func appendChunkTrouble(b []byte, k *trace.Chunk) []byte {
 	case trace.InOrder, trace.Unplaced:
 	}
 	if !k.Whole {
-		b = append(b, " [octets not captured]"...)
+		b = append(b, " [not whole]"...)
 	}
 	return b
 }
@@ -122,6 +123,10 @@ func appendSCTPChunk(b []byte, c *sctp.Chunk) []byte {
 			if d.Flags&x.flag != 0 {
 				b = append(b, x.name)
 			}
+		}
+		if res := d.Flags &^ 0x0f; res != 0 {
+			b = append(b, " res "...)
+			b = dissect.AppendHex(b, uint64(res), 2)
 		}
 		b = appendNumber(b, " tsn ", uint64(d.TSN))
 		b = appendNumber(b, " sid ", uint64(d.SID))
@@ -178,5 +183,8 @@ func sctpNotes(f *pipeline.Frame, put func(string)) {
 	}
 	if f.Damaged {
 		put("damaged")
+	}
+	if f.Pad != "" {
+		put(f.Pad)
 	}
 }

@@ -100,6 +100,7 @@ func associationSide(o *object, name string, s *trace.SCTPSide) {
 	o.uint("gaps", s.Gaps)
 	o.uint("missing_tsns", s.GapTSNs)
 	o.uint("orphans", s.Orphans)
+	o.int("most_outstanding_tsns", s.MostOutstanding)
 	o.close()
 }
 

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -16,6 +17,8 @@ type connection struct {
 	synth.Connection
 	// both are its sides before anything is filled in.
 	both [2]settings
+	// sctp: it is on a stream of an association, which hasStream gives.
+	sctp, hasStream bool
 	// ownPort: the scenario gives this connection an address for its client.
 	ownPort bool
 }
@@ -65,13 +68,16 @@ func (c *compiler) connect(name string, at pos, own *node) {
 		return
 	}
 	conn := &connection{pos: at, both: c.hosts}
-	conn.Name, conn.Initiator = name, c.initiator
+	conn.Name, conn.Initiator, conn.sctp = name, c.initiator, c.sctpEverywhere
 	if own != nil && own.kind != null {
 		before := conn.both[synth.Client].host.Addr
 		var side [2]*node
 		c.mapping(own, keys{
 			"client": keep(&side[synth.Client]), "server": keep(&side[synth.Server]),
-			"initiator": word(c, &conn.Initiator, "side", sides),
+			"initiator":   word(c, &conn.Initiator, "side", sides),
+			"transport":   word(c, &conn.sctp, "transport", transports),
+			"association": c.name(&conn.Association),
+			"stream":      given(&conn.hasStream, number(c, &conn.SID, 0, math.MaxUint16)),
 		})
 		for i, n := range side {
 			if n != nil {
@@ -80,6 +86,7 @@ func (c *compiler) connect(name string, at pos, own *node) {
 		}
 		conn.ownPort = conn.both[synth.Client].host.Addr != before
 	}
+	c.carried(conn, c.streams)
 	c.connNumber[name] = len(c.conns)
 	c.conns = append(c.conns, conn)
 }
@@ -103,12 +110,27 @@ func (c *compiler) on(n *node) []*connection {
 // finished returns the connections with everything filled in.
 func (c *compiler) finished() []synth.Connection {
 	out := make([]synth.Connection, 0, len(c.conns))
+	c.onAssociations()
+	port, first := 0, map[string]int{}
 	for i, conn := range c.conns {
-		ports := i // each has a client port of its own
+		ports, number := port, i // each has a client port of its own
+		if conn.sctp {
+			// All of an association have that of the first.
+			if at, there := first[conn.Association]; there {
+				number = at
+				ports = number
+			} else {
+				first[conn.Association] = port
+				ports, number = port, port
+				port++
+			}
+		} else {
+			port++
+		}
 		if conn.ownPort {
 			ports = 0
 		}
-		conn.Hosts = c.finish(&conn.both, i, ports, conn.pos)
+		conn.Hosts = c.finish(&conn.both, number, ports, conn.sctp, conn.pos)
 		out = append(out, conn.Connection)
 	}
 	return slices.Clip(out)

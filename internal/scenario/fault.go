@@ -36,7 +36,7 @@ var bothSides = map[string][]synth.Side{
 var ignores = map[string]rnic.Ignore{
 	"phase": rnic.IgnorePhase, "depth": rnic.IgnoreDepth, "errors": rnic.IgnoreErrors, "terminate": rnic.IgnoreTerminate,
 	"reject": rnic.IgnoreReject, "requests": rnic.IgnoreRequests, "close": rnic.IgnoreClose, "rtr": rnic.IgnoreRTR,
-	"startup": rnic.IgnoreStartup, "order": rnic.IgnoreOrder,
+	"startup": rnic.IgnoreStartup, "order": rnic.IgnoreOrder, "end": rnic.IgnoreEnd,
 }
 
 // faultBy reads what a side does not care about, and other settings of it.
@@ -133,6 +133,10 @@ func (c *compiler) faultKeys(f *pdu.Fault) keys {
 		"after":   c.octets(&f.After),
 		"grid":    c.boolean(&f.Grid),
 		"glue":    c.boolean(&f.Glue),
+
+		"skip_ssn":   number(c, &f.SkipSSN, 1, math.MaxUint16),
+		"split":      number(c, &f.Split, 1, math.MaxUint16),
+		"interleave": c.boolean(&f.Interleave),
 	}
 }
 

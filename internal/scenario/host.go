@@ -9,6 +9,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/assoc"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 	"github.com/iwdissect/iwdissect/internal/synth/startup"
 	"github.com/iwdissect/iwdissect/internal/synth/tcp"
@@ -31,7 +32,9 @@ const (
 type settings struct {
 	host synth.Host
 	// What was given; the rest follows in finish.
-	addr, revision, dialect, markers, crc, peer, mss, isn bool
+	addr, revision, dialect, markers, crc, peer, mss, isn, tag, tsn bool
+	// receive is the window of SCTP, 0 for the usual one.
+	receive uint64
 }
 
 // usual are the settings of a side where a scenario says nothing.
@@ -43,6 +46,7 @@ func usual(side synth.Side) settings {
 			Window: 1 << 20, Scale: true, WindowScale: 7, SACK: true,
 			Packing: tcp.Aligned, DelayedAck: ackDelay, RTO: 200_000_000, Retries: 6,
 		},
+		SCTP: usualSCTP(),
 		RNIC: rnic.Config{Startup: startup.Config{
 			Rev: mpaEnhanced, Dialect: startup.Enhanced, CRC: true, Strict: true, IRD: defaultDepth, ORD: defaultDepth,
 		}},
@@ -74,6 +78,8 @@ func (c *compiler) settings(n *node, s *settings) {
 		"ttl":               number(c, &h.TTL, 1, math.MaxUint8),
 		"mpa":               func(n *node) { c.mpa(n, s) },
 		"tcp":               func(n *node) { c.tcp(n, s) },
+		"sctp":              func(n *node) { c.sctp(n, s) },
+		"session":           func(n *node) { c.session(n, s) },
 		"mulpdu":            number(c, &h.RNIC.MULPDU, 64, math.MaxUint16),
 		"swapped_terminate": c.boolean(&h.RNIC.Swapped),
 	})
@@ -181,7 +187,7 @@ func (c *compiler) vlans(p *[]packet.VLAN) setter {
 
 // finish fills in what follows from the rest, for both sides of connection
 // number conn, whose client's port is moved up by ports.
-func (c *compiler) finish(both *[2]settings, conn, ports int, at pos) (hosts [2]synth.Host) {
+func (c *compiler) finish(both *[2]settings, conn, ports int, sctp bool, at pos) (hosts [2]synth.Host) {
 	c.addresses(both, ports, at)
 	for side := range both {
 		s := &both[side]
@@ -201,6 +207,11 @@ func (c *compiler) finish(both *[2]settings, conn, ports int, at pos) (hosts [2]
 		}
 		if t.Window > math.MaxUint16 && !t.Scale {
 			t.Window = math.MaxUint16
+		}
+		if sctp {
+			c.finishSCTP(s, isn, base)
+		} else {
+			s.host.SCTP, s.host.UDP, s.host.RNIC.Session = assoc.Config{}, 0, nil
 		}
 		hosts[side] = s.host
 	}

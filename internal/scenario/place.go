@@ -9,7 +9,7 @@ import (
 
 // startupPlaces are what an end sends without a step, and whether it is
 // answered.
-var startupPlaces = map[string]bool{"request": false, "reply": false, "rtr": true, "terminate": false}
+var startupPlaces = map[string]bool{"request": false, "reply": false, "rtr": true, "terminate": false, "end": false}
 
 // response stands behind the name of a step for what answers it.
 const response = ".response"

@@ -74,6 +74,10 @@ type compiler struct {
 	mtu       int
 	hosts     [2]settings
 	initiator synth.Side
+	// sctpEverywhere: connections are on SCTP; streams are the next ones by
+	// association.
+	sctpEverywhere bool
+	streams        map[string]uint16
 
 	conns      []*connection
 	connNumber map[string]int
@@ -90,7 +94,7 @@ func newCompiler(r *report, clean bool) *compiler {
 		script: &synth.Script{Link: usualLink(), Capture: usualCapture()},
 		seed:   1, mtu: defaultMTU,
 		hosts:      [2]settings{usual(synth.Client), usual(synth.Server)},
-		connNumber: map[string]int{}, verbs: verbs(),
+		connNumber: map[string]int{}, streams: map[string]uint16{}, verbs: verbs(),
 		timeline:   timeline{messages: map[string]message{}, ordinals: map[string]int{}, regions: map[region]bool{}},
 		octetsLeft: maxOctets,
 	}
@@ -110,6 +114,7 @@ func (c *compiler) scenario(s *Scenario) *synth.Script {
 		"misses":      c.evidence(&s.Misses),
 		"seed":        number(c, &c.seed, 0, math.MaxUint64),
 		"initiator":   word(c, &c.initiator, "side", sides),
+		"transport":   word(c, &c.sctpEverywhere, "transport", transports),
 		"both":        keep(&both),
 		"client":      keep(&own[synth.Client]),
 		"server":      keep(&own[synth.Server]),

@@ -39,6 +39,7 @@ func verbs() map[string]*verb {
 		"connect": bare(synth.Connect),
 		"open":    bare(synth.Open),
 		"start":   bare(synth.Start),
+		"end":     bare(synth.End),
 		"close":   bare(synth.Close),
 		"reset":   bare(synth.Reset),
 		"wait": {read: func(c *compiler, s *step, n *node) {
@@ -115,6 +116,11 @@ func verbs() map[string]*verb {
 			post(s, rnic.OpRaw)
 			c.octets(&s.Work.Data)(n)
 		}},
+		"control": {
+			message: true, keys: []string{"private"},
+			set:  func(c *compiler, s *step, _ string, n *node) { c.octets(&s.Work.Data)(n) },
+			read: func(c *compiler, s *step, n *node) { c.control(s, n) },
+		},
 		"response": {
 			message: true, keys: []string{"atomic", "to"},
 			set: func(c *compiler, s *step, key string, n *node) {

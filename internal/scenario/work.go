@@ -186,6 +186,7 @@ func (c *compiler) craft(p *synth.Craft, n *node) {
 		"payload": c.octets(&p.Payload),
 		"window":  c.signed(&p.Window),
 		"deliver": c.boolean(&p.Deliver),
+		"chunks":  c.octets(&p.Payload),
 	})
 	if len(p.Payload) > largestSegment {
 		c.fail(at, "a packet holds at most %d octets", largestSegment)

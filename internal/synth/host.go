@@ -72,8 +72,9 @@ type host struct {
 type line interface {
 	open(now int64)
 	established() bool
-	// close ends the connection in good order, reset at once.
-	close(now int64)
+	// close ends the connection in good order, and reports whether it will be
+	// closed then; reset ends it at once.
+	close(now int64) bool
 	reset(now int64)
 	closed() bool
 	peerReset() bool

@@ -91,13 +91,14 @@ func (l *sctpLine) peerReset() bool   { return l.end.sock.Aborted() }
 func (l *sctpLine) written() int64    { return l.sent }
 
 // close ends the association with the last of its connections.
-func (l *sctpLine) close(now int64) {
+func (l *sctpLine) close(now int64) bool {
 	for _, x := range l.end.lines {
 		if x.ep != nil && !x.ep.SessionOver() {
-			return
+			return false
 		}
 	}
 	l.end.sock.Close(now)
+	return true
 }
 
 // mark: once all messages so far have TSNs, the peer has to have those.
@@ -177,7 +178,7 @@ func (l *sctpLine) give() bool {
 		return false
 	}
 	some := false
-	for l.end.sock.Queued() < maxQueued {
+	for l.end.sock.Queued() < max(maxQueued, 2*l.end.host.cfg.SCTP.Inflight) {
 		u, ok := l.ep.Next()
 		if !ok {
 			break

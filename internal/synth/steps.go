@@ -133,7 +133,9 @@ func (w *world) close(c *conn, h *host, wait waiter) bool {
 	} else if !wait(c, closed) {
 		return false
 	}
-	h.line.close(w.queue.Now())
+	if !h.line.close(w.queue.Now()) {
+		return true // others on the association go on
+	}
 	w.kick(h)
 	return wait(c, closed)
 }

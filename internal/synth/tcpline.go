@@ -31,11 +31,14 @@ func newTCPLine(h *host) *tcpLine {
 
 func (h *tcpLine) open(now int64)    { h.sock.Open(now) }
 func (h *tcpLine) established() bool { return h.sock.Established() }
-func (h *tcpLine) close(now int64)   { h.sock.Close(now) }
-func (h *tcpLine) reset(now int64)   { h.sock.Reset(now) }
-func (h *tcpLine) closed() bool      { return h.sock.Closed() }
-func (h *tcpLine) peerReset() bool   { return h.sock.PeerReset() }
-func (h *tcpLine) written() int64    { return h.sock.Written() }
+func (h *tcpLine) close(now int64) bool {
+	h.sock.Close(now)
+	return true
+}
+func (h *tcpLine) reset(now int64) { h.sock.Reset(now) }
+func (h *tcpLine) closed() bool    { return h.sock.Closed() }
+func (h *tcpLine) peerReset() bool { return h.sock.PeerReset() }
+func (h *tcpLine) written() int64  { return h.sock.Written() }
 
 // other is the end of the peer.
 func (h *tcpLine) other() *tcpLine { return h.peer().line.(*tcpLine) }

@@ -263,6 +263,9 @@ func (f *Framer) wrap(k Kind, b []byte, edits []Fault) []byte {
 	for i := range edits {
 		f.ssn += uint16(edits[i].SkipSSN) //nolint:gosec // modulo 65536 by design
 	}
+	if k == Raw {
+		return append(out, b...)
+	}
 	if k == Control {
 		out = append(out, b...)
 		if len(out) >= sctpddp.SegmentLen {

@@ -25,9 +25,9 @@ type userMessage struct {
 }
 
 // sessionControl sends a session control chunk.
-func (e *Endpoint) sessionControl(name string, c sctpddp.Control) {
+func (e *Endpoint) sessionControl(name string, number int, c sctpddp.Control) {
 	e.out = e.framer.Append(e.out, pdu.PDU{
-		Place: pdu.Place{Message: name, Number: e.cfg.Session.Number, Segment: 1, Last: true}, Kind: pdu.Control, Octets: c.Append(nil),
+		Place: pdu.Place{Message: name, Number: number, Segment: 1, Last: true}, Kind: pdu.Control, Octets: c.Append(nil),
 	})
 }
 
@@ -42,7 +42,7 @@ func (e *Endpoint) initiate() {
 		c.Function = sctpddp.EnhancedInitiate
 		c.PrivateData = append(e.mach.Ask().Append(nil), c.PrivateData...)
 	}
-	e.sessionControl("request", c)
+	e.sessionControl("request", e.cfg.Session.Number, c)
 	if e.ignores(IgnorePhase) {
 		e.accepted() // it does not wait for the answer
 	}
@@ -117,7 +117,7 @@ func (e *Endpoint) takeControl(c *sctpddp.Control) {
 	active := e.cfg.Startup.Initiator
 	switch c.Function {
 	case sctpddp.Initiate, sctpddp.EnhancedInitiate:
-		if !active && e.phase <= Starting {
+		if !active && e.phase <= Starting && !e.ignores(IgnoreRequests) {
 			e.answerSession(c)
 		}
 	case sctpddp.Accept, sctpddp.EnhancedAccept:
@@ -170,7 +170,7 @@ func (e *Endpoint) answerSession(c *sctpddp.Control) {
 	default:
 		e.accepted()
 	}
-	e.sessionControl("reply", a)
+	e.sessionControl("reply", e.cfg.Session.Number, a)
 	if e.phase == Rejected && e.ignores(IgnoreReject) {
 		e.accepted()
 		e.phase = Ready
@@ -188,11 +188,12 @@ func (e *Endpoint) end() bool {
 		return false
 	}
 	e.session.ended = true
-	e.sessionControl("end", sctpddp.Control{Function: sctpddp.Terminate})
+	e.sessionControl("end", e.cfg.Session.Number, sctpddp.Control{Function: sctpddp.Terminate})
 	return len(e.out) > 0
 }
 
-// SessionOver reports whether the session has come to its end at this end.
+// SessionOver reports whether the session has come to its end at this end, or
+// none has begun.
 func (e *Endpoint) SessionOver() bool {
-	return e.session.ended || e.phase == Rejected || e.closing && e.ignores(IgnoreEnd)
+	return e.session.ended || e.phase == Streaming || e.phase >= Rejected && e.phase != Terminated || e.ignores(IgnoreEnd)
 }

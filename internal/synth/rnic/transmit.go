@@ -5,6 +5,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
 )
 
@@ -91,6 +92,11 @@ func (e *Endpoint) begin() bool {
 	switch w.Op {
 	case OpRaw:
 		e.raw(e.works.pop())
+		return true
+	case OpControl:
+		w := e.works.pop()
+		e.sessionControl(w.Name, w.Number, sctpddp.Control{Function: sctpddp.Function(w.Function), PrivateData: w.Data})
+		e.unsent[w.Name]--
 		return true
 	case OpRead, OpFetchAdd, OpCmpSwap:
 		// The indication is due whatever the ORD (RFC 6581 section 9.1).

@@ -113,6 +113,9 @@ const (
 	// OpResponse answers nothing: a Read Response or an Atomic Response that
 	// nobody asked for. Atomic chooses which.
 	OpResponse
+	// OpControl sends a session control chunk with Function, and Data as its
+	// private data, over SCTP, whatever the session is at.
+	OpControl
 )
 
 // Work is a work request of the upper layer.
@@ -140,6 +143,8 @@ type Work struct {
 	RequestID uint32
 	// Immediate data.
 	Immediate [8]byte
+	// Function of an OpControl.
+	Function uint16
 	// Atomic makes an OpResponse an Atomic Response.
 	Atomic bool
 	// Layer, EType and Code of a Terminate; with QuoteLast it quotes the last

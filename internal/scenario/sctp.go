@@ -1,0 +1,206 @@
+package scenario
+
+import (
+	"math"
+	"net/netip"
+
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/internal/synth/assoc"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+	"github.com/iwdissect/iwdissect/internal/synth/startup"
+)
+
+// The defaults of an association.
+const (
+	usualStreams = 16
+	// sackDelay is what RFC 9260 section 6.2 has for a single packet.
+	sackDelay = 200_000_000
+	// encapsulationPort is that of SCTP in UDP (RFC 6951).
+	encapsulationPort = 9899
+	// largestPacket that an IP packet can hold, without its headers.
+	largestPacket = math.MaxUint16 - 60
+)
+
+// usualSCTP are the settings of an end where a scenario says nothing.
+func usualSCTP() assoc.Config {
+	return assoc.Config{
+		Out: usualStreams, In: usualStreams, Window: 1 << 20, Adaptation: sctpddp.Adaptation, HasAdaptation: true,
+		Bundle: true, DelayedAck: sackDelay, RTO: 500_000_000, Retries: 8, Inflight: 64 << 10,
+	}
+}
+
+// sctp reads the settings of an end of an association.
+func (c *compiler) sctp(n *node, s *settings) {
+	a := &s.host.SCTP
+	c.mapping(n, keys{
+		"tag":           given(&s.tag, number(c, &a.Tag, 1, math.MaxUint32)),
+		"tsn":           given(&s.tsn, number(c, &a.TSN, 0, math.MaxUint32)),
+		"streams":       func(n *node) { number(c, &a.Out, 1, math.MaxUint16)(n); a.In = a.Out },
+		"streams_out":   number(c, &a.Out, 0, math.MaxUint16),
+		"streams_in":    number(c, &a.In, 0, math.MaxUint16),
+		"receive":       size(c, &s.receive, 1500, math.MaxUint32),
+		"adaptation":    c.adaptation(a),
+		"addresses":     c.addressList(&a.Addresses),
+		"bundle":        c.boolean(&a.Bundle),
+		"i_data":        c.boolean(&a.IData),
+		"shuffle":       c.boolean(&a.Shuffle),
+		"spread":        c.boolean(&a.Spread),
+		"sack_delay":    c.duration(&a.DelayedAck, false),
+		"rto":           c.duration(&a.RTO, false),
+		"retries":       number(c, &a.Retries, 0, 32),
+		"inflight":      size(c, &a.Inflight, 1, 1<<30),
+		"zero_checksum": c.boolean(&a.ZeroChecksum),
+		"udp": func(n *node) {
+			if n.kind == scalar && n.text == "true" {
+				s.host.UDP = encapsulationPort
+				return
+			}
+			number(c, &s.host.UDP, 1, math.MaxUint16)(n)
+		},
+	})
+}
+
+// adaptation is a number or none.
+func (c *compiler) adaptation(a *assoc.Config) setter {
+	return func(n *node) {
+		if n.kind == scalar && n.text == "none" {
+			a.HasAdaptation = false
+			return
+		}
+		a.HasAdaptation = true
+		number(c, &a.Adaptation, 0, math.MaxUint32)(n)
+	}
+}
+
+// maxAddresses is how many further addresses a host may have.
+const maxAddresses = 7
+
+func (c *compiler) addressList(p *[]netip.Addr) setter {
+	return func(n *node) {
+		*p = nil
+		c.list(n, func(n *node) {
+			if !c.is(n, scalar) {
+				return
+			}
+			a, err := netip.ParseAddr(n.text)
+			if err != nil || a.Zone() != "" || a.Is4In6() {
+				c.fail(n.pos, "expected an address such as 10.0.0.3 or \"fd00::3\", not %q", n.text)
+				return
+			}
+			*p = append(*p, a)
+		})
+		if len(*p) > maxAddresses {
+			c.fail(n.pos, "a host has at most %d further addresses", maxAddresses)
+		}
+	}
+}
+
+// session reads the settings of an end of a DDP stream session.
+func (c *compiler) session(n *node, s *settings) {
+	m := &s.host.RNIC.Startup
+	own := rnic.Session{}
+	if s.host.RNIC.Session != nil {
+		own = *s.host.RNIC.Session
+	}
+	enhanced := m.Dialect == startup.Enhanced
+	c.mapping(n, keys{
+		"enhanced":     given(&s.dialect, c.boolean(&enhanced)),
+		"ird":          number(c, &m.IRD, 0, math.MaxUint16),
+		"ord":          number(c, &m.ORD, 0, math.MaxUint16),
+		"peer_to_peer": given(&s.peer, c.boolean(&m.PeerToPeer)),
+		"private":      c.octets(&m.Private),
+		"reject":       c.boolean(&m.Reject),
+		"refuse":       c.boolean(&own.Refuse),
+		"mute":         c.boolean(&own.Mute),
+	})
+	if m.Dialect = startup.Plain; enhanced {
+		m.Dialect = startup.Enhanced
+	}
+	s.host.RNIC.Session = &own
+}
+
+var transports = map[string]bool{"tcp": false, "sctp": true}
+
+// finishSCTP fills in what follows from the rest, for a side.
+func (c *compiler) finishSCTP(s *settings, tag, tsn uint32) {
+	a := &s.host.SCTP
+	if !s.tag {
+		a.Tag = max(tag, 1)
+	}
+	if !s.tsn {
+		a.TSN = tsn
+	}
+	if s.receive != 0 {
+		a.Window = uint32(s.receive) //nolint:gosec // checked when it was read
+	}
+	header := 20
+	if s.host.Addr.Addr().Is6() {
+		header = 40
+	}
+	a.MaxPacket = min(c.mtu-header, largestPacket)
+	s.host.RNIC.Startup.Rev = mpaEnhanced // over SCTP there are no revisions
+	for i, x := range a.Addresses {
+		if x.Is6() != s.host.Addr.Addr().Is6() {
+			c.fail(pos{1, 1}, "address %d of a host is of another family than its first", i+2)
+		}
+	}
+}
+
+// functions are the session control that a step can send.
+var functions = map[string]sctpddp.Function{
+	"initiate": sctpddp.Initiate, "accept": sctpddp.Accept, "reject": sctpddp.Reject, "terminate": sctpddp.Terminate,
+	"enhanced-initiate": sctpddp.EnhancedInitiate, "enhanced-accept": sctpddp.EnhancedAccept, "enhanced-reject": sctpddp.EnhancedReject,
+}
+
+// control reads a session control chunk that is sent by hand.
+func (c *compiler) control(s *step, n *node) {
+	post(s, rnic.OpControl)
+	if v, ok := unsigned(n.text); ok && n.kind == scalar && v <= math.MaxUint16 {
+		s.Work.Function = uint16(v)
+		return
+	}
+	var f sctpddp.Function
+	word(c, &f, "function", functions)(n)
+	s.Work.Function = uint16(f)
+}
+
+// carried says on which association and stream a connection is.
+func (c *compiler) carried(conn *connection, streams map[string]uint16) {
+	if !conn.sctp {
+		return
+	}
+	if conn.Association == "" {
+		conn.Association = "a1"
+	}
+	if !conn.hasStream {
+		conn.SID = streams[conn.Association]
+	}
+	streams[conn.Association] = conn.SID + 1
+}
+
+// onAssociations checks that every association has its ends once: the settings
+// of the first of its connections count.
+func (c *compiler) onAssociations() {
+	first := map[string]*connection{}
+	used := map[[2]any]bool{}
+	for _, conn := range c.conns {
+		if !conn.sctp {
+			continue
+		}
+		if f := first[conn.Association]; f == nil {
+			first[conn.Association] = conn
+		} else {
+			for side := range conn.both {
+				own, shared := &conn.both[side].host, &f.both[side].host
+				own.Addr, own.MAC, own.VLANs, own.TTL = shared.Addr, shared.MAC, shared.VLANs, shared.TTL
+				own.SCTP, own.UDP = shared.SCTP, shared.UDP
+				conn.both[side].addr, conn.both[side].tag, conn.both[side].tsn = f.both[side].addr, f.both[side].tag, f.both[side].tsn
+			}
+		}
+		if k := [2]any{conn.Association, conn.SID}; used[k] {
+			c.fail(conn.pos, "stream %d of association %s has a connection already", conn.SID, conn.Association)
+		} else {
+			used[k] = true
+		}
+	}
+}
