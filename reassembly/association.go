@@ -146,17 +146,17 @@ func (a *Association) Data(side int, d *sctp.Data, wire int, c *Carriage) (m *Me
 	}
 	h.outstanding()
 	h.since = h.sinceHole(a.packets)
-	f := fragment{
+	f := &a.one[0] // on the stack it would not stay there
+	*f = fragment{
 		tsn: tsn, wire: d.TSN, sid: d.SID, flags: d.Flags, idata: d.I, mid: d.MID, fsn: d.FSN, ppid: d.PPID,
 		octets: d.Octets, length: wire,
 	}
 	if f.begin() && f.end() {
 		a.frames = c.frames(a.frames[:0])
 		f.frames = a.frames
-		a.one[0] = f
 		return a.message(a.one[:], c.Frame, c.Time), tsn, n
 	}
-	return a.fragment(h, &f, c), tsn, n
+	return a.fragment(h, f, c), tsn, n
 }
 
 // Skip notes a chunk of a message that nobody wants.

@@ -341,11 +341,12 @@ func (s *Summary) problems(w io.Writer) {
 
 func (s *Summary) totals(w io.Writer) error {
 	t := &s.Totals
-	var fpdus, good, bad, off, unverifiable, gaps, reads uint64
+	var fpdus, chunks, good, bad, off, unverifiable, gaps, reads uint64
 	for _, c := range s.Connections {
 		for d := range c.Flow {
 			f := &c.Flow[d]
 			fpdus += f.FPDUs
+			chunks += f.Chunks
 			good += f.CRCGood
 			bad += f.CRCBad
 			off += f.CRCOff
@@ -354,8 +355,12 @@ func (s *Summary) totals(w io.Writer) error {
 			reads += f.Answered
 		}
 	}
-	_, err := fmt.Fprintf(w, "\nTotal: %d FPDUs (CRC %d ok, %d bad, %d off, %d unverifiable), %d %s answered, %d %s; %d TCP, %d SCTP, %d other frames, %d malformed, %d cut before the transport header\n",
-		fpdus, good, bad, off, unverifiable, reads, plural(reads, "request", "requests"), gaps, plural(gaps, "gap", "gaps"),
+	over := ""
+	if t.SCTP > 0 {
+		over = fmt.Sprintf(", %d DDP %s over SCTP", chunks, plural(chunks, "segment", "segments"))
+	}
+	_, err := fmt.Fprintf(w, "\nTotal: %d FPDUs (CRC %d ok, %d bad, %d off, %d unverifiable)%s, %d %s answered, %d %s; %d TCP, %d SCTP, %d other frames, %d malformed, %d cut before the transport header\n",
+		fpdus, good, bad, off, unverifiable, over, reads, plural(reads, "request", "requests"), gaps, plural(gaps, "gap", "gaps"),
 		t.TCP, t.SCTP, t.Other, t.Malformed, t.Truncated)
 	if t.Unread > 0 {
 		fmt.Fprintf(w, "%d SCTP packets have chunks that cannot be read\n", t.Unread)

@@ -69,13 +69,15 @@ func (h Header) Append(dst []byte) []byte {
 	return binary.BigEndian.AppendUint32(dst, h.Checksum)
 }
 
+// noChecksum stands in place of the checksum while it is computed.
+var noChecksum = make([]byte, HeaderLen-offChecksum)
+
 // Sum is what the checksum field of a whole packet should be: the CRC32c with
 // the field zero, least significant octet first (RFC 9260 appendix A), read in
 // network order.
 func Sum(packet []byte) uint32 {
-	var zero [4]byte
 	c := crc32.Update(0, castagnoli, packet[:offChecksum])
-	c = crc32.Update(c, castagnoli, zero[:])
+	c = crc32.Update(c, castagnoli, noChecksum)
 	c = crc32.Update(c, castagnoli, packet[HeaderLen:])
 	var b [4]byte
 	binary.LittleEndian.PutUint32(b[:], c)
