@@ -203,6 +203,8 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 		a.ended(1-side, trace.Shutdown) // they answer what was not captured
 	case sctp.TypeAbort:
 		a.ended(side, trace.Abort)
+	case sctp.TypeReconfig:
+		a.side[side].Reconfigured = true
 	default:
 	}
 	return nil

@@ -155,6 +155,9 @@ type SCTPSide struct {
 	// MostOutstanding is the most TSNs that were under way at once, as far as
 	// acknowledgements show.
 	MostOutstanding int64
+	// Reconfigured says that it sent a RE-CONFIG chunk (RFC 6525): streams may
+	// have been added since the INIT.
+	Reconfigured bool
 }
 
 // Ops counts the PDUs and messages of one opcode in one direction.

@@ -148,6 +148,16 @@ func appendSCTPChunk(b []byte, c *sctp.Chunk) []byte {
 		if v, err := sctp.DecodeTSN(*c); err == nil {
 			b = appendNumber(b, " cum ", uint64(v))
 		}
+	case sctp.TypeReconfig:
+		for rest := c.Value; ; {
+			p, more, ok, err := sctp.NextParam(rest)
+			if !ok || err != nil {
+				break
+			}
+			b = append(b, ' ')
+			b = append(b, sctp.ReconfigName(p.Type)...)
+			rest = more
+		}
 	case sctp.TypeInit, sctp.TypeInitAck:
 		i, err := sctp.DecodeInit(*c)
 		if err != nil {

@@ -101,6 +101,9 @@ func associationSide(o *object, name string, s *trace.SCTPSide) {
 	o.uint("missing_tsns", s.GapTSNs)
 	o.uint("orphans", s.Orphans)
 	o.int("most_outstanding_tsns", s.MostOutstanding)
+	if s.Reconfigured {
+		o.bool("reconfigured", true)
+	}
 	o.close()
 }
 
