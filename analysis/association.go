@@ -314,8 +314,8 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 	switch {
 	case st.now == nil:
 		st.now = a.begin(side, m, asks)
-	case m.First < st.now.half[side].from && st.before != nil:
-		return st.before // sent before this session began
+	case st.before != nil && (m.First < st.now.half[side].from || st.before.goesOn(side, st.now, m)):
+		return st.before // sent before this session began, or before its sender knew
 	case asks && st.now.endsFor(side, ssn, m.First):
 		if st.before != nil {
 			a.finish(st.before)

@@ -154,6 +154,9 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 		c.ending(side, s)
 	}
 	c.release(side)
+	for i := range 2 {
+		t.Flow[c.Dir(i)].Waiting = c.tcp.Half(i).Waiting()
+	}
 	return note
 }
 

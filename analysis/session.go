@@ -54,6 +54,17 @@ func (s *Session) endsFor(side int, ssn uint16, tsn int64) bool {
 	return s.Trace.SYN || tsn > h.first
 }
 
+// goesOn reports whether a message is of this session, although another one has
+// begun: it has the number that is awaited here, and its sender has said nothing
+// there yet, where it would have to begin with 0.
+func (s *Session) goesOn(side int, now *Session, m *reassembly.Message) bool {
+	if now.half[side].spoke || len(m.Octets) < sctpddp.SegmentLen {
+		return false
+	}
+	ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
+	return ssn != 0 && s.half[side].order.Begun() && s.half[side].order.Expected() == ssn
+}
+
 // supersede notes that side has begun another session on the stream.
 func (s *Session) supersede(side int) {
 	for i := range 2 {
@@ -88,6 +99,7 @@ func (s *Session) take(side int, m *reassembly.Message) {
 		s.deliver(side, m, trace.InOrder)
 		s.drain(side, trace.InOrder)
 	case reassembly.Held:
+		t.Flow[s.Dir(side)].Waiting = true
 		if h.order.Waiting() == 1 {
 			h.beyond, h.since = s.assoc.asm.High(side), 0
 		}
@@ -128,6 +140,7 @@ func (s *Session) drain(side int, o trace.Order) {
 		s.deliver(side, m, o)
 		o, some = trace.InOrder, true
 	}
+	s.Trace.Flow[s.Dir(side)].Waiting = h.order.Waiting() > 0
 	if some {
 		h.beyond, h.since = s.assoc.asm.High(side), 0
 	}

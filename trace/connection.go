@@ -201,6 +201,8 @@ type Flow struct {
 	// Gaps and GapOctets are holes of the capture; over SCTP GapOctets counts the
 	// DDP-SSNs that are missing.
 	Gaps, GapOctets uint64
+	// Waiting says that octets or chunks wait at present behind what is missing.
+	Waiting bool
 	// Retransmitted, Reordered and Conflicts count packets.
 	Retransmitted, Reordered, Conflicts uint64
 	// Ops counts by opcode; nil while there is nothing to count.

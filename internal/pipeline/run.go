@@ -269,6 +269,9 @@ func (r *Run) keep(c *trace.Connection) {
 	if !c.IsMPA {
 		return
 	}
+	if s, ok := r.sink.(interface{ Ended(*trace.Connection) }); ok {
+		s.Ended(c)
+	}
 	r.totals.IWARP++
 	if len(r.records) >= maxRecords {
 		r.totals.RecordsDropped++

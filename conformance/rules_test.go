@@ -1,0 +1,256 @@
+package conformance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// judge is a sink of a run that asks an engine.
+type judge struct {
+	*conformance.Engine
+	findings []conformance.Finding
+	verdicts []conformance.Judgement
+}
+
+func (*judge) Frame(*pipeline.Frame) {}
+
+// Connection implements [conformance.Sink].
+func (j *judge) Connection(_ *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
+	j.findings = append(j.findings, fs...)
+	j.verdicts = append(j.verdicts, vs...)
+}
+
+// judged runs frames through the dissection and the rules.
+func judged(tb testing.TB, frames []capture.Frame) *judge {
+	tb.Helper()
+	j := &judge{}
+	j.Engine = conformance.New(conformance.Options{OnBug: func(rule string, why any) { tb.Errorf("%s panics: %v", rule, why) }}, j)
+	run := pipeline.New(pipeline.Options{}, j)
+	if err := run.Read(tracetest.Source(frames)); err != nil {
+		tb.Fatal(err)
+	}
+	run.Finish()
+	return j
+}
+
+func framesOf(tb testing.TB, s *synth.Script) []capture.Frame {
+	tb.Helper()
+	var b bytes.Buffer
+	if _, err := synth.Run(&b, s); err != nil {
+		tb.Fatal(err)
+	}
+	fs, err := tracetest.ReadFile(b.Bytes())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return fs
+}
+
+func text(fs []conformance.Finding) string {
+	var s []string
+	for i := range fs {
+		f := &fs[i]
+		s = append(s, fmt.Sprintf("%s %v frame %d pdu %d: %s: %s, expected %s", f.Rule.ID, f.Severity, f.Frame, f.PDU, f.Message, f.Observed, f.Expected))
+	}
+	return strings.Join(s, "\n\t")
+}
+
+// also is what besides its own rule the traces of a scenario show: the rules
+// that break with it, and facts about the clean trace that the text of an RFC
+// backs. Each was looked at.
+type also struct {
+	Clean  []string `json:"clean,omitempty"`
+	Faulty []string `json:"faulty,omitempty"`
+}
+
+const alsoFile = "testdata/also.json"
+
+var update = flag.Bool("update", false, "write the lists in testdata")
+
+// ids are the rules of findings, each once, sorted.
+func ids(fs []conformance.Finding, without string) (out []string) {
+	for i := range fs {
+		if id := fs[i].Rule.ID; id != without {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// perHalf are rules that may be found once in each direction.
+var perHalf = map[string]bool{"RNIC-IOP-VER-03": true}
+
+// notShown are rules with a check that the trace of their scenario cannot show,
+// and why.
+var notShown = map[string]string{
+	"MPA2-D01-FLAG-01": "the layout of draft -01 has to be forced: with D=1 it is taken for that of RFC 6581",
+}
+
+// TestRules: the trace that breaks a rule is found to, once; the same trace
+// without the fault is not; and nothing else is found but what is listed.
+func TestRules(t *testing.T) {
+	known := map[string]also{}
+	if b, err := os.ReadFile(alsoFile); err == nil {
+		if err := json.Unmarshal(b, &known); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := map[string]also{}
+	checked := conformance.Checked()
+	tested := 0
+	for _, s := range scenario.Builtin() {
+		clean := judged(t, framesOf(t, s.Script(true)))
+		seen := also{Clean: ids(clean.findings, "")}
+		if slices.Contains(seen.Clean, s.Name) {
+			t.Errorf("%s: the clean trace breaks it:\n\t%s", s.Name, text(clean.findings))
+		}
+		if s.HasFaults() {
+			j := judged(t, framesOf(t, s.Script(false)))
+			seen.Faulty = ids(j.findings, s.Name)
+			count := [2]int{}
+			for i := range j.findings {
+				if f := &j.findings[i]; f.Rule.ID == s.Name {
+					count[f.Dir]++
+				}
+			}
+			n := count[0] + count[1]
+			if perHalf[s.Name] {
+				n = max(count[0], count[1])
+			}
+			switch _, exempt := notShown[s.Name]; {
+			case !slices.Contains(checked, s.Name):
+			case exempt:
+				if n != 0 {
+					t.Errorf("%s is found after all: the exemption is stale", s.Name)
+				}
+			case n != 1:
+				t.Errorf("%s is found %d times:\n\t%s", s.Name, n, text(j.findings))
+			default:
+				tested++
+			}
+			compare(t, s.Name+", faulty", known[s.Name].Faulty, seen.Faulty, j.findings)
+		}
+		compare(t, s.Name+", clean", known[s.Name].Clean, seen.Clean, clean.findings)
+		if len(seen.Clean)+len(seen.Faulty) > 0 {
+			now[s.Name] = seen
+		}
+	}
+	t.Logf("%d rules with a check, %d shown by a trace", len(checked), tested)
+	if *update {
+		write(t, alsoFile, now)
+	}
+}
+
+func compare(t *testing.T, what string, want, got []string, fs []conformance.Finding) {
+	t.Helper()
+	if !*update && !slices.Equal(want, got) {
+		t.Errorf("%s: besides its own, %v; listed are %v\n\t%s", what, got, want, text(fs))
+	}
+}
+
+// TestCatalogue: there is an entry for each check, of the kind that has one.
+func TestCatalogue(t *testing.T) {
+	book := conformance.Catalogue()
+	seen := map[string]bool{}
+	for _, id := range conformance.Checked() {
+		e, ok := book.Find(id)
+		if !ok || e.Kind != conformance.KindCheck {
+			t.Errorf("%s is no entry that can be checked", id)
+		}
+		if seen[id] {
+			t.Errorf("%s has two checks", id)
+		}
+		seen[id] = true
+	}
+	for _, e := range book.Entries {
+		for _, id := range slices.Concat(e.YieldsTo, e.ReportedAs) {
+			if _, ok := book.Find(id); !ok {
+				t.Errorf("%s speaks of %s, which is not there", e.ID, id)
+			}
+		}
+		if e.Statement == "" || e.Kind == conformance.KindCheck && e.Check == "" {
+			t.Errorf("%s is not complete", e.ID)
+		}
+	}
+}
+
+// capturesFile lists what is found on the real captures: for each file and rule
+// how often. Each was looked at.
+const capturesFile = "testdata/captures.json"
+
+// TestCaptures: what is found on the real captures is what is written down,
+// nothing more and nothing less.
+func TestCaptures(t *testing.T) {
+	files, err := filepath.Glob("../testdata/pcaps/*.pcap*")
+	if err != nil || len(files) < 40 {
+		t.Fatalf("%d captures, %v", len(files), err)
+	}
+	if dir := os.Getenv("IWDISSECT_CAPTURES"); dir != "" {
+		for _, d := range []string{dir, filepath.Join(dir, "../public")} {
+			more, err := filepath.Glob(filepath.Join(d, "*.pcap*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, more...)
+		}
+	}
+	known := map[string]map[string]int{}
+	if b, err := os.ReadFile(capturesFile); err == nil {
+		if err := json.Unmarshal(b, &known); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := map[string]map[string]int{}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fs, err := tracetest.ReadFile(b)
+		if err != nil {
+			continue // compressed, or damaged on purpose
+		}
+		j := judged(t, fs)
+		name, found := filepath.Base(f), map[string]int{}
+		for i := range j.findings {
+			found[j.findings[i].Rule.ID+" "+j.findings[i].Severity.String()]++
+		}
+		if len(found) > 0 {
+			now[name] = found
+		}
+		if !*update && !maps.Equal(known[name], found) {
+			t.Errorf("%s: %v; listed are %v\n\t%.4000s", name, found, known[name], text(j.findings))
+		}
+	}
+	if *update {
+		write(t, capturesFile, now)
+	}
+}
+
+func write(t *testing.T, file string, what any) {
+	t.Helper()
+	b, err := json.MarshalIndent(what, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(b, '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,319 @@
+package conformance
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// control is a session control chunk.
+type control struct {
+	*half
+	p *trace.PDU
+	k *trace.Chunk
+	// was is how the session stood before it: nothing, an Initiate, an answer.
+	function sctpddp.Function
+	ok       bool
+}
+
+func (c *conn) control(p *trace.PDU) {
+	h := &c.half[p.Dir]
+	k := p.Chunk
+	e := &control{half: h, p: p, k: k, function: k.Control.Function, ok: k.HasControl}
+	if !h.began && (c.t.SYN || p.Dir == trace.R2I && e.ok) {
+		h.began = true
+	}
+	if e.ok && k.Order != trace.Duplicate {
+		c.sessionFrame(e)
+	}
+	have := c.gates(h)
+	if k.Whole {
+		have |= Full
+	}
+	c.ask(c.engine.lists.control, have, func(r *rule) { r.control(c, e) })
+	h.chunks++
+	if e.ok {
+		h.controls = append(h.controls, e.keep())
+	}
+}
+
+// keep makes a copy that outlives the PDU.
+func (e *control) keep() *control {
+	x := *e
+	x.p, x.k = nil, nil
+	return &x
+}
+
+// sessionFrame takes an Initiate or its answer for a startup frame.
+func (c *conn) sessionFrame(e *control) {
+	f := &frame{pdu: e.p.Number, number: e.p.Frame, dir: e.p.Dir, kind: e.p.Kind, function: e.function}
+	if w, _, ok := e.k.Control.Word(); ok {
+		f.word, f.hasWord = w, true
+	}
+	switch e.function {
+	case sctpddp.Initiate, sctpddp.EnhancedInitiate:
+		if c.request == nil && e.p.Dir == trace.I2R {
+			c.request = f
+		}
+	case sctpddp.Accept, sctpddp.EnhancedAccept, sctpddp.Reject, sctpddp.EnhancedReject:
+		if c.reply == nil && e.p.Dir == trace.R2I {
+			c.reply = f
+		}
+	default:
+	}
+}
+
+// ctl fires on a session control chunk.
+func (c *conn) ctl(e *control, message, observed, expected string) {
+	c.fire(Finding{
+		Dir: e.p.Dir, HasDir: true, Frame: e.p.Frame, PDU: e.p.Number, HasPDU: true, Message: message, Observed: observed, Expected: expected,
+	})
+}
+
+// sessionChecks are about DDP over SCTP (RFC 5043, RFC 6581 section 7).
+var sessionChecks = []check{
+	{id: "SCTP-DDP-CTL-01", needs: Full | Sum, transport: onSCTP, control: func(c *conn, e *control) {
+		if c.applies() && !e.ok {
+			c.ctl(e, "a session control chunk without a whole function code", fmt.Sprintf("%d octets", e.k.Length), "at least 4")
+		}
+	}},
+	{id: "SCTP-DDP-CTL-02", needs: Sum, transport: onSCTP, control: func(c *conn, e *control) {
+		if !e.ok || !c.applies() {
+			return
+		}
+		switch f := e.function; {
+		case f == sctpddp.Experimental:
+			c.fire(Finding{
+				Severity: Note, Dir: e.p.Dir, HasDir: true, Frame: e.p.Frame, PDU: e.p.Number, HasPDU: true,
+				Message: "a function code that is kept for experiments", Observed: "0xffff", Expected: "1 to 7",
+			})
+		case f == 0 || f > sctpddp.EnhancedReject:
+			c.ctl(e, "the function code does not exist", fmt.Sprintf("%#04x", uint16(f)), "1 to 7")
+		}
+	}},
+	{id: "SCTP-DDP-CTL-PD-01", needs: Sum, transport: onSCTP, control: func(c *conn, e *control) {
+		if !e.ok || e.function == sctpddp.Terminate || e.function > sctpddp.EnhancedReject || e.function == 0 || !c.applies() {
+			return
+		}
+		if n := e.k.Length - sctpddp.ControlLen; n > sctpddp.MaxPrivateData {
+			c.ctl(e, "more private data than there may be", fmt.Sprintf("%d octets", n), "at most 512")
+		}
+	}},
+	{id: "SCTP-DDP-CTL-PD-02", needs: Sum, transport: onSCTP, control: func(c *conn, e *control) {
+		if e.ok && e.function == sctpddp.Terminate && c.applies() && e.k.Length != sctpddp.ControlLen {
+			c.ctl(e, "a Terminate of a session with private data", fmt.Sprintf("%d octets", e.k.Length-sctpddp.ControlLen), "none")
+		}
+	}},
+	{id: "SCTP-DDP-U-01", needs: Sum, transport: onSCTP, control: func(c *conn, e *control) {
+		if c.applies() && !e.k.Unordered {
+			c.ctl(e, "a chunk of DDP without the unordered flag", "U=0", "U=1")
+		}
+	}, chunk: func(c *conn, s *segment) {
+		if c.applies() && !s.p.Chunk.Unordered {
+			c.at(s, "a chunk of DDP without the unordered flag", "U=0", "U=1")
+		}
+	}},
+	{id: "SCTP-DDP-SEG-01", needs: Full | Sum, transport: onSCTP, chunk: func(c *conn, s *segment) {
+		if c.applies() && s.seg == nil {
+			c.at(s, "a DDP segment chunk without a whole DDP header", fmt.Sprintf("%d octets", s.p.Chunk.Length), "2 + 14 or 2 + 18 at least")
+		}
+	}},
+	{id: "SCTP-DDP-FRAG-01", needs: Full, transport: onSCTP, control: func(c *conn, e *control) {
+		if c.applies() && len(e.k.TSNs) > 1 {
+			c.ctl(e, "SCTP has fragmented the message", fmt.Sprintf("%d chunks", len(e.k.TSNs)), "one")
+		}
+	}, chunk: func(c *conn, s *segment) {
+		if c.applies() && len(s.p.Chunk.TSNs) > 1 {
+			c.at(s, "SCTP has fragmented the DDP segment", fmt.Sprintf("%d chunks of %d octets", len(s.p.Chunk.TSNs), s.p.Chunk.Length), "one")
+		}
+	}},
+	{id: "SCTP-DDP-SSN-01", transport: onSCTP, control: func(c *conn, e *control) {
+		if !e.ok || e.chunks > 0 || !e.k.HasSSN {
+			return
+		}
+		initiates := e.function == sctpddp.Initiate || e.function == sctpddp.EnhancedInitiate
+		answers := e.p.Dir == trace.R2I && c.t.SYN && !initiates
+		if (initiates || answers) && c.applies() && e.k.SSN != 0 {
+			c.ctl(e, "the numbers of the session do not begin with 0", fmt.Sprintf("DDP-SSN %d", e.k.SSN), "DDP-SSN 0")
+		}
+	}},
+	{id: "SCTP-DDP-ENH-01", transport: onSCTP, control: func(c *conn, e *control) {
+		if c.request == nil || c.reply == nil || e.p.Number != c.reply.pdu || !c.applies() {
+			return
+		}
+		asked := c.request.function == sctpddp.EnhancedInitiate
+		f := e.function
+		switch {
+		case asked && f == sctpddp.Accept, !asked && (f == sctpddp.EnhancedAccept || f == sctpddp.EnhancedReject):
+			c.ctl(e, "the answer is not of the kind of the Initiate", f.String(), map[bool]string{true: "an enhanced one", false: "a plain one"}[asked])
+		case asked && f == sctpddp.Reject:
+			c.fire(Finding{
+				Severity: Warning, Dir: e.p.Dir, HasDir: true, Frame: e.p.Frame, PDU: e.p.Number, HasPDU: true,
+				Message: "a plain Reject answers an Enhanced Initiate", Observed: "Reject", Expected: "Enhanced Reject, if the plain session would have been accepted",
+			})
+		}
+	}},
+	{id: "SCTP-DDP-ENH-02", needs: Full | Sum, transport: onSCTP, control: func(c *conn, e *control) {
+		if e.function != sctpddp.EnhancedInitiate && e.function != sctpddp.EnhancedAccept || !c.applies() {
+			return
+		}
+		if _, _, ok := e.k.Control.Word(); !ok {
+			c.ctl(e, "an enhanced session control without its word", fmt.Sprintf("%d octets of private data", len(e.k.Control.PrivateData)), "at least 4")
+		}
+	}},
+	{id: "SCTP-DDP-ENH-05", needs: Full | Sum, transport: onSCTP, control: func(c *conn, e *control) {
+		if e.function != sctpddp.EnhancedInitiate {
+			return
+		}
+		if w, _, ok := e.k.Control.Word(); ok && c.applies() && !w.A && w.IRD == unknownDepth && w.ORD == unknownDepth {
+			c.ctl(e, "an Enhanced Initiate that negotiates nothing", "A=0, IRD and ORD 0x3fff", "an Initiate")
+		}
+	}},
+	{id: "SCTP-DDP-ADAPT-01", transport: onSCTP, end: func(c *conn) {
+		for d := range c.t.Side {
+			s := c.t.Side[d].SCTP
+			if c.t.Flow[d].Chunks+c.t.Flow[d].Controls == 0 {
+				continue
+			}
+			c.have |= startIf(s.HasInit)
+			if c.applies(Start) && (!s.HasAdaptation || s.Adaptation != sctpddp.Adaptation) {
+				c.side(trace.Dir(d), "a side that uses DDP did not indicate it when the association began", adaptation(s), "0x00000001")
+			}
+		}
+	}},
+	{id: "SCTP-DDP-ADAPT-02", transport: onSCTP, end: func(c *conn) {
+		for d := range c.t.Side {
+			peer := c.t.Side[1-d].SCTP
+			if c.t.Flow[d].Chunks+c.t.Flow[d].Controls == 0 || c.t.Flow[1-d].Chunks+c.t.Flow[1-d].Controls > 0 {
+				continue
+			}
+			c.have |= startIf(peer.HasInit)
+			if c.applies(Start) && (!peer.HasAdaptation || peer.Adaptation != sctpddp.Adaptation) {
+				c.side(trace.Dir(d), "DDP towards a side that did not indicate it", adaptation(peer), "0x00000001")
+			}
+		}
+	}},
+	{id: "SCTP-DDP-STREAMS-01", transport: onSCTP, end: func(c *conn) {
+		a, b := c.t.Side[0].SCTP, c.t.Side[1].SCTP
+		c.have |= startIf(a.HasInit && b.HasInit)
+		if a.Reconfigured || b.Reconfigured || !c.applies(Start) {
+			return
+		}
+		out, in := min(a.Out, b.In), min(b.Out, a.In)
+		switch {
+		case out != in:
+			c.side(trace.I2R, "the numbers of streams of the directions differ", fmt.Sprintf("%d and %d", out, in), "the same")
+		default:
+			for d, s := range [2]*trace.SCTPSide{a, b} {
+				if s.Out != s.In {
+					c.fire(Finding{
+						Severity: Warning, Dir: trace.Dir(d), HasDir: true, Frame: c.t.FirstFrame,
+						Message: "a side asks for different numbers of streams", Observed: fmt.Sprintf("out %d, in %d", s.Out, s.In), Expected: "the same",
+					})
+				}
+			}
+		}
+	}},
+	{id: "SCTP-SID-01", transport: onSCTP, end: func(c *conn) {
+		for d := range c.t.Side {
+			s, peer := c.t.Side[d].SCTP, c.t.Side[1-d].SCTP
+			if c.t.Flow[d].Chunks+c.t.Flow[d].Controls == 0 || s.Reconfigured || peer.Reconfigured {
+				continue
+			}
+			c.have |= startIf(s.HasInit && peer.HasInit)
+			if limit := min(s.Out, peer.In); c.applies(Start) && c.t.SID >= limit {
+				c.side(trace.Dir(d), "a stream beyond those that were agreed", fmt.Sprintf("stream %d", c.t.SID), fmt.Sprintf("below %d", limit))
+			}
+		}
+	}},
+	{id: "SCTP-DDP-SEQ-02", needs: Contig, transport: onSCTP, end: func(c *conn) {
+		if !c.accepted() || c.t.Ending != trace.Shutdown && c.t.Ending != trace.Superseded {
+			if c.t.Ending == trace.Terminated && c.accepted() {
+				c.applies()
+			}
+			return
+		}
+		if c.applies() {
+			c.fire(Finding{Frame: c.t.EndFrame, Message: "an accepted session ends without a Terminate of either side", Observed: c.t.Ending.String(), Expected: "a Terminate"})
+		}
+	}},
+	{id: "SCTP-DDP-SEQ-01", needs: Start | Contig, transport: onSCTP, control: func(c *conn, e *control) {
+		if !e.ok || e.k.Order == trace.Duplicate || !c.applies() {
+			return
+		}
+		f := e.function
+		initiates := f == sctpddp.Initiate || f == sctpddp.EnhancedInitiate
+		answers := f >= sctpddp.Accept && f <= sctpddp.EnhancedReject && !initiates && f != sctpddp.Terminate
+		for _, x := range e.controls {
+			if x.function == sctpddp.Terminate {
+				c.ctl(e, "a session control behind the Terminate of the same side", f.String(), "nothing")
+				return
+			}
+		}
+		switch {
+		case e.p.Dir == trace.I2R && e.chunks == 0 && !initiates:
+			c.ctl(e, "the session does not begin with an Initiate", f.String(), "Initiate")
+		case initiates && e.chunks > 0:
+			c.ctl(e, "an Initiate within a session", f.String(), "none")
+		case answers && (e.chunks > 0 || e.p.Dir == trace.I2R):
+			c.ctl(e, "an answer to an Initiate where there is none", f.String(), "none")
+		}
+	}, chunk: func(c *conn, s *segment) {
+		if s.p.Chunk.Order == trace.Duplicate || !c.applies() {
+			return
+		}
+		for _, x := range s.controls {
+			if x.function == sctpddp.Terminate {
+				c.at(s, "a segment behind the Terminate of the session of the same side", s.op.String(), "nothing")
+				return
+			}
+		}
+		if s.chunks == 0 && s.dir == trace.R2I && c.t.SYN {
+			c.at(s, "the passive side begins with a segment", "a DDP segment", "Accept, Reject or Terminate")
+		}
+	}},
+	{id: "SCTP-DDP-SEQ-03", needs: Start, transport: onSCTP, chunk: func(c *conn, s *segment) {
+		if s.dir != trace.R2I || !c.applies() {
+			return
+		}
+		for _, x := range s.controls {
+			if (x.function == sctpddp.Reject || x.function == sctpddp.EnhancedReject) && c.once(s.half) {
+				c.at(s, "a segment of the passive side behind its Reject", "a DDP segment", "nothing")
+			}
+		}
+	}},
+	{id: "SCTP-DDP-SSN-02", needs: Start, transport: onSCTP, chunk: func(c *conn, s *segment) {
+		k := s.p.Chunk
+		switch {
+		case k.Order == trace.Duplicate && c.applies():
+			c.at(s, "two chunks have the same DDP-SSN", fmt.Sprintf("DDP-SSN %d again", k.SSN), "each number once")
+		case k.Order == trace.AfterMissing && c.t.Side[s.dir].SCTP.GapTSNs == 0 && c.applies():
+			c.at(s, "DDP-SSNs are left out", fmt.Sprintf("DDP-SSN %d", k.SSN), "no gap")
+		case k.Order == trace.AfterMissing:
+			c.have &^= Contig
+			c.applies(Contig)
+		default:
+			c.applies()
+		}
+	}},
+}
+
+func startIf(v bool) Gate {
+	if v {
+		return Start
+	}
+	return 0
+}
+
+func adaptation(s *trace.SCTPSide) string {
+	if !s.HasAdaptation {
+		return "none"
+	}
+	return fmt.Sprintf("%#08x", s.Adaptation)
+}
+
+// side fires on a side of an association.
+func (c *conn) side(d trace.Dir, message, observed, expected string) {
+	c.fire(Finding{Dir: d, HasDir: true, Frame: c.t.FirstFrame, Message: message, Observed: observed, Expected: expected})
+}
