@@ -36,6 +36,9 @@ type Engine struct {
 	Bugs int
 }
 
+// Rules is how many rules are asked.
+func (e *Engine) Rules() int { return len(e.rules) }
+
 // rule is a check with its entry.
 type rule struct {
 	check
@@ -89,6 +92,18 @@ func Checked() []string {
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// Unchecked is how many entries of the catalogue that can be checked have no
+// check yet.
+func Unchecked() int {
+	n := -len(checks())
+	for _, e := range Catalogue().Entries {
+		if e.Kind == KindCheck {
+			n++
+		}
+	}
+	return n
 }
 
 // of returns what is kept of a connection.

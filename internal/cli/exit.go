@@ -31,6 +31,8 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.Is(err, errFindings):
+		return exitFindings
 	case errors.As(err, &usage):
 		return exitUsage
 	}

@@ -27,7 +27,7 @@ func runContext(ctx context.Context, s *IOStreams, args []string) int {
 	cmd.SetOut(s.Out)
 	cmd.SetErr(s.Err)
 	err := cmd.ExecuteContext(ctx)
-	if err != nil && !errors.Is(err, errTold) {
+	if err != nil && !errors.Is(err, errTold) && !errors.Is(err, errFindings) {
 		s.warn(err)
 		var usage *usageError
 		if errors.As(err, &usage) {
@@ -72,7 +72,7 @@ its end or an output not written.`),
 	// The flags of analyze hold without its name as well.
 	root.Flags().AddFlagSet(analyze.Flags())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(newDissect(s), analyze, newLive(s), newGenerate(s), newFields(s), newVersion(s))
+	root.AddCommand(newDissect(s), analyze, newCheck(s), newRules(s), newLive(s), newGenerate(s), newFields(s), newVersion(s))
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args = cobra.ArbitraryArgs

@@ -3,6 +3,7 @@ package render
 import (
 	"io"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -76,6 +77,15 @@ func (a *Analysis) spill() {
 // End ends the entry of a capture. Failure says why it could not be read to its
 // end, if it could not.
 func (a *Analysis) End(t *pipeline.Totals, format string, cs []*trace.Connection, failure string) {
+	a.end(t, format, cs, failure, nil)
+}
+
+// EndChecked ends the entry of a capture that was checked, with the verdicts.
+func (a *Analysis) EndChecked(c *Checked) {
+	a.end(&c.Totals, c.Format, c.Connections, c.Failure, c)
+}
+
+func (a *Analysis) end(t *pipeline.Totals, format string, cs []*trace.Connection, failure string, checked *Checked) {
 	o := &a.obj
 	o.closeList()
 	o.key("connections")
@@ -92,13 +102,37 @@ func (a *Analysis) End(t *pipeline.Totals, format string, cs []*trace.Connection
 	o.closeList()
 	o.key("findings")
 	o.openList()
+	if checked != nil {
+		for i := range checked.Findings {
+			o.sep()
+			o.b = append(o.b, '\n')
+			o.open()
+			o.str("record", "finding")
+			findingMembers(o, &checked.Findings[i])
+			o.close()
+			a.spill()
+		}
+	}
 	o.closeList()
+	if checked != nil {
+		o.key("verdicts")
+		o.openList()
+		for i := range checked.Verdicts {
+			o.sep()
+			o.b = append(o.b, '\n')
+			o.open()
+			verdictMembers(o, &checked.Verdicts[i])
+			o.close()
+			a.spill()
+		}
+		o.closeList()
+	}
 	o.key("summary")
-	summaryMembers(o, t, format, failure)
+	summaryMembers(o, t, format, failure, checked)
 	o.close()
 }
 
-func summaryMembers(o *object, t *pipeline.Totals, format, failure string) {
+func summaryMembers(o *object, t *pipeline.Totals, format, failure string, checked *Checked) {
 	o.open()
 	o.str("format", format)
 	o.uint("frames", t.Frames)
@@ -124,6 +158,14 @@ func summaryMembers(o *object, t *pipeline.Totals, format, failure string) {
 	if t.FirstTime != 0 && t.LastTime != 0 {
 		o.time("first_time", t.FirstTime)
 		o.time("last_time", t.LastTime)
+	}
+	if checked != nil {
+		pass, fail, open := checked.Tally.Count(conformance.Pass), checked.Tally.Count(conformance.Fail), checked.Tally.Count(conformance.NotJudged)
+		o.int("rules_passed", int64(pass))
+		o.int("rules_failed", int64(fail))
+		o.int("rules_not_judged", int64(open))
+		o.int("rules_not_applicable", int64(checked.Rules-pass-fail-open))
+		o.int("rules_without_check", int64(conformance.Unchecked()))
 	}
 	if failure != "" {
 		o.str("incomplete", failure)

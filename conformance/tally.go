@@ -1,0 +1,65 @@
+package conformance
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Tally sums up verdicts: for each rule the worst that was reached on any
+// connection. A rule that could not be judged somewhere counts as not judged,
+// though it passed elsewhere.
+type Tally struct {
+	worst map[*Entry]Judgement
+}
+
+// Add takes in the verdicts on a connection.
+func (t *Tally) Add(vs []Judgement) {
+	if t.worst == nil {
+		t.worst = map[*Entry]Judgement{}
+	}
+	for _, v := range vs {
+		if was := t.worst[v.Rule]; rank(v.Verdict) > rank(was.Verdict) {
+			t.worst[v.Rule] = v
+		}
+	}
+}
+
+// Merge takes in another tally.
+func (t *Tally) Merge(other *Tally) {
+	for _, v := range other.worst {
+		t.Add([]Judgement{v})
+	}
+}
+
+func rank(v Verdict) int {
+	return map[Verdict]int{NotApplicable: 0, Pass: 1, NotJudged: 2, Fail: 3}[v]
+}
+
+// Count is how many rules ended with a verdict.
+func (t *Tally) Count(v Verdict) (n int) {
+	for _, j := range t.worst {
+		if j.Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// Missing counts the rules that were not judged by the evidence that they lack.
+func (t *Tally) Missing() map[Gate]int {
+	m := map[Gate]int{}
+	for _, j := range t.worst {
+		if j.Verdict == NotJudged {
+			m[j.Gate]++
+		}
+	}
+	return m
+}
+
+// Judgements lists the rules with their worst verdicts, in the order of their ids.
+func (t *Tally) Judgements() []Judgement {
+	all := slices.Collect(maps.Values(t.worst))
+	slices.SortFunc(all, func(a, b Judgement) int { return cmp.Compare(a.Rule.ID, b.Rule.ID) })
+	return all
+}

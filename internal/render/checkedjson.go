@@ -1,0 +1,118 @@
+package render
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance"
+)
+
+// findingMembers are those of a finding record.
+func findingMembers(o *object, f *conformance.Finding) {
+	o.str("rule", f.Rule.ID)
+	o.str("level", f.Severity.String())
+	o.uint("conn", f.Conn.Number)
+	if f.HasDir {
+		o.str("dir", f.Dir.String())
+	}
+	o.uint("frame", f.Frame)
+	if f.HasPDU {
+		o.uint("pdu", f.PDU)
+	}
+	if f.HasOffset {
+		o.int("offset", f.Offset)
+	}
+	o.str("spec", f.Rule.Spec)
+	if f.Rule.Section != "" {
+		o.str("section", f.Rule.Section)
+	}
+	o.str("message", f.Message)
+	o.key("evidence")
+	o.open()
+	if f.Observed != "" {
+		o.str("observed", f.Observed)
+	}
+	if f.Expected != "" {
+		o.str("expected", f.Expected)
+	}
+	if n := f.Further(); n > 0 {
+		o.int("further", int64(n))
+	}
+	o.close()
+}
+
+func verdictMembers(o *object, v *ConnVerdict) {
+	o.uint("conn", v.Conn)
+	o.str("rule", v.Rule.ID)
+	o.str("verdict", v.Verdict.String())
+	if v.Verdict == conformance.NotJudged {
+		o.str("gate", v.Gate.String())
+	}
+}
+
+// linesReport writes one JSON object a line: findings, then verdicts.
+type linesReport struct {
+	out output
+	obj object
+}
+
+// NewLinesReport writes a finding or verdict record a line.
+func NewLinesReport(w io.Writer) Report { return &linesReport{out: output{w: w}} }
+
+func (r *linesReport) record(file, kind string, members func(*object)) {
+	r.obj = object{b: r.out.b}
+	r.obj.open()
+	r.obj.str("record", kind)
+	members(&r.obj)
+	r.obj.str("file", file)
+	r.obj.close()
+	r.out.b = append(r.obj.b, '\n')
+	r.out.done()
+}
+
+func (r *linesReport) Capture(c *Checked) error {
+	for i := range c.Findings {
+		r.record(c.File, "finding", func(o *object) { findingMembers(o, &c.Findings[i]) })
+	}
+	for i := range c.Verdicts {
+		r.record(c.File, "verdict", func(o *object) { verdictMembers(o, &c.Verdicts[i]) })
+	}
+	return r.out.err
+}
+
+func (r *linesReport) Close() error {
+	r.out.flush()
+	return r.out.err
+}
+
+// What a workflow command may not hold as it is, in its text and in properties.
+var (
+	data     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// githubReport writes annotations as workflow commands of GitHub Actions.
+type githubReport struct{ out output }
+
+// NewGitHubReport writes a workflow command a finding.
+func NewGitHubReport(w io.Writer) Report { return &githubReport{output{w: w}} }
+
+func (r *githubReport) Capture(c *Checked) error {
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		command := map[conformance.Severity]string{conformance.Error: "error", conformance.Warning: "warning", conformance.Note: "notice"}[f.Severity]
+		text := "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + place(f) + ": " + f.Message
+		if f.Observed != "" || f.Expected != "" {
+			text += ": observed " + f.Observed + ", expected " + f.Expected
+		}
+		r.out.b = append(r.out.b, "::"+command+" file="+property.Replace(c.File)+",title="+property.Replace(f.Rule.ID)+"::"+data.Replace(text)+"\n"...)
+		r.out.done()
+	}
+	return r.out.err
+}
+
+func (r *githubReport) Close() error {
+	r.out.flush()
+	return r.out.err
+}

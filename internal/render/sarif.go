@@ -1,0 +1,154 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance"
+)
+
+// The parts of SARIF 2.1.0 (OASIS, 2020) that are written.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool        sarifTool         `json:"tool"`
+		Invocations []sarifInvocation `json:"invocations"`
+		Results     []sarifResult     `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name    string      `json:"name"`
+		Version string      `json:"semanticVersion"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID       string          `json:"id"`
+		Short    sarifText       `json:"shortDescription"`
+		Full     sarifText       `json:"fullDescription"`
+		Default  sarifConfig     `json:"defaultConfiguration"`
+		Property sarifProperties `json:"properties"`
+	}
+	sarifConfig struct {
+		Level string `json:"level"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifInvocation struct {
+		Successful    bool                `json:"executionSuccessful"`
+		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
+	}
+	sarifNotification struct {
+		Level     string          `json:"level"`
+		Message   sarifText       `json:"message"`
+		Locations []sarifLocation `json:"locations"`
+	}
+	sarifResult struct {
+		RuleID    string          `json:"ruleId"`
+		RuleIndex int             `json:"ruleIndex"`
+		Level     string          `json:"level"`
+		Message   sarifText       `json:"message"`
+		Locations []sarifLocation `json:"locations"`
+		Property  sarifProperties `json:"properties"`
+	}
+	sarifLocation struct {
+		Physical sarifPhysical  `json:"physicalLocation"`
+		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	sarifLogical struct {
+		Name string `json:"fullyQualifiedName"`
+		Kind string `json:"kind"`
+	}
+	sarifProperties map[string]any
+)
+
+type sarifReport struct {
+	w     io.Writer
+	run   sarifRun
+	index map[*conformance.Entry]int
+}
+
+// NewSARIFReport writes a SARIF 2.1.0 log of one run; version is that of the
+// program. A capture has no lines, so places are frames, as logical locations.
+func NewSARIFReport(w io.Writer, version string) Report {
+	return &sarifReport{
+		w: w, index: map[*conformance.Entry]int{},
+		run: sarifRun{
+			Tool:        sarifTool{sarifDriver{Name: "iwdissect", Version: version, Rules: []sarifRule{}}},
+			Invocations: []sarifInvocation{{Successful: true}},
+			Results:     []sarifResult{},
+		},
+	}
+}
+
+// rule returns the index of a rule in the log.
+func (r *sarifReport) rule(e *conformance.Entry) int {
+	if i, ok := r.index[e]; ok {
+		return i
+	}
+	i := len(r.run.Tool.Driver.Rules)
+	r.index[e] = i
+	r.run.Tool.Driver.Rules = append(r.run.Tool.Driver.Rules, sarifRule{
+		ID: e.ID, Short: sarifText{strings.Join(strings.Fields(e.Statement), " ")}, Full: sarifText{why(e)},
+		Default:  sarifConfig{e.Severity.String()},
+		Property: sarifProperties{"spec": e.Spec, "section": e.Section, "keyword": e.Level, "layer": e.Layer, "tags": []string{e.Layer}},
+	})
+	return i
+}
+
+func (r *sarifReport) Capture(c *Checked) error {
+	file := sarifPhysical{sarifArtifact{(&url.URL{Path: filepath.ToSlash(c.File)}).String()}}
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		text := f.Message
+		if f.Observed != "" || f.Expected != "" {
+			text += fmt.Sprintf(": observed %s, expected %s", f.Observed, f.Expected)
+		}
+		p := sarifProperties{"frame": f.Frame, "conn": f.Conn.Number}
+		if f.HasDir {
+			p["dir"] = f.Dir.String()
+		}
+		if f.HasPDU {
+			p["pdu"] = f.PDU
+		}
+		if f.HasOffset {
+			p["offset"] = f.Offset
+		}
+		if n := f.Further(); n > 0 {
+			p["further"] = n
+		}
+		r.run.Results = append(r.run.Results, sarifResult{
+			RuleID: f.Rule.ID, RuleIndex: r.rule(f.Rule), Level: f.Severity.String(), Message: sarifText{place(f) + ": " + text},
+			Locations: []sarifLocation{{file, []sarifLogical{{fmt.Sprintf("connection %d/frame %d", f.Conn.Number, f.Frame), "frame"}}}},
+			Property:  p,
+		})
+	}
+	if c.Failure != "" {
+		v := &r.run.Invocations[0]
+		v.Successful = false
+		v.Notifications = append(v.Notifications, sarifNotification{"error", sarifText{c.Failure}, []sarifLocation{{Physical: file}}})
+	}
+	return nil
+}
+
+func (r *sarifReport) Close() error {
+	e := json.NewEncoder(r.w)
+	e.SetIndent("", "  ")
+	return e.Encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{r.run}})
+}
