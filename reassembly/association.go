@@ -38,7 +38,9 @@ type assocHalf struct {
 	tsns
 	frags []fragment // chunks of messages that are not complete, by fragment.before
 	bytes int        // octets in them, with what they cost
-	since uint64     // packets when the first hole was known to be acknowledged
+	// TSNs from next up to ripe are known to be acknowledged since packet since.
+	since uint64
+	ripe  int64
 	// firstAt is packets when the first chunk was seen.
 	firstAt uint64
 	// Gaps and GapTSNs count holes that were given up, Retransmitted and
@@ -145,7 +147,7 @@ func (a *Association) Data(side int, d *sctp.Data, wire int, c *Carriage) (m *Me
 		return nil, tsn, n
 	}
 	h.outstanding()
-	h.since = h.sinceHole(a.packets)
+	h.hole(a.packets, 0)
 	f := &a.one[0] // on the stack it would not stay there
 	*f = fragment{
 		tsn: tsn, wire: d.TSN, sid: d.SID, flags: d.Flags, idata: d.I, mid: d.MID, fsn: d.FSN, ppid: d.PPID,
@@ -176,7 +178,7 @@ func (a *Association) Skip(side int, tsn uint32) Note {
 	}
 	if fresh {
 		h.outstanding()
-		h.since = h.sinceHole(a.packets)
+		h.hole(a.packets, 0)
 	}
 	return n
 }
@@ -193,15 +195,23 @@ func (h *assocHalf) outstanding() {
 	h.stats.MostOutstanding = max(h.stats.MostOutstanding, h.high-from)
 }
 
-// sinceHole keeps the age of a hole as long as it is the same.
-func (h *assocHalf) sinceHole(packets uint64) uint64 {
-	if h.hasAcked && h.acked > h.next {
-		if h.since == 0 {
-			return packets
-		}
-		return h.since
+// hole keeps the age of the first hole as long as it is the same. above is one
+// beyond what gap blocks acknowledge of it.
+func (h *assocHalf) hole(packets uint64, above int64) {
+	if h.since != 0 && h.ripe > h.next {
+		return // it is under way
 	}
-	return 0
+	to := above
+	if h.hasAcked {
+		to = max(to, h.acked)
+	}
+	if len(h.seen) > 0 {
+		to = min(to, h.seen[0].from)
+	}
+	h.since = 0
+	if to > h.next {
+		h.since, h.ripe = packets, to
+	}
 }
 
 // again notes the frame of a chunk that came before, if it still waits.
@@ -256,6 +266,13 @@ func (h *assocHalf) run(i int) (from, to int) {
 func (a *Association) take(h *assocHalf, from, to int, frame uint64, time int64) *Message {
 	a.ready = append(a.ready[:0], h.frags[from:to]...)
 	m := a.message(a.ready, frame, time)
+	if len(a.ready) == 1 {
+		// Its buffer goes back to the budget, which others use too.
+		a.buf = append(a.buf[:0], m.Octets...)
+		m.Octets = a.buf
+		slices.Sort(m.Frames)
+		m.Frames = slices.Compact(m.Frames)
+	}
 	for i := range a.ready {
 		h.bytes -= cap(a.ready[i].octets) + fragmentCost
 		a.budget.give(a.ready[i].octets)
@@ -312,10 +329,11 @@ func (a *Association) Ack(side int, cumulative uint32, blocks sctp.Blocks) {
 	if !h.hasAcked || acked > h.acked {
 		h.acked, h.hasAcked = acked, true
 	}
-	h.since = h.sinceHole(a.packets)
-	if h.since == 0 && len(h.seen) > 0 && blocks.Has(cumulative, uint32(h.next)) { //nolint:gosec // modulo 2^32 by design
-		h.since = a.packets
+	above := h.next
+	if len(h.seen) > 0 {
+		above += int64(blocks.From(cumulative, uint32(h.next))) //nolint:gosec // modulo 2^32 by design
 	}
+	h.hole(a.packets, above)
 }
 
 // Forward says that a side gives up its chunks up to a TSN (RFC 3758 section
@@ -333,11 +351,10 @@ func (a *Association) lose(h *assocHalf, below int64) int64 {
 		return 0
 	}
 	n := h.giveUp(below)
-	if n > 0 {
-		h.stats.Gaps++
-		h.stats.GapTSNs += uint64(n)
-	}
+	h.stats.Gaps = h.holes
+	h.stats.GapTSNs += uint64(n) //nolint:gosec // a count
 	h.since = 0
+	h.hole(a.packets, 0)
 	return n
 }
 
@@ -347,15 +364,11 @@ func (a *Association) Age(side int) (gap int64) {
 	h := &a.half[side]
 	switch {
 	case len(h.seen) > maxSpans:
-		return a.lose(h, h.seen[0].from)
+		return a.lose(h, h.seen[len(h.seen)-maxSpans].from)
 	case h.since == 0 || a.packets-h.since < a.budget.Grace:
 		return 0
 	}
-	to := h.acked
-	if len(h.seen) > 0 {
-		to = h.seen[0].from
-	}
-	return a.lose(h, to)
+	return a.lose(h, h.ripe)
 }
 
 // mayBegin reports whether a chunk before f, which begins no message, may still
@@ -368,7 +381,23 @@ func (h *assocHalf) mayBegin(f *fragment, a *Association) bool {
 	case f.tsn-1 >= h.next:
 		return true
 	}
-	return !h.known && f.tsn-1 < h.start && a.packets-h.firstAt < latePatience*a.budget.Grace
+	return h.mayCome(f.tsn-1, a)
+}
+
+// mayEnd does the same for a chunk behind f, which ends no message.
+func (h *assocHalf) mayEnd(f *fragment, a *Association) bool {
+	switch {
+	case f.end():
+		return false
+	case f.tsn+1 >= h.next:
+		return true
+	}
+	return h.mayCome(f.tsn+1, a)
+}
+
+// mayCome reports whether a TSN from before the start may still come.
+func (h *assocHalf) mayCome(v int64, a *Association) bool {
+	return !h.known && v < h.start && !has(h.early, v) && a.packets-h.firstAt < latePatience*a.budget.Grace
 }
 
 // latePatience is how much longer than for a hole one waits at the start of a
@@ -385,18 +414,18 @@ func (a *Association) Broken(side int, end bool, frame uint64, time int64) *Mess
 		last := &h.frags[to-1]
 		full := h.bytes > a.budget.perHalf || a.budget.used > a.budget.total || len(h.frags) > maxHeld
 		// What follows in TSN was settled and is none of it.
-		over := !last.idata && last.tsn+1 < h.next && !h.mayBegin(&h.frags[from], a)
+		over := !last.idata && !h.mayEnd(last, a) && !h.mayBegin(&h.frags[from], a)
 		if !end && !full && !over {
 			i = to
 			continue
 		}
 		if !h.frags[from].begin() {
 			h.stats.Orphans += uint64(to - from) //nolint:gosec // a count
-			for ; to > from; to-- {
-				h.bytes -= cap(h.frags[from].octets) + fragmentCost
-				a.budget.give(h.frags[from].octets)
-				h.frags = slices.Delete(h.frags, from, from+1)
+			for k := from; k < to; k++ {
+				h.bytes -= cap(h.frags[k].octets) + fragmentCost
+				a.budget.give(h.frags[k].octets)
 			}
+			h.frags = slices.Delete(h.frags, from, to)
 			continue
 		}
 		return a.take(h, from, to, frame, time)

@@ -107,7 +107,7 @@ func (h *heldMessage) cost() int {
 // behind places a number that is below the awaited one.
 func (q *Sequence) behind(v int64) Place {
 	if i := find(q.lost, v); i >= 0 {
-		q.lost = cut(q.lost, i, v)
+		q.lost = bound(cut(q.lost, i, v))
 		return Late
 	}
 	if v < q.first && q.early && !has(q.seenEarly, v) && len(q.seenEarly) < maxSpans {
@@ -143,16 +143,14 @@ func (q *Sequence) Full() bool {
 // maxHeldMessages bounds the messages that wait, whatever their size.
 const maxHeldMessages = 4096
 
-// Skip gives up the numbers before the first message that is kept.
+// Skip gives up the numbers before the first message that is kept; n is 0 if
+// none is missing there.
 func (q *Sequence) Skip() (from uint16, n int64) {
-	if len(q.held) == 0 {
+	if len(q.held) == 0 || q.held[0].number == q.next {
 		return 0, 0
 	}
 	x := span{q.next, q.held[0].number}
-	q.lost = insert(q.lost, x)
-	if len(q.lost) > maxSpans {
-		q.lost = q.lost[:copy(q.lost, q.lost[1:])]
-	}
+	q.lost = bound(insert(q.lost, x))
 	q.next = x.to
 	return uint16(x.from), x.to - x.from //nolint:gosec // modulo 65536 by design
 }

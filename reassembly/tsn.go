@@ -24,6 +24,8 @@ type tsns struct {
 	// acked is one beyond the last that the peer has acknowledged cumulatively.
 	acked    int64
 	hasAcked bool
+	// holes were given up.
+	holes uint64
 }
 
 // maxSpans bounds the lists: what comes beyond is no traffic but an attack.
@@ -54,11 +56,14 @@ func (t *tsns) add(v int64) (n Note, fresh bool) {
 		if t.known {
 			return BeforeStart, false
 		}
+		if len(t.early) >= maxSpans {
+			return BeforeStart, false
+		}
 		t.early = insert(t.early, span{v, v + 1})
-		return OutOfOrder, len(t.early) <= maxSpans
+		return OutOfOrder, true
 	case v < t.next:
 		if i := find(t.lost, v); i >= 0 {
-			t.lost = cut(t.lost, i, v)
+			t.lost = bound(cut(t.lost, i, v))
 			return LateForGap, true
 		}
 		return Retransmission, false
@@ -93,15 +98,22 @@ func (t *tsns) giveUp(v int64) (n int64) {
 			to = min(to, t.seen[0].from)
 		}
 		n += to - t.next
+		t.holes++
 		t.lost = insert(t.lost, span{t.next, to})
 		t.next = to
 		t.join()
 	}
-	if len(t.lost) > maxSpans {
-		t.lost = t.lost[:copy(t.lost, t.lost[1:])]
-	}
+	t.lost = bound(t.lost)
 	t.high = max(t.high, t.next)
 	return n
+}
+
+// bound drops the lowest spans of a list that grew too long.
+func bound(s []span) []span {
+	if over := len(s) - maxSpans; over > 0 {
+		return s[:copy(s, s[over:])]
+	}
+	return s
 }
 
 // find returns the span that holds v, or -1.

@@ -302,7 +302,7 @@ func (o *checkOptions) one(
 		err = run.Read(src.Source)
 		stop()
 		c.Format = src.format()
-		src.Close() //nolint:errcheck,gosec // only read from
+		src.Close() //nolint:errcheck // only read from
 	}
 	if err != nil {
 		c.errs = append(c.errs, err)

@@ -146,15 +146,15 @@ type Sack struct {
 // Blocks are the gap blocks of a SACK as octets.
 type Blocks []byte
 
-// Has reports whether a TSN is in one of the blocks.
-func (b Blocks) Has(cumulative, tsn uint32) bool {
+// From is how many TSNs from the given one on are in the block that has it.
+func (b Blocks) From(cumulative, tsn uint32) int {
 	off := tsn - cumulative
 	for ; len(b) >= 4; b = b[4:] {
-		if uint32(binary.BigEndian.Uint16(b)) <= off && off <= uint32(binary.BigEndian.Uint16(b[2:])) {
-			return true
+		if to := uint32(binary.BigEndian.Uint16(b[2:])); uint32(binary.BigEndian.Uint16(b)) <= off && off <= to {
+			return int(to-off) + 1
 		}
 	}
-	return false
+	return 0
 }
 
 // Acked reads of a SACK what it acknowledges, without allocating.
