@@ -21,6 +21,10 @@ type Association struct {
 	asm     reassembly.Association
 	addr    [2]trace.Endpoint
 	side    [2]trace.SCTPSide
+	// offers are what the INIT ACKs of a side said that came so far: one who asks
+	// twice is answered twice, and its cookie tells which answer counts.
+	offers  [2][]trace.SCTPSide
+	cookie  bool // it was seen: the association has come about
 	streams map[uint16]*stream
 	waiting []*Session // with messages that came early
 	cur     reassembly.Carriage
@@ -80,6 +84,10 @@ func (a *Association) Init(env *Env, number uint64, addr [2]trace.Endpoint, s Se
 // LastFrame is the frame of its last packet.
 func (a *Association) LastFrame() uint64 { return a.last }
 
+// Trusted reports whether checksums of a side are known to be right where nothing
+// is damaged.
+func (a *Association) Trusted(side int) bool { return a.side[side].Good > 0 }
+
 // Number counts the associations of a capture from 0.
 func (a *Association) Number() uint64 { return a.number }
 
@@ -102,7 +110,7 @@ func (a *Association) Session(side int) (c *trace.Connection, d trace.Dir) {
 // right. When all of a sender are wrong, the capture shows packets as they were
 // before the adapter filled it in, or the sums of RFC 2960.
 func (a *Association) damaged(side int, p *Packet) bool {
-	s, peer := &a.side[side], &a.side[1-side]
+	s := &a.side[side]
 	switch p.Checksum {
 	case sctp.Good:
 		s.Good++
@@ -111,15 +119,21 @@ func (a *Association) damaged(side int, p *Packet) bool {
 	case sctp.Unverifiable:
 		s.Uncertain++
 	case sctp.Bad, sctp.Reversed:
-		if s.Good > 0 || peer.Good > 0 && s.Wrong+s.Zero+s.Damaged == 0 {
-			if s.Damaged++; s.FirstDamaged == 0 {
-				s.FirstDamaged = p.Frame
-			}
+		if s.Good > 0 {
+			a.Damage(side, p.Frame)
 			return true
 		}
 		s.Wrong++
 	}
 	return false
+}
+
+// Damage counts a damaged packet of a side.
+func (a *Association) Damage(side int, frame uint64) {
+	s := &a.side[side]
+	if s.Damaged++; s.FirstDamaged == 0 {
+		s.FirstDamaged = frame
+	}
 }
 
 // Packet takes in the next packet of the association, sent by side.
@@ -133,6 +147,9 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 		c, size, err := sctp.Next(p.Octets[min(off, len(p.Octets)):], p.Length-off)
 		if err == nil {
 			n.pad(&c, size, off+size == p.Length)
+			if c.Type == sctp.TypeCookieEcho && err == nil {
+				a.settled(side, p)
+			}
 			err = a.chunk(side, &c, &n)
 		}
 		if err != nil && n.Trouble == "" && !c.Cut && !errors.Is(err, sctp.ErrCut) {
@@ -216,23 +233,54 @@ func (a *Association) ended(side int, how trace.Ending) {
 	}
 }
 
-// init takes in an INIT or the answer to one. The last ones before data count:
-// those of the association that came about.
+// maxOffers bounds the answers to INITs that are remembered.
+const maxOffers = 8
+
+// init takes in an INIT or the answer to one. The first one counts until a cookie
+// tells which answer was taken.
 func (a *Association) init(side int, c *sctp.Chunk) error {
 	i, err := sctp.DecodeInit(*c)
 	if err != nil {
 		return err
 	}
-	s := &a.side[side]
-	if s.HasInit && a.asm.StartKnown(side) && s.TSN == i.TSN {
-		return nil // once more
+	offer := trace.SCTPSide{
+		Tag: i.Tag, HasInit: true, Out: i.Out, In: i.In, TSN: i.TSN, Addresses: i.Addresses(nil),
 	}
-	s.HasInit, s.Out, s.In, s.TSN = true, i.Out, i.In, i.TSN
-	s.Addresses = i.Addresses(nil)
-	s.Adaptation, s.HasAdaptation = i.Adaptation()
-	a.ddp = a.ddp || s.HasAdaptation && s.Adaptation == sctpddp.Adaptation
-	a.asm.Start(side, i.TSN)
+	offer.Adaptation, offer.HasAdaptation = i.Adaptation()
+	if c.Type == sctp.TypeInitAck && !a.cookie && len(a.offers[side]) < maxOffers {
+		a.offers[side] = append(a.offers[side], offer)
+	}
+	if !a.side[side].HasInit {
+		a.takeOffer(side, &offer)
+	}
 	return nil
+}
+
+// takeOffer says that this is how a side began.
+func (a *Association) takeOffer(side int, o *trace.SCTPSide) {
+	s := &a.side[side]
+	s.HasInit, s.Out, s.In, s.TSN, s.Addresses = true, o.Out, o.In, o.TSN, o.Addresses
+	s.Adaptation, s.HasAdaptation = o.Adaptation, o.HasAdaptation
+	a.ddp = a.ddp || s.HasAdaptation && s.Adaptation == sctpddp.Adaptation
+	a.asm.Start(side, o.TSN)
+}
+
+// settled takes the answer to which the cookie of a side belongs: its packet
+// carries the tag that the answer asked for.
+func (a *Association) settled(side int, p *Packet) {
+	if a.cookie {
+		return
+	}
+	a.cookie = true
+	if h, err := sctp.DecodeHeader(p.Octets); err == nil {
+		for i := range a.offers[1-side] {
+			if o := &a.offers[1-side][i]; o.Tag == h.Tag {
+				a.takeOffer(1-side, o)
+				break
+			}
+		}
+	}
+	a.offers = [2][]trace.SCTPSide{}
 }
 
 // Addresses are the addresses that the INIT or INIT ACK of a side listed.
@@ -303,11 +351,12 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 		st = &stream{}
 		a.streams[m.SID] = st
 	}
-	asks := false
+	asks, answers := false, false
 	var ssn uint16
 	if m.PPID == sctpddp.PPIDControl {
 		if c, err := sctpddp.DecodeControl(m.Octets); err == nil {
 			asks = c.Function == sctpddp.Initiate || c.Function == sctpddp.EnhancedInitiate
+			answers = !asks && c.Function != sctpddp.Terminate && c.SSN == 0
 			ssn = c.SSN
 		}
 	}
@@ -316,7 +365,7 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 		st.now = a.begin(side, m, asks)
 	case st.before != nil && (m.First < st.now.half[side].from || st.before.goesOn(side, st.now, m)):
 		return st.before // sent before this session began, or before its sender knew
-	case asks && st.now.endsFor(side, ssn, m.First):
+	case asks && st.now.endsFor(side, ssn, m.First), answers && st.now.answered(side):
 		if st.before != nil {
 			a.finish(st.before)
 		}

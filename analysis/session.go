@@ -22,6 +22,7 @@ type Session struct {
 	over   bool // a Terminate or a Reject was seen
 	listed bool // among those that wait
 	chunk  trace.Chunk
+	early  trace.PDU // the answer, as far as it counts if it was captured before the Initiate
 }
 
 // sessionHalf is one direction, by the side that sends.
@@ -52,6 +53,13 @@ func (s *Session) endsFor(side int, ssn uint16, tsn int64) bool {
 		return false
 	}
 	return s.Trace.SYN || tsn > h.first
+}
+
+// answered reports whether the session is over, and side has given its answer: one
+// more answers an Initiate that is not captured yet.
+func (s *Session) answered(side int) bool {
+	t := &s.Trace
+	return s.over && t.SYN && t.RolesKnown && s.Dir(side) == trace.R2I && t.Side[trace.R2I].HasFunction
 }
 
 // goesOn reports whether a message is of this session, although another one has
@@ -280,7 +288,7 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 func (s *Session) data(side int, p *trace.PDU, fl *trace.Flow) {
 	head, _, whole := p.ULPDU()
 	if err := ddp.DecodeTo(&s.env.segment, head); err != nil {
-		if whole {
+		if whole || p.Chunk.Whole && p.Chunk.Length < sctpddp.SegmentLen {
 			fl.Malformed++
 		}
 		if len(head) > 1 {
@@ -325,7 +333,10 @@ func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
 		t.SYN = true
 		t.Startups++
 		s.reqNum, s.reqAt = p.Number, p.Time
-		if t.Outcome == trace.NoneSeen {
+		switch answer := &t.Side[trace.R2I]; {
+		case answer.HasFunction: // it was captured first
+			s.answer(&s.early, answer.Function)
+		case t.Outcome == trace.NoneSeen:
 			t.Outcome = trace.Incomplete
 		}
 	case sctpddp.Accept, sctpddp.EnhancedAccept, sctpddp.Reject, sctpddp.EnhancedReject:
@@ -333,12 +344,13 @@ func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
 			return
 		}
 		s.says(own, c)
+		s.early = trace.PDU{Number: p.Number, Dir: p.Dir, Frame: p.Frame, Time: p.Time}
 		s.answer(p, c.Function)
 	case sctpddp.Terminate:
 		if t.Ending == trace.Open || t.Ending == trace.Terminated && s.arrived < t.EndFrame {
 			t.Ending, t.EndedBy, t.EndFrame = trace.Terminated, p.Dir, s.arrived
 		}
-		if p.Dir == trace.R2I && t.RolesKnown && !own.HasFunction && t.Flow[trace.R2I].Chunks == 0 {
+		if p.Dir == trace.R2I && t.RolesKnown && !own.HasFunction && p.Chunk.SSN == 0 && p.Chunk.Order == trace.InOrder {
 			own.Function, own.HasFunction = c.Function, true
 			s.answer(p, c.Function)
 		}

@@ -43,9 +43,18 @@ type assocHalf struct {
 	ripe  int64
 	// firstAt is packets when the first chunk was seen.
 	firstAt uint64
+	walked  walk
 	// Gaps and GapTSNs count holes that were given up, Retransmitted and
 	// Reordered chunks, Orphans chunks of messages whose start is missing.
 	stats ChunkStats
+}
+
+// walk is what the fragments that wait were last looked at for: without a change
+// in it nothing became of them since.
+type walk struct {
+	next    int64
+	chunks  uint64
+	patient bool
 }
 
 // ChunkStats counts what became of the chunks of a direction.
@@ -86,9 +95,10 @@ func (c *Carriage) frames(dst []uint64) []uint64 {
 // are acknowledged grow older.
 func (a *Association) Packet() { a.packets++ }
 
-// Start says which TSN a side begins with, as its INIT or INIT ACK told.
+// Start says which TSN a side begins with, as its INIT or INIT ACK told; the last
+// one before anything else counts.
 func (a *Association) Start(side int, tsn uint32) {
-	if h := &a.half[side]; !h.started {
+	if h := &a.half[side]; !h.started || h.known && h.stats.Chunks == 0 && !h.hasAcked {
 		h.begin(tsn, true)
 	}
 }
@@ -397,7 +407,12 @@ func (h *assocHalf) mayEnd(f *fragment, a *Association) bool {
 
 // mayCome reports whether a TSN from before the start may still come.
 func (h *assocHalf) mayCome(v int64, a *Association) bool {
-	return !h.known && v < h.start && !has(h.early, v) && a.packets-h.firstAt < latePatience*a.budget.Grace
+	return v < h.start && a.patient(h) && !has(h.early, v)
+}
+
+// patient reports whether TSNs from before the first one seen are awaited.
+func (a *Association) patient(h *assocHalf) bool {
+	return !h.known && a.packets-h.firstAt < latePatience*a.budget.Grace
 }
 
 // latePatience is how much longer than for a hole one waits at the start of a
@@ -409,10 +424,19 @@ const latePatience = 4
 // more comes at all.
 func (a *Association) Broken(side int, end bool, frame uint64, time int64) *Message {
 	h := &a.half[side]
+	now := walk{h.next, h.stats.Chunks, a.patient(h)}
+	if len(h.frags) == 0 || !end && now == h.walked && !h.full(a.budget) {
+		return nil
+	}
 	for i := 0; i < len(h.frags); {
+		full := h.full(a.budget)
+		if f := &h.frags[i]; !end && !full && !f.idata && f.tsn > h.next {
+			// Neither it nor what is behind it is settled.
+			i = h.firstIData(i)
+			continue
+		}
 		from, to := h.run(i)
 		last := &h.frags[to-1]
-		full := h.bytes > a.budget.perHalf || a.budget.used > a.budget.total || len(h.frags) > maxHeld
 		// What follows in TSN was settled and is none of it.
 		over := !last.idata && !h.mayEnd(last, a) && !h.mayBegin(&h.frags[from], a)
 		if !end && !full && !over {
@@ -430,5 +454,26 @@ func (a *Association) Broken(side int, end bool, frame uint64, time int64) *Mess
 		}
 		return a.take(h, from, to, frame, time)
 	}
+	h.walked = now
 	return nil
+}
+
+// full reports whether there is no room for what waits.
+func (h *assocHalf) full(b *Budget) bool {
+	return h.bytes > b.perHalf || b.used > b.total || len(h.frags) > maxHeldFragments
+}
+
+// maxHeldFragments bounds the chunks that wait, whatever their size.
+const maxHeldFragments = 4096
+
+// firstIData is the place of the first fragment of I-DATA, from i on: they stand
+// behind those of DATA.
+func (h *assocHalf) firstIData(i int) int {
+	n, _ := slices.BinarySearchFunc(h.frags[i:], true, func(f fragment, _ bool) int {
+		if f.idata {
+			return 1
+		}
+		return -1
+	})
+	return i + n
 }

@@ -18,9 +18,15 @@ type association struct {
 	// tag is the verification tag of the packets of a side, if known.
 	tag   [2]uint32
 	known [2]bool
-	addrs [2][]packet.Addr
-	ports [2]uint16
-	keys  []key
+	// offered are further tags that INIT ACKs asked for: until a cookie comes,
+	// which of them counts is open. heard is one that only a packet with a wrong
+	// checksum had.
+	offered [2][]uint32
+	cookie  bool
+	heard   [2]uint32
+	addrs   [2][]packet.Addr
+	ports   [2]uint16
+	keys    []key
 }
 
 // place is an association under one pair of addresses; swap says that its side 0
@@ -98,7 +104,7 @@ func (t *associations) find(p *packet.Packet, tag uint32, o *opening) (best *ass
 			if a.known[1-s] && a.tag[1-s] == o.tag {
 				return a, s // once more
 			}
-		case a.known[s] && a.tag[s] == tag, o.reflected && a.known[1-s] && a.tag[1-s] == tag:
+		case !o.reflected && a.has(s, tag), o.reflected && a.known[1-s] && a.tag[1-s] == tag:
 			// After a collision of INITs two have the tag; that which both sides
 			// have agreed on is meant.
 			if best == nil || !best.complete() {
@@ -108,7 +114,7 @@ func (t *associations) find(p *packet.Packet, tag uint32, o *opening) (best *ass
 			open, openSide = a, s
 		}
 	}
-	if best == nil {
+	if best == nil && !o.reflected {
 		best, side = t.elsewhere(p, tag)
 	}
 	if best == nil && open != nil && !(o.ok && o.Type == sctp.TypeInit) {
@@ -145,6 +151,11 @@ func (t *associations) elsewhere(p *packet.Packet, tag uint32) (*association, in
 	return nil, 0
 }
 
+// has reports whether packets of a side carry the tag.
+func (a *association) has(s int, tag uint32) bool {
+	return a.known[s] && a.tag[s] == tag || slices.Contains(a.offered[s], tag)
+}
+
 func (a *association) complete() bool { return a.known[0] && a.known[1] }
 
 // add puts an association for a packet into the table.
@@ -168,21 +179,75 @@ func (t *associations) enter(a *association, src, dst packet.Addr) {
 	t.places[k] = append(t.places[k], place{a, swap})
 }
 
-// learn takes from a packet what it tells of tags and addresses.
-func (t *associations) learn(a *association, side int, tag uint32, o *opening) {
-	set := func(side int, tag uint32) {
-		if !a.known[side] {
-			a.tag[side], a.known[side] = tag, true
-			t.tags[tagKey{tag, a.ports[side], a.ports[1-side]}] = a
-			a.conn.SetTag(side, tag)
+// maxOffers bounds the tags that are open.
+const maxOffers = 8
+
+// learn takes from a packet what it tells of tags. What only a packet with a
+// wrong checksum says counts once it is said again.
+func (t *associations) learn(a *association, side int, tag uint32, o *opening, sure bool) {
+	if !o.ok {
+		return
+	}
+	if o.Type == sctp.TypeInit || o.Type == sctp.TypeInitAck {
+		t.hear(a, 1-side, o.tag, sure)
+		if offers := &a.offered[1-side]; o.Type == sctp.TypeInitAck && !a.cookie && !a.has(1-side, o.tag) && len(*offers) < maxOffers {
+			*offers = append(*offers, o.tag)
 		}
 	}
-	if o.ok && (o.Type == sctp.TypeInit || o.Type == sctp.TypeInitAck) {
-		set(1-side, o.tag)
+	if o.Type == sctp.TypeCookieEcho && !a.cookie {
+		if slices.Contains(a.offered[side], tag) {
+			t.forget(a, side)
+		}
+		a.cookie, a.offered = true, [2][]uint32{}
 	}
-	if o.ok && o.Type != sctp.TypeInit && !o.reflected {
-		set(side, tag)
+	if o.Type != sctp.TypeInit && !o.reflected {
+		t.hear(a, side, tag, sure)
 	}
+}
+
+// hear notes the tag of a side.
+func (t *associations) hear(a *association, side int, tag uint32, sure bool) {
+	if a.known[side] {
+		return
+	}
+	if !sure && a.heard[side] != tag {
+		a.heard[side] = tag
+		return
+	}
+	a.tag[side], a.known[side] = tag, true
+	t.tags[tagKey{tag, a.ports[side], a.ports[1-side]}] = a
+	a.conn.SetTag(side, tag)
+}
+
+// forget makes the tag of a side unknown.
+func (t *associations) forget(a *association, side int) {
+	if k := (tagKey{a.tag[side], a.ports[side], a.ports[1-side]}); t.tags[k] == a {
+		delete(t.tags, k)
+	}
+	a.known[side] = false
+}
+
+// trusted returns the latest association on the endpoints of a packet in which
+// checksums of its sender were right, and which side that is; or nil.
+func (t *associations) trusted(p *packet.Packet) (a *association, side int) {
+	k, swap := keyOf(p)
+	for _, x := range t.places[k] {
+		if s := sideOf(swap, x.swap); x.assoc.conn.Trusted(s) {
+			a, side = x.assoc, s
+		}
+	}
+	return a, side
+}
+
+// worth is how much there is to lose with the association.
+func (a *association) worth() (n int) {
+	if a.complete() {
+		n++
+	}
+	if a.conn.Sessions() > 0 {
+		n += 2
+	}
+	return n
 }
 
 // homes makes an association known under the further addresses of a side, once

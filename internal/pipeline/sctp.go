@@ -1,6 +1,9 @@
 package pipeline
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/iwdissect/iwdissect/analysis"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
@@ -56,16 +59,20 @@ func (r *Run) association(p *packet.Packet, tag uint32, o *opening) (a *associat
 		if !o.ok || o.Type != sctp.TypeInit && tag == 0 || o.reflected {
 			return nil, 0
 		}
-		if r.frame.Checksum == sctp.Bad && len(t.before(nil, p)) > 0 {
-			return nil, 0 // damage in the tag, more likely than a new association
+		if x, s := t.trusted(p); r.frame.Checksum == sctp.Bad && x != nil {
+			// Damage in the tag, more likely than a new association.
+			x.conn.Damage(s, r.frame.Number)
+			r.totals.Damaged++
+			r.frame.Damaged = true
+			return nil, 0
 		}
 		r.roomFor(p)
 		a, side = t.add(p), 0
 		a.conn.Init(&r.env, t.next, endpoints(p), (*sessions)(r))
 		t.next++
 	}
-	if r.frame.Checksum != sctp.Bad {
-		t.learn(a, side, tag, o)
+	if bad := r.frame.Checksum == sctp.Bad; !bad || !a.conn.Trusted(side) {
+		t.learn(a, side, tag, o, !bad)
 	}
 	// A restart, or the ports again: with its cookie a new association has taken
 	// the place of those before it.
@@ -81,7 +88,11 @@ func (r *Run) association(p *packet.Packet, tag uint32, o *opening) (a *associat
 func (r *Run) roomFor(p *packet.Packet) {
 	t := r.assocs
 	if on := t.before(nil, p); len(on) >= maxOnPair {
-		r.dissociate(on[0])
+		// Rather one without DDP, or of one side alone; then the one seen least
+		// recently.
+		r.dissociate(slices.MinFunc(on, func(a, b *association) int {
+			return cmp.Or(cmp.Compare(a.worth(), b.worth()), cmp.Compare(a.conn.LastFrame(), b.conn.LastFrame()))
+		}))
 	}
 	if len(t.all)+int(r.live) >= r.opt.MaxConnections { //nolint:gosec // bounded by the option
 		r.evictAssociations()
