@@ -247,6 +247,7 @@ func (a *Association) init(side int, c *sctp.Chunk) error {
 		Tag: i.Tag, HasInit: true, Out: i.Out, In: i.In, TSN: i.TSN, Addresses: i.Addresses(nil),
 	}
 	offer.Adaptation, offer.HasAdaptation = i.Adaptation()
+	offer.InitCut = c.Cut || !i.Readable()
 	if c.Type == sctp.TypeInitAck && !a.cookie && len(a.offers[side]) < maxOffers {
 		a.offers[side] = append(a.offers[side], offer)
 	}
@@ -260,7 +261,7 @@ func (a *Association) init(side int, c *sctp.Chunk) error {
 func (a *Association) takeOffer(side int, o *trace.SCTPSide) {
 	s := &a.side[side]
 	s.HasInit, s.Out, s.In, s.TSN, s.Addresses = true, o.Out, o.In, o.TSN, o.Addresses
-	s.Adaptation, s.HasAdaptation = o.Adaptation, o.HasAdaptation
+	s.Adaptation, s.HasAdaptation, s.InitCut = o.Adaptation, o.HasAdaptation, o.InitCut
 	a.ddp = a.ddp || s.HasAdaptation && s.Adaptation == sctpddp.Adaptation
 	a.asm.Start(side, o.TSN)
 }
@@ -363,9 +364,13 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 	switch {
 	case st.now == nil:
 		st.now = a.begin(side, m, asks)
+	case st.before == nil && m.First < st.now.half[side].from:
+		// A capture that begins late has the end of the session before.
+		st.before = a.begin(side, m, false)
+		return st.before
 	case st.before != nil && (m.First < st.now.half[side].from || st.before.goesOn(side, st.now, m)):
 		return st.before // sent before this session began, or before its sender knew
-	case asks && st.now.endsFor(side, ssn, m.First), answers && st.now.answered(side):
+	case asks && st.now.endsFor(side, ssn, m.First), answers && st.now.answered(side, m.First):
 		if st.before != nil {
 			a.finish(st.before)
 		}
@@ -384,6 +389,9 @@ func (a *Association) begin(side int, m *reassembly.Message, asks bool) *Session
 	t.Number, t.Transport, t.SID, t.Association = a.session.Begun(), trace.SCTP, m.SID, a.number
 	t.IsMPA, t.Layout = true, a.env.Layout
 	t.FirstFrame, t.FirstTime = a.cur.Frame, a.cur.Time
+	for _, f := range m.Frames {
+		t.FirstFrame = min(t.FirstFrame, f) // of its first fragment
+	}
 	for i := range 2 {
 		t.Side[i].Addr, t.Side[i].SCTP = a.addr[i], &a.side[i]
 		s.half[i].order.Init(a.env.Budget)
@@ -426,6 +434,7 @@ func (a *Association) settle() {
 // Finish says that no more packets come.
 func (a *Association) Finish() {
 	for side := range 2 {
+		a.asm.Finish(side)
 		for {
 			m := a.asm.Broken(side, true, a.cur.Frame, a.cur.Time)
 			if m == nil {

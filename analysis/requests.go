@@ -51,9 +51,6 @@ func (c *upper) asked(side int, p *trace.PDU, r request) {
 		h.requests = h.requests[:copy(h.requests, h.requests[1:])]
 	}
 	late := c.arrived != 0 && c.arrived < p.Frame
-	if late {
-		r.time = c.arrivedAt
-	}
 	h.requests = append(h.requests, r)
 	fl.Requests++
 	if late {
@@ -97,6 +94,9 @@ func (c *upper) catchUp(side int, p *trace.PDU) {
 			continue
 		}
 		c.Trace.Flow[c.Dir(1-side)].Unmatched--
+		// The answer was seen before the request became deliverable: what counts is
+		// when that was captured.
+		c.queues[side].requests[i].time = c.arrivedAt
 		at := trace.PDU{Number: e.pdu, Frame: p.Frame, Time: e.time}
 		c.answered(1-side, i, &at)
 		r := &c.queues[side].requests[i]

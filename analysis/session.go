@@ -33,6 +33,9 @@ type sessionHalf struct {
 	// spoke: a chunk of it was seen; first is the lowest TSN of those.
 	spoke bool
 	first int64
+	// done: the last chunk that it may send in the session was seen, at TSN doneAt.
+	done   bool
+	doneAt int64
 	// beyond is the TSN up to which chunks must be known before a number that is
 	// missing can be given up; since, the packets when they were.
 	beyond int64
@@ -55,18 +58,19 @@ func (s *Session) endsFor(side int, ssn uint16, tsn int64) bool {
 	return s.Trace.SYN || tsn > h.first
 }
 
-// answered reports whether the session is over, and side has given its answer: one
-// more answers an Initiate that is not captured yet.
-func (s *Session) answered(side int) bool {
-	t := &s.Trace
-	return s.over && t.SYN && t.RolesKnown && s.Dir(side) == trace.R2I && t.Side[trace.R2I].HasFunction
+// answered reports whether side has said its last in the session, a Terminate or
+// a Reject before the TSN: an answer behind that is one to an Initiate that was
+// not captured, or not yet (RFC 5043 section 6.4).
+func (s *Session) answered(side int, tsn int64) bool {
+	h := &s.half[side]
+	return h.done && tsn > h.doneAt
 }
 
 // goesOn reports whether a message is of this session, although another one has
 // begun: it has the number that is awaited here, and its sender has said nothing
 // there yet, where it would have to begin with 0.
 func (s *Session) goesOn(side int, now *Session, m *reassembly.Message) bool {
-	if now.half[side].spoke || len(m.Octets) < sctpddp.SegmentLen {
+	if now.half[side].spoke || len(m.Octets) < sctpddp.SegmentLen || s.Trace.Outcome == trace.Rejected {
 		return false
 	}
 	ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
@@ -100,6 +104,11 @@ func (s *Session) take(side int, m *reassembly.Message) {
 		return
 	}
 	ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
+	if m.PPID == sctpddp.PPIDControl {
+		if c, err := sctpddp.DecodeControl(m.Octets); err == nil {
+			h.last(c.Function, m.First) // though it may have to wait
+		}
+	}
 	s.anchor(side, m, ssn)
 	s.arrived, s.arrivedAt = m.Frame, m.Time
 	switch h.order.Push(ssn, m) {
@@ -190,8 +199,13 @@ const shufflePatience = 16
 
 // flush gives up all that is missing.
 func (s *Session) flush(side int) {
+	asm := &s.assoc.asm
+	why := reassembly.Ended
+	if high := asm.High(side); asm.Settled(side) >= high && !asm.Lost(side, s.half[side].from) {
+		why = reassembly.NeverSent
+	}
 	for s.half[side].order.Waiting() > 0 {
-		s.skip(side, reassembly.Ended)
+		s.skip(side, why)
 	}
 }
 
@@ -216,6 +230,8 @@ func (s *Session) finish() {
 	t := &s.Trace
 	for side := range 2 {
 		s.flush(side)
+	}
+	for side := range 2 {
 		t.Flow[s.Dir(side)].Unanswered += uint64(len(s.queues[side].requests))
 	}
 	if a := s.assoc; t.Ending == trace.Open && a.ending != trace.Open {
@@ -228,7 +244,8 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 	k := &s.chunk
 	*k = trace.Chunk{
 		SID: m.SID, PPID: m.PPID, TSNs: m.TSNs, Unordered: m.Flags&sctp.FlagUnordered != 0, IData: m.IData,
-		Octets: m.Octets, Length: m.Length, Whole: m.Whole, Order: o,
+		Octets: m.Octets, Length: m.Length, Whole: m.Whole, Torn: m.Torn, Order: o,
+		AfterGap: o != trace.Late && s.Trace.Flow[s.Dir(side)].Gaps > 0,
 	}
 	if k.HasSSN = o != trace.Unplaced; k.HasSSN {
 		k.SSN = uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
@@ -284,6 +301,17 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 	}
 }
 
+// last notes the chunk after which a side sends no more.
+func (h *sessionHalf) last(f sctpddp.Function, tsn int64) {
+	switch f {
+	case sctpddp.Terminate, sctpddp.Reject, sctpddp.EnhancedReject:
+		if !h.done || tsn < h.doneAt {
+			h.done, h.doneAt = true, tsn
+		}
+	default:
+	}
+}
+
 // data reads the DDP segment of a chunk.
 func (s *Session) data(side int, p *trace.PDU, fl *trace.Flow) {
 	head, _, whole := p.ULPDU()
@@ -298,7 +326,12 @@ func (s *Session) data(side int, p *trace.PDU, fl *trace.Flow) {
 	}
 	p.Segment = &s.env.segment
 	p.Control = rdmap.ControlOf(p.Segment.RsvdULP)
-	if p.Chunk.Order != trace.Duplicate {
+	switch {
+	case p.Chunk.Order == trace.Duplicate:
+	case p.Chunk.Torn:
+		// How long it was is not known, nor what it had at its end.
+		s.queues[side].messages.gap()
+	default:
 		s.segment(side, p)
 	}
 }

@@ -297,7 +297,7 @@ func (a *Association) message(fs []fragment, frame uint64, time int64) *Message 
 	m := &a.out
 	*m = Message{
 		SID: first.sid, PPID: first.ppid, Flags: first.flags, IData: first.idata, First: first.tsn,
-		TSNs: a.tsns[:0], Frame: frame, Time: time, Whole: first.begin() && last.end(),
+		TSNs: a.tsns[:0], Frame: frame, Time: time, Whole: first.begin() && last.end(), Torn: !first.begin() || !last.end(),
 	}
 	if len(fs) == 1 {
 		m.Octets, m.Frames = first.octets, first.frames
@@ -379,6 +379,14 @@ func (a *Association) Age(side int) (gap int64) {
 		return 0
 	}
 	return a.lose(h, h.ripe)
+}
+
+// Finish says that no more chunks of a side come: what was acknowledged and not
+// captured is lost.
+func (a *Association) Finish(side int) {
+	if h := &a.half[side]; h.hasAcked {
+		a.lose(h, h.acked)
+	}
 }
 
 // mayBegin reports whether a chunk before f, which begins no message, may still

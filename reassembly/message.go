@@ -21,6 +21,8 @@ type Message struct {
 	// Whole says that all of them were captured.
 	Length int
 	Whole  bool
+	// Torn says that fragments of it were never captured.
+	Torn bool
 	// Frame is the frame that completed it, Time its capture time in nanoseconds
 	// since the Unix epoch, Frames all that carried some of it by then.
 	Frame  uint64

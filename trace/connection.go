@@ -138,6 +138,9 @@ type SCTPSide struct {
 	Addresses     []netip.Addr
 	Adaptation    uint32
 	HasAdaptation bool
+	// InitCut says that the parameters of its INIT were not all captured, or not
+	// readable.
+	InitCut bool
 	// Good to Damaged count packets by their checksum: right, zero, wrong (as
 	// all of that sender), not captured whole, and wrong where others are right:
 	// those are left out of all else. FirstDamaged is the frame of the first.

@@ -144,6 +144,9 @@ type Chunk struct {
 	Octets []byte
 	Length int
 	Whole  bool
+	// Torn says that fragments of it are missing, so that Length is that of those
+	// that were captured; AfterGap that numbers before it are missing.
+	Torn, AfterGap bool
 	// SSN is the DDP-SSN, if HasSSN.
 	SSN    uint16
 	HasSSN bool

@@ -27,6 +27,7 @@ type association struct {
 	addrs   [2][]packet.Addr
 	ports   [2]uint16
 	keys    []key
+	at      int // place in the list of all
 }
 
 // place is an association under one pair of addresses; swap says that its side 0
@@ -164,6 +165,7 @@ func (t *associations) add(p *packet.Packet) *association {
 		addrs: [2][]packet.Addr{{p.Src}, {p.Dst}},
 		ports: [2]uint16{p.SrcPort, p.DstPort},
 	}
+	a.at = len(t.all)
 	t.all = append(t.all, a)
 	t.enter(a, p.Src, p.Dst)
 	return a
@@ -269,9 +271,12 @@ func (t *associations) enterAll(a *association) {
 	}
 }
 
-// remove takes associations out of the table.
+// remove takes associations out of the table, in which others take their places.
 func (t *associations) remove(gone ...*association) {
 	for _, a := range gone {
+		if a.keys == nil {
+			continue
+		}
 		for _, k := range a.keys {
 			rest := slices.DeleteFunc(t.places[k], func(p place) bool { return p.assoc == a })
 			if len(rest) == 0 {
@@ -286,8 +291,12 @@ func (t *associations) remove(gone ...*association) {
 			}
 		}
 		a.keys = nil
+		last := len(t.all) - 1
+		t.all[a.at] = t.all[last]
+		t.all[a.at].at = a.at
+		t.all[last] = nil
+		t.all = t.all[:last]
 	}
-	t.all = slices.DeleteFunc(t.all, func(a *association) bool { return a.keys == nil })
 }
 
 // before returns the other associations on the endpoints of a packet, the

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -295,7 +296,9 @@ func (r *Run) Finish() []*trace.Connection {
 		r.finish(fl)
 	}
 	r.flows = newFlows()
-	for _, a := range slices.Clone(r.assocs.all) {
+	all := slices.Clone(r.assocs.all)
+	slices.SortFunc(all, func(a, b *association) int { return cmp.Compare(a.conn.Number(), b.conn.Number()) })
+	for _, a := range all {
 		r.dissociate(a)
 	}
 	slices.SortFunc(r.records, func(a, b *trace.Connection) int {

@@ -115,14 +115,14 @@ func sessionProblems(c *trace.Connection, add func(string)) {
 	case c.Outcome == trace.Incomplete && !c.SYN:
 		add("an answer without a captured Initiate")
 	case c.Outcome == trace.Incomplete:
-		add("no answer to the Initiate")
+		add("no captured answer to the Initiate")
 	}
 	if n := c.Flow[0].Chunks + c.Flow[1].Chunks; n > 0 && (c.Outcome == trace.Rejected || c.Outcome == trace.Refused) {
 		add(strconv.FormatUint(n, 10) + plural(n, " DDP segment", " DDP segments") + " although the session was not accepted")
 	}
 	switch c.Ending {
 	case trace.Superseded:
-		if c.Outcome == trace.Accepted {
+		if c.Outcome == trace.Accepted && c.Flow[0].Gaps+c.Flow[1].Gaps+c.Side[0].SCTP.GapTSNs+c.Side[1].SCTP.GapTSNs == 0 {
 			add("no Terminate before another session began on the stream in frame " + strconv.FormatUint(c.EndFrame, 10))
 		}
 	case trace.Abort:
@@ -131,7 +131,7 @@ func sessionProblems(c *trace.Connection, add func(string)) {
 	}
 	for d := range c.Side {
 		who, s := sideName(trace.Dir(d)), c.Side[d].SCTP
-		if s.HasInit && (!s.HasAdaptation || s.Adaptation != sctpddp.Adaptation) {
+		if s.HasInit && !s.InitCut && (!s.HasAdaptation || s.Adaptation != sctpddp.Adaptation) {
 			add("the " + who + " did not indicate DDP when the association began")
 		}
 		if s.Damaged > 0 {

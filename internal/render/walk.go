@@ -200,8 +200,11 @@ func (w *walker) chunk(p *trace.PDU, v visitor) {
 		v.text(fSCTPOrder, k.Order.String())
 	}
 	status := mpa.Full
-	if !k.Whole {
+	switch {
+	case !k.Whole:
 		status = mpa.Partial
+	case k.AfterGap:
+		status = mpa.CompleteAfterGap
 	}
 	v.text(fCaptured, status.String())
 	header := &sctpddp.SegmentHeader

@@ -106,6 +106,17 @@ func (i *Init) param(t uint16) ([]byte, bool) {
 	}
 }
 
+// Readable reports whether the parameters can be laid out to their end.
+func (i *Init) Readable() bool {
+	for rest := i.Params; ; {
+		_, more, ok, err := NextParam(rest)
+		if !ok || err != nil {
+			return err == nil
+		}
+		rest = more
+	}
+}
+
 // Adaptation is the Adaptation Layer Indication (RFC 5061 section 4.2.6), if
 // there is one.
 func (i *Init) Adaptation() (uint32, bool) {
