@@ -389,9 +389,6 @@ func (a *Association) begin(side int, m *reassembly.Message, asks bool) *Session
 	t.Number, t.Transport, t.SID, t.Association = a.session.Begun(), trace.SCTP, m.SID, a.number
 	t.IsMPA, t.Layout = true, a.env.Layout
 	t.FirstFrame, t.FirstTime = a.cur.Frame, a.cur.Time
-	for _, f := range m.Frames {
-		t.FirstFrame = min(t.FirstFrame, f) // of its first fragment
-	}
 	for i := range 2 {
 		t.Side[i].Addr, t.Side[i].SCTP = a.addr[i], &a.side[i]
 		s.half[i].order.Init(a.env.Budget)

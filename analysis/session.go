@@ -19,8 +19,9 @@ type Session struct {
 
 	assoc  *Association
 	half   [2]sessionHalf
-	over   bool // a Terminate or a Reject was seen
-	listed bool // among those that wait
+	over   bool   // a Terminate or a Reject was seen
+	listed bool   // among those that wait
+	ended  uint64 // the frame that brought the Terminate
 	chunk  trace.Chunk
 	early  trace.PDU // the answer, as far as it counts if it was captured before the Initiate
 }
@@ -63,7 +64,14 @@ func (s *Session) endsFor(side int, ssn uint16, tsn int64) bool {
 // not captured, or not yet (RFC 5043 section 6.4).
 func (s *Session) answered(side int, tsn int64) bool {
 	h := &s.half[side]
-	return h.done && tsn > h.doneAt
+	if h.done && tsn > h.doneAt {
+		return true
+	}
+	// One that asked does not answer, and none answers twice: the other side has
+	// ended the session, unseen.
+	own := &s.Trace.Side[s.Dir(side)]
+	asked := own.Function == sctpddp.Initiate || own.Function == sctpddp.EnhancedInitiate
+	return own.HasFunction && !s.half[1-side].spoke && tsn > h.first && (asked || s.assoc.asm.Stats(1-side).Chunks == 0)
 }
 
 // goesOn reports whether a message is of this session, although another one has
@@ -380,8 +388,8 @@ func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
 		s.early = trace.PDU{Number: p.Number, Dir: p.Dir, Frame: p.Frame, Time: p.Time}
 		s.answer(p, c.Function)
 	case sctpddp.Terminate:
-		if t.Ending == trace.Open || t.Ending == trace.Terminated && s.arrived < t.EndFrame {
-			t.Ending, t.EndedBy, t.EndFrame = trace.Terminated, p.Dir, s.arrived
+		if t.Ending == trace.Open || t.Ending == trace.Terminated && s.arrived < s.ended {
+			t.Ending, t.EndedBy, t.EndFrame, s.ended = trace.Terminated, p.Dir, p.Frame, s.arrived
 		}
 		if p.Dir == trace.R2I && t.RolesKnown && !own.HasFunction && p.Chunk.SSN == 0 && p.Chunk.Order == trace.InOrder {
 			own.Function, own.HasFunction = c.Function, true
