@@ -499,8 +499,14 @@ func TestAssociation_LateForGap(t *testing.T) {
 		tsn  uint32
 		note reassembly.Note
 	}{
-		{12, reassembly.LateForGap}, {12, reassembly.Retransmission}, {13, reassembly.LateForGap}, {10, reassembly.LateForGap},
-		{14, reassembly.Retransmission}, {9, reassembly.BeforeStart}, {11, reassembly.LateForGap}, {11, reassembly.Retransmission},
+		{12, reassembly.LateForGap},
+		{12, reassembly.Retransmission},
+		{13, reassembly.LateForGap},
+		{10, reassembly.LateForGap},
+		{14, reassembly.Retransmission},
+		{9, reassembly.BeforeStart},
+		{11, reassembly.LateForGap},
+		{11, reassembly.Retransmission},
 	} {
 		if got := a.data(tt.tsn, whole); got != tt.note {
 			t.Errorf("TSN %d: %q, want %q", tt.tsn, notes(got), notes(tt.note))

@@ -31,7 +31,7 @@ func newDissect(s *IOStreams) *cobra.Command {
 		Long: strings.TrimSpace(`
 Annotate every frame of a capture. The text has one line a PDU: the time of day
 in UTC, the frame with which the PDU was complete, the endpoints, the direction
-(i2r from the MPA initiator, r2i from the responder), and what it is. CRC and
+(i2r from the initiator, r2i from the responder), and what it is. CRC and
 marker trouble stands in brackets.
 
 --format ndjson writes one JSON object a line: frames, PDUs, transactions and

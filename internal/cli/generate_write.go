@@ -115,9 +115,16 @@ func (o *generateOptions) one(t traceOf, s *synth.Script, out string, interrupt 
 		return &usageError{fmt.Errorf("%s: %w%s", t.name, err, remove())}
 	}
 	if stats.Stalled > 0 && !t.faults {
-		fmt.Fprintf(o.s.Err, "iwdissect: %s: %d steps did not come to their end\n", t.name, stats.Stalled)
+		fmt.Fprintf(o.s.Err, "iwdissect: %s: %s\n", t.name, stalled(stats.Stalled))
 	}
 	return nil
+}
+
+func stalled(n int) string {
+	if n == 1 {
+		return "a step did not come to its end"
+	}
+	return fmt.Sprintf("%d steps did not come to their end", n)
 }
 
 // removed removes what is half written, unless it is no file of ours: a pipe,

@@ -41,10 +41,10 @@ func newRoot(s *IOStreams) *cobra.Command {
 	analyze := newAnalyze(s)
 	root := &cobra.Command{
 		Use:   "iwdissect [command] FILE...",
-		Short: "Dissect and analyse iWARP (RDMA over TCP) traffic",
+		Short: "Dissect and analyse iWARP (RDMA over TCP or SCTP) traffic",
 		Long: strings.TrimSpace(`
 Dissect and analyse iWARP traffic: MPA (RFC 5044, RFC 6581), DDP (RFC 5041) and
-RDMAP (RFC 5040, RFC 7306) over TCP.
+RDMAP (RFC 5040, RFC 7306) over TCP, and DDP over SCTP (RFC 5043).
 
 FILE is a pcap or pcapng file, plain or compressed with gzip, zstd or lz4, or -
 for standard input. 'iwdissect FILE' is short for 'iwdissect analyze FILE'.

@@ -107,10 +107,45 @@ func (c *compiler) on(n *node) []*connection {
 	return c.conns[i : i+1]
 }
 
+// single is something that has a meaning over one transport alone.
+type single struct {
+	pos
+	sctp bool
+	what string
+}
+
+// only notes that something has a meaning over one transport alone.
+func (c *compiler) only(n *node, sctp bool, what string) {
+	c.singles = append(c.singles, single{n.pos, sctp, what})
+}
+
+// used checks that there is a connection for what has a meaning over one transport
+// alone.
+func (c *compiler) used() {
+	var over [2]bool
+	for _, conn := range c.conns {
+		over[index(conn.sctp)] = true
+	}
+	for _, s := range c.singles {
+		if !over[index(s.sctp)] {
+			c.fail(s.pos, "%q has no meaning here: no connection is over %s", s.what, [2]string{"TCP", "SCTP"}[index(s.sctp)])
+			return
+		}
+	}
+}
+
+func index(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // finished returns the connections with everything filled in.
 func (c *compiler) finished() []synth.Connection {
 	out := make([]synth.Connection, 0, len(c.conns))
 	c.onAssociations()
+	c.used()
 	port, first := 0, map[string]int{}
 	for i, conn := range c.conns {
 		ports, number := port, i // each has a client port of its own

@@ -185,6 +185,7 @@ func (c *compiler) fieldValue(v *pdu.Value, n *node) {
 
 // marker reads a fault of a marker.
 func (c *compiler) marker(p *[]pdu.Marker, n *node) {
+	c.only(n, false, "marker")
 	var m pdu.Marker
 	shift := int64(0)
 	if !c.mapping(n, keys{

@@ -76,10 +76,10 @@ func (c *compiler) settings(n *node, s *settings) {
 		"mac":               c.mac(&h.MAC),
 		"vlan":              c.vlans(&h.VLANs),
 		"ttl":               number(c, &h.TTL, 1, math.MaxUint8),
-		"mpa":               func(n *node) { c.mpa(n, s) },
+		"mpa":               func(n *node) { c.only(n, false, "mpa"); c.mpa(n, s) },
 		"tcp":               func(n *node) { c.tcp(n, s) },
-		"sctp":              func(n *node) { c.sctp(n, s) },
-		"session":           func(n *node) { c.session(n, s) },
+		"sctp":              func(n *node) { c.only(n, true, "sctp"); c.sctp(n, s) },
+		"session":           func(n *node) { c.only(n, true, "session"); c.session(n, s) },
 		"mulpdu":            number(c, &h.RNIC.MULPDU, 64, math.MaxUint16),
 		"swapped_terminate": c.boolean(&h.RNIC.Swapped),
 	})

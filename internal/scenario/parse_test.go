@@ -36,6 +36,14 @@ t.yaml:3:13: expected a number from 128 to 65535, not 10
 t.yaml:4:12: unknown step "conect", did you mean "connect"?
   timeline: [conect]
              ^`},
+		{"transport", head + "both: {mpa: {markers: true}}\ntransport: sctp\ntimeline: [connect]\n", `
+t.yaml:2:13: "mpa" has no meaning here: no connection is over TCP
+  both: {mpa: {markers: true}}
+              ^`},
+		{"session control over TCP", head + "timeline: [connect, {control: accept}]\n", `
+t.yaml:2:31: "control" has no meaning here: no connection is over SCTP
+  timeline: [connect, {control: accept}]
+                                ^`},
 		{"wrong type", head + "timeline: {connect: 5}\n", `
 t.yaml:2:11: expected a list, not a mapping
   timeline: {connect: 5}

@@ -78,6 +78,7 @@ type compiler struct {
 	// association.
 	sctpEverywhere bool
 	streams        map[string]uint16
+	singles        []single
 
 	conns      []*connection
 	connNumber map[string]int

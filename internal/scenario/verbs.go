@@ -48,6 +48,7 @@ func verbs() map[string]*verb {
 			c.waits(s)
 		}},
 		"stream": {message: true, read: func(c *compiler, s *step, n *node) {
+			c.only(n, false, "stream")
 			s.Verb = synth.Stream
 			c.content(n, &s.Size, &s.Data)
 		}},
@@ -119,7 +120,7 @@ func verbs() map[string]*verb {
 		"control": {
 			message: true, keys: []string{"private"},
 			set:  func(c *compiler, s *step, _ string, n *node) { c.octets(&s.Work.Data)(n) },
-			read: func(c *compiler, s *step, n *node) { c.control(s, n) },
+			read: func(c *compiler, s *step, n *node) { c.only(n, true, "control"); c.control(s, n) },
 		},
 		"response": {
 			message: true, keys: []string{"atomic", "to"},
