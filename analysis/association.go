@@ -215,6 +215,7 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 			return err
 		}
 		a.asm.Ack(side, tsn, nil)
+		a.side[side].ShutDown = true
 		a.ended(side, trace.Shutdown)
 	case sctp.TypeShutdownAck, sctp.TypeShutdownComplete:
 		a.ended(1-side, trace.Shutdown) // they answer what was not captured

@@ -135,11 +135,13 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	fl := &t.Flow[c.Dir(side)]
 	fl.Frames++
 	fl.Octets += uint64(s.Len) //nolint:gosec // not negative
+	fl.Cut = fl.Cut || len(s.Data) < s.Len
 	c.cur = reassembly.Carrier{Frame: s.Frame, Time: s.Time}
 	if s.Flags&reassembly.FlagSYN != 0 {
 		t.SYN = true
 	}
 	note := c.tcp.Push(side, s)
+	c.behind() // before what the packet brings is judged
 	var p reassembly.Piece
 	for c.tcp.Pop(side, &p) {
 		c.piece(side, &p)
@@ -154,10 +156,17 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 		c.ending(side, s)
 	}
 	c.release(side)
-	for i := range 2 {
-		t.Flow[c.Dir(i)].Waiting = c.tcp.Half(i).Waiting()
-	}
+	c.behind()
 	return note
+}
+
+// behind notes which directions are known to lack octets: some wait behind them, or
+// the other side has acknowledged them.
+func (c *Conn) behind() {
+	for i := range 2 {
+		h := c.tcp.Half(i)
+		c.Trace.Flow[c.Dir(i)].Waiting = h.Waiting() || h.Started() && h.Acked() > h.Next()+1 // a FIN counts for one
+	}
 }
 
 // Span is the part of the stream that the last packet of a side carried, as it

@@ -124,7 +124,6 @@ func (s *Session) take(side int, m *reassembly.Message) {
 		s.deliver(side, m, trace.InOrder)
 		s.drain(side, trace.InOrder)
 	case reassembly.Held:
-		t.Flow[s.Dir(side)].Waiting = true
 		if h.order.Waiting() == 1 {
 			h.beyond, h.since = s.assoc.asm.High(side), 0
 		}
@@ -165,7 +164,6 @@ func (s *Session) drain(side int, o trace.Order) {
 		s.deliver(side, m, o)
 		o, some = trace.InOrder, true
 	}
-	s.Trace.Flow[s.Dir(side)].Waiting = h.order.Waiting() > 0
 	if some {
 		h.beyond, h.since = s.assoc.asm.High(side), 0
 	}
@@ -219,6 +217,9 @@ func (s *Session) flush(side int) {
 
 // skip gives up the numbers before the first message that waits.
 func (s *Session) skip(side int, why reassembly.GapReason) {
+	if why == reassembly.NeverSent && s.half[side].order.AtStart() && !s.assoc.asm.StartKnown(side) {
+		why = reassembly.Ended // it may have come before the capture did
+	}
 	from, n := s.half[side].order.Skip()
 	fl := &s.Trace.Flow[s.Dir(side)]
 	fl.Gaps++
@@ -227,7 +228,7 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 	if s.env.Sink != nil {
 		s.env.Sink.Gap(&trace.GapEvent{
 			Conn: &s.Trace, Dir: s.Dir(side), Frame: s.assoc.cur.Frame, Time: s.assoc.cur.Time,
-			Chunks: n, SSN: from, Reason: why.String(),
+			Chunks: n, SSN: from, Reason: why.String(), NeverSent: why == reassembly.NeverSent,
 		})
 	}
 	s.drain(side, trace.AfterMissing)
@@ -273,6 +274,9 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 		}
 	}
 	p.Dir = s.Dir(side)
+	for i := range 2 {
+		s.Trace.Flow[s.Dir(i)].Waiting = s.lacks(i)
+	}
 	fl := &s.Trace.Flow[p.Dir]
 	fl.Octets += uint64(m.Length) //nolint:gosec // not negative
 	switch o {
@@ -307,6 +311,13 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 	if len(s.env.done) > 0 {
 		s.flushTransactions()
 	}
+}
+
+// lacks reports whether chunks of a side are known to be missing at present.
+func (s *Session) lacks(side int) bool {
+	asm := &s.assoc.asm
+	acked, ok := asm.Acked(side)
+	return s.half[side].order.Waiting() > 0 || ok && acked > asm.Settled(side) || asm.Lost(side, s.half[side].from)
 }
 
 // last notes the chunk after which a side sends no more.

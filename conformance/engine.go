@@ -139,7 +139,7 @@ func (e *Engine) PDU(p *trace.PDU) {
 // Gap implements [trace.Sink].
 func (e *Engine) Gap(g *trace.GapEvent) {
 	h := &e.of(g.Conn).half[g.Dir]
-	h.gap, h.contig = true, false
+	h.gap, h.contig, h.neverSent = true, false, g.NeverSent
 	h.lost()
 }
 
@@ -235,8 +235,12 @@ func (c *conn) finish() {
 	for i := range c.half {
 		c.half[i].over(c)
 	}
-	have := c.gates(&c.half[0]) & c.gates(&c.half[1])
-	c.ask(c.engine.lists.end, have|c.endGates(), func(r *rule) { r.end(c) })
+	have := c.gates(&c.half[0])&c.gates(&c.half[1]) | c.endGates()
+	// The layout shows in what the initiator sends first.
+	if h := &c.half[trace.I2R]; c.accepted() && (h.gap || h.count == 0 || c.t.Flow[trace.I2R].Waiting) {
+		have &^= Layout
+	}
+	c.ask(c.engine.lists.end, have, func(r *rule) { r.end(c) })
 	c.giveWay()
 	slices.SortStableFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.PDU, b.PDU))

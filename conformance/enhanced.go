@@ -115,7 +115,7 @@ var enhancedChecks = []check{
 		x.Observed, x.Expected = fmt.Sprintf("A=%d", bit(c.reply.word.A)), fmt.Sprintf("A=%d", bit(c.request.word.A))
 		c.fire(x)
 	}},
-	{id: "MPA2-CTRL-A-03", end: func(c *conn) {
+	{id: "MPA2-CTRL-A-03", needs: Layout, end: func(c *conn) {
 		for _, f := range []*frame{c.request, c.reply} {
 			if f == nil || !f.hasWord || !c.rfc6581() || !c.applies() {
 				continue
@@ -134,7 +134,7 @@ var enhancedChecks = []check{
 			c.frame(c.reply, "the responder repeats flags that mean nothing with A=0", fmt.Sprintf("B=%d C=%d D=%d", bit(r.B), bit(r.C), bit(r.D)), "ignored")
 		}
 	}},
-	{id: "MPA2-CTRL-BCD-01", transport: onTCP, end: func(c *conn) {
+	{id: "MPA2-CTRL-BCD-01", needs: Layout, transport: onTCP, end: func(c *conn) {
 		f := c.request
 		if f == nil || !f.hasWord || !c.rfc6581() || !f.word.A || !c.applies() {
 			return

@@ -297,7 +297,7 @@ var messageChecks = []check{
 			c.at(s, "the first message of the queue has another number than 1", fmt.Sprintf("MSN %d", s.seg.MSN), "MSN 1")
 		}
 	})},
-	{id: "DDP-UNTAG-MSN-02", needs: MsgSync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
+	{id: "DDP-UNTAG-MSN-02", needs: Sync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
 		if !s.queues[s.seg.QN].seen {
 			return
 		}
@@ -317,7 +317,7 @@ var messageChecks = []check{
 		}
 		c.at(s, "the MSN of the queue "+how, fmt.Sprintf("MSN %d", s.seg.MSN), fmt.Sprintf("MSN %d", want))
 	})},
-	{id: "DDP-UNTAG-MSN-03", needs: MsgSync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
+	{id: "DDP-UNTAG-MSN-03", needs: Sync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
 		if rel == begins && s.queues[s.seg.QN].seen && m.msn == 0xffffffff && c.applies() && s.seg.MSN == 1 {
 			c.at(s, "the MSN leaves out 0 when it wraps", "MSN 1", "MSN 0")
 		}
@@ -357,7 +357,7 @@ var messageChecks = []check{
 		}
 		for i := range c.half {
 			h := &c.half[i]
-			if !h.cutShort.there || h.gap || h.unsure {
+			if fl := &c.t.Flow[h.dir]; !h.cutShort.there || h.gap || h.unsure || fl.Partial+fl.Unframed > 0 {
 				continue
 			}
 			x := h.cutShort.pieces[len(h.cutShort.pieces)-1].at

@@ -34,6 +34,8 @@ type half struct {
 	// began: the start of the stream of FPDUs or chunks is known; gap: something
 	// before is missing.
 	began, gap bool
+	// neverSent: no TSN is missing that could have had the numbers of the last gap.
+	neverSent bool
 	// contig: nothing is missing since the beginning; unsure: the place of FPDUs
 	// was found by plausible headers alone.
 	contig, unsure bool
@@ -124,16 +126,20 @@ func (c *conn) gates(h *half) (g Gate) {
 	if !h.unsure {
 		g |= Sync
 	}
-	if !h.gap && !h.unsure {
+	if h.began && !h.gap && !h.unsure && !hides(&c.t.Flow[h.dir]) {
 		g |= MsgSync
 	}
 	p := h.peer
 	waits := c.t.Flow[0].Waiting || c.t.Flow[1].Waiting
-	if h.began && p.began && !h.gap && !p.gap && !h.unsure && !p.unsure && !h.unread && !p.unread && !waits {
+	if h.began && p.began && !h.gap && !p.gap && !h.unsure && !p.unsure && !h.unread && !p.unread && !waits &&
+		!hides(&c.t.Flow[0]) && !hides(&c.t.Flow[1]) {
 		g |= ReadSync
 	}
 	return g | c.connGates()
 }
+
+// hides reports whether there may be FPDUs in a direction of which nothing shows.
+func hides(f *trace.Flow) bool { return f.Cut || f.Unframed > 0 }
 
 // connGates are those that hold for both halves.
 func (c *conn) connGates() (g Gate) {
@@ -234,7 +240,11 @@ func (c *conn) chunk(p *trace.PDU) {
 	*s = segment{half: h, p: p, seg: p.Segment}
 	c.ask(c.engine.lists.chunk, have, func(r *rule) { r.chunk(c, s) })
 	h.chunks++
-	if p.Chunk.Order == trace.Duplicate {
+	switch {
+	case p.Chunk.Order == trace.Duplicate:
+		return
+	case p.Chunk.Torn, p.Chunk.Order == trace.Late:
+		h.lost()
 		return
 	}
 	c.data(h, p, true, have)

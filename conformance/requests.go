@@ -220,7 +220,7 @@ var requestChecks = []check{
 		}
 	}), end: func(c *conn) {
 		for i := range c.half {
-			if h := &c.half[i]; !h.gap && !h.peer.gap && !h.unsure && !h.peer.unsure {
+			if h := &c.half[i]; h.began && h.peer.began && !h.gap && !h.peer.gap && !h.unsure && !h.peer.unsure {
 				c.shortAnswers(h)
 			}
 		}

@@ -134,6 +134,9 @@ var sessionChecks = []check{
 		}
 		initiates := e.function == sctpddp.Initiate || e.function == sctpddp.EnhancedInitiate
 		answers := e.p.Dir == trace.R2I && c.t.SYN && !initiates
+		if e.k.Order == trace.AfterMissing && !e.neverSent {
+			return
+		}
 		if (initiates || answers) && c.applies() && e.k.SSN != 0 {
 			c.ctl(e, "the numbers of the session do not begin with 0", fmt.Sprintf("DDP-SSN %d", e.k.SSN), "DDP-SSN 0")
 		}
@@ -176,7 +179,7 @@ var sessionChecks = []check{
 			if c.t.Flow[d].Chunks+c.t.Flow[d].Controls == 0 {
 				continue
 			}
-			c.have |= startIf(s.HasInit)
+			c.known(s.HasInit && !s.InitCut)
 			if c.applies(Start) && (!s.HasAdaptation || s.Adaptation != sctpddp.Adaptation) {
 				c.side(trace.Dir(d), "a side that uses DDP did not indicate it when the association began", adaptation(s), "0x00000001")
 			}
@@ -188,7 +191,7 @@ var sessionChecks = []check{
 			if c.t.Flow[d].Chunks+c.t.Flow[d].Controls == 0 || c.t.Flow[1-d].Chunks+c.t.Flow[1-d].Controls > 0 {
 				continue
 			}
-			c.have |= startIf(peer.HasInit)
+			c.known(peer.HasInit && !peer.InitCut)
 			if c.applies(Start) && (!peer.HasAdaptation || peer.Adaptation != sctpddp.Adaptation) {
 				c.side(trace.Dir(d), "DDP towards a side that did not indicate it", adaptation(peer), "0x00000001")
 			}
@@ -196,7 +199,7 @@ var sessionChecks = []check{
 	}},
 	{id: "SCTP-DDP-STREAMS-01", transport: onSCTP, end: func(c *conn) {
 		a, b := c.t.Side[0].SCTP, c.t.Side[1].SCTP
-		c.have |= startIf(a.HasInit && b.HasInit)
+		c.known(a.HasInit && b.HasInit)
 		if a.Reconfigured || b.Reconfigured || !c.applies(Start) {
 			return
 		}
@@ -221,13 +224,16 @@ var sessionChecks = []check{
 			if c.t.Flow[d].Chunks+c.t.Flow[d].Controls == 0 || s.Reconfigured || peer.Reconfigured {
 				continue
 			}
-			c.have |= startIf(s.HasInit && peer.HasInit)
+			c.known(s.HasInit && peer.HasInit)
 			if limit := min(s.Out, peer.In); c.applies(Start) && c.t.SID >= limit {
 				c.side(trace.Dir(d), "a stream beyond those that were agreed", fmt.Sprintf("stream %d", c.t.SID), fmt.Sprintf("below %d", limit))
 			}
 		}
 	}},
 	{id: "SCTP-DDP-SEQ-02", needs: Contig, transport: onSCTP, end: func(c *conn) {
+		if a, b := c.t.Side[0].SCTP, c.t.Side[1].SCTP; a.GapTSNs+b.GapTSNs > 0 || c.t.Ending == trace.Shutdown && !a.ShutDown && !b.ShutDown {
+			return // the Terminate may be what was not captured
+		}
 		if !c.accepted() || c.t.Ending != trace.Shutdown && c.t.Ending != trace.Superseded {
 			if c.t.Ending == trace.Terminated && c.accepted() {
 				c.applies()
@@ -286,9 +292,11 @@ var sessionChecks = []check{
 	{id: "SCTP-DDP-SSN-02", needs: Start, transport: onSCTP, chunk: func(c *conn, s *segment) {
 		k := s.p.Chunk
 		switch {
+		case k.Order == trace.Duplicate && (s.gap || c.t.Flow[s.dir].Waiting):
+			// With numbers missing it may be one that wrapped.
 		case k.Order == trace.Duplicate && c.applies():
 			c.at(s, "two chunks have the same DDP-SSN", fmt.Sprintf("DDP-SSN %d again", k.SSN), "each number once")
-		case k.Order == trace.AfterMissing && c.t.Side[s.dir].SCTP.GapTSNs == 0 && c.applies():
+		case k.Order == trace.AfterMissing && s.neverSent && c.applies():
 			c.at(s, "DDP-SSNs are left out", fmt.Sprintf("DDP-SSN %d", k.SSN), "no gap")
 		case k.Order == trace.AfterMissing:
 			c.have &^= Contig
@@ -299,11 +307,11 @@ var sessionChecks = []check{
 	}},
 }
 
-func startIf(v bool) Gate {
-	if v {
-		return Start
+// known says whether the start of the association that a rule is about was seen.
+func (c *conn) known(start bool) {
+	if c.have &^= Start; start {
+		c.have |= Start
 	}
-	return 0
 }
 
 func adaptation(s *trace.SCTPSide) string {

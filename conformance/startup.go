@@ -118,6 +118,9 @@ func reservedBits(c *conn) {
 		if bits == 0 {
 			continue
 		}
+		if bits == 0x10 && !c.applies(Layout) {
+			continue // the flag of the proposal of 2007, if the other side knows it
+		}
 		c.frame(f, "reserved bits of the "+kindName(f.kind)+" are set", fmt.Sprintf("%#02x", bits), "0")
 	}
 }

@@ -206,7 +206,8 @@ var terminateChecks = []check{
 			return
 		}
 		peer := t.peer
-		if peer.gap || peer.unsure || !peer.began || peer.sent.dropped {
+		if peer.gap || peer.unsure || !peer.began || peer.sent.dropped || c.t.Flow[peer.dir].Waiting {
+			c.have &^= Contig
 			c.applies(Contig)
 			return
 		}
@@ -240,7 +241,7 @@ var terminateChecks = []check{
 
 // termTable is a rule on the code of a Terminate, in the reading that was chosen.
 func termTable(id string, of func(*terminate) bool, f func(*conn, *terminate)) check {
-	return check{id: id, terminate: func(c *conn, t *terminate) {
+	return check{id: id, needs: Full, terminate: func(c *conn, t *terminate) {
 		if !t.onlyReserved && of(t) && c.applies() {
 			f(c, t)
 		}

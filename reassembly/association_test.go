@@ -724,7 +724,7 @@ func TestAssociation_Budget(t *testing.T) {
 	for _, tt := range []struct{ name, flags string }{
 		{"starts", "b"}, {"ends", "e"}, {"middles", "m"}, {"long messages", "bmmmmmmmmmmmmmmmmmmm"}, {"mixture", "bmeme"},
 	} {
-		for _, limit := range []struct{ perHalf, total int }{{20000, 1 << 30}, {1 << 30, 30000}, {20000, 30000}, {0, 0}} {
+		for _, limit := range []struct{ perHalf, total int }{{20000, 1 << 29}, {1 << 29, 30000}, {20000, 30000}, {0, 0}} {
 			for _, idata := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, %d, %d, I-DATA %v", tt.name, limit.perHalf, limit.total, idata), func(t *testing.T) {
 					overflow(t, tt.flags, limit.perHalf, limit.total, idata)

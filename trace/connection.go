@@ -161,6 +161,8 @@ type SCTPSide struct {
 	// Reconfigured says that it sent a RE-CONFIG chunk (RFC 6525): streams may
 	// have been added since the INIT.
 	Reconfigured bool
+	// ShutDown says that it sent a SHUTDOWN, with which it acknowledges all.
+	ShutDown bool
 }
 
 // Ops counts the PDUs and messages of one opcode in one direction.
@@ -204,7 +206,10 @@ type Flow struct {
 	// Gaps and GapOctets are holes of the capture; over SCTP GapOctets counts the
 	// DDP-SSNs that are missing.
 	Gaps, GapOctets uint64
-	// Waiting says that octets or chunks wait at present behind what is missing.
+	// Cut says that the snap length cut payload of some packet.
+	Cut bool
+	// Waiting says that octets or chunks are known to be missing at present: others
+	// wait behind them, or they were acknowledged.
 	Waiting bool
 	// Retransmitted, Reordered and Conflicts count packets.
 	Retransmitted, Reordered, Conflicts uint64

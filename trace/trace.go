@@ -252,6 +252,8 @@ type GapEvent struct {
 	Chunks int64
 	SSN    uint16
 	Reason string
+	// NeverSent says that no TSN is missing that could have had the numbers.
+	NeverSent bool
 }
 
 // Sink receives what the analysis finds, in the order in which it becomes
