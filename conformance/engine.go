@@ -32,6 +32,7 @@ type Engine struct {
 	lists lists
 	conns map[*trace.Connection]*conn
 	seg   segment
+	fpdu  fpdu
 	// Bugs counts rules that panicked.
 	Bugs int
 }

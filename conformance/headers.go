@@ -29,8 +29,10 @@ var headerChecks = []check{
 			c.at(s, "octets that are no RDMA message", fmt.Sprintf("% x", s.head[:min(len(s.head), 8)]), "a DDP segment of RDMAP")
 		}
 	}},
-	field("DDP-RSVD-01", "reserved bits of the DDP control octet are set", func(s *segment) (string, string, bool) {
-		return fmt.Sprintf("%#02x", s.seg.Rsvd<<2), "0", s.seg.Rsvd != 0
+	field("DDP-RSVD-01", "reserved bits of the DDP control octet are set", func(s *segment) bool {
+		return s.seg.Rsvd != 0
+	}, func(s *segment) (string, string) {
+		return fmt.Sprintf("%#02x", s.seg.Rsvd<<2), "0"
 	}),
 	{id: "DDP-DV-01", needs: Sync, segment: func(c *conn, s *segment) {
 		if s.seg == nil || !c.applies() {
@@ -65,17 +67,25 @@ var headerChecks = []check{
 			c.at(s, "TO and length go beyond 2^64", fmt.Sprintf("%#x + %d", s.seg.TO, s.octets), "at most 2^64")
 		}
 	}},
-	field("DDP-UNTAG-QN-02", "the queue does not exist", func(s *segment) (string, string, bool) {
-		return fmt.Sprint(s.seg.QN), "0 to 3", !s.seg.Tagged && s.seg.QN > 3
+	field("DDP-UNTAG-QN-02", "the queue does not exist", func(s *segment) bool {
+		return !s.seg.Tagged && s.seg.QN > 3
+	}, func(s *segment) (string, string) {
+		return fmt.Sprint(s.seg.QN), "0 to 3"
 	}),
-	field("RDMAP-RV-01", "the RDMAP version does not exist", func(s *segment) (string, string, bool) {
-		return fmt.Sprint(s.p.Control.RV), "1, or 0 of the RDMA Consortium", s.p.Control.RV > 1
+	field("RDMAP-RV-01", "the RDMAP version does not exist", func(s *segment) bool {
+		return s.p.Control.RV > 1
+	}, func(s *segment) (string, string) {
+		return fmt.Sprint(s.p.Control.RV), "1, or 0 of the RDMA Consortium"
 	}),
-	field("RDMAP-RV-02", "the RDMAP version changes within the direction", func(s *segment) (string, string, bool) {
-		return fmt.Sprint(s.p.Control.RV), fmt.Sprint(s.rv), s.hasVersions && s.p.Control.RV != s.rv
+	field("RDMAP-RV-02", "the RDMAP version changes within the direction", func(s *segment) bool {
+		return s.hasVersions && s.p.Control.RV != s.rv
+	}, func(s *segment) (string, string) {
+		return fmt.Sprint(s.p.Control.RV), fmt.Sprint(s.rv)
 	}),
-	field("RDMAP-RSV-01", "reserved bits of the RDMAP control octet are set", func(s *segment) (string, string, bool) {
-		return fmt.Sprintf("%#02x", s.p.Control.Rsv<<4), "0", s.p.Control.Rsv != 0
+	field("RDMAP-RSV-01", "reserved bits of the RDMAP control octet are set", func(s *segment) bool {
+		return s.p.Control.Rsv != 0
+	}, func(s *segment) (string, string) {
+		return fmt.Sprintf("%#02x", s.p.Control.Rsv<<4), "0"
 	}),
 	{id: "RDMAP-OPCODE-01", needs: Sync, segment: func(c *conn, s *segment) {
 		if s.seg == nil || !c.applies() {
@@ -88,19 +98,28 @@ var headerChecks = []check{
 			c.at(s, "the opcode is not assigned", fmt.Sprintf("%#x", uint8(s.op)), "0 to 0xb")
 		}
 	}},
-	field("RDMAP-TFLAG-01", "the T bit does not fit the opcode", func(s *segment) (string, string, bool) {
-		return fmt.Sprintf("T=%d with %v", bit(s.seg.Tagged), s.op), fmt.Sprintf("T=%d", bit(s.op.Tagged())), s.op.Assigned() && s.seg.Tagged != s.op.Tagged()
+	field("RDMAP-TFLAG-01", "the T bit does not fit the opcode", func(s *segment) bool {
+		return s.op.Assigned() && s.seg.Tagged != s.op.Tagged()
+	}, func(s *segment) (string, string) {
+		return fmt.Sprintf("T=%d with %v", bit(s.seg.Tagged), s.op), fmt.Sprintf("T=%d", bit(s.op.Tagged()))
 	}),
-	field("RDMAP-QN-01", "the queue does not fit the opcode", func(s *segment) (string, string, bool) {
+	field("RDMAP-QN-01", "the queue does not fit the opcode", func(s *segment) bool {
 		qn, ok := s.op.Queue()
-		return fmt.Sprintf("QN %d with %v", s.seg.QN, s.op), fmt.Sprintf("QN %d", qn), ok && !s.seg.Tagged && s.op != opTerminate && s.seg.QN != qn
+		return ok && !s.seg.Tagged && s.op != opTerminate && s.seg.QN != qn
+	}, func(s *segment) (string, string) {
+		qn, _ := s.op.Queue()
+		return fmt.Sprintf("QN %d with %v", s.seg.QN, s.op), fmt.Sprintf("QN %d", qn)
 	}),
-	field("RDMAP-INVSTAG-01", "the field of the STag to invalidate is not zero", func(s *segment) (string, string, bool) {
+	field("RDMAP-INVSTAG-01", "the field of the STag to invalidate is not zero", func(s *segment) bool {
 		plain := s.op == opSend || s.op == rdmap.OpSendSE || s.op == opReadRequest || s.op == opTerminate
-		return fmt.Sprintf("%#08x", s.seg.RsvdULP32), "0", !s.seg.Tagged && plain && s.seg.RsvdULP32 != 0
+		return !s.seg.Tagged && plain && s.seg.RsvdULP32 != 0
+	}, func(s *segment) (string, string) {
+		return fmt.Sprintf("%#08x", s.seg.RsvdULP32), "0"
 	}),
-	field("RDMAP-INVSTAG-02", "an invalidation of STag 0, which is rarely valid", func(s *segment) (string, string, bool) {
-		return "0x00000000", "an STag", !s.seg.Tagged && s.op.Invalidates() && s.seg.RsvdULP32 == 0
+	field("RDMAP-INVSTAG-02", "an invalidation of STag 0, which is rarely valid", func(s *segment) bool {
+		return !s.seg.Tagged && s.op.Invalidates() && s.seg.RsvdULP32 == 0
+	}, func(s *segment) (string, string) {
+		return "0x00000000", "an STag"
 	}),
 	{id: "RDMAX-RV-01", needs: Sync, segment: func(c *conn, s *segment) {
 		if s.seg == nil || !extension(s.op) || !c.applies() || s.p.Control.RV == 1 {
@@ -111,8 +130,10 @@ var headerChecks = []check{
 		}
 		c.at(s, "a message of RFC 7306 with another RDMAP version", fmt.Sprint(s.p.Control.RV), "1")
 	}},
-	field("RDMAX-INVSTAG-01", "the field of the STag to invalidate is not zero", func(s *segment) (string, string, bool) {
-		return fmt.Sprintf("%#08x", s.seg.RsvdULP32), "0", !s.seg.Tagged && extension(s.op) && s.seg.RsvdULP32 != 0
+	field("RDMAX-INVSTAG-01", "the field of the STag to invalidate is not zero", func(s *segment) bool {
+		return !s.seg.Tagged && extension(s.op) && s.seg.RsvdULP32 != 0
+	}, func(s *segment) (string, string) {
+		return fmt.Sprintf("%#08x", s.seg.RsvdULP32), "0"
 	}),
 	{id: "RDMAX-SEG-01", needs: Sync, segment: func(c *conn, s *segment) {
 		if s.seg != nil && !s.seg.Tagged && extension(s.op) && c.applies() {
@@ -164,12 +185,13 @@ var headerChecks = []check{
 }
 
 // field is a rule on a field of every segment.
-func field(id, message string, wrong func(*segment) (observed, expected string, bad bool)) check {
+func field(id, message string, wrong func(*segment) bool, say func(*segment) (observed, expected string)) check {
 	return check{id: id, needs: Sync, segment: func(c *conn, s *segment) {
 		if s.seg == nil || !c.applies() {
 			return
 		}
-		if o, x, bad := wrong(s); bad {
+		if wrong(s) {
+			o, x := say(s)
 			c.at(s, message, o, x)
 		}
 	}}

@@ -220,8 +220,9 @@ func (c *conn) fpdu(p *trace.PDU) {
 	if len(f.Missing) == 0 {
 		have |= Full
 	}
-	e := fpdu{h, p, f}
-	c.ask(c.engine.lists.fpdu, have, func(r *rule) { r.fpdu(c, &e) })
+	e := &c.engine.fpdu
+	*e = fpdu{h, p, f}
+	c.ask(c.engine.lists.fpdu, have, func(r *rule) { r.fpdu(c, e) })
 	// What a wrong CRC stands behind is no evidence for anything else.
 	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
 	h.crc.add(p)

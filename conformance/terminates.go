@@ -280,7 +280,7 @@ func bitsText(k rdmap.TermCode) string {
 
 // history are the DDP headers that a half has sent.
 type history struct {
-	headers map[string]bool // with payload?
+	headers map[headerKey]bool // with payload?
 	dropped bool
 }
 
@@ -292,19 +292,23 @@ func (h *history) add(s *segment) {
 		return
 	}
 	if h.headers == nil {
-		h.headers = map[string]bool{}
+		h.headers = map[headerKey]bool{}
 	}
 	h.headers[plain(s.head[:min(s.seg.HeaderLen, len(s.head))])] = s.octets > 0
 }
 
 // plain is a header without its reserved bits, which a receiver may clear.
-func plain(b []byte) string {
-	b = bytes.Clone(b)
-	if len(b) > 1 {
-		b[0] &^= 0x3c
-		b[1] &^= 0x30
-	}
-	return string(b)
+func plain(b []byte) (k headerKey) {
+	k.n = uint8(copy(k.b[:], b)) //nolint:gosec // at most 18
+	k.b[0] &^= 0x3c
+	k.b[1] &^= 0x30
+	return k
+}
+
+// headerKey is a DDP header; the longer one is the untagged one.
+type headerKey struct {
+	b [ddp.UntaggedLen]byte
+	n uint8
 }
 
 func (h *history) has(b []byte) bool {
