@@ -118,7 +118,7 @@ var headerChecks = []check{
 	}),
 	field("RDMAP-INVSTAG-02", "an invalidation of STag 0, which is rarely valid", func(s *segment) bool {
 		return !s.seg.Tagged && s.op.Invalidates() && s.seg.RsvdULP32 == 0
-	}, func(s *segment) (string, string) {
+	}, func(*segment) (string, string) {
 		return "0x00000000", "an STag"
 	}),
 	{id: "RDMAX-RV-01", needs: Sync, segment: func(c *conn, s *segment) {
