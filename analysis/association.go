@@ -203,6 +203,7 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 			return err
 		}
 		a.asm.Ack(side, cumulative, blocks)
+		return sctp.CheckContent(*c)
 	case sctp.TypeForwardTSN, sctp.TypeIForwardTSN:
 		tsn, err := sctp.DecodeTSN(*c)
 		if err != nil {
@@ -221,8 +222,12 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 		a.ended(1-side, trace.Shutdown) // they answer what was not captured
 	case sctp.TypeAbort:
 		a.ended(side, trace.Abort)
+		return sctp.CheckContent(*c)
 	case sctp.TypeReconfig:
 		a.side[side].Reconfigured = true
+		return sctp.CheckContent(*c)
+	case sctp.TypeHeartbeat, sctp.TypeHeartbeatAck, sctp.TypeError:
+		return sctp.CheckContent(*c)
 	default:
 	}
 	return nil
@@ -248,14 +253,15 @@ func (a *Association) init(side int, c *sctp.Chunk) error {
 		Tag: i.Tag, HasInit: true, Out: i.Out, In: i.In, TSN: i.TSN, Addresses: i.Addresses(nil),
 	}
 	offer.Adaptation, offer.HasAdaptation = i.Adaptation()
-	offer.InitCut = c.Cut || !i.Readable()
+	unreadable := i.Readable()
+	offer.InitCut = c.Cut || unreadable != nil
 	if c.Type == sctp.TypeInitAck && !a.cookie && len(a.offers[side]) < maxOffers {
 		a.offers[side] = append(a.offers[side], offer)
 	}
 	if !a.side[side].HasInit {
 		a.takeOffer(side, &offer)
 	}
-	return nil
+	return unreadable
 }
 
 // takeOffer says that this is how a side began.

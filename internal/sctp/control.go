@@ -2,6 +2,7 @@ package sctp
 
 import (
 	"encoding/binary"
+	"errors"
 	"net/netip"
 )
 
@@ -106,15 +107,46 @@ func (i *Init) param(t uint16) ([]byte, bool) {
 	}
 }
 
-// Readable reports whether the parameters can be laid out to their end.
-func (i *Init) Readable() bool {
-	for rest := i.Params; ; {
+// Readable says why the parameters cannot be laid out to their end, if so.
+func (i *Init) Readable() error { return checkParams(i.Params, chunkHeaderLen+initLen) }
+
+// checkParams walks parameters, or causes of errors, which begin at an offset of
+// their chunk.
+func checkParams(b []byte, off int) error {
+	for rest := b; ; {
 		_, more, ok, err := NextParam(rest)
-		if !ok || err != nil {
-			return err == nil
+		if err != nil {
+			var e *Error
+			if errors.As(err, &e) {
+				return &Error{e.Code, off + len(b) - len(rest) + e.Offset, e.Err}
+			}
+			return err
+		}
+		if !ok {
+			return nil
 		}
 		rest = more
 	}
+}
+
+// CheckContent says why what is in a chunk of control cannot be laid out, if so: the
+// parameters of a HEARTBEAT or a RE-CONFIG, the causes of an ABORT or an ERROR,
+// the blocks that a SACK announces.
+func CheckContent(c Chunk) error {
+	switch c.Type {
+	case TypeHeartbeat, TypeHeartbeatAck, TypeAbort, TypeError, TypeReconfig:
+		return checkParams(c.Value, chunkHeaderLen)
+	case TypeSack:
+		v := c.Value
+		if len(v) < sackLen {
+			return short("short_sack", chunkHeaderLen+len(v))
+		}
+		if n := int(binary.BigEndian.Uint16(v[8:])) + int(binary.BigEndian.Uint16(v[10:])); len(v) < sackLen+4*n {
+			return short("short_sack", chunkHeaderLen+len(v))
+		}
+	default:
+	}
+	return nil
 }
 
 // Adaptation is the Adaptation Layer Indication (RFC 5061 section 4.2.6), if

@@ -257,3 +257,33 @@ func FuzzPacket(f *testing.F) {
 		}
 	})
 }
+
+// TestCheckContent: what a chunk of control announces and does not hold is told,
+// with the place.
+func TestCheckContent(t *testing.T) {
+	tests := []struct {
+		name  string
+		chunk sctp.Chunk
+		code  string
+		at    int
+	}{
+		{"HEARTBEAT", sctp.New(sctp.TypeHeartbeat, 0, []byte{0, 1, 0, 8, 1, 2, 3, 4}), "", 0},
+		{"HEARTBEAT, parameter too long", sctp.New(sctp.TypeHeartbeat, 0, []byte{0, 1, 0, 9, 1, 2, 3, 4}), "parameter_length", 6},
+		{"ABORT without causes", sctp.New(sctp.TypeAbort, 0, nil), "", 0},
+		{"ERROR, second cause short", sctp.New(sctp.TypeError, 0, []byte{0, 1, 0, 4, 0, 2}), "short_parameter", 10},
+		{"RE-CONFIG, parameter shorter than its header", sctp.New(sctp.TypeReconfig, 0, []byte{0, 13, 0, 3}), "parameter_length", 6},
+		{"SACK", (&sctp.Sack{TSN: 1, Blocks: []sctp.Block{{Start: 2, End: 3}}, Duplicates: []uint32{1}}).Chunk(), "", 0},
+		{"SACK of blocks that are not there", sctp.New(sctp.TypeSack, 0, []byte{0, 0, 0, 1, 0, 0, 0, 1, 0, 9, 0, 0}), "short_sack", 16},
+		{"something else", sctp.New(sctp.TypeCookieEcho, 0, []byte{1}), "", 0},
+	}
+	for _, tt := range tests {
+		err := sctp.CheckContent(tt.chunk)
+		var e *sctp.Error
+		switch {
+		case tt.code == "" && err != nil:
+			t.Errorf("%s: %v", tt.name, err)
+		case tt.code != "" && (!errors.As(err, &e) || e.Code != tt.code || e.Offset != tt.at):
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
