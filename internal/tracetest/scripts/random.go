@@ -21,13 +21,12 @@ import (
 
 func pick[T any](rnd *rand.Rand, of ...T) T { return of[rnd.IntN(len(of))] }
 
-// Random is the script of a seed: one or two connections of any dialect, with
-// random operations, over a link that may lose, repeat and reorder.
-func Random(seed uint64) *synth.Script {
-	rnd := rand.New(rand.NewPCG(seed, 3))
-	v6 := rnd.IntN(3) == 0
-	mtu := pick(rnd, 576, 1500, 1500, 2048, 9000)
-	s := &synth.Script{
+// begin is a script without connections: a capture, and a link that may lose,
+// repeat and reorder.
+func begin(rnd *rand.Rand, seed uint64) (s *synth.Script, v6 bool, mtu int) {
+	v6 = rnd.IntN(3) == 0
+	mtu = pick(rnd, 576, 1500, 1500, 2048, 9000)
+	s = &synth.Script{
 		Seed: seed,
 		Link: link.Config{Seed: seed},
 		Capture: link.Capture{
@@ -45,6 +44,14 @@ func Random(seed uint64) *synth.Script {
 			}
 		}
 	}
+	return s, v6, mtu
+}
+
+// Random is the script of a seed: one or two connections of any dialect, with
+// random operations, over a link that may lose, repeat and reorder.
+func Random(seed uint64) *synth.Script {
+	rnd := rand.New(rand.NewPCG(seed, 3))
+	s, v6, mtu := begin(rnd, seed)
 	crc, peer := rnd.IntN(4) > 0, rnd.IntN(2) == 0
 	dialect := pick(rnd, startup.Plain, startup.Enhanced, startup.Enhanced, startup.Draft01, startup.RTR2007)
 	rev := uint8(1)
@@ -111,26 +118,7 @@ func Random(seed uint64) *synth.Script {
 // several streams, some with several sessions one after another.
 func RandomSCTP(seed uint64) *synth.Script {
 	rnd := rand.New(rand.NewPCG(seed, 4))
-	v6 := rnd.IntN(3) == 0
-	mtu := pick(rnd, 576, 1500, 1500, 2048, 9000)
-	s := &synth.Script{
-		Seed: seed,
-		Link: link.Config{Seed: seed},
-		Capture: link.Capture{
-			Format: pick(rnd, pcapng.PCAP, pcapng.PCAPNG), Epoch: 1_790_000_000_000_000_000,
-			Link: pick(rnd, packet.LinkEthernet, packet.LinkEthernet, packet.LinkRaw, packet.LinkLinuxSLL, packet.LinkLinuxSLL2),
-		},
-	}
-	lossy := rnd.IntN(2) == 0
-	for side := range 2 {
-		for _, l := range [...]*link.Line{&s.Link.Before[side], &s.Link.After[side]} {
-			*l = link.Line{Delay: rnd.Int64N(100_000), Jitter: rnd.Int64N(20_000)}
-			if lossy {
-				l.Loss, l.Duplicate, l.Reorder = rnd.Float64()*0.05, rnd.Float64()*0.05, rnd.Float64()*0.05
-				l.ReorderBy = rnd.Int64N(300_000)
-			}
-		}
-	}
+	s, v6, mtu := begin(rnd, seed)
 	udp := uint16(0)
 	if rnd.IntN(6) == 0 {
 		udp = 9899
