@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,34 +77,16 @@ func (o *analyzeOptions) run(args []string) error {
 // written has their order.
 func (o *analyzeOptions) tables(opt pipeline.Options, files []string, colour bool) error {
 	names := o.sources(files)
-	jobs := o.jobs
-	if jobs == 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	free := make(chan struct{}, jobs)
-	done := make([]chan *result, len(names))
-	for i := range done {
-		done[i] = make(chan *result, 1)
-	}
-	go func() {
-		for i, name := range names {
-			free <- struct{}{}
-			go func() {
-				done[i] <- o.one(opt, name, files, colour, len(names) == 1)
-				<-free
-			}()
-		}
-	}()
-	told := false
-	for i := range names {
-		r := <-done[i]
+	told, first := false, true
+	for r := range inOrder(o.jobs, names, func(name string) *result { return o.one(opt, name, files, colour, len(names) == 1) }) {
 		for _, err := range r.errs {
 			told = true
 			o.s.warn(err)
 		}
-		if i > 0 && r.out.Len() > 0 {
+		if !first && r.out.Len() > 0 {
 			r.out.WriteString("\n")
 		}
+		first = false
 		if _, err := r.out.WriteTo(o.s.Out); err != nil {
 			return brokenPipe(err)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -205,31 +204,11 @@ func (o *checkOptions) all(
 	}
 	names := o.sources(files)
 	jobs := o.jobs
-	if jobs == 0 {
-		jobs = runtime.GOMAXPROCS(0)
+	if len(docs) > 0 {
+		jobs = 1
 	}
 	one := func(name string) *checkedCapture { return o.one(opt, enabled, name, files, docs, len(names) == 1) }
-	done := make([]chan *checkedCapture, len(names))
-	for i := range done {
-		done[i] = make(chan *checkedCapture, 1)
-	}
-	if len(docs) == 0 {
-		free := make(chan struct{}, jobs)
-		go func() {
-			for i, name := range names {
-				free <- struct{}{}
-				go func() {
-					done[i] <- one(name)
-					<-free
-				}()
-			}
-		}()
-	}
-	for i, name := range names {
-		if len(docs) > 0 {
-			done[i] <- one(name)
-		}
-		c := <-done[i]
+	for c := range inOrder(jobs, names, one) {
 		for _, err := range c.errs {
 			told = true
 			o.s.warn(err)

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"iter"
+	"runtime"
+)
+
+// inOrder works on the captures beside each other, on as many processors as
+// --jobs allows, and hands out what became of them in their order.
+func inOrder[T any](jobs int, names []string, work func(name string) T) iter.Seq[T] {
+	if jobs == 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	return func(yield func(T) bool) {
+		free := make(chan struct{}, jobs)
+		done := make([]chan T, len(names))
+		for i := range done {
+			done[i] = make(chan T, 1)
+		}
+		stop := make(chan struct{})
+		defer close(stop)
+		go func() {
+			for i, name := range names {
+				select {
+				case free <- struct{}{}:
+				case <-stop:
+					return
+				}
+				go func() {
+					done[i] <- work(name)
+					<-free
+				}()
+			}
+		}()
+		for _, d := range done {
+			if !yield(<-d) {
+				return
+			}
+		}
+	}
+}
