@@ -3,6 +3,7 @@ package conformance
 import (
 	_ "embed"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/goccy/go-yaml"
@@ -131,11 +132,14 @@ func readBook(requirements, advisories []byte) (*Book, error) {
 	return b, nil
 }
 
+// oneLine is a text without the line breaks of its source.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
 func (b *Book) add(y *yamlEntry, statement string, k Kind, severity string, advice bool) error {
 	e := &Entry{
-		ID: y.ID, Spec: y.Spec, Section: y.Section, Level: y.Level, Layer: y.Layer, Who: y.Who, Statement: statement,
-		Check: y.Check, Example: y.Example, Observable: y.Observable, Why: y.Why, Kind: k,
-		YieldsTo: y.YieldsTo, ReportedAs: y.ReportedAs, Advice: advice, Message: y.Message, Source: y.Source,
+		ID: y.ID, Spec: y.Spec, Section: y.Section, Level: y.Level, Layer: y.Layer, Who: y.Who, Statement: oneLine(statement),
+		Check: oneLine(y.Check), Example: oneLine(y.Example), Observable: y.Observable, Why: oneLine(y.Why), Kind: k,
+		YieldsTo: y.YieldsTo, ReportedAs: y.ReportedAs, Advice: advice, Message: oneLine(y.Message), Source: y.Source,
 	}
 	s, ok := ParseSeverity(severity)
 	if !ok {

@@ -93,8 +93,8 @@ func rulesNamed(patterns []string) ([]ruleInfo, error) {
 		}
 		r := ruleInfo{
 			ID: e.ID, State: string(e.Kind), Spec: e.Spec, Section: e.Section, Keyword: e.Level, Level: e.Severity.String(), Layer: e.Layer,
-			Who: e.Who, Statement: oneLine(e.Statement), Check: oneLine(e.Check), Example: oneLine(e.Example),
-			Observable: e.Observable, Why: oneLine(e.Why), YieldsTo: e.YieldsTo, ReportedAs: e.ReportedAs,
+			Who: e.Who, Statement: e.Statement, Check: e.Check, Example: e.Example,
+			Observable: e.Observable, Why: e.Why, YieldsTo: e.YieldsTo, ReportedAs: e.ReportedAs,
 		}
 		if e.Kind == conformance.KindCheck {
 			r.State = "unchecked"
@@ -109,8 +109,6 @@ func rulesNamed(patterns []string) ([]ruleInfo, error) {
 	}
 	return list, nil
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func ruleTable(w io.Writer, list []ruleInfo) error {
 	id, state, spec := 0, 0, 0
@@ -137,7 +135,7 @@ func explain(w io.Writer, r *ruleInfo) error {
 		}
 	}
 	part("demands", r.Statement)
-	part("source", oneLine(r.Spec+" "+r.Section)+", "+r.Keyword)
+	part("source", strings.TrimSpace(r.Spec+" "+r.Section)+", "+r.Keyword)
 	part("layer", r.Layer)
 	part("binds", r.Who)
 	part("a breach is", r.Level)

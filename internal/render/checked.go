@@ -142,7 +142,7 @@ func why(e *conformance.Entry) string {
 	if e.Section != "" {
 		s += " " + e.Section
 	}
-	return s + ": " + strings.Join(strings.Fields(e.Statement), " ")
+	return s + ": " + e.Statement
 }
 
 // Close writes the verdict line. It names what could not be judged, so that no

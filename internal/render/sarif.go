@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
-	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
 )
@@ -105,7 +104,7 @@ func (r *sarifReport) rule(e *conformance.Entry) int {
 	i := len(r.run.Tool.Driver.Rules)
 	r.index[e] = i
 	r.run.Tool.Driver.Rules = append(r.run.Tool.Driver.Rules, sarifRule{
-		ID: e.ID, Short: sarifText{strings.Join(strings.Fields(e.Statement), " ")}, Full: sarifText{why(e)},
+		ID: e.ID, Short: sarifText{e.Statement}, Full: sarifText{why(e)},
 		Default:  sarifConfig{e.Severity.String()},
 		Property: sarifProperties{"spec": e.Spec, "section": e.Section, "keyword": e.Level, "layer": e.Layer, "tags": []string{e.Layer}},
 	})
