@@ -152,7 +152,9 @@ func TestRules(t *testing.T) {
 			now[s.Name] = seen
 		}
 	}
-	t.Logf("%d rules with a check, %d shown by a trace", len(checked), tested)
+	if tested+len(notShown) != len(checked) {
+		t.Errorf("%d rules have a check, %d are shown by a trace, %d are exempt", len(checked), tested, len(notShown))
+	}
 	if *update {
 		write(t, alsoFile, now)
 	}
@@ -218,6 +220,7 @@ func TestCaptures(t *testing.T) {
 		}
 	}
 	now := map[string]map[string]int{}
+	seen := map[string]bool{}
 	for _, f := range files {
 		b, err := os.ReadFile(f)
 		if err != nil {
@@ -225,9 +228,10 @@ func TestCaptures(t *testing.T) {
 		}
 		fs, err := tracetest.ReadFile(b)
 		if err != nil {
-			continue // compressed, or damaged on purpose
+			t.Fatal(f, err)
 		}
 		j := judged(t, fs)
+		seen[filepath.Base(f)] = true
 		name, found := filepath.Base(f), map[string]int{}
 		for i := range j.findings {
 			found[j.findings[i].Rule.ID+" "+j.findings[i].Severity.String()]++
@@ -237,6 +241,11 @@ func TestCaptures(t *testing.T) {
 		}
 		if !*update && !maps.Equal(known[name], found) {
 			t.Errorf("%s: %v; listed are %v\n\t%.4000s", name, found, known[name], text(j.findings))
+		}
+	}
+	for name := range known {
+		if os.Getenv("IWDISSECT_CAPTURES") != "" && !seen[name] {
+			t.Errorf("%s is listed, and not there", name)
 		}
 	}
 	if *update {
