@@ -423,11 +423,11 @@ func TestOpen_NoPermission(t *testing.T) {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var caps [2]unix.CapUserData
 	if err := unix.Capget(&hdr, &caps[0]); err != nil {
-		t.Skipf("cannot read the capabilities: %v", err)
+		livetest.Skip(t, "cannot read the capabilities: %v", err)
 	}
 	caps[0].Effective &^= 1 << unix.CAP_NET_RAW
 	if err := unix.Capset(&hdr, &caps[0]); err != nil {
-		t.Skipf("cannot drop a capability: %v", err)
+		livetest.Skip(t, "cannot drop a capability: %v", err)
 	}
 	_, err := Open(Options{Interface: nearEnd})
 	if !errors.Is(err, unix.EPERM) || !strings.Contains(err.Error(), "setcap cap_net_raw+ep") {
