@@ -213,6 +213,12 @@ func (c *conn) applies(more ...Gate) bool {
 	return true
 }
 
+// lacks says that the rule at hand applies, and that evidence for it is missing.
+func (c *conn) lacks(g Gate) {
+	c.have &^= g
+	c.applies(g)
+}
+
 // maxFindings is how many findings of a rule are kept for a connection.
 const maxFindings = 100
 

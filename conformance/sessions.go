@@ -299,8 +299,7 @@ var sessionChecks = []check{
 		case k.Order == trace.AfterMissing && s.neverSent && c.applies():
 			c.at(s, "DDP-SSNs are left out", fmt.Sprintf("DDP-SSN %d", k.SSN), "no gap")
 		case k.Order == trace.AfterMissing:
-			c.have &^= Contig
-			c.applies(Contig)
+			c.lacks(Contig)
 		default:
 			c.applies()
 		}

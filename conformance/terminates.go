@@ -207,8 +207,7 @@ var terminateChecks = []check{
 		}
 		peer := t.peer
 		if peer.gap || peer.unsure || !peer.began || peer.sent.dropped || c.t.Flow[peer.dir].Waiting {
-			c.have &^= Contig
-			c.applies(Contig)
+			c.lacks(Contig)
 			return
 		}
 		if c.applies() && !peer.sent.has(t.quote.DDPHeader) {
