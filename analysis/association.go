@@ -415,13 +415,7 @@ func (a *Association) begin(side int, m *reassembly.Message, asks bool) *Session
 func (a *Association) settle() {
 	for side := range 2 {
 		a.asm.Age(side)
-		for {
-			m := a.asm.Broken(side, false, a.cur.Frame, a.cur.Time)
-			if m == nil {
-				break
-			}
-			a.message(side, m)
-		}
+		a.broken(side, false)
 	}
 	if len(a.waiting) == 0 {
 		return
@@ -435,17 +429,23 @@ func (a *Association) settle() {
 	})
 }
 
+// broken hands on the messages of a side that will never be complete; end says that
+// nothing more comes.
+func (a *Association) broken(side int, end bool) {
+	for {
+		m := a.asm.Broken(side, end, a.cur.Frame, a.cur.Time)
+		if m == nil {
+			return
+		}
+		a.message(side, m)
+	}
+}
+
 // Finish says that no more packets come.
 func (a *Association) Finish() {
 	for side := range 2 {
 		a.asm.Finish(side)
-		for {
-			m := a.asm.Broken(side, true, a.cur.Frame, a.cur.Time)
-			if m == nil {
-				break
-			}
-			a.message(side, m)
-		}
+		a.broken(side, true)
 	}
 	for side := range 2 {
 		st := a.asm.Stats(side)

@@ -114,10 +114,9 @@ func (s *Session) take(side int, m *reassembly.Message) {
 	ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
 	if m.PPID == sctpddp.PPIDControl {
 		if c, err := sctpddp.DecodeControl(m.Octets); err == nil {
-			h.last(c.Function, m.First) // though it may have to wait
+			h.arrived(c.Function, ssn, m.First) // though it may have to wait
 		}
 	}
-	s.anchor(side, m, ssn)
 	s.arrived, s.arrivedAt = m.Frame, m.Time
 	switch h.order.Push(ssn, m) {
 	case reassembly.Next:
@@ -135,18 +134,6 @@ func (s *Session) take(side int, m *reassembly.Message) {
 		s.deliver(side, m, trace.Late)
 	case reassembly.Duplicate:
 		s.deliver(side, m, trace.Duplicate)
-	}
-}
-
-// anchor tells where the numbers of a side begin, when its first message does:
-// with an Initiate or the answer to one.
-func (s *Session) anchor(side int, m *reassembly.Message, ssn uint16) {
-	h := &s.half[side]
-	if h.order.Begun() || m.PPID != sctpddp.PPIDControl {
-		return
-	}
-	if c, err := sctpddp.DecodeControl(m.Octets); err == nil && c.Function != sctpddp.Terminate {
-		h.order.Begin(ssn)
 	}
 }
 
@@ -320,8 +307,13 @@ func (s *Session) lacks(side int) bool {
 	return s.half[side].order.Waiting() > 0 || ok && acked > asm.Settled(side) || asm.Lost(side, s.half[side].from)
 }
 
-// last notes the chunk after which a side sends no more.
-func (h *sessionHalf) last(f sctpddp.Function, tsn int64) {
+// arrived notes what session control tells of a side before its turn: its numbers
+// begin with an Initiate or the answer to one, and after a Terminate or a Reject
+// it sends no more.
+func (h *sessionHalf) arrived(f sctpddp.Function, ssn uint16, tsn int64) {
+	if f != sctpddp.Terminate {
+		h.order.Begin(ssn) // if they have not begun
+	}
 	switch f {
 	case sctpddp.Terminate, sctpddp.Reject, sctpddp.EnhancedReject:
 		if !h.done || tsn < h.doneAt {
