@@ -156,7 +156,6 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 		c.ending(side, s)
 	}
 	c.release(side)
-	c.behind()
 	return note
 }
 
@@ -249,6 +248,7 @@ func (c *Conn) oldest(side int) int64 {
 
 // Finish says that no more packets come.
 func (c *Conn) Finish() {
+	c.behind()
 	var p reassembly.Piece
 	order := [2]int{0, 1}
 	if c.half[0].phase >= held && c.half[1].phase < held {
