@@ -520,6 +520,17 @@ func TestAssociation_LateForGap(t *testing.T) {
 	a.settle(true)
 }
 
+// flagsOf reads the flags of a step: b begins a message, e ends one.
+func flagsOf(step string) (flags uint8) {
+	if strings.Contains(step, "b") {
+		flags |= beginFlag
+	}
+	if strings.Contains(step, "e") {
+		flags |= endFlag
+	}
+	return flags
+}
+
 // TestAssociation_Broken holds what is left of fragmented messages. The steps
 // are TSNs with the flags b and e; "/8" gives up all up to 8, "." says that the
 // capture ends.
@@ -556,14 +567,7 @@ func TestAssociation_Broken(t *testing.T) {
 				case s[0] == '/':
 					a.a.Forward(0, uint32(s[1]-'0'))
 				default:
-					var flags uint8
-					if strings.Contains(s, "b") {
-						flags |= beginFlag
-					}
-					if strings.Contains(s, "e") {
-						flags |= endFlag
-					}
-					a.data(uint32(s[0]-'0'), flags)
+					a.data(uint32(s[0]-'0'), flagsOf(s))
 				}
 				a.settle(false)
 			}
@@ -618,14 +622,7 @@ func TestAssociation_LateStart(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAssoc(t, 5)
 			for _, s := range strings.Fields(tt.steps) {
-				var flags uint8
-				if strings.Contains(s, "b") {
-					flags |= beginFlag
-				}
-				if strings.Contains(s, "e") {
-					flags |= endFlag
-				}
-				a.data(uint32(s[0]-'0'), flags)
+				a.data(uint32(s[0]-'0'), flagsOf(s))
 				a.settle(false)
 			}
 			if got := strings.Join(a.out, " "); got != tt.want || a.a.Stats(0).Orphans != tt.orphans {
