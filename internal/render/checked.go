@@ -121,6 +121,14 @@ func (r *textReport) finding(f *conformance.Finding) error {
 	return err
 }
 
+// said is what was found, with observed and expected if there are any.
+func said(f *conformance.Finding) string {
+	if f.Observed == "" && f.Expected == "" {
+		return f.Message
+	}
+	return fmt.Sprintf("%s: observed %s, expected %s", f.Message, f.Observed, f.Expected)
+}
+
 // place says where a finding is.
 func place(f *conformance.Finding) string {
 	s := fmt.Sprintf("frame %d", f.Frame)

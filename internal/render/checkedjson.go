@@ -102,10 +102,7 @@ func (r *githubReport) Capture(c *Checked) error {
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		command := map[conformance.Severity]string{conformance.Error: "error", conformance.Warning: "warning", conformance.Note: "notice"}[f.Severity]
-		text := "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + place(f) + ": " + f.Message
-		if f.Observed != "" || f.Expected != "" {
-			text += ": observed " + f.Observed + ", expected " + f.Expected
-		}
+		text := "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + place(f) + ": " + said(f)
 		r.out.b = append(r.out.b, "::"+command+" file="+property.Replace(c.File)+",title="+property.Replace(f.Rule.ID)+"::"+data.Replace(text)+"\n"...)
 		r.out.done()
 	}

@@ -73,7 +73,7 @@ func (r *junitReport) Capture(c *Checked) error {
 			worst, text := conformance.None, strings.Builder{}
 			for _, f := range found[j.Rule] {
 				worst = max(worst, f.Severity)
-				fmt.Fprintf(&text, "%s: connection %d, %s: %s: observed %s, expected %s\n", f.Severity, f.Conn.Number, place(f), f.Message, f.Observed, f.Expected)
+				fmt.Fprintf(&text, "%s: connection %d, %s: %s\n", f.Severity, f.Conn.Number, place(f), said(f))
 			}
 			if worst >= r.fail {
 				k.Failure = &junitSay{Message: why(j.Rule), Type: worst.String(), Text: text.String()}

@@ -115,10 +115,6 @@ func (r *sarifReport) Capture(c *Checked) error {
 	file := sarifPhysical{sarifArtifact{(&url.URL{Path: filepath.ToSlash(c.File)}).String()}}
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		text := f.Message
-		if f.Observed != "" || f.Expected != "" {
-			text += fmt.Sprintf(": observed %s, expected %s", f.Observed, f.Expected)
-		}
 		p := sarifProperties{"frame": f.Frame, "conn": f.Conn.Number}
 		if f.HasDir {
 			p["dir"] = f.Dir.String()
@@ -133,7 +129,7 @@ func (r *sarifReport) Capture(c *Checked) error {
 			p["further"] = n
 		}
 		r.run.Results = append(r.run.Results, sarifResult{
-			RuleID: f.Rule.ID, RuleIndex: r.rule(f.Rule), Level: f.Severity.String(), Message: sarifText{place(f) + ": " + text},
+			RuleID: f.Rule.ID, RuleIndex: r.rule(f.Rule), Level: f.Severity.String(), Message: sarifText{place(f) + ": " + said(f)},
 			Locations: []sarifLocation{{file, []sarifLogical{{fmt.Sprintf("connection %d/frame %d", f.Conn.Number, f.Frame), "frame"}}}},
 			Property:  p,
 		})
