@@ -72,7 +72,9 @@ type half struct {
 	ended     bool
 	tail      []byte // octets that wait, from offset tailOff on
 	tailOff   int64
-	from      int64 // where the run of streaming octets began
+	from      int64  // where the run of streaming octets began
+	lead      []byte // the first octets of it
+	leadAck   int64  // what their segment acknowledged
 	frames    []uint64
 	omitted   uint64
 	noted     int64  // up to where frames holds the frames of streaming octets
@@ -136,11 +138,21 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	fl.Frames++
 	fl.Octets += uint64(s.Len) //nolint:gosec // not negative
 	fl.Cut = fl.Cut || len(s.Data) < s.Len
+	fl.Heard = s.Time
+	if s.Len > 0 {
+		if fl.Largest == 0 || s.Options < fl.LeastOptions {
+			fl.LeastOptions = s.Options
+		}
+		fl.Largest = max(fl.Largest, s.Len)
+	}
 	c.cur = reassembly.Carrier{Frame: s.Frame, Time: s.Time}
 	if s.Flags&reassembly.FlagSYN != 0 {
-		t.SYN = true
+		t.SYN, fl.SYN, fl.MSS = true, true, s.MSS
 	}
 	note := c.tcp.Push(side, s)
+	if note&reassembly.AfterFIN != 0 && fl.AfterFIN == 0 {
+		fl.AfterFIN, fl.AfterFINAt = s.Frame, c.tcp.Half(side).Offset(s.Seq)
+	}
 	c.behind() // before what the packet brings is judged
 	var p reassembly.Piece
 	for c.tcp.Pop(side, &p) {
@@ -164,7 +176,9 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 func (c *Conn) behind() {
 	for i := range 2 {
 		h := c.tcp.Half(i)
-		c.Trace.Flow[c.Dir(i)].Waiting = h.Waiting() || h.Started() && h.Acked() > h.Next()+1 // a FIN counts for one
+		fl := &c.Trace.Flow[c.Dir(i)]
+		fl.Sent, fl.Acked = h.Next(), h.Acked()
+		fl.Waiting = h.Waiting() || h.Started() && h.Acked() > h.Next()+1 // a FIN counts for one
 	}
 }
 
@@ -204,7 +218,12 @@ func (c *Conn) OpenPDU(side int) (off int64, ok bool) {
 // ending notes FIN and RST.
 func (c *Conn) ending(side int, s *reassembly.Segment) {
 	t := &c.Trace
+	fl := &t.Flow[c.Dir(side)]
+	act := &trace.Closing{Frame: s.Frame, Time: s.Time, At: c.tcp.Half(side).Offset(s.Seq) + int64(s.Len), Acked: c.tcp.Acked()}
 	if s.Flags&reassembly.FlagRST != 0 {
+		if fl.RST == nil {
+			fl.RST = act
+		}
 		if !c.closed {
 			t.Ending, t.EndFrame = trace.RST, s.Frame
 			t.EndedBy = trace.Dir(side) //nolint:gosec // a side until Finish
@@ -214,6 +233,9 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 		c.force(side)
 		c.force(1 - side)
 		return
+	}
+	if fl.FIN == nil {
+		fl.FIN = act
 	}
 	if !c.fins[0] && !c.fins[1] && !c.closed {
 		t.Ending, t.EndFrame = trace.FIN, s.Frame

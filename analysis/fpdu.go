@@ -28,7 +28,7 @@ func (c *Conn) drain(side int) {
 				c.Trace.Flow[c.Dir(side)].Unframed += uint64(to - from) //nolint:gosec // not negative
 				h.frames, h.omitted = h.frames[:0], 0
 				c.remember(side, from, to)
-				c.emitStreaming(side, from, to)
+				c.emitStreaming(side, from, to, h.dec.Stray)
 				h.frames = h.frames[:0]
 			}
 		case mpa.Hopeless:
@@ -105,6 +105,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 	p.From, p.Length, p.FPDU, p.Chunk, p.Segment, p.Message = f.Offset, int64(f.Size), f, nil, nil, nil
 	p.Offset, p.HasOffset = f.Offset-h.origin, h.hasOrigin
 	p.Startup, p.StartupRaw, p.Partial, p.FramesOmitted, p.TermSwapped = nil, nil, false, 0, false
+	p.Octets = nil
 	c.env.pdus++
 	p.Frame, p.Time = c.tcp.Half(side).Delivered(end)
 	if len(f.Missing) > 0 {
@@ -142,6 +143,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 	}
 	if c.env.gather() {
 		p.Frames = c.tcp.Half(side).Carriers(p.Frames, f.Offset, end)
+		c.evidence(side, p, f.Offset, end)
 		if len(p.Frames) == 0 {
 			p.Frames = append(p.Frames, p.Frame)
 		}
@@ -228,19 +230,31 @@ func (c *Conn) emitStartup(side int, s *mpa.Startup) {
 		length = int64(len(h.tail)) // what the frame says cannot be
 	}
 	*p = trace.PDU{
-		Kind: kind, Frames: p.Frames[:0], From: h.tailOff, Length: length,
+		Kind: kind, Frames: p.Frames[:0], Bounds: p.Bounds[:0], From: h.tailOff, Length: length,
 		Startup: s, StartupRaw: h.tail, Partial: h.partial,
 	}
 	c.emit(side, p, h.tailOff, to)
 }
 
-// emitStreaming hands out octets outside MPA.
-func (c *Conn) emitStreaming(side int, from, to int64) {
+// evidence notes what the segments that carried a PDU tell besides.
+func (c *Conn) evidence(side int, p *trace.PDU, from, to int64) {
+	h := c.tcp.Half(side)
+	p.Acked, _ = h.AckedBy(from)
+	p.LastAcked = p.Acked
+	p.Bounds = h.Bounds(p.Bounds[:0], from, to)
+	if n := len(p.Bounds); n > 0 && p.Bounds[n-1] > 0 {
+		p.LastAcked, _ = h.AckedBy(to - 1)
+	}
+}
+
+// emitStreaming hands out octets outside MPA, of which the first are at hand.
+func (c *Conn) emitStreaming(side int, from, to int64, octets []byte) {
 	h := &c.half[side]
 	p := &c.env.pdu
 	*p = trace.PDU{
 		Kind: trace.KindStreaming, Frames: append(p.Frames[:0], h.frames...), FramesOmitted: h.omitted,
 		From: from, Length: to - from, Offset: from - h.origin, HasOffset: h.hasOrigin,
+		Octets: octets[:min(int64(len(octets)), to-from)], Bounds: p.Bounds[:0],
 	}
 	c.emit(side, p, from, to)
 }
@@ -267,5 +281,6 @@ func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 	if len(p.Frames) == 0 {
 		p.Frames = append(p.Frames, p.Frame)
 	}
+	c.evidence(side, p, from, to)
 	c.env.Sink.PDU(p)
 }

@@ -13,6 +13,7 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 	if h.dec == nil && !h.hasOrigin && (!tcp.StartKnown() || c.forced) && off == h.from && !h.gap {
 		c.search(side, off)
 	}
+	c.begun(side, off, b)
 	if h.dec != nil {
 		h.dec.Write(b)
 		if c.drain(side); h.phase == full {
@@ -54,6 +55,27 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 	rest = append([]byte(nil), b[at:]...)
 	h.tail = make([]byte, 0, len(rest))
 	return rest
+}
+
+// maxLead is how many of the first octets of a run of streaming octets are kept.
+const maxLead = 64
+
+// begun keeps the first octets of a run of streaming octets. Those that nearly
+// are a startup key tell that the connection is meant for MPA.
+func (c *Conn) begun(side int, off int64, b []byte) {
+	h := &c.half[side]
+	if skip := h.from + int64(len(h.lead)) - off; len(h.lead) < maxLead && skip >= 0 && skip < int64(len(b)) {
+		if len(h.lead) == 0 {
+			h.leadAck, _ = c.tcp.Half(side).AckedBy(h.from)
+		}
+		h.lead = append(h.lead, b[skip:min(int64(len(b)), skip+int64(maxLead-len(h.lead)))]...)
+	}
+	if h.from != 0 || len(h.lead) < mpa.KeyLen || off >= mpa.KeyLen || !c.tcp.Half(side).StartKnown() {
+		return
+	}
+	if mpa.NearKey(h.lead) {
+		c.Trace.IsMPA = true
+	}
 }
 
 // believable reports whether a key is that of a startup frame. At the start of
@@ -142,7 +164,7 @@ func (c *Conn) brokenStartup(side int) {
 		c.Trace.Outcome = trace.Incomplete
 	}
 	h.from = c.tcp.Half(side).Next()
-	h.noted = h.from
+	h.noted, h.lead = h.from, h.lead[:0]
 	h.tail = h.tail[:0]
 }
 
@@ -203,7 +225,7 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 	h.origin = h.tailOff + int64(len(h.tail))
 	h.hasOrigin, h.phase = true, held
 	h.tail = h.tail[:0]
-	h.from, h.noted = h.origin, h.origin
+	h.from, h.noted, h.lead = h.origin, h.origin, h.lead[:0]
 	if t.Outcome == trace.NoneSeen {
 		t.Outcome = trace.Incomplete
 	}
@@ -268,7 +290,7 @@ func (c *Conn) rejected() {
 			continue
 		}
 		b, off := h.tail, h.tailOff
-		h.phase, h.tail, h.from, h.noted, h.frames = streaming, nil, h.origin, h.origin, nil
+		h.phase, h.tail, h.from, h.noted, h.frames, h.lead = streaming, nil, h.origin, h.origin, nil, h.lead[:0]
 		h.hasOrigin = true
 		c.decode(side, mpa.Config{CRC: mpa.TriOf(c.Trace.Side[0].Startup.C || c.Trace.Side[1].Startup.C)}, h.origin)
 		if len(b) > 0 {
@@ -471,8 +493,9 @@ func (c *Conn) streamed(side int, to int64) {
 	h := &c.half[side]
 	c.note(side, to)
 	if to > h.from {
-		c.emitStreaming(side, h.from, to)
+		c.emitStreaming(side, h.from, to, h.lead)
 	}
+	h.lead = h.lead[:0]
 	h.from, h.noted = to, to
 	h.frames, h.omitted = h.frames[:0], 0
 }

@@ -15,8 +15,11 @@ type check struct {
 	message   func(*conn, *message)
 	terminate func(*conn, *terminate)
 	control   func(*conn, *control)
+	loose     func(*conn, *loose)
 	chunk     func(*conn, *segment)
 	end       func(*conn)
+	// capture is asked about each connection once all of the capture was read.
+	capture func(*book, *past)
 }
 
 // transport restricts a rule to one of them.

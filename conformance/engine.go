@@ -8,7 +8,8 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Sink is told what was found about a connection once it is over.
+// Sink is told what was found about a connection once it is over, and once more
+// at the end of the capture where rules compare connections.
 type Sink interface {
 	// Connection gets the findings in the order of their frames, and a judgement
 	// for each rule that applies, in the order of the catalogue.
@@ -33,6 +34,7 @@ type Engine struct {
 	conns map[*trace.Connection]*conn
 	seg   segment
 	fpdu  fpdu
+	book  book
 	// Bugs counts rules that panicked.
 	Bugs int
 }
@@ -49,7 +51,7 @@ type rule struct {
 
 // lists are the rules by the event that they are asked about.
 type lists struct {
-	startup, fpdu, segment, message, terminate, control, chunk, end []*rule
+	startup, fpdu, segment, message, terminate, control, chunk, loose, end, capture []*rule
 }
 
 // New returns an engine.
@@ -79,7 +81,9 @@ func New(opt Options, sink Sink) *Engine {
 		add(&e.lists.terminate, r.terminate != nil)
 		add(&e.lists.control, r.control != nil)
 		add(&e.lists.chunk, r.chunk != nil)
+		add(&e.lists.loose, r.loose != nil)
 		add(&e.lists.end, r.end != nil)
+		add(&e.lists.capture, r.capture != nil)
 	}
 	return e
 }
@@ -111,12 +115,18 @@ func Unchecked() int {
 func (e *Engine) of(t *trace.Connection) *conn {
 	c := e.conns[t]
 	if c == nil {
-		c = &conn{engine: e, t: t, judged: make([]bool, len(e.rules)), missing: make([]Gate, len(e.rules)), fired: make([]int, len(e.rules))}
-		c.half[0].dir, c.half[1].dir = trace.I2R, trace.R2I
-		for i := range c.half {
-			c.half[i].peer = &c.half[1-i]
-		}
+		c = e.fresh(t)
 		e.conns[t] = c
+	}
+	return c
+}
+
+// fresh returns the model of a connection of which nothing is known.
+func (e *Engine) fresh(t *trace.Connection) *conn {
+	c := &conn{engine: e, t: t, judged: make([]bool, len(e.rules)), missing: make([]Gate, len(e.rules)), fired: make([]int, len(e.rules))}
+	c.half[0].dir, c.half[1].dir = trace.I2R, trace.R2I
+	for i := range c.half {
+		c.half[i].peer = &c.half[1-i]
 	}
 	return c
 }
@@ -134,6 +144,7 @@ func (e *Engine) PDU(p *trace.PDU) {
 	case trace.KindSCTPSegment:
 		c.chunk(p)
 	case trace.KindStreaming:
+		c.loose(p)
 	}
 }
 
@@ -147,16 +158,21 @@ func (e *Engine) Gap(g *trace.GapEvent) {
 // Transaction implements [trace.Sink].
 func (e *Engine) Transaction(*trace.Transaction) {}
 
-// Ended says that nothing more will become known of a connection.
-func (e *Engine) Ended(t *trace.Connection) {
-	c := e.conns[t]
+// Ended says that nothing more will become known of a connection. What is kept
+// of it is the record.
+func (e *Engine) Ended(live, record *trace.Connection) {
+	c := e.conns[live]
 	if c == nil {
 		return
 	}
-	delete(e.conns, t)
+	delete(e.conns, live)
 	c.finish()
+	for i := range c.findings {
+		c.findings[i].Conn = record
+	}
+	e.book.remember(c, record)
 	if e.sink != nil {
-		e.sink.Connection(t, c.findings, c.verdicts())
+		e.sink.Connection(record, c.findings, c.verdicts())
 	}
 }
 
@@ -264,15 +280,15 @@ func (c *conn) finish() {
 	}
 }
 
-// giveWay drops findings that another one explains: of the same PDU, message or
-// frame, and of rules on connections of the same connection.
-func (c *conn) giveWay() {
+// giveWay drops findings that another one explains, of those at hand or of those
+// before: of the same PDU, message or frame, and of rules on connections of the
+// same connection.
+func (c *conn) giveWay(before ...Finding) {
 	kept := make([]Finding, 0, len(c.findings))
 	for i := range c.findings {
 		f := &c.findings[i]
-		if !slices.ContainsFunc(c.findings, func(g Finding) bool {
-			return slices.Contains(f.Rule.YieldsTo, g.Rule.ID) && f.near(&g)
-		}) {
+		explains := func(g Finding) bool { return slices.Contains(f.Rule.YieldsTo, g.Rule.ID) && f.near(&g) }
+		if !slices.ContainsFunc(c.findings, explains) && !slices.ContainsFunc(before, explains) {
 			kept = append(kept, *f)
 		}
 	}

@@ -55,7 +55,9 @@ type half struct {
 	sent           history
 	controls       []*control
 	chunks         int // of SCTP, of either kind
-	crc            crcRun
+	// looses are octets outside startup frames and FPDUs, the first few of them.
+	looses []loose
+	crc    crcRun
 	// cutShort is a message that had no end when the connection had one.
 	cutShort message
 }
@@ -69,13 +71,17 @@ type firstSegment struct {
 	code          rdmap.TermCode
 	frame, pdu    uint64
 	last          bool
+	span
+	// good: its CRC was verified and right; off: none was to be verified.
+	good, off bool
 }
 
 // frame is a startup frame, or the session control that takes its place.
 type frame struct {
 	pdu, number uint64
 	dir         trace.Dir
-	kind        trace.Kind
+	span
+	kind trace.Kind
 	mpa.Startup
 	raw     []byte
 	partial bool
@@ -172,7 +178,7 @@ func (c *conn) enhanced() bool {
 
 func (c *conn) startup(p *trace.PDU) {
 	f := &frame{
-		pdu: p.Number, number: p.Frame, dir: p.Dir, kind: p.Kind, Startup: *p.Startup, partial: p.Partial, raw: bytes.Clone(p.StartupRaw),
+		pdu: p.Number, number: p.Frame, dir: p.Dir, span: spanOf(p), kind: p.Kind, Startup: *p.Startup, partial: p.Partial, raw: bytes.Clone(p.StartupRaw),
 	}
 	f.PrivateData = bytes.Clone(f.PrivateData)
 	if w, _, ok := f.Word(); ok && f.Rev >= 2 {
@@ -271,6 +277,10 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 	if s.isFirst {
 		h.first = firstSegment{
 			seen: true, segment: true, op: s.op, octets: s.octets, frame: p.Frame, pdu: p.Number, last: s.seg.Last, code: p.TermCode,
+			span: spanOf(p),
+		}
+		if p.FPDU != nil {
+			h.first.good, h.first.off = p.FPDU.CRCStatus == mpa.CRCGood, p.FPDU.CRCStatus == mpa.CRCOff
 		}
 		if r, err := rdmap.DecodeReadRequest(s.body); err == nil && s.op == rdmap.OpReadRequest {
 			h.first.size = r.Size

@@ -46,6 +46,7 @@ func judged(tb testing.TB, frames []capture.Frame) *judge {
 		tb.Fatal(err)
 	}
 	run.Finish()
+	j.Finish()
 	return j
 }
 

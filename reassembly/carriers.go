@@ -9,15 +9,21 @@ type delivery struct {
 	frame   uint64
 	time    int64
 	carrier uint64 // the frame of its octets, or nobody
+	ack     int64  // what that frame acknowledged, or unknown
 }
 
 // nobody is the carrier of a gap.
 const nobody = ^uint64(0)
 
+// unknown is the acknowledgement of a packet that has none, or one of a stream
+// whose numbers are not known.
+const unknown = -1
+
 // carried is a frame and the octets [from, to) of the stream that it carried.
 type carried struct {
 	from, to int64
 	frame    uint64
+	ack      int64
 }
 
 // repeats are the carriers that deliveries and held segments do not show: of
@@ -43,12 +49,12 @@ const (
 )
 
 // pass remembers with which frame the octets up to next became deliverable.
-func (h *Half) pass(frame uint64, time int64, carrier uint64) {
+func (h *Half) pass(frame uint64, time int64, carrier uint64, ack int64) {
 	if n := len(h.passed); n >= maxPassed {
 		h.passed[n-1].to = h.next
 		return
 	}
-	h.passed = append(h.passed, delivery{h.next, frame, time, carrier})
+	h.passed = append(h.passed, delivery{h.next, frame, time, carrier, ack})
 }
 
 // again remembers the carrier of octets that are delivered already, or with
@@ -66,7 +72,7 @@ func (d *disorder) again(h *Half, s *Segment, off, end int64) {
 		if len(d.late) >= maxAgain {
 			return
 		}
-		d.late = append(d.late, carried{off, end, carrier(s, i)})
+		d.late = append(d.late, carried{off, end, carrier(s, i), s.acked})
 	}
 }
 
@@ -78,7 +84,7 @@ func (d *disorder) ahead(h *Half, s *Segment, off, end int64, fresh bool) {
 		if len(d.pending) >= maxEarly && (!fresh || i > 0) {
 			return
 		}
-		d.up(carried{off, end, carrier(s, i)})
+		d.up(carried{off, end, carrier(s, i), s.acked})
 	}
 }
 
@@ -150,12 +156,15 @@ func (h *Half) Release(off int64) {
 	}
 	h.released = off
 	if n := len(h.passed); n > 0 && h.passed[n-1].to <= off {
+		h.left = h.passed[n-1].to
 		h.passed = h.passed[:0]
 		if n > keepCap {
 			h.passed = nil
 		}
 	} else if n > 0 && h.passed[0].to <= off {
-		h.passed = h.passed[:copy(h.passed, h.passed[h.covering(off+1):])]
+		i := h.covering(off + 1)
+		h.left = h.passed[i-1].to
+		h.passed = h.passed[:copy(h.passed, h.passed[i:])]
 	}
 	if h.extra {
 		h.release(off)
@@ -217,6 +226,42 @@ func (h *Half) Delivered(to int64) (frame uint64, time int64) {
 	return 0, 0
 }
 
+// AckedBy is what the segment that first carried the octet at off acknowledged:
+// the offset in the other direction up to which its sender had all octets. ok is
+// false if no captured copy tells. Of several copies the least counts: it only
+// grows, so any copy proves that the first one said no more.
+func (h *Half) AckedBy(off int64) (ack int64, ok bool) {
+	ack = unknown
+	if i := h.covering(off + 1); i < len(h.passed) {
+		ack = h.passed[i].ack
+	}
+	if h.extra {
+		h.dis.each(h.next, off, off+1, func(c *carried) {
+			if c.ack != unknown && (ack == unknown || c.ack < ack) {
+				ack = c.ack
+			}
+		})
+	}
+	return ack, ack != unknown
+}
+
+// Bounds appends where in [from, to) segments begin, as they were delivered,
+// counted from from.
+func (h *Half) Bounds(dst []int, from, to int64) []int {
+	i := h.covering(from + 1)
+	begin := h.left
+	if i > 0 {
+		begin = h.passed[i-1].to
+	}
+	for ; i < len(h.passed) && begin < to; i++ {
+		if begin >= from {
+			dst = append(dst, int(begin-from))
+		}
+		begin = h.passed[i].to
+	}
+	return dst
+}
+
 // Carriers appends the frames that carried octets of [from, to), in rising
 // order and each once.
 func (h *Half) Carriers(dst []uint64, from, to int64) []uint64 {
@@ -242,13 +287,19 @@ func (h *Half) Carriers(dst []uint64, from, to int64) []uint64 {
 }
 
 // carriers appends the frames that deliveries do not show.
-func (d *repeats) carriers(dst []uint64, next, from, to int64) []uint64 {
+func (d *disorder) carriers(dst []uint64, next, from, to int64) []uint64 {
+	d.each(next, from, to, func(c *carried) { dst = append(dst, c.frame) })
+	return dst
+}
+
+// each visits the carriers of octets of [from, to) that deliveries do not show.
+func (d *disorder) each(next, from, to int64, visit func(*carried)) {
 	d.arrive(next)
 	if len(d.late) > 0 && from < d.hull.to && to > d.hull.from {
-		dst = overlapping(dst, d.late, from, to)
+		overlapping(d.late, from, to, visit)
 	}
 	if to > next {
-		dst = overlapping(dst, d.pending, from, to)
+		overlapping(d.pending, from, to, visit)
 	}
 	lo, hi := 0, len(d.sorted)
 	for lo < hi {
@@ -261,19 +312,17 @@ func (d *repeats) carriers(dst []uint64, next, from, to int64) []uint64 {
 	}
 	for ; lo < len(d.sorted) && d.sorted[lo].from < to; lo++ {
 		if d.sorted[lo].to > from {
-			dst = append(dst, d.sorted[lo].frame)
+			visit(&d.sorted[lo])
 		}
 	}
-	return dst
 }
 
-func overlapping(dst []uint64, cs []carried, from, to int64) []uint64 {
-	for _, c := range cs {
-		if c.from < to && c.to > from {
-			dst = append(dst, c.frame)
+func overlapping(cs []carried, from, to int64, visit func(*carried)) {
+	for i := range cs {
+		if c := &cs[i]; c.from < to && c.to > from {
+			visit(c)
 		}
 	}
-	return dst
 }
 
 // rising puts dst[start:] into rising order, each frame once.

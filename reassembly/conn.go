@@ -7,6 +7,7 @@ type Conn struct {
 	packets uint64
 	frame   uint64 // of the packet taken in last
 	time    int64
+	ack     int64 // what it acknowledged, or unknown
 	rst     [2]bool
 }
 
@@ -20,6 +21,10 @@ func (c *Conn) Init(b *Budget) {
 
 // Half returns one direction.
 func (c *Conn) Half(dir int) *Half { return &c.half[dir] }
+
+// Acked is what the packet taken in last acknowledges, as an offset in the other
+// direction; negative if that is not known.
+func (c *Conn) Acked() int64 { return c.ack }
 
 // Reset reports whether the side that sends in direction dir sent an RST.
 func (c *Conn) Reset(dir int) bool { return c.rst[dir] }
@@ -61,6 +66,7 @@ func (c *Conn) Push(dir int, s *Segment) Note {
 		if s.Flags&FlagACK != 0 && (s.Ack != peer.ackSeq || !peer.ackSeen) {
 			peer.ack(s)
 		}
+		c.ack = peer.acknowledged(s)
 		return 0
 	}
 	return c.push(dir, s)
@@ -77,6 +83,11 @@ func (c *Conn) push(dir int, s *Segment) Note {
 		c.rst[dir] = true
 		size = 0 // an explanation for people, RFC 9293 3.5.2, not of the stream
 	}
+	if s.Flags&FlagACK != 0 {
+		peer.ack(s)
+	}
+	c.ack = peer.acknowledged(s)
+	s.acked = c.ack
 	var note Note
 	switch {
 	case h.started:
@@ -95,9 +106,6 @@ func (c *Conn) push(dir int, s *Segment) Note {
 			h.plain = false
 		}
 	}
-	if s.Flags&FlagACK != 0 {
-		peer.ack(s)
-	}
 	return note
 }
 
@@ -111,7 +119,7 @@ func (c *Conn) Pop(dir int, p *Piece) bool {
 		p.Frame, p.Time = c.frame, c.time
 		h.next += n
 		h.data = nil
-		h.pass(c.frame, c.time, c.frame)
+		h.pass(c.frame, c.time, c.frame, c.ack)
 		return true
 	}
 	if !h.more {

@@ -104,7 +104,7 @@ func (d *disorder) hold(h *Half, s *Segment, off, from, end int64) bool {
 			continue
 		}
 		fresh = true
-		n := held{off: from, n: stop - from, frame: s.Frame, time: s.Time}
+		n := held{off: from, n: stop - from, frame: s.Frame, time: s.Time, ack: s.acked}
 		if a, b := min(from-off, captured), min(stop-off, captured); a < b {
 			n.data = append(h.budget.take(int(b-a)), s.Data[a:b]...)
 		}
@@ -134,7 +134,7 @@ func (d *disorder) unhold(h *Half, p *Piece) bool {
 	}
 	frame, time := d.floor(e.frame, e.time)
 	*p = Piece{Kind: Data, Off: h.next, Frame: frame, Time: time}
-	carrier := e.frame
+	carrier, ack := e.frame, e.ack
 	skip := h.next - e.off // not zero behind the captured part of a cut segment
 	if captured := int64(len(e.data)); skip < captured {
 		p.Len, p.Data = captured-skip, e.data[skip:]
@@ -149,7 +149,7 @@ func (d *disorder) unhold(h *Half, p *Piece) bool {
 		d.held.drop(h.budget)
 		h.waiting = d.held.n
 	}
-	h.pass(frame, time, carrier)
+	h.pass(frame, time, carrier, ack)
 	return true
 }
 
@@ -193,7 +193,7 @@ func (d *disorder) gap(h *Half, p *Piece) {
 		d.gapsLen = n + 1
 	}
 	h.next = to
-	h.pass(p.Frame, p.Time, nobody)
+	h.pass(p.Frame, p.Time, nobody, unknown)
 }
 
 // seen says what octets [from, to) below the next one are: of a gap, delivered

@@ -16,7 +16,9 @@ type Half struct {
 	// Whether anything was seen, and whether offset 0 follows the SYN.
 	started, startKnown bool
 	released            int64 // no one asks for carriers below this
+	left                int64 // where the first delivery that is still known begins
 	passed              []delivery
+	ackOff              int64 // ackSeq as an offset
 
 	budget  *Budget
 	acked   int64 // what the peer has acknowledged
@@ -90,9 +92,19 @@ func (h *Half) ack(s *Segment) {
 		h.startKnown = true
 	}
 	h.ackSeq, h.ackSeen = s.Ack, true
-	if off := h.Offset(s.Ack); off > h.acked && off <= max(h.acked, h.high())+maxAhead {
+	h.ackOff = h.Offset(s.Ack)
+	if off := h.ackOff; off > h.acked && off <= max(h.acked, h.high())+maxAhead {
 		h.acked = off
 	}
+}
+
+// acknowledged is what a packet of the peer acknowledges, as an offset of this
+// direction, or unknown. It was taken in already.
+func (h *Half) acknowledged(s *Segment) int64 {
+	if s.Flags&FlagACK == 0 || !h.started || h.ackSeq != s.Ack {
+		return unknown
+	}
+	return h.ackOff
 }
 
 // push takes in a segment of n octets whose half-stream has started.
@@ -182,7 +194,7 @@ func (h *Half) ready(c *Conn, p *Piece) bool {
 		*p = Piece{Kind: Cut, Off: h.next, Len: n, Frame: c.frame, Time: c.time}
 		h.next += n
 		h.cut = 0
-		h.pass(p.Frame, p.Time, c.frame)
+		h.pass(p.Frame, p.Time, c.frame, c.ack)
 		return true
 	}
 	return h.dis != nil && h.dis.unhold(h, p)

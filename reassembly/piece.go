@@ -76,6 +76,12 @@ type Segment struct {
 	Time  int64
 	// Fragments are the frames of the IP fragments when there were several.
 	Fragments []uint64
+	// Options is the number of octets of TCP options, MSS the option of that name
+	// of a SYN, 0 if it has none.
+	Options int
+	MSS     uint16
+
+	acked int64 // Ack as an offset in the other direction, or unknown
 }
 
 // Flags of the TCP header (RFC 9293 3.1).

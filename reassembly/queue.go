@@ -7,6 +7,7 @@ type held struct {
 	data  []byte
 	frame uint64
 	time  int64
+	ack   int64 // what its packet acknowledged
 }
 
 func (e *held) end() int64 { return e.off + e.n }

@@ -213,6 +213,25 @@ type Flow struct {
 	Waiting bool
 	// Retransmitted, Reordered and Conflicts count packets.
 	Retransmitted, Reordered, Conflicts uint64
+	// SYN says that its SYN was captured, MSS is the option of that name in it, or
+	// 0. LeastOptions is the least number of octets of TCP options on a segment with
+	// data, Largest the most data octets in one.
+	SYN                   bool
+	MSS                   uint16
+	LeastOptions, Largest int
+	// Sent is the offset behind the last octet that was delivered, Acked the highest
+	// that the other side acknowledged. Offsets count from the start of the stream,
+	// like PDU.From.
+	Sent, Acked int64
+	// Heard is the time of the last packet of the direction, in nanoseconds since
+	// the epoch.
+	Heard int64
+	// FIN and RST are its closing acts, nil while there was none.
+	FIN, RST *Closing
+	// AfterFIN is the first frame with octets behind the FIN, AfterFINAt their
+	// offset.
+	AfterFIN   uint64
+	AfterFINAt int64
 	// Ops counts by opcode; nil while there is nothing to count.
 	Ops *[rdmap.Opcodes]Ops
 	// Reads: requests sent in this direction, how many are answered, and the
@@ -222,6 +241,15 @@ type Flow struct {
 	// MarkersSeen tells how the stream is framed when that is not what was
 	// negotiated.
 	MarkersSeen mpa.Tri
+}
+
+// Closing is a FIN or an RST.
+type Closing struct {
+	Frame uint64
+	Time  int64
+	// At is the offset of it in its own direction, Acked that which it acknowledges
+	// in the other one, or negative.
+	At, Acked int64
 }
 
 // Terminate is the first Terminate of a direction.

@@ -98,6 +98,18 @@ type PDU struct {
 	// From is the offset in the TCP stream; it places the PDU for Carry.
 	From int64
 
+	// Acked is the offset in the other direction up to which the sender had all
+	// octets when it sent the first octet of the PDU, as the segment tells that
+	// carried it; LastAcked the same of the last octet. Negative: not known. Of
+	// several copies the least counts: a sender acknowledges ever more, so any copy
+	// proves that the first one said no more. Over TCP only.
+	Acked, LastAcked int64
+	// Bounds are the places in the PDU, in octets from its start, at which TCP
+	// segments begin, as they were captured first.
+	Bounds []int
+	// Octets are the first octets of a KindStreaming, as far as they were captured.
+	Octets []byte
+
 	// Startup and StartupRaw are a startup frame and its octets.
 	Startup    *mpa.Startup
 	StartupRaw []byte

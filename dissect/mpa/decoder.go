@@ -85,6 +85,8 @@ type Decoder struct {
 	// gap or a late start is why they could not be framed.
 	From, To int64
 	AfterGap bool
+	// Stray are the first of them, at most 64, valid until the next call.
+	Stray []byte
 
 	cfg          Config
 	crc, markers bool
@@ -114,7 +116,12 @@ type Decoder struct {
 
 	head [headSize]byte
 	full []byte
+
+	lost    [strayLen]byte // the first octets of those that were searched in vain
+	numLost int
 }
+
+const strayLen = 64
 
 // Reset readies the decoder for a direction whose next octet has the offset.
 // Buffers are kept.
@@ -376,12 +383,22 @@ func (d *Decoder) likely(head []byte, n int) bool {
 // unframed reports octets that are not part of an FPDU and moves behind them.
 func (d *Decoder) unframed(from, to int64) (Event, bool) {
 	d.From, d.To, d.AfterGap = from, to, d.seek.afterGap
+	d.stray(from)
 	d.rd += int(to - d.off)
 	d.off = to
 	if from >= to {
 		return None, false
 	}
+	d.Stray = d.lost[:min(int64(d.numLost), to-from)]
+	d.numLost = 0
 	return Unframed, true
+}
+
+// stray keeps the first octets of those that are in no FPDU, from an offset on.
+func (d *Decoder) stray(from int64) {
+	if at := d.rd + int(from-d.off); d.numLost == 0 && from >= d.off && at < len(d.buf) {
+		d.numLost = copy(d.lost[:], d.buf[at:])
+	}
 }
 
 // drop forgets all octets.

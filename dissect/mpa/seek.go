@@ -70,7 +70,7 @@ func (d *Decoder) startSeek(from int64, afterGap bool) {
 	s := &d.seek
 	s.on, s.anchored, s.afterGap = true, false, afterGap
 	s.lost, s.at, s.odd, s.force = from, from, 0, false
-	d.unsure, d.plain = false, 0
+	d.unsure, d.plain, d.numLost = false, 0, 0
 	d.trusty()
 }
 
@@ -144,6 +144,7 @@ func (d *Decoder) forget() {
 		return // what follows the odd FPDU decides
 	}
 	if n := s.at - d.off; n > 0 && s.at > s.lost {
+		d.stray(s.lost)
 		d.rd += int(n)
 		d.off = s.at
 		keep := 0
@@ -167,14 +168,7 @@ func (d *Decoder) settle() (Event, bool) {
 		s.force, s.found = true, InSync
 		return None, false
 	}
-	from := s.lost
-	d.rd += int(s.at - d.off)
-	d.off = s.at
-	if from < s.at {
-		d.From, d.To, d.AfterGap = from, s.at, s.afterGap
-		return Unframed, true
-	}
-	return None, false
+	return d.unframed(s.lost, s.at)
 }
 
 // try judges whether an FPDU begins at the offset, under every way of framing

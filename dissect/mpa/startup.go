@@ -89,6 +89,33 @@ type Startup struct {
 	PrivateData []byte
 }
 
+// keyAgrees is how many octets of a key must be right for it to be meant as one.
+const keyAgrees = 12
+
+// NearKey reports whether b begins with what must be meant for the key of a
+// Request or a Reply and is none: at least 12 of its 16 octets are right, or all
+// of them are once the octets of each 16 or 32 bits are turned round.
+func NearKey(b []byte) bool {
+	if len(b) < KeyLen {
+		return false
+	}
+	for _, key := range [...]string{RequestKey, ReplyKey} {
+		agree, by2, by4 := 0, true, true
+		for i := range KeyLen {
+			if b[i] == key[i] {
+				agree++
+			}
+			by2 = by2 && b[i] == key[i^1]
+			by4 = by4 && b[i] == key[i^3]
+		}
+		if agree >= keyAgrees || by2 || by4 {
+			_, exact := KeyKind(b)
+			return !exact
+		}
+	}
+	return false
+}
+
 // DecodeStartup reads the startup frame at the start of b and returns the
 // number of octets it takes there. Any 20 octets can be laid out: with a wrong
 // key the Kind is StartupUnknown.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -460,6 +461,25 @@ func BenchmarkFindKey(b *testing.B) {
 	for b.Loop() {
 		if _, whole := mpa.FindKey(in); whole {
 			b.Fatal("found in noise")
+		}
+	}
+}
+
+func TestNearKey(t *testing.T) {
+	turned := func(key string, by int) string {
+		b := []byte(key)
+		for i := 0; i < len(b); i += by {
+			slices.Reverse(b[i : i+by])
+		}
+		return string(b)
+	}
+	for key, want := range map[string]bool{
+		mpa.RequestKey: false, mpa.ReplyKey: false, mpa.RTRKey: false, "MPA ID Req Frame"[:15]: false,
+		"MPA ID Req frame": true, "MPA ID Res Frame": true, "mpa ID Req Frame": true, "mpa id req frame": false,
+		turned(mpa.RequestKey, 2): true, turned(mpa.ReplyKey, 4): true, turned(mpa.ReplyKey, 8): false, "GET / HTTP/1.1\r\n": false,
+	} {
+		if got := mpa.NearKey([]byte(key)); got != want {
+			t.Errorf("%q: %v", key, got)
 		}
 	}
 }

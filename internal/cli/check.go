@@ -288,6 +288,7 @@ func (o *checkOptions) one(
 		c.Failure = err.Error()
 	}
 	c.Connections = run.Finish()
+	engine.Finish()
 	c.Totals, c.Rules = run.Totals(), engine.Rules()
 	slices.SortStableFunc(c.Findings, func(a, b conformance.Finding) int {
 		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Conn.Number, b.Conn.Number), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))

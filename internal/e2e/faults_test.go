@@ -33,6 +33,11 @@ var faults = []fault{
 		captures: map[string]int{"mid-send-lat-crc.pcap": 400, "mid-write-bw-crc.pcap": 334},
 	},
 	{
+		name:     "a Request whose key is wrong is not seen",
+		reason:   "it knows the key or nothing; here one letter is wrong",
+		captures: map[string]int{rawCapture: 1},
+	},
+	{
 		name:     "the headers of an FPDU that snaplen cut are not shown",
 		reason:   "it reads the CRC field first and gives up when that is not there",
 		captures: map[string]int{"snap96-crc.pcap": 274},
@@ -106,6 +111,8 @@ func faultOf(name string) *fault {
 func (c *comparison) unseen(p *pduRecord) bool {
 	outcome := c.outcome(p.Conn)
 	switch {
+	case outcome == "none-seen" && p.Kind == "streaming":
+		return c.fault("a Request whose key is wrong is not seen")
 	case outcome == "none-seen":
 		return c.fault("a connection that was captured from its middle is not seen")
 	case c.split(p.Conn):

@@ -55,6 +55,13 @@ type Sink interface {
 	Frame(*Frame)
 }
 
+// Judge is a sink that is told when a connection that carried iWARP is over.
+type Judge interface {
+	// Ended gets the connection that the sink was told of until now, and the copy
+	// of it that remains.
+	Ended(live, record *trace.Connection)
+}
+
 // Frame is what is known of a frame once it was read. It is borrowed.
 type Frame struct {
 	capture.Frame
@@ -228,7 +235,10 @@ func (r *Run) Frame(f *capture.Frame) {
 func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
 	s := &r.seg // filled in place: building and copying it shows in the profile
 	s.Seq, s.Ack, s.Flags, s.Data, s.Len = p.Seq, p.Ack, p.Flags, p.Payload, p.PayloadLen
-	s.Frame, s.Time, s.Fragments = f.Number, f.Time, p.Fragments
+	s.Frame, s.Time, s.Fragments, s.Options = f.Number, f.Time, p.Fragments, len(p.Options)
+	if s.MSS = 0; s.Flags&reassembly.FlagSYN != 0 {
+		s.MSS, _ = packet.MSS(p.Options)
+	}
 	fl, side := r.flows.find(p)
 	switch {
 	case fl == nil:
@@ -270,15 +280,15 @@ func (r *Run) keep(c *trace.Connection) {
 	if !c.IsMPA {
 		return
 	}
-	if s, ok := r.sink.(interface{ Ended(*trace.Connection) }); ok {
-		s.Ended(c)
+	record := *c
+	if s, ok := r.sink.(Judge); ok {
+		s.Ended(c, &record)
 	}
 	r.totals.IWARP++
 	if len(r.records) >= maxRecords {
 		r.totals.RecordsDropped++
 		return
 	}
-	record := *c
 	r.records = append(r.records, &record)
 }
 

@@ -1,0 +1,82 @@
+package conformance
+
+import (
+	"net/netip"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// book is what is kept of the connections of a capture that are over, for the
+// rules that compare them.
+type book struct {
+	pasts []*past
+	// full: there were more than it holds, so that what it lacks proves nothing.
+	full bool
+	// to lists the connections by who answers them.
+	to map[netip.AddrPort][]*past
+}
+
+// maxPasts bounds the connections that are remembered.
+const maxPasts = 50_000
+
+// past is a connection that is over.
+type past struct {
+	t              *trace.Connection
+	request, reply *frame
+	first          [2]firstSegment
+	count          [2]uint64 // FPDUs or segments, by direction
+	closing        closing
+	hasClosing     bool
+	have           Gate // what held at the end
+	found          []Finding
+	c              *conn // while it is asked about
+}
+
+// responder is who answers: the address and port of the listener.
+func (p *past) responder() netip.AddrPort { return p.t.Side[trace.R2I].Addr }
+
+// maxFound bounds the findings of a connection that are remembered.
+const maxFound = 16
+
+// remember keeps what a rule may ask of a connection that is over.
+func (b *book) remember(c *conn, record *trace.Connection) {
+	if len(b.pasts) >= maxPasts {
+		b.full = true
+		return
+	}
+	p := &past{t: record, request: c.request, reply: c.reply, have: c.gates(&c.half[0])&c.gates(&c.half[1]) | c.endGates()}
+	for i := range c.half {
+		p.first[i], p.count[i] = c.half[i].first, c.half[i].count
+	}
+	p.closing, p.hasClosing = c.closed()
+	p.found = c.findings[:min(len(c.findings), maxFound)]
+	b.pasts = append(b.pasts, p)
+	if b.to == nil {
+		b.to = map[netip.AddrPort][]*past{}
+	}
+	if len(b.to[p.responder()]) < maxSame {
+		b.to[p.responder()] = append(b.to[p.responder()], p)
+	}
+}
+
+// maxSame bounds the connections to one listener that are compared.
+const maxSame = 1000
+
+// Finish says that the capture is over: rules that compare connections are asked.
+// The sink gets what they say of each connection.
+func (e *Engine) Finish() {
+	if len(e.lists.capture) == 0 {
+		return
+	}
+	for _, p := range e.book.pasts {
+		c := e.fresh(p.t)
+		c.request, c.reply, p.c = p.request, p.reply, c
+		c.ask(e.lists.capture, p.have, func(r *rule) { r.capture(&e.book, p) })
+		p.c = nil
+		c.giveWay(p.found...)
+		vs := c.verdicts()
+		if e.sink != nil && len(c.findings)+len(vs) > 0 {
+			e.sink.Connection(p.t, c.findings, vs)
+		}
+	}
+}
