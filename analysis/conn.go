@@ -11,8 +11,11 @@ import (
 type Env struct {
 	// Sink is told what is found; nil if nobody listens.
 	Sink trace.Sink
-	// Lean leaves out the frames and the gathered payload of PDUs.
+	// Lean leaves out FPDUs and segments.
 	Lean bool
+	// Brief leaves out the frames and the gathered payload of PDUs, which are handed
+	// out all the same.
+	Brief bool
 	// Memory lends buffers to decoders; nil lets each have its own.
 	Memory *mpa.Memory
 	// Budget bounds the memory for out-of-order data.
@@ -63,8 +66,10 @@ const (
 	maxResponses = 1 << 16
 )
 
-// gather reports whether somebody wants whole PDUs.
-func (e *Env) gather() bool { return e.Sink != nil && !e.Lean }
+// tell reports whether somebody wants to know of each PDU, gather whether whole
+// ones are wanted.
+func (e *Env) tell() bool   { return e.Sink != nil && !e.Lean }
+func (e *Env) gather() bool { return e.tell() && !e.Brief }
 
 // half is the state of one direction, by the side that sends it.
 type half struct {

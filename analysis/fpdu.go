@@ -141,12 +141,14 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 		}
 		c.segment(side, p)
 	}
-	if c.env.gather() {
-		p.Frames = c.tcp.Half(side).Carriers(p.Frames, f.Offset, end)
-		c.evidence(side, p, f.Offset, end)
-		if len(p.Frames) == 0 {
-			p.Frames = append(p.Frames, p.Frame)
+	if c.env.tell() {
+		if !c.env.Brief {
+			p.Frames = c.tcp.Half(side).Carriers(p.Frames, f.Offset, end)
+			if len(p.Frames) == 0 {
+				p.Frames = append(p.Frames, p.Frame)
+			}
 		}
+		c.evidence(side, p, f.Offset, end)
 		c.env.Sink.PDU(p)
 	}
 	if len(c.env.done) > 0 {

@@ -288,7 +288,7 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 		fl.Chunks++
 		s.data(side, p, fl)
 	}
-	if s.env.gather() {
+	if s.env.tell() {
 		p.Frames = append(p.Frames, m.Frames...)
 		if len(p.Frames) == 0 {
 			p.Frames = append(p.Frames, p.Frame)

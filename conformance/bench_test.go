@@ -27,7 +27,7 @@ func BenchmarkCheck(b *testing.B) {
 		b.SetBytes(int64(buf.Len()))
 		b.ReportAllocs()
 		for b.Loop() {
-			r := pipeline.New(pipeline.Options{}, sink())
+			r := pipeline.New(pipeline.Options{Brief: true}, sink())
 			if err := r.Read(source(frames)); err != nil {
 				b.Fatal(err)
 			}

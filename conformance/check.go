@@ -1,5 +1,10 @@
 package conformance
 
+import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+)
+
 // check is how a rule is judged: which evidence it needs, and the functions that
 // are asked about events. Each calls [conn.applies] when the event is one that
 // the rule speaks of, and [conn.fire] when it was broken.
@@ -8,7 +13,14 @@ type check struct {
 	needs     Gate
 	transport transport
 	// noise: it is asked about octets that are no RDMA message at all too.
-	noise     bool
+	noise bool
+	// tagged narrows the segments that it is asked about to tagged or to untagged
+	// ones, on to those of some opcodes.
+	tagged mpa.Tri
+	on     opcodes
+	// shape: what it says of an FPDU, a segment or a message follows from the shape
+	// of that alone, so that it is asked once for each shape.
+	shape     bool
 	startup   func(*conn, *frame)
 	fpdu      func(*conn, *fpdu)
 	segment   func(*conn, *segment)
@@ -20,6 +32,16 @@ type check struct {
 	end       func(*conn)
 	// capture is asked about each connection once all of the capture was read.
 	capture func(*book, *past)
+}
+
+// opcodes is a set of them; the empty one stands for all.
+type opcodes uint16
+
+func on(ops ...rdmap.Opcode) (o opcodes) {
+	for _, op := range ops {
+		o |= 1 << op
+	}
+	return o
 }
 
 // transport restricts a rule to one of them.

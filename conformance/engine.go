@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -51,7 +53,24 @@ type rule struct {
 
 // lists are the rules by the event that they are asked about.
 type lists struct {
-	startup, fpdu, segment, message, terminate, control, chunk, loose, end, capture []*rule
+	fpdu, message shaped
+	// segment are those about segments, by T and opcode; malformed those about
+	// ULPDUs that are none.
+	segment                                                 [2][rdmap.Opcodes]shaped
+	malformed                                               []*rule
+	startup, terminate, control, chunk, loose, end, capture []*rule
+}
+
+// shaped are rules about an event: those that look at more than its shape, and
+// those that do not.
+type shaped struct{ every, shape []*rule }
+
+func (s *shaped) add(r *rule) {
+	if r.check.shape {
+		s.shape = append(s.shape, r)
+	} else {
+		s.every = append(s.every, r)
+	}
 }
 
 // New returns an engine.
@@ -75,9 +94,15 @@ func New(opt Options, sink Sink) *Engine {
 			}
 		}
 		add(&e.lists.startup, r.startup != nil)
-		add(&e.lists.fpdu, r.fpdu != nil)
-		add(&e.lists.segment, r.segment != nil)
-		add(&e.lists.message, r.message != nil)
+		if r.fpdu != nil {
+			e.lists.fpdu.add(r)
+		}
+		if r.message != nil {
+			e.lists.message.add(r)
+		}
+		if r.segment != nil {
+			e.lists.addSegment(r)
+		}
 		add(&e.lists.terminate, r.terminate != nil)
 		add(&e.lists.control, r.control != nil)
 		add(&e.lists.chunk, r.chunk != nil)
@@ -86,6 +111,24 @@ func New(opt Options, sink Sink) *Engine {
 		add(&e.lists.capture, r.capture != nil)
 	}
 	return e
+}
+
+// addSegment adds a rule about segments to the lists of those that it is asked
+// about.
+func (l *lists) addSegment(r *rule) {
+	if r.on == 0 && r.tagged == mpa.Unknown {
+		l.malformed = append(l.malformed, r)
+	}
+	for t := range l.segment {
+		if r.tagged != mpa.Unknown && r.tagged != mpa.TriOf(t == 1) {
+			continue
+		}
+		for op := range l.segment[t] {
+			if r.on == 0 || r.on>>op&1 != 0 {
+				l.segment[t][op].add(r)
+			}
+		}
+	}
 }
 
 // Checked lists the ids for which there is a check, sorted.
@@ -243,6 +286,7 @@ const maxFindings = 100
 func (c *conn) fire(f Finding) {
 	i := c.running.index
 	c.judged[i] = true
+	c.fires++
 	if c.fired[i]++; c.fired[i] > maxFindings {
 		return
 	}

@@ -12,19 +12,19 @@ import (
 
 // framingChecks are about FPDUs: length, pad, CRC, markers (RFC 5044 section 4).
 var framingChecks = []check{
-	{id: "MPA-FPDU-PAD-01", needs: Sync | Full, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-FPDU-PAD-01", shape: true, needs: Sync | Full, fpdu: func(c *conn, e *fpdu) {
 		f := e.f
 		if f.PadKnown && f.PadLen > 0 && f.CRCStatus != mpa.CRCBad && c.applies() && !f.PadZero() {
 			c.fpduAt(e, "the pad is not zero", fmt.Sprintf("% x", f.Pad[:f.PadLen]), "zeros")
 		}
 	}},
-	{id: "MPA-ULPDU-MAX-01", needs: Sync, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-ULPDU-MAX-01", shape: true, needs: Sync, fpdu: func(c *conn, e *fpdu) {
 		const most = 64768 // RFC 5044 section 3
 		if e.f.CRCStatus != mpa.CRCBad && c.applies() && e.f.ULPDULength > most && c.once(e.half) {
 			c.fpduAt(e, "the ULPDU is larger than any may be", fmt.Sprint(e.f.ULPDULength), fmt.Sprintf("at most %d", most))
 		}
 	}},
-	{id: "MPA-CRC-VALUE-01", needs: Neg | Sync | Full | Sum, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-CRC-VALUE-01", shape: true, needs: Neg | Sync | Full | Sum, fpdu: func(c *conn, e *fpdu) {
 		f := e.f
 		if f.CRCStatus != mpa.CRCGood && f.CRCStatus != mpa.CRCBad || c.t.CRC != mpa.Yes || !c.applies() {
 			return
@@ -33,7 +33,7 @@ var framingChecks = []check{
 			c.fpduAt(e, "wrong CRC"+crcHint(f), fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
 		}
 	}},
-	{id: "MPA-C-ON-01", needs: Neg | Sync | Full, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-C-ON-01", shape: true, needs: Neg | Sync | Full, fpdu: func(c *conn, e *fpdu) {
 		if c.t.CRC != mpa.Yes || e.f.CRCStatus != mpa.CRCGood && e.f.CRCStatus != mpa.CRCBad || !c.applies() {
 			return
 		}
@@ -44,7 +44,7 @@ var framingChecks = []check{
 			c.fire(x)
 		}
 	}},
-	{id: "MPA-CRC-KEEP-01", needs: Neg | Sync | Full, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-CRC-KEEP-01", shape: true, needs: Neg | Sync | Full, fpdu: func(c *conn, e *fpdu) {
 		if c.t.CRC != mpa.Yes || e.f.CRCStatus != mpa.CRCGood && e.f.CRCStatus != mpa.CRCBad || !c.applies() {
 			return
 		}
@@ -54,7 +54,7 @@ var framingChecks = []check{
 			c.fire(x)
 		}
 	}},
-	{id: "MPA-CRC-COVER-01", needs: Neg | Sync | Full | Sum, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-CRC-COVER-01", shape: true, needs: Neg | Sync | Full | Sum, fpdu: func(c *conn, e *fpdu) {
 		f := e.f
 		if !e.marked(c) || !inner(f) || f.CRCStatus != mpa.CRCGood && f.CRCStatus != mpa.CRCBad || !c.applies() {
 			return
@@ -63,7 +63,7 @@ var framingChecks = []check{
 			c.fpduAt(e, "the CRC leaves out the markers", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
 		}
 	}},
-	{id: "MPA-CRC-COVER-02", needs: Neg | Sync | Full | Sum, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-CRC-COVER-02", shape: true, needs: Neg | Sync | Full | Sum, fpdu: func(c *conn, e *fpdu) {
 		f := e.f
 		if !f.Lead || !e.marked(c) || f.CRCStatus != mpa.CRCGood && f.CRCStatus != mpa.CRCBad || !c.applies() {
 			return
@@ -73,27 +73,27 @@ var framingChecks = []check{
 			c.fpduAt(e, "the CRC leaves out the marker before ULPDU_Length", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
 		}
 	}},
-	{id: "MPA-MARKER-RSVD-01", needs: Sync | Full, fpdu: markers(func(c *conn, e *fpdu, m *mpa.Marker) {
+	{id: "MPA-MARKER-RSVD-01", shape: true, needs: Sync | Full, fpdu: markers(func(c *conn, e *fpdu, m *mpa.Marker) {
 		if m.Reserved != 0 && !displaced(m) && e.pos(m) != 0 {
 			c.marker(e, m, "the reserved half of a marker is not zero", fmt.Sprintf("%#04x", m.Reserved), "0")
 		}
 	})},
-	{id: "MPA-MARKER-PTR-01", needs: Sync | Full, fpdu: markers(func(c *conn, e *fpdu, m *mpa.Marker) {
+	{id: "MPA-MARKER-PTR-01", shape: true, needs: Sync | Full, fpdu: markers(func(c *conn, e *fpdu, m *mpa.Marker) {
 		if m.Expected != 0 && int(m.Pointer&^3) != m.Expected && !displaced(m) {
 			c.marker(e, m, "a marker points to the wrong place", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
 		}
 	})},
-	{id: "MPA-MARKER-PTR-02", needs: Sync | Full, fpdu: markers(func(c *conn, e *fpdu, m *mpa.Marker) {
+	{id: "MPA-MARKER-PTR-02", shape: true, needs: Sync | Full, fpdu: markers(func(c *conn, e *fpdu, m *mpa.Marker) {
 		if m.Expected == 0 && e.pos(m) != 0 && m.Pointer&^3 != 0 && !displaced(m) {
 			c.marker(e, m, "a marker between two FPDUs has a pointer", fmt.Sprint(m.Pointer), "0")
 		}
 	})},
-	{id: "MPA-MARKER-PTR-03", needs: Sync | Full, fpdu: markers(func(c *conn, e *fpdu, m *mpa.Marker) {
+	{id: "MPA-MARKER-PTR-03", shape: true, needs: Sync | Full, fpdu: markers(func(c *conn, e *fpdu, m *mpa.Marker) {
 		if m.Pointer&3 != 0 && !displaced(m) {
 			c.marker(e, m, "the two low bits of a pointer are set", fmt.Sprintf("%#04x", m.Pointer), "both 0")
 		}
 	})},
-	{id: "MPA-MARKER-PTR-05", needs: Sync | Full, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-MARKER-PTR-05", shape: true, needs: Sync | Full, fpdu: func(c *conn, e *fpdu) {
 		var inner []*mpa.Marker
 		for i := range e.f.Markers {
 			if m := &e.f.Markers[i]; m.Expected != 0 && m.Status() != mpa.MarkerMissing {
@@ -116,7 +116,7 @@ var framingChecks = []check{
 			}
 		}
 	}},
-	{id: "MPA-MARKER-PTR-07", needs: Sync | Full, fpdu: markers(func(c *conn, e *fpdu, m *mpa.Marker) {
+	{id: "MPA-MARKER-PTR-07", shape: true, needs: Sync | Full, fpdu: markers(func(c *conn, e *fpdu, m *mpa.Marker) {
 		if int(m.Pointer) == m.Expected || m.Expected == 0 || m.Pointer == 0 || m.Pointer&3 != 0 || displaced(m) {
 			return
 		}
@@ -127,12 +127,12 @@ var framingChecks = []check{
 			}
 		}
 	})},
-	{id: "MPA-MARKER-POS-01", needs: Neg | Start | Full | Sync, fpdu: markers(func(c *conn, e *fpdu, m *mpa.Marker) {
+	{id: "MPA-MARKER-POS-01", shape: true, needs: Neg | Start | Full | Sync, fpdu: markers(func(c *conn, e *fpdu, m *mpa.Marker) {
 		if displaced(m) && c.once(e.half) {
 			c.marker(e, m, "no marker where one has to be", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), fmt.Sprintf("pointer %d", m.Expected))
 		}
 	})},
-	{id: "MPA-START-07A", needs: Neg | Start | Full, fpdu: markers(func(c *conn, e *fpdu, m *mpa.Marker) {
+	{id: "MPA-START-07A", shape: true, needs: Neg | Start | Full, fpdu: markers(func(c *conn, e *fpdu, m *mpa.Marker) {
 		if e.pos(m) == 0 && (m.Reserved != 0 || m.Pointer&^3 != 0) {
 			c.marker(e, m, "the first marker is not zero", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), "00000000")
 		}

@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -10,7 +11,7 @@ import (
 // headerChecks are about the headers of single segments (RFC 5041 section 4, RFC
 // 5040 section 4, RFC 7306 section 4).
 var headerChecks = []check{
-	{id: "DDP-HDR-01", needs: Sync | Full, transport: onTCP, segment: func(c *conn, s *segment) {
+	{id: "DDP-HDR-01", shape: true, needs: Sync | Full, transport: onTCP, segment: func(c *conn, s *segment) {
 		_, length, _ := s.p.ULPDU()
 		if s.seg != nil {
 			c.applies()
@@ -24,7 +25,7 @@ var headerChecks = []check{
 			c.at(s, "the ULPDU is shorter than a DDP header", fmt.Sprint(length), fmt.Sprintf("at least %d", want))
 		}
 	}},
-	{id: "RDMAP-STREAM-ONLY-01", needs: Sync | Full, noise: true, segment: func(c *conn, s *segment) {
+	{id: "RDMAP-STREAM-ONLY-01", shape: true, needs: Sync | Full, noise: true, segment: func(c *conn, s *segment) {
 		if s.seg != nil && c.applies() && s.noise && c.once(s.half) {
 			c.at(s, "octets that are no RDMA message", fmt.Sprintf("% x", s.head[:min(len(s.head), 8)]), "a DDP segment of RDMAP")
 		}
@@ -34,7 +35,7 @@ var headerChecks = []check{
 	}, func(s *segment) (string, string) {
 		return fmt.Sprintf("%#02x", s.seg.Rsvd<<2), "0"
 	}),
-	{id: "DDP-DV-01", needs: Sync, segment: func(c *conn, s *segment) {
+	{id: "DDP-DV-01", shape: true, needs: Sync, segment: func(c *conn, s *segment) {
 		if s.seg == nil || !c.applies() {
 			return
 		}
@@ -45,7 +46,7 @@ var headerChecks = []check{
 			c.as(Note, s, "DDP version 0; no startup was captured that would say why", "0", "1")
 		}
 	}},
-	{id: "DDP-DV-02", needs: Sync, segment: func(c *conn, s *segment) {
+	{id: "DDP-DV-02", shape: true, needs: Sync, segment: func(c *conn, s *segment) {
 		if s.seg == nil || !c.applies() {
 			return
 		}
@@ -56,8 +57,8 @@ var headerChecks = []check{
 			c.at(s, "the directions have different DDP versions", fmt.Sprint(s.seg.DV), fmt.Sprint(s.peer.dv))
 		}
 	}},
-	{id: "DDP-TO-02", needs: Sync, segment: func(c *conn, s *segment) {
-		if s.seg == nil || !s.seg.Tagged || s.octets == 0 || !c.applies() {
+	{id: "DDP-TO-02", shape: true, tagged: mpa.Yes, needs: Sync, segment: func(c *conn, s *segment) {
+		if s.octets == 0 || !c.applies() {
 			return
 		}
 		switch end := s.seg.TO + uint64(s.octets); {
@@ -87,7 +88,7 @@ var headerChecks = []check{
 	}, func(s *segment) (string, string) {
 		return fmt.Sprintf("%#02x", s.p.Control.Rsv<<4), "0"
 	}),
-	{id: "RDMAP-OPCODE-01", needs: Sync, segment: func(c *conn, s *segment) {
+	{id: "RDMAP-OPCODE-01", shape: true, needs: Sync, segment: func(c *conn, s *segment) {
 		if s.seg == nil || !c.applies() {
 			return
 		}
@@ -121,8 +122,8 @@ var headerChecks = []check{
 	}, func(*segment) (string, string) {
 		return "0x00000000", "an STag"
 	}),
-	{id: "RDMAX-RV-01", needs: Sync, segment: func(c *conn, s *segment) {
-		if s.seg == nil || !extension(s.op) || !c.applies() || s.p.Control.RV == 1 {
+	{id: "RDMAX-RV-01", on: extensions, needs: Sync, segment: func(c *conn, s *segment) {
+		if !c.applies() || s.p.Control.RV == 1 {
 			return
 		}
 		if s.p.Control.RV == 0 && (c.reply != nil && c.reply.Rev == 0 && c.t.Transport == trace.TCP || s.hasVersions && s.rv == 0) {
@@ -135,19 +136,19 @@ var headerChecks = []check{
 	}, func(s *segment) (string, string) {
 		return fmt.Sprintf("%#08x", s.seg.RsvdULP32), "0"
 	}),
-	{id: "RDMAX-SEG-01", needs: Sync, segment: func(c *conn, s *segment) {
-		if s.seg != nil && !s.seg.Tagged && extension(s.op) && c.applies() {
+	{id: "RDMAX-SEG-01", tagged: mpa.No, on: extensions, needs: Sync, segment: func(c *conn, s *segment) {
+		if c.applies() {
 			c.whole(s)
 		}
 	}},
-	{id: "RDMAP-READREQ-SEG-01", needs: Sync, segment: func(c *conn, s *segment) {
-		if s.seg != nil && !s.seg.Tagged && s.op == opReadRequest && c.applies() {
+	{id: "RDMAP-READREQ-SEG-01", tagged: mpa.No, on: on(opReadRequest), needs: Sync, segment: func(c *conn, s *segment) {
+		if c.applies() {
 			c.whole(s)
 		}
 	}},
-	{id: "RDMAP-READREQ-WRAP-01", needs: Sync, segment: func(c *conn, s *segment) {
+	{id: "RDMAP-READREQ-WRAP-01", on: on(opReadRequest), needs: Sync, segment: func(c *conn, s *segment) {
 		r, err := rdmap.DecodeReadRequest(s.body)
-		if s.seg == nil || s.op != opReadRequest || err != nil || r.Size == 0 || !c.applies() {
+		if err != nil || r.Size == 0 || !c.applies() {
 			return
 		}
 		switch end := r.SrcTO + uint64(r.Size); {
@@ -157,9 +158,9 @@ var headerChecks = []check{
 			c.at(s, "the source of the Read goes beyond 2^64", fmt.Sprintf("%#x + %d", r.SrcTO, r.Size), "at most 2^64")
 		}
 	}},
-	{id: "RDMAP-READREQ-WRAP-02", needs: Sync, segment: func(c *conn, s *segment) {
+	{id: "RDMAP-READREQ-WRAP-02", on: on(opReadRequest), needs: Sync, segment: func(c *conn, s *segment) {
 		r, err := rdmap.DecodeReadRequest(s.body)
-		if s.seg == nil || s.op != opReadRequest || err != nil || r.Size == 0 || !c.applies() {
+		if err != nil || r.Size == 0 || !c.applies() {
 			return
 		}
 		if end := r.SinkTO + uint64(r.Size); end != 0 && end < r.SinkTO {
@@ -186,7 +187,7 @@ var headerChecks = []check{
 
 // field is a rule on a field of every segment.
 func field(id, message string, wrong func(*segment) bool, say func(*segment) (observed, expected string)) check {
-	return check{id: id, needs: Sync, segment: func(c *conn, s *segment) {
+	return check{id: id, shape: true, needs: Sync, segment: func(c *conn, s *segment) {
 		if s.seg == nil || !c.applies() {
 			return
 		}
@@ -199,10 +200,7 @@ func field(id, message string, wrong func(*segment) bool, say func(*segment) (ob
 
 // atomic is a rule on the header of an Atomic Request.
 func atomic(id, message string, wrong func(*rdmap.AtomicRequest) (observed, expected string, bad bool)) check {
-	return check{id: id, needs: Sync | Full, segment: func(c *conn, s *segment) {
-		if s.seg == nil || s.op != opAtomicRequest {
-			return
-		}
+	return check{id: id, on: on(opAtomicRequest), needs: Sync | Full, segment: func(c *conn, s *segment) {
 		a, err := rdmap.DecodeAtomicRequest(s.body)
 		if err != nil || !c.applies() {
 			return
@@ -215,20 +213,18 @@ func atomic(id, message string, wrong func(*rdmap.AtomicRequest) (observed, expe
 
 // length is a rule on the length of messages that have a fixed one.
 func length(id string, want int, ops ...rdmap.Opcode) check {
-	return check{id: id, needs: Sync, segment: func(c *conn, s *segment) {
-		if s.seg == nil || s.seg.Tagged || !s.seg.Last {
+	return check{id: id, tagged: mpa.No, on: on(ops...), needs: Sync, segment: func(c *conn, s *segment) {
+		if !s.seg.Last || !c.applies() {
 			return
 		}
-		for _, op := range ops {
-			if s.op != op || !c.applies() {
-				continue
-			}
-			if n := int64(s.seg.MO) + s.octets; n != int64(want) {
-				c.at(s, fmt.Sprintf("the length of the %v is wrong", op), fmt.Sprint(n), fmt.Sprint(want))
-			}
+		if n := int64(s.seg.MO) + s.octets; n != int64(want) {
+			c.at(s, fmt.Sprintf("the length of the %v is wrong", s.op), fmt.Sprint(n), fmt.Sprint(want))
 		}
 	}}
 }
+
+// extensions are the opcodes of RFC 7306.
+var extensions = on(rdmap.OpImmediate, rdmap.OpImmediateSE, opAtomicRequest, opAtomicResponse)
 
 // extension reports whether an opcode is of RFC 7306.
 func extension(op rdmap.Opcode) bool { return op >= rdmap.OpImmediate && op <= opAtomicResponse }

@@ -59,7 +59,7 @@ var interopChecks = []check{
 			c.first(b, None, "the directions have different DDP versions", fmt.Sprintf("%v %d, %v %d", a.dir, a.dv, b.dir, b.dv), "the same")
 		}
 	}},
-	{id: "RNIC-IOP-VER-02", needs: Sync, segment: func(c *conn, s *segment) {
+	{id: "RNIC-IOP-VER-02", shape: true, needs: Sync, segment: func(c *conn, s *segment) {
 		if s.seg == nil || s.seg.DV > 1 || s.p.Control.RV > 1 || !c.applies() {
 			return
 		}
@@ -67,7 +67,7 @@ var interopChecks = []check{
 			c.at(s, "the versions of DDP and RDMAP are mixed", fmt.Sprintf("DV %d, RV %d", s.seg.DV, s.p.Control.RV), "both 0 or both 1")
 		}
 	}},
-	{id: "RNIC-IOP-VER-03", needs: Neg | Sync, transport: onTCP, segment: func(c *conn, s *segment) {
+	{id: "RNIC-IOP-VER-03", shape: true, needs: Neg | Sync, transport: onTCP, segment: func(c *conn, s *segment) {
 		if s.seg == nil || !s.isFirst || !c.accepted() || s.seg.DV > 1 || !c.applies() {
 			return
 		}
@@ -79,8 +79,8 @@ var interopChecks = []check{
 			c.at(s, "the DDP version is not that which the startup leads to", fmt.Sprint(s.seg.DV), fmt.Sprint(want))
 		}
 	}},
-	{id: "RNIC-IOP-RDMAC-ATOMIC-01", needs: Sync, transport: onTCP, segment: func(c *conn, s *segment) {
-		if s.seg == nil || s.op < rdmap.OpImmediate || s.op > opAtomicResponse || !c.applies() {
+	{id: "RNIC-IOP-RDMAC-ATOMIC-01", on: extensions, needs: Sync, transport: onTCP, segment: func(c *conn, s *segment) {
+		if !c.applies() {
 			return
 		}
 		if s.p.Control.RV == 0 && (c.reply != nil && c.reply.Rev == 0 || s.hasVersions && s.rv == 0) {

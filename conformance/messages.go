@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"slices"
 
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -36,7 +37,8 @@ type message struct {
 	pieces  []piece
 	more    int // pieces beyond those that are kept
 	sum     uint64
-	lastAt  int // piece with L, if done
+	high    uint64 // the end of the piece that reaches farthest
+	lastAt  int    // piece with L, if done
 	sure    bool
 	have    Gate
 }
@@ -46,7 +48,25 @@ type piece struct {
 	from, to uint64
 	last     bool
 	hash     uint32
-	at       Finding
+	place
+}
+
+// place is where a segment was.
+type place struct {
+	frame, pdu uint64
+	offset     int64
+	hasOffset  bool
+}
+
+func (s *segment) place() place { return place{s.p.Frame, s.p.Number, s.p.Offset, s.p.HasOffset} }
+
+// at places a finding on a segment of a message.
+func (m *message) at(i int) Finding {
+	p := m.pieces[i].place
+	return Finding{
+		Dir: m.dir, HasDir: true, Frame: p.frame, PDU: p.pdu, HasPDU: true, Offset: p.offset, HasOffset: p.hasOffset,
+		msn: m.msn, hasMSN: !m.tagged,
+	}
 }
 
 // maxPieces bounds what is kept of a message.
@@ -73,6 +93,14 @@ const (
 
 // relate tells how a segment stands to what came before.
 func (s *segment) relate() (relation, *message) {
+	if !s.related {
+		s.rel, s.msg = s.relation()
+		s.related = true
+	}
+	return s.rel, s.msg
+}
+
+func (s *segment) relation() (relation, *message) {
 	g := s.seg
 	if s.op.Assigned() && g.Tagged != s.op.Tagged() {
 		return stray, nil
@@ -145,14 +173,16 @@ func (s *segment) span() (from, to uint64) {
 	return from, from + uint64(s.octets) //nolint:gosec // not negative
 }
 
-// hash tells segments apart.
+// hash tells segments of the same place in a message apart.
 func (s *segment) hash() uint32 {
-	head := s.head
-	if s.p.FPDU != nil && s.p.FPDU.ULPDU != nil {
-		head = s.p.FPDU.ULPDU
+	if f := s.p.FPDU; f != nil && f.CRCStatus == mpa.CRCGood && len(f.Markers) == 0 {
+		return f.CRC // over all of it
 	}
-	return crc32.ChecksumIEEE(head)
+	return crc32.Checksum(s.head[:min(len(s.head), hashed)], castagnoli)
 }
+
+// hashed is how many octets of an ULPDU tell it apart.
+const hashed = 96
 
 // follow takes a segment into the model, once the rules were asked.
 func (c *conn) follow(s *segment, have Gate) {
@@ -184,7 +214,8 @@ func (c *conn) follow(s *segment, have Gate) {
 	m.sum += to - from
 	m.have = have
 	if len(m.pieces) < maxPieces {
-		m.pieces = append(m.pieces, piece{from, to, s.seg.Last, s.hash(), s.at()})
+		m.pieces = append(m.pieces, piece{from, to, s.seg.Last, s.hash(), s.place()})
+		m.high = max(m.high, to)
 	} else {
 		m.more++
 	}
@@ -205,7 +236,7 @@ func (m *message) over(c *conn) {
 	if !m.sure {
 		have &^= MsgSync
 	}
-	c.ask(c.engine.lists.message, have, func(r *rule) { r.message(c, m) })
+	c.engine.lists.message.ask(c, &m.shapes.messages, m.shape(have), have, func(r *rule) { r.message(c, m) })
 	m.there = false
 }
 
@@ -289,7 +320,7 @@ func (m *message) start() uint64 {
 
 // messageChecks are about how segments make messages (RFC 5041 sections 4 and 5).
 var messageChecks = []check{
-	{id: "DDP-UNTAG-MSN-01", needs: Start | Sync | Contig, segment: untagged(func(c *conn, s *segment, rel relation, _ *message) {
+	{id: "DDP-UNTAG-MSN-01", shape: true, tagged: mpa.No, needs: Start | Sync | Contig, segment: untagged(func(c *conn, s *segment, rel relation, _ *message) {
 		if s.queues[s.seg.QN].seen || rel != begins || !c.applies() {
 			return
 		}
@@ -297,7 +328,7 @@ var messageChecks = []check{
 			c.at(s, "the first message of the queue has another number than 1", fmt.Sprintf("MSN %d", s.seg.MSN), "MSN 1")
 		}
 	})},
-	{id: "DDP-UNTAG-MSN-02", needs: Sync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
+	{id: "DDP-UNTAG-MSN-02", shape: true, tagged: mpa.No, needs: Sync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
 		if !s.queues[s.seg.QN].seen {
 			return
 		}
@@ -317,17 +348,17 @@ var messageChecks = []check{
 		}
 		c.at(s, "the MSN of the queue "+how, fmt.Sprintf("MSN %d", s.seg.MSN), fmt.Sprintf("MSN %d", want))
 	})},
-	{id: "DDP-UNTAG-MSN-03", needs: Sync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
+	{id: "DDP-UNTAG-MSN-03", shape: true, tagged: mpa.No, needs: Sync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
 		if rel == begins && s.queues[s.seg.QN].seen && m.msn == 0xffffffff && c.applies() && s.seg.MSN == 1 {
 			c.at(s, "the MSN leaves out 0 when it wraps", "MSN 1", "MSN 0")
 		}
 	})},
-	{id: "DDP-UNTAG-MSN-04", needs: MsgSync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
+	{id: "DDP-UNTAG-MSN-04", shape: true, tagged: mpa.No, needs: MsgSync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
 		if (rel == renamed || rel == goesOn) && c.applies() && rel == renamed {
 			c.at(s, "a segment goes on with the open message under another number", fmt.Sprintf("MSN %d", s.seg.MSN), fmt.Sprintf("MSN %d", m.msn))
 		}
 	})},
-	{id: "DDP-DUP-01", needs: Sync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
+	{id: "DDP-DUP-01", shape: true, tagged: mpa.No, needs: Sync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
 		if rel != behind && rel != goesOn || !c.applies() {
 			return
 		}
@@ -339,7 +370,7 @@ var messageChecks = []check{
 			}
 		}
 	})},
-	{id: "DDP-L-01", needs: MsgSync | Sync, segment: func(c *conn, s *segment) {
+	{id: "DDP-L-01", shape: true, needs: MsgSync | Sync, segment: func(c *conn, s *segment) {
 		if s.seg == nil {
 			return
 		}
@@ -360,12 +391,12 @@ var messageChecks = []check{
 			if fl := &c.t.Flow[h.dir]; !h.cutShort.there || h.gap || h.unsure || fl.Partial+fl.Unframed > 0 {
 				continue
 			}
-			x := h.cutShort.pieces[len(h.cutShort.pieces)-1].at
+			x := h.cutShort.at(len(h.cutShort.pieces) - 1)
 			x.Severity, x.Message, x.Observed, x.Expected = Warning, "the connection closes in the middle of a message", "L=0", "L=1"
 			c.fire(x)
 		}
 	}},
-	{id: "DDP-L-02", needs: MsgSync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
+	{id: "DDP-L-02", shape: true, tagged: mpa.No, needs: MsgSync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
 		if rel != behind || !c.applies() || s.repeats(m) {
 			return
 		}
@@ -374,7 +405,7 @@ var messageChecks = []check{
 			c.at(s, "a segment of a message that has had its L", fmt.Sprintf("MSN %d, MO %d", s.seg.MSN, s.seg.MO), "nothing behind the last one")
 		}
 	})},
-	{id: "DDP-L-03", needs: MsgSync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
+	{id: "DDP-L-03", shape: true, tagged: mpa.No, needs: MsgSync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
 		if rel != behind || !c.applies() || s.repeats(m) {
 			return
 		}
@@ -383,7 +414,7 @@ var messageChecks = []check{
 			c.at(s, "the segment with L was sent before others of its message", fmt.Sprintf("MO %d behind the L at MO %d", s.seg.MO, l.from), "L on the last one sent")
 		}
 	})},
-	{id: "DDP-L-04", needs: MsgSync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
+	{id: "DDP-L-04", shape: true, tagged: mpa.No, needs: MsgSync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
 		if !s.seg.Last || rel != goesOn || !c.applies() {
 			return
 		}
@@ -394,7 +425,7 @@ var messageChecks = []check{
 			}
 		}
 	})},
-	{id: "DDP-UNTAG-MO-01", needs: MsgSync, message: func(c *conn, m *message) {
+	{id: "DDP-UNTAG-MO-01", shape: true, needs: MsgSync, message: func(c *conn, m *message) {
 		if m.tagged || !c.applies() {
 			return
 		}
@@ -402,7 +433,7 @@ var messageChecks = []check{
 			c.piece(m, 0, "no segment of the message has MO 0", fmt.Sprintf("MO %d", m.pieces[0].from), "MO 0")
 		}
 	}},
-	{id: "DDP-UNTAG-MO-02", needs: MsgSync, message: func(c *conn, m *message) {
+	{id: "DDP-UNTAG-MO-02", shape: true, needs: MsgSync, message: func(c *conn, m *message) {
 		if m.tagged || m.more > 0 || !c.applies() {
 			return
 		}
@@ -414,15 +445,15 @@ var messageChecks = []check{
 			c.piece(m, at, "the segments of the message leave a hole or overlap", fmt.Sprintf("MO %d", m.pieces[at].from), fmt.Sprintf("MO %d", want))
 		}
 	}},
-	{id: "DDP-UNTAG-MO-03", needs: MsgSync, segment: func(c *conn, s *segment) {
-		if s.seg == nil || s.seg.Tagged || !c.applies() {
+	{id: "DDP-UNTAG-MO-03", shape: true, tagged: mpa.No, needs: MsgSync, segment: func(c *conn, s *segment) {
+		if !c.applies() {
 			return
 		}
 		if _, to := s.span(); to > 0xffffffff {
 			c.at(s, "MO and length go beyond 2^32", fmt.Sprintf("%#x + %d", s.seg.MO, s.octets), "below 2^32")
 		}
 	}},
-	{id: "DDP-ZERO-01", needs: Sync, segment: func(c *conn, s *segment) {
+	{id: "DDP-ZERO-01", shape: true, needs: Sync, segment: func(c *conn, s *segment) {
 		if s.seg == nil || s.octets != 0 || s.op == opTerminate || !c.applies() {
 			return
 		}
@@ -435,7 +466,7 @@ var messageChecks = []check{
 			c.at(s, "a message of length zero that goes on", "L=0", "L=1")
 		}
 	}},
-	{id: "DDP-RSVDULP-UNTAG-01", needs: MsgSync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
+	{id: "DDP-RSVDULP-UNTAG-01", shape: true, tagged: mpa.No, needs: MsgSync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
 		if rel != goesOn || !c.applies() {
 			return
 		}
@@ -444,8 +475,8 @@ var messageChecks = []check{
 				fmt.Sprintf("%02x%08x", s.seg.RsvdULP, s.seg.RsvdULP32), fmt.Sprintf("%02x%08x", m.control, m.field))
 		}
 	})},
-	{id: "DDP-RSVDULP-TAG-01", needs: MsgSync, segment: func(c *conn, s *segment) {
-		if s.seg == nil || !s.seg.Tagged || !c.applies() {
+	{id: "DDP-RSVDULP-TAG-01", shape: true, tagged: mpa.Yes, needs: MsgSync, segment: func(c *conn, s *segment) {
+		if !c.applies() {
 			return
 		}
 		for i := range s.tagged {
@@ -459,15 +490,12 @@ var messageChecks = []check{
 			}
 		}
 	}},
-	{id: "DDP-STAG-01", needs: MsgSync, segment: func(c *conn, s *segment) {
-		if s.seg == nil || !s.seg.Tagged {
-			return
-		}
+	{id: "DDP-STAG-01", shape: true, tagged: mpa.Yes, needs: MsgSync, segment: func(c *conn, s *segment) {
 		if rel, m := s.relate(); (rel == renamed || rel == goesOn) && c.applies() && rel == renamed {
 			c.at(s, "a segment goes on with the open message under another STag", fmt.Sprintf("%#08x", s.seg.STag), fmt.Sprintf("%#08x", m.stag))
 		}
 	}},
-	{id: "DDP-TO-01", needs: MsgSync, message: func(c *conn, m *message) {
+	{id: "DDP-TO-01", shape: true, needs: MsgSync, message: func(c *conn, m *message) {
 		if !m.tagged || m.more > 0 || len(m.pieces) < 2 || !c.applies() {
 			return
 		}
@@ -476,7 +504,7 @@ var messageChecks = []check{
 				fmt.Sprintf("TO %#x", m.pieces[at].from), fmt.Sprintf("TO %#x", m.pieces[at-1].to))
 		}
 	}},
-	{id: "DDP-ORDER-02", needs: MsgSync, message: func(c *conn, m *message) {
+	{id: "DDP-ORDER-02", shape: true, needs: MsgSync, message: func(c *conn, m *message) {
 		if m.more > 0 || len(m.pieces) < 2 || !c.applies() {
 			return
 		}
@@ -484,8 +512,8 @@ var messageChecks = []check{
 			c.piece(m, at, "the segments of a message are not in the order of their offsets", fmt.Sprintf("%#x", m.pieces[at].from), "rising offsets")
 		}
 	}},
-	{id: "DDP-UNTAG-QN-01", needs: MsgSync, segment: func(c *conn, s *segment) {
-		if s.seg == nil || s.seg.Tagged || s.seg.MO == 0 || !c.applies() {
+	{id: "DDP-UNTAG-QN-01", shape: true, tagged: mpa.No, needs: MsgSync, segment: func(c *conn, s *segment) {
+		if s.seg.MO == 0 || !c.applies() {
 			return
 		}
 		for qn := range s.queues {
@@ -495,7 +523,7 @@ var messageChecks = []check{
 			}
 		}
 	}},
-	{id: "DDP-ORDER-01", needs: MsgSync, segment: func(c *conn, s *segment) {
+	{id: "DDP-ORDER-01", shape: true, needs: MsgSync, segment: func(c *conn, s *segment) {
 		if s.seg == nil || s.op == opTerminate {
 			return
 		}
@@ -520,9 +548,6 @@ var messageChecks = []check{
 // untagged asks about untagged segments on queues that exist.
 func untagged(f func(c *conn, s *segment, rel relation, m *message)) func(*conn, *segment) {
 	return func(c *conn, s *segment) {
-		if s.seg == nil || s.seg.Tagged {
-			return
-		}
 		if rel, m := s.relate(); rel != stray {
 			f(c, s, rel, m)
 		}
@@ -532,12 +557,15 @@ func untagged(f func(c *conn, s *segment, rel relation, m *message)) func(*conn,
 // repeats reports whether a segment of the message was the same.
 func (s *segment) repeats(m *message) bool {
 	from, to := s.span()
+	if from >= m.high && to > from {
+		return false // beyond all of them: nearly every segment
+	}
 	return slices.ContainsFunc(m.pieces, func(p piece) bool { return p.from == from && p.to == to && p.hash == s.hash() })
 }
 
 // piece fires on a segment of a message.
 func (c *conn) piece(m *message, i int, message, observed, expected string) {
-	f := m.pieces[max(i, 0)].at
+	f := m.at(max(i, 0))
 	f.Message, f.Observed, f.Expected = message, observed, expected
 	c.fire(f)
 }

@@ -24,6 +24,7 @@ type conn struct {
 	judged   []bool
 	missing  []Gate
 	fired    []int
+	fires    int // of all rules
 	findings []Finding
 }
 
@@ -58,6 +59,7 @@ type half struct {
 	// looses are octets outside startup frames and FPDUs, the first few of them.
 	looses []loose
 	crc    crcRun
+	shapes shapes
 	// cutShort is a message that had no end when the connection had one.
 	cutShort message
 }
@@ -108,6 +110,10 @@ type segment struct {
 	octets  int64  // of payload
 	isFirst bool
 	ans     answer // of a response
+	// rel and msg are how it stands to what came before, once that was asked for.
+	rel     relation
+	msg     *message
+	related bool
 	// noise: nothing in its headers makes sense.
 	noise bool
 }
@@ -228,7 +234,7 @@ func (c *conn) fpdu(p *trace.PDU) {
 	}
 	e := &c.engine.fpdu
 	*e = fpdu{h, p, f}
-	c.ask(c.engine.lists.fpdu, have, func(r *rule) { r.fpdu(c, e) })
+	c.engine.lists.fpdu.ask(c, &h.shapes.fpdus, e.shape(c, have), have, func(r *rule) { r.fpdu(c, e) })
 	// What a wrong CRC stands behind is no evidence for anything else.
 	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
 	h.crc.add(p)
@@ -260,7 +266,8 @@ func (c *conn) chunk(p *trace.PDU) {
 // data takes in a DDP segment, over either transport.
 func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 	s := &c.engine.seg
-	*s = segment{half: h, p: p, seg: p.Segment, op: p.Control.Opcode, isFirst: h.count == 0}
+	// Field by field: clearing the whole of it shows in the profile.
+	s.half, s.p, s.seg, s.op, s.isFirst, s.related, s.noise = h, p, p.Segment, p.Control.Opcode, h.count == 0, false, false
 	h.count++
 	length := 0
 	s.head, length, _ = p.ULPDU()
@@ -268,7 +275,7 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 	if s.seg == nil || !trusted {
 		h.lost()
 		if trusted {
-			c.ask(c.engine.lists.segment, have, func(r *rule) { r.segment(c, s) })
+			c.ask(c.engine.lists.malformed, have, func(r *rule) { r.segment(c, s) })
 		}
 		return
 	}
@@ -286,9 +293,17 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 			h.first.size = r.Size
 		}
 	}
-	s.noise = s.isNoise()
-	s.ans = s.answers()
-	c.ask(c.engine.lists.segment, have, func(r *rule) {
+	k := s.shape(have)
+	if !h.shapes.segments.has(k) {
+		if s.noise = s.isNoise(); s.noise {
+			k = 0
+		}
+	}
+	if s.ans = (answer{}); s.op == opReadResponse || s.op == opAtomicResponse {
+		s.ans = s.answers()
+	}
+	l := &c.engine.lists.segment[bit(s.seg.Tagged)][s.op]
+	l.ask(c, &h.shapes.segments, k, have, func(r *rule) {
 		if !s.noise || r.noise {
 			r.segment(c, s)
 		}

@@ -173,17 +173,17 @@ func (h *half) answered(r *request) {
 // requestChecks are about Reads and atomics and their answers (RFC 5040 section
 // 5, RFC 7306 section 5).
 var requestChecks = []check{
-	{id: "RDMAP-READRESP-UNSOL-01", needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
+	{id: "RDMAP-READRESP-UNSOL-01", on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		if s.ans.begins && s.ans.r == nil {
 			c.at(s, "a Read Response that no Read Request asks for", "no request is outstanding", "a request")
 		}
 	})},
-	{id: "RDMAP-READRESP-ORDER-01", needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
+	{id: "RDMAP-READRESP-ORDER-01", on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		if s.ans.begins && s.ans.later {
 			c.at(s, "a Read Response passes that of an earlier request", fmt.Sprintf("for the request in frame %d", s.ans.r.at.Frame), fmt.Sprintf("for that in frame %d", s.ans.head.at.Frame))
 		}
 	})},
-	{id: "RDMAP-READRESP-STAG-01", needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
+	{id: "RDMAP-READRESP-STAG-01", on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		a := &s.ans
 		if !a.begins || a.r == nil || a.fits || a.r.stag == s.seg.STag || a.r.size == 0 && s.octets > 0 {
 			return
@@ -194,7 +194,7 @@ var requestChecks = []check{
 		}
 		c.as(sev, s, "the Read Response has another STag than its request asks for", fmt.Sprintf("%#08x", s.seg.STag), fmt.Sprintf("%#08x", a.r.stag))
 	})},
-	{id: "RDMAP-READRESP-TO-01", needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
+	{id: "RDMAP-READRESP-TO-01", on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		a := &s.ans
 		if !a.begins || a.r == nil || a.fits || a.r.stag != s.seg.STag || a.r.to == s.seg.TO {
 			return
@@ -205,12 +205,12 @@ var requestChecks = []check{
 		}
 		c.as(sev, s, "the Read Response begins at another offset than its request asks for", fmt.Sprintf("TO %#x", s.seg.TO), fmt.Sprintf("TO %#x", a.r.to))
 	})},
-	{id: "RDMAP-READRESP-MSG-01", needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
+	{id: "RDMAP-READRESP-MSG-01", on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		if s.ans.joins {
 			c.at(s, "a second Read Response goes on with the answer to one request", "several messages", "one message")
 		}
 	})},
-	{id: "RDMAP-READRESP-LEN-01", needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
+	{id: "RDMAP-READRESP-LEN-01", on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		a := &s.ans
 		if a.begins && !a.joins {
 			c.shortAnswers(s.peer)
@@ -225,24 +225,24 @@ var requestChecks = []check{
 			}
 		}
 	}},
-	{id: "RDMAP-READ-ZERO-01", needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
+	{id: "RDMAP-READ-ZERO-01", on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		a := &s.ans
 		if a.begins && a.r != nil && a.r == a.head && a.r.size == 0 && (s.octets != 0 || !s.seg.Last) {
 			c.at(s, "a Read of nothing is answered with octets", fmt.Sprintf("%d octets, L=%d", s.octets, bit(s.seg.Last)), "0 octets, L=1")
 		}
 	})},
-	{id: "RDMAX-ARESP-UNSOL-01", needs: ReadSync, segment: response(opAtomicResponse, func(c *conn, s *segment) {
+	{id: "RDMAX-ARESP-UNSOL-01", on: on(opAtomicResponse), needs: ReadSync, segment: response(opAtomicResponse, func(c *conn, s *segment) {
 		if s.ans.head == nil {
 			c.at(s, "an Atomic Response that no Atomic Request asks for", "no request is outstanding", "a request")
 		}
 	})},
-	{id: "RDMAX-ARESP-ID-01", needs: ReadSync | Full, segment: response(opAtomicResponse, func(c *conn, s *segment) {
+	{id: "RDMAX-ARESP-ID-01", on: on(opAtomicResponse), needs: ReadSync | Full, segment: response(opAtomicResponse, func(c *conn, s *segment) {
 		r, err := rdmap.DecodeAtomicResponse(s.body)
 		if a := &s.ans; err == nil && a.r != nil && !a.fits {
 			c.at(s, "the Atomic Response has another identifier than its request", fmt.Sprintf("%#x", r.RequestID), fmt.Sprintf("%#x", a.r.id))
 		}
 	})},
-	{id: "RDMAX-ARESP-MSN-01", needs: ReadSync, segment: response(opAtomicResponse, func(c *conn, s *segment) {
+	{id: "RDMAX-ARESP-MSN-01", on: on(opAtomicResponse), needs: ReadSync, segment: response(opAtomicResponse, func(c *conn, s *segment) {
 		if want := uint32(s.half.responses + 1); s.seg.QN == 3 && s.seg.MSN != want {
 			message := "the MSN of the Atomic Response does not count the responses"
 			if a := &s.ans; a.r != nil && a.r.msn == s.seg.MSN {
@@ -251,15 +251,12 @@ var requestChecks = []check{
 			c.at(s, message, fmt.Sprintf("MSN %d", s.seg.MSN), fmt.Sprintf("MSN %d", want))
 		}
 	})},
-	{id: "RDMAX-ORDER-01", needs: ReadSync, segment: response(opAtomicResponse, func(c *conn, s *segment) {
+	{id: "RDMAX-ORDER-01", on: on(opAtomicResponse), needs: ReadSync, segment: response(opAtomicResponse, func(c *conn, s *segment) {
 		if s.ans.later {
 			c.at(s, "an Atomic Response passes that of an earlier request", fmt.Sprintf("for the request in frame %d", s.ans.r.at.Frame), fmt.Sprintf("for that in frame %d", s.ans.head.at.Frame))
 		}
 	})},
-	{id: "RDMAX-ORDER-02", needs: ReadSync, segment: func(c *conn, s *segment) {
-		if s.seg == nil || s.op != opReadResponse && s.op != opAtomicResponse {
-			return
-		}
+	{id: "RDMAX-ORDER-02", on: on(opReadResponse, opAtomicResponse), needs: ReadSync, segment: func(c *conn, s *segment) {
 		a := &s.ans
 		if !a.begins || a.r == nil || a.any == nil || !c.applies() {
 			return
@@ -268,10 +265,7 @@ var requestChecks = []check{
 			c.at(s, "an answer passes that of an earlier request of the other kind", s.op.String(), fmt.Sprintf("the answer to the request in frame %d", a.any.at.Frame))
 		}
 	}},
-	{id: "RDMAX-AREQ-ID-01", needs: ReadSync, segment: func(c *conn, s *segment) {
-		if s.seg == nil || s.op != opAtomicRequest {
-			return
-		}
+	{id: "RDMAX-AREQ-ID-01", on: on(opAtomicRequest), needs: ReadSync, segment: func(c *conn, s *segment) {
 		r, err := rdmap.DecodeAtomicRequest(s.body)
 		if err != nil || !c.applies() {
 			return
@@ -288,7 +282,7 @@ var requestChecks = []check{
 // response asks about the segments of a kind of response.
 func response(op rdmap.Opcode, f func(*conn, *segment)) func(*conn, *segment) {
 	return func(c *conn, s *segment) {
-		if s.seg != nil && s.op == op && s.seg.Tagged == op.Tagged() && c.applies() {
+		if s.seg.Tagged == op.Tagged() && c.applies() {
 			f(c, s)
 		}
 	}

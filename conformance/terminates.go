@@ -76,7 +76,7 @@ var terminateChecks = []check{
 			c.at(t.segment, "a second Terminate in the direction", fmt.Sprint(t.terminates), "1")
 		}
 	}},
-	{id: "RDMAP-TERM-AFTER-01", needs: Sync, segment: func(c *conn, s *segment) {
+	{id: "RDMAP-TERM-AFTER-01", shape: true, needs: Sync, segment: func(c *conn, s *segment) {
 		if s.seg == nil || s.terminates == 0 || s.op == opTerminate {
 			return
 		}

@@ -267,6 +267,7 @@ func (o *checkOptions) one(
 		d.Begin(name)
 	}
 	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
+	opt.Brief = true
 	bug := func(rule string, why any) {
 		c.errs = append(c.errs, fmt.Errorf("%s: the check of %s failed, which is a fault of this program: %v", name, rule, why))
 	}

@@ -33,6 +33,9 @@ type Options struct {
 	// Lean leaves out what only the records of PDUs need: the frames that
 	// carried a PDU, and its payload where that has to be gathered.
 	Lean bool
+	// Brief hands out PDUs without the frames that carried them and without
+	// gathered payload.
+	Brief bool
 	// OnError is told of damage that reading went on behind.
 	OnError func(error)
 }
@@ -153,7 +156,7 @@ func New(opt Options, sink Sink) *Run {
 		Layout: opt.Layout, LayoutForced: opt.Forced,
 	}
 	if sink != nil {
-		r.env.Sink, r.env.Lean = sink, opt.Lean
+		r.env.Sink, r.env.Lean, r.env.Brief = sink, opt.Lean, opt.Brief
 	}
 	return r
 }

@@ -1,0 +1,145 @@
+package conformance
+
+import "github.com/iwdissect/iwdissect/dissect/mpa"
+
+// Nearly all FPDUs of a direction look alike to most rules. A rule that looks at
+// nothing but the shape of an event has said all it can once it was asked about
+// that shape and all was well; then it need not be asked again.
+
+// shapes are those of a half that all was well with.
+type shapes struct{ fpdus, segments, messages seen }
+
+// shape is what rules look at, packed; 0 is none.
+type shape uint64
+
+// packed builds a shape of fields of some bits each.
+type packed struct {
+	v shape
+	n uint
+}
+
+func (p *packed) put(v uint64, bits uint) {
+	p.v |= shape(v) & (1<<bits - 1) << p.n
+	p.n += bits
+}
+
+func (p *packed) flag(b bool) {
+	if b {
+		p.v |= 1 << p.n
+	}
+	p.n++
+}
+
+// seen are the last few shapes: those that come in turns.
+type seen struct {
+	last [4]shape
+	next int
+}
+
+func (s *seen) has(k shape) bool {
+	return k != 0 && (k == s.last[0] || k == s.last[1] || k == s.last[2] || k == s.last[3])
+}
+
+func (s *seen) add(k shape) {
+	s.last[s.next] = k
+	s.next = (s.next + 1) % len(s.last)
+}
+
+// ask asks about an event of a shape.
+func (s *shaped) ask(c *conn, known *seen, k shape, have Gate, f func(*rule)) {
+	c.ask(s.every, have, f)
+	if known.has(k) {
+		return
+	}
+	before := c.fires
+	c.ask(s.shape, have, f)
+	if k != 0 && c.fires == before {
+		known.add(k)
+	}
+}
+
+// gateBits is the room for gates in a shape.
+const gateBits = uint(len(gateNames))
+
+// shape is that of an FPDU that is usual: without markers and without faults.
+func (e *fpdu) shape(c *conn, have Gate) shape {
+	f := e.f
+	if len(f.Markers) > 0 || f.CRCStatus == mpa.CRCBad || !f.PadZero() || f.ULPDULength > mpa.MaxULPDU || f.Lead {
+		return 0
+	}
+	k := packed{v: 1, n: 1}
+	k.put(uint64(have), gateBits)
+	k.put(uint64(f.CRCStatus), 2)
+	k.put(uint64(c.t.CRC), 2)
+	k.put(uint64(f.PadLen), 2) //nolint:gosec // at most 3
+	k.flag(f.PadKnown)
+	return k.v
+}
+
+// shape is that of a segment: its header, and how it stands to what came before.
+// There is none where only the details tell.
+func (s *segment) shape(have Gate) shape {
+	g, p := s.seg, s.peer
+	rel, m := s.relate()
+	from, to := s.span()
+	if rel == renamed || rel == behind || rel == goesOn && (from < m.high || to <= from) || s.others(m) || to < from || len(s.head) == 0 {
+		return 0
+	}
+	k := packed{v: 1, n: 1}
+	k.put(uint64(have), gateBits)
+	k.put(uint64(s.head[0]), 8)
+	k.put(uint64(g.RsvdULP), 8)
+	k.flag(s.octets > 0)
+	k.flag(s.hasVersions)
+	k.put(uint64(s.dv), 2)
+	k.put(uint64(s.rv), 2)
+	k.flag(p.hasVersions)
+	k.put(uint64(p.dv), 2)
+	k.flag(s.isFirst)
+	k.flag(s.terminates > 0)
+	k.put(uint64(rel), 3)
+	if m != nil {
+		k.flag(m.there)
+		k.flag(m.done)
+		k.flag(g.RsvdULP == m.control && (g.Tagged || g.RsvdULP32 == m.field))
+	}
+	if g.Tagged {
+		return k.v
+	}
+	if g.QN >= uint32(len(s.queues)) || m != nil && m.msn == 0xffffffff || to > 0xffffffff {
+		return 0
+	}
+	k.put(uint64(g.QN), 2)
+	k.flag(g.RsvdULP32 != 0)
+	k.flag(g.MO == 0)
+	k.flag(s.queues[g.QN].seen)
+	k.flag(g.MSN == 1)
+	k.flag(m != nil && g.MSN == m.msn+1)
+	return k.v
+}
+
+// others reports whether a message of the half is open besides one.
+func (s *segment) others(m *message) bool {
+	for i := range s.queues {
+		if x := &s.queues[i].msg; x != m && x.there && !x.done {
+			return true
+		}
+	}
+	for i := range s.tagged {
+		if x := &s.tagged[i].msg; x != m && x.there && !x.done {
+			return true
+		}
+	}
+	return false
+}
+
+// shape is that of a message of one segment.
+func (m *message) shape(have Gate) shape {
+	if len(m.pieces) != 1 || m.more > 0 || !m.tagged && m.pieces[0].from != 0 {
+		return 0
+	}
+	k := packed{v: 1, n: 1}
+	k.put(uint64(have), gateBits)
+	k.flag(m.tagged)
+	return k.v
+}
