@@ -10,7 +10,7 @@ import (
 type Part struct {
 	Name  string
 	Items []string
-	// Code: the items are commands.
+	// Code: the items are names of scenarios, or commands.
 	Code bool
 }
 
@@ -52,10 +52,13 @@ func (r *Rule) Parts() (parts []Part) {
 	ids("reports", r.Reports)
 	ids("explains", r.Explains)
 	ids("advice", r.Advice)
-	ids("broken by", r.Scenarios)
-	if len(r.See) > 0 {
-		parts = append(parts, Part{"see it", r.See, true})
+	code := func(name string, items []string) {
+		if len(items) > 0 {
+			parts = append(parts, Part{name, items, true})
+		}
 	}
+	code("traces", r.Scenarios)
+	code("see it", r.See)
 	return parts
 }
 
