@@ -43,6 +43,7 @@ func (r *Rule) Parts() (parts []Part) {
 	list("leads to", r.failure())
 	list("message", r.Message)
 	list("checked by", r.Check)
+	list("needs", r.Needs)
 	list("evidence", r.evidenceWords()...)
 	list("example", r.Example)
 	list("observable", strings.TrimSuffix(r.Observable+": "+r.Why, ": "))

@@ -1,7 +1,6 @@
 package rulebook
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,18 +10,21 @@ import (
 
 // Rule is an entry of the catalogue with all that is known of it.
 type Rule struct {
-	ID         string   `json:"rule"`
-	State      State    `json:"state"`
-	StateWhy   string   `json:"state_why"`
-	Spec       string   `json:"spec"`
-	Section    string   `json:"section,omitempty"`
-	Keyword    string   `json:"keyword"`
-	Level      string   `json:"level"`
-	Layer      string   `json:"layer"`
-	Who        string   `json:"who,omitempty"`
-	Statement  string   `json:"statement"`
-	Matters    string   `json:"matters,omitempty"`
-	Check      string   `json:"check,omitempty"`
+	ID        string `json:"rule"`
+	State     State  `json:"state"`
+	StateWhy  string `json:"state_why"`
+	Spec      string `json:"spec"`
+	Section   string `json:"section,omitempty"`
+	Keyword   string `json:"keyword"`
+	Level     string `json:"level"`
+	Layer     string `json:"layer"`
+	Who       string `json:"who,omitempty"`
+	Statement string `json:"statement"`
+	Matters   string `json:"matters,omitempty"`
+	Check     string `json:"check,omitempty"`
+	// Needs is what the check needs, in the words of the catalogue; Evidence the
+	// gates among that.
+	Needs      string   `json:"needs,omitempty"`
 	Evidence   []string `json:"evidence,omitempty"`
 	Example    string   `json:"example_violation,omitempty"`
 	Observable string   `json:"observable,omitempty"`
@@ -55,7 +57,7 @@ func All() []*Rule {
 	for _, e := range book.Entries {
 		r := &Rule{
 			ID: e.ID, Spec: e.Spec, Section: e.Section, Keyword: e.Level, Level: e.Severity.String(), Layer: e.Layer, Who: e.Who,
-			Statement: e.Statement, Matters: e.Matters, Check: e.Check, Evidence: evidence(e), Example: e.Example,
+			Statement: e.Statement, Matters: e.Matters, Check: e.Check, Evidence: evidence(e), Needs: strings.Join(clauses(e), "; "), Example: e.Example,
 			Observable: e.Observable, Why: e.Why, Wireshark: e.Wireshark, YieldsTo: e.YieldsTo, ReportedAs: e.ReportedAs,
 			Failure: e.Failure, Explains: e.Explains, Message: e.Message, Source: e.Source,
 		}
@@ -90,23 +92,6 @@ func All() []*Rule {
 		r.See = r.see(byID)
 	}
 	return rules
-}
-
-var (
-	needs    = regexp.MustCompile(`Needs:.*`)
-	gateName = regexp.MustCompile(`\bG-[A-Z]+\b`)
-)
-
-// evidence lists the gates of an entry, in the order of the catalogue: those that
-// its text names and those that its check asks for.
-func evidence(e *conformance.Entry) (names []string) {
-	named := append(gateName.FindAllString(needs.FindString(e.Check), -1), conformance.Needs(e.ID).Names()...)
-	for _, g := range conformance.Catalogue().Evidence {
-		if slices.Contains(named, g.Gate) {
-			names = append(names, g.Gate)
-		}
-	}
-	return names
 }
 
 // see are the commands that show a breach; of an alias those of the rules under

@@ -40,6 +40,36 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// TestEvidence: gates come from the text, from the check, and from an entry that
+// the text refers to.
+func TestEvidence(t *testing.T) {
+	tests := []struct {
+		id, needs string
+		evidence  []string
+	}{
+		{"MPA-START-04B", "as MPA-START-04A", []string{"G-START", "G-BIDIR", "G-CAUSAL", "G-NEG"}},
+		{"MPA-R-REQ-01", "Request decoded", nil},
+		{"TCP-RETX-01", "G-FULL and G-SUM for both copies", []string{"G-FULL", "G-SUM"}},
+	}
+	byID := map[string]*rulebook.Rule{}
+	for _, r := range rulebook.All() {
+		byID[r.ID] = r
+		if short := strings.HasPrefix(r.Needs, "as ") && r.Needs != "as there"; short && len(r.Evidence) == 0 {
+			t.Errorf("%s needs %q, which leads nowhere", r.ID, r.Needs)
+		}
+	}
+	for _, tt := range tests {
+		if r := byID[tt.id]; r.Needs != tt.needs || !slices.Equal(r.Evidence, tt.evidence) {
+			t.Errorf("%s needs %q, %v", tt.id, r.Needs, r.Evidence)
+		}
+	}
+	for id, e := range byID {
+		if w := conformance.Needs(id).Names(); slices.ContainsFunc(w, func(g string) bool { return !slices.Contains(e.Evidence, g) }) {
+			t.Errorf("%s: its check asks for %v, it shows %v", id, w, e.Evidence)
+		}
+	}
+}
+
 // TestExplain: what the catalogue holds of an entry is in its explanation.
 func TestExplain(t *testing.T) {
 	oneLine := func(s string) string { return strings.Join(strings.Fields(s), " ") }
