@@ -34,6 +34,7 @@ type (
 		ID       string          `json:"id"`
 		Short    sarifText       `json:"shortDescription"`
 		Full     sarifText       `json:"fullDescription"`
+		Help     string          `json:"helpUri"`
 		Default  sarifConfig     `json:"defaultConfiguration"`
 		Property sarifProperties `json:"properties"`
 	}
@@ -104,7 +105,7 @@ func (r *sarifReport) rule(e *conformance.Entry) int {
 	i := len(r.run.Tool.Driver.Rules)
 	r.index[e] = i
 	r.run.Tool.Driver.Rules = append(r.run.Tool.Driver.Rules, sarifRule{
-		ID: e.ID, Short: sarifText{e.Statement}, Full: sarifText{why(e)},
+		ID: e.ID, Short: sarifText{e.Statement}, Full: sarifText{why(e)}, Help: e.HelpURI(),
 		Default:  sarifConfig{e.Severity.String()},
 		Property: sarifProperties{"spec": e.Spec, "section": e.Section, "keyword": e.Level, "layer": e.Layer, "tags": []string{e.Layer}},
 	})

@@ -1,0 +1,82 @@
+package rulebook
+
+import (
+	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance"
+)
+
+// State is what check makes of an entry.
+type State string
+
+// The states.
+const (
+	Checked      State = "checked"
+	Unchecked    State = "unchecked"
+	Alias        State = "alias"
+	Info         State = "info"
+	Tool         State = "tool"
+	Unobservable State = "unobservable"
+)
+
+// states are all of them, each with what it means.
+var states = [...]struct {
+	state State
+	means string
+}{
+	{Checked, "`check` judges connections by it"},
+	{Unchecked, "it can be seen in a capture, and there is no check yet: `check` does not judge by it"},
+	{Alias, "it shows under other rules, and raises nothing under its own id"},
+	{Info, "it is for reports: there is nothing in it that could be called a breach"},
+	{Tool, "it binds this program, and not the traffic"},
+	{Unobservable, "it cannot be seen on the wire"},
+}
+
+func stateOf(k conformance.Kind, checked bool) State {
+	switch k {
+	case conformance.KindInfo:
+		return Info
+	case conformance.KindAlias:
+		return Alias
+	case conformance.KindTool:
+		return Tool
+	case conformance.KindUnobservable:
+		return Unobservable
+	case conformance.KindCheck:
+	}
+	if checked {
+		return Checked
+	}
+	return Unchecked
+}
+
+// notShown are rules whose own trace check cannot judge by them, and why.
+var notShown = map[string]string{
+	"MPA2-D01-FLAG-01": "with D=1 the word is taken for that of RFC 6581, and nothing else in the trace tells the draft",
+}
+
+// stateWhy says what the state means for this rule.
+func (r *Rule) stateWhy(byID map[string]*Rule) string {
+	because := func(s string) string { return strings.TrimSuffix(s+": "+r.Why, ": ") }
+	switch r.State {
+	case Checked:
+		if why, ok := notShown[r.ID]; ok {
+			return "check judges by it, but not on its own trace: " + why
+		}
+		return "check judges by it"
+	case Unchecked:
+		return "no check yet: check does not judge by it"
+	case Alias:
+		shows := make([]string, len(r.ReportedAs))
+		for i, id := range r.ReportedAs {
+			shows[i] = id + " (" + string(byID[id].State) + ")"
+		}
+		return "shows as " + strings.Join(shows, ", ")
+	case Info:
+		return because("for reports only, never a finding")
+	case Tool:
+		return because("binds this program, not the traffic")
+	case Unobservable:
+	}
+	return because("not visible on the wire")
+}
