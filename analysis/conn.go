@@ -18,6 +18,8 @@ type Env struct {
 	Brief bool
 	// Memory lends buffers to decoders; nil lets each have its own.
 	Memory *mpa.Memory
+	// Deferred verifies CRCs later; nil: at once.
+	Deferred *mpa.Deferred
 	// Budget bounds the memory for out-of-order data.
 	Budget *reassembly.Budget
 	// Layout of the establishment word; LayoutForced keeps it against all
@@ -104,6 +106,7 @@ type Conn struct {
 	forced bool // the user says that it is MPA
 	wanted bool // some side of it is known to carry MPA
 	closed bool
+	pieced bool // the packet at hand was put together from fragments
 	fins   [2]bool
 	cur    reassembly.Carrier // the packet at hand
 	used   bool
@@ -154,6 +157,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	if s.Flags&reassembly.FlagSYN != 0 {
 		t.SYN, fl.SYN, fl.MSS = true, true, s.MSS
 	}
+	c.pieced = len(s.Fragments) > 0
 	note := c.tcp.Push(side, s)
 	if note&reassembly.AfterFIN != 0 && fl.AfterFIN == 0 {
 		fl.AfterFIN, fl.AfterFINAt = s.Frame, c.tcp.Half(side).Offset(s.Seq)
@@ -333,8 +337,16 @@ func (c *Conn) piece(side int, p *reassembly.Piece) {
 		return
 	}
 	if h.phase == full {
+		// Only octets of the packet at hand stay where they are.
+		d := c.env.Deferred
+		if d != nil {
+			d.On = !p.Held && !c.pieced
+		}
 		h.dec.Write(p.Data)
 		c.drain(side)
+		if d != nil {
+			d.On = false
+		}
 		return
 	}
 	c.data(side, p.Off, p.Data)

@@ -450,7 +450,7 @@ func (c *Conn) decode(side int, cfg mpa.Config, off int64) {
 	if h.dec == nil {
 		h.dec = new(mpa.Decoder)
 	}
-	cfg.Gather, cfg.Grammar, cfg.Memory = c.env.gather(), &grammar, c.env.Memory
+	cfg.Gather, cfg.Grammar, cfg.Memory, cfg.Deferred = c.env.gather(), &grammar, c.env.Memory, c.env.Deferred
 	h.dec.Reset(cfg, off)
 }
 

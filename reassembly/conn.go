@@ -114,7 +114,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 func (c *Conn) Pop(dir int, p *Piece) bool {
 	h := &c.half[dir&1]
 	if n := int64(len(h.data)); n > 0 {
-		p.Kind, p.Reason = Data, 0
+		p.Kind, p.Reason, p.Held = Data, 0, false
 		p.Off, p.Len, p.Data = h.next, n, h.data
 		p.Frame, p.Time = c.frame, c.time
 		h.next += n

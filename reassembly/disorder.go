@@ -133,7 +133,7 @@ func (d *disorder) unhold(h *Half, p *Piece) bool {
 		return false
 	}
 	frame, time := d.floor(e.frame, e.time)
-	*p = Piece{Kind: Data, Off: h.next, Frame: frame, Time: time}
+	*p = Piece{Kind: Data, Off: h.next, Frame: frame, Time: time, Held: true}
 	carrier, ack := e.frame, e.ack
 	skip := h.next - e.off // not zero behind the captured part of a cut segment
 	if captured := int64(len(e.data)); skip < captured {

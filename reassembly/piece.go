@@ -58,6 +58,8 @@ type Piece struct {
 	Time  int64
 	// Reason tells why a Gap was declared.
 	Reason GapReason
+	// Held says that Data waited for octets before it, and so is a copy.
+	Held bool
 }
 
 // Segment is what one TCP packet brings to a half-stream.

@@ -35,6 +35,9 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 		f.CRCStatus = CRCOff
 	case !whole:
 		f.CRCStatus = CRCUnverifiable
+	case d.whole && d.cfg.Deferred != nil && d.cfg.Deferred.On:
+		d.cfg.Deferred.pending = append(d.cfg.Deferred.pending, w)
+		f.WantCRC, f.CRCStatus = f.CRC, CRCGood
 	default:
 		f.WantCRC = bits.ReverseBytes32(crc32.Checksum(w[:len(w)-crcSize], castagnoli))
 		f.CRCStatus = CRCBad

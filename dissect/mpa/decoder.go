@@ -55,6 +55,9 @@ type Config struct {
 	Gather bool
 	// Memory lends the buffers; nil lets each decoder have its own.
 	Memory *Memory
+	// Deferred takes the CRCs that need not be verified at once; nil: all are
+	// verified at once.
+	Deferred *Deferred
 	// Grammar must be given.
 	Grammar *Grammar
 }
@@ -113,6 +116,7 @@ type Decoder struct {
 	jumpTo  int64 // offset behind a hole too long to bridge, or 0
 	ended   bool
 	stopped bool
+	whole   bool // the FPDU at hand lies in the input
 
 	head [headSize]byte
 	full []byte
@@ -230,7 +234,10 @@ func (d *Decoder) direct() (Event, bool) {
 		if size := d.size(d.off, n); size <= len(d.in) {
 			w := d.in[:size:size]
 			d.in = d.in[size:]
-			return d.accept(w, lead, n)
+			d.whole = true
+			ev, done := d.accept(w, lead, n)
+			d.whole = false
+			return ev, done
 		}
 	}
 	d.take(lead + lengthSize)

@@ -147,6 +147,21 @@ func (in *input) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Behind has the goroutine that reads ahead do what is left to be done with the
+// octets of frames before it overwrites them, see [pcapng.Ahead.Behind]. It
+// reports whether there is such a goroutine, and whether it has time for that: it
+// has not when it decompresses.
+func (f *File) Behind(work func() func()) bool {
+	if f.ahead == nil || f.free != nil {
+		return false
+	}
+	f.ahead.Behind(work)
+	return true
+}
+
+// Settled waits until all of that is done.
+func (f *File) Settled() { f.ahead.Wait() }
+
 // KeepComments asks for [Frame.Comments], which costs allocations.
 func (f *File) KeepComments(keep bool) { f.r.KeepComments = keep }
 

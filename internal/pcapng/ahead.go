@@ -22,8 +22,10 @@ const (
 // should not be held back. Close must be called.
 type Ahead struct {
 	full chan block
-	free chan []byte
+	free chan used
 	quit chan struct{}
+	work func() func() // what is left to be done with a block, nil: nothing
+	busy sync.WaitGroup
 	once sync.Once
 	cur  block // of which rest is not yet given
 	rest []byte
@@ -37,14 +39,51 @@ type block struct {
 	err error
 }
 
+// used is a buffer to be filled, after what is left to be done with it.
+type used struct {
+	buf  []byte
+	work func()
+}
+
 // NewAhead starts to read src.
 func NewAhead(src io.Reader) *Ahead {
-	a := &Ahead{full: make(chan block, aheadBlocks), free: make(chan []byte, aheadBlocks+1), quit: make(chan struct{})}
+	a := &Ahead{full: make(chan block, aheadBlocks), free: make(chan used, aheadBlocks+1), quit: make(chan struct{})}
 	for range aheadBlocks {
-		a.free <- make([]byte, aheadRoom+readSize)
+		a.free <- used{buf: make([]byte, aheadRoom+readSize)}
 	}
 	go a.run(src)
 	return a
+}
+
+// Behind has the reading goroutine do what is left to be done with each block
+// before it fills it again: work is called whenever the reader is done with a
+// block, and what it returns runs in that goroutine, while the octets are likely
+// to be in its cache still.
+func (a *Ahead) Behind(work func() func()) { a.work = work }
+
+// Wait waits until all of that is done.
+func (a *Ahead) Wait() { a.busy.Wait() }
+
+// settle does at once what is left to be done with the octets at hand, which are
+// about to be moved.
+func (a *Ahead) settle() {
+	if a.work != nil {
+		a.work()()
+	}
+}
+
+// give hands a buffer back.
+func (a *Ahead) give(buf []byte) {
+	u := used{buf: buf}
+	if a.work != nil {
+		a.busy.Add(1)
+		work := a.work()
+		u.work = func() {
+			work()
+			a.busy.Done()
+		}
+	}
+	a.free <- u
 }
 
 func (a *Ahead) run(src io.Reader) {
@@ -58,11 +97,29 @@ func (a *Ahead) run(src io.Reader) {
 		select {
 		case <-a.quit:
 			return
-		case buf := <-a.free:
-			n, err := src.Read(buf[aheadRoom:])
-			a.full <- block{buf, n, err} // there is room for every buffer
+		case u := <-a.free:
+			if u.work != nil {
+				u.work()
+			}
+			n, err := src.Read(u.buf[aheadRoom:])
+			a.full <- block{u.buf, n, err} // there is room for every buffer
 			if err != nil {
+				a.serve()
 				return
+			}
+		}
+	}
+}
+
+// serve does what is left to be done with blocks once all was read.
+func (a *Ahead) serve() {
+	for {
+		select {
+		case <-a.quit:
+			return
+		case u := <-a.free:
+			if u.work != nil {
+				u.work()
 			}
 		}
 	}
@@ -84,7 +141,7 @@ func (a *Ahead) Read(b []byte) (int, error) {
 			return 0, a.cur.err
 		}
 		if a.cur.buf != nil {
-			a.free <- a.cur.buf
+			a.give(a.cur.buf)
 			a.cur.buf = nil
 		}
 		next, ok := <-a.full
@@ -106,7 +163,7 @@ func (a *Ahead) swap(old, left []byte) (next block, ok bool) {
 		return block{}, false
 	}
 	if a.cur.buf != nil {
-		a.free <- a.cur.buf
+		a.give(a.cur.buf)
 		a.cur.buf = nil
 	}
 	next, open := <-a.full
@@ -119,7 +176,7 @@ func (a *Ahead) swap(old, left []byte) (next block, ok bool) {
 			// It grew for a long record; the number of blocks stays.
 			old = make([]byte, aheadRoom+readSize)
 		}
-		a.free <- old
+		a.give(old)
 	}
 	a.lent = true
 	return next, true

@@ -63,6 +63,9 @@ func (b *buffer) fill(n int) bool {
 			end = len(b.buf)
 		}
 		if b.r == b.w || b.r+n > end {
+			if b.next != nil {
+				b.next.settle()
+			}
 			copy(b.buf, b.buf[b.r:b.w])
 			b.base += int64(b.r)
 			b.w -= b.r

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/analysis"
@@ -36,6 +37,11 @@ type Options struct {
 	// Brief hands out PDUs without the frames that carried them and without
 	// gathered payload.
 	Brief bool
+	// Hopeful verifies CRCs on another processor where a file is read ahead, and
+	// takes them for right until then: about all are. Read returns ErrBadCRC if one
+	// is not; then all that the sink was told is void, and the file has to be read
+	// again without this.
+	Hopeful bool
 	// OnError is told of damage that reading went on behind.
 	OnError func(error)
 }
@@ -161,6 +167,9 @@ func New(opt Options, sink Sink) *Run {
 	return r
 }
 
+// ErrBadCRC ends a hopeful run.
+var ErrBadCRC = errors.New("a CRC is wrong")
+
 // Read takes in all frames of the source. It returns the error that kept it
 // from reading to the end, if there was one; damage that could be read past
 // goes to Options.OnError and is counted.
@@ -168,12 +177,52 @@ func (r *Run) Read(src capture.Source) error {
 	next := src.Next
 	if f, ok := src.(*capture.File); ok {
 		next = f.Next
+		if d := r.hope(f); d != nil {
+			err := r.read(next, d)
+			if d.Settle(); d.Bad() {
+				return ErrBadCRC
+			}
+			return err
+		}
 	}
+	return r.read(next, nil)
+}
+
+// hope has the CRCs verified behind the run, if that can be.
+func (r *Run) hope(f *capture.File) *hope {
+	if !r.opt.Hopeful || runtime.GOMAXPROCS(0) < 2 {
+		return nil
+	}
+	h := &hope{Deferred: mpa.NewDeferred(), file: f}
+	if !f.Behind(h.Take) {
+		return nil
+	}
+	r.env.Deferred = h.Deferred
+	return h
+}
+
+// hope is that all CRCs are right.
+type hope struct {
+	*mpa.Deferred
+	file *capture.File
+}
+
+// Settle verifies what is left, and waits for what is under way.
+func (h *hope) Settle() {
+	h.Take()()
+	h.file.Settled()
+}
+
+// read takes in all frames, or those up to where a hope fails.
+func (r *Run) read(next func(*capture.Frame) error, h *hope) error {
 	var f capture.Frame
 	for r.opt.Count == 0 || r.totals.Frames < r.opt.Count {
 		err := next(&f)
 		if err == nil {
 			r.Frame(&f)
+			if h != nil && h.Bad() {
+				return ErrBadCRC
+			}
 			continue
 		}
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {

@@ -1,0 +1,73 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/internal/synth"
+)
+
+// TestRun_Hopeful: with CRCs verified behind the run the records are the same,
+// and a wrong one anywhere is found out.
+func TestRun_Hopeful(t *testing.T) {
+	var b bytes.Buffer
+	if _, err := synth.Run(&b, scenario.Load(6<<20, 8, 1)); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "load.pcap")
+	run := func(octets []byte, hopeful bool) (string, error) {
+		if err := os.WriteFile(file, octets, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := capture.Open(file, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close() //nolint:errcheck // only read from
+		r := pipeline.New(pipeline.Options{Hopeful: hopeful}, nil)
+		err = r.Read(f)
+		out := ""
+		for _, c := range r.Finish() {
+			c.ReadLatency, c.AtomicLatency = nil, nil
+			for i := range c.Flow {
+				out += fmt.Sprintf("%+v\n", c.Flow[i].Ops)
+				c.Flow[i].Ops, c.Flow[i].FIN, c.Flow[i].RST = nil, nil, nil
+			}
+			out += fmt.Sprintf("%+v\n", *c)
+		}
+		return out, err
+	}
+	want, err := run(b.Bytes(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := run(b.Bytes(), true); err != nil || got != want {
+		t.Errorf("hopeful: %v, and the records are\n%.500s\nwant\n%.500s", err, got, want)
+	}
+	// Damage at the front, in the middle, at the end.
+	whole, found := b.Bytes(), 0
+	for _, at := range []int{len(whole) / 100, len(whole) / 2, len(whole) * 98 / 100} {
+		torn := bytes.Clone(whole)
+		for i := at; i < at+3000; i += 700 {
+			torn[i] ^= 1 // in one of them at least this is payload
+		}
+		serial, err := run(torn, false)
+		if err != nil || serial == want {
+			continue
+		}
+		if _, err := run(torn, true); !errors.Is(err, pipeline.ErrBadCRC) {
+			t.Errorf("a wrong CRC near octet %d of %d: %v", at, len(whole), err)
+		}
+		found++
+	}
+	if found < 2 {
+		t.Errorf("the damage did not show %d times of 3", 3-found)
+	}
+}
