@@ -85,7 +85,7 @@ func decodeAs(rule string) (uint16, error) {
 	return uint16(port), nil
 }
 
-// files are the captures to read.
+// files are the captures to read, with those below each folder.
 func (in *input) files(args []string) ([]string, error) {
 	files := append(append([]string(nil), in.read...), args...)
 	if len(files) == 0 {
@@ -100,7 +100,7 @@ func (in *input) files(args []string) ([]string, error) {
 	if stdin > 1 {
 		return nil, usagef("standard input can be read only once")
 	}
-	return files, nil
+	return expand(files), nil
 }
 
 // source is a capture to read.
@@ -115,7 +115,7 @@ type source struct {
 func open(name string, stdin io.Reader) (*source, error) {
 	f, err := capture.Open(name, stdin)
 	if err != nil {
-		return nil, err
+		return nil, folderError(err)
 	}
 	return &source{Source: f, name: name, format: f.Format, prog: f.Progress}, nil
 }
