@@ -108,7 +108,7 @@ func (a *Analysis) end(t *pipeline.Totals, format string, cs []*trace.Connection
 			o.b = append(o.b, '\n')
 			o.open()
 			o.str("record", "finding")
-			findingMembers(o, &checked.Findings[i])
+			checkedMembers(o, &checked.Findings[i])
 			o.close()
 			a.spill()
 		}
