@@ -143,15 +143,20 @@ func (b *baseline) decode(src []byte) (line int, err error) {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		at, err = len(src), errors.New("the file ends too early")
 	}
+	if unknown, ok := strings.CutPrefix(fmt.Sprint(err), "json: "); ok {
+		err = errors.New(unknown)
+	}
 	return 1 + bytes.Count(src[:min(at, len(src))], []byte("\n")), err
 }
 
 func (b *baseline) entry(dec *json.Decoder) error {
 	k := new(knownFinding)
-	if err := dec.Decode(k); err != nil {
+	var kind *json.UnmarshalTypeError
+	switch err := dec.Decode(k); {
+	case errors.As(err, &kind):
+		return fmt.Errorf("%s: not of type %s", cmp.Or(kind.Field, "an entry"), kind.Value)
+	case err != nil:
 		return err
-	}
-	switch {
 	case k.File == "" || k.Finding == "":
 		return errors.New("an entry has a file and a finding")
 	case k.Further < 0:

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -13,9 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/conformance"
-	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
-	"github.com/iwdissect/iwdissect/trace"
 )
 
 // checkOptions are the flags of check.
@@ -89,10 +85,12 @@ read to its end or an output not written.`),
 // errFindings is returned when there are findings at or above the level.
 var errFindings = errors.New("findings")
 
-// checkReport is one that is written; json streams, and is a sink itself.
+// checkReport is one that is written; json is a document that captures write to
+// themselves, to out.
 type checkReport struct {
 	render.Report
 	json *render.Analysis
+	out  *sticky
 	file *os.File
 }
 
@@ -114,7 +112,8 @@ func (o *checkOptions) report(format string, w io.Writer, colour bool, level con
 	case "text":
 		return &checkReport{Report: render.NewTextReport(w, painter(colour))}, nil
 	case "json":
-		return &checkReport{json: render.NewAnalysis(w)}, nil
+		out := &sticky{w: w}
+		return &checkReport{json: render.NewAnalysis(out), out: out}, nil
 	case "ndjson":
 		return &checkReport{Report: render.NewLinesReport(w)}, nil
 	case "sarif":
@@ -209,7 +208,8 @@ func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
 		return err
 	}
 	defer patient(files)()
-	told, failed := o.all(opt, enabled, decided, files, reports, level)
+	run := &checkRun{checkOptions: o, opt: opt, enabled: enabled, decided: decided, files: files, reports: reports, level: level}
+	told, failed := run.all()
 	if err := decided.close(o.count == 0, enabled, o.s.warn); err != nil {
 		told = true
 		o.s.warn(err)
@@ -229,125 +229,4 @@ func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
 		return errFindings
 	}
 	return nil
-}
-
-// all checks the captures, several beside each other unless a document streams.
-// Reports get them in order.
-func (o *checkOptions) all(
-	opt pipeline.Options, enabled func(*conformance.Entry) bool, decided *decisions, files []string, reports []*checkReport,
-	level conformance.Severity,
-) (told, failed bool) {
-	var docs []*render.Analysis
-	for _, r := range reports {
-		if r.json != nil {
-			docs = append(docs, r.json)
-		}
-	}
-	names := o.sources(files)
-	jobs := o.jobs
-	if len(docs) > 0 {
-		jobs = 1
-	}
-	one := func(name string) *checkedCapture {
-		return o.one(opt, enabled, decided, name, files, docs, len(names) == 1)
-	}
-	for c := range inOrder(jobs, names, one) {
-		for _, err := range c.errs {
-			told = true
-			o.s.warn(err)
-		}
-		decided.saw(c.names, &c.Checked)
-		for s := level; s <= conformance.Error; s++ {
-			failed = failed || c.Count(s) > 0
-		}
-		for _, r := range reports {
-			if r.json != nil {
-				continue
-			}
-			if err := r.Capture(&c.Checked); brokenPipe(err) != nil {
-				told = true
-				o.s.warn(err)
-			}
-		}
-	}
-	return told, failed
-}
-
-// checkedCapture is a capture that was checked, with what went wrong.
-type checkedCapture struct {
-	render.Checked
-	// names are those of its files.
-	names []string
-	errs  []error
-}
-
-// Connection implements [conformance.Sink].
-func (c *checkedCapture) Connection(t *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
-	for _, f := range fs {
-		c.Findings = append(c.Findings, render.Finding{Finding: f})
-	}
-	c.Tally.Add(vs)
-	for _, v := range vs {
-		c.Verdicts = append(c.Verdicts, render.ConnVerdict{Conn: t.Number, Judgement: v})
-	}
-}
-
-// judging is the sink of a run: the rules, and the documents that stream.
-type judging struct {
-	*conformance.Engine
-	docs []*render.Analysis
-}
-
-func (j *judging) Frame(*pipeline.Frame) {}
-
-func (j *judging) Transaction(t *trace.Transaction) {
-	for _, d := range j.docs {
-		d.Transaction(t)
-	}
-}
-
-func (o *checkOptions) one(
-	opt pipeline.Options, enabled func(*conformance.Entry) bool, decided *decisions, name string, files []string,
-	docs []*render.Analysis, alone bool,
-) *checkedCapture {
-	c := &checkedCapture{names: []string{name}}
-	if o.join {
-		c.names = files
-	}
-	c.File = name
-	for _, d := range docs {
-		d.Begin(name)
-	}
-	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
-	bug := func(rule string, why any) {
-		c.errs = append(c.errs, fmt.Errorf("%s: the check of %s failed, which is a fault of this program: %v", name, rule, why))
-	}
-	engine := conformance.New(conformance.Options{Enabled: enabled, OnBug: bug}, c)
-	run := pipeline.New(opt, &judging{engine, docs})
-	src, err := o.open(name, files, o.s.In)
-	if err == nil {
-		stop := func() {}
-		if alone {
-			stop = o.progress(o.s, src)
-		}
-		err = run.Read(src.Source)
-		stop()
-		c.Format = src.format()
-		src.Close() //nolint:errcheck // only read from
-	}
-	if err != nil {
-		c.errs = append(c.errs, err)
-		c.Failure = err.Error()
-	}
-	c.Connections = run.Finish()
-	c.Totals, c.Rules = run.Totals(), engine.Rules()
-	slices.SortStableFunc(c.Findings, func(a, b render.Finding) int {
-		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Conn.Number, b.Conn.Number), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))
-	})
-	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdict) int { return cmp.Compare(a.Conn, b.Conn) })
-	decided.mark(c.names, &c.Checked)
-	for _, d := range docs {
-		d.EndChecked(&c.Checked)
-	}
-	return c
 }

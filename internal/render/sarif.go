@@ -173,6 +173,7 @@ func decide(c *Checked, f *Finding, r *sarifResult) {
 
 func (r *sarifReport) Close() error {
 	e := json.NewEncoder(r.w)
+	e.SetEscapeHTML(false) // of the > between endpoints
 	e.SetIndent("", "  ")
 	return e.Encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{r.run}})
 }
