@@ -174,10 +174,16 @@ func (b *baseline) add(k *knownFinding) {
 	}
 }
 
+// nameOf is what the baseline calls a capture. JSON has no octets that are not
+// UTF-8.
+func (b *baseline) nameOf(names []string) string {
+	return string([]rune(strings.Join(within(b.folder, names), joint)))
+}
+
 // mark marks the findings that are known. One that stands for more of its rule
 // than were known is not.
 func (b *baseline) mark(names []string, fs []render.Finding) {
-	file := strings.Join(within(b.folder, names), " + ")
+	file := b.nameOf(names)
 	for i := range fs {
 		f := &fs[i]
 		k := b.byKey[findingKey{file, f.Fingerprint}]
@@ -187,7 +193,7 @@ func (b *baseline) mark(names []string, fs []render.Finding) {
 
 // saw notes what a capture had.
 func (b *baseline) saw(names []string, c *render.Checked) {
-	file := strings.Join(within(b.folder, names), " + ")
+	file := b.nameOf(names)
 	if c.Failure == "" {
 		b.read[file] = true
 	}
@@ -204,11 +210,11 @@ func (b *baseline) gone(asked func(*conformance.Entry) bool) (gone []*knownFindi
 	for _, k := range b.entries {
 		e, exists := conformance.Catalogue().Find(k.rule())
 		switch {
-		case k.found || exists && !asked(e):
+		case k.found || exists && !asked(e) || k.File == "-":
 		case b.read[k.File]:
 			gone = append(gone, k)
 		default:
-			if _, err := os.Stat(filepath.Join(b.folder, filepath.FromSlash(k.File))); errors.Is(err, os.ErrNotExist) && !strings.Contains(k.File, " + ") {
+			if _, err := os.Stat(filepath.Join(b.folder, filepath.FromSlash(k.File))); errors.Is(err, os.ErrNotExist) && !strings.Contains(k.File, joint) {
 				gone = append(gone, k)
 			}
 		}
@@ -234,7 +240,7 @@ func (b *baseline) goneError(gone []*knownFinding) error {
 
 // take enters the findings of a capture that are not suppressed.
 func (b *baseline) take(names []string, fs []render.Finding) {
-	file := strings.Join(within(b.folder, names), " + ")
+	file := b.nameOf(names)
 	for i := range fs {
 		if f := &fs[i]; !f.Suppressed {
 			b.add(&knownFinding{File: file, Finding: f.Fingerprint, Further: f.Further(), Message: f.Message})
