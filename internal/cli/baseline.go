@@ -56,6 +56,12 @@ func newBaseline(file string) (*baseline, error) {
 	return &baseline{file: file, folder: folder, byKey: map[findingKey]*knownFinding{}, read: map[string]bool{}}, err
 }
 
+// is reports whether the baseline is the file of that name.
+func (b *baseline) is(file string) bool {
+	folder, err := folderOf(file)
+	return err == nil && folder == b.folder && filepath.Base(file) == filepath.Base(b.file)
+}
+
 // readBaseline reads a baseline; what is wrong with it is told with its line.
 func readBaseline(file string) (*baseline, error) {
 	b, err := newBaseline(file)

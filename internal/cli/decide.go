@@ -40,7 +40,7 @@ func (o *checkOptions) decisions(c *config) (d *decisions, err error) {
 	}
 	if o.baseline != "" {
 		d.baseline, err = readBaseline(o.baseline)
-		if errors.Is(err, fs.ErrNotExist) && o.baseline == o.writeBaseline {
+		if errors.Is(err, fs.ErrNotExist) && d.fresh != nil && d.fresh.is(o.baseline) {
 			return d, nil // the first time
 		}
 	}
@@ -74,7 +74,7 @@ func (d *decisions) saw(names []string, c *render.Checked) {
 // close tells which entries of the baseline are no longer found, if all of the
 // captures was read, and writes the new one.
 func (d *decisions) close(whole bool, asked func(*conformance.Entry) bool, tell func(error)) error {
-	if d.baseline != nil && whole && (d.fresh == nil || d.fresh.file != d.baseline.file) {
+	if d.baseline != nil && whole && (d.fresh == nil || !d.fresh.is(d.baseline.file)) {
 		if gone := d.baseline.gone(asked); len(gone) > 0 {
 			tell(d.baseline.goneError(gone))
 		}

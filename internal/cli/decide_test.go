@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/internal/strictyaml"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 func TestSuppression_Named(t *testing.T) {
@@ -54,6 +56,29 @@ func TestEndpoint(t *testing.T) {
 		if got := endpoint(c.pattern).MatchString(c.endpoint); got != c.want {
 			t.Errorf("%q of %q: %v", c.pattern, c.endpoint, got)
 		}
+	}
+}
+
+// TestConfig_Documented reads the configuration that the documentation shows, which
+// has every key.
+func TestConfig_Documented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/check.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "```yaml\n")
+	block, _, ok := strings.Cut(block, "```\n")
+	if !ok {
+		t.Fatal("there is none")
+	}
+	c, err := readConfig("c.yaml", []byte(block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.suppress[0]
+	if c.failOn == "" || c.format == "" || c.baseline == "" || len(c.enable) == 0 || len(c.disable) == 0 || len(c.outputs) != 2 ||
+		s.rule == "" || s.reason == "" || s.file == "" || s.until.IsZero() || s.conn(new(trace.Connection)) {
+		t.Errorf("%+v, %+v", c, s)
 	}
 }
 
