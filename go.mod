@@ -17,7 +17,13 @@ require (
 	golang.org/x/term v0.47.0
 )
 
-require github.com/goccy/go-yaml v1.19.2
+require (
+	github.com/goccy/go-yaml v1.19.2
+	github.com/joshdk/go-junit v1.0.0
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+)
+
+require golang.org/x/text v0.43.0 // indirect
 
 require (
 	github.com/VividCortex/ewma v1.2.0 // indirect
@@ -33,5 +39,5 @@ require (
 	github.com/olekukonko/errors v1.2.0 // indirect
 	github.com/olekukonko/ll v0.1.6 // indirect
 	github.com/rogpeppe/go-internal v1.16.0
-	golang.org/x/tools v0.26.0 // indirect
+	golang.org/x/tools v0.51.0 // indirect
 )

@@ -98,13 +98,22 @@ func (o *analyzeOptions) tables(opt pipeline.Options, files []string, colour boo
 }
 
 // one analyses one capture into tables.
-func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, colour, alone bool) *result {
+func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, colour, alone bool) (r *result) {
+	o.hopefully(opt, name, true, func(opt pipeline.Options) (err error) {
+		r, err = o.attempt(opt, name, files, colour, alone)
+		return err
+	})
+	return r
+}
+
+// attempt analyses a capture; the error is that of reading.
+func (o *analyzeOptions) attempt(opt pipeline.Options, name string, files []string, colour, alone bool) (*result, error) {
 	r := new(result)
 	opt.OnError = func(err error) { r.errs = append(r.errs, err) }
 	src, err := o.open(name, files, o.s.In)
 	if err != nil {
 		r.errs = append(r.errs, err)
-		return r
+		return r, nil
 	}
 	defer src.Close() //nolint:errcheck // only read from
 	run := pipeline.New(opt, nil)
@@ -112,16 +121,16 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	if alone {
 		stop = o.progress(o.s, src)
 	}
-	err = run.Read(src.Source)
+	failure := run.Read(src.Source)
 	stop()
-	if err != nil {
-		r.errs = append(r.errs, err)
+	if failure != nil {
+		r.errs = append(r.errs, failure)
 	}
 	sum := o.summary(run, src.name, src.format(), colour)
 	if err := render.Tables(&r.out, sum); err != nil {
 		r.errs = append(r.errs, err)
 	}
-	return r
+	return r, failure
 }
 
 func (o *analyzeOptions) summary(run *pipeline.Run, name, format string, colour bool) *render.Summary {

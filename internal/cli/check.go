@@ -1,20 +1,17 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/conformance"
-	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
-	"github.com/iwdissect/iwdissect/trace"
 )
 
 // checkOptions are the flags of check.
@@ -25,9 +22,17 @@ type checkOptions struct {
 	outputs         []string
 	failOn          string
 	enable, disable []string
+	// config, baseline and writeBaseline are names of files.
+	config, baseline, writeBaseline string
 }
 
-const checkFormats = "text, json, ndjson, sarif, junit or github"
+var checkFormats = []string{"text", "json", "ndjson", "sarif", "junit", "github"}
+
+// formatWords lists the formats in a sentence.
+func formatWords() string {
+	last := len(checkFormats) - 1
+	return strings.Join(checkFormats[:last], ", ") + " or " + checkFormats[last]
+}
 
 func newCheck(s *IOStreams) *cobra.Command {
 	o := &checkOptions{s: s}
@@ -43,31 +48,49 @@ line counts those. Not all rules of the catalogue have a check yet.
 
 A rule is named by its id (case does not count), a glob of ids such as
 'DDP-UNTAG-*', or spec=, level=, layer= or severity= and a value, such as
-layer=mpa or level=SHOULD.`),
+layer=mpa or level=SHOULD. The id of an alias stands for the rules under which
+it shows.
+
+FILE may be a folder: all captures below it, each judged by itself.
+
+What is known already need not fail. --write-baseline lists the findings in a
+file; with --baseline those are marked as known, and only others fail.
+.iwdissect.yaml in the working directory can hold fail-on, enable, disable,
+baseline, format, output, and suppress with a rule and the reason why it may be
+broken. Flags win over it.
+
+Exit codes: 0 nothing new at or above --fail-on, 1 findings, 2 wrong usage, a
+configuration or baseline that cannot be read among it, 3 an input could not be
+read to its end or an output not written.`),
 		Example: strings.Trim(`
   iwdissect check trace.pcap
   iwdissect check --fail-on warning --disable 'RNIC-*' --disable level=SHOULD *.pcap
   iwdissect check --format github --output json=findings.json trace.pcap
+  iwdissect check --write-baseline known.json captures/
+  iwdissect check --baseline known.json captures/
 `, "\n"),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Flags(), args) },
 	}
 	f := cmd.Flags()
 	o.flags(f)
-	formatFlag(f, &o.format, checkFormats)
+	formatFlag(f, &o.format, formatWords())
 	f.StringArrayVar(&o.outputs, "output", nil, "write another report: `FORMAT=FILE`")
 	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 on findings from `LEVEL` on: error, warning or note")
 	f.StringArrayVar(&o.enable, "enable", nil, "ask only the rules named by `RULE`")
 	f.StringArrayVar(&o.disable, "disable", nil, "do not ask the rules named by `RULE`")
+	o.decisionFlags(f)
 	return cmd
 }
 
 // errFindings is returned when there are findings at or above the level.
 var errFindings = errors.New("findings")
 
-// checkReport is one that is written; json streams, and is a sink itself.
+// checkReport is one that is written; json is a document that captures write to
+// themselves, to out.
 type checkReport struct {
 	render.Report
 	json *render.Analysis
+	out  *sticky
 	file *os.File
 }
 
@@ -89,7 +112,8 @@ func (o *checkOptions) report(format string, w io.Writer, colour bool, level con
 	case "text":
 		return &checkReport{Report: render.NewTextReport(w, painter(colour))}, nil
 	case "json":
-		return &checkReport{json: render.NewAnalysis(w)}, nil
+		out := &sticky{w: w}
+		return &checkReport{json: render.NewAnalysis(out), out: out}, nil
 	case "ndjson":
 		return &checkReport{Report: render.NewLinesReport(w)}, nil
 	case "sarif":
@@ -99,7 +123,7 @@ func (o *checkOptions) report(format string, w io.Writer, colour bool, level con
 	case "github":
 		return &checkReport{Report: render.NewGitHubReport(w)}, nil
 	}
-	return nil, usagef("--format and --output take %s, not %q", checkFormats, format)
+	return nil, usagef("--format and --output take %s, not %q", formatWords(), format)
 }
 
 // reports opens all that are to be written.
@@ -145,13 +169,20 @@ func (o *checkOptions) enabled() (func(*conformance.Entry) bool, error) {
 			return nil, usagef("no rule is named by %q", p)
 		}
 	}
-	names := func(e *conformance.Entry) func(string) bool { return e.Matches }
-	return func(e *conformance.Entry) bool {
-		return (len(o.enable) == 0 || slices.ContainsFunc(o.enable, names(e))) && !slices.ContainsFunc(o.disable, names(e))
-	}, nil
+	for _, p := range o.enable {
+		if err := idle(p); err != nil {
+			o.s.warn(err)
+		}
+	}
+	enable, disable := naming(o.enable), naming(o.disable)
+	return func(e *conformance.Entry) bool { return (len(o.enable) == 0 || enable(e)) && !disable(e) }, nil
 }
 
-func (o *checkOptions) run(args []string) error {
+func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
+	conf, err := o.configure(f)
+	if err != nil {
+		return err
+	}
 	level, ok := conformance.ParseSeverity(o.failOn)
 	if !ok {
 		return usagef("--fail-on takes error, warning or note, not %q", o.failOn)
@@ -168,12 +199,21 @@ func (o *checkOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
+	decided, err := o.decisions(conf)
+	if err != nil {
+		return err
+	}
 	reports, err := o.reports(level)
 	if err != nil {
 		return err
 	}
 	defer patient(files)()
-	told, failed := o.all(opt, enabled, files, reports, level)
+	run := &checkRun{checkOptions: o, opts: opt, enabled: enabled, decided: decided, files: files, reports: reports, level: level}
+	told, failed := run.all()
+	if err := decided.close(o.count == 0, enabled, o.s.warn); err != nil {
+		told = true
+		o.s.warn(err)
+	}
 	for _, r := range reports {
 		if err := r.Close(); err != nil {
 			if err = brokenPipe(err); err != nil {
@@ -185,118 +225,8 @@ func (o *checkOptions) run(args []string) error {
 	switch {
 	case told:
 		return errTold
-	case failed:
+	case failed && decided.fresh == nil:
 		return errFindings
 	}
 	return nil
-}
-
-// all checks the captures, several beside each other unless a document streams.
-// Reports get them in order.
-func (o *checkOptions) all(
-	opt pipeline.Options, enabled func(*conformance.Entry) bool, files []string, reports []*checkReport, level conformance.Severity,
-) (told, failed bool) {
-	var docs []*render.Analysis
-	for _, r := range reports {
-		if r.json != nil {
-			docs = append(docs, r.json)
-		}
-	}
-	names := o.sources(files)
-	jobs := o.jobs
-	if len(docs) > 0 {
-		jobs = 1
-	}
-	one := func(name string) *checkedCapture { return o.one(opt, enabled, name, files, docs, len(names) == 1) }
-	for c := range inOrder(jobs, names, one) {
-		for _, err := range c.errs {
-			told = true
-			o.s.warn(err)
-		}
-		for s := level; s <= conformance.Error; s++ {
-			failed = failed || c.Count(s) > 0
-		}
-		for _, r := range reports {
-			if r.json != nil {
-				continue
-			}
-			if err := r.Capture(&c.Checked); brokenPipe(err) != nil {
-				told = true
-				o.s.warn(err)
-			}
-		}
-	}
-	return told, failed
-}
-
-// checkedCapture is a capture that was checked, with what went wrong.
-type checkedCapture struct {
-	render.Checked
-	errs []error
-}
-
-// Connection implements [conformance.Sink].
-func (c *checkedCapture) Connection(t *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
-	c.Findings = append(c.Findings, fs...)
-	c.Tally.Add(vs)
-	for _, v := range vs {
-		c.Verdicts = append(c.Verdicts, render.ConnVerdict{Conn: t.Number, Judgement: v})
-	}
-}
-
-// judging is the sink of a run: the rules, and the documents that stream.
-type judging struct {
-	*conformance.Engine
-	docs []*render.Analysis
-}
-
-func (j *judging) Frame(*pipeline.Frame) {}
-
-func (j *judging) Transaction(t *trace.Transaction) {
-	for _, d := range j.docs {
-		d.Transaction(t)
-	}
-}
-
-func (o *checkOptions) one(
-	opt pipeline.Options, enabled func(*conformance.Entry) bool, name string, files []string, docs []*render.Analysis, alone bool,
-) *checkedCapture {
-	c := &checkedCapture{}
-	c.File = name
-	for _, d := range docs {
-		d.Begin(name)
-	}
-	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
-	opt.Brief = true
-	bug := func(rule string, why any) {
-		c.errs = append(c.errs, fmt.Errorf("%s: the check of %s failed, which is a fault of this program: %v", name, rule, why))
-	}
-	engine := conformance.New(conformance.Options{Enabled: enabled, OnBug: bug}, c)
-	run := pipeline.New(opt, &judging{engine, docs})
-	src, err := o.open(name, files, o.s.In)
-	if err == nil {
-		stop := func() {}
-		if alone {
-			stop = o.progress(o.s, src)
-		}
-		err = run.Read(src.Source)
-		stop()
-		c.Format = src.format()
-		src.Close() //nolint:errcheck // only read from
-	}
-	if err != nil {
-		c.errs = append(c.errs, err)
-		c.Failure = err.Error()
-	}
-	c.Connections = run.Finish()
-	engine.Finish()
-	c.Totals, c.Rules = run.Totals(), engine.Rules()
-	slices.SortStableFunc(c.Findings, func(a, b conformance.Finding) int {
-		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Conn.Number, b.Conn.Number), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))
-	})
-	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdict) int { return cmp.Compare(a.Conn, b.Conn) })
-	for _, d := range docs {
-		d.EndChecked(&c.Checked)
-	}
-	return c
 }

@@ -160,10 +160,13 @@ func (o *dissectOptions) run(args []string) error {
 	return nil
 }
 
+// joint stands between the names of files that are joined.
+const joint = " + "
+
 // sources are the names of the captures: one if the files are joined.
 func (in *input) sources(files []string) []string {
 	if in.join {
-		return []string{strings.Join(files, " + ")}
+		return []string{strings.Join(files, joint)}
 	}
 	return files
 }

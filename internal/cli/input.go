@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -85,7 +86,7 @@ func decodeAs(rule string) (uint16, error) {
 	return uint16(port), nil
 }
 
-// files are the captures to read.
+// files are the captures to read, with those below each folder.
 func (in *input) files(args []string) ([]string, error) {
 	files := append(append([]string(nil), in.read...), args...)
 	if len(files) == 0 {
@@ -100,7 +101,18 @@ func (in *input) files(args []string) ([]string, error) {
 	if stdin > 1 {
 		return nil, usagef("standard input can be read only once")
 	}
-	return files, nil
+	return expand(files), nil
+}
+
+// hopefully makes an attempt at a capture with its CRCs verified behind the run
+// where that can be, and another one without if a CRC is wrong. Only what can be
+// read again, and has shown nothing yet, is attempted so.
+func (in *input) hopefully(opt pipeline.Options, name string, quiet bool, attempt func(pipeline.Options) error) {
+	opt.Hopeful = quiet && !in.join && name != "-" && in.jobs != 1
+	if errors.Is(attempt(opt), pipeline.ErrBadCRC) {
+		opt.Hopeful = false
+		_ = attempt(opt) // it tells of its errors itself
+	}
 }
 
 // source is a capture to read.
@@ -115,7 +127,7 @@ type source struct {
 func open(name string, stdin io.Reader) (*source, error) {
 	f, err := capture.Open(name, stdin)
 	if err != nil {
-		return nil, err
+		return nil, folderError(err)
 	}
 	return &source{Source: f, name: name, format: f.Format, prog: f.Progress}, nil
 }

@@ -7,27 +7,27 @@ import (
 
 // inOrder works on the captures beside each other, on as many processors as
 // --jobs allows, and hands out what became of them in their order.
-func inOrder[T any](jobs int, names []string, work func(name string) T) iter.Seq[T] {
+func inOrder[C, T any](jobs int, captures []C, work func(C) T) iter.Seq[T] {
 	if jobs == 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
 	return func(yield func(T) bool) {
 		free := make(chan struct{}, jobs)
-		done := make([]chan T, len(names))
+		done := make([]chan T, len(captures))
 		for i := range done {
 			done[i] = make(chan T, 1)
 		}
 		stop := make(chan struct{})
 		defer close(stop)
 		go func() {
-			for i, name := range names {
+			for i, c := range captures {
 				select {
 				case free <- struct{}{}:
 				case <-stop:
 					return
 				}
 				go func() {
-					done[i] <- work(name)
+					done[i] <- work(c)
 					<-free
 				}()
 			}

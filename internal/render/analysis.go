@@ -29,6 +29,25 @@ func NewAnalysis(w io.Writer) *Analysis {
 	return a
 }
 
+// Entry returns what writes the entry of one capture to w, from Begin to
+// EndChecked, for one who puts the entries of several in order behind what was
+// written so far. The first one follows on no other.
+func (a *Analysis) Entry(w io.Writer, first bool) *Analysis {
+	if first {
+		a.flush()
+	}
+	e := &Analysis{out: output{w: w}}
+	e.obj.comma = !first
+	return e
+}
+
+// flush hands on all that is written so far.
+func (a *Analysis) flush() {
+	a.out.b = append(a.out.b, a.obj.b...)
+	a.obj.b = a.obj.b[:0]
+	a.out.flush()
+}
+
 // Begin starts the entry of a capture.
 func (a *Analysis) Begin(file string) {
 	o := &a.obj
@@ -69,9 +88,7 @@ func (a *Analysis) spill() {
 	if len(a.obj.b) < flushAt {
 		return
 	}
-	a.out.b = append(a.out.b, a.obj.b...)
-	a.obj.b = a.obj.b[:0]
-	a.out.flush()
+	a.flush()
 }
 
 // End ends the entry of a capture. Failure says why it could not be read to its
@@ -83,6 +100,7 @@ func (a *Analysis) End(t *pipeline.Totals, format string, cs []*trace.Connection
 // EndChecked ends the entry of a capture that was checked, with the verdicts.
 func (a *Analysis) EndChecked(c *Checked) {
 	a.end(&c.Totals, c.Format, c.Connections, c.Failure, c)
+	a.flush()
 }
 
 func (a *Analysis) end(t *pipeline.Totals, format string, cs []*trace.Connection, failure string, checked *Checked) {
@@ -108,7 +126,7 @@ func (a *Analysis) end(t *pipeline.Totals, format string, cs []*trace.Connection
 			o.b = append(o.b, '\n')
 			o.open()
 			o.str("record", "finding")
-			findingMembers(o, &checked.Findings[i])
+			checkedMembers(o, &checked.Findings[i])
 			o.close()
 			a.spill()
 		}
@@ -177,8 +195,7 @@ func summaryMembers(o *object, t *pipeline.Totals, format, failure string, check
 func (a *Analysis) Close() error {
 	a.obj.closeList()
 	a.obj.close()
-	a.out.b = append(a.out.b, a.obj.b...)
-	a.out.b = append(a.out.b, '\n')
-	a.out.flush()
+	a.obj.b = append(a.obj.b, '\n')
+	a.flush()
 	return a.out.err
 }

@@ -18,13 +18,17 @@ type Checked struct {
 	Totals       pipeline.Totals
 	Connections  []*trace.Connection
 	// Findings in the order of their frames.
-	Findings []conformance.Finding
+	Findings []Finding
 	Verdicts []ConnVerdict
 	Tally    conformance.Tally
 	// Rules is how many rules were asked.
 	Rules int
 	// Failure says why it could not be read to its end.
 	Failure string
+	// Compared says that there is a baseline; Config names the configuration that
+	// may suppress findings, if there is one.
+	Compared bool
+	Config   string
 }
 
 // ConnVerdict is the verdict on a rule for a connection.
@@ -33,15 +37,28 @@ type ConnVerdict struct {
 	conformance.Judgement
 }
 
-// Count is how many findings there are of a severity, those that are not listed
-// included.
+// Count is how many open findings there are of a severity, those that are not
+// listed included.
 func (c *Checked) Count(s conformance.Severity) (n int) {
 	for i := range c.Findings {
-		if f := &c.Findings[i]; f.Severity == s {
-			n += 1 + f.Further()
+		if f := &c.Findings[i]; f.Open() && f.Severity == s {
+			n += f.times()
 		}
 	}
 	return n
+}
+
+// Decided is how many findings are known, and how many suppressed.
+func (c *Checked) Decided() (known, suppressed int) {
+	for i := range c.Findings {
+		switch f := &c.Findings[i]; {
+		case f.Suppressed:
+			suppressed += f.times()
+		case f.Known:
+			known += f.times()
+		}
+	}
+	return known, suppressed
 }
 
 // Report writes what became of captures, one after the other.
@@ -59,6 +76,9 @@ type textReport struct {
 	files int
 	conns uint64
 	bad   int
+	// known, suppressed by config: those that were decided about.
+	known, suppressed int
+	config            string
 }
 
 // NewTextReport writes findings by connection, and a verdict line at the end.
@@ -80,16 +100,21 @@ func (r *textReport) Capture(c *Checked) error {
 	for s := range r.count {
 		r.count[s] += c.Count(conformance.Severity(s))
 	}
-	if len(c.Findings) == 0 {
+	known, suppressed := c.Decided()
+	r.known += known
+	r.suppressed += suppressed
+	r.config = c.Config
+	byConn := map[uint64][]*Finding{}
+	for i := range c.Findings {
+		if f := &c.Findings[i]; !f.Suppressed {
+			byConn[f.Conn.Number] = append(byConn[f.Conn.Number], f)
+		}
+	}
+	if len(byConn) == 0 {
 		return nil
 	}
 	if _, err := fmt.Fprintf(r.w, "%s\n", printable(c.File)); err != nil {
 		return err
-	}
-	byConn := map[uint64][]*conformance.Finding{}
-	for i := range c.Findings {
-		f := &c.Findings[i]
-		byConn[f.Conn.Number] = append(byConn[f.Conn.Number], f)
 	}
 	for _, n := range slices.Sorted(maps.Keys(byConn)) {
 		t := byConn[n][0].Conn
@@ -104,12 +129,15 @@ func (r *textReport) Capture(c *Checked) error {
 	return err
 }
 
-func (r *textReport) finding(f *conformance.Finding) error {
-	level := fmt.Sprintf("%-7s", f.Severity)
-	if f.Severity == conformance.Error {
+func (r *textReport) finding(f *Finding) error {
+	level, known := fmt.Sprintf("%-7s", f.Severity), ""
+	switch {
+	case f.Known:
+		known = "  known"
+	case f.Severity == conformance.Error:
 		level = r.paint(level)
 	}
-	fmt.Fprintf(r.w, "  %s  %s  %s\n", level, f.Rule.ID, place(f))
+	fmt.Fprintf(r.w, "  %s  %s  %s%s\n", level, f.Rule.ID, place(&f.Finding), known)
 	fmt.Fprintf(r.w, "           %s\n", f.Message)
 	if f.Observed != "" || f.Expected != "" {
 		fmt.Fprintf(r.w, "           observed %s; expected %s\n", f.Observed, f.Expected)
@@ -166,10 +194,17 @@ func (r *textReport) Close() error {
 	if len(gates) > 0 {
 		lacks = " (for lack of " + strings.Join(gates, ", ") + ")"
 	}
-	_, err := fmt.Fprintf(r.w, "%s, %s, %s in %s of %s; rules: %d passed, %d failed, %d not judged%s, %d of the catalogue have no check yet\n",
+	decided := ""
+	if r.known > 0 {
+		decided += fmt.Sprintf("; %d known", r.known)
+	}
+	if r.suppressed > 0 {
+		decided += fmt.Sprintf("; %d suppressed by %s", r.suppressed, printable(r.config))
+	}
+	_, err := fmt.Fprintf(r.w, "%s, %s, %s in %s of %s%s; rules: %d passed, %d failed, %d not judged%s, %d of the catalogue have no check yet\n",
 		verdict(r.count[conformance.Error], "error", "errors"), verdict(r.count[conformance.Warning], "warning", "warnings"),
 		verdict(r.count[conformance.Note], "note", "notes"), verdict(int(r.conns), "iWARP connection", "iWARP connections"), //nolint:gosec // a count
-		verdict(r.files, "capture", "captures"),
+		verdict(r.files, "capture", "captures"), decided,
 		r.total.Count(conformance.Pass), r.total.Count(conformance.Fail), r.total.Count(conformance.NotJudged), lacks, conformance.Unchecked())
 	return err
 }

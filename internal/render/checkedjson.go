@@ -42,6 +42,17 @@ func findingMembers(o *object, f *conformance.Finding) {
 	o.close()
 }
 
+// checkedMembers are those of a finding with what was decided about it.
+func checkedMembers(o *object, f *Finding) {
+	findingMembers(o, &f.Finding)
+	if f.Known {
+		o.bool("known", true)
+	}
+	if f.Suppressed {
+		o.str("suppressed", f.Reason)
+	}
+}
+
 func verdictMembers(o *object, v *ConnVerdict) {
 	o.uint("conn", v.Conn)
 	o.str("rule", v.Rule.ID)
@@ -73,7 +84,7 @@ func (r *linesReport) record(file, kind string, members func(*object)) {
 
 func (r *linesReport) Capture(c *Checked) error {
 	for i := range c.Findings {
-		r.record(c.File, "finding", func(o *object) { findingMembers(o, &c.Findings[i]) })
+		r.record(c.File, "finding", func(o *object) { checkedMembers(o, &c.Findings[i]) })
 	}
 	for i := range c.Verdicts {
 		r.record(c.File, "verdict", func(o *object) { verdictMembers(o, &c.Verdicts[i]) })
@@ -95,14 +106,18 @@ var (
 // githubReport writes annotations as workflow commands of GitHub Actions.
 type githubReport struct{ out output }
 
-// NewGitHubReport writes a workflow command a finding.
+// NewGitHubReport writes a workflow command a finding. What was decided about is
+// left out: GitHub shows only a few annotations of a step.
 func NewGitHubReport(w io.Writer) Report { return &githubReport{output{w: w}} }
 
 func (r *githubReport) Capture(c *Checked) error {
 	for i := range c.Findings {
 		f := &c.Findings[i]
+		if !f.Open() {
+			continue
+		}
 		command := map[conformance.Severity]string{conformance.Error: "error", conformance.Warning: "warning", conformance.Note: "notice"}[f.Severity]
-		text := "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + place(f) + ": " + said(f)
+		text := "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + place(&f.Finding) + ": " + said(&f.Finding)
 		r.out.b = append(r.out.b, "::"+command+" file="+property.Replace(c.File)+",title="+property.Replace(f.Rule.ID)+"::"+data.Replace(text)+"\n"...)
 		r.out.done()
 	}

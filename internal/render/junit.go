@@ -50,15 +50,15 @@ type junitReport struct {
 	doc  junitSuites
 }
 
-// NewJUnitReport writes a JUnit document. Findings below the severity fail stand
-// in the output of a case that passes.
+// NewJUnitReport writes a JUnit document. Findings below the severity fail, and
+// those that were decided about, stand in the output of a case that passes.
 func NewJUnitReport(w io.Writer, fail conformance.Severity) Report {
 	return &junitReport{w: w, fail: fail, doc: junitSuites{Name: "iwdissect"}}
 }
 
 func (r *junitReport) Capture(c *Checked) error {
 	s := junitSuite{Name: c.File}
-	found := map[*conformance.Entry][]*conformance.Finding{}
+	found := map[*conformance.Entry][]*Finding{}
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		found[f.Rule] = append(found[f.Rule], f)
@@ -72,8 +72,13 @@ func (r *junitReport) Capture(c *Checked) error {
 		case conformance.Fail:
 			worst, text := conformance.None, strings.Builder{}
 			for _, f := range found[j.Rule] {
-				worst = max(worst, f.Severity)
-				fmt.Fprintf(&text, "%s: connection %d, %s: %s\n", f.Severity, f.Conn.Number, place(f), said(f))
+				decided := f.decision()
+				if decided == "" {
+					worst = max(worst, f.Severity)
+				} else {
+					decided = " (" + decided + ")"
+				}
+				fmt.Fprintf(&text, "%s%s: connection %d, %s: %s\n", f.Severity, decided, f.Conn.Number, place(&f.Finding), said(&f.Finding))
 			}
 			if worst >= r.fail {
 				k.Failure = &junitSay{Message: why(j.Rule), Type: worst.String(), Text: text.String()}

@@ -59,7 +59,16 @@ type (
 		Level     string          `json:"level"`
 		Message   sarifText       `json:"message"`
 		Locations []sarifLocation `json:"locations"`
-		Property  sarifProperties `json:"properties"`
+		// Fingerprints have a name with a version.
+		Fingerprints  map[string]string  `json:"partialFingerprints"`
+		BaselineState string             `json:"baselineState,omitempty"`
+		Suppressions  []sarifSuppression `json:"suppressions,omitzero"`
+		Property      sarifProperties    `json:"properties"`
+	}
+	sarifSuppression struct {
+		Kind          string `json:"kind"`
+		Status        string `json:"status"`
+		Justification string `json:"justification"`
 	}
 	sarifLocation struct {
 		Physical sarifPhysical  `json:"physicalLocation"`
@@ -129,11 +138,14 @@ func (r *sarifReport) Capture(c *Checked) error {
 		if n := f.Further(); n > 0 {
 			p["further"] = n
 		}
-		r.run.Results = append(r.run.Results, sarifResult{
-			RuleID: f.Rule.ID, RuleIndex: r.rule(f.Rule), Level: f.Severity.String(), Message: sarifText{place(f) + ": " + said(f)},
-			Locations: []sarifLocation{{file, []sarifLogical{{fmt.Sprintf("connection %d/frame %d", f.Conn.Number, f.Frame), "frame"}}}},
-			Property:  p,
-		})
+		result := sarifResult{
+			RuleID: f.Rule.ID, RuleIndex: r.rule(f.Rule), Level: f.Severity.String(), Message: sarifText{place(&f.Finding) + ": " + said(&f.Finding)},
+			Locations:    []sarifLocation{{file, []sarifLogical{{fmt.Sprintf("connection %d/frame %d", f.Conn.Number, f.Frame), "frame"}}}},
+			Fingerprints: map[string]string{"iwdissect/v1": f.Fingerprint},
+			Property:     p,
+		}
+		decide(c, f, &result)
+		r.run.Results = append(r.run.Results, result)
 	}
 	if c.Failure != "" {
 		v := &r.run.Invocations[0]
@@ -143,8 +155,26 @@ func (r *sarifReport) Capture(c *Checked) error {
 	return nil
 }
 
+// decide says what was decided about a finding: with a baseline of every one
+// whether it is new, with a configuration of every one whether it is suppressed.
+func decide(c *Checked, f *Finding, r *sarifResult) {
+	switch {
+	case f.Known:
+		r.BaselineState = "unchanged"
+	case c.Compared:
+		r.BaselineState = "new"
+	}
+	switch {
+	case f.Suppressed:
+		r.Suppressions = []sarifSuppression{{"external", "accepted", f.Reason}}
+	case c.Config != "":
+		r.Suppressions = []sarifSuppression{}
+	}
+}
+
 func (r *sarifReport) Close() error {
 	e := json.NewEncoder(r.w)
+	e.SetEscapeHTML(false) // of the > between endpoints
 	e.SetIndent("", "  ")
 	return e.Encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{r.run}})
 }

@@ -27,7 +27,7 @@ func usualCapture() link.Capture {
 // capture reads the capture point.
 func (c *compiler) capture(n *node) {
 	p := &c.script.Capture
-	c.mapping(n, keys{
+	c.Mapping(n, keys{
 		"format":       word(c, &p.Format, "format", formats),
 		"time":         word(c, &p.Micro, "resolution", map[string]bool{"nano": false, "micro": true}),
 		"snaplen":      size(c, &p.Snaplen, 1, math.MaxUint16),
@@ -39,11 +39,11 @@ func (c *compiler) capture(n *node) {
 		"missing":      c.numbers(&p.Missing, 1),
 		"interfaces":   word(c, &p.PerSide, "choice of interfaces", map[string]bool{"one": false, "per-side": true}),
 		"clock_offset": c.duration(&p.ClockOffset, true),
-		"merge":        c.boolean(&p.Merge),
-		"clock_steps":  func(n *node) { c.list(n, c.clockStep) },
+		"merge":        c.Boolean(&p.Merge),
+		"clock_steps":  func(n *node) { c.List(n, c.clockStep) },
 		"offload": func(n *node) {
 			p.Offload = [2]bool{}
-			c.list(n, func(n *node) {
+			c.List(n, func(n *node) {
 				side := -1
 				if word(c, &side, "side", sides)(n); side >= 0 {
 					p.Offload[side] = true
@@ -54,14 +54,14 @@ func (c *compiler) capture(n *node) {
 		"epoch": c.epoch(&p.Epoch),
 	})
 	if p.PerSide && p.Format != pcapng.PCAPNG {
-		c.fail(n.pos, "only pcapng has several interfaces")
+		c.Fail(n.Pos, "only pcapng has several interfaces")
 	}
 }
 
 // linkType is a word; null is one too, though YAML has another idea of it.
 func (c *compiler) linkType(p *uint16) setter {
 	return func(n *node) {
-		if n.kind == null && n.text == "null" {
+		if n.Kind == null && n.Text == "null" {
 			*p = packet.LinkNull
 			return
 		}
@@ -73,7 +73,7 @@ func (c *compiler) linkType(p *uint16) setter {
 func (c *compiler) numbers(p *[]int, lo uint64) setter {
 	return func(n *node) {
 		*p = nil
-		c.list(n, func(n *node) {
+		c.List(n, func(n *node) {
 			v := 0
 			number(c, &v, lo, math.MaxInt32)(n)
 			*p = append(*p, v)
@@ -83,19 +83,19 @@ func (c *compiler) numbers(p *[]int, lo uint64) setter {
 
 func (c *compiler) clockStep(n *node) {
 	var s link.Step
-	if c.mapping(n, keys{"at": c.duration(&s.At, false), "by": c.duration(&s.By, true)}) {
+	if c.Mapping(n, keys{"at": c.duration(&s.At, false), "by": c.duration(&s.By, true)}) {
 		c.script.Capture.Steps = append(c.script.Capture.Steps, s)
 	}
 }
 
 func (c *compiler) epoch(p *int64) setter {
 	return func(n *node) {
-		if !c.is(n, scalar) {
+		if !c.Is(n, scalar) {
 			return
 		}
-		t, err := time.Parse(time.RFC3339Nano, n.text)
+		t, err := time.Parse(time.RFC3339Nano, n.Text)
 		if err != nil || t.Year() < 1971 || t.Year() > 2099 {
-			c.fail(n.pos, "expected a time of day from 1971 to 2099 such as 2026-01-01T00:00:00Z, not %q", n.text)
+			c.Fail(n.Pos, "expected a time of day from 1971 to 2099 such as 2026-01-01T00:00:00Z, not %q", n.Text)
 			return
 		}
 		*p = t.UnixNano()

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/iwdissect/iwdissect/internal/strictyaml"
 )
 
 // The built-in scenarios: those of features and dialects, and one for each rule
@@ -91,4 +93,4 @@ func read(name string) (*Scenario, error) {
 
 // Suggest returns the name of the built-in scenario that was most likely
 // meant, or "".
-func Suggest(name string) string { return nearest(name, builtinNames()) }
+func Suggest(name string) string { return strictyaml.Nearest(name, builtinNames()) }

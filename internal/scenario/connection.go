@@ -29,50 +29,50 @@ var sides = map[string]synth.Side{"client": synth.Client, "server": synth.Server
 func (c *compiler) connections(n *node) {
 	switch {
 	case n == nil:
-		c.connect("c1", pos{1, 1}, nil)
-	case n.kind == scalar:
+		c.connect("c1", pos{Line: 1, Column: 1}, nil)
+	case n.Kind == scalar:
 		count := 0
 		number(c, &count, 1, maxConnections)(n)
 		for i := range count {
-			c.connect("c"+strconv.Itoa(i+1), n.pos, nil)
+			c.connect("c"+strconv.Itoa(i+1), n.Pos, nil)
 		}
-	case n.kind == sequence:
-		for _, i := range n.items {
+	case n.Kind == sequence:
+		for _, i := range n.Items {
 			name := ""
 			if c.name(&name)(i); name != "" {
-				c.connect(name, i.pos, nil)
+				c.connect(name, i.Pos, nil)
 			}
 		}
-	case n.kind == mapping:
-		for _, e := range n.entries {
+	case n.Kind == mapping:
+		for _, e := range n.Entries {
 			name := ""
-			if c.name(&name)(e.key); name != "" {
-				c.connect(name, e.key.pos, e.value)
+			if c.name(&name)(e.Key); name != "" {
+				c.connect(name, e.Key.Pos, e.Value)
 			}
 		}
 	default:
-		c.fail(n.pos, "expected names of connections, or their number")
+		c.Fail(n.Pos, "expected names of connections, or their number")
 	}
 	switch {
 	case len(c.conns) > maxConnections:
-		c.fail(n.pos, "more than %d connections", maxConnections)
+		c.Fail(n.Pos, "more than %d connections", maxConnections)
 	case len(c.conns) == 0 && n != nil:
-		c.fail(n.pos, "no connection")
+		c.Fail(n.Pos, "no connection")
 	}
 }
 
 // connect adds a connection with the settings of its own, if any.
 func (c *compiler) connect(name string, at pos, own *node) {
 	if _, twice := c.connNumber[name]; twice {
-		c.fail(at, "a second connection %q", name)
+		c.Fail(at, "a second connection %q", name)
 		return
 	}
 	conn := &connection{pos: at, both: c.hosts}
 	conn.Name, conn.Initiator, conn.sctp = name, c.initiator, c.sctpEverywhere
-	if own != nil && own.kind != null {
+	if own != nil && own.Kind != null {
 		before := conn.both[synth.Client].host.Addr
 		var side [2]*node
-		c.mapping(own, keys{
+		c.Mapping(own, keys{
 			"client": keep(&side[synth.Client]), "server": keep(&side[synth.Server]),
 			"initiator":   word(c, &conn.Initiator, "side", sides),
 			"transport":   word(c, &conn.sctp, "transport", transports),
@@ -96,12 +96,12 @@ func (c *compiler) on(n *node) []*connection {
 	if n == nil {
 		return c.conns
 	}
-	if !c.is(n, scalar) {
+	if !c.Is(n, scalar) {
 		return nil
 	}
-	i, ok := c.connNumber[n.text]
+	i, ok := c.connNumber[n.Text]
 	if !ok {
-		c.unknown(n.pos, "connection", n.text, names(c.connNumber))
+		c.Unknown(n.Pos, "connection", n.Text, names(c.connNumber))
 		return nil
 	}
 	return c.conns[i : i+1]
@@ -116,7 +116,7 @@ type single struct {
 
 // only notes that something has a meaning over one transport alone.
 func (c *compiler) only(n *node, sctp bool, what string) {
-	c.singles = append(c.singles, single{n.pos, sctp, what})
+	c.singles = append(c.singles, single{n.Pos, sctp, what})
 }
 
 // used checks that there is a connection for what has a meaning over one transport
@@ -128,7 +128,7 @@ func (c *compiler) used() {
 	}
 	for _, s := range c.singles {
 		if !over[index(s.sctp)] {
-			c.fail(s.pos, "%q has no meaning here: no connection is over %s", s.what, [2]string{"TCP", "SCTP"}[index(s.sctp)])
+			c.Fail(s.pos, "%q has no meaning here: no connection is over %s", s.what, [2]string{"TCP", "SCTP"}[index(s.sctp)])
 			return
 		}
 	}

@@ -1,50 +1,45 @@
 package scenario
 
 import (
-	"slices"
 	"strings"
+
+	"github.com/iwdissect/iwdissect/internal/strictyaml"
 )
 
-// setter reads a node into where it belongs.
-type setter func(n *node)
+// The words of strictyaml that are used all over.
+type (
+	node   = strictyaml.Node
+	entry  = strictyaml.Entry
+	pos    = strictyaml.Pos
+	setter = strictyaml.Setter
+	keys   = strictyaml.Keys
+)
 
-// keys are what a mapping may hold.
-type keys map[string]setter
+const (
+	null     = strictyaml.Null
+	scalar   = strictyaml.Scalar
+	mapping  = strictyaml.Mapping
+	sequence = strictyaml.Sequence
+)
 
-// mapping reads the entries of a mapping, in their order.
-func (c *compiler) mapping(n *node, k keys) bool {
-	if !c.is(n, mapping) {
-		return false
-	}
-	for _, e := range n.entries {
-		set, ok := k[e.key.text]
-		if !ok {
-			c.unknown(e.key.pos, "key", e.key.text, names(k))
-			continue
-		}
-		set(e.value)
-	}
-	return true
+// Error is what is wrong at one place of a scenario.
+type Error = strictyaml.Error
+
+// MaxFile is the size of a scenario in octets.
+const MaxFile = strictyaml.MaxFile
+
+// newReport collects the errors of a scenario.
+func newReport(file string) *strictyaml.Report {
+	return &strictyaml.Report{File: file, What: "scenario"}
+}
+
+// word reads one of several words.
+func word[T any](c *compiler, p *T, what string, values map[string]T) setter {
+	return strictyaml.Word(c.Report, p, what, values)
 }
 
 // names are the keys; what shows them sorts them.
-func names[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// is checks the kind of a node.
-func (c *compiler) is(n *node, k kind) bool {
-	if n.kind != k {
-		c.fail(n.pos, "expected %v, not %v", k, n.kind)
-		return false
-	}
-	return true
-}
+func names[V any](m map[string]V) []string { return strictyaml.Names(m) }
 
 // keep keeps the node for later.
 func keep(p **node) setter { return func(n *node) { *p = n } }
@@ -54,57 +49,16 @@ func given(p *bool, set setter) setter {
 	return func(n *node) { *p = true; set(n) }
 }
 
-// list reads each item of a list; a single value that is no list is a list of
-// one.
-func (c *compiler) list(n *node, item func(n *node)) {
-	if n.kind != sequence {
-		item(n)
-		return
-	}
-	for _, i := range n.items {
-		item(i)
-	}
-}
-
-// text reads a string.
-func (c *compiler) text(p *string) setter {
-	return func(n *node) {
-		if c.is(n, scalar) {
-			*p = n.text
-		}
-	}
-}
-
-// word reads one of several words.
-func word[T any](c *compiler, p *T, what string, values map[string]T) setter {
-	return func(n *node) {
-		if !c.is(n, scalar) {
-			return
-		}
-		v, ok := values[n.text]
-		if !ok {
-			c.unknown(n.pos, what, n.text, names(values))
-			return
-		}
-		*p = v
-	}
-}
-
 // bits reads a list of words that stand for bits.
 func bits[T ~uint8 | ~uint16](c *compiler, p *T, what string, values map[string]T) setter {
 	return func(n *node) {
 		*p = 0
-		c.list(n, func(n *node) {
+		c.List(n, func(n *node) {
 			var bit T
 			word(c, &bit, what, values)(n)
 			*p |= bit
 		})
 	}
-}
-
-// boolean reads true or false.
-func (c *compiler) boolean(p *bool) setter {
-	return word(c, p, "truth value", map[string]bool{"true": true, "false": false})
 }
 
 // isName reports whether a step, a region or a connection may be called so.
@@ -124,13 +78,13 @@ func isName(s string) bool {
 // name reads a name that the scenario gives.
 func (c *compiler) name(p *string) setter {
 	return func(n *node) {
-		if !c.is(n, scalar) {
+		if !c.Is(n, scalar) {
 			return
 		}
-		if !isName(n.text) {
-			c.fail(n.pos, "a name has letters, digits, - and _, and begins with a letter")
+		if !isName(n.Text) {
+			c.Fail(n.Pos, "a name has letters, digits, - and _, and begins with a letter")
 			return
 		}
-		*p = n.text
+		*p = n.Text
 	}
 }

@@ -10,23 +10,23 @@ type Evidence map[string]string
 // evidence reads a list of descriptions of records.
 func (c *compiler) evidence(into *[]Evidence) func(*node) {
 	return func(n *node) {
-		c.list(n, func(n *node) {
-			if !c.is(n, mapping) {
+		c.List(n, func(n *node) {
+			if !c.Is(n, mapping) {
 				return
 			}
 			e := Evidence{}
-			for _, m := range n.entries {
-				switch m.value.kind {
+			for _, m := range n.Entries {
+				switch m.Value.Kind {
 				case scalar:
-					e[m.key.text] = m.value.text
+					e[m.Key.Text] = m.Value.Text
 				case sequence:
-					items := make([]string, 0, len(m.value.items))
-					for _, i := range m.value.items {
-						items = append(items, i.text)
+					items := make([]string, 0, len(m.Value.Items))
+					for _, i := range m.Value.Items {
+						items = append(items, i.Text)
 					}
-					e[m.key.text] = "[" + strings.Join(items, ",") + "]"
+					e[m.Key.Text] = "[" + strings.Join(items, ",") + "]"
 				case null, mapping:
-					c.fail(m.value.pos, "expected a value or a list of values")
+					c.Fail(m.Value.Pos, "expected a value or a list of values")
 				}
 			}
 			*into = append(*into, e)

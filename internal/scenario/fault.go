@@ -13,13 +13,13 @@ import (
 
 // faults reads the list of faults.
 func (c *compiler) faults(n *node) {
-	if !c.is(n, sequence) {
+	if !c.Is(n, sequence) {
 		return
 	}
-	for _, i := range n.items {
+	for _, i := range n.Items {
 		switch {
-		case !c.is(i, mapping):
-		case i.get("by") != nil:
+		case !c.Is(i, mapping):
+		case i.Get("by") != nil:
 			c.faultBy(i)
 		default:
 			c.faultAt(i)
@@ -43,11 +43,11 @@ var ignores = map[string]rnic.Ignore{
 func (c *compiler) faultBy(n *node) {
 	var who []synth.Side
 	var on, ignored, set *node
-	c.mapping(n, keys{
+	c.Mapping(n, keys{
 		"by": word(c, &who, "side", bothSides), "on": keep(&on), "ignores": keep(&ignored), "settings": keep(&set),
 	})
 	if ignored == nil && set == nil {
-		c.fail(n.pos, "a fault that does nothing")
+		c.Fail(n.Pos, "a fault that does nothing")
 	}
 	var what rnic.Ignore
 	c.some(ignored, bits(c, &what, "thing to ignore", ignores))
@@ -71,22 +71,22 @@ func (c *compiler) faultAt(n *node) {
 	rest := c.faultKeys(&f)
 	rest["at"], rest["on"], rest["wire"] = keep(&at), keep(&on), keep(&wire)
 	rest["from"] = word(c, &who, "side", bothSides)
-	c.mapping(n, rest)
+	c.Mapping(n, rest)
 	if at == nil {
-		c.fail(n.pos, "a fault needs at: PLACE, or by: SIDE")
+		c.Fail(n.Pos, "a fault needs at: PLACE, or by: SIDE")
 		return
 	}
 	known := c.place(&f.At, at)
 	ofPDU := false
-	for _, e := range n.entries {
-		switch e.key.text {
+	for _, e := range n.Entries {
+		switch e.Key.Text {
 		case "at", "on", "from", "wire":
 		default:
 			ofPDU = true
 		}
 	}
 	if !ofPDU && wire == nil {
-		c.fail(n.pos, "a fault that does nothing")
+		c.Fail(n.Pos, "a fault that does nothing")
 	}
 	w := synth.Wire{At: f.At}
 	c.some(wire, func(n *node) { c.wire(&w, n) })
@@ -110,50 +110,50 @@ func (c *compiler) faultAt(n *node) {
 func (c *compiler) faultKeys(f *pdu.Fault) keys {
 	return keys{
 		"set":     func(n *node) { c.set(&f.Set, n) },
-		"skip":    c.boolean(&f.Skip),
+		"skip":    c.Boolean(&f.Skip),
 		"hold":    number(c, &f.Hold, 1, maxTimes),
 		"repeat":  number(c, &f.Repeat, 1, maxTimes),
 		"payload": c.octets(&f.Payload),
 		"octets":  c.octets(&f.Octets),
 		"cut": func(n *node) {
 			v := int64(0)
-			if c.signed(&v)(n); n.kind == scalar && (v == 0 || v > math.MaxInt32 || v < math.MinInt32) {
-				c.fail(n.pos, "expected how many octets to keep, or with - to cut off, not %q", n.text)
+			if c.signed(&v)(n); n.Kind == scalar && (v == 0 || v > math.MaxInt32 || v < math.MinInt32) {
+				c.Fail(n.Pos, "expected how many octets to keep, or with - to cut off, not %q", n.Text)
 			}
 			f.Cut = int(v)
 		},
 		"extend":  c.octets(&f.Extend),
-		"join":    c.boolean(&f.Join),
+		"join":    c.Boolean(&f.Join),
 		"pad":     c.octets(&f.Pad),
 		"marker":  func(n *node) { c.marker(&f.Markers, n) },
-		"markers": func(n *node) { c.list(n, func(n *node) { c.marker(&f.Markers, n) }) },
+		"markers": func(n *node) { c.List(n, func(n *node) { c.marker(&f.Markers, n) }) },
 		"crc":     func(n *node) { c.crc(f, n) },
 		"stop":    number(c, &f.Stop, 1, math.MaxInt32),
 		"before":  c.octets(&f.Before),
 		"after":   c.octets(&f.After),
-		"grid":    c.boolean(&f.Grid),
-		"glue":    c.boolean(&f.Glue),
+		"grid":    c.Boolean(&f.Grid),
+		"glue":    c.Boolean(&f.Glue),
 
 		"skip_ssn":   number(c, &f.SkipSSN, 1, math.MaxUint16),
 		"split":      number(c, &f.Split, 1, math.MaxUint16),
-		"interleave": c.boolean(&f.Interleave),
+		"interleave": c.Boolean(&f.Interleave),
 	}
 }
 
 // set reads fields to be overwritten.
 func (c *compiler) set(p *[]pdu.Value, n *node) {
-	if !c.is(n, mapping) {
+	if !c.Is(n, mapping) {
 		return
 	}
-	for _, e := range n.entries {
-		v := pdu.Value{Name: e.key.text}
+	for _, e := range n.Entries {
+		v := pdu.Value{Name: e.Key.Text}
 		if known := pdu.FieldNames(); !slices.Contains(known, v.Name) {
-			c.unknown(e.key.pos, "field", v.Name, known)
+			c.Unknown(e.Key.Pos, "field", v.Name, known)
 			continue
 		}
-		c.fieldValue(&v, e.value)
+		c.fieldValue(&v, e.Value)
 		if err := pdu.Check(v); err != nil {
-			c.fail(e.value.pos, "%s", strings.TrimPrefix(err.Error(), "pdu: "))
+			c.Fail(e.Value.Pos, "%s", strings.TrimPrefix(err.Error(), "pdu: "))
 			continue
 		}
 		*p = append(*p, v)
@@ -163,18 +163,18 @@ func (c *compiler) set(p *[]pdu.Value, n *node) {
 // fieldValue reads a number, a number with a sign to be added, a truth value,
 // or octets.
 func (c *compiler) fieldValue(v *pdu.Value, n *node) {
-	if n.kind == scalar {
-		signed := strings.HasPrefix(n.text, "+") || strings.HasPrefix(n.text, "-")
-		if d, ok := relative(n.text); ok && signed {
+	if n.Kind == scalar {
+		signed := strings.HasPrefix(n.Text, "+") || strings.HasPrefix(n.Text, "-")
+		if d, ok := relative(n.Text); ok && signed {
 			v.Number, v.Add = uint64(d), true //nolint:gosec // modulo the width
 			return
 		}
-		if u, ok := unsigned(n.text); ok {
+		if u, ok := unsigned(n.Text); ok {
 			v.Number = u
 			return
 		}
-		if n.text == "true" || n.text == "false" {
-			if n.text == "true" {
+		if n.Text == "true" || n.Text == "false" {
+			if n.Text == "true" {
 				v.Number = 1
 			}
 			return
@@ -188,9 +188,9 @@ func (c *compiler) marker(p *[]pdu.Marker, n *node) {
 	c.only(n, false, "marker")
 	var m pdu.Marker
 	shift := int64(0)
-	if !c.mapping(n, keys{
+	if !c.Mapping(n, keys{
 		"number":   number(c, &m.Number, 1, math.MaxInt32),
-		"drop":     c.boolean(&m.Drop),
+		"drop":     c.Boolean(&m.Drop),
 		"shift":    c.signed(&shift),
 		"pointer":  given(&m.SetPointer, number(c, &m.Pointer, 0, math.MaxUint16)),
 		"reserved": given(&m.SetReserved, number(c, &m.Reserved, 0, math.MaxUint16)),
@@ -198,7 +198,7 @@ func (c *compiler) marker(p *[]pdu.Marker, n *node) {
 		return
 	}
 	if shift > math.MaxUint16 || shift < -math.MaxUint16 {
-		c.fail(n.pos, "a marker cannot be shifted out of its FPDU")
+		c.Fail(n.Pos, "a marker cannot be shifted out of its FPDU")
 		return
 	}
 	m.Shift = int(shift)
@@ -212,12 +212,12 @@ var crcModes = map[string]pdu.CRCMode{
 
 // crc reads what stands in the CRC field.
 func (c *compiler) crc(f *pdu.Fault, n *node) {
-	if _, ok := unsigned(n.text); ok && n.kind == scalar {
+	if _, ok := unsigned(n.Text); ok && n.Kind == scalar {
 		f.CRC.Mode = pdu.CRCValue
 		number(c, &f.CRC.Value, 0, math.MaxUint32)(n)
 		return
 	}
-	if n.kind == scalar && n.text == "none" {
+	if n.Kind == scalar && n.Text == "none" {
 		f.NoCRC = true
 		return
 	}
@@ -227,14 +227,14 @@ func (c *compiler) crc(f *pdu.Fault, n *node) {
 // wire reads what happens to packets.
 func (c *compiler) wire(w *synth.Wire, n *node) {
 	o := &w.Orders
-	c.mapping(n, keys{
+	c.Mapping(n, keys{
 		"times": func(n *node) {
-			if n.kind == scalar && n.text == "all" {
+			if n.Kind == scalar && n.Text == "all" {
 				w.Times = -1
 				return
 			}
-			if _, ok := unsigned(n.text); !ok {
-				c.fail(n.pos, "expected how many transmissions, or all")
+			if _, ok := unsigned(n.Text); !ok {
+				c.Fail(n.Pos, "expected how many transmissions, or all")
 				return
 			}
 			number(c, &w.Times, 1, maxTimes)(n)
@@ -248,8 +248,8 @@ func (c *compiler) wire(w *synth.Wire, n *node) {
 		},
 		"copies":       number(c, &o.Copies, 1, 1000),
 		"delay":        c.duration(&o.Delay, false),
-		"bad_checksum": c.boolean(&o.BadChecksum),
-		"resend":       c.boolean(&w.Resend),
+		"bad_checksum": c.Boolean(&o.BadChecksum),
+		"resend":       c.Boolean(&w.Resend),
 		"flip":         c.numbers(&w.Flip, 0),
 		"seq":          c.signed(&w.Seq),
 		"ack":          c.signed(&w.Ack),

@@ -71,7 +71,7 @@ var packings = map[string]tcp.Packing{"stream": tcp.Stream, "aligned": tcp.Align
 // settings reads what is under client, server, both or settings.
 func (c *compiler) settings(n *node, s *settings) {
 	h := &s.host
-	c.mapping(n, keys{
+	c.Mapping(n, keys{
 		"address":           given(&s.addr, c.address(&h.Addr)),
 		"mac":               c.mac(&h.MAC),
 		"vlan":              c.vlans(&h.VLANs),
@@ -81,36 +81,36 @@ func (c *compiler) settings(n *node, s *settings) {
 		"sctp":              func(n *node) { c.only(n, true, "sctp"); c.sctp(n, s) },
 		"session":           func(n *node) { c.only(n, true, "session"); c.session(n, s) },
 		"mulpdu":            number(c, &h.RNIC.MULPDU, 64, math.MaxUint16),
-		"swapped_terminate": c.boolean(&h.RNIC.Swapped),
+		"swapped_terminate": c.Boolean(&h.RNIC.Swapped),
 	})
 }
 
 func (c *compiler) mpa(n *node, s *settings) {
 	m := &s.host.RNIC.Startup
-	c.mapping(n, keys{
+	c.Mapping(n, keys{
 		"revision":     given(&s.revision, number(c, &m.Rev, 0, math.MaxUint8)),
 		"dialect":      given(&s.dialect, word(c, &m.Dialect, "dialect", dialects)),
-		"markers":      given(&s.markers, c.boolean(&m.Markers)),
-		"crc":          given(&s.crc, c.boolean(&m.CRC)),
+		"markers":      given(&s.markers, c.Boolean(&m.Markers)),
+		"crc":          given(&s.crc, c.Boolean(&m.CRC)),
 		"ird":          number(c, &m.IRD, 0, math.MaxUint16),
 		"ord":          number(c, &m.ORD, 0, math.MaxUint16),
 		"rtr":          bits(c, &m.RTR, "ready-to-receive indication", rtrTypes),
-		"peer_to_peer": given(&s.peer, c.boolean(&m.PeerToPeer)),
+		"peer_to_peer": given(&s.peer, c.Boolean(&m.PeerToPeer)),
 		"private":      c.octets(&m.Private),
-		"reject":       c.boolean(&m.Reject),
-		"strict":       c.boolean(&m.Strict),
+		"reject":       c.Boolean(&m.Reject),
+		"strict":       c.Boolean(&m.Strict),
 	})
 }
 
 func (c *compiler) tcp(n *node, s *settings) {
 	t := &s.host.TCP
-	c.mapping(n, keys{
+	c.Mapping(n, keys{
 		"mss":          given(&s.mss, number(c, &t.MSS, 64, largestSegment)),
 		"isn":          given(&s.isn, number(c, &t.ISN, 0, math.MaxUint32)),
 		"window":       size(c, &t.Window, 1, 1<<30),
 		"window_scale": c.windowScale(t),
-		"timestamps":   c.boolean(&t.Timestamps),
-		"sack":         c.boolean(&t.SACK),
+		"timestamps":   c.Boolean(&t.Timestamps),
+		"sack":         c.Boolean(&t.SACK),
 		"packing":      word(c, &t.Packing, "packing", packings),
 		"delayed_ack":  c.duration(&t.DelayedAck, false),
 		"rto":          c.duration(&t.RTO, false),
@@ -126,7 +126,7 @@ func (c *compiler) tcp(n *node, s *settings) {
 // windowScale is a shift, or off.
 func (c *compiler) windowScale(t *tcp.Config) setter {
 	return func(n *node) {
-		if n.kind == scalar && n.text == "off" {
+		if n.Kind == scalar && n.Text == "off" {
 			t.Scale, t.WindowScale = false, 0
 			return
 		}
@@ -137,12 +137,12 @@ func (c *compiler) windowScale(t *tcp.Config) setter {
 
 func (c *compiler) address(p *netip.AddrPort) setter {
 	return func(n *node) {
-		if !c.is(n, scalar) {
+		if !c.Is(n, scalar) {
 			return
 		}
-		a, err := netip.ParseAddrPort(n.text)
+		a, err := netip.ParseAddrPort(n.Text)
 		if err != nil || a.Addr().Zone() != "" || a.Addr().Is4In6() {
-			c.fail(n.pos, "expected an address with a port such as 10.0.0.1:5001 or \"[fd00::1]:5001\", not %q", n.text)
+			c.Fail(n.Pos, "expected an address with a port such as 10.0.0.1:5001 or \"[fd00::1]:5001\", not %q", n.Text)
 			return
 		}
 		*p = a
@@ -151,12 +151,12 @@ func (c *compiler) address(p *netip.AddrPort) setter {
 
 func (c *compiler) mac(p *[6]byte) setter {
 	return func(n *node) {
-		if !c.is(n, scalar) {
+		if !c.Is(n, scalar) {
 			return
 		}
-		m, err := net.ParseMAC(n.text)
+		m, err := net.ParseMAC(n.Text)
 		if err != nil || len(m) != len(p) {
-			c.fail(n.pos, "expected a MAC address such as 02:00:00:00:00:01, not %q", n.text)
+			c.Fail(n.Pos, "expected a MAC address such as 02:00:00:00:00:01, not %q", n.Text)
 			return
 		}
 		copy(p[:], m)
@@ -169,13 +169,13 @@ const tpidOuter = 0x88a8
 func (c *compiler) vlans(p *[]packet.VLAN) setter {
 	return func(n *node) {
 		var tags []packet.VLAN
-		c.list(n, func(n *node) {
+		c.List(n, func(n *node) {
 			var v packet.VLAN
 			number(c, &v.TCI, 0, 0xfff)(n)
 			tags = append(tags, v)
 		})
 		if len(tags) > 2 {
-			c.fail(n.pos, "a frame has at most two VLAN tags")
+			c.Fail(n.Pos, "a frame has at most two VLAN tags")
 			return
 		}
 		if len(tags) == 2 {
@@ -238,11 +238,11 @@ func (c *compiler) addresses(both *[2]settings, ports int, at pos) {
 	}
 	client := &both[synth.Client].host
 	if client.Addr.Addr().Is6() != both[synth.Server].host.Addr.Addr().Is6() {
-		c.fail(at, "one side has an IPv4 address and the other one an IPv6 address")
+		c.Fail(at, "one side has an IPv4 address and the other one an IPv6 address")
 	}
 	port := int(client.Addr.Port()) + ports
 	if port > math.MaxUint16 {
-		c.fail(at, "no client port is left for all connections")
+		c.Fail(at, "no client port is left for all connections")
 		return
 	}
 	client.Addr = netip.AddrPortFrom(client.Addr.Addr(), uint16(port)) //nolint:gosec // checked above

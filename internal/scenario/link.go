@@ -28,7 +28,7 @@ func (c *compiler) link(n *node) {
 	all := usualLink().Before[0]
 	var before, after *node
 	var from [2]*node
-	c.mapping(n, keys{
+	c.Mapping(n, keys{
 		"mtu":         number(c, &c.mtu, 128, math.MaxUint16),
 		"fragment":    number(c, &l.Fragment, 68, math.MaxUint16),
 		"delay":       c.duration(&all.Delay, false),
@@ -44,7 +44,7 @@ func (c *compiler) link(n *node) {
 	c.line(after, &l.After[0], &l.After[1])
 	for side, n := range from {
 		if n != nil {
-			c.mapping(n, keys{
+			c.Mapping(n, keys{
 				"before": func(n *node) { c.line(n, &l.Before[side]) },
 				"after":  func(n *node) { c.line(n, &l.After[side]) },
 			})
@@ -58,7 +58,7 @@ func (c *compiler) line(n *node, lines ...*link.Line) {
 		return
 	}
 	v := *lines[0]
-	c.mapping(n, keys{
+	c.Mapping(n, keys{
 		"delay":      c.duration(&v.Delay, false),
 		"jitter":     c.duration(&v.Jitter, false),
 		"rate":       c.rate(&v.Rate),

@@ -27,10 +27,10 @@ const shards = 32
 // capture file are written.
 func Load(size uint64, flows int, seed uint64) *synth.Script {
 	flows = max(1, min(flows, MaxFlows))
-	c := newCompiler(&report{}, true)
+	c := newCompiler(newReport(""), true)
 	c.seed = seed
 	for i := range flows {
-		c.connect("c"+itoa(i+1), pos{1, 1}, nil)
+		c.connect("c"+itoa(i+1), pos{Line: 1, Column: 1}, nil)
 	}
 	s := c.script
 	s.Seed, s.Link.Seed, s.Capture.Seed = seed, seed, seed

@@ -13,13 +13,13 @@ const maxOctets = 16 << 20
 // The result is not nil.
 func (c *compiler) octets(p *[]byte) setter {
 	return func(n *node) {
-		switch n.kind {
+		switch n.Kind {
 		case scalar:
-			c.spell(n.pos, uint64(len(n.text)), func() { *p = append([]byte{}, n.text...) })
+			c.spell(n.Pos, uint64(len(n.Text)), func() { *p = append([]byte{}, n.Text...) })
 		case mapping:
 			c.octetMapping(n, p)
 		default:
-			c.fail(n.pos, "expected octets: text, {hex: ..}, {repeat: .., count: ..} or {size: ..}")
+			c.Fail(n.Pos, "expected octets: text, {hex: ..}, {repeat: .., count: ..} or {size: ..}")
 		}
 	}
 }
@@ -27,7 +27,7 @@ func (c *compiler) octets(p *[]byte) setter {
 // spell makes n octets if that many are left.
 func (c *compiler) spell(p pos, n uint64, octets func()) {
 	if n > c.octetsLeft {
-		c.fail(p, "a scenario spells out at most %d octets", maxOctets)
+		c.Fail(p, "a scenario spells out at most %d octets", maxOctets)
 		return
 	}
 	c.octetsLeft -= n
@@ -38,7 +38,7 @@ func (c *compiler) octetMapping(n *node, p *[]byte) {
 	var fixed, unit []byte
 	count, length := uint64(1), uint64(0)
 	var hasHex, hasRepeat, hasCount, hasSize bool
-	c.mapping(n, keys{
+	c.Mapping(n, keys{
 		"hex":    given(&hasHex, c.hex(&fixed)),
 		"repeat": given(&hasRepeat, c.hex(&unit)),
 		"count":  given(&hasCount, number(c, &count, 0, maxOctets)),
@@ -46,25 +46,25 @@ func (c *compiler) octetMapping(n *node, p *[]byte) {
 	})
 	switch {
 	case hasHex && !hasRepeat && !hasCount && !hasSize:
-		c.spell(n.pos, uint64(len(fixed)), func() { *p = append([]byte{}, fixed...) })
+		c.spell(n.Pos, uint64(len(fixed)), func() { *p = append([]byte{}, fixed...) })
 	case hasRepeat && hasCount && !hasHex && !hasSize:
-		c.spell(n.pos, count*uint64(len(unit)), func() { *p = append([]byte{}, bytes.Repeat(unit, int(count))...) }) //nolint:gosec // bounded
+		c.spell(n.Pos, count*uint64(len(unit)), func() { *p = append([]byte{}, bytes.Repeat(unit, int(count))...) }) //nolint:gosec // bounded
 	case hasSize && !hasHex && !hasRepeat && !hasCount:
-		c.spell(n.pos, length, func() { *p = pattern(length) })
+		c.spell(n.Pos, length, func() { *p = pattern(length) })
 	default:
-		c.fail(n.pos, "octets are one of text, {hex: ..}, {repeat: .., count: ..} and {size: ..}")
+		c.Fail(n.Pos, "octets are one of text, {hex: ..}, {repeat: .., count: ..} and {size: ..}")
 	}
 }
 
 // hex reads octets in hexadecimal, with spaces anywhere between them.
 func (c *compiler) hex(p *[]byte) setter {
 	return func(n *node) {
-		if !c.is(n, scalar) {
+		if !c.Is(n, scalar) {
 			return
 		}
-		b, err := hex.DecodeString(strings.Join(strings.Fields(n.text), ""))
+		b, err := hex.DecodeString(strings.Join(strings.Fields(n.Text), ""))
 		if err != nil {
-			c.fail(n.pos, "expected octets such as 00 ff, not %q", n.text)
+			c.Fail(n.Pos, "expected octets such as 00 ff, not %q", n.Text)
 			return
 		}
 		*p = b
@@ -85,12 +85,12 @@ func pattern(n uint64) []byte {
 // octets of its own, or octets. Without quotes, what begins with a digit is a
 // size.
 func (c *compiler) content(n *node, length *uint64, data *[]byte) {
-	if n.kind == scalar && !n.quoted && n.text != "" && n.text[0] >= '0' && n.text[0] <= '9' {
+	if n.Kind == scalar && !n.Quoted && n.Text != "" && n.Text[0] >= '0' && n.Text[0] <= '9' {
 		size(c, length, 0, maxMessage)(n)
 		return
 	}
-	if n.kind == mapping && len(n.entries) == 1 && n.entries[0].key.text == "size" {
-		size(c, length, 0, maxMessage)(n.entries[0].value)
+	if n.Kind == mapping && len(n.Entries) == 1 && n.Entries[0].Key.Text == "size" {
+		size(c, length, 0, maxMessage)(n.Entries[0].Value)
 		return
 	}
 	c.octets(data)(n)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/iwdissect/iwdissect/internal/strictyaml"
 )
 
 const head = "summary: a test\n"
@@ -64,11 +66,11 @@ t.yaml:2:11: sequence end token ']' not found
   timeline: [connect
             ^`},
 		{"alias", head + "both: &a {ttl: 5}\ntimeline: [connect]\n", `
-t.yaml:2:7: scenarios have no anchors and aliases
+t.yaml:2:7: a scenario has no anchors and aliases
   both: &a {ttl: 5}
         ^`},
 		{"tag", head + "timeline: !!seq [connect]\n", `
-t.yaml:2:11: scenarios have no tags, directives, merge keys and explicit keys
+t.yaml:2:11: a scenario has no tags, directives, merge keys and explicit keys
   timeline: !!seq [connect]
             ^`},
 		{"second document", head + "timeline: [connect]\n---\na: b\n", `
@@ -192,7 +194,7 @@ func TestParse_TellsTwentyErrors(t *testing.T) {
 	}
 	_, err := Parse("t.yaml", []byte(src.String()))
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != 3*maxErrors+1 || lines[3*maxErrors] != "t.yaml: 10 more errors" {
+	if len(lines) != 3*strictyaml.MaxErrors+1 || lines[3*strictyaml.MaxErrors] != "t.yaml: 10 more errors" {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
 	}
 }
@@ -201,7 +203,7 @@ func TestError_LongLine(t *testing.T) {
 	src := head + "timeline: [" + strings.Repeat("connect, ", 1000) + "\x1b[31m]\n"
 	_, err := Parse("t.yaml", []byte(src))
 	for _, l := range strings.Split(err.Error(), "\n")[1:] {
-		if len(l) > shown+10 || strings.ContainsRune(l, 0x1b) {
+		if len(l) > strictyaml.Shown+10 || strings.ContainsRune(l, 0x1b) {
 			t.Errorf("shown: %q", l)
 		}
 	}

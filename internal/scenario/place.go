@@ -16,10 +16,10 @@ const response = ".response"
 
 // place reads the place of a PDU: NAME[#NUMBER][.response][/SEGMENT].
 func (c *compiler) place(p *pdu.Selector, n *node) bool {
-	if !c.is(n, scalar) {
+	if !c.Is(n, scalar) {
 		return false
 	}
-	rest, segment, hasSegment := strings.Cut(n.text, "/")
+	rest, segment, hasSegment := strings.Cut(n.Text, "/")
 	rest, answer := strings.CutSuffix(rest, response)
 	name, number, hasNumber := strings.Cut(rest, "#")
 	ok := true
@@ -32,7 +32,7 @@ func (c *compiler) place(p *pdu.Selector, n *node) bool {
 		ok = ordinal(number, &p.Number) && ok
 	}
 	if !ok || name == "" {
-		c.fail(n.pos, "expected a place NAME[#NUMBER][.response][/SEGMENT] such as read1#2.response/last, not %q", n.text)
+		c.Fail(n.Pos, "expected a place NAME[#NUMBER][.response][/SEGMENT] such as read1#2.response/last, not %q", n.Text)
 		return false
 	}
 	answered, known := startupPlaces[name]
@@ -41,10 +41,10 @@ func (c *compiler) place(p *pdu.Selector, n *node) bool {
 	}
 	switch {
 	case !known:
-		c.unknown(n.pos, "step", name, append(names(c.timeline.messages), names(startupPlaces)...))
+		c.Unknown(n.Pos, "step", name, append(names(c.timeline.messages), names(startupPlaces)...))
 		return false
 	case answer && !answered:
-		c.fail(n.pos, "nothing answers %s", name)
+		c.Fail(n.Pos, "nothing answers %s", name)
 		return false
 	}
 	if p.Message = name; answer {

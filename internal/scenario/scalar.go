@@ -42,15 +42,15 @@ func relative(text string) (int64, bool) {
 // number reads a number from lo to hi, both in the range of its type.
 func number[T ~int | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](c *compiler, p *T, lo, hi uint64) setter {
 	return func(n *node) {
-		if !c.is(n, scalar) {
+		if !c.Is(n, scalar) {
 			return
 		}
-		v, ok := unsigned(n.text)
+		v, ok := unsigned(n.Text)
 		switch {
 		case !ok:
-			c.fail(n.pos, "expected a number, not %q", n.text)
+			c.Fail(n.Pos, "expected a number, not %q", n.Text)
 		case v < lo || v > hi:
-			c.fail(n.pos, "expected a number from %d to %d, not %s", lo, hi, n.text)
+			c.Fail(n.Pos, "expected a number from %d to %d, not %s", lo, hi, n.Text)
 		default:
 			*p = T(v)
 		}
@@ -60,12 +60,12 @@ func number[T ~int | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](c *compiler,
 // signed reads a number that may have a sign.
 func (c *compiler) signed(p *int64) setter {
 	return func(n *node) {
-		if !c.is(n, scalar) {
+		if !c.Is(n, scalar) {
 			return
 		}
-		v, ok := relative(n.text)
+		v, ok := relative(n.Text)
 		if !ok {
-			c.fail(n.pos, "expected a number, not %q", n.text)
+			c.Fail(n.Pos, "expected a number, not %q", n.Text)
 			return
 		}
 		*p = v
@@ -114,15 +114,15 @@ func Size(text string) (uint64, bool) { return measure(text, sizeUnits) }
 // size reads a size of at most hi octets.
 func size[T ~int | ~int64 | ~uint64](c *compiler, p *T, lo, hi uint64) setter {
 	return func(n *node) {
-		if !c.is(n, scalar) {
+		if !c.Is(n, scalar) {
 			return
 		}
-		v, ok := Size(n.text)
+		v, ok := Size(n.Text)
 		switch {
 		case !ok:
-			c.fail(n.pos, "expected a size such as 100 or 64KiB, not %q", n.text)
+			c.Fail(n.Pos, "expected a size such as 100 or 64KiB, not %q", n.Text)
 		case v < lo || v > hi:
-			c.fail(n.pos, "expected a size from %d to %d octets, not %s", lo, hi, n.text)
+			c.Fail(n.Pos, "expected a size from %d to %d octets, not %s", lo, hi, n.Text)
 		default:
 			*p = T(v)
 		}
@@ -132,12 +132,12 @@ func size[T ~int | ~int64 | ~uint64](c *compiler, p *T, lo, hi uint64) setter {
 // rate reads bits a second.
 func (c *compiler) rate(p *int64) setter {
 	return func(n *node) {
-		if !c.is(n, scalar) {
+		if !c.Is(n, scalar) {
 			return
 		}
-		v, ok := measure(n.text, rateUnits)
+		v, ok := measure(n.Text, rateUnits)
 		if !ok || v == 0 || v > 1e15 {
-			c.fail(n.pos, "expected a rate such as 10Gbps, not %q", n.text)
+			c.Fail(n.Pos, "expected a rate such as 10Gbps, not %q", n.Text)
 			return
 		}
 		*p = int64(v)
@@ -147,17 +147,17 @@ func (c *compiler) rate(p *int64) setter {
 // duration reads a time in nanoseconds.
 func (c *compiler) duration(p *int64, negative bool) setter {
 	return func(n *node) {
-		if !c.is(n, scalar) {
+		if !c.Is(n, scalar) {
 			return
 		}
-		d, err := time.ParseDuration(n.text)
+		d, err := time.ParseDuration(n.Text)
 		switch {
 		case err != nil:
-			c.fail(n.pos, "expected a time such as 50us or 1.5s, not %q", n.text)
+			c.Fail(n.Pos, "expected a time such as 50us or 1.5s, not %q", n.Text)
 		case d < 0 && !negative:
-			c.fail(n.pos, "a time before the beginning: %s", n.text)
+			c.Fail(n.Pos, "a time before the beginning: %s", n.Text)
 		case d.Abs() > maxDuration:
-			c.fail(n.pos, "a time of more than %v: %s", maxDuration, n.text)
+			c.Fail(n.Pos, "a time of more than %v: %s", maxDuration, n.Text)
 		default:
 			*p = int64(d)
 		}
@@ -167,16 +167,16 @@ func (c *compiler) duration(p *int64, negative bool) setter {
 // share reads a part of a whole: 1% or 0.01.
 func (c *compiler) share(p *float64) setter {
 	return func(n *node) {
-		if !c.is(n, scalar) {
+		if !c.Is(n, scalar) {
 			return
 		}
-		digits, percent := strings.CutSuffix(n.text, "%")
+		digits, percent := strings.CutSuffix(n.Text, "%")
 		v, err := strconv.ParseFloat(digits, 64)
 		if percent {
 			v /= 100
 		}
 		if err != nil || !(v >= 0 && v <= 1) {
-			c.fail(n.pos, "expected a share from 0%% to 100%%, not %q", n.text)
+			c.Fail(n.Pos, "expected a share from 0%% to 100%%, not %q", n.Text)
 			return
 		}
 		*p = v

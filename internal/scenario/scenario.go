@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/iwdissect/iwdissect/internal/strictyaml"
 	"github.com/iwdissect/iwdissect/internal/synth"
 )
 
@@ -31,15 +32,15 @@ type Scenario struct {
 // Parse reads a scenario; name is for its errors. The error joins an [*Error]
 // for each thing that is wrong.
 func Parse(name string, src []byte) (*Scenario, error) {
-	r := &report{file: name}
-	root := r.parse(src)
+	r := newReport(name)
+	root := r.Parse(src)
 	if root == nil {
-		return nil, r.err()
+		return nil, r.Err()
 	}
 	s := &Scenario{Name: name, Source: slices.Clone(src), root: root}
 	c := newCompiler(r, false)
 	c.scenario(s)
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	s.faulty = c.faulty
@@ -49,7 +50,7 @@ func Parse(name string, src []byte) (*Scenario, error) {
 // Script returns the script, fresh each time: with the faults, or clean, as if
 // there were none.
 func (s *Scenario) Script(clean bool) *synth.Script {
-	c := newCompiler(&report{file: s.Name}, clean)
+	c := newCompiler(newReport(s.Name), clean)
 	return c.scenario(&Scenario{Name: s.Name, root: s.root, seed: s.seed, faulty: s.faulty})
 }
 
@@ -65,7 +66,7 @@ func (s *Scenario) WithSeed(seed uint64) *Scenario {
 
 // compiler makes a script of a scenario.
 type compiler struct {
-	*report
+	*strictyaml.Report
 	// clean leaves out the faults; faulty: there are some.
 	clean, faulty bool
 
@@ -89,9 +90,9 @@ type compiler struct {
 	octetsLeft uint64
 }
 
-func newCompiler(r *report, clean bool) *compiler {
+func newCompiler(r *strictyaml.Report, clean bool) *compiler {
 	return &compiler{
-		report: r, clean: clean,
+		Report: r, clean: clean,
 		script: &synth.Script{Link: usualLink(), Capture: usualCapture()},
 		seed:   1, mtu: defaultMTU,
 		hosts:      [2]settings{usual(synth.Client), usual(synth.Server)},
@@ -107,9 +108,9 @@ func (c *compiler) scenario(s *Scenario) *synth.Script {
 	var summary, connections, steps, faults, link, capture, both *node
 	var own [2]*node
 	root := s.root
-	if !c.mapping(root, keys{
+	if !c.Mapping(root, keys{
 		"summary":     keep(&summary),
-		"about":       c.text(&s.About),
+		"about":       c.Text(&s.About),
 		"rules":       func(n *node) { s.Rules = c.rules(n) },
 		"shows":       c.evidence(&s.Shows),
 		"misses":      c.evidence(&s.Misses),
@@ -139,7 +140,7 @@ func (c *compiler) scenario(s *Scenario) *synth.Script {
 	}
 	c.connections(connections)
 	if steps == nil {
-		c.fail(root.pos, "there is no timeline")
+		c.Fail(root.Pos, "there is no timeline")
 	} else {
 		c.script.Timeline = c.steps(steps, scope{times: 1})
 	}
@@ -160,11 +161,11 @@ func (c *compiler) some(n *node, read func(*node)) {
 
 func (c *compiler) summary(root, n *node, p *string) {
 	if n == nil {
-		c.fail(root.pos, "there is no summary")
+		c.Fail(root.Pos, "there is no summary")
 		return
 	}
-	if c.text(p)(n); n.kind == scalar && (*p == "" || len(*p) > 120 || !isLine(*p)) {
-		c.fail(n.pos, "a summary is one line of at most 120 octets")
+	if c.Text(p)(n); n.Kind == scalar && (*p == "" || len(*p) > 120 || !isLine(*p)) {
+		c.Fail(n.Pos, "a summary is one line of at most 120 octets")
 	}
 }
 
@@ -189,13 +190,13 @@ func (c *compiler) comment(s *Scenario) string {
 var ruleID = regexp.MustCompile(`^[A-Z][A-Z0-9]*(-[A-Z0-9]+)+$`)
 
 func (c *compiler) rules(n *node) (ids []string) {
-	c.list(n, func(n *node) {
+	c.List(n, func(n *node) {
 		switch {
-		case !c.is(n, scalar):
-		case !ruleID.MatchString(n.text):
-			c.fail(n.pos, "expected the id of a rule such as DDP-TO-01, not %q", n.text)
+		case !c.Is(n, scalar):
+		case !ruleID.MatchString(n.Text):
+			c.Fail(n.Pos, "expected the id of a rule such as DDP-TO-01, not %q", n.Text)
 		default:
-			ids = append(ids, n.text)
+			ids = append(ids, n.Text)
 		}
 	})
 	return ids

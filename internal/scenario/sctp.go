@@ -32,7 +32,7 @@ func usualSCTP() assoc.Config {
 // sctp reads the settings of an end of an association.
 func (c *compiler) sctp(n *node, s *settings) {
 	a := &s.host.SCTP
-	c.mapping(n, keys{
+	c.Mapping(n, keys{
 		"tag":           given(&s.tag, number(c, &a.Tag, 1, math.MaxUint32)),
 		"tsn":           given(&s.tsn, number(c, &a.TSN, 0, math.MaxUint32)),
 		"streams":       func(n *node) { number(c, &a.Out, 1, math.MaxUint16)(n); a.In = a.Out },
@@ -41,17 +41,17 @@ func (c *compiler) sctp(n *node, s *settings) {
 		"receive":       size(c, &s.receive, 1500, math.MaxUint32),
 		"adaptation":    c.adaptation(a),
 		"addresses":     c.addressList(&a.Addresses),
-		"bundle":        c.boolean(&a.Bundle),
-		"i_data":        c.boolean(&a.IData),
-		"shuffle":       c.boolean(&a.Shuffle),
-		"spread":        c.boolean(&a.Spread),
+		"bundle":        c.Boolean(&a.Bundle),
+		"i_data":        c.Boolean(&a.IData),
+		"shuffle":       c.Boolean(&a.Shuffle),
+		"spread":        c.Boolean(&a.Spread),
 		"sack_delay":    c.duration(&a.DelayedAck, false),
 		"rto":           c.duration(&a.RTO, false),
 		"retries":       number(c, &a.Retries, 0, 32),
 		"inflight":      size(c, &a.Inflight, 1, 1<<30),
-		"zero_checksum": c.boolean(&a.ZeroChecksum),
+		"zero_checksum": c.Boolean(&a.ZeroChecksum),
 		"udp": func(n *node) {
-			if n.kind == scalar && n.text == "true" {
+			if n.Kind == scalar && n.Text == "true" {
 				s.host.UDP = encapsulationPort
 				return
 			}
@@ -63,7 +63,7 @@ func (c *compiler) sctp(n *node, s *settings) {
 // adaptation is a number or none.
 func (c *compiler) adaptation(a *assoc.Config) setter {
 	return func(n *node) {
-		if n.kind == scalar && n.text == "none" {
+		if n.Kind == scalar && n.Text == "none" {
 			a.HasAdaptation = false
 			return
 		}
@@ -78,19 +78,19 @@ const maxAddresses = 7
 func (c *compiler) addressList(p *[]netip.Addr) setter {
 	return func(n *node) {
 		*p = nil
-		c.list(n, func(n *node) {
-			if !c.is(n, scalar) {
+		c.List(n, func(n *node) {
+			if !c.Is(n, scalar) {
 				return
 			}
-			a, err := netip.ParseAddr(n.text)
+			a, err := netip.ParseAddr(n.Text)
 			if err != nil || a.Zone() != "" || a.Is4In6() {
-				c.fail(n.pos, "expected an address such as 10.0.0.3 or \"fd00::3\", not %q", n.text)
+				c.Fail(n.Pos, "expected an address such as 10.0.0.3 or \"fd00::3\", not %q", n.Text)
 				return
 			}
 			*p = append(*p, a)
 		})
 		if len(*p) > maxAddresses {
-			c.fail(n.pos, "a host has at most %d further addresses", maxAddresses)
+			c.Fail(n.Pos, "a host has at most %d further addresses", maxAddresses)
 		}
 	}
 }
@@ -103,15 +103,15 @@ func (c *compiler) session(n *node, s *settings) {
 		own = *s.host.RNIC.Session
 	}
 	enhanced := m.Dialect == startup.Enhanced
-	c.mapping(n, keys{
-		"enhanced":     given(&s.dialect, c.boolean(&enhanced)),
+	c.Mapping(n, keys{
+		"enhanced":     given(&s.dialect, c.Boolean(&enhanced)),
 		"ird":          number(c, &m.IRD, 0, math.MaxUint16),
 		"ord":          number(c, &m.ORD, 0, math.MaxUint16),
-		"peer_to_peer": given(&s.peer, c.boolean(&m.PeerToPeer)),
+		"peer_to_peer": given(&s.peer, c.Boolean(&m.PeerToPeer)),
 		"private":      c.octets(&m.Private),
-		"reject":       c.boolean(&m.Reject),
-		"refuse":       c.boolean(&own.Refuse),
-		"mute":         c.boolean(&own.Mute),
+		"reject":       c.Boolean(&m.Reject),
+		"refuse":       c.Boolean(&own.Refuse),
+		"mute":         c.Boolean(&own.Mute),
 	})
 	if m.Dialect = startup.Plain; enhanced {
 		m.Dialect = startup.Enhanced
@@ -141,7 +141,7 @@ func (c *compiler) finishSCTP(s *settings, tag, tsn uint32) {
 	s.host.RNIC.Startup.Rev = mpaEnhanced // over SCTP there are no revisions
 	for i, x := range a.Addresses {
 		if x.Is6() != s.host.Addr.Addr().Is6() {
-			c.fail(pos{1, 1}, "address %d of a host is of another family than its first", i+2)
+			c.Fail(pos{Line: 1, Column: 1}, "address %d of a host is of another family than its first", i+2)
 		}
 	}
 }
@@ -155,7 +155,7 @@ var functions = map[string]sctpddp.Function{
 // control reads a session control chunk that is sent by hand.
 func (c *compiler) control(s *step, n *node) {
 	post(s, rnic.OpControl)
-	if v, ok := unsigned(n.text); ok && n.kind == scalar && v <= math.MaxUint16 {
+	if v, ok := unsigned(n.Text); ok && n.Kind == scalar && v <= math.MaxUint16 {
 		s.Work.Function = uint16(v)
 		return
 	}
@@ -198,7 +198,7 @@ func (c *compiler) onAssociations() {
 			}
 		}
 		if k := [2]any{conn.Association, conn.SID}; used[k] {
-			c.fail(conn.pos, "stream %d of association %s has a connection already", conn.SID, conn.Association)
+			c.Fail(conn.pos, "stream %d of association %s has a connection already", conn.SID, conn.Association)
 		} else {
 			used[k] = true
 		}

@@ -79,14 +79,14 @@ var onlys = map[string]only{"clean": onlyClean, "faulty": onlyFaulty}
 
 // steps reads a list of steps.
 func (c *compiler) steps(n *node, in scope) []synth.Step {
-	if !c.is(n, sequence) {
+	if !c.Is(n, sequence) {
 		return nil
 	}
-	if len(n.items) == 0 {
-		c.fail(n.pos, "no step")
+	if len(n.Items) == 0 {
+		c.Fail(n.Pos, "no step")
 	}
 	var out []synth.Step
-	for _, i := range n.items {
+	for _, i := range n.Items {
 		if s, ok := c.step(i, in); ok {
 			out = append(out, s)
 		}
@@ -96,22 +96,22 @@ func (c *compiler) steps(n *node, in scope) []synth.Step {
 
 // step reads a step. It returns false if the trace does not have it.
 func (c *compiler) step(n *node, in scope) (synth.Step, bool) {
-	if n.kind == scalar {
+	if n.Kind == scalar {
 		line := n
 		if n = c.words(line); n == nil {
 			return synth.Step{}, false
 		}
 	}
-	if !c.is(n, mapping) {
+	if !c.Is(n, mapping) {
 		return synth.Step{}, false
 	}
-	s := &step{pos: n.pos, scope: in}
+	s := &step{pos: n.Pos, scope: in}
 	value := c.verb(n, s)
 	if value == nil {
 		return synth.Step{}, false
 	}
 	c.modifiers(n, s)
-	s.Conn, s.From, s.Line = s.on, s.from, s.line
+	s.Conn, s.From, s.Step.Line = s.on, s.from, s.pos.Line
 	c.call(s)
 	c.spend(s, uint64(max(s.repeated, 1)))
 	s.def.read(c, s, value)
@@ -125,36 +125,36 @@ func (c *compiler) step(n *node, in scope) (synth.Step, bool) {
 
 // verb finds the one verb of a step and returns its value.
 func (c *compiler) verb(n *node, s *step) (value *node) {
-	for _, e := range n.entries {
-		def, ok := c.verbs[e.key.text]
+	for _, e := range n.Entries {
+		def, ok := c.verbs[e.Key.Text]
 		switch {
 		case !ok:
 		case value != nil:
-			c.fail(e.key.pos, "a step has one verb, here are %s and %s", s.verb, e.key.text)
+			c.Fail(e.Key.Pos, "a step has one verb, here are %s and %s", s.verb, e.Key.Text)
 			return nil
 		default:
-			s.verb, s.def, value = e.key.text, def, e.value
+			s.verb, s.def, value = e.Key.Text, def, e.Value
 		}
 	}
 	if value != nil {
 		return value
 	}
-	if len(n.entries) == 0 {
-		c.fail(n.pos, "a step needs a verb")
+	if len(n.Entries) == 0 {
+		c.Fail(n.Pos, "a step needs a verb")
 		return nil
 	}
-	e := n.entries[0].key
-	for _, x := range n.entries {
-		if _, ok := common[x.key.text]; !ok {
-			e = x.key
+	e := n.Entries[0].Key
+	for _, x := range n.Entries {
+		if _, ok := common[x.Key.Text]; !ok {
+			e = x.Key
 			break
 		}
 	}
-	if _, ok := sides[e.text]; ok {
-		c.fail(e.pos, "in a mapping the side is from: %s", e.text)
+	if _, ok := sides[e.Text]; ok {
+		c.Fail(e.Pos, "in a mapping the side is from: %s", e.Text)
 		return nil
 	}
-	c.unknown(e.pos, "step", e.text, names(c.verbs))
+	c.Unknown(e.Pos, "step", e.Text, names(c.verbs))
 	return nil
 }
 
@@ -163,28 +163,28 @@ var common = map[string]bool{"as": true, "from": true, "on": true, "times": true
 
 // modifiers reads those of all steps, and refuses those of other verbs.
 func (c *compiler) modifiers(n *node, s *step) {
-	for _, e := range n.entries {
-		switch e.key.text {
+	for _, e := range n.Entries {
+		switch e.Key.Text {
 		case s.verb:
 		case "as":
-			s.nameAt = e.value.pos
-			c.name(&s.name)(e.value)
+			s.nameAt = e.Value.Pos
+			c.name(&s.name)(e.Value)
 		case "from":
-			word(c, &s.from, "side", sides)(e.value)
+			word(c, &s.from, "side", sides)(e.Value)
 		case "on":
-			if on := c.on(e.value); len(on) == 1 {
+			if on := c.on(e.Value); len(on) == 1 {
 				s.on = on[0].Name
 			}
 		case "times":
-			number(c, &s.repeated, 1, maxTimes)(e.value)
+			number(c, &s.repeated, 1, maxTimes)(e.Value)
 			if s.repeated != 0 && s.def.once {
-				c.fail(e.key.pos, "%s is done once", s.verb)
+				c.Fail(e.Key.Pos, "%s is done once", s.verb)
 			}
 		case "only":
-			word(c, &s.only, "trace", onlys)(e.value)
+			word(c, &s.only, "trace", onlys)(e.Value)
 		default:
-			if !s.def.takes(e.key.text) {
-				c.unknown(e.key.pos, "key of "+s.verb, e.key.text, append(names(common), s.def.keys...))
+			if !s.def.takes(e.Key.Text) {
+				c.Unknown(e.Key.Pos, "key of "+s.verb, e.Key.Text, append(names(common), s.def.keys...))
 			}
 		}
 	}
@@ -195,7 +195,7 @@ func (c *compiler) call(s *step) {
 	t := &c.timeline
 	if !s.def.message {
 		if s.name != "" {
-			c.fail(s.nameAt, "%s has no messages that could be named", s.verb)
+			c.Fail(s.nameAt, "%s has no messages that could be named", s.verb)
 		}
 		return
 	}
@@ -205,11 +205,11 @@ func (c *compiler) call(s *step) {
 		s.name, at = s.verb+itoa(t.ordinals[s.verb]), s.pos
 	}
 	if other, twice := t.messages[s.name]; twice {
-		c.fail(at, "a second step is called %q, the first is in line %d", s.name, other.line)
+		c.Fail(at, "a second step is called %q, the first is in line %d", s.name, other.line)
 	} else if _, taken := startupPlaces[s.name]; taken {
-		c.fail(at, "%q is the name of what the startup sends or of a Terminate", s.name)
+		c.Fail(at, "%q is the name of what the startup sends or of a Terminate", s.name)
 	}
-	t.messages[s.name] = message{s.line, s.def.answered}
+	t.messages[s.name] = message{s.pos.Line, s.def.answered}
 	s.Name = s.name
 }
 
@@ -230,7 +230,7 @@ func (c *compiler) spend(s *step, times uint64) {
 func (c *compiler) tooLong(p pos, format string, args ...any) {
 	if !c.timeline.told {
 		c.timeline.told = true
-		c.fail(p, format, args...)
+		c.Fail(p, format, args...)
 	}
 }
 
@@ -249,7 +249,7 @@ func (c *compiler) times(s *step) synth.Step {
 	case s.def.message || s.Verb == synth.Repeat:
 		s.Step.Times = s.repeated
 	default:
-		return synth.Step{Verb: synth.Repeat, Conn: s.Conn, From: s.From, Times: s.repeated, Steps: []synth.Step{s.Step}, Line: s.line}
+		return synth.Step{Verb: synth.Repeat, Conn: s.Conn, From: s.From, Times: s.repeated, Steps: []synth.Step{s.Step}, Line: s.pos.Line}
 	}
 	return s.Step
 }
@@ -257,43 +257,43 @@ func (c *compiler) times(s *step) synth.Step {
 // words makes a mapping of a step that is one line: side, verb, value, and
 // what follows.
 func (c *compiler) words(n *node) *node {
-	out := &node{pos: n.pos, kind: mapping}
+	out := &node{Pos: n.Pos, Kind: mapping}
 	ws := split(n)
 	add := func(at pos, key string, value *node) {
-		if out.get(key) != nil {
-			c.fail(at, "a second %q", key)
+		if out.Get(key) != nil {
+			c.Fail(at, "a second %q", key)
 		}
-		out.entries = append(out.entries, entry{&node{pos: at, kind: scalar, text: key}, value})
+		out.Entries = append(out.Entries, entry{Key: &node{Pos: at, Kind: scalar, Text: key}, Value: value})
 	}
-	value := func(w *node, text string) *node { return &node{pos: w.pos, kind: scalar, text: text} }
+	value := func(w *node, text string) *node { return &node{Pos: w.Pos, Kind: scalar, Text: text} }
 	if len(ws) > 0 {
-		if _, ok := sides[ws[0].text]; ok {
-			add(ws[0].pos, "from", ws[0])
+		if _, ok := sides[ws[0].Text]; ok {
+			add(ws[0].Pos, "from", ws[0])
 			ws = ws[1:]
 		}
 	}
 	if len(ws) == 0 {
-		c.fail(n.pos, "a step needs a verb")
+		c.Fail(n.Pos, "a step needs a verb")
 		return nil
 	}
-	verbAt := len(out.entries)
-	add(ws[0].pos, ws[0].text, &node{pos: ws[0].pos})
+	verbAt := len(out.Entries)
+	add(ws[0].Pos, ws[0].Text, &node{Pos: ws[0].Pos})
 	for i := 1; i < len(ws); i++ {
 		w := ws[i]
-		times, counted := strings.CutPrefix(w.text, "x")
+		times, counted := strings.CutPrefix(w.Text, "x")
 		_, isNumber := unsigned(times)
 		switch {
 		case counted && isNumber:
-			add(w.pos, "times", value(w, times))
-		case w.text == "solicited":
-			add(w.pos, "solicited", value(w, "true"))
-		case w.text == "with" && i+1 < len(ws) && ws[i+1].text == "invalidate":
+			add(w.Pos, "times", value(w, times))
+		case w.Text == "solicited":
+			add(w.Pos, "solicited", value(w, "true"))
+		case w.Text == "with" && i+1 < len(ws) && ws[i+1].Text == "invalidate":
 			i++
-			add(ws[i].pos, "invalidate", value(w, "true"))
-		case i == 1 && unicode.IsDigit(rune(w.text[0])):
-			out.entries[verbAt].value = w
+			add(ws[i].Pos, "invalidate", value(w, "true"))
+		case i == 1 && unicode.IsDigit(rune(w.Text[0])):
+			out.Entries[verbAt].Value = w
 		default:
-			c.fail(w.pos, "%q is not understood in a step of one line", w.text)
+			c.Fail(w.Pos, "%q is not understood in a step of one line", w.Text)
 			return nil
 		}
 	}
@@ -302,11 +302,11 @@ func (c *compiler) words(n *node) *node {
 
 // split returns the words of a scalar with their places.
 func split(n *node) (ws []*node) {
-	column := n.column
-	if n.quoted {
+	column := n.Column
+	if n.Quoted {
 		column++
 	}
-	rest := n.text
+	rest := n.Text
 	for rest != "" {
 		trimmed := strings.TrimLeftFunc(rest, unicode.IsSpace)
 		column += utf8.RuneCountInString(rest[:len(rest)-len(trimmed)])
@@ -315,7 +315,7 @@ func split(n *node) (ws []*node) {
 			end = len(trimmed)
 		}
 		if end > 0 {
-			ws = append(ws, &node{pos: pos{n.line, column}, kind: scalar, text: trimmed[:end]})
+			ws = append(ws, &node{Pos: pos{Line: n.Line, Column: column}, Kind: scalar, Text: trimmed[:end]})
 		}
 		column += utf8.RuneCountInString(trimmed[:end])
 		rest = trimmed[end:]
@@ -326,13 +326,13 @@ func split(n *node) (ws []*node) {
 // enough checks that a step has what its verb cannot do without.
 func (c *compiler) enough(s *step, n *node) {
 	for _, key := range s.def.needs {
-		if n.get(key) == nil {
-			c.fail(s.pos, "%s needs %s", s.verb, key)
+		if n.Get(key) == nil {
+			c.Fail(s.pos, "%s needs %s", s.verb, key)
 		}
 	}
-	for _, e := range n.entries {
-		if s.def.takes(e.key.text) {
-			s.def.set(c, s, e.key.text, e.value)
+	for _, e := range n.Entries {
+		if s.def.takes(e.Key.Text) {
+			s.def.set(c, s, e.Key.Text, e.Value)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func verbs() map[string]*verb {
 			message: true, keys: []string{"solicited", "invalidate"}, set: setMessage,
 			read: func(c *compiler, s *step, n *node) {
 				post(s, rnic.OpSend)
-				if s.Work.Size = usualSend; n.kind != null {
+				if s.Work.Size = usualSend; n.Kind != null {
 					c.content(n, &s.Work.Size, &s.Work.Data)
 				}
 			},
@@ -88,7 +88,7 @@ func verbs() map[string]*verb {
 			read: func(c *compiler, s *step, n *node) {
 				post(s, rnic.OpFetchAdd)
 				s.Work.CompareMask = allOnes
-				if s.Work.Operand = 1; n.kind != null {
+				if s.Work.Operand = 1; n.Kind != null {
 					number(c, &s.Work.Operand, 0, allOnes)(n)
 				}
 			},
@@ -104,7 +104,7 @@ func verbs() map[string]*verb {
 			},
 			read: func(c *compiler, s *step, n *node) {
 				post(s, rnic.OpTerminate)
-				if n.kind != null {
+				if n.Kind != null {
 					c.termCode(&s.Work, n)
 				}
 			},
@@ -126,14 +126,14 @@ func verbs() map[string]*verb {
 			message: true, keys: []string{"atomic", "to"},
 			set: func(c *compiler, s *step, key string, n *node) {
 				if key == "atomic" {
-					c.boolean(&s.Work.Atomic)(n)
+					c.Boolean(&s.Work.Atomic)(n)
 					return
 				}
 				setMemory(c, s, key, n)
 			},
 			read: func(c *compiler, s *step, n *node) {
 				post(s, rnic.OpResponse)
-				if n.kind != null {
+				if n.Kind != null {
 					c.content(n, &s.Work.Size, &s.Work.Data)
 				}
 			},
@@ -174,8 +174,8 @@ const (
 // bare is a verb without a value, that is done once.
 func bare(v synth.Verb) *verb {
 	return &verb{once: true, read: func(c *compiler, s *step, n *node) {
-		if s.Verb = v; n.kind != null {
-			c.fail(n.pos, "%s has no value", s.verb)
+		if s.Verb = v; n.Kind != null {
+			c.Fail(n.Pos, "%s has no value", s.verb)
 		}
 	}}
 }
@@ -185,20 +185,20 @@ func post(s *step, op rnic.Op) { s.Verb, s.Work.Op = synth.Post, op }
 // parallel reads branches: of connections by their names, or just lists.
 func (c *compiler) parallel(s *step, n *node) {
 	s.Verb = synth.Parallel
-	switch n.kind {
+	switch n.Kind {
 	case sequence:
-		for _, i := range n.items {
+		for _, i := range n.Items {
 			s.Branches = append(s.Branches, c.steps(i, s.scope))
 		}
 	case mapping:
-		for _, e := range n.entries {
+		for _, e := range n.Entries {
 			in := s.scope
-			if on := c.on(e.key); len(on) == 1 {
+			if on := c.on(e.Key); len(on) == 1 {
 				in.on = on[0].Name
 			}
-			s.Branches = append(s.Branches, c.steps(e.value, in))
+			s.Branches = append(s.Branches, c.steps(e.Value, in))
 		}
 	default:
-		c.fail(n.pos, "expected steps by the name of their connection, or lists of steps")
+		c.Fail(n.Pos, "expected steps by the name of their connection, or lists of steps")
 	}
 }

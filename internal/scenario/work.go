@@ -15,10 +15,10 @@ import (
 func setMessage(c *compiler, s *step, key string, n *node) {
 	switch {
 	case key == "solicited":
-		c.boolean(&s.Work.Solicited)(n)
-	case n.kind == scalar:
+		c.Boolean(&s.Work.Solicited)(n)
+	case n.Kind == scalar:
 		fresh := false
-		if c.boolean(&fresh)(n); fresh {
+		if c.Boolean(&fresh)(n); fresh {
 			s.Invalidate = &synth.Memory{New: true}
 		}
 	default:
@@ -54,16 +54,16 @@ func (c *compiler) memory(n *node, s *step, side synth.Side, m *synth.Memory) {
 	name := func(n *node) {
 		c.name(&m.Region)(n)
 		if m.Region != "" && !c.timeline.regions[c.regionOf(s, side, m.Region)] {
-			c.fail(n.pos, "the %s has no region %q up to here", sideName(side), m.Region)
+			c.Fail(n.Pos, "the %s has no region %q up to here", sideName(side), m.Region)
 		}
 	}
-	if n.kind == scalar {
+	if n.Kind == scalar {
 		name(n)
 		return
 	}
 	var stag uint32
 	var to uint64
-	c.mapping(n, keys{
+	c.Mapping(n, keys{
 		"region": name,
 		"offset": size(c, &m.Offset, 0, allOnes),
 		"stag":   func(n *node) { m.STag = &stag; number(c, &stag, 0, math.MaxUint32)(n) },
@@ -95,7 +95,7 @@ func (c *compiler) region(s *step, n *node) {
 	r := &s.Region
 	*r = rnic.Region{Size: usualRegion, Read: true, Write: true}
 	r.TO = 0x10000
-	if !c.mapping(n, keys{
+	if !c.Mapping(n, keys{
 		"name": c.name(&s.Name),
 		"of":   word(c, &s.From, "side", sides),
 		"stag": number(c, &r.STag, 0, math.MaxUint32),
@@ -110,7 +110,7 @@ func (c *compiler) region(s *step, n *node) {
 		return
 	}
 	if s.Name == "" {
-		c.fail(n.pos, "a region needs a name")
+		c.Fail(n.Pos, "a region needs a name")
 		return
 	}
 	c.timeline.regions[c.regionOf(s, s.From, s.Name)] = true
@@ -118,16 +118,16 @@ func (c *compiler) region(s *step, n *node) {
 
 // immediate reads Immediate Data: a number, or eight octets.
 func (c *compiler) immediate(p *[8]byte, n *node) {
-	if n.kind == null {
+	if n.Kind == null {
 		return
 	}
-	if v, ok := unsigned(n.text); ok && n.kind == scalar && !n.quoted {
+	if v, ok := unsigned(n.Text); ok && n.Kind == scalar && !n.Quoted {
 		binary.BigEndian.PutUint64(p[:], v)
 		return
 	}
 	var b []byte
 	if c.octets(&b)(n); b != nil && len(b) != len(p) {
-		c.fail(n.pos, "immediate data are a number or 8 octets, not %d", len(b))
+		c.Fail(n.Pos, "immediate data are a number or 8 octets, not %d", len(b))
 		return
 	}
 	copy(p[:], b)
@@ -136,10 +136,10 @@ func (c *compiler) immediate(p *[8]byte, n *node) {
 // cmpSwap reads the operands of a compare and swap; the masks cover all bits.
 func (c *compiler) cmpSwap(w *rnic.Work, n *node) {
 	w.Operand, w.Mask, w.CompareMask = 1, allOnes, allOnes
-	if n.kind == null {
+	if n.Kind == null {
 		return
 	}
-	c.mapping(n, keys{
+	c.Mapping(n, keys{
 		"compare":      number(c, &w.Compare, 0, allOnes),
 		"swap":         number(c, &w.Operand, 0, allOnes),
 		"compare_mask": number(c, &w.CompareMask, 0, allOnes),
@@ -150,10 +150,10 @@ func (c *compiler) cmpSwap(w *rnic.Work, n *node) {
 // termCode reads layer, type and code of a Terminate, in hexadecimal as the
 // RFCs have them: 2/0/06.
 func (c *compiler) termCode(w *rnic.Work, n *node) {
-	if !c.is(n, scalar) {
+	if !c.Is(n, scalar) {
 		return
 	}
-	parts := strings.Split(n.text, "/")
+	parts := strings.Split(n.Text, "/")
 	ok := len(parts) == 3
 	for i, p := range []*uint8{&w.Layer, &w.EType, &w.Code} {
 		if !ok {
@@ -164,7 +164,7 @@ func (c *compiler) termCode(w *rnic.Work, n *node) {
 		*p = uint8(v)
 	}
 	if !ok {
-		c.fail(n.pos, "expected layer/type/code in hexadecimal such as 1/1/02, not %q", n.text)
+		c.Fail(n.Pos, "expected layer/type/code in hexadecimal such as 1/1/02, not %q", n.Text)
 	}
 }
 
@@ -175,20 +175,20 @@ var tcpFlags = map[string]uint16{
 
 // craft reads a TCP segment that is made by hand.
 func (c *compiler) craft(p *synth.Craft, n *node) {
-	if n.kind == null {
+	if n.Kind == null {
 		return
 	}
-	at := n.pos
-	c.mapping(n, keys{
+	at := n.Pos
+	c.Mapping(n, keys{
 		"seq":     c.signed(&p.Seq),
 		"ack":     c.signed(&p.Ack),
 		"flags":   bits(c, &p.Flags, "flag", tcpFlags),
 		"payload": c.octets(&p.Payload),
 		"window":  c.signed(&p.Window),
-		"deliver": c.boolean(&p.Deliver),
+		"deliver": c.Boolean(&p.Deliver),
 		"chunks":  c.octets(&p.Payload),
 	})
 	if len(p.Payload) > largestSegment {
-		c.fail(at, "a packet holds at most %d octets", largestSegment)
+		c.Fail(at, "a packet holds at most %d octets", largestSegment)
 	}
 }

@@ -1,4 +1,4 @@
-package scenario
+package strictyaml
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 
 // The bounds on a file.
 const (
-	// MaxFile is the size of a scenario in octets.
+	// MaxFile is the size of a file in octets.
 	MaxFile = 1 << 20
 	// maxTokens is how many words and signs it may have.
 	maxTokens = 50_000
@@ -22,52 +22,54 @@ const (
 	maxNesting = 32
 )
 
-// pos is a place in the file; both count from 1, columns in characters.
-type pos struct{ line, column int }
+// Pos is a place in the file; both count from 1, columns in characters.
+type Pos struct{ Line, Column int }
 
-// kind of a node.
-type kind uint8
+// Kind of a node.
+type Kind uint8
 
+// The kinds.
 const (
-	null kind = iota
-	scalar
-	mapping
-	sequence
+	Null Kind = iota
+	Scalar
+	Mapping
+	Sequence
 )
 
-func (k kind) String() string { return [...]string{"nothing", "a value", "a mapping", "a list"}[k] }
+// String returns the kind as errors spell it.
+func (k Kind) String() string { return [...]string{"nothing", "a value", "a mapping", "a list"}[k] }
 
-// node is a value in the file.
-type node struct {
-	pos
-	kind kind
-	// text of a scalar, or of a written null, as it is written; quoted, if it stood in quotes or in a
+// Node is a value in the file.
+type Node struct {
+	Pos
+	Kind Kind
+	// Text of a scalar, or of a written null, as it is written; Quoted, if it stood in quotes or in a
 	// block, so that it is text whatever it looks like.
-	text   string
-	quoted bool
-	// entries of a mapping, items of a sequence.
-	entries []entry
-	items   []*node
+	Text   string
+	Quoted bool
+	// Entries of a mapping, items of a sequence.
+	Entries []Entry
+	Items   []*Node
 }
 
-// entry is a key with its value.
-type entry struct{ key, value *node }
+// Entry is a key with its value.
+type Entry struct{ Key, Value *Node }
 
-// get returns the value of a key, or nil.
-func (n *node) get(key string) *node {
-	for _, e := range n.entries {
-		if e.key.text == key {
-			return e.value
+// Get returns the value of a key, or nil.
+func (n *Node) Get(key string) *Node {
+	for _, e := range n.Entries {
+		if e.Key.Text == key {
+			return e.Value
 		}
 	}
 	return nil
 }
 
-// parse reads YAML. Of YAML's features it takes those that a reader sees
+// Parse reads YAML; it returns nil if that is not possible, or the file has nothing in it. Of YAML's features it takes those that a reader sees
 // through: no anchors and aliases, no tags, no merge keys, one document.
-func (r *report) parse(src []byte) *node {
+func (r *Report) Parse(src []byte) *Node {
 	if len(src) > MaxFile {
-		r.fail(pos{1, 1}, "a scenario has at most %d octets, this one has %d", MaxFile, len(src))
+		r.Fail(Pos{1, 1}, "a %s has at most %d octets, this one has %d", r.What, MaxFile, len(src))
 		return nil
 	}
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
@@ -75,7 +77,7 @@ func (r *report) parse(src []byte) *node {
 		line = strings.TrimSuffix(line, "\r")
 		r.lines = append(r.lines, line)
 		if !utf8.ValidString(line) {
-			r.fail(pos{i + 1, 1}, "not UTF-8")
+			r.Fail(Pos{i + 1, 1}, "not UTF-8")
 			return nil
 		}
 	}
@@ -84,7 +86,7 @@ func (r *report) parse(src []byte) *node {
 	case len(r.errs) > 0:
 		return nil
 	case body == nil:
-		r.fail(pos{1, 1}, "the scenario is empty")
+		r.Fail(Pos{1, 1}, "the %s is empty", r.What)
 		return nil
 	}
 	n := r.convert(body, 0)
@@ -94,13 +96,13 @@ func (r *report) parse(src []byte) *node {
 	return n
 }
 
-// tree runs the YAML parser over what [report.tokens] found harmless.
-func (r *report) tree(src string) (body ast.Node) {
+// tree runs the YAML parser over what [Report.tokens] found harmless.
+func (r *Report) tree(src string) (body ast.Node) {
 	// The parser is not ours, and files come from anywhere.
 	defer func() {
 		if recover() != nil {
 			body = nil
-			r.fail(pos{1, 1}, "this is not understood as YAML")
+			r.Fail(Pos{1, 1}, "this is not understood as YAML")
 		}
 	}()
 	tokens := lexer.Tokenize(src)
@@ -117,7 +119,7 @@ func (r *report) tree(src string) (body ast.Node) {
 			continue
 		}
 		if body != nil {
-			r.fail(r.convert(d.Body, 0).pos, "a second document")
+			r.Fail(r.convert(d.Body, 0).Pos, "a second document")
 			return nil
 		}
 		body = d.Body
@@ -126,25 +128,25 @@ func (r *report) tree(src string) (body ast.Node) {
 }
 
 // syntax tells of an error of the parser.
-func (r *report) syntax(err error) {
+func (r *Report) syntax(err error) {
 	var at interface {
 		GetToken() *token.Token
 		GetMessage() string
 	}
 	if errors.As(err, &at) && at.GetToken() != nil {
-		r.fail(place(at.GetToken()), "%s", at.GetMessage())
+		r.Fail(place(at.GetToken()), "%s", at.GetMessage())
 		return
 	}
 	msg, _, _ := strings.Cut(err.Error(), "\n")
-	r.fail(pos{1, 1}, "%s", msg)
+	r.Fail(Pos{1, 1}, "%s", msg)
 }
 
 // tokens finds what the parser would take too long for, and what is not used.
-func (r *report) tokens(ts token.Tokens) bool {
+func (r *Report) tokens(ts token.Tokens) bool {
 	depth, line, dashes := 0, 0, 0
 	for i, t := range ts {
 		if i == maxTokens {
-			r.fail(place(t), "more than %d words and signs", maxTokens)
+			r.Fail(place(t), "more than %d words and signs", maxTokens)
 			return false
 		}
 		switch t.Type {
@@ -158,10 +160,10 @@ func (r *report) tokens(ts token.Tokens) bool {
 			}
 			dashes++
 		case token.AnchorType, token.AliasType:
-			r.fail(place(t), "scenarios have no anchors and aliases")
+			r.Fail(place(t), "a %s has no anchors and aliases", r.What)
 			return false
 		case token.TagType, token.DirectiveType, token.MergeKeyType, token.MappingKeyType:
-			r.fail(place(t), "scenarios have no tags, directives, merge keys and explicit keys")
+			r.Fail(place(t), "a %s has no tags, directives, merge keys and explicit keys", r.What)
 			return false
 		default:
 		}
@@ -173,65 +175,65 @@ func (r *report) tokens(ts token.Tokens) bool {
 	return true
 }
 
-func (r *report) nested(p pos) { r.fail(p, "nested more than %d deep", maxNesting) }
+func (r *Report) nested(p Pos) { r.Fail(p, "nested more than %d deep", maxNesting) }
 
-func place(t *token.Token) pos {
+func place(t *token.Token) Pos {
 	if t == nil || t.Position == nil {
-		return pos{1, 1}
+		return Pos{1, 1}
 	}
-	return pos{t.Position.Line, t.Position.Column}
+	return Pos{t.Position.Line, t.Position.Column}
 }
 
 // convert makes a node of what the parser found.
-func (r *report) convert(a ast.Node, depth int) *node {
-	n := &node{pos: place(a.GetToken())}
+func (r *Report) convert(a ast.Node, depth int) *Node {
+	n := &Node{Pos: place(a.GetToken())}
 	if depth > maxNesting {
-		r.nested(n.pos)
+		r.nested(n.Pos)
 		return n
 	}
 	switch a := a.(type) {
 	case *ast.NullNode:
 		if a.Token.Type == token.NullType {
-			n.text = a.Token.Value
+			n.Text = a.Token.Value
 		}
 	case *ast.MappingValueNode:
 		r.mapping(n, []*ast.MappingValueNode{a}, depth)
 	case *ast.MappingNode:
 		r.mapping(n, a.Values, depth)
 	case *ast.SequenceNode:
-		n.kind = sequence
+		n.Kind = Sequence
 		for _, v := range a.Values {
-			n.items = append(n.items, r.convert(v, depth+1))
+			n.Items = append(n.Items, r.convert(v, depth+1))
 		}
 	case *ast.LiteralNode:
-		n.kind, n.text, n.quoted = scalar, a.Value.Value, true
+		n.Kind, n.Text, n.Quoted = Scalar, a.Value.Value, true
 	case *ast.StringNode:
-		n.kind, n.text = scalar, a.Value
+		n.Kind, n.Text = Scalar, a.Value
 		t := a.Token.Type
-		n.quoted = t == token.SingleQuoteType || t == token.DoubleQuoteType
+		n.Quoted = t == token.SingleQuoteType || t == token.DoubleQuoteType
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
-		n.kind, n.text = scalar, a.GetToken().Value
+		n.Kind, n.Text = Scalar, a.GetToken().Value
 	default:
-		r.fail(n.pos, "%s is not used in scenarios", strings.ToLower(a.Type().String()))
+		r.Fail(n.Pos, "%s is not used in a %s", strings.ToLower(a.Type().String()), r.What)
 	}
 	return n
 }
 
-func (r *report) mapping(n *node, values []*ast.MappingValueNode, depth int) {
-	n.kind = mapping
+func (r *Report) mapping(n *Node, values []*ast.MappingValueNode, depth int) {
+	n.Kind = Mapping
 	seen := map[string]bool{}
 	for i, v := range values {
 		key := r.convert(v.Key, depth+1)
-		if i == 0 && n.column > key.column || n.line > key.line {
-			n.pos = key.pos // a block mapping is said to be at its first colon
+		if i == 0 && n.Column > key.Column || n.Line > key.Line {
+			n.Pos = key.Pos // a block mapping is said to be at its first colon
 		}
 		switch {
-		case key.kind != scalar:
-			r.fail(key.pos, "a key has to be a word")
-		case seen[key.text]:
-			r.fail(key.pos, "a second %q", key.text)
+		case key.Kind != Scalar:
+			r.Fail(key.Pos, "a key has to be a word")
+		case seen[key.Text]:
+			r.Fail(key.Pos, "a second %q", key.Text)
 		}
-		seen[key.text] = true
-		n.entries = append(n.entries, entry{key, r.convert(v.Value, depth+1)})
+		seen[key.Text] = true
+		n.Entries = append(n.Entries, Entry{key, r.convert(v.Value, depth+1)})
 	}
 }

@@ -1,4 +1,4 @@
-package scenario
+package strictyaml
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// Error is what is wrong at one place of a scenario.
+// Error is what is wrong at one place of a file.
 type Error struct {
-	// File is the name that Parse was given.
+	// File is the name of the file.
 	File string
 	// Line and Column count from 1, columns in characters.
 	Line, Column int
@@ -25,16 +25,16 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s\n  %s\n  %s", e.File, e.Line, e.Column, e.Msg, line, caret)
 }
 
-// shown is the most characters of a line that an error shows.
-const shown = 100
+// Shown is the most characters of a line that an error shows.
+const Shown = 100
 
 // window cuts a line to what is around a column, fit for a terminal, and
 // returns it with a caret for the line below.
 func window(line string, column int) (text, caret string) {
 	chars := []rune(line)
 	at := min(max(column-1, 0), len(chars))
-	from := max(0, min(at-shown/2, len(chars)-shown))
-	chars = slices.Clone(chars[from:min(from+shown, len(chars))])
+	from := max(0, min(at-Shown/2, len(chars)-Shown))
+	chars = slices.Clone(chars[from:min(from+Shown, len(chars))])
 	at -= from
 	for i, c := range chars {
 		switch {
@@ -47,26 +47,29 @@ func window(line string, column int) (text, caret string) {
 	return string(chars), strings.Repeat(" ", at) + "^"
 }
 
-// maxErrors is how many errors of one file are told.
-const maxErrors = 20
+// MaxErrors is how many errors of one file are told.
+const MaxErrors = 20
 
-// report collects the errors of a file.
-type report struct {
-	file  string
+// Report collects the errors of a file.
+type Report struct {
+	// File is its name, What the word for what it holds.
+	File, What string
+
 	lines []string
 	errs  []*Error
 }
 
-func (r *report) fail(p pos, format string, args ...any) {
-	e := &Error{File: r.file, Line: p.line, Column: max(p.column, 1), Msg: fmt.Sprintf(format, args...)}
-	if p.line >= 1 && p.line <= len(r.lines) {
-		e.Source = r.lines[p.line-1]
+// Fail tells of an error.
+func (r *Report) Fail(p Pos, format string, args ...any) {
+	e := &Error{File: r.File, Line: p.Line, Column: max(p.Column, 1), Msg: fmt.Sprintf(format, args...)}
+	if p.Line >= 1 && p.Line <= len(r.lines) {
+		e.Source = r.lines[p.Line-1]
 	}
 	r.errs = append(r.errs, e)
 }
 
-// err returns the errors in the order of the file, or nil.
-func (r *report) err() error {
+// Err returns the errors in the order of the file, or nil.
+func (r *Report) Err() error {
 	slices.SortStableFunc(r.errs, func(a, b *Error) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
@@ -77,8 +80,8 @@ func (r *report) err() error {
 	r.errs = slices.CompactFunc(r.errs, func(a, b *Error) bool { return *a == *b })
 	var all []error
 	for i, e := range r.errs {
-		if i == maxErrors {
-			all = append(all, fmt.Errorf("%s: %d more errors", r.file, len(r.errs)-i))
+		if i == MaxErrors {
+			all = append(all, fmt.Errorf("%s: %d more errors", r.File, len(r.errs)-i))
 			break
 		}
 		all = append(all, e)
@@ -86,8 +89,8 @@ func (r *report) err() error {
 	return errors.Join(all...)
 }
 
-// nearest returns the name that was most likely meant, or "".
-func nearest(word string, names []string) string {
+// Nearest returns the name that was most likely meant, or "".
+func Nearest(word string, names []string) string {
 	best, least := "", 1+max(1, min(3, len(word)/3))
 	if len(word) > 64 {
 		return ""
@@ -125,17 +128,17 @@ func distance(a, b string) int {
 	return above[len(b)]
 }
 
-// unknown tells of a name that does not exist, with what may have been meant.
-func (r *report) unknown(p pos, what, word string, names []string) {
+// Unknown tells of a name that does not exist, with what may have been meant.
+func (r *Report) Unknown(p Pos, what, word string, names []string) {
 	names = slices.Sorted(slices.Values(names))
-	switch near := nearest(word, names); {
+	switch near := Nearest(word, names); {
 	case near != "":
-		r.fail(p, "unknown %s %q, did you mean %q?", what, word, near)
+		r.Fail(p, "unknown %s %q, did you mean %q?", what, word, near)
 	case len(names) == 0:
-		r.fail(p, "unknown %s %q", what, word)
+		r.Fail(p, "unknown %s %q", what, word)
 	case len(names) > 24:
-		r.fail(p, "unknown %s %q", what, word)
+		r.Fail(p, "unknown %s %q", what, word)
 	default:
-		r.fail(p, "unknown %s %q, there are %s", what, word, strings.Join(names, ", "))
+		r.Fail(p, "unknown %s %q, there are %s", what, word, strings.Join(names, ", "))
 	}
 }

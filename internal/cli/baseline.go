@@ -1,0 +1,303 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/render"
+)
+
+// baselineSchema names the shape of the file, maxBaseline is its size in octets.
+const (
+	baselineSchema = "iwdissect-baseline/1"
+	maxBaseline    = 64 << 20
+)
+
+// knownFinding is an entry of a baseline: the capture, as it is called from the
+// folder of the baseline, and the fingerprint. Message is for people.
+type knownFinding struct {
+	File    string `json:"file"`
+	Finding string `json:"finding"`
+	Further int    `json:"further,omitempty"`
+	Message string `json:"message,omitempty"`
+
+	found bool
+}
+
+// rule is the id that the fingerprint starts with.
+func (k *knownFinding) rule() string {
+	id, _, _ := strings.Cut(k.Finding, " ")
+	return id
+}
+
+// findingKey is what makes two entries the same.
+type findingKey struct{ file, finding string }
+
+// baseline holds the findings that are known, and do not fail.
+type baseline struct {
+	file, folder string
+	entries      []*knownFinding
+	byKey        map[findingKey]*knownFinding
+	// read are the captures that were read to their end.
+	read map[string]bool
+}
+
+func newBaseline(file string) (*baseline, error) {
+	folder, err := folderOf(file)
+	return &baseline{file: file, folder: folder, byKey: map[findingKey]*knownFinding{}, read: map[string]bool{}}, err
+}
+
+// is reports whether the baseline is the file of that name.
+func (b *baseline) is(file string) bool {
+	folder, err := folderOf(file)
+	return err == nil && folder == b.folder && filepath.Base(file) == filepath.Base(b.file)
+}
+
+// readBaseline reads a baseline; what is wrong with it is told with its line.
+func readBaseline(file string) (*baseline, error) {
+	b, err := newBaseline(file)
+	if err != nil {
+		return nil, err
+	}
+	src, err := readSmall(file, maxBaseline)
+	if err != nil {
+		return nil, err
+	}
+	if line, err := b.decode(src); err != nil {
+		return nil, usagef("%s:%d: %w", file, line, err)
+	}
+	return b, nil
+}
+
+// readSmall reads a file that people or this program wrote.
+func readSmall(file string, most int64) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	src, err := io.ReadAll(io.LimitReader(f, most+1))
+	switch {
+	case err != nil:
+		return nil, &usageError{err}
+	case int64(len(src)) > most:
+		return nil, usagef("%s: more than %d octets", file, most)
+	}
+	return src, nil
+}
+
+// decode reads the entries. Of an error it returns the line too.
+func (b *baseline) decode(src []byte) (line int, err error) {
+	dec := json.NewDecoder(bytes.NewReader(src))
+	dec.DisallowUnknownFields()
+	schema, at := "", 0
+	step := func(read func() error) {
+		if err == nil {
+			at = int(dec.InputOffset())
+			at += len(src[at:]) - len(bytes.TrimLeft(src[at:], " \t\r\n,:")) // where the next value starts
+			err = read()
+		}
+	}
+	delim := func(want json.Delim) {
+		step(func() error {
+			if t, err := dec.Token(); err != nil || t != want {
+				return cmp.Or(err, fmt.Errorf("expected %v", want))
+			}
+			return nil
+		})
+	}
+	delim('{')
+	for err == nil && dec.More() {
+		var key any
+		step(func() (err error) { key, err = dec.Token(); return err })
+		switch key {
+		case "schema":
+			step(func() error { return dec.Decode(&schema) })
+		case "findings":
+			delim('[')
+			for err == nil && dec.More() {
+				step(func() error { return b.entry(dec) })
+			}
+			delim(']')
+		default:
+			err = cmp.Or(err, fmt.Errorf("unknown key %q, there are findings, schema", key))
+		}
+	}
+	delim('}')
+	if err == nil && schema != baselineSchema {
+		at, err = 0, fmt.Errorf("not a baseline: its schema is %q and not %q", schema, baselineSchema)
+	}
+	step(func() error {
+		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+			return errors.New("something follows behind the end")
+		}
+		return nil
+	})
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		at = int(syntax.Offset)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		at, err = len(src), errors.New("the file ends too early")
+	}
+	if unknown, ok := strings.CutPrefix(fmt.Sprint(err), "json: "); ok {
+		err = errors.New(unknown)
+	}
+	return 1 + bytes.Count(src[:min(at, len(src))], []byte("\n")), err
+}
+
+func (b *baseline) entry(dec *json.Decoder) error {
+	k := new(knownFinding)
+	var kind *json.UnmarshalTypeError
+	switch err := dec.Decode(k); {
+	case errors.As(err, &kind):
+		return fmt.Errorf("%s: not of type %s", cmp.Or(kind.Field, "an entry"), kind.Value)
+	case err != nil:
+		return err
+	case k.File == "" || k.Finding == "":
+		return errors.New("an entry has a file and a finding")
+	case k.Further < 0:
+		return errors.New("further is negative")
+	}
+	b.add(k)
+	return nil
+}
+
+func (b *baseline) add(k *knownFinding) {
+	key := findingKey{k.File, k.Finding}
+	if b.byKey[key] == nil {
+		b.byKey[key] = k
+		b.entries = append(b.entries, k)
+	}
+}
+
+// nameOf is what the baseline calls a capture. JSON has no octets that are not
+// UTF-8.
+func (b *baseline) nameOf(names []string) string {
+	return string([]rune(strings.Join(within(b.folder, names), joint)))
+}
+
+// mark marks the findings that are known. One that stands for more of its rule
+// than were known is not.
+func (b *baseline) mark(names []string, fs []render.Finding) {
+	file := b.nameOf(names)
+	for i := range fs {
+		f := &fs[i]
+		k := b.byKey[findingKey{file, f.Fingerprint}]
+		f.Known = k != nil && f.Further() <= k.Further
+	}
+}
+
+// saw notes what a capture had.
+func (b *baseline) saw(names []string, c *render.Checked) {
+	file := b.nameOf(names)
+	if c.Failure == "" {
+		b.read[file] = true
+	}
+	for i := range c.Findings {
+		if k := b.byKey[findingKey{file, c.Findings[i].Fingerprint}]; k != nil {
+			k.found = true
+		}
+	}
+}
+
+// gone are the entries that are no longer found, though the capture was read and
+// the rule was asked; or because the capture is not there any more.
+func (b *baseline) gone(asked func(*conformance.Entry) bool) (gone []*knownFinding) {
+	for _, k := range b.entries {
+		e, exists := conformance.Catalogue().Find(k.rule())
+		switch {
+		case k.found || exists && !asked(e) || k.File == "-":
+		case b.read[k.File]:
+			gone = append(gone, k)
+		default:
+			if _, err := os.Stat(filepath.Join(b.folder, filepath.FromSlash(k.File))); errors.Is(err, os.ErrNotExist) && !strings.Contains(k.File, joint) {
+				gone = append(gone, k)
+			}
+		}
+	}
+	return gone
+}
+
+// mostTold is how many entries are told that are no longer found.
+const mostTold = 20
+
+// goneError tells of entries that are no longer found.
+func (b *baseline) goneError(gone []*knownFinding) error {
+	var s strings.Builder
+	for i, k := range gone {
+		if i == mostTold {
+			fmt.Fprintf(&s, "\n  and %d more", len(gone)-i)
+			break
+		}
+		fmt.Fprintf(&s, "\n  %q %q", k.File, k.Finding)
+	}
+	return fmt.Errorf("%s: %d of %d findings no longer found; --write-baseline writes it anew:%s", b.file, len(gone), len(b.entries), &s)
+}
+
+// take enters the findings of a capture that are not suppressed.
+func (b *baseline) take(names []string, fs []render.Finding) {
+	file := b.nameOf(names)
+	for i := range fs {
+		if f := &fs[i]; !f.Suppressed {
+			b.add(&knownFinding{File: file, Finding: f.Fingerprint, Further: f.Further(), Message: f.Message})
+		}
+	}
+}
+
+// write writes the baseline, an entry a line, by file.
+func (b *baseline) write() error {
+	slices.SortStableFunc(b.entries, func(x, y *knownFinding) int { return strings.Compare(x.File, y.File) })
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "{\n\"schema\": %q,\n\"findings\": [", baselineSchema)
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false) // of the > between endpoints
+	for i, k := range b.entries {
+		if i > 0 {
+			out.Truncate(out.Len() - 1) // the end of the line before
+			out.WriteByte(',')
+		}
+		out.WriteByte('\n')
+		if err := enc.Encode(k); err != nil {
+			return err
+		}
+	}
+	out.WriteString("]\n}\n")
+	f, err := os.Create(b.file)
+	if err != nil {
+		return err
+	}
+	_, err = out.WriteTo(f)
+	return errors.Join(err, f.Close())
+}
+
+// folderOf is the folder that a file lies in, by its full name.
+func folderOf(file string) (string, error) {
+	full, err := filepath.Abs(file)
+	return filepath.Dir(full), err
+}
+
+// within names captures as they are called from a folder, with slashes: the same
+// wherever the program was started.
+func within(folder string, names []string) []string {
+	out := slices.Clone(names)
+	for i, n := range out {
+		full, err := filepath.Abs(n)
+		if err != nil || n == "-" {
+			continue
+		}
+		if rel, err := filepath.Rel(folder, full); err == nil {
+			out[i] = filepath.ToSlash(rel)
+		}
+	}
+	return out
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// checkRun is a run of check over its captures.
+type checkRun struct {
+	*checkOptions
+	opts    pipeline.Options
+	enabled func(*conformance.Entry) bool
+	decided *decisions
+	files   []string
+	reports []*checkReport
+	level   conformance.Severity
+}
+
+// all checks the captures, several beside each other. Reports get them in order.
+func (o *checkRun) all() (told, failed bool) {
+	jobs := jobsOf(o.sources(o.files), o.reports)
+	one := func(j *checkJob) *checkedCapture { return o.one(j, len(jobs) == 1) }
+	for c := range inOrder(o.jobs, jobs, one) {
+		c.job.done()
+		for _, err := range c.errs {
+			told = true
+			o.s.warn(err)
+		}
+		o.decided.saw(c.names, &c.Checked)
+		for s := o.level; s <= conformance.Error; s++ {
+			failed = failed || c.Count(s) > 0
+		}
+		for _, r := range o.reports {
+			if r.json != nil {
+				continue
+			}
+			if err := r.Capture(&c.Checked); brokenPipe(err) != nil {
+				told = true
+				o.s.warn(err)
+			}
+		}
+	}
+	return told, failed
+}
+
+// checkedCapture is a capture that was checked, with what went wrong.
+type checkedCapture struct {
+	render.Checked
+	job *checkJob
+	// names are those of its files.
+	names []string
+	errs  []error
+}
+
+// Connection implements [conformance.Sink].
+func (c *checkedCapture) Connection(t *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
+	for _, f := range fs {
+		c.Findings = append(c.Findings, render.Finding{Finding: f})
+	}
+	c.Tally.Add(vs)
+	for _, v := range vs {
+		c.Verdicts = append(c.Verdicts, render.ConnVerdict{Conn: t.Number, Judgement: v})
+	}
+}
+
+// judging is the sink of a run: the rules, and the documents that stream.
+type judging struct {
+	*conformance.Engine
+	parts []*part
+}
+
+func (j *judging) Frame(*pipeline.Frame) {}
+
+func (j *judging) Transaction(t *trace.Transaction) {
+	for _, p := range j.parts {
+		p.Transaction(t)
+	}
+}
+
+func (o *checkRun) one(j *checkJob, alone bool) *checkedCapture {
+	var c *checkedCapture
+	o.hopefully(o.opts, j.name, len(j.parts) == 0, func(opt pipeline.Options) (err error) {
+		c, err = o.attempt(opt, j, alone)
+		return err
+	})
+	o.decided.mark(c.names, &c.Checked)
+	for _, p := range j.parts {
+		p.EndChecked(&c.Checked)
+	}
+	return c
+}
+
+// attempt checks a capture; the error is that of reading.
+func (o *checkRun) attempt(opt pipeline.Options, j *checkJob, alone bool) (*checkedCapture, error) {
+	c := &checkedCapture{job: j, names: []string{j.name}}
+	if o.join {
+		c.names = o.files
+	}
+	c.File = j.name
+	for _, p := range j.parts {
+		p.Begin(j.name)
+	}
+	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
+	opt.Brief = true
+	bug := func(rule string, why any) {
+		c.errs = append(c.errs, fmt.Errorf("%s: the check of %s failed, which is a fault of this program: %v", j.name, rule, why))
+	}
+	engine := conformance.New(conformance.Options{Enabled: o.enabled, OnBug: bug}, c)
+	run := pipeline.New(opt, &judging{engine, j.parts})
+	src, err := o.open(j.name, o.files, o.s.In)
+	if err == nil {
+		stop := func() {}
+		if alone {
+			stop = o.progress(o.s, src)
+		}
+		err = run.Read(src.Source)
+		stop()
+		c.Format = src.format()
+		src.Close() //nolint:errcheck // only read from
+	}
+	if err != nil {
+		c.errs = append(c.errs, err)
+		c.Failure = err.Error()
+	}
+	c.Connections = run.Finish()
+	engine.Finish()
+	c.Totals, c.Rules = run.Totals(), engine.Rules()
+	slices.SortStableFunc(c.Findings, func(a, b render.Finding) int {
+		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Conn.Number, b.Conn.Number), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))
+	})
+	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdict) int { return cmp.Compare(a.Conn, b.Conn) })
+	return c, err
+}

@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/strictyaml"
+)
+
+// configFile is looked for in the working directory, noConfig turns that off.
+const configFile, noConfig = ".iwdissect.yaml", "none"
+
+// config is what a configuration file says. Names of files in it are relative to
+// its folder.
+type config struct {
+	file, folder             string
+	failOn, format, baseline string
+	enable, disable, outputs []string
+	suppress                 []*suppression
+}
+
+// findConfig reads the configuration that --config names. It is nil if there is
+// none: only the one that was asked for has to exist.
+func findConfig(name string, asked bool) (*config, error) {
+	if name == "" || name == noConfig {
+		return nil, nil //nolint:nilnil // there need not be one
+	}
+	src, err := readSmall(name, strictyaml.MaxFile)
+	switch {
+	case err == nil:
+		return readConfig(name, src)
+	case !asked && errors.Is(err, fs.ErrNotExist):
+		return nil, nil //nolint:nilnil // there need not be one
+	}
+	return nil, err
+}
+
+// readConfig reads a configuration. The error tells all that is wrong, with its
+// places.
+func readConfig(name string, src []byte) (*config, error) {
+	folder, err := folderOf(name)
+	if err != nil {
+		return nil, err
+	}
+	c := &config{file: name, folder: folder}
+	r := &configReader{&strictyaml.Report{File: name, What: "configuration"}}
+	if root := r.Parse(src); root != nil {
+		r.config(root, c)
+	}
+	if err := r.Err(); err != nil {
+		return nil, &usageError{err}
+	}
+	return c, nil
+}
+
+// configReader makes a configuration of what a file holds.
+type configReader struct{ *strictyaml.Report }
+
+func (r *configReader) config(root *strictyaml.Node, c *config) {
+	file := func(p *string) strictyaml.Setter {
+		return func(n *strictyaml.Node) {
+			if r.Text(p)(n); *p != "" && !filepath.IsAbs(*p) {
+				*p = relativeTo(c.folder, *p)
+			}
+		}
+	}
+	r.Mapping(root, strictyaml.Keys{
+		"fail-on":  strictyaml.Word(r.Report, &c.failOn, "level", same("error", "warning", "note")),
+		"enable":   r.rules(&c.enable),
+		"disable":  r.rules(&c.disable),
+		"baseline": file(&c.baseline),
+		"format":   strictyaml.Word(r.Report, &c.format, "format", same(checkFormats...)),
+		"output": func(n *strictyaml.Node) {
+			keys := strictyaml.Keys{}
+			for _, f := range checkFormats {
+				keys[f] = func(n *strictyaml.Node) {
+					var name string
+					if file(&name)(n); name == "" {
+						r.Fail(n.Pos, "a report needs the name of a file")
+					}
+					c.outputs = append(c.outputs, f+"="+name)
+				}
+			}
+			r.Mapping(n, keys)
+		},
+		"suppress": func(n *strictyaml.Node) {
+			r.List(n, func(n *strictyaml.Node) {
+				if s := r.suppression(n); s != nil {
+					c.suppress = append(c.suppress, s)
+				}
+			})
+		},
+	})
+}
+
+// same maps words to themselves.
+func same(words ...string) map[string]string {
+	m := map[string]string{}
+	for _, w := range words {
+		m[w] = w
+	}
+	return m
+}
+
+// relativeTo names a file of a folder from the working directory, where that is
+// shorter to read.
+func relativeTo(folder, name string) string {
+	full := filepath.Join(folder, filepath.FromSlash(name))
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return full
+	}
+	if rel, err := filepath.Rel(here, full); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return full
+}
+
+// rules reads patterns that name rules.
+func (r *configReader) rules(p *[]string) strictyaml.Setter {
+	return func(n *strictyaml.Node) {
+		r.List(n, func(n *strictyaml.Node) {
+			var pattern string
+			r.pattern(&pattern)(n)
+			*p = append(*p, pattern)
+		})
+	}
+}
+
+// pattern reads one, which has to name a rule.
+func (r *configReader) pattern(p *string) strictyaml.Setter {
+	return func(n *strictyaml.Node) {
+		if r.Text(p)(n); n.Kind == strictyaml.Scalar && !conformance.Catalogue().Some(*p) {
+			r.Fail(n.Pos, "no rule is named by %q", *p)
+		}
+	}
+}
+
+// configure takes over what the configuration says and the flags do not.
+func (o *checkOptions) configure(f *pflag.FlagSet) (*config, error) {
+	c, err := findConfig(o.config, f.Changed("config"))
+	if c == nil {
+		return nil, err
+	}
+	for _, v := range []struct {
+		flag string
+		to   *string
+		says string
+	}{{"fail-on", &o.failOn, c.failOn}, {"format", &o.format, c.format}, {"baseline", &o.baseline, c.baseline}} {
+		if v.says != "" && !f.Changed(v.flag) {
+			*v.to = v.says
+		}
+	}
+	for _, v := range []struct {
+		flag string
+		to   *[]string
+		says []string
+	}{{"enable", &o.enable, c.enable}, {"disable", &o.disable, c.disable}, {"output", &o.outputs, c.outputs}} {
+		if !f.Changed(v.flag) {
+			*v.to = slices.Clone(v.says)
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/iwdissect/iwdissect/internal/render"
+)
+
+// part is the entry of one capture in a JSON document. Captures are read beside
+// each other and their entries follow each other, so what comes before its turn
+// waits: in memory as long as that is little, and then by holding up its capture.
+// The capture whose turn it is never waits.
+type part struct {
+	*render.Analysis
+	w    io.Writer
+	turn <-chan struct{}
+	held []byte
+}
+
+// mostHeld is how many octets of a part wait in memory.
+const mostHeld = 4 << 20
+
+func (p *part) Write(b []byte) (int, error) {
+	select {
+	case <-p.turn:
+	default:
+		if len(p.held)+len(b) <= mostHeld {
+			p.held = append(p.held, b...)
+			return len(b), nil
+		}
+		<-p.turn
+	}
+	if err := p.release(); err != nil {
+		return 0, err
+	}
+	return p.w.Write(b)
+}
+
+// release writes what has waited; it has to be the turn of the part.
+func (p *part) release() error {
+	if len(p.held) == 0 {
+		return nil
+	}
+	_, err := p.w.Write(p.held)
+	p.held = nil
+	return err
+}
+
+// sticky is a writer that fails from its first error on, so that the end of a
+// document tells of it.
+type sticky struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sticky) Write(b []byte) (n int, err error) {
+	if s.err == nil {
+		n, s.err = s.w.Write(b)
+	}
+	return n, s.err
+}
+
+// checkJob is a capture that is to be checked, with its entries in the documents.
+type checkJob struct {
+	name  string
+	parts []*part
+	// next gives the following capture its turn.
+	next chan<- struct{}
+}
+
+// jobsOf lines up captures for the documents.
+func jobsOf(names []string, reports []*checkReport) []*checkJob {
+	jobs := make([]*checkJob, len(names))
+	turn := make(chan struct{})
+	close(turn)
+	for i, name := range names {
+		next := make(chan struct{})
+		jobs[i] = &checkJob{name: name, next: next}
+		for _, r := range reports {
+			if r.json != nil {
+				p := &part{w: r.out, turn: turn}
+				p.Analysis = r.json.Entry(p, i == 0)
+				jobs[i].parts = append(jobs[i].parts, p)
+			}
+		}
+		turn = next
+	}
+	return jobs
+}
+
+// done writes what has waited, and lets the next capture write.
+func (j *checkJob) done() {
+	for _, p := range j.parts {
+		_ = p.release() // the end of the document tells of an error
+	}
+	close(j.next)
+}

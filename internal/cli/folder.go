@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/internal/capture"
+)
+
+// captureNames are how the names of capture files end, with what compression
+// adds behind it.
+var captureNames, compressedNames = []string{".pcap", ".pcapng", ".cap"}, []string{".gz", ".zst", ".lz4"}
+
+// expand puts the captures below it in the place of each folder. A folder without
+// any stays in the list: opening it fails, as with any other input that cannot be
+// read.
+func expand(names []string) (files []string) {
+	for _, name := range names {
+		if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
+			files = append(files, name)
+			continue
+		}
+		w := folderWalk{seen: map[string]bool{}}
+		w.folder(name)
+		if len(w.files) == 0 {
+			w.files = append(w.files, name)
+		}
+		slices.Sort(w.files)
+		files = append(files, w.files...)
+	}
+	return files
+}
+
+// folderWalk collects the captures below a folder. It goes through symbolic
+// links; seen are the true names of the folders where it was, so that it comes
+// to each once.
+type folderWalk struct {
+	seen  map[string]bool
+	files []string
+}
+
+func (w *folderWalk) folder(name string) {
+	place, err := filepath.EvalSymlinks(name)
+	if err != nil || w.seen[place] {
+		return
+	}
+	w.seen[place] = true
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		w.files = append(w.files, name) // opening it fails as well, and tells why
+		return
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		path := filepath.Join(name, e.Name())
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && info.IsDir():
+			w.folder(path)
+		case (err != nil || info.Mode().IsRegular()) && isCapture(path):
+			w.files = append(w.files, path)
+		}
+	}
+}
+
+// isCapture tells by its name that a file is meant to be a capture, or else by its
+// first octets that it is one.
+func isCapture(path string) bool {
+	name := strings.ToLower(path)
+	for _, c := range compressedNames {
+		name = strings.TrimSuffix(name, c)
+	}
+	if slices.Contains(captureNames, filepath.Ext(name)) {
+		return true
+	}
+	f, err := capture.Open(path, nil)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
+}
+
+// folderError says of a folder that there was nothing in it to read.
+func folderError(err error) error {
+	var e *capture.Error
+	if errors.As(err, &e) && e.Code == capture.CodeDirectory {
+		e.Err = errors.New("a folder without capture files")
+	}
+	return err
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance"
+)
+
+// naming returns what tells the rules that any of the patterns names. The id of an
+// alias names the rules under which it shows.
+func naming(patterns []string) func(*conformance.Entry) bool {
+	var all []string
+	for _, p := range patterns {
+		if e, ok := conformance.Catalogue().Find(strings.ToUpper(p)); ok && e.Kind == conformance.KindAlias {
+			all = append(all, e.ReportedAs...)
+		}
+		all = append(all, p)
+	}
+	return func(e *conformance.Entry) bool { return slices.ContainsFunc(all, e.Matches) }
+}
+
+// idle says why asking only for the rules of a pattern asks for none, nil if there
+// is one with a check.
+func idle(pattern string) error {
+	checked, named := conformance.Checked(), naming([]string{pattern})
+	var why []string
+	for _, e := range conformance.Catalogue().Entries {
+		if !named(e) {
+			continue
+		}
+		if _, ok := slices.BinarySearch(checked, e.ID); ok {
+			return nil
+		}
+		state := string(e.Kind)
+		if e.Kind == conformance.KindCheck {
+			state = "unchecked"
+		}
+		if !slices.Contains(why, state) {
+			why = append(why, state)
+		}
+	}
+	return fmt.Errorf("--enable %s: no such rule has a check (%s)", pattern, strings.Join(why, ", "))
+}
