@@ -8,15 +8,18 @@ type check struct {
 	needs     Gate
 	transport transport
 	// noise: it is asked about octets that are no RDMA message at all too.
-	noise     bool
-	startup   func(*conn, *frame)
-	fpdu      func(*conn, *fpdu)
-	segment   func(*conn, *segment)
-	message   func(*conn, *message)
-	terminate func(*conn, *terminate)
-	control   func(*conn, *control)
-	chunk     func(*conn, *segment)
-	end       func(*conn)
+	noise bool
+	// late: what it says is of PDUs before the one at hand. closes: it is asked about
+	// a segment, and speaks of the message that is over with it.
+	late, closes bool
+	startup      func(*conn, *frame)
+	fpdu         func(*conn, *fpdu)
+	segment      func(*conn, *segment)
+	message      func(*conn, *message)
+	terminate    func(*conn, *terminate)
+	control      func(*conn, *control)
+	chunk        func(*conn, *segment)
+	end          func(*conn)
 }
 
 // transport restricts a rule to one of them.

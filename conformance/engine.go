@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -22,6 +21,10 @@ type Options struct {
 	// OnBug is told of a rule that panicked. That is a fault of this program; the
 	// rule is left out on that connection.
 	OnBug func(rule string, reason any)
+	// OnFinding is told of each finding as soon as it is certain: with the PDU
+	// that shows it, or, while another finding may still explain it, at the end of
+	// the connection.
+	OnFinding func(*Finding)
 }
 
 // Engine judges the connections of one capture. It implements [trace.Sink].
@@ -45,6 +48,7 @@ type rule struct {
 	check
 	entry *Entry
 	index int
+	waits bool // for rules that may explain its findings later
 }
 
 // lists are the rules by the event that they are asked about.
@@ -63,8 +67,9 @@ func New(opt Options, sink Sink) *Engine {
 		if !ok || opt.Enabled != nil && !opt.Enabled(entry) {
 			continue
 		}
-		e.rules = append(e.rules, rule{k, entry, len(e.rules)})
+		e.rules = append(e.rules, rule{check: k, entry: entry, index: len(e.rules)})
 	}
+	e.rank()
 	for i := range e.rules {
 		r := &e.rules[i]
 		add := func(list *[]*rule, has bool) {
@@ -135,6 +140,7 @@ func (e *Engine) PDU(p *trace.PDU) {
 		c.chunk(p)
 	case trace.KindStreaming:
 	}
+	c.settle()
 }
 
 // Gap implements [trace.Sink].
@@ -234,10 +240,15 @@ func (c *conn) fire(f Finding) {
 	if f.Severity == None {
 		f.Severity = f.Rule.Severity
 	}
+	if f.Field == "" {
+		f.Field = fields[c.running.id]
+	}
+	// The last one that is listed waits as well: it tells how many more there are.
+	f.waits = c.running.waits && !f.prompt || c.fired[i] == maxFindings
 	c.findings = append(c.findings, f)
 }
 
-// finish asks about the end, and lets findings give way.
+// finish asks about the end, and settles what is open.
 func (c *conn) finish() {
 	for i := range c.half {
 		c.half[i].over(c)
@@ -248,50 +259,7 @@ func (c *conn) finish() {
 		have &^= Layout
 	}
 	c.ask(c.engine.lists.end, have, func(r *rule) { r.end(c) })
-	c.giveWay()
-	slices.SortStableFunc(c.findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.PDU, b.PDU))
-	})
-	last := map[*Entry]int{}
-	for i := range c.findings {
-		last[c.findings[i].Rule] = i
-	}
-	for i := range c.engine.rules {
-		r := &c.engine.rules[i]
-		if at, ok := last[r.entry]; ok && c.fired[i] > maxFindings {
-			c.findings[at].further = c.fired[i] - maxFindings
-		}
-	}
-}
-
-// giveWay drops findings that another one explains: of the same PDU, message or
-// frame, and of rules on connections of the same connection.
-func (c *conn) giveWay() {
-	kept := make([]Finding, 0, len(c.findings))
-	for i := range c.findings {
-		f := &c.findings[i]
-		if !slices.ContainsFunc(c.findings, func(g Finding) bool {
-			return slices.Contains(f.Rule.YieldsTo, g.Rule.ID) && f.near(&g)
-		}) {
-			kept = append(kept, *f)
-		}
-	}
-	c.findings = kept
-}
-
-// near reports whether two findings speak of the same thing.
-func (f *Finding) near(g *Finding) bool {
-	switch {
-	case !f.HasDir || !g.HasDir:
-		return true // one is about the connection
-	case f.HasPDU && g.HasPDU && f.PDU == g.PDU:
-		return true
-	case f.Dir == g.Dir && f.hasMSN && g.hasMSN && f.msn == g.msn:
-		return true
-	case !f.HasPDU || !g.HasPDU:
-		return f.Dir == g.Dir || f.Frame == g.Frame
-	}
-	return false
+	c.settleAll()
 }
 
 // verdicts are the judgements of all rules that apply.

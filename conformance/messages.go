@@ -339,7 +339,7 @@ var messageChecks = []check{
 			}
 		}
 	})},
-	{id: "DDP-L-01", needs: MsgSync | Sync, segment: func(c *conn, s *segment) {
+	{id: "DDP-L-01", needs: MsgSync | Sync, closes: true, segment: func(c *conn, s *segment) {
 		if s.seg == nil {
 			return
 		}
@@ -523,8 +523,14 @@ func untagged(f func(c *conn, s *segment, rel relation, m *message)) func(*conn,
 		if s.seg == nil || s.seg.Tagged {
 			return
 		}
-		if rel, m := s.relate(); rel != stray {
-			f(c, s, rel, m)
+		rel, m := s.relate()
+		if rel == stray {
+			return
+		}
+		from := len(c.findings)
+		f(c, s, rel, m)
+		if n := len(m.pieces); len(c.findings) > from && m.there && n > 0 {
+			c.relate(from, m.pieces[n-1].at.PDU)
 		}
 	}
 }

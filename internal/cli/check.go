@@ -24,6 +24,7 @@ type checkOptions struct {
 	format          string
 	outputs         []string
 	failOn          string
+	tree            bool
 	enable, disable []string
 }
 
@@ -41,11 +42,15 @@ rule was broken, by whom, in which frame, what was observed and what was to be
 expected. A rule whose evidence is not in the capture is not judged; the last
 line counts those. Not all rules of the catalogue have a check yet.
 
+-V shows the PDUs of each finding with all fields, and marks the one at fault. It
+reads the capture a second time, so it needs a file.
+
 A rule is named by its id (case does not count), a glob of ids such as
 'DDP-UNTAG-*', or spec=, level=, layer= or severity= and a value, such as
 layer=mpa or level=SHOULD.`),
 		Example: strings.Trim(`
   iwdissect check trace.pcap
+  iwdissect check -V trace.pcap
   iwdissect check --fail-on warning --disable 'RNIC-*' --disable level=SHOULD *.pcap
   iwdissect check --format github --output json=findings.json trace.pcap
 `, "\n"),
@@ -54,6 +59,7 @@ layer=mpa or level=SHOULD.`),
 	f := cmd.Flags()
 	o.flags(f)
 	formatFlag(f, &o.format, checkFormats)
+	f.BoolVarP(&o.tree, "verbose", "V", false, "show the PDUs of each finding in text, with the field at fault")
 	f.StringArrayVar(&o.outputs, "output", nil, "write another report: `FORMAT=FILE`")
 	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 on findings from `LEVEL` on: error, warning or note")
 	f.StringArrayVar(&o.enable, "enable", nil, "ask only the rules named by `RULE`")
@@ -166,6 +172,9 @@ func (o *checkOptions) run(args []string) error {
 	}
 	files, err := o.files(args)
 	if err != nil {
+		return err
+	}
+	if err := o.exhibitable(files); err != nil {
 		return err
 	}
 	reports, err := o.reports(level)
@@ -293,6 +302,9 @@ func (o *checkOptions) one(
 		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Conn.Number, b.Conn.Number), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))
 	})
 	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdict) int { return cmp.Compare(a.Conn, b.Conn) })
+	if o.tree {
+		o.exhibit(opt, name, files, c)
+	}
 	for _, d := range docs {
 		d.EndChecked(&c.Checked)
 	}

@@ -23,6 +23,9 @@ type Checked struct {
 	Tally    conformance.Tally
 	// Rules is how many rules were asked.
 	Rules int
+	// Exhibits are the PDUs of findings as [Exhibits] shows them, nil if they were
+	// not asked for.
+	Exhibits map[*conformance.Finding][]byte
 	// Failure says why it could not be read to its end.
 	Failure string
 }
@@ -98,10 +101,29 @@ func (r *textReport) Capture(c *Checked) error {
 			if err := r.finding(f); err != nil {
 				return err
 			}
+			if err := r.exhibit(c.Exhibits[f]); err != nil {
+				return err
+			}
 		}
 	}
 	_, err := fmt.Fprintln(r.w)
 	return err
+}
+
+// beneath is where what belongs to a finding begins.
+const beneath = "           "
+
+// exhibit writes PDUs, and paints what is marked.
+func (r *textReport) exhibit(b []byte) error {
+	for line := range strings.Lines(string(b)) {
+		if field, text, ok := strings.Cut(line, pointer); ok {
+			line = field + r.paint(pointer+strings.TrimSuffix(text, "\n")) + "\n"
+		}
+		if _, err := io.WriteString(r.w, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *textReport) finding(f *conformance.Finding) error {
@@ -110,15 +132,20 @@ func (r *textReport) finding(f *conformance.Finding) error {
 		level = r.paint(level)
 	}
 	fmt.Fprintf(r.w, "  %s  %s  %s\n", level, f.Rule.ID, place(f))
-	fmt.Fprintf(r.w, "           %s\n", f.Message)
+	fmt.Fprintf(r.w, beneath+"%s\n", f.Message)
 	if f.Observed != "" || f.Expected != "" {
-		fmt.Fprintf(r.w, "           observed %s; expected %s\n", f.Observed, f.Expected)
+		fmt.Fprintf(r.w, beneath+"%s\n", values(f))
 	}
-	_, err := fmt.Fprintf(r.w, "           %s\n", why(f.Rule))
+	_, err := fmt.Fprintf(r.w, beneath+"%s\n", why(f.Rule))
 	if n := f.Further(); n > 0 && err == nil {
-		_, err = fmt.Fprintf(r.w, "           and %d more of this rule\n", n)
+		_, err = fmt.Fprintf(r.w, beneath+"and %d more of this rule\n", n)
 	}
 	return err
+}
+
+// values are what was observed and what was to be expected.
+func values(f *conformance.Finding) string {
+	return fmt.Sprintf("observed %s; expected %s", f.Observed, f.Expected)
 }
 
 // said is what was found, with observed and expected if there are any.

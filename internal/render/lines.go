@@ -22,6 +22,7 @@ type Lines struct {
 	walk  walker
 	index int // of the PDU within its frame
 	frame uint64
+	mark  *mark // of the PDU at hand
 }
 
 // LineOptions choose what is written of a PDU.
@@ -50,18 +51,26 @@ func NewLines(w io.Writer, opt LineOptions) *Lines {
 
 // PDU implements [trace.Sink].
 func (l *Lines) PDU(p *trace.PDU) {
-	b := l.out.b
+	l.count(p)
+	l.show(p)
+}
+
+// count finds the index of a PDU within its frame.
+func (l *Lines) count(p *trace.PDU) {
+	l.index++
 	if p.Frame != l.frame {
 		l.frame, l.index = p.Frame, 0
 	}
-	b = appendClock(b, p.Time)
+}
+
+func (l *Lines) show(p *trace.PDU) {
+	b := appendClock(l.out.b, p.Time)
 	b = append(b, ' ')
 	b = strconv.AppendUint(b, p.Frame, 10)
 	if l.index > 0 {
 		b = append(b, ':')
 		b = strconv.AppendInt(b, int64(l.index), 10)
 	}
-	l.index++
 	b = append(b, ' ')
 	from, to := &p.Conn.Side[p.Dir], &p.Conn.Side[1-p.Dir]
 	b = from.Addr.AppendTo(b)
@@ -83,7 +92,7 @@ func (l *Lines) PDU(p *trace.PDU) {
 	l.out.b = b
 	if l.opt.Tree {
 		l.place(p)
-		l.walk.walk(p, treeFields{&l.out})
+		l.walk.walk(p, treeFields{&l.out, l.mark})
 	}
 	if l.opt.Hex {
 		l.hex(p)
