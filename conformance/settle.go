@@ -24,25 +24,19 @@ func (e *Engine) rank() {
 // settle decides about the findings that the PDU at hand has brought, but for
 // those that wait.
 func (c *conn) settle() {
-	for ; c.looked < len(c.findings); c.looked++ {
-		if f := &c.findings[c.looked]; !f.waits {
-			c.decide(f)
-			c.tell(f)
-		}
+	if c.looked < len(c.findings) {
+		c.tell(c.decide(c.looked, func(f *Finding) bool { return !f.waits }))
+		c.looked = len(c.findings)
 	}
 }
 
-// settleAll decides about all findings that are left, and brings those that stand
-// into their order.
+// settleAll decides about all findings that are left, and keeps those that stand,
+// in their order.
 func (c *conn) settleAll() {
-	told := make([]bool, len(c.findings))
+	stand := c.decide(0, func(f *Finding) bool { return !f.settled })
 	last := map[*Entry]*Finding{}
 	for i := range c.findings {
-		f := &c.findings[i]
-		if told[i] = f.settled; !f.settled {
-			c.decide(f)
-		}
-		if !f.withdrawn {
+		if f := &c.findings[i]; !f.withdrawn {
 			last[f.Rule] = f
 		}
 	}
@@ -52,35 +46,45 @@ func (c *conn) settleAll() {
 			f.further = c.fired[i] - maxFindings
 		}
 	}
-	order := func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.PDU, b.PDU)) }
-	var late []Finding
-	for i := range c.findings {
-		if !told[i] {
-			late = append(late, c.findings[i])
+	c.tell(stand)
+	c.findings = slices.DeleteFunc(c.findings, func(f Finding) bool { return f.withdrawn })
+	slices.SortStableFunc(c.findings, func(a, b Finding) int { return inOrder(&a, &b) })
+}
+
+// decide says whether findings from an index on stand, of those that are ready,
+// and returns those: not if one that is known by now explains them, of the same
+// PDU, message or frame, or of the connection.
+func (c *conn) decide(from int, ready func(*Finding) bool) (stand []*Finding) {
+	for i := range c.findings[from:] {
+		f := &c.findings[from+i]
+		if !ready(f) {
+			continue
+		}
+		f.settled = true
+		f.withdrawn = slices.ContainsFunc(c.findings, func(g Finding) bool {
+			return slices.Contains(f.Rule.YieldsTo, g.Rule.ID) && f.near(&g)
+		})
+		if !f.withdrawn {
+			stand = append(stand, f)
 		}
 	}
-	slices.SortStableFunc(late, order)
-	for i := range late {
-		c.tell(&late[i])
+	return stand
+}
+
+// tell hands on findings.
+func (c *conn) tell(fs []*Finding) {
+	if c.engine.opt.OnFinding == nil {
+		return
 	}
-	c.findings = slices.DeleteFunc(c.findings, func(f Finding) bool { return f.withdrawn })
-	slices.SortStableFunc(c.findings, order)
-}
-
-// decide says whether a finding stands: not if one that is known by now explains
-// it, of the same PDU, message or frame, or of the connection.
-func (c *conn) decide(f *Finding) {
-	f.settled = true
-	f.withdrawn = slices.ContainsFunc(c.findings, func(g Finding) bool {
-		return slices.Contains(f.Rule.YieldsTo, g.Rule.ID) && f.near(&g)
-	})
-}
-
-// tell hands on a finding that stands.
-func (c *conn) tell(f *Finding) {
-	if !f.withdrawn && c.engine.opt.OnFinding != nil {
+	slices.SortStableFunc(fs, inOrder)
+	for _, f := range fs {
 		c.engine.opt.OnFinding(f)
 	}
+}
+
+// inOrder is the order of the findings of a connection.
+func inOrder(a, b *Finding) int {
+	return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))
 }
 
 // near reports whether two findings speak of the same thing.

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -276,9 +275,7 @@ func (o *checkOptions) one(
 		d.Begin(name)
 	}
 	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
-	bug := func(rule string, why any) {
-		c.errs = append(c.errs, fmt.Errorf("%s: the check of %s failed, which is a fault of this program: %v", name, rule, why))
-	}
+	bug := onBug(name, func(err error) { c.errs = append(c.errs, err) })
 	engine := conformance.New(conformance.Options{Enabled: enabled, OnBug: bug}, c)
 	run := pipeline.New(opt, &judging{engine, docs})
 	src, err := o.open(name, files, o.s.In)
@@ -298,9 +295,7 @@ func (o *checkOptions) one(
 	}
 	c.Connections = run.Finish()
 	c.Totals, c.Rules = run.Totals(), engine.Rules()
-	slices.SortStableFunc(c.Findings, func(a, b conformance.Finding) int {
-		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Conn.Number, b.Conn.Number), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))
-	})
+	sortFindings(c.Findings)
 	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdict) int { return cmp.Compare(a.Conn, b.Conn) })
 	if o.tree {
 		o.exhibit(opt, name, files, c)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
@@ -23,6 +24,8 @@ type Lines struct {
 	index int // of the PDU within its frame
 	frame uint64
 	mark  *mark // of the PDU at hand
+	last  uint64
+	any   bool // last is the number of the PDU that was written last
 }
 
 // LineOptions choose what is written of a PDU.
@@ -64,6 +67,7 @@ func (l *Lines) count(p *trace.PDU) {
 }
 
 func (l *Lines) show(p *trace.PDU) {
+	l.last, l.any = p.Number, true
 	b := appendClock(l.out.b, p.Time)
 	b = append(b, ' ')
 	b = strconv.AppendUint(b, p.Frame, 10)
@@ -173,6 +177,32 @@ func appendClock(b []byte, ns int64) []byte {
 	return pad(b, t.Nanosecond(), 9)
 }
 
+// Finding writes a line beneath the PDU. One that becomes certain only later says
+// where it belongs.
+func (l *Lines) Finding(f *conformance.Finding) {
+	b := append(l.out.b, "    "...)
+	colour := ""
+	if l.opt.Colour {
+		colour = map[conformance.Severity]string{conformance.Error: red, conformance.Warning: yellow}[f.Severity]
+	}
+	b = append(b, colour...)
+	b = append(b, f.Severity.String()...)
+	b = append(b, ' ')
+	b = append(b, f.Rule.ID...)
+	if colour != "" {
+		b = append(b, reset...)
+	}
+	if !l.any || !f.HasPDU || f.PDU != l.last {
+		b = appendNumber(b, " conn ", f.Conn.Number)
+		b = append(b, ' ')
+		b = append(b, place(f)...)
+	}
+	b = append(b, ": "...)
+	b = append(b, said(f)...)
+	l.out.b = append(b, '\n')
+	l.out.done()
+}
+
 // Transaction implements [trace.Sink].
 func (l *Lines) Transaction(*trace.Transaction) {}
 
@@ -209,7 +239,7 @@ func (l *Lines) Frame(*pipeline.Frame) {}
 
 // Capture begins another capture; name is written if it is not empty.
 func (l *Lines) Capture(name string) {
-	l.frame, l.index = 0, 0
+	l.frame, l.index, l.any = 0, 0, false
 	if name != "" {
 		l.out.b = append(l.out.b, "==> "+printable(name)+" <==\n"...)
 	}

@@ -23,6 +23,8 @@ type Summary struct {
 	Format      string
 	Totals      pipeline.Totals
 	Connections []*trace.Connection
+	// Found are the findings; nil if the rules were not asked.
+	Found *Found
 	// Most is the number of connections shown, 0 for all.
 	Most int
 	// Bad paints what is wrong; it may be nil.
@@ -60,6 +62,9 @@ func Tables(w io.Writer, s *Summary) error {
 		fmt.Fprintf(w, "\n%d further connections are not shown (--all shows them).\n", n)
 	}
 	s.problems(w)
+	if err := s.findings(w); err != nil {
+		return err
+	}
 	return s.totals(w)
 }
 
