@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -96,7 +97,7 @@ func (r *textReport) Capture(c *Checked) error {
 	}
 	for _, n := range slices.Sorted(maps.Keys(byConn)) {
 		t := byConn[n][0].Conn
-		fmt.Fprintf(r.w, "\nconnection %d, %s, initiator %s, responder %s\n", n, t.Transport, t.Side[trace.I2R].Addr, t.Side[trace.R2I].Addr)
+		fmt.Fprintf(r.w, "\n%s\n", heading(t))
 		for _, f := range byConn[n] {
 			if err := r.finding(f); err != nil {
 				return err
@@ -108,6 +109,23 @@ func (r *textReport) Capture(c *Checked) error {
 	}
 	_, err := fmt.Fprintln(r.w)
 	return err
+}
+
+// heading names a connection, its ends and what RNICs they are.
+func heading(c *trace.Connection) string {
+	r := conformance.Classify(c)
+	end := func(d trace.Dir, r conformance.RNIC) string {
+		s := sideName(d) + " " + c.Side[d].Addr.String()
+		if r.Kind != conformance.UnknownRNIC {
+			s += " (" + r.String() + ")"
+		}
+		return s
+	}
+	s := fmt.Sprintf("connection %d, %s, %s, %s", c.Number, c.Transport, end(trace.I2R, r.Initiator), end(trace.R2I, r.Responder))
+	if r.Works == mpa.No {
+		s += ", which cannot work together"
+	}
+	return s
 }
 
 // beneath is where what belongs to a finding begins.

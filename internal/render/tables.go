@@ -11,6 +11,7 @@ import (
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -127,7 +128,7 @@ func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
 		rows = append(rows, []string{
 			strconv.FormatUint(c.Number, 10),
 			c.Side[0].Addr.String() + " > " + c.Side[1].Addr.String() + roles,
-			carrier(c), depth(c), rtr(c), s.outcome(c), end,
+			carrier(c), depth(c), rtr(c), s.rnics(c), s.outcome(c), end,
 			duration(uint64(max(c.LastTime-c.FirstTime, 0))),
 		})
 	}
@@ -135,7 +136,23 @@ func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
 	if anySCTP(cs) {
 		what = "MPA or SCTP"
 	}
-	return table(w, "Connections", []string{"conn", "initiator > responder", what, "IRD/ORD", "RTR", "startup", "end", "time"}, rows, 7)
+	return table(w, "Connections", []string{"conn", "initiator > responder", what, "IRD/ORD", "RTR", "RNICs", "startup", "end", "time"}, rows, 8)
+}
+
+// rnics names the kinds of both RNICs, once if they are the same.
+func (s *Summary) rnics(c *trace.Connection) string {
+	r := conformance.Classify(c)
+	switch {
+	case r == (conformance.RNICs{}):
+		return "-"
+	case r.Initiator == r.Responder:
+		return r.Initiator.String()
+	}
+	v := r.Initiator.String() + " > " + r.Responder.String()
+	if r.Works == mpa.No {
+		return s.Bad(v)
+	}
+	return v
 }
 
 func (s *Summary) outcome(c *trace.Connection) string {
