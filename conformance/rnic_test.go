@@ -43,10 +43,10 @@ func TestClassify(t *testing.T) {
 			conn := &trace.Connection{}
 			for side, rev := range [2]int{c.request, c.reply} {
 				if rev != none {
-					conn.Side[side].HasStartup, conn.Side[side].Startup.Rev = true, uint8(rev) //nolint:gosec // small
+					conn.Side[side].HasStartup, conn.Side[side].Startup.Rev = true, uint8(rev)
 				}
 				if f := &conn.Flow[side]; c.versions[side] != none {
-					v := uint8(c.versions[side]) //nolint:gosec // small
+					v := uint8(c.versions[side])
 					f.HasVersions, f.DV, f.RV, f.FPDUs = true, v, v, 1
 				}
 			}
