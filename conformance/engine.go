@@ -53,7 +53,7 @@ type rule struct {
 
 // lists are the rules by the event that they are asked about.
 type lists struct {
-	startup, fpdu, segment, message, terminate, control, chunk, end []*rule
+	startup, fpdu, segment, message, terminate, control, chunk, agreed, end []*rule
 }
 
 // New returns an engine.
@@ -84,7 +84,8 @@ func New(opt Options, sink Sink) *Engine {
 		add(&e.lists.terminate, r.terminate != nil)
 		add(&e.lists.control, r.control != nil)
 		add(&e.lists.chunk, r.chunk != nil)
-		add(&e.lists.end, r.end != nil)
+		add(&e.lists.agreed, r.end != nil && aboutStartup[r.id])
+		add(&e.lists.end, r.end != nil && !aboutStartup[r.id])
 	}
 	return e
 }
@@ -140,6 +141,7 @@ func (e *Engine) PDU(p *trace.PDU) {
 		c.chunk(p)
 	case trace.KindStreaming:
 	}
+	c.agree()
 	c.settle()
 }
 
@@ -253,11 +255,8 @@ func (c *conn) finish() {
 	for i := range c.half {
 		c.half[i].over(c)
 	}
-	have := c.gates(&c.half[0])&c.gates(&c.half[1]) | c.endGates()
-	// The layout shows in what the initiator sends first.
-	if h := &c.half[trace.I2R]; c.accepted() && (h.gap || h.count == 0 || c.t.Flow[trace.I2R].Waiting) {
-		have &^= Layout
-	}
+	have := c.endHave()
+	c.askAgreed(have)
 	c.ask(c.engine.lists.end, have, func(r *rule) { r.end(c) })
 	c.settleAll()
 }

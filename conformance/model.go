@@ -25,7 +25,8 @@ type conn struct {
 	missing  []Gate
 	fired    []int
 	findings []Finding
-	looked   int // findings that settle has looked at
+	looked   int  // findings that settle has looked at
+	agreed   bool // the rules about the startup were asked
 }
 
 // half is one direction.

@@ -16,7 +16,10 @@ func (e *Engine) rank() {
 		r := &e.rules[i]
 		r.waits = slices.ContainsFunc(r.entry.YieldsTo, func(id string) bool {
 			g := byID[id]
-			return g != nil && (g.end != nil || g.late || g.message != nil && r.message == nil && !r.closes)
+			if g == nil || aboutStartup[g.id] && aboutStartup[r.id] {
+				return false // or both are asked together
+			}
+			return g.end != nil || g.late || g.message != nil && r.message == nil && !r.closes
 		})
 	}
 }
