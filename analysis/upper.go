@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -65,6 +66,9 @@ func (c *upper) segment(side int, p *trace.PDU) {
 	fl := &c.Trace.Flow[p.Dir]
 	if fl.Ops == nil {
 		fl.Ops = new([rdmap.Opcodes]trace.Ops)
+	}
+	if !fl.HasVersions && (p.FPDU == nil || p.FPDU.CRCStatus != mpa.CRCBad) {
+		fl.DV, fl.RV, fl.HasVersions = seg.DV, p.Control.RV, true
 	}
 	ops := &fl.Ops[op]
 	ops.Segments++

@@ -73,7 +73,8 @@ func (e *Engine) Finish() {
 		c.request, c.reply, p.c = p.request, p.reply, c
 		c.ask(e.lists.capture, p.have, func(r *rule) { r.capture(&e.book, p) })
 		p.c = nil
-		c.giveWay(p.found...)
+		c.before = p.found
+		c.settleAll()
 		vs := c.verdicts()
 		if e.sink != nil && len(c.findings)+len(vs) > 0 {
 			e.sink.Connection(p.t, c.findings, vs)

@@ -20,16 +20,19 @@ type check struct {
 	on     opcodes
 	// shape: what it says of an FPDU, a segment or a message follows from the shape
 	// of that alone, so that it is asked once for each shape.
-	shape     bool
-	startup   func(*conn, *frame)
-	fpdu      func(*conn, *fpdu)
-	segment   func(*conn, *segment)
-	message   func(*conn, *message)
-	terminate func(*conn, *terminate)
-	control   func(*conn, *control)
-	loose     func(*conn, *loose)
-	chunk     func(*conn, *segment)
-	end       func(*conn)
+	shape bool
+	// late: what it says is of PDUs before the one at hand. closes: it is asked about
+	// a segment, and speaks of the message that is over with it.
+	late, closes bool
+	startup      func(*conn, *frame)
+	fpdu         func(*conn, *fpdu)
+	segment      func(*conn, *segment)
+	message      func(*conn, *message)
+	terminate    func(*conn, *terminate)
+	control      func(*conn, *control)
+	loose        func(*conn, *loose)
+	chunk        func(*conn, *segment)
+	end          func(*conn)
 	// capture is asked about each connection once all of the capture was read.
 	capture func(*book, *past)
 }

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -25,6 +24,10 @@ type Options struct {
 	// OnBug is told of a rule that panicked. That is a fault of this program; the
 	// rule is left out on that connection.
 	OnBug func(rule string, reason any)
+	// OnFinding is told of each finding as soon as it is certain: with the PDU
+	// that shows it, or, while another finding may still explain it, at the end of
+	// the connection.
+	OnFinding func(*Finding)
 }
 
 // Engine judges the connections of one capture. It implements [trace.Sink].
@@ -49,6 +52,7 @@ type rule struct {
 	check
 	entry *Entry
 	index int
+	waits bool // for rules that may explain its findings later
 }
 
 // lists are the rules by the event that they are asked about.
@@ -56,9 +60,9 @@ type lists struct {
 	fpdu, message shaped
 	// segment are those about segments, by T and opcode; malformed those about
 	// ULPDUs that are none.
-	segment                                                 [2][rdmap.Opcodes]shaped
-	malformed                                               []*rule
-	startup, terminate, control, chunk, loose, end, capture []*rule
+	segment                                                         [2][rdmap.Opcodes]shaped
+	malformed                                                       []*rule
+	startup, terminate, control, chunk, loose, agreed, end, capture []*rule
 }
 
 // shaped are rules about an event: those that look at more than its shape, and
@@ -84,8 +88,9 @@ func New(opt Options, sink Sink) *Engine {
 		if !ok || opt.Enabled != nil && !opt.Enabled(entry) {
 			continue
 		}
-		e.rules = append(e.rules, rule{k, entry, len(e.rules)})
+		e.rules = append(e.rules, rule{check: k, entry: entry, index: len(e.rules)})
 	}
+	e.rank()
 	for i := range e.rules {
 		r := &e.rules[i]
 		add := func(list *[]*rule, has bool) {
@@ -107,7 +112,8 @@ func New(opt Options, sink Sink) *Engine {
 		add(&e.lists.control, r.control != nil)
 		add(&e.lists.chunk, r.chunk != nil)
 		add(&e.lists.loose, r.loose != nil)
-		add(&e.lists.end, r.end != nil)
+		add(&e.lists.agreed, r.end != nil && aboutStartup[r.id])
+		add(&e.lists.end, r.end != nil && !aboutStartup[r.id])
 		add(&e.lists.capture, r.capture != nil)
 	}
 	return e
@@ -189,6 +195,8 @@ func (e *Engine) PDU(p *trace.PDU) {
 	case trace.KindStreaming:
 		c.loose(p)
 	}
+	c.agree()
+	c.settle()
 }
 
 // Gap implements [trace.Sink].
@@ -294,64 +302,23 @@ func (c *conn) fire(f Finding) {
 	if f.Severity == None {
 		f.Severity = f.Rule.Severity
 	}
+	if f.Field == "" {
+		f.Field = fields[c.running.id]
+	}
+	// The last one that is listed waits as well: it tells how many more there are.
+	f.waits = c.running.waits && !f.prompt || c.fired[i] == maxFindings
 	c.findings = append(c.findings, f)
 }
 
-// finish asks about the end, and lets findings give way.
+// finish asks about the end, and settles what is open.
 func (c *conn) finish() {
 	for i := range c.half {
 		c.half[i].over(c)
 	}
-	have := c.gates(&c.half[0])&c.gates(&c.half[1]) | c.endGates()
-	// The layout shows in what the initiator sends first.
-	if h := &c.half[trace.I2R]; c.accepted() && (h.gap || h.count == 0 || c.t.Flow[trace.I2R].Waiting) {
-		have &^= Layout
-	}
+	have := c.endHave()
+	c.askAgreed(have)
 	c.ask(c.engine.lists.end, have, func(r *rule) { r.end(c) })
-	c.giveWay()
-	slices.SortStableFunc(c.findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.PDU, b.PDU))
-	})
-	last := map[*Entry]int{}
-	for i := range c.findings {
-		last[c.findings[i].Rule] = i
-	}
-	for i := range c.engine.rules {
-		r := &c.engine.rules[i]
-		if at, ok := last[r.entry]; ok && c.fired[i] > maxFindings {
-			c.findings[at].further = c.fired[i] - maxFindings
-		}
-	}
-}
-
-// giveWay drops findings that another one explains, of those at hand or of those
-// before: of the same PDU, message or frame, and of rules on connections of the
-// same connection.
-func (c *conn) giveWay(before ...Finding) {
-	kept := make([]Finding, 0, len(c.findings))
-	for i := range c.findings {
-		f := &c.findings[i]
-		explains := func(g Finding) bool { return slices.Contains(f.Rule.YieldsTo, g.Rule.ID) && f.near(&g) }
-		if !slices.ContainsFunc(c.findings, explains) && !slices.ContainsFunc(before, explains) {
-			kept = append(kept, *f)
-		}
-	}
-	c.findings = kept
-}
-
-// near reports whether two findings speak of the same thing.
-func (f *Finding) near(g *Finding) bool {
-	switch {
-	case !f.HasDir || !g.HasDir:
-		return true // one is about the connection
-	case f.HasPDU && g.HasPDU && f.PDU == g.PDU:
-		return true
-	case f.Dir == g.Dir && f.hasMSN && g.hasMSN && f.msn == g.msn:
-		return true
-	case !f.HasPDU || !g.HasPDU:
-		return f.Dir == g.Dir || f.Frame == g.Frame
-	}
-	return false
+	c.settleAll()
 }
 
 // verdicts are the judgements of all rules that apply.

@@ -1,6 +1,10 @@
 package conformance
 
-import "github.com/iwdissect/iwdissect/trace"
+import (
+	"slices"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
 
 // Finding is a rule that was broken, by whom, and where.
 type Finding struct {
@@ -17,18 +21,36 @@ type Finding struct {
 	HasPDU    bool
 	Offset    int64
 	HasOffset bool
-	// Message says it in a sentence; Observed and Expected are the values.
+	// Message says it in a sentence; Observed and Expected are the values, and Field
+	// is that of the PDU which has the observed one, if it is a single one.
 	Message            string
 	Observed, Expected string
+	Field              string
+	// Related are PDUs that it is to be seen with, such as the request of an
+	// answer.
+	Related []uint64
 
 	msn     uint32 // of its message, for those that give way
 	hasMSN  bool
 	further int // how many more of the rule there were on the connection
+	// waits: a finding that explains it may still come, unless it is prompt.
+	waits, prompt bool
+	// settled: it was decided whether it stands; withdrawn: it does not.
+	settled, withdrawn bool
 }
 
 // Further is how many more findings of the rule the connection has that are not
 // listed.
 func (f *Finding) Further() int { return f.further }
+
+// relate says with which PDU the findings from an index on are to be seen.
+func (c *conn) relate(from int, pdu uint64) {
+	for i := range c.findings[from:] {
+		if f := &c.findings[from+i]; pdu != f.PDU && !slices.Contains(f.Related, pdu) {
+			f.Related = append(f.Related, pdu)
+		}
+	}
+}
 
 // Verdict of a rule on a connection.
 type Verdict uint8

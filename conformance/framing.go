@@ -30,10 +30,13 @@ var framingChecks = []check{
 			return
 		}
 		if f.CRCStatus == mpa.CRCBad {
-			c.fpduAt(e, "wrong CRC"+crcHint(f), fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
+			x := e.at()
+			x.prompt = !constant(f.CRC) // only of those it may show that none is filled in
+			x.Message, x.Observed, x.Expected = "wrong CRC"+crcHint(f), fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC)
+			c.fire(x)
 		}
 	}},
-	{id: "MPA-C-ON-01", shape: true, needs: Neg | Sync | Full, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-C-ON-01", shape: true, late: true, needs: Neg | Sync | Full, fpdu: func(c *conn, e *fpdu) {
 		if c.t.CRC != mpa.Yes || e.f.CRCStatus != mpa.CRCGood && e.f.CRCStatus != mpa.CRCBad || !c.applies() {
 			return
 		}
@@ -44,7 +47,7 @@ var framingChecks = []check{
 			c.fire(x)
 		}
 	}},
-	{id: "MPA-CRC-KEEP-01", shape: true, needs: Neg | Sync | Full, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-CRC-KEEP-01", shape: true, late: true, needs: Neg | Sync | Full, fpdu: func(c *conn, e *fpdu) {
 		if c.t.CRC != mpa.Yes || e.f.CRCStatus != mpa.CRCGood && e.f.CRCStatus != mpa.CRCBad || !c.applies() {
 			return
 		}

@@ -370,7 +370,7 @@ var messageChecks = []check{
 			}
 		}
 	})},
-	{id: "DDP-L-01", shape: true, needs: MsgSync | Sync, segment: func(c *conn, s *segment) {
+	{id: "DDP-L-01", shape: true, closes: true, needs: MsgSync | Sync, segment: func(c *conn, s *segment) {
 		if s.seg == nil {
 			return
 		}
@@ -548,8 +548,14 @@ var messageChecks = []check{
 // untagged asks about untagged segments on queues that exist.
 func untagged(f func(c *conn, s *segment, rel relation, m *message)) func(*conn, *segment) {
 	return func(c *conn, s *segment) {
-		if rel, m := s.relate(); rel != stray {
-			f(c, s, rel, m)
+		rel, m := s.relate()
+		if rel == stray {
+			return
+		}
+		from := len(c.findings)
+		f(c, s, rel, m)
+		if n := len(m.pieces); len(c.findings) > from && m.there && n > 0 {
+			c.relate(from, m.pieces[n-1].pdu)
 		}
 	}
 }

@@ -26,6 +26,9 @@ type conn struct {
 	fired    []int
 	fires    int // of all rules
 	findings []Finding
+	before   []Finding // told while the connection was under way
+	looked   int       // findings that settle has looked at
+	agreed   bool      // the rules about the startup were asked
 }
 
 // half is one direction.
@@ -92,11 +95,17 @@ type frame struct {
 	hasWord bool
 	// function of a session control.
 	function sctpddp.Function
+	// asked is the frame that this one answers, if it was seen.
+	asked *frame
 }
 
 // at places a finding on a startup frame.
 func (f *frame) at() Finding {
-	return Finding{Dir: f.dir, HasDir: true, Frame: f.number, PDU: f.pdu, HasPDU: true}
+	x := Finding{Dir: f.dir, HasDir: true, Frame: f.number, PDU: f.pdu, HasPDU: true}
+	if f.asked != nil {
+		x.Related = []uint64{f.asked.pdu}
+	}
+	return x
 }
 
 // segment is a DDP segment at hand.
@@ -196,7 +205,7 @@ func (c *conn) startup(p *trace.PDU) {
 	case trace.KindRequest:
 		c.request = f
 	case trace.KindReply:
-		c.reply = f
+		c.reply, f.asked = f, c.request
 	default:
 		c.rtr = f
 	}

@@ -282,8 +282,17 @@ var requestChecks = []check{
 // response asks about the segments of a kind of response.
 func response(op rdmap.Opcode, f func(*conn, *segment)) func(*conn, *segment) {
 	return func(c *conn, s *segment) {
-		if s.seg.Tagged == op.Tagged() && c.applies() {
-			f(c, s)
+		if s.seg.Tagged != op.Tagged() || !c.applies() {
+			return
+		}
+		from := len(c.findings)
+		if f(c, s); len(c.findings) == from {
+			return
+		}
+		for _, r := range []*request{s.ans.head, s.ans.r} {
+			if r != nil {
+				c.relate(from, r.at.PDU)
+			}
 		}
 	}
 }

@@ -46,7 +46,6 @@ func judged(tb testing.TB, frames []capture.Frame) *judge {
 		tb.Fatal(err)
 	}
 	run.Finish()
-	j.Finish()
 	return j
 }
 

@@ -58,7 +58,7 @@ func (c *conn) sessionFrame(e *control) {
 		}
 	case sctpddp.Accept, sctpddp.EnhancedAccept, sctpddp.Reject, sctpddp.EnhancedReject:
 		if c.reply == nil && e.p.Dir == trace.R2I {
-			c.reply = f
+			c.reply, f.asked = f, c.request
 		}
 	default:
 	}

@@ -47,7 +47,40 @@ func (c *conn) terminated(s *segment, have Gate) {
 			t.header, t.op = &h, rdmap.ControlOf(h.RsvdULP).Opcode
 		}
 	}
-	c.ask(c.engine.lists.terminate, have, func(r *rule) { r.terminate(c, t) })
+	c.ask(c.engine.lists.terminate, have, func(r *rule) {
+		from := len(c.findings)
+		r.terminate(c, t)
+		t.named(c.findings[from:])
+	})
+}
+
+// Names of fields of a Terminate, which depend on its layer.
+const (
+	termCode   = "iwarp_rdma.term_errcode"
+	termEType  = "iwarp_rdma.term_etype"
+	termHeader = "iwarp_rdma.term_ddp_h"
+)
+
+// named gives findings the names that fields have in this Terminate.
+func (t *terminate) named(fs []Finding) {
+	for i := range fs {
+		f := &fs[i]
+		switch k := &t.straight; f.Field {
+		case termHeader:
+			if t.swapped {
+				f.Field = "iwd.term.swapped_ddp_h"
+			}
+		case termCode, termEType, "iwarp_rdma.term_layer", "iwarp_rdma.term_hdrct_m", "iwarp_rdma.hdrct_r":
+			switch {
+			case t.swapped:
+				f.Field = "iwd.term.swapped_name"
+			case f.Field == termCode:
+				f.Field = rdmap.CodeField(k.Layer, k.EType).Name
+			case f.Field == termEType:
+				f.Field = rdmap.ETypeField(k.Layer).Name
+			}
+		}
+	}
 }
 
 // terminateChecks are about Terminates (RFC 5040 section 4.8, RFC 6580).

@@ -234,6 +234,10 @@ type Flow struct {
 	AfterFINAt int64
 	// Ops counts by opcode; nil while there is nothing to count.
 	Ops *[rdmap.Opcodes]Ops
+	// DV and RV are the versions of DDP and RDMAP of the first segment, if
+	// HasVersions.
+	DV, RV      uint8
+	HasVersions bool
 	// Reads: requests sent in this direction, how many are answered, and the
 	// most that were outstanding at once. Atomics count as well.
 	Requests, Answered, Unanswered, Unmatched uint64

@@ -16,6 +16,8 @@ type analyzeOptions struct {
 	s      *IOStreams
 	format string
 	all    bool
+	// unjudged is --no-findings.
+	unjudged bool
 }
 
 // mostShown is the number of connections in the tables without --all.
@@ -29,7 +31,7 @@ func newAnalyze(s *IOStreams) *cobra.Command {
 		Long: strings.TrimSpace(`
 Summarize each iWARP connection of a capture: who spoke, what was negotiated, how
 many operations of which kind and size at what latency, how it ended and by whose
-hand, and what stands out.`),
+hand, what stands out, and which rules of the RFCs were broken.`),
 		Example: strings.Trim(`
   iwdissect analyze trace.pcap
   iwdissect analyze --format json trace.pcap | jq '.captures[0].connections[0].mpa'
@@ -41,6 +43,7 @@ hand, and what stands out.`),
 	o.flags(f)
 	formatFlag(f, &o.format, "text or json")
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the first 50")
+	findingsFlag(f, &o.unjudged)
 	return cmd
 }
 
@@ -116,7 +119,9 @@ func (o *analyzeOptions) attempt(opt pipeline.Options, name string, files []stri
 		return r, nil
 	}
 	defer src.Close() //nolint:errcheck // only read from
-	run := pipeline.New(opt, nil)
+	found, sink := o.found(name, opt.OnError)
+	opt.Brief = true
+	run := pipeline.New(opt, sink)
 	stop := func() {}
 	if alone {
 		stop = o.progress(o.s, src)
@@ -127,10 +132,21 @@ func (o *analyzeOptions) attempt(opt pipeline.Options, name string, files []stri
 		r.errs = append(r.errs, failure)
 	}
 	sum := o.summary(run, src.name, src.format(), colour)
+	sum.Found = found
 	if err := render.Tables(&r.out, sum); err != nil {
 		r.errs = append(r.errs, err)
 	}
 	return r, failure
+}
+
+// found makes what sums up the findings, and the sink for it; both are nil without
+// findings.
+func (o *analyzeOptions) found(capture string, tell func(error)) (*render.Found, pipeline.Sink) {
+	if o.unjudged {
+		return nil, nil
+	}
+	found := new(render.Found)
+	return found, judge(capture, nil, found, tell)
 }
 
 func (o *analyzeOptions) summary(run *pipeline.Run, name, format string, colour bool) *render.Summary {
@@ -148,10 +164,15 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 	doc := render.NewAnalysis(o.s.Out)
 	told := false
 	opt.OnError = func(err error) { told = true; o.s.warn(err) }
-	opt.Lean = true
+	opt.Lean, opt.Brief = o.unjudged, true
 	for _, name := range o.sources(files) {
 		doc.Begin(name)
-		run := pipeline.New(opt, doc)
+		var found allFindings
+		var sink pipeline.Sink = doc
+		if !o.unjudged {
+			sink = judge(name, doc, &found, opt.OnError)
+		}
+		run := pipeline.New(opt, sink)
 		format, failure := "", ""
 		src, err := o.open(name, files, o.s.In)
 		if err == nil {
@@ -163,7 +184,8 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		}
 		cs := run.Finish()
 		t := run.Totals()
-		doc.End(&t, format, cs, failure)
+		sortFindings(found)
+		doc.End(&t, format, cs, found, failure)
 	}
 	if err := doc.Close(); err != nil {
 		return brokenPipe(err)

@@ -21,6 +21,7 @@ type checkOptions struct {
 	format          string
 	outputs         []string
 	failOn          string
+	tree            bool
 	enable, disable []string
 	// config, baseline and writeBaseline are names of files.
 	config, baseline, writeBaseline string
@@ -46,6 +47,9 @@ rule was broken, by whom, in which frame, what was observed and what was to be
 expected. A rule whose evidence is not in the capture is not judged; the last
 line counts those. Not all rules of the catalogue have a check yet.
 
+-V shows the PDUs of each finding with all fields, and marks the one at fault. It
+reads the capture a second time, so it needs a file.
+
 A rule is named by its id (case does not count), a glob of ids such as
 'DDP-UNTAG-*', or spec=, level=, layer= or severity= and a value, such as
 layer=mpa or level=SHOULD. The id of an alias stands for the rules under which
@@ -64,6 +68,7 @@ configuration or baseline that cannot be read among it, 3 an input could not be
 read to its end or an output not written.`),
 		Example: strings.Trim(`
   iwdissect check trace.pcap
+  iwdissect check -V trace.pcap
   iwdissect check --fail-on warning --disable 'RNIC-*' --disable level=SHOULD *.pcap
   iwdissect check --format github --output json=findings.json trace.pcap
   iwdissect check --write-baseline known.json captures/
@@ -74,6 +79,7 @@ read to its end or an output not written.`),
 	f := cmd.Flags()
 	o.flags(f)
 	formatFlag(f, &o.format, formatWords())
+	f.BoolVarP(&o.tree, "verbose", "V", false, "show the PDUs of each finding in text, with the field at fault")
 	f.StringArrayVar(&o.outputs, "output", nil, "write another report: `FORMAT=FILE`")
 	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 on findings from `LEVEL` on: error, warning or note")
 	f.StringArrayVar(&o.enable, "enable", nil, "ask only the rules named by `RULE`")
@@ -197,6 +203,9 @@ func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
 	}
 	files, err := o.files(args)
 	if err != nil {
+		return err
+	}
+	if err := o.exhibitable(files); err != nil {
 		return err
 	}
 	decided, err := o.decisions(conf)

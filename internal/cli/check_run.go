@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -89,6 +88,9 @@ func (o *checkRun) one(j *checkJob, alone bool) *checkedCapture {
 		c, err = o.attempt(opt, j, alone)
 		return err
 	})
+	if o.tree {
+		o.exhibit(o.opts, j.name, o.files, c)
+	}
 	o.decided.mark(c.names, &c.Checked)
 	for _, p := range j.parts {
 		p.EndChecked(&c.Checked)
@@ -108,9 +110,7 @@ func (o *checkRun) attempt(opt pipeline.Options, j *checkJob, alone bool) (*chec
 	}
 	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
 	opt.Brief = true
-	bug := func(rule string, why any) {
-		c.errs = append(c.errs, fmt.Errorf("%s: the check of %s failed, which is a fault of this program: %v", j.name, rule, why))
-	}
+	bug := onBug(j.name, func(err error) { c.errs = append(c.errs, err) })
 	engine := conformance.New(conformance.Options{Enabled: o.enabled, OnBug: bug}, c)
 	run := pipeline.New(opt, &judging{engine, j.parts})
 	src, err := o.open(j.name, o.files, o.s.In)
@@ -129,11 +129,8 @@ func (o *checkRun) attempt(opt pipeline.Options, j *checkJob, alone bool) (*chec
 		c.Failure = err.Error()
 	}
 	c.Connections = run.Finish()
-	engine.Finish()
 	c.Totals, c.Rules = run.Totals(), engine.Rules()
-	slices.SortStableFunc(c.Findings, func(a, b render.Finding) int {
-		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Conn.Number, b.Conn.Number), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))
-	})
+	sortFindings(c.Findings)
 	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdict) int { return cmp.Compare(a.Conn, b.Conn) })
 	return c, err
 }

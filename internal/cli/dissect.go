@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
@@ -16,11 +17,12 @@ import (
 // dissectOptions are the flags of dissect.
 type dissectOptions struct {
 	input
-	s       *IOStreams
-	format  string
-	tree    bool
-	hex     bool
-	records string
+	s        *IOStreams
+	format   string
+	tree     bool
+	hex      bool
+	records  string
+	unjudged bool // --no-findings
 }
 
 func newDissect(s *IOStreams) *cobra.Command {
@@ -34,8 +36,11 @@ in UTC, the frame with which the PDU was complete, the endpoints, the direction
 (i2r from the initiator, r2i from the responder), and what it is. CRC and
 marker trouble stands in brackets.
 
---format ndjson writes one JSON object a line: frames, PDUs, transactions and
-connections.`),
+A rule of the RFCs that was broken stands beneath the PDU that shows it, or with
+its place at the end of the connection, when only that made it certain.
+
+--format ndjson writes one JSON object a line: frames, PDUs, transactions,
+findings and connections.`),
 		Example: strings.Trim(`
   iwdissect dissect trace.pcap
   iwdissect dissect -V -c 20 trace.pcap
@@ -49,6 +54,7 @@ connections.`),
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
 	f.StringVar(&o.records, "records", "", "`KINDS` of JSON records: frame,pdu,connection,transaction,finding (default all)")
+	findingsFlag(f, &o.unjudged)
 	return cmd
 }
 
@@ -86,6 +92,7 @@ func selection(kinds string) (render.Select, error) {
 type dissectSink interface {
 	pipeline.Sink
 	Capture(name string)
+	Finding(*conformance.Finding)
 	Connections([]*trace.Connection)
 	Close() error
 }
@@ -119,6 +126,14 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 	return nil, usagef("--format takes text, ndjson or json, not %q", o.format)
 }
 
+// judged has findings shown by a sink, if they are asked for.
+func (o *dissectOptions) judged(capture string, sink dissectSink) pipeline.Sink {
+	if sel, _ := selection(o.records); o.unjudged || !sel.Findings {
+		return sink
+	}
+	return judge(capture, sink, nil, o.s.warn)
+}
+
 func (o *dissectOptions) run(args []string) error {
 	opt, err := o.options()
 	if err != nil {
@@ -141,7 +156,7 @@ func (o *dissectOptions) run(args []string) error {
 		if len(files) > 1 && !o.join {
 			sink.Capture(src)
 		}
-		run := pipeline.New(opt, sink)
+		run := pipeline.New(opt, o.judged(src, sink))
 		if err := o.read(run, src, files); err != nil {
 			told = true
 			o.s.warn(err)

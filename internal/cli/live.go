@@ -87,6 +87,7 @@ written.`),
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
 	f.StringVar(&o.records, "records", "", "`KINDS` of JSON records: frame,pdu,connection,transaction,finding (default all)")
+	findingsFlag(f, &o.unjudged)
 	f.BoolVar(&o.summary, "summary-only", false, "show the summary at the end and nothing before it")
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the first 50")
 	f.IntVarP(&o.snapLen, "snaplen", "s", live.DefaultSnapLen, "capture at most this many `OCTETS` of a frame")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
@@ -38,6 +39,8 @@ type session struct {
 	out  *bufio.Writer
 	keep *keeper // nil without -w
 	tint bool
+	// found are the findings for the tables; nil without.
+	found *render.Found
 
 	frame   capture.Frame
 	started time.Time
@@ -71,12 +74,7 @@ func (o *liveOptions) session() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Both would be a nil sink, but only one is equal to nil.
-	if c.sink == nil {
-		c.run = pipeline.New(opt, nil)
-	} else {
-		c.run = pipeline.New(opt, c.sink)
-	}
+	c.run = pipeline.New(opt, c.judged())
 	c.h, err = live.Open(live.Options{
 		Interface: o.iface, Promiscuous: !o.modest, SnapLen: o.snapLen, RingBytes: o.ring,
 	})
@@ -93,6 +91,26 @@ func (o *liveOptions) session() (*session, error) {
 		}
 	}
 	return c, nil
+}
+
+// judged is the sink of the run: with the rules, if their findings are shown, by
+// a sink or in the tables.
+func (c *session) judged() pipeline.Sink {
+	var next pipeline.Sink
+	if c.sink != nil { // else it would be a nil sink that is not equal to nil
+		next = c.sink
+	}
+	sel, _ := selection(c.o.records)
+	text := c.o.format == "text"
+	if c.o.unjudged || !text && (c.o.summary || !sel.Findings) {
+		return next
+	}
+	var keep conformance.Sink
+	if text {
+		c.found = new(render.Found)
+		keep = c.found
+	}
+	return judge(c.o.iface, next, keep, c.o.s.warn)
 }
 
 // stop ends the reception; what was captured until then is still handled. It
@@ -266,7 +284,7 @@ func (c *session) tables(cs []*trace.Connection, dropped string) {
 	}
 	sum := &render.Summary{
 		File: c.o.iface, Format: "live capture (" + dropped + ")",
-		Totals: c.run.Totals(), Connections: cs, Bad: painter(c.tint),
+		Totals: c.run.Totals(), Connections: cs, Found: c.found, Bad: painter(c.tint),
 	}
 	if !c.o.all {
 		sum.Most = mostShown

@@ -87,9 +87,9 @@ func compress(t *testing.T, b []byte) []byte {
 
 // TestSelection checks --records and -c against the whole output.
 func TestSelection(t *testing.T) {
-	path := filepath.Join(smallCaptures, "rping-p2p-read-crc.pcap")
+	path := filepath.Join(smallCaptures, "term-wbadkey.pcap")
 	d := dissect(t, path)
-	for _, kind := range []string{"frame", "pdu", "transaction", "connection"} {
+	for _, kind := range []string{"frame", "pdu", "transaction", "finding", "connection"} {
 		_, out, _ := iwdissect(nil, "dissect", "--format", "ndjson", "--records", kind, path)
 		var want bytes.Buffer
 		for i, line := range d.lines {

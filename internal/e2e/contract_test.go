@@ -27,6 +27,10 @@ var members = map[string]map[string]bool{
 		"record": true, "conn": true, "frame": true, "kind": true, "request_pdu": true, "response_pdus": true,
 		"response_pdus_omitted": false, "bytes": true, "latency_first_ns": true, "latency_ns": true,
 	},
+	"finding": {
+		"record": true, "rule": true, "level": true, "conn": true, "dir": false, "frame": true, "pdu": false, "offset": false,
+		"spec": true, "section": false, "message": true, "evidence": true,
+	},
 	"connection": {
 		"record": true, "conn": true, "transport": true, "initiator": true, "responder": true, "roles": true,
 		"syn_captured": true, "mpa": true, "first_frame": true, "first_time": true, "last_frame": true, "last_time": true,
@@ -110,10 +114,11 @@ func (c *contract) lines() {
 }
 
 // order checks the order of the records: by the frame with which they became
-// known, frames before PDUs before transactions, connections at the end.
+// known, frames before PDUs before transactions before findings, connections at
+// the end.
 func (c *contract) order() {
-	rank := map[string]int{"frame": 0, "pdu": 1, "transaction": 2}
-	var frames, pdus, transactions, connections, now, last int
+	rank := map[string]int{"frame": 0, "pdu": 1, "transaction": 2, "finding": 3}
+	var frames, pdus, transactions, findings, connections, now, last int
 	for _, kind := range c.d.kinds {
 		if connections > 0 && kind != "connection" {
 			c.t.Errorf("a %s after a connection", kind)
@@ -134,6 +139,12 @@ func (c *contract) order() {
 			tr := &c.d.transactions[transactions]
 			transactions++
 			same(c.t, "frame of the transaction", tr.Frame, now)
+		case "finding":
+			f := &c.d.findings[findings]
+			findings++
+			if f.Frame > now || f.PDU != nil && *f.PDU >= pdus {
+				c.t.Errorf("%s of frame %d stands after frame %d", f.Rule, f.Frame, now)
+			}
 		case "connection":
 			if n := c.d.connections[connections].Conn; connections > 0 && n <= c.d.connections[connections-1].Conn {
 				c.t.Errorf("connection %d is out of order", n)
@@ -415,14 +426,14 @@ func (c *contract) connections() {
 	var doc struct {
 		Schema   string
 		Captures []struct {
-			Connections, Transactions []map[string]any
+			Connections, Transactions, Findings []map[string]any
 		}
 	}
 	if err := json.Unmarshal(out, &doc); err != nil {
 		c.t.Fatal(err)
 	}
 	same(c.t, "schema", doc.Schema, "iwdissect/1")
-	var connections, transactions []map[string]any
+	var connections, transactions, findings []map[string]any
 	for i, line := range c.d.lines {
 		var m map[string]any
 		if err := json.Unmarshal(line, &m); err != nil {
@@ -434,10 +445,12 @@ func (c *contract) connections() {
 			connections = append(connections, m)
 		case "transaction":
 			transactions = append(transactions, m)
+		case "finding":
+			findings = append(findings, m)
 		}
 	}
 	equal := func(a, b map[string]any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
-	for _, m := range slices.Concat(doc.Captures[0].Connections, doc.Captures[0].Transactions) {
+	for _, m := range slices.Concat(doc.Captures[0].Connections, doc.Captures[0].Transactions, doc.Captures[0].Findings) {
 		maps.DeleteFunc(m, func(name string, _ any) bool { return name == "record" })
 	}
 	if !slices.EqualFunc(connections, doc.Captures[0].Connections, equal) {
@@ -445,6 +458,13 @@ func (c *contract) connections() {
 	}
 	if !slices.EqualFunc(transactions, doc.Captures[0].Transactions, equal) {
 		c.t.Errorf("analyze has other transactions than dissect")
+	}
+	// Those of dissect have the order in which they became certain.
+	byText := func(a, b map[string]any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }
+	slices.SortFunc(findings, byText)
+	slices.SortFunc(doc.Captures[0].Findings, byText)
+	if !slices.EqualFunc(findings, doc.Captures[0].Findings, equal) {
+		c.t.Errorf("analyze has other findings than dissect")
 	}
 	for i := range c.d.connections {
 		r := &c.d.connections[i]

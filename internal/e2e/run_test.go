@@ -128,6 +128,11 @@ type (
 		LatencyFirst int64  `json:"latency_first_ns"`
 		Latency      int64  `json:"latency_ns"`
 	}
+	findingRecord struct {
+		Rule  string `json:"rule"`
+		Frame int    `json:"frame"`
+		PDU   *int   `json:"pdu"`
+	}
 	connectionRecord struct {
 		Record    string         `json:"record"`
 		Conn      int            `json:"conn"`
@@ -180,6 +185,7 @@ type dissection struct {
 	frames       []frameRecord
 	pdus         []pduRecord
 	transactions []transactionRecord
+	findings     []findingRecord
 	connections  []connectionRecord
 }
 
@@ -246,6 +252,8 @@ func parse(out []byte) (*dissection, error) {
 			d.pdus, err = appendRecord(d.pdus, line)
 		case "transaction":
 			d.transactions, err = appendRecord(d.transactions, line)
+		case "finding":
+			d.findings, err = appendRecord(d.findings, line)
 		case "connection":
 			d.connections, err = appendRecord(d.connections, line)
 		}

@@ -69,6 +69,8 @@ type Judge interface {
 	// Ended gets the connection that the sink was told of until now, and the copy
 	// of it that remains.
 	Ended(live, record *trace.Connection)
+	// Finish says that all are over.
+	Finish()
 }
 
 // Frame is what is known of a frame once it was read. It is borrowed.
@@ -362,6 +364,9 @@ func (r *Run) Finish() []*trace.Connection {
 	slices.SortFunc(all, func(a, b *association) int { return cmp.Compare(a.conn.Number(), b.conn.Number()) })
 	for _, a := range all {
 		r.dissociate(a)
+	}
+	if s, ok := r.sink.(Judge); ok {
+		s.Finish()
 	}
 	slices.SortFunc(r.records, func(a, b *trace.Connection) int {
 		return int(int64(a.Number) - int64(b.Number)) //nolint:gosec // counts of connections

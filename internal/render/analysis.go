@@ -93,17 +93,19 @@ func (a *Analysis) spill() {
 
 // End ends the entry of a capture. Failure says why it could not be read to its
 // end, if it could not.
-func (a *Analysis) End(t *pipeline.Totals, format string, cs []*trace.Connection, failure string) {
-	a.end(t, format, cs, failure, nil)
+func (a *Analysis) End(t *pipeline.Totals, format string, cs []*trace.Connection, findings []Finding, failure string) {
+	a.end(t, format, cs, findings, failure, nil)
 }
 
 // EndChecked ends the entry of a capture that was checked, with the verdicts.
 func (a *Analysis) EndChecked(c *Checked) {
-	a.end(&c.Totals, c.Format, c.Connections, c.Failure, c)
+	a.end(&c.Totals, c.Format, c.Connections, c.Findings, c.Failure, c)
 	a.flush()
 }
 
-func (a *Analysis) end(t *pipeline.Totals, format string, cs []*trace.Connection, failure string, checked *Checked) {
+func (a *Analysis) end(
+	t *pipeline.Totals, format string, cs []*trace.Connection, findings []Finding, failure string, checked *Checked,
+) {
 	o := &a.obj
 	o.closeList()
 	o.key("connections")
@@ -120,16 +122,14 @@ func (a *Analysis) end(t *pipeline.Totals, format string, cs []*trace.Connection
 	o.closeList()
 	o.key("findings")
 	o.openList()
-	if checked != nil {
-		for i := range checked.Findings {
-			o.sep()
-			o.b = append(o.b, '\n')
-			o.open()
-			o.str("record", "finding")
-			checkedMembers(o, &checked.Findings[i])
-			o.close()
-			a.spill()
-		}
+	for i := range findings {
+		o.sep()
+		o.b = append(o.b, '\n')
+		o.open()
+		o.str("record", "finding")
+		checkedMembers(o, &findings[i])
+		o.close()
+		a.spill()
 	}
 	o.closeList()
 	if checked != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -23,6 +24,9 @@ type Checked struct {
 	Tally    conformance.Tally
 	// Rules is how many rules were asked.
 	Rules int
+	// Exhibits are the PDUs of findings as [Exhibits] shows them, nil if they were
+	// not asked for.
+	Exhibits map[*conformance.Finding][]byte
 	// Failure says why it could not be read to its end.
 	Failure string
 	// Compared says that there is a baseline; Config names the configuration that
@@ -118,15 +122,51 @@ func (r *textReport) Capture(c *Checked) error {
 	}
 	for _, n := range slices.Sorted(maps.Keys(byConn)) {
 		t := byConn[n][0].Conn
-		fmt.Fprintf(r.w, "\nconnection %d, %s, initiator %s, responder %s\n", n, t.Transport, t.Side[trace.I2R].Addr, t.Side[trace.R2I].Addr)
+		fmt.Fprintf(r.w, "\n%s\n", heading(t))
 		for _, f := range byConn[n] {
 			if err := r.finding(f); err != nil {
+				return err
+			}
+			if err := r.exhibit(c.Exhibits[&f.Finding]); err != nil {
 				return err
 			}
 		}
 	}
 	_, err := fmt.Fprintln(r.w)
 	return err
+}
+
+// heading names a connection, its ends and what RNICs they are.
+func heading(c *trace.Connection) string {
+	r := conformance.Classify(c)
+	end := func(d trace.Dir, r conformance.RNIC) string {
+		s := sideName(d) + " " + c.Side[d].Addr.String()
+		if r.Kind != conformance.UnknownRNIC {
+			s += " (" + r.String() + ")"
+		}
+		return s
+	}
+	s := fmt.Sprintf("connection %d, %s, %s, %s", c.Number, c.Transport, end(trace.I2R, r.Initiator), end(trace.R2I, r.Responder))
+	if r.Works == mpa.No {
+		s += ", which cannot work together"
+	}
+	return s
+}
+
+// beneath is where what belongs to a finding begins.
+const beneath = "           "
+
+// exhibit writes PDUs, and paints what is marked.
+func (r *textReport) exhibit(b []byte) error {
+	for line := range strings.Lines(string(b)) {
+		if field, text, ok := strings.Cut(line, pointer); ok {
+			line = field + r.paint(pointer+strings.TrimSuffix(text, "\n")) + "\n"
+		}
+		if _, err := io.WriteString(r.w, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *textReport) finding(f *Finding) error {
@@ -138,15 +178,20 @@ func (r *textReport) finding(f *Finding) error {
 		level = r.paint(level)
 	}
 	fmt.Fprintf(r.w, "  %s  %s  %s%s\n", level, f.Rule.ID, place(&f.Finding), known)
-	fmt.Fprintf(r.w, "           %s\n", f.Message)
+	fmt.Fprintf(r.w, beneath+"%s\n", f.Message)
 	if f.Observed != "" || f.Expected != "" {
-		fmt.Fprintf(r.w, "           observed %s; expected %s\n", f.Observed, f.Expected)
+		fmt.Fprintf(r.w, beneath+"%s\n", values(&f.Finding))
 	}
-	_, err := fmt.Fprintf(r.w, "           %s\n", why(f.Rule))
+	_, err := fmt.Fprintf(r.w, beneath+"%s\n", why(f.Rule))
 	if n := f.Further(); n > 0 && err == nil {
-		_, err = fmt.Fprintf(r.w, "           and %d more of this rule\n", n)
+		_, err = fmt.Fprintf(r.w, beneath+"and %d more of this rule\n", n)
 	}
 	return err
+}
+
+// values are what was observed and what was to be expected.
+func values(f *conformance.Finding) string {
+	return fmt.Sprintf("observed %s; expected %s", f.Observed, f.Expected)
 }
 
 // said is what was found, with observed and expected if there are any.

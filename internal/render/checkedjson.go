@@ -36,6 +36,12 @@ func findingMembers(o *object, f *conformance.Finding) {
 	if f.Expected != "" {
 		o.str("expected", f.Expected)
 	}
+	if f.Field != "" {
+		o.str("field", f.Field)
+	}
+	if len(f.Related) > 0 {
+		o.uints("related_pdus", f.Related)
+	}
 	if n := f.Further(); n > 0 {
 		o.int("further", int64(n))
 	}

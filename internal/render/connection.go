@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strconv"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
@@ -142,17 +143,7 @@ func mpaMembers(o *object, c *trace.Connection) {
 		o.close()
 	}
 	depthMembers(o, c)
-	if a, b := rnic(c); a != "" || b != "" {
-		o.key("rnic")
-		o.open()
-		if a != "" {
-			o.str("initiator", a)
-		}
-		if b != "" {
-			o.str("responder", b)
-		}
-		o.close()
-	}
+	rnicMembers(o, conformance.Classify(c))
 	o.close()
 }
 
@@ -164,24 +155,23 @@ func depthMembers(o *object, c *trace.Connection) {
 	}
 }
 
-// rnic names the kinds of RNIC that the revisions show (draft on RNIC
-// interoperability): RDMAC speaks revision 0, an IETF one 1 or more. One that
-// goes on although the peer answered with the other revision is permissive.
-func rnic(c *trace.Connection) (initiator, responder string) {
-	kind := func(s *trace.Side) string {
-		switch {
-		case !s.HasStartup:
-			return ""
-		case s.Startup.Rev == 0:
-			return "RDMAC"
+func rnicMembers(o *object, r conformance.RNICs) {
+	if r == (conformance.RNICs{}) {
+		return
+	}
+	o.key("rnic")
+	o.open()
+	for _, end := range []struct {
+		name string
+		r    conformance.RNIC
+	}{{"initiator", r.Initiator}, {"responder", r.Responder}} {
+		if end.r.Kind != conformance.UnknownRNIC {
+			o.str(end.name, end.r.Name())
+			tri(o, end.name+"_permissive", end.r.Permissive)
 		}
-		return "IETF"
 	}
-	initiator, responder = kind(&c.Side[trace.I2R]), kind(&c.Side[trace.R2I])
-	if initiator == "IETF" && responder == "RDMAC" && c.Flow[trace.I2R].FPDUs > 0 {
-		initiator = "permissive"
-	}
-	return initiator, responder
+	tri(o, "works", r.Works)
+	o.close()
 }
 
 func tri(o *object, name string, v mpa.Tri) {
@@ -324,6 +314,9 @@ func Problems(c *trace.Connection) []string {
 	}
 	if c.Outcome == trace.Rejected {
 		add("the responder rejected the " + map[trace.Transport]string{trace.TCP: "connection", trace.SCTP: "session"}[c.Transport])
+	}
+	if r := conformance.Classify(c); r.Works == mpa.No {
+		add("initiator and responder cannot work together: " + r.Initiator.String() + " and " + r.Responder.String() + " RNIC")
 	}
 	if c.Outcome == trace.Incomplete && c.Transport == trace.TCP {
 		switch {

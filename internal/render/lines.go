@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
@@ -22,6 +23,9 @@ type Lines struct {
 	walk  walker
 	index int // of the PDU within its frame
 	frame uint64
+	mark  *mark // of the PDU at hand
+	last  uint64
+	any   bool // last is the number of the PDU that was written last
 }
 
 // LineOptions choose what is written of a PDU.
@@ -50,18 +54,27 @@ func NewLines(w io.Writer, opt LineOptions) *Lines {
 
 // PDU implements [trace.Sink].
 func (l *Lines) PDU(p *trace.PDU) {
-	b := l.out.b
+	l.count(p)
+	l.show(p)
+}
+
+// count finds the index of a PDU within its frame.
+func (l *Lines) count(p *trace.PDU) {
+	l.index++
 	if p.Frame != l.frame {
 		l.frame, l.index = p.Frame, 0
 	}
-	b = appendClock(b, p.Time)
+}
+
+func (l *Lines) show(p *trace.PDU) {
+	l.last, l.any = p.Number, true
+	b := appendClock(l.out.b, p.Time)
 	b = append(b, ' ')
 	b = strconv.AppendUint(b, p.Frame, 10)
 	if l.index > 0 {
 		b = append(b, ':')
 		b = strconv.AppendInt(b, int64(l.index), 10)
 	}
-	l.index++
 	b = append(b, ' ')
 	from, to := &p.Conn.Side[p.Dir], &p.Conn.Side[1-p.Dir]
 	b = from.Addr.AppendTo(b)
@@ -83,7 +96,7 @@ func (l *Lines) PDU(p *trace.PDU) {
 	l.out.b = b
 	if l.opt.Tree {
 		l.place(p)
-		l.walk.walk(p, treeFields{&l.out})
+		l.walk.walk(p, treeFields{&l.out, l.mark})
 	}
 	if l.opt.Hex {
 		l.hex(p)
@@ -164,6 +177,32 @@ func appendClock(b []byte, ns int64) []byte {
 	return pad(b, t.Nanosecond(), 9)
 }
 
+// Finding writes a line beneath the PDU. One that becomes certain only later says
+// where it belongs.
+func (l *Lines) Finding(f *conformance.Finding) {
+	b := append(l.out.b, "    "...)
+	colour := ""
+	if l.opt.Colour {
+		colour = map[conformance.Severity]string{conformance.Error: red, conformance.Warning: yellow}[f.Severity]
+	}
+	b = append(b, colour...)
+	b = append(b, f.Severity.String()...)
+	b = append(b, ' ')
+	b = append(b, f.Rule.ID...)
+	if colour != "" {
+		b = append(b, reset...)
+	}
+	if !l.any || !f.HasPDU || f.PDU != l.last {
+		b = appendNumber(b, " conn ", f.Conn.Number)
+		b = append(b, ' ')
+		b = append(b, place(f)...)
+	}
+	b = append(b, ": "...)
+	b = append(b, said(f)...)
+	l.out.b = append(b, '\n')
+	l.out.done()
+}
+
 // Transaction implements [trace.Sink].
 func (l *Lines) Transaction(*trace.Transaction) {}
 
@@ -200,7 +239,7 @@ func (l *Lines) Frame(*pipeline.Frame) {}
 
 // Capture begins another capture; name is written if it is not empty.
 func (l *Lines) Capture(name string) {
-	l.frame, l.index = 0, 0
+	l.frame, l.index, l.any = 0, 0, false
 	if name != "" {
 		l.out.b = append(l.out.b, "==> "+printable(name)+" <==\n"...)
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/reassembly"
@@ -20,7 +21,7 @@ var All = Select{true, true, true, true, true}
 
 // Records writes one JSON object a line, in the order of the frames with which
 // things became known: the record of a frame, then those of its PDUs, then
-// those of the transactions that they complete.
+// those of the transactions that they complete, then findings.
 type Records struct {
 	out  output
 	sel  Select
@@ -29,12 +30,13 @@ type Records struct {
 	walk walker
 	file string
 
-	pdus []byte // records that wait for the one of their frame
-	done []byte
-	one  []byte
-	own  []own // PDUs that became known with this frame
-	nums []uint64
-	obj  object
+	pdus  []byte // records that wait for the one of their frame
+	done  []byte
+	found []byte
+	one   []byte
+	own   []own // PDUs that became known with this frame
+	nums  []uint64
+	obj   object
 }
 
 // own is what a frame record needs of a PDU.
@@ -139,6 +141,16 @@ func transactionMembers(o *object, t *trace.Transaction) {
 	o.int("latency_ns", t.Last)
 }
 
+// Finding writes the record of a finding behind the others of the frame.
+func (r *Records) Finding(f *conformance.Finding) {
+	if !r.sel.Findings {
+		return
+	}
+	r.begin(r.found, "finding")
+	findingMembers(&r.obj, f)
+	r.found = r.end()
+}
+
 // Gap implements [trace.Sink]; a gap shows in the records of PDUs and
 // connections.
 func (r *Records) Gap(*trace.GapEvent) {}
@@ -163,7 +175,8 @@ func (r *Records) put(b []byte) {
 func (r *Records) rest() {
 	r.put(r.pdus)
 	r.put(r.done)
-	r.pdus, r.done, r.own = r.pdus[:0], r.done[:0], r.own[:0]
+	r.put(r.found)
+	r.pdus, r.done, r.found, r.own = r.pdus[:0], r.done[:0], r.found[:0], r.own[:0]
 	r.out.done()
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -23,6 +24,8 @@ type Summary struct {
 	Format      string
 	Totals      pipeline.Totals
 	Connections []*trace.Connection
+	// Found are the findings; nil if the rules were not asked.
+	Found *Found
 	// Most is the number of connections shown, 0 for all.
 	Most int
 	// Bad paints what is wrong; it may be nil.
@@ -60,6 +63,9 @@ func Tables(w io.Writer, s *Summary) error {
 		fmt.Fprintf(w, "\n%d further connections are not shown (--all shows them).\n", n)
 	}
 	s.problems(w)
+	if err := s.findings(w); err != nil {
+		return err
+	}
 	return s.totals(w)
 }
 
@@ -122,7 +128,7 @@ func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
 		rows = append(rows, []string{
 			strconv.FormatUint(c.Number, 10),
 			c.Side[0].Addr.String() + " > " + c.Side[1].Addr.String() + roles,
-			carrier(c), depth(c), rtr(c), s.outcome(c), end,
+			carrier(c), depth(c), rtr(c), s.rnics(c), s.outcome(c), end,
 			duration(uint64(max(c.LastTime-c.FirstTime, 0))),
 		})
 	}
@@ -130,7 +136,23 @@ func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
 	if anySCTP(cs) {
 		what = "MPA or SCTP"
 	}
-	return table(w, "Connections", []string{"conn", "initiator > responder", what, "IRD/ORD", "RTR", "startup", "end", "time"}, rows, 7)
+	return table(w, "Connections", []string{"conn", "initiator > responder", what, "IRD/ORD", "RTR", "RNICs", "startup", "end", "time"}, rows, 8)
+}
+
+// rnics names the kinds of both RNICs, once if they are the same.
+func (s *Summary) rnics(c *trace.Connection) string {
+	r := conformance.Classify(c)
+	switch {
+	case r == (conformance.RNICs{}):
+		return "-"
+	case r.Initiator == r.Responder:
+		return r.Initiator.String()
+	}
+	v := r.Initiator.String() + " > " + r.Responder.String()
+	if r.Works == mpa.No {
+		return s.Bad(v)
+	}
+	return v
 }
 
 func (s *Summary) outcome(c *trace.Connection) string {

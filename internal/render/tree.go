@@ -9,7 +9,18 @@ import (
 )
 
 // treeFields writes the fields of a PDU as indented lines.
-type treeFields struct{ o *output }
+type treeFields struct {
+	o    *output
+	mark *mark
+}
+
+// mark is put behind a field.
+type mark struct {
+	field, text string
+	// offset of the marker of the stream that is meant, if hasOffset.
+	offset    int64
+	hasOffset bool
+}
 
 func (t treeFields) layer(title string) {
 	t.o.b = append(t.o.b, "    "...)
@@ -27,7 +38,11 @@ func (t treeFields) name(f *dissect.Field) {
 func (t treeFields) end(f *dissect.Field) {
 	t.o.b = append(t.o.b, "  ("...)
 	t.o.b = append(t.o.b, f.Name...)
-	t.o.b = append(t.o.b, ")\n"...)
+	t.o.b = append(t.o.b, ')')
+	if t.mark != nil && t.mark.field == f.Name {
+		t.o.b = append(t.o.b, t.mark.text...)
+	}
+	t.o.b = append(t.o.b, '\n')
 }
 
 func (t treeFields) field(f *dissect.Field, b []byte) {
@@ -89,7 +104,11 @@ func (t treeFields) numbers(f *dissect.Field, v []uint32) {
 }
 
 func (t treeFields) markers(m []mpa.Marker, delta int64, shown bool) {
+	all := t.mark
 	for i := range m {
+		if t.mark = all; all != nil && shown && all.hasOffset && all.offset != m[i].Offset-delta {
+			t.mark = nil
+		}
 		t.name(fMarkers)
 		if shown {
 			t.o.b = append(t.o.b, "at "...)

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
+)
+
+// exhibitable refuses -V where it cannot do anything: the PDUs of a finding may
+// be long gone when it becomes certain, so the capture is read again for them.
+func (o *checkOptions) exhibitable(files []string) error {
+	if !o.tree {
+		return nil
+	}
+	text := func(v string) bool { return strings.HasPrefix(v, "text=") }
+	if o.format != "text" && !slices.ContainsFunc(o.outputs, text) {
+		return usagef("-V goes with --format text")
+	}
+	for _, name := range files {
+		if i, err := os.Stat(name); name == "-" || err == nil && i.Mode()&(os.ModeNamedPipe|os.ModeSocket|os.ModeCharDevice) != 0 {
+			return usagef("check -V reads the capture twice, which %s does not allow: save it to a file", describe(name))
+		}
+	}
+	return nil
+}
+
+func describe(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
+}
+
+// exhibit reads a capture again for the PDUs of its findings.
+func (o *checkOptions) exhibit(opt pipeline.Options, name string, files []string, c *checkedCapture) {
+	e := render.NewExhibits(c.Findings)
+	if e.Done() {
+		return
+	}
+	opt.OnError = nil // told the first time
+	src, err := o.open(name, files, o.s.In)
+	if err == nil {
+		run := pipeline.New(opt, e)
+		err = run.Read(&until{src.Source, e.Done})
+		run.Finish()
+		src.Close() //nolint:errcheck // only read from
+	}
+	if err != nil && c.Failure == "" {
+		c.errs = append(c.errs, err)
+	}
+	c.Exhibits = e.All()
+}
+
+// until is a source that ends when enough was read of it.
+type until struct {
+	capture.Source
+	done func() bool
+}
+
+func (u *until) Next(f *capture.Frame) error {
+	if u.done() {
+		return io.EOF
+	}
+	return u.Source.Next(f)
+}

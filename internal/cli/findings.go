@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// findingsFlag adds --no-findings.
+func findingsFlag(f *pflag.FlagSet, v *bool) {
+	f.BoolVar(v, "no-findings", false, "do not judge by the rules of the RFCs, which takes time")
+}
+
+// onBug makes an error of a check that panicked.
+func onBug(capture string, tell func(error)) func(rule string, why any) {
+	return func(rule string, why any) {
+		tell(fmt.Errorf("%s: the check of %s failed, which is a fault of this program: %v", capture, rule, why))
+	}
+}
+
+// sortFindings puts those of a capture into the order of their frames.
+func sortFindings(fs []render.Finding) {
+	slices.SortStableFunc(fs, func(a, b render.Finding) int {
+		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Conn.Number, b.Conn.Number), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))
+	})
+}
+
+// judged asks the rules about what another sink, which may be nil, is shown.
+// Findings reach that sink behind the PDU with which they are certain.
+type judged struct {
+	*conformance.Engine
+	next pipeline.Sink
+}
+
+// judge puts the rules before a sink. A capture needs its own.
+func judge(capture string, next pipeline.Sink, keep conformance.Sink, tell func(error)) *judged {
+	opt := conformance.Options{OnBug: onBug(capture, tell)}
+	if s, ok := next.(interface{ Finding(*conformance.Finding) }); ok {
+		opt.OnFinding = s.Finding
+	}
+	return &judged{Engine: conformance.New(opt, keep), next: next}
+}
+
+// PDU implements [trace.Sink].
+func (j *judged) PDU(p *trace.PDU) {
+	if j.next != nil {
+		j.next.PDU(p)
+	}
+	j.Engine.PDU(p)
+}
+
+// Gap implements [trace.Sink].
+func (j *judged) Gap(g *trace.GapEvent) {
+	if j.next != nil {
+		j.next.Gap(g)
+	}
+	j.Engine.Gap(g)
+}
+
+// Transaction implements [trace.Sink].
+func (j *judged) Transaction(t *trace.Transaction) {
+	if j.next != nil {
+		j.next.Transaction(t)
+	}
+}
+
+// Frame implements [pipeline.Sink].
+func (j *judged) Frame(f *pipeline.Frame) {
+	if j.next != nil {
+		j.next.Frame(f)
+	}
+}
+
+// allFindings keeps all findings of a capture, for a document.
+type allFindings []render.Finding
+
+// Connection implements [conformance.Sink].
+func (a *allFindings) Connection(_ *trace.Connection, fs []conformance.Finding, _ []conformance.Judgement) {
+	for _, f := range fs {
+		*a = append(*a, render.Finding{Finding: f})
+	}
+}

@@ -1,0 +1,91 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Found sums up findings for a table: of each connection the first of each rule,
+// and how many there are. It implements [conformance.Sink].
+type Found struct {
+	rows    []foundRow
+	dropped int
+	tally   conformance.Tally
+}
+
+type foundRow struct {
+	first conformance.Finding
+	count int
+}
+
+// maxFound bounds the rows that are kept.
+const maxFound = 100_000
+
+// Connection implements [conformance.Sink].
+func (s *Found) Connection(_ *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
+	s.tally.Add(vs)
+	at := map[*conformance.Entry]int{}
+	for i := range fs {
+		f := &fs[i]
+		row, ok := at[f.Rule]
+		switch {
+		case ok:
+			s.rows[row].count += 1 + f.Further()
+		case len(s.rows) >= maxFound:
+			s.dropped++
+		default:
+			at[f.Rule] = len(s.rows)
+			s.rows = append(s.rows, foundRow{*f, 1 + f.Further()})
+		}
+	}
+}
+
+// findings writes the table, worst first.
+func (s *Summary) findings(w io.Writer) error {
+	if s.Found == nil {
+		return nil
+	}
+	f := s.Found
+	slices.SortStableFunc(f.rows, func(a, b foundRow) int {
+		x, y := &a.first, &b.first
+		return cmp.Or(cmp.Compare(y.Severity, x.Severity), cmp.Compare(x.Conn.Number, y.Conn.Number),
+			cmp.Compare(x.Frame, y.Frame), cmp.Compare(x.Rule.ID, y.Rule.ID))
+	})
+	shown := f.rows
+	if s.Most > 0 && len(shown) > s.Most {
+		shown = shown[:s.Most]
+	}
+	rows := make([][]string, 0, len(shown))
+	for i := range shown {
+		x := &shown[i].first
+		dir, level := "-", x.Severity.String()
+		if x.HasDir {
+			dir = x.Dir.String()
+		}
+		if x.Severity == conformance.Error {
+			level = s.Bad(level)
+		}
+		rows = append(rows, []string{
+			strconv.FormatUint(x.Conn.Number, 10), dir, level, x.Rule.ID, strconv.Itoa(shown[i].count),
+			strconv.FormatUint(x.Frame, 10), said(x),
+		})
+	}
+	if err := table(w, "Findings", []string{"conn", "dir", "level", "rule", "count", "first frame", "what"}, rows, 7); err != nil {
+		return err
+	}
+	if n := len(f.rows) - len(shown); n > 0 {
+		fmt.Fprintf(w, "%d more (--all shows them)\n", n)
+	}
+	if f.dropped > 0 {
+		fmt.Fprintf(w, "%d findings are not listed: too many of them\n", f.dropped)
+	}
+	_, err := fmt.Fprintf(w, "\nRules: %d passed, %d failed, %d not judged (iwdissect check tells more)\n",
+		f.tally.Count(conformance.Pass), f.tally.Count(conformance.Fail), f.tally.Count(conformance.NotJudged))
+	return err
+}
