@@ -36,7 +36,6 @@ type Engine struct {
 	sink  Sink
 	rules []rule
 	lists lists
-	conns map[*trace.Connection]*conn
 	seg   segment
 	fpdu  fpdu
 	book  book
@@ -79,7 +78,7 @@ func (s *shaped) add(r *rule) {
 
 // New returns an engine.
 func New(opt Options, sink Sink) *Engine {
-	e := &Engine{opt: opt, sink: sink, conns: map[*trace.Connection]*conn{}}
+	e := &Engine{opt: opt, sink: sink}
 	book := Catalogue()
 	all := checks()
 	e.rules = make([]rule, 0, len(all))
@@ -162,10 +161,10 @@ func Unchecked() int {
 
 // of returns what is kept of a connection.
 func (e *Engine) of(t *trace.Connection) *conn {
-	c := e.conns[t]
-	if c == nil {
+	c, ok := t.Kept.(*conn)
+	if !ok {
 		c = e.fresh(t)
-		e.conns[t] = c
+		t.Kept = c
 	}
 	return c
 }
@@ -212,11 +211,12 @@ func (e *Engine) Transaction(*trace.Transaction) {}
 // Ended says that nothing more will become known of a connection. What is kept
 // of it is the record.
 func (e *Engine) Ended(live, record *trace.Connection) {
-	c := e.conns[live]
-	if c == nil {
+	record.Kept = nil
+	c, ok := live.Kept.(*conn)
+	if !ok {
 		return
 	}
-	delete(e.conns, live)
+	live.Kept = nil
 	c.finish()
 	for i := range c.findings {
 		c.findings[i].Conn = record

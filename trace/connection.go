@@ -315,6 +315,9 @@ type Connection struct {
 	Ending   Ending
 	EndedBy  Dir
 	EndFrame uint64
+
+	// Kept is what the sink keeps with the connection while it is under way.
+	Kept any
 }
 
 // Depth returns how many Read Requests may be outstanding that are sent in the
