@@ -30,20 +30,15 @@ func (p *packed) flag(b bool) {
 	p.n++
 }
 
-// seen are the last few shapes: those that come in turns.
-type seen struct {
-	last [4]shape
-	next int
-}
+// seen are shapes that were seen, each in a place of its own: a later one may take
+// it.
+type seen [16]shape
 
-func (s *seen) has(k shape) bool {
-	return k != 0 && (k == s.last[0] || k == s.last[1] || k == s.last[2] || k == s.last[3])
-}
+func (s *seen) at(k shape) *shape { return &s[k*0x9e3779b97f4a7c15>>60] }
 
-func (s *seen) add(k shape) {
-	s.last[s.next] = k
-	s.next = (s.next + 1) % len(s.last)
-}
+func (s *seen) has(k shape) bool { return k != 0 && *s.at(k) == k }
+
+func (s *seen) add(k shape) { *s.at(k) = k }
 
 // ask asks about an event of a shape.
 func (s *shaped) ask(c *conn, known *seen, k shape, have Gate, f func(*rule)) {
