@@ -171,7 +171,7 @@ func (e *Engine) of(t *trace.Connection) *conn {
 
 // fresh returns the model of a connection of which nothing is known.
 func (e *Engine) fresh(t *trace.Connection) *conn {
-	c := &conn{engine: e, t: t, judged: make([]bool, len(e.rules)), missing: make([]Gate, len(e.rules)), fired: make([]int, len(e.rules))}
+	c := &conn{engine: e, t: t, rules: newVerdicts(len(e.rules))}
 	c.half[0].dir, c.half[1].dir = trace.I2R, trace.R2I
 	for i := range c.half {
 		c.half[i].peer = &c.half[1-i]
@@ -255,7 +255,7 @@ func (c *conn) askFrom(list []*rule, i int, have Gate, f func(*rule)) (next int)
 
 func (c *conn) bug(r *rule, why any) {
 	c.engine.Bugs++
-	c.missing[r.index] |= Sync
+	c.rules.lack(r.index, Sync)
 	if c.engine.opt.OnBug != nil {
 		c.engine.opt.OnBug(r.id, fmt.Sprint(why))
 	}
@@ -271,12 +271,10 @@ func (c *conn) applies(more ...Gate) bool {
 	}
 	i := c.running.index
 	if lack := need &^ c.have; lack != 0 {
-		if c.missing[i] == 0 {
-			c.missing[i] = lack.first()
-		}
+		c.rules.lack(i, lack.first())
 		return false
 	}
-	c.judged[i] = true
+	c.rules.judge(i)
 	return true
 }
 
@@ -293,9 +291,10 @@ const maxFindings = 100
 // of its entry.
 func (c *conn) fire(f Finding) {
 	i := c.running.index
-	c.judged[i] = true
 	c.fires++
-	if c.fired[i]++; c.fired[i] > maxFindings {
+	c.rules.judge(i)
+	n := c.rules.fire(i)
+	if n > maxFindings {
 		return
 	}
 	f.Rule, f.Conn = c.running.entry, c.t
@@ -306,7 +305,7 @@ func (c *conn) fire(f Finding) {
 		f.Field = fields[c.running.id]
 	}
 	// The last one that is listed waits as well: it tells how many more there are.
-	f.waits = c.running.waits && !f.prompt || c.fired[i] == maxFindings
+	f.waits = c.running.waits && !f.prompt || n == maxFindings
 	c.findings = append(c.findings, f)
 }
 
@@ -333,9 +332,9 @@ func (c *conn) verdicts() (out []Judgement) {
 		switch {
 		case failed[r.entry]:
 			j.Verdict = Fail
-		case c.missing[i] != 0:
-			j.Verdict, j.Gate = NotJudged, c.missing[i]
-		case c.judged[i]:
+		case c.rules.lacking(i) != 0:
+			j.Verdict, j.Gate = NotJudged, c.rules.lacking(i)
+		case c.rules.isJudged(i):
 			j.Verdict = Pass
 		default:
 			continue

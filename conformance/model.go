@@ -21,9 +21,7 @@ type conn struct {
 
 	running  *rule
 	have     Gate
-	judged   []bool
-	missing  []Gate
-	fired    []int
+	rules    verdicts
 	fires    int // of all rules
 	findings []Finding
 	before   []Finding // told while the connection was under way

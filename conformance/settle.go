@@ -45,8 +45,8 @@ func (c *conn) settleAll() {
 	}
 	for i := range c.engine.rules {
 		r := &c.engine.rules[i]
-		if f := last[r.entry]; f != nil && c.fired[i] > maxFindings {
-			f.further = c.fired[i] - maxFindings
+		if f := last[r.entry]; f != nil && c.rules.fired(i) > maxFindings {
+			f.further = int(c.rules.fired(i) - maxFindings)
 		}
 	}
 	c.tell(stand)

@@ -343,7 +343,8 @@ func (c *Connection) Depth(d Dir) (depth int, ok bool) {
 type Latency struct {
 	Count, Sum uint64
 	Min, Max   uint64
-	Bins       [64 * latencySteps]uint32
+	// Bins hold a doubling each, nil where nothing was counted.
+	Bins [64]*[latencySteps]uint32
 }
 
 // latencySteps is the number of bins for each doubling: a quantile is right to
@@ -361,7 +362,12 @@ func (l *Latency) Add(ns int64) {
 	l.Max = max(l.Max, v)
 	l.Count++
 	l.Sum += v
-	l.Bins[latencyBin(v)]++
+	i := latencyBin(v)
+	bins := &l.Bins[i/latencySteps]
+	if *bins == nil {
+		*bins = new([latencySteps]uint32)
+	}
+	(*bins)[i%latencySteps]++
 }
 
 func latencyBin(v uint64) int {
@@ -377,13 +383,18 @@ func latencyBin(v uint64) int {
 func (l *Latency) Quantile(q float64) uint64 {
 	want := uint64(math.Ceil(q * float64(l.Count)))
 	var sum uint64
-	for i, n := range l.Bins {
-		if sum += uint64(n); n > 0 && sum >= want {
-			if i < latencySteps {
+	for d, bins := range l.Bins {
+		if bins == nil {
+			continue
+		}
+		for i, n := range bins {
+			if sum += uint64(n); n == 0 || sum < want {
+				continue
+			}
+			if d == 0 {
 				return uint64(i)
 			}
-			shift := i/latencySteps - 1
-			upper := (uint64(latencySteps+i%latencySteps)+1)<<shift - 1
+			upper := (uint64(latencySteps+i)+1)<<(d-1) - 1
 			return max(min(upper, l.Max), l.Min)
 		}
 	}
