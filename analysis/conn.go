@@ -178,6 +178,9 @@ func (c *Conn) behind() {
 		h := c.tcp.Half(i)
 		fl := &c.Trace.Flow[c.Dir(i)]
 		fl.Sent, fl.Acked = h.Next(), h.Acked()
+		if fl.StartAcked == 0 && c.half[i].hasOrigin && fl.Acked >= c.half[i].origin {
+			fl.StartAcked = c.Trace.LastTime
+		}
 		fl.Waiting = h.Waiting() || h.Started() && h.Acked() > h.Next()+1 // a FIN counts for one
 	}
 }

@@ -55,9 +55,12 @@ type Entry struct {
 	// YieldsTo are entries that take precedence over this one, ReportedAs those
 	// under which an alias shows.
 	YieldsTo, ReportedAs []string
-	// Advice marks what no RFC demands; Message and Source are for it alone.
-	Advice          bool
-	Message, Source string
+	// Advice marks what no RFC demands; Message and Source are for it alone, and so
+	// are Failure, what raises it to a warning where it is seen too, and Explains,
+	// the entries of which it tells what usually lies behind.
+	Advice                   bool
+	Message, Source, Failure string
+	Explains                 []string
 }
 
 type yamlEntry struct {
@@ -79,6 +82,8 @@ type yamlEntry struct {
 	ReportedAs []string `yaml:"reported_as"`
 	Message    string   `yaml:"message"`
 	Source     string   `yaml:"source"`
+	Failure    string   `yaml:"failure"`
+	Explains   []string `yaml:"explains"`
 }
 
 // Book is the catalogue, in the order of its source.
@@ -140,6 +145,7 @@ func (b *Book) add(y *yamlEntry, statement string, k Kind, severity string, advi
 		ID: y.ID, Spec: y.Spec, Section: y.Section, Level: y.Level, Layer: y.Layer, Who: y.Who, Statement: oneLine(statement),
 		Check: oneLine(y.Check), Example: oneLine(y.Example), Observable: y.Observable, Why: oneLine(y.Why), Kind: k,
 		YieldsTo: y.YieldsTo, ReportedAs: y.ReportedAs, Advice: advice, Message: oneLine(y.Message), Source: y.Source,
+		Failure: oneLine(y.Failure), Explains: y.Explains,
 	}
 	s, ok := ParseSeverity(severity)
 	if !ok {

@@ -51,7 +51,7 @@ type rule struct {
 
 // lists are the rules by the event that they are asked about.
 type lists struct {
-	startup, fpdu, segment, message, terminate, control, chunk, loose, end, capture []*rule
+	startup, fpdu, segment, message, terminate, control, chunk, loose, end, advice, capture []*rule
 }
 
 // New returns an engine.
@@ -83,6 +83,7 @@ func New(opt Options, sink Sink) *Engine {
 		add(&e.lists.chunk, r.chunk != nil)
 		add(&e.lists.loose, r.loose != nil)
 		add(&e.lists.end, r.end != nil)
+		add(&e.lists.advice, r.advice != nil)
 		add(&e.lists.capture, r.capture != nil)
 	}
 	return e
@@ -259,12 +260,13 @@ func (c *conn) finish() {
 		c.half[i].over(c)
 	}
 	have := c.gates(&c.half[0])&c.gates(&c.half[1]) | c.endGates()
-	// The layout shows in what the initiator sends first.
-	if h := &c.half[trace.I2R]; c.accepted() && (h.gap || h.count == 0 || c.t.Flow[trace.I2R].Waiting) {
+	// The layout shows in what the initiator sends first, where the flags leave it open.
+	if h := &c.half[trace.I2R]; c.accepted() && c.fitsDraft() && (h.gap || h.count == 0 || c.t.Flow[trace.I2R].Waiting) {
 		have &^= Layout
 	}
 	c.ask(c.engine.lists.end, have, func(r *rule) { r.end(c) })
 	c.giveWay()
+	c.ask(c.engine.lists.advice, have, func(r *rule) { r.advice(c) })
 	slices.SortStableFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.PDU, b.PDU))
 	})

@@ -41,6 +41,7 @@ type half struct {
 	contig, unsure bool
 	count          uint64 // FPDUs or segments
 	first          firstSegment
+	second         span // of the second FPDU
 	hasVersions    bool
 	dv, rv         uint8
 	queues         [4]queue
@@ -74,6 +75,10 @@ type firstSegment struct {
 	span
 	// good: its CRC was verified and right; off: none was to be verified.
 	good, off bool
+	// stag is that of a Write or of the source of a Read Request.
+	stag uint32
+	// payload are its first octets.
+	payload [8]byte
 }
 
 // frame is a startup frame, or the session control that takes its place.
@@ -261,7 +266,9 @@ func (c *conn) chunk(p *trace.PDU) {
 func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 	s := &c.engine.seg
 	*s = segment{half: h, p: p, seg: p.Segment, op: p.Control.Opcode, isFirst: h.count == 0}
-	h.count++
+	if h.count++; h.count == 2 {
+		h.second = spanOf(p)
+	}
 	length := 0
 	s.head, length, _ = p.ULPDU()
 	h.largest = max(h.largest, length)
@@ -282,9 +289,11 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 		if p.FPDU != nil {
 			h.first.good, h.first.off = p.FPDU.CRCStatus == mpa.CRCGood, p.FPDU.CRCStatus == mpa.CRCOff
 		}
+		h.first.stag = s.seg.STag
 		if r, err := rdmap.DecodeReadRequest(s.body); err == nil && s.op == rdmap.OpReadRequest {
-			h.first.size = r.Size
+			h.first.size, h.first.stag = r.Size, r.SrcSTag
 		}
+		copy(h.first.payload[:], s.body)
 	}
 	s.noise = s.isNoise()
 	s.ans = s.answers()

@@ -223,6 +223,9 @@ type Flow struct {
 	// that the other side acknowledged. Offsets count from the start of the stream,
 	// like PDU.From.
 	Sent, Acked int64
+	// StartAcked is when the other side had acknowledged its startup frame, in
+	// nanoseconds since the epoch; 0 while it had not.
+	StartAcked int64
 	// Heard is the time of the last packet of the direction, in nanoseconds since
 	// the epoch.
 	Heard int64

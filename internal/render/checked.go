@@ -112,7 +112,7 @@ func (r *textReport) finding(f *conformance.Finding) error {
 	fmt.Fprintf(r.w, "  %s  %s  %s\n", level, f.Rule.ID, place(f))
 	fmt.Fprintf(r.w, "           %s\n", f.Message)
 	if f.Observed != "" || f.Expected != "" {
-		fmt.Fprintf(r.w, "           observed %s; expected %s\n", f.Observed, f.Expected)
+		fmt.Fprintf(r.w, "           %s\n", values(f, "; "))
 	}
 	_, err := fmt.Fprintf(r.w, "           %s\n", why(f.Rule))
 	if n := f.Further(); n > 0 && err == nil {
@@ -126,7 +126,15 @@ func said(f *conformance.Finding) string {
 	if f.Observed == "" && f.Expected == "" {
 		return f.Message
 	}
-	return fmt.Sprintf("%s: observed %s, expected %s", f.Message, f.Observed, f.Expected)
+	return f.Message + ": " + values(f, ", ")
+}
+
+// values are what was observed, and what was expected if anything was.
+func values(f *conformance.Finding, sep string) string {
+	if f.Expected == "" {
+		return "observed " + f.Observed
+	}
+	return fmt.Sprintf("observed %s%sexpected %s", f.Observed, sep, f.Expected)
 }
 
 // place says where a finding is.
