@@ -148,6 +148,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	c.cur = reassembly.Carrier{Frame: s.Frame, Time: s.Time}
 	if s.Flags&reassembly.FlagSYN != 0 {
 		t.SYN, fl.SYN, fl.MSS = true, true, s.MSS
+		fl.Opened = s.Flags&reassembly.FlagACK == 0
 	}
 	note := c.tcp.Push(side, s)
 	if note&reassembly.AfterFIN != 0 && fl.AfterFIN == 0 {

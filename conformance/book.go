@@ -14,7 +14,13 @@ type book struct {
 	full bool
 	// to lists the connections by who answers them.
 	to map[netip.AddrPort][]*past
+	// mapped counts the connections to hosts that listen at no port of a service.
+	mapped map[netip.Addr]int
 }
+
+// crowded reports whether not all that the book should have of the responder of
+// a connection is there.
+func (b *book) crowded(p *past) bool { return b.full || len(b.to[p.responder()]) >= maxSame }
 
 // maxPasts bounds the connections that are remembered.
 const maxPasts = 50_000

@@ -46,6 +46,14 @@ func (c *conn) leaves(d trace.Dir) (k closing, ok bool) {
 	return k, k.Acked >= peer.end || k.reset && c.t.Flow[other(d)].Acked >= peer.end
 }
 
+// appliesTo is applies for a rule about a startup frame: what is known of the
+// other half does not matter, nor what comes later.
+func (c *conn) appliesTo(f *frame) bool {
+	const own = Start | Contig
+	c.have = c.have&^own | f.gates&own
+	return c.applies()
+}
+
 // How a side leaves, for advice; "" if it does not.
 
 // dropped: the responder closes first, and there is no Reply.

@@ -135,6 +135,9 @@ func (e *Engine) fresh(t *trace.Connection) *conn {
 // PDU implements [trace.Sink].
 func (e *Engine) PDU(p *trace.PDU) {
 	c := e.of(p.Conn)
+	if c.foreign != nil {
+		return
+	}
 	switch p.Kind {
 	case trace.KindRequest, trace.KindReply, trace.KindRTR:
 		c.startup(p)
@@ -261,10 +264,12 @@ func (c *conn) finish() {
 	}
 	have := c.gates(&c.half[0])&c.gates(&c.half[1]) | c.endGates()
 	// The layout shows in what the initiator sends first, where the flags leave it open.
-	if h := &c.half[trace.I2R]; c.accepted() && c.fitsDraft() && (h.gap || h.count == 0 || c.t.Flow[trace.I2R].Waiting) {
+	if h := &c.half[trace.I2R]; c.accepted() && c.layoutOpen() && (h.gap || h.count == 0 || c.t.Flow[trace.I2R].Waiting) {
 		have &^= Layout
 	}
-	c.ask(c.engine.lists.end, have, func(r *rule) { r.end(c) })
+	if c.foreign == nil {
+		c.ask(c.engine.lists.end, have, func(r *rule) { r.end(c) })
+	}
 	c.giveWay()
 	c.ask(c.engine.lists.advice, have, func(r *rule) { r.advice(c) })
 	slices.SortStableFunc(c.findings, func(a, b Finding) int {

@@ -18,6 +18,9 @@ type conn struct {
 	// request, reply and rtr are the startup frames, or the session control that
 	// stands for them; nil if they were not seen.
 	request, reply, rtr *frame
+	// foreign is a frame of another protocol that has the key of MPA: then nothing
+	// else is judged.
+	foreign *frame
 
 	running  *rule
 	have     Gate
@@ -90,6 +93,8 @@ type frame struct {
 	mpa.Startup
 	raw     []byte
 	partial bool
+	behind  int  // octets in its last TCP segment
+	gates   Gate // of its half when it came
 	// word is the enhanced data, if there is any.
 	word    mpa.Enhanced
 	hasWord bool
@@ -183,11 +188,15 @@ func (c *conn) enhanced() bool {
 
 func (c *conn) startup(p *trace.PDU) {
 	f := &frame{
-		pdu: p.Number, number: p.Frame, dir: p.Dir, span: spanOf(p), kind: p.Kind, Startup: *p.Startup, partial: p.Partial, raw: bytes.Clone(p.StartupRaw),
+		pdu: p.Number, number: p.Frame, dir: p.Dir, span: spanOf(p), kind: p.Kind, Startup: *p.Startup, partial: p.Partial, raw: bytes.Clone(p.StartupRaw), behind: p.Behind,
 	}
 	f.PrivateData = bytes.Clone(f.PrivateData)
 	if w, _, ok := f.Word(); ok && f.Rev >= 2 {
 		f.word, f.hasWord = w, true
+	}
+	if f.Rev == erdmaRev {
+		c.foreign = f
+		return
 	}
 	h := &c.half[p.Dir]
 	h.began = true
@@ -199,6 +208,7 @@ func (c *conn) startup(p *trace.PDU) {
 	default:
 		c.rtr = f
 	}
+	f.gates = c.gates(h)
 	have := c.connGates() | Start
 	if !f.partial {
 		have |= Full

@@ -55,8 +55,6 @@ type loose struct {
 	hasOffset  bool
 	length     int64
 	octets     []byte // the first of them
-	// glued: they begin within a TCP segment.
-	glued bool
 }
 
 // maxLoose bounds those that are kept of a direction.
@@ -71,7 +69,7 @@ func (c *conn) loose(p *trace.PDU) {
 	h := &c.half[p.Dir]
 	s := loose{
 		half: h, span: spanOf(p), frame: p.Frame, pdu: p.Number, offset: p.Offset, hasOffset: p.HasOffset, length: p.Length,
-		octets: bytes.Clone(p.Octets), glued: len(p.Bounds) == 0 || p.Bounds[0] > 0,
+		octets: bytes.Clone(p.Octets),
 	}
 	if len(h.looses) < maxLoose {
 		h.looses = append(h.looses, s)

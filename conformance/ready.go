@@ -1,7 +1,9 @@
 package conformance
 
 import (
+	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
@@ -27,10 +29,10 @@ var readyChecks = []check{
 				busy = busy || q.dropped != ""
 			}
 		}
-		if !took || busy || p.foundOn(f) || !p.c.applies() {
+		if !took || busy || foundOn(p.found, f) || !p.c.applies() {
 			return
 		}
-		if b.full || len(b.to[p.responder()]) >= maxSame {
+		if b.crowded(p) {
 			p.c.lacks(Full)
 			return
 		}
@@ -43,20 +45,16 @@ var readyChecks = []check{
 	}},
 	{id: "MPA2-PDLEN-01", needs: Start | Contig, transport: onTCP, end: func(c *conn) {
 		for _, f := range []*frame{c.request, c.reply} {
-			if f == nil || !f.S || f.Rev < 2 || f.PDLength > mpa.MaxPrivateData || !c.applies() {
+			if f == nil || !f.S || f.Rev < 2 || f.PDLength > mpa.MaxPrivateData || !c.appliesTo(f) {
 				continue
 			}
-			s := c.surplus(f)
-			if s == nil || s.length != mpa.EnhancedLen || !s.glued {
-				continue
-			}
-			switch c.unasked(f, s) {
-			case unproven:
+			switch n, o := c.overrun(f); {
+			case n != mpa.EnhancedLen || c.isCRC(f):
+			case o == unproven:
 				c.lacks(Causal)
-			case without:
+			case o == without:
 				c.frame(f, "four octets more than the "+kindName(f.kind)+" announces: the word was not counted",
 					fmt.Sprintf("PD_Length %d", f.PDLength), fmt.Sprint(f.PDLength+mpa.EnhancedLen))
-			case having:
 			}
 		}
 	}},
@@ -161,7 +159,7 @@ var readyChecks = []check{
 			c.at(t.segment, "an error of the startup after FPDUs were exchanged", codeText(k), "another code")
 		}
 	}},
-	{id: "MPA2-D01-RTR-01", needs: Neg | Start, transport: onTCP, end: func(c *conn) {
+	{id: "MPA2-D01-RTR-01", needs: Neg | Start | Contig, transport: onTCP, end: func(c *conn) {
 		h := &c.half[trace.I2R]
 		if c.t.Layout != mpa.LayoutDraft01 || !c.accepted() || !h.first.segment || !c.applies() {
 			return
@@ -198,40 +196,49 @@ func (c *conn) types() (request, reply mpa.RTRSet) {
 	return mpa.RTRTypes(c.request.word, c.t.Layout), mpa.RTRTypes(c.reply.word, c.t.Layout)
 }
 
-// fitsDraft reports whether the flags leave it to the first FPDU to tell the
-// layout of draft -01 from that of the RFC.
-func (c *conn) fitsDraft() bool {
-	if !c.enhanced() {
-		return false
+// layoutOpen reports whether the flags leave it to what the initiator sends first
+// to tell the layout of RFC 6581 from those of draft -01 and of the proposal of 2007.
+func (c *conn) layoutOpen() bool {
+	if c.request == nil || c.reply == nil {
+		return true
+	}
+	if c.t.Transport == trace.TCP && (c.request.S && c.request.Rev < 2 || c.reply.S && c.reply.Rev < 2) {
+		return true
 	}
 	q, r := c.request.word, c.reply.word
-	return !q.D && !r.D && (!r.A && (r.B || r.C) || r.A && !r.B && !r.C)
+	return c.enhanced() && !q.D && !r.D && (!r.A && (r.B || r.C) || r.A && !r.B && !r.C)
 }
 
-// surplus are the octets right behind a startup frame that are no FPDU.
-func (c *conn) surplus(f *frame) *loose {
-	h := &c.half[f.dir]
-	for i := range h.looses {
-		if s := &h.looses[i]; s.from == f.end {
-			return s
+// overrun is how many octets that are no FPDU stand behind a startup frame in its
+// TCP segment, and whether they were sent before its sender was allowed to go on:
+// a Request waits for the Reply, a Reply for the first FPDU of the initiator.
+func (c *conn) overrun(f *frame) (octets int, o order) {
+	if first := &c.half[f.dir].first; f.partial || first.seen && first.from == f.end && (first.good || first.off) {
+		return 0, unproven
+	}
+	awaited := c.half[trace.I2R].first.end
+	seen := c.half[trace.I2R].first.seen
+	if f.kind == trace.KindRequest {
+		if seen = c.reply != nil; seen {
+			awaited = c.reply.end
 		}
 	}
-	return nil
+	last := span{acked: f.lastAcked}
+	switch {
+	case seen:
+		o = last.knew(awaited)
+	case c.mute(other(f.dir)):
+		o = without // there was nothing to wait for
+	}
+	return f.behind, o
 }
 
-// unasked tells whether octets behind a startup frame were sent before its sender
-// was allowed to go on: a Request waits for the Reply, a Reply for the first FPDU
-// of the initiator.
-func (c *conn) unasked(f *frame, s *loose) order {
-	switch first := &c.half[trace.I2R].first; {
-	case f.kind == trace.KindRequest && c.reply != nil:
-		return s.knew(c.reply.end)
-	case f.kind == trace.KindReply && first.seen:
-		return s.knew(first.end)
-	case f.kind == trace.KindRequest && c.mute(trace.R2I), f.kind == trace.KindReply && c.mute(trace.I2R):
-		return without // there was nothing to wait for
-	}
-	return unproven
+// isCRC reports whether what stands behind a startup frame is its CRC
+// (MPA-PHASE-PLAIN-01).
+func (c *conn) isCRC(f *frame) bool {
+	looses := c.half[f.dir].looses
+	i := slices.IndexFunc(looses, func(s loose) bool { return s.from == f.end })
+	return i >= 0 && len(looses[i].octets) == crcSize && binary.BigEndian.Uint32(looses[i].octets) == crcOf(f.raw)
 }
 
 // swappable reports whether a Terminate of the startup may be one of RDMAP whose
@@ -255,16 +262,6 @@ func (t *terminate) swappable(c *conn) bool {
 	// Unexpected opcode; catastrophic error, for which a request may be the cause.
 	return t.code.Code == 6 && sent(rdmap.OpImmediate, opAtomicResponse) ||
 		t.code.Code == 7 && (sent(opReadRequest, opReadRequest) || sent(opAtomicRequest, opAtomicRequest))
-}
-
-// foundOn reports whether something was found on a frame of the connection.
-func (p *past) foundOn(f *frame) bool {
-	for i := range p.found {
-		if x := &p.found[i]; x.HasPDU && x.PDU == f.pdu && !x.Rule.Advice {
-			return true
-		}
-	}
-	return false
 }
 
 // found returns what a rule has found on the connection so far, in a direction
