@@ -73,6 +73,6 @@ func (f *frame) upper() []byte {
 // negotiate request that the initiator begins with (20 octets, versions 1.0).
 func (c *conn) smb() bool {
 	first := &c.half[trace.I2R].first
-	negotiates := first.segment && first.op == opSend && first.octets == 20 && first.payload == [8]byte{0, 1, 0, 1}
+	negotiates := first.segment && first.op == opSend && first.octets == 20 && first.payload == [4]byte{0, 1, 0, 1}
 	return negotiates || c.t.Side[trace.R2I].Addr.Port() == smbDirect
 }

@@ -14,7 +14,7 @@ var streamAdvice = []check{
 				return
 			}
 			k, left := c.leaves(other(f.dir))
-			if left && k.Acked >= f.end && (f.kind == trace.KindReply || c.reply == nil) {
+			if left && (f.kind == trace.KindReply || c.reply == nil) {
 				c.adviseOn(f, fmt.Sprintf("%d octets in the segment of the %s", f.behind, kindName(f.kind)), fmt.Sprintf("the other side %s in frame %d", k.verb(), k.Frame))
 			}
 		})

@@ -43,7 +43,16 @@ func (c *conn) leaves(d trace.Dir) (k closing, ok bool) {
 	if !ok || k.dir != d || k.crossed || peer == nil || peer.partial || !c.mute(d) {
 		return k, false
 	}
-	return k, k.Acked >= peer.end || k.reset && c.t.Flow[other(d)].Acked >= peer.end
+	return k, c.had(&k) >= peer.end
+}
+
+// had is up to where the side that closes provably had the octets of the other
+// one. A RST is its last word: all that it ever acknowledged counts.
+func (c *conn) had(k *closing) int64 {
+	if k.reset {
+		return max(k.Acked, c.t.Flow[other(k.dir)].Acked)
+	}
+	return k.Acked
 }
 
 // appliesTo is applies for a rule about a startup frame: what is known of the
@@ -93,7 +102,7 @@ func (c *conn) refused(within int64) string {
 		return "the responder " + s
 	}
 	k, ok := c.leaves(trace.R2I)
-	if !ok || k.Acked < first.end || within > 0 && k.Time-first.time > within {
+	if !ok || c.had(&k) < first.end || within > 0 && k.Time-first.time > within {
 		return ""
 	}
 	return fmt.Sprintf("the responder %s in frame %d without an FPDU", k.verb(), k.Frame)

@@ -81,7 +81,7 @@ type firstSegment struct {
 	// stag is that of a Write or of the source of a Read Request.
 	stag uint32
 	// payload are its first octets.
-	payload [8]byte
+	payload [4]byte
 }
 
 // frame is a startup frame, or the session control that takes its place.
