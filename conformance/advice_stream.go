@@ -25,7 +25,7 @@ var streamAdvice = []check{
 		}
 		h := &c.half[trace.I2R]
 		failure := c.givenUp()
-		without := h.crc.good == 0 && uint64(h.crc.run) == h.count && h.count > 0 && constant(h.crc.value) //nolint:gosec // not negative
+		without := h.crc.good == 0 && uint64(h.crc.run) == h.count && h.count > 0 && constant(h.crc.value)
 		if !without && failure == "" {
 			return
 		}
