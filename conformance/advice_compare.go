@@ -20,11 +20,11 @@ const (
 var compareAdvice = []check{
 	{id: "ADV-STRICT-DEPTH-CLOSE", needs: Bidir | End, transport: onTCP, capture: func(b *book, p *past) {
 		f := p.request
-		if f == nil || !f.hasWord || f.partial || foundOn(p.found, f) {
+		if f == nil || !f.hasWord || f.partial || p.reply != nil || foundOn(p.found, f) || !p.c.applies() || p.dropped == "" {
 			return
 		}
 		d := p.deeper(b)
-		if !d.speaks || !p.c.applies() || p.dropped == "" || d.took {
+		if !d.speaks || d.took {
 			return
 		}
 		if b.crowded(p) {
@@ -37,7 +37,10 @@ var compareAdvice = []check{
 	}},
 	{id: "ADV-CLIENT-SERVER-REFUSED", needs: Bidir | End, transport: onTCP, capture: func(b *book, p *past) {
 		q, r := p.request, p.reply
-		if q == nil || !q.hasWord || q.word.A || q.partial || r != nil && (!r.hasWord || r.word.A || r.partial || r.R) || !p.c.applies() {
+		if q == nil || !q.hasWord || q.word.A || q.partial || p.count[trace.I2R] > 0 {
+			return
+		}
+		if r != nil && (!r.hasWord || r.word.A || r.partial || r.R) || !p.c.applies() {
 			return
 		}
 		failure := p.dropped

@@ -13,17 +13,17 @@ const smbDirect = 5445
 
 // depthAdvice is about IRD and ORD.
 var depthAdvice = []check{
-	{id: "ADV-IRD-SILENT-CLOSE", needs: Neg | Layout | Bidir | End, transport: onTCP, advice: accepting(func(c *conn, q, r mpa.Enhanced) {
+	{id: "ADV-IRD-SILENT-CLOSE", needs: Neg | Layout | Bidir, transport: onTCP, advice: accepting(func(c *conn, q, r mpa.Enhanced) {
 		above := func(a, b uint16) bool { return a != unknownDepth && b != unknownDepth && a > b }
-		if !above(r.ORD, q.IRD) && !above(q.ORD, r.IRD) {
+		if !above(r.ORD, q.IRD) && !above(q.ORD, r.IRD) || c.half[trace.I2R].count > 0 || !c.applies(End) {
 			return
 		}
 		if failure := c.givenUp(); failure != "" {
 			c.adviseOn(c.reply, fmt.Sprintf("Request IRD %d ORD %d, Reply IRD %d ORD %d", q.IRD, q.ORD, r.IRD, r.ORD), failure)
 		}
 	})},
-	{id: "ADV-REV1-NO-DEPTH", needs: Neg | Start | End, transport: onTCP, advice: func(c *conn) {
-		if !c.plain() || !c.applies() {
+	{id: "ADV-REV1-NO-DEPTH", needs: Neg | Start, transport: onTCP, advice: func(c *conn) {
+		if !c.plain() || !c.applies() || c.half[trace.R2I].count > 0 || !c.applies(End) {
 			return
 		}
 		ops := c.t.Flow[trace.I2R].Ops

@@ -22,6 +22,12 @@ var readyChecks = []check{
 		if f == nil || f.partial || f.Rev != 1 {
 			return
 		}
+		if p.dropped == "" {
+			if p.t.Outcome == trace.Accepted {
+				p.c.applies()
+			}
+			return
+		}
 		took, busy := false, false
 		for _, q := range b.to[p.responder()] {
 			if q.request != nil && q.request.Rev == 2 {
@@ -36,12 +42,10 @@ var readyChecks = []check{
 			p.c.lacks(Full)
 			return
 		}
-		if p.dropped != "" {
-			x := f.at()
-			x.Message = "a responder that speaks revision 2 closes on a Request of revision 1"
-			x.Observed, x.Expected = p.dropped, "a Reply"
-			p.c.fire(x)
-		}
+		x := f.at()
+		x.Message = "a responder that speaks revision 2 closes on a Request of revision 1"
+		x.Observed, x.Expected = p.dropped, "a Reply"
+		p.c.fire(x)
 	}},
 	{id: "MPA2-PDLEN-01", needs: Start | Contig, transport: onTCP, end: func(c *conn) {
 		for _, f := range []*frame{c.request, c.reply} {
@@ -132,7 +136,10 @@ var readyChecks = []check{
 			c.fire(x)
 		}
 	}},
-	{id: "MPA2-TERM-05", needs: Neg | End, transport: onTCP, end: accepting(func(c *conn, _, _ mpa.Enhanced) {
+	{id: "MPA2-TERM-05", needs: Neg, transport: onTCP, end: accepting(func(c *conn, _, _ mpa.Enhanced) {
+		if c.half[trace.I2R].count > 0 || !c.applies(End) {
+			return
+		}
 		k, ok := c.leaves(trace.I2R)
 		if !ok || c.found("MPA2-RTR-MISSING-01") != nil || c.found("MPA2-RTR-TERM-01") != nil {
 			return
