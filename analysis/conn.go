@@ -156,6 +156,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	c.cur = reassembly.Carrier{Frame: s.Frame, Time: s.Time}
 	if s.Flags&reassembly.FlagSYN != 0 {
 		t.SYN, fl.SYN, fl.MSS = true, true, s.MSS
+		fl.Opened = s.Flags&reassembly.FlagACK == 0
 	}
 	c.pieced = len(s.Fragments) > 0
 	note := c.tcp.Push(side, s)
@@ -187,6 +188,9 @@ func (c *Conn) behind() {
 		h := c.tcp.Half(i)
 		fl := &c.Trace.Flow[c.Dir(i)]
 		fl.Sent, fl.Acked = h.Next(), h.Acked()
+		if fl.StartAcked == 0 && c.half[i].hasOrigin && fl.Acked >= c.half[i].origin {
+			fl.StartAcked = c.Trace.LastTime
+		}
 		fl.Waiting = h.Waiting() || h.Started() && h.Acked() > h.Next()+1 // a FIN counts for one
 	}
 }

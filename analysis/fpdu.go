@@ -235,6 +235,9 @@ func (c *Conn) emitStartup(side int, s *mpa.Startup) {
 		Kind: kind, Frames: p.Frames[:0], Bounds: p.Bounds[:0], From: h.tailOff, Length: length,
 		Startup: s, StartupRaw: h.tail, Partial: h.partial,
 	}
+	if end, ok := c.tcp.Half(side).Bound(to - 1); ok {
+		p.Behind = int(end - to)
+	}
 	c.emit(side, p, h.tailOff, to)
 }
 

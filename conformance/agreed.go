@@ -59,8 +59,8 @@ func (c *conn) askAgreed(have Gate) {
 // endHave is the evidence for a rule on the whole of the connection so far.
 func (c *conn) endHave() Gate {
 	have := c.gates(&c.half[0])&c.gates(&c.half[1]) | c.endGates()
-	// The layout shows in what the initiator sends first.
-	if h := &c.half[trace.I2R]; c.accepted() && (h.gap || h.count == 0 || c.t.Flow[trace.I2R].Waiting) {
+	// The layout shows in what the initiator sends first, where the flags leave it open.
+	if h := &c.half[trace.I2R]; c.accepted() && c.layoutOpen() && (h.gap || h.count == 0 || c.t.Flow[trace.I2R].Waiting) {
 		have &^= Layout
 	}
 	return have

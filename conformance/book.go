@@ -14,7 +14,13 @@ type book struct {
 	full bool
 	// to lists the connections by who answers them.
 	to map[netip.AddrPort][]*past
+	// mapped counts the connections to hosts that listen at no port of a service.
+	mapped map[netip.Addr]int
 }
+
+// crowded reports whether not all that the book should have of the responder of
+// a connection is there.
+func (b *book) crowded(p *past) bool { return b.full || len(b.to[p.responder()]) >= maxSame }
 
 // maxPasts bounds the connections that are remembered.
 const maxPasts = 50_000
@@ -27,9 +33,11 @@ type past struct {
 	count          [2]uint64 // FPDUs or segments, by direction
 	closing        closing
 	hasClosing     bool
-	have           Gate // what held at the end
-	found          []Finding
-	c              *conn // while it is asked about
+	// dropped and givenUp tell how a side left during the startup, if one did.
+	dropped, givenUp string
+	have             Gate // what held at the end
+	found            []Finding
+	c                *conn // while it is asked about
 }
 
 // responder is who answers: the address and port of the listener.
@@ -49,6 +57,7 @@ func (b *book) remember(c *conn, record *trace.Connection) {
 		p.first[i], p.count[i] = c.half[i].first, c.half[i].count
 	}
 	p.closing, p.hasClosing = c.closed()
+	p.dropped, p.givenUp = c.dropped(), c.givenUp()
 	p.found = c.findings[:min(len(c.findings), maxFound)]
 	b.pasts = append(b.pasts, p)
 	if b.to == nil {

@@ -33,6 +33,8 @@ type check struct {
 	loose        func(*conn, *loose)
 	chunk        func(*conn, *segment)
 	end          func(*conn)
+	// advice is asked about the end too, once findings have given way.
+	advice func(*conn)
 	// capture is asked about each connection once all of the capture was read.
 	capture func(*book, *past)
 }
@@ -59,7 +61,7 @@ const (
 func checks() (all []check) {
 	for _, some := range [...][]check{
 		startupChecks, enhancedChecks, interopChecks, framingChecks, headerChecks, messageChecks, requestChecks,
-		terminateChecks, sessionChecks,
+		terminateChecks, sessionChecks, readyChecks, adviceChecks,
 	} {
 		all = append(all, some...)
 	}

@@ -59,9 +59,9 @@ type lists struct {
 	fpdu, message shaped
 	// segment are those about segments, by T and opcode; malformed those about
 	// ULPDUs that are none.
-	segment                                                         [2][rdmap.Opcodes]shaped
-	malformed                                                       []*rule
-	startup, terminate, control, chunk, loose, agreed, end, capture []*rule
+	segment                                                                 [2][rdmap.Opcodes]shaped
+	malformed                                                               []*rule
+	startup, terminate, control, chunk, loose, agreed, end, advice, capture []*rule
 }
 
 // shaped are rules about an event: those that look at more than its shape, and
@@ -113,6 +113,7 @@ func New(opt Options, sink Sink) *Engine {
 		add(&e.lists.loose, r.loose != nil)
 		add(&e.lists.agreed, r.end != nil && aboutStartup[r.id])
 		add(&e.lists.end, r.end != nil && !aboutStartup[r.id])
+		add(&e.lists.advice, r.advice != nil)
 		add(&e.lists.capture, r.capture != nil)
 	}
 	return e
@@ -182,6 +183,9 @@ func (e *Engine) fresh(t *trace.Connection) *conn {
 // PDU implements [trace.Sink].
 func (e *Engine) PDU(p *trace.PDU) {
 	c := e.of(p.Conn)
+	if c.foreign != nil {
+		return
+	}
 	switch p.Kind {
 	case trace.KindRequest, trace.KindReply, trace.KindRTR:
 		c.startup(p)
@@ -315,8 +319,13 @@ func (c *conn) finish() {
 		c.half[i].over(c)
 	}
 	have := c.endHave()
-	c.askAgreed(have)
-	c.ask(c.engine.lists.end, have, func(r *rule) { r.end(c) })
+	if c.foreign == nil {
+		c.askAgreed(have)
+		c.ask(c.engine.lists.end, have, func(r *rule) { r.end(c) })
+	}
+	c.decide(0, func(f *Finding) bool { return !f.settled })
+	c.withdraw()
+	c.ask(c.engine.lists.advice, have, func(r *rule) { r.advice(c) })
 	c.settleAll()
 }
 

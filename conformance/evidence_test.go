@@ -53,15 +53,16 @@ func TestNoFalseAlarm(t *testing.T) {
 		if notShown[s.Name] != "" {
 			continue // its layout cannot be told without all of the startup
 		}
+		opt := optionsOf(s.Name)
 		whole := framesOf(t, s.Script(true))
-		known := ids(judged(t, whole).findings, "")
+		known := ids(judgedWith(t, opt, whole).findings, "")
 		for i, what := range names {
 			if len(whole) > 1000 && i%6 > 0 {
 				continue // some of them do for a long one
 			}
 			script := s.Script(true)
 			all[what](script)
-			j := judged(t, framesOf(t, script))
+			j := judgedWith(t, opt, framesOf(t, script))
 			runs++
 			for i := range j.findings {
 				f := &j.findings[i]

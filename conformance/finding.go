@@ -35,8 +35,9 @@ type Finding struct {
 	further int // how many more of the rule there were on the connection
 	// waits: a finding that explains it may still come, unless it is prompt.
 	waits, prompt bool
-	// settled: it was decided whether it stands; withdrawn: it does not.
-	settled, withdrawn bool
+	// settled: it was decided whether it stands; withdrawn: it does not; told: it was
+	// handed on.
+	settled, withdrawn, told bool
 }
 
 // Further is how many more findings of the rule the connection has that are not

@@ -18,6 +18,9 @@ type conn struct {
 	// request, reply and rtr are the startup frames, or the session control that
 	// stands for them; nil if they were not seen.
 	request, reply, rtr *frame
+	// foreign is a frame of another protocol that has the key of MPA: then nothing
+	// else is judged.
+	foreign *frame
 
 	running  *rule
 	have     Gate
@@ -43,6 +46,7 @@ type half struct {
 	contig, unsure bool
 	count          uint64 // FPDUs or segments
 	first          firstSegment
+	second         span // of the second FPDU
 	hasVersions    bool
 	dv, rv         uint8
 	queues         [4]queue
@@ -77,6 +81,10 @@ type firstSegment struct {
 	span
 	// good: its CRC was verified and right; off: none was to be verified.
 	good, off bool
+	// stag is that of a Write or of the source of a Read Request.
+	stag uint32
+	// payload are its first octets.
+	payload [4]byte
 }
 
 // frame is a startup frame, or the session control that takes its place.
@@ -88,6 +96,8 @@ type frame struct {
 	mpa.Startup
 	raw     []byte
 	partial bool
+	behind  int  // octets in its last TCP segment
+	gates   Gate // of its half when it came
 	// word is the enhanced data, if there is any.
 	word    mpa.Enhanced
 	hasWord bool
@@ -191,11 +201,15 @@ func (c *conn) enhanced() bool {
 
 func (c *conn) startup(p *trace.PDU) {
 	f := &frame{
-		pdu: p.Number, number: p.Frame, dir: p.Dir, span: spanOf(p), kind: p.Kind, Startup: *p.Startup, partial: p.Partial, raw: bytes.Clone(p.StartupRaw),
+		pdu: p.Number, number: p.Frame, dir: p.Dir, span: spanOf(p), kind: p.Kind, Startup: *p.Startup, partial: p.Partial, raw: bytes.Clone(p.StartupRaw), behind: p.Behind,
 	}
 	f.PrivateData = bytes.Clone(f.PrivateData)
 	if w, _, ok := f.Word(); ok && f.Rev >= 2 {
 		f.word, f.hasWord = w, true
+	}
+	if f.Rev == erdmaRev {
+		c.foreign = f
+		return
 	}
 	h := &c.half[p.Dir]
 	h.began = true
@@ -207,6 +221,7 @@ func (c *conn) startup(p *trace.PDU) {
 	default:
 		c.rtr = f
 	}
+	f.gates = c.gates(h)
 	have := c.connGates() | Start
 	if !f.partial {
 		have |= Full
@@ -275,7 +290,9 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 	s := &c.engine.seg
 	// Field by field: clearing the whole of it shows in the profile.
 	s.half, s.p, s.seg, s.op, s.isFirst, s.related, s.noise = h, p, p.Segment, p.Control.Opcode, h.count == 0, false, false
-	h.count++
+	if h.count++; h.count == 2 {
+		h.second = spanOf(p)
+	}
 	length := 0
 	s.head, length, _ = p.ULPDU()
 	h.largest = max(h.largest, length)
@@ -296,9 +313,11 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 		if p.FPDU != nil {
 			h.first.good, h.first.off = p.FPDU.CRCStatus == mpa.CRCGood, p.FPDU.CRCStatus == mpa.CRCOff
 		}
+		h.first.stag = s.seg.STag
 		if r, err := rdmap.DecodeReadRequest(s.body); err == nil && s.op == rdmap.OpReadRequest {
-			h.first.size = r.Size
+			h.first.size, h.first.stag = r.Size, r.SrcSTag
 		}
+		copy(h.first.payload[:], s.body)
 	}
 	k := s.shape(have)
 	if !h.shapes.segments.has(k) {

@@ -19,7 +19,7 @@ func (e *Engine) rank() {
 			if g == nil || aboutStartup[g.id] && aboutStartup[r.id] {
 				return false // or both are asked together
 			}
-			return g.end != nil || g.late || g.message != nil && r.message == nil && !r.closes
+			return g.end != nil || g.advice != nil || g.late || g.message != nil && r.message == nil && !r.closes
 		})
 	}
 }
@@ -36,7 +36,7 @@ func (c *conn) settle() {
 // settleAll decides about all findings that are left, and keeps those that stand,
 // in their order.
 func (c *conn) settleAll() {
-	stand := c.decide(0, func(f *Finding) bool { return !f.settled })
+	c.decide(0, func(f *Finding) bool { return !f.told })
 	last := map[*Entry]*Finding{}
 	for i := range c.findings {
 		if f := &c.findings[i]; !f.withdrawn {
@@ -49,8 +49,14 @@ func (c *conn) settleAll() {
 			f.further = int(c.rules.fired(i) - maxFindings)
 		}
 	}
+	c.withdraw()
+	var stand []*Finding
+	for i := range c.findings {
+		if f := &c.findings[i]; !f.told {
+			stand = append(stand, f)
+		}
+	}
 	c.tell(stand)
-	c.findings = slices.DeleteFunc(c.findings, func(f Finding) bool { return f.withdrawn })
 	slices.SortStableFunc(c.findings, func(a, b Finding) int { return inOrder(&a, &b) })
 }
 
@@ -73,8 +79,16 @@ func (c *conn) decide(from int, ready func(*Finding) bool) (stand []*Finding) {
 	return stand
 }
 
+// withdraw removes findings that do not stand.
+func (c *conn) withdraw() {
+	c.findings = slices.DeleteFunc(c.findings, func(f Finding) bool { return f.withdrawn })
+}
+
 // tell hands on findings.
 func (c *conn) tell(fs []*Finding) {
+	for _, f := range fs {
+		f.told = true
+	}
 	if c.engine.opt.OnFinding == nil {
 		return
 	}

@@ -262,6 +262,16 @@ func (h *Half) Bounds(dst []int, from, to int64) []int {
 	return dst
 }
 
+// Bound is where the segment ends that the octet at off was delivered with; ok is
+// false when that is not known any more.
+func (h *Half) Bound(off int64) (end int64, ok bool) {
+	i := h.covering(off + 1)
+	if i >= len(h.passed) || off < h.left {
+		return 0, false
+	}
+	return h.passed[i].to, true
+}
+
 // Carriers appends the frames that carried octets of [from, to), in rising
 // order and each once.
 func (h *Half) Carriers(dst []uint64, from, to int64) []uint64 {

@@ -44,6 +44,14 @@ func TestHalf_Evidence(t *testing.T) {
 			t.Errorf("segments begin in [%d, %d) at %v, want %v", w.from, w.to, got, w.want)
 		}
 	}
+	for _, w := range []struct{ off, end int64 }{{0, 10}, {9, 10}, {10, 20}, {39, 40}} {
+		if got, ok := h.Bound(w.off); !ok || got != w.end {
+			t.Errorf("octet %d: its segment ends at %d, %v; want %d", w.off, got, ok, w.end)
+		}
+	}
+	if got, ok := h.Bound(40); ok {
+		t.Errorf("an octet that was not sent is in a segment that ends at %d", got)
+	}
 	h.Release(15)
 	if got := h.Bounds(nil, 20, 40); !slices.Equal(got, []int{0, 10}) {
 		t.Errorf("after release: %v", got)

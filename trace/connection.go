@@ -213,16 +213,19 @@ type Flow struct {
 	Waiting bool
 	// Retransmitted, Reordered and Conflicts count packets.
 	Retransmitted, Reordered, Conflicts uint64
-	// SYN says that its SYN was captured, MSS is the option of that name in it, or
-	// 0. LeastOptions is the least number of octets of TCP options on a segment with
+	// SYN says that its SYN was captured, Opened that it has no ACK, so that the
+	// other side listened; MSS is the option of that name in it, or 0. LeastOptions is the least number of octets of TCP options on a segment with
 	// data, Largest the most data octets in one.
-	SYN                   bool
+	SYN, Opened           bool
 	MSS                   uint16
 	LeastOptions, Largest int
 	// Sent is the offset behind the last octet that was delivered, Acked the highest
 	// that the other side acknowledged. Offsets count from the start of the stream,
 	// like PDU.From.
 	Sent, Acked int64
+	// StartAcked is when the other side had acknowledged its startup frame, in
+	// nanoseconds since the epoch; 0 while it had not.
+	StartAcked int64
 	// Heard is the time of the last packet of the direction, in nanoseconds since
 	// the epoch.
 	Heard int64

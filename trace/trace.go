@@ -115,6 +115,9 @@ type PDU struct {
 	StartupRaw []byte
 	// Partial is true when octets of the startup frame are missing.
 	Partial bool
+	// Behind is how many octets stand behind a startup frame in the TCP segment in
+	// which it ends.
+	Behind int
 
 	// FPDU is set for an FPDU, Chunk for what SCTP carries; Segment when the DDP
 	// header in it could be read.

@@ -180,7 +180,7 @@ func (r *textReport) finding(f *Finding) error {
 	fmt.Fprintf(r.w, "  %s  %s  %s%s\n", level, f.Rule.ID, place(&f.Finding), known)
 	fmt.Fprintf(r.w, beneath+"%s\n", f.Message)
 	if f.Observed != "" || f.Expected != "" {
-		fmt.Fprintf(r.w, beneath+"%s\n", values(&f.Finding))
+		fmt.Fprintf(r.w, beneath+"%s\n", values(&f.Finding, "; "))
 	}
 	_, err := fmt.Fprintf(r.w, beneath+"%s\n", why(f.Rule))
 	if n := f.Further(); n > 0 && err == nil {
@@ -189,17 +189,20 @@ func (r *textReport) finding(f *Finding) error {
 	return err
 }
 
-// values are what was observed and what was to be expected.
-func values(f *conformance.Finding) string {
-	return fmt.Sprintf("observed %s; expected %s", f.Observed, f.Expected)
-}
-
 // said is what was found, with observed and expected if there are any.
 func said(f *conformance.Finding) string {
 	if f.Observed == "" && f.Expected == "" {
 		return f.Message
 	}
-	return fmt.Sprintf("%s: observed %s, expected %s", f.Message, f.Observed, f.Expected)
+	return f.Message + ": " + values(f, ", ")
+}
+
+// values are what was observed, and what was expected if anything was.
+func values(f *conformance.Finding, sep string) string {
+	if f.Expected == "" {
+		return "observed " + f.Observed
+	}
+	return fmt.Sprintf("observed %s%sexpected %s", f.Observed, sep, f.Expected)
 }
 
 // place says where a finding is.

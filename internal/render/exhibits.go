@@ -70,7 +70,7 @@ const pointer = "  <-- "
 func markOf(f *conformance.Finding) *mark {
 	text := f.Message
 	if f.Observed != "" || f.Expected != "" {
-		text = values(f)
+		text = values(f, "; ")
 	}
 	return &mark{f.Field, pointer + text, f.Offset, f.HasOffset}
 }
