@@ -219,6 +219,9 @@ type Flow struct {
 	SYN                   bool
 	MSS                   uint16
 	LeastOptions, Largest int
+	// Opens says that its SYN opened the connection; SACKs that a packet of it
+	// acknowledged octets out of order (RFC 2018).
+	Opens, SACKs bool
 	// Sent is the offset behind the last octet that was delivered, Acked the highest
 	// that the other side acknowledged. Offsets count from the start of the stream,
 	// like PDU.From.
@@ -277,8 +280,9 @@ type Connection struct {
 	Flow [2]Flow
 	// RolesKnown is true when a startup frame told the roles.
 	RolesKnown bool
-	// IsMPA is true when the connection carries iWARP.
-	IsMPA bool
+	// IsMPA is true when the connection carries iWARP; Configured says that this is
+	// because of its port.
+	IsMPA, Configured bool
 	// Outcome of the startup.
 	Outcome Outcome
 	// Layout in which the establishment word is read; LayoutForced by option.
