@@ -27,7 +27,8 @@ type past struct {
 	count          [2]uint64 // FPDUs or segments, by direction
 	closing        closing
 	hasClosing     bool
-	have           Gate // what held at the end
+	shunned        closing // see conn
+	have           Gate    // what held at the end
 	found          []Finding
 	c              *conn // while it is asked about
 }
@@ -49,6 +50,7 @@ func (b *book) remember(c *conn, record *trace.Connection) {
 		p.first[i], p.count[i] = c.half[i].first, c.half[i].count
 	}
 	p.closing, p.hasClosing = c.closed()
+	p.shunned = c.shunned
 	p.found = c.findings[:min(len(c.findings), maxFound)]
 	b.pasts = append(b.pasts, p)
 	if b.to == nil {

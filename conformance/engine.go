@@ -35,6 +35,8 @@ type Engine struct {
 	seg   segment
 	fpdu  fpdu
 	book  book
+	// latest is the time of the latest PDU.
+	latest int64
 	// Bugs counts rules that panicked.
 	Bugs int
 }
@@ -134,6 +136,7 @@ func (e *Engine) fresh(t *trace.Connection) *conn {
 // PDU implements [trace.Sink].
 func (e *Engine) PDU(p *trace.PDU) {
 	c := e.of(p.Conn)
+	e.latest = max(e.latest, p.Time)
 	switch p.Kind {
 	case trace.KindRequest, trace.KindReply, trace.KindRTR:
 		c.startup(p)

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
@@ -18,6 +19,9 @@ type conn struct {
 	// request, reply and rtr are the startup frames, or the session control that
 	// stands for them; nil if they were not seen.
 	request, reply, rtr *frame
+	// shunned is how the responder closed after an enhanced Request, which it may
+	// not know.
+	shunned closing
 
 	running  *rule
 	have     Gate
@@ -56,8 +60,10 @@ type half struct {
 	controls       []*control
 	chunks         int // of SCTP, of either kind
 	// looses are octets outside startup frames and FPDUs, the first few of them.
-	looses []loose
-	crc    crcRun
+	looses  []loose
+	frames  []*frame // its startup frames, the first few of them
+	opening opening
+	crc     crcRun
 	// cutShort is a message that had no end when the connection had one.
 	cutShort message
 }
@@ -85,6 +91,8 @@ type frame struct {
 	mpa.Startup
 	raw     []byte
 	partial bool
+	// bounds are the places at which TCP segments begin in it.
+	bounds []int
 	// word is the enhanced data, if there is any.
 	word    mpa.Enhanced
 	hasWord bool
@@ -179,6 +187,7 @@ func (c *conn) enhanced() bool {
 func (c *conn) startup(p *trace.PDU) {
 	f := &frame{
 		pdu: p.Number, number: p.Frame, dir: p.Dir, span: spanOf(p), kind: p.Kind, Startup: *p.Startup, partial: p.Partial, raw: bytes.Clone(p.StartupRaw),
+		bounds: slices.Clone(p.Bounds),
 	}
 	f.PrivateData = bytes.Clone(f.PrivateData)
 	if w, _, ok := f.Word(); ok && f.Rev >= 2 {
@@ -186,6 +195,9 @@ func (c *conn) startup(p *trace.PDU) {
 	}
 	h := &c.half[p.Dir]
 	h.began = true
+	if len(h.frames) < maxFrames {
+		h.frames = append(h.frames, f)
+	}
 	switch p.Kind {
 	case trace.KindRequest:
 		c.request = f
@@ -232,6 +244,7 @@ func (c *conn) fpdu(p *trace.PDU) {
 	// What a wrong CRC stands behind is no evidence for anything else.
 	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
 	h.crc.add(p)
+	h.opening.add(p)
 }
 
 func (c *conn) chunk(p *trace.PDU) {

@@ -36,12 +36,13 @@ func (j *judge) Connection(_ *trace.Connection, fs []conformance.Finding, vs []c
 	j.verdicts = append(j.verdicts, vs...)
 }
 
-// judged runs frames through the dissection and the rules.
-func judged(tb testing.TB, frames []capture.Frame) *judge {
+// judged runs frames through the dissection and the rules; connections on the
+// ports are taken for MPA.
+func judged(tb testing.TB, frames []capture.Frame, ports ...uint16) *judge {
 	tb.Helper()
 	j := &judge{}
 	j.Engine = conformance.New(conformance.Options{OnBug: func(rule string, why any) { tb.Errorf("%s panics: %v", rule, why) }}, j)
-	run := pipeline.New(pipeline.Options{}, j)
+	run := pipeline.New(pipeline.Options{DecodeAs: ports}, j)
 	if err := run.Read(tracetest.Source(frames)); err != nil {
 		tb.Fatal(err)
 	}
@@ -104,6 +105,9 @@ var notShown = map[string]string{
 	"MPA2-D01-FLAG-01": "the layout of draft -01 has to be forced: with D=1 it is taken for that of RFC 6581",
 }
 
+// configured are the ports of rules that judge what is known to be MPA.
+var configured = map[string][]uint16{"MPA-START-08B": {5001}}
+
 // TestRules: the trace that breaks a rule is found to, once; the same trace
 // without the fault is not; and nothing else is found but what is listed.
 func TestRules(t *testing.T) {
@@ -117,13 +121,13 @@ func TestRules(t *testing.T) {
 	checked := conformance.Checked()
 	tested := 0
 	for _, s := range scenario.Builtin() {
-		clean := judged(t, framesOf(t, s.Script(true)))
+		clean := judged(t, framesOf(t, s.Script(true)), configured[s.Name]...)
 		seen := also{Clean: ids(clean.findings, "")}
 		if slices.Contains(seen.Clean, s.Name) {
 			t.Errorf("%s: the clean trace breaks it:\n\t%s", s.Name, text(clean.findings))
 		}
 		if s.HasFaults() {
-			j := judged(t, framesOf(t, s.Script(false)))
+			j := judged(t, framesOf(t, s.Script(false)), configured[s.Name]...)
 			seen.Faulty = ids(j.findings, s.Name)
 			count := [2]int{}
 			for i := range j.findings {
