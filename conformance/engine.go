@@ -154,7 +154,7 @@ func (e *Engine) PDU(p *trace.PDU) {
 // Gap implements [trace.Sink].
 func (e *Engine) Gap(g *trace.GapEvent) {
 	h := &e.of(g.Conn).half[g.Dir]
-	h.gap, h.contig, h.neverSent = true, false, g.NeverSent
+	h.gap, h.hole, h.contig, h.neverSent = true, true, false, g.NeverSent
 	h.lost()
 }
 
@@ -165,8 +165,11 @@ func (e *Engine) Transaction(*trace.Transaction) {}
 // of it is the record.
 func (e *Engine) Ended(live, record *trace.Connection) {
 	c := e.conns[live]
-	if c == nil {
+	switch {
+	case c == nil && !live.Configured:
 		return
+	case c == nil:
+		c = e.fresh(live)
 	}
 	delete(e.conns, live)
 	c.finish()

@@ -62,7 +62,7 @@ var keyChecks = []check{
 			if c.applies() {
 				c.fire(x)
 			}
-		case c.t.Flow[trace.R2I].Cut || h.gap:
+		case c.t.Flow[trace.R2I].Cut || h.hole:
 			c.lacks(Full)
 		case c.applies():
 			x.Severity, x.Message = Note, "the peer does not speak MPA here"

@@ -36,8 +36,8 @@ type half struct {
 	dir  trace.Dir
 	peer *half
 	// began: the start of the stream of FPDUs or chunks is known; gap: something
-	// before is missing.
-	began, gap bool
+	// before is missing, or could not be read; hole: it is missing.
+	began, gap, hole bool
 	// neverSent: no TSN is missing that could have had the numbers of the last gap.
 	neverSent bool
 	// contig: nothing is missing since the beginning; unsure: the place of FPDUs

@@ -121,7 +121,7 @@ func (c *conn) starts(h *half) bool {
 
 // complete reports whether all was captured that a half sent.
 func (c *conn) complete(h *half) bool {
-	return c.starts(h) && !h.gap && !c.t.Flow[h.dir].Cut
+	return c.starts(h) && !h.hole && !c.t.Flow[h.dir].Cut
 }
 
 // about sets the gates to those that hold for halves during the startup: where
@@ -132,7 +132,7 @@ func (c *conn) about(halves ...*half) {
 		if !h.began && !c.starts(h) {
 			c.have &^= Start
 		}
-		if h.gap {
+		if h.hole {
 			c.have &^= Contig
 		}
 		if h.unsure {

@@ -73,7 +73,7 @@ func (c *conn) loose(p *trace.PDU) {
 	h := &c.half[p.Dir]
 	s := loose{
 		half: h, span: spanOf(p), frame: p.Frame, pdu: p.Number, offset: p.Offset, hasOffset: p.HasOffset, length: p.Length,
-		octets: bytes.Clone(p.Octets), gap: h.gap, start: p.Frame,
+		octets: bytes.Clone(p.Octets), gap: h.hole, start: p.Frame,
 	}
 	if len(p.Frames) > 0 {
 		s.start = p.Frames[0]

@@ -29,6 +29,7 @@ var phaseChecks = []check{
 			return
 		}
 		x := s.found()
+		x.HasPDU = false // of the half: it gives way to whatever explains it there
 		x.Message = "the FPDUs do not begin where the startup frame ends"
 		x.Observed, x.Expected = fmt.Sprintf("the first one %d octets behind it", s.length), "at once"
 		c.fire(x)
@@ -178,7 +179,7 @@ var phaseChecks = []check{
 	{id: "MPA-START-04A", needs: Neg | Start | Bidir, transport: onTCP, end: func(c *conn) {
 		q, r := c.pair()
 		n := &c.half[trace.R2I].opening.first
-		if q == nil || r == nil || !c.accepted() || !n.seen || c.rtr != nil {
+		if q == nil || r == nil || !c.accepted() || !n.seen || c.rtr != nil || n.refuses() && c.bad(&c.half[trace.I2R]) {
 			return
 		}
 		knew := n.acked
@@ -230,7 +231,7 @@ var phaseChecks = []check{
 			c.applies()
 		case c.t.Flow[trace.I2R].Conflicts > 0: // another copy of it may be right
 			c.lacks(Sum)
-		case n.acked < 0 || c.half[trace.I2R].gap && a.good == 0:
+		case n.acked < 0 || c.half[trace.I2R].hole && a.good == 0:
 			c.lacks(Causal)
 		case n.acked < a.first.end: // it had none at all
 		case (a.good == 0 || n.acked < a.good) && c.applies():
@@ -346,7 +347,7 @@ func (c *conn) speaks(q, r *frame, from, knew int64) bool {
 	end, exact := c.firstEnd(q)
 	c.about(&c.half[trace.I2R], &c.half[trace.R2I])
 	switch {
-	case from != r.end && c.half[trace.R2I].gap:
+	case from != r.end && c.half[trace.R2I].hole:
 		c.lacks(Contig)
 	case from != r.end: // other octets come first
 	case knew < 0:

@@ -28,8 +28,8 @@ var privateChecks = []check{
 			case how == unproven:
 				c.lacks(Causal)
 			case how == without && c.applies():
-				x := s.found()
-				x.Message = "more private data follows than the frame announces"
+				x := f.at()
+				x.Frame, x.Message = s.start, "more private data follows than the frame announces"
 				x.Observed, x.Expected = fmt.Sprintf("%d octets more", s.length), fmt.Sprintf("PD_Length %d", f.PDLength)
 				c.fire(x)
 			}

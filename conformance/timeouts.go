@@ -30,7 +30,7 @@ var timeoutChecks = []check{
 			return
 		}
 		answer := &c.half[trace.R2I]
-		if len(answer.frames) > 0 || len(answer.looses) > 0 || answer.opening.seen() || answer.gap {
+		if len(answer.frames) > 0 || len(answer.looses) > 0 || answer.opening.seen() || answer.hole {
 			return
 		}
 		if c.applies() {
@@ -50,7 +50,7 @@ var timeoutChecks = []check{
 		if !c.t.Configured || !c.t.SYN || len(a.frames)+len(b.frames) > 0 {
 			return
 		}
-		silent := c.t.Flow[0].Octets+c.t.Flow[1].Octets == 0 && !a.gap && !b.gap
+		silent := c.t.Flow[0].Octets+c.t.Flow[1].Octets == 0 && !a.hole && !b.hole
 		if c.about(a, b); silent && c.t.Flow[0].Frames > 0 && c.t.Flow[1].Frames > 0 && c.applies() {
 			c.waited(Finding{Frame: c.t.LastFrame}, c.until()-c.t.FirstTime, requestTimeout, "the connection is there for MPA, and no Request comes")
 		}
@@ -62,7 +62,7 @@ var timeoutChecks = []check{
 			if p == nil {
 				continue
 			}
-			if h.gap || c.t.Flow[i].Cut {
+			if h.hole || c.t.Flow[i].Cut {
 				c.lacks(Contig)
 			} else if c.applies() {
 				c.waited(p.Finding, c.until()-p.since, startupTimeout, "the rest of a startup frame does not come")
