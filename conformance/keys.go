@@ -169,7 +169,7 @@ func (c *conn) badRequest() (s *loose, ok bool) {
 	case s == nil || !c.starts(h) || s.length < mpa.KeyLen || keyed(s.octets):
 		return nil, false
 	case mpa.NearKey(s.octets):
-		return s, true
+		return s, s.acked == 0 || c.reply != nil // else it may be meant for a Reply
 	case len(h.frames) > 0 || h.opening.seen() && c.reply == nil || c.reply == nil && !c.t.Configured:
 		return nil, false
 	}

@@ -59,13 +59,17 @@ func partsAt(bounds []int, at int) bool {
 	return false
 }
 
+// maxKnowing is among how many FPDUs the one is looked for whose sender had
+// received most: by then it has the startup frame of the other side.
+const maxKnowing = 64
+
 func (o *opening) add(p *trace.PDU) {
 	o.count++
 	switch {
 	case o.count == 1:
 		o.first = noteOf(p)
 		o.knowing = o.first
-	case p.Acked > o.knowing.acked:
+	case o.count <= maxKnowing && p.Acked > o.knowing.acked:
 		o.knowing = noteOf(p)
 	}
 	o.end, o.sound = p.From+p.Length, p.FPDU.CRCStatus == mpa.CRCGood

@@ -43,7 +43,10 @@ var phaseChecks = []check{
 			if !s.gap {
 				c.have |= Contig
 			}
-			if c.applies() {
+			if c.t.Flow[s.dir].Cut {
+				c.have &^= Full // perhaps there is an FPDU further on
+			}
+			if c.applies(Full) {
 				x := s.found()
 				x.Message = "octets that are no FPDU, after an accepting Reply"
 				x.Observed, x.Expected = fmt.Sprintf("%d octets, %q", s.length, s.octets[:min(len(s.octets), mpa.KeyLen)]), "FPDUs in both directions"
