@@ -107,6 +107,14 @@ func (c *conn) pair() (q, r *frame) {
 	return q, r
 }
 
+// started is where the last startup frame of the half ends, 0 if it sent none.
+func (h *half) started() int64 {
+	if n := len(h.frames); n > 0 {
+		return h.frames[n-1].end
+	}
+	return 0
+}
+
 // looseAt returns the octets in no frame that begin at a place of the stream.
 func (h *half) looseAt(from int64) *loose {
 	for i := range h.looses {

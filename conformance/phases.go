@@ -141,7 +141,7 @@ var phaseChecks = []check{
 		x, sent, what := h.opening.first.at(), &h.opening.first.span, "an FPDU"
 		if s := h.looseAt(q.end); s != nil && r.M && zeroMarker(s.octets) {
 			x, sent, what = s.found(), &s.span, "a marker"
-		} else if !h.opening.seen() {
+		} else if !h.opening.seen() || sent.from < q.end {
 			return
 		}
 		switch sent.knew(r.end) {
@@ -222,7 +222,7 @@ var phaseChecks = []check{
 	}},
 	{id: "MPA-START-04C", needs: Neg | Sync | Full | Sum, transport: onTCP, end: func(c *conn) {
 		a, b := &c.half[trace.I2R].opening, &c.half[trace.R2I].opening
-		if c.t.CRC != mpa.Yes || !a.seen() || !b.seen() || !c.accepted() {
+		if c.t.CRC != mpa.Yes || !a.seen() || !b.seen() || !c.accepted() || a.first.from < c.half[trace.I2R].started() {
 			return
 		}
 		c.about(&c.half[trace.I2R])
@@ -302,7 +302,7 @@ func (c *conn) plainOctets() *loose {
 		for k := range h.looses {
 			s := &h.looses[k]
 			const enough = 8
-			if s.placed && (s.length >= enough || s.from+enough <= c.t.Flow[i].Sent) && len(s.octets) > 0 && !headed(s.octets) && !zeroMarker(s.octets) {
+			if s.placed && s.from >= h.started() && (s.length >= enough || s.from+enough <= c.t.Flow[i].Sent) && len(s.octets) > 0 && !headed(s.octets) && !zeroMarker(s.octets) {
 				return s
 			}
 		}

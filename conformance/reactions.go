@@ -330,7 +330,7 @@ func (c *conn) bad(h *half) bool {
 // sent nothing that answers it. ok is false if it did not, or if it is not known.
 func (c *conn) refused(f *frame) (k closing, ok bool) {
 	h := c.half[f.dir].peer
-	if n := len(h.frames); n > 0 && f.kind == trace.KindRequest || h.opening.seen() || len(h.looses) > 0 {
+	if c.t.Flow[h.dir].Sent > h.started() || len(h.frames) > 0 && f.kind == trace.KindRequest {
 		return k, false
 	}
 	k, ok = c.closed()

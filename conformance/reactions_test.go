@@ -147,9 +147,43 @@ timeline: [connect, server close]
 faults: [{at: reply, skip: true}]`},
 	{"a Reply in time", "MPA-START-02G", "pass", `
 timeline: [connect, send 16, close]`},
+	{"a Reply that is long in coming", "MPA-START-02G", "note", `
+timeline: [open, start, send 16, close]
+faults: [{at: reply, wire: {lose: before, times: 6}}]`},
+	{"the initiator closes before the time is up", "MPA-START-02G", "pass", `
+timeline: [connect, {wait: 9s}, close]
+faults: [{at: reply, skip: true}]`},
+	{"the rest of the private data does not come", "MPA-START-10A", "note", `
+client: {mpa: {private: {size: 64}}}
+timeline: [connect, {wait: 11s}, {packet: {}}]
+faults: [{at: request, cut: 40}]`},
+	{"both sides reply", "MPA-START-08B", "note", `
+both: {mpa: {strict: false}}
+timeline: [connect, close]
+faults: [{at: request, octets: {hex: "4d504120494420526570204672616d65 40 01 0000"}}]`},
+	{"another Request after a reject and other traffic", "MPA-START-08C", "note", refusedOnce},
+	{"another Request after a reject and other traffic", "MPA-CONN-BOTH-01", "pass", refusedOnce},
+	{"another Request after a reject and other traffic", "MPA-PDLEN-01", "pass", refusedOnce},
+	{"another Request after a reject and other traffic", "MPA-START-02A", "pass", refusedOnce},
+	{"another Request after a reject and other traffic", "MPA-DUAL-01", "pass", refusedOnce},
 	{"the frame comes whole", "MPA-START-10A", "", `
 timeline: [connect, send 16, close]`},
 }
+
+// refusedOnce is a connection that goes on with something else after a reject, and
+// then tries again.
+const refusedOnce = `
+both: {mpa: {revision: 1}}
+server: {mpa: {reject: true}}
+timeline:
+  - connect
+  - raw: "what about text?"
+  - {raw: "text is fine with me", from: server}
+  - raw: {hex: "4d504120494420526571204672616d65 40 01 0000"}
+  - {raw: {hex: "4d504120494420526570204672616d65 40 01 0000"}, from: server}
+  - raw: {hex: "00224143000000000000000000000001000000007c07925b665674eb54b73de25dfd86fb09f8392a"}
+  - close
+faults: [{by: both, ignores: [reject, close, errors]}]`
 
 // TestStartups judges a rule by a trace that shows one side of it.
 func TestStartups(t *testing.T) {

@@ -29,9 +29,8 @@ var timeoutChecks = []check{
 			}
 			return
 		}
-		answer := &c.half[trace.R2I]
-		if len(answer.frames) > 0 || len(answer.looses) > 0 || answer.opening.seen() || answer.hole {
-			return
+		if answer := &c.half[trace.R2I]; answer.hole || c.t.Flow[trace.R2I].Octets > 0 {
+			return // it answers, if not with a Reply
 		}
 		if c.applies() {
 			c.waited(q.at(), c.until()-q.time, replyTimeout, "a good Request is not answered")
