@@ -190,21 +190,21 @@ func (h *half) answers(q *frame) *loose {
 	return nil
 }
 
-// badReply returns what stands where the Reply should, and the place behind it:
-// a key that is nearly right, or the other key.
-func (c *conn) badReply() (x Finding, end int64, ok bool) {
+// badReply returns the end of what stands where the Reply should: a key that is
+// nearly right, or the other key.
+func (c *conn) badReply() (end int64, ok bool) {
 	if f := c.secondRequest(); f != nil {
-		return f.at(), f.end, true
+		return f.end, true
 	}
 	h := &c.half[trace.R2I]
 	q, _ := c.pair()
 	if q == nil || len(h.frames) > 0 {
-		return x, 0, false
+		return 0, false
 	}
 	if s := h.answers(q); s != nil && mpa.NearKey(s.octets) {
-		return s.found(), s.startupEnd(), true
+		return s.startupEnd(), true
 	}
-	return x, 0, false
+	return 0, false
 }
 
 // secondRequest returns the Request of the side that has to answer one.

@@ -163,7 +163,7 @@ var phaseChecks = []check{
 			return
 		}
 		peer := &c.half[trace.R2I]
-		if _, _, bad := c.badReply(); bad || len(peer.frames) > 0 && r == nil {
+		if _, bad := c.badReply(); bad || len(peer.frames) > 0 && r == nil {
 			return // that is another fault
 		}
 		c.about(peer)

@@ -21,7 +21,7 @@ var reactionChecks = []check{
 		}
 	}},
 	{id: "MPA-KEY-INI-CLOSE-01", needs: Bidir, transport: onTCP, end: func(c *conn) {
-		_, end, ok := c.badReply()
+		end, ok := c.badReply()
 		if !ok {
 			return
 		}
