@@ -78,6 +78,9 @@ faults: [{at: send1, before: {hex: "ff f0 41 43 00 00 00 00 00 00 00 00 00 00 00
 	{"a short stream that begins with a marker", "MPA-START-07B", "pass", `
 timeline: [connect, send 24, close]
 faults: [{at: send1, before: {hex: "00 00 00 00"}}, {by: server, ignores: [errors]}]`},
+	{"a short stream that begins with a marker", "MPA-M-ZERO-01", "error", `
+timeline: [connect, send 24, close]
+faults: [{at: send1, before: {hex: "00 00 00 00"}}, {by: server, ignores: [errors]}]`},
 	{"a RST in the middle of the Request", "TCP-FIN-STARTUP-01", "", `
 client: {mpa: {private: {size: 64}}}
 timeline: [connect, {reset: }]
