@@ -117,6 +117,7 @@ type Conn struct {
 func (c *Conn) Init(env *Env, number uint64, addr [2]trace.Endpoint, forced bool) {
 	c.env = env
 	c.forced, c.wanted = forced, forced
+	c.Trace.Configured, c.Trace.IsMPA = forced, forced
 	c.tcp.Init(env.Budget)
 	c.Trace.Number = number
 	c.Trace.Side[0].Addr, c.Trace.Side[1].Addr = addr[0], addr[1]
@@ -156,9 +157,10 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	c.cur = reassembly.Carrier{Frame: s.Frame, Time: s.Time}
 	if s.Flags&reassembly.FlagSYN != 0 {
 		t.SYN, fl.SYN, fl.MSS = true, true, s.MSS
-		fl.Opened = s.Flags&reassembly.FlagACK == 0
+		fl.Opens = s.Flags&reassembly.FlagACK == 0
 	}
 	c.pieced = len(s.Fragments) > 0
+	fl.SACKs = fl.SACKs || s.SACK
 	note := c.tcp.Push(side, s)
 	if note&reassembly.AfterFIN != 0 && fl.AfterFIN == 0 {
 		fl.AfterFIN, fl.AfterFINAt = s.Frame, c.tcp.Half(side).Offset(s.Seq)

@@ -28,7 +28,7 @@ func (c *Conn) drain(side int) {
 				c.Trace.Flow[c.Dir(side)].Unframed += uint64(to - from) //nolint:gosec // not negative
 				h.frames, h.omitted = h.frames[:0], 0
 				c.remember(side, from, to)
-				c.emitStreaming(side, from, to, h.dec.Stray)
+				c.emitStreaming(side, from, to, h.dec.Stray, c.acked(side, from))
 				h.frames = h.frames[:0]
 			}
 		case mpa.Hopeless:
@@ -244,22 +244,34 @@ func (c *Conn) emitStartup(side int, s *mpa.Startup) {
 // evidence notes what the segments that carried a PDU tell besides.
 func (c *Conn) evidence(side int, p *trace.PDU, from, to int64) {
 	h := c.tcp.Half(side)
-	p.Acked, _ = h.AckedBy(from)
+	if p.Kind != trace.KindStreaming {
+		p.Acked = c.acked(side, from)
+	}
 	p.LastAcked = p.Acked
 	p.Bounds = h.Bounds(p.Bounds[:0], from, to)
 	if n := len(p.Bounds); n > 0 && p.Bounds[n-1] > 0 {
-		p.LastAcked, _ = h.AckedBy(to - 1)
+		p.LastAcked = c.acked(side, to-1)
 	}
 }
 
-// emitStreaming hands out octets outside MPA, of which the first are at hand.
-func (c *Conn) emitStreaming(side int, from, to int64, octets []byte) {
+// acked is what the segment acknowledged that first carried an octet.
+func (c *Conn) acked(side int, off int64) int64 {
+	ack, _ := c.tcp.Half(side).AckedBy(off)
+	return ack
+}
+
+// emitStreaming hands out octets outside MPA, of which the first are at hand, and
+// what their segment acknowledged: that may be long ago.
+func (c *Conn) emitStreaming(side int, from, to int64, octets []byte, acked int64) {
 	h := &c.half[side]
 	p := &c.env.pdu
 	*p = trace.PDU{
 		Kind: trace.KindStreaming, Frames: append(p.Frames[:0], h.frames...), FramesOmitted: h.omitted,
 		From: from, Length: to - from, Offset: from - h.origin, HasOffset: h.hasOrigin,
-		Octets: octets[:min(int64(len(octets)), to-from)], Bounds: p.Bounds[:0],
+		Octets: octets[:min(int64(len(octets)), to-from)], Bounds: p.Bounds[:0], Acked: acked,
+	}
+	if len(octets) == 0 {
+		p.Acked = -1
 	}
 	c.emit(side, p, from, to)
 }

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"encoding/binary"
+
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
@@ -102,4 +104,19 @@ func follows(head []byte, n int, next []byte) bool {
 		return a.MSN == b.MSN && b.MO == a.MO+uint32(octets) //nolint:gosec // 16 bits
 	}
 	return b.MSN == a.MSN+1 && b.MO == 0
+}
+
+// opens reports whether octets can be the beginning of a stream of FPDUs, with a
+// marker in front or without.
+func opens(b []byte) bool {
+	for _, lead := range [...]int{0, mpa.MarkerSize} {
+		const lengthSize = 2
+		if len(b) < lead+lengthSize || lead > 0 && binary.BigEndian.Uint32(b) != 0 {
+			continue
+		}
+		if strict(b[lead+lengthSize:], int(binary.BigEndian.Uint16(b[lead:]))) {
+			return true
+		}
+	}
+	return false
 }

@@ -511,3 +511,64 @@ func TestStartup_NoReplyWillCome(t *testing.T) {
 		}
 	}
 }
+
+// TestStreaming_Acknowledged: octets in no frame say what their first segment
+// acknowledged, however long ago that was.
+func TestStreaming_Acknowledged(t *testing.T) {
+	d := tracetest.NewDialog(tracetest.Setup{Rev: 1})
+	req, rep := d.RequestFrame(), d.ReplyFrame()
+	var tcp tracetest.TCP
+	tcp.Handshake()
+	tcp.Send(0, []byte("hello"))
+	tcp.Send(1, []byte("how are you"))
+	tcp.Send(0, []byte("let us speak MPA"))
+	tcp.Send(1, []byte("fine"))
+	tcp.Send(0, req.Append(nil))
+	tcp.Send(1, rep.Append(nil))
+	tcp.Close()
+	r := tracerun.Run(t, pipeline.Options{}, tracetest.Net{}.Frames(tcp.Packets))
+	want := map[string]int64{"i2r streaming": 0, "r2i streaming": 5, "i2r mpa_request": 15, "r2i mpa_reply": 41}
+	for _, p := range r.PDUs {
+		if what := fmt.Sprint(p.Dir, " ", p.Kind); p.Acked != want[what] {
+			t.Errorf("%s acknowledges %d, want %d", what, p.Acked, want[what])
+		}
+	}
+	if f := &r.Conns[0].Flow; !f[trace.I2R].Opens || f[trace.R2I].Opens {
+		t.Error("who opened the connection is not known")
+	}
+}
+
+// TestFPDUs_WithoutStartup: a stream of FPDUs from its first octet is iWARP, and
+// text that looks like the head of one is not.
+func TestFPDUs_WithoutStartup(t *testing.T) {
+	for _, markers := range []bool{false, true} {
+		enc := mpa.Encoder{Markers: markers, CRC: true}
+		good := enc.Append(nil, tracetest.Send(rdmap.OpSend, 0, 1, 0, true, tracetest.Octets(1, 30)))
+		bad := slices.Clone(good)
+		bad[len(bad)-1]++
+		for name, b := range map[string][]byte{"good": good, "bad": bad} {
+			var tcp tracetest.TCP
+			tcp.Handshake()
+			tcp.Send(0, b)
+			tcp.Close()
+			r := tracerun.Run(t, pipeline.Options{}, tracetest.Net{}.Frames(tcp.Packets))
+			if got, want := len(r.PDUs), map[string]int{"good": 1}[name]; got != want {
+				t.Errorf("markers %v, a %s CRC: %d PDUs, want %d", markers, name, got, want)
+			}
+		}
+	}
+}
+
+// TestConfigured: a connection on a port that is MPA's is one, whatever it
+// carries.
+func TestConfigured(t *testing.T) {
+	var tcp tracetest.TCP
+	tcp.Handshake()
+	tcp.Close()
+	for _, ports := range [][]uint16{nil, {5001}} {
+		r := tracerun.Run(t, pipeline.Options{DecodeAs: ports}, tracetest.Net{}.Frames(tcp.Packets))
+		if len(r.Conns) != len(ports) || len(ports) > 0 && !r.Conns[0].Configured {
+			t.Errorf("ports %v: %d connections", ports, len(r.Conns))
+		}
+	}
+}

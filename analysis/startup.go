@@ -10,7 +10,7 @@ import (
 func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 	h := &c.half[side]
 	tcp := c.tcp.Half(side)
-	if h.dec == nil && !h.hasOrigin && (!tcp.StartKnown() || c.forced) && off == h.from && !h.gap {
+	if h.dec == nil && !h.hasOrigin && off == h.from && !h.gap && (!tcp.StartKnown() || c.forced || off == 0 && opens(b)) {
 		c.search(side, off)
 	}
 	c.begun(side, off, b)
@@ -60,20 +60,20 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 // maxLead is how many of the first octets of a run of streaming octets are kept.
 const maxLead = 64
 
-// begun keeps the first octets of a run of streaming octets. Those that nearly
-// are a startup key tell that the connection is meant for MPA.
+// begun keeps the first octets of a run of streaming octets. Those that are a
+// startup key, or nearly one, tell that the connection is meant for MPA.
 func (c *Conn) begun(side int, off int64, b []byte) {
 	h := &c.half[side]
 	if skip := h.from + int64(len(h.lead)) - off; len(h.lead) < maxLead && skip >= 0 && skip < int64(len(b)) {
 		if len(h.lead) == 0 {
-			h.leadAck, _ = c.tcp.Half(side).AckedBy(h.from)
+			h.leadAck = c.acked(side, h.from)
 		}
 		h.lead = append(h.lead, b[skip:min(int64(len(b)), skip+int64(maxLead-len(h.lead)))]...)
 	}
 	if h.from != 0 || len(h.lead) < mpa.KeyLen || off >= mpa.KeyLen || !c.tcp.Half(side).StartKnown() {
 		return
 	}
-	if mpa.NearKey(h.lead) {
+	if k, exact := mpa.KeyKind(h.lead); exact && k != mpa.StartupRTR || mpa.NearKey(h.lead) {
 		c.Trace.IsMPA = true
 	}
 }
@@ -493,7 +493,7 @@ func (c *Conn) streamed(side int, to int64) {
 	h := &c.half[side]
 	c.note(side, to)
 	if to > h.from {
-		c.emitStreaming(side, h.from, to, h.lead)
+		c.emitStreaming(side, h.from, to, h.lead, h.leadAck)
 	}
 	h.lead = h.lead[:0]
 	h.from, h.noted = to, to

@@ -68,11 +68,11 @@ var compareAdvice = []check{
 	}},
 	{id: "ADV-PORT-MAPPER", transport: onTCP, capture: func(b *book, p *past) {
 		d := trace.R2I
-		if p.t.Flow[trace.R2I].Opened {
+		if p.t.Flow[trace.R2I].Opens {
 			d = trace.I2R
 		}
 		at := p.t.Side[d].Addr
-		if p.t.Outcome != trace.Accepted || !p.t.Flow[other(d)].Opened || !p.c.applies() || at.Port() < dynamicPort {
+		if p.t.Outcome != trace.Accepted || !p.t.Flow[other(d)].Opens || !p.c.applies() || at.Port() < dynamicPort {
 			return
 		}
 		if b.mapped == nil {

@@ -61,7 +61,7 @@ const (
 func checks() (all []check) {
 	for _, some := range [...][]check{
 		startupChecks, enhancedChecks, interopChecks, framingChecks, headerChecks, messageChecks, requestChecks,
-		terminateChecks, sessionChecks, readyChecks, adviceChecks,
+		terminateChecks, sessionChecks, readyChecks, adviceChecks, keyChecks, privateChecks, phaseChecks, reactionChecks, timeoutChecks,
 	} {
 		all = append(all, some...)
 	}

@@ -39,6 +39,8 @@ type Engine struct {
 	seg   segment
 	fpdu  fpdu
 	book  book
+	// latest is the time of the latest PDU.
+	latest int64
 	// Bugs counts rules that panicked.
 	Bugs int
 }
@@ -183,6 +185,7 @@ func (e *Engine) fresh(t *trace.Connection) *conn {
 // PDU implements [trace.Sink].
 func (e *Engine) PDU(p *trace.PDU) {
 	c := e.of(p.Conn)
+	e.latest = max(e.latest, p.Time)
 	if c.foreign != nil {
 		return
 	}
@@ -205,7 +208,7 @@ func (e *Engine) PDU(p *trace.PDU) {
 // Gap implements [trace.Sink].
 func (e *Engine) Gap(g *trace.GapEvent) {
 	h := &e.of(g.Conn).half[g.Dir]
-	h.gap, h.contig, h.neverSent = true, false, g.NeverSent
+	h.gap, h.hole, h.contig, h.neverSent = true, true, false, g.NeverSent
 	h.lost()
 }
 
@@ -217,8 +220,11 @@ func (e *Engine) Transaction(*trace.Transaction) {}
 func (e *Engine) Ended(live, record *trace.Connection) {
 	record.Kept = nil
 	c, ok := live.Kept.(*conn)
-	if !ok {
+	switch {
+	case !ok && !live.Configured:
 		return
+	case !ok:
+		c = e.fresh(live)
 	}
 	live.Kept = nil
 	c.finish()

@@ -153,11 +153,13 @@ var framingChecks = []check{
 			if h.dir == trace.I2R {
 				asker = c.reply
 			}
-			if !h.first.seen || asker == nil || asker.M || c.reply == nil || c.reply.Rev == 0 || !c.accepted() || !c.applies() {
+			if !h.opening.seen() || asker == nil || asker.M || c.reply == nil || c.reply.Rev == 0 || !c.accepted() || !c.applies() {
 				continue
 			}
-			if c.t.Flow[d].MarkersSeen == mpa.Yes {
-				c.first(h, None, "markers although the receiver wants none", "markers", "M=0: none")
+			if c.t.Flow[d].MarkersSeen == mpa.Yes && !c.oneMarker(h) { // a single one is judged by MPA-START-07B
+				x := h.opening.first.at()
+				x.Message, x.Observed, x.Expected = "markers although the receiver wants none", "markers", "M=0: none"
+				c.fire(x)
 			}
 		}
 	}},

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
@@ -21,6 +22,9 @@ type conn struct {
 	// foreign is a frame of another protocol that has the key of MPA: then nothing
 	// else is judged.
 	foreign *frame
+	// shunned is how the responder closed after an enhanced Request, which it may
+	// not know.
+	shunned closing
 
 	running  *rule
 	have     Gate
@@ -37,8 +41,8 @@ type half struct {
 	dir  trace.Dir
 	peer *half
 	// began: the start of the stream of FPDUs or chunks is known; gap: something
-	// before is missing.
-	began, gap bool
+	// before is missing, or could not be read; hole: it is missing.
+	began, gap, hole bool
 	// neverSent: no TSN is missing that could have had the numbers of the last gap.
 	neverSent bool
 	// contig: nothing is missing since the beginning; unsure: the place of FPDUs
@@ -62,9 +66,11 @@ type half struct {
 	controls       []*control
 	chunks         int // of SCTP, of either kind
 	// looses are octets outside startup frames and FPDUs, the first few of them.
-	looses []loose
-	crc    crcRun
-	shapes shapes
+	looses  []loose
+	frames  []*frame // its startup frames, the first few of them
+	opening opening
+	crc     crcRun
+	shapes  shapes
 	// cutShort is a message that had no end when the connection had one.
 	cutShort message
 }
@@ -98,6 +104,8 @@ type frame struct {
 	partial bool
 	behind  int  // octets in its last TCP segment
 	gates   Gate // of its half when it came
+	// bounds are the places at which TCP segments begin in it.
+	bounds []int
 	// word is the enhanced data, if there is any.
 	word    mpa.Enhanced
 	hasWord bool
@@ -201,7 +209,8 @@ func (c *conn) enhanced() bool {
 
 func (c *conn) startup(p *trace.PDU) {
 	f := &frame{
-		pdu: p.Number, number: p.Frame, dir: p.Dir, span: spanOf(p), kind: p.Kind, Startup: *p.Startup, partial: p.Partial, raw: bytes.Clone(p.StartupRaw), behind: p.Behind,
+		pdu: p.Number, number: p.Frame, dir: p.Dir, span: spanOf(p), kind: p.Kind, Startup: *p.Startup, partial: p.Partial, raw: bytes.Clone(p.StartupRaw),
+		behind: p.Behind, bounds: slices.Clone(p.Bounds),
 	}
 	f.PrivateData = bytes.Clone(f.PrivateData)
 	if w, _, ok := f.Word(); ok && f.Rev >= 2 {
@@ -213,6 +222,9 @@ func (c *conn) startup(p *trace.PDU) {
 	}
 	h := &c.half[p.Dir]
 	h.began = true
+	if len(h.frames) < maxFrames {
+		h.frames = append(h.frames, f)
+	}
 	switch p.Kind {
 	case trace.KindRequest:
 		c.request = f
@@ -260,6 +272,7 @@ func (c *conn) fpdu(p *trace.PDU) {
 	// What a wrong CRC stands behind is no evidence for anything else.
 	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
 	h.crc.add(p)
+	h.opening.add(p)
 }
 
 func (c *conn) chunk(p *trace.PDU) {

@@ -51,10 +51,14 @@ type loose struct {
 	*half
 	span
 	frame, pdu uint64
+	start      uint64 // the frame of the first of them
 	offset     int64
 	hasOffset  bool
 	length     int64
 	octets     []byte // the first of them
+	// gap: something before them is missing; placed: they are where the octets
+	// before them say that an FPDU begins.
+	gap, placed bool
 }
 
 // maxLoose bounds those that are kept of a direction.
@@ -69,12 +73,23 @@ func (c *conn) loose(p *trace.PDU) {
 	h := &c.half[p.Dir]
 	s := loose{
 		half: h, span: spanOf(p), frame: p.Frame, pdu: p.Number, offset: p.Offset, hasOffset: p.HasOffset, length: p.Length,
-		octets: bytes.Clone(p.Octets),
+		octets: bytes.Clone(p.Octets), gap: h.hole, start: p.Frame,
 	}
+	if len(p.Frames) > 0 {
+		s.start = p.Frames[0]
+	}
+	s.placed = s.hasOffset && (s.offset == 0 || h.opening.sound && h.opening.end == s.from)
 	if len(h.looses) < maxLoose {
 		h.looses = append(h.looses, s)
 	}
 	c.ask(c.engine.lists.loose, c.gates(h), func(r *rule) { r.loose(c, &s) })
+}
+
+// found places a finding where they begin.
+func (s *loose) found() Finding {
+	f := s.at()
+	f.Frame = s.start
+	return f
 }
 
 // closing is how a connection came to its end.

@@ -232,7 +232,7 @@ func (h *Half) Delivered(to int64) (frame uint64, time int64) {
 // grows, so any copy proves that the first one said no more.
 func (h *Half) AckedBy(off int64) (ack int64, ok bool) {
 	ack = unknown
-	if i := h.covering(off + 1); i < len(h.passed) {
+	if i := h.covering(off + 1); i < len(h.passed) && (i > 0 || off >= h.left) {
 		ack = h.passed[i].ack
 	}
 	if h.extra {

@@ -56,4 +56,7 @@ func TestHalf_Evidence(t *testing.T) {
 	if got := h.Bounds(nil, 20, 40); !slices.Equal(got, []int{0, 10}) {
 		t.Errorf("after release: %v", got)
 	}
+	if got, ok := h.AckedBy(5); ok {
+		t.Errorf("an octet that was released acknowledges %d", got)
+	}
 }

@@ -82,6 +82,8 @@ type Segment struct {
 	// of a SYN, 0 if it has none.
 	Options int
 	MSS     uint16
+	// SACK says that it acknowledges octets out of order.
+	SACK bool
 
 	acked int64 // Ack as an offset in the other direction, or unknown
 }

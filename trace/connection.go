@@ -213,10 +213,12 @@ type Flow struct {
 	Waiting bool
 	// Retransmitted, Reordered and Conflicts count packets.
 	Retransmitted, Reordered, Conflicts uint64
-	// SYN says that its SYN was captured, Opened that it has no ACK, so that the
-	// other side listened; MSS is the option of that name in it, or 0. LeastOptions is the least number of octets of TCP options on a segment with
-	// data, Largest the most data octets in one.
-	SYN, Opened           bool
+	// SYN says that its SYN was captured, Opens that it opened the connection, so
+	// that the other side listened; MSS is the option of that name in it, or 0.
+	// LeastOptions is the least number of octets of TCP options on a segment with
+	// data, Largest the most data octets in one. SACKs says that a packet of it
+	// acknowledged octets out of order (RFC 2018).
+	SYN, Opens, SACKs     bool
 	MSS                   uint16
 	LeastOptions, Largest int
 	// Sent is the offset behind the last octet that was delivered, Acked the highest
@@ -284,8 +286,9 @@ type Connection struct {
 	Flow [2]Flow
 	// RolesKnown is true when a startup frame told the roles.
 	RolesKnown bool
-	// IsMPA is true when the connection carries iWARP.
-	IsMPA bool
+	// IsMPA is true when the connection carries iWARP; Configured says that this is
+	// because of its port.
+	IsMPA, Configured bool
 	// Outcome of the startup.
 	Outcome Outcome
 	// Layout in which the establishment word is read; LayoutForced by option.

@@ -401,11 +401,20 @@ func (d *Decoder) unframed(from, to int64) (Event, bool) {
 	return Unframed, true
 }
 
-// stray keeps the first octets of those that are in no FPDU, from an offset on.
+// stray keeps the first octets of those that are in no FPDU, from an offset on, as
+// far as they were captured.
 func (d *Decoder) stray(from int64) {
-	if at := d.rd + int(from-d.off); d.numLost == 0 && from >= d.off && at < len(d.buf) {
-		d.numLost = copy(d.lost[:], d.buf[at:])
+	at := d.rd + int(from-d.off)
+	if d.numLost > 0 || from < d.off || at >= len(d.buf) {
+		return
 	}
+	end := from + int64(min(len(d.buf)-at, strayLen))
+	for _, h := range d.holes {
+		if h.to > from && h.from < end {
+			end = max(h.from, from)
+		}
+	}
+	d.numLost = copy(d.lost[:], d.buf[at:at+int(end-from)])
 }
 
 // drop forgets all octets.

@@ -293,6 +293,7 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
 	if s.MSS = 0; s.Flags&reassembly.FlagSYN != 0 {
 		s.MSS, _ = packet.MSS(p.Options)
 	}
+	s.SACK = len(p.Options) > 0 && packet.SACK(p.Options) != nil
 	fl, side := r.flows.find(p)
 	switch {
 	case fl == nil:

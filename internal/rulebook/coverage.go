@@ -83,9 +83,8 @@ other.
 // coverage tells the state of a rule, and the trace that shows a breach.
 func (r *Rule) coverage(folder string) string {
 	s := "**" + string(r.State) + "**"
-	_, blind := notShown[r.ID]
 	switch {
-	case blind, r.State != Checked && r.State != Unchecked:
+	case r.State != Checked && r.State != Unchecked:
 		s += ": " + prose(r.StateWhy, folder)
 	case r.State == Checked:
 		s += " by " + link(r.ID, folder)

@@ -105,8 +105,8 @@ func (r *Rule) see(byID map[string]*Rule) (commands []string) {
 		}
 		return commands
 	}
-	command := "check"
-	if _, blind := notShown[r.ID]; blind || r.State != Checked {
+	command := "check" + flags[r.ID]
+	if r.State != Checked {
 		command = "dissect"
 	}
 	return []string{"iwdissect generate " + r.Scenario + " -o t.pcap && iwdissect " + command + " t.pcap"}

@@ -1,0 +1,199 @@
+package conformance
+
+import (
+	"encoding/binary"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// opening is how a direction begins full operation: what the rules about the
+// order of startup and FPDUs need of the latter.
+type opening struct {
+	count uint64
+	// first is the first FPDU whatever its CRC, refused the first one behind a
+	// rejecting Reply, knowing the one whose sender had received most.
+	first, refused, knowing fpduNote
+	// good is the end of the first FPDU with a right CRC, or 0.
+	good int64
+	// end is that of the last FPDU, sound says that its CRC is right.
+	end   int64
+	sound bool
+}
+
+// fpduNote is what is kept of an FPDU.
+type fpduNote struct {
+	span
+	seen       bool
+	dir        trace.Dir
+	frame, pdu uint64
+	op         rdmap.Opcode
+	code       rdmap.TermCode
+	crc        mpa.CRCStatus
+	// whole: it was sent to its end; lead: it begins with a marker; alone: that
+	// marker has a TCP segment of its own.
+	whole, lead, alone bool
+}
+
+// at places a finding on an FPDU.
+func (n *fpduNote) at() Finding {
+	return Finding{Dir: n.dir, HasDir: true, Frame: n.frame, PDU: n.pdu, HasPDU: true}
+}
+
+func noteOf(p *trace.PDU) fpduNote {
+	f := p.FPDU
+	return fpduNote{
+		span: spanOf(p), seen: true, dir: p.Dir, frame: p.Frame, pdu: p.Number, op: p.Control.Opcode, code: p.TermCode, crc: f.CRCStatus,
+		whole: f.Unsent == 0, lead: f.Lead, alone: f.Lead && partsAt(p.Bounds, mpa.MarkerSize),
+	}
+}
+
+// partsAt reports whether the first segment of a PDU ends there.
+func partsAt(bounds []int, at int) bool {
+	for _, b := range bounds {
+		if b > 0 {
+			return b == at
+		}
+	}
+	return false
+}
+
+// maxKnowing is among how many FPDUs the one is looked for whose sender had
+// received most: by then it has the startup frame of the other side.
+const maxKnowing = 64
+
+func (o *opening) add(p *trace.PDU) {
+	o.count++
+	switch {
+	case o.count == 1:
+		o.first = noteOf(p)
+		o.knowing = o.first
+	case o.count <= maxKnowing && p.Acked > o.knowing.acked:
+		o.knowing = noteOf(p)
+	}
+	o.end, o.sound = p.From+p.Length, p.FPDU.CRCStatus == mpa.CRCGood
+	if o.good == 0 && o.sound {
+		o.good = o.end
+	}
+	if !o.refused.seen && p.Conn.Outcome == trace.Rejected {
+		o.refused = noteOf(p)
+	}
+}
+
+// maxFrames bounds the startup frames that are kept of a direction: there is one,
+// unless the other side has rejected it.
+const maxFrames = 8
+
+// ofKind returns the startup frames of a kind that the half sent.
+func (h *half) ofKind(k trace.Kind) (out []*frame) {
+	for _, f := range h.frames {
+		if f.kind == k {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// pair returns the Request and the Reply that belong together, the last ones of the
+// connection; nil if they were not seen.
+func (c *conn) pair() (q, r *frame) {
+	if q = c.request; q != nil && q.dir != trace.I2R {
+		q = nil
+	}
+	if r = c.reply; r != nil && (r.dir != trace.R2I || q != nil && q.knew(r.end) == having) {
+		r = nil // a Reply that came before the Request, which is the second one
+	}
+	return q, r
+}
+
+// started is where the last startup frame of the half ends, 0 if it sent none.
+func (h *half) started() int64 {
+	if n := len(h.frames); n > 0 {
+		return h.frames[n-1].end
+	}
+	return 0
+}
+
+// looseAt returns the octets in no frame that begin at a place of the stream.
+func (h *half) looseAt(from int64) *loose {
+	for i := range h.looses {
+		if h.looses[i].from == from {
+			return &h.looses[i]
+		}
+	}
+	return nil
+}
+
+// starts reports whether it is known where the stream of a half begins.
+func (c *conn) starts(h *half) bool {
+	mine, its := &c.t.Flow[h.dir], &c.t.Flow[h.peer.dir]
+	return mine.SYN || its.SYN && !its.Opens
+}
+
+// complete reports whether all was captured that a half sent.
+func (c *conn) complete(h *half) bool {
+	return c.starts(h) && !h.hole && !c.t.Flow[h.dir].Cut
+}
+
+// about sets the gates to those that hold for halves during the startup: where
+// each begins may be known from its SYN alone.
+func (c *conn) about(halves ...*half) {
+	c.have = c.endGates() | Start | Contig | Sync
+	for _, h := range halves {
+		if !h.began && !c.starts(h) {
+			c.have &^= Start
+		}
+		if h.hole {
+			c.have &^= Contig
+		}
+		if h.unsure {
+			c.have &^= Sync
+		}
+	}
+}
+
+// headed reports whether octets where an FPDU is expected have the control octets
+// of one: then they are a damaged FPDU.
+func headed(b []byte) bool {
+	const lengthSize = 2
+	for _, lead := range [...]int{0, mpa.MarkerSize} {
+		if len(b) < lead+lengthSize+2 || lead > 0 && !zeroMarker(b) {
+			continue
+		}
+		ddp, rdma := b[lead+lengthSize], b[lead+lengthSize+1]
+		op := rdmap.ControlOf(rdma).Opcode
+		// Reserved bits and the high bit of both versions.
+		if ddp&0x3e == 0 && rdma&0xb0 == 0 && op.Assigned() && op.Tagged() == (ddp&0x80 != 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// minFPDU is the size of the smallest FPDU: a tagged header and nothing else.
+const minFPDU = 2 + mpa.MinULPDU + crcSize
+
+// firstEnd is the end of the first FPDU of the initiator, or if that was not
+// captured or never completed, a place before which none can end.
+func (c *conn) firstEnd(q *frame) (end int64, exact bool) {
+	o := &c.half[trace.I2R].opening
+	if o.seen() && o.first.whole && o.first.from == q.end {
+		return o.first.end, true
+	}
+	return q.end + minFPDU, false
+}
+
+// zeroMarker reports whether octets begin with what the first marker of a stream
+// looks like.
+func zeroMarker(b []byte) bool {
+	return len(b) >= mpa.MarkerSize && binary.BigEndian.Uint32(b) == 0
+}
+
+// keyed reports whether octets begin with the key of a Request or a Reply.
+func keyed(b []byte) bool {
+	k, ok := mpa.KeyKind(b)
+	return ok && k != mpa.StartupRTR
+}
+
+func (o *opening) seen() bool { return o.count > 0 }
