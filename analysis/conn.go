@@ -147,7 +147,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	}
 	c.cur = reassembly.Carrier{Frame: s.Frame, Time: s.Time}
 	if s.Flags&reassembly.FlagSYN != 0 {
-		t.SYN, fl.SYN, fl.MSS = true, true, s.MSS
+		t.SYN, fl.SYN, fl.MSS = true, !s.OptionsCut, s.MSS
 	}
 	note := c.tcp.Push(side, s)
 	if note&reassembly.AfterFIN != 0 && fl.AfterFIN == 0 {
@@ -177,7 +177,7 @@ func (c *Conn) behind() {
 	for i := range 2 {
 		h := c.tcp.Half(i)
 		fl := &c.Trace.Flow[c.Dir(i)]
-		fl.Sent, fl.Acked = h.Next(), h.Acked()
+		fl.Base, fl.Sent, fl.Acked = h.Base(), h.Next(), h.Acked()
 		fl.Waiting = h.Waiting() || h.Started() && h.Acked() > h.Next()+1 // a FIN counts for one
 	}
 }

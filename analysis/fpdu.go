@@ -28,7 +28,7 @@ func (c *Conn) drain(side int) {
 				c.Trace.Flow[c.Dir(side)].Unframed += uint64(to - from) //nolint:gosec // not negative
 				h.frames, h.omitted = h.frames[:0], 0
 				c.remember(side, from, to)
-				c.emitStreaming(side, from, to, h.dec.Stray)
+				c.emitStreaming(side, from, to, h.dec.Stray, h.dec.Bare)
 				h.frames = h.frames[:0]
 			}
 		case mpa.Hopeless:
@@ -248,13 +248,13 @@ func (c *Conn) evidence(side int, p *trace.PDU, from, to int64) {
 }
 
 // emitStreaming hands out octets outside MPA, of which the first are at hand.
-func (c *Conn) emitStreaming(side int, from, to int64, octets []byte) {
+func (c *Conn) emitStreaming(side int, from, to int64, octets []byte, bare int) {
 	h := &c.half[side]
 	p := &c.env.pdu
 	*p = trace.PDU{
 		Kind: trace.KindStreaming, Frames: append(p.Frames[:0], h.frames...), FramesOmitted: h.omitted,
 		From: from, Length: to - from, Offset: from - h.origin, HasOffset: h.hasOrigin,
-		Octets: octets[:min(int64(len(octets)), to-from)], Bounds: p.Bounds[:0],
+		Octets: octets[:min(int64(len(octets)), to-from)], Bare: bare, Bounds: p.Bounds[:0],
 	}
 	c.emit(side, p, from, to)
 }

@@ -34,7 +34,8 @@ const (
 func checks() (all []check) {
 	for _, some := range [...][]check{
 		startupChecks, enhancedChecks, interopChecks, framingChecks, headerChecks, messageChecks, requestChecks,
-		terminateChecks, sessionChecks,
+		terminateChecks, sessionChecks, sizeChecks, alignChecks, closingChecks, reactionChecks,
+		lengthChecks, packedChecks, wrapChecks,
 	} {
 		all = append(all, some...)
 	}

@@ -151,7 +151,7 @@ func (e *Engine) PDU(p *trace.PDU) {
 // Gap implements [trace.Sink].
 func (e *Engine) Gap(g *trace.GapEvent) {
 	h := &e.of(g.Conn).half[g.Dir]
-	h.gap, h.contig, h.neverSent = true, false, g.NeverSent
+	h.gap, h.hole, h.contig, h.neverSent = true, true, false, g.NeverSent
 	h.lost()
 }
 

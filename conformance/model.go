@@ -36,6 +36,8 @@ type half struct {
 	began, gap bool
 	// neverSent: no TSN is missing that could have had the numbers of the last gap.
 	neverSent bool
+	// hole: octets or chunks of it are missing from the capture.
+	hole bool
 	// contig: nothing is missing since the beginning; unsure: the place of FPDUs
 	// was found by plausible headers alone.
 	contig, unsure bool
@@ -58,6 +60,11 @@ type half struct {
 	// looses are octets outside startup frames and FPDUs, the first few of them.
 	looses []loose
 	crc    crcRun
+	sizes  sizes
+	chain  chain
+	// spoilt is the first FPDU with a wrong CRC; latest is the last FPDU.
+	spoilt spoilt
+	latest span
 	// cutShort is a message that had no end when the connection had one.
 	cutShort message
 }
@@ -131,6 +138,9 @@ func (c *conn) gates(h *half) (g Gate) {
 	}
 	if !h.unsure {
 		g |= Sync
+	}
+	if mss := int(c.t.Flow[other(h.dir)].MSS); mss > 0 && c.t.Flow[h.dir].Largest <= mss {
+		g |= Size
 	}
 	if h.began && !h.gap && !h.unsure && !hides(&c.t.Flow[h.dir]) {
 		g |= MsgSync
@@ -232,6 +242,12 @@ func (c *conn) fpdu(p *trace.PDU) {
 	// What a wrong CRC stands behind is no evidence for anything else.
 	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
 	h.crc.add(p)
+	if f.CRCStatus == mpa.CRCBad {
+		h.spoilt.add(e)
+	}
+	h.sizes.add(c, e)
+	h.chain.add(e)
+	h.latest = spanOf(p)
 }
 
 func (c *conn) chunk(p *trace.PDU) {

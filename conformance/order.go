@@ -55,6 +55,8 @@ type loose struct {
 	hasOffset  bool
 	length     int64
 	octets     []byte // the first of them
+	// bare is how many FPDUs they begin with if those have no CRC field.
+	bare int
 }
 
 // maxLoose bounds those that are kept of a direction.
@@ -69,7 +71,7 @@ func (c *conn) loose(p *trace.PDU) {
 	h := &c.half[p.Dir]
 	s := loose{
 		half: h, span: spanOf(p), frame: p.Frame, pdu: p.Number, offset: p.Offset, hasOffset: p.HasOffset, length: p.Length,
-		octets: bytes.Clone(p.Octets),
+		octets: bytes.Clone(p.Octets), bare: p.Bare,
 	}
 	if len(h.looses) < maxLoose {
 		h.looses = append(h.looses, s)

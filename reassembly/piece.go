@@ -77,9 +77,10 @@ type Segment struct {
 	// Fragments are the frames of the IP fragments when there were several.
 	Fragments []uint64
 	// Options is the number of octets of TCP options, MSS the option of that name
-	// of a SYN, 0 if it has none.
-	Options int
-	MSS     uint16
+	// of a SYN, 0 if it has none. OptionsCut: not all of them were captured.
+	Options    int
+	OptionsCut bool
+	MSS        uint16
 
 	acked int64 // Ack as an offset in the other direction, or unknown
 }

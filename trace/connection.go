@@ -213,12 +213,14 @@ type Flow struct {
 	Waiting bool
 	// Retransmitted, Reordered and Conflicts count packets.
 	Retransmitted, Reordered, Conflicts uint64
-	// SYN says that its SYN was captured, MSS is the option of that name in it, or
+	// SYN says that its SYN was captured with all its options, MSS is the option of that name in it, or
 	// 0. LeastOptions is the least number of octets of TCP options on a segment with
 	// data, Largest the most data octets in one.
 	SYN                   bool
 	MSS                   uint16
 	LeastOptions, Largest int
+	// Base is the sequence number of offset 0.
+	Base uint32
 	// Sent is the offset behind the last octet that was delivered, Acked the highest
 	// that the other side acknowledged. Offsets count from the start of the stream,
 	// like PDU.From.

@@ -36,7 +36,7 @@ func (c Checksum) String() string {
 // A bad checksum on a frame captured at its sender mostly means that the
 // adapter was still to fill it in.
 func (p *Packet) VerifyChecksum() Checksum {
-	if p.Proto != ProtoTCP || len(p.Segment) < tcpMinLen || len(p.Segment) < p.SegmentLen || p.Notes&NoteRouted != 0 {
+	if p.Proto != ProtoTCP || len(p.Segment) < TCPLen || len(p.Segment) < p.SegmentLen || p.Notes&NoteRouted != 0 {
 		return ChecksumUnknown
 	}
 	if fold(pseudo(p.Src, p.Dst, p.V6, p.Proto, p.SegmentLen)+sum(p.Segment)) != 0xffff {

@@ -235,7 +235,9 @@ func (r *Run) Frame(f *capture.Frame) {
 func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
 	s := &r.seg // filled in place: building and copying it shows in the profile
 	s.Seq, s.Ack, s.Flags, s.Data, s.Len = p.Seq, p.Ack, p.Flags, p.Payload, p.PayloadLen
-	s.Frame, s.Time, s.Fragments, s.Options = f.Number, f.Time, p.Fragments, len(p.Options)
+	s.Frame, s.Time, s.Fragments = f.Number, f.Time, p.Fragments
+	s.Options = p.SegmentLen - p.PayloadLen - packet.TCPLen
+	s.OptionsCut = len(p.Options) < s.Options
 	if s.MSS = 0; s.Flags&reassembly.FlagSYN != 0 {
 		s.MSS, _ = packet.MSS(p.Options)
 	}
