@@ -57,6 +57,8 @@ const (
 	maxHeld = 64 << 10
 	// maxStreamFrames is how many frames of streaming octets are remembered.
 	maxStreamFrames = 64
+	// maxDiffering bounds the overlaps that are listed.
+	maxDiffering = 16
 	// maxRequests bounds the requests that await their answer.
 	maxRequests = 4096
 	// maxResponses bounds the PDUs of one answer that are listed.
@@ -152,6 +154,9 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	note := c.tcp.Push(side, s)
 	if note&reassembly.AfterFIN != 0 && fl.AfterFIN == 0 {
 		fl.AfterFIN, fl.AfterFINAt = s.Frame, c.tcp.Half(side).Offset(s.Seq)
+	}
+	if note&reassembly.Conflict != 0 && len(fl.Differing) < maxDiffering {
+		fl.Differing = append(fl.Differing, trace.Differing{Frame: s.Frame, At: c.tcp.Half(side).Conflict()})
 	}
 	c.behind() // before what the packet brings is judged
 	var p reassembly.Piece
@@ -289,7 +294,7 @@ func (c *Conn) Finish() {
 		h := c.tcp.Half(side)
 		fl := &t.Flow[c.Dir(side)]
 		fl.Gaps, fl.GapOctets = h.Gaps, h.GapOctets
-		fl.Retransmitted, fl.Reordered, fl.Conflicts = h.Retransmitted, h.Reordered, h.Conflicts
+		fl.Retransmitted, fl.Reordered, fl.Conflicts, fl.Uncompared = h.Retransmitted, h.Reordered, h.Conflicts, h.Uncompared
 		fl.Unanswered += uint64(len(c.queues[side].requests))
 	}
 	t.EndedBy = c.Dir(int(t.EndedBy))

@@ -139,6 +139,9 @@ func (c *conn) gates(h *half) (g Gate) {
 	if !h.unsure {
 		g |= Sync
 	}
+	if !c.t.Flow[h.dir].SumsUnsure {
+		g |= Sum
+	}
 	if mss := int(c.t.Flow[other(h.dir)].MSS); mss > 0 && c.t.Flow[h.dir].Largest <= mss {
 		g |= Size
 	}
@@ -159,7 +162,6 @@ func hides(f *trace.Flow) bool { return f.Cut || f.Unframed > 0 }
 
 // connGates are those that hold for both halves.
 func (c *conn) connGates() (g Gate) {
-	g = Sum
 	if c.t.Flow[0].Frames > 0 && c.t.Flow[1].Frames > 0 {
 		g |= Bidir
 	}

@@ -41,7 +41,7 @@ func judged(tb testing.TB, frames []capture.Frame) *judge {
 	tb.Helper()
 	j := &judge{}
 	j.Engine = conformance.New(conformance.Options{OnBug: func(rule string, why any) { tb.Errorf("%s panics: %v", rule, why) }}, j)
-	run := pipeline.New(pipeline.Options{}, j)
+	run := pipeline.New(pipeline.Options{Sums: true}, j)
 	if err := run.Read(tracetest.Source(frames)); err != nil {
 		tb.Fatal(err)
 	}

@@ -81,6 +81,10 @@ type Segment struct {
 	Options    int
 	OptionsCut bool
 	MSS        uint16
+	// Sum is the ones' complement sum of Data, if Summed: then octets that come
+	// again are compared with those that came before.
+	Sum    uint64
+	Summed bool
 
 	acked int64 // Ack as an offset in the other direction, or unknown
 }

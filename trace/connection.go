@@ -213,6 +213,16 @@ type Flow struct {
 	Waiting bool
 	// Retransmitted, Reordered and Conflicts count packets.
 	Retransmitted, Reordered, Conflicts uint64
+	// Uncompared counts those of the retransmitted of which not all octets could be
+	// compared with the copy that came before. Differing lists the first that
+	// differ.
+	Uncompared uint64
+	Differing  []Differing
+	// Damaged counts packets that were left out because their TCP checksum is wrong
+	// while others of the sender are right, FirstDamaged is the frame of the first.
+	// SumsUnsure: some are wrong, and what that says is not known.
+	Damaged, FirstDamaged uint64
+	SumsUnsure            bool
 	// SYN says that its SYN was captured with all its options, MSS is the option of that name in it, or
 	// 0. LeastOptions is the least number of octets of TCP options on a segment with
 	// data, Largest the most data octets in one.
@@ -243,6 +253,13 @@ type Flow struct {
 	// MarkersSeen tells how the stream is framed when that is not what was
 	// negotiated.
 	MarkersSeen mpa.Tri
+}
+
+// Differing is a packet with octets that differ from those that came before in the
+// same place; At is where they begin.
+type Differing struct {
+	Frame uint64
+	At    int64
 }
 
 // Closing is a FIN or an RST.

@@ -266,6 +266,7 @@ func (o *checkOptions) one(
 	for _, d := range docs {
 		d.Begin(name)
 	}
+	opt.Sums = true
 	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
 	bug := func(rule string, why any) {
 		c.errs = append(c.errs, fmt.Errorf("%s: the check of %s failed, which is a fault of this program: %v", name, rule, why))

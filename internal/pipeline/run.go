@@ -33,6 +33,9 @@ type Options struct {
 	// Lean leaves out what only the records of PDUs need: the frames that
 	// carried a PDU, and its payload where that has to be gathered.
 	Lean bool
+	// Sums verifies the checksums of TCP: packets that were damaged on their way are
+	// left out, as their receiver does, and octets that come again are compared.
+	Sums bool
 	// OnError is told of damage that reading went on behind.
 	OnError func(error)
 }
@@ -249,10 +252,17 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
 		}
 		fl = r.flows.add(p)
 		r.init(fl, p)
-	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, s):
+	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, s) && !(r.opt.Sums && fl.spoilt(side, p)):
 		r.finish(fl)
 		fl, side = r.flows.replace(fl, p), 0
 		r.init(fl, p)
+	}
+	if r.opt.Sums && fl.damaged(side, s, p) {
+		if r.sink != nil {
+			r.frame = Frame{Frame: *f, Packet: p, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Damaged: true}
+			r.sink.Frame(&r.frame)
+		}
+		return
 	}
 	note := fl.conn.Packet(side, s)
 	if r.sink == nil {
