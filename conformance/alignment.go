@@ -1,6 +1,10 @@
 package conformance
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+)
 
 // alignment is how the FPDUs of a half lie in TCP segments, as they were captured
 // first.
@@ -18,13 +22,36 @@ type alignment struct {
 	tails   int
 	tailAt  Finding
 	tailNow Finding
+	// ends are the last FPDUs; end is the place of the next one.
+	ends [8]ending
+	end  int
+}
+
+// ending is where an FPDU ends; split says that its CRC field is in several
+// segments, good that it is right.
+type ending struct {
+	end         int64
+	frame       uint64
+	split, good bool
+}
+
+// acked is the last FPDU that ends at an offset of the stream or before it.
+func (a *alignment) acked(off int64) (last ending) {
+	for _, k := range a.ends {
+		if k.end <= off && k.end > last.end {
+			last = k
+		}
+	}
+	return last
 }
 
 // place takes in where segments begin in an FPDU.
 func (a *alignment) place(c *conn, e *fpdu) {
 	size := e.f.Size
+	k := ending{end: e.p.From + e.p.Length, frame: e.p.Frame, good: e.f.CRCStatus == mpa.CRCGood}
 	for _, at := range e.p.Bounds {
 		a.segments++
+		k.split = k.split || at > size-crcSize
 		if at == 0 {
 			a.aligned++
 			a.endTail()
@@ -47,6 +74,8 @@ func (a *alignment) place(c *conn, e *fpdu) {
 	if n := len(e.p.Bounds); n == 0 || e.p.Bounds[n-1] < size-crcSize-e.f.PadLen {
 		a.tail = false
 	}
+	a.ends[a.end] = k
+	a.end = (a.end + 1) % len(a.ends)
 }
 
 // endTail counts the last segment if nothing more was in it.

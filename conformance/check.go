@@ -35,7 +35,7 @@ func checks() (all []check) {
 	for _, some := range [...][]check{
 		startupChecks, enhancedChecks, interopChecks, framingChecks, headerChecks, messageChecks, requestChecks,
 		terminateChecks, sessionChecks, sizeChecks, alignChecks, closingChecks, reactionChecks,
-		lengthChecks, packedChecks, wrapChecks, copyChecks,
+		lengthChecks, packedChecks, wrapChecks, copyChecks, framingAdvice,
 	} {
 		all = append(all, some...)
 	}
