@@ -72,7 +72,10 @@ var lengthChecks = []check{
 		}
 	}, loose: func(c *conn, s *loose) {
 		k := &s.chain
-		if !k.suspect || s.from != k.end || c.framed(s.dir) == mpa.Yes || !c.applies(Full) {
+		if !k.suspect || s.from != k.end || c.framed(s.dir) == mpa.Yes || !c.streamed(s.half) {
+			return
+		}
+		if c.have |= Full; !c.applies() {
 			return
 		}
 		rest := append(k.field[:], s.octets...)
@@ -148,12 +151,12 @@ func (c *conn) lostAt(h *half, f Finding, message string) {
 
 // verified reports whether the CRC of an FPDU tells where it ends.
 func (e *fpdu) verified(c *conn) bool {
-	switch e.f.CRCStatus {
-	case mpa.CRCGood, mpa.CRCBad:
+	f := e.f
+	if f.Unsent > 0 && len(f.Missing) == 1 && f.Missing[0].To-f.Missing[0].From == f.Unsent {
+		c.have |= Full // all that was sent of it
 		return c.t.CRC == mpa.Yes
-	case mpa.CRCOff, mpa.CRCUnverifiable:
 	}
-	return false
+	return c.t.CRC == mpa.Yes && (f.CRCStatus == mpa.CRCGood || f.CRCStatus == mpa.CRCBad)
 }
 
 // inners counts the markers behind ULPDU_Length.
@@ -178,7 +181,7 @@ func endsAt(f *mpa.FPDU, n, pad int) bool {
 			end += mpa.MarkerSize
 		}
 	}
-	if end > len(f.Wire) {
+	if end > len(f.Wire)-f.Unsent {
 		return false
 	}
 	return crcOf(f.Wire[:end-crcSize]) == binary.BigEndian.Uint32(f.Wire[end-crcSize:])

@@ -77,6 +77,9 @@ func (c *conn) loose(p *trace.PDU) {
 		h.looses = append(h.looses, s)
 	}
 	c.ask(c.engine.lists.loose, c.gates(h), func(r *rule) { r.loose(c, &s) })
+	if h.count > 0 {
+		h.lost() // messages may have been in there
+	}
 }
 
 // closing is how a connection came to its end.
