@@ -62,6 +62,8 @@ const (
 	maxHeld = 64 << 10
 	// maxStreamFrames is how many frames of streaming octets are remembered.
 	maxStreamFrames = 64
+	// maxDiffering bounds the overlaps that are listed.
+	maxDiffering = 16
 	// maxRequests bounds the requests that await their answer.
 	maxRequests = 4096
 	// maxResponses bounds the PDUs of one answer that are listed.
@@ -156,7 +158,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	}
 	c.cur = reassembly.Carrier{Frame: s.Frame, Time: s.Time}
 	if s.Flags&reassembly.FlagSYN != 0 {
-		t.SYN, fl.SYN, fl.MSS = true, true, s.MSS
+		t.SYN, fl.SYN, fl.MSS = true, !s.OptionsCut, s.MSS
 		fl.Opens = s.Flags&reassembly.FlagACK == 0
 	}
 	c.pieced = len(s.Fragments) > 0
@@ -164,6 +166,9 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	note := c.tcp.Push(side, s)
 	if note&reassembly.AfterFIN != 0 && fl.AfterFIN == 0 {
 		fl.AfterFIN, fl.AfterFINAt = s.Frame, c.tcp.Half(side).Offset(s.Seq)
+	}
+	if note&reassembly.Conflict != 0 && len(fl.Differing) < maxDiffering {
+		fl.Differing = append(fl.Differing, trace.Differing{Frame: s.Frame, At: c.tcp.Half(side).Conflict()})
 	}
 	c.behind() // before what the packet brings is judged
 	var p reassembly.Piece
@@ -189,7 +194,7 @@ func (c *Conn) behind() {
 	for i := range 2 {
 		h := c.tcp.Half(i)
 		fl := &c.Trace.Flow[c.Dir(i)]
-		fl.Sent, fl.Acked = h.Next(), h.Acked()
+		fl.Base, fl.Sent, fl.Acked = h.Base(), h.Next(), h.Acked()
 		if fl.StartAcked == 0 && c.half[i].hasOrigin && fl.Acked >= c.half[i].origin {
 			fl.StartAcked = c.Trace.LastTime
 		}
@@ -304,7 +309,7 @@ func (c *Conn) Finish() {
 		h := c.tcp.Half(side)
 		fl := &t.Flow[c.Dir(side)]
 		fl.Gaps, fl.GapOctets = h.Gaps, h.GapOctets
-		fl.Retransmitted, fl.Reordered, fl.Conflicts = h.Retransmitted, h.Reordered, h.Conflicts
+		fl.Retransmitted, fl.Reordered, fl.Conflicts, fl.Uncompared = h.Retransmitted, h.Reordered, h.Conflicts, h.Uncompared
 		fl.Unanswered += uint64(len(c.queues[side].requests))
 	}
 	t.EndedBy = c.Dir(int(t.EndedBy))

@@ -28,7 +28,7 @@ func (c *Conn) drain(side int) {
 				c.Trace.Flow[c.Dir(side)].Unframed += uint64(to - from) //nolint:gosec // not negative
 				h.frames, h.omitted = h.frames[:0], 0
 				c.remember(side, from, to)
-				c.emitStreaming(side, from, to, h.dec.Stray, c.acked(side, from))
+				c.emitStreaming(side, from, to, h.dec.Stray, h.dec.Bare, c.acked(side, from))
 				h.frames = h.frames[:0]
 			}
 		case mpa.Hopeless:
@@ -262,13 +262,13 @@ func (c *Conn) acked(side int, off int64) int64 {
 
 // emitStreaming hands out octets outside MPA, of which the first are at hand, and
 // what their segment acknowledged: that may be long ago.
-func (c *Conn) emitStreaming(side int, from, to int64, octets []byte, acked int64) {
+func (c *Conn) emitStreaming(side int, from, to int64, octets []byte, bare int, acked int64) {
 	h := &c.half[side]
 	p := &c.env.pdu
 	*p = trace.PDU{
 		Kind: trace.KindStreaming, Frames: append(p.Frames[:0], h.frames...), FramesOmitted: h.omitted,
 		From: from, Length: to - from, Offset: from - h.origin, HasOffset: h.hasOrigin,
-		Octets: octets[:min(int64(len(octets)), to-from)], Bounds: p.Bounds[:0], Acked: acked,
+		Octets: octets[:min(int64(len(octets)), to-from)], Bare: bare, Bounds: p.Bounds[:0], Acked: acked,
 	}
 	if len(octets) == 0 {
 		p.Acked = -1

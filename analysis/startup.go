@@ -493,7 +493,7 @@ func (c *Conn) streamed(side int, to int64) {
 	h := &c.half[side]
 	c.note(side, to)
 	if to > h.from {
-		c.emitStreaming(side, h.from, to, h.lead, h.leadAck)
+		c.emitStreaming(side, h.from, to, h.lead, 0, h.leadAck)
 	}
 	h.lead = h.lead[:0]
 	h.from, h.noted = to, to

@@ -61,7 +61,8 @@ const (
 func checks() (all []check) {
 	for _, some := range [...][]check{
 		startupChecks, enhancedChecks, interopChecks, framingChecks, headerChecks, messageChecks, requestChecks,
-		terminateChecks, sessionChecks, readyChecks, adviceChecks, keyChecks, privateChecks, phaseChecks, reactionChecks, timeoutChecks,
+		terminateChecks, sessionChecks, readyChecks, keyChecks, privateChecks, phaseChecks, reactionChecks, timeoutChecks,
+		sizeChecks, alignChecks, closingChecks, errorChecks, lengthChecks, packedChecks, wrapChecks, copyChecks, framingAdvice, adviceChecks,
 	} {
 		all = append(all, some...)
 	}

@@ -315,7 +315,10 @@ func (c *conn) fire(f Finding) {
 		f.Field = fields[c.running.id]
 	}
 	// The last one that is listed waits as well: it tells how many more there are.
-	f.waits = c.running.waits && !f.prompt || n == maxFindings
+	f.waits, f.counts = c.running.waits, n == maxFindings
+	if f.shortly = f.shortly && f.waits; f.shortly {
+		c.half[f.Dir].awaited = true
+	}
 	c.findings = append(c.findings, f)
 }
 

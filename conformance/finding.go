@@ -33,8 +33,11 @@ type Finding struct {
 	msn     uint32 // of its message, for those that give way
 	hasMSN  bool
 	further int // how many more of the rule there were on the connection
-	// waits: a finding that explains it may still come, unless it is prompt.
-	waits, prompt bool
+	// waits: a finding that explains it may still come; shortly: with the next FPDU of
+	// its direction at the latest.
+	waits, shortly bool
+	// counts: it tells how many more there are, which only the end does.
+	counts bool
 	// settled: it was decided whether it stands; withdrawn: it does not; told: it was
 	// handed on.
 	settled, withdrawn, told bool

@@ -31,7 +31,7 @@ var framingChecks = []check{
 		}
 		if f.CRCStatus == mpa.CRCBad {
 			x := e.at()
-			x.prompt = !constant(f.CRC) // only of those it may show that none is filled in
+			x.shortly = !constant(f.CRC) // of those it may show only later that none is filled in
 			x.Message, x.Observed, x.Expected = "wrong CRC"+crcHint(f), fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC)
 			c.fire(x)
 		}

@@ -17,7 +17,8 @@ const (
 	Bidir
 	// Causal: the order between the directions is proven by acknowledgement.
 	Causal
-	// Sum: the packets concerned are not known to be damaged.
+	// Sum: the packets concerned are not known to be damaged. Those that are known to
+	// be are left out; this is missing when it cannot be told.
 	Sum
 	// Neg: both startup frames were decoded.
 	Neg

@@ -71,6 +71,13 @@ type half struct {
 	opening opening
 	crc     crcRun
 	shapes  shapes
+	sizes   sizes
+	chain   chain
+	// awaited: a finding waits for the next FPDU.
+	awaited bool
+	// spoilt is the first FPDU with a wrong CRC; latest is the last FPDU.
+	spoilt spoilt
+	latest span
 	// cutShort is a message that had no end when the connection had one.
 	cutShort message
 }
@@ -163,6 +170,12 @@ func (c *conn) gates(h *half) (g Gate) {
 	if !h.unsure {
 		g |= Sync
 	}
+	if !c.t.Flow[h.dir].SumsUnsure {
+		g |= Sum
+	}
+	if mss := int(c.t.Flow[other(h.dir)].MSS); mss > 0 && c.t.Flow[h.dir].Largest <= mss {
+		g |= Size
+	}
 	if h.began && !h.gap && !h.unsure && !hides(&c.t.Flow[h.dir]) {
 		g |= MsgSync
 	}
@@ -180,7 +193,6 @@ func hides(f *trace.Flow) bool { return f.Cut || f.Unframed > 0 }
 
 // connGates are those that hold for both halves.
 func (c *conn) connGates() (g Gate) {
-	g = Sum
 	if c.t.Flow[0].Frames > 0 && c.t.Flow[1].Frames > 0 {
 		g |= Bidir
 	}
@@ -271,8 +283,15 @@ func (c *conn) fpdu(p *trace.PDU) {
 	c.engine.lists.fpdu.ask(c, &h.shapes.fpdus, e.shape(c, have), have, func(r *rule) { r.fpdu(c, e) })
 	// What a wrong CRC stands behind is no evidence for anything else.
 	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
+	c.next(h, p.Number)
 	h.crc.add(p)
 	h.opening.add(p)
+	if f.CRCStatus == mpa.CRCBad {
+		h.spoilt.add(e)
+	}
+	h.sizes.add(c, e)
+	h.chain.add(e)
+	h.latest = spanOf(p)
 }
 
 func (c *conn) chunk(p *trace.PDU) {

@@ -139,7 +139,7 @@ func (c *conn) complete(h *half) bool {
 // about sets the gates to those that hold for halves during the startup: where
 // each begins may be known from its SYN alone.
 func (c *conn) about(halves ...*half) {
-	c.have = c.endGates() | Start | Contig | Sync
+	c.have = c.endGates() | Start | Contig | Sync | Sum
 	for _, h := range halves {
 		if !h.began && !c.starts(h) {
 			c.have &^= Start
@@ -149,6 +149,9 @@ func (c *conn) about(halves ...*half) {
 		}
 		if h.unsure {
 			c.have &^= Sync
+		}
+		if c.t.Flow[h.dir].SumsUnsure {
+			c.have &^= Sum
 		}
 	}
 }

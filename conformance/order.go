@@ -59,6 +59,8 @@ type loose struct {
 	// gap: something before them is missing; placed: they are where the octets
 	// before them say that an FPDU begins.
 	gap, placed bool
+	// bare is how many FPDUs they begin with if those have no CRC field.
+	bare int
 }
 
 // maxLoose bounds those that are kept of a direction.
@@ -73,7 +75,7 @@ func (c *conn) loose(p *trace.PDU) {
 	h := &c.half[p.Dir]
 	s := loose{
 		half: h, span: spanOf(p), frame: p.Frame, pdu: p.Number, offset: p.Offset, hasOffset: p.HasOffset, length: p.Length,
-		octets: bytes.Clone(p.Octets), gap: h.hole, start: p.Frame,
+		octets: bytes.Clone(p.Octets), gap: h.hole, start: p.Frame, bare: p.Bare,
 	}
 	if len(p.Frames) > 0 {
 		s.start = p.Frames[0]
@@ -83,6 +85,9 @@ func (c *conn) loose(p *trace.PDU) {
 		h.looses = append(h.looses, s)
 	}
 	c.ask(c.engine.lists.loose, c.gates(h), func(r *rule) { r.loose(c, &s) })
+	if h.count > 0 {
+		h.lost() // messages may have been in there
+	}
 }
 
 // found places a finding where they begin.

@@ -274,9 +274,11 @@ func (t *terminate) swappable(c *conn) bool {
 // found returns what a rule has found on the connection so far, in a direction
 // if one is named; nil: nothing.
 func (c *conn) found(id string, dir ...trace.Dir) *Finding {
-	for i := range c.findings {
-		if f := &c.findings[i]; f.Rule.ID == id && (len(dir) == 0 || f.HasDir && f.Dir == dir[0]) {
-			return f
+	for _, some := range [...][]Finding{c.findings, c.before} {
+		for i := range some {
+			if f := &some[i]; f.Rule.ID == id && (len(dir) == 0 || f.HasDir && f.Dir == dir[0]) {
+				return f
+			}
 		}
 	}
 	return nil

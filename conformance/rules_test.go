@@ -48,7 +48,7 @@ func judgedWith(tb testing.TB, opt pipeline.Options, frames []capture.Frame) *ju
 	tb.Helper()
 	j := &judge{}
 	j.Engine = conformance.New(conformance.Options{OnBug: func(rule string, why any) { tb.Errorf("%s panics: %v", rule, why) }}, j)
-	opt.Brief = true
+	opt.Brief, opt.Sums = true, true
 	run := pipeline.New(opt, j)
 	if err := run.Read(tracetest.Source(frames)); err != nil {
 		tb.Fatal(err)

@@ -28,9 +28,29 @@ func (e *Engine) rank() {
 // those that wait.
 func (c *conn) settle() {
 	if c.looked < len(c.findings) {
-		c.tell(c.decide(c.looked, func(f *Finding) bool { return !f.waits }))
+		c.tell(c.decide(c.looked, func(f *Finding) bool { return !f.waits && !f.counts && !f.settled }))
 		c.looked = len(c.findings)
 	}
+}
+
+// next says that an FPDU of the half came, so that nothing more explains what
+// waited for it.
+func (c *conn) next(h *half, pdu uint64) {
+	if !h.awaited {
+		return
+	}
+	h.awaited = false
+	for i := range c.findings {
+		f := &c.findings[i]
+		switch {
+		case !f.shortly || f.Dir != h.dir:
+		case f.PDU == pdu:
+			h.awaited = true
+		default:
+			f.shortly, f.waits = false, false
+		}
+	}
+	c.tell(c.decide(0, func(f *Finding) bool { return !f.waits && !f.counts && !f.settled }))
 }
 
 // settleAll decides about all findings that are left, and keeps those that stand,

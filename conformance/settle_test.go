@@ -75,7 +75,7 @@ func TestOnFinding_When(t *testing.T) {
 		rule, when string // the name of its scenario as well
 	}{
 		{"DDP-UNTAG-MSN-02", "at once"},
-		{"MPA-CRC-VALUE-01", "at once"},
+		{"MPA-CRC-VALUE-01", "at the end"}, // no FPDU follows that would show another cause
 		{"RDMAP-READRESP-STAG-01", "at once"},
 		{"MPA-C-ON-01", "later"},          // with the third
 		{"DDP-UNTAG-MO-01", "at the end"}, // no message follows that would show it

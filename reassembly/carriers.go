@@ -254,7 +254,9 @@ func (h *Half) Bounds(dst []int, from, to int64) []int {
 		begin = h.passed[i-1].to
 	}
 	for ; i < len(h.passed) && begin < to; i++ {
-		if begin >= from {
+		// What the snap length took is of the same segment, and nobody knows which
+		// segments a gap had.
+		if c := h.passed[i].carrier; begin >= from && c != nobody && (i == 0 || c != h.passed[i-1].carrier) {
 			dst = append(dst, int(begin-from))
 		}
 		begin = h.passed[i].to

@@ -63,6 +63,9 @@ func (c *Conn) Push(dir int, s *Segment) Note {
 	if s.Flags&(FlagSYN|FlagFIN|FlagRST) == 0 && h.plain && s.Seq == h.base+uint32(h.next) && //nolint:gosec // wraps by design
 		s.Len > 0 && s.Len == len(s.Data) && len(s.Fragments) <= 1 {
 		h.data = s.Data
+		if s.Summed {
+			h.copies.add(h.next, h.next+int64(s.Len), s.Sum)
+		}
 		if s.Flags&FlagACK != 0 && (s.Ack != peer.ackSeq || !peer.ackSeen) {
 			peer.ack(s)
 		}

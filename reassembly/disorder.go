@@ -14,6 +14,8 @@ type disorder struct {
 	ripe, mark int64 // what was acknowledged for long, and since markAt
 	markAt     uint64
 
+	conflict int64 // where octets differ from those that are held
+
 	gaps    [maxGaps]span // the last gaps, to recognise late data
 	gapsLen int
 
@@ -78,6 +80,7 @@ func (d *disorder) compare(s *Segment, off, end int64) Note {
 		}
 		a, b := max(off, e.off), min(captured, e.off+int64(len(e.data)))
 		if a < b && !bytes.Equal(s.Data[a-off:b-off], e.data[a-e.off:b-e.off]) {
+			d.conflict = a
 			return note | Conflict
 		}
 	}

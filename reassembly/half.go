@@ -30,6 +30,11 @@ type Half struct {
 	// Counters for the summary. A segment may count in more than one.
 	Retransmitted, Reordered, GapOctets uint64
 	Gaps, Conflicts                     uint64
+	// Uncompared counts retransmissions of which not all octets could be compared
+	// with those that came before.
+	Uncompared uint64
+
+	copies copies
 }
 
 // Started reports whether anything of this direction was seen.
@@ -49,6 +54,10 @@ func (h *Half) Waiting() bool { return h.waiting > 0 }
 
 // Acked is the highest offset that the peer acknowledged.
 func (h *Half) Acked() int64 { return h.acked }
+
+// Conflict is the offset of the segment whose octets came again with a difference
+// last.
+func (h *Half) Conflict() int64 { return h.copies.conflict }
 
 // Base is the sequence number of offset 0.
 func (h *Half) Base() uint32 { return h.base }
@@ -116,6 +125,9 @@ func (h *Half) push(s *Segment, off, n int64) Note {
 		return 0
 	case off == h.next && h.plain && len(s.Fragments) <= 1:
 		h.set(s, 0, n)
+		if s.Summed {
+			h.copies.add(off, off+n, s.Sum)
+		}
 		return 0
 	}
 	return h.unusual(s, off, off+n)
@@ -155,6 +167,7 @@ func (h *Half) unusual(s *Segment, off, end int64) Note {
 		}
 	}
 	d := h.disordered()
+	high := h.high()
 	if off < h.next {
 		note |= d.seen(max(off, 0), min(end, h.next))
 	}
@@ -166,6 +179,10 @@ func (h *Half) unusual(s *Segment, off, end int64) Note {
 	default:
 		note |= d.fill(h, s, off, end)
 	}
+	if note&Conflict != 0 {
+		h.copies.conflict = d.conflict
+	}
+	note |= h.recheck(s, off, end, high, note&Retransmission != 0)
 	if note&Retransmission != 0 {
 		h.Retransmitted++
 	}

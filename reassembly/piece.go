@@ -79,11 +79,16 @@ type Segment struct {
 	// Fragments are the frames of the IP fragments when there were several.
 	Fragments []uint64
 	// Options is the number of octets of TCP options, MSS the option of that name
-	// of a SYN, 0 if it has none.
-	Options int
-	MSS     uint16
+	// of a SYN, 0 if it has none. OptionsCut: not all of them were captured.
+	Options    int
+	OptionsCut bool
+	MSS        uint16
 	// SACK says that it acknowledges octets out of order.
 	SACK bool
+	// Sum is the ones' complement sum of Data, if Summed: then octets that come
+	// again are compared with those that came before.
+	Sum    uint64
+	Summed bool
 
 	acked int64 // Ack as an offset in the other direction, or unknown
 }

@@ -213,7 +213,17 @@ type Flow struct {
 	Waiting bool
 	// Retransmitted, Reordered and Conflicts count packets.
 	Retransmitted, Reordered, Conflicts uint64
-	// SYN says that its SYN was captured, Opens that it opened the connection, so
+	// Uncompared counts those of the retransmitted of which not all octets could be
+	// compared with the copy that came before. Differing lists the first that
+	// differ.
+	Uncompared uint64
+	Differing  []Differing
+	// Damaged counts packets that were left out because their TCP checksum is wrong
+	// while others of the sender are right, FirstDamaged is the frame of the first.
+	// SumsUnsure: some are wrong, and what that says is not known.
+	Damaged, FirstDamaged uint64
+	SumsUnsure            bool
+	// SYN says that its SYN was captured with all its options, Opens that it opened the connection, so
 	// that the other side listened; MSS is the option of that name in it, or 0.
 	// LeastOptions is the least number of octets of TCP options on a segment with
 	// data, Largest the most data octets in one. SACKs says that a packet of it
@@ -221,6 +231,8 @@ type Flow struct {
 	SYN, Opens, SACKs     bool
 	MSS                   uint16
 	LeastOptions, Largest int
+	// Base is the sequence number of offset 0.
+	Base uint32
 	// Sent is the offset behind the last octet that was delivered, Acked the highest
 	// that the other side acknowledged. Offsets count from the start of the stream,
 	// like PDU.From.
@@ -250,6 +262,13 @@ type Flow struct {
 	// MarkersSeen tells how the stream is framed when that is not what was
 	// negotiated.
 	MarkersSeen mpa.Tri
+}
+
+// Differing is a packet with octets that differ from those that came before in the
+// same place; At is where they begin.
+type Differing struct {
+	Frame uint64
+	At    int64
 }
 
 // Closing is a FIN or an RST.

@@ -109,6 +109,9 @@ type PDU struct {
 	Bounds []int
 	// Octets are the first octets of a KindStreaming, as far as they were captured.
 	Octets []byte
+	// Bare is how many FPDUs without a CRC field follow each other in the octets of
+	// a KindStreaming, the FPDU before them included; 0 if that was not looked for.
+	Bare int
 
 	// Startup and StartupRaw are a startup frame and its octets.
 	Startup    *mpa.Startup

@@ -79,6 +79,9 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	d.seek.force = false
 	d.unsure = !whole && d.cfg.Markers == Unknown
 	d.off += int64(f.Size)
+	if d.priorEnd = -1; f.HasCRC {
+		d.prior, d.priorEnd = f.CRC, d.off
+	}
 	return Got, true
 }
 

@@ -90,6 +90,9 @@ type Decoder struct {
 	AfterGap bool
 	// Stray are the first of them, at most 64, valid until the next call.
 	Stray []byte
+	// Bare is how many FPDUs follow each other up to there if they have no CRC
+	// field, the last one before From included; 0 where that is out of question.
+	Bare int
 
 	cfg          Config
 	crc, markers bool
@@ -107,7 +110,10 @@ type Decoder struct {
 	rd    int
 	holes []hole
 
-	unsure  bool   // the last FPDU had a hole: markers in it may not be known of
+	unsure   bool   // the last FPDU had a hole: markers in it may not be known of
+	prior    uint32 // the CRC field of the last FPDU, if it was there
+	priorEnd int64  // where that ends
+
 	suspect []byte // the last FPDU, if its CRC was bad: its length may be wrong
 	susOff  int64
 
@@ -389,7 +395,7 @@ func (d *Decoder) likely(head []byte, n int) bool {
 
 // unframed reports octets that are not part of an FPDU and moves behind them.
 func (d *Decoder) unframed(from, to int64) (Event, bool) {
-	d.From, d.To, d.AfterGap = from, to, d.seek.afterGap
+	d.From, d.To, d.AfterGap, d.Bare = from, to, d.seek.afterGap, d.seek.bare.count
 	d.stray(from)
 	d.rd += int(to - d.off)
 	d.off = to
@@ -432,6 +438,9 @@ func (d *Decoder) lead(off int64) int {
 	}
 	return 0
 }
+
+// crcOff reports whether FPDUs are framed without markers and CRCs.
+func (d *Decoder) crcOff() bool { return d.cfg.CRC == No && !d.markers }
 
 // size is the number of octets of an FPDU at the offset with an ULPDU of n
 // octets.

@@ -64,6 +64,7 @@ type seeker struct {
 	found    Sync  // how the next FPDU's place was found
 	passed   int64 // octets searched in vain
 	crcWork  int64 // octets of CRC computed on trial
+	bare     bare
 }
 
 func (d *Decoder) startSeek(from int64, afterGap bool) {
@@ -71,6 +72,9 @@ func (d *Decoder) startSeek(from int64, afterGap bool) {
 	s.on, s.anchored, s.afterGap = true, false, afterGap
 	s.lost, s.at, s.odd, s.force = from, from, 0, false
 	d.unsure, d.plain, d.numLost = false, 0, 0
+	if s.bare.on = d.crcOff() && d.priorEnd == from; s.bare.on {
+		s.bare.begin(from, d.prior)
+	}
 	d.trusty()
 }
 
@@ -96,6 +100,7 @@ func (d *Decoder) search() (Event, bool) {
 	}
 	last := d.ended || d.jumpTo > 0
 	end := d.off + int64(len(d.buf)-d.rd)
+	d.follow()
 	for s.at = max(s.at, d.off); s.at+lengthSize+MinULPDU <= end; s.at++ {
 		if len(d.holes) > 0 {
 			if to := d.holeEnd(s.at); to > s.at {
@@ -143,10 +148,14 @@ func (d *Decoder) forget() {
 	if s.odd > 0 && s.at <= s.odd {
 		return // what follows the odd FPDU decides
 	}
-	if n := s.at - d.off; n > 0 && s.at > s.lost {
+	to := s.at
+	if s.bare.on && s.bare.have == 0 {
+		to = min(to, s.bare.at)
+	}
+	if n := to - d.off; n > 0 && to > s.lost {
 		d.stray(s.lost)
 		d.rd += int(n)
-		d.off = s.at
+		d.off = to
 		keep := 0
 		for _, h := range d.holes {
 			if h.to > d.off {

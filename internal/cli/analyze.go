@@ -58,6 +58,7 @@ func (o *analyzeOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
+	opt.Sums = !o.unjudged
 	files, err := o.files(args)
 	if err != nil {
 		return err

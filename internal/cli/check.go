@@ -45,7 +45,8 @@ Judge each iWARP connection of a capture by the rules of RFC 5040, 5041, 5043,
 5044, 6581 and 7306, and of the drafts that came before and after them: which
 rule was broken, by whom, in which frame, what was observed and what was to be
 expected. A rule whose evidence is not in the capture is not judged; the last
-line counts those. Not all rules of the catalogue have a check yet.
+line counts those. A TCP packet whose checksum is wrong while others of its
+sender are right is left out: its receiver drops it. Not all rules of the catalogue have a check yet.
 
 -V shows the PDUs of each finding with all fields, and marks the one at fault. It
 reads the capture a second time, so it needs a file.
@@ -197,6 +198,7 @@ func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
 	if err != nil {
 		return err
 	}
+	opt.Sums = true
 	enabled, err := o.enabled()
 	if err != nil {
 		return err

@@ -139,6 +139,7 @@ func (o *dissectOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
+	opt.Sums = !o.unjudged
 	files, err := o.files(args)
 	if err != nil {
 		return err

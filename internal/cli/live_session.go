@@ -58,6 +58,7 @@ func (o *liveOptions) session() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	opt.Sums = !o.unjudged
 	c := &session{o: o, out: bufio.NewWriterSize(o.s.Out, 64<<10)}
 	if c.tint, err = o.s.colour(o.color); err != nil {
 		return nil, err

@@ -2,7 +2,8 @@ package packet
 
 import (
 	"encoding/binary"
-	"math/bits"
+
+	"github.com/iwdissect/iwdissect/internal/onesum"
 )
 
 // Checksum is the outcome of verifying a checksum.
@@ -15,6 +16,9 @@ const (
 	ChecksumUnknown Checksum = iota
 	ChecksumOK
 	ChecksumBad
+	// ChecksumUnfilled: the field has only the sum of the pseudo header, as long
+	// as the adapter of the sender is still to add the rest.
+	ChecksumUnfilled
 )
 
 // String returns the outcome in a word.
@@ -24,6 +28,8 @@ func (c Checksum) String() string {
 		return "ok"
 	case ChecksumBad:
 		return "bad"
+	case ChecksumUnfilled:
+		return "unfilled"
 	default:
 		return "unknown"
 	}
@@ -32,17 +38,29 @@ func (c Checksum) String() string {
 // VerifyChecksum computes the TCP checksum over the pseudo header and the
 // segment (RFC 9293 section 3.1, RFC 8200 section 8.1). It reads the whole
 // segment, so it is not for every packet of a big capture.
-//
-// A bad checksum on a frame captured at its sender mostly means that the
-// adapter was still to fill it in.
 func (p *Packet) VerifyChecksum() Checksum {
-	if p.Proto != ProtoTCP || len(p.Segment) < tcpMinLen || len(p.Segment) < p.SegmentLen || p.Notes&NoteRouted != 0 {
-		return ChecksumUnknown
+	c, _ := p.Sum()
+	return c
+}
+
+// Sum is VerifyChecksum, and the ones' complement sum of the payload.
+func (p *Packet) Sum() (c Checksum, payload uint64) {
+	if p.Proto != ProtoTCP || len(p.Segment) < TCPLen || len(p.Segment) < p.SegmentLen {
+		return ChecksumUnknown, 0
 	}
-	if fold(pseudo(p.Src, p.Dst, p.V6, p.Proto, p.SegmentLen)+sum(p.Segment)) != 0xffff {
-		return ChecksumBad
+	payload = onesum.Sum(p.Payload)
+	if p.Notes&NoteRouted != 0 {
+		return ChecksumUnknown, payload
 	}
-	return ChecksumOK
+	header := p.Segment[:p.SegmentLen-p.PayloadLen]
+	front := pseudo(p.Src, p.Dst, p.V6, p.Proto, p.SegmentLen)
+	switch {
+	case fold(front+sum(header)+uint64(onesum.Fold(payload))) == 0xffff:
+		return ChecksumOK, payload
+	case binary.BigEndian.Uint16(header[16:]) == fold(front):
+		return ChecksumUnfilled, payload
+	}
+	return ChecksumBad, payload
 }
 
 // pseudo sums the pseudo header. Both forms of it sum to the same for the same
@@ -56,26 +74,8 @@ func pseudo(src, dst Addr, v6 bool, proto Proto, length int) uint64 {
 }
 
 // sum adds the 16-bit words of b in ones' complement (RFC 1071), an odd last
-// octet padded with zero. It stays below 2^34, so a few sums can be added before
-// fold.
-func sum(b []byte) uint64 {
-	// 2^16 is congruent to 1 modulo 2^16-1, and so are 2^32 and 2^64: eight
-	// octets can be added at once, if the carries are added back.
-	var s, carry uint64
-	for len(b) >= 8 {
-		s, carry = bits.Add64(s, binary.BigEndian.Uint64(b), carry)
-		b = b[8:]
-	}
-	t := s>>32 + s&0xffffffff + carry
-	for len(b) >= 2 {
-		t += uint64(binary.BigEndian.Uint16(b))
-		b = b[2:]
-	}
-	if len(b) == 1 {
-		t += uint64(b[0]) << 8
-	}
-	return t
-}
+// octet padded with zero.
+func sum(b []byte) uint64 { return uint64(onesum.Fold(onesum.Sum(b))) }
 
 // fold brings a sum down to 16 bits.
 func fold(s uint64) uint16 {

@@ -223,7 +223,7 @@ func TestDecode_CutBySnapLength(t *testing.T) {
 		var whole, p Packet
 		d.Decode(b.Link, frame, uint32(len(frame)), 1, 0, &whole)
 		st := d.Decode(b.Link, bytes.Clone(frame[:n]), uint32(len(frame)), 1, 0, &p)
-		need := whole.SegmentOffset + tcpMinLen
+		need := whole.SegmentOffset + TCPLen
 		if b.Proto == ProtoSCTP {
 			need = whole.SegmentOffset + sctpMinLen
 		}
@@ -264,7 +264,7 @@ func TestDecode_ShortOnTheWire(t *testing.T) {
 		switch {
 		case n < ip && st != Malformed,
 			n >= ip && n < whole.SegmentOffset+sctpMinLen && st != Truncated,
-			n >= whole.SegmentOffset+tcpMinLen && (st != OK || p.PayloadLen != whole.PayloadLen):
+			n >= whole.SegmentOffset+TCPLen && (st != OK || p.PayloadLen != whole.PayloadLen):
 			t.Fatalf("%d of %d octets: %v %+v", n, len(frame), st, d.Fault())
 		}
 		if short := n < whole.SegmentOffset+whole.SegmentLen; st == OK && short != (p.Notes&NoteBeyondFrame != 0) {

@@ -57,7 +57,7 @@ func plain(data []byte, p *Packet) bool {
 	default:
 		return false
 	}
-	if len(seg) < tcpMinLen { // never, but it spares the bounds checks below
+	if len(seg) < TCPLen { // never, but it spares the bounds checks below
 		return false
 	}
 	hdr := int(seg[12]>>4) * 4

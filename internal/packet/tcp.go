@@ -16,10 +16,10 @@ const (
 	FlagNS
 )
 
-const (
-	flagMask  = 0x1ff
-	tcpMinLen = 20
-)
+const flagMask = 0x1ff
+
+// TCPLen is the length of a TCP header without options.
+const TCPLen = 20
 
 // tcp decodes a TCP header.
 //
@@ -42,11 +42,11 @@ const (
 func (d *Decoder) tcp(in *input, p *Packet) Status {
 	b := in.rest
 	p.ports(b)
-	if len(b) < tcpMinLen {
-		return d.short(in, tcpMinLen, "tcp-header")
+	if len(b) < TCPLen {
+		return d.short(in, TCPLen, "tcp-header")
 	}
 	hdr := int(b[12]>>4) * 4
-	if hdr < tcpMinLen || hdr > in.wire {
+	if hdr < TCPLen || hdr > in.wire {
 		return d.malformed(in, "tcp-data-offset")
 	}
 	p.Seq = binary.BigEndian.Uint32(b[4:])
@@ -55,7 +55,7 @@ func (d *Decoder) tcp(in *input, p *Packet) Status {
 	p.Window = binary.BigEndian.Uint16(b[14:])
 	p.Urgent = binary.BigEndian.Uint16(b[18:])
 	have := min(hdr, len(b))
-	p.Options = b[tcpMinLen:have:have]
+	p.Options = b[TCPLen:have:have]
 	p.Payload = b[have:]
 	p.PayloadLen = in.wire - hdr
 	return OK

@@ -24,6 +24,7 @@ type flow struct {
 	hash uint64
 	swap bool // side 0, the sender of the first packet, is the larger endpoint
 	conn analysis.Conn
+	sums [2]sums // by side
 }
 
 // flows finds the connection of a packet. It is a hash table with open

@@ -42,6 +42,9 @@ type Options struct {
 	// is not; then all that the sink was told is void, and the file has to be read
 	// again without this.
 	Hopeful bool
+	// Sums verifies the checksums of TCP: packets that were damaged on their way are
+	// left out, as their receiver does, and octets that come again are compared.
+	Sums bool
 	// OnError is told of damage that reading went on behind.
 	OnError func(error)
 }
@@ -289,7 +292,9 @@ func (r *Run) Frame(f *capture.Frame) {
 func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
 	s := &r.seg // filled in place: building and copying it shows in the profile
 	s.Seq, s.Ack, s.Flags, s.Data, s.Len = p.Seq, p.Ack, p.Flags, p.Payload, p.PayloadLen
-	s.Frame, s.Time, s.Fragments, s.Options = f.Number, f.Time, p.Fragments, len(p.Options)
+	s.Frame, s.Time, s.Fragments = f.Number, f.Time, p.Fragments
+	s.Options = p.SegmentLen - p.PayloadLen - packet.TCPLen
+	s.OptionsCut = len(p.Options) < s.Options
 	if s.MSS = 0; s.Flags&reassembly.FlagSYN != 0 {
 		s.MSS, _ = packet.MSS(p.Options)
 	}
@@ -302,10 +307,17 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
 		}
 		fl = r.flows.add(p)
 		r.init(fl, p)
-	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, s):
+	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, s) && !(r.opt.Sums && fl.spoilt(side, p)):
 		r.finish(fl)
 		fl, side = r.flows.replace(fl, p), 0
 		r.init(fl, p)
+	}
+	if r.opt.Sums && fl.damaged(side, s, p) {
+		if r.sink != nil {
+			r.frame = Frame{Frame: *f, Packet: p, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Damaged: true}
+			r.sink.Frame(&r.frame)
+		}
+		return
 	}
 	note := fl.conn.Packet(side, s)
 	if r.sink == nil {

@@ -80,7 +80,8 @@ type Wire struct {
 	// Orders for the link.
 	Orders link.Orders
 	// Resend sends the segment once more although nothing asks for it; Flip
-	// are offsets in its payload whose octets are inverted in the copy.
+	// are offsets in its payload whose octets are inverted, in the copy if there
+	// is one.
 	Resend bool
 	Flip   []int
 	// Seq, Ack and Window are added to the fields; SetFlags and ClearFlags

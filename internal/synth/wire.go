@@ -50,13 +50,10 @@ func (h *tcpLine) orders(g *tcp.Segment) (link.Orders, []tcp.Segment) {
 		o = merge(o, w.Orders)
 		if w.Resend {
 			c := *g
-			c.Payload = bytes.Clone(g.Payload)
-			for _, at := range w.Flip {
-				if at >= 0 && at < len(c.Payload) {
-					c.Payload[at] ^= 0xff
-				}
-			}
+			c.Payload = flip(g.Payload, w.Flip)
 			copies = append(copies, c)
+		} else if len(w.Flip) > 0 {
+			g.Payload = flip(g.Payload, w.Flip)
 		}
 		g.Seq += uint32(w.Seq) //nolint:gosec // wraps by design
 		g.Ack += uint32(w.Ack) //nolint:gosec // wraps by design
@@ -64,6 +61,17 @@ func (h *tcpLine) orders(g *tcp.Segment) (link.Orders, []tcp.Segment) {
 		g.Flags = g.Flags&^w.ClearFlags | w.SetFlags
 	}
 	return o, copies
+}
+
+// flip is a copy of octets with those at some places inverted.
+func flip(b []byte, places []int) []byte {
+	b = bytes.Clone(b)
+	for _, at := range places {
+		if at >= 0 && at < len(b) {
+			b[at] ^= 0xff
+		}
+	}
+	return b
 }
 
 func merge(a, b link.Orders) link.Orders {

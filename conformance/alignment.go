@@ -1,0 +1,118 @@
+package conformance
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+)
+
+// alignment is how the FPDUs of a half lie in TCP segments, as they were captured
+// first.
+type alignment struct {
+	// segments begin in FPDUs, aligned of them at the start of one.
+	segments, aligned int
+	// whole says that the segment at hand began at the start of an FPDU. Torn are
+	// segments that did and end inside one that would fit a segment.
+	whole  bool
+	torn   int
+	tornAt Finding
+	// tail says that the last segment holds nothing but the end of an FPDU behind
+	// its payload, as far as is known; tails counts those.
+	tail    bool
+	tails   int
+	tailAt  Finding
+	tailNow Finding
+	// ends are the last FPDUs; end is the place of the next one.
+	ends [8]ending
+	end  int
+}
+
+// ending is where an FPDU ends; split says that its CRC field is in several
+// segments, good that it is right.
+type ending struct {
+	end         int64
+	frame       uint64
+	split, good bool
+}
+
+// acked is the last FPDU that ends at an offset of the stream or before it.
+func (a *alignment) acked(off int64) (last ending) {
+	for _, k := range a.ends {
+		if k.end <= off && k.end > last.end {
+			last = k
+		}
+	}
+	return last
+}
+
+// place takes in where segments begin in an FPDU.
+func (a *alignment) place(c *conn, e *fpdu) {
+	size := e.f.Size
+	k := ending{end: e.p.From + e.p.Length, frame: e.p.Frame, good: e.f.CRCStatus == mpa.CRCGood}
+	for _, at := range e.p.Bounds {
+		a.segments++
+		k.split = k.split || at > size-crcSize
+		if at == 0 {
+			a.aligned++
+			a.endTail()
+			a.whole = true
+			continue
+		}
+		if a.whole {
+			if emss, ok := c.emss(e.dir); ok && size <= emss {
+				if a.torn == 0 {
+					a.tornAt = e.at()
+				}
+				a.torn++
+			}
+		}
+		a.whole = false
+		if at >= size-crcSize-e.f.PadLen {
+			a.tail, a.tailNow = true, e.at()
+		}
+	}
+	if n := len(e.p.Bounds); n == 0 || e.p.Bounds[n-1] < size-crcSize-e.f.PadLen {
+		a.tail = false
+	}
+	a.ends[a.end] = k
+	a.end = (a.end + 1) % len(a.ends)
+}
+
+// endTail counts the last segment if nothing more was in it.
+func (a *alignment) endTail() {
+	if a.tail {
+		if a.tails == 0 {
+			a.tailAt = a.tailNow
+		}
+		a.tails++
+	}
+	a.tail = false
+}
+
+// enoughSegments are those that a share is told of.
+const enoughSegments = 20
+
+// alignChecks are about where FPDUs lie in TCP segments (RFC 5044 section 5.1).
+var alignChecks = []check{
+	{id: "MPA-ALIGN-01", needs: Size | Sync, transport: onTCP, end: func(c *conn) {
+		c.each(func(h *half) {
+			s := &h.sizes
+			if s.segments < enoughSegments || !c.applies() || s.aligned*2 >= s.segments {
+				return
+			}
+			c.first(h, None, "most TCP segments begin inside an FPDU", fmt.Sprintf("%d of %d begin at the start of one", s.aligned, s.segments), "all, as far as possible")
+		})
+	}},
+	{id: "MPA-ALIGN-02", needs: Size | Sync, transport: onTCP, end: func(c *conn) {
+		c.each(func(h *half) {
+			s := &h.sizes
+			if s.aligned == 0 || !c.applies() || s.torn == 0 {
+				return
+			}
+			f := s.tornAt
+			f.Message = "a TCP segment ends inside an FPDU that would fit a segment"
+			f.Observed, f.Expected = fmt.Sprintf("%d of the %d segments that begin at the start of an FPDU", s.torn, s.aligned), "whole FPDUs"
+			c.fire(f)
+		})
+	}},
+}

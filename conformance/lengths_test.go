@@ -1,0 +1,71 @@
+package conformance_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/scenario"
+)
+
+// TestFraming: what is said of lengths, pads and sizes, with its severity, on
+// traces besides those of the scenarios of the rules.
+func TestFraming(t *testing.T) {
+	for _, c := range []struct {
+		name, yaml string
+		want       []string
+	}{
+		{"the length counts itself", `
+timeline: [connect, send 24, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 44}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-LEN-01 error"}},
+		{"the length counts the CRC, in the last FPDU", `
+timeline: [connect, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 46}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-LEN-01 error", "TCP-FIN-FPDU-01 error"}},
+		{"the length counts markers", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 1000, send 24, send 24, close]
+faults: [{at: send1, set: {iwarp_mpa.ulpdulength: 1022}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-LEN-01 error"}},
+		{"a pad that need not be", `
+timeline: [connect, send 24, send 24, send 24, close]
+faults: [{at: send2, pad: {hex: "00 00"}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-PAD-02 error"}},
+		{"a length of nothing", `
+timeline: [connect, send 24, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 3}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"a wrong CRC alone", `
+timeline: [connect, send 24, send 24, send 24, close]
+faults: [{at: send2, crc: bad}, {by: server, ignores: [errors]}]`, []string{"MPA-CRC-VALUE-01 error"}},
+		{"CRC off, no field", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 600, send 700, send 800, send 900, send 1000, close]
+faults: [{at: send1, crc: none}, {at: send2, crc: none}, {at: send3, crc: none}, {at: send4, crc: none}, {at: send5, crc: none}, {by: server, ignores: [errors]}]`, []string{"MPA-C-FIELD-01 error"}},
+		{"CRC off, octets between FPDUs", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, after: {hex: "00 01 02 03 04 05 06 07 00 01 02 03 04 05 06 07 00 01 02 03 04 05 06 07"}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"two small segments", `
+timeline: [connect, write 80, close]
+faults: [{by: client, settings: {mulpdu: 64}}]`, []string{"MPA-MULPDU-03 note"}},
+		{"a later request is answered", `
+timeline: [connect, send 24, read 64, close]
+faults: [{at: send1, crc: bad}, {by: server, ignores: [errors]}]`, []string{"MPA-CRC-REACT-01 error", "MPA-CRC-VALUE-01 error"}},
+		{"a Terminate after a CRC error", `
+timeline: [connect, send 24, {terminate: 2/0/02, from: server}, close]
+faults: [{at: send1, crc: bad}, {by: server, ignores: [errors]}]`, []string{"MPA-CRC-VALUE-01 error", "MPA-START-04C note"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := scenario.Parse(c.name, []byte("summary: a trace\n"+c.yaml))
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := judged(t, framesOf(t, s.Script(false)))
+			var got []string
+			for i := range j.findings {
+				got = append(got, fmt.Sprintf("%s %v", j.findings[i].Rule.ID, j.findings[i].Severity))
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%v, want %v\n\t%s", got, c.want, text(j.findings))
+			}
+		})
+	}
+}

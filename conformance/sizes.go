@@ -1,0 +1,224 @@
+package conformance
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// sizes is what the FPDUs of a half show of how messages are cut and how FPDUs
+// lie in TCP segments.
+type sizes struct {
+	// largest is the largest ULPDU_Length, at the first FPDU that has it.
+	largest   int
+	largestAt Finding
+	// partial are those of segments that do not end their message.
+	partial   lengths
+	partialAt Finding
+	// open is the length of the last FPDU if its message goes on, else 0.
+	open   int
+	openAt Finding
+	// small are those of them below the least MULPDU, inRow as many as follow each
+	// other at present; row says that there were three.
+	small, inRow int
+	row          bool
+	smallAt      Finding
+	alignment
+}
+
+// add takes in an FPDU. One with a wrong CRC tells nothing of its sender's ways.
+func (s *sizes) add(c *conn, e *fpdu) {
+	n := int(e.f.ULPDULength)
+	if e.f.CRCStatus == mpa.CRCBad {
+		s.tail, s.whole = false, false
+		return
+	}
+	if n > s.largest && e.f.Unsent == 0 {
+		s.largest, s.largestAt = n, e.at()
+	}
+	if m := e.p.Message; s.open > 0 && m != nil && m.Segments > 1 {
+		s.goesOn()
+	} else {
+		s.inRow = 0
+	}
+	if s.open = 0; e.p.Segment != nil && !e.p.Segment.Last {
+		s.open, s.openAt = n, e.at()
+	}
+	s.place(c, e)
+}
+
+// goesOn takes in the last FPDU, which did not end its message.
+func (s *sizes) goesOn() {
+	if s.partial.n == 0 {
+		s.partialAt = s.openAt
+	}
+	s.partial.add(s.open)
+	if s.open >= leastMULPDU {
+		s.inRow = 0
+		return
+	}
+	if s.small == 0 {
+		s.smallAt = s.openAt
+	}
+	s.small++
+	s.inRow++
+	s.row = s.row || s.inRow >= smallRow
+}
+
+const (
+	// leastMULPDU is the least that a MULPDU may be (RFC 5044 section 4.5).
+	leastMULPDU = 128
+	// smallRow is how many smaller segments in a row are no accident.
+	smallRow = 3
+)
+
+// lengths counts lengths by powers of two.
+type lengths struct {
+	count      [16]int
+	n, largest int
+}
+
+func (l *lengths) add(n int) {
+	l.count[max(bits.Len16(uint16(n))-1, 0)]++ //nolint:gosec // of 16 bits
+	l.n++
+	l.largest = max(l.largest, n)
+}
+
+// below counts those that are surely shorter.
+func (l *lengths) below(n int) (sum int) {
+	for i, k := range l.count {
+		if 2<<i <= n {
+			sum += k
+		}
+	}
+	return sum
+}
+
+// String lists how many there are of each size.
+func (l *lengths) String() string {
+	var s []string
+	for i, n := range l.count {
+		if n > 0 {
+			s = append(s, fmt.Sprintf("%d of %d to %d", n, 1<<i, 2<<i-1))
+		}
+	}
+	return strings.Join(s, ", ")
+}
+
+// least MSS of a receiver that names none (RFC 9293 section 3.7.1).
+const (
+	defaultMSS4 = 536
+	defaultMSS6 = 1220
+)
+
+// emss is the most that the segments of a direction can hold: what the receiver
+// takes, less the options that each segment has. ok is false when a SYN is missing.
+func (c *conn) emss(d trace.Dir) (octets int, ok bool) {
+	if !c.t.Flow[0].SYN || !c.t.Flow[1].SYN {
+		return 0, false
+	}
+	mss := int(c.t.Flow[other(d)].MSS)
+	if mss == 0 {
+		if mss = defaultMSS4; c.t.Side[d].Addr.Addr().Unmap().Is6() {
+			mss = defaultMSS6
+		}
+	}
+	return mss - c.t.Flow[d].LeastOptions, true
+}
+
+// mulpdu is the largest ULPDU that fits a segment (RFC 5044 section 4.5).
+func mulpdu(emss int, markers bool) int {
+	over := 6 + emss%4
+	if markers {
+		over += mpa.MarkerSize * ((emss + mpa.MarkerInterval - 1) / mpa.MarkerInterval)
+	}
+	return max(emss-over, leastMULPDU)
+}
+
+// marking tells whether a direction has markers.
+func (c *conn) marking(d trace.Dir) mpa.Tri {
+	if m := c.t.Flow[d].MarkersSeen; m != mpa.Unknown {
+		return m
+	}
+	return c.t.Markers[d]
+}
+
+// each asks f about each half that has FPDUs, with what is known of that half at
+// the end.
+func (c *conn) each(f func(h *half)) {
+	for i := range c.half {
+		h := &c.half[i]
+		if h.count > 0 {
+			if c.have = c.gates(h) | c.endGates(); h.chain.lost {
+				c.have &^= Sync
+			}
+			f(h)
+		}
+	}
+}
+
+// sizeChecks are about how large ULPDUs are (RFC 5044 section 4.5).
+var sizeChecks = []check{
+	largestULPDU("MPA-MULPDU-01", mpa.Yes),
+	largestULPDU("MPA-MULPDU-02", mpa.No),
+	{id: "MPA-MULPDU-03", needs: Sync | MsgSync, transport: onTCP, end: func(c *conn) {
+		c.each(func(h *half) {
+			s := &h.sizes
+			if mss := c.t.Flow[other(h.dir)].MSS; s.partial.n == 0 || mss > 0 && mss < leastMULPDU+18 || !c.applies() || s.small == 0 {
+				return
+			}
+			f := s.smallAt
+			if !s.row {
+				f.Severity = Note
+			}
+			f.Message = "a message is cut into ULPDUs smaller than any MULPDU"
+			f.Observed, f.Expected = fmt.Sprintf("%d of them below %d octets", s.small, leastMULPDU), fmt.Sprintf("at least %d", leastMULPDU)
+			c.fire(f)
+		})
+	}},
+	{id: "MPA-MULPDU-04", needs: Sync, transport: onTCP, end: func(c *conn) {
+		c.each(func(h *half) {
+			s := &h.sizes
+			if s.partial.n < smallRow || !c.applies() {
+				return
+			}
+			room, of := s.largest, "the largest on the connection"
+			if emss, ok := c.emss(h.dir); ok && mulpdu(emss, c.marking(h.dir) == mpa.Yes) > room {
+				room, of = mulpdu(emss, c.marking(h.dir) == mpa.Yes), "the most that the MSS allows"
+			}
+			if s.partial.largest*2 >= room && s.partial.below(room/2)*2 <= s.partial.n {
+				return
+			}
+			f := s.partialAt
+			f.Message = "segments that do not end their message are far smaller than they could be"
+			f.Observed, f.Expected = s.partial.String()+" octets", fmt.Sprintf("%d octets, %s", room, of)
+			c.fire(f)
+		})
+	}},
+}
+
+// largestULPDU is a rule on the largest ULPDU of a half with or without markers.
+func largestULPDU(id string, markers mpa.Tri) check {
+	return check{id: id, needs: Start | Sync, transport: onTCP, end: func(c *conn) {
+		c.each(func(h *half) {
+			if c.marking(h.dir) != markers || h.sizes.largest == 0 {
+				return
+			}
+			emss, ok := c.emss(h.dir)
+			if !ok {
+				c.lacks(Start)
+				return
+			}
+			limit := mulpdu(emss, markers == mpa.Yes)
+			if c.applies() && h.sizes.largest > limit {
+				f := h.sizes.largestAt
+				f.Message, f.Observed = "the ULPDU is larger than a TCP segment holds", fmt.Sprint(h.sizes.largest)
+				f.Expected = fmt.Sprintf("at most %d, with %d octets in a segment", limit, emss)
+				c.fire(f)
+			}
+		})
+	}}
+}

@@ -1,0 +1,54 @@
+// Package onesum computes ones' complement sums, of which the checksum of TCP is
+// one (RFC 1071). In 64 bits they tell octets that came twice apart, and the
+// checksum follows from them: 2^16-1 divides 2^64-1.
+package onesum
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Sum adds the octets as 64-bit words, the last one padded with zeros. The order
+// of the octets in a word is little-endian, which is the faster one; see Fold.
+func Sum(b []byte) (s uint64) {
+	var c uint64
+	for len(b) >= 64 {
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b), c)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[8:]), c)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[16:]), c)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[24:]), c)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[32:]), c)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[40:]), c)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[48:]), c)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b[56:]), c)
+		b = b[64:]
+	}
+	s = around(s, c)
+	for len(b) >= 8 {
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b), 0)
+		s = around(s, c)
+		b = b[8:]
+	}
+	if len(b) > 0 {
+		var w [8]byte
+		copy(w[:], b)
+		s, c = bits.Add64(s, binary.LittleEndian.Uint64(w[:]), 0)
+		s = around(s, c)
+	}
+	return s
+}
+
+// around adds the carry at the other end.
+func around(s, c uint64) uint64 {
+	s, c = bits.Add64(s, 0, c)
+	return s + c
+}
+
+// Fold is the sum of the same octets as 16-bit words in network byte order.
+func Fold(s uint64) uint16 {
+	s = s>>32 + s&0xffffffff
+	for s > 0xffff {
+		s = s>>16 + s&0xffff
+	}
+	return bits.ReverseBytes16(uint16(s))
+}

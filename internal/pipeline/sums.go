@@ -1,0 +1,63 @@
+package pipeline
+
+import (
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/reassembly"
+)
+
+// sums count the TCP checksums of a sender: those of packets with data that are
+// right, and wrong ones. Some stacks fill in only those of packets without data.
+type sums struct{ good, bad uint64 }
+
+const (
+	// fewDamaged and damagedShare bound the packets of a sender that are taken for
+	// damaged: links damage few. Where there are more, what stands in the field is
+	// no checksum.
+	fewDamaged   = 3
+	damagedShare = 8
+	// probation is how many octets of a connection are verified that is not known to
+	// carry iWARP.
+	probation = 64 << 10
+)
+
+// damaged verifies the checksum of a packet and reports whether it is wrong while
+// others of the sender are right: the receiver drops such a packet.
+func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet) bool {
+	t := &fl.conn.Trace
+	s.Summed = false
+	if !t.IsMPA && t.Flow[0].Octets+t.Flow[1].Octets > probation {
+		return false
+	}
+	verdict, sum := p.Sum()
+	if len(s.Data) == s.Len {
+		s.Sum, s.Summed = sum, true
+	}
+	k, d := &fl.sums[side], fl.conn.Dir(side)
+	f := &t.Flow[d]
+	switch mss := int(t.Flow[1-d].MSS); {
+	case verdict == packet.ChecksumOK && s.Len == 0:
+	case verdict == packet.ChecksumOK:
+		k.good++
+		f.SumsUnsure = f.SumsUnsure || k.good == 1 && k.bad > 0
+	case verdict != packet.ChecksumBad || mss > 0 && s.Len > mss:
+		// Not there, not whole, or of a segment that was put together or is still to
+		// be cut.
+	case k.good == 0:
+		k.bad++
+	case k.bad >= fewDamaged+k.good/damagedShare:
+		f.SumsUnsure = true
+	default:
+		k.bad++
+		if f.Damaged++; f.FirstDamaged == 0 {
+			f.FirstDamaged = s.Frame
+		}
+		return true
+	}
+	return false
+}
+
+// spoilt reports whether a SYN is damaged, so that nothing begins with it.
+func (fl *flow) spoilt(side int, p *packet.Packet) bool {
+	verdict, _ := p.Sum()
+	return verdict == packet.ChecksumBad && fl.sums[side].good > 0
+}
