@@ -14,6 +14,10 @@ type book struct {
 	full bool
 	// to lists the connections by who answers them.
 	to map[netip.AddrPort][]*past
+	// operations are the atomic operations that a side has done, a bit for each.
+	operations map[netip.Addr]uint16
+	// stags are those of each side.
+	stags map[netip.Addr]*stags
 }
 
 // maxPasts bounds the connections that are remembered.
@@ -25,6 +29,7 @@ type past struct {
 	request, reply *frame
 	first          [2]firstSegment
 	count          [2]uint64 // FPDUs or segments, by direction
+	operations     [2]operations
 	closing        closing
 	hasClosing     bool
 	have           Gate // what held at the end
@@ -46,7 +51,8 @@ func (b *book) remember(c *conn, record *trace.Connection) {
 	}
 	p := &past{t: record, request: c.request, reply: c.reply, have: c.gates(&c.half[0])&c.gates(&c.half[1]) | c.endGates()}
 	for i := range c.half {
-		p.first[i], p.count[i] = c.half[i].first, c.half[i].count
+		p.first[i], p.count[i], p.operations[i] = c.half[i].first, c.half[i].count, c.half[i].operations
+		b.operate(record.Side[i].Addr.Addr(), c.half[i].operations.done)
 	}
 	p.closing, p.hasClosing = c.closed()
 	p.found = c.findings[:min(len(c.findings), maxFound)]

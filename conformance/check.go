@@ -34,7 +34,7 @@ const (
 func checks() (all []check) {
 	for _, some := range [...][]check{
 		startupChecks, enhancedChecks, interopChecks, framingChecks, headerChecks, messageChecks, requestChecks,
-		terminateChecks, sessionChecks,
+		terminateChecks, sessionChecks, answerChecks, depthChecks, stagChecks, atomicChecks, quoteChecks, reactionChecks,
 	} {
 		all = append(all, some...)
 	}

@@ -35,6 +35,7 @@ type Engine struct {
 	seg   segment
 	fpdu  fpdu
 	book  book
+	now   int64 // the latest time of a DDP segment
 	// Bugs counts rules that panicked.
 	Bugs int
 }

@@ -24,6 +24,9 @@ type Finding struct {
 	msn     uint32 // of its message, for those that give way
 	hasMSN  bool
 	further int // how many more of the rule there were on the connection
+	// end of the PDU in the TCP stream, its time, and the how manieth of its half it is.
+	end, time int64
+	nth       uint64
 }
 
 // Further is how many more findings of the rule the connection has that are not
