@@ -35,6 +35,7 @@ func checks() (all []check) {
 	for _, some := range [...][]check{
 		startupChecks, enhancedChecks, interopChecks, framingChecks, headerChecks, messageChecks, requestChecks,
 		terminateChecks, sessionChecks, answerChecks, depthChecks, stagChecks, atomicChecks, quoteChecks, reactionChecks,
+		trafficAdvice,
 	} {
 		all = append(all, some...)
 	}

@@ -78,12 +78,19 @@ func (f *flight) launch(r *request, s *segment) {
 }
 
 // deepest is the most that was outstanding at once.
-type deepest struct{ reads, all int }
+type deepest struct {
+	reads, all int
+	at         Finding // the request that made so many Reads
+}
 
-func (m *deepest) add(d depth) {
-	if d.known {
-		m.reads, m.all = max(m.reads, d.reads), max(m.all, d.reads+d.atomics)
+func (m *deepest) add(d depth, at *Finding) {
+	if !d.known {
+		return
 	}
+	if d.reads > m.reads {
+		m.reads, m.at = d.reads, *at
+	}
+	m.all = max(m.all, d.reads+d.atomics)
 }
 
 // lands takes in the end of a response.
@@ -185,7 +192,7 @@ var depthChecks = []check{
 		switch own := c.request.word.ORD; {
 		case n > limit:
 			c.at(s, "more Reads are outstanding than the other side holds", fmt.Sprint(n), fmt.Sprintf("at most %d", limit))
-		case s.dir == trace.I2R && n > int(own):
+		case s.dir == trace.I2R && n > int(own) && c.once(s.half):
 			c.as(Note, s, "more Reads are outstanding than the Request asks for, and no more than the Reply allows", fmt.Sprint(n), fmt.Sprint(own))
 		}
 	})},

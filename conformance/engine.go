@@ -288,12 +288,17 @@ func (c *conn) giveWay(before ...Finding) {
 	kept := make([]Finding, 0, len(c.findings))
 	for i := range c.findings {
 		f := &c.findings[i]
-		explains := func(g Finding) bool { return slices.Contains(f.Rule.YieldsTo, g.Rule.ID) && f.near(&g) }
+		explains := func(g Finding) bool { return f.yieldsTo(&g) }
 		if !slices.ContainsFunc(c.findings, explains) && !slices.ContainsFunc(before, explains) {
 			kept = append(kept, *f)
 		}
 	}
 	c.findings = kept
+}
+
+// yieldsTo reports whether another finding explains this one.
+func (f *Finding) yieldsTo(g *Finding) bool {
+	return slices.Contains(f.Rule.YieldsTo, g.Rule.ID) && f.near(g)
 }
 
 // near reports whether two findings speak of the same thing.

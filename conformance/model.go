@@ -71,6 +71,8 @@ type half struct {
 	knew int64
 	// areas are the STags on which it asks for atomics, operations how its atomics
 	// fared at the peer, shared the STags on which MIX-01 was told.
+	// extended is the latest opcode of RFC 7306, or 0.
+	extended   rdmap.Opcode
 	areas      map[uint32]*area
 	operations operations
 	shared     []uint32
@@ -344,6 +346,9 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 		h.hasVersions, h.dv, h.rv = true, s.seg.DV, p.Control.RV
 	}
 	h.sent.add(s)
+	if extension(s.op) {
+		h.extended = s.op
+	}
 	if s.op != opTerminate {
 		h.knew = max(h.knew, p.Acked)
 	}

@@ -11,7 +11,7 @@ import (
 const (
 	teardownTime  = int64(60 * time.Second)
 	toleratedTime = int64(60 * time.Second)
-	tolerated     = 100
+	swallowed     = 100
 )
 
 // mustValidate are the rules that a receiver has to hold each segment to (RFC 5041
@@ -47,13 +47,11 @@ var reactionChecks = []check{
 	{id: "DDP-ERR-MISSED-01", needs: Bidir | Sync, transport: onTCP, end: func(c *conn) {
 		for i := range c.half {
 			h := &c.half[i]
-			fs := c.faults(h, func(f *Finding) bool { return f.Severity == Error && isOf(f, mustValidate...) })
-			if len(fs) == 0 || !c.applies() {
+			f, tolerated := c.missed(h)
+			if f == nil || !c.applies() || !tolerated {
 				continue
 			}
-			f := fs[0]
-			stays := h.count >= f.nth+tolerated || c.lasts(f) >= toleratedTime
-			if h.peer.terminates == 0 && !c.endedBy(h.peer) && (h.peer.knew >= f.end || stays) {
+			if h.peer.knew >= f.end || h.count >= f.nth+swallowed || c.lasts(f) >= toleratedTime {
 				x := *f
 				x.Severity, x.Message = None, "the receiver goes on as if nothing were wrong with it"
 				x.Observed, x.Expected = "no Terminate for what breaks "+f.Rule.ID, "a Terminate"
@@ -125,6 +123,17 @@ var reactionChecks = []check{
 	}},
 }
 
+// missed returns the first fault of a half that its receiver has to notice, and
+// whether it neither answered with a Terminate nor was the first to close.
+func (c *conn) missed(h *half) (f *Finding, tolerated bool) {
+	fs := c.faults(h, func(f *Finding) bool { return f.Severity == Error && isOf(f, mustValidate...) })
+	fs = slices.DeleteFunc(fs, c.explained)
+	if len(fs) == 0 {
+		return nil, false
+	}
+	return fs[0], h.peer.terminates == 0 && !c.endedBy(h.peer)
+}
+
 // endedBy reports whether a side was the first to close.
 func (c *conn) endedBy(h *half) bool {
 	k, ok := c.closed()
@@ -156,10 +165,15 @@ func (c *conn) silent(layers ...string) (*Finding, closing) {
 	fs := c.faults(h, func(f *Finding) bool {
 		return f.Severity == Error && slices.Contains(layers, f.Rule.Layer) && !isOf(f, unseen...) && (k.Acked < 0 || k.Acked >= f.end)
 	})
-	if len(fs) == 0 {
+	if fs = slices.DeleteFunc(fs, c.explained); len(fs) == 0 {
 		return nil, k
 	}
 	return fs[len(fs)-1], k
+}
+
+// explained reports whether a finding gives way to another one.
+func (c *conn) explained(f *Finding) bool {
+	return len(f.Rule.YieldsTo) > 0 && slices.ContainsFunc(c.findings, func(g Finding) bool { return f.yieldsTo(&g) })
 }
 
 // String says how the connection was closed.

@@ -190,7 +190,7 @@ func (s *segment) request(c *conn, r request) {
 		}
 	}
 	if !s.isRTR(c) {
-		h.deepest.add(s.depth)
+		h.deepest.add(s.depth, &r.at)
 	}
 	h.asked.add(&r, s)
 	h.flight.launch(&r, s)
