@@ -47,7 +47,7 @@ var quoteChecks = []check{
 		switch k := t.code; {
 		case h.Tagged && k.EType == 1 && k.Code == 3 && len(t.sent) > 0 && !t.every(fits):
 			c.at(t.segment, "TO and length of the quoted segment do not wrap", fmt.Sprintf("TO %#x", h.TO), "a segment beyond 2^64")
-		case (h.Tagged && k.EType == 1 && k.Code == 4 || !h.Tagged && k.EType == 2 && k.Code == 6) && c.version(h.DV):
+		case (h.Tagged && k.EType == 1 && k.Code == 4 || !h.Tagged && k.EType == 2 && k.Code == 6) && c.version(h.DV) && t.seg.DV == h.DV:
 			c.at(t.segment, "the quoted segment has the DDP version of the stream", fmt.Sprintf("DV %d", h.DV), "another version")
 		case h.Tagged || k.EType != 2:
 		case k.Code == 1 && (h.QN == 0 || h.QN == 2):

@@ -68,6 +68,10 @@ var reactionChecks = []check{
 			}
 			f := fs[0]
 			goesOn := h.peer.knew >= f.end || h.count > f.nth && c.t.Flow[h.dir].Acked > f.end
+			if !c.complete(h.peer) {
+				c.lacks(Contig)
+				continue
+			}
 			if h.peer.terminates == 0 && !c.endedBy(h.peer) && goesOn {
 				x := *f
 				x.Severity, x.Message, x.Observed, x.Expected = None, "the receiver takes Immediate Data of another length than 8", "no Terminate", "a Terminate"
@@ -127,11 +131,29 @@ var reactionChecks = []check{
 // whether it neither answered with a Terminate nor was the first to close.
 func (c *conn) missed(h *half) (f *Finding, tolerated bool) {
 	fs := c.faults(h, func(f *Finding) bool { return f.Severity == Error && isOf(f, mustValidate...) })
-	fs = slices.DeleteFunc(fs, c.explained)
-	if len(fs) == 0 {
+	i := slices.IndexFunc(fs, c.stands)
+	if i < 0 {
 		return nil, false
 	}
-	return fs[0], h.peer.terminates == 0 && !c.endedBy(h.peer)
+	if !c.complete(h.peer) {
+		c.lacks(Contig)
+		return nil, false
+	}
+	return fs[i], h.peer.terminates == 0 && !c.endedBy(h.peer)
+}
+
+// complete reports whether nothing that a half has sent can be missing, up to its
+// close: there may have been a Terminate.
+func (c *conn) complete(h *half) bool {
+	fl := &c.t.Flow[h.dir]
+	end := fl.Sent
+	if fl.FIN != nil {
+		if fl.FIN.At > end {
+			return false
+		}
+		end++
+	}
+	return !h.gap && !h.unsure && !fl.Waiting && !hides(fl) && (fl.RST == nil || fl.RST.At <= end)
 }
 
 // endedBy reports whether a side was the first to close.
@@ -163,17 +185,23 @@ func (c *conn) silent(layers ...string) (*Finding, closing) {
 		return nil, k
 	}
 	fs := c.faults(h, func(f *Finding) bool {
-		return f.Severity == Error && slices.Contains(layers, f.Rule.Layer) && !isOf(f, unseen...) && (k.Acked < 0 || k.Acked >= f.end)
+		return f.Severity == Error && slices.Contains(layers, f.Rule.Layer) && !isOf(f, unseen...) && (k.Acked >= f.end || k.Acked < 0 && k.Frame > f.Frame)
 	})
-	if fs = slices.DeleteFunc(fs, c.explained); len(fs) == 0 {
+	slices.Reverse(fs)
+	i := slices.IndexFunc(fs, c.stands)
+	if i < 0 {
 		return nil, k
 	}
-	return fs[len(fs)-1], k
+	if !c.complete(h.peer) {
+		c.lacks(Contig)
+		return nil, k
+	}
+	return fs[i], k
 }
 
-// explained reports whether a finding gives way to another one.
-func (c *conn) explained(f *Finding) bool {
-	return len(f.Rule.YieldsTo) > 0 && slices.ContainsFunc(c.findings, func(g Finding) bool { return f.yieldsTo(&g) })
+// stands reports whether a finding gives way to none of those at hand.
+func (c *conn) stands(f *Finding) bool {
+	return !slices.ContainsFunc(c.findings, func(g Finding) bool { return f.yieldsTo(&g) })
 }
 
 // String says how the connection was closed.

@@ -17,7 +17,7 @@ var trafficAdvice = []check{
 			return
 		}
 		if t.swapped {
-			c.advise(t.segment, None, "", readings(t.straight.TermCode, t.code), asLaidOut)
+			c.advise(t.segment, "", readings(t.straight.TermCode, t.code), asLaidOut)
 		}
 	}, end: func(c *conn) {
 		for i := range c.half {
@@ -34,7 +34,7 @@ var trafficAdvice = []check{
 			return
 		}
 		if how := t.usedBefore(); how != "" {
-			c.advise(t.segment, None, "", fmt.Sprintf("STag %#08x, %s", t.header.STag, how), "the right to write")
+			c.advise(t.segment, "", fmt.Sprintf("STag %#08x, %s", t.header.STag, how), "the right to write")
 		}
 	}),
 	{id: "ADV-TERM-RRESP-DDP", end: quoted(func(c *conn, _ *half, w *word) {
@@ -51,13 +51,21 @@ var trafficAdvice = []check{
 		if !is(t.code, rdmap.LayerRDMAP, 2, 6) || t.peer.extended == 0 {
 			return
 		}
+		switch {
+		case t.code.D && t.header == nil, t.op == opAtomicRequest && t.header != nil && t.asked == nil:
+			c.lacks(Full)
+			return
+		case t.op == opAtomicResponse && c.have&ReadSync == 0:
+			c.lacks(ReadSync)
+			return
+		}
 		// One that does atomics, or that was asked for something that does not exist,
 		// means something else.
 		if t.operations.done != 0 || len(t.sent) > 0 && c.flagged(t.sent[0].pdu, "RDMAX-", "RDMAP-", "DDP-") {
 			return
 		}
 		if t.header == nil && !c.unexpected(t.peer) || t.header != nil && extension(t.op) {
-			c.advise(t.segment, None, "", codeText(t.code)+" after "+t.peer.extended.String(), "an answer")
+			c.advise(t.segment, "", codeText(t.code)+" after "+t.peer.extended.String(), "an answer")
 		}
 	}),
 	{id: "ADV-SILENT-CLOSE", needs: Bidir | End, transport: onTCP, end: func(c *conn) {
@@ -99,7 +107,7 @@ var trafficAdvice = []check{
 			more = "Some stacks use this code for a buffer that is too small as well (1/2/05), and this message is " +
 				map[bool]string{true: "longer than those before it.", false: "beyond its first segment."}[this > longest && before]
 		}
-		c.advise(t.segment, None, more, fmt.Sprintf("%d Sends before it", t.header.MSN-1), "a buffer for each")
+		c.advise(t.segment, more, fmt.Sprintf("%d Sends before it", t.header.MSN-1), "a buffer for each")
 	}),
 	{id: "ADV-IRD-CLAMP", needs: Neg | Layout, transport: onTCP, end: func(c *conn) {
 		if !c.accepted() || !c.enhanced() {
@@ -139,7 +147,8 @@ const asLaidOut = "the word as RFC 5040 lays it out"
 
 // readings are the two of a control word.
 func readings(straight, swapped rdmap.TermCode) string {
-	return fmt.Sprintf("%s as written (%s), %s with its halves swapped (%s)", codeText(straight), straight.Name(), codeText(swapped), swapped.Name())
+	text := func(k rdmap.TermCode) string { return fmt.Sprintf("%s %s, %s", codeText(k), bitsText(k), k.Name()) }
+	return "as written " + text(straight) + "; with its halves swapped " + text(swapped)
 }
 
 // adviceOn is advice about a Terminate.
@@ -152,11 +161,15 @@ func adviceOn(id string, f func(*conn, *terminate)) check {
 }
 
 // advise fires with the text of the advice, and more of it.
-func (c *conn) advise(s *segment, sev Severity, more, observed, expected string) {
-	c.advised(s.at(), sev, more, observed, expected)
+func (c *conn) advise(s *segment, more, observed, expected string) {
+	c.advised(s.at(), None, more, observed, expected)
 }
 
+// advised fires once for a connection.
 func (c *conn) advised(f Finding, sev Severity, more, observed, expected string) {
+	if c.fired[c.running.index] > 0 {
+		return
+	}
 	f.Severity, f.Observed, f.Expected = sev, observed, expected
 	f.Message = strings.TrimSpace(c.running.entry.Message + " " + more)
 	c.fire(f)
