@@ -24,8 +24,8 @@ func unanswered(id string, atomic bool, message string) check {
 				c.leftOver(h, atomic, message)
 			}
 		}
-	}, segment: func(c *conn, s *segment) {
-		if s.seg != nil && (s.op == opReadResponse && !atomic || s.op == opAtomicResponse && atomic) {
+	}, exchange: func(c *conn, s *segment) {
+		if s.op == opReadResponse && !atomic || s.op == opAtomicResponse && atomic {
 			c.have |= End // this one is answered, whatever the end is
 			c.applies()
 		}
@@ -78,9 +78,9 @@ func (c *conn) leftOver(h *half, atomic bool, message string) {
 // tooEarly is a rule on answers that are sent before the request has arrived in
 // order.
 func tooEarly(id string, atomic bool) check {
-	return check{id: id, needs: ReadSync, transport: onTCP, segment: func(c *conn, s *segment) {
+	return check{id: id, needs: ReadSync, transport: onTCP, exchange: func(c *conn, s *segment) {
 		a := &s.ans
-		if s.seg == nil || !a.begins || a.joins || a.r == nil || !a.fits || a.r.atomic != atomic {
+		if !a.begins || a.joins || a.r == nil || !a.fits || a.r.atomic != atomic {
 			return
 		}
 		// Only what was acknowledged matters, not what waits for others.

@@ -24,6 +24,8 @@ type area struct {
 	// together: both were outstanding at once.
 	both              Finding
 	hasBoth, together bool
+	// over: what is not answered never is; complete: no answer was missed.
+	over, complete bool
 }
 
 // residue are the requests of an area with the same offset modulo 8.
@@ -76,10 +78,8 @@ func (a *area) misaligned(i int) bool {
 	return all&1 != 0 || i != int(a.first)
 }
 
-// judgeAlignment fires on the requests of an area. over: those that are not
-// answered by now never are.
-func (c *conn) judgeAlignment(a *area, over bool) {
-	complete := c.settled() && !c.t.Flow[0].Waiting && !c.t.Flow[1].Waiting
+// judgeAlignment fires on the requests of an area.
+func (c *conn) judgeAlignment(a *area) {
 	used := 0
 	for i := range a.place {
 		if a.place[i].seen {
@@ -94,7 +94,7 @@ func (c *conn) judgeAlignment(a *area, over bool) {
 		f := p.at
 		f.Observed, f.Expected = fmt.Sprintf("TO modulo 8 is %d", i), "a multiple of 8, or the same offset as the base of the region"
 		switch {
-		case a.misaligned(i) && (p.answered || complete && over):
+		case a.misaligned(i) && (p.answered || a.complete && a.over):
 			f.Severity, f.Message = Error, "the address of the atomic operation is not aligned: others on the same STag are"
 			f.Observed += fmt.Sprintf(", of others that were answered %d", bits.TrailingZeros8(a.answered()&^(1<<i)))
 		case i == 0:
@@ -105,7 +105,7 @@ func (c *conn) judgeAlignment(a *area, over bool) {
 			f.Severity, f.Message = Note, "the offset of the atomic operation is no multiple of 8, and it is answered"
 		default:
 			f.Message = "TO is not a multiple of 8; misaligned unless the region's base is offset by the same amount"
-			if !complete {
+			if !a.complete {
 				f.Severity = Note // the answer may not have been captured
 			}
 		}
@@ -149,45 +149,56 @@ func (t *terminate) refuses() {
 	}
 }
 
-// ends returns the area that a segment invalidates, if atomics were asked for
-// there: whatever is registered next under that STag has another base.
-func (s *segment) ends() *area {
-	if s.seg == nil || !s.op.Invalidates() || !s.seg.Last {
-		return nil
+// leave says that an STag is no longer valid: whatever is registered next under it
+// has another base.
+func (h *half) leave(c *conn, stag uint32) {
+	a := h.areas[stag]
+	if a == nil {
+		return
 	}
-	return s.areas[s.seg.RsvdULP32]
+	delete(h.areas, stag)
+	if len(h.pastAreas) < maxAreas {
+		a.over = !slices.ContainsFunc(h.requests, func(r request) bool { return r.atomic && r.source.stag == stag })
+		a.complete = c.answersKnown()
+		h.pastAreas = append(h.pastAreas, a)
+	}
 }
 
-// eachArea visits the areas of both halves in the order of their STags.
+// answersKnown reports whether no answer can have been missed.
+func (c *conn) answersKnown() bool {
+	return c.settled() && !c.t.Flow[0].Waiting && !c.t.Flow[1].Waiting
+}
+
+// eachArea visits the areas of both halves, those that are left in the order of
+// their STags.
 func (c *conn) eachArea(f func(*area)) {
 	for i := range c.half {
-		for _, stag := range slices.Sorted(maps.Keys(c.half[i].areas)) {
-			f(c.half[i].areas[stag])
+		h := &c.half[i]
+		for _, a := range h.pastAreas {
+			f(a)
+		}
+		for _, stag := range slices.Sorted(maps.Keys(h.areas)) {
+			a := h.areas[stag]
+			a.over, a.complete = c.t.Ending != trace.Open, c.answersKnown()
+			f(a)
 		}
 	}
 }
 
 // atomicChecks are about atomic operations (RFC 7306 section 5).
 var atomicChecks = []check{
-	{id: "RDMAX-AREQ-ALIGN-01", needs: Sync | Full, segment: func(c *conn, s *segment) {
-		if a := s.ends(); a != nil {
-			open := slices.ContainsFunc(s.requests, func(r request) bool { return r.atomic && r.source.stag == s.seg.RsvdULP32 })
-			c.judgeAlignment(a, !open)
-		}
-		if s.seg == nil || s.op != opAtomicRequest || s.seg.MO != 0 {
+	{id: "RDMAX-AREQ-ALIGN-01", needs: Sync | Full, exchange: func(c *conn, s *segment) {
+		if s.op != opAtomicRequest || s.seg.MO != 0 {
 			return
 		}
 		if r, err := rdmap.DecodeAtomicRequest(s.body); err == nil && c.applies() && s.area(r.RemoteSTag) == nil {
 			c.lacks(Sync)
 		}
 	}, end: func(c *conn) {
-		c.eachArea(func(a *area) { c.judgeAlignment(a, c.t.Ending != trace.Open) })
+		c.eachArea(c.judgeAlignment)
 	}},
-	{id: "RDMAX-AREQ-ALIGN-02", needs: ReadSync, segment: func(c *conn, s *segment) {
-		if a := s.ends(); a != nil {
-			c.bothDone(a)
-		}
-		if s.seg != nil && s.op == opAtomicResponse && s.ans.r != nil && s.ans.fits {
+	{id: "RDMAX-AREQ-ALIGN-02", needs: ReadSync, exchange: func(c *conn, s *segment) {
+		if s.op == opAtomicResponse && s.ans.r != nil && s.ans.fits {
 			c.applies()
 		}
 	}, terminate: func(c *conn, t *terminate) {
@@ -204,8 +215,8 @@ var atomicChecks = []check{
 	}, end: func(c *conn) {
 		c.eachArea(c.bothDone)
 	}},
-	{id: "RDMAX-AREQ-SWAP-01", needs: Sync | Full, segment: func(c *conn, s *segment) {
-		if s.seg == nil || s.op != opAtomicRequest {
+	{id: "RDMAX-AREQ-SWAP-01", needs: Sync | Full, exchange: func(c *conn, s *segment) {
+		if s.op != opAtomicRequest {
 			return
 		}
 		a, err := rdmap.DecodeAtomicRequest(s.body)
@@ -217,9 +228,9 @@ var atomicChecks = []check{
 				fmt.Sprintf("swap mask %#x, compare data %#x, compare mask %#x", a.Mask, a.CompareData, a.CompareMask), "all ones, 0, all ones")
 		}
 	}},
-	{id: "RDMAX-AREQ-AOP-02", needs: ReadSync, segment: func(c *conn, s *segment) {
+	{id: "RDMAX-AREQ-AOP-02", needs: ReadSync, exchange: func(c *conn, s *segment) {
 		r := s.ans.r
-		if s.seg == nil || s.op != opAtomicResponse || r == nil || !s.ans.fits || !c.applies() {
+		if s.op != opAtomicResponse || r == nil || !s.ans.fits || !c.applies() {
 			return
 		}
 		if r.aop != rdmap.FetchAddOp && r.aop != rdmap.CmpSwapOp {
@@ -241,7 +252,7 @@ var atomicChecks = []check{
 		}
 	}},
 	{id: "RDMAX-MIX-01", needs: ReadSync, segment: func(c *conn, s *segment) {
-		if s.seg == nil {
+		if s.seg == nil || len(s.requests) == 0 {
 			return
 		}
 		at, octets, ok := s.touches()

@@ -8,10 +8,12 @@ type check struct {
 	needs     Gate
 	transport transport
 	// noise: it is asked about octets that are no RDMA message at all too.
-	noise     bool
-	startup   func(*conn, *frame)
-	fpdu      func(*conn, *fpdu)
-	segment   func(*conn, *segment)
+	noise   bool
+	startup func(*conn, *frame)
+	fpdu    func(*conn, *fpdu)
+	segment func(*conn, *segment)
+	// exchange is asked about segments of requests and their answers alone.
+	exchange  func(*conn, *segment)
 	message   func(*conn, *message)
 	terminate func(*conn, *terminate)
 	control   func(*conn, *control)

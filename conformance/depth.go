@@ -184,7 +184,7 @@ func (h *half) outstanding(nth uint64) *request {
 // depthChecks are about how many requests are outstanding (RFC 6581 section 9.1,
 // RFC 7306 section 5.2.2).
 var depthChecks = []check{
-	{id: "MPA2-IRDORD-06", needs: Neg | Layout | ReadSync, segment: requested(func(c *conn, s *segment, limit int) {
+	{id: "MPA2-IRDORD-06", needs: Neg | Layout | ReadSync, exchange: requested(func(c *conn, s *segment, limit int) {
 		n := s.depth.reads
 		if s.op != opReadRequest || s.isRTR(c) || !c.applies() || n <= s.deepest.reads {
 			return
@@ -196,7 +196,7 @@ var depthChecks = []check{
 			c.as(Note, s, "more Reads are outstanding than the Request asks for, and no more than the Reply allows", fmt.Sprint(n), fmt.Sprint(own))
 		}
 	})},
-	{id: "RDMAX-AREQ-DEPTH-01", needs: Neg | Layout | ReadSync, segment: requested(func(c *conn, s *segment, limit int) {
+	{id: "RDMAX-AREQ-DEPTH-01", needs: Neg | Layout | ReadSync, exchange: requested(func(c *conn, s *segment, limit int) {
 		d := s.depth
 		all := d.reads + d.atomics
 		if d.atomics == 0 || !c.applies() || all <= limit || all <= s.deepest.all {
@@ -244,7 +244,7 @@ var depthChecks = []check{
 // requested asks about requests where the depth was negotiated.
 func requested(f func(c *conn, s *segment, limit int)) func(*conn, *segment) {
 	return func(c *conn, s *segment) {
-		if s.seg == nil || s.op != opReadRequest && s.op != opAtomicRequest || s.seg.MO != 0 {
+		if s.op != opReadRequest && s.op != opAtomicRequest || s.seg.MO != 0 {
 			return
 		}
 		limit, ok := c.t.Depth(s.dir)

@@ -52,7 +52,7 @@ type rule struct {
 
 // lists are the rules by the event that they are asked about.
 type lists struct {
-	startup, fpdu, segment, message, terminate, control, chunk, loose, end, capture []*rule
+	startup, fpdu, segment, exchange, message, terminate, control, chunk, loose, end, capture []*rule
 }
 
 // New returns an engine.
@@ -78,6 +78,7 @@ func New(opt Options, sink Sink) *Engine {
 		add(&e.lists.startup, r.startup != nil)
 		add(&e.lists.fpdu, r.fpdu != nil)
 		add(&e.lists.segment, r.segment != nil)
+		add(&e.lists.exchange, r.exchange != nil)
 		add(&e.lists.message, r.message != nil)
 		add(&e.lists.terminate, r.terminate != nil)
 		add(&e.lists.control, r.control != nil)

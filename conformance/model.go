@@ -69,11 +69,13 @@ type half struct {
 	// knew is how much of the other direction it had when it sent its last message
 	// that is no Terminate.
 	knew int64
-	// areas are the STags on which it asks for atomics, operations how its atomics
-	// fared at the peer, shared the STags on which MIX-01 was told.
+	// areas are the STags on which it asks for atomics, pastAreas those of them that
+	// are invalidated, operations the atomics that it does and refuses, shared the
+	// STags on which MIX-01 was told.
 	// extended is the latest opcode of RFC 7306, or 0.
 	extended   rdmap.Opcode
 	areas      map[uint32]*area
+	pastAreas  []*area
 	operations operations
 	shared     []uint32
 	// gone are the STags that it has invalidated, reused those that it used
@@ -333,6 +335,9 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 			r.segment(c, s)
 		}
 	})
+	if s.exchanges() && !s.noise {
+		c.ask(c.engine.lists.exchange, have, func(r *rule) { r.exchange(c, s) })
+	}
 	if s.noise {
 		h.lost()
 		return

@@ -174,7 +174,7 @@ func (c *conn) serve(s *segment) {
 		}
 		s.peer.answered(r)
 	case rdmap.OpSendInv, rdmap.OpSendSEInv:
-		s.invalidates()
+		s.invalidates(c)
 	default:
 	}
 }
@@ -328,6 +328,11 @@ var requestChecks = []check{
 			}
 		}
 	}},
+}
+
+// exchanges reports whether a segment is of a request or of an answer.
+func (s *segment) exchanges() bool {
+	return s.op == opReadRequest || s.op == opReadResponse || s.op == opAtomicRequest || s.op == opAtomicResponse
 }
 
 // response asks about the segments of a kind of response.

@@ -108,12 +108,12 @@ type reuse struct {
 }
 
 // invalidates takes in a Send with Invalidate.
-func (s *segment) invalidates() {
+func (s *segment) invalidates(c *conn) {
 	h, x := s.half, s.seg.RsvdULP32
 	if s.seg.Tagged || !s.seg.Last {
 		return
 	}
-	delete(h.areas, x)
+	h.leave(c, x)
 	if h.gone == nil || len(h.gone) >= maxInvalid {
 		h.gone = map[uint32]struct{}{}
 	}
