@@ -41,10 +41,10 @@ func (r *run) next(x uint32, width int) {
 // The bounds, and how many STags in a row are taken for a sequence.
 const (
 	maxSides   = 4096
-	maxSTags   = 4096
+	maxSTags   = 1024
 	predicted  = 16
 	keyBits    = 8
-	maxInvalid = 4096
+	maxInvalid = 1024
 	maxReused  = 64
 )
 
@@ -67,11 +67,14 @@ func (b *book) of(c *conn, d trace.Dir) *stags {
 // invalidated, if it was.
 func (t *stags) use(x uint32) (step uint32, what string, since int) {
 	since = -1
+	if len(t.used) >= maxSTags {
+		return 0, "", since // new ones are no longer counted
+	}
 	if at, was := t.gone[x]; was {
 		since = len(t.used) - at
 		delete(t.gone, x)
 	}
-	if _, known := t.used[x]; known || len(t.used) >= maxSTags {
+	if _, known := t.used[x]; known {
 		return 0, "", since
 	}
 	t.used[x] = struct{}{}
