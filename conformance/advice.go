@@ -14,8 +14,8 @@ var adviceChecks = slices.Concat(rtrAdvice, markerAdvice, depthAdvice, privateAd
 
 // advise gives the advice at hand: at places it, observed is what it rests on, and
 // failure what went wrong by it in the trace, if anything. With that a note becomes
-// a warning. The findings that it explains are named.
-func (c *conn) advise(at Finding, observed, failure string) {
+// a warning. The findings that it explains are named, and more is said if given.
+func (c *conn) advise(at Finding, observed, failure string, more ...string) {
 	e := c.running.entry
 	at.Message, at.Observed, at.Severity = e.Message, observed, e.Severity
 	if failure != "" {
@@ -24,6 +24,9 @@ func (c *conn) advise(at Finding, observed, failure string) {
 	}
 	if explained := c.explained(e.Explains); explained != "" {
 		at.Message += " This explains " + explained + "."
+	}
+	for _, m := range more {
+		at.Message += " " + m
 	}
 	c.fire(at)
 }

@@ -16,6 +16,10 @@ type book struct {
 	to map[netip.AddrPort][]*past
 	// mapped counts the connections to hosts that listen at no port of a service.
 	mapped map[netip.Addr]int
+	// operations are the atomic operations that a side has done, a bit for each.
+	operations map[netip.Addr]uint16
+	// stags are those of each side.
+	stags map[netip.Addr]*stags
 }
 
 // crowded reports whether not all that the book should have of the responder of
@@ -31,6 +35,7 @@ type past struct {
 	request, reply *frame
 	first          [2]firstSegment
 	count          [2]uint64 // FPDUs or segments, by direction
+	operations     [2]operations
 	closing        closing
 	hasClosing     bool
 	// dropped and givenUp tell how a side left during the startup, if one did.
@@ -55,7 +60,8 @@ func (b *book) remember(c *conn, record *trace.Connection) {
 	}
 	p := &past{t: record, request: c.request, reply: c.reply, have: c.gates(&c.half[0])&c.gates(&c.half[1]) | c.endGates()}
 	for i := range c.half {
-		p.first[i], p.count[i] = c.half[i].first, c.half[i].count
+		p.first[i], p.count[i], p.operations[i] = c.half[i].first, c.half[i].count, c.half[i].operations
+		b.operate(record.Side[i].Addr.Addr(), c.half[i].operations.done)
 	}
 	p.closing, p.hasClosing = c.closed()
 	p.dropped, p.givenUp = c.dropped(), c.givenUp()

@@ -27,12 +27,14 @@ type check struct {
 	startup      func(*conn, *frame)
 	fpdu         func(*conn, *fpdu)
 	segment      func(*conn, *segment)
-	message      func(*conn, *message)
-	terminate    func(*conn, *terminate)
-	control      func(*conn, *control)
-	loose        func(*conn, *loose)
-	chunk        func(*conn, *segment)
-	end          func(*conn)
+	// exchange is asked about segments of requests and their answers alone.
+	exchange  func(*conn, *segment)
+	message   func(*conn, *message)
+	terminate func(*conn, *terminate)
+	control   func(*conn, *control)
+	loose     func(*conn, *loose)
+	chunk     func(*conn, *segment)
+	end       func(*conn)
 	// advice is asked about the end too, once findings have given way.
 	advice func(*conn)
 	// capture is asked about each connection once all of the capture was read.
@@ -62,7 +64,8 @@ func checks() (all []check) {
 	for _, some := range [...][]check{
 		startupChecks, enhancedChecks, interopChecks, framingChecks, headerChecks, messageChecks, requestChecks,
 		terminateChecks, sessionChecks, readyChecks, keyChecks, privateChecks, phaseChecks, reactionChecks, timeoutChecks,
-		sizeChecks, alignChecks, closingChecks, errorChecks, lengthChecks, packedChecks, wrapChecks, copyChecks, framingAdvice, adviceChecks,
+		sizeChecks, alignChecks, closingChecks, errorChecks, lengthChecks, packedChecks, wrapChecks, copyChecks, framingAdvice,
+		answerChecks, depthChecks, stagChecks, atomicChecks, quoteChecks, faultChecks, trafficAdvice, adviceChecks,
 	} {
 		all = append(all, some...)
 	}

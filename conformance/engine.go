@@ -61,9 +61,9 @@ type lists struct {
 	fpdu, message shaped
 	// segment are those about segments, by T and opcode; malformed those about
 	// ULPDUs that are none.
-	segment                                                                 [2][rdmap.Opcodes]shaped
-	malformed                                                               []*rule
-	startup, terminate, control, chunk, loose, agreed, end, advice, capture []*rule
+	segment                                                                           [2][rdmap.Opcodes]shaped
+	malformed                                                                         []*rule
+	startup, exchange, terminate, control, chunk, loose, agreed, end, advice, capture []*rule
 }
 
 // shaped are rules about an event: those that look at more than its shape, and
@@ -109,6 +109,7 @@ func New(opt Options, sink Sink) *Engine {
 		if r.segment != nil {
 			e.lists.addSegment(r)
 		}
+		add(&e.lists.exchange, r.exchange != nil)
 		add(&e.lists.terminate, r.terminate != nil)
 		add(&e.lists.control, r.control != nil)
 		add(&e.lists.chunk, r.chunk != nil)
@@ -308,6 +309,7 @@ func (c *conn) fire(f Finding) {
 		return
 	}
 	f.Rule, f.Conn = c.running.entry, c.t
+	f.settled, f.withdrawn, f.told, f.further = false, false, false, 0 // it may be made of another one
 	if f.Severity == None {
 		f.Severity = f.Rule.Severity
 	}

@@ -41,6 +41,9 @@ type Finding struct {
 	// settled: it was decided whether it stands; withdrawn: it does not; told: it was
 	// handed on.
 	settled, withdrawn, told bool
+	// end of the PDU in the TCP stream, its time, and the how manieth of its half it is.
+	end, time int64
+	nth       uint64
 }
 
 // Further is how many more findings of the rule the connection has that are not

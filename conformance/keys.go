@@ -28,7 +28,7 @@ var keyChecks = []check{
 			c.lacks(Full)
 		case c.applies():
 			x := s.found()
-			x.Message, x.Observed, x.Expected = "the key of the Request is wrong", quoted(s.octets), "MPA ID Req Frame"
+			x.Message, x.Observed, x.Expected = "the key of the Request is wrong", inQuotes(s.octets), "MPA ID Req Frame"
 			c.fire(x)
 		}
 	}},
@@ -53,7 +53,7 @@ var keyChecks = []check{
 			c.have |= Contig // whatever is missing is behind it
 		}
 		x := s.found()
-		x.Observed, x.Expected = quoted(s.octets), "MPA ID Rep Frame"
+		x.Observed, x.Expected = inQuotes(s.octets), "MPA ID Rep Frame"
 		switch {
 		case len(s.octets) < mpa.KeyLen:
 			c.lacks(Full)
@@ -95,7 +95,7 @@ var keyChecks = []check{
 				return
 			}
 			x := s.found()
-			x.Message, x.Observed, x.Expected = "another startup frame in full operation", quoted(s.octets), "an FPDU"
+			x.Message, x.Observed, x.Expected = "another startup frame in full operation", inQuotes(s.octets), "an FPDU"
 			c.fire(x)
 		},
 		end: func(c *conn) {
@@ -173,7 +173,7 @@ func (c *conn) badRequest() (s *loose, ok bool) {
 	case len(h.frames) > 0 || h.opening.seen() && c.reply == nil || c.reply == nil && !c.t.Configured:
 		return nil, false
 	}
-	return s, len(s.octets) >= mpa.KeyLen && c.complete(h)
+	return s, len(s.octets) >= mpa.KeyLen && c.allOf(h)
 }
 
 // answers returns the first octets of a half that answer the Request.
@@ -273,4 +273,4 @@ func (h *half) pending() *pending {
 }
 
 // quoted is a key for people.
-func quoted(b []byte) string { return fmt.Sprintf("%q", b[:min(len(b), mpa.KeyLen)]) }
+func inQuotes(b []byte) string { return fmt.Sprintf("%q", b[:min(len(b), mpa.KeyLen)]) }

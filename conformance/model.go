@@ -80,6 +80,29 @@ type half struct {
 	latest span
 	// cutShort is a message that had no end when the connection had one.
 	cutShort message
+	// word is its first Terminate, asked and flight are its requests.
+	word   *word
+	asked  askedRing
+	flight flight
+	// deepest is the most that was outstanding at once, as far as it is proven.
+	deepest deepest
+	// knows is how much of the other direction it had when it sent its last message
+	// that is no Terminate.
+	knows int64
+	// areas are the STags on which it asks for atomics, pastAreas those of them that
+	// are invalidated, operations the atomics that it does and refuses, shared the
+	// STags on which MIX-01 was told.
+	// extended is the latest opcode of RFC 7306, or 0.
+	extended   rdmap.Opcode
+	areas      map[uint32]*area
+	pastAreas  []*area
+	operations operations
+	shared     []uint32
+	// gone are the STags that it has invalidated, reused those that it used
+	// nevertheless, met is the STag of the peer that was looked at last.
+	gone   map[uint32]struct{}
+	reused []reuse
+	met    place
 }
 
 // firstSegment is what the first FPDU of a half was.
@@ -146,13 +169,14 @@ type segment struct {
 	rel     relation
 	msg     *message
 	related bool
+	depth   depth // with a request, how many are outstanding
 	// noise: nothing in its headers makes sense.
 	noise bool
 }
 
 // at places a finding on a segment.
 func (s *segment) at() Finding {
-	f := Finding{Dir: s.p.Dir, HasDir: true, Frame: s.p.Frame, PDU: s.p.Number, HasPDU: true, Offset: s.p.Offset, HasOffset: s.p.HasOffset}
+	f := pduAt(s.p, s.count)
 	if s.seg != nil && !s.seg.Tagged {
 		f.msn, f.hasMSN = s.seg.MSN, true
 	}
@@ -179,13 +203,21 @@ func (c *conn) gates(h *half) (g Gate) {
 	if h.began && !h.gap && !h.unsure && !hides(&c.t.Flow[h.dir]) {
 		g |= MsgSync
 	}
-	p := h.peer
 	waits := c.t.Flow[0].Waiting || c.t.Flow[1].Waiting
-	if h.began && p.began && !h.gap && !p.gap && !h.unsure && !p.unsure && !h.unread && !p.unread && !waits &&
-		!hides(&c.t.Flow[0]) && !hides(&c.t.Flow[1]) {
+	if c.settled() && !waits {
 		g |= ReadSync
 	}
 	return g | c.connGates()
+}
+
+// settled reports whether nothing is missing of the requests and answers so far.
+func (c *conn) settled() bool {
+	for i := range c.half {
+		if h := &c.half[i]; !h.began || h.gap || h.unsure || h.unread || hides(&c.t.Flow[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // hides reports whether there may be FPDUs in a direction of which nothing shows.
@@ -260,8 +292,15 @@ type fpdu struct {
 	f *mpa.FPDU
 }
 
-func (e *fpdu) at() Finding {
-	return Finding{Dir: e.p.Dir, HasDir: true, Frame: e.p.Frame, PDU: e.p.Number, HasPDU: true, Offset: e.p.Offset, HasOffset: e.p.HasOffset}
+func (e *fpdu) at() Finding { return pduAt(e.p, e.count+1) }
+
+// pduAt places a finding on a PDU, the nth of its half.
+func pduAt(p *trace.PDU, nth uint64) Finding {
+	x := spanOf(p)
+	return Finding{
+		Dir: p.Dir, HasDir: true, Frame: p.Frame, PDU: p.Number, HasPDU: true, Offset: p.Offset, HasOffset: p.HasOffset,
+		end: x.end, time: x.time, nth: nth,
+	}
 }
 
 func (c *conn) fpdu(p *trace.PDU) {
@@ -360,12 +399,18 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 	if s.ans = (answer{}); s.op == opReadResponse || s.op == opAtomicResponse {
 		s.ans = s.answers()
 	}
+	if s.op == opReadRequest || s.op == opAtomicRequest {
+		s.depth = s.outstanding(c)
+	}
 	l := &c.engine.lists.segment[bit(s.seg.Tagged)][s.op]
 	l.ask(c, &h.shapes.segments, k, have, func(r *rule) {
 		if !s.noise || r.noise {
 			r.segment(c, s)
 		}
 	})
+	if s.exchanges() && !s.noise {
+		c.ask(c.engine.lists.exchange, have, func(r *rule) { r.exchange(c, s) })
+	}
 	if s.noise {
 		h.lost()
 		return
@@ -379,6 +424,12 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 		h.hasVersions, h.dv, h.rv = true, s.seg.DV, p.Control.RV
 	}
 	h.sent.add(s)
+	if extension(s.op) {
+		h.extended = s.op
+	}
+	if s.op != opTerminate {
+		h.knows = max(h.knows, p.Acked)
+	}
 	if h.terminates > 0 && s.op != rdmap.OpTerminate {
 		h.after++
 	}

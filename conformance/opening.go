@@ -131,8 +131,8 @@ func (c *conn) starts(h *half) bool {
 	return mine.SYN || its.SYN && !its.Opens
 }
 
-// complete reports whether all was captured that a half sent.
-func (c *conn) complete(h *half) bool {
+// allOf reports whether all was captured that a half sent.
+func (c *conn) allOf(h *half) bool {
 	return c.starts(h) && !h.hole && !c.t.Flow[h.dir].Cut
 }
 

@@ -130,7 +130,9 @@ func (c *conn) closed() (k closing, ok bool) {
 		k = closing{Closing: b, dir: trace.R2I, reset: resetB}
 		k.crossed = a != nil && a.Acked >= 0 && a.Acked < b.At+1 && !resetA
 	}
-	return k, true
+	// A FIN that was not captured may have been acknowledged.
+	x := &c.t.Flow[other(k.dir)]
+	return k, x.FIN != nil || x.RST != nil || k.Acked <= x.Sent
 }
 
 // other is the opposite direction.

@@ -87,7 +87,7 @@ var phaseChecks = []check{
 		}
 		s, _ := c.badRequest()
 		if len(requests) == 0 {
-			if s == nil && c.backwards() == nil && c.complete(asks) && c.applies() {
+			if s == nil && c.backwards() == nil && c.allOf(asks) && c.applies() {
 				c.frame(replies[0], "a Reply although no Request was sent", "no Request", "a Request")
 			}
 			return

@@ -53,7 +53,7 @@ func (c *conn) surplus(f *frame) (*loose, order) {
 	switch {
 	case f == q && r != nil:
 		return s, s.knew(r.end)
-	case f == q && c.complete(h.peer):
+	case f == q && c.allOf(h.peer):
 		return s, without
 	case f == q:
 		return s, unproven

@@ -22,7 +22,24 @@ type request struct {
 	short    Finding
 	hasShort bool
 	started  bool
-	nth      uint64 // Atomic Request of the half, from 1
+	// nth counts the requests of the half from 0.
+	nth uint64
+	// source is the memory of the peer that it is about, aop what to do with it.
+	source place
+	aop    rdmap.AOpCode
+	// end is that of its FPDU in the stream, answers how many segments the peer had
+	// sent before.
+	end     int64
+	answers uint64
+	// beside are the places within 8 octets of the atomics on the same STag that
+	// were outstanding when it was sent, a bit for each.
+	beside uint8
+}
+
+// place is a place in memory.
+type place struct {
+	stag uint32
+	to   uint64
 }
 
 // maxRequests bounds the requests that are kept of a half.
@@ -117,7 +134,7 @@ func (c *conn) serve(s *segment) {
 			s.half.unread = true
 		}
 		if err == nil && s.seg.MO == 0 {
-			s.half.ask(request{msn: s.seg.MSN, stag: r.SinkSTag, to: r.SinkTO, size: uint64(r.Size), at: s.at()})
+			s.request(c, request{stag: r.SinkSTag, to: r.SinkTO, size: uint64(r.Size), source: place{r.SrcSTag, r.SrcTO}})
 		}
 	case opAtomicRequest:
 		r, err := rdmap.DecodeAtomicRequest(s.body)
@@ -126,15 +143,23 @@ func (c *conn) serve(s *segment) {
 		}
 		if err == nil && s.seg.MO == 0 {
 			s.half.atomics++
-			s.half.ask(request{atomic: true, msn: s.seg.MSN, id: r.RequestID, at: s.at(), nth: s.half.atomics})
+			s.request(c, request{atomic: true, id: r.RequestID, source: place{r.RemoteSTag, r.RemoteTO}, aop: r.AOpCode})
 		}
 	case opAtomicResponse:
 		s.half.responses++
+		s.lands(c)
 		if r := s.ans.r; r != nil {
+			if a := s.peer.areas[r.source.stag]; a != nil && s.ans.fits {
+				a.done(s, r)
+			}
+			if s.ans.fits {
+				s.operations.done |= 1 << r.aop
+			}
 			s.peer.answered(r)
 		}
 	case opReadResponse:
 		r := s.ans.r
+		s.lands(c)
 		if r == nil {
 			return
 		}
@@ -148,8 +173,28 @@ func (c *conn) serve(s *segment) {
 			return
 		}
 		s.peer.answered(r)
+	case rdmap.OpSendInv, rdmap.OpSendSEInv:
+		s.invalidates(c)
 	default:
 	}
+}
+
+// request takes in the request at hand.
+func (s *segment) request(c *conn, r request) {
+	h := s.half
+	r.msn, r.at, r.end, r.answers, r.nth = s.seg.MSN, s.at(), spanOf(s.p).end, h.peer.count, h.flight.count
+	if r.atomic {
+		r.beside = h.flight.beside(s, r.source.stag)
+		if a := h.area(r.source.stag); a != nil && !h.unsure {
+			a.asked(r.source, r.at)
+		}
+	}
+	if !s.isRTR(c) {
+		h.deepest.add(s.depth, &r.at)
+	}
+	h.asked.add(&r, s)
+	h.flight.launch(&r, s)
+	h.ask(r)
 }
 
 // ask queues a request.
@@ -277,6 +322,11 @@ var requestChecks = []check{
 			}
 		}
 	}},
+}
+
+// exchanges reports whether a segment is of a request or of an answer.
+func (s *segment) exchanges() bool {
+	return s.op == opReadRequest || s.op == opReadResponse || s.op == opAtomicRequest || s.op == opAtomicResponse
 }
 
 // response asks about the segments of a kind of response.

@@ -90,7 +90,7 @@ func (c *conn) decide(from int, ready func(*Finding) bool) (stand []*Finding) {
 			continue
 		}
 		f.settled = true
-		explains := func(g Finding) bool { return slices.Contains(f.Rule.YieldsTo, g.Rule.ID) && f.near(&g) }
+		explains := func(g Finding) bool { return f.yieldsTo(&g) }
 		f.withdrawn = slices.ContainsFunc(c.findings, explains) || slices.ContainsFunc(c.before, explains)
 		if !f.withdrawn {
 			stand = append(stand, f)
@@ -121,6 +121,11 @@ func (c *conn) tell(fs []*Finding) {
 // inOrder is the order of the findings of a connection.
 func inOrder(a, b *Finding) int {
 	return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))
+}
+
+// yieldsTo reports whether another finding explains this one.
+func (f *Finding) yieldsTo(g *Finding) bool {
+	return slices.Contains(f.Rule.YieldsTo, g.Rule.ID) && f.near(g)
 }
 
 // near reports whether two findings speak of the same thing.

@@ -22,6 +22,10 @@ type terminate struct {
 	quote  rdmap.Terminate
 	header *ddp.Segment
 	op     rdmap.Opcode // of the quoted segment
+	// sent are the segments of the other half that have the quoted header, the
+	// latest one first, asked the request that it leads to.
+	sent  []sent
+	asked *asked
 	// onlyReserved: its reserved bits are all that is to be said of it.
 	onlyReserved bool
 }
@@ -41,11 +45,19 @@ func (c *conn) terminated(s *segment, have Gate) {
 		t.quote, _ = rdmap.DecodeTerminateSwapped(s.body)
 		t.onlyReserved = t.straight.Rsvd != 0
 	}
-	if d := t.quote.DDPHeader; d != nil {
+	if d := t.quote.DDPHeader; d != nil && s.terminates <= maxTerminates {
 		var h ddp.Segment
 		if ddp.DecodeTo(&h, d) == nil {
 			t.header, t.op = &h, rdmap.ControlOf(h.RsvdULP).Opcode
+			t.sent = t.peer.sent.find(d)
+			if !h.Tagged && h.QN == 1 {
+				t.asked = t.peer.asked.find(h.MSN)
+			}
 		}
+	}
+	t.refuses()
+	if s.word == nil {
+		s.word = t.keep()
 	}
 	c.ask(c.engine.lists.terminate, have, func(r *rule) {
 		from := len(c.findings)
@@ -82,6 +94,10 @@ func (t *terminate) named(fs []Finding) {
 		}
 	}
 }
+
+// maxTerminates bounds those of a half whose quotes are looked up: there should
+// be one.
+const maxTerminates = 16
 
 // terminateChecks are about Terminates (RFC 5040 section 4.8, RFC 6580).
 var terminateChecks = []check{
@@ -239,11 +255,15 @@ var terminateChecks = []check{
 			return
 		}
 		peer := t.peer
-		if peer.gap || peer.unsure || !peer.began || peer.sent.dropped || c.t.Flow[peer.dir].Waiting {
+		if len(t.sent) > 0 {
+			c.applies()
+			return
+		}
+		if peer.gap || peer.unsure || !peer.began || peer.sent.dropped() || c.t.Flow[peer.dir].Waiting {
 			c.lacks(Contig)
 			return
 		}
-		if c.applies() && !peer.sent.has(t.quote.DDPHeader) {
+		if c.applies() {
 			c.at(t.segment, "the quoted DDP header is that of no segment that was sent", fmt.Sprintf("% x", t.quote.DDPHeader), "the header of a segment")
 		}
 	}},
@@ -251,12 +271,12 @@ var terminateChecks = []check{
 		if t.header == nil || !t.header.Tagged || t.code.Layer != rdmap.LayerDDP || !c.applies() {
 			return
 		}
-		if t.code.EType == 1 && (t.code.Code == 0 || t.code.Code == 2) && t.peer.sent.payload(t.quote.DDPHeader) {
+		if t.code.EType == 1 && (t.code.Code == 0 || t.code.Code == 2) && t.payload() {
 			c.at(t.segment, "the other side knows no such STag", fmt.Sprintf("STag %#08x", t.header.STag), "one that it has made known")
 		}
 	}},
 	{id: "DDP-ZERO-02", needs: Sync, terminate: func(c *conn, t *terminate) {
-		if t.header == nil || !t.header.Tagged || !c.applies() || !t.peer.sent.empty(t.quote.DDPHeader) {
+		if t.header == nil || !t.header.Tagged || !c.applies() || !t.empty() {
 			return
 		}
 		ddpError := t.code.Layer == rdmap.LayerDDP && t.code.EType == 1 && t.code.Code <= 3
@@ -290,7 +310,7 @@ func (t *terminate) plausible() bool {
 	case opSend:
 		return t.header.QN == 0 && t.header.MSN > 1
 	case opWrite:
-		return t.peer.sent.payload(t.quote.DDPHeader) && t.peer.count > 1
+		return t.payload() && t.peer.count > 1
 	default:
 		return false
 	}
@@ -308,50 +328,4 @@ func codeText(k rdmap.TermCode) string {
 
 func bitsText(k rdmap.TermCode) string {
 	return fmt.Sprintf("M=%d D=%d R=%d", bit(k.M), bit(k.D), bit(k.R))
-}
-
-// history are the DDP headers that a half has sent.
-type history struct {
-	headers map[headerKey]bool // with payload?
-	dropped bool
-}
-
-const maxHistory = 4096
-
-func (h *history) add(s *segment) {
-	if h.dropped || len(h.headers) >= maxHistory {
-		h.dropped = true
-		return
-	}
-	if h.headers == nil {
-		h.headers = map[headerKey]bool{}
-	}
-	h.headers[plain(s.head[:min(s.seg.HeaderLen, len(s.head))])] = s.octets > 0
-}
-
-// plain is a header without its reserved bits, which a receiver may clear.
-func plain(b []byte) (k headerKey) {
-	k.n = uint8(copy(k.b[:], b)) //nolint:gosec // at most 18
-	k.b[0] &^= 0x3c
-	k.b[1] &^= 0x30
-	return k
-}
-
-// headerKey is a DDP header; the longer one is the untagged one.
-type headerKey struct {
-	b [ddp.UntaggedLen]byte
-	n uint8
-}
-
-func (h *history) has(b []byte) bool {
-	_, ok := h.headers[plain(b)]
-	return ok
-}
-
-// payload and empty tell of a header that was sent whether payload followed.
-func (h *history) payload(b []byte) bool { return h.headers[plain(b)] }
-
-func (h *history) empty(b []byte) bool {
-	some, ok := h.headers[plain(b)]
-	return ok && !some
 }
