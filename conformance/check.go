@@ -34,7 +34,7 @@ const (
 func checks() (all []check) {
 	for _, some := range [...][]check{
 		startupChecks, enhancedChecks, interopChecks, framingChecks, headerChecks, messageChecks, requestChecks,
-		terminateChecks, sessionChecks,
+		terminateChecks, sessionChecks, packetChecks, streamChecks,
 	} {
 		all = append(all, some...)
 	}

@@ -15,6 +15,11 @@ type control struct {
 	// was is how the session stood before it: nothing, an Initiate, an answer.
 	function sctpddp.Function
 	ok       bool
+	// heard is how far its sender had acknowledged the other side, before the last
+	// chunks of that, and place where a finding on it stands.
+	heard  int64
+	before recent
+	place  Finding
 }
 
 func (c *conn) control(p *trace.PDU) {
@@ -32,15 +37,23 @@ func (c *conn) control(p *trace.PDU) {
 		have |= Full
 	}
 	c.ask(c.engine.lists.control, have, func(r *rule) { r.control(c, e) })
+	if _, observed, _ := wrongControl(e); observed != "" && have&(Start|Contig) == Start|Contig {
+		h.offends(p)
+	}
 	h.chunks++
-	if e.ok {
+	h.recent.add(p)
+	if e.ok && len(h.controls) < maxControls {
 		h.controls = append(h.controls, e.keep())
 	}
 }
 
+// maxControls bounds those that are kept of a direction: a session has two at most.
+const maxControls = 64
+
 // keep makes a copy that outlives the PDU.
 func (e *control) keep() *control {
 	x := *e
+	x.heard, x.before, x.place = e.k.Arrival.Heard, e.peer.recent, e.at()
 	x.p, x.k = nil, nil
 	return &x
 }
@@ -64,11 +77,16 @@ func (c *conn) sessionFrame(e *control) {
 	}
 }
 
+// at places a finding on a session control chunk.
+func (e *control) at() Finding {
+	return Finding{Dir: e.p.Dir, HasDir: true, Frame: e.p.Frame, PDU: e.p.Number, HasPDU: true}
+}
+
 // ctl fires on a session control chunk.
 func (c *conn) ctl(e *control, message, observed, expected string) {
-	c.fire(Finding{
-		Dir: e.p.Dir, HasDir: true, Frame: e.p.Frame, PDU: e.p.Number, HasPDU: true, Message: message, Observed: observed, Expected: expected,
-	})
+	f := e.at()
+	f.Message, f.Observed, f.Expected = message, observed, expected
+	c.fire(f)
 }
 
 // sessionChecks are about DDP over SCTP (RFC 5043, RFC 6581 section 7).
@@ -248,35 +266,15 @@ var sessionChecks = []check{
 		if !e.ok || e.k.Order == trace.Duplicate || !c.applies() {
 			return
 		}
-		f := e.function
-		initiates := f == sctpddp.Initiate || f == sctpddp.EnhancedInitiate
-		answers := f >= sctpddp.Accept && f <= sctpddp.EnhancedReject && !initiates && f != sctpddp.Terminate
-		for _, x := range e.controls {
-			if x.function == sctpddp.Terminate {
-				c.ctl(e, "a session control behind the Terminate of the same side", f.String(), "nothing")
-				return
-			}
-		}
-		switch {
-		case e.p.Dir == trace.I2R && e.chunks == 0 && !initiates:
-			c.ctl(e, "the session does not begin with an Initiate", f.String(), "Initiate")
-		case initiates && e.chunks > 0:
-			c.ctl(e, "an Initiate within a session", f.String(), "none")
-		case answers && (e.chunks > 0 || e.p.Dir == trace.I2R):
-			c.ctl(e, "an answer to an Initiate where there is none", f.String(), "none")
+		if message, observed, expected := wrongControl(e); observed != "" {
+			c.ctl(e, message, observed, expected)
 		}
 	}, chunk: func(c *conn, s *segment) {
 		if s.p.Chunk.Order == trace.Duplicate || !c.applies() {
 			return
 		}
-		for _, x := range s.controls {
-			if x.function == sctpddp.Terminate {
-				c.at(s, "a segment behind the Terminate of the session of the same side", s.op.String(), "nothing")
-				return
-			}
-		}
-		if s.chunks == 0 && s.dir == trace.R2I && c.t.SYN {
-			c.at(s, "the passive side begins with a segment", "a DDP segment", "Accept, Reject or Terminate")
+		if message, observed, expected := wrongSegment(c, s); observed != "" {
+			c.at(s, message, observed, expected)
 		}
 	}},
 	{id: "SCTP-DDP-SEQ-03", needs: Start, transport: onSCTP, chunk: func(c *conn, s *segment) {
