@@ -48,6 +48,7 @@ func (s *Session) note(side int, m *reassembly.Message) {
 		ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
 		if h.open.add(&a.asm, side, m, ssn) {
 			a.wide = append(a.wide, wideHalf{s, side})
+			s.Trace.Flow[s.Dir(side)].Crowded = true
 		}
 	}
 }

@@ -80,14 +80,15 @@ const (
 // add takes in a packet, and reports whether paths have been taken in turn for
 // long.
 func (p *paths) add(path uint8) bool {
-	if p.run == 0 || path != p.last {
+	changes := p.run > 0 && path != p.last
+	if p.run == 0 || changes {
 		p.last, p.spell = path, 0
 	}
 	p.run++
 	if p.spell++; p.spell >= longSpell {
 		*p = paths{}
 	}
-	return p.run >= manyPackets
+	return changes && p.run >= manyPackets
 }
 
 // asked are the sessions in which a side waits for an answer to its Initiate.

@@ -129,6 +129,41 @@ var packetChecks = []check{
 				fmt.Sprintf("TSN %d between them%s", t.Value, times(t.Count)), "consecutive ones")
 		}
 	})},
+	{id: "SCTP-DDP-ADAPT-01", transport: onSCTP, capture: onSides(func(c *conn, s *side) {
+		if s.DDP == 0 {
+			return
+		}
+		c.known(s.HasInit && !s.InitCut)
+		if c.applies(Start) && !indicatesDDP(s.SCTPSide) {
+			c.association(s, c.t.FirstFrame, "a side that uses DDP did not indicate it when the association began", adaptation(s.SCTPSide), "0x00000001")
+		}
+	})},
+	{id: "SCTP-DDP-ADAPT-02", transport: onSCTP, capture: onSides(func(c *conn, s *side) {
+		if s.DDP == 0 || s.peer.DDP > 0 {
+			return
+		}
+		c.known(s.peer.HasInit && !s.peer.InitCut)
+		if c.applies(Start) && !indicatesDDP(s.peer) {
+			c.association(s, c.t.FirstFrame, "DDP towards a side that did not indicate it", adaptation(s.peer), "0x00000001")
+		}
+	})},
+	{id: "SCTP-DDP-STREAMS-01", transport: onSCTP, capture: onSides(func(c *conn, s *side) {
+		c.known(s.HasInit && s.peer.HasInit)
+		if s.Reconfigured || s.peer.Reconfigured || !c.applies(Start) {
+			return
+		}
+		switch out, in := min(s.Out, s.peer.In), min(s.peer.Out, s.In); {
+		case out != in:
+			if s.dir == trace.I2R { // one finding for both
+				c.association(s, c.t.FirstFrame, "the numbers of streams of the directions differ", fmt.Sprintf("%d and %d", out, in), "the same")
+			}
+		case s.Out != s.In:
+			c.fire(Finding{
+				Severity: Warning, Dir: s.dir, HasDir: true, Frame: c.t.FirstFrame,
+				Message: "a side asks for different numbers of streams", Observed: fmt.Sprintf("out %d, in %d", s.Out, s.In), Expected: "the same",
+			})
+		}
+	})},
 	{id: "SCTP-DDP-ADAPT-03", transport: onSCTP, capture: onSides(func(c *conn, s *side) {
 		if s.dir != trace.R2I {
 			return // one finding for both
@@ -144,7 +179,7 @@ var packetChecks = []check{
 	})},
 	{id: "SCTP-DDP-ADAPT-04", needs: Sum, transport: onSCTP, capture: onSides(func(c *conn, s *side) {
 		c.known(s.HasInit && !s.InitCut && s.peer.HasInit && !s.peer.InitCut)
-		if !s.indicatesDDP() || !(&side{SCTPSide: s.peer}).indicatesDDP() || !c.applies(Start) {
+		if !indicatesDDP(s.SCTPSide) || !indicatesDDP(s.peer) || !c.applies(Start) {
 			return
 		}
 		if t, broken := c.odd(s, trace.OddPayload); broken {
@@ -190,4 +225,6 @@ var packetChecks = []check{
 const leastSegment = 516
 
 // indicatesDDP reports whether a side indicated DDP when the association began.
-func (s *side) indicatesDDP() bool { return s.HasAdaptation && s.Adaptation == sctpddp.Adaptation }
+func indicatesDDP(s *trace.SCTPSide) bool {
+	return s.HasAdaptation && s.Adaptation == sctpddp.Adaptation
+}

@@ -95,17 +95,13 @@ func (h *half) offends(p *trace.PDU) {
 // 6 and 10): what may be sent when, as acknowledgements show.
 var streamChecks = []check{
 	{id: "SCTP-DDP-STREAMS-02", transport: onSCTP, end: func(c *conn) {
-		if !c.t.Side[trace.R2I].HasFunction || c.t.SYN && !c.t.HasAskedOn {
-			if c.t.SYN {
-				c.applies()
-			}
-			return
-		}
-		if !c.t.HasAskedOn {
+		switch {
+		case !c.t.Side[trace.R2I].HasFunction:
+		case c.t.SYN:
+			c.applies()
+		case !c.t.HasAskedOn:
 			c.lacks(Start)
-			return
-		}
-		if c.applies() {
+		case c.applies():
 			c.fire(Finding{
 				Dir: trace.R2I, HasDir: true, Frame: c.t.FirstFrame, Message: "the answer comes on another stream than the Initiate",
 				Observed: fmt.Sprintf("stream %d", c.t.SID), Expected: fmt.Sprintf("stream %d", c.t.AskedOn),
@@ -166,24 +162,21 @@ var streamChecks = []check{
 		if !s.peer.offended || s.p.Chunk.Order == trace.Duplicate {
 			return
 		}
-		heard := s.p.Chunk.Arrival.Heard
-		if heard < 0 {
+		switch a := &s.p.Chunk.Arrival; {
+		case a.Heard < 0:
 			c.lacks(Causal)
-			return
-		}
-		if c.applies() && heard > s.peer.offence && c.once(s.half) {
+		case heard(a, s.peer.offence) == having && c.applies() && c.once(s.half):
 			c.at(s, "a segment although a chunk that fits no pattern of a session had come", "the session goes on", "a Terminate")
 		}
 	}},
 	{id: "SCTP-DDP-SSN-03", transport: onSCTP, end: func(c *conn) {
 		for d := range c.t.Flow {
-			if c.t.Flow[1-d].Frames == 0 && c.t.Flow[d].Chunks >= maxUnacked {
+			switch f := &c.t.Flow[d]; {
+			case f.Crowded && f.Unnumbered == 0:
 				c.lacks(Causal)
-				continue
-			}
-			if f := c.t.Flow[d].Unnumbered; c.applies() && f != 0 {
+			case c.applies() && f.Unnumbered != 0:
 				c.fire(Finding{
-					Dir: trace.Dir(d), HasDir: true, Frame: f, Message: "too many chunks of a stream are under way to tell their DDP-SSNs apart",
+					Dir: trace.Dir(d), HasDir: true, Frame: f.Unnumbered, Message: "too many chunks of a stream are under way to tell their DDP-SSNs apart",
 					Observed: "32768 or more", Expected: "at most 32767",
 				})
 			}
@@ -211,9 +204,6 @@ var streamChecks = []check{
 		}
 	}},
 }
-
-// maxUnacked is how many chunks of a stream must not be under way.
-const maxUnacked = 1 << 15
 
 // isError reports whether a finding is an error of DDP or RDMAP in a direction.
 func (f *Finding) isError(d trace.Dir) bool {

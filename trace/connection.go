@@ -251,6 +251,9 @@ type Flow struct {
 	// paths in turn for so long that it is no failover, Unnumbered the one with
 	// which 32768 DDP-SSNs were under way; 0 if there is none (over SCTP).
 	Spread, Unnumbered uint64
+	// Crowded says that so many seemed to be under way; acknowledgements may be
+	// missing from the capture.
+	Crowded bool
 	// AfterFIN is the first frame with octets behind the FIN, AfterFINAt their
 	// offset.
 	AfterFIN   uint64
