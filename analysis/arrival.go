@@ -24,6 +24,7 @@ func (s *Session) note(side int, m *reassembly.Message) {
 		return // it came long ago
 	}
 	r.TooLarge = a.tooLarge(m)
+	r.Complete = a.asm.Settled(side) >= m.First && !a.asm.Lost(side, h.from)
 	// One that comes behind a later one may be a copy of what was not captured.
 	if heard, ok := a.asm.Acked(1 - side); ok && end >= a.asm.High(side) {
 		r.Heard = heard
@@ -73,7 +74,7 @@ func (s *Session) arrival(k *trace.Chunk, m *reassembly.Message) {
 	r := &m.Arrival
 	k.Arrival = trace.Arrival{
 		Frame: r.Frame, Time: r.Time, TSN: m.First, End: m.First + int64(len(m.TSNs)), Heard: r.Heard, Passed: r.Passed,
-		OnePlace: !s.assoc.merged,
+		OnePlace: !s.assoc.merged, Complete: r.Complete,
 	}
 	if r.Pending != 0 {
 		k.Arrival.HasPending = true
@@ -92,12 +93,19 @@ func (a *Association) overtakes(side int, m *reassembly.Message, from int, u *ut
 	}
 	r := &m.Arrival
 	r.Pending, r.PendingSide, r.PendingFunction, r.Certain = u.frame, from, uint16(u.function), u.frame == a.cur.Frame
-	if !a.merged && !r.Certain {
+	if !r.Certain && !a.merged && !a.hides(1-side) {
 		trip, ok := a.pace.trip(side, from)
 		d := a.cur.Time - u.time
-		r.Certain = ok && d >= 0 && d < trip
+		r.Certain = ok && d >= 0 && d < trip/2 // it is not the same each time
 	}
 	return true
+}
+
+// hides reports whether chunks of a side are known to be missing from the capture, or
+// to be on their way past it: then acknowledgements may be missing as well.
+func (a *Association) hides(side int) bool {
+	acked, ok := a.asm.Acked(side)
+	return ok && acked > a.asm.Settled(side) || a.asm.High(side) > a.asm.Settled(side) || a.asm.Lost(side, 0)
 }
 
 // reuses notes for the Initiate of a session what may still be under way of the

@@ -252,8 +252,8 @@ func (c *conn) chunk(p *trace.PDU) {
 	*s = segment{half: h, p: p, seg: p.Segment}
 	s.op = p.Control.Opcode
 	c.ask(c.engine.lists.chunk, have, func(r *rule) { r.chunk(c, s) })
-	if _, observed, _ := wrongSegment(c, s); observed != "" && have&(Start|Contig) == Start|Contig {
-		h.offends(p)
+	if _, observed, _ := wrongSegment(c, s); observed != "" {
+		h.offends(p, have)
 	}
 	h.chunks++
 	h.recent.add(p)

@@ -38,8 +38,8 @@ func (c *conn) control(p *trace.PDU) {
 		have |= Full
 	}
 	c.ask(c.engine.lists.control, have, func(r *rule) { r.control(c, e) })
-	if _, observed, _ := wrongControl(e); observed != "" && have&(Start|Contig) == Start|Contig {
-		h.offends(p)
+	if _, observed, _ := wrongControl(e); observed != "" {
+		h.offends(p, have)
 	}
 	h.chunks++
 	h.recent.add(p)
@@ -232,14 +232,22 @@ var sessionChecks = []check{
 		if !e.ok || e.k.Order == trace.Duplicate || !c.applies() {
 			return
 		}
-		if message, observed, expected := wrongControl(e); observed != "" {
+		switch message, observed, expected := wrongControl(e); {
+		case observed == "":
+		case !e.k.Arrival.Complete:
+			c.lacks(Contig) // an Initiate may be missing before it
+		default:
 			c.ctl(e, message, observed, expected)
 		}
 	}, chunk: func(c *conn, s *segment) {
 		if s.p.Chunk.Order == trace.Duplicate || !c.applies() {
 			return
 		}
-		if message, observed, expected := wrongSegment(c, s); observed != "" {
+		switch message, observed, expected := wrongSegment(c, s); {
+		case observed == "":
+		case !s.p.Chunk.Arrival.Complete:
+			c.lacks(Contig)
+		default:
 			c.at(s, message, observed, expected)
 		}
 	}},

@@ -84,9 +84,9 @@ func (h *half) ended() bool {
 	return false
 }
 
-// offends notes a chunk that fits no pattern of a session.
-func (h *half) offends(p *trace.PDU) {
-	if !h.offended {
+// offends notes a chunk that fits no pattern of a session, if that is certain.
+func (h *half) offends(p *trace.PDU, have Gate) {
+	if sure := Start | Contig; !h.offended && p.Chunk.Arrival.Complete && have&sure == sure {
 		h.offended, h.offence = true, p.Chunk.Arrival.TSN
 	}
 }
@@ -182,7 +182,7 @@ var streamChecks = []check{
 			}
 		}
 	}},
-	{id: "SCTP-DDP-TERM-02", transport: onSCTP, needs: Sync, end: func(c *conn) {
+	{id: "SCTP-DDP-TERM-02", needs: Sync | Contig, transport: onSCTP, end: func(c *conn) {
 		d := c.t.EndedBy
 		h := &c.half[d]
 		if c.t.Ending != trace.Terminated || !c.accepted() || h.terminates > 0 {

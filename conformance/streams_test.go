@@ -215,6 +215,16 @@ func TestStreams(t *testing.T) {
 			0, conformance.NotJudged,
 		},
 		{
+			"a segment of the active side before the Reject can have come", "SCTP-DDP-SEQ-03",
+			"timeline:\n  - open\n  - together: [start, send 100]\n  - end\n  - close\nboth: {session: {reject: true}}\nfaults:\n  - {by: client, ignores: phase}\n",
+			0, conformance.Pass,
+		},
+		{
+			"a segment of the active side, which had the Reject", "SCTP-DDP-SEQ-03",
+			"server: {session: {reject: true}}\ntimeline: [connect, wait 1s, send 100, close]\nfaults:\n  - {by: client, ignores: [reject, phase, end]}\n  - {by: server, ignores: [reject, phase, end, errors]}\n",
+			1, conformance.Fail,
+		},
+		{
 			"an answer on another stream, and the start is missing", "SCTP-DDP-STREAMS-02",
 			"capture: {skip: 4}\nconnections:\n  c1: {stream: 2}\ntimeline: [connect, send 100, end, close]\n" +
 				"faults:\n  - {at: reply, set: {sctp.data_sid: 3}}\n  - {by: client, ignores: [phase, errors, end]}\n",

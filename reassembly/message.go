@@ -49,6 +49,8 @@ type Arrival struct {
 	PendingSide     int
 	PendingFunction uint16
 	Certain         bool
+	// Complete: no TSN before was missing.
+	Complete bool
 	// TooLarge: no fragment of its packet has room for it.
 	TooLarge bool
 }

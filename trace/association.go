@@ -45,6 +45,9 @@ type Arrival struct {
 	Time  int64
 	// TSN is the first of its own, the last is End-1.
 	TSN, End int64
+	// Complete: no TSN of its own direction before it was missing, as far as the
+	// session may reach back.
+	Complete bool
 	// Heard is one beyond the TSN of the other direction up to which the sender had
 	// received everything: it had said so in this packet or in an earlier one.
 	// Negative: nothing shows. The sender may have received more, for SACKs are
