@@ -34,6 +34,22 @@ type Association struct {
 	endedAt uint64
 	ddp     bool // it carries DDP
 	last    uint64
+	begun   bool // a session has begun
+
+	pace  pace
+	terms [2]termRun
+	asked [2]asked
+	wide  []wideHalf // in which too many DDP-SSNs may be under way
+	// wrong: the checksum of the packet at hand is; splits are those chunks of a
+	// side that were counted already.
+	wrong  bool
+	splits [2]uint64
+	// iface captured the first packet; merged: others came from other ones.
+	iface     int
+	hasPacket bool
+	merged    bool
+	path      uint8 // of the packet at hand
+	octets    int   // in it
 }
 
 // Sessions is who keeps count of the sessions of a capture.
@@ -56,6 +72,9 @@ type Packet struct {
 	Length int
 	// Checksum is what is to be said of it.
 	Checksum sctp.Verdict
+	// Interface captured it; Path counts the addresses of its sender.
+	Interface int
+	Path      uint8
 	reassembly.Carriage
 }
 
@@ -114,8 +133,13 @@ func (a *Association) damaged(side int, p *Packet) bool {
 	switch p.Checksum {
 	case sctp.Good:
 		s.Good++
+		if len(p.Fragments) < 2 {
+			s.GoodWhole++
+		}
 	case sctp.Zero:
-		s.Zero++
+		if s.Zero++; s.FirstZero == 0 {
+			s.FirstZero = p.Frame
+		}
 	case sctp.Unverifiable:
 		s.Uncertain++
 	case sctp.Bad, sctp.Reversed:
@@ -123,7 +147,13 @@ func (a *Association) damaged(side int, p *Packet) bool {
 			a.Damage(side, p.Frame)
 			return true
 		}
-		s.Wrong++
+		if s.Wrong++; s.FirstWrong == 0 {
+			s.FirstWrong = p.Frame
+		}
+		if p.Checksum == sctp.Reversed {
+			s.Reversed++
+		}
+		a.wrong = true
 	}
 	return false
 }
@@ -138,15 +168,20 @@ func (a *Association) Damage(side int, frame uint64) {
 
 // Packet takes in the next packet of the association, sent by side.
 func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
-	a.cur, a.first, a.last = p.Carriage, nil, p.Frame
+	a.cur, a.first, a.last, a.path, a.wrong = p.Carriage, nil, p.Frame, p.Path, false
 	if a.damaged(side, p) {
 		return PacketNote{Damaged: true}
 	}
+	a.octets = p.Length
+	if !a.hasPacket {
+		a.iface, a.hasPacket = p.Interface, true
+	}
+	a.merged = a.merged || p.Interface != a.iface
 	a.asm.Packet()
 	for off := sctp.HeaderLen; off < p.Length; {
 		c, size, err := sctp.Next(p.Octets[min(off, len(p.Octets)):], p.Length-off)
 		if err == nil {
-			n.pad(&c, size, off+size == p.Length)
+			a.pad(side, &n, &c, size, off+size == p.Length)
 			if c.Type == sctp.TypeCookieEcho && err == nil {
 				a.settled(side, p)
 			}
@@ -165,15 +200,19 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 }
 
 // pad checks the pad of a chunk that takes size octets (RFC 9260 section 3.2).
-func (n *PacketNote) pad(c *sctp.Chunk, size int, last bool) {
+func (a *Association) pad(side int, n *PacketNote, c *sctp.Chunk, size int, last bool) {
 	for _, o := range c.Pad {
 		if o != 0 {
 			n.Pad = "chunk-pad-not-zero"
+			a.odd(side, trace.OddPad, uint32(c.Type))
 			return
 		}
 	}
-	if last && size%4 != 0 && n.Pad == "" {
-		n.Pad = "chunk-pad-missing"
+	if last && size%4 != 0 {
+		a.odd(side, trace.OddNoPad, uint32(c.Type))
+		if n.Pad == "" {
+			n.Pad = "chunk-pad-missing"
+		}
 	}
 }
 
@@ -192,6 +231,7 @@ func (a *Association) unread(side int, n *PacketNote, off int, err error) {
 
 // chunk takes in one chunk.
 func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
+	a.pace.chunk(side, c.Type, a.cur.Time)
 	switch c.Type {
 	case sctp.TypeData, sctp.TypeIData:
 		return a.data(side, c, n)
@@ -203,8 +243,10 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 			return err
 		}
 		a.asm.Ack(side, cumulative, blocks)
+		a.unnumbered(1 - side)
 		return sctp.CheckContent(*c)
 	case sctp.TypeForwardTSN, sctp.TypeIForwardTSN:
+		a.side[side].Forwarded = true
 		tsn, err := sctp.DecodeTSN(*c)
 		if err != nil {
 			return err
@@ -236,6 +278,8 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 func (a *Association) ended(side int, how trace.Ending) {
 	if a.ending == trace.Open || a.ending == trace.Shutdown && how == trace.Abort {
 		a.ending, a.endedBy, a.endedAt = how, side, a.cur.Frame
+		a.side[1-side].Ended = trace.Open
+		a.side[side].Ended, a.side[side].EndFrame = how, a.cur.Frame
 	}
 }
 
@@ -253,6 +297,7 @@ func (a *Association) init(side int, c *sctp.Chunk) error {
 		Tag: i.Tag, HasInit: true, Out: i.Out, In: i.In, TSN: i.TSN, Addresses: i.Addresses(nil),
 	}
 	offer.Adaptation, offer.HasAdaptation = i.Adaptation()
+	offer.TakesZero = i.TakesZero()
 	unreadable := i.Readable()
 	offer.InitCut = c.Cut || unreadable != nil
 	if c.Type == sctp.TypeInitAck && !a.cookie && len(a.offers[side]) < maxOffers {
@@ -268,7 +313,7 @@ func (a *Association) init(side int, c *sctp.Chunk) error {
 func (a *Association) takeOffer(side int, o *trace.SCTPSide) {
 	s := &a.side[side]
 	s.HasInit, s.Out, s.In, s.TSN, s.Addresses = true, o.Out, o.In, o.TSN, o.Addresses
-	s.Adaptation, s.HasAdaptation, s.InitCut = o.Adaptation, o.HasAdaptation, o.InitCut
+	s.Adaptation, s.HasAdaptation, s.InitCut, s.TakesZero = o.Adaptation, o.HasAdaptation, o.InitCut, o.TakesZero
 	a.ddp = a.ddp || s.HasAdaptation && s.Adaptation == sctpddp.Adaptation
 	a.asm.Start(side, o.TSN)
 }
@@ -296,26 +341,38 @@ func (a *Association) Addresses(side int) []netip.Addr { return a.side[side].Add
 
 // data takes in a chunk of user data.
 func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
+	wire := sctp.DataLen(*c)
+	if wire == 0 {
+		a.odd(side, trace.OddNoData, uint32(c.Length))
+	}
 	d, err := sctp.DecodeData(*c)
 	if err != nil {
 		return err
 	}
-	wire := sctp.DataLen(*c)
+	if c.Flags&sctp.FlagsReserved != 0 {
+		a.odd(side, trace.OddFlags, uint32(c.Flags))
+	}
 	ours := d.PPID == sctpddp.PPIDSegment || d.PPID == sctpddp.PPIDControl
 	if d.I && !d.Begin() {
 		ours = a.ddp // only the first chunk of a message says what it is
 	}
 	if !ours || wire == 0 {
-		n.Note |= a.asm.Skip(side, d.TSN)
+		n.Note |= a.asm.Skip(side, &d)
+		a.split(side, d.TSN)
 		a.side[side].Other++
+		if !ours && (!d.I || d.Begin()) {
+			a.odd(side, trace.OddPayload, d.PPID)
+		}
 		if wire == 0 {
 			return sctp.ErrNoData
 		}
 		return nil
 	}
 	a.ddp = true
+	a.side[side].DDP++
 	m, tsn, note := a.asm.Data(side, &d, wire, &a.cur)
 	n.Note |= note
+	a.split(side, d.TSN)
 	if note&reassembly.Retransmission != 0 {
 		a.again(side, &d, tsn)
 	}
@@ -333,6 +390,7 @@ func (a *Association) again(side int, d *sctp.Data, tsn int64) {
 	if st := a.streams[d.SID]; st != nil && st.now != nil {
 		st.now.half[side].order.Again(tsn, d.TSN, &a.cur)
 		st.now.Trace.Flow[st.now.Dir(side)].Retransmitted++
+		st.now.half[side].paths = paths{}
 		if a.first == nil {
 			a.first = st.now
 		}
@@ -371,6 +429,9 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 	switch {
 	case st.now == nil:
 		st.now = a.begin(side, m, asks)
+		if answers {
+			a.astray(side, st.now)
+		}
 	case st.before == nil && m.First < st.now.half[side].from:
 		// A capture that begins late has the end of the session before.
 		st.before = a.begin(side, m, false)
@@ -384,6 +445,14 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 		st.before = st.now
 		st.before.supersede(side)
 		st.now = a.begin(side, m, asks)
+		if asks {
+			a.reuses(side, m, st.before)
+		} else {
+			a.astray(side, st.now)
+		}
+	}
+	if asks {
+		a.ask(side, st.now)
 	}
 	return st.now
 }
@@ -395,6 +464,7 @@ func (a *Association) begin(side int, m *reassembly.Message, asks bool) *Session
 	t := &s.Trace
 	t.Number, t.Transport, t.SID, t.Association = a.session.Begun(), trace.SCTP, m.SID, a.number
 	t.IsMPA, t.Layout = true, a.env.Layout
+	t.Lead, a.begun = !a.begun, true
 	t.FirstFrame, t.FirstTime = a.cur.Frame, a.cur.Time
 	for i := range 2 {
 		t.Side[i].Addr, t.Side[i].SCTP = a.addr[i], &a.side[i]
@@ -473,6 +543,7 @@ func (a *Association) Sessions() int { return len(a.streams) }
 
 func (a *Association) finish(s *Session) {
 	s.finish()
+	a.forget(s)
 	a.waiting = slices.DeleteFunc(a.waiting, func(x *Session) bool { return x == s })
 	if a.first == s {
 		a.first = nil

@@ -42,6 +42,10 @@ type sessionHalf struct {
 	beyond int64
 	since  uint64
 	frame  uint64 // last one that was counted
+	// spoken is the last session control, last the message with the highest TSN.
+	spoken, last utterance
+	open         openNumbers
+	paths        paths
 }
 
 // endsFor reports whether an Initiate of side with that DDP-SSN and TSN ends
@@ -103,10 +107,17 @@ func (s *Session) take(side int, m *reassembly.Message) {
 	if fl := &t.Flow[s.Dir(side)]; h.frame != s.assoc.cur.Frame {
 		h.frame = s.assoc.cur.Frame
 		fl.Frames++
+		switch {
+		case s.assoc.asm.Lost(side, h.from):
+			h.paths = paths{}
+		case h.paths.add(s.assoc.path) && fl.Spread == 0:
+			fl.Spread = h.frame
+		}
 	}
 	if !h.spoke || m.First < h.first {
 		h.spoke, h.first = true, m.First
 	}
+	s.note(side, m)
 	if len(m.Octets) < sctpddp.SegmentLen {
 		s.deliver(side, m, trace.Unplaced)
 		return
@@ -224,6 +235,11 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 // finish says that no more messages come.
 func (s *Session) finish() {
 	t := &s.Trace
+	if asm := &s.assoc.asm; t.HasAskedOn {
+		// Only what is known to be whole tells that nothing asked.
+		side := s.ini
+		t.HasAskedOn = !t.SYN && asm.StartKnown(side) && !asm.Lost(side, 0) && asm.Settled(side) >= asm.High(side)
+	}
 	for side := range 2 {
 		s.flush(side)
 	}
@@ -241,8 +257,9 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 	*k = trace.Chunk{
 		SID: m.SID, PPID: m.PPID, TSNs: m.TSNs, Unordered: m.Flags&sctp.FlagUnordered != 0, IData: m.IData,
 		Octets: m.Octets, Length: m.Length, Whole: m.Whole, Torn: m.Torn, Order: o,
-		AfterGap: o != trace.Late && s.Trace.Flow[s.Dir(side)].Gaps > 0,
+		AfterGap: o != trace.Late && s.Trace.Flow[s.Dir(side)].Gaps > 0, InFragments: m.Arrival.TooLarge,
 	}
+	s.arrival(k, m)
 	if k.HasSSN = o != trace.Unplaced; k.HasSSN {
 		k.SSN = uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
 	}
@@ -337,6 +354,7 @@ func (s *Session) data(side int, p *trace.PDU, fl *trace.Flow) {
 	}
 	p.Segment = &s.env.segment
 	p.Control = rdmap.ControlOf(p.Segment.RsvdULP)
+	s.assoc.terminates(side, p)
 	switch {
 	case p.Chunk.Order == trace.Duplicate:
 	case p.Chunk.Torn:

@@ -63,7 +63,7 @@ const (
 func checks() (all []check) {
 	for _, some := range [...][]check{
 		startupChecks, enhancedChecks, interopChecks, framingChecks, headerChecks, messageChecks, requestChecks,
-		terminateChecks, sessionChecks, readyChecks, keyChecks, privateChecks, phaseChecks, reactionChecks, timeoutChecks,
+		terminateChecks, sessionChecks, packetChecks, streamChecks, readyChecks, keyChecks, privateChecks, phaseChecks, reactionChecks, timeoutChecks,
 		sizeChecks, alignChecks, closingChecks, errorChecks, lengthChecks, packedChecks, wrapChecks, copyChecks, framingAdvice,
 		answerChecks, depthChecks, stagChecks, atomicChecks, quoteChecks, faultChecks, trafficAdvice, adviceChecks,
 	} {

@@ -65,6 +65,11 @@ type half struct {
 	sent           history
 	controls       []*control
 	chunks         int // of SCTP, of either kind
+	recent         recent
+	// offended: a chunk fits no pattern of a session; offence is the TSN of the
+	// first one.
+	offended bool
+	offence  int64
 	// looses are octets outside startup frames and FPDUs, the first few of them.
 	looses  []loose
 	frames  []*frame // its startup frames, the first few of them
@@ -344,8 +349,13 @@ func (c *conn) chunk(p *trace.PDU) {
 	}
 	s := &c.engine.seg
 	*s = segment{half: h, p: p, seg: p.Segment}
+	s.op = p.Control.Opcode
 	c.ask(c.engine.lists.chunk, have, func(r *rule) { r.chunk(c, s) })
+	if _, observed, _ := wrongSegment(c, s); observed != "" {
+		h.offends(p, have)
+	}
 	h.chunks++
+	h.recent.add(p)
 	switch {
 	case p.Chunk.Order == trace.Duplicate:
 		return

@@ -15,6 +15,7 @@ type span struct {
 	time             int64
 }
 
+// spanOf places a PDU. Over SCTP nothing of it is known; see heard.
 func spanOf(p *trace.PDU) span {
 	if p.Conn.Transport == trace.SCTP {
 		return span{acked: -1, lastAcked: -1, time: p.Time}
@@ -44,6 +45,18 @@ func (a *span) knew(end int64) order {
 		return without
 	}
 	return having
+}
+
+// heard tells whether the sender of a chunk had received a TSN of the other side when
+// it sent it. Without says no more than that no copy of that was captured before.
+func heard(a *trace.Arrival, tsn int64) order {
+	switch {
+	case a.Heard > tsn:
+		return having
+	case a.OnePlace && tsn >= a.Passed:
+		return without
+	}
+	return unproven
 }
 
 // loose is a run of octets that are in no startup frame and in no FPDU.

@@ -15,6 +15,12 @@ type control struct {
 	// was is how the session stood before it: nothing, an Initiate, an answer.
 	function sctpddp.Function
 	ok       bool
+	// heard is how far its sender had acknowledged the other side, tsn its own,
+	// before the last chunks of the other side, place where a finding on it stands.
+	heard  int64
+	tsn    int64
+	before recent
+	place  Finding
 }
 
 func (c *conn) control(p *trace.PDU) {
@@ -32,15 +38,33 @@ func (c *conn) control(p *trace.PDU) {
 		have |= Full
 	}
 	c.ask(c.engine.lists.control, have, func(r *rule) { r.control(c, e) })
+	if _, observed, _ := wrongControl(e); observed != "" {
+		h.offends(p, have)
+	}
 	h.chunks++
-	if e.ok {
+	h.recent.add(p)
+	if e.ok && len(h.controls) < maxControls {
 		h.controls = append(h.controls, e.keep())
 	}
+}
+
+// maxControls bounds those that are kept of a direction: a session has two at most.
+const maxControls = 64
+
+// rejects returns the Reject that a side has sent, or nil.
+func (h *half) rejects() *control {
+	for _, e := range h.controls {
+		if e.function == sctpddp.Reject || e.function == sctpddp.EnhancedReject {
+			return e
+		}
+	}
+	return nil
 }
 
 // keep makes a copy that outlives the PDU.
 func (e *control) keep() *control {
 	x := *e
+	x.heard, x.tsn, x.before, x.place = e.k.Arrival.Heard, e.k.Arrival.TSN, e.peer.recent, e.at()
 	x.p, x.k = nil, nil
 	return &x
 }
@@ -64,11 +88,16 @@ func (c *conn) sessionFrame(e *control) {
 	}
 }
 
+// at places a finding on a session control chunk.
+func (e *control) at() Finding {
+	return Finding{Dir: e.p.Dir, HasDir: true, Frame: e.p.Frame, PDU: e.p.Number, HasPDU: true}
+}
+
 // ctl fires on a session control chunk.
 func (c *conn) ctl(e *control, message, observed, expected string) {
-	c.fire(Finding{
-		Dir: e.p.Dir, HasDir: true, Frame: e.p.Frame, PDU: e.p.Number, HasPDU: true, Message: message, Observed: observed, Expected: expected,
-	})
+	f := e.at()
+	f.Message, f.Observed, f.Expected = message, observed, expected
+	c.fire(f)
 }
 
 // sessionChecks are about DDP over SCTP (RFC 5043, RFC 6581 section 7).
@@ -173,51 +202,6 @@ var sessionChecks = []check{
 			c.ctl(e, "an Enhanced Initiate that negotiates nothing", "A=0, IRD and ORD 0x3fff", "an Initiate")
 		}
 	}},
-	{id: "SCTP-DDP-ADAPT-01", transport: onSCTP, end: func(c *conn) {
-		for d := range c.t.Side {
-			s := c.t.Side[d].SCTP
-			if c.t.Flow[d].Chunks+c.t.Flow[d].Controls == 0 {
-				continue
-			}
-			c.known(s.HasInit && !s.InitCut)
-			if c.applies(Start) && (!s.HasAdaptation || s.Adaptation != sctpddp.Adaptation) {
-				c.side(trace.Dir(d), "a side that uses DDP did not indicate it when the association began", adaptation(s), "0x00000001")
-			}
-		}
-	}},
-	{id: "SCTP-DDP-ADAPT-02", transport: onSCTP, end: func(c *conn) {
-		for d := range c.t.Side {
-			peer := c.t.Side[1-d].SCTP
-			if c.t.Flow[d].Chunks+c.t.Flow[d].Controls == 0 || c.t.Flow[1-d].Chunks+c.t.Flow[1-d].Controls > 0 {
-				continue
-			}
-			c.known(peer.HasInit && !peer.InitCut)
-			if c.applies(Start) && (!peer.HasAdaptation || peer.Adaptation != sctpddp.Adaptation) {
-				c.side(trace.Dir(d), "DDP towards a side that did not indicate it", adaptation(peer), "0x00000001")
-			}
-		}
-	}},
-	{id: "SCTP-DDP-STREAMS-01", transport: onSCTP, end: func(c *conn) {
-		a, b := c.t.Side[0].SCTP, c.t.Side[1].SCTP
-		c.known(a.HasInit && b.HasInit)
-		if a.Reconfigured || b.Reconfigured || !c.applies(Start) {
-			return
-		}
-		out, in := min(a.Out, b.In), min(b.Out, a.In)
-		switch {
-		case out != in:
-			c.side(trace.I2R, "the numbers of streams of the directions differ", fmt.Sprintf("%d and %d", out, in), "the same")
-		default:
-			for d, s := range [2]*trace.SCTPSide{a, b} {
-				if s.Out != s.In {
-					c.fire(Finding{
-						Severity: Warning, Dir: trace.Dir(d), HasDir: true, Frame: c.t.FirstFrame,
-						Message: "a side asks for different numbers of streams", Observed: fmt.Sprintf("out %d, in %d", s.Out, s.In), Expected: "the same",
-					})
-				}
-			}
-		}
-	}},
 	{id: "SCTP-SID-01", transport: onSCTP, end: func(c *conn) {
 		for d := range c.t.Side {
 			s, peer := c.t.Side[d].SCTP, c.t.Side[1-d].SCTP
@@ -248,45 +232,44 @@ var sessionChecks = []check{
 		if !e.ok || e.k.Order == trace.Duplicate || !c.applies() {
 			return
 		}
-		f := e.function
-		initiates := f == sctpddp.Initiate || f == sctpddp.EnhancedInitiate
-		answers := f >= sctpddp.Accept && f <= sctpddp.EnhancedReject && !initiates && f != sctpddp.Terminate
-		for _, x := range e.controls {
-			if x.function == sctpddp.Terminate {
-				c.ctl(e, "a session control behind the Terminate of the same side", f.String(), "nothing")
-				return
-			}
-		}
-		switch {
-		case e.p.Dir == trace.I2R && e.chunks == 0 && !initiates:
-			c.ctl(e, "the session does not begin with an Initiate", f.String(), "Initiate")
-		case initiates && e.chunks > 0:
-			c.ctl(e, "an Initiate within a session", f.String(), "none")
-		case answers && (e.chunks > 0 || e.p.Dir == trace.I2R):
-			c.ctl(e, "an answer to an Initiate where there is none", f.String(), "none")
+		switch message, observed, expected := wrongControl(e); {
+		case observed == "":
+		case !e.k.Arrival.Complete:
+			c.lacks(Contig) // an Initiate may be missing before it
+		default:
+			c.ctl(e, message, observed, expected)
 		}
 	}, chunk: func(c *conn, s *segment) {
 		if s.p.Chunk.Order == trace.Duplicate || !c.applies() {
 			return
 		}
-		for _, x := range s.controls {
-			if x.function == sctpddp.Terminate {
-				c.at(s, "a segment behind the Terminate of the session of the same side", s.op.String(), "nothing")
-				return
-			}
-		}
-		if s.chunks == 0 && s.dir == trace.R2I && c.t.SYN {
-			c.at(s, "the passive side begins with a segment", "a DDP segment", "Accept, Reject or Terminate")
+		switch message, observed, expected := wrongSegment(c, s); {
+		case observed == "":
+		case !s.p.Chunk.Arrival.Complete:
+			c.lacks(Contig)
+		default:
+			c.at(s, message, observed, expected)
 		}
 	}},
-	{id: "SCTP-DDP-SEQ-03", needs: Start, transport: onSCTP, chunk: func(c *conn, s *segment) {
-		if s.dir != trace.R2I || !c.applies() {
-			return
+	{id: "SCTP-DDP-SEQ-03", needs: Start, transport: onSCTP, control: func(c *conn, e *control) {
+		if e.p.Dir == trace.R2I && e.k.Order != trace.Duplicate && c.applies() && e.rejects() != nil && c.once(e.half) {
+			c.ctl(e, "session control of the passive side behind its Reject", e.function.String(), "nothing")
 		}
-		for _, x := range s.controls {
-			if (x.function == sctpddp.Reject || x.function == sctpddp.EnhancedReject) && c.once(s.half) {
+	}, chunk: func(c *conn, s *segment) {
+		own, their := s.rejects(), s.peer.rejects()
+		switch {
+		case s.dir == trace.R2I:
+			if c.applies() && own != nil && c.once(s.half) {
 				c.at(s, "a segment of the passive side behind its Reject", "a DDP segment", "nothing")
 			}
+		case their == nil:
+			c.applies()
+		case heard(&s.p.Chunk.Arrival, their.tsn) == having:
+			if c.applies() && c.once(s.half) {
+				c.at(s, "a segment of the active side, which had the Reject", "a DDP segment", "nothing")
+			}
+		case c.applies() && c.once(s.half):
+			c.as(Note, s, "a segment of the active side in a session that is rejected", "a DDP segment", "nothing, once the Reject has come")
 		}
 	}},
 	{id: "SCTP-DDP-SSN-02", needs: Start, transport: onSCTP, chunk: func(c *conn, s *segment) {

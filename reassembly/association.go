@@ -66,6 +66,8 @@ type ChunkStats struct {
 	Gaps, GapTSNs uint64
 	// Orphans are chunks of messages whose first chunk is missing.
 	Orphans uint64
+	// Splits are chunks that stand between the fragments of another message.
+	Splits uint64
 	// MostOutstanding is the most TSNs that were under way at once, as far as
 	// acknowledgements show.
 	MostOutstanding int64
@@ -109,6 +111,10 @@ func (a *Association) StartKnown(side int) bool { return a.half[side].known }
 // Stats returns the counts of the chunks that a side sent.
 func (a *Association) Stats(side int) ChunkStats { return a.half[side].stats }
 
+// Splits is how many chunks of a side stand between the fragments of another
+// message.
+func (a *Association) Splits(side int) uint64 { return a.half[side].stats.Splits }
+
 // High is one beyond the highest TSN that was seen of a side, unwrapped.
 func (a *Association) High(side int) int64 { return a.half[side].high }
 
@@ -126,6 +132,13 @@ func (a *Association) Lost(side int, from int64) bool {
 // cumulatively; ok is false when no acknowledgement was seen.
 func (a *Association) Acked(side int) (tsn int64, ok bool) {
 	return a.half[side].acked, a.half[side].hasAcked
+}
+
+// Unacked returns the lowest TSN of a side from the given one on of which no
+// acknowledgement was captured; ok is false when that is not known.
+func (a *Association) Unacked(side int, from int64) (tsn int64, ok bool) {
+	h := &a.half[side]
+	return h.open(from), !h.blurred
 }
 
 // Packets is the number of packets so far.
@@ -156,6 +169,9 @@ func (a *Association) Data(side int, d *sctp.Data, wire int, c *Carriage) (m *Me
 	if !fresh {
 		return nil, tsn, n
 	}
+	if h.splits(d, tsn) {
+		h.stats.Splits++
+	}
 	h.outstanding()
 	h.hole(a.packets, 0)
 	f := &a.one[0] // on the stack it would not stay there
@@ -166,20 +182,50 @@ func (a *Association) Data(side int, d *sctp.Data, wire int, c *Carriage) (m *Me
 	if f.begin() && f.end() {
 		a.frames = c.frames(a.frames[:0])
 		f.frames = a.frames
-		return a.message(a.one[:], c.Frame, c.Time), tsn, n
+		m = a.message(a.one[:], c.Frame, c.Time)
+	} else {
+		m = a.fragment(h, f, c)
 	}
-	return a.fragment(h, f, c), tsn, n
+	if m != nil {
+		m.Fragments = len(c.Fragments)
+	}
+	return m, tsn, n
+}
+
+// splits reports whether a chunk that is new stands between the fragments of a
+// message that it is not part of (RFC 9260 section 6.9). Only what waits tells.
+func (h *assocHalf) splits(d *sctp.Data, tsn int64) bool {
+	if len(h.frags) == 0 || d.I {
+		return false
+	}
+	i, _ := slices.BinarySearchFunc(h.frags, tsn, func(f fragment, v int64) int {
+		if f.idata || f.tsn >= v {
+			return 1
+		}
+		return -1
+	})
+	if i > 0 {
+		if f := &h.frags[i-1]; f.tsn == tsn-1 && !f.end() && (d.Begin() || d.SID != f.sid) {
+			return true
+		}
+	}
+	if i < len(h.frags) {
+		f := &h.frags[i]
+		return !f.idata && f.tsn == tsn+1 && !f.begin() && (d.End() || d.SID != f.sid)
+	}
+	return false
 }
 
 // Skip notes a chunk of a message that nobody wants.
-func (a *Association) Skip(side int, tsn uint32) Note {
+func (a *Association) Skip(side int, d *sctp.Data) Note {
 	h := &a.half[side]
 	if !h.started {
-		h.begin(tsn, false)
+		h.begin(d.TSN, false)
 		h.firstAt = a.packets
 	}
 	h.stats.Chunks++
-	n, fresh := h.add(h.unwrap(tsn))
+	tsn := h.unwrap(d.TSN)
+	n, fresh := h.add(tsn)
 	switch {
 	case n&Retransmission != 0:
 		h.stats.Retransmitted++
@@ -187,6 +233,9 @@ func (a *Association) Skip(side int, tsn uint32) Note {
 		h.stats.Reordered++
 	}
 	if fresh {
+		if h.splits(d, tsn) {
+			h.stats.Splits++
+		}
 		h.outstanding()
 		h.hole(a.packets, 0)
 	}
@@ -335,10 +384,7 @@ func (a *Association) Ack(side int, cumulative uint32, blocks sctp.Blocks) {
 		// Nothing of that direction was captured yet: what comes is behind it.
 		return
 	}
-	acked := h.unwrap(cumulative) + 1
-	if !h.hasAcked || acked > h.acked {
-		h.acked, h.hasAcked = acked, true
-	}
+	h.ack(h.unwrap(cumulative)+1, blocks)
 	above := h.next
 	if len(h.seen) > 0 {
 		above += int64(blocks.From(cumulative, uint32(h.next))) //nolint:gosec // modulo 2^32 by design

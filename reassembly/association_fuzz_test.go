@@ -115,7 +115,7 @@ func (z *fuzzedAssoc) operation(b []byte) {
 		if len(z.chunks[side]) == 0 {
 			z.start[side] = int64(tsn)
 		}
-		if n := z.a.Skip(side, tsn); n&(reassembly.Retransmission|reassembly.BeforeStart) == 0 {
+		if n := z.a.Skip(side, &sctp.Data{TSN: tsn}); n&(reassembly.Retransmission|reassembly.BeforeStart) == 0 {
 			z.chunks[side][tsn] = &fuzzedChunk{out: true}
 			z.out[side]++
 		}

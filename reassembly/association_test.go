@@ -676,7 +676,7 @@ func TestAssociation_Skip(t *testing.T) {
 		tsn  uint32
 		note reassembly.Note
 	}{{10, 0}, {12, 0}, {11, reassembly.OutOfOrder}, {11, reassembly.Retransmission}, {9, reassembly.BeforeStart}} {
-		if got := a.a.Skip(0, tt.tsn); got != tt.note {
+		if got := a.a.Skip(0, &sctp.Data{TSN: tt.tsn}); got != tt.note {
 			t.Errorf("%d: %q, want %q", tt.tsn, notes(got), notes(tt.note))
 		}
 	}

@@ -28,6 +28,31 @@ type Message struct {
 	Frame  uint64
 	Time   int64
 	Frames []uint64
+	// Fragments is in how many fragments of IP the packet came that completed it, if
+	// in several.
+	Fragments int
+	// Arrival is what the caller notes when the message comes. It stays with it
+	// while it waits for its turn.
+	Arrival Arrival
+}
+
+// Arrival is how things stood when a message came.
+type Arrival struct {
+	Frame uint64
+	Time  int64
+	// Heard and Passed are TSNs of the other direction: those below were
+	// acknowledged by the sender, and had been captured.
+	Heard, Passed int64
+	// Pending is what the message may overtake: the frame, 0 if there is nothing,
+	// the side that sent it, what it is, and whether that is certain.
+	Pending         uint64
+	PendingSide     int
+	PendingFunction uint16
+	Certain         bool
+	// Complete: no TSN before was missing.
+	Complete bool
+	// TooLarge: no fragment of its packet has room for it.
+	TooLarge bool
 }
 
 // fragment is a chunk that waits for the rest of its message.

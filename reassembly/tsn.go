@@ -3,6 +3,7 @@ package reassembly
 import (
 	"slices"
 
+	"github.com/iwdissect/iwdissect/internal/sctp"
 	"github.com/iwdissect/iwdissect/internal/seq"
 )
 
@@ -24,6 +25,10 @@ type tsns struct {
 	// acked is one beyond the last that the peer has acknowledged cumulatively.
 	acked    int64
 	hasAcked bool
+	// sacked are acknowledged beyond that by gap blocks; blurred: there were too
+	// many of them to keep.
+	sacked  []span
+	blurred bool
 	// holes were given up.
 	holes uint64
 }
@@ -80,6 +85,41 @@ func (t *tsns) add(v int64) (n Note, fresh bool) {
 	}
 	t.high = v + 1
 	return 0, true
+}
+
+// ack notes that the peer has all below v, and the blocks beyond.
+func (t *tsns) ack(v int64, blocks sctp.Blocks) {
+	if !t.hasAcked || v > t.acked {
+		t.acked, t.hasAcked = v, true
+	}
+	if len(blocks) == 0 && len(t.sacked) == 0 {
+		t.blurred = false
+		return
+	}
+	for b, rest, ok := blocks.Next(); ok && !t.blurred; b, rest, ok = rest.Next() {
+		x := span{max(v-1+int64(b.Start), t.acked), v + int64(b.End)}
+		if x.from < x.to {
+			t.sacked = insert(t.sacked, x)
+			t.blurred = len(t.sacked) > maxSpans
+		}
+	}
+	n := 0
+	for n < len(t.sacked) && t.sacked[n].to <= t.acked {
+		n++
+	}
+	t.sacked = t.sacked[:copy(t.sacked, t.sacked[n:])]
+}
+
+// open returns the lowest TSN from v on that is not acknowledged, as far as the
+// capture shows.
+func (t *tsns) open(v int64) int64 {
+	if t.hasAcked {
+		v = max(v, t.acked)
+	}
+	if i := find(t.sacked, v); i >= 0 {
+		v = t.sacked[i].to
+	}
+	return v
 }
 
 // join moves next over what was seen.

@@ -315,3 +315,109 @@ func TestAssociation_SinceIsTheHole(t *testing.T) {
 		t.Errorf("10 came, 11 is not acknowledged, but the hole is so since packet %d", a.half[0].since)
 	}
 }
+
+// TestTSNs_Acknowledged compares what is open with a set of TSNs that were
+// acknowledged, cumulatively or by blocks.
+func TestTSNs_Acknowledged(t *testing.T) {
+	for seed := range uint64(50) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		var x tsns
+		x.begin(1000, true)
+		acked := map[int64]bool{}
+		for range 200 {
+			cumulative := 999 + rng.Int64N(100)
+			sack := sctp.Sack{TSN: uint32(cumulative)}
+			for range rng.IntN(4) {
+				from := uint16(1 + rng.IntN(50))
+				b := sctp.Block{Start: from, End: from + uint16(rng.IntN(5))}
+				sack.Blocks = append(sack.Blocks, b)
+				for v := b.Start; v <= b.End; v++ {
+					acked[cumulative+int64(v)] = true
+				}
+			}
+			for v := int64(1000); v <= cumulative; v++ {
+				acked[v] = true
+			}
+			_, blocks, err := sctp.Acked(sack.Chunk())
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.ack(cumulative+1, blocks)
+			from := 1000 + rng.Int64N(160)
+			want := from
+			for acked[want] {
+				want++
+			}
+			if got := x.open(from); got != want || !tidy(x.sacked) {
+				t.Fatalf("seed %d: from %d on %d is open, want %d", seed, from, got, want)
+			}
+		}
+	}
+}
+
+// TestTSNs_Blurred: more blocks than can be kept leave nothing open for certain, until
+// all of them are acknowledged.
+func TestTSNs_Blurred(t *testing.T) {
+	var a Association
+	a.Init(NewBudget(1<<20, 1<<20))
+	a.Start(0, 1)
+	var sack sctp.Sack
+	for i := range uint16(maxSpans + 2) {
+		sack.Blocks = append(sack.Blocks, sctp.Block{Start: 2 + 2*i, End: 2 + 2*i})
+	}
+	_, blocks, err := sctp.Acked(sack.Chunk())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Ack(1, 0, blocks)
+	if _, ok := a.Unacked(0, 3); ok || len(a.half[0].sacked) > maxSpans+1 {
+		t.Errorf("certain with %d spans", len(a.half[0].sacked))
+	}
+	a.Ack(1, 5000, nil)
+	a.Ack(1, 5000, nil)
+	if tsn, ok := a.Unacked(0, 3); !ok || tsn != 5001 {
+		t.Errorf("%d, %v", tsn, ok)
+	}
+}
+
+// TestAssociation_Splits: a message between the fragments of another one is told
+// once, whichever comes last; fragments that are missing are none.
+func TestAssociation_Splits(t *testing.T) {
+	const b, e = flagBegin, flagEnd
+	type chunk struct {
+		tsn   uint32
+		flags uint8
+		sid   uint16
+	}
+	for _, tt := range []struct {
+		name   string
+		chunks []chunk
+		want   uint64
+	}{
+		{"whole", []chunk{{10, b, 1}, {11, 0, 1}, {12, e, 1}}, 0},
+		{"disordered", []chunk{{12, e, 1}, {10, b, 1}, {11, 0, 1}}, 0},
+		{"a message between", []chunk{{10, b, 1}, {11, b | e, 1}, {12, e, 1}}, 1},
+		{"the fragments first", []chunk{{12, e, 1}, {10, b, 1}, {11, b | e, 1}}, 1},
+		{"a fragment of another stream", []chunk{{10, b, 1}, {11, e, 2}}, 1},
+		{"a message that has no end", []chunk{{10, b, 1}, {11, b, 1}, {12, e, 1}}, 1},
+		{"one that is missing", []chunk{{10, b, 1}, {12, b | e, 1}}, 0},
+	} {
+		for _, skip := range []bool{false, true} {
+			var a Association
+			a.Init(NewBudget(1<<20, 1<<20))
+			a.Start(0, 10)
+			for _, c := range tt.chunks {
+				a.Packet()
+				d := sctp.Data{TSN: c.tsn, Flags: c.flags, SID: c.sid, Octets: []byte{1}}
+				if skip && c.flags == b|e {
+					a.Skip(0, &d) // of another protocol
+				} else {
+					a.Data(0, &d, 1, &Carriage{Frame: 1})
+				}
+			}
+			if got := a.Splits(0); got != tt.want {
+				t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+			}
+		}
+	}
+}

@@ -146,6 +146,25 @@ type SCTPSide struct {
 	// those are left out of all else. FirstDamaged is the frame of the first.
 	Good, Zero, Wrong, Uncertain, Damaged uint64
 	FirstDamaged                          uint64
+	// GoodWhole are those of Good that no IP fragmentation cut, Reversed those of
+	// Wrong that are right but for the order of their octets; FirstZero and
+	// FirstWrong are frames.
+	GoodWhole, Reversed, FirstZero, FirstWrong uint64
+	// TakesZero says that its INIT lets the peer leave the checksum out (RFC 9653).
+	TakesZero bool
+	// Odd counts what is wrong with its packets, by kind.
+	Odd [Oddities]Tally
+	// DDP counts its chunks of user data that are DDP's.
+	DDP uint64
+	// Forwarded says that it sent a FORWARD TSN: messages were abandoned.
+	Forwarded bool
+	// Terminates counts streams on which it sent a Terminate of RDMAP less than a
+	// second after that on another one, and no segment since; Frame is that of the
+	// last.
+	Terminates Tally
+	// Ended is how it ended the association, in EndFrame; Open if it did not.
+	Ended    Ending
+	EndFrame uint64
 	// Unread counts packets with chunks that could not be laid out.
 	Unread, FirstUnread uint64
 	// Other counts chunks of user data that are not DDP's.
@@ -245,6 +264,13 @@ type Flow struct {
 	Heard int64
 	// FIN and RST are its closing acts, nil while there was none.
 	FIN, RST *Closing
+	// Spread is the frame with which the packets of the direction had taken several
+	// paths in turn for so long that it is no failover, Unnumbered the one with
+	// which 32768 DDP-SSNs were under way; 0 if there is none (over SCTP).
+	Spread, Unnumbered uint64
+	// Crowded says that so many seemed to be under way; acknowledgements may be
+	// missing from the capture.
+	Crowded bool
 	// AfterFIN is the first frame with octets behind the FIN, AfterFINAt their
 	// offset.
 	AfterFIN   uint64
@@ -298,6 +324,14 @@ type Connection struct {
 	Transport   Transport
 	SID         uint16
 	Association uint64
+	// Lead says that this is the session of its association that was seen first:
+	// what is to be said of the association is said of it.
+	Lead bool
+	// AskedOn is the stream on which an Initiate of the other side waited for its
+	// answer when this session began with an answer that nothing had asked for, if
+	// HasAskedOn. It is not set while chunks are missing that could have asked.
+	AskedOn    uint16
+	HasAskedOn bool
 	// Side holds the two endpoints, Side[0] the initiator once roles are known
 	// or inferred.
 	Side [2]Side

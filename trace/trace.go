@@ -102,7 +102,8 @@ type PDU struct {
 	// octets when it sent the first octet of the PDU, as the segment tells that
 	// carried it; LastAcked the same of the last octet. Negative: not known. Of
 	// several copies the least counts: a sender acknowledges ever more, so any copy
-	// proves that the first one said no more. Over TCP only.
+	// proves that the first one said no more. Over TCP only; over SCTP see
+	// [Arrival.Heard].
 	Acked, LastAcked int64
 	// Bounds are the places in the PDU, in octets from its start, at which TCP
 	// segments begin, as they were captured first.
@@ -173,6 +174,11 @@ type Chunk struct {
 	// Control is the chunk of a KindSCTPControl, if HasControl.
 	Control    sctpddp.Control
 	HasControl bool
+	// Arrival is how the association stood when it came.
+	Arrival Arrival
+	// InFragments says that it was too large for one IP packet: the packet came in
+	// fragments, of which none has room for it.
+	InFragments bool
 }
 
 // Order is the place of a chunk among those of its session.

@@ -157,6 +157,11 @@ func (a *association) has(s int, tag uint32) bool {
 	return a.known[s] && a.tag[s] == tag || slices.Contains(a.offered[s], tag)
 }
 
+// path counts the addresses of a side.
+func (a *association) path(side int, src packet.Addr) uint8 {
+	return uint8(max(slices.Index(a.addrs[side], src), 0)) //nolint:gosec // at most maxAddresses
+}
+
 func (a *association) complete() bool { return a.known[0] && a.known[1] }
 
 // add puts an association for a packet into the table.

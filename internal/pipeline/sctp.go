@@ -31,7 +31,7 @@ func (r *Run) sctp(f *capture.Frame, p *packet.Packet) {
 // associated lets an association take a packet in.
 func (r *Run) associated(f *capture.Frame, p *packet.Packet, a *association, side int, o *opening) {
 	n := a.conn.Packet(side, &analysis.Packet{
-		Octets: p.Payload, Length: p.PayloadLen, Checksum: r.frame.Checksum,
+		Octets: p.Payload, Length: p.PayloadLen, Checksum: r.frame.Checksum, Interface: f.Interface, Path: a.path(side, p.Src),
 		Carriage: reassembly.Carriage{Frame: f.Number, Time: f.Time, Fragments: p.Fragments},
 	})
 	if o.ok && (o.Type == sctp.TypeInit || o.Type == sctp.TypeInitAck) && !n.Damaged {

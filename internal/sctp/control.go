@@ -12,6 +12,8 @@ const (
 	ParamIPv6       uint16 = 6
 	ParamCookie     uint16 = 7
 	ParamAdaptation uint16 = 0xC006
+	// ParamZeroSum lets the peer leave checksums out (RFC 9653 section 4).
+	ParamZeroSum uint16 = 0x8001
 
 	paramHeaderLen = 4
 	initLen        = 16
@@ -159,6 +161,12 @@ func (i *Init) Adaptation() (uint32, bool) {
 	return binary.BigEndian.Uint32(v), true
 }
 
+// TakesZero reports whether packets without a checksum are taken.
+func (i *Init) TakesZero() bool {
+	_, ok := i.param(ParamZeroSum)
+	return ok
+}
+
 // Addresses appends the further addresses of a host with several.
 func (i *Init) Addresses(dst []netip.Addr) []netip.Addr {
 	for rest := i.Params; ; {
@@ -198,6 +206,14 @@ func (b Blocks) From(cumulative, tsn uint32) int {
 		}
 	}
 	return 0
+}
+
+// Next takes the first block off, relative to the cumulative TSN.
+func (b Blocks) Next() (x Block, rest Blocks, ok bool) {
+	if len(b) < 4 {
+		return x, nil, false
+	}
+	return Block{binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:])}, b[4:], true
 }
 
 // Acked reads of a SACK what it acknowledges, without allocating.

@@ -8,7 +8,12 @@ const (
 	FlagBegin     uint8 = 0x02
 	FlagUnordered uint8 = 0x04
 	FlagImmediate uint8 = 0x08
+	// FlagsReserved are zero.
+	FlagsReserved uint8 = 0xf0
 )
+
+// DataHeaderLen is the size of a DATA chunk before its user data.
+const DataHeaderLen = chunkHeaderLen + dataLen
 
 const (
 	dataLen  = 12

@@ -1,0 +1,120 @@
+package analysis
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/internal/sctp"
+	"github.com/iwdissect/iwdissect/reassembly"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// utterance is a message that a side has sent in a session; tsn is its last one.
+type utterance struct {
+	frame     uint64 // 0: there is none
+	time, tsn int64
+	function  sctpddp.Function
+}
+
+// note notes how things stand as a message comes: it may have to wait for its
+// turn, and by then they stand otherwise.
+func (s *Session) note(side int, m *reassembly.Message) {
+	a, h, r := s.assoc, &s.half[side], &m.Arrival
+	end := m.First + int64(len(m.TSNs))
+	r.Frame, r.Time, r.Heard, r.Passed = a.cur.Frame, a.cur.Time, -1, a.asm.High(1-side)
+	if m.Torn {
+		return // it came long ago
+	}
+	r.TooLarge = a.tooLarge(m)
+	r.Complete = a.asm.Settled(side) >= m.First && !a.asm.Lost(side, h.from)
+	// One that comes behind a later one may be a copy of what was not captured.
+	if heard, ok := a.asm.Acked(1 - side); ok && end >= a.asm.High(side) {
+		r.Heard = heard
+	}
+	if h.spoken.frame != 0 && h.spoken.tsn < m.First && !a.overtakes(side, m, side, &h.spoken) {
+		h.spoken = utterance{}
+	}
+	now := utterance{frame: a.cur.Frame, time: a.cur.Time, tsn: end - 1}
+	if m.PPID == sctpddp.PPIDControl {
+		if c, err := sctpddp.DecodeControl(m.Octets); err == nil {
+			now.function = c.Function
+			h.spoken = now
+			if peer := &s.half[1-side]; initiates(peer.spoken.function) {
+				peer.spoken = utterance{} // it is answered
+			}
+		}
+	}
+	if h.last.frame == 0 || now.tsn > h.last.tsn {
+		h.last = now
+	}
+	if len(m.Octets) >= sctpddp.SegmentLen {
+		ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
+		if h.open.add(&a.asm, side, m, ssn) {
+			a.wide = append(a.wide, wideHalf{s, side})
+			s.Trace.Flow[s.Dir(side)].Crowded = true
+		}
+	}
+}
+
+// tooLarge reports whether a message was alone too large for the fragments of IP in
+// which its packet came. All of them but the last are of one size, and less than
+// the packet.
+func (a *Association) tooLarge(m *reassembly.Message) bool {
+	if m.Fragments < 2 || len(m.TSNs) > 1 {
+		return false
+	}
+	alone := sctp.HeaderLen + sctp.DataHeaderLen + m.Length
+	return (m.Fragments-1)*((alone+3)&^3) >= a.octets
+}
+
+func initiates(f sctpddp.Function) bool {
+	return f == sctpddp.Initiate || f == sctpddp.EnhancedInitiate
+}
+
+// arrival says how things stood when the message of a chunk came.
+func (s *Session) arrival(k *trace.Chunk, m *reassembly.Message) {
+	r := &m.Arrival
+	k.Arrival = trace.Arrival{
+		Frame: r.Frame, Time: r.Time, TSN: m.First, End: m.First + int64(len(m.TSNs)), Heard: r.Heard, Passed: r.Passed,
+		OnePlace: !s.assoc.merged, Complete: r.Complete,
+	}
+	if r.Pending != 0 {
+		k.Arrival.HasPending = true
+		k.Arrival.Pending = trace.Pending{
+			Dir: s.Dir(r.PendingSide), Frame: r.Pending, Function: sctpddp.Function(r.PendingFunction), Certain: r.Certain,
+		}
+	}
+}
+
+// overtakes notes that a message of side may arrive before one that was sent by
+// from, if no acknowledgement of that was captured.
+func (a *Association) overtakes(side int, m *reassembly.Message, from int, u *utterance) bool {
+	tsn, ok := a.asm.Unacked(from, u.tsn)
+	if !ok || tsn != u.tsn {
+		return false
+	}
+	r := &m.Arrival
+	r.Pending, r.PendingSide, r.PendingFunction, r.Certain = u.frame, from, uint16(u.function), u.frame == a.cur.Frame
+	if !r.Certain && !a.merged && !a.hides(1-side) {
+		trip, ok := a.pace.trip(side, from)
+		d := a.cur.Time - u.time
+		r.Certain = ok && d >= 0 && d < trip/2 // it is not the same each time
+	}
+	return true
+}
+
+// hides reports whether chunks of a side are known to be missing from the capture, or
+// to be on their way past it: then acknowledgements may be missing as well.
+func (a *Association) hides(side int) bool {
+	acked, ok := a.asm.Acked(side)
+	return ok && acked > a.asm.Settled(side) || a.asm.High(side) > a.asm.Settled(side) || a.asm.Lost(side, 0)
+}
+
+// reuses notes for the Initiate of a session what may still be under way of the
+// session before (RFC 5043 section 6.6).
+func (a *Association) reuses(side int, m *reassembly.Message, before *Session) {
+	for _, from := range [...]int{side, 1 - side} {
+		u := &before.half[from].last
+		if u.frame != 0 && (from != side || u.tsn < m.First) && a.overtakes(side, m, from, u) {
+			return
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package analysis
+
+import (
+	"slices"
+	"time"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// odd counts something that is wrong with the packet at hand.
+func (a *Association) odd(side int, what trace.Oddity, value uint32) {
+	t := &a.side[side].Odd[what]
+	if t.Count == 0 || t.Doubtful && !a.wrong {
+		t.Frame, t.Value, t.Doubtful = a.cur.Frame, value, a.wrong
+	}
+	t.Count++
+}
+
+// split counts a chunk that was found to stand between the fragments of another
+// message.
+func (a *Association) split(side int, tsn uint32) {
+	if n := a.asm.Splits(side); n != a.splits[side] {
+		a.splits[side] = n
+		a.odd(side, trace.OddSplit, tsn)
+	}
+}
+
+// termRun is the last Terminate of RDMAP that a side has sent.
+type termRun struct {
+	sent bool
+	sid  uint16
+	time int64
+}
+
+// together is how close Terminates must follow one another to have one cause.
+const together = int64(time.Second)
+
+// terminates counts the streams that a side ends at once with Terminates of RDMAP
+// (RFC 5043 section 11.3). A segment behind them shows that it meant these streams
+// and not the association.
+func (a *Association) terminates(side int, p *trace.PDU) {
+	s, r, k := &a.side[side], &a.terms[side], p.Chunk
+	switch {
+	case k.Order == trace.Duplicate:
+	case p.Control.Opcode != rdmap.OpTerminate || p.Segment.Tagged:
+		if r.sent {
+			*r, s.Terminates = termRun{}, trace.Tally{}
+		}
+	default:
+		d := k.Arrival.Time - r.time
+		switch {
+		case !r.sent || d < -together || d > together:
+			s.Terminates = trace.Tally{Count: 1, Frame: k.Arrival.Frame}
+		case r.sid != k.SID:
+			s.Terminates.Count++
+			s.Terminates.Frame = k.Arrival.Frame
+		}
+		*r = termRun{true, k.SID, k.Arrival.Time}
+	}
+}
+
+// paths is how the packets of a direction of a session change between the
+// addresses of their sender.
+type paths struct {
+	last uint8
+	// run counts packets since one path was kept for long, spell those of the path
+	// at hand.
+	run, spell int
+}
+
+const (
+	// manyPackets is after how many packets in turn it is no failover (catalogue,
+	// SCTP-DDP-HOMING-01).
+	manyPackets = 100
+	// longSpell is how many packets a path takes that is kept.
+	longSpell = 16
+)
+
+// add takes in a packet, and reports whether paths have been taken in turn for
+// long.
+func (p *paths) add(path uint8) bool {
+	changes := p.run > 0 && path != p.last
+	if p.run == 0 || changes {
+		p.last, p.spell = path, 0
+	}
+	p.run++
+	if p.spell++; p.spell >= longSpell {
+		*p = paths{}
+	}
+	return changes && p.run >= manyPackets
+}
+
+// asked are the sessions in which a side waits for an answer to its Initiate.
+type asked []*Session
+
+// maxAsked bounds them: more are not compared.
+const maxAsked = 16
+
+// waits reports whether the Initiate of a session has no answer yet.
+func (s *Session) waits() bool { return s.Trace.Outcome <= trace.Incomplete && !s.over }
+
+// ask notes that side has sent an Initiate.
+func (a *Association) ask(side int, s *Session) {
+	l := slices.DeleteFunc(a.asked[side], func(x *Session) bool { return x == s || !x.waits() })
+	if len(l) < maxAsked {
+		l = append(l, s)
+	}
+	a.asked[side] = l
+}
+
+// astray notes for a session that begins with an answer of side on which other
+// stream an Initiate waits for one.
+func (a *Association) astray(side int, s *Session) {
+	for _, x := range a.asked[1-side] {
+		if x.waits() && x.Trace.SID != s.Trace.SID {
+			s.Trace.AskedOn, s.Trace.HasAskedOn = x.Trace.SID, true
+			return
+		}
+	}
+}
+
+// forget drops a session that is over from the lists.
+func (a *Association) forget(s *Session) {
+	a.wide = slices.DeleteFunc(a.wide, func(w wideHalf) bool { return w.Session == s })
+	for i := range a.asked {
+		a.asked[i] = slices.DeleteFunc(a.asked[i], func(x *Session) bool { return x == s })
+	}
+}
