@@ -15,13 +15,13 @@ type alignment struct {
 	// segments that did and end inside one that would fit a segment.
 	whole  bool
 	torn   int
-	tornAt Finding
+	tornAt site
 	// tail says that the last segment holds nothing but the end of an FPDU behind
 	// its payload, as far as is known; tails counts those.
 	tail    bool
 	tails   int
-	tailAt  Finding
-	tailNow Finding
+	tailAt  site
+	tailNow site
 	// ends are the last FPDUs; end is the place of the next one.
 	ends [8]ending
 	end  int
@@ -61,14 +61,14 @@ func (a *alignment) place(c *conn, e *fpdu) {
 		if a.whole {
 			if emss, ok := c.emss(e.dir); ok && size <= emss {
 				if a.torn == 0 {
-					a.tornAt = e.at()
+					a.tornAt = e.site()
 				}
 				a.torn++
 			}
 		}
 		a.whole = false
 		if at >= size-crcSize-e.f.PadLen {
-			a.tail, a.tailNow = true, e.at()
+			a.tail, a.tailNow = true, e.site()
 		}
 	}
 	if n := len(e.p.Bounds); n == 0 || e.p.Bounds[n-1] < size-crcSize-e.f.PadLen {
@@ -109,7 +109,7 @@ var alignChecks = []check{
 			if s.aligned == 0 || !c.applies() || s.torn == 0 {
 				return
 			}
-			f := s.tornAt
+			f := s.tornAt.at(h.dir)
 			f.Message = "a TCP segment ends inside an FPDU that would fit a segment"
 			f.Observed, f.Expected = fmt.Sprintf("%d of the %d segments that begin at the start of an FPDU", s.torn, s.aligned), "whole FPDUs"
 			c.fire(f)

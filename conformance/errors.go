@@ -62,7 +62,7 @@ func (s *spoilt) answeredBy(r *segment) *request {
 // errorChecks are about what a receiver makes of a CRC error (RFC 5044
 // sections 4.4 and 8).
 var errorChecks = []check{
-	{id: "MPA-CRC-REACT-01", needs: Neg | Sync | Full | Sum, transport: onTCP, segment: func(c *conn, s *segment) {
+	{id: "MPA-CRC-REACT-01", on: on(opReadResponse, opAtomicResponse), shape: true, needs: Neg | Sync | Full | Sum, transport: onTCP, segment: func(c *conn, s *segment) {
 		bad := &s.peer.spoilt
 		if !bad.there || s.seg == nil || s.op != opReadResponse && s.op != opAtomicResponse || s.seg.Tagged != s.op.Tagged() || c.t.CRC != mpa.Yes {
 			return

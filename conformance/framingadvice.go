@@ -62,7 +62,7 @@ var framingAdvice = []check{
 			if s.segments == 0 || !c.applies() || s.tails == 0 {
 				return
 			}
-			c.advise(s.tailAt, fmt.Sprintf("%d of %d segments hold only the end of an FPDU (%d %%)", s.tails, s.segments, s.tails*100/s.segments), "")
+			c.advise(s.tailAt.at(h.dir), fmt.Sprintf("%d of %d segments hold only the end of an FPDU (%d %%)", s.tails, s.segments, s.tails*100/s.segments), "")
 		})
 	}},
 	{id: "ADV-CRC-SPLIT", needs: Neg | Sync | Full | Size, transport: onTCP, terminate: func(c *conn, t *terminate) {

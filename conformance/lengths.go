@@ -17,7 +17,7 @@ type chain struct {
 	lost bool
 	// suspect says that the last FPDU had a wrong CRC; it ends at end.
 	suspect bool
-	at      Finding
+	at      site
 	end     int64
 	// sum is the CRC of that FPDU up to its field, field the field, pad the length
 	// of its pad.
@@ -32,14 +32,14 @@ func (k *chain) add(e *fpdu) {
 	if k.suspect = f.CRCStatus == mpa.CRCBad; !k.suspect {
 		return
 	}
-	k.at, k.end, k.pad = e.at(), e.p.From+e.p.Length, f.PadLen
+	k.at, k.end, k.pad = e.site(), e.p.From+e.p.Length, f.PadLen
 	n := copy(k.field[:], f.Wire[len(f.Wire)-crcSize:])
 	k.sum = crc32.Checksum(f.Wire[:len(f.Wire)-n], castagnoli)
 }
 
 // lengthChecks are about the length and the layout of FPDUs (RFC 5044 section 4.1).
 var lengthChecks = []check{
-	{id: "MPA-FPDU-LEN-01", needs: Sync | Full, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-FPDU-LEN-01", shape: true, needs: Sync | Full, fpdu: func(c *conn, e *fpdu) {
 		f := e.f
 		if !e.verified(c) || !c.applies() || f.CRCStatus == mpa.CRCGood {
 			return
@@ -58,7 +58,7 @@ var lengthChecks = []check{
 			}
 		}
 	}},
-	{id: "MPA-FPDU-PAD-02", needs: Sync | Full, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-FPDU-PAD-02", shape: true, needs: Sync | Full, fpdu: func(c *conn, e *fpdu) {
 		f := e.f
 		if !e.verified(c) || !c.applies() || f.CRCStatus == mpa.CRCGood {
 			return
@@ -82,14 +82,14 @@ var lengthChecks = []check{
 		for more := 1; k.pad+more <= 3 && more+crcSize <= len(rest); more++ {
 			if crc32.Update(k.sum, castagnoli, rest[:more]) == binary.LittleEndian.Uint32(rest[more:]) {
 				k.lost = true
-				f := k.at
+				f := k.at.at(s.dir)
 				f.Message, f.Observed, f.Expected = "the pad is too long", fmt.Sprintf("%d octets", k.pad+more), fmt.Sprintf("%d octets", k.pad)
 				c.fire(f)
 				return
 			}
 		}
 	}},
-	{id: "MPA-C-FIELD-01", needs: Neg | Start | Contig, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-C-FIELD-01", shape: true, needs: Neg | Start | Contig, fpdu: func(c *conn, e *fpdu) {
 		if e.f.CRCStatus == mpa.CRCOff && c.t.Negotiated {
 			c.applies()
 		}
@@ -105,13 +105,13 @@ var lengthChecks = []check{
 			c.fire(f)
 		}
 	}},
-	{id: "MPA-FPDU-FMT-01", needs: Sync, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-FPDU-FMT-01", shape: true, needs: Sync, fpdu: func(c *conn, e *fpdu) {
 		f, k := e.f, &e.chain
 		bad := f.CRCStatus == mpa.CRCBad
 		switch {
 		case e.hole || c.t.Flow[e.dir].Cut:
 		case f.Sync != mpa.InSync && k.suspect:
-			c.lostAt(e.half, k.at, "the octets behind this FPDU are none: its length is wrong")
+			c.lostAt(e.half, k.at.at(e.dir), "the octets behind this FPDU are none: its length is wrong")
 		case bad && (f.ULPDULength < mpa.MinULPDU || f.ULPDULength > mpa.MaxULPDU):
 			c.lostAt(e.half, e.at(), "no FPDU has this length")
 		case f.Unsent > 0 && c.t.CRC == mpa.Yes && holdsFPDU(f.Wire[:len(f.Wire)-f.Unsent]):
@@ -123,7 +123,7 @@ var lengthChecks = []check{
 		switch k := &s.chain; {
 		case !c.streamed(s.half) || s.count == 0 && !c.accepted():
 		case k.suspect && s.from == k.end:
-			c.lostAt(s.half, k.at, "the octets behind this FPDU are none: its length is wrong")
+			c.lostAt(s.half, k.at.at(s.dir), "the octets behind this FPDU are none: its length is wrong")
 		case s.length >= mpa.MinULPDU+lengthSize+crcSize && impossible(s.octets):
 			c.lostAt(s.half, s.at(), "octets that are no FPDU where one has to begin")
 		}

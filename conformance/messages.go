@@ -51,25 +51,11 @@ type piece struct {
 	site
 }
 
-// site is where a segment was; see Finding.
-type site struct {
-	frame, pdu, nth   uint64
-	offset, end, time int64
-	hasOffset         bool
-}
-
-func (s *segment) site() site {
-	x := spanOf(s.p)
-	return site{s.p.Frame, s.p.Number, s.count, s.p.Offset, x.end, x.time, s.p.HasOffset}
-}
-
 // at places a finding on a segment of a message.
 func (m *message) at(i int) Finding {
-	p := &m.pieces[i].site
-	return Finding{
-		Dir: m.dir, HasDir: true, Frame: p.frame, PDU: p.pdu, HasPDU: true, Offset: p.offset, HasOffset: p.hasOffset,
-		msn: m.msn, hasMSN: !m.tagged, end: p.end, time: p.time, nth: p.nth,
-	}
+	f := m.pieces[i].site.at(m.dir)
+	f.msn, f.hasMSN = m.msn, !m.tagged
+	return f
 }
 
 // maxPieces bounds what is kept of a message.
@@ -217,7 +203,7 @@ func (c *conn) follow(s *segment, have Gate) {
 	m.sum += to - from
 	m.have = have
 	if len(m.pieces) < maxPieces {
-		m.pieces = append(m.pieces, piece{from, to, s.seg.Last, s.hash(), s.site()})
+		m.pieces = append(m.pieces, piece{from, to, s.seg.Last, s.hash(), siteOf(s.p, s.count)})
 		m.high = max(m.high, to)
 	} else {
 		m.more++

@@ -56,16 +56,19 @@ type half struct {
 	queues         [4]queue
 	tagged         [2]flow
 	requests       []request // sent by this half, not answered
-	atomics        uint64    // Atomic Requests sent
-	responses      uint64    // Atomic Responses sent
-	unread         bool      // a request could not be read
-	largest        int       // ULPDU
-	terminates     int
-	after          int // segments behind its Terminate
-	sent           history
-	controls       []*control
-	chunks         int // of SCTP, of either kind
-	recent         recent
+	// atomicsOut are those of them that are atomics, shorts those whose answer ended
+	// early.
+	atomicsOut, shorts int
+	atomics            uint64 // Atomic Requests sent
+	responses          uint64 // Atomic Responses sent
+	unread             bool   // a request could not be read
+	largest            int    // ULPDU
+	terminates         int
+	after              int // segments behind its Terminate
+	sent               history
+	controls           []*control
+	chunks             int // of SCTP, of either kind
+	recent             recent
 	// offended: a chunk fits no pattern of a session; offence is the TSN of the
 	// first one.
 	offended bool
@@ -299,13 +302,12 @@ type fpdu struct {
 
 func (e *fpdu) at() Finding { return pduAt(e.p, e.count+1) }
 
+func (e *fpdu) site() site { return siteOf(e.p, e.count+1) }
+
 // pduAt places a finding on a PDU, the nth of its half.
 func pduAt(p *trace.PDU, nth uint64) Finding {
-	x := spanOf(p)
-	return Finding{
-		Dir: p.Dir, HasDir: true, Frame: p.Frame, PDU: p.Number, HasPDU: true, Offset: p.Offset, HasOffset: p.HasOffset,
-		end: x.end, time: x.time, nth: nth,
-	}
+	x := siteOf(p, nth)
+	return x.at(p.Dir)
 }
 
 func (c *conn) fpdu(p *trace.PDU) {
@@ -400,14 +402,14 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 		}
 		copy(h.first.payload[:], s.body)
 	}
+	if s.ans = (answer{}); s.op == opReadResponse || s.op == opAtomicResponse {
+		s.ans = s.answers()
+	}
 	k := s.shape(have)
 	if !h.shapes.segments.has(k) {
 		if s.noise = s.isNoise(); s.noise {
 			k = 0
 		}
-	}
-	if s.ans = (answer{}); s.op == opReadResponse || s.op == opAtomicResponse {
-		s.ans = s.answers()
 	}
 	if s.op == opReadRequest || s.op == opAtomicRequest {
 		s.depth = s.outstanding(c)
@@ -418,7 +420,7 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 			r.segment(c, s)
 		}
 	})
-	if s.exchanges() && !s.noise {
+	if s.exchanges() && !s.noise && (s.op != opReadResponse || s.ans.begins) {
 		c.ask(c.engine.lists.exchange, have, func(r *rule) { r.exchange(c, s) })
 	}
 	if s.noise {

@@ -4,16 +4,14 @@ import (
 	"fmt"
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 )
 
 // packedChecks are about FPDUs that hold more than one DDP segment (RFC 5044
 // section 3).
 var packedChecks = []check{
-	{id: "MPA-ULPDU-ONE-01", needs: Sync | MsgSync | Full, transport: onTCP, segment: func(c *conn, s *segment) {
-		if s.seg == nil || s.seg.Tagged {
-			return
-		}
+	{id: "MPA-ULPDU-ONE-01", tagged: mpa.No, on: on(opReadRequest, opAtomicRequest, opAtomicResponse, rdmap.OpImmediate, rdmap.OpImmediateSE), needs: Sync | MsgSync | Full, transport: onTCP, segment: func(c *conn, s *segment) {
 		n := 0
 		switch s.op {
 		case opReadRequest:

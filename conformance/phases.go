@@ -10,7 +10,7 @@ import (
 // phaseChecks are about when each phase begins: startup, the FPDUs of the
 // initiator, those of the responder (RFC 5044 section 7.1).
 var phaseChecks = []check{
-	{id: "MPA-CONN-POINT-01", needs: Start | Neg | Full, transport: onTCP, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-CONN-POINT-01", shape: true, needs: Start | Neg | Full, transport: onTCP, fpdu: func(c *conn, e *fpdu) {
 		if e.count > 0 || !e.p.HasOffset || !c.accepted() || c.rtr != nil && e.dir == trace.I2R {
 			return
 		}

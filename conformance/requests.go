@@ -56,6 +56,14 @@ type answer struct {
 	fits         bool // STag and TO are those of r
 }
 
+// plain reports whether a segment of a Read Response is what the oldest request
+// asks for, so that nothing is to be said of it.
+func (a *answer) plain(s *segment) bool {
+	r := a.r
+	return r != nil && r == a.any && a.fits && !a.later && !a.joins && r.size > 0 && r.got+uint64(s.octets) <= r.size && //nolint:gosec // not negative
+		s.peer.shorts == 0 && !s.peer.spoilt.there && s.seg.Tagged
+}
+
 // answers finds the request that a response segment serves.
 func (s *segment) answers() (a answer) {
 	q := s.peer.requests
@@ -169,6 +177,9 @@ func (c *conn) serve(s *segment) {
 			return
 		}
 		if r.got < r.size {
+			if !r.hasShort {
+				s.peer.shorts++
+			}
 			r.short, r.hasShort = s.at(), true
 			return
 		}
@@ -199,7 +210,16 @@ func (s *segment) request(c *conn, r request) {
 
 // ask queues a request.
 func (h *half) ask(r request) {
+	if r.atomic {
+		h.atomicsOut++
+	}
 	if len(h.requests) >= maxRequests {
+		if h.requests[0].atomic {
+			h.atomicsOut--
+		}
+		if h.requests[0].hasShort {
+			h.shorts--
+		}
 		h.requests = h.requests[:copy(h.requests, h.requests[1:])]
 	}
 	h.requests = append(h.requests, r)
@@ -209,6 +229,12 @@ func (h *half) ask(r request) {
 func (h *half) answered(r *request) {
 	for i := range h.requests {
 		if &h.requests[i] == r {
+			if r.hasShort {
+				h.shorts--
+			}
+			if r.atomic {
+				h.atomicsOut--
+			}
 			h.requests = slices.Delete(h.requests, i, i+1)
 			return
 		}
@@ -218,17 +244,17 @@ func (h *half) answered(r *request) {
 // requestChecks are about Reads and atomics and their answers (RFC 5040 section
 // 5, RFC 7306 section 5).
 var requestChecks = []check{
-	{id: "RDMAP-READRESP-UNSOL-01", on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
+	{id: "RDMAP-READRESP-UNSOL-01", shape: true, on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		if s.ans.begins && s.ans.r == nil {
 			c.at(s, "a Read Response that no Read Request asks for", "no request is outstanding", "a request")
 		}
 	})},
-	{id: "RDMAP-READRESP-ORDER-01", on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
+	{id: "RDMAP-READRESP-ORDER-01", shape: true, on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		if s.ans.begins && s.ans.later {
 			c.at(s, "a Read Response passes that of an earlier request", fmt.Sprintf("for the request in frame %d", s.ans.r.at.Frame), fmt.Sprintf("for that in frame %d", s.ans.head.at.Frame))
 		}
 	})},
-	{id: "RDMAP-READRESP-STAG-01", on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
+	{id: "RDMAP-READRESP-STAG-01", shape: true, on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		a := &s.ans
 		if !a.begins || a.r == nil || a.fits || a.r.stag == s.seg.STag || a.r.size == 0 && s.octets > 0 {
 			return
@@ -239,7 +265,7 @@ var requestChecks = []check{
 		}
 		c.as(sev, s, "the Read Response has another STag than its request asks for", fmt.Sprintf("%#08x", s.seg.STag), fmt.Sprintf("%#08x", a.r.stag))
 	})},
-	{id: "RDMAP-READRESP-TO-01", on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
+	{id: "RDMAP-READRESP-TO-01", shape: true, on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		a := &s.ans
 		if !a.begins || a.r == nil || a.fits || a.r.stag != s.seg.STag || a.r.to == s.seg.TO {
 			return
@@ -250,12 +276,12 @@ var requestChecks = []check{
 		}
 		c.as(sev, s, "the Read Response begins at another offset than its request asks for", fmt.Sprintf("TO %#x", s.seg.TO), fmt.Sprintf("TO %#x", a.r.to))
 	})},
-	{id: "RDMAP-READRESP-MSG-01", on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
+	{id: "RDMAP-READRESP-MSG-01", shape: true, on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		if s.ans.joins {
 			c.at(s, "a second Read Response goes on with the answer to one request", "several messages", "one message")
 		}
 	})},
-	{id: "RDMAP-READRESP-LEN-01", on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
+	{id: "RDMAP-READRESP-LEN-01", shape: true, on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		a := &s.ans
 		if a.begins && !a.joins {
 			c.shortAnswers(s.peer)
@@ -270,7 +296,7 @@ var requestChecks = []check{
 			}
 		}
 	}},
-	{id: "RDMAP-READ-ZERO-01", on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
+	{id: "RDMAP-READ-ZERO-01", shape: true, on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		a := &s.ans
 		if a.begins && a.r != nil && a.r == a.head && a.r.size == 0 && (s.octets != 0 || !s.seg.Last) {
 			c.at(s, "a Read of nothing is answered with octets", fmt.Sprintf("%d octets, L=%d", s.octets, bit(s.seg.Last)), "0 octets, L=1")
@@ -301,7 +327,7 @@ var requestChecks = []check{
 			c.at(s, "an Atomic Response passes that of an earlier request", fmt.Sprintf("for the request in frame %d", s.ans.r.at.Frame), fmt.Sprintf("for that in frame %d", s.ans.head.at.Frame))
 		}
 	})},
-	{id: "RDMAX-ORDER-02", on: on(opReadResponse, opAtomicResponse), needs: ReadSync, segment: func(c *conn, s *segment) {
+	{id: "RDMAX-ORDER-02", shape: true, on: on(opReadResponse, opAtomicResponse), needs: ReadSync, segment: func(c *conn, s *segment) {
 		a := &s.ans
 		if !a.begins || a.r == nil || a.any == nil || !c.applies() {
 			return
@@ -361,5 +387,5 @@ func (c *conn) shortAnswers(h *half) {
 		f.Message, f.Observed, f.Expected = "the Read Response is shorter than asked for", fmt.Sprint(r.got), fmt.Sprint(r.size)
 		c.fire(f)
 	}
-	h.requests = kept
+	h.requests, h.shorts = kept, 0
 }

@@ -1,6 +1,9 @@
 package conformance
 
-import "github.com/iwdissect/iwdissect/dissect/mpa"
+import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+)
 
 // Nearly all FPDUs of a direction look alike to most rules. A rule that looks at
 // nothing but the shape of an event has said all it can once it was asked about
@@ -59,7 +62,8 @@ const gateBits = uint(len(gateNames))
 // shape is that of an FPDU that is usual: without markers and without faults.
 func (e *fpdu) shape(c *conn, have Gate) shape {
 	f := e.f
-	if len(f.Markers) > 0 || f.CRCStatus == mpa.CRCBad || !f.PadZero() || f.ULPDULength > mpa.MaxULPDU || f.Lead {
+	if len(f.Markers) > 0 || f.CRCStatus == mpa.CRCBad || !f.PadZero() || f.ULPDULength > mpa.MaxULPDU || f.Lead ||
+		f.Sync != mpa.InSync || f.Unsent > 0 || e.count == 0 {
 		return 0
 	}
 	k := packed{v: 1, n: 1}
@@ -68,6 +72,8 @@ func (e *fpdu) shape(c *conn, have Gate) shape {
 	k.put(uint64(c.t.CRC), 2)
 	k.put(uint64(f.PadLen), 2) //nolint:gosec // at most 3
 	k.flag(f.PadKnown)
+	k.flag(e.hole)
+	k.flag(c.t.Flow[e.dir].Cut)
 	return k.v
 }
 
@@ -80,7 +86,11 @@ func (s *segment) shape(have Gate) shape {
 	if rel == renamed || rel == behind || rel == goesOn && (from < m.high || to <= from) || s.others(m) || to < from || len(s.head) == 0 {
 		return 0
 	}
+	if touching>>s.op&1 != 0 && !s.untouched() || s.op == opReadResponse && !s.ans.plain(s) || s.op == opAtomicResponse {
+		return 0
+	}
 	k := packed{v: 1, n: 1}
+	k.flag(s.ans.begins)
 	k.put(uint64(have), gateBits)
 	k.put(uint64(s.head[0]), 8)
 	k.put(uint64(g.RsvdULP), 8)
@@ -111,6 +121,15 @@ func (s *segment) shape(have Gate) shape {
 	k.flag(g.MSN == 1)
 	k.flag(m != nil && g.MSN == m.msn+1)
 	return k.v
+}
+
+// touching are the opcodes of segments that are about memory of the peer.
+var touching = on(opWrite, opReadRequest, opAtomicRequest, rdmap.OpSendInv, rdmap.OpSendSEInv)
+
+// untouched reports whether a Write says nothing new about that memory: it is
+// where the one before was, nothing was invalidated, and no atomic is outstanding.
+func (s *segment) untouched() bool {
+	return s.op == opWrite && s.seg.Tagged && s.octets > 0 && s.met == place{s.seg.STag, 1} && len(s.gone) == 0 && s.atomicsOut == 0
 }
 
 // others reports whether a message of the half is open besides one.

@@ -14,18 +14,18 @@ import (
 type sizes struct {
 	// largest is the largest ULPDU_Length, at the first FPDU that has it.
 	largest   int
-	largestAt Finding
+	largestAt site
 	// partial are those of segments that do not end their message.
 	partial   lengths
-	partialAt Finding
+	partialAt site
 	// open is the length of the last FPDU if its message goes on, else 0.
 	open   int
-	openAt Finding
+	openAt site
 	// small are those of them below the least MULPDU, inRow as many as follow each
 	// other at present; row says that there were three.
 	small, inRow int
 	row          bool
-	smallAt      Finding
+	smallAt      site
 	alignment
 }
 
@@ -37,7 +37,7 @@ func (s *sizes) add(c *conn, e *fpdu) {
 		return
 	}
 	if n > s.largest && e.f.Unsent == 0 {
-		s.largest, s.largestAt = n, e.at()
+		s.largest, s.largestAt = n, e.site()
 	}
 	if m := e.p.Message; s.open > 0 && m != nil && m.Segments > 1 {
 		s.goesOn()
@@ -45,7 +45,7 @@ func (s *sizes) add(c *conn, e *fpdu) {
 		s.inRow = 0
 	}
 	if s.open = 0; e.p.Segment != nil && !e.p.Segment.Last {
-		s.open, s.openAt = n, e.at()
+		s.open, s.openAt = n, e.site()
 	}
 	s.place(c, e)
 }
@@ -170,7 +170,7 @@ var sizeChecks = []check{
 			if mss := c.t.Flow[other(h.dir)].MSS; s.partial.n == 0 || mss > 0 && mss < leastMULPDU+18 || !c.applies() || s.small == 0 {
 				return
 			}
-			f := s.smallAt
+			f := s.smallAt.at(h.dir)
 			if !s.row {
 				f.Severity = Note
 			}
@@ -192,7 +192,7 @@ var sizeChecks = []check{
 			if s.partial.largest*2 >= room && s.partial.below(room/2)*2 <= s.partial.n {
 				return
 			}
-			f := s.partialAt
+			f := s.partialAt.at(h.dir)
 			f.Message = "segments that do not end their message are far smaller than they could be"
 			f.Observed, f.Expected = s.partial.String()+" octets", fmt.Sprintf("%d octets, %s", room, of)
 			c.fire(f)
@@ -214,7 +214,7 @@ func largestULPDU(id string, markers mpa.Tri) check {
 			}
 			limit := mulpdu(emss, markers == mpa.Yes)
 			if c.applies() && h.sizes.largest > limit {
-				f := h.sizes.largestAt
+				f := h.sizes.largestAt.at(h.dir)
 				f.Message, f.Observed = "the ULPDU is larger than a TCP segment holds", fmt.Sprint(h.sizes.largest)
 				f.Expected = fmt.Sprintf("at most %d, with %d octets in a segment", limit, emss)
 				c.fire(f)

@@ -9,7 +9,7 @@ import (
 
 // wrapChecks are about sequence numbers that wrap (RFC 5044 section 4.3).
 var wrapChecks = []check{
-	{id: "MPA-MARKER-WRAP-01", needs: Start | Contig | Full, transport: onTCP, fpdu: func(c *conn, e *fpdu) {
+	{id: "MPA-MARKER-WRAP-01", shape: true, needs: Start | Contig | Full, transport: onTCP, fpdu: func(c *conn, e *fpdu) {
 		wrap := int64(1)<<32 - int64(c.t.Flow[e.dir].Base)
 		if !e.marked(c) || e.p.From+e.p.Length <= wrap || !c.applies() {
 			return
