@@ -70,8 +70,8 @@ type lists struct {
 // those that do not.
 type shaped struct{ every, shape []*rule }
 
-func (s *shaped) add(r *rule) {
-	if r.check.shape {
+func (s *shaped) add(r *rule, shape bool) {
+	if shape {
 		s.shape = append(s.shape, r)
 	} else {
 		s.every = append(s.every, r)
@@ -101,10 +101,10 @@ func New(opt Options, sink Sink) *Engine {
 		}
 		add(&e.lists.startup, r.startup != nil)
 		if r.fpdu != nil {
-			e.lists.fpdu.add(r)
+			e.lists.fpdu.add(r, r.check.shape)
 		}
 		if r.message != nil {
-			e.lists.message.add(r)
+			e.lists.message.add(r, r.check.shape)
 		}
 		if r.segment != nil {
 			e.lists.addSegment(r)
@@ -134,7 +134,7 @@ func (l *lists) addSegment(r *rule) {
 		}
 		for op := range l.segment[t] {
 			if r.on == 0 || r.on>>op&1 != 0 {
-				l.segment[t][op].add(r)
+				l.segment[t][op].add(r, r.check.shape && (r.shapeOn == 0 || r.shapeOn>>op&1 != 0))
 			}
 		}
 	}

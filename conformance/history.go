@@ -19,7 +19,7 @@ type sent struct {
 	length uint32 // ULPDU, header and payload
 }
 
-const maxHistory = 1024
+const maxHistory = 512
 
 // dropped reports whether there were more than it holds.
 func (h *history) dropped() bool { return h.count > maxHistory }

@@ -86,7 +86,7 @@ func (s *segment) shape(have Gate) shape {
 	if rel == renamed || rel == behind || rel == goesOn && (from < m.high || to <= from) || s.others(m) || to < from || len(s.head) == 0 {
 		return 0
 	}
-	if touching>>s.op&1 != 0 && !s.untouched() || s.op == opReadResponse && !s.ans.plain(s) || s.op == opAtomicResponse {
+	if s.op == opWrite && !s.untouched() || s.op == opReadResponse && !s.ans.plain(s) || s.op == opAtomicResponse {
 		return 0
 	}
 	k := packed{v: 1, n: 1}
@@ -129,7 +129,7 @@ var touching = on(opWrite, opReadRequest, opAtomicRequest, rdmap.OpSendInv, rdma
 // untouched reports whether a Write says nothing new about that memory: it is
 // where the one before was, nothing was invalidated, and no atomic is outstanding.
 func (s *segment) untouched() bool {
-	return s.op == opWrite && s.seg.Tagged && s.octets > 0 && s.met == place{s.seg.STag, 1} && len(s.gone) == 0 && s.atomicsOut == 0
+	return s.seg.Tagged && s.octets > 0 && s.met == place{s.seg.STag, 1} && len(s.gone) == 0 && s.atomicsOut == 0
 }
 
 // others reports whether a message of the half is open besides one.

@@ -45,7 +45,10 @@ func (s *sizes) add(c *conn, e *fpdu) {
 		s.inRow = 0
 	}
 	if s.open = 0; e.p.Segment != nil && !e.p.Segment.Last {
-		s.open, s.openAt = n, e.site()
+		s.open = n
+		if s.partial.n == 0 || s.small == 0 && n < leastMULPDU {
+			s.openAt = e.site()
+		}
 	}
 	s.place(c, e)
 }

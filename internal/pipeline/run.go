@@ -35,7 +35,7 @@ type Options struct {
 	// carried a PDU, and its payload where that has to be gathered.
 	Lean bool
 	// Brief hands out PDUs without the frames that carried them and without
-	// gathered payload.
+	// gathered payload, and no records of frames.
 	Brief bool
 	// Hopeful verifies CRCs on another processor where a file is read ahead, and
 	// takes them for right until then: about all are. Read returns ErrBadCRC if one
@@ -320,7 +320,7 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
 		return
 	}
 	note := fl.conn.Packet(side, s)
-	if r.sink == nil {
+	if r.sink == nil || r.opt.Brief {
 		return
 	}
 	r.frame = Frame{Frame: *f, Packet: p, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Note: note}
