@@ -144,7 +144,7 @@ type askedRing struct {
 	count int
 }
 
-const maxAsked = 1024
+const maxAsked = 256
 
 func (a *askedRing) add(r *request, s *segment) {
 	x := asked{atomic: r.atomic, source: r.source, aop: r.aop, msn: r.msn, nth: r.nth, pdu: s.p.Number, depth: s.depth}

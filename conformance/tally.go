@@ -32,9 +32,7 @@ func (t *Tally) Merge(other *Tally) {
 	}
 }
 
-func rank(v Verdict) int {
-	return map[Verdict]int{NotApplicable: 0, Pass: 1, NotJudged: 2, Fail: 3}[v]
-}
+func rank(v Verdict) int { return [...]int{NotApplicable: 0, Pass: 1, NotJudged: 2, Fail: 3}[v] }
 
 // Count is how many rules ended with a verdict.
 func (t *Tally) Count(v Verdict) (n int) {
@@ -45,6 +43,9 @@ func (t *Tally) Count(v Verdict) (n int) {
 	}
 	return n
 }
+
+// Rules is how many rules apply.
+func (t *Tally) Rules() int { return len(t.worst) }
 
 // Missing counts the rules that were not judged by the evidence that they lack.
 func (t *Tally) Missing() map[Gate]int {

@@ -46,7 +46,7 @@ Judge each iWARP connection of a capture by the rules of RFC 5040, 5041, 5043,
 rule was broken, by whom, in which frame, what was observed and what was to be
 expected. A rule whose evidence is not in the capture is not judged; the last
 line counts those. A TCP packet whose checksum is wrong while others of its
-sender are right is left out: its receiver drops it. Not all rules of the catalogue have a check yet.
+sender are right is left out: its receiver drops it.
 
 -V shows the PDUs of each finding with all fields, and marks the one at fault. It
 reads the capture a second time, so it needs a file.

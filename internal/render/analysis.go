@@ -183,7 +183,6 @@ func summaryMembers(o *object, t *pipeline.Totals, format, failure string, check
 		o.int("rules_failed", int64(fail))
 		o.int("rules_not_judged", int64(open))
 		o.int("rules_not_applicable", int64(checked.Rules-pass-fail-open))
-		o.int("rules_without_check", int64(conformance.Unchecked()))
 	}
 	if failure != "" {
 		o.str("incomplete", failure)

@@ -83,6 +83,7 @@ type textReport struct {
 	// known, suppressed by config: those that were decided about.
 	known, suppressed int
 	config            string
+	rules             int // that were asked
 }
 
 // NewTextReport writes findings by connection, and a verdict line at the end.
@@ -98,6 +99,7 @@ func (r *textReport) Capture(c *Checked) error {
 	r.files++
 	r.conns += c.Totals.IWARP
 	r.total.Merge(&c.Tally)
+	r.rules = max(r.rules, c.Rules)
 	if c.Failure != "" {
 		r.bad++
 	}
@@ -249,10 +251,10 @@ func (r *textReport) Close() error {
 	if r.suppressed > 0 {
 		decided += fmt.Sprintf("; %d suppressed by %s", r.suppressed, printable(r.config))
 	}
-	_, err := fmt.Fprintf(r.w, "%s, %s, %s in %s of %s%s; rules: %d passed, %d failed, %d not judged%s, %d of the catalogue have no check yet\n",
+	_, err := fmt.Fprintf(r.w, "%s, %s, %s in %s of %s%s; rules: %d passed, %d failed, %d not judged%s, %d do not apply\n",
 		verdict(r.count[conformance.Error], "error", "errors"), verdict(r.count[conformance.Warning], "warning", "warnings"),
 		verdict(r.count[conformance.Note], "note", "notes"), verdict(int(r.conns), "iWARP connection", "iWARP connections"), //nolint:gosec // a count
 		verdict(r.files, "capture", "captures"), decided,
-		r.total.Count(conformance.Pass), r.total.Count(conformance.Fail), r.total.Count(conformance.NotJudged), lacks, conformance.Unchecked())
+		r.total.Count(conformance.Pass), r.total.Count(conformance.Fail), r.total.Count(conformance.NotJudged), lacks, r.rules-r.total.Rules())
 	return err
 }
