@@ -236,6 +236,9 @@ func flowMembers(o *object, c *trace.Connection, d trace.Dir) {
 	o.uint("retransmissions", f.Retransmitted)
 	o.uint("out_of_order", f.Reordered)
 	o.uint("conflicts", f.Conflicts)
+	if f.Damaged > 0 {
+		o.uint("damaged", f.Damaged)
+	}
 	o.uint("requests", f.Requests)
 	o.uint("answered", f.Answered)
 	o.uint("unanswered", f.Unanswered)
@@ -386,6 +389,7 @@ func Problems(c *trace.Connection) []string {
 		count(f.Unanswered, plural(f.Unanswered, "request without a captured answer", "requests without a captured answer"), 0)
 		count(f.Unmatched, plural(f.Unmatched, "response without a captured request", "responses without a captured request"), 0)
 		count(f.Conflicts, plural(f.Conflicts, "retransmission with other octets", "retransmissions with other octets"), 0)
+		count(f.Damaged, plural(f.Damaged, "packet", "packets")+" with a wrong TCP checksum, left out", f.FirstDamaged)
 		if depth, ok := c.Depth(dir); ok && f.MostOutstanding > depth {
 			add(dir.String() + ": up to " + strconv.Itoa(f.MostOutstanding) + " requests outstanding, negotiated " + strconv.Itoa(depth))
 		}

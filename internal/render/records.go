@@ -320,6 +320,9 @@ func notes(o *object, f *pipeline.Frame) {
 		put("ip-fragments")
 	}
 	sctpNotes(f, put)
+	if f.Damaged {
+		put("damaged")
+	}
 	if f.Reason != "" {
 		put(f.Reason)
 	}

@@ -191,9 +191,6 @@ func sctpNotes(f *pipeline.Frame, put func(string)) {
 		put("checksum-reversed")
 	case sctp.Good, sctp.Unverifiable:
 	}
-	if f.Damaged {
-		put("damaged")
-	}
 	if f.Pad != "" {
 		put(f.Pad)
 	}
