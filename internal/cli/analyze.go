@@ -58,7 +58,7 @@ func (o *analyzeOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	opt.Sums = !o.unjudged
+	opt.Sums, opt.SumsInDoubt = !o.unjudged, true
 	files, err := o.files(args)
 	if err != nil {
 		return err
@@ -120,8 +120,6 @@ func (o *analyzeOptions) attempt(opt pipeline.Options, name string, files []stri
 		return r, nil
 	}
 	defer src.Close() //nolint:errcheck // only read from
-	// Where all CRCs are right no packet is damaged that matters.
-	opt.Sums = opt.Sums && !opt.Hopeful
 	found, sink := o.found(name, opt.OnError)
 	opt.Brief = true
 	run := pipeline.New(opt, sink)
