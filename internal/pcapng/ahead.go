@@ -88,7 +88,7 @@ func (a *Ahead) give(buf []byte) {
 
 func (a *Ahead) run(src io.Reader) {
 	defer close(a.full)
-	for {
+	for ended := false; ; {
 		select {
 		case <-a.quit:
 			return
@@ -101,26 +101,12 @@ func (a *Ahead) run(src io.Reader) {
 			if u.work != nil {
 				u.work()
 			}
+			if ended {
+				continue // but for work, there is nothing left to do
+			}
 			n, err := src.Read(u.buf[aheadRoom:])
 			a.full <- block{u.buf, n, err} // there is room for every buffer
-			if err != nil {
-				a.serve()
-				return
-			}
-		}
-	}
-}
-
-// serve does what is left to be done with blocks once all was read.
-func (a *Ahead) serve() {
-	for {
-		select {
-		case <-a.quit:
-			return
-		case u := <-a.free:
-			if u.work != nil {
-				u.work()
-			}
+			ended = err != nil
 		}
 	}
 }

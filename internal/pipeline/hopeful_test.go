@@ -30,7 +30,7 @@ func TestRun_Hopeful(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer f.Close() //nolint:errcheck // only read from
+		defer f.Close()
 		r := pipeline.New(pipeline.Options{Hopeful: hopeful}, nil)
 		err = r.Read(f)
 		out := ""
