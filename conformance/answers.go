@@ -66,7 +66,7 @@ func (c *conn) leftOver(h *half, atomic bool, message string) {
 	if !c.applies() {
 		return
 	}
-	f := open[0].at
+	f := open[0].finding(h.dir)
 	f.Message, f.Observed, f.Expected = message, fmt.Sprintf("%d unanswered", len(open)), "an answer to each"
 	// The one that knew nothing of the other's FIN closed of its own accord.
 	if answers.FIN.Acked > asks.FIN.At || asks.FIN.Acked <= answers.FIN.At {
@@ -92,7 +92,7 @@ func tooEarly(id string, atomic bool) check {
 		case without:
 			if c.applies() {
 				c.at(s, "the answer was sent before all octets up to the end of its request had arrived",
-					fmt.Sprintf("acknowledged up to offset %d", at.acked), fmt.Sprintf("at least %d, the end of the request in frame %d", a.r.end, a.r.at.Frame))
+					fmt.Sprintf("acknowledged up to offset %d", at.acked), fmt.Sprintf("at least %d, the end of the request in frame %d", a.r.end, a.r.at.frame))
 			}
 		case having:
 			c.applies()

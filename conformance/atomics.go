@@ -117,7 +117,7 @@ func (c *conn) judgeAlignment(a *area) {
 // a bit for each.
 type operations struct {
 	done, refused uint16
-	at            Finding // the first refusal
+	at            site // the first refusal
 }
 
 // atomicOf is the Atomic Request that a Terminate is about: the one that it
@@ -145,7 +145,7 @@ func (t *terminate) refuses() {
 	case t.code.Code == 7 && a != nil:
 		a.place[at.to%atomicLen].refused = true
 	case (t.code.Code == 6 || t.code.Code == 0xff) && t.asked != nil && o.refused == 0:
-		o.at, o.refused = t.at(), 1<<t.asked.aop
+		o.at, o.refused = siteOf(t.p, t.count), 1<<t.asked.aop
 	}
 }
 
@@ -245,7 +245,7 @@ var atomicChecks = []check{
 				if o.refused&(1<<op) == 0 || !p.c.applies() || done&(1<<op) != 0 || done&(1<<other) == 0 {
 					continue
 				}
-				f := o.at
+				f := o.at.at(trace.Dir(i)) //nolint:gosec // 0 or 1
 				f.Message, f.Observed, f.Expected = "one of the atomic operations is refused where the other one is done", op.String(), "both or none"
 				p.c.fire(f)
 			}

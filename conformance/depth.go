@@ -80,10 +80,10 @@ func (f *flight) launch(r *request, s *segment) {
 // deepest is the most that was outstanding at once.
 type deepest struct {
 	reads, all int
-	at         Finding // the request that made so many Reads
+	at         site // the request that made so many Reads
 }
 
-func (m *deepest) add(d depth, at *Finding) {
+func (m *deepest) add(d depth, at *site) {
 	if !d.known {
 		return
 	}

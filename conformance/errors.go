@@ -13,7 +13,7 @@ import (
 type spoilt struct {
 	there bool
 	span
-	at       Finding
+	at       site
 	requests []request
 }
 
@@ -23,7 +23,7 @@ const maxSpoilt = 16
 // add takes in an FPDU with a wrong CRC.
 func (s *spoilt) add(e *fpdu) {
 	if !s.there {
-		s.there, s.span, s.at = true, spanOf(e.p), e.at()
+		s.there, s.span, s.at = true, spanOf(e.p), e.site()
 	}
 	if len(s.requests) >= maxSpoilt || e.p.Segment == nil {
 		return
@@ -32,11 +32,11 @@ func (s *spoilt) add(e *fpdu) {
 	switch e.p.Control.Opcode {
 	case opReadRequest:
 		if r, err := rdmap.DecodeReadRequest(body); err == nil {
-			s.requests = append(s.requests, request{stag: r.SinkSTag, to: r.SinkTO, at: e.at()})
+			s.requests = append(s.requests, request{stag: r.SinkSTag, to: r.SinkTO, at: e.site()})
 		}
 	case opAtomicRequest:
 		if r, err := rdmap.DecodeAtomicRequest(body); err == nil {
-			s.requests = append(s.requests, request{atomic: true, id: r.RequestID, at: e.at()})
+			s.requests = append(s.requests, request{atomic: true, id: r.RequestID, at: e.site()})
 		}
 	default:
 	}
@@ -83,13 +83,13 @@ var errorChecks = []check{
 		}
 		good := s.ans.r
 		if good != nil && s.ans.fits {
-			if later := good.at.PDU > bad.at.PDU; later && s.half.terminates == 0 && c.once(s.half) {
-				c.at(s, "an answer to a request behind an FPDU with a wrong CRC", fmt.Sprintf("an answer to the request in frame %d", good.at.Frame), fmt.Sprintf("nothing of what follows the FPDU in frame %d", bad.at.Frame))
+			if later := good.at.pdu > bad.at.pdu; later && s.half.terminates == 0 && c.once(s.half) {
+				c.at(s, "an answer to a request behind an FPDU with a wrong CRC", fmt.Sprintf("an answer to the request in frame %d", good.at.frame), fmt.Sprintf("nothing of what follows the FPDU in frame %d", bad.at.frame))
 			}
 			return
 		}
 		if q := bad.answeredBy(s); q != nil && c.once(s.half) {
-			c.at(s, "an answer to a request whose CRC is wrong", fmt.Sprintf("an answer to the request in frame %d", q.at.Frame), "the request is not delivered")
+			c.at(s, "an answer to a request whose CRC is wrong", fmt.Sprintf("an answer to the request in frame %d", q.at.frame), "the request is not delivered")
 		}
 	}},
 	{id: "MPA-CRC-REACT-02", needs: Sync | Full, transport: onTCP, end: func(c *conn) {
@@ -112,7 +112,7 @@ var errorChecks = []check{
 			}
 			c.fire(Finding{
 				Dir: k.dir, HasDir: true, Frame: k.Frame, Message: "the receiver of a wrong CRC closes without a Terminate",
-				Observed: act, Expected: fmt.Sprintf("a Terminate 2/0/02 for the FPDU in frame %d", bad.at.Frame),
+				Observed: act, Expected: fmt.Sprintf("a Terminate 2/0/02 for the FPDU in frame %d", bad.at.frame),
 			})
 		}
 	}},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // request is a Read or an Atomic Request that awaits its answer. Both wait in one
@@ -17,9 +18,9 @@ type request struct {
 	size   uint64
 	id     uint32
 	got    uint64
-	at     Finding
+	at     site
 	// short is the segment whose L came before the whole answer, if any.
-	short    Finding
+	short    site
 	hasShort bool
 	started  bool
 	// nth counts the requests of the half from 0.
@@ -34,6 +35,13 @@ type request struct {
 	// beside are the places within 8 octets of the atomics on the same STag that
 	// were outstanding when it was sent, a bit for each.
 	beside uint8
+}
+
+// finding places one on the request, which went in a direction.
+func (r *request) finding(d trace.Dir) Finding {
+	f := r.at.at(d)
+	f.msn, f.hasMSN = r.msn, true
+	return f
 }
 
 // place is a place in memory.
@@ -180,7 +188,7 @@ func (c *conn) serve(s *segment) {
 			if !r.hasShort {
 				s.peer.shorts++
 			}
-			r.short, r.hasShort = s.at(), true
+			r.short, r.hasShort = siteOf(s.p, s.count), true
 			return
 		}
 		s.peer.answered(r)
@@ -193,11 +201,11 @@ func (c *conn) serve(s *segment) {
 // request takes in the request at hand.
 func (s *segment) request(c *conn, r request) {
 	h := s.half
-	r.msn, r.at, r.end, r.answers, r.nth = s.seg.MSN, s.at(), spanOf(s.p).end, h.peer.count, h.flight.count
+	r.msn, r.at, r.end, r.answers, r.nth = s.seg.MSN, siteOf(s.p, s.count), spanOf(s.p).end, h.peer.count, h.flight.count
 	if r.atomic {
 		r.beside = h.flight.beside(s, r.source.stag)
 		if a := h.area(r.source.stag); a != nil && !h.unsure {
-			a.asked(r.source, r.at)
+			a.asked(r.source, r.finding(h.dir))
 		}
 	}
 	if !s.isRTR(c) {
@@ -251,7 +259,7 @@ var requestChecks = []check{
 	})},
 	{id: "RDMAP-READRESP-ORDER-01", shape: true, on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		if s.ans.begins && s.ans.later {
-			c.at(s, "a Read Response passes that of an earlier request", fmt.Sprintf("for the request in frame %d", s.ans.r.at.Frame), fmt.Sprintf("for that in frame %d", s.ans.head.at.Frame))
+			c.at(s, "a Read Response passes that of an earlier request", fmt.Sprintf("for the request in frame %d", s.ans.r.at.frame), fmt.Sprintf("for that in frame %d", s.ans.head.at.frame))
 		}
 	})},
 	{id: "RDMAP-READRESP-STAG-01", shape: true, on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
@@ -324,7 +332,7 @@ var requestChecks = []check{
 	})},
 	{id: "RDMAX-ORDER-01", on: on(opAtomicResponse), needs: ReadSync, segment: response(opAtomicResponse, func(c *conn, s *segment) {
 		if s.ans.later {
-			c.at(s, "an Atomic Response passes that of an earlier request", fmt.Sprintf("for the request in frame %d", s.ans.r.at.Frame), fmt.Sprintf("for that in frame %d", s.ans.head.at.Frame))
+			c.at(s, "an Atomic Response passes that of an earlier request", fmt.Sprintf("for the request in frame %d", s.ans.r.at.frame), fmt.Sprintf("for that in frame %d", s.ans.head.at.frame))
 		}
 	})},
 	{id: "RDMAX-ORDER-02", shape: true, on: on(opReadResponse, opAtomicResponse), needs: ReadSync, segment: func(c *conn, s *segment) {
@@ -333,7 +341,7 @@ var requestChecks = []check{
 			return
 		}
 		if a.any.atomic != a.r.atomic && !a.any.started && !a.joins {
-			c.at(s, "an answer passes that of an earlier request of the other kind", s.op.String(), fmt.Sprintf("the answer to the request in frame %d", a.any.at.Frame))
+			c.at(s, "an answer passes that of an earlier request of the other kind", s.op.String(), fmt.Sprintf("the answer to the request in frame %d", a.any.at.frame))
 		}
 	}},
 	{id: "RDMAX-AREQ-ID-01", on: on(opAtomicRequest), needs: ReadSync, segment: func(c *conn, s *segment) {
@@ -367,7 +375,7 @@ func response(op rdmap.Opcode, f func(*conn, *segment)) func(*conn, *segment) {
 		}
 		for _, r := range []*request{s.ans.head, s.ans.r} {
 			if r != nil {
-				c.relate(from, r.at.PDU)
+				c.relate(from, r.at.pdu)
 			}
 		}
 	}
@@ -383,7 +391,7 @@ func (c *conn) shortAnswers(h *half) {
 			kept = append(kept, *r)
 			continue
 		}
-		f := r.short
+		f := r.short.at(h.peer.dir)
 		f.Message, f.Observed, f.Expected = "the Read Response is shorter than asked for", fmt.Sprint(r.got), fmt.Sprint(r.size)
 		c.fire(f)
 	}

@@ -129,7 +129,7 @@ var trafficAdvice = []check{
 			if w := h.peer.word; w != nil && w.header != nil && !w.header.Tagged && w.header.QN == 1 {
 				failure = fmt.Sprintf("a Terminate in frame %d is about a request", w.at.Frame)
 			}
-			c.adviseOnce(h.deepest.at, fmt.Sprintf("%d Reads outstanding, depths %#x and %#x", h.deepest.reads, depths[0], depths[1]), failure)
+			c.adviseOnce(h.deepest.at.at(h.dir), fmt.Sprintf("%d Reads outstanding, depths %#x and %#x", h.deepest.reads, depths[0], depths[1]), failure)
 		}
 	}},
 }
