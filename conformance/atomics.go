@@ -245,7 +245,7 @@ var atomicChecks = []check{
 				if o.refused&(1<<op) == 0 || !p.c.applies() || done&(1<<op) != 0 || done&(1<<other) == 0 {
 					continue
 				}
-				f := o.at.at(trace.Dir(i)) //nolint:gosec // 0 or 1
+				f := o.at.at(trace.Dir(i))
 				f.Message, f.Observed, f.Expected = "one of the atomic operations is refused where the other one is done", op.String(), "both or none"
 				p.c.fire(f)
 			}
