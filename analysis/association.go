@@ -32,7 +32,8 @@ type Association struct {
 	ending  trace.Ending
 	endedBy int
 	endedAt uint64
-	ddp     bool // it carries DDP
+	hidden  [2]bool // the snap length cut off chunks of the side
+	ddp     bool    // it carries DDP
 	last    uint64
 	begun   bool // a session has begun
 
@@ -187,7 +188,10 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 			}
 			err = a.chunk(side, &c, &n)
 		}
-		if err != nil && n.Trouble == "" && !c.Cut && !errors.Is(err, sctp.ErrCut) {
+		switch cut := c.Cut || errors.Is(err, sctp.ErrCut); {
+		case err != nil && cut:
+			a.hidden[side] = true
+		case err != nil && n.Trouble == "":
 			a.unread(side, &n, off, err)
 		}
 		if size == 0 {

@@ -34,6 +34,8 @@ type sessionHalf struct {
 	// spoke: a chunk of it was seen; first is the lowest TSN of those.
 	spoke bool
 	first int64
+	// cut: the snap length has cut a chunk of it off before its number.
+	cut bool
 	// done: the last chunk that it may send in the session was seen, at TSN doneAt.
 	done   bool
 	doneAt int64
@@ -92,7 +94,7 @@ func (s *Session) goesOn(side int, now *Session, m *reassembly.Message) bool {
 // supersede notes that side has begun another session on the stream.
 func (s *Session) supersede(side int) {
 	for i := range 2 {
-		s.flush(i)
+		s.flush(i, true)
 	}
 	if t := &s.Trace; t.Ending == trace.Open {
 		t.Ending, t.EndedBy, t.EndFrame = trace.Superseded, s.Dir(side), s.assoc.cur.Frame
@@ -119,6 +121,7 @@ func (s *Session) take(side int, m *reassembly.Message) {
 	}
 	s.note(side, m)
 	if len(m.Octets) < sctpddp.SegmentLen {
+		h.cut = h.cut || !m.Whole
 		s.deliver(side, m, trace.Unplaced)
 		return
 	}
@@ -201,11 +204,12 @@ func (s *Session) age(side int) {
 // missing.
 const shufflePatience = 16
 
-// flush gives up all that is missing.
-func (s *Session) flush(side int) {
+// flush gives up all that is missing. Where the capture ends before that, a number
+// without a TSN may be in a chunk that was still to come.
+func (s *Session) flush(side int, over bool) {
 	asm := &s.assoc.asm
 	why := reassembly.Ended
-	if high := asm.High(side); asm.Settled(side) >= high && !asm.Lost(side, s.half[side].from) {
+	if high := asm.High(side); over && asm.Settled(side) >= high && !asm.Lost(side, s.half[side].from) {
 		why = reassembly.NeverSent
 	}
 	for s.half[side].order.Waiting() > 0 {
@@ -215,8 +219,8 @@ func (s *Session) flush(side int) {
 
 // skip gives up the numbers before the first message that waits.
 func (s *Session) skip(side int, why reassembly.GapReason) {
-	if why == reassembly.NeverSent && s.half[side].order.AtStart() && !s.assoc.asm.StartKnown(side) {
-		why = reassembly.Ended // it may have come before the capture did
+	if why == reassembly.NeverSent && (s.assoc.hidden[side] || s.half[side].cut || s.half[side].order.AtStart() && !s.assoc.asm.StartKnown(side)) {
+		why = reassembly.Ended // it may have been cut off, or have come before the capture did
 	}
 	from, n := s.half[side].order.Skip()
 	fl := &s.Trace.Flow[s.Dir(side)]
@@ -241,7 +245,7 @@ func (s *Session) finish() {
 		t.HasAskedOn = !t.SYN && asm.StartKnown(side) && !asm.Lost(side, 0) && asm.Settled(side) >= asm.High(side)
 	}
 	for side := range 2 {
-		s.flush(side)
+		s.flush(side, s.assoc.ending != trace.Open)
 	}
 	for side := range 2 {
 		t.Flow[s.Dir(side)].Unanswered += uint64(len(s.queues[side].requests))
@@ -317,9 +321,13 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 	}
 }
 
-// lacks reports whether chunks of a side are known to be missing at present.
+// lacks reports whether chunks of a side are known to be missing at present, or may
+// be.
 func (s *Session) lacks(side int) bool {
 	asm := &s.assoc.asm
+	if s.assoc.hidden[side] || s.half[side].cut {
+		return true
+	}
 	acked, ok := asm.Acked(side)
 	return s.half[side].order.Waiting() > 0 || ok && acked > asm.Settled(side) || asm.Lost(side, s.half[side].from)
 }

@@ -38,6 +38,8 @@ var privateAdvice = []check{
 			}
 			n, o := c.overrun(f)
 			switch {
+			case n > 0 && c.t.Flow[f.dir].Cut:
+				c.lacks(Full)
 			case n < wrapLeast || n > wrapMost:
 			case o == unproven:
 				c.lacks(Causal)

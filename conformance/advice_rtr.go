@@ -17,7 +17,7 @@ var rtrAdvice = []check{
 	{id: "ADV-RTR-STAG-ZERO", needs: Neg | Layout | Start | Contig | Full, transport: onTCP, advice: func(c *conn) {
 		h := &c.half[trace.I2R]
 		kind, ok := c.indication()
-		if !c.peerToPeer() || !ok || kind == mpa.RTRSend || !c.applies() || h.first.stag != 0 {
+		if !c.peerToPeer() || c.halfRead() || !ok || kind == mpa.RTRSend || !c.applies() || h.first.stag != 0 {
 			return
 		}
 		failure := c.refused(0)
@@ -59,7 +59,7 @@ var rtrAdvice = []check{
 	})},
 	{id: "ADV-RTR-OTHER-TYPE", needs: Neg | Layout | Start | Contig | Bidir, transport: onTCP, advice: func(c *conn) {
 		kind, ok := c.indication()
-		if !c.peerToPeer() || !ok || !c.applies() || c.found("MPA2-RTR-TYPE-01") == nil {
+		if !c.peerToPeer() || c.halfRead() || !ok || !c.applies() || c.found("MPA2-RTR-TYPE-01") == nil {
 			return
 		}
 		if failure := c.refused(0); failure != "" {
@@ -90,7 +90,7 @@ var rtrAdvice = []check{
 	}},
 	{id: "ADV-REV1-RTR", needs: Neg | Start | Contig, transport: onTCP, advice: func(c *conn) {
 		kind, ok := c.indication()
-		if c.plain() && c.applies() && ok && kind != mpa.RTRSend {
+		if c.plain() && !c.halfRead() && c.applies() && ok && kind != mpa.RTRSend {
 			c.advise(c.half[trace.I2R].atFirst(), kind.String()+" of length 0", c.refused(0))
 		}
 	}},

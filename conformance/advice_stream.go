@@ -13,6 +13,10 @@ var streamAdvice = []check{
 			if f.behind == 0 || f.partial || !c.appliesTo(f) || c.found("ADV-PRIVATE-DATA-WRAP", f.dir) != nil {
 				return
 			}
+			if c.t.Flow[f.dir].Cut {
+				c.lacks(Full) // how many octets there are tells which advice it is
+				return
+			}
 			k, left := c.leaves(other(f.dir))
 			if left && (f.kind == trace.KindReply || c.reply == nil) {
 				c.adviseOn(f, fmt.Sprintf("%d octets in the segment of the %s", f.behind, kindName(f.kind)), fmt.Sprintf("the other side %s in frame %d", k.verb(), k.Frame))
@@ -27,6 +31,9 @@ var streamAdvice = []check{
 		failure := c.givenUp()
 		without := h.crc.good == 0 && uint64(h.crc.run) == h.count && h.count > 0 && constant(h.crc.value)
 		if !without && failure == "" {
+			if c.t.Flow[trace.I2R].CRCUnverifiable > 0 {
+				c.lacks(Full)
+			}
 			return
 		}
 		observed := "Request C=1, Reply C=0"

@@ -67,6 +67,7 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
+		YieldsTo:   []string{"MPA-FPDU-FMT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02"},
 	},
 	{
 		ID:         "TCP-FIN-STARTUP-01",
@@ -134,7 +135,7 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-PDLEN-01", "MPA-START-02F", "MPA-PHASE-PLAIN-01", "MPA-START-07B", "MPA-M-ZERO-01"},
+		YieldsTo:   []string{"MPA-PDLEN-01", "MPA2-PDLEN-01", "MPA-START-02F", "MPA-PHASE-PLAIN-01", "MPA-START-07B", "MPA-M-ZERO-01"},
 	},
 	{
 		ID:         "MPA-CONN-BOTH-01",

@@ -26,9 +26,18 @@ type check struct {
 	// late: what it says is of PDUs before the one at hand. closes: it is asked about
 	// a segment, and speaks of the message that is over with it.
 	late, closes bool
-	startup      func(*conn, *frame)
-	fpdu         func(*conn, *fpdu)
-	segment      func(*conn, *segment)
+	// reacts: it speaks of what a side does after something else, if it ever does.
+	reacts bool
+	// anywhere: it speaks of chunks of the whole association, or of those that do not
+	// belong to a session: any that is missing may have been such a one.
+	anywhere bool
+	// first: it speaks of the startup, and of the first FPDU of the initiator.
+	first bool
+	// tells: it says itself what it lacks of what comes behind the startup.
+	tells   bool
+	startup func(*conn, *frame)
+	fpdu    func(*conn, *fpdu)
+	segment func(*conn, *segment)
 	// exchange is asked about segments of requests and their answers alone.
 	exchange  func(*conn, *segment)
 	message   func(*conn, *message)

@@ -18,7 +18,7 @@ func (c *conn) said(d trace.Dir) *frame {
 // one that sent none, nothing since it had that of the other side.
 func (c *conn) mute(d trace.Dir) bool {
 	h, f, own := &c.half[d], &c.t.Flow[d], c.said(d)
-	if h.count > 0 || h.gap || f.Waiting || f.Unframed > 0 {
+	if h.count > 0 || h.gap || f.Waiting || f.Unframed > 0 || own == nil && !c.starts(h) {
 		return false
 	}
 	end := f.Sent

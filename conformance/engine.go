@@ -175,12 +175,17 @@ func (e *Engine) of(t *trace.Connection) *conn {
 
 // fresh returns the model of a connection of which nothing is known.
 func (e *Engine) fresh(t *trace.Connection) *conn {
-	c := &conn{engine: e, t: t, rules: newVerdicts(len(e.rules))}
+	c := &conn{engine: e, t: t, rules: newVerdicts(len(e.rules)), active: t.Side[trace.I2R].Addr}
+	c.sides()
+	return c
+}
+
+// sides tells the halves apart.
+func (c *conn) sides() {
 	c.half[0].dir, c.half[1].dir = trace.I2R, trace.R2I
 	for i := range c.half {
 		c.half[i].peer = &c.half[1-i]
 	}
-	return c
 }
 
 // PDU implements [trace.Sink].
@@ -202,6 +207,7 @@ func (e *Engine) PDU(p *trace.PDU) {
 	case trace.KindStreaming:
 		c.loose(p)
 	}
+	c.half[p.Dir].to = p.From + p.Length
 	c.agree()
 	c.settle()
 }
@@ -209,7 +215,8 @@ func (e *Engine) PDU(p *trace.PDU) {
 // Gap implements [trace.Sink].
 func (e *Engine) Gap(g *trace.GapEvent) {
 	h := &e.of(g.Conn).half[g.Dir]
-	h.gap, h.hole, h.contig, h.neverSent = true, true, false, g.NeverSent
+	h.gap, h.contig, h.neverSent = true, false, g.NeverSent
+	h.hole = h.hole || !g.NeverSent
 	h.lost()
 }
 
@@ -330,6 +337,7 @@ func (c *conn) finish() {
 		c.half[i].over(c)
 	}
 	have := c.endHave()
+	c.release()
 	if c.foreign == nil {
 		c.askAgreed(have)
 		c.ask(c.engine.lists.end, have, func(r *rule) { r.end(c) })
@@ -356,6 +364,9 @@ func (c *conn) verdicts() (out []Judgement) {
 			j.Verdict, j.Gate = NotJudged, c.rules.lacking(i)
 		case c.rules.isJudged(i):
 			j.Verdict = Pass
+			if g := c.unseen(r); g != 0 {
+				j.Verdict, j.Gate = NotJudged, g
+			}
 		default:
 			continue
 		}

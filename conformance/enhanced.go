@@ -14,7 +14,11 @@ const unknownDepth = mpa.DepthNotNegotiated
 var enhancedChecks = []check{
 	{id: "MPA2-REV-01", transport: onTCP, end: func(c *conn) {
 		for _, f := range []*frame{c.request, c.reply} {
-			if f != nil && c.applies() && f.S && f.Rev < 2 && c.rtr == nil && len(f.PrivateData) >= mpa.EnhancedLen {
+			switch {
+			case f == nil:
+			case f.S && f.Rev < 2 && c.rtr == nil && len(f.PrivateData) >= mpa.EnhancedLen && !c.noThird():
+				c.lacks(Contig)
+			case c.applies() && f.S && f.Rev < 2 && c.rtr == nil && len(f.PrivateData) >= mpa.EnhancedLen:
 				c.frame(f, "the S bit with a revision that has none", fmt.Sprintf("S=1, revision %d", f.Rev), "revision 2")
 			}
 		}
@@ -134,7 +138,7 @@ var enhancedChecks = []check{
 			c.frame(c.reply, "the responder repeats flags that mean nothing with A=0", fmt.Sprintf("B=%d C=%d D=%d", bit(r.B), bit(r.C), bit(r.D)), "ignored")
 		}
 	}},
-	{id: "MPA2-CTRL-BCD-01", needs: Layout, transport: onTCP, end: func(c *conn) {
+	{id: "MPA2-CTRL-BCD-01", first: true, needs: Layout, transport: onTCP, end: func(c *conn) {
 		f := c.request
 		if f == nil || !f.hasWord || !c.rfc6581() || !f.word.A || !c.applies() {
 			return
@@ -196,27 +200,27 @@ var enhancedChecks = []check{
 			c.frame(f, "a Request of draft -01 that offers no indication", "A=B=C=0", "each that it is able to send")
 		}
 	}},
-	{id: "MPA2-RTR-TYPE-01", needs: Neg | Layout | Start | Contig, transport: onTCP, end: func(c *conn) {
+	{id: "MPA2-RTR-TYPE-01", first: true, needs: Neg | Layout | Start | Contig, transport: onTCP, end: func(c *conn) {
 		kind, ok := c.indication()
-		if !c.peerToPeer() || !ok || !c.applies() {
+		if !c.peerToPeer() || c.halfRead() || !ok || !c.applies() {
 			return
 		}
 		if types := mpa.RTRTypes(c.reply.word, c.t.Layout); !types.Has(kind) {
 			c.first(&c.half[trace.I2R], None, "the indication is of a type that the Reply does not name", kind.String(), types.String())
 		}
 	}},
-	{id: "MPA2-RTR-LEN-01", needs: Neg | Layout | Start | Contig, transport: onTCP, end: func(c *conn) {
+	{id: "MPA2-RTR-LEN-01", first: true, needs: Neg | Layout | Start | Contig, transport: onTCP, end: func(c *conn) {
 		h := &c.half[trace.I2R]
-		if !c.peerToPeer() || !h.first.segment || !c.applies() {
+		if !c.peerToPeer() || !h.first.segment || c.halfRead() || !c.applies() {
 			return
 		}
 		if kind, size, ok := h.first.kind(); ok && size > 0 && mpa.RTRTypes(c.reply.word, c.t.Layout).Has(kind) {
 			c.first(h, None, "the first message has the opcode of an indication, but is not of length zero", fmt.Sprintf("%v, %d octets", kind, size), "0 octets")
 		}
 	}},
-	{id: "MPA2-RTR-FIRST-01", needs: Neg | Layout | Start | Contig, transport: onTCP, end: func(c *conn) {
+	{id: "MPA2-RTR-FIRST-01", first: true, needs: Neg | Layout | Start | Contig, transport: onTCP, end: func(c *conn) {
 		h := &c.half[trace.I2R]
-		if !c.peerToPeer() || !h.first.segment || !c.applies() {
+		if !c.peerToPeer() || !h.first.segment || c.halfRead() || !c.applies() {
 			return
 		}
 		kind, size, ok := h.first.kind()
@@ -226,7 +230,7 @@ var enhancedChecks = []check{
 		}
 		c.first(h, None, "the first FPDU of the initiator is not the indication", h.first.op.String(), mpa.RTRTypes(c.reply.word, c.t.Layout).String())
 	}},
-	{id: "MPA2-TERM-06", needs: Neg | Layout, end: accepting(func(c *conn, q, r mpa.Enhanced) {
+	{id: "MPA2-TERM-06", first: true, needs: Neg | Layout | Start | Contig, end: accepting(func(c *conn, q, r mpa.Enhanced) {
 		t := c.half[trace.I2R].first
 		if t.op != opTerminate || !t.segment || r.ORD <= q.IRD || r.ORD == unknownDepth || q.IRD == unknownDepth {
 			return
@@ -235,7 +239,7 @@ var enhancedChecks = []check{
 			c.first(&c.half[trace.I2R], None, "an insufficient IRD is told with another code", t.code.Name(), "2/0/06")
 		}
 	})},
-	{id: "MPA2-IRDORD-03", needs: Neg | Layout, end: accepting(func(c *conn, q, r mpa.Enhanced) {
+	{id: "MPA2-IRDORD-03", first: true, needs: Neg | Layout | Start | Contig, end: accepting(func(c *conn, q, r mpa.Enhanced) {
 		t := c.half[trace.I2R].first
 		if t.op == opTerminate && t.segment && t.code.Layer == 2 && t.code.EType == 0 && t.code.Code == 6 &&
 			r.ORD <= q.IRD && r.ORD != unknownDepth && q.IRD != unknownDepth {
@@ -256,6 +260,17 @@ func accepting(f func(c *conn, q, r mpa.Enhanced)) func(*conn) {
 
 // rfc6581 reports whether the word is laid out as in RFC 6581.
 func (c *conn) rfc6581() bool { return c.t.Layout == mpa.LayoutRFC6581 }
+
+// noThird reports whether it shows that the initiator sent no third startup frame.
+func (c *conn) noThird() bool {
+	h, over := &c.half[trace.I2R], c.t.Ending != trace.Open
+	for i := range c.t.Flow {
+		if f := &c.t.Flow[i]; f.Frames == 0 || f.Waiting {
+			return false
+		}
+	}
+	return !h.hole && c.request != nil && (c.reply != nil && h.count > 0 || over)
+}
 
 // peerToPeer reports whether an indication was agreed.
 func (c *conn) peerToPeer() bool {
@@ -278,8 +293,19 @@ func (f *firstSegment) kind() (k mpa.RTRSet, size uint64, ok bool) {
 
 // indication is what the initiator began with, if that is an indication.
 func (c *conn) indication() (mpa.RTRSet, bool) {
-	k, size, ok := c.half[trace.I2R].first.kind()
-	return k, ok && size == 0
+	first := &c.half[trace.I2R].first
+	k, size, ok := first.kind()
+	return k, ok && size == 0 && !first.cut
+}
+
+// halfRead reports whether it was not captured what the initiator asks for in its
+// first FPDU, and says that the rule at hand lacks it.
+func (c *conn) halfRead() bool {
+	if c.half[trace.I2R].first.cut {
+		c.lacks(Full)
+		return true
+	}
+	return false
 }
 
 // first fires on the first segment of a half.

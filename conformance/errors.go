@@ -92,7 +92,7 @@ var errorChecks = []check{
 			c.at(s, "an answer to a request whose CRC is wrong", fmt.Sprintf("an answer to the request in frame %d", q.at.frame), "the request is not delivered")
 		}
 	}},
-	{id: "MPA-CRC-REACT-02", needs: Sync | Full, transport: onTCP, end: func(c *conn) {
+	{id: "MPA-CRC-REACT-02", needs: Neg | Sync | Full, transport: onTCP, end: func(c *conn) {
 		k, ok := c.closed()
 		if !ok || c.t.CRC != mpa.Yes {
 			return
@@ -131,6 +131,9 @@ var errorChecks = []check{
 			return
 		}
 		h, f := t.peer, &c.t.Flow[t.peer.dir]
+		if c.t.Negotiated && f.MarkersSeen != mpa.Unknown {
+			return // with markers where they were agreed, no CRC is right
+		}
 		if f.CRCBad > 0 {
 			c.applies()
 			return

@@ -44,7 +44,7 @@ func (c *conn) faults(h *half, of func(*Finding) bool) (all []*Finding) {
 // faultChecks are about what a side does once the other one was at fault, or a
 // Terminate was sent (RFC 5040 sections 6 and 7, RFC 5041 section 7).
 var faultChecks = []check{
-	{id: "DDP-ERR-MISSED-01", needs: Bidir | Sync, transport: onTCP, end: func(c *conn) {
+	{id: "DDP-ERR-MISSED-01", needs: Bidir | Sync, transport: onTCP, reacts: true, end: func(c *conn) {
 		for i := range c.half {
 			h := &c.half[i]
 			f, tolerated := c.missed(h)
@@ -59,7 +59,7 @@ var faultChecks = []check{
 			}
 		}
 	}},
-	{id: "RDMAX-IMM-CHECK-01", needs: Bidir, transport: onTCP, end: func(c *conn) {
+	{id: "RDMAX-IMM-CHECK-01", needs: Bidir, transport: onTCP, reacts: true, end: func(c *conn) {
 		for i := range c.half {
 			h := &c.half[i]
 			fs := c.faults(h, func(f *Finding) bool { return isOf(f, "RDMAX-IMM-LEN-01") })
@@ -79,7 +79,7 @@ var faultChecks = []check{
 			}
 		}
 	}},
-	{id: "DDP-LLP-CONN-01", needs: Bidir, transport: onTCP, end: func(c *conn) {
+	{id: "DDP-LLP-CONN-01", needs: Bidir, transport: onTCP, reacts: true, end: func(c *conn) {
 		from, by := int64(0), (*word)(nil)
 		for i := range c.half {
 			h := &c.half[i]
@@ -153,7 +153,8 @@ func (c *conn) complete(h *half) bool {
 		}
 		end++
 	}
-	return !h.gap && !h.unsure && !fl.Waiting && !hides(fl) && (fl.RST == nil || fl.RST.At <= end)
+	apart := slices.ContainsFunc(h.looses, func(s loose) bool { return s.from >= h.started() && (len(h.frames) > 0 || !c.t.SYN) })
+	return !h.gap && !h.unsure && !apart && !fl.Waiting && !hides(fl) && (fl.RST == nil || fl.RST.At <= end)
 }
 
 // endedBy reports whether a side was the first to close.

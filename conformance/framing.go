@@ -185,7 +185,13 @@ var framingChecks = []check{
 	{id: "TCP-FIN-FPDU-01", needs: Contig | Sync, transport: onTCP, end: func(c *conn) {
 		for d := range c.half {
 			h := &c.half[d]
-			if h.count == 0 || c.t.Ending != trace.FIN || !c.applies() {
+			if h.count == 0 || c.t.Ending != trace.FIN {
+				continue
+			}
+			if h.chain.lost {
+				c.lacks(Sync)
+			}
+			if !c.applies() {
 				continue
 			}
 			if u := h.crc.unsent; u > 0 && !h.unsure && !h.gap {

@@ -244,8 +244,11 @@ func (c *conn) whole(s *segment) {
 	}
 }
 
-// isNoise reports whether everything in the headers of a segment is impossible.
+// isNoise reports whether everything in the headers of a segment is impossible; if
+// its CRC was cut off, whether most of it is or was different so far.
 func (s *segment) isNoise() bool {
+	unverified := s.p.FPDU != nil && s.p.FPDU.CRCStatus == mpa.CRCUnverifiable
+	differs := func(now, before uint8) bool { return now > 1 || unverified && s.hasVersions && now != before }
 	wrong, asked := 0, 0
 	ask := func(bad bool) {
 		asked++
@@ -253,8 +256,8 @@ func (s *segment) isNoise() bool {
 			wrong++
 		}
 	}
-	ask(s.seg.DV > 1)
-	ask(s.p.Control.RV > 1)
+	ask(differs(s.seg.DV, s.dv))
+	ask(differs(s.p.Control.RV, s.rv))
 	ask(!s.op.Assigned())
 	if s.op.Assigned() {
 		ask(s.seg.Tagged != s.op.Tagged())
@@ -262,5 +265,6 @@ func (s *segment) isNoise() bool {
 			ask(s.seg.QN != qn)
 		}
 	}
-	return asked >= 3 && wrong == asked
+	const most = 3
+	return asked >= most && (wrong == asked || unverified && wrong >= most)
 }

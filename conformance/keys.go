@@ -64,6 +64,7 @@ var keyChecks = []check{
 			}
 		case c.t.Flow[trace.R2I].Cut || h.hole:
 			c.lacks(Full)
+		case headed(s.octets): // an FPDU: it speaks MPA, but has sent no Reply
 		case c.applies():
 			x.Severity, x.Message = Note, "the peer does not speak MPA here"
 			c.fire(x)
@@ -231,10 +232,15 @@ func (s *loose) startupEnd() int64 {
 // FPDUs follow them.
 func (c *conn) framed(f *frame, s *loose) bool {
 	o := &c.half[s.dir].opening
-	if f.partial || s.length != crcSize || len(s.octets) != crcSize || !o.seen() || o.first.from != s.end {
+	if f.partial || !s.beginWithCRC(f) {
 		return false
 	}
-	return binary.BigEndian.Uint32(s.octets) == crcOf(f.raw)
+	return s.length == crcSize && o.seen() && o.first.from == s.end || beginsFPDU(s.octets[crcSize:])
+}
+
+// beginWithCRC reports whether octets begin with the CRC of a startup frame.
+func (s *loose) beginWithCRC(f *frame) bool {
+	return len(s.octets) >= crcSize && binary.BigEndian.Uint32(s.octets) == crcOf(f.raw)
 }
 
 // marked reports whether octets are a marker in front of a startup frame.

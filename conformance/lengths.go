@@ -44,6 +44,10 @@ var lengthChecks = []check{
 		if !e.verified(c) || !c.applies() || f.CRCStatus == mpa.CRCGood {
 			return
 		}
+		if len(f.Markers) > 0 && !c.t.Negotiated {
+			c.lacks(Neg) // perhaps they are none
+			return
+		}
 		n := int(f.ULPDULength)
 		for _, w := range [...]struct {
 			octets int
@@ -110,6 +114,10 @@ var lengthChecks = []check{
 		bad := f.CRCStatus == mpa.CRCBad
 		switch {
 		case e.hole || c.t.Flow[e.dir].Cut:
+		case c.astray(e.half):
+			c.lacks(Sync)
+		case f.Sync != mpa.InSync && k.suspect && !c.t.Negotiated:
+			c.lacks(Neg) // there may be markers of which nobody knows
 		case f.Sync != mpa.InSync && k.suspect:
 			c.lostAt(e.half, k.at.at(e.dir), "the octets behind this FPDU are none: its length is wrong")
 		case bad && (f.ULPDULength < mpa.MinULPDU || f.ULPDULength > mpa.MaxULPDU):
@@ -121,7 +129,11 @@ var lengthChecks = []check{
 		}
 	}, loose: func(c *conn, s *loose) {
 		switch k := &s.chain; {
-		case !c.streamed(s.half) || s.count == 0 && !c.accepted():
+		case !c.streamed(s.half) || s.count == 0 && !(c.accepted() && headed(s.octets)):
+		case c.astray(s.half):
+			c.lacks(Sync)
+		case !c.t.Negotiated:
+			c.lacks(Neg)
 		case k.suspect && s.from == k.end:
 			c.lostAt(s.half, k.at.at(s.dir), "the octets behind this FPDU are none: its length is wrong")
 		case s.length >= mpa.MinULPDU+lengthSize+crcSize && impossible(s.octets):

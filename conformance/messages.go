@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"hash/crc32"
+	"math"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
@@ -14,7 +15,10 @@ import (
 type queue struct {
 	seen bool // a message came before
 	sure bool // nothing is missing since
-	msg  message
+	// strays are messages since the last one that may have had one of its numbers:
+	// their opcode and their queue or T bit do not agree.
+	strays uint8
+	msg    message
 }
 
 // flow is what Writes or Read Responses of a half are at: the last message.
@@ -30,17 +34,20 @@ type message struct {
 	// done: L was seen; its verdict waits for what follows.
 	done    bool
 	qn, msn uint32
-	stag    uint32
-	op      rdmap.Opcode
-	control uint8
-	field   uint32
-	pieces  []piece
-	more    int // pieces beyond those that are kept
-	sum     uint64
-	high    uint64 // the end of the piece that reaches farthest
-	lastAt  int    // piece with L, if done
-	sure    bool
-	have    Gate
+	// alias is another number that some of its segments have.
+	alias    uint32
+	hasAlias bool
+	stag     uint32
+	op       rdmap.Opcode
+	control  uint8
+	field    uint32
+	pieces   []piece
+	more     int // pieces beyond those that are kept
+	sum      uint64
+	high     uint64 // the end of the piece that reaches farthest
+	lastAt   int    // piece with L, if done
+	sure     bool
+	have     Gate
 }
 
 // piece is a segment of a message.
@@ -118,7 +125,7 @@ func (s *segment) relation() (relation, *message) {
 		}
 	}
 	qn, known := s.op.Queue()
-	if g.QN >= uint32(len(s.queues)) || known && s.op != opTerminate && qn != g.QN {
+	if g.QN >= uint32(len(s.queues)) || known && qn != g.QN {
 		return stray, nil
 	}
 	m := &s.queues[g.QN].msg
@@ -129,7 +136,7 @@ func (s *segment) relation() (relation, *message) {
 		return begins, m
 	case g.MSN == m.msn && m.done:
 		return behind, m
-	case g.MSN == m.msn:
+	case g.MSN == m.msn, !m.done && g.MO != 0 && m.hasAlias && g.MSN == m.alias:
 		return goesOn, m
 	case !m.done && g.MO != 0 && uint64(g.MO) == m.next():
 		return renamed, m
@@ -177,6 +184,7 @@ const hashed = 96
 func (c *conn) follow(s *segment, have Gate) {
 	rel, m := s.relate()
 	if rel == stray {
+		s.strays()
 		return
 	}
 	if rel != begins && s.repeats(m) {
@@ -195,8 +203,11 @@ func (c *conn) follow(s *segment, have Gate) {
 		*m = message{half: s.half, there: true, tagged: s.seg.Tagged, pieces: m.pieces[:0], sure: *sure}
 		m.op, m.control, m.field = s.op, s.seg.RsvdULP, s.seg.RsvdULP32
 		m.qn, m.msn, m.stag = s.seg.QN, s.seg.MSN, s.seg.STag
+		if !s.seg.Tagged && s.seg.QN < uint32(len(s.queues)) {
+			s.queues[s.seg.QN].strays = 0
+		}
 	case renamed:
-		m.msn = s.seg.MSN
+		m.alias, m.hasAlias = s.seg.MSN, true
 	case goesOn, behind, stray:
 	}
 	from, to := s.span()
@@ -214,6 +225,28 @@ func (c *conn) follow(s *segment, have Gate) {
 	if s.seg.Last && !m.done {
 		m.done, m.lastAt = true, len(m.pieces)-1
 	}
+}
+
+// strays counts a message that has its number from a queue which cannot be told.
+func (s *segment) strays() {
+	count := func(qn uint32) {
+		if qn < uint32(len(s.queues)) && s.queues[qn].strays < math.MaxUint8 {
+			s.queues[qn].strays++
+		}
+	}
+	own, known := s.op.Queue()
+	if known {
+		count(own)
+	}
+	if !s.seg.Tagged && (!known || own != s.seg.QN) {
+		count(s.seg.QN)
+	}
+}
+
+// follows reports whether the number of a segment may be that of the next message
+// of its queue: want, or beyond the strays since.
+func (s *segment) follows(want uint32) bool {
+	return s.seg.MSN-want <= uint32(s.queues[s.seg.QN].strays)
 }
 
 // over asks about a message that nothing more can belong to.
@@ -234,6 +267,7 @@ func (h *half) over(c *conn) {
 	last := func(m *message) {
 		if m.there && !m.done {
 			h.cutShort = *m
+			m.sure = m.sure && c.t.Ending != trace.Open // else the rest is still to come
 		}
 		m.over(c)
 	}
@@ -313,7 +347,7 @@ var messageChecks = []check{
 		if s.queues[s.seg.QN].seen || rel != begins || !c.applies() {
 			return
 		}
-		if s.seg.MSN != 1 {
+		if !s.follows(1) {
 			c.at(s, "the first message of the queue has another number than 1", fmt.Sprintf("MSN %d", s.seg.MSN), "MSN 1")
 		}
 	})},
@@ -325,7 +359,7 @@ var messageChecks = []check{
 			return
 		}
 		want := m.msn + 1
-		if s.seg.MSN == want || m.msn == 0xffffffff && s.seg.MSN == 1 {
+		if s.follows(want) || m.hasAlias && s.seg.MSN == m.alias+1 || m.msn == 0xffffffff && s.seg.MSN == 1 {
 			return
 		}
 		how := "skips ahead"

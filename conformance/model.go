@@ -15,6 +15,8 @@ import (
 type conn struct {
 	engine *Engine
 	t      *trace.Connection
+	// active is who was taken for the initiator when the connection was first seen.
+	active trace.Endpoint
 	half   [2]half
 	// request, reply and rtr are the startup frames, or the session control that
 	// stands for them; nil if they were not seen.
@@ -34,6 +36,8 @@ type conn struct {
 	before   []Finding // told while the connection was under way
 	looked   int       // findings that settle has looked at
 	agreed   bool      // the rules about the startup were asked
+	// held are findings that wait for the end.
+	held []held
 }
 
 // half is one direction.
@@ -43,6 +47,12 @@ type half struct {
 	// began: the start of the stream of FPDUs or chunks is known; gap: something
 	// before is missing, or could not be read; hole: it is missing.
 	began, gap, hole bool
+	// to is where the last PDU ends in the TCP stream.
+	to int64
+	// part: not all octets of some FPDU were captured.
+	part bool
+	// headless: the DDP header of some FPDU or chunk was cut off.
+	headless bool
 	// neverSent: no TSN is missing that could have had the numbers of the last gap.
 	neverSent bool
 	// contig: nothing is missing since the beginning; unsure: the place of FPDUs
@@ -83,6 +93,12 @@ type half struct {
 	chain   chain
 	// awaited: a finding waits for the next FPDU.
 	awaited bool
+	// shifted: octets in no FPDU came in full operation, which its sender may not
+	// count when it places markers.
+	shifted bool
+	// grid is how many markers in a row told their distance, so that it is known
+	// where others stand.
+	grid int
 	// spoilt is the first FPDU with a wrong CRC; latest is the last FPDU.
 	spoilt spoilt
 	latest span
@@ -118,7 +134,8 @@ type firstSegment struct {
 	seen, segment bool
 	op            rdmap.Opcode
 	octets        int64
-	size          uint32 // of a Read Request
+	size          uint32 // of a Read Request, unless it is cut
+	cut           bool
 	code          rdmap.TermCode
 	frame, pdu    uint64
 	last          bool
@@ -221,7 +238,8 @@ func (c *conn) gates(h *half) (g Gate) {
 // settled reports whether nothing is missing of the requests and answers so far.
 func (c *conn) settled() bool {
 	for i := range c.half {
-		if h := &c.half[i]; !h.began || h.gap || h.unsure || h.unread || hides(&c.t.Flow[i]) {
+		h := &c.half[i]
+		if pending := h.count == 0 && h.to < c.t.Flow[i].Sent; pending || !h.began || h.gap || h.unsure || h.unread || hides(&c.t.Flow[i]) {
 			return false
 		}
 	}
@@ -310,6 +328,33 @@ func pduAt(p *trace.PDU, nth uint64) Finding {
 	return x.at(p.Dir)
 }
 
+// astray reports whether FPDUs or their markers may stand elsewhere than where they
+// are looked for: what they break is no fault of its own.
+func (c *conn) astray(h *half) bool {
+	other := c.t.Negotiated && c.t.Flow[h.dir].MarkersSeen != mpa.Unknown
+	// A length that leaves out the word says nothing of what follows.
+	if f := c.said(h.dir); f != nil && noRoom(f) {
+		return true
+	}
+	return other || h.shifted && c.marking(h.dir) != mpa.No
+}
+
+// guessed reports whether it may be chance that four octets of an FPDU look like a
+// marker.
+func (h *half) guessed(f *mpa.FPDU) bool {
+	const sure = 2 // one may tell it by chance
+	known := h.grid >= sure
+	for i := range f.Markers {
+		switch m := &f.Markers[i]; {
+		case m.Status() != mpa.MarkerOK:
+			h.grid = 0
+		case m.Expected > 0:
+			h.grid++
+		}
+	}
+	return len(f.Markers) > 0 && !known && h.grid < sure
+}
+
 func (c *conn) fpdu(p *trace.PDU) {
 	h := &c.half[p.Dir]
 	f := p.FPDU
@@ -320,9 +365,18 @@ func (c *conn) fpdu(p *trace.PDU) {
 		h.unsure = false
 	case mpa.InSync:
 	}
+	if f.Sync != mpa.InSync && (p.From > h.to || c.t.Flow[h.dir].Cut) {
+		// What lies before it is missing, or may have been cut off by the snap length.
+		h.hole = true
+		h.lost()
+	}
 	have := c.gates(h)
 	if len(f.Missing) == 0 {
 		have |= Full
+	}
+	h.part = h.part || len(f.Missing) > 0
+	if c.astray(h) && (f.CRCStatus != mpa.CRCGood || len(f.Markers) > 0) || !c.t.Negotiated && h.guessed(f) {
+		have &^= Sync
 	}
 	e := &c.engine.fpdu
 	*e = fpdu{h, p, f}
@@ -332,7 +386,7 @@ func (c *conn) fpdu(p *trace.PDU) {
 	c.next(h, p.Number)
 	h.crc.add(p)
 	h.opening.add(p)
-	if f.CRCStatus == mpa.CRCBad {
+	if f.CRCStatus == mpa.CRCBad && !c.astray(h) {
 		h.spoilt.add(e)
 	}
 	h.sizes.add(c, e)
@@ -345,6 +399,7 @@ func (c *conn) chunk(p *trace.PDU) {
 	if !h.began && c.t.SYN {
 		h.began = true
 	}
+	c.mayBeNext(h)
 	have := c.gates(h)
 	if p.Chunk.Whole {
 		have |= Full
@@ -373,13 +428,19 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 	s := &c.engine.seg
 	// Field by field: clearing the whole of it shows in the profile.
 	s.half, s.p, s.seg, s.op, s.isFirst, s.related, s.noise = h, p, p.Segment, p.Control.Opcode, h.count == 0, false, false
-	if h.count++; h.count == 2 {
+	switch h.count++; h.count {
+	case 1:
+		// It was long in doubt what the octets of the half are: the other one has
+		// answered already.
+		h.unread = h.unread || p.Conn.Transport == trace.TCP && h.peer.latest.lastAcked >= p.From+p.Length
+	case 2:
 		h.second = spanOf(p)
 	}
-	length := 0
-	s.head, length, _ = p.ULPDU()
+	length, whole := 0, false
+	s.head, length, whole = p.ULPDU()
 	h.largest = max(h.largest, length)
 	if s.seg == nil || !trusted {
+		h.headless = h.headless || s.seg == nil && !whole
 		h.lost()
 		if trusted {
 			c.ask(c.engine.lists.malformed, have, func(r *rule) { r.segment(c, s) })
@@ -397,8 +458,11 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 			h.first.good, h.first.off = p.FPDU.CRCStatus == mpa.CRCGood, p.FPDU.CRCStatus == mpa.CRCOff
 		}
 		h.first.stag = s.seg.STag
-		if r, err := rdmap.DecodeReadRequest(s.body); err == nil && s.op == rdmap.OpReadRequest {
-			h.first.size, h.first.stag = r.Size, r.SrcSTag
+		if r, err := rdmap.DecodeReadRequest(s.body); s.op == rdmap.OpReadRequest {
+			h.first.size, h.first.cut = r.Size, err != nil && s.octets >= rdmap.ReadRequestLen
+			if err == nil {
+				h.first.stag = r.SrcSTag
+			}
 		}
 		copy(h.first.payload[:], s.body)
 	}
@@ -432,7 +496,7 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 	}
 	c.follow(s, have)
 	c.serve(s)
-	if !h.hasVersions {
+	if !h.hasVersions && s.seg.DV == p.Control.RV && s.seg.DV <= 1 { // versions that do not go together set no standard
 		h.hasVersions, h.dv, h.rv = true, s.seg.DV, p.Control.RV
 	}
 	h.sent.add(s)

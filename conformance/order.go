@@ -97,8 +97,13 @@ func (c *conn) loose(p *trace.PDU) {
 	if len(h.looses) < maxLoose {
 		h.looses = append(h.looses, s)
 	}
-	c.ask(c.engine.lists.loose, c.gates(h), func(r *rule) { r.loose(c, &s) })
-	if h.count > 0 {
+	have := c.gates(h)
+	if c.astray(h) {
+		have &^= Sync
+	}
+	c.ask(c.engine.lists.loose, have, func(r *rule) { r.loose(c, &s) })
+	h.shifted = h.shifted || h.began && s.hasOffset
+	if h.count > 0 || h.began {
 		h.lost() // messages may have been in there
 	}
 }
@@ -133,10 +138,13 @@ func (c *conn) closed() (k closing, ok bool) {
 	}
 	a, resetA := first(&c.t.Flow[0])
 	b, resetB := first(&c.t.Flow[1])
+	// What acknowledges the FIN of the other side comes behind it, whichever copy of
+	// it was captured.
+	answers := func(x, of *trace.Closing, reset bool) bool { return !reset && x.Acked > of.At }
 	switch {
 	case a == nil && b == nil:
 		return k, false
-	case b == nil || a != nil && a.Frame < b.Frame:
+	case b == nil, a != nil && a.Frame < b.Frame && !answers(a, b, resetB), a != nil && answers(b, a, resetA):
 		k = closing{Closing: a, dir: trace.I2R, reset: resetA}
 		k.crossed = b != nil && b.Acked >= 0 && b.Acked < a.At+1 && !resetB
 	default:

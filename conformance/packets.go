@@ -96,13 +96,13 @@ func checksums(c *conn, s *side) {
 // packetChecks are about SCTP packets and chunks as such (RFC 9260), and about what
 // an association for DDP is (RFC 5043 sections 5.1 and 7.1).
 var packetChecks = []check{
-	{id: "SCTP-CRC-01", needs: Full, transport: onSCTP, capture: onSides(checksums)},
-	{id: "SCTP-DATA-LEN-01", needs: Sum, transport: onSCTP, capture: onSides(func(c *conn, s *side) {
+	{id: "SCTP-CRC-01", needs: Full, transport: onSCTP, anywhere: true, capture: onSides(checksums)},
+	{id: "SCTP-DATA-LEN-01", needs: Sum, transport: onSCTP, anywhere: true, capture: onSides(func(c *conn, s *side) {
 		if t, broken := c.odd(s, trace.OddNoData); broken {
 			c.association(s, t.Frame, "a chunk of user data without any", fmt.Sprintf("Length %d%s", t.Value, times(t.Count)), "at least one octet")
 		}
 	})},
-	{id: "SCTP-DATA-PAD-01", needs: Full | Sum, transport: onSCTP, capture: onSides(func(c *conn, s *side) {
+	{id: "SCTP-DATA-PAD-01", needs: Full | Sum, transport: onSCTP, anywhere: true, capture: onSides(func(c *conn, s *side) {
 		if s.Uncertain > 0 && s.Odd[trace.OddPad].Count+s.Odd[trace.OddNoPad].Count == 0 {
 			c.lacks(Full)
 			return
@@ -114,12 +114,12 @@ var packetChecks = []check{
 			c.association(s, t.Frame, "the last chunk of a packet has no pad", fmt.Sprintf("chunk type %d%s", t.Value, times(t.Count)), "a multiple of four octets")
 		}
 	})},
-	{id: "SCTP-DATA-RES-01", needs: Sum, transport: onSCTP, capture: onSides(func(c *conn, s *side) {
+	{id: "SCTP-DATA-RES-01", needs: Sum, transport: onSCTP, anywhere: true, capture: onSides(func(c *conn, s *side) {
 		if t, broken := c.odd(s, trace.OddFlags); broken {
 			c.association(s, t.Frame, "reserved flags of a chunk of user data are set", fmt.Sprintf("flags %#02x%s", t.Value, times(t.Count)), "the upper four bits zero")
 		}
 	})},
-	{id: "SCTP-TSN-01", needs: Sum, transport: onSCTP, capture: onSides(func(c *conn, s *side) {
+	{id: "SCTP-TSN-01", needs: Sum, transport: onSCTP, anywhere: true, capture: onSides(func(c *conn, s *side) {
 		if s.Forwarded {
 			c.lacks(Contig) // the rest of a message may have been given up
 			return
@@ -129,7 +129,7 @@ var packetChecks = []check{
 				fmt.Sprintf("TSN %d between them%s", t.Value, times(t.Count)), "consecutive ones")
 		}
 	})},
-	{id: "SCTP-DDP-ADAPT-01", transport: onSCTP, capture: onSides(func(c *conn, s *side) {
+	{id: "SCTP-DDP-ADAPT-01", transport: onSCTP, anywhere: true, capture: onSides(func(c *conn, s *side) {
 		if s.DDP == 0 {
 			return
 		}
@@ -138,7 +138,7 @@ var packetChecks = []check{
 			c.association(s, c.t.FirstFrame, "a side that uses DDP did not indicate it when the association began", adaptation(s.SCTPSide), "0x00000001")
 		}
 	})},
-	{id: "SCTP-DDP-ADAPT-02", transport: onSCTP, capture: onSides(func(c *conn, s *side) {
+	{id: "SCTP-DDP-ADAPT-02", transport: onSCTP, anywhere: true, capture: onSides(func(c *conn, s *side) {
 		if s.DDP == 0 || s.peer.DDP > 0 {
 			return
 		}
@@ -147,7 +147,7 @@ var packetChecks = []check{
 			c.association(s, c.t.FirstFrame, "DDP towards a side that did not indicate it", adaptation(s.peer), "0x00000001")
 		}
 	})},
-	{id: "SCTP-DDP-STREAMS-01", transport: onSCTP, capture: onSides(func(c *conn, s *side) {
+	{id: "SCTP-DDP-STREAMS-01", transport: onSCTP, anywhere: true, capture: onSides(func(c *conn, s *side) {
 		c.known(s.HasInit && s.peer.HasInit)
 		if s.Reconfigured || s.peer.Reconfigured || !c.applies(Start) {
 			return
@@ -164,7 +164,7 @@ var packetChecks = []check{
 			})
 		}
 	})},
-	{id: "SCTP-DDP-ADAPT-03", transport: onSCTP, capture: onSides(func(c *conn, s *side) {
+	{id: "SCTP-DDP-ADAPT-03", transport: onSCTP, anywhere: true, capture: onSides(func(c *conn, s *side) {
 		if s.dir != trace.R2I {
 			return // one finding for both
 		}
@@ -177,7 +177,7 @@ var packetChecks = []check{
 				fmt.Sprintf("%s and %s", adaptation(s.peer), adaptation(s.SCTPSide)), "ABORT")
 		}
 	})},
-	{id: "SCTP-DDP-ADAPT-04", needs: Sum, transport: onSCTP, capture: onSides(func(c *conn, s *side) {
+	{id: "SCTP-DDP-ADAPT-04", needs: Sum, transport: onSCTP, anywhere: true, capture: onSides(func(c *conn, s *side) {
 		c.known(s.HasInit && !s.InitCut && s.peer.HasInit && !s.peer.InitCut)
 		if !indicatesDDP(s.SCTPSide) || !indicatesDDP(s.peer) || !c.applies(Start) {
 			return
@@ -210,7 +210,7 @@ var packetChecks = []check{
 			}
 		}
 	}},
-	{id: "SCTP-DDP-TERM-01", transport: onSCTP, capture: onSides(func(c *conn, s *side) {
+	{id: "SCTP-DDP-TERM-01", transport: onSCTP, anywhere: true, capture: onSides(func(c *conn, s *side) {
 		if s.Ended != trace.Shutdown && s.Ended != trace.Abort || !c.applies() {
 			return
 		}

@@ -114,6 +114,8 @@ var phaseChecks = []check{
 			c.about(h)
 			n := &h.opening.refused
 			switch {
+			case !n.seen && r.R && h.mayGoOn():
+				c.lacks(Sync)
 			case !n.seen:
 				if r.R {
 					c.applies()
@@ -172,6 +174,10 @@ var phaseChecks = []check{
 		}
 		if r != nil {
 			c.have |= Start | Contig | Full
+		}
+		if r == nil && !peer.opening.seen() && c.t.Ending == trace.Open {
+			c.lacks(End) // it may still come
+			return
 		}
 		if c.applies() && r == nil {
 			x := n.at()
@@ -237,6 +243,8 @@ var phaseChecks = []check{
 		case n.acked < 0 || c.half[trace.I2R].hole && a.good == 0:
 			c.lacks(Causal)
 		case n.acked < a.first.end: // it had none at all
+		case (a.good == 0 || n.acked < a.good) && c.t.Flow[trace.I2R].Cut:
+			c.lacks(Full) // another one may be right
 		case (a.good == 0 || n.acked < a.good) && c.applies():
 			x := n.at()
 			if n.op == opTerminate {
@@ -335,6 +343,17 @@ func (c *conn) unstarted() *fpduNote {
 		}
 	}
 	return &h.opening.first
+}
+
+// mayGoOn reports whether a half sent something behind a rejecting Reply that may be FPDUs.
+func (h *half) mayGoOn() bool {
+	from := h.started()
+	for i := range h.looses {
+		if s := &h.looses[i]; s.from >= from && headed(s.octets) {
+			return true
+		}
+	}
+	return false
 }
 
 // copied reports whether the responder answered a Request that had its R bit set

@@ -10,7 +10,7 @@ import (
 // privateChecks are about PD_Length and what follows a startup frame (RFC 5044
 // section 7.1.1).
 var privateChecks = []check{
-	{id: "MPA-PDLEN-01", needs: Start, transport: onTCP, end: func(c *conn) {
+	{id: "MPA-PDLEN-01", tells: true, needs: Start, transport: onTCP, end: func(c *conn) {
 		q, r := c.pair()
 		for _, f := range [...]*frame{q, r} {
 			if f == nil || f.partial {
@@ -23,6 +23,8 @@ var privateChecks = []check{
 				continue
 			}
 			switch s, how := c.surplus(f); {
+			case s == nil && h.hole && !(h.opening.seen() && h.opening.first.from == f.end):
+				c.lacks(Contig)
 			case s == nil:
 				c.applies()
 			case how == unproven:
@@ -46,8 +48,8 @@ func (c *conn) surplus(f *frame) (*loose, order) {
 	if f.partial || s == nil || !s.hasOffset || keyed(s.octets) || headed(s.octets) || zeroMarker(s.octets) || c.framed(f, s) {
 		return nil, unproven
 	}
-	if len(s.octets) < min(mpa.KeyLen, int(s.length)) {
-		return s, unproven // who knows what they are
+	if len(s.octets) < min(mpa.KeyLen, int(s.length)) || c.isCRC(f) || c.t.Flow[f.dir].Cut {
+		return s, unproven // who knows what they are, or what comes behind
 	}
 	q, r := c.pair()
 	switch {

@@ -146,7 +146,8 @@ func (c *conn) flagged(pdu uint64, ids ...string) bool {
 
 // expected reports whether the quoted segment has the MSN that its queue awaited.
 func (t *terminate) expected(c *conn) bool {
-	return len(t.sent) > 0 && c.gates(t.peer)&MsgSync != 0 && !c.flagged(t.sent[0].pdu, "DDP-UNTAG-MSN-", "DDP-DUP-01")
+	return len(t.sent) > 0 && c.gates(t.peer)&MsgSync != 0 &&
+		!c.flagged(t.sent[0].pdu, "DDP-UNTAG-MSN-", "DDP-DUP-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAP-TERM-QN-01") // not the MSNs of its queue
 }
 
 // version reports whether a DDP version is the one that the startup leads to. Where

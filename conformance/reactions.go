@@ -150,7 +150,7 @@ var reactionChecks = []check{
 			}
 		},
 	},
-	{id: "MPA-START-02D", needs: Bidir, transport: onTCP, end: func(c *conn) {
+	{id: "MPA-START-02D", reacts: true, needs: Bidir, transport: onTCP, end: func(c *conn) {
 		_, r := c.pair()
 		if r == nil || !r.R || !c.applies() {
 			return

@@ -215,7 +215,7 @@ func outcome(j *judge, rule string) string {
 	if worst > conformance.None {
 		return worst.String()
 	}
-	for _, v := range j.verdicts {
+	for _, v := range j.verdicts() {
 		if v.Rule.ID == rule {
 			return v.Verdict.String()
 		}

@@ -1,9 +1,7 @@
 package conformance
 
 import (
-	"encoding/binary"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
@@ -53,6 +51,8 @@ var readyChecks = []check{
 				continue
 			}
 			switch n, o := c.overrun(f); {
+			case n > 0 && c.t.Flow[f.dir].Cut:
+				c.lacks(Full)
 			case n != mpa.EnhancedLen || c.isCRC(f):
 			case o == unproven:
 				c.lacks(Causal)
@@ -62,10 +62,10 @@ var readyChecks = []check{
 			}
 		}
 	}},
-	{id: "MPA2-CTRL-A-01", needs: Neg | Layout | Sync, transport: onTCP, end: accepting(func(c *conn, q, _ mpa.Enhanced) {
+	{id: "MPA2-CTRL-A-01", reacts: true, needs: Neg | Layout | Sync, transport: onTCP, end: accepting(func(c *conn, q, _ mpa.Enhanced) {
 		kind, ok := c.indication()
 		ini, res := &c.half[trace.I2R], &c.half[trace.R2I]
-		if q.A || !c.rfc6581() || !ok || kind == mpa.RTRSend || !res.first.segment || res.first.op == opTerminate {
+		if q.A || !c.rfc6581() || c.halfRead() || !ok || kind == mpa.RTRSend || !res.first.segment || res.first.op == opTerminate {
 			return
 		}
 		next := res.first.span
@@ -112,7 +112,7 @@ var readyChecks = []check{
 			c.fire(x)
 		}
 	}},
-	{id: "MPA2-RTR-MISSING-01", needs: Neg | Layout | Start | Bidir, transport: onTCP, end: func(c *conn) {
+	{id: "MPA2-RTR-MISSING-01", reacts: true, needs: Neg | Layout | Start | Bidir, transport: onTCP, end: func(c *conn) {
 		acked := c.t.Flow[trace.R2I].StartAcked
 		if !c.peerToPeer() || acked == 0 || c.half[trace.R2I].count > 0 || !c.applies() || c.half[trace.I2R].count > 0 {
 			return
@@ -168,7 +168,7 @@ var readyChecks = []check{
 	}},
 	{id: "MPA2-D01-RTR-01", needs: Neg | Start | Contig, transport: onTCP, end: func(c *conn) {
 		h := &c.half[trace.I2R]
-		if c.t.Layout != mpa.LayoutDraft01 || !c.accepted() || !h.first.segment || !c.applies() {
+		if c.t.Layout != mpa.LayoutDraft01 || !c.accepted() || !h.first.segment || c.halfRead() || !c.applies() {
 			return
 		}
 		if !c.request.hasWord || c.reply.Rev < 2 {
@@ -243,9 +243,8 @@ func (c *conn) overrun(f *frame) (octets int, o order) {
 // isCRC reports whether what stands behind a startup frame is its CRC
 // (MPA-PHASE-PLAIN-01).
 func (c *conn) isCRC(f *frame) bool {
-	looses := c.half[f.dir].looses
-	i := slices.IndexFunc(looses, func(s loose) bool { return s.from == f.end })
-	return i >= 0 && len(looses[i].octets) == crcSize && binary.BigEndian.Uint32(looses[i].octets) == crcOf(f.raw)
+	s := c.half[f.dir].looseAt(f.end)
+	return s != nil && s.beginWithCRC(f)
 }
 
 // swappable reports whether a Terminate of the startup may be one of RDMAP whose

@@ -22,7 +22,9 @@ type request struct {
 	// short is the segment whose L came before the whole answer, if any.
 	short    site
 	hasShort bool
-	started  bool
+	// told: so much was said of it, and it is done with.
+	told    bool
+	started bool
 	// nth counts the requests of the half from 0.
 	nth uint64
 	// source is the memory of the peer that it is about, aop what to do with it.
@@ -174,27 +176,34 @@ func (c *conn) serve(s *segment) {
 			s.peer.answered(r)
 		}
 	case opReadResponse:
-		r := s.ans.r
 		s.lands(c)
-		if r == nil {
-			return
+		s.responds()
+		if s.ans.begins {
+			s.peer.requests = slices.DeleteFunc(s.peer.requests, func(r request) bool { return r.told })
 		}
-		r.started = true
-		r.got += uint64(s.octets) //nolint:gosec // not negative
-		if !s.seg.Last {
-			return
-		}
-		if r.got < r.size {
-			if !r.hasShort {
-				s.peer.shorts++
-			}
-			r.short, r.hasShort = siteOf(s.p, s.count), true
-			return
-		}
-		s.peer.answered(r)
 	case rdmap.OpSendInv, rdmap.OpSendSEInv:
 		s.invalidates(c)
 	default:
+	}
+}
+
+// responds takes in the Read Response at hand.
+func (s *segment) responds() {
+	r := s.ans.r
+	if r == nil {
+		return
+	}
+	r.started = true
+	r.got += uint64(s.octets) //nolint:gosec // not negative
+	switch {
+	case !s.seg.Last:
+	case r.got < r.size:
+		if !r.hasShort {
+			s.peer.shorts++
+		}
+		r.short, r.hasShort = siteOf(s.p, s.count), true
+	default:
+		s.peer.answered(r)
 	}
 }
 
@@ -225,7 +234,7 @@ func (h *half) ask(r request) {
 		if h.requests[0].atomic {
 			h.atomicsOut--
 		}
-		if h.requests[0].hasShort {
+		if h.requests[0].hasShort && !h.requests[0].told {
 			h.shorts--
 		}
 		h.requests = h.requests[:copy(h.requests, h.requests[1:])]
@@ -237,7 +246,7 @@ func (h *half) ask(r request) {
 func (h *half) answered(r *request) {
 	for i := range h.requests {
 		if &h.requests[i] == r {
-			if r.hasShort {
+			if r.hasShort && !r.told {
 				h.shorts--
 			}
 			if r.atomic {
@@ -254,7 +263,7 @@ func (h *half) answered(r *request) {
 var requestChecks = []check{
 	{id: "RDMAP-READRESP-UNSOL-01", shape: true, on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
 		if s.ans.begins && s.ans.r == nil {
-			c.at(s, "a Read Response that no Read Request asks for", "no request is outstanding", "a request")
+			c.unasked(s, "a Read Response that no Read Request asks for", "no request is outstanding", "a request")
 		}
 	})},
 	{id: "RDMAP-READRESP-ORDER-01", shape: true, on: on(opReadResponse), needs: ReadSync, segment: response(opReadResponse, func(c *conn, s *segment) {
@@ -312,7 +321,7 @@ var requestChecks = []check{
 	})},
 	{id: "RDMAX-ARESP-UNSOL-01", on: on(opAtomicResponse), needs: ReadSync, segment: response(opAtomicResponse, func(c *conn, s *segment) {
 		if s.ans.head == nil {
-			c.at(s, "an Atomic Response that no Atomic Request asks for", "no request is outstanding", "a request")
+			c.unasked(s, "an Atomic Response that no Atomic Request asks for", "no request is outstanding", "a request")
 		}
 	})},
 	{id: "RDMAX-ARESP-ID-01", on: on(opAtomicResponse), needs: ReadSync | Full, segment: response(opAtomicResponse, func(c *conn, s *segment) {
@@ -384,16 +393,15 @@ func response(op rdmap.Opcode, f func(*conn, *segment)) func(*conn, *segment) {
 // shortAnswers fires on the answers to requests of a half that ended early and
 // that nothing has gone on with.
 func (c *conn) shortAnswers(h *half) {
-	kept := h.requests[:0]
 	for i := range h.requests {
 		r := &h.requests[i]
-		if !r.hasShort {
-			kept = append(kept, *r)
+		if !r.hasShort || r.told {
 			continue
 		}
 		f := r.short.at(h.peer.dir)
 		f.Message, f.Observed, f.Expected = "the Read Response is shorter than asked for", fmt.Sprint(r.got), fmt.Sprint(r.size)
 		c.fire(f)
+		r.told = true // it stays in its place: others point to it
 	}
-	h.requests, h.shorts = kept, 0
+	h.shorts = 0
 }

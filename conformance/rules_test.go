@@ -26,15 +26,29 @@ import (
 type judge struct {
 	*conformance.Engine
 	findings []conformance.Finding
+	conns    []connJudged
+}
+
+// connJudged is a connection with the verdicts on it.
+type connJudged struct {
+	*trace.Connection
 	verdicts []conformance.Judgement
 }
 
 func (*judge) Frame(*pipeline.Frame) {}
 
 // Connection implements [conformance.Sink].
-func (j *judge) Connection(_ *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
+func (j *judge) Connection(c *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
 	j.findings = append(j.findings, fs...)
-	j.verdicts = append(j.verdicts, vs...)
+	j.conns = append(j.conns, connJudged{c, vs})
+}
+
+// verdicts are those on all connections.
+func (j *judge) verdicts() (all []conformance.Judgement) {
+	for _, c := range j.conns {
+		all = append(all, c.verdicts...)
+	}
+	return all
 }
 
 // judged runs frames through the dissection and the rules; connections on the
@@ -47,23 +61,39 @@ func judged(tb testing.TB, frames []capture.Frame, ports ...uint16) *judge {
 func judgedWith(tb testing.TB, opt pipeline.Options, frames []capture.Frame) *judge {
 	tb.Helper()
 	j := &judge{}
+	j.hear(tb, opt, j, frames)
+	return j
+}
+
+// hear judges frames. The sink is the judge, or stands in front of it.
+func (j *judge) hear(tb testing.TB, opt pipeline.Options, sink pipeline.Sink, frames []capture.Frame) {
+	tb.Helper()
 	j.Engine = conformance.New(conformance.Options{OnBug: func(rule string, why any) { tb.Errorf("%s panics: %v", rule, why) }}, j)
 	opt.Brief, opt.Sums = true, true
-	run := pipeline.New(opt, j)
+	run := pipeline.New(opt, sink)
 	if err := run.Read(tracetest.Source(frames)); err != nil {
 		tb.Fatal(err)
 	}
 	run.Finish()
-	return j
 }
 
 func framesOf(tb testing.TB, s *synth.Script) []capture.Frame {
+	tb.Helper()
+	return framesIn(tb, traceOf(tb, s))
+}
+
+func traceOf(tb testing.TB, s *synth.Script) []byte {
 	tb.Helper()
 	var b bytes.Buffer
 	if _, err := synth.Run(&b, s); err != nil {
 		tb.Fatal(err)
 	}
-	fs, err := tracetest.ReadFile(b.Bytes())
+	return b.Bytes()
+}
+
+func framesIn(tb testing.TB, file []byte) []capture.Frame {
+	tb.Helper()
+	fs, err := tracetest.ReadFile(file)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -247,11 +277,7 @@ func TestCaptures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fs, err := tracetest.ReadFile(b)
-		if err != nil {
-			t.Fatal(f, err)
-		}
-		j := judged(t, fs)
+		j := judged(t, framesIn(t, b))
 		seen[filepath.Base(f)] = true
 		name, found := filepath.Base(f), map[string]int{}
 		for i := range j.findings {

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/trace"
@@ -24,15 +25,19 @@ type control struct {
 }
 
 func (c *conn) control(p *trace.PDU) {
+	c.turn()
 	h := &c.half[p.Dir]
 	k := p.Chunk
 	e := &control{half: h, p: p, k: k, function: k.Control.Function, ok: k.HasControl}
-	if !h.began && (c.t.SYN || p.Dir == trace.R2I && e.ok) {
+	// A Terminate, or what nobody knows, may come at any time.
+	opens := e.ok && e.function >= sctpddp.Initiate && e.function <= sctpddp.EnhancedReject && e.function != sctpddp.Terminate
+	if !h.began && (c.t.SYN || p.Dir == trace.R2I && (opens || e.ok && k.HasSSN && k.SSN == 0)) {
 		h.began = true
 	}
 	if e.ok && k.Order != trace.Duplicate {
 		c.sessionFrame(e)
 	}
+	c.mayBeNext(h)
 	have := c.gates(h)
 	if k.Whole {
 		have |= Full
@@ -59,6 +64,37 @@ func (h *half) rejects() *control {
 		}
 	}
 	return nil
+}
+
+// waits reports whether chunks of a half that were sent are missing at present.
+func (c *conn) waits(h *half) bool { return c.t.Flow[h.dir].Waiting && !h.neverSent }
+
+// mayBeNext loses hold of a session when something comes behind the Terminate of
+// a side while chunks are missing: the Initiate of the next one may be among them.
+func (c *conn) mayBeNext(h *half) {
+	if !c.waits(h) && !c.waits(h.peer) {
+		return
+	}
+	over := func(e *control) bool { return e.function == sctpddp.Terminate }
+	if !slices.ContainsFunc(h.controls, over) && !slices.ContainsFunc(h.peer.controls, over) {
+		return
+	}
+	for i := range c.half {
+		c.half[i].lost()
+		c.half[i].began = false
+	}
+}
+
+// turn forgets what was learned of the sides if the first session control shows
+// that they are the other way round.
+func (c *conn) turn() {
+	if ini := c.t.Side[trace.I2R].Addr; ini != c.active {
+		c.active, c.half = ini, [2]half{}
+		c.sides()
+		for i := range c.half {
+			c.half[i].lost()
+		}
+	}
 }
 
 // keep makes a copy that outlives the PDU.
@@ -163,7 +199,8 @@ var sessionChecks = []check{
 		}
 		initiates := e.function == sctpddp.Initiate || e.function == sctpddp.EnhancedInitiate
 		answers := e.p.Dir == trace.R2I && c.t.SYN && !initiates
-		if e.k.Order == trace.AfterMissing && !e.neverSent {
+		if e.k.Order == trace.AfterMissing && !e.neverSent || c.waits(e.half) {
+			c.lacks(Contig)
 			return
 		}
 		if (initiates || answers) && c.applies() && e.k.SSN != 0 {
@@ -228,7 +265,7 @@ var sessionChecks = []check{
 			c.fire(Finding{Frame: c.t.EndFrame, Message: "an accepted session ends without a Terminate of either side", Observed: c.t.Ending.String(), Expected: "a Terminate"})
 		}
 	}},
-	{id: "SCTP-DDP-SEQ-01", needs: Start | Contig, transport: onSCTP, control: func(c *conn, e *control) {
+	{id: "SCTP-DDP-SEQ-01", needs: Start | Contig, transport: onSCTP, anywhere: true, control: func(c *conn, e *control) {
 		if !e.ok || e.k.Order == trace.Duplicate || !c.applies() {
 			return
 		}
@@ -251,7 +288,7 @@ var sessionChecks = []check{
 			c.at(s, message, observed, expected)
 		}
 	}},
-	{id: "SCTP-DDP-SEQ-03", needs: Start, transport: onSCTP, control: func(c *conn, e *control) {
+	{id: "SCTP-DDP-SEQ-03", needs: Start, transport: onSCTP, anywhere: true, control: func(c *conn, e *control) {
 		if e.p.Dir == trace.R2I && e.k.Order != trace.Duplicate && c.applies() && e.rejects() != nil && c.once(e.half) {
 			c.ctl(e, "session control of the passive side behind its Reject", e.function.String(), "nothing")
 		}
@@ -272,7 +309,7 @@ var sessionChecks = []check{
 			c.as(Note, s, "a segment of the active side in a session that is rejected", "a DDP segment", "nothing, once the Reject has come")
 		}
 	}},
-	{id: "SCTP-DDP-SSN-02", needs: Start, transport: onSCTP, chunk: func(c *conn, s *segment) {
+	{id: "SCTP-DDP-SSN-02", needs: Start, transport: onSCTP, anywhere: true, chunk: func(c *conn, s *segment) {
 		k := s.p.Chunk
 		switch {
 		case k.Order == trace.Duplicate && (s.gap || c.t.Flow[s.dir].Waiting):

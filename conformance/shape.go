@@ -111,7 +111,7 @@ func (s *segment) shape(have Gate) shape {
 	if g.Tagged {
 		return k.v
 	}
-	if g.QN >= uint32(len(s.queues)) || m != nil && m.msn == 0xffffffff || to > 0xffffffff {
+	if g.QN >= uint32(len(s.queues)) || s.queues[g.QN].strays > 0 || m != nil && (m.msn == 0xffffffff || m.hasAlias) || to > 0xffffffff {
 		return 0
 	}
 	k.put(uint64(g.QN), 2)

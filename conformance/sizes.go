@@ -170,6 +170,9 @@ var sizeChecks = []check{
 	{id: "MPA-MULPDU-03", needs: Sync | MsgSync, transport: onTCP, end: func(c *conn) {
 		c.each(func(h *half) {
 			s := &h.sizes
+			if h.cutShort.there && c.t.Ending == trace.Open {
+				c.lacks(MsgSync) // how its segments go on is not known
+			}
 			if mss := c.t.Flow[other(h.dir)].MSS; s.partial.n == 0 || mss > 0 && mss < leastMULPDU+18 || !c.applies() || s.small == 0 {
 				return
 			}
@@ -189,7 +192,7 @@ var sizeChecks = []check{
 				return
 			}
 			room, of := s.largest, "the largest on the connection"
-			if emss, ok := c.emss(h.dir); ok && mulpdu(emss, c.marking(h.dir) == mpa.Yes) > room {
+			if emss, ok := c.emss(h.dir); ok {
 				room, of = mulpdu(emss, c.marking(h.dir) == mpa.Yes), "the most that the MSS allows"
 			}
 			if s.partial.largest*2 >= room && s.partial.below(room/2)*2 <= s.partial.n {
@@ -208,6 +211,10 @@ func largestULPDU(id string, markers mpa.Tri) check {
 	return check{id: id, needs: Start | Sync, transport: onTCP, end: func(c *conn) {
 		c.each(func(h *half) {
 			if c.marking(h.dir) != markers || h.sizes.largest == 0 {
+				return
+			}
+			if c.t.Negotiated && c.t.Flow[h.dir].MarkersSeen != mpa.Unknown {
+				c.lacks(Sync) // it may be one at the start alone
 				return
 			}
 			emss, ok := c.emss(h.dir)

@@ -158,7 +158,7 @@ var streamChecks = []check{
 				fmt.Sprintf("nothing acknowledges that of frame %d", w.Frame), "all of them acknowledged")
 		}
 	}},
-	{id: "SCTP-DDP-SEQ-09", transport: onSCTP, chunk: func(c *conn, s *segment) {
+	{id: "SCTP-DDP-SEQ-09", transport: onSCTP, reacts: true, chunk: func(c *conn, s *segment) {
 		if !s.peer.offended || s.p.Chunk.Order == trace.Duplicate {
 			return
 		}

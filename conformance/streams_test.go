@@ -19,7 +19,7 @@ func overSCTP(t *testing.T, src string) *synth.Script {
 
 // verdictOf joins what was said about a rule on all connections.
 func verdictOf(j *judge, id string) (v conformance.Verdict) {
-	for _, x := range j.verdicts {
+	for _, x := range j.verdicts() {
 		if x.Rule.ID == id {
 			v = max(v, x.Verdict)
 		}

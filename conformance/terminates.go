@@ -259,7 +259,7 @@ var terminateChecks = []check{
 			c.applies()
 			return
 		}
-		if peer.gap || peer.unsure || !peer.began || peer.sent.dropped() || c.t.Flow[peer.dir].Waiting {
+		if peer.gap || peer.unsure || !peer.began || peer.sent.dropped() || c.t.Flow[peer.dir].Waiting || hides(&c.t.Flow[peer.dir]) {
 			c.lacks(Contig)
 			return
 		}

@@ -33,7 +33,7 @@ var timeoutChecks = []check{
 			return // it answers, if not with a Reply
 		}
 		if c.applies() {
-			c.waited(q.at(), c.until()-q.time, replyTimeout, "a good Request is not answered")
+			c.awaited(q.at(), c.until()-q.time, replyTimeout, "a good Request is not answered")
 		}
 	}},
 	{id: "MPA-START-08B", needs: Start, transport: onTCP, end: func(c *conn) {
@@ -51,7 +51,7 @@ var timeoutChecks = []check{
 		}
 		silent := c.t.Flow[0].Octets+c.t.Flow[1].Octets == 0 && !a.hole && !b.hole
 		if c.about(a, b); silent && c.t.Flow[0].Frames > 0 && c.t.Flow[1].Frames > 0 && c.applies() {
-			c.waited(Finding{Frame: c.t.LastFrame}, c.until()-c.t.FirstTime, requestTimeout, "the connection is there for MPA, and no Request comes")
+			c.awaited(Finding{Frame: c.t.LastFrame}, c.until()-c.t.FirstTime, requestTimeout, "the connection is there for MPA, and no Request comes")
 		}
 	}},
 	{id: "MPA-START-10A", needs: Bidir, transport: onTCP, end: func(c *conn) {
@@ -64,10 +64,17 @@ var timeoutChecks = []check{
 			if h.hole || c.t.Flow[i].Cut {
 				c.lacks(Contig)
 			} else if c.applies() {
-				c.waited(p.Finding, c.until()-p.since, startupTimeout, "the rest of a startup frame does not come")
+				c.awaited(p.Finding, c.until()-p.since, startupTimeout, "the rest of a startup frame does not come")
 			}
 		}
 	}},
+}
+
+// awaited is waited for what did not come by the end of the capture.
+func (c *conn) awaited(x Finding, took, most int64, message string) {
+	if c.waited(x, took, most, message); took <= most && c.t.Ending == trace.Open {
+		c.lacks(End)
+	}
 }
 
 // waited fires if something took longer than it may.

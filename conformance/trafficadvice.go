@@ -71,7 +71,8 @@ var trafficAdvice = []check{
 	}),
 	{id: "ADV-SILENT-CLOSE", needs: Bidir | End, transport: onTCP, advice: func(c *conn) {
 		f, k := c.silent("mpa", "ddp", "rdmap", "rdmap-ext", "rnic-interop")
-		if f == nil || !c.applies() {
+		// One that sent more once it had the fault has put up with it.
+		if f == nil || !c.applies() || c.half[k.dir].knows >= f.end {
 			return
 		}
 		if after := k.Time - f.time; after >= 0 && after <= reactionTime {

@@ -9,6 +9,15 @@ import (
 // minHead is the longest DDP header.
 const minHead = 18
 
+// keyed reports whether octets begin with the key of a startup frame.
+func keyed(b []byte) bool {
+	if len(b) < KeyLen || b[0] != 'M' {
+		return false
+	}
+	_, ok := KeyKind(b)
+	return ok
+}
+
 // accept describes the FPDU whose octets are w and moves behind it.
 func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	if (n < MinULPDU || n > MaxULPDU) && !d.seek.force && d.missing(d.off, d.off+int64(len(w))) {
@@ -44,6 +53,12 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 		if f.CRC == f.WantCRC {
 			f.CRCStatus = CRCGood
 		}
+	}
+	if f.CRCStatus != CRCGood && (keyed(w) || keyed(w[lead:])) && !d.missing(d.off, d.off+int64(lead+KeyLen)) {
+		// Another startup frame, whose key looks like a length.
+		d.unread(w)
+		d.startSeek(d.off, false)
+		return None, false
 	}
 	if whole && d.framing == Unknown && d.cfg.Markers != No && !d.markers && f.CRCStatus != CRCGood && d.betrayed(w, n) {
 		d.unread(w)

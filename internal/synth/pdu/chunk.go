@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/internal/sctp"
 )
 
 // Where things stand in an SCTP packet and in a chunk of it (RFC 9260 sections
@@ -13,6 +14,9 @@ const (
 	offChecksum  = 8
 	offLength    = 2
 	chunkQuantum = 4
+	// bitPPID is the place of the payload protocol in a DATA chunk; in an I-DATA
+	// chunk the message identifier stands before it (RFC 8260 section 2.1).
+	bitPPID = 96
 )
 
 // EditChunk applies faults to a DATA chunk of SCTP with its pad: fields of its
@@ -25,6 +29,11 @@ func EditChunk(b []byte, faults []Fault) []byte {
 		}
 		for _, v := range faults[i].Set {
 			if f := sctpddp.DataHeader.Field(v.Name); f != nil {
+				if f.Bit == bitPPID && len(b) > 0 && b[0] == byte(sctp.TypeIData) {
+					inIData := *f
+					inIData.Bit += 32
+					f = &inIData
+				}
 				put(f, b, v)
 			}
 		}

@@ -1,0 +1,304 @@
+package conformance_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/pdu"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+	"github.com/iwdissect/iwdissect/internal/synth/startup"
+)
+
+// donor is the scenario of a rule, from which its fault is taken. What it says
+// beside the fault is what the fault needs: it goes along.
+type donor struct {
+	rule     string
+	scenario *scenario.Scenario
+	// script is with the fault and without; usual is that of a scenario which
+	// says nothing, so that what a donor sets can be told.
+	script [2]*synth.Script
+	usual  *synth.Script
+	sctp   bool
+	// moves: the fault is one of a single message that the scenario posts, so that
+	// it may as well be of another one; message is that one.
+	moves   bool
+	message synth.Step
+	// either: the fault is one of DDP or above, which both transports carry.
+	either bool
+}
+
+// with and without the fault.
+const (
+	faulty = iota
+	faultless
+)
+
+// newDonor returns nil and why if there is no way to put the fault elsewhere.
+func newDonor(tb testing.TB, s *scenario.Scenario) (d *donor, why string) {
+	tb.Helper()
+	d = &donor{rule: s.Name, scenario: s, script: [2]*synth.Script{s.Script(false), s.Script(true)}}
+	c := &d.script[faulty].Connections
+	switch {
+	case notShown[s.Name] != "":
+		return nil, notShown[s.Name]
+	case bound[s.Name] != "":
+		return nil, bound[s.Name]
+	case len(*c) > 1:
+		return nil, "its scenario has several connections"
+	case large(d.script[faulty].Timeline):
+		return nil, "its scenario is too large"
+	}
+	d.sctp = (*c)[0].Association != ""
+	source := "summary: nothing\ntimeline: [connect]\n"
+	if d.sctp {
+		source += "transport: sctp\n"
+	}
+	nothing, err := scenario.Parse("nothing", []byte(source))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	d.usual = nothing.Script(true)
+	d.message, d.moves = d.single()
+	d.either = !d.sctp && d.ofSegments()
+	return d, ""
+}
+
+// large reports whether a timeline takes more work than all others.
+func large(steps []synth.Step) (is bool) {
+	walk(steps, func(s *synth.Step) { is = is || s.Times > 1000 })
+	return is
+}
+
+// walk visits all steps.
+func walk(steps []synth.Step, visit func(*synth.Step)) {
+	for i := range steps {
+		visit(&steps[i])
+		walk(steps[i].Steps, visit)
+		for _, b := range steps[i].Branches {
+			walk(b, visit)
+		}
+	}
+}
+
+// single is the message that the fault is about, if the timeline with the fault
+// is the one without, there is one such message, and nothing else is changed but
+// what the sides do not care about.
+func (d *donor) single() (m synth.Step, ok bool) {
+	a, b := d.script[faulty], d.script[faultless]
+	if !reflect.DeepEqual(a.Timeline, b.Timeline) || d.ownStartup() || d.needs(stays) {
+		return m, false
+	}
+	name := ""
+	for _, at := range targets(a) {
+		n, _, _ := strings.Cut(at.Message, ".")
+		if name != "" && n != name {
+			return m, false
+		}
+		name = n
+	}
+	for side := range 2 {
+		x, y := a.Connections[0].Hosts[side], b.Connections[0].Hosts[side]
+		for _, h := range [...]*synth.Host{&x, &y} {
+			h.RNIC.Ignore, h.RNIC.Faults = 0, nil
+		}
+		if !reflect.DeepEqual(x, y) {
+			return m, false
+		}
+	}
+	walk(a.Timeline, func(s *synth.Step) {
+		if s.Verb == synth.Post && s.Name == name && s.Local.STag == nil && s.Remote.STag == nil {
+			m, ok = *s, true
+		}
+	})
+	return m, ok
+}
+
+// targets are what the faults of a script are about.
+func targets(s *synth.Script) (all []pdu.Selector) {
+	for side := range 2 {
+		for _, f := range s.Connections[0].Hosts[side].RNIC.Faults {
+			all = append(all, f.At)
+		}
+		for _, w := range s.Connections[0].Wire[side] {
+			all = append(all, w.At)
+		}
+	}
+	return all
+}
+
+// ofSegments reports whether the fault is one of DDP segments, whatever carries
+// them.
+func (d *donor) ofSegments() bool {
+	if !d.about("DDP-", "RDMAP-", "RDMAX-") {
+		return false
+	}
+	for side := range 2 {
+		c := &d.script[faulty].Connections[0]
+		if len(c.Wire[side]) > 0 || slices.ContainsFunc(c.Hosts[side].RNIC.Faults, func(f pdu.Fault) bool {
+			return f.CRC.Mode != pdu.CRCRight || f.NoCRC || f.Markers != nil || f.Pad != nil || f.Join || f.Stop > 0 || f.Before != nil || f.After != nil
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// ownStartup reports whether the donor speaks of the startup: then the sides
+// speak as it says, and not as they would otherwise.
+func (d *donor) ownStartup() bool {
+	for _, s := range d.script {
+		for side := range 2 {
+			h, u := &s.Connections[0].Hosts[side].RNIC, &d.usual.Connections[0].Hosts[side].RNIC
+			a, b := h.Startup, u.Startup
+			for _, c := range [...]*startup.Config{&a, &b} {
+				c.Markers, c.CRC = false, false
+			}
+			if !reflect.DeepEqual(a, b) || s.Connections[0].Initiator != d.usual.Connections[0].Initiator {
+				return true
+			}
+			if h.Ignore&(rnic.IgnorePhase|rnic.IgnoreStartup|rnic.IgnoreReject|rnic.IgnoreRTR) != 0 {
+				return true
+			}
+		}
+		if slices.ContainsFunc(targets(s), func(at pdu.Selector) bool {
+			return at.Message == "request" || at.Message == "reply" || at.Message == "rtr"
+		}) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(startupRules[:], func(p string) bool { return strings.HasPrefix(d.rule, p) })
+}
+
+// startupRules are the beginnings of the ids of rules on the startup, or on what
+// was agreed in it.
+var startupRules = [...]string{
+	"MPA-START", "MPA-CONN", "MPA-KEY", "MPA-PHASE", "MPA-R", "MPA-PD", "MPA-DUAL", "MPA2-", "RNIC-IOP", "TCP-FIN-STARTUP",
+	"SCTP-DDP-CTL", "SCTP-DDP-ENH", "SCTP-DDP-SEQ", "SCTP-DDP-ADAPT", "SCTP-DDP-STREAMS", "ADV-MARKERS-ENHANCED",
+}
+
+// bound are rules whose fault cannot be put elsewhere, and why.
+var bound = map[string]string{
+	"DDP-UNTAG-MSN-03": "its capture begins with the frame behind the startup",
+	"MPA-M-ZERO-01":    "its CRC is worked out for the octets of its own trace",
+	"RNIC-IOP-VER-01":  "the frame of its Reply is missing in its capture",
+}
+
+// terms are what a fault needs beside what its scenario sets, so that it is the
+// same fault at another place.
+type terms uint8
+
+const (
+	// stays: it is no other fault at a message of the script, so that the steps of
+	// its scenario go along.
+	stays terms = 1 << iota
+	// leads: nothing comes before it on the connection.
+	leads
+	// ends: nothing comes behind it.
+	ends
+	// sized: it counts on the sizes of segments.
+	sized
+	// larger: the message is no smaller than that of the scenario.
+	larger
+	// unmarked: whether there are markers is as in the scenario.
+	unmarked
+	// checked: whether there are CRCs is as in the scenario.
+	checked
+	// solo: its association has no other stream.
+	solo
+)
+
+// needs are the terms of the faults that have some.
+var needs = map[string]terms{
+	"ADV-SILENT-CLOSE":          stays | ends, // what the other side does next tells of it
+	"ADV-SILENT-IGNORE":         stays,
+	"DDP-ERR-MISSED-01":         stays,
+	"DDP-L-03":                  stays | sized, // of two segments, the second first
+	"DDP-L-04":                  stays | sized,
+	"DDP-ORDER-01":              stays | sized,
+	"DDP-ORDER-02":              sized,
+	"DDP-TO-02":                 larger,
+	"DDP-UNTAG-MSN-01":          stays | leads,
+	"MPA-C-ON-01":               stays | leads,
+	"MPA-CRC-COVER-02":          leads,
+	"MPA-CRC-KEEP-01":           stays,
+	"MPA-FPDU-PAD-01":           stays,
+	"MPA-M-REP-01":              stays | leads,
+	"MPA-M-REQ-01":              stays | leads,
+	"MPA-RTR07-SEND-01":         leads | unmarked | checked,
+	"MPA-START-07A":             leads,
+	"MPA-TERM-LLP-03":           unmarked,
+	"MPA2-IRDORD-03":            leads,
+	"RDMAP-READREQ-WRAP-01":     larger,
+	"RDMAP-READREQ-WRAP-02":     larger,
+	"RDMAP-READRESP-ORDER-01":   stays,
+	"RDMAX-AREQ-ID-01":          stays,
+	"RDMAX-IMM-CHECK-01":        stays,
+	"RDMAX-ORDER-02":            stays,
+	"MPA2-ENH-REPLY-01":         unmarked | checked, // its Reply is spelled out, with the flags
+	"MPA2-ENH-REPLY-02":         unmarked | checked,
+	"MPA2-S-01":                 unmarked | checked,
+	"RNIC-IOP-VER-03":           leads,
+	"SCTP-DATA-PAD-01":          stays, // of a size that has a pad
+	"SCTP-DDP-SEQ-07":           ends,  // what follows is in no session, or in another one
+	"SCTP-DDP-SEQ-08":           ends,
+	"SCTP-DDP-STREAMS-02":       solo,
+	"SCTP-DDP-TERM-02":          stays | ends,
+	"SCTP-TSN-01":               stays, // two messages at once
+	"TCP-FIN-FPDU-01":           stays | ends,
+	"ADV-CLIENT-SERVER-REFUSED": unmarked, // else the markers are what is refused
+	"ADV-CRC-REPLY-ONLY":        leads | ends | checked,
+	"ADV-CRC-SEGMENT":           stays | leads | sized | unmarked | checked,
+	"ADV-CRC-SPLIT":             stays | leads | unmarked | checked,
+	"ADV-EARLY-FPDU":            unmarked,
+	"ADV-MARKERS-ENHANCED":      unmarked,
+	"MPA-FPDU-LEN-01":           checked,
+	"MPA-FPDU-PAD-02":           checked,
+	"MPA-MULPDU-04":             sized,
+	"MPA-START-01":              checked,
+	"ADV-REV1-NO-DEPTH":         leads | ends, // the responder never sends an FPDU
+	"ADV-REV1-RTR":              leads,
+	"MPA-CONN-POINT-01":         stays | leads | unmarked,
+	"MPA-ERR-CLOSE4-01":         leads,
+	"MPA-MARKER-WRAP-01":        stays | leads, // its markers are counted from the start
+	"MPA-MULPDU-02":             unmarked,
+	"MPA-START-02C":             unmarked, // else the markers may be the reason
+	"MPA-START-02D":             leads,
+	"MPA-START-04B":             stays | leads | ends | unmarked | checked, // the sender counts on without its marker
+	"MPA-PHASE-PLAIN-01":        unmarked | checked,                        // the CRC is that of its Reply
+	"MPA-C-FIELD-01":            stays | unmarked,
+	"ADV-RTR-OTHER-TYPE":        leads | ends,
+	"ADV-S0-REV2":               unmarked | checked,
+	"MPA-START-03B":             unmarked | checked, // its Reply is spelled out, with the flags
+	"MPA-START-04C":             stays | leads | checked,
+	"MPA-START-07B":             stays | leads | unmarked,
+	"MPA2-CTRL-A-01":            leads,
+	"MPA2-RTR-MISSING-01":       leads,
+	"MPA2-TERM-05":              leads,
+	"MPA2-TERM-07":              leads, // behind requests it may be an error of RDMAP with its fields swapped
+}
+
+func (d *donor) needs(t terms) bool { return needs[d.rule]&t != 0 }
+
+func (d *donor) about(parts ...string) bool {
+	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(d.rule, p) })
+}
+
+// ofAssociation reports whether the donor sets something that all streams of an
+// association have in common, or wants it for itself.
+func (d *donor) ofAssociation() bool {
+	if d.needs(solo) {
+		return true
+	}
+	for side := range 2 {
+		u := &d.usual.Connections[0].Hosts[side].SCTP
+		if d.sctp && !(reflect.DeepEqual(u, &d.script[faulty].Connections[0].Hosts[side].SCTP) &&
+			reflect.DeepEqual(u, &d.script[faultless].Connections[0].Hosts[side].SCTP)) {
+			return true
+		}
+	}
+	return false
+}

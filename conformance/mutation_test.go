@@ -1,0 +1,364 @@
+package conformance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+var (
+	mutantsWanted = flag.Int("mutants", usualMutants, "how many mutants of each rule are made")
+	mutantShown   = flag.String("mutant", "", "the one mutant RULE/SEED to make: what is found is printed, and its trace is written to the file of -mutant-trace")
+	mutantCut     = flag.String("mutant-cut", "", "which part of it was captured, as docs/mutation-cut.md calls it")
+	mutantTrace   = flag.String("mutant-trace", "", "where the trace of -mutant goes")
+)
+
+const (
+	// usualMutants are those that docs/mutation.md speaks of.
+	usualMutants = 8
+	// triesPerMutant bounds the search for scripts in which a fault has a place.
+	triesPerMutant = 25
+)
+
+// mutation is a mutant that was judged.
+type mutation struct {
+	seed uint64
+	// capture is its trace, clean that of the same script without the fault.
+	capture, clean []capture.Frame
+	*witness
+	// before are the rules that the script breaks without the fault.
+	before []string
+	// news are the other rules that it breaks with it.
+	news []string
+}
+
+// witness is a judge that remembers in which frames a PDU came, and who sent a
+// frame.
+type witness struct {
+	judge
+	frames  map[uint64][]uint64
+	senders map[uint64]netip.AddrPort
+}
+
+// PDU implements [trace.Sink].
+func (w *witness) PDU(p *trace.PDU) {
+	w.frames[p.Number] = slices.Clone(p.Frames)
+	w.judge.PDU(p)
+}
+
+// Frame implements [pipeline.Sink].
+func (w *witness) Frame(f *pipeline.Frame) {
+	if f.Packet != nil {
+		w.senders[f.Number] = netip.AddrPortFrom(f.Packet.Src.Netip(), f.Packet.SrcPort)
+	}
+}
+
+// witnessed is [judged] with a witness.
+func witnessed(tb testing.TB, opt pipeline.Options, frames []capture.Frame) *witness {
+	tb.Helper()
+	w := &witness{frames: map[uint64][]uint64{}, senders: map[uint64]netip.AddrPort{}}
+	w.hear(tb, opt, w, frames)
+	return w
+}
+
+// mutate makes the mutant of a seed; nil if the script of the seed has no place
+// for the fault, if nothing comes of it, or if the rule is broken without it.
+func (d *donor) mutate(tb testing.TB, seed uint64) *mutation {
+	tb.Helper()
+	s := d.mutant(seed, faulty)
+	if s == nil {
+		return nil
+	}
+	with, without := traceOf(tb, s), traceOf(tb, d.mutant(seed, faultless))
+	if bytes.Equal(with, without) {
+		return nil
+	}
+	m := &mutation{seed: seed, capture: framesIn(tb, with), clean: framesIn(tb, without)}
+	m.before = ids(judgedWith(tb, optionsOf(d.rule), m.clean).findings, "")
+	if slices.Contains(m.before, d.rule) {
+		return nil
+	}
+	m.witness = witnessed(tb, optionsOf(d.rule), m.capture)
+	for _, id := range ids(m.findings, d.rule) {
+		if !slices.Contains(m.before, id) {
+			m.news = append(m.news, id)
+		}
+	}
+	if *mutantTrace != "" {
+		if err := os.WriteFile(*mutantTrace, with, 0o600); err != nil {
+			tb.Error(err)
+		}
+	}
+	return m
+}
+
+// verdict is the worst that was reached on a rule on the connections at a place,
+// or on all.
+func (j *judge) verdict(rule string, at ...place) conformance.Verdict {
+	var t conformance.Tally
+	for _, c := range j.conns {
+		if len(at) == 0 || slices.Contains(at, placeOf(c.Connection)) {
+			t.Add(c.verdicts)
+		}
+	}
+	for _, v := range t.Judgements() {
+		if v.Rule.ID == rule {
+			return v.Verdict
+		}
+	}
+	return conformance.NotApplicable
+}
+
+// yields is how many mutants of a rule there were, and what became of them.
+type yields struct {
+	Mutants, Found, Elsewhere, NotJudged, Missed int
+	// own says why there are none.
+	own string
+	// With are the other rules that were found beside it, Instead those that were
+	// found in place of it: the seeds of their mutants.
+	With, Instead map[string][]uint64
+	missed        []uint64
+}
+
+// akin are rules that may be found in place of the one whose fault it was: the
+// fault is theirs at some places. What a rule yields to need not stand here.
+var akin = map[string][]string{
+	"MPA-C-ON-01":               {"MPA-CRC-KEEP-01"},  // the indication had a right CRC
+	"MPA-CRC-COVER-01":          {"MPA-CRC-COVER-02"}, // the marker stands in front
+	"MPA-M-REP-01":              {"MPA-CRC-VALUE-01"}, // the indication had its markers
+	"MPA-M-REQ-01":              {"MPA-CRC-VALUE-01"},
+	"RDMAP-RV-02":               {"RNIC-IOP-VER-02"},                            // it was the first message
+	"RDMAP-READRESP-MSG-01":     {"RDMAP-READRESP-LEN-01"},                      // it was the last but one segment, and the last is empty
+	"RDMAX-RV-01":               {"RNIC-IOP-RDMAC-ATOMIC-01"},                   // the startup says why
+	"RDMAX-ORDER-01":            {"RDMAX-ARESP-ID-01"},                          // one at a time
+	"SCTP-DDP-SEQ-09":           {"SCTP-DDP-STREAMS-02"},                        // the Accept that went astray is missed in its session
+	"RDMAX-AREQ-DEPTH-01":       {"MPA2-IRDORD-06"},                             // Reads alone were too many before
+	"RDMAX-AREQ-ANSWER-01":      {"RDMAP-READ-PAIR-01"},                         // the indication of readiness is a Read, and has no answer already
+	"ADV-CLIENT-SERVER-REFUSED": {"ADV-REV-FALLBACK", "ADV-STRICT-DEPTH-CLOSE"}, // as what follows it, or came before it, shows
+	// By the place of the marker: between FPDUs, in front of one, the first of all.
+	"MPA-MARKER-PTR-01":  {"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-START-07A"},
+	"MPA-MARKER-PTR-02":  {"MPA-MARKER-PTR-01", "MPA-MARKER-PTR-07", "MPA-MARKER-PTR-05", "MPA-START-07A"},
+	"MPA-MARKER-PTR-07":  {"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-START-07A"},
+	"MPA-MARKER-RSVD-01": {"MPA-START-07A"},
+	"DDP-DV-02":          {"RNIC-IOP-VER-02"}, // it was the first message
+	"DDP-L-01":           {"DDP-ORDER-01"},    // nothing more came on its queue
+}
+
+// unfound are rules of which a mutant may be missed, and why.
+var unfound = map[string]string{
+	"ADV-IRD-CLAMP":        "the window of TCP lets no more than 32 of the Reads out at a time",
+	"ADV-CRC-SEGMENT":      "with other TCP options segments end elsewhere, and none holds the end of an FPDU alone",
+	"ADV-CRC-SPLIT":        "with other TCP options segments end elsewhere, and no CRC field is in two of them",
+	"MPA-START-02D":        "the link had the Reply sent again, and it was acknowledged before the reset",
+	"TCP-HALFCLOSE-01":     "the indication is a Read that is not answered, so that the other one is never sent",
+	"TCP-RETX-01":          "the segment that is sent again is too small to hold the octet that is changed",
+	"MPA-ALIGN-01":         "its message goes in few segments, or in two for each FPDU",
+	"MPA-ALIGN-02":         "no FPDU fits a segment",
+	"MPA-C-OFF-01":         "with revision 0 CRC is always on",
+	"MPA-TERM-LLP-03":      "with revision 0 there are always markers",
+	"MPA-ULPDU-ONE-01":     "with a depth of 1 there is no other Read to join",
+	"MPA2-CTRL-A-04":       "the first message is by chance the indication that draft -01 would have: the flags are right in its layout",
+	"RDMAP-TERM-CLOSE-01":  "the acknowledgement passed the place of the capture before the RST did: nothing tells that its receiver had not got it",
+	"ADV-EXT-UNSUPPORTED":  "the side that sends the Terminate has done atomics before: it knows them",
+	"SCTP-DDP-SEQ-09":      "the session is over before anything acknowledges the chunk",
+	"SCTP-DDP-HOMING-01":   "the link loses packets: the path may change for that",
+	"SCTP-TSN-01":          "with I-DATA chunks of several messages may be mixed (RFC 8260)",
+	"RDMAP-STREAM-ONLY-01": "without CRC octets that are no message cannot be told from a lost place",
+}
+
+// TestMutation: the fault of a rule is found wherever it is committed. The
+// scripts are random and legal; docs/mutation.md holds what comes of it.
+func TestMutation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("3,000 traces")
+	}
+	all := map[string]*yields{}
+	only, seed, one := strings.Cut(*mutantShown, "/")
+	for _, s := range scenario.Builtin() {
+		if !slices.Contains(conformance.Checked(), s.Name) || one && s.Name != only {
+			continue
+		}
+		d, why := newDonor(t, s)
+		if d == nil {
+			all[s.Name] = &yields{own: why}
+			continue
+		}
+		if one {
+			show(t, d, seed)
+			return
+		}
+		all[s.Name] = d.harvest(t, *mutantsWanted)
+	}
+	if one {
+		t.Fatalf("no mutants of %s", only)
+	}
+	checkYields(t, all)
+	if *mutantsWanted == usualMutants {
+		checkBeside(t, all)
+		checkPage(t, tableFile, mutationPage(all))
+	}
+}
+
+// show prints what is found on a mutant.
+func show(t *testing.T, d *donor, seed string) {
+	t.Helper()
+	n := uint64(0)
+	if _, err := fmt.Sscan(seed, &n); err != nil {
+		t.Fatal(err)
+	}
+	m := d.mutate(t, n)
+	if m == nil {
+		t.Fatal("there is no such mutant")
+	}
+	t.Logf("verdict %v; without the fault %v; found\n\t%s", m.verdict(d.rule), m.before, text(m.findings))
+	if *mutantCut == "" {
+		return
+	}
+	e := m.evidence(d.rule)
+	if e == nil {
+		t.Fatal("it is found on no connection, or on several")
+	}
+	frames := m.cuts(e)[*mutantCut]
+	j := judgedWith(t, optionsOf(d.rule), frames)
+	t.Logf("%s: verdict %v; found\n\t%s", *mutantCut, j.verdict(d.rule, e.place), text(j.findings))
+	if *mutantTrace != "" {
+		keepTrace(t, frames)
+	}
+}
+
+// keepTrace writes frames to the file of -mutant-trace.
+func keepTrace(t *testing.T, frames []capture.Frame) {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := pcapng.NewWriter(&b, pcapng.WriterOptions{Link: frames[0].Link, Nano: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range frames {
+		f := &frames[i]
+		if err := w.WritePacket(&pcapng.Record{Data: f.Data, Time: f.Time, OrigLen: f.OrigLen, Link: f.Link}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(*mutantTrace, b.Bytes(), 0o600); err != nil {
+		t.Error(err)
+	}
+}
+
+// harvest judges mutants of a rule.
+func (d *donor) harvest(tb testing.TB, wanted int) *yields {
+	tb.Helper()
+	y := &yields{With: map[string][]uint64{}, Instead: map[string][]uint64{}}
+	for seed := uint64(0); y.Mutants < wanted && seed < uint64(wanted*triesPerMutant); seed++ {
+		m := d.mutate(tb, seed)
+		if m == nil {
+			continue
+		}
+		y.Mutants++
+		beside := y.With
+		switch verdict := m.verdict(d.rule); {
+		case slices.Contains(ids(m.findings, ""), d.rule):
+			y.Found++
+		case explains(d.rule, m.news):
+			y.Elsewhere++
+			beside = y.Instead
+		case verdict == conformance.NotJudged:
+			y.NotJudged++
+			beside = y.Instead
+		default:
+			y.Missed++
+			y.missed = append(y.missed, seed)
+			beside = y.Instead
+		}
+		for _, id := range m.news {
+			beside[id] = append(beside[id], seed)
+		}
+	}
+	return y
+}
+
+// explains reports whether one of some rules may stand for a rule: one gives way
+// to the other, or the fault is of either.
+func explains(rule string, some []string) bool {
+	yields := func(a, b string) bool {
+		entry, _ := conformance.Catalogue().Find(a)
+		return slices.Contains(entry.YieldsTo, b)
+	}
+	return slices.ContainsFunc(some, func(id string) bool {
+		return yields(rule, id) || yields(id, rule) || slices.Contains(akin[rule], id)
+	})
+}
+
+// checkYields demands that there are mutants of each rule, and that those which
+// were missed were to be.
+func checkYields(t *testing.T, all map[string]*yields) {
+	t.Helper()
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		y := all[id]
+		switch {
+		case y.own != "":
+		case y.Mutants == 0:
+			t.Errorf("%s: no legal script has a place for its fault", id)
+		case y.Missed > 0 && unfound[id] == "":
+			t.Errorf("%s: %d of %d mutants are missed, those of the seeds %v: its fault has terms, or a reason for that", id, y.Missed, y.Mutants, y.missed)
+		case y.Found == 0:
+			t.Errorf("%s: none of %d mutants is found", id, y.Mutants)
+		}
+	}
+}
+
+const besideFile = "testdata/mutation.json"
+
+// beside is what is found on the mutants of a rule besides it, or in its place.
+// Each was looked at: it breaks with the rule, or it is what the fault comes to at
+// that place.
+type beside struct {
+	With    []string `json:"with,omitempty"`
+	Instead []string `json:"instead,omitempty"`
+}
+
+// checkBeside demands that what else is found is what is written down.
+func checkBeside(t *testing.T, all map[string]*yields) {
+	t.Helper()
+	now, known := map[string]beside{}, map[string]beside{}
+	for id, y := range all {
+		b := beside{slices.Sorted(maps.Keys(y.With)), slices.Sorted(maps.Keys(y.Instead))}
+		if len(b.With)+len(b.Instead) > 0 {
+			now[id] = b
+		}
+	}
+	if *update {
+		write(t, besideFile, now)
+		return
+	}
+	b, err := os.ReadFile(besideFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &known); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if k, n := known[id], now[id]; !slices.Equal(k.With, n.With) || !slices.Equal(k.Instead, n.Instead) {
+			t.Errorf("%s: besides it %v, listed are %v; in its place %v, listed are %v; seeds %v %v",
+				id, n.With, k.With, n.Instead, k.Instead, all[id].With, all[id].Instead)
+		}
+	}
+}

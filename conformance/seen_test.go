@@ -1,0 +1,51 @@
+package conformance_test
+
+import (
+	"testing"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/capture"
+)
+
+// TestSeen: what is left of the evidence, or what a side did next, decides what is
+// said of a rule.
+func TestSeen(t *testing.T) {
+	const (
+		unknownQueue = "faults:\n  - {at: send1, set: {iwarp_ddp.qn: 7}}\n  - {by: server, ignores: [errors]}\n"
+		nobodyCloses = "timeline:\n  - connect\n  - {write: 100, to: {stag: 0xdeadbeef}}\n  - wait 3m\n  - {packet: {}}\n" +
+			"faults:\n  - {by: both, ignores: [close, terminate]}\n"
+		manyReads = "timeline: [connect, read 100, read 100 x4, close]\nfaults: [{at: read1.response, cut: -1}]\n"
+		noNumber  = "transport: sctp\nboth: {sctp: {bundle: false}}\ncapture: {snaplen: 78}\ntimeline: [connect, {together: [read 10 x9, send 1 x9, server send 1 x9]}, end, close]\n"
+		shuffled  = "transport: sctp\nboth: {sctp: {shuffle: true}}\ntimeline: [connect, write 60000, end, close]\n"
+	)
+	all := func(fs []capture.Frame) []capture.Frame { return fs }
+	for _, tt := range []struct {
+		name, id, src string
+		of            func([]capture.Frame) []capture.Frame
+		findings      int
+		verdict       conformance.Verdict
+	}{
+		{"the other side closes", "ADV-SILENT-CLOSE", "timeline: [connect, send 16, server close]\n" + unknownQueue, all, 1, conformance.Fail},
+		{"the other side goes on before it closes", "ADV-SILENT-CLOSE", "timeline: [connect, send 16, server send 16, server close]\n" + unknownQueue, all, 0, conformance.Pass},
+		{"nobody closes for minutes", "DDP-LLP-CONN-01", nobodyCloses, all, 1, conformance.Fail},
+		{"nobody closes before the capture ends", "DDP-LLP-CONN-01", nobodyCloses, func(fs []capture.Frame) []capture.Frame { return fs[:len(fs)-1] }, 0, conformance.NotJudged},
+		{"the answer behind one that is too short", "RDMAP-READ-ORDER-02", manyReads, all, 0, conformance.Pass},
+		{"the requests behind an answer that is too short", "RDMAP-READRESP-ORDER-01", manyReads, all, 0, conformance.Pass},
+		{"chunks without their numbers", "SCTP-DDP-SSN-02", noNumber, all, 0, conformance.NotJudged},
+		{"TSNs in another order than numbers", "SCTP-DDP-SSN-02", shuffled, all, 0, conformance.Pass},
+		{"TSNs in another order, and the capture ends", "SCTP-DDP-SSN-02", shuffled, func(fs []capture.Frame) []capture.Frame { return fs[:30] }, 0, conformance.NotJudged},
+		{
+			"another payload in I-DATA", "SCTP-DDP-ADAPT-04",
+			"transport: sctp\nboth: {sctp: {i_data: true}}\ntimeline: [connect, raw: hello, send 100, end, close]\n" +
+				"faults: [{at: raw1, set: {sctp.data_payload_proto_id: 0}}]\n",
+			all, 1, conformance.Fail,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			j := judged(t, tt.of(framesOf(t, parsed(t, tt.src))))
+			if n, v := len(severities(j, tt.id)), verdictOf(j, tt.id); n != tt.findings || v != tt.verdict {
+				t.Errorf("%d findings, %v, want %d, %v\n\t%s", n, v, tt.findings, tt.verdict, text(j.findings))
+			}
+		})
+	}
+}

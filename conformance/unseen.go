@@ -1,0 +1,67 @@
+package conformance
+
+import "github.com/iwdissect/iwdissect/trace"
+
+// unseen returns what a rule that was kept in all that was captured would need to
+// have been kept on the connection: something that it speaks of may be in what was
+// not captured. What comes behind the end of a capture is not meant.
+func (c *conn) unseen(r *rule) Gate {
+	if !r.onStream() && c.request != nil && c.reply != nil {
+		if r.first {
+			return c.unseenFirst()
+		}
+		return 0 // it speaks of the startup, or has told what it lacks at the end
+	}
+	for i := range c.half {
+		h, f := &c.half[i], &c.t.Flow[i]
+		switch {
+		case !h.began && !c.t.SYN, c.t.Transport == trace.TCP && !h.began && !c.starts(h):
+			return Start
+		case f.Frames == 0:
+			return Bidir
+		case h.hole || f.Waiting:
+			return Contig
+		case r.anywhere && c.t.Transport == trace.SCTP && c.t.Side[i].SCTP.GapTSNs > 0:
+			return Contig
+		case c.t.Transport == trace.TCP && (f.Unframed > 0 || f.Cut && h.to < f.Sent):
+			return Sync
+		case h.headless, h.part && r.onParts():
+			return Full
+		case r.message != nil && h.cutShort.there && c.t.Ending == trace.Open:
+			return MsgSync
+		case (r.advice != nil || r.reacts) && c.t.Ending == trace.Open:
+			return End
+		case (r.end != nil || r.advice != nil || r.capture != nil) && f.FIN == nil && f.Acked > f.Sent:
+			return End // a FIN that was acknowledged
+		}
+	}
+	return 0
+}
+
+// unseenFirst returns what it lacks to say that the initiator sent no FPDU.
+func (c *conn) unseenFirst() Gate {
+	h, f := &c.half[trace.I2R], &c.t.Flow[trace.I2R]
+	switch {
+	case h.count > 0:
+		return 0
+	case h.hole || f.Waiting:
+		return Contig
+	case f.Unframed > 0 || f.Cut:
+		return Sync
+	case c.t.Ending == trace.Open:
+		return End
+	}
+	return 0
+}
+
+// onStream reports whether a rule is asked about anything behind the startup, or
+// looks at it in the end.
+func (r *rule) onStream() bool {
+	return (r.end != nil && !r.tells || r.advice != nil || r.capture != nil) && !aboutStartup[r.id] || r.fpdu != nil || r.segment != nil || r.exchange != nil || r.message != nil || r.terminate != nil || r.control != nil || r.chunk != nil || r.loose != nil
+}
+
+// onParts reports whether a rule may have been about octets of an FPDU that were
+// cut off.
+func (r *rule) onParts() bool {
+	return r.fpdu != nil || r.end != nil || r.terminate != nil || r.needs&Full != 0
+}
