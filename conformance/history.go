@@ -19,6 +19,8 @@ type sent struct {
 	length uint32 // ULPDU, header and payload
 }
 
+// maxHistory is less than the 4096 that the catalogue asks for: a half would need
+// 128 KiB. A quote of what went before is not judged.
 const maxHistory = 512
 
 // dropped reports whether there were more than it holds.
