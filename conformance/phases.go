@@ -196,13 +196,7 @@ var phaseChecks = []check{
 			knew = n.lastAcked // the marker before it is another matter
 		}
 		if c.speaks(q, r, n.from, knew) {
-			x := n.at()
-			if n.op == opTerminate {
-				x.Severity = Note
-			}
-			x.Message = "the responder sends an FPDU before it has one of the initiator"
-			x.Observed, x.Expected = n.op.String(), "nothing before the first FPDU of the initiator"
-			c.fire(x)
+			c.early(n, "the responder sends an FPDU before it has one of the initiator", "nothing before the first FPDU of the initiator")
 		}
 	}},
 	{id: "MPA-START-04B", needs: Neg | Start | Bidir, transport: onTCP, end: func(c *conn) {
@@ -246,13 +240,7 @@ var phaseChecks = []check{
 		case (a.good == 0 || n.acked < a.good) && c.t.Flow[trace.I2R].Cut:
 			c.lacks(Full) // another one may be right
 		case (a.good == 0 || n.acked < a.good) && c.applies():
-			x := n.at()
-			if n.op == opTerminate {
-				x.Severity = Note
-			}
-			x.Message = "the responder sends an FPDU, and all of the initiator that it has is one with a wrong CRC"
-			x.Observed, x.Expected = n.op.String(), "nothing before a valid FPDU of the initiator"
-			c.fire(x)
+			c.early(n, "the responder sends an FPDU, and all of the initiator that it has is one with a wrong CRC", "nothing before a valid FPDU of the initiator")
 		}
 	}},
 	{id: "MPA-START-07B", needs: Neg | Start | Full, transport: onTCP, end: func(c *conn) {
@@ -384,6 +372,17 @@ func (c *conn) speaks(q, r *frame, from, knew int64) bool {
 		c.lacks(Contig)
 	}
 	return false
+}
+
+// early fires on the first FPDU of a responder that had to wait. A Terminate may be
+// the answer to what it waits for, and is a note.
+func (c *conn) early(n *fpduNote, message, expected string) {
+	x := n.at()
+	if n.op == opTerminate {
+		x.Severity = Note
+	}
+	x.Message, x.Observed, x.Expected = message, n.op.String(), expected
+	c.fire(x)
 }
 
 // oneMarker reports whether a stream without markers begins with one, and goes on
