@@ -113,12 +113,7 @@ var streamChecks = []check{
 		if s.dir != trace.I2R || !c.t.SYN {
 			return
 		}
-		switch w := &k.Pending; {
-		case !k.HasPending || !initiates(w.Function):
-			c.applies()
-		case !w.Certain:
-			c.lacks(Causal)
-		case c.applies() && c.once(s.half):
+		if w := &k.Pending; c.overtakes(k, initiates(w.Function)) && c.once(s.half) {
 			f := s.at()
 			if w.Frame == k.Frame {
 				f.Severity = Warning
@@ -133,12 +128,7 @@ var streamChecks = []check{
 		if e.chunks == 0 || e.k.Order == trace.Duplicate || len(e.controls) == 0 {
 			return
 		}
-		switch w := &k.Pending; {
-		case !k.HasPending:
-			c.applies()
-		case !w.Certain:
-			c.lacks(Causal)
-		case c.applies():
+		if w := &k.Pending; c.overtakes(k, true) {
 			c.ctl(e, "session control that may arrive before the one before it",
 				fmt.Sprintf("nothing acknowledges the %s of frame %d", w.Function, w.Frame), "its SACK first")
 		}
@@ -148,12 +138,7 @@ var streamChecks = []check{
 		if !initiates(e.function) || e.chunks > 0 || e.p.Dir != trace.I2R {
 			return
 		}
-		switch w := &k.Pending; {
-		case !k.HasPending:
-			c.applies()
-		case !w.Certain:
-			c.lacks(Causal)
-		case c.applies():
+		if w := &k.Pending; c.overtakes(k, true) {
 			c.ctl(e, "a session begins on a stream on which chunks of the one before are under way",
 				fmt.Sprintf("nothing acknowledges that of frame %d", w.Frame), "all of them acknowledged")
 		}
@@ -203,6 +188,21 @@ var streamChecks = []check{
 			}
 		}
 	}},
+}
+
+// overtakes reports whether a chunk may arrive before one that had to come first,
+// and tells the verdict where it does not: concerns says that the rule is about
+// what is pending.
+func (c *conn) overtakes(k *trace.Arrival, concerns bool) bool {
+	switch {
+	case !k.HasPending || !concerns:
+		c.applies()
+	case !k.Pending.Certain:
+		c.lacks(Causal)
+	default:
+		return c.applies()
+	}
+	return false
 }
 
 // isError reports whether a finding is an error of DDP or RDMAP in a direction.
