@@ -41,40 +41,24 @@ type message struct {
 	op       rdmap.Opcode
 	control  uint8
 	field    uint32
-	pieces   []piece
-	more     int // pieces beyond those that are kept
-	sum      uint64
-	high     uint64 // the end of the piece that reaches farthest
-	lastAt   int    // piece with L, if done
-	sure     bool
-	have     Gate
-}
-
-// piece is a segment of a message.
-type piece struct {
-	from, to uint64
-	last     bool
-	hash     uint32
-	site
+	pieces
+	more   int // segments beyond those that are kept
+	sum    uint64
+	high   uint64 // the end of the segment that reaches farthest
+	lastAt int    // the run of that with L, if done
+	sure   bool
+	have   Gate
 }
 
 // at places a finding on a segment of a message.
-func (m *message) at(i int) Finding {
-	f := m.pieces[i].site.at(m.dir)
+func (m *message) at(x *site) Finding {
+	f := x.at(m.dir)
 	f.msn, f.hasMSN = m.msn, !m.tagged
 	return f
 }
 
 // maxPieces bounds what is kept of a message.
 const maxPieces = 4096
-
-// next is where a message goes on.
-func (m *message) next() uint64 {
-	if len(m.pieces) == 0 {
-		return 0
-	}
-	return m.pieces[len(m.pieces)-1].to
-}
 
 // relation is how a segment stands to the last message of its queue or flow.
 type relation uint8
@@ -147,7 +131,7 @@ func (s *segment) relation() (relation, *message) {
 // restarts reports whether a segment with the number of a message that is over is
 // another message: it has a beginning of its own.
 func (s *segment) restarts(m *message) bool {
-	return s.seg.MO == 0 && len(m.pieces) == 1 && m.pieces[0].from == 0 && !s.repeats(m)
+	return s.seg.MO == 0 && m.segments() == 1 && m.runs[0].from == 0 && !s.repeats(m)
 }
 
 // flow of a tagged segment.
@@ -200,7 +184,7 @@ func (c *conn) follow(s *segment, have Gate) {
 		m.over(c)
 		// What is known begins with a message whose first segment was seen.
 		*sure = have&MsgSync != 0 || !s.seg.Tagged && s.seg.MO == 0 || *sure
-		*m = message{half: s.half, there: true, tagged: s.seg.Tagged, pieces: m.pieces[:0], sure: *sure}
+		*m = message{half: s.half, there: true, tagged: s.seg.Tagged, pieces: m.reset(), sure: *sure}
 		m.op, m.control, m.field = s.op, s.seg.RsvdULP, s.seg.RsvdULP32
 		m.qn, m.msn, m.stag = s.seg.QN, s.seg.MSN, s.seg.STag
 		if !s.seg.Tagged && s.seg.QN < uint32(len(s.queues)) {
@@ -213,17 +197,17 @@ func (c *conn) follow(s *segment, have Gate) {
 	from, to := s.span()
 	m.sum += to - from
 	m.have = have
-	if len(m.pieces) < maxPieces {
-		m.pieces = append(m.pieces, piece{from, to, s.seg.Last, s.hash(), siteOf(s.p, s.count)})
+	if m.segments() < maxPieces {
+		m.add(from, to, s.seg.Last, s.hash(), siteOf(s.p, s.half.count))
 		m.high = max(m.high, to)
 	} else {
 		m.more++
 	}
-	if s.octets == 0 && len(m.pieces) == 1 {
+	if s.octets == 0 && m.segments() == 1 {
 		m.done, m.lastAt = true, 0 // whatever its L says, nothing can follow
 	}
 	if s.seg.Last && !m.done {
-		m.done, m.lastAt = true, len(m.pieces)-1
+		m.done, m.lastAt = true, len(m.runs)-1
 	}
 }
 
@@ -251,7 +235,7 @@ func (s *segment) follows(want uint32) bool {
 
 // over asks about a message that nothing more can belong to.
 func (m *message) over(c *conn) {
-	if !m.there || len(m.pieces) == 0 {
+	if !m.there || m.segments() == 0 {
 		return
 	}
 	have := m.have | Full
@@ -292,26 +276,26 @@ func (h *half) lost() {
 	h.gap = true
 }
 
-// tiles reports whether pieces cover a range without hole or overlap, and
-// whether they came in its order; else which one is the first that deviates.
+// tiles reports whether segments cover a range without hole or overlap, and
+// whether they came in its order; else which run is the first that deviates.
 func (m *message) tiles(start uint64) (whole, ordered bool, deviant int) {
 	ordered, deviant = true, -1
 	at := start
-	for i := range m.pieces {
-		p := &m.pieces[i]
-		if p.from != at {
+	for i := range m.runs {
+		r := &m.runs[i]
+		if r.from != at {
 			ordered = false
 			if deviant < 0 {
 				deviant = i
 			}
 		}
-		at = p.to
+		at = r.to()
 	}
 	if ordered {
 		return true, true, -1
 	}
-	sorted := slices.Clone(m.pieces)
-	slices.SortStableFunc(sorted, func(a, b piece) int {
+	sorted := slices.Clone(m.runs)
+	slices.SortStableFunc(sorted, func(a, b stretch) int {
 		switch {
 		case a.from < b.from:
 			return -1
@@ -328,7 +312,7 @@ func (m *message) tiles(start uint64) (whole, ordered bool, deviant int) {
 		if sorted[i].from != at {
 			return false, false, deviant
 		}
-		at = sorted[i].to
+		at = sorted[i].to()
 	}
 	return true, false, deviant
 }
@@ -336,7 +320,7 @@ func (m *message) tiles(start uint64) (whole, ordered bool, deviant int) {
 // start is where a message has to begin.
 func (m *message) start() uint64 {
 	if m.tagged {
-		return m.pieces[0].from
+		return m.runs[0].from
 	}
 	return 0
 }
@@ -386,11 +370,8 @@ var messageChecks = []check{
 			return
 		}
 		from, to := s.span()
-		for i := range m.pieces {
-			if p := &m.pieces[i]; p.from == from && p.to == to && p.hash == s.hash() {
-				c.at(s, "a segment that was sent before is sent as a new one", fmt.Sprintf("MSN %d, MO %d again", s.seg.MSN, s.seg.MO), "each segment once")
-				return
-			}
+		if m.has(from, to, s.hash) {
+			c.at(s, "a segment that was sent before is sent as a new one", fmt.Sprintf("MSN %d, MO %d again", s.seg.MSN, s.seg.MO), "each segment once")
 		}
 	})},
 	{id: "DDP-L-01", shape: true, closes: true, needs: MsgSync | Sync, segment: func(c *conn, s *segment) {
@@ -414,7 +395,7 @@ var messageChecks = []check{
 			if fl := &c.t.Flow[h.dir]; !h.cutShort.there || h.gap || h.unsure || fl.Partial+fl.Unframed > 0 {
 				continue
 			}
-			x := h.cutShort.at(len(h.cutShort.pieces) - 1)
+			x := h.cutShort.at(h.cutShort.final())
 			x.Severity, x.Message, x.Observed, x.Expected = Warning, "the connection closes in the middle of a message", "L=0", "L=1"
 			c.fire(x)
 		}
@@ -423,8 +404,8 @@ var messageChecks = []check{
 		if rel != behind || !c.applies() || s.repeats(m) {
 			return
 		}
-		l := &m.pieces[min(m.lastAt, len(m.pieces)-1)]
-		if uint64(s.seg.MO) >= l.from {
+		l := &m.runs[min(m.lastAt, len(m.runs)-1)]
+		if uint64(s.seg.MO) >= l.start() {
 			c.at(s, "a segment of a message that has had its L", fmt.Sprintf("MSN %d, MO %d", s.seg.MSN, s.seg.MO), "nothing behind the last one")
 		}
 	})},
@@ -432,28 +413,35 @@ var messageChecks = []check{
 		if rel != behind || !c.applies() || s.repeats(m) {
 			return
 		}
-		l := &m.pieces[min(m.lastAt, len(m.pieces)-1)]
-		if uint64(s.seg.MO) < l.from {
-			c.at(s, "the segment with L was sent before others of its message", fmt.Sprintf("MO %d behind the L at MO %d", s.seg.MO, l.from), "L on the last one sent")
+		l := &m.runs[min(m.lastAt, len(m.runs)-1)]
+		if uint64(s.seg.MO) < l.start() {
+			c.at(s, "the segment with L was sent before others of its message", fmt.Sprintf("MO %d behind the L at MO %d", s.seg.MO, l.start()), "L on the last one sent")
 		}
 	})},
 	{id: "DDP-L-04", shape: true, tagged: mpa.No, needs: MsgSync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
 		if !s.seg.Last || rel != goesOn || !c.applies() {
 			return
 		}
-		for i := range m.pieces {
-			if p := &m.pieces[i]; p.from > uint64(s.seg.MO) || p.from == uint64(s.seg.MO) && p.to > p.from {
-				c.at(s, "the segment with L is not that with the highest MO", fmt.Sprintf("MO %d", s.seg.MO), fmt.Sprintf("above %d", p.from))
-				return
+		mo := uint64(s.seg.MO)
+		for i := range m.runs {
+			r := &m.runs[i]
+			if r.start() < mo || r.start() == mo && r.size == 0 {
+				continue
 			}
+			at := r.from // of the first one that is not below
+			if r.size > 0 && at < mo {
+				at += (mo - at + r.size - 1) / r.size * r.size
+			}
+			c.at(s, "the segment with L is not that with the highest MO", fmt.Sprintf("MO %d", s.seg.MO), fmt.Sprintf("above %d", at))
+			return
 		}
 	})},
 	{id: "DDP-UNTAG-MO-01", shape: true, needs: MsgSync, message: func(c *conn, m *message) {
 		if m.tagged || !c.applies() {
 			return
 		}
-		if !slices.ContainsFunc(m.pieces, func(p piece) bool { return p.from == 0 }) {
-			c.piece(m, 0, "no segment of the message has MO 0", fmt.Sprintf("MO %d", m.pieces[0].from), "MO 0")
+		if !slices.ContainsFunc(m.runs, func(r stretch) bool { return r.from == 0 }) {
+			c.piece(m, 0, "no segment of the message has MO 0", fmt.Sprintf("MO %d", m.runs[0].from), "MO 0")
 		}
 	}},
 	{id: "DDP-UNTAG-MO-02", shape: true, needs: MsgSync, message: func(c *conn, m *message) {
@@ -463,9 +451,9 @@ var messageChecks = []check{
 		if whole, _, at := m.tiles(0); !whole {
 			want := uint64(0)
 			if at > 0 {
-				want = m.pieces[at-1].to
+				want = m.runs[at-1].to()
 			}
-			c.piece(m, at, "the segments of the message leave a hole or overlap", fmt.Sprintf("MO %d", m.pieces[at].from), fmt.Sprintf("MO %d", want))
+			c.piece(m, at, "the segments of the message leave a hole or overlap", fmt.Sprintf("MO %d", m.runs[at].from), fmt.Sprintf("MO %d", want))
 		}
 	}},
 	{id: "DDP-UNTAG-MO-03", shape: true, tagged: mpa.No, needs: MsgSync, segment: func(c *conn, s *segment) {
@@ -519,20 +507,20 @@ var messageChecks = []check{
 		}
 	}},
 	{id: "DDP-TO-01", shape: true, needs: MsgSync, message: func(c *conn, m *message) {
-		if !m.tagged || m.more > 0 || len(m.pieces) < 2 || !c.applies() {
+		if !m.tagged || m.more > 0 || m.segments() < 2 || !c.applies() {
 			return
 		}
 		if whole, _, at := m.tiles(m.start()); !whole {
 			c.piece(m, at, "the segments of the tagged message leave a hole or overlap",
-				fmt.Sprintf("TO %#x", m.pieces[at].from), fmt.Sprintf("TO %#x", m.pieces[at-1].to))
+				fmt.Sprintf("TO %#x", m.runs[at].from), fmt.Sprintf("TO %#x", m.runs[at-1].to()))
 		}
 	}},
 	{id: "DDP-ORDER-02", shape: true, needs: MsgSync, message: func(c *conn, m *message) {
-		if m.more > 0 || len(m.pieces) < 2 || !c.applies() {
+		if m.more > 0 || m.segments() < 2 || !c.applies() {
 			return
 		}
 		if whole, ordered, at := m.tiles(m.start()); whole && !ordered {
-			c.piece(m, at, "the segments of a message are not in the order of their offsets", fmt.Sprintf("%#x", m.pieces[at].from), "rising offsets")
+			c.piece(m, at, "the segments of a message are not in the order of their offsets", fmt.Sprintf("%#x", m.runs[at].from), "rising offsets")
 		}
 	}},
 	{id: "DDP-UNTAG-QN-01", shape: true, tagged: mpa.No, needs: MsgSync, segment: func(c *conn, s *segment) {
@@ -577,8 +565,8 @@ func untagged(f func(c *conn, s *segment, rel relation, m *message)) func(*conn,
 		}
 		from := len(c.findings)
 		f(c, s, rel, m)
-		if n := len(m.pieces); len(c.findings) > from && m.there && n > 0 {
-			c.relate(from, m.pieces[n-1].pdu)
+		if len(c.findings) > from && m.there && m.segments() > 0 {
+			c.relate(from, m.final().pdu)
 		}
 	}
 }
@@ -589,12 +577,12 @@ func (s *segment) repeats(m *message) bool {
 	if from >= m.high && to > from {
 		return false // beyond all of them: nearly every segment
 	}
-	return slices.ContainsFunc(m.pieces, func(p piece) bool { return p.from == from && p.to == to && p.hash == s.hash() })
+	return m.has(from, to, s.hash)
 }
 
-// piece fires on a segment of a message.
+// piece fires on the first segment of a run of a message.
 func (c *conn) piece(m *message, i int, message, observed, expected string) {
-	f := m.at(max(i, 0))
+	f := m.at(&m.runs[max(i, 0)].first)
 	f.Message, f.Observed, f.Expected = message, observed, expected
 	c.fire(f)
 }

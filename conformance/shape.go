@@ -149,7 +149,7 @@ func (s *segment) others(m *message) bool {
 
 // shape is that of a message of one segment.
 func (m *message) shape(have Gate) shape {
-	if len(m.pieces) != 1 || m.more > 0 || !m.tagged && m.pieces[0].from != 0 {
+	if m.segments() != 1 || m.more > 0 || !m.tagged && m.runs[0].from != 0 {
 		return 0
 	}
 	k := packed{v: 1, n: 1}
