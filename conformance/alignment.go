@@ -74,6 +74,11 @@ func (a *alignment) place(c *conn, e *fpdu) {
 	if n := len(e.p.Bounds); n == 0 || e.p.Bounds[n-1] < size-crcSize-e.f.PadLen {
 		a.tail = false
 	}
+	a.note(k)
+}
+
+// note remembers where an FPDU ends.
+func (a *alignment) note(k ending) {
 	a.ends[a.end] = k
 	a.end = (a.end + 1) % len(a.ends)
 }

@@ -195,6 +195,10 @@ func (e *Engine) PDU(p *trace.PDU) {
 	if c.foreign != nil {
 		return
 	}
+	if p.Kind == trace.KindFPDU && c.steadily(&c.half[p.Dir], p) {
+		return
+	}
+	c.catchUp()
 	switch p.Kind {
 	case trace.KindRequest, trace.KindReply, trace.KindRTR:
 		c.startup(p)
@@ -214,7 +218,9 @@ func (e *Engine) PDU(p *trace.PDU) {
 
 // Gap implements [trace.Sink].
 func (e *Engine) Gap(g *trace.GapEvent) {
-	h := &e.of(g.Conn).half[g.Dir]
+	c := e.of(g.Conn)
+	c.catchUp()
+	h := &c.half[g.Dir]
 	h.gap, h.contig, h.neverSent = true, false, g.NeverSent
 	h.hole = h.hole || !g.NeverSent
 	h.lost()
@@ -333,6 +339,7 @@ func (c *conn) fire(f Finding) {
 
 // finish asks about the end, and settles what is open.
 func (c *conn) finish() {
+	c.catchUp()
 	for i := range c.half {
 		c.half[i].over(c)
 	}

@@ -1,40 +1,124 @@
 package conformance
 
 import (
+	"encoding/binary"
+
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 )
 
-// history are the DDP headers that a half has sent, the latest ones. It is a ring
-// that is searched only when a Terminate quotes one: segments are many.
+// history are the DDP headers that a half has sent, the latest ones. It is searched
+// only when a Terminate quotes one, and segments are many: those that go on where
+// the one before ends, as long as it and otherwise alike, are one burst.
 type history struct {
-	ring  []sent
-	count uint64
+	bursts ring[burst]
+	// pdus are the low halves of the numbers of the PDUs, one for each segment.
+	pdus ring[uint32]
+	last uint64 // the number of the latest one
+	lost bool
 }
 
-// sent is a segment in it.
+// burst are n segments, the first of which has the header key.
+type burst struct {
+	key    headerKey
+	length uint32 // of each ULPDU, header and payload
+	n      uint32
+}
+
+// sent is a segment of the history.
 type sent struct {
 	pdu    uint64
 	key    headerKey
 	length uint32 // ULPDU, header and payload
 }
 
-// maxHistory is less than the 4096 that the catalogue asks for: a half would need
-// 128 KiB. A quote of what went before is not judged.
-const maxHistory = 512
+const (
+	// maxHistory is how many segments are kept, as many as the catalogue asks for;
+	// maxBursts is less: single segments would need 140 KiB of a half. A quote of what
+	// went before is not judged.
+	maxHistory = 4096
+	maxBursts  = 512
+)
+
+// ring keeps the latest values, and grows until there are as many as it may keep.
+type ring[T any] struct {
+	kept []T
+	at   int // the oldest of a full ring
+}
+
+// add takes in a value, and reports whether that of another one was given up.
+func (r *ring[T]) add(x T, most int) (dropped bool) {
+	if len(r.kept) < most {
+		r.kept = append(r.kept, x)
+		return false
+	}
+	r.kept[r.at] = x
+	if r.at++; r.at == most {
+		r.at = 0
+	}
+	return true
+}
+
+// back is the value that came n before the latest one, nil if it is not kept.
+func (r *ring[T]) back(n int) *T {
+	if n >= len(r.kept) {
+		return nil
+	}
+	i := r.at - 1 - n
+	if i < 0 {
+		i += len(r.kept)
+	}
+	return &r.kept[i]
+}
 
 // dropped reports whether there were more than it holds.
-func (h *history) dropped() bool { return h.count > maxHistory }
+func (h *history) dropped() bool { return h.lost }
 
 func (h *history) add(s *segment) {
 	n := s.seg.HeaderLen
-	x := sent{s.p.Number, plain(s.head[:min(n, len(s.head))]), uint32(int64(n) + s.octets)} //nolint:gosec // a ULPDU or a user message
-	if len(h.ring) < maxHistory {
-		h.ring = append(h.ring, x)
-	} else {
-		h.ring[h.count%maxHistory] = x
+	k, length := plain(s.head[:min(n, len(s.head))]), uint32(int64(n)+s.octets) //nolint:gosec // a ULPDU or a user message
+	h.number(s.p.Number)
+	if b := h.bursts.back(0); b != nil && b.length == length && b.goesOn(&k) {
+		b.n++
+		return
 	}
-	h.count++
+	h.lost = h.bursts.add(burst{k, length, 1}, maxBursts) || h.lost
+}
+
+// number takes in the number of the PDU of a segment.
+func (h *history) number(pdu uint64) {
+	h.last = pdu
+	h.lost = h.pdus.add(uint32(pdu), maxHistory) || h.lost //nolint:gosec // the low half
+}
+
+// lengthen says that n segments more go on with the latest burst, whose numbers
+// were taken in.
+func (h *history) lengthen(n uint32) { h.bursts.back(0).n += n }
+
+// goesOn reports whether a header is that of the segment behind the burst.
+func (b *burst) goesOn(k *headerKey) bool {
+	next, ok := b.nth(b.n)
+	return ok && next == *k
+}
+
+// nth is the header of a segment of the burst, or of one behind it.
+func (b *burst) nth(i uint32) (k headerKey, ok bool) {
+	k = b.key
+	octets := uint64(b.length) - uint64(k.n)
+	switch {
+	case i == 0:
+	case octets == 0:
+		return k, false
+	case k.n == ddp.TaggedLen:
+		to := k.b[ddp.TaggedLen-8 : ddp.TaggedLen]
+		binary.BigEndian.PutUint64(to, binary.BigEndian.Uint64(to)+uint64(i)*octets)
+	case k.n == ddp.UntaggedLen:
+		mo := k.b[ddp.UntaggedLen-4:]
+		binary.BigEndian.PutUint32(mo, binary.BigEndian.Uint32(mo)+i*uint32(octets)) //nolint:gosec // modulo 2^32 by design
+	default:
+		return k, false
+	}
+	return k, true
 }
 
 // find returns the segments with a header, the latest one first.
@@ -50,12 +134,37 @@ func (h *history) find(b []byte) (all []sent) {
 
 // latest iterates over the segments, the latest one first.
 func (h *history) latest(yield func(*sent) bool) {
-	n := uint64(len(h.ring))
-	for i := range n {
-		if !yield(&h.ring[(h.count-1-i)%n]) {
+	pdu, at := h.last, 0
+	for i := 0; ; i++ {
+		b := h.bursts.back(i)
+		if b == nil {
 			return
 		}
+		for j := b.n; j > 0; j-- {
+			low := h.pdus.back(at)
+			if low == nil {
+				return
+			}
+			pdu -= uint64(uint32(pdu) - *low) //nolint:gosec // the low half
+			at++
+			k, _ := b.nth(j - 1)
+			if x := (sent{pdu, k, b.length}); !yield(&x) {
+				return
+			}
+		}
 	}
+}
+
+// tagged reports whether a tagged segment with payload had an STag.
+func (h *history) tagged(stag uint32) bool {
+	for i := range h.bursts.kept {
+		b := &h.bursts.kept[i]
+		var g ddp.Segment
+		if ddp.DecodeTo(&g, b.key.b[:b.key.n]) == nil && g.Tagged && g.STag == stag && b.length > uint32(b.key.n) {
+			return true
+		}
+	}
+	return false
 }
 
 // header is that of the segment, without its reserved bits.

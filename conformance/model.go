@@ -127,6 +127,7 @@ type half struct {
 	gone   map[uint32]struct{}
 	reused []reuse
 	met    place
+	steady steady
 }
 
 // firstSegment is what the first FPDU of a half was.
@@ -195,8 +196,9 @@ type segment struct {
 	msg     *message
 	related bool
 	depth   depth // with a request, how many are outstanding
-	// noise: nothing in its headers makes sense.
-	noise bool
+	// noise: nothing in its headers makes sense; known: all was well with its shape, in
+	// a half of which the versions are known.
+	noise, known bool
 }
 
 // at places a finding on a segment.
@@ -370,7 +372,8 @@ func (c *conn) fpdu(p *trace.PDU) {
 		h.hole = true
 		h.lost()
 	}
-	have := c.gates(h)
+	gates := c.gates(h)
+	have := gates
 	if len(f.Missing) == 0 {
 		have |= Full
 	}
@@ -380,7 +383,8 @@ func (c *conn) fpdu(p *trace.PDU) {
 	}
 	e := &c.engine.fpdu
 	*e = fpdu{h, p, f}
-	c.engine.lists.fpdu.ask(c, &h.shapes.fpdus, e.shape(c, have), have, func(r *rule) { r.fpdu(c, e) })
+	k := e.shape(c, have)
+	c.engine.lists.fpdu.ask(c, &h.shapes.fpdus, k, have, func(r *rule) { r.fpdu(c, e) })
 	// What a wrong CRC stands behind is no evidence for anything else.
 	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
 	c.next(h, p.Number)
@@ -392,6 +396,7 @@ func (c *conn) fpdu(p *trace.PDU) {
 	h.sizes.add(c, e)
 	h.chain.add(e)
 	h.latest = spanOf(p)
+	c.steadies(e, &c.engine.seg, h.shapes.fpdus.has(k), gates)
 }
 
 func (c *conn) chunk(p *trace.PDU) {
@@ -427,7 +432,7 @@ func (c *conn) chunk(p *trace.PDU) {
 func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 	s := &c.engine.seg
 	// Field by field: clearing the whole of it shows in the profile.
-	s.half, s.p, s.seg, s.op, s.isFirst, s.related, s.noise = h, p, p.Segment, p.Control.Opcode, h.count == 0, false, false
+	s.half, s.p, s.seg, s.op, s.isFirst, s.related, s.noise, s.known = h, p, p.Segment, p.Control.Opcode, h.count == 0, false, false, false
 	switch h.count++; h.count {
 	case 1:
 		// It was long in doubt what the octets of the half are: the other one has
@@ -484,6 +489,7 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 			r.segment(c, s)
 		}
 	})
+	s.known = h.hasVersions && h.shapes.segments.has(k)
 	if s.exchanges() && !s.noise && (s.op != opReadResponse || s.ans.begins) {
 		c.ask(c.engine.lists.exchange, have, func(r *rule) { r.exchange(c, s) })
 	}

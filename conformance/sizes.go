@@ -84,9 +84,12 @@ type lengths struct {
 	n, largest int
 }
 
-func (l *lengths) add(n int) {
-	l.count[max(bits.Len16(uint16(n))-1, 0)]++ //nolint:gosec // of 16 bits
-	l.n++
+func (l *lengths) add(n int) { l.addSome(n, 1) }
+
+// addSome counts several of one length.
+func (l *lengths) addSome(n, several int) {
+	l.count[max(bits.Len16(uint16(n))-1, 0)] += several //nolint:gosec // of 16 bits
+	l.n += several
 	l.largest = max(l.largest, n)
 }
 

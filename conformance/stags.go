@@ -239,12 +239,7 @@ func (h *half) usedSTag(x uint32) bool {
 			return true
 		}
 	}
-	for q := range h.sent.latest {
-		if g, ok := q.header(); ok && g.Tagged && g.STag == x && q.octets() > 0 {
-			return true
-		}
-	}
-	return false
+	return h.sent.tagged(x)
 }
 
 // sinks reports whether a half has asked for data at an STag of its own.

@@ -1,0 +1,123 @@
+package conformance
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// steady is a half in the middle of a long Write: FPDU after FPDU differs from the
+// one before in its place alone. All rules were asked about that shape and found
+// nothing, so such an FPDU is only counted here, and the model catches up with all
+// of them once something else happens on the connection.
+type steady struct {
+	on bool
+	// What the next one looks like, and where it goes.
+	cut, padKnown bool
+	control       [2]byte // of DDP and of RDMAP
+	ulpdu         uint16
+	crc           mpa.Tri
+	stag          uint32
+	gates         Gate
+	to            uint64
+	octets        uint64
+	message       *message
+	// n of them are not in the model yet; the last of them is this one.
+	n          uint64
+	frame, pdu uint64
+	offset     int64
+	hasOffset  bool
+	knows      int64
+	span
+}
+
+// steadies readies the short way for what follows an FPDU that went the long one.
+func (c *conn) steadies(e *fpdu, s *segment, known bool, gates Gate) {
+	h, f, p := e.half, e.f, e.p
+	y := &h.steady
+	y.on = false
+	if !known || !s.known || s.noise || s.seg == nil || !s.seg.Tagged || s.seg.Last || s.op != opWrite || s.octets == 0 || s.rel != goesOn {
+		return
+	}
+	k, z := &h.crc, &h.sizes
+	switch {
+	case f.CRCStatus != mpa.CRCGood, !oneSegment(p), !h.hasVersions, h.terminates > 0, h.awaited, c.looked < len(c.findings):
+	case !c.agreed && c.request != nil && c.reply != nil, c.t.Outcome == trace.Rejected && !h.opening.refused.seen, h.opening.good == 0:
+	case len(k.starts) > 0, z.open != int(f.ULPDULength), z.open < leastMULPDU, z.partial.n == 0, z.tail, !z.whole:
+	case s.msg.more > 0, h.extended != 0:
+	default:
+		*y = steady{
+			on: true, cut: c.t.Flow[h.dir].Cut, padKnown: f.PadKnown, control: [2]byte{s.head[0], s.head[1]}, ulpdu: f.ULPDULength,
+			crc: c.t.CRC, stag: s.seg.STag, gates: gates, octets: uint64(s.octets), message: s.msg, knows: h.knows, //nolint:gosec // not negative
+		}
+		y.to = s.msg.next()
+	}
+}
+
+// oneSegment reports whether a TCP segment begins with the PDU, and none in it.
+func oneSegment(p *trace.PDU) bool { return len(p.Bounds) == 1 && p.Bounds[0] == 0 }
+
+// steadily takes in an FPDU if it is as foreseen.
+func (c *conn) steadily(h *half, p *trace.PDU) bool {
+	y, f, g := &h.steady, p.FPDU, p.Segment
+	if !y.on || g == nil || !g.Tagged || g.TO != y.to || g.STag != y.stag || f.ULPDULength != y.ulpdu || [2]byte(f.Head) != y.control {
+		return false
+	}
+	if f.CRCStatus != mpa.CRCGood || len(f.Markers) > 0 || f.Lead || f.Sync != mpa.InSync || f.Unsent > 0 || len(f.Missing) > 0 ||
+		f.PadKnown != y.padKnown || !f.PadZero() {
+		return false
+	}
+	m := y.message
+	if !oneSegment(p) || p.Message == nil || p.Message.Segments < 2 || m.segments() >= maxPieces ||
+		c.t.CRC != y.crc || c.t.Flow[h.dir].Cut != y.cut || c.gates(h) != y.gates || h.opening.news(p, y.n) {
+		return false
+	}
+	m.hashes = append(m.hashes, f.CRC)
+	h.sent.number(p.Number)
+	h.sizes.note(ending{end: p.From + p.Length, frame: p.Frame, good: true})
+	y.n++
+	y.to += y.octets
+	y.frame, y.pdu, y.offset, y.hasOffset = p.Frame, p.Number, p.Offset, p.HasOffset
+	y.from, y.end, y.acked, y.lastAcked, y.time = p.From, p.From+p.Length, p.Acked, p.LastAcked, p.Time
+	y.knows = max(y.knows, p.Acked)
+	return true
+}
+
+// catchUp takes the FPDUs that were counted into the model; then the next one goes
+// the long way.
+func (h *half) catchUp() {
+	y := &h.steady
+	if !y.on {
+		return
+	}
+	y.on = false
+	if y.n == 0 {
+		return
+	}
+	n, m := int(y.n), y.message //nolint:gosec // FPDUs of a message
+	h.count += y.n
+	h.to, h.latest, h.knows = y.end, y.span, y.knows
+	m.lengthen(site{y.frame, y.pdu, h.count, y.offset, y.end, y.time, y.hasOffset})
+	m.sum += y.n * y.octets
+	m.high = max(m.high, m.next())
+	h.sent.lengthen(uint32(y.n)) //nolint:gosec // FPDUs of a message
+	h.crc.good += n
+	h.crc.frame, h.crc.pdu = y.frame, y.pdu
+	h.opening.count += y.n
+	h.opening.end, h.opening.sound = y.end, true
+	h.sizes.partial.addSome(int(y.ulpdu), n)
+	h.sizes.segments += n
+	h.sizes.aligned += n
+}
+
+// catchUp does so for both halves.
+func (c *conn) catchUp() {
+	c.half[0].catchUp()
+	c.half[1].catchUp()
+}
+
+// news reports whether an FPDU, the nth behind those that were taken in, tells more
+// of the beginning than they did.
+func (o *opening) news(p *trace.PDU, n uint64) bool {
+	return o.count+n < maxKnowing && p.Acked > o.knowing.acked
+}
+
