@@ -27,6 +27,7 @@ type Env struct {
 	Layout       mpa.Layout
 	LayoutForced bool
 
+	whole   mpa.FPDU // that of a segment which holds nothing else
 	pdus    uint64
 	swapped map[trace.Host]bool // senders of Terminates with swapped fields
 	frames  []uint64
@@ -163,6 +164,10 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	}
 	c.pieced = len(s.Fragments) > 0
 	fl.SACKs = fl.SACKs || s.SACK
+	if h := &c.half[side]; h.phase == full && h.dec != nil && !h.ended && c.tcp.Plain(side, s) && h.dec.Whole(s.Data, &c.env.whole) {
+		c.alone(side, s)
+		return 0
+	}
 	note := c.tcp.Push(side, s)
 	if note&reassembly.AfterFIN != 0 && fl.AfterFIN == 0 {
 		fl.AfterFIN, fl.AfterFINAt = s.Frame, c.tcp.Half(side).Offset(s.Seq)
@@ -186,6 +191,15 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	}
 	c.release(side)
 	return note
+}
+
+// alone takes in a packet that holds just the FPDU at hand, behind all that came
+// before: nearly every packet.
+func (c *Conn) alone(side int, s *reassembly.Segment) {
+	c.tcp.Acknowledge(side, s)
+	c.behind()
+	c.tcp.Pass(side, s)
+	c.fpdu(side, &c.env.whole, true)
 }
 
 // behind notes which directions are known to lack octets: some wait behind them, or

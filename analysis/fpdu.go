@@ -21,7 +21,7 @@ func (c *Conn) drain(side int) {
 				}
 				c.inferred(side)
 			}
-			c.fpdu(side, &h.dec.FPDU)
+			c.fpdu(side, &h.dec.FPDU, false)
 		case mpa.Unframed:
 			if h.phase == full && !h.dec.AfterGap {
 				from, to := h.dec.From, h.dec.To
@@ -51,8 +51,8 @@ func (c *Conn) inferred(side int) {
 	}
 }
 
-// fpdu takes in one FPDU.
-func (c *Conn) fpdu(side int, f *mpa.FPDU) {
+// fpdu takes in one FPDU; alone: the packet at hand holds it and nothing else.
+func (c *Conn) fpdu(side int, f *mpa.FPDU, alone bool) {
 	h := &c.half[side]
 	t := &c.Trace
 	dir := c.Dir(side)
@@ -107,9 +107,11 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 	p.Startup, p.StartupRaw, p.Partial, p.FramesOmitted, p.TermSwapped = nil, nil, false, 0, false
 	p.Octets = nil
 	c.env.pdus++
-	p.Frame, p.Time = c.tcp.Half(side).Delivered(end)
-	if len(f.Missing) > 0 {
-		c.lastPart(side, f, p)
+	if p.Frame = 0; !alone {
+		p.Frame, p.Time = c.tcp.Half(side).Delivered(end)
+		if len(f.Missing) > 0 {
+			c.lastPart(side, f, p)
+		}
 	}
 	if p.Frame == 0 {
 		p.Frame, p.Time = c.cur.Frame, c.cur.Time
@@ -141,7 +143,12 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU) {
 		}
 		c.segment(side, p)
 	}
-	if c.env.tell() {
+	if c.env.tell() && alone {
+		p.Frames, p.Bounds = append(p.Frames, p.Frame), append(p.Bounds[:0], 0)
+		p.Acked = c.tcp.Acked()
+		p.LastAcked = p.Acked
+		c.env.Sink.PDU(p)
+	} else if c.env.tell() {
 		if !c.env.Brief {
 			p.Frames = c.tcp.Half(side).Carriers(p.Frames, f.Offset, end)
 			if len(p.Frames) == 0 {

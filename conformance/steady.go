@@ -120,4 +120,3 @@ func (c *conn) catchUp() {
 func (o *opening) news(p *trace.PDU, n uint64) bool {
 	return o.count+n < maxKnowing && p.Acked > o.knowing.acked
 }
-

@@ -56,22 +56,17 @@ func (c *Conn) NewConnection(dir int, s *Segment) bool {
 // where nothing waits (see [Half.Waiting]) needs no Pop unless it is that of
 // the packet.
 func (c *Conn) Push(dir int, s *Segment) Note {
-	c.packets++
-	c.frame, c.time = s.Frame, s.Time
-	h, peer := &c.half[dir&1], &c.half[1-dir&1]
-	// The next octets of a stream without holes: nearly every packet.
-	if s.Flags&(FlagSYN|FlagFIN|FlagRST) == 0 && h.plain && s.Seq == h.base+uint32(h.next) && //nolint:gosec // wraps by design
-		s.Len > 0 && s.Len == len(s.Data) && len(s.Fragments) <= 1 {
+	h := &c.half[dir&1]
+	if h.follows(s) {
+		c.Acknowledge(dir, s)
 		h.data = s.Data
 		if s.Summed {
 			h.copies.add(h.next, h.next+int64(s.Len), s.Sum)
 		}
-		if s.Flags&FlagACK != 0 && (s.Ack != peer.ackSeq || !peer.ackSeen) {
-			peer.ack(s)
-		}
-		c.ack = peer.acknowledged(s)
 		return 0
 	}
+	c.packets++
+	c.frame, c.time = s.Frame, s.Time
 	return c.push(dir, s)
 }
 
@@ -110,6 +105,42 @@ func (c *Conn) push(dir int, s *Segment) Note {
 		}
 	}
 	return note
+}
+
+// Plain reports whether a packet has the next octets of a direction without holes,
+// all of them captured, and nothing else waits to be handed out: then it may be
+// taken in by [Conn.Acknowledge] and [Conn.Pass] in place of Push and Pop.
+func (c *Conn) Plain(dir int, s *Segment) bool {
+	h := &c.half[dir&1]
+	return h.follows(s) && !h.extra && len(h.passed) == 0 && c.half[1-dir&1].waiting == 0
+}
+
+// follows reports whether a packet has the next octets of a stream without holes,
+// and all of them were captured: nearly every packet with data.
+func (h *Half) follows(s *Segment) bool {
+	return s.Flags&(FlagSYN|FlagFIN|FlagRST) == 0 && h.plain && s.Seq == h.base+uint32(h.next) && //nolint:gosec // wraps by design
+		s.Len > 0 && s.Len == len(s.Data) && len(s.Fragments) <= 1
+}
+
+// Acknowledge takes in what a packet says of the other direction.
+func (c *Conn) Acknowledge(dir int, s *Segment) {
+	c.packets++
+	c.frame, c.time = s.Frame, s.Time
+	peer := &c.half[1-dir&1]
+	if s.Flags&FlagACK != 0 && (s.Ack != peer.ackSeq || !peer.ackSeen) {
+		peer.ack(s)
+	}
+	c.ack = peer.acknowledged(s)
+}
+
+// Pass takes in the octets of a packet: no one will ask for their carrier.
+func (c *Conn) Pass(dir int, s *Segment) {
+	h := &c.half[dir&1]
+	to := h.next + int64(s.Len)
+	if s.Summed {
+		h.copies.add(h.next, to, s.Sum)
+	}
+	h.next, h.released, h.left = to, to, to
 }
 
 // Pop hands out the next piece of a direction, or reports that there is none

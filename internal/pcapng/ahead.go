@@ -11,7 +11,7 @@ import (
 // in front of the next one.
 const (
 	// aheadBlocks times readSize is how far reading is ahead.
-	aheadBlocks = 4
+	aheadBlocks = 6
 	// aheadRoom is what is free in front of a block, for the record that began
 	// in the last one. A longer one takes the way of a source without blocks.
 	aheadRoom = 64 << 10
@@ -86,6 +86,32 @@ func (a *Ahead) give(buf []byte) {
 	a.free <- u
 }
 
+// next is the next block that was read. As long as there is none, what is left to
+// be done with others is done here: neither side waits while the other has work.
+func (a *Ahead) next() (b block, ok bool) {
+	for {
+		select {
+		case b, ok = <-a.full:
+			return b, ok
+		default:
+		}
+		select {
+		case b, ok = <-a.full:
+			return b, ok
+		case u := <-a.free:
+			done := u.work == nil
+			if !done {
+				u.work()
+			}
+			a.free <- used{buf: u.buf} // there is room for every buffer
+			if done {
+				b, ok = <-a.full
+				return b, ok
+			}
+		}
+	}
+}
+
 func (a *Ahead) run(src io.Reader) {
 	defer close(a.full)
 	for ended := false; ; {
@@ -130,7 +156,7 @@ func (a *Ahead) Read(b []byte) (int, error) {
 			a.give(a.cur.buf)
 			a.cur.buf = nil
 		}
-		next, ok := <-a.full
+		next, ok := a.next()
 		if !ok {
 			return 0, io.EOF
 		}
@@ -152,7 +178,7 @@ func (a *Ahead) swap(old, left []byte) (next block, ok bool) {
 		a.give(a.cur.buf)
 		a.cur.buf = nil
 	}
-	next, open := <-a.full
+	next, open := a.next()
 	if !open {
 		return block{err: io.EOF}, true
 	}
