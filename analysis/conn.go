@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"math/bits"
+
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/reassembly"
@@ -198,7 +200,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 func (c *Conn) alone(side int, s *reassembly.Segment) {
 	c.tcp.Acknowledge(side, s)
 	c.behind()
-	c.tcp.Pass(side, s)
+	c.tcp.Pass(side, s, bits.ReverseBytes32(c.env.whole.CRC))
 	c.fpdu(side, &c.env.whole, true)
 }
 

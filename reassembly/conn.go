@@ -61,7 +61,7 @@ func (c *Conn) Push(dir int, s *Segment) Note {
 		c.Acknowledge(dir, s)
 		h.data = s.Data
 		if s.Summed {
-			h.copies.add(h.next, h.next+int64(s.Len), s.Sum)
+			h.copies.add(copied{from: h.next, to: h.next + int64(s.Len), sum: s.sum()})
 		}
 		return 0
 	}
@@ -133,12 +133,13 @@ func (c *Conn) Acknowledge(dir int, s *Segment) {
 	c.ack = peer.acknowledged(s)
 }
 
-// Pass takes in the octets of a packet: no one will ask for their carrier.
-func (c *Conn) Pass(dir int, s *Segment) {
+// Pass takes in the octets of a packet: no one will ask for their carrier. They end
+// with the CRC32c of all before, a right one, which tells them apart as a sum does.
+func (c *Conn) Pass(dir int, s *Segment, crc uint32) {
 	h := &c.half[dir&1]
 	to := h.next + int64(s.Len)
 	if s.Summed {
-		h.copies.add(h.next, to, s.Sum)
+		h.copies.add(copied{h.next, to, uint64(crc), true})
 	}
 	h.next, h.released, h.left = to, to, to
 }

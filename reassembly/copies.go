@@ -1,6 +1,11 @@
 package reassembly
 
-import "github.com/iwdissect/iwdissect/internal/onesum"
+import (
+	"encoding/binary"
+	"hash/crc32"
+
+	"github.com/iwdissect/iwdissect/internal/onesum"
+)
 
 // copies are the sums of the last segments of a half-stream. Octets that come
 // again are compared by them, since the octets themselves are not kept.
@@ -11,10 +16,32 @@ type copies struct {
 	conflict int64
 }
 
-// copied is a segment: its octets [from, to) and their sum.
+// copied is a segment: its octets [from, to) and their sum, or the CRC32c with which
+// they end.
 type copied struct {
 	from, to int64
 	sum      uint64
+	crc      bool
+}
+
+// same reports whether octets are those of the segment.
+func (c *copied) same(b []byte) bool {
+	if !c.crc {
+		return onesum.Sum(b) == c.sum
+	}
+	n := len(b) - crc32.Size
+	field := binary.LittleEndian.Uint32(b[n:])
+	return uint64(field) == c.sum && crc32.Checksum(b[:n], castagnoli) == field
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sum is the sum of the octets of a segment.
+func (s *Segment) sum() uint64 {
+	if !s.HasSum {
+		s.Sum, s.HasSum = onesum.Sum(s.Data), true
+	}
+	return s.Sum
 }
 
 // maxCopies is how many segments are remembered: more than are under way at once
@@ -23,13 +50,13 @@ const maxCopies = 256
 
 // add remembers a segment. One octet alone may be the probe of a closed window,
 // which is made up.
-func (k *copies) add(from, to int64, sum uint64) {
+func (k *copies) add(c copied) {
 	switch {
-	case to-from < 2:
+	case c.to-c.from < 2:
 	case len(k.ring) < maxCopies:
-		k.ring = append(k.ring, copied{from, to, sum})
+		k.ring = append(k.ring, c)
 	default:
-		k.ring[k.at] = copied{from, to, sum}
+		k.ring[k.at] = c
 		if k.at++; k.at == maxCopies {
 			k.at = 0
 		}
@@ -47,7 +74,7 @@ func (k *copies) compare(data []byte, off, end int64) (differ bool, reach int64)
 			continue
 		}
 		work -= c.to - c.from
-		if onesum.Sum(data[c.from-off:c.to-off]) != c.sum && !differ {
+		if !differ && !c.same(data[c.from-off:c.to-off]) {
 			differ, k.conflict = true, c.from
 		}
 		if c.from <= reach {
@@ -70,12 +97,12 @@ func (h *Half) recheck(s *Segment, off, end, high int64, again bool) Note {
 		return 0
 	}
 	if !again {
-		h.copies.add(off, end, s.Sum)
+		h.copies.add(copied{from: off, to: end, sum: s.sum()})
 		return 0
 	}
 	differ, reach := h.copies.compare(s.Data, off, end)
 	if reach < end {
-		h.copies.add(off, end, s.Sum)
+		h.copies.add(copied{from: off, to: end, sum: s.sum()})
 	}
 	if reach < min(end, high) {
 		h.Uncompared++

@@ -61,7 +61,7 @@ func TestCopies(t *testing.T) {
 func TestCopies_Bounded(t *testing.T) {
 	var k copies
 	for i := range int64(3 * maxCopies) {
-		k.add(2*i, 2*i+2, uint64(i))
+		k.add(copied{from: 2 * i, to: 2*i + 2, sum: uint64(i)})
 	}
 	if len(k.ring) != maxCopies {
 		t.Errorf("%d are kept", len(k.ring))

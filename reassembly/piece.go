@@ -85,10 +85,11 @@ type Segment struct {
 	MSS        uint16
 	// SACK says that it acknowledges octets out of order.
 	SACK bool
-	// Sum is the ones' complement sum of Data, if Summed: then octets that come
-	// again are compared with those that came before.
-	Sum    uint64
+	// Summed says that Data may be compared when octets come again, by their ones'
+	// complement sum; Sum is that, if HasSum.
 	Summed bool
+	Sum    uint64
+	HasSum bool
 
 	acked int64 // Ack as an offset in the other direction, or unknown
 }

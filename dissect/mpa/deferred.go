@@ -21,7 +21,7 @@ type Deferred struct {
 }
 
 // NewDeferred returns one with nothing to verify.
-func NewDeferred() *Deferred { return &Deferred{spare: make(chan [][]byte, 8)} }
+func NewDeferred() *Deferred { return &Deferred{spare: make(chan [][]byte, 16)} }
 
 // Bad reports whether a CRC was wrong.
 func (d *Deferred) Bad() bool { return d.bad.Load() }

@@ -63,6 +63,24 @@ func (p *Packet) Sum() (c Checksum, payload uint64) {
 	return ChecksumBad, payload
 }
 
+// Claim is what the checksum of a TCP packet says of its octets, to be looked into
+// later.
+type Claim struct {
+	segment []byte
+	front   uint64
+}
+
+// Claim returns that of the packet; ok is false when [Packet.Sum] would not know.
+func (p *Packet) Claim() (c Claim, ok bool) {
+	if p.Proto != ProtoTCP || len(p.Segment) < TCPLen || len(p.Segment) < p.SegmentLen || p.Notes&NoteRouted != 0 {
+		return c, false
+	}
+	return Claim{p.Segment[:p.SegmentLen], pseudo(p.Src, p.Dst, p.V6, p.Proto, p.SegmentLen)}, true
+}
+
+// Holds reports whether the checksum is right.
+func (c *Claim) Holds() bool { return fold(c.front+sum(c.segment)) == 0xffff }
+
 // pseudo sums the pseudo header. Both forms of it sum to the same for the same
 // fields; the address length is the difference.
 func pseudo(src, dst Addr, v6 bool, proto Proto, length int) uint64 {

@@ -37,10 +37,10 @@ type Options struct {
 	// Brief hands out PDUs without the frames that carried them and without
 	// gathered payload, and no records of frames.
 	Brief bool
-	// Hopeful verifies CRCs on another processor where a file is read ahead, and
-	// takes them for right until then: about all are. Read returns ErrBadCRC if one
-	// is not; then all that the sink was told is void, and the file has to be read
-	// again without this.
+	// Hopeful verifies CRCs and checksums on another processor where a file is read
+	// ahead, and takes them for right until then: about all are. Read returns ErrBadCRC
+	// if one is not; then all that the sink was told is void, and the file has to be
+	// read again without this.
 	Hopeful bool
 	// Sums verifies the checksums of TCP: packets that were damaged on their way are
 	// left out, as their receiver does, and octets that come again are compared.
@@ -140,6 +140,7 @@ type Run struct {
 	dec     *packet.Decoder
 	flows   *flows
 	assocs  *associations
+	hope    *hope // that all is right which is verified behind the run; nil: none
 	live    uint64 // sessions of the associations in the table
 	totals  Totals
 	records []*trace.Connection // ended connections that carried iWARP
@@ -176,7 +177,7 @@ func New(opt Options, sink Sink) *Run {
 }
 
 // ErrBadCRC ends a hopeful run.
-var ErrBadCRC = errors.New("a CRC is wrong")
+var ErrBadCRC = errors.New("a CRC or a checksum is wrong")
 
 // Read takes in all frames of the source. It returns the error that kept it
 // from reading to the end, if there was one; damage that could be read past
@@ -185,9 +186,9 @@ func (r *Run) Read(src capture.Source) error {
 	next := src.Next
 	if f, ok := src.(*capture.File); ok {
 		next = f.Next
-		if d := r.hope(f); d != nil {
+		if d := r.hopeful(f); d != nil {
 			err := r.read(next, d)
-			if d.Settle(); d.Bad() {
+			if d.settle(); d.bad() {
 				return ErrBadCRC
 			}
 			return err
@@ -196,30 +197,18 @@ func (r *Run) Read(src capture.Source) error {
 	return r.read(next, nil)
 }
 
-// hope has the CRCs verified behind the run, if that can be.
-func (r *Run) hope(f *capture.File) *hope {
+// hopeful has the CRCs verified behind the run, if that can be.
+func (r *Run) hopeful(f *capture.File) *hope {
 	if !r.opt.Hopeful || runtime.GOMAXPROCS(0) < 2 {
 		return nil
 	}
-	h := &hope{Deferred: mpa.NewDeferred(), file: f}
-	if !f.Behind(h.Take) {
+	h := newHope(f)
+	if !f.Behind(h.take) {
 		return nil
 	}
-	r.env.Deferred = h.Deferred
+	r.env.Deferred, r.hope = h.crcs, h
 	r.opt.Sums = r.opt.Sums && !r.opt.SumsInDoubt
 	return h
-}
-
-// hope is that all CRCs are right.
-type hope struct {
-	*mpa.Deferred
-	file *capture.File
-}
-
-// Settle verifies what is left, and waits for what is under way.
-func (h *hope) Settle() {
-	h.Take()()
-	h.file.Settled()
 }
 
 // read takes in all frames, or those up to where a hope fails.
@@ -229,7 +218,7 @@ func (r *Run) read(next func(*capture.Frame) error, h *hope) error {
 		err := next(&f)
 		if err == nil {
 			r.Frame(&f)
-			if h != nil && h.Bad() {
+			if h != nil && h.bad() {
 				return ErrBadCRC
 			}
 			continue
@@ -316,7 +305,7 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
 		fl, side = r.flows.replace(fl, p), 0
 		r.init(fl, p)
 	}
-	if r.opt.Sums && fl.damaged(side, s, p) {
+	if r.opt.Sums && fl.damaged(side, s, p, r.hope) {
 		if r.sink != nil {
 			r.frame = Frame{Frame: *f, Packet: p, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Damaged: true}
 			r.sink.Frame(&r.frame)

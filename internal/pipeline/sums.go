@@ -22,17 +22,27 @@ const (
 
 // damaged verifies the checksum of a packet and reports whether it is wrong while
 // others of the sender are right: the receiver drops such a packet.
-func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet) bool {
+//
+// Where a hope is there it is enough that the sender has written right ones and no
+// wrong one: then this one is taken for right, and looked into later.
+func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, h *hope) bool {
 	t := &fl.conn.Trace
-	s.Summed = false
+	s.Summed, s.HasSum = false, false
 	if !t.IsMPA && t.Flow[0].Octets+t.Flow[1].Octets > probation {
 		return false
 	}
+	k, d := &fl.sums[side], fl.conn.Dir(side)
+	if h != nil && k.good > 0 && k.bad == 0 && len(s.Data) == s.Len {
+		if c, ok := p.Claim(); ok {
+			h.claims.add(c)
+			s.Summed = true
+			return false
+		}
+	}
 	verdict, sum := p.Sum()
 	if len(s.Data) == s.Len {
-		s.Sum, s.Summed = sum, true
+		s.Sum, s.HasSum, s.Summed = sum, true, true
 	}
-	k, d := &fl.sums[side], fl.conn.Dir(side)
 	f := &t.Flow[d]
 	switch mss := int(t.Flow[1-d].MSS); {
 	case verdict == packet.ChecksumOK && s.Len == 0:
