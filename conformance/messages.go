@@ -154,11 +154,13 @@ func (s *segment) span() (from, to uint64) {
 }
 
 // hash tells segments of the same place in a message apart.
-func (s *segment) hash() uint32 {
-	if f := s.p.FPDU; f != nil && f.CRCStatus == mpa.CRCGood && len(f.Markers) == 0 {
+func (s *segment) hash() uint32 { return hashOf(s.p, s.head) }
+
+func hashOf(p *trace.PDU, head []byte) uint32 {
+	if f := p.FPDU; f != nil && f.CRCStatus == mpa.CRCGood && len(f.Markers) == 0 {
 		return f.CRC // over all of it
 	}
-	return crc32.Checksum(s.head[:min(len(s.head), hashed)], castagnoli)
+	return crc32.Checksum(head[:min(len(head), hashed)], castagnoli)
 }
 
 // hashed is how many octets of an ULPDU tell it apart.

@@ -396,7 +396,7 @@ func (c *conn) fpdu(p *trace.PDU) {
 	h.sizes.add(c, e)
 	h.chain.add(e)
 	h.latest = spanOf(p)
-	c.steadies(e, &c.engine.seg, h.shapes.fpdus.has(k), gates)
+	c.steadies(e, &c.engine.seg, h.shapes.fpdus.has(k), gates, have)
 }
 
 func (c *conn) chunk(p *trace.PDU) {

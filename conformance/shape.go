@@ -59,10 +59,11 @@ func (s *shaped) ask(c *conn, known *seen, k shape, have Gate, f func(*rule)) {
 // gateBits is the room for gates in a shape.
 const gateBits = uint(len(gateNames))
 
-// shape is that of an FPDU that is usual: without markers and without faults.
+// shape is that of an FPDU that is usual: without faults, and with right markers if
+// there are some.
 func (e *fpdu) shape(c *conn, have Gate) shape {
 	f := e.f
-	if len(f.Markers) > 0 || f.CRCStatus == mpa.CRCBad || !f.PadZero() || f.ULPDULength > mpa.MaxULPDU || f.Lead ||
+	if f.CRCStatus == mpa.CRCBad || !f.PadZero() || f.ULPDULength > mpa.MaxULPDU ||
 		f.Sync != mpa.InSync || f.Unsent > 0 || e.count == 0 {
 		return 0
 	}
@@ -74,6 +75,21 @@ func (e *fpdu) shape(c *conn, have Gate) shape {
 	k.flag(f.PadKnown)
 	k.flag(e.hole)
 	k.flag(c.t.Flow[e.dir].Cut)
+	if len(f.Markers) == 0 {
+		return k.v
+	}
+	if f.CRCStatus != mpa.CRCGood || !f.MarkersOK() {
+		return 0
+	}
+	inner := len(f.Markers)
+	if f.Lead {
+		inner--
+	}
+	k.flag(true)
+	k.put(uint64(min(inner, 2)), 2) //nolint:gosec // not negative
+	k.flag(f.Lead)
+	k.flag(e.marked(c))
+	k.flag(e.p.From+e.p.Length > int64(1)<<32-int64(c.t.Flow[e.dir].Base)) // the sequence numbers have wrapped
 	return k.v
 }
 

@@ -16,8 +16,9 @@ type steady struct {
 	control       [2]byte // of DDP and of RDMAP
 	ulpdu         uint16
 	crc           mpa.Tri
+	marked        bool
 	stag          uint32
-	gates         Gate
+	gates, have   Gate // as they were, and what rules about FPDUs were given
 	to            uint64
 	octets        uint64
 	message       *message
@@ -27,11 +28,12 @@ type steady struct {
 	offset     int64
 	hasOffset  bool
 	knows      int64
+	start      int64 // of its ULPDU_Length, if it has markers
 	span
 }
 
 // steadies readies the short way for what follows an FPDU that went the long one.
-func (c *conn) steadies(e *fpdu, s *segment, known bool, gates Gate) {
+func (c *conn) steadies(e *fpdu, s *segment, known bool, gates, have Gate) {
 	h, f, p := e.half, e.f, e.p
 	y := &h.steady
 	y.on = false
@@ -42,12 +44,12 @@ func (c *conn) steadies(e *fpdu, s *segment, known bool, gates Gate) {
 	switch {
 	case f.CRCStatus != mpa.CRCGood, !oneSegment(p), !h.hasVersions, h.terminates > 0, h.awaited, c.looked < len(c.findings):
 	case !c.agreed && c.request != nil && c.reply != nil, c.t.Outcome == trace.Rejected && !h.opening.refused.seen, h.opening.good == 0:
-	case len(k.starts) > 0, z.open != int(f.ULPDULength), z.open < leastMULPDU, z.partial.n == 0, z.tail, !z.whole:
+	case len(f.Markers) > 0 && (!c.t.Negotiated || f.Size < 2*mpa.MarkerInterval), len(f.Markers) == 0 && len(k.starts) > 0, z.open != int(f.ULPDULength), z.open < leastMULPDU, z.partial.n == 0, z.tail, !z.whole:
 	case s.msg.more > 0, h.extended != 0:
 	default:
 		*y = steady{
 			on: true, cut: c.t.Flow[h.dir].Cut, padKnown: f.PadKnown, control: [2]byte{s.head[0], s.head[1]}, ulpdu: f.ULPDULength,
-			crc: c.t.CRC, stag: s.seg.STag, gates: gates, octets: uint64(s.octets), message: s.msg, knows: h.knows, //nolint:gosec // not negative
+			crc: c.t.CRC, stag: s.seg.STag, gates: gates, have: have, marked: len(f.Markers) > 0, octets: uint64(s.octets), message: s.msg, knows: h.knows, //nolint:gosec // not negative
 		}
 		y.to = s.msg.next()
 	}
@@ -62,7 +64,7 @@ func (c *conn) steadily(h *half, p *trace.PDU) bool {
 	if !y.on || g == nil || !g.Tagged || g.TO != y.to || g.STag != y.stag || f.ULPDULength != y.ulpdu || [2]byte(f.Head) != y.control {
 		return false
 	}
-	if f.CRCStatus != mpa.CRCGood || len(f.Markers) > 0 || f.Lead || f.Sync != mpa.InSync || f.Unsent > 0 || len(f.Missing) > 0 ||
+	if f.CRCStatus != mpa.CRCGood || y.marked != (len(f.Markers) > 0) || f.Sync != mpa.InSync || f.Unsent > 0 || len(f.Missing) > 0 ||
 		f.PadKnown != y.padKnown || !f.PadZero() {
 		return false
 	}
@@ -71,7 +73,16 @@ func (c *conn) steadily(h *half, p *trace.PDU) bool {
 		c.t.CRC != y.crc || c.t.Flow[h.dir].Cut != y.cut || c.gates(h) != y.gates || h.opening.news(p, y.n) {
 		return false
 	}
-	m.hashes = append(m.hashes, f.CRC)
+	if y.marked {
+		if e := (fpdu{h, p, f}); !h.shapes.fpdus.has(e.shape(c, y.have)) {
+			return false
+		}
+		y.start = f.Offset
+		if f.Lead {
+			y.start += mpa.MarkerSize
+		}
+	}
+	m.hashes = append(m.hashes, hashOf(p, f.Head))
 	h.sent.number(p.Number)
 	h.sizes.note(ending{end: p.From + p.Length, frame: p.Frame, good: true})
 	y.n++
@@ -102,6 +113,9 @@ func (h *half) catchUp() {
 	h.sent.lengthen(uint32(y.n)) //nolint:gosec // FPDUs of a message
 	h.crc.good += n
 	h.crc.frame, h.crc.pdu = y.frame, y.pdu
+	if y.marked { // none before stands within the distance of two markers
+		h.crc.starts = append(h.crc.starts[:0], y.start)
+	}
 	h.opening.count += y.n
 	h.opening.end, h.opening.sound = y.end, true
 	h.sizes.partial.addSome(int(y.ulpdu), n)

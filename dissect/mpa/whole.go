@@ -8,34 +8,35 @@ import (
 
 // Whole frames the next octets b of the direction if they are one FPDU from its
 // first octet to its last, as nearly all TCP segments of an RNIC are, and nothing
-// about it is unusual: no markers, a CRC that is right, and a place that is beyond
-// doubt. It reports whether it did, with the FPDU in f. Otherwise nothing has
+// about it is unusual: right markers where there are some, a CRC that is right, and a
+// place that is beyond doubt. It reports whether it did, with the FPDU in f. Otherwise nothing has
 // happened, and b goes the way of [Decoder.Write]. Next must have returned None.
 func (d *Decoder) Whole(b []byte, f *FPDU) bool {
-	if d.markers || !d.crc || d.framing != No || d.seek.on || d.unsure || d.ended || d.stopped || d.gapAt >= 0 ||
+	if !d.crc || d.framing != TriOf(d.markers) || d.seek.on || d.unsure || d.ended || d.stopped || d.gapAt >= 0 ||
 		len(d.buf) > 0 || len(d.suspect) > 0 || len(d.holes) > 0 || d.seek.force || d.seek.found != InSync || len(b) < lengthSize+MinULPDU+crcSize {
 		return false
 	}
-	n := int(binary.BigEndian.Uint16(b))
-	pad := PadLen(n)
-	if n < MinULPDU || n > MaxULPDU || lengthSize+n+pad+crcSize != len(b) {
+	lead := d.lead(d.off)
+	n := int(binary.BigEndian.Uint16(b[lead:]))
+	if n < MinULPDU || n > MaxULPDU || d.size(d.off, n) != len(b) {
 		return false
 	}
 	field := b[len(b)-crcSize:]
+	f.Offset, f.Size, f.Lead, f.ULPDULength, f.Wire = d.off, len(b), lead > 0, uint16(n), b //nolint:gosec // read from 16 bits
+	f.Markers, f.Missing, f.Unsent, f.Captured, f.Sync = f.Markers[:0], f.Missing[:0], 0, Full, InSync
+	f.CRC = bits.ReverseBytes32(binary.LittleEndian.Uint32(field))
+	f.WantCRC, f.HasCRC, f.CRCStatus = f.CRC, true, CRCGood
+	if d.markers {
+		if d.listMarkers(f, lead); !f.MarkersOK() {
+			return false
+		}
+	}
 	if q := d.cfg.Deferred; q != nil {
 		q.pending = append(q.pending, b)
 	} else if crc32.Checksum(b[:len(b)-crcSize], castagnoli) != binary.LittleEndian.Uint32(field) {
 		return false
 	}
-	f.Offset, f.Size, f.Lead, f.ULPDULength = d.off, len(b), false, uint16(n) //nolint:gosec // read from 16 bits
-	f.Head, f.ULPDU, f.Wire = b[lengthSize:lengthSize+min(n, headSize)], b[lengthSize:lengthSize+n], b
-	f.PadLen, f.PadKnown, f.Pad = pad, true, [3]byte{}
-	if pad > 0 {
-		copy(f.Pad[:], b[lengthSize+n:lengthSize+n+pad])
-	}
-	f.CRC = bits.ReverseBytes32(binary.LittleEndian.Uint32(field))
-	f.WantCRC, f.HasCRC, f.CRCStatus = f.CRC, true, CRCGood
-	f.Markers, f.Missing, f.Unsent, f.Captured, f.Sync = f.Markers[:0], f.Missing[:0], 0, Full, InSync
+	d.cut(f, lead, n)
 	d.await = 0
 	d.off += int64(len(b))
 	d.prior, d.priorEnd = f.CRC, d.off
