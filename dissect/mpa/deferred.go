@@ -6,24 +6,34 @@ import (
 	"sync/atomic"
 )
 
-// Deferred lets the CRCs of FPDUs that lie whole in the input be verified later,
-// on another processor: the decoder hands them out as good, and whoever owns the
-// input calls [Deferred.Take] before it lets go of it. Nearly all CRCs are right.
-// When one is not, all that was handed out is void, and has to be done again
-// without this.
+// Deferred lets the CRCs and the markers of FPDUs that lie whole in the input be
+// verified later, on another processor: the decoder hands them out as right, and
+// whoever owns the input calls [Deferred.Take] before it lets go of it. Nearly all
+// are right. When one is not, all that was handed out is void, and has to be done
+// again without this.
 type Deferred struct {
 	// On says that what is written to decoders now will stay where it is until Take.
 	On bool
 
-	pending [][]byte
-	spare   chan [][]byte
+	pending []promise
+	spare   chan []promise
 	bad     atomic.Bool
 }
 
-// NewDeferred returns one with nothing to verify.
-func NewDeferred() *Deferred { return &Deferred{spare: make(chan [][]byte, 16)} }
+// promise is an FPDU that is taken for right. Its first marker stands at marker, if
+// that is not negative; its ULPDU_Length at lead.
+type promise struct {
+	wire         []byte
+	marker, lead int
+}
 
-// Bad reports whether a CRC was wrong.
+// maxLists is more lists than there are inputs at a time.
+const maxLists = 16
+
+// NewDeferred returns one with nothing to verify.
+func NewDeferred() *Deferred { return &Deferred{spare: make(chan []promise, maxLists)} }
+
+// Bad reports whether a CRC or a marker was wrong.
 func (d *Deferred) Bad() bool { return d.bad.Load() }
 
 // Take returns what verifies the FPDUs handed out since the last call. It may run
@@ -33,12 +43,11 @@ func (d *Deferred) Take() func() {
 	select {
 	case d.pending = <-d.spare:
 	default:
-		d.pending = make([][]byte, 0, cap(list))
+		d.pending = make([]promise, 0, cap(list))
 	}
 	return func() {
-		for _, w := range list {
-			n := len(w) - crcSize
-			if crc32.Checksum(w[:n], castagnoli) != binary.LittleEndian.Uint32(w[n:]) {
+		for i := range list {
+			if !list[i].kept() {
 				d.bad.Store(true)
 				break
 			}
@@ -49,4 +58,21 @@ func (d *Deferred) Take() func() {
 		default:
 		}
 	}
+}
+
+// kept reports whether the CRC and the markers are right.
+func (p *promise) kept() bool {
+	n := len(p.wire) - crcSize
+	if crc32.Checksum(p.wire[:n], castagnoli) != binary.LittleEndian.Uint32(p.wire[n:]) {
+		return false
+	}
+	if p.marker < 0 {
+		return true
+	}
+	for at := p.marker; at+MarkerSize <= len(p.wire); at += MarkerInterval {
+		if int64(binary.BigEndian.Uint32(p.wire[at:])) != int64(max(at-p.lead, 0)) {
+			return false
+		}
+	}
+	return true
 }

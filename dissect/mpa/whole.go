@@ -26,13 +26,18 @@ func (d *Decoder) Whole(b []byte, f *FPDU) bool {
 	f.Markers, f.Missing, f.Unsent, f.Captured, f.Sync = f.Markers[:0], f.Missing[:0], 0, Full, InSync
 	f.CRC = bits.ReverseBytes32(binary.LittleEndian.Uint32(field))
 	f.WantCRC, f.HasCRC, f.CRCStatus = f.CRC, true, CRCGood
-	if d.markers {
+	q, first := d.cfg.Deferred, -1
+	switch {
+	case d.markers && q != nil:
+		first = d.toMarker(d.off)
+		d.expectMarkers(f, lead)
+	case d.markers:
 		if d.listMarkers(f, lead); !f.MarkersOK() {
 			return false
 		}
 	}
-	if q := d.cfg.Deferred; q != nil {
-		q.pending = append(q.pending, b)
+	if q != nil {
+		q.pending = append(q.pending, promise{b, first, lead})
 	} else if crc32.Checksum(b[:len(b)-crcSize], castagnoli) != binary.LittleEndian.Uint32(field) {
 		return false
 	}
@@ -41,4 +46,12 @@ func (d *Decoder) Whole(b []byte, f *FPDU) bool {
 	d.off += int64(len(b))
 	d.prior, d.priorEnd = f.CRC, d.off
 	return true
+}
+
+// expectMarkers lists the markers that an FPDU has to have.
+func (d *Decoder) expectMarkers(f *FPDU, lead int) {
+	for at := d.toMarker(f.Offset); at+MarkerSize <= f.Size; at += MarkerInterval {
+		ptr := max(at-lead, 0)
+		f.Markers = append(f.Markers, Marker{Offset: f.Offset + int64(at), Pointer: uint16(ptr), Expected: ptr, Proven: true}) //nolint:gosec // below MaxULPDU and some
+	}
 }
