@@ -45,7 +45,7 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	case !whole:
 		f.CRCStatus = CRCUnverifiable
 	case d.whole && d.cfg.Deferred != nil && d.cfg.Deferred.On:
-		d.cfg.Deferred.pending = append(d.cfg.Deferred.pending, promise{w, -1, lead})
+		d.cfg.Deferred.pending = append(d.cfg.Deferred.pending, promise{wire: w, marker: -1})
 		f.WantCRC, f.CRCStatus = f.CRC, CRCGood
 	default:
 		f.WantCRC = bits.ReverseBytes32(crc32.Checksum(w[:len(w)-crcSize], castagnoli))
@@ -94,6 +94,7 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	d.seek.force = false
 	d.unsure = !whole && d.cfg.Markers == Unknown
 	d.off += int64(f.Size)
+	d.last = f.Size
 	if d.priorEnd = -1; f.HasCRC {
 		d.prior, d.priorEnd = f.CRC, d.off
 	}

@@ -110,6 +110,9 @@ type Decoder struct {
 	rd    int
 	holes []hole
 
+	g    *gathering // an open FPDU that is put together elsewhere, or nil
+	last int        // the size of the last FPDU
+
 	unsure   bool   // the last FPDU had a hole: markers in it may not be known of
 	prior    uint32 // the CRC field of the last FPDU, if it was there
 	priorEnd int64  // where that ends
@@ -175,7 +178,12 @@ func (d *Decoder) Learn(markers, crc Tri) {
 }
 
 // Open is the number of octets of an FPDU that has begun but is not whole.
-func (d *Decoder) Open() int { return len(d.buf) - d.rd }
+func (d *Decoder) Open() int {
+	if d.g != nil {
+		return d.g.have
+	}
+	return len(d.buf) - d.rd
+}
 
 // Oldest is the lowest offset that may still become part of an FPDU.
 func (d *Decoder) Oldest() int64 {
@@ -189,7 +197,10 @@ func (d *Decoder) Oldest() int64 {
 func (d *Decoder) Write(b []byte) { d.in = b }
 
 // End says that no more octets come; Next then hands out what is left.
-func (d *Decoder) End() { d.ended = true }
+func (d *Decoder) End() {
+	d.ungather()
+	d.ended = true
+}
 
 // Next returns the next result.
 func (d *Decoder) Next() Event {
@@ -203,7 +214,7 @@ func (d *Decoder) Next() Event {
 			d.off, d.jumpTo = d.jumpTo, 0
 			d.startSeek(d.off, true)
 		}
-		if ev == None && len(d.buf) > 0 && d.cfg.Memory.over() {
+		if ev == None && (len(d.buf) > 0 || d.g != nil) && d.cfg.Memory.over() {
 			d.starve()
 		}
 		return ev
@@ -218,6 +229,8 @@ func (d *Decoder) step() (ev Event, done bool) {
 		return None, true
 	case d.seek.on:
 		return d.search()
+	case d.g != nil:
+		return d.gathered()
 	case d.rd < len(d.buf):
 		return d.buffered()
 	}
@@ -252,11 +265,16 @@ func (d *Decoder) direct() (Event, bool) {
 
 // take moves octets of the input into the buffer until it holds n unread ones.
 func (d *Decoder) take(n int) {
+	all := n
 	n = min(n-(len(d.buf)-d.rd), len(d.in))
 	if n <= 0 {
 		return
 	}
 	d.compact()
+	// What a length claims is believed as far as the last FPDU was as long.
+	if all <= 2*d.last {
+		d.buf = d.cfg.Memory.room(d.buf, all)
+	}
 	d.keep(d.in[:n])
 	d.in = d.in[n:]
 }
@@ -300,6 +318,10 @@ func (d *Decoder) buffered() (Event, bool) {
 			return d.rest()
 		}
 		d.unsure = false
+	}
+	if d.gathers(n, size) {
+		d.gather(n, size)
+		return None, false
 	}
 	d.take(max(size, d.await))
 	b = d.buf[d.rd:]
@@ -425,6 +447,10 @@ func (d *Decoder) stray(from int64) {
 
 // drop forgets all octets.
 func (d *Decoder) drop() {
+	if d.g != nil {
+		d.off += int64(d.g.have)
+		d.abandon()
+	}
 	d.off += int64(len(d.buf) - d.rd + len(d.in))
 	d.empty()
 	d.trusty()

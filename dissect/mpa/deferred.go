@@ -17,21 +17,31 @@ type Deferred struct {
 
 	pending []promise
 	spare   chan []promise
+	back    chan *gathering // that were verified
+	free    []*gathering
 	bad     atomic.Bool
 }
 
 // promise is an FPDU that is taken for right. Its first marker stands at marker, if
-// that is not negative; its ULPDU_Length at lead.
+// that is not negative; its ULPDU_Length at lead. Or it is a piece of one, which goes
+// into that one from marker on.
 type promise struct {
 	wire         []byte
 	marker, lead int
+	into         *gathering
 }
 
 // maxLists is more lists than there are inputs at a time.
 const maxLists = 16
 
+// maxBack bounds the FPDUs that wait to be taken back: the rest is left to the
+// garbage collector.
+const maxBack = 256
+
 // NewDeferred returns one with nothing to verify.
-func NewDeferred() *Deferred { return &Deferred{spare: make(chan []promise, maxLists)} }
+func NewDeferred() *Deferred {
+	return &Deferred{spare: make(chan []promise, maxLists), back: make(chan *gathering, maxBack)}
+}
 
 // Bad reports whether a CRC or a marker was wrong.
 func (d *Deferred) Bad() bool { return d.bad.Load() }
@@ -47,6 +57,20 @@ func (d *Deferred) Take() func() {
 	}
 	return func() {
 		for i := range list {
+			if p := &list[i]; p.into != nil {
+				right, whole := p.into.put(p.marker, p.wire)
+				if !right {
+					d.bad.Store(true)
+					break
+				}
+				if whole {
+					select {
+					case d.back <- p.into:
+					default:
+					}
+				}
+				continue
+			}
 			if !list[i].kept() {
 				d.bad.Store(true)
 				break

@@ -60,6 +60,16 @@ func (m *Memory) get(n int) []byte {
 	return make([]byte, 0, n)
 }
 
+// room moves octets to a buffer for n of them.
+func (m *Memory) room(dst []byte, n int) []byte {
+	if m == nil || cap(dst) >= n {
+		return dst
+	}
+	to := append(m.get(n), dst...)
+	m.put(dst)
+	return to
+}
+
 // put takes a buffer back.
 func (m *Memory) put(b []byte) {
 	size := cap(b)
@@ -117,6 +127,7 @@ func (d *Decoder) scratch(n int) []byte {
 // Free gives all buffers back; the decoder must be Reset before it is used
 // again.
 func (d *Decoder) Free() {
+	d.abandon()
 	d.empty()
 	d.trusty()
 }

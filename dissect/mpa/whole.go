@@ -12,8 +12,7 @@ import (
 // place that is beyond doubt. It reports whether it did, with the FPDU in f. Otherwise nothing has
 // happened, and b goes the way of [Decoder.Write]. Next must have returned None.
 func (d *Decoder) Whole(b []byte, f *FPDU) bool {
-	if !d.crc || d.framing != TriOf(d.markers) || d.seek.on || d.unsure || d.ended || d.stopped || d.gapAt >= 0 ||
-		len(d.buf) > 0 || len(d.suspect) > 0 || len(d.holes) > 0 || d.seek.force || d.seek.found != InSync || len(b) < lengthSize+MinULPDU+crcSize {
+	if !d.sure() || len(d.buf) > 0 || d.g != nil || len(b) < MarkerSize+lengthSize+MinULPDU+crcSize {
 		return false
 	}
 	lead := d.lead(d.off)
@@ -37,14 +36,14 @@ func (d *Decoder) Whole(b []byte, f *FPDU) bool {
 		}
 	}
 	if q != nil {
-		q.pending = append(q.pending, promise{b, first, lead})
+		q.pending = append(q.pending, promise{wire: b, marker: first, lead: lead})
 	} else if crc32.Checksum(b[:len(b)-crcSize], castagnoli) != binary.LittleEndian.Uint32(field) {
 		return false
 	}
 	d.cut(f, lead, n)
 	d.await = 0
 	d.off += int64(len(b))
-	d.prior, d.priorEnd = f.CRC, d.off
+	d.prior, d.priorEnd, d.last = f.CRC, d.off, len(b)
 	return true
 }
 
