@@ -80,10 +80,17 @@ func (e *Env) gather() bool { return e.tell() && !e.Brief }
 
 // half is the state of one direction, by the side that sends it.
 type half struct {
-	phase     phase
-	ended     bool
+	dec       *mpa.Decoder
 	tail      []byte // octets that wait, from offset tailOff on
 	tailOff   int64
+	origin    int64 // where full operation began
+	hasOrigin bool
+	phase     phase
+	ended     bool
+	first     bool // no FPDU was seen yet
+	gap       bool
+	rtr       bool   // the frame in startup is the 2007 RTR frame
+	partial   bool   // octets of the startup frame are missing
 	from      int64  // where the run of streaming octets began
 	lead      []byte // the first octets of it
 	leadAck   int64  // what their segment acknowledged
@@ -92,21 +99,11 @@ type half struct {
 	noted     int64  // up to where frames holds the frames of streaming octets
 	frame     uint64 // with which the last of those became deliverable
 	time      int64
-	rtr       bool  // the frame in startup is the 2007 RTR frame
-	partial   bool  // octets of the startup frame are missing
-	origin    int64 // where full operation began
-	hasOrigin bool
-	first     bool // no FPDU was seen yet
-	gap       bool
-	dec       *mpa.Decoder
 }
 
 // Conn is one TCP connection under analysis.
 type Conn struct {
-	upper
-
-	tcp    reassembly.Conn
-	half   [2]half
+	used   bool
 	octets bool
 	forced bool // the user says that it is MPA
 	wanted bool // some side of it is known to carry MPA
@@ -114,7 +111,10 @@ type Conn struct {
 	pieced bool // the packet at hand was put together from fragments
 	fins   [2]bool
 	cur    reassembly.Carrier // the packet at hand
-	used   bool
+	half   [2]half
+	tcp    reassembly.Conn
+
+	upper
 }
 
 // Init readies the connection for its first packet, sent by side 0. forced says

@@ -49,14 +49,14 @@ func TestMessages_Segments(t *testing.T) {
 	}); diff != "" {
 		t.Error(diff)
 	}
-	ops := only(t, r).Flow[0].Ops
+	flow := &only(t, r).Flow[0]
 	for op, want := range map[rdmap.Opcode]trace.Ops{
 		rdmap.OpSend:        {Segments: 3, Messages: 1, Octets: 2500, Least: 2500, Most: 2500, Whole: 2500},
 		rdmap.OpSendSE:      {Segments: 1, Messages: 1},
 		rdmap.OpWrite:       {Segments: 4, Messages: 3, Octets: 2001, Most: 1001, Whole: 2001},
 		rdmap.OpReadRequest: {Segments: 1, Messages: 1, Octets: 28, Least: 28, Most: 28, Whole: 28},
 	} {
-		if got := ops[op]; got != want {
+		if got := flow.Op(op); got != want {
 			t.Errorf("%v: %+v, want %+v", op, got, want)
 		}
 	}

@@ -9,11 +9,10 @@ import (
 // upper is what DDP and RDMAP make of a connection, whichever transport carries
 // it.
 type upper struct {
+	env *Env
+	ini int // the side that is the initiator
 	// Trace is what is known of the connection.
-	Trace trace.Connection
-
-	env    *Env
-	ini    int // the side that is the initiator
+	Trace  trace.Connection
 	queues [2]queues
 	// arrived is the frame that brought the PDU at hand, and its time, if that is
 	// known apart from the frame that made it deliverable; else 0.
@@ -64,8 +63,8 @@ func (c *upper) segment(side int, p *trace.PDU) {
 	seg, op := p.Segment, p.Control.Opcode
 	octets, body := payload(p)
 	fl := &c.Trace.Flow[p.Dir]
-	if fl.Ops == nil {
-		fl.Ops = new([rdmap.Opcodes]trace.Ops)
+	if int(op) >= len(fl.Ops) {
+		fl.Ops = append(fl.Ops, make([]trace.Ops, (int(op)|3)+1-len(fl.Ops))...)
 	}
 	if !fl.HasVersions && (p.FPDU == nil || p.FPDU.CRCStatus != mpa.CRCBad) {
 		fl.DV, fl.RV, fl.HasVersions = seg.DV, p.Control.RV, true

@@ -26,8 +26,7 @@ var depthAdvice = []check{
 		if !c.plain() || !c.applies() || c.half[trace.R2I].count > 0 || !c.applies(End) {
 			return
 		}
-		ops := c.t.Flow[trace.I2R].Ops
-		if ops == nil || ops[opSend].Segments == 0 {
+		if c.t.Flow[trace.I2R].Op(opSend).Segments == 0 {
 			return
 		}
 		if k, ok := c.leaves(trace.R2I); ok {

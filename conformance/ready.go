@@ -251,10 +251,10 @@ func (c *conn) isCRC(f *frame) bool {
 // sender writes the control word the other way round: with four octets alone both
 // can be read, and what the peer sent fits the other one.
 func (t *terminate) swappable(c *conn) bool {
-	ops := c.t.Flow[t.peer.dir].Ops
+	peer := &c.t.Flow[t.peer.dir]
 	sent := func(from, to rdmap.Opcode) bool {
-		for op := from; ops != nil && op <= to; op++ {
-			if ops[op].Segments > 0 {
+		for op := from; op <= to; op++ {
+			if peer.Op(op).Segments > 0 {
 				return true
 			}
 		}

@@ -197,16 +197,59 @@ type Ops struct {
 
 // Flow is what is known of one direction of a connection.
 type Flow struct {
+	// What nearly every packet touches comes first: it lies in few cache lines.
+
 	// Frames, Octets: packets of the direction and their payload octets.
 	Frames, Octets uint64
 	// FPDUs counts FPDUs and FPDUOctets their octets on the wire.
 	FPDUs, FPDUOctets uint64
+	// CRCGood, CRCBad, CRCUnverifiable and CRCOff count FPDUs by verdict.
+	CRCGood, CRCBad, CRCUnverifiable, CRCOff uint64
+	// Sent is the offset behind the last octet that was delivered, Acked the highest
+	// that the other side acknowledged. Offsets count from the start of the stream,
+	// like PDU.From.
+	Sent, Acked int64
+	// Heard is the time of the last packet of the direction, in nanoseconds since
+	// the epoch.
+	Heard int64
+	// StartAcked is when the other side had acknowledged its startup frame, in
+	// nanoseconds since the epoch; 0 while it had not.
+	StartAcked int64
+	// Unframed are octets of full operation that are in no FPDU.
+	Unframed uint64
+	// Ops counts by opcode, as far as it is long; see [Flow.Op].
+	Ops []Ops
+	// SYN says that its SYN was captured with all its options, Opens that it opened the
+	// connection, so that the other side listened; MSS is the option of that name in it, or 0.
+	// LeastOptions is the least number of octets of TCP options on a segment with
+	// data, Largest the most data octets in one. SACKs says that a packet of it
+	// acknowledged octets out of order (RFC 2018).
+	SYN, Opens, SACKs     bool
+	MSS                   uint16
+	LeastOptions, Largest int
+	// Base is the sequence number of offset 0.
+	Base uint32
+	// Cut says that the snap length cut payload of some packet.
+	Cut bool
+	// Waiting says that octets or chunks are known to be missing at present: others
+	// wait behind them, or they were acknowledged.
+	Waiting bool
+	// SumsUnsure: some of its TCP checksums are wrong, and what that says is not known.
+	SumsUnsure bool
+	// DV and RV are the versions of DDP and RDMAP of the first segment, if
+	// HasVersions.
+	DV, RV      uint8
+	HasVersions bool
+	// MarkersSeen tells how the stream is framed when that is not what was
+	// negotiated.
+	MarkersSeen mpa.Tri
+
+	// The rest counts what is rare.
+
 	// Chunks counts DDP segment chunks, Controls session control chunks (over
 	// SCTP), LateChunks those behind their turn, DuplicateSSNs those whose DDP-SSN
 	// another one had.
 	Chunks, Controls, LateChunks, DuplicateSSNs uint64
-	// CRCGood, CRCBad, CRCUnverifiable and CRCOff count FPDUs by verdict.
-	CRCGood, CRCBad, CRCUnverifiable, CRCOff uint64
 	// Markers and MarkersBad count markers.
 	Markers, MarkersBad uint64
 	// FirstBadCRC and FirstBadMarker are frames, 0 if there is none.
@@ -218,18 +261,11 @@ type Flow struct {
 	// Resyncs counts how often the place in the stream was found again, by the
 	// way it was found.
 	Resyncs [4]uint64
-	// Unframed are octets of full operation that are in no FPDU.
-	Unframed uint64
 	// Malformed counts FPDUs whose DDP or RDMAP header could not be read.
 	Malformed uint64
 	// Gaps and GapOctets are holes of the capture; over SCTP GapOctets counts the
 	// DDP-SSNs that are missing.
 	Gaps, GapOctets uint64
-	// Cut says that the snap length cut payload of some packet.
-	Cut bool
-	// Waiting says that octets or chunks are known to be missing at present: others
-	// wait behind them, or they were acknowledged.
-	Waiting bool
 	// Retransmitted, Reordered and Conflicts count packets.
 	Retransmitted, Reordered, Conflicts uint64
 	// Uncompared counts those of the retransmitted of which not all octets could be
@@ -239,29 +275,7 @@ type Flow struct {
 	Differing  []Differing
 	// Damaged counts packets that were left out because their TCP checksum is wrong
 	// while others of the sender are right, FirstDamaged is the frame of the first.
-	// SumsUnsure: some are wrong, and what that says is not known.
 	Damaged, FirstDamaged uint64
-	SumsUnsure            bool
-	// SYN says that its SYN was captured with all its options, Opens that it opened the connection, so
-	// that the other side listened; MSS is the option of that name in it, or 0.
-	// LeastOptions is the least number of octets of TCP options on a segment with
-	// data, Largest the most data octets in one. SACKs says that a packet of it
-	// acknowledged octets out of order (RFC 2018).
-	SYN, Opens, SACKs     bool
-	MSS                   uint16
-	LeastOptions, Largest int
-	// Base is the sequence number of offset 0.
-	Base uint32
-	// Sent is the offset behind the last octet that was delivered, Acked the highest
-	// that the other side acknowledged. Offsets count from the start of the stream,
-	// like PDU.From.
-	Sent, Acked int64
-	// StartAcked is when the other side had acknowledged its startup frame, in
-	// nanoseconds since the epoch; 0 while it had not.
-	StartAcked int64
-	// Heard is the time of the last packet of the direction, in nanoseconds since
-	// the epoch.
-	Heard int64
 	// FIN and RST are its closing acts, nil while there was none.
 	FIN, RST *Closing
 	// Spread is the frame with which the packets of the direction had taken several
@@ -275,19 +289,18 @@ type Flow struct {
 	// offset.
 	AfterFIN   uint64
 	AfterFINAt int64
-	// Ops counts by opcode; nil while there is nothing to count.
-	Ops *[rdmap.Opcodes]Ops
-	// DV and RV are the versions of DDP and RDMAP of the first segment, if
-	// HasVersions.
-	DV, RV      uint8
-	HasVersions bool
 	// Reads: requests sent in this direction, how many are answered, and the
 	// most that were outstanding at once. Atomics count as well.
 	Requests, Answered, Unanswered, Unmatched uint64
 	MostOutstanding                           int
-	// MarkersSeen tells how the stream is framed when that is not what was
-	// negotiated.
-	MarkersSeen mpa.Tri
+}
+
+// Op counts one opcode.
+func (f *Flow) Op(op rdmap.Opcode) Ops {
+	if int(op) < len(f.Ops) {
+		return f.Ops[op]
+	}
+	return Ops{}
 }
 
 // Differing is a packet with octets that differ from those that came before in the
@@ -319,6 +332,27 @@ type Terminate struct {
 type Connection struct {
 	// Number counts the connections of a capture from 0.
 	Number uint64
+	// Kept is what the sink keeps with the connection while it is under way.
+	Kept any
+	// FirstFrame, LastFrame and their times in nanoseconds since the epoch.
+	FirstFrame, LastFrame uint64
+	FirstTime, LastTime   int64
+	// RolesKnown is true when a startup frame told the roles.
+	RolesKnown bool
+	// IsMPA is true when the connection carries iWARP; Configured says that this is
+	// because of its port.
+	IsMPA, Configured bool
+	// Outcome of the startup.
+	Outcome Outcome
+	// Layout in which the establishment word is read; LayoutForced by option.
+	Layout mpa.Layout
+	// CRC and Markers are what is in force, as far as it is known.
+	CRC     mpa.Tri
+	Markers [2]mpa.Tri
+	// Negotiated is true when both startup frames were seen.
+	Negotiated bool
+	// Flow holds the two directions, by Dir.
+	Flow [2]Flow
 	// Transport carries it; SID is the stream, over SCTP, and Association counts
 	// the associations of the capture from 0.
 	Transport   Transport
@@ -335,22 +369,6 @@ type Connection struct {
 	// Side holds the two endpoints, Side[0] the initiator once roles are known
 	// or inferred.
 	Side [2]Side
-	// Flow holds the two directions, by Dir.
-	Flow [2]Flow
-	// RolesKnown is true when a startup frame told the roles.
-	RolesKnown bool
-	// IsMPA is true when the connection carries iWARP; Configured says that this is
-	// because of its port.
-	IsMPA, Configured bool
-	// Outcome of the startup.
-	Outcome Outcome
-	// Layout in which the establishment word is read; LayoutForced by option.
-	Layout mpa.Layout
-	// CRC and Markers are what is in force, as far as it is known.
-	CRC     mpa.Tri
-	Markers [2]mpa.Tri
-	// Negotiated is true when both startup frames were seen.
-	Negotiated bool
 	// RTRExpected are the types the Reply names, RTRSent what came.
 	RTRExpected mpa.RTRSet
 	RTRSent     string
@@ -360,9 +378,6 @@ type Connection struct {
 	// Startups counts how often MPA was started on the connection.
 	Startups int
 
-	// FirstFrame, LastFrame and their times in nanoseconds since the epoch.
-	FirstFrame, LastFrame uint64
-	FirstTime, LastTime   int64
 	// Startup, Read and Atomic are latencies in nanoseconds.
 	StartupLatency             int64
 	HasStartupLatency          bool
@@ -374,9 +389,6 @@ type Connection struct {
 	Ending   Ending
 	EndedBy  Dir
 	EndFrame uint64
-
-	// Kept is what the sink keeps with the connection while it is under way.
-	Kept any
 }
 
 // Depth returns how many Read Requests may be outstanding that are sent in the

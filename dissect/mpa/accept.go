@@ -253,7 +253,7 @@ func (d *Decoder) cut(f *FPDU, lead, n int) {
 		copy(f.Pad[:], full[n:])
 		return
 	}
-	f.Head = d.strip(d.head[:0], have, f.Offset, from, min(n, headSize))
+	f.Head = d.strip(d.headRoom(), have, f.Offset, from, min(n, headSize))
 	if whole && f.PadLen > 0 {
 		// The pad may be split by a marker: go back from the CRC.
 		for i, at := f.PadLen-1, f.Size-crcSize-1; i >= 0; i, at = i-1, at-1 {
@@ -294,5 +294,13 @@ func (d *Decoder) headAt(w []byte, off int64, lead, n int) []byte {
 	if !d.markers {
 		return w[min(from, len(w)):min(from+min(n, headSize), len(w))]
 	}
-	return d.strip(d.head[:0], w, off, from, min(n, headSize))
+	return d.strip(d.headRoom(), w, off, from, min(n, headSize))
+}
+
+// headRoom is empty room for a head.
+func (d *Decoder) headRoom() []byte {
+	if d.head == nil {
+		d.head = make([]byte, 0, headSize)
+	}
+	return d.head
 }

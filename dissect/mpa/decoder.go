@@ -82,6 +82,31 @@ const (
 // [Decoder.Write] or [Decoder.Missing], then call [Decoder.Next] until it
 // returns None.
 type Decoder struct {
+	// What each FPDU touches comes first: thousands of decoders share a cache.
+
+	in       []byte // borrowed input, behind what buf holds
+	off      int64  // offset of the next octet to frame: that at buf[rd], else in[0]
+	grid     int64  // an offset at which a marker stands
+	priorEnd int64  // where the last FPDU ends, if its CRC field was there
+	gapAt    int64  // offset of the first gap, or -1
+	prior    uint32 // the CRC field of the last FPDU, if it was there
+	await    int    // octets to be there before the next FPDU is judged, or 0
+	last     int    // the size of the last FPDU
+
+	crc, markers, hasGrid, unsure, ended, stopped bool // unsure: the last FPDU had a hole, markers in it may not be known of
+
+	framing Tri        // whether there are markers, once an FPDU has shown it
+	whole   bool       // the FPDU at hand lies in the input
+	g       *gathering // an open FPDU that is put together elsewhere, or nil
+
+	// buf keeps octets that wait: an open FPDU, or what is being searched.
+	buf     []byte
+	rd      int
+	holes   []hole
+	suspect []byte // the last FPDU, if its CRC was bad: its length may be wrong
+	seek    seeker
+	cfg     Config
+
 	// FPDU is the one that Next found.
 	FPDU FPDU
 	// From and To are the offsets of unframed octets; AfterGap is true when a
@@ -94,44 +119,12 @@ type Decoder struct {
 	// field, the last one before From included; 0 where that is out of question.
 	Bare int
 
-	cfg          Config
-	crc, markers bool
-	framing      Tri // whether there are markers, once an FPDU has shown it
-	plain        int // octets framed without markers since the place was found
-	await        int // octets to be there before the next FPDU is judged, or 0
-	hasGrid      bool
-	grid         int64 // an offset at which a marker stands
-
-	in  []byte // borrowed input, behind what buf holds
-	off int64  // offset of the next octet to frame: that at buf[rd], else in[0]
-
-	// buf keeps octets that wait: an open FPDU, or what is being searched.
-	buf   []byte
-	rd    int
-	holes []hole
-
-	g    *gathering // an open FPDU that is put together elsewhere, or nil
-	last int        // the size of the last FPDU
-
-	unsure   bool   // the last FPDU had a hole: markers in it may not be known of
-	prior    uint32 // the CRC field of the last FPDU, if it was there
-	priorEnd int64  // where that ends
-
-	suspect []byte // the last FPDU, if its CRC was bad: its length may be wrong
-	susOff  int64
-
-	seek    seeker
-	gapAt   int64 // offset of the first gap, or -1
-	jumpTo  int64 // offset behind a hole too long to bridge, or 0
-	ended   bool
-	stopped bool
-	whole   bool // the FPDU at hand lies in the input
-
-	head [headSize]byte
-	full []byte
-
-	lost    [strayLen]byte // the first octets of those that were searched in vain
-	numLost int
+	plain  int // octets framed without markers since the place was found
+	susOff int64
+	jumpTo int64  // offset behind a hole too long to bridge, or 0
+	head   []byte // room for a head with markers in it
+	full   []byte
+	lost   []byte // the first octets of those that were searched in vain
 }
 
 const strayLen = 64
@@ -143,7 +136,7 @@ func (d *Decoder) Reset(cfg Config, off int64) {
 	f := FPDU{Missing: d.FPDU.Missing, Markers: d.FPDU.Markers}
 	*d = Decoder{
 		FPDU: f, cfg: cfg, off: off, gapAt: -1,
-		buf: d.buf, full: d.full[:0], suspect: d.suspect, holes: d.holes[:0],
+		buf: d.buf, full: d.full[:0], suspect: d.suspect, holes: d.holes[:0], head: d.head, lost: d.lost[:0],
 		crc: cfg.CRC == Yes, markers: cfg.Markers == Yes, hasGrid: cfg.Start, grid: off,
 	}
 	if cfg.AfterGap {
@@ -424,8 +417,8 @@ func (d *Decoder) unframed(from, to int64) (Event, bool) {
 	if from >= to {
 		return None, false
 	}
-	d.Stray = d.lost[:min(int64(d.numLost), to-from)]
-	d.numLost = 0
+	d.Stray = d.lost[:min(int64(len(d.lost)), to-from)]
+	d.lost = d.lost[:0]
 	return Unframed, true
 }
 
@@ -433,7 +426,7 @@ func (d *Decoder) unframed(from, to int64) (Event, bool) {
 // far as they were captured.
 func (d *Decoder) stray(from int64) {
 	at := d.rd + int(from-d.off)
-	if d.numLost > 0 || from < d.off || at >= len(d.buf) {
+	if len(d.lost) > 0 || from < d.off || at >= len(d.buf) {
 		return
 	}
 	end := from + int64(min(len(d.buf)-at, strayLen))
@@ -442,7 +435,7 @@ func (d *Decoder) stray(from int64) {
 			end = max(h.from, from)
 		}
 	}
-	d.numLost = copy(d.lost[:], d.buf[at:at+int(end-from)])
+	d.lost = append(d.lost, d.buf[at:at+int(end-from)]...)
 }
 
 // drop forgets all octets.

@@ -57,11 +57,11 @@ type seeker struct {
 	on       bool
 	anchored bool  // only the very start is looked at: how is it framed?
 	afterGap bool  // the place was lost to a gap or a late start
+	force    bool  // take the next FPDU whatever its header
+	found    Sync  // how the next FPDU's place was found
 	lost     int64 // offset at which it was lost
 	at       int64 // offset from which to search
 	odd      int64 // end of an FPDU with an impossible header, or 0
-	force    bool  // take the next FPDU whatever its header
-	found    Sync  // how the next FPDU's place was found
 	passed   int64 // octets searched in vain
 	crcWork  int64 // octets of CRC computed on trial
 	bare     bare
@@ -71,7 +71,7 @@ func (d *Decoder) startSeek(from int64, afterGap bool) {
 	s := &d.seek
 	s.on, s.anchored, s.afterGap = true, false, afterGap
 	s.lost, s.at, s.odd, s.force = from, from, 0, false
-	d.unsure, d.plain, d.numLost = false, 0, 0
+	d.unsure, d.plain, d.lost = false, 0, d.lost[:0]
 	if s.bare.on = d.crcOff() && d.priorEnd == from; s.bare.on {
 		s.bare.begin(from, d.prior)
 	}
