@@ -59,7 +59,7 @@ var compareAdvice = []check{
 		p.c.adviseOn(q, "A=0", failure)
 	}},
 	{id: "ADV-REV-FALLBACK", transport: onTCP, capture: func(b *book, p *past) {
-		for _, x := range b.to[p.responder()] {
+		for _, x := range b.unanswered[p.responder()] {
 			if p.fellBack(x) && p.c.applies() {
 				p.c.adviseOn(p.request, fmt.Sprintf("revision 1, after a Request of revision 2 in frame %d that got no Reply", x.request.number), "")
 				return
@@ -87,11 +87,17 @@ var compareAdvice = []check{
 // fellBack reports whether a connection is the second attempt, with revision 1, of
 // an initiator that got no Reply to a Request of revision 2.
 func (p *past) fellBack(from *past) bool {
-	if p.request == nil || p.request.Rev != 1 || from.request == nil || from.request.Rev != 2 || from.reply != nil || from.t.Ending == trace.Open {
+	if p.request == nil || p.request.Rev != 1 || !from.unanswered() {
 		return false
 	}
 	host := func(x *past) netip.Addr { return x.t.Side[trace.I2R].Addr.Addr() }
 	return host(p) == host(from) && from.t.FirstTime < p.t.FirstTime && p.t.FirstTime-from.t.LastTime <= fallbackTime
+}
+
+// unanswered reports whether a Request of revision 2 got no Reply before the
+// connection ended.
+func (p *past) unanswered() bool {
+	return p.request != nil && p.request.Rev == 2 && p.reply == nil && p.t.Ending != trace.Open
 }
 
 // depths are what a responder took of other enhanced Requests: any at all, one as

@@ -14,6 +14,8 @@ type book struct {
 	full bool
 	// to lists the connections by who answers them.
 	to map[netip.AddrPort][]*past
+	// unanswered are those of them of which a Request of revision 2 got no Reply.
+	unanswered map[netip.AddrPort][]*past
 	// mapped counts the connections to hosts that listen at no port of a service.
 	mapped map[netip.Addr]int
 	// operations are the atomic operations that a side has done, a bit for each.
@@ -69,10 +71,15 @@ func (b *book) remember(c *conn, record *trace.Connection) {
 	p.found = c.findings[:min(len(c.findings), maxFound)]
 	b.pasts = append(b.pasts, p)
 	if b.to == nil {
-		b.to = map[netip.AddrPort][]*past{}
+		b.to, b.unanswered = map[netip.AddrPort][]*past{}, map[netip.AddrPort][]*past{}
 	}
-	if len(b.to[p.responder()]) < maxSame {
-		b.to[p.responder()] = append(b.to[p.responder()], p)
+	at := p.responder()
+	if len(b.to[at]) >= maxSame {
+		return
+	}
+	b.to[at] = append(b.to[at], p)
+	if p.unanswered() {
+		b.unanswered[at] = append(b.unanswered[at], p)
 	}
 }
 
