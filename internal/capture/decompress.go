@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"runtime"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -28,6 +29,9 @@ const (
 	// that the bound of the decoder's memory. It is the default limit of the
 	// zstd program: what that reads without special flags can be read here.
 	zstdWindow = 128 << 20
+
+	// zstdThreads is how many blocks are decoded at the same time at most.
+	zstdThreads = 4
 
 	// compressedBuffer is the size of a read of compressed octets.
 	compressedBuffer = 64 << 10
@@ -69,7 +73,7 @@ func decompressor(kind compression, src io.Reader) (r io.Reader, closer func(), 
 		}
 		out.r = z
 	case zstdC:
-		z, err := zstd.NewReader(buf, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		z, err := zstd.NewReader(buf, zstd.WithDecoderConcurrency(min(runtime.GOMAXPROCS(0), zstdThreads)), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
 			return nil, nil, out.wrap(err)

@@ -149,10 +149,9 @@ func (in *input) Read(b []byte) (int, error) {
 
 // Behind has the goroutine that reads ahead do what is left to be done with the
 // octets of frames before it overwrites them, see [pcapng.Ahead.Behind]. It
-// reports whether there is such a goroutine, and whether it has time for that: it
-// has not when it decompresses.
+// reports whether there is such a goroutine.
 func (f *File) Behind(work func() func()) bool {
-	if f.ahead == nil || f.free != nil {
+	if f.ahead == nil {
 		return false
 	}
 	f.ahead.Behind(work)

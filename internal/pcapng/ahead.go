@@ -75,7 +75,9 @@ func (a *Ahead) settle() {
 // give hands a buffer back.
 func (a *Ahead) give(buf []byte) {
 	u := used{buf: buf}
-	if a.work != nil {
+	if a.work != nil && len(a.full) == 0 {
+		a.work()() // reading is behind already
+	} else if a.work != nil {
 		a.busy.Add(1)
 		work := a.work()
 		u.work = func() {

@@ -17,6 +17,12 @@ import (
 // TestRun_Hopeful: with CRCs verified behind the run the records are the same,
 // and a wrong one anywhere is found out.
 func TestRun_Hopeful(t *testing.T) {
+	for _, sums := range []bool{false, true} {
+		t.Run(fmt.Sprintf("checksums %v", sums), func(t *testing.T) { hopefully(t, sums) })
+	}
+}
+
+func hopefully(t *testing.T, sums bool) {
 	var b bytes.Buffer
 	if _, err := synth.Run(&b, scenario.Load(6<<20, 8, 1)); err != nil {
 		t.Fatal(err)
@@ -31,7 +37,7 @@ func TestRun_Hopeful(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		r := pipeline.New(pipeline.Options{Hopeful: hopeful}, nil)
+		r := pipeline.New(pipeline.Options{Hopeful: hopeful, Sums: sums}, nil)
 		err = r.Read(f)
 		out := ""
 		for _, c := range r.Finish() {
@@ -51,6 +57,13 @@ func TestRun_Hopeful(t *testing.T) {
 	if got, err := run(b.Bytes(), true); err != nil || got != want {
 		t.Errorf("hopeful: %v, and the records are\n%.500s\nwant\n%.500s", err, got, want)
 	}
+	// A wrong checksum over right octets.
+	torn := bytes.Clone(b.Bytes())
+	torn[checksumAt(t, torn, 3000)] ^= 1
+	switch _, err := run(torn, true); {
+	case sums && !errors.Is(err, pipeline.ErrBadCRC), !sums && err != nil:
+		t.Errorf("a wrong checksum: %v", err)
+	}
 	// Damage at the front, in the middle, at the end.
 	whole, found := b.Bytes(), 0
 	for _, at := range []int{len(whole) / 100, len(whole) / 2, len(whole) * 98 / 100} {
@@ -69,5 +82,30 @@ func TestRun_Hopeful(t *testing.T) {
 	}
 	if found < 2 {
 		t.Errorf("the damage did not show %d times of 3", 3-found)
+	}
+}
+
+// checksumAt is where the checksum of a packet stands in a pcap file, the first with
+// data from frame on.
+func checksumAt(t *testing.T, octets []byte, frame uint64) int64 {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "look.pcap")
+	if err := os.WriteFile(file, octets, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := capture.Open(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const record, ethernet, ip, inTCP = 16, 14, 20, 16
+	for {
+		var fr capture.Frame
+		if err := f.Next(&fr); err != nil {
+			t.Fatal(err)
+		}
+		if fr.Number >= frame && len(fr.Data) > 200 {
+			return fr.Pos + record + ethernet + ip + inTCP
+		}
 	}
 }
