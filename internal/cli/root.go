@@ -11,6 +11,7 @@ import (
 
 // Main runs the command line of the process and returns its exit code.
 func Main() int {
+	collect()
 	return Run(SystemStreams(), os.Args[1:])
 }
 

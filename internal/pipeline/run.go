@@ -362,10 +362,12 @@ func (r *Run) evict() {
 
 // Finish ends all connections and returns those that carried iWARP, by number.
 func (r *Run) Finish() []*trace.Connection {
-	for _, fl := range r.flows.all() {
-		r.finish(fl)
-	}
+	flows := r.flows.all()
 	r.flows = newFlows()
+	for i, fl := range flows {
+		r.finish(fl)
+		flows[i] = nil // what is over makes room for what is told of it
+	}
 	all := slices.Clone(r.assocs.all)
 	slices.SortFunc(all, func(a, b *association) int { return cmp.Compare(a.conn.Number(), b.conn.Number()) })
 	for _, a := range all {
