@@ -92,8 +92,9 @@ func (e *Engine) Finish() {
 	if len(e.lists.capture) == 0 {
 		return
 	}
+	c := &conn{rules: newVerdicts(len(e.rules))}
 	for _, p := range e.book.pasts {
-		c := e.fresh(p.t)
+		e.begin(c, p.t)
 		c.request, c.reply, p.c = p.request, p.reply, c
 		c.ask(e.lists.capture, p.have, func(r *rule) { r.capture(&e.book, p) })
 		p.c = nil

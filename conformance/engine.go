@@ -13,7 +13,8 @@ import (
 // at the end of the capture where rules compare connections.
 type Sink interface {
 	// Connection gets the findings in the order of their frames, and a judgement
-	// for each rule that applies, in the order of the catalogue.
+	// for each rule that applies, in the order of the catalogue. Both are borrowed
+	// until it returns.
 	Connection(c *trace.Connection, findings []Finding, verdicts []Judgement)
 }
 
@@ -39,6 +40,8 @@ type Engine struct {
 	seg   segment
 	fpdu  fpdu
 	book  book
+	// verdicts is where those on a connection are put together for the sink.
+	verdicts []Judgement
 	// latest is the time of the latest PDU.
 	latest int64
 	// Bugs counts rules that panicked.
@@ -175,9 +178,16 @@ func (e *Engine) of(t *trace.Connection) *conn {
 
 // fresh returns the model of a connection of which nothing is known.
 func (e *Engine) fresh(t *trace.Connection) *conn {
-	c := &conn{engine: e, t: t, rules: newVerdicts(len(e.rules)), active: t.Side[trace.I2R].Addr}
-	c.sides()
+	c := &conn{rules: newVerdicts(len(e.rules))}
+	e.begin(c, t)
 	return c
+}
+
+// begin makes a model that of a connection of which nothing is known.
+func (e *Engine) begin(c *conn, t *trace.Connection) {
+	c.rules.reset()
+	*c = conn{engine: e, t: t, rules: c.rules, active: t.Side[trace.I2R].Addr}
+	c.sides()
 }
 
 // sides tells the halves apart.
@@ -356,16 +366,13 @@ func (c *conn) finish() {
 }
 
 // verdicts are the judgements of all rules that apply.
-func (c *conn) verdicts() (out []Judgement) {
-	failed := map[*Entry]bool{}
-	for i := range c.findings {
-		failed[c.findings[i].Rule] = true
-	}
+func (c *conn) verdicts() []Judgement {
+	out := c.engine.verdicts[:0]
 	for i := range c.engine.rules {
 		r := &c.engine.rules[i]
 		j := Judgement{Rule: r.entry}
 		switch {
-		case failed[r.entry]:
+		case c.rules.fired(i) > 0 && slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Rule == r.entry }):
 			j.Verdict = Fail
 		case c.rules.lacking(i) != 0:
 			j.Verdict, j.Gate = NotJudged, c.rules.lacking(i)
@@ -379,5 +386,6 @@ func (c *conn) verdicts() (out []Judgement) {
 		}
 		out = append(out, j)
 	}
+	c.engine.verdicts = out
 	return out
 }

@@ -264,11 +264,11 @@ type pending struct {
 func (h *half) pending() *pending {
 	if n := len(h.frames); n > 0 {
 		f := h.frames[n-1]
-		p := &pending{f.at(), f.time, int64(len(f.raw)), mpa.StartupLen + int64(f.PDLength)}
-		if !f.partial || p.have >= p.need {
+		have, need := int64(len(f.raw)), mpa.StartupLen+int64(f.PDLength)
+		if !f.partial || have >= need {
 			return nil
 		}
-		return p
+		return &pending{f.at(), f.time, have, need}
 	}
 	for i := range h.looses {
 		if s := &h.looses[i]; keyed(s.octets) && s.length < mpa.StartupLen && !s.placed {

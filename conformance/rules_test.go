@@ -40,7 +40,7 @@ func (*judge) Frame(*pipeline.Frame) {}
 // Connection implements [conformance.Sink].
 func (j *judge) Connection(c *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
 	j.findings = append(j.findings, fs...)
-	j.conns = append(j.conns, connJudged{c, vs})
+	j.conns = append(j.conns, connJudged{c, slices.Clone(vs)})
 }
 
 // verdicts are those on all connections.

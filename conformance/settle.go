@@ -56,6 +56,9 @@ func (c *conn) next(h *half, pdu uint64) {
 // settleAll decides about all findings that are left, and keeps those that stand,
 // in their order.
 func (c *conn) settleAll() {
+	if len(c.findings) == 0 {
+		return
+	}
 	c.decide(0, func(f *Finding) bool { return !f.told })
 	last := map[*Entry]*Finding{}
 	for i := range c.findings {

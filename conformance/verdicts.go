@@ -10,6 +10,13 @@ type verdicts struct {
 
 func newVerdicts(rules int) verdicts { return verdicts{judged: make([]uint64, (rules+63)/64)} }
 
+// reset forgets all, and keeps the room.
+func (v *verdicts) reset() {
+	clear(v.judged)
+	clear(v.lacks)
+	clear(v.fires)
+}
+
 func (v *verdicts) judge(i int) { v.judged[i/64] |= 1 << (i % 64) }
 
 func (v *verdicts) isJudged(i int) bool { return v.judged[i/64]>>(i%64)&1 != 0 }
