@@ -45,6 +45,7 @@ func (h *half) area(stag uint32) *area {
 	a := h.areas[stag]
 	if a == nil && len(h.areas) < maxAreas {
 		if h.areas == nil {
+			h.asks()
 			h.areas = map[uint32]*area{}
 		}
 		a = &area{}
@@ -141,11 +142,12 @@ func (t *terminate) refuses() {
 	if k := t.code; !ok || k.Layer != rdmap.LayerRDMAP || k.EType != 2 {
 		return
 	}
-	switch a, o := t.peer.areas[at.stag], &t.operations; {
+	switch a := t.peer.areas[at.stag]; {
 	case t.code.Code == 7 && a != nil:
 		a.place[at.to%atomicLen].refused = true
-	case (t.code.Code == 6 || t.code.Code == 0xff) && t.asked != nil && o.refused == 0:
-		o.at, o.refused = siteOf(t.p, t.count), 1<<t.asked.aop
+	case (t.code.Code == 6 || t.code.Code == 0xff) && t.asked != nil && t.operations.refused == 0:
+		t.half.asks()
+		t.operations.at, t.operations.refused = siteOf(t.p, t.count), 1<<t.asked.aop
 	}
 }
 

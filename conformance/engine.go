@@ -40,6 +40,7 @@ type Engine struct {
 	seg   segment
 	fpdu  fpdu
 	book  book
+	idle  idle
 	// verdicts is where those on a connection are put together for the sink.
 	verdicts []Judgement
 	// latest is the time of the latest PDU.
@@ -195,6 +196,7 @@ func (c *conn) sides() {
 	c.half[0].dir, c.half[1].dir = trace.I2R, trace.R2I
 	for i := range c.half {
 		c.half[i].peer = &c.half[1-i]
+		c.half[i].share(&c.engine.idle)
 	}
 }
 

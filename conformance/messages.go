@@ -18,14 +18,25 @@ type queue struct {
 	// strays are messages since the last one that may have had one of its numbers:
 	// their opcode and their queue or T bit do not agree.
 	strays uint8
-	msg    message
+	msg    *message // nil: there was none
 }
 
 // flow is what Writes or Read Responses of a half are at: the last message.
 type flow struct {
 	sure bool
-	msg  message
+	msg  *message // nil: there was none
 }
+
+// last is the message of a queue or flow, which has room for one from now on.
+func last(m **message) *message {
+	if *m == nil {
+		*m = &message{}
+	}
+	return *m
+}
+
+// open reports whether a message is under way.
+func (m *message) open() bool { return m != nil && m.there && !m.done }
 
 // message is one that is under way, or was the last one.
 type message struct {
@@ -86,10 +97,10 @@ func (s *segment) relation() (relation, *message) {
 		return stray, nil
 	}
 	if g.Tagged {
-		m := &s.flow().msg
+		m := last(&s.flow().msg)
 		for i := range s.tagged {
 			// Whatever its opcode says, it goes on there.
-			if x := &s.tagged[i].msg; x != m && x.there && !x.done && x.stag == g.STag && x.next() == g.TO && (!m.there || m.done) {
+			if x := s.tagged[i].msg; x != m && x.open() && x.stag == g.STag && x.next() == g.TO && (!m.there || m.done) {
 				return goesOn, x
 			}
 		}
@@ -104,7 +115,7 @@ func (s *segment) relation() (relation, *message) {
 		return begins, m
 	}
 	for i := range s.queues {
-		if x := &s.queues[i].msg; g.MO != 0 && x.there && !x.done && x.qn != g.QN && x.msn == g.MSN && x.next() == uint64(g.MO) && x.control == g.RsvdULP {
+		if x := s.queues[i].msg; g.MO != 0 && x.open() && x.qn != g.QN && x.msn == g.MSN && x.next() == uint64(g.MO) && x.control == g.RsvdULP {
 			return goesOn, x
 		}
 	}
@@ -112,7 +123,7 @@ func (s *segment) relation() (relation, *message) {
 	if g.QN >= uint32(len(s.queues)) || known && qn != g.QN {
 		return stray, nil
 	}
-	m := &s.queues[g.QN].msg
+	m := last(&s.queues[g.QN].msg)
 	switch {
 	case !m.there:
 		return begins, m
@@ -250,32 +261,46 @@ func (m *message) over(c *conn) {
 
 // over says that nothing more comes in the half.
 func (h *half) over(c *conn) {
-	last := func(m *message) {
-		if m.there && !m.done {
-			h.cutShort = *m
+	over := func(m *message) {
+		if m == nil {
+			return
+		}
+		if m.open() {
+			x := *m
+			h.cutShort = &x
 			m.sure = m.sure && c.t.Ending != trace.Open // else the rest is still to come
 		}
 		m.over(c)
 	}
 	for i := range h.queues {
-		last(&h.queues[i].msg)
+		over(h.queues[i].msg)
 	}
 	for i := range h.tagged {
-		last(&h.tagged[i].msg)
+		over(h.tagged[i].msg)
 	}
 }
 
 // lost says that segments are missing: what is open cannot be judged, and
 // numbers are to be learned again.
 func (h *half) lost() {
+	h.gap = true
+	if h.own&ownSending == 0 {
+		return
+	}
+	forget := func(m *message) {
+		if m != nil {
+			m.there = false
+		}
+	}
 	for i := range h.queues {
 		q := &h.queues[i]
-		q.seen, q.sure, q.msg.there = false, false, false
+		q.seen, q.sure = false, false
+		forget(q.msg)
 	}
 	for i := range h.tagged {
-		h.tagged[i].sure, h.tagged[i].msg.there = false, false
+		h.tagged[i].sure = false
+		forget(h.tagged[i].msg)
 	}
-	h.gap = true
 }
 
 // tiles reports whether segments cover a range without hole or overlap, and
@@ -330,7 +355,7 @@ func (m *message) start() uint64 {
 // messageChecks are about how segments make messages (RFC 5041 sections 4 and 5).
 var messageChecks = []check{
 	{id: "DDP-UNTAG-MSN-01", shape: true, tagged: mpa.No, needs: Start | Sync | Contig, segment: untagged(func(c *conn, s *segment, rel relation, _ *message) {
-		if s.queues[s.seg.QN].seen || rel != begins || !c.applies() {
+		if rel != begins || s.queues[s.seg.QN].seen || !c.applies() {
 			return
 		}
 		if !s.follows(1) {
@@ -338,10 +363,7 @@ var messageChecks = []check{
 		}
 	})},
 	{id: "DDP-UNTAG-MSN-02", shape: true, tagged: mpa.No, needs: Sync, segment: untagged(func(c *conn, s *segment, rel relation, m *message) {
-		if !s.queues[s.seg.QN].seen {
-			return
-		}
-		if rel != begins || !c.applies() {
+		if rel != begins || !s.queues[s.seg.QN].seen || !c.applies() {
 			return
 		}
 		want := m.msn + 1
@@ -394,7 +416,7 @@ var messageChecks = []check{
 		}
 		for i := range c.half {
 			h := &c.half[i]
-			if fl := &c.t.Flow[h.dir]; !h.cutShort.there || h.gap || h.unsure || fl.Partial+fl.Unframed > 0 {
+			if fl := &c.t.Flow[h.dir]; h.cutShort == nil || h.gap || h.unsure || fl.Partial+fl.Unframed > 0 {
 				continue
 			}
 			x := h.cutShort.at(h.cutShort.final())
@@ -493,8 +515,8 @@ var messageChecks = []check{
 			return
 		}
 		for i := range s.tagged {
-			m := &s.tagged[i].msg
-			if !m.there || m.done || s.seg.STag != m.stag || s.seg.TO != m.next() || s.seg.RsvdULP == m.control {
+			m := s.tagged[i].msg
+			if !m.open() || s.seg.STag != m.stag || s.seg.TO != m.next() || s.seg.RsvdULP == m.control {
 				continue
 			}
 			if opcodeOf(s.seg.RsvdULP) != opcodeOf(m.control) {
@@ -530,8 +552,8 @@ var messageChecks = []check{
 			return
 		}
 		for qn := range s.queues {
-			m := &s.queues[qn].msg
-			if m.there && !m.done && m.qn != s.seg.QN && m.msn == s.seg.MSN && m.next() == uint64(s.seg.MO) && m.control == s.seg.RsvdULP {
+			m := s.queues[qn].msg
+			if m.open() && m.qn != s.seg.QN && m.msn == s.seg.MSN && m.next() == uint64(s.seg.MO) && m.control == s.seg.RsvdULP {
 				c.at(s, "a segment goes on with the open message on another queue", fmt.Sprintf("QN %d", s.seg.QN), fmt.Sprintf("QN %d", m.qn))
 			}
 		}
@@ -544,14 +566,14 @@ var messageChecks = []check{
 		if own == nil || !c.applies() {
 			return
 		}
-		inside := func(m *message) bool { return m != own && m.there && !m.done }
+		inside := func(m *message) bool { return m != own && m.open() }
 		for i := range s.queues {
-			if inside(&s.queues[i].msg) && c.once(s.half) {
+			if inside(s.queues[i].msg) && c.once(s.half) {
 				c.at(s, "a segment of another message within a message", s.op.String(), "the rest of the "+s.queues[i].msg.op.String())
 			}
 		}
 		for i := range s.tagged {
-			if inside(&s.tagged[i].msg) && c.once(s.half) {
+			if inside(s.tagged[i].msg) && c.once(s.half) {
 				c.at(s, "a segment of another message within a message", s.op.String(), "the rest of the "+s.tagged[i].msg.op.String())
 			}
 		}

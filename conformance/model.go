@@ -40,96 +40,6 @@ type conn struct {
 	held []held
 }
 
-// half is one direction.
-type half struct {
-	dir  trace.Dir
-	peer *half
-	// began: the start of the stream of FPDUs or chunks is known; gap: something
-	// before is missing, or could not be read; hole: it is missing.
-	began, gap, hole bool
-	// to is where the last PDU ends in the TCP stream.
-	to int64
-	// part: not all octets of some FPDU were captured.
-	part bool
-	// headless: the DDP header of some FPDU or chunk was cut off.
-	headless bool
-	// neverSent: no TSN is missing that could have had the numbers of the last gap.
-	neverSent bool
-	// contig: nothing is missing since the beginning; unsure: the place of FPDUs
-	// was found by plausible headers alone.
-	contig, unsure bool
-	count          uint64 // FPDUs or segments
-	first          firstSegment
-	second         span // of the second FPDU
-	hasVersions    bool
-	dv, rv         uint8
-	queues         [4]queue
-	tagged         [2]flow
-	requests       []request // sent by this half, not answered
-	// atomicsOut are those of them that are atomics, shorts those whose answer ended
-	// early.
-	atomicsOut, shorts int
-	atomics            uint64 // Atomic Requests sent
-	responses          uint64 // Atomic Responses sent
-	unread             bool   // a request could not be read
-	largest            int    // ULPDU
-	terminates         int
-	after              int // segments behind its Terminate
-	sent               history
-	controls           []*control
-	chunks             int // of SCTP, of either kind
-	recent             recent
-	// offended: a chunk fits no pattern of a session; offence is the TSN of the
-	// first one.
-	offended bool
-	offence  int64
-	// looses are octets outside startup frames and FPDUs, the first few of them.
-	looses  []loose
-	frames  []*frame // its startup frames, the first few of them
-	opening opening
-	crc     crcRun
-	shapes  shapes
-	sizes   sizes
-	chain   chain
-	// awaited: a finding waits for the next FPDU.
-	awaited bool
-	// shifted: octets in no FPDU came in full operation, which its sender may not
-	// count when it places markers.
-	shifted bool
-	// grid is how many markers in a row told their distance, so that it is known
-	// where others stand.
-	grid int
-	// spoilt is the first FPDU with a wrong CRC; latest is the last FPDU.
-	spoilt spoilt
-	latest span
-	// cutShort is a message that had no end when the connection had one.
-	cutShort message
-	// word is its first Terminate, asked and flight are its requests.
-	word   *word
-	asked  askedRing
-	flight flight
-	// deepest is the most that was outstanding at once, as far as it is proven.
-	deepest deepest
-	// knows is how much of the other direction it had when it sent its last message
-	// that is no Terminate.
-	knows int64
-	// areas are the STags on which it asks for atomics, pastAreas those of them that
-	// are invalidated, operations the atomics that it does and refuses, shared the
-	// STags on which MIX-01 was told.
-	// extended is the latest opcode of RFC 7306, or 0.
-	extended   rdmap.Opcode
-	areas      map[uint32]*area
-	pastAreas  []*area
-	operations operations
-	shared     []uint32
-	// gone are the STags that it has invalidated, reused those that it used
-	// nevertheless, met is the STag of the peer that was looked at last.
-	gone   map[uint32]struct{}
-	reused []reuse
-	met    place
-	steady steady
-}
-
 // firstSegment is what the first FPDU of a half was.
 type firstSegment struct {
 	seen, segment bool
@@ -359,6 +269,7 @@ func (h *half) guessed(f *mpa.FPDU) bool {
 
 func (c *conn) fpdu(p *trace.PDU) {
 	h := &c.half[p.Dir]
+	h.sends()
 	f := p.FPDU
 	switch f.Sync {
 	case mpa.ByChain:
@@ -401,6 +312,8 @@ func (c *conn) fpdu(p *trace.PDU) {
 
 func (c *conn) chunk(p *trace.PDU) {
 	h := &c.half[p.Dir]
+	h.sends()
+	h.joins()
 	if !h.began && c.t.SYN {
 		h.began = true
 	}

@@ -86,6 +86,7 @@ func (s *loose) at() Finding {
 
 func (c *conn) loose(p *trace.PDU) {
 	h := &c.half[p.Dir]
+	h.sends()
 	s := loose{
 		half: h, span: spanOf(p), frame: p.Frame, pdu: p.Number, offset: p.Offset, hasOffset: p.HasOffset, length: p.Length,
 		octets: bytes.Clone(p.Octets), gap: h.hole, start: p.Frame, bare: p.Bare,

@@ -46,7 +46,7 @@ func (s *segment) expected(qn uint32) uint32 {
 	switch {
 	case qn == s.seg.QN:
 		return s.seg.MSN + 1
-	case qn < uint32(len(s.queues)) && s.queues[qn].msg.there:
+	case qn < uint32(len(s.queues)) && s.queues[qn].msg != nil && s.queues[qn].msg.there:
 		return s.queues[qn].msg.msn + 1
 	}
 	return 0

@@ -146,6 +146,14 @@ func (s *segment) answers() (a answer) {
 // serve takes requests and responses into the model, once the rules were asked.
 func (c *conn) serve(s *segment) {
 	switch s.op {
+	case opReadRequest, opAtomicRequest:
+		s.asks()
+	case opReadResponse, opAtomicResponse:
+		s.asks()
+		s.peer.asks()
+	default:
+	}
+	switch s.op {
 	case opReadRequest:
 		r, err := rdmap.DecodeReadRequest(s.body)
 		if err != nil && s.seg.MO == 0 && s.octets >= rdmap.ReadRequestLen {
@@ -403,5 +411,7 @@ func (c *conn) shortAnswers(h *half) {
 		c.fire(f)
 		r.told = true // it stays in its place: others point to it
 	}
-	h.shorts = 0
+	if h.shorts > 0 {
+		h.shorts = 0
+	}
 }

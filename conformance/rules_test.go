@@ -75,6 +75,9 @@ func (j *judge) hear(tb testing.TB, opt pipeline.Options, sink pipeline.Sink, fr
 		tb.Fatal(err)
 	}
 	run.Finish()
+	if touched := j.Engine.Touched(); len(touched) > 0 {
+		tb.Errorf("the halves share %v, and it was written to", touched)
+	}
 }
 
 func framesOf(tb testing.TB, s *synth.Script) []capture.Frame {

@@ -27,6 +27,7 @@ type control struct {
 func (c *conn) control(p *trace.PDU) {
 	c.turn()
 	h := &c.half[p.Dir]
+	h.joins()
 	k := p.Chunk
 	e := &control{half: h, p: p, k: k, function: k.Control.Function, ok: k.HasControl}
 	// A Terminate, or what nobody knows, may come at any time.

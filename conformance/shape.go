@@ -151,12 +151,12 @@ func (s *segment) untouched() bool {
 // others reports whether a message of the half is open besides one.
 func (s *segment) others(m *message) bool {
 	for i := range s.queues {
-		if x := &s.queues[i].msg; x != m && x.there && !x.done {
+		if x := s.queues[i].msg; x != m && x.open() {
 			return true
 		}
 	}
 	for i := range s.tagged {
-		if x := &s.tagged[i].msg; x != m && x.there && !x.done {
+		if x := s.tagged[i].msg; x != m && x.open() {
 			return true
 		}
 	}

@@ -173,7 +173,7 @@ var sizeChecks = []check{
 	{id: "MPA-MULPDU-03", needs: Sync | MsgSync, transport: onTCP, end: func(c *conn) {
 		c.each(func(h *half) {
 			s := &h.sizes
-			if h.cutShort.there && c.t.Ending == trace.Open {
+			if h.cutShort != nil && c.t.Ending == trace.Open {
 				c.lacks(MsgSync) // how its segments go on is not known
 			}
 			if mss := c.t.Flow[other(h.dir)].MSS; s.partial.n == 0 || mss > 0 && mss < leastMULPDU+18 || !c.applies() || s.small == 0 {

@@ -116,6 +116,7 @@ func (s *segment) invalidates(c *conn) {
 	if s.seg.Tagged || !s.seg.Last {
 		return
 	}
+	h.asks()
 	h.leave(c, x)
 	if h.gone == nil || len(h.gone) >= maxInvalid {
 		h.gone = map[uint32]struct{}{}

@@ -27,7 +27,7 @@ func (c *conn) unseen(r *rule) Gate {
 			return Sync
 		case h.headless, h.part && r.onParts():
 			return Full
-		case r.message != nil && h.cutShort.there && c.t.Ending == trace.Open:
+		case r.message != nil && h.cutShort != nil && c.t.Ending == trace.Open:
 			return MsgSync
 		case (r.advice != nil || r.reacts) && c.t.Ending == trace.Open:
 			return End
