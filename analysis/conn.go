@@ -29,7 +29,8 @@ type Env struct {
 	Layout       mpa.Layout
 	LayoutForced bool
 
-	whole   mpa.FPDU // that of a segment which holds nothing else
+	whole   mpa.FPDU    // that of a segment which holds nothing else
+	rooms   [2]mpa.FPDU // those of other segments, by side
 	pdus    uint64
 	swapped map[trace.Host]bool // senders of Terminates with swapped fields
 	frames  []uint64
@@ -431,7 +432,7 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 	}
 	if gap {
 		h.gap = true
-		c.queues[side].messages.gap()
+		c.queues[side].messages().gap()
 	}
 	c.force(side)
 	if h.phase == startup {

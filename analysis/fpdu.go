@@ -21,7 +21,7 @@ func (c *Conn) drain(side int) {
 				}
 				c.inferred(side)
 			}
-			c.fpdu(side, &h.dec.FPDU, false)
+			c.fpdu(side, h.dec.FPDU, false)
 		case mpa.Unframed:
 			if h.phase == full && !h.dec.AfterGap {
 				from, to := h.dec.From, h.dec.To

@@ -8,14 +8,13 @@ import (
 
 // message is one that is being put together.
 type message struct {
+	next     uint64 // tagged: the offset that continues it
+	octets   int64
+	end      int64  // untagged: where the message ends, if the last segment came
+	name     uint32 // tagged: its STag; untagged: its MSN
+	segments uint32
 	open     bool
 	known    bool // it was seen from its start
-	stag     uint32
-	next     uint64 // tagged: the offset that continues it
-	msn      uint32
-	octets   int64
-	end      int64 // untagged: where the message ends, if the last segment came
-	segments int
 }
 
 // messages puts the messages of one direction together: tagged ones by STag and
@@ -47,8 +46,8 @@ func (m *messages) add(seg *ddp.Segment, op rdmap.Opcode, octets int64, out *tra
 		if op == rdmap.OpReadResponse {
 			g = &m.tagged[1]
 		}
-		if !g.open || g.stag != seg.STag || g.next != seg.TO {
-			*g = message{open: true, known: !m.lost, stag: seg.STag}
+		if !g.open || g.name != seg.STag || g.next != seg.TO {
+			*g = message{open: true, known: !m.lost, name: seg.STag}
 		}
 		g.next = seg.TO + uint64(octets) //nolint:gosec // not negative
 		return g.more(octets, seg.Last, out)
@@ -57,8 +56,8 @@ func (m *messages) add(seg *ddp.Segment, op rdmap.Opcode, octets int64, out *tra
 	if seg.QN < uint32(len(m.untagged)) {
 		g = &m.untagged[seg.QN]
 	}
-	if !g.open || g.msn != seg.MSN {
-		*g = message{open: true, known: seg.MO == 0, msn: seg.MSN}
+	if !g.open || g.name != seg.MSN {
+		*g = message{open: true, known: seg.MO == 0, name: seg.MSN}
 	}
 	if seg.MO == 0 {
 		g.known = true
@@ -72,7 +71,7 @@ func (m *messages) add(seg *ddp.Segment, op rdmap.Opcode, octets int64, out *tra
 func (g *message) more(octets int64, done bool, out *trace.Message) *trace.Message {
 	g.octets += octets
 	g.segments++
-	*out = trace.Message{Length: g.octets, Segments: g.segments, Done: done, StartKnown: g.known}
+	*out = trace.Message{Length: g.octets, Segments: int(g.segments), Done: done, StartKnown: g.known}
 	if done {
 		g.open = false
 	}

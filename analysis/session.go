@@ -226,7 +226,7 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 	fl := &s.Trace.Flow[s.Dir(side)]
 	fl.Gaps++
 	fl.GapOctets += uint64(n) //nolint:gosec // a count
-	s.queues[side].messages.gap()
+	s.queues[side].messages().gap()
 	if s.env.Sink != nil {
 		s.env.Sink.Gap(&trace.GapEvent{
 			Conn: &s.Trace, Dir: s.Dir(side), Frame: s.assoc.cur.Frame, Time: s.assoc.cur.Time,
@@ -367,7 +367,7 @@ func (s *Session) data(side int, p *trace.PDU, fl *trace.Flow) {
 	case p.Chunk.Order == trace.Duplicate:
 	case p.Chunk.Torn:
 		// How long it was is not known, nor what it had at its end.
-		s.queues[side].messages.gap()
+		s.queues[side].messages().gap()
 	default:
 		s.segment(side, p)
 	}

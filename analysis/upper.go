@@ -25,11 +25,19 @@ type upper struct {
 
 // queues are the messages and requests of a side that are under way.
 type queues struct {
-	messages messages
+	open     *messages // nil while there was none
 	requests []request
 	// early are responses whose request may come later: it waits behind chunks
 	// that are missing.
 	early []early
+}
+
+// messages are those that are under way.
+func (q *queues) messages() *messages {
+	if q.open == nil {
+		q.open = new(messages)
+	}
+	return q.open
 }
 
 // Dir is the direction in which a side sends, as far as the roles are known.
@@ -71,7 +79,7 @@ func (c *upper) segment(side int, p *trace.PDU) {
 	}
 	ops := &fl.Ops[op]
 	ops.Segments++
-	p.Message = c.queues[side].messages.add(seg, op, octets, &c.env.message)
+	p.Message = c.queues[side].messages().add(seg, op, octets, &c.env.message)
 	ops.Octets += uint64(octets) //nolint:gosec // not negative
 	if p.Message != nil && p.Message.Done {
 		n := uint64(p.Message.Length) //nolint:gosec // not negative

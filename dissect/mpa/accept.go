@@ -27,7 +27,7 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 		d.seek.odd = d.off + int64(len(w))
 		return None, false
 	}
-	f := &d.FPDU
+	f := d.FPDU
 	f.Offset, f.Size, f.Lead, f.ULPDULength = d.off, len(w), lead > 0, uint16(n) //nolint:gosec // read from 16 bits
 	f.Wire, f.Missing, f.Unsent, f.Captured = w, f.Missing[:0], 0, Full
 	if len(d.holes) > 0 {

@@ -55,6 +55,9 @@ type Config struct {
 	Gather bool
 	// Memory lends the buffers; nil lets each decoder have its own.
 	Memory *Memory
+	// Room is where FPDUs are put; nil lets each decoder have its own. It may be shared
+	// by decoders that are never at work at the same time.
+	Room *FPDU
 	// Deferred takes the CRCs that need not be verified at once; nil: all are
 	// verified at once.
 	Deferred *Deferred
@@ -108,7 +111,7 @@ type Decoder struct {
 	cfg     Config
 
 	// FPDU is the one that Next found.
-	FPDU FPDU
+	FPDU *FPDU
 	// From and To are the offsets of unframed octets; AfterGap is true when a
 	// gap or a late start is why they could not be framed.
 	From, To int64
@@ -133,7 +136,15 @@ const strayLen = 64
 // Buffers are kept.
 func (d *Decoder) Reset(cfg Config, off int64) {
 	d.Free()
-	f := FPDU{Missing: d.FPDU.Missing, Markers: d.FPDU.Markers}
+	f := cfg.Room
+	switch {
+	case f != nil:
+	case d.FPDU != nil && d.cfg.Room == nil:
+		f = d.FPDU
+		*f = FPDU{Missing: f.Missing, Markers: f.Markers}
+	default:
+		f = new(FPDU)
+	}
 	*d = Decoder{
 		FPDU: f, cfg: cfg, off: off, gapAt: -1,
 		buf: d.buf, full: d.full[:0], suspect: d.suspect, holes: d.holes[:0], head: d.head, lost: d.lost[:0],

@@ -58,7 +58,7 @@ func collect(d *Decoder, out []got) []got {
 		case None:
 			return out
 		case Got:
-			f := &d.FPDU
+			f := d.FPDU
 			out = append(out, got{
 				f.Offset, f.Size, f.CRCStatus, string(f.ULPDU), string(f.Head),
 				append([]Marker(nil), f.Markers...), f.Pad, f.PadLen,

@@ -95,7 +95,7 @@ func (c *checker) run() {
 			}
 			return
 		case Got:
-			f := &d.FPDU
+			f := d.FPDU
 			if c.n > 0 && f.Offset <= c.last {
 				c.t.Fatalf("FPDU at %d after %d", f.Offset, c.last)
 			}

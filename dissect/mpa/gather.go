@@ -82,7 +82,7 @@ func (d *Decoder) gathered() (Event, bool) {
 	if g.have += len(b); g.have < len(g.buf) {
 		return None, true
 	}
-	f := &d.FPDU
+	f := d.FPDU
 	size := len(g.buf)
 	f.Offset, f.Size, f.Lead, f.ULPDULength, f.Wire, f.ULPDU = d.off, size, false, uint16(g.n), nil, nil //nolint:gosec // read from 16 bits
 	f.Markers, f.Missing, f.Unsent, f.Captured, f.Sync = f.Markers[:0], f.Missing[:0], 0, Full, InSync

@@ -69,7 +69,7 @@ func TestVectors_FPDU(t *testing.T) {
 			t.Errorf("%s: no FPDU", v.name)
 			continue
 		}
-		f := &d.FPDU
+		f := d.FPDU
 		if int(f.ULPDULength) != v.ulpdu || f.CRCStatus != mpa.CRCGood || f.Size != len(b) || !f.PadZero() || f.PadLen != mpa.PadLen(v.ulpdu) {
 			t.Errorf("%s: %+v", v.name, f)
 		}

@@ -95,7 +95,7 @@ func said(d *Decoder, out []string) []string {
 		case None:
 			return out
 		case Got:
-			out = append(out, fmt.Sprintf("%+v", d.FPDU))
+			out = append(out, fmt.Sprintf("%+v", *d.FPDU))
 		case Unframed:
 			out = append(out, fmt.Sprintf("unframed %d to %d, gap %v", d.From, d.To, d.AfterGap))
 		case Hopeless:

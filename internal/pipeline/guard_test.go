@@ -42,7 +42,7 @@ func framing(segments [][]byte) func() int {
 				if d.Write(b); d.Next() != mpa.Got {
 					continue
 				}
-				p = &d.FPDU
+				p = d.FPDU
 			}
 			if ddp.DecodeTo(&g, p.Head) == nil && rdmap.ControlOf(g.RsvdULP).Opcode == rdmap.OpWrite && p.CRCStatus == mpa.CRCGood {
 				n++

@@ -140,7 +140,7 @@ type Run struct {
 	dec     *packet.Decoder
 	flows   *flows
 	assocs  *associations
-	hope    *hope // that all is right which is verified behind the run; nil: none
+	hope    *hope  // that all is right which is verified behind the run; nil: none
 	live    uint64 // sessions of the associations in the table
 	totals  Totals
 	records []*trace.Connection // ended connections that carried iWARP
