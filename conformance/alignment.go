@@ -10,30 +10,42 @@ import (
 // first.
 type alignment struct {
 	// segments begin in FPDUs, aligned of them at the start of one.
-	segments, aligned int
+	segments, aligned uint32
 	// whole says that the segment at hand began at the start of an FPDU. Torn are
-	// segments that did and end inside one that would fit a segment.
-	whole  bool
-	torn   int
-	tornAt site
-	// tail says that the last segment holds nothing but the end of an FPDU behind
-	// its payload, as far as is known; tails counts those.
-	tail    bool
-	tails   int
-	tailAt  site
-	tailNow site
+	// segments that did and end inside one that would fit a segment, from tornAt on.
+	whole bool
+	torn  uint32
+	// tail says that the last segment, at tailNow, holds nothing but the end of an FPDU
+	// behind its payload, as far as is known; tails counts those, from tailAt on.
+	tail  bool
+	tails uint32
 	// ends are the last FPDUs; end is the place of the next one.
+	end  uint8
 	ends [8]ending
-	end  int
 }
 
-// ending is where an FPDU ends; split says that its CRC field is in several
-// segments, good that it is right.
+// ending is where an FPDU ends, in which frame, and what is to be said of its CRC.
 type ending struct {
-	end         int64
-	frame       uint64
-	split, good bool
+	end int64
+	of  uint64 // the frame, above two flags
 }
+
+// The flags of an ending: its CRC field is in several segments, or it is right.
+const (
+	splitEnd = 1 << iota
+	goodEnd
+	endFlags = iota
+)
+
+func endingAt(end int64, frame uint64, split, good bool) ending {
+	return ending{end, frame<<endFlags | uint64(bit(split))*splitEnd | uint64(bit(good))*goodEnd} //nolint:gosec // 0 or 1
+}
+
+func (e ending) frame() uint64 { return e.of >> endFlags }
+
+func (e ending) split() bool { return e.of&splitEnd != 0 }
+
+func (e ending) good() bool { return e.of&goodEnd != 0 }
 
 // acked is the last FPDU that ends at an offset of the stream or before it.
 func (a *alignment) acked(off int64) (last ending) {
@@ -46,52 +58,53 @@ func (a *alignment) acked(off int64) (last ending) {
 }
 
 // place takes in where segments begin in an FPDU.
-func (a *alignment) place(c *conn, e *fpdu) {
+func (s *sizes) place(c *conn, e *fpdu) {
+	a := &s.alignment
 	size := e.f.Size
-	k := ending{end: e.p.From + e.p.Length, frame: e.p.Frame, good: e.f.CRCStatus == mpa.CRCGood}
+	split := false
 	for _, at := range e.p.Bounds {
 		a.segments++
-		k.split = k.split || at > size-crcSize
+		split = split || at > size-crcSize
 		if at == 0 {
 			a.aligned++
-			a.endTail()
+			s.endTail()
 			a.whole = true
 			continue
 		}
 		if a.whole {
 			if emss, ok := c.emss(e.dir); ok && size <= emss {
 				if a.torn == 0 {
-					a.tornAt = e.site()
+					s.odd().tornAt = e.site()
 				}
 				a.torn++
 			}
 		}
 		a.whole = false
 		if at >= size-crcSize-e.f.PadLen {
-			a.tail, a.tailNow = true, e.site()
+			a.tail, s.odd().tailNow = true, e.site()
 		}
 	}
 	if n := len(e.p.Bounds); n == 0 || e.p.Bounds[n-1] < size-crcSize-e.f.PadLen {
 		a.tail = false
 	}
-	a.note(k)
+	a.note(endingAt(e.p.From+e.p.Length, e.p.Frame, split, e.f.CRCStatus == mpa.CRCGood))
 }
 
 // note remembers where an FPDU ends.
 func (a *alignment) note(k ending) {
 	a.ends[a.end] = k
-	a.end = (a.end + 1) % len(a.ends)
+	a.end = (a.end + 1) % uint8(len(a.ends))
 }
 
 // endTail counts the last segment if nothing more was in it.
-func (a *alignment) endTail() {
-	if a.tail {
-		if a.tails == 0 {
-			a.tailAt = a.tailNow
+func (s *sizes) endTail() {
+	if s.tail {
+		if s.tails == 0 {
+			s.tailAt = s.tailNow
 		}
-		a.tails++
+		s.tails++
 	}
-	a.tail = false
+	s.tail = false
 }
 
 // enoughSegments are those that a share is told of.

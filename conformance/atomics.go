@@ -240,7 +240,10 @@ var atomicChecks = []check{
 		}
 	}, capture: func(b *book, p *past) {
 		for i := range p.operations {
-			o := &p.operations[i]
+			o := p.operations[i]
+			if o == nil {
+				continue
+			}
 			done := b.operations[p.t.Side[i].Addr.Addr()]
 			for _, op := range [...]rdmap.AOpCode{rdmap.FetchAddOp, rdmap.CmpSwapOp} {
 				other := rdmap.FetchAddOp + rdmap.CmpSwapOp - op

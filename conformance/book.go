@@ -36,8 +36,8 @@ type past struct {
 	t              *trace.Connection
 	request, reply *frame
 	first          [2]firstSegment
-	count          [2]uint64 // FPDUs or segments, by direction
-	operations     [2]operations
+	count          [2]uint64      // FPDUs or segments, by direction
+	operations     [2]*operations // nil: it did none
 	closing        closing
 	hasClosing     bool
 	// dropped and givenUp tell how a side left during the startup, if one did.
@@ -62,8 +62,12 @@ func (b *book) remember(c *conn, record *trace.Connection) {
 	}
 	p := &past{t: record, request: c.request, reply: c.reply, have: c.gates(&c.half[0])&c.gates(&c.half[1]) | c.endGates()}
 	for i := range c.half {
-		p.first[i], p.count[i], p.operations[i] = c.half[i].first, c.half[i].count, c.half[i].operations
-		b.operate(record.Side[i].Addr.Addr(), c.half[i].operations.done)
+		h := &c.half[i]
+		p.first[i], p.count[i] = h.first, h.count
+		if o := h.operations; o != (operations{}) {
+			p.operations[i] = &o
+			b.operate(record.Side[i].Addr.Addr(), o.done)
+		}
 	}
 	p.closing, p.hasClosing = c.closed()
 	p.dropped, p.givenUp = c.dropped(), c.givenUp()

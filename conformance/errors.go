@@ -11,7 +11,6 @@ import (
 // spoilt is the first FPDU of a half whose CRC is wrong, and the requests among
 // those with a wrong CRC.
 type spoilt struct {
-	there bool
 	span
 	at       site
 	requests []request
@@ -20,11 +19,12 @@ type spoilt struct {
 // maxSpoilt bounds the requests that are kept of it.
 const maxSpoilt = 16
 
-// add takes in an FPDU with a wrong CRC.
-func (s *spoilt) add(e *fpdu) {
-	if !s.there {
-		s.there, s.span, s.at = true, spanOf(e.p), e.site()
+// spoils takes in an FPDU with a wrong CRC.
+func (x *sending) spoils(e *fpdu) {
+	if x.spoilt == nil {
+		x.spoilt = &spoilt{span: spanOf(e.p), at: e.site()}
 	}
+	s := x.spoilt
 	if len(s.requests) >= maxSpoilt || e.p.Segment == nil {
 		return
 	}
@@ -63,8 +63,8 @@ func (s *spoilt) answeredBy(r *segment) *request {
 // sections 4.4 and 8).
 var errorChecks = []check{
 	{id: "MPA-CRC-REACT-01", on: on(opReadResponse, opAtomicResponse), shape: true, needs: Neg | Sync | Full | Sum, transport: onTCP, segment: func(c *conn, s *segment) {
-		bad := &s.peer.spoilt
-		if !bad.there || s.seg == nil || s.op != opReadResponse && s.op != opAtomicResponse || s.seg.Tagged != s.op.Tagged() || c.t.CRC != mpa.Yes {
+		bad := s.peer.spoilt
+		if bad == nil || s.seg == nil || s.op != opReadResponse && s.op != opAtomicResponse || s.seg.Tagged != s.op.Tagged() || c.t.CRC != mpa.Yes {
 			return
 		}
 		answer := spanOf(s.p)
@@ -98,9 +98,9 @@ var errorChecks = []check{
 			return
 		}
 		h := &c.half[other(k.dir)]
-		bad := &h.spoilt
+		bad := h.spoilt
 		switch {
-		case !bad.there:
+		case bad == nil:
 		case !c.streamed(h) || !c.streamed(h.peer):
 			c.lacks(End)
 		case k.Acked < 0:

@@ -89,10 +89,10 @@ func (c *conn) splitCRC(h *half, acked int64, f Finding) {
 		return
 	}
 	last := h.sizes.acked(acked)
-	if last.end == 0 || !c.applies() || !last.split || !last.good {
+	if last.end == 0 || !c.applies() || !last.split() || !last.good() {
 		return
 	}
-	c.advise(f, fmt.Sprintf("the CRC of the FPDU in frame %d is right, and in several segments", last.frame), "")
+	c.advise(f, fmt.Sprintf("the CRC of the FPDU in frame %d is right, and in several segments", last.frame()), "")
 }
 
 // gsoFailed tells of a receiver of FPDUs larger than a segment that gave up, "" if

@@ -82,7 +82,7 @@ type sending struct {
 	after      int   // segments behind its Terminate
 	word       *word // its first Terminate
 	// spoilt is the first FPDU with a wrong CRC.
-	spoilt spoilt
+	spoilt *spoilt
 	// cutShort is a message that had no end when the connection had one.
 	cutShort *message
 }

@@ -15,10 +15,15 @@ import (
 type chain struct {
 	// lost: a length led to the wrong place once.
 	lost bool
-	// suspect says that the last FPDU had a wrong CRC; it ends at end.
+	// suspect says that the last FPDU had a wrong CRC.
 	suspect bool
-	at      site
-	end     int64
+	*suspected
+}
+
+// suspected is the last FPDU of a half that had a wrong CRC.
+type suspected struct {
+	at  site
+	end int64
 	// sum is the CRC of that FPDU up to its field, field the field, pad the length
 	// of its pad.
 	sum   uint32
@@ -31,6 +36,9 @@ func (k *chain) add(e *fpdu) {
 	f := e.f
 	if k.suspect = f.CRCStatus == mpa.CRCBad; !k.suspect {
 		return
+	}
+	if k.suspected == nil {
+		k.suspected = &suspected{}
 	}
 	k.at, k.end, k.pad = e.site(), e.p.From+e.p.Length, f.PadLen
 	n := copy(k.field[:], f.Wire[len(f.Wire)-crcSize:])

@@ -255,7 +255,7 @@ func (m *message) over(c *conn) {
 	if !m.sure {
 		have &^= MsgSync
 	}
-	c.engine.lists.message.ask(c, &m.shapes.messages, m.shape(have), have, func(r *rule) { r.message(c, m) })
+	c.engine.lists.message.ask(c, m.shapes.messages[:], m.shape(have), have, func(r *rule) { r.message(c, m) })
 	m.there = false
 }
 
@@ -419,7 +419,7 @@ var messageChecks = []check{
 			if fl := &c.t.Flow[h.dir]; h.cutShort == nil || h.gap || h.unsure || fl.Partial+fl.Unframed > 0 {
 				continue
 			}
-			x := h.cutShort.at(h.cutShort.final())
+			x := h.cutShort.at(&h.cutShort.final)
 			x.Severity, x.Message, x.Observed, x.Expected = Warning, "the connection closes in the middle of a message", "L=0", "L=1"
 			c.fire(x)
 		}
@@ -590,7 +590,7 @@ func untagged(f func(c *conn, s *segment, rel relation, m *message)) func(*conn,
 		from := len(c.findings)
 		f(c, s, rel, m)
 		if len(c.findings) > from && m.there && m.segments() > 0 {
-			c.relate(from, m.final().pdu)
+			c.relate(from, m.final.pdu)
 		}
 	}
 }

@@ -194,7 +194,11 @@ func (c *conn) startup(p *trace.PDU) {
 		pdu: p.Number, number: p.Frame, dir: p.Dir, span: spanOf(p), kind: p.Kind, Startup: *p.Startup, partial: p.Partial, raw: bytes.Clone(p.StartupRaw),
 		behind: p.Behind, bounds: slices.Clone(p.Bounds),
 	}
-	f.PrivateData = bytes.Clone(f.PrivateData)
+	if n := len(f.PrivateData); n > 0 && len(f.raw) >= mpa.StartupLen+n && bytes.Equal(f.raw[mpa.StartupLen:][:n], f.PrivateData) {
+		f.PrivateData = f.raw[mpa.StartupLen:][:n] // nearly always: one copy is enough
+	} else {
+		f.PrivateData = bytes.Clone(f.PrivateData)
+	}
 	if w, _, ok := f.Word(); ok && f.Rev >= 2 {
 		f.word, f.hasWord = w, true
 	}
@@ -295,19 +299,19 @@ func (c *conn) fpdu(p *trace.PDU) {
 	e := &c.engine.fpdu
 	*e = fpdu{h, p, f}
 	k := e.shape(c, have)
-	c.engine.lists.fpdu.ask(c, &h.shapes.fpdus, k, have, func(r *rule) { r.fpdu(c, e) })
+	c.engine.lists.fpdu.ask(c, h.shapes.fpdus[:], k, have, func(r *rule) { r.fpdu(c, e) })
 	// What a wrong CRC stands behind is no evidence for anything else.
 	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
 	c.next(h, p.Number)
 	h.crc.add(p)
 	h.opening.add(p)
 	if f.CRCStatus == mpa.CRCBad && !c.astray(h) {
-		h.spoilt.add(e)
+		h.spoils(e)
 	}
 	h.sizes.add(c, e)
 	h.chain.add(e)
 	h.latest = spanOf(p)
-	c.steadies(e, &c.engine.seg, h.shapes.fpdus.has(k), gates, have)
+	c.steadies(e, &c.engine.seg, seen(h.shapes.fpdus[:]).has(k), gates, have)
 }
 
 func (c *conn) chunk(p *trace.PDU) {
@@ -388,7 +392,7 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 		s.ans = s.answers()
 	}
 	k := s.shape(have)
-	if !h.shapes.segments.has(k) {
+	if !seen(h.shapes.segments[:]).has(k) {
 		if s.noise = s.isNoise(); s.noise {
 			k = 0
 		}
@@ -397,12 +401,12 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 		s.depth = s.outstanding(c)
 	}
 	l := &c.engine.lists.segment[bit(s.seg.Tagged)][s.op]
-	l.ask(c, &h.shapes.segments, k, have, func(r *rule) {
+	l.ask(c, h.shapes.segments[:], k, have, func(r *rule) {
 		if !s.noise || r.noise {
 			r.segment(c, s)
 		}
 	})
-	s.known = h.hasVersions && h.shapes.segments.has(k)
+	s.known = h.hasVersions && seen(h.shapes.segments[:]).has(k)
 	if s.exchanges() && !s.noise && (s.op != opReadResponse || s.ans.begins) {
 		c.ask(c.engine.lists.exchange, have, func(r *rule) { r.exchange(c, s) })
 	}

@@ -13,8 +13,10 @@ import (
 type opening struct {
 	count uint64
 	// first is the first FPDU whatever its CRC, refused the first one behind a
-	// rejecting Reply, knowing the one whose sender had received most.
-	first, refused, knowing fpduNote
+	// rejecting Reply, knowing the one whose sender had received most; nil: there was
+	// none, or it is the first one.
+	first            fpduNote
+	refused, knowing *fpduNote
 	// good is the end of the first FPDU with a right CRC, or 0.
 	good int64
 	// end is that of the last FPDU, sound says that its CRC is right.
@@ -68,17 +70,26 @@ func (o *opening) add(p *trace.PDU) {
 	switch {
 	case o.count == 1:
 		o.first = noteOf(p)
-		o.knowing = o.first
-	case o.count <= maxKnowing && p.Acked > o.knowing.acked:
-		o.knowing = noteOf(p)
+	case o.count <= maxKnowing && p.Acked > o.most().acked:
+		n := noteOf(p)
+		o.knowing = &n
 	}
 	o.end, o.sound = p.From+p.Length, p.FPDU.CRCStatus == mpa.CRCGood
 	if o.good == 0 && o.sound {
 		o.good = o.end
 	}
-	if !o.refused.seen && p.Conn.Outcome == trace.Rejected {
-		o.refused = noteOf(p)
+	if o.refused == nil && p.Conn.Outcome == trace.Rejected {
+		n := noteOf(p)
+		o.refused = &n
 	}
+}
+
+// most is the FPDU whose sender had received most.
+func (o *opening) most() *fpduNote {
+	if o.knowing != nil {
+		return o.knowing
+	}
+	return &o.first
 }
 
 // maxFrames bounds the startup frames that are kept of a direction: there is one,

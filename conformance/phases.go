@@ -112,11 +112,11 @@ var phaseChecks = []check{
 		for i := range c.half {
 			h := &c.half[i]
 			c.about(h)
-			n := &h.opening.refused
+			n := h.opening.refused
 			switch {
-			case !n.seen && r.R && h.mayGoOn():
+			case n == nil && r.R && h.mayGoOn():
 				c.lacks(Sync)
-			case !n.seen:
+			case n == nil:
 				if r.R {
 					c.applies()
 				}
@@ -348,7 +348,7 @@ func (h *half) mayGoOn() bool {
 // with the same bit, and both went on as if it were not there.
 func (c *conn) copied() bool {
 	q, r := c.pair()
-	return q != nil && r != nil && q.R && r.R && c.half[0].opening.refused.seen && c.half[1].opening.refused.seen
+	return q != nil && r != nil && q.R && r.R && c.half[0].opening.refused != nil && c.half[1].opening.refused != nil
 }
 
 // speaks reports whether the responder sent what is behind its Reply before it had

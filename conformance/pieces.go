@@ -6,15 +6,16 @@ package conformance
 type pieces struct {
 	runs   []stretch
 	hashes []uint32 // of the segments of all runs
+	// final is where the last segment was.
+	final site
 }
 
 // stretch are n segments of size octets, from octet from on.
 type stretch struct {
 	from, size uint64
-	n, hash    int  // hashes[hash] is that of the first one
-	last       bool // it is one with L
-	// first and final are where the first and the last one of them were.
-	first, final site
+	n, hash    int32 // hashes[hash] is that of the first one
+	last       bool  // it is one with L
+	first      site  // of them
 }
 
 // to is where the run ends.
@@ -27,26 +28,26 @@ func (r *stretch) start() uint64 { return r.to() - r.size }
 func (p *pieces) segments() int { return len(p.hashes) }
 
 // reset forgets all, and keeps the room.
-func (p *pieces) reset() pieces { return pieces{p.runs[:0], p.hashes[:0]} }
+func (p *pieces) reset() pieces { return pieces{runs: p.runs[:0], hashes: p.hashes[:0]} }
 
 // add takes in a segment.
 func (p *pieces) add(from, to uint64, last bool, hash uint32, at site) {
 	p.hashes = append(p.hashes, hash)
+	p.final = at
 	if n := len(p.runs); n > 0 && !last {
 		if r := &p.runs[n-1]; !r.last && r.size > 0 && to-from == r.size && from == r.to() {
 			r.n++
-			r.final = at
 			return
 		}
 	}
-	p.runs = append(p.runs, stretch{from: from, size: to - from, n: 1, hash: len(p.hashes) - 1, last: last, first: at, final: at})
+	p.runs = append(p.runs, stretch{from: from, size: to - from, n: 1, hash: int32(len(p.hashes) - 1), last: last, first: at}) //nolint:gosec // at most maxPieces
 }
 
 // lengthen takes in segments that go on with the last run, whose hashes are there
 // already; the last of them was at.
 func (p *pieces) lengthen(at site) {
 	r := &p.runs[len(p.runs)-1]
-	r.n, r.final = len(p.hashes)-r.hash, at
+	r.n, p.final = int32(len(p.hashes))-r.hash, at //nolint:gosec // at most maxPieces
 }
 
 // next is where the message goes on.
@@ -57,9 +58,6 @@ func (p *pieces) next() uint64 {
 	return 0
 }
 
-// final is where the last segment was; there is one.
-func (p *pieces) final() *site { return &p.runs[len(p.runs)-1].final }
-
 // has reports whether there is a segment with a place and a hash.
 func (p *pieces) has(from, to uint64, hash func() uint32) bool {
 	for i := range p.runs {
@@ -67,12 +65,12 @@ func (p *pieces) has(from, to uint64, hash func() uint32) bool {
 		if to-from != r.size || from < r.from || from > r.start() {
 			continue
 		}
-		nth := 0
+		nth := int32(0)
 		if r.size > 0 {
 			if (from-r.from)%r.size != 0 {
 				continue
 			}
-			nth = int((from - r.from) / r.size) //nolint:gosec // below n
+			nth = int32((from - r.from) / r.size) //nolint:gosec // below n
 		}
 		if p.hashes[r.hash+nth] == hash() {
 			return true

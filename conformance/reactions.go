@@ -229,7 +229,7 @@ func (c *conn) react(dir trace.Dir, end int64, on func(x Finding, what string)) 
 		case without:
 		}
 	}
-	if n := &h.opening.knowing; n.seen && !n.refuses() {
+	if n := h.opening.most(); n.seen && !n.refuses() {
 		seen = true
 		switch n.knew(end) {
 		case having:

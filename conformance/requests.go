@@ -71,7 +71,7 @@ type answer struct {
 func (a *answer) plain(s *segment) bool {
 	r := a.r
 	return r != nil && r == a.any && a.fits && !a.later && !a.joins && r.size > 0 && r.got+uint64(s.octets) <= r.size && //nolint:gosec // not negative
-		s.peer.shorts == 0 && !s.peer.spoilt.there && s.seg.Tagged
+		s.peer.shorts == 0 && s.peer.spoilt == nil && s.seg.Tagged
 }
 
 // answers finds the request that a response segment serves.

@@ -10,7 +10,10 @@ import (
 // that shape and all was well; then it need not be asked again.
 
 // shapes are those of a half that all was well with.
-type shapes struct{ fpdus, segments, messages seen }
+type shapes struct {
+	fpdus, messages [4]shape
+	segments        [12]shape
+}
 
 // shape is what rules look at, packed; 0 is none.
 type shape uint64
@@ -35,16 +38,16 @@ func (p *packed) flag(b bool) {
 
 // seen are shapes that were seen, each in a place of its own: a later one may take
 // it.
-type seen [16]shape
+type seen []shape
 
-func (s *seen) at(k shape) *shape { return &s[k*0x9e3779b97f4a7c15>>60] }
+func (s seen) at(k shape) *shape { return &s[k*0x9e3779b97f4a7c15>>32*shape(len(s))>>32] }
 
-func (s *seen) has(k shape) bool { return k != 0 && *s.at(k) == k }
+func (s seen) has(k shape) bool { return k != 0 && *s.at(k) == k }
 
-func (s *seen) add(k shape) { *s.at(k) = k }
+func (s seen) add(k shape) { *s.at(k) = k }
 
 // ask asks about an event of a shape.
-func (s *shaped) ask(c *conn, known *seen, k shape, have Gate, f func(*rule)) {
+func (s *shaped) ask(c *conn, known seen, k shape, have Gate, f func(*rule)) {
 	c.ask(s.every, have, f)
 	if known.has(k) {
 		return

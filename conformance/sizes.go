@@ -23,10 +23,25 @@ type sizes struct {
 	openAt site
 	// small are those of them below the least MULPDU, inRow as many as follow each
 	// other at present; row says that there were three.
-	small, inRow int
+	small, inRow uint32
 	row          bool
-	smallAt      site
 	alignment
+	*oddities
+}
+
+// oddities are where a half did what few do.
+type oddities struct {
+	// smallAt is the first FPDU below the least MULPDU, tornAt, tailAt and tailNow see
+	// alignment.
+	smallAt, tornAt, tailAt, tailNow site
+}
+
+// odd is the room for what few halves do.
+func (s *sizes) odd() *oddities {
+	if s.oddities == nil {
+		s.oddities = &oddities{}
+	}
+	return s.oddities
 }
 
 // add takes in an FPDU. One with a wrong CRC tells nothing of its sender's ways.
@@ -64,7 +79,7 @@ func (s *sizes) goesOn() {
 		return
 	}
 	if s.small == 0 {
-		s.smallAt = s.openAt
+		s.odd().smallAt = s.openAt
 	}
 	s.small++
 	s.inRow++
@@ -80,21 +95,21 @@ const (
 
 // lengths counts lengths by powers of two.
 type lengths struct {
-	count      [16]int
-	n, largest int
+	count      [16]uint32
+	n, largest uint32
 }
 
 func (l *lengths) add(n int) { l.addSome(n, 1) }
 
 // addSome counts several of one length.
-func (l *lengths) addSome(n, several int) {
+func (l *lengths) addSome(n int, several uint32) {
 	l.count[max(bits.Len16(uint16(n))-1, 0)] += several //nolint:gosec // of 16 bits
 	l.n += several
-	l.largest = max(l.largest, n)
+	l.largest = max(l.largest, uint32(n)) //nolint:gosec // of 16 bits
 }
 
 // below counts those that are surely shorter.
-func (l *lengths) below(n int) (sum int) {
+func (l *lengths) below(n int) (sum uint32) {
 	for i, k := range l.count {
 		if 2<<i <= n {
 			sum += k
@@ -198,7 +213,7 @@ var sizeChecks = []check{
 			if emss, ok := c.emss(h.dir); ok {
 				room, of = mulpdu(emss, c.marking(h.dir) == mpa.Yes), "the most that the MSS allows"
 			}
-			if s.partial.largest*2 >= room && s.partial.below(room/2)*2 <= s.partial.n {
+			if int(s.partial.largest)*2 >= room && s.partial.below(room/2)*2 <= s.partial.n {
 				return
 			}
 			f := s.partialAt.at(h.dir)

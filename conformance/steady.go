@@ -43,7 +43,7 @@ func (c *conn) steadies(e *fpdu, s *segment, known bool, gates, have Gate) {
 	k, z := &h.crc, &h.sizes
 	switch {
 	case f.CRCStatus != mpa.CRCGood, !oneSegment(p), !h.hasVersions, h.terminates > 0, h.awaited, c.looked < len(c.findings):
-	case !c.agreed && c.request != nil && c.reply != nil, c.t.Outcome == trace.Rejected && !h.opening.refused.seen, h.opening.good == 0:
+	case !c.agreed && c.request != nil && c.reply != nil, c.t.Outcome == trace.Rejected && h.opening.refused == nil, h.opening.good == 0:
 	case len(f.Markers) > 0 && (!c.t.Negotiated || f.Size < 2*mpa.MarkerInterval), len(f.Markers) == 0 && len(k.starts) > 0, z.open != int(f.ULPDULength), z.open < leastMULPDU, z.partial.n == 0, z.tail, !z.whole:
 	case s.msg.more > 0, h.extended != 0:
 	default:
@@ -74,7 +74,7 @@ func (c *conn) steadily(h *half, p *trace.PDU) bool {
 		return false
 	}
 	if y.marked {
-		if e := (fpdu{h, p, f}); !h.shapes.fpdus.has(e.shape(c, y.have)) {
+		if e := (fpdu{h, p, f}); !seen(h.shapes.fpdus[:]).has(e.shape(c, y.have)) {
 			return false
 		}
 		y.start = f.Offset
@@ -84,7 +84,7 @@ func (c *conn) steadily(h *half, p *trace.PDU) bool {
 	}
 	m.hashes = append(m.hashes, hashOf(p, f.Head))
 	h.sent.number(p.Number)
-	h.sizes.note(ending{end: p.From + p.Length, frame: p.Frame, good: true})
+	h.sizes.note(endingAt(p.From+p.Length, p.Frame, false, true))
 	y.n++
 	y.to += y.octets
 	y.frame, y.pdu, y.offset, y.hasOffset = p.Frame, p.Number, p.Offset, p.HasOffset
@@ -104,14 +104,14 @@ func (h *half) catchUp() {
 	if y.n == 0 {
 		return
 	}
-	n, m := int(y.n), y.message //nolint:gosec // FPDUs of a message
+	n, m := uint32(y.n), y.message //nolint:gosec // FPDUs of a message
 	h.count += y.n
 	h.to, h.latest, h.knows = y.end, y.span, y.knows
 	m.lengthen(site{y.frame, y.pdu, h.count, y.offset, y.end, y.time, y.hasOffset})
 	m.sum += y.n * y.octets
 	m.high = max(m.high, m.next())
-	h.sent.lengthen(uint32(y.n)) //nolint:gosec // FPDUs of a message
-	h.crc.good += n
+	h.sent.lengthen(n)
+	h.crc.good += int(n)
 	h.crc.frame, h.crc.pdu = y.frame, y.pdu
 	if y.marked { // none before stands within the distance of two markers
 		h.crc.starts = append(h.crc.starts[:0], y.start)
@@ -132,5 +132,5 @@ func (c *conn) catchUp() {
 // news reports whether an FPDU, the nth behind those that were taken in, tells more
 // of the beginning than they did.
 func (o *opening) news(p *trace.PDU, n uint64) bool {
-	return o.count+n < maxKnowing && p.Acked > o.knowing.acked
+	return o.count+n < maxKnowing && p.Acked > o.most().acked
 }

@@ -1,12 +1,17 @@
 package conformance
 
+import "math/bits"
+
 // verdicts are what became of the rules on a connection, by their index. Thousands
 // of connections have one, so what is rare takes no room until it is there.
 type verdicts struct {
 	judged []uint64 // a bit each
-	lacks  []Gate   // the evidence that was missing first; nil: none was, for any
-	fires  []uint32 // how often each was broken; nil: none was
+	lacks  []uint8  // the evidence that was missing first, the how manieth gate; nil: none was, for any
+	fires  []broken // those that were
 }
+
+// broken is how often a rule was.
+type broken struct{ rule, times uint32 }
 
 func newVerdicts(rules int) verdicts { return verdicts{judged: make([]uint64, (rules+63)/64)} }
 
@@ -14,7 +19,7 @@ func newVerdicts(rules int) verdicts { return verdicts{judged: make([]uint64, (r
 func (v *verdicts) reset() {
 	clear(v.judged)
 	clear(v.lacks)
-	clear(v.fires)
+	v.fires = v.fires[:0]
 }
 
 func (v *verdicts) judge(i int) { v.judged[i/64] |= 1 << (i % 64) }
@@ -24,32 +29,37 @@ func (v *verdicts) isJudged(i int) bool { return v.judged[i/64]>>(i%64)&1 != 0 }
 // lack notes the evidence that a rule lacks, if it is the first.
 func (v *verdicts) lack(i int, g Gate) {
 	if v.lacks == nil {
-		v.lacks = make([]Gate, 64*len(v.judged))
+		v.lacks = make([]uint8, 64*len(v.judged))
 	}
 	if v.lacks[i] == 0 {
-		v.lacks[i] = g
+		v.lacks[i] = uint8(bits.Len16(uint16(g))) //nolint:gosec // at most 16
 	}
 }
 
 func (v *verdicts) lacking(i int) Gate {
-	if v.lacks == nil {
+	if v.lacks == nil || v.lacks[i] == 0 {
 		return 0
 	}
-	return v.lacks[i]
+	return 1 << (v.lacks[i] - 1)
 }
 
 // fire counts that a rule was broken, and returns how often it was.
 func (v *verdicts) fire(i int) uint32 {
-	if v.fires == nil {
-		v.fires = make([]uint32, 64*len(v.judged))
+	for k := range v.fires {
+		if f := &v.fires[k]; f.rule == uint32(i) { //nolint:gosec // an index
+			f.times++
+			return f.times
+		}
 	}
-	v.fires[i]++
-	return v.fires[i]
+	v.fires = append(v.fires, broken{uint32(i), 1}) //nolint:gosec // an index
+	return 1
 }
 
 func (v *verdicts) fired(i int) uint32 {
-	if v.fires == nil {
-		return 0
+	for _, f := range v.fires {
+		if f.rule == uint32(i) { //nolint:gosec // an index
+			return f.times
+		}
 	}
-	return v.fires[i]
+	return 0
 }
