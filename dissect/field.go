@@ -1,6 +1,7 @@
 package dissect
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"strconv"
 )
@@ -144,15 +145,28 @@ func (f *Field) AppendJSON(dst, b []byte) []byte {
 	}
 }
 
-const hexDigits = "0123456789abcdef"
-
-// AppendHex appends v as 0x and the given number of digits.
+// AppendHex appends v as 0x and the given number of digits, at most 16.
 func AppendHex(dst []byte, v uint64, digits int) []byte {
 	dst = append(dst, '0', 'x')
-	for i := digits - 1; i >= 0; i-- {
-		dst = append(dst, hexDigits[v>>(4*uint(i))&15])
+	if digits > 8 {
+		n := len(dst) + digits - 8
+		dst = binary.BigEndian.AppendUint64(dst, hex8(uint32(v>>32)<<uint(4*(16-digits)))) //nolint:gosec // its upper half
+		return binary.BigEndian.AppendUint64(dst[:n], hex8(uint32(v)))                     //nolint:gosec // its lower half
 	}
-	return dst
+	n := len(dst) + digits
+	dst = binary.BigEndian.AppendUint64(dst, hex8(uint32(v)<<uint(4*(8-digits)))) //nolint:gosec // eight digits of it
+	return dst[:n]
+}
+
+// hex8 are the eight hexadecimal digits of v, the first one on top. All are made
+// at once: a line of output has thirty of them.
+func hex8(v uint32) uint64 {
+	x := uint64(v)
+	x = (x | x<<16) & 0x0000ffff0000ffff
+	x = (x | x<<8) & 0x00ff00ff00ff00ff
+	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f
+	letters := (x + 0x0606060606060606) >> 4 & 0x0101010101010101
+	return x + 0x3030303030303030 + letters*('a'-'0'-10)
 }
 
 // Header is the description of one header: its fields in wire order.

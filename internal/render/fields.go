@@ -39,11 +39,12 @@ var sctpFields = dissect.Header{
 
 // must finds a field by name; the names are constants of this package, checked
 // by a test.
-func must(h *dissect.Header, name string) *dissect.Field {
-	if f := h.Field(name); f != nil {
-		return f
+func must(h *dissect.Header, name string) *field {
+	f := h.Field(name)
+	if f == nil {
+		f = &dissect.Field{Name: name, Bit: -1}
 	}
-	return &dissect.Field{Name: name, Bit: -1}
+	return &field{f, keyOf(f)}
 }
 
 var (
@@ -82,6 +83,7 @@ var (
 	fSCTPOrder     = must(&sctpFields, "iwd.sctp.order")
 	fLength        = must(&ownFields, "iwd.length")
 	fOmitted       = must(&ownFields, "iwd.frames_omitted")
+	fFunction      = must(&sctpddp.ControlHeader, "iwd.sctp.function_name")
 )
 
 // Headers lists the descriptions of all headers, in the order of the layers.

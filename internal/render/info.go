@@ -1,8 +1,6 @@
 package render
 
 import (
-	"strconv"
-
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
@@ -16,7 +14,7 @@ func appendInfo(b []byte, p *trace.PDU) []byte {
 		return appendStartup(b, p)
 	case trace.KindStreaming:
 		b = append(b, "streaming octets len "...)
-		return strconv.AppendInt(b, p.Length, 10)
+		return appendInt(b, p.Length)
 	case trace.KindSCTPControl:
 		return appendControl(b, p)
 	case trace.KindSCTPSegment:
@@ -62,7 +60,7 @@ func appendStartup(b []byte, p *trace.PDU) []byte {
 		b = append(b, "MPA RTR frame"...)
 	}
 	b = append(b, " rev "...)
-	b = strconv.AppendUint(b, uint64(s.Rev), 10)
+	b = appendUint(b, uint64(s.Rev))
 	b = appendBit(b, " C=", s.C)
 	b = appendBit(b, " M=", s.M)
 	if p.Kind == trace.KindReply || s.R {
@@ -82,9 +80,9 @@ func appendStartup(b []byte, p *trace.PDU) []byte {
 	if e, _, ok := s.Word(); ok && s.Rev >= 2 {
 		pd -= mpa.EnhancedLen
 		b = append(b, " ird "...)
-		b = strconv.AppendUint(b, uint64(e.IRD), 10)
+		b = appendUint(b, uint64(e.IRD))
 		b = append(b, " ord "...)
-		b = strconv.AppendUint(b, uint64(e.ORD), 10)
+		b = appendUint(b, uint64(e.ORD))
 		layout := p.Conn.Layout
 		if layout == mpa.LayoutRFC6581 && e.A {
 			b = append(b, " p2p"...)
@@ -99,7 +97,7 @@ func appendStartup(b []byte, p *trace.PDU) []byte {
 		}
 	}
 	b = append(b, " pd "...)
-	b = strconv.AppendInt(b, int64(pd), 10)
+	b = appendInt(b, int64(pd))
 	if p.Partial {
 		b = append(b, " [not captured whole]"...)
 	}
@@ -126,7 +124,7 @@ func appendTO(b []byte, name string, v uint64) []byte {
 
 func appendNumber(b []byte, name string, v uint64) []byte {
 	b = append(b, name...)
-	return strconv.AppendUint(b, v, 10)
+	return appendUint(b, v)
 }
 
 func appendMessage(b []byte, p *trace.PDU) []byte {
@@ -227,12 +225,12 @@ func appendTrouble(b []byte, p *trace.PDU) []byte {
 		b = append(b, m.Status().String()...)
 		if p.HasOffset {
 			b = append(b, " at "...)
-			b = strconv.AppendInt(b, m.Offset-(f.Offset-p.Offset), 10)
+			b = appendInt(b, m.Offset-(f.Offset-p.Offset))
 		}
 		b = append(b, ": pointer "...)
-		b = strconv.AppendUint(b, uint64(m.Pointer), 10)
+		b = appendUint(b, uint64(m.Pointer))
 		b = append(b, ", expected "...)
-		b = strconv.AppendInt(b, int64(m.Expected), 10)
+		b = appendInt(b, int64(m.Expected))
 		b = append(b, ']')
 	}
 	if f.PadKnown && !f.PadZero() {

@@ -2,7 +2,6 @@ package render
 
 import (
 	"strconv"
-	"time"
 	"unicode/utf8"
 )
 
@@ -37,13 +36,13 @@ func (o *object) key(name string) {
 func (o *object) str(name, v string) { o.key(name); o.b = appendJSONString(o.b, v); o.comma = true }
 func (o *object) uint(name string, v uint64) {
 	o.key(name)
-	o.b = strconv.AppendUint(o.b, v, 10)
+	o.b = appendUint(o.b, v)
 	o.comma = true
 }
 
 func (o *object) int(name string, v int64) {
 	o.key(name)
-	o.b = strconv.AppendInt(o.b, v, 10)
+	o.b = appendInt(o.b, v)
 	o.comma = true
 }
 
@@ -68,46 +67,10 @@ func (o *object) uints(name string, v []uint64) {
 		if i > 0 {
 			o.b = append(o.b, ',')
 		}
-		o.b = strconv.AppendUint(o.b, n, 10)
+		o.b = appendUint(o.b, n)
 	}
 	o.b = append(o.b, ']')
 	o.comma = true
-}
-
-// appendTime appends a time in RFC 3339 with nanoseconds, in UTC.
-func appendTime(b []byte, ns int64) []byte {
-	t := time.Unix(ns/1e9, ns%1e9).UTC()
-	y, mo, d := t.Date()
-	h, mi, s := t.Clock()
-	if y < 0 || y > 9999 {
-		return t.AppendFormat(b, "2006-01-02T15:04:05.000000000Z")
-	}
-	b = pad(b, y, 4)
-	b = append(b, '-')
-	b = pad(b, int(mo), 2)
-	b = append(b, '-')
-	b = pad(b, d, 2)
-	b = append(b, 'T')
-	b = pad(b, h, 2)
-	b = append(b, ':')
-	b = pad(b, mi, 2)
-	b = append(b, ':')
-	b = pad(b, s, 2)
-	b = append(b, '.')
-	b = pad(b, t.Nanosecond(), 9)
-	return append(b, 'Z')
-}
-
-// pad appends a number with leading zeros.
-func pad(b []byte, v, width int) []byte {
-	for i := width - 1; i > 0; i-- {
-		p := 1
-		for range i {
-			p *= 10
-		}
-		b = append(b, byte('0'+v/p%10))
-	}
-	return append(b, byte('0'+v%10))
 }
 
 // appendJSONString appends a JSON string; octets that are not UTF-8 become the

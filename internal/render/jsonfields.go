@@ -13,37 +13,60 @@ type jsonFields struct{ o *object }
 
 func (j jsonFields) layer(string) {}
 
+// key starts a member whose key is ready.
+func (j jsonFields) key(key string) []byte {
+	if !j.o.comma {
+		key = key[1:]
+	}
+	j.o.comma = true
+	return append(j.o.b, key...)
+}
+
 func (j jsonFields) field(f *dissect.Field, b []byte) {
 	j.o.key(f.Name)
 	j.o.b = f.AppendJSON(j.o.b, b)
 	j.o.comma = true
 }
 
-func (j jsonFields) text(f *dissect.Field, v string) { j.o.str(f.Name, v) }
+func (j jsonFields) header(s *shape, b []byte) {
+	fs := s.fields
+	if s.flags > 0 && len(b) > 0 {
+		j.o.b = j.key(s.texts()[b[0]])
+		fs = fs[s.flags:]
+	}
+	for i := range fs {
+		if f := &fs[i]; f.In(b) {
+			j.o.b = f.AppendJSON(j.key(f.key), b)
+		}
+	}
+}
 
-func (j jsonFields) number(f *dissect.Field, v uint64) {
+func (j jsonFields) text(f *field, v string) { j.o.b = appendJSONString(j.key(f.key), v) }
+
+func (j jsonFields) word(f *field, v string) {
+	b := append(j.key(f.key), '"')
+	b = append(b, v...)
+	j.o.b = append(b, '"')
+}
+
+func (j jsonFields) number(f *field, v uint64) {
+	b := j.key(f.key)
 	if f.Kind != dissect.Hex {
-		j.o.uint(f.Name, v)
+		j.o.b = appendUint(b, v)
 		return
 	}
-	j.o.key(f.Name)
-	j.o.b = append(j.o.b, '"')
-	j.o.b = dissect.AppendHex(j.o.b, v, f.Digits())
-	j.o.b = append(j.o.b, '"')
-	j.o.comma = true
+	b = dissect.AppendHex(append(b, '"'), v, f.Digits())
+	j.o.b = append(b, '"')
 }
 
-func (j jsonFields) flag(f *dissect.Field, v bool) { j.o.bool(f.Name, v) }
+func (j jsonFields) flag(f *field, v bool) { j.o.b = strconv.AppendBool(j.key(f.key), v) }
 
-func (j jsonFields) octets(f *dissect.Field, v []byte) {
-	j.o.key(f.Name)
-	j.o.b = append(j.o.b, '"')
-	j.o.b = hex.AppendEncode(j.o.b, v)
-	j.o.b = append(j.o.b, '"')
-	j.o.comma = true
+func (j jsonFields) octets(f *field, v []byte) {
+	b := hex.AppendEncode(append(j.key(f.key), '"'), v)
+	j.o.b = append(b, '"')
 }
 
-func (j jsonFields) numbers(f *dissect.Field, v []uint32) {
+func (j jsonFields) numbers(f *field, v []uint32) {
 	if len(v) == 1 {
 		j.number(f, uint64(v[0]))
 		return
@@ -52,7 +75,7 @@ func (j jsonFields) numbers(f *dissect.Field, v []uint32) {
 	j.o.openList()
 	for _, n := range v {
 		j.o.sep()
-		j.o.b = strconv.AppendUint(j.o.b, uint64(n), 10)
+		j.o.b = appendUint(j.o.b, uint64(n))
 		j.o.comma = true
 	}
 	j.o.closeList()
@@ -92,7 +115,7 @@ func (j jsonFields) markers(m []mpa.Marker, delta int64, shown bool) {
 	o.openList()
 	for i := range m {
 		o.sep()
-		o.b = strconv.AppendUint(o.b, uint64(m[i].Pointer), 10)
+		o.b = appendUint(o.b, uint64(m[i].Pointer))
 		o.comma = true
 	}
 	o.closeList()

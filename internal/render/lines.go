@@ -3,8 +3,6 @@ package render
 import (
 	"encoding/hex"
 	"io"
-	"strconv"
-	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect"
@@ -21,11 +19,14 @@ type Lines struct {
 	out   output
 	opt   LineOptions
 	walk  walker
+	tree  treeFields
 	index int // of the PDU within its frame
 	frame uint64
 	mark  *mark // of the PDU at hand
 	last  uint64
 	any   bool // last is the number of the PDU that was written last
+	clock clock
+	ends  ends
 }
 
 // LineOptions choose what is written of a PDU.
@@ -68,21 +69,14 @@ func (l *Lines) count(p *trace.PDU) {
 
 func (l *Lines) show(p *trace.PDU) {
 	l.last, l.any = p.Number, true
-	b := appendClock(l.out.b, p.Time)
+	b := l.clock.appendDay(l.out.b, p.Time)
 	b = append(b, ' ')
-	b = strconv.AppendUint(b, p.Frame, 10)
+	b = appendUint(b, p.Frame)
 	if l.index > 0 {
 		b = append(b, ':')
-		b = strconv.AppendInt(b, int64(l.index), 10)
+		b = appendUint(b, uint64(l.index)) //nolint:gosec // not negative
 	}
-	b = append(b, ' ')
-	from, to := &p.Conn.Side[p.Dir], &p.Conn.Side[1-p.Dir]
-	b = from.Addr.AppendTo(b)
-	b = append(b, " > "...)
-	b = to.Addr.AppendTo(b)
-	b = append(b, ' ')
-	b = append(b, p.Dir.String()...)
-	b = append(b, ' ')
+	b = append(b, l.ends.of(p.Conn, p.Dir)...)
 	colour := ""
 	if l.opt.Colour {
 		colour = colourOf(p)
@@ -96,7 +90,8 @@ func (l *Lines) show(p *trace.PDU) {
 	l.out.b = b
 	if l.opt.Tree {
 		l.place(p)
-		l.walk.walk(p, treeFields{&l.out, l.mark})
+		l.tree = treeFields{&l.out, l.mark}
+		l.walk.walk(p, &l.tree)
 	}
 	if l.opt.Hex {
 		l.hex(p)
@@ -107,21 +102,21 @@ func (l *Lines) show(p *trace.PDU) {
 // place says where a PDU lies.
 func (l *Lines) place(p *trace.PDU) {
 	b := append(l.out.b, "    PDU "...)
-	b = strconv.AppendUint(b, p.Number, 10)
+	b = appendUint(b, p.Number)
 	b = append(b, ", connection "...)
-	b = strconv.AppendUint(b, p.Conn.Number, 10)
+	b = appendUint(b, p.Conn.Number)
 	if p.HasOffset {
 		b = append(b, ", stream offset "...)
-		b = strconv.AppendInt(b, p.Offset, 10)
+		b = appendInt(b, p.Offset)
 	}
 	b = append(b, ", "...)
-	b = strconv.AppendInt(b, p.Length, 10)
+	b = appendInt(b, p.Length)
 	b = append(b, " octets in frame "...)
 	for i, f := range p.Frames {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = strconv.AppendUint(b, f, 10)
+		b = appendUint(b, f)
 	}
 	l.out.b = append(b, '\n')
 }
@@ -160,23 +155,6 @@ func colourOf(p *trace.PDU) string {
 	return ""
 }
 
-// appendClock appends the time of day in UTC, to the microsecond, or to the
-// nanosecond where the capture is that fine.
-func appendClock(b []byte, ns int64) []byte {
-	t := time.Unix(ns/1e9, ns%1e9).UTC()
-	h, m, s := t.Clock()
-	b = pad(b, h, 2)
-	b = append(b, ':')
-	b = pad(b, m, 2)
-	b = append(b, ':')
-	b = pad(b, s, 2)
-	b = append(b, '.')
-	if n := t.Nanosecond(); n%1000 == 0 {
-		return pad(b, n/1000, 6)
-	}
-	return pad(b, t.Nanosecond(), 9)
-}
-
 // Finding writes a line beneath the PDU. One that becomes certain only later says
 // where it belongs.
 func (l *Lines) Finding(f *conformance.Finding) {
@@ -211,22 +189,17 @@ func (l *Lines) Gap(g *trace.GapEvent) {
 	if !g.Conn.IsMPA {
 		return
 	}
-	b := appendClock(l.out.b, g.Time)
+	b := l.clock.appendDay(l.out.b, g.Time)
 	b = append(b, ' ')
-	b = strconv.AppendUint(b, g.Frame, 10)
-	b = append(b, ' ')
-	b = g.Conn.Side[g.Dir].Addr.AppendTo(b)
-	b = append(b, " > "...)
-	b = g.Conn.Side[1-g.Dir].Addr.AppendTo(b)
-	b = append(b, ' ')
-	b = append(b, g.Dir.String()...)
-	b = append(b, " -- gap: "...)
+	b = appendUint(b, g.Frame)
+	b = append(b, l.ends.of(g.Conn, g.Dir)...)
+	b = append(b, "-- gap: "...)
 	if g.Conn.Transport == trace.SCTP {
-		b = strconv.AppendInt(b, g.Chunks, 10)
+		b = appendInt(b, g.Chunks)
 		b = appendNumber(b, " DDP-SSNs from ", uint64(g.SSN))
 		b = append(b, " on "...)
 	} else {
-		b = strconv.AppendInt(b, g.Octets, 10)
+		b = appendInt(b, g.Octets)
 		b = append(b, " octets "...)
 	}
 	b = append(b, g.Reason...)

@@ -2,7 +2,6 @@ package render
 
 import (
 	"io"
-	"strconv"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/packet"
@@ -35,8 +34,10 @@ type Records struct {
 	found []byte
 	one   []byte
 	own   []own // PDUs that became known with this frame
-	nums  []uint64
 	obj   object
+	clock clock
+	hops  hops
+	flags [1 << 9]string // the text of TCP flags, as far as it was needed
 }
 
 // own is what a frame record needs of a PDU.
@@ -84,37 +85,66 @@ func (r *Records) end() []byte {
 	return r.obj.b
 }
 
+// start is begin for the records that come by the million: head is how they begin,
+// and what follows is appended with keys that are ready.
+func (r *Records) start(b []byte, head string) []byte {
+	if r.list {
+		b = append(b, ",\n"...)
+	}
+	return append(b, head...)
+}
+
+// finish ends a record that start began.
+func (r *Records) finish(b []byte) []byte {
+	if r.file != "" {
+		b = appendJSONString(append(b, `,"file":`...), r.file)
+	}
+	if r.list {
+		return append(b, '}')
+	}
+	return append(b, "}\n"...)
+}
+
 // PDU implements [trace.Sink].
 func (r *Records) PDU(p *trace.PDU) {
 	r.own = append(r.own, own{p.Conn, p.Dir, p.Number, p.Frame, p.From, p.From + p.Length, p.HasOffset})
 	if !r.sel.PDUs {
 		return
 	}
-	r.begin(r.pdus, "pdu")
-	o := &r.obj
-	o.uint("pdu", p.Number)
-	o.uint("conn", p.Conn.Number)
-	o.str("kind", p.Kind.String())
-	o.str("dir", p.Dir.String())
-	o.uint("frame", p.Frame)
-	if p.Time != 0 {
-		o.time("time", p.Time) // some captures hold packets without a time
+	b := r.start(r.pdus, `{"record":"pdu"`)
+	b = appendNumber(b, `,"pdu":`, p.Number)
+	b = appendNumber(b, `,"conn":`, p.Conn.Number)
+	b = appendWord(b, `,"kind":`, p.Kind.String())
+	b = appendWord(b, `,"dir":`, p.Dir.String())
+	b = appendNumber(b, `,"frame":`, p.Frame)
+	if p.Time != 0 { // some captures hold packets without a time
+		b = r.time(b, p.Time)
 	}
-	o.uints("frames", p.Frames)
+	b = append(b, `,"frames":[`...)
+	for i, f := range p.Frames {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendUint(b, f)
+	}
+	b = append(b, ']')
 	if p.HasOffset {
-		o.int("offset", p.Offset)
+		b = appendInt(append(b, `,"offset":`...), p.Offset)
 	}
-	o.int("length", p.Length)
-	o.key("info")
-	o.b = append(o.b, '"')
-	o.b = appendInfo(o.b, p)
-	o.b = append(o.b, '"')
-	o.comma = true
-	o.key("fields")
-	o.open()
-	r.walk.walk(p, jsonFields{o})
-	o.close()
-	r.pdus = r.end()
+	b = appendInt(append(b, `,"length":`...), p.Length)
+	b = append(b, `,"info":"`...)
+	b = appendInfo(b, p)
+	b = append(b, `","fields":{`...)
+	r.obj = object{b: b}
+	r.walk.walk(p, jsonFields{&r.obj})
+	r.pdus = r.finish(append(r.obj.b, '}'))
+}
+
+// time appends the time of a frame or PDU.
+func (r *Records) time(b []byte, ns int64) []byte {
+	b = append(b, `,"time":"`...)
+	b = r.clock.appendTime(b, ns)
+	return append(b, '"')
 }
 
 // Transaction implements [trace.Sink].
@@ -181,52 +211,44 @@ func (r *Records) rest() {
 }
 
 func (r *Records) frame(f *pipeline.Frame) {
-	r.begin(r.one[:0], "frame")
-	o := &r.obj
-	o.uint("frame", f.Number)
+	b := r.start(r.one[:0], `{"record":"frame"`)
+	b = appendNumber(b, `,"frame":`, f.Number)
 	if !f.NoTime {
-		o.time("time", f.Time)
+		b = r.time(b, f.Time)
 	}
-	o.uint("len", uint64(f.OrigLen))
-	o.int("caplen", int64(len(f.Data)))
-	p := f.Packet
-	if f.Conn != nil {
-		o.uint("conn", f.Conn.Number)
-		o.str("dir", f.Dir.String())
-	}
-	if t := transport(f); t != "" {
-		addr(o, "src", p.Src, p.SrcPort)
-		addr(o, "dst", p.Dst, p.DstPort)
-		o.str("transport", t)
-	}
+	b = appendNumber(b, `,"len":`, uint64(f.OrigLen))
+	b = appendNumber(b, `,"caplen":`, uint64(len(f.Data)))
+	h := r.hops.of(f)
+	b = append(b, h.text...)
 	if f.Conn != nil && f.Conn.IsMPA {
-		r.nums = r.nums[:0]
+		b = append(b, `,"pdus":[`...)
+		first := true
 		for i := range r.own {
-			if r.own[i].frame == f.Number {
-				r.nums = append(r.nums, r.own[i].number)
+			if r.own[i].frame != f.Number {
+				continue
 			}
+			if !first {
+				b = append(b, ',')
+			}
+			first = false
+			b = appendUint(b, r.own[i].number)
 		}
-		o.uints("pdus", r.nums)
+		b = append(b, ']')
 		if f.Conn.Transport == trace.TCP {
-			r.carries(f)
+			b = r.carries(b, f)
 		}
 	}
-	notes(o, f)
-	o.key("info")
-	o.b = append(o.b, '"')
-	o.b = appendFrameInfo(o.b, f)
-	o.b = append(o.b, '"')
-	o.comma = true
-	r.one = r.end()
+	b = appendNotes(b, f)
+	b = append(b, `,"info":"`...)
+	if f.Status == packet.OK && f.Packet.Proto == packet.ProtoTCP {
+		b = append(b, h.info...)
+		b = append(b, r.flagsOf(f.Packet.Flags)...)
+		b = appendTCPInfo(b, f.Packet)
+	} else {
+		b = appendFrameInfo(b, f)
+	}
+	r.one = r.finish(append(b, '"'))
 	r.put(r.one)
-}
-
-func addr(o *object, name string, a packet.Addr, port uint16) {
-	o.key(name)
-	o.b = append(o.b, '"')
-	o.b = packet.AppendAddrPort(o.b, a, port)
-	o.b = append(o.b, '"')
-	o.comma = true
 }
 
 // transport names the transport of a frame whose ports could be read.
@@ -245,45 +267,47 @@ func transport(f *pipeline.Frame) string {
 }
 
 // carries lists the parts of PDUs that lie in the frame's own octets.
-func (r *Records) carries(f *pipeline.Frame) {
-	o := &r.obj
-	o.key("carries")
-	o.openList()
+func (r *Records) carries(b []byte, f *pipeline.Frame) []byte {
+	b = append(b, `,"carries":[`...)
+	n := len(b)
 	if f.HasSpan {
 		for i := range r.own {
 			if w := &r.own[i]; w.conn == f.Conn && w.dir == f.Dir {
-				r.carry(f, w.from, w.to, w.framed, false)
+				b = appendCarried(b, f, w.from, w.to, w.framed, false)
 			}
 		}
 		if f.HasOpen {
-			r.carry(f, f.Open, 1<<62, f.HasOrig, true)
+			b = appendCarried(b, f, f.Open, 1<<62, f.HasOrig, true)
 		}
 	}
-	o.closeList()
+	if len(b) > n {
+		b = b[:len(b)-1] // a comma is behind each
+	}
+	return append(b, ']')
 }
 
-func (r *Records) carry(f *pipeline.Frame, from, to int64, framed, open bool) {
-	a, b := max(from, f.From), min(to, f.To)
-	if a >= b {
-		return
+func appendCarried(b []byte, f *pipeline.Frame, from, to int64, framed, open bool) []byte {
+	first, last := max(from, f.From), min(to, f.To)
+	if first >= last {
+		return b
 	}
-	o := &r.obj
-	o.open()
-	if framed && a >= f.Origin {
-		o.int("offset", a-f.Origin)
+	b = append(b, '{')
+	if framed && first >= f.Origin {
+		b = appendInt(append(b, `"offset":`...), first-f.Origin)
+		b = append(b, ',')
 	}
-	o.int("length", b-a)
+	b = appendInt(append(b, `"length":`...), last-first)
 	part := "middle"
 	switch {
-	case a == from && b == to:
+	case first == from && last == to:
 		part = "whole"
-	case a == from:
+	case first == from:
 		part = "start"
-	case b == to && !open:
+	case last == to && !open:
 		part = "end"
 	}
-	o.str("part", part)
-	o.close()
+	b = appendWord(b, `,"part":`, part)
+	return append(b, "},"...)
 }
 
 // noteNames are the notes of a frame, in the order in which they are written.
@@ -300,33 +324,38 @@ var noteNames = []struct {
 	{reassembly.LateForGap, "late-for-gap"},
 }
 
-func notes(o *object, f *pipeline.Frame) {
-	o.key("notes")
-	o.openList()
-	put := func(s string) {
-		o.sep()
-		o.b = appendJSONString(o.b, s)
-		o.comma = true
-	}
-	for _, n := range noteNames {
-		if f.Note&n.note != 0 {
-			put(n.name)
+func appendNotes(b []byte, f *pipeline.Frame) []byte {
+	b = append(b, `,"notes":[`...)
+	n := len(b)
+	note := func(b []byte, s string) []byte { return append(appendJSONString(b, s), ',') }
+	if f.Note != 0 {
+		for _, n := range noteNames {
+			if f.Note&n.note != 0 {
+				b = note(b, n.name)
+			}
 		}
 	}
 	if f.Status == packet.OK && len(f.Packet.Payload) < f.Packet.PayloadLen {
-		put("cut-by-snaplen")
+		b = note(b, "cut-by-snaplen")
 	}
 	if len(f.Packet.Fragments) > 1 {
-		put("ip-fragments")
+		b = note(b, "ip-fragments")
 	}
-	sctpNotes(f, put)
+	for _, s := range sctpNotes(f) {
+		if s != "" {
+			b = note(b, s)
+		}
+	}
 	if f.Damaged {
-		put("damaged")
+		b = note(b, "damaged")
 	}
 	if f.Reason != "" {
-		put(f.Reason)
+		b = note(b, f.Reason)
 	}
-	o.closeList()
+	if len(b) > n {
+		b = b[:len(b)-1] // a comma is behind each
+	}
+	return append(b, ']')
 }
 
 // Connections writes the connection records.
@@ -369,25 +398,44 @@ func appendFrameInfo(b []byte, f *pipeline.Frame) []byte {
 	if p.Proto != packet.ProtoTCP {
 		return appendSCTPInfo(b, f)
 	}
-	b = append(b, "TCP "...)
-	b = strconv.AppendUint(b, uint64(p.SrcPort), 10)
-	b = append(b, " > "...)
-	b = strconv.AppendUint(b, uint64(p.DstPort), 10)
-	b = append(b, " ["...)
+	b = appendTCPPorts(b, p)
+	b = append(b, flagNames(p.Flags)...)
+	return appendTCPInfo(b, p)
+}
+
+func appendTCPPorts(b []byte, p *packet.Packet) []byte {
+	b = appendNumber(b, "TCP ", uint64(p.SrcPort))
+	return appendNumber(b, " > ", uint64(p.DstPort))
+}
+
+// appendTCPInfo appends what stands behind ports and flags.
+func appendTCPInfo(b []byte, p *packet.Packet) []byte {
+	b = appendNumber(b, " seq ", uint64(p.Seq))
+	if p.Flags&reassembly.FlagACK != 0 {
+		b = appendNumber(b, " ack ", uint64(p.Ack))
+	}
+	return appendNumber(b, " len ", uint64(p.PayloadLen)) //nolint:gosec // not negative
+}
+
+// flagsOf is flagNames, of which there are few different ones in a capture.
+func (r *Records) flagsOf(flags uint16) string {
+	s := &r.flags[int(flags)%len(r.flags)]
+	if *s == "" {
+		*s = flagNames(flags)
+	}
+	return *s
+}
+
+// flagNames lists TCP flags.
+func flagNames(flags uint16) string {
+	b := []byte(" [")
 	for i, n := range [...]string{"FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "NS"} {
-		if p.Flags&(1<<i) != 0 {
+		if flags&(1<<i) != 0 {
 			if b[len(b)-1] != '[' {
 				b = append(b, ',')
 			}
 			b = append(b, n...)
 		}
 	}
-	b = append(b, "] seq "...)
-	b = strconv.AppendUint(b, uint64(p.Seq), 10)
-	if p.Flags&reassembly.FlagACK != 0 {
-		b = append(b, " ack "...)
-		b = strconv.AppendUint(b, uint64(p.Ack), 10)
-	}
-	b = append(b, " len "...)
-	return strconv.AppendInt(b, int64(p.PayloadLen), 10)
+	return string(append(b, ']'))
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 )
 
@@ -53,7 +52,7 @@ func TestFields_Names(t *testing.T) {
 
 // TestFields_Derived: what this package looks up by name is described.
 func TestFields_Derived(t *testing.T) {
-	for _, f := range []*dissect.Field{
+	for _, f := range []*field{
 		fULPDULength, fPad, fCRC, fCRCCheck, fSwappedLength, fSwappedDDP, fSwappedRDMA, fCRCStatus, fCRCExpected, fMarkers, fPadZero, fCaptured, fSync,
 		fPayloadLength, fPayloadCRC, fLayout, fULPPrivate, fOpcodeName, fAtomicName, fTermName,
 		fMarkerRes, fMarkerPtr, fMsgLength, fMsgSegments, fMsgDone, fTermSwapped, fMalformed, fLength, fOmitted,
@@ -92,10 +91,10 @@ func TestAppendTime(t *testing.T) {
 }
 
 func TestAppendClock(t *testing.T) {
-	if s := string(appendClock(nil, 1_000)); s != "00:00:00.000001" {
+	if s := string(new(clock).appendDay(nil, 1_000)); s != "00:00:00.000001" {
 		t.Error(s)
 	}
-	if s := string(appendClock(nil, 86_399_999_999_999)); s != "23:59:59.999999999" {
+	if s := string(new(clock).appendDay(nil, 86_399_999_999_999)); s != "23:59:59.999999999" {
 		t.Error(s)
 	}
 }

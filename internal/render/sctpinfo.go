@@ -2,7 +2,6 @@ package render
 
 import (
 	"encoding/binary"
-	"strconv"
 
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
@@ -43,7 +42,7 @@ func appendControl(b []byte, p *trace.PDU) []byte {
 	}
 	if pd > 0 || c.Function != sctpddp.Terminate {
 		b = append(b, " pd "...)
-		b = strconv.AppendInt(b, int64(pd), 10)
+		b = appendInt(b, int64(pd))
 	}
 	return appendChunkTrouble(b, k)
 }
@@ -78,9 +77,9 @@ func appendChunkTrouble(b []byte, k *trace.Chunk) []byte {
 func appendSCTPInfo(b []byte, f *pipeline.Frame) []byte {
 	p := f.Packet
 	b = append(b, "SCTP "...)
-	b = strconv.AppendUint(b, uint64(p.SrcPort), 10)
+	b = appendUint(b, uint64(p.SrcPort))
 	b = append(b, " > "...)
-	b = strconv.AppendUint(b, uint64(p.DstPort), 10)
+	b = appendUint(b, uint64(p.DstPort))
 	h, err := sctp.DecodeHeader(p.Payload)
 	if err != nil {
 		return b
@@ -177,21 +176,20 @@ func appendSCTPChunk(b []byte, c *sctp.Chunk) []byte {
 	return b
 }
 
-// sctpNotes names what is to be said of the checksum of a packet.
-func sctpNotes(f *pipeline.Frame, put func(string)) {
+// sctpNotes names what is to be said of the checksum of a packet and of its pad.
+func sctpNotes(f *pipeline.Frame) (notes [2]string) {
 	if f.Status != packet.OK || f.Packet.Proto != packet.ProtoSCTP {
-		return
+		return notes
 	}
 	switch f.Checksum {
 	case sctp.Zero:
-		put("checksum-zero")
+		notes[0] = "checksum-zero"
 	case sctp.Bad:
-		put("checksum-bad")
+		notes[0] = "checksum-bad"
 	case sctp.Reversed:
-		put("checksum-reversed")
+		notes[0] = "checksum-reversed"
 	case sctp.Good, sctp.Unverifiable:
 	}
-	if f.Pad != "" {
-		put(f.Pad)
-	}
+	notes[1] = f.Pad
+	return notes
 }

@@ -55,7 +55,7 @@ func (t treeFields) field(f *dissect.Field, b []byte) {
 	case dissect.Bool:
 		t.o.b = strconv.AppendBool(t.o.b, f.Uint(b) != 0)
 	case dissect.Dec, dissect.Text, dissect.List:
-		t.o.b = strconv.AppendUint(t.o.b, f.Uint(b), 10)
+		t.o.b = appendUint(t.o.b, f.Uint(b))
 	}
 	if f.Names != nil {
 		t.o.b = append(t.o.b, ' ')
@@ -64,43 +64,53 @@ func (t treeFields) field(f *dissect.Field, b []byte) {
 	t.end(f)
 }
 
-func (t treeFields) text(f *dissect.Field, v string) {
-	t.name(f)
-	t.o.b = append(t.o.b, v...)
-	t.end(f)
+func (t treeFields) header(s *shape, b []byte) {
+	for i := range s.fields {
+		if f := s.fields[i].Field; f.In(b) {
+			t.field(f, b)
+		}
+	}
 }
 
-func (t treeFields) number(f *dissect.Field, v uint64) {
-	t.name(f)
+func (t treeFields) word(f *field, v string) { t.text(f, v) }
+
+func (t treeFields) text(f *field, v string) {
+	t.name(f.Field)
+	t.o.b = append(t.o.b, v...)
+	t.end(f.Field)
+}
+
+func (t treeFields) number(f *field, v uint64) {
+	t.name(f.Field)
 	if f.Kind == dissect.Hex {
 		t.o.b = dissect.AppendHex(t.o.b, v, f.Digits())
 	} else {
-		t.o.b = strconv.AppendUint(t.o.b, v, 10)
+		t.o.b = appendUint(t.o.b, v)
 	}
-	t.end(f)
+	t.end(f.Field)
 }
 
-func (t treeFields) flag(f *dissect.Field, v bool) {
-	t.name(f)
+func (t treeFields) flag(f *field, v bool) {
+	t.name(f.Field)
 	t.o.b = strconv.AppendBool(t.o.b, v)
-	t.end(f)
+	t.end(f.Field)
 }
 
-func (t treeFields) octets(f *dissect.Field, v []byte) {
-	t.name(f)
+func (t treeFields) octets(f *field, v []byte) {
+	t.name(f.Field)
 	t.o.b = hex.AppendEncode(t.o.b, v)
-	t.end(f)
+	t.end(f.Field)
 }
 
-func (t treeFields) numbers(f *dissect.Field, v []uint32) {
-	t.name(f)
+func (t treeFields) numbers(f *field, v []uint32) {
+	t.name(f.Field)
 	for i, n := range v {
 		if i > 0 {
 			t.o.b = append(t.o.b, ", "...)
 		}
-		t.o.b = strconv.AppendUint(t.o.b, uint64(n), 10)
+		t.o.b = appendUint(t.o.b, uint64(n))
 	}
-	t.end(f)
+	t.end(f.Field)
 }
 
 func (t treeFields) markers(m []mpa.Marker, delta int64, shown bool) {
@@ -109,20 +119,20 @@ func (t treeFields) markers(m []mpa.Marker, delta int64, shown bool) {
 		if t.mark = all; all != nil && shown && all.hasOffset && all.offset != m[i].Offset-delta {
 			t.mark = nil
 		}
-		t.name(fMarkers)
+		t.name(fMarkers.Field)
 		if shown {
 			t.o.b = append(t.o.b, "at "...)
-			t.o.b = strconv.AppendInt(t.o.b, m[i].Offset-delta, 10)
+			t.o.b = appendInt(t.o.b, m[i].Offset-delta)
 			t.o.b = append(t.o.b, ' ')
 		}
 		t.o.b = append(t.o.b, "pointer "...)
-		t.o.b = strconv.AppendUint(t.o.b, uint64(m[i].Pointer), 10)
+		t.o.b = appendUint(t.o.b, uint64(m[i].Pointer))
 		t.o.b = append(t.o.b, ", expected "...)
-		t.o.b = strconv.AppendInt(t.o.b, int64(m[i].Expected), 10)
+		t.o.b = appendInt(t.o.b, int64(m[i].Expected))
 		t.o.b = append(t.o.b, ", reserved "...)
 		t.o.b = dissect.AppendHex(t.o.b, uint64(m[i].Reserved), 4)
 		t.o.b = append(t.o.b, ", "...)
 		t.o.b = append(t.o.b, m[i].Status().String()...)
-		t.end(fMarkers)
+		t.end(fMarkers.Field)
 	}
 }

@@ -15,14 +15,18 @@ import (
 type visitor interface {
 	// layer begins a header.
 	layer(title string)
-	// field is one that stands in the octets b of its header.
+	// field is one that stands in the octets b of its header, header are all of a
+	// header that do.
 	field(f *dissect.Field, b []byte)
-	text(f *dissect.Field, v string)
-	number(f *dissect.Field, v uint64)
-	flag(f *dissect.Field, v bool)
-	octets(f *dissect.Field, v []byte)
+	header(s *shape, b []byte)
+	text(f *field, v string)
+	// word is a text of which this package knows that it is plain.
+	word(f *field, v string)
+	number(f *field, v uint64)
+	flag(f *field, v bool)
+	octets(f *field, v []byte)
 	// numbers are one or several values of a field.
-	numbers(f *dissect.Field, v []uint32)
+	numbers(f *field, v []uint32)
 	// markers are those of an FPDU; their offsets are known if shown is true,
 	// and then lie delta below those of the stream.
 	markers(m []mpa.Marker, delta int64, shown bool)
@@ -105,7 +109,7 @@ func (w *walker) fpdu(p *trace.PDU, v visitor) {
 	if f.HasCRC {
 		v.number(fCRC, uint64(f.CRC))
 	}
-	v.text(fCRCStatus, f.CRCStatus.String())
+	v.word(fCRCStatus, f.CRCStatus.String())
 	if f.CRCStatus == mpa.CRCGood || f.CRCStatus == mpa.CRCBad {
 		v.number(fCRCCheck, uint64(f.CRC))
 		v.number(fCRCExpected, uint64(f.WantCRC))
@@ -113,9 +117,9 @@ func (w *walker) fpdu(p *trace.PDU, v visitor) {
 	if len(f.Markers) > 0 {
 		v.markers(f.Markers, f.Offset-p.Offset, p.HasOffset)
 	}
-	v.text(fCaptured, f.Captured.String())
+	v.word(fCaptured, f.Captured.String())
 	if f.Sync != mpa.InSync {
-		v.text(fSync, f.Sync.String())
+		v.word(fSync, f.Sync.String())
 	}
 	w.ddp(p, v)
 }
@@ -129,35 +133,28 @@ func (w *walker) ddp(p *trace.PDU, v visitor) {
 		return
 	}
 	hl := ddp.HeaderLen(head[0])
-	header := &ddp.UntaggedHeader
-	if hl == ddp.TaggedLen {
-		header = &ddp.TaggedHeader
-	}
 	v.layer("DDP")
-	for i := range header.Fields {
-		if fd := &header.Fields[i]; fd.In(head) {
-			v.field(fd, head)
-		}
+	if hl == ddp.TaggedLen {
+		v.header(sTagged, head)
+	} else {
+		v.header(sUntagged, head)
 	}
 	if len(head) < 2 {
 		return
 	}
 	op := p.Control.Opcode
 	v.layer("RDMAP")
-	for i := range rdmap.ControlHeader.Fields {
-		if fd := &rdmap.ControlHeader.Fields[i]; fd.Bit >= 0 {
-			v.field(fd, head[1:2])
-		}
-	}
-	v.text(fOpcodeName, op.String())
+	v.header(sControl, head[1:2])
+	v.word(fOpcodeName, op.String())
 	if p.Segment == nil {
 		v.text(fMalformed, "DDP header cut short")
 		return
 	}
 	if !p.Segment.Tagged {
-		word := rdmap.ULPWordHeader(op)
-		for i := range word.Fields {
-			v.field(&word.Fields[i], head[2:6])
+		if op.Invalidates() {
+			v.header(sInvalidate, head[2:6])
+		} else {
+			v.header(sReserved, head[2:6])
 		}
 	}
 	n := length - hl
@@ -217,7 +214,7 @@ func (w *walker) chunk(p *trace.PDU, v visitor) {
 		switch {
 		case f.Derived():
 			if k.HasControl {
-				v.text(f, k.Control.Function.String())
+				v.text(fFunction, k.Control.Function.String())
 			}
 		case f.Width == 0:
 			if len(k.Control.PrivateData) > 0 {
@@ -258,14 +255,15 @@ func (w *walker) chunk(p *trace.PDU, v visitor) {
 // message shows the headers behind the DDP header; n is what the segment has.
 func (w *walker) message(p *trace.PDU, v visitor, body []byte, n int) {
 	op := p.Control.Opcode
-	var h *dissect.Header
+	var s *shape
+	var size int
 	switch op {
 	case rdmap.OpReadRequest:
-		h = &rdmap.ReadRequestHeader
+		s, size = sReadRequest, rdmap.ReadRequestLen
 	case rdmap.OpAtomicResponse:
-		h = &rdmap.AtomicResponseHeader
+		s, size = sAtomicResponse, rdmap.AtomicResponseLen
 	case rdmap.OpImmediate, rdmap.OpImmediateSE:
-		h = &rdmap.ImmediateDataHeader
+		s, size = sImmediate, rdmap.ImmediateDataLen
 	case rdmap.OpAtomicRequest:
 		v.layer(op.String())
 		if a, err := rdmap.DecodeAtomicRequest(body); err == nil {
@@ -308,14 +306,10 @@ func (w *walker) message(p *trace.PDU, v visitor, body []byte, n int) {
 		return
 	}
 	v.layer(op.String())
-	if len(body) < h.Size {
-		w.short(p, v, n, h.Size)
+	if len(body) < size {
+		w.short(p, v, n, size)
 	}
-	for i := range h.Fields {
-		if f := &h.Fields[i]; f.In(body) {
-			v.field(f, body)
-		}
-	}
+	v.header(s, body)
 }
 
 // swapped shows what a Terminate quotes in the reading in which it makes sense.
