@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -94,6 +95,12 @@ type dissectSink interface {
 	Capture(name string)
 	Finding(*conformance.Finding)
 	Connections([]*trace.Connection)
+	// Beside has it write beside the work. Hope begins a run that may become void,
+	// which ends with Fulfilled or Void.
+	Beside()
+	Hope(render.Hope)
+	Fulfilled()
+	Void()
 	Close() error
 }
 
@@ -127,11 +134,11 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 }
 
 // judged has findings shown by a sink, if they are asked for.
-func (o *dissectOptions) judged(capture string, sink dissectSink) pipeline.Sink {
+func (o *dissectOptions) judged(capture string, sink dissectSink, tell func(error)) pipeline.Sink {
 	if sel, _ := selection(o.records); o.unjudged || !sel.Findings {
 		return sink
 	}
-	return judge(capture, sink, nil, o.s.warn)
+	return judge(capture, sink, nil, tell)
 }
 
 func (o *dissectOptions) run(args []string) error {
@@ -140,6 +147,8 @@ func (o *dissectOptions) run(args []string) error {
 		return err
 	}
 	opt.Sums = !o.unjudged
+	// A line needs neither frames nor payload.
+	opt.Brief = o.format == "text" && !o.tree && !o.hex
 	files, err := o.files(args)
 	if err != nil {
 		return err
@@ -151,21 +160,17 @@ func (o *dissectOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
+	sink.Beside()
 	told := false
-	opt.OnError = func(err error) { told = true; o.s.warn(err) }
 	for _, src := range o.sources(files) {
 		if len(files) > 1 && !o.join {
 			sink.Capture(src)
 		}
-		run := pipeline.New(opt, o.judged(src, sink))
-		if err := o.read(run, src, files); err != nil {
-			told = true
-			o.s.warn(err)
-		}
-		sink.Connections(run.Finish())
-		if t := run.Totals(); t.PDUs == 0 && o.format == "text" && !o.quiet {
-			fmt.Fprintf(o.s.Err, "iwdissect: %s: no iWARP PDU in %d frames\n", src, t.Frames)
-		}
+		o.hopefully(opt, src, !live, func(opt pipeline.Options) error {
+			errs, err := o.attempt(opt, src, files, sink)
+			told = told || len(errs) > 0
+			return err
+		})
 	}
 	if err := sink.Close(); err != nil {
 		return brokenPipe(err)
@@ -174,6 +179,39 @@ func (o *dissectOptions) run(args []string) error {
 		return errTold
 	}
 	return nil
+}
+
+// attempt shows a capture. A hopeful one tells of errors at its end, if it comes to
+// that.
+func (o *dissectOptions) attempt(opt pipeline.Options, src string, files []string, sink dissectSink) (errs []error, failure error) {
+	tell := func(err error) {
+		errs = append(errs, err)
+		if !opt.Hopeful {
+			o.s.warn(err)
+		}
+	}
+	opt.OnError = tell
+	opt.OnHope = func(h *pipeline.Hope) { sink.Hope(h) }
+	run := pipeline.New(opt, o.judged(src, sink, tell))
+	failure = o.read(run, src, files)
+	if errors.Is(failure, pipeline.ErrBadCRC) {
+		sink.Void()
+		return nil, failure
+	}
+	sink.Fulfilled()
+	if failure != nil {
+		tell(failure)
+	}
+	sink.Connections(run.Finish())
+	if opt.Hopeful {
+		for _, err := range errs {
+			o.s.warn(err)
+		}
+	}
+	if t := run.Totals(); t.PDUs == 0 && o.format == "text" && !o.quiet {
+		fmt.Fprintf(o.s.Err, "iwdissect: %s: no iWARP PDU in %d frames\n", src, t.Frames)
+	}
+	return errs, failure
 }
 
 // joint stands between the names of files that are joined.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
@@ -8,33 +9,69 @@ import (
 	"github.com/iwdissect/iwdissect/internal/packet"
 )
 
-// hope is that all CRCs are right, and the checksums of senders whose checksums are:
+// Hope is that all CRCs are right, and the checksums of senders whose checksums are:
 // they are verified behind the run, by whoever reads the file, as long as the octets
-// are in its cache.
-type hope struct {
+// are in its cache. A sink that keeps back what it was shown until that much of it
+// has come true may write in a hopeful run.
+type Hope struct {
 	crcs   *mpa.Deferred
 	claims claims
 	file   *capture.File
+
+	taken uint64 // parts of the work that were taken
+	sure  atomic.Uint64
+	mu    sync.Mutex
+	done  map[uint64]bool // parts that were done before their turn
 }
 
-func newHope(f *capture.File) *hope {
-	return &hope{crcs: mpa.NewDeferred(), claims: claims{spare: make(chan []packet.Claim, maxSpare)}, file: f}
+func newHope(f *capture.File) *Hope {
+	return &Hope{crcs: mpa.NewDeferred(), claims: claims{spare: make(chan []packet.Claim, maxSpare)}, file: f}
 }
 
-// take returns what verifies all that was put off since the last call.
-func (h *hope) take() func() {
-	crcs, sums := h.crcs.Take(), h.claims.take()
+// take returns the next part of the work: what verifies all that was put off since
+// the last call. It may be done in another goroutine, and parts out of order.
+func (h *Hope) take() func() {
+	crcs, sums, n := h.crcs.Take(), h.claims.take(), h.taken
+	h.taken++
 	return func() {
 		crcs()
 		sums()
+		if !h.bad() {
+			h.over(n)
+		}
 	}
 }
 
-// bad reports whether something was wrong.
-func (h *hope) bad() bool { return h.crcs.Bad() || h.claims.broken.Load() }
+// over notes that a part of the work showed nothing wrong.
+func (h *Hope) over(n uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	next := h.sure.Load()
+	if n > next {
+		if h.done == nil {
+			h.done = map[uint64]bool{}
+		}
+		h.done[n] = true
+		return
+	}
+	for next++; h.done[next]; next++ {
+		delete(h.done, next)
+	}
+	h.sure.Store(next)
+}
 
-// settle verifies what is left, and waits for what is under way.
-func (h *hope) settle() {
+// Mark names what the run has shown so far: it has come true with the part of the
+// work that is taken next.
+func (h *Hope) Mark() uint64 { return h.taken + 1 }
+
+// Sure reports whether all that was shown up to a mark has come true.
+func (h *Hope) Sure(mark uint64) bool { return h.sure.Load() >= mark }
+
+// bad reports whether something was wrong.
+func (h *Hope) bad() bool { return h.crcs.Bad() || h.claims.broken.Load() }
+
+// Settle verifies what is left, and waits for what is under way.
+func (h *Hope) Settle() {
 	h.take()()
 	h.file.Settled()
 }

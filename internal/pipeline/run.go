@@ -42,6 +42,8 @@ type Options struct {
 	// if one is not; then all that the sink was told is void, and the file has to be
 	// read again without this.
 	Hopeful bool
+	// OnHope is told when a run is hopeful, before the first frame.
+	OnHope func(*Hope)
 	// Sums verifies the checksums of TCP: packets that were damaged on their way are
 	// left out, as their receiver does, and octets that come again are compared.
 	Sums bool
@@ -140,7 +142,7 @@ type Run struct {
 	dec     *packet.Decoder
 	flows   *flows
 	assocs  *associations
-	hope    *hope  // that all is right which is verified behind the run; nil: none
+	hope    *Hope  // that all is right which is verified behind the run; nil: none
 	live    uint64 // sessions of the associations in the table
 	totals  Totals
 	records []*trace.Connection // ended connections that carried iWARP
@@ -188,7 +190,7 @@ func (r *Run) Read(src capture.Source) error {
 		next = f.Next
 		if d := r.hopeful(f); d != nil {
 			err := r.read(next, d)
-			if d.settle(); d.bad() {
+			if d.Settle(); d.bad() {
 				return ErrBadCRC
 			}
 			return err
@@ -198,7 +200,7 @@ func (r *Run) Read(src capture.Source) error {
 }
 
 // hopeful has the CRCs verified behind the run, if that can be.
-func (r *Run) hopeful(f *capture.File) *hope {
+func (r *Run) hopeful(f *capture.File) *Hope {
 	if !r.opt.Hopeful || runtime.GOMAXPROCS(0) < 2 {
 		return nil
 	}
@@ -208,11 +210,14 @@ func (r *Run) hopeful(f *capture.File) *hope {
 	}
 	r.env.Deferred, r.hope = h.crcs, h
 	r.opt.Sums = r.opt.Sums && !r.opt.SumsInDoubt
+	if r.opt.OnHope != nil {
+		r.opt.OnHope(h)
+	}
 	return h
 }
 
 // read takes in all frames, or those up to where a hope fails.
-func (r *Run) read(next func(*capture.Frame) error, h *hope) error {
+func (r *Run) read(next func(*capture.Frame) error, h *Hope) error {
 	var f capture.Frame
 	for r.opt.Count == 0 || r.totals.Frames < r.opt.Count {
 		err := next(&f)

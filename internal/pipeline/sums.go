@@ -25,7 +25,7 @@ const (
 //
 // Where a hope is there it is enough that the sender has written right ones and no
 // wrong one: then this one is taken for right, and looked into later.
-func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, h *hope) bool {
+func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, h *Hope) bool {
 	t := &fl.conn.Trace
 	s.Summed, s.HasSum = false, false
 	if !t.IsMPA && t.Flow[0].Octets+t.Flow[1].Octets > probation {

@@ -16,7 +16,7 @@ import (
 // Lines writes one line a PDU, as a person reads them, with a tree of all
 // fields and a hexadecimal dump on request.
 type Lines struct {
-	out   output
+	outlet
 	opt   LineOptions
 	walk  walker
 	tree  treeFields
@@ -50,7 +50,7 @@ const (
 
 // NewLines writes to w.
 func NewLines(w io.Writer, opt LineOptions) *Lines {
-	return &Lines{out: output{w: w, live: opt.Live}, opt: opt}
+	return &Lines{outlet: outlet{output{w: w, live: opt.Live}}, opt: opt}
 }
 
 // PDU implements [trace.Sink].
@@ -218,10 +218,15 @@ func (l *Lines) Capture(name string) {
 	}
 }
 
+// Void says that what was shown since Hope is void, and comes again.
+func (l *Lines) Void() {
+	l.frame, l.index, l.any = 0, 0, false
+	l.out.void()
+}
+
 // Close writes what is left.
 func (l *Lines) Close() error {
-	l.out.flush()
-	return l.out.err
+	return l.out.end()
 }
 
 // hex dumps the octets of a PDU as they were on the wire.

@@ -9,9 +9,18 @@ type output struct {
 	err error
 	// live hands on every part at once, for one who watches.
 	live bool
+	// beside has a goroutine write large parts, so that the work goes on meanwhile.
+	beside bool
+	writer *writer
+	hoped
 }
 
-const flushAt = 256 << 10
+const (
+	// flushAt is the size in octets from which a part is handed on, partSize that of
+	// its buffer, so that the last record seldom makes it grow.
+	flushAt  = 256 << 10
+	partSize = flushAt + 32<<10
+)
 
 // done is called at the end of a record or line.
 func (o *output) done() {
@@ -20,9 +29,51 @@ func (o *output) done() {
 	}
 }
 
+// flush hands on what was collected.
 func (o *output) flush() {
-	if o.err == nil && len(o.b) > 0 {
-		_, o.err = o.w.Write(o.b)
+	switch {
+	case len(o.b) == 0:
+	case o.hope != nil:
+		o.hold()
+	default:
+		o.b = o.give(o.b)
 	}
-	o.b = o.b[:0]
 }
+
+// give writes a part, and returns a buffer in exchange.
+func (o *output) give(b []byte) []byte {
+	rest := o.count(b)
+	if o.beside {
+		if o.writer == nil {
+			o.writer = newWriter(o.w)
+		}
+		return o.writer.give(b, rest)
+	}
+	if o.err == nil && len(rest) > 0 {
+		_, o.err = o.w.Write(rest)
+	}
+	return b[:0]
+}
+
+// end writes what is left, and returns the first error there was.
+func (o *output) end() error {
+	o.beside = o.writer != nil // a little is written at once
+	o.flush()
+	if o.writer != nil {
+		o.err = o.writer.end()
+		o.writer, o.beside = nil, false
+	}
+	return o.err
+}
+
+// outlet is what the sinks that write a capture share.
+type outlet struct{ out output }
+
+// Beside has a goroutine write, beside the work.
+func (o *outlet) Beside() { o.out.beside = !o.out.live }
+
+// Hope begins a run whose output may become void.
+func (o *outlet) Hope(h Hope) { o.out.begin(h) }
+
+// Fulfilled says that the hope has come true.
+func (o *outlet) Fulfilled() { o.out.fulfilled() }

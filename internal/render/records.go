@@ -22,12 +22,14 @@ var All = Select{true, true, true, true, true}
 // things became known: the record of a frame, then those of its PDUs, then
 // those of the transactions that they complete, then findings.
 type Records struct {
-	out  output
+	outlet
 	sel  Select
 	list bool // write one JSON array instead of lines
 	any  bool // a record was written
-	walk walker
-	file string
+	// before is any as it was when a hope began.
+	before bool
+	walk   walker
+	file   string
 
 	pdus  []byte // records that wait for the one of their frame
 	done  []byte
@@ -53,7 +55,7 @@ type own struct {
 // NewRecords writes to w. list asks for one JSON array; live hands each line on
 // at once.
 func NewRecords(w io.Writer, sel Select, list, live bool) *Records {
-	r := &Records{out: output{w: w, live: live}, sel: sel, list: list}
+	r := &Records{outlet: outlet{output{w: w, live: live}}, sel: sel, list: list}
 	if list {
 		r.out.b = append(r.out.b, '[')
 	}
@@ -373,14 +375,26 @@ func (r *Records) Connections(cs []*trace.Connection) {
 	}
 }
 
+// Hope begins a run whose records may become void.
+func (r *Records) Hope(h Hope) {
+	r.before = r.any
+	r.outlet.Hope(h)
+}
+
+// Void says that what was shown since Hope is void, and comes again.
+func (r *Records) Void() {
+	r.any = r.before
+	r.pdus, r.done, r.found, r.own = r.pdus[:0], r.done[:0], r.found[:0], r.own[:0]
+	r.out.void()
+}
+
 // Close writes what is left.
 func (r *Records) Close() error {
 	r.rest()
 	if r.list {
 		r.out.b = append(r.out.b, "\n]\n"...)
 	}
-	r.out.flush()
-	return r.out.err
+	return r.out.end()
 }
 
 // appendFrameInfo says in one line what a frame is.
