@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/iwdissect/iwdissect/internal/pcapng"
@@ -24,6 +25,7 @@ type File struct {
 	r      *pcapng.Reader
 	rec    pcapng.Record
 	format string
+	direct bool          // nothing is read ahead
 	ahead  *pcapng.Ahead // reads ahead, may be nil
 	size   int64         // of a regular file, in octets
 	free   func()        // of the decompressor, may be nil
@@ -39,10 +41,16 @@ type progress struct {
 // Open opens a capture file, or standard input if path is "-". The error is an
 // [*Error] and tells an empty file, a directory and anything that is no
 // capture apart.
-func Open(path string, stdin io.Reader) (*File, error) {
+func Open(path string, stdin io.Reader) (*File, error) { return openOne(path, stdin, false) }
+
+// OpenDirect is Open without a goroutine that reads ahead, for one who may not use
+// another processor.
+func OpenDirect(path string, stdin io.Reader) (*File, error) { return openOne(path, stdin, true) }
+
+func openOne(path string, stdin io.Reader, direct bool) (*File, error) {
 	p := &progress{}
 	p.total.Store(sizeOf(path, stdin))
-	return open(path, stdin, p)
+	return open(path, stdin, p, direct)
 }
 
 // sizeOf is the size of an input in octets, 0 if it is not known before it was
@@ -65,8 +73,8 @@ func sizeOf(path string, stdin io.Reader) int64 {
 	return info.Size()
 }
 
-func open(path string, stdin io.Reader, p *progress) (*File, error) {
-	f := &File{name: path, prog: p}
+func open(path string, stdin io.Reader, p *progress, direct bool) (*File, error) {
+	f := &File{name: path, prog: p, direct: direct}
 	src := stdin
 	if path != stdinName {
 		file, err := os.Open(path)
@@ -109,7 +117,7 @@ func (f *File) start(src io.Reader) error {
 		return &pcapng.Error{Code: pcapng.CodeRead, Err: err}
 	}
 	f.free = free
-	if f.size >= aheadFrom {
+	if f.size >= aheadFrom && !f.direct && runtime.GOMAXPROCS(0) > 1 {
 		f.ahead = pcapng.NewAhead(r)
 		r = f.ahead
 	}

@@ -9,6 +9,9 @@ import (
 // Joined reads several files, in the order given, as one capture: a ring
 // buffer of files. Only Progress may be called from another goroutine.
 type Joined struct {
+	// Direct has nothing read ahead, as [OpenDirect].
+	Direct bool
+
 	paths []string
 	stdin io.Reader
 	prog  progress
@@ -46,7 +49,7 @@ func (j *Joined) Next(fr *Frame) error {
 			if j.i >= len(j.paths) {
 				return io.EOF
 			}
-			f, err := open(j.paths[j.i], j.stdin, &j.prog)
+			f, err := open(j.paths[j.i], j.stdin, &j.prog, j.Direct)
 			if err != nil {
 				j.i++
 				return resumable(err)

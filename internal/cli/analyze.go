@@ -54,6 +54,11 @@ type result struct {
 }
 
 func (o *analyzeOptions) run(args []string) error {
+	undo, err := o.limit()
+	if err != nil {
+		return err
+	}
+	defer undo()
 	opt, err := o.options()
 	if err != nil {
 		return err
@@ -82,7 +87,7 @@ func (o *analyzeOptions) run(args []string) error {
 func (o *analyzeOptions) tables(opt pipeline.Options, files []string, colour bool) error {
 	names := o.sources(files)
 	told, first := false, true
-	for r := range inOrder(o.jobs, names, func(name string) *result { return o.one(opt, name, files, colour, len(names) == 1) }) {
+	for r := range inOrder(o.share(len(names)), names, func(name string) *result { return o.one(opt, name, files, colour, len(names) == 1) }) {
 		for _, err := range r.errs {
 			told = true
 			o.s.warn(err)

@@ -186,6 +186,11 @@ func (o *checkOptions) enabled() (func(*conformance.Entry) bool, error) {
 }
 
 func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
+	undo, err := o.limit()
+	if err != nil {
+		return err
+	}
+	defer undo()
 	conf, err := o.configure(f)
 	if err != nil {
 		return err

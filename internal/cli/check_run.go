@@ -25,7 +25,7 @@ type checkRun struct {
 func (o *checkRun) all() (told, failed bool) {
 	jobs := jobsOf(o.sources(o.files), o.reports)
 	one := func(j *checkJob) *checkedCapture { return o.one(j, len(jobs) == 1) }
-	for c := range inOrder(o.jobs, jobs, one) {
+	for c := range inOrder(o.share(len(jobs)), jobs, one) {
 		c.job.done()
 		for _, err := range c.errs {
 			told = true

@@ -142,6 +142,11 @@ func (o *dissectOptions) judged(capture string, sink dissectSink, tell func(erro
 }
 
 func (o *dissectOptions) run(args []string) error {
+	undo, err := o.limit()
+	if err != nil {
+		return err
+	}
+	defer undo()
 	opt, err := o.options()
 	if err != nil {
 		return err
@@ -160,7 +165,9 @@ func (o *dissectOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	sink.Beside()
+	if o.room(3) { // of those that read, work and write
+		sink.Beside()
+	}
 	told := false
 	for _, src := range o.sources(files) {
 		if len(files) > 1 && !o.join {
@@ -184,14 +191,18 @@ func (o *dissectOptions) run(args []string) error {
 // attempt shows a capture. A hopeful one tells of errors at its end, if it comes to
 // that.
 func (o *dissectOptions) attempt(opt pipeline.Options, src string, files []string, sink dissectSink) (errs []error, failure error) {
+	hopeful := false
+	opt.OnHope = func(h *pipeline.Hope) {
+		hopeful = true
+		sink.Hope(h)
+	}
 	tell := func(err error) {
 		errs = append(errs, err)
-		if !opt.Hopeful {
+		if !hopeful {
 			o.s.warn(err)
 		}
 	}
 	opt.OnError = tell
-	opt.OnHope = func(h *pipeline.Hope) { sink.Hope(h) }
 	run := pipeline.New(opt, o.judged(src, sink, tell))
 	failure = o.read(run, src, files)
 	if errors.Is(failure, pipeline.ErrBadCRC) {
@@ -203,7 +214,7 @@ func (o *dissectOptions) attempt(opt pipeline.Options, src string, files []strin
 		tell(failure)
 	}
 	sink.Connections(run.Finish())
-	if opt.Hopeful {
+	if hopeful {
 		for _, err := range errs {
 			o.s.warn(err)
 		}
@@ -234,12 +245,4 @@ func (o *dissectOptions) read(run *pipeline.Run, name string, files []string) er
 	defer src.Close() //nolint:errcheck // only read from
 	defer o.progress(o.s, src)()
 	return run.Read(src.Source)
-}
-
-// open opens one of the sources.
-func (in *input) open(name string, files []string, stdin io.Reader) (*source, error) {
-	if in.join {
-		return joined(files, stdin), nil
-	}
-	return open(name, stdin)
 }

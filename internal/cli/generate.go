@@ -16,6 +16,7 @@ import (
 
 // generateOptions are the flags of generate.
 type generateOptions struct {
+	processors
 	s      *IOStreams
 	list   bool
 	show   string
@@ -69,11 +70,17 @@ with faults a second time without them, as NAME.clean.`),
 	f.BoolVar(&o.clean, "clean", false, "leave out the faults")
 	f.BoolVar(&o.all, "all", false, "all built-in scenarios")
 	f.StringVar(&o.size, "size", "", "make a big trace of about `SIZE`, such as 1GiB, of no scenario")
+	o.jobsFlag(f)
 	f.IntVar(&o.flows, "flows", 16, "connections at the same time, with --size")
 	return cmd
 }
 
 func (o *generateOptions) run(args []string) error {
+	undo, err := o.limit()
+	if err != nil {
+		return err
+	}
+	defer undo()
 	modes := 0
 	for _, is := range [...]bool{o.list, o.show != "", o.all, o.size != "", len(args) > 0} {
 		if is {

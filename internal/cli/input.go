@@ -15,17 +15,19 @@ import (
 
 // input are the flags of all commands that read captures.
 type input struct {
+	processors
 	read        []string
 	join        bool
 	decodeAs    []string
 	layout      string
 	count       uint64
-	jobs        int
 	color       string
 	quiet       bool
 	connections int
 	reorder     int
 	resolve     bool
+	// atOnce is how many captures are worked on at the same time.
+	atOnce int
 }
 
 func (in *input) flags(f *pflag.FlagSet) {
@@ -33,7 +35,6 @@ func (in *input) flags(f *pflag.FlagSet) {
 	f.BoolVar(&in.join, "join", false, "read the files in the order given as one capture")
 	in.analysisFlags(f)
 	f.Uint64VarP(&in.count, "count", "c", 0, "stop after `N` frames of each capture")
-	f.IntVarP(&in.jobs, "jobs", "j", 0, "use at most `N` processors (default all)")
 }
 
 // analysisFlags are those of live capture as well.
@@ -44,6 +45,7 @@ func (in *input) analysisFlags(f *pflag.FlagSet) {
 	f.BoolVarP(&in.quiet, "quiet", "q", false, "show no progress")
 	f.IntVar(&in.connections, "max-connections", pipeline.DefaultConnections, "connections kept in memory")
 	f.IntVar(&in.reorder, "reorder-memory", pipeline.DefaultReorder, "octets of out-of-order data kept for one direction of a connection")
+	in.jobsFlag(f)
 	f.BoolVarP(&in.resolve, "no-resolve", "n", true, "names are never resolved; kept for habit")
 }
 
@@ -52,9 +54,6 @@ func (in *input) options() (pipeline.Options, error) {
 	opt := pipeline.Options{Count: in.count, MaxConnections: in.connections, ReorderBytes: in.reorder}
 	if in.connections < 1 || in.reorder < 1 {
 		return opt, usagef("--max-connections and --reorder-memory must be positive")
-	}
-	if in.jobs < 0 {
-		return opt, usagef("--jobs must not be negative")
 	}
 	switch in.layout {
 	case "":
@@ -108,7 +107,7 @@ func (in *input) files(args []string) ([]string, error) {
 // where that can be, and another one without if a CRC is wrong. Only what can be
 // read again, and has shown nothing yet, is attempted so.
 func (in *input) hopefully(opt pipeline.Options, name string, quiet bool, attempt func(pipeline.Options) error) {
-	opt.Hopeful = quiet && !in.join && name != "-" && in.jobs != 1
+	opt.Hopeful = quiet && !in.join && name != "-"
 	if errors.Is(attempt(opt), pipeline.ErrBadCRC) {
 		opt.Hopeful = false
 		_ = attempt(opt) // it tells of its errors itself
@@ -123,17 +122,22 @@ type source struct {
 	prog   func() (done, total int64)
 }
 
-// open opens a file.
-func open(name string, stdin io.Reader) (*source, error) {
-	f, err := capture.Open(name, stdin)
+// open opens one of the sources.
+func (in *input) open(name string, files []string, stdin io.Reader) (*source, error) {
+	// Each capture may have a goroutine that reads for it.
+	ahead := in.room(2 * max(in.atOnce, 1))
+	if in.join {
+		j := capture.Join(files, stdin)
+		j.Direct = !ahead
+		return &source{Source: j, name: j.Name(), format: func() string { return "joined" }, prog: j.Progress}, nil
+	}
+	open := capture.Open
+	if !ahead {
+		open = capture.OpenDirect
+	}
+	f, err := open(name, stdin)
 	if err != nil {
 		return nil, folderError(err)
 	}
 	return &source{Source: f, name: name, format: f.Format, prog: f.Progress}, nil
-}
-
-// joined opens several files as one capture.
-func joined(names []string, stdin io.Reader) *source {
-	j := capture.Join(names, stdin)
-	return &source{Source: j, name: j.Name(), format: func() string { return "joined" }, prog: j.Progress}
 }

@@ -168,6 +168,11 @@ func (o *liveOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(args); err != nil {
 		return err
 	}
+	undo, err := o.limit()
+	if err != nil {
+		return err
+	}
+	defer undo()
 	c, err := o.session()
 	if err != nil {
 		return err
