@@ -34,7 +34,8 @@ type visitor interface {
 
 // Walker goes through the fields of PDUs. It holds only scratch space.
 type walker struct {
-	list []*dissect.Field
+	list     []*dissect.Field
+	payloads payloads
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -160,7 +161,7 @@ func (w *walker) ddp(p *trace.PDU, v visitor) {
 	n := length - hl
 	v.number(fPayloadLength, uint64(max(n, 0)))
 	if all := wholeULPDU(p); all != nil && n >= 0 {
-		v.number(fPayloadCRC, uint64(crc32.Checksum(all[hl:], castagnoli)))
+		v.number(fPayloadCRC, uint64(w.payloads.of(p.FPDU, all, hl)))
 	}
 	if m := p.Message; m != nil && (m.Segments > 1 || !m.Done) {
 		v.number(fMsgLength, uint64(m.Length))     //nolint:gosec // not negative
