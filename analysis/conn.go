@@ -89,6 +89,7 @@ type half struct {
 	phase     phase
 	ended     bool
 	first     bool // no FPDU was seen yet
+	idle      bool // in full operation, and no decoder was needed so far
 	gap       bool
 	rtr       bool   // the frame in startup is the 2007 RTR frame
 	partial   bool   // octets of the startup frame are missing
@@ -366,6 +367,7 @@ func (c *Conn) piece(side int, p *reassembly.Piece) {
 	}
 	if h.phase == full {
 		// Only octets of the packet at hand stay where they are.
+		c.start(side)
 		d := c.env.Deferred
 		if d != nil {
 			d.On = !p.Held && !c.pieced
@@ -399,6 +401,7 @@ func (c *Conn) data(side int, off int64, b []byte) {
 		case opening:
 			b = c.opening(side, b)
 		case full:
+			c.start(side)
 			h.dec.Write(b)
 			c.drain(side)
 			return
@@ -424,6 +427,7 @@ func (h *half) keep(off int64, b []byte) {
 func (c *Conn) missing(side int, p *reassembly.Piece) {
 	h := &c.half[side]
 	gap := p.Kind == reassembly.Gap
+	c.start(side)
 	if gap && c.env.Sink != nil {
 		c.env.Sink.Gap(&trace.GapEvent{
 			Conn: &c.Trace, Dir: c.Dir(side), Frame: c.cur.Frame, Time: c.cur.Time,

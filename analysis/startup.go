@@ -318,6 +318,7 @@ func (c *Conn) replay(side int, off int64, b []byte) {
 		off += int64(before - len(b))
 	}
 	if h.phase == full && len(b) > 0 {
+		c.start(side)
 		h.dec.Write(b)
 		c.drain(side)
 	}
@@ -360,6 +361,7 @@ func (c *Conn) open(side int) {
 	}
 	c.begin(side)
 	if len(b) > 0 {
+		c.start(side)
 		h.dec.Write(b)
 		c.drain(side)
 	}
@@ -398,16 +400,29 @@ func (c *Conn) force(side int) {
 	}
 }
 
-// begin starts the decoder of a side at its origin.
+// begin begins full operation of a side at its origin. Many a side never sends an
+// FPDU: when all is known that its decoder has to be told, that waits for octets.
 func (c *Conn) begin(side int) {
 	h := &c.half[side]
+	h.phase, h.first = full, true
+	if h.idle = true; !c.Trace.Negotiated || h.gap {
+		c.start(side)
+	}
+}
+
+// start starts the decoder of a side in full operation, if it was not.
+func (c *Conn) start(side int) {
+	h := &c.half[side]
+	if !h.idle {
+		return
+	}
+	h.idle = false
 	t := &c.Trace
 	d := c.Dir(side)
 	cfg := mpa.Config{Start: true, Trusted: true, Markers: t.Markers[d], CRC: t.CRC, AfterGap: h.gap}
 	if !t.Negotiated {
 		cfg.Markers, cfg.CRC = c.guess(d)
 	}
-	h.phase, h.first = full, true
 	c.decode(side, cfg, h.origin)
 }
 
