@@ -6,12 +6,13 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/synth/link"
+	"github.com/iwdissect/iwdissect/internal/synth/pdu"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 )
 
 const (
 	// maxQueued is how many octets a host gives to TCP before some of them are
-	// acknowledged; it bounds the memory of a connection.
+	// acknowledged, unless configured; it bounds the memory of a connection.
 	maxQueued = 256 << 10
 	// regionTO is where regions begin, unless a scenario says where.
 	regionTO = 0x10000
@@ -108,7 +109,23 @@ func newHost(c *conn, side Side) *host {
 }
 
 func (h *host) world() *world { return h.conn.world }
-func (h *host) peer() *host   { return h.conn.hosts[1-h.side] }
+
+// queue is how many octets the transport is given, if usual is the usual number.
+func (h *host) queue(usual int) int {
+	if h.cfg.Queue > 0 {
+		return h.cfg.Queue
+	}
+	return usual
+}
+
+// counted counts a unit that the transport is given.
+func (h *host) counted(u *pdu.Unit) {
+	if u.Kind == pdu.Segment {
+		h.world().segments++
+	}
+}
+
+func (h *host) peer() *host { return h.conn.hosts[1-h.side] }
 
 // kick lets the host send when all tasks wait.
 func (w *world) kick(h *host) {

@@ -13,6 +13,9 @@ import (
 type Stats struct {
 	// Frames and Octets were captured.
 	Frames, Octets uint64
+	// Segments are the DDP segments of all ends, over TCP their FPDUs, as the
+	// transport was given them.
+	Segments uint64
 	// Stalled counts the steps that could not end: nothing was left that could
 	// happen, and what they waited for had not, although their connection was
 	// not over.
@@ -39,7 +42,7 @@ func RunObserved(w io.Writer, s *Script, o Observer) (Stats, error) {
 	if e := tap.Close(); err == nil {
 		err = e
 	}
-	return Stats{Frames: tap.Count(), Octets: tap.Octets(), Stalled: r.stalled}, err
+	return Stats{Frames: tap.Count(), Octets: tap.Octets(), Segments: r.segments, Stalled: r.stalled}, err
 }
 
 // world is a script on its way.
@@ -61,7 +64,9 @@ type world struct {
 	waiting []*task        // those that wait for no connection
 	numbers map[string]int // messages so far, by name
 	stalled int
-	err     error
+	// segments were given to transports.
+	segments uint64
+	err      error
 }
 
 func newWorld(s *Script, tap *link.Tap, o Observer) *world {

@@ -35,8 +35,8 @@ type Script struct {
 	Capture  link.Capture
 	Timeline []Step
 	// Shards, if more than 1, is into how many parts the script may be divided
-	// that are played at the same time: the timeline is then one Parallel with
-	// a branch for each connection, and chance plays no part on the link.
+	// that are played at the same time, each on a link of its own: the timeline
+	// is then one Parallel with a branch for each connection.
 	Shards int
 }
 
@@ -69,6 +69,9 @@ type Host struct {
 	RNIC rnic.Config
 	// UDP is the port over which SCTP goes in UDP (RFC 6951), 0 for none.
 	UDP uint16
+	// Queue is how many octets the transport is given before some of them are
+	// acknowledged; 0 is 256 KiB.
+	Queue int
 }
 
 // Wire is what happens to the packets that carry a PDU.
@@ -140,6 +143,8 @@ type Step struct {
 	From Side
 	// Times is how often, 0 is once.
 	Times int
+	// Ahead, for Post: the next step does not wait for the end of this one.
+	Ahead bool
 	// Size in octets, for Stream and Load.
 	Size uint64
 	Data []byte

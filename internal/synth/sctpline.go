@@ -178,7 +178,7 @@ func (l *sctpLine) give() bool {
 		return false
 	}
 	some := false
-	for l.end.sock.Queued() < max(maxQueued, 2*l.end.host.cfg.SCTP.Inflight) {
+	for most := l.end.host.queue(max(maxQueued, 2*l.end.host.cfg.SCTP.Inflight)); l.end.sock.Queued() < most; {
 		u, ok := l.ep.Next()
 		if !ok {
 			break
@@ -189,6 +189,7 @@ func (l *sctpLine) give() bool {
 		}
 		l.last = l.end.sock.Write(m)
 		l.sent += int64(len(u.Data))
+		l.counted(&u)
 		some = true
 	}
 	return some

@@ -21,6 +21,7 @@ func runShards(w io.Writer, s *Script) (Stats, error) {
 		feeds []*link.Feed
 		errs  = make([]error, len(parts))
 		stall = make([]int, len(parts))
+		said  = make([]uint64, len(parts))
 	)
 	for i, part := range parts {
 		tap, feed := link.NewFeed(part.Capture)
@@ -28,7 +29,7 @@ func runShards(w io.Writer, s *Script) (Stats, error) {
 		wait.Go(func() {
 			r := newWorld(part, tap, nil)
 			errs[i] = r.play()
-			stall[i] = r.stalled
+			stall[i], said[i] = r.stalled, r.segments
 			_ = tap.Close() // a feed has no error of its own
 		})
 	}
@@ -37,6 +38,7 @@ func runShards(w io.Writer, s *Script) (Stats, error) {
 	wait.Wait()
 	for i := range parts {
 		st.Stalled += stall[i]
+		st.Segments += said[i]
 		if err == nil {
 			err = errs[i]
 		}
@@ -53,6 +55,8 @@ func shards(s *Script) ([]*Script, error) {
 	parts := make([]*Script, n)
 	for i := range parts {
 		parts[i] = &Script{Seed: s.Seed, Link: s.Link, Capture: s.Capture, Timeline: []Step{{Verb: Parallel}}}
+		// Else the same packets would be lost in all parts.
+		parts[i].Link.Seed = seedOf(s.Link.Seed, i, Client)
 	}
 	for i := range s.Connections {
 		part := parts[i%n]

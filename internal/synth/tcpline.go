@@ -99,12 +99,13 @@ func (h *tcpLine) give(now int64) bool {
 		return false
 	}
 	some := false
-	for h.sock.Queued() < maxQueued {
+	for most := int64(h.queue(maxQueued)); h.sock.Queued() < most; {
 		u, ok := h.ep.Next()
 		if !ok {
 			break
 		}
 		h.note(u)
+		h.counted(&u)
 		h.sock.Write(now, tcp.Write{Data: u.Data, Fresh: u.Fresh})
 		some = true
 	}

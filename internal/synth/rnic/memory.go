@@ -17,6 +17,8 @@ type Region struct {
 	Size uint64
 	// Read and Write say what the peer may do; Atomic needs both.
 	Read, Write bool
+	// Sink: what is written there is not kept.
+	Sink bool
 }
 
 // region is a region with its memory. Numbers in it have network byte order.
@@ -63,6 +65,9 @@ func (r *region) span(to uint64, n int) (page, at, size int) {
 
 // place writes octets to an address.
 func (r *region) place(to uint64, b []byte) {
+	if r.Sink {
+		return
+	}
 	for len(b) > 0 {
 		page, at, n := r.span(to, len(b))
 		p := r.pages[page]

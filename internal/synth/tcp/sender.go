@@ -93,6 +93,11 @@ func (s *Socket) fresh(now int64) (Segment, bool) {
 		return Segment{}, false
 	}
 	if s.cfg.Packing == Stream {
+		if room < int64(s.EMSS()) && s.next > s.una && s.written-s.next > room {
+			// Rather a full segment later than a part of one now (RFC 1122
+			// section 4.2.3.4).
+			return Segment{}, false
+		}
 		limit = int(min(int64(limit), room))
 	}
 	n, fresh := s.measure(limit)

@@ -280,18 +280,21 @@ func TestSocket_Packing(t *testing.T) {
 		{Data: make([]byte, 100)},
 	}
 	for _, tt := range []struct {
-		packing tcp.Packing
-		tso     int
-		want    string
+		packing  tcp.Packing
+		tso      int
+		inflight int
+		want     string
 	}{
-		{tcp.Stream, 0, "20 1460 1460 980 "},
-		{tcp.Aligned, 0, "20 600 600 600 1460 540 100 "},
-		{tcp.Packed, 0, "20 1200 600 1460 540 100 "},
-		{tcp.Packed, 65000, "20 3900 "},
-		{tcp.Stream, 65000, "20 3900 "},
+		{tcp.Stream, 0, 0, "20 1460 1460 980 "},
+		{tcp.Stream, 0, 2 * 1460, "20 1460 1460 980 "}, // no part of a segment while others are under way
+		{tcp.Stream, 0, 1000, "20 1000 1000 1000 900 "},
+		{tcp.Aligned, 0, 0, "20 600 600 600 1460 540 100 "},
+		{tcp.Packed, 0, 0, "20 1200 600 1460 540 100 "},
+		{tcp.Packed, 65000, 0, "20 3900 "},
+		{tcp.Stream, 65000, 0, "20 3900 "},
 	} {
 		cfg := usual()
-		cfg.Packing, cfg.MaxSegment = tt.packing, tt.tso
+		cfg.Packing, cfg.MaxSegment, cfg.Inflight = tt.packing, tt.tso, tt.inflight
 		gs := segments(t, cfg, writes...)
 		if got := sizes(gs); got != tt.want {
 			t.Errorf("packing %d, %d: %s, want %s", tt.packing, tt.tso, got, tt.want)
