@@ -16,7 +16,7 @@ import (
 // judged as well.
 func BenchmarkCheck(b *testing.B) {
 	var buf bytes.Buffer
-	if _, err := synth.Run(&buf, scenario.Load(16<<20, 4, 1)); err != nil {
+	if _, err := synth.Run(&buf, scenario.Load(scenario.Shape{Size: 16 << 20, Flows: 4, Seed: 1})); err != nil {
 		b.Fatal(err)
 	}
 	frames, err := tracetest.ReadFile(buf.Bytes())

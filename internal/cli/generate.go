@@ -26,8 +26,8 @@ type generateOptions struct {
 	format string
 	clean  bool
 	all    bool
-	size   string
-	flows  int
+	stats  bool
+	loadOptions
 }
 
 func newGenerate(s *IOStreams) *cobra.Command {
@@ -46,17 +46,23 @@ output, or a folder: an existing one, one that ends in a slash, and for several
 scenarios. In a folder a trace has the name of its scenario.
 
 --clean leaves out the faults of a scenario. --all writes all built-in ones, those
-with faults a second time without them, as NAME.clean.`),
+with faults a second time without them, as NAME.clean.
+
+--size makes a big trace without faults, for measurements: --flows, --mix, --mtu,
+--markers, --fpdu, --loss, --reorder, --ipv6, --vlan and --sctp say what it is like.
+--stats counts what the ends sent, FPDUs over TCP and segments over SCTP, whatever
+a dissector makes of them.`),
 		Example: strings.Trim(`
   iwdissect generate --list
   iwdissect generate write-read -o trace.pcapng
   iwdissect generate --all -o traces/
   iwdissect generate --size 1GiB --flows 64 -o big.pcap
+  iwdissect generate --size 1GB --mix bulk --mtu 9000 --loss 1 --reorder 1 -o lossy.pcapng
 `, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.seeded = cmd.Flags().Changed("seed")
-			if cmd.Flags().Changed("flows") && o.size == "" {
-				return usagef("--flows goes with --size")
+			if err := o.alone(); err != nil {
+				return err
 			}
 			return o.run(args)
 		},
@@ -69,9 +75,9 @@ with faults a second time without them, as NAME.clean.`),
 	f.StringVarP(&o.format, "format", "T", "", "write `FORMAT` pcap or pcapng (default that of OUT, else of the scenario)")
 	f.BoolVar(&o.clean, "clean", false, "leave out the faults")
 	f.BoolVar(&o.all, "all", false, "all built-in scenarios")
-	f.StringVar(&o.size, "size", "", "make a big trace of about `SIZE`, such as 1GiB, of no scenario")
+	f.BoolVar(&o.stats, "stats", false, "say on standard error how many DDP segments, frames and octets were written")
 	o.jobsFlag(f)
-	f.IntVar(&o.flows, "flows", 16, "connections at the same time, with --size")
+	o.flags(f)
 	return cmd
 }
 
@@ -201,20 +207,6 @@ func worse(a, b error) error {
 		return errTold
 	}
 	return &usageError{errTold}
-}
-
-// load is the big trace of --size.
-func (o *generateOptions) load() ([]traceOf, error) {
-	size, ok := scenario.Size(o.size)
-	switch {
-	case !ok || size < 1<<10 || size > 1<<40:
-		return nil, usagef("--size takes a size from 1KiB to 1TiB, not %q", o.size)
-	case o.flows < 1 || o.flows > scenario.MaxFlows:
-		return nil, usagef("--flows takes a number from 1 to %d", scenario.MaxFlows)
-	case o.clean:
-		return nil, usagef("--clean goes with scenarios")
-	}
-	return []traceOf{{name: "load", script: func() *synth.Script { return scenario.Load(size, o.flows, o.seed) }}}, nil
 }
 
 // find finds a scenario by its name, or reads its file.

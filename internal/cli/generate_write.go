@@ -114,6 +114,9 @@ func (o *generateOptions) one(t traceOf, s *synth.Script, out string, interrupt 
 		// What cannot be played is a fault of the scenario.
 		return &usageError{fmt.Errorf("%s: %w%s", t.name, err, remove())}
 	}
+	if o.stats {
+		fmt.Fprintf(o.s.Err, "%s: %d DDP segments, %d frames, %d octets\n", t.name, stats.Segments, stats.Frames, stats.Octets)
+	}
 	if stats.Stalled > 0 && !t.faults {
 		fmt.Fprintf(o.s.Err, "iwdissect: %s: %s\n", t.name, stalled(stats.Stalled))
 	}

@@ -24,7 +24,7 @@ func TestRun_Hopeful(t *testing.T) {
 
 func hopefully(t *testing.T, sums bool) {
 	var b bytes.Buffer
-	if _, err := synth.Run(&b, scenario.Load(6<<20, 8, 1)); err != nil {
+	if _, err := synth.Run(&b, scenario.Load(scenario.Shape{Size: 6 << 20, Flows: 8, Seed: 1})); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "load.pcap")

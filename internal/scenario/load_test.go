@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/tcp"
 )
 
 func TestLoad(t *testing.T) {
-	s := Load(1<<30, 64, 7)
+	s := Load(Shape{Size: 1 << 30, Flows: 64, Seed: 7})
 	if len(s.Connections) != 64 || len(s.Timeline) != 1 || len(s.Timeline[0].Branches) != 64 {
 		t.Fatalf("%d connections, %d steps", len(s.Connections), len(s.Timeline))
 	}
@@ -31,7 +32,64 @@ func TestLoad(t *testing.T) {
 	if total < 9<<30/10 || total > 1<<30 {
 		t.Errorf("%d octets in the streams", total)
 	}
-	if !reflect.DeepEqual(s.Timeline, Load(1<<30, 64, 7).Timeline) || reflect.DeepEqual(s.Timeline, Load(1<<30, 64, 8).Timeline) {
+	if !reflect.DeepEqual(s.Timeline, Load(Shape{Size: 1 << 30, Flows: 64, Seed: 7}).Timeline) || reflect.DeepEqual(s.Timeline, Load(Shape{Size: 1 << 30, Flows: 64, Seed: 8}).Timeline) {
 		t.Error("the seed does not decide")
+	}
+}
+
+// TestLoad_Bulk holds that all flows of a small trace send no more than their
+// share, and that of a big one always have something to send.
+func TestLoad_Bulk(t *testing.T) {
+	for _, flows := range []int{1, 16, 64, 1000, 10_000} {
+		s := Load(Shape{Size: 1 << 30, Flows: flows, Mix: Bulk})
+		share := uint64(1<<30) / uint64(flows)
+		for i, b := range s.Timeline[0].Branches {
+			var total, open uint64
+			for _, step := range b {
+				switch step.Verb {
+				case synth.Load:
+					total += step.Size
+					open = uint64(len(step.Steps)) / 2
+				case synth.Post:
+					total += step.Work.Size
+				default:
+				}
+			}
+			if total > share || total < share*85/100 {
+				t.Errorf("flow %d of %d sends %d of %d octets", i, flows, total, share)
+			}
+			if share > 8<<20 && open != ahead {
+				t.Errorf("flow %d of %d posts %d Writes at once", i, flows, open)
+			}
+		}
+	}
+}
+
+func TestLoad_Shape(t *testing.T) {
+	s := Load(Shape{Size: 1 << 20, Flows: 3, MTU: 9000, Markers: true, FPDU: 16 << 10, Loss: 0.02, Reorder: 0.01, IPv6: true, VLAN: 7})
+	for _, c := range s.Connections {
+		for _, h := range c.Hosts {
+			if !h.Addr.Addr().Is6() || len(h.VLANs) != 1 || h.VLANs[0].TCI != 7 || !h.RNIC.Startup.Markers ||
+				h.TCP.MSS != 9000-60 || h.RNIC.MULPDU != 16<<10-6 || h.TCP.Packing != tcp.Stream {
+				t.Errorf("%s: %+v", c.Name, h)
+			}
+		}
+	}
+	for _, l := range s.Link.Before {
+		if l.Loss != 0.01 || l.Reorder != 0.01 || l.ReorderBy == 0 || l.Rate == 0 {
+			t.Errorf("in front: %+v", l)
+		}
+	}
+	for _, l := range s.Link.After {
+		if l.Loss != 0.01 || l.Reorder != 0 {
+			t.Errorf("behind: %+v", l)
+		}
+	}
+	s = Load(Shape{Size: 1 << 20, Flows: 3, SCTP: true})
+	for i, c := range s.Connections {
+		if c.SID != 0 || c.Association == "" || i > 0 && c.Association == s.Connections[i-1].Association ||
+			c.Hosts[0].Addr.Port() != uint16(clientPort+i) {
+			t.Errorf("%+v", c)
+		}
 	}
 }

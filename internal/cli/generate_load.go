@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"math"
+
+	"github.com/spf13/pflag"
+
+	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/internal/synth"
+)
+
+// loadOptions are the flags that go with --size.
+type loadOptions struct {
+	size          string
+	flows         int
+	mix           string
+	mtu           int
+	markers       bool
+	fpdu          string
+	loss, reorder float64
+	ipv6, sctp    bool
+	vlan          int
+	// given reports whether a flag was.
+	given func(name string) bool
+}
+
+// flags adds the flags to those of the command.
+func (o *loadOptions) flags(all *pflag.FlagSet) {
+	all.StringVar(&o.size, "size", "", "make a big trace of about `SIZE`, such as 1GiB, of no scenario")
+	all.AddFlagSet(o.shape())
+	o.given = all.Changed
+}
+
+// shape are the flags that say what a big trace is like.
+func (o *loadOptions) shape() *pflag.FlagSet {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.IntVar(&o.flows, "flows", 16, "`N` connections at the same time, with --size")
+	f.StringVar(&o.mix, "mix", "mixed", "`MIX` mixed (Writes, Reads, Sends both ways) or bulk (64 KiB Writes, a Send behind each), with --size")
+	f.IntVar(&o.mtu, "mtu", 1500, "an MTU of `N` octets, with --size")
+	f.BoolVar(&o.markers, "markers", false, "MPA markers in both directions, with --size")
+	f.StringVar(&o.fpdu, "fpdu", "", "FPDUs of `SIZE`, such as 16KiB, that go across TCP segments, with --size")
+	f.Float64Var(&o.loss, "loss", 0, "lose `P` per cent of the packets, half of them behind the capture point, with --size")
+	f.Float64Var(&o.reorder, "reorder", 0, "let `P` per cent of the packets be passed by two others, with --size")
+	f.BoolVar(&o.ipv6, "ipv6", false, "IPv6, not IPv4, with --size")
+	f.IntVar(&o.vlan, "vlan", 0, "a VLAN tag with the identifier `ID`, with --size")
+	f.BoolVar(&o.sctp, "sctp", false, "DDP over SCTP, with --size")
+	return f
+}
+
+// alone finds a flag that was given without --size.
+func (o *loadOptions) alone() (told error) {
+	if o.size != "" {
+		return nil
+	}
+	new(loadOptions).shape().VisitAll(func(f *pflag.Flag) {
+		if told == nil && o.given(f.Name) {
+			told = usagef("--%s goes with --size", f.Name)
+		}
+	})
+	return told
+}
+
+// The bounds of the flags.
+const (
+	// leastMTU is what every host on IPv4 can receive (RFC 791), and what the
+	// smallest user message of SCTP that has to fit (RFC 5043) needs; IPv6 has
+	// its own (RFC 8200).
+	leastMTU, leastMTU6 = 576, 1280
+	// A MULPDU is 128 to 64768 octets (RFC 5044 section 3).
+	leastFPDU, mostFPDU = 256, 63 << 10
+	mostVLAN            = 4094
+	// With more of chance connections would rather break than come to their end.
+	mostChance = 20
+)
+
+var mixes = map[string]scenario.Mix{"mixed": scenario.Mixed, "bulk": scenario.Bulk}
+
+// read checks the flags and returns what the trace is to be like.
+func (o *loadOptions) read(seed uint64) (scenario.Shape, error) {
+	l := scenario.Shape{
+		Flows: o.flows, Seed: seed, MTU: o.mtu, Markers: o.markers,
+		Loss: o.loss / 100, Reorder: o.reorder / 100, IPv6: o.ipv6, SCTP: o.sctp,
+	}
+	var ok bool
+	l.Size, ok = scenario.Size(o.size)
+	if !ok || l.Size < 1<<10 || l.Size > 1<<40 {
+		return l, usagef("--size takes a size from 1KiB to 1TiB, not %q", o.size)
+	}
+	if o.flows < 1 || o.flows > scenario.MaxFlows {
+		return l, usagef("--flows takes a number from 1 to %d", scenario.MaxFlows)
+	}
+	if l.Mix, ok = mixes[o.mix]; !ok {
+		return l, usagef("--mix takes mixed or bulk, not %q", o.mix)
+	}
+	switch {
+	case o.mtu < leastMTU || o.mtu > math.MaxUint16:
+		return l, usagef("--mtu takes a number from %d to %d", leastMTU, math.MaxUint16)
+	case o.ipv6 && o.mtu < leastMTU6:
+		return l, usagef("--mtu of IPv6 is at least %d", leastMTU6)
+	case o.given("vlan") && (o.vlan < 1 || o.vlan > mostVLAN):
+		return l, usagef("--vlan takes a number from 1 to %d", mostVLAN)
+	case !(o.loss >= 0 && o.loss <= mostChance): // not a number is neither
+		return l, usagef("--loss takes 0 to %d per cent", mostChance)
+	case !(o.reorder >= 0 && o.reorder <= mostChance):
+		return l, usagef("--reorder takes 0 to %d per cent", mostChance)
+	case o.sctp && o.markers:
+		return l, usagef("--sctp and --markers exclude each other: there are no markers over SCTP")
+	case o.sctp && o.given("fpdu"):
+		return l, usagef("--sctp and --fpdu exclude each other: there are no FPDUs over SCTP")
+	}
+	l.VLAN = uint16(o.vlan) //nolint:gosec // checked above
+	if o.given("fpdu") {
+		n, ok := scenario.Size(o.fpdu)
+		if !ok || n < leastFPDU || n > mostFPDU {
+			return l, usagef("--fpdu takes a size from %d to 63KiB, not %q", leastFPDU, o.fpdu)
+		}
+		l.FPDU = int(n) //nolint:gosec // checked above
+	}
+	return l, nil
+}
+
+// load is the big trace of --size.
+func (o *generateOptions) load() ([]traceOf, error) {
+	l, err := o.loadOptions.read(o.seed)
+	if err != nil {
+		return nil, err
+	}
+	if o.clean {
+		return nil, usagef("--clean goes with scenarios")
+	}
+	return []traceOf{{name: "load", script: func() *synth.Script { return scenario.Load(l) }}}, nil
+}

@@ -1,0 +1,110 @@
+package scenario
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+)
+
+// poster makes steps that post work on a connection, each with its own name.
+type poster struct {
+	conn    string
+	ordinal int
+}
+
+func (p *poster) post(from synth.Side, op rnic.Op, size uint64, times int) synth.Step {
+	p.ordinal++
+	return synth.Step{
+		Verb: synth.Post, Name: fmt.Sprintf("%s.%d", p.conn, p.ordinal), Conn: p.conn, From: from, Times: times,
+		Work: rnic.Work{Op: op, Size: size},
+	}
+}
+
+// The sizes of the work of a mixed flow, in octets.
+const (
+	leastWork = 256
+	mostWork  = 64 << 10
+	// rounds are how often a small flow goes through its mix, at least.
+	rounds = 16
+)
+
+// mixed is the life of one connection whose sides send share octets.
+func mixed(rnd *rand.Rand, conn string, share uint64) []synth.Step {
+	unit := max(leastWork, min(share/rounds/4, mostWork))
+	p := poster{conn: conn}
+	// Sizes differ from flow to flow, and with them where segments end.
+	some := func() uint64 { return unit/2 + rnd.Uint64N(unit) }
+	client, server := synth.Client, synth.Server
+	mix := []synth.Step{
+		p.post(client, rnic.OpWrite, some(), 2),
+		{Verb: synth.Together, Conn: conn, Steps: []synth.Step{
+			p.post(client, rnic.OpRead, some()/4, 4),
+			p.post(server, rnic.OpWrite, some(), 1),
+		}},
+		p.post(client, rnic.OpSend, 32+rnd.Uint64N(224), 1),
+		p.post(server, rnic.OpSend, 16+rnd.Uint64N(112), 1),
+	}
+	for i := 2; i < len(mix); i++ {
+		mix[i].Work.Solicited = true
+	}
+	return []synth.Step{
+		{Verb: synth.Connect, Conn: conn},
+		{Verb: synth.Load, Conn: conn, Size: share, Steps: mix},
+		{Verb: synth.Close, Conn: conn},
+	}
+}
+
+// The sizes of bulk data, in octets.
+const (
+	bulkWrite = 64 << 10
+	bulkSend  = 64
+	bulkPair  = bulkWrite + bulkSend
+	// ahead are the pairs that a flow posts at once, so that it has always
+	// something to send, if it has several times as many to send.
+	ahead = 4
+)
+
+// bulk is the life of one connection whose client sends share octets.
+func bulk(rnd *rand.Rand, conn string, share uint64) []synth.Step {
+	p := poster{conn: conn}
+	at := uint64(1)
+	if share/bulkPair >= 8*ahead {
+		at = ahead
+	}
+	steps := []synth.Step{
+		// Adapters do not begin in the same moment.
+		{Verb: synth.Wait, Conn: conn, For: rnd.Int64N(roundTrip)},
+		{Verb: synth.Connect, Conn: conn},
+	}
+	// Each Write that is posted at once has a buffer of its own.
+	pairs := func(n, size uint64) (all []synth.Step) {
+		for i := range n {
+			w, s := p.post(synth.Client, rnic.OpWrite, size, 1), p.post(synth.Client, rnic.OpSend, bulkSend, 1)
+			w.Remote.Region, w.Ahead, s.Ahead = buffer(i), true, i < n-1
+			all = append(all, w, s)
+		}
+		return all
+	}
+	for i := range at {
+		steps = append(steps, synth.Step{
+			Verb: synth.Register, Name: buffer(i), Conn: conn, From: synth.Server,
+			Region: rnic.Region{Address: rnic.Address{TO: rnd.Uint64N(1<<35) << 12}, Size: bulkWrite, Write: true, Sink: true},
+		})
+	}
+	if round := at * bulkPair; share >= round {
+		steps = append(steps, synth.Step{Verb: synth.Load, Conn: conn, Size: share - share%round, Steps: pairs(at, bulkWrite)})
+		share %= round
+	}
+	if n := share / bulkPair; n > 0 {
+		steps = append(steps, pairs(n, bulkWrite)...)
+	}
+	if rest := share % bulkPair; rest > leastWork {
+		steps = append(steps, pairs(1, rest-bulkSend)...)
+	}
+	return append(steps, synth.Step{Verb: synth.Close, Conn: conn})
+}
+
+// buffer is the name of a buffer that Writes go to.
+func buffer(i uint64) string { return "b" + itoa(int(i)+1) } //nolint:gosec // a small number
