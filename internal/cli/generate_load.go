@@ -114,7 +114,7 @@ func (o *loadOptions) read(seed uint64) (scenario.Shape, error) {
 		if !ok || n < leastFPDU || n > mostFPDU {
 			return l, usagef("--fpdu takes a size from %d to 63KiB, not %q", leastFPDU, o.fpdu)
 		}
-		l.FPDU = int(n) //nolint:gosec // checked above
+		l.FPDU = int(n)
 	}
 	return l, nil
 }
