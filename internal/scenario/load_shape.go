@@ -44,15 +44,19 @@ func (l *Shape) hosts(c *compiler) {
 }
 
 const (
-	// loadRate is the rate of the line in front of the capture point, in bits
-	// a second: high enough that what one connection sends at once stays
-	// together, so that a packet that is late is passed by those of its own.
-	loadRate = 1_000_000_000_000
-	// lateFrames is by how many frames of full size a reordered one is late:
-	// two pass it, too few for its sender to take it for lost.
-	lateFrames = 2.5
-	// roundTrip of a link with the usual delays, in nanoseconds.
-	roundTrip = 4 * defaultDelay
+	// frameTime is how long a frame of full size takes on the line in front of
+	// the capture point, in nanoseconds: so short that what one connection sends
+	// at once stays together, and a packet that is late is passed by those of
+	// its own.
+	frameTime = 4
+	// lateBehind is how much later a reordered one is: two pass it, too few for
+	// its sender to take it for lost.
+	lateBehind = 2*frameTime + frameTime/2
+	// bulkDelay of a line with bulk data, in nanoseconds: long enough that what
+	// the connections send at once is rarely on the line at the same time, be
+	// they as many as may be. Each is two lines from its peer.
+	bulkDelay = 1_000_000
+	roundTrip = 4 * bulkDelay
 )
 
 // link sets what the link does to packets. Half of the lost ones are lost in
@@ -62,9 +66,12 @@ func (l *Shape) link(c *compiler) {
 	k := &c.script.Link
 	for side := range k.Before {
 		before, after := &k.Before[side], &k.After[side]
+		if l.Mix == Bulk {
+			before.Delay, after.Delay = bulkDelay, bulkDelay
+		}
 		if l.Mix == Bulk || l.Reorder > 0 {
-			before.Rate = loadRate
-			before.ReorderBy = int64(lateFrames * float64(8*c.mtu) * 1e9 / loadRate)
+			before.Rate = int64(c.mtu) * 8 * 1_000_000_000 / frameTime
+			before.ReorderBy = lateBehind
 		}
 		before.Loss, after.Loss = l.Loss/2, l.Loss/2
 		before.Reorder = l.Reorder
