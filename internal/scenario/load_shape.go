@@ -38,6 +38,7 @@ func (l *Shape) hosts(c *compiler) {
 		}
 		if l.Mix == Bulk {
 			h.TCP.Timestamps = true
+			h.RNIC.Endless = true // else it could be compressed to next to nothing
 			h.TCP.DelayedAck, h.SCTP.DelayedAck = roundTrip, roundTrip
 		}
 	}

@@ -55,11 +55,41 @@ func (p block) read(b []byte, at uint64) {
 	}
 }
 
+// letters are generated payload that never repeats, of which half is
+// redundancy: what a compressor makes of it is what it makes of much real data.
+type letters uint64
+
+func (l letters) read(b []byte, at uint64) {
+	var word [8]byte
+	for len(b) > 0 {
+		if at%8 == 0 && len(b) >= 8 {
+			binary.LittleEndian.PutUint64(b, l.word(at/8))
+			b, at = b[8:], at+8
+			continue
+		}
+		binary.LittleEndian.PutUint64(word[:], l.word(at/8))
+		n := copy(b, word[at%8:])
+		b, at = b[n:], at+uint64(n) //nolint:gosec // at most 8
+	}
+}
+
+// word is the n-th eight octets, each @ or one of the letters to O, from the mixer
+// of SplitMix64.
+func (l letters) word(n uint64) uint64 {
+	x := (uint64(l) + n) * 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return (x^x>>31)&0x0f0f0f0f0f0f0f0f | 0x4040404040404040
+}
+
 // pattern is the payload of a message that was given none.
-func pattern(seed uint64, name string, number int) source {
+func (e *Endpoint) pattern(name string, number int) source {
 	h := fnv.New64a()
-	_ = binary.Write(h, binary.BigEndian, []uint64{seed, uint64(number)}) //nolint:gosec // a count
+	_ = binary.Write(h, binary.BigEndian, []uint64{e.cfg.Seed, uint64(number)}) //nolint:gosec // a count
 	_, _ = h.Write([]byte(name))
+	if e.cfg.Endless {
+		return letters(h.Sum64())
+	}
 	return block(h.Sum64())
 }
 

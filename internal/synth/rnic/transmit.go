@@ -145,7 +145,7 @@ func (e *Endpoint) message(w Work) *message {
 	if w.Data != nil {
 		m.size, m.src = uint64(len(w.Data)), octets(w.Data)
 	} else {
-		m.src = pattern(e.cfg.Seed, w.Name, w.Number)
+		m.src = e.pattern(w.Name, w.Number)
 	}
 	if w.RTR {
 		m.size = 0

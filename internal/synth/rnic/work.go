@@ -58,6 +58,9 @@ type Config struct {
 	Swapped bool
 	// Seed chooses STags and the content of memory.
 	Seed uint64
+	// Endless: generated payload never repeats, which takes longer to make; else
+	// it does every 64 KiB or so.
+	Endless bool
 	// Sent is told of every message when its first segment is made, if not
 	// nil. Data is valid during the call. Faults are not in it.
 	Sent func(m Message)
