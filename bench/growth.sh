@@ -5,7 +5,7 @@ section_growth() {
 	local tenth=$((size / 10))
 	echo
 	echo "## Growth"
-	header "" capture "\`analyze\`, for 1 GB" "peak memory" "\`check\`, for 1 GB" "peak memory"
+	header "" capture "\`analyze\`, for 1 GB" processor "peak memory" "\`check\`, for 1 GB" processor "peak memory"
 	grows size "plain $tenth" "plain $((3 * tenth))" "plain $size"
 	grows connections "flows1 $size" "plain $size" "flows1000 $size" "flows10000 $size"
 	grows MTU "mtu576 $size" "plain $size" "mtu4096 $size" "mtu9000 $size"
@@ -15,7 +15,7 @@ section_growth() {
 
 # grows BY "SHAPE OCTETS"... has a row for each capture; all are read in turn.
 grows() {
-	local by=$1 one shape of c i row files=()
+	local by=$1 one shape of c i column row files=()
 	shift
 	for one in "$@"; do
 		read -r shape of <<<"$one"
@@ -37,7 +37,9 @@ grows() {
 		capture "$shape" "$of"
 		row=("$(grown "$by" "$shape")" "$(label "$(sized "$file")")")
 		for c in analyze check; do
-			row+=("$(seconds "$(product 1e9 "$(quotient "$(median "$by.$c.$shape.$of" "$wall")" "$(sized "$file")")")")")
+			for column in "$wall" "$cpu"; do
+				row+=("$(seconds "$(product 1e9 "$(quotient "$(median "$by.$c.$shape.$of" "$column")" "$(sized "$file")")")")")
+			done
 			row+=("$(megabytes "$(median "$by.$c.$shape.$of" "$rss")") MB")
 		done
 		cells "${row[@]}"

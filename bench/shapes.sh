@@ -26,7 +26,7 @@ section_shapes() {
 	echo
 	echo "\"Sent\" are the DDP segments that the ends of the connections sent, as the generator counted them when it handed them to"
 	echo "the transport: over TCP each is an FPDU. \"Found\" are those in the capture, as the analysis counted them."
-	header "" capture "\`analyze\`" "against plain" "peak memory" "\`check\`" "against plain" "peak memory"
+	header "" capture command wall processor "peak memory" "wall against plain" "processor against plain"
 	cat "$work/shapes"
 	echo
 	echo "Each runs in turn with the plain capture; times against it are for the same number of octets."
@@ -60,10 +60,10 @@ truth() {
 
 # compared SHAPE FILE PLAIN is a row of times, and the bars.
 compared() {
-	local shape=$1 what c scale against row must='' goal='' must_mb='' goal_mb=''
+	local shape=$1 what of c scale against must='' goal='' must_mb='' goal_mb=''
 	what=$(described "$1")
 	scale=$(quotient "$(sized "$3")" "$(sized "$2")")
-	row=("$what" "$(label "$(sized "$2")")")
+	of=$(label "$(sized "$2")")
 	case $shape in
 	flows10000) must=2.0 goal=1.4 must_mb=96 goal_mb=48 ;;
 	flows10000-loss) must_mb=160 goal_mb=96 ;;
@@ -73,10 +73,11 @@ compared() {
 	esac
 	for c in analyze check; do
 		against=$(product "$(ratio "$c.$shape" "$c.plain.$shape" "$wall")" "$scale")
-		row+=("$(seconds "$(median "$c.$shape" "$wall")")" "$(two "$against")" "$(megabytes "$(median "$c.$shape" "$rss")") MB")
+		cells "$what" "$of" "\`$c\`" "$(seconds "$(median "$c.$shape" "$wall")")" "$(seconds "$(median "$c.$shape" "$cpu")")" \
+			"$(megabytes "$(median "$c.$shape" "$rss")") MB" "$(two "$against")" \
+			"$(two "$(product "$(ratio "$c.$shape" "$c.plain.$shape" "$cpu")" "$scale")")" >>"$work/shapes"
 		[[ -z $must ]] || bar "time of \`$c\` against plain: $what" "$against" "" "$must" "$goal" most
 		[[ -z $must_mb ]] || bar "peak memory of \`$c\`: $what" "$(megabytes "$(median "$c.$shape" "$rss")")" " MB" "$must_mb" "$goal_mb" most
 		[[ $shape != sctp ]] || bar "octets a second of \`$c\`, SCTP against TCP" "$(quotient 1 "$against")" "" 0.5 0.8 least
 	done
-	cells "${row[@]}" >>"$work/shapes"
 }

@@ -10,13 +10,14 @@ section_start() {
 		many start.ours "$ours" "$bin" analyze -q "$f"
 		! have tshark || many start.tshark "$theirs" tshark -n -r "$f" -q -z io,stat,0,iwarp_mpa.crc,iwarp_rdma.opcode
 	done
-	header "a capture of $(sized "$f") octets" time "peak memory"
-	cells "\`analyze\`, $((ours * ROUNDS)) times" "$(seconds "$(median start.ours "$wall")")" "$(megabytes "$(median start.ours "$rss")") MB"
+	header "a capture of $(sized "$f") octets" wall processor "peak memory"
+	cells "\`analyze\`, $((ours * ROUNDS)) times" "$(seconds "$(median start.ours "$wall")")" \
+		"$(seconds "$(median start.ours "$cpu")")" "$(megabytes "$(median start.ours "$rss")") MB"
 	if ! have tshark; then
-		cells tshark "not installed" ""
+		cells tshark "not installed" "" ""
 		return
 	fi
 	cells "\`tshark -n -q -z io,stat\`, $((theirs * ROUNDS)) times" "$(seconds "$(median start.tshark "$wall")")" \
-		"$(megabytes "$(median start.tshark "$rss")") MB"
+		"$(seconds "$(median start.tshark "$cpu")")" "$(megabytes "$(median start.tshark "$rss")") MB"
 	bar "faster than tshark from start to exit" "$(ratio start.tshark start.ours "$wall")" " x" 10 40 least
 }
