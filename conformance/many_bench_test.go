@@ -20,7 +20,7 @@ func (nobody) Connection(*trace.Connection, []conformance.Finding, []conformance
 // BenchmarkConnections is what the beginning and the end of connections cost:
 // there are many, and each is short.
 func BenchmarkConnections(b *testing.B) {
-	frames := framesOf(b, scenario.Load(8<<20, 2000, 1))
+	frames := framesOf(b, scenario.Load(scenario.Shape{Size: 8 << 20, Flows: 2000, Seed: 1}))
 	b.ReportAllocs()
 	for b.Loop() {
 		j := &nobody{}
