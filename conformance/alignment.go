@@ -9,6 +9,9 @@ import (
 // alignment is how the FPDUs of a half lie in TCP segments, as they were captured
 // first.
 type alignment struct {
+	// ends are the last FPDUs; end is the place of the next one.
+	ends [8]ending
+	end  uint8
 	// segments begin in FPDUs, aligned of them at the start of one.
 	segments, aligned uint32
 	// whole says that the segment at hand began at the start of an FPDU. Torn are
@@ -19,9 +22,6 @@ type alignment struct {
 	// behind its payload, as far as is known; tails counts those, from tailAt on.
 	tail  bool
 	tails uint32
-	// ends are the last FPDUs; end is the place of the next one.
-	end  uint8
-	ends [8]ending
 }
 
 // ending is where an FPDU ends, in which frame, and what is to be said of its CRC.

@@ -43,6 +43,8 @@ type Engine struct {
 	idle  idle
 	// verdicts is where those on a connection are put together for the sink.
 	verdicts []Judgement
+	// long: each FPDU goes the long way. Tests compare the two.
+	long bool
 	// latest is the time of the latest PDU.
 	latest int64
 	// Bugs counts rules that panicked.

@@ -279,12 +279,12 @@ func unmarked(c *conn, d trace.Dir, asker *frame) {
 // crcRun is what the FPDUs of a half had in their CRC field so far.
 type crcRun struct {
 	good   int
-	run    int    // of bad ones with the same value
+	run    uint32 // of bad ones with the same value
 	value  uint32 // of those
 	frame  uint64 // of the first of those, or of the last FPDU
 	pdu    uint64
-	unsent int
 	starts []int64 // of the last FPDUs, in the stream
+	unsent int
 }
 
 func (r *crcRun) add(p *trace.PDU) {

@@ -47,18 +47,19 @@ const (
 	ownSession
 )
 
-// sending is what a half has sent in FPDUs or DDP segments.
+// sending is what a half has sent in FPDUs or DDP segments. What each FPDU of a long
+// Write comes to stands first, so that it takes few cache lines.
 type sending struct {
 	steady  steady
 	sent    history
+	sizes   sizes
 	queues  [4]queue
 	tagged  [2]flow
-	sizes   sizes
 	crc     crcRun
 	opening opening
 	shapes  shapes
 	chain   chain
-	latest  span // of the last FPDU
+	latest  last // FPDU
 	first   firstSegment
 	second  span // of the second FPDU
 	// knows is how much of the other direction it had when it sent its last message
@@ -76,16 +77,20 @@ type sending struct {
 	headless bool
 	// grid is how many markers in a row told their distance, so that it is known
 	// where others stand.
-	grid       int
-	largest    int // ULPDU
-	terminates int
-	after      int   // segments behind its Terminate
-	word       *word // its first Terminate
+	grid       uint32
+	largest    int32 // ULPDU
+	terminates uint32
+	after      uint32 // segments behind its Terminate
+	word       *word  // its first Terminate
 	// spoilt is the first FPDU with a wrong CRC.
 	spoilt *spoilt
 	// cutShort is a message that had no end when the connection had one.
 	cutShort *message
 }
+
+// last is where the last FPDU of a half ends, and how much of the other direction its
+// sender had then.
+type last struct{ end, lastAcked int64 }
 
 // asking is what a half has asked for, and what it did of what the other one asks.
 type asking struct {

@@ -27,8 +27,8 @@ type flow struct {
 	msg  *message // nil: there was none
 }
 
-// last is the message of a queue or flow, which has room for one from now on.
-func last(m **message) *message {
+// room is the message of a queue or flow, which has room for one from now on.
+func room(m **message) *message {
 	if *m == nil {
 		*m = &message{}
 	}
@@ -41,24 +41,24 @@ func (m *message) open() bool { return m != nil && m.there && !m.done }
 // message is one that is under way, or was the last one.
 type message struct {
 	*half
+	pieces
 	there, tagged bool
 	// done: L was seen; its verdict waits for what follows.
-	done    bool
-	qn, msn uint32
-	// alias is another number that some of its segments have.
-	alias    uint32
-	hasAlias bool
-	stag     uint32
+	done     bool
+	sure     bool
 	op       rdmap.Opcode
 	control  uint8
-	field    uint32
-	pieces
-	more   int // segments beyond those that are kept
-	sum    uint64
-	high   uint64 // the end of the segment that reaches farthest
-	lastAt int    // the run of that with L, if done
-	sure   bool
-	have   Gate
+	have     Gate
+	hasAlias bool
+	// alias is another number that some of its segments have.
+	alias   uint32
+	qn, msn uint32
+	stag    uint32
+	field   uint32
+	more    uint32 // segments beyond those that are kept
+	lastAt  int32  // the run of that with L, if done
+	sum     uint64
+	high    uint64 // the end of the segment that reaches farthest
 }
 
 // at places a finding on a segment of a message.
@@ -97,7 +97,7 @@ func (s *segment) relation() (relation, *message) {
 		return stray, nil
 	}
 	if g.Tagged {
-		m := last(&s.flow().msg)
+		m := room(&s.flow().msg)
 		for i := range s.tagged {
 			// Whatever its opcode says, it goes on there.
 			if x := s.tagged[i].msg; x != m && x.open() && x.stag == g.STag && x.next() == g.TO && (!m.there || m.done) {
@@ -123,7 +123,7 @@ func (s *segment) relation() (relation, *message) {
 	if g.QN >= uint32(len(s.queues)) || known && qn != g.QN {
 		return stray, nil
 	}
-	m := last(&s.queues[g.QN].msg)
+	m := room(&s.queues[g.QN].msg)
 	switch {
 	case !m.there:
 		return begins, m
@@ -220,7 +220,7 @@ func (c *conn) follow(s *segment, have Gate) {
 		m.done, m.lastAt = true, 0 // whatever its L says, nothing can follow
 	}
 	if s.seg.Last && !m.done {
-		m.done, m.lastAt = true, len(m.runs)-1
+		m.done, m.lastAt = true, int32(len(m.runs)-1) //nolint:gosec // at most maxPieces
 	}
 }
 
@@ -428,7 +428,7 @@ var messageChecks = []check{
 		if rel != behind || !c.applies() || s.repeats(m) {
 			return
 		}
-		l := &m.runs[min(m.lastAt, len(m.runs)-1)]
+		l := &m.runs[min(int(m.lastAt), len(m.runs)-1)]
 		if uint64(s.seg.MO) >= l.start() {
 			c.at(s, "a segment of a message that has had its L", fmt.Sprintf("MSN %d, MO %d", s.seg.MSN, s.seg.MO), "nothing behind the last one")
 		}
@@ -437,7 +437,7 @@ var messageChecks = []check{
 		if rel != behind || !c.applies() || s.repeats(m) {
 			return
 		}
-		l := &m.runs[min(m.lastAt, len(m.runs)-1)]
+		l := &m.runs[min(int(m.lastAt), len(m.runs)-1)]
 		if uint64(s.seg.MO) < l.start() {
 			c.at(s, "the segment with L was sent before others of its message", fmt.Sprintf("MO %d behind the L at MO %d", s.seg.MO, l.start()), "L on the last one sent")
 		}

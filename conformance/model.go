@@ -15,15 +15,15 @@ import (
 type conn struct {
 	engine *Engine
 	t      *trace.Connection
-	// active is who was taken for the initiator when the connection was first seen.
-	active trace.Endpoint
-	half   [2]half
-	// request, reply and rtr are the startup frames, or the session control that
-	// stands for them; nil if they were not seen.
-	request, reply, rtr *frame
 	// foreign is a frame of another protocol that has the key of MPA: then nothing
 	// else is judged.
 	foreign *frame
+	half    [2]half
+	// active is who was taken for the initiator when the connection was first seen.
+	active trace.Endpoint
+	// request, reply and rtr are the startup frames, or the session control that
+	// stands for them; nil if they were not seen.
+	request, reply, rtr *frame
 	// shunned is how the responder closed after an enhanced Request, which it may
 	// not know.
 	shunned closing
@@ -42,41 +42,40 @@ type conn struct {
 
 // firstSegment is what the first FPDU of a half was.
 type firstSegment struct {
-	seen, segment bool
-	op            rdmap.Opcode
-	octets        int64
-	size          uint32 // of a Read Request, unless it is cut
-	cut           bool
-	code          rdmap.TermCode
-	frame, pdu    uint64
-	last          bool
 	span
-	// good: its CRC was verified and right; off: none was to be verified.
-	good, off bool
+	frame, pdu uint64
+	octets     int64
+	size       uint32 // of a Read Request, unless it is cut
 	// stag is that of a Write or of the source of a Read Request.
 	stag uint32
 	// payload are its first octets.
-	payload [4]byte
+	payload             [4]byte
+	code                rdmap.TermCode
+	op                  rdmap.Opcode
+	seen, segment, last bool
+	cut                 bool
+	// good: its CRC was verified and right; off: none was to be verified.
+	good, off bool
 }
 
 // frame is a startup frame, or the session control that takes its place.
 type frame struct {
 	pdu, number uint64
-	dir         trace.Dir
 	span
-	kind trace.Kind
 	mpa.Startup
 	raw     []byte
+	dir     trace.Dir
+	kind    trace.Kind
 	partial bool
-	behind  int  // octets in its last TCP segment
+	hasWord bool
 	gates   Gate // of its half when it came
+	// function of a session control.
+	function sctpddp.Function
+	behind   int // octets in its last TCP segment
 	// bounds are the places at which TCP segments begin in it.
 	bounds []int
 	// word is the enhanced data, if there is any.
-	word    mpa.Enhanced
-	hasWord bool
-	// function of a session control.
-	function sctpddp.Function
+	word mpa.Enhanced
 	// asked is the frame that this one answers, if it was seen.
 	asked *frame
 }
@@ -134,7 +133,7 @@ func (c *conn) gates(h *half) (g Gate) {
 	if !c.t.Flow[h.dir].SumsUnsure {
 		g |= Sum
 	}
-	if mss := int(c.t.Flow[other(h.dir)].MSS); mss > 0 && c.t.Flow[h.dir].Largest <= mss {
+	if c.sized(h) {
 		g |= Size
 	}
 	if h.began && !h.gap && !h.unsure && !hides(&c.t.Flow[h.dir]) {
@@ -145,6 +144,12 @@ func (c *conn) gates(h *half) (g Gate) {
 		g |= ReadSync
 	}
 	return g | c.connGates()
+}
+
+// sized reports whether no segment of a half is larger than its receiver takes.
+func (c *conn) sized(h *half) bool {
+	mss := int(c.t.Flow[h.peer.dir].MSS)
+	return mss > 0 && c.t.Flow[h.dir].Largest <= mss
 }
 
 // settled reports whether nothing is missing of the requests and answers so far.
@@ -310,7 +315,7 @@ func (c *conn) fpdu(p *trace.PDU) {
 	}
 	h.sizes.add(c, e)
 	h.chain.add(e)
-	h.latest = spanOf(p)
+	h.latest = last{p.From + p.Length, p.LastAcked}
 	c.steadies(e, &c.engine.seg, seen(h.shapes.fpdus[:]).has(k), gates, have)
 }
 
@@ -360,7 +365,7 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 	}
 	length, whole := 0, false
 	s.head, length, whole = p.ULPDU()
-	h.largest = max(h.largest, length)
+	h.largest = max(h.largest, int32(length)) //nolint:gosec // a ULPDU or a user message
 	if s.seg == nil || !trusted {
 		h.headless = h.headless || s.seg == nil && !whole
 		h.lost()

@@ -19,8 +19,7 @@ type opening struct {
 	refused, knowing *fpduNote
 	// good is the end of the first FPDU with a right CRC, or 0.
 	good int64
-	// end is that of the last FPDU, sound says that its CRC is right.
-	end   int64
+	// sound says that the CRC of the last FPDU is right.
 	sound bool
 }
 
@@ -74,9 +73,9 @@ func (o *opening) add(p *trace.PDU) {
 		n := noteOf(p)
 		o.knowing = &n
 	}
-	o.end, o.sound = p.From+p.Length, p.FPDU.CRCStatus == mpa.CRCGood
+	o.sound = p.FPDU.CRCStatus == mpa.CRCGood
 	if o.good == 0 && o.sound {
-		o.good = o.end
+		o.good = p.From + p.Length
 	}
 	if o.refused == nil && p.Conn.Outcome == trace.Rejected {
 		n := noteOf(p)

@@ -94,7 +94,7 @@ func (c *conn) loose(p *trace.PDU) {
 	if len(p.Frames) > 0 {
 		s.start = p.Frames[0]
 	}
-	s.placed = s.hasOffset && (s.offset == 0 || h.opening.sound && h.opening.end == s.from)
+	s.placed = s.hasOffset && (s.offset == 0 || h.opening.sound && h.latest.end == s.from)
 	if len(h.looses) < maxLoose {
 		h.looses = append(h.looses, s)
 	}

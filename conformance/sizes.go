@@ -12,27 +12,26 @@ import (
 // sizes is what the FPDUs of a half show of how messages are cut and how FPDUs
 // lie in TCP segments.
 type sizes struct {
+	alignment
 	// largest is the largest ULPDU_Length, at the first FPDU that has it.
 	largest   int
 	largestAt site
 	// partial are those of segments that do not end their message.
 	partial   lengths
-	partialAt site
+	partialAt site // the first of them; while there is none, where there may be one
 	// open is the length of the last FPDU if its message goes on, else 0.
-	open   int
-	openAt site
+	open int
 	// small are those of them below the least MULPDU, inRow as many as follow each
 	// other at present; row says that there were three.
 	small, inRow uint32
 	row          bool
-	alignment
 	*oddities
 }
 
 // oddities are where a half did what few do.
 type oddities struct {
-	// smallAt is the first FPDU below the least MULPDU, tornAt, tailAt and tailNow see
-	// alignment.
+	// smallAt is the first FPDU below the least MULPDU, or one that may be it; tornAt,
+	// tailAt and tailNow see alignment.
 	smallAt, tornAt, tailAt, tailNow site
 }
 
@@ -61,8 +60,11 @@ func (s *sizes) add(c *conn, e *fpdu) {
 	}
 	if s.open = 0; e.p.Segment != nil && !e.p.Segment.Last {
 		s.open = n
-		if s.partial.n == 0 || s.small == 0 && n < leastMULPDU {
-			s.openAt = e.site()
+		if s.partial.n == 0 {
+			s.partialAt = e.site()
+		}
+		if s.small == 0 && n < leastMULPDU {
+			s.odd().smallAt = e.site()
 		}
 	}
 	s.place(c, e)
@@ -70,16 +72,10 @@ func (s *sizes) add(c *conn, e *fpdu) {
 
 // goesOn takes in the last FPDU, which did not end its message.
 func (s *sizes) goesOn() {
-	if s.partial.n == 0 {
-		s.partialAt = s.openAt
-	}
 	s.partial.add(s.open)
 	if s.open >= leastMULPDU {
 		s.inRow = 0
 		return
-	}
-	if s.small == 0 {
-		s.odd().smallAt = s.openAt
 	}
 	s.small++
 	s.inRow++

@@ -13,23 +13,29 @@ type steady struct {
 	on bool
 	// What the next one looks like, and where it goes.
 	cut, padKnown bool
+	marked        bool
+	crc           mpa.Tri
+	hasOffset     bool    // of the last one
 	control       [2]byte // of DDP and of RDMAP
 	ulpdu         uint16
-	crc           mpa.Tri
-	marked        bool
-	stag          uint32
 	gates, have   Gate // as they were, and what rules about FPDUs were given
+	stag          uint32
+	octets        uint32
 	to            uint64
-	octets        uint64
 	message       *message
 	// n of them are not in the model yet; the last of them is this one.
 	n          uint64
 	frame, pdu uint64
 	offset     int64
-	hasOffset  bool
 	knows      int64
 	start      int64 // of its ULPDU_Length, if it has markers
-	span
+	last
+	time int64
+	// The first early of them tell more of the beginning if their sender had received
+	// more than what comes to knowing.
+	early   uint32
+	clean   bool // see there
+	knowing int64
 }
 
 // steadies readies the short way for what follows an FPDU that went the long one.
@@ -37,7 +43,7 @@ func (c *conn) steadies(e *fpdu, s *segment, known bool, gates, have Gate) {
 	h, f, p := e.half, e.f, e.p
 	y := &h.steady
 	y.on = false
-	if !known || !s.known || s.noise || s.seg == nil || !s.seg.Tagged || s.seg.Last || s.op != opWrite || s.octets == 0 || s.rel != goesOn {
+	if c.engine.long || !known || !s.known || s.noise || s.seg == nil || !s.seg.Tagged || s.seg.Last || s.op != opWrite || s.octets == 0 || s.rel != goesOn {
 		return
 	}
 	k, z := &h.crc, &h.sizes
@@ -49,9 +55,12 @@ func (c *conn) steadies(e *fpdu, s *segment, known bool, gates, have Gate) {
 	default:
 		*y = steady{
 			on: true, cut: c.t.Flow[h.dir].Cut, padKnown: f.PadKnown, control: [2]byte{s.head[0], s.head[1]}, ulpdu: f.ULPDULength,
-			crc: c.t.CRC, stag: s.seg.STag, gates: gates, have: have, marked: len(f.Markers) > 0, octets: uint64(s.octets), message: s.msg, knows: h.knows, //nolint:gosec // not negative
+			crc: c.t.CRC, stag: s.seg.STag, gates: gates, have: have, marked: len(f.Markers) > 0, octets: uint32(s.octets), message: s.msg, knows: h.knows, //nolint:gosec // not negative
 		}
-		y.to = s.msg.next()
+		y.to, y.clean = s.msg.next(), gates&Bidir != 0 && c.clean(h)
+		if o := &h.opening; o.count < maxKnowing {
+			y.early, y.knowing = uint32(maxKnowing-o.count), o.most().acked //nolint:gosec // a few
+		}
 	}
 }
 
@@ -70,7 +79,7 @@ func (c *conn) steadily(h *half, p *trace.PDU) bool {
 	}
 	m := y.message
 	if !oneSegment(p) || p.Message == nil || p.Message.Segments < 2 || m.segments() >= maxPieces ||
-		c.t.CRC != y.crc || c.t.Flow[h.dir].Cut != y.cut || c.gates(h) != y.gates || h.opening.news(p, y.n) {
+		c.t.CRC != y.crc || c.t.Flow[h.dir].Cut != y.cut || !c.asBefore(h) || y.n < uint64(y.early) && p.Acked > y.knowing {
 		return false
 	}
 	if y.marked {
@@ -86,9 +95,9 @@ func (c *conn) steadily(h *half, p *trace.PDU) bool {
 	h.sent.number(p.Number)
 	h.sizes.note(endingAt(p.From+p.Length, p.Frame, false, true))
 	y.n++
-	y.to += y.octets
+	y.to += uint64(y.octets)
 	y.frame, y.pdu, y.offset, y.hasOffset = p.Frame, p.Number, p.Offset, p.HasOffset
-	y.from, y.end, y.acked, y.lastAcked, y.time = p.From, p.From+p.Length, p.Acked, p.LastAcked, p.Time
+	y.end, y.lastAcked, y.time = p.From+p.Length, p.LastAcked, p.Time
 	y.knows = max(y.knows, p.Acked)
 	return true
 }
@@ -106,9 +115,9 @@ func (h *half) catchUp() {
 	}
 	n, m := uint32(y.n), y.message //nolint:gosec // FPDUs of a message
 	h.count += y.n
-	h.to, h.latest, h.knows = y.end, y.span, y.knows
-	m.lengthen(site{y.frame, y.pdu, h.count, y.offset, y.end, y.time, y.hasOffset})
-	m.sum += y.n * y.octets
+	h.to, h.latest, h.knows = y.end, y.last, y.knows
+	m.lengthen(siteAt(y.frame, y.pdu, h.count, y.offset, y.hasOffset, y.end, y.time))
+	m.sum += y.n * uint64(y.octets)
 	m.high = max(m.high, m.next())
 	h.sent.lengthen(n)
 	h.crc.good += int(n)
@@ -117,7 +126,7 @@ func (h *half) catchUp() {
 		h.crc.starts = append(h.crc.starts[:0], y.start)
 	}
 	h.opening.count += y.n
-	h.opening.end, h.opening.sound = y.end, true
+	h.opening.sound = true
 	h.sizes.partial.addSome(int(y.ulpdu), n)
 	h.sizes.segments += n
 	h.sizes.aligned += n
@@ -129,8 +138,20 @@ func (c *conn) catchUp() {
 	c.half[1].catchUp()
 }
 
-// news reports whether an FPDU, the nth behind those that were taken in, tells more
-// of the beginning than they did.
-func (o *opening) news(p *trace.PDU, n uint64) bool {
-	return o.count+n < maxKnowing && p.Acked > o.most().acked
+// asBefore reports whether the gates are those of the FPDUs before. Nearly always
+// all is well with both directions, as it was then: what else they depend on changes
+// with something that ends the short way, or never falls back.
+func (c *conn) asBefore(h *half) bool {
+	if y := &h.steady; y.clean && c.clean(h) && c.sized(h) == (y.gates&Size != 0) {
+		return true
+	}
+	return c.gates(h) == h.steady.gates
+}
+
+// clean reports whether nothing is missing of either direction at present, as far as
+// the transport tells.
+func (c *conn) clean(h *half) bool {
+	f, g := &c.t.Flow[h.dir], &c.t.Flow[h.peer.dir]
+	return !f.Cut && !g.Cut && !f.Waiting && !g.Waiting && f.Unframed|g.Unframed == 0 && !f.SumsUnsure &&
+		(h.peer.count > 0 || h.peer.to >= g.Sent)
 }

@@ -1,0 +1,221 @@
+package conformance_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// harm does something to some of the PDUs of a capture before the rules see them.
+type harm struct {
+	*judge
+	rnd  *rand.Rand
+	rate int // one of so many; 0: none
+	// often is how many PDUs there are from one look at the model to the next; 0: only
+	// at the end.
+	often, pdus int
+	told        []string
+}
+
+// PDU implements [trace.Sink].
+func (h *harm) PDU(p *trace.PDU) {
+	harmed := false
+	if h.rate > 0 && h.rnd.IntN(h.rate) == 0 && p.FPDU != nil {
+		x, f := *p, *p.FPDU
+		x.FPDU = &f
+		flows := p.Conn.Flow
+		defer func() { x.Conn.Flow = flows }()
+		if h.rnd.IntN(2) == 0 {
+			strain(h.rnd, &x)
+		} else {
+			harms[h.rnd.IntN(len(harms))](h.rnd, &x, &f)
+		}
+		p, harmed = &x, true
+	}
+	h.judge.PDU(p)
+	if h.pdus++; h.often > 0 && (harmed || h.pdus%h.often == 0) {
+		h.model(p.Conn)
+	}
+}
+
+// model tells all that is known of a connection.
+func (h *harm) model(c *trace.Connection) {
+	h.told = append(h.told, strings.Split(h.judge.Engine.Model(c), "\n")...)
+}
+
+// Ended hears of the end of a connection before the rules do.
+func (h *harm) Ended(live, record *trace.Connection) {
+	h.model(live)
+	h.judge.Ended(live, record)
+}
+
+var harms = []func(*rand.Rand, *trace.PDU, *mpa.FPDU){
+	func(_ *rand.Rand, _ *trace.PDU, f *mpa.FPDU) { f.CRCStatus, f.CRC = mpa.CRCBad, ^f.CRC },
+	func(_ *rand.Rand, _ *trace.PDU, f *mpa.FPDU) { f.CRCStatus = mpa.CRCUnverifiable },
+	func(_ *rand.Rand, _ *trace.PDU, f *mpa.FPDU) { f.Sync = mpa.ByCRC },
+	func(_ *rand.Rand, _ *trace.PDU, f *mpa.FPDU) { f.Sync = mpa.ByChain },
+	func(rnd *rand.Rand, p *trace.PDU, _ *mpa.FPDU) { p.Acked = p.Acked + rnd.Int64N(4000) - 2000 },
+	func(rnd *rand.Rand, p *trace.PDU, _ *mpa.FPDU) { p.LastAcked = p.LastAcked + rnd.Int64N(40000) - 2000 },
+	func(_ *rand.Rand, p *trace.PDU, _ *mpa.FPDU) { p.Acked, p.LastAcked = -1, -1 },
+	func(rnd *rand.Rand, p *trace.PDU, f *mpa.FPDU) { p.Bounds = []int{0, 1 + rnd.IntN(max(f.Size, 2)-1)} },
+	func(rnd *rand.Rand, p *trace.PDU, f *mpa.FPDU) { p.Bounds = []int{rnd.IntN(max(f.Size, 1))} },
+	func(_ *rand.Rand, p *trace.PDU, _ *mpa.FPDU) { p.Bounds = nil },
+	func(rnd *rand.Rand, _ *trace.PDU, f *mpa.FPDU) { f.Unsent = 1 + rnd.IntN(8) },
+	func(_ *rand.Rand, p *trace.PDU, _ *mpa.FPDU) { p.HasOffset = false },
+	func(rnd *rand.Rand, p *trace.PDU, f *mpa.FPDU) { // another header
+		if p.Segment == nil || len(f.Head) < 2 {
+			return
+		}
+		f.Head = slices.Clone(f.Head)
+		f.Head[rnd.IntN(min(len(f.Head), p.Segment.HeaderLen))] ^= 1 << rnd.IntN(8)
+		var g ddp.Segment
+		if p.Segment = nil; ddp.DecodeTo(&g, f.Head) == nil {
+			p.Segment, p.Control = &g, rdmap.ControlOf(g.RsvdULP)
+		}
+	},
+	func(rnd *rand.Rand, _ *trace.PDU, f *mpa.FPDU) { // another length
+		f.ULPDULength = uint16(max(int(f.ULPDULength)-1-rnd.IntN(64), 20)) //nolint:gosec // of 16 bits
+		f.Head = f.Head[:min(len(f.Head), int(f.ULPDULength))]
+	},
+}
+
+// strain changes something of a direction, while the rules see one PDU.
+func strain(rnd *rand.Rand, p *trace.PDU) {
+	switch f := &p.Conn.Flow[rnd.IntN(2)]; rnd.IntN(6) {
+	case 0:
+		f.Waiting = true
+	case 1:
+		f.SumsUnsure = true
+	case 2:
+		f.Largest += 70000
+	case 3:
+		f.Cut = true
+	case 4:
+		f.Unframed++
+	case 5:
+		f.Sent += 1 << 20
+	}
+}
+
+// losses are what a capture may lack.
+var losses = map[string]func(*rand.Rand, []capture.Frame) []capture.Frame{
+	"whole": func(_ *rand.Rand, fs []capture.Frame) []capture.Frame { return fs },
+	"holes": func(rnd *rand.Rand, fs []capture.Frame) []capture.Frame {
+		return slices.DeleteFunc(slices.Clone(fs), func(capture.Frame) bool { return rnd.IntN(150) == 0 })
+	},
+	"shuffled": func(rnd *rand.Rand, fs []capture.Frame) []capture.Frame {
+		fs = slices.Clone(fs)
+		for i := 1; i < len(fs); i++ {
+			if rnd.IntN(40) == 0 {
+				fs[i].Data, fs[i-1].Data = fs[i-1].Data, fs[i].Data
+				fs[i].OrigLen, fs[i-1].OrigLen = fs[i-1].OrigLen, fs[i].OrigLen
+			}
+		}
+		return fs
+	},
+	"damaged": func(rnd *rand.Rand, fs []capture.Frame) []capture.Frame {
+		fs = slices.Clone(fs)
+		for i := range fs {
+			if rnd.IntN(100) == 0 {
+				fs[i].Data = slices.Clone(fs[i].Data)
+				fs[i].Data[len(fs[i].Data)-1-rnd.IntN(len(fs[i].Data)/2)] ^= 1 << rnd.IntN(8)
+			}
+		}
+		return fs
+	},
+	"one way": func(_ *rand.Rand, fs []capture.Frame) []capture.Frame {
+		return slices.DeleteFunc(slices.Clone(fs), func(f capture.Frame) bool { return len(f.Data) < 100 && f.Number > 40 })
+	},
+	"late": func(_ *rand.Rand, fs []capture.Frame) []capture.Frame { return fs[len(fs)/5:] },
+	"short": func(_ *rand.Rand, fs []capture.Frame) []capture.Frame {
+		fs = slices.Clone(fs)
+		for i := range fs {
+			if i%97 == 0 {
+				fs[i].Data = fs[i].Data[:min(len(fs[i].Data), 120)]
+			}
+		}
+		return fs
+	},
+}
+
+// said is all that the rules say of a capture, in the order in which they do.
+func said(tb testing.TB, fs []capture.Frame, seed uint64, rate int, long bool) string {
+	tb.Helper()
+	h := &harm{judge: &judge{}, rnd: rand.New(rand.NewPCG(seed, 9)), rate: rate, often: int(seed%2) * 61}
+	h.judge.Engine = conformance.New(conformance.Options{
+		OnBug:     func(rule string, why any) { h.told = append(h.told, fmt.Sprint("bug ", rule, why)) },
+		OnFinding: func(f *conformance.Finding) { h.told = append(h.told, "told "+text([]conformance.Finding{*f})) },
+	}, h.judge)
+	if long {
+		h.judge.Engine.GoLong()
+	}
+	r := pipeline.New(pipeline.Options{Brief: true}, h)
+	if err := r.Read(tracetest.Source(fs)); err != nil {
+		tb.Fatal(err)
+	}
+	r.Finish()
+	if touched := h.judge.Engine.Touched(); len(touched) > 0 {
+		tb.Errorf("the halves share %v, and it was written to", touched)
+	}
+	for i := range h.judge.findings {
+		f := h.judge.findings[i]
+		f.Conn = nil
+		h.told = append(h.told, fmt.Sprintf("found %s %d %+v", f.Rule.ID, f.Further(), text([]conformance.Finding{f})), fmt.Sprint(f.Offset, f.HasOffset, f.Related))
+	}
+	for _, c := range h.judge.conns {
+		for _, v := range c.verdicts {
+			h.told = append(h.told, fmt.Sprint(c.Number, " ", v.Rule.ID, " ", v.Verdict, " ", v.Gate))
+		}
+	}
+	return strings.Join(h.told, "\n")
+}
+
+// TestSteady: what is said of a capture is the same whether the FPDUs of long Writes
+// are counted, or go the long way each.
+func TestSteady(t *testing.T) {
+	const both = "timeline:\n  - connect\n  - {together: [write 150000 x2, server write 120000 x3, read 40000 x2]}\n  - send 3000\n" +
+		"  - {together: [server write 90000, send 100 x3]}\n  - close\n"
+	captures := map[string][]capture.Frame{
+		"load":       framesOf(t, scenario.Load(3<<20, 3, 7)),
+		"both ways":  framesOf(t, parsed(t, both)),
+		"one side":   framesOf(t, parsed(t, "timeline: [connect, write 300000 x3, close]\n")),
+		"markers":    framesOf(t, parsed(t, "both: {mpa: {markers: true}}\n"+both)),
+		"no CRC":     framesOf(t, parsed(t, "both: {mpa: {crc: false}}\n"+both)),
+		"large":      framesOf(t, parsed(t, "both: {tcp: {mss: 8960}}\n"+both)),
+		"no startup": framesOf(t, parsed(t, both))[5:],
+	}
+	seeds := uint64(6)
+	if testing.Short() {
+		seeds = 1
+	}
+	for name, fs := range captures {
+		for what, lose := range losses {
+			for seed := range seeds {
+				lost := lose(rand.New(rand.NewPCG(seed, 3)), fs)
+				rate := []int{0, 200, 30}[seed%3]
+				quick, long := said(t, lost, seed, rate, false), said(t, lost, seed, rate, true)
+				if quick == long {
+					continue
+				}
+				a, b := strings.Split(quick, "\n"), strings.Split(long, "\n")
+				i := 0
+				for i < min(len(a), len(b))-1 && a[i] == b[i] {
+					i++
+				}
+				t.Errorf("%s, %s, seed %d: %d lines, the long way %d; the first that differ:\n%s\n%s", name, what, seed, len(a), len(b), a[i], b[i])
+			}
+		}
+	}
+}
