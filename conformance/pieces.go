@@ -27,8 +27,23 @@ func (r *stretch) start() uint64 { return r.to() - r.size }
 // segments is how many there are.
 func (p *pieces) segments() int { return len(p.hashes) }
 
-// reset forgets all, and keeps the room.
-func (p *pieces) reset() pieces { return pieces{runs: p.runs[:0], hashes: p.hashes[:0]} }
+// The room that is kept from one message to the next: what a few long ones took is
+// not held on to by thousands of connections.
+const (
+	keptRuns   = 16
+	keptHashes = 1024
+)
+
+// reset forgets all, and keeps the room, within bounds.
+func (p *pieces) reset() (fresh pieces) {
+	if cap(p.runs) <= keptRuns {
+		fresh.runs = p.runs[:0]
+	}
+	if cap(p.hashes) <= keptHashes {
+		fresh.hashes = p.hashes[:0]
+	}
+	return fresh
+}
 
 // add takes in a segment.
 func (p *pieces) add(from, to uint64, last bool, hash uint32, at site) {

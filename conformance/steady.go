@@ -59,7 +59,7 @@ func (c *conn) steadies(e *fpdu, s *segment, known bool, gates, have Gate) {
 		}
 		y.to, y.clean = s.msg.next(), gates&Bidir != 0 && c.clean(h)
 		if o := &h.opening; o.count < maxKnowing {
-			y.early, y.knowing = uint32(maxKnowing-o.count), o.most().acked //nolint:gosec // a few
+			y.early, y.knowing = uint32(maxKnowing-o.count), o.most().acked
 		}
 	}
 }

@@ -86,7 +86,7 @@ var harms = []func(*rand.Rand, *trace.PDU, *mpa.FPDU){
 		}
 	},
 	func(rnd *rand.Rand, _ *trace.PDU, f *mpa.FPDU) { // another length
-		f.ULPDULength = uint16(max(int(f.ULPDULength)-1-rnd.IntN(64), 20)) //nolint:gosec // of 16 bits
+		f.ULPDULength = uint16(max(int(f.ULPDULength)-1-rnd.IntN(64), 20))
 		f.Head = f.Head[:min(len(f.Head), int(f.ULPDULength))]
 	},
 }
