@@ -107,9 +107,11 @@ func (d *Decoder) ungather() {
 		return
 	}
 	d.g = nil
-	d.cfg.Deferred.Take()()
-	for g.done.Load() < int64(g.have) {
-		runtime.Gosched() // others are at it
+	q := d.cfg.Deferred
+	q.Take()()
+	// Others are at it, until something is wrong: then all is void anyway.
+	for g.done.Load() < int64(g.have) && !q.Bad() {
+		runtime.Gosched()
 	}
 	d.buf, d.rd = g.buf[:g.have], 0
 	g.buf = nil
