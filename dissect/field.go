@@ -150,8 +150,8 @@ func AppendHex(dst []byte, v uint64, digits int) []byte {
 	dst = append(dst, '0', 'x')
 	if digits > 8 {
 		n := len(dst) + digits - 8
-		dst = binary.BigEndian.AppendUint64(dst, hex8(uint32(v>>32)<<uint(4*(16-digits)))) //nolint:gosec // its upper half
-		return binary.BigEndian.AppendUint64(dst[:n], hex8(uint32(v)))                     //nolint:gosec // its lower half
+		dst = binary.BigEndian.AppendUint64(dst, hex8(uint32(v>>32)<<uint(4*(16-digits))))
+		return binary.BigEndian.AppendUint64(dst[:n], hex8(uint32(v))) //nolint:gosec // its lower half
 	}
 	n := len(dst) + digits
 	dst = binary.BigEndian.AppendUint64(dst, hex8(uint32(v)<<uint(4*(8-digits)))) //nolint:gosec // eight digits of it

@@ -2,6 +2,7 @@ package dissect
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"testing"
@@ -96,5 +97,18 @@ func TestHeader_Field(t *testing.T) {
 	h := Header{Fields: []Field{{Name: "a"}, {Name: "b"}}}
 	if h.Field("b") != &h.Fields[1] || h.Field("c") != nil {
 		t.Error("a field is found by its name")
+	}
+}
+
+func TestAppendHex(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for n := 1; n <= 16; n++ {
+		for range 1000 {
+			v := rnd.Uint64() >> rnd.IntN(64)
+			want := fmt.Sprintf("x0x%0*x", n, v&(1<<(4*n)-1))
+			if got := string(AppendHex([]byte("x"), v, n)); got != want {
+				t.Fatalf("%s, want %s", got, want)
+			}
+		}
 	}
 }

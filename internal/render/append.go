@@ -43,7 +43,7 @@ func appendUint(b []byte, v uint64) []byte {
 // appendInt appends a number.
 func appendInt(b []byte, v int64) []byte {
 	if v < 0 {
-		return appendUint(append(b, '-'), -uint64(v))
+		return appendUint(append(b, '-'), -uint64(v)) //nolint:gosec // the least number has its own absolute value
 	}
 	return appendUint(b, uint64(v))
 }

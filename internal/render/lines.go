@@ -74,7 +74,7 @@ func (l *Lines) show(p *trace.PDU) {
 	b = appendUint(b, p.Frame)
 	if l.index > 0 {
 		b = append(b, ':')
-		b = appendUint(b, uint64(l.index)) //nolint:gosec // not negative
+		b = appendUint(b, uint64(l.index))
 	}
 	b = append(b, l.ends.of(p.Conn, p.Dir)...)
 	colour := ""
