@@ -70,6 +70,10 @@ func TestJobs_SameOctets(t *testing.T) {
 	spoil(t, early, 0.1)
 	spoil(t, late, 0.9)
 	files = append(files, early, load(t, "good.pcapng"), late, "missing.pcap")
+	numbers := []string{"1", "2", "5", "0"}
+	if testing.Short() {
+		numbers = []string{"1", "0"}
+	}
 	for _, c := range []string{
 		"analyze", "analyze --format json", "analyze --no-findings",
 		"check", "check --format json", "check --format ndjson", "check --format sarif", "check --format junit", "check --format github",
@@ -78,7 +82,7 @@ func TestJobs_SameOctets(t *testing.T) {
 		t.Run(strings.ReplaceAll(c, " ", "_"), func(t *testing.T) {
 			for _, few := range [][]string{files, {late}} {
 				var want string
-				for _, n := range []string{"1", "2", "5", "0"} {
+				for _, n := range numbers {
 					before := runtime.GOMAXPROCS(0)
 					var out, errs bytes.Buffer
 					args := append(append(strings.Fields(c), "-j", n), few...)

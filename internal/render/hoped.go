@@ -18,7 +18,6 @@ type Hope interface {
 type hoped struct {
 	hope  Hope
 	held  []held
-	spare [][]byte
 	given int64 // octets let go of since the hope began
 	again int64 // octets that were written and come again
 }
@@ -53,17 +52,13 @@ func (o *output) hold() {
 		o.hope.Settle()
 		o.release()
 	}
-	if n := len(o.spare); n > 0 {
-		o.b, o.spare = o.spare[n-1], o.spare[:n-1]
-	} else {
-		o.b = make([]byte, 0, partSize)
-	}
+	o.b = o.buffer()
 }
 
 func (o *output) release() {
 	n := 0
 	for ; n < len(o.held) && o.hope.Sure(o.held[n].mark); n++ {
-		o.spare = append(o.spare, o.give(o.held[n].b))
+		o.give(o.held[n].b)
 	}
 	o.held = slices.Delete(o.held, 0, n)
 }
@@ -71,7 +66,7 @@ func (o *output) release() {
 // fulfilled lets go of all that was kept back: the hope has come true.
 func (o *output) fulfilled() {
 	for _, p := range o.held {
-		o.spare = append(o.spare, o.give(p.b))
+		o.give(p.b)
 	}
 	o.hope, o.held = nil, o.held[:0]
 }

@@ -12,6 +12,7 @@ type output struct {
 	// beside has a goroutine write large parts, so that the work goes on meanwhile.
 	beside bool
 	writer *writer
+	spare  [][]byte // buffers that were written
 	hoped
 }
 
@@ -36,23 +37,42 @@ func (o *output) flush() {
 	case o.hope != nil:
 		o.hold()
 	default:
-		o.b = o.give(o.b)
+		o.give(o.b)
+		o.b = o.buffer()
 	}
 }
 
-// give writes a part, and returns a buffer in exchange.
-func (o *output) give(b []byte) []byte {
+// give writes a part, and takes its buffer.
+func (o *output) give(b []byte) {
 	rest := o.count(b)
 	if o.beside {
 		if o.writer == nil {
 			o.writer = newWriter(o.w)
 		}
-		return o.writer.give(b, rest)
+		o.writer.give(b, rest)
+		return
 	}
 	if o.err == nil && len(rest) > 0 {
 		_, o.err = o.w.Write(rest)
 	}
-	return b[:0]
+	o.spare = append(o.spare, b[:0])
+}
+
+// buffer returns one to fill: to make one anew costs about as much as to fill it.
+func (o *output) buffer() []byte {
+	if n := len(o.spare); n > 0 {
+		b := o.spare[n-1]
+		o.spare = o.spare[:n-1]
+		return b
+	}
+	if o.writer != nil {
+		select {
+		case b := <-o.writer.free:
+			return b
+		default:
+		}
+	}
+	return make([]byte, 0, partSize)
 }
 
 // end writes what is left, and returns the first error there was.

@@ -50,7 +50,7 @@ func TestOutput_Void(t *testing.T) {
 					o.out.done()
 				}
 				p.shown++ // and what follows is void
-				for range 20_000 {
+				for range 2_000 {
 					o.out.b = append(o.out.b, "void\n"...)
 					o.out.done()
 				}
@@ -78,14 +78,14 @@ func TestOutput_Fulfilled(t *testing.T) {
 		p := &promise{}
 		o.Hope(p)
 		most := 0
-		for i := range 40_000 {
+		for i := range 12_000 {
 			p.shown++
 			o.out.b = fmt.Appendf(o.out.b, "%0*d\n", 1000, i)
 			o.out.done()
 			most = max(most, len(o.out.held))
 		}
 		o.Fulfilled()
-		if err := o.out.end(); err != nil || got.Len() != 40_000*1001 {
+		if err := o.out.end(); err != nil || got.Len() != 12_000*1001 {
 			t.Errorf("beside %v: %v, %d octets", beside, err, got.Len())
 		}
 		if most > mostHeld {

@@ -17,15 +17,16 @@ type payloads [8]shift
 // lengths, and a table is made for one that comes again and again.
 type shift struct {
 	length int
-	uses   int
-	table  *[4][256]uint32
+	uses   int // less those of other lengths in the same place
+	made   bool
+	table  [4][256]uint32
 }
 
 const (
 	// worthwhile is the length in octets below which it is as well to go over them,
 	// usual how often one has been there for which a table is made.
 	worthwhile = 256
-	usual      = 64
+	usual      = 256
 )
 
 // of returns the CRC32c of the octets of the ULPDU from hl on, all of which are
@@ -51,16 +52,15 @@ func (c *payloads) of(f *mpa.FPDU, ulpdu []byte, hl int) uint32 {
 func (s *shift) ready(n int) bool {
 	if s.length != n {
 		if s.uses--; s.uses < 0 {
-			s.length, s.uses = n, 0
+			s.length, s.uses, s.made = n, 0, false
 		}
 		return false
 	}
-	if s.uses < usual {
-		if s.uses++; s.uses == usual {
-			s.make()
-		}
+	s.uses = min(s.uses+1, usual)
+	if s.uses == usual && !s.made {
+		s.make()
 	}
-	return s.uses == usual
+	return s.made
 }
 
 // make makes the table.
@@ -70,7 +70,7 @@ func (s *shift) make() {
 	for i := range bit {
 		bit[i] = ^crc32.Update(^uint32(1<<i), castagnoli, zeros)
 	}
-	s.table = new([4][256]uint32)
+	s.made = true
 	for i := range s.table {
 		for v := 1; v < 256; v++ {
 			low := bits.TrailingZeros8(uint8(v))
@@ -81,7 +81,7 @@ func (s *shift) make() {
 
 // over moves a state.
 func (s *shift) over(v uint32) uint32 {
-	t := s.table
+	t := &s.table
 	return t[0][v&255] ^ t[1][v>>8&255] ^ t[2][v>>16&255] ^ t[3][v>>24]
 }
 

@@ -17,7 +17,7 @@ type part struct{ buf, rest []byte }
 const partsAhead = 4
 
 func newWriter(w io.Writer) *writer {
-	wr := &writer{parts: make(chan part, partsAhead), free: make(chan []byte, partsAhead+2), ended: make(chan error, 1)}
+	wr := &writer{parts: make(chan part, partsAhead), free: make(chan []byte, partsAhead+mostHeld), ended: make(chan error, 1)}
 	go wr.run(w)
 	return wr
 }
@@ -36,16 +36,8 @@ func (wr *writer) run(w io.Writer) {
 	wr.ended <- err
 }
 
-// give has the rest of a buffer written, and returns another buffer.
-func (wr *writer) give(buf, rest []byte) []byte {
-	wr.parts <- part{buf, rest}
-	select {
-	case b := <-wr.free:
-		return b
-	default:
-		return make([]byte, 0, partSize)
-	}
-}
+// give has the rest of a buffer written; the buffer is free then.
+func (wr *writer) give(buf, rest []byte) { wr.parts <- part{buf, rest} }
 
 // end waits until all is written, and returns the first error.
 func (wr *writer) end() error {
