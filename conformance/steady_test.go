@@ -188,7 +188,7 @@ func TestSteady(t *testing.T) {
 	const both = "timeline:\n  - connect\n  - {together: [write 150000 x2, server write 120000 x3, read 40000 x2]}\n  - send 3000\n" +
 		"  - {together: [server write 90000, send 100 x3]}\n  - close\n"
 	captures := map[string][]capture.Frame{
-		"load":       framesOf(t, scenario.Load(3<<20, 3, 7)),
+		"load":       framesOf(t, scenario.Load(scenario.Shape{Size: 3 << 20, Flows: 3, Seed: 7})),
 		"both ways":  framesOf(t, parsed(t, both)),
 		"one side":   framesOf(t, parsed(t, "timeline: [connect, write 300000 x3, close]\n")),
 		"markers":    framesOf(t, parsed(t, "both: {mpa: {markers: true}}\n"+both)),

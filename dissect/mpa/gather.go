@@ -114,6 +114,10 @@ func (d *Decoder) ungather() {
 		runtime.Gosched()
 	}
 	d.buf, d.rd = g.buf[:g.have], 0
+	if q.Bad() {
+		d.cfg.Memory.used -= cap(g.buf)
+		d.buf = d.cfg.Memory.get(g.have)[:g.have] // others may still write to that one
+	}
 	g.buf = nil
 }
 
