@@ -79,7 +79,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU, alone bool) {
 	if len(f.Markers) > 0 {
 		fl.Markers += uint64(len(f.Markers))
 		for i := range f.Markers {
-			if f.Markers[i].Status() != mpa.MarkerOK {
+			if !alone && f.Markers[i].Status() != mpa.MarkerOK { // alone all are right
 				bad++
 			}
 		}

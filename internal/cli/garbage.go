@@ -10,7 +10,7 @@ import (
 // most is how many octets of garbage may come together beyond what is in use. By
 // default it is as much as is in use, which for thousands of connections is far more
 // than the little that is made of it deserves.
-const most = 16 << 20
+const most = 12 << 20
 
 // collect keeps garbage below that, unless the environment says how to collect it.
 func collect() {
