@@ -7,6 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/sctp"
 )
 
 // Hope is that all CRCs are right, and the checksums of senders whose checksums are:
@@ -14,9 +15,11 @@ import (
 // are in its cache. A sink that keeps back what it was shown until that much of it
 // has come true may write in a hopeful run.
 type Hope struct {
-	crcs   *mpa.Deferred
-	claims claims
-	file   *capture.File
+	crcs *mpa.Deferred
+	// claims are the checksums of TCP, packets those of SCTP with what they are of.
+	claims  *later[packet.Claim]
+	packets *later[[]byte]
+	file    *capture.File
 
 	taken uint64 // parts of the work that were taken
 	sure  atomic.Uint64
@@ -25,17 +28,21 @@ type Hope struct {
 }
 
 func newHope(f *capture.File) *Hope {
-	return &Hope{crcs: mpa.NewDeferred(), claims: claims{spare: make(chan []packet.Claim, maxSpare)}, file: f}
+	return &Hope{
+		crcs: mpa.NewDeferred(), claims: newLater((*packet.Claim).Holds), file: f,
+		packets: newLater(func(b *[]byte) bool { return sctp.Check(*b, len(*b)) == sctp.Good }),
+	}
 }
 
 // take returns the next part of the work: what verifies all that was put off since
 // the last call. It may be done in another goroutine, and parts out of order.
 func (h *Hope) take() func() {
-	crcs, sums, n := h.crcs.Take(), h.claims.take(), h.taken
+	crcs, sums, packets, n := h.crcs.Take(), h.claims.take(), h.packets.take(), h.taken
 	h.taken++
 	return func() {
 		crcs()
 		sums()
+		packets()
 		if !h.bad() {
 			h.over(n)
 		}
@@ -68,7 +75,7 @@ func (h *Hope) Mark() uint64 { return h.taken + 1 }
 func (h *Hope) Sure(mark uint64) bool { return h.sure.Load() >= mark }
 
 // bad reports whether something was wrong.
-func (h *Hope) bad() bool { return h.crcs.Bad() || h.claims.broken.Load() }
+func (h *Hope) bad() bool { return h.crcs.Bad() || h.claims.broken.Load() || h.packets.broken.Load() }
 
 // Settle verifies what is left, and waits for what is under way.
 func (h *Hope) Settle() {
@@ -76,35 +83,40 @@ func (h *Hope) Settle() {
 	h.file.Settled()
 }
 
-// claims are checksums that are to be verified.
-type claims struct {
-	pending []packet.Claim
-	spare   chan []packet.Claim
+// later are things to be verified.
+type later[T any] struct {
+	holds   func(*T) bool
+	pending []T
+	spare   chan []T
 	broken  atomic.Bool
+}
+
+func newLater[T any](holds func(*T) bool) *later[T] {
+	return &later[T]{holds: holds, spare: make(chan []T, maxSpare)}
 }
 
 // maxSpare is more lists than there are blocks.
 const maxSpare = 16
 
-func (k *claims) add(c packet.Claim) { k.pending = append(k.pending, c) }
+func (l *later[T]) add(x T) { l.pending = append(l.pending, x) }
 
-func (k *claims) take() func() {
-	list := k.pending
+func (l *later[T]) take() func() {
+	list := l.pending
 	select {
-	case k.pending = <-k.spare:
+	case l.pending = <-l.spare:
 	default:
-		k.pending = nil
+		l.pending = nil
 	}
 	return func() {
 		for i := range list {
-			if !list[i].Holds() {
-				k.broken.Store(true)
+			if !l.holds(&list[i]) {
+				l.broken.Store(true)
 				break
 			}
 		}
 		clear(list)
 		select {
-		case k.spare <- list[:0]:
+		case l.spare <- list[:0]:
 		default:
 		}
 	}

@@ -136,20 +136,22 @@ type Totals struct {
 
 // Run analyses one capture.
 type Run struct {
-	opt     Options
-	sink    Sink
-	env     analysis.Env
-	dec     *packet.Decoder
-	flows   *flows
-	assocs  *associations
-	hope    *Hope  // that all is right which is verified behind the run; nil: none
-	live    uint64 // sessions of the associations in the table
-	totals  Totals
-	records []*trace.Connection // ended connections that carried iWARP
-	next    uint64
-	pkt     packet.Packet
-	frame   Frame
-	seg     reassembly.Segment
+	opt    Options
+	sink   Sink
+	env    analysis.Env
+	dec    *packet.Decoder
+	flows  *flows
+	assocs *associations
+	hope   *Hope  // that all is right which is verified behind the run; nil: none
+	live   uint64 // sessions of the associations in the table
+	// rightSums counts checksums of SCTP that are right; negative: some are not.
+	rightSums int
+	totals    Totals
+	records   []*trace.Connection // ended connections that carried iWARP
+	next      uint64
+	pkt       packet.Packet
+	frame     Frame
+	seg       reassembly.Segment
 }
 
 // New readies a run; sink may be nil.
