@@ -30,6 +30,8 @@ func TestRun_Hopeful(t *testing.T) {
 		"spanning":       with(func(l *scenario.Shape) { l.FPDU = 16 << 10 }),
 		"loss":           with(func(l *scenario.Shape) { l.Loss, l.Reorder = 0.02, 0.02 }),
 		"all of it":      with(func(l *scenario.Shape) { l.Loss, l.Reorder, l.FPDU, l.Markers = 0.02, 0.02, 9000, true }),
+		"SCTP":           with(func(l *scenario.Shape) { l.SCTP = true }),
+		"lossy SCTP":     with(func(l *scenario.Shape) { l.SCTP, l.Loss, l.Reorder = true, 0.02, 0.02 }),
 		"lossy spanning": with(func(l *scenario.Shape) { l.Loss, l.Reorder, l.FPDU = 0.02, 0.02, 16<<10 }),
 	} {
 		for _, sums := range []bool{false, true} {
@@ -61,7 +63,7 @@ func hopefully(t *testing.T, l scenario.Shape, sums bool) {
 		err = r.Read(f)
 		out := ""
 		for _, c := range r.Finish() {
-			c.ReadLatency, c.AtomicLatency = nil, nil
+			c.ReadLatency, c.AtomicLatency, c.Side[0].SCTP, c.Side[1].SCTP = nil, nil, nil, nil
 			for i := range c.Flow {
 				out += fmt.Sprintf("%+v\n", c.Flow[i].Ops)
 				c.Flow[i].Ops, c.Flow[i].FIN, c.Flow[i].RST = nil, nil, nil
@@ -79,9 +81,9 @@ func hopefully(t *testing.T, l scenario.Shape, sums bool) {
 	}
 	// A wrong checksum over right octets.
 	torn := bytes.Clone(b.Bytes())
-	torn[checksumAt(t, torn, 3000)] ^= 1
+	torn[checksumAt(t, torn, 3000, l.SCTP)] ^= 1
 	switch _, err := run(torn, true); {
-	case sums && !errors.Is(err, pipeline.ErrBadCRC), !sums && err != nil:
+	case l.SCTP && !errors.Is(err, pipeline.ErrBadCRC), !l.SCTP && sums && !errors.Is(err, pipeline.ErrBadCRC), !l.SCTP && !sums && err != nil:
 		t.Errorf("a wrong checksum: %v", err)
 	}
 	// Damage at the front, in the middle, at the end.
@@ -106,9 +108,9 @@ func hopefully(t *testing.T, l scenario.Shape, sums bool) {
 	}
 }
 
-// checksumAt is where the checksum of a packet stands in a pcap file, the first with
+// checksumAt is where the checksum of a packet stands in a pcapng file, the first with
 // data from frame on.
-func checksumAt(t *testing.T, octets []byte, frame uint64) int64 {
+func checksumAt(t *testing.T, octets []byte, frame uint64, overSCTP bool) int64 {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "look.pcap")
 	if err := os.WriteFile(file, octets, 0o600); err != nil {
@@ -119,14 +121,18 @@ func checksumAt(t *testing.T, octets []byte, frame uint64) int64 {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	const record, ethernet, ip, inTCP = 16, 14, 20, 16
+	const block, ethernet, ip, inTCP, inSCTP = 28, 14, 20, 16, 8
+	in := int64(inTCP)
+	if overSCTP {
+		in = inSCTP
+	}
 	for {
 		var fr capture.Frame
 		if err := f.Next(&fr); err != nil {
 			t.Fatal(err)
 		}
 		if fr.Number >= frame && len(fr.Data) > 200 {
-			return fr.Pos + record + ethernet + ip + inTCP
+			return fr.Pos + block + ethernet + ip + in
 		}
 	}
 }
