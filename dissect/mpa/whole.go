@@ -21,7 +21,7 @@ func (d *Decoder) Whole(b []byte, f *FPDU) bool {
 		return false
 	}
 	field := b[len(b)-crcSize:]
-	f.Offset, f.Size, f.Lead, f.ULPDULength, f.Wire = d.off, len(b), lead > 0, uint16(n), b //nolint:gosec // read from 16 bits
+	f.Offset, f.Size, f.Lead, f.ULPDULength, f.Wire = d.off, len(b), lead > 0, uint16(n), b
 	f.Markers, f.Missing, f.Unsent, f.Captured, f.Sync = f.Markers[:0], f.Missing[:0], 0, Full, InSync
 	f.CRC = bits.ReverseBytes32(binary.LittleEndian.Uint32(field))
 	f.WantCRC, f.HasCRC, f.CRCStatus = f.CRC, true, CRCGood

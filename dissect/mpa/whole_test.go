@@ -127,7 +127,7 @@ func TestDeferred_Markers(t *testing.T) {
 				continue
 			}
 			d.Write(b)
-			for d.Next() != None { //nolint:revive // all of them
+			for d.Next() != None {
 			}
 		}
 		q.Take()()

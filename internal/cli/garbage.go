@@ -29,7 +29,7 @@ func again(c *collected) {
 	metrics.Read(live)
 	percent := 100
 	if n := live[0].Value.Uint64(); n > most {
-		percent = max(int(100*most/n), leastPercent) //nolint:gosec // at most 100
+		percent = max(int(100*most/n), leastPercent)
 	}
 	debug.SetGCPercent(percent)
 	runtime.SetFinalizer(c, again)
