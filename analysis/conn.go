@@ -446,6 +446,7 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 		c.brokenStartup(side)
 	}
 	if h.phase == full {
+		c.start(side)
 		h.dec.Missing(p.Len, gap)
 		c.drain(side)
 		return

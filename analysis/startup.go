@@ -136,6 +136,7 @@ func (c *Conn) bridge(side int, n int64) bool {
 	}
 	c.force(side)
 	if h.phase == full {
+		c.start(side)
 		h.dec.Missing(n-missing, true)
 		c.drain(side)
 	}
