@@ -108,11 +108,11 @@ func (c *Conn) push(dir int, s *Segment) Note {
 }
 
 // Plain reports whether a packet has the next octets of a direction without holes,
-// all of them captured, and nothing else waits to be handed out: then it may be
+// all of them captured in one frame, and nothing else waits to be handed out: then it may be
 // taken in by [Conn.Acknowledge] and [Conn.Pass] in place of Push and Pop.
 func (c *Conn) Plain(dir int, s *Segment) bool {
 	h := &c.half[dir&1]
-	return h.follows(s) && !h.extra && len(h.passed) == 0 && c.half[1-dir&1].waiting == 0
+	return h.follows(s) && len(s.Fragments) == 0 && !h.extra && len(h.passed) == 0 && c.half[1-dir&1].waiting == 0
 }
 
 // follows reports whether a packet has the next octets of a stream without holes,

@@ -35,7 +35,7 @@ const enoughGood = 64
 // checksum judges the checksum of a packet. Where a hope is there it is enough that
 // all before were right: then this one is taken for right, and looked into later.
 func (r *Run) checksum(p *packet.Packet) sctp.Verdict {
-	if r.hope != nil && r.rightSums >= enoughGood && len(p.Fragments) <= 1 && len(p.Payload) == p.PayloadLen {
+	if r.hope != nil && r.rightSums >= enoughGood && len(p.Fragments) == 0 && len(p.Payload) == p.PayloadLen {
 		r.hope.packets.add(p.Payload)
 		return sctp.Good
 	}

@@ -32,7 +32,7 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, h *Ho
 		return false
 	}
 	k, d := &fl.sums[side], fl.conn.Dir(side)
-	if h != nil && k.good > 0 && k.bad == 0 && len(s.Data) == s.Len {
+	if h != nil && k.good > 0 && k.bad == 0 && len(s.Data) == s.Len && len(p.Fragments) == 0 { // what was put together does not stay
 		if c, ok := p.Claim(); ok {
 			h.claims.add(c)
 			s.Summed = true
