@@ -45,7 +45,7 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	case !whole:
 		f.CRCStatus = CRCUnverifiable
 	case d.whole && d.cfg.Deferred != nil && d.cfg.Deferred.On:
-		d.cfg.Deferred.pending = append(d.cfg.Deferred.pending, promise{wire: w, marker: -1})
+		d.cfg.Deferred.pending = append(d.cfg.Deferred.pending, promise{wire: w, at: -1})
 		f.WantCRC, f.CRCStatus = f.CRC, CRCGood
 	default:
 		f.WantCRC = bits.ReverseBytes32(crc32.Checksum(w[:len(w)-crcSize], castagnoli))

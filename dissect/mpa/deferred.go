@@ -22,13 +22,13 @@ type Deferred struct {
 	bad     atomic.Bool
 }
 
-// promise is an FPDU that is taken for right. Its first marker stands at marker, if
-// that is not negative; its ULPDU_Length at lead. Or it is a piece of one, which goes
-// into that one from marker on.
+// promise is an FPDU that is taken for right: its first marker stands at at, if that
+// is not negative, its ULPDU_Length at lead. Or it is a piece of one, which goes into
+// that one from at on.
 type promise struct {
-	wire         []byte
-	marker, lead int
-	into         *gathering
+	wire     []byte
+	at, lead int
+	into     *gathering
 }
 
 // maxLists is more lists than there are inputs at a time.
@@ -57,21 +57,7 @@ func (d *Deferred) Take() func() {
 	}
 	return func() {
 		for i := range list {
-			if p := &list[i]; p.into != nil {
-				right, whole := p.into.put(p.marker, p.wire)
-				if !right {
-					d.bad.Store(true)
-					break
-				}
-				if whole {
-					select {
-					case d.back <- p.into:
-					default:
-					}
-				}
-				continue
-			}
-			if !list[i].kept() {
+			if !d.kept(&list[i]) {
 				d.bad.Store(true)
 				break
 			}
@@ -84,16 +70,27 @@ func (d *Deferred) Take() func() {
 	}
 }
 
-// kept reports whether the CRC and the markers are right.
-func (p *promise) kept() bool {
+// kept reports whether the CRC and the markers of an FPDU are right, as far as all of
+// it is there with this piece.
+func (d *Deferred) kept(p *promise) bool {
+	if g := p.into; g != nil {
+		right, whole := g.put(p.at, p.wire)
+		if right && whole {
+			select {
+			case d.back <- g:
+			default:
+			}
+		}
+		return right
+	}
 	n := len(p.wire) - crcSize
 	if crc32.Checksum(p.wire[:n], castagnoli) != binary.LittleEndian.Uint32(p.wire[n:]) {
 		return false
 	}
-	if p.marker < 0 {
+	if p.at < 0 {
 		return true
 	}
-	for at := p.marker; at+MarkerSize <= len(p.wire); at += MarkerInterval {
+	for at := p.at; at+MarkerSize <= len(p.wire); at += MarkerInterval {
 		if int64(binary.BigEndian.Uint32(p.wire[at:])) != int64(max(at-p.lead, 0)) {
 			return false
 		}

@@ -78,7 +78,7 @@ func (d *Decoder) gathered() (Event, bool) {
 	b := d.in[:min(len(d.in), len(g.buf)-g.have)]
 	d.in = d.in[len(b):]
 	g.note(b)
-	q.pending = append(q.pending, promise{wire: b, marker: g.have, into: g})
+	q.pending = append(q.pending, promise{wire: b, at: g.have, into: g})
 	if g.have += len(b); g.have < len(g.buf) {
 		return None, true
 	}

@@ -36,7 +36,7 @@ func (d *Decoder) Whole(b []byte, f *FPDU) bool {
 		}
 	}
 	if q != nil {
-		q.pending = append(q.pending, promise{wire: b, marker: first, lead: lead})
+		q.pending = append(q.pending, promise{wire: b, at: first, lead: lead})
 	} else if crc32.Checksum(b[:len(b)-crcSize], castagnoli) != binary.LittleEndian.Uint32(field) {
 		return false
 	}
