@@ -209,7 +209,8 @@ func (e *Engine) PDU(p *trace.PDU) {
 	if c.foreign != nil {
 		return
 	}
-	if p.Kind == trace.KindFPDU && c.steadily(&c.half[p.Dir], p) {
+	switch h := &c.half[p.Dir]; {
+	case p.Kind == trace.KindFPDU && c.steadily(h, p), p.Kind == trace.KindSCTPSegment && c.steadyChunk(h, p):
 		return
 	}
 	c.catchUp()

@@ -327,7 +327,8 @@ func (c *conn) chunk(p *trace.PDU) {
 		h.began = true
 	}
 	c.mayBeNext(h)
-	have := c.gates(h)
+	gates := c.gates(h)
+	have := gates
 	if p.Chunk.Whole {
 		have |= Full
 	}
@@ -348,6 +349,7 @@ func (c *conn) chunk(p *trace.PDU) {
 		return
 	}
 	c.data(h, p, true, have)
+	c.chunkSteadies(h, p, gates)
 }
 
 // data takes in a DDP segment, over either transport.

@@ -1,16 +1,18 @@
 package conformance
 
 import (
+	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// steady is a half in the middle of a long Write: FPDU after FPDU differs from the
-// one before in its place alone. All rules were asked about that shape and found
+// steady is a half in the middle of a long Write: FPDU after FPDU, or chunk after
+// chunk, differs from the one before in its place alone. All rules were asked about that shape and found
 // nothing, so such an FPDU is only counted here, and the model catches up with all
 // of them once something else happens on the connection.
 type steady struct {
-	on bool
+	on     bool
+	chunks bool // of SCTP, no FPDUs
 	// What the next one looks like, and where it goes.
 	cut, padKnown bool
 	marked        bool
@@ -43,25 +45,48 @@ func (c *conn) steadies(e *fpdu, s *segment, known bool, gates, have Gate) {
 	h, f, p := e.half, e.f, e.p
 	y := &h.steady
 	y.on = false
-	if c.engine.long || !known || !s.known || s.noise || s.seg == nil || !s.seg.Tagged || s.seg.Last || s.op != opWrite || s.octets == 0 || s.rel != goesOn {
+	if !known || !c.within(s) {
 		return
 	}
 	k, z := &h.crc, &h.sizes
 	switch {
-	case f.CRCStatus != mpa.CRCGood, !oneSegment(p), !h.hasVersions, h.terminates > 0, h.awaited, c.looked < len(c.findings):
-	case !c.agreed && c.request != nil && c.reply != nil, c.t.Outcome == trace.Rejected && h.opening.refused == nil, h.opening.good == 0:
+	case f.CRCStatus != mpa.CRCGood, !oneSegment(p), c.t.Outcome == trace.Rejected && h.opening.refused == nil, h.opening.good == 0:
 	case len(f.Markers) > 0 && (!c.t.Negotiated || f.Size < 2*mpa.MarkerInterval), len(f.Markers) == 0 && len(k.starts) > 0, z.open != int(f.ULPDULength), z.open < leastMULPDU, z.partial.n == 0, z.tail, !z.whole:
-	case s.msg.more > 0, h.extended != 0:
 	default:
-		*y = steady{
-			on: true, cut: c.t.Flow[h.dir].Cut, padKnown: f.PadKnown, control: [2]byte{s.head[0], s.head[1]}, ulpdu: f.ULPDULength,
-			crc: c.t.CRC, stag: s.seg.STag, gates: gates, have: have, marked: len(f.Markers) > 0, octets: uint32(s.octets), message: s.msg, knows: h.knows, //nolint:gosec // not negative
-		}
-		y.to, y.clean = s.msg.next(), gates&Bidir != 0 && c.clean(h)
+		y.begin(s, f.ULPDULength)
+		y.cut, y.padKnown, y.crc, y.gates, y.have, y.marked, y.knows = c.t.Flow[h.dir].Cut, f.PadKnown, c.t.CRC, gates, have, len(f.Markers) > 0, h.knows
+		y.clean = gates&Bidir != 0 && c.clean(h)
 		if o := &h.opening; o.count < maxKnowing {
 			y.early, y.knowing = uint32(maxKnowing-o.count), o.most().acked
 		}
 	}
+}
+
+// within reports whether a segment that went the long way is one of a long Write, all
+// is well with it, and nothing else is under way that the next one could settle.
+func (c *conn) within(s *segment) bool {
+	h := s.half
+	switch {
+	case c.engine.long, !s.known, s.noise, s.seg == nil, s.rel != goesOn:
+	case !s.seg.Tagged, s.seg.Last, s.op != opWrite, s.octets == 0, s.msg.more > 0:
+	case !h.hasVersions, h.terminates > 0, h.extended != 0, h.awaited, c.looked < len(c.findings), !c.agreed && c.request != nil && c.reply != nil:
+	default:
+		return true
+	}
+	return false
+}
+
+// begin foresees what follows a segment.
+func (y *steady) begin(s *segment, ulpdu uint16) {
+	*y = steady{
+		on: true, control: [2]byte{s.head[0], s.head[1]}, ulpdu: ulpdu, stag: s.seg.STag, message: s.msg, to: s.msg.next(),
+		octets: uint32(s.octets), //nolint:gosec // not negative
+	}
+}
+
+// goesOn reports whether a segment has the header that was foreseen.
+func (y *steady) goesOn(g *ddp.Segment, head []byte) bool {
+	return g != nil && g.Tagged && g.TO == y.to && g.STag == y.stag && [2]byte(head) == y.control
 }
 
 // oneSegment reports whether a TCP segment begins with the PDU, and none in it.
@@ -69,8 +94,8 @@ func oneSegment(p *trace.PDU) bool { return len(p.Bounds) == 1 && p.Bounds[0] ==
 
 // steadily takes in an FPDU if it is as foreseen.
 func (c *conn) steadily(h *half, p *trace.PDU) bool {
-	y, f, g := &h.steady, p.FPDU, p.Segment
-	if !y.on || g == nil || !g.Tagged || g.TO != y.to || g.STag != y.stag || f.ULPDULength != y.ulpdu || [2]byte(f.Head) != y.control {
+	y, f := &h.steady, p.FPDU
+	if !y.on || f.ULPDULength != y.ulpdu || !y.goesOn(p.Segment, f.Head) {
 		return false
 	}
 	if f.CRCStatus != mpa.CRCGood || y.marked != (len(f.Markers) > 0) || f.Sync != mpa.InSync || f.Unsent > 0 || len(f.Missing) > 0 ||
@@ -91,15 +116,20 @@ func (c *conn) steadily(h *half, p *trace.PDU) bool {
 			y.start += mpa.MarkerSize
 		}
 	}
-	m.hashes = append(m.hashes, hashOf(p, f.Head))
-	h.sent.number(p.Number)
+	y.add(h, p, f.Head)
 	h.sizes.note(endingAt(p.From+p.Length, p.Frame, false, true))
-	y.n++
-	y.to += uint64(y.octets)
-	y.frame, y.pdu, y.offset, y.hasOffset = p.Frame, p.Number, p.Offset, p.HasOffset
-	y.end, y.lastAcked, y.time = p.From+p.Length, p.LastAcked, p.Time
+	y.end, y.lastAcked = p.From+p.Length, p.LastAcked
 	y.knows = max(y.knows, p.Acked)
 	return true
+}
+
+// add counts one.
+func (y *steady) add(h *half, p *trace.PDU, head []byte) {
+	y.message.hashes = append(y.message.hashes, hashOf(p, head))
+	h.sent.number(p.Number)
+	y.n++
+	y.to += uint64(y.octets)
+	y.frame, y.pdu, y.offset, y.hasOffset, y.time = p.Frame, p.Number, p.Offset, p.HasOffset, p.Time
 }
 
 // catchUp takes the FPDUs that were counted into the model; then the next one goes
@@ -115,11 +145,15 @@ func (h *half) catchUp() {
 	}
 	n, m := uint32(y.n), y.message //nolint:gosec // FPDUs of a message
 	h.count += y.n
-	h.to, h.latest, h.knows = y.end, y.last, y.knows
 	m.lengthen(siteAt(y.frame, y.pdu, h.count, y.offset, y.hasOffset, y.end, y.time))
 	m.sum += y.n * uint64(y.octets)
 	m.high = max(m.high, m.next())
 	h.sent.lengthen(n)
+	if y.chunks {
+		h.chunks += int(n)
+		return
+	}
+	h.to, h.latest, h.knows = y.end, y.last, y.knows
 	h.crc.good += int(n)
 	h.crc.frame, h.crc.pdu = y.frame, y.pdu
 	if y.marked { // none before stands within the distance of two markers

@@ -11,6 +11,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/scenario"
@@ -32,15 +33,21 @@ type harm struct {
 // PDU implements [trace.Sink].
 func (h *harm) PDU(p *trace.PDU) {
 	harmed := false
-	if h.rate > 0 && h.rnd.IntN(h.rate) == 0 && p.FPDU != nil {
-		x, f := *p, *p.FPDU
-		x.FPDU = &f
+	if h.rate > 0 && h.rnd.IntN(h.rate) == 0 && (p.FPDU != nil || p.Kind == trace.KindSCTPSegment) {
+		x := *p
 		flows := p.Conn.Flow
 		defer func() { x.Conn.Flow = flows }()
-		if h.rnd.IntN(2) == 0 {
+		switch {
+		case h.rnd.IntN(2) == 0:
 			strain(h.rnd, &x)
-		} else {
+		case p.FPDU != nil:
+			f := *p.FPDU
+			x.FPDU = &f
 			harms[h.rnd.IntN(len(harms))](h.rnd, &x, &f)
+		default:
+			k := *p.Chunk
+			x.Chunk = &k
+			chunkHarms[h.rnd.IntN(len(chunkHarms))](h.rnd, &x, &k)
 		}
 		p, harmed = &x, true
 	}
@@ -88,6 +95,40 @@ var harms = []func(*rand.Rand, *trace.PDU, *mpa.FPDU){
 	func(rnd *rand.Rand, _ *trace.PDU, f *mpa.FPDU) { // another length
 		f.ULPDULength = uint16(max(int(f.ULPDULength)-1-rnd.IntN(64), 20))
 		f.Head = f.Head[:min(len(f.Head), int(f.ULPDULength))]
+	},
+}
+
+var chunkHarms = []func(*rand.Rand, *trace.PDU, *trace.Chunk){
+	func(_ *rand.Rand, _ *trace.PDU, k *trace.Chunk) { k.Unordered = false },
+	func(_ *rand.Rand, _ *trace.PDU, k *trace.Chunk) { k.Whole = false },
+	func(_ *rand.Rand, _ *trace.PDU, k *trace.Chunk) { k.Torn = true },
+	func(_ *rand.Rand, _ *trace.PDU, k *trace.Chunk) { k.TSNs = append(slices.Clone(k.TSNs), k.TSNs...) },
+	func(rnd *rand.Rand, _ *trace.PDU, k *trace.Chunk) {
+		k.Order = []trace.Order{trace.AfterMissing, trace.Late, trace.Duplicate}[rnd.IntN(3)]
+	},
+	func(_ *rand.Rand, _ *trace.PDU, k *trace.Chunk) { k.InFragments = true },
+	func(_ *rand.Rand, _ *trace.PDU, k *trace.Chunk) { k.Arrival.Complete = false },
+	func(rnd *rand.Rand, _ *trace.PDU, k *trace.Chunk) { k.Arrival.Heard = rnd.Int64N(40) - 1 },
+	func(rnd *rand.Rand, _ *trace.PDU, k *trace.Chunk) {
+		k.Arrival.HasPending = true
+		k.Arrival.Pending = trace.Pending{Frame: 1, Function: sctpddp.Initiate, Certain: rnd.IntN(2) == 0}
+	},
+	func(rnd *rand.Rand, p *trace.PDU, k *trace.Chunk) { // another header
+		if p.Segment == nil {
+			return
+		}
+		k.Octets = slices.Clone(k.Octets)
+		k.Octets[sctpddp.SegmentLen+rnd.IntN(p.Segment.HeaderLen)] ^= 1 << rnd.IntN(8)
+		var g ddp.Segment
+		if p.Segment = nil; ddp.DecodeTo(&g, k.Octets[sctpddp.SegmentLen:]) == nil {
+			p.Segment, p.Control = &g, rdmap.ControlOf(g.RsvdULP)
+		}
+	},
+	func(rnd *rand.Rand, p *trace.PDU, k *trace.Chunk) { // another length
+		if p.Segment != nil && len(k.Octets) == k.Length {
+			k.Length = max(k.Length-1-rnd.IntN(64), 20)
+			k.Octets, p.Length = k.Octets[:k.Length], int64(k.Length)
+		}
 	},
 }
 
@@ -195,6 +236,9 @@ func TestSteady(t *testing.T) {
 		"no CRC":     framesOf(t, parsed(t, "both: {mpa: {crc: false}}\n"+both)),
 		"large":      framesOf(t, parsed(t, "both: {tcp: {mss: 8960}}\n"+both)),
 		"no startup": framesOf(t, parsed(t, both))[5:],
+		"SCTP":       framesOf(t, parsed(t, "transport: sctp\n"+both)),
+		"shuffled":   framesOf(t, parsed(t, "transport: sctp\nboth: {sctp: {shuffle: true}}\n"+both)),
+		"sessions":   framesOf(t, scenario.Load(scenario.Shape{Size: 2 << 20, Flows: 3, Seed: 7, SCTP: true})),
 	}
 	seeds := uint64(6)
 	if testing.Short() {
