@@ -171,10 +171,18 @@ func TestDecode_Build(t *testing.T) {
 func TestPlain_AgreesWithGeneral(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	d := NewDecoder()
-	taken := 0
+	taken, ofSCTP := 0, 0
 	for range 30_000 {
 		b := randomBuild(rng, LinkEthernet)
 		frame := b.Append(nil)
+		var whole Packet
+		if st := d.general(LinkEthernet, frame, uint32(len(frame)), 1, 0, &whole); st == OK && rng.IntN(2) == 0 {
+			at := whole.NetworkOffset + 9 // the protocol
+			if whole.V6 {
+				at = whole.NetworkOffset + 6
+			}
+			frame[at] = byte(ProtoSCTP)
+		}
 		for range rng.IntN(3) { // some hostile ones
 			frame[12+rng.IntN(len(frame)-12)] = byte(rng.Uint32())
 		}
@@ -187,6 +195,9 @@ func TestPlain_AgreesWithGeneral(t *testing.T) {
 			continue
 		}
 		taken++
+		if got.Proto == ProtoSCTP {
+			ofSCTP++
+		}
 		if st := d.general(LinkEthernet, frame, uint32(len(frame)), 1, 0, &want); st != OK {
 			t.Fatalf("plain took % x, general says %v", frame, st)
 		}
@@ -194,8 +205,8 @@ func TestPlain_AgreesWithGeneral(t *testing.T) {
 			t.Fatalf("% x\n(-general +plain)\n%s", frame, diff)
 		}
 	}
-	if taken < 1000 {
-		t.Fatalf("only %d frames were plain", taken)
+	if taken < 1000 || ofSCTP < 300 {
+		t.Fatalf("only %d frames were plain, %d of them SCTP", taken, ofSCTP)
 	}
 }
 
