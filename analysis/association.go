@@ -26,6 +26,8 @@ type Association struct {
 	offers  [2][]trace.SCTPSide
 	cookie  bool // it was seen: the association has come about
 	streams map[uint16]*stream
+	latest  *stream // the one of the last message, sid
+	sid     uint16
 	waiting []*Session // with messages that came early
 	cur     reassembly.Carriage
 	first   *Session // of the packet at hand, and which side sent it
@@ -416,11 +418,7 @@ func (a *Association) message(side int, m *reassembly.Message) *Session {
 
 // sessionOf finds the session of a message, or begins one.
 func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
-	st := a.streams[m.SID]
-	if st == nil {
-		st = &stream{}
-		a.streams[m.SID] = st
-	}
+	st := a.stream(m.SID)
 	asks, answers := false, false
 	var ssn uint16
 	if m.PPID == sctpddp.PPIDControl {
@@ -459,6 +457,20 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 		a.ask(side, st.now)
 	}
 	return st.now
+}
+
+// stream returns a pair of streams.
+func (a *Association) stream(sid uint16) *stream {
+	if a.latest != nil && a.sid == sid {
+		return a.latest
+	}
+	st := a.streams[sid]
+	if st == nil {
+		st = &stream{}
+		a.streams[sid] = st
+	}
+	a.latest, a.sid = st, sid
+	return st
 }
 
 // begin begins a session with a message of side.
@@ -539,7 +551,7 @@ func (a *Association) Finish() {
 	for _, s := range all {
 		a.finish(s)
 	}
-	a.streams, a.waiting, a.first = map[uint16]*stream{}, nil, nil
+	a.streams, a.latest, a.waiting, a.first = map[uint16]*stream{}, nil, nil, nil
 }
 
 // Sessions is the number of sessions that are kept.

@@ -30,7 +30,6 @@ type Association struct {
 	ready   []fragment // a message to be handed out, in order
 	tsns    []uint32
 	frames  []uint64
-	one     [1]fragment
 }
 
 // assocHalf is one direction.
@@ -174,22 +173,30 @@ func (a *Association) Data(side int, d *sctp.Data, wire int, c *Carriage) (m *Me
 	}
 	h.outstanding()
 	h.hole(a.packets, 0)
-	f := &a.one[0] // on the stack it would not stay there
-	*f = fragment{
+	if d.Begin() && d.End() {
+		return a.whole(d, tsn, wire, c), tsn, n
+	}
+	m = a.fragment(h, &fragment{
 		tsn: tsn, wire: d.TSN, sid: d.SID, flags: d.Flags, idata: d.I, mid: d.MID, fsn: d.FSN, ppid: d.PPID,
 		octets: d.Octets, length: wire,
-	}
-	if f.begin() && f.end() {
-		a.frames = c.frames(a.frames[:0])
-		f.frames = a.frames
-		m = a.message(a.one[:], c.Frame, c.Time)
-	} else {
-		m = a.fragment(h, f, c)
-	}
+	}, c)
 	if m != nil {
 		m.Fragments = len(c.Fragments)
 	}
 	return m, tsn, n
+}
+
+// whole hands out a chunk that is a message of its own.
+func (a *Association) whole(d *sctp.Data, tsn int64, wire int, c *Carriage) *Message {
+	a.tsns = append(a.tsns[:0], d.TSN)
+	a.frames = c.frames(a.frames[:0])
+	m := &a.out // field by field: building and copying it shows in the profile
+	m.SID, m.PPID, m.Flags, m.IData = d.SID, d.PPID, d.Flags, d.I
+	m.First, m.TSNs, m.Frames = tsn, a.tsns, a.frames
+	m.Octets, m.Length, m.Whole, m.Torn = d.Octets, wire, len(d.Octets) >= wire, false
+	m.Frame, m.Time, m.Fragments = c.Frame, c.Time, len(c.Fragments)
+	m.Arrival = Arrival{}
+	return m
 }
 
 // splits reports whether a chunk that is new stands between the fragments of a
@@ -478,8 +485,11 @@ const latePatience = 4
 // more comes at all.
 func (a *Association) Broken(side int, end bool, frame uint64, time int64) *Message {
 	h := &a.half[side]
+	if len(h.frags) == 0 {
+		return nil
+	}
 	now := walk{h.next, h.stats.Chunks, a.patient(h)}
-	if len(h.frags) == 0 || !end && now == h.walked && !h.full(a.budget) {
+	if !end && now == h.walked && !h.full(a.budget) {
 		return nil
 	}
 	for i := 0; i < len(h.frags); {

@@ -40,9 +40,35 @@ type place struct {
 // associations finds the association of a packet.
 type associations struct {
 	places map[key][]place
-	tags   map[tagKey]*association
-	all    []*association
-	next   uint64
+	// near are those of them that were looked up last, each at a place of its own.
+	near [64]near
+	tags map[tagKey]*association
+	all  []*association
+	next uint64
+}
+
+// near is an entry of the table that was looked up; on is empty if there is none.
+type near struct {
+	key key
+	on  []place
+}
+
+// on returns the associations under a pair of addresses.
+func (t *associations) on(k *key) []place {
+	n := &t.near[k.hash()%uint64(len(t.near))]
+	if len(n.on) == 0 || n.key != *k {
+		n.key, n.on = *k, t.places[*k]
+	}
+	return n.on
+}
+
+// put sets those under a pair of addresses.
+func (t *associations) put(k key, on []place) {
+	if t.near[k.hash()%uint64(len(t.near))] = (near{}); len(on) == 0 {
+		delete(t.places, k)
+		return
+	}
+	t.places[k] = on
 }
 
 // Bounds: what a host may have of addresses, and how many associations are kept
@@ -98,7 +124,7 @@ func (t *associations) find(p *packet.Packet, tag uint32, o *opening) (best *ass
 	k, swap := keyOf(p)
 	var open *association
 	openSide := 0
-	for _, x := range t.places[k] {
+	for _, x := range t.on(&k) {
 		s, a := sideOf(swap, x.swap), x.assoc
 		switch {
 		case o.ok && o.Type == sctp.TypeInit:
@@ -183,7 +209,7 @@ func (t *associations) enter(a *association, src, dst packet.Addr) {
 		return
 	}
 	a.keys = append(a.keys, k)
-	t.places[k] = append(t.places[k], place{a, swap})
+	t.put(k, append(t.places[k], place{a, swap}))
 }
 
 // maxOffers bounds the tags that are open.
@@ -238,7 +264,7 @@ func (t *associations) forget(a *association, side int) {
 // checksums of its sender were right, and which side that is; or nil.
 func (t *associations) trusted(p *packet.Packet) (a *association, side int) {
 	k, swap := keyOf(p)
-	for _, x := range t.places[k] {
+	for _, x := range t.on(&k) {
 		if s := sideOf(swap, x.swap); x.assoc.conn.Trusted(s) {
 			a, side = x.assoc, s
 		}
@@ -283,12 +309,7 @@ func (t *associations) remove(gone ...*association) {
 			continue
 		}
 		for _, k := range a.keys {
-			rest := slices.DeleteFunc(t.places[k], func(p place) bool { return p.assoc == a })
-			if len(rest) == 0 {
-				delete(t.places, k)
-			} else {
-				t.places[k] = rest
-			}
+			t.put(k, slices.DeleteFunc(t.places[k], func(p place) bool { return p.assoc == a }))
 		}
 		for s := range 2 {
 			if k := (tagKey{a.tag[s], a.ports[s], a.ports[1-s]}); a.known[s] && t.tags[k] == a {
@@ -308,7 +329,7 @@ func (t *associations) remove(gone ...*association) {
 // oldest first.
 func (t *associations) before(a *association, p *packet.Packet) (out []*association) {
 	k, _ := keyOf(p)
-	for _, x := range t.places[k] {
+	for _, x := range t.on(&k) {
 		if x.assoc != a {
 			out = append(out, x.assoc)
 		}

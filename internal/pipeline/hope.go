@@ -107,9 +107,10 @@ func (l *later[T]) take() func() {
 	default:
 		l.pending = nil
 	}
+	holds := l.holds // not to share a cache line with who adds
 	return func() {
 		for i := range list {
-			if !l.holds(&list[i]) {
+			if !holds(&list[i]) {
 				l.broken.Store(true)
 				break
 			}

@@ -152,6 +152,7 @@ type Run struct {
 	pkt       packet.Packet
 	frame     Frame
 	seg       reassembly.Segment
+	chunks    analysis.Packet // the SCTP packet at hand
 }
 
 // New readies a run; sink may be nil.

@@ -8,24 +8,35 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/sctp"
-	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
 // sctp hands a packet to its association.
 func (r *Run) sctp(f *capture.Frame, p *packet.Packet) {
+	q := &r.chunks // filled in place: building and copying it shows in the profile
+	var n analysis.PacketNote
+	var a *association
+	side := 0
 	hdr, err := sctp.DecodeHeader(p.Payload)
-	r.frame = Frame{Frame: *f, Packet: p}
 	if err == nil {
-		r.frame.Checksum = r.checksum(p)
+		q.Octets, q.Length, q.Checksum, q.Interface = p.Payload, p.PayloadLen, r.checksum(p), f.Interface
+		q.Frame, q.Time, q.Fragments = f.Number, f.Time, p.Fragments
 		o := openingOf(p)
-		if a, side := r.association(p, hdr.Tag, &o); a != nil {
-			r.associated(f, p, a, side, &o)
+		if a, side = r.association(p, hdr.Tag, &o, &n); a != nil {
+			n = r.associated(p, a, side, &o)
 		}
 	}
-	if r.sink != nil {
-		r.sink.Frame(&r.frame)
+	if r.sink == nil || r.opt.Brief {
+		return
 	}
+	r.frame = Frame{Frame: *f, Packet: p, Note: n.Note, Reason: n.Trouble, Damaged: n.Damaged, Pad: n.Pad}
+	if err == nil {
+		r.frame.Checksum = q.Checksum
+	}
+	if a != nil {
+		r.frame.Conn, r.frame.Dir = a.conn.Session(side)
+	}
+	r.sink.Frame(&r.frame)
 }
 
 // enoughGood is how many checksums of a capture are right, and none is wrong, before
@@ -49,12 +60,10 @@ func (r *Run) checksum(p *packet.Packet) sctp.Verdict {
 	return v
 }
 
-// associated lets an association take a packet in.
-func (r *Run) associated(f *capture.Frame, p *packet.Packet, a *association, side int, o *opening) {
-	n := a.conn.Packet(side, &analysis.Packet{
-		Octets: p.Payload, Length: p.PayloadLen, Checksum: r.frame.Checksum, Interface: f.Interface, Path: a.path(side, p.Src),
-		Carriage: reassembly.Carriage{Frame: f.Number, Time: f.Time, Fragments: p.Fragments},
-	})
+// associated lets an association take the packet at hand in.
+func (r *Run) associated(p *packet.Packet, a *association, side int, o *opening) analysis.PacketNote {
+	r.chunks.Path = a.path(side, p.Src)
+	n := a.conn.Packet(side, &r.chunks)
 	if o.ok && (o.Type == sctp.TypeInit || o.Type == sctp.TypeInitAck) && !n.Damaged {
 		r.assocs.homes(a, side, a.conn.Addresses(side))
 	}
@@ -64,13 +73,13 @@ func (r *Run) associated(f *capture.Frame, p *packet.Packet, a *association, sid
 	if n.Damaged {
 		r.totals.Damaged++
 	}
-	r.frame.Note, r.frame.Reason, r.frame.Damaged, r.frame.Pad = n.Note, n.Trouble, n.Damaged, n.Pad
-	r.frame.Conn, r.frame.Dir = a.conn.Session(side)
+	return n
 }
 
 // association finds the association of a packet, or begins one. It returns nil
-// for a packet that belongs to none and cannot begin one.
-func (r *Run) association(p *packet.Packet, tag uint32, o *opening) (a *association, side int) {
+// for a packet that belongs to none and cannot begin one, and notes whether that is
+// because it is damaged.
+func (r *Run) association(p *packet.Packet, tag uint32, o *opening, n *analysis.PacketNote) (a *association, side int) {
 	t := r.assocs
 	if int(r.live) > r.opt.MaxConnections { //nolint:gosec // bounded by the option
 		r.evictAssociations()
@@ -80,11 +89,11 @@ func (r *Run) association(p *packet.Packet, tag uint32, o *opening) (a *associat
 		if !o.ok || o.Type != sctp.TypeInit && tag == 0 || o.reflected {
 			return nil, 0
 		}
-		if x, s := t.trusted(p); r.frame.Checksum == sctp.Bad && x != nil {
+		if x, s := t.trusted(p); r.chunks.Checksum == sctp.Bad && x != nil {
 			// Damage in the tag, more likely than a new association.
-			x.conn.Damage(s, r.frame.Number)
+			x.conn.Damage(s, r.chunks.Frame)
 			r.totals.Damaged++
-			r.frame.Damaged = true
+			n.Damaged = true
 			return nil, 0
 		}
 		r.roomFor(p)
@@ -92,7 +101,7 @@ func (r *Run) association(p *packet.Packet, tag uint32, o *opening) (a *associat
 		a.conn.Init(&r.env, t.next, endpoints(p), (*sessions)(r))
 		t.next++
 	}
-	if bad := r.frame.Checksum == sctp.Bad; !bad || !a.conn.Trusted(side) {
+	if bad := r.chunks.Checksum == sctp.Bad; !bad || !a.conn.Trusted(side) {
 		t.learn(a, side, tag, o, !bad)
 	}
 	// A restart, or the ports again: with its cookie a new association has taken
