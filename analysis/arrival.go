@@ -71,14 +71,15 @@ func initiates(f sctpddp.Function) bool {
 
 // arrival says how things stood when the message of a chunk came.
 func (s *Session) arrival(k *trace.Chunk, m *reassembly.Message) {
-	r := &m.Arrival
-	k.Arrival = trace.Arrival{
-		Frame: r.Frame, Time: r.Time, TSN: m.First, End: m.First + int64(len(m.TSNs)), Heard: r.Heard, Passed: r.Passed,
-		OnePlace: !s.assoc.merged, Complete: r.Complete,
+	r, a := &m.Arrival, &k.Arrival
+	a.Frame, a.Time, a.TSN, a.End, a.Heard, a.Passed = r.Frame, r.Time, m.First, m.First+int64(len(m.TSNs)), r.Heard, r.Passed
+	a.OnePlace, a.Complete = !s.assoc.merged, r.Complete
+	if a.HasPending {
+		a.HasPending, a.Pending = false, trace.Pending{}
 	}
 	if r.Pending != 0 {
-		k.Arrival.HasPending = true
-		k.Arrival.Pending = trace.Pending{
+		a.HasPending = true
+		a.Pending = trace.Pending{
 			Dir: s.Dir(r.PendingSide), Frame: r.Pending, Function: sctpddp.Function(r.PendingFunction), Certain: r.Certain,
 		}
 	}

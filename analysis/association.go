@@ -499,6 +499,9 @@ func (a *Association) begin(side int, m *reassembly.Message, asks bool) *Session
 // settle gives up what was awaited for too long, once all chunks of a packet
 // were taken in.
 func (a *Association) settle() {
+	if a.asm.Quiet() && len(a.waiting) == 0 {
+		return // nearly always
+	}
 	for side := range 2 {
 		a.asm.Age(side)
 		a.broken(side, false)

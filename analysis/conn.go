@@ -35,6 +35,7 @@ type Env struct {
 	swapped map[trace.Host]bool // senders of Terminates with swapped fields
 	frames  []uint64
 	pdu     trace.PDU
+	chunk   trace.Chunk // of it, over SCTP
 	segment ddp.Segment
 	message trace.Message
 	done    []trace.Transaction

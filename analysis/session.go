@@ -19,10 +19,9 @@ type Session struct {
 
 	assoc  *Association
 	half   [2]sessionHalf
-	over   bool   // a Terminate or a Reject was seen
-	listed bool   // among those that wait
-	ended  uint64 // the frame that brought the Terminate
-	chunk  trace.Chunk
+	over   bool      // a Terminate or a Reject was seen
+	listed bool      // among those that wait
+	ended  uint64    // the frame that brought the Terminate
 	early  trace.PDU // the answer, as far as it counts if it was captured before the Initiate
 }
 
@@ -257,22 +256,24 @@ func (s *Session) finish() {
 
 // deliver hands out a message whose turn it is.
 func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
-	k := &s.chunk
-	*k = trace.Chunk{
-		SID: m.SID, PPID: m.PPID, TSNs: m.TSNs, Unordered: m.Flags&sctp.FlagUnordered != 0, IData: m.IData,
-		Octets: m.Octets, Length: m.Length, Whole: m.Whole, Torn: m.Torn, Order: o,
-		AfterGap: o != trace.Late && s.Trace.Flow[s.Dir(side)].Gaps > 0, InFragments: m.Arrival.TooLarge,
+	k, p := &s.env.chunk, &s.env.pdu
+	// Field by field: clearing the whole of it shows in the profile.
+	if p.Chunk != k {
+		*p = trace.PDU{Chunk: k, Frames: p.Frames[:0]} // the last one was of TCP
 	}
+	if k.HasControl {
+		k.Control, k.HasControl = sctpddp.Control{}, false
+	}
+	k.SID, k.PPID, k.TSNs, k.Unordered, k.IData = m.SID, m.PPID, m.TSNs, m.Flags&sctp.FlagUnordered != 0, m.IData
+	k.Octets, k.Length, k.Whole, k.Torn, k.Order = m.Octets, m.Length, m.Whole, m.Torn, o
+	k.AfterGap, k.InFragments = o != trace.Late && s.Trace.Flow[s.Dir(side)].Gaps > 0, m.Arrival.TooLarge
 	s.arrival(k, m)
+	k.SSN = 0
 	if k.HasSSN = o != trace.Unplaced; k.HasSSN {
 		k.SSN = uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
 	}
-	p := &s.env.pdu
-	frames := p.Frames[:0]
-	*p = trace.PDU{
-		Number: s.env.pdus, Conn: &s.Trace, Kind: trace.KindSCTPSegment, Frame: m.Frame, Time: m.Time,
-		Length: int64(m.Length), Chunk: k, Frames: frames,
-	}
+	p.Number, p.Conn, p.Kind, p.Frame, p.Time = s.env.pdus, &s.Trace, trace.KindSCTPSegment, m.Frame, m.Time
+	p.Length, p.Frames, p.Segment, p.Message, p.Control, p.TermSwapped = int64(m.Length), p.Frames[:0], nil, nil, rdmap.Control{}, false
 	s.env.pdus++
 	if m.PPID == sctpddp.PPIDControl {
 		p.Kind = trace.KindSCTPControl

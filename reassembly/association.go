@@ -421,6 +421,12 @@ func (a *Association) lose(h *assocHalf, below int64) int64 {
 	return n
 }
 
+// Quiet reports whether neither side has a hole or a message that is not complete:
+// then Age and Broken have nothing to say.
+func (a *Association) Quiet() bool { return a.half[0].quiet() && a.half[1].quiet() }
+
+func (h *assocHalf) quiet() bool { return len(h.seen) == 0 && h.since == 0 && len(h.frags) == 0 }
+
 // Age gives up the first hole of a side if it was acknowledged and enough
 // packets have passed. It returns the number of chunks that are missing.
 func (a *Association) Age(side int) (gap int64) {

@@ -40,31 +40,35 @@ type place struct {
 // associations finds the association of a packet.
 type associations struct {
 	places map[key][]place
-	// near are those of them that were looked up last, each at a place of its own.
-	near [64]near
-	tags map[tagKey]*association
-	all  []*association
-	next uint64
+	tags   map[tagKey]*association
+	all    []*association
+	next   uint64
+	// met are senders of packets that were found last; changes is how often something
+	// has changed by which they are found.
+	met     [64]met
+	changes uint64
 }
 
-// near is an entry of the table that was looked up; on is empty if there is none.
-type near struct {
-	key key
-	on  []place
+// met is where a packet belongs that says nothing new about tags.
+type met struct {
+	src, dst         packet.Addr
+	srcPort, dstPort uint16
+	tag              uint32
+	side             int
+	assoc            *association
+	changes          uint64
 }
 
-// on returns the associations under a pair of addresses.
-func (t *associations) on(k *key) []place {
-	n := &t.near[k.hash()%uint64(len(t.near))]
-	if len(n.on) == 0 || n.key != *k {
-		n.key, n.on = *k, t.places[*k]
-	}
-	return n.on
+// again returns the place for the sender of a packet, and whether it was met there.
+func (t *associations) again(p *packet.Packet, tag uint32) (m *met, ok bool) {
+	m = &t.met[(tag^uint32(p.SrcPort))%uint32(len(t.met))]
+	ok = m.assoc != nil && m.changes == t.changes && m.tag == tag && m.srcPort == p.SrcPort && m.dstPort == p.DstPort && m.src == p.Src && m.dst == p.Dst
+	return m, ok
 }
 
 // put sets those under a pair of addresses.
 func (t *associations) put(k key, on []place) {
-	if t.near[k.hash()%uint64(len(t.near))] = (near{}); len(on) == 0 {
+	if t.changes++; len(on) == 0 {
 		delete(t.places, k)
 		return
 	}
@@ -120,11 +124,24 @@ func openingOf(p *packet.Packet) (o opening) {
 
 // find returns the association of a packet and the side that sent it, or nil if
 // there is none yet.
-func (t *associations) find(p *packet.Packet, tag uint32, o *opening) (best *association, side int) {
+func (t *associations) find(p *packet.Packet, tag uint32, o *opening) (a *association, side int) {
+	if o.ok && o.Type == sctp.TypeInit || o.reflected {
+		return t.search(p, tag, o)
+	}
+	m, ok := t.again(p, tag)
+	if !ok {
+		a, side = t.search(p, tag, o)
+		*m = met{p.Src, p.Dst, p.SrcPort, p.DstPort, tag, side, a, t.changes}
+	}
+	return m.assoc, m.side
+}
+
+// search looks among all of them.
+func (t *associations) search(p *packet.Packet, tag uint32, o *opening) (best *association, side int) {
 	k, swap := keyOf(p)
 	var open *association
 	openSide := 0
-	for _, x := range t.on(&k) {
+	for _, x := range t.places[k] {
 		s, a := sideOf(swap, x.swap), x.assoc
 		switch {
 		case o.ok && o.Type == sctp.TypeInit:
@@ -225,6 +242,7 @@ func (t *associations) learn(a *association, side int, tag uint32, o *opening, s
 		t.hear(a, 1-side, o.tag, sure)
 		if offers := &a.offered[1-side]; o.Type == sctp.TypeInitAck && !a.cookie && !a.has(1-side, o.tag) && len(*offers) < maxOffers {
 			*offers = append(*offers, o.tag)
+			t.changes++
 		}
 	}
 	if o.Type == sctp.TypeCookieEcho && !a.cookie {
@@ -232,6 +250,7 @@ func (t *associations) learn(a *association, side int, tag uint32, o *opening, s
 			t.forget(a, side)
 		}
 		a.cookie, a.offered = true, [2][]uint32{}
+		t.changes++
 	}
 	if o.Type != sctp.TypeInit && !o.reflected {
 		t.hear(a, side, tag, sure)
@@ -248,6 +267,7 @@ func (t *associations) hear(a *association, side int, tag uint32, sure bool) {
 		return
 	}
 	a.tag[side], a.known[side] = tag, true
+	t.changes++
 	t.tags[tagKey{tag, a.ports[side], a.ports[1-side]}] = a
 	a.conn.SetTag(side, tag)
 }
@@ -258,13 +278,14 @@ func (t *associations) forget(a *association, side int) {
 		delete(t.tags, k)
 	}
 	a.known[side] = false
+	t.changes++
 }
 
 // trusted returns the latest association on the endpoints of a packet in which
 // checksums of its sender were right, and which side that is; or nil.
 func (t *associations) trusted(p *packet.Packet) (a *association, side int) {
 	k, swap := keyOf(p)
-	for _, x := range t.on(&k) {
+	for _, x := range t.places[k] {
 		if s := sideOf(swap, x.swap); x.assoc.conn.Trusted(s) {
 			a, side = x.assoc, s
 		}
@@ -329,7 +350,7 @@ func (t *associations) remove(gone ...*association) {
 // oldest first.
 func (t *associations) before(a *association, p *packet.Packet) (out []*association) {
 	k, _ := keyOf(p)
-	for _, x := range t.on(&k) {
+	for _, x := range t.places[k] {
 		if x.assoc != a {
 			out = append(out, x.assoc)
 		}
