@@ -10,6 +10,7 @@ section_plain() {
 	for c in analyze check; do
 		bar "peak memory of \`$c\`, 64 connections" "$(megabytes "$(median "$c.1500" "$rss")")" " MB" 48 24 most
 	done
+	bar "peak memory of \`analyze\` on a pipe, 64 connections" "$(megabytes "$(median pipe.1500 "$rss")")" " MB" 48 24 most
 }
 
 # against_cat MTU SHAPE MUST GOAL is a table.
@@ -22,6 +23,7 @@ against_cat() {
 		once "bare.$mtu" "$bin" analyze --no-findings -q "$file"
 		once "analyze.$mtu" "$bin" analyze -q "$file"
 		once "check.$mtu" "$bin" check -q "$file"
+		once "pipe.$mtu" "$bin" analyze -q - < <(cat "$file")
 		! have capinfos || once "capinfos.$mtu" capinfos -c "$file"
 		! have tcptrace || once "tcptrace.$mtu" tcptrace -n "$file"
 	done
@@ -32,6 +34,7 @@ against_cat() {
 	measured "\`analyze --no-findings\`" "bare.$mtu" "cat.$mtu"
 	measured "\`analyze\`" "analyze.$mtu" "cat.$mtu"
 	measured "\`check\`" "check.$mtu" "cat.$mtu"
+	measured "\`analyze -\`, from a pipe that \`cat\` fills" "pipe.$mtu" "cat.$mtu"
 	steady "cat.$mtu" "\`cat\`"
 	bar "\`analyze\` against \`cat\`, MTU $mtu" "$(ratio "analyze.$mtu" "cat.$mtu" "$wall")" "" "$3" "$4" most
 	bar "\`check\` against \`analyze\`, MTU $mtu" "$(ratio "check.$mtu" "analyze.$mtu" "$wall")" "" 1.33 1.1 most
