@@ -3,11 +3,11 @@ package reassembly
 // Conn is one TCP connection: two half-streams, told apart by the direction 0
 // or 1 that the caller gave to the packet.
 type Conn struct {
-	half    [2]Half
 	packets uint64
 	frame   uint64 // of the packet taken in last
 	time    int64
 	ack     int64 // what it acknowledged, or unknown
+	half    [2]Half
 	rst     [2]bool
 }
 
