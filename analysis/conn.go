@@ -113,9 +113,8 @@ type Conn struct {
 	closed bool
 	pieced bool // the packet at hand was put together from fragments
 	fins   [2]bool
-	cur    reassembly.Carrier // the packet at hand
-	half   [2]half
 	tcp    reassembly.Conn
+	half   [2]half
 
 	upper
 }
@@ -162,7 +161,6 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 		}
 		fl.Largest = max(fl.Largest, s.Len)
 	}
-	c.cur = reassembly.Carrier{Frame: s.Frame, Time: s.Time}
 	if s.Flags&reassembly.FlagSYN != 0 {
 		t.SYN, fl.SYN, fl.MSS = true, !s.OptionsCut, s.MSS
 		fl.Opens = s.Flags&reassembly.FlagACK == 0
@@ -431,7 +429,7 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 	c.start(side)
 	if gap && c.env.Sink != nil {
 		c.env.Sink.Gap(&trace.GapEvent{
-			Conn: &c.Trace, Dir: c.Dir(side), Frame: c.cur.Frame, Time: c.cur.Time,
+			Conn: &c.Trace, Dir: c.Dir(side), Frame: c.Trace.LastFrame, Time: c.Trace.LastTime,
 			Octets: p.Len, Reason: p.Reason.String(),
 		})
 	}

@@ -114,7 +114,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU, alone bool) {
 		}
 	}
 	if p.Frame == 0 {
-		p.Frame, p.Time = c.cur.Frame, c.cur.Time
+		p.Frame, p.Time = c.Trace.LastFrame, c.Trace.LastTime
 	}
 	if f.CRCStatus == mpa.CRCBad && fl.FirstBadCRC == 0 {
 		fl.FirstBadCRC = p.Frame
@@ -126,7 +126,9 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU, alone bool) {
 		}
 	}
 	first := h.first
-	h.first = false
+	if first {
+		h.first = false
+	}
 	if err := ddp.DecodeTo(&c.env.segment, f.Head); err != nil {
 		fl.Malformed++
 		if first && dir == trace.I2R && f.ULPDULength == 0 && t.Outcome == trace.Accepted {
@@ -291,7 +293,7 @@ func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 		p.Frame, p.Time = h.frame, h.time
 	}
 	if p.Frame == 0 {
-		p.Frame, p.Time = c.cur.Frame, c.cur.Time
+		p.Frame, p.Time = c.Trace.LastFrame, c.Trace.LastTime
 		if n := len(p.Frames); n > 0 {
 			p.Frame = p.Frames[n-1]
 		}

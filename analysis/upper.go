@@ -11,9 +11,11 @@ import (
 type upper struct {
 	env *Env
 	ini int // the side that is the initiator
-	// Trace is what is known of the connection.
-	Trace  trace.Connection
+	// The messages and requests lie beside that, and what of the connection changes
+	// with each packet.
 	queues [2]queues
+	// Trace is what is known of the connection.
+	Trace trace.Connection
 	// arrived is the frame that brought the PDU at hand, and its time, if that is
 	// known apart from the frame that made it deliverable; else 0.
 	arrived   uint64
