@@ -10,7 +10,7 @@ func (c *conn) chunkSteadies(h *half, p *trace.PDU, gates Gate) {
 	y.on = false
 	_, length, _ := p.ULPDU()
 	switch {
-	case !c.within(s) || !usual(p.Chunk) || length > maxSteady:
+	case !c.within(s) || !harmless(p.Chunk) || length > maxSteady:
 	case h.peer.offended, ends(h), ends(h.peer):
 	default:
 		y.begin(s, uint16(length)) //nolint:gosec // at most maxSteady
@@ -31,7 +31,7 @@ func (c *conn) steadyChunk(h *half, p *trace.PDU) bool {
 		return false
 	}
 	head, length, _ := p.ULPDU()
-	if length != int(y.ulpdu) || !y.goesOn(p.Segment, head) || !usual(p.Chunk) {
+	if length != int(y.ulpdu) || !y.goesOn(p.Segment, head) || !harmless(p.Chunk) {
 		return false
 	}
 	if p.Message == nil || p.Message.Segments < 2 || y.message.segments() >= maxPieces || !c.asBefore(h) {
@@ -42,8 +42,8 @@ func (c *conn) steadyChunk(h *half, p *trace.PDU) bool {
 	return true
 }
 
-// usual reports whether a chunk is one that no rule about chunks as such has
+// harmless reports whether a chunk is one that no rule about chunks as such has
 // something against.
-func usual(k *trace.Chunk) bool {
+func harmless(k *trace.Chunk) bool {
 	return k.Order == trace.InOrder && k.Unordered && k.Whole && len(k.TSNs) == 1 && !k.Torn && !k.InFragments && !k.Arrival.HasPending
 }
