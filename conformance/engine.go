@@ -59,6 +59,7 @@ type rule struct {
 	check
 	entry *Entry
 	index int
+	looks looks
 	waits bool // for rules that may explain its findings later
 }
 
@@ -100,6 +101,7 @@ func New(opt Options, sink Sink) *Engine {
 	e.rank()
 	for i := range e.rules {
 		r := &e.rules[i]
+		r.looks = r.looksAt()
 		add := func(list *[]*rule, has bool) {
 			if has {
 				*list = append(*list, r)
@@ -373,7 +375,8 @@ func (c *conn) finish() {
 // verdicts are the judgements of all rules that apply.
 func (c *conn) verdicts() []Judgement {
 	out := c.engine.verdicts[:0]
-	for i := range c.engine.rules {
+	var lost missing
+	for i := range c.rules.each {
 		r := &c.engine.rules[i]
 		j := Judgement{Rule: r.entry}
 		switch {
@@ -381,13 +384,11 @@ func (c *conn) verdicts() []Judgement {
 			j.Verdict = Fail
 		case c.rules.lacking(i) != 0:
 			j.Verdict, j.Gate = NotJudged, c.rules.lacking(i)
-		case c.rules.isJudged(i):
+		default:
 			j.Verdict = Pass
-			if g := c.unseen(r); g != 0 {
+			if g := lost.of(c, r); g != 0 {
 				j.Verdict, j.Gate = NotJudged, g
 			}
-		default:
-			continue
 		}
 		out = append(out, j)
 	}

@@ -11,10 +11,31 @@ import (
 // though it passed elsewhere.
 type Tally struct {
 	worst map[*Entry]Judgement
+	// latest are the verdicts that were new last, next is the place for others.
+	latest [alike][]Judgement
+	next   int
 }
 
-// Add takes in the verdicts on a connection.
-func (t *Tally) Add(vs []Judgement) {
+// alike is how many kinds of connections are told apart at a time. Most captures
+// have thousands of connections of a few kinds.
+const alike = 8
+
+// Add takes in the verdicts on a connection, and returns them as they may be kept:
+// connections with the same verdicts share them.
+func (t *Tally) Add(vs []Judgement) []Judgement {
+	for _, same := range t.latest {
+		if len(same) > 0 && slices.Equal(same, vs) {
+			return same
+		}
+	}
+	t.add(vs...)
+	own := slices.Clone(vs)
+	t.latest[t.next] = own
+	t.next = (t.next + 1) % alike
+	return own
+}
+
+func (t *Tally) add(vs ...Judgement) {
 	if t.worst == nil {
 		t.worst = map[*Entry]Judgement{}
 	}
@@ -28,7 +49,7 @@ func (t *Tally) Add(vs []Judgement) {
 // Merge takes in another tally.
 func (t *Tally) Merge(other *Tally) {
 	for _, v := range other.worst {
-		t.Add([]Judgement{v})
+		t.add(v)
 	}
 }
 

@@ -2,12 +2,52 @@ package conformance
 
 import "github.com/iwdissect/iwdissect/trace"
 
-// unseen returns what a rule that was kept in all that was captured would need to
-// have been kept on the connection: something that it speaks of may be in what was
-// not captured. What comes behind the end of a capture is not meant.
-func (c *conn) unseen(r *rule) Gate {
-	if !r.onStream() && c.request != nil && c.reply != nil {
-		if r.first {
+// looks is what a rule looks at, as far as that tells what it may not have seen.
+type looks uint8
+
+const (
+	looksAtStream   looks = 1 << iota // see onStream
+	looksAtFirst                      // at the first FPDU of the initiator
+	looksAnywhere                     // at other sessions of the association, too
+	looksAtParts                      // see onParts
+	looksAtMessages                   // at whole ones
+	looksAtReaction                   // at what the other side does about it
+	looksAtEnd                        // at what the connection had come to in the end
+	allLooks        = iota
+)
+
+func (r *rule) looksAt() (l looks) {
+	for i, is := range [allLooks]bool{
+		r.onStream(), r.first, r.anywhere, r.onParts(), r.message != nil, r.advice != nil || r.reacts,
+		r.end != nil || r.advice != nil || r.capture != nil,
+	} {
+		l |= looks(bit(is)) << i //nolint:gosec // 0 or 1
+	}
+	return l
+}
+
+// missing is what rules may not have seen on a connection: the same for all that look
+// at the same.
+type missing [1 << allLooks]Gate
+
+// lookedUp marks what was looked up already; it is no gate.
+const lookedUp Gate = 1 << 15
+
+// of returns what a rule that was kept in all that was captured would need to have
+// been kept on the connection.
+func (m *missing) of(c *conn, r *rule) Gate {
+	g := &m[r.looks]
+	if *g == 0 {
+		*g = lookedUp | c.unseen(r.looks)
+	}
+	return *g &^ lookedUp
+}
+
+// unseen returns what a rule would need for that: something that it speaks of may be
+// in what was not captured. What comes behind the end of a capture is not meant.
+func (c *conn) unseen(l looks) Gate {
+	if l&looksAtStream == 0 && c.request != nil && c.reply != nil {
+		if l&looksAtFirst != 0 {
 			return c.unseenFirst()
 		}
 		return 0 // it speaks of the startup, or has told what it lacks at the end
@@ -21,17 +61,17 @@ func (c *conn) unseen(r *rule) Gate {
 			return Bidir
 		case h.hole || f.Waiting:
 			return Contig
-		case r.anywhere && c.t.Transport == trace.SCTP && c.t.Side[i].SCTP.GapTSNs > 0:
+		case l&looksAnywhere != 0 && c.t.Transport == trace.SCTP && c.t.Side[i].SCTP.GapTSNs > 0:
 			return Contig
 		case c.t.Transport == trace.TCP && (f.Unframed > 0 || f.Cut && h.to < f.Sent):
 			return Sync
-		case h.headless, h.part && r.onParts():
+		case h.headless, h.part && l&looksAtParts != 0:
 			return Full
-		case r.message != nil && h.cutShort != nil && c.t.Ending == trace.Open:
+		case l&looksAtMessages != 0 && h.cutShort != nil && c.t.Ending == trace.Open:
 			return MsgSync
-		case (r.advice != nil || r.reacts) && c.t.Ending == trace.Open:
+		case l&looksAtReaction != 0 && c.t.Ending == trace.Open:
 			return End
-		case (r.end != nil || r.advice != nil || r.capture != nil) && f.FIN == nil && f.Acked > f.Sent:
+		case l&looksAtEnd != 0 && f.FIN == nil && f.Acked > f.Sent:
 			return End // a FIN that was acknowledged
 		}
 	}

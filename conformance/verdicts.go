@@ -5,7 +5,7 @@ import "math/bits"
 // verdicts are what became of the rules on a connection, by their index. Thousands
 // of connections have one, so what is rare takes no room until it is there.
 type verdicts struct {
-	judged []uint64 // a bit each
+	judged []uint64 // a bit each, also of those that could not be
 	lacks  []uint8  // the evidence that was missing first, the how manieth gate; nil: none was, for any
 	fires  []broken // those that were
 }
@@ -24,13 +24,23 @@ func (v *verdicts) reset() {
 
 func (v *verdicts) judge(i int) { v.judged[i/64] |= 1 << (i % 64) }
 
-func (v *verdicts) isJudged(i int) bool { return v.judged[i/64]>>(i%64)&1 != 0 }
+// each iterates over the rules that apply, in the order of the catalogue.
+func (v *verdicts) each(yield func(int) bool) {
+	for k, w := range v.judged {
+		for ; w != 0; w &= w - 1 {
+			if !yield(64*k + bits.TrailingZeros64(w)) {
+				return
+			}
+		}
+	}
+}
 
 // lack notes the evidence that a rule lacks, if it is the first.
 func (v *verdicts) lack(i int, g Gate) {
 	if v.lacks == nil {
 		v.lacks = make([]uint8, 64*len(v.judged))
 	}
+	v.judge(i)
 	if v.lacks[i] == 0 {
 		v.lacks[i] = uint8(bits.Len16(uint16(g))) //nolint:gosec // at most 16
 	}

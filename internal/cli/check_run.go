@@ -62,9 +62,8 @@ func (c *checkedCapture) Connection(t *trace.Connection, fs []conformance.Findin
 	for _, f := range fs {
 		c.Findings = append(c.Findings, render.Finding{Finding: f})
 	}
-	c.Tally.Add(vs)
-	for _, v := range vs {
-		c.Verdicts = append(c.Verdicts, render.ConnVerdict{Conn: t.Number, Judgement: v})
+	if kept := c.Tally.Add(vs); len(kept) > 0 {
+		c.Verdicts = append(c.Verdicts, render.ConnVerdicts{Conn: t.Number, Rules: kept})
 	}
 }
 
@@ -131,6 +130,6 @@ func (o *checkRun) attempt(opt pipeline.Options, j *checkJob, alone bool) (*chec
 	c.Connections = run.Finish()
 	c.Totals, c.Rules = run.Totals(), engine.Rules()
 	sortFindings(c.Findings)
-	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdict) int { return cmp.Compare(a.Conn, b.Conn) })
+	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdicts) int { return cmp.Compare(a.Conn, b.Conn) })
 	return c, err
 }

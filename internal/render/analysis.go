@@ -135,14 +135,14 @@ func (a *Analysis) end(
 	if checked != nil {
 		o.key("verdicts")
 		o.openList()
-		for i := range checked.Verdicts {
+		checked.eachVerdict(func(conn uint64, v *conformance.Judgement) {
 			o.sep()
 			o.b = append(o.b, '\n')
 			o.open()
-			verdictMembers(o, &checked.Verdicts[i])
+			verdictMembers(o, conn, v)
 			o.close()
 			a.spill()
-		}
+		})
 		o.closeList()
 	}
 	o.key("summary")

@@ -20,7 +20,7 @@ type Checked struct {
 	Connections  []*trace.Connection
 	// Findings in the order of their frames.
 	Findings []Finding
-	Verdicts []ConnVerdict
+	Verdicts []ConnVerdicts
 	Tally    conformance.Tally
 	// Rules is how many rules were asked.
 	Rules int
@@ -35,10 +35,20 @@ type Checked struct {
 	Config   string
 }
 
-// ConnVerdict is the verdict on a rule for a connection.
-type ConnVerdict struct {
-	Conn uint64
-	conformance.Judgement
+// ConnVerdicts are the verdicts on a connection. Thousands of connections may share
+// one list of them.
+type ConnVerdicts struct {
+	Conn  uint64
+	Rules []conformance.Judgement
+}
+
+// eachVerdict calls f with each verdict.
+func (c *Checked) eachVerdict(f func(conn uint64, v *conformance.Judgement)) {
+	for _, vs := range c.Verdicts {
+		for i := range vs.Rules {
+			f(vs.Conn, &vs.Rules[i])
+		}
+	}
 }
 
 // Count is how many open findings there are of a severity, those that are not

@@ -59,8 +59,8 @@ func checkedMembers(o *object, f *Finding) {
 	}
 }
 
-func verdictMembers(o *object, v *ConnVerdict) {
-	o.uint("conn", v.Conn)
+func verdictMembers(o *object, conn uint64, v *conformance.Judgement) {
+	o.uint("conn", conn)
 	o.str("rule", v.Rule.ID)
 	o.str("verdict", v.Verdict.String())
 	if v.Verdict == conformance.NotJudged {
@@ -92,9 +92,9 @@ func (r *linesReport) Capture(c *Checked) error {
 	for i := range c.Findings {
 		r.record(c.File, "finding", func(o *object) { checkedMembers(o, &c.Findings[i]) })
 	}
-	for i := range c.Verdicts {
-		r.record(c.File, "verdict", func(o *object) { verdictMembers(o, &c.Verdicts[i]) })
-	}
+	c.eachVerdict(func(conn uint64, v *conformance.Judgement) {
+		r.record(c.File, "verdict", func(o *object) { verdictMembers(o, conn, v) })
+	})
 	return r.out.err
 }
 
