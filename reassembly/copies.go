@@ -3,6 +3,7 @@ package reassembly
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"math"
 
 	"github.com/iwdissect/iwdissect/internal/onesum"
 )
@@ -10,19 +11,26 @@ import (
 // copies are the sums of the last segments of a half-stream. Octets that come
 // again are compared by them, since the octets themselves are not kept.
 type copies struct {
-	ring []copied
-	at   int // the oldest of a full ring
+	// kept are the segments, in blocks: thousands of half-streams have some dozens
+	// each, and a slice that grows leaves half of its room empty and the rest as
+	// garbage.
+	kept []*[copiesBlock]copied
+	n    uint16
+	at   uint16 // the oldest, once there are as many as are kept
 	// conflict is where the first octets are that came with a difference last.
 	conflict int64
 }
 
-// copied is a segment: its octets [from, to) and their sum, or the CRC32c with which
-// they end.
+// copied is a segment: its octets from an offset on and their sum, or the CRC32c with
+// which they end.
 type copied struct {
-	from, to int64
-	sum      uint64
-	crc      bool
+	from   int64
+	sum    uint64
+	octets uint32
+	crc    bool
 }
+
+func (c *copied) to() int64 { return c.from + int64(c.octets) }
 
 // same reports whether octets are those of the segment.
 func (c *copied) same(b []byte) bool {
@@ -44,41 +52,56 @@ func (s *Segment) sum() uint64 {
 	return s.Sum
 }
 
-// maxCopies is how many segments are remembered: more than are under way at once
-// on most connections.
-const maxCopies = 256
+const (
+	// maxCopies is how many segments are remembered: more than are under way at once
+	// on most connections.
+	maxCopies   = 256
+	copiesBlock = 16
+)
 
 // add remembers a segment. One octet alone may be the probe of a closed window,
 // which is made up.
-func (k *copies) add(c copied) {
-	switch {
-	case c.to-c.from < 2:
-	case len(k.ring) < maxCopies:
-		k.ring = append(k.ring, c)
-	default:
-		k.ring[k.at] = c
-		if k.at++; k.at == maxCopies {
-			k.at = 0
-		}
+func (k *copies) add(from, to int64, sum uint64, crc bool) {
+	if to-from < 2 || to-from > math.MaxUint32 {
+		return
 	}
+	*k.next() = copied{from, sum, uint32(to - from), crc}
 }
+
+// next is the place for one more.
+func (k *copies) next() *copied {
+	i := k.n
+	switch {
+	case i == maxCopies:
+		i = k.at
+		k.at = (k.at + 1) % maxCopies
+	case int(i) == copiesBlock*len(k.kept):
+		k.kept = append(k.kept, new([copiesBlock]copied))
+		fallthrough
+	default:
+		k.n++
+	}
+	return k.nth(i)
+}
+
+func (k *copies) nth(i uint16) *copied { return &k.kept[i/copiesBlock][i%copiesBlock] }
 
 // compare compares octets of [off, end) that came before with those of a segment.
 // Whole segments among them are compared: all up to reach.
 func (k *copies) compare(data []byte, off, end int64) (differ bool, reach int64) {
 	reach = off
 	work := compareFactor * (end - off)
-	for i := range k.ring {
-		c := &k.ring[(k.at+i)%len(k.ring)]
-		if c.from < off || c.to > end || work < 0 {
+	for i := range k.n {
+		c := k.nth((k.at + i) % k.n)
+		if c.from < off || c.to() > end || work < 0 {
 			continue
 		}
-		work -= c.to - c.from
-		if !differ && !c.same(data[c.from-off:c.to-off]) {
+		work -= int64(c.octets)
+		if !differ && !c.same(data[c.from-off:c.to()-off]) {
 			differ, k.conflict = true, c.from
 		}
 		if c.from <= reach {
-			reach = max(reach, c.to)
+			reach = max(reach, c.to())
 		}
 	}
 	return differ, reach
@@ -97,12 +120,12 @@ func (h *Half) recheck(s *Segment, off, end, high int64, again bool) Note {
 		return 0
 	}
 	if !again {
-		h.copies.add(copied{from: off, to: end, sum: s.sum()})
+		h.copies.add(off, end, s.sum(), false)
 		return 0
 	}
 	differ, reach := h.copies.compare(s.Data, off, end)
 	if reach < end {
-		h.copies.add(copied{from: off, to: end, sum: s.sum()})
+		h.copies.add(off, end, s.sum(), false)
 	}
 	if reach < min(end, high) {
 		h.Uncompared++

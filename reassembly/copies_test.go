@@ -61,9 +61,14 @@ func TestCopies(t *testing.T) {
 func TestCopies_Bounded(t *testing.T) {
 	var k copies
 	for i := range int64(3 * maxCopies) {
-		k.add(copied{from: 2 * i, to: 2*i + 2, sum: uint64(i)})
+		k.add(2*i, 2*i+2, uint64(i), false)
 	}
-	if len(k.ring) != maxCopies {
-		t.Errorf("%d are kept", len(k.ring))
+	if room := copiesBlock * len(k.kept); k.n != maxCopies || room != maxCopies {
+		t.Errorf("%d are kept, in room for %d", k.n, room)
+	}
+	for i := range k.n {
+		if c := k.nth((k.at + i) % k.n); c.from != 2*(2*maxCopies+int64(i)) {
+			t.Errorf("in place %d, what began at %d", i, c.from)
+		}
 	}
 }

@@ -127,7 +127,7 @@ func (h *Half) push(s *Segment, off, n int64) Note {
 	case off == h.next && h.plain && len(s.Fragments) <= 1:
 		h.set(s, 0, n)
 		if s.Summed {
-			h.copies.add(copied{from: off, to: off + n, sum: s.sum()})
+			h.copies.add(off, off+n, s.sum(), false)
 		}
 		return 0
 	}
