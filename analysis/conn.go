@@ -172,11 +172,8 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 		return 0
 	}
 	note := c.tcp.Push(side, s)
-	if note&reassembly.AfterFIN != 0 && fl.AfterFIN == 0 {
-		fl.AfterFIN, fl.AfterFINAt = s.Frame, c.tcp.Half(side).Offset(s.Seq)
-	}
-	if note&reassembly.Conflict != 0 && len(fl.Differing) < maxDiffering {
-		fl.Differing = append(fl.Differing, trace.Differing{Frame: s.Frame, At: c.tcp.Half(side).Conflict()})
+	if note&(reassembly.AfterFIN|reassembly.Conflict) != 0 {
+		c.faulty(side, s, note)
 	}
 	c.behind() // before what the packet brings is judged
 	var p reassembly.Piece
@@ -194,6 +191,17 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	}
 	c.release(side)
 	return note
+}
+
+// faulty notes octets that should not be in the stream.
+func (c *Conn) faulty(side int, s *reassembly.Segment, note reassembly.Note) {
+	k, h := c.Trace.Flow[c.Dir(side)].Faulty(), c.tcp.Half(side)
+	if note&reassembly.AfterFIN != 0 && k.AfterFIN == 0 {
+		k.AfterFIN, k.AfterFINAt = s.Frame, h.Offset(s.Seq)
+	}
+	if note&reassembly.Conflict != 0 && len(k.Differing) < maxDiffering {
+		k.Differing = append(k.Differing, trace.Differing{Frame: s.Frame, At: h.Conflict()})
+	}
 }
 
 // alone takes in a packet that holds just the FPDU at hand, behind all that came
@@ -326,7 +334,11 @@ func (c *Conn) Finish() {
 		h := c.tcp.Half(side)
 		fl := &t.Flow[c.Dir(side)]
 		fl.Gaps, fl.GapOctets = h.Gaps, h.GapOctets
-		fl.Retransmitted, fl.Reordered, fl.Conflicts, fl.Uncompared = h.Retransmitted, h.Reordered, h.Conflicts, h.Uncompared
+		fl.Retransmitted, fl.Reordered = h.Retransmitted, h.Reordered
+		if h.Conflicts|h.Uncompared > 0 {
+			k := fl.Faulty()
+			k.Conflicts, k.Uncompared = h.Conflicts, h.Uncompared
+		}
 		fl.Unanswered += uint64(len(c.queues[side].requests))
 	}
 	t.EndedBy = c.Dir(int(t.EndedBy))

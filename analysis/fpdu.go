@@ -70,7 +70,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU, alone bool) {
 		fl.CRCOff++
 	}
 	if f.Sync != mpa.InSync {
-		fl.Resyncs[f.Sync]++
+		fl.Faulty().Resyncs[f.Sync]++
 	}
 	if len(f.Missing) > 0 {
 		fl.Partial++
@@ -85,7 +85,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU, alone bool) {
 		}
 	}
 	if f.PadKnown && !f.PadZero() {
-		fl.PadBad++
+		fl.Faulty().PadBad++
 	}
 	if m := mpa.TriOf(h.dec.Markers()); t.Markers[dir] != m {
 		if t.Negotiated {
@@ -116,13 +116,14 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU, alone bool) {
 	if p.Frame == 0 {
 		p.Frame, p.Time = c.Trace.LastFrame, c.Trace.LastTime
 	}
-	if f.CRCStatus == mpa.CRCBad && fl.FirstBadCRC == 0 {
-		fl.FirstBadCRC = p.Frame
+	if f.CRCStatus == mpa.CRCBad && fl.CRCBad == 1 {
+		fl.Faulty().FirstBadCRC = p.Frame
 	}
 	if bad > 0 {
-		fl.MarkersBad += bad
-		if fl.FirstBadMarker == 0 {
-			fl.FirstBadMarker = p.Frame
+		k := fl.Faulty()
+		k.MarkersBad += bad
+		if k.FirstBadMarker == 0 {
+			k.FirstBadMarker = p.Frame
 		}
 	}
 	first := h.first

@@ -30,12 +30,13 @@ var closingChecks = []check{
 		for i := range c.half {
 			h, f := &c.half[i], &c.t.Flow[i]
 			c.have = c.gates(h) | c.endGates()
-			if f.FIN == nil || !c.applies() || f.AfterFIN == 0 || f.AfterFINAt-f.FIN.At > nearFIN {
+			k := f.Faults()
+			if f.FIN == nil || !c.applies() || k.AfterFIN == 0 || k.AfterFINAt-f.FIN.At > nearFIN {
 				continue
 			}
 			c.fire(Finding{
-				Dir: h.dir, HasDir: true, Frame: f.AfterFIN, Message: "octets behind the FIN of their direction",
-				Observed: fmt.Sprintf("octets at %d", f.AfterFINAt), Expected: fmt.Sprintf("none behind the FIN at %d", f.FIN.At),
+				Dir: h.dir, HasDir: true, Frame: k.AfterFIN, Message: "octets behind the FIN of their direction",
+				Observed: fmt.Sprintf("octets at %d", k.AfterFINAt), Expected: fmt.Sprintf("none behind the FIN at %d", f.FIN.At),
 			})
 		}
 	}},

@@ -11,14 +11,15 @@ var copyChecks = []check{
 				continue
 			}
 			c.have = c.gates(h) | c.endGates()
-			if f.Uncompared > 0 && len(f.Differing) == 0 {
+			k := f.Faults()
+			if k.Uncompared > 0 && len(k.Differing) == 0 {
 				c.lacks(Full)
 				continue
 			}
 			if !c.applies() {
 				continue
 			}
-			for _, d := range f.Differing {
+			for _, d := range k.Differing {
 				c.fire(Finding{
 					Dir: h.dir, HasDir: true, Frame: d.Frame, Message: "octets that are sent again are not the same",
 					Observed: fmt.Sprintf("a difference in the segment at sequence number %d", f.Base+uint32(d.At)),

@@ -142,7 +142,7 @@ var errorChecks = []check{
 		switch {
 		case hides(f) || f.Partial > 0 || f.CRCUnverifiable > 0:
 			c.lacks(Full)
-		case f.Waiting || t.p.LastAcked < 0 || t.p.LastAcked > f.Sent+1 || f.Conflicts > 0:
+		case f.Waiting || t.p.LastAcked < 0 || t.p.LastAcked > f.Sent+1 || f.Faults().Conflicts > 0:
 			c.lacks(Contig)
 		case c.applies(Sync, Contig):
 			c.at(t.segment, "a CRC error is reported where every CRC was right", codeText(k), fmt.Sprintf("%d FPDUs with a right CRC", f.CRCGood))

@@ -232,7 +232,7 @@ var phaseChecks = []check{
 			c.lacks(Full)
 		case a.first.crc != mpa.CRCBad:
 			c.applies()
-		case c.t.Flow[trace.I2R].Conflicts > 0: // another copy of it may be right
+		case c.t.Flow[trace.I2R].Faults().Conflicts > 0: // another copy of it may be right
 			c.lacks(Sum)
 		case n.acked < 0 || c.half[trace.I2R].hole && a.good == 0:
 			c.lacks(Causal)
@@ -390,5 +390,5 @@ func (c *conn) early(n *fpduNote, message, expected string) {
 func (c *conn) oneMarker(h *half) bool {
 	f := &c.t.Flow[h.dir]
 	o := &h.opening.first
-	return o.lead && f.MarkersSeen == mpa.Yes && f.Markers-f.MarkersBad <= 1 && f.Sent-o.from > mpa.MarkerInterval
+	return o.lead && f.MarkersSeen == mpa.Yes && f.Markers-f.Faults().MarkersBad <= 1 && f.Sent-o.from > mpa.MarkerInterval
 }

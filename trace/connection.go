@@ -250,32 +250,17 @@ type Flow struct {
 	// SCTP), LateChunks those behind their turn, DuplicateSSNs those whose DDP-SSN
 	// another one had.
 	Chunks, Controls, LateChunks, DuplicateSSNs uint64
-	// Markers and MarkersBad count markers.
-	Markers, MarkersBad uint64
-	// FirstBadCRC and FirstBadMarker are frames, 0 if there is none.
-	FirstBadCRC, FirstBadMarker uint64
-	// PadBad counts FPDUs whose pad is not zero.
-	PadBad uint64
+	// Markers counts markers.
+	Markers uint64
 	// Partial counts FPDUs of which octets are missing.
 	Partial uint64
-	// Resyncs counts how often the place in the stream was found again, by the
-	// way it was found.
-	Resyncs [4]uint64
 	// Malformed counts FPDUs whose DDP or RDMAP header could not be read.
 	Malformed uint64
 	// Gaps and GapOctets are holes of the capture; over SCTP GapOctets counts the
 	// DDP-SSNs that are missing.
 	Gaps, GapOctets uint64
-	// Retransmitted, Reordered and Conflicts count packets.
-	Retransmitted, Reordered, Conflicts uint64
-	// Uncompared counts those of the retransmitted of which not all octets could be
-	// compared with the copy that came before. Differing lists the first that
-	// differ.
-	Uncompared uint64
-	Differing  []Differing
-	// Damaged counts packets that were left out because their TCP checksum is wrong
-	// while others of the sender are right, FirstDamaged is the frame of the first.
-	Damaged, FirstDamaged uint64
+	// Retransmitted and Reordered count packets.
+	Retransmitted, Reordered uint64
 	// FIN and RST are its closing acts, nil while there was none.
 	FIN, RST *Closing
 	// Spread is the frame with which the packets of the direction had taken several
@@ -285,14 +270,54 @@ type Flow struct {
 	// Crowded says that so many seemed to be under way; acknowledgements may be
 	// missing from the capture.
 	Crowded bool
-	// AfterFIN is the first frame with octets behind the FIN, AfterFINAt their
-	// offset.
-	AfterFIN   uint64
-	AfterFINAt int64
 	// Reads: requests sent in this direction, how many are answered, and the
 	// most that were outstanding at once. Atomics count as well.
 	Requests, Answered, Unanswered, Unmatched uint64
 	MostOutstanding                           int
+
+	faults *Faults // nil while there are none
+}
+
+// Faults are what is wrong with a direction. Nearly always nothing is, so that
+// thousands of connections do without.
+type Faults struct {
+	// FirstBadCRC is the first frame with a wrong CRC, 0 if there is none.
+	FirstBadCRC uint64
+	// MarkersBad counts wrong markers, FirstBadMarker is the frame of the first.
+	MarkersBad, FirstBadMarker uint64
+	// PadBad counts FPDUs whose pad is not zero.
+	PadBad uint64
+	// Resyncs counts how often the place in the stream was found again, by the
+	// way it was found.
+	Resyncs [4]uint64
+	// Conflicts counts retransmissions with other octets, and Uncompared those of
+	// which not all octets could be compared with the copy that came before.
+	// Differing lists the first that differ.
+	Conflicts, Uncompared uint64
+	Differing             []Differing
+	// Damaged counts packets that were left out because their TCP checksum is wrong
+	// while others of the sender are right, FirstDamaged is the frame of the first.
+	Damaged, FirstDamaged uint64
+	// AfterFIN is the first frame with octets behind the FIN, AfterFINAt their
+	// offset.
+	AfterFIN   uint64
+	AfterFINAt int64
+}
+
+// Faults returns what is wrong with the direction.
+func (f *Flow) Faults() Faults {
+	if f.faults == nil {
+		return Faults{}
+	}
+	return *f.faults
+}
+
+// Faulty returns the same, for one more to be counted.
+func (f *Flow) Faulty() *Faults {
+	if f.faults == nil {
+		f.faults = new(Faults)
+	}
+	return f.faults
 }
 
 // Op counts one opcode.

@@ -58,8 +58,9 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, h *Ho
 		f.SumsUnsure = true
 	default:
 		k.bad++
-		if f.Damaged++; f.FirstDamaged == 0 {
-			f.FirstDamaged = s.Frame
+		e := f.Faulty()
+		if e.Damaged++; e.FirstDamaged == 0 {
+			e.FirstDamaged = s.Frame
 		}
 		return true
 	}

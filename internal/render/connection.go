@@ -235,9 +235,10 @@ func flowMembers(o *object, c *trace.Connection, d trace.Dir) {
 	}
 	o.uint("retransmissions", f.Retransmitted)
 	o.uint("out_of_order", f.Reordered)
-	o.uint("conflicts", f.Conflicts)
-	if f.Damaged > 0 {
-		o.uint("damaged", f.Damaged)
+	k := f.Faults()
+	o.uint("conflicts", k.Conflicts)
+	if k.Damaged > 0 {
+		o.uint("damaged", k.Damaged)
 	}
 	o.uint("requests", f.Requests)
 	o.uint("answered", f.Answered)
@@ -268,13 +269,14 @@ func framingMembers(o *object, f *trace.Flow) {
 	o.uint("unverifiable", f.CRCUnverifiable)
 	o.uint("not_negotiated", f.CRCOff)
 	o.close()
+	k := f.Faults()
 	o.uint("markers", f.Markers)
-	o.uint("markers_bad", f.MarkersBad)
-	o.uint("pad_bad", f.PadBad)
+	o.uint("markers_bad", k.MarkersBad)
+	o.uint("pad_bad", k.PadBad)
 	o.uint("partial", f.Partial)
 	o.uint("malformed", f.Malformed)
 	o.uint("unframed_octets", f.Unframed)
-	o.uint("resyncs", f.Resyncs[mpa.ByCRC]+f.Resyncs[mpa.ByMarker]+f.Resyncs[mpa.ByChain])
+	o.uint("resyncs", k.Resyncs[mpa.ByCRC]+k.Resyncs[mpa.ByMarker]+k.Resyncs[mpa.ByChain])
 	o.uint("gaps", f.Gaps)
 	o.uint("gap_octets", f.GapOctets)
 }
@@ -370,9 +372,10 @@ func Problems(c *trace.Connection) []string {
 			}
 			add(s)
 		}
-		count(f.CRCBad, plural(f.CRCBad, "FPDU with a bad CRC", "FPDUs with a bad CRC"), f.FirstBadCRC)
-		count(f.MarkersBad, plural(f.MarkersBad, "wrong marker", "wrong markers"), f.FirstBadMarker)
-		count(f.PadBad, plural(f.PadBad, "FPDU with a pad that is not zero", "FPDUs with a pad that is not zero"), 0)
+		k := f.Faults()
+		count(f.CRCBad, plural(f.CRCBad, "FPDU with a bad CRC", "FPDUs with a bad CRC"), k.FirstBadCRC)
+		count(k.MarkersBad, plural(k.MarkersBad, "wrong marker", "wrong markers"), k.FirstBadMarker)
+		count(k.PadBad, plural(k.PadBad, "FPDU with a pad that is not zero", "FPDUs with a pad that is not zero"), 0)
 		what := map[trace.Transport]string{trace.TCP: "FPDU", trace.SCTP: "chunk"}[c.Transport]
 		count(f.Malformed, plural(f.Malformed, what+" whose header cannot be read", what+"s whose header cannot be read"), 0)
 		count(f.DuplicateSSNs, plural(f.DuplicateSSNs, "chunk with the DDP-SSN of another one", "chunks with the DDP-SSN of another one"), 0)
@@ -388,8 +391,8 @@ func Problems(c *trace.Connection) []string {
 		count(f.CRCUnverifiable, plural(f.CRCUnverifiable, "FPDU whose CRC cannot be verified", "FPDUs whose CRC cannot be verified"), 0)
 		count(f.Unanswered, plural(f.Unanswered, "request without a captured answer", "requests without a captured answer"), 0)
 		count(f.Unmatched, plural(f.Unmatched, "response without a captured request", "responses without a captured request"), 0)
-		count(f.Conflicts, plural(f.Conflicts, "retransmission with other octets", "retransmissions with other octets"), 0)
-		count(f.Damaged, plural(f.Damaged, "packet", "packets")+" with a wrong TCP checksum, left out", f.FirstDamaged)
+		count(k.Conflicts, plural(k.Conflicts, "retransmission with other octets", "retransmissions with other octets"), 0)
+		count(k.Damaged, plural(k.Damaged, "packet", "packets")+" with a wrong TCP checksum, left out", k.FirstDamaged)
 		if depth, ok := c.Depth(dir); ok && f.MostOutstanding > depth {
 			add(dir.String() + ": up to " + strconv.Itoa(f.MostOutstanding) + " requests outstanding, negotiated " + strconv.Itoa(depth))
 		}

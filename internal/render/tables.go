@@ -321,15 +321,16 @@ func (s *Summary) health(w io.Writer, cs []*trace.Connection) error {
 					crc += " " + num(f.CRCUnverifiable, false) + " unverifiable"
 				}
 			}
+			k := f.Faults()
 			marks := "-"
 			if f.Markers > 0 {
-				marks = num(f.Markers, false) + " (" + num(f.MarkersBad, true) + " bad)"
+				marks = num(f.Markers, false) + " (" + num(k.MarkersBad, true) + " bad)"
 			}
 			rows = append(rows, []string{
 				strconv.FormatUint(c.Number, 10), trace.Dir(d).String(),
 				num(f.FPDUs+f.Chunks, false), crc, marks, num(f.Frames, false), size(f.Octets),
 				num(f.Retransmitted, false), num(f.Reordered, false), num(f.Gaps, true),
-				num(f.Resyncs[1]+f.Resyncs[2]+f.Resyncs[3], false),
+				num(k.Resyncs[1]+k.Resyncs[2]+k.Resyncs[3], false),
 			})
 		}
 	}
