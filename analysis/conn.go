@@ -34,6 +34,7 @@ type Env struct {
 	pdus    uint64
 	swapped map[trace.Host]bool // senders of Terminates with swapped fields
 	frames  []uint64
+	loose   []*loose // for sides that have none
 	pdu     trace.PDU
 	chunk   trace.Chunk // of it, over SCTP
 	segment ddp.Segment
@@ -92,20 +93,66 @@ type half struct {
 	first     bool // no FPDU was seen yet
 	idle      bool // in full operation, and no decoder was needed so far
 	gap       bool
-	rtr       bool   // the frame in startup is the 2007 RTR frame
-	partial   bool   // octets of the startup frame are missing
-	from      int64  // where the run of streaming octets began
-	lead      []byte // the first octets of it
-	leadAck   int64  // what their segment acknowledged
-	frames    []uint64
-	omitted   uint64
-	noted     int64  // up to where frames holds the frames of streaming octets
-	frame     uint64 // with which the last of those became deliverable
-	time      int64
+	rtr       bool // the frame in startup is the 2007 RTR frame
+	partial   bool // octets of the startup frame are missing
+	// loose is what is kept of streaming octets, nil while there were none or once
+	// full operation began.
+	loose *loose
 }
+
+// loose are the streaming octets of a half-stream that were not handed out yet.
+type loose struct {
+	from    int64  // where the run of them began
+	lead    []byte // the first octets of it
+	leadAck int64  // what their segment acknowledged
+	frames  []uint64
+	omitted uint64
+	noted   int64  // up to where frames holds their frames
+	frame   uint64 // with which the last of those became deliverable
+	time    int64
+}
+
+// restart begins another run.
+func (l *loose) restart(at int64) {
+	l.from, l.noted, l.lead = at, at, l.lead[:0]
+}
+
+// outside is what is kept of the streaming octets of a side.
+func (c *Conn) outside(side int) *loose {
+	h := &c.half[side]
+	if h.loose == nil {
+		if n := len(c.env.loose); n > 0 {
+			h.loose, c.env.loose = c.env.loose[n-1], c.env.loose[:n-1]
+		} else {
+			h.loose = new(loose)
+		}
+	}
+	return h.loose
+}
+
+// inside says that a side is in full operation: another one may have the room.
+func (c *Conn) inside(side int) {
+	h := &c.half[side]
+	h.phase, h.tail = full, nil
+	if l := h.loose; l != nil && len(c.env.loose) < maxSpare {
+		*l = loose{lead: l.lead[:0], frames: l.frames[:0]}
+		c.env.loose = append(c.env.loose, l)
+	}
+	h.loose = nil
+}
+
+// maxSpare bounds the room that is kept for connections which are still to come.
+const maxSpare = 64
 
 // Conn is one TCP connection under analysis.
 type Conn struct {
+	*work
+	upper
+}
+
+// work is what a connection needs while it is under way. What remains of it in the
+// end stands apart, so that it need not be copied.
+type work struct {
 	used   bool
 	octets bool
 	forced bool // the user says that it is MPA
@@ -115,14 +162,13 @@ type Conn struct {
 	fins   [2]bool
 	tcp    reassembly.Conn
 	half   [2]half
-
-	upper
 }
 
 // Init readies the connection for its first packet, sent by side 0. forced says
 // that it carries MPA whether or not a startup frame is seen.
 func (c *Conn) Init(env *Env, number uint64, addr [2]trace.Endpoint, forced bool) {
 	c.env = env
+	c.work = new(work)
 	c.forced, c.wanted = forced, forced
 	c.Trace.Configured, c.Trace.IsMPA = forced, forced
 	c.tcp.Init(env.Budget)
@@ -313,7 +359,7 @@ func (c *Conn) oldest(side int) int64 {
 	return off
 }
 
-// Finish says that no more packets come.
+// Finish says that no more packets come. Of the connection nothing but Trace is left.
 func (c *Conn) Finish() {
 	c.behind()
 	var p reassembly.Piece
@@ -333,15 +379,17 @@ func (c *Conn) Finish() {
 	for side := range 2 {
 		h := c.tcp.Half(side)
 		fl := &t.Flow[c.Dir(side)]
-		fl.Gaps, fl.GapOctets = h.Gaps, h.GapOctets
-		fl.Retransmitted, fl.Reordered = h.Retransmitted, h.Reordered
-		if h.Conflicts|h.Uncompared > 0 {
+		n := h.Counts()
+		fl.Gaps, fl.GapOctets = n.Gaps, n.GapOctets
+		fl.Retransmitted, fl.Reordered = n.Retransmitted, n.Reordered
+		if n.Conflicts|n.Uncompared > 0 {
 			k := fl.Faulty()
-			k.Conflicts, k.Uncompared = h.Conflicts, h.Uncompared
+			k.Conflicts, k.Uncompared = n.Conflicts, n.Uncompared
 		}
 		fl.Unanswered += uint64(len(c.queues[side].requests))
 	}
 	t.EndedBy = c.Dir(int(t.EndedBy))
+	c.work, c.queues = nil, [2]queues{}
 }
 
 // end says that no more octets come from a side.
@@ -464,7 +512,7 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 	}
 	h.tail = h.tail[:0]
 	c.note(side, p.Off)
-	h.noted = p.Off + p.Len
+	c.outside(side).noted = p.Off + p.Len
 	if h.dec == nil {
 		c.search(side, p.Off+p.Len)
 	} else {

@@ -26,10 +26,11 @@ func (c *Conn) drain(side int) {
 			if h.phase == full && !h.dec.AfterGap {
 				from, to := h.dec.From, h.dec.To
 				c.Trace.Flow[c.Dir(side)].Unframed += uint64(to - from) //nolint:gosec // not negative
-				h.frames, h.omitted = h.frames[:0], 0
+				l := c.outside(side)
+				l.frames, l.omitted = l.frames[:0], 0
 				c.remember(side, from, to)
 				c.emitStreaming(side, from, to, h.dec.Stray, h.dec.Bare, c.acked(side, from))
-				h.frames = h.frames[:0]
+				l.frames = l.frames[:0]
 			}
 		case mpa.Hopeless:
 			h.undecode()
@@ -39,8 +40,8 @@ func (c *Conn) drain(side int) {
 
 // inferred notes that a side carries FPDUs although no startup frame said so.
 func (c *Conn) inferred(side int) {
-	h, peer := &c.half[side], &c.half[1-side]
-	h.phase, h.tail, h.frames = full, nil, nil
+	peer := &c.half[1-side]
+	c.inside(side)
 	c.Trace.IsMPA, c.wanted = true, true
 	c.force(1 - side)
 	switch {
@@ -275,8 +276,9 @@ func (c *Conn) acked(side int, off int64) int64 {
 func (c *Conn) emitStreaming(side int, from, to int64, octets []byte, bare int, acked int64) {
 	h := &c.half[side]
 	p := &c.env.pdu
+	l := c.outside(side)
 	*p = trace.PDU{
-		Kind: trace.KindStreaming, Frames: append(p.Frames[:0], h.frames...), FramesOmitted: h.omitted,
+		Kind: trace.KindStreaming, Frames: append(p.Frames[:0], l.frames...), FramesOmitted: l.omitted,
 		From: from, Length: to - from, Offset: from - h.origin, HasOffset: h.hasOrigin,
 		Octets: octets[:min(int64(len(octets)), to-from)], Bare: bare, Bounds: p.Bounds[:0], Acked: acked,
 	}
@@ -290,8 +292,10 @@ func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 	p.Number, p.Conn, p.Dir = c.env.pdus, &c.Trace, c.Dir(side)
 	c.env.pdus++
 	p.Frame, p.Time = c.tcp.Half(side).Delivered(to)
-	if h := &c.half[side]; p.Kind == trace.KindStreaming && h.frame > 0 {
-		p.Frame, p.Time = h.frame, h.time
+	if p.Kind == trace.KindStreaming {
+		if l := c.outside(side); l.frame > 0 {
+			p.Frame, p.Time = l.frame, l.time
+		}
 	}
 	if p.Frame == 0 {
 		p.Frame, p.Time = c.Trace.LastFrame, c.Trace.LastTime

@@ -10,7 +10,7 @@ import (
 func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 	h := &c.half[side]
 	tcp := c.tcp.Half(side)
-	if h.dec == nil && !h.hasOrigin && off == h.from && !h.gap && (!tcp.StartKnown() || c.forced || off == 0 && opens(b)) {
+	if h.dec == nil && !h.hasOrigin && off == c.outside(side).from && !h.gap && (!tcp.StartKnown() || c.forced || off == 0 && opens(b)) {
 		c.search(side, off)
 	}
 	c.begun(side, off, b)
@@ -63,17 +63,17 @@ const maxLead = 64
 // begun keeps the first octets of a run of streaming octets. Those that are a
 // startup key, or nearly one, tell that the connection is meant for MPA.
 func (c *Conn) begun(side int, off int64, b []byte) {
-	h := &c.half[side]
-	if skip := h.from + int64(len(h.lead)) - off; len(h.lead) < maxLead && skip >= 0 && skip < int64(len(b)) {
-		if len(h.lead) == 0 {
-			h.leadAck = c.acked(side, h.from)
+	l := c.outside(side)
+	if skip := l.from + int64(len(l.lead)) - off; len(l.lead) < maxLead && skip >= 0 && skip < int64(len(b)) {
+		if len(l.lead) == 0 {
+			l.leadAck = c.acked(side, l.from)
 		}
-		h.lead = append(h.lead, b[skip:min(int64(len(b)), skip+int64(maxLead-len(h.lead)))]...)
+		l.lead = append(l.lead, b[skip:min(int64(len(b)), skip+int64(maxLead-len(l.lead)))]...)
 	}
-	if h.from != 0 || len(h.lead) < mpa.KeyLen || off >= mpa.KeyLen || !c.tcp.Half(side).StartKnown() {
+	if l.from != 0 || len(l.lead) < mpa.KeyLen || off >= mpa.KeyLen || !c.tcp.Half(side).StartKnown() {
 		return
 	}
-	if k, exact := mpa.KeyKind(h.lead); exact && k != mpa.StartupRTR || mpa.NearKey(h.lead) {
+	if k, exact := mpa.KeyKind(l.lead); exact && k != mpa.StartupRTR || mpa.NearKey(l.lead) {
 		c.Trace.IsMPA = true
 	}
 }
@@ -164,8 +164,7 @@ func (c *Conn) brokenStartup(side int) {
 	if c.Trace.Outcome == trace.NoneSeen {
 		c.Trace.Outcome = trace.Incomplete
 	}
-	h.from = c.tcp.Half(side).Next()
-	h.noted, h.lead = h.from, h.lead[:0]
+	c.outside(side).restart(c.tcp.Half(side).Next())
 	h.tail = h.tail[:0]
 }
 
@@ -226,7 +225,7 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 	h.origin = h.tailOff + int64(len(h.tail))
 	h.hasOrigin, h.phase = true, held
 	h.tail = h.tail[:0]
-	h.from, h.noted, h.lead = h.origin, h.origin, h.lead[:0]
+	c.outside(side).restart(h.origin)
 	if t.Outcome == trace.NoneSeen {
 		t.Outcome = trace.Incomplete
 	}
@@ -291,7 +290,10 @@ func (c *Conn) rejected() {
 			continue
 		}
 		b, off := h.tail, h.tailOff
-		h.phase, h.tail, h.from, h.noted, h.frames, h.lead = streaming, nil, h.origin, h.origin, nil, h.lead[:0]
+		h.phase, h.tail = streaming, nil
+		l := c.outside(side)
+		l.frames = l.frames[:0]
+		l.restart(h.origin)
 		h.hasOrigin = true
 		c.decode(side, mpa.Config{CRC: mpa.TriOf(c.Trace.Side[0].Startup.C || c.Trace.Side[1].Startup.C)}, h.origin)
 		if len(b) > 0 {
@@ -404,8 +406,9 @@ func (c *Conn) force(side int) {
 // begin begins full operation of a side at its origin. Many a side never sends an
 // FPDU: when all is known that its decoder has to be told, that waits for octets.
 func (c *Conn) begin(side int) {
+	c.inside(side)
 	h := &c.half[side]
-	h.phase, h.first = full, true
+	h.first = true
 	if h.idle = true; !c.Trace.Negotiated || h.gap {
 		c.start(side)
 	}
@@ -481,38 +484,36 @@ func (h *half) undecode() {
 
 // note remembers the frames of the streaming octets up to an offset.
 func (c *Conn) note(side int, to int64) {
-	h := &c.half[side]
-	if to > h.noted {
-		c.remember(side, h.noted, to)
-		h.noted = to
+	if l := c.outside(side); to > l.noted {
+		c.remember(side, l.noted, to)
+		l.noted = to
 	}
 }
 
 // remember notes the frames of streaming octets, and the one with which the
 // last of them became deliverable.
 func (c *Conn) remember(side int, from, to int64) {
-	h := &c.half[side]
+	l := c.outside(side)
 	c.env.frames = c.tcp.Half(side).Carriers(c.env.frames[:0], from, to)
-	h.frame, h.time = c.tcp.Half(side).Delivered(to)
+	l.frame, l.time = c.tcp.Half(side).Delivered(to)
 	for _, f := range c.env.frames {
-		switch n := len(h.frames); {
-		case n > 0 && h.frames[n-1] >= f:
+		switch n := len(l.frames); {
+		case n > 0 && l.frames[n-1] >= f:
 		case n < maxStreamFrames:
-			h.frames = append(h.frames, f)
+			l.frames = append(l.frames, f)
 		default:
-			h.omitted++
+			l.omitted++
 		}
 	}
 }
 
 // streamed hands out the streaming octets up to an offset.
 func (c *Conn) streamed(side int, to int64) {
-	h := &c.half[side]
+	l := c.outside(side)
 	c.note(side, to)
-	if to > h.from {
-		c.emitStreaming(side, h.from, to, h.lead, 0, h.leadAck)
+	if to > l.from {
+		c.emitStreaming(side, l.from, to, l.lead, 0, l.leadAck)
 	}
-	h.lead = h.lead[:0]
-	h.from, h.noted = to, to
-	h.frames, h.omitted = h.frames[:0], 0
+	l.restart(to)
+	l.frames, l.omitted = l.frames[:0], 0
 }

@@ -249,15 +249,14 @@ func (e *Engine) Transaction(*trace.Transaction) {}
 // Ended says that nothing more will become known of a connection. What is kept
 // of it is the record.
 func (e *Engine) Ended(live, record *trace.Connection) {
-	record.Kept = nil
 	c, ok := live.Kept.(*conn)
+	live.Kept, record.Kept = nil, nil
 	switch {
 	case !ok && !live.Configured:
 		return
 	case !ok:
 		c = e.fresh(live)
 	}
-	live.Kept = nil
 	c.finish()
 	for i := range c.findings {
 		c.findings[i].Conn = record

@@ -57,8 +57,8 @@ func TestAllocs(t *testing.T) {
 			if n := testing.AllocsPerRun(1000, run); n != 0 {
 				t.Errorf("%v allocations a round", n)
 			}
-			if lost := c.Half(0).Gaps > 0; lost != tt.lost || c.Half(0).Waiting() {
-				t.Errorf("gaps %d, waiting %v", c.Half(0).Gaps, c.Half(0).Waiting())
+			if lost := c.Half(0).Counts().Gaps > 0; lost != tt.lost || c.Half(0).Waiting() {
+				t.Errorf("gaps %d, waiting %v", c.Half(0).Counts().Gaps, c.Half(0).Waiting())
 			}
 		})
 	}

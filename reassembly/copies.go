@@ -17,8 +17,6 @@ type copies struct {
 	kept []*[copiesBlock]copied
 	n    uint16
 	at   uint16 // the oldest, once there are as many as are kept
-	// conflict is where the first octets are that came with a difference last.
-	conflict int64
 }
 
 // copied is a segment: its octets from an offset on and their sum, or the CRC32c with
@@ -87,8 +85,9 @@ func (k *copies) next() *copied {
 func (k *copies) nth(i uint16) *copied { return &k.kept[i/copiesBlock][i%copiesBlock] }
 
 // compare compares octets of [off, end) that came before with those of a segment.
-// Whole segments among them are compared: all up to reach.
-func (k *copies) compare(data []byte, off, end int64) (differ bool, reach int64) {
+// Whole segments among them are compared: all up to reach. The first that differ are
+// at conflict.
+func (k *copies) compare(data []byte, off, end int64) (differ bool, conflict, reach int64) {
 	reach = off
 	work := compareFactor * (end - off)
 	for i := range k.n {
@@ -98,13 +97,13 @@ func (k *copies) compare(data []byte, off, end int64) (differ bool, reach int64)
 		}
 		work -= int64(c.octets)
 		if !differ && !c.same(data[c.from-off:c.to()-off]) {
-			differ, k.conflict = true, c.from
+			differ, conflict = true, c.from
 		}
 		if c.from <= reach {
 			reach = max(reach, c.to())
 		}
 	}
-	return differ, reach
+	return differ, conflict, reach
 }
 
 // compareFactor bounds the octets that are summed for one of a segment.
@@ -112,10 +111,10 @@ const compareFactor = 4
 
 // recheck remembers a segment and compares what came before, which ends at high
 // at most.
-func (h *Half) recheck(s *Segment, off, end, high int64, again bool) Note {
+func (d *disorder) recheck(h *Half, s *Segment, off, end, high int64, again bool) Note {
 	if !s.Summed || off < 0 || end-off != int64(len(s.Data)) {
 		if again {
-			h.Uncompared++
+			d.Uncompared++
 		}
 		return 0
 	}
@@ -123,14 +122,15 @@ func (h *Half) recheck(s *Segment, off, end, high int64, again bool) Note {
 		h.copies.add(off, end, s.sum(), false)
 		return 0
 	}
-	differ, reach := h.copies.compare(s.Data, off, end)
+	differ, at, reach := h.copies.compare(s.Data, off, end)
 	if reach < end {
 		h.copies.add(off, end, s.sum(), false)
 	}
 	if reach < min(end, high) {
-		h.Uncompared++
+		d.Uncompared++
 	}
 	if differ {
+		d.conflict = at
 		return Conflict
 	}
 	return 0

@@ -50,8 +50,8 @@ func TestCopies(t *testing.T) {
 				}
 			}
 			h := conn.Half(0)
-			if n := push(c.again); n&Conflict != 0 != c.conflict || c.conflict && h.Conflict() != c.at || h.Uncompared != c.uncompared {
-				t.Errorf("conflict %v at %d, %d uncompared", n&Conflict != 0, h.Conflict(), h.Uncompared)
+			if n := push(c.again); n&Conflict != 0 != c.conflict || c.conflict && h.Conflict() != c.at || h.Counts().Uncompared != c.uncompared {
+				t.Errorf("conflict %v at %d, %d uncompared", n&Conflict != 0, h.Conflict(), h.Counts().Uncompared)
 			}
 		})
 	}

@@ -14,12 +14,13 @@ type disorder struct {
 	ripe, mark int64 // what was acknowledged for long, and since markAt
 	markAt     uint64
 
-	conflict int64 // where octets differ from those that are held
+	conflict int64 // where octets came again with a difference last
 
 	gaps    [maxGaps]span // the last gaps, to recognise late data
 	gapsLen int
 
 	repeats
+	Counts
 }
 
 // maxGaps is the number of gaps that are remembered.
@@ -183,8 +184,8 @@ func (d *disorder) giveUp(h *Half, why GapReason, to int64, p *Piece) {
 
 // gap delivers a gap.
 func (d *disorder) gap(h *Half, p *Piece) {
-	h.Gaps++
-	h.GapOctets += uint64(p.Len) //nolint:gosec // never negative
+	d.Gaps++
+	d.GapOctets += uint64(p.Len) //nolint:gosec // never negative
 	to := p.Off + p.Len
 	if n := d.gapsLen; n > 0 && d.gaps[n-1].to == p.Off {
 		d.gaps[n-1].to = to

@@ -28,14 +28,24 @@ type Half struct {
 	budget *Budget
 	dis    *disorder
 
-	// Counters for the summary. A segment may count in more than one.
-	Retransmitted, Reordered, GapOctets uint64
-	Gaps, Conflicts                     uint64
+	copies copies
+}
+
+// Counts are what is counted of a direction, for the summary. A segment may count in
+// more than one.
+type Counts struct {
+	Retransmitted, Reordered, Gaps, GapOctets, Conflicts uint64
 	// Uncompared counts retransmissions of which not all octets could be compared
 	// with those that came before.
 	Uncompared uint64
+}
 
-	copies copies
+// Counts returns them.
+func (h *Half) Counts() Counts {
+	if h.dis == nil {
+		return Counts{}
+	}
+	return h.dis.Counts
 }
 
 // Started reports whether anything of this direction was seen.
@@ -58,7 +68,12 @@ func (h *Half) Acked() int64 { return h.acked }
 
 // Conflict is the offset of the segment whose octets came again with a difference
 // last.
-func (h *Half) Conflict() int64 { return h.copies.conflict }
+func (h *Half) Conflict() int64 {
+	if h.dis == nil {
+		return 0
+	}
+	return h.dis.conflict
+}
 
 // Base is the sequence number of offset 0.
 func (h *Half) Base() uint32 { return h.base }
@@ -180,18 +195,15 @@ func (h *Half) unusual(s *Segment, off, end int64) Note {
 	default:
 		note |= d.fill(h, s, off, end)
 	}
-	if note&Conflict != 0 {
-		h.copies.conflict = d.conflict
-	}
-	note |= h.recheck(s, off, end, high, note&Retransmission != 0)
+	note |= d.recheck(h, s, off, end, high, note&Retransmission != 0)
 	if note&Retransmission != 0 {
-		h.Retransmitted++
+		d.Retransmitted++
 	}
 	if note&OutOfOrder != 0 {
-		h.Reordered++
+		d.Reordered++
 	}
 	if note&Conflict != 0 {
-		h.Conflicts++
+		d.Conflicts++
 	}
 	return note
 }

@@ -138,7 +138,8 @@ func TestConn_Counters(t *testing.T) {
 	}
 	r.flush()
 	h := r.conn.Half(0)
-	got := [...]uint64{h.Retransmitted, h.Reordered, h.Conflicts, h.Gaps, h.GapOctets}
+	n := h.Counts()
+	got := [...]uint64{n.Retransmitted, n.Reordered, n.Conflicts, n.Gaps, n.GapOctets}
 	if want := [...]uint64{4, 4, 2, 2, 5}; got != want {
 		t.Errorf("retransmitted, reordered, conflicts, gaps, gap octets = %v, want %v\n%s", got, want, r.got(0))
 	}
@@ -158,8 +159,8 @@ func TestConn_GapsMerge(t *testing.T) {
 			r.step(acked(to))
 		}
 	}
-	if got := notes(r.step(data(0, "a"))); got != "late" || r.conn.Half(0).Gaps != 20 {
-		t.Errorf("note %q, %d gaps", got, r.conn.Half(0).Gaps)
+	if got := notes(r.step(data(0, "a"))); got != "late" || r.conn.Half(0).Counts().Gaps != 20 {
+		t.Errorf("note %q, %d gaps", got, r.conn.Half(0).Counts().Gaps)
 	}
 }
 

@@ -274,8 +274,9 @@ type Flow struct {
 	// most that were outstanding at once. Atomics count as well.
 	Requests, Answered, Unanswered, Unmatched uint64
 	MostOutstanding                           int
-
-	faults *Faults // nil while there are none
+	// Wrong is what is wrong with the direction, nil while nothing is; see
+	// [Flow.Faults].
+	Wrong *Faults
 }
 
 // Faults are what is wrong with a direction. Nearly always nothing is, so that
@@ -306,18 +307,18 @@ type Faults struct {
 
 // Faults returns what is wrong with the direction.
 func (f *Flow) Faults() Faults {
-	if f.faults == nil {
+	if f.Wrong == nil {
 		return Faults{}
 	}
-	return *f.faults
+	return *f.Wrong
 }
 
 // Faulty returns the same, for one more to be counted.
 func (f *Flow) Faulty() *Faults {
-	if f.faults == nil {
-		f.faults = new(Faults)
+	if f.Wrong == nil {
+		f.Wrong = new(Faults)
 	}
-	return f.faults
+	return f.Wrong
 }
 
 // Op counts one opcode.

@@ -65,8 +65,8 @@ func hopefully(t *testing.T, l scenario.Shape, sums bool) {
 		for _, c := range r.Finish() {
 			c.ReadLatency, c.AtomicLatency, c.Side[0].SCTP, c.Side[1].SCTP = nil, nil, nil, nil
 			for i := range c.Flow {
-				out += fmt.Sprintf("%+v\n", c.Flow[i].Ops)
-				c.Flow[i].Ops, c.Flow[i].FIN, c.Flow[i].RST = nil, nil, nil
+				out += fmt.Sprintf("%+v %+v\n", c.Flow[i].Ops, c.Flow[i].Faults())
+				c.Flow[i].Ops, c.Flow[i].Wrong, c.Flow[i].FIN, c.Flow[i].RST = nil, nil, nil, nil
 			}
 			out += fmt.Sprintf("%+v\n", *c)
 		}

@@ -74,8 +74,8 @@ type Sink interface {
 
 // Judge is a sink that is told when a connection that carried iWARP is over.
 type Judge interface {
-	// Ended gets the connection that the sink was told of until now, and the copy
-	// of it that remains.
+	// Ended gets the connection that the sink was told of until now, and what
+	// remains of it: the same, or a copy.
 	Ended(live, record *trace.Connection)
 	// Finish says that all are over.
 	Finish()
@@ -348,16 +348,20 @@ func (r *Run) keep(c *trace.Connection) {
 	if !c.IsMPA {
 		return
 	}
-	record := *c
+	record := c
+	if c.Transport == trace.SCTP { // what else is kept of a session is more than its record
+		own := *c
+		record = &own
+	}
 	if s, ok := r.sink.(Judge); ok {
-		s.Ended(c, &record)
+		s.Ended(c, record)
 	}
 	r.totals.IWARP++
 	if len(r.records) >= maxRecords {
 		r.totals.RecordsDropped++
 		return
 	}
-	r.records = append(r.records, &record)
+	r.records = append(r.records, record)
 }
 
 // evict makes room by ending the connections that were seen least recently.
