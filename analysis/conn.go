@@ -202,10 +202,10 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 	fl.Cut = fl.Cut || len(s.Data) < s.Len
 	fl.Heard = s.Time
 	if s.Len > 0 {
-		if fl.Largest == 0 || s.Options < fl.LeastOptions {
-			fl.LeastOptions = s.Options
+		if options := uint8(s.Options); fl.Largest == 0 || options < fl.LeastOptions { //nolint:gosec // at most 40
+			fl.LeastOptions = options
 		}
-		fl.Largest = max(fl.Largest, s.Len)
+		fl.Largest = max(fl.Largest, int32(s.Len)) //nolint:gosec // of an IP packet
 	}
 	if s.Flags&reassembly.FlagSYN != 0 {
 		t.SYN, fl.SYN, fl.MSS = true, !s.OptionsCut, s.MSS

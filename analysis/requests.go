@@ -56,7 +56,7 @@ func (c *upper) asked(side int, p *trace.PDU, r request) {
 	if late {
 		c.catchUp(side, p)
 	}
-	fl.MostOutstanding = max(fl.MostOutstanding, len(h.requests))
+	fl.MostOutstanding = max(fl.MostOutstanding, int32(len(h.requests))) //nolint:gosec // at most maxRequests
 }
 
 // early is a response that was delivered before its request.
@@ -75,9 +75,16 @@ type early struct {
 // unmatched notes a response without a request.
 func (c *upper) unmatched(side int, p *trace.PDU, e early) {
 	c.Trace.Flow[p.Dir].Unmatched++
-	if q := &c.queues[side]; c.arrived != 0 && len(q.early) < maxRequests {
+	if c.arrived == 0 {
+		return
+	}
+	q := &c.queues[side]
+	if q.early == nil {
+		q.early = new([]early)
+	}
+	if len(*q.early) < maxRequests {
 		e.pdu, e.frame, e.time = p.Number, p.Frame, p.Time
-		q.early = append(q.early, e)
+		*q.early = append(*q.early, e)
 	}
 }
 
@@ -85,9 +92,12 @@ func (c *upper) unmatched(side int, p *trace.PDU, e early) {
 // were delivered before it, though captured behind it.
 func (c *upper) catchUp(side int, p *trace.PDU) {
 	peer := &c.queues[1-side]
-	kept := peer.early[:0]
+	if peer.early == nil {
+		return
+	}
+	kept := (*peer.early)[:0]
 	done := false
-	for _, e := range peer.early {
+	for _, e := range *peer.early {
 		i := len(c.queues[side].requests) - 1
 		if done || e.frame < c.arrived || !c.queues[side].requests[i].takes(&e) {
 			kept = append(kept, e)
@@ -110,7 +120,7 @@ func (c *upper) catchUp(side int, p *trace.PDU) {
 			done = true
 		}
 	}
-	peer.early = kept
+	*peer.early = kept
 }
 
 // takes reports whether a response answers the request.

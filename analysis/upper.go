@@ -30,8 +30,8 @@ type queues struct {
 	open     *messages // nil while there was none
 	requests []request
 	// early are responses whose request may come later: it waits behind chunks
-	// that are missing.
-	early []early
+	// that are missing. nil: there was none.
+	early *[]early
 }
 
 // messages are those that are under way.

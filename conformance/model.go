@@ -149,7 +149,7 @@ func (c *conn) gates(h *half) (g Gate) {
 // sized reports whether no segment of a half is larger than its receiver takes.
 func (c *conn) sized(h *half) bool {
 	mss := int(c.t.Flow[h.peer.dir].MSS)
-	return mss > 0 && c.t.Flow[h.dir].Largest <= mss
+	return mss > 0 && int(c.t.Flow[h.dir].Largest) <= mss
 }
 
 // settled reports whether nothing is missing of the requests and answers so far.

@@ -143,7 +143,7 @@ func (c *conn) emss(d trace.Dir) (octets int, ok bool) {
 			mss = defaultMSS6
 		}
 	}
-	return mss - c.t.Flow[d].LeastOptions, true
+	return mss - int(c.t.Flow[d].LeastOptions), true
 }
 
 // mulpdu is the largest ULPDU that fits a segment (RFC 5044 section 4.5).

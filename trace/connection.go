@@ -110,15 +110,15 @@ type Side struct {
 	// Startup is the frame it sent, if HasStartup.
 	Startup    mpa.Startup
 	HasStartup bool
+	// HasEnhanced says that Enhanced, the establishment word, was in it.
+	HasEnhanced bool
 	// Function is the session control that it began with, if HasFunction (over
 	// SCTP): an Initiate or the answer to one.
-	Function    sctpddp.Function
 	HasFunction bool
+	Function    sctpddp.Function
+	Enhanced    mpa.Enhanced
 	// SCTP is the side of the association; nil over TCP.
 	SCTP *SCTPSide
-	// Enhanced is the establishment word, if HasEnhanced.
-	Enhanced    mpa.Enhanced
-	HasEnhanced bool
 	// ULPPrivate is the private data without the word.
 	ULPPrivate []byte
 }
@@ -224,9 +224,10 @@ type Flow struct {
 	// LeastOptions is the least number of octets of TCP options on a segment with
 	// data, Largest the most data octets in one. SACKs says that a packet of it
 	// acknowledged octets out of order (RFC 2018).
-	SYN, Opens, SACKs     bool
-	MSS                   uint16
-	LeastOptions, Largest int
+	SYN, Opens, SACKs bool
+	LeastOptions      uint8
+	MSS               uint16
+	Largest           int32
 	// Base is the sequence number of offset 0.
 	Base uint32
 	// Cut says that the snap length cut payload of some packet.
@@ -243,6 +244,11 @@ type Flow struct {
 	// MarkersSeen tells how the stream is framed when that is not what was
 	// negotiated.
 	MarkersSeen mpa.Tri
+	// Crowded says that 32768 DDP-SSNs seemed to be under way; acknowledgements may be
+	// missing from the capture (over SCTP).
+	Crowded bool
+	// MostOutstanding is the most requests that were outstanding at once.
+	MostOutstanding int32
 
 	// The rest counts what is rare.
 
@@ -267,13 +273,9 @@ type Flow struct {
 	// paths in turn for so long that it is no failover, Unnumbered the one with
 	// which 32768 DDP-SSNs were under way; 0 if there is none (over SCTP).
 	Spread, Unnumbered uint64
-	// Crowded says that so many seemed to be under way; acknowledgements may be
-	// missing from the capture.
-	Crowded bool
-	// Reads: requests sent in this direction, how many are answered, and the
-	// most that were outstanding at once. Atomics count as well.
+	// Reads: requests sent in this direction, and how many are answered. Atomics
+	// count as well.
 	Requests, Answered, Unanswered, Unmatched uint64
-	MostOutstanding                           int
 	// Wrong is what is wrong with the direction, nil while nothing is; see
 	// [Flow.Faults].
 	Wrong *Faults
@@ -377,28 +379,35 @@ type Connection struct {
 	Markers [2]mpa.Tri
 	// Negotiated is true when both startup frames were seen.
 	Negotiated bool
-	// Flow holds the two directions, by Dir.
-	Flow [2]Flow
+	// SYN is true when the capture holds the start of the TCP connection, or the
+	// Initiate of the session.
+	SYN bool
+	// Ending and EndedBy, a direction, and EndFrame, the frame of it.
+	Ending  Ending
+	EndedBy Dir
+	// RTRExpected are the types the Reply names, RTRSent what came, in RTRFrame.
+	RTRExpected mpa.RTRSet
 	// Transport carries it; SID is the stream, over SCTP, and Association counts
 	// the associations of the capture from 0.
-	Transport   Transport
-	SID         uint16
-	Association uint64
+	Transport Transport
 	// Lead says that this is the session of its association that was seen first:
 	// what is to be said of the association is said of it.
 	Lead bool
 	// AskedOn is the stream on which an Initiate of the other side waited for its
 	// answer when this session began with an answer that nothing had asked for, if
 	// HasAskedOn. It is not set while chunks are missing that could have asked.
-	AskedOn    uint16
-	HasAskedOn bool
+	HasAskedOn        bool
+	HasStartupLatency bool
+	AskedOn, SID      uint16
+	Association       uint64
+	// Flow holds the two directions, by Dir.
+	Flow [2]Flow
 	// Side holds the two endpoints, Side[0] the initiator once roles are known
 	// or inferred.
 	Side [2]Side
-	// RTRExpected are the types the Reply names, RTRSent what came.
-	RTRExpected mpa.RTRSet
-	RTRSent     string
-	RTRFrame    uint64
+
+	RTRSent            string
+	RTRFrame, EndFrame uint64
 	// Terminates are the first Terminate of each direction.
 	Terminates [2]*Terminate
 	// Startups counts how often MPA was started on the connection.
@@ -406,15 +415,7 @@ type Connection struct {
 
 	// Startup, Read and Atomic are latencies in nanoseconds.
 	StartupLatency             int64
-	HasStartupLatency          bool
 	ReadLatency, AtomicLatency *Latency
-	// SYN is true when the capture holds the start of the TCP connection, or the
-	// Initiate of the session.
-	SYN bool
-	// Ending and EndedBy, a direction, and the frame of it.
-	Ending   Ending
-	EndedBy  Dir
-	EndFrame uint64
 }
 
 // Depth returns how many Read Requests may be outstanding that are sent in the

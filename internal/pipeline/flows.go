@@ -21,7 +21,6 @@ type key struct {
 // flow is a connection in the table.
 type flow struct {
 	key  key
-	hash uint64
 	swap bool // side 0, the sender of the first packet, is the larger endpoint
 	conn analysis.Conn
 	sums [2]sums // by side
@@ -133,19 +132,19 @@ func (t *flows) add(p *packet.Packet) *flow {
 		t.rebuild(len(t.slots)*2, nil)
 	}
 	k, swap := keyOf(p)
-	f := &flow{key: k, hash: k.hash(), swap: swap}
-	t.put(f)
+	f := &flow{key: k, swap: swap}
+	t.put(slot{k.hash(), f})
 	t.n++
 	t.last = f
 	return f
 }
 
-func (t *flows) put(f *flow) {
-	i := f.hash & t.mask
+func (t *flows) put(s slot) {
+	i := s.hash & t.mask
 	for t.slots[i].flow != nil {
 		i = (i + 1) & t.mask
 	}
-	t.slots[i] = slot{f.hash, f}
+	t.slots[i] = s
 }
 
 // rebuild makes the table anew with size slots, without the flows that drop
@@ -155,7 +154,7 @@ func (t *flows) rebuild(size int, drop map[*flow]bool) {
 	t.slots, t.mask, t.n, t.last = make([]slot, size), uint64(size-1), 0, nil //nolint:gosec // a power of two
 	for _, s := range old {
 		if s.flow != nil && !drop[s.flow] {
-			t.put(s.flow)
+			t.put(s)
 			t.n++
 		}
 	}
@@ -164,8 +163,8 @@ func (t *flows) rebuild(size int, drop map[*flow]bool) {
 // replace puts a new connection on the same endpoints in place of the old one.
 func (t *flows) replace(old *flow, p *packet.Packet) *flow {
 	_, swap := keyOf(p)
-	f := &flow{key: old.key, hash: old.hash, swap: swap}
-	for i := old.hash & t.mask; ; i = (i + 1) & t.mask {
+	f := &flow{key: old.key, swap: swap}
+	for i := f.key.hash() & t.mask; ; i = (i + 1) & t.mask {
 		if t.slots[i].flow == old {
 			t.slots[i].flow = f
 			t.last = f

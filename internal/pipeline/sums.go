@@ -1,13 +1,22 @@
 package pipeline
 
 import (
+	"math"
+
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/reassembly"
 )
 
 // sums count the TCP checksums of a sender: those of packets with data that are
 // right, and wrong ones. Some stacks fill in only those of packets without data.
-type sums struct{ good, bad uint64 }
+type sums struct{ good, bad uint32 }
+
+// more counts one more, as far as there is room.
+func more(n *uint32) {
+	if *n < math.MaxUint32 {
+		*n++
+	}
+}
 
 const (
 	// fewDamaged and damagedShare bound the packets of a sender that are taken for
@@ -47,17 +56,17 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, h *Ho
 	switch mss := int(t.Flow[1-d].MSS); {
 	case verdict == packet.ChecksumOK && s.Len == 0:
 	case verdict == packet.ChecksumOK:
-		k.good++
+		more(&k.good)
 		f.SumsUnsure = f.SumsUnsure || k.good == 1 && k.bad > 0
 	case verdict != packet.ChecksumBad || mss > 0 && s.Len > mss:
 		// Not there, not whole, or of a segment that was put together or is still to
 		// be cut.
 	case k.good == 0:
-		k.bad++
+		more(&k.bad)
 	case k.bad >= fewDamaged+k.good/damagedShare:
 		f.SumsUnsure = true
 	default:
-		k.bad++
+		more(&k.bad)
 		e := f.Faulty()
 		if e.Damaged++; e.FirstDamaged == 0 {
 			e.FirstDamaged = s.Frame

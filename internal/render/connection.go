@@ -393,8 +393,8 @@ func Problems(c *trace.Connection) []string {
 		count(f.Unmatched, plural(f.Unmatched, "response without a captured request", "responses without a captured request"), 0)
 		count(k.Conflicts, plural(k.Conflicts, "retransmission with other octets", "retransmissions with other octets"), 0)
 		count(k.Damaged, plural(k.Damaged, "packet", "packets")+" with a wrong TCP checksum, left out", k.FirstDamaged)
-		if depth, ok := c.Depth(dir); ok && f.MostOutstanding > depth {
-			add(dir.String() + ": up to " + strconv.Itoa(f.MostOutstanding) + " requests outstanding, negotiated " + strconv.Itoa(depth))
+		if depth, ok := c.Depth(dir); ok && int(f.MostOutstanding) > depth {
+			add(dir.String() + ": up to " + strconv.Itoa(int(f.MostOutstanding)) + " requests outstanding, negotiated " + strconv.Itoa(depth))
 		}
 	}
 	if c.Ending == trace.RST {
