@@ -23,7 +23,7 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 	if len(h.tail) > 0 {
 		b = append(h.tail, b...)
 		off = h.tailOff
-		h.tail = h.tail[:0]
+		h.tail = nil // it is in b
 	}
 	at := 0
 	for {
@@ -35,7 +35,7 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 		}
 		if !whole || len(b)-at < mpa.StartupLen {
 			h.tailOff = off + int64(at)
-			h.tail = append(h.tail[:0], b[at:]...)
+			h.tail = append(h.tail, b[at:]...)
 			c.note(side, h.tailOff)
 			return nil
 		}
@@ -52,9 +52,8 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 	}
 	h.phase, h.rtr, h.partial = startup, false, false
 	h.tailOff = off + int64(at)
-	rest = append([]byte(nil), b[at:]...)
-	h.tail = make([]byte, 0, len(rest))
-	return rest
+	h.tail = make([]byte, 0, len(b)-at)
+	return b[at:]
 }
 
 // maxLead is how many of the first octets of a run of streaming octets are kept.
@@ -104,11 +103,11 @@ func (c *Conn) collect(side int, b []byte) (rest []byte) {
 		if len(h.tail) < need {
 			return nil
 		}
-		s, _, _ := mpa.DecodeStartup(h.tail)
-		if all := mpa.StartupLen + int(s.PDLength); all > need {
+		if all := mpa.StartupLen + int(mpa.PrivateLen(h.tail)); all > need {
 			need = all
 			continue
 		}
+		s, _, _ := mpa.DecodeStartup(h.tail)
 		c.started(side, &s)
 		return b
 	}

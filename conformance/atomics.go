@@ -179,6 +179,9 @@ func (c *conn) eachArea(f func(*area)) {
 		for _, a := range h.pastAreas {
 			f(a)
 		}
+		if len(h.areas) == 0 {
+			continue
+		}
 		for _, stag := range slices.Sorted(maps.Keys(h.areas)) {
 			a := h.areas[stag]
 			a.over, a.complete = c.t.Ending != trace.Open, c.answersKnown()

@@ -64,7 +64,8 @@ func (b *book) remember(c *conn, record *trace.Connection) {
 	for i := range c.half {
 		h := &c.half[i]
 		p.first[i], p.count[i] = h.first, h.count
-		if o := h.operations; o != (operations{}) {
+		if h.operations != (operations{}) {
+			o := h.operations
 			p.operations[i] = &o
 			b.operate(record.Side[i].Addr.Addr(), o.done)
 		}

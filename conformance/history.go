@@ -11,11 +11,10 @@ import (
 // only when a Terminate quotes one, and segments are many: those that go on where
 // the one before ends, as long as it and otherwise alike, are one burst.
 type history struct {
-	bursts ring[burst]
-	// pdus are the low halves of the numbers of the PDUs, one for each segment.
-	pdus ring[uint32]
-	last uint64 // the number of the latest one
-	lost bool
+	bursts ring
+	pdus   numbers
+	last   uint64 // the number of the latest one
+	lost   bool
 }
 
 // burst are n segments, the first of which has the header key.
@@ -40,27 +39,70 @@ const (
 	maxBursts  = 512
 )
 
-// ring keeps the latest values, and grows until there are as many as it may keep.
-type ring[T any] struct {
-	kept []T
+// usual is the room that nearly all take.
+const usual = 4
+
+// ring keeps the latest bursts, and grows until there are as many as it may keep.
+type ring struct {
+	kept []burst
 	at   int // the oldest of a full ring
 }
 
-// add takes in a value, and reports whether that of another one was given up.
-func (r *ring[T]) add(x T, most int) (dropped bool) {
-	if len(r.kept) < most {
+// numbers are the low halves of the numbers of PDUs, one for each segment. They are
+// kept in blocks: with thousands of connections those that outgrew their room would
+// be most of the garbage.
+type numbers struct {
+	kept []*[numbersBlock]uint32
+	n    uint16
+	at   uint16 // the oldest, once there are maxHistory
+}
+
+const numbersBlock = 32
+
+// add takes in a number, and reports whether that of another one was given up.
+func (r *numbers) add(pdu uint32) (dropped bool) {
+	i := r.n
+	switch {
+	case i == maxHistory:
+		i, dropped = r.at, true
+		r.at = (r.at + 1) % maxHistory
+	case int(i) == numbersBlock*len(r.kept):
+		r.kept = append(r.kept, new([numbersBlock]uint32))
+		fallthrough
+	default:
+		r.n++
+	}
+	r.kept[i/numbersBlock][i%numbersBlock] = pdu
+	return dropped
+}
+
+// back is the number that came n before the latest one, if it is kept.
+func (r *numbers) back(n int) (low uint32, ok bool) {
+	if n >= int(r.n) {
+		return 0, false
+	}
+	i := (int(r.at) + int(r.n) - 1 - n) % int(r.n)
+	return r.kept[i/numbersBlock][i%numbersBlock], true
+}
+
+// add takes in a burst, and reports whether another one was given up.
+func (r *ring) add(x burst) (dropped bool) {
+	if len(r.kept) == 0 {
+		r.kept = make([]burst, 0, usual)
+	}
+	if len(r.kept) < maxBursts {
 		r.kept = append(r.kept, x)
 		return false
 	}
 	r.kept[r.at] = x
-	if r.at++; r.at == most {
+	if r.at++; r.at == maxBursts {
 		r.at = 0
 	}
 	return true
 }
 
-// back is the value that came n before the latest one, nil if it is not kept.
-func (r *ring[T]) back(n int) *T {
+// back is the burst that came n before the latest one, nil if it is not kept.
+func (r *ring) back(n int) *burst {
 	if n >= len(r.kept) {
 		return nil
 	}
@@ -82,13 +124,13 @@ func (h *history) add(s *segment) {
 		b.n++
 		return
 	}
-	h.lost = h.bursts.add(burst{k, length, 1}, maxBursts) || h.lost
+	h.lost = h.bursts.add(burst{k, length, 1}) || h.lost
 }
 
 // number takes in the number of the PDU of a segment.
 func (h *history) number(pdu uint64) {
 	h.last = pdu
-	h.lost = h.pdus.add(uint32(pdu), maxHistory) || h.lost //nolint:gosec // the low half
+	h.lost = h.pdus.add(uint32(pdu)) || h.lost //nolint:gosec // the low half
 }
 
 // lengthen says that n segments more go on with the latest burst, whose numbers
@@ -141,11 +183,11 @@ func (h *history) latest(yield func(*sent) bool) {
 			return
 		}
 		for j := b.n; j > 0; j-- {
-			low := h.pdus.back(at)
-			if low == nil {
+			low, ok := h.pdus.back(at)
+			if !ok {
 				return
 			}
-			pdu -= uint64(uint32(pdu) - *low) //nolint:gosec // the low half
+			pdu -= uint64(uint32(pdu) - low) //nolint:gosec // the low half
 			at++
 			k, _ := b.nth(j - 1)
 			if x := (sent{pdu, k, b.length}); !yield(&x) {

@@ -116,6 +116,10 @@ func NearKey(b []byte) bool {
 	return false
 }
 
+// PrivateLen is the size of the private data that the startup frame at the start of
+// b is to have. All octets before the private data have to be there.
+func PrivateLen(b []byte) uint16 { return binary.BigEndian.Uint16(b[offPDLength:StartupLen]) }
+
 // DecodeStartup reads the startup frame at the start of b and returns the
 // number of octets it takes there. Any 20 octets can be laid out: with a wrong
 // key the Kind is StartupUnknown.
@@ -134,7 +138,7 @@ func DecodeStartup(b []byte) (s Startup, n int, err error) {
 		S:        f&maskS != 0,
 		Res:      f & maskRes,
 		Rev:      b[offRev],
-		PDLength: binary.BigEndian.Uint16(b[offPDLength:]),
+		PDLength: PrivateLen(b),
 	}
 	var known bool
 	if s.Kind, known = KeyKind(b); !known {
