@@ -67,6 +67,9 @@ func (r *numbers) add(pdu uint32) (dropped bool) {
 		i, dropped = r.at, true
 		r.at = (r.at + 1) % maxHistory
 	case int(i) == numbersBlock*len(r.kept):
+		if r.kept == nil {
+			r.kept = make([]*[numbersBlock]uint32, 0, usual)
+		}
 		r.kept = append(r.kept, new([numbersBlock]uint32))
 		fallthrough
 	default:

@@ -34,6 +34,9 @@ const (
 	keptHashes = 1024
 )
 
+// someHashes is the room with which a message of several segments begins.
+const someHashes = 16
+
 // reset forgets all, and keeps the room, within bounds.
 func (p *pieces) reset() (fresh pieces) {
 	if cap(p.runs) <= keptRuns {
@@ -47,6 +50,9 @@ func (p *pieces) reset() (fresh pieces) {
 
 // add takes in a segment.
 func (p *pieces) add(from, to uint64, last bool, hash uint32, at site) {
+	if p.hashes == nil && !last {
+		p.hashes = make([]uint32, 0, someHashes)
+	}
 	p.hashes = append(p.hashes, hash)
 	p.final = at
 	if n := len(p.runs); n > 0 && !last {

@@ -299,8 +299,9 @@ func (d *Decoder) headAt(w []byte, off int64, lead, n int) []byte {
 
 // headRoom is empty room for a head.
 func (d *Decoder) headRoom() []byte {
-	if d.head == nil {
-		d.head = make([]byte, 0, headSize)
+	r := d.seldom()
+	if r.head == nil {
+		r.head = make([]byte, 0, headSize)
 	}
-	return d.head
+	return r.head
 }

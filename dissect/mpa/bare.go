@@ -21,10 +21,18 @@ func (k *bare) begin(end int64, field uint32) {
 	binary.BigEndian.PutUint32(k.head[:], field)
 }
 
+// followed is how many of them follow each other.
+func (k *bare) followed() int {
+	if k == nil {
+		return 0
+	}
+	return k.count
+}
+
 // follow takes in what is at hand.
 func (d *Decoder) follow() {
-	k := &d.seek.bare
-	for k.on {
+	k := d.seek.bare
+	for k != nil && k.on {
 		from := d.rd + int(k.at+int64(k.have)-d.off)
 		if from < d.rd || from > len(d.buf) || d.missing(k.at, k.at+int64(len(k.head))) {
 			k.on = from > len(d.buf) // one that is still to come

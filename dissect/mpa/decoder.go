@@ -124,10 +124,23 @@ type Decoder struct {
 
 	plain  int // octets framed without markers since the place was found
 	susOff int64
-	jumpTo int64  // offset behind a hole too long to bridge, or 0
-	head   []byte // room for a head with markers in it
-	full   []byte
-	lost   []byte // the first octets of those that were searched in vain
+	jumpTo int64 // offset behind a hole too long to bridge, or 0
+	rare   *rare // nil: there was no need
+}
+
+// rare is room for what most decoders never meet.
+type rare struct {
+	head []byte // a head with markers in it
+	full []byte
+	lost []byte // the first octets of those that were searched in vain
+}
+
+// seldom returns that room.
+func (d *Decoder) seldom() *rare {
+	if d.rare == nil {
+		d.rare = new(rare)
+	}
+	return d.rare
 }
 
 const strayLen = 64
@@ -147,7 +160,7 @@ func (d *Decoder) Reset(cfg Config, off int64) {
 	}
 	*d = Decoder{
 		FPDU: f, cfg: cfg, off: off, gapAt: -1,
-		buf: d.buf, full: d.full[:0], suspect: d.suspect, holes: d.holes[:0], head: d.head, lost: d.lost[:0],
+		buf: d.buf, suspect: d.suspect, holes: d.holes[:0], rare: d.rare,
 		crc: cfg.CRC == Yes, markers: cfg.Markers == Yes, hasGrid: cfg.Start, grid: off,
 	}
 	if cfg.AfterGap {
@@ -421,15 +434,16 @@ func (d *Decoder) likely(head []byte, n int) bool {
 
 // unframed reports octets that are not part of an FPDU and moves behind them.
 func (d *Decoder) unframed(from, to int64) (Event, bool) {
-	d.From, d.To, d.AfterGap, d.Bare = from, to, d.seek.afterGap, d.seek.bare.count
+	d.From, d.To, d.AfterGap, d.Bare = from, to, d.seek.afterGap, d.seek.bare.followed()
 	d.stray(from)
 	d.rd += int(to - d.off)
 	d.off = to
 	if from >= to {
 		return None, false
 	}
-	d.Stray = d.lost[:min(int64(len(d.lost)), to-from)]
-	d.lost = d.lost[:0]
+	r := d.seldom()
+	d.Stray = r.lost[:min(int64(len(r.lost)), to-from)]
+	r.lost = r.lost[:0]
 	return Unframed, true
 }
 
@@ -437,7 +451,7 @@ func (d *Decoder) unframed(from, to int64) (Event, bool) {
 // far as they were captured.
 func (d *Decoder) stray(from int64) {
 	at := d.rd + int(from-d.off)
-	if len(d.lost) > 0 || from < d.off || at >= len(d.buf) {
+	if d.rare != nil && len(d.rare.lost) > 0 || from < d.off || at >= len(d.buf) {
 		return
 	}
 	end := from + int64(min(len(d.buf)-at, strayLen))
@@ -446,7 +460,8 @@ func (d *Decoder) stray(from int64) {
 			end = max(h.from, from)
 		}
 	}
-	d.lost = append(d.lost, d.buf[at:at+int(end-from)]...)
+	r := d.seldom()
+	r.lost = append(r.lost, d.buf[at:at+int(end-from)]...)
 }
 
 // drop forgets all octets.

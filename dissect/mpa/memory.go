@@ -112,9 +112,11 @@ func (d *Decoder) trusty() {
 // scratch returns n zero octets that are valid until the next call on a decoder
 // of the same memory.
 func (d *Decoder) scratch(n int) []byte {
-	s := &d.full
+	var s *[]byte
 	if m := d.cfg.Memory; m != nil {
 		s = &m.scratch
+	} else {
+		s = &d.seldom().full
 	}
 	if cap(*s) < n {
 		*s = make([]byte, n)

@@ -64,16 +64,23 @@ type seeker struct {
 	odd      int64 // end of an FPDU with an impossible header, or 0
 	passed   int64 // octets searched in vain
 	crcWork  int64 // octets of CRC computed on trial
-	bare     bare
+	bare     *bare // nil: there was none
 }
 
 func (d *Decoder) startSeek(from int64, afterGap bool) {
 	s := &d.seek
 	s.on, s.anchored, s.afterGap = true, false, afterGap
 	s.lost, s.at, s.odd, s.force = from, from, 0, false
-	d.unsure, d.plain, d.lost = false, 0, d.lost[:0]
-	if s.bare.on = d.crcOff() && d.priorEnd == from; s.bare.on {
+	d.unsure, d.plain = false, 0
+	if d.rare != nil {
+		d.rare.lost = d.rare.lost[:0]
+	}
+	switch {
+	case d.crcOff() && d.priorEnd == from:
+		s.bare = new(bare)
 		s.bare.begin(from, d.prior)
+	case s.bare != nil:
+		s.bare.on = false
 	}
 	d.trusty()
 }
@@ -149,7 +156,7 @@ func (d *Decoder) forget() {
 		return // what follows the odd FPDU decides
 	}
 	to := s.at
-	if s.bare.on && s.bare.have == 0 {
+	if s.bare != nil && s.bare.on && s.bare.have == 0 {
 		to = min(to, s.bare.at)
 	}
 	if n := to - d.off; n > 0 && to > s.lost {
