@@ -23,8 +23,8 @@ type message struct {
 type messages struct {
 	tagged   [2]message
 	untagged [4]message
-	other    message // a queue that does not exist
-	lost     bool    // octets are missing before what follows
+	other    *message // a queue that does not exist; nil: there was none
+	lost     bool     // octets are missing before what follows
 }
 
 // gap says that octets are missing.
@@ -35,7 +35,9 @@ func (m *messages) gap() {
 	for i := range m.untagged {
 		m.untagged[i].open = false
 	}
-	m.other.open = false
+	if m.other != nil {
+		m.other.open = false
+	}
 	m.lost = true
 }
 
@@ -52,10 +54,7 @@ func (m *messages) add(seg *ddp.Segment, op rdmap.Opcode, octets int64, out *tra
 		g.next = seg.TO + uint64(octets) //nolint:gosec // not negative
 		return g.more(octets, seg.Last, out)
 	}
-	g := &m.other
-	if seg.QN < uint32(len(m.untagged)) {
-		g = &m.untagged[seg.QN]
-	}
+	g := m.queue(seg.QN)
 	if !g.open || g.name != seg.MSN {
 		*g = message{open: true, known: seg.MO == 0, name: seg.MSN}
 	}
@@ -66,6 +65,17 @@ func (m *messages) add(seg *ddp.Segment, op rdmap.Opcode, octets int64, out *tra
 		g.end = int64(seg.MO) + octets
 	}
 	return g.more(octets, g.end > 0 && g.octets+octets >= g.end || seg.Last && (!g.known || octets == 0), out)
+}
+
+// queue is the message of an untagged queue.
+func (m *messages) queue(qn uint32) *message {
+	if qn < uint32(len(m.untagged)) {
+		return &m.untagged[qn]
+	}
+	if m.other == nil {
+		m.other = new(message)
+	}
+	return m.other
 }
 
 func (g *message) more(octets int64, done bool, out *trace.Message) *trace.Message {

@@ -35,7 +35,6 @@ const maxPasts = 50_000
 type past struct {
 	t              *trace.Connection
 	request, reply *frame
-	first          [2]firstSegment
 	count          [2]uint64      // FPDUs or segments, by direction
 	operations     [2]*operations // nil: it did none
 	closing        closing
@@ -63,7 +62,7 @@ func (b *book) remember(c *conn, record *trace.Connection) {
 	p := &past{t: record, request: c.request, reply: c.reply, have: c.gates(&c.half[0])&c.gates(&c.half[1]) | c.endGates()}
 	for i := range c.half {
 		h := &c.half[i]
-		p.first[i], p.count[i] = h.first, h.count
+		p.count[i] = h.count
 		if h.operations != (operations{}) {
 			o := h.operations
 			p.operations[i] = &o

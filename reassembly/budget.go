@@ -13,6 +13,8 @@ type Budget struct {
 	free           [len(classes)][][]byte
 	idle           int
 	blocks         []*block
+	// passed is room that a half-stream needs while it waits for the end of a PDU.
+	passed []delivery
 }
 
 // classes are the sizes in which buffers are handed out: small messages, an

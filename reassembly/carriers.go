@@ -54,6 +54,9 @@ func (h *Half) pass(frame uint64, time int64, carrier uint64, ack int64) {
 		h.passed[n-1].to = h.next
 		return
 	}
+	if h.passed == nil {
+		h.passed, h.budget.passed = h.budget.passed, nil
+	}
 	h.passed = append(h.passed, delivery{h.next, frame, time, carrier, ack})
 }
 
@@ -158,8 +161,11 @@ func (h *Half) Release(off int64) {
 	if n := len(h.passed); n > 0 && h.passed[n-1].to <= off {
 		h.left = h.passed[n-1].to
 		h.passed = h.passed[:0]
-		if n > keepCap {
+		switch {
+		case n > keepCap:
 			h.passed = nil
+		case h.budget.passed == nil: // most half-streams never need it again
+			h.passed, h.budget.passed = nil, h.passed
 		}
 	} else if n > 0 && h.passed[0].to <= off {
 		i := h.covering(off + 1)
