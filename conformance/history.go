@@ -2,6 +2,8 @@ package conformance
 
 import (
 	"encoding/binary"
+	"iter"
+	"math"
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
@@ -48,44 +50,64 @@ type ring struct {
 	at   int // the oldest of a full ring
 }
 
-// numbers are the low halves of the numbers of PDUs, one for each segment. They are
+// numbers are how far the numbers of PDUs are apart, one for each segment. They are
 // kept in blocks: with thousands of connections those that outgrew their room would
 // be most of the garbage.
 type numbers struct {
-	kept []*[numbersBlock]uint32
+	kept []*[numbersBlock]uint16 // 0: it is in far
 	n    uint16
 	at   uint16 // the oldest, once there are maxHistory
+	far  []uint64
 }
 
 const numbersBlock = 32
 
-// add takes in a number, and reports whether that of another one was given up.
-func (r *numbers) add(pdu uint32) (dropped bool) {
+// add takes in how far a number is from the one before, and reports whether that of
+// another one was given up.
+func (r *numbers) add(step uint64) (dropped bool) {
 	i := r.n
 	switch {
 	case i == maxHistory:
 		i, dropped = r.at, true
+		if *r.nth(int(i)) == 0 {
+			r.far = r.far[1:]
+		}
 		r.at = (r.at + 1) % maxHistory
 	case int(i) == numbersBlock*len(r.kept):
 		if r.kept == nil {
-			r.kept = make([]*[numbersBlock]uint32, 0, usual)
+			r.kept = make([]*[numbersBlock]uint16, 0, usual)
 		}
-		r.kept = append(r.kept, new([numbersBlock]uint32))
+		r.kept = append(r.kept, new([numbersBlock]uint16))
 		fallthrough
 	default:
 		r.n++
 	}
-	r.kept[i/numbersBlock][i%numbersBlock] = pdu
+	near := uint16(step) //nolint:gosec // or else it is far
+	if step > math.MaxUint16 {
+		near = 0
+	}
+	if near == 0 {
+		r.far = append(r.far, step)
+	}
+	*r.nth(int(i)) = near
 	return dropped
 }
 
-// back is the number that came n before the latest one, if it is kept.
-func (r *numbers) back(n int) (low uint32, ok bool) {
-	if n >= int(r.n) {
-		return 0, false
+func (r *numbers) nth(i int) *uint16 { return &r.kept[i/numbersBlock][i%numbersBlock] }
+
+// before iterates over the numbers, from the last one back.
+func (r *numbers) before(last uint64) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		n, far := int(r.n), len(r.far)
+		for k := n - 1; k >= 0 && yield(last); k-- {
+			if near := *r.nth((int(r.at) + k) % n); near != 0 {
+				last -= uint64(near)
+			} else {
+				far--
+				last -= r.far[far]
+			}
+		}
 	}
-	i := (int(r.at) + int(r.n) - 1 - n) % int(r.n)
-	return r.kept[i/numbersBlock][i%numbersBlock], true
 }
 
 // add takes in a burst, and reports whether another one was given up.
@@ -132,8 +154,12 @@ func (h *history) add(s *segment) {
 
 // number takes in the number of the PDU of a segment.
 func (h *history) number(pdu uint64) {
+	step := pdu - h.last
+	if h.pdus.n == 0 {
+		step = 1 // nobody asks what was before the first one
+	}
 	h.last = pdu
-	h.lost = h.pdus.add(uint32(pdu)) || h.lost //nolint:gosec // the low half
+	h.lost = h.pdus.add(step) || h.lost
 }
 
 // lengthen says that n segments more go on with the latest burst, whose numbers
@@ -179,23 +205,19 @@ func (h *history) find(b []byte) (all []sent) {
 
 // latest iterates over the segments, the latest one first.
 func (h *history) latest(yield func(*sent) bool) {
-	pdu, at := h.last, 0
-	for i := 0; ; i++ {
-		b := h.bursts.back(i)
+	b, i, j := h.bursts.back(0), 0, uint32(0)
+	for pdu := range h.pdus.before(h.last) {
+		for ; b != nil && j == b.n; j = 0 {
+			i++
+			b = h.bursts.back(i)
+		}
 		if b == nil {
 			return
 		}
-		for j := b.n; j > 0; j-- {
-			low, ok := h.pdus.back(at)
-			if !ok {
-				return
-			}
-			pdu -= uint64(uint32(pdu) - low) //nolint:gosec // the low half
-			at++
-			k, _ := b.nth(j - 1)
-			if x := (sent{pdu, k, b.length}); !yield(&x) {
-				return
-			}
+		j++
+		k, _ := b.nth(b.n - j)
+		if x := (sent{pdu, k, b.length}); !yield(&x) {
+			return
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (c *Conn) Push(dir int, s *Segment) Note {
 		c.Acknowledge(dir, s)
 		h.data = s.Data
 		if s.Summed {
-			h.copies.add(h.next, h.next+int64(s.Len), s.sum(), false)
+			h.keepCopy(h.next, h.next+int64(s.Len), s.sum(), false)
 		}
 		return 0
 	}
@@ -139,7 +139,7 @@ func (c *Conn) Pass(dir int, s *Segment, crc uint32) {
 	h := &c.half[dir&1]
 	to := h.next + int64(s.Len)
 	if s.Summed {
-		h.copies.add(h.next, to, uint64(crc), true)
+		h.keepCopy(h.next, to, uint64(crc), true)
 	}
 	h.next, h.released, h.left = to, to, to
 }

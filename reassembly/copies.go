@@ -66,6 +66,14 @@ func (k *copies) add(from, to int64, sum uint64, crc bool) {
 	*k.next() = copied{from, sum, uint32(to - from), crc}
 }
 
+// keepCopy remembers a segment of the half-stream.
+func (h *Half) keepCopy(from, to int64, sum uint64, crc bool) {
+	if h.copies == nil {
+		h.copies = new(copies)
+	}
+	h.copies.add(from, to, sum, crc)
+}
+
 // next is the place for one more.
 func (k *copies) next() *copied {
 	i := k.n
@@ -89,6 +97,9 @@ func (k *copies) nth(i uint16) *copied { return &k.kept[i/copiesBlock][i%copiesB
 // at conflict.
 func (k *copies) compare(data []byte, off, end int64) (differ bool, conflict, reach int64) {
 	reach = off
+	if k == nil {
+		return false, 0, reach
+	}
 	work := compareFactor * (end - off)
 	for i := range k.n {
 		c := k.nth((k.at + i) % k.n)
@@ -119,12 +130,12 @@ func (d *disorder) recheck(h *Half, s *Segment, off, end, high int64, again bool
 		return 0
 	}
 	if !again {
-		h.copies.add(off, end, s.sum(), false)
+		h.keepCopy(off, end, s.sum(), false)
 		return 0
 	}
 	differ, at, reach := h.copies.compare(s.Data, off, end)
 	if reach < end {
-		h.copies.add(off, end, s.sum(), false)
+		h.keepCopy(off, end, s.sum(), false)
 	}
 	if reach < min(end, high) {
 		d.Uncompared++

@@ -28,7 +28,7 @@ type Half struct {
 	budget *Budget
 	dis    *disorder
 
-	copies copies
+	copies *copies // nil while none are kept
 }
 
 // Counts are what is counted of a direction, for the summary. A segment may count in
@@ -142,7 +142,7 @@ func (h *Half) push(s *Segment, off, n int64) Note {
 	case off == h.next && h.plain && len(s.Fragments) <= 1:
 		h.set(s, 0, n)
 		if s.Summed {
-			h.copies.add(off, off+n, s.sum(), false)
+			h.keepCopy(off, off+n, s.sum(), false)
 		}
 		return 0
 	}
