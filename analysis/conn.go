@@ -184,14 +184,14 @@ func (c *Conn) NewConnection(side int, s *reassembly.Segment) bool {
 
 // Packet takes in the next packet of the connection and returns what it was.
 func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
-	t := &c.Trace
-	if !c.used {
-		c.used = true
+	w, t := c.work, &c.Trace
+	if !w.used {
+		w.used = true
 		t.FirstFrame, t.FirstTime = s.Frame, s.Time
 	}
 	t.LastFrame, t.LastTime = s.Frame, s.Time
-	if !c.octets && s.Len > 0 {
-		c.octets = true
+	if !w.octets && s.Len > 0 {
+		w.octets = true
 		if !t.RolesKnown {
 			c.setInitiator(side)
 		}
@@ -211,23 +211,23 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 		t.SYN, fl.SYN, fl.MSS = true, !s.OptionsCut, s.MSS
 		fl.Opens = s.Flags&reassembly.FlagACK == 0
 	}
-	c.pieced = len(s.Fragments) > 0
+	w.pieced = len(s.Fragments) > 0
 	fl.SACKs = fl.SACKs || s.SACK
-	if h := &c.half[side]; h.phase == full && h.dec != nil && !h.ended && c.tcp.Plain(side, s) && h.dec.Whole(s.Data, &c.env.whole) {
-		c.alone(side, s)
+	if h := &w.half[side]; h.phase == full && h.dec != nil && !h.ended && w.tcp.Plain(side, s) && h.dec.Whole(s.Data, &c.env.whole) {
+		c.alone(w, side, s)
 		return 0
 	}
-	note := c.tcp.Push(side, s)
+	note := w.tcp.Push(side, s)
 	if note&(reassembly.AfterFIN|reassembly.Conflict) != 0 {
 		c.faulty(side, s, note)
 	}
 	c.behind() // before what the packet brings is judged
 	var p reassembly.Piece
-	for c.tcp.Pop(side, &p) {
+	for w.tcp.Pop(side, &p) {
 		c.piece(side, &p)
 	}
-	if c.tcp.Half(1 - side).Waiting() {
-		for c.tcp.Pop(1-side, &p) {
+	if w.tcp.Half(1 - side).Waiting() {
+		for w.tcp.Pop(1-side, &p) {
 			c.piece(1-side, &p)
 		}
 		c.release(1 - side)
@@ -252,21 +252,22 @@ func (c *Conn) faulty(side int, s *reassembly.Segment, note reassembly.Note) {
 
 // alone takes in a packet that holds just the FPDU at hand, behind all that came
 // before: nearly every packet.
-func (c *Conn) alone(side int, s *reassembly.Segment) {
-	c.tcp.Acknowledge(side, s)
+func (c *Conn) alone(w *work, side int, s *reassembly.Segment) {
+	w.tcp.Acknowledge(side, s)
 	c.behind()
-	c.tcp.Pass(side, s, bits.ReverseBytes32(c.env.whole.CRC))
+	w.tcp.Pass(side, s, bits.ReverseBytes32(c.env.whole.CRC))
 	c.fpdu(side, &c.env.whole, true)
 }
 
 // behind notes which directions are known to lack octets: some wait behind them, or
 // the other side has acknowledged them.
 func (c *Conn) behind() {
+	w := c.work
 	for i := range 2 {
-		h := c.tcp.Half(i)
+		h := w.tcp.Half(i)
 		fl := &c.Trace.Flow[c.Dir(i)]
 		fl.Base, fl.Sent, fl.Acked = h.Base(), h.Next(), h.Acked()
-		if fl.StartAcked == 0 && c.half[i].hasOrigin && fl.Acked >= c.half[i].origin {
+		if fl.StartAcked == 0 && w.half[i].hasOrigin && fl.Acked >= w.half[i].origin {
 			fl.StartAcked = c.Trace.LastTime
 		}
 		fl.Waiting = h.Waiting() || h.Started() && h.Acked() > h.Next()+1 // a FIN counts for one
