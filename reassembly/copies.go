@@ -20,24 +20,38 @@ type copies struct {
 }
 
 // copied is a segment: its octets from an offset on and their sum, or the CRC32c with
-// which they end.
+// which they end. In halves it takes less than with padding.
 type copied struct {
-	from   int64
-	sum    uint64
-	octets uint32
-	crc    bool
+	at, sum [2]uint32 // the low half first
+	size    uint32    // how many octets, above a flag: it is the CRC
 }
 
-func (c *copied) to() int64 { return c.from + int64(c.octets) }
+func newCopied(from, to int64, sum uint64, crc bool) copied {
+	c := copied{at: halves(uint64(from)), sum: halves(sum), size: uint32(to-from) << 1} //nolint:gosec // not negative, and bounded
+	if crc {
+		c.size |= 1
+	}
+	return c
+}
+
+func halves(v uint64) [2]uint32 { return [2]uint32{uint32(v), uint32(v >> 32)} } //nolint:gosec // the low half
+
+func joined(h [2]uint32) uint64 { return uint64(h[1])<<32 | uint64(h[0]) }
+
+// span is where the octets are.
+func (c *copied) span() (from, to int64) {
+	from = int64(joined(c.at)) //nolint:gosec // it was one
+	return from, from + int64(c.size>>1)
+}
 
 // same reports whether octets are those of the segment.
 func (c *copied) same(b []byte) bool {
-	if !c.crc {
-		return onesum.Sum(b) == c.sum
+	if c.size&1 == 0 {
+		return onesum.Sum(b) == joined(c.sum)
 	}
 	n := len(b) - crc32.Size
 	field := binary.LittleEndian.Uint32(b[n:])
-	return uint64(field) == c.sum && crc32.Checksum(b[:n], castagnoli) == field
+	return field == c.sum[0] && crc32.Checksum(b[:n], castagnoli) == field
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -53,17 +67,18 @@ func (s *Segment) sum() uint64 {
 const (
 	// maxCopies is how many segments are remembered: more than are under way at once
 	// on most connections.
-	maxCopies   = 256
-	copiesBlock = 16
+	maxCopies = 256
+	// copiesBlock is little: many a side sends next to nothing.
+	copiesBlock = 8
 )
 
 // add remembers a segment. One octet alone may be the probe of a closed window,
 // which is made up.
 func (k *copies) add(from, to int64, sum uint64, crc bool) {
-	if to-from < 2 || to-from > math.MaxUint32 {
+	if to-from < 2 || to-from > math.MaxInt32 {
 		return
 	}
-	*k.next() = copied{from, sum, uint32(to - from), crc}
+	*k.next() = newCopied(from, to, sum, crc)
 }
 
 // keepCopy remembers a segment of the half-stream.
@@ -103,15 +118,16 @@ func (k *copies) compare(data []byte, off, end int64) (differ bool, conflict, re
 	work := compareFactor * (end - off)
 	for i := range k.n {
 		c := k.nth((k.at + i) % k.n)
-		if c.from < off || c.to() > end || work < 0 {
+		from, to := c.span()
+		if from < off || to > end || work < 0 {
 			continue
 		}
-		work -= int64(c.octets)
-		if !differ && !c.same(data[c.from-off:c.to()-off]) {
-			differ, conflict = true, c.from
+		work -= to - from
+		if !differ && !c.same(data[from-off:to-off]) {
+			differ, conflict = true, from
 		}
-		if c.from <= reach {
-			reach = max(reach, c.to())
+		if from <= reach {
+			reach = max(reach, to)
 		}
 	}
 	return differ, conflict, reach

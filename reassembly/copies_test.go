@@ -67,8 +67,8 @@ func TestCopies_Bounded(t *testing.T) {
 		t.Errorf("%d are kept, in room for %d", k.n, room)
 	}
 	for i := range k.n {
-		if c := k.nth((k.at + i) % k.n); c.from != 2*(2*maxCopies+int64(i)) {
-			t.Errorf("in place %d, what began at %d", i, c.from)
+		if from, to := k.nth((k.at + i) % k.n).span(); from != 2*(2*maxCopies+int64(i)) || to != from+2 {
+			t.Errorf("in place %d, what was from %d to %d", i, from, to)
 		}
 	}
 }
