@@ -16,7 +16,6 @@ type history struct {
 	bursts ring
 	pdus   numbers
 	last   uint64 // the number of the latest one
-	lost   bool
 }
 
 // burst are n segments, the first of which has the header key.
@@ -42,7 +41,7 @@ const (
 )
 
 // usual is the room that nearly all take.
-const usual = 4
+const usual = 8
 
 // ring keeps the latest bursts, and grows until there are as many as it may keep.
 type ring struct {
@@ -55,27 +54,30 @@ type ring struct {
 // be most of the garbage.
 type numbers struct {
 	kept []*[numbersBlock]uint16 // 0: it is in far
+	far  *[]uint64               // nil: there was none
 	n    uint16
 	at   uint16 // the oldest, once there are maxHistory
-	far  []uint64
+	lost bool   // there were more, or more bursts
 }
 
-const numbersBlock = 32
+const (
+	numbersBlock = 32
+	someBlocks   = 4 // nearly all take no more
+)
 
-// add takes in how far a number is from the one before, and reports whether that of
-// another one was given up.
-func (r *numbers) add(step uint64) (dropped bool) {
+// add takes in how far a number is from the one before.
+func (r *numbers) add(step uint64) {
 	i := r.n
 	switch {
 	case i == maxHistory:
-		i, dropped = r.at, true
+		i, r.lost = r.at, true
 		if *r.nth(int(i)) == 0 {
-			r.far = r.far[1:]
+			*r.far = (*r.far)[1:]
 		}
 		r.at = (r.at + 1) % maxHistory
 	case int(i) == numbersBlock*len(r.kept):
 		if r.kept == nil {
-			r.kept = make([]*[numbersBlock]uint16, 0, usual)
+			r.kept = make([]*[numbersBlock]uint16, 0, someBlocks)
 		}
 		r.kept = append(r.kept, new([numbersBlock]uint16))
 		fallthrough
@@ -87,10 +89,12 @@ func (r *numbers) add(step uint64) (dropped bool) {
 		near = 0
 	}
 	if near == 0 {
-		r.far = append(r.far, step)
+		if r.far == nil {
+			r.far = new([]uint64)
+		}
+		*r.far = append(*r.far, step)
 	}
 	*r.nth(int(i)) = near
-	return dropped
 }
 
 func (r *numbers) nth(i int) *uint16 { return &r.kept[i/numbersBlock][i%numbersBlock] }
@@ -98,13 +102,16 @@ func (r *numbers) nth(i int) *uint16 { return &r.kept[i/numbersBlock][i%numbersB
 // before iterates over the numbers, from the last one back.
 func (r *numbers) before(last uint64) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
-		n, far := int(r.n), len(r.far)
+		n, far := int(r.n), 0
+		if r.far != nil {
+			far = len(*r.far)
+		}
 		for k := n - 1; k >= 0 && yield(last); k-- {
 			if near := *r.nth((int(r.at) + k) % n); near != 0 {
 				last -= uint64(near)
 			} else {
 				far--
-				last -= r.far[far]
+				last -= (*r.far)[far]
 			}
 		}
 	}
@@ -139,7 +146,7 @@ func (r *ring) back(n int) *burst {
 }
 
 // dropped reports whether there were more than it holds.
-func (h *history) dropped() bool { return h.lost }
+func (h *history) dropped() bool { return h.pdus.lost }
 
 func (h *history) add(s *segment) {
 	n := s.seg.HeaderLen
@@ -149,7 +156,7 @@ func (h *history) add(s *segment) {
 		b.n++
 		return
 	}
-	h.lost = h.bursts.add(burst{k, length, 1}) || h.lost
+	h.pdus.lost = h.bursts.add(burst{k, length, 1}) || h.pdus.lost
 }
 
 // number takes in the number of the PDU of a segment.
@@ -159,7 +166,7 @@ func (h *history) number(pdu uint64) {
 		step = 1 // nobody asks what was before the first one
 	}
 	h.last = pdu
-	h.lost = h.pdus.add(step) || h.lost
+	h.pdus.add(step)
 }
 
 // lengthen says that n segments more go on with the latest burst, whose numbers

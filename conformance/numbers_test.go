@@ -20,8 +20,8 @@ func TestNumbers(t *testing.T) {
 		}
 		want := all[max(0, n-maxHistory):]
 		slices.Reverse(want)
-		if got := slices.Collect(h.pdus.before(h.last)); !slices.Equal(got, want) || h.lost != (n > maxHistory) {
-			t.Errorf("of %d numbers %d came back, lost %v", n, len(got), h.lost)
+		if got := slices.Collect(h.pdus.before(h.last)); !slices.Equal(got, want) || h.dropped() != (n > maxHistory) {
+			t.Errorf("of %d numbers %d came back, lost %v", n, len(got), h.dropped())
 		}
 	}
 }
