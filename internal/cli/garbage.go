@@ -7,10 +7,13 @@ import (
 	"runtime/metrics"
 )
 
-// most is how many octets of garbage may come together beyond what is in use. By
-// default it is as much as is in use, which for thousands of connections is far more
-// than the little that is made of it deserves.
-const most = 12 << 20
+// Garbage may come together until it is as much as what is in use, as by default, or
+// both are whole octets. Beyond that, for thousands of connections, it is much more than
+// the little that is made of it deserves: then least of it, and no more.
+const (
+	least = 8 << 20
+	whole = 72 << 20
+)
 
 // collect keeps garbage below that, unless the environment says how to collect it.
 func collect() {
@@ -27,12 +30,16 @@ type collected struct{ _ [16]byte }
 func again(c *collected) {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	percent := 100
-	if n := live[0].Value.Uint64(); n > most {
-		percent = max(int(100*most/n), leastPercent)
-	}
-	debug.SetGCPercent(percent)
+	debug.SetGCPercent(percent(int(live[0].Value.Uint64()))) //nolint:gosec // of a heap
 	runtime.SetFinalizer(c, again)
+}
+
+// percent is the share of garbage for what is in use.
+func percent(live int) int {
+	if 2*live <= whole {
+		return 100
+	}
+	return max(100*max(whole-live, least)/live, leastPercent)
 }
 
 // leastPercent bounds the work of collecting.

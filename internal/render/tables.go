@@ -2,9 +2,11 @@ package render
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/olekukonko/tablewriter"
@@ -52,12 +54,8 @@ func Tables(w io.Writer, s *Summary) error {
 		fmt.Fprintln(w, "No iWARP connection found.")
 		return s.totals(w)
 	}
-	for _, part := range []func(io.Writer, []*trace.Connection) error{
-		s.connections, s.operations, s.latency, s.health,
-	} {
-		if err := part(w, shown); err != nil {
-			return err
-		}
+	if err := beside(w, shown, s.connections, s.operations, s.latency, s.health); err != nil {
+		return err
 	}
 	if n := len(s.Connections) - len(shown); n > 0 {
 		fmt.Fprintf(w, "\n%d further connections are not shown (--all shows them).\n", n)
@@ -67,6 +65,23 @@ func Tables(w io.Writer, s *Summary) error {
 		return err
 	}
 	return s.totals(w)
+}
+
+// beside writes parts that know nothing of each other. Laying out a table takes some
+// milliseconds, so each is laid out in a goroutine of its own.
+func beside(w io.Writer, cs []*trace.Connection, parts ...func(io.Writer, []*trace.Connection) error) error {
+	var all sync.WaitGroup
+	out, errs := make([]bytes.Buffer, len(parts)), make([]error, len(parts))
+	for i, part := range parts {
+		all.Go(func() { errs[i] = part(&out[i], cs) })
+	}
+	all.Wait()
+	for i := range out {
+		if _, err := out[i].WriteTo(w); err != nil || errs[i] != nil {
+			return errors.Join(errs[i], err)
+		}
+	}
+	return nil
 }
 
 // table writes a table whose first columns are aligned to the left.
