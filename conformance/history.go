@@ -67,47 +67,49 @@ const (
 
 // add takes in how far a number is from the one before.
 func (r *numbers) add(step uint64) {
-	i := r.n
+	near := r.next()
+	if step-1 < math.MaxUint16 {
+		*near = uint16(step) //nolint:gosec // at most that
+		return
+	}
+	*near = 0
+	if r.far == nil {
+		r.far = new([]uint64)
+	}
+	*r.far = append(*r.far, step)
+}
+
+// next is the room for the next one, that of the oldest if there is no other.
+func (r *numbers) next() *uint16 {
 	switch {
-	case i == maxHistory:
-		i, r.lost = r.at, true
-		if *r.nth(int(i)) == 0 {
+	case r.n == maxHistory:
+		oldest := r.nth(r.at)
+		if *oldest == 0 {
 			*r.far = (*r.far)[1:]
 		}
-		r.at = (r.at + 1) % maxHistory
-	case int(i) == numbersBlock*len(r.kept):
+		r.at, r.lost = (r.at+1)%maxHistory, true
+		return oldest
+	case int(r.n) == numbersBlock*len(r.kept):
 		if r.kept == nil {
 			r.kept = make([]*[numbersBlock]uint16, 0, someBlocks)
 		}
 		r.kept = append(r.kept, new([numbersBlock]uint16))
-		fallthrough
-	default:
-		r.n++
 	}
-	near := uint16(step) //nolint:gosec // or else it is far
-	if step > math.MaxUint16 {
-		near = 0
-	}
-	if near == 0 {
-		if r.far == nil {
-			r.far = new([]uint64)
-		}
-		*r.far = append(*r.far, step)
-	}
-	*r.nth(int(i)) = near
+	r.n++
+	return r.nth(r.n - 1)
 }
 
-func (r *numbers) nth(i int) *uint16 { return &r.kept[i/numbersBlock][i%numbersBlock] }
+func (r *numbers) nth(i uint16) *uint16 { return &r.kept[i/numbersBlock][i%numbersBlock] }
 
 // before iterates over the numbers, from the last one back.
 func (r *numbers) before(last uint64) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
-		n, far := int(r.n), 0
+		n, far := r.n, 0
 		if r.far != nil {
 			far = len(*r.far)
 		}
-		for k := n - 1; k >= 0 && yield(last); k-- {
-			if near := *r.nth((int(r.at) + k) % n); near != 0 {
+		for k := n; k > 0 && yield(last); k-- {
+			if near := *r.nth((r.at + k - 1) % n); near != 0 {
 				last -= uint64(near)
 			} else {
 				far--

@@ -94,15 +94,19 @@ func (t *flows) find(p *packet.Packet) (f *flow, side int) {
 			return l, side
 		}
 	}
-	k, swap := keyOf(p)
+	k, _ := keyOf(p)
 	hash := k.hash()
 	for i := hash & t.mask; ; i = (i + 1) & t.mask {
-		switch s := &t.slots[i]; {
-		case s.flow == nil:
+		s := &t.slots[i]
+		if s.flow == nil {
 			return nil, 0
-		case s.hash == hash && s.flow.key == k:
+		}
+		if s.hash != hash {
+			continue
+		}
+		if side, ok := s.flow.side(p); ok {
 			t.last = s.flow
-			return s.flow, sideOf(swap, s.flow.swap)
+			return s.flow, side
 		}
 	}
 }
