@@ -163,6 +163,9 @@ func (d *Decoder) Reset(cfg Config, off int64) {
 		buf: d.buf, suspect: d.suspect, holes: d.holes[:0], rare: d.rare,
 		crc: cfg.CRC == Yes, markers: cfg.Markers == Yes, hasGrid: cfg.Start, grid: off,
 	}
+	if d.rare != nil {
+		d.rare.lost = d.rare.lost[:0]
+	}
 	if cfg.AfterGap {
 		d.gapAt = off
 	}
