@@ -376,8 +376,11 @@ func Problems(c *trace.Connection) []string {
 		count(f.CRCBad, plural(f.CRCBad, "FPDU with a bad CRC", "FPDUs with a bad CRC"), k.FirstBadCRC)
 		count(k.MarkersBad, plural(k.MarkersBad, "wrong marker", "wrong markers"), k.FirstBadMarker)
 		count(k.PadBad, plural(k.PadBad, "FPDU with a pad that is not zero", "FPDUs with a pad that is not zero"), 0)
-		what := map[trace.Transport]string{trace.TCP: "FPDU", trace.SCTP: "chunk"}[c.Transport]
-		count(f.Malformed, plural(f.Malformed, what+" whose header cannot be read", what+"s whose header cannot be read"), 0)
+		if c.Transport == trace.SCTP {
+			count(f.Malformed, plural(f.Malformed, "chunk whose header cannot be read", "chunks whose header cannot be read"), 0)
+		} else {
+			count(f.Malformed, plural(f.Malformed, "FPDU whose header cannot be read", "FPDUs whose header cannot be read"), 0)
+		}
 		count(f.DuplicateSSNs, plural(f.DuplicateSSNs, "chunk with the DDP-SSN of another one", "chunks with the DDP-SSN of another one"), 0)
 		count(f.Unframed, "octets that are in no FPDU", 0)
 		if f.MarkersSeen != mpa.Unknown {
@@ -392,7 +395,7 @@ func Problems(c *trace.Connection) []string {
 		count(f.Unanswered, plural(f.Unanswered, "request without a captured answer", "requests without a captured answer"), 0)
 		count(f.Unmatched, plural(f.Unmatched, "response without a captured request", "responses without a captured request"), 0)
 		count(k.Conflicts, plural(k.Conflicts, "retransmission with other octets", "retransmissions with other octets"), 0)
-		count(k.Damaged, plural(k.Damaged, "packet", "packets")+" with a wrong TCP checksum, left out", k.FirstDamaged)
+		count(k.Damaged, plural(k.Damaged, "packet with a wrong TCP checksum, left out", "packets with a wrong TCP checksum, left out"), k.FirstDamaged)
 		if depth, ok := c.Depth(dir); ok && int(f.MostOutstanding) > depth {
 			add(dir.String() + ": up to " + strconv.Itoa(int(f.MostOutstanding)) + " requests outstanding, negotiated " + strconv.Itoa(depth))
 		}
