@@ -259,7 +259,7 @@ var atomicChecks = []check{
 			}
 		}
 	}},
-	{id: "RDMAX-MIX-01", on: touching, shape: true, shapeOn: on(opWrite), needs: ReadSync, segment: func(c *conn, s *segment) {
+	{id: "RDMAX-MIX-01", on: touching, needs: ReadSync, segment: func(c *conn, s *segment) {
 		if s.seg == nil || len(s.requests) == 0 {
 			return
 		}

@@ -19,10 +19,8 @@ type check struct {
 	tagged mpa.Tri
 	on     opcodes
 	// shape: what it says of an FPDU, a segment or a message follows from the shape
-	// of that alone, so that it is asked once for each shape; of segments those of
-	// some opcodes.
-	shape   bool
-	shapeOn opcodes
+	// of that alone, so that it is asked once for each shape.
+	shape bool
 	// late: what it says is of PDUs before the one at hand. closes: it is asked about
 	// a segment, and speaks of the message that is over with it.
 	late, closes bool

@@ -142,7 +142,7 @@ func (l *lists) addSegment(r *rule) {
 		}
 		for op := range l.segment[t] {
 			if r.on == 0 || r.on>>op&1 != 0 {
-				l.segment[t][op].add(r, r.check.shape && (r.shapeOn == 0 || r.shapeOn>>op&1 != 0))
+				l.segment[t][op].add(r, r.check.shape)
 			}
 		}
 	}

@@ -105,7 +105,7 @@ func (s *segment) shape(have Gate) shape {
 	if rel == renamed || rel == behind || rel == goesOn && (from < m.high || to <= from) || s.others(m) || to < from || len(s.head) == 0 {
 		return 0
 	}
-	if s.op == opWrite && !s.untouched() || s.op == opReadResponse && !s.ans.plain(s) || s.op == opAtomicResponse {
+	if s.op == opReadResponse && !s.ans.plain(s) || s.op == opAtomicResponse {
 		return 0
 	}
 	k := packed{v: 1, n: 1}

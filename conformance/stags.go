@@ -146,7 +146,7 @@ func (t *terminate) stag() (uint32, bool) {
 // stagChecks are about how STags are chosen and used (RFC 5040 sections 5.3 and
 // 8.1.1).
 var stagChecks = []check{
-	{id: "DDP-SEC-STAG-02", on: touching, shape: true, shapeOn: on(opWrite), needs: Sync | Contig, segment: func(c *conn, s *segment) {
+	{id: "DDP-SEC-STAG-02", on: touching, needs: Sync | Contig, segment: func(c *conn, s *segment) {
 		if s.seg == nil {
 			return
 		}
@@ -165,7 +165,7 @@ var stagChecks = []check{
 			}
 		}
 	}},
-	{id: "RDMAP-INVSTAG-04", on: touching, shape: true, shapeOn: on(opWrite), needs: Sync, segment: func(c *conn, s *segment) {
+	{id: "RDMAP-INVSTAG-04", on: touching, needs: Sync, segment: func(c *conn, s *segment) {
 		if len(s.gone) == 0 || s.seg == nil {
 			return
 		}
