@@ -2,8 +2,6 @@ package conformance
 
 import (
 	"encoding/binary"
-	"iter"
-	"math"
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
@@ -13,9 +11,9 @@ import (
 // only when a Terminate quotes one, and segments are many: those that go on where
 // the one before ends, as long as it and otherwise alike, are one burst.
 type history struct {
-	bursts ring
 	pdus   numbers
-	last   uint64 // the number of the latest one
+	bursts ring
+	lost   bool // bursts were given up
 }
 
 // burst are n segments, the first of which has the header key.
@@ -49,76 +47,6 @@ type ring struct {
 	at   int // the oldest of a full ring
 }
 
-// numbers are how far the numbers of PDUs are apart, one for each segment. They are
-// kept in blocks: with thousands of connections those that outgrew their room would
-// be most of the garbage.
-type numbers struct {
-	kept []*[numbersBlock]uint16 // 0: it is in far
-	far  *[]uint64               // nil: there was none
-	n    uint16
-	at   uint16 // the oldest, once there are maxHistory
-	lost bool   // there were more, or more bursts
-}
-
-const (
-	numbersBlock = 32
-	someBlocks   = 4 // nearly all take no more
-)
-
-// add takes in how far a number is from the one before.
-func (r *numbers) add(step uint64) {
-	near := r.next()
-	if step-1 < math.MaxUint16 {
-		*near = uint16(step) //nolint:gosec // at most that
-		return
-	}
-	*near = 0
-	if r.far == nil {
-		r.far = new([]uint64)
-	}
-	*r.far = append(*r.far, step)
-}
-
-// next is the room for the next one, that of the oldest if there is no other.
-func (r *numbers) next() *uint16 {
-	switch {
-	case r.n == maxHistory:
-		oldest := r.nth(r.at)
-		if *oldest == 0 {
-			*r.far = (*r.far)[1:]
-		}
-		r.at, r.lost = (r.at+1)%maxHistory, true
-		return oldest
-	case int(r.n) == numbersBlock*len(r.kept):
-		if r.kept == nil {
-			r.kept = make([]*[numbersBlock]uint16, 0, someBlocks)
-		}
-		r.kept = append(r.kept, new([numbersBlock]uint16))
-	}
-	r.n++
-	return r.nth(r.n - 1)
-}
-
-func (r *numbers) nth(i uint16) *uint16 { return &r.kept[i/numbersBlock][i%numbersBlock] }
-
-// before iterates over the numbers, from the last one back.
-func (r *numbers) before(last uint64) iter.Seq[uint64] {
-	return func(yield func(uint64) bool) {
-		n, far := r.n, 0
-		if r.far != nil {
-			far = len(*r.far)
-		}
-		for k := n; k > 0 && yield(last); k-- {
-			if near := *r.nth((r.at + k - 1) % n); near != 0 {
-				last -= uint64(near)
-			} else {
-				far--
-				last -= (*r.far)[far]
-			}
-		}
-	}
-}
-
 // add takes in a burst, and reports whether another one was given up.
 func (r *ring) add(x burst) (dropped bool) {
 	if len(r.kept) == 0 {
@@ -148,7 +76,7 @@ func (r *ring) back(n int) *burst {
 }
 
 // dropped reports whether there were more than it holds.
-func (h *history) dropped() bool { return h.pdus.lost }
+func (h *history) dropped() bool { return h.lost || h.pdus.dropped() }
 
 func (h *history) add(s *segment) {
 	n := s.seg.HeaderLen
@@ -158,18 +86,11 @@ func (h *history) add(s *segment) {
 		b.n++
 		return
 	}
-	h.pdus.lost = h.bursts.add(burst{k, length, 1}) || h.pdus.lost
+	h.lost = h.bursts.add(burst{k, length, 1}) || h.lost
 }
 
 // number takes in the number of the PDU of a segment.
-func (h *history) number(pdu uint64) {
-	step := pdu - h.last
-	if h.pdus.n == 0 {
-		step = 1 // nobody asks what was before the first one
-	}
-	h.last = pdu
-	h.pdus.add(step)
-}
+func (h *history) number(pdu uint64) { h.pdus.add(pdu) }
 
 // lengthen says that n segments more go on with the latest burst, whose numbers
 // were taken in.
@@ -215,7 +136,7 @@ func (h *history) find(b []byte) (all []sent) {
 // latest iterates over the segments, the latest one first.
 func (h *history) latest(yield func(*sent) bool) {
 	b, i, j := h.bursts.back(0), 0, uint32(0)
-	for pdu := range h.pdus.before(h.last) {
+	for pdu := range h.pdus.latest {
 		for ; b != nil && j == b.n; j = 0 {
 			i++
 			b = h.bursts.back(i)
