@@ -52,7 +52,7 @@ func (r *numbers) add(pdu uint64) {
 		*r.far = append(*r.far, gap)
 		gap = farGap
 	}
-	r.cur = train(gap << 8) //nolint:gosec // 24 bits
+	r.cur = train(gap << 8)
 }
 
 // push keeps a train, and gives up those that are no longer needed.
@@ -78,7 +78,7 @@ func (r *numbers) grow() {
 	if r.at > 0 {
 		all := make([]train, r.n)
 		for i := range all {
-			all[i] = *r.nth(uint16(i)) //nolint:gosec // below n
+			all[i] = *r.nth(uint16(i))
 		}
 		for i, t := range all {
 			r.kept[i/trainsBlock][i%trainsBlock] = t
