@@ -45,7 +45,7 @@ type associations struct {
 	next   uint64
 	// met are senders of packets that were found last; changes is how often something
 	// has changed by which they are found.
-	met     [64]met
+	met     [512]met
 	changes uint64
 }
 
