@@ -3,11 +3,9 @@ package pipeline_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/synth"
@@ -24,14 +22,7 @@ func TestRun_HopefulFragments(t *testing.T) {
 			if _, err := synth.Run(&b, s); err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join(t.TempDir(), "fragments.pcapng")
-			if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			f, err := capture.Open(path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := onDisk(t, filepath.Join(t.TempDir(), "fragments.pcapng"), b.Bytes())
 			defer f.Close()
 			r := pipeline.New(pipeline.Options{Hopeful: true, Sums: true}, nil)
 			if err := r.Read(f); err != nil {

@@ -51,16 +51,10 @@ func hopefully(t *testing.T, l scenario.Shape, sums bool) {
 	}
 	file := filepath.Join(t.TempDir(), "load.pcap")
 	run := func(octets []byte, hopeful bool) (string, error) {
-		if err := os.WriteFile(file, octets, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f, err := capture.Open(file, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := onDisk(t, file, octets)
 		defer f.Close()
 		r := pipeline.New(pipeline.Options{Hopeful: hopeful, Sums: sums}, nil)
-		err = r.Read(f)
+		err := r.Read(f)
 		out := ""
 		for _, c := range r.Finish() {
 			c.ReadLatency, c.AtomicLatency, c.Side[0].SCTP, c.Side[1].SCTP = nil, nil, nil, nil
@@ -108,11 +102,9 @@ func hopefully(t *testing.T, l scenario.Shape, sums bool) {
 	}
 }
 
-// checksumAt is where the checksum of a packet stands in a pcapng file, the first with
-// data from frame on.
-func checksumAt(t *testing.T, octets []byte, frame uint64, overSCTP bool) int64 {
+// onDisk opens a capture that it writes to a file: only files are read ahead.
+func onDisk(t *testing.T, file string, octets []byte) *capture.File {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "look.pcap")
 	if err := os.WriteFile(file, octets, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -120,6 +112,14 @@ func checksumAt(t *testing.T, octets []byte, frame uint64, overSCTP bool) int64 
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f
+}
+
+// checksumAt is where the checksum of a packet stands in a pcapng file, the first with
+// data from frame on.
+func checksumAt(t *testing.T, octets []byte, frame uint64, overSCTP bool) int64 {
+	t.Helper()
+	f := onDisk(t, filepath.Join(t.TempDir(), "look.pcap"), octets)
 	defer f.Close()
 	const block, ethernet, ip, inTCP, inSCTP = 28, 14, 20, 16, 8
 	in := int64(inTCP)
