@@ -32,7 +32,7 @@ var compareAdvice = []check{
 			return
 		}
 		if d.less || d.most < f.word.ORD {
-			p.c.adviseOn(f, fmt.Sprintf("IRD %d, ORD %d", f.word.IRD, f.word.ORD), p.dropped)
+			p.c.adviseOn(f, depthsOf(f.word), p.dropped)
 		}
 	}},
 	{id: "ADV-CLIENT-SERVER-REFUSED", needs: Bidir | End, transport: onTCP, capture: func(b *book, p *past) {

@@ -33,7 +33,9 @@ var flagAdvice = []check{
 				same += what
 			}
 		}
-		add(q.Res&r.Res != 0, fmt.Sprintf("reserved bits %#02x", q.Res&r.Res))
+		if both := q.Res & r.Res; both != 0 {
+			add(true, fmt.Sprintf("reserved bits %#02x", both))
+		}
 		add(q.R && r.R, "R=1")
 		add(q.Rev == 0 && r.Rev == 0 && !q.M && !r.M, "revision 0 with M=0")
 		add(q.S && r.S && q.Rev == 1 && r.Rev == 1 && c.rtr == nil, "S=1 with revision 1")

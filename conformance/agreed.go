@@ -52,7 +52,7 @@ func (c *conn) agree() {
 func (c *conn) askAgreed(have Gate) {
 	if !c.agreed {
 		c.agreed = true
-		c.ask(c.engine.lists.agreed, have, func(r *rule) { r.end(c) })
+		c.ask(c.lists().agreed, have, func(r *rule) { r.end(c) })
 	}
 }
 

@@ -93,14 +93,14 @@ const maxSame = 1000
 // Finish says that the capture is over: rules that compare connections are asked.
 // The sink gets what they say of each connection.
 func (e *Engine) Finish() {
-	if len(e.lists.capture) == 0 {
+	if len(e.lists[trace.TCP].capture)+len(e.lists[trace.SCTP].capture) == 0 {
 		return
 	}
 	c := &conn{rules: newVerdicts(len(e.rules))}
 	for _, p := range e.book.pasts {
 		e.begin(c, p.t)
 		c.request, c.reply, p.c = p.request, p.reply, c
-		c.ask(e.lists.capture, p.have, func(r *rule) { r.capture(&e.book, p) })
+		c.ask(c.lists().capture, p.have, func(r *rule) { r.capture(&e.book, p) })
 		p.c = nil
 		c.before = p.found
 		c.settleAll()

@@ -36,7 +36,7 @@ type Engine struct {
 	opt   Options
 	sink  Sink
 	rules []rule
-	lists lists
+	lists [2]lists // by transport
 	seg   segment
 	fpdu  fpdu
 	book  book
@@ -102,33 +102,46 @@ func New(opt Options, sink Sink) *Engine {
 	for i := range e.rules {
 		r := &e.rules[i]
 		r.looks = r.looksAt()
-		add := func(list *[]*rule, has bool) {
-			if has {
-				*list = append(*list, r)
-			}
+		if r.transport != onSCTP {
+			e.lists[trace.TCP].add(r)
 		}
-		add(&e.lists.startup, r.startup != nil)
-		if r.fpdu != nil {
-			e.lists.fpdu.add(r, r.check.shape)
+		if r.transport != onTCP {
+			e.lists[trace.SCTP].add(r)
 		}
-		if r.message != nil {
-			e.lists.message.add(r, r.check.shape)
-		}
-		if r.segment != nil {
-			e.lists.addSegment(r)
-		}
-		add(&e.lists.exchange, r.exchange != nil)
-		add(&e.lists.terminate, r.terminate != nil)
-		add(&e.lists.control, r.control != nil)
-		add(&e.lists.chunk, r.chunk != nil)
-		add(&e.lists.loose, r.loose != nil)
-		add(&e.lists.agreed, r.end != nil && aboutStartup[r.id])
-		add(&e.lists.end, r.end != nil && !aboutStartup[r.id])
-		add(&e.lists.advice, r.advice != nil)
-		add(&e.lists.capture, r.capture != nil)
 	}
 	return e
 }
+
+// add adds a rule to the lists of the events that it is asked about.
+func (l *lists) add(r *rule) {
+	add := func(list *[]*rule, has bool) {
+		if has {
+			*list = append(*list, r)
+		}
+	}
+	add(&l.startup, r.startup != nil)
+	if r.fpdu != nil {
+		l.fpdu.add(r, r.check.shape)
+	}
+	if r.message != nil {
+		l.message.add(r, r.check.shape)
+	}
+	if r.segment != nil {
+		l.addSegment(r)
+	}
+	add(&l.exchange, r.exchange != nil)
+	add(&l.terminate, r.terminate != nil)
+	add(&l.control, r.control != nil)
+	add(&l.chunk, r.chunk != nil)
+	add(&l.loose, r.loose != nil)
+	add(&l.agreed, r.end != nil && aboutStartup[r.id])
+	add(&l.end, r.end != nil && !aboutStartup[r.id])
+	add(&l.advice, r.advice != nil)
+	add(&l.capture, r.capture != nil)
+}
+
+// lists are those of the rules for its transport.
+func (c *conn) lists() *lists { return &c.engine.lists[c.t.Transport] }
 
 // addSegment adds a rule about segments to the lists of those that it is asked
 // about.
@@ -284,9 +297,6 @@ func (c *conn) askFrom(list []*rule, i int, have Gate, f func(*rule)) (next int)
 	}()
 	for ; i < len(list); i++ {
 		r := list[i]
-		if r.transport != 0 && (r.transport == onSCTP) != (c.t.Transport == trace.SCTP) {
-			continue
-		}
 		c.running, c.have = r, have
 		f(r)
 	}
@@ -363,11 +373,11 @@ func (c *conn) finish() {
 	c.release()
 	if c.foreign == nil {
 		c.askAgreed(have)
-		c.ask(c.engine.lists.end, have, func(r *rule) { r.end(c) })
+		c.ask(c.lists().end, have, func(r *rule) { r.end(c) })
 	}
 	c.decide(0, func(f *Finding) bool { return !f.settled })
 	c.withdraw()
-	c.ask(c.engine.lists.advice, have, func(r *rule) { r.advice(c) })
+	c.ask(c.lists().advice, have, func(r *rule) { r.advice(c) })
 	c.settleAll()
 }
 

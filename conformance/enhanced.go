@@ -171,15 +171,13 @@ var enhancedChecks = []check{
 			}
 			w, o := f.word, swapped(f.word)
 			legal := func(e mpa.Enhanced) bool { return e.A || !e.B && !e.C && !e.D }
-			x := f.at()
-			x.Message = "the octets of the word may be swapped"
-			x.Observed = fmt.Sprintf("IRD %d, ORD %d", w.IRD, w.ORD)
-			x.Expected = fmt.Sprintf("IRD %d, ORD %d", o.IRD, o.ORD)
+			message := "the octets of the word may be swapped"
 			switch {
 			case !legal(w) && legal(o) && o.IRD <= 1024 && o.ORD <= 1024:
-				c.fire(x)
+				c.frame(f, message, depthsOf(w), depthsOf(o))
 			case legal(w) && w.IRD > 1024 && w.ORD > 1024 && w.IRD != unknownDepth && w.ORD != unknownDepth && legal(o) && o.IRD <= 255 && o.ORD <= 255:
-				x.Severity = Note
+				x := f.at()
+				x.Severity, x.Message, x.Observed, x.Expected = Note, message, depthsOf(w), depthsOf(o)
 				c.fire(x)
 			}
 		}
@@ -323,3 +321,6 @@ func swapped(e mpa.Enhanced) mpa.Enhanced {
 	o, _ := mpa.DecodeEnhanced(b)
 	return o
 }
+
+// depthsOf names the IRD and the ORD of a word.
+func depthsOf(e mpa.Enhanced) string { return fmt.Sprintf("IRD %d, ORD %d", e.IRD, e.ORD) }

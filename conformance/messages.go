@@ -255,7 +255,7 @@ func (m *message) over(c *conn) {
 	if !m.sure {
 		have &^= MsgSync
 	}
-	c.engine.lists.message.ask(c, m.shapes.messages[:], m.shape(have), have, func(r *rule) { r.message(c, m) })
+	c.lists().message.ask(c, m.shapes.messages[:], m.shape(have), have, func(r *rule) { r.message(c, m) })
 	m.there = false
 }
 

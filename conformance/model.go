@@ -229,7 +229,7 @@ func (c *conn) startup(p *trace.PDU) {
 	if !f.partial {
 		have |= Full
 	}
-	c.ask(c.engine.lists.startup, have, func(r *rule) { r.startup(c, f) })
+	c.ask(c.lists().startup, have, func(r *rule) { r.startup(c, f) })
 }
 
 // fpdu is an FPDU at hand.
@@ -304,7 +304,7 @@ func (c *conn) fpdu(p *trace.PDU) {
 	e := &c.engine.fpdu
 	*e = fpdu{h, p, f}
 	k := e.shape(c, have)
-	c.engine.lists.fpdu.ask(c, h.shapes.fpdus[:], k, have, func(r *rule) { r.fpdu(c, e) })
+	c.lists().fpdu.ask(c, h.shapes.fpdus[:], k, have, func(r *rule) { r.fpdu(c, e) })
 	// What a wrong CRC stands behind is no evidence for anything else.
 	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
 	c.next(h, p.Number)
@@ -335,7 +335,7 @@ func (c *conn) chunk(p *trace.PDU) {
 	s := &c.engine.seg
 	*s = segment{half: h, p: p, seg: p.Segment}
 	s.op = p.Control.Opcode
-	c.ask(c.engine.lists.chunk, have, func(r *rule) { r.chunk(c, s) })
+	c.ask(c.lists().chunk, have, func(r *rule) { r.chunk(c, s) })
 	if _, observed, _ := wrongSegment(c, s); observed != "" {
 		h.offends(p, have)
 	}
@@ -372,7 +372,7 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 		h.headless = h.headless || s.seg == nil && !whole
 		h.lost()
 		if trusted {
-			c.ask(c.engine.lists.malformed, have, func(r *rule) { r.segment(c, s) })
+			c.ask(c.lists().malformed, have, func(r *rule) { r.segment(c, s) })
 		}
 		return
 	}
@@ -407,7 +407,7 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 	if s.op == opReadRequest || s.op == opAtomicRequest {
 		s.depth = s.outstanding(c)
 	}
-	l := &c.engine.lists.segment[bit(s.seg.Tagged)][s.op]
+	l := &c.lists().segment[bit(s.seg.Tagged)][s.op]
 	l.ask(c, h.shapes.segments[:], k, have, func(r *rule) {
 		if !s.noise || r.noise {
 			r.segment(c, s)
@@ -415,7 +415,7 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 	})
 	s.known = h.hasVersions && seen(h.shapes.segments[:]).has(k)
 	if s.exchanges() && !s.noise && (s.op != opReadResponse || s.ans.begins) {
-		c.ask(c.engine.lists.exchange, have, func(r *rule) { r.exchange(c, s) })
+		c.ask(c.lists().exchange, have, func(r *rule) { r.exchange(c, s) })
 	}
 	if s.noise {
 		h.lost()

@@ -102,7 +102,7 @@ func (c *conn) loose(p *trace.PDU) {
 	if c.astray(h) {
 		have &^= Sync
 	}
-	c.ask(c.engine.lists.loose, have, func(r *rule) { r.loose(c, &s) })
+	c.ask(c.lists().loose, have, func(r *rule) { r.loose(c, &s) })
 	h.shifted = h.shifted || h.began && s.hasOffset
 	if h.count > 0 || h.began {
 		h.lost() // messages may have been in there

@@ -34,8 +34,9 @@ const (
 	keptHashes = 1024
 )
 
-// someHashes is the room with which a message of several segments begins.
-const someHashes = 16
+// someHashes is the room with which a message of several segments begins: that of
+// 64 KiB in segments of an Ethernet frame.
+const someHashes = 48
 
 // reset forgets all, and keeps the room, within bounds.
 func (p *pieces) reset() (fresh pieces) {

@@ -43,7 +43,7 @@ func (c *conn) control(p *trace.PDU) {
 	if k.Whole {
 		have |= Full
 	}
-	c.ask(c.engine.lists.control, have, func(r *rule) { r.control(c, e) })
+	c.ask(c.lists().control, have, func(r *rule) { r.control(c, e) })
 	if _, observed, _ := wrongControl(e); observed != "" {
 		h.offends(p, have)
 	}

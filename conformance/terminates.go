@@ -59,7 +59,7 @@ func (c *conn) terminated(s *segment, have Gate) {
 	if s.word == nil {
 		s.word = t.keep()
 	}
-	c.ask(c.engine.lists.terminate, have, func(r *rule) {
+	c.ask(c.lists().terminate, have, func(r *rule) {
 		from := len(c.findings)
 		r.terminate(c, t)
 		t.named(c.findings[from:])
