@@ -1,0 +1,22 @@
+package cli
+
+import "testing"
+
+// TestGarbage: what may be garbage besides what is in use, in MiB.
+func TestGarbage(t *testing.T) {
+	for _, tt := range []struct{ live, garbage int }{
+		{1, 1},
+		{12, 12},
+		{13, 67},
+		{40, 40},
+		{70, 10},
+		{75, 8}, // the least
+		{79, 8},
+		{100, 10}, // a tenth
+		{1000, 100},
+	} {
+		if got := percent(tt.live<<20) * tt.live / 100; got > tt.garbage || got < tt.garbage-1 {
+			t.Errorf("%d MiB in use: %d MiB may be garbage, want %d", tt.live, got, tt.garbage)
+		}
+	}
+}
