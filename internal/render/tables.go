@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
@@ -84,12 +85,17 @@ func beside(w io.Writer, cs []*trace.Connection, parts ...func(io.Writer, []*tra
 	return nil
 }
 
+// uncached ends the memory of widths that all tables share: to wait for each other to
+// look one up takes longer than to add up a few letters.
+var uncached = sync.OnceFunc(func() { twwidth.SetCacheCapacity(0) })
+
 // table writes a table whose first columns are aligned to the left.
 func table(w io.Writer, title string, header []string, rows [][]string, left int) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	fmt.Fprintf(w, "\n%s\n", title)
+	uncached()
 	align := make([]tw.Align, len(header))
 	for i := range align {
 		align[i] = tw.AlignRight
