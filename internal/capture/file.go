@@ -23,7 +23,6 @@ const aheadFrom = 1 << 20
 type File struct {
 	name   string
 	r      *pcapng.Reader
-	rec    pcapng.Record
 	format string
 	direct bool          // nothing is read ahead
 	ahead  *pcapng.Ahead // reads ahead, may be nil
@@ -166,6 +165,21 @@ func (f *File) Behind(work func() func()) bool {
 	return true
 }
 
+// Glance has the goroutine that reads ahead show records before they are read, see
+// [pcapng.Ahead.Glance], if there is one.
+func (f *File) Glance(look pcapng.Look, waiting int) {
+	if f.ahead != nil {
+		f.ahead.Glance(look, waiting)
+	}
+}
+
+// PeekEarly tells whether the next frame was shown to Glance, see
+// [pcapng.Reader.PeekEarly].
+func (f *File) PeekEarly() (at Early, ok bool) { return f.r.PeekEarly() }
+
+// SkipEarly goes past it, and returns its number and its time.
+func (f *File) SkipEarly() (number uint64, time int64) { return f.r.SkipEarly() }
+
 // Settled waits until all of that is done.
 func (f *File) Settled() { f.ahead.Wait() }
 
@@ -174,23 +188,11 @@ func (f *File) KeepComments(keep bool) { f.r.KeepComments = keep }
 
 // Next reads the next frame. It returns io.EOF at the end, else an [*Error].
 func (f *File) Next(fr *Frame) error {
-	rec := &f.rec
-	if err := f.r.Next(rec); err != nil {
+	if err := f.r.Next(fr); err != nil {
 		if errors.Is(err, io.EOF) {
 			return err
 		}
 		return wrap(f.name, err)
-	}
-	fr.Number = rec.Number
-	fr.Time = rec.Time
-	fr.NoTime = rec.NoTime
-	fr.Link = rec.Link
-	fr.Data = rec.Data
-	fr.OrigLen = rec.OrigLen
-	fr.Pos = rec.Pos
-	fr.Interface = rec.Interface
-	if rec.Comments != nil || fr.Comments != nil {
-		fr.Comments = rec.Comments
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (in *input) limit(n int) {
 // (only used to give up on old fragments). The data is borrowed, see the
 // package comment.
 func (d *Decoder) Decode(link uint16, data []byte, origLen uint32, frame uint64, time int64, p *Packet) Status {
-	if link == LinkEthernet && plain(data, p) {
+	if link == LinkEthernet && Plain(data, p) {
 		return OK
 	}
 	return d.general(link, data, origLen, frame, time, p)

@@ -127,7 +127,7 @@ func TestDecode_SuperSegment(t *testing.T) {
 	b.Payload = bytes.Repeat([]byte("y"), 65535-40)
 	frame := b.Append(nil)
 	var p Packet
-	if !plain(frame, &p) || p.PayloadLen != 65495 || p.VerifyChecksum() != ChecksumOK {
+	if !Plain(frame, &p) || p.PayloadLen != 65495 || p.VerifyChecksum() != ChecksumOK {
 		t.Errorf("payload length %d, checksum %v", p.PayloadLen, p.VerifyChecksum())
 	}
 }

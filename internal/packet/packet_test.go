@@ -188,7 +188,7 @@ func TestPlain_AgreesWithGeneral(t *testing.T) {
 		}
 		frame = frame[:len(frame)-rng.IntN(2)*rng.IntN(len(frame))]
 		got, want := dirty(), dirty()
-		if !plain(frame, &got) {
+		if !Plain(frame, &got) {
 			if left := dirty(); diffPackets(&left, &got) != "" {
 				t.Fatalf("refused % x but changed the packet", frame)
 			}

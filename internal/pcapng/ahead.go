@@ -27,29 +27,37 @@ type Ahead struct {
 	work func() func() // what is left to be done with a block, nil: nothing
 	busy sync.WaitGroup
 	once sync.Once
+	eyes glancer
 	cur  block // of which rest is not yet given
 	rest []byte
 	lent bool // the buffer that swap is given was once a block
 }
 
+// room is a buffer.
+type room struct {
+	buf  []byte
+	id   int32
+	seen []glance // of its records
+}
+
 // block is a buffer of which n octets, from aheadRoom on, were read.
 type block struct {
-	buf []byte
+	room
 	n   int
 	err error
 }
 
 // used is a buffer to be filled, after what is left to be done with it.
 type used struct {
-	buf  []byte
+	room
 	work func()
 }
 
 // NewAhead starts to read src.
 func NewAhead(src io.Reader) *Ahead {
 	a := &Ahead{full: make(chan block, aheadBlocks), free: make(chan used, aheadBlocks+1), quit: make(chan struct{})}
-	for range aheadBlocks {
-		a.free <- used{buf: make([]byte, aheadRoom+readSize)}
+	for id := range int32(aheadBlocks) {
+		a.free <- used{room: room{buf: make([]byte, aheadRoom+readSize), id: id}}
 	}
 	go a.run(src)
 	return a
@@ -60,6 +68,12 @@ func NewAhead(src io.Reader) *Ahead {
 // block, and what it returns runs in that goroutine, while the octets are likely
 // to be in its cache still.
 func (a *Ahead) Behind(work func() func()) { a.work = work }
+
+// Glance has the reading goroutine show records that lie whole in a block before they
+// are read: [Record.Early] and [Reader.PeekEarly] tell of each whether it was. It does so
+// as long as so many blocks wait: it takes time, which is well spent only where the reader
+// is what others wait for.
+func (a *Ahead) Glance(look Look, waiting int) { a.eyes.shows.Store(&shows{look, waiting}) }
 
 // Wait waits until all of that is done.
 func (a *Ahead) Wait() { a.busy.Wait() }
@@ -73,8 +87,8 @@ func (a *Ahead) settle() {
 }
 
 // give hands a buffer back.
-func (a *Ahead) give(buf []byte) {
-	u := used{buf: buf}
+func (a *Ahead) give(r room) {
+	u := used{room: r}
 	if a.work != nil && len(a.full) == 0 {
 		a.work()() // reading is behind already
 	} else if a.work != nil {
@@ -105,7 +119,7 @@ func (a *Ahead) next() (b block, ok bool) {
 			if !done {
 				u.work()
 			}
-			a.free <- used{buf: u.buf} // there is room for every buffer
+			a.free <- used{room: u.room} // there is room for every buffer
 			if done {
 				b, ok = <-a.full
 				return b, ok
@@ -133,7 +147,10 @@ func (a *Ahead) run(src io.Reader) {
 				continue // but for work, there is nothing left to do
 			}
 			n, err := src.Read(u.buf[aheadRoom:])
-			a.full <- block{u.buf, n, err} // there is room for every buffer
+			if n >= 0 && n <= readSize {
+				u.seen = a.eyes.block(u.id, u.buf, aheadRoom, aheadRoom+n, u.seen[:0], len(a.full))
+			}
+			a.full <- block{u.room, n, err} // there is room for every buffer
 			ended = err != nil
 		}
 	}
@@ -155,7 +172,7 @@ func (a *Ahead) Read(b []byte) (int, error) {
 			return 0, a.cur.err
 		}
 		if a.cur.buf != nil {
-			a.give(a.cur.buf)
+			a.give(a.cur.room)
 			a.cur.buf = nil
 		}
 		next, ok := a.next()
@@ -172,12 +189,12 @@ func (a *Ahead) Read(b []byte) (int, error) {
 // swap gives the next block, of which the octets left are put in front, in
 // exchange for the buffer that they are in. ok is false when part of a block was
 // already given by Read.
-func (a *Ahead) swap(old, left []byte) (next block, ok bool) {
+func (a *Ahead) swap(old room, left []byte) (next block, ok bool) {
 	if len(a.rest) > 0 || a.cur.err != nil {
 		return block{}, false
 	}
 	if a.cur.buf != nil {
-		a.give(a.cur.buf)
+		a.give(a.cur.room)
 		a.cur.buf = nil
 	}
 	next, open := a.next()
@@ -186,9 +203,9 @@ func (a *Ahead) swap(old, left []byte) (next block, ok bool) {
 	}
 	copy(next.buf[aheadRoom-len(left):], left)
 	if a.lent {
-		if len(old) != aheadRoom+readSize {
+		if len(old.buf) != aheadRoom+readSize {
 			// It grew for a long record; the number of blocks stays.
-			old = make([]byte, aheadRoom+readSize)
+			old.buf = make([]byte, aheadRoom+readSize)
 		}
 		a.give(old)
 	}

@@ -29,15 +29,16 @@ type buffer struct {
 	src  io.Reader
 	next *Ahead // src, if it gives blocks
 	size int    // of a read: readSize, less in tests
-	buf  []byte
-	r, w int
-	base int64 // position in the file of buf[0]
-	err  error // what the source said last; final
+	room
+	glances int // of those it has seen that are behind
+	r, w    int
+	base    int64 // position in the file of buf[0]
+	err     error // what the source said last; final
 }
 
 func newBuffer(src io.Reader, size int) buffer {
 	next, _ := src.(*Ahead)
-	return buffer{src: src, next: next, size: size, buf: make([]byte, size)}
+	return buffer{src: src, next: next, size: size, room: room{buf: make([]byte, size)}}
 }
 
 // pos is the position in the file of the next unused octet.
@@ -66,6 +67,7 @@ func (b *buffer) fill(n int) bool {
 			if b.next != nil {
 				b.next.settle()
 			}
+			b.seen = b.seen[:0]
 			copy(b.buf, b.buf[b.r:b.w])
 			b.base += int64(b.r)
 			b.w -= b.r
@@ -97,7 +99,7 @@ func (b *buffer) fill(n int) bool {
 // swap goes on in the next block of the source.
 func (b *buffer) swap() bool {
 	left := b.buf[b.r:b.w]
-	next, ok := b.next.swap(b.buf, left)
+	next, ok := b.next.swap(b.room, left)
 	if !ok {
 		return false
 	}
@@ -105,7 +107,18 @@ func (b *buffer) swap() bool {
 	if next.buf != nil {
 		start := aheadRoom - len(left)
 		b.base += int64(b.r - start)
-		b.buf, b.r, b.w = next.buf, start, aheadRoom+next.n
+		b.room, b.glances, b.r, b.w = next.room, 0, start, aheadRoom+next.n
 	}
 	return true
+}
+
+// early tells whether the record whose packet is n octets further was shown.
+func (b *buffer) early(n int) Early {
+	for at := int32(b.r + n); b.glances < len(b.seen) && b.seen[b.glances].data <= at; b.glances++ { //nolint:gosec // in a buffer
+		if b.seen[b.glances].data == at {
+			b.glances++
+			return Early{b.id, int32(b.glances)} //nolint:gosec // at most MaxGlances
+		}
+	}
+	return Early{}
 }

@@ -1,9 +1,11 @@
 package pcapng
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 )
 
 // Layout of the classic format; all fields in the byte order of the magic.
@@ -31,24 +33,50 @@ const (
 	maxDoubts = 4
 )
 
-func (r *Reader) openPcap(magic uint32) error {
+// classic is what the file header says of the records.
+type classic struct {
+	byteOrder
+	hdr   int    // octets of a record header
+	unit  uint32 // sub-seconds in a second
+	tick  int64  // nanoseconds in a sub-second
+	snap  uint32 // snap length of the file header, 0 if it gives none
+	limit uint32 // longest captured length that is believed
+	link  LinkType
+	major uint16
+	minor uint16
+}
+
+// open reads a file header, and reports whether it is one of this format.
+func (c *classic) open(b []byte) bool {
+	magic := binary.LittleEndian.Uint32(b)
+	if !isPcapMagic(magic) {
+		magic, c.big = bits.ReverseBytes32(magic), true
+	}
+	c.hdr, c.unit, c.tick = recordLen, 1e6, 1e3
+	switch magic {
+	case magicMicro:
+	case magicNano:
+		c.unit, c.tick = 1e9, 1
+	case magicModified:
+		c.hdr = recordLenModified
+	default:
+		return false
+	}
+	c.major, c.minor = c.u16(b[4:]), c.u16(b[6:])
+	c.snap = c.u32(b[16:])
+	c.limit = min(max(c.snap, usualLimit), MaxCapLen)
+	c.link = LinkType(c.u32(b[20:]) & 0xffff)
+	return true
+}
+
+func (r *Reader) openPcap() error {
 	if !r.in.fill(fileHeaderLen) {
 		return r.openEnded("file header")
 	}
-	b := r.in.buf[r.in.r:r.in.w]
-	if major := r.u16(b[4:]); major != pcapMajor {
-		return &Error{Code: CodeVersion, Err: fmt.Errorf("pcap version %d.%d is not known", major, r.u16(b[6:]))}
+	r.classic.open(r.in.buf[r.in.r:r.in.w])
+	if r.major != pcapMajor {
+		return &Error{Code: CodeVersion, Err: fmt.Errorf("pcap version %d.%d is not known", r.major, r.minor)}
 	}
-	r.hdr, r.unit, r.tick = recordLen, 1e6, 1e3
-	switch magic {
-	case magicNano:
-		r.unit, r.tick = 1e9, 1
-	case magicModified:
-		r.hdr = recordLenModified
-	}
-	r.snap = r.u32(b[16:])
-	r.limit = min(max(r.snap, usualLimit), MaxCapLen)
-	r.link = LinkType(r.u32(b[20:]) & 0xffff)
 	r.ifaces = []Interface{{Link: r.link, SnapLen: r.snap, valid: true}}
 	r.in.r += fileHeaderLen
 	return nil
@@ -81,7 +109,7 @@ func (r *Reader) nextPcap(rec *Record) error {
 		}
 		b = r.in.buf[r.in.r:r.in.w]
 	}
-	t := r.pcapTime(b)
+	t := r.time(b)
 	r.last, r.haveLast = t, true
 	r.count++
 	rec.Data = b[r.hdr:n:n]
@@ -92,6 +120,7 @@ func (r *Reader) nextPcap(rec *Record) error {
 	rec.Interface = 0
 	rec.Pos = r.in.base + int64(r.in.r)
 	rec.Number = r.count
+	rec.Early = r.in.early(r.hdr)
 	if rec.Comments != nil {
 		rec.Comments = nil
 	}
@@ -99,10 +128,31 @@ func (r *Reader) nextPcap(rec *Record) error {
 	return nil
 }
 
-// pcapTime reads the time of a record header in nanoseconds. It cannot
+// time reads the time of a record header in nanoseconds. It cannot
 // overflow: 2^32 seconds and 2^32 microseconds are less than 2^63 ns.
-func (r *Reader) pcapTime(b []byte) int64 {
-	return int64(r.u32(b))*1e9 + int64(r.u32(b[4:]))*r.tick
+func (c *classic) time(b []byte) int64 {
+	return int64(c.u32(b))*1e9 + int64(c.u32(b[4:]))*c.tick
+}
+
+// PeekEarly tells whether the next record was shown to [Ahead.Glance], and is of
+// Ethernet, if that can be told without a look at it.
+func (r *Reader) PeekEarly() (at Early, ok bool) {
+	n := r.in.glances
+	if r.format != PCAP || r.link != Ethernet || n >= len(r.in.seen) || int(r.in.seen[n].data) != r.in.r+r.hdr {
+		return Early{}, false
+	}
+	return Early{r.in.id, int32(n + 1)}, true //nolint:gosec // at most MaxGlances
+}
+
+// SkipEarly goes past the record that PeekEarly told of, and returns its number and its
+// time in nanoseconds.
+func (r *Reader) SkipEarly() (number uint64, time int64) {
+	g := &r.in.seen[r.in.glances]
+	r.in.r = int(g.end)
+	r.in.glances++
+	r.last, r.haveLast = g.time, true
+	r.count++
+	return r.count, g.time
 }
 
 // suspect looks closer at a record whose lengths are odd. nil: take it as it

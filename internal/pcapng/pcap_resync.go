@@ -45,7 +45,7 @@ func (r *Reader) chain(off int) bool {
 		if !r.plausible(b, ref, have) {
 			return false
 		}
-		ref, have = r.pcapTime(b), true
+		ref, have = r.time(b), true
 		off += r.hdr + int(r.u32(b[8:]))
 	}
 	return true
@@ -68,6 +68,6 @@ func (r *Reader) plausible(b []byte, ref int64, haveRef bool) bool {
 	if incl == 0 || incl > orig || incl > min(r.limit, resyncLimit) || orig > MaxCapLen || r.u32(b[4:]) >= r.unit {
 		return false
 	}
-	t := r.pcapTime(b)
+	t := r.time(b)
 	return !haveRef || t-ref <= resyncNear && ref-t <= resyncNear
 }

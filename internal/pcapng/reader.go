@@ -31,6 +31,8 @@ type Record struct {
 	// Number counts records from 1. A damaged record that was skipped takes
 	// a number too.
 	Number uint64
+	// Early names the packet to one who was shown it by [Ahead.Glance].
+	Early Early
 	// Comments are the packet's comments, nil unless [Reader.KeepComments].
 	Comments []string
 }
@@ -61,18 +63,12 @@ type Reader struct {
 
 	in     buffer
 	format Format
-	big    bool   // byte order of the file or section
 	count  uint64 // records so far, damaged ones included
 	stop   error  // final error or io.EOF
 	late   *Error // to be reported by the next call
 
-	// pcap
-	hdr      int    // octets of a record header
-	unit     uint32 // sub-seconds in a second
-	tick     int64  // nanoseconds in a sub-second
-	snap     uint32 // snap length of the file header, 0 if it gives none
-	limit    uint32 // longest captured length that is believed
-	link     LinkType
+	// pcap, and the byte order of a section of pcapng
+	classic
 	last     int64 // time of the last record
 	haveLast bool
 	doubts   int // searches behind odd records that found nothing
@@ -110,14 +106,10 @@ func newReader(src io.Reader, size int) (*Reader, error) {
 		r.format = PCAPNG
 		err = r.openNg()
 	} else {
-		if !isPcapMagic(magic) {
-			magic = bits.ReverseBytes32(magic)
-			r.big = true
-		}
-		if !isPcapMagic(magic) {
+		if !isPcapMagic(magic) && !isPcapMagic(bits.ReverseBytes32(magic)) {
 			return nil, &Error{Code: CodeFormat, Err: ErrFormat}
 		}
-		err = r.openPcap(magic)
+		err = r.openPcap()
 	}
 	if err != nil {
 		return nil, err
@@ -175,19 +167,20 @@ func (r *Reader) Next(rec *Record) error {
 	return r.nextNg(rec)
 }
 
-// u32 reads in the byte order of the file or section.
-func (r *Reader) u32(b []byte) uint32 {
+// byteOrder is that of a file or section.
+type byteOrder struct{ big bool }
+
+func (o byteOrder) u32(b []byte) uint32 {
 	v := binary.LittleEndian.Uint32(b)
-	if r.big {
+	if o.big {
 		v = bits.ReverseBytes32(v)
 	}
 	return v
 }
 
-// u16 reads in the byte order of the file or section.
-func (r *Reader) u16(b []byte) uint16 {
+func (o byteOrder) u16(b []byte) uint16 {
 	v := binary.LittleEndian.Uint16(b)
-	if r.big {
+	if o.big {
 		v = bits.ReverseBytes16(v)
 	}
 	return v

@@ -21,10 +21,26 @@ type key struct {
 // flow is a connection in the table.
 type flow struct {
 	key  key
-	swap bool // side 0, the sender of the first packet, is the larger endpoint
+	mark mark
 	conn analysis.Conn
 	sums [2]sums // by side
 }
+
+// mark is what else the table knows of a flow: whether side 0, the sender of the first
+// packet, is the larger endpoint, and 1 more than its place in flows.known, 0 if it has
+// none. One word: with another a flow takes an eighth more memory.
+type mark uint32
+
+func newMark(swap bool) mark {
+	if swap {
+		return 1
+	}
+	return 0
+}
+
+func (m mark) swap() bool       { return m&1 != 0 }
+func (m mark) known() int       { return int(m>>1) - 1 }
+func (m mark) at(n uint32) mark { return m&1 | mark(n+1)<<1 }
 
 // flows finds the connection of a packet. It is a hash table with open
 // addressing; a lookup of the flow that was found last costs a comparison.
@@ -33,6 +49,15 @@ type flows struct {
 	mask  uint64
 	n     int
 	last  *flow
+	// known are the flows of tuples of an epoch.
+	known []known
+	epoch uint32
+}
+
+// known is the flow of a tuple, and which side of it is the larger endpoint.
+type known struct {
+	flow *flow
+	swap bool
 }
 
 // slot is a place in the table; the hash beside the pointer saves looking at
@@ -111,6 +136,44 @@ func (t *flows) find(p *packet.Packet) (f *flow, side int) {
 	}
 }
 
+// of returns the connection of a tuple, which need not be looked at to be found, or nil
+// if it was not learnt.
+func (t *flows) of(tp *tuple) (f *flow, side int) {
+	if tp.epoch != t.epoch {
+		clear(t.known)
+		t.known, t.epoch = t.known[:0], tp.epoch
+	}
+	if int(tp.n) >= len(t.known) {
+		return nil, 0
+	}
+	k := &t.known[tp.n]
+	return k.flow, sideOf(tp.swap, k.swap)
+}
+
+// learn notes the connection of a tuple.
+func (t *flows) learn(tp *tuple, f *flow) {
+	if tp.epoch != t.epoch || t.knows(f) {
+		return
+	}
+	if n := int(tp.n) + 1; n > len(t.known) {
+		t.known = append(t.known, make([]known, n-len(t.known))...)
+	}
+	t.known[tp.n] = known{f, f.mark.swap()}
+	f.mark = f.mark.at(tp.n)
+}
+
+func (t *flows) knows(f *flow) bool {
+	i := f.mark.known()
+	return i >= 0 && i < len(t.known) && t.known[i].flow == f
+}
+
+// forget notes that a flow is no longer that of its tuple.
+func (t *flows) forget(f *flow) {
+	if t.knows(f) {
+		t.known[f.mark.known()] = known{}
+	}
+}
+
 func sideOf(swap, first bool) int {
 	if swap == first {
 		return 0
@@ -120,14 +183,16 @@ func sideOf(swap, first bool) int {
 
 // side tells which side of the flow sent the packet, if it belongs to it.
 func (f *flow) side(p *packet.Packet) (side int, ok bool) {
-	k := &f.key
+	swap, ok := f.key.of(p)
+	return sideOf(swap, f.mark.swap()), ok
+}
+
+// of reports whether a packet has these endpoints, and whether the larger one sent it.
+func (k *key) of(p *packet.Packet) (swap, ok bool) {
 	if p.SrcPort == k.pa && p.DstPort == k.pb && p.Src == k.a && p.Dst == k.b {
-		return sideOf(false, f.swap), true
+		return false, true
 	}
-	if p.SrcPort == k.pb && p.DstPort == k.pa && p.Src == k.b && p.Dst == k.a {
-		return sideOf(true, f.swap), true
-	}
-	return 0, false
+	return true, p.SrcPort == k.pb && p.DstPort == k.pa && p.Src == k.b && p.Dst == k.a
 }
 
 // add puts a flow for the packet into the table.
@@ -136,7 +201,7 @@ func (t *flows) add(p *packet.Packet) *flow {
 		t.rebuild(len(t.slots)*2, nil)
 	}
 	k, swap := keyOf(p)
-	f := &flow{key: k, swap: swap}
+	f := &flow{key: k, mark: newMark(swap)}
 	t.put(slot{k.hash(), f})
 	t.n++
 	t.last = f
@@ -166,8 +231,9 @@ func (t *flows) rebuild(size int, drop map[*flow]bool) {
 
 // replace puts a new connection on the same endpoints in place of the old one.
 func (t *flows) replace(old *flow, p *packet.Packet) *flow {
+	t.forget(old)
 	_, swap := keyOf(p)
-	f := &flow{key: old.key, swap: swap}
+	f := &flow{key: old.key, mark: newMark(swap)}
 	for i := f.key.hash() & t.mask; ; i = (i + 1) & t.mask {
 		if t.slots[i].flow == old {
 			t.slots[i].flow = f
@@ -193,6 +259,7 @@ func (t *flows) oldest(n int) []*flow {
 	drop := make(map[*flow]bool, len(all))
 	for _, f := range all {
 		drop[f] = true
+		t.forget(f)
 	}
 	t.rebuild(len(t.slots), drop)
 	return byNumber(all)

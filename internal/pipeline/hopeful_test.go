@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
@@ -55,16 +56,7 @@ func hopefully(t *testing.T, l scenario.Shape, sums bool) {
 		defer f.Close()
 		r := pipeline.New(pipeline.Options{Hopeful: hopeful, Sums: sums}, nil)
 		err := r.Read(f)
-		out := ""
-		for _, c := range r.Finish() {
-			c.ReadLatency, c.AtomicLatency, c.Side[0].SCTP, c.Side[1].SCTP = nil, nil, nil, nil
-			for i := range c.Flow {
-				out += fmt.Sprintf("%+v %+v\n", c.Flow[i].Ops, c.Flow[i].Faults())
-				c.Flow[i].Ops, c.Flow[i].Wrong, c.Flow[i].FIN, c.Flow[i].RST = nil, nil, nil, nil
-			}
-			out += fmt.Sprintf("%+v\n", *c)
-		}
-		return out, err
+		return records(r), err
 	}
 	want, err := run(b.Bytes(), false)
 	if err != nil {
@@ -100,6 +92,20 @@ func hopefully(t *testing.T, l scenario.Shape, sums bool) {
 	if found < 2 {
 		t.Errorf("the damage did not show %d times of 3", 3-found)
 	}
+}
+
+// records are those of a run, as text.
+func records(r *pipeline.Run) string {
+	var out strings.Builder
+	for _, c := range r.Finish() {
+		c.ReadLatency, c.AtomicLatency, c.Side[0].SCTP, c.Side[1].SCTP = nil, nil, nil, nil
+		for i := range c.Flow {
+			fmt.Fprintf(&out, "%+v %+v\n", c.Flow[i].Ops, c.Flow[i].Faults())
+			c.Flow[i].Ops, c.Flow[i].Wrong, c.Flow[i].FIN, c.Flow[i].RST = nil, nil, nil, nil
+		}
+		fmt.Fprintf(&out, "%+v\n", *c)
+	}
+	return out.String()
 }
 
 // onDisk opens a capture that it writes to a file: only files are read ahead.

@@ -134,6 +134,20 @@ type Totals struct {
 	IP                  packet.FragmentStats
 }
 
+// frame counts a frame.
+func (t *Totals) frame(time int64, captured int, orig uint32) {
+	if t.Frames == 0 {
+		t.FirstTime = time
+	}
+	t.LastTime = time
+	t.Frames++
+	t.Octets += uint64(orig)
+	t.Captured += uint64(captured) //nolint:gosec // not negative
+	if captured < int(orig) {
+		t.Cut++
+	}
+}
+
 // Run analyses one capture.
 type Run struct {
 	opt    Options
@@ -142,8 +156,12 @@ type Run struct {
 	dec    *packet.Decoder
 	flows  *flows
 	assocs *associations
-	hope   *Hope  // that all is right which is verified behind the run; nil: none
-	live   uint64 // sessions of the associations in the table
+	early  *lookout // decodes packets before they are read; nil: nobody does
+	// waiting is how many blocks have to wait for that, maxTuples how many endpoints are
+	// told apart.
+	waiting, maxTuples int
+	hope               *Hope  // that all is right which is verified behind the run; nil: none
+	live               uint64 // sessions of the associations in the table
 	// rightSums counts checksums of SCTP that are right; negative: some are not.
 	rightSums int
 	totals    Totals
@@ -157,7 +175,7 @@ type Run struct {
 
 // New readies a run; sink may be nil.
 func New(opt Options, sink Sink) *Run {
-	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), assocs: newAssociations()}
+	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), assocs: newAssociations(), waiting: lookFrom, maxTuples: maxTuples}
 	if opt.MaxConnections == 0 {
 		r.opt.MaxConnections = DefaultConnections
 	}
@@ -188,18 +206,23 @@ var ErrBadCRC = errors.New("a CRC or a checksum is wrong")
 // from reading to the end, if there was one; damage that could be read past
 // goes to Options.OnError and is counted.
 func (r *Run) Read(src capture.Source) error {
-	next := src.Next
-	if f, ok := src.(*capture.File); ok {
-		next = f.Next
-		if d := r.hopeful(f); d != nil {
-			err := r.read(next, d)
-			if d.Settle(); d.bad() {
-				return ErrBadCRC
-			}
-			return err
-		}
+	f, ok := src.(*capture.File)
+	if !ok {
+		return r.read(src.Next, nil, nil)
 	}
-	return r.read(next, nil)
+	if r.brief() {
+		r.early = newLookout(r.maxTuples)
+		f.Glance(r.early.look, r.waiting)
+	}
+	d := r.hopeful(f)
+	if d == nil {
+		return r.read(f.Next, f, nil)
+	}
+	err := r.read(f.Next, f, d)
+	if d.Settle(); d.bad() {
+		return ErrBadCRC
+	}
+	return err
 }
 
 // hopeful has the CRCs verified behind the run, if that can be.
@@ -219,16 +242,20 @@ func (r *Run) hopeful(f *capture.File) *Hope {
 	return h
 }
 
-// read takes in all frames, or those up to where a hope fails.
-func (r *Run) read(next func(*capture.Frame) error, h *Hope) error {
+// read takes in all frames, or those up to where a hope fails. If they are those of a file
+// the next ones may be known early.
+func (r *Run) read(next func(*capture.Frame) error, file *capture.File, h *Hope) error {
 	var f capture.Frame
 	for r.opt.Count == 0 || r.totals.Frames < r.opt.Count {
+		if h != nil && h.bad() {
+			return ErrBadCRC
+		}
+		if file != nil && r.skip(file) {
+			continue
+		}
 		err := next(&f)
 		if err == nil {
 			r.Frame(&f)
-			if h != nil && h.bad() {
-				return ErrBadCRC
-			}
 			continue
 		}
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -246,24 +273,37 @@ func (r *Run) read(next func(*capture.Frame) error, h *Hope) error {
 	return nil
 }
 
+// skip takes in the next frame of a file without reading it, if it was decoded early.
+func (r *Run) skip(file *capture.File) bool {
+	at, ok := file.PeekEarly()
+	if !ok {
+		return false
+	}
+	e := r.early.of(at)
+	fl, side := r.known(e)
+	if fl == nil {
+		return false
+	}
+	number, time := file.SkipEarly()
+	r.totals.frame(time, int(e.captured), e.orig)
+	r.expected(fl, side, e, number, time)
+	return true
+}
+
 // Frame takes in one frame.
 func (r *Run) Frame(f *capture.Frame) {
 	t := &r.totals
-	if t.Frames == 0 {
-		t.FirstTime = f.Time
-	}
-	t.LastTime = f.Time
-	t.Frames++
-	t.Octets += uint64(f.OrigLen)
-	t.Captured += uint64(len(f.Data))
-	if len(f.Data) < int(f.OrigLen) {
-		t.Cut++
+	t.frame(f.Time, len(f.Data), f.OrigLen)
+	e := r.early.in(f)
+	if fl, side := r.known(e); fl != nil {
+		r.expected(fl, side, e, f.Number, f.Time)
+		return
 	}
 	p := &r.pkt
 	status := r.dec.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Time, p)
 	if status == packet.OK && p.Proto == packet.ProtoTCP {
 		t.TCP++
-		r.tcp(f, p)
+		r.tcp(f, p, e)
 		return
 	}
 	switch status {
@@ -289,8 +329,41 @@ func (r *Run) Frame(f *capture.Frame) {
 	}
 }
 
-// tcp hands a packet to its connection.
-func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
+// known is the flow of a segment that was decoded early, and the side that sent it, if
+// nothing else has to be known of the packet; else nil.
+func (r *Run) known(e *early) (fl *flow, side int) {
+	if e == nil || !r.brief() || e.flags&reassembly.FlagSYN != 0 {
+		return nil, 0
+	}
+	fl, side = r.flows.of(&e.tuple)
+	if fl != nil && r.opt.Sums && !(fl.conn.Trace.IsMPA && fl.trusted(side, r.hope)) {
+		return nil, 0
+	}
+	return fl, side
+}
+
+// expected hands such a segment to its connection.
+func (r *Run) expected(fl *flow, side int, e *early, number uint64, time int64) {
+	r.totals.TCP++
+	s := &r.seg
+	s.Seq, s.Ack, s.Flags, s.Data, s.Len = e.seq, e.ack, e.flags, e.segment[e.header:], len(e.segment)-int(e.header)
+	s.Frame, s.Time = number, time
+	if s.Fragments != nil {
+		s.Fragments = nil
+	}
+	s.Options, s.OptionsCut, s.MSS, s.SACK = int(e.header)-packet.TCPLen, false, 0, e.sack
+	s.Summed, s.HasSum = r.opt.Sums, false
+	if r.opt.Sums {
+		r.hope.claims.add(packet.ClaimOf(e.segment, e.front))
+	}
+	fl.conn.Packet(side, s)
+}
+
+// brief reports whether nobody is shown frames.
+func (r *Run) brief() bool { return r.sink == nil || r.opt.Brief }
+
+// tcp hands a packet to its connection. It may have been decoded early.
+func (r *Run) tcp(f *capture.Frame, p *packet.Packet, e *early) {
 	s := &r.seg // filled in place: building and copying it shows in the profile
 	s.Seq, s.Ack, s.Flags, s.Data, s.Len = p.Seq, p.Ack, p.Flags, p.Payload, p.PayloadLen
 	s.Frame, s.Time, s.Fragments = f.Number, f.Time, p.Fragments
@@ -313,6 +386,9 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
 		fl, side = r.flows.replace(fl, p), 0
 		r.init(fl, p)
 	}
+	if e != nil {
+		r.flows.learn(&e.tuple, fl)
+	}
 	if r.opt.Sums && fl.damaged(side, s, p, r.hope) {
 		if r.sink != nil {
 			r.frame = Frame{Frame: *f, Packet: p, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Damaged: true}
@@ -321,7 +397,7 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet) {
 		return
 	}
 	note := fl.conn.Packet(side, s)
-	if r.sink == nil || r.opt.Brief {
+	if r.brief() {
 		return
 	}
 	r.frame = Frame{Frame: *f, Packet: p, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Note: note}
