@@ -14,12 +14,12 @@ import (
 const (
 	little = 12 << 20
 	least  = 8 << 20
-	whole  = 80 << 20
+	whole  = 72 << 20
 )
 
 // first is the share of garbage to begin with, of 4 MiB: a small capture needs no
 // collection at all.
-const first = 250
+const first = 200
 
 // collect keeps garbage below that, unless the environment says how to collect it.
 func collect() {

@@ -7,10 +7,10 @@ func TestGarbage(t *testing.T) {
 	for _, tt := range []struct{ live, garbage int }{
 		{1, 1},
 		{12, 12},
-		{13, 67},
-		{40, 40},
-		{70, 10},
-		{75, 8}, // the least
+		{13, 59},
+		{40, 32},
+		{64, 8}, // the least
+		{72, 8},
 		{79, 8},
 		{100, 10}, // a tenth
 		{1000, 100},

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -28,6 +29,7 @@ type input struct {
 	resolve     bool
 	// atOnce is how many captures are worked on at the same time.
 	atOnce int
+	pages  sync.Once
 }
 
 func (in *input) flags(f *pflag.FlagSet) {
@@ -122,6 +124,16 @@ type source struct {
 	prog   func() (done, total int64)
 }
 
+// large is the size in octets from which a capture may be that of many connections.
+const large = 64 << 20
+
+// expect readies memory for a capture of which so much is still to be read.
+func (in *input) expect(done, total int64) {
+	if total-done >= large {
+		in.pages.Do(hugePages)
+	}
+}
+
 // open opens one of the sources.
 func (in *input) open(name string, files []string, stdin io.Reader) (*source, error) {
 	// Each capture may have a goroutine that reads for it.
@@ -129,6 +141,7 @@ func (in *input) open(name string, files []string, stdin io.Reader) (*source, er
 	if in.join {
 		j := capture.Join(files, stdin)
 		j.Direct = !ahead
+		in.expect(j.Progress())
 		return &source{Source: j, name: j.Name(), format: func() string { return "joined" }, prog: j.Progress}, nil
 	}
 	open := capture.Open
@@ -139,5 +152,6 @@ func (in *input) open(name string, files []string, stdin io.Reader) (*source, er
 	if err != nil {
 		return nil, folderError(err)
 	}
+	in.expect(f.Progress())
 	return &source{Source: f, name: name, format: f.Format, prog: f.Progress}, nil
 }
