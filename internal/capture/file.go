@@ -167,9 +167,9 @@ func (f *File) Behind(work func() func()) bool {
 
 // Glance has the goroutine that reads ahead show records before they are read, see
 // [pcapng.Ahead.Glance], if there is one.
-func (f *File) Glance(look pcapng.Look, waiting int) {
+func (f *File) Glance(look pcapng.Look, always bool) {
 	if f.ahead != nil {
-		f.ahead.Glance(look, waiting)
+		f.ahead.Glance(look, always)
 	}
 }
 

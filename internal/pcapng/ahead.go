@@ -71,9 +71,8 @@ func (a *Ahead) Behind(work func() func()) { a.work = work }
 
 // Glance has the reading goroutine show records that lie whole in a block before they
 // are read: [Record.Early] and [Reader.PeekEarly] tell of each whether it was. It does so
-// as long as so many blocks wait: it takes time, which is well spent only where the reader
-// is what others wait for.
-func (a *Ahead) Glance(look Look, waiting int) { a.eyes.shows.Store(&shows{look, waiting}) }
+// where it has time to spare, or always.
+func (a *Ahead) Glance(look Look, always bool) { a.eyes.shows.Store(&shows{look, always}) }
 
 // Wait waits until all of that is done.
 func (a *Ahead) Wait() { a.busy.Wait() }
@@ -131,28 +130,44 @@ func (a *Ahead) next() (b block, ok bool) {
 func (a *Ahead) run(src io.Reader) {
 	defer close(a.full)
 	for ended := false; ; {
-		select {
-		case <-a.quit:
+		u, ok := a.take()
+		if !ok {
 			return
-		default:
 		}
-		select {
-		case <-a.quit:
-			return
-		case u := <-a.free:
-			if u.work != nil {
-				u.work()
-			}
-			if ended {
-				continue // but for work, there is nothing left to do
-			}
-			n, err := src.Read(u.buf[aheadRoom:])
-			if n >= 0 && n <= readSize {
-				u.seen = a.eyes.block(u.id, u.buf, aheadRoom, aheadRoom+n, u.seen[:0], len(a.full))
-			}
-			a.full <- block{u.room, n, err} // there is room for every buffer
-			ended = err != nil
+		if u.work != nil {
+			u.work()
 		}
+		if ended {
+			continue // but for work, there is nothing left to do
+		}
+		n, err := src.Read(u.buf[aheadRoom:])
+		if u.seen = u.seen[:0]; n >= 0 && n <= readSize {
+			u.seen = a.eyes.block(u.id, u.buf, aheadRoom, aheadRoom+n, u.seen)
+		}
+		a.full <- block{u.room, n, err} // there is room for every buffer
+		ended = err != nil
+	}
+}
+
+// take waits for a buffer to be filled.
+func (a *Ahead) take() (u used, ok bool) {
+	select {
+	case <-a.quit:
+		return u, false
+	default:
+	}
+	select {
+	case u = <-a.free:
+		a.eyes.busy()
+		return u, true
+	default:
+	}
+	a.eyes.idle()
+	select {
+	case <-a.quit:
+		return u, false
+	case u = <-a.free:
+		return u, true
 	}
 }
 

@@ -2,6 +2,7 @@ package pcapng
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"sync/atomic"
 )
 
@@ -32,6 +33,7 @@ const MaxGlances = 512
 // record itself.
 type glancer struct {
 	shows atomic.Pointer[shows]
+	spare int // for how many blocks more records are shown
 
 	head [enhancedData]byte // of what began in the last block
 	n    int                // octets of it
@@ -47,11 +49,19 @@ type glancer struct {
 // that had on the wire.
 type Look func(at Early, data []byte, origLen uint32)
 
-// shows is who is shown records, as long as so many blocks wait to be read.
+// shows is who is shown records.
 type shows struct {
-	look    Look
-	waiting int
+	look   Look
+	always bool
 }
+
+// spareFor is for how many blocks records are shown once who reads had to wait for a
+// buffer. It takes time, which is not worth it where there is none to spare.
+const spareFor = 4
+
+// idle says that it had to wait, busy that it had not.
+func (g *glancer) idle() { g.spare = spareFor }
+func (g *glancer) busy() { g.spare = max(g.spare-1, 0) }
 
 // piece is what a file consists of: a header, a record, a block.
 type piece struct {
@@ -61,11 +71,10 @@ type piece struct {
 	time    int64  // in the classic format
 }
 
-// block looks through buf[from:to] while so many blocks wait, and appends the records
-// that were shown.
-func (g *glancer) block(id int32, buf []byte, from, to int, seen []glance, waiting int) []glance {
+// block looks through buf[from:to], and appends the records that were shown.
+func (g *glancer) block(id int32, buf []byte, from, to int, seen []glance) []glance {
 	var look Look
-	if s := g.shows.Load(); s != nil && waiting >= s.waiting {
+	if s := g.shows.Load(); s != nil && (s.always || g.spare > 0) {
 		look = s.look
 	}
 	for at := from - g.n; !g.lost; {
@@ -74,6 +83,9 @@ func (g *glancer) block(id int32, buf []byte, from, to int, seen []glance, waiti
 		if g.skip -= step; at == to {
 			g.n = 0
 			return seen
+		}
+		if look == nil && g.open && !g.ng && at >= from {
+			at = g.stride(buf[:to], at)
 		}
 		h := buf[max(at, from):to]
 		if at < from { // in the octets of the last block it begins
@@ -94,6 +106,26 @@ func (g *glancer) block(id int32, buf []byte, from, to int, seen []glance, waiti
 		g.lost = g.lost || g.skip < 0
 	}
 	return seen
+}
+
+// stride goes from a record in the classic format that begins at an octet on to the last
+// one of which the header is there: nobody is shown any.
+func (g *glancer) stride(buf []byte, at int) int {
+	for {
+		if len(buf)-at < g.hdr {
+			return at
+		}
+		h := buf[at : at+recordLen : at+recordLen]
+		incl := binary.LittleEndian.Uint32(h[8:])
+		if g.big {
+			incl = bits.ReverseBytes32(incl)
+		}
+		next := at + g.hdr + int(incl)
+		if incl > g.limit || next > len(buf) {
+			return at
+		}
+		at = next
+	}
 }
 
 // piece tells of what begins with h; it is not ok if more of that has to be there.

@@ -64,7 +64,7 @@ func glanced(t *testing.T, src io.Reader, rnd *rand.Rand) (out []string, early, 
 	var s shown
 	a := NewAhead(src)
 	defer a.Close()
-	a.Glance(s.look, 0)
+	a.Glance(s.look, true)
 	r, err := NewReader(a)
 	if err != nil {
 		return []string{err.Error()}, 0, 0
@@ -168,7 +168,7 @@ func TestGlancer_Cuts(t *testing.T) {
 			var g glancer
 			var got []string
 			buf := make([]byte, aheadRoom+size)
-			g.shows.Store(&shows{func(_ Early, data []byte, orig uint32) { got = append(got, fmt.Sprintf("%d %x", orig, data)) }, 0})
+			g.shows.Store(&shows{func(_ Early, data []byte, orig uint32) { got = append(got, fmt.Sprintf("%d %x", orig, data)) }, true})
 			var want []string
 			next := 0
 			for from := 0; from < len(file); from += size {
@@ -188,7 +188,7 @@ func TestGlancer_Cuts(t *testing.T) {
 						want = append(want, fmt.Sprintf("%d %x", all[next].OrigLen, all[next].Data))
 					}
 				}
-				g.block(0, buf, aheadRoom, aheadRoom+n, nil, 0)
+				g.block(0, buf, aheadRoom, aheadRoom+n, nil)
 			}
 			same(t, got, want)
 		}

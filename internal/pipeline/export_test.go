@@ -1,7 +1,7 @@
 package pipeline
 
 // LookAlways has packets decoded early wherever that can be.
-func (r *Run) LookAlways() { r.waiting = 0 }
+func (r *Run) LookAlways() { r.always = true }
 
 // Known is how many connections were found by what was decoded early, at most.
 func (r *Run) Known() int { return len(r.flows.known) }

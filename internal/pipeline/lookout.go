@@ -14,10 +14,6 @@ type lookout struct {
 	packet packet.Packet
 }
 
-// lookFrom is how many blocks have to wait: with less the time is better spent on what
-// has to be verified.
-const lookFrom = 2
-
 // earlyPage is how many of a block stand together.
 const earlyPage = 128
 

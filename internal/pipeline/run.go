@@ -157,11 +157,11 @@ type Run struct {
 	flows  *flows
 	assocs *associations
 	early  *lookout // decodes packets before they are read; nil: nobody does
-	// waiting is how many blocks have to wait for that, maxTuples how many endpoints are
-	// told apart.
-	waiting, maxTuples int
-	hope               *Hope  // that all is right which is verified behind the run; nil: none
-	live               uint64 // sessions of the associations in the table
+	// always: wherever that can be; else where there is time to spare.
+	always    bool
+	maxTuples int    // how many endpoints are told apart
+	hope      *Hope  // that all is right which is verified behind the run; nil: none
+	live      uint64 // sessions of the associations in the table
 	// rightSums counts checksums of SCTP that are right; negative: some are not.
 	rightSums int
 	totals    Totals
@@ -175,7 +175,7 @@ type Run struct {
 
 // New readies a run; sink may be nil.
 func New(opt Options, sink Sink) *Run {
-	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), assocs: newAssociations(), waiting: lookFrom, maxTuples: maxTuples}
+	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), assocs: newAssociations(), maxTuples: maxTuples}
 	if opt.MaxConnections == 0 {
 		r.opt.MaxConnections = DefaultConnections
 	}
@@ -212,7 +212,7 @@ func (r *Run) Read(src capture.Source) error {
 	}
 	if r.brief() {
 		r.early = newLookout(r.maxTuples)
-		f.Glance(r.early.look, r.waiting)
+		f.Glance(r.early.look, r.always)
 	}
 	d := r.hopeful(f)
 	if d == nil {
