@@ -68,6 +68,31 @@ func check(t *testing.T, file []byte) {
 	if len(r.in.buf) > max(size, 2*len(file)) || len(slow.in.buf) > max(less, 2*len(file)) {
 		t.Fatalf("buffers of %d and %d for %d octets", len(r.in.buf), len(slow.in.buf), len(file))
 	}
+	glimpse(t, file, 200)
+}
+
+// glimpse has hostile input looked through in blocks of size octets: nothing is shown
+// that is not in the block at hand.
+func glimpse(t *testing.T, file []byte, size int) {
+	t.Helper()
+	buf := make([]byte, aheadRoom+size)
+	var now []byte
+	shown := 0
+	var g glancer
+	g.shows.Store(&shows{func(at Early, data []byte, _ uint32) {
+		if shown++; int(at.Nth) != shown || len(data) == 0 || !bytes.Contains(now, data) {
+			t.Fatalf("%+v with %d octets of %d", at, len(data), len(now))
+		}
+	}, true})
+	var seen []glance
+	for ; len(file) > 0; file = file[len(now):] {
+		now = file[:min(size, len(file))]
+		copy(buf[aheadRoom:], now)
+		shown = 0
+		if seen = g.block(1, buf, aheadRoom, aheadRoom+len(now), seen[:0]); len(seen) != shown {
+			t.Fatalf("%d were shown, %d noted", shown, len(seen))
+		}
+	}
 }
 
 func seed(f *testing.F, format Format) {
