@@ -3,6 +3,7 @@ package cli
 import (
 	"math"
 	"runtime"
+	"runtime/debug"
 	"syscall"
 )
 
@@ -17,11 +18,21 @@ func hugePages() {
 	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil || uint64(limit.Cur) != math.MaxUint64 {
 		return // addresses are scarce
 	}
-	advise(make([]byte, advised))
+	percent := debug.SetGCPercent(-1)
+	rooms := make([][]byte, advised/piece)
+	for i := range rooms {
+		rooms[i] = make([]byte, piece)
+		_ = syscall.Madvise(rooms[i], syscall.MADV_HUGEPAGE) // where it is not known all is as before
+	}
+	clear(rooms)
+	debug.SetGCPercent(percent)
 	runtime.GC()
 }
 
-// advised is how many octets are: beyond them it is small pages again.
-const advised = 128 << 20
-
-func advise(room []byte) { _ = syscall.Madvise(room, syscall.MADV_HUGEPAGE) } // where it is not known all is as before
+const (
+	// advised is how many octets are: beyond them it is small pages again.
+	advised = 128 << 20
+	// piece is what is made at a time: where the heap was in use before it is zeroed, and
+	// so touched.
+	piece = 4 << 20
+)

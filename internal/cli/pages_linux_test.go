@@ -1,25 +1,36 @@
 package cli
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// TestHugePages: the advice stays where the heap grows, and takes no memory.
+// TestHugePages: the advice stays where the heap grows, and takes no memory. That is so in
+// a process that has just begun.
 func TestHugePages(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
 		t.Skip("this kernel has no huge pages")
 	}
+	if fresh := "IWDISSECT_TEST_PAGES"; os.Getenv(fresh) == "" {
+		child := exec.Command(os.Args[0], "-test.run=^TestHugePages$", "-test.v")
+		child.Env = append(os.Environ(), fresh+"=1", "GOGC=off")
+		if out, err := child.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS: TestHugePages")) {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return
+	}
 	before, _ := mappings(t)
 	hugePages()
 	after, resident := mappings(t)
-	if after-before < advised*9/10 || after-before > advised*11/10 {
+	if after-before < advised*9/10 || after-before > 2*advised {
 		t.Errorf("%d octets are advised", after-before)
 	}
-	if resident > advised/2 {
+	if resident > advised/4 {
 		t.Errorf("%d octets of them are resident", resident)
 	}
 }
