@@ -332,7 +332,7 @@ func (r *Run) Frame(f *capture.Frame) {
 // known is the flow of a segment that was decoded early, and the side that sent it, if
 // nothing else has to be known of the packet; else nil.
 func (r *Run) known(e *early) (fl *flow, side int) {
-	if e == nil || !r.brief() || e.flags&reassembly.FlagSYN != 0 {
+	if e == nil || e.flags&reassembly.FlagSYN != 0 {
 		return nil, 0
 	}
 	fl, side = r.flows.of(&e.tuple)
