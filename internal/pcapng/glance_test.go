@@ -40,21 +40,23 @@ func events(t *testing.T, src io.Reader) (out []string) {
 	for {
 		var rec Record
 		err := r.Next(&rec)
-		var e *Error
-		switch {
-		case err == nil:
-			out = append(out, eventOf(rec.Number, rec.Time, rec.OrigLen, rec.Data))
-			continue
-		case errors.As(err, &e) && e.Resume:
-			out = append(out, err.Error())
-			continue
+		if out = append(out, eventOf(&rec, err)); final(err) {
+			return out
 		}
-		return append(out, err.Error())
 	}
 }
 
-func eventOf(number uint64, time int64, orig uint32, data []byte) string {
-	return fmt.Sprintf("%d at %d: %d of %d octets, %x", number, time, len(data), orig, data[:min(len(data), 40)])
+// final reports whether nothing comes behind an error.
+func final(err error) bool {
+	var e *Error
+	return err != nil && (!errors.As(err, &e) || !e.Resume)
+}
+
+func eventOf(rec *Record, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%d at %d: %d of %d octets, %x", rec.Number, rec.Time, len(rec.Data), rec.OrigLen, rec.Data[:min(len(rec.Data), 40)])
 }
 
 // glanced does the same where records are shown before, and goes past some of those that
@@ -70,32 +72,25 @@ func glanced(t *testing.T, src io.Reader, rnd *rand.Rand) (out []string, early, 
 		return []string{err.Error()}, 0, 0
 	}
 	for {
+		var rec Record
 		if at, ok := r.PeekEarly(); ok && rnd.IntN(4) > 0 {
-			data, orig := s.at(at)
-			number, time := r.SkipEarly()
-			out = append(out, eventOf(number, time, orig, data))
+			rec.Data, rec.OrigLen = s.at(at)
+			rec.Number, rec.Time = r.SkipEarly()
+			out = append(out, eventOf(&rec, nil))
 			past++
 			continue
 		}
-		var rec Record
 		err := r.Next(&rec)
-		var e *Error
-		switch {
-		case err == nil:
-			out = append(out, eventOf(rec.Number, rec.Time, rec.OrigLen, rec.Data))
-			if rec.Early.Nth == 0 {
-				continue
-			}
-			early++
-			if data, orig := s.at(rec.Early); len(data) != len(rec.Data) || &data[0] != &rec.Data[0] || orig != rec.OrigLen {
-				t.Fatalf("record %d is %d of %d octets; %d of %d were shown", rec.Number, len(rec.Data), rec.OrigLen, len(data), orig)
-			}
-			continue
-		case errors.As(err, &e) && e.Resume:
-			out = append(out, err.Error())
+		if out = append(out, eventOf(&rec, err)); final(err) {
+			return out, early, past
+		}
+		if err != nil || rec.Early.Nth == 0 {
 			continue
 		}
-		return append(out, err.Error()), early, past
+		early++
+		if data, orig := s.at(rec.Early); len(data) != len(rec.Data) || &data[0] != &rec.Data[0] || orig != rec.OrigLen {
+			t.Fatalf("record %d is %d of %d octets; %d of %d were shown", rec.Number, len(rec.Data), rec.OrigLen, len(data), orig)
+		}
 	}
 }
 
