@@ -75,7 +75,7 @@ func (p *Packet) Claim() (c Claim, ok bool) {
 	if p.Proto != ProtoTCP || len(p.Segment) < TCPLen || len(p.Segment) < p.SegmentLen || p.Notes&NoteRouted != 0 {
 		return c, false
 	}
-	return Claim{p.Segment[:p.SegmentLen], pseudo(p.Src, p.Dst, p.V6, p.Proto, p.SegmentLen)}, true
+	return ClaimOf(p.Segment[:p.SegmentLen], p.Front()), true
 }
 
 // Front is what the pseudo header adds to the checksum, but for the length: the same for
@@ -84,7 +84,7 @@ func (p *Packet) Front() uint32 {
 	return uint32(pseudo(p.Src, p.Dst, p.V6, p.Proto, 0)) //nolint:gosec // two sums of 16 bits
 }
 
-// ClaimOf is the claim of a whole TCP segment of endpoints with that Front.
+// ClaimOf is the claim of a whole TCP segment between endpoints with that Front.
 func ClaimOf(segment []byte, front uint32) Claim {
 	return Claim{segment, uint64(front) + uint64(len(segment))}
 }
