@@ -94,7 +94,7 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	d.seek.force = false
 	d.unsure = !whole && d.cfg.Markers == Unknown
 	d.off += int64(f.Size)
-	d.last = f.Size
+	d.long = d.believed(f.Size)
 	if d.priorEnd = -1; f.HasCRC {
 		d.prior, d.priorEnd = f.CRC, d.off
 	}

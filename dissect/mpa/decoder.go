@@ -94,7 +94,7 @@ type Decoder struct {
 	gapAt    int64  // offset of the first gap, or -1
 	prior    uint32 // the CRC field of the last FPDU, if it was there
 	await    int    // octets to be there before the next FPDU is judged, or 0
-	last     int    // the size of the last FPDU
+	long     int    // how long FPDUs were of late, in octets
 
 	crc, markers, hasGrid, unsure, ended, stopped bool // unsure: the last FPDU had a hole, markers in it may not be known of
 
@@ -277,6 +277,9 @@ func (d *Decoder) direct() (Event, bool) {
 			ev, done := d.accept(w, lead, n)
 			d.whole = false
 			return ev, done
+		} else if d.gathers(n, size) {
+			d.gather(n, size)
+			return None, false
 		}
 	}
 	d.take(lead + lengthSize)
@@ -291,13 +294,17 @@ func (d *Decoder) take(n int) {
 		return
 	}
 	d.compact()
-	// What a length claims is believed as far as the last FPDU was as long.
-	if all <= 2*d.last {
+	// What a length claims is believed as far as others were as long of late.
+	if all <= 2*d.long {
 		d.buf = d.cfg.Memory.room(d.buf, all)
 	}
 	d.keep(d.in[:n])
 	d.in = d.in[n:]
 }
+
+// believed is what long becomes with an FPDU of size octets: a small one among large
+// ones takes little from it.
+func (d *Decoder) believed(size int) int { return max(size, d.long-d.long/4) }
 
 // compact moves what is unread to the front of the buffer.
 func (d *Decoder) compact() {

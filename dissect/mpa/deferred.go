@@ -17,8 +17,7 @@ type Deferred struct {
 
 	pending []promise
 	spare   chan []promise
-	back    chan *gathering // that were verified
-	free    []*gathering
+	stock   *stock // apart from what the decoders touch
 	bad     atomic.Bool
 }
 
@@ -34,13 +33,9 @@ type promise struct {
 // maxLists is more lists than there are inputs at a time.
 const maxLists = 16
 
-// maxBack bounds the FPDUs that wait to be taken back: the rest is left to the
-// garbage collector.
-const maxBack = 256
-
 // NewDeferred returns one with nothing to verify.
 func NewDeferred() *Deferred {
-	return &Deferred{spare: make(chan []promise, maxLists), back: make(chan *gathering, maxBack)}
+	return &Deferred{spare: make(chan []promise, maxLists), stock: new(stock)}
 }
 
 // Bad reports whether a CRC or a marker was wrong.
@@ -56,8 +51,15 @@ func (d *Deferred) Take() func() {
 		d.pending = make([]promise, 0, cap(list))
 	}
 	return func() {
-		for i := range list {
-			if !d.kept(&list[i]) {
+		for left := list; len(left) > 0; {
+			var n int
+			var right bool
+			if g := left[0].into; g != nil {
+				n, right = g.put(left, d.stock)
+			} else {
+				n, right = 1, left[0].kept()
+			}
+			if left = left[n:]; !right {
 				d.bad.Store(true)
 				break
 			}
@@ -70,19 +72,8 @@ func (d *Deferred) Take() func() {
 	}
 }
 
-// kept reports whether the CRC and the markers of an FPDU are right, as far as all of
-// it is there with this piece.
-func (d *Deferred) kept(p *promise) bool {
-	if g := p.into; g != nil {
-		right, whole := g.put(p.at, p.wire)
-		if right && whole {
-			select {
-			case d.back <- g:
-			default:
-			}
-		}
-		return right
-	}
+// kept reports whether the CRC and the markers of an FPDU are right.
+func (p *promise) kept() bool {
 	n := len(p.wire) - crcSize
 	if crc32.Checksum(p.wire[:n], castagnoli) != binary.LittleEndian.Uint32(p.wire[n:]) {
 		return false

@@ -3,21 +3,27 @@ package mpa
 import (
 	"encoding/binary"
 	"hash/crc32"
-	"math/bits"
 	"runtime"
-	"sync/atomic"
+	"sync"
 )
 
 // gathering is an FPDU of several segments whose octets are put together, and
 // verified, by who verifies CRCs later. The decoder itself looks at its first and
 // its last octets alone; when more is needed after all it waits for the rest.
 type gathering struct {
-	buf  []byte // as long as the FPDU
-	have int    // octets that were handed over
-	n    int    // ULPDU_Length
+	size int // of the FPDU, in octets
+	have int // octets that were handed over
+	n    int // ULPDU_Length
 	head [lengthSize + headSize]byte
 	tail [maxPad + crcSize]byte
-	done atomic.Int64 // octets that are in buf
+
+	_ [64]byte // the rest is written by others, meanwhile
+
+	mu   sync.Mutex
+	buf  []byte // as long as the FPDU, nil before the first of them
+	done int    // octets that are in buf
+	sum  uint32 // CRC32c of the first summed of them
+	at   int    // summed
 }
 
 const (
@@ -37,19 +43,19 @@ func (d *Decoder) sure() bool {
 func (d *Decoder) gathers(n, size int) bool {
 	q := d.cfg.Deferred
 	return q != nil && q.On && d.cfg.Memory != nil && !d.markers && !d.cfg.Gather && d.sure() && d.await == 0 && d.jumpTo == 0 &&
-		size >= leastGathered && size <= 2*d.last && n >= MinULPDU && n <= MaxULPDU && size > len(d.buf)-d.rd+len(d.in)
+		size >= leastGathered && size <= 2*d.long && n >= MinULPDU && n <= MaxULPDU && size > len(d.buf)-d.rd+len(d.in)
 }
 
-// gather begins with the octets that wait in the buffer.
+// gather begins with the octets that wait in the buffer, if there are any.
 func (d *Decoder) gather(n, size int) {
-	g := d.cfg.Deferred.gathering()
-	g.buf, g.have, g.n = d.cfg.Memory.get(size)[:size], 0, n
-	g.done.Store(0)
-	b := d.buf[d.rd:]
-	g.note(b)
-	copy(g.buf, b)
-	g.have = len(b)
-	g.done.Add(int64(len(b)))
+	g := d.cfg.Deferred.stock.gathering()
+	g.size, g.n, g.have = size, n, 0
+	d.cfg.Memory.used += roomFor(size)
+	if b := d.buf[d.rd:]; len(b) > 0 {
+		g.note(b)
+		g.put([]promise{{wire: b, into: g}}, d.cfg.Deferred.stock)
+		g.have = len(b)
+	}
 	d.empty()
 	d.g = g
 }
@@ -59,7 +65,7 @@ func (g *gathering) note(b []byte) {
 	if g.have < len(g.head) {
 		copy(g.head[g.have:], b)
 	}
-	if from := len(g.buf) - len(g.tail); g.have+len(b) > from {
+	if from := g.size - len(g.tail); g.have+len(b) > from {
 		at := g.have - from
 		copy(g.tail[max(at, 0):], b[max(-at, 0):])
 	}
@@ -75,15 +81,15 @@ func (d *Decoder) gathered() (Event, bool) {
 	case len(d.in) == 0:
 		return None, true
 	}
-	b := d.in[:min(len(d.in), len(g.buf)-g.have)]
+	b := d.in[:min(len(d.in), g.size-g.have)]
 	d.in = d.in[len(b):]
 	g.note(b)
 	q.pending = append(q.pending, promise{wire: b, at: g.have, into: g})
-	if g.have += len(b); g.have < len(g.buf) {
+	if g.have += len(b); g.have < g.size {
 		return None, true
 	}
 	f := d.FPDU
-	size := len(g.buf)
+	size := g.size
 	f.Offset, f.Size, f.Lead, f.ULPDULength, f.Wire, f.ULPDU = d.off, size, false, uint16(g.n), nil, nil //nolint:gosec // read from 16 bits
 	f.Markers, f.Missing, f.Unsent, f.Captured, f.Sync = f.Markers[:0], f.Missing[:0], 0, Full, InSync
 	f.Head = g.head[lengthSize : lengthSize+min(g.n, headSize)]
@@ -92,9 +98,8 @@ func (d *Decoder) gathered() (Event, bool) {
 	f.CRC = binary.BigEndian.Uint32(g.tail[maxPad:])
 	f.WantCRC, f.HasCRC, f.CRCStatus = f.CRC, true, CRCGood
 	d.off += int64(size)
-	d.prior, d.priorEnd, d.last = f.CRC, d.off, size
-	d.cfg.Memory.used -= cap(g.buf) // it comes back by another way
-	d.cfg.Deferred.taken(d.cfg.Memory)
+	d.prior, d.priorEnd, d.long = f.CRC, d.off, d.believed(size)
+	d.cfg.Memory.used -= roomFor(size)
 	d.g = nil
 	return Got, true
 }
@@ -110,59 +115,121 @@ func (d *Decoder) ungather() {
 	q := d.cfg.Deferred
 	q.Take()()
 	// Others are at it, until something is wrong: then all is void anyway.
-	for g.done.Load() < int64(g.have) && !q.Bad() {
+	b := g.octets()
+	for ; b == nil && !q.Bad(); b = g.octets() {
 		runtime.Gosched()
 	}
-	d.buf, d.rd = g.buf[:g.have], 0
-	if q.Bad() {
-		d.cfg.Memory.used -= cap(g.buf)
-		d.buf = d.cfg.Memory.get(g.have)[:g.have] // others may still write to that one
+	if b == nil {
+		d.cfg.Memory.used -= roomFor(g.size)
+		b = d.cfg.Memory.get(g.have)[:g.have]
 	}
-	g.buf = nil
+	d.buf, d.rd = b, 0
+}
+
+// octets are all that were handed over, or nil if they are not there yet.
+func (g *gathering) octets() []byte {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.done < g.have {
+		return nil
+	}
+	return g.buf[:g.have]
 }
 
 // abandon leaves the octets to the garbage collector, while others may still write
 // them.
 func (d *Decoder) abandon() {
 	if d.g != nil {
-		d.cfg.Memory.used -= cap(d.g.buf)
+		d.cfg.Memory.used -= roomFor(d.g.size)
 		d.g = nil
 	}
 }
 
-// put puts a piece where it belongs. It reports false if with it the FPDU is whole
-// and its CRC wrong.
-func (g *gathering) put(at int, b []byte) (right, whole bool) {
+// put puts pieces of the FPDU, those at the front of the list, where they belong, and
+// returns how many. It reports false if with them it is whole and its CRC wrong.
+func (g *gathering) put(list []promise, from *stock) (n int, right bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for right = true; right && n < len(list) && list[n].into == g; n++ {
+		right = g.piece(list[n].at, list[n].wire, from)
+	}
+	return n, right
+}
+
+func (g *gathering) piece(at int, b []byte, from *stock) (right bool) {
+	if g.buf == nil {
+		g.buf = from.get(g.size)
+	}
 	copy(g.buf[at:], b)
-	size := len(g.buf)
-	if g.done.Add(int64(len(b))) < int64(size) {
-		return true, false
+	g.done += len(b)
+	end := g.size - crcSize
+	if at == g.at { // while they are in the cache
+		b = b[:min(len(b), end-at)]
+		g.sum = crc32.Update(g.sum, castagnoli, b)
+		g.at += len(b)
 	}
-	sum := crc32.Checksum(g.buf[:size-crcSize], castagnoli)
-	return bits.ReverseBytes32(sum) == binary.BigEndian.Uint32(g.buf[size-crcSize:]), true
+	if g.done < g.size {
+		return true
+	}
+	sum := crc32.Update(g.sum, castagnoli, g.buf[g.at:end])
+	right = sum == binary.LittleEndian.Uint32(g.buf[end:])
+	buf := g.buf
+	g.buf, g.done, g.sum, g.at = nil, 0, 0, 0
+	from.put(g, buf)
+	return right
 }
 
-// gathering returns one that is not in use.
-func (q *Deferred) gathering() *gathering {
-	if n := len(q.free); n > 0 {
-		g := q.free[n-1]
-		q.free = q.free[:n-1]
-		return g
-	}
-	return new(gathering)
+// stock is what is not in use, for all who verify: the buffer that came back last goes
+// first, as it is in the cache.
+type stock struct {
+	mu    sync.Mutex
+	free  []*gathering
+	idle  [maxPages + 1][][]byte // by pages
+	spare int                    // octets of them
 }
 
-// taken takes back what was verified.
-func (q *Deferred) taken(m *Memory) {
-	for {
-		select {
-		case g := <-q.back:
-			m.used += cap(g.buf)
-			m.put(g.buf)
-			g.buf = nil
-			q.free = append(q.free, g)
-		default:
-			return
-		}
+const (
+	page     = 4 << 10
+	maxPages = (lengthSize + MaxULPDU + maxPad + crcSize + page - 1) / page
+)
+
+// roomFor is the size of the buffer for an FPDU, in octets.
+func roomFor(size int) int { return (size + page - 1) &^ (page - 1) }
+
+func (s *stock) get(size int) []byte {
+	room := roomFor(size)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	idle := &s.idle[room/page]
+	n := len(*idle)
+	if n == 0 {
+		return make([]byte, size, room)
 	}
+	b := (*idle)[n-1]
+	*idle = (*idle)[:n-1]
+	s.spare -= room
+	return b[:size]
+}
+
+// put takes back what was verified.
+func (s *stock) put(g *gathering, b []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = append(s.free, g)
+	if s.spare+cap(b) <= maxSpare {
+		s.idle[cap(b)/page] = append(s.idle[cap(b)/page], b)
+		s.spare += cap(b)
+	}
+}
+
+func (s *stock) gathering() *gathering {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.free)
+	if n == 0 {
+		return new(gathering)
+	}
+	g := s.free[n-1]
+	s.free = s.free[:n-1]
+	return g
 }

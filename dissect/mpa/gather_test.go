@@ -55,7 +55,8 @@ func TestGather(t *testing.T) {
 		var q *Deferred
 		run := func(deferred bool) (out []string) {
 			var d Decoder
-			cfg := Config{Markers: No, CRC: Yes, Start: true, Trusted: true, Grammar: testGrammar, Memory: NewMemory(1 << 20)}
+			memory := NewMemory(1 << 20)
+			cfg := Config{Markers: No, CRC: Yes, Start: true, Trusted: true, Grammar: testGrammar, Memory: memory}
 			if deferred {
 				q = NewDeferred()
 				cfg.Deferred = q
@@ -106,6 +107,9 @@ func TestGather(t *testing.T) {
 			out = spoken(&d, out)
 			if deferred {
 				q.Take()()
+			}
+			if d.Free(); memory.Used() != 0 {
+				t.Fatalf("seed %d: %d octets are held in the end", seed, memory.Used())
 			}
 			return out
 		}

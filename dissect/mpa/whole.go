@@ -43,7 +43,7 @@ func (d *Decoder) Whole(b []byte, f *FPDU) bool {
 	d.cut(f, lead, n)
 	d.await = 0
 	d.off += int64(len(b))
-	d.prior, d.priorEnd, d.last = f.CRC, d.off, len(b)
+	d.prior, d.priorEnd, d.long = f.CRC, d.off, d.believed(len(b))
 	return true
 }
 
