@@ -11,7 +11,6 @@ import (
 
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
-	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -103,19 +102,14 @@ func table(w io.Writer, title string, header []string, rows [][]string, left int
 			align[i] = tw.AlignLeft
 		}
 	}
-	var buf bytes.Buffer
-	t := tablewriter.NewTable(&buf,
-		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
-			Borders: tw.BorderNone,
-			Settings: tw.Settings{
-				Separators: tw.Separators{BetweenColumns: tw.Off, BetweenRows: tw.Off, ShowHeader: tw.Off},
-				Lines:      tw.Lines{ShowHeaderLine: tw.Off, ShowTop: tw.Off, ShowBottom: tw.Off},
-			},
-		})),
+	lines := newColumns()
+	t := tablewriter.NewTable(w,
+		tablewriter.WithRenderer(lines),
 		tablewriter.WithHeaderAutoFormat(tw.Off),
 		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
 		tablewriter.WithRowAutoWrap(tw.WrapNone),
-		tablewriter.WithPadding(tw.Padding{Right: "  ", Overwrite: true}),
+		tablewriter.WithTrimSpace(tw.Off),
+		tablewriter.WithPadding(tw.Padding{Right: gutter, Overwrite: true}),
 		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}),
 		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: align}),
 	)
@@ -123,16 +117,7 @@ func table(w io.Writer, title string, header []string, rows [][]string, left int
 	if err := t.Bulk(rows); err != nil {
 		return err
 	}
-	if err := t.Render(); err != nil {
-		return err
-	}
-	// The last column is filled up with blanks that nobody needs.
-	for line := range bytes.Lines(buf.Bytes()) {
-		if _, err := fmt.Fprintf(w, "%s\n", bytes.TrimRight(line, " \n")); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(t.Render(), lines.err)
 }
 
 func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
