@@ -2,9 +2,9 @@ package reassembly
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"math"
 
+	"github.com/iwdissect/iwdissect/internal/crc32c"
 	"github.com/iwdissect/iwdissect/internal/onesum"
 )
 
@@ -49,12 +49,10 @@ func (c *copied) same(b []byte) bool {
 	if c.size&1 == 0 {
 		return onesum.Sum(b) == joined(c.sum)
 	}
-	n := len(b) - crc32.Size
+	n := len(b) - crc32c.Size
 	field := binary.LittleEndian.Uint32(b[n:])
-	return field == c.sum[0] && crc32.Checksum(b[:n], castagnoli) == field
+	return field == c.sum[0] && crc32c.Checksum(b[:n]) == field
 }
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // sum is the sum of the octets of a segment.
 func (s *Segment) sum() uint64 {

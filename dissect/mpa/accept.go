@@ -2,8 +2,9 @@ package mpa
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"math/bits"
+
+	"github.com/iwdissect/iwdissect/internal/crc32c"
 )
 
 // minHead is the longest DDP header.
@@ -48,7 +49,7 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 		d.cfg.Deferred.pending = append(d.cfg.Deferred.pending, promise{wire: w, at: -1})
 		f.WantCRC, f.CRCStatus = f.CRC, CRCGood
 	default:
-		f.WantCRC = bits.ReverseBytes32(crc32.Checksum(w[:len(w)-crcSize], castagnoli))
+		f.WantCRC = bits.ReverseBytes32(crc32c.Checksum(w[:len(w)-crcSize]))
 		f.CRCStatus = CRCBad
 		if f.CRC == f.WantCRC {
 			f.CRCStatus = CRCGood
@@ -140,7 +141,7 @@ func (d *Decoder) betrayed(w []byte, n int) bool {
 		skip := d.size(d.off, n) - len(w)
 		if skip >= crcSize && skip <= len(after) && d.cfg.CRC != No {
 			rest := after[:skip-crcSize]
-			sum := crc32.Update(crc32.Checksum(w, castagnoli), castagnoli, rest)
+			sum := crc32c.Update(crc32c.Checksum(w), rest)
 			if sum == binary.LittleEndian.Uint32(after[len(rest):]) {
 				return true
 			}

@@ -12,6 +12,8 @@ import (
 	"testing"
 )
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // testGrammar accepts the header bits of DDP and RDMAP as a correct sender
 // writes them; the real grammar is tested where it is defined.
 var testGrammar = &Grammar{

@@ -2,8 +2,9 @@ package mpa
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"sync/atomic"
+
+	"github.com/iwdissect/iwdissect/internal/crc32c"
 )
 
 // Deferred lets the CRCs and the markers of FPDUs that lie whole in the input be
@@ -75,7 +76,7 @@ func (d *Deferred) Take() func() {
 // kept reports whether the CRC and the markers of an FPDU are right.
 func (p *promise) kept() bool {
 	n := len(p.wire) - crcSize
-	if crc32.Checksum(p.wire[:n], castagnoli) != binary.LittleEndian.Uint32(p.wire[n:]) {
+	if crc32c.Checksum(p.wire[:n]) != binary.LittleEndian.Uint32(p.wire[n:]) {
 		return false
 	}
 	if p.at < 0 {

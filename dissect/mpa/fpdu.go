@@ -2,10 +2,10 @@ package mpa
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"math/bits"
 
 	"github.com/iwdissect/iwdissect/dissect"
+	"github.com/iwdissect/iwdissect/internal/crc32c"
 )
 
 // Sizes of full operation, in octets (RFC 5044 sections 3 and 4).
@@ -28,12 +28,10 @@ const (
 	headSize = 96
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // CRC32c returns the CRC32c of b as the four octets on the wire, read as a
 // number in network byte order: the way it is printed in RFC 5044 figure 5.
 func CRC32c(b []byte) uint32 {
-	return bits.ReverseBytes32(crc32.Checksum(b, castagnoli))
+	return bits.ReverseBytes32(crc32c.Checksum(b))
 }
 
 // PadLen is the number of pad octets behind an ULPDU of n octets: they fill the

@@ -2,9 +2,10 @@ package mpa
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"runtime"
 	"sync"
+
+	"github.com/iwdissect/iwdissect/internal/crc32c"
 )
 
 // gathering is an FPDU of several segments whose octets are put together, and
@@ -165,13 +166,13 @@ func (g *gathering) piece(at int, b []byte, from *stock) (right bool) {
 	end := g.size - crcSize
 	if at == g.at { // while they are in the cache
 		b = b[:min(len(b), end-at)]
-		g.sum = crc32.Update(g.sum, castagnoli, b)
+		g.sum = crc32c.Update(g.sum, b)
 		g.at += len(b)
 	}
 	if g.done < g.size {
 		return true
 	}
-	sum := crc32.Update(g.sum, castagnoli, g.buf[g.at:end])
+	sum := crc32c.Update(g.sum, g.buf[g.at:end])
 	right = sum == binary.LittleEndian.Uint32(g.buf[end:])
 	buf := g.buf
 	g.buf, g.done, g.sum, g.at = nil, 0, 0, 0

@@ -2,7 +2,8 @@ package mpa
 
 import (
 	"encoding/binary"
-	"hash/crc32"
+
+	"github.com/iwdissect/iwdissect/internal/crc32c"
 )
 
 // Sync tells how the place of an FPDU in the stream was found.
@@ -394,7 +395,7 @@ func (d *Decoder) trialCRC(w []byte) (ok, tested bool) {
 	}
 	s.crcWork += int64(len(w))
 	n := len(w) - crcSize
-	return crc32.Checksum(w[:n], castagnoli) == binary.LittleEndian.Uint32(w[n:]), true
+	return crc32c.Checksum(w[:n]) == binary.LittleEndian.Uint32(w[n:]), true
 }
 
 // anchor decides how the stream is framed from its first octet: as negotiated

@@ -2,8 +2,9 @@ package mpa
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"math/bits"
+
+	"github.com/iwdissect/iwdissect/internal/crc32c"
 )
 
 // Whole frames the next octets b of the direction if they are one FPDU from its
@@ -37,7 +38,7 @@ func (d *Decoder) Whole(b []byte, f *FPDU) bool {
 	}
 	if q != nil {
 		q.pending = append(q.pending, promise{wire: b, at: first, lead: lead})
-	} else if crc32.Checksum(b[:len(b)-crcSize], castagnoli) != binary.LittleEndian.Uint32(field) {
+	} else if crc32c.Checksum(b[:len(b)-crcSize]) != binary.LittleEndian.Uint32(field) {
 		return false
 	}
 	d.cut(f, lead, n)

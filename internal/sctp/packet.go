@@ -3,16 +3,15 @@ package sctp
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"io"
+
+	"github.com/iwdissect/iwdissect/internal/crc32c"
 )
 
 // HeaderLen is the size of the common header in octets.
 const HeaderLen = 12
 
 const offChecksum = 8
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Error says why octets could not be laid out.
 type Error struct {
@@ -76,9 +75,9 @@ var noChecksum = make([]byte, HeaderLen-offChecksum)
 // the field zero, least significant octet first (RFC 9260 appendix A), read in
 // network order.
 func Sum(packet []byte) uint32 {
-	c := crc32.Update(0, castagnoli, packet[:offChecksum])
-	c = crc32.Update(c, castagnoli, noChecksum)
-	c = crc32.Update(c, castagnoli, packet[HeaderLen:])
+	c := crc32c.Checksum(packet[:offChecksum])
+	c = crc32c.Update(c, noChecksum)
+	c = crc32c.Update(c, packet[HeaderLen:])
 	var b [4]byte
 	binary.LittleEndian.PutUint32(b[:], c)
 	return binary.BigEndian.Uint32(b[:])

@@ -1,0 +1,41 @@
+package crc32c
+
+import (
+	"hash/crc32"
+
+	"golang.org/x/sys/cpu"
+)
+
+var fast = cpu.X86.HasSSE42 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VPCLMULQDQ
+
+// fold takes octets, 256 at least, into a register of the CRC.
+//
+//go:noescape
+func fold(register uint32, b []byte, by *[8]factors) uint32
+
+// factors are what the two halves of 16 octets are multiplied by, modulo the polynomial,
+// when they are added to those that stand a number of bits behind them.
+type factors struct{ low, high uint64 }
+
+// by are the factors for distances: of 256 octets and what is less of them by 64, and for
+// the four parts of 64 octets to be added to the last one.
+var by = [8]factors{
+	distance(2048), distance(1536), distance(1024), distance(512),
+	distance(384), distance(256), distance(128),
+	{},
+}
+
+// distance are the factors for a distance in bits. The octets of a message stand in a
+// register with the highest power in the lowest bit, and so do the factors; the product
+// then is a bit too low.
+func distance(n int) factors { return factors{mirrored(n + 32), mirrored(n - 32)} }
+
+// mirrored is x to the power of n modulo the polynomial, with the highest power in the
+// lowest bit, times x.
+func mirrored(n int) uint64 {
+	r := uint32(1) << 31
+	for range n {
+		r = r>>1 ^ crc32.Castagnoli*(r&1)
+	}
+	return uint64(r) << 1
+}

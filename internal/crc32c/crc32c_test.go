@@ -1,0 +1,98 @@
+package crc32c
+
+import (
+	"hash/crc32"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+)
+
+// octets are some that are not alike.
+func octets(n int) []byte {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(rnd.Uint32())
+	}
+	return b
+}
+
+// TestUpdate compares with hash/crc32: all lengths up to that of a jumbo frame, wherever
+// they begin, and behind others.
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	if !fast {
+		t.Log("this processor has no fast way: hash/crc32 is compared with itself")
+	}
+	b := octets(9100)
+	for n := range 9001 {
+		from := n * 7 % 67
+		crc := uint32(n) * 0x9e3779b9
+		if got, want := Update(crc, b[from:from+n]), crc32.Update(crc, table, b[from:from+n]); got != want {
+			t.Fatalf("%d octets from %d behind %#x: %#x, want %#x", n, from, crc, got, want)
+		}
+	}
+	// Each bit counts: of any place in all that is done differently.
+	for n := 256; n < 700; n++ {
+		at := n * 31 % n
+		b[at] ^= 1
+		if got, want := Checksum(b[:n]), crc32.Checksum(b[:n], table); got != want {
+			t.Fatalf("%d octets: %#x, want %#x", n, got, want)
+		}
+	}
+}
+
+// TestChecksum takes the vectors of RFC 3720 appendix B.4, and long ones of them.
+func TestChecksum(t *testing.T) {
+	t.Parallel()
+	ones, up := make([]byte, 32), make([]byte, 32)
+	for i := range ones {
+		ones[i], up[i] = 0xff, byte(i)
+	}
+	for _, c := range []struct {
+		b    []byte
+		want uint32
+	}{
+		{make([]byte, 32), 0x8a9136aa}, {ones, 0x62a8ab43}, {up, 0x46dd794e}, {[]byte("123456789"), 0xe3069283},
+	} {
+		if got := Checksum(c.b); got != c.want {
+			t.Errorf("% x: %#x, want %#x", c.b, got, c.want)
+		}
+	}
+}
+
+// FuzzUpdate: whatever the octets and wherever they are cut, it is what hash/crc32 says.
+func FuzzUpdate(f *testing.F) {
+	f.Add(octets(1444), uint32(0), uint16(300))
+	f.Add(octets(65535), uint32(7), uint16(4000))
+	f.Fuzz(func(t *testing.T, b []byte, crc uint32, cut uint16) {
+		want := crc32.Update(crc, table, b)
+		at := min(int(cut), len(b))
+		if got := Update(Update(crc, b[:at]), b[at:]); got != want {
+			t.Fatalf("cut at %d: %#x, want %#x", at, got, want)
+		}
+		if got := Update(crc, b); got != want {
+			t.Fatalf("%#x, want %#x", got, want)
+		}
+	})
+}
+
+func BenchmarkChecksum(b *testing.B) {
+	buf := octets(300 << 10) // as many as stay in the second-level cache
+	for _, n := range []int{256, 512, 1444, 4096, 8944} {
+		for name, sum := range map[string]func([]byte) uint32{
+			"fold": Checksum, "hash": func(b []byte) uint32 { return crc32.Checksum(b, table) },
+		} {
+			b.Run(name+"/"+strconv.Itoa(n), func(b *testing.B) {
+				b.SetBytes(int64(n))
+				at := 0
+				for b.Loop() {
+					sum(buf[at : at+n])
+					if at += n + 86; at+n > len(buf) {
+						at = 0
+					}
+				}
+			})
+		}
+	}
+}
