@@ -3,7 +3,6 @@ package pipeline_test
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/crc32c"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
@@ -55,14 +55,12 @@ func framing(segments [][]byte) func() int {
 	}
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // crcOnly is the part of that which cannot be left out.
 func crcOnly(segments [][]byte) func() int {
 	return func() (n int) {
 		for _, b := range segments {
 			at := len(b) - 4
-			if crc32.Checksum(b[:at], castagnoli) == binary.LittleEndian.Uint32(b[at:]) {
+			if crc32c.Checksum(b[:at]) == binary.LittleEndian.Uint32(b[at:]) {
 				n++
 			}
 		}
