@@ -41,8 +41,10 @@ type Engine struct {
 	fpdu  fpdu
 	book  book
 	idle  idle
-	// verdicts is where those on a connection are put together for the sink.
+	// verdicts is where those on a connection are put together for the sink, told what
+	// they follow from.
 	verdicts []Judgement
+	told     told
 	// long: each FPDU goes the long way. Tests compare the two.
 	long bool
 	// latest is the time of the latest PDU.
@@ -383,6 +385,9 @@ func (c *conn) finish() {
 
 // verdicts are the judgements of all rules that apply.
 func (c *conn) verdicts() []Judgement {
+	if !c.engine.long && c.engine.told.holdFor(c) {
+		return c.engine.verdicts
+	}
 	out := c.engine.verdicts[:0]
 	var lost missing
 	for i := range c.rules.each {
@@ -402,5 +407,6 @@ func (c *conn) verdicts() []Judgement {
 		out = append(out, j)
 	}
 	c.engine.verdicts = out
+	c.engine.told.note(c, &lost)
 	return out
 }

@@ -1,6 +1,10 @@
 package conformance
 
-import "github.com/iwdissect/iwdissect/trace"
+import (
+	"slices"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
 
 // looks is what a rule looks at, as far as that tells what it may not have seen.
 type looks uint8
@@ -41,6 +45,32 @@ func (m *missing) of(c *conn, r *rule) Gate {
 		*g = lookedUp | c.unseen(r.looks)
 	}
 	return *g &^ lookedUp
+}
+
+// told is what the latest verdicts follow from. Thousands of connections have the same,
+// where nothing is broken and no evidence lacks.
+type told struct {
+	judged []uint64 // nil: they are not such
+	lost   missing
+}
+
+func (k *told) note(c *conn, lost *missing) {
+	if k.judged = k.judged[:0]; c.rules.clean() {
+		k.judged, k.lost = append(k.judged, c.rules.judged...), *lost
+	}
+}
+
+// holdFor reports whether the verdicts on a connection are the same.
+func (k *told) holdFor(c *conn) bool {
+	if len(k.judged) == 0 || !c.rules.clean() || !slices.Equal(k.judged, c.rules.judged) {
+		return false
+	}
+	for l, g := range k.lost {
+		if g != 0 && g != lookedUp|c.unseen(looks(l)) {
+			return false
+		}
+	}
+	return true
 }
 
 // unseen returns what a rule would need for that: something that it speaks of may be

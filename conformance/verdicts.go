@@ -65,6 +65,9 @@ func (v *verdicts) fire(i int) uint32 {
 	return 1
 }
 
+// clean reports whether none was broken and none lacked evidence.
+func (v *verdicts) clean() bool { return len(v.fires) == 0 && v.lacks == nil }
+
 func (v *verdicts) fired(i int) uint32 {
 	for _, f := range v.fires {
 		if f.rule == uint32(i) { //nolint:gosec // an index

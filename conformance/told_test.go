@@ -1,0 +1,47 @@
+package conformance_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+)
+
+// endless is a judge of several captures.
+type endless struct{ *judge }
+
+// Finish would have the rules about captures asked of all of them.
+func (endless) Finish() {}
+
+// TestVerdicts_After: the verdicts on a connection are the same whatever came before it:
+// its like without the fault, and others.
+func TestVerdicts_After(t *testing.T) {
+	t.Parallel()
+	quick, long := &judge{}, &judge{}
+	quick.Engine, long.Engine = conformance.New(conformance.Options{}, quick), conformance.New(conformance.Options{}, long)
+	long.Engine.GoLong()
+	n := 0
+	for _, s := range scenario.Builtin() {
+		for _, clean := range []bool{true, true, false, true} {
+			fs := framesOf(t, s.Script(clean))
+			for _, j := range []*judge{quick, long} {
+				r := pipeline.New(pipeline.Options{Brief: true}, endless{j})
+				if err := r.Read(tracetest.Source(fs)); err != nil {
+					t.Fatal(err)
+				}
+				r.Finish()
+			}
+			for ; n < len(quick.conns); n++ {
+				if a, b := fmt.Sprint(quick.conns[n].verdicts), fmt.Sprint(long.conns[n].verdicts); a != b {
+					t.Fatalf("%s, clean %t: the verdicts on connection %d are\n%s\nwant\n%s", s.Name, clean, quick.conns[n].Number, a, b)
+				}
+			}
+		}
+	}
+	if n < 1000 {
+		t.Errorf("%d connections were judged", n)
+	}
+}
