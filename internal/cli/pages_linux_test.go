@@ -27,7 +27,9 @@ func TestHugePages(t *testing.T) {
 	before, _ := mappings(t)
 	hugePages()
 	after, resident := mappings(t)
-	if after-before < advised*9/10 || after-before > 2*advised {
+	// The runtime asks for them too, where it notes what is in the heap.
+	const notes = 32 << 20
+	if after-before < advised*9/10 || after-before > advised*11/10+notes {
 		t.Errorf("%d octets are advised", after-before)
 	}
 	if resident > advised/4 {
