@@ -50,7 +50,7 @@ func (m *missing) of(c *conn, r *rule) Gate {
 // told is what the latest verdicts follow from. Thousands of connections have the same,
 // where nothing is broken and no evidence lacks.
 type told struct {
-	judged []uint64 // nil: they are not such
+	judged []uint64 // none: something was broken or lacked
 	lost   missing
 }
 

@@ -23,8 +23,8 @@ type gathering struct {
 	mu   sync.Mutex
 	buf  []byte // as long as the FPDU, nil before the first of them
 	done int    // octets that are in buf
-	sum  uint32 // CRC32c of the first summed of them
-	at   int    // summed
+	sum  uint32 // CRC32c of the first at of them
+	at   int
 }
 
 const (
@@ -39,8 +39,8 @@ func (d *Decoder) sure() bool {
 		len(d.suspect) == 0 && len(d.holes) == 0 && !d.seek.force && d.seek.found == InSync
 }
 
-// gathers reports whether the FPDU of n and size octets, of which some wait in the
-// buffer, is left to who verifies CRCs.
+// gathers reports whether the FPDU of size octets, with an ULPDU of n, of which there is
+// only a part yet, is left to who verifies CRCs.
 func (d *Decoder) gathers(n, size int) bool {
 	q := d.cfg.Deferred
 	return q != nil && q.On && d.cfg.Memory != nil && !d.markers && !d.cfg.Gather && d.sure() && d.await == 0 && d.jumpTo == 0 &&

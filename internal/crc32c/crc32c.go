@@ -1,10 +1,10 @@
-// Package crc32c computes the CRC32c of FPDUs (RFC 5044 section 7.2, and RFC 3385 for the
-// polynomial), as hash/crc32 does, and faster where the processor has what it takes.
+// Package crc32c computes the CRC32c of FPDUs (RFC 5044 section 4.4) and of SCTP packets (RFC
+// 9260 appendix A), as hash/crc32 does, and faster where the processor has what it takes.
 //
 // hash/crc32 asks the processor for the CRC of eight octets at a time, in three lanes of 168
 // or 1,344 octets. Of the 1,444 octets of an FPDU that fills an Ethernet frame a third does
 // not fit the lanes. Multiplication without carries, which recent processors do to 64
-// octets at a time, needs a quarter of the time, and has no such lanes.
+// octets at a time, needs a third of the time, and has no such lanes.
 package crc32c
 
 import "hash/crc32"
@@ -14,7 +14,7 @@ var table = crc32.MakeTable(crc32.Castagnoli)
 // Size of a CRC32c in octets.
 const Size = 4
 
-// Checksum is the CRC32c of octets.
+// Checksum is the CRC32c of octets, as a number whose least significant octet goes first.
 func Checksum(b []byte) uint32 { return Update(0, b) }
 
 // Update is the CRC32c of octets behind others of which it is crc.

@@ -42,7 +42,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestChecksum takes the vectors of RFC 3720 appendix B.4, and long ones of them.
+// TestChecksum takes vectors of RFC 3720 appendix B.4, and the usual check value.
 func TestChecksum(t *testing.T) {
 	t.Parallel()
 	ones, up := make([]byte, 32), make([]byte, 32)
