@@ -59,6 +59,8 @@ type Entry struct {
 	Failure string
 	// Explains are entries that often break with it.
 	Explains []string
+
+	place int // in the catalogue, from 0
 }
 
 // Page is the page of docs/rules that explains the entry, under its id.
@@ -90,6 +92,7 @@ var Catalogue = sync.OnceValue(func() *Book {
 	b := &Book{Entries: make([]*Entry, 0, len(entries)), Evidence: evidence[:], byID: make(map[string]*Entry, len(entries))}
 	for i := range entries {
 		e := &entries[i]
+		e.place = i
 		b.Entries = append(b.Entries, e)
 		b.byID[e.ID] = e
 	}

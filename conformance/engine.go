@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -39,8 +40,10 @@ type Engine struct {
 	lists [2]lists // by transport
 	seg   segment
 	fpdu  fpdu
-	book  book
-	idle  idle
+	// report is that of the rule that is being asked.
+	report Report
+	book   book
+	idle   idle
 	// verdicts is where those on a connection are put together for the sink, told what
 	// they follow from.
 	verdicts []Judgement
@@ -99,6 +102,11 @@ func New(opt Options, sink Sink) *Engine {
 			continue
 		}
 		e.rules = append(e.rules, rule{check: k, entry: entry, index: len(e.rules)})
+	}
+	// In the order of the catalogue, whatever file a rule stands in.
+	slices.SortFunc(e.rules, func(a, b rule) int { return cmp.Compare(a.entry.place, b.entry.place) })
+	for i := range e.rules {
+		e.rules[i].index = i
 	}
 	e.rank()
 	for i := range e.rules {

@@ -296,9 +296,13 @@ func sound(f *frame, res uint8) bool {
 // blamed reports whether there is a finding on a frame: of that rule, or if none is
 // named, of any but some.
 func (c *conn) blamed(f *frame, rule string, but ...string) bool {
+	return c.blamedBy(c.running.entry, f.pdu, rule, but...)
+}
+
+func (c *conn) blamedBy(self *Entry, pdu uint64, rule string, but ...string) bool {
 	for i := range c.findings {
 		x := &c.findings[i]
-		if !x.HasPDU || x.PDU != f.pdu || x.Rule == c.running.entry {
+		if !x.HasPDU || x.PDU != pdu || x.Rule == self {
 			continue
 		}
 		if x.Rule.ID == rule || rule == "" && x.Severity > Note && !slices.Contains(but, x.Rule.ID) {
