@@ -71,8 +71,10 @@ const (
 // checks are all checks, by subject.
 func checks() (all []check) {
 	for _, some := range [...][]check{
-		startupChecks,
-		enhancedChecks,
+		literals(startupFrameRules),
+		literals(enhancedRules),
+		literals(depthNegotiationRules),
+		literals(indicationRules),
 		interopChecks,
 		framingChecks,
 		literals(ddpHeaderRules),
@@ -83,10 +85,11 @@ func checks() (all []check) {
 		sessionChecks,
 		packetChecks,
 		streamChecks,
-		readyChecks,
-		keyChecks,
-		privateChecks,
-		phaseChecks,
+		literals(readyRules),
+		literals(startupKeyRules),
+		literals(privateDataRules),
+		literals(phaseRules),
+		literals(startupOrderRules),
 		reactionChecks,
 		timeoutChecks,
 		sizeChecks,
@@ -105,7 +108,13 @@ func checks() (all []check) {
 		quoteChecks,
 		faultChecks,
 		trafficAdvice,
-		adviceChecks,
+		literals(rtrAdvice),
+		literals(markerAdvice),
+		literals(depthAdvice),
+		literals(privateDataAdvice),
+		literals(flagAdvice),
+		literals(streamAdvice),
+		literals(compareAdvice),
 	} {
 		all = append(all, some...)
 	}

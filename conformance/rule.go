@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -39,6 +41,7 @@ type Rule struct {
 	EndDirection *On[*half]  // for each direction
 	// At the end too, once it is known which findings stand.
 	Advice          *On[*conn]
+	AdviceFrame     *On[*frame] // for its Request and its Reply, those that were captured
 	AdviceDirection *On[*half]
 	// At the end of the capture.
 	Capture     *On[*past] // once for each connection
@@ -84,6 +87,7 @@ type On[E any] struct {
 // Scope is whether a rule speaks of an event, and on what evidence.
 type Scope struct {
 	applies             bool
+	only                bool // nothing but what is given is there
 	needs, given, lacks Gate
 }
 
@@ -103,6 +107,10 @@ func (s Scope) Needing(g Gate) Scope { s.needs |= g; return s }
 // known of its direction.
 func (s Scope) Given(g Gate) Scope { s.given |= g; return s }
 
+// GivenOnly returns the scope for an event for which exactly this evidence is there,
+// whatever is known of its direction.
+func (s Scope) GivenOnly(g Gate) Scope { s.given, s.only = g, true; return s }
+
 // Lacking returns the scope of an event that the rule speaks of, and that cannot be
 // judged since this evidence is missing.
 func Lacking(g Gate) Scope { return Scope{applies: true, lacks: g} }
@@ -118,9 +126,26 @@ type Case struct {
 // Has reports whether evidence is there.
 func (c *Case) Has(g Gate) bool { return c.have&g == g }
 
+// Evidence is what is there for the event at hand.
+func (c *Case) Evidence() Gate { return c.have }
+
 // Found are the findings on the connection so far, in the order in which they were
 // reported, those of the rule itself included. They are borrowed.
 func (c *Case) Found() []Finding { return c.findings }
+
+// FoundBy returns the first finding of a rule on the connection so far, in a direction
+// if one is named; nil: there is none. It is borrowed.
+func (c *Case) FoundBy(id string, dir ...trace.Dir) *Finding {
+	for i := range c.findings {
+		if f := &c.findings[i]; f.Rule.ID == id && (len(dir) == 0 || f.HasDir && f.Dir == dir[0]) {
+			return f
+		}
+	}
+	return nil
+}
+
+// Entry is that of the rule at hand.
+func (c *Case) Entry() *Entry { return c.rule.entry }
 
 // Reported reports whether the rule at hand has reported something in a direction.
 func (c *Case) Reported(h *half) bool {
@@ -136,6 +161,11 @@ func (c *Case) Reported(h *half) bool {
 // rule that is named, or, where none is, any one but those listed, above a note.
 func (c *Case) Blamed(pdu uint64, rule string, but ...string) bool {
 	return c.conn.blamedBy(c.rule.entry, pdu, rule, but...)
+}
+
+// blamed reports whether any of the findings that is no advice is on a PDU.
+func blamed(all []Finding, pdu uint64) bool {
+	return slices.ContainsFunc(all, func(f Finding) bool { return f.HasPDU && f.PDU == pdu && !f.Rule.Advice })
 }
 
 // Ended are the connections of the capture that are over.
@@ -212,7 +242,10 @@ func (o *On[E]) ask(c *conn, e E) {
 	if !s.applies {
 		return
 	}
-	k.have = (c.have | s.given) &^ s.lacks
+	if s.only {
+		k.have = 0
+	}
+	k.have = (k.have | s.given) &^ s.lacks
 	if lack := (r.needs | s.needs | s.lacks) &^ k.have; lack != 0 {
 		c.rules.lack(r.index, lack.first())
 		return
@@ -232,7 +265,7 @@ func (r *Rule) check() check {
 		terminate: asks(r.Terminate), control: asks(r.Control), loose: asks(r.Loose), chunk: asks(r.Chunk),
 	}
 	k.end = atEnd(r.End, r.EndFrame, r.EndPair, r.EndDirection)
-	k.advice = atEnd(r.Advice, nil, nil, r.AdviceDirection)
+	k.advice = atEnd(r.Advice, r.AdviceFrame, nil, r.AdviceDirection)
 	if r.Capture != nil {
 		k.capture = func(_ *book, p *past) { r.Capture.ask(p.c, p) }
 	}
@@ -297,12 +330,14 @@ func placeOf(f Finding) Place {
 	}
 }
 
-func (f *frame) where() Place    { return placeOf(f.at()) }
-func (s *segment) where() Place  { return placeOf(s.at()) }
-func (e *fpdu) where() Place     { return placeOf(e.at()) }
-func (n *fpduNote) where() Place { return placeOf(n.at()) }
-func (s *loose) where() Place    { return placeOf(s.at()) }
-func (e *control) where() Place  { return placeOf(e.at()) }
+func (f *frame) where() Place   { return placeOf(f.at()) }
+func (s *segment) where() Place { return placeOf(s.at()) }
+func (e *fpdu) where() Place    { return placeOf(e.at()) }
+func (s *loose) where() Place   { return placeOf(s.at()) }
+func (e *control) where() Place { return placeOf(e.at()) }
+
+// where makes it possible to report at a place itself.
+func (p Place) where() Place { return p }
 
 // placeOf is the place of a segment of the message.
 func (m *message) placeOf(x *site) Place { return placeOf(m.at(x)) }

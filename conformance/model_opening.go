@@ -8,18 +8,18 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// opening is how a direction begins full operation: what the rules about the
-// order of startup and FPDUs need of the latter.
+// opening is how a direction begins full operation: the first FPDUs, as far as the
+// order of startup and FPDUs depends on them.
 type opening struct {
 	count uint64
-	// first is the first FPDU whatever its CRC, refused the first one behind a
-	// rejecting Reply, knowing the one whose sender had received most; nil: there was
-	// none, or it is the first one.
+	// first is the first FPDU whatever its CRC; refused is the first one after a
+	// rejecting Reply, nil if there is none; knowing is the one whose sender had
+	// received most, nil if that is the first one.
 	first            fpduNote
 	refused, knowing *fpduNote
 	// good is the end of the first FPDU with a right CRC, or 0.
 	good int64
-	// sound says that the CRC of the last FPDU is right.
+	// sound: the CRC of the last FPDU is right.
 	sound bool
 }
 
@@ -32,14 +32,13 @@ type fpduNote struct {
 	op         rdmap.Opcode
 	code       rdmap.TermCode
 	crc        mpa.CRCStatus
-	// whole: it was sent to its end; lead: it begins with a marker; alone: that
-	// marker has a TCP segment of its own.
+	// whole: all of it was sent; lead: it begins with a marker; alone: that marker
+	// has a TCP segment of its own.
 	whole, lead, alone bool
 }
 
-// at places a finding on an FPDU.
-func (n *fpduNote) at() Finding {
-	return Finding{Dir: n.dir, HasDir: true, Frame: n.frame, PDU: n.pdu, HasPDU: true}
+func (n *fpduNote) where() Place {
+	return Place{Dir: n.dir, HasDir: true, Frame: n.frame, PDU: n.pdu, HasPDU: true}
 }
 
 func noteOf(p *trace.PDU) fpduNote {
@@ -60,8 +59,8 @@ func partsAt(bounds []int, at int) bool {
 	return false
 }
 
-// maxKnowing is among how many FPDUs the one is looked for whose sender had
-// received most: by then it has the startup frame of the other side.
+// maxKnowing is how many FPDUs are searched for the one whose sender had received
+// most: by then it has the startup frame of the other side.
 const maxKnowing = 64
 
 func (o *opening) add(p *trace.PDU) {
@@ -91,8 +90,8 @@ func (o *opening) most() *fpduNote {
 	return &o.first
 }
 
-// maxFrames bounds the startup frames that are kept of a direction: there is one,
-// unless the other side has rejected it.
+// maxFrames is how many startup frames of a direction are kept. There is one, unless
+// the other side rejected it.
 const maxFrames = 8
 
 // ofKind returns the startup frames of a kind that the half sent.
@@ -103,6 +102,17 @@ func (h *half) ofKind(k trace.Kind) (out []*frame) {
 		}
 	}
 	return out
+}
+
+// firstOf returns the first startup frame of a kind that the half sent, nil if there is
+// none.
+func (h *half) firstOf(k trace.Kind) *frame {
+	for _, f := range h.frames {
+		if f.kind == k {
+			return f
+		}
+	}
+	return nil
 }
 
 // pair returns the Request and the Reply that belong together, the last ones of the
@@ -125,7 +135,8 @@ func (h *half) started() int64 {
 	return 0
 }
 
-// looseAt returns the octets in no frame that begin at a place of the stream.
+// looseAt returns the octets outside frames and FPDUs that begin at an offset of the
+// stream, nil if there are none.
 func (h *half) looseAt(from int64) *loose {
 	for i := range h.looses {
 		if h.looses[i].from == from {
@@ -141,33 +152,41 @@ func (c *conn) starts(h *half) bool {
 	return mine.SYN || its.SYN && !its.Opens
 }
 
-// allOf reports whether all was captured that a half sent.
+// allOf reports whether everything that a half sent was captured.
 func (c *conn) allOf(h *half) bool {
 	return c.starts(h) && !h.hole && !c.t.Flow[h.dir].Cut
 }
 
-// about sets the gates to those that hold for halves during the startup: where
+// startupGates is the evidence for an event of the startup in these directions: where
 // each begins may be known from its SYN alone.
-func (c *conn) about(halves ...*half) {
-	c.have = c.endGates() | Start | Contig | Sync | Sum
+func (c *conn) startupGates(halves ...*half) Gate {
+	have := c.endGates() | Start | Contig | Sync | Sum
 	for _, h := range halves {
 		if !h.began && !c.starts(h) {
-			c.have &^= Start
+			have &^= Start
 		}
 		if h.hole {
-			c.have &^= Contig
+			have &^= Contig
 		}
 		if h.unsure {
-			c.have &^= Sync
+			have &^= Sync
 		}
 		if c.t.Flow[h.dir].SumsUnsure {
-			c.have &^= Sum
+			have &^= Sum
 		}
 	}
+	return have
 }
 
-// headed reports whether octets where an FPDU is expected have the control octets
-// of one: then they are a damaged FPDU.
+// startupEvidence is the evidence have for an event that concerns a startup frame:
+// what was missing of its direction when it came counts, and nothing that came later.
+func (f *frame) startupEvidence(have Gate) Gate {
+	const own = Start | Contig
+	return have&^own | f.gates&own
+}
+
+// headed reports whether octets that stand where an FPDU is expected have the control
+// octets of one. Then they are a damaged FPDU.
 func headed(b []byte) bool {
 	const lengthSize = 2
 	for _, lead := range [...]int{0, mpa.MarkerSize} {
@@ -187,8 +206,8 @@ func headed(b []byte) bool {
 // minFPDU is the size of the smallest FPDU: a tagged header and nothing else.
 const minFPDU = 2 + mpa.MinULPDU + crcSize
 
-// firstEnd is the end of the first FPDU of the initiator, or if that was not
-// captured or never completed, a place before which none can end.
+// firstEnd is the end of the first FPDU of the initiator. If that was not captured or
+// never completed, it is an offset before which none can end, and exact is false.
 func (c *conn) firstEnd(q *frame) (end int64, exact bool) {
 	o := &c.half[trace.I2R].opening
 	if o.seen() && o.first.whole && o.first.from == q.end {
