@@ -43,8 +43,7 @@ type past struct {
 	dropped, givenUp string
 	have             Gate // what held at the end
 	found            []Finding
-	c                *conn   // while it is asked about
-	shunned          closing // see conn
+	c                *conn // while it is asked about
 }
 
 // responder is who answers: the address and port of the listener.
@@ -71,7 +70,6 @@ func (b *book) remember(c *conn, record *trace.Connection) {
 	}
 	p.closing, p.hasClosing = c.closed()
 	p.dropped, p.givenUp = c.dropped(), c.givenUp()
-	p.shunned = c.shunned
 	p.found = c.findings[:min(len(c.findings), maxFound)]
 	b.pasts = append(b.pasts, p)
 	if b.to == nil {

@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -84,6 +86,7 @@ type On[E any] struct {
 // Scope is whether a rule speaks of an event, and on what evidence.
 type Scope struct {
 	applies             bool
+	only                bool // nothing but what is given is there
 	needs, given, lacks Gate
 }
 
@@ -103,6 +106,10 @@ func (s Scope) Needing(g Gate) Scope { s.needs |= g; return s }
 // known of its direction.
 func (s Scope) Given(g Gate) Scope { s.given |= g; return s }
 
+// GivenOnly returns the scope for an event for which exactly this evidence is there,
+// whatever is known of its direction.
+func (s Scope) GivenOnly(g Gate) Scope { s.given, s.only = g, true; return s }
+
 // Lacking returns the scope of an event that the rule speaks of, and that cannot be
 // judged since this evidence is missing.
 func Lacking(g Gate) Scope { return Scope{applies: true, lacks: g} }
@@ -117,6 +124,9 @@ type Case struct {
 
 // Has reports whether evidence is there.
 func (c *Case) Has(g Gate) bool { return c.have&g == g }
+
+// Evidence is what is there for the event at hand.
+func (c *Case) Evidence() Gate { return c.have }
 
 // Found are the findings on the connection so far, in the order in which they were
 // reported, those of the rule itself included. They are borrowed.
@@ -135,8 +145,22 @@ func (c *Case) Reported(h *half) bool {
 // Blamed reports whether another rule than the one at hand has reported a PDU: the
 // rule that is named, or, where none is, any one but those listed, above a note.
 func (c *Case) Blamed(pdu uint64, rule string, but ...string) bool {
-	return c.conn.blamedBy(c.rule.entry, pdu, rule, but...)
+	return slices.ContainsFunc(c.findings, func(f Finding) bool { return c.blames(&f, pdu, rule, but...) })
 }
+
+// blames reports whether a finding is one that [Case.Blamed] looks for.
+func (c *Case) blames(f *Finding, pdu uint64, rule string, but ...string) bool {
+	if !f.HasPDU || f.PDU != pdu || f.Rule == c.rule.entry {
+		return false
+	}
+	return f.Rule.ID == rule || rule == "" && f.Severity > Note && !slices.Contains(but, f.Rule.ID)
+}
+
+// Field is the record's name of the field that the rule at hand speaks of.
+func (c *Case) Field() string { return fields[c.rule.id] }
+
+// Now is the time up to which the capture is known, in nanoseconds since 1970.
+func (c *Case) Now() int64 { return max(c.t.LastTime, c.engine.latest) }
 
 // Ended are the connections of the capture that are over.
 func (c *Case) Ended() *book { return &c.engine.book }
@@ -212,7 +236,10 @@ func (o *On[E]) ask(c *conn, e E) {
 	if !s.applies {
 		return
 	}
-	k.have = (c.have | s.given) &^ s.lacks
+	if s.only {
+		k.have = 0
+	}
+	k.have = (k.have | s.given) &^ s.lacks
 	if lack := (r.needs | s.needs | s.lacks) &^ k.have; lack != 0 {
 		c.rules.lack(r.index, lack.first())
 		return
@@ -303,6 +330,10 @@ func (e *fpdu) where() Place     { return placeOf(e.at()) }
 func (n *fpduNote) where() Place { return placeOf(n.at()) }
 func (s *loose) where() Place    { return placeOf(s.at()) }
 func (e *control) where() Place  { return placeOf(e.at()) }
+func (w *word) where() Place     { return placeOf(w.at) }
+func (p *pending) where() Place  { return placeOf(p.Finding) }
+
+func (p Place) where() Place { return p }
 
 // placeOf is the place of a segment of the message.
 func (m *message) placeOf(x *site) Place { return placeOf(m.at(x)) }
