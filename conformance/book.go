@@ -43,9 +43,8 @@ type past struct {
 	dropped, givenUp string
 	have             Gate // what held at the end
 	found            []Finding
-	c                *conn   // while it is asked about
-	shunned          closing // see conn
-	mapped           int     // its ordinal among the connections to unusual ports of a host, see [book.countMapped]
+	c                *conn // while it is asked about
+	mapped           int   // its ordinal among the connections to unusual ports of a host, see [book.countMapped]
 }
 
 // responder is who answers: the address and port of the listener.
@@ -72,7 +71,6 @@ func (b *book) remember(c *conn, record *trace.Connection) {
 	}
 	p.closing, p.hasClosing = c.closed()
 	p.dropped, p.givenUp = c.dropped(), c.givenUp()
-	p.shunned = c.shunned
 	p.mapped = b.countMapped(p)
 	p.found = c.findings[:min(len(c.findings), maxFound)]
 	b.pasts = append(b.pasts, p)

@@ -24,9 +24,6 @@ type conn struct {
 	// request, reply and rtr are the startup frames, or the session control that
 	// stands for them; nil if they were not seen.
 	request, reply, rtr *frame
-	// shunned is how the responder closed after an enhanced Request, which it may
-	// not know.
-	shunned closing
 
 	running  *rule
 	have     Gate

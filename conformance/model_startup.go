@@ -65,9 +65,6 @@ func (c *conn) leftAfter(f *frame) string {
 	return c.givenUp()
 }
 
-// where is the place of the FIN or the RST.
-func (k *closing) where() Place { return Place{Dir: k.dir, HasDir: true, Frame: k.Frame} }
-
 // packet names what closed the connection.
 func (k *closing) packet() string {
 	if k.reset {

@@ -160,13 +160,27 @@ func (c *Case) Reported(h *half) bool {
 // Blamed reports whether another rule than the one at hand has reported a PDU: the
 // rule that is named, or, where none is, any one but those listed, above a note.
 func (c *Case) Blamed(pdu uint64, rule string, but ...string) bool {
-	return c.conn.blamedBy(c.rule.entry, pdu, rule, but...)
+	return slices.ContainsFunc(c.findings, func(f Finding) bool { return c.blames(&f, pdu, rule, but...) })
 }
 
 // blamed reports whether any of the findings that is no advice is on a PDU.
 func blamed(all []Finding, pdu uint64) bool {
 	return slices.ContainsFunc(all, func(f Finding) bool { return f.HasPDU && f.PDU == pdu && !f.Rule.Advice })
 }
+
+// blames reports whether a finding is one that [Case.Blamed] looks for.
+func (c *Case) blames(f *Finding, pdu uint64, rule string, but ...string) bool {
+	if !f.HasPDU || f.PDU != pdu || f.Rule == c.rule.entry {
+		return false
+	}
+	return f.Rule.ID == rule || rule == "" && f.Severity > Note && !slices.Contains(but, f.Rule.ID)
+}
+
+// Field is the record's name of the field that the rule at hand speaks of.
+func (c *Case) Field() string { return fields[c.rule.id] }
+
+// Now is the time up to which the capture is known, in nanoseconds since 1970.
+func (c *Case) Now() int64 { return max(c.t.LastTime, c.engine.latest) }
 
 // Ended are the connections of the capture that are over.
 func (c *Case) Ended() *book { return &c.engine.book }
@@ -335,6 +349,8 @@ func (s *segment) where() Place { return placeOf(s.at()) }
 func (e *fpdu) where() Place    { return placeOf(e.at()) }
 func (s *loose) where() Place   { return placeOf(s.at()) }
 func (e *control) where() Place { return placeOf(e.at()) }
+func (w *word) where() Place    { return placeOf(w.at) }
+func (p *pending) where() Place { return placeOf(p.Finding) }
 
 // where makes it possible to report at a place itself.
 func (p Place) where() Place { return p }

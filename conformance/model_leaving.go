@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -53,14 +54,6 @@ func (c *conn) had(k *closing) int64 {
 		return max(k.Acked, c.t.Flow[other(k.dir)].Acked)
 	}
 	return k.Acked
-}
-
-// appliesTo is applies for a rule about a startup frame: what is known of the
-// other half does not matter, nor what comes later.
-func (c *conn) appliesTo(f *frame) bool {
-	const own = Start | Contig
-	c.have = c.have&^own | f.gates&own
-	return c.applies()
 }
 
 // How a side leaves, for advice; "" if it does not.
@@ -121,4 +114,40 @@ func (k *closing) verb() string {
 		return "resets"
 	}
 	return "closes"
+}
+
+// String says how the connection was closed.
+func (k closing) String() string {
+	if k.reset {
+		return "RST"
+	}
+	return "FIN"
+}
+
+// where is the place of a close.
+func (k *closing) where() Place { return Place{Dir: k.dir, HasDir: true, Frame: k.Frame} }
+
+// placeIn is the place of something in a frame of the direction that is no PDU.
+func (h *half) placeIn(frame uint64) Place { return Place{Dir: h.dir, HasDir: true, Frame: frame} }
+
+// complete reports whether nothing that a half has sent can be missing, up to its
+// close: there may have been a Terminate.
+func (c *conn) complete(h *half) bool {
+	fl := &c.t.Flow[h.dir]
+	end := fl.Sent
+	if fl.FIN != nil {
+		if fl.FIN.At > end {
+			return false
+		}
+		end++
+	}
+	apart := slices.ContainsFunc(h.looses, func(s loose) bool { return s.from >= h.started() && (len(h.frames) > 0 || !c.t.SYN) })
+	return !h.gap && !h.unsure && !apart && !fl.Waiting && !hides(fl) && (fl.RST == nil || fl.RST.At <= end)
+}
+
+// tolerates reports whether a side neither sent a Terminate nor was the first to
+// close.
+func (c *conn) tolerates(h *half) bool {
+	k, ok := c.closed()
+	return h.terminates == 0 && !(ok && k.dir == h.dir)
 }
