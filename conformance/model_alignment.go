@@ -1,10 +1,6 @@
 package conformance
 
-import (
-	"fmt"
-
-	"github.com/iwdissect/iwdissect/dissect/mpa"
-)
+import "github.com/iwdissect/iwdissect/dissect/mpa"
 
 // alignment is how the FPDUs of a half lie in TCP segments, as they were captured
 // first.
@@ -96,7 +92,7 @@ func (a *alignment) note(k ending) {
 	a.end = (a.end + 1) % uint8(len(a.ends))
 }
 
-// endTail counts the last segment if nothing more was in it.
+// endTail counts the last segment if it held only the end of an FPDU.
 func (s *sizes) endTail() {
 	if s.tail {
 		if s.tails == 0 {
@@ -107,30 +103,15 @@ func (s *sizes) endTail() {
 	s.tail = false
 }
 
-// enoughSegments are those that a share is told of.
-const enoughSegments = 20
-
-// alignChecks are about where FPDUs lie in TCP segments (RFC 5044 section 5.1).
-var alignChecks = []check{
-	{id: "MPA-ALIGN-01", needs: Size | Sync, transport: onTCP, end: func(c *conn) {
-		c.each(func(h *half) {
-			s := &h.sizes
-			if s.segments < enoughSegments || !c.applies() || s.aligned*2 >= s.segments {
-				return
-			}
-			c.first(h, None, "most TCP segments begin inside an FPDU", fmt.Sprintf("%d of %d begin at the start of one", s.aligned, s.segments), "all, as far as possible")
-		})
-	}},
-	{id: "MPA-ALIGN-02", needs: Size | Sync, transport: onTCP, end: func(c *conn) {
-		c.each(func(h *half) {
-			s := &h.sizes
-			if s.aligned == 0 || !c.applies() || s.torn == 0 {
-				return
-			}
-			f := s.tornAt.at(h.dir)
-			f.Message = "a TCP segment ends inside an FPDU that would fit a segment"
-			f.Observed, f.Expected = fmt.Sprintf("%d of the %d segments that begin at the start of an FPDU", s.torn, s.aligned), "whole FPDUs"
-			c.fire(f)
-		})
-	}},
+// allTails returns how many segments hold only the end of an FPDU, and where the first
+// of them is. ended: nothing was sent behind the last FPDU, so that the segment at hand
+// counts as well.
+func (s *sizes) allTails(ended bool) (n uint32, first site) {
+	switch {
+	case s.tails > 0:
+		first = s.tailAt
+	case ended && s.tail:
+		first = s.tailNow
+	}
+	return s.tails + uint32(bit(ended && s.tail)), first //nolint:gosec // 0 or 1
 }
