@@ -2,31 +2,33 @@ package conformance
 
 import "github.com/iwdissect/iwdissect/dissect/mpa"
 
-// alignment is how the FPDUs of a half lie in TCP segments, as they were captured
-// first.
+// alignment is how the FPDUs of a direction lie in TCP segments, as each was captured for
+// the first time.
 type alignment struct {
-	// ends are the last FPDUs; end is the place of the next one.
+	// ends are the ends of the last FPDUs, a ring; end is the index of the next one.
 	ends [8]ending
 	end  uint8
-	// segments begin in FPDUs, aligned of them at the start of one.
+	// segments counts the TCP segments that begin in FPDUs, aligned those of them that
+	// begin at the start of one.
 	segments, aligned uint32
-	// whole says that the segment at hand began at the start of an FPDU. Torn are
-	// segments that did and end inside one that would fit a segment, from tornAt on.
+	// whole says that the segment at hand began at the start of an FPDU. torn counts the
+	// segments that did, and end inside an FPDU that would fit a segment; tornAt is the
+	// first of them.
 	whole bool
 	torn  uint32
-	// tail says that the last segment, at tailNow, holds nothing but the end of an FPDU
-	// behind its payload, as far as is known; tails counts those, from tailAt on.
+	// tail says that the last segment, at tailNow, holds nothing but pad and CRC of an
+	// FPDU so far. tails counts such segments; tailAt is the first of them.
 	tail  bool
 	tails uint32
 }
 
-// ending is where an FPDU ends, in which frame, and what is to be said of its CRC.
+// ending is where an FPDU ends in the stream, in which frame, and how its CRC was.
 type ending struct {
 	end int64
 	of  uint64 // the frame, above two flags
 }
 
-// The flags of an ending: its CRC field is in several segments, or it is right.
+// The flags of an ending: the CRC field is in several segments; the CRC is right.
 const (
 	splitEnd = 1 << iota
 	goodEnd
@@ -43,7 +45,7 @@ func (e ending) split() bool { return e.of&splitEnd != 0 }
 
 func (e ending) good() bool { return e.of&goodEnd != 0 }
 
-// acked is the last FPDU that ends at an offset of the stream or before it.
+// acked returns the last FPDU that ends at an offset of the stream or before it.
 func (a *alignment) acked(off int64) (last ending) {
 	for _, k := range a.ends {
 		if k.end <= off && k.end > last.end {
@@ -53,7 +55,7 @@ func (a *alignment) acked(off int64) (last ending) {
 	return last
 }
 
-// place takes in where segments begin in an FPDU.
+// place takes in where TCP segments begin in an FPDU.
 func (s *sizes) place(c *conn, e *fpdu) {
 	a := &s.alignment
 	size := e.f.Size

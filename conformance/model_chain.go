@@ -13,7 +13,7 @@ const lengthSize = 2
 // chain is what is known of the lengths that lead from one FPDU of a direction to the
 // next.
 type chain struct {
-	// suspect says that the last FPDU had a wrong CRC.
+	// suspect: the last FPDU had a wrong CRC, so that its length may be wrong.
 	suspect bool
 	*suspected
 }
@@ -22,14 +22,14 @@ type chain struct {
 type suspected struct {
 	at  site
 	end int64
-	// sum is the CRC of that FPDU up to its field, field the field, pad the length
-	// of its pad.
+	// sum is the CRC32c of the FPDU up to its CRC field, field that field, pad the length
+	// of its pad in octets.
 	sum   uint32
 	field [crcSize]byte
 	pad   int
 }
 
-// add takes in an FPDU, once the rules were asked.
+// add takes in an FPDU, once the rules were asked about it.
 func (k *chain) add(e *fpdu) {
 	f := e.f
 	if k.suspect = f.CRCStatus == mpa.CRCBad; !k.suspect {

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"hash/crc32"
 	"math"
 	"slices"
@@ -10,23 +11,23 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// queue is an untagged queue of a half: its last message.
+// queue is an untagged queue of a direction, with its last message.
 type queue struct {
-	seen bool // a message came before
-	sure bool // nothing is missing since
-	// strays are messages since the last one that may have had one of its numbers:
-	// their opcode and their queue or T bit do not agree.
+	seen bool // a message was seen on it
+	sure bool // nothing has been missing since
+	// strays counts the messages since the last one that may have used up a number of
+	// this queue: their opcode does not fit their queue or T bit.
 	strays uint8
 	msg    *message // nil: there was none
 }
 
-// flow is what Writes or Read Responses of a half are at: the last message.
+// flow is the Writes or the Read Responses of a direction, with the last message.
 type flow struct {
-	sure bool
+	sure bool     // nothing has been missing since
 	msg  *message // nil: there was none
 }
 
-// room is the message of a queue or flow, which has room for one from now on.
+// room returns the message of a queue or flow, and allocates it if there is none yet.
 func room(m **message) *message {
 	if *m == nil {
 		*m = &message{}
@@ -34,30 +35,30 @@ func room(m **message) *message {
 	return *m
 }
 
-// open reports whether a message is under way.
+// open reports whether the rest of a message is still to come.
 func (m *message) open() bool { return m != nil && m.there && !m.done }
 
-// message is one that is under way, or was the last one.
+// message is the last message of a queue or flow, open or complete.
 type message struct {
 	*half
 	pieces
 	there, tagged bool
-	// done: L was seen; its verdict waits for what follows.
+	// done: L was seen. The message is judged when the next one begins.
 	done     bool
-	sure     bool
+	sure     bool // nothing was missing when it began
 	op       rdmap.Opcode
-	control  uint8
-	have     Gate
+	control  uint8 // the RsvdULP octet
+	have     Gate  // the evidence for its last segment
 	hasAlias bool
-	// alias is another number that some of its segments have.
+	// alias is another MSN that some of its segments have.
 	alias   uint32
 	qn, msn uint32
 	stag    uint32
-	field   uint32
-	more    uint32 // segments beyond those that are kept
-	lastAt  int32  // the run of that with L, if done
-	sum     uint64
-	high    uint64 // the end of the segment that reaches farthest
+	field   uint32 // the 32 bits of RsvdULP in an untagged header
+	more    uint32 // segments that are not kept, beyond maxPieces
+	lastAt  int32  // the run that ends with the segment with L, if done
+	sum     uint64 // octets of payload
+	high    uint64 // the largest offset at which a segment ends
 }
 
 // placeOf is the place of a segment of the message.
@@ -73,10 +74,10 @@ func (m *message) runPlace(run int) Place { return m.placeOf(&m.runs[max(run, 0)
 // lastStart is where the segment with L begins, of a message that is done.
 func (m *message) lastStart() uint64 { return m.runs[min(int(m.lastAt), len(m.runs)-1)].start() }
 
-// maxPieces bounds what is kept of a message.
+// maxPieces is how many segments are kept of a message.
 const maxPieces = 4096
 
-// flow of a tagged segment.
+// flowOf returns the flow of tagged segments with an opcode.
 func (h *half) flowOf(op rdmap.Opcode) *flow {
 	if op == opReadResponse {
 		return &h.tagged[1]
@@ -86,7 +87,7 @@ func (h *half) flowOf(op rdmap.Opcode) *flow {
 
 func (s *segment) flow() *flow { return s.flowOf(s.op) }
 
-// span is where the payload of a segment goes.
+// span is the range of offsets, from MO or TO, that the payload of a segment fills.
 func (s *segment) span() (from, to uint64) {
 	from = uint64(s.seg.MO)
 	if s.seg.Tagged {
@@ -95,7 +96,7 @@ func (s *segment) span() (from, to uint64) {
 	return from, from + uint64(s.octets) //nolint:gosec // not negative
 }
 
-// hash tells segments of the same place in a message apart.
+// hash tells segments with the same offset in a message apart.
 func (s *segment) hash() uint32 { return hashOf(s.p, s.head) }
 
 func hashOf(p *trace.PDU, head []byte) uint32 {
@@ -105,10 +106,10 @@ func hashOf(p *trace.PDU, head []byte) uint32 {
 	return crc32.Checksum(head[:min(len(head), hashed)], castagnoli)
 }
 
-// hashed is how many octets of an ULPDU tell it apart.
+// hashed is how many octets of a ULPDU its hash covers.
 const hashed = 96
 
-// follow takes a segment into the model, once the rules were asked.
+// follow takes a segment into the model, once the rules about segments were asked.
 func (c *conn) follow(s *segment, have Gate) {
 	rel, m := s.relate()
 	if rel == stray {
@@ -126,7 +127,7 @@ func (c *conn) follow(s *segment, have Gate) {
 	switch rel {
 	case begins:
 		m.over(c)
-		// What is known begins with a message whose first segment was seen.
+		// If its first segment was seen, nothing of it is missing.
 		*sure = have&MsgSync != 0 || !s.seg.Tagged && s.seg.MO == 0 || *sure
 		*m = message{half: s.half, there: true, tagged: s.seg.Tagged, pieces: m.reset(), sure: *sure}
 		m.op, m.control, m.field = s.op, s.seg.RsvdULP, s.seg.RsvdULP32
@@ -155,7 +156,8 @@ func (c *conn) follow(s *segment, have Gate) {
 	}
 }
 
-// strays counts a message that has its number from a queue which cannot be told.
+// strays counts a message that may have used up a number of its own queue, or of the
+// queue that it names.
 func (s *segment) strays() {
 	count := func(qn uint32) {
 		if qn < uint32(len(s.queues)) && s.queues[qn].strays < math.MaxUint8 {
@@ -171,13 +173,13 @@ func (s *segment) strays() {
 	}
 }
 
-// follows reports whether the number of a segment may be that of the next message
-// of its queue: want, or beyond the strays since.
+// follows reports whether the MSN of a segment may be that of the next message of its
+// queue: want, or a later one if strays may have used up some numbers.
 func (s *segment) follows(want uint32) bool {
 	return s.seg.MSN-want <= uint32(s.queues[s.seg.QN].strays)
 }
 
-// over asks about a message that nothing more can belong to.
+// over has the rules about messages asked: nothing more can belong to this one.
 func (m *message) over(c *conn) {
 	if !m.there || m.segments() == 0 {
 		return
@@ -190,7 +192,7 @@ func (m *message) over(c *conn) {
 	m.there = false
 }
 
-// over says that nothing more comes in the half.
+// over ends the messages of a direction in which nothing more comes.
 func (h *half) over(c *conn) {
 	over := func(m *message) {
 		if m == nil {
@@ -211,8 +213,8 @@ func (h *half) over(c *conn) {
 	}
 }
 
-// lost says that segments are missing: what is open cannot be judged, and
-// numbers are to be learned again.
+// lost notes that segments are missing: open messages cannot be judged, and the MSNs have
+// to be learned again.
 func (h *half) lost() {
 	h.gap = true
 	if h.own&ownSending == 0 {
@@ -234,8 +236,9 @@ func (h *half) lost() {
 	}
 }
 
-// tiles reports whether segments cover a range without hole or overlap, and
-// whether they came in its order; else which run is the first that deviates.
+// tiles reports whether the segments cover a range from start on without hole or overlap
+// (whole), and whether they came in the order of their offsets; else deviant is the first
+// run that is out of place.
 func (m *message) tiles(start uint64) (whole, ordered bool, deviant int) {
 	ordered, deviant = true, -1
 	at := start
@@ -253,15 +256,7 @@ func (m *message) tiles(start uint64) (whole, ordered bool, deviant int) {
 		return true, true, -1
 	}
 	sorted := slices.Clone(m.runs)
-	slices.SortStableFunc(sorted, func(a, b stretch) int {
-		switch {
-		case a.from < b.from:
-			return -1
-		case a.from > b.from:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(sorted, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
 	at = start
 	if m.tagged {
 		at = sorted[0].from
@@ -275,7 +270,7 @@ func (m *message) tiles(start uint64) (whole, ordered bool, deviant int) {
 	return true, false, deviant
 }
 
-// start is where a message has to begin.
+// start is the offset at which a message begins, or has to begin.
 func (m *message) start() uint64 {
 	if m.tagged {
 		return m.runs[0].from
@@ -283,4 +278,5 @@ func (m *message) start() uint64 {
 	return 0
 }
 
+// opcodeOf returns the opcode in the RsvdULP octet of a DDP header.
 func opcodeOf(control uint8) rdmap.Opcode { return rdmap.ControlOf(control).Opcode }

@@ -9,33 +9,33 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// sizes is what the FPDUs of a half show of how messages are cut and how FPDUs
-// lie in TCP segments.
+// sizes is how large the FPDUs of a direction are, and how they lie in TCP segments. All
+// lengths are in octets.
 type sizes struct {
 	alignment
-	// largest is the largest ULPDU_Length, at the first FPDU that has it.
+	// largest is the largest ULPDU_Length, largestAt the first FPDU that has it.
 	largest   int
 	largestAt site
-	// partial are those of segments that do not end their message.
+	// partial are the ULPDUs that do not end their message.
 	partial   lengths
-	partialAt site // the first of them; while there is none, where there may be one
-	// open is the length of the last FPDU if its message goes on, else 0.
+	partialAt site // the first of them, or the one that may turn out to be
+	// open is the length of the last ULPDU if its message goes on, else 0.
 	open int
-	// small are those of them below the least MULPDU, inRow as many as follow each
-	// other at present; row says that there were three.
+	// small counts those of partial below the least MULPDU, inRow the latest ones that
+	// follow each other; row says that there were smallRow in a row.
 	small, inRow uint32
 	row          bool
 	*oddities
 }
 
-// oddities are where a half did what few do.
+// oddities are the places where a direction did what few do.
 type oddities struct {
-	// smallAt is the first FPDU below the least MULPDU, or one that may be it; tornAt,
-	// tailAt and tailNow see alignment.
+	// smallAt is the first ULPDU below the least MULPDU, or the one that may turn out to
+	// be. For tornAt, tailAt and tailNow see alignment.
 	smallAt, tornAt, tailAt, tailNow site
 }
 
-// odd is the room for what few halves do.
+// odd returns the oddities, and allocates them if there are none yet.
 func (s *sizes) odd() *oddities {
 	if s.oddities == nil {
 		s.oddities = &oddities{}
@@ -43,7 +43,8 @@ func (s *sizes) odd() *oddities {
 	return s.oddities
 }
 
-// add takes in an FPDU. One with a wrong CRC tells nothing of its sender's ways.
+// add takes in an FPDU. One with a wrong CRC tells nothing about how its sender sizes
+// FPDUs.
 func (s *sizes) add(c *conn, e *fpdu) {
 	n := int(e.f.ULPDULength)
 	if e.f.CRCStatus == mpa.CRCBad {
@@ -70,7 +71,7 @@ func (s *sizes) add(c *conn, e *fpdu) {
 	s.place(c, e)
 }
 
-// goesOn takes in the last FPDU, which did not end its message.
+// goesOn counts the last ULPDU, which did not end its message.
 func (s *sizes) goesOn() {
 	s.partial.add(s.open)
 	if s.open >= leastMULPDU {
@@ -83,9 +84,9 @@ func (s *sizes) goesOn() {
 }
 
 const (
-	// leastMULPDU is the least that a MULPDU may be (RFC 5044 section 4.5).
+	// leastMULPDU is the smallest MULPDU that is allowed (RFC 5044 section 4.5).
 	leastMULPDU = 128
-	// smallRow is how many smaller segments in a row are no accident.
+	// smallRow is how many smaller ULPDUs in a row are no accident.
 	smallRow = 3
 )
 
@@ -104,7 +105,7 @@ func (l *lengths) addSome(n int, several uint32) {
 	l.largest = max(l.largest, uint32(n)) //nolint:gosec // of 16 bits
 }
 
-// below counts those that are surely shorter.
+// below counts those that are certainly shorter than n.
 func (l *lengths) below(n int) (sum uint32) {
 	for i, k := range l.count {
 		if 2<<i <= n {
@@ -125,14 +126,14 @@ func (l *lengths) String() string {
 	return strings.Join(s, ", ")
 }
 
-// least MSS of a receiver that names none (RFC 9293 section 3.7.1).
+// The MSS of a receiver that names none, over IPv4 and IPv6 (RFC 9293 section 3.7.1).
 const (
 	defaultMSS4 = 536
 	defaultMSS6 = 1220
 )
 
-// emss is the most that the segments of a direction can hold: what the receiver
-// takes, less the options that each segment has. ok is false when a SYN is missing.
+// emss is how many octets the TCP segments of a direction can hold: the MSS of the
+// receiver, less the options that each segment has. ok is false if a SYN is missing.
 func (c *conn) emss(d trace.Dir) (octets int, ok bool) {
 	if !c.t.Flow[0].SYN || !c.t.Flow[1].SYN {
 		return 0, false
@@ -146,7 +147,8 @@ func (c *conn) emss(d trace.Dir) (octets int, ok bool) {
 	return mss - int(c.t.Flow[d].LeastOptions), true
 }
 
-// mulpdu is the largest ULPDU that fits a segment (RFC 5044 section 4.5).
+// mulpdu is the largest ULPDU that fits a TCP segment with emss octets (RFC 5044 section
+// 4.5).
 func mulpdu(emss int, markers bool) int {
 	over := 6 + emss%4
 	if markers {
@@ -155,7 +157,7 @@ func mulpdu(emss int, markers bool) int {
 	return max(emss-over, leastMULPDU)
 }
 
-// marking tells whether a direction has markers.
+// marking reports whether a direction has markers, as far as that is known.
 func (c *conn) marking(d trace.Dir) mpa.Tri {
 	if m := c.t.Flow[d].MarkersSeen; m != mpa.Unknown {
 		return m

@@ -126,6 +126,20 @@ func (c *Case) Has(g Gate) bool { return c.have&g == g }
 // reported, those of the rule itself included. They are borrowed.
 func (c *Case) Found() []Finding { return c.findings }
 
+// FoundBy returns the first finding of a rule on the connection so far, in a direction
+// if one is named; nil: there is none. It is borrowed.
+func (c *Case) FoundBy(id string, dir ...trace.Dir) *Finding {
+	for i := range c.findings {
+		if f := &c.findings[i]; f.Rule.ID == id && (len(dir) == 0 || f.HasDir && f.Dir == dir[0]) {
+			return f
+		}
+	}
+	return nil
+}
+
+// Entry is that of the rule at hand.
+func (c *Case) Entry() *Entry { return c.rule.entry }
+
 // Reported reports whether the rule at hand has reported something in a direction.
 func (c *Case) Reported(h *half) bool {
 	for i := range c.findings {
@@ -210,9 +224,6 @@ type Place struct {
 
 // placed is something that has a place.
 type placed interface{ where() Place }
-
-// where lets a place be reported by itself.
-func (p Place) where() Place { return p }
 
 // Report reports a violation.
 func (r *Report) Report(v Violation) {
@@ -339,6 +350,8 @@ func (e *fpdu) where() Place     { return placeOf(e.at()) }
 func (n *fpduNote) where() Place { return placeOf(n.at()) }
 func (s *loose) where() Place    { return placeOf(s.at()) }
 func (e *control) where() Place  { return placeOf(e.at()) }
+
+func (p Place) where() Place { return p }
 
 // in is the place of a PDU of a direction.
 func (x *site) in(d trace.Dir) Place { return placeOf(x.at(d)) }

@@ -41,7 +41,7 @@ var framingAdvice = []Rule{
 				}
 				if first != nil {
 					facts = append(facts, largestSizes(c)...)
-					r.adviseOn(first, strings.Join(facts, ", "), gsoFailed(r))
+					reportAdvice(r, first, strings.Join(facts, ", "), gsoFailed(r))
 				}
 			},
 		},
@@ -58,7 +58,7 @@ var framingAdvice = []Rule{
 				if mss := r.t.Flow[other(e.dir)].MSS; mss > 0 {
 					observed += fmt.Sprintf(", with an MSS of %d", mss)
 				}
-				r.advise(e.at(), observed, "")
+				reportAdvice(r, e, observed, "")
 			},
 		},
 	},
@@ -74,7 +74,7 @@ var framingAdvice = []Rule{
 			Judge: func(r *Report, h *half) {
 				s := &h.sizes
 				if n, first := s.allTails(h.latest.end == r.t.Flow[h.dir].Sent); n > 0 {
-					r.advise(first.at(h.dir), fmt.Sprintf("%d of %d segments hold only the end of an FPDU (%d %%)", n, s.segments, n*100/s.segments), "")
+					reportAdvice(r, first.in(h.dir), fmt.Sprintf("%d of %d segments hold only the end of an FPDU (%d %%)", n, s.segments, n*100/s.segments), "")
 				}
 			},
 		},
@@ -88,7 +88,7 @@ var framingAdvice = []Rule{
 				}
 				return InScope.Without(splitCRCNeeds &^ (c.gates(t.peer) | Full))
 			},
-			Judge: func(r *Report, t *terminate) { reportSplitCRC(r, t.peer, t.p.LastAcked, t.at()) },
+			Judge: func(r *Report, t *terminate) { reportSplitCRC(r, t.peer, t.p.LastAcked, t) },
 		},
 		Advice: &On[*conn]{
 			Applies: func(c *Case, _ *conn) Scope {
@@ -102,7 +102,7 @@ var framingAdvice = []Rule{
 			},
 			Judge: func(r *Report, c *conn) {
 				k, _ := c.closed()
-				reportSplitCRC(r, &c.half[other(k.dir)], k.Acked, Finding{Dir: k.dir, HasDir: true, Frame: k.Frame})
+				reportSplitCRC(r, &c.half[other(k.dir)], k.Acked, Place{Dir: k.dir, HasDir: true, Frame: k.Frame})
 			},
 		},
 	},
@@ -139,7 +139,7 @@ func largestSizes(c *conn) (facts []string) {
 func gsoFailed(r *Report) string {
 	for d := range r.half {
 		h := &r.half[d]
-		large := r.breaks(other(h.dir), "MPA-MULPDU-01", "MPA-MULPDU-02")
+		large := violated(r, other(h.dir), "MPA-MULPDU-01", "MPA-MULPDU-02")
 		switch {
 		case large == "":
 		case h.terminates > 0:
@@ -159,8 +159,8 @@ func acknowledged(c *conn, h *half, offset int64) bool {
 
 // reportSplitCRC advises, at a place, if the last FPDU of a direction up to an offset has
 // a right CRC whose field is in several segments.
-func reportSplitCRC(r *Report, h *half, offset int64, at Finding) {
+func reportSplitCRC(r *Report, h *half, offset int64, at placed) {
 	if last := h.sizes.acked(offset); last.split() && last.good() {
-		r.advise(at, fmt.Sprintf("the CRC of the FPDU in frame %d is right, and in several segments", last.frame()), "")
+		reportAdvice(r, at, fmt.Sprintf("the CRC of the FPDU in frame %d is right, and in several segments", last.frame()), "")
 	}
 }

@@ -1,0 +1,48 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Advice is about what no RFC demands or forbids, but experience with stacks teaches:
+// what usually lies behind findings, or will lead to them.
+
+// reportAdvice gives the advice of the rule at hand at a place. Observed is what it
+// rests on; failure is what went wrong because of it in the trace, if anything: then a
+// note becomes a warning. The message names the findings that it explains.
+func reportAdvice(r *Report, at placed, observed, failure string) {
+	e := r.Entry()
+	v := Violation{Place: at.where(), Severity: e.Severity, Message: e.Message, Observed: observed}
+	if failure != "" {
+		v.Observed += "; " + failure
+		v.Severity = max(v.Severity, Warning)
+	}
+	if explained := explained(r); explained != "" {
+		v.Message += " This explains " + explained + "."
+	}
+	r.Report(v)
+}
+
+// explained names the first finding of each rule that the advice at hand explains.
+func explained(r *Report) string {
+	var out []string
+	for _, id := range r.Entry().Explains {
+		if f := r.FoundBy(id); f != nil {
+			out = append(out, fmt.Sprintf("%s in frame %d", id, f.Frame))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// violated names the first of these rules that a side has violated, "" if there is none.
+func violated(r *Report, d trace.Dir, ids ...string) string {
+	for _, id := range ids {
+		if f := r.FoundBy(id, d); f != nil {
+			return fmt.Sprintf("%s fires in frame %d", id, f.Frame)
+		}
+	}
+	return ""
+}
