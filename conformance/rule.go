@@ -115,6 +115,10 @@ func (s Scope) GivenOnly(g Gate) Scope { s.given, s.only = g, true; return s }
 // judged since this evidence is missing.
 func Lacking(g Gate) Scope { return Scope{applies: true, lacks: g} }
 
+// Without returns the scope for an event of which this evidence is missing, whatever is
+// known of its direction. Then it cannot be judged.
+func (s Scope) Without(g Gate) Scope { s.lacks |= g; return s }
+
 // Case is what a rule may look at: the facts about the connection, and what was found
 // on it so far. It is borrowed.
 type Case struct {
@@ -181,6 +185,35 @@ func (c *Case) Field() string { return fields[c.rule.id] }
 
 // Now is the time up to which the capture is known, in nanoseconds since 1970.
 func (c *Case) Now() int64 { return max(c.t.LastTime, c.engine.latest) }
+
+// FramingLost reports whether a rule has reported that, in a direction, a length, a pad
+// or a missing CRC field leads to a place where no FPDU begins.
+func (c *Case) FramingLost(h *half) bool {
+	for i := range c.findings {
+		f := &c.findings[i]
+		if !f.HasDir || f.Dir != h.dir {
+			continue
+		}
+		switch f.Rule.ID {
+		case "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-C-FIELD-01", "MPA-FPDU-FMT-01":
+			return true
+		}
+	}
+	return false
+}
+
+// AllFPDUs is the scope, at the end, of rules on all FPDUs or segments of a direction
+// that has some. It takes the evidence of that direction alone.
+func (c *Case) AllFPDUs(h *half) Scope {
+	if h.count == 0 {
+		return OutOfScope
+	}
+	scope := InScope.Given(c.gates(h) | c.endGates())
+	if c.FramingLost(h) {
+		return scope.Without(Sync)
+	}
+	return scope
+}
 
 // Ended are the connections of the capture that are over.
 func (c *Case) Ended() *book { return &c.engine.book }
@@ -354,9 +387,6 @@ func (p *pending) where() Place { return placeOf(p.Finding) }
 
 // where makes it possible to report at a place itself.
 func (p Place) where() Place { return p }
-
-// placeOf is the place of a segment of the message.
-func (m *message) placeOf(x *site) Place { return placeOf(m.at(x)) }
 
 // in is the place of a PDU of a direction.
 func (x *site) in(d trace.Dir) Place { return placeOf(x.at(d)) }

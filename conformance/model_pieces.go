@@ -1,8 +1,8 @@
 package conformance
 
-// pieces are the segments of a message in the order in which they came. Those that
-// go on where the one before ends, with as many octets, make a run: a long message
-// is a few runs, not hundreds of segments.
+// pieces are the segments of a message in the order in which they came. Segments of the
+// same length, each of which begins where the one before ends, make a run: a long message
+// is a few runs instead of hundreds of segments.
 type pieces struct {
 	runs   []stretch
 	hashes []uint32 // of the segments of all runs
@@ -10,12 +10,12 @@ type pieces struct {
 	final site
 }
 
-// stretch are n segments of size octets, from octet from on.
+// stretch is a run of n segments with size octets each, that begins at offset from.
 type stretch struct {
 	from, size uint64
-	n, hash    int32 // hashes[hash] is that of the first one
-	last       bool  // it is one with L
-	first      site  // of them
+	n, hash    int32 // hashes[hash] is the hash of the first one
+	last       bool  // it is a single segment with L
+	first      site  // where the first one is
 }
 
 // to is where the run ends.
@@ -27,18 +27,18 @@ func (r *stretch) start() uint64 { return r.to() - r.size }
 // segments is how many there are.
 func (p *pieces) segments() int { return len(p.hashes) }
 
-// The room that is kept from one message to the next: what a few long ones took is
-// not held on to by thousands of connections.
+// How many runs and hashes stay allocated from one message to the next. Thousands of
+// connections must not keep what a few long messages needed.
 const (
 	keptRuns   = 16
 	keptHashes = 1024
 )
 
-// someHashes is the room with which a message of several segments begins: that of
-// 64 KiB in segments of an Ethernet frame.
+// someHashes is how many hashes are allocated at first for a message of several segments:
+// enough for 64 KiB in segments that fit Ethernet frames.
 const someHashes = 48
 
-// reset forgets all, and keeps the room, within bounds.
+// reset returns empty pieces that reuse the allocated slices, unless those are too large.
 func (p *pieces) reset() (fresh pieces) {
 	if cap(p.runs) <= keptRuns {
 		fresh.runs = p.runs[:0]
@@ -65,14 +65,14 @@ func (p *pieces) add(from, to uint64, last bool, hash uint32, at site) {
 	p.runs = append(p.runs, stretch{from: from, size: to - from, n: 1, hash: int32(len(p.hashes) - 1), last: last, first: at}) //nolint:gosec // at most maxPieces
 }
 
-// lengthen takes in segments that go on with the last run, whose hashes are there
-// already; the last of them was at.
+// lengthen adds segments to the last run, whose hashes are there already; at is the last
+// of them.
 func (p *pieces) lengthen(at site) {
 	r := &p.runs[len(p.runs)-1]
 	r.n, p.final = int32(len(p.hashes))-r.hash, at //nolint:gosec // at most maxPieces
 }
 
-// next is where the message goes on.
+// next is the offset at which the message continues.
 func (p *pieces) next() uint64 {
 	if n := len(p.runs); n > 0 {
 		return p.runs[n-1].to()
@@ -80,7 +80,7 @@ func (p *pieces) next() uint64 {
 	return 0
 }
 
-// has reports whether there is a segment with a place and a hash.
+// has reports whether there is a segment with that range and hash.
 func (p *pieces) has(from, to uint64, hash func() uint32) bool {
 	for i := range p.runs {
 		r := &p.runs[i]
