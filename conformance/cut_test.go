@@ -17,7 +17,7 @@ import (
 // usualCut are the mutants of each rule that docs/mutation-cut.md speaks of.
 const usualCut = 3
 
-var mutantsCut = flag.Int("mutants-cut", usualCut, "how many mutants of each rule are captured in part")
+var mutantsCut = flag.Int("mutants-cut", 0, "how many mutants of each rule are captured in part; 0: 3 in the campaign, else 1")
 
 // place is what tells connections of several captures of the same traffic apart.
 type place struct {
@@ -130,9 +130,7 @@ func snapped(all []capture.Frame, length int) []capture.Frame {
 // TestMutation_Cut: where evidence is missing, no rule is said to have been kept
 // that was broken on the connection, and none to be broken that was not.
 func TestMutation_Cut(t *testing.T) {
-	if testing.Short() {
-		t.Skip("5,000 captures")
-	}
+	wanted := mutants(*mutantsCut, usualCut)
 	outcome := map[string]map[string]int{}
 	for _, s := range scenario.Builtin() {
 		if !slices.Contains(conformance.Checked(), s.Name) {
@@ -142,7 +140,7 @@ func TestMutation_Cut(t *testing.T) {
 		if d == nil {
 			continue
 		}
-		for seed, n := uint64(0), 0; n < *mutantsCut && seed < uint64(*mutantsCut*triesPerMutant); seed++ {
+		for seed, n := uint64(0), 0; n < wanted && seed < uint64(wanted*triesPerMutant); seed++ {
 			m := d.mutate(t, seed)
 			if m == nil {
 				continue
@@ -164,7 +162,7 @@ func TestMutation_Cut(t *testing.T) {
 			}
 		}
 	}
-	if *mutantsCut == usualCut {
+	if wanted == usualCut {
 		checkPage(t, cutFile, cutPage(outcome))
 	}
 }

@@ -68,7 +68,8 @@ TCP and SCTP, with segments of many sizes, over links that lose, repeat and reor
 to a message of the script that is of the same kind, in either direction; another one takes its steps along and stands among
 those of the script. The trace with the fault is compared with that of the same script without it.
 
-    go test ./conformance -run TestMutation                           # SEEDS mutants of each rule, as below
+    go test ./conformance -run TestMutation                           # one mutant of each rule
+    IWDISSECT_CAMPAIGN=1 go test ./conformance -run TestMutation      # SEEDS of each, as below
     go test ./conformance -run TestMutation -update                   # writes this page and testdata/mutation.json
     go test ./conformance -run TestMutation -mutants 200              # more of them
     go test ./conformance -run TestMutation -v -mutant DDP-L-01/5     # one, by its seed; -mutant-trace FILE keeps its trace
@@ -145,6 +146,7 @@ A rule on startup frames alone passes when both of them were captured, whatever 
 | --- | ---: | ---: | ---: | ---: | ---: |
 ROWS
 
-    go test ./conformance -run TestMutation_Cut                       # SEEDS mutants of each rule, as above
+    go test ./conformance -run TestMutation_Cut                       # one mutant of each rule
+    IWDISSECT_CAMPAIGN=1 go test ./conformance -run TestMutation_Cut  # SEEDS of each, as above
     go test ./conformance -run TestMutation_Cut -mutants-cut 25       # more of them
 `

@@ -81,7 +81,10 @@ func (a *Association) assign() {
 		}
 	}
 	m := a.queue[i]
-	a.queue = append(a.queue[:i], a.queue[i+1:]...)
+	// The few in front of it move up, not the many behind it.
+	copy(a.queue[1:i+1], a.queue[:i])
+	a.queue[0] = queued{}
+	a.queue = a.queue[1:]
 	most, interleave := a.MaxData(), false
 	for k := range m.Faults {
 		if s := m.Faults[k].Split; s > 0 {
