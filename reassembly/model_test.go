@@ -6,6 +6,7 @@ import (
 	"sort"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/reassembly"
 )
 
@@ -342,9 +343,9 @@ func (m *model) carriersAt(h *reassembly.Half, rng *rand.Rand) {
 
 // TestModel compares random histories with the slow model, octet for octet.
 func TestModel(t *testing.T) {
-	seeds := uint64(4000)
-	if testing.Short() {
-		seeds = 600
+	seeds := uint64(600)
+	if tracetest.Campaign() {
+		seeds = 4000
 	}
 	for seed := range seeds {
 		runModel(t, seed)

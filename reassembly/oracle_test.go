@@ -11,6 +11,7 @@ import (
 	"github.com/google/gopacket/layers"
 	oracle "github.com/google/gopacket/reassembly"
 
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/reassembly"
 )
 
@@ -35,9 +36,9 @@ func (s *sink) ReassemblyComplete(oracle.AssemblerContext) bool { return true }
 // TestOracle compares with gopacket's assembler, away from its known faults:
 // no wrap, no loss, copies that agree, none that overlap in part.
 func TestOracle(t *testing.T) {
-	seeds := uint64(400)
-	if testing.Short() {
-		seeds = 100
+	seeds := uint64(100)
+	if tracetest.Campaign() {
+		seeds = 400
 	}
 	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 2))

@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
@@ -38,12 +40,25 @@ type made struct {
 	first int
 }
 
-// all makes the traces of all scenarios, with and without their faults, and of
-// random scripts. Each has addresses of its own, so that they can lie in one
-// file.
+// all returns copies of the traces of all scenarios, with and without their
+// faults, and of random scripts, whose frames are shared. Each has addresses of
+// its own, so that they can lie in one file.
 func all(t *testing.T) []*made {
 	t.Helper()
-	var out []*made
+	ms, err := makeAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]*made, len(ms))
+	for i, m := range ms {
+		c := *m
+		out[i] = &c
+	}
+	return out
+}
+
+// makeAll makes them, once for all tests.
+var makeAll = sync.OnceValues(func() (out []*made, failed error) {
 	add := func(name string, legal bool, s *synth.Script) {
 		n := len(out)
 		for i := range s.Connections {
@@ -55,11 +70,11 @@ func all(t *testing.T) []*made {
 		s.Capture.Format, s.Capture.PerSide = pcapng.PCAPNG, false
 		var b bytes.Buffer
 		if _, err := synth.Run(&b, s); err != nil {
-			t.Fatalf("%s: %v", name, err)
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
 		}
 		fs, err := tracetest.ReadFile(b.Bytes())
 		if err != nil {
-			t.Fatal(err)
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
 		}
 		out = append(out, &made{name: name, script: s, legal: legal, frames: fs})
 	}
@@ -75,8 +90,8 @@ func all(t *testing.T) []*made {
 	for seed := range uint64(100) {
 		add(fmt.Sprintf("random sctp %d", seed), true, scripts.RandomSCTP(seed))
 	}
-	return out
-}
+	return out, failed
+})
 
 func address(v4 bool, n, side int) netip.Addr {
 	if v4 {

@@ -69,22 +69,19 @@ func TestDifferential_Generated(t *testing.T) {
 	}
 }
 
-// TestDifferential_Captures compares all the captures of a directory.
+// TestDifferential_Captures compares the captures of the project, and further
+// ones if the environment names a folder.
 func TestDifferential_Captures(t *testing.T) {
-	dir := os.Getenv("IWDISSECT_CAPTURES")
-	if dir == "" {
-		t.Skip("IWDISSECT_CAPTURES is not set")
-	}
 	var files []string
-	for _, pattern := range []string{"*.pcap", "*.pcapng"} {
-		m, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			t.Fatal(err)
+	for _, dir := range []string{"../../testdata/pcaps", os.Getenv("IWDISSECT_CAPTURES")} {
+		if dir == "" {
+			continue
 		}
-		files = append(files, m...)
-	}
-	if len(files) == 0 {
-		t.Fatal("no captures")
+		in, err := filepath.Glob(filepath.Join(dir, "*.pcap*"))
+		if err != nil || len(in) == 0 {
+			t.Fatalf("no captures in %s: %v", dir, err)
+		}
+		files = append(files, in...)
 	}
 	for _, f := range files {
 		t.Run(filepath.Base(f), func(t *testing.T) {

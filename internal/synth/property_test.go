@@ -112,15 +112,19 @@ func play(tb testing.TB, s *synth.Script) (said map[string][2][]message, r *trac
 	return said, tracerun.Run(tb, pipeline.Options{}, frames(tb, file.Bytes())), st
 }
 
+// rounds is how many random scripts are run.
+func rounds() uint64 {
+	if tracetest.Campaign() {
+		return 5000
+	}
+	return 300
+}
+
 // TestRun_DecodeGivesTheTimeline is the main property: the messages that the
 // endpoints send are the messages that are dissected, octet for octet, whatever
 // lies between.
 func TestRun_DecodeGivesTheTimeline(t *testing.T) {
-	rounds := uint64(5000)
-	if testing.Short() {
-		rounds = 300
-	}
-	for seed := range rounds {
+	for seed := range rounds() {
 		s := scripts.Random(seed)
 		said, r, st := play(t, s)
 		if st.Stalled > 0 {
@@ -149,11 +153,7 @@ func TestRun_DecodeGivesTheTimeline(t *testing.T) {
 // TestRun_DecodeGivesTheTimeline_SCTP is the same over SCTP: several streams,
 // several sessions one after another, whatever order the TSNs have.
 func TestRun_DecodeGivesTheTimeline_SCTP(t *testing.T) {
-	rounds := uint64(5000)
-	if testing.Short() {
-		rounds = 300
-	}
-	for seed := range rounds {
+	for seed := range rounds() {
 		s := scripts.RandomSCTP(seed)
 		said, r, st := play(t, s)
 		if st.Stalled > 0 {
