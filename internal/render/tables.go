@@ -264,7 +264,7 @@ func (s *Summary) operations(w io.Writer, cs []*trace.Connection) error {
 			}
 		}
 	}
-	return table(w, "Operations", []string{"conn", "dir", "operation", "messages", "segments", "octets", "least", "mean", "most"}, rows, 3)
+	return table(w, "Operations", []string{"conn", "dir", "operation", "messages", "segments", "octets", "min", "mean", "max"}, rows, 3)
 }
 
 func (s *Summary) latency(w io.Writer, cs []*trace.Connection) error {
