@@ -45,6 +45,19 @@ func connectionMembers(o *object, c *trace.Connection) {
 	if c.HasStartupLatency {
 		o.int("startup_latency_ns", c.StartupLatency)
 	}
+	endMembers(o, c)
+	o.key("problems")
+	o.openList()
+	for _, p := range diagnose.Problems(c) {
+		o.sep()
+		o.b = appendJSONString(o.b, p)
+		o.comma = true
+	}
+	o.closeList()
+}
+
+// endMembers writes how a connection ended, and the Terminates of its sides.
+func endMembers(o *object, c *trace.Connection) {
 	o.key("end")
 	o.open()
 	o.str("how", c.Ending.String())
@@ -65,14 +78,6 @@ func connectionMembers(o *object, c *trace.Connection) {
 		o.str("name", t.Code.Name())
 		o.bool("swapped", t.Swapped)
 		o.close()
-	}
-	o.closeList()
-	o.key("problems")
-	o.openList()
-	for _, p := range diagnose.Problems(c) {
-		o.sep()
-		o.b = appendJSONString(o.b, p)
-		o.comma = true
 	}
 	o.closeList()
 }
