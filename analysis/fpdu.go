@@ -54,10 +54,23 @@ func (c *Conn) inferred(side int) {
 
 // fpdu takes in one FPDU; alone: the packet at hand holds it and nothing else.
 func (c *Conn) fpdu(side int, f *mpa.FPDU, alone bool) {
-	h := &c.half[side]
-	t := &c.Trace
 	dir := c.Dir(side)
-	fl := &t.Flow[dir]
+	c.count(dir, f)
+	c.seen(side, dir)
+	p := c.fpduRecord(side, dir, f, alone)
+	c.firstFaults(dir, f, p.Frame, alone)
+	c.header(side, dir, f, p)
+	if c.env.tell() {
+		c.show(side, f, p, alone)
+	}
+	if len(c.env.done) > 0 {
+		c.flushTransactions()
+	}
+}
+
+// count counts an FPDU.
+func (c *Conn) count(dir trace.Dir, f *mpa.FPDU) {
+	fl := &c.Trace.Flow[dir]
 	fl.FPDUs++
 	fl.FPDUOctets += uint64(f.Size) //nolint:gosec // not negative
 	switch f.CRCStatus {
@@ -76,40 +89,40 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU, alone bool) {
 	if len(f.Missing) > 0 {
 		fl.Partial++
 	}
-	var bad uint64
-	if len(f.Markers) > 0 {
-		fl.Markers += uint64(len(f.Markers))
-		for i := range f.Markers {
-			if !alone && f.Markers[i].Status() != mpa.MarkerOK { // alone all are right
-				bad++
-			}
-		}
-	}
+	fl.Markers += uint64(len(f.Markers))
 	if f.PadKnown && !f.PadZero() {
 		fl.Faulty().PadBad++
 	}
-	if m := mpa.TriOf(h.dec.Markers()); t.Markers[dir] != m {
+}
+
+// seen notes how the side frames, if that is not what was negotiated, or if nothing
+// was.
+func (c *Conn) seen(side int, dir trace.Dir) {
+	t, dec := &c.Trace, c.half[side].dec
+	if m := mpa.TriOf(dec.Markers()); t.Markers[dir] != m {
 		if t.Negotiated {
-			fl.MarkersSeen = m
+			t.Flow[dir].MarkersSeen = m
 		} else {
 			t.Markers[dir] = m
 		}
 	}
-	if !t.Negotiated && h.dec.CRC() {
+	if !t.Negotiated && dec.CRC() {
 		t.CRC = mpa.Yes
 	}
+}
 
-	p := &c.env.pdu
-	end := f.Offset + int64(f.Size)
+// fpduRecord readies the record of an FPDU, with the frame in which it became known.
+func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, alone bool) *trace.PDU {
+	h, p := &c.half[side], &c.env.pdu
 	// Field by field: clearing the whole of it shows in the profile.
-	p.Number, p.Conn, p.Kind, p.Dir, p.Frames = c.env.pdus, t, trace.KindFPDU, dir, p.Frames[:0]
+	p.Number, p.Conn, p.Kind, p.Dir, p.Frames = c.env.pdus, &c.Trace, trace.KindFPDU, dir, p.Frames[:0]
 	p.From, p.Length, p.FPDU, p.Chunk, p.Segment, p.Message = f.Offset, int64(f.Size), f, nil, nil, nil
 	p.Offset, p.HasOffset = f.Offset-h.origin, h.hasOrigin
 	p.Startup, p.StartupRaw, p.Partial, p.FramesOmitted, p.TermSwapped = nil, nil, false, 0, false
 	p.Octets = nil
 	c.env.pdus++
 	if p.Frame = 0; !alone {
-		p.Frame, p.Time = c.tcp.Half(side).Delivered(end)
+		p.Frame, p.Time = c.tcp.Half(side).Delivered(f.Offset + int64(f.Size))
 		if len(f.Missing) > 0 {
 			c.lastPart(side, f, p)
 		}
@@ -117,54 +130,72 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU, alone bool) {
 	if p.Frame == 0 {
 		p.Frame, p.Time = c.Trace.LastFrame, c.Trace.LastTime
 	}
+	return p
+}
+
+// firstFaults notes the first frames with a wrong CRC and with a wrong marker. The
+// markers of an FPDU alone in its packet were found right before.
+func (c *Conn) firstFaults(dir trace.Dir, f *mpa.FPDU, frame uint64, alone bool) {
+	fl := &c.Trace.Flow[dir]
 	if f.CRCStatus == mpa.CRCBad && fl.CRCBad == 1 {
-		fl.Faulty().FirstBadCRC = p.Frame
+		fl.Faulty().FirstBadCRC = frame
 	}
-	if bad > 0 {
+	if alone {
+		return
+	}
+	for i := range f.Markers {
+		if f.Markers[i].Status() == mpa.MarkerOK {
+			continue
+		}
 		k := fl.Faulty()
-		k.MarkersBad += bad
+		k.MarkersBad++
 		if k.FirstBadMarker == 0 {
-			k.FirstBadMarker = p.Frame
+			k.FirstBadMarker = frame
 		}
 	}
-	first := h.first
-	if first {
-		h.first = false
-	}
+}
+
+// header decodes the DDP header, and takes in the segment.
+func (c *Conn) header(side int, dir trace.Dir, f *mpa.FPDU, p *trace.PDU) {
+	h := &c.half[side]
+	indicates := h.first && dir == trace.I2R && c.Trace.Outcome == trace.Accepted
+	h.first = false
 	if err := ddp.DecodeTo(&c.env.segment, f.Head); err != nil {
-		fl.Malformed++
-		if first && dir == trace.I2R && f.ULPDULength == 0 && t.Outcome == trace.Accepted {
+		c.Trace.Flow[dir].Malformed++
+		if indicates && f.ULPDULength == 0 {
 			c.rtrKind(p, mpa.RTRSend, "send") // the draft's zero-length ULPDU
 		}
 		if len(f.Head) > 1 {
 			p.Control = rdmap.ControlOf(f.Head[1])
 		}
-	} else {
-		p.Segment = &c.env.segment
-		p.Control = rdmap.ControlOf(p.Segment.RsvdULP)
-		if first && dir == trace.I2R && t.Outcome == trace.Accepted {
-			c.rtr(p)
-		}
-		c.segment(side, p)
+		return
 	}
-	if c.env.tell() && alone {
+	p.Segment = &c.env.segment
+	p.Control = rdmap.ControlOf(p.Segment.RsvdULP)
+	if indicates {
+		c.rtr(p)
+	}
+	c.segment(side, p)
+}
+
+// show hands an FPDU to the sink, with the frames that carried it.
+func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, alone bool) {
+	end := f.Offset + int64(f.Size)
+	switch {
+	case alone:
 		p.Frames, p.Bounds = append(p.Frames, p.Frame), append(p.Bounds[:0], 0)
 		p.Acked = c.tcp.Acked()
 		p.LastAcked = p.Acked
-		c.env.Sink.PDU(p)
-	} else if c.env.tell() {
-		if !c.env.Brief {
-			p.Frames = c.tcp.Half(side).Carriers(p.Frames, f.Offset, end)
-			if len(p.Frames) == 0 {
-				p.Frames = append(p.Frames, p.Frame)
-			}
+	case c.env.Brief:
+		c.evidence(side, p, f.Offset, end)
+	default:
+		p.Frames = c.tcp.Half(side).Carriers(p.Frames, f.Offset, end)
+		if len(p.Frames) == 0 {
+			p.Frames = append(p.Frames, p.Frame)
 		}
 		c.evidence(side, p, f.Offset, end)
-		c.env.Sink.PDU(p)
 	}
-	if len(c.env.done) > 0 {
-		c.flushTransactions()
-	}
+	c.env.Sink.PDU(p)
 }
 
 // lastPart sets the frame of an FPDU whose end was in no frame: it became known

@@ -256,25 +256,8 @@ func (s *Session) finish() {
 
 // deliver hands out a message whose turn it is.
 func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
-	k, p := &s.env.chunk, &s.env.pdu
-	// Field by field: clearing the whole of it shows in the profile.
-	if p.Chunk != k {
-		*p = trace.PDU{Chunk: k, Frames: p.Frames[:0]} // the last one was of TCP
-	}
-	if k.HasControl {
-		k.Control, k.HasControl = sctpddp.Control{}, false
-	}
-	k.SID, k.PPID, k.TSNs, k.Unordered, k.IData = m.SID, m.PPID, m.TSNs, m.Flags&sctp.FlagUnordered != 0, m.IData
-	k.Octets, k.Length, k.Whole, k.Torn, k.Order = m.Octets, m.Length, m.Whole, m.Torn, o
-	k.AfterGap, k.InFragments = o != trace.Late && s.Trace.Flow[s.Dir(side)].Gaps > 0, m.Arrival.TooLarge
-	s.arrival(k, m)
-	k.SSN = 0
-	if k.HasSSN = o != trace.Unplaced; k.HasSSN {
-		k.SSN = uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
-	}
-	p.Number, p.Conn, p.Kind, p.Frame, p.Time = s.env.pdus, &s.Trace, trace.KindSCTPSegment, m.Frame, m.Time
-	p.Length, p.Frames, p.Segment, p.Message, p.Control, p.TermSwapped = int64(m.Length), p.Frames[:0], nil, nil, rdmap.Control{}, false
-	s.env.pdus++
+	p := s.chunkRecord(side, m, o)
+	k := p.Chunk
 	if m.PPID == sctpddp.PPIDControl {
 		p.Kind = trace.KindSCTPControl
 		if c, err := sctpddp.DecodeControl(m.Octets); err == nil {
@@ -287,17 +270,7 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 		s.Trace.Flow[s.Dir(i)].Waiting = s.lacks(i)
 	}
 	fl := &s.Trace.Flow[p.Dir]
-	fl.Octets += uint64(m.Length) //nolint:gosec // not negative
-	switch o {
-	case trace.Late:
-		fl.LateChunks++
-	case trace.Duplicate:
-		fl.DuplicateSSNs++
-	case trace.InOrder, trace.AfterMissing, trace.Unplaced:
-	}
-	if !m.Whole {
-		fl.Partial++
-	}
+	countMessage(fl, m, o)
 	if p.Kind == trace.KindSCTPControl {
 		fl.Controls++
 		if k.HasControl && o != trace.Duplicate {
@@ -319,6 +292,46 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 	}
 	if len(s.env.done) > 0 {
 		s.flushTransactions()
+	}
+}
+
+// chunkRecord readies the record of a message, as far as it holds for segments and
+// for session control.
+func (s *Session) chunkRecord(side int, m *reassembly.Message, o trace.Order) *trace.PDU {
+	k, p := &s.env.chunk, &s.env.pdu
+	// Field by field: clearing the whole of it shows in the profile.
+	if p.Chunk != k {
+		*p = trace.PDU{Chunk: k, Frames: p.Frames[:0]} // the last one was of TCP
+	}
+	if k.HasControl {
+		k.Control, k.HasControl = sctpddp.Control{}, false
+	}
+	k.SID, k.PPID, k.TSNs, k.Unordered, k.IData = m.SID, m.PPID, m.TSNs, m.Flags&sctp.FlagUnordered != 0, m.IData
+	k.Octets, k.Length, k.Whole, k.Torn, k.Order = m.Octets, m.Length, m.Whole, m.Torn, o
+	k.AfterGap, k.InFragments = o != trace.Late && s.Trace.Flow[s.Dir(side)].Gaps > 0, m.Arrival.TooLarge
+	s.arrival(k, m)
+	k.SSN = 0
+	if k.HasSSN = o != trace.Unplaced; k.HasSSN {
+		k.SSN = uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
+	}
+	p.Number, p.Conn, p.Kind, p.Frame, p.Time = s.env.pdus, &s.Trace, trace.KindSCTPSegment, m.Frame, m.Time
+	p.Length, p.Frames, p.Segment, p.Message, p.Control, p.TermSwapped = int64(m.Length), p.Frames[:0], nil, nil, rdmap.Control{}, false
+	s.env.pdus++
+	return p
+}
+
+// countMessage counts a message.
+func countMessage(fl *trace.Flow, m *reassembly.Message, o trace.Order) {
+	fl.Octets += uint64(m.Length) //nolint:gosec // not negative
+	switch o {
+	case trace.Late:
+		fl.LateChunks++
+	case trace.Duplicate:
+		fl.DuplicateSSNs++
+	case trace.InOrder, trace.AfterMissing, trace.Unplaced:
+	}
+	if !m.Whole {
+		fl.Partial++
 	}
 }
 

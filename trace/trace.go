@@ -32,6 +32,14 @@ func (d Dir) String() string {
 	return "i2r"
 }
 
+// Sender names the side that sends in the direction: "initiator" or "responder".
+func (d Dir) Sender() string {
+	if d == R2I {
+		return "responder"
+	}
+	return "initiator"
+}
+
 // Kind is the kind of a PDU.
 type Kind uint8
 

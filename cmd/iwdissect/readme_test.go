@@ -13,31 +13,50 @@ import (
 	"github.com/iwdissect/iwdissect/internal/cli"
 )
 
-// TestREADME runs what the README shows: in each block of kind console the
-// lines that start with a dollar, and compares with what follows. With -update
+// TestREADME runs what the README and the tour show: in each block of kind console
+// the lines that start with a dollar, and compares with what follows. With -update
 // it writes that.
 func TestREADME(t *testing.T) {
 	t.Chdir("../..")
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
+	for name, least := range map[string]int{"README.md": 2, "docs/tour.md": 10} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, shown := shows(t, string(text))
+		if shown < least {
+			t.Errorf("%s: only %d commands found", name, shown)
+		}
+		if *update {
+			if err := os.WriteFile(name, []byte(out), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if d := cmp.Diff(string(text), out); d != "" {
+			t.Errorf("%s shows something else (-shown +printed); go test ./cmd/iwdissect -update writes it:\n%s", name, d)
+		}
 	}
+}
+
+// shows returns a document with what its commands print, and how many there are.
+func shows(t *testing.T, text string) (string, int) {
+	t.Helper()
 	const begin, end = "```console\n", "```\n"
 	var out strings.Builder
 	shown := 0
 	trace := filepath.Join(t.TempDir(), traceFile)
-	rest := string(text)
 	for {
-		before, after, ok := strings.Cut(rest, begin)
+		before, after, ok := strings.Cut(text, begin)
 		out.WriteString(before)
 		if !ok {
-			break
+			return out.String(), shown
 		}
 		block, next, ok := strings.Cut(after, end)
 		if !ok {
 			t.Fatal("a block does not end")
 		}
-		rest = next
+		text = next
 		line, _, _ := strings.Cut(block, "\n")
 		command, ok := strings.CutPrefix(line, "$ ")
 		if !ok {
@@ -50,21 +69,9 @@ func TestREADME(t *testing.T) {
 		}
 		out.WriteString(end)
 	}
-	if shown < 5 {
-		t.Errorf("only %d commands found", shown)
-	}
-	if *update {
-		if err := os.WriteFile("README.md", []byte(out.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if d := cmp.Diff(string(text), out.String()); d != "" {
-		t.Errorf("the README shows something else (-shown +printed); go test ./cmd/iwdissect -update writes it:\n%s", d)
-	}
 }
 
-// traceFile is what the README writes to. The test has it somewhere else.
+// traceFile is what the documents write to. The test has it somewhere else.
 const traceFile = "trace.pcapng"
 
 // show runs a command of the program, which may have head or tail behind it,

@@ -230,13 +230,8 @@ func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
 		told = true
 		o.s.warn(err)
 	}
-	for _, r := range reports {
-		if err := r.Close(); err != nil {
-			if err = brokenPipe(err); err != nil {
-				told = true
-				o.s.warn(err)
-			}
-		}
+	if !o.closeAll(reports) {
+		told = true
 	}
 	switch {
 	case told:
@@ -245,4 +240,16 @@ func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
 		return errFindings
 	}
 	return nil
+}
+
+// closeAll closes the reports, and reports whether all of them were written.
+func (o *checkOptions) closeAll(reports []*checkReport) bool {
+	written := true
+	for _, r := range reports {
+		if err := brokenPipe(r.Close()); err != nil {
+			written = false
+			o.s.warn(err)
+		}
+	}
+	return written
 }

@@ -92,21 +92,8 @@ func (o *loadOptions) read(seed uint64) (scenario.Shape, error) {
 	if l.Mix, ok = mixes[o.mix]; !ok {
 		return l, usagef("--mix takes mixed or bulk, not %q", o.mix)
 	}
-	switch {
-	case o.mtu < leastMTU || o.mtu > math.MaxUint16:
-		return l, usagef("--mtu takes a number from %d to %d", leastMTU, math.MaxUint16)
-	case o.ipv6 && o.mtu < leastMTU6:
-		return l, usagef("--mtu of IPv6 is at least %d", leastMTU6)
-	case o.given("vlan") && (o.vlan < 1 || o.vlan > mostVLAN):
-		return l, usagef("--vlan takes a number from 1 to %d", mostVLAN)
-	case !(o.loss >= 0 && o.loss <= mostChance): // not a number is neither
-		return l, usagef("--loss takes 0 to %d per cent", mostChance)
-	case !(o.reorder >= 0 && o.reorder <= mostChance):
-		return l, usagef("--reorder takes 0 to %d per cent", mostChance)
-	case o.sctp && o.markers:
-		return l, usagef("--sctp and --markers exclude each other: there are no markers over SCTP")
-	case o.sctp && o.given("fpdu"):
-		return l, usagef("--sctp and --fpdu exclude each other: there are no FPDUs over SCTP")
+	if err := o.inRange(); err != nil {
+		return l, err
 	}
 	l.VLAN = uint16(o.vlan) //nolint:gosec // checked above
 	if o.given("fpdu") {
@@ -117,6 +104,27 @@ func (o *loadOptions) read(seed uint64) (scenario.Shape, error) {
 		l.FPDU = int(n)
 	}
 	return l, nil
+}
+
+// inRange checks the values that have bounds, and the flags that exclude each other.
+func (o *loadOptions) inRange() error {
+	switch {
+	case o.mtu < leastMTU || o.mtu > math.MaxUint16:
+		return usagef("--mtu takes a number from %d to %d", leastMTU, math.MaxUint16)
+	case o.ipv6 && o.mtu < leastMTU6:
+		return usagef("--mtu of IPv6 is at least %d", leastMTU6)
+	case o.given("vlan") && (o.vlan < 1 || o.vlan > mostVLAN):
+		return usagef("--vlan takes a number from 1 to %d", mostVLAN)
+	case !(o.loss >= 0 && o.loss <= mostChance): // not a number is neither
+		return usagef("--loss takes 0 to %d per cent", mostChance)
+	case !(o.reorder >= 0 && o.reorder <= mostChance):
+		return usagef("--reorder takes 0 to %d per cent", mostChance)
+	case o.sctp && o.markers:
+		return usagef("--sctp and --markers exclude each other: there are no markers over SCTP")
+	case o.sctp && o.given("fpdu"):
+		return usagef("--sctp and --fpdu exclude each other: there are no FPDUs over SCTP")
+	}
+	return nil
 }
 
 // load is the big trace of --size.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/render"
@@ -76,7 +77,11 @@ written.`),
 			return o.run(ctx, args)
 		},
 	}
-	f := cmd.Flags()
+	o.flags(cmd.Flags())
+	return cmd
+}
+
+func (o *liveOptions) flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.iface, "interface", "i", "", "capture on `IFACE`, the same as the argument")
 	f.BoolVarP(&o.list, "list", "D", false, "list the interfaces and exit (--format text or json)")
 	f.BoolVarP(&o.modest, "no-promiscuous-mode", "p", false, "do not ask the interface for frames that are addressed to others")
@@ -94,7 +99,6 @@ written.`),
 	f.IntVar(&o.ring, "ring-size", live.DefaultRingBytes, "`OCTETS` of memory in which the kernel collects frames")
 	o.analysisFlags(f)
 	f.Lookup("quiet").Usage = "do not tell of the beginning and the end of the capture"
-	return cmd
 }
 
 // interruptible returns a context that ends with the signals that ask a

@@ -145,6 +145,13 @@ func (d *Decoder) fragment(in *input, p *Packet, key fragmentKey, next Proto, of
 		r.deliver(g, in, p)
 		return OK
 	}
+	return d.bound(g, in)
+}
+
+// bound keeps what waits within its limits: the fragments of a datagram that did not
+// complete it, and the octets of all.
+func (d *Decoder) bound(g *datagram, in *input) Status {
+	r := &d.frags
 	if len(g.frames) >= maxFragments {
 		r.stats.EvictedFragments++
 		r.evict(g)

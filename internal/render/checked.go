@@ -152,7 +152,7 @@ func (r *textReport) Capture(c *Checked) error {
 func heading(c *trace.Connection) string {
 	r := conformance.Classify(c)
 	end := func(d trace.Dir, r conformance.RNIC) string {
-		s := sideName(d) + " " + c.Side[d].Addr.String()
+		s := d.Sender() + " " + c.Side[d].Addr.String()
 		if r.Kind != conformance.UnknownRNIC {
 			s += " (" + r.String() + ")"
 		}

@@ -3,11 +3,11 @@ package render
 import (
 	"encoding/hex"
 	"net/netip"
-	"strconv"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -45,11 +45,24 @@ func connectionMembers(o *object, c *trace.Connection) {
 	if c.HasStartupLatency {
 		o.int("startup_latency_ns", c.StartupLatency)
 	}
+	endMembers(o, c)
+	o.key("problems")
+	o.openList()
+	for _, p := range diagnose.Problems(c) {
+		o.sep()
+		o.b = appendJSONString(o.b, p)
+		o.comma = true
+	}
+	o.closeList()
+}
+
+// endMembers writes how a connection ended, and the Terminates of its sides.
+func endMembers(o *object, c *trace.Connection) {
 	o.key("end")
 	o.open()
 	o.str("how", c.Ending.String())
 	if c.Ending != trace.Open {
-		o.str("by", sideName(c.EndedBy))
+		o.str("by", c.EndedBy.Sender())
 		o.uint("frame", c.EndFrame)
 	}
 	o.close()
@@ -67,14 +80,6 @@ func connectionMembers(o *object, c *trace.Connection) {
 		o.close()
 	}
 	o.closeList()
-	o.key("problems")
-	o.openList()
-	for _, p := range Problems(c) {
-		o.sep()
-		o.b = appendJSONString(o.b, p)
-		o.comma = true
-	}
-	o.closeList()
 }
 
 func endpoint(o *object, name string, a netip.AddrPort) {
@@ -83,13 +88,6 @@ func endpoint(o *object, name string, a netip.AddrPort) {
 	o.b = a.AppendTo(o.b)
 	o.b = append(o.b, '"')
 	o.comma = true
-}
-
-func sideName(d trace.Dir) string {
-	if d == trace.R2I {
-		return "responder"
-	}
-	return "initiator"
 }
 
 func mpaMembers(o *object, c *trace.Connection) {
@@ -308,102 +306,6 @@ func latencyMembers(o *object, name string, l *trace.Latency) {
 	o.uint("p99_ns", l.Quantile(0.99))
 	o.uint("max_ns", l.Max)
 	o.close()
-}
-
-// Problems says in sentences what is wrong with a connection, worst first.
-func Problems(c *trace.Connection) []string {
-	var out []string
-	add := func(s string) { out = append(out, s) }
-	if c.Transport == trace.SCTP {
-		sessionProblems(c, add)
-	}
-	if c.Outcome == trace.Rejected {
-		add("the responder rejected the " + map[trace.Transport]string{trace.TCP: "connection", trace.SCTP: "session"}[c.Transport])
-	}
-	if r := conformance.Classify(c); r.Works == mpa.No {
-		add("initiator and responder cannot work together: " + r.Initiator.String() + " and " + r.Responder.String() + " RNIC")
-	}
-	if c.Outcome == trace.Incomplete && c.Transport == trace.TCP {
-		switch {
-		case !c.Side[trace.R2I].HasStartup:
-			add("no MPA Reply to the Request")
-		case !c.Side[trace.I2R].HasStartup:
-			add("MPA Reply without a captured Request")
-		default:
-			add("a startup frame is not whole")
-		}
-	}
-	for d, t := range c.Terminates {
-		if t == nil {
-			continue
-		}
-		s := "Terminate from the " + sideName(trace.Dir(d)) + " in frame " +
-			strconv.FormatUint(t.Frame, 10) + ": " + t.Code.Name()
-		if t.Swapped {
-			s += " (control word with its halves swapped)"
-		}
-		add(s)
-	}
-	if c.RTRExpected != 0 && c.RTRSent == "" && c.Outcome == trace.Accepted && c.Flow[trace.I2R].FPDUs > 0 {
-		add("the initiator's first FPDU is not the ready-to-receive indication that the Reply asks for (" + c.RTRExpected.String() + ")")
-	}
-	if c.RTRExpected != 0 && (c.RTRSent == "send" && !c.RTRExpected.Has(mpa.RTRSend) ||
-		c.RTRSent == "write" && !c.RTRExpected.Has(mpa.RTRWrite) || c.RTRSent == "read" && !c.RTRExpected.Has(mpa.RTRRead)) {
-		add("the ready-to-receive indication in frame " + strconv.FormatUint(c.RTRFrame, 10) + " is a " + c.RTRSent + ", but the Reply asks for " + c.RTRExpected.String())
-	}
-	if fpdus := c.Flow[trace.I2R].FPDUs + c.Flow[trace.R2I].FPDUs; fpdus > 0 {
-		switch {
-		case c.Outcome == trace.Rejected:
-			add(strconv.FormatUint(fpdus, 10) + plural(fpdus, " FPDU", " FPDUs") + " although the connection was rejected")
-		case c.Outcome == trace.Incomplete && c.Side[trace.I2R].HasStartup:
-			add(strconv.FormatUint(fpdus, 10) + plural(fpdus, " FPDU", " FPDUs") + " without a captured Reply")
-		}
-	}
-	for d := range c.Flow {
-		dir := trace.Dir(d)
-		f := &c.Flow[d]
-		count := func(n uint64, what string, first uint64) {
-			if n == 0 {
-				return
-			}
-			s := dir.String() + ": " + strconv.FormatUint(n, 10) + " " + what
-			if first > 0 {
-				s += ", the first in frame " + strconv.FormatUint(first, 10)
-			}
-			add(s)
-		}
-		k := f.Faults()
-		count(f.CRCBad, plural(f.CRCBad, "FPDU with a bad CRC", "FPDUs with a bad CRC"), k.FirstBadCRC)
-		count(k.MarkersBad, plural(k.MarkersBad, "wrong marker", "wrong markers"), k.FirstBadMarker)
-		count(k.PadBad, plural(k.PadBad, "FPDU with a pad that is not zero", "FPDUs with a pad that is not zero"), 0)
-		if c.Transport == trace.SCTP {
-			count(f.Malformed, plural(f.Malformed, "chunk whose header cannot be read", "chunks whose header cannot be read"), 0)
-		} else {
-			count(f.Malformed, plural(f.Malformed, "FPDU whose header cannot be read", "FPDUs whose header cannot be read"), 0)
-		}
-		count(f.DuplicateSSNs, plural(f.DuplicateSSNs, "chunk with the DDP-SSN of another one", "chunks with the DDP-SSN of another one"), 0)
-		count(f.Unframed, "octets that are in no FPDU", 0)
-		if f.MarkersSeen != mpa.Unknown {
-			add(dir.String() + ": markers are " + map[mpa.Tri]string{mpa.Yes: "used though not", mpa.No: "not used though"}[f.MarkersSeen] + " negotiated")
-		}
-		if f.Gaps > 0 && c.Transport == trace.SCTP {
-			count(f.GapOctets, "DDP-SSNs missing in "+strconv.FormatUint(f.Gaps, 10)+plural(f.Gaps, " gap", " gaps"), 0)
-		} else if f.Gaps > 0 {
-			count(f.GapOctets, "octets missing from the capture in "+strconv.FormatUint(f.Gaps, 10)+plural(f.Gaps, " gap", " gaps"), 0)
-		}
-		count(f.CRCUnverifiable, plural(f.CRCUnverifiable, "FPDU whose CRC cannot be verified", "FPDUs whose CRC cannot be verified"), 0)
-		count(f.Unanswered, plural(f.Unanswered, "request without a captured answer", "requests without a captured answer"), 0)
-		count(f.Unmatched, plural(f.Unmatched, "response without a captured request", "responses without a captured request"), 0)
-		count(k.Conflicts, plural(k.Conflicts, "retransmission with other octets", "retransmissions with other octets"), 0)
-		count(k.Damaged, plural(k.Damaged, "packet with a wrong TCP checksum, left out", "packets with a wrong TCP checksum, left out"), k.FirstDamaged)
-		if depth, ok := c.Depth(dir); ok && int(f.MostOutstanding) > depth {
-			add(dir.String() + ": up to " + strconv.Itoa(int(f.MostOutstanding)) + " requests outstanding, negotiated " + strconv.Itoa(depth))
-		}
-	}
-	if c.Ending == trace.RST {
-		add("reset by the " + sideName(c.EndedBy) + " in frame " + strconv.FormatUint(c.EndFrame, 10))
-	}
-	return out
 }
 
 func plural(n uint64, one, many string) string {

@@ -2,6 +2,7 @@ package render
 
 import (
 	"github.com/iwdissect/iwdissect/dissect"
+	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
@@ -133,25 +134,43 @@ func appendMessage(b []byte, p *trace.PDU) []byte {
 	body := head[min(seg.HeaderLen, len(head)):]
 	n := max(length-seg.HeaderLen, 0)
 	b = append(b, op.String()...)
-	if op.Tagged() != seg.Tagged || seg.Tagged {
-		if seg.Tagged {
-			b = appendSTag(b, " stag ", seg.STag)
-			b = appendTO(b, " to ", seg.TO)
-		}
+	if seg.Tagged {
+		b = appendSTag(b, " stag ", seg.STag)
+		b = appendTO(b, " to ", seg.TO)
+	} else {
+		b = appendQueue(b, seg, op)
 	}
-	if !seg.Tagged {
-		if qn, ok := op.Queue(); !ok || qn != seg.QN {
-			b = appendNumber(b, " qn ", uint64(seg.QN))
-		}
-		b = appendNumber(b, " msn ", uint64(seg.MSN))
-		if op.Payload() || seg.MO != 0 {
-			b = appendNumber(b, " mo ", uint64(seg.MO))
-		}
-		if op.Invalidates() {
-			b = appendSTag(b, " inv stag ", seg.RsvdULP32)
-		}
+	b = appendBody(b, p, body, n)
+	if seg.Last {
+		b = append(b, " last"...)
 	}
-	switch op {
+	if m := p.Message; m != nil && m.Done && m.Segments > 1 {
+		b = appendNumber(b, ", message ", uint64(m.Length)) //nolint:gosec // not negative
+		b = appendNumber(b, " in ", uint64(m.Segments))
+		b = append(b, " segments"...)
+	}
+	return b
+}
+
+// appendQueue says where an untagged segment goes.
+func appendQueue(b []byte, seg *ddp.Segment, op rdmap.Opcode) []byte {
+	if qn, ok := op.Queue(); !ok || qn != seg.QN {
+		b = appendNumber(b, " qn ", uint64(seg.QN))
+	}
+	b = appendNumber(b, " msn ", uint64(seg.MSN))
+	if op.Payload() || seg.MO != 0 {
+		b = appendNumber(b, " mo ", uint64(seg.MO))
+	}
+	if op.Invalidates() {
+		b = appendSTag(b, " inv stag ", seg.RsvdULP32)
+	}
+	return b
+}
+
+// appendBody says what follows the DDP header: the fields of a message that has
+// some, or the n octets of payload.
+func appendBody(b []byte, p *trace.PDU, body []byte, n int) []byte {
+	switch p.Control.Opcode {
 	case rdmap.OpReadRequest:
 		if r, err := rdmap.DecodeReadRequest(body); err == nil {
 			b = appendSTag(b, " sink stag ", r.SinkSTag)
@@ -190,14 +209,6 @@ func appendMessage(b []byte, p *trace.PDU) []byte {
 		}
 	default:
 		b = appendNumber(b, " len ", uint64(n))
-	}
-	if seg.Last {
-		b = append(b, " last"...)
-	}
-	if m := p.Message; m != nil && m.Done && m.Segments > 1 {
-		b = appendNumber(b, ", message ", uint64(m.Length)) //nolint:gosec // not negative
-		b = appendNumber(b, " in ", uint64(m.Segments))
-		b = append(b, " segments"...)
 	}
 	return b
 }

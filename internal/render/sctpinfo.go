@@ -110,29 +110,7 @@ func appendSCTPChunk(b []byte, c *sctp.Chunk) []byte {
 	b = append(b, c.Type.String()...)
 	switch c.Type {
 	case sctp.TypeData, sctp.TypeIData:
-		d, err := sctp.DecodeData(*c)
-		if err != nil {
-			return b
-		}
-		b = append(b, ' ')
-		for _, x := range [...]struct {
-			flag uint8
-			name byte
-		}{{sctp.FlagImmediate, 'I'}, {sctp.FlagUnordered, 'U'}, {sctp.FlagBegin, 'B'}, {sctp.FlagEnd, 'E'}} {
-			if d.Flags&x.flag != 0 {
-				b = append(b, x.name)
-			}
-		}
-		if res := d.Flags &^ 0x0f; res != 0 {
-			b = append(b, " res "...)
-			b = dissect.AppendHex(b, uint64(res), 2)
-		}
-		b = appendNumber(b, " tsn ", uint64(d.TSN))
-		b = appendNumber(b, " sid ", uint64(d.SID))
-		if !d.I || d.Begin() {
-			b = appendNumber(b, " ppid ", uint64(d.PPID))
-		}
-		return appendNumber(b, " len ", uint64(sctp.DataLen(*c))) //nolint:gosec // not negative
+		return appendData(b, c)
 	case sctp.TypeSack:
 		cum, blocks, err := sctp.Acked(*c)
 		if err != nil {
@@ -158,20 +136,53 @@ func appendSCTPChunk(b []byte, c *sctp.Chunk) []byte {
 			rest = more
 		}
 	case sctp.TypeInit, sctp.TypeInitAck:
-		i, err := sctp.DecodeInit(*c)
-		if err != nil {
-			return b
-		}
-		b = append(b, " tag "...)
-		b = dissect.AppendHex(b, uint64(i.Tag), 8)
-		b = appendNumber(b, " tsn ", uint64(i.TSN))
-		b = appendNumber(b, " out ", uint64(i.Out))
-		b = appendNumber(b, " in ", uint64(i.In))
-		if v, ok := i.Adaptation(); ok {
-			b = append(b, " adaptation "...)
-			b = dissect.AppendHex(b, uint64(v), 8)
-		}
+		return appendInit(b, c)
 	default:
+	}
+	return b
+}
+
+// appendData says what a DATA or I-DATA chunk holds.
+func appendData(b []byte, c *sctp.Chunk) []byte {
+	d, err := sctp.DecodeData(*c)
+	if err != nil {
+		return b
+	}
+	b = append(b, ' ')
+	for _, x := range [...]struct {
+		flag uint8
+		name byte
+	}{{sctp.FlagImmediate, 'I'}, {sctp.FlagUnordered, 'U'}, {sctp.FlagBegin, 'B'}, {sctp.FlagEnd, 'E'}} {
+		if d.Flags&x.flag != 0 {
+			b = append(b, x.name)
+		}
+	}
+	if res := d.Flags &^ 0x0f; res != 0 {
+		b = append(b, " res "...)
+		b = dissect.AppendHex(b, uint64(res), 2)
+	}
+	b = appendNumber(b, " tsn ", uint64(d.TSN))
+	b = appendNumber(b, " sid ", uint64(d.SID))
+	if !d.I || d.Begin() {
+		b = appendNumber(b, " ppid ", uint64(d.PPID))
+	}
+	return appendNumber(b, " len ", uint64(sctp.DataLen(*c))) //nolint:gosec // not negative
+}
+
+// appendInit says what an INIT or INIT ACK chunk asks for.
+func appendInit(b []byte, c *sctp.Chunk) []byte {
+	i, err := sctp.DecodeInit(*c)
+	if err != nil {
+		return b
+	}
+	b = append(b, " tag "...)
+	b = dissect.AppendHex(b, uint64(i.Tag), 8)
+	b = appendNumber(b, " tsn ", uint64(i.TSN))
+	b = appendNumber(b, " out ", uint64(i.Out))
+	b = appendNumber(b, " in ", uint64(i.In))
+	if v, ok := i.Adaptation(); ok {
+		b = append(b, " adaptation "...)
+		b = dissect.AppendHex(b, uint64(v), 8)
 	}
 	return b
 }

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/iwdissect/iwdissect/dissect"
-	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -16,7 +15,7 @@ func sessionMembers(o *object, c *trace.Connection) {
 	o.open()
 	for d, s := range [2]*trace.SCTPSide{ini.SCTP, res.SCTP} {
 		if s.HasAdaptation {
-			hexNumber(o, sideName(trace.Dir(d)), s.Adaptation)
+			hexNumber(o, trace.Dir(d).Sender(), s.Adaptation)
 		}
 	}
 	o.close()
@@ -31,7 +30,7 @@ func sessionMembers(o *object, c *trace.Connection) {
 		if !s.HasFunction {
 			continue
 		}
-		o.key(sideName(trace.Dir(d)))
+		o.key(trace.Dir(d).Sender())
 		o.open()
 		o.key("function")
 		o.b = append(o.b, '"')
@@ -105,47 +104,6 @@ func associationSide(o *object, name string, s *trace.SCTPSide) {
 		o.bool("reconfigured", true)
 	}
 	o.close()
-}
-
-// sessionProblems says what is wrong with a session or its association.
-func sessionProblems(c *trace.Connection, add func(string)) {
-	switch {
-	case c.Outcome == trace.Refused:
-		add("the responder answered the Initiate with a Terminate: refused without the upper layer")
-	case c.Outcome == trace.Incomplete && !c.SYN:
-		add("an answer without a captured Initiate")
-	case c.Outcome == trace.Incomplete:
-		add("no captured answer to the Initiate")
-	}
-	if n := c.Flow[0].Chunks + c.Flow[1].Chunks; n > 0 && (c.Outcome == trace.Rejected || c.Outcome == trace.Refused) {
-		add(strconv.FormatUint(n, 10) + plural(n, " DDP segment", " DDP segments") + " although the session was not accepted")
-	}
-	switch c.Ending {
-	case trace.Superseded:
-		if c.Outcome == trace.Accepted && c.Flow[0].Gaps+c.Flow[1].Gaps+c.Side[0].SCTP.GapTSNs+c.Side[1].SCTP.GapTSNs == 0 {
-			add("no Terminate before another session began on the stream in frame " + strconv.FormatUint(c.EndFrame, 10))
-		}
-	case trace.Abort:
-		add("association aborted by the " + sideName(c.EndedBy) + " in frame " + strconv.FormatUint(c.EndFrame, 10))
-	default:
-	}
-	for d := range c.Side {
-		who, s := sideName(trace.Dir(d)), c.Side[d].SCTP
-		if s.HasInit && !s.InitCut && (!s.HasAdaptation || s.Adaptation != sctpddp.Adaptation) {
-			add("the " + who + " did not indicate DDP when the association began")
-		}
-		if s.Damaged > 0 {
-			add("association: " + strconv.FormatUint(s.Damaged, 10) + plural(s.Damaged, " packet", " packets") + " of the " + who +
-				" with a wrong checksum, left out, the first in frame " + strconv.FormatUint(s.FirstDamaged, 10))
-		}
-		if s.Wrong > 0 {
-			add("association: all checksums of the " + who + " are wrong: not filled in before the capture, or not CRC32c")
-		}
-		if s.Unread > 0 {
-			add("association: " + strconv.FormatUint(s.Unread, 10) + plural(s.Unread, " packet", " packets") + " of the " + who +
-				" with a chunk that cannot be read, the first in frame " + strconv.FormatUint(s.FirstUnread, 10))
-		}
-	}
 }
 
 // session says in a few words what carries a DDP stream session.

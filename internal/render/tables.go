@@ -16,6 +16,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -125,7 +126,7 @@ func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
 	for _, c := range cs {
 		end := c.Ending.String()
 		if c.Ending != trace.Open {
-			end += " by " + sideName(c.EndedBy)
+			end += " by " + c.EndedBy.Sender()
 		}
 		roles := ""
 		if !c.RolesKnown {
@@ -263,7 +264,7 @@ func (s *Summary) operations(w io.Writer, cs []*trace.Connection) error {
 			}
 		}
 	}
-	return table(w, "Operations", []string{"conn", "dir", "operation", "messages", "segments", "octets", "least", "mean", "most"}, rows, 3)
+	return table(w, "Operations", []string{"conn", "dir", "operation", "messages", "segments", "octets", "min", "mean", "max"}, rows, 3)
 }
 
 func (s *Summary) latency(w io.Writer, cs []*trace.Connection) error {
@@ -354,7 +355,7 @@ const mostProblems = 200
 func (s *Summary) problems(w io.Writer) {
 	n := 0
 	for _, c := range s.Connections {
-		for _, p := range Problems(c) {
+		for _, p := range diagnose.Problems(c) {
 			if n == 0 {
 				fmt.Fprintln(w, "\nWhat stands out")
 			}

@@ -205,10 +205,21 @@ func (w *walker) chunk(p *trace.PDU, v visitor) {
 		status = mpa.CompleteAfterGap
 	}
 	v.text(fCaptured, status.String())
-	header := &sctpddp.SegmentHeader
 	if p.Kind == trace.KindSCTPControl {
-		header = &sctpddp.ControlHeader
+		chunkHeader(k, &sctpddp.ControlHeader, v)
+		sessionControl(k, v)
+		return
 	}
+	chunkHeader(k, &sctpddp.SegmentHeader, v)
+	if k.HasSSN {
+		w.ddp(p, v)
+	} else {
+		v.text(fMalformed, "chunk too short for a DDP-SSN")
+	}
+}
+
+// chunkHeader shows the header of a user message.
+func chunkHeader(k *trace.Chunk, header *dissect.Header, v visitor) {
 	v.layer(header.Name)
 	for i := range header.Fields {
 		f := &header.Fields[i]
@@ -225,14 +236,11 @@ func (w *walker) chunk(p *trace.PDU, v visitor) {
 			v.field(f, k.Octets)
 		}
 	}
-	if p.Kind == trace.KindSCTPSegment {
-		if k.HasSSN {
-			w.ddp(p, v)
-		} else {
-			v.text(fMalformed, "chunk too short for a DDP-SSN")
-		}
-		return
-	}
+}
+
+// sessionControl shows the enhanced connection establishment data of a session
+// control, if it has any.
+func sessionControl(k *trace.Chunk, v visitor) {
 	if !k.HasControl {
 		if k.Whole {
 			v.text(fMalformed, "chunk too short for a function code")

@@ -161,25 +161,7 @@ func (a *Association) data(now int64) (Packet, bool) {
 		for i < len(a.flight) && a.flight[i].sent > 0 {
 			i++
 		}
-		if i == len(a.flight) {
-			if a.octets >= a.cfg.Inflight {
-				break
-			}
-			switch {
-			case len(a.queue) > 0:
-				a.assign()
-			case len(a.later) > 0:
-				rest := a.later
-				a.later = nil
-				for _, c := range rest {
-					a.number(c)
-				}
-			}
-			if i == len(a.flight) {
-				break
-			}
-		}
-		if full(&a.flight[i]) {
+		if i == len(a.flight) && !a.more() || full(&a.flight[i]) {
 			break
 		}
 		picked = append(picked, i)
@@ -188,6 +170,26 @@ func (a *Association) data(now int64) (Packet, bool) {
 		return Packet{}, false
 	}
 	return a.packet(now, picked, ack && room >= 0), true
+}
+
+// more takes what waits to be sent into the flight, as far as the window lets it,
+// and reports whether there was anything.
+func (a *Association) more() bool {
+	if a.octets >= a.cfg.Inflight {
+		return false
+	}
+	n := len(a.flight)
+	switch {
+	case len(a.queue) > 0:
+		a.assign()
+	case len(a.later) > 0:
+		rest := a.later
+		a.later = nil
+		for _, c := range rest {
+			a.number(c)
+		}
+	}
+	return len(a.flight) > n
 }
 
 // packet makes a packet of chunks under way.

@@ -1,0 +1,170 @@
+package mpa
+
+import "encoding/binary"
+
+// chain is a run of octets that may be FPDUs, one after the other.
+type chain struct {
+	at   int64  // offset of the next one
+	rest []byte // octets from there on
+	need int    // how many FPDUs in a row prove a place without CRC and markers
+	// count is how many there were, agree how many markers in them are right, inner
+	// how many of these stand behind the ULPDU_Length.
+	count, agree, inner int
+	failed              bool // a CRC was wrong
+	prev                [minHead]byte
+	prevN               int // ULPDU_Length of the last one
+}
+
+// link is what the header of one FPDU of a chain says.
+type link struct {
+	lead int // octets of the marker in front
+	n    int // ULPDU_Length
+	size int // octets on the wire
+	head []byte
+}
+
+// fit is how the octets at hand fit the header of an FPDU.
+type fit uint8
+
+const (
+	fits    fit = iota
+	unfit       // they are none
+	short       // there are too few of them
+	missing     // some of them were not captured
+)
+
+// chain follows FPDUs from the offset under the present way of framing.
+func (d *Decoder) chain(o int64, last bool) verdict {
+	c := chain{at: o, rest: d.buf[d.rd+int(o-d.off):], need: chainUntrusted}
+	if d.cfg.Trusted && (d.cfg.Markers == Unknown || d.markers == (d.cfg.Markers == Yes)) {
+		c.need = chainTrusted
+	}
+	for {
+		l, f := d.link(&c)
+		if f == short || f == fits && len(c.rest) < l.size {
+			break
+		}
+		switch f {
+		case unfit:
+			return reject
+		case missing:
+			return d.few(c.count, c.inner, last)
+		default:
+		}
+		if v := d.verify(&c, &l); v != wait {
+			return v
+		}
+		c.count++
+		if d.proves(&c, &l) {
+			return confirm
+		}
+		c.add(&l)
+	}
+	if !last {
+		return wait
+	}
+	if o == d.seek.lost && d.ended && len(c.rest) == 0 && c.count > 0 {
+		c.count++ // start and end are where they should be
+	}
+	return d.few(c.count, c.inner, last)
+}
+
+// add takes an FPDU into the chain.
+func (c *chain) add(l *link) {
+	c.prev = [minHead]byte{}
+	copy(c.prev[:], l.head)
+	c.prevN = l.n
+	c.rest, c.at = c.rest[l.size:], c.at+int64(l.size)
+}
+
+// link reads the header of the next FPDU.
+func (d *Decoder) link(c *chain) (l link, f fit) {
+	o, b := c.at, c.rest
+	l.lead = d.lead(o)
+	if len(b) < l.lead+lengthSize {
+		return l, short
+	}
+	if d.missing(o+int64(l.lead), o+int64(l.lead+lengthSize)) {
+		return l, missing
+	}
+	if l.lead > 0 && binary.BigEndian.Uint32(b) != 0 {
+		return l, unfit
+	}
+	if d.markers && d.toMarker(o) == MarkerInterval-MarkerSize {
+		return l, unfit // the marker before it would be the start
+	}
+	if l.n = int(binary.BigEndian.Uint16(b[l.lead:])); l.n < MinULPDU || l.n > MaxULPDU {
+		return l, unfit
+	}
+	l.size = d.size(o, l.n)
+	room := min(l.size, l.lead+lengthSize+MarkerSize+minHead)
+	if len(b) < room {
+		return l, short
+	}
+	if d.missing(o+int64(l.lead), o+int64(room)) {
+		return l, missing
+	}
+	l.head = d.headAt(b[:room], o, l.lead, l.n)
+	if !d.cfg.Grammar.Strict(l.head, l.n) || c.count > 0 && !d.cfg.Grammar.Follows(c.prev[:], c.prevN, l.head) {
+		return l, unfit
+	}
+	return l, fits
+}
+
+// verify looks at the CRC, the markers and the pad of an FPDU: a right CRC confirms
+// the place, what is wrong rejects it, and anything else leaves it open: wait.
+func (d *Decoder) verify(c *chain, l *link) verdict {
+	w := c.rest[:l.size]
+	if !d.missing(c.at, c.at+int64(l.size)) {
+		switch ok, tested := d.trialCRC(w); {
+		case ok && c.failed:
+			return reject // CRCs are in use, and the first one was wrong
+		case ok:
+			d.seek.found, d.crc = ByCRC, true
+			return confirm
+		case tested && d.cfg.CRC == Yes:
+			return reject
+		case tested:
+			c.failed = true
+		}
+		for at := d.toMarker(c.at); d.markers && at < l.size; at += MarkerInterval {
+			if int(binary.BigEndian.Uint32(w[at:])) != max(at-l.lead, 0) {
+				return reject
+			}
+			c.agree++
+			if at >= l.lead+lengthSize {
+				c.inner++
+			}
+		}
+	}
+	if !d.padZero(w, c.at, l.n) && (d.markers || d.cfg.Markers == No || d.framing == No || !tells(w)) {
+		return reject // right senders write zeros, and chance seldom does
+	}
+	return wait
+}
+
+// proves reports whether the chain proves the place: by its markers, or by its length
+// where there is no CRC to prove it.
+func (d *Decoder) proves(c *chain, l *link) bool {
+	if d.markers && !d.hasGrid {
+		// Four zero octets are also what an unused CRC field looks like: only markers
+		// inside FPDUs tell where the grid lies.
+		if c.inner < 2 {
+			return false
+		}
+		d.seek.found = ByMarker
+		return true
+	}
+	if d.cfg.CRC == Yes && !d.missing(c.at, c.at+int64(l.size)) {
+		return false
+	}
+	switch {
+	case c.agree >= 2 && d.cfg.Trusted:
+		d.seek.found = ByMarker
+	case c.count >= c.need:
+		d.seek.found = ByChain
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,5 @@
+// Package termsvg draws the output of a terminal program as an SVG picture, so
+// that the pictures in the README are made from outputs that the tests check.
+package termsvg
+
+//go:generate go run ./draw -title "iwdissect check term-wbadkey.pcap" -columns 116 -o ../../docs/images/check.svg ../../cmd/iwdissect/testdata/check.ansi
