@@ -132,6 +132,9 @@ func (c *Case) Reported(h *half) bool {
 	return false
 }
 
+// Count is how often the rule at hand was violated on the connection so far.
+func (c *Case) Count() int { return int(c.rules.fired(c.rule.index)) }
+
 // Blamed reports whether another rule than the one at hand has reported a PDU: the
 // rule that is named, or, where none is, any one but those listed, above a note.
 func (c *Case) Blamed(pdu uint64, rule string, but ...string) bool {
@@ -179,12 +182,15 @@ type Place struct {
 type placed interface{ where() Place }
 
 // Report reports a violation.
-func (r *Report) Report(v Violation) {
-	r.fire(Finding{
+func (r *Report) Report(v Violation) { r.fire(v.finding()) }
+
+// finding is the violation as the engine keeps it.
+func (v *Violation) finding() Finding {
+	return Finding{
 		Severity: v.Severity, Message: v.Message, Observed: v.Observed, Expected: v.Expected, Field: v.Field, shortly: v.Soon,
 		Dir: v.Dir, HasDir: v.HasDir, Frame: v.Frame, PDU: v.PDU, HasPDU: v.HasPDU, Offset: v.Offset, HasOffset: v.HasOffset, Related: v.Related,
 		msn: v.msn, hasMSN: v.hasMSN, end: v.end, time: v.time, nth: v.nth,
-	})
+	}
 }
 
 // On reports a violation by an event.
@@ -309,6 +315,3 @@ func (m *message) placeOf(x *site) Place { return placeOf(m.at(x)) }
 
 // in is the place of a PDU of a direction.
 func (x *site) in(d trace.Dir) Place { return placeOf(x.at(d)) }
-
-// where is the place of a request, which went in a direction.
-func (r *request) where(d trace.Dir) Place { return placeOf(r.finding(d)) }
