@@ -80,9 +80,10 @@ func checks() (all []check) {
 		messageChecks,
 		literals(rdmapRequestRules),
 		terminateChecks,
-		sessionChecks,
-		packetChecks,
-		streamChecks,
+		literals(sctpControlRules),
+		literals(sctpSessionRules),
+		literals(sctpPacketRules),
+		literals(sctpAssociationRules),
 		readyChecks,
 		keyChecks,
 		privateChecks,
@@ -105,7 +106,8 @@ func checks() (all []check) {
 		literals(rdmapAtomicRules),
 		quoteChecks,
 		faultChecks,
-		trafficAdvice,
+		literals(terminateAdvice),
+		literals(trafficAdvice),
 		adviceChecks,
 	} {
 		all = append(all, some...)

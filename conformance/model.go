@@ -337,7 +337,7 @@ func (c *conn) chunk(p *trace.PDU) {
 	*s = segment{half: h, p: p, seg: p.Segment}
 	s.op = p.Control.Opcode
 	c.ask(c.lists().chunk, have, func(r *rule) { r.chunk(c, s) })
-	if _, observed, _ := wrongSegment(c, s); observed != "" {
+	if s.misplaced(c) != inPlace {
 		h.offends(p, have)
 	}
 	h.chunks++

@@ -122,6 +122,13 @@ func (c *Case) Has(g Gate) bool { return c.have&g == g }
 // reported, those of the rule itself included. They are borrowed.
 func (c *Case) Found() []Finding { return c.findings }
 
+// FoundBy returns the first finding of a rule on the connection so far, in a direction
+// if one is named; nil: there is none. It is borrowed.
+func (c *Case) FoundBy(id string, dir ...trace.Dir) *Finding { return c.found(id, dir...) }
+
+// Entry is that of the rule at hand.
+func (c *Case) Entry() *Entry { return c.rule.entry }
+
 // Reported reports whether the rule at hand has reported something in a direction.
 func (c *Case) Reported(h *half) bool {
 	for i := range c.findings {
@@ -180,6 +187,8 @@ type Place struct {
 
 // placed is something that has a place.
 type placed interface{ where() Place }
+
+func (p Place) where() Place { return p }
 
 // Report reports a violation.
 func (r *Report) Report(v Violation) { r.fire(v.finding()) }
@@ -243,7 +252,11 @@ func (r *Rule) check() check {
 		k.capture = func(_ *book, p *past) { r.Capture.ask(p.c, p) }
 	}
 	if r.CaptureSide != nil {
-		k.capture = onSides(r.CaptureSide.ask)
+		k.capture = func(_ *book, p *past) {
+			for s := range p.sides {
+				r.CaptureSide.ask(p.c, s)
+			}
+		}
 	}
 	return k
 }
@@ -308,7 +321,7 @@ func (s *segment) where() Place  { return placeOf(s.at()) }
 func (e *fpdu) where() Place     { return placeOf(e.at()) }
 func (n *fpduNote) where() Place { return placeOf(n.at()) }
 func (s *loose) where() Place    { return placeOf(s.at()) }
-func (e *control) where() Place  { return placeOf(e.at()) }
+func (w *word) where() Place     { return placeOf(w.at) }
 
 // placeOf is the place of a segment of the message.
 func (m *message) placeOf(x *site) Place { return placeOf(m.at(x)) }

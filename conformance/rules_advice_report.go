@@ -1,0 +1,41 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Advice is about what no RFC demands or forbids, but experience with stacks teaches:
+// what usually lies behind findings, or will lead to them.
+
+// reportAdvice gives the advice of the rule at hand at a place. Observed is what it
+// rests on; failure is what went wrong because of it in the trace, if anything.
+func reportAdvice(r *Report, at placed, observed, failure string) {
+	r.Report(adviceOf(r, at, observed, failure))
+}
+
+// adviceOf is the advice of the rule at hand at a place. With a failure a note becomes a
+// warning. The message names the findings that the advice explains.
+func adviceOf(r *Report, at placed, observed, failure string) Violation {
+	e := r.Entry()
+	v := Violation{Place: at.where(), Severity: e.Severity, Message: e.Message, Observed: observed}
+	if failure != "" {
+		v.Observed += "; " + failure
+		v.Severity = max(v.Severity, Warning)
+	}
+	if explained := explained(r); explained != "" {
+		v.Message += " This explains " + explained + "."
+	}
+	return v
+}
+
+// explained names the first finding of each rule that the advice at hand explains.
+func explained(r *Report) string {
+	var out []string
+	for _, id := range r.Entry().Explains {
+		if f := r.FoundBy(id); f != nil {
+			out = append(out, fmt.Sprintf("%s in frame %d", id, f.Frame))
+		}
+	}
+	return strings.Join(out, ", ")
+}
