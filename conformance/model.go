@@ -102,6 +102,7 @@ type segment struct {
 	msg     *message
 	related bool
 	depth   depth // with a request, how many are outstanding
+	touch   touch // of memory of the peer
 	// noise: nothing in its headers makes sense; known: all was well with its shape, in
 	// a half of which the versions are known.
 	noise, known bool
@@ -333,7 +334,7 @@ func (c *conn) chunk(p *trace.PDU) {
 	*s = segment{half: h, p: p, seg: p.Segment}
 	s.op = p.Control.Opcode
 	c.ask(c.lists().chunk, have, func(r *rule) { r.chunk(c, s) })
-	if _, observed, _ := wrongSegment(c, s); observed != "" {
+	if s.misplaced(c) != inPlace {
 		h.offends(p, have)
 	}
 	h.chunks++
@@ -404,6 +405,9 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 	if s.op == opReadRequest || s.op == opAtomicRequest {
 		s.depth = s.outstanding(c)
 	}
+	if !s.noise {
+		s.touches(c, &c.engine.book, have)
+	}
 	l := &c.lists().segment[bit(s.seg.Tagged)][s.op]
 	l.ask(c, h.shapes.segments[:], k, have, func(r *rule) {
 		if !s.noise || r.noise {
@@ -422,7 +426,7 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 		c.terminated(s, have)
 	}
 	c.follow(s, have)
-	c.serve(s)
+	c.serve(s, have)
 	if !h.hasVersions && s.seg.DV == p.Control.RV && s.seg.DV <= 1 { // versions that do not go together set no standard
 		h.hasVersions, h.dv, h.rv = true, s.seg.DV, p.Control.RV
 	}

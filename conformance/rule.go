@@ -161,6 +161,9 @@ func (c *Case) Reported(h *half) bool {
 	return false
 }
 
+// Count is how often the rule at hand was violated on the connection so far.
+func (c *Case) Count() int { return int(c.rules.fired(c.rule.index)) }
+
 // Blamed reports whether another rule than the one at hand has reported a PDU: the
 // rule that is named, or, where none is, any one but those listed, above a note.
 func (c *Case) Blamed(pdu uint64, rule string, but ...string) bool {
@@ -255,13 +258,18 @@ type Place struct {
 // placed is something that has a place.
 type placed interface{ where() Place }
 
+func (p Place) where() Place { return p }
+
 // Report reports a violation.
-func (r *Report) Report(v Violation) {
-	r.fire(Finding{
+func (r *Report) Report(v Violation) { r.fire(v.finding()) }
+
+// finding is the violation as the engine keeps it.
+func (v *Violation) finding() Finding {
+	return Finding{
 		Severity: v.Severity, Message: v.Message, Observed: v.Observed, Expected: v.Expected, Field: v.Field, shortly: v.Soon,
 		Dir: v.Dir, HasDir: v.HasDir, Frame: v.Frame, PDU: v.PDU, HasPDU: v.HasPDU, Offset: v.Offset, HasOffset: v.HasOffset, Related: v.Related,
 		msn: v.msn, hasMSN: v.hasMSN, end: v.end, time: v.time, nth: v.nth,
-	})
+	}
 }
 
 // On reports a violation by an event.
@@ -317,7 +325,11 @@ func (r *Rule) check() check {
 		k.capture = func(_ *book, p *past) { r.Capture.ask(p.c, p) }
 	}
 	if r.CaptureSide != nil {
-		k.capture = onSides(r.CaptureSide.ask)
+		k.capture = func(_ *book, p *past) {
+			for s := range p.sides {
+				r.CaptureSide.ask(p.c, s)
+			}
+		}
 	}
 	return k
 }
@@ -381,15 +393,7 @@ func (f *frame) where() Place   { return placeOf(f.at()) }
 func (s *segment) where() Place { return placeOf(s.at()) }
 func (e *fpdu) where() Place    { return placeOf(e.at()) }
 func (s *loose) where() Place   { return placeOf(s.at()) }
-func (e *control) where() Place { return placeOf(e.at()) }
 func (w *word) where() Place    { return placeOf(w.at) }
-func (p *pending) where() Place { return placeOf(p.Finding) }
-
-// where makes it possible to report at a place itself.
-func (p Place) where() Place { return p }
 
 // in is the place of a PDU of a direction.
 func (x *site) in(d trace.Dir) Place { return placeOf(x.at(d)) }
-
-// where is the place of a request, which went in a direction.
-func (r *request) where(d trace.Dir) Place { return placeOf(r.finding(d)) }

@@ -11,9 +11,14 @@ import (
 // what usually lies behind findings, or will lead to them.
 
 // reportAdvice gives the advice of the rule at hand at a place. Observed is what it
-// rests on; failure is what went wrong because of it in the trace, if anything: then a
-// note becomes a warning. The message names the findings that it explains.
+// rests on; failure is what went wrong because of it in the trace, if anything.
 func reportAdvice(r *Report, at placed, observed, failure string) {
+	r.Report(adviceOf(r, at, observed, failure))
+}
+
+// adviceOf is the advice of the rule at hand at a place. With a failure a note becomes a
+// warning. The message names the findings that the advice explains.
+func adviceOf(r *Report, at placed, observed, failure string) Violation {
 	e := r.Entry()
 	v := Violation{Place: at.where(), Severity: e.Severity, Message: e.Message, Observed: observed}
 	if failure != "" {
@@ -23,7 +28,7 @@ func reportAdvice(r *Report, at placed, observed, failure string) {
 	if explained := explained(r); explained != "" {
 		v.Message += " This explains " + explained + "."
 	}
-	r.Report(v)
+	return v
 }
 
 // explained names the first finding of each rule that the advice at hand explains.

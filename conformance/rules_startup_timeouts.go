@@ -70,7 +70,7 @@ var timeoutRules = []Rule{
 		ID: "MPA-START-10A", Needs: Bidir, Transport: onTCP,
 		EndDirection: &On[*half]{
 			Applies: func(c *Case, h *half) Scope {
-				p := h.pending()
+				p := h.unfinished()
 				switch {
 				case p == nil:
 					return OutOfScope
@@ -80,8 +80,8 @@ var timeoutRules = []Rule{
 				return waiting(c, p.since, startupTimeout)
 			},
 			Judge: func(r *Report, h *half) {
-				p := h.pending()
-				reportWait(r, p.where(), waitsUntil(&r.Case)-p.since, startupTimeout, "the rest of a startup frame does not come")
+				p := h.unfinished()
+				reportWait(r, p.Place, waitsUntil(&r.Case)-p.since, startupTimeout, "the rest of a startup frame does not come")
 			},
 		},
 	},

@@ -1,8 +1,6 @@
 package conformance
 
 import (
-	"fmt"
-
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -24,6 +22,16 @@ type flying struct {
 	source place
 	// end of the answer in the other direction; negative while there is none.
 	end int64
+}
+
+// has reports whether requests of a kind are in it.
+func (f *flight) has(atomic bool) bool {
+	for i := range f.list {
+		if f.list[i].atomic == atomic {
+			return true
+		}
+	}
+	return false
 }
 
 // depth is how many requests are outstanding, if that is known.
@@ -179,85 +187,6 @@ func (h *half) outstanding(nth uint64) *request {
 		}
 	}
 	return nil
-}
-
-// depthChecks are about how many requests are outstanding (RFC 6581 section 9.1,
-// RFC 7306 section 5.2.2).
-var depthChecks = []check{
-	{id: "MPA2-IRDORD-06", needs: Neg | Layout | ReadSync, exchange: requested(func(c *conn, s *segment, limit int) {
-		n := s.depth.reads
-		if s.op != opReadRequest || s.isRTR(c) || !c.applies() || n <= s.deepest.reads {
-			return
-		}
-		switch own := c.request.word.ORD; {
-		case n > limit:
-			c.at(s, "more Reads are outstanding than the other side holds", fmt.Sprint(n), fmt.Sprintf("at most %d", limit))
-		case s.dir == trace.I2R && n > int(own) && c.once(s.half):
-			c.as(Note, s, "more Reads are outstanding than the Request asks for, and no more than the Reply allows", fmt.Sprint(n), fmt.Sprint(own))
-		}
-	})},
-	{id: "RDMAX-AREQ-DEPTH-01", needs: Neg | Layout | ReadSync, exchange: requested(func(c *conn, s *segment, limit int) {
-		d := s.depth
-		all := d.reads + d.atomics
-		if d.atomics == 0 || !c.applies() || all <= limit || all <= s.deepest.all {
-			return
-		}
-		if d.reads <= limit || d.atomics > limit {
-			c.at(s, "more Reads and atomics are outstanding than the other side holds Reads", fmt.Sprintf("%d and %d", d.reads, d.atomics), fmt.Sprintf("at most %d in all", limit))
-		}
-	})},
-	termTable("RDMAP-READ-QUEUE-01", layer(rdmap.LayerDDP), func(c *conn, t *terminate) {
-		q := t.asked
-		if t.code.EType != 2 || t.code.Code != 2 && t.code.Code != 3 || q == nil || t.op != opReadRequest {
-			return
-		}
-		limit, ok := c.t.Depth(t.peer.dir)
-		c.have |= c.settledGate()
-		if !ok || !c.applies(Neg, ReadSync) {
-			return
-		}
-		if !q.depth.known {
-			c.lacks(Causal)
-			return
-		}
-		if n := q.depth.reads + q.depth.atomics; n <= limit && !c.flagged(q.pdu, "DDP-UNTAG-MSN-") {
-			c.at(t.segment, "there is no buffer for a Read within the depth that was agreed", fmt.Sprintf("%d outstanding", n), fmt.Sprintf("room for %d", limit))
-		}
-	}),
-	termTable("RDMAX-BUF-01", layer(rdmap.LayerDDP), func(c *conn, t *terminate) {
-		if t.code.EType != 2 || t.code.Code != 2 || t.header == nil || t.header.Tagged {
-			return
-		}
-		switch q := t.asked; {
-		case t.header.QN == 3:
-			c.at(t.segment, "there is no buffer for an Atomic Response", "error 1/2/02", "a buffer for each outstanding request")
-		case t.header.QN == 1 && t.op == opAtomicRequest:
-			limit, ok := c.t.Depth(t.peer.dir)
-			if ok && (q == nil || !q.depth.known || q.depth.reads+q.depth.atomics > limit) {
-				return
-			}
-			c.at(t.segment, "there is no buffer for an Atomic Request", "error 1/2/02", "buffers for as many as the upper layers agree on")
-		}
-	}),
-}
-
-// requested asks about requests where the depth was negotiated.
-func requested(f func(c *conn, s *segment, limit int)) func(*conn, *segment) {
-	return func(c *conn, s *segment) {
-		if s.op != opReadRequest && s.op != opAtomicRequest || s.seg.MO != 0 {
-			return
-		}
-		limit, ok := c.t.Depth(s.dir)
-		if !ok || !c.enhanced() {
-			return
-		}
-		// Octets that wait elsewhere do not matter: acknowledgements tell.
-		if c.have |= c.settledGate(); !s.depth.known {
-			c.lacks(Causal)
-			return
-		}
-		f(c, s, limit)
-	}
 }
 
 // settledGate is ReadSync although octets may wait.
