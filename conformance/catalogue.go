@@ -60,8 +60,11 @@ type Entry struct {
 	// Explains are entries that often break with it.
 	Explains []string
 
-	place int // in the catalogue, from 0
+	place int
 }
+
+// Place is where the entry stands in the catalogue, from 0.
+func (e *Entry) Place() int { return e.place }
 
 // Page is the page of docs/rules that explains the entry, under its id.
 func (e *Entry) Page() string { return e.Layer + ".md" }

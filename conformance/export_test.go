@@ -11,7 +11,7 @@ import (
 // Touched names what was written to of what halves share of which nothing is known:
 // nothing.
 func (e *Engine) Touched() (fields []string) {
-	parts := reflect.ValueOf(e.idle)
+	parts := reflect.ValueOf(e.capture.idle)
 	for i := range parts.NumField() {
 		part := parts.Field(i)
 		for j := range part.NumField() {
@@ -24,12 +24,12 @@ func (e *Engine) Touched() (fields []string) {
 }
 
 // GoLong has each FPDU go the long way.
-func (e *Engine) GoLong() { e.long = true }
+func (e *Engine) GoLong() { e.capture.long = true }
 
 // Model is all that is known of the halves of a connection, but for what the short
 // way keeps for itself, as text.
 func (e *Engine) Model(t *trace.Connection) string {
-	c, ok := t.Kept.(*conn)
+	c, ok := t.Kept.(*judged)
 	if !ok {
 		return ""
 	}

@@ -1,8 +1,6 @@
 package conformance
 
 import (
-	"slices"
-
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -30,32 +28,19 @@ type Finding struct {
 	// answer.
 	Related []uint64
 
-	msn     uint32 // of its message, for those that give way
-	hasMSN  bool
 	further int // how many more of the rule there were on the connection
-	// waits: a finding that explains it may still come; shortly: with the next FPDU of
-	// its direction at the latest.
-	waits, shortly bool
-	// counts: it tells how many more there are, which only the end does.
-	counts bool
-	// settled: it was decided whether it stands; withdrawn: it does not; told: it was
-	// handed on.
-	settled, withdrawn, told bool
-	// end of the PDU in the TCP stream, its time, and the how manieth of its half it is.
-	end, time int64
-	nth       uint64
 }
 
 // Further is how many more findings of the rule the connection has that are not
 // listed.
 func (f *Finding) Further() int { return f.further }
 
-// relate says with which PDU the findings from an index on are to be seen.
-func (c *conn) relate(from int, pdu uint64) {
-	for i := range c.findings[from:] {
-		if f := &c.findings[from+i]; pdu != f.PDU && !slices.Contains(f.Related, pdu) {
-			f.Related = append(f.Related, pdu)
-		}
+// publicFinding is a finding as others see it.
+func publicFinding(f *ruleFinding, conn *trace.Connection) Finding {
+	return Finding{
+		Rule: f.Rule, Severity: f.Severity, Conn: conn, Dir: f.Dir, HasDir: f.HasDir, Frame: f.Frame, PDU: f.PDU, HasPDU: f.HasPDU,
+		Offset: f.Offset, HasOffset: f.HasOffset, Message: f.Message, Observed: f.Observed, Expected: f.Expected, Field: f.Field,
+		Related: f.Related, further: f.further,
 	}
 }
 

@@ -51,5 +51,8 @@ func (g Gate) String() string {
 	return strings.Join(s, " ")
 }
 
-// first returns the first of several gates.
-func (g Gate) first() Gate { return g & -g }
+// Names lists the gates as the catalogue names them.
+func (g Gate) Names() []string { return strings.Fields(g.String()) }
+
+// First returns the first of several gates.
+func (g Gate) First() Gate { return g & -g }

@@ -33,11 +33,11 @@ func TestHalf_Shares(t *testing.T) {
 	c := e.fresh(&trace.Connection{})
 	h := &c.half[0]
 	h.lost()
-	h.over(c)
-	if h.sending != &e.idle.sending || h.asking != &e.idle.asking || h.session != &e.idle.session || len(e.Touched()) > 0 {
+	h.over(&c.conn)
+	if h.sending != &e.capture.idle.sending || h.asking != &e.capture.idle.asking || h.session != &e.capture.idle.session || len(e.Touched()) > 0 {
 		t.Error("a half that was lost has something of its own, or wrote to what it shares")
 	}
-	if h.sends(); h.sending == &e.idle.sending || h.peer.sending != &e.idle.sending {
+	if h.sends(); h.sending == &e.capture.idle.sending || h.peer.sending != &e.capture.idle.sending {
 		t.Error("what a half sends is not its own, or that of its peer is")
 	}
 }

@@ -206,12 +206,15 @@ func (t *terminate) empty() bool { return t.every(func(x *sent) bool { return x.
 type word struct {
 	span
 	terminate
-	at Finding
+	at Place
 }
 
 // keep makes a copy that outlives the PDU.
 func (t *terminate) keep() *word {
-	w := &word{span: spanOf(t.p), terminate: *t, at: t.at()}
+	w := &word{span: spanOf(t.p), terminate: *t, at: t.where()}
 	w.segment, w.straight, w.quote = nil, rdmap.Terminate{}, rdmap.Terminate{}
 	return w
 }
+
+// where is the place of the Terminate.
+func (w *word) where() Place { return w.at }

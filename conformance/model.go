@@ -13,8 +13,9 @@ import (
 
 // conn is the model of a connection: what the rules need to know of it.
 type conn struct {
-	engine *Engine
-	t      *trace.Connection
+	t       *trace.Connection
+	capture *captureState
+	tell    observer
 	// foreign is a frame of another protocol that has the key of MPA: then nothing
 	// else is judged.
 	foreign *frame
@@ -24,17 +25,66 @@ type conn struct {
 	// request, reply and rtr are the startup frames, or the session control that
 	// stands for them; nil if they were not seen.
 	request, reply, rtr *frame
+}
 
-	running  *rule
-	have     Gate
-	rules    verdicts
-	fires    int // of all rules
-	findings []Finding
-	before   []Finding // told while the connection was under way
-	looked   int       // findings that settle has looked at
-	agreed   bool      // the rules about the startup were asked
-	// held are findings that wait for the end.
-	held []held
+// begin makes the model that of a connection of which nothing is known.
+func (c *conn) begin(t *trace.Connection, capture *captureState, tell observer) {
+	*c = conn{t: t, capture: capture, tell: tell, active: t.Side[trace.I2R].Addr}
+	c.sides()
+}
+
+// sides tells the directions apart.
+func (c *conn) sides() {
+	c.half[0].dir, c.half[1].dir = trace.I2R, trace.R2I
+	for i := range c.half {
+		c.half[i].peer = &c.half[1-i]
+		c.half[i].share(&c.capture.idle)
+	}
+}
+
+// pdu takes in a PDU, and has the observer told. It reports whether there was
+// something to tell: of an FPDU in the middle of a long Write there is nothing.
+func (c *conn) pdu(p *trace.PDU) bool {
+	c.capture.latest = max(c.capture.latest, p.Time)
+	if c.foreign != nil {
+		return false
+	}
+	switch h := &c.half[p.Dir]; {
+	case p.Kind == trace.KindFPDU && c.steadily(h, p), p.Kind == trace.KindSCTPSegment && c.steadyChunk(h, p):
+		return false
+	}
+	c.catchUp()
+	switch p.Kind {
+	case trace.KindRequest, trace.KindReply, trace.KindRTR:
+		c.startup(p)
+	case trace.KindFPDU:
+		c.fpdu(p)
+	case trace.KindSCTPControl:
+		c.control(p)
+	case trace.KindSCTPSegment:
+		c.chunk(p)
+	case trace.KindStreaming:
+		c.loose(p)
+	}
+	c.half[p.Dir].to = p.From + p.Length
+	return true
+}
+
+// missing takes in that octets of a direction are missing.
+func (c *conn) missing(g *trace.GapEvent) {
+	c.catchUp()
+	h := &c.half[g.Dir]
+	h.gap, h.contig, h.neverSent = true, false, g.NeverSent
+	h.hole = h.hole || !g.NeverSent
+	h.lost()
+}
+
+// over says that nothing more comes.
+func (c *conn) over() {
+	c.catchUp()
+	for i := range c.half {
+		c.half[i].over(c)
+	}
 }
 
 // firstSegment is what the first FPDU of a half was.
@@ -77,9 +127,9 @@ type frame struct {
 	asked *frame
 }
 
-// at places a finding on a startup frame.
-func (f *frame) at() Finding {
-	x := Finding{Dir: f.dir, HasDir: true, Frame: f.number, PDU: f.pdu, HasPDU: true}
+// where is the place of a startup frame.
+func (f *frame) where() Place {
+	x := Place{Dir: f.dir, HasDir: true, Frame: f.number, PDU: f.pdu, HasPDU: true}
 	if f.asked != nil {
 		x.Related = []uint64{f.asked.pdu}
 	}
@@ -108,8 +158,8 @@ type segment struct {
 	noise, known bool
 }
 
-// at places a finding on a segment.
-func (s *segment) at() Finding {
+// where is the place of a segment.
+func (s *segment) where() Place {
 	f := pduAt(s.p, s.count)
 	if s.seg != nil && !s.seg.Tagged {
 		f.msn, f.hasMSN = s.seg.MSN, true
@@ -227,7 +277,7 @@ func (c *conn) startup(p *trace.PDU) {
 	if !f.partial {
 		have |= Full
 	}
-	c.ask(c.lists().startup, have, func(r *rule) { r.startup(c, f) })
+	c.tell.Startup(f, have)
 }
 
 // fpdu is an FPDU at hand.
@@ -237,14 +287,15 @@ type fpdu struct {
 	f *mpa.FPDU
 }
 
-func (e *fpdu) at() Finding { return pduAt(e.p, e.count+1) }
+// where is the place of an FPDU.
+func (e *fpdu) where() Place { return pduAt(e.p, e.count+1) }
 
 func (e *fpdu) site() site { return siteOf(e.p, e.count+1) }
 
-// pduAt places a finding on a PDU, the nth of its half.
-func pduAt(p *trace.PDU, nth uint64) Finding {
+// pduAt is the place of a PDU, the nth of its half.
+func pduAt(p *trace.PDU, nth uint64) Place {
 	x := siteOf(p, nth)
-	return x.at(p.Dir)
+	return x.in(p.Dir)
 }
 
 // astray reports whether FPDUs or their markers may stand elsewhere than where they
@@ -299,13 +350,13 @@ func (c *conn) fpdu(p *trace.PDU) {
 	if c.astray(h) && (f.CRCStatus != mpa.CRCGood || len(f.Markers) > 0) || !c.t.Negotiated && h.guessed(f) {
 		have &^= Sync
 	}
-	e := &c.engine.fpdu
+	e := &c.capture.fpdu
 	*e = fpdu{h, p, f}
 	k := e.shape(c, have)
-	c.lists().fpdu.ask(c, h.shapes.fpdus[:], k, have, func(r *rule) { r.fpdu(c, e) })
+	c.tell.FPDU(e, k, have)
 	// What a wrong CRC stands behind is no evidence for anything else.
 	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
-	c.next(h, p.Number)
+	c.tell.Taken(h, p.Number)
 	h.crc.add(p)
 	h.opening.add(p)
 	if f.CRCStatus == mpa.CRCBad && !c.astray(h) {
@@ -314,7 +365,7 @@ func (c *conn) fpdu(p *trace.PDU) {
 	h.sizes.add(c, e)
 	h.chain.add(e)
 	h.latest = last{p.From + p.Length, p.LastAcked}
-	c.steadies(e, &c.engine.seg, seen(h.shapes.fpdus[:]).has(k), gates, have)
+	c.steadies(e, &c.capture.seg, seen(h.shapes.fpdus[:]).has(k), gates, have)
 }
 
 func (c *conn) chunk(p *trace.PDU) {
@@ -330,10 +381,10 @@ func (c *conn) chunk(p *trace.PDU) {
 	if p.Chunk.Whole {
 		have |= Full
 	}
-	s := &c.engine.seg
+	s := &c.capture.seg
 	*s = segment{half: h, p: p, seg: p.Segment}
 	s.op = p.Control.Opcode
-	c.ask(c.lists().chunk, have, func(r *rule) { r.chunk(c, s) })
+	c.tell.Chunk(s, have)
 	if s.misplaced(c) != inPlace {
 		h.offends(p, have)
 	}
@@ -352,7 +403,7 @@ func (c *conn) chunk(p *trace.PDU) {
 
 // data takes in a DDP segment, over either transport.
 func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
-	s := &c.engine.seg
+	s := &c.capture.seg
 	// Field by field: clearing the whole of it shows in the profile.
 	s.half, s.p, s.seg, s.op, s.isFirst, s.related, s.noise, s.known = h, p, p.Segment, p.Control.Opcode, h.count == 0, false, false, false
 	switch h.count++; h.count {
@@ -370,7 +421,7 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 		h.headless = h.headless || s.seg == nil && !whole
 		h.lost()
 		if trusted {
-			c.ask(c.lists().malformed, have, func(r *rule) { r.segment(c, s) })
+			c.tell.Malformed(s, have)
 		}
 		return
 	}
@@ -406,17 +457,12 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 		s.depth = s.outstanding(c)
 	}
 	if !s.noise {
-		s.touches(c, &c.engine.book, have)
+		s.touches(c, c.capture, have)
 	}
-	l := &c.lists().segment[bit(s.seg.Tagged)][s.op]
-	l.ask(c, h.shapes.segments[:], k, have, func(r *rule) {
-		if !s.noise || r.noise {
-			r.segment(c, s)
-		}
-	})
+	c.tell.Segment(s, k, have)
 	s.known = h.hasVersions && seen(h.shapes.segments[:]).has(k)
 	if s.exchanges() && !s.noise && (s.op != opReadResponse || s.ans.begins) {
-		c.ask(c.lists().exchange, have, func(r *rule) { r.exchange(c, s) })
+		c.tell.Exchange(s, have)
 	}
 	if s.noise {
 		h.lost()
@@ -440,4 +486,14 @@ func (c *conn) data(h *half, p *trace.PDU, trusted bool, have Gate) {
 	if h.terminates > 0 && s.op != rdmap.OpTerminate {
 		h.after++
 	}
+}
+
+// endHave is the evidence for a rule on the whole of the connection so far.
+func (c *conn) endHave() Gate {
+	have := c.gates(&c.half[0])&c.gates(&c.half[1]) | c.endGates()
+	// The layout shows in what the initiator sends first, where the flags leave it open.
+	if h := &c.half[trace.I2R]; c.accepted() && c.layoutOpen() && (h.gap || h.count == 0 || c.t.Flow[trace.I2R].Waiting) {
+		have &^= Layout
+	}
+	return have
 }

@@ -202,7 +202,7 @@ func (a *area) done(s *segment, r *request) {
 }
 
 // operate notes which atomic operations a side does.
-func (b *book) operate(side netip.Addr, done uint16) {
+func (b *captureState) operate(side netip.Addr, done uint16) {
 	if done == 0 {
 		return
 	}

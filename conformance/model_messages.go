@@ -188,7 +188,7 @@ func (m *message) over(c *conn) {
 	if !m.sure {
 		have &^= MsgSync
 	}
-	c.lists().message.ask(c, m.shapes.messages[:], m.shape(have), have, func(r *rule) { r.message(c, m) })
+	c.tell.Message(m, m.shape(have), have)
 	m.there = false
 }
 

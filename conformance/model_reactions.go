@@ -20,7 +20,7 @@ type sequel struct {
 // says so is judged by a rule of its own.
 func (c *conn) sequel(dir trace.Dir, end int64) (x sequel) {
 	h := c.half[dir].peer
-	add := func(what string, how order, at placed) {
+	add := func(what string, how order, at Placed) {
 		if x.what == "" || how == having || how == unproven && x.order == without {
 			x = sequel{what, at.where(), how}
 		}
@@ -94,6 +94,6 @@ func (c *conn) secondReply() *frame {
 }
 
 // enhanced reports whether both sides of a connection that is over sent the word.
-func (p *past) enhanced() bool {
+func (p *endedConnection) enhanced() bool {
 	return p.request != nil && p.reply != nil && p.request.hasWord && p.reply.hasWord
 }

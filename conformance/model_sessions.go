@@ -42,7 +42,7 @@ func (c *conn) control(p *trace.PDU) {
 	if k.Whole {
 		have |= Full
 	}
-	c.ask(c.lists().control, have, func(r *rule) { r.control(c, e) })
+	c.tell.Control(e, have)
 	if e.misplaced() != inPlace {
 		h.offends(p, have)
 	}

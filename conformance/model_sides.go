@@ -14,7 +14,7 @@ type side struct {
 
 // sides iterates over the sides of an association, once all of it is known, with the
 // session of it that was seen first.
-func (p *past) sides(yield func(*side) bool) {
+func (p *endedConnection) sides(yield func(*side) bool) {
 	if !p.t.Lead {
 		return
 	}

@@ -49,7 +49,7 @@ const (
 )
 
 // of returns what is known of a side, or nil if there is no room.
-func (b *book) of(c *conn, d trace.Dir) *stags {
+func (b *captureState) of(c *conn, d trace.Dir) *stags {
 	a := c.t.Side[d].Addr.Addr()
 	s := b.stags[a]
 	if s == nil && len(b.stags) < maxSides {

@@ -56,7 +56,7 @@ func (c *conn) terminated(s *segment, have Gate) {
 	if s.word == nil {
 		s.word = t.keep()
 	}
-	c.ask(c.lists().terminate, have, func(r *rule) { r.terminate(c, t) })
+	c.tell.Terminate(t, have)
 }
 
 // maxTerminates bounds those of a half whose quotes are looked up: there should

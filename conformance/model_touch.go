@@ -46,7 +46,7 @@ const maxShared = 64
 
 // touches takes in what the segment at hand does to memory of the peer. The rules are
 // asked about it afterwards.
-func (s *segment) touches(c *conn, b *book, have Gate) {
+func (s *segment) touches(c *conn, b *captureState, have Gate) {
 	t := &s.touch
 	t.names, t.shares = 0, apart
 	t.place, t.octets = s.target()
@@ -76,7 +76,7 @@ func (s *segment) touches(c *conn, b *book, have Gate) {
 // mentions takes in an STag of a side that the segment at hand names. It returns the
 // STags of that side; nil if there is no room for them, or if STags may be missing
 // that came into use before.
-func (s *segment) mentions(c *conn, b *book, owner trace.Dir, stag uint32, have Gate) *stags {
+func (s *segment) mentions(c *conn, b *captureState, owner trace.Dir, stag uint32, have Gate) *stags {
 	side := b.of(c, owner)
 	if side == nil {
 		return nil

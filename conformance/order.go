@@ -79,9 +79,9 @@ type loose struct {
 // maxLoose bounds those that are kept of a direction.
 const maxLoose = 16
 
-// at places a finding on loose octets.
-func (s *loose) at() Finding {
-	return Finding{Dir: s.dir, HasDir: true, Frame: s.frame, PDU: s.pdu, HasPDU: true, Offset: s.offset, HasOffset: s.hasOffset}
+// where is the place of loose octets.
+func (s *loose) where() Place {
+	return Place{Dir: s.dir, HasDir: true, Frame: s.frame, PDU: s.pdu, HasPDU: true, Offset: s.offset, HasOffset: s.hasOffset}
 }
 
 func (c *conn) loose(p *trace.PDU) {
@@ -102,18 +102,11 @@ func (c *conn) loose(p *trace.PDU) {
 	if c.astray(h) {
 		have &^= Sync
 	}
-	c.ask(c.lists().loose, have, func(r *rule) { r.loose(c, &s) })
+	c.tell.Loose(&s, have)
 	h.shifted = h.shifted || h.began && s.hasOffset
 	if h.count > 0 || h.began {
 		h.lost() // messages may have been in there
 	}
-}
-
-// found places a finding where they begin.
-func (s *loose) found() Finding {
-	f := s.at()
-	f.Frame = s.start
-	return f
 }
 
 // closing is how a connection came to its end.

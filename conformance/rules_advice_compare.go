@@ -17,12 +17,12 @@ const fallbackTime = int64(5 * time.Second)
 var compareAdvice = []Rule{
 	{
 		ID: "ADV-STRICT-DEPTH-CLOSE", Needs: Bidir | End, Transport: onTCP,
-		Capture: &On[*past]{
-			Applies: func(_ *Case, p *past) Scope {
+		Capture: &On[*endedConnection]{
+			Applies: func(c *Case, p *endedConnection) Scope {
 				f := p.request
-				return InScopeIf(f != nil && f.hasWord && !f.partial && p.reply == nil && !blamed(p.found, f.pdu))
+				return InScopeIf(f != nil && f.hasWord && !f.partial && p.reply == nil && !c.BlamedBefore(f.pdu))
 			},
-			Judge: func(r *Report, p *past) {
+			Judge: func(r *Report, p *endedConnection) {
 				if p.dropped == "" {
 					return
 				}
@@ -43,20 +43,20 @@ var compareAdvice = []Rule{
 	},
 	{
 		ID: "ADV-CLIENT-SERVER-REFUSED", Needs: Bidir | End, Transport: onTCP,
-		Capture: &On[*past]{
-			Applies: func(_ *Case, p *past) Scope {
+		Capture: &On[*endedConnection]{
+			Applies: func(_ *Case, p *endedConnection) Scope {
 				q, reply := p.request, p.reply
 				if q == nil || !q.hasWord || q.word.A || q.partial || p.count[trace.I2R] > 0 {
 					return OutOfScope
 				}
 				return InScopeIf(reply == nil || reply.hasWord && !reply.word.A && !reply.partial && !reply.R)
 			},
-			Judge: func(r *Report, p *past) {
+			Judge: func(r *Report, p *endedConnection) {
 				failure := p.dropped
 				if p.reply != nil && p.hasClosing && p.closing.reset {
 					failure = p.givenUp // a FIN is how any upper layer ends
 				}
-				if failure == "" || blamed(p.found, p.request.pdu) || p.reply != nil && blamed(p.found, p.reply.pdu) || adviceTells(p) {
+				if failure == "" || r.BlamedBefore(p.request.pdu) || p.reply != nil && r.BlamedBefore(p.reply.pdu) || adviceTells(r) {
 					return
 				}
 				for _, x := range r.Ended().to[p.responder()] {
@@ -71,9 +71,9 @@ var compareAdvice = []Rule{
 	},
 	{
 		ID: "ADV-REV-FALLBACK", Transport: onTCP,
-		Capture: &On[*past]{
-			Applies: func(c *Case, p *past) Scope { return InScopeIf(firstAttempt(c, p) != nil) },
-			Judge: func(r *Report, p *past) {
+		Capture: &On[*endedConnection]{
+			Applies: func(c *Case, p *endedConnection) Scope { return InScopeIf(firstAttempt(c, p) != nil) },
+			Judge: func(r *Report, p *endedConnection) {
 				x := firstAttempt(&r.Case, p)
 				reportAdvice(r, p.request, fmt.Sprintf("revision 1, after a Request of revision 2 in frame %d that got no Reply", x.request.number), "")
 			},
@@ -81,11 +81,11 @@ var compareAdvice = []Rule{
 	},
 	{
 		ID: "ADV-PORT-MAPPER", Transport: onTCP,
-		Capture: &On[*past]{
-			Applies: func(_ *Case, p *past) Scope {
+		Capture: &On[*endedConnection]{
+			Applies: func(_ *Case, p *endedConnection) Scope {
 				return InScopeIf(p.t.Outcome == trace.Accepted && p.t.Flow[other(p.listener())].Opens)
 			},
-			Judge: func(r *Report, p *past) {
+			Judge: func(r *Report, p *endedConnection) {
 				if d := p.listener(); p.mapped == 2 {
 					reportAdvice(r, Place{Dir: d, HasDir: true, Frame: p.t.FirstFrame}, fmt.Sprintf("port %d", p.t.Side[d].Addr.Port()), "")
 				}
@@ -96,7 +96,7 @@ var compareAdvice = []Rule{
 
 // firstAttempt returns a connection of which this one is the second attempt, nil if
 // there is none.
-func firstAttempt(c *Case, p *past) *past {
+func firstAttempt(c *Case, p *endedConnection) *endedConnection {
 	for _, x := range c.Ended().unanswered[p.responder()] {
 		if fellBack(p, x) {
 			return x
@@ -107,11 +107,11 @@ func firstAttempt(c *Case, p *past) *past {
 
 // fellBack reports whether a connection is the second attempt, with revision 1, of an
 // initiator that got no Reply to a Request of revision 2.
-func fellBack(p, from *past) bool {
+func fellBack(p, from *endedConnection) bool {
 	if p.request == nil || p.request.Rev != 1 || !from.unanswered() {
 		return false
 	}
-	host := func(x *past) netip.Addr { return x.t.Side[trace.I2R].Addr.Addr() }
+	host := func(x *endedConnection) netip.Addr { return x.t.Side[trace.I2R].Addr.Addr() }
 	return host(p) == host(from) && from.t.FirstTime < p.t.FirstTime && p.t.FirstTime-from.t.LastTime <= fallbackTime
 }
 
@@ -123,7 +123,7 @@ type depths struct {
 }
 
 // depthsTaken returns what the responder of a connection took.
-func depthsTaken(b *book, p *past) (d depths) {
+func depthsTaken(b *captureState, p *endedConnection) (d depths) {
 	q := p.request.word
 	if q.IRD == unknownDepth || q.ORD == unknownDepth {
 		return d
@@ -141,6 +141,6 @@ func depthsTaken(b *book, p *past) (d depths) {
 }
 
 // adviceTells reports whether advice was given that names why the connection failed.
-func adviceTells(p *past) bool {
-	return slices.ContainsFunc(p.found, func(x Finding) bool { return x.Rule.Advice && x.Severity >= Warning })
+func adviceTells(r *Report) bool {
+	return slices.ContainsFunc(r.Before(), func(x ruleFinding) bool { return x.Rule.Advice && x.Severity >= Warning })
 }

@@ -94,7 +94,7 @@ func rBitIgnored(c *conn) string {
 
 // rdmacPlace is where it shows that an end speaks as the RDMA Consortium does: a startup
 // frame of revision 0, or the first FPDU of a side with version 0; nil if neither does.
-func rdmacPlace(c *conn) placed {
+func rdmacPlace(c *conn) Placed {
 	f := c.request
 	if f == nil || f.Rev > 0 && c.reply != nil && c.reply.Rev == 0 {
 		f = c.reply

@@ -159,7 +159,7 @@ func acknowledged(c *conn, h *half, offset int64) bool {
 
 // reportSplitCRC advises, at a place, if the last FPDU of a direction up to an offset has
 // a right CRC whose field is in several segments.
-func reportSplitCRC(r *Report, h *half, offset int64, at placed) {
+func reportSplitCRC(r *Report, h *half, offset int64, at Placed) {
 	if last := h.sizes.acked(offset); last.split() && last.good() {
 		reportAdvice(r, at, fmt.Sprintf("the CRC of the FPDU in frame %d is right, and in several segments", last.frame()), "")
 	}

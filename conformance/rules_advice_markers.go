@@ -39,13 +39,13 @@ var markerAdvice = []Rule{
 // otherFault reports whether something else was wrong on the connection, which may as
 // well be why it failed.
 func otherFault(c *Case) bool {
-	return slices.ContainsFunc(c.Found(), func(f Finding) bool { return !f.Rule.Advice && f.Severity > Note })
+	return slices.ContainsFunc(c.Found(), func(f ruleFinding) bool { return !f.Rule.Advice && f.Severity > Note })
 }
 
 // asksForMarkers reports whether a startup frame asks for markers and has no other
 // fault. The RDMA Consortium knows no other way.
 func asksForMarkers(c *Case, f *frame) bool {
-	return f != nil && f.M && f.Rev > 0 && !blamed(c.Found(), f.pdu)
+	return f != nil && f.M && f.Rev > 0 && !c.BlamedByRule(f.pdu)
 }
 
 // markersAsked is the startup frame that asks for markers, nil if there is none.

@@ -12,13 +12,13 @@ import (
 
 // reportAdvice gives the advice of the rule at hand at a place. Observed is what it
 // rests on; failure is what went wrong because of it in the trace, if anything.
-func reportAdvice(r *Report, at placed, observed, failure string) {
+func reportAdvice(r *Report, at Placed, observed, failure string) {
 	r.Report(adviceOf(r, at, observed, failure))
 }
 
 // adviceOf is the advice of the rule at hand at a place. With a failure a note becomes a
 // warning. The message names the findings that the advice explains.
-func adviceOf(r *Report, at placed, observed, failure string) Violation {
+func adviceOf(r *Report, at Placed, observed, failure string) Violation {
 	e := r.Entry()
 	v := Violation{Place: at.where(), Severity: e.Severity, Message: e.Message, Observed: observed}
 	if failure != "" {

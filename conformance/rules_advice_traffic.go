@@ -54,7 +54,7 @@ var trafficAdvice = []Rule{
 				}
 				toTheEnd := r.t.Ending == trace.Open && h.count > f.nth
 				if toTheEnd || r.quiet()-f.time >= silenceTime {
-					v := adviceOf(r, placeOf(*f), "no answer to anything behind what breaks "+f.Rule.ID, "")
+					v := adviceOf(r, f.Place, "no answer to anything behind what breaks "+f.Rule.ID, "")
 					v.Field = f.Field
 					r.Report(v)
 				}
@@ -99,7 +99,7 @@ const (
 )
 
 // adviseOnce gives the advice of the rule at hand once for a connection.
-func adviseOnce(r *Report, at placed, observed, failure string) {
+func adviseOnce(r *Report, at Placed, observed, failure string) {
 	if r.Count() == 0 {
 		reportAdvice(r, at, observed, failure)
 	}
@@ -107,7 +107,7 @@ func adviseOnce(r *Report, at placed, observed, failure string) {
 
 // lastFault is the latest fault of a side whereupon the other one closed without a
 // word, and that close.
-func lastFault(c *Case) (*Finding, closing) {
+func lastFault(c *Case) (*ruleFinding, closing) {
 	return c.unexplained("mpa", "ddp", "rdmap", "rdmap-ext", "rnic-interop")
 }
 

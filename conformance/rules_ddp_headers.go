@@ -14,6 +14,8 @@ func anySegment(_ *Case, s *segment) Scope { return InScopeIf(s.seg != nil) }
 var ddpHeaderRules = []Rule{
 	{
 		ID: "DDP-HDR-01", Needs: Sync | Full, Transport: onTCP, ByShape: true,
+		Field:    "iwarp_mpa.ulpdulength",
+		YieldsTo: []string{"MPA-FPDU-FMT-01"},
 		Segment: &On[*segment]{
 			Judge: func(r *Report, s *segment) {
 				if s.seg != nil {
@@ -31,6 +33,7 @@ var ddpHeaderRules = []Rule{
 	},
 	{
 		ID: "DDP-RSVD-01", Needs: Sync, ByShape: true,
+		Field: "iwarp_ddp.rsvd",
 		Segment: &On[*segment]{
 			Applies: anySegment,
 			Judge: func(r *Report, s *segment) {
@@ -42,6 +45,7 @@ var ddpHeaderRules = []Rule{
 	},
 	{
 		ID: "DDP-DV-01", Needs: Sync, ByShape: true,
+		Field: "iwarp_ddp.dv",
 		Segment: &On[*segment]{
 			Applies: anySegment,
 			Judge: func(r *Report, s *segment) {
@@ -56,6 +60,8 @@ var ddpHeaderRules = []Rule{
 	},
 	{
 		ID: "DDP-DV-02", Needs: Sync, ByShape: true,
+		Field:    "iwarp_ddp.dv",
+		YieldsTo: []string{"DDP-DV-01"},
 		Segment: &On[*segment]{
 			Applies: anySegment,
 			Judge: func(r *Report, s *segment) {
@@ -70,6 +76,7 @@ var ddpHeaderRules = []Rule{
 	},
 	{
 		ID: "DDP-TO-02", Needs: Sync, Tagged: mpa.Yes, ByShape: true,
+		Field: "iwarp_ddp.tagged_offset",
 		Segment: &On[*segment]{
 			Applies: func(_ *Case, s *segment) Scope { return InScopeIf(s.octets > 0) },
 			Judge: func(r *Report, s *segment) {
@@ -84,6 +91,7 @@ var ddpHeaderRules = []Rule{
 	},
 	{
 		ID: "DDP-UNTAG-QN-02", Needs: Sync, ByShape: true,
+		Field: "iwarp_ddp.qn",
 		Segment: &On[*segment]{
 			Applies: anySegment,
 			Judge: func(r *Report, s *segment) {

@@ -11,6 +11,8 @@ import (
 var lastFlagRules = []Rule{
 	{
 		ID: "DDP-L-01", Needs: MsgSync | Sync, ByShape: true, Closes: true,
+		Field:    "iwarp_ddp.last_flag",
+		YieldsTo: []string{"DDP-UNTAG-MSN-04", "DDP-STAG-01", "DDP-TO-01", "DDP-RSVDULP-TAG-01", "RDMAP-READREQ-SEG-01", "RDMAX-SEG-01", "RDMAP-TERM-SEG-01", "DDP-ZERO-01"},
 		Segment: &On[*segment]{
 			Applies: func(_ *Case, s *segment) Scope {
 				if s.seg == nil || s.op == opTerminate {
@@ -39,6 +41,7 @@ var lastFlagRules = []Rule{
 	},
 	{
 		ID: "DDP-L-02", Needs: MsgSync, Tagged: mpa.No, ByShape: true,
+		Field: "iwarp_ddp.mo",
 		Segment: inQueue(
 			hasEnded,
 			func(r *Report, s *segment, m *message) {
@@ -49,6 +52,7 @@ var lastFlagRules = []Rule{
 	},
 	{
 		ID: "DDP-L-03", Needs: MsgSync, Tagged: mpa.No, ByShape: true,
+		Field: "iwarp_ddp.mo",
 		Segment: inQueue(
 			hasEnded,
 			func(r *Report, s *segment, m *message) {
@@ -59,6 +63,7 @@ var lastFlagRules = []Rule{
 	},
 	{
 		ID: "DDP-L-04", Needs: MsgSync, Tagged: mpa.No, ByShape: true,
+		Field: "iwarp_ddp.mo",
 		Segment: inQueue(
 			func(s *segment, rel relation, _ *message) bool { return rel == goesOn && s.seg.Last },
 			func(r *Report, s *segment, m *message) {

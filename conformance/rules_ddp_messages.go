@@ -11,6 +11,8 @@ import (
 var messageRules = []Rule{
 	{
 		ID: "DDP-RSVDULP-UNTAG-01", Needs: MsgSync, Tagged: mpa.No, ByShape: true,
+		Field:    "iwarp_ddp.rsvdulp",
+		YieldsTo: []string{"RDMAP-RV-02", "RDMAP-RSV-01", "RDMAP-INVSTAG-01"},
 		Segment: inQueue(
 			func(_ *segment, rel relation, _ *message) bool { return rel == goesOn },
 			func(r *Report, s *segment, m *message) {
@@ -22,6 +24,7 @@ var messageRules = []Rule{
 	},
 	{
 		ID: "DDP-RSVDULP-TAG-01", Needs: MsgSync, Tagged: mpa.Yes, ByShape: true,
+		Field: "iwarp_ddp.rsvdulp",
 		Segment: &On[*segment]{
 			Judge: func(r *Report, s *segment) {
 				for i := range s.tagged {
@@ -36,6 +39,8 @@ var messageRules = []Rule{
 	},
 	{
 		ID: "DDP-STAG-01", Needs: MsgSync, Tagged: mpa.Yes, ByShape: true,
+		Field:    "iwarp_ddp.stag",
+		YieldsTo: []string{"DDP-RSVDULP-TAG-01"},
 		Segment: &On[*segment]{
 			Applies: func(_ *Case, s *segment) Scope {
 				rel, _ := s.relate()
@@ -50,6 +55,7 @@ var messageRules = []Rule{
 	},
 	{
 		ID: "DDP-ORDER-01", Needs: MsgSync, ByShape: true,
+		Field: "iwarp_rdma.opcode",
 		Segment: &On[*segment]{
 			Applies: func(_ *Case, s *segment) Scope {
 				if s.seg == nil || s.op == opTerminate {

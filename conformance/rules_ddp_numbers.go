@@ -11,6 +11,8 @@ import (
 var messageNumberRules = []Rule{
 	{
 		ID: "DDP-UNTAG-MSN-01", Needs: Start | Sync | Contig, Tagged: mpa.No, ByShape: true,
+		Field:    "iwarp_ddp.msn",
+		YieldsTo: []string{"RDMAP-TERM-QN-01", "RDMAX-ARESP-MSN-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "DDP-UNTAG-QN-02"},
 		Segment: inQueue(
 			func(s *segment, rel relation, _ *message) bool { return rel == begins && !s.queues[s.seg.QN].seen },
 			func(r *Report, s *segment, m *message) {
@@ -21,6 +23,8 @@ var messageNumberRules = []Rule{
 	},
 	{
 		ID: "DDP-UNTAG-MSN-02", Needs: Sync, Tagged: mpa.No, ByShape: true,
+		Field:    "iwarp_ddp.msn",
+		YieldsTo: []string{"DDP-DUP-01", "DDP-UNTAG-MSN-03", "DDP-UNTAG-MSN-04", "RDMAP-TERM-ONCE-01", "RDMAP-TERM-QN-01", "RDMAX-ARESP-MSN-01", "RDMAP-QN-01", "RDMAP-TFLAG-01"},
 		Segment: inQueue(
 			beginsNext,
 			func(r *Report, s *segment, m *message) {
@@ -40,6 +44,7 @@ var messageNumberRules = []Rule{
 	},
 	{
 		ID: "DDP-UNTAG-MSN-03", Needs: Sync, Tagged: mpa.No, ByShape: true,
+		Field: "iwarp_ddp.msn",
 		Segment: inQueue(
 			func(s *segment, rel relation, m *message) bool {
 				return beginsNext(s, rel, m) && m.msn == math.MaxUint32
@@ -52,6 +57,7 @@ var messageNumberRules = []Rule{
 	},
 	{
 		ID: "DDP-UNTAG-MSN-04", Needs: MsgSync, Tagged: mpa.No, ByShape: true,
+		Field: "iwarp_ddp.msn",
 		Segment: inQueue(
 			func(_ *segment, rel relation, _ *message) bool { return rel == renamed || rel == goesOn },
 			func(r *Report, s *segment, m *message) {
@@ -72,6 +78,7 @@ var messageNumberRules = []Rule{
 	},
 	{
 		ID: "DDP-UNTAG-QN-01", Needs: MsgSync, Tagged: mpa.No, ByShape: true,
+		Field: "iwarp_ddp.qn",
 		Segment: &On[*segment]{
 			Applies: func(_ *Case, s *segment) Scope { return InScopeIf(s.seg.MO != 0) },
 			Judge: func(r *Report, s *segment) {

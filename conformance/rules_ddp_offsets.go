@@ -13,6 +13,8 @@ import (
 var offsetRules = []Rule{
 	{
 		ID: "DDP-UNTAG-MO-01", Needs: MsgSync, ByShape: true,
+		Field:    "iwarp_ddp.mo",
+		YieldsTo: []string{"DDP-L-03", "DDP-L-04", "DDP-ORDER-02", "DDP-UNTAG-MSN-04", "DDP-DUP-01"},
 		Message: &On[*message]{
 			Applies: func(_ *Case, m *message) Scope { return InScopeIf(!m.tagged) },
 			Judge: func(r *Report, m *message) {
@@ -24,6 +26,8 @@ var offsetRules = []Rule{
 	},
 	{
 		ID: "DDP-UNTAG-MO-02", Needs: MsgSync, ByShape: true,
+		Field:    "iwarp_ddp.mo",
+		YieldsTo: []string{"DDP-L-02", "DDP-L-03", "DDP-L-04", "DDP-ORDER-02", "DDP-UNTAG-MO-01", "DDP-UNTAG-MO-03"},
 		Message: &On[*message]{
 			Applies: func(_ *Case, m *message) Scope { return InScopeIf(!m.tagged && m.more == 0) },
 			Judge: func(r *Report, m *message) {
@@ -39,6 +43,7 @@ var offsetRules = []Rule{
 	},
 	{
 		ID: "DDP-UNTAG-MO-03", Needs: MsgSync, Tagged: mpa.No, ByShape: true,
+		Field: "iwarp_ddp.mo",
 		Segment: &On[*segment]{
 			Judge: func(r *Report, s *segment) {
 				if _, to := s.span(); to > math.MaxUint32 {
@@ -49,6 +54,8 @@ var offsetRules = []Rule{
 	},
 	{
 		ID: "DDP-TO-01", Needs: MsgSync, ByShape: true,
+		Field:    "iwarp_ddp.tagged_offset",
+		YieldsTo: []string{"DDP-ORDER-02", "RDMAP-READRESP-LEN-01"},
 		Message: &On[*message]{
 			Applies: func(_ *Case, m *message) Scope { return InScopeIf(m.tagged && m.more == 0 && m.segments() >= 2) },
 			Judge: func(r *Report, m *message) {
@@ -61,6 +68,7 @@ var offsetRules = []Rule{
 	},
 	{
 		ID: "DDP-ORDER-02", Needs: MsgSync, ByShape: true,
+		YieldsTo: []string{"DDP-L-03", "DDP-L-04"},
 		Message: &On[*message]{
 			Applies: func(_ *Case, m *message) Scope { return InScopeIf(m.more == 0 && m.segments() >= 2) },
 			Judge: func(r *Report, m *message) {
@@ -72,6 +80,7 @@ var offsetRules = []Rule{
 	},
 	{
 		ID: "DDP-ZERO-01", Needs: Sync, ByShape: true,
+		Field: "iwd.payload.length",
 		Segment: &On[*segment]{
 			Applies: func(_ *Case, s *segment) Scope {
 				return InScopeIf(s.seg != nil && s.octets == 0 && s.op != opTerminate)

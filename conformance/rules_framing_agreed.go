@@ -18,6 +18,7 @@ var markersAgreedRules = []Rule{
 	},
 	{
 		ID: "MPA-M-ZERO-01", Needs: Neg | Start, Transport: onTCP,
+		Field: "iwd.markers",
 		EndDirection: &On[*half]{
 			Applies: func(c *Case, h *half) Scope {
 				receiver := c.said(h.peer.dir)
@@ -32,6 +33,7 @@ var markersAgreedRules = []Rule{
 	},
 	{
 		ID: "RNIC-IOP-MARKER-01", Needs: Neg | Start, Transport: onTCP,
+		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01"},
 		End: &On[*conn]{
 			Applies: func(c *Case, _ *conn) Scope {
 				old := c.reply != nil && c.reply.Rev == 0 && c.accepted() && !c.reply.R

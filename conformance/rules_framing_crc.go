@@ -13,6 +13,8 @@ import (
 var crcRules = []Rule{
 	{
 		ID: "MPA-CRC-VALUE-01", Needs: Neg | Sync | Full | Sum, ByShape: true,
+		Field:    "iwarp_mpa.crc",
+		YieldsTo: []string{"MPA-C-ON-01", "MPA-CRC-KEEP-01", "MPA-CRC-COVER-01", "MPA-CRC-COVER-02", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-FPDU-FMT-01"},
 		FPDU: &On[*fpdu]{
 			Applies: agreedCRC,
 			Judge: func(r *Report, e *fpdu) {
@@ -30,6 +32,7 @@ var crcRules = []Rule{
 	},
 	{
 		ID: "MPA-C-ON-01", Needs: Neg | Sync | Full, ByShape: true, Late: true,
+		Field: "iwarp_mpa.crc",
 		FPDU: &On[*fpdu]{
 			Applies: agreedCRC,
 			Judge: func(r *Report, e *fpdu) {
@@ -42,6 +45,7 @@ var crcRules = []Rule{
 	},
 	{
 		ID: "MPA-CRC-KEEP-01", Needs: Neg | Sync | Full, ByShape: true, Late: true,
+		Field: "iwarp_mpa.crc",
 		FPDU: &On[*fpdu]{
 			Applies: agreedCRC,
 			Judge: func(r *Report, e *fpdu) {
@@ -53,6 +57,7 @@ var crcRules = []Rule{
 	},
 	{
 		ID: "MPA-CRC-COVER-01", Needs: Neg | Sync | Full | Sum, ByShape: true,
+		Field: "iwarp_mpa.crc",
 		FPDU: &On[*fpdu]{
 			Applies: func(c *Case, e *fpdu) Scope {
 				return InScopeIf(e.marked(c.conn) && innerMarkers(e.f) > 0 && crcVerified(e.f))
@@ -66,6 +71,7 @@ var crcRules = []Rule{
 	},
 	{
 		ID: "MPA-CRC-COVER-02", Needs: Neg | Sync | Full | Sum, ByShape: true,
+		Field: "iwarp_mpa.crc",
 		FPDU: &On[*fpdu]{
 			Applies: func(c *Case, e *fpdu) Scope {
 				return InScopeIf(e.f.Lead && e.marked(c.conn) && crcVerified(e.f))

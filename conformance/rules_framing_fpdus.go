@@ -15,6 +15,7 @@ const maxULPDU = 64768
 var fpduRules = []Rule{
 	{
 		ID: "MPA-FPDU-PAD-01", Needs: Sync | Full, ByShape: true,
+		Field: "iwarp_mpa.pad",
 		FPDU: &On[*fpdu]{
 			Applies: func(_ *Case, e *fpdu) Scope {
 				return InScopeIf(e.f.PadKnown && e.f.PadLen > 0 && e.f.CRCStatus != mpa.CRCBad)
@@ -28,6 +29,8 @@ var fpduRules = []Rule{
 	},
 	{
 		ID: "MPA-ULPDU-MAX-01", Needs: Sync, ByShape: true,
+		Field:    "iwarp_mpa.ulpdulength",
+		YieldsTo: []string{"MPA-FPDU-FMT-01"},
 		FPDU: &On[*fpdu]{
 			Applies: crcNotBad,
 			Judge: func(r *Report, e *fpdu) {
@@ -39,6 +42,7 @@ var fpduRules = []Rule{
 	},
 	{
 		ID: "TCP-FIN-FPDU-01", Needs: Contig | Sync, Transport: onTCP,
+		YieldsTo: []string{"MPA-FPDU-FMT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02"},
 		EndDirection: &On[*half]{
 			Applies: func(c *Case, h *half) Scope {
 				switch {

@@ -72,6 +72,7 @@ var lengthRules = []Rule{
 	},
 	{
 		ID: "MPA-FPDU-FMT-01", Needs: Sync, ByShape: true,
+		YieldsTo: []string{"MPA-CONN-POINT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-C-FIELD-01"},
 		FPDU: &On[*fpdu]{
 			Applies: func(c *Case, e *fpdu) Scope {
 				switch {

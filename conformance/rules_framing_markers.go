@@ -12,6 +12,7 @@ import (
 var markerRules = []Rule{
 	{
 		ID: "MPA-MARKER-RSVD-01", Needs: Sync | Full, ByShape: true,
+		Field: "iwd.markers",
 		FPDU: eachMarker(func(r *Report, e *fpdu, m *mpa.Marker) {
 			if m.Reserved != 0 && !displaced(m) && e.pos(m) != 0 {
 				r.On(e.placeOf(m), "the reserved half of a marker is not zero", fmt.Sprintf("%#04x", m.Reserved), "0")
@@ -20,6 +21,8 @@ var markerRules = []Rule{
 	},
 	{
 		ID: "MPA-MARKER-PTR-01", Needs: Sync | Full, ByShape: true,
+		Field:    "iwd.markers",
+		YieldsTo: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-MARKER-PTR-07", "MPA-MARKER-POS-01"},
 		FPDU: eachMarker(func(r *Report, e *fpdu, m *mpa.Marker) {
 			if m.Expected != 0 && int(m.Pointer&^3) != m.Expected && !displaced(m) {
 				r.On(e.placeOf(m), "a marker points to the wrong place", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
@@ -28,6 +31,7 @@ var markerRules = []Rule{
 	},
 	{
 		ID: "MPA-MARKER-PTR-02", Needs: Sync | Full, ByShape: true,
+		Field: "iwd.markers",
 		FPDU: eachMarker(func(r *Report, e *fpdu, m *mpa.Marker) {
 			if m.Expected == 0 && e.pos(m) != 0 && m.Pointer&^3 != 0 && !displaced(m) {
 				r.On(e.placeOf(m), "a marker between two FPDUs has a pointer", fmt.Sprint(m.Pointer), "0")
@@ -36,6 +40,7 @@ var markerRules = []Rule{
 	},
 	{
 		ID: "MPA-MARKER-PTR-03", Needs: Sync | Full, ByShape: true,
+		Field: "iwd.markers",
 		FPDU: eachMarker(func(r *Report, e *fpdu, m *mpa.Marker) {
 			if m.Pointer&3 != 0 && !displaced(m) {
 				r.On(e.placeOf(m), "the two low bits of a pointer are set", fmt.Sprintf("%#04x", m.Pointer), "both 0")
@@ -44,6 +49,7 @@ var markerRules = []Rule{
 	},
 	{
 		ID: "MPA-MARKER-PTR-05", Needs: Sync | Full, ByShape: true,
+		Field: "iwd.markers",
 		FPDU: &On[*fpdu]{
 			Applies: func(_ *Case, e *fpdu) Scope {
 				return InScopeIf(e.f.CRCStatus != mpa.CRCBad && len(pointing(e.f)) >= 2)
@@ -57,6 +63,7 @@ var markerRules = []Rule{
 	},
 	{
 		ID: "MPA-MARKER-PTR-07", Needs: Sync | Full, ByShape: true,
+		Field: "iwd.markers",
 		FPDU: eachMarker(func(r *Report, e *fpdu, m *mpa.Marker) {
 			if pointsToFormer(e, m) {
 				r.On(e.placeOf(m), "a marker points to an FPDU before the one that it stands in", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
@@ -65,6 +72,8 @@ var markerRules = []Rule{
 	},
 	{
 		ID: "MPA-MARKER-POS-01", Needs: Neg | Start | Full | Sync, ByShape: true,
+		Field:    "iwd.markers",
+		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01", "MPA-START-07A", "MPA-MARKER-WRAP-01", "RNIC-IOP-MARKER-01"},
 		FPDU: eachMarker(func(r *Report, e *fpdu, m *mpa.Marker) {
 			if displaced(m) && !r.Reported(e.half) {
 				r.On(e.placeOf(m), "no marker where one has to be", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), fmt.Sprintf("pointer %d", m.Expected))
@@ -73,6 +82,8 @@ var markerRules = []Rule{
 	},
 	{
 		ID: "MPA-START-07A", Needs: Neg | Start | Full, ByShape: true,
+		Field:    "iwd.markers",
+		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01", "RNIC-IOP-MARKER-01"},
 		FPDU: eachMarker(func(r *Report, e *fpdu, m *mpa.Marker) {
 			if e.pos(m) == 0 && (m.Reserved != 0 || m.Pointer&^3 != 0) {
 				r.On(e.placeOf(m), "the first marker is not zero", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), "00000000")

@@ -11,10 +11,12 @@ import (
 var sizeRules = []Rule{
 	{
 		ID: "MPA-MULPDU-01", Needs: Start | Sync, Transport: onTCP,
+		YieldsTo:     []string{"MPA-ULPDU-MAX-01"},
 		EndDirection: largestULPDU(mpa.Yes),
 	},
 	{
 		ID: "MPA-MULPDU-02", Needs: Start | Sync, Transport: onTCP,
+		YieldsTo:     []string{"MPA-ULPDU-MAX-01"},
 		EndDirection: largestULPDU(mpa.No),
 	},
 	{

@@ -102,8 +102,8 @@ var rdmapAtomicRules = []Rule{
 				}
 			},
 		},
-		Capture: &On[*past]{
-			Applies: func(_ *Case, p *past) Scope {
+		Capture: &On[*endedConnection]{
+			Applies: func(_ *Case, p *endedConnection) Scope {
 				for _, o := range p.operations {
 					if o != nil && o.refused&(1<<rdmap.FetchAddOp|1<<rdmap.CmpSwapOp) != 0 {
 						return InScope
@@ -111,7 +111,7 @@ var rdmapAtomicRules = []Rule{
 				}
 				return OutOfScope
 			},
-			Judge: func(r *Report, p *past) {
+			Judge: func(r *Report, p *endedConnection) {
 				for i, o := range p.operations {
 					if o != nil {
 						r.reportRefusedAlone(p, trace.Dir(i), o)
@@ -185,7 +185,7 @@ func (r *Report) reportBothDone(a *area) {
 
 // reportRefusedAlone reports the atomic operations that a side has refused although it
 // does the other one, on any of its connections.
-func (r *Report) reportRefusedAlone(p *past, side trace.Dir, o *operations) {
+func (r *Report) reportRefusedAlone(p *endedConnection, side trace.Dir, o *operations) {
 	done := r.Ended().operations[p.t.Side[side].Addr.Addr()]
 	for _, op := range [...]rdmap.AOpCode{rdmap.FetchAddOp, rdmap.CmpSwapOp} {
 		other := rdmap.FetchAddOp + rdmap.CmpSwapOp - op

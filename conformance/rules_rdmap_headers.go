@@ -13,6 +13,7 @@ import (
 var rdmapHeaderRules = []Rule{
 	{
 		ID: "RDMAP-STREAM-ONLY-01", Needs: Sync | Full, Noise: true, ByShape: true,
+		YieldsTo: []string{"MPA-CONN-BOTH-01", "MPA-START-08C", "MPA-FPDU-FMT-01"},
 		Segment: &On[*segment]{
 			Applies: anySegment,
 			Judge: func(r *Report, s *segment) {
@@ -24,6 +25,7 @@ var rdmapHeaderRules = []Rule{
 	},
 	{
 		ID: "RDMAP-RV-01", Needs: Sync, ByShape: true,
+		Field: "iwarp_rdma.version",
 		Segment: &On[*segment]{
 			Applies: anySegment,
 			Judge: func(r *Report, s *segment) {
@@ -35,6 +37,8 @@ var rdmapHeaderRules = []Rule{
 	},
 	{
 		ID: "RDMAP-RV-02", Needs: Sync, ByShape: true,
+		Field:    "iwarp_rdma.version",
+		YieldsTo: []string{"RDMAP-RV-01", "RDMAX-RV-01"},
 		Segment: &On[*segment]{
 			Applies: anySegment,
 			Judge: func(r *Report, s *segment) {
@@ -46,6 +50,7 @@ var rdmapHeaderRules = []Rule{
 	},
 	{
 		ID: "RDMAP-RSV-01", Needs: Sync, ByShape: true,
+		Field: "iwarp_rdma.rsv",
 		Segment: &On[*segment]{
 			Applies: anySegment,
 			Judge: func(r *Report, s *segment) {
@@ -57,6 +62,7 @@ var rdmapHeaderRules = []Rule{
 	},
 	{
 		ID: "RDMAP-OPCODE-01", Needs: Sync, ByShape: true,
+		Field: "iwarp_rdma.opcode",
 		Segment: &On[*segment]{
 			Applies: anySegment,
 			Judge: func(r *Report, s *segment) {
@@ -71,6 +77,7 @@ var rdmapHeaderRules = []Rule{
 	},
 	{
 		ID: "RDMAP-TFLAG-01", Needs: Sync, ByShape: true,
+		Field: "iwarp_ddp.tagged_flag",
 		Segment: &On[*segment]{
 			Applies: anySegment,
 			Judge: func(r *Report, s *segment) {
@@ -82,6 +89,8 @@ var rdmapHeaderRules = []Rule{
 	},
 	{
 		ID: "RDMAP-QN-01", Needs: Sync, ByShape: true,
+		Field:    "iwarp_ddp.qn",
+		YieldsTo: []string{"DDP-UNTAG-QN-02", "RDMAP-TFLAG-01"},
 		Segment: &On[*segment]{
 			Applies: anySegment,
 			Judge: func(r *Report, s *segment) {
@@ -93,6 +102,7 @@ var rdmapHeaderRules = []Rule{
 	},
 	{
 		ID: "RDMAP-INVSTAG-01", Needs: Sync, ByShape: true,
+		Field: "iwarp_rdma.reserved",
 		Segment: &On[*segment]{
 			Applies: anySegment,
 			Judge: func(r *Report, s *segment) {
@@ -105,6 +115,7 @@ var rdmapHeaderRules = []Rule{
 	},
 	{
 		ID: "RDMAP-INVSTAG-02", Needs: Sync, ByShape: true,
+		Field: "iwarp_rdma.inval_stag",
 		Segment: &On[*segment]{
 			Applies: anySegment,
 			Judge: func(r *Report, s *segment) {
@@ -116,6 +127,8 @@ var rdmapHeaderRules = []Rule{
 	},
 	{
 		ID: "RDMAX-RV-01", Needs: Sync, On: extensions,
+		Field:    "iwarp_rdma.version",
+		YieldsTo: []string{"RDMAP-RV-01"},
 		Segment: &On[*segment]{
 			Judge: func(r *Report, s *segment) {
 				rdmac := s.p.Control.RV == 0 && // RNIC-IOP-RDMAC-ATOMIC-01 says so
@@ -128,6 +141,7 @@ var rdmapHeaderRules = []Rule{
 	},
 	{
 		ID: "RDMAX-INVSTAG-01", Needs: Sync, ByShape: true,
+		Field: "iwarp_rdma.reserved",
 		Segment: &On[*segment]{
 			Applies: anySegment,
 			Judge: func(r *Report, s *segment) {
@@ -139,14 +153,17 @@ var rdmapHeaderRules = []Rule{
 	},
 	{
 		ID: "RDMAX-SEG-01", Needs: Sync, Tagged: mpa.No, On: extensions,
+		Field:   "iwarp_ddp.last_flag",
 		Segment: &On[*segment]{Judge: inOneSegment},
 	},
 	{
 		ID: "RDMAP-READREQ-SEG-01", Needs: Sync, Tagged: mpa.No, On: on(opReadRequest),
+		Field:   "iwarp_ddp.last_flag",
 		Segment: &On[*segment]{Judge: inOneSegment},
 	},
 	{
 		ID: "RDMAP-READREQ-WRAP-01", Needs: Sync, On: on(opReadRequest),
+		Field: "iwarp_rdma.srcto",
 		Segment: &On[*segment]{
 			Applies: readsSomething,
 			Judge: func(r *Report, s *segment) {
@@ -162,6 +179,7 @@ var rdmapHeaderRules = []Rule{
 	},
 	{
 		ID: "RDMAP-READREQ-WRAP-02", Needs: Sync, On: on(opReadRequest),
+		Field: "iwarp_rdma.sinkto",
 		Segment: &On[*segment]{
 			Applies: readsSomething,
 			Judge: func(r *Report, s *segment) {
@@ -174,40 +192,52 @@ var rdmapHeaderRules = []Rule{
 	},
 	{
 		ID: "RDMAP-READREQ-LEN-01", Needs: Sync, Tagged: mpa.No, On: on(opReadRequest),
-		Segment: hasLength(rdmap.ReadRequestLen),
+		Field:    "iwd.payload.length",
+		YieldsTo: []string{"MPA-ULPDU-ONE-01", "RDMAP-READREQ-SEG-01"},
+		Segment:  hasLength(rdmap.ReadRequestLen),
 	},
 	{
 		ID: "RDMAX-IMM-LEN-01", Needs: Sync, Tagged: mpa.No, On: on(rdmap.OpImmediate, rdmap.OpImmediateSE),
-		Segment: hasLength(rdmap.ImmediateDataLen),
+		Field:    "iwd.payload.length",
+		YieldsTo: []string{"MPA-ULPDU-ONE-01", "RDMAX-SEG-01"},
+		Segment:  hasLength(rdmap.ImmediateDataLen),
 	},
 	{
 		ID: "RDMAX-AREQ-LEN-01", Needs: Sync, Tagged: mpa.No, On: on(opAtomicRequest),
-		Segment: hasLength(rdmap.AtomicRequestLen),
+		Field:    "iwd.payload.length",
+		YieldsTo: []string{"MPA-ULPDU-ONE-01", "RDMAX-SEG-01"},
+		Segment:  hasLength(rdmap.AtomicRequestLen),
 	},
 	{
 		ID: "RDMAX-ARESP-LEN-01", Needs: Sync, Tagged: mpa.No, On: on(opAtomicResponse),
-		Segment: hasLength(rdmap.AtomicResponseLen),
+		Field:    "iwd.payload.length",
+		YieldsTo: []string{"MPA-ULPDU-ONE-01", "RDMAX-SEG-01"},
+		Segment:  hasLength(rdmap.AtomicResponseLen),
 	},
 	{
 		ID: "RDMAX-AREQ-RSVD-01", Needs: Sync | Full, On: on(opAtomicRequest),
+		Field: "iwarp_rdma.atomic.reserved",
 		Segment: atomicHeader("reserved bits of the Atomic Request are set", func(a *rdmap.AtomicRequest) (string, string, bool) {
 			return fmt.Sprintf("%#07x", a.Rsvd), "0", a.Rsvd != 0
 		}),
 	},
 	{
 		ID: "RDMAX-AREQ-AOP-01", Needs: Sync | Full, On: on(opAtomicRequest),
+		Field: "iwarp_rdma.atomic.opcode",
 		Segment: atomicHeader("the atomic operation does not exist", func(a *rdmap.AtomicRequest) (string, string, bool) {
 			return fmt.Sprint(uint8(a.AOpCode)), "0 (FetchAdd) or 2 (CmpSwap)", a.AOpCode != rdmap.FetchAddOp && a.AOpCode != rdmap.CmpSwapOp
 		}),
 	},
 	{
 		ID: "RDMAX-AREQ-FADD-01", Needs: Sync | Full, On: on(opAtomicRequest),
+		Field: "iwarp_rdma.atomic.compare_data",
 		Segment: atomicHeader("a FetchAdd with Compare Data", func(a *rdmap.AtomicRequest) (string, string, bool) {
 			return fmt.Sprintf("%#x", a.CompareData), "0", a.AOpCode == rdmap.FetchAddOp && a.CompareData != 0
 		}),
 	},
 	{
 		ID: "RDMAX-AREQ-FADD-02", Needs: Sync | Full, On: on(opAtomicRequest),
+		Field: "iwarp_rdma.atomic.compare_mask",
 		Segment: atomicHeader("a FetchAdd with another Compare Mask than all ones", func(a *rdmap.AtomicRequest) (string, string, bool) {
 			return fmt.Sprintf("%#x", a.CompareMask), "0xffffffffffffffff", a.AOpCode == rdmap.FetchAddOp && a.CompareMask != ^uint64(0)
 		}),

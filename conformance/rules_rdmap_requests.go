@@ -13,6 +13,8 @@ import (
 var rdmapRequestRules = []Rule{
 	{
 		ID: "RDMAP-READRESP-UNSOL-01", Needs: ReadSync, On: on(opReadResponse), ByShape: true,
+		Field:    "iwarp_rdma.opcode",
+		YieldsTo: []string{"DDP-RSVDULP-TAG-01", "RDMAP-READRESP-MSG-01"},
 		Segment: &On[*segment]{
 			Applies: taggedSegment,
 			Judge: func(r *Report, s *segment) {
@@ -36,6 +38,8 @@ var rdmapRequestRules = []Rule{
 	},
 	{
 		ID: "RDMAP-READRESP-STAG-01", Needs: ReadSync, On: on(opReadResponse), ByShape: true,
+		Field:    "iwarp_ddp.stag",
+		YieldsTo: []string{"RDMAP-READRESP-MSG-01", "RDMAP-READRESP-ORDER-01"},
 		Segment: &On[*segment]{
 			Applies: taggedSegment,
 			Judge: func(r *Report, s *segment) {
@@ -50,6 +54,8 @@ var rdmapRequestRules = []Rule{
 	},
 	{
 		ID: "RDMAP-READRESP-TO-01", Needs: ReadSync, On: on(opReadResponse), ByShape: true,
+		Field:    "iwarp_ddp.tagged_offset",
+		YieldsTo: []string{"RDMAP-READRESP-MSG-01", "RDMAP-READRESP-ORDER-01"},
 		Segment: &On[*segment]{
 			Applies: taggedSegment,
 			Judge: func(r *Report, s *segment) {
@@ -75,6 +81,8 @@ var rdmapRequestRules = []Rule{
 	},
 	{
 		ID: "RDMAP-READRESP-LEN-01", Needs: ReadSync, On: on(opReadResponse), ByShape: true,
+		Field:    "iwd.payload.length",
+		YieldsTo: []string{"RDMAP-READRESP-MSG-01", "RDMAP-READ-ZERO-01"},
 		Segment: &On[*segment]{
 			Applies: taggedSegment,
 			Judge: func(r *Report, s *segment) {
@@ -97,6 +105,7 @@ var rdmapRequestRules = []Rule{
 	},
 	{
 		ID: "RDMAP-READ-ZERO-01", Needs: ReadSync, On: on(opReadResponse), ByShape: true,
+		Field: "iwd.payload.length",
 		Segment: &On[*segment]{
 			Applies: taggedSegment,
 			Judge: func(r *Report, s *segment) {
@@ -109,6 +118,7 @@ var rdmapRequestRules = []Rule{
 	},
 	{
 		ID: "RDMAX-ARESP-UNSOL-01", Needs: ReadSync, On: on(opAtomicResponse),
+		Field: "iwarp_rdma.opcode",
 		Segment: &On[*segment]{
 			Applies: untaggedSegment,
 			Judge: func(r *Report, s *segment) {
@@ -120,6 +130,8 @@ var rdmapRequestRules = []Rule{
 	},
 	{
 		ID: "RDMAX-ARESP-ID-01", Needs: ReadSync | Full, On: on(opAtomicResponse),
+		Field:    "iwarp_rdma.atomic.original_request_identifier",
+		YieldsTo: []string{"RDMAX-ORDER-01", "RDMAX-ARESP-UNSOL-01"},
 		Segment: &On[*segment]{
 			Applies: untaggedSegment,
 			Judge: func(r *Report, s *segment) {
@@ -132,6 +144,7 @@ var rdmapRequestRules = []Rule{
 	},
 	{
 		ID: "RDMAX-ARESP-MSN-01", Needs: ReadSync, On: on(opAtomicResponse),
+		Field: "iwarp_ddp.msn",
 		Segment: &On[*segment]{
 			Applies: untaggedSegment,
 			Judge: func(r *Report, s *segment) {
@@ -161,6 +174,7 @@ var rdmapRequestRules = []Rule{
 	},
 	{
 		ID: "RDMAX-ORDER-02", Needs: ReadSync, On: on(opReadResponse, opAtomicResponse), ByShape: true,
+		YieldsTo: []string{"RDMAX-ARESP-UNSOL-01", "RDMAP-READRESP-UNSOL-01"},
 		Segment: &On[*segment]{
 			Applies: func(_ *Case, s *segment) Scope { return InScopeIf(s.ans.begins && s.ans.r != nil && s.ans.any != nil) },
 			Judge: func(r *Report, s *segment) {
@@ -172,6 +186,7 @@ var rdmapRequestRules = []Rule{
 	},
 	{
 		ID: "RDMAX-AREQ-ID-01", Needs: ReadSync, On: on(opAtomicRequest),
+		Field: "iwarp_rdma.atomic.request_identifier",
 		Segment: &On[*segment]{
 			Applies: func(_ *Case, s *segment) Scope {
 				_, err := rdmap.DecodeAtomicRequest(s.body)

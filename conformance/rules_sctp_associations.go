@@ -82,6 +82,7 @@ var sctpAssociationRules = []Rule{
 	},
 	{
 		ID: "SCTP-DDP-ADAPT-02", Transport: onSCTP, Anywhere: true,
+		YieldsTo: []string{"SCTP-DDP-ADAPT-01"},
 		CaptureSide: &On[*side]{
 			Applies: func(_ *Case, s *side) Scope {
 				if s.DDP == 0 || s.peer.DDP > 0 {

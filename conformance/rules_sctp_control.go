@@ -22,6 +22,7 @@ var sctpControlRules = []Rule{
 	},
 	{
 		ID: "SCTP-DDP-CTL-02", Needs: Sum, Transport: onSCTP,
+		Field: "iwd.sctp.function",
 		Control: &On[*control]{
 			Applies: func(_ *Case, e *control) Scope { return InScopeIf(e.ok) },
 			Judge: func(r *Report, e *control) {
@@ -36,6 +37,7 @@ var sctpControlRules = []Rule{
 	},
 	{
 		ID: "SCTP-DDP-CTL-PD-01", Needs: Sum, Transport: onSCTP,
+		Field: "iwd.sctp.private_data",
 		Control: &On[*control]{
 			Applies: func(_ *Case, e *control) Scope {
 				return InScopeIf(e.ok && e.function != sctpddp.Terminate && e.function <= sctpddp.EnhancedReject && e.function != 0)
@@ -49,6 +51,7 @@ var sctpControlRules = []Rule{
 	},
 	{
 		ID: "SCTP-DDP-CTL-PD-02", Needs: Sum, Transport: onSCTP,
+		Field: "iwd.sctp.private_data",
 		Control: &On[*control]{
 			Applies: func(_ *Case, e *control) Scope { return InScopeIf(e.ok && e.function == sctpddp.Terminate) },
 			Judge: func(r *Report, e *control) {
@@ -60,6 +63,7 @@ var sctpControlRules = []Rule{
 	},
 	{
 		ID: "SCTP-DDP-U-01", Needs: Sum, Transport: onSCTP,
+		Field: "sctp.data_u_bit",
 		Control: &On[*control]{
 			Judge: func(r *Report, e *control) {
 				if !e.k.Unordered {
@@ -87,6 +91,7 @@ var sctpControlRules = []Rule{
 	},
 	{
 		ID: "SCTP-DDP-FRAG-01", Needs: Full, Transport: onSCTP,
+		Field: "sctp.data_tsn",
 		Control: &On[*control]{
 			Judge: func(r *Report, e *control) {
 				if n := len(e.k.TSNs); n > 1 {
@@ -114,6 +119,7 @@ var sctpControlRules = []Rule{
 	},
 	{
 		ID: "SCTP-DDP-ENH-01", Transport: onSCTP,
+		Field: "iwd.sctp.function",
 		Control: &On[*control]{
 			Applies: func(c *Case, e *control) Scope {
 				return InScopeIf(c.request != nil && c.reply != nil && e.p.Number == c.reply.pdu)
@@ -133,6 +139,7 @@ var sctpControlRules = []Rule{
 	},
 	{
 		ID: "SCTP-DDP-ENH-02", Needs: Full | Sum, Transport: onSCTP,
+		Field: "iwd.sctp.function",
 		Control: &On[*control]{
 			Applies: func(_ *Case, e *control) Scope {
 				return InScopeIf(e.function == sctpddp.EnhancedInitiate || e.function == sctpddp.EnhancedAccept)
@@ -146,6 +153,7 @@ var sctpControlRules = []Rule{
 	},
 	{
 		ID: "SCTP-DDP-ENH-05", Needs: Full | Sum, Transport: onSCTP,
+		Field: "iwd.sctp.function",
 		Control: &On[*control]{
 			Applies: func(_ *Case, e *control) Scope {
 				_, _, ok := e.k.Control.Word()
@@ -160,6 +168,7 @@ var sctpControlRules = []Rule{
 	},
 	{
 		ID: "SCTP-DDP-SSN-01", Transport: onSCTP,
+		Field: "iwd.sctp.ssn",
 		Control: &On[*control]{
 			Applies: func(c *Case, e *control) Scope {
 				switch {

@@ -11,6 +11,7 @@ import (
 var sctpSessionRules = []Rule{
 	{
 		ID: "SCTP-DDP-SEQ-01", Needs: Start | Contig, Transport: onSCTP, Anywhere: true,
+		YieldsTo: []string{"SCTP-DDP-STREAMS-02", "SCTP-DDP-SEQ-03", "SCTP-DDP-ENH-01"},
 		Control: &On[*control]{
 			Applies: func(_ *Case, e *control) Scope {
 				switch {
@@ -182,6 +183,8 @@ var sctpSessionRules = []Rule{
 	},
 	{
 		ID: "SCTP-DDP-SSN-02", Needs: Start, Transport: onSCTP, Anywhere: true,
+		Field:    "iwd.sctp.ssn",
+		YieldsTo: []string{"SCTP-DDP-SSN-01"},
 		Chunk: &On[*segment]{
 			Applies: func(c *Case, s *segment) Scope {
 				switch k := s.p.Chunk; {
@@ -283,7 +286,7 @@ func (r *Report) reportSilentEnd(h *half) {
 }
 
 // isLayerError reports whether a finding is an error of DDP or RDMAP in a direction.
-func isLayerError(f *Finding, d trace.Dir) bool {
+func isLayerError(f *ruleFinding, d trace.Dir) bool {
 	switch f.Rule.Layer {
 	case "ddp", "rdmap", "rdmap-ext":
 		return f.Severity == Error && f.HasDir && f.Dir == d && f.HasPDU

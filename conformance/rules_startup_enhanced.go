@@ -109,6 +109,7 @@ var enhancedRules = []Rule{
 	},
 	{
 		ID: "MPA2-CTRL-A-03", Needs: Layout, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
+		YieldsTo: []string{"MPA2-WORD-ORDER-01"},
 		EndFrame: &On[*frame]{
 			Applies: rfc6581Word,
 			Judge: func(r *Report, f *frame) {

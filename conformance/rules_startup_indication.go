@@ -11,6 +11,7 @@ import (
 var indicationRules = []Rule{
 	{
 		ID: "MPA2-RTR-TYPE-01", Needs: Neg | Layout | Start | Contig, Transport: onTCP, Field: "iwarp_rdma.opcode", AtStartup: true, First: true,
+		YieldsTo: []string{"MPA2-CTRL-BCD-02"},
 		End: &On[*conn]{
 			Applies: func(_ *Case, c *conn) Scope {
 				if c.peerToPeer() && c.halfRead() {

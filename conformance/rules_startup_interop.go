@@ -11,6 +11,7 @@ import (
 var interopRules = []Rule{
 	{
 		ID: "RNIC-IOP-REV0-BITS-01", Transport: onTCP, Field: "iwarp_mpa.rev",
+		YieldsTo: []string{"RNIC-IOP-PERM-01", "RNIC-IOP-RDMAC-RSP-01"},
 		Startup: &On[*frame]{
 			Applies: func(_ *Case, f *frame) Scope { return InScopeIf(f.Rev == 0 && f.kind != trace.KindRTR) },
 			Judge: func(r *Report, f *frame) {
@@ -33,6 +34,7 @@ var interopRules = []Rule{
 	},
 	{
 		ID: "RNIC-IOP-RDMAC-RSP-01", Transport: onTCP, Field: "iwarp_mpa.rev", AtStartup: true,
+		YieldsTo: []string{"MPA2-ENH-REPLY-01"},
 		End: &On[*conn]{
 			Applies: func(c *Case, _ *conn) Scope { return InScopeIf(c.revisions(1, 0)) },
 			Judge: func(r *Report, c *conn) {
@@ -60,6 +62,7 @@ var interopRules = []Rule{
 	},
 	{
 		ID: "RNIC-IOP-VER-01", Needs: Sync, Transport: onTCP, Field: "iwarp_ddp.dv",
+		YieldsTo: []string{"RNIC-IOP-VER-03", "DDP-DV-02", "DDP-DV-01", "RDMAP-RV-01"},
 		End: &On[*conn]{
 			Applies: func(c *Case, _ *conn) Scope { return InScopeIf(c.half[0].hasVersions && c.half[1].hasVersions) },
 			Judge: func(r *Report, c *conn) {
@@ -74,6 +77,7 @@ var interopRules = []Rule{
 	},
 	{
 		ID: "RNIC-IOP-VER-02", Needs: Sync, Field: "iwarp_rdma.version", ByShape: true,
+		YieldsTo: []string{"DDP-DV-01", "RDMAP-RV-01"},
 		Segment: &On[*segment]{
 			Applies: func(_ *Case, s *segment) Scope {
 				return InScopeIf(s.seg != nil && s.seg.DV <= 1 && s.p.Control.RV <= 1)
@@ -104,6 +108,7 @@ var interopRules = []Rule{
 	},
 	{
 		ID: "RNIC-IOP-RDMAC-ATOMIC-01", Needs: Sync, Transport: onTCP, Field: "iwarp_rdma.opcode", On: extensions,
+		YieldsTo: []string{"RDMAX-RV-01"},
 		Segment: &On[*segment]{
 			Judge: func(r *Report, s *segment) {
 				if s.p.Control.RV == 0 && (r.reply != nil && r.reply.Rev == 0 || s.hasVersions && s.rv == 0) {

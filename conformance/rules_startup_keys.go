@@ -55,6 +55,7 @@ var startupKeyRules = []Rule{
 	},
 	{
 		ID: "MPA-START-08A", Needs: Start | Bidir, Transport: onTCP,
+		YieldsTo: []string{"MPA-RTR07-KEY-01"},
 		End: &On[*conn]{
 			Applies: func(_ *Case, c *conn) Scope {
 				return InScopeIf(c.request != nil).GivenOnly(c.startupGates(&c.half[0], &c.half[1]))

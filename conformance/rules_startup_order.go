@@ -50,6 +50,7 @@ var startupOrderRules = []Rule{
 	},
 	{
 		ID: "MPA-START-02F", Needs: Start | Bidir, Transport: onTCP,
+		YieldsTo: []string{"MPA-PDLEN-01"},
 		End: &On[*conn]{
 			Applies: func(_ *Case, c *conn) Scope {
 				q, reply := c.pair()
@@ -107,6 +108,7 @@ var startupOrderRules = []Rule{
 	},
 	{
 		ID: "MPA-START-04B", Needs: Neg | Start | Bidir, Transport: onTCP,
+		YieldsTo: []string{"MPA-START-04A"},
 		End: &On[*conn]{
 			Applies: func(_ *Case, c *conn) Scope {
 				q, reply := c.pair()

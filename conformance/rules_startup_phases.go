@@ -12,6 +12,7 @@ import (
 var phaseRules = []Rule{
 	{
 		ID: "MPA-CONN-POINT-01", Needs: Start | Neg | Full, Transport: onTCP, ByShape: true,
+		YieldsTo: []string{"MPA-PDLEN-01", "MPA2-PDLEN-01", "MPA-START-02F", "MPA-PHASE-PLAIN-01", "MPA-START-07B", "MPA-M-ZERO-01"},
 		FPDU: &On[*fpdu]{
 			Applies: func(c *Case, e *fpdu) Scope {
 				if e.count > 0 || !e.p.HasOffset || !c.accepted() || c.rtr != nil && e.dir == trace.I2R {
@@ -32,6 +33,7 @@ var phaseRules = []Rule{
 	},
 	{
 		ID: "MPA-CONN-BOTH-01", Needs: Neg | Start | Contig, Transport: onTCP,
+		YieldsTo: []string{"MPA-CONN-POINT-01", "MPA-FPDU-FMT-01", "MPA-START-08C", "MPA-RTR07-KEY-01"},
 		End: &On[*conn]{
 			Applies: func(_ *Case, c *conn) Scope {
 				evidence := c.startupGates(&c.half[0], &c.half[1])
@@ -56,6 +58,7 @@ var phaseRules = []Rule{
 	},
 	{
 		ID: "MPA-START-01", Needs: Start | Contig | Bidir, Transport: onTCP,
+		YieldsTo: []string{"RNIC-IOP-NOSTART-01"},
 		End: &On[*conn]{
 			Applies: withoutStartup,
 			Judge: func(r *Report, c *conn) {
@@ -77,6 +80,7 @@ var phaseRules = []Rule{
 	},
 	{
 		ID: "MPA-START-07B", Needs: Neg | Start | Full, Transport: onTCP,
+		YieldsTo: []string{"MPA-M-ZERO-01"},
 		EndDirection: &On[*half]{
 			Applies: func(c *Case, h *half) Scope {
 				return InScopeIf(c.accepted() && c.t.Markers[h.dir] == mpa.No && h.opening.seen()).GivenOnly(c.startupGates(h))

@@ -11,6 +11,7 @@ import (
 var privateDataRules = []Rule{
 	{
 		ID: "MPA-PDLEN-01", Needs: Start, Transport: onTCP, Tells: true,
+		YieldsTo: []string{"MPA2-PDLEN-01", "MPA-START-02A"},
 		EndPair: &On[*frame]{
 			Applies: func(c *Case, f *frame) Scope {
 				if f.partial {

@@ -59,6 +59,7 @@ var reactionRules = []Rule{
 	},
 	{
 		ID: "MPA-START-02B", Needs: Bidir, Transport: onTCP,
+		YieldsTo: []string{"MPA-KEY-RSP-CLOSE-01", "MPA-PDLEN-CLOSE-01", "MPA-REV-CHECK-01"},
 		End: &On[*conn]{
 			Applies: func(c *Case, _ *conn) Scope {
 				q, reply := c.pair()
@@ -91,6 +92,7 @@ var reactionRules = []Rule{
 	},
 	{
 		ID: "MPA-START-03B", Needs: Bidir, Transport: onTCP,
+		YieldsTo: []string{"MPA-KEY-INI-CLOSE-01", "MPA-PDLEN-CLOSE-01", "MPA-REV-CHECK-01"},
 		EndPair: mustClose(
 			func(_ *Case, f *frame) (end int64, must bool) { return f.end, f.dir == trace.R2I && !f.R && noRoom(f) },
 			func(*frame) string { return "the initiator goes on after an improper Reply" },
@@ -164,18 +166,18 @@ var reactionRules = []Rule{
 			},
 		},
 		// One that answers enhanced Requests elsewhere does know it.
-		Capture: &On[*past]{
-			Applies: func(c *Case, p *past) Scope {
+		Capture: &On[*endedConnection]{
+			Applies: func(c *Case, p *endedConnection) Scope {
 				q, reply := c.pair()
 				if !good(q) || !q.S || reply != nil || unansweredScope(c, q) != InScope {
 					return OutOfScope
 				}
-				if slices.ContainsFunc(p.found, func(f Finding) bool { return c.blames(&f, q.pdu, "") }) {
+				if slices.ContainsFunc(c.Before(), func(f ruleFinding) bool { return c.blames(&f, q.pdu, "") }) {
 					return OutOfScope
 				}
-				return InScopeIf(slices.ContainsFunc(c.Ended().to[p.responder()], (*past).enhanced))
+				return InScopeIf(slices.ContainsFunc(c.Ended().to[p.responder()], (*endedConnection).enhanced))
 			},
-			Judge: func(r *Report, _ *past) {
+			Judge: func(r *Report, _ *endedConnection) {
 				q, _ := r.pair()
 				reportRefusal(r, q, noReply)
 			},

@@ -17,8 +17,8 @@ const indicationTimeout = int64(3 * time.Second)
 var readyRules = []Rule{
 	{
 		ID: "MPA2-REV-03", Needs: Bidir | End, Transport: onTCP,
-		Capture: &On[*past]{
-			Applies: func(c *Case, p *past) Scope {
+		Capture: &On[*endedConnection]{
+			Applies: func(c *Case, p *endedConnection) Scope {
 				f := p.request
 				if f == nil || f.partial || f.Rev != 1 {
 					return OutOfScope
@@ -26,9 +26,9 @@ var readyRules = []Rule{
 				if p.dropped == "" {
 					return InScopeIf(p.t.Outcome == trace.Accepted)
 				}
-				return InScopeIf(takesRevision2(c.Ended().to[p.responder()]) && !blamed(p.found, f.pdu))
+				return InScopeIf(takesRevision2(c.Ended().to[p.responder()]) && !c.BlamedBefore(f.pdu))
 			},
-			Judge: func(r *Report, p *past) {
+			Judge: func(r *Report, p *endedConnection) {
 				switch {
 				case p.dropped == "":
 				case r.Ended().crowded(p):
@@ -94,6 +94,7 @@ var readyRules = []Rule{
 	},
 	{
 		ID: "MPA2-RTR-MISSING-01", Needs: Neg | Layout | Start | Bidir, Transport: onTCP, Reacts: true,
+		YieldsTo: []string{"MPA2-RTR-FIRST-01", "MPA2-RTR-TERM-01", "MPA-START-04A"},
 		End: &On[*conn]{
 			Applies: func(_ *Case, c *conn) Scope {
 				return InScopeIf(c.peerToPeer() && c.t.Flow[trace.R2I].StartAcked != 0 && c.half[trace.R2I].count == 0)
@@ -181,7 +182,7 @@ var readyRules = []Rule{
 
 // takesRevision2 reports whether the responder of connections accepts Requests of
 // revision 2, and never closes on one.
-func takesRevision2(same []*past) bool {
+func takesRevision2(same []*endedConnection) bool {
 	took := false
 	for _, q := range same {
 		if q.request == nil || q.request.Rev != 2 {

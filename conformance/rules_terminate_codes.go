@@ -36,6 +36,7 @@ var terminateCodeRules = []Rule{
 	},
 	{
 		ID: "RDMAP-TERM-CODE-02", Needs: Full, Field: termCode,
+		YieldsTo: []string{"ADV-TERM-SWAPPED", "RDMAX-AREQ-ALIGN-02"},
 		Terminate: &On[*terminate]{
 			Applies: codeOf(rdmap.LayerRDMAP),
 			Judge: func(r *Report, t *terminate) {
@@ -56,6 +57,7 @@ var terminateCodeRules = []Rule{
 	},
 	{
 		ID: "RDMAP-TERM-CODE-03", Needs: Full, Field: termEType,
+		YieldsTo: []string{"ADV-TERM-SWAPPED"},
 		Terminate: &On[*terminate]{
 			Applies: codeOf(rdmap.LayerRDMAP),
 			Judge: func(r *Report, t *terminate) {
@@ -84,6 +86,7 @@ var terminateCodeRules = []Rule{
 	},
 	{
 		ID: "DDP-ERR-CODE-02", Needs: Full, Field: termEType,
+		YieldsTo: []string{"ADV-TERM-SWAPPED"},
 		Terminate: &On[*terminate]{
 			Applies: codeOf(rdmap.LayerDDP),
 			Judge: func(r *Report, t *terminate) {
@@ -149,6 +152,7 @@ var terminateCodeRules = []Rule{
 	},
 	{
 		ID: "RDMAP-TERM-HDRCT-02", Needs: Full, Field: "iwd.payload.length",
+		YieldsTo: []string{"ADV-TERM-SWAPPED"},
 		Terminate: &On[*terminate]{
 			Applies: anyCode,
 			Judge: func(r *Report, t *terminate) {
@@ -160,10 +164,12 @@ var terminateCodeRules = []Rule{
 	},
 	{
 		ID: "RDMAP-TERM-HDRCT-01", Needs: Full, Field: "iwarp_rdma.term_hdrct_m",
+		YieldsTo:  []string{"ADV-TERM-SWAPPED", "RDMAX-TERM-01"},
 		Terminate: &On[*terminate]{Applies: anyCode, Judge: judgeControlBits},
 	},
 	{
 		ID: "RDMAP-TERM-HDRCT-03", Needs: Full, Field: "iwarp_rdma.term_hdrct_m",
+		YieldsTo: []string{"ADV-TERM-SWAPPED", "RDMAP-TERM-HDRCT-01"},
 		Terminate: &On[*terminate]{
 			Applies: anyCode,
 			Judge: func(r *Report, t *terminate) {
@@ -178,6 +184,7 @@ var terminateCodeRules = []Rule{
 	},
 	{
 		ID: "RDMAP-TERM-LEN-01", Needs: Full, Field: "iwd.payload.length",
+		YieldsTo: []string{"ADV-TERM-SWAPPED", "RDMAP-TERM-HDRCT-02"},
 		Terminate: &On[*terminate]{
 			Applies: anyCode,
 			Judge: func(r *Report, t *terminate) {

@@ -63,6 +63,7 @@ var crcErrorRules = []Rule{
 	},
 	{
 		ID: "MPA-TERM-LLP-02", Needs: Neg | Full, Transport: onTCP,
+		YieldsTo: []string{"MPA-C-OFF-01"},
 		Terminate: &On[*terminate]{
 			Applies: func(c *Case, t *terminate) Scope {
 				k := t.code

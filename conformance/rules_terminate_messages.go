@@ -11,6 +11,7 @@ import (
 var terminateRules = []Rule{
 	{
 		ID: "RDMAP-TERM-QN-01", Needs: Sync, Field: "iwarp_ddp.qn",
+		YieldsTo: []string{"RDMAP-TFLAG-01", "RDMAP-TERM-ONCE-01"},
 		Terminate: &On[*terminate]{
 			Applies: func(_ *Case, t *terminate) Scope { return InScopeIf(!t.seg.Tagged) },
 			Judge: func(r *Report, t *terminate) {
@@ -45,6 +46,7 @@ var terminateRules = []Rule{
 	},
 	{
 		ID: "RDMAP-TERM-AFTER-01", Needs: Sync, Field: "iwarp_rdma.opcode", ByShape: true,
+		YieldsTo: []string{"RDMAP-TERM-ONCE-01"},
 		Segment: &On[*segment]{
 			Applies: func(_ *Case, s *segment) Scope {
 				return InScopeIf(s.seg != nil && s.terminates > 0 && s.op != opTerminate)
@@ -69,6 +71,7 @@ var terminateRules = []Rule{
 	},
 	{
 		ID: "RDMAP-TERM-QUOTE-01", Needs: Full, Field: termHeader,
+		YieldsTo: []string{"ADV-TERM-SWAPPED"},
 		Terminate: &On[*terminate]{
 			Applies: func(c *Case, t *terminate) Scope {
 				peer := t.peer
@@ -91,6 +94,7 @@ var terminateRules = []Rule{
 	},
 	{
 		ID: "DDP-STAG-02", Needs: Sync, Field: termHeader,
+		YieldsTo: []string{"DDP-ZERO-02"},
 		Terminate: &On[*terminate]{
 			Applies: func(_ *Case, t *terminate) Scope {
 				return InScopeIf(t.header != nil && t.header.Tagged && t.code.Layer == rdmap.LayerDDP)

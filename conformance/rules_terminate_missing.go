@@ -33,7 +33,7 @@ var missingTerminateRules = []Rule{
 				goesOn := h.peer.knows >= f.end || h.count >= f.nth+swallowed || r.quiet()-f.time >= toleratedTime
 				if r.tolerates(h.peer) && goesOn {
 					r.Report(Violation{
-						Place: placeOf(*f), Field: f.Field, Message: "the receiver goes on as if nothing were wrong with it",
+						Place: f.Place, Field: f.Field, Message: "the receiver goes on as if nothing were wrong with it",
 						Observed: "no Terminate for what breaks " + f.Rule.ID, Expected: "a Terminate",
 					})
 				}
@@ -53,7 +53,7 @@ var missingTerminateRules = []Rule{
 				goesOn := h.peer.knows >= f.end || h.count > f.nth && r.t.Flow[h.dir].Acked > f.end
 				if r.tolerates(h.peer) && goesOn {
 					r.Report(Violation{
-						Place: placeOf(*f), Field: f.Field, Message: "the receiver takes Immediate Data of another length than 8",
+						Place: f.Place, Field: f.Field, Message: "the receiver takes Immediate Data of another length than 8",
 						Observed: "no Terminate", Expected: "a Terminate",
 					})
 				}
@@ -117,8 +117,8 @@ var missingTerminateRules = []Rule{
 
 // wrongImmediate is the first Immediate Data of another length than 8 that a half
 // has sent and the other side has received, nil if there is none.
-func wrongImmediate(c *Case, h *half) *Finding {
-	if fs := c.received(h, func(f *Finding) bool { return isOf(f, "RDMAX-IMM-LEN-01") }); len(fs) > 0 {
+func wrongImmediate(c *Case, h *half) *ruleFinding {
+	if fs := c.received(h, func(f *ruleFinding) bool { return isOf(f, "RDMAX-IMM-LEN-01") }); len(fs) > 0 {
 		return fs[0]
 	}
 	return nil

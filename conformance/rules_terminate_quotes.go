@@ -11,6 +11,7 @@ import (
 var quoteRules = []Rule{
 	{
 		ID: "RDMAP-TERM-QUOTE-02", Needs: Full,
+		YieldsTo: []string{"ADV-TERM-SWAPPED", "RDMAP-TERM-QUOTE-01"},
 		Terminate: &On[*terminate]{
 			Applies: func(_ *Case, t *terminate) Scope {
 				return InScopeIf(!t.onlyReserved && t.code.M && t.quote.HasSegLength && len(t.sent) > 0)
@@ -29,6 +30,7 @@ var quoteRules = []Rule{
 	},
 	{
 		ID: "RDMAP-TERM-QUOTE-03", Needs: ReadSync | Full,
+		YieldsTo: []string{"ADV-TERM-SWAPPED"},
 		Terminate: &On[*terminate]{
 			Applies: func(_ *Case, t *terminate) Scope {
 				_, _, ok := t.quotedRead()
@@ -49,6 +51,7 @@ var quoteRules = []Rule{
 	},
 	{
 		ID: "DDP-ERR-CODE-03", Needs: Full,
+		YieldsTo:  []string{"ADV-TERM-SWAPPED", "DDP-ERR-CODE-02"},
 		Terminate: &On[*terminate]{Applies: codeOf(rdmap.LayerDDP), Judge: judgeQuotedHeader},
 	},
 	{

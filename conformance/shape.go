@@ -46,19 +46,6 @@ func (s seen) has(k shape) bool { return k != 0 && *s.at(k) == k }
 
 func (s seen) add(k shape) { *s.at(k) = k }
 
-// ask asks about an event of a shape.
-func (s *shaped) ask(c *conn, known seen, k shape, have Gate, f func(*rule)) {
-	c.ask(s.every, have, f)
-	if known.has(k) {
-		return
-	}
-	before := c.fires
-	c.ask(s.shape, have, f)
-	if k != 0 && c.fires == before {
-		known.add(k)
-	}
-}
-
 // gateBits is the room for gates in a shape.
 const gateBits = uint(len(gateNames))
 

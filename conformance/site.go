@@ -19,9 +19,9 @@ func siteAt(frame, pdu, nth uint64, offset int64, hasOffset bool, end, time int6
 	return site{frame, pdu, nth<<1 | uint64(bit(hasOffset)), offset, end, time} //nolint:gosec // 0 or 1
 }
 
-// at places a finding there.
-func (x *site) at(d trace.Dir) Finding {
-	return Finding{
+// in is the place of a PDU of a direction.
+func (x *site) in(d trace.Dir) Place {
+	return Place{
 		Dir: d, HasDir: true, Frame: x.frame, PDU: x.pdu, HasPDU: true, Offset: x.offset, HasOffset: x.nth&1 != 0,
 		end: x.end, time: x.time, nth: x.nth >> 1,
 	}

@@ -67,9 +67,9 @@ func (c *conn) steadies(e *fpdu, s *segment, known bool, gates, have Gate) {
 func (c *conn) within(s *segment) bool {
 	h := s.half
 	switch {
-	case c.engine.long, !s.known, s.noise, s.seg == nil, s.rel != goesOn:
+	case c.capture.long, !s.known, s.noise, s.seg == nil, s.rel != goesOn:
 	case !s.seg.Tagged, s.seg.Last, s.op != opWrite, s.octets == 0, s.msg.more > 0, !s.untouched():
-	case !h.hasVersions, h.terminates > 0, h.extended != 0, h.awaited, c.looked < len(c.findings), !c.agreed && c.request != nil && c.reply != nil:
+	case !h.hasVersions, h.terminates > 0, h.extended != 0, h.awaited, !c.tell.Settled():
 	default:
 		return true
 	}

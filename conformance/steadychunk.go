@@ -6,7 +6,7 @@ import "github.com/iwdissect/iwdissect/trace"
 // one. What the rules about chunks look at is the same with the next one: what is
 // usual of it, that no end of the session was seen, and the gates.
 func (c *conn) chunkSteadies(h *half, p *trace.PDU, gates Gate) {
-	s, y := &c.engine.seg, &h.steady
+	s, y := &c.capture.seg, &h.steady
 	y.on = false
 	_, length, _ := p.ULPDU()
 	switch {

@@ -8,34 +8,34 @@ import (
 // rank finds the rules whose findings have to wait: those that yield to one that
 // may speak of a PDU only later.
 func (e *Engine) rank() {
-	byID := map[string]*rule{}
+	byID := map[string]*indexedRule{}
 	for i := range e.rules {
-		byID[e.rules[i].id] = &e.rules[i]
+		byID[e.rules[i].ID] = &e.rules[i]
 	}
 	for i := range e.rules {
 		r := &e.rules[i]
-		r.waits = slices.ContainsFunc(r.entry.YieldsTo, func(id string) bool {
+		r.waits = slices.ContainsFunc(r.YieldsTo, func(id string) bool {
 			g := byID[id]
-			if g == nil || aboutStartup[g.id] && aboutStartup[r.id] {
+			if g == nil || g.AtStartup && r.AtStartup {
 				return false // or both are asked together
 			}
-			return g.end != nil || g.advice != nil || g.late || g.message != nil && r.message == nil && !r.closes
+			return g.AtEnd() || g.Advises() || g.Late || g.Message != nil && r.Message == nil && !r.Closes
 		})
 	}
 }
 
 // settle decides about the findings that the PDU at hand has brought, but for
 // those that wait.
-func (c *conn) settle() {
+func (c *judged) settle() {
 	if c.looked < len(c.findings) {
-		c.tell(c.decide(c.looked, func(f *Finding) bool { return !f.waits && !f.counts && !f.settled }))
+		c.tell(c.decide(c.looked, func(f *ruleFinding) bool { return !f.waits && !f.counts && !f.settled }))
 		c.looked = len(c.findings)
 	}
 }
 
-// next says that an FPDU of the half came, so that nothing more explains what
+// Taken says that an FPDU of the direction came, so that nothing more explains what
 // waited for it.
-func (c *conn) next(h *half, pdu uint64) {
+func (c *judged) Taken(h *half, pdu uint64) {
 	if !h.awaited {
 		return
 	}
@@ -43,24 +43,24 @@ func (c *conn) next(h *half, pdu uint64) {
 	for i := range c.findings {
 		f := &c.findings[i]
 		switch {
-		case !f.shortly || f.Dir != h.dir:
+		case !f.Soon || f.Dir != h.dir:
 		case f.PDU == pdu:
 			h.awaited = true
 		default:
-			f.shortly, f.waits = false, false
+			f.Soon, f.waits = false, false
 		}
 	}
-	c.tell(c.decide(0, func(f *Finding) bool { return !f.waits && !f.counts && !f.settled }))
+	c.tell(c.decide(0, func(f *ruleFinding) bool { return !f.waits && !f.counts && !f.settled }))
 }
 
 // settleAll decides about all findings that are left, and keeps those that stand,
 // in their order.
-func (c *conn) settleAll() {
+func (c *judged) settleAll() {
 	if len(c.findings) == 0 {
 		return
 	}
-	c.decide(0, func(f *Finding) bool { return !f.told })
-	last := map[*Entry]*Finding{}
+	c.decide(0, func(f *ruleFinding) bool { return !f.told })
+	last := map[*Entry]*ruleFinding{}
 	for i := range c.findings {
 		if f := &c.findings[i]; !f.withdrawn {
 			last[f.Rule] = f
@@ -73,27 +73,27 @@ func (c *conn) settleAll() {
 		}
 	}
 	c.withdraw()
-	var stand []*Finding
+	var stand []*ruleFinding
 	for i := range c.findings {
 		if f := &c.findings[i]; !f.told {
 			stand = append(stand, f)
 		}
 	}
 	c.tell(stand)
-	slices.SortStableFunc(c.findings, func(a, b Finding) int { return inOrder(&a, &b) })
+	slices.SortStableFunc(c.findings, func(a, b ruleFinding) int { return inOrder(&a, &b) })
 }
 
 // decide says whether findings from an index on stand, of those that are ready,
 // and returns those: not if one that is known by now explains them, of the same
 // PDU, message or frame, or of the connection.
-func (c *conn) decide(from int, ready func(*Finding) bool) (stand []*Finding) {
+func (c *judged) decide(from int, ready func(*ruleFinding) bool) (stand []*ruleFinding) {
 	for i := range c.findings[from:] {
 		f := &c.findings[from+i]
 		if !ready(f) {
 			continue
 		}
 		f.settled = true
-		explains := func(g Finding) bool { return f.yieldsTo(&g) }
+		explains := func(g ruleFinding) bool { return f.YieldsTo(&g) }
 		f.withdrawn = slices.ContainsFunc(c.findings, explains) || slices.ContainsFunc(c.before, explains)
 		if !f.withdrawn {
 			stand = append(stand, f)
@@ -103,12 +103,12 @@ func (c *conn) decide(from int, ready func(*Finding) bool) (stand []*Finding) {
 }
 
 // withdraw removes findings that do not stand.
-func (c *conn) withdraw() {
-	c.findings = slices.DeleteFunc(c.findings, func(f Finding) bool { return f.withdrawn })
+func (c *judged) withdraw() {
+	c.findings = slices.DeleteFunc(c.findings, func(f ruleFinding) bool { return f.withdrawn })
 }
 
 // tell hands on findings.
-func (c *conn) tell(fs []*Finding) {
+func (c *judged) tell(fs []*ruleFinding) {
 	for _, f := range fs {
 		f.told = true
 	}
@@ -117,31 +117,12 @@ func (c *conn) tell(fs []*Finding) {
 	}
 	slices.SortStableFunc(fs, inOrder)
 	for _, f := range fs {
-		c.engine.opt.OnFinding(f)
+		shown := publicFinding(f, c.t)
+		c.engine.opt.OnFinding(&shown)
 	}
 }
 
 // inOrder is the order of the findings of a connection.
-func inOrder(a, b *Finding) int {
+func inOrder(a, b *ruleFinding) int {
 	return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))
-}
-
-// yieldsTo reports whether another finding explains this one.
-func (f *Finding) yieldsTo(g *Finding) bool {
-	return slices.Contains(f.Rule.YieldsTo, g.Rule.ID) && f.near(g)
-}
-
-// near reports whether two findings speak of the same thing.
-func (f *Finding) near(g *Finding) bool {
-	switch {
-	case !f.HasDir || !g.HasDir:
-		return true // one is about the connection
-	case f.HasPDU && g.HasPDU && f.PDU == g.PDU:
-		return true
-	case f.Dir == g.Dir && f.hasMSN && g.hasMSN && f.msn == g.msn:
-		return true
-	case !f.HasPDU || !g.HasPDU:
-		return f.Dir == g.Dir || f.Frame == g.Frame
-	}
-	return false
 }

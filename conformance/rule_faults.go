@@ -24,13 +24,13 @@ var unseen = []string{
 
 // isOf reports whether a finding is of a rule, or of rules with an id that begins
 // so.
-func isOf(f *Finding, ids ...string) bool {
+func isOf(f *ruleFinding, ids ...string) bool {
 	return slices.ContainsFunc(ids, func(id string) bool { return strings.HasPrefix(f.Rule.ID, id) })
 }
 
 // flagged reports whether a PDU breaks one of the rules.
 func (c *Case) flagged(pdu uint64, ids ...string) bool {
-	return slices.ContainsFunc(c.findings, func(f Finding) bool { return f.HasPDU && f.PDU == pdu && isOf(&f, ids...) })
+	return slices.ContainsFunc(c.Found(), func(f ruleFinding) bool { return f.HasPDU && f.PDU == pdu && isOf(&f, ids...) })
 }
 
 // awaits reports whether the segment that a Terminate quotes has the MSN that its
@@ -42,26 +42,26 @@ func (c *Case) awaits(t *terminate) bool {
 
 // received are the findings on what a half has sent and the other side has
 // acknowledged, the earliest one first.
-func (c *Case) received(h *half, of func(*Finding) bool) (all []*Finding) {
-	for i := range c.findings {
-		f := &c.findings[i]
+func (c *Case) received(h *half, of func(*ruleFinding) bool) (all []*ruleFinding) {
+	for i := range c.Found() {
+		f := &c.Found()[i]
 		if f.HasPDU && f.HasDir && f.Dir == h.dir && f.end > 0 && f.end <= c.t.Flow[h.dir].Acked && of(f) {
 			all = append(all, f)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *Finding) int { return int(a.end - b.end) })
+	slices.SortStableFunc(all, func(a, b *ruleFinding) int { return int(a.end - b.end) })
 	return all
 }
 
 // stands reports whether a finding gives way to none of those at hand.
-func (c *Case) stands(f *Finding) bool {
-	return !slices.ContainsFunc(c.findings, func(g Finding) bool { return f.yieldsTo(&g) })
+func (c *Case) stands(f *ruleFinding) bool {
+	return !slices.ContainsFunc(c.Found(), func(g ruleFinding) bool { return f.YieldsTo(&g) })
 }
 
 // noticeable is the first fault of a half that its receiver has to notice, nil if
 // there is none.
-func (c *Case) noticeable(h *half) *Finding {
-	fs := c.received(h, func(f *Finding) bool { return f.Severity == Error && isOf(f, mustValidate...) })
+func (c *Case) noticeable(h *half) *ruleFinding {
+	fs := c.received(h, func(f *ruleFinding) bool { return f.Severity == Error && isOf(f, mustValidate...) })
 	if i := slices.IndexFunc(fs, c.stands); i >= 0 {
 		return fs[i]
 	}
@@ -70,7 +70,7 @@ func (c *Case) noticeable(h *half) *Finding {
 
 // unexplained is the latest fault of a side whereupon the other one closed without a
 // Terminate of either, and that close; nil if there is none.
-func (c *Case) unexplained(layers ...string) (*Finding, closing) {
+func (c *Case) unexplained(layers ...string) (*ruleFinding, closing) {
 	k, ok := c.closed()
 	if !ok || k.crossed {
 		return nil, k
@@ -79,7 +79,7 @@ func (c *Case) unexplained(layers ...string) (*Finding, closing) {
 	if h.terminates+h.peer.terminates > 0 {
 		return nil, k
 	}
-	fs := c.received(h, func(f *Finding) bool {
+	fs := c.received(h, func(f *ruleFinding) bool {
 		return f.Severity == Error && slices.Contains(layers, f.Rule.Layer) && !isOf(f, unseen...) && (k.Acked >= f.end || k.Acked < 0 && k.Frame > f.Frame)
 	})
 	slices.Reverse(fs)

@@ -1,0 +1,219 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// judged is a connection with what became of the rules on it so far. It observes the
+// model, and has the rules asked about each event.
+type judged struct {
+	conn
+	engine   *Engine
+	rules    verdicts
+	running  *indexedRule // the one that is asked
+	fires    int          // violations of all rules
+	findings []ruleFinding
+	before   []ruleFinding // reported while the connection was under way
+	looked   int           // findings that settle has looked at
+	agreed   bool          // the rules about the startup were asked
+	// held are findings that wait for the end.
+	held []held
+}
+
+// begin makes it that of a connection of which nothing is known.
+func (c *judged) begin(t *trace.Connection) {
+	c.rules.reset()
+	*c = judged{engine: c.engine, rules: c.rules}
+	c.conn.begin(t, &c.engine.capture, c)
+}
+
+// lists are those of the rules for its transport.
+func (c *judged) lists() *lists { return &c.engine.lists[c.t.Transport] }
+
+// ask asks the rules of a list about an event in a direction. A rule that
+// panics is left out; the others go on.
+func (c *judged) ask(list []*indexedRule, have Gate, f func(*indexedRule, *Report)) {
+	for i := 0; i < len(list); {
+		i = c.askFrom(list, i, have, f)
+	}
+}
+
+func (c *judged) askFrom(list []*indexedRule, i int, have Gate, f func(*indexedRule, *Report)) (next int) {
+	defer func() {
+		if why := recover(); why != nil {
+			c.bug(list[i], why)
+			next = i + 1
+		}
+	}()
+	k := &c.engine.report
+	for ; i < len(list); i++ {
+		k.Begin(&c.conn, &c.findings, c.before, have, c)
+		c.running = list[i]
+		f(c.running, k)
+	}
+	return i
+}
+
+// askShaped asks about an event of a shape.
+func (c *judged) askShaped(s *byShape, known seen, k shape, have Gate, f func(*indexedRule, *Report)) {
+	c.ask(s.every, have, f)
+	if known.has(k) {
+		return
+	}
+	before := c.fires
+	c.ask(s.shape, have, f)
+	if k != 0 && c.fires == before {
+		known.add(k)
+	}
+}
+
+func (c *judged) bug(r *indexedRule, why any) {
+	c.engine.Bugs++
+	c.rules.lack(r.index, Sync)
+	if c.engine.opt.OnBug != nil {
+		c.engine.opt.OnBug(r.ID, fmt.Sprint(why))
+	}
+}
+
+// Startup implements observer, as do the following.
+func (c *judged) Startup(f *frame, have Gate) {
+	c.ask(c.lists().startup, have, func(r *indexedRule, k *Report) { r.Startup.Ask(k, r.Rule, r.entry, f) })
+}
+
+// FPDU has the rules asked about an FPDU.
+func (c *judged) FPDU(e *fpdu, k shape, have Gate) {
+	c.askShaped(&c.lists().fpdu, e.shapes.fpdus[:], k, have, func(r *indexedRule, k *Report) { r.FPDU.Ask(k, r.Rule, r.entry, e) })
+}
+
+// Segment has the rules asked about a segment, by its T bit and its opcode.
+func (c *judged) Segment(s *segment, k shape, have Gate) {
+	l := &c.lists().segment[bit(s.seg.Tagged)][s.op]
+	c.askShaped(l, s.shapes.segments[:], k, have, func(r *indexedRule, k *Report) {
+		if !s.noise || r.Noise {
+			r.Segment.Ask(k, r.Rule, r.entry, s)
+		}
+	})
+}
+
+// Message has the rules asked about a message.
+func (c *judged) Message(m *message, k shape, have Gate) {
+	c.askShaped(&c.lists().message, m.shapes.messages[:], k, have, func(r *indexedRule, k *Report) { r.Message.Ask(k, r.Rule, r.entry, m) })
+}
+
+// Malformed has the rules asked about a ULPDU without a whole DDP header.
+func (c *judged) Malformed(s *segment, have Gate) {
+	c.ask(c.lists().malformed, have, func(r *indexedRule, k *Report) { r.Segment.Ask(k, r.Rule, r.entry, s) })
+}
+
+// Exchange has the rules asked about a segment of a request or of its answer.
+func (c *judged) Exchange(s *segment, have Gate) {
+	c.ask(c.lists().exchange, have, func(r *indexedRule, k *Report) { r.Exchange.Ask(k, r.Rule, r.entry, s) })
+}
+
+// Terminate has the rules asked about a Terminate.
+func (c *judged) Terminate(t *terminate, have Gate) {
+	c.ask(c.lists().terminate, have, func(r *indexedRule, k *Report) { r.Terminate.Ask(k, r.Rule, r.entry, t) })
+}
+
+// Control has the rules asked about a session control chunk.
+func (c *judged) Control(e *control, have Gate) {
+	c.ask(c.lists().control, have, func(r *indexedRule, k *Report) { r.Control.Ask(k, r.Rule, r.entry, e) })
+}
+
+// Chunk has the rules asked about a chunk with a segment.
+func (c *judged) Chunk(s *segment, have Gate) {
+	c.ask(c.lists().chunk, have, func(r *indexedRule, k *Report) { r.Chunk.Ask(k, r.Rule, r.entry, s) })
+}
+
+// Loose has the rules asked about octets in no startup frame and in no FPDU.
+func (c *judged) Loose(s *loose, have Gate) {
+	c.ask(c.lists().loose, have, func(r *indexedRule, k *Report) { r.Loose.Ask(k, r.Rule, r.entry, s) })
+}
+
+// Settled reports whether no finding waits to be looked at, and the startup was judged.
+func (c *judged) Settled() bool {
+	return c.looked >= len(c.findings) && (c.agreed || c.request == nil || c.reply == nil)
+}
+
+// Judged implements [Recorder], as do the following: the rule that is asked applies.
+func (c *judged) Judged() { c.rules.judge(c.running.index) }
+
+// Unproven takes down that the rule that is asked lacks evidence.
+func (c *judged) Unproven(g Gate) { c.rules.lack(c.running.index, g.First()) }
+
+// Count is how often the rule that is asked was violated.
+func (c *judged) Count() int { return int(c.rules.fired(c.running.index)) }
+
+// maxFindings is how many findings of a rule are kept for a connection.
+const maxFindings = 100
+
+// Violated takes down a violation of the rule that is asked.
+func (c *judged) Violated(v Violation) { c.violated(c.running, v) }
+
+func (c *judged) violated(r *indexedRule, v Violation) {
+	c.fires++
+	c.rules.judge(r.index)
+	n := c.rules.fire(r.index)
+	if n > maxFindings {
+		return
+	}
+	f := ruleFinding{Violation: v, Rule: r.entry, By: r.Rule}
+	if f.Severity == None {
+		f.Severity = r.entry.Severity
+	}
+	if f.Field == "" {
+		f.Field = r.Field
+	}
+	// The last one that is listed waits as well: it tells how many more there are.
+	f.waits, f.counts = r.waits, n == maxFindings
+	if f.Soon = f.Soon && f.waits; f.Soon {
+		c.half[f.Dir].awaited = true
+	}
+	c.findings = append(c.findings, f)
+}
+
+// finish asks about the end, and settles what is open.
+func (c *judged) finish() {
+	c.over()
+	have := c.endHave()
+	c.release()
+	if c.foreign == nil {
+		c.askAgreed(have)
+		c.ask(c.lists().end, have, func(r *indexedRule, k *Report) { r.AskAtEnd(k, r.entry) })
+	}
+	c.decide(0, func(f *ruleFinding) bool { return !f.settled })
+	c.withdraw()
+	c.ask(c.lists().advice, have, func(r *indexedRule, k *Report) { r.AskAdvice(k, r.entry) })
+	c.settleAll()
+}
+
+// verdicts are the judgements of all rules that apply.
+func (c *judged) verdicts() []Judgement {
+	if !c.capture.long && c.engine.told.holdFor(c) {
+		return c.engine.verdicts
+	}
+	out := c.engine.verdicts[:0]
+	var lost missing
+	for i := range c.rules.each {
+		r := &c.engine.rules[i]
+		j := Judgement{Rule: r.entry}
+		switch {
+		case c.rules.fired(i) > 0 && slices.ContainsFunc(c.findings, func(f ruleFinding) bool { return f.Rule == r.entry }):
+			j.Verdict = Fail
+		case c.rules.lacking(i) != 0:
+			j.Verdict, j.Gate = NotJudged, c.rules.lacking(i)
+		default:
+			j.Verdict = Pass
+			if g := lost.of(c, r); g != 0 {
+				j.Verdict, j.Gate = NotJudged, g
+			}
+		}
+		out = append(out, j)
+	}
+	c.engine.verdicts = out
+	c.engine.told.note(c, &lost)
+	return out
+}

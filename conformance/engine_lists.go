@@ -1,0 +1,74 @@
+package conformance
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+)
+
+// lists are the rules by the event that they are asked about.
+type lists struct {
+	fpdu, message byShape
+	// segment are those about segments, by T and opcode; malformed those about
+	// ULPDUs that are none.
+	segment                                                                           [2][rdmap.Opcodes]byShape
+	malformed                                                                         []*indexedRule
+	startup, exchange, terminate, control, chunk, loose, agreed, end, advice, capture []*indexedRule
+}
+
+// byShape are rules about an event: those that look at more than its shape, and
+// those that do not.
+type byShape struct{ every, shape []*indexedRule }
+
+func (s *byShape) add(r *indexedRule) {
+	if r.ByShape {
+		s.shape = append(s.shape, r)
+	} else {
+		s.every = append(s.every, r)
+	}
+}
+
+// add adds a rule to the lists of the events that it is asked about.
+func (l *lists) add(r *indexedRule) {
+	add := func(list *[]*indexedRule, has bool) {
+		if has {
+			*list = append(*list, r)
+		}
+	}
+	add(&l.startup, r.Startup != nil)
+	if r.FPDU != nil {
+		l.fpdu.add(r)
+	}
+	if r.Message != nil {
+		l.message.add(r)
+	}
+	if r.Segment != nil {
+		l.addSegment(r)
+	}
+	add(&l.exchange, r.Exchange != nil)
+	add(&l.terminate, r.Terminate != nil)
+	add(&l.control, r.Control != nil)
+	add(&l.chunk, r.Chunk != nil)
+	add(&l.loose, r.Loose != nil)
+	add(&l.agreed, r.AtEnd() && r.AtStartup)
+	add(&l.end, r.AtEnd() && !r.AtStartup)
+	add(&l.advice, r.Advises())
+	add(&l.capture, r.Compares())
+}
+
+// addSegment adds a rule about segments to the lists of those that it is asked
+// about.
+func (l *lists) addSegment(r *indexedRule) {
+	if r.On == 0 && r.Tagged == mpa.Unknown {
+		l.malformed = append(l.malformed, r)
+	}
+	for t := range l.segment {
+		if r.Tagged != mpa.Unknown && r.Tagged != mpa.TriOf(t == 1) {
+			continue
+		}
+		for op := range l.segment[t] {
+			if r.On == 0 || r.On>>op&1 != 0 {
+				l.segment[t][op].add(r)
+			}
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package conformance
+
+import "slices"
+
+// looksOf is what a rule looks at.
+func looksOf(r *Rule) (l looks) {
+	for i, is := range [allLooks]bool{
+		onStream(r), r.First, r.Anywhere, onParts(r), r.Message != nil, r.Advises() || r.Reacts,
+		r.AtEnd() || r.Advises() || r.Compares(),
+	} {
+		l |= looks(bit(is)) << i //nolint:gosec // 0 or 1
+	}
+	return l
+}
+
+// missing is what rules may not have seen on a connection: the same for all that look
+// at the same.
+type missing [1 << allLooks]Gate
+
+// lookedUp marks what was looked up already; it is no gate.
+const lookedUp Gate = 1 << 15
+
+// of returns what a rule that was kept in all that was captured would need to have
+// been kept on the connection.
+func (m *missing) of(c *judged, r *indexedRule) Gate {
+	g := &m[r.looks]
+	if *g == 0 {
+		*g = lookedUp | c.unseen(r.looks)
+	}
+	return *g &^ lookedUp
+}
+
+// told is what the latest verdicts follow from. Thousands of connections have the same,
+// where nothing is broken and no evidence lacks.
+type told struct {
+	judged []uint64 // none: something was broken or lacked
+	lost   missing
+}
+
+func (k *told) note(c *judged, lost *missing) {
+	if k.judged = k.judged[:0]; c.rules.clean() {
+		k.judged, k.lost = append(k.judged, c.rules.judged...), *lost
+	}
+}
+
+// holdFor reports whether the verdicts on a connection are the same.
+func (k *told) holdFor(c *judged) bool {
+	if len(k.judged) == 0 || !c.rules.clean() || !slices.Equal(k.judged, c.rules.judged) {
+		return false
+	}
+	for l, g := range k.lost {
+		if g != 0 && g != lookedUp|c.unseen(looks(l)) {
+			return false
+		}
+	}
+	return true
+}
+
+// onStream reports whether a rule is asked about anything behind the startup, or
+// looks at it in the end.
+func onStream(r *Rule) bool {
+	atEnd := r.AtEnd() && !r.Tells || r.Advises() || r.Compares()
+	return atEnd && !r.AtStartup || r.FPDU != nil || r.Segment != nil || r.Exchange != nil || r.Message != nil || r.Terminate != nil ||
+		r.Control != nil || r.Chunk != nil || r.Loose != nil
+}
+
+// onParts reports whether a rule may have been about octets of an FPDU that were
+// cut off.
+func onParts(r *Rule) bool {
+	return r.FPDU != nil || r.AtEnd() || r.Terminate != nil || r.Needs&Full != 0
+}
