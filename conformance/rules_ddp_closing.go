@@ -19,10 +19,8 @@ var closingRules = []Rule{
 				if !h.gap || f.FIN.At <= f.Sent || f.Acked > f.Sent || f.RST != nil || peer.RST != nil || peer.Heard < f.FIN.Time {
 					return
 				}
-				r.Report(Violation{
-					Place: h.placeIn(f.FIN.Frame), Message: "the direction is closed beyond octets that were never acknowledged",
-					Observed: fmt.Sprintf("a FIN %d octets behind the last that arrived", f.FIN.At-f.Sent), Expected: "the octets, or a reset",
-				})
+				r.On(h.placeIn(f.FIN.Frame), "the direction is closed beyond octets that were never acknowledged",
+					fmt.Sprintf("a FIN %d octets behind the last that arrived", f.FIN.At-f.Sent), "the octets, or a reset")
 			},
 		},
 	},
@@ -38,10 +36,8 @@ var closingRules = []Rule{
 				if k.AfterFIN == 0 || k.AfterFINAt-f.FIN.At > nearFIN {
 					return
 				}
-				r.Report(Violation{
-					Place: h.placeIn(k.AfterFIN), Message: "octets behind the FIN of their direction",
-					Observed: fmt.Sprintf("octets at %d", k.AfterFINAt), Expected: fmt.Sprintf("none behind the FIN at %d", f.FIN.At),
-				})
+				r.On(h.placeIn(k.AfterFIN), "octets behind the FIN of their direction",
+					fmt.Sprintf("octets at %d", k.AfterFINAt), fmt.Sprintf("none behind the FIN at %d", f.FIN.At))
 			},
 		},
 	},
@@ -63,10 +59,8 @@ var closingRules = []Rule{
 				if h.peer.latest.lastAcked > r.t.Flow[h.dir].FIN.At {
 					return
 				}
-				r.Report(Violation{
-					Place: h.peer.placeIn(r.t.Flow[h.peer.dir].RST.Frame), Message: "the half close of the other side is answered with a reset",
-					Observed: fmt.Sprintf("%d requests are not answered", len(h.requests)), Expected: "their answers",
-				})
+				r.On(h.peer.placeIn(r.t.Flow[h.peer.dir].RST.Frame), "the half close of the other side is answered with a reset",
+					fmt.Sprintf("%d requests are not answered", len(h.requests)), "their answers")
 			},
 		},
 	},

@@ -51,9 +51,7 @@ var interopRules = []Rule{
 			Judge: func(r *Report, c *conn) {
 				for i := range c.half {
 					if h := &c.half[i]; h.count > 0 && h.first.seen {
-						r.Report(Violation{
-							Place: h.firstPlace(), Message: "FPDUs although revision 0 was answered with revision 1", Observed: "an FPDU", Expected: "a graceful close",
-						})
+						r.On(h.firstPlace(), "FPDUs although revision 0 was answered with revision 1", "an FPDU", "a graceful close")
 						return
 					}
 				}
@@ -67,10 +65,8 @@ var interopRules = []Rule{
 			Applies: func(c *Case, _ *conn) Scope { return InScopeIf(c.half[0].hasVersions && c.half[1].hasVersions) },
 			Judge: func(r *Report, c *conn) {
 				if a, b := &c.half[0], &c.half[1]; a.dv != b.dv {
-					r.Report(Violation{
-						Place: b.firstPlace(), Message: "the directions have different DDP versions",
-						Observed: fmt.Sprintf("%v %d, %v %d", a.dir, a.dv, b.dir, b.dv), Expected: "the same",
-					})
+					r.On(b.firstPlace(), "the directions have different DDP versions",
+						fmt.Sprintf("%v %d, %v %d", a.dir, a.dv, b.dir, b.dv), "the same")
 				}
 			},
 		},

@@ -193,10 +193,8 @@ var reactionRules = []Rule{
 			Judge: func(r *Report, c *conn) {
 				_, reply := c.pair()
 				if f := &c.t.Flow[trace.R2I]; f.RST != nil && f.Acked < reply.end && c.t.Flow[trace.I2R].FIN == nil {
-					r.Report(Violation{
-						Place: c.half[trace.R2I].placeIn(f.RST.Frame), Message: "the connection is reset behind a reject, which may be lost",
-						Observed: "a RST before the Reply was acknowledged", Expected: "the connection stays open",
-					})
+					r.On(c.half[trace.R2I].placeIn(f.RST.Frame), "the connection is reset behind a reject, which may be lost",
+						"a RST before the Reply was acknowledged", "the connection stays open")
 				}
 			},
 		},
@@ -225,10 +223,7 @@ var reactionRules = []Rule{
 			},
 			Judge: func(r *Report, c *conn) {
 				if k, _ := c.closed(); k.reset {
-					r.Report(Violation{
-						Place: k.where(), Message: fmt.Sprintf("revision %d is answered with a RST", otherRevision(&r.Case).Rev),
-						Observed: "a RST", Expected: "a graceful close",
-					})
+					r.On(k.where(), fmt.Sprintf("revision %d is answered with a RST", otherRevision(&r.Case).Rev), "a RST", "a graceful close")
 				}
 			},
 		},
@@ -270,7 +265,7 @@ func sequelScope(c *Case, x sequel) Scope {
 // reportSequel reports a side that goes on where it has to close.
 func reportSequel(r *Report, x sequel, message string) {
 	if x.what != "" {
-		r.Report(Violation{Place: x.at, Message: message, Observed: x.what, Expected: "a close"})
+		r.On(x.at, message, x.what, "a close")
 	}
 }
 
@@ -321,11 +316,11 @@ func refusal(c *Case, f *frame) (closing, Scope) {
 // reportRefusal reports the end of the connection as the answer to a startup frame.
 func reportRefusal(r *Report, f *frame, message string) {
 	k, _ := refusal(&r.Case, f)
-	v := Violation{Place: k.where(), Message: message, Observed: "a " + k.String(), Expected: "a Reply"}
+	expected := "a Reply"
 	if k.dir == trace.I2R {
-		v.Expected = "an FPDU"
+		expected = "an FPDU"
 	}
-	r.Report(v)
+	r.On(k.where(), message, "a "+k.String(), expected)
 }
 
 // wentOn reports whether the other side went on after a startup frame.

@@ -99,10 +99,8 @@ func waiting(c *Case, since, most int64) Scope {
 // reportWait reports something that took longer than it may.
 func reportWait(r *Report, at Place, took, most int64, message string) {
 	if took > most {
-		r.Report(Violation{
-			Place: at, Message: message,
-			Observed: fmt.Sprintf("%v of waiting", time.Duration(took).Round(time.Second)), Expected: fmt.Sprintf("at most %v", time.Duration(most)),
-		})
+		r.On(at, message,
+			fmt.Sprintf("%v of waiting", time.Duration(took).Round(time.Second)), fmt.Sprintf("at most %v", time.Duration(most)))
 	}
 }
 

@@ -39,10 +39,8 @@ var crcErrorRules = []Rule{
 				if c.half[k.dir].terminates > 0 {
 					return
 				}
-				r.Report(Violation{
-					Place: k.where(), Message: "the receiver of a wrong CRC closes without a Terminate", Observed: k.String(),
-					Expected: fmt.Sprintf("a Terminate 2/0/02 for the FPDU in frame %d", c.half[other(k.dir)].spoilt.at.frame),
-				})
+				r.On(k.where(), "the receiver of a wrong CRC closes without a Terminate", k.String(),
+					fmt.Sprintf("a Terminate 2/0/02 for the FPDU in frame %d", c.half[other(k.dir)].spoilt.at.frame))
 			},
 		},
 	},

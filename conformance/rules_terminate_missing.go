@@ -106,10 +106,8 @@ var missingTerminateRules = []Rule{
 			},
 			Judge: func(r *Report, _ *conn) {
 				f, k := r.unexplained("ddp", "rdmap", "rdmap-ext")
-				r.Report(Violation{
-					Place: k.where(), Message: "a side closes without a Terminate after what the other one did wrong",
-					Observed: fmt.Sprintf("%s in frame %d, %s in frame %d", f.Rule.ID, f.Frame, k, k.Frame), Expected: "a Terminate",
-				})
+				r.On(k.where(), "a side closes without a Terminate after what the other one did wrong",
+					fmt.Sprintf("%s in frame %d, %s in frame %d", f.Rule.ID, f.Frame, k, k.Frame), "a Terminate")
 			},
 		},
 	},
