@@ -284,3 +284,13 @@ func (h *half) answered(r *request) {
 func (s *segment) exchanges() bool {
 	return s.op == opReadRequest || s.op == opReadResponse || s.op == opAtomicRequest || s.op == opAtomicResponse
 }
+
+// related are the PDUs of the requests that an answer has to do with, except pdu.
+func (a *answer) related(pdu uint64) (all []uint64) {
+	for _, q := range [...]*request{a.head, a.r} {
+		if q != nil && q.at.pdu != pdu && !slices.Contains(all, q.at.pdu) {
+			all = append(all, q.at.pdu)
+		}
+	}
+	return all
+}

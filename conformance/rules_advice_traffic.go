@@ -68,7 +68,7 @@ var trafficAdvice = []Rule{
 				if !c.accepted() || !c.enhanced() {
 					return OutOfScope
 				}
-				asked, answered := c.depths(h)
+				asked, answered := depthsTold(c, h)
 				return InScopeIf(max(asked, answered) > eightBits).Needing(ReadSync).Given(c.settledGate())
 			},
 			Judge: func(r *Report, h *half) {
@@ -79,7 +79,7 @@ var trafficAdvice = []Rule{
 				if w := h.peer.word; w != nil && w.header != nil && !w.header.Tagged && w.header.QN == 1 {
 					failure = fmt.Sprintf("a Terminate in frame %d is about a request", w.where().Frame)
 				}
-				asked, answered := r.depths(h)
+				asked, answered := depthsTold(&r.Case, h)
 				adviseOnce(r, h.deepest.at.in(h.dir), fmt.Sprintf("%d Reads outstanding, depths %#x and %#x", h.deepest.reads, asked, answered), failure)
 			},
 		},
@@ -111,9 +111,9 @@ func lastFault(c *Case) (*ruleFinding, closing) {
 	return c.unexplained("mpa", "ddp", "rdmap", "rdmap-ext", "rnic-interop")
 }
 
-// depths are what the Request and the Reply say of the Reads of a half: its ORD, and the
+// depthsTold are what the Request and the Reply say of the Reads of a half: its ORD, and the
 // IRD of the other side.
-func (c *Case) depths(h *half) (request, reply uint16) {
+func depthsTold(c *Case, h *half) (request, reply uint16) {
 	q, r := c.request.word, c.reply.word
 	if h.dir == trace.I2R {
 		return q.ORD, r.IRD

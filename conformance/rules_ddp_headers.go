@@ -7,9 +7,6 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// anySegment is the scope of rules on every ULPDU that has a DDP header.
-func anySegment(_ *Case, s *segment) Scope { return InScopeIf(s.seg != nil) }
-
 // ddpHeaderRules judge the DDP header of single segments (RFC 5041 section 4).
 var ddpHeaderRules = []Rule{
 	{

@@ -10,7 +10,7 @@ var ddpSTagRules = []Rule{
 			Applies: func(_ *Case, s *segment) Scope { return InScopeIf(s.touch.names > 0) },
 			Judge: func(r *Report, s *segment) {
 				for i := range s.touch.names {
-					r.reportSTag(s, &s.touch.named[i])
+					reportSTag(r, s, &s.touch.named[i])
 				}
 			},
 		},
@@ -19,7 +19,7 @@ var ddpSTagRules = []Rule{
 
 // reportSTag reports an STag that came into use again too soon, and one that shows that
 // the STags of its side can be predicted.
-func (r *Report) reportSTag(s *segment, n *namedSTag) {
+func reportSTag(r *Report, s *segment, n *namedSTag) {
 	if n.since >= 0 && n.since < predicted && !r.Reported(s.half) {
 		r.OnAs(Note, s, "an STag is in use again soon after its invalidation", fmt.Sprintf("%#08x, %d new ones in between", n.stag, n.since), fmt.Sprintf("%d new ones", predicted))
 	}

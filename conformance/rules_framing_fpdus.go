@@ -62,6 +62,3 @@ var fpduRules = []Rule{
 		},
 	},
 }
-
-// crcNotBad is the scope of rules on FPDUs whose CRC is not known to be wrong.
-func crcNotBad(_ *Case, e *fpdu) Scope { return InScopeIf(e.f.CRCStatus != mpa.CRCBad) }

@@ -45,7 +45,7 @@ func unanswered(atomic bool, message string) *On[*half] {
 			if !h.flight.has(atomic) || c.t.Ending == trace.RST || h.terminates+h.peer.terminates > 0 {
 				return OutOfScope
 			}
-			if _, left := c.leftOver(h, atomic); left == 0 {
+			if _, left := leftOver(c, h, atomic); left == 0 {
 				return OutOfScope
 			}
 			asks, answers := &c.t.Flow[h.dir], &c.t.Flow[h.peer.dir]
@@ -55,7 +55,7 @@ func unanswered(atomic bool, message string) *On[*half] {
 			return InScope
 		},
 		Judge: func(r *Report, h *half) {
-			first, left := r.leftOver(h, atomic)
+			first, left := leftOver(&r.Case, h, atomic)
 			v := Violation{Place: first.where(h.dir), Message: message, Observed: fmt.Sprintf("%d unanswered", left), Expected: "an answer to each"}
 			// The side that did not know of the other one's FIN closed of its own accord.
 			asks, answers := r.t.Flow[h.dir].FIN, r.t.Flow[h.peer.dir].FIN
@@ -70,7 +70,7 @@ func unanswered(atomic bool, message string) *On[*half] {
 // leftOver returns the first request of a kind that is not answered, and how many
 // there are. One whose answer ended early is that of RDMAP-READRESP-LEN-01; one that
 // the other side had not received when it closed does not count.
-func (c *Case) leftOver(h *half, atomic bool) (first *request, n int) {
+func leftOver(c *Case, h *half, atomic bool) (first *request, n int) {
 	fin := c.t.Flow[h.peer.dir].FIN
 	for i := range h.requests {
 		q := &h.requests[i]

@@ -26,7 +26,7 @@ var rdmapAtomicRules = []Rule{
 			Applies: func(_ *Case, h *half) Scope { return InScopeIf(len(h.pastAreas)+len(h.areas) > 0).Given(Sync | Full) },
 			Judge: func(r *Report, h *half) {
 				for a, end := range r.eachArea(h) {
-					r.reportMisaligned(a, end)
+					reportMisaligned(r, a, end)
 				}
 			},
 		},
@@ -66,7 +66,7 @@ var rdmapAtomicRules = []Rule{
 			},
 			Judge: func(r *Report, h *half) {
 				for a := range r.eachArea(h) {
-					r.reportBothDone(a)
+					reportBothDone(r, a)
 				}
 			},
 		},
@@ -114,7 +114,7 @@ var rdmapAtomicRules = []Rule{
 			Judge: func(r *Report, p *endedConnection) {
 				for i, o := range p.operations {
 					if o != nil {
-						r.reportRefusedAlone(p, trace.Dir(i), o)
+						reportRefusedAlone(r, p, trace.Dir(i), o)
 					}
 				}
 			},
@@ -135,7 +135,7 @@ var rdmapAtomicRules = []Rule{
 }
 
 // reportMisaligned reports the requests of an area that are not aligned, or may not be.
-func (r *Report) reportMisaligned(a *area, end outcome) {
+func reportMisaligned(r *Report, a *area, end outcome) {
 	used := 0
 	for i := range a.place {
 		if a.place[i].seen {
@@ -169,7 +169,7 @@ func (r *Report) reportMisaligned(a *area, end outcome) {
 }
 
 // reportBothDone reports answers to two requests of which one is misaligned.
-func (r *Report) reportBothDone(a *area) {
+func reportBothDone(r *Report, a *area) {
 	if !a.hasBoth {
 		return
 	}
@@ -185,7 +185,7 @@ func (r *Report) reportBothDone(a *area) {
 
 // reportRefusedAlone reports the atomic operations that a side has refused although it
 // does the other one, on any of its connections.
-func (r *Report) reportRefusedAlone(p *endedConnection, side trace.Dir, o *operations) {
+func reportRefusedAlone(r *Report, p *endedConnection, side trace.Dir, o *operations) {
 	done := r.Ended().operations[p.t.Side[side].Addr.Addr()]
 	for _, op := range [...]rdmap.AOpCode{rdmap.FetchAddOp, rdmap.CmpSwapOp} {
 		other := rdmap.FetchAddOp + rdmap.CmpSwapOp - op

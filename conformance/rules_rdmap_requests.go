@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
@@ -19,7 +18,7 @@ var rdmapRequestRules = []Rule{
 			Applies: taggedSegment,
 			Judge: func(r *Report, s *segment) {
 				if s.ans.begins && s.ans.r == nil {
-					r.reportUnasked(s, "a Read Response that no Read Request asks for")
+					reportUnasked(r, s, "a Read Response that no Read Request asks for")
 				}
 			},
 		},
@@ -30,7 +29,7 @@ var rdmapRequestRules = []Rule{
 			Applies: taggedSegment,
 			Judge: func(r *Report, s *segment) {
 				if s.ans.begins && s.ans.later {
-					r.reportAnswer(None, s, "a Read Response passes that of an earlier request",
+					reportAnswer(r, None, s, "a Read Response passes that of an earlier request",
 						fmt.Sprintf("for the request in frame %d", s.ans.r.at.frame), fmt.Sprintf("for that in frame %d", s.ans.head.at.frame))
 				}
 			},
@@ -47,7 +46,7 @@ var rdmapRequestRules = []Rule{
 				if !a.begins || a.r == nil || a.fits || a.r.stag == s.seg.STag || a.r.size == 0 && s.octets > 0 {
 					return
 				}
-				r.reportAnswer(noteIfEmpty(s), s, "the Read Response has another STag than its request asks for",
+				reportAnswer(r, noteIfEmpty(s), s, "the Read Response has another STag than its request asks for",
 					fmt.Sprintf("%#08x", s.seg.STag), fmt.Sprintf("%#08x", a.r.stag))
 			},
 		},
@@ -63,7 +62,7 @@ var rdmapRequestRules = []Rule{
 				if !a.begins || a.r == nil || a.fits || a.r.stag != s.seg.STag || a.r.to == s.seg.TO {
 					return
 				}
-				r.reportAnswer(noteIfEmpty(s), s, "the Read Response begins at another offset than its request asks for",
+				reportAnswer(r, noteIfEmpty(s), s, "the Read Response begins at another offset than its request asks for",
 					fmt.Sprintf("TO %#x", s.seg.TO), fmt.Sprintf("TO %#x", a.r.to))
 			},
 		},
@@ -74,7 +73,7 @@ var rdmapRequestRules = []Rule{
 			Applies: taggedSegment,
 			Judge: func(r *Report, s *segment) {
 				if s.ans.joins {
-					r.reportAnswer(None, s, "a second Read Response goes on with the answer to one request", "several messages", "one message")
+					reportAnswer(r, None, s, "a second Read Response goes on with the answer to one request", "several messages", "one message")
 				}
 			},
 		},
@@ -88,10 +87,10 @@ var rdmapRequestRules = []Rule{
 			Judge: func(r *Report, s *segment) {
 				a := &s.ans
 				if a.begins && !a.joins {
-					r.reportShortAnswers(s.peer, a)
+					reportShortAnswers(r, s.peer, a)
 				}
 				if q := a.r; q != nil && q.size > 0 && q.got+uint64(s.octets) > q.size && q.got <= q.size {
-					r.reportAnswer(None, s, "the Read Response is longer than asked for", fmt.Sprintf("%d octets or more", q.got+uint64(s.octets)), fmt.Sprint(q.size))
+					reportAnswer(r, None, s, "the Read Response is longer than asked for", fmt.Sprintf("%d octets or more", q.got+uint64(s.octets)), fmt.Sprint(q.size))
 				}
 			},
 		},
@@ -100,7 +99,7 @@ var rdmapRequestRules = []Rule{
 				whole := h.began && h.peer.began && !h.gap && !h.peer.gap && !h.unsure && !h.peer.unsure
 				return InScopeIf(whole && h.shorts > 0).Given(ReadSync)
 			},
-			Judge: func(r *Report, h *half) { r.reportShortAnswers(h, &answer{}) },
+			Judge: func(r *Report, h *half) { reportShortAnswers(r, h, &answer{}) },
 		},
 	},
 	{
@@ -111,7 +110,7 @@ var rdmapRequestRules = []Rule{
 			Judge: func(r *Report, s *segment) {
 				a := &s.ans
 				if a.begins && a.r != nil && a.r == a.head && a.r.size == 0 && (s.octets != 0 || !s.seg.Last) {
-					r.reportAnswer(None, s, "a Read of nothing is answered with octets", fmt.Sprintf("%d octets, L=%d", s.octets, bit(s.seg.Last)), "0 octets, L=1")
+					reportAnswer(r, None, s, "a Read of nothing is answered with octets", fmt.Sprintf("%d octets, L=%d", s.octets, bit(s.seg.Last)), "0 octets, L=1")
 				}
 			},
 		},
@@ -123,7 +122,7 @@ var rdmapRequestRules = []Rule{
 			Applies: untaggedSegment,
 			Judge: func(r *Report, s *segment) {
 				if s.ans.head == nil {
-					r.reportUnasked(s, "an Atomic Response that no Atomic Request asks for")
+					reportUnasked(r, s, "an Atomic Response that no Atomic Request asks for")
 				}
 			},
 		},
@@ -137,7 +136,7 @@ var rdmapRequestRules = []Rule{
 			Judge: func(r *Report, s *segment) {
 				x, err := rdmap.DecodeAtomicResponse(s.body)
 				if a := &s.ans; err == nil && a.r != nil && !a.fits {
-					r.reportAnswer(None, s, "the Atomic Response has another identifier than its request", fmt.Sprintf("%#x", x.RequestID), fmt.Sprintf("%#x", a.r.id))
+					reportAnswer(r, None, s, "the Atomic Response has another identifier than its request", fmt.Sprintf("%#x", x.RequestID), fmt.Sprintf("%#x", a.r.id))
 				}
 			},
 		},
@@ -156,7 +155,7 @@ var rdmapRequestRules = []Rule{
 				if q := s.ans.r; q != nil && q.msn == s.seg.MSN {
 					message += ": it is that of the request"
 				}
-				r.reportAnswer(None, s, message, fmt.Sprintf("MSN %d", s.seg.MSN), fmt.Sprintf("MSN %d", want))
+				reportAnswer(r, None, s, message, fmt.Sprintf("MSN %d", s.seg.MSN), fmt.Sprintf("MSN %d", want))
 			},
 		},
 	},
@@ -166,7 +165,7 @@ var rdmapRequestRules = []Rule{
 			Applies: untaggedSegment,
 			Judge: func(r *Report, s *segment) {
 				if s.ans.later {
-					r.reportAnswer(None, s, "an Atomic Response passes that of an earlier request",
+					reportAnswer(r, None, s, "an Atomic Response passes that of an earlier request",
 						fmt.Sprintf("for the request in frame %d", s.ans.r.at.frame), fmt.Sprintf("for that in frame %d", s.ans.head.at.frame))
 				}
 			},
@@ -220,26 +219,16 @@ func noteIfEmpty(s *segment) Severity {
 
 // reportAnswer reports a segment of an answer, together with its request and with
 // the oldest one of its kind.
-func (r *Report) reportAnswer(sev Severity, s *segment, message, observed, expected string) {
+func reportAnswer(r *Report, sev Severity, s *segment, message, observed, expected string) {
 	at := s.where()
 	at.Related = s.ans.related(at.PDU)
 	r.Report(Violation{Place: at, Severity: sev, Message: message, Observed: observed, Expected: expected})
 }
 
-// related are the PDUs of the requests that an answer has to do with, except pdu.
-func (a *answer) related(pdu uint64) (all []uint64) {
-	for _, q := range [...]*request{a.head, a.r} {
-		if q != nil && q.at.pdu != pdu && !slices.Contains(all, q.at.pdu) {
-			all = append(all, q.at.pdu)
-		}
-	}
-	return all
-}
-
 // reportUnasked reports an answer that nothing asks for. Over SCTP an acknowledgement
 // may come long after the answer, and over TCP an answer may be sent too early, so
 // that only later it shows whether there was a request that was not captured.
-func (r *Report) reportUnasked(s *segment, message string) {
+func reportUnasked(r *Report, s *segment, message string) {
 	v := Violation{Place: s.where(), Message: message, Observed: "no request is outstanding", Expected: "a request"}
 	if r.t.Transport == trace.TCP && (s.p.LastAcked < 0 || s.p.LastAcked >= s.peer.to) {
 		r.Report(v)
@@ -250,7 +239,7 @@ func (r *Report) reportUnasked(s *segment, message string) {
 
 // reportShortAnswers reports the answers to requests of a direction that ended early
 // and that nothing goes on with, such as the answer next.
-func (r *Report) reportShortAnswers(h *half, next *answer) {
+func reportShortAnswers(r *Report, h *half, next *answer) {
 	for i := range h.requests {
 		q := &h.requests[i]
 		if !q.hasShort {

@@ -75,7 +75,7 @@ var sctpAssociationRules = []Rule{
 			},
 			Judge: func(r *Report, s *side) {
 				if !indicatesDDP(s.SCTPSide) {
-					r.onAssociation(s, r.t.FirstFrame, "a side that uses DDP did not indicate it when the association began", adaptation(s.SCTPSide), "0x00000001")
+					onAssociation(r, s, r.t.FirstFrame, "a side that uses DDP did not indicate it when the association began", adaptation(s.SCTPSide), "0x00000001")
 				}
 			},
 		},
@@ -92,7 +92,7 @@ var sctpAssociationRules = []Rule{
 			},
 			Judge: func(r *Report, s *side) {
 				if !indicatesDDP(s.peer) {
-					r.onAssociation(s, r.t.FirstFrame, "DDP towards a side that did not indicate it", adaptation(s.peer), "0x00000001")
+					onAssociation(r, s, r.t.FirstFrame, "DDP towards a side that did not indicate it", adaptation(s.peer), "0x00000001")
 				}
 			},
 		},
@@ -111,7 +111,7 @@ var sctpAssociationRules = []Rule{
 					return
 				}
 				if s.Ended != trace.Abort && s.peer.Ended != trace.Abort {
-					r.onAssociation(s, r.t.FirstFrame, "the sides indicate different adaptation layers, and none refuses",
+					onAssociation(r, s, r.t.FirstFrame, "the sides indicate different adaptation layers, and none refuses",
 						fmt.Sprintf("%s and %s", adaptation(s.peer), adaptation(s.SCTPSide)), "ABORT")
 				}
 			},
@@ -131,7 +131,7 @@ var sctpAssociationRules = []Rule{
 			},
 			Judge: func(r *Report, s *side) {
 				if t := s.Odd[trace.OddPayload]; t.Count > 0 {
-					r.onAssociation(s, t.Frame, "user data that are not DDP's on an association for DDP", fmt.Sprintf("payload protocol %d%s", t.Value, times(t.Count)), "16 or 17")
+					onAssociation(r, s, t.Frame, "user data that are not DDP's on an association for DDP", fmt.Sprintf("payload protocol %d%s", t.Value, times(t.Count)), "16 or 17")
 				}
 			},
 		},
@@ -149,7 +149,7 @@ var sctpAssociationRules = []Rule{
 				switch out, in := min(s.Out, s.peer.In), min(s.peer.Out, s.In); {
 				case out != in:
 					if s.dir == trace.I2R { // one finding for both
-						r.onAssociation(s, r.t.FirstFrame, "the numbers of streams of the directions differ", fmt.Sprintf("%d and %d", out, in), "the same")
+						onAssociation(r, s, r.t.FirstFrame, "the numbers of streams of the directions differ", fmt.Sprintf("%d and %d", out, in), "the same")
 					}
 				case s.Out != s.In:
 					r.OnAs(Warning, Place{Dir: s.dir, HasDir: true, Frame: r.t.FirstFrame}, "a side asks for different numbers of streams",
@@ -164,7 +164,7 @@ var sctpAssociationRules = []Rule{
 			Applies: func(_ *Case, s *side) Scope { return InScopeIf(s.Ended == trace.Shutdown || s.Ended == trace.Abort) },
 			Judge: func(r *Report, s *side) {
 				if t := s.Terminates; t.Count > 1 {
-					r.onAssociation(s, t.Frame, "a Terminate on each stream before the association is ended", fmt.Sprintf("%d streams, %s in frame %d", t.Count, s.Ended, s.EndFrame), "only the end of the association")
+					onAssociation(r, s, t.Frame, "a Terminate on each stream before the association is ended", fmt.Sprintf("%d streams, %s in frame %d", t.Count, s.Ended, s.EndFrame), "only the end of the association")
 				}
 			},
 		},

@@ -26,7 +26,7 @@ var sctpPacketRules = []Rule{
 			Judge: func(r *Report, s *side) {
 				k := s.checksums()
 				if k.wrong > 0 {
-					r.onAssociation(s, k.first, "the checksum of an SCTP packet is wrong", fmt.Sprintf("%d of %d packets", k.wrong, k.wrong+s.Good), "CRC32c in all of them")
+					onAssociation(r, s, k.first, "the checksum of an SCTP packet is wrong", fmt.Sprintf("%d of %d packets", k.wrong, k.wrong+s.Good), "CRC32c in all of them")
 				}
 				if k.lacks != 0 {
 					r.Unproven(k.lacks)
@@ -40,7 +40,7 @@ var sctpPacketRules = []Rule{
 			Applies: certain(trace.OddNoData),
 			Judge: func(r *Report, s *side) {
 				if t := s.Odd[trace.OddNoData]; t.Count > 0 {
-					r.onAssociation(s, t.Frame, "a chunk of user data without any", fmt.Sprintf("Length %d%s", t.Value, times(t.Count)), "at least one octet")
+					onAssociation(r, s, t.Frame, "a chunk of user data without any", fmt.Sprintf("Length %d%s", t.Value, times(t.Count)), "at least one octet")
 				}
 			},
 		},
@@ -56,14 +56,14 @@ var sctpPacketRules = []Rule{
 			},
 			Judge: func(r *Report, s *side) {
 				if t := s.Odd[trace.OddPad]; t.Count > 0 {
-					r.onAssociation(s, t.Frame, "the pad of a chunk is not zero", fmt.Sprintf("chunk type %d%s", t.Value, times(t.Count)), "zero")
+					onAssociation(r, s, t.Frame, "the pad of a chunk is not zero", fmt.Sprintf("chunk type %d%s", t.Value, times(t.Count)), "zero")
 				}
 				if s.doubtful(trace.OddNoPad) {
 					r.Unproven(Sum)
 					return
 				}
 				if t := s.Odd[trace.OddNoPad]; t.Count > 0 {
-					r.onAssociation(s, t.Frame, "the last chunk of a packet has no pad", fmt.Sprintf("chunk type %d%s", t.Value, times(t.Count)), "a multiple of four octets")
+					onAssociation(r, s, t.Frame, "the last chunk of a packet has no pad", fmt.Sprintf("chunk type %d%s", t.Value, times(t.Count)), "a multiple of four octets")
 				}
 			},
 		},
@@ -74,7 +74,7 @@ var sctpPacketRules = []Rule{
 			Applies: certain(trace.OddFlags),
 			Judge: func(r *Report, s *side) {
 				if t := s.Odd[trace.OddFlags]; t.Count > 0 {
-					r.onAssociation(s, t.Frame, "reserved flags of a chunk of user data are set", fmt.Sprintf("flags %#02x%s", t.Value, times(t.Count)), "the upper four bits zero")
+					onAssociation(r, s, t.Frame, "reserved flags of a chunk of user data are set", fmt.Sprintf("flags %#02x%s", t.Value, times(t.Count)), "the upper four bits zero")
 				}
 			},
 		},
@@ -90,7 +90,7 @@ var sctpPacketRules = []Rule{
 			},
 			Judge: func(r *Report, s *side) {
 				if t := s.Odd[trace.OddSplit]; t.Count > 0 {
-					r.onAssociation(s, t.Frame, "the TSNs of the fragments of a message do not follow one another",
+					onAssociation(r, s, t.Frame, "the TSNs of the fragments of a message do not follow one another",
 						fmt.Sprintf("TSN %d between them%s", t.Value, times(t.Count)), "consecutive ones")
 				}
 			},
@@ -109,7 +109,7 @@ func certain(what trace.Oddity) func(*Case, *side) Scope {
 }
 
 // onAssociation reports a violation by a side of an association.
-func (r *Report) onAssociation(s *side, frame uint64, message, observed, expected string) {
+func onAssociation(r *Report, s *side, frame uint64, message, observed, expected string) {
 	r.On(Place{Dir: s.dir, HasDir: true, Frame: frame}, message+" (of the whole association)", observed, expected)
 }
 

@@ -178,7 +178,7 @@ var sctpSessionRules = []Rule{
 				h := &c.half[c.t.EndedBy]
 				return InScopeIf(c.t.Ending == trace.Terminated && c.accepted() && h.terminates == 0 && h.ended())
 			},
-			Judge: func(r *Report, c *conn) { r.reportSilentEnd(&c.half[c.t.EndedBy]) },
+			Judge: func(r *Report, c *conn) { reportSilentEnd(r, &c.half[c.t.EndedBy]) },
 		},
 	},
 	{
@@ -270,7 +270,7 @@ func overtaking(w *trace.Pending) Scope {
 
 // reportSilentEnd reports the Terminate of a session whose sender had an error of DDP
 // or RDMAP of the other side, and has not told it with a Terminate of RDMAP.
-func (r *Report) reportSilentEnd(h *half) {
+func reportSilentEnd(r *Report, h *half) {
 	found := r.Found()
 	for _, e := range h.controls {
 		if e.function != sctpddp.Terminate {

@@ -116,7 +116,7 @@ func judgeQuotedHeader(r *Report, t *terminate) {
 
 // refusesBits judges Terminates about bits that a receiver must not look at: one
 // quotes a segment that breaks only the rules on them.
-func refusesBits(rules ...string) *On[*half] {
+func refusesBits(ids ...string) *On[*half] {
 	// bits are those of the quoted segment; "" if something else is wrong with it, or
 	// nothing at all.
 	bits := func(c *Case, w *word) (bits string) {
@@ -125,7 +125,7 @@ func refusesBits(rules ...string) *On[*half] {
 			if !f.HasPDU || f.PDU != w.sent[0].pdu {
 				continue
 			}
-			if !isOf(f, rules...) {
+			if !isOf(f, ids...) {
 				return ""
 			}
 			bits = f.Observed

@@ -2,6 +2,26 @@ package conformance
 
 import "slices"
 
+// ruleFinding is a violation with the entry of the rule that reported it.
+type ruleFinding struct {
+	Violation
+	Rule *Entry
+	By   *Rule // that reported it
+	standing
+}
+
+// standing is what the engine has decided about a finding. It is no business of rules.
+type standing struct {
+	further int // how many more of the rule there were on the connection
+	// waits: a finding that explains it may still come.
+	waits bool
+	// counts: it tells how many more there are, which only the end does.
+	counts bool
+	// settled: it was decided whether it stands; withdrawn: it does not; told: it was
+	// handed on.
+	settled, withdrawn, told bool
+}
+
 // YieldsTo reports whether another finding explains this one.
 func (f *ruleFinding) YieldsTo(g *ruleFinding) bool {
 	return slices.Contains(f.By.YieldsTo, g.Rule.ID) && f.near(g)

@@ -1,0 +1,39 @@
+package conformance
+
+// Report is a case that is being judged.
+type Report struct{ Case }
+
+// Violation is what a rule reports, and where.
+type Violation struct {
+	Place
+	// Severity is that of the entry if it is None.
+	Severity Severity
+	// Message says it in a sentence; Observed and Expected are the values.
+	Message, Observed, Expected string
+	// Field that holds the observed value, if it is not that of the rule.
+	Field string
+	// Soon: what explains it, if anything does, comes with the next FPDU of its
+	// direction at the latest.
+	Soon bool
+}
+
+// Report reports a violation.
+func (r *Report) Report(v Violation) { r.desk.Violated(v) }
+
+// ReportUnlessLost reports a violation at the end of the connection, unless some of
+// it turns out to be missing by then: what is missing may explain it, so that the
+// rule cannot be judged for lack of [ReadSync].
+func (r *Report) ReportUnlessLost(v Violation) { r.desk.ViolatedUnlessLost(v) }
+
+// On reports a violation by an event.
+func (r *Report) On(at Placed, message, observed, expected string) {
+	r.Report(Violation{Place: at.where(), Message: message, Observed: observed, Expected: expected})
+}
+
+// OnAs is On with another severity than that of the entry.
+func (r *Report) OnAs(s Severity, at Placed, message, observed, expected string) {
+	r.Report(Violation{Place: at.where(), Severity: s, Message: message, Observed: observed, Expected: expected})
+}
+
+// Unproven says that the rule cannot be judged after all, for lack of this evidence.
+func (r *Report) Unproven(g Gate) { r.desk.Unproven(g) }
