@@ -1,6 +1,12 @@
 package conformance
 
 import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
 	"cmp"
 	"slices"
 
@@ -19,7 +25,7 @@ type Sink interface {
 // Options of an engine.
 type Options struct {
 	// Enabled tells which rules are asked; nil: all.
-	Enabled func(*Entry) bool
+	Enabled func(*catalogue.Entry) bool
 	// OnBug is told of a rule that panicked. That is a fault of this program; the
 	// rule is left out on that connection.
 	OnBug func(rule string, reason any)
@@ -37,9 +43,9 @@ type Engine struct {
 	lists [2]lists // by transport
 	// capture is what the model knows of the capture, before the findings on the
 	// connections that are over.
-	capture captureState
-	before  map[*endedConnection][]ruleFinding
-	report  Report // of the rule that is being asked
+	capture model.CaptureState
+	before  map[*model.EndedConnection][]rules.Finding
+	report  rules.Report // of the rule that is being asked
 	// verdicts is where those on a connection are put together for the sink, told what
 	// they follow from.
 	verdicts []Judgement
@@ -54,17 +60,17 @@ func (e *Engine) Rules() int { return len(e.rules) }
 
 // indexedRule is a rule with its entry and its index among those that are asked.
 type indexedRule struct {
-	*Rule
-	entry *Entry
+	*rules.Rule
+	entry *catalogue.Entry
 	index int
-	looks looks
+	looks model.Looks
 	waits bool // for rules that may explain its findings later
 }
 
 // New returns an engine.
 func New(opt Options, sink Sink) *Engine {
 	e := &Engine{opt: opt, sink: sink}
-	catalogue := Catalogue()
+	catalogue := catalogue.Load()
 	all := registry()
 	e.rules = make([]indexedRule, 0, len(all))
 	for i := range all {
@@ -74,23 +80,35 @@ func New(opt Options, sink Sink) *Engine {
 		}
 		e.rules = append(e.rules, indexedRule{Rule: &all[i], entry: entry})
 	}
-	// In the order of the catalogue, whatever file a rule stands in.
+	// Verdicts come in the order of the catalogue, whatever file a rule stands in.
 	slices.SortFunc(e.rules, func(a, b indexedRule) int { return cmp.Compare(a.entry.Place(), b.entry.Place()) })
 	for i := range e.rules {
 		e.rules[i].index = i
 	}
 	e.rank()
 	for i := range e.rules {
+		e.rules[i].looks = looksOf(e.rules[i].Rule)
+	}
+	for _, weighs := range [...]bool{false, true} {
+		e.list(weighs)
+	}
+	return e
+}
+
+// list lists the rules that weigh what others found, or those that do not.
+func (e *Engine) list(weighs bool) {
+	for i := range e.rules {
 		r := &e.rules[i]
-		r.looks = looksOf(r.Rule)
-		if r.Transport != onSCTP {
+		if r.Weighs != weighs {
+			continue
+		}
+		if r.Transport != rules.OnSCTP {
 			e.lists[trace.TCP].add(r)
 		}
-		if r.Transport != onTCP {
+		if r.Transport != rules.OnTCP {
 			e.lists[trace.SCTP].add(r)
 		}
 	}
-	return e
 }
 
 // of returns what is kept of a connection.
@@ -113,7 +131,7 @@ func (e *Engine) fresh(t *trace.Connection) *judged {
 // PDU implements [trace.Sink].
 func (e *Engine) PDU(p *trace.PDU) {
 	c := e.of(p.Conn)
-	if !c.conn.pdu(p) {
+	if !c.Conn.Pdu(p) {
 		return
 	}
 	c.agree()
@@ -121,7 +139,7 @@ func (e *Engine) PDU(p *trace.PDU) {
 }
 
 // Gap implements [trace.Sink].
-func (e *Engine) Gap(g *trace.GapEvent) { e.of(g.Conn).missing(g) }
+func (e *Engine) Gap(g *trace.GapEvent) { e.of(g.Conn).Missing(g) }
 
 // Transaction implements [trace.Sink].
 func (e *Engine) Transaction(*trace.Transaction) {}
@@ -138,9 +156,9 @@ func (e *Engine) Ended(live, record *trace.Connection) {
 		c = e.fresh(live)
 	}
 	c.finish()
-	if p := e.capture.remember(&c.conn, record); p != nil && len(c.findings) > 0 {
+	if p := e.capture.Remember(&c.Conn, record); p != nil && len(c.findings) > 0 {
 		if e.before == nil {
-			e.before = map[*endedConnection][]ruleFinding{}
+			e.before = map[*model.EndedConnection][]rules.Finding{}
 		}
 		e.before[p] = c.findings[:min(len(c.findings), maxBefore)]
 	}
@@ -159,21 +177,21 @@ func (e *Engine) Finish() {
 		return
 	}
 	c := &judged{engine: e, rules: newVerdicts(len(e.rules))}
-	for _, p := range e.capture.ended {
-		c.begin(p.t)
-		c.request, c.reply = p.request, p.reply
+	for _, p := range e.capture.Ended {
+		c.begin(p.T)
+		c.Request, c.Reply = p.Request, p.Reply
 		c.before = e.before[p]
-		c.ask(c.lists().capture, p.have, func(r *indexedRule, k *Report) { r.AskAtCaptureEnd(k, r.entry, p) })
+		c.ask(c.lists().capture, p.Have, func(r *indexedRule, k *rules.Report) { r.AskAtCaptureEnd(k, r.entry, p) })
 		c.settleAll()
 		vs := c.verdicts()
 		if e.sink != nil && len(c.findings)+len(vs) > 0 {
-			e.sink.Connection(p.t, e.public(c.findings, p.t), vs)
+			e.sink.Connection(p.T, e.public(c.findings, p.T), vs)
 		}
 	}
 }
 
 // public are findings as others see them. They are borrowed until the next call.
-func (e *Engine) public(fs []ruleFinding, conn *trace.Connection) []Finding {
+func (e *Engine) public(fs []rules.Finding, conn *trace.Connection) []Finding {
 	e.shown = e.shown[:0]
 	for i := range fs {
 		e.shown = append(e.shown, publicFinding(&fs[i], conn))

@@ -1,13 +1,18 @@
 package conformance
 
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
 // held is a violation that what comes later may refute.
 type held struct {
 	*indexedRule
-	Violation
+	rules.Violation
 }
 
 // ViolatedUnlessLost implements [Recorder].
-func (c *judged) ViolatedUnlessLost(v Violation) {
+func (c *judged) ViolatedUnlessLost(v rules.Violation) {
 	if len(c.held) < maxFindings {
 		c.held = append(c.held, held{c.running, v})
 	}
@@ -16,12 +21,12 @@ func (c *judged) ViolatedUnlessLost(v Violation) {
 // release reports what was held, unless something turned out to be missing.
 func (c *judged) release() {
 	lost := false
-	for i := range c.half {
-		lost = lost || c.half[i].hole || c.t.Flow[i].Waiting
+	for i := range c.Directions {
+		lost = lost || c.Directions[i].Hole || c.Trace.Flow[i].Waiting
 	}
 	for _, h := range c.held {
 		if lost {
-			c.rules.lack(h.index, ReadSync)
+			c.rules.lack(h.index, catalogue.ReadSync)
 			continue
 		}
 		c.violated(h.indexedRule, h.Violation)

@@ -1,6 +1,12 @@
 package conformance
 
 import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
 	"fmt"
 	"slices"
 
@@ -10,15 +16,15 @@ import (
 // judged is a connection with what became of the rules on it so far. It observes the
 // model, and has the rules asked about each event.
 type judged struct {
-	conn
+	model.Conn
 	engine   *Engine
 	rules    verdicts
 	running  *indexedRule // the one that is asked
 	fires    int          // violations of all rules
-	findings []ruleFinding
-	before   []ruleFinding // reported while the connection was under way
-	looked   int           // findings that settle has looked at
-	agreed   bool          // the rules about the startup were asked
+	findings []rules.Finding
+	before   []rules.Finding // reported while the connection was under way
+	looked   int             // findings that settle has looked at
+	agreed   bool            // the rules about the startup were asked
 	// held are findings that wait for the end.
 	held []held
 }
@@ -27,21 +33,21 @@ type judged struct {
 func (c *judged) begin(t *trace.Connection) {
 	c.rules.reset()
 	*c = judged{engine: c.engine, rules: c.rules}
-	c.conn.begin(t, &c.engine.capture, c)
+	c.Conn.Begin(t, &c.engine.capture, c)
 }
 
 // lists are those of the rules for its transport.
-func (c *judged) lists() *lists { return &c.engine.lists[c.t.Transport] }
+func (c *judged) lists() *lists { return &c.engine.lists[c.Trace.Transport] }
 
 // ask asks the rules of a list about an event in a direction. A rule that
 // panics is left out; the others go on.
-func (c *judged) ask(list []*indexedRule, have Gate, f func(*indexedRule, *Report)) {
+func (c *judged) ask(list []*indexedRule, have catalogue.Gate, f func(*indexedRule, *rules.Report)) {
 	for i := 0; i < len(list); {
 		i = c.askFrom(list, i, have, f)
 	}
 }
 
-func (c *judged) askFrom(list []*indexedRule, i int, have Gate, f func(*indexedRule, *Report)) (next int) {
+func (c *judged) askFrom(list []*indexedRule, i int, have catalogue.Gate, f func(*indexedRule, *rules.Report)) (next int) {
 	defer func() {
 		if why := recover(); why != nil {
 			c.bug(list[i], why)
@@ -50,7 +56,7 @@ func (c *judged) askFrom(list []*indexedRule, i int, have Gate, f func(*indexedR
 	}()
 	k := &c.engine.report
 	for ; i < len(list); i++ {
-		k.Begin(&c.conn, &c.findings, c.before, have, c)
+		k.Begin(&c.Conn, &c.findings, c.before, have, c)
 		c.running = list[i]
 		f(c.running, k)
 	}
@@ -58,91 +64,91 @@ func (c *judged) askFrom(list []*indexedRule, i int, have Gate, f func(*indexedR
 }
 
 // askShaped asks about an event of a shape.
-func (c *judged) askShaped(s *byShape, known seen, k shape, have Gate, f func(*indexedRule, *Report)) {
+func (c *judged) askShaped(s *byShape, known model.Seen, k model.Shape, have catalogue.Gate, f func(*indexedRule, *rules.Report)) {
 	c.ask(s.every, have, f)
-	if known.has(k) {
+	if known.Has(k) {
 		return
 	}
 	before := c.fires
 	c.ask(s.shape, have, f)
 	if k != 0 && c.fires == before {
-		known.add(k)
+		known.Add(k)
 	}
 }
 
 func (c *judged) bug(r *indexedRule, why any) {
 	c.engine.Bugs++
-	c.rules.lack(r.index, Sync)
+	c.rules.lack(r.index, catalogue.Sync)
 	if c.engine.opt.OnBug != nil {
 		c.engine.opt.OnBug(r.ID, fmt.Sprint(why))
 	}
 }
 
 // Startup implements observer, as do the following.
-func (c *judged) Startup(f *frame, have Gate) {
-	c.ask(c.lists().startup, have, func(r *indexedRule, k *Report) { r.Startup.Ask(k, r.Rule, r.entry, f) })
+func (c *judged) Startup(f *model.Frame, have catalogue.Gate) {
+	c.ask(c.lists().startup, have, func(r *indexedRule, k *rules.Report) { r.Startup.Ask(k, r.Rule, r.entry, f) })
 }
 
 // FPDU has the rules asked about an FPDU.
-func (c *judged) FPDU(e *fpdu, k shape, have Gate) {
-	c.askShaped(&c.lists().fpdu, e.shapes.fpdus[:], k, have, func(r *indexedRule, k *Report) { r.FPDU.Ask(k, r.Rule, r.entry, e) })
+func (c *judged) FPDU(e *model.Fpdu, k model.Shape, have catalogue.Gate) {
+	c.askShaped(&c.lists().fpdu, e.Shapes.Fpdus[:], k, have, func(r *indexedRule, k *rules.Report) { r.FPDU.Ask(k, r.Rule, r.entry, e) })
 }
 
 // Segment has the rules asked about a segment, by its T bit and its opcode.
-func (c *judged) Segment(s *segment, k shape, have Gate) {
-	l := &c.lists().segment[bit(s.seg.Tagged)][s.op]
-	c.askShaped(l, s.shapes.segments[:], k, have, func(r *indexedRule, k *Report) {
-		if !s.noise || r.Noise {
+func (c *judged) Segment(s *model.Segment, k model.Shape, have catalogue.Gate) {
+	l := &c.lists().segment[model.Bit(s.DDP.Tagged)][s.Op]
+	c.askShaped(l, s.Shapes.Segments[:], k, have, func(r *indexedRule, k *rules.Report) {
+		if !s.Noise || r.Noise {
 			r.Segment.Ask(k, r.Rule, r.entry, s)
 		}
 	})
 }
 
 // Message has the rules asked about a message.
-func (c *judged) Message(m *message, k shape, have Gate) {
-	c.askShaped(&c.lists().message, m.shapes.messages[:], k, have, func(r *indexedRule, k *Report) { r.Message.Ask(k, r.Rule, r.entry, m) })
+func (c *judged) Message(m *model.Message, k model.Shape, have catalogue.Gate) {
+	c.askShaped(&c.lists().message, m.Shapes.Messages[:], k, have, func(r *indexedRule, k *rules.Report) { r.Message.Ask(k, r.Rule, r.entry, m) })
 }
 
 // Malformed has the rules asked about a ULPDU without a whole DDP header.
-func (c *judged) Malformed(s *segment, have Gate) {
-	c.ask(c.lists().malformed, have, func(r *indexedRule, k *Report) { r.Segment.Ask(k, r.Rule, r.entry, s) })
+func (c *judged) Malformed(s *model.Segment, have catalogue.Gate) {
+	c.ask(c.lists().malformed, have, func(r *indexedRule, k *rules.Report) { r.Segment.Ask(k, r.Rule, r.entry, s) })
 }
 
 // Exchange has the rules asked about a segment of a request or of its answer.
-func (c *judged) Exchange(s *segment, have Gate) {
-	c.ask(c.lists().exchange, have, func(r *indexedRule, k *Report) { r.Exchange.Ask(k, r.Rule, r.entry, s) })
+func (c *judged) Exchange(s *model.Segment, have catalogue.Gate) {
+	c.ask(c.lists().exchange, have, func(r *indexedRule, k *rules.Report) { r.Exchange.Ask(k, r.Rule, r.entry, s) })
 }
 
 // Terminate has the rules asked about a Terminate.
-func (c *judged) Terminate(t *terminate, have Gate) {
-	c.ask(c.lists().terminate, have, func(r *indexedRule, k *Report) { r.Terminate.Ask(k, r.Rule, r.entry, t) })
+func (c *judged) Terminate(t *model.Terminate, have catalogue.Gate) {
+	c.ask(c.lists().terminate, have, func(r *indexedRule, k *rules.Report) { r.Terminate.Ask(k, r.Rule, r.entry, t) })
 }
 
 // Control has the rules asked about a session control chunk.
-func (c *judged) Control(e *control, have Gate) {
-	c.ask(c.lists().control, have, func(r *indexedRule, k *Report) { r.Control.Ask(k, r.Rule, r.entry, e) })
+func (c *judged) Control(e *model.Control, have catalogue.Gate) {
+	c.ask(c.lists().control, have, func(r *indexedRule, k *rules.Report) { r.Control.Ask(k, r.Rule, r.entry, e) })
 }
 
 // Chunk has the rules asked about a chunk with a segment.
-func (c *judged) Chunk(s *segment, have Gate) {
-	c.ask(c.lists().chunk, have, func(r *indexedRule, k *Report) { r.Chunk.Ask(k, r.Rule, r.entry, s) })
+func (c *judged) Chunk(s *model.Segment, have catalogue.Gate) {
+	c.ask(c.lists().chunk, have, func(r *indexedRule, k *rules.Report) { r.Chunk.Ask(k, r.Rule, r.entry, s) })
 }
 
 // Loose has the rules asked about octets in no startup frame and in no FPDU.
-func (c *judged) Loose(s *loose, have Gate) {
-	c.ask(c.lists().loose, have, func(r *indexedRule, k *Report) { r.Loose.Ask(k, r.Rule, r.entry, s) })
+func (c *judged) Loose(s *model.Loose, have catalogue.Gate) {
+	c.ask(c.lists().loose, have, func(r *indexedRule, k *rules.Report) { r.Loose.Ask(k, r.Rule, r.entry, s) })
 }
 
 // Settled reports whether no finding waits to be looked at, and the startup was judged.
 func (c *judged) Settled() bool {
-	return c.looked >= len(c.findings) && (c.agreed || c.request == nil || c.reply == nil)
+	return c.looked >= len(c.findings) && (c.agreed || c.Request == nil || c.Reply == nil)
 }
 
 // Judged implements [Recorder], as do the following: the rule that is asked applies.
 func (c *judged) Judged() { c.rules.judge(c.running.index) }
 
 // Unproven takes down that the rule that is asked lacks evidence.
-func (c *judged) Unproven(g Gate) { c.rules.lack(c.running.index, g.First()) }
+func (c *judged) Unproven(g catalogue.Gate) { c.rules.lack(c.running.index, g.First()) }
 
 // Count is how often the rule that is asked was violated.
 func (c *judged) Count() int { return int(c.rules.fired(c.running.index)) }
@@ -151,48 +157,48 @@ func (c *judged) Count() int { return int(c.rules.fired(c.running.index)) }
 const maxFindings = 100
 
 // Violated takes down a violation of the rule that is asked.
-func (c *judged) Violated(v Violation) { c.violated(c.running, v) }
+func (c *judged) Violated(v rules.Violation) { c.violated(c.running, v) }
 
-func (c *judged) violated(r *indexedRule, v Violation) {
+func (c *judged) violated(r *indexedRule, v rules.Violation) {
 	c.fires++
 	c.rules.judge(r.index)
 	n := c.rules.fire(r.index)
 	if n > maxFindings {
 		return
 	}
-	f := ruleFinding{Violation: v, Rule: r.entry, By: r.Rule}
-	if f.Severity == None {
+	f := rules.Finding{Violation: v, Rule: r.entry, By: r.Rule}
+	if f.Severity == catalogue.None {
 		f.Severity = r.entry.Severity
 	}
 	if f.Field == "" {
 		f.Field = r.Field
 	}
 	// The last one that is listed waits as well: it tells how many more there are.
-	f.waits, f.counts = r.waits, n == maxFindings
-	if f.Soon = f.Soon && f.waits; f.Soon {
-		c.half[f.Dir].awaited = true
+	f.Waits, f.Counts = r.waits, n == maxFindings
+	if f.Soon = f.Soon && f.Waits; f.Soon {
+		c.Directions[f.Dir].Awaited = true
 	}
 	c.findings = append(c.findings, f)
 }
 
 // finish asks about the end, and settles what is open.
 func (c *judged) finish() {
-	c.over()
-	have := c.endHave()
+	c.Over()
+	have := c.EndHave()
 	c.release()
-	if c.foreign == nil {
+	if c.Foreign == nil {
 		c.askAgreed(have)
-		c.ask(c.lists().end, have, func(r *indexedRule, k *Report) { r.AskAtEnd(k, r.entry) })
+		c.ask(c.lists().end, have, func(r *indexedRule, k *rules.Report) { r.AskAtEnd(k, r.entry) })
 	}
-	c.decide(0, func(f *ruleFinding) bool { return !f.settled })
+	c.decide(0, func(f *rules.Finding) bool { return !f.Settled })
 	c.withdraw()
-	c.ask(c.lists().advice, have, func(r *indexedRule, k *Report) { r.AskAdvice(k, r.entry) })
+	c.ask(c.lists().advice, have, func(r *indexedRule, k *rules.Report) { r.AskAdvice(k, r.entry) })
 	c.settleAll()
 }
 
 // verdicts are the judgements of all rules that apply.
 func (c *judged) verdicts() []Judgement {
-	if !c.capture.long && c.engine.told.holdFor(c) {
+	if !c.Capture.Long && c.engine.told.holdFor(c) {
 		return c.engine.verdicts
 	}
 	out := c.engine.verdicts[:0]
@@ -201,7 +207,7 @@ func (c *judged) verdicts() []Judgement {
 		r := &c.engine.rules[i]
 		j := Judgement{Rule: r.entry}
 		switch {
-		case c.rules.fired(i) > 0 && slices.ContainsFunc(c.findings, func(f ruleFinding) bool { return f.Rule == r.entry }):
+		case c.rules.fired(i) > 0 && slices.ContainsFunc(c.findings, func(f rules.Finding) bool { return f.Rule == r.entry }):
 			j.Verdict = Fail
 		case c.rules.lacking(i) != 0:
 			j.Verdict, j.Gate = NotJudged, c.rules.lacking(i)

@@ -1,6 +1,12 @@
 package conformance
 
 import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
 	"cmp"
 	"slices"
 )
@@ -28,29 +34,29 @@ func (e *Engine) rank() {
 // those that wait.
 func (c *judged) settle() {
 	if c.looked < len(c.findings) {
-		c.tell(c.decide(c.looked, func(f *ruleFinding) bool { return !f.waits && !f.counts && !f.settled }))
+		c.tell(c.decide(c.looked, func(f *rules.Finding) bool { return !f.Waits && !f.Counts && !f.Settled }))
 		c.looked = len(c.findings)
 	}
 }
 
 // Taken says that an FPDU of the direction came, so that nothing more explains what
 // waited for it.
-func (c *judged) Taken(h *half, pdu uint64) {
-	if !h.awaited {
+func (c *judged) Taken(h *model.Direction, pdu uint64) {
+	if !h.Awaited {
 		return
 	}
-	h.awaited = false
+	h.Awaited = false
 	for i := range c.findings {
 		f := &c.findings[i]
 		switch {
-		case !f.Soon || f.Dir != h.dir:
+		case !f.Soon || f.Dir != h.Dir:
 		case f.PDU == pdu:
-			h.awaited = true
+			h.Awaited = true
 		default:
-			f.Soon, f.waits = false, false
+			f.Soon, f.Waits = false, false
 		}
 	}
-	c.tell(c.decide(0, func(f *ruleFinding) bool { return !f.waits && !f.counts && !f.settled }))
+	c.tell(c.decide(0, func(f *rules.Finding) bool { return !f.Waits && !f.Counts && !f.Settled }))
 }
 
 // settleAll decides about all findings that are left, and keeps those that stand,
@@ -59,43 +65,43 @@ func (c *judged) settleAll() {
 	if len(c.findings) == 0 {
 		return
 	}
-	c.decide(0, func(f *ruleFinding) bool { return !f.told })
-	last := map[*Entry]*ruleFinding{}
+	c.decide(0, func(f *rules.Finding) bool { return !f.Told })
+	last := map[*catalogue.Entry]*rules.Finding{}
 	for i := range c.findings {
-		if f := &c.findings[i]; !f.withdrawn {
+		if f := &c.findings[i]; !f.Withdrawn {
 			last[f.Rule] = f
 		}
 	}
 	for i := range c.engine.rules {
 		r := &c.engine.rules[i]
 		if f := last[r.entry]; f != nil && c.rules.fired(i) > maxFindings {
-			f.further = int(c.rules.fired(i) - maxFindings)
+			f.Further = int(c.rules.fired(i) - maxFindings)
 		}
 	}
 	c.withdraw()
-	var stand []*ruleFinding
+	var stand []*rules.Finding
 	for i := range c.findings {
-		if f := &c.findings[i]; !f.told {
+		if f := &c.findings[i]; !f.Told {
 			stand = append(stand, f)
 		}
 	}
 	c.tell(stand)
-	slices.SortStableFunc(c.findings, func(a, b ruleFinding) int { return inOrder(&a, &b) })
+	slices.SortStableFunc(c.findings, func(a, b rules.Finding) int { return inOrder(&a, &b) })
 }
 
 // decide says whether findings from an index on stand, of those that are ready,
 // and returns those: not if one that is known by now explains them, of the same
 // PDU, message or frame, or of the connection.
-func (c *judged) decide(from int, ready func(*ruleFinding) bool) (stand []*ruleFinding) {
+func (c *judged) decide(from int, ready func(*rules.Finding) bool) (stand []*rules.Finding) {
 	for i := range c.findings[from:] {
 		f := &c.findings[from+i]
 		if !ready(f) {
 			continue
 		}
-		f.settled = true
-		explains := func(g ruleFinding) bool { return f.YieldsTo(&g) }
-		f.withdrawn = slices.ContainsFunc(c.findings, explains) || slices.ContainsFunc(c.before, explains)
-		if !f.withdrawn {
+		f.Settled = true
+		explains := func(g rules.Finding) bool { return f.YieldsTo(&g) }
+		f.Withdrawn = slices.ContainsFunc(c.findings, explains) || slices.ContainsFunc(c.before, explains)
+		if !f.Withdrawn {
 			stand = append(stand, f)
 		}
 	}
@@ -104,25 +110,25 @@ func (c *judged) decide(from int, ready func(*ruleFinding) bool) (stand []*ruleF
 
 // withdraw removes findings that do not stand.
 func (c *judged) withdraw() {
-	c.findings = slices.DeleteFunc(c.findings, func(f ruleFinding) bool { return f.withdrawn })
+	c.findings = slices.DeleteFunc(c.findings, func(f rules.Finding) bool { return f.Withdrawn })
 }
 
 // tell hands on findings.
-func (c *judged) tell(fs []*ruleFinding) {
+func (c *judged) tell(fs []*rules.Finding) {
 	for _, f := range fs {
-		f.told = true
+		f.Told = true
 	}
 	if c.engine.opt.OnFinding == nil {
 		return
 	}
 	slices.SortStableFunc(fs, inOrder)
 	for _, f := range fs {
-		shown := publicFinding(f, c.t)
+		shown := publicFinding(f, c.Trace)
 		c.engine.opt.OnFinding(&shown)
 	}
 }
 
 // inOrder is the order of the findings of a connection.
-func inOrder(a, b *ruleFinding) int {
+func inOrder(a, b *rules.Finding) int {
 	return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))
 }

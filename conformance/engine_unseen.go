@@ -1,31 +1,37 @@
 package conformance
 
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
 import "slices"
 
 // looksOf is what a rule looks at.
-func looksOf(r *Rule) (l looks) {
-	for i, is := range [allLooks]bool{
+func looksOf(r *rules.Rule) (l model.Looks) {
+	for i, is := range [model.AllLooks]bool{
 		onStream(r), r.First, r.Anywhere, onParts(r), r.Message != nil, r.Advises() || r.Reacts,
 		r.AtEnd() || r.Advises() || r.Compares(),
 	} {
-		l |= looks(bit(is)) << i //nolint:gosec // 0 or 1
+		l |= model.Looks(model.Bit(is)) << i //nolint:gosec // 0 or 1
 	}
 	return l
 }
 
 // missing is what rules may not have seen on a connection: the same for all that look
 // at the same.
-type missing [1 << allLooks]Gate
+type missing [1 << model.AllLooks]catalogue.Gate
 
 // lookedUp marks what was looked up already; it is no gate.
-const lookedUp Gate = 1 << 15
+const lookedUp catalogue.Gate = 1 << 15
 
 // of returns what a rule that was kept in all that was captured would need to have
 // been kept on the connection.
-func (m *missing) of(c *judged, r *indexedRule) Gate {
+func (m *missing) of(c *judged, r *indexedRule) catalogue.Gate {
 	g := &m[r.looks]
 	if *g == 0 {
-		*g = lookedUp | c.unseen(r.looks)
+		*g = lookedUp | c.Unseen(r.looks)
 	}
 	return *g &^ lookedUp
 }
@@ -49,7 +55,7 @@ func (k *told) holdFor(c *judged) bool {
 		return false
 	}
 	for l, g := range k.lost {
-		if g != 0 && g != lookedUp|c.unseen(looks(l)) {
+		if g != 0 && g != lookedUp|c.Unseen(model.Looks(l)) {
 			return false
 		}
 	}
@@ -58,7 +64,7 @@ func (k *told) holdFor(c *judged) bool {
 
 // onStream reports whether a rule is asked about anything behind the startup, or
 // looks at it in the end.
-func onStream(r *Rule) bool {
+func onStream(r *rules.Rule) bool {
 	atEnd := r.AtEnd() && !r.Tells || r.Advises() || r.Compares()
 	return atEnd && !r.AtStartup || r.FPDU != nil || r.Segment != nil || r.Exchange != nil || r.Message != nil || r.Terminate != nil ||
 		r.Control != nil || r.Chunk != nil || r.Loose != nil
@@ -66,6 +72,6 @@ func onStream(r *Rule) bool {
 
 // onParts reports whether a rule may have been about octets of an FPDU that were
 // cut off.
-func onParts(r *Rule) bool {
-	return r.FPDU != nil || r.AtEnd() || r.Terminate != nil || r.Needs&Full != 0
+func onParts(r *rules.Rule) bool {
+	return r.FPDU != nil || r.AtEnd() || r.Terminate != nil || r.Needs&catalogue.Full != 0
 }

@@ -1,13 +1,18 @@
 package conformance
 
 import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
 // Finding is a rule that was broken, by whom, and where.
 type Finding struct {
-	Rule     *Entry
-	Severity Severity
+	Rule     *catalogue.Entry
+	Severity catalogue.Severity
 	Conn     *trace.Connection
 	// Dir is the direction of what is wrong, if HasDir.
 	Dir    trace.Dir
@@ -36,11 +41,11 @@ type Finding struct {
 func (f *Finding) Further() int { return f.further }
 
 // publicFinding is a finding as others see it.
-func publicFinding(f *ruleFinding, conn *trace.Connection) Finding {
+func publicFinding(f *rules.Finding, conn *trace.Connection) Finding {
 	return Finding{
 		Rule: f.Rule, Severity: f.Severity, Conn: conn, Dir: f.Dir, HasDir: f.HasDir, Frame: f.Frame, PDU: f.PDU, HasPDU: f.HasPDU,
 		Offset: f.Offset, HasOffset: f.HasOffset, Message: f.Message, Observed: f.Observed, Expected: f.Expected, Field: f.Field,
-		Related: f.Related, further: f.further,
+		Related: f.Related, further: f.Further,
 	}
 }
 
@@ -66,7 +71,7 @@ func (v Verdict) String() string {
 
 // Judgement is the verdict of a rule on a connection; Gate is what was missing.
 type Judgement struct {
-	Rule    *Entry
+	Rule    *catalogue.Entry
 	Verdict Verdict
-	Gate    Gate
+	Gate    catalogue.Gate
 }

@@ -1,24 +1,36 @@
 package conformance
 
 import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules/advice"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules/ddp"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules/framing"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules/rdmap"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules/sctp"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules/startup"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules/terminate"
+)
+
+import (
 	"slices"
 	"sync"
 )
 
 // registry are all rules, by subject.
-func registry() []Rule {
-	return slices.Concat(allStartup(), allFraming(), allDdp(), allRdmap(), allTerminate(), allSctp(), allAdvice())
+func registry() []rules.Rule {
+	return slices.Concat(startup.All(), framing.All(), ddp.All(), rdmap.All(), terminate.All(), sctp.All(), advice.All())
 }
 
 // ruleOf returns the rule for an entry of the catalogue.
-func ruleOf(id string) (*Rule, bool) {
+func ruleOf(id string) (*rules.Rule, bool) {
 	r, ok := rulesByID()[id]
 	return r, ok
 }
 
-var rulesByID = sync.OnceValue(func() map[string]*Rule {
+var rulesByID = sync.OnceValue(func() map[string]*rules.Rule {
 	all := registry()
-	m := make(map[string]*Rule, len(all))
+	m := make(map[string]*rules.Rule, len(all))
 	for i := range all {
 		m[all[i].ID] = &all[i]
 	}
@@ -27,7 +39,7 @@ var rulesByID = sync.OnceValue(func() map[string]*Rule {
 
 // Needs returns the evidence without which a rule is not judged; none for an entry
 // without a rule. A rule may need more at an event.
-func Needs(id string) Gate {
+func Needs(id string) catalogue.Gate {
 	if r, ok := ruleOf(id); ok {
 		return r.Needs
 	}
@@ -47,8 +59,8 @@ func Checked() []string {
 // Unchecked is how many entries of the catalogue that can be checked have no rule yet.
 func Unchecked() int {
 	n := -len(registry())
-	for _, e := range Catalogue().Entries {
-		if e.Kind == KindCheck {
+	for _, e := range catalogue.Load().Entries {
+		if e.Kind == catalogue.KindCheck {
 			n++
 		}
 	}

@@ -1,6 +1,10 @@
 package conformance
 
 import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+)
+
+import (
 	"cmp"
 	"maps"
 	"slices"
@@ -10,7 +14,7 @@ import (
 // connection. A rule that could not be judged somewhere counts as not judged,
 // though it passed elsewhere.
 type Tally struct {
-	worst map[*Entry]Judgement
+	worst map[*catalogue.Entry]Judgement
 	// latest are the verdicts that were new last, next is the place for others.
 	latest [alike][]Judgement
 	next   int
@@ -37,7 +41,7 @@ func (t *Tally) Add(vs []Judgement) []Judgement {
 
 func (t *Tally) add(vs ...Judgement) {
 	if t.worst == nil {
-		t.worst = map[*Entry]Judgement{}
+		t.worst = map[*catalogue.Entry]Judgement{}
 	}
 	for _, v := range vs {
 		if was := t.worst[v.Rule]; rank(v.Verdict) > rank(was.Verdict) {
@@ -69,8 +73,8 @@ func (t *Tally) Count(v Verdict) (n int) {
 func (t *Tally) Rules() int { return len(t.worst) }
 
 // Missing counts the rules that were not judged by the evidence that they lack.
-func (t *Tally) Missing() map[Gate]int {
-	m := map[Gate]int{}
+func (t *Tally) Missing() map[catalogue.Gate]int {
+	m := map[catalogue.Gate]int{}
 	for _, j := range t.worst {
 		if j.Verdict == NotJudged {
 			m[j.Gate]++

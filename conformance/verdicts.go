@@ -1,5 +1,9 @@
 package conformance
 
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+)
+
 import "math/bits"
 
 // verdicts are what became of the rules on a connection, by their index. Thousands
@@ -36,7 +40,7 @@ func (v *verdicts) each(yield func(int) bool) {
 }
 
 // lack notes the evidence that a rule lacks, if it is the first.
-func (v *verdicts) lack(i int, g Gate) {
+func (v *verdicts) lack(i int, g catalogue.Gate) {
 	if v.lacks == nil {
 		v.lacks = make([]uint8, 64*len(v.judged))
 	}
@@ -46,7 +50,7 @@ func (v *verdicts) lack(i int, g Gate) {
 	}
 }
 
-func (v *verdicts) lacking(i int) Gate {
+func (v *verdicts) lacking(i int) catalogue.Gate {
 	if v.lacks == nil || v.lacks[i] == 0 {
 		return 0
 	}

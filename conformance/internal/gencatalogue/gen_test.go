@@ -166,6 +166,9 @@ func TestReadBook(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
+			if err := os.Mkdir(filepath.Join(dir, "catalogue"), 0o755); err != nil {
+				t.Fatal(err)
+			}
 			for name, text := range map[string]string{
 				"requirements.yaml": "requirements:\n" + tt.requirements, "advisories.yaml": "advisories:\n" + tt.advisories,
 				"reasons.yaml": "reasons: " + tt.reasons,

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// generated is the file that is written.
-const generated = "catalogue_gen.go"
+// generated is the file that is written, in that folder.
+const generated = "catalogue/catalogue_gen.go"
 
 func main() {
 	dir := "."

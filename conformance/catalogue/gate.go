@@ -1,0 +1,58 @@
+package catalogue
+
+import "strings"
+
+// Gate is a set of conditions without which a rule cannot judge.
+type Gate uint16
+
+// The gates, as the catalogue names them.
+const (
+	// Start: the position where the stream begins is known in this half.
+	Start Gate = 1 << iota
+	// Contig: no hole before the event in this half.
+	Contig
+	// Full: every octet the rule looks at was captured.
+	Full
+	// Bidir: both halves have packets in the capture.
+	Bidir
+	// Causal: the order between the directions is proven by acknowledgement.
+	Causal
+	// Sum: the packets concerned are not known to be damaged. Those that are known to
+	// be are left out; this is missing when it cannot be told.
+	Sum
+	// Neg: both startup frames were decoded.
+	Neg
+	// Sync: the bounds of FPDUs are trusted.
+	Sync
+	// MsgSync: the message state of the queue or flow is known.
+	MsgSync
+	// ReadSync: all requests were decoded, so that the queue of them is exact.
+	ReadSync
+	// Layout of the establishment word is settled.
+	Layout
+	// Size: captured segment sizes are wire sizes.
+	Size
+	// End: the end of the connection was captured.
+	End
+)
+
+var GateNames = [...]string{
+	"G-START", "G-CONTIG", "G-FULL", "G-BIDIR", "G-CAUSAL", "G-SUM", "G-NEG", "G-SYNC", "G-MSGSYNC", "G-READSYNC", "G-LAYOUT", "G-SIZE", "G-END",
+}
+
+// String returns the names.
+func (g Gate) String() string {
+	var s []string
+	for i, n := range GateNames {
+		if g&(1<<i) != 0 {
+			s = append(s, n)
+		}
+	}
+	return strings.Join(s, " ")
+}
+
+// Names lists the gates as the catalogue names them.
+func (g Gate) Names() []string { return strings.Fields(g.String()) }
+
+// First returns the first of several gates.
+func (g Gate) First() Gate { return g & -g }

@@ -1,0 +1,45 @@
+package model
+
+import (
+	"net/netip"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// dynamicPort is the first port that services do not have.
+const dynamicPort = 32768
+
+// Unanswered reports whether a Request of revision 2 got no Reply before the
+// connection ended.
+func (p *EndedConnection) Unanswered() bool {
+	return p.Request != nil && p.Request.Rev == 2 && p.Reply == nil && p.T.Ending != trace.Open
+}
+
+// Listener is the side that did not open the connection, as far as that shows.
+func (p *EndedConnection) Listener() trace.Dir {
+	if p.T.Flow[trace.R2I].Opens {
+		return trace.I2R
+	}
+	return trace.R2I
+}
+
+// isMapped reports whether the connection was accepted by a host at a port that no
+// service has, so that a port mapper must have told it.
+func (p *EndedConnection) isMapped() bool {
+	d := p.Listener()
+	return p.T.Transport == trace.TCP && p.T.Outcome == trace.Accepted && p.T.Flow[Other(d)].Opens && p.T.Side[d].Addr.Port() >= dynamicPort
+}
+
+// countMapped returns the ordinal of a connection among those to such ports of its
+// host, from 1; 0: it is none.
+func (b *CaptureState) countMapped(p *EndedConnection) int {
+	if !p.isMapped() {
+		return 0
+	}
+	if b.mapped == nil {
+		b.mapped = map[netip.Addr]int{}
+	}
+	at := p.T.Side[p.Listener()].Addr.Addr()
+	b.mapped[at]++
+	return b.mapped[at]
+}

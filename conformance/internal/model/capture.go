@@ -1,0 +1,103 @@
+package model
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+)
+
+import (
+	"net/netip"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// CaptureState is what is known of a capture besides its connections at hand: those
+// that are over, for the rules that compare connections, and what all share.
+type CaptureState struct {
+	// The segment and the FPDU at hand, and what directions share of which nothing is
+	// known.
+	seg  Segment
+	fpdu Fpdu
+	idle idle
+	// latest is the time of the latest PDU.
+	Latest int64
+	// long: each FPDU goes the long way. Tests compare the two.
+	Long bool
+
+	Ended []*EndedConnection
+	// full: there were more than it holds, so that what it lacks proves nothing.
+	full bool
+	// to lists the connections by who answers them.
+	To map[netip.AddrPort][]*EndedConnection
+	// unanswered are those of them of which a Request of revision 2 got no Reply.
+	Unanswered map[netip.AddrPort][]*EndedConnection
+	// mapped counts the connections to hosts that listen at no port of a service.
+	mapped map[netip.Addr]int
+	// operations are the atomic operations that a side has done, a bit for each.
+	Operations map[netip.Addr]uint16
+	// stags are those of each side.
+	stags map[netip.Addr]*stags
+}
+
+// Crowded reports whether not all that the book should have of the responder of
+// a connection is there.
+func (b *CaptureState) Crowded(p *EndedConnection) bool {
+	return b.full || len(b.To[p.Responder()]) >= maxSame
+}
+
+// maxEnded bounds the connections that are remembered.
+const maxEnded = 50_000
+
+// EndedConnection is a connection that is over.
+type EndedConnection struct {
+	T              *trace.Connection
+	Request, Reply *Frame
+	Count          [2]uint64      // FPDUs or segments, by direction
+	Operations     [2]*Operations // nil: it did none
+	Closing        Closing
+	HasClosing     bool
+	// dropped and givenUp tell how a side left during the startup, if one did.
+	Dropped, GivenUp string
+	Have             catalogue.Gate // what held at the end
+	Mapped           int            // its ordinal among the connections to unusual ports of a host, see [captureState.countMapped]
+}
+
+// Responder is who answers: the address and port of the listener.
+func (p *EndedConnection) Responder() netip.AddrPort { return p.T.Side[trace.R2I].Addr }
+
+// Remember keeps what a rule may ask of a connection that is over; nil: there are too
+// many.
+func (b *CaptureState) Remember(c *Conn, record *trace.Connection) *EndedConnection {
+	if len(b.Ended) >= maxEnded {
+		b.full = true
+		return nil
+	}
+	p := &EndedConnection{T: record, Request: c.Request, Reply: c.Reply, Have: c.Gates(&c.Directions[0])&c.Gates(&c.Directions[1]) | c.EndGates()}
+	for i := range c.Directions {
+		h := &c.Directions[i]
+		p.Count[i] = h.Count
+		if h.Operations != (Operations{}) {
+			o := h.Operations
+			p.Operations[i] = &o
+			b.operate(record.Side[i].Addr.Addr(), o.Done)
+		}
+	}
+	p.Closing, p.HasClosing = c.Closed()
+	p.Dropped, p.GivenUp = c.Dropped(), c.GivenUp()
+	p.Mapped = b.countMapped(p)
+	b.Ended = append(b.Ended, p)
+	if b.To == nil {
+		b.To, b.Unanswered = map[netip.AddrPort][]*EndedConnection{}, map[netip.AddrPort][]*EndedConnection{}
+	}
+	at := p.Responder()
+	if len(b.To[at]) >= maxSame {
+		return p
+	}
+	b.To[at] = append(b.To[at], p)
+	if p.Unanswered() {
+		b.Unanswered[at] = append(b.Unanswered[at], p)
+	}
+	return p
+}
+
+// maxSame bounds the connections to one listener that are compared.
+const maxSame = 1000

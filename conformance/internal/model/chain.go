@@ -1,0 +1,59 @@
+package model
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+)
+
+// LengthSize is the size of ULPDU_Length in octets.
+const LengthSize = 2
+
+// chain is what is known of the lengths that lead from one FPDU of a direction to the
+// next.
+type chain struct {
+	// suspect: the last FPDU had a wrong CRC, so that its length may be wrong.
+	Suspect bool
+	*suspected
+}
+
+// suspected is the last FPDU of a direction that had a wrong CRC.
+type suspected struct {
+	At  site
+	End int64
+	// sum is the CRC32c of the FPDU up to its CRC field, field that field, pad the length
+	// of its pad in octets.
+	sum   uint32
+	field [CrcSize]byte
+	Pad   int
+}
+
+// add takes in an FPDU, once the rules were asked about it.
+func (k *chain) add(e *Fpdu) {
+	f := e.FPDU
+	if k.Suspect = f.CRCStatus == mpa.CRCBad; !k.Suspect {
+		return
+	}
+	if k.suspected == nil {
+		k.suspected = &suspected{}
+	}
+	k.At, k.End, k.Pad = e.site(), e.PDU.From+e.PDU.Length, f.PadLen
+	n := copy(k.field[:], f.Wire[len(f.Wire)-CrcSize:])
+	k.sum = crc32.Checksum(f.Wire[:len(f.Wire)-n], Castagnoli)
+}
+
+// Streamed reports whether nothing of a direction is missing or cut off so far.
+func (c *Conn) Streamed(h *Direction) bool { return !h.Hole && !c.Trace.Flow[h.Dir].Cut }
+
+// LongerPad returns the length of the pad, in octets, with which the CRC of the suspected
+// FPDU is right, if it is longer than it has to be; rest are the octets behind the FPDU.
+func (k *suspected) LongerPad(rest []byte) (pad int, ok bool) {
+	rest = append(k.field[:], rest...)
+	for more := 1; k.Pad+more <= 3 && more+CrcSize <= len(rest); more++ {
+		if crc32.Update(k.sum, Castagnoli, rest[:more]) == binary.LittleEndian.Uint32(rest[more:]) {
+			return k.Pad + more, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,503 @@
+package model
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+)
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Conn is the model of a connection: what the rules need to know of it.
+type Conn struct {
+	Trace   *trace.Connection
+	Capture *CaptureState
+	Tell    observer
+	// foreign is a frame of another protocol that has the key of MPA: then nothing
+	// else is judged.
+	Foreign    *Frame
+	Directions [2]Direction
+	// active is who was taken for the initiator when the connection was first seen.
+	active trace.Endpoint
+	// request, reply and rtr are the startup frames, or the session control that
+	// stands for them; nil if they were not seen.
+	Request, Reply, Rtr *Frame
+}
+
+// Begin makes the model that of a connection of which nothing is known.
+func (c *Conn) Begin(t *trace.Connection, capture *CaptureState, tell observer) {
+	*c = Conn{Trace: t, Capture: capture, Tell: tell, active: t.Side[trace.I2R].Addr}
+	c.sides()
+}
+
+// sides tells the directions apart.
+func (c *Conn) sides() {
+	c.Directions[0].Dir, c.Directions[1].Dir = trace.I2R, trace.R2I
+	for i := range c.Directions {
+		c.Directions[i].Peer = &c.Directions[1-i]
+		c.Directions[i].share(&c.Capture.idle)
+	}
+}
+
+// Pdu takes in a PDU, and has the observer told. It reports whether there was
+// something to tell: of an FPDU in the middle of a long Write there is nothing.
+func (c *Conn) Pdu(p *trace.PDU) bool {
+	c.Capture.Latest = max(c.Capture.Latest, p.Time)
+	if c.Foreign != nil {
+		return false
+	}
+	switch h := &c.Directions[p.Dir]; {
+	case p.Kind == trace.KindFPDU && c.steadily(h, p), p.Kind == trace.KindSCTPSegment && c.steadyChunk(h, p):
+		return false
+	}
+	c.catchUp()
+	switch p.Kind {
+	case trace.KindRequest, trace.KindReply, trace.KindRTR:
+		c.startup(p)
+	case trace.KindFPDU:
+		c.fpdu(p)
+	case trace.KindSCTPControl:
+		c.control(p)
+	case trace.KindSCTPSegment:
+		c.chunk(p)
+	case trace.KindStreaming:
+		c.loose(p)
+	}
+	c.Directions[p.Dir].To = p.From + p.Length
+	return true
+}
+
+// Missing takes in that octets of a direction are missing.
+func (c *Conn) Missing(g *trace.GapEvent) {
+	c.catchUp()
+	h := &c.Directions[g.Dir]
+	h.Gap, h.contig, h.NeverSent = true, false, g.NeverSent
+	h.Hole = h.Hole || !g.NeverSent
+	h.lost()
+}
+
+// Over says that nothing more comes.
+func (c *Conn) Over() {
+	c.catchUp()
+	for i := range c.Directions {
+		c.Directions[i].over(c)
+	}
+}
+
+// firstSegment is what the first FPDU of a half was.
+type firstSegment struct {
+	Span
+	Frame, pdu uint64
+	Octets     int64
+	size       uint32 // of a Read Request, unless it is cut
+	// stag is that of a Write or of the source of a Read Request.
+	Stag uint32
+	// payload are its first octets.
+	Payload             [4]byte
+	Code                rdmap.TermCode
+	Op                  rdmap.Opcode
+	Seen, Segment, last bool
+	cut                 bool
+	// good: its CRC was verified and right; off: none was to be verified.
+	good, off bool
+}
+
+// Frame is a startup frame, or the session control that takes its place.
+type Frame struct {
+	PDUNumber, FrameNumber uint64
+	Span
+	mpa.Startup
+	Raw     []byte
+	Dir     trace.Dir
+	Kind    trace.Kind
+	Partial bool
+	HasWord bool
+	gates   catalogue.Gate // of its half when it came
+	// function of a session control.
+	Function sctpddp.Function
+	Behind   int // octets in its last TCP segment
+	// bounds are the places at which TCP segments begin in it.
+	bounds []int
+	// word is the enhanced data, if there is any.
+	EnhancedWord mpa.Enhanced
+	// asked is the frame that this one answers, if it was seen.
+	Asked *Frame
+}
+
+// Where is the place of a startup frame.
+func (f *Frame) Where() Place {
+	x := Place{Dir: f.Dir, HasDir: true, Frame: f.FrameNumber, PDU: f.PDUNumber, HasPDU: true}
+	if f.Asked != nil {
+		x.Related = []uint64{f.Asked.PDUNumber}
+	}
+	return x
+}
+
+// Segment is a DDP segment at hand.
+type Segment struct {
+	*Direction
+	PDU     *trace.PDU
+	DDP     *ddp.Segment
+	Op      rdmap.Opcode
+	Head    []byte // the ULPDU, as far as it is at hand
+	Body    []byte // behind the DDP header
+	Octets  int64  // of payload
+	IsFirst bool
+	Ans     Answer // of a response
+	// rel and msg are how it stands to what came before, once that was asked for.
+	rel     Relation
+	msg     *Message
+	related bool
+	Depth   depth // with a request, how many are outstanding
+	Touch   touch // of memory of the peer
+	// noise: nothing in its headers makes sense; known: all was well with its shape, in
+	// a half of which the versions are known.
+	Noise, known bool
+}
+
+// Where is the place of a segment.
+func (s *Segment) Where() Place {
+	f := pduAt(s.PDU, s.Count)
+	if s.DDP != nil && !s.DDP.Tagged {
+		f.Msn, f.HasMSN = s.DDP.MSN, true
+	}
+	return f
+}
+
+// Gates are what is known of a half at present.
+func (c *Conn) Gates(h *Direction) (g catalogue.Gate) {
+	if h.Began {
+		g |= catalogue.Start
+	}
+	if !h.Gap {
+		g |= catalogue.Contig
+	}
+	if !h.Unsure {
+		g |= catalogue.Sync
+	}
+	if !c.Trace.Flow[h.Dir].SumsUnsure {
+		g |= catalogue.Sum
+	}
+	if c.sized(h) {
+		g |= catalogue.Size
+	}
+	if h.Began && !h.Gap && !h.Unsure && !Hides(&c.Trace.Flow[h.Dir]) {
+		g |= catalogue.MsgSync
+	}
+	waits := c.Trace.Flow[0].Waiting || c.Trace.Flow[1].Waiting
+	if c.settled() && !waits {
+		g |= catalogue.ReadSync
+	}
+	return g | c.connGates()
+}
+
+// sized reports whether no segment of a half is larger than its receiver takes.
+func (c *Conn) sized(h *Direction) bool {
+	mss := int(c.Trace.Flow[h.Peer.Dir].MSS)
+	return mss > 0 && int(c.Trace.Flow[h.Dir].Largest) <= mss
+}
+
+// settled reports whether nothing is missing of the requests and answers so far.
+func (c *Conn) settled() bool {
+	for i := range c.Directions {
+		h := &c.Directions[i]
+		if pending := h.Count == 0 && h.To < c.Trace.Flow[i].Sent; pending || !h.Began || h.Gap || h.Unsure || h.Unread || Hides(&c.Trace.Flow[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Hides reports whether there may be FPDUs in a direction of which nothing shows.
+func Hides(f *trace.Flow) bool { return f.Cut || f.Unframed > 0 }
+
+// connGates are those that hold for both halves.
+func (c *Conn) connGates() (g catalogue.Gate) {
+	if c.Trace.Flow[0].Frames > 0 && c.Trace.Flow[1].Frames > 0 {
+		g |= catalogue.Bidir
+	}
+	if c.Request != nil && c.Reply != nil && !c.Request.Partial && !c.Reply.Partial {
+		g |= catalogue.Neg | catalogue.Layout
+	}
+	return g
+}
+
+// EndGates are those that the end brings.
+func (c *Conn) EndGates() (g catalogue.Gate) {
+	g = c.connGates() | catalogue.Full
+	if c.Trace.Ending != trace.Open && !c.Directions[0].Gap && !c.Directions[1].Gap {
+		g |= catalogue.End
+	}
+	return g
+}
+
+// Accepted reports whether the startup ended with an accept.
+func (c *Conn) Accepted() bool { return c.Trace.Outcome == trace.Accepted }
+
+// Enhanced reports whether both sides sent the word in an accepting startup.
+func (c *Conn) Enhanced() bool {
+	return c.Request != nil && c.Reply != nil && c.Request.HasWord && c.Reply.HasWord
+}
+
+func (c *Conn) startup(p *trace.PDU) {
+	f := &Frame{
+		PDUNumber: p.Number, FrameNumber: p.Frame, Dir: p.Dir, Span: SpanOf(p), Kind: p.Kind, Startup: *p.Startup, Partial: p.Partial, Raw: bytes.Clone(p.StartupRaw),
+		Behind: p.Behind, bounds: slices.Clone(p.Bounds),
+	}
+	if n := len(f.PrivateData); n > 0 && len(f.Raw) >= mpa.StartupLen+n && bytes.Equal(f.Raw[mpa.StartupLen:][:n], f.PrivateData) {
+		f.PrivateData = f.Raw[mpa.StartupLen:][:n] // nearly always: one copy is enough
+	} else {
+		f.PrivateData = bytes.Clone(f.PrivateData)
+	}
+	if w, _, ok := f.Word(); ok && f.Rev >= 2 {
+		f.EnhancedWord, f.HasWord = w, true
+	}
+	if f.Rev == ErdmaRev {
+		c.Foreign = f
+		return
+	}
+	h := &c.Directions[p.Dir]
+	h.Began = true
+	if len(h.Frames) < maxFrames {
+		h.Frames = append(h.Frames, f)
+	}
+	switch p.Kind {
+	case trace.KindRequest:
+		c.Request = f
+	case trace.KindReply:
+		c.Reply, f.Asked = f, c.Request
+	default:
+		c.Rtr = f
+	}
+	f.gates = c.Gates(h)
+	have := c.connGates() | catalogue.Start
+	if !f.Partial {
+		have |= catalogue.Full
+	}
+	c.Tell.Startup(f, have)
+}
+
+// Fpdu is an FPDU at hand.
+type Fpdu struct {
+	*Direction
+	PDU  *trace.PDU
+	FPDU *mpa.FPDU
+}
+
+// Where is the place of an FPDU.
+func (e *Fpdu) Where() Place { return pduAt(e.PDU, e.Count+1) }
+
+func (e *Fpdu) site() site { return siteOf(e.PDU, e.Count+1) }
+
+// pduAt is the place of a PDU, the nth of its half.
+func pduAt(p *trace.PDU, nth uint64) Place {
+	x := siteOf(p, nth)
+	return x.In(p.Dir)
+}
+
+// Astray reports whether FPDUs or their markers may stand elsewhere than where they
+// are looked for: what they break is no fault of its own.
+func (c *Conn) Astray(h *Direction) bool {
+	other := c.Trace.Negotiated && c.Trace.Flow[h.Dir].MarkersSeen != mpa.Unknown
+	// A length that leaves out the word says nothing of what follows.
+	if f := c.Said(h.Dir); f != nil && NoRoom(f) {
+		return true
+	}
+	return other || h.shifted && c.Marking(h.Dir) != mpa.No
+}
+
+// guessed reports whether it may be chance that four octets of an FPDU look like a
+// marker.
+func (h *Direction) guessed(f *mpa.FPDU) bool {
+	const sure = 2 // one may tell it by chance
+	known := h.grid >= sure
+	for i := range f.Markers {
+		switch m := &f.Markers[i]; {
+		case m.Status() != mpa.MarkerOK:
+			h.grid = 0
+		case m.Expected > 0:
+			h.grid++
+		}
+	}
+	return len(f.Markers) > 0 && !known && h.grid < sure
+}
+
+func (c *Conn) fpdu(p *trace.PDU) {
+	h := &c.Directions[p.Dir]
+	h.sends()
+	f := p.FPDU
+	switch f.Sync {
+	case mpa.ByChain:
+		h.Unsure = true
+	case mpa.ByCRC, mpa.ByMarker:
+		h.Unsure = false
+	case mpa.InSync:
+	}
+	if f.Sync != mpa.InSync && (p.From > h.To || c.Trace.Flow[h.Dir].Cut) {
+		// What lies before it is missing, or may have been cut off by the snap length.
+		h.Hole = true
+		h.lost()
+	}
+	gates := c.Gates(h)
+	have := gates
+	if len(f.Missing) == 0 {
+		have |= catalogue.Full
+	}
+	h.part = h.part || len(f.Missing) > 0
+	if c.Astray(h) && (f.CRCStatus != mpa.CRCGood || len(f.Markers) > 0) || !c.Trace.Negotiated && h.guessed(f) {
+		have &^= catalogue.Sync
+	}
+	e := &c.Capture.fpdu
+	*e = Fpdu{h, p, f}
+	k := e.shape(c, have)
+	c.Tell.FPDU(e, k, have)
+	// What a wrong CRC stands behind is no evidence for anything else.
+	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
+	c.Tell.Taken(h, p.Number)
+	h.Crc.add(p)
+	h.Opening.add(p)
+	if f.CRCStatus == mpa.CRCBad && !c.Astray(h) {
+		h.spoils(e)
+	}
+	h.Sizes.add(c, e)
+	h.Chain.add(e)
+	h.Latest = last{p.From + p.Length, p.LastAcked}
+	c.steadies(e, &c.Capture.seg, Seen(h.Shapes.Fpdus[:]).Has(k), gates, have)
+}
+
+func (c *Conn) chunk(p *trace.PDU) {
+	h := &c.Directions[p.Dir]
+	h.sends()
+	h.joins()
+	if !h.Began && c.Trace.SYN {
+		h.Began = true
+	}
+	c.mayBeNext(h)
+	gates := c.Gates(h)
+	have := gates
+	if p.Chunk.Whole {
+		have |= catalogue.Full
+	}
+	s := &c.Capture.seg
+	*s = Segment{Direction: h, PDU: p, DDP: p.Segment}
+	s.Op = p.Control.Opcode
+	c.Tell.Chunk(s, have)
+	if s.Misplaced(c) != InPlace {
+		h.offends(p, have)
+	}
+	h.Chunks++
+	h.recent.add(p)
+	switch {
+	case p.Chunk.Order == trace.Duplicate:
+		return
+	case p.Chunk.Torn, p.Chunk.Order == trace.Late:
+		h.lost()
+		return
+	}
+	c.data(h, p, true, have)
+	c.chunkSteadies(h, p, gates)
+}
+
+// data takes in a DDP segment, over either transport.
+func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gate) {
+	s := &c.Capture.seg
+	// Field by field: clearing the whole of it shows in the profile.
+	s.Direction, s.PDU, s.DDP, s.Op, s.IsFirst, s.related, s.Noise, s.known = h, p, p.Segment, p.Control.Opcode, h.Count == 0, false, false, false
+	switch h.Count++; h.Count {
+	case 1:
+		// It was long in doubt what the octets of the half are: the other one has
+		// answered already.
+		h.Unread = h.Unread || p.Conn.Transport == trace.TCP && h.Peer.Latest.LastAcked >= p.From+p.Length
+	case 2:
+		h.Second = SpanOf(p)
+	}
+	length, whole := 0, false
+	s.Head, length, whole = p.ULPDU()
+	h.largest = max(h.largest, int32(length)) //nolint:gosec // a ULPDU or a user message
+	if s.DDP == nil || !trusted {
+		h.headless = h.headless || s.DDP == nil && !whole
+		h.lost()
+		if trusted {
+			c.Tell.Malformed(s, have)
+		}
+		return
+	}
+	n := s.DDP.HeaderLen
+	s.Octets, s.Body = max(int64(length-n), 0), s.Head[min(n, len(s.Head)):]
+	if s.IsFirst {
+		h.First = firstSegment{
+			Seen: true, Segment: true, Op: s.Op, Octets: s.Octets, Frame: p.Frame, pdu: p.Number, last: s.DDP.Last, Code: p.TermCode,
+			Span: SpanOf(p),
+		}
+		if p.FPDU != nil {
+			h.First.good, h.First.off = p.FPDU.CRCStatus == mpa.CRCGood, p.FPDU.CRCStatus == mpa.CRCOff
+		}
+		h.First.Stag = s.DDP.STag
+		if r, err := rdmap.DecodeReadRequest(s.Body); s.Op == rdmap.OpReadRequest {
+			h.First.size, h.First.cut = r.Size, err != nil && s.Octets >= rdmap.ReadRequestLen
+			if err == nil {
+				h.First.Stag = r.SrcSTag
+			}
+		}
+		copy(h.First.Payload[:], s.Body)
+	}
+	if s.Ans = (Answer{}); s.Op == OpReadResponse || s.Op == OpAtomicResponse {
+		s.Ans = s.answers()
+	}
+	k := s.shape(have)
+	if !Seen(h.Shapes.Segments[:]).Has(k) {
+		if s.Noise = s.isNoise(); s.Noise {
+			k = 0
+		}
+	}
+	if s.Op == OpReadRequest || s.Op == OpAtomicRequest {
+		s.Depth = s.outstanding(c)
+	}
+	if !s.Noise {
+		s.touches(c, c.Capture, have)
+	}
+	c.Tell.Segment(s, k, have)
+	s.known = h.HasVersions && Seen(h.Shapes.Segments[:]).Has(k)
+	if s.exchanges() && !s.Noise && (s.Op != OpReadResponse || s.Ans.Begins) {
+		c.Tell.Exchange(s, have)
+	}
+	if s.Noise {
+		h.lost()
+		return
+	}
+	if s.Op == rdmap.OpTerminate && !s.DDP.Tagged {
+		c.terminated(s, have)
+	}
+	c.follow(s, have)
+	c.serve(s, have)
+	if !h.HasVersions && s.DDP.DV == p.Control.RV && s.DDP.DV <= 1 { // versions that do not go together set no standard
+		h.HasVersions, h.Dv, h.Rv = true, s.DDP.DV, p.Control.RV
+	}
+	h.Sent.add(s)
+	if Extension(s.Op) {
+		h.Extended = s.Op
+	}
+	if s.Op != OpTerminate {
+		h.Knows = max(h.Knows, p.Acked)
+	}
+	if h.Terminates > 0 && s.Op != rdmap.OpTerminate {
+		h.after++
+	}
+}
+
+// EndHave is the evidence for a rule on the whole of the connection so far.
+func (c *Conn) EndHave() catalogue.Gate {
+	have := c.Gates(&c.Directions[0])&c.Gates(&c.Directions[1]) | c.EndGates()
+	// The layout shows in what the initiator sends first, where the flags leave it open.
+	if h := &c.Directions[trace.I2R]; c.Accepted() && c.layoutOpen() && (h.Gap || h.Count == 0 || c.Trace.Flow[trace.I2R].Waiting) {
+		have &^= catalogue.Layout
+	}
+	return have
+}

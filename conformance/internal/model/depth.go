@@ -1,0 +1,207 @@
+package model
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+)
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// flight are the requests of a half whose answers it need not have yet, in their
+// order.
+type flight struct {
+	list  []flying
+	count uint64 // of all requests
+	// muddled: an answer may have been taken for that of another request, or there
+	// were too many to keep.
+	muddled bool
+}
+
+// flying is a request in it.
+type flying struct {
+	nth    uint64
+	atomic bool
+	source place
+	// end of the answer in the other direction; negative while there is none.
+	end int64
+}
+
+// Has reports whether requests of a kind are in it.
+func (f *flight) Has(atomic bool) bool {
+	for i := range f.list {
+		if f.list[i].atomic == atomic {
+			return true
+		}
+	}
+	return false
+}
+
+// depth is how many requests are outstanding, if that is known.
+type depth struct {
+	Reads, Atomics int
+	Known          bool
+}
+
+// outstanding counts the requests that the sender of the request at hand had no
+// whole answer to, this one included.
+func (s *Segment) outstanding(c *Conn) (d depth) {
+	acked := s.PDU.LastAcked
+	if s.DDP.MO != 0 {
+		return d
+	}
+	f := &s.Flight
+	d.Known = c.Trace.Transport == trace.TCP && acked >= 0 && acked <= c.Trace.Flow[s.Peer.Dir].Sent && !f.muddled
+	for i := range f.list {
+		if x := &f.list[i]; x.awaited(acked) {
+			d.add(x.atomic)
+		}
+	}
+	d.add(s.Op == OpAtomicRequest)
+	return d
+}
+
+func (d *depth) add(atomic bool) {
+	if atomic {
+		d.Atomics++
+	} else {
+		d.Reads++
+	}
+}
+
+// awaited reports whether a sender that has all octets up to acked lacks the
+// answer.
+func (x *flying) awaited(acked int64) bool { return x.end < 0 || x.end > acked }
+
+// launch takes in a request, and forgets those whose answers have arrived.
+func (f *flight) launch(r *Request, s *Segment) {
+	kept := f.list[:0]
+	for i := range f.list {
+		if x := &f.list[i]; x.awaited(s.PDU.LastAcked) {
+			kept = append(kept, *x)
+		}
+	}
+	if f.list = kept; len(f.list) >= maxRequests {
+		f.list, f.muddled = f.list[:0], true
+	}
+	f.list = append(f.list, flying{f.count, r.Atomic, r.source, -1})
+	f.count++
+}
+
+// deepest is the most that was outstanding at once.
+type deepest struct {
+	Reads, All int
+	At         site // the request that made so many Reads
+}
+
+func (m *deepest) add(d depth, at *site) {
+	if !d.Known {
+		return
+	}
+	if d.Reads > m.Reads {
+		m.Reads, m.At = d.Reads, *at
+	}
+	m.All = max(m.All, d.Reads+d.Atomics)
+}
+
+// lands takes in the end of a response.
+func (s *Segment) lands(c *Conn) {
+	f := &s.Peer.Flight
+	r := s.Ans.R
+	if r == nil || !s.Ans.Fits {
+		// With all at hand it answers nothing, or the oldest; without, who knows.
+		f.muddled = f.muddled || c.Gates(s.Direction)&catalogue.ReadSync == 0
+	}
+	if r == nil || !s.DDP.Last {
+		return
+	}
+	for i := range f.list {
+		if f.list[i].nth == r.nth {
+			f.list[i].end = max(SpanOf(s.PDU).End, 0)
+			return
+		}
+	}
+}
+
+// beside tells which places of 8 octets the atomics on an STag have that are
+// outstanding while the request at hand is sent.
+func (f *flight) beside(s *Segment, stag uint32) (places uint8) {
+	if !s.Depth.Known {
+		return 0
+	}
+	for i := range f.list {
+		if x := &f.list[i]; x.atomic && x.source.Stag == stag && x.awaited(s.PDU.LastAcked) {
+			places |= x.source.Bit()
+		}
+	}
+	return places
+}
+
+// asked is what is kept of a request when it may have been answered.
+type asked struct {
+	Request rdmap.ReadRequest // of a Read
+	Atomic  bool
+	Source  place
+	aop     rdmap.AOpCode
+	msn     uint32
+	Nth     uint64
+	Pdu     uint64
+	Depth   depth
+}
+
+// askedRing are the latest requests of a half.
+type askedRing struct {
+	Ring  []asked
+	count int
+}
+
+const maxAsked = 256
+
+func (a *askedRing) add(r *Request, s *Segment) {
+	x := asked{Atomic: r.Atomic, Source: r.source, aop: r.Aop, msn: r.Msn, Nth: r.nth, Pdu: s.PDU.Number, Depth: s.Depth}
+	if !r.Atomic {
+		x.Request, _ = rdmap.DecodeReadRequest(s.Body)
+	}
+	if len(a.Ring) < maxAsked {
+		a.Ring = append(a.Ring, x)
+	} else {
+		a.Ring[a.count%maxAsked] = x
+	}
+	a.count++
+}
+
+// find returns the latest request with a number.
+func (a *askedRing) find(msn uint32) *asked {
+	n := len(a.Ring)
+	for i := range n {
+		if x := &a.Ring[(a.count-1-i)%n]; x.msn == msn {
+			y := *x
+			return &y
+		}
+	}
+	return nil
+}
+
+// Outstanding returns the request of a half that is not answered.
+func (h *Direction) Outstanding(nth uint64) *Request {
+	for i := range h.Requests {
+		if r := &h.Requests[i]; r.nth == nth && !r.HasShort {
+			return r
+		}
+	}
+	return nil
+}
+
+// SettledGate is ReadSync although octets may wait.
+func (c *Conn) SettledGate() catalogue.Gate {
+	if c.settled() {
+		return catalogue.ReadSync
+	}
+	return 0
+}
+
+// IsRTR reports whether a request is the ready-to-receive indication.
+func (s *Segment) IsRTR(c *Conn) bool {
+	return s.IsFirst && s.Op == OpReadRequest && s.Dir == trace.I2R && s.First.size == 0 && c.PeerToPeer()
+}

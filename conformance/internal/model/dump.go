@@ -1,0 +1,63 @@
+package model
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Dump is all that is known of the directions of a connection, but for what the short
+// ways keep for themselves, as text: each member of each struct by reflection, so that
+// none can be forgotten. Tests compare what the short ways and the long one come to.
+func (c *Conn) Dump() string {
+	c.catchUp()
+	var b strings.Builder
+	for i := range c.Directions {
+		dump(&b, "direction", reflect.ValueOf(&c.Directions[i]).Elem())
+	}
+	return b.String()
+}
+
+// dump writes a value with all that it leads to, but not back to its direction.
+func dump(b *strings.Builder, name string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() || v.Type() == reflect.TypeFor[*Direction]() {
+			return
+		}
+		dump(b, name, v.Elem())
+	case reflect.Struct:
+		t := v.Type()
+		if t == reflect.TypeFor[steady]() || t == reflect.TypeFor[shapes]() || t == reflect.TypeFor[trace.Connection]() {
+			return
+		}
+		for i := range v.NumField() {
+			dump(b, name+"."+t.Field(i).Name, v.Field(i))
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			dump(b, name, v.Index(i))
+		}
+	case reflect.Map:
+		fmt.Fprintln(b, name, v.Len())
+	default:
+		fmt.Fprintln(b, name, v)
+	}
+}
+
+// Touched names what was written to of what directions share of which nothing is
+// known: nothing, if all is well. It is for tests.
+func (b *CaptureState) Touched() (members []string) {
+	parts := reflect.ValueOf(b.idle)
+	for i := range parts.NumField() {
+		part := parts.Field(i)
+		for j := range part.NumField() {
+			if !part.Field(j).IsZero() {
+				members = append(members, parts.Type().Field(i).Name+"."+part.Type().Field(j).Name)
+			}
+		}
+	}
+	return members
+}

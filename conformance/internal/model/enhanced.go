@@ -1,0 +1,81 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// UnknownDepth is the IRD or ORD of a side that leaves it open.
+const UnknownDepth = mpa.DepthNotNegotiated
+
+// Rfc6581 reports whether the establishment word is laid out as in RFC 6581.
+func (c *Conn) Rfc6581() bool { return c.Trace.Layout == mpa.LayoutRFC6581 }
+
+// HasAgreed reports whether both sides of an accepting startup sent the word.
+func (c *Conn) HasAgreed() bool { return c.Enhanced() && c.Accepted() }
+
+// PeerToPeer reports whether an indication was agreed.
+func (c *Conn) PeerToPeer() bool {
+	return c.HasAgreed() && c.Rfc6581() && c.Request.EnhancedWord.A && c.Reply.EnhancedWord.A
+}
+
+// layoutOpen reports whether the flags do not tell the layout of RFC 6581 from those
+// of draft -01 and of the proposal of 2007. Then what the initiator sends first tells.
+func (c *Conn) layoutOpen() bool {
+	if c.Request == nil || c.Reply == nil {
+		return true
+	}
+	if c.Trace.Transport == trace.TCP && (c.Request.S && c.Request.Rev < 2 || c.Reply.S && c.Reply.Rev < 2) {
+		return true
+	}
+	q, r := c.Request.EnhancedWord, c.Reply.EnhancedWord
+	return c.Enhanced() && !q.D && !r.D && (!r.A && (r.B || r.C) || r.A && !r.B && !r.C)
+}
+
+// Offers are the types of indications that a word names.
+func (c *Conn) Offers(f *Frame) mpa.RTRSet { return mpa.RTRTypes(f.EnhancedWord, c.Trace.Layout) }
+
+// BothOffer are the types of indications that the Request and the Reply name.
+func (c *Conn) BothOffer() (request, reply mpa.RTRSet) { return c.Offers(c.Request), c.Offers(c.Reply) }
+
+// Kind classifies the first segment as an indication, and returns how many octets it
+// sends or asks for.
+func (f *firstSegment) Kind() (k mpa.RTRSet, octets uint64, ok bool) {
+	switch f.Op {
+	case OpSend:
+		return mpa.RTRSend, uint64(f.Octets), f.Segment //nolint:gosec // not negative
+	case OpWrite:
+		return mpa.RTRWrite, uint64(f.Octets), f.Segment //nolint:gosec // not negative
+	case OpReadRequest:
+		return mpa.RTRRead, uint64(f.size), f.Segment
+	default:
+		return 0, 0, false
+	}
+}
+
+// Indication is the type of indication that the initiator began with. ok is false if
+// it began with something else.
+func (c *Conn) Indication() (k mpa.RTRSet, ok bool) {
+	first := &c.Directions[trace.I2R].First
+	k, octets, ok := first.Kind()
+	return k, ok && octets == 0 && !first.cut
+}
+
+// HalfRead reports whether it was not captured what the initiator asks for in its first
+// FPDU.
+func (c *Conn) HalfRead() bool { return c.Directions[trace.I2R].First.cut }
+
+// StartupError is the code of an error of MPA (RFC 6581 section 8: 5 local
+// catastrophic, 6 insufficient IRD, 7 no matching RTR), 0 for another error.
+func StartupError(k rdmap.TermCode) uint8 {
+	if k.Layer != rdmap.LayerLLP || k.EType != 0 {
+		return 0
+	}
+	return k.Code
+}
+
+// DepthsOf names the IRD and the ORD of a word.
+func DepthsOf(e mpa.Enhanced) string { return fmt.Sprintf("IRD %d, ORD %d", e.IRD, e.ORD) }

@@ -1,0 +1,170 @@
+package model
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Begin is the place at which the octets begin.
+func (s *Loose) Begin() Place {
+	p := s.Where()
+	p.Frame = s.Start
+	return p
+}
+
+// Backwards returns a Reply that is the first frame on the connection, sent by the
+// side that opened it.
+func (c *Conn) Backwards() *Frame {
+	f := c.Directions[trace.R2I].FirstOf(trace.KindReply)
+	if f == nil || c.Request != nil || !c.Trace.Flow[trace.R2I].Opens {
+		return nil
+	}
+	if len(c.Directions[trace.I2R].Frames) > 0 || f.From != 0 || f.Acked != 0 {
+		return nil
+	}
+	return f
+}
+
+// BadRequest returns the octets that stand where the Request should. ok is false if
+// not enough of them was captured.
+func (c *Conn) BadRequest() (s *Loose, ok bool) {
+	h := &c.Directions[trace.I2R]
+	s = h.LooseAt(0)
+	switch {
+	case s == nil || !c.Starts(h) || s.Length < mpa.KeyLen || Keyed(s.Octets):
+		return nil, false
+	case mpa.NearKey(s.Octets):
+		return s, s.Acked == 0 || c.Reply != nil // else it may be meant for a Reply
+	case len(h.Frames) > 0 || h.Opening.Seen() && c.Reply == nil || c.Reply == nil && !c.Trace.Configured:
+		return nil, false
+	}
+	return s, len(s.Octets) >= mpa.KeyLen && c.AllOf(h)
+}
+
+// Answers returns the first octets of a half that answer the Request.
+func (h *Direction) Answers(q *Frame) *Loose {
+	for i := range h.looses {
+		s := &h.looses[i]
+		if s.Length < mpa.KeyLen || Keyed(s.Octets) {
+			continue
+		}
+		if s.Knew(q.End) == Having || s.From == 0 && mpa.NearKey(s.Octets) {
+			return s
+		}
+	}
+	return nil
+}
+
+// BadReply returns the end of what stands where the Reply should: a key that is
+// nearly right, or the other key.
+func (c *Conn) BadReply() (end int64, ok bool) {
+	if f := c.SecondRequest(); f != nil {
+		return f.End, true
+	}
+	h := &c.Directions[trace.R2I]
+	q, _ := c.Pair()
+	if q == nil || len(h.Frames) > 0 {
+		return 0, false
+	}
+	if s := h.Answers(q); s != nil && mpa.NearKey(s.Octets) {
+		return s.StartupEnd(), true
+	}
+	return 0, false
+}
+
+// SecondRequest returns the Request of the side that has to answer one.
+func (c *Conn) SecondRequest() *Frame {
+	if c.Directions[trace.I2R].FirstOf(trace.KindRequest) == nil {
+		return nil
+	}
+	return c.Directions[trace.R2I].FirstOf(trace.KindRequest)
+}
+
+// StartupEnd is the end of octets that are laid out as a startup frame.
+func (s *Loose) StartupEnd() int64 {
+	if f, _, err := mpa.DecodeStartup(s.Octets); err == nil || len(s.Octets) >= mpa.StartupLen {
+		if n := int64(mpa.StartupLen + int(f.PDLength)); f.PDLength <= mpa.MaxPrivateData && n <= s.Length {
+			return s.From + n
+		}
+	}
+	return s.End
+}
+
+// CrcBehind returns the octets behind a startup frame if they are its CRC, and FPDUs
+// follow them.
+func (c *Conn) CrcBehind(f *Frame) *Loose {
+	if s := c.Directions[f.Dir].LooseAt(f.End); s != nil && c.framed(f, s) {
+		return s
+	}
+	return nil
+}
+
+// framed reports whether octets are the CRC of the startup frame before them, and
+// FPDUs follow them.
+func (c *Conn) framed(f *Frame, s *Loose) bool {
+	o := &c.Directions[s.Dir].Opening
+	if f.Partial || !s.beginWithCRC(f) {
+		return false
+	}
+	return s.Length == CrcSize && o.Seen() && o.First.From == s.End || beginsFPDU(s.Octets[CrcSize:])
+}
+
+// beginWithCRC reports whether octets begin with the CRC of a startup frame.
+func (s *Loose) beginWithCRC(f *Frame) bool {
+	return len(s.Octets) >= CrcSize && binary.BigEndian.Uint32(s.Octets) == CrcOf(f.Raw)
+}
+
+// IsCRC reports whether the octets behind a startup frame begin with its CRC
+// (MPA-PHASE-PLAIN-01).
+func (c *Conn) IsCRC(f *Frame) bool {
+	s := c.Directions[f.Dir].LooseAt(f.End)
+	return s != nil && s.beginWithCRC(f)
+}
+
+// marked reports whether octets are a marker in front of a startup frame.
+func (h *Direction) marked(s *Loose) bool {
+	return s.Length == mpa.MarkerSize && ZeroMarker(s.Octets) && len(h.Frames) > 0 && h.Frames[0].From == s.End
+}
+
+// LeadingMarker returns a marker at the beginning of the stream, in front of the
+// startup frame.
+func (h *Direction) LeadingMarker() *Loose {
+	if s := h.LooseAt(0); s != nil && h.marked(s) {
+		return s
+	}
+	return nil
+}
+
+// unfinished is a startup frame of which the end never came.
+type unfinished struct {
+	Place
+	Since      int64 // the time of its last octets
+	Have, Need int64 // octets that came, and octets that it announces
+}
+
+// Unfinished returns the startup frame of a half whose end never came, nil if there is
+// none.
+func (h *Direction) Unfinished() *unfinished {
+	if n := len(h.Frames); n > 0 {
+		f := h.Frames[n-1]
+		have, need := int64(len(f.Raw)), mpa.StartupLen+int64(f.PDLength)
+		if !f.Partial || have >= need {
+			return nil
+		}
+		return &unfinished{f.Where(), f.Time, have, need}
+	}
+	for i := range h.looses {
+		if s := &h.looses[i]; Keyed(s.Octets) && s.Length < mpa.StartupLen && !s.Placed {
+			return &unfinished{s.Begin(), s.Time, s.Length, mpa.StartupLen}
+		}
+	}
+	return nil
+}
+
+// Summary tells how many octets there are, and what they begin with.
+func (s *Loose) Summary() string {
+	return fmt.Sprintf("%d octets, %q", s.Length, s.Octets[:min(len(s.Octets), mpa.KeyLen)])
+}

@@ -1,0 +1,153 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Said is the startup frame of a side, nil if none was seen.
+func (c *Conn) Said(d trace.Dir) *Frame {
+	if d == trace.I2R {
+		return c.Request
+	}
+	return c.Reply
+}
+
+// Mute reports whether a side provably sent nothing behind its startup frame; of
+// one that sent none, nothing since it had that of the other side.
+func (c *Conn) Mute(d trace.Dir) bool {
+	h, f, own := &c.Directions[d], &c.Trace.Flow[d], c.Said(d)
+	if h.Count > 0 || h.Gap || f.Waiting || f.Unframed > 0 || own == nil && !c.Starts(h) {
+		return false
+	}
+	end := f.Sent
+	if own != nil {
+		end = own.End
+	} else if peer := c.Said(Other(d)); peer != nil {
+		for i := range h.looses {
+			if h.looses[i].Knew(peer.End) != Without {
+				return false
+			}
+		}
+	}
+	by := func(k *trace.Closing) bool { return k == nil || k.At <= end }
+	return (own == nil || !own.Partial) && f.Sent <= end && by(f.FIN) && by(f.RST)
+}
+
+// Leaves tells how a side closed first once it had the startup frame of the
+// other side, without a word behind its own.
+func (c *Conn) Leaves(d trace.Dir) (k Closing, ok bool) {
+	k, ok = c.Closed()
+	peer := c.Said(Other(d))
+	if !ok || k.Dir != d || k.Crossed || peer == nil || peer.Partial || !c.Mute(d) {
+		return k, false
+	}
+	return k, c.had(&k) >= peer.End
+}
+
+// had is up to where the side that closes provably had the octets of the other
+// one. A RST is its last word: all that it ever acknowledged counts.
+func (c *Conn) had(k *Closing) int64 {
+	if k.Reset {
+		return max(k.Acked, c.Trace.Flow[Other(k.Dir)].Acked)
+	}
+	return k.Acked
+}
+
+// How a side leaves, for advice; "" if it does not.
+
+// Dropped: the responder closes first, and there is no Reply.
+func (c *Conn) Dropped() string {
+	if k, ok := c.Leaves(trace.R2I); ok && c.Reply == nil {
+		return fmt.Sprintf("the responder %s in frame %d without a Reply", k.Verb(), k.Frame)
+	}
+	return ""
+}
+
+// GivenUp: the initiator closes first after an accepting Reply, without an FPDU.
+func (c *Conn) GivenUp() string {
+	if k, ok := c.Leaves(trace.I2R); ok && c.Accepted() {
+		return fmt.Sprintf("the initiator %s in frame %d without an FPDU", k.Verb(), k.Frame)
+	}
+	return ""
+}
+
+// BacksOut: as givenUp, or with a Terminate for its first FPDU.
+func (c *Conn) BacksOut() string {
+	if s := c.Directions[trace.I2R].terminatesFirst(); s != "" {
+		return "the initiator " + s
+	}
+	return c.GivenUp()
+}
+
+// Refused: the responder answers the first FPDU of the initiator with a
+// Terminate, or closes first without an FPDU of its own. within bounds the time
+// that a close may take; 0: any.
+func (c *Conn) Refused(within int64) string {
+	first := &c.Directions[trace.I2R].First
+	if !first.Seen {
+		return ""
+	}
+	h := &c.Directions[trace.R2I]
+	if s := h.terminatesFirst(); s != "" && h.First.Knew(first.End) == Having {
+		return "the responder " + s
+	}
+	k, ok := c.Leaves(trace.R2I)
+	if !ok || c.had(&k) < first.End || within > 0 && k.Time-first.Time > within {
+		return ""
+	}
+	return fmt.Sprintf("the responder %s in frame %d without an FPDU", k.Verb(), k.Frame)
+}
+
+// terminatesFirst tells of a Terminate that is the first FPDU.
+func (h *Direction) terminatesFirst() string {
+	if !h.First.Segment || h.First.Op != OpTerminate {
+		return ""
+	}
+	return fmt.Sprintf("sends Terminate %s in frame %d", CodeText(h.First.Code), h.First.Frame)
+}
+
+func (k *Closing) Verb() string {
+	if k.Reset {
+		return "resets"
+	}
+	return "closes"
+}
+
+// String says how the connection was closed.
+func (k Closing) String() string {
+	if k.Reset {
+		return "RST"
+	}
+	return "FIN"
+}
+
+// Where is the place of a close.
+func (k *Closing) Where() Place { return Place{Dir: k.Dir, HasDir: true, Frame: k.Frame} }
+
+// PlaceIn is the place of something in a frame of the direction that is no PDU.
+func (h *Direction) PlaceIn(frame uint64) Place { return Place{Dir: h.Dir, HasDir: true, Frame: frame} }
+
+// Complete reports whether nothing that a half has sent can be missing, up to its
+// close: there may have been a Terminate.
+func (c *Conn) Complete(h *Direction) bool {
+	fl := &c.Trace.Flow[h.Dir]
+	end := fl.Sent
+	if fl.FIN != nil {
+		if fl.FIN.At > end {
+			return false
+		}
+		end++
+	}
+	apart := slices.ContainsFunc(h.looses, func(s Loose) bool { return s.From >= h.Started() && (len(h.Frames) > 0 || !c.Trace.SYN) })
+	return !h.Gap && !h.Unsure && !apart && !fl.Waiting && !Hides(fl) && (fl.RST == nil || fl.RST.At <= end)
+}
+
+// Tolerates reports whether a side neither sent a Terminate nor was the first to
+// close.
+func (c *Conn) Tolerates(h *Direction) bool {
+	k, ok := c.Closed()
+	return h.Terminates == 0 && !(ok && k.Dir == h.Dir)
+}

@@ -1,0 +1,286 @@
+package model
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+)
+
+import (
+	"cmp"
+	"hash/crc32"
+	"math"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// queue is an untagged queue of a direction, with its last message.
+type queue struct {
+	Seen bool // a message was seen on it
+	sure bool // nothing has been missing since
+	// strays counts the messages since the last one that may have used up a number of
+	// this queue: their opcode does not fit their queue or T bit.
+	strays uint8
+	Msg    *Message // nil: there was none
+}
+
+// flow is the Writes or the Read Responses of a direction, with the last message.
+type flow struct {
+	sure bool     // nothing has been missing since
+	Msg  *Message // nil: there was none
+}
+
+// room returns the message of a queue or flow, and allocates it if there is none yet.
+func room(m **Message) *Message {
+	if *m == nil {
+		*m = &Message{}
+	}
+	return *m
+}
+
+// Open reports whether the rest of a message is still to come.
+func (m *Message) Open() bool { return m != nil && m.There && !m.Done }
+
+// Message is the last message of a queue or flow, open or complete.
+type Message struct {
+	*Direction
+	pieces
+	There, Tagged bool
+	// done: L was seen. The message is judged when the next one begins.
+	Done     bool
+	sure     bool // nothing was missing when it began
+	Op       rdmap.Opcode
+	Control  uint8          // the RsvdULP octet
+	have     catalogue.Gate // the evidence for its last segment
+	HasAlias bool
+	// alias is another MSN that some of its segments have.
+	Alias   uint32
+	Qn, Msn uint32
+	Stag    uint32
+	Field   uint32 // the 32 bits of RsvdULP in an untagged header
+	More    uint32 // segments that are not kept, beyond maxPieces
+	lastAt  int32  // the run that ends with the segment with L, if done
+	sum     uint64 // octets of payload
+	high    uint64 // the largest offset at which a segment ends
+}
+
+// PlaceOf is the place of a segment of the message.
+func (m *Message) PlaceOf(x *site) Place {
+	at := x.In(m.Dir)
+	at.Msn, at.HasMSN = m.Msn, !m.Tagged
+	return at
+}
+
+// RunPlace is the place of the first segment of a run.
+func (m *Message) RunPlace(run int) Place { return m.PlaceOf(&m.Runs[max(run, 0)].first) }
+
+// LastStart is where the segment with L begins, of a message that is done.
+func (m *Message) LastStart() uint64 { return m.Runs[min(int(m.lastAt), len(m.Runs)-1)].Start() }
+
+// maxPieces is how many segments are kept of a message.
+const maxPieces = 4096
+
+// flowOf returns the flow of tagged segments with an opcode.
+func (h *Direction) flowOf(op rdmap.Opcode) *flow {
+	if op == OpReadResponse {
+		return &h.Tagged[1]
+	}
+	return &h.Tagged[0]
+}
+
+func (s *Segment) flow() *flow { return s.flowOf(s.Op) }
+
+// Span is the range of offsets, from MO or TO, that the payload of a segment fills.
+func (s *Segment) Span() (from, to uint64) {
+	from = uint64(s.DDP.MO)
+	if s.DDP.Tagged {
+		from = s.DDP.TO
+	}
+	return from, from + uint64(s.Octets) //nolint:gosec // not negative
+}
+
+// Hash tells segments with the same offset in a message apart.
+func (s *Segment) Hash() uint32 { return hashOf(s.PDU, s.Head) }
+
+func hashOf(p *trace.PDU, head []byte) uint32 {
+	if f := p.FPDU; f != nil && f.CRCStatus == mpa.CRCGood && len(f.Markers) == 0 {
+		return f.CRC // over all of it
+	}
+	return crc32.Checksum(head[:min(len(head), hashed)], Castagnoli)
+}
+
+// hashed is how many octets of a ULPDU its hash covers.
+const hashed = 96
+
+// follow takes a segment into the model, once the rules about segments were asked.
+func (c *Conn) follow(s *Segment, have catalogue.Gate) {
+	rel, m := s.Relate()
+	if rel == Stray {
+		s.strays()
+		return
+	}
+	if rel != Begins && s.Repeats(m) {
+		return // a duplicate
+	}
+	sure := &s.flow().sure
+	if !s.DDP.Tagged && s.DDP.QN < uint32(len(s.Queues)) {
+		q := &s.Queues[s.DDP.QN]
+		sure, q.Seen = &q.sure, true
+	}
+	switch rel {
+	case Begins:
+		m.over(c)
+		// If its first segment was seen, nothing of it is missing.
+		*sure = have&catalogue.MsgSync != 0 || !s.DDP.Tagged && s.DDP.MO == 0 || *sure
+		*m = Message{Direction: s.Direction, There: true, Tagged: s.DDP.Tagged, pieces: m.reset(), sure: *sure}
+		m.Op, m.Control, m.Field = s.Op, s.DDP.RsvdULP, s.DDP.RsvdULP32
+		m.Qn, m.Msn, m.Stag = s.DDP.QN, s.DDP.MSN, s.DDP.STag
+		if !s.DDP.Tagged && s.DDP.QN < uint32(len(s.Queues)) {
+			s.Queues[s.DDP.QN].strays = 0
+		}
+	case Renamed:
+		m.Alias, m.HasAlias = s.DDP.MSN, true
+	case GoesOn, Behind, Stray:
+	}
+	from, to := s.Span()
+	m.sum += to - from
+	m.have = have
+	if m.Segments() < maxPieces {
+		m.add(from, to, s.DDP.Last, s.Hash(), siteOf(s.PDU, s.Direction.Count))
+		m.high = max(m.high, to)
+	} else {
+		m.More++
+	}
+	if s.Octets == 0 && m.Segments() == 1 {
+		m.Done, m.lastAt = true, 0 // whatever its L says, nothing can follow
+	}
+	if s.DDP.Last && !m.Done {
+		m.Done, m.lastAt = true, int32(len(m.Runs)-1) //nolint:gosec // at most maxPieces
+	}
+}
+
+// strays counts a message that may have used up a number of its own queue, or of the
+// queue that it names.
+func (s *Segment) strays() {
+	count := func(qn uint32) {
+		if qn < uint32(len(s.Queues)) && s.Queues[qn].strays < math.MaxUint8 {
+			s.Queues[qn].strays++
+		}
+	}
+	own, known := s.Op.Queue()
+	if known {
+		count(own)
+	}
+	if !s.DDP.Tagged && (!known || own != s.DDP.QN) {
+		count(s.DDP.QN)
+	}
+}
+
+// Follows reports whether the MSN of a segment may be that of the next message of its
+// queue: want, or a later one if strays may have used up some numbers.
+func (s *Segment) Follows(want uint32) bool {
+	return s.DDP.MSN-want <= uint32(s.Queues[s.DDP.QN].strays)
+}
+
+// over has the rules about messages asked: nothing more can belong to this one.
+func (m *Message) over(c *Conn) {
+	if !m.There || m.Segments() == 0 {
+		return
+	}
+	have := m.have | catalogue.Full
+	if !m.sure {
+		have &^= catalogue.MsgSync
+	}
+	c.Tell.Message(m, m.shape(have), have)
+	m.There = false
+}
+
+// over ends the messages of a direction in which nothing more comes.
+func (h *Direction) over(c *Conn) {
+	over := func(m *Message) {
+		if m == nil {
+			return
+		}
+		if m.Open() {
+			x := *m
+			h.CutShort = &x
+			m.sure = m.sure && c.Trace.Ending != trace.Open // else the rest is still to come
+		}
+		m.over(c)
+	}
+	for i := range h.Queues {
+		over(h.Queues[i].Msg)
+	}
+	for i := range h.Tagged {
+		over(h.Tagged[i].Msg)
+	}
+}
+
+// lost notes that segments are missing: open messages cannot be judged, and the MSNs have
+// to be learned again.
+func (h *Direction) lost() {
+	h.Gap = true
+	if h.own&ownSending == 0 {
+		return
+	}
+	forget := func(m *Message) {
+		if m != nil {
+			m.There = false
+		}
+	}
+	for i := range h.Queues {
+		q := &h.Queues[i]
+		q.Seen, q.sure = false, false
+		forget(q.Msg)
+	}
+	for i := range h.Tagged {
+		h.Tagged[i].sure = false
+		forget(h.Tagged[i].Msg)
+	}
+}
+
+// Tiles reports whether the segments cover a range from start on without hole or overlap
+// (whole), and whether they came in the order of their offsets; else deviant is the first
+// run that is out of place.
+func (m *Message) Tiles(start uint64) (whole, ordered bool, deviant int) {
+	ordered, deviant = true, -1
+	at := start
+	for i := range m.Runs {
+		r := &m.Runs[i]
+		if r.From != at {
+			ordered = false
+			if deviant < 0 {
+				deviant = i
+			}
+		}
+		at = r.To()
+	}
+	if ordered {
+		return true, true, -1
+	}
+	sorted := slices.Clone(m.Runs)
+	slices.SortStableFunc(sorted, func(a, b Stretch) int { return cmp.Compare(a.From, b.From) })
+	at = start
+	if m.Tagged {
+		at = sorted[0].From
+	}
+	for i := range sorted {
+		if sorted[i].From != at {
+			return false, false, deviant
+		}
+		at = sorted[i].To()
+	}
+	return true, false, deviant
+}
+
+// Start is the offset at which a message begins, or has to begin.
+func (m *Message) Start() uint64 {
+	if m.Tagged {
+		return m.Runs[0].From
+	}
+	return 0
+}
+
+// OpcodeOf returns the opcode in the RsvdULP octet of a DDP header.
+func OpcodeOf(control uint8) rdmap.Opcode { return rdmap.ControlOf(control).Opcode }

@@ -1,0 +1,132 @@
+package model
+
+// numbers are those of the PDUs of a half, the latest maxHistory of them. The packets
+// of a connection come in trains, in which PDU follows PDU.
+type numbers struct {
+	last uint64 // the latest number
+	cur  train  // to which it belongs; 0: there is none
+	lost bool   // trains were given up
+	// n trains before are kept in a ring of blocks, the oldest of which is at. With
+	// thousands of connections rings that outgrew their room would be most of the
+	// garbage.
+	n, at uint16
+	count uint32 // numbers in them
+	kept  []*[trainsBlock]train
+	far   *[]uint64 // gaps that are too long for a train, by age; nil: there was none
+}
+
+// train are numbers that follow one another. Its low octet is how many there are
+// behind the first one; the rest, how far that is from the number before.
+type train uint32
+
+const (
+	trainsBlock = 16
+	someBlocks  = 4 // nearly all take no more
+	longest     = 1<<8 - 1
+	farGap      = 1<<24 - 1 // it is in far
+)
+
+func (t train) gap() uint64  { return uint64(t >> 8) }
+func (t train) size() uint32 { return 1 + uint32(t&longest) }
+
+// dropped reports whether there were more than maxHistory.
+func (r *numbers) dropped() bool { return r.lost || r.cur != 0 && r.count+r.cur.size() > maxHistory }
+
+// add takes in a number.
+func (r *numbers) add(pdu uint64) {
+	gap := pdu - r.last
+	r.last = pdu
+	switch {
+	case r.cur == 0:
+		r.cur = 1 << 8 // nobody asks what was before the first one
+		return
+	case gap == 1 && r.cur&longest < longest:
+		r.cur++
+		return
+	}
+	r.push(r.cur)
+	if gap >= farGap {
+		if r.far == nil {
+			r.far = new([]uint64)
+		}
+		*r.far = append(*r.far, gap)
+		gap = farGap
+	}
+	r.cur = train(gap << 8)
+}
+
+// push keeps a train, and gives up those that are no longer needed.
+func (r *numbers) push(t train) {
+	for r.n > 0 && r.count-r.nth(0).size()+t.size() >= maxHistory {
+		oldest := *r.nth(0)
+		if oldest.gap() == farGap {
+			*r.far = (*r.far)[1:]
+		}
+		r.count -= oldest.size()
+		r.at, r.n, r.lost = (r.at+1)%r.room(), r.n-1, true
+	}
+	if r.n == r.room() {
+		r.grow()
+	}
+	r.n++
+	*r.nth(r.n - 1) = t
+	r.count += t.size()
+}
+
+// grow makes room for more trains, behind the latest.
+func (r *numbers) grow() {
+	if r.at > 0 {
+		all := make([]train, r.n)
+		for i := range all {
+			all[i] = *r.nth(uint16(i))
+		}
+		for i, t := range all {
+			r.kept[i/trainsBlock][i%trainsBlock] = t
+		}
+		r.at = 0
+	}
+	if r.kept == nil {
+		r.kept = make([]*[trainsBlock]train, 0, someBlocks)
+	}
+	r.kept = append(r.kept, new([trainsBlock]train))
+}
+
+func (r *numbers) room() uint16 { return uint16(len(r.kept) * trainsBlock) } //nolint:gosec // little more than maxHistory
+
+// nth is the train that n others are before.
+func (r *numbers) nth(n uint16) *train {
+	i := (r.at + n) % r.room()
+	return &r.kept[i/trainsBlock][i%trainsBlock]
+}
+
+// latest iterates over the numbers, from the last one back.
+func (r *numbers) latest(yield func(uint64) bool) {
+	if r.cur == 0 {
+		return
+	}
+	far := 0
+	if r.far != nil {
+		far = len(*r.far)
+	}
+	pdu, t, left := r.last, r.cur, maxHistory
+	for n := r.n; ; n-- {
+		for k := t.size(); k > 0 && left > 0; k-- {
+			if !yield(pdu) {
+				return
+			}
+			if left--; k > 1 {
+				pdu--
+			}
+		}
+		if n == 0 || left == 0 {
+			return
+		}
+		if gap := t.gap(); gap == farGap {
+			far--
+			pdu -= (*r.far)[far]
+		} else {
+			pdu -= gap
+		}
+		t = *r.nth(n - 1)
+	}
+}

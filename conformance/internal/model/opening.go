@@ -1,0 +1,235 @@
+package model
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+)
+
+import (
+	"encoding/binary"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// opening is how a direction begins full operation: the first FPDUs, as far as the
+// order of startup and FPDUs depends on them.
+type opening struct {
+	Count uint64
+	// first is the first FPDU whatever its CRC; refused is the first one after a
+	// rejecting Reply, nil if there is none; knowing is the one whose sender had
+	// received most, nil if that is the first one.
+	First            FpduNote
+	Refused, knowing *FpduNote
+	// good is the end of the first FPDU with a right CRC, or 0.
+	Good int64
+	// sound: the CRC of the last FPDU is right.
+	sound bool
+}
+
+// FpduNote is what is kept of an FPDU.
+type FpduNote struct {
+	Span
+	Seen       bool
+	Dir        trace.Dir
+	frame, pdu uint64
+	Op         rdmap.Opcode
+	code       rdmap.TermCode
+	Crc        mpa.CRCStatus
+	// whole: all of it was sent; lead: it begins with a marker; alone: that marker
+	// has a TCP segment of its own.
+	whole, Lead, Alone bool
+}
+
+func (n *FpduNote) Where() Place {
+	return Place{Dir: n.Dir, HasDir: true, Frame: n.frame, PDU: n.pdu, HasPDU: true}
+}
+
+func noteOf(p *trace.PDU) FpduNote {
+	f := p.FPDU
+	return FpduNote{
+		Span: SpanOf(p), Seen: true, Dir: p.Dir, frame: p.Frame, pdu: p.Number, Op: p.Control.Opcode, code: p.TermCode, Crc: f.CRCStatus,
+		whole: f.Unsent == 0, Lead: f.Lead, Alone: f.Lead && partsAt(p.Bounds, mpa.MarkerSize),
+	}
+}
+
+// partsAt reports whether the first segment of a PDU ends there.
+func partsAt(bounds []int, at int) bool {
+	for _, b := range bounds {
+		if b > 0 {
+			return b == at
+		}
+	}
+	return false
+}
+
+// maxKnowing is how many FPDUs are searched for the one whose sender had received
+// most: by then it has the startup frame of the other side.
+const maxKnowing = 64
+
+func (o *opening) add(p *trace.PDU) {
+	o.Count++
+	switch {
+	case o.Count == 1:
+		o.First = noteOf(p)
+	case o.Count <= maxKnowing && p.Acked > o.most().Acked:
+		n := noteOf(p)
+		o.knowing = &n
+	}
+	o.sound = p.FPDU.CRCStatus == mpa.CRCGood
+	if o.Good == 0 && o.sound {
+		o.Good = p.From + p.Length
+	}
+	if o.Refused == nil && p.Conn.Outcome == trace.Rejected {
+		n := noteOf(p)
+		o.Refused = &n
+	}
+}
+
+// most is the FPDU whose sender had received most.
+func (o *opening) most() *FpduNote {
+	if o.knowing != nil {
+		return o.knowing
+	}
+	return &o.First
+}
+
+// maxFrames is how many startup frames of a direction are kept. There is one, unless
+// the other side rejected it.
+const maxFrames = 8
+
+// OfKind returns the startup frames of a kind that the half sent.
+func (h *Direction) OfKind(k trace.Kind) (out []*Frame) {
+	for _, f := range h.Frames {
+		if f.Kind == k {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// FirstOf returns the first startup frame of a kind that the half sent, nil if there is
+// none.
+func (h *Direction) FirstOf(k trace.Kind) *Frame {
+	for _, f := range h.Frames {
+		if f.Kind == k {
+			return f
+		}
+	}
+	return nil
+}
+
+// Pair returns the Request and the Reply that belong together, the last ones of the
+// connection; nil if they were not seen.
+func (c *Conn) Pair() (q, r *Frame) {
+	if q = c.Request; q != nil && q.Dir != trace.I2R {
+		q = nil
+	}
+	if r = c.Reply; r != nil && (r.Dir != trace.R2I || q != nil && q.Knew(r.End) == Having) {
+		r = nil // a Reply that came before the Request, which is the second one
+	}
+	return q, r
+}
+
+// Started is where the last startup frame of the half ends, 0 if it sent none.
+func (h *Direction) Started() int64 {
+	if n := len(h.Frames); n > 0 {
+		return h.Frames[n-1].End
+	}
+	return 0
+}
+
+// LooseAt returns the octets outside frames and FPDUs that begin at an offset of the
+// stream, nil if there are none.
+func (h *Direction) LooseAt(from int64) *Loose {
+	for i := range h.looses {
+		if h.looses[i].From == from {
+			return &h.looses[i]
+		}
+	}
+	return nil
+}
+
+// Starts reports whether it is known where the stream of a half begins.
+func (c *Conn) Starts(h *Direction) bool {
+	mine, its := &c.Trace.Flow[h.Dir], &c.Trace.Flow[h.Peer.Dir]
+	return mine.SYN || its.SYN && !its.Opens
+}
+
+// AllOf reports whether everything that a half sent was captured.
+func (c *Conn) AllOf(h *Direction) bool {
+	return c.Starts(h) && !h.Hole && !c.Trace.Flow[h.Dir].Cut
+}
+
+// StartupGates is the evidence for an event of the startup in these directions: where
+// each begins may be known from its SYN alone.
+func (c *Conn) StartupGates(halves ...*Direction) catalogue.Gate {
+	have := c.EndGates() | catalogue.Start | catalogue.Contig | catalogue.Sync | catalogue.Sum
+	for _, h := range halves {
+		if !h.Began && !c.Starts(h) {
+			have &^= catalogue.Start
+		}
+		if h.Hole {
+			have &^= catalogue.Contig
+		}
+		if h.Unsure {
+			have &^= catalogue.Sync
+		}
+		if c.Trace.Flow[h.Dir].SumsUnsure {
+			have &^= catalogue.Sum
+		}
+	}
+	return have
+}
+
+// StartupEvidence is the evidence have for an event that concerns a startup frame:
+// what was missing of its direction when it came counts, and nothing that came later.
+func (f *Frame) StartupEvidence(have catalogue.Gate) catalogue.Gate {
+	const own = catalogue.Start | catalogue.Contig
+	return have&^own | f.gates&own
+}
+
+// Headed reports whether octets that stand where an FPDU is expected have the control
+// octets of one. Then they are a damaged FPDU.
+func Headed(b []byte) bool {
+	const lengthSize = 2
+	for _, lead := range [...]int{0, mpa.MarkerSize} {
+		if len(b) < lead+lengthSize+2 || lead > 0 && !ZeroMarker(b) {
+			continue
+		}
+		ddp, rdma := b[lead+lengthSize], b[lead+lengthSize+1]
+		op := rdmap.ControlOf(rdma).Opcode
+		// Reserved bits and the high bit of both versions.
+		if ddp&0x3e == 0 && rdma&0xb0 == 0 && op.Assigned() && op.Tagged() == (ddp&0x80 != 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// minFPDU is the size of the smallest FPDU: a tagged header and nothing else.
+const minFPDU = 2 + mpa.MinULPDU + CrcSize
+
+// FirstEnd is the end of the first FPDU of the initiator. If that was not captured or
+// never completed, it is an offset before which none can end, and exact is false.
+func (c *Conn) FirstEnd(q *Frame) (end int64, exact bool) {
+	o := &c.Directions[trace.I2R].Opening
+	if o.Seen() && o.First.whole && o.First.From == q.End {
+		return o.First.End, true
+	}
+	return q.End + minFPDU, false
+}
+
+// ZeroMarker reports whether octets begin with what the first marker of a stream
+// looks like.
+func ZeroMarker(b []byte) bool {
+	return len(b) >= mpa.MarkerSize && binary.BigEndian.Uint32(b) == 0
+}
+
+// Keyed reports whether octets begin with the key of a Request or a Reply.
+func Keyed(b []byte) bool {
+	k, ok := mpa.KeyKind(b)
+	return ok && k != mpa.StartupRTR
+}
+
+func (o *opening) Seen() bool { return o.Count > 0 }

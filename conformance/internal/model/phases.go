@@ -1,0 +1,119 @@
+package model
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+)
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+)
+
+// PlainOctets returns the first octets of full operation that are in no FPDU and do
+// not look like one.
+func (c *Conn) PlainOctets() *Loose {
+	for i := range c.Directions {
+		h := &c.Directions[i]
+		for k := range h.looses {
+			s := &h.looses[k]
+			const enough = 8
+			if s.Placed && s.From >= h.Started() && (s.Length >= enough || s.From+enough <= c.Trace.Flow[i].Sent) && len(s.Octets) > 0 && !Headed(s.Octets) && !ZeroMarker(s.Octets) {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// Unstarted returns the first FPDU of a connection on which neither side sent a
+// startup frame, as far as that is certain.
+func (c *Conn) Unstarted() *FpduNote {
+	a, b := &c.Directions[0], &c.Directions[1]
+	if len(a.Frames)+len(b.Frames) > 0 || !a.Opening.Seen() && !b.Opening.Seen() {
+		return nil
+	}
+	h := a
+	if !a.Opening.Seen() {
+		h = b
+	}
+	if s := h.LooseAt(0); s != nil && (Keyed(s.Octets) || mpa.NearKey(s.Octets)) {
+		return nil // that is another fault
+	}
+	const chain = 3
+	if h.Opening.Good == 0 && h.Opening.Count < chain {
+		return nil
+	}
+	return &h.Opening.First
+}
+
+// UnstartedGates is the evidence for it.
+func (c *Conn) UnstartedGates() catalogue.Gate {
+	have := c.StartupGates(&c.Directions[0], &c.Directions[1])
+	for i := range c.Directions {
+		o := &c.Directions[i].Opening
+		if c.Trace.Flow[i].Cut && (!o.Seen() || o.First.From > 0) {
+			have &^= catalogue.Contig // a key may be among what was cut off
+		}
+	}
+	return have
+}
+
+// MayGoOn reports whether a half sent something behind its startup frames that may be
+// FPDUs.
+func (h *Direction) MayGoOn() bool {
+	from := h.Started()
+	for i := range h.looses {
+		if s := &h.looses[i]; s.From >= from && Headed(s.Octets) {
+			return true
+		}
+	}
+	return false
+}
+
+// Copied reports whether the responder answered a Request that had its R bit set with
+// the same bit, and both went on as if it were not there.
+func (c *Conn) Copied() bool {
+	q, r := c.Pair()
+	return q != nil && r != nil && q.R && r.R && c.Directions[0].Opening.Refused != nil && c.Directions[1].Opening.Refused != nil
+}
+
+// OneMarker reports whether a stream without markers begins with one, and goes on
+// without.
+func (c *Conn) OneMarker(h *Direction) bool {
+	f := &c.Trace.Flow[h.Dir]
+	o := &h.Opening.First
+	return o.Lead && f.MarkersSeen == mpa.Yes && f.Markers-f.Faults().MarkersBad <= 1 && f.Sent-o.From > mpa.MarkerInterval
+}
+
+// AtFirst is the place of the first FPDU of a half.
+func (h *Direction) AtFirst() Place {
+	return Place{Dir: h.Dir, HasDir: true, Frame: h.First.Frame, PDU: h.First.pdu, HasPDU: true}
+}
+
+// StrayBefore returns the octets between the startup frame and the first FPDU of its
+// half, if they belong to neither and are not a damaged FPDU.
+func (e *Fpdu) StrayBefore() *Loose {
+	const most = 2048
+	n := len(e.looses)
+	if n == 0 {
+		return nil
+	}
+	s := &e.looses[n-1]
+	if s.End != e.PDU.From || s.offset != 0 || s.Length > most {
+		return nil
+	}
+	if damaged := s.Length >= minFPDU && Headed(s.Octets) && (len(e.FPDU.Markers) > 0 || s.Length%4 == 0); damaged || Keyed(s.Octets) {
+		return nil
+	}
+	return s
+}
+
+// StreamedUpTo returns the octets of a half that end where its Reply begins, but for a
+// marker.
+func (h *Direction) StreamedUpTo(reply *Frame) *Loose {
+	for i := range h.looses {
+		if s := &h.looses[i]; s.End == reply.From && !h.marked(s) {
+			return s
+		}
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+package model
+
+import "github.com/iwdissect/iwdissect/trace"
+
+// Place is where something is that a finding speaks of.
+type Place struct {
+	Dir       trace.Dir
+	HasDir    bool
+	Frame     uint64
+	PDU       uint64
+	HasPDU    bool
+	Offset    int64
+	HasOffset bool
+	Related   []uint64 // PDUs that it is to be seen with
+
+	Msn       uint32 // of its message
+	HasMSN    bool
+	End, Time int64  // of the PDU in the TCP stream, and its time
+	Nth       uint64 // its ordinal in its direction
+}
+
+// Placed is something that has a place.
+type Placed interface{ Where() Place }
+
+func (p Place) Where() Place { return p }

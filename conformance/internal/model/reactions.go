@@ -1,0 +1,99 @@
+package model
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Sequel is what a side went on with after a startup frame of the other one.
+type Sequel struct {
+	// what it sent first that goes on, and where; "" if it sent nothing that does.
+	What string
+	At   Place
+	// order tells whether it had all of the frame by then.
+	Order Order
+}
+
+// Sequel returns what the other side went on with when it had all of a bad startup
+// frame of a direction, up to end: an accepting Reply, or FPDUs. A Terminate that
+// says so is judged by a rule of its own.
+func (c *Conn) Sequel(dir trace.Dir, end int64) (x Sequel) {
+	h := c.Directions[dir].Peer
+	add := func(what string, how Order, at Placed) {
+		if x.What == "" || how == Having || how == Unproven && x.Order == Without {
+			x = Sequel{what, at.Where(), how}
+		}
+	}
+	if r := c.Reply; r != nil && r.Dir == h.Dir && !r.R && dir == trace.I2R {
+		add("an accepting Reply", r.Knew(end), r)
+	}
+	if n := h.Opening.most(); x.Order != Having && n.Seen && !n.Refuses() {
+		add("an FPDU", n.Knew(end), n)
+	}
+	return x
+}
+
+// Refuses reports whether an FPDU is a Terminate that speaks of the startup (RFC
+// 5044 section 8, code 4).
+func (n *FpduNote) Refuses() bool {
+	const invalidStartup = 4
+	return n.Op == OpTerminate && n.code.Layer == rdmap.LayerLLP && n.code.EType == rdmap.ETypeMPA && n.code.Code == invalidStartup
+}
+
+// Misfit reports whether the private data of a frame is not as long as it says, or
+// longer than it may be, and up to where the other side must have the stream to
+// know.
+func (c *Conn) Misfit(f *Frame) (end int64, ok bool) {
+	if f == nil {
+		return 0, false
+	}
+	if f.PDLength > mpa.MaxPrivateData {
+		return f.End, true
+	}
+	if s, how := c.Surplus(f); s != nil && how == Without {
+		return f.End + 1, true
+	}
+	return 0, false
+}
+
+// NoRoom reports whether a frame announces the establishment word and has no room
+// for it.
+func NoRoom(f *Frame) bool { return f.S && f.Rev >= 2 && f.PDLength < mpa.EnhancedLen }
+
+// Sound reports whether a startup frame is as it should be, besides some reserved
+// bits and R.
+func Sound(f *Frame, res uint8) bool {
+	return !f.Partial && f.Res == res && (f.Rev == 1 || f.Rev == 2) && (!f.S || f.Rev == 2) && !NoRoom(f) && f.PDLength <= mpa.MaxPrivateData
+}
+
+// Bad reports whether the startup frame of a half, or what stands for it, is none
+// that may be answered.
+func (c *Conn) Bad(h *Direction) bool {
+	if s := h.LooseAt(0); s != nil && mpa.NearKey(s.Octets) {
+		return true
+	}
+	q, r := c.Pair()
+	for _, f := range [...]*Frame{q, r} {
+		if f == nil || f.Dir != h.Dir {
+			continue
+		}
+		if _, misfit := c.Misfit(f); misfit || NoRoom(f) || f.Rev >= 3 {
+			return true
+		}
+	}
+	return c.SecondRequest() != nil
+}
+
+// SecondReply is the Reply of the responder, if the initiator has sent one as well.
+func (c *Conn) SecondReply() *Frame {
+	if first, second := c.Directions[0].OfKind(trace.KindReply), c.Directions[1].OfKind(trace.KindReply); len(first) > 0 && len(second) > 0 {
+		return second[0]
+	}
+	return nil
+}
+
+// Enhanced reports whether both sides of a connection that is over sent the word.
+func (p *EndedConnection) Enhanced() bool {
+	return p.Request != nil && p.Reply != nil && p.Request.HasWord && p.Reply.HasWord
+}

@@ -1,0 +1,109 @@
+package model
+
+// Relation is how a segment stands to the last message of its queue or flow.
+type Relation uint8
+
+const (
+	Begins  Relation = iota // it begins another message
+	GoesOn                  // it belongs to that message, which is open
+	Behind                  // it belongs to that message, which has had its L
+	Renamed                 // it is where the open message continues, with another MSN or STag
+	Stray                   // its queue or its T bit does not fit its opcode
+)
+
+// Relate returns how a segment stands to the last message of its queue or flow, and
+// that message. It is worked out once for a segment.
+func (s *Segment) Relate() (Relation, *Message) {
+	if !s.related {
+		s.rel, s.msg = s.relation()
+		s.related = true
+	}
+	return s.rel, s.msg
+}
+
+func (s *Segment) relation() (Relation, *Message) {
+	switch {
+	case s.Op.Assigned() && s.DDP.Tagged != s.Op.Tagged():
+		return Stray, nil
+	case s.DDP.Tagged:
+		return s.taggedRelation()
+	}
+	return s.untaggedRelation()
+}
+
+// taggedRelation compares STag and TO with those of the last message of its kind.
+func (s *Segment) taggedRelation() (Relation, *Message) {
+	g := s.DDP
+	m := room(&s.flow().Msg)
+	if !m.Open() {
+		if x := s.continuedFlow(m); x != nil {
+			return GoesOn, x // whatever its opcode says
+		}
+		return Begins, m
+	}
+	switch {
+	case g.STag == m.Stag:
+		return GoesOn, m
+	case g.TO == m.Next():
+		return Renamed, m
+	}
+	return Begins, m
+}
+
+// continuedFlow returns the open tagged message, other than m, that a segment goes on
+// with; nil if there is none.
+func (s *Segment) continuedFlow(m *Message) *Message {
+	for i := range s.Tagged {
+		if x := s.Tagged[i].Msg; x != m && x.Open() && x.Stag == s.DDP.STag && x.Next() == s.DDP.TO {
+			return x
+		}
+	}
+	return nil
+}
+
+// untaggedRelation compares QN, MSN and MO with those of the last message of the queue.
+func (s *Segment) untaggedRelation() (Relation, *Message) {
+	g := s.DDP
+	for i := range s.Queues {
+		if x := s.Queues[i].Msg; s.ChangesQueue(x) {
+			return GoesOn, x
+		}
+	}
+	own, known := s.Op.Queue()
+	if g.QN >= uint32(len(s.Queues)) || known && own != g.QN {
+		return Stray, nil
+	}
+	m := room(&s.Queues[g.QN].Msg)
+	switch {
+	case !m.There:
+	case m.Done && g.MSN == m.Msn && !s.restarts(m):
+		return Behind, m
+	case m.Done:
+	case g.MSN == m.Msn, g.MO != 0 && m.HasAlias && g.MSN == m.Alias:
+		return GoesOn, m
+	case g.MO != 0 && uint64(g.MO) == m.Next():
+		return Renamed, m
+	}
+	return Begins, m
+}
+
+// ChangesQueue reports whether a segment goes on with an open message of another queue.
+func (s *Segment) ChangesQueue(m *Message) bool {
+	g := s.DDP
+	return g.MO != 0 && m.Open() && m.Qn != g.QN && m.Msn == g.MSN && m.Next() == uint64(g.MO) && m.Control == g.RsvdULP
+}
+
+// restarts reports whether a segment with the MSN of a finished message begins another
+// message: that one was a single segment, and this one has MO 0 and other octets.
+func (s *Segment) restarts(m *Message) bool {
+	return s.DDP.MO == 0 && m.Segments() == 1 && m.Runs[0].From == 0 && !s.Repeats(m)
+}
+
+// Repeats reports whether the message has the same segment already.
+func (s *Segment) Repeats(m *Message) bool {
+	from, to := s.Span()
+	if from >= m.high && to > from {
+		return false // beyond all others: so is nearly every segment
+	}
+	return m.Has(from, to, s.Hash)
+}

@@ -1,0 +1,300 @@
+package model
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+)
+
+import (
+	"slices"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Request is a Read or an Atomic Request that awaits its answer. Both wait in one
+// queue (RFC 7306 section 7).
+type Request struct {
+	Atomic bool
+	Msn    uint32
+	Stag   uint32
+	To     uint64
+	Size   uint64
+	Id     uint32
+	Got    uint64
+	At     site
+	// short is the segment whose L came before the whole answer, if any.
+	Short    site
+	HasShort bool
+	Started  bool
+	// nth counts the requests of the half from 0.
+	nth uint64
+	// source is the memory of the peer that it is about, aop what to do with it.
+	source place
+	Aop    rdmap.AOpCode
+	// end is that of its FPDU in the stream, answers how many segments the peer had
+	// sent before.
+	End     int64
+	answers uint64
+	// beside are the places within 8 octets of the atomics on the same STag that
+	// were outstanding when it was sent, a bit for each.
+	beside uint8
+}
+
+// Where is the place of the request, which went in a direction.
+func (r *Request) Where(d trace.Dir) Place {
+	p := r.At.In(d)
+	p.Msn, p.HasMSN = r.Msn, true
+	return p
+}
+
+// place is a place in memory.
+type place struct {
+	Stag uint32
+	To   uint64
+}
+
+// maxRequests bounds the requests that are kept of a half.
+const maxRequests = 4096
+
+// Answer is what a response segment has to do with the requests of the peer.
+type Answer struct {
+	// begins: a response begins with it; r is the request it serves, nil if there
+	// is none; head the oldest one of its kind, any the oldest of all.
+	Begins       bool
+	R, Head, Any *Request
+	// later: r is not the oldest; joins: it goes on with an answer that had its L.
+	Later, Joins bool
+	Fits         bool // STag and TO are those of r
+}
+
+// plain reports whether a segment of a Read Response is what the oldest request
+// asks for, so that nothing is to be said of it.
+func (a *Answer) plain(s *Segment) bool {
+	r := a.R
+	return r != nil && r == a.Any && a.Fits && !a.Later && !a.Joins && r.Size > 0 && r.Got+uint64(s.Octets) <= r.Size && //nolint:gosec // not negative
+		s.Peer.Shorts == 0 && s.Peer.Spoilt == nil && s.DDP.Tagged
+}
+
+// answers finds the request that a response segment serves.
+func (s *Segment) answers() (a Answer) {
+	q := s.Peer.Requests
+	if len(q) > 0 {
+		a.Any = &q[0]
+	}
+	switch {
+	case s.Op == OpAtomicResponse:
+		a.Begins = true
+		r, err := rdmap.DecodeAtomicResponse(s.Body)
+		for i := range q {
+			if !q[i].Atomic {
+				continue
+			}
+			if a.Head == nil {
+				a.Head = &q[i]
+			}
+			if err == nil && q[i].Id == r.RequestID {
+				a.R, a.Fits, a.Later = &q[i], true, &q[i] != a.Head
+				return a
+			}
+		}
+		a.R = a.Head
+		return a
+	case s.Op != OpReadResponse || !s.DDP.Tagged:
+		return a
+	}
+	for i := range q {
+		if !q[i].Atomic && !q[i].HasShort {
+			a.Head = &q[i]
+			break
+		}
+	}
+	if rel, _ := s.Relate(); rel != Begins {
+		for i := range q {
+			if q[i].Started && !q[i].HasShort {
+				a.R, a.Fits = &q[i], true
+				return a
+			}
+		}
+		a.R = a.Head
+		return a
+	}
+	a.Begins = true
+	for i := range q {
+		if r := &q[i]; r.HasShort && r.Stag == s.DDP.STag && r.To+r.Got == s.DDP.TO && r.Got < r.Size {
+			a.R, a.Joins, a.Fits = r, true, true
+			return a
+		}
+	}
+	if a.Head == nil {
+		return a
+	}
+	if a.Head.Size == 0 && s.Octets == 0 && s.DDP.Last {
+		a.R, a.Fits = a.Head, true
+		return a
+	}
+	for i := range q {
+		r := &q[i]
+		if r.Atomic || r.HasShort || r.Stag != s.DDP.STag || r.To != s.DDP.TO || r.Size == 0 && s.Octets > 0 {
+			continue
+		}
+		a.R, a.Fits, a.Later = r, true, r != a.Head
+		return a
+	}
+	a.R = a.Head
+	return a
+}
+
+// serve takes requests and responses into the model, once the rules were asked.
+func (c *Conn) serve(s *Segment, have catalogue.Gate) {
+	switch s.Op {
+	case OpReadRequest, OpAtomicRequest:
+		s.asks()
+	case OpReadResponse, OpAtomicResponse:
+		s.asks()
+		s.Peer.asks()
+	default:
+	}
+	switch s.Op {
+	case OpReadRequest:
+		r, err := rdmap.DecodeReadRequest(s.Body)
+		if err != nil && s.DDP.MO == 0 && s.Octets >= rdmap.ReadRequestLen {
+			s.Direction.Unread = true
+		}
+		if err == nil && s.DDP.MO == 0 {
+			s.request(c, Request{Stag: r.SinkSTag, To: r.SinkTO, Size: uint64(r.Size), source: place{r.SrcSTag, r.SrcTO}})
+		}
+	case OpAtomicRequest:
+		r, err := rdmap.DecodeAtomicRequest(s.Body)
+		if err != nil && s.DDP.MO == 0 && s.Octets >= rdmap.AtomicRequestLen {
+			s.Direction.Unread = true
+		}
+		if err == nil && s.DDP.MO == 0 {
+			s.Direction.atomics++
+			s.request(c, Request{Atomic: true, Id: r.RequestID, source: place{r.RemoteSTag, r.RemoteTO}, Aop: r.AOpCode})
+		}
+	case OpAtomicResponse:
+		s.Direction.Responses++
+		s.lands(c)
+		if r := s.Ans.R; r != nil {
+			if a := s.Peer.Areas[r.source.Stag]; a != nil && s.Ans.Fits {
+				a.done(s, r)
+			}
+			if s.Ans.Fits {
+				s.Operations.Done |= 1 << r.Aop
+			}
+			s.Peer.answered(r)
+		}
+	case OpReadResponse:
+		s.lands(c)
+		s.responds()
+		if s.Ans.Begins && !s.Ans.Joins && have&catalogue.ReadSync != 0 {
+			s.endShortAnswers()
+		}
+	case rdmap.OpSendInv, rdmap.OpSendSEInv:
+		s.invalidates(c)
+	default:
+	}
+}
+
+// responds takes in the Read Response at hand.
+func (s *Segment) responds() {
+	r := s.Ans.R
+	if r == nil {
+		return
+	}
+	r.Started = true
+	r.Got += uint64(s.Octets) //nolint:gosec // not negative
+	switch {
+	case !s.DDP.Last:
+	case r.Got < r.Size:
+		if !r.HasShort {
+			s.Peer.Shorts++
+		}
+		r.Short, r.HasShort = siteOf(s.PDU, s.Count), true
+	default:
+		s.Peer.answered(r)
+	}
+}
+
+// endShortAnswers takes the requests out of the queue whose answers ended early: the
+// answer that begins goes on with none of them. The one at hand may be as short.
+func (s *Segment) endShortAnswers() {
+	h := s.Peer
+	if h.Shorts == 0 {
+		return
+	}
+	h.Shorts = 0
+	h.Requests = slices.DeleteFunc(h.Requests, func(r Request) bool {
+		if r.HasShort && r.Short.Pdu == s.PDU.Number {
+			h.Shorts++
+			return false
+		}
+		return r.HasShort
+	})
+}
+
+// request takes in the request at hand.
+func (s *Segment) request(c *Conn, r Request) {
+	h := s.Direction
+	r.Msn, r.At, r.End, r.answers, r.nth = s.DDP.MSN, siteOf(s.PDU, s.Count), SpanOf(s.PDU).End, h.Peer.Count, h.Flight.count
+	if r.Atomic {
+		r.beside = h.Flight.beside(s, r.source.Stag)
+		if a := h.area(r.source.Stag); a != nil && !h.Unsure {
+			a.asked(r.source, r.Where(h.Dir))
+		}
+	}
+	if !s.IsRTR(c) {
+		h.Deepest.add(s.Depth, &r.At)
+	}
+	h.Asked.add(&r, s)
+	h.Flight.launch(&r, s)
+	h.ask(r)
+}
+
+// ask queues a request.
+func (h *Direction) ask(r Request) {
+	if r.Atomic {
+		h.atomicsOut++
+	}
+	if len(h.Requests) >= maxRequests {
+		if h.Requests[0].Atomic {
+			h.atomicsOut--
+		}
+		if h.Requests[0].HasShort {
+			h.Shorts--
+		}
+		h.Requests = h.Requests[:copy(h.Requests, h.Requests[1:])]
+	}
+	h.Requests = append(h.Requests, r)
+}
+
+// answered takes a request out of the queue.
+func (h *Direction) answered(r *Request) {
+	for i := range h.Requests {
+		if &h.Requests[i] == r {
+			if r.HasShort {
+				h.Shorts--
+			}
+			if r.Atomic {
+				h.atomicsOut--
+			}
+			h.Requests = slices.Delete(h.Requests, i, i+1)
+			return
+		}
+	}
+}
+
+// exchanges reports whether a segment is of a request or of an answer.
+func (s *Segment) exchanges() bool {
+	return s.Op == OpReadRequest || s.Op == OpReadResponse || s.Op == OpAtomicRequest || s.Op == OpAtomicResponse
+}
+
+// Related are the PDUs of the requests that an answer has to do with, except pdu.
+func (a *Answer) Related(pdu uint64) (all []uint64) {
+	for _, q := range [...]*Request{a.Head, a.R} {
+		if q != nil && q.At.Pdu != pdu && !slices.Contains(all, q.At.Pdu) {
+			all = append(all, q.At.Pdu)
+		}
+	}
+	return all
+}

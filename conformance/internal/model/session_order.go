@@ -1,0 +1,105 @@
+package model
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+)
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// recent are the last few chunks of a direction, with their TSNs.
+type recent struct {
+	at   int
+	last [maxRecent]struct {
+		pdu uint64
+		tsn int64
+		has bool
+	}
+}
+
+// maxRecent is how many chunks may lie between an error and what is a reaction to
+// it.
+const maxRecent = 8
+
+func (r *recent) add(p *trace.PDU) {
+	x := &r.last[r.at%maxRecent]
+	x.pdu, x.tsn, x.has = p.Number, p.Chunk.Arrival.TSN, true
+	r.at++
+}
+
+// Heard reports whether a PDU is among them whose TSN is below.
+func (r *recent) Heard(pdu uint64, below int64) bool {
+	for _, x := range r.last {
+		if x.has && x.pdu == pdu {
+			return x.tsn < below
+		}
+	}
+	return false
+}
+
+// misplaced is how a chunk stands where the pattern of a session has no place for it
+// (RFC 5043 section 6).
+type misplaced uint8
+
+const (
+	InPlace         misplaced = iota
+	BehindTerminate           // of the same side
+	NoInitiate                // the session does not begin with one
+	InitiateWithin            // the session, which has begun
+	StrayAnswer               // to no Initiate
+	SegmentFirst              // the passive side begins with a segment
+)
+
+// Misplaced tells whether a session control chunk is.
+func (e *Control) Misplaced() misplaced {
+	f := e.Function
+	asks := Initiates(f)
+	answers := f >= sctpddp.Accept && f <= sctpddp.EnhancedReject && !asks && f != sctpddp.Terminate
+	switch {
+	case !e.Ok || e.Chunk.Order == trace.Duplicate:
+	case e.Ended():
+		return BehindTerminate
+	case e.PDU.Dir == trace.I2R && e.Chunks == 0 && !asks:
+		return NoInitiate
+	case asks && e.Chunks > 0:
+		return InitiateWithin
+	case answers && (e.Chunks > 0 || e.PDU.Dir == trace.I2R):
+		return StrayAnswer
+	}
+	return InPlace
+}
+
+// Misplaced tells whether a segment is, in a chunk.
+func (s *Segment) Misplaced(c *Conn) misplaced {
+	switch {
+	case s.PDU.Chunk.Order == trace.Duplicate:
+	case s.Ended():
+		return BehindTerminate
+	case s.Chunks == 0 && s.Dir == trace.R2I && c.Trace.SYN:
+		return SegmentFirst
+	}
+	return InPlace
+}
+
+func Initiates(f sctpddp.Function) bool {
+	return f == sctpddp.Initiate || f == sctpddp.EnhancedInitiate
+}
+
+// Ended reports whether the side has sent the Terminate of the session.
+func (h *Direction) Ended() bool {
+	for _, x := range h.Controls {
+		if x.Function == sctpddp.Terminate {
+			return true
+		}
+	}
+	return false
+}
+
+// offends notes a chunk that fits no pattern of a session, if that is certain.
+func (h *Direction) offends(p *trace.PDU, have catalogue.Gate) {
+	if sure := catalogue.Start | catalogue.Contig; !h.Offended && p.Chunk.Arrival.Complete && have&sure == sure {
+		h.Offended, h.Offence = true, p.Chunk.Arrival.TSN
+	}
+}

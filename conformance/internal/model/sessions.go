@@ -1,0 +1,134 @@
+package model
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+)
+
+import (
+	"slices"
+
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Control is a session control chunk.
+type Control struct {
+	*Direction
+	PDU   *trace.PDU
+	Chunk *trace.Chunk
+	// was is how the session stood before it: nothing, an Initiate, an answer.
+	Function sctpddp.Function
+	Ok       bool
+	// heard is how far its sender had acknowledged the other side, tsn its own,
+	// before the last chunks of the other side, place where it stands.
+	Heard  int64
+	Tsn    int64
+	Before recent
+	Place  Place
+}
+
+func (c *Conn) control(p *trace.PDU) {
+	c.turn()
+	h := &c.Directions[p.Dir]
+	h.joins()
+	k := p.Chunk
+	e := &Control{Direction: h, PDU: p, Chunk: k, Function: k.Control.Function, Ok: k.HasControl}
+	// A Terminate, or what nobody knows, may come at any time.
+	opens := e.Ok && e.Function >= sctpddp.Initiate && e.Function <= sctpddp.EnhancedReject && e.Function != sctpddp.Terminate
+	if !h.Began && (c.Trace.SYN || p.Dir == trace.R2I && (opens || e.Ok && k.HasSSN && k.SSN == 0)) {
+		h.Began = true
+	}
+	if e.Ok && k.Order != trace.Duplicate {
+		c.sessionFrame(e)
+	}
+	c.mayBeNext(h)
+	have := c.Gates(h)
+	if k.Whole {
+		have |= catalogue.Full
+	}
+	c.Tell.Control(e, have)
+	if e.Misplaced() != InPlace {
+		h.offends(p, have)
+	}
+	h.Chunks++
+	h.recent.add(p)
+	if e.Ok && len(h.Controls) < maxControls {
+		h.Controls = append(h.Controls, e.keep())
+	}
+}
+
+// maxControls bounds those that are kept of a direction: a session has two at most.
+const maxControls = 64
+
+// Rejects returns the Reject that a side has sent, or nil.
+func (h *Direction) Rejects() *Control {
+	for _, e := range h.Controls {
+		if e.Function == sctpddp.Reject || e.Function == sctpddp.EnhancedReject {
+			return e
+		}
+	}
+	return nil
+}
+
+// Waits reports whether chunks of a half that were sent are missing at present.
+func (c *Conn) Waits(h *Direction) bool { return c.Trace.Flow[h.Dir].Waiting && !h.NeverSent }
+
+// mayBeNext loses hold of a session when something comes behind the Terminate of
+// a side while chunks are missing: the Initiate of the next one may be among them.
+func (c *Conn) mayBeNext(h *Direction) {
+	if !c.Waits(h) && !c.Waits(h.Peer) {
+		return
+	}
+	over := func(e *Control) bool { return e.Function == sctpddp.Terminate }
+	if !slices.ContainsFunc(h.Controls, over) && !slices.ContainsFunc(h.Peer.Controls, over) {
+		return
+	}
+	for i := range c.Directions {
+		c.Directions[i].lost()
+		c.Directions[i].Began = false
+	}
+}
+
+// turn forgets what was learned of the sides if the first session control shows
+// that they are the other way round.
+func (c *Conn) turn() {
+	if ini := c.Trace.Side[trace.I2R].Addr; ini != c.active {
+		c.active, c.Directions = ini, [2]Direction{}
+		c.sides()
+		for i := range c.Directions {
+			c.Directions[i].lost()
+		}
+	}
+}
+
+// keep makes a copy that outlives the PDU.
+func (e *Control) keep() *Control {
+	x := *e
+	x.Heard, x.Tsn, x.Before, x.Place = e.Chunk.Arrival.Heard, e.Chunk.Arrival.TSN, e.Peer.recent, e.Where()
+	x.PDU, x.Chunk = nil, nil
+	return &x
+}
+
+// sessionFrame takes an Initiate or its answer for a startup frame.
+func (c *Conn) sessionFrame(e *Control) {
+	f := &Frame{PDUNumber: e.PDU.Number, FrameNumber: e.PDU.Frame, Dir: e.PDU.Dir, Kind: e.PDU.Kind, Function: e.Function}
+	if w, _, ok := e.Chunk.Control.Word(); ok {
+		f.EnhancedWord, f.HasWord = w, true
+	}
+	switch e.Function {
+	case sctpddp.Initiate, sctpddp.EnhancedInitiate:
+		if c.Request == nil && e.PDU.Dir == trace.I2R {
+			c.Request = f
+		}
+	case sctpddp.Accept, sctpddp.EnhancedAccept, sctpddp.Reject, sctpddp.EnhancedReject:
+		if c.Reply == nil && e.PDU.Dir == trace.R2I {
+			c.Reply, f.Asked = f, c.Request
+		}
+	default:
+	}
+}
+
+// Where is the place of a session control chunk.
+func (e *Control) Where() Place {
+	return Place{Dir: e.PDU.Dir, HasDir: true, Frame: e.PDU.Frame, PDU: e.PDU.Number, HasPDU: true}
+}

@@ -1,0 +1,169 @@
+package model
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+)
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+)
+
+// Nearly all FPDUs of a direction look alike to most rules. A rule that looks at
+// nothing but the shape of an event has said all it can once it was asked about
+// that shape and all was well; then it need not be asked again.
+
+// shapes are those of a half that all was well with.
+type shapes struct {
+	Fpdus, Messages [4]Shape
+	Segments        [12]Shape
+}
+
+// Shape is what rules look at, packed; 0 is none.
+type Shape uint64
+
+// packed builds a shape of fields of some bits each.
+type packed struct {
+	v Shape
+	n uint
+}
+
+func (p *packed) put(v uint64, bits uint) {
+	p.v |= Shape(v) & (1<<bits - 1) << p.n
+	p.n += bits
+}
+
+func (p *packed) flag(b bool) {
+	if b {
+		p.v |= 1 << p.n
+	}
+	p.n++
+}
+
+// Seen are shapes that were seen, each in a place of its own: a later one may take
+// it.
+type Seen []Shape
+
+func (s Seen) at(k Shape) *Shape { return &s[k*0x9e3779b97f4a7c15>>32*Shape(len(s))>>32] }
+
+func (s Seen) Has(k Shape) bool { return k != 0 && *s.at(k) == k }
+
+func (s Seen) Add(k Shape) { *s.at(k) = k }
+
+// gateBits is the room for gates in a shape.
+const gateBits = uint(len(catalogue.GateNames))
+
+// shape is that of an FPDU that is usual: without faults, and with right markers if
+// there are some.
+func (e *Fpdu) shape(c *Conn, have catalogue.Gate) Shape {
+	f := e.FPDU
+	if f.CRCStatus == mpa.CRCBad || !f.PadZero() || f.ULPDULength > mpa.MaxULPDU ||
+		f.Sync != mpa.InSync || f.Unsent > 0 || e.Count == 0 {
+		return 0
+	}
+	k := packed{v: 1, n: 1}
+	k.put(uint64(have), gateBits)
+	k.put(uint64(f.CRCStatus), 2)
+	k.put(uint64(c.Trace.CRC), 2)
+	k.put(uint64(f.PadLen), 2) //nolint:gosec // at most 3
+	k.flag(f.PadKnown)
+	k.flag(e.Hole)
+	k.flag(c.Trace.Flow[e.Dir].Cut)
+	if len(f.Markers) == 0 {
+		return k.v
+	}
+	if f.CRCStatus != mpa.CRCGood || !f.MarkersOK() {
+		return 0
+	}
+	inner := len(f.Markers)
+	if f.Lead {
+		inner--
+	}
+	k.flag(true)
+	k.put(uint64(min(inner, 2)), 2) //nolint:gosec // not negative
+	k.flag(f.Lead)
+	k.flag(e.Marked(c))
+	k.flag(e.PDU.From+e.PDU.Length > int64(1)<<32-int64(c.Trace.Flow[e.Dir].Base)) // the sequence numbers have wrapped
+	return k.v
+}
+
+// shape is that of a segment: its header, and how it stands to what came before.
+// There is none where only the details tell.
+func (s *Segment) shape(have catalogue.Gate) Shape {
+	g, p := s.DDP, s.Peer
+	rel, m := s.Relate()
+	from, to := s.Span()
+	if rel == Renamed || rel == Behind || rel == GoesOn && (from < m.high || to <= from) || s.others(m) || to < from || len(s.Head) == 0 {
+		return 0
+	}
+	if s.Op == OpReadResponse && !s.Ans.plain(s) || s.Op == OpAtomicResponse {
+		return 0
+	}
+	k := packed{v: 1, n: 1}
+	k.flag(s.Ans.Begins)
+	k.put(uint64(have), gateBits)
+	k.put(uint64(s.Head[0]), 8)
+	k.put(uint64(g.RsvdULP), 8)
+	k.flag(s.Octets > 0)
+	k.flag(s.HasVersions)
+	k.put(uint64(s.Dv), 2)
+	k.put(uint64(s.Rv), 2)
+	k.flag(p.HasVersions)
+	k.put(uint64(p.Dv), 2)
+	k.flag(s.IsFirst)
+	k.flag(s.Terminates > 0)
+	k.put(uint64(rel), 3)
+	if m != nil {
+		k.flag(m.There)
+		k.flag(m.Done)
+		k.flag(g.RsvdULP == m.Control && (g.Tagged || g.RsvdULP32 == m.Field))
+	}
+	if g.Tagged {
+		return k.v
+	}
+	if g.QN >= uint32(len(s.Queues)) || s.Queues[g.QN].strays > 0 || m != nil && (m.Msn == 0xffffffff || m.HasAlias) || to > 0xffffffff {
+		return 0
+	}
+	k.put(uint64(g.QN), 2)
+	k.flag(g.RsvdULP32 != 0)
+	k.flag(g.MO == 0)
+	k.flag(s.Queues[g.QN].Seen)
+	k.flag(g.MSN == 1)
+	k.flag(m != nil && g.MSN == m.Msn+1)
+	return k.v
+}
+
+// Touching are the opcodes of segments that are about memory of the peer.
+var Touching = OpcodeSet(OpWrite, OpReadRequest, OpAtomicRequest, rdmap.OpSendInv, rdmap.OpSendSEInv)
+
+// untouched reports whether a Write says nothing new about that memory: it is
+// where the one before was, nothing was invalidated, and no atomic is outstanding.
+func (s *Segment) untouched() bool {
+	return s.DDP.Tagged && s.Octets > 0 && s.met == place{s.DDP.STag, 1} && len(s.gone) == 0 && s.atomicsOut == 0
+}
+
+// others reports whether a message of the half is open besides one.
+func (s *Segment) others(m *Message) bool {
+	for i := range s.Queues {
+		if x := s.Queues[i].Msg; x != m && x.Open() {
+			return true
+		}
+	}
+	for i := range s.Tagged {
+		if x := s.Tagged[i].Msg; x != m && x.Open() {
+			return true
+		}
+	}
+	return false
+}
+
+// shape is that of a message of one segment.
+func (m *Message) shape(have catalogue.Gate) Shape {
+	if m.Segments() != 1 || m.More > 0 || !m.Tagged && m.Runs[0].From != 0 {
+		return 0
+	}
+	k := packed{v: 1, n: 1}
+	k.put(uint64(have), gateBits)
+	k.flag(m.Tagged)
+	return k.v
+}

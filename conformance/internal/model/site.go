@@ -1,0 +1,28 @@
+package model
+
+import "github.com/iwdissect/iwdissect/trace"
+
+// site is where a PDU of a half was, for a finding that may come to speak of it.
+type site struct {
+	Frame, Pdu        uint64
+	nth               uint64 // above a flag: the offset is known
+	offset, end, time int64
+}
+
+// siteOf is that of a PDU, the nth of its half.
+func siteOf(p *trace.PDU, nth uint64) site {
+	x := SpanOf(p)
+	return siteAt(p.Frame, p.Number, nth, p.Offset, p.HasOffset, x.End, x.Time)
+}
+
+func siteAt(frame, pdu, nth uint64, offset int64, hasOffset bool, end, time int64) site {
+	return site{frame, pdu, nth<<1 | uint64(Bit(hasOffset)), offset, end, time} //nolint:gosec // 0 or 1
+}
+
+// In is the place of a PDU of a direction.
+func (x *site) In(d trace.Dir) Place {
+	return Place{
+		Dir: d, HasDir: true, Frame: x.Frame, PDU: x.Pdu, HasPDU: true, Offset: x.offset, HasOffset: x.nth&1 != 0,
+		End: x.end, Time: x.time, Nth: x.nth >> 1,
+	}
+}

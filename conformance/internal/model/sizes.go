@@ -1,0 +1,166 @@
+package model
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// sizes is how large the FPDUs of a direction are, and how they lie in TCP segments. All
+// lengths are in octets.
+type sizes struct {
+	alignment
+	// largest is the largest ULPDU_Length, largestAt the first FPDU that has it.
+	Largest   int
+	LargestAt site
+	// partial are the ULPDUs that do not end their message.
+	Partial   lengths
+	PartialAt site // the first of them, or the one that may turn out to be
+	// open is the length of the last ULPDU if its message goes on, else 0.
+	open int
+	// small counts those of partial below the least MULPDU, inRow the latest ones that
+	// follow each other; row says that there were smallRow in a row.
+	Small, inRow uint32
+	Row          bool
+	*oddities
+}
+
+// oddities are the places where a direction did what few do.
+type oddities struct {
+	// smallAt is the first ULPDU below the least MULPDU, or the one that may turn out to
+	// be. For tornAt, tailAt and tailNow see alignment.
+	SmallAt, TornAt, tailAt, tailNow site
+}
+
+// odd returns the oddities, and allocates them if there are none yet.
+func (s *sizes) odd() *oddities {
+	if s.oddities == nil {
+		s.oddities = &oddities{}
+	}
+	return s.oddities
+}
+
+// add takes in an FPDU. One with a wrong CRC tells nothing about how its sender sizes
+// FPDUs.
+func (s *sizes) add(c *Conn, e *Fpdu) {
+	n := int(e.FPDU.ULPDULength)
+	if e.FPDU.CRCStatus == mpa.CRCBad {
+		s.tail, s.whole = false, false
+		return
+	}
+	if n > s.Largest && e.FPDU.Unsent == 0 {
+		s.Largest, s.LargestAt = n, e.site()
+	}
+	if m := e.PDU.Message; s.open > 0 && m != nil && m.Segments > 1 {
+		s.goesOn()
+	} else {
+		s.inRow = 0
+	}
+	if s.open = 0; e.PDU.Segment != nil && !e.PDU.Segment.Last {
+		s.open = n
+		if s.Partial.N == 0 {
+			s.PartialAt = e.site()
+		}
+		if s.Small == 0 && n < LeastMULPDU {
+			s.odd().SmallAt = e.site()
+		}
+	}
+	s.place(c, e)
+}
+
+// goesOn counts the last ULPDU, which did not end its message.
+func (s *sizes) goesOn() {
+	s.Partial.add(s.open)
+	if s.open >= LeastMULPDU {
+		s.inRow = 0
+		return
+	}
+	s.Small++
+	s.inRow++
+	s.Row = s.Row || s.inRow >= SmallRow
+}
+
+const (
+	// LeastMULPDU is the smallest MULPDU that is allowed (RFC 5044 section 4.5).
+	LeastMULPDU = 128
+	// SmallRow is how many smaller ULPDUs in a row are no accident.
+	SmallRow = 3
+)
+
+// lengths counts lengths by powers of two.
+type lengths struct {
+	count      [16]uint32
+	N, Largest uint32
+}
+
+func (l *lengths) add(n int) { l.addSome(n, 1) }
+
+// addSome counts several of one length.
+func (l *lengths) addSome(n int, several uint32) {
+	l.count[max(bits.Len16(uint16(n))-1, 0)] += several //nolint:gosec // of 16 bits
+	l.N += several
+	l.Largest = max(l.Largest, uint32(n)) //nolint:gosec // of 16 bits
+}
+
+// Below counts those that are certainly shorter than n.
+func (l *lengths) Below(n int) (sum uint32) {
+	for i, k := range l.count {
+		if 2<<i <= n {
+			sum += k
+		}
+	}
+	return sum
+}
+
+// String lists how many there are of each size.
+func (l *lengths) String() string {
+	var s []string
+	for i, n := range l.count {
+		if n > 0 {
+			s = append(s, fmt.Sprintf("%d of %d to %d", n, 1<<i, 2<<i-1))
+		}
+	}
+	return strings.Join(s, ", ")
+}
+
+// The MSS of a receiver that names none, over IPv4 and IPv6 (RFC 9293 section 3.7.1).
+const (
+	defaultMSS4 = 536
+	defaultMSS6 = 1220
+)
+
+// Emss is how many octets the TCP segments of a direction can hold: the MSS of the
+// receiver, less the options that each segment has. ok is false if a SYN is missing.
+func (c *Conn) Emss(d trace.Dir) (octets int, ok bool) {
+	if !c.Trace.Flow[0].SYN || !c.Trace.Flow[1].SYN {
+		return 0, false
+	}
+	mss := int(c.Trace.Flow[Other(d)].MSS)
+	if mss == 0 {
+		if mss = defaultMSS4; c.Trace.Side[d].Addr.Addr().Unmap().Is6() {
+			mss = defaultMSS6
+		}
+	}
+	return mss - int(c.Trace.Flow[d].LeastOptions), true
+}
+
+// Mulpdu is the largest ULPDU that fits a TCP segment with emss octets (RFC 5044 section
+// 4.5).
+func Mulpdu(emss int, markers bool) int {
+	over := 6 + emss%4
+	if markers {
+		over += mpa.MarkerSize * ((emss + mpa.MarkerInterval - 1) / mpa.MarkerInterval)
+	}
+	return max(emss-over, LeastMULPDU)
+}
+
+// Marking reports whether a direction has markers, as far as that is known.
+func (c *Conn) Marking(d trace.Dir) mpa.Tri {
+	if m := c.Trace.Flow[d].MarkersSeen; m != mpa.Unknown {
+		return m
+	}
+	return c.Trace.Markers[d]
+}

@@ -1,0 +1,191 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// stags are the STags of a side, over all its connections, as they came into use.
+type stags struct {
+	// used are those that were met, gone those that were invalidated, with how many
+	// were known by then.
+	used, upper map[uint32]struct{}
+	gone        map[uint32]int
+	full, index run
+	// predicted: they were found to be predictable.
+	predicted bool
+}
+
+// run is an arithmetic sequence of which the last member was met.
+type run struct {
+	last, step uint32
+	length     int
+}
+
+// next takes in a number of so many bits.
+func (r *run) next(x uint32, width int) {
+	step := (x - r.last) << (32 - width) >> (32 - width)
+	switch {
+	case r.length == 0:
+		r.length = 1
+	case r.length > 1 && step == r.step:
+		r.length++
+	default:
+		r.length = 2
+	}
+	r.last, r.step = x, step
+}
+
+// The bounds, and how many STags in a row are taken for a sequence.
+const (
+	maxSides   = 4096
+	maxSTags   = 1024
+	Predicted  = 16
+	keyBits    = 8
+	maxInvalid = 1024
+	maxReused  = 64
+)
+
+// of returns what is known of a side, or nil if there is no room.
+func (b *CaptureState) of(c *Conn, d trace.Dir) *stags {
+	a := c.Trace.Side[d].Addr.Addr()
+	s := b.stags[a]
+	if s == nil && len(b.stags) < maxSides {
+		if b.stags == nil {
+			b.stags = map[trace.Host]*stags{}
+		}
+		s = &stags{used: map[uint32]struct{}{}, upper: map[uint32]struct{}{}, gone: map[uint32]int{}}
+		b.stags[a] = s
+	}
+	return s
+}
+
+// sequence is what the latest STags of a side have in common.
+type sequence uint8
+
+const (
+	NoSequence      sequence = iota
+	SequentialSTag           // the difference from one to the next
+	SequentialIndex          // the difference of their upper 24 bits
+)
+
+// use takes in an STag. It returns what the newest ones have in common, if that is
+// seen for the first time, with the difference from one to the next, and how many new
+// ones there were since the STag was invalidated; -1: it was not.
+func (t *stags) use(x uint32) (seq sequence, step uint32, since int) {
+	since = -1
+	if len(t.used) >= maxSTags {
+		return NoSequence, 0, since // new ones are no longer counted
+	}
+	if at, was := t.gone[x]; was {
+		since = len(t.used) - at
+		delete(t.gone, x)
+	}
+	if _, known := t.used[x]; known {
+		return NoSequence, 0, since
+	}
+	t.used[x] = struct{}{}
+	t.full.next(x, 32)
+	if _, known := t.upper[x>>keyBits]; !known {
+		t.upper[x>>keyBits] = struct{}{}
+		t.index.next(x>>keyBits, 32-keyBits)
+	}
+	switch {
+	case t.predicted:
+	case t.full.length >= Predicted:
+		t.predicted = true
+		return SequentialSTag, t.full.step, since
+	case t.index.length >= Predicted:
+		t.predicted = true
+		return SequentialIndex, t.index.step, since
+	}
+	return NoSequence, 0, since
+}
+
+// invalidate notes that an STag is no longer valid.
+func (t *stags) invalidate(x uint32) {
+	if len(t.gone) < maxInvalid {
+		t.gone[x] = len(t.used)
+	}
+}
+
+// reuse is an STag that was used after its invalidation, and where.
+type reuse struct {
+	Stag uint32
+	At   Place
+	// refused: a Terminate is about it.
+	Refused bool
+}
+
+// reuses takes in the use of an STag that the same side has invalidated.
+func (h *Direction) reuses(stag uint32, at Place) {
+	if _, was := h.gone[stag]; !was || len(h.Reused) >= maxReused {
+		return
+	}
+	delete(h.gone, stag)
+	h.Reused = append(h.Reused, reuse{Stag: stag, At: at})
+}
+
+// invalidates takes in a Send with Invalidate.
+func (s *Segment) invalidates(c *Conn) {
+	h, x := s.Direction, s.DDP.RsvdULP32
+	if s.DDP.Tagged || !s.DDP.Last {
+		return
+	}
+	h.asks()
+	h.leave(c, x)
+	if h.gone == nil || len(h.gone) >= maxInvalid {
+		h.gone = map[uint32]struct{}{}
+	}
+	h.gone[x] = struct{}{}
+	h.met = place{}
+}
+
+// isSTagError reports whether a Terminate is about an STag.
+func isSTagError(k rdmap.TermCode) bool {
+	return k.Layer == rdmap.LayerDDP && k.EType == 1 && (k.Code == 0 || k.Code == 2) || k.Layer == rdmap.LayerRDMAP && k.EType == 1
+}
+
+// stag is that of the other half which a Terminate is about.
+func (t *Terminate) stag() (uint32, bool) {
+	switch {
+	case t.Header == nil:
+		return 0, false
+	case t.Header.Tagged:
+		return t.Header.STag, true
+	case t.Asked != nil:
+		return t.Asked.Source.Stag, true
+	}
+	return t.Header.RsvdULP32, t.Op.Invalidates()
+}
+
+// refusesSTag takes in a Terminate that is about an STag which was used after its
+// invalidation.
+func (t *Terminate) refusesSTag() {
+	x, ok := t.stag()
+	if !ok || !isSTagError(t.Code) {
+		return
+	}
+	for i := range t.Peer.Reused {
+		if r := &t.Peer.Reused[i]; r.Stag == x {
+			r.Refused = true
+		}
+	}
+}
+
+// UsedSTag reports whether a half has used an STag of its peer, of late.
+func (h *Direction) UsedSTag(x uint32) bool {
+	for q := range slices.Values(h.Asked.Ring) {
+		if q.Source.Stag == x {
+			return true
+		}
+	}
+	return h.Sent.tagged(x)
+}
+
+// Sinks reports whether a half has asked for data at an STag of its own.
+func (h *Direction) Sinks(x uint32) bool {
+	return slices.ContainsFunc(h.Asked.Ring, func(q asked) bool { return !q.Atomic && q.Request.SinkSTag == x })
+}

@@ -1,0 +1,155 @@
+package model
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+)
+
+// Terminate is a Terminate at hand.
+type Terminate struct {
+	*Segment
+	// straight is as the RFC lays it out, code as it is chosen to be read.
+	Straight rdmap.Terminate
+	Broken   error
+	Code     rdmap.TermCode
+	Swapped  bool
+	// quote is what it quotes in the chosen reading, header the quoted one.
+	Quote  rdmap.Terminate
+	Header *ddp.Segment
+	Op     rdmap.Opcode // of the quoted segment
+	// sent are the segments of the other half that have the quoted header, the
+	// latest one first, asked the request that it leads to.
+	Sent  []Sent
+	Asked *asked
+	// onlyReserved: its reserved bits are all that is to be said of it.
+	OnlyReserved bool
+}
+
+// terminated takes in a Terminate.
+func (c *Conn) terminated(s *Segment, have catalogue.Gate) {
+	t := &Terminate{Segment: s}
+	var err error
+	t.Straight, err = rdmap.DecodeTerminate(s.Body)
+	s.Terminates++
+	if len(s.Body) < rdmap.TerminateLen {
+		return
+	}
+	t.Broken = err
+	t.Code, t.Swapped, t.Quote = s.PDU.TermCode, s.PDU.TermSwapped, t.Straight
+	if t.Swapped {
+		t.Quote, _ = rdmap.DecodeTerminateSwapped(s.Body)
+		t.OnlyReserved = t.Straight.Rsvd != 0
+	}
+	if d := t.Quote.DDPHeader; d != nil && s.Terminates <= maxTerminates {
+		var h ddp.Segment
+		if ddp.DecodeTo(&h, d) == nil {
+			t.Header, t.Op = &h, rdmap.ControlOf(h.RsvdULP).Opcode
+			t.Sent = t.Peer.Sent.find(d)
+			if !h.Tagged && h.QN == 1 {
+				t.Asked = t.Peer.Asked.find(h.MSN)
+			}
+		}
+	}
+	t.refuses()
+	if s.Word == nil {
+		s.Word = t.keep()
+	}
+	c.Tell.Terminate(t, have)
+}
+
+// maxTerminates bounds those of a half whose quotes are looked up: there should
+// be one.
+const maxTerminates = 16
+
+// Names of fields of a Terminate, which depend on its layer.
+const (
+	TermCode   = "iwarp_rdma.term_errcode"
+	TermEType  = "iwarp_rdma.term_etype"
+	TermHeader = "iwarp_rdma.term_ddp_h"
+)
+
+// FieldName is the name that a field has in this Terminate.
+func (t *Terminate) FieldName(name string) string {
+	switch name {
+	case TermHeader:
+		if t.Swapped {
+			return "iwd.term.swapped_ddp_h"
+		}
+	case TermCode, TermEType, "iwarp_rdma.term_layer", "iwarp_rdma.term_hdrct_m", "iwarp_rdma.hdrct_r":
+		switch k := &t.Straight; {
+		case t.Swapped:
+			return "iwd.term.swapped_name"
+		case name == TermCode:
+			return rdmap.CodeField(k.Layer, k.EType).Name
+		case name == TermEType:
+			return rdmap.ETypeField(k.Layer).Name
+		}
+	}
+	return name
+}
+
+// Plausible reports whether the quoted message is one that can come at any time,
+// and is not the first of its half.
+func (t *Terminate) Plausible() bool {
+	if t.Header.Tagged != t.Op.Tagged() {
+		return false
+	}
+	switch t.Op {
+	case OpSend:
+		return t.Header.QN == 0 && t.Header.MSN > 1
+	case OpWrite:
+		return t.Payload() && t.Peer.Count > 1
+	default:
+		return false
+	}
+}
+
+// QuotedRead is the Read Request that a Terminate quotes, and the one it was.
+func (t *Terminate) QuotedRead() (q, was rdmap.ReadRequest, ok bool) {
+	if t.OnlyReserved || !t.Code.R || t.Asked == nil || t.Asked.Atomic || t.Op != OpReadRequest {
+		return q, was, false // with another opcode it is RDMAP-TERM-HDRCT-01
+	}
+	q, ok = t.Quote.ReadRequest()
+	return q, t.Asked.Request, ok
+}
+
+// Got is how much of the quoted Read was answered.
+func (t *Terminate) Got() uint64 {
+	if r := t.Peer.Outstanding(t.Asked.Nth); r != nil {
+		return r.Got
+	}
+	return uint64(t.Asked.Request.Size)
+}
+
+// Quotes reports whether the first Terminate of a half quotes a segment that was
+// found.
+func (h *Direction) Quotes() bool { return h.Word != nil && len(h.Word.Sent) > 0 }
+
+// FirstWord is the first Terminate of the connection that the other side has, or has
+// answered with one of its own; nil if there is none.
+func (c *Conn) FirstWord() (first *Word) {
+	for i := range c.Directions {
+		h := &c.Directions[i]
+		w := h.Word
+		if w != nil && (h.Peer.Word != nil || w.End <= c.Trace.Flow[h.Dir].Acked) && (first == nil || w.Time < first.Time) {
+			first = w
+		}
+	}
+	return first
+}
+
+// CodeText is an error code for people: layer, type and code.
+func CodeText(k rdmap.TermCode) string {
+	return fmt.Sprintf("%d/%d/%02x", k.Layer, k.EType, k.Code)
+}
+
+// BitsText is the header control bits for people.
+func BitsText(k rdmap.TermCode) string {
+	return fmt.Sprintf("M=%d D=%d R=%d", Bit(k.M), Bit(k.D), Bit(k.R))
+}

@@ -1,0 +1,153 @@
+package model
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+)
+
+import (
+	"slices"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// touch is what a segment does to memory of the peer, and how that stands to what
+// came before.
+type touch struct {
+	place
+	Octets uint64 // 0: it touches none
+	// named are the STags that it names, the first names of them; none if they are
+	// those of the segment before it.
+	Named [2]NamedSTag
+	Names int
+	// behind: its sender has invalidated STags before.
+	Behind bool
+	Shares sharing
+}
+
+// NamedSTag is an STag, and what it was when it was named.
+type NamedSTag struct {
+	Owner trace.Dir // the side whose memory it stands for
+	Stag  uint32
+	// What [stags.use] returns; nothing if the STag could not be taken in.
+	Seq   sequence
+	Step  uint32
+	Since int
+}
+
+// sharing is how a segment meets operations that are outstanding, one of them an
+// atomic one.
+type sharing uint8
+
+const (
+	Apart      sharing = iota
+	sameSTag           // they are on the same STag
+	SameOctets         // they reach the same octets, for the first time on this STag
+)
+
+// maxShared bounds the STags of a half with shared octets.
+const maxShared = 64
+
+// touches takes in what the segment at hand does to memory of the peer. The rules are
+// asked about it afterwards.
+func (s *Segment) touches(c *Conn, b *CaptureState, have catalogue.Gate) {
+	t := &s.Touch
+	t.Names, t.Shares = 0, Apart
+	t.place, t.Octets = s.target()
+	switch {
+	case !s.DDP.Tagged && s.Op.Invalidates() && s.DDP.Last:
+		if side := s.mentions(c, b, s.Peer.Dir, s.DDP.RsvdULP32, have); side != nil {
+			side.invalidate(s.DDP.RsvdULP32)
+		}
+	case t.Octets == 0 || s.Op == OpWrite && s.met == place{t.Stag, 1}:
+	default:
+		s.met = place{t.Stag, 1} // the next segment will most likely have the same
+		s.mentions(c, b, s.Peer.Dir, t.Stag, have)
+		if s.Op == OpReadRequest {
+			r, _ := rdmap.DecodeReadRequest(s.Body)
+			s.mentions(c, b, s.Dir, r.SinkSTag, have)
+		}
+	}
+	if t.Octets == 0 {
+		return
+	}
+	if t.Behind = len(s.gone) > 0; t.Behind && have&catalogue.Sync != 0 {
+		s.reuses(t.Stag, s.Where())
+	}
+	t.Shares = s.sharing(have)
+}
+
+// mentions takes in an STag of a side that the segment at hand names. It returns the
+// STags of that side; nil if there is no room for them, or if STags may be missing
+// that came into use before.
+func (s *Segment) mentions(c *Conn, b *CaptureState, owner trace.Dir, stag uint32, have catalogue.Gate) *stags {
+	side := b.of(c, owner)
+	if side == nil {
+		return nil
+	}
+	n := &s.Touch.Named[s.Touch.Names]
+	s.Touch.Names++
+	*n = NamedSTag{Owner: owner, Stag: stag, Since: -1}
+	if sure := catalogue.Sync | catalogue.Contig; have&sure != sure {
+		return nil
+	}
+	n.Seq, n.Step, n.Since = side.use(stag)
+	return side
+}
+
+// target is the memory of the peer that a segment is about; no octets if it is about
+// none.
+func (s *Segment) target() (at place, octets uint64) {
+	switch s.Op {
+	case OpWrite:
+		if s.DDP.Tagged {
+			return place{s.DDP.STag, s.DDP.TO}, uint64(s.Octets) //nolint:gosec // not negative
+		}
+	case OpReadRequest:
+		if r, err := rdmap.DecodeReadRequest(s.Body); err == nil && s.DDP.MO == 0 {
+			return place{r.SrcSTag, r.SrcTO}, uint64(r.Size)
+		}
+	case OpAtomicRequest:
+		if r, err := rdmap.DecodeAtomicRequest(s.Body); err == nil && s.DDP.MO == 0 {
+			return place{r.RemoteSTag, r.RemoteTO}, atomicLen
+		}
+	default:
+	}
+	return at, 0
+}
+
+// sharing tells how the segment at hand meets the outstanding requests of its sender:
+// an atomic operation any other one, and the other way round.
+func (s *Segment) sharing(have catalogue.Gate) (how sharing) {
+	atomic, others := s.Op == OpAtomicRequest, s.atomicsOut
+	if atomic {
+		others = len(s.Requests) - s.atomicsOut
+	}
+	if others == 0 {
+		return Apart
+	}
+	t := &s.Touch
+	for i := range s.Requests {
+		r := &s.Requests[i]
+		if r.Atomic == atomic || r.source.Stag != t.Stag {
+			continue
+		}
+		how = sameSTag
+		theirs := uint64(atomicLen)
+		if !r.Atomic {
+			theirs = r.Size
+		}
+		if theirs == 0 || !overlap(t.To, t.Octets, r.source.To, theirs) {
+			continue
+		}
+		if have&catalogue.ReadSync == 0 || len(s.shared) >= maxShared || slices.Contains(s.shared, t.Stag) {
+			return sameSTag
+		}
+		s.shared = append(s.shared, t.Stag)
+		return SameOctets
+	}
+	return how
+}
+
+// overlap reports whether two ranges share octets.
+func overlap(a, n, b, m uint64) bool { return a-b < m || b-a < n }

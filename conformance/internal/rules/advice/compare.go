@@ -1,0 +1,154 @@
+package advice
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// fallbackTime is how soon an initiator tries again with another revision, in
+// nanoseconds.
+const fallbackTime = int64(5 * time.Second)
+
+// compareAdvice compares connections of a capture.
+var compareAdvice = []rules.Rule{
+	{
+		ID: "ADV-STRICT-DEPTH-CLOSE", Weighs: true, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
+		Capture: &rules.On[*model.EndedConnection]{
+			Applies: func(c *rules.Case, p *model.EndedConnection) rules.Scope {
+				f := p.Request
+				return rules.InScopeIf(f != nil && f.HasWord && !f.Partial && p.Reply == nil && !c.BlamedBefore(f.PDUNumber))
+			},
+			Judge: func(r *rules.Report, p *model.EndedConnection) {
+				if p.Dropped == "" {
+					return
+				}
+				b := r.Ended()
+				d := depthsTaken(b, p)
+				if !d.speaks || d.took {
+					return
+				}
+				if b.Crowded(p) {
+					r.Unproven(catalogue.Full)
+					return
+				}
+				if d.less || d.most < p.Request.EnhancedWord.ORD {
+					reportAdvice(r, p.Request, model.DepthsOf(p.Request.EnhancedWord), p.Dropped)
+				}
+			},
+		},
+	},
+	{
+		ID: "ADV-CLIENT-SERVER-REFUSED", Weighs: true, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
+		Capture: &rules.On[*model.EndedConnection]{
+			Applies: func(_ *rules.Case, p *model.EndedConnection) rules.Scope {
+				q, reply := p.Request, p.Reply
+				if q == nil || !q.HasWord || q.EnhancedWord.A || q.Partial || p.Count[trace.I2R] > 0 {
+					return rules.OutOfScope
+				}
+				return rules.InScopeIf(reply == nil || reply.HasWord && !reply.EnhancedWord.A && !reply.Partial && !reply.R)
+			},
+			Judge: func(r *rules.Report, p *model.EndedConnection) {
+				failure := p.Dropped
+				if p.Reply != nil && p.HasClosing && p.Closing.Reset {
+					failure = p.GivenUp // a FIN is how any upper layer ends
+				}
+				if failure == "" || r.BlamedBefore(p.Request.PDUNumber) || p.Reply != nil && r.BlamedBefore(p.Reply.PDUNumber) || adviceTells(r) {
+					return
+				}
+				for _, x := range r.Ended().To[p.Responder()] {
+					takes := x != p && x.Request != nil && x.Request.HasWord && !x.Request.EnhancedWord.A && x.T.Outcome == trace.Accepted && x.GivenUp == ""
+					if takes || fellBack(x, p) {
+						return // it takes that, or other advice tells
+					}
+				}
+				reportAdvice(r, p.Request, "A=0", failure)
+			},
+		},
+	},
+	{
+		ID: "ADV-REV-FALLBACK", Weighs: true, Transport: rules.OnTCP,
+		Capture: &rules.On[*model.EndedConnection]{
+			Applies: func(c *rules.Case, p *model.EndedConnection) rules.Scope {
+				return rules.InScopeIf(firstAttempt(c, p) != nil)
+			},
+			Judge: func(r *rules.Report, p *model.EndedConnection) {
+				x := firstAttempt(&r.Case, p)
+				reportAdvice(r, p.Request, fmt.Sprintf("revision 1, after a Request of revision 2 in frame %d that got no Reply", x.Request.FrameNumber), "")
+			},
+		},
+	},
+	{
+		ID: "ADV-PORT-MAPPER", Weighs: true, Transport: rules.OnTCP,
+		Capture: &rules.On[*model.EndedConnection]{
+			Applies: func(_ *rules.Case, p *model.EndedConnection) rules.Scope {
+				return rules.InScopeIf(p.T.Outcome == trace.Accepted && p.T.Flow[model.Other(p.Listener())].Opens)
+			},
+			Judge: func(r *rules.Report, p *model.EndedConnection) {
+				if d := p.Listener(); p.Mapped == 2 {
+					reportAdvice(r, model.Place{Dir: d, HasDir: true, Frame: p.T.FirstFrame}, fmt.Sprintf("port %d", p.T.Side[d].Addr.Port()), "")
+				}
+			},
+		},
+	},
+}
+
+// firstAttempt returns a connection of which this one is the second attempt, nil if
+// there is none.
+func firstAttempt(c *rules.Case, p *model.EndedConnection) *model.EndedConnection {
+	for _, x := range c.Ended().Unanswered[p.Responder()] {
+		if fellBack(p, x) {
+			return x
+		}
+	}
+	return nil
+}
+
+// fellBack reports whether a connection is the second attempt, with revision 1, of an
+// initiator that got no Reply to a Request of revision 2.
+func fellBack(p, from *model.EndedConnection) bool {
+	if p.Request == nil || p.Request.Rev != 1 || !from.Unanswered() {
+		return false
+	}
+	host := func(x *model.EndedConnection) netip.Addr { return x.T.Side[trace.I2R].Addr.Addr() }
+	return host(p) == host(from) && from.T.FirstTime < p.T.FirstTime && p.T.FirstTime-from.T.LastTime <= fallbackTime
+}
+
+// depths are what a responder took of other enhanced Requests: any at all, one as deep
+// as this one, one that is not as deep; and the largest IRD of its Replies.
+type depths struct {
+	speaks, took, less bool
+	most               uint16
+}
+
+// depthsTaken returns what the responder of a connection took.
+func depthsTaken(b *model.CaptureState, p *model.EndedConnection) (d depths) {
+	q := p.Request.EnhancedWord
+	if q.IRD == model.UnknownDepth || q.ORD == model.UnknownDepth {
+		return d
+	}
+	for _, x := range b.To[p.Responder()] {
+		if x.Request == nil || !x.Request.HasWord || x.Reply == nil || !x.Reply.HasWord || x.T.Outcome != trace.Accepted {
+			continue
+		}
+		w := x.Request.EnhancedWord
+		d.speaks, d.most = true, max(d.most, x.Reply.EnhancedWord.IRD)
+		d.took = d.took || w.IRD >= q.IRD && w.ORD >= q.ORD
+		d.less = d.less || w.IRD <= q.IRD && w.ORD <= q.ORD
+	}
+	return d
+}
+
+// adviceTells reports whether advice was given that names why the connection failed.
+func adviceTells(r *rules.Report) bool {
+	return slices.ContainsFunc(r.Before(), func(x rules.Finding) bool { return x.Rule.Advice && x.Severity >= catalogue.Warning })
+}

@@ -1,0 +1,66 @@
+package advice
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+)
+
+// Bounds of the private data that some stacks have, and of what is lost when its length
+// is counted in eight bits. In octets.
+const (
+	smallPrivate = 256
+	wrapLeast    = 252
+	wrapMost     = 256
+	wrapRest     = 8
+)
+
+// privateDataAdvice is about private data.
+var privateDataAdvice = []rules.Rule{
+	{
+		ID: "ADV-S0-REV2", Weighs: true, Needs: catalogue.Full, Transport: rules.OnTCP,
+		AdviceFrame: &rules.On[*model.Frame]{
+			Judge: func(r *rules.Report, f *model.Frame) {
+				if f.Rev == 2 && !f.S && f.PDLength >= mpa.EnhancedLen {
+					reportAdvice(r, f, fmt.Sprintf("S=0, PD_Length %d", f.PDLength), r.LeftAfter(f))
+				}
+			},
+		},
+	},
+	{
+		ID: "ADV-PRIVATE-DATA-256", Weighs: true, Needs: catalogue.Full, Transport: rules.OnTCP,
+		AdviceFrame: &rules.On[*model.Frame]{
+			Judge: func(r *rules.Report, f *model.Frame) {
+				if f.PDLength > smallPrivate && f.PDLength <= mpa.MaxPrivateData {
+					reportAdvice(r, f, fmt.Sprintf("PD_Length %d", f.PDLength), r.LeftAfter(f))
+				}
+			},
+		},
+	},
+	{
+		ID: "ADV-PRIVATE-DATA-WRAP", Weighs: true, Needs: catalogue.Start | catalogue.Contig, Transport: rules.OnTCP,
+		AdviceFrame: &rules.On[*model.Frame]{
+			Applies: func(c *rules.Case, f *model.Frame) rules.Scope {
+				return rules.InScopeIf(f.S && f.Rev >= 2 && f.PDLength <= wrapRest).GivenOnly(f.StartupEvidence(c.Evidence()))
+			},
+			Judge: func(r *rules.Report, f *model.Frame) {
+				n, o := r.Overrun(f)
+				switch {
+				case n > 0 && r.Trace.Flow[f.Dir].Cut:
+					r.Unproven(catalogue.Full)
+				case n < wrapLeast || n > wrapMost:
+				case o == model.Unproven:
+					r.Unproven(catalogue.Causal)
+				case o == model.Without:
+					reportAdvice(r, f, fmt.Sprintf("PD_Length %d, and %d octets more", f.PDLength, n), violated(r, f.Dir, "MPA-PDLEN-01", "MPA2-S-01"))
+				}
+			},
+		},
+	},
+}

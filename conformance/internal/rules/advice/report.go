@@ -1,0 +1,59 @@
+package advice
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Advice is about what no RFC demands or forbids, but experience with stacks teaches:
+// what usually lies behind findings, or will lead to them.
+
+// reportAdvice gives the advice of the rule at hand at a place. Observed is what it
+// rests on; failure is what went wrong because of it in the trace, if anything.
+func reportAdvice(r *rules.Report, at model.Placed, observed, failure string) {
+	r.Report(adviceOf(r, at, observed, failure))
+}
+
+// adviceOf is the advice of the rule at hand at a place. With a failure a note becomes a
+// warning. The message names the findings that the advice explains.
+func adviceOf(r *rules.Report, at model.Placed, observed, failure string) rules.Violation {
+	e := r.Entry()
+	v := rules.Violation{Place: at.Where(), Severity: e.Severity, Message: e.Message, Observed: observed}
+	if failure != "" {
+		v.Observed += "; " + failure
+		v.Severity = max(v.Severity, catalogue.Warning)
+	}
+	if explained := explained(r); explained != "" {
+		v.Message += " This explains " + explained + "."
+	}
+	return v
+}
+
+// explained names the first finding of each rule that the advice at hand explains.
+func explained(r *rules.Report) string {
+	var out []string
+	for _, id := range r.Entry().Explains {
+		if f := r.FoundBy(id); f != nil {
+			out = append(out, fmt.Sprintf("%s in frame %d", id, f.Frame))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// violated names the first of these rules that a side has violated, "" if there is none.
+func violated(r *rules.Report, d trace.Dir, ids ...string) string {
+	for _, id := range ids {
+		if f := r.FoundBy(id, d); f != nil {
+			return fmt.Sprintf("%s fires in frame %d", id, f.Frame)
+		}
+	}
+	return ""
+}

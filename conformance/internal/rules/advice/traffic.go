@@ -1,0 +1,128 @@
+package advice
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// trafficAdvice is what is known of stacks in full operation, besides their Terminates.
+// The text is that of the catalogue.
+var trafficAdvice = []rules.Rule{
+	{
+		ID: "ADV-SILENT-CLOSE", Weighs: true, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
+		Advice: &rules.On[*model.Conn]{
+			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
+				f, k := lastFault(c)
+				switch {
+				case f == nil:
+					return rules.OutOfScope
+				case !c.Complete(&c.Directions[k.Dir]):
+					return rules.Lacking(catalogue.Contig)
+				}
+				return rules.InScope
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				f, k := lastFault(&r.Case)
+				if c.Directions[k.Dir].Knows >= f.End {
+					return // it sent more once it had the fault: it has put up with it
+				}
+				if after := k.Time - f.Time; after >= 0 && after <= reactionTime {
+					adviseOnce(r, model.Place{Dir: k.Dir, HasDir: true, Frame: k.Frame},
+						fmt.Sprintf("%s in frame %d, then %s within %v", f.Rule.ID, f.Frame, k, time.Duration(after)), "")
+				}
+			},
+		},
+	},
+	{
+		ID: "ADV-SILENT-IGNORE", Weighs: true, Needs: catalogue.Bidir | catalogue.Sync, Transport: rules.OnTCP,
+		AdviceDirection: &rules.On[*model.Direction]{
+			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
+				switch {
+				case c.Noticeable(h) == nil:
+					return rules.OutOfScope
+				case !c.Complete(h.Peer):
+					return rules.Lacking(catalogue.Contig)
+				}
+				return rules.InScope
+			},
+			Judge: func(r *rules.Report, h *model.Direction) {
+				f := r.Noticeable(h)
+				if r.Count() > 0 || !r.Tolerates(h.Peer) || h.Peer.Knows >= f.End {
+					return
+				}
+				toTheEnd := r.Trace.Ending == trace.Open && h.Count > f.Nth
+				if toTheEnd || r.Quiet()-f.Time >= silenceTime {
+					v := adviceOf(r, f.Place, "no answer to anything behind what breaks "+f.Rule.ID, "")
+					v.Field = f.Field
+					r.Report(v)
+				}
+			},
+		},
+	},
+	{
+		ID: "ADV-IRD-CLAMP", Weighs: true, Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP,
+		AdviceDirection: &rules.On[*model.Direction]{
+			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
+				if !c.Accepted() || !c.Enhanced() {
+					return rules.OutOfScope
+				}
+				asked, answered := depthsTold(c, h)
+				return rules.InScopeIf(max(asked, answered) > eightBits).Needing(catalogue.ReadSync).Given(c.SettledGate())
+			},
+			Judge: func(r *rules.Report, h *model.Direction) {
+				if h.Deepest.Reads <= clampedDepth {
+					return
+				}
+				failure := ""
+				if w := h.Peer.Word; w != nil && w.Header != nil && !w.Header.Tagged && w.Header.QN == 1 {
+					failure = fmt.Sprintf("a Terminate in frame %d is about a request", w.Where().Frame)
+				}
+				asked, answered := depthsTold(&r.Case, h)
+				adviseOnce(r, h.Deepest.At.In(h.Dir), fmt.Sprintf("%d Reads outstanding, depths %#x and %#x", h.Deepest.Reads, asked, answered), failure)
+			},
+		},
+	},
+}
+
+// How soon a close is a reaction, and how long a silence is none, in nanoseconds.
+const (
+	reactionTime = int64(time.Second)
+	silenceTime  = int64(5 * time.Second)
+)
+
+// What a known driver makes of depths.
+const (
+	clampedDepth = 32
+	eightBits    = 255
+)
+
+// adviseOnce gives the advice of the rule at hand once for a connection.
+func adviseOnce(r *rules.Report, at model.Placed, observed, failure string) {
+	if r.Count() == 0 {
+		reportAdvice(r, at, observed, failure)
+	}
+}
+
+// lastFault is the latest fault of a side whereupon the other one closed without a
+// word, and that close.
+func lastFault(c *rules.Case) (*rules.Finding, model.Closing) {
+	return c.Unexplained("mpa", "ddp", "rdmap", "rdmap-ext", "rnic-interop")
+}
+
+// depthsTold are what the Request and the Reply say of the Reads of a half: its ORD, and the
+// IRD of the other side.
+func depthsTold(c *rules.Case, h *model.Direction) (request, reply uint16) {
+	q, r := c.Request.EnhancedWord, c.Reply.EnhancedWord
+	if h.Dir == trace.I2R {
+		return q.ORD, r.IRD
+	}
+	return q.IRD, r.ORD
+}

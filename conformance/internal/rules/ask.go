@@ -1,0 +1,97 @@
+package rules
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+)
+
+// Ask asks a rule about an event. The case has begun. What it lacks is told to the
+// recorder, and that it is judged before it judges.
+func (o *On[E]) Ask(k *Report, r *Rule, entry *catalogue.Entry, e E) {
+	k.rule, k.entry = r, entry
+	have := k.have
+	s := InScope
+	if o.Applies != nil {
+		s = o.Applies(&k.Case, e)
+	}
+	if !s.applies {
+		return
+	}
+	if s.only {
+		k.have = 0
+	}
+	k.have = (k.have | s.given) &^ s.lacks
+	if lack := (r.Needs | s.needs | s.lacks) &^ k.have; lack != 0 {
+		k.desk.Unproven(lack)
+	} else {
+		k.desk.Judged()
+		if o.Judge != nil {
+			o.Judge(k, e)
+		}
+	}
+	k.have = have
+}
+
+// AskAtEnd asks a rule at the end of the connection, or as soon as its startup is over.
+func (r *Rule) AskAtEnd(k *Report, entry *catalogue.Entry) {
+	askEach(k, r, entry, r.End, r.EndFrame, r.EndDirection)
+	if r.EndPair == nil {
+		return
+	}
+	request, reply := k.Pair()
+	for _, f := range [...]*model.Frame{request, reply} {
+		if f != nil {
+			r.EndPair.Ask(k, r, entry, f)
+		}
+	}
+}
+
+// AskAdvice asks a rule for its advice, once it is known which findings stand.
+func (r *Rule) AskAdvice(k *Report, entry *catalogue.Entry) {
+	askEach(k, r, entry, r.Advice, r.AdviceFrame, r.AdviceDirection)
+}
+
+// AskAtCaptureEnd asks a rule about a connection beside the others of the capture.
+func (r *Rule) AskAtCaptureEnd(k *Report, entry *catalogue.Entry, p *model.EndedConnection) {
+	if r.Capture != nil {
+		r.Capture.Ask(k, r, entry, p)
+	}
+	if r.CaptureSide == nil {
+		return
+	}
+	for s := range p.Sides {
+		r.CaptureSide.Ask(k, r, entry, s)
+	}
+}
+
+// askEach asks a rule about the connection, its startup frames and its directions.
+func askEach(k *Report, r *Rule, entry *catalogue.Entry, once *On[*model.Conn], frames *On[*model.Frame], directions *On[*model.Direction]) {
+	if once != nil {
+		once.Ask(k, r, entry, k.Conn)
+	}
+	if frames != nil {
+		for _, f := range [...]*model.Frame{k.Request, k.Reply} {
+			if f != nil {
+				frames.Ask(k, r, entry, f)
+			}
+		}
+	}
+	if directions != nil {
+		for i := range k.Directions {
+			directions.Ask(k, r, entry, &k.Directions[i])
+		}
+	}
+}
+
+// AtEnd reports whether the rule is asked at the end of the connection.
+func (r *Rule) AtEnd() bool {
+	return r.End != nil || r.EndFrame != nil || r.EndPair != nil || r.EndDirection != nil
+}
+
+// Advises reports whether the rule is asked for advice.
+func (r *Rule) Advises() bool {
+	return r.Advice != nil || r.AdviceFrame != nil || r.AdviceDirection != nil
+}
+
+// Compares reports whether the rule is asked at the end of the capture.
+func (r *Rule) Compares() bool { return r.Capture != nil || r.CaptureSide != nil }

@@ -1,0 +1,125 @@
+package rules
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+)
+
+import (
+	"slices"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Case is what a rule may look at: the facts about the connection, and what was found
+// on it so far. It is borrowed.
+type Case struct {
+	*model.Conn
+	rule   *Rule
+	entry  *catalogue.Entry
+	found  *[]Finding
+	before []Finding
+	have   catalogue.Gate
+	desk   Recorder
+}
+
+// Recorder takes down what becomes of the rule at hand on a connection.
+type Recorder interface {
+	// Judged takes down that the rule applies, and that the evidence is there.
+	Judged()
+	// Violated takes down a violation.
+	Violated(v Violation)
+	// ViolatedUnlessLost takes down a violation that something that is missing may
+	// explain, as it turns out at the end of the connection.
+	ViolatedUnlessLost(v Violation)
+	// Unproven takes down that the rule cannot be judged for lack of evidence.
+	Unproven(g catalogue.Gate)
+	// Count is how often the rule was violated on the connection so far.
+	Count() int
+}
+
+// Begin readies a case for the rules on a connection.
+func (c *Case) Begin(of *model.Conn, found *[]Finding, before []Finding, have catalogue.Gate, desk Recorder) {
+	*c = Case{Conn: of, found: found, before: before, have: have, desk: desk}
+}
+
+// Has reports whether evidence is there.
+func (c *Case) Has(g catalogue.Gate) bool { return c.have&g == g }
+
+// Evidence is what is there for the event at hand.
+func (c *Case) Evidence() catalogue.Gate { return c.have }
+
+// Found are the findings on the connection so far, in the order in which they were
+// reported, those of the rule itself included. They are borrowed. A rule that does not
+// say so ([Rule.Weighs]) sees none.
+func (c *Case) Found() []Finding {
+	if !c.rule.Weighs {
+		return nil
+	}
+	return *c.found
+}
+
+// FoundBy returns the first finding of a rule on the connection so far, in a direction
+// if one is named; nil: there is none. It is borrowed.
+func (c *Case) FoundBy(id string, dir ...trace.Dir) *Finding {
+	for i := range c.Found() {
+		if f := &c.Found()[i]; f.Rule.ID == id && (len(dir) == 0 || f.HasDir && f.Dir == dir[0]) {
+			return f
+		}
+	}
+	return nil
+}
+
+// Entry is that of the rule at hand.
+func (c *Case) Entry() *catalogue.Entry { return c.entry }
+
+// Reported reports whether the rule at hand has reported something in a direction.
+func (c *Case) Reported(h *model.Direction) bool {
+	for i := range *c.found {
+		if f := &(*c.found)[i]; f.Rule == c.entry && f.HasDir && f.Dir == h.Dir {
+			return true
+		}
+	}
+	return false
+}
+
+// Count is how often the rule at hand was violated on the connection so far.
+func (c *Case) Count() int { return c.desk.Count() }
+
+// Blamed reports whether another rule than the one at hand has reported a PDU: the
+// rule that is named, or, where none is, any one but those listed, above a note.
+func (c *Case) Blamed(pdu uint64, rule string, but ...string) bool {
+	return slices.ContainsFunc(c.Found(), func(f Finding) bool { return c.Blames(&f, pdu, rule, but...) })
+}
+
+// Blames reports whether a finding is one that [Case.Blamed] looks for.
+func (c *Case) Blames(f *Finding, pdu uint64, rule string, but ...string) bool {
+	if !f.HasPDU || f.PDU != pdu || f.Rule == c.entry {
+		return false
+	}
+	return f.Rule.ID == rule || rule == "" && f.Severity > catalogue.Note && !slices.Contains(but, f.Rule.ID)
+}
+
+// BlamedByRule reports whether a rule, which is no advice, has reported a PDU.
+func (c *Case) BlamedByRule(pdu uint64) bool { return blamedByRule(c.Found(), pdu) }
+
+// BlamedBefore is BlamedByRule for a rule that is asked at the end of the capture: it
+// looks at what was reported while the connection was under way.
+func (c *Case) BlamedBefore(pdu uint64) bool { return blamedByRule(c.before, pdu) }
+
+func blamedByRule(all []Finding, pdu uint64) bool {
+	return slices.ContainsFunc(all, func(f Finding) bool { return f.HasPDU && f.PDU == pdu && !f.Rule.Advice })
+}
+
+// Field is the record's name of the field that the rule at hand speaks of.
+func (c *Case) Field() string { return c.rule.Field }
+
+// Before are the findings that were reported while the connection was under way, for
+// rules that are asked at the end of the capture. They are borrowed.
+func (c *Case) Before() []Finding { return c.before }
+
+// Ended are the connections of the capture that are over.
+func (c *Case) Ended() *model.CaptureState { return c.Capture }
+
+// Now is the time up to which the capture is known, in nanoseconds since 1970.
+func (c *Case) Now() int64 { return max(c.Trace.LastTime, c.Capture.Latest) }

@@ -1,0 +1,107 @@
+package ddp
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// ddpHeaderRules judge the DDP header of single segments (RFC 5041 section 4).
+var ddpHeaderRules = []rules.Rule{
+	{
+		ID: "DDP-HDR-01", Needs: catalogue.Sync | catalogue.Full, Transport: rules.OnTCP, ByShape: true,
+		Field:    "iwarp_mpa.ulpdulength",
+		YieldsTo: []string{"MPA-FPDU-FMT-01"},
+		Segment: &rules.On[*model.Segment]{
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if s.DDP != nil {
+					return
+				}
+				want := 18
+				if len(s.Head) == 0 || s.Head[0]&0x80 != 0 {
+					want = 14
+				}
+				if _, length, _ := s.PDU.ULPDU(); length < want {
+					r.On(s, "the ULPDU is shorter than a DDP header", fmt.Sprint(length), fmt.Sprintf("at least %d", want))
+				}
+			},
+		},
+	},
+	{
+		ID: "DDP-RSVD-01", Needs: catalogue.Sync, ByShape: true,
+		Field: "iwarp_ddp.rsvd",
+		Segment: &rules.On[*model.Segment]{
+			Applies: rules.AnySegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if s.DDP.Rsvd != 0 {
+					r.On(s, "reserved bits of the DDP control octet are set", fmt.Sprintf("%#02x", s.DDP.Rsvd<<2), "0")
+				}
+			},
+		},
+	},
+	{
+		ID: "DDP-DV-01", Needs: catalogue.Sync, ByShape: true,
+		Field: "iwarp_ddp.dv",
+		Segment: &rules.On[*model.Segment]{
+			Applies: rules.AnySegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				switch {
+				case s.DDP.DV > 1, s.DDP.DV == 0 && r.Trace.Transport == trace.SCTP:
+					r.On(s, "the DDP version does not exist", fmt.Sprint(s.DDP.DV), "1")
+				case s.DDP.DV == 0 && r.Reply == nil && r.Request == nil && !r.Reported(s.Direction):
+					r.OnAs(catalogue.Note, s, "DDP version 0; no startup was captured that would say why", "0", "1")
+				}
+			},
+		},
+	},
+	{
+		ID: "DDP-DV-02", Needs: catalogue.Sync, ByShape: true,
+		Field:    "iwarp_ddp.dv",
+		YieldsTo: []string{"DDP-DV-01"},
+		Segment: &rules.On[*model.Segment]{
+			Applies: rules.AnySegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				switch {
+				case s.HasVersions && s.DDP.DV != s.Dv:
+					r.On(s, "the DDP version changes within the direction", fmt.Sprint(s.DDP.DV), fmt.Sprint(s.Dv))
+				case !s.HasVersions && r.Trace.Transport == trace.SCTP && s.Peer.HasVersions && s.Peer.Dv != s.DDP.DV:
+					r.On(s, "the directions have different DDP versions", fmt.Sprint(s.DDP.DV), fmt.Sprint(s.Peer.Dv))
+				}
+			},
+		},
+	},
+	{
+		ID: "DDP-TO-02", Needs: catalogue.Sync, Tagged: mpa.Yes, ByShape: true,
+		Field: "iwarp_ddp.tagged_offset",
+		Segment: &rules.On[*model.Segment]{
+			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope { return rules.InScopeIf(s.Octets > 0) },
+			Judge: func(r *rules.Report, s *model.Segment) {
+				switch end := s.DDP.TO + uint64(s.Octets); {
+				case end == 0:
+					r.OnAs(catalogue.Note, s, "the segment ends with the last octet that can be addressed", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "below 2^64")
+				case end < s.DDP.TO:
+					r.On(s, "TO and length go beyond 2^64", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "at most 2^64")
+				}
+			},
+		},
+	},
+	{
+		ID: "DDP-UNTAG-QN-02", Needs: catalogue.Sync, ByShape: true,
+		Field: "iwarp_ddp.qn",
+		Segment: &rules.On[*model.Segment]{
+			Applies: rules.AnySegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if !s.DDP.Tagged && s.DDP.QN > 3 {
+					r.On(s, "the queue does not exist", fmt.Sprint(s.DDP.QN), "0 to 3")
+				}
+			},
+		},
+	},
+}

@@ -1,0 +1,105 @@
+package ddp
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// lastFlagRules judge the L bit, which ends a message (RFC 5041 sections 4 and 5).
+var lastFlagRules = []rules.Rule{
+	{
+		ID: "DDP-L-01", Needs: catalogue.MsgSync | catalogue.Sync, ByShape: true, Closes: true,
+		Field:    "iwarp_ddp.last_flag",
+		YieldsTo: []string{"DDP-UNTAG-MSN-04", "DDP-STAG-01", "DDP-TO-01", "DDP-RSVDULP-TAG-01", "RDMAP-READREQ-SEG-01", "RDMAX-SEG-01", "RDMAP-TERM-SEG-01", "DDP-ZERO-01"},
+		Segment: &rules.On[*model.Segment]{
+			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
+				if s.DDP == nil || s.Op == model.OpTerminate {
+					return rules.OutOfScope
+				}
+				rel, m := s.Relate()
+				return rules.InScopeIf(rel == model.Begins && m.There)
+			},
+			Judge: func(r *rules.Report, s *model.Segment) {
+				_, m := s.Relate()
+				if !m.Done && (s.DDP.Tagged || s.DDP.MO == 0) {
+					r.On(s, "another message begins, and the last segment of the one before had no L", "L=0", "L=1 on the last segment")
+				}
+			},
+		},
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
+				f := &c.Trace.Flow[h.Dir]
+				closed := c.Trace.Ending == trace.FIN && h.Terminates+h.Peer.Terminates == 0
+				return rules.InScopeIf(closed && h.CutShort != nil && !h.Gap && !h.Unsure && f.Partial+f.Unframed == 0).Given(catalogue.MsgSync | catalogue.Sync)
+			},
+			Judge: func(r *rules.Report, h *model.Direction) {
+				r.OnAs(catalogue.Warning, h.CutShort.PlaceOf(&h.CutShort.Final), "the connection closes in the middle of a message", "L=0", "L=1")
+			},
+		},
+	},
+	{
+		ID: "DDP-L-02", Needs: catalogue.MsgSync, Tagged: mpa.No, ByShape: true,
+		Field: "iwarp_ddp.mo",
+		Segment: inQueue(
+			hasEnded,
+			func(r *rules.Report, s *model.Segment, m *model.Message) {
+				if uint64(s.DDP.MO) >= m.LastStart() && !s.Repeats(m) {
+					reportInQueue(r, s, m, "a segment of a message that has had its L", fmt.Sprintf("MSN %d, MO %d", s.DDP.MSN, s.DDP.MO), "nothing behind the last one")
+				}
+			}),
+	},
+	{
+		ID: "DDP-L-03", Needs: catalogue.MsgSync, Tagged: mpa.No, ByShape: true,
+		Field: "iwarp_ddp.mo",
+		Segment: inQueue(
+			hasEnded,
+			func(r *rules.Report, s *model.Segment, m *model.Message) {
+				if last := m.LastStart(); uint64(s.DDP.MO) < last && !s.Repeats(m) {
+					reportInQueue(r, s, m, "the segment with L was sent before others of its message", fmt.Sprintf("MO %d behind the L at MO %d", s.DDP.MO, last), "L on the last one sent")
+				}
+			}),
+	},
+	{
+		ID: "DDP-L-04", Needs: catalogue.MsgSync, Tagged: mpa.No, ByShape: true,
+		Field: "iwarp_ddp.mo",
+		Segment: inQueue(
+			func(s *model.Segment, rel model.Relation, _ *model.Message) bool {
+				return rel == model.GoesOn && s.DDP.Last
+			},
+			func(r *rules.Report, s *model.Segment, m *model.Message) {
+				if higher, ok := firstNotBelow(m, uint64(s.DDP.MO)); ok {
+					reportInQueue(r, s, m, "the segment with L is not that with the highest MO", fmt.Sprintf("MO %d", s.DDP.MO), fmt.Sprintf("above %d", higher))
+				}
+			}),
+	},
+}
+
+// hasEnded reports whether a segment belongs to a message that has had its L.
+func hasEnded(_ *model.Segment, rel model.Relation, _ *model.Message) bool {
+	return rel == model.Behind
+}
+
+// firstNotBelow returns the MO of the first segment of a message that is not below mo, if
+// there is one.
+func firstNotBelow(m *model.Message, mo uint64) (at uint64, ok bool) {
+	for i := range m.Runs {
+		r := &m.Runs[i]
+		if r.Start() < mo || r.Start() == mo && r.Size == 0 {
+			continue
+		}
+		at = r.From
+		if r.Size > 0 && at < mo {
+			at += (mo - at + r.Size - 1) / r.Size * r.Size
+		}
+		return at, true
+	}
+	return 0, false
+}

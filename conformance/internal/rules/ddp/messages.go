@@ -1,0 +1,97 @@
+package ddp
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+)
+
+// messageRules judge what the segments of a message have in common, and that messages do
+// not mix (RFC 5041 sections 4 and 5).
+var messageRules = []rules.Rule{
+	{
+		ID: "DDP-RSVDULP-UNTAG-01", Needs: catalogue.MsgSync, Tagged: mpa.No, ByShape: true,
+		Field:    "iwarp_ddp.rsvdulp",
+		YieldsTo: []string{"RDMAP-RV-02", "RDMAP-RSV-01", "RDMAP-INVSTAG-01"},
+		Segment: inQueue(
+			func(_ *model.Segment, rel model.Relation, _ *model.Message) bool { return rel == model.GoesOn },
+			func(r *rules.Report, s *model.Segment, m *model.Message) {
+				if s.DDP.RsvdULP != m.Control || s.DDP.RsvdULP32 != m.Field {
+					reportInQueue(r, s, m, "the segments of a message have different fields of the upper layer",
+						fmt.Sprintf("%02x%08x", s.DDP.RsvdULP, s.DDP.RsvdULP32), fmt.Sprintf("%02x%08x", m.Control, m.Field))
+				}
+			}),
+	},
+	{
+		ID: "DDP-RSVDULP-TAG-01", Needs: catalogue.MsgSync, Tagged: mpa.Yes, ByShape: true,
+		Field: "iwarp_ddp.rsvdulp",
+		Segment: &rules.On[*model.Segment]{
+			Judge: func(r *rules.Report, s *model.Segment) {
+				for i := range s.Tagged {
+					m := s.Tagged[i].Msg
+					if m.Open() && s.DDP.STag == m.Stag && s.DDP.TO == m.Next() && model.OpcodeOf(s.DDP.RsvdULP) != model.OpcodeOf(m.Control) {
+						r.On(s, "the segments of a tagged message have different opcodes", fmt.Sprintf("%#02x", s.DDP.RsvdULP), fmt.Sprintf("%#02x", m.Control))
+						return
+					}
+				}
+			},
+		},
+	},
+	{
+		ID: "DDP-STAG-01", Needs: catalogue.MsgSync, Tagged: mpa.Yes, ByShape: true,
+		Field:    "iwarp_ddp.stag",
+		YieldsTo: []string{"DDP-RSVDULP-TAG-01"},
+		Segment: &rules.On[*model.Segment]{
+			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
+				rel, _ := s.Relate()
+				return rules.InScopeIf(rel == model.Renamed || rel == model.GoesOn)
+			},
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if rel, m := s.Relate(); rel == model.Renamed {
+					r.On(s, "a segment goes on with the open message under another STag", fmt.Sprintf("%#08x", s.DDP.STag), fmt.Sprintf("%#08x", m.Stag))
+				}
+			},
+		},
+	},
+	{
+		ID: "DDP-ORDER-01", Needs: catalogue.MsgSync, ByShape: true,
+		Field: "iwarp_rdma.opcode",
+		Segment: &rules.On[*model.Segment]{
+			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
+				if s.DDP == nil || s.Op == model.OpTerminate {
+					return rules.OutOfScope
+				}
+				_, own := s.Relate()
+				return rules.InScopeIf(own != nil)
+			},
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if m := openBeside(s); m != nil && !r.Reported(s.Direction) {
+					r.On(s, "a segment of another message within a message", s.Op.String(), "the rest of the "+m.Op.String())
+				}
+			},
+		},
+	},
+}
+
+// openBeside returns an open message of the direction that a segment does not belong to,
+// nil if there is none.
+func openBeside(s *model.Segment) *model.Message {
+	_, own := s.Relate()
+	for i := range s.Queues {
+		if m := s.Queues[i].Msg; m != own && m.Open() {
+			return m
+		}
+	}
+	for i := range s.Tagged {
+		if m := s.Tagged[i].Msg; m != own && m.Open() {
+			return m
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package ddp
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+)
+
+// messageNumberRules judge MSN and QN of untagged segments (RFC 5041 section 5.1).
+var messageNumberRules = []rules.Rule{
+	{
+		ID: "DDP-UNTAG-MSN-01", Needs: catalogue.Start | catalogue.Sync | catalogue.Contig, Tagged: mpa.No, ByShape: true,
+		Field:    "iwarp_ddp.msn",
+		YieldsTo: []string{"RDMAP-TERM-QN-01", "RDMAX-ARESP-MSN-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "DDP-UNTAG-QN-02"},
+		Segment: inQueue(
+			func(s *model.Segment, rel model.Relation, _ *model.Message) bool {
+				return rel == model.Begins && !s.Queues[s.DDP.QN].Seen
+			},
+			func(r *rules.Report, s *model.Segment, m *model.Message) {
+				if !s.Follows(1) {
+					reportInQueue(r, s, m, "the first message of the queue has another number than 1", fmt.Sprintf("MSN %d", s.DDP.MSN), "MSN 1")
+				}
+			}),
+	},
+	{
+		ID: "DDP-UNTAG-MSN-02", Needs: catalogue.Sync, Tagged: mpa.No, ByShape: true,
+		Field:    "iwarp_ddp.msn",
+		YieldsTo: []string{"DDP-DUP-01", "DDP-UNTAG-MSN-03", "DDP-UNTAG-MSN-04", "RDMAP-TERM-ONCE-01", "RDMAP-TERM-QN-01", "RDMAX-ARESP-MSN-01", "RDMAP-QN-01", "RDMAP-TFLAG-01"},
+		Segment: inQueue(
+			beginsNext,
+			func(r *rules.Report, s *model.Segment, m *model.Message) {
+				want := m.Msn + 1
+				if s.Follows(want) || m.HasAlias && s.DDP.MSN == m.Alias+1 || m.Msn == math.MaxUint32 && s.DDP.MSN == 1 {
+					return
+				}
+				how := "skips ahead"
+				switch {
+				case s.DDP.MSN == m.Msn:
+					how = "is repeated"
+				case int32(s.DDP.MSN-m.Msn) < 0:
+					how = "goes back"
+				}
+				reportInQueue(r, s, m, "the MSN of the queue "+how, fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", want))
+			}),
+	},
+	{
+		ID: "DDP-UNTAG-MSN-03", Needs: catalogue.Sync, Tagged: mpa.No, ByShape: true,
+		Field: "iwarp_ddp.msn",
+		Segment: inQueue(
+			func(s *model.Segment, rel model.Relation, m *model.Message) bool {
+				return beginsNext(s, rel, m) && m.Msn == math.MaxUint32
+			},
+			func(r *rules.Report, s *model.Segment, m *model.Message) {
+				if s.DDP.MSN == 1 {
+					reportInQueue(r, s, m, "the MSN leaves out 0 when it wraps", "MSN 1", "MSN 0")
+				}
+			}),
+	},
+	{
+		ID: "DDP-UNTAG-MSN-04", Needs: catalogue.MsgSync, Tagged: mpa.No, ByShape: true,
+		Field: "iwarp_ddp.msn",
+		Segment: inQueue(
+			func(_ *model.Segment, rel model.Relation, _ *model.Message) bool {
+				return rel == model.Renamed || rel == model.GoesOn
+			},
+			func(r *rules.Report, s *model.Segment, m *model.Message) {
+				if rel, _ := s.Relate(); rel == model.Renamed {
+					reportInQueue(r, s, m, "a segment goes on with the open message under another number", fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", m.Msn))
+				}
+			}),
+	},
+	{
+		ID: "DDP-DUP-01", Needs: catalogue.Sync, Tagged: mpa.No, ByShape: true,
+		Segment: inQueue(
+			func(_ *model.Segment, rel model.Relation, _ *model.Message) bool {
+				return rel == model.Behind || rel == model.GoesOn
+			},
+			func(r *rules.Report, s *model.Segment, m *model.Message) {
+				if from, to := s.Span(); m.Has(from, to, s.Hash) {
+					reportInQueue(r, s, m, "a segment that was sent before is sent as a new one", fmt.Sprintf("MSN %d, MO %d again", s.DDP.MSN, s.DDP.MO), "each segment once")
+				}
+			}),
+	},
+	{
+		ID: "DDP-UNTAG-QN-01", Needs: catalogue.MsgSync, Tagged: mpa.No, ByShape: true,
+		Field: "iwarp_ddp.qn",
+		Segment: &rules.On[*model.Segment]{
+			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope { return rules.InScopeIf(s.DDP.MO != 0) },
+			Judge: func(r *rules.Report, s *model.Segment) {
+				for qn := range s.Queues {
+					if m := s.Queues[qn].Msg; s.ChangesQueue(m) {
+						r.On(s, "a segment goes on with the open message on another queue", fmt.Sprintf("QN %d", s.DDP.QN), fmt.Sprintf("QN %d", m.Qn))
+					}
+				}
+			},
+		},
+	},
+}
+
+// inQueue judges untagged segments on queues that exist. rel is how the segment stands to
+// m, the last message of its queue.
+func inQueue(applies func(s *model.Segment, rel model.Relation, m *model.Message) bool, judge func(r *rules.Report, s *model.Segment, m *model.Message)) *rules.On[*model.Segment] {
+	return &rules.On[*model.Segment]{
+		Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
+			rel, m := s.Relate()
+			return rules.InScopeIf(rel != model.Stray && applies(s, rel, m))
+		},
+		Judge: func(r *rules.Report, s *model.Segment) {
+			_, m := s.Relate()
+			judge(r, s, m)
+		},
+	}
+}
+
+// reportInQueue reports a segment, to be seen with the last segment of the last message
+// of its queue.
+func reportInQueue(r *rules.Report, s *model.Segment, m *model.Message, message, observed, expected string) {
+	at := s.Where()
+	if m.There && m.Segments() > 0 && m.Final.Pdu != at.PDU {
+		at.Related = append(at.Related, m.Final.Pdu)
+	}
+	r.On(at, message, observed, expected)
+}
+
+// beginsNext reports whether a segment begins the message behind another one of its queue.
+func beginsNext(s *model.Segment, rel model.Relation, _ *model.Message) bool {
+	return rel == model.Begins && s.Queues[s.DDP.QN].Seen
+}

@@ -1,0 +1,103 @@
+package rules
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+)
+
+import (
+	"slices"
+	"strings"
+)
+
+// What was found on a connection so far, as rules look at it that judge how the other
+// side takes it.
+
+// mustValidate are the rules that a receiver has to hold each segment to (RFC 5041
+// section 7.1, RFC 5040 section 7).
+var mustValidate = []string{
+	"DDP-UNTAG-QN-02", "DDP-UNTAG-MSN-", "DDP-UNTAG-MO-", "DDP-TO-02", "DDP-HDR-01", "DDP-DV-01", "RDMAP-OPCODE-01", "RDMAP-RV-01",
+	"RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAX-AREQ-AOP-01",
+}
+
+// unseen are the rules on what a receiver ignores or cannot know, and those on
+// what the sender of the PDU is not to blame for.
+var unseen = []string{
+	"DDP-RSVD-01", "RDMAP-RSV-01", "RDMAP-INVSTAG-01", "RDMAX-INVSTAG-01", "RDMAX-AREQ-RSVD-01", "RDMAP-TERM-", "MPA-FPDU-PAD-01", "MPA-TERM-",
+	"MPA-ULPDU-", "MPA-CRC-KEEP-", "RDMAP-READ-PAIR-01", "RDMAX-AREQ-ANSWER-01", "RDMAP-READ-ORDER-02", "RDMAX-ORDER-03", "RDMAX-AREQ-ALIGN-",
+}
+
+// IsOf reports whether a finding is of a rule, or of rules with an id that begins
+// so.
+func IsOf(f *Finding, ids ...string) bool {
+	return slices.ContainsFunc(ids, func(id string) bool { return strings.HasPrefix(f.Rule.ID, id) })
+}
+
+// Flagged reports whether a PDU breaks one of the rules.
+func (c *Case) Flagged(pdu uint64, ids ...string) bool {
+	return slices.ContainsFunc(c.Found(), func(f Finding) bool { return f.HasPDU && f.PDU == pdu && IsOf(&f, ids...) })
+}
+
+// Awaits reports whether the segment that a Terminate quotes has the MSN that its
+// queue awaited.
+func (c *Case) Awaits(t *model.Terminate) bool {
+	return len(t.Sent) > 0 && c.Gates(t.Peer)&catalogue.MsgSync != 0 &&
+		!c.Flagged(t.Sent[0].Pdu, "DDP-UNTAG-MSN-", "DDP-DUP-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAP-TERM-QN-01") // not the MSNs of its queue
+}
+
+// Received are the findings on what a half has sent and the other side has
+// acknowledged, the earliest one first.
+func (c *Case) Received(h *model.Direction, of func(*Finding) bool) (all []*Finding) {
+	for i := range c.Found() {
+		f := &c.Found()[i]
+		if f.HasPDU && f.HasDir && f.Dir == h.Dir && f.End > 0 && f.End <= c.Trace.Flow[h.Dir].Acked && of(f) {
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Finding) int { return int(a.End - b.End) })
+	return all
+}
+
+// stands reports whether a finding gives way to none of those at hand.
+func (c *Case) stands(f *Finding) bool {
+	return !slices.ContainsFunc(c.Found(), func(g Finding) bool { return f.YieldsTo(&g) })
+}
+
+// Noticeable is the first fault of a half that its receiver has to notice, nil if
+// there is none.
+func (c *Case) Noticeable(h *model.Direction) *Finding {
+	fs := c.Received(h, func(f *Finding) bool { return f.Severity == catalogue.Error && IsOf(f, mustValidate...) })
+	if i := slices.IndexFunc(fs, c.stands); i >= 0 {
+		return fs[i]
+	}
+	return nil
+}
+
+// Unexplained is the latest fault of a side whereupon the other one closed without a
+// Terminate of either, and that close; nil if there is none.
+func (c *Case) Unexplained(layers ...string) (*Finding, model.Closing) {
+	k, ok := c.Closed()
+	if !ok || k.Crossed {
+		return nil, k
+	}
+	h := &c.Directions[model.Other(k.Dir)]
+	if h.Terminates+h.Peer.Terminates > 0 {
+		return nil, k
+	}
+	fs := c.Received(h, func(f *Finding) bool {
+		return f.Severity == catalogue.Error && slices.Contains(layers, f.Rule.Layer) && !IsOf(f, unseen...) && (k.Acked >= f.End || k.Acked < 0 && k.Frame > f.Frame)
+	})
+	slices.Reverse(fs)
+	if i := slices.IndexFunc(fs, c.stands); i >= 0 {
+		return fs[i], k
+	}
+	return nil, k
+}
+
+// Quiet is until when nobody had closed the connection.
+func (c *Case) Quiet() int64 {
+	if k, ok := c.Closed(); ok {
+		return k.Time
+	}
+	return c.Now()
+}

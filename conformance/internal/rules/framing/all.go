@@ -1,0 +1,12 @@
+package framing
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import "slices"
+
+// All are all rules about FPDUs, their CRCs and markers, and the packets that carry them (RFC 5044 sections 4 and 5).
+func All() []rules.Rule {
+	return slices.Concat(fpduRules, crcRules, markerRules, markersAgreedRules, sizeRules, alignmentRules, lengthRules, ulpduRules, retransmissionRules)
+}

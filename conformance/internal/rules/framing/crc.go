@@ -1,0 +1,135 @@
+package framing
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math/bits"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+)
+
+// crcRules judge the CRCs of FPDUs (RFC 5044 section 4.4).
+var crcRules = []rules.Rule{
+	{
+		ID: "MPA-CRC-VALUE-01", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Sum, ByShape: true,
+		Field:    "iwarp_mpa.crc",
+		YieldsTo: []string{"MPA-C-ON-01", "MPA-CRC-KEEP-01", "MPA-CRC-COVER-01", "MPA-CRC-COVER-02", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-FPDU-FMT-01"},
+		FPDU: &rules.On[*model.Fpdu]{
+			Applies: agreedCRC,
+			Judge: func(r *rules.Report, e *model.Fpdu) {
+				f := e.FPDU
+				if f.CRCStatus != mpa.CRCBad {
+					return
+				}
+				r.Report(rules.Violation{
+					Place: e.Where(), Message: "wrong CRC" + crcHint(f),
+					Observed: fmt.Sprintf("%08x", f.CRC), Expected: fmt.Sprintf("%08x", f.WantCRC),
+					Soon: !model.Constant(f.CRC), // that a constant is no CRC at all may show only later
+				})
+			},
+		},
+	},
+	{
+		ID: "MPA-C-ON-01", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full, ByShape: true, Late: true,
+		Field: "iwarp_mpa.crc",
+		FPDU: &rules.On[*model.Fpdu]{
+			Applies: agreedCRC,
+			Judge: func(r *rules.Report, e *model.Fpdu) {
+				// Two before this one had the same value.
+				if e.Crc.Good == 0 && e.Crc.Run >= 2 && e.RepeatsConstant() && !r.Reported(e.Direction) {
+					r.On(e.ConstantsBegin(), "CRCs are agreed, and none is filled in", fmt.Sprintf("%08x in each FPDU", e.FPDU.CRC), "the CRC of each")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-CRC-KEEP-01", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full, ByShape: true, Late: true,
+		Field: "iwarp_mpa.crc",
+		FPDU: &rules.On[*model.Fpdu]{
+			Applies: agreedCRC,
+			Judge: func(r *rules.Report, e *model.Fpdu) {
+				if e.Crc.Good > 0 && e.Crc.Run >= 1 && e.RepeatsConstant() && !r.Reported(e.Direction) {
+					r.On(e.ConstantsBegin(), "the CRCs stop in the middle of the connection", fmt.Sprintf("%08x from here on", e.FPDU.CRC), "the CRC of each FPDU")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-CRC-COVER-01", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Sum, ByShape: true,
+		Field: "iwarp_mpa.crc",
+		FPDU: &rules.On[*model.Fpdu]{
+			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+				return rules.InScopeIf(e.Marked(c.Conn) && innerMarkers(e.FPDU) > 0 && crcVerified(e.FPDU))
+			},
+			Judge: func(r *rules.Report, e *model.Fpdu) {
+				if f := e.FPDU; f.CRCStatus == mpa.CRCBad && model.CrcOf(withoutMarkers(f)) == f.CRC {
+					r.On(e, "the CRC leaves out the markers", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-CRC-COVER-02", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Sum, ByShape: true,
+		Field: "iwarp_mpa.crc",
+		FPDU: &rules.On[*model.Fpdu]{
+			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+				return rules.InScopeIf(e.FPDU.Lead && e.Marked(c.Conn) && crcVerified(e.FPDU))
+			},
+			Judge: func(r *rules.Report, e *model.Fpdu) {
+				f, w := e.FPDU, e.FPDU.Wire
+				if f.CRCStatus == mpa.CRCBad && len(w) > mpa.MarkerSize+model.CrcSize && model.CrcOf(w[mpa.MarkerSize:len(w)-model.CrcSize]) == f.CRC {
+					r.On(e, "the CRC leaves out the marker before ULPDU_Length", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
+				}
+			},
+		},
+	},
+}
+
+// agreedCRC is the scope of rules on FPDUs whose CRC was verified, where CRCs were
+// agreed.
+func agreedCRC(c *rules.Case, e *model.Fpdu) rules.Scope {
+	return rules.InScopeIf(c.Trace.CRC == mpa.Yes && crcVerified(e.FPDU))
+}
+
+// crcVerified reports whether the CRC of an FPDU is known to be right or wrong.
+func crcVerified(f *mpa.FPDU) bool { return f.CRCStatus == mpa.CRCGood || f.CRCStatus == mpa.CRCBad }
+
+// withoutMarkers returns an FPDU up to its CRC field, without its markers.
+func withoutMarkers(f *mpa.FPDU) []byte {
+	w := f.Wire[:max(len(f.Wire)-model.CrcSize, 0)]
+	out := make([]byte, 0, len(w))
+	from := 0
+	for i := range f.Markers {
+		at := int(f.Markers[i].Offset - f.Offset)
+		if at < from || at > len(w) {
+			continue
+		}
+		out = append(out, w[from:at]...)
+		from = min(at+mpa.MarkerSize, len(w))
+	}
+	return append(out, w[from:]...)
+}
+
+// crcHint says what a wrong CRC looks like.
+func crcHint(f *mpa.FPDU) string {
+	switch f.CRC {
+	case bits.ReverseBytes32(f.WantCRC):
+		return ", its octets are reversed"
+	case 0:
+		return ", the field is zero"
+	}
+	w := f.Wire[:max(len(f.Wire)-model.CrcSize, 0)]
+	var b [4]byte
+	binary.LittleEndian.PutUint32(b[:], crc32.ChecksumIEEE(w))
+	if binary.BigEndian.Uint32(b[:]) == f.CRC {
+		return ", it is a plain CRC-32"
+	}
+	return ""
+}

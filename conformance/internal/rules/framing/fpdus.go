@@ -1,0 +1,70 @@
+package framing
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// maxULPDU is the largest ULPDU that there is (RFC 5044 section 3), in octets.
+const maxULPDU = 64768
+
+// fpduRules judge single FPDUs and the last one of a direction (RFC 5044 sections 3, 4
+// and 7).
+var fpduRules = []rules.Rule{
+	{
+		ID: "MPA-FPDU-PAD-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
+		Field: "iwarp_mpa.pad",
+		FPDU: &rules.On[*model.Fpdu]{
+			Applies: func(_ *rules.Case, e *model.Fpdu) rules.Scope {
+				return rules.InScopeIf(e.FPDU.PadKnown && e.FPDU.PadLen > 0 && e.FPDU.CRCStatus != mpa.CRCBad)
+			},
+			Judge: func(r *rules.Report, e *model.Fpdu) {
+				if !e.FPDU.PadZero() {
+					r.On(e, "the pad is not zero", fmt.Sprintf("% x", e.FPDU.Pad[:e.FPDU.PadLen]), "zeros")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-ULPDU-MAX-01", Needs: catalogue.Sync, ByShape: true,
+		Field:    "iwarp_mpa.ulpdulength",
+		YieldsTo: []string{"MPA-FPDU-FMT-01"},
+		FPDU: &rules.On[*model.Fpdu]{
+			Applies: rules.CrcNotBad,
+			Judge: func(r *rules.Report, e *model.Fpdu) {
+				if e.FPDU.ULPDULength > maxULPDU && !r.Reported(e.Direction) {
+					r.On(e, "the ULPDU is larger than any may be", fmt.Sprint(e.FPDU.ULPDULength), fmt.Sprintf("at most %d", maxULPDU))
+				}
+			},
+		},
+	},
+	{
+		ID: "TCP-FIN-FPDU-01", Weighs: true, Needs: catalogue.Contig | catalogue.Sync, Transport: rules.OnTCP,
+		YieldsTo: []string{"MPA-FPDU-FMT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02"},
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
+				switch {
+				case h.Count == 0 || c.Trace.Ending != trace.FIN:
+					return rules.OutOfScope
+				case c.FramingLost(h):
+					return rules.Lacking(catalogue.Sync)
+				}
+				return rules.InScope
+			},
+			Judge: func(r *rules.Report, h *model.Direction) {
+				if n := h.Crc.Unsent; n > 0 && !h.Unsure && !h.Gap {
+					at := model.Place{Dir: h.Dir, HasDir: true, Frame: h.Crc.Frame, PDU: h.Crc.Pdu, HasPDU: true}
+					r.On(at, "a FIN in the middle of an FPDU", fmt.Sprintf("%d octets are missing", n), "the whole FPDU")
+				}
+			},
+		},
+	},
+}

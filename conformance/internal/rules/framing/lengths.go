@@ -1,0 +1,244 @@
+package framing
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+)
+
+// lengthRules judge the length and the layout of FPDUs (RFC 5044 section 4.1).
+var lengthRules = []rules.Rule{
+	{
+		ID: "MPA-FPDU-LEN-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
+		FPDU: &rules.On[*model.Fpdu]{
+			Applies: endByCRC,
+			Judge: func(r *rules.Report, e *model.Fpdu) {
+				f := e.FPDU
+				if f.CRCStatus == mpa.CRCGood {
+					return
+				}
+				if len(f.Markers) > 0 && !r.Trace.Negotiated {
+					r.Unproven(catalogue.Neg) // perhaps they are no markers
+					return
+				}
+				if what, want := countedToo(f); what != "" {
+					r.On(e, "ULPDU_Length counts "+what+" as well", fmt.Sprint(f.ULPDULength), fmt.Sprint(want))
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-FPDU-PAD-02", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
+		FPDU: &rules.On[*model.Fpdu]{
+			Applies: endByCRC,
+			Judge: func(r *rules.Report, e *model.Fpdu) {
+				if pad, ok := shorterPad(e.FPDU); ok {
+					r.On(e, "the pad is too short", fmt.Sprintf("%d octets", pad), fmt.Sprintf("%d octets", e.FPDU.PadLen))
+				}
+			},
+		},
+		Loose: &rules.On[*model.Loose]{
+			Applies: func(c *rules.Case, s *model.Loose) rules.Scope {
+				return rules.InScopeIf(behindSuspect(s) && c.Marking(s.Dir) != mpa.Yes && c.Streamed(s.Direction)).Given(catalogue.Full)
+			},
+			Judge: func(r *rules.Report, s *model.Loose) {
+				k := &s.Chain
+				if pad, ok := k.LongerPad(s.Octets); ok {
+					r.On(k.At.In(s.Dir), "the pad is too long", fmt.Sprintf("%d octets", pad), fmt.Sprintf("%d octets", k.Pad))
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-C-FIELD-01", Needs: catalogue.Neg | catalogue.Start | catalogue.Contig, ByShape: true,
+		FPDU: &rules.On[*model.Fpdu]{
+			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+				return rules.InScopeIf(e.FPDU.CRCStatus == mpa.CRCOff && c.Trace.Negotiated)
+			},
+		},
+		Loose: &rules.On[*model.Loose]{
+			Applies: func(c *rules.Case, s *model.Loose) rules.Scope {
+				return rules.InScopeIf(s.Bare >= enoughBare && c.Trace.CRC == mpa.No && c.Trace.Negotiated && c.Streamed(s.Direction))
+			},
+			Judge: func(r *rules.Report, s *model.Loose) {
+				if !r.Reported(s.Direction) {
+					r.On(s, "FPDUs without the CRC field, which has to be there though nobody verifies it",
+						fmt.Sprintf("%d FPDUs follow each other if they have none", s.Bare), "four octets behind each ULPDU and pad")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-FPDU-FMT-01", Needs: catalogue.Sync, ByShape: true,
+		YieldsTo: []string{"MPA-CONN-POINT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-C-FIELD-01"},
+		FPDU: &rules.On[*model.Fpdu]{
+			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+				switch {
+				case !c.Streamed(e.Direction):
+					return rules.OutOfScope
+				case c.Astray(e.Direction):
+					return rules.Lacking(catalogue.Sync)
+				case foundAgain(e) && !c.Trace.Negotiated:
+					return rules.Lacking(catalogue.Neg) // there may be markers of which nobody knows
+				}
+				return rules.InScope
+			},
+			Judge: func(r *rules.Report, e *model.Fpdu) {
+				switch f := e.FPDU; {
+				case foundAgain(e):
+					reportLost(r, e.Direction, e.Chain.At.In(e.Dir), "the octets behind this FPDU are none: its length is wrong")
+				case f.CRCStatus == mpa.CRCBad && (f.ULPDULength < mpa.MinULPDU || f.ULPDULength > mpa.MaxULPDU):
+					reportLost(r, e.Direction, e.Where(), "no FPDU has this length")
+				case f.Unsent > 0 && r.Trace.CRC == mpa.Yes && holdsFPDU(f.Wire[:len(f.Wire)-f.Unsent]):
+					reportLost(r, e.Direction, e.Where(), "the FPDU ends before its length says so")
+				}
+			},
+		},
+		Loose: &rules.On[*model.Loose]{
+			Applies: func(c *rules.Case, s *model.Loose) rules.Scope {
+				switch {
+				case !c.Streamed(s.Direction) || s.Count == 0 && !(c.Accepted() && model.Headed(s.Octets)):
+					return rules.OutOfScope
+				case c.Astray(s.Direction):
+					return rules.Lacking(catalogue.Sync)
+				case !c.Trace.Negotiated:
+					return rules.Lacking(catalogue.Neg)
+				}
+				return rules.InScopeIf(behindSuspect(s) || inPlaceOfFPDU(s))
+			},
+			Judge: func(r *rules.Report, s *model.Loose) {
+				if behindSuspect(s) {
+					reportLost(r, s.Direction, s.Chain.At.In(s.Dir), "the octets behind this FPDU are none: its length is wrong")
+				} else {
+					reportLost(r, s.Direction, s.Where(), "octets that are no FPDU where one has to begin")
+				}
+			},
+		},
+	},
+}
+
+// enoughBare is how many FPDUs without a CRC field prove that there is none.
+const enoughBare = 3
+
+// reportLost reports once for a direction where its framing is lost.
+func reportLost(r *rules.Report, h *model.Direction, at model.Place, message string) {
+	if !r.Reported(h) {
+		r.On(at, "framing is lost: "+message, "octets that cannot be laid out", "one FPDU behind the other")
+	}
+}
+
+// endByCRC is the scope of rules on FPDUs whose CRC tells where they end.
+func endByCRC(c *rules.Case, e *model.Fpdu) rules.Scope {
+	f := e.FPDU
+	switch {
+	case c.Trace.CRC != mpa.Yes:
+		return rules.OutOfScope
+	case f.Unsent > 0 && len(f.Missing) == 1 && f.Missing[0].To-f.Missing[0].From == f.Unsent:
+		return rules.InScope.Given(catalogue.Full) // all that was sent of it
+	}
+	return rules.InScopeIf(crcVerified(f))
+}
+
+// countedToo returns what an FPDU counts in ULPDU_Length although it is not part of the
+// ULPDU, and the length without it: with that the CRC is right. "" if nothing fits.
+func countedToo(f *mpa.FPDU) (what string, want int) {
+	for _, w := range [...]struct {
+		octets int
+		what   string
+	}{
+		{2, "ULPDU_Length"}, {4, "the CRC"}, {6, "ULPDU_Length and the CRC"}, {mpa.MarkerSize * innerMarkers(f), "the markers"},
+	} {
+		if n := int(f.ULPDULength) - w.octets; w.octets > 0 && n >= mpa.MinULPDU && endsAt(f, n, mpa.PadLen(n)) {
+			return w.what, n
+		}
+	}
+	return "", 0
+}
+
+// shorterPad returns the length of the pad, in octets, with which the CRC of an FPDU is
+// right, if it is shorter than it has to be.
+func shorterPad(f *mpa.FPDU) (pad int, ok bool) {
+	if f.CRCStatus == mpa.CRCGood {
+		return 0, false
+	}
+	for pad := range f.PadLen {
+		if endsAt(f, int(f.ULPDULength), pad) {
+			return pad, true
+		}
+	}
+	return 0, false
+}
+
+// endsAt reports whether the CRC is right if the ULPDU has n octets and the pad
+// has pad.
+func endsAt(f *mpa.FPDU, n, pad int) bool {
+	end := model.LengthSize + n + pad + model.CrcSize
+	if f.Lead {
+		end += mpa.MarkerSize
+	}
+	for i := range f.Markers {
+		if m := &f.Markers[i]; m.Expected != 0 && int(m.Offset-f.Offset) < end {
+			end += mpa.MarkerSize
+		}
+	}
+	if end > len(f.Wire)-f.Unsent {
+		return false
+	}
+	return model.CrcOf(f.Wire[:end-model.CrcSize]) == binary.BigEndian.Uint32(f.Wire[end-model.CrcSize:])
+}
+
+// foundAgain reports whether an FPDU was found by search, behind one with a wrong CRC
+// whose length leads elsewhere.
+func foundAgain(e *model.Fpdu) bool { return e.FPDU.Sync != mpa.InSync && e.Chain.Suspect }
+
+// behindSuspect reports whether loose octets follow an FPDU with a wrong CRC.
+func behindSuspect(s *model.Loose) bool { return s.Chain.Suspect && s.From == s.Chain.End }
+
+// inPlaceOfFPDU reports whether loose octets are as many as an FPDU has at least, and
+// cannot be the beginning of one.
+func inPlaceOfFPDU(s *model.Loose) bool {
+	return s.Length >= mpa.MinULPDU+model.LengthSize+model.CrcSize && impossible(s.Octets)
+}
+
+// holdsFPDU reports whether an FPDU with a right CRC begins where w begins, and
+// ends before w does.
+func holdsFPDU(w []byte) bool {
+	var sum uint32
+	for end := 0; end+model.CrcSize <= len(w); end += 4 {
+		if end >= model.LengthSize+mpa.MinULPDU && sum == binary.LittleEndian.Uint32(w[end:]) {
+			return true
+		}
+		sum = crc32.Update(sum, model.Castagnoli, w[end:end+4])
+	}
+	return false
+}
+
+// impossible reports whether octets cannot be the beginning of an FPDU.
+func impossible(b []byte) bool {
+	if len(b) >= mpa.MarkerSize && binary.BigEndian.Uint32(b) == 0 {
+		b = b[mpa.MarkerSize:]
+	}
+	if len(b) < model.LengthSize {
+		return false
+	}
+	if n := binary.BigEndian.Uint16(b); n < mpa.MinULPDU || n > mpa.MaxULPDU {
+		return true
+	}
+	var s ddp.Segment
+	if ddp.DecodeTo(&s, b[model.LengthSize:]) != nil {
+		return false // too few of them
+	}
+	op := rdmap.ControlOf(s.RsvdULP).Opcode
+	qn, _ := op.Queue()
+	return s.DV > 1 && (!op.Assigned() || op.Tagged() != s.Tagged || !s.Tagged && qn != s.QN)
+}

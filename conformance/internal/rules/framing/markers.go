@@ -1,0 +1,218 @@
+package framing
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// markerRules judge the markers in FPDUs (RFC 5044 sections 4.3 and 7.1).
+var markerRules = []rules.Rule{
+	{
+		ID: "MPA-MARKER-RSVD-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
+		Field: "iwd.markers",
+		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+			if m.Reserved != 0 && !displaced(m) && e.Pos(m) != 0 {
+				r.On(e.PlaceOf(m), "the reserved half of a marker is not zero", fmt.Sprintf("%#04x", m.Reserved), "0")
+			}
+		}),
+	},
+	{
+		ID: "MPA-MARKER-PTR-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
+		Field:    "iwd.markers",
+		YieldsTo: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-MARKER-PTR-07", "MPA-MARKER-POS-01"},
+		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+			if m.Expected != 0 && int(m.Pointer&^3) != m.Expected && !displaced(m) {
+				r.On(e.PlaceOf(m), "a marker points to the wrong place", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
+			}
+		}),
+	},
+	{
+		ID: "MPA-MARKER-PTR-02", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
+		Field: "iwd.markers",
+		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+			if m.Expected == 0 && e.Pos(m) != 0 && m.Pointer&^3 != 0 && !displaced(m) {
+				r.On(e.PlaceOf(m), "a marker between two FPDUs has a pointer", fmt.Sprint(m.Pointer), "0")
+			}
+		}),
+	},
+	{
+		ID: "MPA-MARKER-PTR-03", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
+		Field: "iwd.markers",
+		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+			if m.Pointer&3 != 0 && !displaced(m) {
+				r.On(e.PlaceOf(m), "the two low bits of a pointer are set", fmt.Sprintf("%#04x", m.Pointer), "both 0")
+			}
+		}),
+	},
+	{
+		ID: "MPA-MARKER-PTR-05", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
+		Field: "iwd.markers",
+		FPDU: &rules.On[*model.Fpdu]{
+			Applies: func(_ *rules.Case, e *model.Fpdu) rules.Scope {
+				return rules.InScopeIf(e.FPDU.CRCStatus != mpa.CRCBad && len(pointing(e.FPDU)) >= 2)
+			},
+			Judge: func(r *rules.Report, e *model.Fpdu) {
+				if m := disagreeing(e.FPDU); m != nil {
+					r.On(e.PlaceOf(m), "the markers of an FPDU point to different places", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-MARKER-PTR-07", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
+		Field: "iwd.markers",
+		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+			if pointsToFormer(e, m) {
+				r.On(e.PlaceOf(m), "a marker points to an FPDU before the one that it stands in", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
+			}
+		}),
+	},
+	{
+		ID: "MPA-MARKER-POS-01", Needs: catalogue.Neg | catalogue.Start | catalogue.Full | catalogue.Sync, ByShape: true,
+		Field:    "iwd.markers",
+		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01", "MPA-START-07A", "MPA-MARKER-WRAP-01", "RNIC-IOP-MARKER-01"},
+		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+			if displaced(m) && !r.Reported(e.Direction) {
+				r.On(e.PlaceOf(m), "no marker where one has to be", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), fmt.Sprintf("pointer %d", m.Expected))
+			}
+		}),
+	},
+	{
+		ID: "MPA-START-07A", Needs: catalogue.Neg | catalogue.Start | catalogue.Full, ByShape: true,
+		Field:    "iwd.markers",
+		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01", "RNIC-IOP-MARKER-01"},
+		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+			if e.Pos(m) == 0 && (m.Reserved != 0 || m.Pointer&^3 != 0) {
+				r.On(e.PlaceOf(m), "the first marker is not zero", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), "00000000")
+			}
+		}),
+	},
+	{
+		ID: "MPA-MARKER-WRAP-01", Needs: catalogue.Start | catalogue.Contig | catalogue.Full, Transport: rules.OnTCP, ByShape: true,
+		FPDU: &rules.On[*model.Fpdu]{
+			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+				return rules.InScopeIf(e.Marked(c.Conn) && e.PDU.From+e.PDU.Length > wrapsAt(c.Conn, e.Dir))
+			},
+			Judge: markersAtWrap,
+		},
+	},
+}
+
+// eachMarker judges the markers of an FPDU one by one. If the CRC is wrong, nothing
+// proves that those octets are markers.
+func eachMarker(judge func(r *rules.Report, e *model.Fpdu, m *mpa.Marker)) *rules.On[*model.Fpdu] {
+	return &rules.On[*model.Fpdu]{
+		Applies: func(_ *rules.Case, e *model.Fpdu) rules.Scope {
+			return rules.InScopeIf(len(e.FPDU.Markers) > 0 && e.FPDU.CRCStatus != mpa.CRCBad)
+		},
+		Judge: func(r *rules.Report, e *model.Fpdu) {
+			for i := range e.FPDU.Markers {
+				judge(r, e, &e.FPDU.Markers[i])
+			}
+		},
+	}
+}
+
+// displaced reports whether nothing in the octets where a marker has to be looks like
+// one: the marker is elsewhere, or there is none.
+func displaced(m *mpa.Marker) bool {
+	return m.Status() == mpa.MarkerMissing || m.Reserved != 0 && int(m.Pointer&^3) != m.Expected
+}
+
+// innerMarkers counts the markers behind ULPDU_Length.
+func innerMarkers(f *mpa.FPDU) (n int) {
+	for i := range f.Markers {
+		if f.Markers[i].Expected != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// pointing are the markers behind ULPDU_Length that are there.
+func pointing(f *mpa.FPDU) (all []*mpa.Marker) {
+	for i := range f.Markers {
+		if m := &f.Markers[i]; m.Expected != 0 && m.Status() != mpa.MarkerMissing {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// disagreeing returns the first marker of an FPDU that points to another start than the
+// first marker does; nil if there is none, or if a pointer is wrong by itself.
+func disagreeing(f *mpa.FPDU) *mpa.Marker {
+	all := pointing(f)
+	for _, m := range all {
+		if p := int64(m.Pointer); p == 0 || p%4 != 0 || p >= int64(f.Size) {
+			return nil
+		}
+	}
+	start := all[0].Offset - int64(all[0].Pointer)
+	for _, m := range all[1:] {
+		if m.Offset-int64(m.Pointer) != start {
+			return m
+		}
+	}
+	return nil
+}
+
+// pointsToFormer reports whether a marker points to the start of one of the FPDUs before
+// its own.
+func pointsToFormer(e *model.Fpdu, m *mpa.Marker) bool {
+	if int(m.Pointer) == m.Expected || m.Expected == 0 || m.Pointer == 0 || m.Pointer&3 != 0 || displaced(m) {
+		return false
+	}
+	for _, start := range e.Crc.Starts {
+		if start > m.Offset-mpa.MarkerInterval && m.Offset-start == int64(m.Pointer) && start != m.Offset-int64(m.Expected) {
+			return true
+		}
+	}
+	return false
+}
+
+// wrapsAt is the offset in the stream of a direction at which its TCP sequence numbers
+// become 0.
+func wrapsAt(c *model.Conn, d trace.Dir) int64 { return int64(1)<<32 - int64(c.Trace.Flow[d].Base) }
+
+// markersAtWrap judges the first marker that is not in its place once the sequence
+// numbers have wrapped.
+func markersAtWrap(r *rules.Report, e *model.Fpdu) {
+	wrap := wrapsAt(r.Conn, e.Dir)
+	for i := range e.FPDU.Markers {
+		m := &e.FPDU.Markers[i]
+		at := e.PDU.From + m.Offset - e.FPDU.Offset
+		if at < wrap || !displaced(m) {
+			continue
+		}
+		// Where the marker before it is if the sender counts from sequence number 0.
+		p := int(at - (at-wrap)%mpa.MarkerInterval - e.PDU.From)
+		if looksMarked(e.FPDU, p) && !r.Reported(e.Direction) {
+			r.On(e.PlaceOf(m), "the markers shift where the sequence numbers wrap",
+				fmt.Sprintf("a marker %d octets before its place", int(at-e.PDU.From)-p), "one every 512 octets from the first FPDU on")
+		}
+		return
+	}
+}
+
+// looksMarked reports whether the octets at p of an FPDU are a marker that points to its
+// start.
+func looksMarked(f *mpa.FPDU, p int) bool {
+	start := 0
+	if f.Lead {
+		start = mpa.MarkerSize
+	}
+	if p <= start || p+mpa.MarkerSize > len(f.Wire) {
+		return false
+	}
+	return int(binary.BigEndian.Uint32(f.Wire[p:])) == p-start
+}

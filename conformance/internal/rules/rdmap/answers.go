@@ -1,0 +1,118 @@
+package rdmap
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// rdmapAnswerRules judge when requests are answered (RFC 5040 sections 5.2 and 5.5,
+// RFC 7306 sections 5.2.1 and 5.4).
+var rdmapAnswerRules = []rules.Rule{
+	{
+		ID: "RDMAP-READ-PAIR-01", Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP,
+		Exchange:     answered(model.OpReadResponse),
+		EndDirection: unanswered(false, "a Read is not answered, and the connection closes in good order"),
+	},
+	{
+		ID: "RDMAX-AREQ-ANSWER-01", Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP,
+		Exchange:     answered(model.OpAtomicResponse),
+		EndDirection: unanswered(true, "an Atomic Request is not answered, and the connection closes in good order"),
+	},
+	{
+		ID: "RDMAP-READ-ORDER-02", Needs: catalogue.ReadSync, Transport: rules.OnTCP,
+		Exchange: answeredEarly(false),
+	},
+	{
+		ID: "RDMAX-ORDER-03", Needs: catalogue.ReadSync, Transport: rules.OnTCP,
+		Exchange: answeredEarly(true),
+	},
+}
+
+// answered says that requests of a kind were kept to where they have an answer,
+// whatever the end of the connection is.
+func answered(response rdmap.Opcode) *rules.On[*model.Segment] {
+	return &rules.On[*model.Segment]{
+		Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
+			return rules.InScopeIf(s.Op == response).Given(catalogue.End)
+		},
+	}
+}
+
+// unanswered judges the requests of a kind that are left when both sides have closed.
+func unanswered(atomic bool, message string) *rules.On[*model.Direction] {
+	return &rules.On[*model.Direction]{
+		Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
+			if !h.Flight.Has(atomic) || c.Trace.Ending == trace.RST || h.Terminates+h.Peer.Terminates > 0 {
+				return rules.OutOfScope
+			}
+			if _, left := leftOver(c, h, atomic); left == 0 {
+				return rules.OutOfScope
+			}
+			asks, answers := &c.Trace.Flow[h.Dir], &c.Trace.Flow[h.Peer.Dir]
+			if asks.FIN == nil || answers.FIN == nil || asks.RST != nil || answers.RST != nil {
+				return rules.Lacking(catalogue.End)
+			}
+			return rules.InScope
+		},
+		Judge: func(r *rules.Report, h *model.Direction) {
+			first, left := leftOver(&r.Case, h, atomic)
+			v := rules.Violation{Place: first.Where(h.Dir), Message: message, Observed: fmt.Sprintf("%d unanswered", left), Expected: "an answer to each"}
+			// The side that did not know of the other one's FIN closed of its own accord.
+			asks, answers := r.Trace.Flow[h.Dir].FIN, r.Trace.Flow[h.Peer.Dir].FIN
+			if answers.Acked > asks.At || asks.Acked <= answers.At {
+				v.Severity = catalogue.Note
+			}
+			r.Report(v)
+		},
+	}
+}
+
+// leftOver returns the first request of a kind that is not answered, and how many
+// there are. One whose answer ended early is that of RDMAP-READRESP-LEN-01; one that
+// the other side had not received when it closed does not count.
+func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Request, n int) {
+	fin := c.Trace.Flow[h.Peer.Dir].FIN
+	for i := range h.Requests {
+		q := &h.Requests[i]
+		if q.Atomic != atomic || q.HasShort || fin != nil && q.End > fin.Acked {
+			continue
+		}
+		if n++; first == nil {
+			first = q
+		}
+	}
+	return first, n
+}
+
+// answeredEarly judges answers that are sent before the request has arrived in order.
+func answeredEarly(atomic bool) *rules.On[*model.Segment] {
+	return &rules.On[*model.Segment]{
+		Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
+			a := &s.Ans
+			if !a.Begins || a.Joins || a.R == nil || !a.Fits || a.R.Atomic != atomic {
+				return rules.OutOfScope
+			}
+			// Only what was acknowledged matters, not what waits for others.
+			have := c.SettledGate()
+			if at := model.SpanOf(s.PDU); at.Knew(a.R.End) == model.Unproven {
+				return rules.Lacking(catalogue.Causal).Given(have)
+			}
+			return rules.InScope.Given(have)
+		},
+		Judge: func(r *rules.Report, s *model.Segment) {
+			request := s.Ans.R
+			if at := model.SpanOf(s.PDU); at.Knew(request.End) == model.Without {
+				r.On(s, "the answer was sent before all octets up to the end of its request had arrived",
+					fmt.Sprintf("acknowledged up to offset %d", at.Acked), fmt.Sprintf("at least %d, the end of the request in frame %d", request.End, request.At.Frame))
+			}
+		},
+	}
+}

@@ -1,0 +1,127 @@
+package rdmap
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// rdmapDepthRules judge how many requests are outstanding (RFC 6581 section 9.1, RFC
+// 7306 section 5.2.2).
+var rdmapDepthRules = []rules.Rule{
+	{
+		ID: "MPA2-IRDORD-06", Needs: catalogue.Neg | catalogue.Layout | catalogue.ReadSync,
+		Exchange: &rules.On[*model.Segment]{
+			Applies: requestWithin(func(c *rules.Case, s *model.Segment) bool { return s.Op == model.OpReadRequest && !s.IsRTR(c.Conn) }),
+			Judge: func(r *rules.Report, s *model.Segment) {
+				n := s.Depth.Reads
+				if n <= s.Deepest.Reads {
+					return
+				}
+				limit, _ := r.Trace.Depth(s.Dir)
+				switch own := r.Request.EnhancedWord.ORD; {
+				case n > limit:
+					r.On(s, "more Reads are outstanding than the other side holds", fmt.Sprint(n), fmt.Sprintf("at most %d", limit))
+				case s.Dir == trace.I2R && n > int(own) && !r.Reported(s.Direction):
+					r.OnAs(catalogue.Note, s, "more Reads are outstanding than the Request asks for, and no more than the Reply allows", fmt.Sprint(n), fmt.Sprint(own))
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAX-AREQ-DEPTH-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.ReadSync,
+		Exchange: &rules.On[*model.Segment]{
+			Applies: requestWithin(func(_ *rules.Case, s *model.Segment) bool { return s.Depth.Atomics > 0 }),
+			Judge: func(r *rules.Report, s *model.Segment) {
+				limit, _ := r.Trace.Depth(s.Dir)
+				d := s.Depth
+				if all := d.Reads + d.Atomics; all <= limit || all <= s.Deepest.All {
+					return
+				}
+				if d.Reads <= limit || d.Atomics > limit {
+					r.On(s, "more Reads and atomics are outstanding than the other side holds Reads", fmt.Sprintf("%d and %d", d.Reads, d.Atomics), fmt.Sprintf("at most %d in all", limit))
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-READ-QUEUE-01", Weighs: true, Needs: catalogue.Full,
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: func(c *rules.Case, t *model.Terminate) rules.Scope {
+				if ofDDP(t) && withinDepth(c, t) {
+					return rules.InScope.Needing(catalogue.Neg | catalogue.ReadSync).Given(c.SettledGate())
+				}
+				return rules.InScopeIf(ofDDP(t))
+			},
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if !withinDepth(&r.Case, t) {
+					return
+				}
+				if !t.Asked.Depth.Known {
+					r.Unproven(catalogue.Causal)
+					return
+				}
+				limit, _ := r.Trace.Depth(t.Peer.Dir)
+				if n := t.Asked.Depth.Reads + t.Asked.Depth.Atomics; n <= limit && !r.Flagged(t.Asked.Pdu, "DDP-UNTAG-MSN-") {
+					r.On(t, "there is no buffer for a Read within the depth that was agreed", fmt.Sprintf("%d outstanding", n), fmt.Sprintf("room for %d", limit))
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAX-BUF-01", Needs: catalogue.Full,
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: func(_ *rules.Case, t *model.Terminate) rules.Scope { return rules.InScopeIf(ofDDP(t)) },
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if t.Code.EType != 2 || t.Code.Code != 2 || t.Header == nil || t.Header.Tagged {
+					return
+				}
+				switch q := t.Asked; {
+				case t.Header.QN == 3:
+					r.On(t, "there is no buffer for an Atomic Response", "error 1/2/02", "a buffer for each outstanding request")
+				case t.Header.QN == 1 && t.Op == model.OpAtomicRequest:
+					limit, ok := r.Trace.Depth(t.Peer.Dir)
+					if ok && (q == nil || !q.Depth.Known || q.Depth.Reads+q.Depth.Atomics > limit) {
+						return
+					}
+					r.On(t, "there is no buffer for an Atomic Request", "error 1/2/02", "buffers for as many as the upper layers agree on")
+				}
+			},
+		},
+	},
+}
+
+// requestWithin is the scope of rules on requests where the depth was negotiated.
+// Octets that wait elsewhere do not matter: acknowledgements tell.
+func requestWithin(some func(*rules.Case, *model.Segment) bool) func(*rules.Case, *model.Segment) rules.Scope {
+	return func(c *rules.Case, s *model.Segment) rules.Scope {
+		if s.Op != model.OpReadRequest && s.Op != model.OpAtomicRequest || s.DDP.MO != 0 {
+			return rules.OutOfScope
+		}
+		switch _, ok := c.Trace.Depth(s.Dir); {
+		case !ok || !c.Enhanced():
+			return rules.OutOfScope
+		case !s.Depth.Known:
+			return rules.Lacking(catalogue.Causal).Given(c.SettledGate())
+		}
+		return rules.InScopeIf(some(c, s)).Given(c.SettledGate())
+	}
+}
+
+// ofDDP reports whether a Terminate tells an error of DDP, in the reading that was
+// chosen.
+func ofDDP(t *model.Terminate) bool { return !t.OnlyReserved && t.Code.Layer == rdmap.LayerDDP }
+
+// withinDepth reports whether a Terminate says that there is no buffer for a Read, or
+// none with its MSN, and the depth was negotiated.
+func withinDepth(c *rules.Case, t *model.Terminate) bool {
+	_, ok := c.Trace.Depth(t.Peer.Dir)
+	return ok && t.Code.EType == 2 && (t.Code.Code == 2 || t.Code.Code == 3) && t.Asked != nil && t.Op == model.OpReadRequest
+}

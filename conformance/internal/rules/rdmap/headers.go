@@ -1,0 +1,301 @@
+package rdmap
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// rdmapHeaderRules judge the RDMAP headers of single segments (RFC 5040 section 4,
+// RFC 7306 section 4).
+var rdmapHeaderRules = []rules.Rule{
+	{
+		ID: "RDMAP-STREAM-ONLY-01", Needs: catalogue.Sync | catalogue.Full, Noise: true, ByShape: true,
+		YieldsTo: []string{"MPA-CONN-BOTH-01", "MPA-START-08C", "MPA-FPDU-FMT-01"},
+		Segment: &rules.On[*model.Segment]{
+			Applies: rules.AnySegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if s.Noise && !r.Reported(s.Direction) {
+					r.On(s, "octets that are no RDMA message", fmt.Sprintf("% x", s.Head[:min(len(s.Head), 8)]), "a DDP segment of RDMAP")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-RV-01", Needs: catalogue.Sync, ByShape: true,
+		Field: "iwarp_rdma.version",
+		Segment: &rules.On[*model.Segment]{
+			Applies: rules.AnySegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if s.PDU.Control.RV > 1 {
+					r.On(s, "the RDMAP version does not exist", fmt.Sprint(s.PDU.Control.RV), "1, or 0 of the RDMA Consortium")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-RV-02", Needs: catalogue.Sync, ByShape: true,
+		Field:    "iwarp_rdma.version",
+		YieldsTo: []string{"RDMAP-RV-01", "RDMAX-RV-01"},
+		Segment: &rules.On[*model.Segment]{
+			Applies: rules.AnySegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if s.HasVersions && s.PDU.Control.RV != s.Rv {
+					r.On(s, "the RDMAP version changes within the direction", fmt.Sprint(s.PDU.Control.RV), fmt.Sprint(s.Rv))
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-RSV-01", Needs: catalogue.Sync, ByShape: true,
+		Field: "iwarp_rdma.rsv",
+		Segment: &rules.On[*model.Segment]{
+			Applies: rules.AnySegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if s.PDU.Control.Rsv != 0 {
+					r.On(s, "reserved bits of the RDMAP control octet are set", fmt.Sprintf("%#02x", s.PDU.Control.Rsv<<4), "0")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-OPCODE-01", Needs: catalogue.Sync, ByShape: true,
+		Field: "iwarp_rdma.opcode",
+		Segment: &rules.On[*model.Segment]{
+			Applies: rules.AnySegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				switch {
+				case s.Op == 0xf:
+					r.OnAs(catalogue.Note, s, "an opcode that is kept for experiments", "0xf", "an assigned one")
+				case !s.Op.Assigned():
+					r.On(s, "the opcode is not assigned", fmt.Sprintf("%#x", uint8(s.Op)), "0 to 0xb")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-TFLAG-01", Needs: catalogue.Sync, ByShape: true,
+		Field: "iwarp_ddp.tagged_flag",
+		Segment: &rules.On[*model.Segment]{
+			Applies: rules.AnySegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if s.Op.Assigned() && s.DDP.Tagged != s.Op.Tagged() {
+					r.On(s, "the T bit does not fit the opcode", fmt.Sprintf("T=%d with %v", model.Bit(s.DDP.Tagged), s.Op), fmt.Sprintf("T=%d", model.Bit(s.Op.Tagged())))
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-QN-01", Needs: catalogue.Sync, ByShape: true,
+		Field:    "iwarp_ddp.qn",
+		YieldsTo: []string{"DDP-UNTAG-QN-02", "RDMAP-TFLAG-01"},
+		Segment: &rules.On[*model.Segment]{
+			Applies: rules.AnySegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if qn, ok := s.Op.Queue(); ok && !s.DDP.Tagged && s.Op != model.OpTerminate && s.DDP.QN != qn {
+					r.On(s, "the queue does not fit the opcode", fmt.Sprintf("QN %d with %v", s.DDP.QN, s.Op), fmt.Sprintf("QN %d", qn))
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-INVSTAG-01", Needs: catalogue.Sync, ByShape: true,
+		Field: "iwarp_rdma.reserved",
+		Segment: &rules.On[*model.Segment]{
+			Applies: rules.AnySegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				plain := s.Op == model.OpSend || s.Op == rdmap.OpSendSE || s.Op == model.OpReadRequest || s.Op == model.OpTerminate
+				if !s.DDP.Tagged && plain && s.DDP.RsvdULP32 != 0 {
+					r.On(s, "the field of the STag to invalidate is not zero", fmt.Sprintf("%#08x", s.DDP.RsvdULP32), "0")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-INVSTAG-02", Needs: catalogue.Sync, ByShape: true,
+		Field: "iwarp_rdma.inval_stag",
+		Segment: &rules.On[*model.Segment]{
+			Applies: rules.AnySegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if !s.DDP.Tagged && s.Op.Invalidates() && s.DDP.RsvdULP32 == 0 {
+					r.On(s, "an invalidation of STag 0, which is rarely valid", "0x00000000", "an STag")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAX-RV-01", Needs: catalogue.Sync, On: model.Extensions,
+		Field:    "iwarp_rdma.version",
+		YieldsTo: []string{"RDMAP-RV-01"},
+		Segment: &rules.On[*model.Segment]{
+			Judge: func(r *rules.Report, s *model.Segment) {
+				rdmac := s.PDU.Control.RV == 0 && // RNIC-IOP-RDMAC-ATOMIC-01 says so
+					(r.Reply != nil && r.Reply.Rev == 0 && r.Trace.Transport == trace.TCP || s.HasVersions && s.Rv == 0)
+				if s.PDU.Control.RV != 1 && !rdmac {
+					r.On(s, "a message of RFC 7306 with another RDMAP version", fmt.Sprint(s.PDU.Control.RV), "1")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAX-INVSTAG-01", Needs: catalogue.Sync, ByShape: true,
+		Field: "iwarp_rdma.reserved",
+		Segment: &rules.On[*model.Segment]{
+			Applies: rules.AnySegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if !s.DDP.Tagged && model.Extension(s.Op) && s.DDP.RsvdULP32 != 0 {
+					r.On(s, "the field of the STag to invalidate is not zero", fmt.Sprintf("%#08x", s.DDP.RsvdULP32), "0")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAX-SEG-01", Needs: catalogue.Sync, Tagged: mpa.No, On: model.Extensions,
+		Field:   "iwarp_ddp.last_flag",
+		Segment: &rules.On[*model.Segment]{Judge: inOneSegment},
+	},
+	{
+		ID: "RDMAP-READREQ-SEG-01", Needs: catalogue.Sync, Tagged: mpa.No, On: model.OpcodeSet(model.OpReadRequest),
+		Field:   "iwarp_ddp.last_flag",
+		Segment: &rules.On[*model.Segment]{Judge: inOneSegment},
+	},
+	{
+		ID: "RDMAP-READREQ-WRAP-01", Needs: catalogue.Sync, On: model.OpcodeSet(model.OpReadRequest),
+		Field: "iwarp_rdma.srcto",
+		Segment: &rules.On[*model.Segment]{
+			Applies: readsSomething,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				q, _ := rdmap.DecodeReadRequest(s.Body)
+				switch end := q.SrcTO + uint64(q.Size); {
+				case end == 0:
+					r.OnAs(catalogue.Note, s, "the source ends with the last octet that can be addressed", fmt.Sprintf("%#x + %d", q.SrcTO, q.Size), "below 2^64")
+				case end < q.SrcTO:
+					r.On(s, "the source of the Read goes beyond 2^64", fmt.Sprintf("%#x + %d", q.SrcTO, q.Size), "at most 2^64")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-READREQ-WRAP-02", Needs: catalogue.Sync, On: model.OpcodeSet(model.OpReadRequest),
+		Field: "iwarp_rdma.sinkto",
+		Segment: &rules.On[*model.Segment]{
+			Applies: readsSomething,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				q, _ := rdmap.DecodeReadRequest(s.Body)
+				if end := q.SinkTO + uint64(q.Size); end != 0 && end < q.SinkTO {
+					r.On(s, "the sink of the Read goes beyond 2^64", fmt.Sprintf("%#x + %d", q.SinkTO, q.Size), "at most 2^64")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-READREQ-LEN-01", Needs: catalogue.Sync, Tagged: mpa.No, On: model.OpcodeSet(model.OpReadRequest),
+		Field:    "iwd.payload.length",
+		YieldsTo: []string{"MPA-ULPDU-ONE-01", "RDMAP-READREQ-SEG-01"},
+		Segment:  hasLength(rdmap.ReadRequestLen),
+	},
+	{
+		ID: "RDMAX-IMM-LEN-01", Needs: catalogue.Sync, Tagged: mpa.No, On: model.OpcodeSet(rdmap.OpImmediate, rdmap.OpImmediateSE),
+		Field:    "iwd.payload.length",
+		YieldsTo: []string{"MPA-ULPDU-ONE-01", "RDMAX-SEG-01"},
+		Segment:  hasLength(rdmap.ImmediateDataLen),
+	},
+	{
+		ID: "RDMAX-AREQ-LEN-01", Needs: catalogue.Sync, Tagged: mpa.No, On: model.OpcodeSet(model.OpAtomicRequest),
+		Field:    "iwd.payload.length",
+		YieldsTo: []string{"MPA-ULPDU-ONE-01", "RDMAX-SEG-01"},
+		Segment:  hasLength(rdmap.AtomicRequestLen),
+	},
+	{
+		ID: "RDMAX-ARESP-LEN-01", Needs: catalogue.Sync, Tagged: mpa.No, On: model.OpcodeSet(model.OpAtomicResponse),
+		Field:    "iwd.payload.length",
+		YieldsTo: []string{"MPA-ULPDU-ONE-01", "RDMAX-SEG-01"},
+		Segment:  hasLength(rdmap.AtomicResponseLen),
+	},
+	{
+		ID: "RDMAX-AREQ-RSVD-01", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
+		Field: "iwarp_rdma.atomic.reserved",
+		Segment: atomicHeader("reserved bits of the Atomic Request are set", func(a *rdmap.AtomicRequest) (string, string, bool) {
+			return fmt.Sprintf("%#07x", a.Rsvd), "0", a.Rsvd != 0
+		}),
+	},
+	{
+		ID: "RDMAX-AREQ-AOP-01", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
+		Field: "iwarp_rdma.atomic.opcode",
+		Segment: atomicHeader("the atomic operation does not exist", func(a *rdmap.AtomicRequest) (string, string, bool) {
+			return fmt.Sprint(uint8(a.AOpCode)), "0 (FetchAdd) or 2 (CmpSwap)", a.AOpCode != rdmap.FetchAddOp && a.AOpCode != rdmap.CmpSwapOp
+		}),
+	},
+	{
+		ID: "RDMAX-AREQ-FADD-01", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
+		Field: "iwarp_rdma.atomic.compare_data",
+		Segment: atomicHeader("a FetchAdd with Compare Data", func(a *rdmap.AtomicRequest) (string, string, bool) {
+			return fmt.Sprintf("%#x", a.CompareData), "0", a.AOpCode == rdmap.FetchAddOp && a.CompareData != 0
+		}),
+	},
+	{
+		ID: "RDMAX-AREQ-FADD-02", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
+		Field: "iwarp_rdma.atomic.compare_mask",
+		Segment: atomicHeader("a FetchAdd with another Compare Mask than all ones", func(a *rdmap.AtomicRequest) (string, string, bool) {
+			return fmt.Sprintf("%#x", a.CompareMask), "0xffffffffffffffff", a.AOpCode == rdmap.FetchAddOp && a.CompareMask != ^uint64(0)
+		}),
+	},
+}
+
+// readsSomething is the scope of rules on Read Requests that ask for octets.
+func readsSomething(_ *rules.Case, s *model.Segment) rules.Scope {
+	q, err := rdmap.DecodeReadRequest(s.Body)
+	return rules.InScopeIf(err == nil && q.Size > 0)
+}
+
+// atomicHeader judges the header of an Atomic Request.
+func atomicHeader(message string, wrong func(*rdmap.AtomicRequest) (observed, expected string, bad bool)) *rules.On[*model.Segment] {
+	return &rules.On[*model.Segment]{
+		Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
+			_, err := rdmap.DecodeAtomicRequest(s.Body)
+			return rules.InScopeIf(err == nil)
+		},
+		Judge: func(r *rules.Report, s *model.Segment) {
+			a, _ := rdmap.DecodeAtomicRequest(s.Body)
+			if observed, expected, bad := wrong(&a); bad {
+				r.On(s, message, observed, expected)
+			}
+		},
+	}
+}
+
+// hasLength judges the length of messages that have a fixed one, in octets.
+func hasLength(want int) *rules.On[*model.Segment] {
+	return &rules.On[*model.Segment]{
+		Applies: func(_ *rules.Case, s *model.Segment) rules.Scope { return rules.InScopeIf(s.DDP.Last) },
+		Judge: func(r *rules.Report, s *model.Segment) {
+			if n := int64(s.DDP.MO) + s.Octets; n != int64(want) {
+				r.On(s, fmt.Sprintf("the length of the %v is wrong", s.Op), fmt.Sprint(n), fmt.Sprint(want))
+			}
+		},
+	}
+}
+
+// inOneSegment judges a message that always fits a segment.
+func inOneSegment(r *rules.Report, s *model.Segment) {
+	want := int64(s.Op.HeaderLen())
+	split := fmt.Sprintf("the %v is in several segments, although it fits one", s.Op)
+	switch {
+	case s.DDP.MO != 0:
+		if !s.DDP.Last {
+			r.OnAs(catalogue.Warning, s, split, fmt.Sprintf("MO %d, L=0", s.DDP.MO), "MO 0, L=1")
+		}
+	case !s.DDP.Last && s.Octets >= want:
+		r.On(s, fmt.Sprintf("the %v is complete, and L is not set", s.Op), "L=0", "L=1")
+	case !s.DDP.Last:
+		r.OnAs(catalogue.Warning, s, split, fmt.Sprintf("%d octets, L=0", s.Octets), fmt.Sprintf("%d octets, L=1", want))
+	}
+}

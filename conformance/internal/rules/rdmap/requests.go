@@ -1,0 +1,262 @@
+package rdmap
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// rdmapRequestRules judge Reads and atomics and their answers (RFC 5040 section 5,
+// RFC 7306 section 5).
+var rdmapRequestRules = []rules.Rule{
+	{
+		ID: "RDMAP-READRESP-UNSOL-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse), ByShape: true,
+		Field:    "iwarp_rdma.opcode",
+		YieldsTo: []string{"DDP-RSVDULP-TAG-01", "RDMAP-READRESP-MSG-01"},
+		Segment: &rules.On[*model.Segment]{
+			Applies: taggedSegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if s.Ans.Begins && s.Ans.R == nil {
+					reportUnasked(r, s, "a Read Response that no Read Request asks for")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-READRESP-ORDER-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse), ByShape: true,
+		Segment: &rules.On[*model.Segment]{
+			Applies: taggedSegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if s.Ans.Begins && s.Ans.Later {
+					reportAnswer(r, catalogue.None, s, "a Read Response passes that of an earlier request",
+						fmt.Sprintf("for the request in frame %d", s.Ans.R.At.Frame), fmt.Sprintf("for that in frame %d", s.Ans.Head.At.Frame))
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-READRESP-STAG-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse), ByShape: true,
+		Field:    "iwarp_ddp.stag",
+		YieldsTo: []string{"RDMAP-READRESP-MSG-01", "RDMAP-READRESP-ORDER-01"},
+		Segment: &rules.On[*model.Segment]{
+			Applies: taggedSegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				a := &s.Ans
+				if !a.Begins || a.R == nil || a.Fits || a.R.Stag == s.DDP.STag || a.R.Size == 0 && s.Octets > 0 {
+					return
+				}
+				reportAnswer(r, noteIfEmpty(s), s, "the Read Response has another STag than its request asks for",
+					fmt.Sprintf("%#08x", s.DDP.STag), fmt.Sprintf("%#08x", a.R.Stag))
+			},
+		},
+	},
+	{
+		ID: "RDMAP-READRESP-TO-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse), ByShape: true,
+		Field:    "iwarp_ddp.tagged_offset",
+		YieldsTo: []string{"RDMAP-READRESP-MSG-01", "RDMAP-READRESP-ORDER-01"},
+		Segment: &rules.On[*model.Segment]{
+			Applies: taggedSegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				a := &s.Ans
+				if !a.Begins || a.R == nil || a.Fits || a.R.Stag != s.DDP.STag || a.R.To == s.DDP.TO {
+					return
+				}
+				reportAnswer(r, noteIfEmpty(s), s, "the Read Response begins at another offset than its request asks for",
+					fmt.Sprintf("TO %#x", s.DDP.TO), fmt.Sprintf("TO %#x", a.R.To))
+			},
+		},
+	},
+	{
+		ID: "RDMAP-READRESP-MSG-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse), ByShape: true,
+		Segment: &rules.On[*model.Segment]{
+			Applies: taggedSegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if s.Ans.Joins {
+					reportAnswer(r, catalogue.None, s, "a second Read Response goes on with the answer to one request", "several messages", "one message")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-READRESP-LEN-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse), ByShape: true,
+		Field:    "iwd.payload.length",
+		YieldsTo: []string{"RDMAP-READRESP-MSG-01", "RDMAP-READ-ZERO-01"},
+		Segment: &rules.On[*model.Segment]{
+			Applies: taggedSegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				a := &s.Ans
+				if a.Begins && !a.Joins {
+					reportShortAnswers(r, s.Peer, a)
+				}
+				if q := a.R; q != nil && q.Size > 0 && q.Got+uint64(s.Octets) > q.Size && q.Got <= q.Size {
+					reportAnswer(r, catalogue.None, s, "the Read Response is longer than asked for", fmt.Sprintf("%d octets or more", q.Got+uint64(s.Octets)), fmt.Sprint(q.Size))
+				}
+			},
+		},
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope {
+				whole := h.Began && h.Peer.Began && !h.Gap && !h.Peer.Gap && !h.Unsure && !h.Peer.Unsure
+				return rules.InScopeIf(whole && h.Shorts > 0).Given(catalogue.ReadSync)
+			},
+			Judge: func(r *rules.Report, h *model.Direction) { reportShortAnswers(r, h, &model.Answer{}) },
+		},
+	},
+	{
+		ID: "RDMAP-READ-ZERO-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse), ByShape: true,
+		Field: "iwd.payload.length",
+		Segment: &rules.On[*model.Segment]{
+			Applies: taggedSegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				a := &s.Ans
+				if a.Begins && a.R != nil && a.R == a.Head && a.R.Size == 0 && (s.Octets != 0 || !s.DDP.Last) {
+					reportAnswer(r, catalogue.None, s, "a Read of nothing is answered with octets", fmt.Sprintf("%d octets, L=%d", s.Octets, model.Bit(s.DDP.Last)), "0 octets, L=1")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAX-ARESP-UNSOL-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicResponse),
+		Field: "iwarp_rdma.opcode",
+		Segment: &rules.On[*model.Segment]{
+			Applies: untaggedSegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if s.Ans.Head == nil {
+					reportUnasked(r, s, "an Atomic Response that no Atomic Request asks for")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAX-ARESP-ID-01", Needs: catalogue.ReadSync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicResponse),
+		Field:    "iwarp_rdma.atomic.original_request_identifier",
+		YieldsTo: []string{"RDMAX-ORDER-01", "RDMAX-ARESP-UNSOL-01"},
+		Segment: &rules.On[*model.Segment]{
+			Applies: untaggedSegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				x, err := rdmap.DecodeAtomicResponse(s.Body)
+				if a := &s.Ans; err == nil && a.R != nil && !a.Fits {
+					reportAnswer(r, catalogue.None, s, "the Atomic Response has another identifier than its request", fmt.Sprintf("%#x", x.RequestID), fmt.Sprintf("%#x", a.R.Id))
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAX-ARESP-MSN-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicResponse),
+		Field: "iwarp_ddp.msn",
+		Segment: &rules.On[*model.Segment]{
+			Applies: untaggedSegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				want := uint32(s.Direction.Responses + 1)
+				if s.DDP.QN != 3 || s.DDP.MSN == want {
+					return
+				}
+				message := "the MSN of the Atomic Response does not count the responses"
+				if q := s.Ans.R; q != nil && q.Msn == s.DDP.MSN {
+					message += ": it is that of the request"
+				}
+				reportAnswer(r, catalogue.None, s, message, fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", want))
+			},
+		},
+	},
+	{
+		ID: "RDMAX-ORDER-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicResponse),
+		Segment: &rules.On[*model.Segment]{
+			Applies: untaggedSegment,
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if s.Ans.Later {
+					reportAnswer(r, catalogue.None, s, "an Atomic Response passes that of an earlier request",
+						fmt.Sprintf("for the request in frame %d", s.Ans.R.At.Frame), fmt.Sprintf("for that in frame %d", s.Ans.Head.At.Frame))
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAX-ORDER-02", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse, model.OpAtomicResponse), ByShape: true,
+		YieldsTo: []string{"RDMAX-ARESP-UNSOL-01", "RDMAP-READRESP-UNSOL-01"},
+		Segment: &rules.On[*model.Segment]{
+			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
+				return rules.InScopeIf(s.Ans.Begins && s.Ans.R != nil && s.Ans.Any != nil)
+			},
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if a := &s.Ans; a.Any.Atomic != a.R.Atomic && !a.Any.Started && !a.Joins {
+					r.On(s, "an answer passes that of an earlier request of the other kind", s.Op.String(), fmt.Sprintf("the answer to the request in frame %d", a.Any.At.Frame))
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAX-AREQ-ID-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicRequest),
+		Field: "iwarp_rdma.atomic.request_identifier",
+		Segment: &rules.On[*model.Segment]{
+			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
+				_, err := rdmap.DecodeAtomicRequest(s.Body)
+				return rules.InScopeIf(err == nil)
+			},
+			Judge: func(r *rules.Report, s *model.Segment) {
+				x, _ := rdmap.DecodeAtomicRequest(s.Body)
+				for i := range s.Requests {
+					if q := &s.Requests[i]; q.Atomic && q.Id == x.RequestID {
+						r.On(s, "another outstanding Atomic Request has the same identifier", fmt.Sprintf("%#x", x.RequestID), "another one")
+						return
+					}
+				}
+			},
+		},
+	},
+}
+
+// taggedSegment is the scope of rules on tagged segments, untaggedSegment on others.
+func taggedSegment(_ *rules.Case, s *model.Segment) rules.Scope { return rules.InScopeIf(s.DDP.Tagged) }
+func untaggedSegment(_ *rules.Case, s *model.Segment) rules.Scope {
+	return rules.InScopeIf(!s.DDP.Tagged)
+}
+
+// noteIfEmpty is the severity of a wrong place for the data of an answer: a note if
+// there are none, else that of the entry.
+func noteIfEmpty(s *model.Segment) catalogue.Severity {
+	if s.Octets == 0 {
+		return catalogue.Note
+	}
+	return catalogue.None
+}
+
+// reportAnswer reports a segment of an answer, together with its request and with
+// the oldest one of its kind.
+func reportAnswer(r *rules.Report, sev catalogue.Severity, s *model.Segment, message, observed, expected string) {
+	at := s.Where()
+	at.Related = s.Ans.Related(at.PDU)
+	r.Report(rules.Violation{Place: at, Severity: sev, Message: message, Observed: observed, Expected: expected})
+}
+
+// reportUnasked reports an answer that nothing asks for. Over SCTP an acknowledgement
+// may come long after the answer, and over TCP an answer may be sent too early, so
+// that only later it shows whether there was a request that was not captured.
+func reportUnasked(r *rules.Report, s *model.Segment, message string) {
+	v := rules.Violation{Place: s.Where(), Message: message, Observed: "no request is outstanding", Expected: "a request"}
+	if r.Trace.Transport == trace.TCP && (s.PDU.LastAcked < 0 || s.PDU.LastAcked >= s.Peer.To) {
+		r.Report(v)
+		return
+	}
+	r.ReportUnlessLost(v)
+}
+
+// reportShortAnswers reports the answers to requests of a direction that ended early
+// and that nothing goes on with, such as the answer next.
+func reportShortAnswers(r *rules.Report, h *model.Direction, next *model.Answer) {
+	for i := range h.Requests {
+		q := &h.Requests[i]
+		if !q.HasShort {
+			continue
+		}
+		at := q.Short.In(h.Peer.Dir)
+		at.Related = next.Related(at.PDU)
+		r.Report(rules.Violation{Place: at, Message: "the Read Response is shorter than asked for", Observed: fmt.Sprint(q.Got), Expected: fmt.Sprint(q.Size)})
+	}
+}

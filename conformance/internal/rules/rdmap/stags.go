@@ -1,0 +1,61 @@
+package rdmap
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+)
+
+// rdmapSTagRules judge how STags are invalidated (RFC 5040 section 5.3).
+var rdmapSTagRules = []rules.Rule{
+	{
+		ID: "RDMAP-INVSTAG-04", Needs: catalogue.Sync, On: model.Touching,
+		Segment: &rules.On[*model.Segment]{
+			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
+				return rules.InScopeIf(s.Touch.Octets > 0 && s.Touch.Behind)
+			},
+		},
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope {
+				return rules.InScopeIf(len(h.Reused) > 0).Given(catalogue.Sync)
+			},
+			Judge: func(r *rules.Report, h *model.Direction) {
+				for i := range h.Reused {
+					x := &h.Reused[i]
+					v := rules.Violation{
+						Place: x.At, Message: "an STag is used that a Send with Invalidate of the same side has invalidated",
+						Observed: fmt.Sprintf("STag %#08x", x.Stag), Expected: "one that is valid, or this one registered and advertised again",
+					}
+					if x.Refused {
+						v.Severity = catalogue.Warning
+					}
+					r.Report(v)
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-INVSTAG-03", Needs: catalogue.Sync,
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: func(_ *rules.Case, t *model.Terminate) rules.Scope {
+				return rules.InScopeIf(t.Header != nil && !t.Header.Tagged && t.Op.Invalidates() && len(t.Sent) > 0)
+			},
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if k := t.Code; k.Layer != rdmap.LayerRDMAP || k.EType != 1 || k.Code < 1 || k.Code > 4 {
+					return
+				}
+				x, sev := t.Header.RsvdULP32, catalogue.None
+				if !t.Peer.UsedSTag(x) && !t.Direction.Sinks(x) {
+					sev = catalogue.Note
+				}
+				r.OnAs(sev, t, "an STag that cannot be invalidated is told with another code", model.CodeText(t.Code), "0/1/09, STag cannot be invalidated")
+			},
+		},
+	},
+}

@@ -1,0 +1,135 @@
+package rules
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+)
+
+import "github.com/iwdissect/iwdissect/dissect/mpa"
+
+// Rule is all there is to say about how an entry of the catalogue is judged. What
+// it demands, and how severe a violation is, stands in the catalogue.
+type Rule struct {
+	// ID of the entry in the catalogue.
+	ID string
+	// Needs is the evidence without which it is not judged. Scope adds what a single
+	// event needs besides.
+	Needs catalogue.Gate
+	// Transport restricts the rule to TCP or to SCTP.
+	Transport transport
+	// Field is the record's name of the field that the rule speaks of: the one in the
+	// PDU of a finding that holds the observed value. A rule on several fields, or on
+	// something that is missing, has none; a violation may name another.
+	Field string
+	// YieldsTo are the rules that take precedence: a finding of one of them on the same
+	// thing explains this one, which is then withdrawn.
+	YieldsTo []string
+
+	// What happens on a connection, and what the rule says of it. Most rules look at
+	// one kind of event.
+	Startup   *On[*model.Frame]     // a startup frame, or the session control that stands for one
+	FPDU      *On[*model.Fpdu]      // an FPDU
+	Segment   *On[*model.Segment]   // a DDP segment
+	Exchange  *On[*model.Segment]   // a segment of a request or of its answer
+	Message   *On[*model.Message]   // a message that is complete, or was given up
+	Terminate *On[*model.Terminate] // a Terminate
+	Control   *On[*model.Control]   // a session control chunk of SCTP
+	Loose     *On[*model.Loose]     // octets in no startup frame and in no FPDU
+	Chunk     *On[*model.Segment]   // a chunk of SCTP with a DDP segment
+
+	// At the end of the connection.
+	End          *On[*model.Conn]      // once for the connection
+	EndFrame     *On[*model.Frame]     // for its Request and its Reply, those that were captured
+	EndPair      *On[*model.Frame]     // for the Request and the Reply that answers it, see [conn.pair]
+	EndDirection *On[*model.Direction] // for each direction
+	// At the end too, once it is known which findings stand.
+	Advice          *On[*model.Conn]
+	AdviceFrame     *On[*model.Frame] // for its Request and its Reply, those that were captured
+	AdviceDirection *On[*model.Direction]
+	// At the end of the capture.
+	Capture     *On[*model.EndedConnection] // once for each connection
+	CaptureSide *On[*model.Side]            // for each side of an SCTP association
+
+	// Noise: the rule is asked about octets that are no RDMA message too.
+	Noise bool
+	// Tagged and On narrow the segments that the rule is asked about, to tagged or
+	// untagged ones and to opcodes.
+	Tagged mpa.Tri
+	On     model.Opcodes
+	// ByShape: what it says of an FPDU, a segment or a message depends on nothing but
+	// what [fpdu.shape], [segment.shape] and [message.shape] hold, so that it is asked
+	// once for each shape.
+	ByShape bool
+	// AtStartup: its End is judged as soon as the startup is over, up to the first
+	// segment of the initiator: nobody who watches has to wait for the end.
+	AtStartup bool
+	// Weighs: it looks at what other rules have found on the connection, so it is asked
+	// about an event after those that do not.
+	Weighs bool
+	// Late: it reports PDUs before the one at hand. Closes: it is asked about a
+	// segment, and reports the message that ends with it.
+	Late, Closes bool
+	// Reacts: it judges what one side does after something else, if it ever does.
+	Reacts bool
+	// Anywhere: it judges chunks of the whole association, or chunks outside of any
+	// session: a chunk that is missing may be one of them.
+	Anywhere bool
+	// First: it judges the startup and the first FPDU of the initiator.
+	First bool
+	// Tells: it says itself which evidence it lacks of what comes after the startup.
+	Tells bool
+}
+
+// transport restricts a rule to one of them.
+type transport uint8
+
+// The transports; 0 stands for either.
+const (
+	OnTCP transport = iota + 1
+	OnSCTP
+)
+
+// On is how a rule judges one kind of event.
+type On[E any] struct {
+	// Applies reports whether the rule speaks of the event, and what evidence
+	// that takes. It changes nothing. nil: it speaks of every one.
+	Applies func(c *Case, e E) Scope
+	// Judge is called if the rule applies and the evidence is there; it reports
+	// violations. nil: nothing that is captured can violate the rule here.
+	Judge func(r *Report, e E)
+}
+
+// Scope is whether a rule speaks of an event, and on what evidence.
+type Scope struct {
+	applies             bool
+	only                bool // nothing but what is given is there
+	needs, given, lacks catalogue.Gate
+}
+
+// OutOfScope: the rule does not speak of the event. InScope: it does.
+var (
+	OutOfScope = Scope{}
+	InScope    = Scope{applies: true}
+)
+
+// InScopeIf returns InScope if a condition holds, else OutOfScope.
+func InScopeIf(holds bool) Scope { return Scope{applies: holds} }
+
+// Needing returns the scope for an event that needs more evidence than [Rule.Needs].
+func (s Scope) Needing(g catalogue.Gate) Scope { s.needs |= g; return s }
+
+// Given returns the scope for an event that has evidence of its own, whatever is
+// known of its direction.
+func (s Scope) Given(g catalogue.Gate) Scope { s.given |= g; return s }
+
+// GivenOnly returns the scope for an event for which exactly this evidence is there,
+// whatever is known of its direction.
+func (s Scope) GivenOnly(g catalogue.Gate) Scope { s.given, s.only = g, true; return s }
+
+// Lacking returns the scope of an event that the rule speaks of, and that cannot be
+// judged since this evidence is missing.
+func Lacking(g catalogue.Gate) Scope { return Scope{applies: true, lacks: g} }
+
+// Without returns the scope for an event of which this evidence is missing, whatever is
+// known of its direction. Then it cannot be judged.
+func (s Scope) Without(g catalogue.Gate) Scope { s.lacks |= g; return s }

@@ -1,0 +1,15 @@
+package rules
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+)
+
+import "github.com/iwdissect/iwdissect/dissect/mpa"
+
+// Scopes that rules of several subjects share.
+
+// AnySegment is the scope of rules on every ULPDU that has a DDP header.
+func AnySegment(_ *Case, s *model.Segment) Scope { return InScopeIf(s.DDP != nil) }
+
+// CrcNotBad is the scope of rules on FPDUs whose CRC is not known to be wrong.
+func CrcNotBad(_ *Case, e *model.Fpdu) Scope { return InScopeIf(e.FPDU.CRCStatus != mpa.CRCBad) }

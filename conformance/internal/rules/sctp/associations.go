@@ -1,0 +1,196 @@
+package sctp
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// sctpAssociationRules judge what an association for DDP is, and its streams (RFC 5043
+// sections 5.1, 7.1 and 10).
+var sctpAssociationRules = []rules.Rule{
+	{
+		ID: "SCTP-SID-01", Transport: rules.OnSCTP,
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
+				s, peer := c.Trace.Side[h.Dir].SCTP, c.Trace.Side[model.Other(h.Dir)].SCTP
+				if f := &c.Trace.Flow[h.Dir]; f.Chunks+f.Controls == 0 || s.Reconfigured || peer.Reconfigured {
+					return rules.OutOfScope
+				}
+				return knowing(s.HasInit && peer.HasInit)
+			},
+			Judge: func(r *rules.Report, h *model.Direction) {
+				s, peer := r.Trace.Side[h.Dir].SCTP, r.Trace.Side[model.Other(h.Dir)].SCTP
+				if limit := min(s.Out, peer.In); r.Trace.SID >= limit {
+					r.On(model.Place{Dir: h.Dir, HasDir: true, Frame: r.Trace.FirstFrame}, "a stream beyond those that were agreed", fmt.Sprintf("stream %d", r.Trace.SID), fmt.Sprintf("below %d", limit))
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-STREAMS-02", Transport: rules.OnSCTP,
+		End: &rules.On[*model.Conn]{
+			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
+				switch {
+				case !c.Trace.Side[trace.R2I].HasFunction:
+					return rules.OutOfScope
+				case !c.Trace.SYN && !c.Trace.HasAskedOn:
+					return rules.Lacking(catalogue.Start)
+				}
+				return rules.InScope
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				if !c.Trace.SYN {
+					r.On(model.Place{Dir: trace.R2I, HasDir: true, Frame: c.Trace.FirstFrame}, "the answer comes on another stream than the Initiate",
+						fmt.Sprintf("stream %d", c.Trace.SID), fmt.Sprintf("stream %d", c.Trace.AskedOn))
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-HOMING-01", Transport: rules.OnSCTP,
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope {
+				if h.Gap {
+					return rules.Lacking(catalogue.Contig)
+				}
+				return rules.InScope
+			},
+			Judge: func(r *rules.Report, h *model.Direction) {
+				if f := r.Trace.Flow[h.Dir].Spread; f != 0 {
+					r.On(model.Place{Dir: h.Dir, HasDir: true, Frame: f}, "the chunks of a stream take several paths in turn",
+						"more than 100 packets without a retransmission", "another path in case of failure only")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-ADAPT-01", Transport: rules.OnSCTP, Anywhere: true,
+		CaptureSide: &rules.On[*model.Side]{
+			Applies: func(_ *rules.Case, s *model.Side) rules.Scope {
+				if s.DDP == 0 {
+					return rules.OutOfScope
+				}
+				return knowing(s.Began())
+			},
+			Judge: func(r *rules.Report, s *model.Side) {
+				if !model.IndicatesDDP(s.SCTPSide) {
+					onAssociation(r, s, r.Trace.FirstFrame, "a side that uses DDP did not indicate it when the association began", adaptation(s.SCTPSide), "0x00000001")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-ADAPT-02", Transport: rules.OnSCTP, Anywhere: true,
+		YieldsTo: []string{"SCTP-DDP-ADAPT-01"},
+		CaptureSide: &rules.On[*model.Side]{
+			Applies: func(_ *rules.Case, s *model.Side) rules.Scope {
+				if s.DDP == 0 || s.Peer.DDP > 0 {
+					return rules.OutOfScope
+				}
+				return knowing(s.PeerBegan())
+			},
+			Judge: func(r *rules.Report, s *model.Side) {
+				if !model.IndicatesDDP(s.Peer) {
+					onAssociation(r, s, r.Trace.FirstFrame, "DDP towards a side that did not indicate it", adaptation(s.Peer), "0x00000001")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-ADAPT-03", Transport: rules.OnSCTP, Anywhere: true,
+		CaptureSide: &rules.On[*model.Side]{
+			Applies: func(_ *rules.Case, s *model.Side) rules.Scope {
+				if s.Dir != trace.R2I {
+					return rules.OutOfScope // one finding for both
+				}
+				return knowing(s.Began() && s.PeerBegan())
+			},
+			Judge: func(r *rules.Report, s *model.Side) {
+				if !s.HasAdaptation || !s.Peer.HasAdaptation || s.Adaptation == s.Peer.Adaptation {
+					return
+				}
+				if s.Ended != trace.Abort && s.Peer.Ended != trace.Abort {
+					onAssociation(r, s, r.Trace.FirstFrame, "the sides indicate different adaptation layers, and none refuses",
+						fmt.Sprintf("%s and %s", adaptation(s.Peer), adaptation(s.SCTPSide)), "ABORT")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-ADAPT-04", Needs: catalogue.Sum, Transport: rules.OnSCTP, Anywhere: true,
+		CaptureSide: &rules.On[*model.Side]{
+			Applies: func(c *rules.Case, s *model.Side) rules.Scope {
+				switch {
+				case !model.IndicatesDDP(s.SCTPSide) || !model.IndicatesDDP(s.Peer):
+					return rules.OutOfScope
+				case !s.Began() || !s.PeerBegan():
+					return rules.Lacking(catalogue.Start)
+				}
+				return certain(trace.OddPayload)(c, s)
+			},
+			Judge: func(r *rules.Report, s *model.Side) {
+				if t := s.Odd[trace.OddPayload]; t.Count > 0 {
+					onAssociation(r, s, t.Frame, "user data that are not DDP's on an association for DDP", fmt.Sprintf("payload protocol %d%s", t.Value, times(t.Count)), "16 or 17")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-STREAMS-01", Transport: rules.OnSCTP, Anywhere: true,
+		CaptureSide: &rules.On[*model.Side]{
+			Applies: func(_ *rules.Case, s *model.Side) rules.Scope {
+				if s.Reconfigured || s.Peer.Reconfigured {
+					return rules.OutOfScope
+				}
+				return knowing(s.HasInit && s.Peer.HasInit)
+			},
+			Judge: func(r *rules.Report, s *model.Side) {
+				switch out, in := min(s.Out, s.Peer.In), min(s.Peer.Out, s.In); {
+				case out != in:
+					if s.Dir == trace.I2R { // one finding for both
+						onAssociation(r, s, r.Trace.FirstFrame, "the numbers of streams of the directions differ", fmt.Sprintf("%d and %d", out, in), "the same")
+					}
+				case s.Out != s.In:
+					r.OnAs(catalogue.Warning, model.Place{Dir: s.Dir, HasDir: true, Frame: r.Trace.FirstFrame}, "a side asks for different numbers of streams",
+						fmt.Sprintf("out %d, in %d", s.Out, s.In), "the same")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-TERM-01", Transport: rules.OnSCTP, Anywhere: true,
+		CaptureSide: &rules.On[*model.Side]{
+			Applies: func(_ *rules.Case, s *model.Side) rules.Scope {
+				return rules.InScopeIf(s.Ended == trace.Shutdown || s.Ended == trace.Abort)
+			},
+			Judge: func(r *rules.Report, s *model.Side) {
+				if t := s.Terminates; t.Count > 1 {
+					onAssociation(r, s, t.Frame, "a Terminate on each stream before the association is ended", fmt.Sprintf("%d streams, %s in frame %d", t.Count, s.Ended, s.EndFrame), "only the end of the association")
+				}
+			},
+		},
+	},
+}
+
+// knowing is the scope of rules on how an association began, if that was captured.
+func knowing(start bool) rules.Scope {
+	if !start {
+		return rules.Lacking(catalogue.Start)
+	}
+	return rules.InScope.Given(catalogue.Start)
+}
+
+// adaptation is what a side indicated when the association began.
+func adaptation(s *trace.SCTPSide) string {
+	if !s.HasAdaptation {
+		return "none"
+	}
+	return fmt.Sprintf("%#08x", s.Adaptation)
+}

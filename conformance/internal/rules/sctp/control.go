@@ -1,0 +1,202 @@
+package sctp
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// sctpControlRules judge single chunks of DDP over SCTP (RFC 5043 section 5, RFC 6581
+// section 7).
+var sctpControlRules = []rules.Rule{
+	{
+		ID: "SCTP-DDP-CTL-01", Needs: catalogue.Full | catalogue.Sum, Transport: rules.OnSCTP,
+		Control: &rules.On[*model.Control]{
+			Judge: func(r *rules.Report, e *model.Control) {
+				if !e.Ok {
+					r.On(e, "a session control chunk without a whole function code", fmt.Sprintf("%d octets", e.Chunk.Length), "at least 4")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-CTL-02", Needs: catalogue.Sum, Transport: rules.OnSCTP,
+		Field: "iwd.sctp.function",
+		Control: &rules.On[*model.Control]{
+			Applies: func(_ *rules.Case, e *model.Control) rules.Scope { return rules.InScopeIf(e.Ok) },
+			Judge: func(r *rules.Report, e *model.Control) {
+				switch f := e.Function; {
+				case f == sctpddp.Experimental:
+					r.OnAs(catalogue.Note, e, "a function code that is kept for experiments", "0xffff", "1 to 7")
+				case f == 0 || f > sctpddp.EnhancedReject:
+					r.On(e, "the function code does not exist", fmt.Sprintf("%#04x", uint16(f)), "1 to 7")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-CTL-PD-01", Needs: catalogue.Sum, Transport: rules.OnSCTP,
+		Field: "iwd.sctp.private_data",
+		Control: &rules.On[*model.Control]{
+			Applies: func(_ *rules.Case, e *model.Control) rules.Scope {
+				return rules.InScopeIf(e.Ok && e.Function != sctpddp.Terminate && e.Function <= sctpddp.EnhancedReject && e.Function != 0)
+			},
+			Judge: func(r *rules.Report, e *model.Control) {
+				if n := e.Chunk.Length - sctpddp.ControlLen; n > sctpddp.MaxPrivateData {
+					r.On(e, "more private data than there may be", fmt.Sprintf("%d octets", n), "at most 512")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-CTL-PD-02", Needs: catalogue.Sum, Transport: rules.OnSCTP,
+		Field: "iwd.sctp.private_data",
+		Control: &rules.On[*model.Control]{
+			Applies: func(_ *rules.Case, e *model.Control) rules.Scope {
+				return rules.InScopeIf(e.Ok && e.Function == sctpddp.Terminate)
+			},
+			Judge: func(r *rules.Report, e *model.Control) {
+				if n := e.Chunk.Length - sctpddp.ControlLen; n != 0 {
+					r.On(e, "a Terminate of a session with private data", fmt.Sprintf("%d octets", n), "none")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-U-01", Needs: catalogue.Sum, Transport: rules.OnSCTP,
+		Field: "sctp.data_u_bit",
+		Control: &rules.On[*model.Control]{
+			Judge: func(r *rules.Report, e *model.Control) {
+				if !e.Chunk.Unordered {
+					r.On(e, "a chunk of DDP without the unordered flag", "U=0", "U=1")
+				}
+			},
+		},
+		Chunk: &rules.On[*model.Segment]{
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if !s.PDU.Chunk.Unordered {
+					r.On(s, "a chunk of DDP without the unordered flag", "U=0", "U=1")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-SEG-01", Needs: catalogue.Full | catalogue.Sum, Transport: rules.OnSCTP,
+		Chunk: &rules.On[*model.Segment]{
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if s.DDP == nil {
+					r.On(s, "a DDP segment chunk without a whole DDP header", fmt.Sprintf("%d octets", s.PDU.Chunk.Length), "2 + 14 or 2 + 18 at least")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-FRAG-01", Needs: catalogue.Full, Transport: rules.OnSCTP,
+		Field: "sctp.data_tsn",
+		Control: &rules.On[*model.Control]{
+			Judge: func(r *rules.Report, e *model.Control) {
+				if n := len(e.Chunk.TSNs); n > 1 {
+					r.On(e, "SCTP has fragmented the message", fmt.Sprintf("%d chunks", n), "one")
+				}
+			},
+		},
+		Chunk: &rules.On[*model.Segment]{
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if n := len(s.PDU.Chunk.TSNs); n > 1 {
+					r.On(s, "SCTP has fragmented the DDP segment", fmt.Sprintf("%d chunks of %d octets", n, s.PDU.Chunk.Length), "one")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-SIZE-01", Transport: rules.OnSCTP,
+		Chunk: &rules.On[*model.Segment]{
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if k := s.PDU.Chunk; k.InFragments && k.Length > leastSegment && !r.Reported(s.Direction) {
+					r.On(s, "a DDP segment larger than there has to be room for went out in fragments of IP", fmt.Sprintf("%d octets", k.Length), "segments that need no fragmentation")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-ENH-01", Transport: rules.OnSCTP,
+		Field: "iwd.sctp.function",
+		Control: &rules.On[*model.Control]{
+			Applies: func(c *rules.Case, e *model.Control) rules.Scope {
+				return rules.InScopeIf(c.Request != nil && c.Reply != nil && e.PDU.Number == c.Reply.PDUNumber)
+			},
+			Judge: func(r *rules.Report, e *model.Control) {
+				asked := r.Request.Function == sctpddp.EnhancedInitiate
+				switch f := e.Function; {
+				case asked && f == sctpddp.Accept:
+					r.On(e, "the answer is not of the kind of the Initiate", f.String(), "an enhanced one")
+				case !asked && (f == sctpddp.EnhancedAccept || f == sctpddp.EnhancedReject):
+					r.On(e, "the answer is not of the kind of the Initiate", f.String(), "a plain one")
+				case asked && f == sctpddp.Reject:
+					r.OnAs(catalogue.Warning, e, "a plain Reject answers an Enhanced Initiate", "Reject", "Enhanced Reject, if the plain session would have been accepted")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-ENH-02", Needs: catalogue.Full | catalogue.Sum, Transport: rules.OnSCTP,
+		Field: "iwd.sctp.function",
+		Control: &rules.On[*model.Control]{
+			Applies: func(_ *rules.Case, e *model.Control) rules.Scope {
+				return rules.InScopeIf(e.Function == sctpddp.EnhancedInitiate || e.Function == sctpddp.EnhancedAccept)
+			},
+			Judge: func(r *rules.Report, e *model.Control) {
+				if _, _, ok := e.Chunk.Control.Word(); !ok {
+					r.On(e, "an enhanced session control without its word", fmt.Sprintf("%d octets of private data", len(e.Chunk.Control.PrivateData)), "at least 4")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-ENH-05", Needs: catalogue.Full | catalogue.Sum, Transport: rules.OnSCTP,
+		Field: "iwd.sctp.function",
+		Control: &rules.On[*model.Control]{
+			Applies: func(_ *rules.Case, e *model.Control) rules.Scope {
+				_, _, ok := e.Chunk.Control.Word()
+				return rules.InScopeIf(ok && e.Function == sctpddp.EnhancedInitiate)
+			},
+			Judge: func(r *rules.Report, e *model.Control) {
+				if w, _, _ := e.Chunk.Control.Word(); !w.A && w.IRD == model.UnknownDepth && w.ORD == model.UnknownDepth {
+					r.On(e, "an Enhanced Initiate that negotiates nothing", "A=0, IRD and ORD 0x3fff", "an Initiate")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-SSN-01", Transport: rules.OnSCTP,
+		Field: "iwd.sctp.ssn",
+		Control: &rules.On[*model.Control]{
+			Applies: func(c *rules.Case, e *model.Control) rules.Scope {
+				switch {
+				case !e.Ok || e.Chunks > 0 || !e.Chunk.HasSSN:
+					return rules.OutOfScope
+				case e.Chunk.Order == trace.AfterMissing && !e.NeverSent || c.Waits(e.Direction):
+					return rules.Lacking(catalogue.Contig)
+				}
+				asks := model.Initiates(e.Function)
+				return rules.InScopeIf(asks || e.PDU.Dir == trace.R2I && c.Trace.SYN)
+			},
+			Judge: func(r *rules.Report, e *model.Control) {
+				if e.Chunk.SSN != 0 {
+					r.On(e, "the numbers of the session do not begin with 0", fmt.Sprintf("DDP-SSN %d", e.Chunk.SSN), "DDP-SSN 0")
+				}
+			},
+		},
+	},
+}
+
+// leastSegment is the size of user data that must always be taken, in octets (RFC 5043
+// section 9).
+const leastSegment = 516

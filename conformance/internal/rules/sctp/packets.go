@@ -1,0 +1,128 @@
+package sctp
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// sctpPacketRules judge SCTP packets and chunks as such (RFC 9260).
+var sctpPacketRules = []rules.Rule{
+	{
+		ID: "SCTP-CRC-01", Needs: catalogue.Full, Transport: rules.OnSCTP, Anywhere: true,
+		CaptureSide: &rules.On[*model.Side]{
+			Applies: func(_ *rules.Case, s *model.Side) rules.Scope {
+				switch k := s.Checksums(); {
+				case k.Wrong > 0:
+					return rules.InScope.Given(catalogue.Full | catalogue.Sum | catalogue.Start)
+				case k.Lacks != 0:
+					return rules.Lacking(k.Lacks)
+				case s.Uncertain > 0:
+					return rules.Lacking(catalogue.Full)
+				default:
+					return rules.InScopeIf(s.Good > 0)
+				}
+			},
+			Judge: func(r *rules.Report, s *model.Side) {
+				k := s.Checksums()
+				if k.Wrong > 0 {
+					onAssociation(r, s, k.First, "the checksum of an SCTP packet is wrong", fmt.Sprintf("%d of %d packets", k.Wrong, k.Wrong+s.Good), "CRC32c in all of them")
+				}
+				if k.Lacks != 0 {
+					r.Unproven(k.Lacks)
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DATA-LEN-01", Needs: catalogue.Sum, Transport: rules.OnSCTP, Anywhere: true,
+		CaptureSide: &rules.On[*model.Side]{
+			Applies: certain(trace.OddNoData),
+			Judge: func(r *rules.Report, s *model.Side) {
+				if t := s.Odd[trace.OddNoData]; t.Count > 0 {
+					onAssociation(r, s, t.Frame, "a chunk of user data without any", fmt.Sprintf("Length %d%s", t.Value, times(t.Count)), "at least one octet")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DATA-PAD-01", Needs: catalogue.Full | catalogue.Sum, Transport: rules.OnSCTP, Anywhere: true,
+		CaptureSide: &rules.On[*model.Side]{
+			Applies: func(c *rules.Case, s *model.Side) rules.Scope {
+				if s.Uncertain > 0 && s.Odd[trace.OddPad].Count+s.Odd[trace.OddNoPad].Count == 0 {
+					return rules.Lacking(catalogue.Full)
+				}
+				return certain(trace.OddPad)(c, s)
+			},
+			Judge: func(r *rules.Report, s *model.Side) {
+				if t := s.Odd[trace.OddPad]; t.Count > 0 {
+					onAssociation(r, s, t.Frame, "the pad of a chunk is not zero", fmt.Sprintf("chunk type %d%s", t.Value, times(t.Count)), "zero")
+				}
+				if s.Doubtful(trace.OddNoPad) {
+					r.Unproven(catalogue.Sum)
+					return
+				}
+				if t := s.Odd[trace.OddNoPad]; t.Count > 0 {
+					onAssociation(r, s, t.Frame, "the last chunk of a packet has no pad", fmt.Sprintf("chunk type %d%s", t.Value, times(t.Count)), "a multiple of four octets")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DATA-RES-01", Needs: catalogue.Sum, Transport: rules.OnSCTP, Anywhere: true,
+		CaptureSide: &rules.On[*model.Side]{
+			Applies: certain(trace.OddFlags),
+			Judge: func(r *rules.Report, s *model.Side) {
+				if t := s.Odd[trace.OddFlags]; t.Count > 0 {
+					onAssociation(r, s, t.Frame, "reserved flags of a chunk of user data are set", fmt.Sprintf("flags %#02x%s", t.Value, times(t.Count)), "the upper four bits zero")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-TSN-01", Needs: catalogue.Sum, Transport: rules.OnSCTP, Anywhere: true,
+		CaptureSide: &rules.On[*model.Side]{
+			Applies: func(c *rules.Case, s *model.Side) rules.Scope {
+				if s.Forwarded {
+					return rules.Lacking(catalogue.Contig) // the rest of a message may have been given up
+				}
+				return certain(trace.OddSplit)(c, s)
+			},
+			Judge: func(r *rules.Report, s *model.Side) {
+				if t := s.Odd[trace.OddSplit]; t.Count > 0 {
+					onAssociation(r, s, t.Frame, "the TSNs of the fragments of a message do not follow one another",
+						fmt.Sprintf("TSN %d between them%s", t.Value, times(t.Count)), "consecutive ones")
+				}
+			},
+		},
+	},
+}
+
+// certain is the scope of rules on something that is wrong with packets of a side.
+func certain(what trace.Oddity) func(*rules.Case, *model.Side) rules.Scope {
+	return func(_ *rules.Case, s *model.Side) rules.Scope {
+		if s.Doubtful(what) {
+			return rules.Lacking(catalogue.Sum)
+		}
+		return rules.InScope
+	}
+}
+
+// onAssociation reports a violation by a side of an association.
+func onAssociation(r *rules.Report, s *model.Side, frame uint64, message, observed, expected string) {
+	r.On(model.Place{Dir: s.Dir, HasDir: true, Frame: frame}, message+" (of the whole association)", observed, expected)
+}
+
+// times says how often something was seen.
+func times(n uint64) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", %d times", n)
+}

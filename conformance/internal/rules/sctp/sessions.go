@@ -1,0 +1,301 @@
+package sctp
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// sctpSessionRules judge the order of the chunks of a session (RFC 5043 section 6).
+var sctpSessionRules = []rules.Rule{
+	{
+		ID: "SCTP-DDP-SEQ-01", Needs: catalogue.Start | catalogue.Contig, Transport: rules.OnSCTP, Anywhere: true,
+		YieldsTo: []string{"SCTP-DDP-STREAMS-02", "SCTP-DDP-SEQ-03", "SCTP-DDP-ENH-01"},
+		Control: &rules.On[*model.Control]{
+			Applies: func(_ *rules.Case, e *model.Control) rules.Scope {
+				switch {
+				case !e.Ok || e.Chunk.Order == trace.Duplicate:
+					return rules.OutOfScope
+				case e.Misplaced() != model.InPlace && !e.Chunk.Arrival.Complete:
+					return rules.Lacking(catalogue.Contig) // an Initiate may be missing before it
+				}
+				return rules.InScope
+			},
+			Judge: func(r *rules.Report, e *model.Control) {
+				switch f := e.Function.String(); e.Misplaced() {
+				case model.InPlace, model.SegmentFirst:
+				case model.BehindTerminate:
+					r.On(e, "a session control behind the Terminate of the same side", f, "nothing")
+				case model.NoInitiate:
+					r.On(e, "the session does not begin with an Initiate", f, "Initiate")
+				case model.InitiateWithin:
+					r.On(e, "an Initiate within a session", f, "none")
+				case model.StrayAnswer:
+					r.On(e, "an answer to an Initiate where there is none", f, "none")
+				}
+			},
+		},
+		Chunk: &rules.On[*model.Segment]{
+			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
+				switch {
+				case s.PDU.Chunk.Order == trace.Duplicate:
+					return rules.OutOfScope
+				case s.Misplaced(c.Conn) != model.InPlace && !s.PDU.Chunk.Arrival.Complete:
+					return rules.Lacking(catalogue.Contig)
+				}
+				return rules.InScope
+			},
+			Judge: func(r *rules.Report, s *model.Segment) {
+				switch s.Misplaced(r.Conn) {
+				case model.BehindTerminate:
+					r.On(s, "a segment behind the Terminate of the session of the same side", s.Op.String(), "nothing")
+				case model.SegmentFirst:
+					r.On(s, "the passive side begins with a segment", "a DDP segment", "Accept, Reject or Terminate")
+				default:
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-SEQ-02", Needs: catalogue.Contig, Transport: rules.OnSCTP,
+		End: &rules.On[*model.Conn]{
+			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
+				a, b := c.Trace.Side[0].SCTP, c.Trace.Side[1].SCTP
+				if a.GapTSNs+b.GapTSNs > 0 || c.Trace.Ending == trace.Shutdown && !a.ShutDown && !b.ShutDown {
+					return rules.OutOfScope // the Terminate may be what was not captured
+				}
+				over := c.Trace.Ending == trace.Shutdown || c.Trace.Ending == trace.Superseded || c.Trace.Ending == trace.Terminated
+				return rules.InScopeIf(c.Accepted() && over)
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				if c.Trace.Ending != trace.Terminated {
+					r.Report(rules.Violation{
+						Place: model.Place{Frame: c.Trace.EndFrame}, Message: "an accepted session ends without a Terminate of either side",
+						Observed: c.Trace.Ending.String(), Expected: "a Terminate",
+					})
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-SEQ-03", Needs: catalogue.Start, Transport: rules.OnSCTP, Anywhere: true,
+		Control: &rules.On[*model.Control]{
+			Applies: func(_ *rules.Case, e *model.Control) rules.Scope {
+				return rules.InScopeIf(e.PDU.Dir == trace.R2I && e.Chunk.Order != trace.Duplicate)
+			},
+			Judge: func(r *rules.Report, e *model.Control) {
+				if e.Rejects() != nil && !r.Reported(e.Direction) {
+					r.On(e, "session control of the passive side behind its Reject", e.Function.String(), "nothing")
+				}
+			},
+		},
+		Chunk: &rules.On[*model.Segment]{Judge: afterReject},
+	},
+	{
+		ID: "SCTP-DDP-SEQ-06", Transport: rules.OnSCTP,
+		Chunk: &rules.On[*model.Segment]{
+			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
+				if s.Dir != trace.I2R || !c.Trace.SYN {
+					return rules.OutOfScope
+				}
+				return overtaking(pendingInitiate(s))
+			},
+			Judge: func(r *rules.Report, s *model.Segment) {
+				w := pendingInitiate(s)
+				if w == nil || r.Reported(s.Direction) {
+					return
+				}
+				v := rules.Violation{
+					Place: s.Where(), Message: "a segment that may arrive before the Initiate",
+					Observed: fmt.Sprintf("nothing acknowledges the Initiate of frame %d", w.Frame), Expected: "its SACK or its answer first",
+				}
+				if w.Frame == s.PDU.Chunk.Arrival.Frame {
+					v.Severity = catalogue.Warning
+				}
+				r.Report(v)
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-SEQ-07", Transport: rules.OnSCTP,
+		Control: &rules.On[*model.Control]{
+			Applies: func(_ *rules.Case, e *model.Control) rules.Scope {
+				if e.Chunks == 0 || e.Chunk.Order == trace.Duplicate || len(e.Controls) == 0 {
+					return rules.OutOfScope
+				}
+				return overtaking(overtakable(&e.Chunk.Arrival))
+			},
+			Judge: func(r *rules.Report, e *model.Control) {
+				if w := overtakable(&e.Chunk.Arrival); w != nil {
+					r.On(e, "session control that may arrive before the one before it",
+						fmt.Sprintf("nothing acknowledges the %s of frame %d", w.Function, w.Frame), "its SACK first")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-SEQ-08", Transport: rules.OnSCTP,
+		Control: &rules.On[*model.Control]{
+			Applies: func(_ *rules.Case, e *model.Control) rules.Scope {
+				if !model.Initiates(e.Function) || e.Chunks > 0 || e.PDU.Dir != trace.I2R {
+					return rules.OutOfScope
+				}
+				return overtaking(overtakable(&e.Chunk.Arrival))
+			},
+			Judge: func(r *rules.Report, e *model.Control) {
+				if w := overtakable(&e.Chunk.Arrival); w != nil {
+					r.On(e, "a session begins on a stream on which chunks of the one before are under way",
+						fmt.Sprintf("nothing acknowledges that of frame %d", w.Frame), "all of them acknowledged")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-SEQ-09", Transport: rules.OnSCTP, Reacts: true,
+		Chunk: &rules.On[*model.Segment]{
+			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
+				switch a := &s.PDU.Chunk.Arrival; {
+				case !s.Peer.Offended || s.PDU.Chunk.Order == trace.Duplicate:
+					return rules.OutOfScope
+				case a.Heard < 0:
+					return rules.Lacking(catalogue.Causal)
+				default:
+					return rules.InScopeIf(model.Heard(a, s.Peer.Offence) == model.Having)
+				}
+			},
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if !r.Reported(s.Direction) {
+					r.On(s, "a segment although a chunk that fits no pattern of a session had come", "the session goes on", "a Terminate")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-TERM-02", Weighs: true, Needs: catalogue.Sync | catalogue.Contig, Transport: rules.OnSCTP,
+		End: &rules.On[*model.Conn]{
+			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
+				h := &c.Directions[c.Trace.EndedBy]
+				return rules.InScopeIf(c.Trace.Ending == trace.Terminated && c.Accepted() && h.Terminates == 0 && h.Ended())
+			},
+			Judge: func(r *rules.Report, c *model.Conn) { reportSilentEnd(r, &c.Directions[c.Trace.EndedBy]) },
+		},
+	},
+	{
+		ID: "SCTP-DDP-SSN-02", Needs: catalogue.Start, Transport: rules.OnSCTP, Anywhere: true,
+		Field:    "iwd.sctp.ssn",
+		YieldsTo: []string{"SCTP-DDP-SSN-01"},
+		Chunk: &rules.On[*model.Segment]{
+			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
+				switch k := s.PDU.Chunk; {
+				case k.Order == trace.Duplicate && (s.Gap || c.Trace.Flow[s.Dir].Waiting):
+					return rules.OutOfScope // with numbers missing it may be one that wrapped
+				case k.Order == trace.AfterMissing && !s.NeverSent:
+					return rules.Lacking(catalogue.Contig)
+				}
+				return rules.InScope
+			},
+			Judge: func(r *rules.Report, s *model.Segment) {
+				switch k := s.PDU.Chunk; k.Order {
+				case trace.Duplicate:
+					r.On(s, "two chunks have the same DDP-SSN", fmt.Sprintf("DDP-SSN %d again", k.SSN), "each number once")
+				case trace.AfterMissing:
+					r.On(s, "DDP-SSNs are left out", fmt.Sprintf("DDP-SSN %d", k.SSN), "no gap")
+				default:
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-SSN-03", Transport: rules.OnSCTP,
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
+				if f := &c.Trace.Flow[h.Dir]; f.Crowded && f.Unnumbered == 0 {
+					return rules.Lacking(catalogue.Causal)
+				}
+				return rules.InScope
+			},
+			Judge: func(r *rules.Report, h *model.Direction) {
+				if f := r.Trace.Flow[h.Dir].Unnumbered; f != 0 {
+					r.On(model.Place{Dir: h.Dir, HasDir: true, Frame: f}, "too many chunks of a stream are under way to tell their DDP-SSNs apart", "32768 or more", "at most 32767")
+				}
+			},
+		},
+	},
+}
+
+// afterReject judges a segment in a session that is rejected.
+func afterReject(r *rules.Report, s *model.Segment) {
+	passive := s.Direction
+	if s.Dir == trace.I2R {
+		passive = s.Peer
+	}
+	reject := passive.Rejects()
+	if reject == nil || r.Reported(s.Direction) {
+		return
+	}
+	switch {
+	case s.Dir == trace.R2I:
+		r.On(s, "a segment of the passive side behind its Reject", "a DDP segment", "nothing")
+	case model.Heard(&s.PDU.Chunk.Arrival, reject.Tsn) == model.Having:
+		r.On(s, "a segment of the active side, which had the Reject", "a DDP segment", "nothing")
+	default:
+		r.OnAs(catalogue.Note, s, "a segment of the active side in a session that is rejected", "a DDP segment", "nothing, once the Reject has come")
+	}
+}
+
+// overtakable is what a chunk may overtake; nil: nothing.
+func overtakable(a *trace.Arrival) *trace.Pending {
+	if !a.HasPending {
+		return nil
+	}
+	return &a.Pending
+}
+
+// pendingInitiate is the Initiate that a segment may overtake; nil: none.
+func pendingInitiate(s *model.Segment) *trace.Pending {
+	if w := overtakable(&s.PDU.Chunk.Arrival); w != nil && model.Initiates(w.Function) {
+		return w
+	}
+	return nil
+}
+
+// overtaking is the scope of rules on chunks that may overtake another one.
+func overtaking(w *trace.Pending) rules.Scope {
+	if w != nil && !w.Certain {
+		return rules.Lacking(catalogue.Causal)
+	}
+	return rules.InScope
+}
+
+// reportSilentEnd reports the Terminate of a session whose sender had an error of DDP
+// or RDMAP of the other side, and has not told it with a Terminate of RDMAP.
+func reportSilentEnd(r *rules.Report, h *model.Direction) {
+	found := r.Found()
+	for _, e := range h.Controls {
+		if e.Function != sctpddp.Terminate {
+			continue
+		}
+		for i := range found {
+			if f := &found[i]; isLayerError(f, model.Other(h.Dir)) && e.Before.Heard(f.PDU, e.Heard) {
+				r.On(e.Place, "the session ends behind an error without a Terminate of RDMAP", f.Rule.ID+" in frame "+fmt.Sprint(f.Frame), "a Terminate that tells the error")
+				return
+			}
+		}
+	}
+}
+
+// isLayerError reports whether a finding is an error of DDP or RDMAP in a direction.
+func isLayerError(f *rules.Finding, d trace.Dir) bool {
+	switch f.Rule.Layer {
+	case "ddp", "rdmap", "rdmap-ext":
+		return f.Severity == catalogue.Error && f.HasDir && f.Dir == d && f.HasPDU
+	}
+	return false
+}

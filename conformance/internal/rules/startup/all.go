@@ -1,0 +1,12 @@
+package startup
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import "slices"
+
+// All are all rules about the startup of MPA (RFC 5044 section 7, RFC 6581) and how sides react to it.
+func All() []rules.Rule {
+	return slices.Concat(startupFrameRules, enhancedRules, depthNegotiationRules, indicationRules, interopRules, readyRules, startupKeyRules, privateDataRules, phaseRules, startupOrderRules, reactionRules, timeoutRules)
+}

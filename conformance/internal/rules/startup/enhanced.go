@@ -1,0 +1,245 @@
+package startup
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// enhancedRules judge the enhanced startup: the revision, the S bit, and the flags of
+// the establishment word (RFC 6581 section 9), over MPA and over SCTP.
+var enhancedRules = []rules.Rule{
+	{
+		ID: "MPA2-REV-01", Transport: rules.OnTCP, Field: "iwarp_mpa.rev", AtStartup: true,
+		EndFrame: &rules.On[*model.Frame]{
+			Applies: func(c *rules.Case, f *model.Frame) rules.Scope {
+				if wordOfRevision1(c.Conn, f) && !c.NoThird() {
+					return rules.Lacking(catalogue.Contig) // it may be the S bit of the proposal of 2007
+				}
+				return rules.InScope
+			},
+			Judge: func(r *rules.Report, f *model.Frame) {
+				if wordOfRevision1(r.Conn, f) {
+					r.On(f, "the S bit with a revision that has none", fmt.Sprintf("S=1, revision %d", f.Rev), "revision 2")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA2-S-01", Transport: rules.OnTCP, Field: "iwarp_mpa.pdlength",
+		Startup: &rules.On[*model.Frame]{
+			Applies: func(_ *rules.Case, f *model.Frame) rules.Scope {
+				return rules.InScopeIf(f.Kind != trace.KindRTR && f.Rev >= 2 && f.S)
+			},
+			Judge: func(r *rules.Report, f *model.Frame) {
+				if f.PDLength < mpa.EnhancedLen {
+					r.On(f, "S=1, and no room for the establishment word", fmt.Sprintf("PD_Length %d", f.PDLength), "at least 4")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA2-REV-04", Transport: rules.OnTCP, Field: "iwarp_mpa.rev", AtStartup: true,
+		End: &rules.On[*model.Conn]{
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+				return rules.InScopeIf(c.Request != nil && c.Reply != nil && c.Request.Rev != 0 && !c.Request.S && !c.Reply.S)
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				if c.Reply.Rev > c.Request.Rev {
+					r.On(c.Reply, "the Reply has a higher revision than the Request", fmt.Sprint(c.Reply.Rev), fmt.Sprintf("at most %d", c.Request.Rev))
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA2-ENH-REPLY-01", Transport: rules.OnTCP, Field: "iwarp_mpa.rev", AtStartup: true,
+		End: &rules.On[*model.Conn]{
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+				return rules.InScopeIf(c.Request != nil && c.Reply != nil && c.Request.S && c.Request.Rev >= 2)
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				draft := c.Trace.Layout == mpa.LayoutDraft01 && c.Reply.Rev >= 2
+				if (!c.Reply.S || c.Reply.Rev < 2) && !draft {
+					r.On(c.Reply, "an unenhanced Reply to an enhanced Request", fmt.Sprintf("S=%d, revision %d", model.Bit(c.Reply.S), c.Reply.Rev), "S=1, revision 2")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA2-ENH-REPLY-02", Transport: rules.OnTCP, Field: "iwarp_mpa.enhanced_flag", AtStartup: true,
+		End: &rules.On[*model.Conn]{
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+				return rules.InScopeIf(c.Request != nil && c.Reply != nil && !c.Request.S)
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				if c.Reply.S && c.Reply.Rev >= 2 {
+					r.On(c.Reply, "an enhanced Reply to an unenhanced Request", "S=1", "S=0")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA2-ENH-NOUSE-01", Field: "iwarp_mpa.enhanced.a", AtStartup: true,
+		End: &rules.On[*model.Conn]{
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+				return rules.InScopeIf(c.Request != nil && c.Request.HasWord && c.Trace.Transport != trace.SCTP)
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				if w := c.Request.EnhancedWord; !w.A && w.IRD == model.UnknownDepth && w.ORD == model.UnknownDepth {
+					r.On(c.Request, "an enhanced Request that negotiates nothing", "A=0, IRD and ORD 0x3fff", "an unenhanced one")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA2-CTRL-A-02", Needs: catalogue.Layout, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
+		End: &rules.On[*model.Conn]{
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(c.Rfc6581() && c.Enhanced()) },
+			Judge: func(r *rules.Report, c *model.Conn) {
+				q, a := c.Request.EnhancedWord.A, c.Reply.EnhancedWord.A
+				if q == a {
+					return
+				}
+				severity := catalogue.None
+				if c.Trace.Outcome == trace.Rejected {
+					severity = catalogue.Warning
+				}
+				r.OnAs(severity, c.Reply, "the Reply does not repeat the A flag of the Request", fmt.Sprintf("A=%d", model.Bit(a)), fmt.Sprintf("A=%d", model.Bit(q)))
+			},
+		},
+	},
+	{
+		ID: "MPA2-CTRL-A-03", Needs: catalogue.Layout, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
+		YieldsTo: []string{"MPA2-WORD-ORDER-01"},
+		EndFrame: &rules.On[*model.Frame]{
+			Applies: rfc6581Word,
+			Judge: func(r *rules.Report, f *model.Frame) {
+				if w := f.EnhancedWord; !w.A && (w.B || w.C || w.D) {
+					r.On(f, "flags of indications with A=0", fmt.Sprintf("B=%d C=%d D=%d", model.Bit(w.B), model.Bit(w.C), model.Bit(w.D)), "all 0")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA2-CTRL-A-04", AtStartup: true,
+		End: &rules.On[*model.Conn]{
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+				return rules.InScopeIf(c.Rfc6581() && c.Enhanced() && !c.Request.EnhancedWord.A)
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				q, a := c.Request.EnhancedWord, c.Reply.EnhancedWord
+				if !a.A && (q.B || q.C || q.D) && q.B == a.B && q.C == a.C && q.D == a.D {
+					r.On(c.Reply, "the responder repeats flags that mean nothing with A=0", fmt.Sprintf("B=%d C=%d D=%d", model.Bit(a.B), model.Bit(a.C), model.Bit(a.D)), "ignored")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA2-CTRL-BCD-01", Needs: catalogue.Layout, Transport: rules.OnTCP, AtStartup: true, First: true,
+		End: &rules.On[*model.Conn]{
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+				f := c.Request
+				return rules.InScopeIf(f != nil && f.HasWord && c.Rfc6581() && f.EnhancedWord.A)
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				if w := c.Request.EnhancedWord; !w.B && !w.C && !w.D {
+					r.On(c.Request, "peer-to-peer, and no type of indication is offered", "B=C=D=0", "at least one")
+					return
+				}
+				if kind, ok := c.Indication(); ok && c.Enhanced() && c.Offers(c.Reply).Has(kind) && !c.Offers(c.Request).Has(kind) {
+					r.OnAs(catalogue.Warning, c.Directions[trace.I2R].AtFirst(), "an indication of a type that the Request did not offer", kind.String(), "offered in the Request")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA2-CTRL-BCD-02", Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
+		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
+			if !r.Rfc6581() || !a.A || a.B || a.C || a.D {
+				return
+			}
+			severity := catalogue.None
+			if model.Bit(q.B)+model.Bit(q.C)+model.Bit(q.D) == 1 {
+				severity = catalogue.Warning
+			}
+			r.OnAs(severity, r.Reply, "the Reply names no type of indication", "B=C=D=0", "at least one")
+		}),
+	},
+	{
+		ID: "MPA2-WORD-ORDER-01", AtStartup: true,
+		EndFrame: &rules.On[*model.Frame]{
+			Applies: rfc6581Word,
+			Judge: func(r *rules.Report, f *model.Frame) {
+				w, o := f.EnhancedWord, swapped(f.EnhancedWord)
+				legal := func(e mpa.Enhanced) bool { return e.A || !e.B && !e.C && !e.D }
+				message := "the octets of the word may be swapped"
+				switch {
+				case !legal(w) && legal(o) && o.IRD <= 1024 && o.ORD <= 1024:
+					r.On(f, message, model.DepthsOf(w), model.DepthsOf(o))
+				case legal(w) && w.IRD > 1024 && w.ORD > 1024 && w.IRD != model.UnknownDepth && w.ORD != model.UnknownDepth && legal(o) && o.IRD <= 255 && o.ORD <= 255:
+					r.OnAs(catalogue.Note, f, message, model.DepthsOf(w), model.DepthsOf(o))
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA2-D01-FLAG-01", Field: "iwarp_mpa.enhanced.D", AtStartup: true,
+		EndFrame: &rules.On[*model.Frame]{
+			Applies: func(c *rules.Case, f *model.Frame) rules.Scope {
+				return rules.InScopeIf(f.HasWord && c.Trace.Layout == mpa.LayoutDraft01)
+			},
+			Judge: func(r *rules.Report, f *model.Frame) {
+				if f.EnhancedWord.D {
+					r.On(f, "flag D, which draft -01 keeps reserved, is set", "D=1", "D=0")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA2-D01-FLAG-02", AtStartup: true,
+		End: &rules.On[*model.Conn]{
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+				return rules.InScopeIf(c.Request != nil && c.Request.HasWord && c.Trace.Layout == mpa.LayoutDraft01)
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				if w := c.Request.EnhancedWord; !w.A && !w.B && !w.C {
+					r.On(c.Request, "a Request of draft -01 that offers no indication", "A=B=C=0", "each that it is able to send")
+				}
+			},
+		},
+	},
+}
+
+// agreedWords judges the words of the Request and of the Reply of an accepting startup.
+func agreedWords(judge func(r *rules.Report, request, reply mpa.Enhanced)) *rules.On[*model.Conn] {
+	return &rules.On[*model.Conn]{
+		Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(c.HasAgreed()) },
+		Judge:   func(r *rules.Report, c *model.Conn) { judge(r, c.Request.EnhancedWord, c.Reply.EnhancedWord) },
+	}
+}
+
+// rfc6581Word is the scope of rules on a word that is laid out as in RFC 6581.
+func rfc6581Word(c *rules.Case, f *model.Frame) rules.Scope {
+	return rules.InScopeIf(f.HasWord && c.Rfc6581())
+}
+
+// wordOfRevision1 reports whether a frame has the S bit and room for the word, but a
+// revision that does not have them.
+func wordOfRevision1(c *model.Conn, f *model.Frame) bool {
+	return f.S && f.Rev < 2 && c.Rtr == nil && len(f.PrivateData) >= mpa.EnhancedLen
+}
+
+// swapped is a word with the octets of both halves swapped.
+func swapped(e mpa.Enhanced) mpa.Enhanced {
+	b := e.Append(nil)
+	b[0], b[1], b[2], b[3] = b[1], b[0], b[3], b[2]
+	o, _ := mpa.DecodeEnhanced(b)
+	return o
+}

@@ -1,0 +1,76 @@
+package startup
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// indicationRules judge the first FPDU of the initiator on a peer-to-peer connection,
+// which has to be an indication that it is ready to receive (RFC 6581 section 9.2).
+var indicationRules = []rules.Rule{
+	{
+		ID: "MPA2-RTR-TYPE-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP, Field: "iwarp_rdma.opcode", AtStartup: true, First: true,
+		YieldsTo: []string{"MPA2-CTRL-BCD-02"},
+		End: &rules.On[*model.Conn]{
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+				if c.PeerToPeer() && c.HalfRead() {
+					return rules.Lacking(catalogue.Full)
+				}
+				_, ok := c.Indication()
+				return rules.InScopeIf(c.PeerToPeer() && ok)
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				kind, _ := c.Indication()
+				if types := c.Offers(c.Reply); !types.Has(kind) {
+					r.On(c.Directions[trace.I2R].AtFirst(), "the indication is of a type that the Reply does not name", kind.String(), types.String())
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA2-RTR-LEN-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP, AtStartup: true, First: true,
+		End: &rules.On[*model.Conn]{
+			Applies: peerToPeerFirst,
+			Judge: func(r *rules.Report, c *model.Conn) {
+				h := &c.Directions[trace.I2R]
+				if kind, size, ok := h.First.Kind(); ok && size > 0 && c.Offers(c.Reply).Has(kind) {
+					r.On(h.AtFirst(), "the first message has the opcode of an indication, but is not of length zero", fmt.Sprintf("%v, %d octets", kind, size), "0 octets")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA2-RTR-FIRST-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP, Field: "iwarp_rdma.opcode", AtStartup: true, First: true,
+		End: &rules.On[*model.Conn]{
+			Applies: peerToPeerFirst,
+			Judge: func(r *rules.Report, c *model.Conn) {
+				h := &c.Directions[trace.I2R]
+				kind, size, ok := h.First.Kind()
+				named := ok && c.Offers(c.Reply).Has(kind)
+				if h.First.Op == model.OpTerminate || ok && size == 0 || named {
+					return
+				}
+				r.On(h.AtFirst(), "the first FPDU of the initiator is not the indication", h.First.Op.String(), c.Offers(c.Reply).String())
+			},
+		},
+	},
+}
+
+// peerToPeerFirst is the scope of rules on the first segment of the initiator where an
+// indication was agreed.
+func peerToPeerFirst(_ *rules.Case, c *model.Conn) rules.Scope {
+	switch {
+	case !c.PeerToPeer() || !c.Directions[trace.I2R].First.Segment:
+		return rules.OutOfScope
+	case c.HalfRead():
+		return rules.Lacking(catalogue.Full)
+	}
+	return rules.InScope
+}

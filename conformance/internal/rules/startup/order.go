@@ -1,0 +1,315 @@
+package startup
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// startupOrderRules judge the order of Request, Reply, the FPDUs of the initiator, and
+// those of the responder (RFC 5044 section 7.1.2).
+var startupOrderRules = []rules.Rule{
+	{
+		ID: "MPA-START-02A", Needs: catalogue.Start | catalogue.Bidir | catalogue.Contig, Transport: rules.OnTCP,
+		End: &rules.On[*model.Conn]{
+			Applies: replyOrderScope,
+			Judge: func(r *rules.Report, c *model.Conn) {
+				requests, replies := c.Directions[trace.I2R].OfKind(trace.KindRequest), c.Directions[trace.R2I].OfKind(trace.KindReply)
+				if len(requests) == 0 {
+					r.On(replies[0], "a Reply although no Request was sent", "no Request", "a Request")
+				}
+				for i := range min(len(requests), len(replies)) {
+					switch q, reply := requests[i], replies[i]; reply.Knew(q.End) {
+					case model.Unproven:
+						r.Unproven(catalogue.Causal)
+					case model.Without:
+						r.On(reply, "the Reply was sent before all of the Request had arrived", fmt.Sprintf("%d of %d octets acknowledged", max(reply.Acked-q.From, 0), q.End-q.From), "all")
+					case model.Having:
+					}
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-START-02E", Needs: catalogue.Start | catalogue.Contig, Transport: rules.OnTCP,
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
+				_, reply := c.Pair()
+				if reply == nil {
+					return rules.OutOfScope
+				}
+				return afterRejectScope(c.Conn, h, reply)
+			},
+			Judge: func(r *rules.Report, h *model.Direction) {
+				if n := h.Opening.Refused; n != nil {
+					r.On(n, "an FPDU after a rejecting Reply", n.Op.String(), "no FPDU")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-START-02F", Needs: catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP,
+		YieldsTo: []string{"MPA-PDLEN-01"},
+		End: &rules.On[*model.Conn]{
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+				q, reply := c.Pair()
+				if q == nil || reply == nil {
+					return rules.OutOfScope
+				}
+				sent, _, _ := behindRequest(c, q, reply)
+				if sent == nil {
+					return rules.OutOfScope
+				}
+				evidence := c.StartupGates(&c.Directions[trace.I2R])
+				if sent.Knew(reply.End) == model.Unproven {
+					return rules.Lacking(catalogue.Causal).GivenOnly(evidence)
+				}
+				return rules.InScope.GivenOnly(evidence)
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				q, reply := c.Pair()
+				if sent, at, what := behindRequest(c, q, reply); sent.Knew(reply.End) == model.Without {
+					r.On(at, what+" of the initiator that was sent before it had the Reply", what, "nothing before the Reply")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-START-03A", Needs: catalogue.Start | catalogue.Bidir | catalogue.Contig | catalogue.Full, Transport: rules.OnTCP,
+		End: &rules.On[*model.Conn]{
+			Applies: noReplyScope,
+			Judge: func(r *rules.Report, c *model.Conn) {
+				if _, reply := c.Pair(); reply == nil {
+					r.On(&c.Directions[trace.I2R].Opening.First, "the initiator sends FPDUs, and there is no Reply", "an FPDU", "nothing before the Reply")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-START-04A", Needs: catalogue.Neg | catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP,
+		End: &rules.On[*model.Conn]{
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+				q, reply := c.Pair()
+				n := &c.Directions[trace.R2I].Opening.First
+				if q == nil || reply == nil || !c.Accepted() || !n.Seen || c.Rtr != nil || n.Refuses() && c.Bad(&c.Directions[trace.I2R]) {
+					return rules.OutOfScope
+				}
+				scope, _ := speaksFirst(c, n.From, knownAt(n))
+				return scope
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				n := &c.Directions[trace.R2I].Opening.First
+				if _, early := speaksFirst(c, n.From, knownAt(n)); early {
+					reportEarly(r, n, "the responder sends an FPDU before it has one of the initiator", "nothing before the first FPDU of the initiator")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-START-04B", Needs: catalogue.Neg | catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP,
+		YieldsTo: []string{"MPA-START-04A"},
+		End: &rules.On[*model.Conn]{
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+				q, reply := c.Pair()
+				if q == nil || reply == nil || !c.Accepted() || !q.M || c.Rtr != nil {
+					return rules.OutOfScope
+				}
+				sent, _ := loneMarker(c, reply)
+				if sent == nil {
+					o := &c.Directions[trace.R2I].Opening
+					return rules.InScopeIf(o.Seen() && o.First.From == reply.End)
+				}
+				scope, _ := speaksFirst(c, sent.From, sent.Acked)
+				return scope
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				_, reply := c.Pair()
+				sent, at := loneMarker(c, reply)
+				if sent == nil {
+					return
+				}
+				if _, early := speaksFirst(c, sent.From, sent.Acked); early {
+					r.On(at, "the responder sends a marker before it has an FPDU of the initiator", "a marker alone", "nothing before the first FPDU of the initiator")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-START-04C", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Sum, Transport: rules.OnTCP,
+		End: &rules.On[*model.Conn]{
+			Applies: validFirstScope,
+			Judge: func(r *rules.Report, c *model.Conn) {
+				if c.Directions[trace.I2R].Opening.First.Crc == mpa.CRCBad {
+					reportEarly(r, &c.Directions[trace.R2I].Opening.First, "the responder sends an FPDU, and all of the initiator that it has is one with a wrong CRC", "nothing before a valid FPDU of the initiator")
+				}
+			},
+		},
+	},
+}
+
+// replyOrderScope is the scope of the rule that a Reply follows a Request.
+func replyOrderScope(_ *rules.Case, c *model.Conn) rules.Scope {
+	asks := &c.Directions[trace.I2R]
+	if c.Directions[trace.R2I].FirstOf(trace.KindReply) == nil {
+		return rules.OutOfScope
+	}
+	evidence := c.StartupGates(asks)
+	if !c.Starts(asks) {
+		evidence &^= catalogue.Start // there may have been others before
+	}
+	if asks.FirstOf(trace.KindRequest) != nil {
+		return rules.InScope.GivenOnly(evidence)
+	}
+	s, _ := c.BadRequest()
+	return rules.InScopeIf(s == nil && c.Backwards() == nil && c.AllOf(asks)).GivenOnly(evidence)
+}
+
+// afterRejectScope is the scope of the rule that nothing follows a rejecting Reply in a
+// direction.
+func afterRejectScope(c *model.Conn, h *model.Direction, reply *model.Frame) rules.Scope {
+	evidence := c.StartupGates(h)
+	n := h.Opening.Refused
+	switch {
+	case n == nil && reply.R && h.MayGoOn():
+		return rules.Lacking(catalogue.Sync).GivenOnly(evidence)
+	case n == nil:
+		return rules.InScopeIf(reply.R).GivenOnly(evidence)
+	case h.Dir == trace.I2R && n.Knew(reply.End) == model.Unproven:
+		return rules.Lacking(catalogue.Causal).GivenOnly(evidence)
+	case h.Dir == trace.I2R && n.Knew(reply.End) == model.Without: // it could not know
+		return rules.OutOfScope
+	case c.Copied():
+		return rules.OutOfScope
+	}
+	return rules.InScope.GivenOnly(evidence | catalogue.Contig) // it was found by what it is
+}
+
+// behindRequest returns what the initiator sent first behind its Request: a marker, if
+// the responder asks for markers, or an FPDU; nil if it sent neither.
+func behindRequest(c *model.Conn, q, reply *model.Frame) (sent *model.Span, at model.Place, what string) {
+	h := &c.Directions[trace.I2R]
+	if s := h.LooseAt(q.End); s != nil && reply.M && model.ZeroMarker(s.Octets) {
+		return &s.Span, s.Begin(), "a marker"
+	}
+	if n := &h.Opening.First; h.Opening.Seen() && n.From >= q.End {
+		return &n.Span, n.Where(), "an FPDU"
+	}
+	return nil, model.Place{}, ""
+}
+
+// noReplyScope is the scope of the rule that the initiator sends no FPDU without a
+// Reply.
+func noReplyScope(_ *rules.Case, c *model.Conn) rules.Scope {
+	q, reply := c.Pair()
+	n := &c.Directions[trace.I2R].Opening.First
+	if q == nil || !n.Seen || n.From < q.End {
+		return rules.OutOfScope
+	}
+	peer := &c.Directions[trace.R2I]
+	if _, bad := c.BadReply(); bad || len(peer.Frames) > 0 && reply == nil {
+		return rules.OutOfScope // that is another fault
+	}
+	evidence := c.StartupGates(peer)
+	switch {
+	case reply != nil:
+		evidence |= catalogue.Start | catalogue.Contig | catalogue.Full
+	case c.Trace.Flow[peer.Dir].Cut:
+		evidence &^= catalogue.Full
+	}
+	if reply == nil && !peer.Opening.Seen() && c.Trace.Ending == trace.Open {
+		return rules.Lacking(catalogue.End).GivenOnly(evidence) // it may still come
+	}
+	return rules.InScope.GivenOnly(evidence)
+}
+
+// speaksFirst reports whether the responder sent what is behind its Reply before it had
+// an FPDU of the initiator, and whether that can be judged. It was sent from an offset
+// of the stream on, and its sender had received the octets up to knew.
+func speaksFirst(c *model.Conn, from, knew int64) (s rules.Scope, early bool) {
+	q, reply := c.Pair()
+	end, exact := c.FirstEnd(q)
+	switch {
+	case from != reply.End && c.Directions[trace.R2I].Hole:
+		s = rules.Lacking(catalogue.Contig)
+	case from != reply.End: // other octets come first
+	case knew < 0:
+		s = rules.Lacking(catalogue.Causal)
+	case knew < end && c.Trace.Flow[trace.R2I].SACKs: // it may have it out of order
+		s = rules.Lacking(catalogue.Causal)
+	case knew < end:
+		s, early = rules.InScope, true
+	case exact:
+		s = rules.InScope
+	default:
+		s = rules.Lacking(catalogue.Contig)
+	}
+	return s.GivenOnly(c.StartupGates(&c.Directions[trace.I2R], &c.Directions[trace.R2I])), early
+}
+
+// knownAt is how much of the other direction the sender of an FPDU had received. If its
+// leading marker has a TCP segment of its own, that is judged apart.
+func knownAt(n *model.FpduNote) int64 {
+	if n.Alone {
+		return n.LastAcked
+	}
+	return n.Acked
+}
+
+// loneMarker returns a marker behind the Reply that has a TCP segment of its own, nil
+// if there is none.
+func loneMarker(c *model.Conn, reply *model.Frame) (sent *model.Span, at model.Place) {
+	h := &c.Directions[trace.R2I]
+	if s := h.LooseAt(reply.End); s != nil && s.Length == mpa.MarkerSize && model.ZeroMarker(s.Octets) {
+		return &s.Span, s.Begin()
+	}
+	if n := &h.Opening.First; n.Alone {
+		return &n.Span, n.Where()
+	}
+	return nil, model.Place{}
+}
+
+// validFirstScope is the scope of the rule that the responder waits for an FPDU with a
+// right CRC.
+func validFirstScope(_ *rules.Case, c *model.Conn) rules.Scope {
+	h := &c.Directions[trace.I2R]
+	a, b := &h.Opening, &c.Directions[trace.R2I].Opening
+	if c.Trace.CRC != mpa.Yes || !a.Seen() || !b.Seen() || !c.Accepted() || a.First.From < h.Started() {
+		return rules.OutOfScope
+	}
+	evidence := c.StartupGates(h)
+	knew := b.First.Acked
+	switch {
+	case a.First.Crc == mpa.CRCUnverifiable:
+		return rules.Lacking(catalogue.Full).GivenOnly(evidence)
+	case a.First.Crc != mpa.CRCBad:
+		return rules.InScope.GivenOnly(evidence)
+	case c.Trace.Flow[trace.I2R].Faults().Conflicts > 0: // another copy of it may be right
+		return rules.Lacking(catalogue.Sum).GivenOnly(evidence)
+	case knew < 0 || h.Hole && a.Good == 0:
+		return rules.Lacking(catalogue.Causal).GivenOnly(evidence)
+	case knew < a.First.End: // it had none at all
+		return rules.OutOfScope
+	case a.Good != 0 && knew >= a.Good:
+		return rules.OutOfScope
+	case c.Trace.Flow[trace.I2R].Cut:
+		return rules.Lacking(catalogue.Full).GivenOnly(evidence) // another one may be right
+	}
+	return rules.InScope.GivenOnly(evidence)
+}
+
+// reportEarly reports the first FPDU of a responder that had to wait. A Terminate may be
+// the answer to what it waits for, and is a note.
+func reportEarly(r *rules.Report, n *model.FpduNote, message, expected string) {
+	severity := catalogue.None
+	if n.Op == model.OpTerminate {
+		severity = catalogue.Note
+	}
+	r.OnAs(severity, n, message, n.Op.String(), expected)
+}

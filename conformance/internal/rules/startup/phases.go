@@ -1,0 +1,137 @@
+package startup
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// phaseRules judge where startup ends and full operation begins, and which frames come
+// without the one that has to be there before (RFC 5044 section 7.1).
+var phaseRules = []rules.Rule{
+	{
+		ID: "MPA-CONN-POINT-01", Needs: catalogue.Start | catalogue.Neg | catalogue.Full, Transport: rules.OnTCP, ByShape: true,
+		YieldsTo: []string{"MPA-PDLEN-01", "MPA2-PDLEN-01", "MPA-START-02F", "MPA-PHASE-PLAIN-01", "MPA-START-07B", "MPA-M-ZERO-01"},
+		FPDU: &rules.On[*model.Fpdu]{
+			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+				if e.Count > 0 || !e.PDU.HasOffset || !c.Accepted() || c.Rtr != nil && e.Dir == trace.I2R {
+					return rules.OutOfScope
+				}
+				return rules.InScopeIf(e.PDU.Offset == 0 || e.StrayBefore() != nil)
+			},
+			Judge: func(r *rules.Report, e *model.Fpdu) {
+				if e.PDU.Offset == 0 {
+					return
+				}
+				s := e.StrayBefore()
+				at := s.Begin()
+				at.HasPDU = false // of the half: it gives way to whatever explains it there
+				r.On(at, "the FPDUs do not begin where the startup frame ends", fmt.Sprintf("the first one %d octets behind it", s.Length), "at once")
+			},
+		},
+	},
+	{
+		ID: "MPA-CONN-BOTH-01", Needs: catalogue.Neg | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP,
+		YieldsTo: []string{"MPA-CONN-POINT-01", "MPA-FPDU-FMT-01", "MPA-START-08C", "MPA-RTR07-KEY-01"},
+		End: &rules.On[*model.Conn]{
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+				evidence := c.StartupGates(&c.Directions[0], &c.Directions[1])
+				s := c.PlainOctets()
+				if s == nil {
+					return rules.InScopeIf(c.Accepted()).GivenOnly(evidence)
+				}
+				if !s.Gap {
+					evidence |= catalogue.Contig
+				}
+				if c.Trace.Flow[s.Dir].Cut {
+					evidence &^= catalogue.Full // perhaps there is an FPDU further on
+				}
+				return rules.InScopeIf(c.Accepted()).Needing(catalogue.Full).GivenOnly(evidence)
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				if s := c.PlainOctets(); s != nil {
+					r.On(s.Begin(), "octets that are no FPDU, after an accepting Reply", s.Summary(), "FPDUs in both directions")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-START-01", Needs: catalogue.Start | catalogue.Contig | catalogue.Bidir, Transport: rules.OnTCP,
+		YieldsTo: []string{"RNIC-IOP-NOSTART-01"},
+		End: &rules.On[*model.Conn]{
+			Applies: withoutStartup,
+			Judge: func(r *rules.Report, c *model.Conn) {
+				r.On(c.Unstarted(), "FPDUs without MPA startup", "an FPDU", "a Request")
+			},
+		},
+	},
+	{
+		ID: "RNIC-IOP-NOSTART-01", Needs: catalogue.Start | catalogue.Contig, Transport: rules.OnTCP,
+		End: &rules.On[*model.Conn]{
+			Applies: withoutStartup,
+			Judge: func(r *rules.Report, c *model.Conn) {
+				n := c.Unstarted()
+				if h := &c.Directions[n.Dir]; n.Lead && n.From == 0 && h.Opening.Good > 0 && h.HasVersions && h.Dv == 0 {
+					r.On(n, "an RNIC of the RDMA Consortium begins without MPA startup", "markers and DDP version 0", "a Request")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-START-07B", Needs: catalogue.Neg | catalogue.Start | catalogue.Full, Transport: rules.OnTCP,
+		YieldsTo: []string{"MPA-M-ZERO-01"},
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
+				return rules.InScopeIf(c.Accepted() && c.Trace.Markers[h.Dir] == mpa.No && h.Opening.Seen()).GivenOnly(c.StartupGates(h))
+			},
+			Judge: func(r *rules.Report, h *model.Direction) {
+				if r.OneMarker(h) {
+					r.On(&h.Opening.First, "a marker in front of the first FPDU, and none behind it, although the receiver wants none", "00 00 00 00", "ULPDU_Length")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-DUAL-01", Needs: catalogue.Start | catalogue.Contig, Transport: rules.OnTCP,
+		End: &rules.On[*model.Conn]{
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+				q, reply := c.Pair()
+				if q == nil || reply == nil {
+					return rules.OutOfScope
+				}
+				h := &c.Directions[trace.R2I]
+				evidence := c.StartupGates(h)
+				s := h.StreamedUpTo(reply)
+				if s == nil {
+					return rules.InScope.GivenOnly(evidence)
+				}
+				evidence |= catalogue.Contig
+				if s.Gap {
+					evidence &^= catalogue.Contig
+				}
+				if max(s.Acked, s.LastAcked) < 0 {
+					return rules.Lacking(catalogue.Causal).GivenOnly(evidence)
+				}
+				return rules.InScope.GivenOnly(evidence)
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				q, reply := c.Pair()
+				if s := c.Directions[trace.R2I].StreamedUpTo(reply); s != nil && max(s.Acked, s.LastAcked) >= q.End {
+					r.On(s.Begin(), "the responder talks in streaming mode between the Request and its Reply", s.Summary(), "the Reply")
+				}
+			},
+		},
+	},
+}
+
+// withoutStartup is the scope of rules on connections that begin with an FPDU.
+func withoutStartup(_ *rules.Case, c *model.Conn) rules.Scope {
+	return rules.InScopeIf(c.Unstarted() != nil).GivenOnly(c.UnstartedGates())
+}

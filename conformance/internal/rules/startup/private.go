@@ -1,0 +1,80 @@
+package startup
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+)
+
+// privateDataRules judge PD_Length and what follows a startup frame (RFC 5044 section
+// 7.1.1).
+var privateDataRules = []rules.Rule{
+	{
+		ID: "MPA-PDLEN-01", Needs: catalogue.Start, Transport: rules.OnTCP, Tells: true,
+		YieldsTo: []string{"MPA2-PDLEN-01", "MPA-START-02A"},
+		EndPair: &rules.On[*model.Frame]{
+			Applies: func(c *rules.Case, f *model.Frame) rules.Scope {
+				if f.Partial {
+					return rules.OutOfScope
+				}
+				return privateDataScope(c.Conn, f).GivenOnly(c.StartupGates(&c.Directions[f.Dir]))
+			},
+			Judge: func(r *rules.Report, f *model.Frame) {
+				if at := f.Swallows(r.Directions[f.Dir].LooseAt(f.End)); at > 0 {
+					r.On(f, "an FPDU begins inside the private data that the frame announces", fmt.Sprintf("PD_Length %d", f.PDLength), fmt.Sprint(at-mpa.StartupLen))
+					return
+				}
+				if s, _ := r.Surplus(f); s != nil {
+					at := f.Where()
+					at.Frame = s.Start
+					r.On(at, "more private data follows than the frame announces", fmt.Sprintf("%d octets more", s.Length), fmt.Sprintf("PD_Length %d", f.PDLength))
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA2-PDLEN-01", Needs: catalogue.Start | catalogue.Contig, Transport: rules.OnTCP,
+		EndFrame: &rules.On[*model.Frame]{
+			Applies: func(c *rules.Case, f *model.Frame) rules.Scope {
+				return rules.InScopeIf(f.S && f.Rev >= 2 && f.PDLength <= mpa.MaxPrivateData).GivenOnly(f.StartupEvidence(c.Evidence()))
+			},
+			Judge: func(r *rules.Report, f *model.Frame) {
+				switch n, o := r.Overrun(f); {
+				case n > 0 && r.Trace.Flow[f.Dir].Cut:
+					r.Unproven(catalogue.Full)
+				case n != mpa.EnhancedLen || r.IsCRC(f):
+				case o == model.Unproven:
+					r.Unproven(catalogue.Causal)
+				case o == model.Without:
+					r.On(f, "four octets more than the "+model.KindName(f.Kind)+" announces: the word was not counted",
+						fmt.Sprintf("PD_Length %d", f.PDLength), fmt.Sprint(f.PDLength+mpa.EnhancedLen))
+				}
+			},
+		},
+	},
+}
+
+// privateDataScope is the scope of the rule on the private data of a whole frame.
+func privateDataScope(c *model.Conn, f *model.Frame) rules.Scope {
+	h := &c.Directions[f.Dir]
+	if f.Swallows(h.LooseAt(f.End)) > 0 {
+		return rules.InScope
+	}
+	switch s, how := c.Surplus(f); {
+	case s == nil && h.Hole && !(h.Opening.Seen() && h.Opening.First.From == f.End):
+		return rules.Lacking(catalogue.Contig)
+	case s == nil:
+		return rules.InScope
+	case how == model.Unproven:
+		return rules.Lacking(catalogue.Causal)
+	case how == model.Without:
+		return rules.InScope
+	}
+	return rules.OutOfScope
+}

@@ -1,0 +1,125 @@
+package startup
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// How long a side may keep the other one waiting during the startup, in
+// nanoseconds. The RFC names no times.
+const (
+	replyTimeout   = int64(10 * time.Second)
+	startupTimeout = int64(10 * time.Second)
+	requestTimeout = int64(time.Minute)
+)
+
+// timeoutRules judge startups that hang (RFC 5044 section 7.1.2 rules 2, 8 and 10).
+var timeoutRules = []rules.Rule{
+	{
+		ID: "MPA-START-02G", Needs: catalogue.Bidir, Transport: rules.OnTCP,
+		End: &rules.On[*model.Conn]{
+			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
+				q, reply := c.Pair()
+				switch {
+				case q == nil || q.R || !model.Sound(q, 0) || c.Trace.Flow[trace.I2R].Acked < q.End:
+					return rules.OutOfScope
+				case reply != nil:
+					return rules.InScope
+				case c.Directions[trace.R2I].Hole || c.Trace.Flow[trace.R2I].Octets > 0:
+					return rules.OutOfScope // it answers, if not with a Reply
+				}
+				return waiting(c, q.Time, replyTimeout)
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				if q, reply := c.Pair(); reply != nil {
+					reportWait(r, reply.Where(), reply.Time-q.Time, replyTimeout, "the Reply was long in coming")
+				} else {
+					reportWait(r, q.Where(), waitsUntil(&r.Case)-q.Time, replyTimeout, "a good Request is not answered")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-START-08B", Needs: catalogue.Start, Transport: rules.OnTCP,
+		End: &rules.On[*model.Conn]{
+			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
+				a, b := &c.Directions[0], &c.Directions[1]
+				have := c.StartupGates(a, b)
+				if c.SecondReply() != nil {
+					return rules.InScope.GivenOnly(have)
+				}
+				silent := c.Trace.Flow[0].Octets+c.Trace.Flow[1].Octets == 0 && !a.Hole && !b.Hole && len(a.Frames)+len(b.Frames) == 0
+				if !silent || !c.Trace.Configured || !c.Trace.SYN || c.Trace.Flow[0].Frames == 0 || c.Trace.Flow[1].Frames == 0 {
+					return rules.OutOfScope
+				}
+				return waiting(c, c.Trace.FirstTime, requestTimeout).GivenOnly(have)
+			},
+			Judge: func(r *rules.Report, c *model.Conn) {
+				if second := c.SecondReply(); second != nil {
+					r.On(second, "both sides send a Reply: both wait for a Request", "two Replies", "a Request")
+					return
+				}
+				took := waitsUntil(&r.Case) - c.Trace.FirstTime
+				reportWait(r, model.Place{Frame: c.Trace.LastFrame}, took, requestTimeout, "the connection is there for MPA, and no Request comes")
+			},
+		},
+	},
+	{
+		ID: "MPA-START-10A", Needs: catalogue.Bidir, Transport: rules.OnTCP,
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
+				p := h.Unfinished()
+				switch {
+				case p == nil:
+					return rules.OutOfScope
+				case h.Hole || c.Trace.Flow[h.Dir].Cut:
+					return rules.Lacking(catalogue.Contig)
+				}
+				return waiting(c, p.Since, startupTimeout)
+			},
+			Judge: func(r *rules.Report, h *model.Direction) {
+				p := h.Unfinished()
+				reportWait(r, p.Place, waitsUntil(&r.Case)-p.Since, startupTimeout, "the rest of a startup frame does not come")
+			},
+		},
+	},
+}
+
+// waiting is the scope of a rule on what did not come by the end of the capture. It
+// may still come in time if nobody has closed.
+func waiting(c *rules.Case, since, most int64) rules.Scope {
+	if c.Trace.Ending == trace.Open && waitsUntil(c)-since <= most {
+		return rules.Lacking(catalogue.End)
+	}
+	return rules.InScope
+}
+
+// reportWait reports something that took longer than it may.
+func reportWait(r *rules.Report, at model.Place, took, most int64, message string) {
+	if took > most {
+		r.On(at, message,
+			fmt.Sprintf("%v of waiting", time.Duration(took).Round(time.Second)), fmt.Sprintf("at most %v", time.Duration(most)))
+	}
+}
+
+// waitsUntil is when waiting for the other side ended: with the first close, or the
+// last packet of the capture as far as it is known.
+func waitsUntil(c *rules.Case) int64 {
+	end := c.Now()
+	for i := range c.Trace.Flow {
+		for _, k := range [...]*trace.Closing{c.Trace.Flow[i].FIN, c.Trace.Flow[i].RST} {
+			if k != nil {
+				end = min(end, k.Time)
+			}
+		}
+	}
+	return end
+}

@@ -1,0 +1,259 @@
+package terminate
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// terminateCodeRules judge the error codes and the header control bits of Terminates
+// (RFC 5040 section 4.8, RFC 6580).
+var terminateCodeRules = []rules.Rule{
+	{
+		ID: "RDMAP-TERM-LAYER-01", Needs: catalogue.Full, Field: "iwarp_rdma.term_layer",
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: anyCode,
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if t.Code.Layer > 2 {
+					reportTerminate(r, catalogue.None, t, "the layer of the Terminate does not exist", fmt.Sprint(t.Code.Layer), "0 to 2")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-TERM-CODE-01", Needs: catalogue.Full, Field: model.TermCode,
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: codeOf(rdmap.LayerRDMAP),
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if !t.Code.Assigned() {
+					reportTerminate(r, catalogue.None, t, "an error of RDMAP that is not assigned", model.CodeText(t.Code), "type 0; type 1 codes 0 to 4, 9, ff; type 2 codes 5 to 9, ff")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-TERM-CODE-02", Weighs: true, Needs: catalogue.Full, Field: model.TermCode,
+		YieldsTo: []string{"ADV-TERM-SWAPPED", "RDMAX-AREQ-ALIGN-02"},
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: codeOf(rdmap.LayerRDMAP),
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if t.Header == nil || !t.Code.Assigned() || r.Gates(t.Peer)&catalogue.Sync == 0 {
+					return
+				}
+				quoted := rdmap.ControlOf(t.Header.RsvdULP)
+				switch k := t.Code; {
+				case k.EType == 2 && k.Code == 5 && t.Peer.HasVersions && quoted.RV == t.Peer.Rv:
+					reportTerminate(r, catalogue.None, t, "the quoted message has the version of the stream", fmt.Sprintf("RV %d", quoted.RV), "another version")
+				case k.Code == 9 && !t.Op.Invalidates():
+					reportTerminate(r, catalogue.None, t, "the quoted message invalidates nothing", t.Op.String(), "a Send with Invalidate")
+				case k.EType == 2 && k.Code == 6 && t.Plausible():
+					reportTerminate(r, catalogue.None, t, "the quoted opcode is one that can come at any time", t.Op.String(), "one that is unexpected")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-TERM-CODE-03", Needs: catalogue.Full, Field: model.TermEType,
+		YieldsTo: []string{"ADV-TERM-SWAPPED"},
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: codeOf(rdmap.LayerRDMAP),
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if t.Header == nil || t.Code.EType != 1 {
+					return
+				}
+				if t.Op != model.OpReadRequest && !t.Op.Invalidates() && t.Op != model.OpAtomicRequest {
+					reportTerminate(r, catalogue.None, t, "a protection error of RDMAP about a message that cannot cause one", t.Op.String(), "a Read Request or a Send with Invalidate; a DDP error otherwise")
+				}
+			},
+		},
+	},
+	{
+		ID: "DDP-ERR-CODE-01", Needs: catalogue.Full, Field: model.TermCode,
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: codeOf(rdmap.LayerDDP),
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				switch {
+				case t.Code.EType == 3:
+					reportTerminate(r, catalogue.Note, t, "an error type of DDP that is kept for the lower layer", t.Code.Name(), "type 0 to 2")
+				case !t.Code.Assigned():
+					reportTerminate(r, catalogue.None, t, "an error of DDP that is not assigned", model.CodeText(t.Code), "type 0 code 0, type 1 codes 0 to 4, type 2 codes 1 to 6")
+				}
+			},
+		},
+	},
+	{
+		ID: "DDP-ERR-CODE-02", Needs: catalogue.Full, Field: model.TermEType,
+		YieldsTo: []string{"ADV-TERM-SWAPPED"},
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: codeOf(rdmap.LayerDDP),
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if t.Header == nil || t.Code.EType != 1 && t.Code.EType != 2 {
+					return
+				}
+				if (t.Code.EType == 1) != t.Header.Tagged {
+					reportTerminate(r, catalogue.None, t, "the error type does not fit the quoted segment", fmt.Sprintf("type %d, T=%d", t.Code.EType, model.Bit(t.Header.Tagged)), "type 1 of tagged, type 2 of untagged ones")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-TERM-LLP-ETYPE", Needs: catalogue.Full, Field: model.TermCode,
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: codeOf(rdmap.LayerLLP),
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if t.Code.EType == 0 && t.Code.Code != 0 && t.Code.Code <= 7 {
+					return
+				}
+				severity := catalogue.None
+				if r.Trace.Transport == trace.SCTP {
+					severity = catalogue.Note
+				}
+				reportTerminate(r, severity, t, "an error of the lower layer that is not assigned", model.CodeText(t.Code), "type 0, codes 1 to 7")
+			},
+		},
+	},
+	{
+		ID: "MPA-C-OFF-01", Needs: catalogue.Full, Field: model.TermCode,
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: codeOf(rdmap.LayerLLP),
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				crcError := t.Code.EType == 0 && t.Code.Code == 2
+				if r.Trace.Transport == trace.TCP && r.Has(catalogue.Neg) && r.Trace.CRC == mpa.No && r.Trace.Negotiated && crcError {
+					reportTerminate(r, catalogue.None, t, "a CRC error although neither side wants CRCs", model.CodeText(t.Code), "no CRC is checked")
+				}
+			},
+		},
+	},
+	{
+		ID: "MPA-TERM-LLP-03", Needs: catalogue.Full, Field: model.TermCode,
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: codeOf(rdmap.LayerLLP),
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				markerError := t.Code.EType == 0 && t.Code.Code == 3
+				if r.Trace.Transport == trace.TCP && r.Has(catalogue.Neg) && markerError && r.Trace.Markers[t.Peer.Dir] == mpa.No {
+					reportTerminate(r, catalogue.None, t, "a marker error in a direction without markers", model.CodeText(t.Code), "markers in that direction")
+				}
+			},
+		},
+	},
+	{
+		ID: "SCTP-DDP-ENH-06", Needs: catalogue.Sync, Transport: rules.OnSCTP, Field: model.TermCode,
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: func(_ *rules.Case, t *model.Terminate) rules.Scope {
+				return rules.InScopeIf(t.Code.Layer == rdmap.LayerLLP)
+			},
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if t.Code.Code >= 1 && t.Code.Code <= 4 {
+					reportTerminate(r, catalogue.None, t, "an error code of MPA over SCTP", model.CodeText(t.Code), "5 to 7")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-TERM-HDRCT-02", Needs: catalogue.Full, Field: "iwd.payload.length",
+		YieldsTo: []string{"ADV-TERM-SWAPPED"},
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: anyCode,
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if !t.Swapped && t.Broken != nil {
+					reportTerminate(r, catalogue.None, t, "the Terminate is shorter than what M, D and R announce", fmt.Sprintf("%d octets", t.Octets), t.Broken.Error())
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-TERM-HDRCT-01", Needs: catalogue.Full, Field: "iwarp_rdma.term_hdrct_m",
+		YieldsTo:  []string{"ADV-TERM-SWAPPED", "RDMAX-TERM-01"},
+		Terminate: &rules.On[*model.Terminate]{Applies: anyCode, Judge: judgeControlBits},
+	},
+	{
+		ID: "RDMAP-TERM-HDRCT-03", Needs: catalogue.Full, Field: "iwarp_rdma.term_hdrct_m",
+		YieldsTo: []string{"ADV-TERM-SWAPPED", "RDMAP-TERM-HDRCT-01"},
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: anyCode,
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				switch k := t.Code; {
+				case k.R && !k.D:
+					reportTerminate(r, catalogue.Warning, t, "an RDMA header without the DDP header that it belongs to", model.BitsText(k), "D=1")
+				case k.M != k.D:
+					reportTerminate(r, catalogue.None, t, "M and D belong together", model.BitsText(k), "both or none")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-TERM-LEN-01", Needs: catalogue.Full, Field: "iwd.payload.length",
+		YieldsTo: []string{"ADV-TERM-SWAPPED", "RDMAP-TERM-HDRCT-02"},
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: anyCode,
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if t.Broken != nil || len(t.Quote.Trailing) == 0 {
+					return
+				}
+				severity := catalogue.None
+				if len(bytes.Trim(t.Quote.Trailing, "\x00")) == 0 {
+					severity = catalogue.Note
+				}
+				reportTerminate(r, severity, t, "octets behind the parts that the Terminate announces", fmt.Sprintf("%d octets", len(t.Quote.Trailing)), "none")
+			},
+		},
+	},
+	{
+		ID: "RDMAX-TERM-01", Needs: catalogue.Full, Field: "iwarp_rdma.hdrct_r",
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: anyCode,
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if t.Header != nil && model.Extension(t.Op) && t.Code.R {
+					reportTerminate(r, catalogue.None, t, "an RDMA header is quoted of a message of RFC 7306", "R=1", "R=0")
+				}
+			},
+		},
+	},
+}
+
+// anyCode is the scope of rules on the control word of a Terminate, in the reading
+// that was chosen.
+func anyCode(_ *rules.Case, t *model.Terminate) rules.Scope { return rules.InScopeIf(!t.OnlyReserved) }
+
+// codeOf is that scope for the errors of a layer.
+func codeOf(layer uint8) func(*rules.Case, *model.Terminate) rules.Scope {
+	return func(_ *rules.Case, t *model.Terminate) rules.Scope {
+		return rules.InScopeIf(!t.OnlyReserved && t.Code.Layer == layer)
+	}
+}
+
+// reportTerminate reports a violation by a Terminate, of the severity of the entry if
+// that is None. The field that the rule speaks of has the name that it has there.
+func reportTerminate(r *rules.Report, s catalogue.Severity, t *model.Terminate, message, observed, expected string) {
+	r.Report(rules.Violation{
+		Place: t.Where(), Severity: s, Message: message, Observed: observed, Expected: expected, Field: t.FieldName(r.Field()),
+	})
+}
+
+// judgeControlBits judges M, D and R by what the error is about.
+func judgeControlBits(r *rules.Report, t *model.Terminate) {
+	k := t.Code
+	some := k.M || k.D || k.R
+	none := k.Layer == 0 && k.EType == 0 || k.Layer == 1 && k.EType == 0 || k.Layer == 2
+	switch {
+	case none && some:
+		reportTerminate(r, catalogue.None, t, "header control bits with an error that has no segment", model.BitsText(k), "M=0 D=0 R=0")
+	case k.Layer == 1 && (k.EType == 1 || k.EType == 2) && (!k.M || !k.D):
+		reportTerminate(r, catalogue.None, t, "a DDP error without the segment in error", model.BitsText(k), "M=1 D=1")
+	case k.Layer == 0 && k.EType == 1 && t.Header != nil && t.Op == model.OpReadRequest && !k.R:
+		reportTerminate(r, catalogue.None, t, "a protection error of a Read without its header", model.BitsText(k), "R=1")
+	case k.R && t.Header != nil && t.Op != model.OpReadRequest:
+		reportTerminate(r, catalogue.None, t, "an RDMA header is quoted of a message that has none", fmt.Sprintf("R=1 with %v", t.Op), "R=0")
+	case k.Layer == 0 && (k.EType == 1 || k.EType == 2) && !k.D:
+		reportTerminate(r, catalogue.Note, t, "an RDMAP error without the header of the segment in error", model.BitsText(k), "D=1 if possible")
+	}
+}

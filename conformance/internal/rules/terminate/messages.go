@@ -1,0 +1,132 @@
+package terminate
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+)
+
+// terminateRules judge Terminates as messages, and against what the other side has
+// sent (RFC 5040 section 4.8).
+var terminateRules = []rules.Rule{
+	{
+		ID: "RDMAP-TERM-QN-01", Needs: catalogue.Sync, Field: "iwarp_ddp.qn",
+		YieldsTo: []string{"RDMAP-TFLAG-01", "RDMAP-TERM-ONCE-01"},
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: func(_ *rules.Case, t *model.Terminate) rules.Scope { return rules.InScopeIf(!t.DDP.Tagged) },
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if t.DDP.QN != 2 || t.DDP.MSN != 1 && r.Has(catalogue.Start) && t.Terminates == 1 {
+					r.On(t, "the Terminate is not the first message of queue 2", fmt.Sprintf("QN %d, MSN %d", t.DDP.QN, t.DDP.MSN), "QN 2, MSN 1")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-TERM-SEG-01", Needs: catalogue.Sync, Field: "iwarp_ddp.last_flag",
+		Terminate: &rules.On[*model.Terminate]{
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				switch {
+				case !t.DDP.Last && t.Broken == nil:
+					r.On(t, "the Terminate is complete, and L is not set", "L=0", "L=1")
+				case !t.DDP.Last, t.DDP.MO != 0:
+					r.OnAs(catalogue.Warning, t, "the Terminate is in several segments, although it fits one", fmt.Sprintf("MO %d, L=%d", t.DDP.MO, model.Bit(t.DDP.Last)), "MO 0, L=1")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-TERM-ONCE-01", Needs: catalogue.Sync,
+		Terminate: &rules.On[*model.Terminate]{
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if t.Terminates > 1 {
+					r.On(t, "a second Terminate in the direction", fmt.Sprint(t.Terminates), "1")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-TERM-AFTER-01", Needs: catalogue.Sync, Field: "iwarp_rdma.opcode", ByShape: true,
+		YieldsTo: []string{"RDMAP-TERM-ONCE-01"},
+		Segment: &rules.On[*model.Segment]{
+			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
+				return rules.InScopeIf(s.DDP != nil && s.Terminates > 0 && s.Op != model.OpTerminate)
+			},
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if !r.Reported(s.Direction) {
+					r.On(s, "a message behind the Terminate of the same side", s.Op.String(), "nothing")
+				}
+			},
+		},
+		Terminate: &rules.On[*model.Terminate]{}, // nothing may come behind it
+	},
+	{
+		ID: "RDMAP-TERM-RSVD-01", Field: "iwarp_rdma.term_rsvd",
+		Terminate: &rules.On[*model.Terminate]{
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if t.Straight.Rsvd != 0 {
+					r.On(t, "reserved bits of the Terminate are set", fmt.Sprintf("%#04x", t.Straight.Rsvd), "0")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-TERM-QUOTE-01", Needs: catalogue.Full, Field: model.TermHeader,
+		YieldsTo: []string{"ADV-TERM-SWAPPED"},
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: func(c *rules.Case, t *model.Terminate) rules.Scope {
+				peer := t.Peer
+				switch {
+				case t.OnlyReserved || t.Header == nil:
+					return rules.OutOfScope
+				case len(t.Sent) > 0:
+					return rules.InScope
+				case peer.Gap || peer.Unsure || !peer.Began || peer.Sent.Dropped() || c.Trace.Flow[peer.Dir].Waiting || model.Hides(&c.Trace.Flow[peer.Dir]):
+					return rules.Lacking(catalogue.Contig)
+				}
+				return rules.InScope
+			},
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if len(t.Sent) == 0 {
+					reportTerminate(r, catalogue.None, t, "the quoted DDP header is that of no segment that was sent", fmt.Sprintf("% x", t.Quote.DDPHeader), "the header of a segment")
+				}
+			},
+		},
+	},
+	{
+		ID: "DDP-STAG-02", Needs: catalogue.Sync, Field: model.TermHeader,
+		YieldsTo: []string{"DDP-ZERO-02"},
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: func(_ *rules.Case, t *model.Terminate) rules.Scope {
+				return rules.InScopeIf(t.Header != nil && t.Header.Tagged && t.Code.Layer == rdmap.LayerDDP)
+			},
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if t.Code.EType == 1 && (t.Code.Code == 0 || t.Code.Code == 2) && t.Payload() {
+					reportTerminate(r, catalogue.None, t, "the other side knows no such STag", fmt.Sprintf("STag %#08x", t.Header.STag), "one that it has made known")
+				}
+			},
+		},
+	},
+	{
+		ID: "DDP-ZERO-02", Needs: catalogue.Sync, Field: model.TermCode,
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: func(_ *rules.Case, t *model.Terminate) rules.Scope {
+				return rules.InScopeIf(t.Header != nil && t.Header.Tagged)
+			},
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				if !t.Empty() {
+					return
+				}
+				ddpError := t.Code.Layer == rdmap.LayerDDP && t.Code.EType == 1 && t.Code.Code <= 3
+				if ddpError || t.Code.Layer == rdmap.LayerRDMAP && t.Code.EType == 1 {
+					reportTerminate(r, catalogue.None, t, "STag and TO of a message of length zero were checked", model.CodeText(t.Code), "no error")
+				}
+			},
+		},
+	},
+}

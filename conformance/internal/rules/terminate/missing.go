@@ -1,0 +1,131 @@
+package terminate
+
+import (
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+)
+
+import (
+	"fmt"
+	"time"
+)
+
+// How long a side may stay silent, or keep a connection open, in nanoseconds, and
+// how many segments it may swallow.
+const (
+	teardownTime  = int64(60 * time.Second)
+	toleratedTime = int64(60 * time.Second)
+	swallowed     = 100
+)
+
+// missingTerminateRules judge what a side does once the other one was at fault, or a
+// Terminate was sent (RFC 5040 sections 6 and 7, RFC 5041 section 7).
+var missingTerminateRules = []rules.Rule{
+	{
+		ID: "DDP-ERR-MISSED-01", Weighs: true, Needs: catalogue.Bidir | catalogue.Sync, Transport: rules.OnTCP, Reacts: true,
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
+				switch {
+				case c.Noticeable(h) == nil:
+					return rules.OutOfScope
+				case !c.Complete(h.Peer):
+					return rules.Lacking(catalogue.Contig)
+				}
+				return rules.InScope
+			},
+			Judge: func(r *rules.Report, h *model.Direction) {
+				f := r.Noticeable(h)
+				goesOn := h.Peer.Knows >= f.End || h.Count >= f.Nth+swallowed || r.Quiet()-f.Time >= toleratedTime
+				if r.Tolerates(h.Peer) && goesOn {
+					r.Report(rules.Violation{
+						Place: f.Place, Field: f.Field, Message: "the receiver goes on as if nothing were wrong with it",
+						Observed: "no Terminate for what breaks " + f.Rule.ID, Expected: "a Terminate",
+					})
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAX-IMM-CHECK-01", Weighs: true, Needs: catalogue.Bidir, Transport: rules.OnTCP, Reacts: true,
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
+				return rules.InScopeIf(wrongImmediate(c, h) != nil)
+			},
+			Judge: func(r *rules.Report, h *model.Direction) {
+				if !r.Complete(h.Peer) {
+					r.Unproven(catalogue.Contig)
+					return
+				}
+				f := wrongImmediate(&r.Case, h)
+				goesOn := h.Peer.Knows >= f.End || h.Count > f.Nth && r.Trace.Flow[h.Dir].Acked > f.End
+				if r.Tolerates(h.Peer) && goesOn {
+					r.Report(rules.Violation{
+						Place: f.Place, Field: f.Field, Message: "the receiver takes Immediate Data of another length than 8",
+						Observed: "no Terminate", Expected: "a Terminate",
+					})
+				}
+			},
+		},
+	},
+	{
+		ID: "DDP-LLP-CONN-01", Needs: catalogue.Bidir, Transport: rules.OnTCP, Reacts: true,
+		End: &rules.On[*model.Conn]{
+			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope { return rules.InScopeIf(c.FirstWord() != nil) },
+			Judge: func(r *rules.Report, c *model.Conn) {
+				w := c.FirstWord()
+				open := r.Quiet() - w.Time
+				if waits := c.Trace.Flow[0].Waiting || c.Trace.Flow[1].Waiting; open > teardownTime && !waits {
+					r.On(w, "nobody closes the connection behind the Terminate",
+						time.Duration(open).Round(time.Second).String(), fmt.Sprintf("a FIN or a RST within %v", time.Duration(teardownTime)))
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-TERM-CLOSE-01", Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope { return rules.InScopeIf(h.Word != nil) },
+			Judge: func(r *rules.Report, h *model.Direction) {
+				f := &r.Trace.Flow[h.Dir]
+				switch {
+				case f.RST == nil || f.FIN != nil || h.Word.End <= f.Acked:
+				case f.RST.At > f.Sent:
+					r.Unproven(catalogue.Contig) // a FIN, or octets, that were not captured
+				default:
+					r.On(h.Word, "the connection is reset before the Terminate was acknowledged",
+						fmt.Sprintf("RST in frame %d", f.RST.Frame), "a FIN, so that it is delivered")
+				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-TERM-SENT-01", Weighs: true, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
+		End: &rules.On[*model.Conn]{
+			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
+				f, k := c.Unexplained("ddp", "rdmap", "rdmap-ext")
+				switch {
+				case f == nil:
+					return rules.OutOfScope
+				case !c.Complete(&c.Directions[k.Dir]):
+					return rules.Lacking(catalogue.Contig)
+				}
+				return rules.InScope
+			},
+			Judge: func(r *rules.Report, _ *model.Conn) {
+				f, k := r.Unexplained("ddp", "rdmap", "rdmap-ext")
+				r.On(k.Where(), "a side closes without a Terminate after what the other one did wrong",
+					fmt.Sprintf("%s in frame %d, %s in frame %d", f.Rule.ID, f.Frame, k, k.Frame), "a Terminate")
+			},
+		},
+	},
+}
+
+// wrongImmediate is the first Immediate Data of another length than 8 that a half
+// has sent and the other side has received, nil if there is none.
+func wrongImmediate(c *rules.Case, h *model.Direction) *rules.Finding {
+	if fs := c.Received(h, func(f *rules.Finding) bool { return rules.IsOf(f, "RDMAX-IMM-LEN-01") }); len(fs) > 0 {
+		return fs[0]
+	}
+	return nil
+}

@@ -1,8 +1,0 @@
-package conformance
-
-import "slices"
-
-// allFraming are all rules about FPDUs, their CRCs and markers, and the packets that carry them (RFC 5044 sections 4 and 5).
-func allFraming() []Rule {
-	return slices.Concat(fpduRules, crcRules, markerRules, markersAgreedRules, sizeRules, alignmentRules, lengthRules, ulpduRules, retransmissionRules)
-}

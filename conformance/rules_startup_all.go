@@ -1,8 +1,0 @@
-package conformance
-
-import "slices"
-
-// allStartup are all rules about the startup of MPA (RFC 5044 section 7, RFC 6581) and how sides react to it.
-func allStartup() []Rule {
-	return slices.Concat(startupFrameRules, enhancedRules, depthNegotiationRules, indicationRules, interopRules, readyRules, startupKeyRules, privateDataRules, phaseRules, startupOrderRules, reactionRules, timeoutRules)
-}
