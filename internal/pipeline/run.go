@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/iwdissect/iwdissect/analysis"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/analysis"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/sctp"
