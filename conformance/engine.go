@@ -188,10 +188,10 @@ func Unchecked() int {
 
 // of returns what is kept of a connection.
 func (e *Engine) of(t *trace.Connection) *conn {
-	c, ok := t.Kept.(*conn)
+	c, ok := t.SinkData.(*conn)
 	if !ok {
 		c = e.fresh(t)
-		t.Kept = c
+		t.SinkData = c
 	}
 	return c
 }
@@ -264,8 +264,8 @@ func (e *Engine) Transaction(*trace.Transaction) {}
 // Ended says that nothing more will become known of a connection. What is kept
 // of it is the record.
 func (e *Engine) Ended(live, record *trace.Connection) {
-	c, ok := live.Kept.(*conn)
-	live.Kept, record.Kept = nil, nil
+	c, ok := live.SinkData.(*conn)
+	live.SinkData, record.SinkData = nil, nil
 	switch {
 	case !ok && !live.Configured:
 		return

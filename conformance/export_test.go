@@ -29,7 +29,7 @@ func (e *Engine) GoLong() { e.long = true }
 // Model is all that is known of the halves of a connection, but for what the short
 // way keeps for itself, as text.
 func (e *Engine) Model(t *trace.Connection) string {
-	c, ok := t.Kept.(*conn)
+	c, ok := t.SinkData.(*conn)
 	if !ok {
 		return ""
 	}

@@ -360,8 +360,10 @@ type Terminate struct {
 type Connection struct {
 	// Number counts the connections of a capture from 0.
 	Number uint64
-	// Kept is what the sink keeps with the connection while it is under way.
-	Kept any
+	// SinkData is for the [Sink] that is told of the connection, and of no meaning to
+	// anybody else: a place for what it knows of the connection while that is under
+	// way. The engine of package conformance uses it.
+	SinkData any
 	// FirstFrame, LastFrame and their times in nanoseconds since the epoch.
 	FirstFrame, LastFrame uint64
 	FirstTime, LastTime   int64
