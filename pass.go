@@ -60,6 +60,9 @@ func (p *pass) read(src capture.Source) {
 	}()
 	if ctx := c.set.ctx; ctx != nil {
 		defer context.AfterFunc(ctx, p.run.Stop)()
+		if p.cancelled() {
+			p.run.Stop() // at once
+		}
 	}
 	if err := p.run.Read(src); err != nil {
 		p.emit(Event{}, errorOf(err))
