@@ -360,7 +360,7 @@ func (r *Run) expected(fl *flow, side int, e *early, number uint64, time int64) 
 		s.Fragments = nil
 	}
 	s.Options, s.OptionsCut, s.MSS, s.SACK = int(e.header)-packet.TCPLen, false, 0, e.sack
-	s.Summed, s.HasSum = r.opt.Sums, false
+	s.Compare, s.HasSum = r.opt.Sums, false
 	if r.opt.Sums {
 		r.hope.claims.add(packet.ClaimOf(e.segment, e.front))
 	}
