@@ -279,3 +279,40 @@ func count[T any](t testing.TB, seq func(func(T, error) bool)) (n int) {
 	}
 	return n
 }
+
+// TestPDUs_Offsets: the offset of an FPDU is that in the TCP stream, that of its
+// PDU counts from the first octet behind the sender's last startup frame.
+func TestPDUs_Offsets(t *testing.T) {
+	compared := 0
+	for _, path := range captures(t) {
+		type half struct {
+			conn *trace.Connection
+			dir  trace.Dir
+		}
+		end := map[half]int64{} // of the last startup frame
+		for p, err := range open(t, path).PDUs() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := half{p.Conn, p.Dir}
+			switch {
+			case p.Startup != nil:
+				end[h] = p.From + p.Length
+			case p.FPDU == nil:
+			case p.FPDU.Offset != p.From:
+				t.Fatalf("%s: PDU %d: FPDU at %d, PDU from %d", path, p.Number, p.FPDU.Offset, p.From)
+			default:
+				start, ok := end[h]
+				if !ok || !p.HasOffset {
+					break
+				}
+				if compared++; p.Offset != p.From-start {
+					t.Fatalf("%s: PDU %d: offset %d, full operation began at %d and it is at %d", path, p.Number, p.Offset, start, p.From)
+				}
+			}
+		}
+	}
+	if compared < 1000 {
+		t.Errorf("only %d FPDUs were compared", compared)
+	}
+}

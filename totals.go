@@ -60,7 +60,7 @@ func totalsOf(t *pipeline.Totals) Totals {
 
 // Warnings says in a sentence each what the pass could not take into account, so
 // that what it found may be incomplete. There are none when all was read.
-func (t *Totals) Warnings() []string {
+func (t Totals) Warnings() []string {
 	var out []string
 	for _, w := range []struct {
 		n    uint64

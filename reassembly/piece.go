@@ -3,6 +3,7 @@ package reassembly
 // Kind says what a [Piece] is.
 type Kind uint8
 
+// The kinds.
 const (
 	// Data are captured octets in order.
 	Data Kind = iota
