@@ -224,6 +224,7 @@ func TestEvents_AreThoseOfTheRanges(t *testing.T) {
 		c := open(t, path)
 		var pdus, transactions, findings, conns, frames, gaps int
 		var order []uint64
+		var lastPDU uint64
 		for e, err := range c.Events(iwdissect.PDUs | iwdissect.Transactions | iwdissect.Gaps | iwdissect.Findings | iwdissect.Connections | iwdissect.Frames) {
 			switch {
 			case err != nil:
@@ -231,16 +232,27 @@ func TestEvents_AreThoseOfTheRanges(t *testing.T) {
 			case e.PDU != nil:
 				pdus++
 				order = append(order, e.PDU.Number)
+				lastPDU = e.PDU.Frame
 			case e.Transaction != nil:
 				transactions++
+				for _, r := range append(slices.Clone(e.Transaction.Responses), e.Transaction.Request) {
+					if r >= uint64(pdus) {
+						t.Errorf("%s: a transaction before its PDU %d", path, r)
+					}
+				}
 			case e.Gap != nil:
 				gaps++
 			case e.Finding != nil:
 				findings++
+				if e.Finding.HasPDU && e.Finding.PDU >= uint64(pdus) {
+					t.Errorf("%s: a finding before its PDU %d", path, e.Finding.PDU)
+				}
 			case e.Connection != nil:
 				conns++
 			case e.Frame != nil:
-				frames++
+				if frames++; e.Frame.Number != uint64(frames) || lastPDU > e.Frame.Number {
+					t.Errorf("%s: frame %d in place %d, behind a PDU of frame %d", path, e.Frame.Number, frames, lastPDU)
+				}
 			default:
 				t.Fatal("an empty event")
 			}
