@@ -37,7 +37,8 @@ type Entry struct {
 	// Level is the keyword of the document (RFC 2119), such as MUST; RULE stands for a
 	// rule without one.
 	Level string
-	// Layer is mpa, mpa-enhanced, ddp, rdmap, rdmap-ext, sctp-ddp, tcp or rnic-interop.
+	// Layer is mpa, mpa-enhanced, ddp, rdmap, rdmap-ext, sctp-ddp, tcp or rnic-interop,
+	// and interop for advice.
 	Layer string
 	// Who has to keep it, in words.
 	Who string
