@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -288,4 +289,42 @@ func undocumented(p *doc.Package) map[string]bool {
 	}
 	maps.DeleteFunc(out, func(name string, _ bool) bool { return !ast.IsExported(name) })
 	return out
+}
+
+// TestError_Codes: the comment of Error lists all codes that there are.
+func TestError_Codes(t *testing.T) {
+	var codes []string
+	for _, name := range []string{"internal/pcapng/error.go", "internal/capture/error.go"} {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.CONST {
+				continue
+			}
+			for _, s := range g.Specs {
+				if v := s.(*ast.ValueSpec); strings.HasPrefix(v.Names[0].Name, "Code") {
+					code, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					codes = append(codes, code)
+				}
+			}
+		}
+	}
+	src, err := os.ReadFile("error.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(codes) < 10 {
+		t.Errorf("only %q", codes)
+	}
+	for _, code := range codes {
+		if !bytes.Contains(src, []byte("\t//\t"+code+" ")) {
+			t.Errorf("the comment of Error has no code %q", code)
+		}
+	}
 }

@@ -14,7 +14,7 @@ type Option func(*settings) error
 
 // settings are what the options say.
 type settings struct {
-	ctx             context.Context //nolint:containedctx // it is that of every pass over the capture
+	ctx             context.Context // of every pass over the capture
 	opt             pipeline.Options
 	enable, disable []string
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -31,7 +32,7 @@ func TestOutside(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "main.go"), src)
 	write(t, filepath.Join(dir, "go.sum"), sums)
-	write(t, filepath.Join(dir, "go.mod"), []byte("module example.com/badcrc\n\ngo 1.26.0\n\nrequire "+module+" v0.0.0\n\nreplace "+module+" => "+root+"\n"))
+	write(t, filepath.Join(dir, "go.mod"), []byte("module example.com/badcrc\n\ngo 1.26.0\n\nrequire "+module+" v0.0.0\n\nreplace "+module+" => "+strconv.Quote(root)+"\n"))
 	env := append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local")
 	bin := filepath.Join(dir, "badcrc.exe") // a name that suits every system
 	build := exec.Command("go", "build", "-o", bin, ".")
