@@ -33,8 +33,8 @@ type Error struct {
 	//	decompress  the compressed octets are damaged or cut
 	//	read        reading failed; Err is the error of the reader or the source
 	Code string
-	// Resumed says that reading goes on behind the damage, with the next step of the
-	// loop. Otherwise what follows is only what was known by then.
+	// Resumed says that reading goes on behind the damage. Otherwise the capture ends
+	// here.
 	Resumed bool
 	// Skipped is the number of octets that were passed over to go on.
 	Skipped int64

@@ -35,15 +35,23 @@
 // # Errors
 //
 // Errors of reading are of type [*Error], with the file, the frame and the place in
-// the file. An error does not end a range: a loop that continues gets what follows
-// the damage, if Resumed is set, and what became known before it otherwise. Leaving
-// the loop ends the pass at once, closes the file and leaves no goroutine.
+// the file. An error does not end the loop. If its Resumed is set, the loop goes on
+// with what follows the damage; otherwise with what is left to be said of what was
+// read before, such as the connections. Leaving the loop ends the pass at once,
+// closes the file and leaves no goroutine behind.
+//
+// # Damaged packets
+//
+// A TCP or SCTP packet whose checksum is wrong, while others of the same sender are
+// right, is left out: its receiver drops it. [trace.Faults] and [trace.SCTPSide]
+// count such packets. Where all checksums of a sender are wrong it leaves them to its
+// network card, and they say nothing.
 //
 // # Bounds
 //
-// Memory is bounded, see [Limits], so that a capture may be of any length. What had
-// to be given up for that is counted; [Totals.Warnings] says so in words after a
-// pass.
+// Memory is bounded, see [Limits], so a capture may have any length. Whatever is
+// dropped to stay within the bounds is counted, and [Totals.Warnings] lists it after
+// a pass.
 //
 // The commands of iwdissect are built on the same inner layer as this package, and
 // tests compare what both find.
@@ -63,16 +71,16 @@ import (
 type Capture struct {
 	set   settings
 	ready capture.Source // for the next pass; nil: to be opened
-	// open opens the capture once more; nil: that cannot be.
+	// open opens the capture once more; nil: it can be read only once.
 	open   func() (capture.Source, error)
 	closed bool
 	pass   *pass // under way; nil: none
 	last   pipeline.Totals
 }
 
-// ErrConsumed is what a range yields when the capture was read before and came
-// from a reader or a source, which cannot be read again. [Capture.Events] gives
-// several kinds of things in one pass.
+// ErrConsumed is what a second range yields over a capture that comes from a reader
+// or a source, which can be read only once. [Capture.Events] yields several kinds of
+// things in one pass.
 var ErrConsumed = errors.New("iwdissect: this capture cannot be read a second time")
 
 // ErrClosed is what a range yields after [Capture.Close].
@@ -88,9 +96,9 @@ func Open(path string, opts ...Option) (*Capture, error) {
 }
 
 // Join reads several files, in the order given, as one capture: those of a ring
-// buffer, for example. Frames are numbered on from file to file. Files are opened
-// as they are needed, so that the range tells of one that cannot be read, and goes
-// on with the next. [Error.Frame] counts in the file that [Error.File] names.
+// buffer, for example. Frame numbers run on from file to file. Files are opened as
+// they are needed; the range yields an error for one that cannot be read, and goes on
+// with the next. [Error.Frame] counts in the file that [Error.File] names.
 func Join(paths []string, opts ...Option) (*Capture, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("iwdissect: no file to join")
@@ -168,8 +176,8 @@ func (c *Capture) take() (capture.Source, error) {
 	return src, nil
 }
 
-// Close lets go of a file that was opened and not ranged over, and ends a pass that
-// is under way. Ranges close what they read themselves.
+// Close ends a range that is under way, and closes a file that was opened and not
+// ranged over. A range closes its file by itself.
 func (c *Capture) Close() error {
 	c.closed, c.open = true, nil
 	if c.pass != nil {

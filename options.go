@@ -19,9 +19,9 @@ type settings struct {
 	enable, disable []string
 }
 
-// WithContext has the passes over the capture end when ctx is done: the range then
-// yields ctx.Err() as its last error. It takes effect between two frames. A Read
-// that blocks is not interrupted; close what it reads from to end that.
+// WithContext ends a range when ctx is done: the range yields ctx.Err() and stops.
+// It takes effect between two frames. A Read that blocks is not interrupted; close
+// what it reads from to end it.
 func WithContext(ctx context.Context) Option {
 	return func(s *settings) error {
 		s.ctx = ctx
@@ -29,11 +29,10 @@ func WithContext(ctx context.Context) Option {
 	}
 }
 
-// DecodeAs has connections on these TCP ports taken for iWARP, as "decode as" of
-// Wireshark does. Without it a connection is iWARP when its octets show that:
-// startup frames of MPA (RFC 5044 section 7.1), or FPDUs whose CRCs, markers or
-// headers leave no doubt. It is needed for a capture without the startup in which
-// nothing of that kind is to be had.
+// DecodeAs treats connections on these TCP ports as iWARP, like "Decode As" in
+// Wireshark. Without it a connection is iWARP when its octets show that: startup
+// frames of MPA (RFC 5044 section 7.1), or FPDUs whose CRCs, markers or headers leave
+// no doubt. It is needed when the capture has neither.
 func DecodeAs(ports ...uint16) Option {
 	return func(s *settings) error {
 		s.opt.DecodeAs = append(s.opt.DecodeAs, ports...)
@@ -41,11 +40,11 @@ func DecodeAs(ports ...uint16) Option {
 	}
 }
 
-// ForceLayout has the enhanced data of startup frames read as
-// [mpa.LayoutRFC6581] (RFC 6581 section 9) or as [mpa.LayoutDraft01]
-// (draft-ietf-storm-mpa-peer-connect-01) on all connections, whatever else is
-// seen. Without it they are read as in RFC 6581, and as in the draft on a
-// connection that shows that its ends implement the draft.
+// ForceLayout reads the enhanced data of startup frames as [mpa.LayoutRFC6581] (RFC
+// 6581 section 9) or as [mpa.LayoutDraft01] (draft-ietf-storm-mpa-peer-connect-01),
+// on all connections and whatever they show. Without it the layout is that of RFC
+// 6581, and that of the draft on a connection whose ends show that they implement
+// the draft.
 func ForceLayout(l mpa.Layout) Option {
 	return func(s *settings) error {
 		if l != mpa.LayoutRFC6581 && l != mpa.LayoutDraft01 {
@@ -60,15 +59,17 @@ func ForceLayout(l mpa.Layout) Option {
 type Limits struct {
 	// Frames ends the pass after that many frames; by default it reads all.
 	Frames uint64
-	// Connections are kept in memory at the same time, iWARP or not. Beyond that
-	// those seen least recently are ended, see [Totals.Evicted]. Default 100,000.
+	// Connections is how many connections are followed at the same time, iWARP or not.
+	// When there are more, those seen least recently are ended, see [Totals.Evicted].
+	// Default 100,000.
 	Connections int
-	// ReorderBytes is for the octets of one direction of a connection that wait for
-	// octets before them, TotalReorderBytes for those of all. Beyond that the hole
-	// before them becomes a gap. Default 4 MiB and 64 MiB.
+	// ReorderBytes is how many octets of one direction of a connection may wait for
+	// octets before them, TotalReorderBytes how many of all directions. When there are
+	// more, the hole before them becomes a gap. Default 4 MiB and 64 MiB.
 	ReorderBytes, TotalReorderBytes int
-	// UnfinishedBytes is for the octets of all FPDUs of which only a part has come.
-	// Beyond that a direction loses its place, see [Totals.Starved]. Default 256 MiB.
+	// UnfinishedBytes is how many octets of FPDUs that are not complete yet may be kept.
+	// When there are more, a direction loses its place, see [Totals.Starved]. Default
+	// 256 MiB.
 	UnfinishedBytes int
 }
 
@@ -84,8 +85,8 @@ func WithLimits(l Limits) Option {
 	}
 }
 
-// EnableRules has only those rules asked that one of the patterns names. A pattern
-// is the id of a rule, a glob of ids such as "DDP-UNTAG-*", or spec=, level=,
+// EnableRules checks only the rules that one of the patterns names. A pattern is the
+// id of a rule, a glob of ids such as "DDP-UNTAG-*", or spec=, level=,
 // layer= or severity= and a value, such as "layer=mpa"; see
 // [conformance.Book.Named]. A pattern that names no rule is an error.
 func EnableRules(patterns ...string) Option {
@@ -95,8 +96,8 @@ func EnableRules(patterns ...string) Option {
 	}
 }
 
-// DisableRules has the rules not asked that one of the patterns names, which are
-// those of [EnableRules]. It wins over EnableRules.
+// DisableRules leaves out the rules that one of the patterns names; see [EnableRules]
+// for the patterns. It wins over EnableRules.
 func DisableRules(patterns ...string) Option {
 	return func(s *settings) error {
 		s.disable = append(s.disable, patterns...)
@@ -113,7 +114,7 @@ func known(patterns []string) error {
 	return nil
 }
 
-// enabled returns what tells the rules that are asked.
+// enabled returns a function that reports whether a rule is checked.
 func (s *settings) enabled() func(*conformance.Entry) bool {
 	enable, disable := conformance.Catalogue().Named(s.enable...), conformance.Catalogue().Named(s.disable...)
 	return func(e *conformance.Entry) bool { return (len(s.enable) == 0 || enable(e)) && !disable(e) }

@@ -19,11 +19,11 @@ type Totals struct {
 	// Fragments those that waited for other fragments of their IP packet. Malformed
 	// frames contradict themselves, and of Truncated ones a header is missing.
 	TCP, SCTP, Other, Fragments, Malformed, Truncated uint64
-	// Unread counts SCTP packets with chunks that could not be laid out, Damaged those
-	// that were left out because of a wrong checksum.
+	// Unread counts SCTP packets with chunks that could not be laid out, Damaged SCTP
+	// packets that were left out because of a wrong checksum.
 	Unread, Damaged uint64
-	// Connections counts TCP connections and DDP stream sessions of SCTP, Sessions
-	// the latter, and IWARP the ended ones of both that carried iWARP.
+	// Connections counts TCP connections and DDP stream sessions over SCTP, Sessions
+	// only the latter. IWARP counts those that carried iWARP and have ended.
 	Connections, Sessions, IWARP uint64
 	// PDUs counts PDUs.
 	PDUs uint64
@@ -58,8 +58,8 @@ func totalsOf(t *pipeline.Totals) Totals {
 	}
 }
 
-// Warnings says in a sentence each what the pass could not take into account, so
-// that what it found may be incomplete. There are none when all was read.
+// Warnings lists, in a sentence each, what the pass had to leave out, so that what it
+// found may be incomplete. There are none when everything was read.
 func (t Totals) Warnings() []string {
 	var out []string
 	for _, w := range []struct {
