@@ -44,8 +44,8 @@
 //
 // A TCP or SCTP packet whose checksum is wrong, while others of the same sender are
 // right, is left out: its receiver drops it. [trace.Faults] and [trace.SCTPSide]
-// count such packets. Where all checksums of a sender are wrong it leaves them to its
-// network card, and they say nothing.
+// count such packets. When all checksums of a sender are wrong, they were left to its
+// network card (checksum offload), and nothing is left out.
 //
 // # Bounds
 //
