@@ -113,10 +113,10 @@ func (e *Engine) list(weighs bool) {
 
 // of returns what is kept of a connection.
 func (e *Engine) of(t *trace.Connection) *judged {
-	c, ok := t.Kept.(*judged)
+	c, ok := t.SinkData.(*judged)
 	if !ok {
 		c = e.fresh(t)
-		t.Kept = c
+		t.SinkData = c
 	}
 	return c
 }
@@ -147,8 +147,8 @@ func (e *Engine) Transaction(*trace.Transaction) {}
 // Ended says that nothing more will become known of a connection. What is kept
 // of it is the record.
 func (e *Engine) Ended(live, record *trace.Connection) {
-	c, ok := live.Kept.(*judged)
-	live.Kept, record.Kept = nil, nil
+	c, ok := live.SinkData.(*judged)
+	live.SinkData, record.SinkData = nil, nil
 	switch {
 	case !ok && !live.Configured:
 		return

@@ -11,7 +11,7 @@ func (e *Engine) GoLong() { e.capture.Long = true }
 
 // Model is all that the model knows of a connection, as text.
 func (e *Engine) Model(t *trace.Connection) string {
-	c, ok := t.Kept.(*judged)
+	c, ok := t.SinkData.(*judged)
 	if !ok {
 		return ""
 	}

@@ -11,33 +11,39 @@ import (
 
 // Finding is a rule that was broken, by whom, and where.
 type Finding struct {
-	Rule     *catalogue.Entry
+	// Rule is its entry in the catalogue.
+	Rule *catalogue.Entry
+	// Severity may differ from that of the rule.
 	Severity catalogue.Severity
-	Conn     *trace.Connection
-	// Dir is the direction of what is wrong, if HasDir.
+	// Conn is the connection that it is about.
+	Conn *trace.Connection
+	// Dir is the direction of what is wrong, if HasDir: its sender broke the rule.
 	Dir    trace.Dir
 	HasDir bool
-	// Frame in which it became known; PDU is what is wrong, if HasPDU, at Offset
-	// of the stream, if HasOffset.
-	Frame     uint64
-	PDU       uint64
-	HasPDU    bool
+	// Frame is the number of the frame in which it became known, from 1.
+	Frame uint64
+	// PDU is the number of the PDU that is wrong, see [trace.PDU.Number], if HasPDU.
+	PDU    uint64
+	HasPDU bool
+	// Offset is where the PDU, or the marker in it that is wrong, begins in full
+	// operation, in octets as [trace.PDU.Offset] counts them, if HasOffset.
 	Offset    int64
 	HasOffset bool
-	// Message says it in a sentence; Observed and Expected are the values, and Field
-	// is that of the PDU which has the observed one, if it is a single one.
-	Message            string
+	// Message says it in a sentence.
+	Message string
+	// Observed and Expected are the values, in words; Field is the name of the field
+	// that has the observed one, if it is a single one (see package dissect).
 	Observed, Expected string
 	Field              string
-	// Related are PDUs that it is to be seen with, such as the request of an
-	// answer.
+	// Related are the numbers of PDUs that it is to be seen with, such as the request
+	// of an answer.
 	Related []uint64
 
 	further int // how many more of the rule there were on the connection
 }
 
 // Further is how many more findings of the rule the connection has that are not
-// listed.
+// listed. It is 0 but for the last one that is.
 func (f *Finding) Further() int { return f.further }
 
 // publicFinding is a finding as others see it.

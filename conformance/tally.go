@@ -59,7 +59,7 @@ func (t *Tally) Merge(other *Tally) {
 
 func rank(v Verdict) int { return [...]int{NotApplicable: 0, Pass: 1, NotJudged: 2, Fail: 3}[v] }
 
-// Count is how many rules ended with a verdict.
+// Count is how many rules have a verdict as their worst one.
 func (t *Tally) Count(v Verdict) (n int) {
 	for _, j := range t.worst {
 		if j.Verdict == v {

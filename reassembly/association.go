@@ -6,13 +6,6 @@ import (
 	"github.com/iwdissect/iwdissect/internal/sctp"
 )
 
-// Flags of DATA and I-DATA chunks.
-const (
-	flagEnd       = sctp.FlagEnd
-	flagBegin     = sctp.FlagBegin
-	flagUnordered = sctp.FlagUnordered
-)
-
 // Association turns the chunks of an SCTP association into user messages, two
 // directions told apart by the side 0 or 1 that sends.
 //
@@ -147,9 +140,9 @@ func (a *Association) Packets() uint64 { return a.packets }
 func (a *Association) Grace() uint64 { return a.budget.Grace }
 
 // Data takes in a chunk of user data that had wire octets of it. It returns the
-// message that it completes, if any; of a chunk that brings nothing new only
-// the note counts. tsn is the unwrapped TSN.
-func (a *Association) Data(side int, d *sctp.Data, wire int, c *Carriage) (m *Message, tsn int64, n Note) {
+// message that it completes, or nil; of a chunk that brings nothing new only the
+// note counts. tsn is the TSN, unwrapped to 64 bits.
+func (a *Association) Data(side int, d *Chunk, wire int, c *Carriage) (m *Message, tsn int64, n Note) {
 	h := &a.half[side]
 	if !h.started {
 		h.begin(d.TSN, false)
@@ -173,7 +166,7 @@ func (a *Association) Data(side int, d *sctp.Data, wire int, c *Carriage) (m *Me
 	}
 	h.outstanding()
 	h.hole(a.packets, 0)
-	if d.Begin() && d.End() {
+	if d.begin() && d.end() {
 		return a.whole(d, tsn, wire, c), tsn, n
 	}
 	m = a.fragment(h, &fragment{
@@ -187,7 +180,7 @@ func (a *Association) Data(side int, d *sctp.Data, wire int, c *Carriage) (m *Me
 }
 
 // whole hands out a chunk that is a message of its own.
-func (a *Association) whole(d *sctp.Data, tsn int64, wire int, c *Carriage) *Message {
+func (a *Association) whole(d *Chunk, tsn int64, wire int, c *Carriage) *Message {
 	a.tsns = append(a.tsns[:0], d.TSN)
 	a.frames = c.frames(a.frames[:0])
 	m := &a.out // field by field: building and copying it shows in the profile
@@ -201,7 +194,7 @@ func (a *Association) whole(d *sctp.Data, tsn int64, wire int, c *Carriage) *Mes
 
 // splits reports whether a chunk that is new stands between the fragments of a
 // message that it is not part of (RFC 9260 section 6.9). Only what waits tells.
-func (h *assocHalf) splits(d *sctp.Data, tsn int64) bool {
+func (h *assocHalf) splits(d *Chunk, tsn int64) bool {
 	if len(h.frags) == 0 || d.I {
 		return false
 	}
@@ -212,19 +205,19 @@ func (h *assocHalf) splits(d *sctp.Data, tsn int64) bool {
 		return -1
 	})
 	if i > 0 {
-		if f := &h.frags[i-1]; f.tsn == tsn-1 && !f.end() && (d.Begin() || d.SID != f.sid) {
+		if f := &h.frags[i-1]; f.tsn == tsn-1 && !f.end() && (d.begin() || d.SID != f.sid) {
 			return true
 		}
 	}
 	if i < len(h.frags) {
 		f := &h.frags[i]
-		return !f.idata && f.tsn == tsn+1 && !f.begin() && (d.End() || d.SID != f.sid)
+		return !f.idata && f.tsn == tsn+1 && !f.begin() && (d.end() || d.SID != f.sid)
 	}
 	return false
 }
 
 // Skip notes a chunk of a message that nobody wants.
-func (a *Association) Skip(side int, d *sctp.Data) Note {
+func (a *Association) Skip(side int, d *Chunk) Note {
 	h := &a.half[side]
 	if !h.started {
 		h.begin(d.TSN, false)
@@ -383,9 +376,10 @@ func (a *Association) message(fs []fragment, frame uint64, time int64) *Message 
 	return m
 }
 
-// Ack takes in what a side acknowledges of the other one's chunks: all below
-// the cumulative TSN, and blocks beyond it (RFC 9260 section 3.3.4).
-func (a *Association) Ack(side int, cumulative uint32, blocks sctp.Blocks) {
+// Ack takes in what a side acknowledges of the other one's chunks: all up to
+// and with the cumulative TSN, and blocks beyond it. Those are the Gap Ack Blocks of
+// a SACK as they are on the wire, four octets each (RFC 9260 section 3.3.4).
+func (a *Association) Ack(side int, cumulative uint32, blocks []byte) {
 	h := &a.half[1-side]
 	if !h.started {
 		// Nothing of that direction was captured yet: what comes is behind it.
@@ -394,7 +388,7 @@ func (a *Association) Ack(side int, cumulative uint32, blocks sctp.Blocks) {
 	h.ack(h.unwrap(cumulative)+1, blocks)
 	above := h.next
 	if len(h.seen) > 0 {
-		above += int64(blocks.From(cumulative, uint32(h.next))) //nolint:gosec // modulo 2^32 by design
+		above += int64(sctp.Blocks(blocks).From(cumulative, uint32(h.next))) //nolint:gosec // modulo 2^32 by design
 	}
 	h.hole(a.packets, above)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/iwdissect/iwdissect/internal/sctp"
 	"github.com/iwdissect/iwdissect/reassembly"
 )
 
@@ -115,7 +114,7 @@ func (z *fuzzedAssoc) operation(b []byte) {
 		if len(z.chunks[side]) == 0 {
 			z.start[side] = int64(tsn)
 		}
-		if n := z.a.Skip(side, &sctp.Data{TSN: tsn}); n&(reassembly.Retransmission|reassembly.BeforeStart) == 0 {
+		if n := z.a.Skip(side, &reassembly.Chunk{TSN: tsn}); n&(reassembly.Retransmission|reassembly.BeforeStart) == 0 {
 			z.chunks[side][tsn] = &fuzzedChunk{out: true}
 			z.out[side]++
 		}
@@ -160,7 +159,7 @@ func (z *fuzzedAssoc) data(side int, idata bool, tsn uint32, b []byte) {
 	c := &fuzzedChunk{wire: int(b[6]) << (b[1] >> 4 & 3)}
 	c.captured, c.salt = min(c.wire, int(b[7])<<(b[1]>>4&3)), b[8]+byte(z.frame)
 	c.tsn = int64(tsn) // its low bits
-	d := sctp.Data{
+	d := reassembly.Chunk{
 		I: idata, Flags: b[1] & 15, TSN: tsn, SID: uint16(b[4] >> 4), PPID: 16, Octets: z.buf[:c.captured],
 	}
 	if idata {

@@ -22,7 +22,7 @@ const (
 
 // sent is a chunk as a sender made it.
 type sent struct {
-	sctp.Data
+	reassembly.Chunk
 	wire int
 	msg  int
 	// frames that have carried it so far.
@@ -51,13 +51,13 @@ func newLife(rng *rand.Rand, start uint32, messages int, idata, cut bool) *life 
 	l := &life{start: start, came: map[int]bool{}, left: map[int]int{}}
 	type open struct {
 		user, left int
-		d          sctp.Data
+		d          reassembly.Chunk
 	}
 	var opens []*open
 	mids := map[uint16]uint32{}
 	for made := 0; made < messages || len(opens) > 0; {
 		if made < messages && (len(opens) == 0 || idata && len(opens) < 3 && rng.IntN(2) == 0) {
-			o := &open{user: made, left: 1 + rng.IntN(6)*rng.IntN(2), d: sctp.Data{
+			o := &open{user: made, left: 1 + rng.IntN(6)*rng.IntN(2), d: reassembly.Chunk{
 				I: idata, SID: uint16(rng.IntN(3)), PPID: 16 + uint32(rng.IntN(2)), SSN: uint16(rng.Uint32()), Flags: beginFlag,
 			}}
 			if rng.IntN(4) > 0 {
@@ -80,7 +80,7 @@ func newLife(rng *rand.Rand, start uint32, messages int, idata, cut bool) *life 
 			d.Flags |= endFlag
 			opens = slices.Delete(opens, at, at+1)
 		}
-		c := &sent{Data: d, wire: 1 + rng.IntN(80), msg: o.user}
+		c := &sent{Chunk: d, wire: 1 + rng.IntN(80), msg: o.user}
 		if rng.IntN(10) == 0 {
 			c.wire = 1 + rng.IntN(3000)
 		}
@@ -181,7 +181,7 @@ func (l *life) put(t *testing.T, seed uint64, a *reassembly.Association, side, a
 	t.Helper()
 	c := l.chunks[at]
 	u := l.users[c.msg]
-	d := c.Data
+	d := c.Chunk
 	d.Octets = bytes.Clone(c.Octets)
 	before := a.Stats(side)
 	m, tsn, note := a.Data(side, &d, c.wire, carriage)
@@ -291,10 +291,10 @@ func payload(tsn uint32) []byte { return binary.BigEndian.AppendUint32(nil, tsn*
 // data sends a DATA chunk in a packet of its own.
 func (a *assoc) data(tsn uint32, flags uint8) reassembly.Note {
 	a.tb.Helper()
-	return a.chunk(sctp.Data{TSN: tsn, Flags: flags})
+	return a.chunk(reassembly.Chunk{TSN: tsn, Flags: flags})
 }
 
-func (a *assoc) chunk(d sctp.Data) reassembly.Note {
+func (a *assoc) chunk(d reassembly.Chunk) reassembly.Note {
 	a.tb.Helper()
 	a.frame++
 	a.a.Packet()
@@ -585,7 +585,7 @@ func TestAssociation_BrokenIData(t *testing.T) {
 	a := newAssoc(t, 100)
 	a.a.Start(0, 1)
 	chunk := func(tsn uint32, flags uint8, mid, fsn uint32) {
-		a.chunk(sctp.Data{I: true, TSN: tsn, Flags: flags, MID: mid, FSN: fsn})
+		a.chunk(reassembly.Chunk{I: true, TSN: tsn, Flags: flags, MID: mid, FSN: fsn})
 		a.settle(false)
 	}
 	chunk(1, beginFlag, 7, 0)
@@ -641,7 +641,7 @@ func TestAssociation_LateStart(t *testing.T) {
 func TestAssociation_BrokenFrames(t *testing.T) {
 	a := newAssoc(t, 100)
 	a.a.Start(0, 1)
-	d := &sctp.Data{TSN: 1, Flags: beginFlag, Octets: payload(1)}
+	d := &reassembly.Chunk{TSN: 1, Flags: beginFlag, Octets: payload(1)}
 	for _, frame := range []uint64{7, 7, 9, 8} { // twice in the first packet
 		a.a.Data(0, d, 4, &reassembly.Carriage{Frame: frame})
 	}
@@ -676,7 +676,7 @@ func TestAssociation_Skip(t *testing.T) {
 		tsn  uint32
 		note reassembly.Note
 	}{{10, 0}, {12, 0}, {11, reassembly.OutOfOrder}, {11, reassembly.Retransmission}, {9, reassembly.BeforeStart}} {
-		if got := a.a.Skip(0, &sctp.Data{TSN: tt.tsn}); got != tt.note {
+		if got := a.a.Skip(0, &reassembly.Chunk{TSN: tt.tsn}); got != tt.note {
 			t.Errorf("%d: %q, want %q", tt.tsn, notes(got), notes(tt.note))
 		}
 	}
@@ -749,7 +749,7 @@ func overflow(t *testing.T, flags string, perHalf, total int, idata bool) {
 	}
 	for i := range chunks {
 		side := rng.IntN(2)
-		d := &sctp.Data{I: idata, TSN: tsns[side], MID: uint32(i), Octets: octets[:rng.IntN(len(octets))]}
+		d := &reassembly.Chunk{I: idata, TSN: tsns[side], MID: uint32(i), Octets: octets[:rng.IntN(len(octets))]}
 		tsns[side] += 1 + uint32(rng.IntN(2))
 		switch flags[i%len(flags)] {
 		case 'b':
@@ -795,7 +795,7 @@ func TestAssociation_ManyFragments(t *testing.T) {
 		a.Init(b)
 		a.Start(0, 0) // never comes
 		for i := range uint32(n) {
-			a.Data(0, &sctp.Data{Flags: flags, TSN: 1 + i*step}, 0, &reassembly.Carriage{Frame: 1})
+			a.Data(0, &reassembly.Chunk{Flags: flags, TSN: 1 + i*step}, 0, &reassembly.Carriage{Frame: 1})
 		}
 		return a, b
 	}
@@ -833,7 +833,7 @@ func TestAssociation_Allocs(t *testing.T) {
 	const start = 1<<32 - 500
 	a.Start(0, start)
 	q.Begin(65000)
-	d := sctp.Data{Flags: whole | unorderedFlag, TSN: start, SID: 2, PPID: 16, Octets: make([]byte, 1000)}
+	d := reassembly.Chunk{Flags: whole | unorderedFlag, TSN: start, SID: 2, PPID: 16, Octets: make([]byte, 1000)}
 	ssn := uint16(65000)
 	c := reassembly.Carriage{Frame: 1}
 	ip := []uint64{0, 0}

@@ -60,7 +60,7 @@ func (c *Conn) Push(dir int, s *Segment) Note {
 	if h.follows(s) {
 		c.Acknowledge(dir, s)
 		h.data = s.Data
-		if s.Summed {
+		if s.Compare {
 			h.keepCopy(h.next, h.next+int64(s.Len), s.sum(), false)
 		}
 		return 0
@@ -138,7 +138,7 @@ func (c *Conn) Acknowledge(dir int, s *Segment) {
 func (c *Conn) Pass(dir int, s *Segment, crc uint32) {
 	h := &c.half[dir&1]
 	to := h.next + int64(s.Len)
-	if s.Summed {
+	if s.Compare {
 		h.keepCopy(h.next, to, uint64(crc), true)
 	}
 	h.next, h.released, h.left = to, to, to

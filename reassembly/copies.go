@@ -137,7 +137,7 @@ const compareFactor = 4
 // recheck remembers a segment and compares what came before, which ends at high
 // at most.
 func (d *disorder) recheck(h *Half, s *Segment, off, end, high int64, again bool) Note {
-	if !s.Summed || off < 0 || end-off != int64(len(s.Data)) {
+	if !s.Compare || off < 0 || end-off != int64(len(s.Data)) {
 		if again {
 			d.Uncompared++
 		}

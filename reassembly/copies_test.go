@@ -37,7 +37,7 @@ func TestCopies(t *testing.T) {
 			var conn Conn
 			conn.Init(NewBudget(1<<20, 1<<20))
 			push := func(p packet) Note {
-				s := Segment{Seq: 1000 + p.at, Flags: FlagACK, Data: []byte(p.data), Len: len(p.data), Frame: 1, Sum: onesum.Sum([]byte(p.data)), Summed: true}
+				s := Segment{Seq: 1000 + p.at, Flags: FlagACK, Data: []byte(p.data), Len: len(p.data), Frame: 1, Sum: onesum.Sum([]byte(p.data)), Compare: true}
 				note := conn.Push(0, &s)
 				var piece Piece
 				for conn.Pop(0, &piece) {

@@ -141,7 +141,7 @@ func (h *Half) push(s *Segment, off, n int64) Note {
 		return 0
 	case off == h.next && h.plain && len(s.Fragments) <= 1:
 		h.set(s, 0, n)
-		if s.Summed {
+		if s.Compare {
 			h.keepCopy(off, off+n, s.sum(), false)
 		}
 		return 0

@@ -6,7 +6,7 @@ type Message struct {
 	// SID is the stream, PPID the payload protocol identifier.
 	SID  uint16
 	PPID uint32
-	// Flags are those of the first chunk (see package sctp), IData says that the
+	// Flags are those of the first chunk (see [ChunkBegin]), IData says that the
 	// chunks are I-DATA.
 	Flags uint8
 	IData bool
@@ -70,8 +70,8 @@ type fragment struct {
 	frames []uint64
 }
 
-func (f *fragment) begin() bool { return f.flags&flagBegin != 0 }
-func (f *fragment) end() bool   { return f.flags&flagEnd != 0 }
+func (f *fragment) begin() bool { return f.flags&ChunkBegin != 0 }
+func (f *fragment) end() bool   { return f.flags&ChunkEnd != 0 }
 
 // follows reports whether f can stand right behind g in a message: of DATA by
 // its TSN (RFC 9260 section 6.9), of I-DATA by the number of the fragment (RFC
@@ -81,7 +81,7 @@ func (f *fragment) follows(g *fragment) bool {
 		return false
 	}
 	if f.idata {
-		return f.mid == g.mid && (f.flags^g.flags)&flagUnordered == 0 && f.fsn == g.fsn+1
+		return f.mid == g.mid && (f.flags^g.flags)&ChunkUnordered == 0 && f.fsn == g.fsn+1
 	}
 	return f.tsn == g.tsn+1
 }
@@ -95,8 +95,8 @@ func (f *fragment) before(g *fragment) bool {
 		return f.tsn < g.tsn
 	case f.sid != g.sid:
 		return f.sid < g.sid
-	case (f.flags^g.flags)&flagUnordered != 0:
-		return f.flags&flagUnordered == 0
+	case (f.flags^g.flags)&ChunkUnordered != 0:
+		return f.flags&ChunkUnordered == 0
 	case f.mid != g.mid:
 		return f.mid < g.mid
 	case f.fsn != g.fsn:

@@ -3,6 +3,7 @@ package reassembly
 // Kind says what a [Piece] is.
 type Kind uint8
 
+// The kinds.
 const (
 	// Data are captured octets in order.
 	Data Kind = iota
@@ -85,9 +86,13 @@ type Segment struct {
 	MSS        uint16
 	// SACK says that it acknowledges octets out of order.
 	SACK bool
-	// Summed says that Data may be compared when octets come again, by their ones'
-	// complement sum; Sum is that, if HasSum.
-	Summed bool
+	// Compare says that Data is to be compared with what came before in its place and
+	// with what comes again later, by a checksum of it once the octets themselves are
+	// gone: see [Conflict]. All octets of the packet have to be there, and known to be
+	// as they were sent.
+	Compare bool
+	// Sum is the ones' complement sum of Data, if HasSum: one who has verified the
+	// checksum of the packet knows it. Otherwise it is computed where it is needed.
 	Sum    uint64
 	HasSum bool
 
@@ -116,7 +121,8 @@ const (
 	// not known to be unacknowledged. It counts neither as a retransmission nor
 	// as a carrier: its octet may be garbage (RFC 1122 4.2.3.6).
 	KeepAlive
-	// Conflict: octets differ from an earlier copy that is still held.
+	// Conflict: octets differ from an earlier copy, which still waits for its turn or
+	// was summed up (see Segment.Compare).
 	Conflict
 	// BeforeStart: octets before the first one seen of this half-stream.
 	BeforeStart

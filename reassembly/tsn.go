@@ -88,10 +88,11 @@ func (t *tsns) add(v int64) (n Note, fresh bool) {
 }
 
 // ack notes that the peer has all below v, and the blocks beyond.
-func (t *tsns) ack(v int64, blocks sctp.Blocks) {
+func (t *tsns) ack(v int64, octets []byte) {
 	if !t.hasAcked || v > t.acked {
 		t.acked, t.hasAcked = v, true
 	}
+	blocks := sctp.Blocks(octets)
 	if len(blocks) == 0 && len(t.sacked) == 0 {
 		t.blurred = false
 		return

@@ -229,7 +229,7 @@ func TestAssociation_SeenIsBounded(t *testing.T) {
 	for range 20 {
 		a.Packet()
 		for range 3000 {
-			a.Data(0, &sctp.Data{Flags: flagBegin | flagEnd, TSN: tsn, Octets: []byte{1}}, 1, &Carriage{Frame: 1})
+			a.Data(0, &Chunk{Flags: ChunkBegin | ChunkEnd, TSN: tsn, Octets: []byte{1}}, 1, &Carriage{Frame: 1})
 			tsn += 2
 		}
 		a.Age(0)
@@ -296,7 +296,7 @@ func TestAssociation_SinceIsTheHole(t *testing.T) {
 	a.Init(b)
 	a.Start(0, 10)
 	put := func(tsn uint32) {
-		a.Data(0, &sctp.Data{Flags: flagBegin | flagEnd, TSN: tsn, Octets: []byte{1}}, 1, &Carriage{Frame: 1})
+		a.Data(0, &Chunk{Flags: ChunkBegin | ChunkEnd, TSN: tsn, Octets: []byte{1}}, 1, &Carriage{Frame: 1})
 	}
 	a.Packet()
 	put(12) // 10 and 11 are missing
@@ -383,7 +383,7 @@ func TestTSNs_Blurred(t *testing.T) {
 // TestAssociation_Splits: a message between the fragments of another one is told
 // once, whichever comes last; fragments that are missing are none.
 func TestAssociation_Splits(t *testing.T) {
-	const b, e = flagBegin, flagEnd
+	const b, e = ChunkBegin, ChunkEnd
 	type chunk struct {
 		tsn   uint32
 		flags uint8
@@ -408,7 +408,7 @@ func TestAssociation_Splits(t *testing.T) {
 			a.Start(0, 10)
 			for _, c := range tt.chunks {
 				a.Packet()
-				d := sctp.Data{TSN: c.tsn, Flags: c.flags, SID: c.sid, Octets: []byte{1}}
+				d := Chunk{TSN: c.tsn, Flags: c.flags, SID: c.sid, Octets: []byte{1}}
 				if skip && c.flags == b|e {
 					a.Skip(0, &d) // of another protocol
 				} else {

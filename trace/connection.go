@@ -10,7 +10,8 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 )
 
-// Transport is what carries a connection.
+// Transport is what carries a connection: TCP under MPA (RFC 5044), or SCTP under
+// its adaptation of DDP (RFC 5043).
 type Transport uint8
 
 // The transports.
@@ -106,20 +107,22 @@ func (e Ending) String() string {
 
 // Side is what is known of one side of a connection.
 type Side struct {
+	// Addr is its address and port; over SCTP an address out of several.
 	Addr Endpoint
 	// Startup is the frame it sent, if HasStartup.
 	Startup    mpa.Startup
 	HasStartup bool
-	// HasEnhanced says that Enhanced, the establishment word, was in it.
+	// HasEnhanced says that Enhanced, the enhanced connection establishment data (RFC
+	// 6581 section 9), was in it.
 	HasEnhanced bool
 	// Function is the session control that it began with, if HasFunction (over
 	// SCTP): an Initiate or the answer to one.
 	HasFunction bool
 	Function    sctpddp.Function
 	Enhanced    mpa.Enhanced
-	// SCTP is the side of the association; nil over TCP.
+	// SCTP is the side of the association, shared by its sessions; nil over TCP.
 	SCTP *SCTPSide
-	// ULPPrivate is the private data without the word.
+	// ULPPrivate is the private data of the upper layer, without the enhanced data.
 	ULPPrivate []byte
 }
 
@@ -184,7 +187,7 @@ type SCTPSide struct {
 	ShutDown bool
 }
 
-// Ops counts the PDUs and messages of one opcode in one direction.
+// Ops counts the PDUs and messages of one RDMAP opcode in one direction.
 type Ops struct {
 	// Segments are DDP segments, Messages complete messages.
 	Segments, Messages uint64
@@ -199,15 +202,15 @@ type Ops struct {
 type Flow struct {
 	// What nearly every packet touches comes first: it lies in few cache lines.
 
-	// Frames, Octets: packets of the direction and their payload octets.
+	// Frames counts packets of the direction, Octets their payload octets.
 	Frames, Octets uint64
 	// FPDUs counts FPDUs and FPDUOctets their octets on the wire.
 	FPDUs, FPDUOctets uint64
-	// CRCGood, CRCBad, CRCUnverifiable and CRCOff count FPDUs by verdict.
+	// CRCGood, CRCBad, CRCUnverifiable and CRCOff count FPDUs by [mpa.CRCStatus].
 	CRCGood, CRCBad, CRCUnverifiable, CRCOff uint64
-	// Sent is the offset behind the last octet that was delivered, Acked the highest
-	// that the other side acknowledged. Offsets count from the start of the stream,
-	// like PDU.From.
+	// Sent is the offset behind the last octet that was delivered in order, Acked the
+	// highest that the other side acknowledged, both in octets of the TCP stream, as
+	// [PDU.From].
 	Sent, Acked int64
 	// Heard is the time of the last packet of the direction, in nanoseconds since
 	// the epoch.
@@ -220,15 +223,15 @@ type Flow struct {
 	// Ops counts by opcode, as far as it is long; see [Flow.Op].
 	Ops []Ops
 	// SYN says that its SYN was captured with all its options, Opens that it opened the
-	// connection, so that the other side listened; MSS is the option of that name in it, or 0.
-	// LeastOptions is the least number of octets of TCP options on a segment with
-	// data, Largest the most data octets in one. SACKs says that a packet of it
-	// acknowledged octets out of order (RFC 2018).
+	// connection, so that the other side listened. MSS is the option of that name in
+	// octets, 0 if there is none. LeastOptions is the least number of octets of TCP
+	// options on a segment with data, Largest the most data octets in one. SACKs says
+	// that a packet of it acknowledged octets out of order (RFC 2018).
 	SYN, Opens, SACKs bool
 	LeastOptions      uint8
 	MSS               uint16
 	Largest           int32
-	// Base is the sequence number of offset 0.
+	// Base is the TCP sequence number of offset 0.
 	Base uint32
 	// Cut says that the snap length cut payload of some packet.
 	Cut bool
@@ -256,7 +259,7 @@ type Flow struct {
 	// SCTP), LateChunks those behind their turn, DuplicateSSNs those whose DDP-SSN
 	// another one had.
 	Chunks, Controls, LateChunks, DuplicateSSNs uint64
-	// Markers counts markers.
+	// Markers counts markers (RFC 5044 section 4.3).
 	Markers uint64
 	// Partial counts FPDUs of which octets are missing.
 	Partial uint64
@@ -290,8 +293,8 @@ type Faults struct {
 	MarkersBad, FirstBadMarker uint64
 	// PadBad counts FPDUs whose pad is not zero.
 	PadBad uint64
-	// Resyncs counts how often the place in the stream was found again, by the
-	// way it was found.
+	// Resyncs counts how often the place in the stream was found again, by
+	// [mpa.Sync], the way it was found.
 	Resyncs [4]uint64
 	// Conflicts counts retransmissions with other octets, and Uncompared those of
 	// which not all octets could be compared with the copy that came before.
@@ -301,8 +304,8 @@ type Faults struct {
 	// Damaged counts packets that were left out because their TCP checksum is wrong
 	// while others of the sender are right, FirstDamaged is the frame of the first.
 	Damaged, FirstDamaged uint64
-	// AfterFIN is the first frame with octets behind the FIN, AfterFINAt their
-	// offset.
+	// AfterFIN is the first frame with octets behind the FIN, 0 if there is none;
+	// AfterFINAt is their offset in the TCP stream.
 	AfterFIN   uint64
 	AfterFINAt int64
 }
@@ -315,7 +318,7 @@ func (f *Flow) Faults() Faults {
 	return *f.Wrong
 }
 
-// Faulty returns the same, for one more to be counted.
+// Faulty returns the faults for the caller to change; there are some from then on.
 func (f *Flow) Faulty() *Faults {
 	if f.Wrong == nil {
 		f.Wrong = new(Faults)
@@ -323,7 +326,7 @@ func (f *Flow) Faulty() *Faults {
 	return f.Wrong
 }
 
-// Op counts one opcode.
+// Op returns the counts of one opcode.
 func (f *Flow) Op(op rdmap.Opcode) Ops {
 	if int(op) < len(f.Ops) {
 		return f.Ops[op]
@@ -332,23 +335,25 @@ func (f *Flow) Op(op rdmap.Opcode) Ops {
 }
 
 // Differing is a packet with octets that differ from those that came before in the
-// same place; At is where they begin.
+// same place; At is where they begin, an offset in the TCP stream.
 type Differing struct {
 	Frame uint64
 	At    int64
 }
 
-// Closing is a FIN or an RST.
+// Closing is a FIN or an RST (RFC 9293).
 type Closing struct {
+	// Frame had it, at Time in nanoseconds since the Unix epoch.
 	Frame uint64
 	Time  int64
-	// At is the offset of it in its own direction, Acked that which it acknowledges
-	// in the other one, or negative.
+	// At is its offset in the TCP stream of its own direction, Acked the offset that
+	// it acknowledges in the other one, negative if that is not known.
 	At, Acked int64
 }
 
-// Terminate is the first Terminate of a direction.
+// Terminate is the first Terminate of a direction (RFC 5040 section 4.8).
 type Terminate struct {
+	// Frame had it, and Code is what it says.
 	Frame uint64
 	Code  rdmap.TermCode
 	// Swapped is true when the fields only make sense read the other way
@@ -356,25 +361,30 @@ type Terminate struct {
 	Swapped bool
 }
 
-// Connection is one TCP connection, or one DDP stream session over SCTP.
+// Connection is one TCP connection, or one DDP stream session over SCTP (RFC 5043
+// section 6).
 type Connection struct {
 	// Number counts the connections of a capture from 0.
 	Number uint64
-	// Kept is what the sink keeps with the connection while it is under way.
-	Kept any
-	// FirstFrame, LastFrame and their times in nanoseconds since the epoch.
+	// SinkData is for the [Sink] that is told of the connection, and of no meaning to
+	// anybody else: a place for what it knows of the connection while that is under
+	// way. The engine of package conformance uses it.
+	SinkData any
+	// FirstFrame and LastFrame are its first and last frame, FirstTime and LastTime
+	// their capture times in nanoseconds since the Unix epoch.
 	FirstFrame, LastFrame uint64
 	FirstTime, LastTime   int64
-	// RolesKnown is true when a startup frame told the roles.
+	// RolesKnown is true when a startup frame told which side is the initiator.
 	RolesKnown bool
 	// IsMPA is true when the connection carries iWARP; Configured says that this is
 	// because of its port.
 	IsMPA, Configured bool
 	// Outcome of the startup.
 	Outcome Outcome
-	// Layout in which the establishment word is read; LayoutForced by option.
+	// Layout is how the enhanced connection establishment data is read.
 	Layout mpa.Layout
-	// CRC and Markers are what is in force, as far as it is known.
+	// CRC says whether CRCs are in force, Markers whether a direction has markers, as
+	// far as it is known (RFC 5044 section 7.1).
 	CRC     mpa.Tri
 	Markers [2]mpa.Tri
 	// Negotiated is true when both startup frames were seen.
@@ -382,10 +392,12 @@ type Connection struct {
 	// SYN is true when the capture holds the start of the TCP connection, or the
 	// Initiate of the session.
 	SYN bool
-	// Ending and EndedBy, a direction, and EndFrame, the frame of it.
+	// Ending is how it ended, EndedBy the direction of the packet that ended it, and
+	// EndFrame the frame of that.
 	Ending  Ending
 	EndedBy Dir
-	// RTRExpected are the types the Reply names, RTRSent what came, in RTRFrame.
+	// RTRExpected are the types of the ready-to-receive message that the Reply names
+	// (RFC 6581 section 9.2). RTRSent is what came, in words, in frame RTRFrame.
 	RTRExpected mpa.RTRSet
 	// Transport carries it; SID is the stream, over SCTP, and Association counts
 	// the associations of the capture from 0.
@@ -413,13 +425,17 @@ type Connection struct {
 	// Startups counts how often MPA was started on the connection.
 	Startups int
 
-	// Startup, Read and Atomic are latencies in nanoseconds.
+	// StartupLatency is the time from the MPA Request to the Reply in nanoseconds, if
+	// HasStartupLatency. ReadLatency and AtomicLatency are those of RDMA Reads and of
+	// atomic operations, from the request to the last octet of the answer; nil if
+	// there was none.
 	StartupLatency             int64
 	ReadLatency, AtomicLatency *Latency
 }
 
-// Depth returns how many Read Requests may be outstanding that are sent in the
-// direction; ok is false when that was not negotiated (RFC 6581 9.1).
+// Depth returns how many RDMA Read Requests that are sent in the direction may be
+// outstanding at once; ok is false when that was not negotiated (RFC 6581 section
+// 9.1).
 func (c *Connection) Depth(d Dir) (depth int, ok bool) {
 	ini, res := &c.Side[0], &c.Side[1]
 	if !ini.HasEnhanced || !res.HasEnhanced || c.Outcome != Accepted {
@@ -439,6 +455,8 @@ func (c *Connection) Depth(d Dir) (depth int, ok bool) {
 // Latency sums up durations in nanoseconds. Bins count them by size: each
 // doubling has 32 of them.
 type Latency struct {
+	// Count is the number of durations, Sum their sum, Min the least and Max the
+	// largest, in nanoseconds.
 	Count, Sum uint64
 	Min, Max   uint64
 	// Bins hold a doubling each, nil where nothing was counted.
@@ -451,7 +469,8 @@ const latencySteps = 1 << latencyBits
 
 const latencyBits = 5
 
-// Add counts one duration.
+// Add counts one duration in nanoseconds. A negative one counts as 0: clocks may step
+// back.
 func (l *Latency) Add(ns int64) {
 	v := uint64(max(ns, 0))
 	if l.Count == 0 || v < l.Min {
@@ -476,8 +495,8 @@ func latencyBin(v uint64) int {
 	return (top-latencyBits+1)*latencySteps + int(v>>(top-latencyBits)&(latencySteps-1))
 }
 
-// Quantile returns the upper end of the bin in which the q-th part of the
-// durations ends, at most the largest one.
+// Quantile returns the duration in nanoseconds below or at which a part q of the
+// durations lies, 0 < q <= 1. It is too large by a 32nd of its value at most.
 func (l *Latency) Quantile(q float64) uint64 {
 	want := uint64(math.Ceil(q * float64(l.Count)))
 	var sum uint64

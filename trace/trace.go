@@ -1,7 +1,17 @@
-// Package trace has the nouns of an analysed capture: connections, PDUs,
-// transactions, gaps. It has no logic and does no input or output.
+// Package trace has the nouns of an analysed capture: connections with their sides
+// and flows, PDUs, transactions, gaps. It has no logic and does no input or output.
+// Package iwdissect at the root of this module finds them in captures.
 //
-// What a sink is handed is borrowed: valid until the call returns.
+// Times are in nanoseconds since the Unix epoch (1970-01-01 00:00:00 UTC), with the
+// resolution of the capture; latencies and other durations are in nanoseconds.
+// Frames are numbered from 1 in the order of the capture, and 0 stands for none.
+// Lengths are in octets. Offsets in a TCP stream are 64 bits wide and count octets
+// from the first one after the SYN of the direction; where the SYN was not captured
+// they count from the first octet that was. Values of header fields are numbers, as
+// the network byte order of the wire gives them.
+//
+// What a [Sink] is handed is borrowed: it is valid until the call returns, and
+// Clone makes a copy that may be kept.
 package trace
 
 import (
@@ -13,14 +23,16 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 )
 
-// Dir is a direction of a connection.
+// Dir is a direction of a connection, and the index of it, and of the side that
+// sends it, in the arrays of [Connection].
 type Dir uint8
 
 // The directions.
 const (
-	// I2R is sent by the MPA initiator.
+	// I2R is sent by the MPA initiator (RFC 5044 section 7.1), or the active side of
+	// a DDP stream session (RFC 5043 section 5.2.3).
 	I2R Dir = iota
-	// R2I is sent by the MPA responder.
+	// R2I is sent by the responder, or the passive side.
 	R2I
 )
 
@@ -45,12 +57,13 @@ type Kind uint8
 
 // The kinds.
 const (
-	// KindRequest and KindReply are the startup frames of RFC 5044 7.1.
+	// KindRequest and KindReply are the startup frames (RFC 5044 section 7.1.1,
+	// RFC 6581 section 6).
 	KindRequest Kind = iota
 	KindReply
 	// KindRTR is the third startup frame of the 2007 proposal.
 	KindRTR
-	// KindFPDU is a Framed PDU.
+	// KindFPDU is a Framed PDU (RFC 5044 section 4.1).
 	KindFPDU
 	// KindStreaming are octets outside MPA on a connection that is or becomes
 	// MPA.
@@ -86,9 +99,10 @@ func (k Kind) String() string {
 type PDU struct {
 	// Number counts the PDUs of the capture from 0.
 	Number uint64
-	Conn   *Connection
-	Kind   Kind
-	Dir    Dir
+	// Conn is the connection, as far as it is known by now; it goes on changing.
+	Conn *Connection
+	Kind Kind
+	Dir  Dir
 	// Frame is the frame with which the PDU became deliverable in order, Time
 	// its capture time in nanoseconds since the Unix epoch.
 	Frame uint64
@@ -97,13 +111,15 @@ type PDU struct {
 	Frames []uint64
 	// FramesOmitted counts frames beyond the number that is remembered.
 	FramesOmitted uint64
-	// Offset counts octets from the first octet after the sender's startup
-	// frame, if HasOffset.
+	// Offset is where the PDU begins in full operation, if HasOffset: it counts octets
+	// from the first one behind the sender's last startup frame, markers included.
 	Offset    int64
 	HasOffset bool
-	// Length is the number of octets on the wire.
+	// Length is the number of octets on the wire: of an FPDU with markers, pad and
+	// CRC, of a chunk of SCTP the user data.
 	Length int64
-	// From is the offset in the TCP stream; it places the PDU for Carry.
+	// From is where the PDU begins in the TCP stream, in octets from the first one
+	// after the SYN.
 	From int64
 
 	// Acked is the offset in the other direction up to which the sender had all
@@ -116,13 +132,14 @@ type PDU struct {
 	// Bounds are the places in the PDU, in octets from its start, at which TCP
 	// segments begin, as they were captured first.
 	Bounds []int
-	// Octets are the first octets of a KindStreaming, as far as they were captured.
+	// Octets are the first octets of a KindStreaming, at most 64, as far as they were
+	// captured.
 	Octets []byte
 	// Bare is how many FPDUs without a CRC field follow each other in the octets of
 	// a KindStreaming, the FPDU before them included; 0 if that was not looked for.
 	Bare int
 
-	// Startup and StartupRaw are a startup frame and its octets.
+	// Startup and StartupRaw are a startup frame and its octets, nil for other kinds.
 	Startup    *mpa.Startup
 	StartupRaw []byte
 	// Partial is true when octets of the startup frame are missing.
@@ -131,22 +148,25 @@ type PDU struct {
 	// which it ends.
 	Behind int
 
-	// FPDU is set for an FPDU, Chunk for what SCTP carries; Segment when the DDP
-	// header in it could be read.
+	// FPDU is set for a KindFPDU, Chunk for what SCTP carries. Segment is the DDP
+	// header in it (RFC 5041 section 4) and Control what its RDMAP control octet says
+	// (RFC 5040 section 4.1); Segment is nil where the header could not be read.
 	FPDU    *mpa.FPDU
 	Chunk   *Chunk
 	Segment *ddp.Segment
 	Control rdmap.Control
-	// Message describes the message this segment belongs to, as far as it is
-	// known with this segment.
+	// Message describes the message that this segment belongs to, as far as it is
+	// known with this segment; nil if there is none.
 	Message *Message
-	// Code of a Terminate read with swapped fields, if TermSwapped.
+	// TermCode is that of a Terminate whose fields stand in the wrong order, if
+	// TermSwapped; see rdmap.Terminate.Swapped.
 	TermSwapped bool
 	TermCode    rdmap.TermCode
 }
 
-// ULPDU is the DDP segment of an FPDU or a chunk: the captured octets at its
-// start, its length, and whether all of it was captured.
+// ULPDU is the DDP segment of an FPDU or a chunk, header included: the captured
+// octets at its start, which are borrowed, its length in octets, and whether all of
+// it was captured. It is empty for other kinds.
 func (p *PDU) ULPDU() (head []byte, length int, whole bool) {
 	switch {
 	case p.FPDU != nil:
@@ -157,14 +177,16 @@ func (p *PDU) ULPDU() (head []byte, length int, whole bool) {
 	return nil, 0, false
 }
 
-// Chunk is an SCTP user message of DDP (RFC 5043 section 5.2).
+// Chunk is an SCTP user message of DDP (RFC 5043 section 5.2): a DDP Segment Chunk
+// or a DDP Stream Session Control Chunk.
 type Chunk struct {
-	// SID is the stream, PPID the payload protocol identifier.
+	// SID is the stream identifier, PPID the payload protocol identifier (RFC 9260
+	// section 3.3.1).
 	SID  uint16
 	PPID uint32
-	// TSNs of its DATA chunks: one, unless SCTP fragmented it.
+	// TSNs are those of its DATA chunks: one, unless SCTP fragmented it.
 	TSNs []uint32
-	// Unordered is the U bit of the first of them; IData: they are I-DATA.
+	// Unordered is the U bit of the first of them; IData: they are I-DATA (RFC 8260).
 	Unordered, IData bool
 	// Octets reach up to the first octet that was not captured; Length is the
 	// number of octets on the wire, and Whole says that none is missing.
@@ -174,7 +196,7 @@ type Chunk struct {
 	// Torn says that fragments of it are missing, so that Length is that of those
 	// that were captured; AfterGap that numbers before it are missing.
 	Torn, AfterGap bool
-	// SSN is the DDP-SSN, if HasSSN.
+	// SSN is the DDP-SSN (RFC 5043 section 5.2.1), if HasSSN.
 	SSN    uint16
 	HasSSN bool
 	// Order says how it stands to the chunks before it.
@@ -182,7 +204,7 @@ type Chunk struct {
 	// Control is the chunk of a KindSCTPControl, if HasControl.
 	Control    sctpddp.Control
 	HasControl bool
-	// Arrival is how the association stood when it came.
+	// Arrival says what both ends knew when it came.
 	Arrival Arrival
 	// InFragments says that it was too large for one IP packet: the packet came in
 	// fragments, of which none has room for it.
@@ -212,9 +234,9 @@ func (o Order) String() string {
 	return [...]string{"in-order", "after-missing", "late", "duplicate", "unplaced"}[o]
 }
 
-// Message is a DDP message put together from its segments.
+// Message is a DDP message put together from its segments (RFC 5041 section 5.2).
 type Message struct {
-	// Length is the number of octets so far, Segments the number of segments.
+	// Length is the number of payload octets so far, Segments the number of segments.
 	Length   int64
 	Segments int
 	// Done is true with the segment that completes the message.
@@ -253,13 +275,14 @@ type Transaction struct {
 	Conn *Connection
 	Kind TransactionKind
 	// Frame is the frame with which it became complete.
-	Frame   uint64
+	Frame uint64
+	// Request is the number of the PDU that asks, see [PDU.Number].
 	Request uint64
 	// Responses are the numbers of the PDUs that answer; Omitted counts those
 	// beyond the number that is remembered.
 	Responses []uint64
 	Omitted   uint64
-	// Bytes is the payload of the answer.
+	// Bytes is the payload of the answer in octets.
 	Bytes uint64
 	// First and Last are the latencies to the first and the last response PDU
 	// in nanoseconds.
@@ -272,26 +295,34 @@ type Endpoint = netip.AddrPort
 // Host is the address of a side.
 type Host = netip.Addr
 
-// GapEvent is a hole that was given up.
+// GapEvent is a hole in a direction that nothing will fill: what belongs there is
+// not in the capture, or was not sent.
 type GapEvent struct {
 	Conn *Connection
 	Dir  Dir
-	// Frame is the frame with which the hole was given up.
+	// Frame is the frame with which the hole was given up, Time its capture time in
+	// nanoseconds since the Unix epoch.
 	Frame uint64
 	Time  int64
-	// Octets are missing, over TCP; over SCTP Chunks with DDP-SSNs from SSN on.
+	// Octets is the number of octets that are missing, over TCP. Over SCTP Chunks is
+	// the number of chunks, with DDP-SSNs from SSN on.
 	Octets int64
 	Chunks int64
 	SSN    uint16
+	// Reason says in words why it was given up.
 	Reason string
 	// NeverSent says that no TSN is missing that could have had the numbers.
 	NeverSent bool
 }
 
-// Sink receives what the analysis finds, in the order in which it becomes
-// known.
+// Sink receives what the analysis finds, in the order in which it becomes known. What
+// it is handed is borrowed until the call returns.
 type Sink interface {
+	// PDU is called for each PDU once its octets are in order.
 	PDU(*PDU)
+	// Transaction is called for a request once its answer is complete, after PDU was
+	// for the last PDU of the answer.
 	Transaction(*Transaction)
+	// Gap is called for a hole before the PDUs behind it.
 	Gap(*GapEvent)
 }

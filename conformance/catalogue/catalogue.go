@@ -12,14 +12,15 @@ import (
 //
 //go:generate go run ../internal/gencatalogue ..
 
-// Kind says what is made of an entry.
+// Kind says what this module makes of an entry.
 type Kind string
 
 // The kinds.
 const (
-	// KindCheck may raise findings, KindInfo is for the report, KindAlias is
-	// reported under other ids, KindTool binds this tool, KindUnobservable cannot
-	// be seen in a capture.
+	// KindCheck may raise findings. KindInfo is shown with the connection, and is no
+	// fault. KindAlias is reported under other ids, those of ReportedAs. KindTool
+	// binds whoever decodes, as this module does. KindUnobservable cannot be seen in a
+	// capture.
 	KindCheck        Kind = "check"
 	KindInfo         Kind = "info"
 	KindAlias        Kind = "alias"
@@ -27,32 +28,40 @@ const (
 	KindUnobservable Kind = "unobservable"
 )
 
-// Entry is an entry of the catalogue.
+// Entry is an entry of the catalogue: a rule of an RFC or a draft, or a piece of
+// advice.
 type Entry struct {
+	// ID names the entry for good, such as MPA-CRC-VALUE-01. Spec is the document that
+	// it comes from, such as RFC 5044, and Section the section there.
 	ID, Spec, Section string
-	// Level is the keyword of the source; RULE is a rule without one.
+	// Level is the keyword of the document (RFC 2119), such as MUST; RULE stands for a
+	// rule without one.
 	Level string
+	// Layer is mpa, mpa-enhanced, ddp, rdmap, rdmap-ext, sctp-ddp, tcp or rnic-interop,
+	// and interop for advice.
 	Layer string
-	// Who has to keep it.
+	// Who has to keep it, in words.
 	Who string
 	// Statement is what the source demands, in other words; of advice it is the
 	// title.
 	Statement string
 	// Matters tells what goes wrong when it is not kept; advice has Failure.
 	Matters string
-	// Check is the algorithm, Example a violation.
+	// Check says how it is checked, Example how it is broken.
 	Check, Example string
-	// Observable is yes, partly or no, and Why tells why.
+	// Observable says whether a capture shows it: yes, partly or no, and Why tells why.
 	Observable, Why string
-	Kind            Kind
-	// Severity of a plain finding.
+	// Kind says what is made of it.
+	Kind Kind
+	// Severity is that of a finding, where nothing makes it another one.
 	Severity Severity
 	// Wireshark tells whether its dissectors flag it: yes, no or unknown.
 	Wireshark string
 	// YieldsTo are entries that take precedence over this one, ReportedAs those
 	// under which an alias shows.
 	YieldsTo, ReportedAs []string
-	// Advice marks what no RFC demands; what follows is for it alone.
+	// Advice marks what no RFC demands; what follows is for it alone. Message is what a
+	// finding says, Source where the advice comes from.
 	Advice          bool
 	Message, Source string
 	// Failure is what, seen on the same connection, makes a note a warning.
@@ -69,17 +78,22 @@ func (e *Entry) Place() int { return e.place }
 // Page is the page of docs/rules that explains the entry, under its id.
 func (e *Entry) Page() string { return e.Layer + ".md" }
 
-// HelpURI is where that is to be read.
+// HelpURI is the address of that page.
 func (e *Entry) HelpURI() string {
 	return "https://github.com/iwdissect/iwdissect/blob/main/docs/rules/" + e.Page() + "#" + strings.ToLower(e.ID)
 }
 
-// Evidence is a gate in words.
-type Evidence struct{ Gate, Text string }
+// Evidence is a [Gate] in words.
+type Evidence struct {
+	// Gate is the name, such as G-FULL, and Text what it says.
+	Gate, Text string
+}
 
-// Book is the catalogue, in the order of its source.
+// Book is the catalogue.
 type Book struct {
-	Entries  []*Entry
+	// Entries are the rules and the advice, in the order of their source.
+	Entries []*Entry
+	// Evidence are the gates.
 	Evidence []Evidence
 	byID     map[string]*Entry
 }
@@ -90,7 +104,7 @@ func (b *Book) Find(id string) (*Entry, bool) {
 	return e, ok
 }
 
-// Load returns the catalogue. It is shared.
+// Load returns the catalogue. It is shared, and must not be changed.
 var Load = sync.OnceValue(func() *Book {
 	b := &Book{Entries: make([]*Entry, 0, len(entries)), Evidence: evidence[:], byID: make(map[string]*Entry, len(entries))}
 	for i := range entries {

@@ -2,18 +2,19 @@ package catalogue
 
 import "strings"
 
-// Gate is a set of conditions without which a rule cannot judge.
+// Gate is a set of kinds of evidence. A rule names those without which it cannot
+// judge; where one is missing the rule is not asked, and its verdict is [NotJudged].
 type Gate uint16
 
-// The gates, as the catalogue names them.
+// The gates, as the catalogue names them: G-START, G-CONTIG and so on.
 const (
-	// Start: the position where the stream begins is known in this half.
+	// Start: the position where the stream begins is known in this direction.
 	Start Gate = 1 << iota
-	// Contig: no hole before the event in this half.
+	// Contig: no hole before the event in this direction.
 	Contig
 	// Full: every octet the rule looks at was captured.
 	Full
-	// Bidir: both halves have packets in the capture.
+	// Bidir: both directions have packets in the capture.
 	Bidir
 	// Causal: the order between the directions is proven by acknowledgement.
 	Causal
@@ -28,7 +29,8 @@ const (
 	MsgSync
 	// ReadSync: all requests were decoded, so that the queue of them is exact.
 	ReadSync
-	// Layout of the establishment word is settled.
+	// Layout: it is known how the enhanced startup data are laid out (RFC 6581 section
+	// 9, or the draft -01 of it).
 	Layout
 	// Size: captured segment sizes are wire sizes.
 	Size
@@ -40,7 +42,7 @@ var GateNames = [...]string{
 	"G-START", "G-CONTIG", "G-FULL", "G-BIDIR", "G-CAUSAL", "G-SUM", "G-NEG", "G-SYNC", "G-MSGSYNC", "G-READSYNC", "G-LAYOUT", "G-SIZE", "G-END",
 }
 
-// String returns the names.
+// String returns the names, with blanks between them.
 func (g Gate) String() string {
 	var s []string
 	for i, n := range GateNames {

@@ -21,8 +21,9 @@ func (s Severity) String() string {
 	return [...]string{"none", "note", "warning", "error"}[s]
 }
 
-// ParseSeverity reads what String writes.
-func ParseSeverity(s string) (Severity, bool) {
+// ParseSeverity reads what String writes of the severities above None; ok is false for
+// anything else.
+func ParseSeverity(s string) (severity Severity, ok bool) {
 	for v := Note; v <= Error; v++ {
 		if s == v.String() {
 			return v, true

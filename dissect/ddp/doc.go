@@ -6,7 +6,9 @@
 // size of a segment over MPA.
 //
 // Nothing is judged here: a wrong version or a reserved bit that is set is part
-// of the result. Decode fails only when there are too few octets.
+// of the result. The decoders fail only when there are too few octets: the error is
+// a [*dissect.Error] that wraps [io.ErrUnexpectedEOF]. Numbers are in network byte
+// order on the wire.
 //
 // The results are plain values without pointers into the input. The payload of
 // a segment is the rest of the caller's slice, b[s.HeaderLen:], and lives as

@@ -112,8 +112,8 @@ type Decoder struct {
 
 	// FPDU is the one that Next found.
 	FPDU *FPDU
-	// From and To are the offsets of unframed octets; AfterGap is true when a
-	// gap or a late start is why they could not be framed.
+	// From and To are the offsets of unframed octets, on the scale of Reset; AfterGap
+	// is true when a gap or a late start is why they could not be framed.
 	From, To int64
 	AfterGap bool
 	// Stray are the first of them, at most 64, valid until the next call.
@@ -145,8 +145,8 @@ func (d *Decoder) seldom() *rare {
 
 const strayLen = 64
 
-// Reset readies the decoder for a direction whose next octet has the offset.
-// Buffers are kept.
+// Reset readies the decoder for a direction whose next octet has the offset. All
+// offsets count octets on from there. Buffers are kept.
 func (d *Decoder) Reset(cfg Config, off int64) {
 	d.Free()
 	f := cfg.Room

@@ -7,6 +7,10 @@
 // [FPDU] points to is valid until the next call on the decoder. An [Encoder]
 // is its mirror.
 //
+// The Decode functions return a [*dissect.Error] for octets that cannot be laid out;
+// where the input ends too early it wraps [io.ErrUnexpectedEOF]. A Decoder has no
+// errors: what cannot be framed is one of its results.
+//
 // Numbers are in network byte order, but for the CRC32c, whose register goes
 // out least significant octet first (RFC 5044 section 4.4 figure 5).
 //

@@ -110,8 +110,12 @@ type Range struct{ From, To int }
 //
 // Slices are valid until the next call on the decoder.
 type FPDU struct {
-	// Offset counts octets from the start of full operation to the first octet
-	// of the FPDU, a marker in front of ULPDU_Length included.
+	// Offset is where the FPDU begins, in octets on the scale of [Decoder.Reset]:
+	// the offset that was given there, and the octets of the stream since, markers
+	// included. A marker in front of ULPDU_Length is its first octet (RFC 5044
+	// section 4.3). In the PDUs of a capture the scale is that of the TCP stream, in
+	// which 0 is the first octet after the SYN; trace.PDU.Offset counts from the
+	// start of full operation.
 	Offset int64
 	// Size is the number of octets on the wire: markers, pad and CRC included.
 	Size int

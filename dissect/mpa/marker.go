@@ -14,7 +14,7 @@ import (
 //	|           RESERVED            |            FPDUPTR            |
 //	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 type Marker struct {
-	// Offset counts octets from the start of full operation.
+	// Offset is where the marker begins, on the scale of FPDU.Offset.
 	Offset int64
 	// Reserved and Pointer are the fields; the two low bits of the pointer are
 	// sent as zero.

@@ -8,7 +8,8 @@
 //
 // Nothing is judged here: a wrong version, an unassigned opcode or a reserved
 // bit that is set is part of the result. The decoders fail only when there are
-// too few octets. [DecodeTerminate] then still returns the parts that are there.
+// too few octets: the error is a [*dissect.Error] that wraps [io.ErrUnexpectedEOF].
+// Numbers are in network byte order on the wire. [DecodeTerminate] then still returns the parts that are there.
 //
 // The results are values. The octet strings in a [Terminate] are slices of the
 // caller's input and live as long as that; nothing else points into the input.

@@ -7,6 +7,7 @@
 // number by which a session is put in order.
 //
 // Nothing is judged here: an unknown function or private data where there may
-// be none is part of the result. Decode fails only when there are too few
-// octets. What is returned points into the input and lives as long as that.
+// be none is part of the result. The decoders fail only when there are too few
+// octets: the error is a [*dissect.Error] that wraps [io.ErrUnexpectedEOF]. Numbers
+// are in network byte order on the wire. What is returned points into the input and lives as long as that.
 package sctpddp

@@ -8,17 +8,9 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 )
 
-// naming returns what tells the rules that any of the patterns names. The id of an
-// alias names the rules under which it shows.
+// naming returns what tells the rules that any of the patterns names.
 func naming(patterns []string) func(*conformance.Entry) bool {
-	var all []string
-	for _, p := range patterns {
-		if e, ok := conformance.Catalogue().Find(strings.ToUpper(p)); ok && e.Kind == conformance.KindAlias {
-			all = append(all, e.ReportedAs...)
-		}
-		all = append(all, p)
-	}
-	return func(e *conformance.Entry) bool { return slices.ContainsFunc(all, e.Matches) }
+	return conformance.Catalogue().Named(patterns...)
 }
 
 // idle says why asking only for the rules of a pattern asks for none, nil if there

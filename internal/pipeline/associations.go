@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/iwdissect/iwdissect/analysis"
+	"github.com/iwdissect/iwdissect/internal/analysis"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/sctp"
 )

@@ -6,9 +6,10 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
-	"github.com/iwdissect/iwdissect/analysis"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/analysis"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/sctp"
@@ -50,6 +51,8 @@ type Options struct {
 	// SumsInDoubt leaves that out of a hopeful run: where all CRCs are right no packet
 	// was damaged that matters.
 	SumsInDoubt bool
+	// NoRecords keeps no records of connections that have ended: Finish returns none.
+	NoRecords bool
 	// OnError is told of damage that reading went on behind.
 	OnError func(error)
 }
@@ -171,6 +174,7 @@ type Run struct {
 	frame     Frame
 	seg       reassembly.Segment
 	chunks    analysis.Packet // the SCTP packet at hand
+	stopped   atomic.Bool
 }
 
 // New readies a run; sink may be nil.
@@ -201,6 +205,10 @@ func New(opt Options, sink Sink) *Run {
 
 // ErrBadCRC ends a hopeful run.
 var ErrBadCRC = errors.New("a CRC or a checksum is wrong")
+
+// Stop ends the run: Read and Finish return before the next frame or connection.
+// It may be called by the sink, or from another goroutine.
+func (r *Run) Stop() { r.stopped.Store(true) }
 
 // Read takes in all frames of the source. It returns the error that kept it
 // from reading to the end, if there was one; damage that could be read past
@@ -246,7 +254,7 @@ func (r *Run) hopeful(f *capture.File) *Hope {
 // the next ones may be known early.
 func (r *Run) read(next func(*capture.Frame) error, file *capture.File, h *Hope) error {
 	var f capture.Frame
-	for r.opt.Count == 0 || r.totals.Frames < r.opt.Count {
+	for !r.stopped.Load() && (r.opt.Count == 0 || r.totals.Frames < r.opt.Count) {
 		if h != nil && h.bad() {
 			return ErrBadCRC
 		}
@@ -352,7 +360,7 @@ func (r *Run) expected(fl *flow, side int, e *early, number uint64, time int64) 
 		s.Fragments = nil
 	}
 	s.Options, s.OptionsCut, s.MSS, s.SACK = int(e.header)-packet.TCPLen, false, 0, e.sack
-	s.Summed, s.HasSum = r.opt.Sums, false
+	s.Compare, s.HasSum = r.opt.Sums, false
 	if r.opt.Sums {
 		r.hope.claims.add(packet.ClaimOf(e.segment, e.front))
 	}
@@ -433,6 +441,9 @@ func (r *Run) keep(c *trace.Connection) {
 		s.Ended(c, record)
 	}
 	r.totals.IWARP++
+	if r.opt.NoRecords {
+		return
+	}
 	if len(r.records) >= maxRecords {
 		r.totals.RecordsDropped++
 		return
@@ -453,15 +464,21 @@ func (r *Run) Finish() []*trace.Connection {
 	flows := r.flows.all()
 	r.flows = newFlows()
 	for i, fl := range flows {
+		if r.stopped.Load() {
+			break
+		}
 		r.finish(fl)
 		flows[i] = nil // what is over makes room for what is told of it
 	}
 	all := slices.Clone(r.assocs.all)
 	slices.SortFunc(all, func(a, b *association) int { return cmp.Compare(a.conn.Number(), b.conn.Number()) })
 	for _, a := range all {
+		if r.stopped.Load() {
+			break
+		}
 		r.dissociate(a)
 	}
-	if s, ok := r.sink.(Judge); ok {
+	if s, ok := r.sink.(Judge); ok && !r.stopped.Load() {
 		s.Finish()
 	}
 	slices.SortFunc(r.records, func(a, b *trace.Connection) int {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/iwdissect/iwdissect/analysis"
+	"github.com/iwdissect/iwdissect/internal/analysis"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/sctp"

@@ -36,7 +36,7 @@ const (
 // wrong one: then this one is taken for right, and looked into later.
 func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, h *Hope) bool {
 	t := &fl.conn.Trace
-	s.Summed, s.HasSum = false, false
+	s.Compare, s.HasSum = false, false
 	if !t.IsMPA && t.Flow[0].Octets+t.Flow[1].Octets > probation {
 		return false
 	}
@@ -44,13 +44,13 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, h *Ho
 	if fl.trusted(side, h) && len(s.Data) == s.Len && len(p.Fragments) == 0 { // what was put together does not stay
 		if c, ok := p.Claim(); ok {
 			h.claims.add(c)
-			s.Summed = true
+			s.Compare = true
 			return false
 		}
 	}
 	verdict, sum := p.Sum()
 	if len(s.Data) == s.Len {
-		s.Sum, s.HasSum, s.Summed = sum, true, true
+		s.Sum, s.HasSum, s.Compare = sum, true, true
 	}
 	f := &t.Flow[d]
 	switch mss := int(t.Flow[1-d].MSS); {

@@ -363,7 +363,7 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 		ours = a.ddp // only the first chunk of a message says what it is
 	}
 	if !ours || wire == 0 {
-		n.Note |= a.asm.Skip(side, &d)
+		n.Note |= a.asm.Skip(side, (*reassembly.Chunk)(&d))
 		a.split(side, d.TSN)
 		a.side[side].Other++
 		if !ours && (!d.I || d.Begin()) {
@@ -376,7 +376,7 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 	}
 	a.ddp = true
 	a.side[side].DDP++
-	m, tsn, note := a.asm.Data(side, &d, wire, &a.cur)
+	m, tsn, note := a.asm.Data(side, (*reassembly.Chunk)(&d), wire, &a.cur)
 	n.Note |= note
 	a.split(side, d.TSN)
 	if note&reassembly.Retransmission != 0 {

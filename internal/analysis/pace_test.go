@@ -58,7 +58,7 @@ func newNumbered() *numbered {
 
 func (n *numbered) send(tsn uint32, ssn uint16) {
 	n.asm.Packet()
-	d := sctp.Data{Flags: sctp.FlagBegin | sctp.FlagEnd, TSN: tsn, Octets: []byte{1}}
+	d := reassembly.Chunk{Flags: reassembly.ChunkBegin | reassembly.ChunkEnd, TSN: tsn, Octets: []byte{1}}
 	if m, _, _ := n.asm.Data(0, &d, 1, &reassembly.Carriage{Frame: uint64(tsn)}); m != nil {
 		if n.open.add(&n.asm, 0, m, ssn) {
 			n.wide++

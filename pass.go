@@ -1,0 +1,193 @@
+package iwdissect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// pass is one pass over a capture: the sink of a run that hands on what it is told.
+// All of it happens in the goroutine of the range.
+type pass struct {
+	c     *Capture
+	kinds Kinds
+	yield func(Event, error) bool
+	run   *pipeline.Run
+	// engine judges; nil: no findings are wanted.
+	engine *conformance.Engine
+	done   <-chan struct{} // of the context, may be nil
+	left   bool            // the loop was left
+	// found are findings that the engine told of, bugs are rules that failed. They
+	// are handed on when the engine has returned: it recovers from panics of its
+	// rules, and must not catch those of the loop.
+	found []conformance.Finding
+	bugs  []error
+	frame Frame
+}
+
+func newPass(c *Capture, kinds Kinds, yield func(Event, error) bool) *pass {
+	p := &pass{c: c, kinds: kinds, yield: yield}
+	opt := c.set.opt
+	opt.Sums = true // whatever is asked for, damaged packets are left out
+	opt.Brief = kinds&(PDUs|Frames) == 0
+	opt.Lean = kinds&(PDUs|Findings) == 0
+	opt.NoRecords = true // Ended tells of them
+	opt.OnError = func(err error) { p.emit(Event{}, errorOf(err)) }
+	if kinds&Findings != 0 {
+		p.engine = conformance.New(conformance.Options{Enabled: c.set.enabled(), OnFinding: p.note, OnBug: p.bug}, nil)
+	}
+	if c.set.ctx != nil {
+		p.done = c.set.ctx.Done()
+	}
+	p.run = pipeline.New(opt, p)
+	return p
+}
+
+// read reads the capture to its end, or to where the loop is left.
+func (p *pass) read(src capture.Source) {
+	c := p.c
+	outer := c.pass
+	c.pass = p
+	defer func() {
+		c.last, c.pass = p.run.Totals(), outer
+		src.Close() //nolint:errcheck // only read from
+	}()
+	if ctx := c.set.ctx; ctx != nil {
+		defer context.AfterFunc(ctx, p.run.Stop)()
+		if p.cancelled() {
+			p.run.Stop() // at once
+		}
+	}
+	if err := p.run.Read(src); err != nil {
+		p.emit(Event{}, errorOf(err))
+	}
+	if !p.left {
+		p.run.Finish()
+	}
+	if !p.left && p.cancelled() {
+		p.left = true
+		p.yield(Event{}, c.set.ctx.Err())
+	}
+}
+
+// stop ends the pass.
+func (p *pass) stop() {
+	p.left = true
+	p.run.Stop()
+}
+
+func (p *pass) cancelled() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// emit hands on an event or an error, unless the loop was left.
+func (p *pass) emit(e Event, err error) {
+	switch {
+	case p.left:
+	case p.cancelled():
+		p.run.Stop()
+	case !p.yield(e, err):
+		p.stop()
+	}
+}
+
+// PDU implements [trace.Sink].
+func (p *pass) PDU(u *trace.PDU) {
+	if p.kinds&PDUs != 0 {
+		p.emit(Event{PDU: u}, nil)
+	}
+	if p.engine != nil {
+		p.engine.PDU(u)
+		p.judged()
+	}
+}
+
+// Gap implements [trace.Sink].
+func (p *pass) Gap(g *trace.GapEvent) {
+	if p.kinds&Gaps != 0 {
+		p.emit(Event{Gap: g}, nil)
+	}
+	if p.engine != nil {
+		p.engine.Gap(g)
+		p.judged()
+	}
+}
+
+// Transaction implements [trace.Sink].
+func (p *pass) Transaction(t *trace.Transaction) {
+	if p.kinds&Transactions != 0 {
+		p.emit(Event{Transaction: t}, nil)
+	}
+}
+
+// Frame implements [pipeline.Sink].
+func (p *pass) Frame(f *pipeline.Frame) {
+	if p.kinds&Frames == 0 {
+		return
+	}
+	p.frame = Frame{
+		Number: f.Number, Time: f.Time, Length: int(f.OrigLen), Data: f.Data,
+		LinkType: uint16(f.Link), Interface: f.Interface, Conn: f.Conn, Dir: f.Dir,
+	}
+	if f.Status == packet.Malformed || f.Status == packet.Truncated {
+		p.frame.Problem = f.Status.String() + ": " + f.Reason
+	}
+	p.emit(Event{Frame: &p.frame}, nil)
+}
+
+// Ended implements [pipeline.Judge].
+func (p *pass) Ended(live, record *trace.Connection) {
+	if p.engine != nil {
+		p.engine.Ended(live, record)
+		p.judged()
+	}
+	if p.kinds&Connections != 0 {
+		p.emit(Event{Connection: record}, nil)
+	}
+}
+
+// Finish implements [pipeline.Judge].
+func (p *pass) Finish() {
+	if p.engine != nil {
+		p.engine.Finish()
+		p.judged()
+	}
+}
+
+// note keeps a finding until the engine returns.
+func (p *pass) note(f *conformance.Finding) {
+	own := *f
+	own.Related = slices.Clone(f.Related)
+	p.found = append(p.found, own)
+}
+
+// bug keeps the failure of a rule until the engine returns.
+func (p *pass) bug(rule string, why any) {
+	p.bugs = append(p.bugs, fmt.Errorf("iwdissect: the check of %s failed, which is a fault of this package: %v", rule, why))
+}
+
+// judged hands on what the engine told of.
+func (p *pass) judged() {
+	if len(p.found)+len(p.bugs) == 0 {
+		return
+	}
+	found, bugs := p.found, p.bugs
+	p.found, p.bugs = nil, nil // findings may be kept
+	for i := range found {
+		p.emit(Event{Finding: &found[i]}, nil)
+	}
+	for _, err := range bugs {
+		p.emit(Event{}, err)
+	}
+}

@@ -1,0 +1,80 @@
+package iwdissect
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+)
+
+// Totals are the counts of a pass over a capture.
+type Totals struct {
+	// Frames counts frames, Octets those that they had on the wire, Captured those
+	// that are in the capture, and Cut the frames of which octets are missing because
+	// of the snap length.
+	Frames, Octets, Captured, Cut uint64
+	// FirstTime and LastTime are those of the first and the last frame, in
+	// nanoseconds since the Unix epoch.
+	FirstTime, LastTime int64
+	// TCP and SCTP count frames with a packet of it, Other those with something else,
+	// Fragments those that waited for other fragments of their IP packet. Malformed
+	// frames contradict themselves, and of Truncated ones a header is missing.
+	TCP, SCTP, Other, Fragments, Malformed, Truncated uint64
+	// Unread counts SCTP packets with chunks that could not be laid out, Damaged SCTP
+	// packets that were left out because of a wrong checksum.
+	Unread, Damaged uint64
+	// Connections counts TCP connections and DDP stream sessions over SCTP, Sessions
+	// only the latter. IWARP counts those that carried iWARP and have ended.
+	Connections, Sessions, IWARP uint64
+	// PDUs counts PDUs.
+	PDUs uint64
+	// Errors counts the places at which the capture is damaged and reading went on.
+	Errors uint64
+	// Evicted counts connections that were ended before their time to bound memory,
+	// Starved how often a direction of a connection lost its place for that reason.
+	Evicted, Starved uint64
+	// FragmentsLost counts IP fragments whose packet was given up, because it was not
+	// complete for too long or to bound memory.
+	FragmentsLost uint64
+}
+
+// Totals returns the counts of the pass that is under way, or of the last one.
+func (c *Capture) Totals() Totals {
+	t := c.last
+	if c.pass != nil {
+		t = c.pass.run.Totals()
+	}
+	return totalsOf(&t)
+}
+
+func totalsOf(t *pipeline.Totals) Totals {
+	return Totals{
+		Frames: t.Frames, Octets: t.Octets, Captured: t.Captured, Cut: t.Cut,
+		FirstTime: t.FirstTime, LastTime: t.LastTime,
+		TCP: t.TCP, SCTP: t.SCTP, Other: t.Other, Fragments: t.Fragments, Malformed: t.Malformed, Truncated: t.Truncated,
+		Unread: t.Unread, Damaged: t.Damaged,
+		Connections: t.Connections, Sessions: t.Sessions, IWARP: t.IWARP,
+		PDUs: t.PDUs, Errors: t.Errors, Evicted: t.Evicted, Starved: t.Starved,
+		FragmentsLost: t.IP.LostFragments,
+	}
+}
+
+// Warnings lists, in a sentence each, what the pass had to leave out, so that what it
+// found may be incomplete. There are none when everything was read.
+func (t Totals) Warnings() []string {
+	var out []string
+	for _, w := range []struct {
+		n    uint64
+		text string
+	}{
+		{t.Errors, "%d damaged places of the capture were skipped"},
+		{t.Cut, "%d frames were cut by the snap length"},
+		{t.Evicted, "%d connections were ended early to bound memory"},
+		{t.Starved, "%d times a direction lost its place to bound memory"},
+		{t.FragmentsLost, "%d IP fragments are of packets that were never complete"},
+	} {
+		if w.n > 0 {
+			out = append(out, fmt.Sprintf(w.text, w.n))
+		}
+	}
+	return out
+}
