@@ -53,7 +53,11 @@ func (g *datagram) reach() int {
 
 // take adds the octets of a fragment.
 func (g *datagram) take(offset int, in *input) {
-	g.frames = append(g.frames, in.frame)
+	if in.frames == nil {
+		g.frames = append(g.frames, in.frame)
+	} else {
+		g.frames = append(g.frames, in.frames...)
+	}
 	g.cover(span{offset, offset + in.wire})
 	g.store(offset, in.rest)
 }
