@@ -161,9 +161,9 @@ type Run struct {
 	unwrap tunnel.Unwrapper
 	// tunnels are those of the frame at hand.
 	tunnels []tunnel.Header
-	flows  *flows
-	assocs *associations
-	early  *lookout // decodes packets before they are read; nil: nobody does
+	flows   *flows
+	assocs  *associations
+	early   *lookout // decodes packets before they are read; nil: nobody does
 	// always: wherever that can be; else where there is time to spare.
 	always    bool
 	maxTuples int    // how many endpoints are told apart
