@@ -126,6 +126,9 @@ func (u *Unwrapper) takeERSPANIII(in *octets) (layer, outcome) {
 	u.pushERSPAN(uint32(version), uint32(binary.BigEndian.Uint16(b)&0xfff), uint32(binary.BigEndian.Uint16(b[2:])&0x3ff))
 	in.advance(size)
 	if frame == erspanFrameIP {
+		if ok := in.need(1); ok != taken { // which version it is
+			return none, ok
+		}
 		return ipOf(in), taken
 	}
 	return ethernet, taken

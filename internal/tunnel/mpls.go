@@ -25,6 +25,9 @@ func (u *Unwrapper) takeMPLS(in *octets) (layer, outcome) {
 	if entry&mplsBottom == 0 {
 		return mpls, taken
 	}
+	if ok := in.need(1); ok == cut {
+		return none, cut
+	}
 	if next := ipOf(in); next != none {
 		return next, taken
 	}
