@@ -114,6 +114,51 @@ func TestTunnels(t *testing.T) {
 	}
 }
 
+// tunnelled makes the trace of a small scenario with tunnels.
+func tunnelled(t *testing.T, tunnels string) string {
+	t.Helper()
+	s, err := scenario.Parse("t.yaml", []byte("summary: a test\ntimeline: [connect, send 10, close]\nlink: {tunnel: "+tunnels+"}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return writeTrace(t, s.Script(false))
+}
+
+// TestTunnels_TooDeep: eight headers are taken off; frames with nine are said to
+// have too many, and are counted.
+func TestTunnels_TooDeep(t *testing.T) {
+	eight := "ip, ip, ip, ip, ip, ip, ip, ip"
+	if d := dissect(t, tunnelled(t, "["+eight+"]")); len(d.pdus) == 0 || len(d.frames[0].Tunnel) != 8 {
+		t.Errorf("%d PDUs through eight tunnels", len(d.pdus))
+	}
+	path := tunnelled(t, "["+eight+", vxlan]")
+	d := dissect(t, path)
+	for i := range d.frames {
+		if f := &d.frames[i]; !slices.Contains(f.Notes, "tunnel-depth") || f.Info != "malformed: tunnel-depth" || len(f.Tunnel) != 8 {
+			t.Fatalf("%+v", f)
+		}
+	}
+	_, out, _ := iwdissect(nil, "analyze", "--format", "json", path)
+	if want := fmt.Sprintf(`"malformed_frames":%d`, len(d.frames)); len(d.pdus) != 0 || !bytes.Contains(out, []byte(want)) {
+		t.Errorf("%d PDUs, and no %s in %s", len(d.pdus), want, out)
+	}
+}
+
+// TestTunnels_Tree: the tree of all fields has the tunnels beneath the PDUs.
+func TestTunnels_Tree(t *testing.T) {
+	_, out, _ := iwdissect(nil, "dissect", "-V", tunnelled(t, "[{kind: gre, key: 42}, {kind: mpls, labels: 7}]"))
+	const want = `
+    Tunnel of frame 4: Generic Routing Encapsulation, 192.0.2.1 > 192.0.2.2
+        Protocol Type: 0x8847  (gre.proto)
+        Key: 0x0000002a  (gre.key)
+    Tunnel of frame 4: MultiProtocol Label Switching Header
+        MPLS Label: 7  (mpls.label)
+`
+	if n := bytes.Count(out, []byte(want)); n != 1 {
+		t.Errorf("%d times in\n%s", n, out)
+	}
+}
+
 // tunnelFields are the fields of tunnels that tshark has, too.
 var tunnelFields = []string{
 	"gre.proto", "gre.checksum", "gre.key", "gre.sequence_number", "erspan.version", "erspan.vlan", "erspan.spanid",
