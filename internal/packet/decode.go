@@ -27,8 +27,6 @@ type input struct {
 	off   int
 	frame uint64
 	time  int64
-	// frames carried the fragments of the tunnel's datagram; nil: only frame.
-	frames []uint64
 }
 
 // maxUnsized bounds the packets whose IP header gives no length. Offloading

@@ -81,6 +81,9 @@ type reassembler struct {
 	stats          FragmentStats
 	out            []byte // the last datagram put together, lent to its Packet
 	first          Proto  // its next header, from the fragment with offset zero
+	// outer are the frames that carried the tunnel's datagram, while what lies in
+	// it is decoded; nil if one frame did.
+	outer []uint64
 }
 
 func (r *reassembler) snapshot() FragmentStats {
@@ -140,7 +143,7 @@ func (d *Decoder) fragment(in *input, p *Packet, key fragmentKey, next Proto, of
 	r.stats.Fragments++
 	r.pending -= len(g.frames)
 	r.memory -= g.cost()
-	g.take(offset, in)
+	g.take(offset, in, r.outer)
 	r.memory += g.cost()
 	r.pending += len(g.frames)
 	if g.complete() {

@@ -34,9 +34,11 @@ func (d *Decoder) DecodeInner(inner Inner, p *Packet) Status {
 	d.fault = Fault{}
 	in := input{
 		rest: inner.Data, wire: max(len(inner.Data), inner.Length), off: inner.Offset,
-		frame: inner.Frame, time: inner.Time, frames: inner.Fragments,
+		frame: inner.Frame, time: inner.Time,
 	}
+	d.frags.outer = inner.Fragments
 	st := d.layers(&in, inner.Link, p)
+	d.frags.outer = nil
 	if p.Fragments == nil && st != Fragment {
 		p.Fragments = inner.Fragments
 	}
