@@ -7,11 +7,8 @@ import (
 )
 
 // appendTunnels appends the member of a frame record that lists its tunnels,
-// outermost first; nothing if there are none.
+// outermost first.
 func appendTunnels(b []byte, hs []tunnel.Header) []byte {
-	if len(hs) == 0 {
-		return b
-	}
 	b = append(b, `,"tunnel":[`...)
 	for i := range hs {
 		h := &hs[i]
