@@ -180,35 +180,45 @@ func (t *tunnels) outermost(b *packet.Build) [][]byte {
 }
 
 // inIP makes b the IP packet that carries a unit of an Ethernet type.
-func (c *Tunnel) inIP(b *packet.Build, unit []byte, kind uint16, sequence uint32) {
-	switch c.Kind {
+func (t *Tunnel) inIP(b *packet.Build, unit []byte, kind uint16, sequence uint32) {
+	switch t.Kind {
 	case TunnelVXLAN:
-		h := []byte{0x08, 0, 0, 0}
-		b.Proto, b.Payload = packet.ProtoUDP, datagram(b, portVXLAN, append(binary.BigEndian.AppendUint32(h, c.VNI<<8), unit...))
+		h := binary.BigEndian.AppendUint32([]byte{0x08, 0, 0, 0}, t.VNI<<8)
+		b.Proto, b.Payload = packet.ProtoUDP, datagram(b, portVXLAN, append(h, unit...))
 	case TunnelGeneve:
-		h := binary.BigEndian.AppendUint16([]byte{byte(c.Options / 4), 0}, kind) //nolint:gosec // at most 63
-		h = append(binary.BigEndian.AppendUint32(h, c.VNI<<8), geneveOptions(c.Options)...)
+		h := binary.BigEndian.AppendUint16([]byte{byte(t.Options / 4), 0}, kind) //nolint:gosec // at most 63
+		h = append(binary.BigEndian.AppendUint32(h, t.VNI<<8), geneveOptions(t.Options)...)
 		b.Proto, b.Payload = packet.ProtoUDP, datagram(b, portGeneve, append(h, unit...))
 	case TunnelIP:
 		b.Proto, b.Payload = packet.ProtoIPv4, unit
 		if kind == etherIPv6 {
 			b.Proto = packet.ProtoIPv6
 		}
-	case TunnelERSPAN:
-		h := binary.BigEndian.AppendUint16(nil, 1<<12|c.VLAN)
-		h = append(binary.BigEndian.AppendUint16(h, c.Span), 0, 0, 0, 0)
-		gre := Tunnel{Sequence: true}
-		b.Proto, b.Payload = packet.ProtoGRE, gre.gre(append(h, unit...), etherERSPAN, sequence)
-	case TunnelERSPANI:
-		b.Proto, b.Payload = packet.ProtoGRE, (&Tunnel{}).gre(unit, etherERSPAN, 0)
-	case TunnelERSPANIII:
-		h := binary.BigEndian.AppendUint16(nil, 2<<12|c.VLAN)
-		h = append(binary.BigEndian.AppendUint16(h, c.Span), make([]byte, 8)...)
-		gre := Tunnel{Sequence: true}
-		b.Proto, b.Payload = packet.ProtoGRE, gre.gre(append(h, unit...), etherERSPANIII, sequence)
+	case TunnelERSPAN, TunnelERSPANI, TunnelERSPANIII:
+		b.Proto, b.Payload = packet.ProtoGRE, t.erspan(unit, sequence)
 	default:
-		b.Proto, b.Payload = packet.ProtoGRE, c.gre(unit, kind, sequence)
+		b.Proto, b.Payload = packet.ProtoGRE, t.gre(unit, kind, sequence)
 	}
+}
+
+// erspan is a mirrored frame behind the headers of ERSPAN and of GRE, which has
+// sequence numbers but for type I.
+func (t *Tunnel) erspan(frame []byte, sequence uint32) []byte {
+	const (
+		versionII, versionIII = 1 << 12, 2 << 12
+		restII, restIII       = 4, 8 // octets behind the session
+	)
+	version, rest, kind := uint16(versionII), restII, uint16(etherERSPAN)
+	switch t.Kind {
+	case TunnelERSPANI:
+		return (&Tunnel{}).gre(frame, etherERSPAN, 0)
+	case TunnelERSPANIII:
+		version, rest, kind = versionIII, restIII, etherERSPANIII
+	default:
+	}
+	h := binary.BigEndian.AppendUint16(nil, version|t.VLAN)
+	h = append(binary.BigEndian.AppendUint16(h, t.Span), make([]byte, rest)...)
+	return (&Tunnel{Sequence: true}).gre(append(h, frame...), kind, sequence)
 }
 
 // datagram is a UDP datagram. Over IPv4 its checksum is zero (RFC 7348 section 5).
@@ -226,7 +236,7 @@ func geneveOptions(n int) (b []byte) {
 	const head, unit, longest = 4, 4, 31
 	for n > 0 {
 		size := min(n, head+longest*unit)
-		b = append(b, 0xff, 0xff, 1, byte((size-head)/unit)) //nolint:gosec // at most 31
+		b = append(b, 0xff, 0xff, 1, byte((size-head)/unit))
 		b = append(b, make([]byte, size-head)...)
 		n -= size
 	}
@@ -234,22 +244,22 @@ func geneveOptions(n int) (b []byte) {
 }
 
 // gre is a unit behind a GRE header.
-func (c *Tunnel) gre(unit []byte, kind uint16, sequence uint32) []byte {
+func (t *Tunnel) gre(unit []byte, kind uint16, sequence uint32) []byte {
 	b := binary.BigEndian.AppendUint16([]byte{0, 0}, kind)
-	if c.Checksum {
+	if t.Checksum {
 		b[0] |= 0x80
 		b = append(b, 0, 0, 0, 0)
 	}
-	if c.HasKey {
+	if t.HasKey {
 		b[0] |= 0x20
-		b = binary.BigEndian.AppendUint32(b, c.Key)
+		b = binary.BigEndian.AppendUint32(b, t.Key)
 	}
-	if c.Sequence {
+	if t.Sequence {
 		b[0] |= 0x10
 		b = binary.BigEndian.AppendUint32(b, sequence)
 	}
 	b = append(b, unit...)
-	if c.Checksum {
+	if t.Checksum {
 		binary.BigEndian.PutUint16(b[4:], packet.InternetChecksum(b))
 	}
 	return b
@@ -257,23 +267,23 @@ func (c *Tunnel) gre(unit []byte, kind uint16, sequence uint32) []byte {
 
 // onLink is a unit behind the header of a tunnel that has no IP header, with its
 // Ethernet type.
-func (c *Tunnel) onLink(unit []byte, kind uint16) ([]byte, uint16) {
+func (t *Tunnel) onLink(unit []byte, kind uint16) ([]byte, uint16) {
 	var b []byte
-	if c.Kind == TunnelPPPoE {
+	if t.Kind == TunnelPPPoE {
 		protocol := map[uint16]uint16{etherIPv4: 0x0021, etherIPv6: 0x0057, etherMPLS: 0x0281}[kind]
-		b = binary.BigEndian.AppendUint16([]byte{0x11, 0}, c.Session)
+		b = binary.BigEndian.AppendUint16([]byte{0x11, 0}, t.Session)
 		b = binary.BigEndian.AppendUint16(b, uint16(len(unit)+2)) //nolint:gosec // a packet
 		b = binary.BigEndian.AppendUint16(b, protocol)
 		return append(b, unit...), etherPPPoE
 	}
-	for i, label := range c.Labels {
+	for i, label := range t.Labels {
 		entry := label<<12 | 64
-		if i == len(c.Labels)-1 {
+		if i == len(t.Labels)-1 {
 			entry |= 0x100
 		}
 		b = binary.BigEndian.AppendUint32(b, entry)
 	}
-	if c.Ethernet && c.ControlWord {
+	if t.Ethernet && t.ControlWord {
 		b = append(b, 0, 0, 0, 0)
 	}
 	return append(b, unit...), etherMPLS
