@@ -100,6 +100,10 @@ func (u *Unwrapper) Unwrap(d *packet.Decoder, st packet.Status, frame uint64, ti
 		for ok == taken && next > ipv6 {
 			at, reason := in.offset, ""
 			next, reason, ok = u.take(next, &in, p)
+			if st == packet.OtherTransport && u.n > before {
+				h := &u.headers[before]
+				h.Src, h.Dst, h.HasAddrs = p.Src, p.Dst, true
+			}
 			switch {
 			case ok == cut:
 				d.SetFault(packet.Fault{Code: reason, Offset: at})
@@ -113,10 +117,6 @@ func (u *Unwrapper) Unwrap(d *packet.Decoder, st packet.Status, frame uint64, ti
 		if ok == refused || next == none {
 			u.n = before
 			return st
-		}
-		if st == packet.OtherTransport {
-			h := &u.headers[before]
-			h.Src, h.Dst, h.HasAddrs = p.Src, p.Dst, true
 		}
 		st = d.DecodeInner(packet.Inner{
 			Link: linkOf(next), Data: in.data, Length: in.length, Offset: in.offset,

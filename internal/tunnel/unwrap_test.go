@@ -262,6 +262,19 @@ func TestUnwrap_TooDeep(t *testing.T) {
 	}
 }
 
+// TestUnwrap_CutSecond: of a second header that is cut the first one is told, with
+// its addresses.
+func TestUnwrap_CutSecond(t *testing.T) {
+	var u Unwrapper
+	d := packet.NewDecoder()
+	var p packet.Packet
+	frame := in4(47, []byte{0, 0, 0x88, 0x47, 0, 1, 1, 64}, raw())
+	st := unwrap(&u, d, frame[:40], len(frame), 1, &p)
+	if got := told(u.Headers()); st != packet.Truncated || d.Fault() != (packet.Fault{Code: "mpls-label", Offset: 38}) || got != "gre a>b gre.proto=0x8847" {
+		t.Errorf("%v, %+v, %s", st, d.Fault(), got)
+	}
+}
+
 // TestUnwrap_Refused: what is no tunnel, or not one of these, stays what it was.
 func TestUnwrap_Refused(t *testing.T) {
 	const udp, not = packet.OtherTransport, packet.NotIP
