@@ -21,7 +21,7 @@
 //
 // gopacket decodes packet by packet. FPDUs that go across TCP segments, markers,
 // and fragmented SCTP messages need the state of a connection, which these layers
-// do not have; a package that follows connections does.
+// do not have; the package at the root of this module does.
 //
 // # Packet sources
 //

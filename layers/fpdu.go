@@ -50,9 +50,8 @@ func (f *FPDU) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
 		df.SetTruncated()
 		return err
 	}
-	head := len(d.Wire) - len(d.ULPDU) - d.PadLen - crcLen
 	*f = FPDU{
-		BaseLayer:   layers.BaseLayer{Contents: d.Wire[:head], Payload: d.ULPDU},
+		BaseLayer:   layers.BaseLayer{Contents: d.Wire[:lengthLen], Payload: d.ULPDU},
 		ULPDULength: d.ULPDULength,
 		Pad:         d.Wire[n-crcLen-d.PadLen : n-crcLen],
 		CRC:         d.CRC,
