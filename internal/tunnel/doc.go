@@ -13,15 +13,13 @@
 // word, where its type and what follows say IP. A header that is none of these
 // leaves the frame as internal/packet had it.
 //
-// # What gopacket does
+// # Why not gopacket
 //
-// The headers of GRE, ERSPAN type II, VXLAN and Geneve are decoded by the layers
-// of gopacket, behind recover, into structs that are used again. Its MPLS and
-// PPPoE layers allocate for each header, and the latter refuses a frame that the
-// snap length cut, so those four and six octets are read here; so is ERSPAN type
-// III, which it does not have. It reads the options of Geneve wrongly when they
-// are long (four bits of a length of five, an offset of eight bits), so it is
-// shown the fixed header alone.
+// The headers are read here, and gopacket's layers are the oracle of the tests:
+// importing gopacket/layers costs every start of the program 8 ms and 10 MB, tunnel
+// or not, for tables that it fills when it is loaded. Besides, its MPLS and PPPoE
+// layers allocate for each header, its PPPoE layer refuses frames that the snap
+// length cut, it has no ERSPAN type III, and it misreads long options of Geneve.
 //
 // # Bounds
 //

@@ -43,28 +43,28 @@ func (u *Unwrapper) takeGRE(in *octets) (layer, outcome) {
 	if ok := in.need(size); ok != taken {
 		return none, ok
 	}
-	if !decode(&u.gre, in.data[:size]) {
-		return none, refused
-	}
+	t := binary.BigEndian.Uint16(in.data[2:])
 	h := u.push(GRE)
-	h.add(greProtocol, uint32(u.gre.Protocol))
-	if u.gre.ChecksumPresent {
-		h.add(greChecksum, uint32(u.gre.Checksum))
+	h.add(greProtocol, uint32(t))
+	at := greLen
+	if flags&greC != 0 {
+		h.add(greChecksum, uint32(binary.BigEndian.Uint16(in.data[at:])))
+		at += greOptional
 	}
-	if u.gre.KeyPresent {
-		h.add(greKey, u.gre.Key)
+	if flags&greK != 0 {
+		h.add(greKey, binary.BigEndian.Uint32(in.data[at:]))
+		at += greOptional
 	}
-	if u.gre.SeqPresent {
-		h.add(greSequence, u.gre.Seq)
+	if flags&greS != 0 {
+		h.add(greSequence, binary.BigEndian.Uint32(in.data[at:]))
 	}
 	in.advance(size)
-	switch t := uint16(u.gre.Protocol); t {
-	case etherERSPAN:
-		if !u.gre.SeqPresent {
-			return ethernet, taken // type I has no header of its own
-		}
+	switch {
+	case t == etherERSPAN && flags&greS == 0:
+		return ethernet, taken // type I has no header of its own
+	case t == etherERSPAN:
 		return erspanII, taken
-	case etherERSPANIII:
+	case t == etherERSPANIII:
 		return erspanIII, taken
 	default:
 		return ofEtherType(t), taken
@@ -100,10 +100,10 @@ func (u *Unwrapper) takeERSPAN(in *octets) (layer, outcome) {
 	if ok := in.need(erspanIILen); ok != taken {
 		return none, ok
 	}
-	if in.data[0]>>4 != 1 || !decode(&u.erspan, in.data[:erspanIILen]) {
+	if in.data[0]>>4 != 1 {
 		return none, refused
 	}
-	u.pushERSPAN(uint32(u.erspan.Version), uint32(u.erspan.VLANIdentifier), uint32(u.erspan.SessionID))
+	u.pushERSPAN(in.data)
 	in.advance(erspanIILen)
 	return ethernet, taken
 }
@@ -123,7 +123,7 @@ func (u *Unwrapper) takeERSPANIII(in *octets) (layer, outcome) {
 	if ok := in.need(size); ok != taken {
 		return none, ok
 	}
-	u.pushERSPAN(uint32(version), uint32(binary.BigEndian.Uint16(b)&0xfff), uint32(binary.BigEndian.Uint16(b[2:])&0x3ff))
+	u.pushERSPAN(b)
 	in.advance(size)
 	if frame == erspanFrameIP {
 		if ok := in.need(1); ok != taken { // which version it is
@@ -134,9 +134,10 @@ func (u *Unwrapper) takeERSPANIII(in *octets) (layer, outcome) {
 	return ethernet, taken
 }
 
-func (u *Unwrapper) pushERSPAN(version, vlan, session uint32) {
+// pushERSPAN adds the header of either type, whose first four octets are alike.
+func (u *Unwrapper) pushERSPAN(b []byte) {
 	h := u.push(ERSPAN)
-	h.add(erspanVersion, version)
-	h.add(erspanVLAN, vlan)
-	h.add(erspanSpanID, session)
+	h.add(erspanVersion, uint32(b[0]>>4))
+	h.add(erspanVLAN, uint32(binary.BigEndian.Uint16(b)&0xfff))
+	h.add(erspanSpanID, uint32(binary.BigEndian.Uint16(b[2:])&0x3ff))
 }

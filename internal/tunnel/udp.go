@@ -57,13 +57,13 @@ func (u *Unwrapper) takeVXLAN(in *octets) (layer, outcome) {
 	if flags&vxlanG != 0 {
 		known |= vxlanG | vxlanPolicy
 	}
-	if flags&vxlanI == 0 || flags&^known != 0 || in.data[7] != 0 || !decode(&u.vxlan, in.data[:vxlanLen]) {
+	if flags&vxlanI == 0 || flags&^known != 0 || in.data[7] != 0 {
 		return none, refused
 	}
 	h := u.push(VXLAN)
-	h.add(vxlanVNI, u.vxlan.VNI)
-	if u.vxlan.GBPExtension {
-		h.add(vxlanGBP, uint32(u.vxlan.GBPGroupPolicyID))
+	h.add(vxlanVNI, binary.BigEndian.Uint32(in.data[4:])>>8)
+	if flags&vxlanG != 0 {
+		h.add(vxlanGBP, flags&0xffff)
 	}
 	in.advance(vxlanLen)
 	return ethernet, taken
@@ -94,12 +94,7 @@ func (u *Unwrapper) takeGeneve(in *octets) (layer, outcome) {
 	if b[0]&geneveVersion != 0 || b[1]&geneveUnexpected != 0 || b[7] != 0 {
 		return none, refused
 	}
-	u.fixed = [geneveLen]byte(b)
-	u.fixed[0] &^= geneveOptLen
-	if !decode(&u.geneve, u.fixed[:]) {
-		return none, refused
-	}
-	next := ofEtherType(uint16(u.geneve.Protocol))
+	next := ofEtherType(binary.BigEndian.Uint16(b[2:]))
 	if next == none {
 		return none, refused
 	}
@@ -107,7 +102,7 @@ func (u *Unwrapper) takeGeneve(in *octets) (layer, outcome) {
 	if ok := in.need(size); ok != taken {
 		return none, ok
 	}
-	u.push(Geneve).add(geneveVNI, u.geneve.VNI)
+	u.push(Geneve).add(geneveVNI, binary.BigEndian.Uint32(b[4:])>>8)
 	in.advance(size)
 	return next, taken
 }

@@ -1,11 +1,6 @@
 package tunnel
 
-import (
-	"github.com/google/gopacket"
-	"github.com/google/gopacket/layers"
-
-	"github.com/iwdissect/iwdissect/internal/packet"
-)
+import "github.com/iwdissect/iwdissect/internal/packet"
 
 // MaxDepth is how many tunnel headers are taken off a frame.
 const MaxDepth = 8
@@ -28,12 +23,6 @@ const (
 type Unwrapper struct {
 	headers [MaxDepth + 1]Header // the last one tells that there are too many
 	n       int
-
-	gre    layers.GRE
-	erspan layers.ERSPANII
-	vxlan  layers.VXLAN
-	geneve layers.Geneve
-	fixed  [geneveLen]byte // what the Geneve layer is shown
 }
 
 // octets is what is left of a frame.
@@ -224,20 +213,6 @@ func (o *octets) need(n int) outcome {
 		return cut
 	}
 	return taken
-}
-
-// decode has a layer of gopacket decode a header. Lengths are checked before; the
-// recover is for what that misses.
-func decode(l interface {
-	DecodeFromBytes([]byte, gopacket.DecodeFeedback) error
-}, data []byte,
-) (ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
-	return l.DecodeFromBytes(data, gopacket.NilDecodeFeedback) == nil
 }
 
 // Ethernet types (IEEE registry).

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/gopacket"
-
 	"github.com/iwdissect/iwdissect/internal/packet"
 )
 
@@ -344,20 +342,6 @@ func TestUnwrap_SCTPInUDP(t *testing.T) {
 		if st := unwrap(&u, packet.NewDecoder(), frame, len(frame), 1, &p); st != packet.OK || p.Proto != packet.ProtoSCTP || p.Notes&packet.NoteEncapsulated == 0 {
 			t.Errorf("%v, %+v", st, p)
 		}
-	}
-}
-
-// panicking is a layer that panics, as some of gopacket do.
-type panicking struct{}
-
-func (panicking) DecodeFromBytes(b []byte, _ gopacket.DecodeFeedback) error {
-	_ = b[len(b)]
-	return nil
-}
-
-func TestDecode_Panic(t *testing.T) {
-	if decode(panicking{}, []byte("x")) {
-		t.Error("it is said to be decoded")
 	}
 }
 
