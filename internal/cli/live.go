@@ -41,11 +41,11 @@ func newLive(s *IOStreams) *cobra.Command {
 		Use:   "live IFACE",
 		Short: "Capture from an interface and annotate frames as they come",
 		Long: strings.TrimSpace(`
-Capture TCP and SCTP from a network interface (Linux only) and show what dissect
-shows, while frames come. Ctrl-C, --duration or -c end the capture; what was
-captured until then is shown, and the summary of analyze follows: tables on
-standard output, or, with --format ndjson, the connection records. A second
-Ctrl-C ends the program at once.
+Capture TCP and SCTP, in tunnels too, from a network interface (Linux only) and
+show what dissect shows, while frames come. Ctrl-C, --duration or -c end the
+capture; what was captured until then is shown, and the summary of analyze
+follows: tables on standard output, or, with --format ndjson, the connection
+records. A second Ctrl-C ends the program at once.
 
 -w FILE keeps the frames: as pcapng if the name ends in .pcapng, else as pcap
 with nanoseconds. The file never lags more than a second behind, and dissect

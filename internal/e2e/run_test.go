@@ -96,6 +96,8 @@ type (
 		Carries   []part   `json:"carries"`
 		Notes     []string `json:"notes"`
 		Info      string   `json:"info"`
+		// Tunnel has the headers of tunnels, the outermost first.
+		Tunnel []map[string]any `json:"tunnel"`
 	}
 	part struct {
 		Offset *int64 `json:"offset"`

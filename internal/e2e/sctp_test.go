@@ -12,6 +12,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/sctp"
 	"github.com/iwdissect/iwdissect/internal/tracetest/tracerun"
+	"github.com/iwdissect/iwdissect/internal/tunnel"
 )
 
 // sctpFields are what is compared with tshark of each packet: the common
@@ -125,9 +126,11 @@ func TestAccepted_SCTP(t *testing.T) {
 		for _, m := range ms {
 			d := packet.NewDecoder()
 			var p packet.Packet
+			var tunnels tunnel.Unwrapper
 			for i := range m.frames {
 				f := &m.frames[i]
 				st := d.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Time, &p)
+				st = tunnels.Unwrap(d, st, f.Number, f.Time, &p)
 				number := m.first + i
 				if st != packet.OK || p.Proto != packet.ProtoSCTP {
 					if said[number] != nil && st != packet.Fragment && m.script.Link.Fragment == 0 {

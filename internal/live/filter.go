@@ -11,6 +11,10 @@ const (
 	protoTCP  = 6
 	protoUDP  = 17
 	protoSCTP = 132
+	// Tunnels, whose inside a filter program does not reach.
+	protoIPv4 = 4
+	protoIPv6 = 41
+	protoGRE  = 47
 
 	extHopByHop = 0
 	extRouting  = 43
@@ -19,11 +23,17 @@ const (
 
 	// portSCTPOverUDP is the encapsulation port of RFC 6951.
 	portSCTPOverUDP = 9899
+	portVXLAN       = 4789
+	portGeneve      = 6081
 
 	etherTypeIPv4 = 0x0800
 	etherTypeIPv6 = 0x86dd
 	etherTypeQinQ = 0x88a8
 	etherTypeOldQ = 0x9100
+	etherTypeMPLS = 0x8847
+	// etherTypeMPLSUp is for upstream-assigned labels (RFC 5332).
+	etherTypeMPLSUp = 0x8848
+	etherTypePPPoE  = 0x8864
 
 	etherTypeOff = 12
 	etherHdrLen  = 14
@@ -34,9 +44,11 @@ const (
 )
 
 // TCPOrSCTP returns the default filter for frames of a link type: TCP, SCTP,
-// and SCTP in UDP (port 9899), over IPv4 and IPv6, with and without VLAN tags.
+// and SCTP in UDP (port 9899), over IPv4 and IPv6, with and without VLAN tags;
+// and all of GRE, IP in IP, VXLAN, Geneve, MPLS and PPPoE sessions, which may carry
+// them.
 //
-// All IPv4 fragments of TCP and SCTP are kept. In IPv6 everything with a
+// All IPv4 fragments of TCP, SCTP, GRE and IP in IP are kept. In IPv6 everything with a
 // hop-by-hop, routing, destination or fragment header is kept, because the
 // transport protocol can stand behind any number of them and a filter program
 // cannot loop. Of UDP only packets that carry the port are kept, hence not the
@@ -55,6 +67,9 @@ func TCPOrSCTP(link uint16) ([]bpf.RawInstruction, error) {
 			p.add(bpf.LoadAbsolute{Off: uint32(etherTypeOff + tags*tagLen), Size: 2})
 			p.jumpEqual(etherTypeIPv4, "ipv4")
 			p.jumpEqual(etherTypeIPv6, "ipv6")
+			for _, tunnel := range []uint32{etherTypeMPLS, etherTypeMPLSUp, etherTypePPPoE} {
+				p.jumpEqual(tunnel, "accept")
+			}
 			if tags < maxTagsInFrame {
 				p.jumpEqual(etherTypeVLAN, next)
 				p.jumpEqual(etherTypeQinQ, next)
@@ -84,8 +99,9 @@ func TCPOrSCTP(link uint16) ([]bpf.RawInstruction, error) {
 func (p *program) network() {
 	p.mark("ipv4")
 	p.add(bpf.LoadIndirect{Off: 9, Size: 1})
-	p.jumpEqual(protoTCP, "accept")
-	p.jumpEqual(protoSCTP, "accept")
+	for _, proto := range []uint32{protoTCP, protoSCTP, protoGRE, protoIPv4, protoIPv6} {
+		p.jumpEqual(proto, "accept")
+	}
 	p.jumpUnlessEqual(protoUDP, "drop")
 	p.add(bpf.LoadIndirect{Off: 6, Size: 2})
 	p.add(bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: 0x1fff})
@@ -99,7 +115,7 @@ func (p *program) network() {
 
 	p.mark("ipv6")
 	p.add(bpf.LoadIndirect{Off: 6, Size: 1})
-	for _, header := range []uint32{protoTCP, protoSCTP, extFragment, extHopByHop, extDstOpts, extRouting} {
+	for _, header := range []uint32{protoTCP, protoSCTP, protoGRE, protoIPv4, protoIPv6, extFragment, extHopByHop, extDstOpts, extRouting} {
 		p.jumpEqual(header, "accept")
 	}
 	p.jumpUnlessEqual(protoUDP, "drop")
@@ -112,12 +128,14 @@ func (p *program) network() {
 }
 
 // ports accepts the SCTP encapsulation port on either side of the UDP header
-// at X+off.
+// at X+off, and the ports to which tunnels send.
 func (p *program) ports(off uint32) {
 	p.add(bpf.LoadIndirect{Off: off, Size: 2})
 	p.jumpEqual(portSCTPOverUDP, "accept")
 	p.add(bpf.LoadIndirect{Off: off + 2, Size: 2})
-	p.jumpEqual(portSCTPOverUDP, "accept")
+	for _, port := range []uint32{portSCTPOverUDP, portVXLAN, portGeneve} {
+		p.jumpEqual(port, "accept")
+	}
 	p.jump("drop")
 }
 

@@ -83,12 +83,24 @@ func ipPackets() []struct {
 		{"udp later fragment", false, ipv4(17, 0, 0x2005, transport(9899, 9899, 30)), false},
 		{"icmp", false, ipv4(1, 0, 0, seg), false},
 		{"igmp", false, ipv4(2, 4, 0, seg), false},
-		{"gre", false, ipv4(47, 0, 0, seg), false},
+		{"gre", false, ipv4(47, 0, 0, seg), true},
+		{"gre later fragment", false, ipv4(47, 0, 0x2005, seg), true},
+		{"ip in ip", false, ipv4(4, 0, 0, seg), true},
+		{"6in4", false, ipv4(41, 0, 0, seg), true},
+		{"vxlan", false, ipv4(17, 0, 0, transport(50000, 4789, 30)), true},
+		{"geneve", false, ipv4(17, 8, 0, transport(50000, 6081, 30)), true},
+		{"udp from the port of vxlan", false, ipv4(17, 0, 0, transport(4789, 53, 30)), false},
+		{"esp", false, ipv4(50, 0, 0, seg), false},
 		{"tcp6", true, ipv6(6, seg), true},
 		{"sctp6", true, ipv6(132, seg), true},
 		{"udp6", true, ipv6(17, seg), false},
 		{"sctp in udp6 to port", true, ipv6(17, transport(1, 9899, 30)), true},
 		{"sctp in udp6 from port", true, ipv6(17, transport(9899, 1, 30)), true},
+		{"gre6", true, ipv6(47, seg), true},
+		{"ip in ip6", true, ipv6(4, seg), true},
+		{"6in6", true, ipv6(41, seg), true},
+		{"vxlan6", true, ipv6(17, transport(50000, 4789, 30)), true},
+		{"geneve6", true, ipv6(17, transport(50000, 6081, 30)), true},
 		{"icmp6", true, ipv6(58, seg), false},
 		{"no next header", true, ipv6(59, nil), false},
 		{"hop-by-hop", true, ipv6(0, ext), true},
@@ -146,6 +158,10 @@ func TestTCPOrSCTP_Ethernet(t *testing.T) {
 	tcp := ipv4(6, 0, 0, transport(1, 2, 0))
 	checkFilter(t, vm, "arp", ether(make([]byte, 46), 0x0806), false)
 	checkFilter(t, vm, "arp in vlan", ether(make([]byte, 46), 0x8100, 0x0806), false)
+	checkFilter(t, vm, "mpls", ether(tcp, 0x8847), true)
+	checkFilter(t, vm, "mpls upstream", ether(tcp, 0x8848), true)
+	checkFilter(t, vm, "pppoe session in vlan", ether(tcp, 0x8100, 0x8864), true)
+	checkFilter(t, vm, "pppoe discovery", ether(tcp, 0x8863), false)
 	checkFilter(t, vm, "lldp", ether(tcp, 0x88cc), false)
 	checkFilter(t, vm, "802.3 length", ether(tcp, 60), false)
 }

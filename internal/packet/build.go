@@ -98,6 +98,12 @@ func (b *Build) Append(dst []byte) []byte {
 	return append(dst, b.Trailer...)
 }
 
+// AppendLink appends the link header alone. Without an EtherType it announces IP.
+func (b *Build) AppendLink(dst []byte) []byte {
+	dst, _ = b.appendLink(dst)
+	return dst
+}
+
 // Fragments returns the frames that carry the packet in fragments of at most
 // size octets of IP payload, size being a multiple of eight.
 func (b *Build) Fragments(size int) [][]byte {
@@ -328,3 +334,7 @@ func (b *Build) UDP(src, dst uint16, payload []byte) []byte {
 	binary.BigEndian.PutUint16(d[6:], c)
 	return d
 }
+
+// InternetChecksum returns the checksum of b (RFC 1071), whose own field has to be
+// zero.
+func InternetChecksum(b []byte) uint16 { return ^fold(sum(b)) }

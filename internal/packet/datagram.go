@@ -51,9 +51,14 @@ func (g *datagram) reach() int {
 	return 0
 }
 
-// take adds the octets of a fragment.
-func (g *datagram) take(offset int, in *input) {
-	g.frames = append(g.frames, in.frame)
+// take adds the octets of a fragment. It came in the frame of in, or in outer, the
+// frames that carried the fragments of its tunnel.
+func (g *datagram) take(offset int, in *input, outer []uint64) {
+	if outer == nil {
+		g.frames = append(g.frames, in.frame)
+	} else {
+		g.frames = append(g.frames, outer...)
+	}
 	g.cover(span{offset, offset + in.wire})
 	g.store(offset, in.rest)
 }

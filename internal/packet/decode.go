@@ -73,16 +73,25 @@ func (d *Decoder) general(link uint16, data []byte, origLen uint32, frame uint64
 	// Clamped alike whatever the size of int, so that all machines agree.
 	wire := max(len(data), int(min(origLen, math.MaxInt32)))
 	in := input{rest: data, wire: wire, frame: frame, time: time}
-	st := d.linkHeader(&in, link, p)
+	return d.layers(&in, link, p)
+}
+
+// layers decodes a frame from its link header on.
+func (d *Decoder) layers(in *input, link uint16, p *Packet) Status {
+	st := d.linkHeader(in, link, p)
 	if st != OK {
 		return st
 	}
 	p.NetworkOffset = in.off
 	if p.EtherType == etherIPv4 {
-		return d.ipv4(&in, p)
+		return d.ipv4(in, p)
 	}
-	return d.ipv6(&in, p)
+	return d.ipv6(in, p)
 }
+
+// SetFault replaces what Fault and Reason tell of the last frame. It is for
+// whoever decodes what lies between two calls of Decode and DecodeInner.
+func (d *Decoder) SetFault(f Fault) { d.fault = f }
 
 // Fault tells why the last frame was Truncated or Malformed. It is meaningless
 // after another status.

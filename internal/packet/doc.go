@@ -21,6 +21,12 @@
 // octets that never were. It stays as the oracle of the tests, away from these
 // faults.
 //
+// # Tunnels
+//
+// Decoding ends at a tunnel with the status NotIP or OtherTransport, and Segment
+// at its header; internal/tunnel takes it off and calls [Decoder.DecodeInner].
+// Fragments of what may be a tunnel are put together here.
+//
 // # Lifetime
 //
 // Slices in a Packet are borrowed. They point into the frame handed to Decode,

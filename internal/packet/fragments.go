@@ -81,6 +81,9 @@ type reassembler struct {
 	stats          FragmentStats
 	out            []byte // the last datagram put together, lent to its Packet
 	first          Proto  // its next header, from the fragment with offset zero
+	// outer are the frames that carried the tunnel's datagram, while what lies in
+	// it is decoded; nil if one frame did.
+	outer []uint64
 }
 
 func (r *reassembler) snapshot() FragmentStats {
@@ -102,11 +105,12 @@ func (d *Decoder) fragment(in *input, p *Packet, key fragmentKey, next Proto, of
 	}
 	r := &d.frags
 	if next == ProtoUDP && r.table[key] == nil {
-		// Of UDP only SCTP in it is wanted, and only the first fragment tells.
+		// Of UDP only SCTP and tunnels are wanted, and only the first fragment
+		// tells.
 		if offset != 0 {
 			return OtherTransport
 		}
-		if p.ports(in.rest); !encapsulates(p) {
+		if p.ports(in.rest); !encapsulates(p) && p.DstPort != PortVXLAN && p.DstPort != PortGeneve {
 			return OtherTransport
 		}
 	}
@@ -136,11 +140,12 @@ func (d *Decoder) fragment(in *input, p *Packet, key fragmentKey, next Proto, of
 	if offset == 0 && !g.headed {
 		g.first, g.headed = next, true
 	}
-	r.pending++
 	r.stats.Fragments++
+	r.pending -= len(g.frames)
 	r.memory -= g.cost()
-	g.take(offset, in)
+	g.take(offset, in, r.outer)
 	r.memory += g.cost()
+	r.pending += len(g.frames)
 	if g.complete() {
 		r.deliver(g, in, p)
 		return OK
@@ -165,10 +170,10 @@ func (d *Decoder) bound(g *datagram, in *input) Status {
 }
 
 // reassembled reports whether fragments of this protocol are worth keeping: a
-// TCP segment or SCTP packet may come of them.
+// TCP segment or SCTP packet may come of them, perhaps in a tunnel.
 func reassembled(next Proto, v6 bool) bool {
 	switch next {
-	case ProtoTCP, ProtoSCTP, ProtoUDP, protoAH:
+	case ProtoTCP, ProtoSCTP, ProtoUDP, ProtoGRE, ProtoIPv4, ProtoIPv6, protoAH:
 		return true
 	case protoHopByHop, protoRouting, protoDestOpts, protoFragment:
 		return v6

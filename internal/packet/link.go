@@ -95,15 +95,16 @@ func (d *Decoder) etherType(in *input, t uint16, p *Packet) Status {
 	if t < etherMinType {
 		return d.llc(in, p)
 	}
-	return network(t, p)
+	return network(in, t, p)
 }
 
-// network notes the type of the network layer.
-func network(t uint16, p *Packet) Status {
+// network notes the type of the network layer, and what it is if not IP.
+func network(in *input, t uint16, p *Packet) Status {
 	p.EtherType = t
 	if t == etherIPv4 || t == etherIPv6 {
 		return OK
 	}
+	p.Segment, p.SegmentLen, p.SegmentOffset = in.rest, in.wire, in.off
 	return NotIP
 }
 
@@ -121,7 +122,7 @@ func (d *Decoder) llc(in *input, p *Packet) Status {
 	switch {
 	case dsap == 0x06 && ssap == 0x06:
 		in.advance(3)
-		return network(etherIPv4, p)
+		return network(in, etherIPv4, p)
 	case dsap == 0xaa && ssap == 0xaa:
 		if len(b) < 8 {
 			return d.short(in, 8, "snap-header")
@@ -130,7 +131,7 @@ func (d *Decoder) llc(in *input, p *Packet) Status {
 			return NotIP
 		}
 		in.advance(8)
-		return network(binary.BigEndian.Uint16(b[6:]), p)
+		return network(in, binary.BigEndian.Uint16(b[6:]), p)
 	}
 	return NotIP
 }
@@ -195,9 +196,9 @@ func (d *Decoder) loopback(in *input, link uint16, p *Packet) Status {
 	in.advance(nullLen)
 	switch family {
 	case 2:
-		return network(etherIPv4, p)
+		return network(in, etherIPv4, p)
 	case 10, 23, 24, 28, 30: // Linux, Windows, NetBSD and OpenBSD, FreeBSD, macOS
-		return network(etherIPv6, p)
+		return network(in, etherIPv6, p)
 	}
 	return NotIP
 }
@@ -209,9 +210,9 @@ func (d *Decoder) raw(in *input, p *Packet) Status {
 	}
 	switch in.rest[0] >> 4 {
 	case 4:
-		return network(etherIPv4, p)
+		return network(in, etherIPv4, p)
 	case 6:
-		return network(etherIPv6, p)
+		return network(in, etherIPv6, p)
 	}
 	return d.malformed(in, "ip-version")
 }

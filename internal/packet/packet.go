@@ -11,8 +11,11 @@ type Proto uint8
 const (
 	ProtoNone   Proto = 0
 	ProtoICMP   Proto = 1
+	ProtoIPv4   Proto = 4 // IPv4 in IP (RFC 2003)
 	ProtoTCP    Proto = 6
 	ProtoUDP    Proto = 17
+	ProtoIPv6   Proto = 41 // IPv6 in IP (RFC 4213)
+	ProtoGRE    Proto = 47 // RFC 2784
 	ProtoICMPv6 Proto = 58
 	ProtoSCTP   Proto = 132
 )
@@ -98,7 +101,8 @@ type Packet struct {
 	PayloadLen int
 	// Segment holds the captured octets of the whole TCP segment or SCTP packet,
 	// header included. After a malformed or truncated header, or another
-	// protocol, it holds what is behind the IP headers.
+	// protocol, it holds what is behind the IP headers; when the network layer is
+	// not IP, what is behind the link header.
 	Segment []byte
 	// SegmentLen counts the octets that Segment had on the wire.
 	SegmentLen int

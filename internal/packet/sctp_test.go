@@ -162,7 +162,7 @@ func TestSCTP_EncapsulatedFragments(t *testing.T) {
 func TestSCTP_FragmentsOfOthers(t *testing.T) {
 	for _, v6 := range []bool{false, true} {
 		b := datagramBuild(v6, inUDP(9899, 9899, sctpOctets(900)))
-		other := datagramBuild(v6, inUDP(4789, 4789, sctpOctets(900)))
+		other := datagramBuild(v6, inUDP(2049, 2049, sctpOctets(900)))
 		d := NewDecoder()
 		var p Packet
 		for i, f := range append(b.Fragments(304)[1:], other.Fragments(304)...) {

@@ -13,6 +13,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/sctp"
+	"github.com/iwdissect/iwdissect/internal/tunnel"
 	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -90,6 +91,9 @@ type Frame struct {
 	Status packet.Status
 	Packet *packet.Packet
 	Reason string
+	// Tunnels are the headers of the tunnels that carried what Packet describes,
+	// outermost first.
+	Tunnels []tunnel.Header
 	// Conn is the connection it belongs to; of SCTP, the session of the first
 	// chunk of DDP in it. nil: none.
 	Conn *trace.Connection
@@ -157,9 +161,12 @@ type Run struct {
 	sink   Sink
 	env    analysis.Env
 	dec    *packet.Decoder
-	flows  *flows
-	assocs *associations
-	early  *lookout // decodes packets before they are read; nil: nobody does
+	unwrap tunnel.Unwrapper
+	// tunnels are those of the frame at hand.
+	tunnels []tunnel.Header
+	flows   *flows
+	assocs  *associations
+	early   *lookout // decodes packets before they are read; nil: nobody does
 	// always: wherever that can be; else where there is time to spare.
 	always    bool
 	maxTuples int    // how many endpoints are told apart
@@ -309,6 +316,13 @@ func (r *Run) Frame(f *capture.Frame) {
 	}
 	p := &r.pkt
 	status := r.dec.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Time, p)
+	if r.tunnels != nil {
+		r.tunnels = nil
+	}
+	if status == packet.NotIP || status == packet.OtherTransport {
+		status = r.unwrap.Unwrap(r.dec, status, f.Number, f.Time, p)
+		r.tunnels = r.unwrap.Headers()
+	}
 	if status == packet.OK && p.Proto == packet.ProtoTCP {
 		t.TCP++
 		r.tcp(f, p, e)
@@ -329,7 +343,7 @@ func (r *Run) Frame(f *capture.Frame) {
 		t.Other++
 	}
 	if r.sink != nil {
-		r.frame = Frame{Frame: *f, Status: status, Packet: p}
+		r.frame = Frame{Frame: *f, Status: status, Packet: p, Tunnels: r.tunnels}
 		if status == packet.Malformed || status == packet.Truncated {
 			r.frame.Reason = r.dec.Reason()
 		}
@@ -399,7 +413,7 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet, e *early) {
 	}
 	if r.opt.Sums && fl.damaged(side, s, p, r.hope) {
 		if r.sink != nil {
-			r.frame = Frame{Frame: *f, Packet: p, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Damaged: true}
+			r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Damaged: true}
 			r.sink.Frame(&r.frame)
 		}
 		return
@@ -408,7 +422,7 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet, e *early) {
 	if r.brief() {
 		return
 	}
-	r.frame = Frame{Frame: *f, Packet: p, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Note: note}
+	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Note: note}
 	r.frame.From, r.frame.To, r.frame.HasSpan = fl.conn.Span(side, s)
 	r.frame.Origin, r.frame.HasOrig = fl.conn.Origin(side)
 	r.frame.Open, r.frame.HasOpen = fl.conn.OpenPDU(side)

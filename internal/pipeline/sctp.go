@@ -29,7 +29,7 @@ func (r *Run) sctp(f *capture.Frame, p *packet.Packet) {
 	if r.sink == nil || r.opt.Brief {
 		return
 	}
-	r.frame = Frame{Frame: *f, Packet: p, Note: n.Note, Reason: n.Trouble, Damaged: n.Damaged, Pad: n.Pad}
+	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Note: n.Note, Reason: n.Trouble, Damaged: n.Damaged, Pad: n.Pad}
 	if err == nil {
 		r.frame.Checksum = q.Checksum
 	}

@@ -207,8 +207,13 @@ func (l *Lines) Gap(g *trace.GapEvent) {
 	l.out.done()
 }
 
-// Frame implements [pipeline.Sink].
-func (l *Lines) Frame(*pipeline.Frame) {}
+// Frame implements [pipeline.Sink]. Of a frame only its tunnels are written, in
+// the tree of its PDUs.
+func (l *Lines) Frame(f *pipeline.Frame) {
+	if l.opt.Tree && len(f.Tunnels) > 0 && l.any && l.frame == f.Number {
+		l.tunnels(f)
+	}
+}
 
 // Capture begins another capture; name is written if it is not empty.
 func (l *Lines) Capture(name string) {

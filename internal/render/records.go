@@ -222,6 +222,9 @@ func (r *Records) frame(f *pipeline.Frame) {
 	b = appendNumber(b, `,"caplen":`, uint64(len(f.Data)))
 	h := r.hops.of(f)
 	b = append(b, h.text...)
+	if len(f.Tunnels) > 0 {
+		b = appendTunnels(b, f.Tunnels)
+	}
 	if f.Conn != nil && f.Conn.IsMPA {
 		b = append(b, `,"pdus":[`...)
 		first := true

@@ -64,6 +64,7 @@ func TestReference(t *testing.T) {
 	words = append(words, names(dialects)...)
 	words = append(words, names(packings)...)
 	words = append(words, names(linkTypes)...)
+	words = append(words, names(tunnelKinds)...)
 	words = append(words, names(functions)...)
 	words = append(words, names(transports)...)
 	words = append(words, keysInSource(t)...)
@@ -91,7 +92,7 @@ func whole(part string) string {
 func keysInSource(t *testing.T) (all []string) {
 	t.Helper()
 	key := regexp.MustCompile(`(?m)^\s*(?:"([a-z_]+)":\s+[a-z])`)
-	for _, file := range []string{"scenario.go", "host.go", "connection.go", "link.go", "capture.go", "work.go", "fault.go", "octets.go", "sctp.go"} {
+	for _, file := range []string{"scenario.go", "host.go", "connection.go", "link.go", "tunnel.go", "capture.go", "work.go", "fault.go", "octets.go", "sctp.go"} {
 		src, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -34,6 +34,7 @@ func (c *compiler) link(n *node) {
 		"delay":       c.duration(&all.Delay, false),
 		"jitter":      c.duration(&all.Jitter, false),
 		"rate":        c.rate(&all.Rate),
+		"tunnel":      func(n *node) { c.tunnels(n, &l.Tunnels) },
 		"before":      keep(&before),
 		"after":       keep(&after),
 		"from_client": keep(&from[synth.Client]),

@@ -77,6 +77,34 @@ t.yaml:2:11: a scenario has no tags, directives, merge keys and explicit keys
 t.yaml:4:1: a second document
   a: b
   ^`},
+		{"kind of tunnel", head + "timeline: [connect]\nlink: {tunnel: vxlam}\n", `
+t.yaml:3:16: unknown kind of tunnel "vxlam", did you mean "vxlan"?
+  link: {tunnel: vxlam}
+                 ^`},
+		{"key of another kind of tunnel", head + "timeline: [connect]\nlink: {tunnel: {kind: mpls, client: 10.0.0.1}}\n", `
+t.yaml:3:29: unknown key "client", there are control_word, ethernet, kind, labels
+  link: {tunnel: {kind: mpls, client: 10.0.0.1}}
+                              ^`},
+		{"tunnel without a kind", head + "timeline: [connect]\nlink: {tunnel: {vni: 5}}\n", `
+t.yaml:3:16: a tunnel needs a kind
+  link: {tunnel: {vni: 5}}
+                 ^`},
+		{"tunnel that cannot be carried", head + "timeline: [connect]\nlink: {tunnel: [ip, mpls]}\n", `
+t.yaml:3:21: the tunnel around it cannot carry it
+  link: {tunnel: [ip, mpls]}
+                      ^`},
+		{"ends of a tunnel", head + "timeline: [connect]\nlink: {tunnel: {kind: ip, client: \"fd00::1\"}}\n", `
+t.yaml:3:16: one end of the tunnel has an IPv4 address and the other one an IPv6 address
+  link: {tunnel: {kind: ip, client: "fd00::1"}}
+                 ^`},
+		{"tunnel on a loopback", head + "timeline: [connect]\nlink: {tunnel: pppoe}\ncapture: {link: loop}\n", `
+t.yaml:3:7: MPLS and PPPoE need a capture of Ethernet or a cooked one
+  link: {tunnel: pppoe}
+        ^`},
+		{"options of Geneve", head + "timeline: [connect]\nlink: {tunnel: {kind: geneve, options: 6}}\n", `
+t.yaml:3:40: the octets of Geneve options are a multiple of four
+  link: {tunnel: {kind: geneve, options: 6}}
+                                         ^`},
 		{"under both, told once", head + "both: {ttl: 300}\ntimeline: [connect]\n", `
 t.yaml:2:13: expected a number from 1 to 255, not 300
   both: {ttl: 300}
@@ -166,7 +194,7 @@ t.yaml:2:10: only pcapng has several interfaces
   capture: {format: pcap, interfaces: per-side}
            ^`},
 		{"characters, not octets", head + "about: \"äöü\"\nlink: {\"ä\": 1}\ntimeline: [connect]\n", `
-t.yaml:3:8: unknown key "ä", there are after, before, delay, fragment, from_client, from_server, jitter, mtu, rate
+t.yaml:3:8: unknown key "ä", there are after, before, delay, fragment, from_client, from_server, jitter, mtu, rate, tunnel
   link: {"ä": 1}
          ^`},
 	} {

@@ -134,6 +134,7 @@ func (c *compiler) scenario(s *Scenario) *synth.Script {
 	c.summary(root, summary, &s.Summary)
 	c.some(link, c.link)
 	c.some(capture, c.capture)
+	c.some(link, c.outermost)
 	for side := range own {
 		c.some(both, func(n *node) { c.settings(n, &c.hosts[side]) })
 		c.some(own[side], func(n *node) { c.settings(n, &c.hosts[side]) })

@@ -23,6 +23,9 @@ const (
 
 // render makes frames of a packet and writes them. It changes the packet.
 func (t *Tap) render(now int64, p *Packet, fragment int) {
+	if t.tunnels != nil {
+		fragment = t.tunnels.enter(p, t.cfg.Link, fragment)
+	}
 	b := &p.Build
 	size := 0
 	if fragment > 0 || p.Orders.BadChecksum || t.cfg.Offload[p.Side] {
@@ -44,12 +47,23 @@ func (t *Tap) render(now int64, p *Packet, fragment int) {
 	}
 	if size > 0 {
 		for _, f := range b.Fragments(size) {
-			t.frame(now, p, f)
+			t.pass(now, p, f)
 		}
 		return
 	}
 	t.buf = b.Append(t.buf[:0])
-	t.frame(now, p, t.buf)
+	t.pass(now, p, t.buf)
+}
+
+// pass writes a frame, or the frames of the tunnel that carry it.
+func (t *Tap) pass(now int64, p *Packet, data []byte) {
+	if t.tunnels == nil {
+		t.frame(now, p, data)
+		return
+	}
+	for _, f := range t.tunnels.wrap(p.Side, data) {
+		t.frame(now, p, f)
+	}
 }
 
 // fragmentSize is how many octets of a segment go into each fragment when no

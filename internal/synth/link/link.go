@@ -36,6 +36,8 @@ type Config struct {
 	// Fragment is the largest IP packet in octets; larger ones go out in IP
 	// fragments. 0: none do.
 	Fragment int
+	// Tunnels carry every packet, the outermost first.
+	Tunnels []Tunnel
 	// Seed of all that is left to chance.
 	Seed uint64
 }
@@ -80,6 +82,7 @@ func New(q *Queue, c Config, t *Tap) *Link {
 	l := &Link{queue: q, tap: t}
 	if t != nil {
 		t.fragment = c.Fragment
+		t.tunnels = newTunnels(c.Tunnels)
 	}
 	for side := range 2 {
 		// A generator for each line: what one loses does not depend on others.

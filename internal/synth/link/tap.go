@@ -79,6 +79,7 @@ type Tap struct {
 	finished chan struct{}
 	failed   atomic.Bool
 	fragment int
+	tunnels  *tunnels // nil: none
 
 	// The rest belongs to whoever writes.
 	cfg    Capture
