@@ -12,10 +12,11 @@ import (
 
 // flow is a connection in the table.
 type flow struct {
+	// What each packet touches comes first and fills a cache line.
 	ends packet.Endpoints
 	mark mark
-	conn analysis.Conn
 	sums [2]sums // by side
+	conn analysis.Conn
 }
 
 // mark is what else the table knows of a flow: whether side 0, the sender of the first
