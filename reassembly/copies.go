@@ -14,7 +14,7 @@ type copies struct {
 	// kept are the segments, in blocks: thousands of half-streams have some dozens
 	// each, and a slice that grows leaves half of its room empty and the rest as
 	// garbage.
-	kept [maxCopies / copiesBlock]*[copiesBlock]copied
+	kept []*[copiesBlock]copied
 	n    uint16
 	at   uint16 // the oldest, once there are as many as are kept
 }
@@ -94,8 +94,8 @@ func (k *copies) next() *copied {
 	case i == maxCopies:
 		i = k.at
 		k.at = (k.at + 1) % maxCopies
-	case k.kept[i/copiesBlock] == nil:
-		k.kept[i/copiesBlock] = new([copiesBlock]copied)
+	case int(i) == copiesBlock*len(k.kept):
+		k.kept = append(k.kept, new([copiesBlock]copied))
 		fallthrough
 	default:
 		k.n++

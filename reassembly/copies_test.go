@@ -63,13 +63,7 @@ func TestCopies_Bounded(t *testing.T) {
 	for i := range int64(3 * maxCopies) {
 		k.add(2*i, 2*i+2, uint64(i), false)
 	}
-	room := 0
-	for _, b := range k.kept {
-		if b != nil {
-			room += copiesBlock
-		}
-	}
-	if k.n != maxCopies || room != maxCopies {
+	if room := copiesBlock * len(k.kept); k.n != maxCopies || room != maxCopies {
 		t.Errorf("%d are kept, in room for %d", k.n, room)
 	}
 	for i := range k.n {
