@@ -21,7 +21,11 @@ func (d *Decoder) Whole(b []byte, v Verified, f *FPDU) bool {
 		return false
 	}
 	f.begin(d.off, b, lead, n)
-	if d.markers {
+	switch {
+	case !d.markers:
+	case v.markersRight(d.toMarker(d.off)):
+		d.expectMarkers(f, lead)
+	default:
 		if d.listMarkers(f, lead); !f.MarkersOK() {
 			return false
 		}
@@ -37,4 +41,12 @@ func (d *Decoder) Whole(b []byte, v Verified, f *FPDU) bool {
 func (d *Decoder) sure() bool {
 	return d.crc && d.framing == TriOf(d.markers) && !d.seek.on && !d.unsure && !d.ended && !d.stopped && d.gapAt < 0 &&
 		len(d.suspect) == 0 && len(d.holes) == 0 && !d.seek.force && d.seek.found == InSync
+}
+
+// expectMarkers lists the markers that an FPDU has to have.
+func (d *Decoder) expectMarkers(f *FPDU, lead int) {
+	for at := d.toMarker(f.Offset); at+MarkerSize <= f.Size; at += MarkerInterval {
+		ptr := max(at-lead, 0)
+		f.Markers = append(f.Markers, Marker{Offset: f.Offset + int64(at), Pointer: uint16(ptr), Expected: ptr, Proven: true}) //nolint:gosec // below MaxULPDU and some
+	}
 }
