@@ -36,7 +36,7 @@ func Verify(b []byte) Verified {
 	if good == 0 && fillsWithMarkers(b) && rightCRC(b) {
 		return oneFPDU | Verified(firstMarker(b)+1) //nolint:gosec // from -1 to 508
 	}
-	return Verified(good) //nolint:gosec // the payload of an IP packet
+	return Verified(good)
 }
 
 // rightCRC reports whether the last four octets are the CRC32c of those before.

@@ -223,7 +223,7 @@ func (r *Run) readAhead(src readahead.Source) error {
 				return nil
 			}
 			n := b.Note(i)
-			if n.Kind() != readahead.TCP || !r.predecoded(n, first+uint64(i)) { //nolint:gosec // not negative
+			if n.Kind() != readahead.TCP || !r.predecoded(n, first+uint64(i)) {
 				r.decode(b.Frame(i), n)
 			}
 		}

@@ -122,7 +122,7 @@ func (r *Reader) run() {
 				return
 			}
 			continue
-		case b.n > 0 && f.Number != b.First()+uint64(b.n): //nolint:gosec // not negative
+		case b.n > 0 && f.Number != b.First()+uint64(b.n):
 			r.hand(nil)
 			if b = r.cur; b == nil {
 				return

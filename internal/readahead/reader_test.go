@@ -179,7 +179,6 @@ func TestReader_Memory(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := open(t, save(t, out.Bytes()))
-	data = nil
 	out = bytes.Buffer{}
 	heap := func() uint64 {
 		var m runtime.MemStats
