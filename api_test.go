@@ -76,13 +76,10 @@ var knobs = []string{
 // tolerated are those that are still there. An entry that is not needed any more
 // is an error.
 var tolerated = map[string]string{
-	"dissect/mpa.Config.Deferred": "goes with verification in the background",
-	"dissect/mpa.Config.Memory":   "goes with verification in the background",
-	"dissect/mpa.Config.Room":     "goes with verification in the background",
-	"dissect/mpa.Deferred":        "goes with verification in the background",
-	"dissect/mpa.Memory":          "goes with verification in the background",
-	"dissect/mpa.NewDeferred":     "goes with verification in the background",
-	"dissect/mpa.NewMemory":       "goes with verification in the background",
+	"dissect/mpa.Config.Memory": "goes with verification in the background",
+	"dissect/mpa.Config.Room":   "goes with verification in the background",
+	"dissect/mpa.Memory":        "goes with verification in the background",
+	"dissect/mpa.NewMemory":     "goes with verification in the background",
 }
 
 // TestAPI: nothing that is exported mentions a type of an internal package, or has

@@ -32,6 +32,7 @@ capture() {
 	loss) flags='--flows 64 --loss 1 --reorder 1' ;;
 	markers) flags='--flows 64 --markers' ;;
 	span) flags='--flows 64 --fpdu 16KiB' ;;
+	badcrc) flags='--flows 64 --bad-crc 0.1' ;;
 	pcapng) flags='--flows 64' suffix=pcapng ;;
 	ipv6) flags='--flows 64 --ipv6 --vlan 7' ;;
 	sctp) flags='--flows 64 --sctp' ;;

@@ -9,7 +9,7 @@ section_shapes() {
 	plain=$file
 	warm "$plain"
 	truth plain "$plain"
-	for shape in flows10000 loss flows10000-loss markers span pcapng ipv6 sctp; do
+	for shape in flows10000 loss flows10000-loss markers span pcapng ipv6 sctp badcrc; do
 		capture "$shape" "$size"
 		warm "$plain" "$file"
 		for ((i = 0; i < ROUNDS; i++)); do
@@ -32,7 +32,7 @@ section_shapes() {
 	echo "Each runs in turn with the plain capture; times against it are for the same number of octets."
 	awk '{ all++; right += $1 } END {
 		met = right == all ? "met" : "NOT met"
-		printf "| captures with all segments found and no CRC wrong | %d of %d | all: %s | all: %s |\n", right, all, met, met
+		printf "| captures with all segments found, and no CRC wrong that was not made so | %d of %d | all: %s | all: %s |\n", right, all, met, met
 	}' "$work/right" >>"$work/bars"
 }
 
@@ -45,6 +45,7 @@ described() {
 	span) echo "16 KiB FPDUs over segments" ;;
 	ipv6) echo "IPv6, VLAN" ;;
 	sctp) echo SCTP ;;
+	badcrc) echo "0.1 % wrong CRCs" ;;
 	*) echo "$1" ;;
 	esac
 }
@@ -55,7 +56,12 @@ truth() {
 	sent=$(cat "$2.sent")
 	read -r segments bad gaps < <(found "$2")
 	cells "$(described "$1")" "$sent" "$segments" "$bad" "$gaps" "$(judged "$2")" >>"$work/truths"
-	echo "$((segments == sent && bad == 0))" >>"$work/right"
+	# Of the capture with wrong CRCs all but one in 500 are right.
+	if [[ $1 == badcrc ]]; then
+		echo "$((segments == sent && bad > 0 && 500 * bad < sent))" >>"$work/right"
+	else
+		echo "$((segments == sent && bad == 0))" >>"$work/right"
+	fi
 }
 
 # compared SHAPE FILE PLAIN is a row of times, and the bars.
@@ -69,6 +75,7 @@ compared() {
 	flows10000-loss) must_mb=160 goal_mb=96 ;;
 	loss) must=1.5 goal=1.2 ;;
 	sctp) ;;
+	badcrc) must=1.2 goal=1.05 ;;
 	*) must=1.3 goal=1.1 ;;
 	esac
 	for c in analyze check; do

@@ -99,6 +99,20 @@ type Segment struct {
 	acked int64 // Ack as an offset in the other direction, or unknown
 }
 
+// Reset makes s a packet that was captured whole in one frame, without options: the
+// numbers, flags and payload of TCP, and the frame and its time. What else there is to
+// say of it is set afterwards. A Segment may so be used for packet after packet.
+func (s *Segment) Reset(seq, ack uint32, flags uint16, data []byte, frame uint64, time int64) {
+	s.Seq, s.Ack, s.Flags, s.Data, s.Len = seq, ack, flags, data, len(data)
+	s.Frame, s.Time = frame, time
+	if s.Fragments != nil {
+		s.Fragments = nil // seldom: a store of a pointer costs
+	}
+	s.Options, s.OptionsCut, s.MSS, s.SACK = 0, false, 0, false
+	s.Compare, s.Sum, s.HasSum = false, 0, false
+	s.acked = 0
+}
+
 // Flags of the TCP header (RFC 9293 3.1).
 const (
 	FlagFIN = 1 << iota

@@ -2,7 +2,6 @@ package mpa
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"github.com/iwdissect/iwdissect/internal/crc32c"
 )
@@ -29,8 +28,7 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 		return None, false
 	}
 	f := d.FPDU
-	f.Offset, f.Size, f.Lead, f.ULPDULength = d.off, len(w), lead > 0, uint16(n) //nolint:gosec // read from 16 bits
-	f.Wire, f.Missing, f.Unsent, f.Captured = w, f.Missing[:0], 0, Full
+	f.begin(d.off, w, lead, n)
 	if len(d.holes) > 0 {
 		d.listMissing(f)
 	}
@@ -39,20 +37,15 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 		f.Captured = CompleteAfterGap
 	}
 	f.HasCRC = whole || f.has(len(w)-crcSize, len(w))
-	f.CRC, f.WantCRC = binary.BigEndian.Uint32(w[len(w)-crcSize:]), 0
 	switch {
 	case !d.crc:
-		f.CRCStatus = CRCOff
+		f.WantCRC, f.CRCStatus = 0, CRCOff
 	case !whole:
-		f.CRCStatus = CRCUnverifiable
-	case d.whole && d.cfg.Deferred != nil && d.cfg.Deferred.On:
-		d.cfg.Deferred.pending = append(d.cfg.Deferred.pending, promise{wire: w, at: -1})
-		f.WantCRC, f.CRCStatus = f.CRC, CRCGood
+		f.WantCRC, f.CRCStatus = 0, CRCUnverifiable
+	case d.right:
 	default:
-		f.WantCRC = bits.ReverseBytes32(crc32c.Checksum(w[:len(w)-crcSize]))
-		f.CRCStatus = CRCBad
-		if f.CRC == f.WantCRC {
-			f.CRCStatus = CRCGood
+		if f.WantCRC = CRC32c(w[:len(w)-crcSize]); f.CRC != f.WantCRC {
+			f.CRCStatus = CRCBad
 		}
 	}
 	if f.CRCStatus != CRCGood && (keyed(w) || keyed(w[lead:])) && !d.missing(d.off, d.off+int64(lead+KeyLen)) {
@@ -66,7 +59,6 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 		return None, false
 	}
 	d.await = 0
-	f.Markers = f.Markers[:0]
 	if d.markers {
 		d.listMarkers(f, lead)
 	}

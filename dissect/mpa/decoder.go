@@ -58,9 +58,6 @@ type Config struct {
 	// Room is where FPDUs are put; nil lets each decoder have its own. It may be shared
 	// by decoders that are never at work at the same time.
 	Room *FPDU
-	// Deferred takes the CRCs that need not be verified at once; nil: all are
-	// verified at once.
-	Deferred *Deferred
 	// Grammar must be given.
 	Grammar *Grammar
 }
@@ -87,20 +84,20 @@ const (
 type Decoder struct {
 	// What each FPDU touches comes first: thousands of decoders share a cache.
 
-	in       []byte // borrowed input, behind what buf holds
-	off      int64  // offset of the next octet to frame: that at buf[rd], else in[0]
-	grid     int64  // an offset at which a marker stands
-	priorEnd int64  // where the last FPDU ends, if its CRC field was there
-	gapAt    int64  // offset of the first gap, or -1
-	prior    uint32 // the CRC field of the last FPDU, if it was there
-	await    int    // octets to be there before the next FPDU is judged, or 0
-	long     int    // how long FPDUs were of late, in octets
+	in       []byte   // borrowed input, behind what buf holds
+	verified Verified // CRCs in it
+	off      int64    // offset of the next octet to frame: that at buf[rd], else in[0]
+	grid     int64    // an offset at which a marker stands
+	priorEnd int64    // where the last FPDU ends, if its CRC field was there
+	gapAt    int64    // offset of the first gap, or -1
+	prior    uint32   // the CRC field of the last FPDU, if it was there
+	await    int      // octets to be there before the next FPDU is judged, or 0
+	long     int      // how long FPDUs were of late, in octets
 
 	crc, markers, hasGrid, unsure, ended, stopped bool // unsure: the last FPDU had a hole, markers in it may not be known of
 
-	framing Tri        // whether there are markers, once an FPDU has shown it
-	whole   bool       // the FPDU at hand lies in the input
-	g       *gathering // an open FPDU that is put together elsewhere, or nil
+	framing Tri  // whether there are markers, once an FPDU has shown it
+	right   bool // the CRC of the FPDU at hand is known to be right
 
 	// buf keeps octets that wait: an open FPDU, or what is being searched.
 	buf     []byte
@@ -199,9 +196,6 @@ func (d *Decoder) Learn(markers, crc Tri) {
 
 // Open is the number of octets of an FPDU that has begun but is not whole.
 func (d *Decoder) Open() int {
-	if d.g != nil {
-		return d.g.have
-	}
 	return len(d.buf) - d.rd
 }
 
@@ -214,13 +208,13 @@ func (d *Decoder) Oldest() int64 {
 }
 
 // Write hands over the next octets. They are borrowed until Next returns None.
-func (d *Decoder) Write(b []byte) { d.in = b }
+func (d *Decoder) Write(b []byte) { d.in, d.verified = b, 0 }
+
+// WriteVerified is Write with what [Verify] said of these octets.
+func (d *Decoder) WriteVerified(b []byte, v Verified) { d.in, d.verified = b, v }
 
 // End says that no more octets come; Next then hands out what is left.
-func (d *Decoder) End() {
-	d.ungather()
-	d.ended = true
-}
+func (d *Decoder) End() { d.ended = true }
 
 // Next returns the next result.
 func (d *Decoder) Next() Event {
@@ -234,7 +228,7 @@ func (d *Decoder) Next() Event {
 			d.off, d.jumpTo = d.jumpTo, 0
 			d.startSeek(d.off, true)
 		}
-		if ev == None && (len(d.buf) > 0 || d.g != nil) && d.cfg.Memory.over() {
+		if ev == None && len(d.buf) > 0 && d.cfg.Memory.over() {
 			d.starve()
 		}
 		return ev
@@ -249,8 +243,6 @@ func (d *Decoder) step() (ev Event, done bool) {
 		return None, true
 	case d.seek.on:
 		return d.search()
-	case d.g != nil:
-		return d.gathered()
 	case d.rd < len(d.buf):
 		return d.buffered()
 	}
@@ -272,14 +264,11 @@ func (d *Decoder) direct() (Event, bool) {
 		n := int(binary.BigEndian.Uint16(d.in[lead:]))
 		if size := d.size(d.off, n); size <= len(d.in) {
 			w := d.in[:size:size]
+			d.right, d.verified = d.verified.next(d.in, size, n)
 			d.in = d.in[size:]
-			d.whole = true
 			ev, done := d.accept(w, lead, n)
-			d.whole = false
+			d.right = false
 			return ev, done
-		} else if d.gathers(n, size) {
-			d.gather(n, size)
-			return None, false
 		}
 	}
 	d.take(lead + lengthSize)
@@ -299,7 +288,7 @@ func (d *Decoder) take(n int) {
 		d.buf = d.cfg.Memory.room(d.buf, all)
 	}
 	d.keep(d.in[:n])
-	d.in = d.in[n:]
+	d.in, d.verified = d.in[n:], 0
 }
 
 // believed is what long becomes with an FPDU of size octets: a small one among large
@@ -345,10 +334,6 @@ func (d *Decoder) buffered() (Event, bool) {
 			return d.rest()
 		}
 		d.unsure = false
-	}
-	if d.gathers(n, size) {
-		d.gather(n, size)
-		return None, false
 	}
 	d.take(max(size, d.await))
 	b = d.buf[d.rd:]
@@ -476,10 +461,6 @@ func (d *Decoder) stray(from int64) {
 
 // drop forgets all octets.
 func (d *Decoder) drop() {
-	if d.g != nil {
-		d.off += int64(d.g.have)
-		d.abandon()
-	}
 	d.off += int64(len(d.buf) - d.rd + len(d.in))
 	d.empty()
 	d.trusty()

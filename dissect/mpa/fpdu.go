@@ -156,6 +156,16 @@ type FPDU struct {
 	Sync Sync
 }
 
+// begin makes f an FPDU whose octets are w, at an offset: with all of them captured in a
+// stream without gaps, in sync, its CRC field right and no markers yet. ULPDULength is n
+// and stands behind lead octets of a marker. Head, ULPDU and pad are set by cut.
+func (f *FPDU) begin(off int64, w []byte, lead, n int) {
+	f.Offset, f.Size, f.Lead, f.ULPDULength, f.Wire = off, len(w), lead > 0, uint16(n), w //nolint:gosec // read from 16 bits
+	f.Markers, f.Missing, f.Unsent, f.Captured, f.Sync = f.Markers[:0], f.Missing[:0], 0, Full, InSync
+	f.CRC = binary.BigEndian.Uint32(w[len(w)-crcSize:])
+	f.WantCRC, f.HasCRC, f.CRCStatus = f.CRC, true, CRCGood
+}
+
 // PadZero reports whether all pad octets are zero, as they must be.
 func (f *FPDU) PadZero() bool { return f.Pad[0]|f.Pad[1]|f.Pad[2] == 0 }
 

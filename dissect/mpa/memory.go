@@ -129,7 +129,6 @@ func (d *Decoder) scratch(n int) []byte {
 // Free gives all buffers back; the decoder must be Reset before it is used
 // again.
 func (d *Decoder) Free() {
-	d.abandon()
 	d.empty()
 	d.trusty()
 }

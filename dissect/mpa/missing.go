@@ -14,7 +14,6 @@ type hole struct{ from, to int64 }
 // the snap length.
 func (d *Decoder) Missing(n int64, gap bool) {
 	d.in = nil
-	d.ungather()
 	at := d.off + int64(len(d.buf)-d.rd)
 	if gap && d.gapAt < 0 {
 		d.gapAt = at

@@ -1,19 +1,15 @@
 package mpa
 
-import (
-	"encoding/binary"
-	"math/bits"
-
-	"github.com/iwdissect/iwdissect/internal/crc32c"
-)
+import "encoding/binary"
 
 // Whole frames the next octets b of the direction if they are one FPDU from its
 // first octet to its last, as nearly all TCP segments of an RNIC are, and nothing
 // about it is unusual: right markers where there are some, a CRC that is right, and a
 // place that is beyond doubt. It reports whether it did, with the FPDU in f. Otherwise nothing has
-// happened, and b goes the way of [Decoder.Write]. Next must have returned None.
-func (d *Decoder) Whole(b []byte, f *FPDU) bool {
-	if !d.sure() || len(d.buf) > 0 || d.g != nil || len(b) < MarkerSize+lengthSize+MinULPDU+crcSize {
+// happened, and b goes the way of [Decoder.WriteVerified]. v is what [Verify] said of b.
+// Next must have returned None.
+func (d *Decoder) Whole(b []byte, v Verified, f *FPDU) bool {
+	if !d.sure() || len(d.buf) > 0 || len(b) < MarkerSize+lengthSize+MinULPDU+crcSize {
 		return false
 	}
 	lead := d.lead(d.off)
@@ -21,31 +17,30 @@ func (d *Decoder) Whole(b []byte, f *FPDU) bool {
 	if n < MinULPDU || n > MaxULPDU || d.size(d.off, n) != len(b) {
 		return false
 	}
-	field := b[len(b)-crcSize:]
-	f.Offset, f.Size, f.Lead, f.ULPDULength, f.Wire = d.off, len(b), lead > 0, uint16(n), b
-	f.Markers, f.Missing, f.Unsent, f.Captured, f.Sync = f.Markers[:0], f.Missing[:0], 0, Full, InSync
-	f.CRC = bits.ReverseBytes32(binary.LittleEndian.Uint32(field))
-	f.WantCRC, f.HasCRC, f.CRCStatus = f.CRC, true, CRCGood
-	q, first := d.cfg.Deferred, -1
+	if right, _ := v.next(b, len(b), n); !right && !rightCRC(b) {
+		return false
+	}
+	f.begin(d.off, b, lead, n)
 	switch {
-	case d.markers && q != nil:
-		first = d.toMarker(d.off)
+	case !d.markers:
+	case v.markersRight(d.toMarker(d.off)):
 		d.expectMarkers(f, lead)
-	case d.markers:
+	default:
 		if d.listMarkers(f, lead); !f.MarkersOK() {
 			return false
 		}
-	}
-	if q != nil {
-		q.pending = append(q.pending, promise{wire: b, at: first, lead: lead})
-	} else if crc32c.Checksum(b[:len(b)-crcSize]) != binary.LittleEndian.Uint32(field) {
-		return false
 	}
 	d.cut(f, lead, n)
 	d.await = 0
 	d.off += int64(len(b))
 	d.prior, d.priorEnd, d.long = f.CRC, d.off, d.believed(len(b))
 	return true
+}
+
+// sure reports whether nothing about the place of the next FPDU is unusual.
+func (d *Decoder) sure() bool {
+	return d.crc && d.framing == TriOf(d.markers) && !d.seek.on && !d.unsure && !d.ended && !d.stopped && d.gapAt < 0 &&
+		len(d.suspect) == 0 && len(d.holes) == 0 && !d.seek.force && d.seek.found == InSync
 }
 
 // expectMarkers lists the markers that an FPDU has to have.

@@ -1,9 +1,7 @@
 package mpa
 
 import (
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"math/rand/v2"
 	"testing"
 )
@@ -25,11 +23,12 @@ func cutAtFPDUs(rnd *rand.Rand, sizes []int, total int) (cuts []int) {
 	return append(cuts, total)
 }
 
-// TestWhole: with the short way and without it the same FPDUs come out, also where
+// TestWhole: with the short way and without it, with CRCs verified before and without,
+// the same FPDUs come out, also where
 // markers, CRCs and lengths are damaged and octets are missing.
 func TestWhole(t *testing.T) {
 	t.Parallel()
-	short := 0
+	short, verified := 0, 0
 	for seed := range uint64(400) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		e := Encoder{Markers: seed&1 != 0, CRC: true}
@@ -51,7 +50,7 @@ func TestWhole(t *testing.T) {
 			gap = rnd.IntN(len(cuts))
 		}
 		cfg := Config{Markers: TriOf(e.Markers), CRC: Yes, Start: true, Trusted: true, Gather: seed%3 == 0, Grammar: testGrammar}
-		run := func(whole bool) (out []string) {
+		run := func(whole, verify bool) (out []string) {
 			var d Decoder
 			var f FPDU
 			d.Reset(cfg, 0)
@@ -62,29 +61,39 @@ func TestWhole(t *testing.T) {
 				}
 				b := append([]byte(nil), stream[from:to]...)
 				from = to
+				var v Verified
+				if verify {
+					v = Verify(b)
+				}
+				if v != 0 {
+					verified++
+				}
 				switch {
 				case i == gap:
 					d.Missing(int64(len(b)), true)
-				case whole && d.Whole(b, &f):
+				case whole && d.Whole(b, v, &f):
 					out = append(out, fmt.Sprintf("%+v", f))
 					short++
 				default:
-					d.Write(b)
+					d.WriteVerified(b, v)
 				}
 				out = said(&d, out)
 			}
 			d.End()
 			return said(&d, out)
 		}
-		want, got := run(false), run(true)
-		for i := range max(len(want), len(got)) {
-			if i >= len(want) || i >= len(got) || want[i] != got[i] {
-				t.Fatalf("seed %d: %d and %d FPDUs, from number %d on they differ", seed, len(want), len(got), i)
+		want := run(false, false)
+		for _, how := range [][2]bool{{true, false}, {false, true}, {true, true}} {
+			got := run(how[0], how[1])
+			for i := range max(len(want), len(got)) {
+				if i >= len(want) || i >= len(got) || want[i] != got[i] {
+					t.Fatalf("seed %d, %v: %d and %d FPDUs, from number %d on they differ", seed, how, len(want), len(got), i)
+				}
 			}
 		}
 	}
-	if short < 5000 {
-		t.Errorf("the short way was taken %d times", short)
+	if short < 10000 || verified < 10000 {
+		t.Errorf("the short way was taken %d times, CRCs were verified before in %d segments", short, verified)
 	}
 }
 
@@ -100,39 +109,6 @@ func said(d *Decoder, out []string) []string {
 			out = append(out, fmt.Sprintf("unframed %d to %d, gap %v", d.From, d.To, d.AfterGap))
 		case Hopeless:
 			out = append(out, "hopeless")
-		}
-	}
-}
-
-// TestDeferred_Markers: a wrong marker under a right CRC is found out later.
-func TestDeferred_Markers(t *testing.T) {
-	t.Parallel()
-	for _, wrong := range []bool{false, true} {
-		q := NewDeferred()
-		var d Decoder
-		d.Reset(Config{Markers: Yes, CRC: Yes, Start: true, Trusted: true, Grammar: testGrammar, Deferred: q}, 0)
-		e := Encoder{Markers: true, CRC: true}
-		q.On = true
-		short := 0
-		for i := range 20 {
-			b := e.Append(nil, write(uint64(i)<<20, make([]byte, 1400)))
-			if wrong && i == 12 {
-				b[d.toMarker(d.off)+3] ^= 4
-				n := len(b) - crcSize
-				binary.LittleEndian.PutUint32(b[n:], crc32.Checksum(b[:n], castagnoli))
-			}
-			var f FPDU
-			if d.Whole(b, &f) {
-				short++
-				continue
-			}
-			d.Write(b)
-			for d.Next() != None {
-			}
-		}
-		q.Take()()
-		if q.Bad() != wrong || short < 15 {
-			t.Errorf("a wrong marker: %v, found out: %v; the short way was taken %d times", wrong, q.Bad(), short)
 		}
 	}
 }

@@ -20,8 +20,6 @@ type Env struct {
 	Brief bool
 	// Memory lends buffers to decoders; nil lets each have its own.
 	Memory *mpa.Memory
-	// Deferred verifies CRCs later; nil: at once.
-	Deferred *mpa.Deferred
 	// Budget bounds the memory for out-of-order data.
 	Budget *reassembly.Budget
 	// Layout of the establishment word; LayoutForced keeps it against all
@@ -158,10 +156,12 @@ type work struct {
 	forced bool // the user says that it is MPA
 	wanted bool // some side of it is known to carry MPA
 	closed bool
-	pieced bool // the packet at hand was put together from fragments
-	fins   [2]bool
-	tcp    reassembly.Conn
-	half   [2]half
+	// crcs is what is known of the CRCs in the data of the packet at hand, size octets.
+	crcs mpa.Verified
+	size int
+	fins [2]bool
+	tcp  reassembly.Conn
+	half [2]half
 }
 
 // Init readies the connection for its first packet, sent by side 0. forced says
@@ -182,8 +182,9 @@ func (c *Conn) NewConnection(side int, s *reassembly.Segment) bool {
 	return c.tcp.NewConnection(side, s)
 }
 
-// Packet takes in the next packet of the connection and returns what it was.
-func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
+// Packet takes in the next packet of the connection and returns what it was. crcs is what
+// is known of the CRCs in its data, see [mpa.Verify].
+func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reassembly.Note {
 	w, t := c.work, &c.Trace
 	if !w.used {
 		w.used = true
@@ -211,12 +212,12 @@ func (c *Conn) Packet(side int, s *reassembly.Segment) reassembly.Note {
 		t.SYN, fl.SYN, fl.MSS = true, !s.OptionsCut, s.MSS
 		fl.Opens = s.Flags&reassembly.FlagACK == 0
 	}
-	w.pieced = len(s.Fragments) > 0
 	fl.SACKs = fl.SACKs || s.SACK
-	if h := &w.half[side]; h.phase == full && h.dec != nil && !h.ended && w.tcp.Plain(side, s) && h.dec.Whole(s.Data, &c.env.whole) {
+	if h := &w.half[side]; h.phase == full && h.dec != nil && !h.ended && w.tcp.Plain(side, s) && h.dec.Whole(s.Data, crcs, &c.env.whole) {
 		c.alone(w, side, s)
 		return 0
 	}
+	w.crcs, w.size = crcs, len(s.Data)
 	note := w.tcp.Push(side, s)
 	if note&(reassembly.AfterFIN|reassembly.Conflict) != 0 {
 		c.faulty(side, s, note)
@@ -426,17 +427,13 @@ func (c *Conn) piece(side int, p *reassembly.Piece) {
 		return
 	}
 	if h.phase == full {
-		// Only octets of the packet at hand stay where they are.
 		c.start(side)
-		d := c.env.Deferred
-		if d != nil {
-			d.On = !p.Held && !c.pieced
+		var crcs mpa.Verified
+		if !p.Held && len(p.Data) == c.size { // all data of the packet at hand
+			crcs = c.crcs
 		}
-		h.dec.Write(p.Data)
+		h.dec.WriteVerified(p.Data, crcs)
 		c.drain(side)
-		if d != nil {
-			d.On = false
-		}
 		return
 	}
 	c.data(side, p.Off, p.Data)

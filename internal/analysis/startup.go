@@ -468,7 +468,7 @@ func (c *Conn) decode(side int, cfg mpa.Config, off int64) {
 	if h.dec == nil {
 		h.dec = new(mpa.Decoder)
 	}
-	cfg.Gather, cfg.Grammar, cfg.Memory, cfg.Deferred = c.env.gather(), &grammar, c.env.Memory, c.env.Deferred
+	cfg.Gather, cfg.Grammar, cfg.Memory = c.env.gather(), &grammar, c.env.Memory
 	cfg.Room = &c.env.rooms[side] // one side may have work for the other
 	h.dec.Reset(cfg, off)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/iwdissect/iwdissect/internal/pcapng"
@@ -13,10 +12,9 @@ import (
 // stdinName is the path that stands for standard input.
 const stdinName = "-"
 
-// aheadFrom is the size in octets from which a regular file is read ahead: a
-// smaller one is done before it would pay. Pipes are not, so that nothing is
-// held back.
-const aheadFrom = 1 << 20
+// large is the size in octets from which a regular file is worth a goroutine that reads
+// it ahead: a smaller one is done before it would pay.
+const large = 1 << 20
 
 // File is one capture file. Only Progress may be called from another
 // goroutine.
@@ -24,11 +22,9 @@ type File struct {
 	name   string
 	r      *pcapng.Reader
 	format string
-	direct bool          // nothing is read ahead
-	ahead  *pcapng.Ahead // reads ahead, may be nil
-	size   int64         // of a regular file, in octets
-	free   func()        // of the decompressor, may be nil
-	closer io.Closer     // nil for standard input
+	size   int64     // of a regular file, in octets
+	free   func()    // of the decompressor, may be nil
+	closer io.Closer // nil for standard input
 	prog   *progress
 }
 
@@ -40,16 +36,10 @@ type progress struct {
 // Open opens a capture file, or standard input if path is "-". The error is an
 // [*Error] and tells an empty file, a directory and anything that is no
 // capture apart.
-func Open(path string, stdin io.Reader) (*File, error) { return openOne(path, stdin, false) }
-
-// OpenDirect is Open without a goroutine that reads ahead, for one who may not use
-// another processor.
-func OpenDirect(path string, stdin io.Reader) (*File, error) { return openOne(path, stdin, true) }
-
-func openOne(path string, stdin io.Reader, direct bool) (*File, error) {
+func Open(path string, stdin io.Reader) (*File, error) {
 	p := &progress{}
 	p.total.Store(sizeOf(path, stdin))
-	return open(path, stdin, p, direct)
+	return open(path, stdin, p)
 }
 
 // sizeOf is the size of an input in octets, 0 if it is not known before it was
@@ -72,8 +62,8 @@ func sizeOf(path string, stdin io.Reader) int64 {
 	return info.Size()
 }
 
-func open(path string, stdin io.Reader, p *progress, direct bool) (*File, error) {
-	f := &File{name: path, prog: p, direct: direct}
+func open(path string, stdin io.Reader, p *progress) (*File, error) {
+	f := &File{name: path, prog: p}
 	src := stdin
 	if path != stdinName {
 		file, err := os.Open(path)
@@ -116,10 +106,6 @@ func (f *File) start(src io.Reader) error {
 		return &pcapng.Error{Code: pcapng.CodeRead, Err: err}
 	}
 	f.free = free
-	if f.size >= aheadFrom && !f.direct && runtime.GOMAXPROCS(0) > 1 {
-		f.ahead = pcapng.NewAhead(r)
-		r = f.ahead
-	}
 	if f.r, err = pcapng.NewReader(r); err != nil {
 		return err
 	}
@@ -154,34 +140,12 @@ func (in *input) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Behind has the goroutine that reads ahead do what is left to be done with the
-// octets of frames before it overwrites them, see [pcapng.Ahead.Behind]. It
-// reports whether there is such a goroutine.
-func (f *File) Behind(work func() func()) bool {
-	if f.ahead == nil {
-		return false
-	}
-	f.ahead.Behind(work)
-	return true
-}
+// Large reports whether the file is worth a goroutine that reads it ahead. A pipe never
+// is: what it gives should not be held back.
+func (f *File) Large() bool { return f.size >= large }
 
-// Glance has the goroutine that reads ahead show records before they are read, see
-// [pcapng.Ahead.Glance], if there is one.
-func (f *File) Glance(look pcapng.Look, always bool) {
-	if f.ahead != nil {
-		f.ahead.Glance(look, always)
-	}
-}
-
-// PeekEarly tells whether the next frame was shown to Glance, see
-// [pcapng.Reader.PeekEarly].
-func (f *File) PeekEarly() (at Early, ok bool) { return f.r.PeekEarly() }
-
-// SkipEarly goes past it, and returns its number and its time.
-func (f *File) SkipEarly() (number uint64, time int64) { return f.r.SkipEarly() }
-
-// Settled waits until all of that is done.
-func (f *File) Settled() { f.ahead.Wait() }
+// Lend has frames read into buffers that lend gives, see [pcapng.Reader.Lend].
+func (f *File) Lend(lend func(done []byte) []byte) { f.r.Lend(lend) }
 
 // KeepComments asks for [Frame.Comments], which costs allocations.
 func (f *File) KeepComments(keep bool) { f.r.KeepComments = keep }
@@ -217,10 +181,6 @@ func (f *File) Progress() (done, total int64) {
 
 // Close closes the file; standard input is left open.
 func (f *File) Close() error {
-	if f.ahead != nil {
-		f.ahead.Close()
-		f.ahead = nil
-	}
 	if f.free != nil {
 		f.free()
 		f.free = nil

@@ -13,13 +13,3 @@ type Source interface {
 	Name() string
 	Close() error
 }
-
-// Early names a frame that was shown to [File.Glance] before it was read: one of at most
-// MaxGlances in each of Blocks buffers.
-type Early = pcapng.Early
-
-// What bounds the names of frames that were shown.
-const (
-	Blocks     = pcapng.Blocks
-	MaxGlances = pcapng.MaxGlances
-)

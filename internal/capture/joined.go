@@ -9,13 +9,12 @@ import (
 // Joined reads several files, in the order given, as one capture: a ring
 // buffer of files. Only Progress may be called from another goroutine.
 type Joined struct {
-	// Direct has nothing read ahead, as [OpenDirect].
-	Direct bool
-
 	paths []string
 	stdin io.Reader
 	prog  progress
 	keep  bool
+	lend  func(done []byte) []byte // see [File.Lend], nil: none
+	large bool
 	i     int    // the file being read, or to be opened
 	cur   *File  // nil: not open
 	base  uint64 // frames in the files before, damaged ones included
@@ -27,10 +26,13 @@ type Joined struct {
 // [Error.File] names. Every error has Resume set, because the following files
 // are read whatever happens to one.
 func Join(paths []string, stdin io.Reader) *Joined {
-	j := &Joined{paths: paths, stdin: stdin}
+	j := &Joined{paths: paths, stdin: stdin, large: true}
 	for _, p := range paths {
-		j.prog.total.Add(sizeOf(p, stdin))
+		n := sizeOf(p, stdin)
+		j.prog.total.Add(n)
+		j.large = j.large && n > 0
 	}
+	j.large = j.large && j.prog.total.Load() >= large
 	return j
 }
 
@@ -42,6 +44,19 @@ func (j *Joined) KeepComments(keep bool) {
 	}
 }
 
+// Large reports whether the files are worth a goroutine that reads them ahead: none is a
+// pipe, and together they are large.
+func (j *Joined) Large() bool { return j.large }
+
+// Lend has frames read into buffers that lend gives, see [File.Lend]. The frames of a file
+// need not be used before those of the next one are read.
+func (j *Joined) Lend(lend func(done []byte) []byte) {
+	j.lend = lend
+	if j.cur != nil {
+		j.cur.Lend(lend)
+	}
+}
+
 // Next reads the next frame of the current or a following file.
 func (j *Joined) Next(fr *Frame) error {
 	for {
@@ -49,12 +64,15 @@ func (j *Joined) Next(fr *Frame) error {
 			if j.i >= len(j.paths) {
 				return io.EOF
 			}
-			f, err := open(j.paths[j.i], j.stdin, &j.prog, j.Direct)
+			f, err := open(j.paths[j.i], j.stdin, &j.prog)
 			if err != nil {
 				j.i++
 				return resumable(err)
 			}
 			f.KeepComments(j.keep)
+			if j.lend != nil {
+				f.Lend(j.lend)
+			}
 			j.cur = f
 		}
 		err := j.cur.Next(fr)

@@ -63,7 +63,7 @@ func (o *analyzeOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	opt.Sums, opt.SumsInDoubt = !o.unjudged, true
+	opt.Sums = !o.unjudged
 	files, err := o.files(args)
 	if err != nil {
 		return err
@@ -107,26 +107,17 @@ func (o *analyzeOptions) tables(opt pipeline.Options, files []string, colour boo
 }
 
 // one analyses one capture into tables.
-func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, colour, alone bool) (r *result) {
-	o.hopefully(opt, name, true, func(opt pipeline.Options) (err error) {
-		r, err = o.attempt(opt, name, files, colour, alone)
-		return err
-	})
-	return r
-}
-
-// attempt analyses a capture; the error is that of reading.
-func (o *analyzeOptions) attempt(opt pipeline.Options, name string, files []string, colour, alone bool) (*result, error) {
+func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, colour, alone bool) *result {
 	r := new(result)
 	opt.OnError = func(err error) { r.errs = append(r.errs, err) }
 	src, err := o.open(name, files, o.s.In)
 	if err != nil {
 		r.errs = append(r.errs, err)
-		return r, nil
+		return r
 	}
 	defer src.Close() //nolint:errcheck // only read from
 	found, sink := o.found(name, opt.OnError)
-	opt.Brief = true
+	opt.Brief, opt.ReadAhead = true, o.ahead()
 	run := pipeline.New(opt, sink)
 	stop := func() {}
 	if alone {
@@ -142,7 +133,7 @@ func (o *analyzeOptions) attempt(opt pipeline.Options, name string, files []stri
 	if err := render.Tables(&r.out, sum); err != nil {
 		r.errs = append(r.errs, err)
 	}
-	return r, failure
+	return r
 }
 
 // found makes what sums up the findings, and the sink for it; both are nil without

@@ -82,11 +82,7 @@ func (j *judging) Transaction(t *trace.Transaction) {
 }
 
 func (o *checkRun) one(j *checkJob, alone bool) *checkedCapture {
-	var c *checkedCapture
-	o.hopefully(o.opts, j.name, len(j.parts) == 0, func(opt pipeline.Options) (err error) {
-		c, err = o.attempt(opt, j, alone)
-		return err
-	})
+	c := o.read(j, alone)
 	if o.tree {
 		o.exhibit(o.opts, j.name, o.files, c)
 	}
@@ -97,8 +93,8 @@ func (o *checkRun) one(j *checkJob, alone bool) *checkedCapture {
 	return c
 }
 
-// attempt checks a capture; the error is that of reading.
-func (o *checkRun) attempt(opt pipeline.Options, j *checkJob, alone bool) (*checkedCapture, error) {
+// read checks a capture.
+func (o *checkRun) read(j *checkJob, alone bool) *checkedCapture {
 	c := &checkedCapture{job: j, names: []string{j.name}}
 	if o.join {
 		c.names = o.files
@@ -107,8 +103,9 @@ func (o *checkRun) attempt(opt pipeline.Options, j *checkJob, alone bool) (*chec
 	for _, p := range j.parts {
 		p.Begin(j.name)
 	}
+	opt := o.opts
 	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
-	opt.Brief = true
+	opt.Brief, opt.ReadAhead = true, o.ahead()
 	bug := onBug(j.name, func(err error) { c.errs = append(c.errs, err) })
 	engine := conformance.New(conformance.Options{Enabled: o.enabled, OnBug: bug}, c)
 	run := pipeline.New(opt, &judging{engine, j.parts})
@@ -131,5 +128,5 @@ func (o *checkRun) attempt(opt pipeline.Options, j *checkJob, alone bool) (*chec
 	c.Totals, c.Rules = run.Totals(), engine.Rules()
 	sortFindings(c.Findings)
 	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdicts) int { return cmp.Compare(a.Conn, b.Conn) })
-	return c, err
+	return c
 }

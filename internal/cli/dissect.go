@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -95,12 +94,8 @@ type dissectSink interface {
 	Capture(name string)
 	Finding(*conformance.Finding)
 	Connections([]*trace.Connection)
-	// Beside has it write beside the work. Hope begins a run that may become void,
-	// which ends with Fulfilled or Void.
+	// Beside has it write beside the work.
 	Beside()
-	Hope(render.Hope)
-	Fulfilled()
-	Void()
 	Close() error
 }
 
@@ -173,11 +168,7 @@ func (o *dissectOptions) run(args []string) error {
 		if len(files) > 1 && !o.join {
 			sink.Capture(src)
 		}
-		o.hopefully(opt, src, !live, func(opt pipeline.Options) error {
-			errs, err := o.attempt(opt, src, files, sink)
-			told = told || len(errs) > 0
-			return err
-		})
+		told = o.one(opt, src, files, sink) || told
 	}
 	if err := sink.Close(); err != nil {
 		return brokenPipe(err)
@@ -188,41 +179,22 @@ func (o *dissectOptions) run(args []string) error {
 	return nil
 }
 
-// attempt shows a capture. A hopeful one tells of errors at its end, if it comes to
-// that.
-func (o *dissectOptions) attempt(opt pipeline.Options, src string, files []string, sink dissectSink) (errs []error, failure error) {
-	hopeful := false
-	opt.OnHope = func(h *pipeline.Hope) {
-		hopeful = true
-		sink.Hope(h)
-	}
+// one shows a capture, and reports whether there was an error to tell.
+func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, sink dissectSink) (told bool) {
 	tell := func(err error) {
-		errs = append(errs, err)
-		if !hopeful {
-			o.s.warn(err)
-		}
+		told = true
+		o.s.warn(err)
 	}
-	opt.OnError = tell
+	opt.OnError, opt.ReadAhead = tell, o.ahead()
 	run := pipeline.New(opt, o.judged(src, sink, tell))
-	failure = o.read(run, src, files)
-	if errors.Is(failure, pipeline.ErrBadCRC) {
-		sink.Void()
-		return nil, failure
-	}
-	sink.Fulfilled()
-	if failure != nil {
-		tell(failure)
+	if err := o.read(run, src, files); err != nil {
+		tell(err)
 	}
 	sink.Connections(run.Finish())
-	if hopeful {
-		for _, err := range errs {
-			o.s.warn(err)
-		}
-	}
 	if t := run.Totals(); t.PDUs == 0 && o.format == "text" && !o.quiet {
 		fmt.Fprintf(o.s.Err, "iwdissect: %s: no iWARP PDU in %d frames\n", src, t.Frames)
 	}
-	return errs, failure
+	return told
 }
 
 // joint stands between the names of files that are joined.

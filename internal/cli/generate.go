@@ -49,7 +49,7 @@ scenarios. In a folder a trace has the name of its scenario.
 with faults a second time without them, as NAME.clean.
 
 --size makes a big trace without faults, for measurements: --flows, --mix, --mtu,
---markers, --fpdu, --loss, --reorder, --ipv6, --vlan and --sctp say what it is like.
+--markers, --fpdu, --loss, --reorder, --bad-crc, --ipv6, --vlan and --sctp say what it is like.
 --stats counts what the ends sent, FPDUs over TCP and segments over SCTP, whatever
 a dissector makes of them.`),
 		Example: strings.Trim(`

@@ -18,6 +18,7 @@ type loadOptions struct {
 	markers       bool
 	fpdu          string
 	loss, reorder float64
+	badCRC        float64
 	ipv6, sctp    bool
 	vlan          int
 	// given reports whether a flag was.
@@ -41,6 +42,7 @@ func (o *loadOptions) shape() *pflag.FlagSet {
 	f.StringVar(&o.fpdu, "fpdu", "", "FPDUs of `SIZE`, such as 16KiB, that go across TCP segments, with --size")
 	f.Float64Var(&o.loss, "loss", 0, "lose `P` per cent of the packets, half of them behind the capture point, with --size")
 	f.Float64Var(&o.reorder, "reorder", 0, "let `P` per cent of the packets be passed by two others, with --size")
+	f.Float64Var(&o.badCRC, "bad-crc", 0, "`P` per cent of the FPDUs have a wrong CRC, with --size")
 	f.BoolVar(&o.ipv6, "ipv6", false, "IPv6, not IPv4, with --size")
 	f.IntVar(&o.vlan, "vlan", 0, "a VLAN tag with the identifier `ID`, with --size")
 	f.BoolVar(&o.sctp, "sctp", false, "DDP over SCTP, with --size")
@@ -79,7 +81,7 @@ var mixes = map[string]scenario.Mix{"mixed": scenario.Mixed, "bulk": scenario.Bu
 func (o *loadOptions) read(seed uint64) (scenario.Shape, error) {
 	l := scenario.Shape{
 		Flows: o.flows, Seed: seed, MTU: o.mtu, Markers: o.markers,
-		Loss: o.loss / 100, Reorder: o.reorder / 100, IPv6: o.ipv6, SCTP: o.sctp,
+		Loss: o.loss / 100, Reorder: o.reorder / 100, BadCRC: o.badCRC / 100, IPv6: o.ipv6, SCTP: o.sctp,
 	}
 	var ok bool
 	l.Size, ok = scenario.Size(o.size)
@@ -119,6 +121,10 @@ func (o *loadOptions) inRange() error {
 		return usagef("--loss takes 0 to %d per cent", mostChance)
 	case !(o.reorder >= 0 && o.reorder <= mostChance):
 		return usagef("--reorder takes 0 to %d per cent", mostChance)
+	case !(o.badCRC >= 0 && o.badCRC <= 100):
+		return usagef("--bad-crc takes 0 to 100 per cent")
+	case o.sctp && o.given("bad-crc"):
+		return usagef("--sctp and --bad-crc exclude each other: there are no FPDUs over SCTP")
 	case o.sctp && o.markers:
 		return usagef("--sctp and --markers exclude each other: there are no markers over SCTP")
 	case o.sctp && o.given("fpdu"):

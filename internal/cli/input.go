@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -105,16 +104,9 @@ func (in *input) files(args []string) ([]string, error) {
 	return expand(files), nil
 }
 
-// hopefully makes an attempt at a capture with its CRCs verified behind the run
-// where that can be, and another one without if a CRC is wrong. Only what can be
-// read again, and has shown nothing yet, is attempted so.
-func (in *input) hopefully(opt pipeline.Options, name string, quiet bool, attempt func(pipeline.Options) error) {
-	opt.Hopeful = quiet && !in.join && name != "-"
-	if errors.Is(attempt(opt), pipeline.ErrBadCRC) {
-		opt.Hopeful = false
-		_ = attempt(opt) // it tells of its errors itself
-	}
-}
+// ahead reports whether a capture may be read ahead: each one that is worked on may have a
+// goroutine that reads for it.
+func (in *input) ahead() bool { return in.room(2 * max(in.atOnce, 1)) }
 
 // source is a capture to read.
 type source struct {
@@ -136,19 +128,12 @@ func (in *input) expect(done, total int64) {
 
 // open opens one of the sources.
 func (in *input) open(name string, files []string, stdin io.Reader) (*source, error) {
-	// Each capture may have a goroutine that reads for it.
-	ahead := in.room(2 * max(in.atOnce, 1))
 	if in.join {
 		j := capture.Join(files, stdin)
-		j.Direct = !ahead
 		in.expect(j.Progress())
 		return &source{Source: j, name: j.Name(), format: func() string { return "joined" }, prog: j.Progress}, nil
 	}
-	open := capture.Open
-	if !ahead {
-		open = capture.OpenDirect
-	}
-	f, err := open(name, stdin)
+	f, err := capture.Open(name, stdin)
 	if err != nil {
 		return nil, folderError(err)
 	}

@@ -11,6 +11,19 @@ import (
 // Sum adds the octets as 64-bit words, the last one padded with zeros. The order
 // of the octets in a word is little-endian, which is the faster one; see Fold.
 func Sum(b []byte) (s uint64) {
+	if fast && len(b) >= least {
+		low, high := halves(b)
+		s, c := bits.Add64(low, high<<32, 0)
+		return around(s, c+high>>32)
+	}
+	return slow(b)
+}
+
+// least is the number of octets from which 64 of them are added at a time, where the
+// processor can.
+const least = 64
+
+func slow(b []byte) (s uint64) {
 	var c uint64
 	for len(b) >= 64 {
 		s, c = bits.Add64(s, binary.LittleEndian.Uint64(b), c)
@@ -38,9 +51,9 @@ func Sum(b []byte) (s uint64) {
 	return s
 }
 
-// around adds the carry at the other end.
+// around adds what was carried at the other end.
 func around(s, c uint64) uint64 {
-	s, c = bits.Add64(s, 0, c)
+	s, c = bits.Add64(s, c, 0)
 	return s + c
 }
 

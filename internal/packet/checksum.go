@@ -63,34 +63,17 @@ func (p *Packet) Sum() (c Checksum, payload uint64) {
 	return ChecksumBad, payload
 }
 
-// Claim is what the checksum of a TCP packet says of its octets, to be looked into
-// later.
-type Claim struct {
-	segment []byte
-	front   uint64
-}
-
-// Claim returns that of the packet; ok is false when [Packet.Sum] would not know.
-func (p *Packet) Claim() (c Claim, ok bool) {
-	if p.Proto != ProtoTCP || len(p.Segment) < TCPLen || len(p.Segment) < p.SegmentLen || p.Notes&NoteRouted != 0 {
-		return c, false
-	}
-	return ClaimOf(p.Segment[:p.SegmentLen], p.Front()), true
-}
-
 // Front is what the pseudo header adds to the checksum, but for the length: the same for
 // all packets of two endpoints.
 func (p *Packet) Front() uint32 {
 	return uint32(pseudo(p.Src, p.Dst, p.V6, p.Proto, 0)) //nolint:gosec // two sums of 16 bits
 }
 
-// ClaimOf is the claim of a whole TCP segment between endpoints with that Front.
-func ClaimOf(segment []byte, front uint32) Claim {
-	return Claim{segment, uint64(front) + uint64(len(segment))}
+// SumRight reports whether [Packet.Sum] finds the checksum right, of a TCP packet that was
+// captured whole and not routed, between endpoints with that Front.
+func (p *Packet) SumRight(front uint32) bool {
+	return fold(uint64(front)+uint64(len(p.Segment))+sum(p.Segment)) == 0xffff
 }
-
-// Holds reports whether the checksum is right.
-func (c *Claim) Holds() bool { return fold(c.front+sum(c.segment)) == 0xffff }
 
 // pseudo sums the pseudo header. Both forms of it sum to the same for the same
 // fields; the address length is the difference.

@@ -27,18 +27,28 @@ var errBadCount = errors.New("source returned an impossible count")
 // buffer is a window on the source: buf[r:w] are the octets not yet used.
 type buffer struct {
 	src  io.Reader
-	next *Ahead // src, if it gives blocks
-	size int    // of a read: readSize, less in tests
-	room
-	glances int // of those it has seen that are behind
-	r, w    int
-	base    int64 // position in the file of buf[0]
-	err     error // what the source said last; final
+	size int // of a read: readSize, less in tests
+	buf  []byte
+	r, w int
+	base int64 // position in the file of buf[0]
+	err  error // what the source said last; final
+
+	lend  func(done []byte) []byte // see [Reader.Lend]; nil: the buffer is used again
+	fresh int                      // r when the buffer was lent: no record of it was handed out
 }
 
+const (
+	// LentSize is the size of a buffer that is lent, see [Reader.Lend].
+	LentSize = lentFront + readSize
+	// lentFront is left free in front of what is read, for the record that began in
+	// the last buffer: reads then begin at a page. A longer one moves them.
+	lentFront = 64 << 10
+	// leastRead is what must be free at the end of a lent buffer to read into it.
+	leastRead = 16 << 10
+)
+
 func newBuffer(src io.Reader, size int) buffer {
-	next, _ := src.(*Ahead)
-	return buffer{src: src, next: next, size: size, room: room{buf: make([]byte, size)}}
+	return buffer{src: src, size: size, buf: make([]byte, size), fresh: -1}
 }
 
 // pos is the position in the file of the next unused octet.
@@ -54,33 +64,7 @@ func (b *buffer) fill(n int) bool {
 		if b.err != nil {
 			return false
 		}
-		if b.next != nil && n <= aheadRoom && b.w-b.r <= aheadRoom && b.swap() {
-			continue
-		}
-		// A buffer that once grew is used in full only for records that
-		// need it, to stay in the cache.
-		end := b.size
-		if n > b.size {
-			end = len(b.buf)
-		}
-		if b.r == b.w || b.r+n > end {
-			if b.next != nil {
-				b.next.settle()
-			}
-			b.seen = b.seen[:0]
-			copy(b.buf, b.buf[b.r:b.w])
-			b.base += int64(b.r)
-			b.w -= b.r
-			b.r = 0
-		}
-		if b.w == len(b.buf) {
-			// Only here does the buffer grow, and it is full: memory
-			// follows what came, not what was claimed.
-			grown := make([]byte, min(2*len(b.buf), maxBuffer))
-			copy(grown, b.buf[:b.w])
-			b.buf = grown
-			end = len(grown)
-		}
+		end := b.makeRoom(n)
 		m, err := b.src.Read(b.buf[b.w:end])
 		if m < 0 || m > end-b.w {
 			m, err = 0, errBadCount
@@ -96,29 +80,47 @@ func (b *buffer) fill(n int) bool {
 	return true
 }
 
-// swap goes on in the next block of the source.
-func (b *buffer) swap() bool {
-	left := b.buf[b.r:b.w]
-	next, ok := b.next.swap(b.room, left)
-	if !ok {
-		return false
+// makeRoom makes room behind the octets there are, so that n of them fit from r on, and
+// returns up to where to read.
+func (b *buffer) makeRoom(n int) (end int) {
+	// A buffer that once grew is used in full only for records that need it, to stay in
+	// the cache.
+	end = b.size
+	if n > b.size || b.lend != nil {
+		end = len(b.buf)
 	}
-	b.err = next.err
-	if next.buf != nil {
-		start := aheadRoom - len(left)
-		b.base += int64(b.r - start)
-		b.room, b.glances, b.r, b.w = next.room, 0, start, aheadRoom+next.n
+	switch {
+	case b.lend != nil && b.r != b.fresh && (b.r+n > end || end-b.w < leastRead):
+		b.exchange()
+		end = len(b.buf)
+	case b.lend == nil && b.r == b.w, b.r+n > end:
+		b.move(b.buf, 0)
+		b.fresh = 0
 	}
-	return true
+	if b.w == len(b.buf) {
+		// Only here does the buffer grow, and it is full: memory follows what came, not
+		// what was claimed.
+		grown := make([]byte, min(2*len(b.buf), maxBuffer))
+		b.move(grown, b.r)
+		end = len(grown)
+	}
+	return end
 }
 
-// early tells whether the record whose packet is n octets further was shown.
-func (b *buffer) early(n int) Early {
-	for at := int32(b.r + n); b.glances < len(b.seen) && b.seen[b.glances].data <= at; b.glances++ { //nolint:gosec // in a buffer
-		if b.seen[b.glances].data == at {
-			b.glances++
-			return Early{b.id, int32(b.glances)} //nolint:gosec // at most MaxGlances
-		}
+// move moves the octets there are to a place in a buffer, the same or another one.
+func (b *buffer) move(to []byte, at int) {
+	n := copy(to[at:], b.buf[b.r:b.w])
+	b.base += int64(b.r - at)
+	b.buf, b.r, b.w = to, at, at+n
+}
+
+// exchange goes on in another buffer, since records in this one were handed out.
+func (b *buffer) exchange() {
+	next := b.lend(b.buf)
+	left, front := b.w-b.r, min(lentFront, len(next)/2) // a test may lend less than LentSize
+	if left >= len(next)-min(leastRead, len(next)/4) {
+		next = make([]byte, min(2*left+leastRead, maxBuffer))
 	}
-	return Early{}
+	b.move(next, max(front-left, 0))
+	b.fresh = b.r
 }

@@ -160,7 +160,6 @@ func (r *Reader) plainPacket(rec *Record) bool {
 	rec.Interface = r.first + int(iface)
 	rec.Pos = r.in.base + int64(r.in.r)
 	rec.Number = r.count
-	rec.Early = r.in.early(enhancedData)
 	if rec.Comments != nil {
 		rec.Comments = nil
 	}
@@ -204,7 +203,6 @@ func (r *Reader) packet(b []byte, kind uint32, rec *Record) error {
 	rec.Interface = r.first + int(iface)
 	rec.Pos = r.in.base + int64(r.in.r)
 	rec.Number = r.count
-	rec.Early = r.in.early(enhancedData)
 	if rec.Comments != nil {
 		rec.Comments = nil
 	}

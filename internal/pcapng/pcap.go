@@ -120,7 +120,6 @@ func (r *Reader) nextPcap(rec *Record) error {
 	rec.Interface = 0
 	rec.Pos = r.in.base + int64(r.in.r)
 	rec.Number = r.count
-	rec.Early = r.in.early(r.hdr)
 	if rec.Comments != nil {
 		rec.Comments = nil
 	}
@@ -132,27 +131,6 @@ func (r *Reader) nextPcap(rec *Record) error {
 // overflow: 2^32 seconds and 2^32 microseconds are less than 2^63 ns.
 func (c *classic) time(b []byte) int64 {
 	return int64(c.u32(b))*1e9 + int64(c.u32(b[4:]))*c.tick
-}
-
-// PeekEarly tells whether the next record was shown to [Ahead.Glance], and is of
-// Ethernet, if that can be told without a look at it.
-func (r *Reader) PeekEarly() (at Early, ok bool) {
-	n := r.in.glances
-	if r.format != PCAP || r.link != Ethernet || n >= len(r.in.seen) || int(r.in.seen[n].data) != r.in.r+r.hdr {
-		return Early{}, false
-	}
-	return Early{r.in.id, int32(n + 1)}, true //nolint:gosec // at most MaxGlances
-}
-
-// SkipEarly goes past the record that PeekEarly told of, and returns its number and its
-// time in nanoseconds.
-func (r *Reader) SkipEarly() (number uint64, time int64) {
-	g := &r.in.seen[r.in.glances]
-	r.in.r = int(g.end)
-	r.in.glances++
-	r.last, r.haveLast = g.time, true
-	r.count++
-	return r.count, g.time
 }
 
 // suspect looks closer at a record whose lengths are odd. nil: take it as it

@@ -10,7 +10,8 @@ import (
 
 // Record is one packet of a capture file.
 type Record struct {
-	// Data are the captured octets, borrowed: valid until the next call.
+	// Data are the captured octets, borrowed: valid until the next call, or longer
+	// with [Reader.Lend].
 	Data []byte
 	// Time is in nanoseconds since 1970-01-01 00:00:00 UTC. A time that does
 	// not fit is set to the nearest one that does.
@@ -31,8 +32,6 @@ type Record struct {
 	// Number counts records from 1. A damaged record that was skipped takes
 	// a number too.
 	Number uint64
-	// Early names the packet to one who was shown it by [Ahead.Glance].
-	Early Early
 	// Comments are the packet's comments, nil unless [Reader.KeepComments].
 	Comments []string
 }
@@ -140,6 +139,13 @@ func (r *Reader) sniffShort() error {
 	}
 	return &Error{Code: CodeFormat, Err: ErrFormat}
 }
+
+// Lend has the reader go on in another buffer where it would overwrite one that holds
+// records: lend gets the buffer that the reader is done with and returns the next one, of
+// [LentSize] octets; the end of the old one is copied to the front of the new one, which
+// may be the same. [Record.Data] stays valid until the caller makes use of its buffer
+// again. A record that needs more room is in a larger buffer, made by the reader.
+func (r *Reader) Lend(lend func(done []byte) []byte) { r.in.lend = lend }
 
 // Format tells what kind of file is read.
 func (r *Reader) Format() Format { return r.format }

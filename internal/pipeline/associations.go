@@ -26,7 +26,7 @@ type association struct {
 	heard   [2]uint32
 	addrs   [2][]packet.Addr
 	ports   [2]uint16
-	keys    []key
+	keys    []packet.Endpoints
 	at      int // place in the list of all
 }
 
@@ -39,7 +39,7 @@ type place struct {
 
 // associations finds the association of a packet.
 type associations struct {
-	places map[key][]place
+	places map[packet.Endpoints][]place
 	tags   map[tagKey]*association
 	all    []*association
 	next   uint64
@@ -67,7 +67,7 @@ func (t *associations) again(p *packet.Packet, tag uint32) (m *met, ok bool) {
 }
 
 // put sets those under a pair of addresses.
-func (t *associations) put(k key, on []place) {
+func (t *associations) put(k packet.Endpoints, on []place) {
 	if t.changes++; len(on) == 0 {
 		delete(t.places, k)
 		return
@@ -83,7 +83,7 @@ const (
 )
 
 func newAssociations() *associations {
-	return &associations{places: map[key][]place{}, tags: map[tagKey]*association{}}
+	return &associations{places: map[packet.Endpoints][]place{}, tags: map[tagKey]*association{}}
 }
 
 // tagKey is by what packets between other addresses of an association are known.
@@ -138,7 +138,7 @@ func (t *associations) find(p *packet.Packet, tag uint32, o *opening) (a *associ
 
 // search looks among all of them.
 func (t *associations) search(p *packet.Packet, tag uint32, o *opening) (best *association, side int) {
-	k, swap := keyOf(p)
+	k, swap := p.Endpoints()
 	var open *association
 	openSide := 0
 	for _, x := range t.places[k] {
@@ -221,7 +221,7 @@ func (t *associations) add(p *packet.Packet) *association {
 
 // enter makes an association known under a pair of addresses.
 func (t *associations) enter(a *association, src, dst packet.Addr) {
-	k, swap := keyOf(&packet.Packet{Src: src, Dst: dst, SrcPort: a.ports[0], DstPort: a.ports[1]})
+	k, swap := (&packet.Packet{Src: src, Dst: dst, SrcPort: a.ports[0], DstPort: a.ports[1]}).Endpoints()
 	if slices.Contains(a.keys, k) {
 		return
 	}
@@ -284,7 +284,7 @@ func (t *associations) forget(a *association, side int) {
 // trusted returns the latest association on the endpoints of a packet in which
 // checksums of its sender were right, and which side that is; or nil.
 func (t *associations) trusted(p *packet.Packet) (a *association, side int) {
-	k, swap := keyOf(p)
+	k, swap := p.Endpoints()
 	for _, x := range t.places[k] {
 		if s := sideOf(swap, x.swap); x.assoc.conn.Trusted(s) {
 			a, side = x.assoc, s
@@ -349,7 +349,7 @@ func (t *associations) remove(gone ...*association) {
 // before returns the other associations on the endpoints of a packet, the
 // oldest first.
 func (t *associations) before(a *association, p *packet.Packet) (out []*association) {
-	k, _ := keyOf(p)
+	k, _ := p.Endpoints()
 	for _, x := range t.places[k] {
 		if x.assoc != a {
 			out = append(out, x.assoc)

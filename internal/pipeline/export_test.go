@@ -1,10 +1,10 @@
 package pipeline
 
-// LookAlways has packets decoded early wherever that can be.
-func (r *Run) LookAlways() { r.always = true }
+// NoteAlways has every frame noted that is read ahead, whoever has less to do.
+func (r *Run) NoteAlways() { r.ahead.Always = true }
 
-// Known is how many connections were found by what was decoded early, at most.
+// Known is how many connections were found by number, at most.
 func (r *Run) Known() int { return len(r.flows.known) }
 
-// SetMaxTuples is for tests of the bound.
-func (r *Run) SetMaxTuples(n int) { r.maxTuples = n }
+// SetMaxNumbers is for tests of the bound.
+func (r *Run) SetMaxNumbers(n int) { r.ahead.MaxNumbers = n }

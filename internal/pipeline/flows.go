@@ -1,29 +1,22 @@
 package pipeline
 
 import (
-	"cmp"
-	"encoding/binary"
 	"net/netip"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/internal/analysis"
 	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/readahead"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// key names a TCP connection by its endpoints, the smaller one first, so that
-// both directions have the same key.
-type key struct {
-	a, b   packet.Addr
-	pa, pb uint16
-}
-
 // flow is a connection in the table.
 type flow struct {
-	key  key
+	// What each packet touches comes first and fills a cache line.
+	ends packet.Endpoints
 	mark mark
-	conn analysis.Conn
 	sums [2]sums // by side
+	conn analysis.Conn
 }
 
 // mark is what else the table knows of a flow: whether side 0, the sender of the first
@@ -49,12 +42,12 @@ type flows struct {
 	mask  uint64
 	n     int
 	last  *flow
-	// known are the flows of tuples of an epoch.
+	// known are the flows by the numbers of an epoch, see [readahead.Note].
 	known []known
 	epoch uint32
 }
 
-// known is the flow of a tuple, and which side of it is the larger endpoint.
+// known is a flow, and whether its side 0 is the larger endpoint.
 type known struct {
 	flow *flow
 	swap bool
@@ -72,45 +65,6 @@ func newFlows() *flows {
 	return &flows{slots: make([]slot, start), mask: start - 1}
 }
 
-// keyOf returns the key of a packet, and whether its sender is the larger
-// endpoint.
-func keyOf(p *packet.Packet) (k key, swap bool) {
-	if c := compare(&p.Src, &p.Dst); c < 0 || c == 0 && p.SrcPort <= p.DstPort {
-		return key{p.Src, p.Dst, p.SrcPort, p.DstPort}, false
-	}
-	return key{p.Dst, p.Src, p.DstPort, p.SrcPort}, true
-}
-
-func compare(a, b *packet.Addr) int {
-	ah, al := halves(a)
-	bh, bl := halves(b)
-	if c := cmp.Compare(ah, bh); c != 0 {
-		return c
-	}
-	return cmp.Compare(al, bl)
-}
-
-// hash mixes the endpoints. It never changes: captures are divided among
-// machines by it.
-func (k *key) hash() uint64 {
-	const m1, m2 = 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f
-	h := uint64(k.pa)<<16 | uint64(k.pb)
-	ah, al := halves(&k.a)
-	bh, bl := halves(&k.b)
-	h = (h ^ ah) * m1
-	h ^= h >> 29
-	h = (h ^ al) * m2
-	h ^= h >> 32
-	h = (h ^ bh) * m1
-	h ^= h >> 29
-	h = (h ^ bl) * m2
-	return h ^ h>>32
-}
-
-func halves(a *packet.Addr) (hi, lo uint64) {
-	return binary.BigEndian.Uint64(a[:8]), binary.BigEndian.Uint64(a[8:])
-}
-
 // find returns the connection of the packet and the side that sent it, or nil.
 func (t *flows) find(p *packet.Packet) (f *flow, side int) {
 	if l := t.last; l != nil {
@@ -119,8 +73,8 @@ func (t *flows) find(p *packet.Packet) (f *flow, side int) {
 			return l, side
 		}
 	}
-	k, _ := keyOf(p)
-	hash := k.hash()
+	e, _ := p.Endpoints()
+	hash := e.Hash()
 	for i := hash & t.mask; ; i = (i + 1) & t.mask {
 		s := &t.slots[i]
 		if s.flow == nil {
@@ -136,30 +90,30 @@ func (t *flows) find(p *packet.Packet) (f *flow, side int) {
 	}
 }
 
-// of returns the connection of a tuple, which need not be looked at to be found, or nil
-// if it was not learnt.
-func (t *flows) of(tp *tuple) (f *flow, side int) {
-	if tp.epoch != t.epoch {
+// numbered returns the connection of the endpoints with the number of a note, without a
+// look at them, or nil if that was not learnt.
+func (t *flows) numbered(n *readahead.Note) (f *flow, side int) {
+	if n.Epoch != t.epoch {
 		clear(t.known)
-		t.known, t.epoch = t.known[:0], tp.epoch
+		t.known, t.epoch = t.known[:0], n.Epoch
 	}
-	if int(tp.n) >= len(t.known) {
+	if int(n.Number) >= len(t.known) {
 		return nil, 0
 	}
-	k := &t.known[tp.n]
-	return k.flow, sideOf(tp.swap, k.swap)
+	k := &t.known[n.Number]
+	return k.flow, sideOf(n.FromLarger(), k.swap)
 }
 
-// learn notes the connection of a tuple.
-func (t *flows) learn(tp *tuple, f *flow) {
-	if tp.epoch != t.epoch || t.knows(f) {
+// learn notes the connection of a number.
+func (t *flows) learn(n *readahead.Note, f *flow) {
+	if n.Epoch != t.epoch || t.knows(f) {
 		return
 	}
-	if n := int(tp.n) + 1; n > len(t.known) {
+	if n := int(n.Number) + 1; n > len(t.known) {
 		t.known = append(t.known, make([]known, n-len(t.known))...)
 	}
-	t.known[tp.n] = known{f, f.mark.swap()}
-	f.mark = f.mark.at(tp.n)
+	t.known[n.Number] = known{f, f.mark.swap()}
+	f.mark = f.mark.at(n.Number)
 }
 
 func (t *flows) knows(f *flow) bool {
@@ -167,7 +121,7 @@ func (t *flows) knows(f *flow) bool {
 	return i >= 0 && i < len(t.known) && t.known[i].flow == f
 }
 
-// forget notes that a flow is no longer that of its tuple.
+// forget notes that a flow is no longer that of its number.
 func (t *flows) forget(f *flow) {
 	if t.knows(f) {
 		t.known[f.mark.known()] = known{}
@@ -183,16 +137,8 @@ func sideOf(swap, first bool) int {
 
 // side tells which side of the flow sent the packet, if it belongs to it.
 func (f *flow) side(p *packet.Packet) (side int, ok bool) {
-	swap, ok := f.key.of(p)
+	swap, ok := f.ends.Of(p)
 	return sideOf(swap, f.mark.swap()), ok
-}
-
-// of reports whether a packet has these endpoints, and whether the larger one sent it.
-func (k *key) of(p *packet.Packet) (swap, ok bool) {
-	if p.SrcPort == k.pa && p.DstPort == k.pb && p.Src == k.a && p.Dst == k.b {
-		return false, true
-	}
-	return true, p.SrcPort == k.pb && p.DstPort == k.pa && p.Src == k.b && p.Dst == k.a
 }
 
 // add puts a flow for the packet into the table.
@@ -200,9 +146,9 @@ func (t *flows) add(p *packet.Packet) *flow {
 	if t.n*2 >= len(t.slots) {
 		t.rebuild(len(t.slots)*2, nil)
 	}
-	k, swap := keyOf(p)
-	f := &flow{key: k, mark: newMark(swap)}
-	t.put(slot{k.hash(), f})
+	e, swap := p.Endpoints()
+	f := &flow{ends: e, mark: newMark(swap)}
+	t.put(slot{e.Hash(), f})
 	t.n++
 	t.last = f
 	return f
@@ -232,9 +178,9 @@ func (t *flows) rebuild(size int, drop map[*flow]bool) {
 // replace puts a new connection on the same endpoints in place of the old one.
 func (t *flows) replace(old *flow, p *packet.Packet) *flow {
 	t.forget(old)
-	_, swap := keyOf(p)
-	f := &flow{key: old.key, mark: newMark(swap)}
-	for i := f.key.hash() & t.mask; ; i = (i + 1) & t.mask {
+	_, swap := p.Endpoints()
+	f := &flow{ends: old.ends, mark: newMark(swap)}
+	for i := f.ends.Hash() & t.mask; ; i = (i + 1) & t.mask {
 		if t.slots[i].flow == old {
 			t.slots[i].flow = f
 			t.last = f

@@ -40,7 +40,7 @@ func framing(segments [][]byte) func() int {
 		d.Reset(cfg, 0)
 		for _, b := range segments {
 			p := &f
-			if !d.Whole(b, &f) {
+			if !d.Whole(b, 0, &f) {
 				if d.Write(b); d.Next() != mpa.Got {
 					continue
 				}
@@ -176,8 +176,8 @@ func TestGuard_Allocations(t *testing.T) {
 // among processors and without.
 func TestGuard_Found(t *testing.T) {
 	for _, shape := range shapes {
-		for _, hopeful := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, hopeful %v", shape.name, hopeful), func(t *testing.T) {
+		for _, ahead := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, read ahead %v", shape.name, ahead), func(t *testing.T) {
 				const count = 3000
 				s := steady(shape.markers, count, shape.ulpdu, shape.spanning)
 				path := filepath.Join(t.TempDir(), "capture.pcap")
@@ -187,7 +187,7 @@ func TestGuard_Found(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer f.Close()
-				run := pipeline.New(pipeline.Options{Brief: true, Hopeful: hopeful, Sums: true}, nobody{conformance.New(conformance.Options{}, noFinding{t})})
+				run := pipeline.New(pipeline.Options{Brief: true, ReadAhead: ahead, Sums: true}, nobody{conformance.New(conformance.Options{}, noFinding{t})})
 				if err := run.Read(f); err != nil {
 					t.Fatal(err)
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/analysis"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/readahead"
 	"github.com/iwdissect/iwdissect/internal/sctp"
 	"github.com/iwdissect/iwdissect/internal/tunnel"
 	"github.com/iwdissect/iwdissect/reassembly"
@@ -39,19 +40,12 @@ type Options struct {
 	// Brief hands out PDUs without the frames that carried them and without
 	// gathered payload, and no records of frames.
 	Brief bool
-	// Hopeful verifies CRCs and checksums on another processor where a file is read
-	// ahead, and takes them for right until then: about all are. Read returns ErrBadCRC
-	// if one is not; then all that the sink was told is void, and the file has to be
-	// read again without this.
-	Hopeful bool
-	// OnHope is told when a run is hopeful, before the first frame.
-	OnHope func(*Hope)
+	// ReadAhead has a large file read, its frames decoded and CRCs and checksums verified
+	// by another processor, if there is one.
+	ReadAhead bool
 	// Sums verifies the checksums of TCP: packets that were damaged on their way are
 	// left out, as their receiver does, and octets that come again are compared.
 	Sums bool
-	// SumsInDoubt leaves that out of a hopeful run: where all CRCs are right no packet
-	// was damaged that matters.
-	SumsInDoubt bool
 	// NoRecords keeps no records of connections that have ended: Finish returns none.
 	NoRecords bool
 	// OnError is told of damage that reading went on behind.
@@ -166,27 +160,21 @@ type Run struct {
 	tunnels []tunnel.Header
 	flows   *flows
 	assocs  *associations
-	early   *lookout // decodes packets before they are read; nil: nobody does
-	// always: wherever that can be; else where there is time to spare.
-	always    bool
-	maxTuples int    // how many endpoints are told apart
-	hope      *Hope  // that all is right which is verified behind the run; nil: none
-	live      uint64 // sessions of the associations in the table
-	// rightSums counts checksums of SCTP that are right; negative: some are not.
-	rightSums int
-	totals    Totals
-	records   []*trace.Connection // ended connections that carried iWARP
-	next      uint64
-	pkt       packet.Packet
-	frame     Frame
-	seg       reassembly.Segment
-	chunks    analysis.Packet // the SCTP packet at hand
-	stopped   atomic.Bool
+	live    uint64 // sessions of the associations in the table
+	totals  Totals
+	records []*trace.Connection // ended connections that carried iWARP
+	next    uint64
+	pkt     packet.Packet
+	frame   Frame
+	seg     reassembly.Segment
+	chunks  analysis.Packet // the SCTP packet at hand
+	ahead   readahead.Options
+	stopped atomic.Bool
 }
 
 // New readies a run; sink may be nil.
 func New(opt Options, sink Sink) *Run {
-	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), assocs: newAssociations(), maxTuples: maxTuples}
+	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), assocs: newAssociations()}
 	if opt.MaxConnections == 0 {
 		r.opt.MaxConnections = DefaultConnections
 	}
@@ -210,9 +198,6 @@ func New(opt Options, sink Sink) *Run {
 	return r
 }
 
-// ErrBadCRC ends a hopeful run.
-var ErrBadCRC = errors.New("a CRC or a checksum is wrong")
-
 // Stop ends the run: Read and Finish return before the next frame or connection.
 // It may be called by the sink, or from another goroutine.
 func (r *Run) Stop() { r.stopped.Store(true) }
@@ -221,99 +206,103 @@ func (r *Run) Stop() { r.stopped.Store(true) }
 // from reading to the end, if there was one; damage that could be read past
 // goes to Options.OnError and is counted.
 func (r *Run) Read(src capture.Source) error {
-	f, ok := src.(*capture.File)
-	if !ok {
-		return r.read(src.Next, nil, nil)
+	s, ok := src.(interface {
+		readahead.Source
+		Large() bool
+	})
+	if ok && r.opt.ReadAhead && s.Large() && runtime.GOMAXPROCS(0) > 1 {
+		return r.readAhead(s)
 	}
-	if r.brief() {
-		r.early = newLookout(r.maxTuples)
-		f.Glance(r.early.look, r.always)
-	}
-	d := r.hopeful(f)
-	if d == nil {
-		return r.read(f.Next, f, nil)
-	}
-	err := r.read(f.Next, f, d)
-	if d.Settle(); d.bad() {
-		return ErrBadCRC
-	}
-	return err
-}
-
-// hopeful has the CRCs verified behind the run, if that can be.
-func (r *Run) hopeful(f *capture.File) *Hope {
-	if !r.opt.Hopeful || runtime.GOMAXPROCS(0) < 2 {
-		return nil
-	}
-	h := newHope(f)
-	if !f.Behind(h.take) {
-		return nil
-	}
-	r.env.Deferred, r.hope = h.crcs, h
-	r.opt.Sums = r.opt.Sums && !r.opt.SumsInDoubt
-	if r.opt.OnHope != nil {
-		r.opt.OnHope(h)
-	}
-	return h
-}
-
-// read takes in all frames, or those up to where a hope fails. If they are those of a file
-// the next ones may be known early.
-func (r *Run) read(next func(*capture.Frame) error, file *capture.File, h *Hope) error {
 	var f capture.Frame
-	for !r.stopped.Load() && (r.opt.Count == 0 || r.totals.Frames < r.opt.Count) {
-		if h != nil && h.bad() {
-			return ErrBadCRC
-		}
-		if file != nil && r.skip(file) {
-			continue
-		}
-		err := next(&f)
+	for !r.full() {
+		err := src.Next(&f)
 		if err == nil {
 			r.Frame(&f)
-			continue
-		}
-		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil
-		}
-		var damage *capture.Error
-		if !errors.As(err, &damage) || !damage.Resume {
+		} else if end, err := r.ended(err); end {
 			return err
-		}
-		r.totals.Errors++
-		if r.opt.OnError != nil {
-			r.opt.OnError(err)
 		}
 	}
 	return nil
 }
 
-// skip takes in the next frame of a file without reading it, if it was decoded early.
-func (r *Run) skip(file *capture.File) bool {
-	at, ok := file.PeekEarly()
-	if !ok {
+// readAhead takes in the frames of a source that another goroutine reads.
+func (r *Run) readAhead(src readahead.Source) error {
+	opt := r.ahead
+	opt.Checksums = r.opt.Sums
+	a := readahead.Start(src, opt)
+	defer a.Close()
+	for b := a.Next(); b != nil; b = a.Next() {
+		first := b.First()
+		for i := range b.Len() {
+			if r.full() {
+				return nil
+			}
+			n := b.Note(i)
+			if n.Kind() != readahead.TCP || !r.predecoded(n, first+uint64(i)) {
+				r.decode(b.Frame(i), n)
+			}
+		}
+		if b.Err != nil && !r.full() {
+			if end, err := r.ended(b.Err); end {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// full reports whether there were as many frames as were asked for.
+func (r *Run) full() bool { return r.stopped.Load() || r.opt.Count != 0 && r.totals.Frames >= r.opt.Count }
+
+// ended reports whether nothing comes behind an error of the source, and what is to be
+// said of it. Damage that was read past is told and counted.
+func (r *Run) ended(err error) (bool, error) {
+	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return true, nil
+	}
+	var damage *capture.Error
+	if !errors.As(err, &damage) || !damage.Resume {
+		return true, err
+	}
+	r.totals.Errors++
+	if r.opt.OnError != nil {
+		r.opt.OnError(err)
+	}
+	return false, nil
+}
+
+// A frame goes one way: it is decoded, or was before its turn; its connection is located;
+// it is admitted unless it was damaged on its way; it is delivered to the connection; and
+// the sink is told. Those whose connection is known by number are not decoded again.
+
+// Frame takes in one frame.
+func (r *Run) Frame(f *capture.Frame) { r.decode(f, nil) }
+
+// predecoded takes in a frame that a note says enough of. It reports false, and has done
+// nothing, if the frame has to be decoded.
+func (r *Run) predecoded(n *readahead.Note, number uint64) bool {
+	if !r.brief() || n.Flags&reassembly.FlagSYN != 0 || r.opt.Sums && !n.ChecksumRight() {
 		return false
 	}
-	e := r.early.of(at)
-	fl, side := r.known(e)
+	fl, side := r.flows.numbered(n)
 	if fl == nil {
 		return false
 	}
-	number, time := file.SkipEarly()
-	r.totals.frame(time, int(e.captured), e.orig)
-	r.expected(fl, side, e, number, time)
+	r.totals.frame(n.Time, int(n.Captured), n.OrigLen)
+	r.totals.TCP++
+	s := &r.seg
+	s.Reset(n.Seq, n.Ack, n.Flags, n.Payload(), number, n.Time)
+	s.Options, s.SACK = int(n.Header)-packet.TCPLen, n.SACK()
+	if !r.opt.Sums || !fl.damaged(side, s, nil, true) {
+		fl.conn.Packet(side, s, n.CRCs)
+	}
 	return true
 }
 
-// Frame takes in one frame.
-func (r *Run) Frame(f *capture.Frame) {
+// decode takes in a frame, of which a note may say something.
+func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 	t := &r.totals
 	t.frame(f.Time, len(f.Data), f.OrigLen)
-	e := r.early.in(f)
-	if fl, side := r.known(e); fl != nil {
-		r.expected(fl, side, e, f.Number, f.Time)
-		return
-	}
 	p := &r.pkt
 	status := r.dec.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Time, p)
 	if r.tunnels != nil {
@@ -325,13 +314,13 @@ func (r *Run) Frame(f *capture.Frame) {
 	}
 	if status == packet.OK && p.Proto == packet.ProtoTCP {
 		t.TCP++
-		r.tcp(f, p, e)
+		r.tcp(f, p, n)
 		return
 	}
 	switch status {
 	case packet.OK:
 		t.SCTP++
-		r.sctp(f, p)
+		r.sctp(f, p, n)
 		return
 	case packet.Malformed:
 		t.Malformed++
@@ -351,74 +340,36 @@ func (r *Run) Frame(f *capture.Frame) {
 	}
 }
 
-// known is the flow of a segment that was decoded early, and the side that sent it, if
-// nothing else has to be known of the packet; else nil.
-func (r *Run) known(e *early) (fl *flow, side int) {
-	if e == nil || e.flags&reassembly.FlagSYN != 0 {
-		return nil, 0
-	}
-	fl, side = r.flows.of(&e.tuple)
-	if fl != nil && r.opt.Sums && !(fl.conn.Trace.IsMPA && fl.trusted(side, r.hope)) {
-		return nil, 0
-	}
-	return fl, side
-}
-
-// expected hands such a segment to its connection.
-func (r *Run) expected(fl *flow, side int, e *early, number uint64, time int64) {
-	r.totals.TCP++
-	s := &r.seg
-	s.Seq, s.Ack, s.Flags, s.Data, s.Len = e.seq, e.ack, e.flags, e.segment[e.header:], len(e.segment)-int(e.header)
-	s.Frame, s.Time = number, time
-	if s.Fragments != nil {
-		s.Fragments = nil
-	}
-	s.Options, s.OptionsCut, s.MSS, s.SACK = int(e.header)-packet.TCPLen, false, 0, e.sack
-	s.Compare, s.HasSum = r.opt.Sums, false
-	if r.opt.Sums {
-		r.hope.claims.add(packet.ClaimOf(e.segment, e.front))
-	}
-	fl.conn.Packet(side, s)
-}
-
 // brief reports whether nobody is shown frames.
 func (r *Run) brief() bool { return r.sink == nil || r.opt.Brief }
 
-// tcp hands a packet to its connection. It may have been decoded early.
-func (r *Run) tcp(f *capture.Frame, p *packet.Packet, e *early) {
-	s := &r.seg // filled in place: building and copying it shows in the profile
-	s.Seq, s.Ack, s.Flags, s.Data, s.Len = p.Seq, p.Ack, p.Flags, p.Payload, p.PayloadLen
-	s.Frame, s.Time, s.Fragments = f.Number, f.Time, p.Fragments
+// tcp takes in a TCP packet.
+func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
+	s := &r.seg
+	s.Reset(p.Seq, p.Ack, p.Flags, p.Payload, f.Number, f.Time)
+	s.Len, s.Fragments = p.PayloadLen, p.Fragments
 	s.Options = p.SegmentLen - p.PayloadLen - packet.TCPLen
 	s.OptionsCut = len(p.Options) < s.Options
-	if s.MSS = 0; s.Flags&reassembly.FlagSYN != 0 {
+	if s.Flags&reassembly.FlagSYN != 0 {
 		s.MSS, _ = packet.MSS(p.Options)
 	}
 	s.SACK = len(p.Options) > 0 && packet.SACK(p.Options) != nil
-	fl, side := r.flows.find(p)
-	switch {
-	case fl == nil:
-		if r.flows.n >= r.opt.MaxConnections {
-			r.evict()
-		}
-		fl = r.flows.add(p)
-		r.init(fl, p)
-	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, s) && !(r.opt.Sums && fl.spoilt(side, p)):
-		r.finish(fl)
-		fl, side = r.flows.replace(fl, p), 0
-		r.init(fl, p)
+
+	fl, side := r.locate(p, s)
+	var crcs mpa.Verified
+	noted := n.Kind() == readahead.TCP
+	if noted {
+		r.flows.learn(n, fl)
+		crcs = n.CRCs
 	}
-	if e != nil {
-		r.flows.learn(&e.tuple, fl)
-	}
-	if r.opt.Sums && fl.damaged(side, s, p, r.hope) {
+	if r.opt.Sums && fl.damaged(side, s, p, noted && n.ChecksumRight()) {
 		if r.sink != nil {
 			r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Damaged: true}
 			r.sink.Frame(&r.frame)
 		}
 		return
 	}
-	note := fl.conn.Packet(side, s)
+	note := fl.conn.Packet(side, s, crcs)
 	if r.brief() {
 		return
 	}
@@ -427,6 +378,25 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet, e *early) {
 	r.frame.Origin, r.frame.HasOrig = fl.conn.Origin(side)
 	r.frame.Open, r.frame.HasOpen = fl.conn.OpenPDU(side)
 	r.sink.Frame(&r.frame)
+}
+
+// locate returns the connection of a packet and the side that sent it: one that is known,
+// or a new one, which may take the place of one that is over or of the oldest ones.
+func (r *Run) locate(p *packet.Packet, s *reassembly.Segment) (fl *flow, side int) {
+	fl, side = r.flows.find(p)
+	switch {
+	case fl == nil:
+		if r.flows.n >= r.opt.MaxConnections {
+			r.evict()
+		}
+		fl, side = r.flows.add(p), 0
+		r.init(fl, p)
+	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, s) && !(r.opt.Sums && fl.spoilt(side, p)):
+		r.finish(fl)
+		fl, side = r.flows.replace(fl, p), 0
+		r.init(fl, p)
+	}
+	return fl, side
 }
 
 func (r *Run) init(fl *flow, p *packet.Packet) {

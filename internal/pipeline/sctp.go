@@ -7,29 +7,33 @@ import (
 	"github.com/iwdissect/iwdissect/internal/analysis"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/readahead"
 	"github.com/iwdissect/iwdissect/internal/sctp"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
 // sctp hands a packet to its association.
-func (r *Run) sctp(f *capture.Frame, p *packet.Packet) {
+func (r *Run) sctp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 	q := &r.chunks // filled in place: building and copying it shows in the profile
-	var n analysis.PacketNote
+	var what analysis.PacketNote
 	var a *association
 	side := 0
 	hdr, err := sctp.DecodeHeader(p.Payload)
 	if err == nil {
-		q.Octets, q.Length, q.Checksum, q.Interface = p.Payload, p.PayloadLen, r.checksum(p), f.Interface
+		q.Octets, q.Length, q.Checksum, q.Interface = p.Payload, p.PayloadLen, sctp.Good, f.Interface
+		if n.Kind() != readahead.SCTP || !n.ChecksumRight() {
+			q.Checksum = sctp.Check(p.Payload, p.PayloadLen)
+		}
 		q.Frame, q.Time, q.Fragments = f.Number, f.Time, p.Fragments
 		o := openingOf(p)
-		if a, side = r.association(p, hdr.Tag, &o, &n); a != nil {
-			n = r.associated(p, a, side, &o)
+		if a, side = r.association(p, hdr.Tag, &o, &what); a != nil {
+			what = r.associated(p, a, side, &o)
 		}
 	}
 	if r.sink == nil || r.opt.Brief {
 		return
 	}
-	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Note: n.Note, Reason: n.Trouble, Damaged: n.Damaged, Pad: n.Pad}
+	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Note: what.Note, Reason: what.Trouble, Damaged: what.Damaged, Pad: what.Pad}
 	if err == nil {
 		r.frame.Checksum = q.Checksum
 	}
@@ -37,27 +41,6 @@ func (r *Run) sctp(f *capture.Frame, p *packet.Packet) {
 		r.frame.Conn, r.frame.Dir = a.conn.Session(side)
 	}
 	r.sink.Frame(&r.frame)
-}
-
-// enoughGood is how many checksums of a capture are right, and none is wrong, before
-// more of them are hoped to be.
-const enoughGood = 64
-
-// checksum judges the checksum of a packet. Where a hope is there it is enough that
-// all before were right: then this one is taken for right, and looked into later.
-func (r *Run) checksum(p *packet.Packet) sctp.Verdict {
-	if r.hope != nil && r.rightSums >= enoughGood && len(p.Fragments) == 0 && len(p.Payload) == p.PayloadLen {
-		r.hope.packets.add(p.Payload)
-		return sctp.Good
-	}
-	v := sctp.Check(p.Payload, p.PayloadLen)
-	switch {
-	case v == sctp.Good && r.rightSums >= 0:
-		r.rightSums++
-	case v != sctp.Good && v != sctp.Unverifiable:
-		r.rightSums = -1
-	}
-	return v
 }
 
 // associated lets an association take the packet at hand in.

@@ -30,27 +30,23 @@ const (
 )
 
 // damaged verifies the checksum of a packet and reports whether it is wrong while
-// others of the sender are right: the receiver drops such a packet.
-//
-// Where a hope is there it is enough that the sender has written right ones and no
-// wrong one: then this one is taken for right, and looked into later.
-func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, h *Hope) bool {
+// others of the sender are right: the receiver drops such a packet. right says that it was
+// verified already; else p is the packet.
+func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right bool) bool {
 	t := &fl.conn.Trace
 	s.Compare, s.HasSum = false, false
 	if !t.IsMPA && t.Flow[0].Octets+t.Flow[1].Octets > probation {
 		return false
 	}
 	k, d := &fl.sums[side], fl.conn.Dir(side)
-	if fl.trusted(side, h) && len(s.Data) == s.Len && len(p.Fragments) == 0 { // what was put together does not stay
-		if c, ok := p.Claim(); ok {
-			h.claims.add(c)
-			s.Compare = true
-			return false
+	verdict := packet.ChecksumOK
+	if right {
+		s.Compare = len(s.Data) == s.Len
+	} else {
+		var sum uint64
+		if verdict, sum = p.Sum(); len(s.Data) == s.Len {
+			s.Sum, s.HasSum, s.Compare = sum, true, true
 		}
-	}
-	verdict, sum := p.Sum()
-	if len(s.Data) == s.Len {
-		s.Sum, s.HasSum, s.Compare = sum, true, true
 	}
 	f := &t.Flow[d]
 	switch mss := int(t.Flow[1-d].MSS); {
@@ -74,13 +70,6 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, h *Ho
 		return true
 	}
 	return false
-}
-
-// trusted reports whether the checksums of a side are taken for right, as it has written
-// right ones and no wrong one, and somebody looks into them later.
-func (fl *flow) trusted(side int, h *Hope) bool {
-	k := &fl.sums[side]
-	return h != nil && k.good > 0 && k.bad == 0
 }
 
 // spoilt reports whether a SYN is damaged, so that nothing begins with it.

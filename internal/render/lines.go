@@ -223,12 +223,6 @@ func (l *Lines) Capture(name string) {
 	}
 }
 
-// Void says that what was shown since Hope is void, and comes again.
-func (l *Lines) Void() {
-	l.frame, l.index, l.any = 0, 0, false
-	l.out.void()
-}
-
 // Close writes what is left.
 func (l *Lines) Close() error {
 	return l.out.end()

@@ -13,7 +13,6 @@ type output struct {
 	beside bool
 	writer *writer
 	spare  [][]byte // buffers that were written
-	hoped
 }
 
 const (
@@ -32,30 +31,21 @@ func (o *output) done() {
 
 // flush hands on what was collected.
 func (o *output) flush() {
-	switch {
-	case len(o.b) == 0:
-	case o.hope != nil:
-		o.hold()
-	default:
-		o.give(o.b)
-		o.b = o.buffer()
+	if len(o.b) == 0 {
+		return
 	}
-}
-
-// give writes a part, and takes its buffer.
-func (o *output) give(b []byte) {
-	rest := o.count(b)
 	if o.beside {
 		if o.writer == nil {
 			o.writer = newWriter(o.w)
 		}
-		o.writer.give(b, rest)
-		return
+		o.writer.parts <- o.b
+	} else {
+		if o.err == nil {
+			_, o.err = o.w.Write(o.b)
+		}
+		o.spare = append(o.spare, o.b[:0])
 	}
-	if o.err == nil && len(rest) > 0 {
-		_, o.err = o.w.Write(rest)
-	}
-	o.spare = append(o.spare, b[:0])
+	o.b = o.buffer()
 }
 
 // buffer returns one to fill: to make one anew costs about as much as to fill it.
@@ -91,9 +81,3 @@ type outlet struct{ out output }
 
 // Beside has a goroutine write, beside the work.
 func (o *outlet) Beside() { o.out.beside = !o.out.live }
-
-// Hope begins a run whose output may become void.
-func (o *outlet) Hope(h Hope) { o.out.begin(h) }
-
-// Fulfilled says that the hope has come true.
-func (o *outlet) Fulfilled() { o.out.fulfilled() }

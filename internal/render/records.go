@@ -26,10 +26,8 @@ type Records struct {
 	sel  Select
 	list bool // write one JSON array instead of lines
 	any  bool // a record was written
-	// before is any as it was when a hope began.
-	before bool
-	walk   walker
-	file   string
+	walk walker
+	file string
 
 	pdus  []byte // records that wait for the one of their frame
 	done  []byte
@@ -376,19 +374,6 @@ func (r *Records) Connections(cs []*trace.Connection) {
 		r.put(r.one)
 		r.out.done()
 	}
-}
-
-// Hope begins a run whose records may become void.
-func (r *Records) Hope(h Hope) {
-	r.before = r.any
-	r.outlet.Hope(h)
-}
-
-// Void says that what was shown since Hope is void, and comes again.
-func (r *Records) Void() {
-	r.any = r.before
-	r.pdus, r.done, r.found, r.own = r.pdus[:0], r.done[:0], r.found[:0], r.own[:0]
-	r.out.void()
 }
 
 // Close writes what is left.

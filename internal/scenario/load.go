@@ -43,6 +43,9 @@ type Shape struct {
 	FPDU int
 	// Loss and Reorder are shares of all packets, from 0 to 1.
 	Loss, Reorder float64
+	// BadCRC is the share of FPDUs whose CRC is wrong, from 0 to 1. Who receives one goes
+	// on.
+	BadCRC float64
 	// IPv6 and not IPv4; VLAN is the identifier of a tag, if not 0; SCTP and not
 	// TCP, with an association for each connection.
 	IPv6 bool

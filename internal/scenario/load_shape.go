@@ -6,6 +6,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 	"github.com/iwdissect/iwdissect/internal/synth/tcp"
 )
 
@@ -32,6 +33,10 @@ func (l *Shape) hosts(c *compiler) {
 		if l.FPDU != 0 {
 			h.RNIC.MULPDU = l.FPDU - fpduOverhead
 			h.TCP.Packing = tcp.Stream
+		}
+		if l.BadCRC > 0 {
+			h.RNIC.BadCRC = l.BadCRC
+			h.RNIC.Ignore |= rnic.IgnoreErrors
 		}
 		if l.Loss > 0 {
 			h.TCP.Retries, h.SCTP.Retries = loadRetries, loadRetries

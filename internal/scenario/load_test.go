@@ -1,9 +1,16 @@
 package scenario
 
 import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
 	"reflect"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/synth/tcp"
 )
@@ -91,5 +98,40 @@ func TestLoad_Shape(t *testing.T) {
 			c.Hosts[0].Addr.Port() != uint16(clientPort+i) {
 			t.Errorf("%+v", c)
 		}
+	}
+}
+
+// TestLoad_BadCRC: about as many CRCs are wrong as were asked for, and everything is sent
+// all the same.
+func TestLoad_BadCRC(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if _, err := synth.Run(&b, Load(Shape{Size: 4 << 20, Flows: 8, Seed: 1, Mix: Bulk, BadCRC: 0.05})); err != nil {
+		t.Fatal(err)
+	}
+	r, err := pcapng.NewReader(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, bad := 0, 0
+	for {
+		var rec pcapng.Record
+		if err := r.Next(&rec); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		var p packet.Packet
+		// A full segment of bulk data is one FPDU.
+		if !packet.Plain(rec.Data, &p) || len(p.Payload) < 1400 {
+			continue
+		}
+		all++
+		if n := len(p.Payload) - 4; mpa.CRC32c(p.Payload[:n]) != binary.BigEndian.Uint32(p.Payload[n:]) {
+			bad++
+		}
+	}
+	if all < 2000 || bad < all*3/100 || bad > all*7/100 {
+		t.Errorf("%d of %d CRCs are wrong", bad, all)
 	}
 }

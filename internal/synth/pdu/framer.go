@@ -55,6 +55,7 @@ type Framer struct {
 	held    []held
 	joined  []byte // ULPDUs that the next one is put behind
 	join    bool
+	spoil   func() bool // whether the CRC of an FPDU is to be wrong, nil: never
 }
 
 // held is a unit that lets others pass.
@@ -133,6 +134,10 @@ func (f *Framer) picked(p Place) (out []Fault) {
 	return out
 }
 
+// Spoil has the CRC of those FPDUs wrong that have no other fault and for which spoil says
+// so: one bit of it.
+func (f *Framer) Spoil(spoil func() bool) { f.spoil = spoil }
+
 // plain frames a PDU without faults.
 func (f *Framer) plain(dst []Unit, p PDU) []Unit {
 	u := Unit{Place: p.Place, Kind: p.Kind, Fresh: p.Kind == Startup}
@@ -142,6 +147,9 @@ func (f *Framer) plain(dst []Unit, p PDU) []Unit {
 	}
 	if p.Kind == Segment {
 		u.Data = f.enc.Append(make([]byte, 0, wireSize(len(p.Octets), f.enc.Markers)), p.Octets)
+		if f.spoil != nil && f.enc.CRC && f.spoil() {
+			u.Data[len(u.Data)-1] ^= 1
+		}
 	} else {
 		u.Data = append([]byte(nil), p.Octets...)
 		f.stray(p.Kind, len(u.Data))

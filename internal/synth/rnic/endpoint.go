@@ -75,6 +75,10 @@ func New(c Config) (*Endpoint, error) {
 	if c.Session != nil {
 		f.Session()
 	}
+	if c.BadCRC > 0 {
+		rnd := rand.New(rand.NewPCG(c.Seed, 6))
+		f.Spoil(func() bool { return rnd.Float64() < c.BadCRC })
+	}
 	if c.Ignore&IgnoreStartup != 0 {
 		e.skipStartup()
 	}

@@ -53,6 +53,8 @@ type Config struct {
 	Ignore Ignore
 	// Faults of the PDUs that this end sends.
 	Faults []pdu.Fault
+	// BadCRC is the share of FPDUs that this end sends with a wrong CRC, from 0 to 1.
+	BadCRC float64
 	// Swapped makes Terminates as the Linux software driver writes them: the
 	// control word as little-endian bit fields.
 	Swapped bool

@@ -10,8 +10,8 @@ import (
 )
 
 // bigCapture makes a capture of some megabytes whose records are of every
-// length: within a block, across its end, longer than the room in front of it,
-// and longer than the block.
+// length: within a buffer, across its end, longer than what is left free in front,
+// and longer than the buffer.
 func bigCapture(t *testing.T, seed uint64, format Format) ([]byte, int) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(seed, 1))
@@ -44,8 +44,38 @@ func bigCapture(t *testing.T, seed uint64, format Format) ([]byte, int) {
 	return file.Bytes(), n
 }
 
-// TestAhead_Same: what is read ahead is what is there.
-func TestAhead_Same(t *testing.T) {
+// lender lends buffers, and takes one back only when a number of others are out.
+type lender struct {
+	out   [][]byte
+	spare [][]byte
+	keep  int
+	lent  int
+}
+
+func (l *lender) lend(done []byte) []byte {
+	l.lent++
+	l.out = append(l.out, done)
+	if len(l.out) > l.keep {
+		b := l.out[0]
+		l.out = l.out[1:]
+		for i := range b {
+			b[i] = 0xee // whoever still reads there finds out
+		}
+		if len(b) == LentSize {
+			l.spare = append(l.spare, b)
+		}
+	}
+	if n := len(l.spare); n > 0 {
+		b := l.spare[n-1]
+		l.spare = l.spare[:n-1]
+		return b
+	}
+	return make([]byte, LentSize)
+}
+
+// TestReader_Lend: with buffers that are lent the records are the same, and stay as they
+// are until their buffer is used again.
+func TestReader_Lend(t *testing.T) {
 	for seed := range uint64(4) {
 		for _, format := range []Format{PCAP, PCAPNG} {
 			file, n := bigCapture(t, seed, format)
@@ -53,46 +83,65 @@ func TestAhead_Same(t *testing.T) {
 			if seed%2 == 1 {
 				src = iotest.HalfReader(src)
 			}
-			a := NewAhead(src)
-			got, err := NewReader(a)
+			got, err := NewReader(src)
 			if err != nil {
 				t.Fatal(err)
 			}
+			l := &lender{keep: 2}
+			got.Lend(l.lend)
 			want, err := NewReader(bytes.NewReader(file))
 			if err != nil {
 				t.Fatal(err)
 			}
-			var g, w Record
+			var before []Record // those of the buffer at hand
+			var data [][]byte
 			for i := range n {
+				var g, w Record
 				if err := want.Next(&w); err != nil {
 					t.Fatal(err)
 				}
+				was := l.lent
 				if err := got.Next(&g); err != nil {
 					t.Fatalf("record %d: %v", i, err)
 				}
 				if !bytes.Equal(g.Data, w.Data) || g.Pos != w.Pos || g.Time != w.Time || g.OrigLen != w.OrigLen {
 					t.Fatalf("record %d differs: at %d, %d octets; want at %d, %d octets", i, g.Pos, len(g.Data), w.Pos, len(w.Data))
 				}
+				if l.lent != was {
+					for j := range before {
+						if !bytes.Equal(before[j].Data, data[j]) {
+							t.Fatalf("octets of record %d changed while its buffer was out", before[j].Number)
+						}
+					}
+					before, data = nil, nil
+				}
+				before, data = append(before, g), append(data, bytes.Clone(w.Data))
 			}
+			var g Record
 			if err := got.Next(&g); err != io.EOF {
 				t.Fatalf("at the end: %v", err)
 			}
-			a.Close()
+			if l.lent < 10 {
+				t.Errorf("%d buffers were lent", l.lent)
+			}
 		}
 	}
 }
 
-// TestAhead_Cut: an input that ends or fails in the middle gives all records
+// TestReader_LendCut: an input that ends or fails in the middle gives all records
 // before, and the reason.
-func TestAhead_Cut(t *testing.T) {
+func TestReader_LendCut(t *testing.T) {
 	file, _ := bigCapture(t, 9, PCAP)
 	broken := errors.New("disk on fire")
 	for _, at := range []int{3, 24, 30, 100_000, 300_001, len(file) - 1} {
 		for _, fail := range []error{io.EOF, broken} {
-			read := func(src io.Reader) (n int, last error) {
-				r, err := NewReader(src)
+			read := func(lend bool) (n int, last error) {
+				r, err := NewReader(io.MultiReader(bytes.NewReader(file[:at]), iotest.ErrReader(fail)))
 				if err != nil {
 					return 0, err
+				}
+				if lend {
+					r.Lend((&lender{keep: 1}).lend)
 				}
 				var rec Record
 				for {
@@ -102,63 +151,11 @@ func TestAhead_Cut(t *testing.T) {
 					n++
 				}
 			}
-			cut := func() io.Reader { return io.MultiReader(bytes.NewReader(file[:at]), iotest.ErrReader(fail)) }
-			a := NewAhead(cut())
-			n, err := read(a)
-			a.Close()
-			wantN, wantErr := read(cut())
+			n, err := read(true)
+			wantN, wantErr := read(false)
 			if n != wantN || err.Error() != wantErr.Error() {
 				t.Errorf("cut at %d with %v: %d records, %v; want %d, %v", at, fail, n, err, wantN, wantErr)
 			}
 		}
-	}
-}
-
-// TestAhead_Close ends the reading at any time, without a goroutine left that
-// reads.
-func TestAhead_Close(t *testing.T) {
-	file, _ := bigCapture(t, 3, PCAP)
-	for _, n := range []int{0, 1, 100} {
-		src := &closing{Reader: bytes.NewReader(file)}
-		a := NewAhead(src)
-		r, err := NewReader(a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var rec Record
-		for range n {
-			if err := r.Next(&rec); err != nil {
-				t.Fatal(err)
-			}
-		}
-		a.Close()
-		a.Close()
-		src.closed = true // the race detector tells if somebody still reads
-	}
-}
-
-type closing struct {
-	io.Reader
-	closed bool
-}
-
-func (c *closing) Read(b []byte) (int, error) {
-	if c.closed {
-		panic("read after Close")
-	}
-	return c.Reader.Read(b)
-}
-
-// TestAhead_Read mixes both ways of reading.
-func TestAhead_Read(t *testing.T) {
-	data := make([]byte, 3<<20)
-	for i := range data {
-		data[i] = byte(i ^ i>>8 ^ i>>16)
-	}
-	a := NewAhead(bytes.NewReader(data))
-	defer a.Close()
-	got, err := io.ReadAll(a)
-	if err != nil || !bytes.Equal(got, data) {
-		t.Errorf("%d octets of %d, %v", len(got), len(data), err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/iwdissect/iwdissect/internal/synth"
 )
 
-// TestLookout: packets that are decoded before they are read make no difference.
-func TestLookout(t *testing.T) {
+// TestRun_Predecoded: packets that are decoded before their turn make no difference.
+func TestRun_Predecoded(t *testing.T) {
 	bulk := scenario.Shape{Size: 2 << 20, Flows: 12, Seed: 1, Mix: scenario.Bulk}
 	with := func(change func(*scenario.Shape)) scenario.Shape {
 		l := bulk
@@ -28,7 +28,7 @@ func TestLookout(t *testing.T) {
 		name        string
 		shape       scenario.Shape
 		connections int // at most
-		tuples      int
+		numbers     int
 		again       bool // all of it comes twice, so that the ports are used again
 	}{
 		{name: "bulk", shape: bulk},
@@ -38,28 +38,28 @@ func TestLookout(t *testing.T) {
 		{name: "SCTP", shape: with(func(l *scenario.Shape) { l.SCTP = true })},
 		{name: "ports again", shape: bulk, again: true},
 		{name: "evicted", shape: bulk, connections: 5, again: true},
-		{name: "many connections", shape: with(func(l *scenario.Shape) { l.Flows = 300 }), tuples: 64},
-		{name: "many connections, evicted", shape: with(func(l *scenario.Shape) { l.Flows = 300 }), tuples: 64, connections: 200, again: true},
+		{name: "many connections", shape: with(func(l *scenario.Shape) { l.Flows = 300 }), numbers: 64},
+		{name: "many connections, evicted", shape: with(func(l *scenario.Shape) { l.Flows = 300 }), numbers: 64, connections: 200, again: true},
 	} {
 		var octets bytes.Buffer
 		if _, err := synth.Run(&octets, scenario.Load(tt.shape)); err != nil {
 			t.Fatal(err)
 		}
 		for _, format := range []pcapng.Format{pcapng.PCAP, pcapng.PCAPNG} {
-			for _, hopeful := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, %v, hopeful %v", tt.name, format, hopeful), func(t *testing.T) {
+			for _, sums := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, %v, checksums %v", tt.name, format, sums), func(t *testing.T) {
 					t.Parallel()
 					file := filepath.Join(t.TempDir(), "load")
 					onDisk(t, file, rewrite(t, octets.Bytes(), format, tt.again)).Close()
-					opt := pipeline.Options{MaxConnections: tt.connections, Sums: hopeful}
-					want, _ := look(t, file, opt, 0)
-					opt.Hopeful = hopeful
-					got, known := look(t, file, opt, cmp.Or(tt.tuples, 1<<12))
+					opt := pipeline.Options{MaxConnections: tt.connections, Sums: sums}
+					want, _ := predecoded(t, file, opt, 1)
+					opt.ReadAhead = true
+					got, known := predecoded(t, file, opt, cmp.Or(tt.numbers, 1<<12))
 					if got != want {
 						t.Errorf("the records are\n%.600s\nwant\n%.600s", got, want)
 					}
-					if (known > 0) == tt.shape.SCTP || tt.tuples > 0 && known > tt.tuples {
-						t.Errorf("%d connections were known early", known)
+					if (known > 0) == tt.shape.SCTP || tt.numbers > 0 && known > tt.numbers {
+						t.Errorf("%d connections were known by number", known)
 					}
 				})
 			}
@@ -67,21 +67,17 @@ func TestLookout(t *testing.T) {
 	}
 }
 
-// look reads a file with at most so many tuples, 0: nothing is decoded early.
-func look(t *testing.T, file string, opt pipeline.Options, tuples int) (out string, known int) {
+// predecoded reads a file, with at most so many endpoints told apart if it is read ahead.
+func predecoded(t *testing.T, file string, opt pipeline.Options, numbers int) (out string, known int) {
 	t.Helper()
-	open := capture.Open
-	if tuples == 0 {
-		open = capture.OpenDirect
-	}
-	f, err := open(file, nil)
+	f, err := capture.Open(file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	r := pipeline.New(opt, nil)
-	r.LookAlways()
-	r.SetMaxTuples(tuples)
+	r.NoteAlways()
+	r.SetMaxNumbers(numbers)
 	if err := r.Read(f); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,105 @@
+package readahead
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/sctp"
+)
+
+// Note is what was found out about a frame before its turn. It is one cache line long.
+type Note struct {
+	// Segment is the TCP segment with its header, if the kind is TCP.
+	Segment  []byte
+	Time     int64 // of the frame, in nanoseconds since the Unix epoch
+	Seq, Ack uint32
+	// Captured and OrigLen are the octets of the frame that are there, and on the wire.
+	Captured, OrigLen uint32
+	// Number stands for the endpoints of the segment: it is the same for both directions,
+	// until endpoints are numbered anew in another Epoch.
+	Number, Epoch uint32
+	// CRCs is what [mpa.Verify] says of the payload.
+	CRCs   mpa.Verified
+	Flags  uint16 // of the TCP header
+	Header uint8  // octets of it, with options
+	bits   uint8
+}
+
+// Kind says what a frame holds.
+type Kind uint8
+
+// The kinds.
+const (
+	// Other frames have to be decoded: nothing else in the note holds.
+	Other Kind = iota
+	// TCP is a segment over IP without fragments, all of it captured.
+	TCP
+	// SCTP is such a packet. Of the note only ChecksumRight holds.
+	SCTP
+)
+
+// bits of a note, above its kind.
+const (
+	kindBits = 3
+	sackBit  = 1 << (iota + 1)
+	swapBit
+	sumBit
+)
+
+// Kind tells what the frame holds.
+func (n *Note) Kind() Kind {
+	if n == nil {
+		return Other
+	}
+	return Kind(n.bits & kindBits)
+}
+
+// SACK reports whether the segment acknowledges octets out of order.
+func (n *Note) SACK() bool { return n.bits&sackBit != 0 }
+
+// FromLarger reports whether the larger endpoint sent the segment, see
+// [packet.Endpoints].
+func (n *Note) FromLarger() bool { return n.bits&swapBit != 0 }
+
+// ChecksumRight reports whether the checksum of TCP, or the CRC32c of SCTP, was verified
+// and is right.
+func (n *Note) ChecksumRight() bool { return n != nil && n.bits&sumBit != 0 }
+
+// Payload is that of the TCP segment.
+func (n *Note) Payload() []byte { return n.Segment[n.Header:] }
+
+// noter makes notes.
+type noter struct {
+	numbers numbers
+	packet  packet.Packet
+	sums    bool // verify the checksums of TCP
+}
+
+// note finds out what there is to know of a frame.
+func (t *noter) note(f *capture.Frame, n *Note) {
+	p := &t.packet
+	if n.bits = uint8(Other); uint16(f.Link) != packet.LinkEthernet || !packet.Plain(f.Data, p) {
+		return
+	}
+	if p.Proto != packet.ProtoTCP {
+		if n.bits = uint8(SCTP); sctp.Check(p.Payload, p.PayloadLen) == sctp.Good {
+			n.bits |= sumBit
+		}
+		return
+	}
+	n.bits = uint8(TCP)
+	n.Segment, n.Time, n.Captured, n.OrigLen = p.Segment, f.Time, uint32(len(f.Data)), f.OrigLen //nolint:gosec // bounded by the reader
+	n.Seq, n.Ack, n.Flags, n.Header = p.Seq, p.Ack, p.Flags, uint8(packet.TCPLen+len(p.Options)) //nolint:gosec // at most 60
+	if len(p.Options) > 0 && packet.SACK(p.Options) != nil {
+		n.bits |= sackBit
+	}
+	number := t.numbers.of(p)
+	n.Number, n.Epoch = number.n, t.numbers.epoch
+	if number.swap {
+		n.bits |= swapBit
+	}
+	n.CRCs = mpa.Verify(p.Payload)
+	if t.sums && p.SumRight(number.front) {
+		n.bits |= sumBit
+	}
+}

@@ -1,0 +1,223 @@
+package readahead
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
+)
+
+// Source is what is read ahead. One that waits, such as a pipe, should not be: frames are
+// handed over many at a time.
+type Source interface {
+	capture.Source
+	// Lend has it read into buffers that lend gives, see [pcapng.Reader.Lend].
+	Lend(lend func(done []byte) []byte)
+}
+
+// Options of a Reader. The zero value will do.
+type Options struct {
+	// Checksums verifies those of TCP.
+	Checksums bool
+	// MaxNumbers bounds the endpoints that are told apart; 0 stands for MaxNumbers.
+	MaxNumbers int
+	// Always notes every frame, whoever has less to do.
+	Always bool
+}
+
+const (
+	// buffers of pcapng.LentSize octets, and batches, are under way.
+	buffers = 6
+	batches = 24
+	// batchSize is how many frames are handed over together.
+	batchSize = 128
+	// enough is how many batches must wait for the ordered side, so that there is time
+	// to make notes for another one.
+	enough = 2
+)
+
+// Reader reads a source ahead. Close must be called.
+type Reader struct {
+	src      Source
+	opt      Options
+	noter    noter
+	filled   chan *Batch
+	done     chan *Batch
+	free     chan []byte   // buffers to read into; nil: one is still to be made
+	released chan struct{} // a buffer larger than others was given back
+	large    atomic.Bool   // there was one
+	quit     chan struct{}
+	once     sync.Once
+
+	cur  *Batch // that is being filled
+	last *Batch // that was handed out, for the one who calls Next
+}
+
+// Batch is frames that follow each other.
+type Batch struct {
+	frames [batchSize]capture.Frame
+	notes  [batchSize]Note
+	n      int
+	noted  int    // of them, from the first on
+	buf    []byte // nobody needs it when the frames up to here are done with
+	// Err came behind the frames, from the source.
+	Err error
+}
+
+// Len is the number of frames.
+func (b *Batch) Len() int { return b.n }
+
+// Frame is one of them, borrowed until the next batch.
+func (b *Batch) Frame(i int) *capture.Frame { return &b.frames[i] }
+
+// First is the number of the first frame. That of the others follows from it.
+func (b *Batch) First() uint64 { return b.frames[0].Number }
+
+// Note is what is known of a frame; nil: nothing.
+func (b *Batch) Note(i int) *Note {
+	if i >= b.noted {
+		return nil
+	}
+	return &b.notes[i]
+}
+
+// Start starts to read a source.
+func Start(src Source, opt Options) *Reader {
+	if opt.MaxNumbers == 0 {
+		opt.MaxNumbers = MaxNumbers
+	}
+	r := &Reader{
+		src: src, opt: opt, noter: noter{numbers: numbers{bound: opt.MaxNumbers}, sums: opt.Checksums},
+		filled: make(chan *Batch, batches), done: make(chan *Batch, batches), free: make(chan []byte, buffers),
+		released: make(chan struct{}, 1), quit: make(chan struct{}),
+	}
+	for range buffers - 1 { // the source has one already
+		r.free <- nil
+	}
+	for range batches {
+		r.done <- nil
+	}
+	src.Lend(r.lend)
+	go r.run()
+	return r
+}
+
+// run reads all frames.
+func (r *Reader) run() {
+	defer close(r.filled)
+	var f capture.Frame
+	r.begin()
+	for r.cur != nil {
+		err := r.src.Next(&f) // it may ask for another buffer, and so begin another batch
+		b := r.cur
+		switch {
+		case b == nil:
+			return
+		case err != nil:
+			b.Err = err
+			r.hand(nil)
+			if final(err) {
+				return
+			}
+			continue
+		case b.n > 0 && f.Number != b.First()+uint64(b.n):
+			r.hand(nil)
+			if b = r.cur; b == nil {
+				return
+			}
+		}
+		b.frames[b.n] = f
+		if b.noted == b.n && (b.n > 0 || r.opt.Always || len(r.filled) >= enough) {
+			r.noter.note(&b.frames[b.n], &b.notes[b.n])
+			b.noted++
+		}
+		if b.n++; b.n == batchSize {
+			r.hand(nil)
+		}
+	}
+}
+
+// final reports whether a source gives nothing behind an error.
+func final(err error) bool {
+	var damage *capture.Error
+	return !errors.As(err, &damage) || !damage.Resume
+}
+
+// begin begins a batch; there is none once the reader was closed.
+func (r *Reader) begin() {
+	select {
+	case <-r.quit:
+		r.cur = nil
+	case r.cur = <-r.done:
+		if r.cur == nil {
+			r.cur = new(Batch)
+		}
+		r.cur.n, r.cur.noted, r.cur.buf, r.cur.Err = 0, 0, nil, nil
+	}
+}
+
+// hand hands the batch over, and begins another one.
+func (r *Reader) hand(buf []byte) {
+	r.cur.buf = buf
+	r.filled <- r.cur // there is room for every batch
+	r.begin()
+}
+
+// lend gives the source another buffer once it is done with one.
+func (r *Reader) lend(done []byte) (next []byte) {
+	if r.cur != nil {
+		r.hand(done)
+	}
+	if len(done) > pcapng.LentSize {
+		// One at a time: memory stays bounded whatever lengths a file has.
+		r.large.Store(true)
+		select {
+		case <-r.released:
+		case <-r.quit:
+		}
+	}
+	select {
+	case next = <-r.free:
+	case <-r.quit:
+		r.cur = nil
+	}
+	if next == nil {
+		next = make([]byte, pcapng.LentSize)
+	}
+	return next
+}
+
+// Next returns the next batch, and takes the last one back. It returns nil behind the
+// last.
+func (r *Reader) Next() *Batch {
+	if b := r.last; b != nil {
+		if buf := b.buf; buf != nil {
+			b.buf = nil
+			if len(buf) > pcapng.LentSize {
+				r.released <- struct{}{}
+			}
+			if len(buf) != pcapng.LentSize {
+				buf = nil
+			}
+			r.free <- buf
+		}
+		if r.large.Load() {
+			clear(b.frames[:b.n]) // lest they keep a large buffer
+			clear(b.notes[:b.noted])
+		}
+		r.done <- b
+	}
+	r.last = <-r.filled
+	return r.last
+}
+
+// Close ends the reading; when it returns nobody reads from the source.
+func (r *Reader) Close() {
+	r.once.Do(func() {
+		close(r.quit)
+		for range r.filled { // until it is closed
+		}
+	})
+}
