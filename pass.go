@@ -35,6 +35,7 @@ func newPass(c *Capture, kinds Kinds, yield func(Event, error) bool) *pass {
 	p := &pass{c: c, kinds: kinds, yield: yield}
 	opt := c.set.opt
 	opt.Sums = true // whatever is asked for, damaged packets are left out
+	opt.ReadAhead = true
 	opt.Brief = kinds&(PDUs|Frames) == 0
 	opt.Lean = kinds&(PDUs|Findings) == 0
 	opt.NoRecords = true // Ended tells of them

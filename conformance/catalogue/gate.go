@@ -38,14 +38,14 @@ const (
 	End
 )
 
-var GateNames = [...]string{
+var gateNames = [...]string{
 	"G-START", "G-CONTIG", "G-FULL", "G-BIDIR", "G-CAUSAL", "G-SUM", "G-NEG", "G-SYNC", "G-MSGSYNC", "G-READSYNC", "G-LAYOUT", "G-SIZE", "G-END",
 }
 
 // String returns the names, with blanks between them.
 func (g Gate) String() string {
 	var s []string
-	for i, n := range GateNames {
+	for i, n := range gateNames {
 		if g&(1<<i) != 0 {
 			s = append(s, n)
 		}
@@ -58,3 +58,6 @@ func (g Gate) Names() []string { return strings.Fields(g.String()) }
 
 // First returns the first of several gates.
 func (g Gate) First() Gate { return g & -g }
+
+// NumGates is how many gates there are.
+const NumGates = len(gateNames)

@@ -80,7 +80,7 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 		return None, false
 	case f.CRCStatus == CRCBad:
 		d.trusty()
-		d.susOff, d.suspect = d.off, d.cfg.Memory.add(d.suspect, w)
+		d.susOff, d.suspect = d.off, d.cfg.Budget.add(d.suspect, w)
 	default:
 		d.trusty()
 	}

@@ -53,11 +53,12 @@ type Config struct {
 	Trusted bool
 	// Gather asks for the whole ULPDU of every FPDU that was captured whole.
 	Gather bool
-	// Memory lends the buffers; nil lets each decoder have its own.
-	Memory *Memory
-	// Room is where FPDUs are put; nil lets each decoder have its own. It may be shared
-	// by decoders that are never at work at the same time.
-	Room *FPDU
+	// Budget bounds the octets that decoders hold together. Those of a budget share
+	// buffers, and those of the same side the FPDU that they hand out: it is valid until
+	// the next call of any of them. nil: the decoder is not bounded, and shares nothing.
+	Budget *Budget
+	// Side is 0 or 1, for the two directions of a connection.
+	Side uint8
 	// Grammar must be given.
 	Grammar *Grammar
 }
@@ -146,10 +147,11 @@ const strayLen = 64
 // offsets count octets on from there. Buffers are kept.
 func (d *Decoder) Reset(cfg Config, off int64) {
 	d.Free()
-	f := cfg.Room
+	var f *FPDU
 	switch {
-	case f != nil:
-	case d.FPDU != nil && d.cfg.Room == nil:
+	case cfg.Budget != nil:
+		f = &cfg.Budget.fpdus[cfg.Side&1]
+	case d.FPDU != nil && d.cfg.Budget == nil:
 		f = d.FPDU
 		*f = FPDU{Missing: f.Missing, Markers: f.Markers}
 	default:
@@ -228,7 +230,7 @@ func (d *Decoder) Next() Event {
 			d.off, d.jumpTo = d.jumpTo, 0
 			d.startSeek(d.off, true)
 		}
-		if ev == None && len(d.buf) > 0 && d.cfg.Memory.over() {
+		if ev == None && len(d.buf) > 0 && d.cfg.Budget.over() {
 			d.starve()
 		}
 		return ev
@@ -285,7 +287,7 @@ func (d *Decoder) take(n int) {
 	d.compact()
 	// What a length claims is believed as far as others were as long of late.
 	if all <= 2*d.long {
-		d.buf = d.cfg.Memory.room(d.buf, all)
+		d.buf = d.cfg.Budget.room(d.buf, all)
 	}
 	d.keep(d.in[:n])
 	d.in, d.verified = d.in[n:], 0
@@ -364,7 +366,7 @@ func (d *Decoder) implausible(lead, n, size int) (wait, bad bool) {
 
 // rewind goes back into the FPDU with the bad CRC: its length was wrong.
 func (d *Decoder) rewind() {
-	b := d.cfg.Memory.add(d.suspect, d.buf[d.rd:])
+	b := d.cfg.Budget.add(d.suspect, d.buf[d.rd:])
 	d.suspect = nil
 	end := d.off // everything before was handed out
 	d.empty()

@@ -19,7 +19,7 @@ type Env struct {
 	// out all the same.
 	Brief bool
 	// Memory lends buffers to decoders; nil lets each have its own.
-	Memory *mpa.Memory
+	Decoders *mpa.Budget
 	// Budget bounds the memory for out-of-order data.
 	Budget *reassembly.Budget
 	// Layout of the establishment word; LayoutForced keeps it against all
@@ -28,7 +28,6 @@ type Env struct {
 	LayoutForced bool
 
 	whole   mpa.FPDU    // that of a segment which holds nothing else
-	rooms   [2]mpa.FPDU // those of other segments, by side
 	pdus    uint64
 	swapped map[trace.Host]bool // senders of Terminates with swapped fields
 	frames  []uint64

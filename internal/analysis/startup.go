@@ -468,8 +468,8 @@ func (c *Conn) decode(side int, cfg mpa.Config, off int64) {
 	if h.dec == nil {
 		h.dec = new(mpa.Decoder)
 	}
-	cfg.Gather, cfg.Grammar, cfg.Memory = c.env.gather(), &grammar, c.env.Memory
-	cfg.Room = &c.env.rooms[side] // one side may have work for the other
+	cfg.Gather, cfg.Grammar, cfg.Budget = c.env.gather(), &grammar, c.env.Decoders
+	cfg.Side = uint8(side) //nolint:gosec // 0 or 1
 	h.dec.Reset(cfg, off)
 }
 

@@ -188,9 +188,9 @@ func New(opt Options, sink Sink) *Run {
 		r.opt.DecoderBytes = DefaultDecoder
 	}
 	r.env = analysis.Env{
-		Budget: reassembly.NewBudget(r.opt.ReorderBytes, r.opt.TotalReorderBytes),
-		Memory: mpa.NewMemory(r.opt.DecoderBytes),
-		Layout: opt.Layout, LayoutForced: opt.Forced,
+		Budget:   reassembly.NewBudget(r.opt.ReorderBytes, r.opt.TotalReorderBytes),
+		Decoders: mpa.NewBudget(r.opt.DecoderBytes),
+		Layout:   opt.Layout, LayoutForced: opt.Forced,
 	}
 	if sink != nil {
 		r.env.Sink, r.env.Lean, r.env.Brief = sink, opt.Lean, opt.Brief
@@ -252,7 +252,9 @@ func (r *Run) readAhead(src readahead.Source) error {
 }
 
 // full reports whether there were as many frames as were asked for.
-func (r *Run) full() bool { return r.stopped.Load() || r.opt.Count != 0 && r.totals.Frames >= r.opt.Count }
+func (r *Run) full() bool {
+	return r.stopped.Load() || r.opt.Count != 0 && r.totals.Frames >= r.opt.Count
+}
 
 // ended reports whether nothing comes behind an error of the source, and what is to be
 // said of it. Damage that was read past is told and counted.
@@ -474,6 +476,6 @@ func (r *Run) Finish() []*trace.Connection {
 // Totals returns the counts so far.
 func (r *Run) Totals() Totals {
 	t := r.totals
-	t.Connections, t.PDUs, t.IP, t.Starved = r.next, r.env.PDUs(), r.dec.Stats(), r.env.Memory.Starved
+	t.Connections, t.PDUs, t.IP, t.Starved = r.next, r.env.PDUs(), r.dec.Stats(), r.env.Decoders.Starved
 	return t
 }

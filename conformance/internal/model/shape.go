@@ -51,7 +51,7 @@ func (s Seen) Has(k Shape) bool { return k != 0 && *s.at(k) == k }
 func (s Seen) Add(k Shape) { *s.at(k) = k }
 
 // gateBits is the room for gates in a shape.
-const gateBits = uint(len(catalogue.GateNames))
+const gateBits = uint(catalogue.NumGates)
 
 // shape is that of an FPDU that is usual: without faults, and with right markers if
 // there are some.

@@ -1,15 +1,15 @@
 package mpa
 
-// Memory is the buffers of the decoders of a run. Most of the time an FPDU lies
-// whole in a segment and needs none; one that does not borrows a buffer until
-// it is whole. Thousands of connections so share a few buffers, and what they
-// may hold together is bounded: a decoder that would go beyond forgets what it
-// holds and finds its place again.
-type Memory struct {
+// Budget bounds what the decoders of a capture hold together, in octets. Most of the
+// time an FPDU lies whole in a segment and needs no buffer; one that does not borrows a
+// buffer until it is whole, so that thousands of connections share a few. A decoder
+// that would go beyond the limit forgets what it holds and finds its place again.
+type Budget struct {
 	limit, used int
 	idle        [len(memoryClasses)][][]byte
 	spare       int
 	scratch     []byte
+	fpdus       [2]FPDU // by side
 	// Starved counts how often a decoder had to forget.
 	Starved uint64
 }
@@ -22,18 +22,18 @@ var memoryClasses = [...]int{256, 2 << 10, 10 << 10, 68 << 10, window + 72<<10}
 // maxSpare bounds the buffers that are kept although nobody uses them.
 const maxSpare = 4 << 20
 
-// NewMemory returns the memory for a run, limit octets at the most.
-func NewMemory(limit int) *Memory { return &Memory{limit: limit} }
+// NewBudget returns a budget of limit octets.
+func NewBudget(limit int) *Budget { return &Budget{limit: limit} }
 
 // Used is the number of octets that decoders hold.
-func (m *Memory) Used() int { return m.used }
+func (m *Budget) Used() int { return m.used }
 
 // over reports whether decoders hold more than they may.
-func (m *Memory) over() bool { return m != nil && m.used > m.limit }
+func (m *Budget) over() bool { return m != nil && m.used > m.limit }
 
-// add appends octets to a buffer of this memory, and moves it to a larger one
+// add appends octets to a buffer of the budget, and moves it to a larger one
 // when it is full.
-func (m *Memory) add(dst, b []byte) []byte {
+func (m *Budget) add(dst, b []byte) []byte {
 	if m == nil || cap(dst)-len(dst) >= len(b) {
 		return append(dst, b...)
 	}
@@ -42,7 +42,7 @@ func (m *Memory) add(dst, b []byte) []byte {
 	return append(to, b...)
 }
 
-func (m *Memory) get(n int) []byte {
+func (m *Budget) get(n int) []byte {
 	for i, size := range memoryClasses {
 		if n > size {
 			continue
@@ -61,7 +61,7 @@ func (m *Memory) get(n int) []byte {
 }
 
 // room moves octets to a buffer for n of them.
-func (m *Memory) room(dst []byte, n int) []byte {
+func (m *Budget) room(dst []byte, n int) []byte {
 	if m == nil || cap(dst) >= n {
 		return dst
 	}
@@ -71,7 +71,7 @@ func (m *Memory) room(dst []byte, n int) []byte {
 }
 
 // put takes a buffer back.
-func (m *Memory) put(b []byte) {
+func (m *Budget) put(b []byte) {
 	size := cap(b)
 	if m == nil || size == 0 {
 		return
@@ -86,34 +86,34 @@ func (m *Memory) put(b []byte) {
 }
 
 // keep appends octets that wait.
-func (d *Decoder) keep(b []byte) { d.buf = d.cfg.Memory.add(d.buf, b) }
+func (d *Decoder) keep(b []byte) { d.buf = d.cfg.Budget.add(d.buf, b) }
 
 // empty gives the buffer back; everything in it is done with.
 func (d *Decoder) empty() {
 	d.rd = 0
-	if d.cfg.Memory == nil {
+	if d.cfg.Budget == nil {
 		d.buf = d.buf[:0]
 	} else if d.buf != nil {
-		d.cfg.Memory.put(d.buf)
+		d.cfg.Budget.put(d.buf)
 		d.buf = nil
 	}
 }
 
 // trusty forgets the FPDU with the bad CRC.
 func (d *Decoder) trusty() {
-	if d.cfg.Memory == nil {
+	if d.cfg.Budget == nil {
 		d.suspect = d.suspect[:0]
 	} else if d.suspect != nil {
-		d.cfg.Memory.put(d.suspect)
+		d.cfg.Budget.put(d.suspect)
 		d.suspect = nil
 	}
 }
 
 // scratch returns n zero octets that are valid until the next call on a decoder
-// of the same memory.
+// of the same budget.
 func (d *Decoder) scratch(n int) []byte {
 	var s *[]byte
-	if m := d.cfg.Memory; m != nil {
+	if m := d.cfg.Budget; m != nil {
 		s = &m.scratch
 	} else {
 		s = &d.seldom().full
@@ -135,7 +135,7 @@ func (d *Decoder) Free() {
 
 // starve forgets everything that waits and finds the place again.
 func (d *Decoder) starve() {
-	d.cfg.Memory.Starved++
+	d.cfg.Budget.Starved++
 	d.drop()
 	if d.gapAt < 0 {
 		d.gapAt = d.off
