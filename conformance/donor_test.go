@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
@@ -43,10 +45,8 @@ func newDonor(tb testing.TB, s *scenario.Scenario) (d *donor, why string) {
 	d = &donor{rule: s.Name, scenario: s, script: [2]*synth.Script{s.Script(false), s.Script(true)}}
 	c := &d.script[faulty].Connections
 	switch {
-	case notShown[s.Name] != "":
-		return nil, notShown[s.Name]
-	case bound[s.Name] != "":
-		return nil, bound[s.Name]
+	case testOf(s.Name).Bound != "":
+		return nil, testOf(s.Name).Bound
 	case len(*c) > 1:
 		return nil, "its scenario has several connections"
 	case large(d.script[faulty].Timeline):
@@ -89,7 +89,7 @@ func walk(steps []synth.Step, visit func(*synth.Step)) {
 // what the sides do not care about.
 func (d *donor) single() (m synth.Step, ok bool) {
 	a, b := d.script[faulty], d.script[faultless]
-	if !reflect.DeepEqual(a.Timeline, b.Timeline) || d.ownStartup() || d.needs(stays) {
+	if !reflect.DeepEqual(a.Timeline, b.Timeline) || d.ownStartup() || d.needs(rules.KeepsSteps) {
 		return m, false
 	}
 	name := ""
@@ -180,108 +180,10 @@ var startupRules = [...]string{
 	"SCTP-DDP-CTL", "SCTP-DDP-ENH", "SCTP-DDP-SEQ", "SCTP-DDP-ADAPT", "SCTP-DDP-STREAMS", "ADV-MARKERS-ENHANCED",
 }
 
-// bound are rules whose fault cannot be put elsewhere, and why.
-var bound = map[string]string{
-	"DDP-UNTAG-MSN-03": "its capture begins with the frame behind the startup",
-	"MPA-M-ZERO-01":    "its CRC is worked out for the octets of its own trace",
-	"RNIC-IOP-VER-01":  "the frame of its Reply is missing in its capture",
-}
+// testOf is what a rule says about its tests.
+func testOf(id string) rules.Test { return conformance.AboutTest(id) }
 
-// terms are what a fault needs beside what its scenario sets, so that it is the
-// same fault at another place.
-type terms uint8
-
-const (
-	// stays: it is no other fault at a message of the script, so that the steps of
-	// its scenario go along.
-	stays terms = 1 << iota
-	// leads: nothing comes before it on the connection.
-	leads
-	// ends: nothing comes behind it.
-	ends
-	// sized: it counts on the sizes of segments.
-	sized
-	// larger: the message is no smaller than that of the scenario.
-	larger
-	// unmarked: whether there are markers is as in the scenario.
-	unmarked
-	// checked: whether there are CRCs is as in the scenario.
-	checked
-	// solo: its association has no other stream.
-	solo
-)
-
-// needs are the terms of the faults that have some.
-var needs = map[string]terms{
-	"ADV-SILENT-CLOSE":          stays | ends, // what the other side does next tells of it
-	"ADV-SILENT-IGNORE":         stays,
-	"DDP-ERR-MISSED-01":         stays,
-	"DDP-L-03":                  stays | sized, // of two segments, the second first
-	"DDP-L-04":                  stays | sized,
-	"DDP-ORDER-01":              stays | sized,
-	"DDP-ORDER-02":              sized,
-	"DDP-TO-02":                 larger,
-	"DDP-UNTAG-MSN-01":          stays | leads,
-	"MPA-C-ON-01":               stays | leads,
-	"MPA-CRC-COVER-02":          leads,
-	"MPA-CRC-KEEP-01":           stays,
-	"MPA-FPDU-PAD-01":           stays,
-	"MPA-M-REP-01":              stays | leads,
-	"MPA-M-REQ-01":              stays | leads,
-	"MPA-RTR07-SEND-01":         leads | unmarked | checked,
-	"MPA-START-07A":             leads,
-	"MPA-TERM-LLP-03":           unmarked,
-	"MPA2-IRDORD-03":            leads,
-	"RDMAP-READREQ-WRAP-01":     larger,
-	"RDMAP-READREQ-WRAP-02":     larger,
-	"RDMAP-READRESP-ORDER-01":   stays,
-	"RDMAX-AREQ-ID-01":          stays,
-	"RDMAX-IMM-CHECK-01":        stays,
-	"RDMAX-ORDER-02":            stays,
-	"MPA2-ENH-REPLY-01":         unmarked | checked, // its Reply is spelled out, with the flags
-	"MPA2-ENH-REPLY-02":         unmarked | checked,
-	"MPA2-S-01":                 unmarked | checked,
-	"RNIC-IOP-VER-03":           leads,
-	"SCTP-DATA-PAD-01":          stays, // of a size that has a pad
-	"SCTP-DDP-SEQ-07":           ends,  // what follows is in no session, or in another one
-	"SCTP-DDP-SEQ-08":           ends,
-	"SCTP-DDP-STREAMS-02":       solo,
-	"SCTP-DDP-TERM-02":          stays | ends,
-	"SCTP-TSN-01":               stays, // two messages at once
-	"TCP-FIN-FPDU-01":           stays | ends,
-	"ADV-CLIENT-SERVER-REFUSED": unmarked, // else the markers are what is refused
-	"ADV-CRC-REPLY-ONLY":        leads | ends | checked,
-	"ADV-CRC-SEGMENT":           stays | leads | sized | unmarked | checked,
-	"ADV-CRC-SPLIT":             stays | leads | unmarked | checked,
-	"ADV-EARLY-FPDU":            unmarked,
-	"ADV-MARKERS-ENHANCED":      unmarked,
-	"MPA-FPDU-LEN-01":           checked,
-	"MPA-FPDU-PAD-02":           checked,
-	"MPA-MULPDU-04":             sized,
-	"MPA-START-01":              checked,
-	"ADV-REV1-NO-DEPTH":         leads | ends, // the responder never sends an FPDU
-	"ADV-REV1-RTR":              leads,
-	"MPA-CONN-POINT-01":         stays | leads | unmarked,
-	"MPA-ERR-CLOSE4-01":         leads,
-	"MPA-MARKER-WRAP-01":        stays | leads, // its markers are counted from the start
-	"MPA-MULPDU-02":             unmarked,
-	"MPA-START-02C":             unmarked, // else the markers may be the reason
-	"MPA-START-02D":             leads,
-	"MPA-START-04B":             stays | leads | ends | unmarked | checked, // the sender counts on without its marker
-	"MPA-PHASE-PLAIN-01":        unmarked | checked,                        // the CRC is that of its Reply
-	"MPA-C-FIELD-01":            stays | unmarked,
-	"ADV-RTR-OTHER-TYPE":        leads | ends,
-	"ADV-S0-REV2":               unmarked | checked,
-	"MPA-START-03B":             unmarked | checked, // its Reply is spelled out, with the flags
-	"MPA-START-04C":             stays | leads | checked,
-	"MPA-START-07B":             stays | leads | unmarked,
-	"MPA2-CTRL-A-01":            leads,
-	"MPA2-RTR-MISSING-01":       leads,
-	"MPA2-TERM-05":              leads,
-	"MPA2-TERM-07":              leads, // behind requests it may be an error of RDMAP with its fields swapped
-}
-
-func (d *donor) needs(t terms) bool { return needs[d.rule]&t != 0 }
+func (d *donor) needs(t rules.Terms) bool { return testOf(d.rule).Needs&t != 0 }
 
 func (d *donor) about(parts ...string) bool {
 	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(d.rule, p) })
@@ -290,7 +192,7 @@ func (d *donor) about(parts ...string) bool {
 // ofAssociation reports whether the donor sets something that all streams of an
 // association have in common, or wants it for itself.
 func (d *donor) ofAssociation() bool {
-	if d.needs(solo) {
+	if d.needs(rules.OnlyStream) {
 		return true
 	}
 	for side := range 2 {

@@ -1,6 +1,9 @@
 package conformance
 
-import "github.com/iwdissect/iwdissect/trace"
+import (
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+	"github.com/iwdissect/iwdissect/trace"
+)
 
 // Touched names what was written to of what directions share of which nothing is known:
 // nothing.
@@ -16,4 +19,12 @@ func (e *Engine) Model(t *trace.Connection) string {
 		return ""
 	}
 	return c.Dump()
+}
+
+// AboutTest is what the rule for an entry says about its tests.
+func AboutTest(id string) rules.Test {
+	if r, ok := ruleOf(id); ok {
+		return r.Test
+	}
+	return rules.Test{}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/synth/link"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
@@ -103,10 +104,10 @@ func (d *donor) dress(s *synth.Script, into *synth.Connection, roles [2]synth.Si
 				st.CRC, st.Markers = crc, markers
 			}
 		}
-		if d.needs(checked) || d.about("CRC", "-C-") {
+		if d.needs(rules.SameCRC) || d.about("CRC", "-C-") {
 			h.RNIC.Startup.CRC = from.RNIC.Startup.CRC
 		}
-		if d.needs(unmarked) || d.about("-M-", "MARKER") {
+		if d.needs(rules.SameMarkers) || d.about("-M-", "MARKER") {
 			h.RNIC.Startup.Markers = from.RNIC.Startup.Markers
 		}
 		overlay(h, &usual.Hosts[side], from)
@@ -174,7 +175,7 @@ func (d *donor) move(rnd *rand.Rand, s *synth.Script, into *synth.Connection, wh
 func (d *donor) alike(c *synth.Connection, st *synth.Step) bool {
 	a, b := &d.message.Work, &st.Work
 	return a.Op == b.Op && (a.Size == 0) == (b.Size == 0) && (d.message.Invalidate == nil) == (st.Invalidate == nil) &&
-		(a.Size > oneSegment) == (b.Size > uint64(least(c, st.From))) && (!d.needs(larger) || b.Size >= a.Size)
+		(a.Size > oneSegment) == (b.Size > uint64(least(c, st.From))) && (!d.needs(rules.NoSmaller) || b.Size >= a.Size)
 }
 
 // oneSegment is what a message of one segment has in a scenario, at most.
@@ -246,7 +247,7 @@ func (d *donor) graft(rnd *rand.Rand, s *synth.Script, into *synth.Connection, w
 func (d *donor) tailor(into *synth.Connection, body []synth.Step, roles [2]synth.Side, which int) {
 	for side, to := range roles {
 		h, usual, own := &into.Hosts[to], &d.usual.Connections[0].Hosts[side], &d.script[which].Connections[0].Hosts[side]
-		if h.TCP.MSS > usual.TCP.MSS || d.needs(sized) {
+		if h.TCP.MSS > usual.TCP.MSS || d.needs(rules.SameSizes) {
 			h.TCP.MSS = usual.TCP.MSS
 		}
 		for i := range body {
@@ -261,8 +262,8 @@ func (d *donor) tailor(into *synth.Connection, body []synth.Step, roles [2]synth
 // the donor.
 func (d *donor) company(opening, tail []synth.Step) (before, after bool) {
 	s := d.script[faulty]
-	before = len(opening) == 1 && !d.needs(leads)
-	after = len(tail) > 0 && tail[len(tail)-1].Verb == synth.Close && !d.needs(ends)
+	before = len(opening) == 1 && !d.needs(rules.ComesFirst)
+	after = len(tail) > 0 && tail[len(tail)-1].Verb == synth.Close && !d.needs(rules.ComesLast)
 	for side := range 2 {
 		ignore := s.Connections[0].Hosts[side].RNIC.Ignore
 		before = before && ignore&(rnic.IgnoreRequests|rnic.IgnoreStartup|rnic.IgnoreRTR) == 0

@@ -135,52 +135,6 @@ type yields struct {
 	missed        []uint64
 }
 
-// akin are rules that may be found in place of the one whose fault it was: the
-// fault is theirs at some places. What a rule yields to need not stand here.
-var akin = map[string][]string{
-	"MPA-C-ON-01":               {"MPA-CRC-KEEP-01"},  // the indication had a right CRC
-	"MPA-CRC-COVER-01":          {"MPA-CRC-COVER-02"}, // the marker stands in front
-	"MPA-M-REP-01":              {"MPA-CRC-VALUE-01"}, // the indication had its markers
-	"MPA-M-REQ-01":              {"MPA-CRC-VALUE-01"},
-	"RDMAP-RV-02":               {"RNIC-IOP-VER-02"},                            // it was the first message
-	"RDMAP-READRESP-MSG-01":     {"RDMAP-READRESP-LEN-01"},                      // it was the last but one segment, and the last is empty
-	"RDMAX-RV-01":               {"RNIC-IOP-RDMAC-ATOMIC-01"},                   // the startup says why
-	"RDMAX-ORDER-01":            {"RDMAX-ARESP-ID-01"},                          // one at a time
-	"SCTP-DDP-SEQ-09":           {"SCTP-DDP-STREAMS-02"},                        // the Accept that went astray is missed in its session
-	"RDMAX-AREQ-DEPTH-01":       {"MPA2-IRDORD-06"},                             // Reads alone were too many before
-	"RDMAX-AREQ-ANSWER-01":      {"RDMAP-READ-PAIR-01"},                         // the indication of readiness is a Read, and has no answer already
-	"ADV-CLIENT-SERVER-REFUSED": {"ADV-REV-FALLBACK", "ADV-STRICT-DEPTH-CLOSE"}, // as what follows it, or came before it, shows
-	// By the place of the marker: between FPDUs, in front of one, the first of all.
-	"MPA-MARKER-PTR-01":  {"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-START-07A"},
-	"MPA-MARKER-PTR-02":  {"MPA-MARKER-PTR-01", "MPA-MARKER-PTR-07", "MPA-MARKER-PTR-05", "MPA-START-07A"},
-	"MPA-MARKER-PTR-07":  {"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-START-07A"},
-	"MPA-MARKER-RSVD-01": {"MPA-START-07A"},
-	"DDP-DV-02":          {"RNIC-IOP-VER-02"}, // it was the first message
-	"DDP-L-01":           {"DDP-ORDER-01"},    // nothing more came on its queue
-}
-
-// unfound are rules of which a mutant may be missed, and why.
-var unfound = map[string]string{
-	"ADV-IRD-CLAMP":        "the window of TCP lets no more than 32 of the Reads out at a time",
-	"ADV-CRC-SEGMENT":      "with other TCP options segments end elsewhere, and none holds the end of an FPDU alone",
-	"ADV-CRC-SPLIT":        "with other TCP options segments end elsewhere, and no CRC field is in two of them",
-	"MPA-START-02D":        "the link had the Reply sent again, and it was acknowledged before the reset",
-	"TCP-HALFCLOSE-01":     "the indication is a Read that is not answered, so that the other one is never sent",
-	"TCP-RETX-01":          "the segment that is sent again is too small to hold the octet that is changed",
-	"MPA-ALIGN-01":         "its message goes in few segments, or in two for each FPDU",
-	"MPA-ALIGN-02":         "no FPDU fits a segment",
-	"MPA-C-OFF-01":         "with revision 0 CRC is always on",
-	"MPA-TERM-LLP-03":      "with revision 0 there are always markers",
-	"MPA-ULPDU-ONE-01":     "with a depth of 1 there is no other Read to join",
-	"MPA2-CTRL-A-04":       "the first message is by chance the indication that draft -01 would have: the flags are right in its layout",
-	"RDMAP-TERM-CLOSE-01":  "the acknowledgement passed the place of the capture before the RST did: nothing tells that its receiver had not got it",
-	"ADV-EXT-UNSUPPORTED":  "the side that sends the Terminate has done atomics before: it knows them",
-	"SCTP-DDP-SEQ-09":      "the session is over before anything acknowledges the chunk",
-	"SCTP-DDP-HOMING-01":   "the link loses packets: the path may change for that",
-	"SCTP-TSN-01":          "with I-DATA chunks of several messages may be mixed (RFC 8260)",
-	"RDMAP-STREAM-ONLY-01": "without CRC octets that are no message cannot be told from a lost place",
-}
-
 // TestMutation: the fault of a rule is found wherever it is committed. The
 // scripts are random and legal; docs/mutation.md holds what comes of it in the
 // campaign. The plain run makes one mutant of each rule.
@@ -317,7 +271,7 @@ func explains(rule string, some []string) bool {
 		return slices.Contains(entry.YieldsTo, b)
 	}
 	return slices.ContainsFunc(some, func(id string) bool {
-		return yields(rule, id) || yields(id, rule) || slices.Contains(akin[rule], id)
+		return yields(rule, id) || yields(id, rule) || slices.Contains(testOf(rule).Related, id)
 	})
 }
 
@@ -331,7 +285,7 @@ func checkYields(t *testing.T, all map[string]*yields, enough bool) {
 		case y.own != "":
 		case y.Mutants == 0:
 			t.Errorf("%s: no legal script has a place for its fault", id)
-		case y.Missed > 0 && unfound[id] == "":
+		case y.Missed > 0 && testOf(id).NotDetected == "":
 			t.Errorf("%s: %d of %d mutants are missed, those of the seeds %v: its fault has terms, or a reason for that", id, y.Missed, y.Mutants, y.missed)
 		case y.Found == 0 && enough:
 			t.Errorf("%s: none of %d mutants is found", id, y.Mutants)

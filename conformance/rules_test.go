@@ -135,16 +135,9 @@ func ids(fs []conformance.Finding, without string) (out []string) {
 	return slices.Compact(out)
 }
 
-// perHalf are rules that may be found once in each direction.
-var perHalf = map[string]bool{"RNIC-IOP-VER-03": true}
-
-// draft01 are rules of draft -01 that its layout has to be forced for: what breaks
-// them makes the word look like that of RFC 6581.
-var draft01 = map[string]bool{"MPA2-D01-FLAG-01": true, "MPA2-D01-RTR-01": true}
-
 // optionsOf are the options that a built-in scenario is read with.
 func optionsOf(name string) pipeline.Options {
-	if draft01[name] {
+	if testOf(name).Draft01 {
 		return pipeline.Options{Layout: mpa.LayoutDraft01, Forced: true}
 	}
 	if name == "MPA-START-08B" {
@@ -152,10 +145,6 @@ func optionsOf(name string) pipeline.Options {
 	}
 	return pipeline.Options{}
 }
-
-// notShown are rules with a check that the trace of their scenario cannot show,
-// and why.
-var notShown = map[string]string{}
 
 // TestRules: the trace that breaks a rule is found to, once; the same trace
 // without the fault is not; and nothing else is found but what is listed.
@@ -185,15 +174,11 @@ func TestRules(t *testing.T) {
 				}
 			}
 			n := count[0] + count[1]
-			if perHalf[s.Name] {
+			if testOf(s.Name).EachDirection {
 				n = max(count[0], count[1])
 			}
-			switch _, exempt := notShown[s.Name]; {
+			switch {
 			case !slices.Contains(checked, s.Name):
-			case exempt:
-				if n != 0 {
-					t.Errorf("%s is found after all: the exemption is stale", s.Name)
-				}
 			case n != 1:
 				t.Errorf("%s is found %d times:\n\t%s", s.Name, n, text(j.findings))
 			default:
@@ -206,8 +191,8 @@ func TestRules(t *testing.T) {
 			now[s.Name] = seen
 		}
 	}
-	if tested+len(notShown) != len(checked) {
-		t.Errorf("%d rules have a check, %d are shown by a trace, %d are exempt", len(checked), tested, len(notShown))
+	if tested != len(checked) {
+		t.Errorf("there are %d rules, and %d are shown by a trace", len(checked), tested)
 	}
 	if *update {
 		write(t, alsoFile, now)

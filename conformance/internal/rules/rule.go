@@ -78,6 +78,9 @@ type Rule struct {
 	First bool
 	// Tells: it says itself which evidence it lacks of what comes after the startup.
 	Tells bool
+
+	// Test is what its tests have to know.
+	Test Test
 }
 
 // transport restricts a rule to one of them.

@@ -49,6 +49,10 @@ var compareAdvice = []rules.Rule{
 	},
 	{
 		ID: "ADV-CLIENT-SERVER-REFUSED", Weighs: true, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
+		Test: rules.Test{ // else the markers are what is refused // as what follows it, or came before it, shows
+			Needs:   rules.SameMarkers,
+			Related: []string{"ADV-REV-FALLBACK", "ADV-STRICT-DEPTH-CLOSE"},
+		},
 		Capture: &rules.On[*model.EndedConnection]{
 			Applies: func(_ *rules.Case, p *model.EndedConnection) rules.Scope {
 				q, reply := p.Request, p.Reply

@@ -38,6 +38,7 @@ var depthAdvice = []rules.Rule{
 	},
 	{
 		ID: "ADV-REV1-NO-DEPTH", Weighs: true, Needs: catalogue.Neg | catalogue.Start, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.ComesFirst | rules.ComesLast}, // the responder never sends an FPDU
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				if c.Directions[trace.R2I].Count == 0 {

@@ -70,6 +70,10 @@ var framingAdvice = []rules.Rule{
 	},
 	{
 		ID: "ADV-CRC-SEGMENT", Weighs: true, Needs: catalogue.Size | catalogue.Sync, Transport: rules.OnTCP,
+		Test: rules.Test{
+			Needs:       rules.KeepsSteps | rules.ComesFirst | rules.SameSizes | rules.SameMarkers | rules.SameCRC,
+			NotDetected: "with other TCP options segments end elsewhere, and none holds the end of an FPDU alone",
+		},
 		AdviceDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				if h.Sizes.Segments == 0 {
@@ -87,6 +91,10 @@ var framingAdvice = []rules.Rule{
 	},
 	{
 		ID: "ADV-CRC-SPLIT", Weighs: true, Needs: splitCRCNeeds, Transport: rules.OnTCP,
+		Test: rules.Test{
+			Needs:       rules.KeepsSteps | rules.ComesFirst | rules.SameMarkers | rules.SameCRC,
+			NotDetected: "with other TCP options segments end elsewhere, and no CRC field is in two of them",
+		},
 		Terminate: &rules.On[*model.Terminate]{
 			Applies: func(c *rules.Case, t *model.Terminate) rules.Scope {
 				if k := t.Code; k.Layer != rdmap.LayerLLP || k.EType != 0 || k.Code != 2 || !acknowledged(c.Conn, t.Peer, t.PDU.LastAcked) {

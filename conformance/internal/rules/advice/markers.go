@@ -29,6 +29,7 @@ var markerAdvice = []rules.Rule{
 	},
 	{
 		ID: "ADV-MARKERS-ENHANCED", Weighs: true, Needs: catalogue.Full, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.SameMarkers},
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.Request != nil && c.Request.Rev == 2 && c.Request.S)

@@ -25,6 +25,7 @@ const (
 var privateDataAdvice = []rules.Rule{
 	{
 		ID: "ADV-S0-REV2", Weighs: true, Needs: catalogue.Full, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.SameMarkers | rules.SameCRC},
 		AdviceFrame: &rules.On[*model.Frame]{
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if f.Rev == 2 && !f.S && f.PDLength >= mpa.EnhancedLen {

@@ -94,6 +94,7 @@ var rtrAdvice = []rules.Rule{
 	},
 	{
 		ID: "ADV-RTR-OTHER-TYPE", Weighs: true, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig | catalogue.Bidir, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.ComesFirst | rules.ComesLast},
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				if c.PeerToPeer() && c.HalfRead() {
@@ -145,6 +146,7 @@ var rtrAdvice = []rules.Rule{
 	},
 	{
 		ID: "ADV-REV1-RTR", Weighs: true, Needs: catalogue.Neg | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.ComesFirst},
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				if c.Plain() && c.HalfRead() {

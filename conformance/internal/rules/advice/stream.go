@@ -16,6 +16,7 @@ import (
 var streamAdvice = []rules.Rule{
 	{
 		ID: "ADV-EARLY-FPDU", Weighs: true, Needs: catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.SameMarkers},
 		AdviceFrame: &rules.On[*model.Frame]{
 			Applies: func(c *rules.Case, f *model.Frame) rules.Scope {
 				return rules.InScopeIf(f.Behind > 0 && !f.Partial).GivenOnly(f.StartupEvidence(c.Evidence()))
@@ -37,6 +38,7 @@ var streamAdvice = []rules.Rule{
 	},
 	{
 		ID: "ADV-CRC-REPLY-ONLY", Weighs: true, Needs: catalogue.Neg | catalogue.Start, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.ComesFirst | rules.ComesLast | rules.SameCRC},
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				q, reply := c.Request, c.Reply

@@ -71,6 +71,7 @@ var terminateAdvice = []rules.Rule{
 	},
 	{
 		ID: "ADV-EXT-UNSUPPORTED", Weighs: true, Needs: catalogue.Sync,
+		Test:      rules.Test{NotDetected: "the side that sends the Terminate has done atomics before: it knows them"},
 		Terminate: &rules.On[*model.Terminate]{Judge: unsupported},
 	},
 	{

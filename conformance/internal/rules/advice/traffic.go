@@ -18,6 +18,7 @@ import (
 var trafficAdvice = []rules.Rule{
 	{
 		ID: "ADV-SILENT-CLOSE", Weighs: true, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.KeepsSteps | rules.ComesLast}, // what the other side does next tells of it
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
 				f, k := lastFault(c)
@@ -43,6 +44,7 @@ var trafficAdvice = []rules.Rule{
 	},
 	{
 		ID: "ADV-SILENT-IGNORE", Weighs: true, Needs: catalogue.Bidir | catalogue.Sync, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.KeepsSteps},
 		AdviceDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				switch {
@@ -69,6 +71,7 @@ var trafficAdvice = []rules.Rule{
 	},
 	{
 		ID: "ADV-IRD-CLAMP", Weighs: true, Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP,
+		Test: rules.Test{NotDetected: "the window of TCP lets no more than 32 of the Reads out at a time"},
 		AdviceDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				if !c.Accepted() || !c.Enhanced() {

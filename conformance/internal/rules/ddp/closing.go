@@ -51,6 +51,7 @@ var closingRules = []rules.Rule{
 	},
 	{
 		ID: "TCP-HALFCLOSE-01", Needs: catalogue.ReadSync, Transport: rules.OnTCP,
+		Test: rules.Test{NotDetected: "the indication is a Read that is not answered, so that the other one is never sent"},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				fin, rst := c.Trace.Flow[h.Dir].FIN, c.Trace.Flow[h.Peer.Dir].RST

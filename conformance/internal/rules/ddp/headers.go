@@ -65,6 +65,7 @@ var ddpHeaderRules = []rules.Rule{
 		ID: "DDP-DV-02", Needs: catalogue.Sync, ByShape: true,
 		Field:    "iwarp_ddp.dv",
 		YieldsTo: []string{"DDP-DV-01"},
+		Test:     rules.Test{Related: []string{"RNIC-IOP-VER-02"}}, // it was the first message
 		Segment: &rules.On[*model.Segment]{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
@@ -80,6 +81,7 @@ var ddpHeaderRules = []rules.Rule{
 	{
 		ID: "DDP-TO-02", Needs: catalogue.Sync, Tagged: mpa.Yes, ByShape: true,
 		Field: "iwarp_ddp.tagged_offset",
+		Test:  rules.Test{Needs: rules.NoSmaller},
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope { return rules.InScopeIf(s.Octets > 0) },
 			Judge: func(r *rules.Report, s *model.Segment) {

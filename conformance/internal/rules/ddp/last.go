@@ -19,6 +19,7 @@ var lastFlagRules = []rules.Rule{
 		ID: "DDP-L-01", Needs: catalogue.MsgSync | catalogue.Sync, ByShape: true, Closes: true,
 		Field:    "iwarp_ddp.last_flag",
 		YieldsTo: []string{"DDP-UNTAG-MSN-04", "DDP-STAG-01", "DDP-TO-01", "DDP-RSVDULP-TAG-01", "RDMAP-READREQ-SEG-01", "RDMAX-SEG-01", "RDMAP-TERM-SEG-01", "DDP-ZERO-01"},
+		Test:     rules.Test{Related: []string{"DDP-ORDER-01"}}, // nothing more came on its queue
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				if s.DDP == nil || s.Op == model.OpTerminate {
@@ -59,6 +60,7 @@ var lastFlagRules = []rules.Rule{
 	{
 		ID: "DDP-L-03", Needs: catalogue.MsgSync, Tagged: mpa.No, ByShape: true,
 		Field: "iwarp_ddp.mo",
+		Test:  rules.Test{Needs: rules.KeepsSteps | rules.SameSizes}, // of two segments, the second first
 		Segment: inQueue(
 			hasEnded,
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
@@ -70,6 +72,7 @@ var lastFlagRules = []rules.Rule{
 	{
 		ID: "DDP-L-04", Needs: catalogue.MsgSync, Tagged: mpa.No, ByShape: true,
 		Field: "iwarp_ddp.mo",
+		Test:  rules.Test{Needs: rules.KeepsSteps | rules.SameSizes},
 		Segment: inQueue(
 			func(s *model.Segment, rel model.Relation, _ *model.Message) bool {
 				return rel == model.GoesOn && s.DDP.Last

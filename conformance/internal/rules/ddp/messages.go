@@ -62,6 +62,7 @@ var messageRules = []rules.Rule{
 	{
 		ID: "DDP-ORDER-01", Needs: catalogue.MsgSync, ByShape: true,
 		Field: "iwarp_rdma.opcode",
+		Test:  rules.Test{Needs: rules.KeepsSteps | rules.SameSizes},
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				if s.DDP == nil || s.Op == model.OpTerminate {

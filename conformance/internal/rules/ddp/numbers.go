@@ -19,6 +19,7 @@ var messageNumberRules = []rules.Rule{
 		ID: "DDP-UNTAG-MSN-01", Needs: catalogue.Start | catalogue.Sync | catalogue.Contig, Tagged: mpa.No, ByShape: true,
 		Field:    "iwarp_ddp.msn",
 		YieldsTo: []string{"RDMAP-TERM-QN-01", "RDMAX-ARESP-MSN-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "DDP-UNTAG-QN-02"},
+		Test:     rules.Test{Needs: rules.KeepsSteps | rules.ComesFirst},
 		Segment: inQueue(
 			func(s *model.Segment, rel model.Relation, _ *model.Message) bool {
 				return rel == model.Begins && !s.Queues[s.DDP.QN].Seen
@@ -53,6 +54,7 @@ var messageNumberRules = []rules.Rule{
 	{
 		ID: "DDP-UNTAG-MSN-03", Needs: catalogue.Sync, Tagged: mpa.No, ByShape: true,
 		Field: "iwarp_ddp.msn",
+		Test:  rules.Test{Bound: "its capture begins with the frame behind the startup"},
 		Segment: inQueue(
 			func(s *model.Segment, rel model.Relation, m *model.Message) bool {
 				return beginsNext(s, rel, m) && m.Msn == math.MaxUint32

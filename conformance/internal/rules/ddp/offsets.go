@@ -77,6 +77,7 @@ var offsetRules = []rules.Rule{
 	{
 		ID: "DDP-ORDER-02", Needs: catalogue.MsgSync, ByShape: true,
 		YieldsTo: []string{"DDP-L-03", "DDP-L-04"},
+		Test:     rules.Test{Needs: rules.SameSizes},
 		Message: &rules.On[*model.Message]{
 			Applies: func(_ *rules.Case, m *model.Message) rules.Scope {
 				return rules.InScopeIf(m.More == 0 && m.Segments() >= 2)

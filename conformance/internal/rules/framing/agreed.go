@@ -16,15 +16,24 @@ import (
 var markersAgreedRules = []rules.Rule{
 	{
 		ID: "MPA-M-REQ-01", Needs: catalogue.Neg | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP,
+		Test: rules.Test{
+			Needs:   rules.KeepsSteps | rules.ComesFirst,
+			Related: []string{"MPA-CRC-VALUE-01"},
+		},
 		End: wantsMarkers(trace.I2R),
 	},
 	{
 		ID: "MPA-M-REP-01", Needs: catalogue.Neg | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP,
+		Test: rules.Test{ // the indication had its markers
+			Needs:   rules.KeepsSteps | rules.ComesFirst,
+			Related: []string{"MPA-CRC-VALUE-01"},
+		},
 		End: wantsMarkers(trace.R2I),
 	},
 	{
 		ID: "MPA-M-ZERO-01", Needs: catalogue.Neg | catalogue.Start, Transport: rules.OnTCP,
 		Field: "iwd.markers",
+		Test:  rules.Test{Bound: "its CRC is worked out for the octets of its own trace"},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				receiver := c.Said(h.Peer.Dir)

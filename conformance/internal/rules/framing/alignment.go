@@ -15,6 +15,7 @@ const enoughSegments = 20
 var alignmentRules = []rules.Rule{
 	{
 		ID: "MPA-ALIGN-01", Weighs: true, Needs: catalogue.Size | catalogue.Sync, Transport: rules.OnTCP,
+		Test: rules.Test{NotDetected: "its message goes in few segments, or in two for each FPDU"},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				if h.Sizes.Segments < enoughSegments {
@@ -32,6 +33,7 @@ var alignmentRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-ALIGN-02", Weighs: true, Needs: catalogue.Size | catalogue.Sync, Transport: rules.OnTCP,
+		Test: rules.Test{NotDetected: "no FPDU fits a segment"},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				if h.Sizes.Aligned == 0 {

@@ -39,6 +39,10 @@ var crcRules = []rules.Rule{
 	{
 		ID: "MPA-C-ON-01", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full, ByShape: true, Late: true,
 		Field: "iwarp_mpa.crc",
+		Test: rules.Test{ // the indication had a right CRC
+			Needs:   rules.KeepsSteps | rules.ComesFirst,
+			Related: []string{"MPA-CRC-KEEP-01"},
+		},
 		FPDU: &rules.On[*model.Fpdu]{
 			Applies: agreedCRC,
 			Judge: func(r *rules.Report, e *model.Fpdu) {
@@ -52,6 +56,7 @@ var crcRules = []rules.Rule{
 	{
 		ID: "MPA-CRC-KEEP-01", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full, ByShape: true, Late: true,
 		Field: "iwarp_mpa.crc",
+		Test:  rules.Test{Needs: rules.KeepsSteps},
 		FPDU: &rules.On[*model.Fpdu]{
 			Applies: agreedCRC,
 			Judge: func(r *rules.Report, e *model.Fpdu) {
@@ -64,6 +69,7 @@ var crcRules = []rules.Rule{
 	{
 		ID: "MPA-CRC-COVER-01", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Sum, ByShape: true,
 		Field: "iwarp_mpa.crc",
+		Test:  rules.Test{Related: []string{"MPA-CRC-COVER-02"}}, // the marker stands in front
 		FPDU: &rules.On[*model.Fpdu]{
 			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
 				return rules.InScopeIf(e.Marked(c.Conn) && innerMarkers(e.FPDU) > 0 && crcVerified(e.FPDU))
@@ -78,6 +84,7 @@ var crcRules = []rules.Rule{
 	{
 		ID: "MPA-CRC-COVER-02", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Sum, ByShape: true,
 		Field: "iwarp_mpa.crc",
+		Test:  rules.Test{Needs: rules.ComesFirst},
 		FPDU: &rules.On[*model.Fpdu]{
 			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
 				return rules.InScopeIf(e.FPDU.Lead && e.Marked(c.Conn) && crcVerified(e.FPDU))

@@ -22,6 +22,7 @@ var fpduRules = []rules.Rule{
 	{
 		ID: "MPA-FPDU-PAD-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwarp_mpa.pad",
+		Test:  rules.Test{Needs: rules.KeepsSteps},
 		FPDU: &rules.On[*model.Fpdu]{
 			Applies: func(_ *rules.Case, e *model.Fpdu) rules.Scope {
 				return rules.InScopeIf(e.FPDU.PadKnown && e.FPDU.PadLen > 0 && e.FPDU.CRCStatus != mpa.CRCBad)
@@ -49,6 +50,7 @@ var fpduRules = []rules.Rule{
 	{
 		ID: "TCP-FIN-FPDU-01", Weighs: true, Needs: catalogue.Contig | catalogue.Sync, Transport: rules.OnTCP,
 		YieldsTo: []string{"MPA-FPDU-FMT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02"},
+		Test:     rules.Test{Needs: rules.KeepsSteps | rules.ComesLast},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				switch {

@@ -20,6 +20,7 @@ import (
 var lengthRules = []rules.Rule{
 	{
 		ID: "MPA-FPDU-LEN-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
+		Test: rules.Test{Needs: rules.SameCRC},
 		FPDU: &rules.On[*model.Fpdu]{
 			Applies: endByCRC,
 			Judge: func(r *rules.Report, e *model.Fpdu) {
@@ -39,6 +40,7 @@ var lengthRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-FPDU-PAD-02", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
+		Test: rules.Test{Needs: rules.SameCRC},
 		FPDU: &rules.On[*model.Fpdu]{
 			Applies: endByCRC,
 			Judge: func(r *rules.Report, e *model.Fpdu) {
@@ -61,6 +63,7 @@ var lengthRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-C-FIELD-01", Needs: catalogue.Neg | catalogue.Start | catalogue.Contig, ByShape: true,
+		Test: rules.Test{Needs: rules.KeepsSteps | rules.SameMarkers},
 		FPDU: &rules.On[*model.Fpdu]{
 			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
 				return rules.InScopeIf(e.FPDU.CRCStatus == mpa.CRCOff && c.Trace.Negotiated)

@@ -19,6 +19,7 @@ var markerRules = []rules.Rule{
 	{
 		ID: "MPA-MARKER-RSVD-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
+		Test:  rules.Test{Related: []string{"MPA-START-07A"}},
 		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
 			if m.Reserved != 0 && !displaced(m) && e.Pos(m) != 0 {
 				r.On(e.PlaceOf(m), "the reserved half of a marker is not zero", fmt.Sprintf("%#04x", m.Reserved), "0")
@@ -29,6 +30,7 @@ var markerRules = []rules.Rule{
 		ID: "MPA-MARKER-PTR-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field:    "iwd.markers",
 		YieldsTo: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-MARKER-PTR-07", "MPA-MARKER-POS-01"},
+		Test:     rules.Test{Related: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-START-07A"}},
 		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
 			if m.Expected != 0 && int(m.Pointer&^3) != m.Expected && !displaced(m) {
 				r.On(e.PlaceOf(m), "a marker points to the wrong place", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
@@ -38,6 +40,7 @@ var markerRules = []rules.Rule{
 	{
 		ID: "MPA-MARKER-PTR-02", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
+		Test:  rules.Test{Related: []string{"MPA-MARKER-PTR-01", "MPA-MARKER-PTR-07", "MPA-MARKER-PTR-05", "MPA-START-07A"}},
 		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
 			if m.Expected == 0 && e.Pos(m) != 0 && m.Pointer&^3 != 0 && !displaced(m) {
 				r.On(e.PlaceOf(m), "a marker between two FPDUs has a pointer", fmt.Sprint(m.Pointer), "0")
@@ -70,6 +73,7 @@ var markerRules = []rules.Rule{
 	{
 		ID: "MPA-MARKER-PTR-07", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
+		Test:  rules.Test{Related: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-START-07A"}},
 		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
 			if pointsToFormer(e, m) {
 				r.On(e.PlaceOf(m), "a marker points to an FPDU before the one that it stands in", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
@@ -90,6 +94,7 @@ var markerRules = []rules.Rule{
 		ID: "MPA-START-07A", Needs: catalogue.Neg | catalogue.Start | catalogue.Full, ByShape: true,
 		Field:    "iwd.markers",
 		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01", "RNIC-IOP-MARKER-01"},
+		Test:     rules.Test{Needs: rules.ComesFirst},
 		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
 			if e.Pos(m) == 0 && (m.Reserved != 0 || m.Pointer&^3 != 0) {
 				r.On(e.PlaceOf(m), "the first marker is not zero", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), "00000000")
@@ -98,6 +103,7 @@ var markerRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-MARKER-WRAP-01", Needs: catalogue.Start | catalogue.Contig | catalogue.Full, Transport: rules.OnTCP, ByShape: true,
+		Test: rules.Test{Needs: rules.KeepsSteps | rules.ComesFirst}, // its markers are counted from the start
 		FPDU: &rules.On[*model.Fpdu]{
 			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
 				return rules.InScopeIf(e.Marked(c.Conn) && e.PDU.From+e.PDU.Length > wrapsAt(c.Conn, e.Dir))

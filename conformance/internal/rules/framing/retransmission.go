@@ -12,6 +12,7 @@ import "fmt"
 var retransmissionRules = []rules.Rule{
 	{
 		ID: "TCP-RETX-01", Needs: catalogue.Sum, Transport: rules.OnTCP,
+		Test: rules.Test{NotDetected: "the segment that is sent again is too small to hold the octet that is changed"},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				f := &c.Trace.Flow[h.Dir]

@@ -23,6 +23,7 @@ var sizeRules = []rules.Rule{
 	{
 		ID: "MPA-MULPDU-02", Weighs: true, Needs: catalogue.Start | catalogue.Sync, Transport: rules.OnTCP,
 		YieldsTo:     []string{"MPA-ULPDU-MAX-01"},
+		Test:         rules.Test{Needs: rules.SameMarkers},
 		EndDirection: largestULPDU(mpa.No),
 	},
 	{
@@ -54,6 +55,7 @@ var sizeRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-MULPDU-04", Weighs: true, Needs: catalogue.Sync, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.SameSizes},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				if h.Sizes.Partial.N < model.SmallRow {

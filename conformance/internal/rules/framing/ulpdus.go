@@ -18,6 +18,7 @@ import (
 var ulpduRules = []rules.Rule{
 	{
 		ID: "MPA-ULPDU-ONE-01", Needs: catalogue.Sync | catalogue.MsgSync | catalogue.Full, Transport: rules.OnTCP,
+		Test:   rules.Test{NotDetected: "with a depth of 1 there is no other Read to join"},
 		Tagged: mpa.No, On: model.OpcodeSet(model.OpReadRequest, model.OpAtomicRequest, model.OpAtomicResponse, rdmap.OpImmediate, rdmap.OpImmediateSE),
 		Segment: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {

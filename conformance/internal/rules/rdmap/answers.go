@@ -23,6 +23,7 @@ var rdmapAnswerRules = []rules.Rule{
 	},
 	{
 		ID: "RDMAX-AREQ-ANSWER-01", Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP,
+		Test:         rules.Test{Related: []string{"RDMAP-READ-PAIR-01"}}, // the indication of readiness is a Read, and has no answer already
 		Exchange:     answered(model.OpAtomicResponse),
 		EndDirection: unanswered(true, "an Atomic Request is not answered, and the connection closes in good order"),
 	},

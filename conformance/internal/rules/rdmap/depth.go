@@ -37,6 +37,7 @@ var rdmapDepthRules = []rules.Rule{
 	},
 	{
 		ID: "RDMAX-AREQ-DEPTH-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.ReadSync,
+		Test: rules.Test{Related: []string{"MPA2-IRDORD-06"}}, // Reads alone were too many before
 		Exchange: &rules.On[*model.Segment]{
 			Applies: requestWithin(func(_ *rules.Case, s *model.Segment) bool { return s.Depth.Atomics > 0 }),
 			Judge: func(r *rules.Report, s *model.Segment) {

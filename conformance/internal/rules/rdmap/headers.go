@@ -20,6 +20,7 @@ var rdmapHeaderRules = []rules.Rule{
 	{
 		ID: "RDMAP-STREAM-ONLY-01", Needs: catalogue.Sync | catalogue.Full, Noise: true, ByShape: true,
 		YieldsTo: []string{"MPA-CONN-BOTH-01", "MPA-START-08C", "MPA-FPDU-FMT-01"},
+		Test:     rules.Test{NotDetected: "without CRC octets that are no message cannot be told from a lost place"},
 		Segment: &rules.On[*model.Segment]{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
@@ -45,6 +46,7 @@ var rdmapHeaderRules = []rules.Rule{
 		ID: "RDMAP-RV-02", Needs: catalogue.Sync, ByShape: true,
 		Field:    "iwarp_rdma.version",
 		YieldsTo: []string{"RDMAP-RV-01", "RDMAX-RV-01"},
+		Test:     rules.Test{Related: []string{"RNIC-IOP-VER-02"}}, // it was the first message
 		Segment: &rules.On[*model.Segment]{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
@@ -135,6 +137,7 @@ var rdmapHeaderRules = []rules.Rule{
 		ID: "RDMAX-RV-01", Needs: catalogue.Sync, On: model.Extensions,
 		Field:    "iwarp_rdma.version",
 		YieldsTo: []string{"RDMAP-RV-01"},
+		Test:     rules.Test{Related: []string{"RNIC-IOP-RDMAC-ATOMIC-01"}}, // the startup says why
 		Segment: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				rdmac := s.PDU.Control.RV == 0 && // RNIC-IOP-RDMAC-ATOMIC-01 says so
@@ -170,6 +173,7 @@ var rdmapHeaderRules = []rules.Rule{
 	{
 		ID: "RDMAP-READREQ-WRAP-01", Needs: catalogue.Sync, On: model.OpcodeSet(model.OpReadRequest),
 		Field: "iwarp_rdma.srcto",
+		Test:  rules.Test{Needs: rules.NoSmaller},
 		Segment: &rules.On[*model.Segment]{
 			Applies: readsSomething,
 			Judge: func(r *rules.Report, s *model.Segment) {
@@ -186,6 +190,7 @@ var rdmapHeaderRules = []rules.Rule{
 	{
 		ID: "RDMAP-READREQ-WRAP-02", Needs: catalogue.Sync, On: model.OpcodeSet(model.OpReadRequest),
 		Field: "iwarp_rdma.sinkto",
+		Test:  rules.Test{Needs: rules.NoSmaller},
 		Segment: &rules.On[*model.Segment]{
 			Applies: readsSomething,
 			Judge: func(r *rules.Report, s *model.Segment) {

@@ -31,6 +31,7 @@ var rdmapRequestRules = []rules.Rule{
 	},
 	{
 		ID: "RDMAP-READRESP-ORDER-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse), ByShape: true,
+		Test: rules.Test{Needs: rules.KeepsSteps},
 		Segment: &rules.On[*model.Segment]{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
@@ -75,6 +76,7 @@ var rdmapRequestRules = []rules.Rule{
 	},
 	{
 		ID: "RDMAP-READRESP-MSG-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse), ByShape: true,
+		Test: rules.Test{Related: []string{"RDMAP-READRESP-LEN-01"}}, // it was the last but one segment, and the last is empty
 		Segment: &rules.On[*model.Segment]{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
@@ -167,6 +169,7 @@ var rdmapRequestRules = []rules.Rule{
 	},
 	{
 		ID: "RDMAX-ORDER-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicResponse),
+		Test: rules.Test{Related: []string{"RDMAX-ARESP-ID-01"}}, // one at a time
 		Segment: &rules.On[*model.Segment]{
 			Applies: untaggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
@@ -180,6 +183,7 @@ var rdmapRequestRules = []rules.Rule{
 	{
 		ID: "RDMAX-ORDER-02", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse, model.OpAtomicResponse), ByShape: true,
 		YieldsTo: []string{"RDMAX-ARESP-UNSOL-01", "RDMAP-READRESP-UNSOL-01"},
+		Test:     rules.Test{Needs: rules.KeepsSteps},
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				return rules.InScopeIf(s.Ans.Begins && s.Ans.R != nil && s.Ans.Any != nil)
@@ -194,6 +198,7 @@ var rdmapRequestRules = []rules.Rule{
 	{
 		ID: "RDMAX-AREQ-ID-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicRequest),
 		Field: "iwarp_rdma.atomic.request_identifier",
+		Test:  rules.Test{Needs: rules.KeepsSteps},
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				_, err := rdmap.DecodeAtomicRequest(s.Body)

@@ -35,6 +35,7 @@ var sctpAssociationRules = []rules.Rule{
 	},
 	{
 		ID: "SCTP-DDP-STREAMS-02", Transport: rules.OnSCTP,
+		Test: rules.Test{Needs: rules.OnlyStream},
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
 				switch {
@@ -55,6 +56,7 @@ var sctpAssociationRules = []rules.Rule{
 	},
 	{
 		ID: "SCTP-DDP-HOMING-01", Transport: rules.OnSCTP,
+		Test: rules.Test{NotDetected: "the link loses packets: the path may change for that"},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope {
 				if h.Gap {

@@ -53,6 +53,7 @@ var sctpPacketRules = []rules.Rule{
 	},
 	{
 		ID: "SCTP-DATA-PAD-01", Needs: catalogue.Full | catalogue.Sum, Transport: rules.OnSCTP, Anywhere: true,
+		Test: rules.Test{Needs: rules.KeepsSteps}, // of a size that has a pad
 		CaptureSide: &rules.On[*model.Side]{
 			Applies: func(c *rules.Case, s *model.Side) rules.Scope {
 				if s.Uncertain > 0 && s.Odd[trace.OddPad].Count+s.Odd[trace.OddNoPad].Count == 0 {
@@ -87,6 +88,10 @@ var sctpPacketRules = []rules.Rule{
 	},
 	{
 		ID: "SCTP-TSN-01", Needs: catalogue.Sum, Transport: rules.OnSCTP, Anywhere: true,
+		Test: rules.Test{ // two messages at once
+			Needs:       rules.KeepsSteps,
+			NotDetected: "with I-DATA chunks of several messages may be mixed (RFC 8260)",
+		},
 		CaptureSide: &rules.On[*model.Side]{
 			Applies: func(c *rules.Case, s *model.Side) rules.Scope {
 				if s.Forwarded {

@@ -125,6 +125,7 @@ var sctpSessionRules = []rules.Rule{
 	},
 	{
 		ID: "SCTP-DDP-SEQ-07", Transport: rules.OnSCTP,
+		Test: rules.Test{Needs: rules.ComesLast}, // what follows is in no session, or in another one
 		Control: &rules.On[*model.Control]{
 			Applies: func(_ *rules.Case, e *model.Control) rules.Scope {
 				if e.Chunks == 0 || e.Chunk.Order == trace.Duplicate || len(e.Controls) == 0 {
@@ -142,6 +143,7 @@ var sctpSessionRules = []rules.Rule{
 	},
 	{
 		ID: "SCTP-DDP-SEQ-08", Transport: rules.OnSCTP,
+		Test: rules.Test{Needs: rules.ComesLast},
 		Control: &rules.On[*model.Control]{
 			Applies: func(_ *rules.Case, e *model.Control) rules.Scope {
 				if !model.Initiates(e.Function) || e.Chunks > 0 || e.PDU.Dir != trace.I2R {
@@ -159,6 +161,10 @@ var sctpSessionRules = []rules.Rule{
 	},
 	{
 		ID: "SCTP-DDP-SEQ-09", Transport: rules.OnSCTP, Reacts: true,
+		Test: rules.Test{ // the Accept that went astray is missed in its session
+			Related:     []string{"SCTP-DDP-STREAMS-02"},
+			NotDetected: "the session is over before anything acknowledges the chunk",
+		},
 		Chunk: &rules.On[*model.Segment]{
 			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
 				switch a := &s.PDU.Chunk.Arrival; {
@@ -179,6 +185,7 @@ var sctpSessionRules = []rules.Rule{
 	},
 	{
 		ID: "SCTP-DDP-TERM-02", Weighs: true, Needs: catalogue.Sync | catalogue.Contig, Transport: rules.OnSCTP,
+		Test: rules.Test{Needs: rules.KeepsSteps | rules.ComesLast},
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
 				h := &c.Directions[c.Trace.EndedBy]

@@ -87,6 +87,7 @@ var depthNegotiationRules = []rules.Rule{
 	},
 	{
 		ID: "MPA2-IRDORD-03", Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Field: "iwarp_rdma.term_errcode_llp", AtStartup: true, First: true,
+		Test: rules.Test{Needs: rules.ComesFirst},
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			t := r.Directions[trace.I2R].First
 			if t.Op == model.OpTerminate && t.Segment && t.Code.Layer == 2 && t.Code.EType == 0 && t.Code.Code == 6 &&

@@ -34,6 +34,7 @@ var enhancedRules = []rules.Rule{
 	},
 	{
 		ID: "MPA2-S-01", Transport: rules.OnTCP, Field: "iwarp_mpa.pdlength",
+		Test: rules.Test{Needs: rules.SameMarkers | rules.SameCRC},
 		Startup: &rules.On[*model.Frame]{
 			Applies: func(_ *rules.Case, f *model.Frame) rules.Scope {
 				return rules.InScopeIf(f.Kind != trace.KindRTR && f.Rev >= 2 && f.S)
@@ -60,6 +61,7 @@ var enhancedRules = []rules.Rule{
 	},
 	{
 		ID: "MPA2-ENH-REPLY-01", Transport: rules.OnTCP, Field: "iwarp_mpa.rev", AtStartup: true,
+		Test: rules.Test{Needs: rules.SameMarkers | rules.SameCRC}, // its Reply is spelled out, with the flags
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.Request != nil && c.Reply != nil && c.Request.S && c.Request.Rev >= 2)
@@ -74,6 +76,7 @@ var enhancedRules = []rules.Rule{
 	},
 	{
 		ID: "MPA2-ENH-REPLY-02", Transport: rules.OnTCP, Field: "iwarp_mpa.enhanced_flag", AtStartup: true,
+		Test: rules.Test{Needs: rules.SameMarkers | rules.SameCRC},
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.Request != nil && c.Reply != nil && !c.Request.S)
@@ -129,6 +132,9 @@ var enhancedRules = []rules.Rule{
 	},
 	{
 		ID: "MPA2-CTRL-A-04", AtStartup: true,
+		Test: rules.Test{
+			NotDetected: "the first message is by chance the indication that draft -01 would have: the flags are right in its layout",
+		},
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.Rfc6581() && c.Enhanced() && !c.Request.EnhancedWord.A)
@@ -191,6 +197,7 @@ var enhancedRules = []rules.Rule{
 	},
 	{
 		ID: "MPA2-D01-FLAG-01", Field: "iwarp_mpa.enhanced.D", AtStartup: true,
+		Test: rules.Test{Draft01: true},
 		EndFrame: &rules.On[*model.Frame]{
 			Applies: func(c *rules.Case, f *model.Frame) rules.Scope {
 				return rules.InScopeIf(f.HasWord && c.Trace.Layout == mpa.LayoutDraft01)

@@ -105,6 +105,7 @@ var startupFrameRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-RTR07-SEND-01", Transport: rules.OnTCP, Field: "iwd.mpa.key.rtr", AtStartup: true,
+		Test: rules.Test{Needs: rules.ComesFirst | rules.SameMarkers | rules.SameCRC},
 		End: &rules.On[*model.Conn]{
 			// Without both frames nothing shows that the proposal is in use.
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(c.Reply != nil && c.Rtr != nil) },

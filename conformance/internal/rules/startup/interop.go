@@ -73,6 +73,7 @@ var interopRules = []rules.Rule{
 	{
 		ID: "RNIC-IOP-VER-01", Needs: catalogue.Sync, Transport: rules.OnTCP, Field: "iwarp_ddp.dv",
 		YieldsTo: []string{"RNIC-IOP-VER-03", "DDP-DV-02", "DDP-DV-01", "RDMAP-RV-01"},
+		Test:     rules.Test{Bound: "the frame of its Reply is missing in its capture"},
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.Directions[0].HasVersions && c.Directions[1].HasVersions)
@@ -101,6 +102,10 @@ var interopRules = []rules.Rule{
 	},
 	{
 		ID: "RNIC-IOP-VER-03", Needs: catalogue.Neg | catalogue.Sync, Transport: rules.OnTCP, Field: "iwarp_ddp.dv", ByShape: true,
+		Test: rules.Test{
+			Needs:         rules.ComesFirst,
+			EachDirection: true,
+		},
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
 				return rules.InScopeIf(s.DDP != nil && s.IsFirst && c.Accepted() && s.DDP.DV <= 1)

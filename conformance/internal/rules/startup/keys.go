@@ -100,6 +100,7 @@ var startupKeyRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-PHASE-PLAIN-01", Needs: catalogue.Start | catalogue.Full, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.SameMarkers | rules.SameCRC}, // the CRC is that of its Reply
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				judged := func(f *model.Frame) bool { return !f.Partial && h.LooseAt(f.End) == nil || c.CrcBehind(f) != nil }

@@ -115,6 +115,7 @@ var startupOrderRules = []rules.Rule{
 	{
 		ID: "MPA-START-04B", Needs: catalogue.Neg | catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP,
 		YieldsTo: []string{"MPA-START-04A"},
+		Test:     rules.Test{Needs: rules.KeepsSteps | rules.ComesFirst | rules.ComesLast | rules.SameMarkers | rules.SameCRC}, // the sender counts on without its marker
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				q, reply := c.Pair()
@@ -143,6 +144,7 @@ var startupOrderRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-START-04C", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Sum, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.KeepsSteps | rules.ComesFirst | rules.SameCRC},
 		End: &rules.On[*model.Conn]{
 			Applies: validFirstScope,
 			Judge: func(r *rules.Report, c *model.Conn) {

@@ -19,6 +19,7 @@ var phaseRules = []rules.Rule{
 	{
 		ID: "MPA-CONN-POINT-01", Needs: catalogue.Start | catalogue.Neg | catalogue.Full, Transport: rules.OnTCP, ByShape: true,
 		YieldsTo: []string{"MPA-PDLEN-01", "MPA2-PDLEN-01", "MPA-START-02F", "MPA-PHASE-PLAIN-01", "MPA-START-07B", "MPA-M-ZERO-01"},
+		Test:     rules.Test{Needs: rules.KeepsSteps | rules.ComesFirst | rules.SameMarkers},
 		FPDU: &rules.On[*model.Fpdu]{
 			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
 				if e.Count > 0 || !e.PDU.HasOffset || !c.Accepted() || c.Rtr != nil && e.Dir == trace.I2R {
@@ -65,6 +66,7 @@ var phaseRules = []rules.Rule{
 	{
 		ID: "MPA-START-01", Needs: catalogue.Start | catalogue.Contig | catalogue.Bidir, Transport: rules.OnTCP,
 		YieldsTo: []string{"RNIC-IOP-NOSTART-01"},
+		Test:     rules.Test{Needs: rules.SameCRC},
 		End: &rules.On[*model.Conn]{
 			Applies: withoutStartup,
 			Judge: func(r *rules.Report, c *model.Conn) {
@@ -87,6 +89,7 @@ var phaseRules = []rules.Rule{
 	{
 		ID: "MPA-START-07B", Needs: catalogue.Neg | catalogue.Start | catalogue.Full, Transport: rules.OnTCP,
 		YieldsTo: []string{"MPA-M-ZERO-01"},
+		Test:     rules.Test{Needs: rules.KeepsSteps | rules.ComesFirst | rules.SameMarkers},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				return rules.InScopeIf(c.Accepted() && c.Trace.Markers[h.Dir] == mpa.No && h.Opening.Seen()).GivenOnly(c.StartupGates(h))

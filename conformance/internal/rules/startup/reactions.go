@@ -101,6 +101,7 @@ var reactionRules = []rules.Rule{
 	{
 		ID: "MPA-START-03B", Needs: catalogue.Bidir, Transport: rules.OnTCP,
 		YieldsTo: []string{"MPA-KEY-INI-CLOSE-01", "MPA-PDLEN-CLOSE-01", "MPA-REV-CHECK-01"},
+		Test:     rules.Test{Needs: rules.SameMarkers | rules.SameCRC}, // its Reply is spelled out, with the flags
 		EndPair: mustClose(
 			func(_ *rules.Case, f *model.Frame) (end int64, must bool) {
 				return f.End, f.Dir == trace.R2I && !f.R && model.NoRoom(f)
@@ -154,6 +155,7 @@ var reactionRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-START-02C", Weighs: true, Needs: catalogue.Bidir, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.SameMarkers}, // else the markers may be the reason
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
 				q, reply := c.Pair()
@@ -195,6 +197,10 @@ var reactionRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-START-02D", Needs: catalogue.Bidir, Transport: rules.OnTCP, Reacts: true,
+		Test: rules.Test{
+			Needs:       rules.ComesFirst,
+			NotDetected: "the link had the Reply sent again, and it was acknowledged before the reset",
+		},
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
 				_, reply := c.Pair()
@@ -211,6 +217,7 @@ var reactionRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-ERR-CLOSE4-01", Needs: catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.ComesFirst},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				alone := h.Opening.Count == 1 && !h.Peer.Opening.Seen()

@@ -47,6 +47,7 @@ var readyRules = []rules.Rule{
 	},
 	{
 		ID: "MPA2-CTRL-A-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.Sync, Transport: rules.OnTCP, Reacts: true,
+		Test: rules.Test{Needs: rules.ComesFirst},
 		End: agreedWords(func(r *rules.Report, q, _ mpa.Enhanced) {
 			if q.A || !r.Rfc6581() {
 				return
@@ -101,6 +102,7 @@ var readyRules = []rules.Rule{
 	{
 		ID: "MPA2-RTR-MISSING-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP, Reacts: true,
 		YieldsTo: []string{"MPA2-RTR-FIRST-01", "MPA2-RTR-TERM-01", "MPA-START-04A"},
+		Test:     rules.Test{Needs: rules.ComesFirst},
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.PeerToPeer() && c.Trace.Flow[trace.R2I].StartAcked != 0 && c.Directions[trace.R2I].Count == 0)
@@ -110,6 +112,7 @@ var readyRules = []rules.Rule{
 	},
 	{
 		ID: "MPA2-TERM-05", Weighs: true, Needs: catalogue.Neg, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.ComesFirst},
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				if c.Directions[trace.I2R].Count > 0 {
@@ -128,6 +131,7 @@ var readyRules = []rules.Rule{
 	},
 	{
 		ID: "MPA2-TERM-07", Weighs: true, Needs: catalogue.Neg, Transport: rules.OnTCP,
+		Test: rules.Test{Needs: rules.ComesFirst}, // behind requests it may be an error of RDMAP with its fields swapped
 		Terminate: &rules.On[*model.Terminate]{
 			Applies: func(_ *rules.Case, t *model.Terminate) rules.Scope {
 				n := model.StartupError(t.Code)
@@ -153,6 +157,7 @@ var readyRules = []rules.Rule{
 	},
 	{
 		ID: "MPA2-D01-RTR-01", Needs: catalogue.Neg | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP,
+		Test: rules.Test{Draft01: true},
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				switch {

@@ -123,6 +123,7 @@ var terminateCodeRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-C-OFF-01", Needs: catalogue.Full, Field: model.TermCode,
+		Test: rules.Test{NotDetected: "with revision 0 CRC is always on"},
 		Terminate: &rules.On[*model.Terminate]{
 			Applies: codeOf(rdmap.LayerLLP),
 			Judge: func(r *rules.Report, t *model.Terminate) {
@@ -135,6 +136,10 @@ var terminateCodeRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-TERM-LLP-03", Needs: catalogue.Full, Field: model.TermCode,
+		Test: rules.Test{
+			Needs:       rules.SameMarkers,
+			NotDetected: "with revision 0 there are always markers",
+		},
 		Terminate: &rules.On[*model.Terminate]{
 			Applies: codeOf(rdmap.LayerLLP),
 			Judge: func(r *rules.Report, t *model.Terminate) {

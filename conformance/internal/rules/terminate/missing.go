@@ -24,6 +24,7 @@ const (
 var missingTerminateRules = []rules.Rule{
 	{
 		ID: "DDP-ERR-MISSED-01", Weighs: true, Needs: catalogue.Bidir | catalogue.Sync, Transport: rules.OnTCP, Reacts: true,
+		Test: rules.Test{Needs: rules.KeepsSteps},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				switch {
@@ -48,6 +49,7 @@ var missingTerminateRules = []rules.Rule{
 	},
 	{
 		ID: "RDMAX-IMM-CHECK-01", Weighs: true, Needs: catalogue.Bidir, Transport: rules.OnTCP, Reacts: true,
+		Test: rules.Test{Needs: rules.KeepsSteps},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				return rules.InScopeIf(wrongImmediate(c, h) != nil)
@@ -84,6 +86,9 @@ var missingTerminateRules = []rules.Rule{
 	},
 	{
 		ID: "RDMAP-TERM-CLOSE-01", Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
+		Test: rules.Test{
+			NotDetected: "the acknowledgement passed the place of the capture before the RST did: nothing tells that its receiver had not got it",
+		},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope { return rules.InScopeIf(h.Word != nil) },
 			Judge: func(r *rules.Report, h *model.Direction) {
