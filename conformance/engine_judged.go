@@ -66,7 +66,7 @@ func (c *judged) askFrom(list []*indexedRule, i int, have catalogue.Gate, f func
 // askShaped asks about an event of a shape.
 func (c *judged) askShaped(s *byShape, known model.Seen, k model.Shape, have catalogue.Gate, f func(*indexedRule, *rules.Report)) {
 	c.ask(s.every, have, f)
-	if known.Has(k) {
+	if known.Has(k) && !c.engine.capture.Long {
 		return
 	}
 	before := c.fires

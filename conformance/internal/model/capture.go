@@ -20,7 +20,8 @@ type CaptureState struct {
 	idle idle
 	// latest is the time of the latest PDU.
 	Latest int64
-	// long: each FPDU goes the long way. Tests compare the two.
+	// Long: each FPDU goes the long way, and rules are asked about a shape each time.
+	// Tests compare that with the short ways.
 	Long bool
 
 	Ended []*EndedConnection
