@@ -268,7 +268,7 @@ func (d *donor) harvest(tb testing.TB, wanted int) *yields {
 func explains(rule string, some []string) bool {
 	yields := func(a, b string) bool {
 		entry, _ := conformance.Catalogue().Find(a)
-		return slices.Contains(entry.YieldsTo, b)
+		return slices.Contains(conformance.YieldsTo(entry.ID), b)
 	}
 	return slices.ContainsFunc(some, func(id string) bool {
 		return yields(rule, id) || yields(id, rule) || slices.Contains(testOf(rule).Related, id)

@@ -46,6 +46,15 @@ func Needs(id string) catalogue.Gate {
 	return 0
 }
 
+// YieldsTo returns the ids of the rules that take precedence over a rule: a finding of
+// one of them on the same thing explains the finding of this one.
+func YieldsTo(id string) []string {
+	if r, ok := ruleOf(id); ok {
+		return r.YieldsTo
+	}
+	return nil
+}
+
 // Checked lists the ids for which there is a rule, sorted.
 func Checked() []string {
 	var ids []string

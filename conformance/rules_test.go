@@ -221,7 +221,7 @@ func TestCatalogue(t *testing.T) {
 		seen[id] = true
 	}
 	for _, e := range book.Entries {
-		for _, id := range slices.Concat(e.YieldsTo, e.ReportedAs) {
+		for _, id := range slices.Concat(conformance.YieldsTo(e.ID), e.ReportedAs) {
 			if _, ok := book.Find(id); !ok {
 				t.Errorf("%s speaks of %s, which is not there", e.ID, id)
 			}

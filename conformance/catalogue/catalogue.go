@@ -57,9 +57,8 @@ type Entry struct {
 	Severity Severity
 	// Wireshark tells whether its dissectors flag it: yes, no or unknown.
 	Wireshark string
-	// YieldsTo are entries that take precedence over this one, ReportedAs those
-	// under which an alias shows.
-	YieldsTo, ReportedAs []string
+	// ReportedAs are the entries under which an alias shows.
+	ReportedAs []string
 	// Advice marks what no RFC demands; what follows is for it alone. Message is what a
 	// finding says, Source where the advice comes from.
 	Advice          bool

@@ -67,7 +67,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-FPDU-FMT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02"},
 	},
 	{
 		ID:         "TCP-FIN-STARTUP-01",
@@ -135,7 +134,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-PDLEN-01", "MPA2-PDLEN-01", "MPA-START-02F", "MPA-PHASE-PLAIN-01", "MPA-START-07B", "MPA-M-ZERO-01"},
 	},
 	{
 		ID:         "MPA-CONN-BOTH-01",
@@ -152,7 +150,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-CONN-POINT-01", "MPA-FPDU-FMT-01", "MPA-START-08C", "MPA-RTR07-KEY-01"},
 	},
 	{
 		ID:         "MPA-CONN-ROLE-01",
@@ -542,7 +539,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA2-PDLEN-01", "MPA-START-02A"},
 	},
 	{
 		ID:         "MPA-PDLEN-02",
@@ -608,7 +604,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RNIC-IOP-NOSTART-01"},
 	},
 	{
 		ID:         "MPA-START-02A",
@@ -642,7 +637,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-KEY-RSP-CLOSE-01", "MPA-PDLEN-CLOSE-01", "MPA-REV-CHECK-01"},
 	},
 	{
 		ID:         "MPA-START-02C",
@@ -709,7 +703,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-PDLEN-01"},
 	},
 	{
 		ID:         "MPA-START-02G",
@@ -760,7 +753,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-KEY-INI-CLOSE-01", "MPA-PDLEN-CLOSE-01", "MPA-REV-CHECK-01"},
 	},
 	{
 		ID:         "MPA-START-03C",
@@ -810,7 +802,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-START-04A"},
 	},
 	{
 		ID:         "MPA-START-04C",
@@ -876,7 +867,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-M-REQ-01", "MPA-M-REP-01", "RNIC-IOP-MARKER-01"},
 	},
 	{
 		ID:         "MPA-START-07B",
@@ -893,7 +883,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-M-ZERO-01"},
 	},
 	{
 		ID:         "MPA-START-08A",
@@ -910,7 +899,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-RTR07-KEY-01"},
 	},
 	{
 		ID:         "MPA-START-08B",
@@ -1122,7 +1110,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "yes",
-		YieldsTo:   []string{"MPA-CONN-POINT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-C-FIELD-01"},
 	},
 	{
 		ID:         "MPA-FPDU-LEN-01",
@@ -1236,7 +1223,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "yes",
-		YieldsTo:   []string{"MPA-C-ON-01", "MPA-CRC-KEEP-01", "MPA-CRC-COVER-01", "MPA-CRC-COVER-02", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-FPDU-FMT-01"},
 	},
 	{
 		ID:         "MPA-CRC-COVER-01",
@@ -1353,7 +1339,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-M-REQ-01", "MPA-M-REP-01", "MPA-START-07A", "MPA-MARKER-WRAP-01", "RNIC-IOP-MARKER-01"},
 	},
 	{
 		ID:         "MPA-MARKER-FIRST-01",
@@ -1434,7 +1419,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-MARKER-PTR-07", "MPA-MARKER-POS-01"},
 	},
 	{
 		ID:         "MPA-MARKER-PTR-02",
@@ -1611,7 +1595,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-FPDU-FMT-01"},
 	},
 	{
 		ID:         "MPA-ULPDU-ONE-01",
@@ -1694,7 +1677,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-ULPDU-MAX-01"},
 	},
 	{
 		ID:         "MPA-MULPDU-02",
@@ -1712,7 +1694,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-ULPDU-MAX-01"},
 	},
 	{
 		ID:         "MPA-MULPDU-03",
@@ -1910,7 +1891,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-C-OFF-01"},
 	},
 	{
 		ID:         "MPA-TERM-LLP-03",
@@ -2347,7 +2327,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA2-WORD-ORDER-01"},
 	},
 	{
 		ID:         "MPA2-CTRL-A-04",
@@ -2448,7 +2427,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA2-CTRL-BCD-02"},
 	},
 	{
 		ID:         "MPA2-RTR-MISSING-01",
@@ -2466,7 +2444,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA2-RTR-FIRST-01", "MPA2-RTR-TERM-01", "MPA-START-04A"},
 	},
 	{
 		ID:         "MPA2-RTR-LEN-01",
@@ -2780,7 +2757,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RNIC-IOP-PERM-01", "RNIC-IOP-RDMAC-RSP-01"},
 	},
 	{
 		ID:         "RNIC-IOP-VER-01",
@@ -2797,7 +2773,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RNIC-IOP-VER-03", "DDP-DV-02", "DDP-DV-01", "RDMAP-RV-01"},
 	},
 	{
 		ID:         "RNIC-IOP-VER-02",
@@ -2814,7 +2789,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"DDP-DV-01", "RDMAP-RV-01"},
 	},
 	{
 		ID:         "RNIC-IOP-VER-03",
@@ -2847,7 +2821,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-M-REQ-01", "MPA-M-REP-01"},
 	},
 	{
 		ID:         "RNIC-IOP-NONPERM-01",
@@ -2914,7 +2887,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA2-ENH-REPLY-01"},
 	},
 	{
 		ID:         "RNIC-IOP-PERM-INI-01",
@@ -3013,7 +2985,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RDMAX-RV-01"},
 	},
 	{
 		ID:         "RNIC-IOP-RV00-01",
@@ -3046,7 +3017,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-FPDU-FMT-01"},
 	},
 	{
 		ID:         "DDP-HDR-TAGGED-01",
@@ -3112,7 +3082,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"DDP-UNTAG-MSN-04", "DDP-STAG-01", "DDP-TO-01", "DDP-RSVDULP-TAG-01", "RDMAP-READREQ-SEG-01", "RDMAX-SEG-01", "RDMAP-TERM-SEG-01", "DDP-ZERO-01"},
 	},
 	{
 		ID:         "DDP-L-02",
@@ -3241,7 +3210,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"DDP-DV-01"},
 	},
 	{
 		ID:         "DDP-RSVDULP-TAG-01",
@@ -3274,7 +3242,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RDMAP-RV-02", "RDMAP-RSV-01", "RDMAP-INVSTAG-01"},
 	},
 	{
 		ID:         "DDP-RSVDULP-IGN-01",
@@ -3306,7 +3273,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"DDP-RSVDULP-TAG-01"},
 	},
 	{
 		ID:         "DDP-STAG-02",
@@ -3324,7 +3290,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"DDP-ZERO-02"},
 	},
 	{
 		ID:         "DDP-TO-01",
@@ -3341,7 +3306,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"DDP-ORDER-02", "RDMAP-READRESP-LEN-01"},
 	},
 	{
 		ID:         "DDP-TO-02",
@@ -3423,7 +3387,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RDMAP-TERM-QN-01", "RDMAX-ARESP-MSN-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "DDP-UNTAG-QN-02"},
 	},
 	{
 		ID:         "DDP-UNTAG-MSN-02",
@@ -3440,7 +3403,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"DDP-DUP-01", "DDP-UNTAG-MSN-03", "DDP-UNTAG-MSN-04", "RDMAP-TERM-ONCE-01", "RDMAP-TERM-QN-01", "RDMAX-ARESP-MSN-01", "RDMAP-QN-01", "RDMAP-TFLAG-01"},
 	},
 	{
 		ID:         "DDP-UNTAG-MSN-03",
@@ -3506,7 +3468,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"DDP-L-03", "DDP-L-04", "DDP-ORDER-02", "DDP-UNTAG-MSN-04", "DDP-DUP-01"},
 	},
 	{
 		ID:         "DDP-UNTAG-MO-02",
@@ -3523,7 +3484,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"DDP-L-02", "DDP-L-03", "DDP-L-04", "DDP-ORDER-02", "DDP-UNTAG-MO-01", "DDP-UNTAG-MO-03"},
 	},
 	{
 		ID:         "DDP-UNTAG-MO-03",
@@ -3642,7 +3602,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"DDP-L-03", "DDP-L-04"},
 	},
 	{
 		ID:         "DDP-ORDER-03",
@@ -3790,7 +3749,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"ADV-TERM-SWAPPED"},
 	},
 	{
 		ID:         "DDP-ERR-CODE-03",
@@ -3808,7 +3766,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"ADV-TERM-SWAPPED", "DDP-ERR-CODE-02"},
 	},
 	{
 		ID:         "DDP-ERR-MISSED-01",
@@ -4004,7 +3961,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RDMAP-RV-01", "RDMAX-RV-01"},
 	},
 	{
 		ID:         "RDMAP-RSV-01",
@@ -4086,7 +4042,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"DDP-UNTAG-QN-02", "RDMAP-TFLAG-01"},
 	},
 	{
 		ID:         "RDMAP-INVSTAG-01",
@@ -4187,7 +4142,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-CONN-BOTH-01", "MPA-START-08C", "MPA-FPDU-FMT-01"},
 	},
 	{
 		ID:         "RDMAP-READREQ-LEN-01",
@@ -4204,7 +4158,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-ULPDU-ONE-01", "RDMAP-READREQ-SEG-01"},
 	},
 	{
 		ID:         "RDMAP-READREQ-SEG-01",
@@ -4334,7 +4287,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"DDP-RSVDULP-TAG-01", "RDMAP-READRESP-MSG-01"},
 	},
 	{
 		ID:         "RDMAP-READRESP-ORDER-01",
@@ -4367,7 +4319,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RDMAP-READRESP-MSG-01", "RDMAP-READRESP-ORDER-01"},
 	},
 	{
 		ID:         "RDMAP-READRESP-TO-01",
@@ -4384,7 +4335,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RDMAP-READRESP-MSG-01", "RDMAP-READRESP-ORDER-01"},
 	},
 	{
 		ID:         "RDMAP-READRESP-LEN-01",
@@ -4401,7 +4351,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RDMAP-READRESP-MSG-01", "RDMAP-READ-ZERO-01"},
 	},
 	{
 		ID:         "RDMAP-READRESP-MSG-01",
@@ -4678,7 +4627,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RDMAP-TFLAG-01", "RDMAP-TERM-ONCE-01"},
 	},
 	{
 		ID:         "RDMAP-TERM-SEG-01",
@@ -4727,7 +4675,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RDMAP-TERM-ONCE-01"},
 	},
 	{
 		ID:         "RDMAP-TERM-AFTER-02",
@@ -4843,7 +4790,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"ADV-TERM-SWAPPED", "RDMAX-AREQ-ALIGN-02"},
 	},
 	{
 		ID:         "RDMAP-TERM-CODE-03",
@@ -4860,7 +4806,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"ADV-TERM-SWAPPED"},
 	},
 	{
 		ID:         "RDMAP-TERM-HDRCT-01",
@@ -4877,7 +4822,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"ADV-TERM-SWAPPED", "RDMAX-TERM-01"},
 	},
 	{
 		ID:         "RDMAP-TERM-HDRCT-02",
@@ -4894,7 +4838,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"ADV-TERM-SWAPPED"},
 	},
 	{
 		ID:         "RDMAP-TERM-HDRCT-03",
@@ -4911,7 +4854,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Note,
 		Wireshark:  "no",
-		YieldsTo:   []string{"ADV-TERM-SWAPPED", "RDMAP-TERM-HDRCT-01"},
 	},
 	{
 		ID:         "RDMAP-TERM-LEN-01",
@@ -4928,7 +4870,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"ADV-TERM-SWAPPED", "RDMAP-TERM-HDRCT-02"},
 	},
 	{
 		ID:         "RDMAP-TERM-QUOTE-01",
@@ -4945,7 +4886,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"ADV-TERM-SWAPPED"},
 	},
 	{
 		ID:         "RDMAP-TERM-QUOTE-02",
@@ -4962,7 +4902,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Wireshark:  "no",
-		YieldsTo:   []string{"ADV-TERM-SWAPPED", "RDMAP-TERM-QUOTE-01"},
 	},
 	{
 		ID:         "RDMAP-TERM-QUOTE-03",
@@ -4979,7 +4918,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"ADV-TERM-SWAPPED"},
 	},
 	{
 		ID:         "RDMAP-TERM-FIRST-01",
@@ -5192,7 +5130,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RDMAP-RV-01"},
 	},
 	{
 		ID:         "RDMAX-INVSTAG-01",
@@ -5275,7 +5212,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-ULPDU-ONE-01", "RDMAX-SEG-01"},
 	},
 	{
 		ID:         "RDMAX-IMM-CHECK-01",
@@ -5358,7 +5294,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-ULPDU-ONE-01", "RDMAX-SEG-01"},
 	},
 	{
 		ID:         "RDMAX-AREQ-RSVD-01",
@@ -5590,7 +5525,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"MPA-ULPDU-ONE-01", "RDMAX-SEG-01"},
 	},
 	{
 		ID:         "RDMAX-ARESP-UNSOL-01",
@@ -5623,7 +5557,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RDMAX-ORDER-01", "RDMAX-ARESP-UNSOL-01"},
 	},
 	{
 		ID:         "RDMAX-ARESP-MSN-01",
@@ -5672,7 +5605,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"RDMAX-ARESP-UNSOL-01", "RDMAP-READRESP-UNSOL-01"},
 	},
 	{
 		ID:         "RDMAX-ORDER-03",
@@ -5984,7 +5916,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"SCTP-DDP-ADAPT-01"},
 	},
 	{
 		ID:         "SCTP-DDP-ADAPT-03",
@@ -6244,7 +6175,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"SCTP-DDP-SSN-01"},
 	},
 	{
 		ID:         "SCTP-DDP-SSN-03",
@@ -6294,7 +6224,6 @@ var entries = [...]Entry{
 		Kind:       KindCheck,
 		Severity:   Error,
 		Wireshark:  "no",
-		YieldsTo:   []string{"SCTP-DDP-STREAMS-02", "SCTP-DDP-SEQ-03", "SCTP-DDP-ENH-01"},
 	},
 	{
 		ID:         "SCTP-DDP-SEQ-02",

@@ -58,7 +58,7 @@ func All() []*Rule {
 		r := &Rule{
 			ID: e.ID, Spec: e.Spec, Section: e.Section, Keyword: e.Level, Level: e.Severity.String(), Layer: e.Layer, Who: e.Who,
 			Statement: e.Statement, Matters: e.Matters, Check: e.Check, Evidence: evidence(e), Needs: strings.Join(clauses(e), "; "), Example: e.Example,
-			Observable: e.Observable, Why: e.Why, Wireshark: e.Wireshark, YieldsTo: e.YieldsTo, ReportedAs: e.ReportedAs,
+			Observable: e.Observable, Why: e.Why, Wireshark: e.Wireshark, YieldsTo: conformance.YieldsTo(e.ID), ReportedAs: e.ReportedAs,
 			Failure: e.Failure, Explains: e.Explains, Message: e.Message, Source: e.Source,
 		}
 		_, has := slices.BinarySearch(checked, e.ID)

@@ -54,7 +54,6 @@ var members = map[string]func(*conformance.Entry) any{
 	"kind":              func(e *conformance.Entry) any { return string(e.Kind) },
 	"severity":          func(e *conformance.Entry) any { return e.Severity.String() },
 	"wireshark":         func(e *conformance.Entry) any { return e.Wireshark },
-	"yields_to":         func(e *conformance.Entry) any { return e.YieldsTo },
 	"reported_as":       func(e *conformance.Entry) any { return e.ReportedAs },
 	"message":           func(e *conformance.Entry) any { return e.Message },
 	"source":            func(e *conformance.Entry) any { return e.Source },

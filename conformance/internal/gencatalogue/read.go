@@ -27,7 +27,6 @@ type entry struct {
 	Kind       string   `yaml:"kind"`
 	Severity   string   `yaml:"severity"`
 	Wireshark  string   `yaml:"wireshark"`
-	YieldsTo   []string `yaml:"yields_to"`
 	ReportedAs []string `yaml:"reported_as"`
 	Message    string   `yaml:"message"`
 	Source     string   `yaml:"source"`

@@ -57,7 +57,6 @@ func (e *entry) write(out *bytes.Buffer) {
 	text("Why", e.Why)
 	fmt.Fprintf(out, "Kind: %s,\nSeverity: %s,\n", kinds[e.Kind], severities[e.Severity])
 	text("Wireshark", e.Wireshark)
-	list("YieldsTo", e.YieldsTo)
 	list("ReportedAs", e.ReportedAs)
 	if e.advice {
 		out.WriteString("Advice: true,\n")
