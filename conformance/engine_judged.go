@@ -55,8 +55,8 @@ func (c *judged) askFrom(list []*indexedRule, i int, have catalogue.Gate, f func
 		}
 	}()
 	k := &c.engine.report
+	k.Begin(&c.Conn, &c.findings, c.before, have, c)
 	for ; i < len(list); i++ {
-		k.Begin(&c.Conn, &c.findings, c.before, have, c)
 		c.running = list[i]
 		f(c.running, k)
 	}
