@@ -27,7 +27,7 @@ type Env struct {
 	Layout       mpa.Layout
 	LayoutForced bool
 
-	whole   mpa.FPDU    // that of a segment which holds nothing else
+	whole   mpa.FPDU // that of a segment which holds nothing else
 	pdus    uint64
 	swapped map[trace.Host]bool // senders of Terminates with swapped fields
 	frames  []uint64

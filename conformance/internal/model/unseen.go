@@ -2,9 +2,8 @@ package model
 
 import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/trace"
 )
-
-import "github.com/iwdissect/iwdissect/trace"
 
 // Looks is what a rule looks at, as far as that tells what it may not have seen.
 type Looks uint8
