@@ -46,7 +46,7 @@ func Needs(id string) catalogue.Gate {
 
 // Checked lists the ids for which there is a rule, sorted.
 func Checked() []string {
-	var ids []string
+	ids := make([]string, 0, len(registry()))
 	for _, r := range registry() {
 		ids = append(ids, r.ID)
 	}

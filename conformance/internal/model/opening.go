@@ -38,6 +38,7 @@ type FpduNote struct {
 	whole, Lead, Alone bool
 }
 
+// Where is the place of the FPDU.
 func (n *FpduNote) Where() Place {
 	return Place{Dir: n.Dir, HasDir: true, Frame: n.frame, PDU: n.pdu, HasPDU: true}
 }

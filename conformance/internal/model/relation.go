@@ -3,6 +3,7 @@ package model
 // Relation is how a segment stands to the last message of its queue or flow.
 type Relation uint8
 
+// How a segment stands to it.
 const (
 	Begins  Relation = iota // it begins another message
 	GoesOn                  // it belongs to that message, which is open

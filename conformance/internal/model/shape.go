@@ -43,8 +43,10 @@ type Seen []Shape
 
 func (s Seen) at(k Shape) *Shape { return &s[k*0x9e3779b97f4a7c15>>32*Shape(len(s))>>32] }
 
+// Has reports whether a shape is among them.
 func (s Seen) Has(k Shape) bool { return k != 0 && *s.at(k) == k }
 
+// Add puts a shape among them.
 func (s Seen) Add(k Shape) { *s.at(k) = k }
 
 // gateBits is the room for gates in a shape.
@@ -136,7 +138,7 @@ var Touching = OpcodeSet(OpWrite, OpReadRequest, OpAtomicRequest, rdmap.OpSendIn
 // untouched reports whether a Write says nothing new about that memory: it is
 // where the one before was, nothing was invalidated, and no atomic is outstanding.
 func (s *Segment) untouched() bool {
-	return s.DDP.Tagged && s.Octets > 0 && s.met == place{s.DDP.STag, 1} && len(s.gone) == 0 && s.atomicsOut == 0
+	return s.DDP.Tagged && s.Octets > 0 && s.met == TaggedAddress{s.DDP.STag, 1} && len(s.gone) == 0 && s.atomicsOut == 0
 }
 
 // others reports whether a message of the half is open besides one.

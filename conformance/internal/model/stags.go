@@ -66,9 +66,9 @@ func (b *CaptureState) of(c *Conn, d trace.Dir) *stags {
 type sequence uint8
 
 const (
-	NoSequence      sequence = iota
-	SequentialSTag           // the difference from one to the next
-	SequentialIndex          // the difference of their upper 24 bits
+	NoSequence      sequence = iota // nothing
+	SequentialSTag                  // the difference from one to the next
+	SequentialIndex                 // the difference of their upper 24 bits
 )
 
 // use takes in an STag. It returns what the newest ones have in common, if that is
@@ -140,7 +140,7 @@ func (s *Segment) invalidates(c *Conn) {
 		h.gone = map[uint32]struct{}{}
 	}
 	h.gone[x] = struct{}{}
-	h.met = place{}
+	h.met = TaggedAddress{}
 }
 
 // isSTagError reports whether a Terminate is about an STag.
