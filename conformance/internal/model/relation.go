@@ -108,3 +108,20 @@ func (s *Segment) Repeats(m *Message) bool {
 	}
 	return m.Has(from, to, s.Hash)
 }
+
+// OpenBeside returns an open message of the direction that a segment does not belong to,
+// nil if there is none.
+func (s *Segment) OpenBeside() *Message {
+	_, own := s.Relate()
+	for i := range s.Queues {
+		if m := s.Queues[i].Msg; m != own && m.Open() {
+			return m
+		}
+	}
+	for i := range s.Tagged {
+		if m := s.Tagged[i].Msg; m != own && m.Open() {
+			return m
+		}
+	}
+	return nil
+}

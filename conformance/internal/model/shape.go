@@ -82,7 +82,7 @@ func (e *Fpdu) shape(c *Conn, have catalogue.Gate) Shape {
 	k.put(uint64(min(inner, 2)), 2) //nolint:gosec // not negative
 	k.flag(f.Lead)
 	k.flag(e.Marked(c))
-	k.flag(e.PDU.From+e.PDU.Length > int64(1)<<32-int64(c.Trace.Flow[e.Dir].Base)) // the sequence numbers have wrapped
+	k.flag(e.Wrapped(c))
 	return k.v
 }
 
@@ -92,7 +92,7 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	g, p := s.DDP, s.Peer
 	rel, m := s.Relate()
 	from, to := s.Span()
-	if rel == Renamed || rel == Behind || rel == GoesOn && (from < m.high || to <= from) || s.others(m) || to < from || len(s.Head) == 0 {
+	if rel == Renamed || rel == Behind || rel == GoesOn && (from < m.high || to <= from) || s.OpenBeside() != nil || to < from || len(s.Head) == 0 {
 		return 0
 	}
 	if s.Op == OpReadResponse && !s.Ans.plain(s) || s.Op == OpAtomicResponse {
@@ -139,21 +139,6 @@ var Touching = OpcodeSet(OpWrite, OpReadRequest, OpAtomicRequest, rdmap.OpSendIn
 // where the one before was, nothing was invalidated, and no atomic is outstanding.
 func (s *Segment) untouched() bool {
 	return s.DDP.Tagged && s.Octets > 0 && s.met == TaggedAddress{s.DDP.STag, 1} && len(s.gone) == 0 && s.atomicsOut == 0
-}
-
-// others reports whether a message of the half is open besides one.
-func (s *Segment) others(m *Message) bool {
-	for i := range s.Queues {
-		if x := s.Queues[i].Msg; x != m && x.Open() {
-			return true
-		}
-	}
-	for i := range s.Tagged {
-		if x := s.Tagged[i].Msg; x != m && x.Open() {
-			return true
-		}
-	}
-	return false
 }
 
 // shape is that of a message of one segment.

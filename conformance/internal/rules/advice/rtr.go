@@ -92,13 +92,7 @@ var rtrAdvice = []rules.Rule{
 	{
 		ID: "ADV-RTR-OTHER-TYPE", Weighs: true, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig | catalogue.Bidir, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
-			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
-				if c.PeerToPeer() && c.HalfRead() {
-					return rules.Lacking(catalogue.Full)
-				}
-				_, ok := c.Indication()
-				return rules.InScopeIf(c.PeerToPeer() && ok)
-			},
+			Applies: rules.HasIndication,
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if r.FoundBy("MPA2-RTR-TYPE-01") == nil {
 					return
