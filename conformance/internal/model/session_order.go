@@ -41,12 +41,13 @@ func (r *recent) Heard(pdu uint64, below int64) bool {
 type Misplaced uint8
 
 const (
-	InPlace         Misplaced = iota // not at all
-	BehindTerminate                  // of the same side
-	NoInitiate                       // the session does not begin with one
-	InitiateWithin                   // the session, which has begun
-	StrayAnswer                      // to no Initiate
-	SegmentFirst                     // the passive side begins with a segment
+	// InPlace says that it is not misplaced.
+	InPlace         Misplaced = iota
+	BehindTerminate           // of the same side
+	NoInitiate                // the session does not begin with one
+	InitiateWithin            // the session, which has begun
+	StrayAnswer               // to no Initiate
+	SegmentFirst              // the passive side begins with a segment
 )
 
 // Misplaced tells whether a session control chunk is.

@@ -66,9 +66,10 @@ func (b *CaptureState) of(c *Conn, d trace.Dir) *stags {
 type sequence uint8
 
 const (
-	NoSequence      sequence = iota // nothing
-	SequentialSTag                  // the difference from one to the next
-	SequentialIndex                 // the difference of their upper 24 bits
+	// NoSequence says that they have nothing in common.
+	NoSequence      sequence = iota
+	SequentialSTag           // the difference from one to the next
+	SequentialIndex          // the difference of their upper 24 bits
 )
 
 // use takes in an STag. It returns what the newest ones have in common, if that is

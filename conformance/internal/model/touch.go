@@ -37,9 +37,10 @@ type NamedSTag struct {
 type sharing uint8
 
 const (
-	Apart      sharing = iota // it meets none
-	sameSTag                  // they are on the same STag
-	SameOctets                // they reach the same octets, for the first time on this STag
+	// Apart says that it meets none.
+	Apart      sharing = iota
+	sameSTag           // they are on the same STag
+	SameOctets         // they reach the same octets, for the first time on this STag
 )
 
 // maxShared bounds the STags of a half with shared octets.
