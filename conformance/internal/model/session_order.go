@@ -40,8 +40,8 @@ func (r *recent) Heard(pdu uint64, below int64) bool {
 // (RFC 5043 section 6).
 type Misplaced uint8
 
+// The ways in which it is misplaced; InPlace: it is not.
 const (
-	// InPlace says that it is not misplaced.
 	InPlace         Misplaced = iota
 	BehindTerminate           // of the same side
 	NoInitiate                // the session does not begin with one

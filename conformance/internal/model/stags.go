@@ -65,8 +65,8 @@ func (b *CaptureState) of(c *Conn, d trace.Dir) *stags {
 // sequence is what the latest STags of a side have in common.
 type sequence uint8
 
+// What they have in common; NoSequence: nothing.
 const (
-	// NoSequence says that they have nothing in common.
 	NoSequence      sequence = iota
 	SequentialSTag           // the difference from one to the next
 	SequentialIndex          // the difference of their upper 24 bits

@@ -36,8 +36,8 @@ type NamedSTag struct {
 // atomic one.
 type sharing uint8
 
+// The ways in which it meets them; Apart: it meets none.
 const (
-	// Apart says that it meets none.
 	Apart      sharing = iota
 	sameSTag           // they are on the same STag
 	SameOctets         // they reach the same octets, for the first time on this STag
