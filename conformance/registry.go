@@ -1,6 +1,9 @@
 package conformance
 
 import (
+	"slices"
+	"sync"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules/advice"
@@ -10,11 +13,6 @@ import (
 	"github.com/iwdissect/iwdissect/conformance/internal/rules/sctp"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules/startup"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules/terminate"
-)
-
-import (
-	"slices"
-	"sync"
 )
 
 // registry are all rules, by subject.
@@ -57,7 +55,7 @@ func YieldsTo(id string) []string {
 
 // Checked lists the ids for which there is a rule, sorted.
 func Checked() []string {
-	var ids []string
+	ids := make([]string, 0, len(registry()))
 	for _, r := range registry() {
 		ids = append(ids, r.ID)
 	}

@@ -18,13 +18,11 @@ func keyed(b []byte) bool {
 	return ok
 }
 
-// accept describes the FPDU whose octets are w and moves behind it.
+// accept describes the FPDU whose octets are w and moves behind it. It reports false, and
+// does not move, if the octets have to be looked at again.
 func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	if (n < MinULPDU || n > MaxULPDU) && !d.seek.force && d.missing(d.off, d.off+int64(len(w))) {
-		// No such length: the place is lost, unless what follows says otherwise.
-		d.unread(w)
-		d.startSeek(d.off, true)
-		d.seek.odd = d.off + int64(len(w))
+		d.doubt(w, true) // no such length: the place is lost, unless what follows says otherwise
 		return None, false
 	}
 	f := d.FPDU
@@ -36,6 +34,34 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	if whole && d.gapAt >= 0 && d.off >= d.gapAt {
 		f.Captured = CompleteAfterGap
 	}
+	d.checkCRC(f, whole)
+	if f.CRCStatus != CRCGood && d.misframed(f, lead) {
+		return None, false
+	}
+	d.await = 0
+	if d.markers {
+		d.listMarkers(f, lead)
+	}
+	d.cut(f, lead, n)
+	if whole && d.framing == Unknown {
+		d.proveFraming(f)
+	}
+	f.Sync, d.seek.found = d.seek.found, InSync
+	if f.CRCStatus != CRCGood && whole && !d.seek.force && !d.cfg.Grammar.Light(f.Head, n) {
+		d.doubt(w, false)
+		return None, false
+	}
+	d.trusty()
+	if f.CRCStatus == CRCBad {
+		d.susOff, d.suspect = d.off, d.cfg.Budget.add(d.suspect, w)
+	}
+	d.pass(f, whole)
+	return Got, true
+}
+
+// checkCRC sets the status of the CRC of an FPDU. whole: all of its octets were captured.
+func (d *Decoder) checkCRC(f *FPDU, whole bool) {
+	w := f.Wire
 	f.HasCRC = whole || f.has(len(w)-crcSize, len(w))
 	switch {
 	case !d.crc:
@@ -48,42 +74,35 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 			f.CRCStatus = CRCBad
 		}
 	}
-	if f.CRCStatus != CRCGood && (keyed(w) || keyed(w[lead:])) && !d.missing(d.off, d.off+int64(lead+KeyLen)) {
-		// Another startup frame, whose key looks like a length.
-		d.unread(w)
-		d.startSeek(d.off, false)
-		return None, false
-	}
-	if whole && d.framing == Unknown && d.cfg.Markers != No && !d.markers && f.CRCStatus != CRCGood && d.betrayed(w, n) {
-		d.unread(w)
-		return None, false
-	}
-	d.await = 0
-	if d.markers {
-		d.listMarkers(f, lead)
-	}
-	d.cut(f, lead, n)
-	if whole && d.framing == Unknown {
-		d.proveFraming(f)
-	}
-	f.Sync, d.seek.found = d.seek.found, InSync
+}
 
-	switch {
-	case f.CRCStatus == CRCGood:
-		d.trusty()
-	case whole && !d.seek.force && !d.cfg.Grammar.Light(f.Head, n):
-		// Is it an odd FPDU in a good chain, or is the place lost? What
-		// follows tells.
+// misframed reports whether the octets of an FPDU that no CRC confirms are something
+// else, and puts them back: another startup frame, whose key looks like a length, or an
+// FPDU with markers that was framed without.
+func (d *Decoder) misframed(f *FPDU, lead int) bool {
+	w := f.Wire
+	if (keyed(w) || keyed(w[lead:])) && !d.missing(d.off, d.off+int64(lead+KeyLen)) {
 		d.unread(w)
 		d.startSeek(d.off, false)
-		d.seek.odd = d.off + int64(f.Size)
-		return None, false
-	case f.CRCStatus == CRCBad:
-		d.trusty()
-		d.susOff, d.suspect = d.off, d.cfg.Budget.add(d.suspect, w)
-	default:
-		d.trusty()
+		return true
 	}
+	if len(f.Missing) == 0 && d.framing == Unknown && d.cfg.Markers != No && !d.markers && d.betrayed(w, int(f.ULPDULength)) {
+		d.unread(w)
+		return true
+	}
+	return false
+}
+
+// doubt puts an FPDU that makes no sense back: it is an odd one in a good chain, or the
+// place is lost. What follows tells.
+func (d *Decoder) doubt(w []byte, afterGap bool) {
+	d.unread(w)
+	d.startSeek(d.off, afterGap)
+	d.seek.odd = d.off + int64(len(w))
+}
+
+// pass moves behind the FPDU.
+func (d *Decoder) pass(f *FPDU, whole bool) {
 	d.seek.force = false
 	d.unsure = !whole && d.cfg.Markers == Unknown
 	d.off += int64(f.Size)
@@ -91,7 +110,6 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	if d.priorEnd = -1; f.HasCRC {
 		d.prior, d.priorEnd = f.CRC, d.off
 	}
-	return Got, true
 }
 
 // proveFraming notes how the stream is framed once an FPDU shows it that

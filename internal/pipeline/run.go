@@ -251,6 +251,9 @@ func (r *Run) readAhead(src readahead.Source) error {
 	return nil
 }
 
+// brief reports whether nobody is shown frames.
+func (r *Run) brief() bool { return r.sink == nil || r.opt.Brief }
+
 // full reports whether there were as many frames as were asked for.
 func (r *Run) full() bool {
 	return r.stopped.Load() || r.opt.Count != 0 && r.totals.Frames >= r.opt.Count
@@ -271,134 +274,6 @@ func (r *Run) ended(err error) (bool, error) {
 		r.opt.OnError(err)
 	}
 	return false, nil
-}
-
-// A frame goes one way: it is decoded, or was before its turn; its connection is located;
-// it is admitted unless it was damaged on its way; it is delivered to the connection; and
-// the sink is told. Those whose connection is known by number are not decoded again.
-
-// Frame takes in one frame.
-func (r *Run) Frame(f *capture.Frame) { r.decode(f, nil) }
-
-// predecoded takes in a frame that a note says enough of. It reports false, and has done
-// nothing, if the frame has to be decoded.
-func (r *Run) predecoded(n *readahead.Note, number uint64) bool {
-	if !r.brief() || n.Flags&reassembly.FlagSYN != 0 || r.opt.Sums && !n.ChecksumRight() {
-		return false
-	}
-	fl, side := r.flows.numbered(n)
-	if fl == nil {
-		return false
-	}
-	r.totals.frame(n.Time, int(n.Captured), n.OrigLen)
-	r.totals.TCP++
-	s := &r.seg
-	s.Reset(n.Seq, n.Ack, n.Flags, n.Payload(), number, n.Time)
-	s.Options, s.SACK = int(n.Header)-packet.TCPLen, n.SACK()
-	if !r.opt.Sums || !fl.damaged(side, s, nil, true) {
-		fl.conn.Packet(side, s, n.CRCs)
-	}
-	return true
-}
-
-// decode takes in a frame, of which a note may say something.
-func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
-	t := &r.totals
-	t.frame(f.Time, len(f.Data), f.OrigLen)
-	p := &r.pkt
-	status := r.dec.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Time, p)
-	if r.tunnels != nil {
-		r.tunnels = nil
-	}
-	if status == packet.NotIP || status == packet.OtherTransport {
-		status = r.unwrap.Unwrap(r.dec, status, f.Number, f.Time, p)
-		r.tunnels = r.unwrap.Headers()
-	}
-	if status == packet.OK && p.Proto == packet.ProtoTCP {
-		t.TCP++
-		r.tcp(f, p, n)
-		return
-	}
-	switch status {
-	case packet.OK:
-		t.SCTP++
-		r.sctp(f, p, n)
-		return
-	case packet.Malformed:
-		t.Malformed++
-	case packet.Truncated:
-		t.Truncated++
-	case packet.Fragment:
-		t.Fragments++
-	case packet.NotIP, packet.OtherTransport, packet.UnknownLink:
-		t.Other++
-	}
-	if r.sink != nil {
-		r.frame = Frame{Frame: *f, Status: status, Packet: p, Tunnels: r.tunnels}
-		if status == packet.Malformed || status == packet.Truncated {
-			r.frame.Reason = r.dec.Reason()
-		}
-		r.sink.Frame(&r.frame)
-	}
-}
-
-// brief reports whether nobody is shown frames.
-func (r *Run) brief() bool { return r.sink == nil || r.opt.Brief }
-
-// tcp takes in a TCP packet.
-func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
-	s := &r.seg
-	s.Reset(p.Seq, p.Ack, p.Flags, p.Payload, f.Number, f.Time)
-	s.Len, s.Fragments = p.PayloadLen, p.Fragments
-	s.Options = p.SegmentLen - p.PayloadLen - packet.TCPLen
-	s.OptionsCut = len(p.Options) < s.Options
-	if s.Flags&reassembly.FlagSYN != 0 {
-		s.MSS, _ = packet.MSS(p.Options)
-	}
-	s.SACK = len(p.Options) > 0 && packet.SACK(p.Options) != nil
-
-	fl, side := r.locate(p, s)
-	var crcs mpa.Verified
-	noted := n.Kind() == readahead.TCP
-	if noted {
-		r.flows.learn(n, fl)
-		crcs = n.CRCs
-	}
-	if r.opt.Sums && fl.damaged(side, s, p, noted && n.ChecksumRight()) {
-		if r.sink != nil {
-			r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Damaged: true}
-			r.sink.Frame(&r.frame)
-		}
-		return
-	}
-	note := fl.conn.Packet(side, s, crcs)
-	if r.brief() {
-		return
-	}
-	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Note: note}
-	r.frame.From, r.frame.To, r.frame.HasSpan = fl.conn.Span(side, s)
-	r.frame.Origin, r.frame.HasOrig = fl.conn.Origin(side)
-	r.frame.Open, r.frame.HasOpen = fl.conn.OpenPDU(side)
-	r.sink.Frame(&r.frame)
-}
-
-// locate returns the connection of a packet and the side that sent it: one that is known,
-// or a new one, which may take the place of one that is over or of the oldest ones.
-func (r *Run) locate(p *packet.Packet, s *reassembly.Segment) (fl *flow, side int) {
-	fl, side = r.flows.find(p)
-	switch {
-	case fl == nil:
-		if r.flows.n >= r.opt.MaxConnections {
-			r.evict()
-		}
-		fl, side = r.flows.add(p), 0
-		r.init(fl, p)
-	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, s) && !(r.opt.Sums && fl.spoilt(side, p)):
-		r.finish(fl)
-		fl, side = r.flows.replace(fl, p), 0
-		r.init(fl, p)
-	}
-	return fl, side
 }
 
 func (r *Run) init(fl *flow, p *packet.Packet) {

@@ -208,7 +208,7 @@ func appendBody(b []byte, p *trace.PDU, body []byte, n int) []byte {
 			}
 		}
 	default:
-		b = appendNumber(b, " len ", uint64(n))
+		b = appendNumber(b, " len ", uint64(n)) //nolint:gosec // not negative
 	}
 	return b
 }

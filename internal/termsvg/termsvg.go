@@ -114,7 +114,6 @@ func layOut(text string, columns int) ([][]piece, error) {
 		for line != "" {
 			before, after, escaped := strings.Cut(line, "\x1b[")
 			flush(before)
-			line = after
 			if !escaped {
 				break
 			}

@@ -98,18 +98,18 @@ type Operations struct {
 
 // AtomicOf is the Atomic Request that a Terminate is about: the one that it
 // quotes, or the oldest outstanding one if nothing was sent in between.
-func (t *Terminate) AtomicOf() (place, bool) {
+func (t *Terminate) AtomicOf() (TaggedAddress, bool) {
 	switch q := t.Peer.Requests; {
 	case t.Header != nil && t.Asked != nil && t.Asked.Atomic && t.Op == OpAtomicRequest:
 		return t.Asked.Source, true
 	case t.Header == nil && !t.Code.D && len(q) > 0 && q[0].Atomic && q[0].answers+1 == t.Count:
 		return q[0].source, true
 	}
-	return place{}, false
+	return TaggedAddress{}, false
 }
 
 // Bit of the place within 8 octets.
-func (p place) Bit() uint8 { return 1 << (p.To % atomicLen) }
+func (p TaggedAddress) Bit() uint8 { return 1 << (p.To % atomicLen) }
 
 // refuses takes in what a Terminate refuses.
 func (t *Terminate) refuses() {
@@ -174,7 +174,7 @@ func (c *Conn) EachArea(h *Direction) iter.Seq2[*Area, Outcome] {
 }
 
 // asked takes in an Atomic Request.
-func (a *Area) asked(at place, where Place) {
+func (a *Area) asked(at TaggedAddress, where Place) {
 	if p := &a.Place[at.To%atomicLen]; !p.Seen {
 		p.Seen, p.At = true, where
 	}

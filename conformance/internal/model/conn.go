@@ -1,13 +1,10 @@
 package model
 
 import (
-	"github.com/iwdissect/iwdissect/conformance/catalogue"
-)
-
-import (
 	"bytes"
 	"slices"
 
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
@@ -432,21 +429,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	n := s.DDP.HeaderLen
 	s.Octets, s.Body = max(int64(length-n), 0), s.Head[min(n, len(s.Head)):]
 	if s.IsFirst {
-		h.First = firstSegment{
-			Seen: true, Segment: true, Op: s.Op, Octets: s.Octets, Frame: p.Frame, pdu: p.Number, last: s.DDP.Last, Code: p.TermCode,
-			Span: SpanOf(p),
-		}
-		if p.FPDU != nil {
-			h.First.good, h.First.off = p.FPDU.CRCStatus == mpa.CRCGood, p.FPDU.CRCStatus == mpa.CRCOff
-		}
-		h.First.Stag = s.DDP.STag
-		if r, err := rdmap.DecodeReadRequest(s.Body); s.Op == rdmap.OpReadRequest {
-			h.First.size, h.First.cut = r.Size, err != nil && s.Octets >= rdmap.ReadRequestLen
-			if err == nil {
-				h.First.Stag = r.SrcSTag
-			}
-		}
-		copy(h.First.Payload[:], s.Body)
+		h.First = firstOf(s)
 	}
 	if s.Ans = (Answer{}); s.Op == OpReadResponse || s.Op == OpAtomicResponse {
 		s.Ans = s.answers()
@@ -477,6 +460,34 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	}
 	c.follow(s, have)
 	c.serve(s, have)
+	h.counts(s)
+}
+
+// firstOf is what is kept of the first segment of a direction.
+func firstOf(s *Segment) firstSegment {
+	p := s.PDU
+	f := firstSegment{
+		Seen: true, Segment: true, Op: s.Op, Octets: s.Octets, Frame: p.Frame, pdu: p.Number, last: s.DDP.Last, Code: p.TermCode,
+		Span: SpanOf(p), Stag: s.DDP.STag,
+	}
+	if p.FPDU != nil {
+		f.good, f.off = p.FPDU.CRCStatus == mpa.CRCGood, p.FPDU.CRCStatus == mpa.CRCOff
+	}
+	if s.Op == rdmap.OpReadRequest {
+		r, err := rdmap.DecodeReadRequest(s.Body)
+		f.size, f.cut = r.Size, err != nil && s.Octets >= rdmap.ReadRequestLen
+		if err == nil {
+			f.Stag = r.SrcSTag
+		}
+	}
+	copy(f.Payload[:], s.Body)
+	return f
+}
+
+// counts takes a segment into what is known of all that the direction sent, once the
+// rules were asked.
+func (h *Direction) counts(s *Segment) {
+	p := s.PDU
 	if !h.HasVersions && s.DDP.DV == p.Control.RV && s.DDP.DV <= 1 { // versions that do not go together set no standard
 		h.HasVersions, h.Dv, h.Rv = true, s.DDP.DV, p.Control.RV
 	}

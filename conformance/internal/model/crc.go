@@ -53,6 +53,7 @@ func (r *crcRun) add(p *trace.PDU) {
 // Constant reports whether a CRC field has a value of memory that nobody wrote to.
 func Constant(v uint32) bool { return v == 0 || v == 0xffffffff }
 
+// Castagnoli is the table of CRC32c.
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // CrcOf is the CRC32c of octets as it is on the wire, read in network order.

@@ -2,9 +2,6 @@ package model
 
 import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
-)
-
-import (
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -23,7 +20,7 @@ type flight struct {
 type flying struct {
 	nth    uint64
 	atomic bool
-	source place
+	source TaggedAddress
 	// end of the answer in the other direction; negative while there is none.
 	end int64
 }
@@ -142,7 +139,7 @@ func (f *flight) beside(s *Segment, stag uint32) (places uint8) {
 type asked struct {
 	Request rdmap.ReadRequest // of a Read
 	Atomic  bool
-	Source  place
+	Source  TaggedAddress
 	aop     rdmap.AOpCode
 	msn     uint32
 	Nth     uint64

@@ -66,7 +66,7 @@ type sending struct {
 	// that is no Terminate.
 	Knows int64
 	// met is the STag of the peer that was looked at last.
-	met         place
+	met         TaggedAddress
 	HasVersions bool
 	Dv, Rv      uint8
 	// extended is the latest opcode of RFC 7306, or 0.

@@ -200,6 +200,7 @@ func (t *Terminate) Every(f func(*Sent) bool) bool {
 // Payload and empty tell of the quoted segment whether payload followed.
 func (t *Terminate) Payload() bool { return t.Every(func(x *Sent) bool { return x.Octets() > 0 }) }
 
+// Empty tells of it that none did.
 func (t *Terminate) Empty() bool { return t.Every(func(x *Sent) bool { return x.Octets() == 0 }) }
 
 // Word is what is kept of the first Terminate of a half.

@@ -138,8 +138,8 @@ func (h *Direction) LeadingMarker() *Loose {
 	return nil
 }
 
-// unfinished is a startup frame of which the end never came.
-type unfinished struct {
+// Unfinished is a startup frame of which the end never came.
+type Unfinished struct {
 	Place
 	Since      int64 // the time of its last octets
 	Have, Need int64 // octets that came, and octets that it announces
@@ -147,18 +147,18 @@ type unfinished struct {
 
 // Unfinished returns the startup frame of a half whose end never came, nil if there is
 // none.
-func (h *Direction) Unfinished() *unfinished {
+func (h *Direction) Unfinished() *Unfinished {
 	if n := len(h.Frames); n > 0 {
 		f := h.Frames[n-1]
 		have, need := int64(len(f.Raw)), mpa.StartupLen+int64(f.PDLength)
 		if !f.Partial || have >= need {
 			return nil
 		}
-		return &unfinished{f.Where(), f.Time, have, need}
+		return &Unfinished{f.Where(), f.Time, have, need}
 	}
 	for i := range h.looses {
 		if s := &h.looses[i]; Keyed(s.Octets) && s.Length < mpa.StartupLen && !s.Placed {
-			return &unfinished{s.Begin(), s.Time, s.Length, mpa.StartupLen}
+			return &Unfinished{s.Begin(), s.Time, s.Length, mpa.StartupLen}
 		}
 	}
 	return nil

@@ -58,7 +58,7 @@ func (c *Conn) had(k *Closing) int64 {
 
 // How a side leaves, for advice; "" if it does not.
 
-// Dropped: the responder closes first, and there is no Reply.
+// Dropped says that the responder closes first, and there is no Reply.
 func (c *Conn) Dropped() string {
 	if k, ok := c.Leaves(trace.R2I); ok && c.Reply == nil {
 		return fmt.Sprintf("the responder %s in frame %d without a Reply", k.Verb(), k.Frame)
@@ -66,7 +66,7 @@ func (c *Conn) Dropped() string {
 	return ""
 }
 
-// GivenUp: the initiator closes first after an accepting Reply, without an FPDU.
+// GivenUp says that the initiator closes first after an accepting Reply, without an FPDU.
 func (c *Conn) GivenUp() string {
 	if k, ok := c.Leaves(trace.I2R); ok && c.Accepted() {
 		return fmt.Sprintf("the initiator %s in frame %d without an FPDU", k.Verb(), k.Frame)
@@ -74,7 +74,7 @@ func (c *Conn) GivenUp() string {
 	return ""
 }
 
-// BacksOut: as givenUp, or with a Terminate for its first FPDU.
+// BacksOut says what GivenUp says, or that the initiator sends a Terminate for its first FPDU.
 func (c *Conn) BacksOut() string {
 	if s := c.Directions[trace.I2R].terminatesFirst(); s != "" {
 		return "the initiator " + s
@@ -82,7 +82,7 @@ func (c *Conn) BacksOut() string {
 	return c.GivenUp()
 }
 
-// Refused: the responder answers the first FPDU of the initiator with a
+// Refused says that the responder answers the first FPDU of the initiator with a
 // Terminate, or closes first without an FPDU of its own. within bounds the time
 // that a close may take; 0: any.
 func (c *Conn) Refused(within int64) string {
@@ -109,6 +109,7 @@ func (h *Direction) terminatesFirst() string {
 	return fmt.Sprintf("sends Terminate %s in frame %d", CodeText(h.First.Code), h.First.Frame)
 }
 
+// Verb says what the side does.
 func (k *Closing) Verb() string {
 	if k.Reset {
 		return "resets"

@@ -1,6 +1,9 @@
 package model
 
-import "github.com/iwdissect/iwdissect/dissect/mpa"
+import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
 
 // Pos is the offset of a marker in full operation, -1 if that is not known.
 func (e *Fpdu) Pos(m *mpa.Marker) int64 {
@@ -23,3 +26,10 @@ func (e *Fpdu) PlaceOf(m *mpa.Marker) Place {
 	}
 	return at
 }
+
+// WrapsAt is the offset in the stream of a direction at which its TCP sequence numbers
+// become 0.
+func (c *Conn) WrapsAt(d trace.Dir) int64 { return int64(1)<<32 - int64(c.Trace.Flow[d].Base) }
+
+// Wrapped reports whether an FPDU ends behind the place at which the sequence numbers wrap.
+func (e *Fpdu) Wrapped(c *Conn) bool { return e.PDU.From+e.PDU.Length > c.WrapsAt(e.Dir) }

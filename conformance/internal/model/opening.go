@@ -1,12 +1,9 @@
 package model
 
 import (
-	"github.com/iwdissect/iwdissect/conformance/catalogue"
-)
-
-import (
 	"encoding/binary"
 
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
@@ -41,6 +38,7 @@ type FpduNote struct {
 	whole, Lead, Alone bool
 }
 
+// Where is the place of the FPDU.
 func (n *FpduNote) Where() Place {
 	return Place{Dir: n.Dir, HasDir: true, Frame: n.frame, PDU: n.pdu, HasPDU: true}
 }

@@ -1,12 +1,9 @@
 package model
 
 import (
-	"github.com/iwdissect/iwdissect/conformance/catalogue"
-)
-
-import (
 	"bytes"
 
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -31,11 +28,11 @@ func SpanOf(p *trace.PDU) Span {
 type Order uint8
 
 const (
-	// Unproven: the numbers are not in the capture.
+	// Unproven says that the numbers are not in the capture.
 	Unproven Order = iota
-	// Without: it was sent before its sender had all of the other one.
+	// Without says that it was sent before its sender had all of the other one.
 	Without
-	// Having: its sender had all of the other one.
+	// Having says that its sender had all of the other one.
 	Having
 )
 

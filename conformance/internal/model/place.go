@@ -22,4 +22,5 @@ type Place struct {
 // Placed is something that has a place.
 type Placed interface{ Where() Place }
 
+// Where is the place itself.
 func (p Place) Where() Place { return p }

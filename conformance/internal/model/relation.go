@@ -3,6 +3,7 @@ package model
 // Relation is how a segment stands to the last message of its queue or flow.
 type Relation uint8
 
+// How a segment stands to it.
 const (
 	Begins  Relation = iota // it begins another message
 	GoesOn                  // it belongs to that message, which is open
@@ -106,4 +107,21 @@ func (s *Segment) Repeats(m *Message) bool {
 		return false // beyond all others: so is nearly every segment
 	}
 	return m.Has(from, to, s.Hash)
+}
+
+// OpenBeside returns an open message of the direction that a segment does not belong to,
+// nil if there is none.
+func (s *Segment) OpenBeside() *Message {
+	_, own := s.Relate()
+	for i := range s.Queues {
+		if m := s.Queues[i].Msg; m != own && m.Open() {
+			return m
+		}
+	}
+	for i := range s.Tagged {
+		if m := s.Tagged[i].Msg; m != own && m.Open() {
+			return m
+		}
+	}
+	return nil
 }

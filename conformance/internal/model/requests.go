@@ -1,12 +1,9 @@
 package model
 
 import (
-	"github.com/iwdissect/iwdissect/conformance/catalogue"
-)
-
-import (
 	"slices"
 
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -29,7 +26,7 @@ type Request struct {
 	// nth counts the requests of the half from 0.
 	nth uint64
 	// source is the memory of the peer that it is about, aop what to do with it.
-	source place
+	source TaggedAddress
 	Aop    rdmap.AOpCode
 	// end is that of its FPDU in the stream, answers how many segments the peer had
 	// sent before.
@@ -47,8 +44,8 @@ func (r *Request) Where(d trace.Dir) Place {
 	return p
 }
 
-// place is a place in memory.
-type place struct {
+// TaggedAddress is a place in the memory of a side.
+type TaggedAddress struct {
 	Stag uint32
 	To   uint64
 }
@@ -83,21 +80,7 @@ func (s *Segment) answers() (a Answer) {
 	}
 	switch {
 	case s.Op == OpAtomicResponse:
-		a.Begins = true
-		r, err := rdmap.DecodeAtomicResponse(s.Body)
-		for i := range q {
-			if !q[i].Atomic {
-				continue
-			}
-			if a.Head == nil {
-				a.Head = &q[i]
-			}
-			if err == nil && q[i].Id == r.RequestID {
-				a.R, a.Fits, a.Later = &q[i], true, &q[i] != a.Head
-				return a
-			}
-		}
-		a.R = a.Head
+		a.toAtomic(s, q)
 		return a
 	case s.Op != OpReadResponse || !s.DDP.Tagged:
 		return a
@@ -108,29 +91,56 @@ func (s *Segment) answers() (a Answer) {
 			break
 		}
 	}
-	if rel, _ := s.Relate(); rel != Begins {
-		for i := range q {
-			if q[i].Started && !q[i].HasShort {
-				a.R, a.Fits = &q[i], true
-				return a
-			}
-		}
-		a.R = a.Head
+	if rel, _ := s.Relate(); rel == Begins {
+		a.toRead(s, q)
 		return a
 	}
+	for i := range q {
+		if q[i].Started && !q[i].HasShort {
+			a.R, a.Fits = &q[i], true
+			return a
+		}
+	}
+	a.R = a.Head
+	return a
+}
+
+// toAtomic finds the request of an Atomic Response: that with its identifier, else the
+// oldest one.
+func (a *Answer) toAtomic(s *Segment, q []Request) {
+	a.Begins = true
+	r, err := rdmap.DecodeAtomicResponse(s.Body)
+	for i := range q {
+		if !q[i].Atomic {
+			continue
+		}
+		if a.Head == nil {
+			a.Head = &q[i]
+		}
+		if err == nil && q[i].Id == r.RequestID {
+			a.R, a.Fits, a.Later = &q[i], true, &q[i] != a.Head
+			return
+		}
+	}
+	a.R = a.Head
+}
+
+// toRead finds the request of a segment that begins a Read Response: one whose answer it
+// goes on with, or one for its STag and TO, else the oldest one.
+func (a *Answer) toRead(s *Segment, q []Request) {
 	a.Begins = true
 	for i := range q {
 		if r := &q[i]; r.HasShort && r.Stag == s.DDP.STag && r.To+r.Got == s.DDP.TO && r.Got < r.Size {
 			a.R, a.Joins, a.Fits = r, true, true
-			return a
+			return
 		}
 	}
 	if a.Head == nil {
-		return a
+		return
 	}
 	if a.Head.Size == 0 && s.Octets == 0 && s.DDP.Last {
 		a.R, a.Fits = a.Head, true
-		return a
+		return
 	}
 	for i := range q {
 		r := &q[i]
@@ -138,10 +148,9 @@ func (s *Segment) answers() (a Answer) {
 			continue
 		}
 		a.R, a.Fits, a.Later = r, true, r != a.Head
-		return a
+		return
 	}
 	a.R = a.Head
-	return a
 }
 
 // serve takes requests and responses into the model, once the rules were asked.
@@ -161,7 +170,7 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 			s.Direction.Unread = true
 		}
 		if err == nil && s.DDP.MO == 0 {
-			s.request(c, Request{Stag: r.SinkSTag, To: r.SinkTO, Size: uint64(r.Size), source: place{r.SrcSTag, r.SrcTO}})
+			s.request(c, Request{Stag: r.SinkSTag, To: r.SinkTO, Size: uint64(r.Size), source: TaggedAddress{r.SrcSTag, r.SrcTO}})
 		}
 	case OpAtomicRequest:
 		r, err := rdmap.DecodeAtomicRequest(s.Body)
@@ -170,7 +179,7 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 		}
 		if err == nil && s.DDP.MO == 0 {
 			s.Direction.atomics++
-			s.request(c, Request{Atomic: true, Id: r.RequestID, source: place{r.RemoteSTag, r.RemoteTO}, Aop: r.AOpCode})
+			s.request(c, Request{Atomic: true, Id: r.RequestID, source: TaggedAddress{r.RemoteSTag, r.RemoteTO}, Aop: r.AOpCode})
 		}
 	case OpAtomicResponse:
 		s.Direction.Responses++

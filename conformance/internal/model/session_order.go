@@ -2,9 +2,6 @@ package model
 
 import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
-)
-
-import (
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -39,12 +36,13 @@ func (r *recent) Heard(pdu uint64, below int64) bool {
 	return false
 }
 
-// misplaced is how a chunk stands where the pattern of a session has no place for it
+// Misplaced is how a chunk stands where the pattern of a session has no place for it
 // (RFC 5043 section 6).
-type misplaced uint8
+type Misplaced uint8
 
+// The ways in which it is misplaced; InPlace: it is not.
 const (
-	InPlace         misplaced = iota
+	InPlace         Misplaced = iota
 	BehindTerminate           // of the same side
 	NoInitiate                // the session does not begin with one
 	InitiateWithin            // the session, which has begun
@@ -53,7 +51,7 @@ const (
 )
 
 // Misplaced tells whether a session control chunk is.
-func (e *Control) Misplaced() misplaced {
+func (e *Control) Misplaced() Misplaced {
 	f := e.Function
 	asks := Initiates(f)
 	answers := f >= sctpddp.Accept && f <= sctpddp.EnhancedReject && !asks && f != sctpddp.Terminate
@@ -72,7 +70,7 @@ func (e *Control) Misplaced() misplaced {
 }
 
 // Misplaced tells whether a segment is, in a chunk.
-func (s *Segment) Misplaced(c *Conn) misplaced {
+func (s *Segment) Misplaced(c *Conn) Misplaced {
 	switch {
 	case s.PDU.Chunk.Order == trace.Duplicate:
 	case s.Ended():
@@ -83,6 +81,7 @@ func (s *Segment) Misplaced(c *Conn) misplaced {
 	return InPlace
 }
 
+// Initiates reports whether a function begins a session.
 func Initiates(f sctpddp.Function) bool {
 	return f == sctpddp.Initiate || f == sctpddp.EnhancedInitiate
 }

@@ -2,9 +2,6 @@ package model
 
 import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
-)
-
-import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 )
@@ -46,8 +43,10 @@ type Seen []Shape
 
 func (s Seen) at(k Shape) *Shape { return &s[k*0x9e3779b97f4a7c15>>32*Shape(len(s))>>32] }
 
+// Has reports whether a shape is among them.
 func (s Seen) Has(k Shape) bool { return k != 0 && *s.at(k) == k }
 
+// Add puts a shape among them.
 func (s Seen) Add(k Shape) { *s.at(k) = k }
 
 // gateBits is the room for gates in a shape.
@@ -83,7 +82,7 @@ func (e *Fpdu) shape(c *Conn, have catalogue.Gate) Shape {
 	k.put(uint64(min(inner, 2)), 2) //nolint:gosec // not negative
 	k.flag(f.Lead)
 	k.flag(e.Marked(c))
-	k.flag(e.PDU.From+e.PDU.Length > int64(1)<<32-int64(c.Trace.Flow[e.Dir].Base)) // the sequence numbers have wrapped
+	k.flag(e.Wrapped(c))
 	return k.v
 }
 
@@ -93,7 +92,7 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	g, p := s.DDP, s.Peer
 	rel, m := s.Relate()
 	from, to := s.Span()
-	if rel == Renamed || rel == Behind || rel == GoesOn && (from < m.high || to <= from) || s.others(m) || to < from || len(s.Head) == 0 {
+	if rel == Renamed || rel == Behind || rel == GoesOn && (from < m.high || to <= from) || s.OpenBeside() != nil || to < from || len(s.Head) == 0 {
 		return 0
 	}
 	if s.Op == OpReadResponse && !s.Ans.plain(s) || s.Op == OpAtomicResponse {
@@ -139,22 +138,7 @@ var Touching = OpcodeSet(OpWrite, OpReadRequest, OpAtomicRequest, rdmap.OpSendIn
 // untouched reports whether a Write says nothing new about that memory: it is
 // where the one before was, nothing was invalidated, and no atomic is outstanding.
 func (s *Segment) untouched() bool {
-	return s.DDP.Tagged && s.Octets > 0 && s.met == place{s.DDP.STag, 1} && len(s.gone) == 0 && s.atomicsOut == 0
-}
-
-// others reports whether a message of the half is open besides one.
-func (s *Segment) others(m *Message) bool {
-	for i := range s.Queues {
-		if x := s.Queues[i].Msg; x != m && x.Open() {
-			return true
-		}
-	}
-	for i := range s.Tagged {
-		if x := s.Tagged[i].Msg; x != m && x.Open() {
-			return true
-		}
-	}
-	return false
+	return s.DDP.Tagged && s.Octets > 0 && s.met == TaggedAddress{s.DDP.STag, 1} && len(s.gone) == 0 && s.atomicsOut == 0
 }
 
 // shape is that of a message of one segment.

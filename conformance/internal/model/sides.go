@@ -2,9 +2,6 @@ package model
 
 import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
-)
-
-import (
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -51,8 +48,8 @@ func IndicatesDDP(s *trace.SCTPSide) bool {
 	return s.HasAdaptation && s.Adaptation == sctpddp.Adaptation
 }
 
-// checksums are those of the packets of a side.
-type checksums struct {
+// Checksums are those of the packets of a side.
+type Checksums struct {
 	Wrong uint64 // for certain
 	First uint64 // the frame of the first of them
 	// lacks is the evidence that others lack to say that they are wrong.
@@ -62,8 +59,8 @@ type checksums struct {
 // Checksums sums them up. Those that are all wrong show packets as they were before
 // the adapter filled the checksum in; so do those that are zero, unless packets beside
 // them that it could have filled in are right.
-func (s *Side) Checksums() checksums {
-	k := checksums{Wrong: s.Damaged, First: s.FirstDamaged}
+func (s *Side) Checksums() Checksums {
+	k := Checksums{Wrong: s.Damaged, First: s.FirstDamaged}
 	switch {
 	case s.Good > 0, s.Wrong == s.Reversed:
 		k.Wrong += s.Wrong

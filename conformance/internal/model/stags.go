@@ -65,6 +65,7 @@ func (b *CaptureState) of(c *Conn, d trace.Dir) *stags {
 // sequence is what the latest STags of a side have in common.
 type sequence uint8
 
+// What they have in common; NoSequence: nothing.
 const (
 	NoSequence      sequence = iota
 	SequentialSTag           // the difference from one to the next
@@ -140,7 +141,7 @@ func (s *Segment) invalidates(c *Conn) {
 		h.gone = map[uint32]struct{}{}
 	}
 	h.gone[x] = struct{}{}
-	h.met = place{}
+	h.met = TaggedAddress{}
 }
 
 // isSTagError reports whether a Terminate is about an STag.

@@ -1,12 +1,9 @@
 package model
 
 import (
-	"github.com/iwdissect/iwdissect/conformance/catalogue"
-)
-
-import (
 	"slices"
 
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -14,7 +11,7 @@ import (
 // touch is what a segment does to memory of the peer, and how that stands to what
 // came before.
 type touch struct {
-	place
+	TaggedAddress
 	Octets uint64 // 0: it touches none
 	// named are the STags that it names, the first names of them; none if they are
 	// those of the segment before it.
@@ -39,6 +36,7 @@ type NamedSTag struct {
 // atomic one.
 type sharing uint8
 
+// The ways in which it meets them; Apart: it meets none.
 const (
 	Apart      sharing = iota
 	sameSTag           // they are on the same STag
@@ -53,15 +51,15 @@ const maxShared = 64
 func (s *Segment) touches(c *Conn, b *CaptureState, have catalogue.Gate) {
 	t := &s.Touch
 	t.Names, t.Shares = 0, Apart
-	t.place, t.Octets = s.target()
+	t.TaggedAddress, t.Octets = s.target()
 	switch {
 	case !s.DDP.Tagged && s.Op.Invalidates() && s.DDP.Last:
 		if side := s.mentions(c, b, s.Peer.Dir, s.DDP.RsvdULP32, have); side != nil {
 			side.invalidate(s.DDP.RsvdULP32)
 		}
-	case t.Octets == 0 || s.Op == OpWrite && s.met == place{t.Stag, 1}:
+	case t.Octets == 0 || s.Op == OpWrite && s.met == TaggedAddress{t.Stag, 1}:
 	default:
-		s.met = place{t.Stag, 1} // the next segment will most likely have the same
+		s.met = TaggedAddress{t.Stag, 1} // the next segment will most likely have the same
 		s.mentions(c, b, s.Peer.Dir, t.Stag, have)
 		if s.Op == OpReadRequest {
 			r, _ := rdmap.DecodeReadRequest(s.Body)
@@ -97,19 +95,19 @@ func (s *Segment) mentions(c *Conn, b *CaptureState, owner trace.Dir, stag uint3
 
 // target is the memory of the peer that a segment is about; no octets if it is about
 // none.
-func (s *Segment) target() (at place, octets uint64) {
+func (s *Segment) target() (at TaggedAddress, octets uint64) {
 	switch s.Op {
 	case OpWrite:
 		if s.DDP.Tagged {
-			return place{s.DDP.STag, s.DDP.TO}, uint64(s.Octets) //nolint:gosec // not negative
+			return TaggedAddress{s.DDP.STag, s.DDP.TO}, uint64(s.Octets) //nolint:gosec // not negative
 		}
 	case OpReadRequest:
 		if r, err := rdmap.DecodeReadRequest(s.Body); err == nil && s.DDP.MO == 0 {
-			return place{r.SrcSTag, r.SrcTO}, uint64(r.Size)
+			return TaggedAddress{r.SrcSTag, r.SrcTO}, uint64(r.Size)
 		}
 	case OpAtomicRequest:
 		if r, err := rdmap.DecodeAtomicRequest(s.Body); err == nil && s.DDP.MO == 0 {
-			return place{r.RemoteSTag, r.RemoteTO}, atomicLen
+			return TaggedAddress{r.RemoteSTag, r.RemoteTO}, atomicLen
 		}
 	default:
 	}

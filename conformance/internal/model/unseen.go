@@ -2,9 +2,8 @@ package model
 
 import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/trace"
 )
-
-import "github.com/iwdissect/iwdissect/trace"
 
 // Looks is what a rule looks at, as far as that tells what it may not have seen.
 type Looks uint8
@@ -17,7 +16,8 @@ const (
 	looksAtMessages                   // at whole ones
 	looksAtReaction                   // at what the other side does about it
 	looksAtEnd                        // at what the connection had come to in the end
-	AllLooks        = iota
+	// AllLooks is how many there are.
+	AllLooks = iota
 )
 
 // Unseen returns what a rule would need for that: something that it speaks of may be
@@ -30,27 +30,47 @@ func (c *Conn) Unseen(l Looks) catalogue.Gate {
 		return 0 // it speaks of the startup, or has told what it lacks at the end
 	}
 	for i := range c.Directions {
-		h, f := &c.Directions[i], &c.Trace.Flow[i]
-		switch {
-		case !h.Began && !c.Trace.SYN, c.Trace.Transport == trace.TCP && !h.Began && !c.Starts(h):
-			return catalogue.Start
-		case f.Frames == 0:
-			return catalogue.Bidir
-		case h.Hole || f.Waiting:
-			return catalogue.Contig
-		case l&looksAnywhere != 0 && c.Trace.Transport == trace.SCTP && c.Trace.Side[i].SCTP.GapTSNs > 0:
-			return catalogue.Contig
-		case c.Trace.Transport == trace.TCP && (f.Unframed > 0 || f.Cut && h.To < f.Sent):
-			return catalogue.Sync
-		case h.headless, h.part && l&looksAtParts != 0:
-			return catalogue.Full
-		case l&looksAtMessages != 0 && h.CutShort != nil && c.Trace.Ending == trace.Open:
-			return catalogue.MsgSync
-		case l&looksAtReaction != 0 && c.Trace.Ending == trace.Open:
-			return catalogue.End
-		case l&looksAtEnd != 0 && f.FIN == nil && f.Acked > f.Sent:
-			return catalogue.End // a FIN that was acknowledged
+		if g := c.unseenFrom(&c.Directions[i], l); g != 0 {
+			return g
 		}
+		if g := c.unseenBehind(&c.Directions[i], l); g != 0 {
+			return g
+		}
+	}
+	return 0
+}
+
+// unseenFrom returns what it lacks to have seen all octets of a direction.
+func (c *Conn) unseenFrom(h *Direction, l Looks) catalogue.Gate {
+	f, onTCP := &c.Trace.Flow[h.Dir], c.Trace.Transport == trace.TCP
+	switch {
+	case !h.Began && !c.Trace.SYN, onTCP && !h.Began && !c.Starts(h):
+		return catalogue.Start
+	case f.Frames == 0:
+		return catalogue.Bidir
+	case h.Hole || f.Waiting:
+		return catalogue.Contig
+	case l&looksAnywhere != 0 && !onTCP && c.Trace.Side[h.Dir].SCTP.GapTSNs > 0:
+		return catalogue.Contig
+	case onTCP && (f.Unframed > 0 || f.Cut && h.To < f.Sent):
+		return catalogue.Sync
+	}
+	return 0
+}
+
+// unseenBehind returns what it lacks where the octets of a direction were seen: their
+// headers, the rest of a message, or how the connection ended.
+func (c *Conn) unseenBehind(h *Direction, l Looks) catalogue.Gate {
+	f, open := &c.Trace.Flow[h.Dir], c.Trace.Ending == trace.Open
+	switch {
+	case h.headless, h.part && l&looksAtParts != 0:
+		return catalogue.Full
+	case l&looksAtMessages != 0 && h.CutShort != nil && open:
+		return catalogue.MsgSync
+	case l&looksAtReaction != 0 && open:
+		return catalogue.End
+	case l&looksAtEnd != 0 && f.FIN == nil && f.Acked > f.Sent:
+		return catalogue.End // a FIN that was acknowledged
 	}
 	return 0
 }

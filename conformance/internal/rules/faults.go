@@ -1,13 +1,11 @@
 package rules
 
 import (
-	"github.com/iwdissect/iwdissect/conformance/catalogue"
-	"github.com/iwdissect/iwdissect/conformance/internal/model"
-)
-
-import (
 	"slices"
 	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
 )
 
 // What was found on a connection so far, as rules look at it that judge how the other

@@ -3,9 +3,8 @@ package rules
 import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 )
-
-import "github.com/iwdissect/iwdissect/dissect/mpa"
 
 // Rule is all there is to say about how an entry of the catalogue is judged. What
 // it demands, and how severe a violation is, stands in the catalogue.

@@ -31,5 +31,5 @@ func draw(in, out string, opt termsvg.Options) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", in, err)
 	}
-	return os.WriteFile(out, []byte(picture), 0o644) //nolint:gosec // it is for everybody
+	return os.WriteFile(out, []byte(picture), 0o644)
 }

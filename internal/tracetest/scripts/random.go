@@ -99,15 +99,7 @@ func Random(seed uint64) *synth.Script {
 	}
 	branches := make([][]synth.Step, len(s.Connections))
 	for i := range s.Connections {
-		for range rnd.IntN(6) {
-			w := work(rnd, &step, s.Connections[i].Name, rnd.IntN(2))
-			if rnd.IntN(4) == 0 {
-				w = synth.Step{Verb: synth.Together, Conn: w.Conn, Steps: []synth.Step{
-					w, work(rnd, &step, w.Conn, rnd.IntN(2)), work(rnd, &step, w.Conn, rnd.IntN(2)),
-				}}
-			}
-			branches[i] = append(branches[i], w)
-		}
+		branches[i] = works(rnd, &step, s.Connections[i].Name)
 		branches[i] = append(branches[i], synth.Step{Verb: synth.Close, Conn: s.Connections[i].Name, From: rnd.IntN(2)})
 	}
 	s.Timeline = append(s.Timeline, synth.Step{Verb: synth.Parallel, Branches: branches})
@@ -129,21 +121,7 @@ func RandomSCTP(seed uint64) *synth.Script {
 		udp = 9899
 	}
 	for a := range 1 + rnd.IntN(2) {
-		bundle, idata, zero := rnd.IntN(4) > 0, rnd.IntN(5) == 0, rnd.IntN(8) == 0
-		var ends [2]assoc.Config
-		for side := range ends {
-			ends[side] = assoc.Config{
-				Tag: 1 + rnd.Uint32N(1<<32-1), TSN: pick(rnd, 0, 1, 0xfffffff0, rnd.Uint32()), Out: 64, In: 64, Window: 1 << 20,
-				Adaptation: sctpddp.Adaptation, HasAdaptation: true, MaxPacket: mtu - 20 - 20*btoi(v6), Bundle: bundle, IData: idata,
-				Shuffle: rnd.IntN(3) == 0, DelayedAck: pick[int64](rnd, 0, 200_000_000), RTO: 400_000_000, Retries: 14,
-				Inflight: 64 << 10, ZeroChecksum: zero, Spread: rnd.IntN(8) == 0,
-			}
-		}
-		if rnd.IntN(6) == 0 {
-			for side := range ends {
-				ends[side].Addresses = []netip.Addr{address(v6, side+8)}
-			}
-		}
+		ends := randomEnds(rnd, v6, mtu)
 		for i := range 1 + rnd.IntN(4) {
 			c := synth.Connection{
 				Name: fmt.Sprintf("c%d.%d", a, i), Initiator: rnd.IntN(2),
@@ -170,12 +148,8 @@ func RandomSCTP(seed uint64) *synth.Script {
 		}
 	}
 	step := 0
-	opened := map[string]bool{}
-	for i := range s.Connections {
-		if c := &s.Connections[i]; !opened[c.Association] {
-			opened[c.Association] = true
-			s.Timeline = append(s.Timeline, synth.Step{Verb: synth.Open, Conn: c.Name})
-		}
+	for _, name := range ofEach(s.Connections) {
+		s.Timeline = append(s.Timeline, synth.Step{Verb: synth.Open, Conn: name})
 	}
 	branches := make([][]synth.Step, len(s.Connections))
 	for i := range s.Connections {
@@ -185,27 +159,46 @@ func RandomSCTP(seed uint64) *synth.Script {
 				branches[i] = append(branches[i], settle)
 			}
 			branches[i] = append(branches[i], synth.Step{Verb: synth.Start, Conn: name})
-			for range rnd.IntN(6) {
-				w := work(rnd, &step, name, rnd.IntN(2))
-				if rnd.IntN(4) == 0 {
-					w = synth.Step{Verb: synth.Together, Conn: w.Conn, Steps: []synth.Step{
-						w, work(rnd, &step, w.Conn, rnd.IntN(2)), work(rnd, &step, w.Conn, rnd.IntN(2)),
-					}}
-				}
-				branches[i] = append(branches[i], w)
-			}
+			branches[i] = append(branches[i], works(rnd, &step, name)...)
 			branches[i] = append(branches[i], settle, synth.Step{Verb: synth.End, Conn: name, From: rnd.IntN(2)})
 		}
 	}
 	s.Timeline = append(s.Timeline, synth.Step{Verb: synth.Parallel, Branches: branches})
-	closed := map[string]bool{}
-	for i := range s.Connections {
-		if c := &s.Connections[i]; !closed[c.Association] {
-			closed[c.Association] = true
-			s.Timeline = append(s.Timeline, synth.Step{Verb: synth.Close, Conn: c.Name, From: rnd.IntN(2)})
-		}
+	for _, name := range ofEach(s.Connections) {
+		s.Timeline = append(s.Timeline, synth.Step{Verb: synth.Close, Conn: name, From: rnd.IntN(2)})
 	}
 	return s
+}
+
+// ofEach names the first connection of each association.
+func ofEach(conns []synth.Connection) (names []string) {
+	seen := map[string]bool{}
+	for i := range conns {
+		if c := &conns[i]; !seen[c.Association] {
+			seen[c.Association] = true
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// randomEnds are the two ends of an association.
+func randomEnds(rnd *rand.Rand, v6 bool, mtu int) (ends [2]assoc.Config) {
+	bundle, idata, zero := rnd.IntN(4) > 0, rnd.IntN(5) == 0, rnd.IntN(8) == 0
+	for side := range ends {
+		ends[side] = assoc.Config{
+			Tag: 1 + rnd.Uint32N(1<<32-1), TSN: pick(rnd, 0, 1, 0xfffffff0, rnd.Uint32()), Out: 64, In: 64, Window: 1 << 20,
+			Adaptation: sctpddp.Adaptation, HasAdaptation: true, MaxPacket: mtu - 20 - 20*btoi(v6), Bundle: bundle, IData: idata,
+			Shuffle: rnd.IntN(3) == 0, DelayedAck: pick[int64](rnd, 0, 200_000_000), RTO: 400_000_000, Retries: 14,
+			Inflight: 64 << 10, ZeroChecksum: zero, Spread: rnd.IntN(8) == 0,
+		}
+	}
+	if rnd.IntN(6) == 0 {
+		for side := range ends {
+			ends[side].Addresses = []netip.Addr{address(v6, side+8)}
+		}
+	}
+	return ends
 }
 
 func btoi(b bool) int {
@@ -220,6 +213,22 @@ func address(v6 bool, side int) netip.Addr {
 		return netip.AddrFrom16([16]byte{0: 0xfd, 15: byte(side + 1)}) //nolint:gosec // 1 or 2
 	}
 	return netip.AddrFrom4([4]byte{10, 0, 0, byte(side + 1)}) //nolint:gosec // 1 or 2
+}
+
+// works are up to five random operations of a connection, some of which are three at the
+// same time.
+func works(rnd *rand.Rand, step *int, conn string) []synth.Step {
+	steps := make([]synth.Step, rnd.IntN(6))
+	for i := range steps {
+		w := work(rnd, step, conn, rnd.IntN(2))
+		if rnd.IntN(4) == 0 {
+			w = synth.Step{Verb: synth.Together, Conn: conn, Steps: []synth.Step{
+				w, work(rnd, step, conn, rnd.IntN(2)), work(rnd, step, conn, rnd.IntN(2)),
+			}}
+		}
+		steps[i] = w
+	}
+	return steps
 }
 
 // work is a random operation.

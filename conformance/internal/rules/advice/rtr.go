@@ -1,16 +1,13 @@
 package advice
 
 import (
-	"github.com/iwdissect/iwdissect/conformance/catalogue"
-	"github.com/iwdissect/iwdissect/conformance/internal/model"
-	"github.com/iwdissect/iwdissect/conformance/internal/rules"
-)
-
-import (
 	"fmt"
 	"math/bits"
 	"time"
 
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -96,13 +93,7 @@ var rtrAdvice = []rules.Rule{
 		ID: "ADV-RTR-OTHER-TYPE", Weighs: true, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig | catalogue.Bidir, Transport: rules.OnTCP,
 		Test: rules.Test{Needs: rules.ComesFirst | rules.ComesLast},
 		Advice: &rules.On[*model.Conn]{
-			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
-				if c.PeerToPeer() && c.HalfRead() {
-					return rules.Lacking(catalogue.Full)
-				}
-				_, ok := c.Indication()
-				return rules.InScopeIf(c.PeerToPeer() && ok)
-			},
+			Applies: rules.HasIndication,
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if r.FoundBy("MPA2-RTR-TYPE-01") == nil {
 					return

@@ -1,15 +1,12 @@
 package advice
 
 import (
-	"github.com/iwdissect/iwdissect/conformance/catalogue"
-	"github.com/iwdissect/iwdissect/conformance/internal/model"
-	"github.com/iwdissect/iwdissect/conformance/internal/rules"
-)
-
-import (
 	"fmt"
 	"time"
 
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -46,15 +43,7 @@ var trafficAdvice = []rules.Rule{
 		ID: "ADV-SILENT-IGNORE", Weighs: true, Needs: catalogue.Bidir | catalogue.Sync, Transport: rules.OnTCP,
 		Test: rules.Test{Needs: rules.KeepsSteps},
 		AdviceDirection: &rules.On[*model.Direction]{
-			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-				switch {
-				case c.Noticeable(h) == nil:
-					return rules.OutOfScope
-				case !c.Complete(h.Peer):
-					return rules.Lacking(catalogue.Contig)
-				}
-				return rules.InScope
-			},
+			Applies: rules.HasNoticeable,
 			Judge: func(r *rules.Report, h *model.Direction) {
 				f := r.Noticeable(h)
 				if r.Count() > 0 || !r.Tolerates(h.Peer) || h.Peer.Knows >= f.End {

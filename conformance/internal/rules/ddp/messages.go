@@ -1,14 +1,11 @@
 package ddp
 
 import (
+	"fmt"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
-)
-
-import (
-	"fmt"
-
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 )
 
@@ -72,27 +69,10 @@ var messageRules = []rules.Rule{
 				return rules.InScopeIf(own != nil)
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if m := openBeside(s); m != nil && !r.Reported(s.Direction) {
+				if m := s.OpenBeside(); m != nil && !r.Reported(s.Direction) {
 					r.On(s, "a segment of another message within a message", s.Op.String(), "the rest of the "+m.Op.String())
 				}
 			},
 		},
 	},
-}
-
-// openBeside returns an open message of the direction that a segment does not belong to,
-// nil if there is none.
-func openBeside(s *model.Segment) *model.Message {
-	_, own := s.Relate()
-	for i := range s.Queues {
-		if m := s.Queues[i].Msg; m != own && m.Open() {
-			return m
-		}
-	}
-	for i := range s.Tagged {
-		if m := s.Tagged[i].Msg; m != own && m.Open() {
-			return m
-		}
-	}
-	return nil
 }

@@ -1,17 +1,13 @@
 package framing
 
 import (
-	"github.com/iwdissect/iwdissect/conformance/catalogue"
-	"github.com/iwdissect/iwdissect/conformance/internal/model"
-	"github.com/iwdissect/iwdissect/conformance/internal/rules"
-)
-
-import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
-	"github.com/iwdissect/iwdissect/trace"
 )
 
 // markerRules judge the markers in FPDUs (RFC 5044 sections 4.3 and 7.1).
@@ -106,7 +102,7 @@ var markerRules = []rules.Rule{
 		Test: rules.Test{Needs: rules.KeepsSteps | rules.ComesFirst}, // its markers are counted from the start
 		FPDU: &rules.On[*model.Fpdu]{
 			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
-				return rules.InScopeIf(e.Marked(c.Conn) && e.PDU.From+e.PDU.Length > wrapsAt(c.Conn, e.Dir))
+				return rules.InScopeIf(e.Marked(c.Conn) && e.Wrapped(c.Conn))
 			},
 			Judge: markersAtWrap,
 		},
@@ -186,14 +182,10 @@ func pointsToFormer(e *model.Fpdu, m *mpa.Marker) bool {
 	return false
 }
 
-// wrapsAt is the offset in the stream of a direction at which its TCP sequence numbers
-// become 0.
-func wrapsAt(c *model.Conn, d trace.Dir) int64 { return int64(1)<<32 - int64(c.Trace.Flow[d].Base) }
-
 // markersAtWrap judges the first marker that is not in its place once the sequence
 // numbers have wrapped.
 func markersAtWrap(r *rules.Report, e *model.Fpdu) {
-	wrap := wrapsAt(r.Conn, e.Dir)
+	wrap := r.WrapsAt(e.Dir)
 	for i := range e.FPDU.Markers {
 		m := &e.FPDU.Markers[i]
 		at := e.PDU.From + m.Offset - e.FPDU.Offset

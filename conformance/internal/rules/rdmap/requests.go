@@ -1,14 +1,11 @@
 package rdmap
 
 import (
+	"fmt"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
-)
-
-import (
-	"fmt"
-
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -219,6 +216,7 @@ var rdmapRequestRules = []rules.Rule{
 
 // taggedSegment is the scope of rules on tagged segments, untaggedSegment on others.
 func taggedSegment(_ *rules.Case, s *model.Segment) rules.Scope { return rules.InScopeIf(s.DDP.Tagged) }
+
 func untaggedSegment(_ *rules.Case, s *model.Segment) rules.Scope {
 	return rules.InScopeIf(!s.DDP.Tagged)
 }

@@ -1,14 +1,11 @@
 package sctp
 
 import (
+	"fmt"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
-)
-
-import (
-	"fmt"
-
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -166,7 +163,7 @@ var sctpSessionRules = []rules.Rule{
 			NotDetected: "the session is over before anything acknowledges the chunk",
 		},
 		Chunk: &rules.On[*model.Segment]{
-			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
+			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				switch a := &s.PDU.Chunk.Arrival; {
 				case !s.Peer.Offended || s.PDU.Chunk.Order == trace.Duplicate:
 					return rules.OutOfScope

@@ -1,14 +1,11 @@
 package startup
 
 import (
+	"fmt"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
-)
-
-import (
-	"fmt"
-
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -19,13 +16,7 @@ var indicationRules = []rules.Rule{
 		ID: "MPA2-RTR-TYPE-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP, Field: "iwarp_rdma.opcode", AtStartup: true, First: true,
 		YieldsTo: []string{"MPA2-CTRL-BCD-02"},
 		End: &rules.On[*model.Conn]{
-			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
-				if c.PeerToPeer() && c.HalfRead() {
-					return rules.Lacking(catalogue.Full)
-				}
-				_, ok := c.Indication()
-				return rules.InScopeIf(c.PeerToPeer() && ok)
-			},
+			Applies: rules.HasIndication,
 			Judge: func(r *rules.Report, c *model.Conn) {
 				kind, _ := c.Indication()
 				if types := c.Offers(c.Reply); !types.Has(kind) {

@@ -1,14 +1,12 @@
 package terminate
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
-)
-
-import (
-	"fmt"
-	"time"
 )
 
 // How long a side may stay silent, or keep a connection open, in nanoseconds, and
@@ -26,15 +24,7 @@ var missingTerminateRules = []rules.Rule{
 		ID: "DDP-ERR-MISSED-01", Weighs: true, Needs: catalogue.Bidir | catalogue.Sync, Transport: rules.OnTCP, Reacts: true,
 		Test: rules.Test{Needs: rules.KeepsSteps},
 		EndDirection: &rules.On[*model.Direction]{
-			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-				switch {
-				case c.Noticeable(h) == nil:
-					return rules.OutOfScope
-				case !c.Complete(h.Peer):
-					return rules.Lacking(catalogue.Contig)
-				}
-				return rules.InScope
-			},
+			Applies: rules.HasNoticeable,
 			Judge: func(r *rules.Report, h *model.Direction) {
 				f := r.Noticeable(h)
 				goesOn := h.Peer.Knows >= f.End || h.Count >= f.Nth+swallowed || r.Quiet()-f.Time >= toleratedTime

@@ -1,0 +1,2 @@
+// Package sctp has the rules on DDP over SCTP (RFC 5043).
+package sctp

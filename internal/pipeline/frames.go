@@ -1,0 +1,169 @@
+package pipeline
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/readahead"
+	"github.com/iwdissect/iwdissect/reassembly"
+)
+
+// A TCP frame goes one way:
+//
+//	decode (or predecoded) -> locate -> admit -> deliver -> tell
+//
+// It becomes the segment at hand: it is decoded, unless a note says enough of it. Its flow
+// is located in the table, by its endpoints or by the number that a note gives these. It is
+// admitted to that flow or to a new one, unless it was damaged. The connection gets it, and
+// the sink is told.
+
+// Frame takes in one frame.
+func (r *Run) Frame(f *capture.Frame) { r.decode(f, nil) }
+
+// predecoded takes in a frame that a note says enough of. It reports false, and has done
+// nothing, if the frame has to be decoded.
+func (r *Run) predecoded(n *readahead.Note, number uint64) bool {
+	if !r.brief() || n.Flags&reassembly.FlagSYN != 0 || r.opt.Sums && !n.ChecksumRight() {
+		return false
+	}
+	fl, side := r.flows.numbered(n)
+	if fl == nil {
+		return false
+	}
+	r.totals.frame(n.Time, int(n.Captured), n.OrigLen)
+	r.totals.TCP++
+	s := &r.seg
+	s.Reset(n.Seq, n.Ack, n.Flags, n.Payload(), number, n.Time)
+	s.Options, s.SACK = int(n.Header)-packet.TCPLen, n.SACK()
+	if fl, side, ok := r.admit(fl, side, nil, n); ok {
+		r.deliver(fl, side, n)
+	}
+	return true
+}
+
+// decode takes in a frame, of which a note may say something.
+func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
+	t, p := &r.totals, &r.pkt
+	t.frame(f.Time, len(f.Data), f.OrigLen)
+	status := r.dec.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Time, p)
+	if r.tunnels != nil {
+		r.tunnels = nil
+	}
+	if status == packet.NotIP || status == packet.OtherTransport {
+		status = r.unwrap.Unwrap(r.dec, status, f.Number, f.Time, p)
+		r.tunnels = r.unwrap.Headers()
+	}
+	switch {
+	case status != packet.OK:
+		r.undecoded(f, status)
+	case p.Proto == packet.ProtoTCP:
+		t.TCP++
+		r.tcp(f, p, n)
+	default:
+		t.SCTP++
+		r.sctp(f, p, n)
+	}
+}
+
+// undecoded counts a frame of which no more is made, and tells the sink.
+func (r *Run) undecoded(f *capture.Frame, status packet.Status) {
+	t := &r.totals
+	switch status {
+	case packet.Malformed:
+		t.Malformed++
+	case packet.Truncated:
+		t.Truncated++
+	case packet.Fragment:
+		t.Fragments++
+	default:
+		t.Other++
+	}
+	if r.sink == nil {
+		return
+	}
+	r.frame = Frame{Frame: *f, Status: status, Packet: &r.pkt, Tunnels: r.tunnels}
+	if status == packet.Malformed || status == packet.Truncated {
+		r.frame.Reason = r.dec.Reason()
+	}
+	r.sink.Frame(&r.frame)
+}
+
+// tcp takes in a TCP packet.
+func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
+	r.segment(f, p)
+	fl, side := r.flows.find(p)
+	fl, side, ok := r.admit(fl, side, p, n)
+	if !ok {
+		r.tellDamaged(f, p, fl, side)
+		return
+	}
+	note := r.deliver(fl, side, n)
+	if !r.brief() {
+		r.tell(f, p, fl, side, note)
+	}
+}
+
+// segment makes the TCP segment of a packet the one at hand.
+func (r *Run) segment(f *capture.Frame, p *packet.Packet) {
+	s := &r.seg
+	s.Reset(p.Seq, p.Ack, p.Flags, p.Payload, f.Number, f.Time)
+	s.Len, s.Fragments = p.PayloadLen, p.Fragments
+	s.Options = p.SegmentLen - p.PayloadLen - packet.TCPLen
+	s.OptionsCut = len(p.Options) < s.Options
+	if s.Flags&reassembly.FlagSYN != 0 {
+		s.MSS, _ = packet.MSS(p.Options)
+	}
+	s.SACK = len(p.Options) > 0 && packet.SACK(p.Options) != nil
+}
+
+// admit returns the flow that the segment at hand belongs to, and the side that sent it: the
+// one that was located, or a new one if there is none or if its endpoints are used again. It
+// reports false if the segment was damaged on its way. p is the packet; nil: a note says
+// that nothing of all that can be.
+func (r *Run) admit(fl *flow, side int, p *packet.Packet, n *readahead.Note) (*flow, int, bool) {
+	s := &r.seg
+	switch {
+	case fl == nil:
+		if r.flows.n >= r.opt.MaxConnections {
+			r.evict()
+		}
+		fl, side = r.flows.add(p), 0
+		r.init(fl, p)
+	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, s) && !(r.opt.Sums && fl.spoilt(side, p)):
+		r.finish(fl)
+		fl, side = r.flows.replace(fl, p), 0
+		r.init(fl, p)
+	}
+	noted := n.Kind() == readahead.TCP
+	if noted {
+		r.flows.learn(n, fl)
+	}
+	return fl, side, !r.opt.Sums || !fl.damaged(side, s, p, noted && n.ChecksumRight())
+}
+
+// deliver hands the segment at hand to its connection, with the CRCs that were verified in it.
+func (r *Run) deliver(fl *flow, side int, n *readahead.Note) reassembly.Note {
+	var crcs mpa.Verified
+	if n.Kind() == readahead.TCP {
+		crcs = n.CRCs
+	}
+	return fl.conn.Packet(side, &r.seg, crcs)
+}
+
+// tell tells the sink of a segment that was delivered.
+func (r *Run) tell(f *capture.Frame, p *packet.Packet, fl *flow, side int, note reassembly.Note) {
+	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Note: note}
+	r.frame.From, r.frame.To, r.frame.HasSpan = fl.conn.Span(side, &r.seg)
+	r.frame.Origin, r.frame.HasOrig = fl.conn.Origin(side)
+	r.frame.Open, r.frame.HasOpen = fl.conn.OpenPDU(side)
+	r.sink.Frame(&r.frame)
+}
+
+// tellDamaged tells the sink of a segment that was damaged.
+func (r *Run) tellDamaged(f *capture.Frame, p *packet.Packet, fl *flow, side int) {
+	if r.sink == nil {
+		return
+	}
+	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Damaged: true}
+	r.sink.Frame(&r.frame)
+}
