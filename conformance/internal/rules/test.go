@@ -25,21 +25,21 @@ type Test struct {
 type Terms uint8
 
 const (
-	// KeepsSteps: at a message of another script it is no fault, or another one, so the
+	// KeepsSteps says that at a message of another script it is no fault, or another one, so the
 	// steps of its scenario go along.
 	KeepsSteps Terms = 1 << iota
-	// ComesFirst: nothing comes before it on the connection.
+	// ComesFirst says that nothing comes before it on the connection.
 	ComesFirst
-	// ComesLast: nothing comes after it.
+	// ComesLast says that nothing comes after it.
 	ComesLast
-	// SameSizes: it depends on the sizes of segments.
+	// SameSizes says that it depends on the sizes of segments.
 	SameSizes
-	// NoSmaller: the message is no smaller than that of the scenario.
+	// NoSmaller says that the message is no smaller than that of the scenario.
 	NoSmaller
-	// SameMarkers: there are markers if, and only if, the scenario has them.
+	// SameMarkers says that there are markers if, and only if, the scenario has them.
 	SameMarkers
-	// SameCRC: there are CRCs if, and only if, the scenario has them.
+	// SameCRC says that there are CRCs if, and only if, the scenario has them.
 	SameCRC
-	// OnlyStream: its association has no other stream.
+	// OnlyStream says that its association has no other stream.
 	OnlyStream
 )
