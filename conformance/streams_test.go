@@ -215,7 +215,7 @@ func TestStreams(t *testing.T) {
 			0, conformance.Pass,
 		},
 		{
-			"a segment of the active side, which had the Reject", "SCTP-DDP-SEQ-03",
+			"the active side sends a segment although it had the Reject", "SCTP-DDP-SEQ-03",
 			"server: {session: {reject: true}}\ntimeline: [connect, wait 1s, send 100, close]\nfaults:\n  - {by: client, ignores: [reject, phase, end]}\n  - {by: server, ignores: [reject, phase, end, errors]}\n",
 			1, conformance.Fail,
 		},

@@ -93,9 +93,9 @@ func rBitIgnored(c *model.Conn) string {
 	switch ini := &c.Directions[trace.I2R].First; {
 	case !c.Request.R || !c.Reply.R:
 	case h.Count > 0:
-		return fmt.Sprintf("the responder goes on with an FPDU in frame %d", h.First.Frame)
+		return fmt.Sprintf("the responder continues with an FPDU in frame %d", h.First.Frame)
 	case ini.Segment && f.Acked >= ini.End && (!closed || k.Dir == trace.I2R):
-		return "the responder takes the FPDUs of the initiator and does not close"
+		return "the responder accepts the FPDUs of the initiator and does not close"
 	}
 	return ""
 }

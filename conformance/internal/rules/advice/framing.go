@@ -167,6 +167,6 @@ func acknowledged(c *model.Conn, h *model.Direction, offset int64) bool {
 // a right CRC whose field is in several segments.
 func reportSplitCRC(r *rules.Report, h *model.Direction, offset int64, at model.Placed) {
 	if last := h.Sizes.Acked(offset); last.Split() && last.Good() {
-		reportAdvice(r, at, fmt.Sprintf("the CRC of the FPDU in frame %d is right, and in several segments", last.Frame()), "")
+		reportAdvice(r, at, fmt.Sprintf("the CRC of the FPDU in frame %d is correct, but split over several segments", last.Frame()), "")
 	}
 }

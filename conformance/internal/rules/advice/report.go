@@ -52,7 +52,7 @@ func explained(r *rules.Report) string {
 func violated(r *rules.Report, d trace.Dir, ids ...string) string {
 	for _, id := range ids {
 		if f := r.FoundBy(id, d); f != nil {
-			return fmt.Sprintf("%s fires in frame %d", id, f.Frame)
+			return fmt.Sprintf("%s violated in frame %d", id, f.Frame)
 		}
 	}
 	return ""

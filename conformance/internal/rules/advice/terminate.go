@@ -63,7 +63,7 @@ var terminateAdvice = []rules.Rule{
 			Judge: func(r *rules.Report, h *model.Direction) {
 				failure := ""
 				if r.Flagged(h.Word.Sent[0].Pdu, "RDMAP-READRESP-") {
-					failure = "which breaks a rule"
+					failure = "the Read Response violates a rule"
 				}
 				adviseOnce(r, h.Word, model.CodeText(h.Word.Code)+" about a Read Response", failure)
 			},
@@ -116,11 +116,11 @@ func noReceive(r *rules.Report, t *model.Terminate) {
 	}
 	v := adviceOf(r, t, fmt.Sprintf("%d Sends before it", t.Header.MSN-1), "")
 	if before, longest, this := sends(t); t.Header.MO > 0 || before && this > longest {
-		how := "beyond its first segment."
+		how := "past its first segment."
 		if before && this > longest {
 			how = "longer than those before it."
 		}
-		v.Message += " Some stacks use this code for a buffer that is too small as well (1/2/05), and this message is " + how
+		v.Message += " Some stacks also use this code for a buffer that is too small (1/2/05); this message is " + how
 	}
 	r.Report(v)
 }
@@ -130,7 +130,7 @@ func readings(straight, swapped rdmap.TermCode) string {
 	text := func(k rdmap.TermCode) string {
 		return fmt.Sprintf("%s %s, %s", model.CodeText(k), model.BitsText(k), k.Name())
 	}
-	return "as written " + text(straight) + "; with its halves swapped " + text(swapped)
+	return "as sent " + text(straight) + "; in the swapped reading " + text(swapped)
 }
 
 func is(k rdmap.TermCode, layer, etype, code uint8) bool {

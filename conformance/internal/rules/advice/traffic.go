@@ -60,7 +60,7 @@ var trafficAdvice = []rules.Rule{
 				}
 				toTheEnd := r.Trace.Ending == trace.Open && h.Count > f.Nth
 				if toTheEnd || r.Quiet()-f.Time >= silenceTime {
-					v := adviceOf(r, f.Place, "no answer to anything behind what breaks "+f.Rule.ID, "")
+					v := adviceOf(r, f.Place, "no answer to anything after the violation of "+f.Rule.ID, "")
 					v.Field = f.Field
 					r.Report(v)
 				}

@@ -54,9 +54,9 @@ var ddpHeaderRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				switch {
 				case s.DDP.DV > 1, s.DDP.DV == 0 && r.Trace.Transport == trace.SCTP:
-					r.On(s, "the DDP version does not exist", fmt.Sprint(s.DDP.DV), "1")
+					r.On(s, "the DDP version is not defined", fmt.Sprint(s.DDP.DV), "1")
 				case s.DDP.DV == 0 && r.Reply == nil && r.Request == nil && !r.Reported(s.Direction):
-					r.OnAs(catalogue.Note, s, "DDP version 0; no startup was captured that would say why", "0", "1")
+					r.OnAs(catalogue.Note, s, "the DDP version is 0; the startup, which might explain it, was not captured", "0", "1")
 				}
 			},
 		},
@@ -85,9 +85,9 @@ var ddpHeaderRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				switch end := s.DDP.TO + uint64(s.Octets); {
 				case end == 0:
-					r.OnAs(catalogue.Note, s, "the segment ends with the last octet that can be addressed", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "below 2^64")
+					r.OnAs(catalogue.Note, s, "the segment ends exactly at 2^64", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "below 2^64")
 				case end < s.DDP.TO:
-					r.On(s, "TO and length go beyond 2^64", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "at most 2^64")
+					r.On(s, "TO plus length extends beyond 2^64", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "at most 2^64")
 				}
 			},
 		},

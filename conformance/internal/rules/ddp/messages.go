@@ -23,7 +23,7 @@ var messageRules = []rules.Rule{
 			func(_ *model.Segment, rel model.Relation, _ *model.Message) bool { return rel == model.GoesOn },
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if s.DDP.RsvdULP != m.Control || s.DDP.RsvdULP32 != m.Field {
-					reportInQueue(r, s, m, "the segments of a message have different fields of the upper layer",
+					reportInQueue(r, s, m, "the segments of a message have different RsvdULP fields",
 						fmt.Sprintf("%02x%08x", s.DDP.RsvdULP, s.DDP.RsvdULP32), fmt.Sprintf("%02x%08x", m.Control, m.Field))
 				}
 			}),
@@ -54,7 +54,7 @@ var messageRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if rel, m := s.Relate(); rel == model.Renamed {
-					r.On(s, "a segment goes on with the open message under another STag", fmt.Sprintf("%#08x", s.DDP.STag), fmt.Sprintf("%#08x", m.Stag))
+					r.On(s, "a segment continues the open message with a different STag", fmt.Sprintf("%#08x", s.DDP.STag), fmt.Sprintf("%#08x", m.Stag))
 				}
 			},
 		},
@@ -72,7 +72,7 @@ var messageRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if m := openBeside(s); m != nil && !r.Reported(s.Direction) {
-					r.On(s, "a segment of another message within a message", s.Op.String(), "the rest of the "+m.Op.String())
+					r.On(s, "a segment of another message comes before the open message is complete", s.Op.String(), "the rest of the "+m.Op.String())
 				}
 			},
 		},

@@ -25,7 +25,7 @@ var messageNumberRules = []rules.Rule{
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if !s.Follows(1) {
-					reportInQueue(r, s, m, "the first message of the queue has another number than 1", fmt.Sprintf("MSN %d", s.DDP.MSN), "MSN 1")
+					reportInQueue(r, s, m, "the first message of the queue does not have MSN 1", fmt.Sprintf("MSN %d", s.DDP.MSN), "MSN 1")
 				}
 			}),
 	},
@@ -59,7 +59,7 @@ var messageNumberRules = []rules.Rule{
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if s.DDP.MSN == 1 {
-					reportInQueue(r, s, m, "the MSN leaves out 0 when it wraps", "MSN 1", "MSN 0")
+					reportInQueue(r, s, m, "the MSN skips 0 when it wraps", "MSN 1", "MSN 0")
 				}
 			}),
 	},
@@ -72,7 +72,7 @@ var messageNumberRules = []rules.Rule{
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if rel, _ := s.Relate(); rel == model.Renamed {
-					reportInQueue(r, s, m, "a segment goes on with the open message under another number", fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", m.Msn))
+					reportInQueue(r, s, m, "a segment continues the open message with a different MSN", fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", m.Msn))
 				}
 			}),
 	},
@@ -84,7 +84,7 @@ var messageNumberRules = []rules.Rule{
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if from, to := s.Span(); m.Has(from, to, s.Hash) {
-					reportInQueue(r, s, m, "a segment that was sent before is sent as a new one", fmt.Sprintf("MSN %d, MO %d again", s.DDP.MSN, s.DDP.MO), "each segment once")
+					reportInQueue(r, s, m, "a segment that was sent before is sent again as new data", fmt.Sprintf("MSN %d, MO %d again", s.DDP.MSN, s.DDP.MO), "each segment once")
 				}
 			}),
 	},
@@ -96,7 +96,7 @@ var messageNumberRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				for qn := range s.Queues {
 					if m := s.Queues[qn].Msg; s.ChangesQueue(m) {
-						r.On(s, "a segment goes on with the open message on another queue", fmt.Sprintf("QN %d", s.DDP.QN), fmt.Sprintf("QN %d", m.Qn))
+						r.On(s, "a segment continues the open message on a different queue", fmt.Sprintf("QN %d", s.DDP.QN), fmt.Sprintf("QN %d", m.Qn))
 					}
 				}
 			},

@@ -32,7 +32,7 @@ var markersAgreedRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if r.Trace.Flow[h.Dir].MarkersSeen == mpa.Yes && !r.OneMarker(h) { // MPA-START-07B judges a single one
-					r.On(&h.Opening.First, "markers although the receiver wants none", "markers", "M=0: none")
+					r.On(&h.Opening.First, "markers are sent although the receiver wants none", "markers", "M=0: none")
 				}
 			},
 		},
@@ -49,7 +49,7 @@ var markersAgreedRules = []rules.Rule{
 				for d := range c.Directions {
 					h, f := &c.Directions[d], &c.Trace.Flow[d]
 					if owesOldMarkers(c, h) && (f.MarkersSeen == mpa.No || f.Markers == 0 && f.FPDUs > 0) {
-						r.On(h.AtFirst(), "no markers on a connection of revision 0", "no markers", "markers in both directions")
+						r.On(h.AtFirst(), "no markers are sent on a connection of revision 0", "no markers", "markers in both directions")
 						return
 					}
 				}
@@ -68,7 +68,7 @@ func wantsMarkers(d trace.Dir) *rules.On[*model.Conn] {
 		},
 		Judge: func(r *rules.Report, c *model.Conn) {
 			if h := &c.Directions[model.Other(d)]; c.Trace.Flow[h.Dir].MarkersSeen == mpa.No {
-				r.On(h.AtFirst(), "no markers although the receiver wants them", "no markers", "M=1: a marker every 512 octets")
+				r.On(h.AtFirst(), "no markers are sent although the receiver wants them", "no markers", "M=1: a marker every 512 octets")
 			}
 		},
 	}

@@ -44,7 +44,7 @@ var crcRules = []rules.Rule{
 			Judge: func(r *rules.Report, e *model.Fpdu) {
 				// Two before this one had the same value.
 				if e.Crc.Good == 0 && e.Crc.Run >= 2 && e.RepeatsConstant() && !r.Reported(e.Direction) {
-					r.On(e.ConstantsBegin(), "CRCs are agreed, and none is filled in", fmt.Sprintf("%08x in each FPDU", e.FPDU.CRC), "the CRC of each")
+					r.On(e.ConstantsBegin(), "CRCs are enabled, but the CRC fields are not filled in", fmt.Sprintf("%08x in each FPDU", e.FPDU.CRC), "the CRC of each FPDU")
 				}
 			},
 		},
@@ -56,7 +56,7 @@ var crcRules = []rules.Rule{
 			Applies: agreedCRC,
 			Judge: func(r *rules.Report, e *model.Fpdu) {
 				if e.Crc.Good > 0 && e.Crc.Run >= 1 && e.RepeatsConstant() && !r.Reported(e.Direction) {
-					r.On(e.ConstantsBegin(), "the CRCs stop in the middle of the connection", fmt.Sprintf("%08x from here on", e.FPDU.CRC), "the CRC of each FPDU")
+					r.On(e.ConstantsBegin(), "the sender stops computing CRCs in the middle of the connection", fmt.Sprintf("%08x from here on", e.FPDU.CRC), "the CRC of each FPDU")
 				}
 			},
 		},
@@ -70,7 +70,7 @@ var crcRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, e *model.Fpdu) {
 				if f := e.FPDU; f.CRCStatus == mpa.CRCBad && model.CrcOf(withoutMarkers(f)) == f.CRC {
-					r.On(e, "the CRC leaves out the markers", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
+					r.On(e, "the CRC does not cover the markers", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
 				}
 			},
 		},
@@ -85,7 +85,7 @@ var crcRules = []rules.Rule{
 			Judge: func(r *rules.Report, e *model.Fpdu) {
 				f, w := e.FPDU, e.FPDU.Wire
 				if f.CRCStatus == mpa.CRCBad && len(w) > mpa.MarkerSize+model.CrcSize && model.CrcOf(w[mpa.MarkerSize:len(w)-model.CrcSize]) == f.CRC {
-					r.On(e, "the CRC leaves out the marker before ULPDU_Length", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
+					r.On(e, "the CRC does not cover the marker before ULPDU_Length", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
 				}
 			},
 		},

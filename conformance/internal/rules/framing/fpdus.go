@@ -41,7 +41,7 @@ var fpduRules = []rules.Rule{
 			Applies: rules.CrcNotBad,
 			Judge: func(r *rules.Report, e *model.Fpdu) {
 				if e.FPDU.ULPDULength > maxULPDU && !r.Reported(e.Direction) {
-					r.On(e, "the ULPDU is larger than any may be", fmt.Sprint(e.FPDU.ULPDULength), fmt.Sprintf("at most %d", maxULPDU))
+					r.On(e, "the ULPDU is larger than the maximum", fmt.Sprint(e.FPDU.ULPDULength), fmt.Sprintf("at most %d", maxULPDU))
 				}
 			},
 		},
@@ -62,7 +62,7 @@ var fpduRules = []rules.Rule{
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if n := h.Crc.Unsent; n > 0 && !h.Unsure && !h.Gap {
 					at := model.Place{Dir: h.Dir, HasDir: true, Frame: h.Crc.Frame, PDU: h.Crc.Pdu, HasPDU: true}
-					r.On(at, "a FIN in the middle of an FPDU", fmt.Sprintf("%d octets are missing", n), "the whole FPDU")
+					r.On(at, "a FIN comes in the middle of an FPDU", fmt.Sprintf("%d octets are missing", n), "the whole FPDU")
 				}
 			},
 		},

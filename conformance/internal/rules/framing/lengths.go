@@ -72,8 +72,8 @@ var lengthRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
 				if !r.Reported(s.Direction) {
-					r.On(s, "FPDUs without the CRC field, which has to be there though nobody verifies it",
-						fmt.Sprintf("%d FPDUs follow each other if they have none", s.Bare), "four octets behind each ULPDU and pad")
+					r.On(s, "the CRC field is missing; it must be present even if it is not used",
+						fmt.Sprintf("%d consecutive FPDUs if none has a CRC field", s.Bare), "four octets after each ULPDU and pad")
 				}
 			},
 		},
@@ -96,11 +96,11 @@ var lengthRules = []rules.Rule{
 			Judge: func(r *rules.Report, e *model.Fpdu) {
 				switch f := e.FPDU; {
 				case foundAgain(e):
-					reportLost(r, e.Direction, e.Chain.At.In(e.Dir), "the octets behind this FPDU are none: its length is wrong")
+					reportLost(r, e.Direction, e.Chain.At.In(e.Dir), "the octets after this FPDU are not an FPDU; its length is wrong")
 				case f.CRCStatus == mpa.CRCBad && (f.ULPDULength < mpa.MinULPDU || f.ULPDULength > mpa.MaxULPDU):
-					reportLost(r, e.Direction, e.Where(), "no FPDU has this length")
+					reportLost(r, e.Direction, e.Where(), "an FPDU cannot have this length")
 				case f.Unsent > 0 && r.Trace.CRC == mpa.Yes && holdsFPDU(f.Wire[:len(f.Wire)-f.Unsent]):
-					reportLost(r, e.Direction, e.Where(), "the FPDU ends before its length says so")
+					reportLost(r, e.Direction, e.Where(), "the FPDU ends before its length is reached")
 				}
 			},
 		},
@@ -118,9 +118,9 @@ var lengthRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
 				if behindSuspect(s) {
-					reportLost(r, s.Direction, s.Chain.At.In(s.Dir), "the octets behind this FPDU are none: its length is wrong")
+					reportLost(r, s.Direction, s.Chain.At.In(s.Dir), "the octets after this FPDU are not an FPDU; its length is wrong")
 				} else {
-					reportLost(r, s.Direction, s.Where(), "octets that are no FPDU where one has to begin")
+					reportLost(r, s.Direction, s.Where(), "octets are not an FPDU where one must begin")
 				}
 			},
 		},
@@ -133,7 +133,7 @@ const enoughBare = 3
 // reportLost reports once for a direction where its framing is lost.
 func reportLost(r *rules.Report, h *model.Direction, at model.Place, message string) {
 	if !r.Reported(h) {
-		r.On(at, "framing is lost: "+message, "octets that cannot be laid out", "one FPDU behind the other")
+		r.On(at, "framing is lost: "+message, "octets that cannot be framed", "one FPDU after another")
 	}
 }
 

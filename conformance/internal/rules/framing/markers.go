@@ -21,7 +21,7 @@ var markerRules = []rules.Rule{
 		Field: "iwd.markers",
 		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
 			if m.Reserved != 0 && !displaced(m) && e.Pos(m) != 0 {
-				r.On(e.PlaceOf(m), "the reserved half of a marker is not zero", fmt.Sprintf("%#04x", m.Reserved), "0")
+				r.On(e.PlaceOf(m), "the reserved field of a marker is not zero", fmt.Sprintf("%#04x", m.Reserved), "0")
 			}
 		}),
 	},
@@ -31,7 +31,7 @@ var markerRules = []rules.Rule{
 		YieldsTo: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-MARKER-PTR-07", "MPA-MARKER-POS-01"},
 		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
 			if m.Expected != 0 && int(m.Pointer&^3) != m.Expected && !displaced(m) {
-				r.On(e.PlaceOf(m), "a marker points to the wrong place", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
+				r.On(e.PlaceOf(m), "a marker points to the wrong position", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
 			}
 		}),
 	},
@@ -40,7 +40,7 @@ var markerRules = []rules.Rule{
 		Field: "iwd.markers",
 		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
 			if m.Expected == 0 && e.Pos(m) != 0 && m.Pointer&^3 != 0 && !displaced(m) {
-				r.On(e.PlaceOf(m), "a marker between two FPDUs has a pointer", fmt.Sprint(m.Pointer), "0")
+				r.On(e.PlaceOf(m), "the pointer of a marker between two FPDUs is not zero", fmt.Sprint(m.Pointer), "0")
 			}
 		}),
 	},
@@ -49,7 +49,7 @@ var markerRules = []rules.Rule{
 		Field: "iwd.markers",
 		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
 			if m.Pointer&3 != 0 && !displaced(m) {
-				r.On(e.PlaceOf(m), "the two low bits of a pointer are set", fmt.Sprintf("%#04x", m.Pointer), "both 0")
+				r.On(e.PlaceOf(m), "the two low bits of a marker pointer are not zero", fmt.Sprintf("%#04x", m.Pointer), "both 0")
 			}
 		}),
 	},
@@ -62,7 +62,7 @@ var markerRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, e *model.Fpdu) {
 				if m := disagreeing(e.FPDU); m != nil {
-					r.On(e.PlaceOf(m), "the markers of an FPDU point to different places", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
+					r.On(e.PlaceOf(m), "the markers of an FPDU point to different positions", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
 				}
 			},
 		},
@@ -72,7 +72,7 @@ var markerRules = []rules.Rule{
 		Field: "iwd.markers",
 		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
 			if pointsToFormer(e, m) {
-				r.On(e.PlaceOf(m), "a marker points to an FPDU before the one that it stands in", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
+				r.On(e.PlaceOf(m), "a marker points to an earlier FPDU than the one that contains it", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
 			}
 		}),
 	},
@@ -82,7 +82,7 @@ var markerRules = []rules.Rule{
 		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01", "MPA-START-07A", "MPA-MARKER-WRAP-01", "RNIC-IOP-MARKER-01"},
 		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
 			if displaced(m) && !r.Reported(e.Direction) {
-				r.On(e.PlaceOf(m), "no marker where one has to be", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), fmt.Sprintf("pointer %d", m.Expected))
+				r.On(e.PlaceOf(m), "there is no marker where one must be", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), fmt.Sprintf("pointer %d", m.Expected))
 			}
 		}),
 	},
@@ -197,8 +197,8 @@ func markersAtWrap(r *rules.Report, e *model.Fpdu) {
 		// Where the marker before it is if the sender counts from sequence number 0.
 		p := int(at - (at-wrap)%mpa.MarkerInterval - e.PDU.From)
 		if looksMarked(e.FPDU, p) && !r.Reported(e.Direction) {
-			r.On(e.PlaceOf(m), "the markers shift where the sequence numbers wrap",
-				fmt.Sprintf("a marker %d octets before its place", int(at-e.PDU.From)-p), "one every 512 octets from the first FPDU on")
+			r.On(e.PlaceOf(m), "the marker positions shift where the sequence numbers wrap",
+				fmt.Sprintf("a marker %d octets before its position", int(at-e.PDU.From)-p), "a marker every 512 octets from the first FPDU on")
 		}
 		return
 	}

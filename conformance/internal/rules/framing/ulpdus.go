@@ -22,7 +22,7 @@ var ulpduRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if op, ok := secondSegment(s); ok {
-					r.On(s, "the FPDU holds two DDP segments", fmt.Sprintf("%v behind %v", op, s.Op), "one segment in an FPDU")
+					r.On(s, "the FPDU holds two DDP segments", fmt.Sprintf("%v after %v", op, s.Op), "one segment per FPDU")
 				}
 			},
 		},

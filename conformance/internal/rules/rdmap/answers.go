@@ -19,12 +19,12 @@ var rdmapAnswerRules = []rules.Rule{
 	{
 		ID: "RDMAP-READ-PAIR-01", Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP,
 		Exchange:     answered(model.OpReadResponse),
-		EndDirection: unanswered(false, "a Read is not answered, and the connection closes in good order"),
+		EndDirection: unanswered(false, "the connection closes gracefully, but a Read was not answered"),
 	},
 	{
 		ID: "RDMAX-AREQ-ANSWER-01", Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP,
 		Exchange:     answered(model.OpAtomicResponse),
-		EndDirection: unanswered(true, "an Atomic Request is not answered, and the connection closes in good order"),
+		EndDirection: unanswered(true, "the connection closes gracefully, but an Atomic Request was not answered"),
 	},
 	{
 		ID: "RDMAP-READ-ORDER-02", Needs: catalogue.ReadSync, Transport: rules.OnTCP,
@@ -110,7 +110,7 @@ func answeredEarly(atomic bool) *rules.On[*model.Segment] {
 		Judge: func(r *rules.Report, s *model.Segment) {
 			request := s.Ans.R
 			if at := model.SpanOf(s.PDU); at.Knew(request.End) == model.Without {
-				r.On(s, "the answer was sent before all octets up to the end of its request had arrived",
+				r.On(s, "the answer is sent before its whole request has arrived",
 					fmt.Sprintf("acknowledged up to offset %d", at.Acked), fmt.Sprintf("at least %d, the end of the request in frame %d", request.End, request.At.Frame))
 			}
 		},

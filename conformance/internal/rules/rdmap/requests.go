@@ -24,7 +24,7 @@ var rdmapRequestRules = []rules.Rule{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if s.Ans.Begins && s.Ans.R == nil {
-					reportUnasked(r, s, "a Read Response that no Read Request asks for")
+					reportUnasked(r, s, "no Read Request asks for this Read Response")
 				}
 			},
 		},
@@ -35,8 +35,8 @@ var rdmapRequestRules = []rules.Rule{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if s.Ans.Begins && s.Ans.Later {
-					reportAnswer(r, catalogue.None, s, "a Read Response passes that of an earlier request",
-						fmt.Sprintf("for the request in frame %d", s.Ans.R.At.Frame), fmt.Sprintf("for that in frame %d", s.Ans.Head.At.Frame))
+					reportAnswer(r, catalogue.None, s, "a Read Response overtakes that of an earlier request",
+						fmt.Sprintf("the response to the request in frame %d", s.Ans.R.At.Frame), fmt.Sprintf("the response to the request in frame %d first", s.Ans.Head.At.Frame))
 				}
 			},
 		},
@@ -52,7 +52,7 @@ var rdmapRequestRules = []rules.Rule{
 				if !a.Begins || a.R == nil || a.Fits || a.R.Stag == s.DDP.STag || a.R.Size == 0 && s.Octets > 0 {
 					return
 				}
-				reportAnswer(r, noteIfEmpty(s), s, "the Read Response has another STag than its request asks for",
+				reportAnswer(r, noteIfEmpty(s), s, "the STag of the Read Response does not match its request",
 					fmt.Sprintf("%#08x", s.DDP.STag), fmt.Sprintf("%#08x", a.R.Stag))
 			},
 		},
@@ -68,7 +68,7 @@ var rdmapRequestRules = []rules.Rule{
 				if !a.Begins || a.R == nil || a.Fits || a.R.Stag != s.DDP.STag || a.R.To == s.DDP.TO {
 					return
 				}
-				reportAnswer(r, noteIfEmpty(s), s, "the Read Response begins at another offset than its request asks for",
+				reportAnswer(r, noteIfEmpty(s), s, "the Read Response does not begin at the offset of its request",
 					fmt.Sprintf("TO %#x", s.DDP.TO), fmt.Sprintf("TO %#x", a.R.To))
 			},
 		},
@@ -79,7 +79,7 @@ var rdmapRequestRules = []rules.Rule{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if s.Ans.Joins {
-					reportAnswer(r, catalogue.None, s, "a second Read Response goes on with the answer to one request", "several messages", "one message")
+					reportAnswer(r, catalogue.None, s, "a second Read Response message continues the answer to one request", "several messages", "one message")
 				}
 			},
 		},
@@ -96,7 +96,7 @@ var rdmapRequestRules = []rules.Rule{
 					reportShortAnswers(r, s.Peer, a)
 				}
 				if q := a.R; q != nil && q.Size > 0 && q.Got+uint64(s.Octets) > q.Size && q.Got <= q.Size {
-					reportAnswer(r, catalogue.None, s, "the Read Response is longer than asked for", fmt.Sprintf("%d octets or more", q.Got+uint64(s.Octets)), fmt.Sprint(q.Size))
+					reportAnswer(r, catalogue.None, s, "the Read Response is longer than its request", fmt.Sprintf("%d octets or more", q.Got+uint64(s.Octets)), fmt.Sprint(q.Size))
 				}
 			},
 		},
@@ -116,7 +116,7 @@ var rdmapRequestRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				a := &s.Ans
 				if a.Begins && a.R != nil && a.R == a.Head && a.R.Size == 0 && (s.Octets != 0 || !s.DDP.Last) {
-					reportAnswer(r, catalogue.None, s, "a Read of nothing is answered with octets", fmt.Sprintf("%d octets, L=%d", s.Octets, model.Bit(s.DDP.Last)), "0 octets, L=1")
+					reportAnswer(r, catalogue.None, s, "a zero-length Read is answered with data", fmt.Sprintf("%d octets, L=%d", s.Octets, model.Bit(s.DDP.Last)), "0 octets, L=1")
 				}
 			},
 		},
@@ -128,7 +128,7 @@ var rdmapRequestRules = []rules.Rule{
 			Applies: untaggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if s.Ans.Head == nil {
-					reportUnasked(r, s, "an Atomic Response that no Atomic Request asks for")
+					reportUnasked(r, s, "no Atomic Request asks for this Atomic Response")
 				}
 			},
 		},
@@ -142,7 +142,7 @@ var rdmapRequestRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				x, err := rdmap.DecodeAtomicResponse(s.Body)
 				if a := &s.Ans; err == nil && a.R != nil && !a.Fits {
-					reportAnswer(r, catalogue.None, s, "the Atomic Response has another identifier than its request", fmt.Sprintf("%#x", x.RequestID), fmt.Sprintf("%#x", a.R.Id))
+					reportAnswer(r, catalogue.None, s, "the identifier of the Atomic Response does not match its request", fmt.Sprintf("%#x", x.RequestID), fmt.Sprintf("%#x", a.R.Id))
 				}
 			},
 		},
@@ -157,9 +157,9 @@ var rdmapRequestRules = []rules.Rule{
 				if s.DDP.QN != 3 || s.DDP.MSN == want {
 					return
 				}
-				message := "the MSN of the Atomic Response does not count the responses"
+				message := "the MSN of the Atomic Response is not the next one in its queue"
 				if q := s.Ans.R; q != nil && q.Msn == s.DDP.MSN {
-					message += ": it is that of the request"
+					message += "; it is the MSN of the request"
 				}
 				reportAnswer(r, catalogue.None, s, message, fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", want))
 			},
@@ -171,8 +171,8 @@ var rdmapRequestRules = []rules.Rule{
 			Applies: untaggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if s.Ans.Later {
-					reportAnswer(r, catalogue.None, s, "an Atomic Response passes that of an earlier request",
-						fmt.Sprintf("for the request in frame %d", s.Ans.R.At.Frame), fmt.Sprintf("for that in frame %d", s.Ans.Head.At.Frame))
+					reportAnswer(r, catalogue.None, s, "an Atomic Response overtakes that of an earlier request",
+						fmt.Sprintf("the response to the request in frame %d", s.Ans.R.At.Frame), fmt.Sprintf("the response to the request in frame %d first", s.Ans.Head.At.Frame))
 				}
 			},
 		},
@@ -186,7 +186,7 @@ var rdmapRequestRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if a := &s.Ans; a.Any.Atomic != a.R.Atomic && !a.Any.Started && !a.Joins {
-					r.On(s, "an answer passes that of an earlier request of the other kind", s.Op.String(), fmt.Sprintf("the answer to the request in frame %d", a.Any.At.Frame))
+					r.On(s, "a response overtakes that of an earlier request of the other kind", s.Op.String(), fmt.Sprintf("the response to the request in frame %d first", a.Any.At.Frame))
 				}
 			},
 		},
@@ -203,7 +203,7 @@ var rdmapRequestRules = []rules.Rule{
 				x, _ := rdmap.DecodeAtomicRequest(s.Body)
 				for i := range s.Requests {
 					if q := &s.Requests[i]; q.Atomic && q.Id == x.RequestID {
-						r.On(s, "another outstanding Atomic Request has the same identifier", fmt.Sprintf("%#x", x.RequestID), "another one")
+						r.On(s, "another outstanding Atomic Request has the same identifier", fmt.Sprintf("%#x", x.RequestID), "a different identifier")
 						return
 					}
 				}
@@ -239,7 +239,7 @@ func reportAnswer(r *rules.Report, sev catalogue.Severity, s *model.Segment, mes
 // may come long after the answer, and over TCP an answer may be sent too early, so
 // that only later it shows whether there was a request that was not captured.
 func reportUnasked(r *rules.Report, s *model.Segment, message string) {
-	v := rules.Violation{Place: s.Where(), Message: message, Observed: "no request is outstanding", Expected: "a request"}
+	v := rules.Violation{Place: s.Where(), Message: message, Observed: "no request is outstanding", Expected: "an outstanding request"}
 	if r.Trace.Transport == trace.TCP && (s.PDU.LastAcked < 0 || s.PDU.LastAcked >= s.Peer.To) {
 		r.Report(v)
 		return
@@ -257,6 +257,6 @@ func reportShortAnswers(r *rules.Report, h *model.Direction, next *model.Answer)
 		}
 		at := q.Short.In(h.Peer.Dir)
 		at.Related = next.Related(at.PDU)
-		r.Report(rules.Violation{Place: at, Message: "the Read Response is shorter than asked for", Observed: fmt.Sprint(q.Got), Expected: fmt.Sprint(q.Size)})
+		r.Report(rules.Violation{Place: at, Message: "the Read Response is shorter than its request", Observed: fmt.Sprint(q.Got), Expected: fmt.Sprint(q.Size)})
 	}
 }

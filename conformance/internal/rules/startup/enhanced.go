@@ -27,7 +27,7 @@ var enhancedRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if wordOfRevision1(r.Conn, f) {
-					r.On(f, "the S bit with a revision that has none", fmt.Sprintf("S=1, revision %d", f.Rev), "revision 2")
+					r.On(f, "the S bit is set in a revision that does not define it", fmt.Sprintf("S=1, revision %d", f.Rev), "revision 2")
 				}
 			},
 		},
@@ -40,7 +40,7 @@ var enhancedRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if f.PDLength < mpa.EnhancedLen {
-					r.On(f, "S=1, and no room for the establishment word", fmt.Sprintf("PD_Length %d", f.PDLength), "at least 4")
+					r.On(f, "S is set, but there is no room for the establishment word", fmt.Sprintf("PD_Length %d", f.PDLength), "at least 4")
 				}
 			},
 		},
@@ -67,7 +67,7 @@ var enhancedRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				draft := c.Trace.Layout == mpa.LayoutDraft01 && c.Reply.Rev >= 2
 				if (!c.Reply.S || c.Reply.Rev < 2) && !draft {
-					r.On(c.Reply, "an unenhanced Reply to an enhanced Request", fmt.Sprintf("S=%d, revision %d", model.Bit(c.Reply.S), c.Reply.Rev), "S=1, revision 2")
+					r.On(c.Reply, "an unenhanced Reply answers an enhanced Request", fmt.Sprintf("S=%d, revision %d", model.Bit(c.Reply.S), c.Reply.Rev), "S=1, revision 2")
 				}
 			},
 		},
@@ -80,7 +80,7 @@ var enhancedRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if c.Reply.S && c.Reply.Rev >= 2 {
-					r.On(c.Reply, "an enhanced Reply to an unenhanced Request", "S=1", "S=0")
+					r.On(c.Reply, "an enhanced Reply answers an unenhanced Request", "S=1", "S=0")
 				}
 			},
 		},
@@ -93,7 +93,7 @@ var enhancedRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if w := c.Request.EnhancedWord; !w.A && w.IRD == model.UnknownDepth && w.ORD == model.UnknownDepth {
-					r.On(c.Request, "an enhanced Request that negotiates nothing", "A=0, IRD and ORD 0x3fff", "an unenhanced one")
+					r.On(c.Request, "the enhanced Request negotiates nothing", "A=0, IRD and ORD 0x3fff", "an unenhanced one")
 				}
 			},
 		},
@@ -122,7 +122,7 @@ var enhancedRules = []rules.Rule{
 			Applies: rfc6581Word,
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if w := f.EnhancedWord; !w.A && (w.B || w.C || w.D) {
-					r.On(f, "flags of indications with A=0", fmt.Sprintf("B=%d C=%d D=%d", model.Bit(w.B), model.Bit(w.C), model.Bit(w.D)), "all 0")
+					r.On(f, "RTR flags are set although A=0", fmt.Sprintf("B=%d C=%d D=%d", model.Bit(w.B), model.Bit(w.C), model.Bit(w.D)), "all 0")
 				}
 			},
 		},
@@ -136,7 +136,7 @@ var enhancedRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				q, a := c.Request.EnhancedWord, c.Reply.EnhancedWord
 				if !a.A && (q.B || q.C || q.D) && q.B == a.B && q.C == a.C && q.D == a.D {
-					r.On(c.Reply, "the responder repeats flags that mean nothing with A=0", fmt.Sprintf("B=%d C=%d D=%d", model.Bit(a.B), model.Bit(a.C), model.Bit(a.D)), "ignored")
+					r.On(c.Reply, "the responder copies RTR flags that have no meaning with A=0", fmt.Sprintf("B=%d C=%d D=%d", model.Bit(a.B), model.Bit(a.C), model.Bit(a.D)), "flags ignored")
 				}
 			},
 		},
@@ -150,11 +150,11 @@ var enhancedRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if w := c.Request.EnhancedWord; !w.B && !w.C && !w.D {
-					r.On(c.Request, "peer-to-peer, and no type of indication is offered", "B=C=D=0", "at least one")
+					r.On(c.Request, "the Request asks for peer-to-peer mode but offers no RTR type", "B=C=D=0", "at least one")
 					return
 				}
 				if kind, ok := c.Indication(); ok && c.Enhanced() && c.Offers(c.Reply).Has(kind) && !c.Offers(c.Request).Has(kind) {
-					r.OnAs(catalogue.Warning, c.Directions[trace.I2R].AtFirst(), "an indication of a type that the Request did not offer", kind.String(), "offered in the Request")
+					r.OnAs(catalogue.Warning, c.Directions[trace.I2R].AtFirst(), "the RTR has a type that the Request did not offer", kind.String(), "a type that the Request offers")
 				}
 			},
 		},
@@ -169,7 +169,7 @@ var enhancedRules = []rules.Rule{
 			if model.Bit(q.B)+model.Bit(q.C)+model.Bit(q.D) == 1 {
 				severity = catalogue.Warning
 			}
-			r.OnAs(severity, r.Reply, "the Reply names no type of indication", "B=C=D=0", "at least one")
+			r.OnAs(severity, r.Reply, "the Reply names no RTR type", "B=C=D=0", "at least one")
 		}),
 	},
 	{
@@ -179,7 +179,7 @@ var enhancedRules = []rules.Rule{
 			Judge: func(r *rules.Report, f *model.Frame) {
 				w, o := f.EnhancedWord, swapped(f.EnhancedWord)
 				legal := func(e mpa.Enhanced) bool { return e.A || !e.B && !e.C && !e.D }
-				message := "the octets of the word may be swapped"
+				message := "the octets of the establishment word may be swapped"
 				switch {
 				case !legal(w) && legal(o) && o.IRD <= 1024 && o.ORD <= 1024:
 					r.On(f, message, model.DepthsOf(w), model.DepthsOf(o))
@@ -197,7 +197,7 @@ var enhancedRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if f.EnhancedWord.D {
-					r.On(f, "flag D, which draft -01 keeps reserved, is set", "D=1", "D=0")
+					r.On(f, "flag D is set, which is reserved in draft -01", "D=1", "D=0")
 				}
 			},
 		},
@@ -210,7 +210,7 @@ var enhancedRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if w := c.Request.EnhancedWord; !w.A && !w.B && !w.C {
-					r.On(c.Request, "a Request of draft -01 that offers no indication", "A=B=C=0", "each that it is able to send")
+					r.On(c.Request, "the Request of draft -01 offers no RTR type", "A=B=C=0", "each type that the initiator can send")
 				}
 			},
 		},

@@ -81,7 +81,7 @@ var startupKeyRules = []rules.Rule{
 				return rules.InScopeIf(another && c.Reply != nil && c.Reply.R).Given(catalogue.Sync)
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
-				r.OnAs(catalogue.Note, f, "another Request after a reject", "a second Request", "legal, and worth knowing")
+				r.OnAs(catalogue.Note, f, "the initiator sends another Request after a reject", "a second Request", "legal, but worth knowing")
 			},
 		},
 		Loose: &rules.On[*model.Loose]{
@@ -90,7 +90,7 @@ var startupKeyRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
 				if !r.Reported(s.Direction) {
-					r.On(s.Begin(), "another startup frame in full operation", inQuotes(s.Octets), "an FPDU")
+					r.On(s.Begin(), "another startup frame is sent in full operation", inQuotes(s.Octets), "an FPDU")
 				}
 			},
 		},
@@ -111,11 +111,11 @@ var startupKeyRules = []rules.Rule{
 				}
 				for _, f := range h.Frames {
 					if s := r.CrcBehind(f); s != nil {
-						report(s, "the startup frame has a CRC behind it, as if it were an FPDU")
+						report(s, "a CRC follows the startup frame, as if it were an FPDU")
 					}
 				}
 				if s := h.LeadingMarker(); s != nil {
-					report(s, "the startup frame has a marker in front")
+					report(s, "a marker precedes the startup frame")
 				}
 			},
 		},
@@ -140,7 +140,7 @@ var startupKeyRules = []rules.Rule{
 				}
 				at := p.Place
 				at.Frame = r.Trace.Flow[h.Dir].FIN.Frame
-				r.On(at, "a FIN in the middle of a startup frame: the stream was cut, or PD_Length is too large", fmt.Sprintf("%d octets", p.Have), fmt.Sprint(p.Need))
+				r.On(at, "a FIN comes in the middle of a startup frame; the stream was cut, or PD_Length is too large", fmt.Sprintf("%d octets", p.Have), fmt.Sprint(p.Need))
 			},
 		},
 	},

@@ -23,14 +23,14 @@ var startupOrderRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				requests, replies := c.Directions[trace.I2R].OfKind(trace.KindRequest), c.Directions[trace.R2I].OfKind(trace.KindReply)
 				if len(requests) == 0 {
-					r.On(replies[0], "a Reply although no Request was sent", "no Request", "a Request")
+					r.On(replies[0], "a Reply is sent although there was no Request", "no Request", "a Request")
 				}
 				for i := range min(len(requests), len(replies)) {
 					switch q, reply := requests[i], replies[i]; reply.Knew(q.End) {
 					case model.Unproven:
 						r.Unproven(catalogue.Causal)
 					case model.Without:
-						r.On(reply, "the Reply was sent before all of the Request had arrived", fmt.Sprintf("%d of %d octets acknowledged", max(reply.Acked-q.From, 0), q.End-q.From), "all")
+						r.On(reply, "the Reply is sent before the whole Request has arrived", fmt.Sprintf("%d of %d octets acknowledged", max(reply.Acked-q.From, 0), q.End-q.From), "all")
 					case model.Having:
 					}
 				}
@@ -49,7 +49,7 @@ var startupOrderRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if n := h.Opening.Refused; n != nil {
-					r.On(n, "an FPDU after a rejecting Reply", n.Op.String(), "no FPDU")
+					r.On(n, "an FPDU follows a rejecting Reply", n.Op.String(), "no FPDU")
 				}
 			},
 		},
@@ -76,7 +76,7 @@ var startupOrderRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				q, reply := c.Pair()
 				if sent, at, what := behindRequest(c, q, reply); sent.Knew(reply.End) == model.Without {
-					r.On(at, what+" of the initiator that was sent before it had the Reply", what, "nothing before the Reply")
+					r.On(at, what+" is sent by the initiator before it has the Reply", what, "nothing before the Reply")
 				}
 			},
 		},
@@ -87,7 +87,7 @@ var startupOrderRules = []rules.Rule{
 			Applies: noReplyScope,
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if _, reply := c.Pair(); reply == nil {
-					r.On(&c.Directions[trace.I2R].Opening.First, "the initiator sends FPDUs, and there is no Reply", "an FPDU", "nothing before the Reply")
+					r.On(&c.Directions[trace.I2R].Opening.First, "the initiator sends FPDUs although there is no Reply", "an FPDU", "nothing before the Reply")
 				}
 			},
 		},
@@ -107,7 +107,7 @@ var startupOrderRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				n := &c.Directions[trace.R2I].Opening.First
 				if _, early := speaksFirst(c, n.From, knownAt(n)); early {
-					reportEarly(r, n, "the responder sends an FPDU before it has one of the initiator", "nothing before the first FPDU of the initiator")
+					reportEarly(r, n, "the responder sends an FPDU before it has one from the initiator", "nothing before the initiator's first FPDU")
 				}
 			},
 		},
@@ -136,7 +136,7 @@ var startupOrderRules = []rules.Rule{
 					return
 				}
 				if _, early := speaksFirst(c, sent.From, sent.Acked); early {
-					r.On(at, "the responder sends a marker before it has an FPDU of the initiator", "a marker alone", "nothing before the first FPDU of the initiator")
+					r.On(at, "the responder sends a marker before it has an FPDU from the initiator", "a marker alone", "nothing before the initiator's first FPDU")
 				}
 			},
 		},
@@ -147,7 +147,7 @@ var startupOrderRules = []rules.Rule{
 			Applies: validFirstScope,
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if c.Directions[trace.I2R].Opening.First.Crc == mpa.CRCBad {
-					reportEarly(r, &c.Directions[trace.R2I].Opening.First, "the responder sends an FPDU, and all of the initiator that it has is one with a wrong CRC", "nothing before a valid FPDU of the initiator")
+					reportEarly(r, &c.Directions[trace.R2I].Opening.First, "the responder sends an FPDU although the only one it has from the initiator has a wrong CRC", "nothing before a valid FPDU from the initiator")
 				}
 			},
 		},

@@ -33,7 +33,7 @@ var phaseRules = []rules.Rule{
 				s := e.StrayBefore()
 				at := s.Begin()
 				at.HasPDU = false // of the half: it gives way to whatever explains it there
-				r.On(at, "the FPDUs do not begin where the startup frame ends", fmt.Sprintf("the first one %d octets behind it", s.Length), "at once")
+				r.On(at, "the FPDUs do not begin right after the startup frame", fmt.Sprintf("the first one %d octets after it", s.Length), "right after it")
 			},
 		},
 	},
@@ -57,7 +57,7 @@ var phaseRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if s := c.PlainOctets(); s != nil {
-					r.On(s.Begin(), "octets that are no FPDU, after an accepting Reply", s.Summary(), "FPDUs in both directions")
+					r.On(s.Begin(), "octets after an accepting Reply are not an FPDU", s.Summary(), "FPDUs in both directions")
 				}
 			},
 		},
@@ -68,7 +68,7 @@ var phaseRules = []rules.Rule{
 		End: &rules.On[*model.Conn]{
 			Applies: withoutStartup,
 			Judge: func(r *rules.Report, c *model.Conn) {
-				r.On(c.Unstarted(), "FPDUs without MPA startup", "an FPDU", "a Request")
+				r.On(c.Unstarted(), "FPDUs are sent without MPA startup", "an FPDU", "a Request")
 			},
 		},
 	},
@@ -93,7 +93,7 @@ var phaseRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if r.OneMarker(h) {
-					r.On(&h.Opening.First, "a marker in front of the first FPDU, and none behind it, although the receiver wants none", "00 00 00 00", "ULPDU_Length")
+					r.On(&h.Opening.First, "a marker precedes the first FPDU, and no later one has any, although the receiver wants none", "00 00 00 00", "ULPDU_Length")
 				}
 			},
 		},
@@ -124,7 +124,7 @@ var phaseRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				q, reply := c.Pair()
 				if s := c.Directions[trace.R2I].StreamedUpTo(reply); s != nil && max(s.Acked, s.LastAcked) >= q.End {
-					r.On(s.Begin(), "the responder talks in streaming mode between the Request and its Reply", s.Summary(), "the Reply")
+					r.On(s.Begin(), "the responder sends streaming data between the Request and its Reply", s.Summary(), "the Reply")
 				}
 			},
 		},

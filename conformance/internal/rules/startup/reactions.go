@@ -27,7 +27,7 @@ var reactionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				s, _ := c.BadRequest()
-				reportSequel(r, c.Sequel(trace.I2R, s.StartupEnd()), "the responder goes on after a Request with a wrong key")
+				reportSequel(r, c.Sequel(trace.I2R, s.StartupEnd()), "the responder continues after a Request with a wrong key")
 			},
 		},
 	},
@@ -43,7 +43,7 @@ var reactionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				x, _ := afterBadReply(&r.Case, h)
-				reportSequel(r, x, "the initiator goes on after a Reply with a wrong key")
+				reportSequel(r, x, "the initiator continues after a Reply with a wrong key")
 			},
 		},
 	},
@@ -52,7 +52,7 @@ var reactionRules = []rules.Rule{
 		EndPair: mustClose(
 			func(_ *rules.Case, f *model.Frame) (end int64, must bool) { return f.End, f.Rev >= 3 && !f.R },
 			func(f *model.Frame) string {
-				return fmt.Sprintf("revision %d is accepted, which no document defines", f.Rev)
+				return fmt.Sprintf("revision %d, which no document defines, is accepted", f.Rev)
 			},
 		),
 	},
@@ -94,7 +94,7 @@ var reactionRules = []rules.Rule{
 				if !reply.R {
 					severity = catalogue.Error
 				}
-				r.OnAs(severity, reply, "an improper Request is answered", fmt.Sprintf("a Reply with R=%d", model.Bit(reply.R)), "a close")
+				r.OnAs(severity, reply, "an invalid Request is answered", fmt.Sprintf("a Reply with R=%d", model.Bit(reply.R)), "a close")
 			},
 		},
 	},
@@ -105,7 +105,7 @@ var reactionRules = []rules.Rule{
 			func(_ *rules.Case, f *model.Frame) (end int64, must bool) {
 				return f.End, f.Dir == trace.R2I && !f.R && model.NoRoom(f)
 			},
-			func(*model.Frame) string { return "the initiator goes on after an improper Reply" },
+			func(*model.Frame) string { return "the initiator continues after an invalid Reply" },
 		),
 	},
 	{
@@ -125,9 +125,9 @@ var reactionRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				switch q, reply := c.Pair(); {
 				case reply == nil:
-					reportRefusal(r, q, "the responder closes after a Request with its R bit set, which it may not look at")
+					reportRefusal(r, q, "the responder closes after a Request with the R bit set; it must ignore that bit")
 				case reply.R:
-					r.On(reply, "a Request with its R bit set is rejected: the responder may not look at that bit", "R=1", "R=0")
+					r.On(reply, "the responder rejects a Request with the R bit set; it must ignore that bit", "R=1", "R=0")
 				}
 			},
 		},
@@ -147,7 +147,7 @@ var reactionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if !wentOn(&r.Case, f) {
-					reportRefusal(r, f, "closed after a "+model.KindName(f.Kind)+" with reserved bits, which nobody may look at")
+					reportRefusal(r, f, "the side closes after a "+model.KindName(f.Kind)+" with reserved bits set; the receiver must ignore them")
 				}
 			},
 		},
@@ -203,8 +203,8 @@ var reactionRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				_, reply := c.Pair()
 				if f := &c.Trace.Flow[trace.R2I]; f.RST != nil && f.Acked < reply.End && c.Trace.Flow[trace.I2R].FIN == nil {
-					r.On(c.Directions[trace.R2I].PlaceIn(f.RST.Frame), "the connection is reset behind a reject, which may be lost",
-						"a RST before the Reply was acknowledged", "the connection stays open")
+					r.On(c.Directions[trace.R2I].PlaceIn(f.RST.Frame), "the responder resets the connection right after its reject, which may be lost",
+						"a RST before the Reply is acknowledged", "no RST before the Reply is acknowledged")
 				}
 			},
 		},
@@ -218,7 +218,7 @@ var reactionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if n := &h.Opening.First; n.Refuses() {
-					r.On(n, "a Terminate in answer to an improper startup frame", "a Terminate with code 2/0/04", "a close at once")
+					r.On(n, "the side answers an invalid startup frame with a Terminate", "a Terminate with code 2/0/04", "a close at once")
 				}
 			},
 		},
@@ -240,7 +240,7 @@ var reactionRules = []rules.Rule{
 	},
 }
 
-const noReply = "the responder closes instead of answering a good Request"
+const noReply = "the responder closes instead of answering a valid Request"
 
 // mustClose judges what the other side does after a startup frame on which it has to
 // close. must tells whether it is one, and up to where the other side must have the

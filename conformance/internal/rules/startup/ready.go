@@ -65,7 +65,7 @@ var readyRules = []rules.Rule{
 			case model.Unproven:
 				r.Unproven(catalogue.Causal)
 			case model.Having:
-				r.On(ini.AtFirst(), "client-server model, and the initiator begins with what looks like an indication", kind.String()+" of length 0", "A=1 in the Request")
+				r.On(ini.AtFirst(), "in the client-server model the initiator begins with what looks like an RTR", kind.String()+" of length 0", "A=1 in the Request")
 			}
 		}),
 	},
@@ -86,14 +86,14 @@ var readyRules = []rules.Rule{
 				h := &c.Directions[trace.I2R]
 				noMatch := h.First.Segment && h.First.Op == model.OpTerminate && model.StartupError(h.First.Code) == 7
 				if request&reply != 0 && noMatch {
-					r.OnAs(catalogue.Warning, h.AtFirst(), "the initiator finds no indication that fits, although one is common", reply.String(), (request & reply).String())
+					r.OnAs(catalogue.Warning, h.AtFirst(), "the initiator reports that no RTR type matches, although both sides offer one", reply.String(), (request & reply).String())
 				}
 				if k, leaves := leavesUnmatched(c); leaves {
 					severity := catalogue.None
 					if k.Reset {
 						severity = catalogue.Warning
 					}
-					r.OnAs(severity, k.Where(), "no indication fits, and the initiator leaves without a Terminate", k.Packet(), "Terminate 2/0/07, or "+reply.String())
+					r.OnAs(severity, k.Where(), "no RTR type matches, and the initiator closes without a Terminate", k.Packet(), "Terminate 2/0/07, or "+reply.String())
 				}
 			},
 		},
@@ -122,7 +122,7 @@ var readyRules = []rules.Rule{
 				if !ok || c.Directions[trace.I2R].Count > 0 || r.FoundBy("MPA2-RTR-MISSING-01") != nil || r.FoundBy("MPA2-RTR-TERM-01") != nil {
 					return
 				}
-				r.On(k.Where(), "the initiator leaves after the accept without a word", k.Packet(), "Terminate 2/0/05, if there was a local error")
+				r.On(k.Where(), "the initiator closes after the accept without a Terminate", k.Packet(), "Terminate 2/0/05, if there was a local error")
 			},
 		},
 	},
@@ -142,11 +142,11 @@ var readyRules = []rules.Rule{
 				before[t.Dir]-- // without the Terminate itself
 				switch {
 				case plain && t.Code.Code == 5:
-					r.OnAs(catalogue.Note, t.Segment, "an error of the enhanced startup on a connection without one", model.CodeText(t.Code), "another code")
+					r.OnAs(catalogue.Note, t.Segment, "a Terminate reports an error of the enhanced startup on a connection without one", model.CodeText(t.Code), "a different code")
 				case plain:
-					r.On(t.Segment, "an error of the enhanced startup on a connection without one", model.CodeText(t.Code), "another code")
+					r.On(t.Segment, "a Terminate reports an error of the enhanced startup on a connection without one", model.CodeText(t.Code), "a different code")
 				case t.Code.Code != 5 && r.PeerToPeer() && before[trace.I2R] > 1 && before[trace.R2I] > 0:
-					r.On(t.Segment, "an error of the startup after FPDUs were exchanged", model.CodeText(t.Code), "another code")
+					r.On(t.Segment, "a Terminate reports a startup error after FPDUs were exchanged", model.CodeText(t.Code), "a different code")
 				}
 			},
 		},
@@ -177,9 +177,9 @@ var readyRules = []rules.Rule{
 				switch {
 				case op == model.OpTerminate, ok && types.Has(kind), types == 0 && op >= model.OpSend && op <= rdmap.OpSendSEInv:
 				case types == 0:
-					r.On(h.AtFirst(), "the Reply names no indication, and the first FPDU is no Send", op.String(), "a Send")
+					r.On(h.AtFirst(), "the Reply names no RTR type, and the first FPDU is not a Send", op.String(), "a Send")
 				default:
-					r.On(h.AtFirst(), "the first FPDU is no indication of a type that the Reply names", op.String(), types.String())
+					r.On(h.AtFirst(), "the first FPDU is not an RTR of a type that the Reply names", op.String(), types.String())
 				}
 			},
 		},
@@ -253,11 +253,11 @@ func missingIndication(r *rules.Report, c *model.Conn) {
 	_, left := c.Leaves(trace.I2R)
 	switch {
 	case silence > indicationTimeout:
-		r.On(at, "the indication that was agreed does not come", "nothing for "+time.Duration(silence).Round(time.Millisecond).String(), expected)
+		r.On(at, "the agreed RTR does not come", "nothing for "+time.Duration(silence).Round(time.Millisecond).String(), expected)
 	case left && !k.Reset && !r.Has(catalogue.End):
 		r.Unproven(catalogue.End)
 	case left && !k.Reset:
-		r.On(at, "the initiator closes without the indication that was agreed", "FIN", expected)
+		r.On(at, "the initiator closes without sending the agreed RTR", "FIN", expected)
 	}
 }
 

@@ -40,9 +40,9 @@ var timeoutRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if q, reply := c.Pair(); reply != nil {
-					reportWait(r, reply.Where(), reply.Time-q.Time, replyTimeout, "the Reply was long in coming")
+					reportWait(r, reply.Where(), reply.Time-q.Time, replyTimeout, "the Reply came late")
 				} else {
-					reportWait(r, q.Where(), waitsUntil(&r.Case)-q.Time, replyTimeout, "a good Request is not answered")
+					reportWait(r, q.Where(), waitsUntil(&r.Case)-q.Time, replyTimeout, "a valid Request got no answer")
 				}
 			},
 		},
@@ -64,11 +64,11 @@ var timeoutRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if second := c.SecondReply(); second != nil {
-					r.On(second, "both sides send a Reply: both wait for a Request", "two Replies", "a Request")
+					r.On(second, "both sides send a Reply; both expected a Request", "two Replies", "a Request")
 					return
 				}
 				took := waitsUntil(&r.Case) - c.Trace.FirstTime
-				reportWait(r, model.Place{Frame: c.Trace.LastFrame}, took, requestTimeout, "the connection is there for MPA, and no Request comes")
+				reportWait(r, model.Place{Frame: c.Trace.LastFrame}, took, requestTimeout, "the connection is set up for MPA, but no Request comes")
 			},
 		},
 	},
@@ -87,7 +87,7 @@ var timeoutRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				p := h.Unfinished()
-				reportWait(r, p.Place, waitsUntil(&r.Case)-p.Since, startupTimeout, "the rest of a startup frame does not come")
+				reportWait(r, p.Place, waitsUntil(&r.Case)-p.Since, startupTimeout, "the rest of a startup frame never comes")
 			},
 		},
 	},
@@ -106,7 +106,7 @@ func waiting(c *rules.Case, since, most int64) rules.Scope {
 func reportWait(r *rules.Report, at model.Place, took, most int64, message string) {
 	if took > most {
 		r.On(at, message,
-			fmt.Sprintf("%v of waiting", time.Duration(took).Round(time.Second)), fmt.Sprintf("at most %v", time.Duration(most)))
+			fmt.Sprintf("waited %v", time.Duration(took).Round(time.Second)), fmt.Sprintf("at most %v", time.Duration(most)))
 	}
 }
 

@@ -33,9 +33,9 @@ var terminateRules = []rules.Rule{
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				switch {
 				case !t.DDP.Last && t.Broken == nil:
-					r.On(t, "the Terminate is complete, and L is not set", "L=0", "L=1")
+					r.On(t, "the Terminate is complete, but L is not set", "L=0", "L=1")
 				case !t.DDP.Last, t.DDP.MO != 0:
-					r.OnAs(catalogue.Warning, t, "the Terminate is in several segments, although it fits one", fmt.Sprintf("MO %d, L=%d", t.DDP.MO, model.Bit(t.DDP.Last)), "MO 0, L=1")
+					r.OnAs(catalogue.Warning, t, "the Terminate spans several segments although it fits in one", fmt.Sprintf("MO %d, L=%d", t.DDP.MO, model.Bit(t.DDP.Last)), "MO 0, L=1")
 				}
 			},
 		},
@@ -45,7 +45,7 @@ var terminateRules = []rules.Rule{
 		Terminate: &rules.On[*model.Terminate]{
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if t.Terminates > 1 {
-					r.On(t, "a second Terminate in the direction", fmt.Sprint(t.Terminates), "1")
+					r.On(t, "the side sends a second Terminate", fmt.Sprint(t.Terminates), "1")
 				}
 			},
 		},
@@ -59,7 +59,7 @@ var terminateRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if !r.Reported(s.Direction) {
-					r.On(s, "a message behind the Terminate of the same side", s.Op.String(), "nothing")
+					r.On(s, "the side sends a message after its own Terminate", s.Op.String(), "nothing")
 				}
 			},
 		},
@@ -93,7 +93,7 @@ var terminateRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if len(t.Sent) == 0 {
-					reportTerminate(r, catalogue.None, t, "the quoted DDP header is that of no segment that was sent", fmt.Sprintf("% x", t.Quote.DDPHeader), "the header of a segment")
+					reportTerminate(r, catalogue.None, t, "the quoted DDP header does not match any segment that was sent", fmt.Sprintf("% x", t.Quote.DDPHeader), "the header of a segment that was sent")
 				}
 			},
 		},
@@ -107,7 +107,7 @@ var terminateRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if t.Code.EType == 1 && (t.Code.Code == 0 || t.Code.Code == 2) && t.Payload() {
-					reportTerminate(r, catalogue.None, t, "the other side knows no such STag", fmt.Sprintf("STag %#08x", t.Header.STag), "one that it has made known")
+					reportTerminate(r, catalogue.None, t, "the receiver does not know this STag", fmt.Sprintf("STag %#08x", t.Header.STag), "an STag that it advertised")
 				}
 			},
 		},
@@ -124,7 +124,7 @@ var terminateRules = []rules.Rule{
 				}
 				ddpError := t.Code.Layer == rdmap.LayerDDP && t.Code.EType == 1 && t.Code.Code <= 3
 				if ddpError || t.Code.Layer == rdmap.LayerRDMAP && t.Code.EType == 1 {
-					reportTerminate(r, catalogue.None, t, "STag and TO of a message of length zero were checked", model.CodeText(t.Code), "no error")
+					reportTerminate(r, catalogue.None, t, "the receiver checked the STag and TO of a zero-length message", model.CodeText(t.Code), "no error")
 				}
 			},
 		},

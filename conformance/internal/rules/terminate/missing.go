@@ -39,8 +39,8 @@ var missingTerminateRules = []rules.Rule{
 				goesOn := h.Peer.Knows >= f.End || h.Count >= f.Nth+swallowed || r.Quiet()-f.Time >= toleratedTime
 				if r.Tolerates(h.Peer) && goesOn {
 					r.Report(rules.Violation{
-						Place: f.Place, Field: f.Field, Message: "the receiver goes on as if nothing were wrong with it",
-						Observed: "no Terminate for what breaks " + f.Rule.ID, Expected: "a Terminate",
+						Place: f.Place, Field: f.Field, Message: "the receiver continues as if the message were valid",
+						Observed: "no Terminate after the violation of " + f.Rule.ID, Expected: "a Terminate",
 					})
 				}
 			},
@@ -61,7 +61,7 @@ var missingTerminateRules = []rules.Rule{
 				goesOn := h.Peer.Knows >= f.End || h.Count > f.Nth && r.Trace.Flow[h.Dir].Acked > f.End
 				if r.Tolerates(h.Peer) && goesOn {
 					r.Report(rules.Violation{
-						Place: f.Place, Field: f.Field, Message: "the receiver takes Immediate Data of another length than 8",
+						Place: f.Place, Field: f.Field, Message: "the receiver accepts Immediate Data whose length is not 8",
 						Observed: "no Terminate", Expected: "a Terminate",
 					})
 				}
@@ -76,7 +76,7 @@ var missingTerminateRules = []rules.Rule{
 				w := c.FirstWord()
 				open := r.Quiet() - w.Time
 				if waits := c.Trace.Flow[0].Waiting || c.Trace.Flow[1].Waiting; open > teardownTime && !waits {
-					r.On(w, "nobody closes the connection behind the Terminate",
+					r.On(w, "neither side closes the connection after the Terminate",
 						time.Duration(open).Round(time.Second).String(), fmt.Sprintf("a FIN or a RST within %v", time.Duration(teardownTime)))
 				}
 			},
@@ -94,7 +94,7 @@ var missingTerminateRules = []rules.Rule{
 					r.Unproven(catalogue.Contig) // a FIN, or octets, that were not captured
 				default:
 					r.On(h.Word, "the connection is reset before the Terminate was acknowledged",
-						fmt.Sprintf("RST in frame %d", f.RST.Frame), "a FIN, so that it is delivered")
+						fmt.Sprintf("a RST in frame %d", f.RST.Frame), "a FIN, so that the Terminate is delivered")
 				}
 			},
 		},
@@ -114,7 +114,7 @@ var missingTerminateRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, _ *model.Conn) {
 				f, k := r.Unexplained("ddp", "rdmap", "rdmap-ext")
-				r.On(k.Where(), "a side closes without a Terminate after what the other one did wrong",
+				r.On(k.Where(), "the side closes without a Terminate after an error of its peer",
 					fmt.Sprintf("%s in frame %d, %s in frame %d", f.Rule.ID, f.Frame, k, k.Frame), "a Terminate")
 			},
 		},
