@@ -12,7 +12,7 @@
 // (settle.go). What follows from the shape of an event is asked once for each
 // shape of a direction (shape.go), because nearly all traffic looks alike.
 //
-// The model is in model.go and half.go, with what rules share in opening.go, sizes.go,
+// The model is in model.go and direction.go, with what rules share in opening.go, sizes.go,
 // history.go, depth.go and book.go. The rules are in lists by subject, one list a
 // file; [Checked] joins them. The catalogue is the one source of what a rule is
 // called, says and weighs; a check here is a function under its id. Advice is what

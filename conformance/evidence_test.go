@@ -14,8 +14,8 @@ import (
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
-// distortions take evidence away, or disturb the way of packets. None of them
-// makes an end break a rule.
+// distortions remove evidence, or disturb the path of packets. None of them makes a side
+// violate a rule.
 func distortions() map[string]func(*synth.Script) {
 	out := map[string]func(*synth.Script){
 		"one side":       func(s *synth.Script) { s.Capture.Only = link.FromClient },
@@ -54,7 +54,7 @@ func TestNoFalseAlarm(t *testing.T) {
 	names := slices.Sorted(maps.Keys(all))
 	for k, s := range scenario.Builtin() {
 		if notShown[s.Name] != "" {
-			continue // its layout cannot be told without all of the startup
+			continue // its layout is unknown without the whole startup
 		}
 		opt := optionsOf(s.Name)
 		whole := framesOf(t, s.Script(true))

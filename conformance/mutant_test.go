@@ -34,8 +34,8 @@ func (d *donor) mutant(seed uint64, which int) *synth.Script {
 	return s
 }
 
-// settle keeps chunks in order where an end says nothing of errors: it takes them
-// as they come.
+// settle keeps chunks in order where a side does not report errors: it accepts them as
+// they come.
 func (d *donor) settle(s *synth.Script) {
 	own := &d.script[faulty].Connections[0].Hosts
 	if (own[0].RNIC.Ignore|own[1].RNIC.Ignore)&rnic.IgnoreErrors == 0 {
@@ -51,8 +51,8 @@ func (d *donor) settle(s *synth.Script) {
 	}
 }
 
-// alone takes the other streams of its association away from a connection, which
-// then has the first.
+// alone removes the other streams of its association from a connection, which then has the
+// first stream.
 func alone(s *synth.Script, into *synth.Connection) *synth.Connection {
 	into.SID = 0
 	p := slices.IndexFunc(s.Timeline, func(st synth.Step) bool { return st.Verb == synth.Parallel })

@@ -41,9 +41,9 @@ type mutation struct {
 	// capture is its trace, clean that of the same script without the fault.
 	capture, clean []capture.Frame
 	*witness
-	// before are the rules that the script breaks without the fault.
+	// before are the rules that the script violates without the fault.
 	before []string
-	// news are the other rules that it breaks with it.
+	// news are the other rules that it violates with it.
 	news []string
 }
 
@@ -76,8 +76,8 @@ func witnessed(tb testing.TB, opt pipeline.Options, frames []capture.Frame) *wit
 	return w
 }
 
-// mutate makes the mutant of a seed; nil if the script of the seed has no place
-// for the fault, if nothing comes of it, or if the rule is broken without it.
+// mutate makes the mutant of a seed; nil if the script of the seed has no place for the
+// fault, if the fault has no effect, or if the rule is violated without it.
 func (d *donor) mutate(tb testing.TB, seed uint64) *mutation {
 	tb.Helper()
 	s := d.mutant(seed, faulty)
@@ -127,7 +127,7 @@ func (j *judge) verdict(rule string, at ...place) conformance.Verdict {
 // yields is how many mutants of a rule there were, and what became of them.
 type yields struct {
 	Mutants, Found, Elsewhere, NotJudged, Missed int
-	// own says why there are none.
+	// own lists the rules without mutants, and why.
 	own string
 	// With are the other rules that were found beside it, Instead those that were
 	// found in place of it: the seeds of their mutants.
@@ -135,16 +135,16 @@ type yields struct {
 	missed        []uint64
 }
 
-// akin are rules that may be found in place of the one whose fault it was: the
-// fault is theirs at some places. What a rule yields to need not stand here.
+// related are rules that may be found in place of the one whose fault it was: in some
+// places the fault is theirs. Rules that it yields to need not be listed.
 var akin = map[string][]string{
-	"MPA-C-ON-01":               {"MPA-CRC-KEEP-01"},  // the indication had a right CRC
-	"MPA-CRC-COVER-01":          {"MPA-CRC-COVER-02"}, // the marker stands in front
-	"MPA-M-REP-01":              {"MPA-CRC-VALUE-01"}, // the indication had its markers
+	"MPA-C-ON-01":               {"MPA-CRC-KEEP-01"},  // the RTR had a right CRC
+	"MPA-CRC-COVER-01":          {"MPA-CRC-COVER-02"}, // the marker comes first
+	"MPA-M-REP-01":              {"MPA-CRC-VALUE-01"}, // the RTR had its markers
 	"MPA-M-REQ-01":              {"MPA-CRC-VALUE-01"},
 	"RDMAP-RV-02":               {"RNIC-IOP-VER-02"},                            // it was the first message
 	"RDMAP-READRESP-MSG-01":     {"RDMAP-READRESP-LEN-01"},                      // it was the last but one segment, and the last is empty
-	"RDMAX-RV-01":               {"RNIC-IOP-RDMAC-ATOMIC-01"},                   // the startup says why
+	"RDMAX-RV-01":               {"RNIC-IOP-RDMAC-ATOMIC-01"},                   // the startup explains it
 	"RDMAX-ORDER-01":            {"RDMAX-ARESP-ID-01"},                          // one at a time
 	"SCTP-DDP-SEQ-09":           {"SCTP-DDP-STREAMS-02"},                        // the Accept that went astray is missed in its session
 	"RDMAX-AREQ-DEPTH-01":       {"MPA2-IRDORD-06"},                             // Reads alone were too many before
@@ -159,7 +159,7 @@ var akin = map[string][]string{
 	"DDP-L-01":           {"DDP-ORDER-01"},    // nothing more came on its queue
 }
 
-// unfound are rules of which a mutant may be missed, and why.
+// notDetected are rules whose mutants may be missed, and why.
 var unfound = map[string]string{
 	"ADV-IRD-CLAMP":        "the window of TCP lets no more than 32 of the Reads out at a time",
 	"ADV-CRC-SEGMENT":      "with other TCP options segments end elsewhere, and none holds the end of an FPDU alone",
@@ -215,9 +215,9 @@ func TestMutation(t *testing.T) {
 	}
 }
 
-// mutants is how many mutants of each rule a test takes: as many as its flag says,
-// if it says anything; as many as its page speaks of in the campaign, and where the
-// page is to be written; otherwise one.
+// mutants is how many mutants of each rule a test generates: the number of its flag, if
+// given; in the campaign, and when the page is written, the number that the page names;
+// otherwise one.
 func mutants(asked, usual int) int {
 	switch {
 	case asked > 0:
@@ -309,8 +309,8 @@ func (d *donor) harvest(tb testing.TB, wanted int) *yields {
 	return y
 }
 
-// explains reports whether one of some rules may stand for a rule: one gives way
-// to the other, or the fault is of either.
+// explains reports whether one of several rules may be found in place of a rule: one
+// yields to the other, or the fault violates either.
 func explains(rule string, some []string) bool {
 	yields := func(a, b string) bool {
 		entry, _ := conformance.Catalogue().Find(a)
@@ -341,9 +341,9 @@ func checkYields(t *testing.T, all map[string]*yields, enough bool) {
 
 const besideFile = "testdata/mutation.json"
 
-// beside is what is found on the mutants of a rule besides it, or in its place.
-// Each was looked at: it breaks with the rule, or it is what the fault comes to at
-// that place.
+// beside are the rules that are found on the mutants of a rule in addition to it, or in
+// its place. Each was examined: it is violated together with the rule, or it is the effect
+// of the fault at that place.
 type beside struct {
 	With    []string `json:"with,omitempty"`
 	Instead []string `json:"instead,omitempty"`

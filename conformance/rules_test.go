@@ -65,11 +65,11 @@ func judgedWith(tb testing.TB, opt pipeline.Options, frames []capture.Frame) *ju
 	return j
 }
 
-// hear judges frames. The sink is the judge, or stands in front of it.
+// hear judges frames. The sink is the judge, or passes on to it.
 func (j *judge) hear(tb testing.TB, opt pipeline.Options, sink pipeline.Sink, frames []capture.Frame) {
 	tb.Helper()
 	j.Engine = conformance.New(conformance.Options{OnBug: func(rule string, why any) { tb.Errorf("%s panics: %v", rule, why) }}, j)
-	opt.Brief, opt.Sums = sink == pipeline.Sink(j), true // what stands in front of it looks at frames
+	opt.Brief, opt.Sums = sink == pipeline.Sink(j), true // a sink that passes on needs whole frames
 	run := pipeline.New(opt, sink)
 	if err := run.Read(tracetest.Source(frames)); err != nil {
 		tb.Fatal(err)
@@ -112,9 +112,9 @@ func text(fs []conformance.Finding) string {
 	return strings.Join(s, "\n\t")
 }
 
-// also is what besides its own rule the traces of a scenario show: the rules
-// that break with it, and facts about the clean trace that the text of an RFC
-// backs. Each was looked at.
+// also lists what the traces of a scenario show besides its own rule: rules that are
+// violated together with it, and facts about the clean trace that the text of an RFC
+// supports. Each was examined.
 type also struct {
 	Clean  []string `json:"clean,omitempty"`
 	Faulty []string `json:"faulty,omitempty"`
@@ -138,8 +138,8 @@ func ids(fs []conformance.Finding, without string) (out []string) {
 // perHalf are rules that may be found once in each direction.
 var perHalf = map[string]bool{"RNIC-IOP-VER-03": true}
 
-// draft01 are rules of draft -01 that its layout has to be forced for: what breaks
-// them makes the word look like that of RFC 6581.
+// draft01 are rules of draft -01 that need its layout forced: their violation makes the
+// word look like that of RFC 6581.
 var draft01 = map[string]bool{"MPA2-D01-FLAG-01": true, "MPA2-D01-RTR-01": true}
 
 // optionsOf are the options that a built-in scenario is read with.
@@ -157,8 +157,8 @@ func optionsOf(name string) pipeline.Options {
 // and why.
 var notShown = map[string]string{}
 
-// TestRules: the trace that breaks a rule is found to, once; the same trace
-// without the fault is not; and nothing else is found but what is listed.
+// TestRules: each rule is found once on the trace that violates it and not on the trace
+// without the fault, and nothing else is found except what is listed.
 func TestRules(t *testing.T) {
 	known := map[string]also{}
 	if b, err := os.ReadFile(alsoFile); err == nil {

@@ -15,7 +15,7 @@ func (p *EndedConnection) Unanswered() bool {
 	return p.Request != nil && p.Request.Rev == 2 && p.Reply == nil && p.T.Ending != trace.Open
 }
 
-// Listener is the side that did not open the connection, as far as that shows.
+// Listener is the side that did not open the connection, if known.
 func (p *EndedConnection) Listener() trace.Dir {
 	if p.T.Flow[trace.R2I].Opens {
 		return trace.I2R
@@ -23,15 +23,15 @@ func (p *EndedConnection) Listener() trace.Dir {
 	return trace.R2I
 }
 
-// isMapped reports whether the connection was accepted by a host at a port that no
-// service has, so that a port mapper must have told it.
+// isMapped reports whether a host accepted the connection at a port that is assigned to no
+// service, so that a port mapper must have announced it.
 func (p *EndedConnection) isMapped() bool {
 	d := p.Listener()
 	return p.T.Transport == trace.TCP && p.T.Outcome == trace.Accepted && p.T.Flow[Other(d)].Opens && p.T.Side[d].Addr.Port() >= dynamicPort
 }
 
-// countMapped returns the ordinal of a connection among those to such ports of its
-// host, from 1; 0: it is none.
+// countMapped returns the ordinal of a connection among those to such ports of its host,
+// from 1; 0 if it is not one of them.
 func (b *CaptureState) countMapped(p *EndedConnection) int {
 	if !p.isMapped() {
 		return 0

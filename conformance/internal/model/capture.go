@@ -10,29 +10,29 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// CaptureState is what is known of a capture besides its connections at hand: those
-// that are over, for the rules that compare connections, and what all share.
+// CaptureState is the state of a capture beyond its open connections: the connections that
+// have ended, for the rules that compare connections, and storage that all connections
+// share.
 type CaptureState struct {
-	// The segment and the FPDU at hand, and what directions share of which nothing is
-	// known.
+	// The current segment and FPDU, and the idle state that directions share.
 	seg  Segment
 	fpdu Fpdu
 	idle idle
-	// latest is the time of the latest PDU.
+	// Latest is the time of the latest PDU.
 	Latest int64
-	// long: each FPDU goes the long way. Tests compare the two.
+	// Long: each FPDU goes the long way. Tests compare the two.
 	Long bool
 
 	Ended []*EndedConnection
 	// full: there were more than it holds, so that what it lacks proves nothing.
 	full bool
-	// to lists the connections by who answers them.
+	// To lists the connections by who answers them.
 	To map[netip.AddrPort][]*EndedConnection
-	// unanswered are those of them of which a Request of revision 2 got no Reply.
+	// Unanswered are those whose Request of revision 2 got no Reply.
 	Unanswered map[netip.AddrPort][]*EndedConnection
 	// mapped counts the connections to hosts that listen at no port of a service.
 	mapped map[netip.Addr]int
-	// operations are the atomic operations that a side has done, a bit for each.
+	// Operations are the atomic operations that a side has done, a bit for each.
 	Operations map[netip.Addr]uint16
 	// stags are those of each side.
 	stags map[netip.Addr]*stags
@@ -55,7 +55,7 @@ type EndedConnection struct {
 	Operations     [2]*Operations // nil: it did none
 	Closing        Closing
 	HasClosing     bool
-	// dropped and givenUp tell how a side left during the startup, if one did.
+	// Dropped and GivenUp describe how a side closed during the startup, if one did.
 	Dropped, GivenUp string
 	Have             catalogue.Gate // what held at the end
 	Mapped           int            // its ordinal among the connections to unusual ports of a host, see [captureState.countMapped]

@@ -15,29 +15,29 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Conn is the model of a connection: what the rules need to know of it.
+// Conn is the model of a connection: the facts that rules need.
 type Conn struct {
 	Trace   *trace.Connection
 	Capture *CaptureState
 	Tell    observer
-	// foreign is a frame of another protocol that has the key of MPA: then nothing
+	// Foreign is a frame of another protocol that has the key of MPA: then nothing
 	// else is judged.
 	Foreign    *Frame
 	Directions [2]Direction
 	// active is who was taken for the initiator when the connection was first seen.
 	active trace.Endpoint
-	// request, reply and rtr are the startup frames, or the session control that
-	// stands for them; nil if they were not seen.
+	// Request, Reply and Rtr are the startup frames, or the session control that takes their
+	// place; nil if they were not seen.
 	Request, Reply, Rtr *Frame
 }
 
-// Begin makes the model that of a connection of which nothing is known.
+// Begin resets the model for a connection about which nothing is known yet.
 func (c *Conn) Begin(t *trace.Connection, capture *CaptureState, tell observer) {
 	*c = Conn{Trace: t, Capture: capture, Tell: tell, active: t.Side[trace.I2R].Addr}
 	c.sides()
 }
 
-// sides tells the directions apart.
+// sides tells the two directions apart.
 func (c *Conn) sides() {
 	c.Directions[0].Dir, c.Directions[1].Dir = trace.I2R, trace.R2I
 	for i := range c.Directions {
@@ -46,8 +46,8 @@ func (c *Conn) sides() {
 	}
 }
 
-// Pdu takes in a PDU, and has the observer told. It reports whether there was
-// something to tell: of an FPDU in the middle of a long Write there is nothing.
+// Pdu records a PDU and notifies the observer. It reports whether the observer was
+// notified: an FPDU in the middle of a long Write needs no judgement.
 func (c *Conn) Pdu(p *trace.PDU) bool {
 	c.Capture.Latest = max(c.Capture.Latest, p.Time)
 	if c.Foreign != nil {
@@ -74,7 +74,7 @@ func (c *Conn) Pdu(p *trace.PDU) bool {
 	return true
 }
 
-// Missing takes in that octets of a direction are missing.
+// Missing records that octets of a direction are missing.
 func (c *Conn) Missing(g *trace.GapEvent) {
 	c.catchUp()
 	h := &c.Directions[g.Dir]
@@ -83,7 +83,7 @@ func (c *Conn) Missing(g *trace.GapEvent) {
 	h.lost()
 }
 
-// Over says that nothing more comes.
+// Over records that nothing more follows.
 func (c *Conn) Over() {
 	c.catchUp()
 	for i := range c.Directions {
@@ -91,21 +91,21 @@ func (c *Conn) Over() {
 	}
 }
 
-// firstSegment is what the first FPDU of a half was.
+// firstSegment is what the first FPDU of a direction was.
 type firstSegment struct {
 	Span
 	Frame, pdu uint64
 	Octets     int64
 	size       uint32 // of a Read Request, unless it is cut
-	// stag is that of a Write or of the source of a Read Request.
+	// Stag is that of a Write or of the source of a Read Request.
 	Stag uint32
-	// payload are its first octets.
+	// Payload are its first octets.
 	Payload             [4]byte
 	Code                rdmap.TermCode
 	Op                  rdmap.Opcode
 	Seen, Segment, last bool
 	cut                 bool
-	// good: its CRC was verified and right; off: none was to be verified.
+	// good: its CRC was verified and is right; off: its CRC is not to be verified.
 	good, off bool
 }
 
@@ -119,15 +119,15 @@ type Frame struct {
 	Kind    trace.Kind
 	Partial bool
 	HasWord bool
-	gates   catalogue.Gate // of its half when it came
-	// function of a session control.
+	gates   catalogue.Gate // of its direction when it came
+	// Function of a session control.
 	Function sctpddp.Function
 	Behind   int // octets in its last TCP segment
 	// bounds are the places at which TCP segments begin in it.
 	bounds []int
-	// word is the enhanced data, if there is any.
+	// word is the establishment word, if there is one.
 	EnhancedWord mpa.Enhanced
-	// asked is the frame that this one answers, if it was seen.
+	// Asked is the frame that this one answers, if it was seen.
 	Asked *Frame
 }
 
@@ -140,25 +140,26 @@ func (f *Frame) Where() Place {
 	return x
 }
 
-// Segment is a DDP segment at hand.
+// Segment is the current DDP segment.
 type Segment struct {
 	*Direction
 	PDU     *trace.PDU
 	DDP     *ddp.Segment
 	Op      rdmap.Opcode
-	Head    []byte // the ULPDU, as far as it is at hand
-	Body    []byte // behind the DDP header
+	Head    []byte // the captured part of the ULPDU
+	Body    []byte // after the DDP header
 	Octets  int64  // of payload
 	IsFirst bool
 	Ans     Answer // of a response
-	// rel and msg are how it stands to what came before, once that was asked for.
+	// rel and msg are its relation to the open message; they are computed when first asked
+	// for.
 	rel     Relation
 	msg     *Message
 	related bool
 	Depth   depth // with a request, how many are outstanding
 	Touch   touch // of memory of the peer
-	// noise: nothing in its headers makes sense; known: all was well with its shape, in
-	// a half of which the versions are known.
+	// Noise: nothing in its headers makes sense; Known: its shape was found valid before, in
+	// a direction whose versions are known.
 	Noise, known bool
 }
 
@@ -171,7 +172,7 @@ func (s *Segment) Where() Place {
 	return f
 }
 
-// Gates are what is known of a half at present.
+// Gates are what is known of a direction at present.
 func (c *Conn) Gates(h *Direction) (g catalogue.Gate) {
 	if h.Began {
 		g |= catalogue.Start
@@ -198,7 +199,7 @@ func (c *Conn) Gates(h *Direction) (g catalogue.Gate) {
 	return g | c.connGates()
 }
 
-// sized reports whether no segment of a half is larger than its receiver takes.
+// sized reports whether no segment of a direction is larger than its receiver takes.
 func (c *Conn) sized(h *Direction) bool {
 	mss := int(c.Trace.Flow[h.Peer.Dir].MSS)
 	return mss > 0 && int(c.Trace.Flow[h.Dir].Largest) <= mss
@@ -215,10 +216,10 @@ func (c *Conn) settled() bool {
 	return true
 }
 
-// Hides reports whether there may be FPDUs in a direction of which nothing shows.
+// Hides reports whether a direction may have FPDUs that cannot be seen.
 func Hides(f *trace.Flow) bool { return f.Cut || f.Unframed > 0 }
 
-// connGates are those that hold for both halves.
+// connGates are those that hold for both directions.
 func (c *Conn) connGates() (g catalogue.Gate) {
 	if c.Trace.Flow[0].Frames > 0 && c.Trace.Flow[1].Frames > 0 {
 		g |= catalogue.Bidir
@@ -241,7 +242,7 @@ func (c *Conn) EndGates() (g catalogue.Gate) {
 // Accepted reports whether the startup ended with an accept.
 func (c *Conn) Accepted() bool { return c.Trace.Outcome == trace.Accepted }
 
-// Enhanced reports whether both sides sent the word in an accepting startup.
+// Enhanced reports whether both sides sent the establishment word in an accepting startup.
 func (c *Conn) Enhanced() bool {
 	return c.Request != nil && c.Reply != nil && c.Request.HasWord && c.Reply.HasWord
 }
@@ -284,7 +285,7 @@ func (c *Conn) startup(p *trace.PDU) {
 	c.Tell.Startup(f, have)
 }
 
-// Fpdu is an FPDU at hand.
+// Fpdu is the current FPDU.
 type Fpdu struct {
 	*Direction
 	PDU  *trace.PDU
@@ -296,17 +297,17 @@ func (e *Fpdu) Where() Place { return pduAt(e.PDU, e.Count+1) }
 
 func (e *Fpdu) site() site { return siteOf(e.PDU, e.Count+1) }
 
-// pduAt is the place of a PDU, the nth of its half.
+// pduAt is the place of a PDU, the nth of its direction.
 func pduAt(p *trace.PDU, nth uint64) Place {
 	x := siteOf(p, nth)
 	return x.In(p.Dir)
 }
 
-// Astray reports whether FPDUs or their markers may stand elsewhere than where they
-// are looked for: what they break is no fault of its own.
+// Astray reports whether FPDUs or their markers may be at other places than expected; then
+// a violation there is only a consequence.
 func (c *Conn) Astray(h *Direction) bool {
 	other := c.Trace.Negotiated && c.Trace.Flow[h.Dir].MarkersSeen != mpa.Unknown
-	// A length that leaves out the word says nothing of what follows.
+	// A length that does not count the establishment word says nothing about what follows.
 	if f := c.Said(h.Dir); f != nil && NoRoom(f) {
 		return true
 	}
@@ -316,7 +317,7 @@ func (c *Conn) Astray(h *Direction) bool {
 // guessed reports whether it may be chance that four octets of an FPDU look like a
 // marker.
 func (h *Direction) guessed(f *mpa.FPDU) bool {
-	const sure = 2 // one may tell it by chance
+	const sure = 2 // a single one may be a coincidence
 	known := h.grid >= sure
 	for i := range f.Markers {
 		switch m := &f.Markers[i]; {
@@ -341,7 +342,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	case mpa.InSync:
 	}
 	if f.Sync != mpa.InSync && (p.From > h.To || c.Trace.Flow[h.Dir].Cut) {
-		// What lies before it is missing, or may have been cut off by the snap length.
+		// What precedes it is missing, or may have been cut off by the snap length.
 		h.Hole = true
 		h.lost()
 	}
@@ -358,7 +359,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	*e = Fpdu{h, p, f}
 	k := e.shape(c, have)
 	c.Tell.FPDU(e, k, have)
-	// What a wrong CRC stands behind is no evidence for anything else.
+	// Nothing that follows a wrong CRC is evidence for anything else.
 	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
 	c.Tell.Taken(h, p.Number)
 	h.Crc.add(p)
@@ -405,14 +406,14 @@ func (c *Conn) chunk(p *trace.PDU) {
 	c.chunkSteadies(h, p, gates)
 }
 
-// data takes in a DDP segment, over either transport.
+// data records a DDP segment of either transport.
 func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gate) {
 	s := &c.Capture.seg
 	// Field by field: clearing the whole of it shows in the profile.
 	s.Direction, s.PDU, s.DDP, s.Op, s.IsFirst, s.related, s.Noise, s.known = h, p, p.Segment, p.Control.Opcode, h.Count == 0, false, false, false
 	switch h.Count++; h.Count {
 	case 1:
-		// It was long in doubt what the octets of the half are: the other one has
+		// It was long in doubt what the octets of the direction are: the other one has
 		// answered already.
 		h.Unread = h.Unread || p.Conn.Transport == trace.TCP && h.Peer.Latest.LastAcked >= p.From+p.Length
 	case 2:

@@ -11,7 +11,7 @@ import (
 // CrcSize is the size of the CRC field in octets.
 const CrcSize = 4
 
-// crcRun is what the FPDUs of a direction had in their CRC field so far.
+// crcRun describes the CRC fields of the FPDUs of a direction so far.
 type crcRun struct {
 	Good   int    // FPDUs with a right CRC
 	Run    uint32 // of bad ones with the same value
@@ -22,7 +22,7 @@ type crcRun struct {
 	Unsent int     // octets that the last FPDU lacks, since its sender closed before it sent them
 }
 
-// add takes in an FPDU, once the rules were asked about it.
+// add records an FPDU after the rules have judged it.
 func (r *crcRun) add(p *trace.PDU) {
 	f := p.FPDU
 	switch {
@@ -50,7 +50,8 @@ func (r *crcRun) add(p *trace.PDU) {
 	}
 }
 
-// Constant reports whether a CRC field has a value of memory that nobody wrote to.
+// Constant reports whether a CRC field has a value that is typical of memory that was
+// never written.
 func Constant(v uint32) bool { return v == 0 || v == 0xffffffff }
 
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -9,7 +9,7 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// flight are the requests of a half whose answers it need not have yet, in their
+// flight are the requests of a direction whose answers it need not have yet, in their
 // order.
 type flight struct {
 	list  []flying
@@ -24,7 +24,7 @@ type flying struct {
 	nth    uint64
 	atomic bool
 	source place
-	// end of the answer in the other direction; negative while there is none.
+	// end of the answer in the other direction; negative while there is no answer.
 	end int64
 }
 
@@ -44,8 +44,8 @@ type depth struct {
 	Known          bool
 }
 
-// outstanding counts the requests that the sender of the request at hand had no
-// whole answer to, this one included.
+// outstanding counts the requests whose complete answer the sender of the current request
+// did not have yet, including the current one.
 func (s *Segment) outstanding(c *Conn) (d depth) {
 	acked := s.PDU.LastAcked
 	if s.DDP.MO != 0 {
@@ -74,7 +74,7 @@ func (d *depth) add(atomic bool) {
 // answer.
 func (x *flying) awaited(acked int64) bool { return x.end < 0 || x.end > acked }
 
-// launch takes in a request, and forgets those whose answers have arrived.
+// launch records a request, and drops those whose answers have arrived.
 func (f *flight) launch(r *Request, s *Segment) {
 	kept := f.list[:0]
 	for i := range f.list {
@@ -105,12 +105,13 @@ func (m *deepest) add(d depth, at *site) {
 	m.All = max(m.All, d.Reads+d.Atomics)
 }
 
-// lands takes in the end of a response.
+// lands records the end of a response.
 func (s *Segment) lands(c *Conn) {
 	f := &s.Peer.Flight
 	r := s.Ans.R
 	if r == nil || !s.Ans.Fits {
-		// With all at hand it answers nothing, or the oldest; without, who knows.
+		// If nothing is missing, it answers no request or the oldest one; otherwise the
+		// request is unknown.
 		f.muddled = f.muddled || c.Gates(s.Direction)&catalogue.ReadSync == 0
 	}
 	if r == nil || !s.DDP.Last {
@@ -124,8 +125,8 @@ func (s *Segment) lands(c *Conn) {
 	}
 }
 
-// beside tells which places of 8 octets the atomics on an STag have that are
-// outstanding while the request at hand is sent.
+// beside returns the offsets modulo 8 of the atomics that are outstanding on an STag while
+// the current request is sent.
 func (f *flight) beside(s *Segment, stag uint32) (places uint8) {
 	if !s.Depth.Known {
 		return 0
@@ -138,7 +139,7 @@ func (f *flight) beside(s *Segment, stag uint32) (places uint8) {
 	return places
 }
 
-// asked is what is kept of a request when it may have been answered.
+// asked is what is kept of a request that may have been answered.
 type asked struct {
 	Request rdmap.ReadRequest // of a Read
 	Atomic  bool
@@ -150,7 +151,7 @@ type asked struct {
 	Depth   depth
 }
 
-// askedRing are the latest requests of a half.
+// askedRing are the latest requests of a direction.
 type askedRing struct {
 	Ring  []asked
 	count int
@@ -183,7 +184,7 @@ func (a *askedRing) find(msn uint32) *asked {
 	return nil
 }
 
-// Outstanding returns the request of a half that is not answered.
+// Outstanding returns the request of a direction that is not answered.
 func (h *Direction) Outstanding(nth uint64) *Request {
 	for i := range h.Requests {
 		if r := &h.Requests[i]; r.nth == nth && !r.HasShort {

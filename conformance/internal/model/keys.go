@@ -28,8 +28,8 @@ func (c *Conn) Backwards() *Frame {
 	return f
 }
 
-// BadRequest returns the octets that stand where the Request should. ok is false if
-// not enough of them was captured.
+// BadRequest returns the octets in place of the Request. ok is false if not enough of them
+// were captured.
 func (c *Conn) BadRequest() (s *Loose, ok bool) {
 	h := &c.Directions[trace.I2R]
 	s = h.LooseAt(0)
@@ -44,7 +44,7 @@ func (c *Conn) BadRequest() (s *Loose, ok bool) {
 	return s, len(s.Octets) >= mpa.KeyLen && c.AllOf(h)
 }
 
-// Answers returns the first octets of a half that answer the Request.
+// Answers returns the first octets of a direction that answer the Request.
 func (h *Direction) Answers(q *Frame) *Loose {
 	for i := range h.looses {
 		s := &h.looses[i]
@@ -58,8 +58,8 @@ func (h *Direction) Answers(q *Frame) *Loose {
 	return nil
 }
 
-// BadReply returns the end of what stands where the Reply should: a key that is
-// nearly right, or the other key.
+// BadReply returns the end of the octets in place of the Reply: a key that is almost
+// right, or the key of a Request.
 func (c *Conn) BadReply() (end int64, ok bool) {
 	if f := c.SecondRequest(); f != nil {
 		return f.End, true
@@ -93,8 +93,8 @@ func (s *Loose) StartupEnd() int64 {
 	return s.End
 }
 
-// CrcBehind returns the octets behind a startup frame if they are its CRC, and FPDUs
-// follow them.
+// CrcBehind returns the octets after a startup frame if they are its CRC, and FPDUs follow
+// them.
 func (c *Conn) CrcBehind(f *Frame) *Loose {
 	if s := c.Directions[f.Dir].LooseAt(f.End); s != nil && c.framed(f, s) {
 		return s
@@ -117,7 +117,7 @@ func (s *Loose) beginWithCRC(f *Frame) bool {
 	return len(s.Octets) >= CrcSize && binary.BigEndian.Uint32(s.Octets) == CrcOf(f.Raw)
 }
 
-// IsCRC reports whether the octets behind a startup frame begin with its CRC
+// IsCRC reports whether the octets after a startup frame begin with its CRC
 // (MPA-PHASE-PLAIN-01).
 func (c *Conn) IsCRC(f *Frame) bool {
 	s := c.Directions[f.Dir].LooseAt(f.End)
@@ -138,14 +138,14 @@ func (h *Direction) LeadingMarker() *Loose {
 	return nil
 }
 
-// unfinished is a startup frame of which the end never came.
+// unfinished is a startup frame whose end never came.
 type unfinished struct {
 	Place
 	Since      int64 // the time of its last octets
 	Have, Need int64 // octets that came, and octets that it announces
 }
 
-// Unfinished returns the startup frame of a half whose end never came, nil if there is
+// Unfinished returns the startup frame of a direction whose end never came, nil if there is
 // none.
 func (h *Direction) Unfinished() *unfinished {
 	if n := len(h.Frames); n > 0 {
@@ -164,7 +164,7 @@ func (h *Direction) Unfinished() *unfinished {
 	return nil
 }
 
-// Summary tells how many octets there are, and what they begin with.
+// Summary says how many octets there are, and how they begin.
 func (s *Loose) Summary() string {
 	return fmt.Sprintf("%d octets, %q", s.Length, s.Octets[:min(len(s.Octets), mpa.KeyLen)])
 }

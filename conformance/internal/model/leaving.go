@@ -15,8 +15,8 @@ func (c *Conn) Said(d trace.Dir) *Frame {
 	return c.Reply
 }
 
-// Mute reports whether a side provably sent nothing behind its startup frame; of
-// one that sent none, nothing since it had that of the other side.
+// Mute reports whether a side provably sent nothing after its startup frame; if it sent no
+// startup frame, nothing since it had that of the other side.
 func (c *Conn) Mute(d trace.Dir) bool {
 	h, f, own := &c.Directions[d], &c.Trace.Flow[d], c.Said(d)
 	if h.Count > 0 || h.Gap || f.Waiting || f.Unframed > 0 || own == nil && !c.Starts(h) {
@@ -36,8 +36,8 @@ func (c *Conn) Mute(d trace.Dir) bool {
 	return (own == nil || !own.Partial) && f.Sent <= end && by(f.FIN) && by(f.RST)
 }
 
-// Leaves tells how a side closed first once it had the startup frame of the
-// other side, without a word behind its own.
+// Leaves returns how a side closed first, after it had the startup frame of the other side
+// and without sending anything after its own.
 func (c *Conn) Leaves(d trace.Dir) (k Closing, ok bool) {
 	k, ok = c.Closed()
 	peer := c.Said(Other(d))
@@ -47,8 +47,8 @@ func (c *Conn) Leaves(d trace.Dir) (k Closing, ok bool) {
 	return k, c.had(&k) >= peer.End
 }
 
-// had is up to where the side that closes provably had the octets of the other
-// one. A RST is its last word: all that it ever acknowledged counts.
+// had is the offset up to which the closing side provably had the octets of the other one.
+// A RST ends the connection at once, so everything it ever acknowledged counts.
 func (c *Conn) had(k *Closing) int64 {
 	if k.Reset {
 		return max(k.Acked, c.Trace.Flow[Other(k.Dir)].Acked)
@@ -101,7 +101,7 @@ func (c *Conn) Refused(within int64) string {
 	return fmt.Sprintf("the responder %s in frame %d without an FPDU", k.Verb(), k.Frame)
 }
 
-// terminatesFirst tells of a Terminate that is the first FPDU.
+// terminatesFirst describes a Terminate that is the first FPDU.
 func (h *Direction) terminatesFirst() string {
 	if !h.First.Segment || h.First.Op != OpTerminate {
 		return ""
@@ -127,10 +127,10 @@ func (k Closing) String() string {
 // Where is the place of a close.
 func (k *Closing) Where() Place { return Place{Dir: k.Dir, HasDir: true, Frame: k.Frame} }
 
-// PlaceIn is the place of something in a frame of the direction that is no PDU.
+// PlaceIn is the place of something other than a PDU, in a frame of the direction.
 func (h *Direction) PlaceIn(frame uint64) Place { return Place{Dir: h.Dir, HasDir: true, Frame: frame} }
 
-// Complete reports whether nothing that a half has sent can be missing, up to its
+// Complete reports whether nothing that a direction has sent can be missing, up to its
 // close: there may have been a Terminate.
 func (c *Conn) Complete(h *Direction) bool {
 	fl := &c.Trace.Flow[h.Dir]

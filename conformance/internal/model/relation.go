@@ -1,6 +1,6 @@
 package model
 
-// Relation is how a segment stands to the last message of its queue or flow.
+// Relation is the relation of a segment to the last message of its queue or flow.
 type Relation uint8
 
 const (
@@ -11,8 +11,8 @@ const (
 	Stray                   // its queue or its T bit does not fit its opcode
 )
 
-// Relate returns how a segment stands to the last message of its queue or flow, and
-// that message. It is worked out once for a segment.
+// Relate returns the relation of a segment to the last message of its queue or flow, and
+// that message. It is computed once per segment.
 func (s *Segment) Relate() (Relation, *Message) {
 	if !s.related {
 		s.rel, s.msg = s.relation()
@@ -37,7 +37,7 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 	m := room(&s.flow().Msg)
 	if !m.Open() {
 		if x := s.continuedFlow(m); x != nil {
-			return GoesOn, x // whatever its opcode says
+			return GoesOn, x // regardless of its opcode
 		}
 		return Begins, m
 	}
@@ -50,8 +50,8 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 	return Begins, m
 }
 
-// continuedFlow returns the open tagged message, other than m, that a segment goes on
-// with; nil if there is none.
+// continuedFlow returns the open tagged message, other than m, that a segment continues;
+// nil if there is none.
 func (s *Segment) continuedFlow(m *Message) *Message {
 	for i := range s.Tagged {
 		if x := s.Tagged[i].Msg; x != m && x.Open() && x.Stag == s.DDP.STag && x.Next() == s.DDP.TO {
@@ -87,7 +87,7 @@ func (s *Segment) untaggedRelation() (Relation, *Message) {
 	return Begins, m
 }
 
-// ChangesQueue reports whether a segment goes on with an open message of another queue.
+// ChangesQueue reports whether a segment continues an open message of another queue.
 func (s *Segment) ChangesQueue(m *Message) bool {
 	g := s.DDP
 	return g.MO != 0 && m.Open() && m.Qn != g.QN && m.Msn == g.MSN && m.Next() == uint64(g.MO) && m.Control == g.RsvdULP

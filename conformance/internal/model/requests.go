@@ -22,17 +22,17 @@ type Request struct {
 	Id     uint32
 	Got    uint64
 	At     site
-	// short is the segment whose L came before the whole answer, if any.
+	// Short is the segment whose L came before the whole answer, if any.
 	Short    site
 	HasShort bool
 	Started  bool
-	// nth counts the requests of the half from 0.
+	// nth counts the requests of the direction from 0.
 	nth uint64
 	// source is the memory of the peer that it is about, aop what to do with it.
 	source place
 	Aop    rdmap.AOpCode
-	// end is that of its FPDU in the stream, answers how many segments the peer had
-	// sent before.
+	// End is where its FPDU ends in the stream; answers is how many response segments the
+	// peer had sent before.
 	End     int64
 	answers uint64
 	// beside are the places within 8 octets of the atomics on the same STag that
@@ -53,22 +53,23 @@ type place struct {
 	To   uint64
 }
 
-// maxRequests bounds the requests that are kept of a half.
+// maxRequests bounds the requests that are kept of a direction.
 const maxRequests = 4096
 
 // Answer is what a response segment has to do with the requests of the peer.
 type Answer struct {
-	// begins: a response begins with it; r is the request it serves, nil if there
-	// is none; head the oldest one of its kind, any the oldest of all.
+	// Begins: a response begins with the segment; R is the request that it serves, nil if
+	// there is none; Head is the oldest request of its kind, Any the oldest of all.
 	Begins       bool
 	R, Head, Any *Request
-	// later: r is not the oldest; joins: it goes on with an answer that had its L.
+	// Later: R is not the oldest; Joins: the segment continues an answer that already had
+	// its L.
 	Later, Joins bool
 	Fits         bool // STag and TO are those of r
 }
 
-// plain reports whether a segment of a Read Response is what the oldest request
-// asks for, so that nothing is to be said of it.
+// plain reports whether a segment of a Read Response is exactly what the oldest request
+// asks for, so that no rule needs to judge it.
 func (a *Answer) plain(s *Segment) bool {
 	r := a.R
 	return r != nil && r == a.Any && a.Fits && !a.Later && !a.Joins && r.Size > 0 && r.Got+uint64(s.Octets) <= r.Size && //nolint:gosec // not negative
@@ -144,7 +145,7 @@ func (s *Segment) answers() (a Answer) {
 	return a
 }
 
-// serve takes requests and responses into the model, once the rules were asked.
+// serve records requests and responses after the rules have judged them.
 func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 	switch s.Op {
 	case OpReadRequest, OpAtomicRequest:
@@ -196,7 +197,7 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 	}
 }
 
-// responds takes in the Read Response at hand.
+// responds records the current Read Response.
 func (s *Segment) responds() {
 	r := s.Ans.R
 	if r == nil {
@@ -216,8 +217,8 @@ func (s *Segment) responds() {
 	}
 }
 
-// endShortAnswers takes the requests out of the queue whose answers ended early: the
-// answer that begins goes on with none of them. The one at hand may be as short.
+// endShortAnswers removes requests whose answers ended early: the answer that begins
+// continues none of them. The current one may be equally short.
 func (s *Segment) endShortAnswers() {
 	h := s.Peer
 	if h.Shorts == 0 {
@@ -233,7 +234,7 @@ func (s *Segment) endShortAnswers() {
 	})
 }
 
-// request takes in the request at hand.
+// request records the current request.
 func (s *Segment) request(c *Conn, r Request) {
 	h := s.Direction
 	r.Msn, r.At, r.End, r.answers, r.nth = s.DDP.MSN, siteOf(s.PDU, s.Count), SpanOf(s.PDU).End, h.Peer.Count, h.Flight.count

@@ -39,8 +39,8 @@ func (r *recent) Heard(pdu uint64, below int64) bool {
 	return false
 }
 
-// misplaced is how a chunk stands where the pattern of a session has no place for it
-// (RFC 5043 section 6).
+// misplaced says in which way a chunk does not fit the pattern of a session (RFC 5043
+// section 6).
 type misplaced uint8
 
 const (
@@ -52,7 +52,7 @@ const (
 	SegmentFirst              // the passive side begins with a segment
 )
 
-// Misplaced tells whether a session control chunk is.
+// Misplaced returns how a session control chunk is misplaced, if it is.
 func (e *Control) Misplaced() misplaced {
 	f := e.Function
 	asks := Initiates(f)
@@ -71,7 +71,7 @@ func (e *Control) Misplaced() misplaced {
 	return InPlace
 }
 
-// Misplaced tells whether a segment is, in a chunk.
+// Misplaced returns how the chunk of a segment is misplaced, if it is.
 func (s *Segment) Misplaced(c *Conn) misplaced {
 	switch {
 	case s.PDU.Chunk.Order == trace.Duplicate:

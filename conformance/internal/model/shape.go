@@ -9,17 +9,16 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 )
 
-// Nearly all FPDUs of a direction look alike to most rules. A rule that looks at
-// nothing but the shape of an event has said all it can once it was asked about
-// that shape and all was well; then it need not be asked again.
+// Nearly all FPDUs of a direction look alike to most rules. A rule that depends only on
+// the shape of an event need not judge that shape again once it found it valid.
 
-// shapes are those of a half that all was well with.
+// shapes are those of a direction that all was well with.
 type shapes struct {
 	Fpdus, Messages [4]Shape
 	Segments        [12]Shape
 }
 
-// Shape is what rules look at, packed; 0 is none.
+// Shape is what such rules look at, packed; 0 is no shape.
 type Shape uint64
 
 // packed builds a shape of fields of some bits each.
@@ -40,8 +39,7 @@ func (p *packed) flag(b bool) {
 	p.n++
 }
 
-// Seen are shapes that were seen, each in a place of its own: a later one may take
-// it.
+// Seen is a set of shapes seen, each in a fixed slot; a later shape may take that slot.
 type Seen []Shape
 
 func (s Seen) at(k Shape) *Shape { return &s[k*0x9e3779b97f4a7c15>>32*Shape(len(s))>>32] }
@@ -87,8 +85,8 @@ func (e *Fpdu) shape(c *Conn, have catalogue.Gate) Shape {
 	return k.v
 }
 
-// shape is that of a segment: its header, and how it stands to what came before.
-// There is none where only the details tell.
+// shape is the shape of a segment: its header, and its relation to the open message. It is
+// 0 where rules depend on details.
 func (s *Segment) shape(have catalogue.Gate) Shape {
 	g, p := s.DDP, s.Peer
 	rel, m := s.Relate()
@@ -136,13 +134,13 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 // Touching are the opcodes of segments that are about memory of the peer.
 var Touching = OpcodeSet(OpWrite, OpReadRequest, OpAtomicRequest, rdmap.OpSendInv, rdmap.OpSendSEInv)
 
-// untouched reports whether a Write says nothing new about that memory: it is
-// where the one before was, nothing was invalidated, and no atomic is outstanding.
+// untouched reports whether a Write adds nothing about the memory: it continues the one
+// before, nothing was invalidated, and no atomic is outstanding.
 func (s *Segment) untouched() bool {
 	return s.DDP.Tagged && s.Octets > 0 && s.met == place{s.DDP.STag, 1} && len(s.gone) == 0 && s.atomicsOut == 0
 }
 
-// others reports whether a message of the half is open besides one.
+// others reports whether the direction has another open message.
 func (s *Segment) others(m *Message) bool {
 	for i := range s.Queues {
 		if x := s.Queues[i].Msg; x != m && x.Open() {

@@ -9,7 +9,7 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Side is one side of an SCTP association at hand.
+// Side is one side of the current SCTP association.
 type Side struct {
 	*trace.SCTPSide
 	Peer *trace.SCTPSide
@@ -33,14 +33,14 @@ func (p *EndedConnection) Sides(yield func(*Side) bool) {
 	}
 }
 
-// Began reports whether a side is known to have asked for an association, and how.
+// Began reports whether it is known that a side set up an association, and how.
 func (s *Side) Began() bool { return s.HasInit && !s.InitCut }
 
 // PeerBegan is that of the other side.
 func (s *Side) PeerBegan() bool { return s.Peer.HasInit && !s.Peer.InitCut }
 
-// Doubtful reports whether something that is wrong with packets of a side may be due to
-// damage: the first such packet had a wrong checksum, and later ones have right ones.
+// Doubtful reports whether invalid packets of a side may be due to damage: the first such
+// packet had a wrong checksum, and later ones have right ones.
 func (s *Side) Doubtful(what trace.Oddity) bool {
 	t := s.Odd[what]
 	return t.Count > 0 && t.Doubtful && s.Good > 0
@@ -55,7 +55,7 @@ func IndicatesDDP(s *trace.SCTPSide) bool {
 type checksums struct {
 	Wrong uint64 // for certain
 	First uint64 // the frame of the first of them
-	// lacks is the evidence that others lack to say that they are wrong.
+	// Lacks is the evidence that is missing to call the others wrong.
 	Lacks catalogue.Gate
 }
 

@@ -2,14 +2,14 @@ package model
 
 import "github.com/iwdissect/iwdissect/trace"
 
-// site is where a PDU of a half was, for a finding that may come to speak of it.
+// site is where a PDU of a direction was, for a finding that may come to speak of it.
 type site struct {
 	Frame, Pdu        uint64
 	nth               uint64 // above a flag: the offset is known
 	offset, end, time int64
 }
 
-// siteOf is that of a PDU, the nth of its half.
+// siteOf is that of a PDU, the nth of its direction.
 func siteOf(p *trace.PDU, nth uint64) site {
 	x := SpanOf(p)
 	return siteAt(p.Frame, p.Number, nth, p.Offset, p.HasOffset, x.End, x.Time)

@@ -2,7 +2,7 @@ package model
 
 import "github.com/iwdissect/iwdissect/dissect/rdmap"
 
-// spoilt is the first FPDU of a half whose CRC is wrong, and the requests among
+// spoilt is the first FPDU of a direction whose CRC is wrong, and the requests among
 // those with a wrong CRC.
 type spoilt struct {
 	Span
@@ -13,7 +13,7 @@ type spoilt struct {
 // maxSpoilt bounds the requests that are kept of it.
 const maxSpoilt = 16
 
-// spoils takes in an FPDU with a wrong CRC.
+// spoils records an FPDU with a wrong CRC.
 func (x *sending) spoils(e *Fpdu) {
 	if x.Spoilt == nil {
 		x.Spoilt = &spoilt{Span: SpanOf(e.PDU), At: e.site()}

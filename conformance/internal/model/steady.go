@@ -10,14 +10,14 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// steady is a half in the middle of a long Write: FPDU after FPDU, or chunk after
-// chunk, differs from the one before in its place alone. All rules were asked about that shape and found
-// nothing, so such an FPDU is only counted here, and the model catches up with all
-// of them once something else happens on the connection.
+// steady is a direction in the middle of a long Write: each FPDU or chunk differs from the
+// one before only in its position. All rules have judged that shape and found it valid, so
+// such an FPDU is only counted here; the model catches up when something else happens on
+// the connection.
 type steady struct {
 	on     bool
 	chunks bool // of SCTP, no FPDUs
-	// What the next one looks like, and where it goes.
+	// The expected next one: its header and its position.
 	cut, padKnown bool
 	marked        bool
 	crc           mpa.Tri
@@ -37,8 +37,8 @@ type steady struct {
 	start      int64 // of its ULPDU_Length, if it has markers
 	last
 	time int64
-	// The first early of them tell more of the beginning if their sender had received
-	// more than what comes to knowing.
+	// The first few FPDUs also update the opening if their sender had received more than
+	// what is recorded there.
 	early   uint32
 	clean   bool // see there
 	knowing int64
@@ -93,10 +93,10 @@ func (y *steady) goesOn(g *ddp.Segment, head []byte) bool {
 	return g != nil && g.Tagged && g.TO == y.to && g.STag == y.stag && [2]byte(head) == y.control
 }
 
-// oneSegment reports whether a TCP segment begins with the PDU, and none in it.
+// oneSegment reports whether a TCP segment begins with the PDU, and none inside it.
 func oneSegment(p *trace.PDU) bool { return len(p.Bounds) == 1 && p.Bounds[0] == 0 }
 
-// steadily takes in an FPDU if it is as foreseen.
+// steadily records an FPDU if it is as expected.
 func (c *Conn) steadily(h *Direction, p *trace.PDU) bool {
 	y, f := &h.steady, p.FPDU
 	if !y.on || f.ULPDULength != y.ulpdu || !y.goesOn(p.Segment, f.Head) {
@@ -160,7 +160,7 @@ func (h *Direction) catchUp() {
 	h.To, h.Latest, h.Knows = y.End, y.last, y.knows
 	h.Crc.Good += int(n)
 	h.Crc.Frame, h.Crc.Pdu = y.frame, y.pdu
-	if y.marked { // none before stands within the distance of two markers
+	if y.marked { // no earlier marker is within the distance of two markers
 		h.Crc.Starts = append(h.Crc.Starts[:0], y.start)
 	}
 	h.Opening.Count += y.n
@@ -170,7 +170,7 @@ func (h *Direction) catchUp() {
 	h.Sizes.Aligned += n
 }
 
-// catchUp does so for both halves.
+// catchUp does so for both directions.
 func (c *Conn) catchUp() {
 	c.Directions[0].catchUp()
 	c.Directions[1].catchUp()
@@ -186,8 +186,8 @@ func (c *Conn) asBefore(h *Direction) bool {
 	return c.Gates(h) == h.steady.gates
 }
 
-// clean reports whether nothing is missing of either direction at present, as far as
-// the transport tells.
+// clean reports whether neither direction has a gap at present, according to the
+// transport.
 func (c *Conn) clean(h *Direction) bool {
 	f, g := &c.Trace.Flow[h.Dir], &c.Trace.Flow[h.Peer.Dir]
 	return !f.Cut && !g.Cut && !f.Waiting && !g.Waiting && f.Unframed|g.Unframed == 0 && !f.SumsUnsure &&

@@ -11,25 +11,25 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// touch is what a segment does to memory of the peer, and how that stands to what
-// came before.
+// touch is what a segment does to memory of the peer, and how that relates to earlier
+// segments.
 type touch struct {
 	place
-	Octets uint64 // 0: it touches none
-	// named are the STags that it names, the first names of them; none if they are
-	// those of the segment before it.
+	Octets uint64 // 0: it accesses none
+	// Named are the STags that the segment names, count of them in names; none if they are
+	// those of the previous segment.
 	Named [2]NamedSTag
 	Names int
-	// behind: its sender has invalidated STags before.
+	// Behind: its sender has invalidated STags before.
 	Behind bool
 	Shares sharing
 }
 
 // NamedSTag is an STag, and what it was when it was named.
 type NamedSTag struct {
-	Owner trace.Dir // the side whose memory it stands for
+	Owner trace.Dir // the side whose memory it names
 	Stag  uint32
-	// What [stags.use] returns; nothing if the STag could not be taken in.
+	// What [stags.use] returns; zero if the STag could not be recorded.
 	Seq   sequence
 	Step  uint32
 	Since int
@@ -45,11 +45,11 @@ const (
 	SameOctets         // they reach the same octets, for the first time on this STag
 )
 
-// maxShared bounds the STags of a half with shared octets.
+// maxShared bounds the STags of a direction with shared octets.
 const maxShared = 64
 
-// touches takes in what the segment at hand does to memory of the peer. The rules are
-// asked about it afterwards.
+// touches records what the current segment does to memory of the peer. The rules judge it
+// afterwards.
 func (s *Segment) touches(c *Conn, b *CaptureState, have catalogue.Gate) {
 	t := &s.Touch
 	t.Names, t.Shares = 0, Apart
@@ -77,9 +77,9 @@ func (s *Segment) touches(c *Conn, b *CaptureState, have catalogue.Gate) {
 	t.Shares = s.sharing(have)
 }
 
-// mentions takes in an STag of a side that the segment at hand names. It returns the
-// STags of that side; nil if there is no room for them, or if STags may be missing
-// that came into use before.
+// mentions records an STag of a side that the current segment names. It returns the STags
+// of that side; nil if there is no room for them, or if STags that came into use before
+// may be missing.
 func (s *Segment) mentions(c *Conn, b *CaptureState, owner trace.Dir, stag uint32, have catalogue.Gate) *stags {
 	side := b.of(c, owner)
 	if side == nil {
@@ -95,8 +95,7 @@ func (s *Segment) mentions(c *Conn, b *CaptureState, owner trace.Dir, stag uint3
 	return side
 }
 
-// target is the memory of the peer that a segment is about; no octets if it is about
-// none.
+// target is the memory of the peer that a segment is about; no octets if there is none.
 func (s *Segment) target() (at place, octets uint64) {
 	switch s.Op {
 	case OpWrite:
@@ -116,8 +115,9 @@ func (s *Segment) target() (at place, octets uint64) {
 	return at, 0
 }
 
-// sharing tells how the segment at hand meets the outstanding requests of its sender:
-// an atomic operation any other one, and the other way round.
+// sharing returns how the current segment conflicts with the outstanding requests of its
+// sender: an atomic operation with any other one, and any other one with an atomic
+// operation.
 func (s *Segment) sharing(have catalogue.Gate) (how sharing) {
 	atomic, others := s.Op == OpAtomicRequest, s.atomicsOut
 	if atomic {

@@ -6,7 +6,7 @@ import (
 
 import "github.com/iwdissect/iwdissect/trace"
 
-// Looks is what a rule looks at, as far as that tells what it may not have seen.
+// Looks says what a rule depends on, to determine what it may have missed.
 type Looks uint8
 
 const (
@@ -16,18 +16,18 @@ const (
 	looksAtParts                      // see onParts
 	looksAtMessages                   // at whole ones
 	looksAtReaction                   // at what the other side does about it
-	looksAtEnd                        // at what the connection had come to in the end
+	looksAtEnd                        // at the final state of the connection
 	AllLooks        = iota
 )
 
-// Unseen returns what a rule would need for that: something that it speaks of may be
-// in what was not captured. What comes behind the end of a capture is not meant.
+// Unseen returns the evidence that a rule would need: what it judges may be in the part
+// that was not captured. What follows the end of the capture is not considered.
 func (c *Conn) Unseen(l Looks) catalogue.Gate {
 	if l&looksAtStream == 0 && c.Request != nil && c.Reply != nil {
 		if l&looksAtFirst != 0 {
 			return c.unseenFirst()
 		}
-		return 0 // it speaks of the startup, or has told what it lacks at the end
+		return 0 // it judges the startup, or has reported at the end what it lacks
 	}
 	for i := range c.Directions {
 		h, f := &c.Directions[i], &c.Trace.Flow[i]
@@ -55,7 +55,7 @@ func (c *Conn) Unseen(l Looks) catalogue.Gate {
 	return 0
 }
 
-// unseenFirst returns what it lacks to say that the initiator sent no FPDU.
+// unseenFirst returns the evidence that is missing to say that the initiator sent no FPDU.
 func (c *Conn) unseenFirst() catalogue.Gate {
 	h, f := &c.Directions[trace.I2R], &c.Trace.Flow[trace.I2R]
 	switch {

@@ -68,7 +68,7 @@ var compareAdvice = []rules.Rule{
 				for _, x := range r.Ended().To[p.Responder()] {
 					takes := x != p && x.Request != nil && x.Request.HasWord && !x.Request.EnhancedWord.A && x.T.Outcome == trace.Accepted && x.GivenUp == ""
 					if takes || fellBack(x, p) {
-						return // it takes that, or other advice tells
+						return // it accepts that, or other advice explains it
 					}
 				}
 				reportAdvice(r, p.Request, "A=0", failure)

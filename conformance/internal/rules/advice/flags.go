@@ -85,8 +85,8 @@ func echoed(c *model.Conn) (same []string) {
 	return same
 }
 
-// rBitIgnored tells how a responder whose Reply repeats the R bit takes no notice of it,
-// "" if it does.
+// rBitIgnored says how a responder continues although its Reply repeats the R bit, "" if
+// it does not.
 func rBitIgnored(c *model.Conn) string {
 	h, f := &c.Directions[trace.R2I], &c.Trace.Flow[trace.I2R]
 	k, closed := c.Closed()

@@ -114,8 +114,8 @@ var framingAdvice = []rules.Rule{
 	},
 }
 
-// splitCRCNeeds is the evidence about the sender of an FPDU that takes it to tell that
-// its CRC was right.
+// splitCRCNeeds is the evidence about the sender of an FPDU that is needed to say that its
+// CRC was right.
 const splitCRCNeeds = catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Size
 
 // wholeStartup are the Request and the Reply, those that were captured in full.
@@ -140,7 +140,7 @@ func largestSizes(c *model.Conn) (facts []string) {
 	return facts
 }
 
-// gsoFailed tells of a receiver of FPDUs larger than a TCP segment that gave up, "" if
+// gsoFailed describes a receiver of FPDUs larger than a TCP segment that gave up, "" if
 // none did.
 func gsoFailed(r *rules.Report) string {
 	for d := range r.Directions {

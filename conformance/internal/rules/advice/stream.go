@@ -25,7 +25,7 @@ var streamAdvice = []rules.Rule{
 					return
 				}
 				if r.Trace.Flow[f.Dir].Cut {
-					r.Unproven(catalogue.Full) // how many octets there are tells which advice it is
+					r.Unproven(catalogue.Full) // which advice applies depends on how many octets there are
 					return
 				}
 				k, left := r.Leaves(model.Other(f.Dir))

@@ -92,8 +92,8 @@ func unsupported(r *rules.Report, t *model.Terminate) {
 		r.Unproven(catalogue.ReadSync)
 		return
 	}
-	// One that does atomics, or that was asked for something that does not exist, means
-	// something else.
+	// After atomics, or after an operation that does not exist, the code means something
+	// else.
 	if t.Operations.Done != 0 || len(t.Sent) > 0 && r.Flagged(t.Sent[0].Pdu, "RDMAX-", "RDMAP-", "DDP-") {
 		return
 	}
@@ -102,7 +102,7 @@ func unsupported(r *rules.Report, t *model.Terminate) {
 	}
 }
 
-// noReceive advises on a Terminate that says that there is no buffer for a Send.
+// noReceive advises on a Terminate that reports a missing buffer for a Send.
 func noReceive(r *rules.Report, t *model.Terminate) {
 	if !is(t.Code, rdmap.LayerDDP, 2, 2) || t.Header == nil || t.Header.Tagged || t.Header.QN != 0 {
 		return
@@ -125,7 +125,7 @@ func noReceive(r *rules.Report, t *model.Terminate) {
 	r.Report(v)
 }
 
-// readings are the two of a control word.
+// readings formats both readings of a control word.
 func readings(straight, swapped rdmap.TermCode) string {
 	text := func(k rdmap.TermCode) string {
 		return fmt.Sprintf("%s %s, %s", model.CodeText(k), model.BitsText(k), k.Name())
@@ -137,8 +137,8 @@ func is(k rdmap.TermCode, layer, etype, code uint8) bool {
 	return k.Layer == layer && k.EType == etype && k.Code == code
 }
 
-// otherReading is the swapped reading of a Terminate that is a control word alone and
-// has a meaning either way.
+// otherReading is the swapped reading of a Terminate that consists of the control word
+// only and has a meaning in both readings.
 func otherReading(w *model.Word) (rdmap.TermCode, bool) {
 	k := rdmap.TermCode{Layer: w.Code.EType, EType: w.Code.Layer, Code: w.Code.Code}
 	bare := !w.Code.M && !w.Code.D && !w.Code.R && w.Header == nil
@@ -146,8 +146,8 @@ func otherReading(w *model.Word) (rdmap.TermCode, bool) {
 	return k, bare && remote && w.Code.Assigned() && k.Assigned()
 }
 
-// onlySwapped reports whether what the other half did fits a Terminate in its swapped
-// reading alone.
+// onlySwapped reports whether the other direction did something that fits only the swapped
+// reading of a Terminate.
 func onlySwapped(c *rules.Case, h *model.Direction, k rdmap.TermCode) bool {
 	found := c.Found()
 	errs := func(ids ...string) bool {
@@ -172,7 +172,7 @@ func onlySwapped(c *rules.Case, h *model.Direction, k rdmap.TermCode) bool {
 	return false
 }
 
-// usedBefore tells how the STag of the quoted segment was used before it.
+// usedBefore says how the STag of the quoted segment was used before it.
 func usedBefore(t *model.Terminate) string {
 	first := t.Sent[len(t.Sent)-1].Pdu
 	for x := range t.Peer.Sent.Latest {
@@ -192,7 +192,7 @@ func usedBefore(t *model.Terminate) string {
 	return ""
 }
 
-// unexpected reports whether a half did something else that is answered with an
+// unexpected reports whether a direction did something else that is answered with an
 // unexpected opcode.
 func unexpected(c *rules.Case, h *model.Direction) bool {
 	found := c.Found()

@@ -13,8 +13,8 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// trafficAdvice is what is known of stacks in full operation, besides their Terminates.
-// The text is that of the catalogue.
+// trafficAdvice is about known stacks in full operation, other than their Terminates. The
+// text is in the catalogue.
 var trafficAdvice = []rules.Rule{
 	{
 		ID: "ADV-SILENT-CLOSE", Weighs: true, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
@@ -32,7 +32,7 @@ var trafficAdvice = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				f, k := lastFault(&r.Case)
 				if c.Directions[k.Dir].Knows >= f.End {
-					return // it sent more once it had the fault: it has put up with it
+					return // it sent more after it had the fault, so it tolerated the fault
 				}
 				if after := k.Time - f.Time; after >= 0 && after <= reactionTime {
 					adviseOnce(r, model.Place{Dir: k.Dir, HasDir: true, Frame: k.Frame},
@@ -92,7 +92,8 @@ var trafficAdvice = []rules.Rule{
 	},
 }
 
-// How soon a close is a reaction, and how long a silence is none, in nanoseconds.
+// The longest delay of a close that counts as a reaction, and the shortest silence that
+// counts as none, in nanoseconds.
 const (
 	reactionTime = int64(time.Second)
 	silenceTime  = int64(5 * time.Second)
@@ -104,21 +105,21 @@ const (
 	eightBits    = 255
 )
 
-// adviseOnce gives the advice of the rule at hand once for a connection.
+// adviseOnce reports the advice of the current rule once per connection.
 func adviseOnce(r *rules.Report, at model.Placed, observed, failure string) {
 	if r.Count() == 0 {
 		reportAdvice(r, at, observed, failure)
 	}
 }
 
-// lastFault is the latest fault of a side whereupon the other one closed without a
-// word, and that close.
+// lastFault is the latest fault of a side after which the other one closed without a
+// Terminate, and that close.
 func lastFault(c *rules.Case) (*rules.Finding, model.Closing) {
 	return c.Unexplained("mpa", "ddp", "rdmap", "rdmap-ext", "rnic-interop")
 }
 
-// depthsTold are what the Request and the Reply say of the Reads of a half: its ORD, and the
-// IRD of the other side.
+// depthsTold are the depths for the Reads of a direction from the Request and the Reply:
+// its ORD, and the IRD of the other side.
 func depthsTold(c *rules.Case, h *model.Direction) (request, reply uint16) {
 	q, r := c.Request.EnhancedWord, c.Reply.EnhancedWord
 	if h.Dir == trace.I2R {

@@ -8,7 +8,7 @@ import (
 
 import "fmt"
 
-// nearFIN is how far behind a FIN octets are taken for the same connection's.
+// nearFIN is how far after a FIN octets still count as part of the same connection.
 const nearFIN = 1 << 20
 
 // closingRules judge the way a TCP connection comes to its end (RFC 5041 sections 3
@@ -22,8 +22,8 @@ var closingRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				f, peer := &r.Trace.Flow[h.Dir], &r.Trace.Flow[h.Peer.Dir]
-				// A reset reports the failure; without a packet of the other side
-				// behind the FIN nothing tells what it has.
+				// A reset reports the failure; without a packet of the other side after the FIN it
+				// is unknown what it has.
 				if !h.Gap || f.FIN.At <= f.Sent || f.Acked > f.Sent || f.RST != nil || peer.RST != nil || peer.Heard < f.FIN.Time {
 					return
 				}

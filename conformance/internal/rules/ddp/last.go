@@ -82,7 +82,7 @@ var lastFlagRules = []rules.Rule{
 	},
 }
 
-// hasEnded reports whether a segment belongs to a message that has had its L.
+// hasEnded reports whether a segment belongs to a message that already had its L.
 func hasEnded(_ *model.Segment, rel model.Relation, _ *model.Message) bool {
 	return rel == model.Behind
 }

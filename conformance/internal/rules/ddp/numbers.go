@@ -104,8 +104,8 @@ var messageNumberRules = []rules.Rule{
 	},
 }
 
-// inQueue judges untagged segments on queues that exist. rel is how the segment stands to
-// m, the last message of its queue.
+// inQueue judges untagged segments on queues that exist. rel is the relation of the
+// segment to m, the last message of its queue.
 func inQueue(applies func(s *model.Segment, rel model.Relation, m *model.Message) bool, judge func(r *rules.Report, s *model.Segment, m *model.Message)) *rules.On[*model.Segment] {
 	return &rules.On[*model.Segment]{
 		Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
@@ -129,7 +129,7 @@ func reportInQueue(r *rules.Report, s *model.Segment, m *model.Message, message,
 	r.On(at, message, observed, expected)
 }
 
-// beginsNext reports whether a segment begins the message behind another one of its queue.
+// beginsNext reports whether a segment begins the next message of its queue.
 func beginsNext(s *model.Segment, rel model.Relation, _ *model.Message) bool {
 	return rel == model.Begins && s.Queues[s.DDP.QN].Seen
 }

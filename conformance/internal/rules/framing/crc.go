@@ -31,7 +31,7 @@ var crcRules = []rules.Rule{
 				r.Report(rules.Violation{
 					Place: e.Where(), Message: "wrong CRC" + crcHint(f),
 					Observed: fmt.Sprintf("%08x", f.CRC), Expected: fmt.Sprintf("%08x", f.WantCRC),
-					Soon: !model.Constant(f.CRC), // that a constant is no CRC at all may show only later
+					Soon: !model.Constant(f.CRC), // a constant may turn out only later not to be a CRC
 				})
 			},
 		},
@@ -42,7 +42,7 @@ var crcRules = []rules.Rule{
 		FPDU: &rules.On[*model.Fpdu]{
 			Applies: agreedCRC,
 			Judge: func(r *rules.Report, e *model.Fpdu) {
-				// Two before this one had the same value.
+				// The two before this one had the same value.
 				if e.Crc.Good == 0 && e.Crc.Run >= 2 && e.RepeatsConstant() && !r.Reported(e.Direction) {
 					r.On(e.ConstantsBegin(), "CRCs are enabled, but the CRC fields are not filled in", fmt.Sprintf("%08x in each FPDU", e.FPDU.CRC), "the CRC of each FPDU")
 				}
@@ -117,7 +117,7 @@ func withoutMarkers(f *mpa.FPDU) []byte {
 	return append(out, w[from:]...)
 }
 
-// crcHint says what a wrong CRC looks like.
+// crcHint describes a wrong CRC.
 func crcHint(f *mpa.FPDU) string {
 	switch f.CRC {
 	case bits.ReverseBytes32(f.WantCRC):

@@ -89,7 +89,7 @@ var lengthRules = []rules.Rule{
 				case c.Astray(e.Direction):
 					return rules.Lacking(catalogue.Sync)
 				case foundAgain(e) && !c.Trace.Negotiated:
-					return rules.Lacking(catalogue.Neg) // there may be markers of which nobody knows
+					return rules.Lacking(catalogue.Neg) // there may be unknown markers
 				}
 				return rules.InScope
 			},
@@ -137,7 +137,7 @@ func reportLost(r *rules.Report, h *model.Direction, at model.Place, message str
 	}
 }
 
-// endByCRC is the scope of rules on FPDUs whose CRC tells where they end.
+// endByCRC is the scope of rules on FPDUs whose CRC shows where they end.
 func endByCRC(c *rules.Case, e *model.Fpdu) rules.Scope {
 	f := e.FPDU
 	switch {
@@ -197,8 +197,8 @@ func endsAt(f *mpa.FPDU, n, pad int) bool {
 	return model.CrcOf(f.Wire[:end-model.CrcSize]) == binary.BigEndian.Uint32(f.Wire[end-model.CrcSize:])
 }
 
-// foundAgain reports whether an FPDU was found by search, behind one with a wrong CRC
-// whose length leads elsewhere.
+// foundAgain reports whether an FPDU was found by search, after one with a wrong CRC whose
+// length leads elsewhere.
 func foundAgain(e *model.Fpdu) bool { return e.FPDU.Sync != mpa.InSync && e.Chain.Suspect }
 
 // behindSuspect reports whether loose octets follow an FPDU with a wrong CRC.

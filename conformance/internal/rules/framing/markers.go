@@ -122,13 +122,13 @@ func eachMarker(judge func(r *rules.Report, e *model.Fpdu, m *mpa.Marker)) *rule
 	}
 }
 
-// displaced reports whether nothing in the octets where a marker has to be looks like
-// one: the marker is elsewhere, or there is none.
+// displaced reports whether the octets at the position of a marker do not look like one at
+// all: the marker is elsewhere, or there is none.
 func displaced(m *mpa.Marker) bool {
 	return m.Status() == mpa.MarkerMissing || m.Reserved != 0 && int(m.Pointer&^3) != m.Expected
 }
 
-// innerMarkers counts the markers behind ULPDU_Length.
+// innerMarkers counts the markers after ULPDU_Length.
 func innerMarkers(f *mpa.FPDU) (n int) {
 	for i := range f.Markers {
 		if f.Markers[i].Expected != 0 {
@@ -138,7 +138,7 @@ func innerMarkers(f *mpa.FPDU) (n int) {
 	return n
 }
 
-// pointing are the markers behind ULPDU_Length that are there.
+// pointing returns the markers after ULPDU_Length that are present.
 func pointing(f *mpa.FPDU) (all []*mpa.Marker) {
 	for i := range f.Markers {
 		if m := &f.Markers[i]; m.Expected != 0 && m.Status() != mpa.MarkerMissing {
@@ -148,8 +148,8 @@ func pointing(f *mpa.FPDU) (all []*mpa.Marker) {
 	return all
 }
 
-// disagreeing returns the first marker of an FPDU that points to another start than the
-// first marker does; nil if there is none, or if a pointer is wrong by itself.
+// disagreeing returns the first marker of an FPDU that points to a different start than
+// the first marker does; nil if there is none, or if a pointer is wrong in itself.
 func disagreeing(f *mpa.FPDU) *mpa.Marker {
 	all := pointing(f)
 	for _, m := range all {

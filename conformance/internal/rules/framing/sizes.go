@@ -86,7 +86,7 @@ func largestULPDU(markers mpa.Tri) *rules.On[*model.Direction] {
 			}
 			scope := c.AllFPDUs(h)
 			if c.Trace.Negotiated && c.Trace.Flow[h.Dir].MarkersSeen != mpa.Unknown {
-				return scope.Without(catalogue.Sync) // there may be a marker at the start alone
+				return scope.Without(catalogue.Sync) // there may be a marker at the start only
 			}
 			if _, ok := c.Emss(h.Dir); !ok {
 				return scope.Without(catalogue.Start)

@@ -29,8 +29,8 @@ var ulpduRules = []rules.Rule{
 	},
 }
 
-// secondSegment returns the opcode of a DDP segment that stands behind a message of fixed
-// length: its header makes sense, and its MSN is the next one of its queue.
+// secondSegment returns the opcode of a DDP segment that follows a message of fixed
+// length: its header is plausible, and its MSN is the next one of its queue.
 func secondSegment(s *model.Segment) (rdmap.Opcode, bool) {
 	n := fixedLength(s.Op)
 	if len(s.Body) <= n {
@@ -45,8 +45,8 @@ func secondSegment(s *model.Segment) (rdmap.Opcode, bool) {
 	return op, ok && op.Assigned() && qn == g.QN && g.MSN == nextMSN(s, g.QN)
 }
 
-// fixedLength is the length of a message behind its DDP header, in octets, of the opcodes
-// that have a fixed one.
+// fixedLength is the length of a message after its DDP header, in octets, for opcodes with
+// a fixed length.
 func fixedLength(op rdmap.Opcode) int {
 	switch op {
 	case model.OpReadRequest:

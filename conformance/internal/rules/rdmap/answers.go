@@ -36,8 +36,8 @@ var rdmapAnswerRules = []rules.Rule{
 	},
 }
 
-// answered says that requests of a kind were kept to where they have an answer,
-// whatever the end of the connection is.
+// answered reports requests of a kind as compliant where they have an answer, however the
+// connection ended.
 func answered(response rdmap.Opcode) *rules.On[*model.Segment] {
 	return &rules.On[*model.Segment]{
 		Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
@@ -65,7 +65,7 @@ func unanswered(atomic bool, message string) *rules.On[*model.Direction] {
 		Judge: func(r *rules.Report, h *model.Direction) {
 			first, left := leftOver(&r.Case, h, atomic)
 			v := rules.Violation{Place: first.Where(h.Dir), Message: message, Observed: fmt.Sprintf("%d unanswered", left), Expected: "an answer to each"}
-			// The side that did not know of the other one's FIN closed of its own accord.
+			// A side that did not know of the other one's FIN closed on its own initiative.
 			asks, answers := r.Trace.Flow[h.Dir].FIN, r.Trace.Flow[h.Peer.Dir].FIN
 			if answers.Acked > asks.At || asks.Acked <= answers.At {
 				v.Severity = catalogue.Note
@@ -75,9 +75,9 @@ func unanswered(atomic bool, message string) *rules.On[*model.Direction] {
 	}
 }
 
-// leftOver returns the first request of a kind that is not answered, and how many
-// there are. One whose answer ended early is that of RDMAP-READRESP-LEN-01; one that
-// the other side had not received when it closed does not count.
+// leftOver returns the first unanswered request of a kind, and how many there are. A
+// request whose answer ended early belongs to RDMAP-READRESP-LEN-01; one that the other
+// side had not received when it closed does not count.
 func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Request, n int) {
 	fin := c.Trace.Flow[h.Peer.Dir].FIN
 	for i := range h.Requests {

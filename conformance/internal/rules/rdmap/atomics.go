@@ -178,7 +178,7 @@ func reportMisaligned(r *rules.Report, a *model.Area, end model.Outcome) {
 	}
 }
 
-// reportBothDone reports answers to two requests of which one is misaligned.
+// reportBothDone reports answers to two requests one of which is misaligned.
 func reportBothDone(r *rules.Report, a *model.Area) {
 	if !a.HasBoth {
 		return

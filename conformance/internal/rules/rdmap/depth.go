@@ -98,8 +98,8 @@ var rdmapDepthRules = []rules.Rule{
 	},
 }
 
-// requestWithin is the scope of rules on requests where the depth was negotiated.
-// Octets that wait elsewhere do not matter: acknowledgements tell.
+// requestWithin is the scope of rules on requests where the depth was negotiated. Other
+// octets that are missing do not matter: acknowledgements decide.
 func requestWithin(some func(*rules.Case, *model.Segment) bool) func(*rules.Case, *model.Segment) rules.Scope {
 	return func(c *rules.Case, s *model.Segment) rules.Scope {
 		if s.Op != model.OpReadRequest && s.Op != model.OpAtomicRequest || s.DDP.MO != 0 {
@@ -115,12 +115,11 @@ func requestWithin(some func(*rules.Case, *model.Segment) bool) func(*rules.Case
 	}
 }
 
-// ofDDP reports whether a Terminate tells an error of DDP, in the reading that was
-// chosen.
+// ofDDP reports whether a Terminate reports an error of DDP, in the chosen reading.
 func ofDDP(t *model.Terminate) bool { return !t.OnlyReserved && t.Code.Layer == rdmap.LayerDDP }
 
-// withinDepth reports whether a Terminate says that there is no buffer for a Read, or
-// none with its MSN, and the depth was negotiated.
+// withinDepth reports whether a Terminate says that there is no buffer for a Read, or none
+// for its MSN, although the depth was negotiated.
 func withinDepth(c *rules.Case, t *model.Terminate) bool {
 	_, ok := c.Trace.Depth(t.Peer.Dir)
 	return ok && t.Code.EType == 2 && (t.Code.Code == 2 || t.Code.Code == 3) && t.Asked != nil && t.Op == model.OpReadRequest

@@ -137,7 +137,7 @@ var rdmapHeaderRules = []rules.Rule{
 		YieldsTo: []string{"RDMAP-RV-01"},
 		Segment: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
-				rdmac := s.PDU.Control.RV == 0 && // RNIC-IOP-RDMAC-ATOMIC-01 says so
+				rdmac := s.PDU.Control.RV == 0 && // RNIC-IOP-RDMAC-ATOMIC-01 reports it
 					(r.Reply != nil && r.Reply.Rev == 0 && r.Trace.Transport == trace.TCP || s.HasVersions && s.Rv == 0)
 				if s.PDU.Control.RV != 1 && !rdmac {
 					r.On(s, "a message of RFC 7306 has the wrong RDMAP version", fmt.Sprint(s.PDU.Control.RV), "1")

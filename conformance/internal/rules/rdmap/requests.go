@@ -218,8 +218,8 @@ func untaggedSegment(_ *rules.Case, s *model.Segment) rules.Scope {
 	return rules.InScopeIf(!s.DDP.Tagged)
 }
 
-// noteIfEmpty is the severity of a wrong place for the data of an answer: a note if
-// there are none, else that of the entry.
+// noteIfEmpty is the severity of a wrong place for the data of an answer: a note if there
+// is no data, else that of the entry.
 func noteIfEmpty(s *model.Segment) catalogue.Severity {
 	if s.Octets == 0 {
 		return catalogue.Note
@@ -247,8 +247,8 @@ func reportUnasked(r *rules.Report, s *model.Segment, message string) {
 	r.ReportUnlessLost(v)
 }
 
-// reportShortAnswers reports the answers to requests of a direction that ended early
-// and that nothing goes on with, such as the answer next.
+// reportShortAnswers reports the answers to requests of a direction that ended early and
+// that nothing continues, such as the next answer.
 func reportShortAnswers(r *rules.Report, h *model.Direction, next *model.Answer) {
 	for i := range h.Requests {
 		q := &h.Requests[i]

@@ -258,7 +258,7 @@ func overtakable(a *trace.Arrival) *trace.Pending {
 	return &a.Pending
 }
 
-// pendingInitiate is the Initiate that a segment may overtake; nil: none.
+// pendingInitiate is the Initiate that a segment may overtake; nil if there is none.
 func pendingInitiate(s *model.Segment) *trace.Pending {
 	if w := overtakable(&s.PDU.Chunk.Arrival); w != nil && model.Initiates(w.Function) {
 		return w
@@ -274,8 +274,8 @@ func overtaking(w *trace.Pending) rules.Scope {
 	return rules.InScope
 }
 
-// reportSilentEnd reports the Terminate of a session whose sender had an error of DDP
-// or RDMAP of the other side, and has not told it with a Terminate of RDMAP.
+// reportSilentEnd reports the session Terminate of a side that had an error of DDP or
+// RDMAP from the other side and did not report it with an RDMAP Terminate.
 func reportSilentEnd(r *rules.Report, h *model.Direction) {
 	found := r.Found()
 	for _, e := range h.Controls {

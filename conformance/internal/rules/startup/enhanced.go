@@ -225,18 +225,18 @@ func agreedWords(judge func(r *rules.Report, request, reply mpa.Enhanced)) *rule
 	}
 }
 
-// rfc6581Word is the scope of rules on a word that is laid out as in RFC 6581.
+// rfc6581Word is the scope of rules on an establishment word with the layout of RFC 6581.
 func rfc6581Word(c *rules.Case, f *model.Frame) rules.Scope {
 	return rules.InScopeIf(f.HasWord && c.Rfc6581())
 }
 
-// wordOfRevision1 reports whether a frame has the S bit and room for the word, but a
-// revision that does not have them.
+// wordOfRevision1 reports whether a frame has the S bit and room for the establishment
+// word, but a revision that does not define them.
 func wordOfRevision1(c *model.Conn, f *model.Frame) bool {
 	return f.S && f.Rev < 2 && c.Rtr == nil && len(f.PrivateData) >= mpa.EnhancedLen
 }
 
-// swapped is a word with the octets of both halves swapped.
+// swapped is an establishment word with the octets of each 16-bit field swapped.
 func swapped(e mpa.Enhanced) mpa.Enhanced {
 	b := e.Append(nil)
 	b[0], b[1], b[2], b[3] = b[1], b[0], b[3], b[2]

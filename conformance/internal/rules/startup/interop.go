@@ -129,7 +129,7 @@ var interopRules = []rules.Rule{
 	},
 }
 
-// markersAndCRC is what a startup frame says of them.
+// markersAndCRC formats the M and C bits of a startup frame.
 func markersAndCRC(f *model.Frame) string {
 	return fmt.Sprintf("M=%d C=%d", model.Bit(f.M), model.Bit(f.C))
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// startupKeyRules judge what stands where a startup frame has to be: its key, and its
-// end (RFC 5044 section 7.1.1).
+// startupKeyRules judge the octets in place of a startup frame: its key, and its end (RFC
+// 5044 section 7.1.1).
 var startupKeyRules = []rules.Rule{
 	{
 		ID: "MPA-REQ-KEY-01", Needs: catalogue.Start | catalogue.Full, Transport: rules.OnTCP,
@@ -146,7 +146,7 @@ var startupKeyRules = []rules.Rule{
 	},
 }
 
-// replyKeyScope is the scope of the rule on what stands where the Reply should.
+// replyKeyScope is the scope of the rule on the octets in place of the Reply.
 func replyKeyScope(_ *rules.Case, c *model.Conn) rules.Scope {
 	h := &c.Directions[trace.R2I]
 	q, _ := c.Pair()
@@ -161,7 +161,7 @@ func replyKeyScope(_ *rules.Case, c *model.Conn) rules.Scope {
 	if s == nil {
 		return rules.OutOfScope
 	}
-	evidence |= catalogue.Contig // whatever is missing is behind it
+	evidence |= catalogue.Contig // anything that is missing comes later
 	if s.Gap {
 		evidence &^= catalogue.Contig
 	}
@@ -178,7 +178,7 @@ func replyKeyScope(_ *rules.Case, c *model.Conn) rules.Scope {
 	return rules.InScope.GivenOnly(evidence)
 }
 
-// cutByFIN reports whether a half ended its stream with a FIN while the other side was
+// cutByFIN reports whether a direction ended its stream with a FIN while the other side was
 // still waiting for the rest of a startup frame.
 func cutByFIN(c *model.Conn, h *model.Direction) bool {
 	mine, its := &c.Trace.Flow[h.Dir], &c.Trace.Flow[h.Peer.Dir]

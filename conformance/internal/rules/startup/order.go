@@ -191,8 +191,8 @@ func afterRejectScope(c *model.Conn, h *model.Direction, reply *model.Frame) rul
 	return rules.InScope.GivenOnly(evidence | catalogue.Contig) // it was found by what it is
 }
 
-// behindRequest returns what the initiator sent first behind its Request: a marker, if
-// the responder asks for markers, or an FPDU; nil if it sent neither.
+// behindRequest returns the first thing that the initiator sent after its Request: a
+// marker, if the responder asks for markers, or an FPDU; nil if it sent neither.
 func behindRequest(c *model.Conn, q, reply *model.Frame) (sent *model.Span, at model.Place, what string) {
 	h := &c.Directions[trace.I2R]
 	if s := h.LooseAt(q.End); s != nil && reply.M && model.ZeroMarker(s.Octets) {
@@ -229,9 +229,9 @@ func noReplyScope(_ *rules.Case, c *model.Conn) rules.Scope {
 	return rules.InScope.GivenOnly(evidence)
 }
 
-// speaksFirst reports whether the responder sent what is behind its Reply before it had
-// an FPDU of the initiator, and whether that can be judged. It was sent from an offset
-// of the stream on, and its sender had received the octets up to knew.
+// speaksFirst reports whether the responder sent what follows its Reply before it had an
+// FPDU of the initiator, and whether that can be judged. It was sent from an offset of the
+// stream on, and its sender had received the octets up to knew.
 func speaksFirst(c *model.Conn, from, knew int64) (s rules.Scope, early bool) {
 	q, reply := c.Pair()
 	end, exact := c.FirstEnd(q)
@@ -254,7 +254,7 @@ func speaksFirst(c *model.Conn, from, knew int64) (s rules.Scope, early bool) {
 }
 
 // knownAt is how much of the other direction the sender of an FPDU had received. If its
-// leading marker has a TCP segment of its own, that is judged apart.
+// leading marker has its own TCP segment, that is judged separately.
 func knownAt(n *model.FpduNote) int64 {
 	if n.Alone {
 		return n.LastAcked
@@ -262,8 +262,8 @@ func knownAt(n *model.FpduNote) int64 {
 	return n.Acked
 }
 
-// loneMarker returns a marker behind the Reply that has a TCP segment of its own, nil
-// if there is none.
+// loneMarker returns a marker after the Reply that has its own TCP segment, nil if there
+// is none.
 func loneMarker(c *model.Conn, reply *model.Frame) (sent *model.Span, at model.Place) {
 	h := &c.Directions[trace.R2I]
 	if s := h.LooseAt(reply.End); s != nil && s.Length == mpa.MarkerSize && model.ZeroMarker(s.Octets) {
@@ -304,8 +304,8 @@ func validFirstScope(_ *rules.Case, c *model.Conn) rules.Scope {
 	return rules.InScope.GivenOnly(evidence)
 }
 
-// reportEarly reports the first FPDU of a responder that had to wait. A Terminate may be
-// the answer to what it waits for, and is a note.
+// reportEarly reports the first FPDU of a responder that should have waited. A Terminate
+// is a note: it may be the answer to what the responder waits for.
 func reportEarly(r *rules.Report, n *model.FpduNote, message, expected string) {
 	severity := catalogue.None
 	if n.Op == model.OpTerminate {

@@ -32,7 +32,7 @@ var phaseRules = []rules.Rule{
 				}
 				s := e.StrayBefore()
 				at := s.Begin()
-				at.HasPDU = false // of the half: it gives way to whatever explains it there
+				at.HasPDU = false // of the direction: it yields to whatever explains it there
 				r.On(at, "the FPDUs do not begin right after the startup frame", fmt.Sprintf("the first one %d octets after it", s.Length), "right after it")
 			},
 		},

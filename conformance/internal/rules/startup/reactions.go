@@ -242,9 +242,9 @@ var reactionRules = []rules.Rule{
 
 const noReply = "the responder closes instead of answering a valid Request"
 
-// mustClose judges what the other side does after a startup frame on which it has to
-// close. must tells whether it is one, and up to where the other side must have the
-// stream to know.
+// mustClose judges what the other side does after a startup frame that obliges it to
+// close. must says whether the frame does, and up to which offset the other side must have
+// the stream to know.
 func mustClose(must func(*rules.Case, *model.Frame) (end int64, must bool), message func(*model.Frame) string) *rules.On[*model.Frame] {
 	return &rules.On[*model.Frame]{
 		Applies: func(c *rules.Case, f *model.Frame) rules.Scope {
@@ -272,15 +272,15 @@ func sequelScope(c *rules.Case, x model.Sequel) rules.Scope {
 	return rules.InScopeIf(x.Order == model.Having)
 }
 
-// reportSequel reports a side that goes on where it has to close.
+// reportSequel reports a side that continues where it must close.
 func reportSequel(r *rules.Report, x model.Sequel, message string) {
 	if x.What != "" {
 		r.On(x.At, message, x.What, "a close")
 	}
 }
 
-// closedScope is the scope of such a rule when nobody went on: it is kept if the
-// connection was closed, else nothing is known.
+// closedScope is the scope of such a rule when neither side continued: the rule is kept if
+// the connection was closed, otherwise nothing is known.
 func closedScope(c *rules.Case) rules.Scope {
 	if !c.Has(catalogue.End) || c.Trace.Ending == trace.Open {
 		return rules.Lacking(catalogue.End)
@@ -288,9 +288,9 @@ func closedScope(c *rules.Case) rules.Scope {
 	return rules.InScope
 }
 
-// afterBadReply is what the other side did after octets of a direction that stand
-// where the Reply should; of the initiator, after its Request, if the responder sent
-// one as well: then both have to close, and it is enough to tell it of one.
+// afterBadReply is what the other side did after octets of a direction in place of the
+// Reply; or what the initiator did, after its Request, if the responder sent one as well:
+// then both must close, and reporting one of them is enough.
 func afterBadReply(c *rules.Case, h *model.Direction) (x model.Sequel, ok bool) {
 	end, ok := c.BadReply()
 	if h.Dir == trace.I2R {
@@ -302,8 +302,8 @@ func afterBadReply(c *rules.Case, h *model.Direction) (x model.Sequel, ok bool) 
 	return c.Sequel(trace.I2R, c.Directions[trace.I2R].OfKind(trace.KindRequest)[0].End), true
 }
 
-// refusal tells how the other side closed when it had a startup frame, having sent
-// nothing that answers it, and whether a rule on that applies.
+// refusal says how the other side closed after it had a startup frame without answering
+// it, and whether a rule on that applies.
 func refusal(c *rules.Case, f *model.Frame) (model.Closing, rules.Scope) {
 	h := c.Directions[f.Dir].Peer
 	if c.Trace.Flow[h.Dir].Sent > h.Started() || len(h.Frames) > 0 && f.Kind == trace.KindRequest {
@@ -341,8 +341,8 @@ func wentOn(c *rules.Case, f *model.Frame) bool {
 	return c.Directions[trace.I2R].Opening.Seen()
 }
 
-// good reports whether a Request is one that has to be answered, whatever the
-// responder is capable of.
+// good reports whether a Request must be answered, regardless of the capabilities of the
+// responder.
 func good(q *model.Frame) bool { return q != nil && !q.R && !q.M && model.Sound(q, 0) }
 
 // unansweredScope is the scope of a rule on a close instead of a Reply.
@@ -354,8 +354,8 @@ func unansweredScope(c *rules.Case, q *model.Frame) rules.Scope {
 	return s
 }
 
-// otherRevision is the startup frame whose revision the other side may turn away, on
-// a connection that did not get beyond the startup; nil if there is none.
+// otherRevision is the startup frame whose revision the other side may refuse, on a
+// connection that ended during the startup; nil if there is none.
 func otherRevision(c *rules.Case) *model.Frame {
 	q, reply := c.Pair()
 	switch {

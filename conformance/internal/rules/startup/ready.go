@@ -203,8 +203,8 @@ func takesRevision2(same []*model.EndedConnection) bool {
 }
 
 // looksLikeIndication reports whether the initiator sent its first FPDU alone, and the
-// responder began once it had it (having); or not (without); or whether that cannot be
-// told.
+// responder began once it had it (having), or did not (without), or whether that is
+// unknown.
 func looksLikeIndication(ini, res *model.Direction) model.Order {
 	next := res.First.Span
 	if res.First.Op == model.OpReadResponse {
@@ -225,8 +225,8 @@ func looksLikeIndication(ini, res *model.Direction) model.Order {
 	return model.Having
 }
 
-// leavesUnmatched tells how the initiator left without an FPDU where both sides name no
-// type of indication in common.
+// leavesUnmatched says how the initiator closed without an FPDU where the two sides have
+// no RTR type in common.
 func leavesUnmatched(c *model.Conn) (model.Closing, bool) {
 	if request, reply := c.BothOffer(); request&reply != 0 || c.Directions[trace.I2R].Count > 0 {
 		return model.Closing{}, false
@@ -261,9 +261,9 @@ func missingIndication(r *rules.Report, c *model.Conn) {
 	}
 }
 
-// swappable reports whether a Terminate of the startup may be one of RDMAP whose sender
-// writes the control word the other way round: with four octets alone both can be read,
-// and what the peer sent fits the other one.
+// swappable reports whether a Terminate about the startup may be one of RDMAP whose sender
+// swaps the control word: with four octets alone both readings are possible, and what the
+// peer sent fits the other one.
 func swappable(r *rules.Report, t *model.Terminate) bool {
 	found := r.Found()
 	for i := range found {

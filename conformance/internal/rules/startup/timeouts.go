@@ -93,8 +93,8 @@ var timeoutRules = []rules.Rule{
 	},
 }
 
-// waiting is the scope of a rule on what did not come by the end of the capture. It
-// may still come in time if nobody has closed.
+// waiting is the scope of a rule on something that did not come by the end of the capture.
+// It may still come in time if neither side has closed.
 func waiting(c *rules.Case, since, most int64) rules.Scope {
 	if c.Trace.Ending == trace.Open && waitsUntil(c)-since <= most {
 		return rules.Lacking(catalogue.End)
@@ -110,8 +110,8 @@ func reportWait(r *rules.Report, at model.Place, took, most int64, message strin
 	}
 }
 
-// waitsUntil is when waiting for the other side ended: with the first close, or the
-// last packet of the capture as far as it is known.
+// waitsUntil is when waiting for the other side ended: with the first close, or else the
+// last packet of the capture.
 func waitsUntil(c *rules.Case) int64 {
 	end := c.Now()
 	for i := range c.Trace.Flow {

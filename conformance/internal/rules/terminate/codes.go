@@ -220,8 +220,7 @@ var terminateCodeRules = []rules.Rule{
 	},
 }
 
-// anyCode is the scope of rules on the control word of a Terminate, in the reading
-// that was chosen.
+// anyCode is the scope of rules on the control word of a Terminate, in the chosen reading.
 func anyCode(_ *rules.Case, t *model.Terminate) rules.Scope { return rules.InScopeIf(!t.OnlyReserved) }
 
 // codeOf is that scope for the errors of a layer.

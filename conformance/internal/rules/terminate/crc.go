@@ -99,8 +99,8 @@ var crcErrorRules = []rules.Rule{
 	},
 }
 
-// answersBehindCRCError is the scope of rules on answers that are sent once an FPDU
-// with a wrong CRC had arrived.
+// answersBehindCRCError is the scope of rules on answers that are sent after an FPDU with
+// a wrong CRC had arrived.
 func answersBehindCRCError(c *rules.Case, s *model.Segment) rules.Scope {
 	bad := s.Peer.Spoilt
 	if bad == nil || s.DDP.Tagged != s.Op.Tagged() || c.Trace.CRC != mpa.Yes {

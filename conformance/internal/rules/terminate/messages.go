@@ -63,7 +63,7 @@ var terminateRules = []rules.Rule{
 				}
 			},
 		},
-		Terminate: &rules.On[*model.Terminate]{}, // nothing may come behind it
+		Terminate: &rules.On[*model.Terminate]{}, // nothing may follow it
 	},
 	{
 		ID: "RDMAP-TERM-RSVD-01", Field: "iwarp_rdma.term_rsvd",

@@ -121,8 +121,8 @@ var missingTerminateRules = []rules.Rule{
 	},
 }
 
-// wrongImmediate is the first Immediate Data of another length than 8 that a half
-// has sent and the other side has received, nil if there is none.
+// wrongImmediate is the first Immediate Data whose length is not 8 that a direction sent
+// and the other side received, nil if there is none.
 func wrongImmediate(c *rules.Case, h *model.Direction) *rules.Finding {
 	if fs := c.Received(h, func(f *rules.Finding) bool { return rules.IsOf(f, "RDMAX-IMM-LEN-01") }); len(fs) > 0 {
 		return fs[0]

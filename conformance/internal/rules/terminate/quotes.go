@@ -122,8 +122,8 @@ func judgeQuotedHeader(r *rules.Report, t *model.Terminate) {
 	}
 }
 
-// refusesBits judges Terminates about bits that a receiver must not look at: one
-// quotes a segment that breaks only the rules on them.
+// refusesBits judges Terminates about bits that a receiver must ignore: one quotes a
+// segment that violates only the rules on them.
 func refusesBits(ids ...string) *rules.On[*model.Direction] {
 	// bits are those of the quoted segment; "" if something else is wrong with it, or
 	// nothing at all.
