@@ -135,7 +135,7 @@ func TestMutation_Cut(t *testing.T) {
 		if !slices.Contains(conformance.Checked(), s.Name) {
 			continue
 		}
-		d, _ := newDonor(t, s)
+		d, _ := newFaultSource(t, s)
 		if d == nil {
 			continue
 		}
@@ -168,7 +168,7 @@ func TestMutation_Cut(t *testing.T) {
 
 // cut judges a capture in which something is missing, and describes what is wrong with the
 // verdict on the rule.
-func (d *donor) cut(t *testing.T, m *mutation, e *evidence, what string, frames []capture.Frame) string {
+func (d *faultSource) cut(t *testing.T, m *mutation, e *evidence, what string, frames []capture.Frame) string {
 	t.Helper()
 	j := judgedWith(t, optionsOf(d.rule), frames)
 	whole := append(ids(m.findings, ""), m.before...)

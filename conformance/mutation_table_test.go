@@ -42,7 +42,7 @@ func mutationPage(all map[string]*yields) []byte {
 		}
 		rules++
 		if y.Missed > 0 {
-			fmt.Fprintf(&why, "| %s | %d | %s |\n", id, y.Missed, unfound[id])
+			fmt.Fprintf(&why, "| %s | %d | %s |\n", id, y.Missed, notDetected[id])
 		}
 		row(&rows, id, y)
 		sum.Mutants, sum.Found, sum.Elsewhere = sum.Mutants+y.Mutants, sum.Found+y.Found, sum.Elsewhere+y.Elsewhere

@@ -78,7 +78,7 @@ func witnessed(tb testing.TB, opt pipeline.Options, frames []capture.Frame) *wit
 
 // mutate makes the mutant of a seed; nil if the script of the seed has no place for the
 // fault, if the fault has no effect, or if the rule is violated without it.
-func (d *donor) mutate(tb testing.TB, seed uint64) *mutation {
+func (d *faultSource) mutate(tb testing.TB, seed uint64) *mutation {
 	tb.Helper()
 	s := d.mutant(seed, faulty)
 	if s == nil {
@@ -137,7 +137,7 @@ type yields struct {
 
 // related are rules that may be found in place of the one whose fault it was: in some
 // places the fault is theirs. Rules that it yields to need not be listed.
-var akin = map[string][]string{
+var related = map[string][]string{
 	"MPA-C-ON-01":               {"MPA-CRC-KEEP-01"},  // the RTR had a right CRC
 	"MPA-CRC-COVER-01":          {"MPA-CRC-COVER-02"}, // the marker comes first
 	"MPA-M-REP-01":              {"MPA-CRC-VALUE-01"}, // the RTR had its markers
@@ -160,7 +160,7 @@ var akin = map[string][]string{
 }
 
 // notDetected are rules whose mutants may be missed, and why.
-var unfound = map[string]string{
+var notDetected = map[string]string{
 	"ADV-IRD-CLAMP":        "the window of TCP lets no more than 32 of the Reads out at a time",
 	"ADV-CRC-SEGMENT":      "with other TCP options segments end elsewhere, and none holds the end of an FPDU alone",
 	"ADV-CRC-SPLIT":        "with other TCP options segments end elsewhere, and no CRC field is in two of them",
@@ -192,7 +192,7 @@ func TestMutation(t *testing.T) {
 		if !slices.Contains(conformance.Checked(), s.Name) || one && s.Name != only {
 			continue
 		}
-		d, why := newDonor(t, s)
+		d, why := newFaultSource(t, s)
 		if d == nil {
 			all[s.Name] = &yields{own: why}
 			continue
@@ -229,7 +229,7 @@ func mutants(asked, usual int) int {
 }
 
 // show prints what is found on a mutant.
-func show(t *testing.T, d *donor, seed string) {
+func show(t *testing.T, d *faultSource, seed string) {
 	t.Helper()
 	n := uint64(0)
 	if _, err := fmt.Sscan(seed, &n); err != nil {
@@ -278,7 +278,7 @@ func keepTrace(t *testing.T, frames []capture.Frame) {
 }
 
 // harvest judges mutants of a rule.
-func (d *donor) harvest(tb testing.TB, wanted int) *yields {
+func (d *faultSource) harvest(tb testing.TB, wanted int) *yields {
 	tb.Helper()
 	y := &yields{With: map[string][]uint64{}, Instead: map[string][]uint64{}}
 	for seed := uint64(0); y.Mutants < wanted && seed < uint64(wanted*triesPerMutant); seed++ {
@@ -317,7 +317,7 @@ func explains(rule string, some []string) bool {
 		return slices.Contains(entry.YieldsTo, b)
 	}
 	return slices.ContainsFunc(some, func(id string) bool {
-		return yields(rule, id) || yields(id, rule) || slices.Contains(akin[rule], id)
+		return yields(rule, id) || yields(id, rule) || slices.Contains(related[rule], id)
 	})
 }
 
@@ -331,7 +331,7 @@ func checkYields(t *testing.T, all map[string]*yields, enough bool) {
 		case y.own != "":
 		case y.Mutants == 0:
 			t.Errorf("%s: no legal script has a place for its fault", id)
-		case y.Missed > 0 && unfound[id] == "":
+		case y.Missed > 0 && notDetected[id] == "":
 			t.Errorf("%s: %d of %d mutants are missed, those of the seeds %v: its fault has terms, or a reason for that", id, y.Missed, y.Mutants, y.missed)
 		case y.Found == 0 && enough:
 			t.Errorf("%s: none of %d mutants is found", id, y.Mutants)
