@@ -129,7 +129,7 @@ func (e *Engine) fresh(t *trace.Connection) *judged {
 // PDU implements [trace.Sink].
 func (e *Engine) PDU(p *trace.PDU) {
 	c := e.of(p.Conn)
-	if !c.Conn.Pdu(p) {
+	if !c.Conn.Record(p) {
 		return
 	}
 	c.agree()
@@ -175,14 +175,14 @@ func (e *Engine) Finish() {
 	}
 	c := &judged{engine: e, rules: newVerdicts(len(e.rules))}
 	for _, p := range e.capture.Ended {
-		c.begin(p.T)
+		c.begin(p.Trace)
 		c.Request, c.Reply = p.Request, p.Reply
 		c.before = e.before[p]
 		c.ask(c.lists().capture, p.Have, func(r *indexedRule, k *rules.Report) { r.AskAtCaptureEnd(k, r.entry, p) })
 		c.settleAll()
 		vs := c.verdicts()
 		if e.sink != nil && len(c.findings)+len(vs) > 0 {
-			e.sink.Connection(p.T, e.public(c.findings, p.T), vs)
+			e.sink.Connection(p.Trace, e.public(c.findings, p.Trace), vs)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func (c *judged) Startup(f *model.Frame, have catalogue.Gate) {
 }
 
 // FPDU has the rules judge an FPDU.
-func (c *judged) FPDU(e *model.Fpdu, k model.Shape, have catalogue.Gate) {
+func (c *judged) FPDU(e *model.FPDU, k model.Shape, have catalogue.Gate) {
 	c.askShaped(&c.lists().fpdu, e.Shapes.Fpdus[:], k, have, func(r *indexedRule, k *rules.Report) { r.FPDU.Ask(k, r.Rule, r.entry, e) })
 }
 

@@ -56,7 +56,7 @@ func (a *alignment) Acked(off int64) (last ending) {
 }
 
 // place records where TCP segments begin in an FPDU.
-func (s *sizes) place(c *Conn, e *Fpdu) {
+func (s *sizes) place(c *Conn, e *FPDU) {
 	a := &s.alignment
 	size := e.FPDU.Size
 	split := false

@@ -109,7 +109,7 @@ func (t *Terminate) AtomicOf() (place, bool) {
 }
 
 // Bit of the place within 8 octets.
-func (p place) Bit() uint8 { return 1 << (p.To % atomicLen) }
+func (p place) Bit() uint8 { return 1 << (p.TO % atomicLen) }
 
 // refuses records what a Terminate refuses.
 func (t *Terminate) refuses() {
@@ -123,9 +123,9 @@ func (t *Terminate) refusesAtomic() {
 	if k := t.Code; !ok || k.Layer != rdmap.LayerRDMAP || k.EType != 2 {
 		return
 	}
-	switch a := t.Peer.Areas[at.Stag]; {
+	switch a := t.Peer.Areas[at.STag]; {
 	case t.Code.Code == 7 && a != nil:
-		a.Place[at.To%atomicLen].Refused = true
+		a.Place[at.TO%atomicLen].Refused = true
 	case (t.Code.Code == 6 || t.Code.Code == 0xff) && t.Asked != nil && t.Operations.Refused == 0:
 		t.Direction.asks()
 		t.Operations.At, t.Operations.Refused = siteOf(t.PDU, t.Count), 1<<t.Asked.aop
@@ -141,7 +141,7 @@ func (h *Direction) leave(c *Conn, stag uint32) {
 	}
 	delete(h.Areas, stag)
 	if len(h.PastAreas) < maxAreas {
-		a.Over = !slices.ContainsFunc(h.Requests, func(r Request) bool { return r.Atomic && r.source.Stag == stag })
+		a.Over = !slices.ContainsFunc(h.Requests, func(r Request) bool { return r.Atomic && r.source.STag == stag })
 		a.Complete = c.answersKnown()
 		h.PastAreas = append(h.PastAreas, a)
 	}
@@ -175,14 +175,14 @@ func (c *Conn) EachArea(h *Direction) iter.Seq2[*Area, Outcome] {
 
 // asked records an Atomic Request.
 func (a *Area) asked(at place, where Place) {
-	if p := &a.Place[at.To%atomicLen]; !p.Seen {
+	if p := &a.Place[at.TO%atomicLen]; !p.Seen {
 		p.Seen, p.At = true, where
 	}
 }
 
 // done records the answer to an Atomic Request.
 func (a *Area) done(s *Segment, r *Request) {
-	i := r.source.To % atomicLen
+	i := r.source.TO % atomicLen
 	if a.Answered() == 0 {
 		a.first = uint8(i)
 	}

@@ -16,7 +16,7 @@ import (
 type CaptureState struct {
 	// The current segment and FPDU, and the idle state that directions share.
 	seg  Segment
-	fpdu Fpdu
+	fpdu FPDU
 	idle idle
 	// Latest is the time of the latest PDU.
 	Latest int64
@@ -49,7 +49,7 @@ const maxEnded = 50_000
 
 // EndedConnection is a connection that is over.
 type EndedConnection struct {
-	T              *trace.Connection
+	Trace          *trace.Connection
 	Request, Reply *Frame
 	Count          [2]uint64      // FPDUs or segments, by direction
 	Operations     [2]*Operations // nil: it did none
@@ -62,7 +62,7 @@ type EndedConnection struct {
 }
 
 // Responder is who answers: the address and port of the listener.
-func (p *EndedConnection) Responder() netip.AddrPort { return p.T.Side[trace.R2I].Addr }
+func (p *EndedConnection) Responder() netip.AddrPort { return p.Trace.Side[trace.R2I].Addr }
 
 // Remember keeps what a rule may ask of a connection that is over; nil: there are too
 // many.
@@ -71,7 +71,7 @@ func (b *CaptureState) Remember(c *Conn, record *trace.Connection) *EndedConnect
 		b.full = true
 		return nil
 	}
-	p := &EndedConnection{T: record, Request: c.Request, Reply: c.Reply, Have: c.Gates(&c.Directions[0])&c.Gates(&c.Directions[1]) | c.EndGates()}
+	p := &EndedConnection{Trace: record, Request: c.Request, Reply: c.Reply, Have: c.Gates(&c.Directions[0])&c.Gates(&c.Directions[1]) | c.EndGates()}
 	for i := range c.Directions {
 		h := &c.Directions[i]
 		p.Count[i] = h.Count

@@ -30,7 +30,7 @@ type suspected struct {
 }
 
 // add records an FPDU after the rules have judged it.
-func (k *chain) add(e *Fpdu) {
+func (k *chain) add(e *FPDU) {
 	f := e.FPDU
 	if k.Suspect = f.CRCStatus == mpa.CRCBad; !k.Suspect {
 		return

@@ -46,9 +46,9 @@ func (c *Conn) sides() {
 	}
 }
 
-// Pdu records a PDU and notifies the observer. It reports whether the observer was
+// Record records a PDU and notifies the observer. It reports whether the observer was
 // notified: an FPDU in the middle of a long Write needs no judgement.
-func (c *Conn) Pdu(p *trace.PDU) bool {
+func (c *Conn) Record(p *trace.PDU) bool {
 	c.Capture.Latest = max(c.Capture.Latest, p.Time)
 	if c.Foreign != nil {
 		return false
@@ -70,7 +70,7 @@ func (c *Conn) Pdu(p *trace.PDU) bool {
 	case trace.KindStreaming:
 		c.loose(p)
 	}
-	c.Directions[p.Dir].To = p.From + p.Length
+	c.Directions[p.Dir].NextOffset = p.From + p.Length
 	return true
 }
 
@@ -97,8 +97,8 @@ type firstSegment struct {
 	Frame, pdu uint64
 	Octets     int64
 	size       uint32 // of a Read Request, unless it is cut
-	// Stag is that of a Write or of the source of a Read Request.
-	Stag uint32
+	// STag is that of a Write or of the source of a Read Request.
+	STag uint32
 	// Payload are its first octets.
 	Payload             [4]byte
 	Code                rdmap.TermCode
@@ -150,7 +150,7 @@ type Segment struct {
 	Body    []byte // after the DDP header
 	Octets  int64  // of payload
 	IsFirst bool
-	Ans     Answer // of a response
+	Answer  Answer // of a response
 	// rel and msg are its relation to the open message; they are computed when first asked
 	// for.
 	rel     Relation
@@ -167,7 +167,7 @@ type Segment struct {
 func (s *Segment) Where() Place {
 	f := pduAt(s.PDU, s.Count)
 	if s.DDP != nil && !s.DDP.Tagged {
-		f.Msn, f.HasMSN = s.DDP.MSN, true
+		f.MSN, f.HasMSN = s.DDP.MSN, true
 	}
 	return f
 }
@@ -209,7 +209,7 @@ func (c *Conn) sized(h *Direction) bool {
 func (c *Conn) settled() bool {
 	for i := range c.Directions {
 		h := &c.Directions[i]
-		if pending := h.Count == 0 && h.To < c.Trace.Flow[i].Sent; pending || !h.Began || h.Gap || h.Unsure || h.Unread || Hides(&c.Trace.Flow[i]) {
+		if pending := h.Count == 0 && h.NextOffset < c.Trace.Flow[i].Sent; pending || !h.Began || h.Gap || h.Unsure || h.Unread || Hides(&c.Trace.Flow[i]) {
 			return false
 		}
 	}
@@ -285,17 +285,17 @@ func (c *Conn) startup(p *trace.PDU) {
 	c.Tell.Startup(f, have)
 }
 
-// Fpdu is the current FPDU.
-type Fpdu struct {
+// FPDU is the current FPDU.
+type FPDU struct {
 	*Direction
 	PDU  *trace.PDU
 	FPDU *mpa.FPDU
 }
 
 // Where is the place of an FPDU.
-func (e *Fpdu) Where() Place { return pduAt(e.PDU, e.Count+1) }
+func (e *FPDU) Where() Place { return pduAt(e.PDU, e.Count+1) }
 
-func (e *Fpdu) site() site { return siteOf(e.PDU, e.Count+1) }
+func (e *FPDU) site() site { return siteOf(e.PDU, e.Count+1) }
 
 // pduAt is the place of a PDU, the nth of its direction.
 func pduAt(p *trace.PDU, nth uint64) Place {
@@ -308,7 +308,7 @@ func pduAt(p *trace.PDU, nth uint64) Place {
 func (c *Conn) Astray(h *Direction) bool {
 	other := c.Trace.Negotiated && c.Trace.Flow[h.Dir].MarkersSeen != mpa.Unknown
 	// A length that does not count the establishment word says nothing about what follows.
-	if f := c.Said(h.Dir); f != nil && NoRoom(f) {
+	if f := c.StartupFrameOf(h.Dir); f != nil && NoRoom(f) {
 		return true
 	}
 	return other || h.shifted && c.Marking(h.Dir) != mpa.No
@@ -341,7 +341,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 		h.Unsure = false
 	case mpa.InSync:
 	}
-	if f.Sync != mpa.InSync && (p.From > h.To || c.Trace.Flow[h.Dir].Cut) {
+	if f.Sync != mpa.InSync && (p.From > h.NextOffset || c.Trace.Flow[h.Dir].Cut) {
 		// What precedes it is missing, or may have been cut off by the snap length.
 		h.Hole = true
 		h.lost()
@@ -356,16 +356,16 @@ func (c *Conn) fpdu(p *trace.PDU) {
 		have &^= catalogue.Sync
 	}
 	e := &c.Capture.fpdu
-	*e = Fpdu{h, p, f}
+	*e = FPDU{h, p, f}
 	k := e.shape(c, have)
 	c.Tell.FPDU(e, k, have)
 	// Nothing that follows a wrong CRC is evidence for anything else.
 	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
 	c.Tell.Taken(h, p.Number)
-	h.Crc.add(p)
+	h.CRC.add(p)
 	h.Opening.add(p)
 	if f.CRCStatus == mpa.CRCBad && !c.Astray(h) {
-		h.spoils(e)
+		h.addWrongCRC(e)
 	}
 	h.Sizes.add(c, e)
 	h.Chain.add(e)
@@ -440,17 +440,17 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 		if p.FPDU != nil {
 			h.First.good, h.First.off = p.FPDU.CRCStatus == mpa.CRCGood, p.FPDU.CRCStatus == mpa.CRCOff
 		}
-		h.First.Stag = s.DDP.STag
+		h.First.STag = s.DDP.STag
 		if r, err := rdmap.DecodeReadRequest(s.Body); s.Op == rdmap.OpReadRequest {
 			h.First.size, h.First.cut = r.Size, err != nil && s.Octets >= rdmap.ReadRequestLen
 			if err == nil {
-				h.First.Stag = r.SrcSTag
+				h.First.STag = r.SrcSTag
 			}
 		}
 		copy(h.First.Payload[:], s.Body)
 	}
-	if s.Ans = (Answer{}); s.Op == OpReadResponse || s.Op == OpAtomicResponse {
-		s.Ans = s.answers()
+	if s.Answer = (Answer{}); s.Op == OpReadResponse || s.Op == OpAtomicResponse {
+		s.Answer = s.answers()
 	}
 	k := s.shape(have)
 	if !Seen(h.Shapes.Segments[:]).Has(k) {
@@ -466,7 +466,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	}
 	c.Tell.Segment(s, k, have)
 	s.known = h.HasVersions && Seen(h.Shapes.Segments[:]).Has(k)
-	if s.exchanges() && !s.Noise && (s.Op != OpReadResponse || s.Ans.Begins) {
+	if s.exchanges() && !s.Noise && (s.Op != OpReadResponse || s.Answer.Begins) {
 		c.Tell.Exchange(s, have)
 	}
 	if s.Noise {
@@ -479,7 +479,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	c.follow(s, have)
 	c.serve(s, have)
 	if !h.HasVersions && s.DDP.DV == p.Control.RV && s.DDP.DV <= 1 { // versions that do not go together set no standard
-		h.HasVersions, h.Dv, h.Rv = true, s.DDP.DV, p.Control.RV
+		h.HasVersions, h.DDPVersion, h.RDMAPVersion = true, s.DDP.DV, p.Control.RV
 	}
 	h.Sent.add(s)
 	if Extension(s.Op) {

@@ -17,7 +17,7 @@ type crcRun struct {
 	Run    uint32 // of bad ones with the same value
 	Value  uint32 // of those
 	Frame  uint64 // of the first of those, or of the last FPDU
-	Pdu    uint64
+	PDU    uint64
 	Starts []int64 // of the last FPDUs, in the stream
 	Unsent int     // octets that the last FPDU lacks, since its sender closed before it sent them
 }
@@ -35,7 +35,7 @@ func (r *crcRun) add(p *trace.PDU) {
 		r.Run, r.Value = 1, f.CRC
 	}
 	if r.Run <= 1 {
-		r.Frame, r.Pdu = p.Frame, p.Number
+		r.Frame, r.PDU = p.Frame, p.Number
 	}
 	r.Unsent = f.Unsent
 	if len(f.Markers) > 0 || len(r.Starts) > 0 {
@@ -65,12 +65,12 @@ func CrcOf(b []byte) uint32 {
 
 // RepeatsConstant reports whether an FPDU with a wrong CRC has the same value in its
 // CRC field as the one before it, and that is a constant.
-func (e *Fpdu) RepeatsConstant() bool {
-	return e.FPDU.CRCStatus == mpa.CRCBad && Constant(e.FPDU.CRC) && e.FPDU.CRC == e.Crc.Value
+func (e *FPDU) RepeatsConstant() bool {
+	return e.FPDU.CRCStatus == mpa.CRCBad && Constant(e.FPDU.CRC) && e.FPDU.CRC == e.CRC.Value
 }
 
 // ConstantsBegin is the place of the first FPDU of those that have the same wrong value
 // in their CRC field.
-func (e *Fpdu) ConstantsBegin() Place {
-	return Place{Dir: e.Dir, HasDir: true, Frame: e.Crc.Frame, PDU: e.Crc.Pdu}
+func (e *FPDU) ConstantsBegin() Place {
+	return Place{Dir: e.Dir, HasDir: true, Frame: e.CRC.Frame, PDU: e.CRC.PDU}
 }

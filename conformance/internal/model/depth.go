@@ -108,8 +108,8 @@ func (m *deepest) add(d depth, at *site) {
 // lands records the end of a response.
 func (s *Segment) lands(c *Conn) {
 	f := &s.Peer.Flight
-	r := s.Ans.R
-	if r == nil || !s.Ans.Fits {
+	r := s.Answer.Request
+	if r == nil || !s.Answer.Fits {
 		// If nothing is missing, it answers no request or the oldest one; otherwise the
 		// request is unknown.
 		f.muddled = f.muddled || c.Gates(s.Direction)&catalogue.ReadSync == 0
@@ -132,7 +132,7 @@ func (f *flight) beside(s *Segment, stag uint32) (places uint8) {
 		return 0
 	}
 	for i := range f.list {
-		if x := &f.list[i]; x.atomic && x.source.Stag == stag && x.awaited(s.PDU.LastAcked) {
+		if x := &f.list[i]; x.atomic && x.source.STag == stag && x.awaited(s.PDU.LastAcked) {
 			places |= x.source.Bit()
 		}
 	}
@@ -147,7 +147,7 @@ type asked struct {
 	aop     rdmap.AOpCode
 	msn     uint32
 	Nth     uint64
-	Pdu     uint64
+	PDU     uint64
 	Depth   depth
 }
 
@@ -160,7 +160,7 @@ type askedRing struct {
 const maxAsked = 256
 
 func (a *askedRing) add(r *Request, s *Segment) {
-	x := asked{Atomic: r.Atomic, Source: r.source, aop: r.Aop, msn: r.Msn, Nth: r.nth, Pdu: s.PDU.Number, Depth: s.Depth}
+	x := asked{Atomic: r.Atomic, Source: r.source, aop: r.AtomicOp, msn: r.MSN, Nth: r.nth, PDU: s.PDU.Number, Depth: s.Depth}
 	if !r.Atomic {
 		x.Request, _ = rdmap.DecodeReadRequest(s.Body)
 	}

@@ -27,10 +27,10 @@ type Direction struct {
 	// shifted: octets in no FPDU came in full operation, which its sender may not
 	// count when it places markers.
 	shifted bool
-	// To is where the last PDU ends in the TCP stream.
-	To    int64
-	Count uint64 // FPDUs or segments
-	Peer  *Direction
+	// NextOffset is where the last PDU ends in the TCP stream.
+	NextOffset int64
+	Count      uint64 // FPDUs or segments
+	Peer       *Direction
 	*sending
 	*asking
 	*session
@@ -56,7 +56,7 @@ type sending struct {
 	Sizes   sizes
 	Queues  [4]queue
 	Tagged  [2]flow
-	Crc     crcRun
+	CRC     crcRun
 	Opening opening
 	Shapes  shapes
 	Chain   chain
@@ -67,9 +67,9 @@ type sending struct {
 	// other than a Terminate.
 	Knows int64
 	// met is the STag of the peer that was looked at last.
-	met         place
-	HasVersions bool
-	Dv, Rv      uint8
+	met                      place
+	HasVersions              bool
+	DDPVersion, RDMAPVersion uint8
 	// Extended is the latest opcode of RFC 7306, or 0.
 	Extended rdmap.Opcode
 	// part: not all octets of some FPDU were captured.
@@ -78,13 +78,13 @@ type sending struct {
 	headless bool
 	// grid counts consecutive markers with plausible pointers; they establish where the
 	// others must be.
-	grid       uint32
-	largest    int32 // ULPDU
-	Terminates uint32
-	after      uint32 // segments after its Terminate
-	Word       *Word  // its first Terminate
-	// Spoilt is the first FPDU with a wrong CRC.
-	Spoilt *spoilt
+	grid           uint32
+	largest        int32 // ULPDU
+	Terminates     uint32
+	after          uint32         // segments after its Terminate
+	FirstTerminate *SentTerminate // its first Terminate
+	// FirstWrongCRC is the first FPDU with a wrong CRC.
+	FirstWrongCRC *wrongCRC
 	// CutShort is a message that was incomplete when the connection ended.
 	CutShort *Message
 }

@@ -2,7 +2,7 @@
 // its two directions, startup frames, segments, messages, requests and their answers,
 // STags, acknowledgements, and what was not captured.
 //
-// [Conn.Pdu] records one PDU. It notifies the observer of each event before it records
+// [Conn.Record] records one PDU. It notifies the observer of each event before it records
 // the event, so that rules see the state that the event met.
 //
 // The package contains no rule and decides nothing about severity: it says what happened

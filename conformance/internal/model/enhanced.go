@@ -11,8 +11,8 @@ import (
 // UnknownDepth is the IRD or ORD of a side that leaves it open.
 const UnknownDepth = mpa.DepthNotNegotiated
 
-// Rfc6581 reports whether the establishment word has the layout of RFC 6581.
-func (c *Conn) Rfc6581() bool { return c.Trace.Layout == mpa.LayoutRFC6581 }
+// RFC6581 reports whether the establishment word has the layout of RFC 6581.
+func (c *Conn) RFC6581() bool { return c.Trace.Layout == mpa.LayoutRFC6581 }
 
 // HasAgreed reports whether both sides of an accepting startup sent the establishment
 // word.
@@ -20,7 +20,7 @@ func (c *Conn) HasAgreed() bool { return c.Enhanced() && c.Accepted() }
 
 // PeerToPeer reports whether an indication was agreed.
 func (c *Conn) PeerToPeer() bool {
-	return c.HasAgreed() && c.Rfc6581() && c.Request.EnhancedWord.A && c.Reply.EnhancedWord.A
+	return c.HasAgreed() && c.RFC6581() && c.Request.EnhancedWord.A && c.Reply.EnhancedWord.A
 }
 
 // layoutOpen reports whether the flags leave open which layout the word has: RFC 6581,

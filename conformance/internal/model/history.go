@@ -25,7 +25,7 @@ type burst struct {
 
 // Sent is a segment of the history.
 type Sent struct {
-	Pdu    uint64
+	PDU    uint64
 	key    headerKey
 	Length uint32 // ULPDU, header and payload
 }
@@ -203,19 +203,19 @@ func (t *Terminate) Payload() bool { return t.Every(func(x *Sent) bool { return 
 // Empty reports whether every segment that may have been quoted had none.
 func (t *Terminate) Empty() bool { return t.Every(func(x *Sent) bool { return x.Octets() == 0 }) }
 
-// Word is what is kept of the first Terminate of a direction.
-type Word struct {
+// SentTerminate is what is kept of the first Terminate of a direction.
+type SentTerminate struct {
 	Span
 	Terminate
 	at Place
 }
 
 // keep makes a copy that outlives the PDU.
-func (t *Terminate) keep() *Word {
-	w := &Word{Span: SpanOf(t.PDU), Terminate: *t, at: t.Where()}
+func (t *Terminate) keep() *SentTerminate {
+	w := &SentTerminate{Span: SpanOf(t.PDU), Terminate: *t, at: t.Where()}
 	w.Segment, w.Straight, w.Quote = nil, rdmap.Terminate{}, rdmap.Terminate{}
 	return w
 }
 
 // Where is the place of the Terminate.
-func (w *Word) Where() Place { return w.at }
+func (w *SentTerminate) Where() Place { return w.at }

@@ -93,9 +93,9 @@ func (s *Loose) StartupEnd() int64 {
 	return s.End
 }
 
-// CrcBehind returns the octets after a startup frame if they are its CRC, and FPDUs follow
+// CRCBehind returns the octets after a startup frame if they are its CRC, and FPDUs follow
 // them.
-func (c *Conn) CrcBehind(f *Frame) *Loose {
+func (c *Conn) CRCBehind(f *Frame) *Loose {
 	if s := c.Directions[f.Dir].LooseAt(f.End); s != nil && c.framed(f, s) {
 		return s
 	}

@@ -7,25 +7,25 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Said is the startup frame of a side, nil if none was seen.
-func (c *Conn) Said(d trace.Dir) *Frame {
+// StartupFrameOf is the startup frame of a side, nil if none was seen.
+func (c *Conn) StartupFrameOf(d trace.Dir) *Frame {
 	if d == trace.I2R {
 		return c.Request
 	}
 	return c.Reply
 }
 
-// Mute reports whether a side provably sent nothing after its startup frame; if it sent no
+// SilentAfterStartup reports whether a side provably sent nothing after its startup frame; if it sent no
 // startup frame, nothing since it had that of the other side.
-func (c *Conn) Mute(d trace.Dir) bool {
-	h, f, own := &c.Directions[d], &c.Trace.Flow[d], c.Said(d)
+func (c *Conn) SilentAfterStartup(d trace.Dir) bool {
+	h, f, own := &c.Directions[d], &c.Trace.Flow[d], c.StartupFrameOf(d)
 	if h.Count > 0 || h.Gap || f.Waiting || f.Unframed > 0 || own == nil && !c.Starts(h) {
 		return false
 	}
 	end := f.Sent
 	if own != nil {
 		end = own.End
-	} else if peer := c.Said(Other(d)); peer != nil {
+	} else if peer := c.StartupFrameOf(Other(d)); peer != nil {
 		for i := range h.looses {
 			if h.looses[i].Knew(peer.End) != Without {
 				return false
@@ -40,8 +40,8 @@ func (c *Conn) Mute(d trace.Dir) bool {
 // and without sending anything after its own.
 func (c *Conn) Leaves(d trace.Dir) (k Closing, ok bool) {
 	k, ok = c.Closed()
-	peer := c.Said(Other(d))
-	if !ok || k.Dir != d || k.Crossed || peer == nil || peer.Partial || !c.Mute(d) {
+	peer := c.StartupFrameOf(Other(d))
+	if !ok || k.Dir != d || k.Crossed || peer == nil || peer.Partial || !c.SilentAfterStartup(d) {
 		return k, false
 	}
 	return k, c.had(&k) >= peer.End

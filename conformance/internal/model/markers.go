@@ -3,7 +3,7 @@ package model
 import "github.com/iwdissect/iwdissect/dissect/mpa"
 
 // Pos is the offset of a marker in full operation, -1 if that is not known.
-func (e *Fpdu) Pos(m *mpa.Marker) int64 {
+func (e *FPDU) Pos(m *mpa.Marker) int64 {
 	if !e.PDU.HasOffset {
 		return -1
 	}
@@ -11,12 +11,12 @@ func (e *Fpdu) Pos(m *mpa.Marker) int64 {
 }
 
 // Marked reports whether the FPDU has markers, and they were agreed for its direction.
-func (e *Fpdu) Marked(c *Conn) bool {
+func (e *FPDU) Marked(c *Conn) bool {
 	return len(e.FPDU.Markers) > 0 && c.Trace.Markers[e.Dir] == mpa.Yes && c.Trace.Flow[e.Dir].MarkersSeen == mpa.Unknown
 }
 
 // PlaceOf is the place of one of its markers.
-func (e *Fpdu) PlaceOf(m *mpa.Marker) Place {
+func (e *FPDU) PlaceOf(m *mpa.Marker) Place {
 	at := e.Where()
 	if at.HasOffset {
 		at.Offset += m.Offset - e.FPDU.Offset

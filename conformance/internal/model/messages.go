@@ -56,8 +56,8 @@ type Message struct {
 	HasAlias bool
 	// Alias is another MSN that some of its segments have.
 	Alias   uint32
-	Qn, Msn uint32
-	Stag    uint32
+	QN, MSN uint32
+	STag    uint32
 	Field   uint32 // the 32 bits of RsvdULP in an untagged header
 	More    uint32 // segments that are not kept, beyond maxPieces
 	lastAt  int32  // the run that ends with the segment with L, if done
@@ -68,7 +68,7 @@ type Message struct {
 // PlaceOf is the place of a segment of the message.
 func (m *Message) PlaceOf(x *site) Place {
 	at := x.In(m.Dir)
-	at.Msn, at.HasMSN = m.Msn, !m.Tagged
+	at.MSN, at.HasMSN = m.MSN, !m.Tagged
 	return at
 }
 
@@ -135,7 +135,7 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate) {
 		*sure = have&catalogue.MsgSync != 0 || !s.DDP.Tagged && s.DDP.MO == 0 || *sure
 		*m = Message{Direction: s.Direction, There: true, Tagged: s.DDP.Tagged, pieces: m.reset(), sure: *sure}
 		m.Op, m.Control, m.Field = s.Op, s.DDP.RsvdULP, s.DDP.RsvdULP32
-		m.Qn, m.Msn, m.Stag = s.DDP.QN, s.DDP.MSN, s.DDP.STag
+		m.QN, m.MSN, m.STag = s.DDP.QN, s.DDP.MSN, s.DDP.STag
 		if !s.DDP.Tagged && s.DDP.QN < uint32(len(s.Queues)) {
 			s.Queues[s.DDP.QN].strays = 0
 		}

@@ -9,7 +9,7 @@ import (
 type observer interface {
 	Startup(f *Frame, have catalogue.Gate)
 	// FPDU, Segment and Message also get the shape of the event, 0 if it has none.
-	FPDU(e *Fpdu, k Shape, have catalogue.Gate)
+	FPDU(e *FPDU, k Shape, have catalogue.Gate)
 	Segment(s *Segment, k Shape, have catalogue.Gate)
 	Message(m *Message, k Shape, have catalogue.Gate)
 	// Malformed reports a ULPDU without a whole DDP header.

@@ -19,36 +19,36 @@ type opening struct {
 	// First is the first FPDU, even with a wrong CRC; Refused is the first one after a
 	// rejecting Reply, nil if there is none; knowing is the one whose sender had received
 	// most, nil if that is the first one.
-	First            FpduNote
-	Refused, knowing *FpduNote
+	First            FPDUNote
+	Refused, knowing *FPDUNote
 	// Good is the end of the first FPDU with a right CRC, or 0.
 	Good int64
 	// sound: the CRC of the last FPDU is right.
 	sound bool
 }
 
-// FpduNote is what is kept of an FPDU.
-type FpduNote struct {
+// FPDUNote is what is kept of an FPDU.
+type FPDUNote struct {
 	Span
 	Seen       bool
 	Dir        trace.Dir
 	frame, pdu uint64
 	Op         rdmap.Opcode
 	code       rdmap.TermCode
-	Crc        mpa.CRCStatus
+	CRC        mpa.CRCStatus
 	// whole: all of it was sent; lead: it begins with a marker; alone: that marker is in a
 	// TCP segment of its own.
 	whole, Lead, Alone bool
 }
 
-func (n *FpduNote) Where() Place {
+func (n *FPDUNote) Where() Place {
 	return Place{Dir: n.Dir, HasDir: true, Frame: n.frame, PDU: n.pdu, HasPDU: true}
 }
 
-func noteOf(p *trace.PDU) FpduNote {
+func noteOf(p *trace.PDU) FPDUNote {
 	f := p.FPDU
-	return FpduNote{
-		Span: SpanOf(p), Seen: true, Dir: p.Dir, frame: p.Frame, pdu: p.Number, Op: p.Control.Opcode, code: p.TermCode, Crc: f.CRCStatus,
+	return FPDUNote{
+		Span: SpanOf(p), Seen: true, Dir: p.Dir, frame: p.Frame, pdu: p.Number, Op: p.Control.Opcode, code: p.TermCode, CRC: f.CRCStatus,
 		whole: f.Unsent == 0, Lead: f.Lead, Alone: f.Lead && partsAt(p.Bounds, mpa.MarkerSize),
 	}
 }
@@ -87,7 +87,7 @@ func (o *opening) add(p *trace.PDU) {
 }
 
 // most is the FPDU whose sender had received most.
-func (o *opening) most() *FpduNote {
+func (o *opening) most() *FPDUNote {
 	if o.knowing != nil {
 		return o.knowing
 	}

@@ -26,7 +26,7 @@ func (c *Conn) PlainOctets() *Loose {
 
 // Unstarted returns the first FPDU of a connection on which, for certain, neither side
 // sent a startup frame.
-func (c *Conn) Unstarted() *FpduNote {
+func (c *Conn) Unstarted() *FPDUNote {
 	a, b := &c.Directions[0], &c.Directions[1]
 	if len(a.Frames)+len(b.Frames) > 0 || !a.Opening.Seen() && !b.Opening.Seen() {
 		return nil
@@ -90,7 +90,7 @@ func (h *Direction) AtFirst() Place {
 
 // StrayBefore returns the octets between the startup frame and the first FPDU of its
 // direction, if they belong to neither and are not a damaged FPDU.
-func (e *Fpdu) StrayBefore() *Loose {
+func (e *FPDU) StrayBefore() *Loose {
 	const most = 2048
 	n := len(e.looses)
 	if n == 0 {

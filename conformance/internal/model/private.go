@@ -87,7 +87,7 @@ func (c *Conn) Overrun(f *Frame) (octets int, o Order) {
 	switch {
 	case seen:
 		o = last.Knew(awaited)
-	case c.Mute(Other(f.Dir)):
+	case c.SilentAfterStartup(Other(f.Dir)):
 		o = Without // there was nothing to wait for
 	}
 	return f.Behind, o

@@ -37,15 +37,15 @@ func (c *Conn) Sequel(dir trace.Dir, end int64) (x Sequel) {
 
 // Refuses reports whether an FPDU is a Terminate that speaks of the startup (RFC
 // 5044 section 8, code 4).
-func (n *FpduNote) Refuses() bool {
+func (n *FPDUNote) Refuses() bool {
 	const invalidStartup = 4
 	return n.Op == OpTerminate && n.code.Layer == rdmap.LayerLLP && n.code.EType == rdmap.ETypeMPA && n.code.Code == invalidStartup
 }
 
-// Misfit reports whether the length of the private data does not match PD_Length or
+// WrongLength reports whether the length of the private data does not match PD_Length or
 // exceeds the maximum, and up to which offset the other side must have the stream to
 // notice.
-func (c *Conn) Misfit(f *Frame) (end int64, ok bool) {
+func (c *Conn) WrongLength(f *Frame) (end int64, ok bool) {
 	if f == nil {
 		return 0, false
 	}
@@ -77,7 +77,7 @@ func (c *Conn) Bad(h *Direction) bool {
 		if f == nil || f.Dir != h.Dir {
 			continue
 		}
-		if _, misfit := c.Misfit(f); misfit || NoRoom(f) || f.Rev >= 3 {
+		if _, misfit := c.WrongLength(f); misfit || NoRoom(f) || f.Rev >= 3 {
 			return true
 		}
 	}

@@ -42,7 +42,7 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 		return Begins, m
 	}
 	switch {
-	case g.STag == m.Stag:
+	case g.STag == m.STag:
 		return GoesOn, m
 	case g.TO == m.Next():
 		return Renamed, m
@@ -54,7 +54,7 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 // nil if there is none.
 func (s *Segment) continuedFlow(m *Message) *Message {
 	for i := range s.Tagged {
-		if x := s.Tagged[i].Msg; x != m && x.Open() && x.Stag == s.DDP.STag && x.Next() == s.DDP.TO {
+		if x := s.Tagged[i].Msg; x != m && x.Open() && x.STag == s.DDP.STag && x.Next() == s.DDP.TO {
 			return x
 		}
 	}
@@ -76,10 +76,10 @@ func (s *Segment) untaggedRelation() (Relation, *Message) {
 	m := room(&s.Queues[g.QN].Msg)
 	switch {
 	case !m.There:
-	case m.Done && g.MSN == m.Msn && !s.restarts(m):
+	case m.Done && g.MSN == m.MSN && !s.restarts(m):
 		return Behind, m
 	case m.Done:
-	case g.MSN == m.Msn, g.MO != 0 && m.HasAlias && g.MSN == m.Alias:
+	case g.MSN == m.MSN, g.MO != 0 && m.HasAlias && g.MSN == m.Alias:
 		return GoesOn, m
 	case g.MO != 0 && uint64(g.MO) == m.Next():
 		return Renamed, m
@@ -90,7 +90,7 @@ func (s *Segment) untaggedRelation() (Relation, *Message) {
 // ChangesQueue reports whether a segment continues an open message of another queue.
 func (s *Segment) ChangesQueue(m *Message) bool {
 	g := s.DDP
-	return g.MO != 0 && m.Open() && m.Qn != g.QN && m.Msn == g.MSN && m.Next() == uint64(g.MO) && m.Control == g.RsvdULP
+	return g.MO != 0 && m.Open() && m.QN != g.QN && m.MSN == g.MSN && m.Next() == uint64(g.MO) && m.Control == g.RsvdULP
 }
 
 // restarts reports whether a segment with the MSN of a finished message begins another

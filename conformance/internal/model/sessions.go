@@ -19,10 +19,10 @@ type Control struct {
 	// was is the state of the session before it: nothing, an Initiate, an answer.
 	Function sctpddp.Function
 	Ok       bool
-	// Heard is how far its sender had acknowledged the other side, and Tsn its own TSN,
+	// Heard is how far its sender had acknowledged the other side, and TSN its own,
 	// before the last chunks of the other side; Place is where it is.
 	Heard  int64
-	Tsn    int64
+	TSN    int64
 	Before recent
 	Place  Place
 }
@@ -104,7 +104,7 @@ func (c *Conn) turn() {
 // keep makes a copy that outlives the PDU.
 func (e *Control) keep() *Control {
 	x := *e
-	x.Heard, x.Tsn, x.Before, x.Place = e.Chunk.Arrival.Heard, e.Chunk.Arrival.TSN, e.Peer.recent, e.Where()
+	x.Heard, x.TSN, x.Before, x.Place = e.Chunk.Arrival.Heard, e.Chunk.Arrival.TSN, e.Peer.recent, e.Where()
 	x.PDU, x.Chunk = nil, nil
 	return &x
 }

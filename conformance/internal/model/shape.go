@@ -53,7 +53,7 @@ const gateBits = uint(catalogue.NumGates)
 
 // shape is that of an FPDU that is usual: without faults, and with right markers if
 // there are some.
-func (e *Fpdu) shape(c *Conn, have catalogue.Gate) Shape {
+func (e *FPDU) shape(c *Conn, have catalogue.Gate) Shape {
 	f := e.FPDU
 	if f.CRCStatus == mpa.CRCBad || !f.PadZero() || f.ULPDULength > mpa.MaxULPDU ||
 		f.Sync != mpa.InSync || f.Unsent > 0 || e.Count == 0 {
@@ -94,20 +94,20 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	if rel == Renamed || rel == Behind || rel == GoesOn && (from < m.high || to <= from) || s.others(m) || to < from || len(s.Head) == 0 {
 		return 0
 	}
-	if s.Op == OpReadResponse && !s.Ans.plain(s) || s.Op == OpAtomicResponse {
+	if s.Op == OpReadResponse && !s.Answer.plain(s) || s.Op == OpAtomicResponse {
 		return 0
 	}
 	k := packed{v: 1, n: 1}
-	k.flag(s.Ans.Begins)
+	k.flag(s.Answer.Begins)
 	k.put(uint64(have), gateBits)
 	k.put(uint64(s.Head[0]), 8)
 	k.put(uint64(g.RsvdULP), 8)
 	k.flag(s.Octets > 0)
 	k.flag(s.HasVersions)
-	k.put(uint64(s.Dv), 2)
-	k.put(uint64(s.Rv), 2)
+	k.put(uint64(s.DDPVersion), 2)
+	k.put(uint64(s.RDMAPVersion), 2)
 	k.flag(p.HasVersions)
-	k.put(uint64(p.Dv), 2)
+	k.put(uint64(p.DDPVersion), 2)
 	k.flag(s.IsFirst)
 	k.flag(s.Terminates > 0)
 	k.put(uint64(rel), 3)
@@ -119,7 +119,7 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	if g.Tagged {
 		return k.v
 	}
-	if g.QN >= uint32(len(s.Queues)) || s.Queues[g.QN].strays > 0 || m != nil && (m.Msn == 0xffffffff || m.HasAlias) || to > 0xffffffff {
+	if g.QN >= uint32(len(s.Queues)) || s.Queues[g.QN].strays > 0 || m != nil && (m.MSN == 0xffffffff || m.HasAlias) || to > 0xffffffff {
 		return 0
 	}
 	k.put(uint64(g.QN), 2)
@@ -127,7 +127,7 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	k.flag(g.MO == 0)
 	k.flag(s.Queues[g.QN].Seen)
 	k.flag(g.MSN == 1)
-	k.flag(m != nil && g.MSN == m.Msn+1)
+	k.flag(m != nil && g.MSN == m.MSN+1)
 	return k.v
 }
 

@@ -19,15 +19,15 @@ type Side struct {
 // Sides iterates over the sides of an association, once all of it is known, with the
 // session of it that was seen first.
 func (p *EndedConnection) Sides(yield func(*Side) bool) {
-	if !p.T.Lead {
+	if !p.Trace.Lead {
 		return
 	}
-	for d := range p.T.Side {
-		s := p.T.Side[d].SCTP
+	for d := range p.Trace.Side {
+		s := p.Trace.Side[d].SCTP
 		if !s.HasTag && !s.HasInit && s.Chunks == 0 {
 			continue
 		}
-		if !yield(&Side{s, p.T.Side[1-d].SCTP, trace.Dir(d)}) {
+		if !yield(&Side{s, p.Trace.Side[1-d].SCTP, trace.Dir(d)}) {
 			return
 		}
 	}

@@ -44,7 +44,7 @@ func (s *sizes) odd() *oddities {
 }
 
 // add records an FPDU. One with a wrong CRC says nothing about how its sender sizes FPDUs.
-func (s *sizes) add(c *Conn, e *Fpdu) {
+func (s *sizes) add(c *Conn, e *FPDU) {
 	n := int(e.FPDU.ULPDULength)
 	if e.FPDU.CRCStatus == mpa.CRCBad {
 		s.tail, s.whole = false, false
@@ -146,9 +146,9 @@ func (c *Conn) Emss(d trace.Dir) (octets int, ok bool) {
 	return mss - int(c.Trace.Flow[d].LeastOptions), true
 }
 
-// Mulpdu is the largest ULPDU that fits a TCP segment with emss octets (RFC 5044 section
+// MULPDU is the largest ULPDU that fits a TCP segment with emss octets (RFC 5044 section
 // 4.5).
-func Mulpdu(emss int, markers bool) int {
+func MULPDU(emss int, markers bool) int {
 	over := 6 + emss%4
 	if markers {
 		over += mpa.MarkerSize * ((emss + mpa.MarkerInterval - 1) / mpa.MarkerInterval)

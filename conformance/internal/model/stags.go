@@ -113,7 +113,7 @@ func (t *stags) invalidate(x uint32) {
 
 // reuse is an STag that was used after its invalidation, and where.
 type reuse struct {
-	Stag uint32
+	STag uint32
 	At   Place
 	// Refused: a Terminate is about it.
 	Refused bool
@@ -125,7 +125,7 @@ func (h *Direction) reuses(stag uint32, at Place) {
 		return
 	}
 	delete(h.gone, stag)
-	h.Reused = append(h.Reused, reuse{Stag: stag, At: at})
+	h.Reused = append(h.Reused, reuse{STag: stag, At: at})
 }
 
 // invalidates records a Send with Invalidate.
@@ -156,7 +156,7 @@ func (t *Terminate) stag() (uint32, bool) {
 	case t.Header.Tagged:
 		return t.Header.STag, true
 	case t.Asked != nil:
-		return t.Asked.Source.Stag, true
+		return t.Asked.Source.STag, true
 	}
 	return t.Header.RsvdULP32, t.Op.Invalidates()
 }
@@ -168,7 +168,7 @@ func (t *Terminate) refusesSTag() {
 		return
 	}
 	for i := range t.Peer.Reused {
-		if r := &t.Peer.Reused[i]; r.Stag == x {
+		if r := &t.Peer.Reused[i]; r.STag == x {
 			r.Refused = true
 		}
 	}
@@ -177,7 +177,7 @@ func (t *Terminate) refusesSTag() {
 // UsedSTag reports whether a direction has used an STag of its peer, of late.
 func (h *Direction) UsedSTag(x uint32) bool {
 	for q := range slices.Values(h.Asked.Ring) {
-		if q.Source.Stag == x {
+		if q.Source.STag == x {
 			return true
 		}
 	}

@@ -45,14 +45,14 @@ type steady struct {
 }
 
 // steadies readies the short way for what follows an FPDU that went the long one.
-func (c *Conn) steadies(e *Fpdu, s *Segment, known bool, gates, have catalogue.Gate) {
+func (c *Conn) steadies(e *FPDU, s *Segment, known bool, gates, have catalogue.Gate) {
 	h, f, p := e.Direction, e.FPDU, e.PDU
 	y := &h.steady
 	y.on = false
 	if !known || !c.within(s) {
 		return
 	}
-	k, z := &h.Crc, &h.Sizes
+	k, z := &h.CRC, &h.Sizes
 	switch {
 	case f.CRCStatus != mpa.CRCGood, !oneSegment(p), c.Trace.Outcome == trace.Rejected && h.Opening.Refused == nil, h.Opening.Good == 0:
 	case len(f.Markers) > 0 && (!c.Trace.Negotiated || f.Size < 2*mpa.MarkerInterval), len(f.Markers) == 0 && len(k.Starts) > 0, z.open != int(f.ULPDULength), z.open < LeastMULPDU, z.Partial.N == 0, z.tail, !z.whole:
@@ -112,7 +112,7 @@ func (c *Conn) steadily(h *Direction, p *trace.PDU) bool {
 		return false
 	}
 	if y.marked {
-		if e := (Fpdu{h, p, f}); !Seen(h.Shapes.Fpdus[:]).Has(e.shape(c, y.have)) {
+		if e := (FPDU{h, p, f}); !Seen(h.Shapes.Fpdus[:]).Has(e.shape(c, y.have)) {
 			return false
 		}
 		y.start = f.Offset
@@ -157,11 +157,11 @@ func (h *Direction) catchUp() {
 		h.Chunks += int(n)
 		return
 	}
-	h.To, h.Latest, h.Knows = y.End, y.last, y.knows
-	h.Crc.Good += int(n)
-	h.Crc.Frame, h.Crc.Pdu = y.frame, y.pdu
+	h.NextOffset, h.Latest, h.Knows = y.End, y.last, y.knows
+	h.CRC.Good += int(n)
+	h.CRC.Frame, h.CRC.PDU = y.frame, y.pdu
 	if y.marked { // no earlier marker is within the distance of two markers
-		h.Crc.Starts = append(h.Crc.Starts[:0], y.start)
+		h.CRC.Starts = append(h.CRC.Starts[:0], y.start)
 	}
 	h.Opening.Count += y.n
 	h.Opening.sound = true
@@ -191,5 +191,5 @@ func (c *Conn) asBefore(h *Direction) bool {
 func (c *Conn) clean(h *Direction) bool {
 	f, g := &c.Trace.Flow[h.Dir], &c.Trace.Flow[h.Peer.Dir]
 	return !f.Cut && !g.Cut && !f.Waiting && !g.Waiting && f.Unframed|g.Unframed == 0 && !f.SumsUnsure &&
-		(h.Peer.Count > 0 || h.Peer.To >= g.Sent)
+		(h.Peer.Count > 0 || h.Peer.NextOffset >= g.Sent)
 }

@@ -57,8 +57,8 @@ func (c *Conn) terminated(s *Segment, have catalogue.Gate) {
 		}
 	}
 	t.refuses()
-	if s.Word == nil {
-		s.Word = t.keep()
+	if s.FirstTerminate == nil {
+		s.FirstTerminate = t.keep()
 	}
 	c.Tell.Terminate(t, have)
 }
@@ -129,15 +129,15 @@ func (t *Terminate) Got() uint64 {
 
 // Quotes reports whether the first Terminate of a direction quotes a segment that was
 // found.
-func (h *Direction) Quotes() bool { return h.Word != nil && len(h.Word.Sent) > 0 }
+func (h *Direction) Quotes() bool { return h.FirstTerminate != nil && len(h.FirstTerminate.Sent) > 0 }
 
-// FirstWord is the first Terminate of the connection that the other side has received, or
+// FirstTerminate is the first Terminate of the connection that the other side has received, or
 // has answered with one of its own; nil if there is none.
-func (c *Conn) FirstWord() (first *Word) {
+func (c *Conn) FirstTerminate() (first *SentTerminate) {
 	for i := range c.Directions {
 		h := &c.Directions[i]
-		w := h.Word
-		if w != nil && (h.Peer.Word != nil || w.End <= c.Trace.Flow[h.Dir].Acked) && (first == nil || w.Time < first.Time) {
+		w := h.FirstTerminate
+		if w != nil && (h.Peer.FirstTerminate != nil || w.End <= c.Trace.Flow[h.Dir].Acked) && (first == nil || w.Time < first.Time) {
 			first = w
 		}
 	}

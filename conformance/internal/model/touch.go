@@ -28,7 +28,7 @@ type touch struct {
 // NamedSTag is an STag, and what it was when it was named.
 type NamedSTag struct {
 	Owner trace.Dir // the side whose memory it names
-	Stag  uint32
+	STag  uint32
 	// What [stags.use] returns; zero if the STag could not be recorded.
 	Seq   sequence
 	Step  uint32
@@ -59,10 +59,10 @@ func (s *Segment) touches(c *Conn, b *CaptureState, have catalogue.Gate) {
 		if side := s.mentions(c, b, s.Peer.Dir, s.DDP.RsvdULP32, have); side != nil {
 			side.invalidate(s.DDP.RsvdULP32)
 		}
-	case t.Octets == 0 || s.Op == OpWrite && s.met == place{t.Stag, 1}:
+	case t.Octets == 0 || s.Op == OpWrite && s.met == place{t.STag, 1}:
 	default:
-		s.met = place{t.Stag, 1} // the next segment will most likely have the same
-		s.mentions(c, b, s.Peer.Dir, t.Stag, have)
+		s.met = place{t.STag, 1} // the next segment will most likely have the same
+		s.mentions(c, b, s.Peer.Dir, t.STag, have)
 		if s.Op == OpReadRequest {
 			r, _ := rdmap.DecodeReadRequest(s.Body)
 			s.mentions(c, b, s.Dir, r.SinkSTag, have)
@@ -72,7 +72,7 @@ func (s *Segment) touches(c *Conn, b *CaptureState, have catalogue.Gate) {
 		return
 	}
 	if t.Behind = len(s.gone) > 0; t.Behind && have&catalogue.Sync != 0 {
-		s.reuses(t.Stag, s.Where())
+		s.reuses(t.STag, s.Where())
 	}
 	t.Shares = s.sharing(have)
 }
@@ -87,7 +87,7 @@ func (s *Segment) mentions(c *Conn, b *CaptureState, owner trace.Dir, stag uint3
 	}
 	n := &s.Touch.Named[s.Touch.Names]
 	s.Touch.Names++
-	*n = NamedSTag{Owner: owner, Stag: stag, Since: -1}
+	*n = NamedSTag{Owner: owner, STag: stag, Since: -1}
 	if sure := catalogue.Sync | catalogue.Contig; have&sure != sure {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (s *Segment) sharing(have catalogue.Gate) (how sharing) {
 	t := &s.Touch
 	for i := range s.Requests {
 		r := &s.Requests[i]
-		if r.Atomic == atomic || r.source.Stag != t.Stag {
+		if r.Atomic == atomic || r.source.STag != t.STag {
 			continue
 		}
 		how = sameSTag
@@ -137,13 +137,13 @@ func (s *Segment) sharing(have catalogue.Gate) (how sharing) {
 		if !r.Atomic {
 			theirs = r.Size
 		}
-		if theirs == 0 || !overlap(t.To, t.Octets, r.source.To, theirs) {
+		if theirs == 0 || !overlap(t.TO, t.Octets, r.source.TO, theirs) {
 			continue
 		}
-		if have&catalogue.ReadSync == 0 || len(s.shared) >= maxShared || slices.Contains(s.shared, t.Stag) {
+		if have&catalogue.ReadSync == 0 || len(s.shared) >= maxShared || slices.Contains(s.shared, t.STag) {
 			return sameSTag
 		}
-		s.shared = append(s.shared, t.Stag)
+		s.shared = append(s.shared, t.STag)
 		return SameOctets
 	}
 	return how

@@ -40,7 +40,7 @@ func (c *Conn) Unseen(l Looks) catalogue.Gate {
 			return catalogue.Contig
 		case l&looksAnywhere != 0 && c.Trace.Transport == trace.SCTP && c.Trace.Side[i].SCTP.GapTSNs > 0:
 			return catalogue.Contig
-		case c.Trace.Transport == trace.TCP && (f.Unframed > 0 || f.Cut && h.To < f.Sent):
+		case c.Trace.Transport == trace.TCP && (f.Unframed > 0 || f.Cut && h.NextOffset < f.Sent):
 			return catalogue.Sync
 		case h.headless, h.part && l&looksAtParts != 0:
 			return catalogue.Full

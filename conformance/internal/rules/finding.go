@@ -38,7 +38,7 @@ func (f *Finding) near(g *Finding) bool {
 		return true // one is about the connection
 	case f.HasPDU && g.HasPDU && f.PDU == g.PDU:
 		return true
-	case f.Dir == g.Dir && f.HasMSN && g.HasMSN && f.Msn == g.Msn:
+	case f.Dir == g.Dir && f.HasMSN && g.HasMSN && f.MSN == g.MSN:
 		return true
 	case !f.HasPDU || !g.HasPDU:
 		return f.Dir == g.Dir || f.Frame == g.Frame

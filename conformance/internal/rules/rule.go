@@ -27,7 +27,7 @@ type Rule struct {
 
 	// How the rule judges each kind of event. Most rules judge one kind only.
 	Startup   *On[*model.Frame]     // a startup frame, or the session control in its place
-	FPDU      *On[*model.Fpdu]      // an FPDU
+	FPDU      *On[*model.FPDU]      // an FPDU
 	Segment   *On[*model.Segment]   // a DDP segment
 	Exchange  *On[*model.Segment]   // a segment of a request or of its answer
 	Message   *On[*model.Message]   // a message that is complete, or was given up

@@ -11,5 +11,5 @@ import "github.com/iwdissect/iwdissect/dissect/mpa"
 // AnySegment is the scope of rules on every ULPDU that has a DDP header.
 func AnySegment(_ *Case, s *model.Segment) Scope { return InScopeIf(s.DDP != nil) }
 
-// CrcNotBad is the scope of rules on FPDUs whose CRC is not known to be wrong.
-func CrcNotBad(_ *Case, e *model.Fpdu) Scope { return InScopeIf(e.FPDU.CRCStatus != mpa.CRCBad) }
+// CRCNotBad is the scope of rules on FPDUs whose CRC is not known to be wrong.
+func CRCNotBad(_ *Case, e *model.FPDU) Scope { return InScopeIf(e.FPDU.CRCStatus != mpa.CRCBad) }

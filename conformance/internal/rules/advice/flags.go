@@ -19,7 +19,7 @@ var flagAdvice = []rules.Rule{
 		ID: "ADV-REJECT-FLAGS", Weighs: true, Needs: catalogue.Layout, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
-				return rules.InScopeIf(c.Trace.Outcome == trace.Rejected && c.Enhanced() && c.Rfc6581() && c.Reply.R)
+				return rules.InScopeIf(c.Trace.Outcome == trace.Rejected && c.Enhanced() && c.RFC6581() && c.Reply.R)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if q, a := c.Request.EnhancedWord, c.Reply.EnhancedWord; q.A != a.A || !a.A && (a.B || a.C || a.D) {
@@ -111,7 +111,7 @@ func rdmacPlace(c *model.Conn) model.Placed {
 		return f
 	}
 	for i := range c.Directions {
-		if h := &c.Directions[i]; h.HasVersions && h.Dv == 0 && h.Rv == 0 {
+		if h := &c.Directions[i]; h.HasVersions && h.DDPVersion == 0 && h.RDMAPVersion == 0 {
 			return h.AtFirst()
 		}
 	}
@@ -121,7 +121,7 @@ func rdmacPlace(c *model.Conn) model.Placed {
 // rnics names the kinds of both ends (RFC 5044 appendix C.1).
 func rnics(c *model.Conn) string {
 	q, r := c.Request, c.Reply
-	zero := func(h *model.Direction) bool { return h.HasVersions && h.Dv == 0 }
+	zero := func(h *model.Direction) bool { return h.HasVersions && h.DDPVersion == 0 }
 	ini, res := "IETF", "IETF"
 	switch {
 	case q == nil:

@@ -54,9 +54,9 @@ var framingAdvice = []rules.Rule{
 	},
 	{
 		ID: "ADV-ULPDU-OVER-IP", Weighs: true, Needs: catalogue.Sync, Transport: rules.OnTCP, ByShape: true,
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: rules.CrcNotBad,
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: rules.CRCNotBad,
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				if e.FPDU.ULPDULength <= mpa.MaxULPDU || r.Reported(e.Direction) {
 					return
 				}

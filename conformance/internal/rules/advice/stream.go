@@ -45,7 +45,7 @@ var streamAdvice = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				h := &c.Directions[trace.I2R]
 				failure := c.GivenUp()
-				unfilled := h.Crc.Good == 0 && uint64(h.Crc.Run) == h.Count && h.Count > 0 && model.Constant(h.Crc.Value)
+				unfilled := h.CRC.Good == 0 && uint64(h.CRC.Run) == h.Count && h.Count > 0 && model.Constant(h.CRC.Value)
 				if !unfilled && failure == "" {
 					if c.Trace.Flow[trace.I2R].CRCUnverifiable > 0 {
 						r.Unproven(catalogue.Full)
@@ -54,7 +54,7 @@ var streamAdvice = []rules.Rule{
 				}
 				observed := "Request C=1, Reply C=0"
 				if unfilled {
-					observed += fmt.Sprintf(", CRC field %#08x", h.Crc.Value)
+					observed += fmt.Sprintf(", CRC field %#08x", h.CRC.Value)
 				}
 				if failure == "" {
 					failure = violated(r, trace.I2R, r.Entry().Explains...)

@@ -82,7 +82,7 @@ var trafficAdvice = []rules.Rule{
 					return
 				}
 				failure := ""
-				if w := h.Peer.Word; w != nil && w.Header != nil && !w.Header.Tagged && w.Header.QN == 1 {
+				if w := h.Peer.FirstTerminate; w != nil && w.Header != nil && !w.Header.Tagged && w.Header.QN == 1 {
 					failure = fmt.Sprintf("a Terminate in frame %d is about a request", w.Where().Frame)
 				}
 				asked, answered := depthsTold(&r.Case, h)

@@ -69,10 +69,10 @@ var ddpHeaderRules = []rules.Rule{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				switch {
-				case s.HasVersions && s.DDP.DV != s.Dv:
-					r.On(s, "the DDP version changes within the direction", fmt.Sprint(s.DDP.DV), fmt.Sprint(s.Dv))
-				case !s.HasVersions && r.Trace.Transport == trace.SCTP && s.Peer.HasVersions && s.Peer.Dv != s.DDP.DV:
-					r.On(s, "the directions have different DDP versions", fmt.Sprint(s.DDP.DV), fmt.Sprint(s.Peer.Dv))
+				case s.HasVersions && s.DDP.DV != s.DDPVersion:
+					r.On(s, "the DDP version changes within the direction", fmt.Sprint(s.DDP.DV), fmt.Sprint(s.DDPVersion))
+				case !s.HasVersions && r.Trace.Transport == trace.SCTP && s.Peer.HasVersions && s.Peer.DDPVersion != s.DDP.DV:
+					r.On(s, "the directions have different DDP versions", fmt.Sprint(s.DDP.DV), fmt.Sprint(s.Peer.DDPVersion))
 				}
 			},
 		},

@@ -35,7 +35,7 @@ var messageRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				for i := range s.Tagged {
 					m := s.Tagged[i].Msg
-					if m.Open() && s.DDP.STag == m.Stag && s.DDP.TO == m.Next() && model.OpcodeOf(s.DDP.RsvdULP) != model.OpcodeOf(m.Control) {
+					if m.Open() && s.DDP.STag == m.STag && s.DDP.TO == m.Next() && model.OpcodeOf(s.DDP.RsvdULP) != model.OpcodeOf(m.Control) {
 						r.On(s, "the segments of a tagged message have different opcodes", fmt.Sprintf("%#02x", s.DDP.RsvdULP), fmt.Sprintf("%#02x", m.Control))
 						return
 					}
@@ -54,7 +54,7 @@ var messageRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if rel, m := s.Relate(); rel == model.Renamed {
-					r.On(s, "a segment continues the open message with a different STag", fmt.Sprintf("%#08x", s.DDP.STag), fmt.Sprintf("%#08x", m.Stag))
+					r.On(s, "a segment continues the open message with a different STag", fmt.Sprintf("%#08x", s.DDP.STag), fmt.Sprintf("%#08x", m.STag))
 				}
 			},
 		},

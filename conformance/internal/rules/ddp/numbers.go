@@ -36,15 +36,15 @@ var messageNumberRules = []rules.Rule{
 		Segment: inQueue(
 			beginsNext,
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
-				want := m.Msn + 1
-				if s.Follows(want) || m.HasAlias && s.DDP.MSN == m.Alias+1 || m.Msn == math.MaxUint32 && s.DDP.MSN == 1 {
+				want := m.MSN + 1
+				if s.Follows(want) || m.HasAlias && s.DDP.MSN == m.Alias+1 || m.MSN == math.MaxUint32 && s.DDP.MSN == 1 {
 					return
 				}
 				how := "skips ahead"
 				switch {
-				case s.DDP.MSN == m.Msn:
+				case s.DDP.MSN == m.MSN:
 					how = "is repeated"
-				case int32(s.DDP.MSN-m.Msn) < 0:
+				case int32(s.DDP.MSN-m.MSN) < 0:
 					how = "goes back"
 				}
 				reportInQueue(r, s, m, "the MSN of the queue "+how, fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", want))
@@ -55,7 +55,7 @@ var messageNumberRules = []rules.Rule{
 		Field: "iwarp_ddp.msn",
 		Segment: inQueue(
 			func(s *model.Segment, rel model.Relation, m *model.Message) bool {
-				return beginsNext(s, rel, m) && m.Msn == math.MaxUint32
+				return beginsNext(s, rel, m) && m.MSN == math.MaxUint32
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if s.DDP.MSN == 1 {
@@ -72,7 +72,7 @@ var messageNumberRules = []rules.Rule{
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if rel, _ := s.Relate(); rel == model.Renamed {
-					reportInQueue(r, s, m, "a segment continues the open message with a different MSN", fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", m.Msn))
+					reportInQueue(r, s, m, "a segment continues the open message with a different MSN", fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", m.MSN))
 				}
 			}),
 	},
@@ -96,7 +96,7 @@ var messageNumberRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				for qn := range s.Queues {
 					if m := s.Queues[qn].Msg; s.ChangesQueue(m) {
-						r.On(s, "a segment continues the open message on a different queue", fmt.Sprintf("QN %d", s.DDP.QN), fmt.Sprintf("QN %d", m.Qn))
+						r.On(s, "a segment continues the open message on a different queue", fmt.Sprintf("QN %d", s.DDP.QN), fmt.Sprintf("QN %d", m.QN))
 					}
 				}
 			},
@@ -123,8 +123,8 @@ func inQueue(applies func(s *model.Segment, rel model.Relation, m *model.Message
 // of its queue.
 func reportInQueue(r *rules.Report, s *model.Segment, m *model.Message, message, observed, expected string) {
 	at := s.Where()
-	if m.There && m.Segments() > 0 && m.Final.Pdu != at.PDU {
-		at.Related = append(at.Related, m.Final.Pdu)
+	if m.There && m.Segments() > 0 && m.Final.PDU != at.PDU {
+		at.Related = append(at.Related, m.Final.PDU)
 	}
 	r.On(at, message, observed, expected)
 }

@@ -27,7 +27,7 @@ var ddpSTagRules = []rules.Rule{
 // the STags of its side can be predicted.
 func reportSTag(r *rules.Report, s *model.Segment, n *model.NamedSTag) {
 	if n.Since >= 0 && n.Since < model.Predicted && !r.Reported(s.Direction) {
-		r.OnAs(catalogue.Note, s, "an STag is used again soon after its invalidation", fmt.Sprintf("%#08x, %d new ones in between", n.Stag, n.Since), fmt.Sprintf("%d new ones", model.Predicted))
+		r.OnAs(catalogue.Note, s, "an STag is used again soon after its invalidation", fmt.Sprintf("%#08x, %d new ones in between", n.STag, n.Since), fmt.Sprintf("%d new ones", model.Predicted))
 	}
 	what := ""
 	switch n.Seq {

@@ -27,7 +27,7 @@ var markersAgreedRules = []rules.Rule{
 		Field: "iwd.markers",
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-				receiver := c.Said(h.Peer.Dir)
+				receiver := c.StartupFrameOf(h.Peer.Dir)
 				return rules.InScopeIf(h.Opening.Seen() && receiver != nil && !receiver.M && c.Reply != nil && c.Reply.Rev != 0 && c.Accepted())
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
@@ -63,7 +63,7 @@ var markersAgreedRules = []rules.Rule{
 func wantsMarkers(d trace.Dir) *rules.On[*model.Conn] {
 	return &rules.On[*model.Conn]{
 		Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
-			f := c.Said(d)
+			f := c.StartupFrameOf(d)
 			return rules.InScopeIf(f != nil && f.M && c.Directions[model.Other(d)].First.Seen && c.Accepted())
 		},
 		Judge: func(r *rules.Report, c *model.Conn) {
@@ -77,6 +77,6 @@ func wantsMarkers(d trace.Dir) *rules.On[*model.Conn] {
 // owesOldMarkers reports whether a direction has to have markers on a connection of
 // revision 0 although its receiver did not ask for them.
 func owesOldMarkers(c *model.Conn, h *model.Direction) bool {
-	receiver := c.Said(h.Peer.Dir)
+	receiver := c.StartupFrameOf(h.Peer.Dir)
 	return h.First.Seen && receiver != nil && !receiver.M
 }

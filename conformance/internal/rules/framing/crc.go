@@ -21,9 +21,9 @@ var crcRules = []rules.Rule{
 		ID: "MPA-CRC-VALUE-01", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Sum, ByShape: true,
 		Field:    "iwarp_mpa.crc",
 		YieldsTo: []string{"MPA-C-ON-01", "MPA-CRC-KEEP-01", "MPA-CRC-COVER-01", "MPA-CRC-COVER-02", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-FPDU-FMT-01"},
-		FPDU: &rules.On[*model.Fpdu]{
+		FPDU: &rules.On[*model.FPDU]{
 			Applies: agreedCRC,
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				f := e.FPDU
 				if f.CRCStatus != mpa.CRCBad {
 					return
@@ -39,11 +39,11 @@ var crcRules = []rules.Rule{
 	{
 		ID: "MPA-C-ON-01", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full, ByShape: true, Late: true,
 		Field: "iwarp_mpa.crc",
-		FPDU: &rules.On[*model.Fpdu]{
+		FPDU: &rules.On[*model.FPDU]{
 			Applies: agreedCRC,
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				// The two before this one had the same value.
-				if e.Crc.Good == 0 && e.Crc.Run >= 2 && e.RepeatsConstant() && !r.Reported(e.Direction) {
+				if e.CRC.Good == 0 && e.CRC.Run >= 2 && e.RepeatsConstant() && !r.Reported(e.Direction) {
 					r.On(e.ConstantsBegin(), "CRCs are enabled, but the CRC fields are not filled in", fmt.Sprintf("%08x in each FPDU", e.FPDU.CRC), "the CRC of each FPDU")
 				}
 			},
@@ -52,10 +52,10 @@ var crcRules = []rules.Rule{
 	{
 		ID: "MPA-CRC-KEEP-01", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full, ByShape: true, Late: true,
 		Field: "iwarp_mpa.crc",
-		FPDU: &rules.On[*model.Fpdu]{
+		FPDU: &rules.On[*model.FPDU]{
 			Applies: agreedCRC,
-			Judge: func(r *rules.Report, e *model.Fpdu) {
-				if e.Crc.Good > 0 && e.Crc.Run >= 1 && e.RepeatsConstant() && !r.Reported(e.Direction) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
+				if e.CRC.Good > 0 && e.CRC.Run >= 1 && e.RepeatsConstant() && !r.Reported(e.Direction) {
 					r.On(e.ConstantsBegin(), "the sender stops computing CRCs in the middle of the connection", fmt.Sprintf("%08x from here on", e.FPDU.CRC), "the CRC of each FPDU")
 				}
 			},
@@ -64,11 +64,11 @@ var crcRules = []rules.Rule{
 	{
 		ID: "MPA-CRC-COVER-01", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Sum, ByShape: true,
 		Field: "iwarp_mpa.crc",
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				return rules.InScopeIf(e.Marked(c.Conn) && innerMarkers(e.FPDU) > 0 && crcVerified(e.FPDU))
 			},
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				if f := e.FPDU; f.CRCStatus == mpa.CRCBad && model.CrcOf(withoutMarkers(f)) == f.CRC {
 					r.On(e, "the CRC does not cover the markers", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
 				}
@@ -78,11 +78,11 @@ var crcRules = []rules.Rule{
 	{
 		ID: "MPA-CRC-COVER-02", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Sum, ByShape: true,
 		Field: "iwarp_mpa.crc",
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				return rules.InScopeIf(e.FPDU.Lead && e.Marked(c.Conn) && crcVerified(e.FPDU))
 			},
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				f, w := e.FPDU, e.FPDU.Wire
 				if f.CRCStatus == mpa.CRCBad && len(w) > mpa.MarkerSize+model.CrcSize && model.CrcOf(w[mpa.MarkerSize:len(w)-model.CrcSize]) == f.CRC {
 					r.On(e, "the CRC does not cover the marker before ULPDU_Length", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
@@ -94,7 +94,7 @@ var crcRules = []rules.Rule{
 
 // agreedCRC is the scope of rules on FPDUs whose CRC was verified, where CRCs were
 // agreed.
-func agreedCRC(c *rules.Case, e *model.Fpdu) rules.Scope {
+func agreedCRC(c *rules.Case, e *model.FPDU) rules.Scope {
 	return rules.InScopeIf(c.Trace.CRC == mpa.Yes && crcVerified(e.FPDU))
 }
 

@@ -20,9 +20,9 @@ import (
 var lengthRules = []rules.Rule{
 	{
 		ID: "MPA-FPDU-LEN-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
-		FPDU: &rules.On[*model.Fpdu]{
+		FPDU: &rules.On[*model.FPDU]{
 			Applies: endByCRC,
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				f := e.FPDU
 				if f.CRCStatus == mpa.CRCGood {
 					return
@@ -39,9 +39,9 @@ var lengthRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-FPDU-PAD-02", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
-		FPDU: &rules.On[*model.Fpdu]{
+		FPDU: &rules.On[*model.FPDU]{
 			Applies: endByCRC,
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				if pad, ok := shorterPad(e.FPDU); ok {
 					r.On(e, "the pad is too short", fmt.Sprintf("%d octets", pad), fmt.Sprintf("%d octets", e.FPDU.PadLen))
 				}
@@ -61,8 +61,8 @@ var lengthRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-C-FIELD-01", Needs: catalogue.Neg | catalogue.Start | catalogue.Contig, ByShape: true,
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				return rules.InScopeIf(e.FPDU.CRCStatus == mpa.CRCOff && c.Trace.Negotiated)
 			},
 		},
@@ -81,8 +81,8 @@ var lengthRules = []rules.Rule{
 	{
 		ID: "MPA-FPDU-FMT-01", Needs: catalogue.Sync, ByShape: true,
 		YieldsTo: []string{"MPA-CONN-POINT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-C-FIELD-01"},
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				switch {
 				case !c.Streamed(e.Direction):
 					return rules.OutOfScope
@@ -93,7 +93,7 @@ var lengthRules = []rules.Rule{
 				}
 				return rules.InScope
 			},
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				switch f := e.FPDU; {
 				case foundAgain(e):
 					reportLost(r, e.Direction, e.Chain.At.In(e.Dir), "the octets after this FPDU are not an FPDU; its length is wrong")
@@ -138,7 +138,7 @@ func reportLost(r *rules.Report, h *model.Direction, at model.Place, message str
 }
 
 // endByCRC is the scope of rules on FPDUs whose CRC shows where they end.
-func endByCRC(c *rules.Case, e *model.Fpdu) rules.Scope {
+func endByCRC(c *rules.Case, e *model.FPDU) rules.Scope {
 	f := e.FPDU
 	switch {
 	case c.Trace.CRC != mpa.Yes:
@@ -199,7 +199,7 @@ func endsAt(f *mpa.FPDU, n, pad int) bool {
 
 // foundAgain reports whether an FPDU was found by search, after one with a wrong CRC whose
 // length leads elsewhere.
-func foundAgain(e *model.Fpdu) bool { return e.FPDU.Sync != mpa.InSync && e.Chain.Suspect }
+func foundAgain(e *model.FPDU) bool { return e.FPDU.Sync != mpa.InSync && e.Chain.Suspect }
 
 // behindSuspect reports whether loose octets follow an FPDU with a wrong CRC.
 func behindSuspect(s *model.Loose) bool { return s.Chain.Suspect && s.From == s.Chain.End }

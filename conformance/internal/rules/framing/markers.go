@@ -19,7 +19,7 @@ var markerRules = []rules.Rule{
 	{
 		ID: "MPA-MARKER-RSVD-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
-		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if m.Reserved != 0 && !displaced(m) && e.Pos(m) != 0 {
 				r.On(e.PlaceOf(m), "the reserved field of a marker is not zero", fmt.Sprintf("%#04x", m.Reserved), "0")
 			}
@@ -29,7 +29,7 @@ var markerRules = []rules.Rule{
 		ID: "MPA-MARKER-PTR-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field:    "iwd.markers",
 		YieldsTo: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-MARKER-PTR-07", "MPA-MARKER-POS-01"},
-		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if m.Expected != 0 && int(m.Pointer&^3) != m.Expected && !displaced(m) {
 				r.On(e.PlaceOf(m), "a marker points to the wrong position", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
 			}
@@ -38,7 +38,7 @@ var markerRules = []rules.Rule{
 	{
 		ID: "MPA-MARKER-PTR-02", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
-		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if m.Expected == 0 && e.Pos(m) != 0 && m.Pointer&^3 != 0 && !displaced(m) {
 				r.On(e.PlaceOf(m), "the pointer of a marker between two FPDUs is not zero", fmt.Sprint(m.Pointer), "0")
 			}
@@ -47,7 +47,7 @@ var markerRules = []rules.Rule{
 	{
 		ID: "MPA-MARKER-PTR-03", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
-		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if m.Pointer&3 != 0 && !displaced(m) {
 				r.On(e.PlaceOf(m), "the two low bits of a marker pointer are not zero", fmt.Sprintf("%#04x", m.Pointer), "both 0")
 			}
@@ -56,11 +56,11 @@ var markerRules = []rules.Rule{
 	{
 		ID: "MPA-MARKER-PTR-05", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(_ *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(_ *rules.Case, e *model.FPDU) rules.Scope {
 				return rules.InScopeIf(e.FPDU.CRCStatus != mpa.CRCBad && len(pointing(e.FPDU)) >= 2)
 			},
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				if m := disagreeing(e.FPDU); m != nil {
 					r.On(e.PlaceOf(m), "the markers of an FPDU point to different positions", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
 				}
@@ -70,7 +70,7 @@ var markerRules = []rules.Rule{
 	{
 		ID: "MPA-MARKER-PTR-07", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
-		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if pointsToFormer(e, m) {
 				r.On(e.PlaceOf(m), "a marker points to an earlier FPDU than the one that contains it", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
 			}
@@ -80,7 +80,7 @@ var markerRules = []rules.Rule{
 		ID: "MPA-MARKER-POS-01", Needs: catalogue.Neg | catalogue.Start | catalogue.Full | catalogue.Sync, ByShape: true,
 		Field:    "iwd.markers",
 		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01", "MPA-START-07A", "MPA-MARKER-WRAP-01", "RNIC-IOP-MARKER-01"},
-		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if displaced(m) && !r.Reported(e.Direction) {
 				r.On(e.PlaceOf(m), "there is no marker where one must be", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), fmt.Sprintf("pointer %d", m.Expected))
 			}
@@ -90,7 +90,7 @@ var markerRules = []rules.Rule{
 		ID: "MPA-START-07A", Needs: catalogue.Neg | catalogue.Start | catalogue.Full, ByShape: true,
 		Field:    "iwd.markers",
 		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01", "RNIC-IOP-MARKER-01"},
-		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if e.Pos(m) == 0 && (m.Reserved != 0 || m.Pointer&^3 != 0) {
 				r.On(e.PlaceOf(m), "the first marker is not zero", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), "00000000")
 			}
@@ -98,8 +98,8 @@ var markerRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-MARKER-WRAP-01", Needs: catalogue.Start | catalogue.Contig | catalogue.Full, Transport: rules.OnTCP, ByShape: true,
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				return rules.InScopeIf(e.Marked(c.Conn) && e.PDU.From+e.PDU.Length > wrapsAt(c.Conn, e.Dir))
 			},
 			Judge: markersAtWrap,
@@ -109,12 +109,12 @@ var markerRules = []rules.Rule{
 
 // eachMarker judges the markers of an FPDU one by one. If the CRC is wrong, nothing
 // proves that those octets are markers.
-func eachMarker(judge func(r *rules.Report, e *model.Fpdu, m *mpa.Marker)) *rules.On[*model.Fpdu] {
-	return &rules.On[*model.Fpdu]{
-		Applies: func(_ *rules.Case, e *model.Fpdu) rules.Scope {
+func eachMarker(judge func(r *rules.Report, e *model.FPDU, m *mpa.Marker)) *rules.On[*model.FPDU] {
+	return &rules.On[*model.FPDU]{
+		Applies: func(_ *rules.Case, e *model.FPDU) rules.Scope {
 			return rules.InScopeIf(len(e.FPDU.Markers) > 0 && e.FPDU.CRCStatus != mpa.CRCBad)
 		},
-		Judge: func(r *rules.Report, e *model.Fpdu) {
+		Judge: func(r *rules.Report, e *model.FPDU) {
 			for i := range e.FPDU.Markers {
 				judge(r, e, &e.FPDU.Markers[i])
 			}
@@ -168,11 +168,11 @@ func disagreeing(f *mpa.FPDU) *mpa.Marker {
 
 // pointsToFormer reports whether a marker points to the start of one of the FPDUs before
 // its own.
-func pointsToFormer(e *model.Fpdu, m *mpa.Marker) bool {
+func pointsToFormer(e *model.FPDU, m *mpa.Marker) bool {
 	if int(m.Pointer) == m.Expected || m.Expected == 0 || m.Pointer == 0 || m.Pointer&3 != 0 || displaced(m) {
 		return false
 	}
-	for _, start := range e.Crc.Starts {
+	for _, start := range e.CRC.Starts {
 		if start > m.Offset-mpa.MarkerInterval && m.Offset-start == int64(m.Pointer) && start != m.Offset-int64(m.Expected) {
 			return true
 		}
@@ -186,7 +186,7 @@ func wrapsAt(c *model.Conn, d trace.Dir) int64 { return int64(1)<<32 - int64(c.T
 
 // markersAtWrap judges the first marker that is not in its place once the sequence
 // numbers have wrapped.
-func markersAtWrap(r *rules.Report, e *model.Fpdu) {
+func markersAtWrap(r *rules.Report, e *model.FPDU) {
 	wrap := wrapsAt(r.Conn, e.Dir)
 	for i := range e.FPDU.Markers {
 		m := &e.FPDU.Markers[i]

@@ -65,7 +65,7 @@ var sizeRules = []rules.Rule{
 				s := &h.Sizes
 				room, of := s.Largest, "the largest on the connection"
 				if emss, ok := r.Emss(h.Dir); ok {
-					room, of = model.Mulpdu(emss, r.Marking(h.Dir) == mpa.Yes), "the maximum that the MSS allows"
+					room, of = model.MULPDU(emss, r.Marking(h.Dir) == mpa.Yes), "the maximum that the MSS allows"
 				}
 				if int(s.Partial.Largest)*2 >= room && s.Partial.Below(room/2)*2 <= s.Partial.N {
 					return
@@ -95,7 +95,7 @@ func largestULPDU(markers mpa.Tri) *rules.On[*model.Direction] {
 		},
 		Judge: func(r *rules.Report, h *model.Direction) {
 			emss, _ := r.Emss(h.Dir)
-			if limit := model.Mulpdu(emss, markers == mpa.Yes); h.Sizes.Largest > limit {
+			if limit := model.MULPDU(emss, markers == mpa.Yes); h.Sizes.Largest > limit {
 				r.On(h.Sizes.LargestAt.In(h.Dir), "the ULPDU is too large for a TCP segment",
 					fmt.Sprint(h.Sizes.Largest), fmt.Sprintf("at most %d, with %d octets in a segment", limit, emss))
 			}

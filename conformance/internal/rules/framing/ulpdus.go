@@ -67,7 +67,7 @@ func nextMSN(s *model.Segment, qn uint32) uint32 {
 	case qn == s.DDP.QN:
 		return s.DDP.MSN + 1
 	case qn < uint32(len(s.Queues)) && s.Queues[qn].Msg != nil && s.Queues[qn].Msg.There:
-		return s.Queues[qn].Msg.Msn + 1
+		return s.Queues[qn].Msg.MSN + 1
 	}
 	return 0
 }

@@ -96,19 +96,19 @@ func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Requ
 func answeredEarly(atomic bool) *rules.On[*model.Segment] {
 	return &rules.On[*model.Segment]{
 		Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
-			a := &s.Ans
-			if !a.Begins || a.Joins || a.R == nil || !a.Fits || a.R.Atomic != atomic {
+			a := &s.Answer
+			if !a.Begins || a.Joins || a.Request == nil || !a.Fits || a.Request.Atomic != atomic {
 				return rules.OutOfScope
 			}
 			// Only what was acknowledged matters, not what waits for others.
 			have := c.SettledGate()
-			if at := model.SpanOf(s.PDU); at.Knew(a.R.End) == model.Unproven {
+			if at := model.SpanOf(s.PDU); at.Knew(a.Request.End) == model.Unproven {
 				return rules.Lacking(catalogue.Causal).Given(have)
 			}
 			return rules.InScope.Given(have)
 		},
 		Judge: func(r *rules.Report, s *model.Segment) {
-			request := s.Ans.R
+			request := s.Answer.Request
 			if at := model.SpanOf(s.PDU); at.Knew(request.End) == model.Without {
 				r.On(s, "the answer is sent before its whole request has arrived",
 					fmt.Sprintf("acknowledged up to offset %d", at.Acked), fmt.Sprintf("at least %d, the end of the request in frame %d", request.End, request.At.Frame))

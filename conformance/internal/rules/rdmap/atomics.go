@@ -23,7 +23,7 @@ var rdmapAtomicRules = []rules.Rule{
 				return rules.InScopeIf(s.Op == model.OpAtomicRequest && s.Touch.Octets > 0)
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if !s.RoomFor(s.Touch.Stag) {
+				if !s.RoomFor(s.Touch.STag) {
 					r.Unproven(catalogue.Sync)
 				}
 			},
@@ -43,13 +43,13 @@ var rdmapAtomicRules = []rules.Rule{
 		ID: "RDMAX-AREQ-ALIGN-02", Needs: catalogue.ReadSync,
 		Exchange: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
-				return rules.InScopeIf(s.Op == model.OpAtomicResponse && s.Ans.R != nil && s.Ans.Fits)
+				return rules.InScopeIf(s.Op == model.OpAtomicResponse && s.Answer.Request != nil && s.Answer.Fits)
 			},
 		},
 		Terminate: &rules.On[*model.Terminate]{
 			Applies: func(_ *rules.Case, t *model.Terminate) rules.Scope {
 				at, ok := t.AtomicOf()
-				a := t.Peer.Areas[at.Stag]
+				a := t.Peer.Areas[at.STag]
 				return rules.InScopeIf(ok && t.Header != nil && a != nil && a.Answered()&^at.Bit() != 0)
 			},
 			Judge: func(r *rules.Report, t *model.Terminate) {
@@ -102,10 +102,10 @@ var rdmapAtomicRules = []rules.Rule{
 		ID: "RDMAX-AREQ-AOP-02", Needs: catalogue.ReadSync,
 		Exchange: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
-				return rules.InScopeIf(s.Op == model.OpAtomicResponse && s.Ans.R != nil && s.Ans.Fits)
+				return rules.InScopeIf(s.Op == model.OpAtomicResponse && s.Answer.Request != nil && s.Answer.Fits)
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if op := s.Ans.R.Aop; op != rdmap.FetchAddOp && op != rdmap.CmpSwapOp {
+				if op := s.Answer.Request.AtomicOp; op != rdmap.FetchAddOp && op != rdmap.CmpSwapOp {
 					r.OnAs(catalogue.Error, s, "an unassigned atomic operation is answered as if it had been executed", fmt.Sprint(uint8(op)), "a Terminate 0/2/06")
 				}
 			},
@@ -137,7 +137,7 @@ var rdmapAtomicRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if s.Touch.Shares == model.SameOctets {
 					r.On(s, "a message accesses the octets of an outstanding atomic operation",
-						fmt.Sprintf("%v at STag %#08x TO %#x", s.Op, s.Touch.Stag, s.Touch.To), "other octets, or no outstanding atomic operation")
+						fmt.Sprintf("%v at STag %#08x TO %#x", s.Op, s.Touch.STag, s.Touch.TO), "other octets, or no outstanding atomic operation")
 				}
 			},
 		},
@@ -196,7 +196,7 @@ func reportBothDone(r *rules.Report, a *model.Area) {
 // reportRefusedAlone reports the atomic operations that a side has refused although it
 // does the other one, on any of its connections.
 func reportRefusedAlone(r *rules.Report, p *model.EndedConnection, side trace.Dir, o *model.Operations) {
-	done := r.Ended().Operations[p.T.Side[side].Addr.Addr()]
+	done := r.Ended().Operations[p.Trace.Side[side].Addr.Addr()]
 	for _, op := range [...]rdmap.AOpCode{rdmap.FetchAddOp, rdmap.CmpSwapOp} {
 		other := rdmap.FetchAddOp + rdmap.CmpSwapOp - op
 		if o.Refused&(1<<op) == 0 || done&(1<<op) != 0 || done&(1<<other) == 0 {

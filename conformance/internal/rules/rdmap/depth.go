@@ -69,7 +69,7 @@ var rdmapDepthRules = []rules.Rule{
 					return
 				}
 				limit, _ := r.Trace.Depth(t.Peer.Dir)
-				if n := t.Asked.Depth.Reads + t.Asked.Depth.Atomics; n <= limit && !r.Flagged(t.Asked.Pdu, "DDP-UNTAG-MSN-") {
+				if n := t.Asked.Depth.Reads + t.Asked.Depth.Atomics; n <= limit && !r.Flagged(t.Asked.PDU, "DDP-UNTAG-MSN-") {
 					r.On(t, "the Terminate reports that there is no buffer for a Read within the agreed depth", fmt.Sprintf("%d outstanding", n), fmt.Sprintf("room for %d", limit))
 				}
 			},

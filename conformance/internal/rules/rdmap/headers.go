@@ -48,8 +48,8 @@ var rdmapHeaderRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.HasVersions && s.PDU.Control.RV != s.Rv {
-					r.On(s, "the RDMAP version changes within the direction", fmt.Sprint(s.PDU.Control.RV), fmt.Sprint(s.Rv))
+				if s.HasVersions && s.PDU.Control.RV != s.RDMAPVersion {
+					r.On(s, "the RDMAP version changes within the direction", fmt.Sprint(s.PDU.Control.RV), fmt.Sprint(s.RDMAPVersion))
 				}
 			},
 		},
@@ -138,7 +138,7 @@ var rdmapHeaderRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				rdmac := s.PDU.Control.RV == 0 && // RNIC-IOP-RDMAC-ATOMIC-01 reports it
-					(r.Reply != nil && r.Reply.Rev == 0 && r.Trace.Transport == trace.TCP || s.HasVersions && s.Rv == 0)
+					(r.Reply != nil && r.Reply.Rev == 0 && r.Trace.Transport == trace.TCP || s.HasVersions && s.RDMAPVersion == 0)
 				if s.PDU.Control.RV != 1 && !rdmac {
 					r.On(s, "a message of RFC 7306 has the wrong RDMAP version", fmt.Sprint(s.PDU.Control.RV), "1")
 				}

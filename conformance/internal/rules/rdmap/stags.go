@@ -30,7 +30,7 @@ var rdmapSTagRules = []rules.Rule{
 					x := &h.Reused[i]
 					v := rules.Violation{
 						Place: x.At, Message: "the side uses an STag that its own Send with Invalidate has invalidated",
-						Observed: fmt.Sprintf("STag %#08x", x.Stag), Expected: "a valid STag, or this one after it was advertised again",
+						Observed: fmt.Sprintf("STag %#08x", x.STag), Expected: "a valid STag, or this one after it was advertised again",
 					}
 					if x.Refused {
 						v.Severity = catalogue.Warning

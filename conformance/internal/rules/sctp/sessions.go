@@ -243,7 +243,7 @@ func afterReject(r *rules.Report, s *model.Segment) {
 	switch {
 	case s.Dir == trace.R2I:
 		r.On(s, "the passive side sends a segment after its Reject", "a DDP segment", "nothing")
-	case model.Heard(&s.PDU.Chunk.Arrival, reject.Tsn) == model.Having:
+	case model.Heard(&s.PDU.Chunk.Arrival, reject.TSN) == model.Having:
 		r.On(s, "the active side sends a segment although it had the Reject", "a DDP segment", "nothing")
 	default:
 		r.OnAs(catalogue.Note, s, "the active side sends a segment in a session that is rejected", "a DDP segment", "nothing once the Reject has arrived")

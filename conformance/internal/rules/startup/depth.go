@@ -63,7 +63,7 @@ var depthNegotiationRules = []rules.Rule{
 	{
 		ID: "MPA2-IRDORD-07", Needs: catalogue.Layout, Transport: rules.OnTCP, Field: "iwarp_mpa.enhanced.ird", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, _, a mpa.Enhanced) {
-			if !r.Rfc6581() || !a.D || a.IRD != 0 {
+			if !r.RFC6581() || !a.D || a.IRD != 0 {
 				return
 			}
 			severity := catalogue.None

@@ -101,7 +101,7 @@ var enhancedRules = []rules.Rule{
 	{
 		ID: "MPA2-CTRL-A-02", Needs: catalogue.Layout, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
 		End: &rules.On[*model.Conn]{
-			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(c.Rfc6581() && c.Enhanced()) },
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(c.RFC6581() && c.Enhanced()) },
 			Judge: func(r *rules.Report, c *model.Conn) {
 				q, a := c.Request.EnhancedWord.A, c.Reply.EnhancedWord.A
 				if q == a {
@@ -131,7 +131,7 @@ var enhancedRules = []rules.Rule{
 		ID: "MPA2-CTRL-A-04", AtStartup: true,
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
-				return rules.InScopeIf(c.Rfc6581() && c.Enhanced() && !c.Request.EnhancedWord.A)
+				return rules.InScopeIf(c.RFC6581() && c.Enhanced() && !c.Request.EnhancedWord.A)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				q, a := c.Request.EnhancedWord, c.Reply.EnhancedWord
@@ -146,7 +146,7 @@ var enhancedRules = []rules.Rule{
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				f := c.Request
-				return rules.InScopeIf(f != nil && f.HasWord && c.Rfc6581() && f.EnhancedWord.A)
+				return rules.InScopeIf(f != nil && f.HasWord && c.RFC6581() && f.EnhancedWord.A)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if w := c.Request.EnhancedWord; !w.B && !w.C && !w.D {
@@ -162,7 +162,7 @@ var enhancedRules = []rules.Rule{
 	{
 		ID: "MPA2-CTRL-BCD-02", Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
-			if !r.Rfc6581() || !a.A || a.B || a.C || a.D {
+			if !r.RFC6581() || !a.A || a.B || a.C || a.D {
 				return
 			}
 			severity := catalogue.None
@@ -227,7 +227,7 @@ func agreedWords(judge func(r *rules.Report, request, reply mpa.Enhanced)) *rule
 
 // rfc6581Word is the scope of rules on an establishment word with the layout of RFC 6581.
 func rfc6581Word(c *rules.Case, f *model.Frame) rules.Scope {
-	return rules.InScopeIf(f.HasWord && c.Rfc6581())
+	return rules.InScopeIf(f.HasWord && c.RFC6581())
 }
 
 // wordOfRevision1 reports whether a frame has the S bit and room for the establishment

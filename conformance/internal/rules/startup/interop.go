@@ -78,9 +78,9 @@ var interopRules = []rules.Rule{
 				return rules.InScopeIf(c.Directions[0].HasVersions && c.Directions[1].HasVersions)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
-				if a, b := &c.Directions[0], &c.Directions[1]; a.Dv != b.Dv {
+				if a, b := &c.Directions[0], &c.Directions[1]; a.DDPVersion != b.DDPVersion {
 					r.On(b.FirstPlace(), "the directions have different DDP versions",
-						fmt.Sprintf("%v %d, %v %d", a.Dir, a.Dv, b.Dir, b.Dv), "the same")
+						fmt.Sprintf("%v %d, %v %d", a.Dir, a.DDPVersion, b.Dir, b.DDPVersion), "the same")
 				}
 			},
 		},
@@ -121,7 +121,7 @@ var interopRules = []rules.Rule{
 		YieldsTo: []string{"RDMAX-RV-01"},
 		Segment: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.PDU.Control.RV == 0 && (r.Reply != nil && r.Reply.Rev == 0 || s.HasVersions && s.Rv == 0) {
+				if s.PDU.Control.RV == 0 && (r.Reply != nil && r.Reply.Rev == 0 || s.HasVersions && s.RDMAPVersion == 0) {
 					r.On(s, "a message of RFC 7306 is sent on a connection of revision 0", s.Op.String(), "none")
 				}
 			},

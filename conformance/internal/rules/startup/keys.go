@@ -102,7 +102,7 @@ var startupKeyRules = []rules.Rule{
 		ID: "MPA-PHASE-PLAIN-01", Needs: catalogue.Start | catalogue.Full, Transport: rules.OnTCP,
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-				judged := func(f *model.Frame) bool { return !f.Partial && h.LooseAt(f.End) == nil || c.CrcBehind(f) != nil }
+				judged := func(f *model.Frame) bool { return !f.Partial && h.LooseAt(f.End) == nil || c.CRCBehind(f) != nil }
 				return rules.InScopeIf(h.LeadingMarker() != nil || slices.ContainsFunc(h.Frames, judged)).GivenOnly(c.StartupGates(h))
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
@@ -110,7 +110,7 @@ var startupKeyRules = []rules.Rule{
 					r.On(s.Begin(), message, fmt.Sprintf("% x", s.Octets), "the frame alone")
 				}
 				for _, f := range h.Frames {
-					if s := r.CrcBehind(f); s != nil {
+					if s := r.CRCBehind(f); s != nil {
 						report(s, "a CRC follows the startup frame, as if it were an FPDU")
 					}
 				}

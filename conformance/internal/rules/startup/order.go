@@ -146,7 +146,7 @@ var startupOrderRules = []rules.Rule{
 		End: &rules.On[*model.Conn]{
 			Applies: validFirstScope,
 			Judge: func(r *rules.Report, c *model.Conn) {
-				if c.Directions[trace.I2R].Opening.First.Crc == mpa.CRCBad {
+				if c.Directions[trace.I2R].Opening.First.CRC == mpa.CRCBad {
 					reportEarly(r, &c.Directions[trace.R2I].Opening.First, "the responder sends an FPDU although the only one it has from the initiator has a wrong CRC", "nothing before a valid FPDU from the initiator")
 				}
 			},
@@ -255,7 +255,7 @@ func speaksFirst(c *model.Conn, from, knew int64) (s rules.Scope, early bool) {
 
 // knownAt is how much of the other direction the sender of an FPDU had received. If its
 // leading marker has its own TCP segment, that is judged separately.
-func knownAt(n *model.FpduNote) int64 {
+func knownAt(n *model.FPDUNote) int64 {
 	if n.Alone {
 		return n.LastAcked
 	}
@@ -286,9 +286,9 @@ func validFirstScope(_ *rules.Case, c *model.Conn) rules.Scope {
 	evidence := c.StartupGates(h)
 	knew := b.First.Acked
 	switch {
-	case a.First.Crc == mpa.CRCUnverifiable:
+	case a.First.CRC == mpa.CRCUnverifiable:
 		return rules.Lacking(catalogue.Full).GivenOnly(evidence)
-	case a.First.Crc != mpa.CRCBad:
+	case a.First.CRC != mpa.CRCBad:
 		return rules.InScope.GivenOnly(evidence)
 	case c.Trace.Flow[trace.I2R].Faults().Conflicts > 0: // another copy of it may be right
 		return rules.Lacking(catalogue.Sum).GivenOnly(evidence)
@@ -306,7 +306,7 @@ func validFirstScope(_ *rules.Case, c *model.Conn) rules.Scope {
 
 // reportEarly reports the first FPDU of a responder that should have waited. A Terminate
 // is a note: it may be the answer to what the responder waits for.
-func reportEarly(r *rules.Report, n *model.FpduNote, message, expected string) {
+func reportEarly(r *rules.Report, n *model.FPDUNote, message, expected string) {
 	severity := catalogue.None
 	if n.Op == model.OpTerminate {
 		severity = catalogue.Note

@@ -19,14 +19,14 @@ var phaseRules = []rules.Rule{
 	{
 		ID: "MPA-CONN-POINT-01", Needs: catalogue.Start | catalogue.Neg | catalogue.Full, Transport: rules.OnTCP, ByShape: true,
 		YieldsTo: []string{"MPA-PDLEN-01", "MPA2-PDLEN-01", "MPA-START-02F", "MPA-PHASE-PLAIN-01", "MPA-START-07B", "MPA-M-ZERO-01"},
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				if e.Count > 0 || !e.PDU.HasOffset || !c.Accepted() || c.Rtr != nil && e.Dir == trace.I2R {
 					return rules.OutOfScope
 				}
 				return rules.InScopeIf(e.PDU.Offset == 0 || e.StrayBefore() != nil)
 			},
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				if e.PDU.Offset == 0 {
 					return
 				}
@@ -78,7 +78,7 @@ var phaseRules = []rules.Rule{
 			Applies: withoutStartup,
 			Judge: func(r *rules.Report, c *model.Conn) {
 				n := c.Unstarted()
-				if h := &c.Directions[n.Dir]; n.Lead && n.From == 0 && h.Opening.Good > 0 && h.HasVersions && h.Dv == 0 {
+				if h := &c.Directions[n.Dir]; n.Lead && n.From == 0 && h.Opening.Good > 0 && h.HasVersions && h.DDPVersion == 0 {
 					r.On(n, "an RNIC of the RDMA Consortium begins without MPA startup", "markers and DDP version 0", "a Request")
 				}
 			},

@@ -59,7 +59,7 @@ var reactionRules = []rules.Rule{
 	{
 		ID: "MPA-PDLEN-CLOSE-01", Needs: catalogue.Bidir, Transport: rules.OnTCP,
 		EndPair: mustClose(
-			func(c *rules.Case, f *model.Frame) (end int64, must bool) { return c.Misfit(f) },
+			func(c *rules.Case, f *model.Frame) (end int64, must bool) { return c.WrongLength(f) },
 			func(f *model.Frame) string {
 				return "the " + model.KindName(f.Kind) + " is accepted although its PD_Length is wrong"
 			},
@@ -71,7 +71,7 @@ var reactionRules = []rules.Rule{
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
 				q, reply := c.Pair()
-				end, improper := c.Misfit(q)
+				end, improper := c.WrongLength(q)
 				if q != nil && !improper && (model.NoRoom(q) || c.Blamed(q.PDUNumber, "MPA2-PDLEN-01")) {
 					end, improper = q.End, true
 				}

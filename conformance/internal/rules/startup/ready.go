@@ -30,7 +30,7 @@ var readyRules = []rules.Rule{
 					return rules.OutOfScope
 				}
 				if p.Dropped == "" {
-					return rules.InScopeIf(p.T.Outcome == trace.Accepted)
+					return rules.InScopeIf(p.Trace.Outcome == trace.Accepted)
 				}
 				return rules.InScopeIf(takesRevision2(c.Ended().To[p.Responder()]) && !c.BlamedBefore(f.PDUNumber))
 			},
@@ -48,7 +48,7 @@ var readyRules = []rules.Rule{
 	{
 		ID: "MPA2-CTRL-A-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.Sync, Transport: rules.OnTCP, Reacts: true,
 		End: agreedWords(func(r *rules.Report, q, _ mpa.Enhanced) {
-			if q.A || !r.Rfc6581() {
+			if q.A || !r.RFC6581() {
 				return
 			}
 			if r.HalfRead() {
@@ -197,7 +197,7 @@ func takesRevision2(same []*model.EndedConnection) bool {
 		if q.Dropped != "" {
 			return false
 		}
-		took = took || q.T.Outcome == trace.Accepted
+		took = took || q.Trace.Outcome == trace.Accepted
 	}
 	return took
 }
@@ -239,7 +239,7 @@ func missingIndication(r *rules.Report, c *model.Conn) {
 	if c.Directions[trace.I2R].Count > 0 {
 		return
 	}
-	if !c.Mute(trace.I2R) {
+	if !c.SilentAfterStartup(trace.I2R) {
 		r.Unproven(catalogue.Contig)
 		return
 	}

@@ -51,7 +51,7 @@ var terminateCodeRules = []rules.Rule{
 				}
 				quoted := rdmap.ControlOf(t.Header.RsvdULP)
 				switch k := t.Code; {
-				case k.EType == 2 && k.Code == 5 && t.Peer.HasVersions && quoted.RV == t.Peer.Rv:
+				case k.EType == 2 && k.Code == 5 && t.Peer.HasVersions && quoted.RV == t.Peer.RDMAPVersion:
 					reportTerminate(r, catalogue.None, t, "the quoted message has the RDMAP version of the stream", fmt.Sprintf("RV %d", quoted.RV), "another version")
 				case k.Code == 9 && !t.Op.Invalidates():
 					reportTerminate(r, catalogue.None, t, "the quoted message does not invalidate an STag", t.Op.String(), "a Send with Invalidate")

@@ -31,14 +31,14 @@ var crcErrorRules = []rules.Rule{
 				}
 				h := &c.Directions[model.Other(k.Dir)]
 				switch {
-				case h.Spoilt == nil:
+				case h.FirstWrongCRC == nil:
 					return rules.OutOfScope
 				case !c.Streamed(h) || !c.Streamed(h.Peer):
 					return rules.Lacking(catalogue.End)
 				case k.Acked < 0:
 					return rules.Lacking(catalogue.Causal)
 				}
-				return rules.InScopeIf(k.Acked >= h.Spoilt.End)
+				return rules.InScopeIf(k.Acked >= h.FirstWrongCRC.End)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				k, _ := c.Closed()
@@ -46,7 +46,7 @@ var crcErrorRules = []rules.Rule{
 					return
 				}
 				r.On(k.Where(), "the receiver of an FPDU with a wrong CRC closes without a Terminate", k.String(),
-					fmt.Sprintf("a Terminate 2/0/02 for the FPDU in frame %d", c.Directions[model.Other(k.Dir)].Spoilt.At.Frame))
+					fmt.Sprintf("a Terminate 2/0/02 for the FPDU in frame %d", c.Directions[model.Other(k.Dir)].FirstWrongCRC.At.Frame))
 			},
 		},
 	},
@@ -102,7 +102,7 @@ var crcErrorRules = []rules.Rule{
 // answersBehindCRCError is the scope of rules on answers that are sent after an FPDU with
 // a wrong CRC had arrived.
 func answersBehindCRCError(c *rules.Case, s *model.Segment) rules.Scope {
-	bad := s.Peer.Spoilt
+	bad := s.Peer.FirstWrongCRC
 	if bad == nil || s.DDP.Tagged != s.Op.Tagged() || c.Trace.CRC != mpa.Yes {
 		return rules.OutOfScope
 	}
@@ -119,9 +119,9 @@ func answersBehindCRCError(c *rules.Case, s *model.Segment) rules.Scope {
 }
 
 func judgeAnswerBehindCRCError(r *rules.Report, s *model.Segment) {
-	bad := s.Peer.Spoilt
-	if good := s.Ans.R; good != nil && s.Ans.Fits {
-		if later := good.At.Pdu > bad.At.Pdu; later && s.Direction.Terminates == 0 && !r.Reported(s.Direction) {
+	bad := s.Peer.FirstWrongCRC
+	if good := s.Answer.Request; good != nil && s.Answer.Fits {
+		if later := good.At.PDU > bad.At.PDU; later && s.Direction.Terminates == 0 && !r.Reported(s.Direction) {
 			r.On(s, "the side answers a request that follows an FPDU with a wrong CRC", fmt.Sprintf("an answer to the request in frame %d", good.At.Frame), fmt.Sprintf("nothing after the FPDU in frame %d is delivered", bad.At.Frame))
 		}
 		return

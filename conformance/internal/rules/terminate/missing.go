@@ -71,9 +71,9 @@ var missingTerminateRules = []rules.Rule{
 	{
 		ID: "DDP-LLP-CONN-01", Needs: catalogue.Bidir, Transport: rules.OnTCP, Reacts: true,
 		End: &rules.On[*model.Conn]{
-			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope { return rules.InScopeIf(c.FirstWord() != nil) },
+			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope { return rules.InScopeIf(c.FirstTerminate() != nil) },
 			Judge: func(r *rules.Report, c *model.Conn) {
-				w := c.FirstWord()
+				w := c.FirstTerminate()
 				open := r.Quiet() - w.Time
 				if waits := c.Trace.Flow[0].Waiting || c.Trace.Flow[1].Waiting; open > teardownTime && !waits {
 					r.On(w, "neither side closes the connection after the Terminate",
@@ -85,15 +85,15 @@ var missingTerminateRules = []rules.Rule{
 	{
 		ID: "RDMAP-TERM-CLOSE-01", Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
 		EndDirection: &rules.On[*model.Direction]{
-			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope { return rules.InScopeIf(h.Word != nil) },
+			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope { return rules.InScopeIf(h.FirstTerminate != nil) },
 			Judge: func(r *rules.Report, h *model.Direction) {
 				f := &r.Trace.Flow[h.Dir]
 				switch {
-				case f.RST == nil || f.FIN != nil || h.Word.End <= f.Acked:
+				case f.RST == nil || f.FIN != nil || h.FirstTerminate.End <= f.Acked:
 				case f.RST.At > f.Sent:
 					r.Unproven(catalogue.Contig) // a FIN, or octets, that were not captured
 				default:
-					r.On(h.Word, "the connection is reset before the Terminate was acknowledged",
+					r.On(h.FirstTerminate, "the connection is reset before the Terminate was acknowledged",
 						fmt.Sprintf("a RST in frame %d", f.RST.Frame), "a FIN, so that the Terminate is delivered")
 				}
 			},

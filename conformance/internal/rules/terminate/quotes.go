@@ -79,18 +79,18 @@ var quoteRules = []rules.Rule{
 		ID: "RDMAP-TERM-FIRST-01", Weighs: true, Needs: catalogue.Sync,
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope {
-				return rules.InScopeIf(h.Quotes() && len(aboutCode(h.Word.Code)) > 0)
+				return rules.InScopeIf(h.Quotes() && len(aboutCode(h.FirstTerminate.Code)) > 0)
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
-				w := h.Word
+				w := h.FirstTerminate
 				about := aboutCode(w.Code)
 				for i := range r.Found() {
 					f := &r.Found()[i]
-					if f.Severity != catalogue.Error || !f.HasPDU || f.Dir == h.Dir || f.PDU >= w.Sent[len(w.Sent)-1].Pdu || !rules.IsOf(f, about...) {
+					if f.Severity != catalogue.Error || !f.HasPDU || f.Dir == h.Dir || f.PDU >= w.Sent[len(w.Sent)-1].PDU || !rules.IsOf(f, about...) {
 						continue
 					}
 					r.OnAs(catalogue.Warning, w, "the Terminate does not quote the first segment with that error",
-						fmt.Sprintf("that of PDU %d", w.Sent[0].Pdu), fmt.Sprintf("that of PDU %d, which violates %s", f.PDU, f.Rule.ID))
+						fmt.Sprintf("that of PDU %d", w.Sent[0].PDU), fmt.Sprintf("that of PDU %d, which violates %s", f.PDU, f.Rule.ID))
 					return
 				}
 			},
@@ -127,10 +127,10 @@ func judgeQuotedHeader(r *rules.Report, t *model.Terminate) {
 func refusesBits(ids ...string) *rules.On[*model.Direction] {
 	// bits are those of the quoted segment; "" if something else is wrong with it, or
 	// nothing at all.
-	bits := func(c *rules.Case, w *model.Word) (bits string) {
+	bits := func(c *rules.Case, w *model.SentTerminate) (bits string) {
 		for i := range c.Found() {
 			f := &c.Found()[i]
-			if !f.HasPDU || f.PDU != w.Sent[0].Pdu {
+			if !f.HasPDU || f.PDU != w.Sent[0].PDU {
 				continue
 			}
 			if !rules.IsOf(f, ids...) {
@@ -142,10 +142,10 @@ func refusesBits(ids ...string) *rules.On[*model.Direction] {
 	}
 	return &rules.On[*model.Direction]{
 		Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-			return rules.InScopeIf(h.Quotes() && bits(c, h.Word) != "")
+			return rules.InScopeIf(h.Quotes() && bits(c, h.FirstTerminate) != "")
 		},
 		Judge: func(r *rules.Report, h *model.Direction) {
-			r.On(h.Word, "the only fault of the quoted segment is its reserved bits", bits(&r.Case, h.Word), "reserved bits ignored")
+			r.On(h.FirstTerminate, "the only fault of the quoted segment is its reserved bits", bits(&r.Case, h.FirstTerminate), "reserved bits ignored")
 		},
 	}
 }
