@@ -38,8 +38,8 @@ type CaptureState struct {
 	stags map[netip.Addr]*stags
 }
 
-// Crowded reports whether not all that the book should have of the responder of
-// a connection is there.
+// Crowded reports whether connections to the responder of a connection may be
+// missing here.
 func (b *CaptureState) Crowded(p *EndedConnection) bool {
 	return b.full || len(b.To[p.Responder()]) >= maxSame
 }
@@ -58,7 +58,7 @@ type EndedConnection struct {
 	// Dropped and GivenUp describe how a side closed during the startup, if one did.
 	Dropped, GivenUp string
 	Have             catalogue.Gate // what held at the end
-	Mapped           int            // its ordinal among the connections to unusual ports of a host, see [captureState.countMapped]
+	Mapped           int            // its ordinal among the connections to unusual ports of a host, see [CaptureState.countMapped]
 }
 
 // Responder is who answers: the address and port of the listener.

@@ -58,14 +58,14 @@ const maxRequests = 4096
 
 // Answer is what a response segment has to do with the requests of the peer.
 type Answer struct {
-	// Begins: a response begins with the segment; R is the request that it serves, nil if
-	// there is none; Head is the oldest request of its kind, OldestOfAll the oldest of all.
+	// Begins: a response begins with the segment. Request is the one that it serves, nil
+	// if there is none; Oldest is the oldest of that kind, OldestOfAll the oldest of all.
 	Begins                       bool
 	Request, Oldest, OldestOfAll *Request
-	// Later: Request is not the oldest; Joins: the segment continues an answer that already had
-	// its L.
+	// Later: Request is not the oldest; Joins: the segment continues an answer that
+	// already had its L.
 	Later, Joins bool
-	Fits         bool // STag and TO are those of r
+	Fits         bool // STag and TO are those of Request
 }
 
 // plain reports whether a segment of a Read Response is exactly what the oldest request
