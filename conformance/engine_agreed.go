@@ -3,9 +3,8 @@ package conformance
 import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+	"github.com/iwdissect/iwdissect/trace"
 )
-
-import "github.com/iwdissect/iwdissect/trace"
 
 // agree asks about the startup once it is over, if nothing that belongs to it is
 // missing. If something is, it waits for the end: it may still come.

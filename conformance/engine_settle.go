@@ -1,14 +1,12 @@
 package conformance
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
-)
-
-import (
-	"cmp"
-	"slices"
 )
 
 // rank finds the rules whose findings have to wait: those that yield to one that

@@ -1,12 +1,12 @@
 package conformance
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 )
-
-import "slices"
 
 // looksOf is what a rule depends on.
 func looksOf(r *rules.Rule) (l model.Looks) {

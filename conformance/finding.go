@@ -3,9 +3,6 @@ package conformance
 import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
-)
-
-import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 

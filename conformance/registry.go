@@ -1,6 +1,9 @@
 package conformance
 
 import (
+	"slices"
+	"sync"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules/advice"
@@ -10,11 +13,6 @@ import (
 	"github.com/iwdissect/iwdissect/conformance/internal/rules/sctp"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules/startup"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules/terminate"
-)
-
-import (
-	"slices"
-	"sync"
 )
 
 // registry are all rules, by subject.

@@ -2,9 +2,6 @@ package conformance
 
 import (
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
-)
-
-import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/trace"
 )

@@ -1,13 +1,11 @@
 package conformance
 
 import (
-	"github.com/iwdissect/iwdissect/conformance/catalogue"
-)
-
-import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
 )
 
 // Tally sums up verdicts: for each rule the worst that was reached on any

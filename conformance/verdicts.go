@@ -1,10 +1,10 @@
 package conformance
 
 import (
+	"math/bits"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 )
-
-import "math/bits"
 
 // verdicts are what became of the rules on a connection, by their index. Thousands
 // of connections have one, so what is rare takes no room until it is there.

@@ -2,9 +2,8 @@ package model
 
 import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/trace"
 )
-
-import "github.com/iwdissect/iwdissect/trace"
 
 // chunkSteadies readies the short way for what follows a chunk that went the long
 // one. What the rules about chunks look at is the same with the next one: what is

@@ -2,9 +2,8 @@ package model
 
 import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/trace"
 )
-
-import "github.com/iwdissect/iwdissect/trace"
 
 // Looks says what a rule depends on, to determine what it may have missed.
 type Looks uint8

@@ -1,13 +1,11 @@
 package rules
 
 import (
-	"github.com/iwdissect/iwdissect/conformance/catalogue"
-	"github.com/iwdissect/iwdissect/conformance/internal/model"
-)
-
-import (
 	"slices"
 	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
 )
 
 // Findings on a connection so far, for the rules that judge how the other side reacts to

@@ -1,10 +1,10 @@
 package rules
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 )
-
-import "slices"
 
 // Finding is a violation with the entry of the rule that reported it.
 type Finding struct {

@@ -3,9 +3,8 @@ package rules
 import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 )
-
-import "github.com/iwdissect/iwdissect/dissect/mpa"
 
 // Rule says how an entry of the catalogue is judged. The catalogue says what the entry
 // demands, and how severe a violation is.

@@ -2,9 +2,8 @@ package rules
 
 import (
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 )
-
-import "github.com/iwdissect/iwdissect/dissect/mpa"
 
 // Scopes that rules of several subjects share.
 

@@ -1,10 +1,10 @@
 package advice
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 )
-
-import "slices"
 
 // All are all rules about what no RFC demands or forbids, but experience with stacks teaches.
 func All() []rules.Rule {

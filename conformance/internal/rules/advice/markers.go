@@ -1,14 +1,12 @@
 package advice
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
-)
-
-import (
-	"fmt"
-	"slices"
 )
 
 // markerAdvice is about stacks without markers whose peer asks for them.

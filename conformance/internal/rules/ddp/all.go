@@ -1,10 +1,10 @@
 package ddp
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 )
-
-import "slices"
 
 // All are all rules about DDP segments and messages (RFC 5041).
 func All() []rules.Rule {

@@ -1,12 +1,12 @@
 package ddp
 
 import (
+	"fmt"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 )
-
-import "fmt"
 
 // nearFIN is how far after a FIN octets still count as part of the same connection.
 const nearFIN = 1 << 20

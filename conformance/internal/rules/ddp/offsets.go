@@ -1,16 +1,13 @@
 package ddp
 
 import (
-	"github.com/iwdissect/iwdissect/conformance/catalogue"
-	"github.com/iwdissect/iwdissect/conformance/internal/model"
-	"github.com/iwdissect/iwdissect/conformance/internal/rules"
-)
-
-import (
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 )
 

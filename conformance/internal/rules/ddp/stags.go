@@ -1,12 +1,12 @@
 package ddp
 
 import (
+	"fmt"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 )
-
-import "fmt"
 
 // ddpSTagRules judge how STags are chosen (RFC 5040 section 8.1.1).
 var ddpSTagRules = []rules.Rule{

@@ -1,12 +1,12 @@
 package framing
 
 import (
+	"fmt"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 )
-
-import "fmt"
 
 // enoughSegments is how many TCP segments it takes to judge how most of them begin.
 const enoughSegments = 20

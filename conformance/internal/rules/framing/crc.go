@@ -1,17 +1,14 @@
 package framing
 
 import (
-	"github.com/iwdissect/iwdissect/conformance/catalogue"
-	"github.com/iwdissect/iwdissect/conformance/internal/model"
-	"github.com/iwdissect/iwdissect/conformance/internal/rules"
-)
-
-import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"math/bits"
 
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
+	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 )
 

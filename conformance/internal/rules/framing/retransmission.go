@@ -1,12 +1,12 @@
 package framing
 
 import (
+	"fmt"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 )
-
-import "fmt"
 
 // retransmissionRules judge octets that are sent again (RFC 5044 section 7.1.5).
 var retransmissionRules = []rules.Rule{

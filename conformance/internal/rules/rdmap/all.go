@@ -1,10 +1,10 @@
 package rdmap
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 )
-
-import "slices"
 
 // All are all rules about RDMAP messages, requests and their answers (RFC 5040, RFC 7306).
 func All() []rules.Rule {

@@ -1,10 +1,10 @@
 package sctp
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 )
-
-import "slices"
 
 // All are all rules about DDP over SCTP (RFC 5043, RFC 6581 section 7).
 func All() []rules.Rule {

@@ -1,10 +1,10 @@
 package startup
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 )
-
-import "slices"
 
 // All are all rules about the startup of MPA (RFC 5044 section 7, RFC 6581) and how sides react to it.
 func All() []rules.Rule {

@@ -1,14 +1,12 @@
 package terminate
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
-)
-
-import (
-	"fmt"
-	"time"
 )
 
 // How long a side may stay silent, or keep a connection open, in nanoseconds, and
