@@ -54,10 +54,11 @@ func (r *crcRun) add(p *trace.PDU) {
 // never written.
 func Constant(v uint32) bool { return v == 0 || v == 0xffffffff }
 
+// Castagnoli is the table of CRC32c.
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// CrcOf is the CRC32c of octets as it is on the wire, read in network order.
-func CrcOf(b []byte) uint32 {
+// CRCOf is the CRC32c of octets as it is on the wire, read in network order.
+func CRCOf(b []byte) uint32 {
 	var w [4]byte
 	binary.LittleEndian.PutUint32(w[:], crc32.Checksum(b, Castagnoli))
 	return binary.BigEndian.Uint32(w[:])

@@ -114,7 +114,7 @@ func (c *Conn) framed(f *Frame, s *Loose) bool {
 
 // beginWithCRC reports whether octets begin with the CRC of a startup frame.
 func (s *Loose) beginWithCRC(f *Frame) bool {
-	return len(s.Octets) >= CrcSize && binary.BigEndian.Uint32(s.Octets) == CrcOf(f.Raw)
+	return len(s.Octets) >= CrcSize && binary.BigEndian.Uint32(s.Octets) == CRCOf(f.Raw)
 }
 
 // IsCRC reports whether the octets after a startup frame begin with its CRC

@@ -56,9 +56,7 @@ func (c *Conn) had(k *Closing) int64 {
 	return k.Acked
 }
 
-// How a side leaves, for advice; "" if it does not.
-
-// Dropped: the responder closes first, and there is no Reply.
+// Dropped says how the responder closed first without a Reply, "" if it did not.
 func (c *Conn) Dropped() string {
 	if k, ok := c.Leaves(trace.R2I); ok && c.Reply == nil {
 		return fmt.Sprintf("the responder %s in frame %d without a Reply", k.Verb(), k.Frame)
@@ -66,7 +64,8 @@ func (c *Conn) Dropped() string {
 	return ""
 }
 
-// GivenUp: the initiator closes first after an accepting Reply, without an FPDU.
+// GivenUp says how the initiator closed first after an accepting Reply without an FPDU, ""
+// if it did not.
 func (c *Conn) GivenUp() string {
 	if k, ok := c.Leaves(trace.I2R); ok && c.Accepted() {
 		return fmt.Sprintf("the initiator %s in frame %d without an FPDU", k.Verb(), k.Frame)
@@ -74,7 +73,7 @@ func (c *Conn) GivenUp() string {
 	return ""
 }
 
-// BacksOut: as givenUp, or with a Terminate for its first FPDU.
+// BacksOut is GivenUp, and also covers a Terminate as the first FPDU.
 func (c *Conn) BacksOut() string {
 	if s := c.Directions[trace.I2R].terminatesFirst(); s != "" {
 		return "the initiator " + s
@@ -82,9 +81,9 @@ func (c *Conn) BacksOut() string {
 	return c.GivenUp()
 }
 
-// Refused: the responder answers the first FPDU of the initiator with a
-// Terminate, or closes first without an FPDU of its own. within bounds the time
-// that a close may take; 0: any.
+// Refused says how the responder answered the first FPDU of the initiator with a
+// Terminate, or closed first without an FPDU of its own; "" if it did neither. within
+// bounds the time until that close, in nanoseconds; 0 is no bound.
 func (c *Conn) Refused(within int64) string {
 	first := &c.Directions[trace.I2R].First
 	if !first.Seen {
@@ -109,6 +108,7 @@ func (h *Direction) terminatesFirst() string {
 	return fmt.Sprintf("sends Terminate %s in frame %d", CodeText(h.First.Code), h.First.Frame)
 }
 
+// Verb is "resets" or "closes".
 func (k *Closing) Verb() string {
 	if k.Reset {
 		return "resets"

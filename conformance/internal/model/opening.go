@@ -38,6 +38,7 @@ type FPDUNote struct {
 	whole, Lead, Alone bool
 }
 
+// Where is the place of the FPDU.
 func (n *FPDUNote) Where() Place {
 	return Place{Dir: n.Dir, HasDir: true, Frame: n.frame, PDU: n.pdu, HasPDU: true}
 }

@@ -28,11 +28,11 @@ func SpanOf(p *trace.PDU) Span {
 type Order uint8
 
 const (
-	// Unproven: the numbers are not in the capture.
+	// Unproven means that the numbers are not in the capture.
 	Unproven Order = iota
-	// Without: it was sent before its sender had all of the other one.
+	// Without means that it was sent before its sender had all of the other one.
 	Without
-	// Having: its sender had all of the other one.
+	// Having means that its sender had all of the other one.
 	Having
 )
 

@@ -22,4 +22,5 @@ type Place struct {
 // Placed is something that has a place.
 type Placed interface{ Where() Place }
 
+// Where returns the place itself.
 func (p Place) Where() Place { return p }

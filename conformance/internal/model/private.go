@@ -62,7 +62,7 @@ func beginsFPDU(b []byte) bool {
 		}
 		n := int(binary.BigEndian.Uint16(b[lead:]))
 		end := lead + lengthSize + n + mpa.PadLen(n)
-		if n >= mpa.MinULPDU && end+CrcSize <= len(b) && CrcOf(b[:end]) == binary.BigEndian.Uint32(b[end:]) {
+		if n >= mpa.MinULPDU && end+CrcSize <= len(b) && CRCOf(b[:end]) == binary.BigEndian.Uint32(b[end:]) {
 			return true
 		}
 	}

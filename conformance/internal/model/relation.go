@@ -3,6 +3,7 @@ package model
 // Relation is the relation of a segment to the last message of its queue or flow.
 type Relation uint8
 
+// The relations.
 const (
 	Begins  Relation = iota // it begins another message
 	GoesOn                  // it belongs to that message, which is open

@@ -40,6 +40,7 @@ func (r *recent) Heard(pdu uint64, below int64) bool {
 // section 6).
 type misplaced uint8
 
+// The ways in which a chunk is misplaced.
 const (
 	InPlace         misplaced = iota
 	BehindTerminate           // of the same side
@@ -80,6 +81,7 @@ func (s *Segment) Misplaced(c *Conn) misplaced {
 	return InPlace
 }
 
+// Initiates reports whether a function is an Initiate, plain or enhanced.
 func Initiates(f sctpddp.Function) bool {
 	return f == sctpddp.Initiate || f == sctpddp.EnhancedInitiate
 }

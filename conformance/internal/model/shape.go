@@ -41,8 +41,10 @@ type Seen []Shape
 
 func (s Seen) at(k Shape) *Shape { return &s[k*0x9e3779b97f4a7c15>>32*Shape(len(s))>>32] }
 
+// Has reports whether a shape was seen and is still kept.
 func (s Seen) Has(k Shape) bool { return k != 0 && *s.at(k) == k }
 
+// Add adds a shape.
 func (s Seen) Add(k Shape) { *s.at(k) = k }
 
 // gateBits is the room for gates in a shape.

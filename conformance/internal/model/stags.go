@@ -65,6 +65,7 @@ func (b *CaptureState) of(c *Conn, d trace.Dir) *stags {
 // sequence is what the latest STags of a side have in common.
 type sequence uint8
 
+// The sequences.
 const (
 	NoSequence      sequence = iota
 	SequentialSTag           // the difference from one to the next

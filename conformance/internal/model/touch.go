@@ -36,6 +36,7 @@ type NamedSTag struct {
 // atomic one.
 type sharing uint8
 
+// The kinds of conflict; Apart is none.
 const (
 	Apart      sharing = iota
 	sameSTag           // they are on the same STag

@@ -8,6 +8,7 @@ import (
 // Looks says what a rule depends on, to determine what it may have missed.
 type Looks uint8
 
+// What a rule may depend on; AllLooks is the number of them.
 const (
 	looksAtStream   Looks = 1 << iota // see onStream
 	looksAtFirst                      // at the first FPDU of the initiator

@@ -66,7 +66,7 @@ var crcRules = []rules.Rule{
 				return rules.InScopeIf(e.Marked(c.Conn) && innerMarkers(e.FPDU) > 0 && crcVerified(e.FPDU))
 			},
 			Judge: func(r *rules.Report, e *model.FPDU) {
-				if f := e.FPDU; f.CRCStatus == mpa.CRCBad && model.CrcOf(withoutMarkers(f)) == f.CRC {
+				if f := e.FPDU; f.CRCStatus == mpa.CRCBad && model.CRCOf(withoutMarkers(f)) == f.CRC {
 					r.On(e, "the CRC does not cover the markers", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
 				}
 			},
@@ -81,7 +81,7 @@ var crcRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, e *model.FPDU) {
 				f, w := e.FPDU, e.FPDU.Wire
-				if f.CRCStatus == mpa.CRCBad && len(w) > mpa.MarkerSize+model.CrcSize && model.CrcOf(w[mpa.MarkerSize:len(w)-model.CrcSize]) == f.CRC {
+				if f.CRCStatus == mpa.CRCBad && len(w) > mpa.MarkerSize+model.CrcSize && model.CRCOf(w[mpa.MarkerSize:len(w)-model.CrcSize]) == f.CRC {
 					r.On(e, "the CRC does not cover the marker before ULPDU_Length", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
 				}
 			},

@@ -191,7 +191,7 @@ func endsAt(f *mpa.FPDU, n, pad int) bool {
 	if end > len(f.Wire)-f.Unsent {
 		return false
 	}
-	return model.CrcOf(f.Wire[:end-model.CrcSize]) == binary.BigEndian.Uint32(f.Wire[end-model.CrcSize:])
+	return model.CRCOf(f.Wire[:end-model.CrcSize]) == binary.BigEndian.Uint32(f.Wire[end-model.CrcSize:])
 }
 
 // foundAgain reports whether an FPDU was found by search, after one with a wrong CRC whose

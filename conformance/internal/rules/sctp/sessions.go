@@ -157,7 +157,7 @@ var sctpSessionRules = []rules.Rule{
 	{
 		ID: "SCTP-DDP-SEQ-09", Transport: rules.OnSCTP, Reacts: true,
 		Chunk: &rules.On[*model.Segment]{
-			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
+			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				switch a := &s.PDU.Chunk.Arrival; {
 				case !s.Peer.Offended || s.PDU.Chunk.Order == trace.Duplicate:
 					return rules.OutOfScope
