@@ -186,7 +186,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestAdvice_text: advice says what the catalogue says, names the findings that it
+// TestAdvice_text: advice has the text of the catalogue, names the findings that it
 // explains, and the failure that makes it a warning.
 func TestAdvice_text(t *testing.T) {
 	for _, s := range scenario.Builtin() {

@@ -7,7 +7,7 @@ import "github.com/iwdissect/iwdissect/conformance/catalogue"
 type (
 	// Entry is an entry of the catalogue.
 	Entry = catalogue.Entry
-	// Kind says what is made of an entry.
+	// Kind says how an entry is treated.
 	Kind = catalogue.Kind
 	// Book is the catalogue.
 	Book = catalogue.Book

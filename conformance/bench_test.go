@@ -12,8 +12,8 @@ import (
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
-// BenchmarkCheck is what the rules cost: the same capture dissected alone, and
-// judged as well.
+// BenchmarkCheck measures the cost of the rules: the same capture is dissected with and
+// without them.
 func BenchmarkCheck(b *testing.B) {
 	var buf bytes.Buffer
 	if _, err := synth.Run(&buf, scenario.Load(scenario.Shape{Size: 16 << 20, Flows: 4, Seed: 1})); err != nil {

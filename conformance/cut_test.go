@@ -19,7 +19,7 @@ const usualCut = 3
 
 var mutantsCut = flag.Int("mutants-cut", 0, "how many mutants of each rule are captured in part; 0: 3 in the campaign, else 1")
 
-// place is what tells connections of several captures of the same traffic apart.
+// place distinguishes connections of several captures of the same traffic.
 type place struct {
 	ends [2]netip.AddrPort
 	sid  uint16
@@ -33,7 +33,7 @@ func placeOf(c *trace.Connection) place {
 	return p
 }
 
-// evidence is where the breach of a rule is in a capture.
+// evidence is where the violation of a rule is in a capture.
 type evidence struct {
 	place
 	// frames hold it; first and last of them.
@@ -43,8 +43,8 @@ type evidence struct {
 	hasDir      bool
 }
 
-// evidence of the findings on a rule: nil if they are on several connections, or
-// if others have the same addresses, so that verdicts cannot be told apart.
+// evidence of the findings on a rule: nil if they are on several connections, or if others
+// have the same addresses, so that verdicts cannot be attributed.
 func (m *mutation) evidence(rule string) *evidence {
 	e := &evidence{frames: map[uint64]bool{}}
 	var on *trace.Connection
@@ -102,8 +102,7 @@ func (m *mutation) cuts(e *evidence) map[string][]capture.Frame {
 	return out
 }
 
-// unknowable are cuts of mutants of which the dissection makes something else, and
-// why.
+// unknowable are cut mutants that are dissected differently, and why.
 var unknowable = map[string]string{
 	"MPA-RTR07-BITS-01, gap over it": "no one tells that a third startup frame was there, so that FPDUs and markers seem to begin in front of it",
 	"MPA-RTR07-KEY-01, gap over it":  "the same",
@@ -117,7 +116,7 @@ var unknowable = map[string]string{
 // handshake is how many frames open a TCP connection.
 const handshake = 3
 
-// snapped are frames of which no more than some octets were captured.
+// snapped are frames of which only the first octets were captured.
 func snapped(all []capture.Frame, length int) []capture.Frame {
 	all = slices.Clone(all)
 	for i := range all {
@@ -127,8 +126,8 @@ func snapped(all []capture.Frame, length int) []capture.Frame {
 	return all
 }
 
-// TestMutation_Cut: where evidence is missing, no rule is said to have been kept
-// that was broken on the connection, and none to be broken that was not.
+// TestMutation_Cut: where evidence is missing, no rule that was violated on the connection
+// passes, and none that was kept fails.
 func TestMutation_Cut(t *testing.T) {
 	wanted := mutants(*mutantsCut, usualCut)
 	outcome := map[string]map[string]int{}
@@ -136,7 +135,7 @@ func TestMutation_Cut(t *testing.T) {
 		if !slices.Contains(conformance.Checked(), s.Name) {
 			continue
 		}
-		d, _ := newDonor(t, s)
+		d, _ := newFaultSource(t, s)
 		if d == nil {
 			continue
 		}
@@ -167,9 +166,9 @@ func TestMutation_Cut(t *testing.T) {
 	}
 }
 
-// cut judges a capture in which something is missing, and says what became of the
-// rule.
-func (d *donor) cut(t *testing.T, m *mutation, e *evidence, what string, frames []capture.Frame) string {
+// cut judges a capture in which something is missing, and describes what is wrong with the
+// verdict on the rule.
+func (d *faultSource) cut(t *testing.T, m *mutation, e *evidence, what string, frames []capture.Frame) string {
 	t.Helper()
 	j := judgedWith(t, optionsOf(d.rule), frames)
 	whole := append(ids(m.findings, ""), m.before...)

@@ -1,20 +1,26 @@
 // Package conformance judges connections by the rules of the RFCs.
 //
-// An [Engine] is a sink of the dissection. For each connection it keeps a model
-// of what was said, and asks the rules about each event: a startup frame, an
-// FPDU, a segment, a message that is over, a Terminate, octets that are in no
-// FPDU, the end; and, once the capture was read, about each connection beside the
-// others. A rule names the evidence it needs (see [Gate]); where that is missing
-// it is not asked, and the verdict is "not judged".
+// An [Engine] is a sink of the dissection. It keeps a model of each connection and has
+// the rules judge each event: a startup frame, an FPDU, a segment, a complete message,
+// a Terminate, octets outside of FPDUs, the end of the connection, and the end of the
+// capture for rules that compare connections. A rule names the evidence that it needs
+// (see [Gate]). If evidence is missing, the rule is not asked, and its verdict is
+// [NotJudged].
 //
-// Order between the two directions is told by acknowledgements alone, never by
-// time (order.go). A finding stands unless one explains it that tells its cause
-// (settle.go). What follows from the shape of an event is asked once for each
-// shape of a direction (shape.go), because nearly all traffic looks alike.
+// The code is in four places, and imports point in one direction only:
 //
-// The model is in model.go and half.go, with what rules share in opening.go, sizes.go,
-// history.go, depth.go and book.go. The rules are in lists by subject, one list a
-// file; [Checked] joins them. The catalogue is the one source of what a rule is
-// called, says and weighs; a check here is a function under its id. Advice is what
-// no RFC demands: it is asked last, since it explains what was found.
+//   - conformance/catalogue says what each rule is called and demands, and how severe a
+//     violation is. It imports nothing of the others.
+//   - conformance/internal/model holds the facts about a connection. It contains no rule.
+//   - conformance/internal/rules and the packages below it, one per subject, judge those
+//     facts. They do not change the model.
+//   - This package runs the model and the rules, decides which findings stand, and keeps
+//     the verdicts. [Checked] lists the entries that have a rule.
+//
+// A finding stands unless another one explains it (engine_settle.go). Advice, which is
+// about behaviour that no RFC demands, is asked last, since it explains findings. Only
+// acknowledgements establish the order between the two directions, never time stamps.
+//
+// Nearly all traffic looks alike. Rules that depend only on the shape of an event judge
+// each shape once per direction, and the FPDUs of a long Write are only counted.
 package conformance

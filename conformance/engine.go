@@ -10,8 +10,8 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Sink is told what was found about a connection once it is over, and once more
-// at the end of the capture where rules compare connections.
+// Sink receives the findings on a connection when it is over, and again at the end of the
+// capture where rules compare connections.
 type Sink interface {
 	// Connection gets the findings in the order of their frames, and a judgement
 	// for each rule that applies, in the order of the catalogue. Both are borrowed
@@ -21,14 +21,13 @@ type Sink interface {
 
 // Options of an engine.
 type Options struct {
-	// Enabled tells which rules are asked; nil: all.
+	// Enabled selects the rules; nil selects all.
 	Enabled func(*catalogue.Entry) bool
-	// OnBug is told of a rule that panicked. That is a fault of this program; the
-	// rule is left out on that connection.
+	// OnBug is called for a rule that panicked. That is a bug of this program; the rule is
+	// left out on that connection.
 	OnBug func(rule string, reason any)
-	// OnFinding is told of each finding as soon as it is certain: with the PDU
-	// that shows it, or, while another finding may still explain it, at the end of
-	// the connection.
+	// OnFinding is called for each finding as soon as it is certain: with the PDU that shows
+	// it, or, while another finding may still explain it, at the end of the connection.
 	OnFinding func(*Finding)
 }
 
@@ -38,24 +37,23 @@ type Engine struct {
 	sink  Sink
 	rules []indexedRule
 	lists [2]lists // by transport
-	// capture is what the model knows of the capture, before the findings on the
-	// connections that are over.
+	// capture is the model's state of the capture, before the findings on the connections
+	// that are over.
 	capture model.CaptureState
 	before  map[*model.EndedConnection][]rules.Finding
-	report  rules.Report // of the rule that is being asked
-	// verdicts is where those on a connection are put together for the sink, told what
-	// they follow from.
+	report  rules.Report // of the current rule
+	// verdicts holds the verdicts on a connection for the sink, told what they follow from.
 	verdicts []Judgement
 	told     told
-	shown    []Finding // those that the sink is told of
+	shown    []Finding // those that are passed to the sink
 	// Bugs counts rules that panicked.
 	Bugs int
 }
 
-// Rules is how many rules are asked.
+// Rules is the number of selected rules.
 func (e *Engine) Rules() int { return len(e.rules) }
 
-// indexedRule is a rule with its entry and its index among those that are asked.
+// indexedRule is a rule with its entry and its index among the selected ones.
 type indexedRule struct {
 	*rules.Rule
 	entry *catalogue.Entry
@@ -77,7 +75,7 @@ func New(opt Options, sink Sink) *Engine {
 		}
 		e.rules = append(e.rules, indexedRule{Rule: &all[i], entry: entry})
 	}
-	// Verdicts come in the order of the catalogue, whatever file a rule stands in.
+	// Verdicts are in the order of the catalogue, independent of the order of the rules.
 	slices.SortFunc(e.rules, func(a, b indexedRule) int { return cmp.Compare(a.entry.Place(), b.entry.Place()) })
 	for i := range e.rules {
 		e.rules[i].index = i
@@ -92,7 +90,7 @@ func New(opt Options, sink Sink) *Engine {
 	return e
 }
 
-// list lists the rules that weigh what others found, or those that do not.
+// list lists the rules that weigh findings of others, or those that do not.
 func (e *Engine) list(weighs bool) {
 	for i := range e.rules {
 		r := &e.rules[i]
@@ -118,7 +116,7 @@ func (e *Engine) of(t *trace.Connection) *judged {
 	return c
 }
 
-// fresh returns what is kept of a connection of which nothing is known.
+// fresh returns the state for a new connection.
 func (e *Engine) fresh(t *trace.Connection) *judged {
 	c := &judged{engine: e, rules: newVerdicts(len(e.rules))}
 	c.begin(t)
@@ -128,7 +126,7 @@ func (e *Engine) fresh(t *trace.Connection) *judged {
 // PDU implements [trace.Sink].
 func (e *Engine) PDU(p *trace.PDU) {
 	c := e.of(p.Conn)
-	if !c.Conn.Pdu(p) {
+	if !c.Conn.Record(p) {
 		return
 	}
 	c.agree()
@@ -141,8 +139,7 @@ func (e *Engine) Gap(g *trace.GapEvent) { e.of(g.Conn).Missing(g) }
 // Transaction implements [trace.Sink].
 func (e *Engine) Transaction(*trace.Transaction) {}
 
-// Ended says that nothing more will become known of a connection. What is kept
-// of it is the record.
+// Ended records that a connection is over. Only its record is kept.
 func (e *Engine) Ended(live, record *trace.Connection) {
 	c, ok := live.SinkData.(*judged)
 	live.SinkData, record.SinkData = nil, nil
@@ -167,22 +164,22 @@ func (e *Engine) Ended(live, record *trace.Connection) {
 // maxBefore bounds the findings of a connection that are remembered.
 const maxBefore = 16
 
-// Finish says that the capture is over: rules that compare connections are asked.
-// The sink gets what they say of each connection.
+// Finish ends the capture: rules that compare connections are judged, and the sink gets
+// their findings on each connection.
 func (e *Engine) Finish() {
 	if len(e.lists[trace.TCP].capture)+len(e.lists[trace.SCTP].capture) == 0 {
 		return
 	}
 	c := &judged{engine: e, rules: newVerdicts(len(e.rules))}
 	for _, p := range e.capture.Ended {
-		c.begin(p.T)
+		c.begin(p.Trace)
 		c.Request, c.Reply = p.Request, p.Reply
 		c.before = e.before[p]
 		c.ask(c.lists().capture, p.Have, func(r *indexedRule, k *rules.Report) { r.AskAtCaptureEnd(k, r.entry, p) })
 		c.settleAll()
 		vs := c.verdicts()
 		if e.sink != nil && len(c.findings)+len(vs) > 0 {
-			e.sink.Connection(p.T, e.public(c.findings, p.T), vs)
+			e.sink.Connection(p.Trace, e.public(c.findings, p.Trace), vs)
 		}
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// judged is a connection with what became of the rules on it so far. It observes the
-// model, and has the rules asked about each event.
+// judged is a connection and the outcome of the rules on it so far. It observes the model,
+// and has the rules judge each event.
 type judged struct {
 	model.Conn
 	engine   *Engine
 	rules    verdicts
-	running  *indexedRule // the one that is asked
+	running  *indexedRule // the rule that is being asked
 	fires    int          // violations of all rules
 	findings []rules.Finding
 	before   []rules.Finding // reported while the connection was under way
@@ -26,7 +26,7 @@ type judged struct {
 	held []held
 }
 
-// begin makes it that of a connection of which nothing is known.
+// begin resets it for a new connection.
 func (c *judged) begin(t *trace.Connection) {
 	c.rules.reset()
 	*c = judged{engine: c.engine, rules: c.rules}
@@ -86,12 +86,12 @@ func (c *judged) Startup(f *model.Frame, have catalogue.Gate) {
 	c.ask(c.lists().startup, have, func(r *indexedRule, k *rules.Report) { r.Startup.Ask(k, r.Rule, r.entry, f) })
 }
 
-// FPDU has the rules asked about an FPDU.
-func (c *judged) FPDU(e *model.Fpdu, k model.Shape, have catalogue.Gate) {
-	c.askShaped(&c.lists().fpdu, e.Shapes.Fpdus[:], k, have, func(r *indexedRule, k *rules.Report) { r.FPDU.Ask(k, r.Rule, r.entry, e) })
+// FPDU has the rules judge an FPDU.
+func (c *judged) FPDU(e *model.FPDU, k model.Shape, have catalogue.Gate) {
+	c.askShaped(&c.lists().fpdu, e.Shapes.FPDUs[:], k, have, func(r *indexedRule, k *rules.Report) { r.FPDU.Ask(k, r.Rule, r.entry, e) })
 }
 
-// Segment has the rules asked about a segment, by its T bit and its opcode.
+// Segment has the rules judge a segment, selected by its T bit and its opcode.
 func (c *judged) Segment(s *model.Segment, k model.Shape, have catalogue.Gate) {
 	l := &c.lists().segment[model.Bit(s.DDP.Tagged)][s.Op]
 	c.askShaped(l, s.Shapes.Segments[:], k, have, func(r *indexedRule, k *rules.Report) {
@@ -101,37 +101,37 @@ func (c *judged) Segment(s *model.Segment, k model.Shape, have catalogue.Gate) {
 	})
 }
 
-// Message has the rules asked about a message.
+// Message has the rules judge a message.
 func (c *judged) Message(m *model.Message, k model.Shape, have catalogue.Gate) {
 	c.askShaped(&c.lists().message, m.Shapes.Messages[:], k, have, func(r *indexedRule, k *rules.Report) { r.Message.Ask(k, r.Rule, r.entry, m) })
 }
 
-// Malformed has the rules asked about a ULPDU without a whole DDP header.
+// Malformed has the rules judge a ULPDU without a whole DDP header.
 func (c *judged) Malformed(s *model.Segment, have catalogue.Gate) {
 	c.ask(c.lists().malformed, have, func(r *indexedRule, k *rules.Report) { r.Segment.Ask(k, r.Rule, r.entry, s) })
 }
 
-// Exchange has the rules asked about a segment of a request or of its answer.
+// Exchange has the rules judge a segment of a request or of its answer.
 func (c *judged) Exchange(s *model.Segment, have catalogue.Gate) {
 	c.ask(c.lists().exchange, have, func(r *indexedRule, k *rules.Report) { r.Exchange.Ask(k, r.Rule, r.entry, s) })
 }
 
-// Terminate has the rules asked about a Terminate.
+// Terminate has the rules judge a Terminate.
 func (c *judged) Terminate(t *model.Terminate, have catalogue.Gate) {
 	c.ask(c.lists().terminate, have, func(r *indexedRule, k *rules.Report) { r.Terminate.Ask(k, r.Rule, r.entry, t) })
 }
 
-// Control has the rules asked about a session control chunk.
+// Control has the rules judge a session control chunk.
 func (c *judged) Control(e *model.Control, have catalogue.Gate) {
 	c.ask(c.lists().control, have, func(r *indexedRule, k *rules.Report) { r.Control.Ask(k, r.Rule, r.entry, e) })
 }
 
-// Chunk has the rules asked about a chunk with a segment.
+// Chunk has the rules judge a chunk with a segment.
 func (c *judged) Chunk(s *model.Segment, have catalogue.Gate) {
 	c.ask(c.lists().chunk, have, func(r *indexedRule, k *rules.Report) { r.Chunk.Ask(k, r.Rule, r.entry, s) })
 }
 
-// Loose has the rules asked about octets in no startup frame and in no FPDU.
+// Loose has the rules judge octets in no startup frame and in no FPDU.
 func (c *judged) Loose(s *model.Loose, have catalogue.Gate) {
 	c.ask(c.lists().loose, have, func(r *indexedRule, k *rules.Report) { r.Loose.Ask(k, r.Rule, r.entry, s) })
 }
@@ -141,19 +141,19 @@ func (c *judged) Settled() bool {
 	return c.looked >= len(c.findings) && (c.agreed || c.Request == nil || c.Reply == nil)
 }
 
-// Judged implements [Recorder], as do the following: the rule that is asked applies.
+// Judged implements [rules.Recorder], as do the following: the current rule applies.
 func (c *judged) Judged() { c.rules.judge(c.running.index) }
 
-// Unproven takes down that the rule that is asked lacks evidence.
+// Unproven records that the current rule lacks evidence.
 func (c *judged) Unproven(g catalogue.Gate) { c.rules.lack(c.running.index, g.First()) }
 
-// Count is how often the rule that is asked was violated.
+// Count is how often the current rule was violated.
 func (c *judged) Count() int { return int(c.rules.fired(c.running.index)) }
 
 // maxFindings is how many findings of a rule are kept for a connection.
 const maxFindings = 100
 
-// Violated takes down a violation of the rule that is asked.
+// Violated records a violation of the current rule.
 func (c *judged) Violated(v rules.Violation) { c.violated(c.running, v) }
 
 func (c *judged) violated(r *indexedRule, v rules.Violation) {
@@ -170,7 +170,7 @@ func (c *judged) violated(r *indexedRule, v rules.Violation) {
 	if f.Field == "" {
 		f.Field = r.Field
 	}
-	// The last one that is listed waits as well: it tells how many more there are.
+	// The last one that is listed waits as well: it says how many more there are.
 	f.Waits, f.Counts = r.waits, n == maxFindings
 	if f.Soon = f.Soon && f.Waits; f.Soon {
 		c.Directions[f.Dir].Awaited = true

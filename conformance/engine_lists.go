@@ -5,11 +5,11 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 )
 
-// lists are the rules by the event that they are asked about.
+// lists are the rules by the kind of event that they judge.
 type lists struct {
 	fpdu, message byShape
-	// segment are those about segments, by T and opcode; malformed those about
-	// ULPDUs that are none.
+	// segment are those about segments, by T and opcode; malformed those about ULPDUs that
+	// are not segments.
 	segment                                                                           [2][rdmap.Opcodes]byShape
 	malformed                                                                         []*indexedRule
 	startup, exchange, terminate, control, chunk, loose, agreed, end, advice, capture []*indexedRule
@@ -27,7 +27,7 @@ func (s *byShape) add(r *indexedRule) {
 	}
 }
 
-// add adds a rule to the lists of the events that it is asked about.
+// add adds a rule to the lists of the events that it judges.
 func (l *lists) add(r *indexedRule) {
 	add := func(list *[]*indexedRule, has bool) {
 		if has {
@@ -55,8 +55,7 @@ func (l *lists) add(r *indexedRule) {
 	add(&l.capture, r.Compares())
 }
 
-// addSegment adds a rule about segments to the lists of those that it is asked
-// about.
+// addSegment adds a rule about segments to the lists of those that it judges.
 func (l *lists) addSegment(r *indexedRule) {
 	if r.On == 0 && r.Tagged == mpa.Unknown {
 		l.malformed = append(l.malformed, r)

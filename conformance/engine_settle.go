@@ -21,15 +21,14 @@ func (e *Engine) rank() {
 		r.waits = slices.ContainsFunc(r.YieldsTo, func(id string) bool {
 			g := byID[id]
 			if g == nil || g.AtStartup && r.AtStartup {
-				return false // or both are asked together
+				return false // or both judge together
 			}
 			return g.AtEnd() || g.Advises() || g.Late || g.Message != nil && r.Message == nil && !r.Closes
 		})
 	}
 }
 
-// settle decides about the findings that the PDU at hand has brought, but for
-// those that wait.
+// settle decides about the findings of the current PDU, except those that wait.
 func (c *judged) settle() {
 	if c.looked < len(c.findings) {
 		c.tell(c.decide(c.looked, func(f *rules.Finding) bool { return !f.Waits && !f.Counts && !f.Settled }))
@@ -37,8 +36,8 @@ func (c *judged) settle() {
 	}
 }
 
-// Taken says that an FPDU of the direction came, so that nothing more explains what
-// waited for it.
+// Taken records that an FPDU of the direction came, so that nothing else can explain the
+// findings that waited for it.
 func (c *judged) Taken(h *model.Direction, pdu uint64) {
 	if !h.Awaited {
 		return
@@ -57,8 +56,8 @@ func (c *judged) Taken(h *model.Direction, pdu uint64) {
 	c.tell(c.decide(0, func(f *rules.Finding) bool { return !f.Waits && !f.Counts && !f.Settled }))
 }
 
-// settleAll decides about all findings that are left, and keeps those that stand,
-// in their order.
+// settleAll decides about all remaining findings, and keeps those that stand, in their
+// order.
 func (c *judged) settleAll() {
 	if len(c.findings) == 0 {
 		return
@@ -87,9 +86,9 @@ func (c *judged) settleAll() {
 	slices.SortStableFunc(c.findings, func(a, b rules.Finding) int { return inOrder(&a, &b) })
 }
 
-// decide says whether findings from an index on stand, of those that are ready,
-// and returns those: not if one that is known by now explains them, of the same
-// PDU, message or frame, or of the connection.
+// decide decides which of the findings from an index on stand, of those that are ready,
+// and returns them. A finding does not stand if another one that is known by now explains
+// it, of the same PDU, message or frame, or of the connection.
 func (c *judged) decide(from int, ready func(*rules.Finding) bool) (stand []*rules.Finding) {
 	for i := range c.findings[from:] {
 		f := &c.findings[from+i]
@@ -111,7 +110,7 @@ func (c *judged) withdraw() {
 	c.findings = slices.DeleteFunc(c.findings, func(f rules.Finding) bool { return f.Withdrawn })
 }
 
-// tell hands on findings.
+// tell passes findings on.
 func (c *judged) tell(fs []*rules.Finding) {
 	for _, f := range fs {
 		f.Told = true

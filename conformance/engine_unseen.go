@@ -23,7 +23,7 @@ func looksOf(r *rules.Rule) (l model.Looks) {
 // at the same.
 type missing [1 << model.AllLooks]catalogue.Gate
 
-// lookedUp marks what was looked up already; it is no gate.
+// lookedUp marks results that are cached; it is not a gate.
 const lookedUp catalogue.Gate = 1 << 15
 
 // of returns what a rule that was kept in all that was captured would need to have
@@ -36,10 +36,10 @@ func (m *missing) of(c *judged, r *indexedRule) catalogue.Gate {
 	return *g &^ lookedUp
 }
 
-// told is what the latest verdicts follow from. Thousands of connections have the same,
-// where nothing is broken and no evidence lacks.
+// told is what the latest verdicts were derived from. Thousands of connections have the
+// same, if nothing is violated and no evidence is missing.
 type told struct {
-	judged []uint64 // none: something was broken or lacked
+	judged []uint64 // nil: something was violated or missing
 	lost   missing
 }
 
@@ -62,8 +62,8 @@ func (k *told) holdFor(c *judged) bool {
 	return true
 }
 
-// onStream reports whether a rule is asked about anything behind the startup, or
-// looks at it in the end.
+// onStream reports whether a rule judges anything after the startup, or depends on it in
+// the end.
 func onStream(r *rules.Rule) bool {
 	atEnd := r.AtEnd() && !r.Tells || r.Advises() || r.Compares()
 	return atEnd && !r.AtStartup || r.FPDU != nil || r.Segment != nil || r.Exchange != nil || r.Message != nil || r.Terminate != nil ||

@@ -14,8 +14,8 @@ import (
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
-// distortions take evidence away, or disturb the way of packets. None of them
-// makes an end break a rule.
+// distortions remove evidence, or disturb the path of packets. None of them makes a side
+// violate a rule.
 func distortions() map[string]func(*synth.Script) {
 	out := map[string]func(*synth.Script){
 		"one side":       func(s *synth.Script) { s.Capture.Only = link.FromClient },

@@ -5,14 +5,14 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Touched names what was written to of what directions share of which nothing is known:
-// nothing.
+// Touched names the parts of the shared idle state that were written to; it should be
+// empty.
 func (e *Engine) Touched() []string { return e.capture.Touched() }
 
 // GoLong has each FPDU go the long way.
 func (e *Engine) GoLong() { e.capture.Long = true }
 
-// Model is all that the model knows of a connection, as text.
+// Model is the whole model of a connection, as text.
 func (e *Engine) Model(t *trace.Connection) string {
 	c, ok := t.SinkData.(*judged)
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Finding is a rule that was broken, by whom, and where.
+// Finding is a violation of a rule: by which side, and where.
 type Finding struct {
 	// Rule is its entry in the catalogue.
 	Rule *catalogue.Entry
@@ -26,7 +26,7 @@ type Finding struct {
 	// operation, in octets as [trace.PDU.Offset] counts them, if HasOffset.
 	Offset    int64
 	HasOffset bool
-	// Message says it in a sentence.
+	// Message describes the violation in a sentence.
 	Message string
 	// Observed and Expected are the values, in words; Field is the name of the field
 	// that has the observed one, if it is a single one (see package dissect).
@@ -61,7 +61,7 @@ const (
 	NotApplicable Verdict = iota
 	// Pass: it was kept wherever it applies.
 	Pass
-	// Fail: it was broken.
+	// Fail: it was violated.
 	Fail
 	// NotJudged: evidence is missing.
 	NotJudged

@@ -8,8 +8,8 @@ import (
 	"github.com/iwdissect/iwdissect/internal/scenario"
 )
 
-// TestFraming: what is said of lengths, pads and sizes, with its severity, on
-// traces besides those of the scenarios of the rules.
+// TestFraming: the findings on lengths, pads and sizes, with their severity, on traces
+// other than those of the scenarios of the rules.
 func TestFraming(t *testing.T) {
 	for _, c := range []struct {
 		name, yaml string

@@ -9,7 +9,7 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// nobody keeps nothing of what it is told.
+// nobody is a sink that discards everything.
 type nobody struct{ *conformance.Engine }
 
 func (nobody) Frame(*pipeline.Frame) {}

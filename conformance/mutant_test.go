@@ -14,9 +14,9 @@ import (
 	"github.com/iwdissect/iwdissect/internal/tracetest/scripts"
 )
 
-// mutant returns a random legal script with the fault of the donor, or the same
+// mutant returns a random legal script with the fault of the fault source, or the same
 // without it. It is nil where the script of the seed has no place for it.
-func (d *donor) mutant(seed uint64, which int) *synth.Script {
+func (d *faultSource) mutant(seed uint64, which int) *synth.Script {
 	rnd := rand.New(rand.NewPCG(seed, 5))
 	moves := d.moves && rnd.IntN(2) == 0
 	s := scripts.Random(seed)
@@ -35,9 +35,9 @@ func (d *donor) mutant(seed uint64, which int) *synth.Script {
 	return s
 }
 
-// settle keeps chunks in order where an end says nothing of errors: it takes them
-// as they come.
-func (d *donor) settle(s *synth.Script) {
+// settle keeps chunks in order where a side does not report errors: it accepts them as
+// they come.
+func (d *faultSource) settle(s *synth.Script) {
 	own := &d.script[faulty].Connections[0].Hosts
 	if (own[0].RNIC.Ignore|own[1].RNIC.Ignore)&rnic.IgnoreErrors == 0 {
 		return
@@ -52,8 +52,8 @@ func (d *donor) settle(s *synth.Script) {
 	}
 }
 
-// alone takes the other streams of its association away from a connection, which
-// then has the first.
+// alone removes the other streams of its association from a connection, which then has the
+// first stream.
 func alone(s *synth.Script, into *synth.Connection) *synth.Connection {
 	into.SID = 0
 	p := slices.IndexFunc(s.Timeline, func(st synth.Step) bool { return st.Verb == synth.Parallel })
@@ -80,8 +80,8 @@ func alone(s *synth.Script, into *synth.Connection) *synth.Connection {
 	return &conns[at]
 }
 
-// roles are the sides of the script by those of the donor.
-func (d *donor) roles(into *synth.Connection, swap bool) (r [2]synth.Side) {
+// roles are the sides of the script by those of the fault source.
+func (d *faultSource) roles(into *synth.Connection, swap bool) (r [2]synth.Side) {
 	r[synth.Client] = into.Initiator
 	if swap {
 		r[synth.Client] = 1 - into.Initiator
@@ -90,8 +90,8 @@ func (d *donor) roles(into *synth.Connection, swap bool) (r [2]synth.Side) {
 	return r
 }
 
-// dress gives a connection the settings and the faults of the donor.
-func (d *donor) dress(s *synth.Script, into *synth.Connection, roles [2]synth.Side, which int) {
+// dress gives a connection the settings and the faults of the fault source.
+func (d *faultSource) dress(s *synth.Script, into *synth.Connection, roles [2]synth.Side, which int) {
 	own, usual := &d.script[which].Connections[0], &d.usual.Connections[0]
 	overlay(&s.Link, &d.usual.Link, &d.script[which].Link)
 	overlay(&s.Capture, &d.usual.Capture, &d.script[which].Capture)
@@ -138,7 +138,7 @@ func overlayValue(to, usual, own reflect.Value) {
 }
 
 // move has the fault happen to another message: one of the script itself.
-func (d *donor) move(rnd *rand.Rand, s *synth.Script, into *synth.Connection, which int) *synth.Script {
+func (d *faultSource) move(rnd *rand.Rand, s *synth.Script, into *synth.Connection, which int) *synth.Script {
 	var like []synth.Step
 	walk(s.Timeline, func(st *synth.Step) {
 		if st.Verb == synth.Post && st.Conn == into.Name && d.alike(into, st) {
@@ -172,7 +172,7 @@ func (d *donor) move(rnd *rand.Rand, s *synth.Script, into *synth.Connection, wh
 
 // alike reports whether a step is like the one that the fault is about: the same
 // operation, of one segment or of several, of nothing or of something.
-func (d *donor) alike(c *synth.Connection, st *synth.Step) bool {
+func (d *faultSource) alike(c *synth.Connection, st *synth.Step) bool {
 	a, b := &d.message.Work, &st.Work
 	return a.Op == b.Op && (a.Size == 0) == (b.Size == 0) && (d.message.Invalidate == nil) == (st.Invalidate == nil) &&
 		(a.Size > oneSegment) == (b.Size > uint64(least(c, st.From))) && (!d.needs(rules.NoSmaller) || b.Size >= a.Size)
@@ -193,8 +193,8 @@ func least(c *synth.Connection, from synth.Side) int {
 	return min(h.TCP.MSS, c.Hosts[1-from].TCP.MSS) - 60
 }
 
-// graft has the steps of the donor done among those of the script.
-func (d *donor) graft(rnd *rand.Rand, s *synth.Script, into *synth.Connection, which int) {
+// graft has the steps of the fault source done among those of the script.
+func (d *faultSource) graft(rnd *rand.Rand, s *synth.Script, into *synth.Connection, which int) {
 	// A fresh one: its steps are changed.
 	opening, body, tail := parts(d.scenario.Script(which == faultless).Timeline)
 	before, after := d.company(opening, tail)
@@ -242,9 +242,9 @@ func (d *donor) graft(rnd *rand.Rand, s *synth.Script, into *synth.Connection, w
 	s.Timeline = slices.Replace(s.Timeline, c, end, opening...)
 }
 
-// tailor has the messages of the donor cut into segments as in its scenario, and
+// tailor has the messages of the fault source cut into segments as in its scenario, and
 // allows as many requests at a time as there.
-func (d *donor) tailor(into *synth.Connection, body []synth.Step, roles [2]synth.Side, which int) {
+func (d *faultSource) tailor(into *synth.Connection, body []synth.Step, roles [2]synth.Side, which int) {
 	for side, to := range roles {
 		h, usual, own := &into.Hosts[to], &d.usual.Connections[0].Hosts[side], &d.script[which].Connections[0].Hosts[side]
 		if h.TCP.MSS > usual.TCP.MSS || d.needs(rules.SameSizes) {
@@ -259,8 +259,8 @@ func (d *donor) tailor(into *synth.Connection, body []synth.Step, roles [2]synth
 }
 
 // company tells whether there may be other work before and after the steps of
-// the donor.
-func (d *donor) company(opening, tail []synth.Step) (before, after bool) {
+// the fault source.
+func (d *faultSource) company(opening, tail []synth.Step) (before, after bool) {
 	s := d.script[faulty]
 	before = len(opening) == 1 && !d.needs(rules.ComesFirst)
 	after = len(tail) > 0 && tail[len(tail)-1].Verb == synth.Close && !d.needs(rules.ComesLast)

@@ -16,7 +16,7 @@ const (
 	cutFile   = "../docs/mutation-cut.md"
 )
 
-// checkPage demands that a page says what came of the tests.
+// checkPage requires that a page has the results of the tests.
 func checkPage(t *testing.T, file string, want []byte) {
 	t.Helper()
 	if *update {

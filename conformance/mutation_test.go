@@ -41,9 +41,9 @@ type mutation struct {
 	// capture is its trace, clean that of the same script without the fault.
 	capture, clean []capture.Frame
 	*witness
-	// before are the rules that the script breaks without the fault.
+	// before are the rules that the script violates without the fault.
 	before []string
-	// news are the other rules that it breaks with it.
+	// news are the other rules that it violates with it.
 	news []string
 }
 
@@ -76,9 +76,9 @@ func witnessed(tb testing.TB, opt pipeline.Options, frames []capture.Frame) *wit
 	return w
 }
 
-// mutate makes the mutant of a seed; nil if the script of the seed has no place
-// for the fault, if nothing comes of it, or if the rule is broken without it.
-func (d *donor) mutate(tb testing.TB, seed uint64) *mutation {
+// mutate makes the mutant of a seed; nil if the script of the seed has no place for the
+// fault, if the fault has no effect, or if the rule is violated without it.
+func (d *faultSource) mutate(tb testing.TB, seed uint64) *mutation {
 	tb.Helper()
 	s := d.mutant(seed, faulty)
 	if s == nil {
@@ -127,7 +127,7 @@ func (j *judge) verdict(rule string, at ...place) conformance.Verdict {
 // yields is how many mutants of a rule there were, and what became of them.
 type yields struct {
 	Mutants, Found, Elsewhere, NotJudged, Missed int
-	// own says why there are none.
+	// own lists the rules without mutants, and why.
 	own string
 	// With are the other rules that were found beside it, Instead those that were
 	// found in place of it: the seeds of their mutants.
@@ -146,7 +146,7 @@ func TestMutation(t *testing.T) {
 		if !slices.Contains(conformance.Checked(), s.Name) || one && s.Name != only {
 			continue
 		}
-		d, why := newDonor(t, s)
+		d, why := newFaultSource(t, s)
 		if d == nil {
 			all[s.Name] = &yields{own: why}
 			continue
@@ -169,9 +169,9 @@ func TestMutation(t *testing.T) {
 	}
 }
 
-// mutants is how many mutants of each rule a test takes: as many as its flag says,
-// if it says anything; as many as its page speaks of in the campaign, and where the
-// page is to be written; otherwise one.
+// mutants is how many mutants of each rule a test generates: the number of its flag, if
+// given; in the campaign, and when the page is written, the number that the page names;
+// otherwise one.
 func mutants(asked, usual int) int {
 	switch {
 	case asked > 0:
@@ -183,7 +183,7 @@ func mutants(asked, usual int) int {
 }
 
 // show prints what is found on a mutant.
-func show(t *testing.T, d *donor, seed string) {
+func show(t *testing.T, d *faultSource, seed string) {
 	t.Helper()
 	n := uint64(0)
 	if _, err := fmt.Sscan(seed, &n); err != nil {
@@ -232,7 +232,7 @@ func keepTrace(t *testing.T, frames []capture.Frame) {
 }
 
 // harvest judges mutants of a rule.
-func (d *donor) harvest(tb testing.TB, wanted int) *yields {
+func (d *faultSource) harvest(tb testing.TB, wanted int) *yields {
 	tb.Helper()
 	y := &yields{With: map[string][]uint64{}, Instead: map[string][]uint64{}}
 	for seed := uint64(0); y.Mutants < wanted && seed < uint64(wanted*triesPerMutant); seed++ {
@@ -263,8 +263,8 @@ func (d *donor) harvest(tb testing.TB, wanted int) *yields {
 	return y
 }
 
-// explains reports whether one of some rules may stand for a rule: one gives way
-// to the other, or the fault is of either.
+// explains reports whether one of several rules may be found in place of a rule: one
+// yields to the other, or the fault violates either.
 func explains(rule string, some []string) bool {
 	yields := func(a, b string) bool {
 		entry, _ := conformance.Catalogue().Find(a)
@@ -295,9 +295,9 @@ func checkYields(t *testing.T, all map[string]*yields, enough bool) {
 
 const besideFile = "testdata/mutation.json"
 
-// beside is what is found on the mutants of a rule besides it, or in its place.
-// Each was looked at: it breaks with the rule, or it is what the fault comes to at
-// that place.
+// beside are the rules that are found on the mutants of a rule in addition to it, or in
+// its place. Each was examined: it is violated together with the rule, or it is the effect
+// of the fault at that place.
 type beside struct {
 	With    []string `json:"with,omitempty"`
 	Instead []string `json:"instead,omitempty"`

@@ -173,8 +173,8 @@ faults: [{at: request, octets: {hex: "4d504120494420526570204672616d65 40 01 000
 timeline: [connect, send 16, close]`},
 }
 
-// refusedOnce is a connection that goes on with something else after a reject, and
-// then tries again.
+// refusedOnce is a connection that continues with something else after a reject, and then
+// tries again.
 const refusedOnce = `
 both: {mpa: {revision: 1}}
 server: {mpa: {reject: true}}

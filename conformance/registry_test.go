@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRegistry: what a rule says about itself fits together and fits the catalogue.
+// TestRegistry: the attributes of each rule are consistent and match the catalogue.
 func TestRegistry(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range registry() {

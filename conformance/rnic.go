@@ -6,9 +6,8 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// RNIC is what an end of a connection implements, as far as it shows (RFC 5044
-// appendix C.1). An IETF RNIC may be permissive: able to speak as those of the
-// RDMA Consortium do.
+// RNIC is what a side of a connection implements, as far as it shows (RFC 5044 appendix
+// C.1). An IETF RNIC may be permissive: able to act as an RNIC of the RDMA Consortium.
 type RNIC struct {
 	Kind       RNICKind
 	Permissive mpa.Tri // of [IETF]
@@ -19,7 +18,7 @@ type RNICKind uint8
 
 // The kinds.
 const (
-	// UnknownRNIC: nothing tells.
+	// UnknownRNIC: there is no evidence.
 	UnknownRNIC RNICKind = iota
 	// RDMAC: of the RDMA Consortium, with MPA revision 0 and version 0 of DDP and
 	// RDMAP.
@@ -30,7 +29,7 @@ const (
 	RDMACOrPermissive
 )
 
-// Name is the kind in a word, "" if it is not known.
+// Name is the name of the kind, "" if it is unknown.
 func (r RNIC) Name() string {
 	switch r.Kind {
 	case RDMAC:
@@ -67,8 +66,8 @@ type RNICs struct {
 	Works                mpa.Tri
 }
 
-// Classify tells the RNICs of a connection by its startup frames and the versions
-// that its ends speak. Over SCTP nothing tells.
+// Classify determines the RNICs of a connection from its startup frames and the versions
+// that its sides use. Over SCTP it is unknown.
 func Classify(c *trace.Connection) (r RNICs) {
 	if c.Transport == trace.SCTP {
 		return r
@@ -99,8 +98,8 @@ func Classify(c *trace.Connection) (r RNICs) {
 	return r
 }
 
-// kindOf tells the kind of an end by its startup frame, or, if that was not
-// captured, by the versions of its first segment.
+// kindOf determines the kind of a side from its startup frame or, if that was not
+// captured, from the versions of its first segment.
 func kindOf(s *trace.Side, f *trace.Flow) RNIC {
 	switch {
 	case s.HasStartup && s.Startup.Rev == 0, !s.HasStartup && speaks(f, 0):

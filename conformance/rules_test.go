@@ -65,11 +65,11 @@ func judgedWith(tb testing.TB, opt pipeline.Options, frames []capture.Frame) *ju
 	return j
 }
 
-// hear judges frames. The sink is the judge, or stands in front of it.
+// hear judges frames. The sink is the judge, or passes on to it.
 func (j *judge) hear(tb testing.TB, opt pipeline.Options, sink pipeline.Sink, frames []capture.Frame) {
 	tb.Helper()
 	j.Engine = conformance.New(conformance.Options{OnBug: func(rule string, why any) { tb.Errorf("%s panics: %v", rule, why) }}, j)
-	opt.Brief, opt.Sums = sink == pipeline.Sink(j), true // what stands in front of it looks at frames
+	opt.Brief, opt.Sums = sink == pipeline.Sink(j), true // a sink that passes on needs whole frames
 	run := pipeline.New(opt, sink)
 	if err := run.Read(tracetest.Source(frames)); err != nil {
 		tb.Fatal(err)
@@ -112,9 +112,9 @@ func text(fs []conformance.Finding) string {
 	return strings.Join(s, "\n\t")
 }
 
-// also is what besides its own rule the traces of a scenario show: the rules
-// that break with it, and facts about the clean trace that the text of an RFC
-// backs. Each was looked at.
+// also lists what the traces of a scenario show besides its own rule: rules that are
+// violated together with it, and facts about the clean trace that the text of an RFC
+// supports. Each was examined.
 type also struct {
 	Clean  []string `json:"clean,omitempty"`
 	Faulty []string `json:"faulty,omitempty"`

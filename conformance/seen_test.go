@@ -7,8 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 )
 
-// TestSeen: what is left of the evidence, or what a side did next, decides what is
-// said of a rule.
+// TestSeen: verdicts depend on the remaining evidence, or on what a side did next.
 func TestSeen(t *testing.T) {
 	const (
 		unknownQueue = "faults:\n  - {at: send1, set: {iwarp_ddp.qn: 7}}\n  - {by: server, ignores: [errors]}\n"

@@ -11,12 +11,12 @@ import (
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
-// told records what the engine says, and between which frames.
+// told records the findings of the engine, and between which frames they came.
 type told struct {
 	judge
 	frame uint64
 	over  bool
-	when  map[string]string // each rule was told of
+	when  map[string]string // when each rule was reported
 	all   []conformance.Finding
 }
 
@@ -27,7 +27,7 @@ func (s *told) finding(f *conformance.Finding) {
 	switch {
 	case s.over:
 		s.when[f.Rule.ID] = "at the end"
-	case s.frame+1 == f.Frame: // a frame is told of behind what it brings
+	case s.frame+1 == f.Frame: // a frame is reported after its findings
 		s.when[f.Rule.ID] = "at once"
 	default:
 		s.when[f.Rule.ID] = "later"
@@ -48,8 +48,8 @@ func hear(t *testing.T, frames []capture.Frame) *told {
 	return s
 }
 
-// TestOnFinding: what is told while the capture is read is what is found in the
-// end, each once, and of a PDU that is at hand nothing waits that need not.
+// TestOnFinding: the findings reported while the capture is read are those found in the
+// end, each once, and findings on the current PDU wait only if they must.
 func TestOnFinding(t *testing.T) {
 	for _, s := range scenario.Builtin() {
 		got := hear(t, framesOf(t, s.Script(false)))
@@ -68,8 +68,8 @@ func TestOnFinding(t *testing.T) {
 	}
 }
 
-// TestOnFinding_When: a finding is told with the frame that shows it, but for
-// those that another one may still explain, or that only the end shows.
+// TestOnFinding_When: a finding is reported with the frame that shows it, except those
+// that another one may still explain, or that only the end shows.
 func TestOnFinding_When(t *testing.T) {
 	for _, c := range []struct {
 		rule, when string // the name of its scenario as well
@@ -100,8 +100,8 @@ func TestOnFinding_When(t *testing.T) {
 	}
 }
 
-// TestOnFinding_Many: the last finding of a rule that is listed waits for the end,
-// and tells how many more there are.
+// TestOnFinding_Many: the last finding of a rule that is listed waits for the end, and
+// says how many more there are.
 func TestOnFinding_Many(t *testing.T) {
 	d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
 	d.Request()

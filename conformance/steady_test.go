@@ -24,7 +24,7 @@ import (
 type harm struct {
 	*judge
 	rnd  *rand.Rand
-	rate int // one of so many; 0: none
+	rate int // one in this many; 0: none
 	// often is how many PDUs there are from one look at the model to the next; 0: only
 	// at the end.
 	often, pdus int
@@ -58,7 +58,7 @@ func (h *harm) PDU(p *trace.PDU) {
 	}
 }
 
-// model tells all that is known of a connection.
+// model returns the whole model of a connection.
 func (h *harm) model(c *trace.Connection) {
 	h.told = append(h.told, strings.Split(h.judge.Engine.Model(c), "\n")...)
 }
@@ -192,7 +192,7 @@ var losses = map[string]func(*rand.Rand, []capture.Frame) []capture.Frame{
 	},
 }
 
-// said is all that the rules say of a capture, in the order in which they do.
+// said are all findings and verdicts on a capture, in their order.
 func said(tb testing.TB, fs []capture.Frame, seed uint64, rate int, long bool) string {
 	tb.Helper()
 	h := &harm{judge: &judge{}, rnd: rand.New(rand.NewPCG(seed, 9)), rate: rate, often: int(seed%2) * 61}
@@ -224,9 +224,9 @@ func said(tb testing.TB, fs []capture.Frame, seed uint64, rate int, long bool) s
 	return strings.Join(h.told, "\n")
 }
 
-// TestSteady: what is said of a capture is the same whether the FPDUs of long Writes
-// are counted, or go the long way each. The campaign takes all seeds; the plain run
-// one for each capture and loss, all of them in turn.
+// TestSteady: the findings are the same whether the FPDUs of long Writes are only counted
+// or each go the long way. The campaign takes all seeds; the plain run one for each
+// capture and loss, all of them in turn.
 func TestSteady(t *testing.T) {
 	const both = "timeline:\n  - connect\n  - {together: [write 150000 x2, server write 120000 x3, read 40000 x2]}\n  - send 3000\n" +
 		"  - {together: [server write 90000, send 100 x3]}\n  - close\n"

@@ -17,7 +17,7 @@ func overSCTP(t *testing.T, src string) *synth.Script {
 	return parsed(t, "transport: sctp\n"+src)
 }
 
-// verdictOf joins what was said about a rule on all connections.
+// verdictOf joins the verdicts on a rule on all connections.
 func verdictOf(j *judge, id string) (v conformance.Verdict) {
 	for _, x := range j.verdicts() {
 		if x.Rule.ID == id {
@@ -116,8 +116,8 @@ func withParam(f capture.Frame, p sctp.Param) capture.Frame {
 	return f
 }
 
-// TestPending: what may overtake an Initiate is told where no acknowledgement can be
-// missing, and nowhere else.
+// TestPending: a chunk that may overtake an Initiate is reported only where no
+// acknowledgement can be missing.
 func TestPending(t *testing.T) {
 	const body = "both: {sctp: {bundle: %b}}\ntimeline:\n  - open\n  - together: [start, send 100]\n  - end\n  - close\nfaults:\n  - {by: client, ignores: phase}\n"
 	src := func(bundle string) string {
@@ -215,7 +215,7 @@ func TestStreams(t *testing.T) {
 			0, conformance.Pass,
 		},
 		{
-			"a segment of the active side, which had the Reject", "SCTP-DDP-SEQ-03",
+			"the active side sends a segment although it had the Reject", "SCTP-DDP-SEQ-03",
 			"server: {session: {reject: true}}\ntimeline: [connect, wait 1s, send 100, close]\nfaults:\n  - {by: client, ignores: [reject, phase, end]}\n  - {by: server, ignores: [reject, phase, end, errors]}\n",
 			1, conformance.Fail,
 		},
@@ -233,7 +233,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestOnce: what concerns an association is told once, however many sessions it has.
+// TestOnce: a finding on an association is reported once, however many sessions it has.
 func TestOnce(t *testing.T) {
 	j := judged(t, framesOf(t, overSCTP(t, "connections: 3\ntimeline: [connect, send 3, end, close]\nfaults:\n"+
 		"  - {at: send1, pad: {hex: \"ff\"}}\n  - {by: server, settings: {sctp: {adaptation: 5}}}\n")))

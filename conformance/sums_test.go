@@ -8,8 +8,8 @@ import (
 	"github.com/iwdissect/iwdissect/internal/scenario"
 )
 
-// TestSums: a packet that was damaged on its way is no evidence, and the copy that
-// follows it counts. Where the checksum is right, or says nothing, it is.
+// TestSums: a packet damaged on its way is not evidence, and the copy that follows it
+// counts. A packet counts if its checksum is right or says nothing.
 func TestSums(t *testing.T) {
 	garble := func(every bool) func([]capture.Frame) {
 		return func(fs []capture.Frame) {

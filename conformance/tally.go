@@ -18,11 +18,11 @@ type Tally struct {
 	next   int
 }
 
-// alike is how many kinds of connections are told apart at a time. Most captures
-// have thousands of connections of a few kinds.
+// alike is how many kinds of connections are distinguished at a time. Most captures have
+// thousands of connections of a few kinds.
 const alike = 8
 
-// Add takes in the verdicts on a connection, and returns them as they may be kept:
+// Add adds the verdicts on a connection, and returns them in a form that may be kept:
 // connections with the same verdicts share them.
 func (t *Tally) Add(vs []Judgement) []Judgement {
 	for _, same := range t.latest {
@@ -48,7 +48,7 @@ func (t *Tally) add(vs ...Judgement) {
 	}
 }
 
-// Merge takes in another tally.
+// Merge adds another tally.
 func (t *Tally) Merge(other *Tally) {
 	for _, v := range other.worst {
 		t.add(v)

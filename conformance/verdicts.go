@@ -10,11 +10,11 @@ import (
 // of connections have one, so what is rare takes no room until it is there.
 type verdicts struct {
 	judged []uint64 // a bit each, also of those that could not be
-	lacks  []uint8  // the evidence that was missing first, the how manieth gate; nil: none was, for any
-	fires  []broken // those that were
+	lacks  []uint8  // the evidence that was missing first, as the ordinal of its gate; nil: none was, for any
+	fires  []broken // those that were violated
 }
 
-// broken is how often a rule was.
+// broken is how often a rule was violated.
 type broken struct{ rule, times uint32 }
 
 func newVerdicts(rules int) verdicts { return verdicts{judged: make([]uint64, (rules+63)/64)} }
@@ -57,7 +57,7 @@ func (v *verdicts) lacking(i int) catalogue.Gate {
 	return 1 << (v.lacks[i] - 1)
 }
 
-// fire counts that a rule was broken, and returns how often it was.
+// fire counts a violation of a rule, and returns how many there were.
 func (v *verdicts) fire(i int) uint32 {
 	for k := range v.fires {
 		if f := &v.fires[k]; f.rule == uint32(i) { //nolint:gosec // an index
@@ -69,7 +69,7 @@ func (v *verdicts) fire(i int) uint32 {
 	return 1
 }
 
-// clean reports whether none was broken and none lacked evidence.
+// clean reports whether no rule was violated and none lacked evidence.
 func (v *verdicts) clean() bool { return len(v.fires) == 0 && v.lacks == nil }
 
 func (v *verdicts) fired(i int) uint32 {

@@ -12,15 +12,14 @@ import (
 //
 //go:generate go run ../internal/gencatalogue ..
 
-// Kind says what this module makes of an entry.
+// Kind says how this module treats an entry.
 type Kind string
 
 // The kinds.
 const (
-	// KindCheck may raise findings. KindInfo is shown with the connection, and is no
-	// fault. KindAlias is reported under other ids, those of ReportedAs. KindTool
-	// binds whoever decodes, as this module does. KindUnobservable cannot be seen in a
-	// capture.
+	// KindCheck may raise findings. KindInfo is shown with the connection, and is not a
+	// fault. KindAlias is reported under other ids, those of ReportedAs. KindTool binds a
+	// decoder such as this module. KindUnobservable cannot be seen in a capture.
 	KindCheck        Kind = "check"
 	KindInfo         Kind = "info"
 	KindAlias        Kind = "alias"
@@ -34,8 +33,8 @@ type Entry struct {
 	// ID names the entry for good, such as MPA-CRC-VALUE-01. Spec is the document that
 	// it comes from, such as RFC 5044, and Section the section there.
 	ID, Spec, Section string
-	// Level is the keyword of the document (RFC 2119), such as MUST; RULE stands for a
-	// rule without one.
+	// Level is the keyword of the document (RFC 2119), such as MUST; RULE means that it has
+	// none.
 	Level string
 	// Layer is mpa, mpa-enhanced, ddp, rdmap, rdmap-ext, sctp-ddp, tcp or rnic-interop,
 	// and interop for advice.
@@ -45,17 +44,17 @@ type Entry struct {
 	// Statement is what the source demands, in other words; of advice it is the
 	// title.
 	Statement string
-	// Matters tells what goes wrong when it is not kept; advice has Failure.
+	// Matters says what goes wrong when the statement is violated; advice has Failure.
 	Matters string
-	// Check says how it is checked, Example how it is broken.
+	// Check says how it is checked, Example how it is violated.
 	Check, Example string
-	// Observable says whether a capture shows it: yes, partly or no, and Why tells why.
+	// Observable says whether a capture shows it: yes, partly or no; Why gives the reason.
 	Observable, Why string
-	// Kind says what is made of it.
+	// Kind says how it is treated.
 	Kind Kind
 	// Severity is that of a finding, where nothing makes it another one.
 	Severity Severity
-	// Wireshark tells whether its dissectors flag it: yes, no or unknown.
+	// Wireshark says whether its dissectors flag it: yes, no or unknown.
 	Wireshark string
 	// ReportedAs are the entries under which an alias shows.
 	ReportedAs []string
@@ -65,13 +64,13 @@ type Entry struct {
 	Message, Source string
 	// Failure is what, seen on the same connection, makes a note a warning.
 	Failure string
-	// Explains are entries that often break with it.
+	// Explains are entries that are often violated together with it.
 	Explains []string
 
 	place int
 }
 
-// Place is where the entry stands in the catalogue, from 0.
+// Place is the position of the entry in the catalogue, from 0.
 func (e *Entry) Place() int { return e.place }
 
 // Page is the page of docs/rules that explains the entry, under its id.
@@ -84,7 +83,7 @@ func (e *Entry) HelpURI() string {
 
 // Evidence is a [Gate] in words.
 type Evidence struct {
-	// Gate is the name, such as G-FULL, and Text what it says.
+	// Gate is the name, such as G-FULL, and Text its description.
 	Gate, Text string
 }
 

@@ -12,14 +12,14 @@ const (
 	Start Gate = 1 << iota
 	// Contig: no hole before the event in this direction.
 	Contig
-	// Full: every octet the rule looks at was captured.
+	// Full: every octet that the rule depends on was captured.
 	Full
 	// Bidir: both directions have packets in the capture.
 	Bidir
 	// Causal: the order between the directions is proven by acknowledgement.
 	Causal
-	// Sum: the packets concerned are not known to be damaged. Those that are known to
-	// be are left out; this is missing when it cannot be told.
+	// Sum: the packets concerned are not known to be damaged. Packets known to be damaged
+	// are left out; Sum is missing when this is unknown.
 	Sum
 	// Neg: both startup frames were decoded.
 	Neg
@@ -29,8 +29,8 @@ const (
 	MsgSync
 	// ReadSync: all requests were decoded, so that the queue of them is exact.
 	ReadSync
-	// Layout: it is known how the enhanced startup data are laid out (RFC 6581 section
-	// 9, or the draft -01 of it).
+	// Layout: the layout of the enhanced startup data is known (RFC 6581 section 9, or its
+	// draft -01).
 	Layout
 	// Size: captured segment sizes are wire sizes.
 	Size

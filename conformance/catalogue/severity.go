@@ -9,10 +9,10 @@ const (
 	None Severity = iota
 	// Note: legal but worth knowing.
 	Note
-	// Warning: a SHOULD, or a MUST whose breach is likely and cannot be proven
+	// Warning: a SHOULD, or a MUST whose violation is likely and cannot be proven
 	// from outside.
 	Warning
-	// Error: a MUST or a rule of the format that is proven broken.
+	// Error: a MUST or a rule of the format is proven violated.
 	Error
 )
 

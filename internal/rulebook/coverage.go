@@ -62,14 +62,14 @@ func coverage(all []*page) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `%s# Conformance
 
-The catalogue has %d statements of the RFCs and drafts and %d pieces of interop advice. Of the statements, a breach of %d can be told
-from a capture on its own; %d of those are checked. The rest shows under other rules, is for reports, binds this program, or cannot be
-seen on the wire. [rules](rules/README.md) explains each entry and each state.
+The catalogue has %d statements of the RFCs and drafts and %d pieces of interop advice. A capture can show a violation
+of %d statements under their own ids; %d of those are checked. The rest is reported under other rules, is for reports, binds this
+program, or cannot be seen on the wire. [rules](rules/README.md) explains each entry and each state.
 
 %s
-A trace is a scenario that breaks the rule: `+"`iwdissect generate TRACE -o t.pcap && iwdissect check t.pcap`"+`. A test makes all of them, and
-their like without the fault: each rule that is checked is found on its trace, once, unless the table says why not, and never on the
-other.
+A trace is a scenario that violates the rule: `+"`iwdissect generate TRACE -o t.pcap && iwdissect check t.pcap`"+`. A test generates all
+of them, with and without the fault: each checked rule is found once on its trace, unless the table says why not, and never on the trace
+without the fault.
 `, generated, statements, advice, checkable, checked, totals(all, folder))
 	for _, p := range all {
 		fmt.Fprintf(&b, "\n## %s\n\n| entry | says | state |\n| --- | --- | --- |\n", p.title)
@@ -80,7 +80,7 @@ other.
 	return []byte(b.String())
 }
 
-// coverage tells the state of a rule, and the trace that shows a breach.
+// coverage tells the state of a rule, and the trace that shows a violation.
 func (r *Rule) coverage(folder string) string {
 	s := "**" + string(r.State) + "**"
 	switch {

@@ -21,9 +21,9 @@ are those of the RFCs. [conformance.md](../conformance.md) lists the state of ea
 		fmt.Fprintf(&b, "- **%s**: %s.\n", s.state, s.means)
 	}
 	b.WriteString(`
-A finding is an error where a MUST or a rule of the format is proven broken, a warning for a SHOULD or where a breach is likely and
-cannot be proven from outside, and a note for what is legal and worth knowing. A rule that yields to another one stays silent where
-that one tells the cause.
+A finding is an error if it proves that a MUST or a rule of the format is violated, a warning if a SHOULD is violated or a violation is
+likely but cannot be proven from outside, and a note if something is legal but worth knowing. A rule that yields to another one stays
+silent where that one reports the cause.
 
 `)
 	for _, p := range all {

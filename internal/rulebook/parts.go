@@ -34,11 +34,8 @@ func (r *Rule) Parts() (parts []Part) {
 	list("binds", r.Who)
 	list("state", r.StateWhy)
 	list("matters", r.Matters)
-	switch {
-	case advice:
-		list("a finding is", r.Level)
-	case r.State == Checked, r.State == Unchecked:
-		list("a breach is", r.Level)
+	if advice || r.State == Checked || r.State == Unchecked {
+		list("severity", r.Level)
 	}
 	list("leads to", r.failure())
 	list("message", r.Message)

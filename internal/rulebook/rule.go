@@ -34,7 +34,7 @@ type Rule struct {
 	ReportedAs []string `json:"reported_as,omitempty"`
 	// Reports are the aliases that show under this rule.
 	Reports []string `json:"reports,omitempty"`
-	// Advice are the pieces of advice that explain a breach.
+	// Advice are the pieces of advice that explain a violation.
 	Advice   []string `json:"advice,omitempty"`
 	Failure  string   `json:"failure,omitempty"`
 	Explains []string `json:"explains,omitempty"`
@@ -44,7 +44,7 @@ type Rule struct {
 	// all that break it.
 	Scenario  string   `json:"scenario,omitempty"`
 	Scenarios []string `json:"scenarios,omitempty"`
-	// See are commands that show a breach.
+	// See are commands that show a violation.
 	See []string `json:"see,omitempty"`
 }
 
@@ -94,7 +94,7 @@ func All() []*Rule {
 	return rules
 }
 
-// see are the commands that show a breach; of an alias those of the rules under
+// see are the commands that show a violation; of an alias those of the rules under
 // which it shows.
 func (r *Rule) see(byID map[string]*Rule) (commands []string) {
 	if r.Scenario == "" {

@@ -25,10 +25,10 @@ var states = [...]struct {
 	means string
 }{
 	{Checked, "`check` judges connections by it"},
-	{Unchecked, "it can be seen in a capture, and there is no check yet: `check` does not judge by it"},
-	{Alias, "it shows under other rules, and raises nothing under its own id"},
-	{Info, "it is for reports: there is nothing in it that could be called a breach"},
-	{Tool, "it binds this program, and not the traffic"},
+	{Unchecked, "it can be seen in a capture, but there is no check for it yet"},
+	{Alias, "it is reported under other rules, never under its own id"},
+	{Info, "it is for reports; nothing in it can be violated"},
+	{Tool, "it binds this program, not the traffic"},
 	{Unobservable, "it cannot be seen on the wire"},
 }
 

@@ -35,7 +35,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// raw is an entry as it stands in a file.
+// raw is an entry as it is in a file.
 type raw map[string]any
 
 // members are what becomes of the keys of an entry, in both files.
@@ -146,7 +146,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestReadBook: what is wrong with the files is said.
+// TestReadBook: errors in the files are reported.
 func TestReadBook(t *testing.T) {
 	const good = "- {id: A-B-01, kind: check, severity: error}\n"
 	tests := []struct{ name, requirements, advisories, reasons, want string }{

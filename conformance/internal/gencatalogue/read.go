@@ -90,8 +90,8 @@ func readBook(dir string) (*book, error) {
 	return b, b.valid()
 }
 
-// reason returns the key that says why an entry matters: its id, or the longest
-// beginning of it up to a dash.
+// reason returns the key of the reason for an entry: its id, or the longest prefix of it
+// up to a dash.
 func reason(reasons map[string]string, id string) string {
 	for {
 		if _, ok := reasons[id]; ok {

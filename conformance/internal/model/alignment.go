@@ -2,22 +2,22 @@ package model
 
 import "github.com/iwdissect/iwdissect/dissect/mpa"
 
-// alignment is how the FPDUs of a direction lie in TCP segments, as each was captured for
-// the first time.
+// alignment describes how the FPDUs of a direction lie in TCP segments, counting each
+// segment when it was first captured.
 type alignment struct {
 	// ends are the ends of the last FPDUs, a ring; end is the index of the next one.
 	ends [8]ending
 	end  uint8
-	// segments counts the TCP segments that begin in FPDUs, aligned those of them that
+	// Segments counts the TCP segments that begin in FPDUs, aligned those of them that
 	// begin at the start of one.
 	Segments, Aligned uint32
-	// whole says that the segment at hand began at the start of an FPDU. torn counts the
-	// segments that did, and end inside an FPDU that would fit a segment; tornAt is the
-	// first of them.
+	// whole: the current segment begins at the start of an FPDU. torn counts the segments
+	// that do so and end inside an FPDU that would fit in a segment; tornAt is the first of
+	// them.
 	whole bool
 	Torn  uint32
-	// tail says that the last segment, at tailNow, holds nothing but pad and CRC of an
-	// FPDU so far. tails counts such segments; tailAt is the first of them.
+	// tail: the last segment, at tailNow, has so far held nothing but the pad and CRC of an
+	// FPDU. tails counts such segments; tailAt is the first of them.
 	tail  bool
 	tails uint32
 }
@@ -55,8 +55,8 @@ func (a *alignment) Acked(off int64) (last ending) {
 	return last
 }
 
-// place takes in where TCP segments begin in an FPDU.
-func (s *sizes) place(c *Conn, e *Fpdu) {
+// place records where TCP segments begin in an FPDU.
+func (s *sizes) place(c *Conn, e *FPDU) {
 	a := &s.alignment
 	size := e.FPDU.Size
 	split := false
@@ -105,9 +105,9 @@ func (s *sizes) endTail() {
 	s.tail = false
 }
 
-// AllTails returns how many segments hold only the end of an FPDU, and where the first
-// of them is. ended: nothing was sent behind the last FPDU, so that the segment at hand
-// counts as well.
+// AllTails returns how many segments hold only the end of an FPDU, and where the first of
+// them is. ended: nothing was sent after the last FPDU, so the current segment counts as
+// well.
 func (s *sizes) AllTails(ended bool) (n uint32, first site) {
 	switch {
 	case s.tails > 0:

@@ -13,36 +13,36 @@ import (
 // atomicLen is how many octets an atomic operation works on.
 const atomicLen = 8
 
-// Area is memory on which atomics are asked for: what became of them, by the
-// place within 8 octets that the offset names. The address behind an STag is not
-// on the wire, but it is one for all of them.
+// Area is memory that atomic operations are requested on, with their outcomes by the
+// offset modulo 8. The address that an STag stands for is not on the wire, but it is the
+// same for all operations on it.
 type Area struct {
 	Place [atomicLen]residue
 	first uint8 // that of the first answer
-	// both is an answer to a request that cannot be aligned if an earlier one was,
-	// together: both were outstanding at once.
+	// Both is an answer to a request that cannot be aligned if an earlier one was,
+	// Together: both were outstanding at once.
 	Both              Place
 	BothAt            [2]uint8 // the places of the two requests
 	HasBoth, Together bool
 	Outcome
 }
 
-// Outcome is what the end of an area says about its requests.
+// Outcome is what is known about the requests of an area at its end.
 type Outcome struct {
-	// over: what is not answered never is; complete: no answer was missed.
+	// Over: what is not answered never is; Complete: no answer was missed.
 	Over, Complete bool
 }
 
 // residue are the requests of an area with the same offset modulo 8.
 type residue struct {
 	Seen, Answered bool
-	// refused: a Terminate says that they are misaligned.
+	// Refused: a Terminate says that they are misaligned.
 	Refused bool
 	beside  uint8
 	At      Place // the first one
 }
 
-// maxAreas bounds the STags that are kept of a half.
+// maxAreas bounds the STags that are kept of a direction.
 const maxAreas = 1024
 
 // RoomFor reports whether there is an area of an STag, or room for one.
@@ -64,7 +64,7 @@ func (h *Direction) area(stag uint32) *Area {
 	return a
 }
 
-// Answered says which of the places had answers.
+// Answered returns the set of offsets modulo 8 that were answered.
 func (a *Area) Answered() (places uint8) {
 	for i := range a.Place {
 		if a.Place[i].Answered {
@@ -84,7 +84,7 @@ func (a *Area) Misaligned(i int) bool {
 	case all&(1<<i) == 0:
 		return true
 	case i == 0:
-		return false // one of them is wrong, and it is not the one that looks right
+		return false // one of them is misaligned, but this one looks aligned
 	}
 	return all&1 != 0 || i != int(a.first)
 }
@@ -109,31 +109,31 @@ func (t *Terminate) AtomicOf() (TaggedAddress, bool) {
 }
 
 // Bit of the place within 8 octets.
-func (p TaggedAddress) Bit() uint8 { return 1 << (p.To % atomicLen) }
+func (p TaggedAddress) Bit() uint8 { return 1 << (p.TO % atomicLen) }
 
-// refuses takes in what a Terminate refuses.
+// refuses records what a Terminate refuses.
 func (t *Terminate) refuses() {
 	t.refusesSTag()
 	t.refusesAtomic()
 }
 
-// refusesAtomic takes in a Terminate that is about an Atomic Request.
+// refusesAtomic records a Terminate about an Atomic Request.
 func (t *Terminate) refusesAtomic() {
 	at, ok := t.AtomicOf()
 	if k := t.Code; !ok || k.Layer != rdmap.LayerRDMAP || k.EType != 2 {
 		return
 	}
-	switch a := t.Peer.Areas[at.Stag]; {
+	switch a := t.Peer.Areas[at.STag]; {
 	case t.Code.Code == 7 && a != nil:
-		a.Place[at.To%atomicLen].Refused = true
+		a.Place[at.TO%atomicLen].Refused = true
 	case (t.Code.Code == 6 || t.Code.Code == 0xff) && t.Asked != nil && t.Operations.Refused == 0:
 		t.Direction.asks()
 		t.Operations.At, t.Operations.Refused = siteOf(t.PDU, t.Count), 1<<t.Asked.aop
 	}
 }
 
-// leave says that an STag is no longer valid: whatever is registered next under it
-// has another base.
+// leave records that an STag is no longer valid: the next memory registered under it has
+// another base.
 func (h *Direction) leave(c *Conn, stag uint32) {
 	a := h.Areas[stag]
 	if a == nil {
@@ -141,7 +141,7 @@ func (h *Direction) leave(c *Conn, stag uint32) {
 	}
 	delete(h.Areas, stag)
 	if len(h.PastAreas) < maxAreas {
-		a.Over = !slices.ContainsFunc(h.Requests, func(r Request) bool { return r.Atomic && r.source.Stag == stag })
+		a.Over = !slices.ContainsFunc(h.Requests, func(r Request) bool { return r.Atomic && r.source.STag == stag })
 		a.Complete = c.answersKnown()
 		h.PastAreas = append(h.PastAreas, a)
 	}
@@ -152,7 +152,7 @@ func (c *Conn) answersKnown() bool {
 	return c.settled() && !c.Trace.Flow[0].Waiting && !c.Trace.Flow[1].Waiting
 }
 
-// EachArea iterates over the areas of a half, those that are left in the order of
+// EachArea iterates over the areas of a direction, those that are left in the order of
 // their STags.
 func (c *Conn) EachArea(h *Direction) iter.Seq2[*Area, Outcome] {
 	return func(yield func(*Area, Outcome) bool) {
@@ -175,14 +175,14 @@ func (c *Conn) EachArea(h *Direction) iter.Seq2[*Area, Outcome] {
 
 // asked takes in an Atomic Request.
 func (a *Area) asked(at TaggedAddress, where Place) {
-	if p := &a.Place[at.To%atomicLen]; !p.Seen {
+	if p := &a.Place[at.TO%atomicLen]; !p.Seen {
 		p.Seen, p.At = true, where
 	}
 }
 
-// done takes in an answer to an Atomic Request.
+// done records the answer to an Atomic Request.
 func (a *Area) done(s *Segment, r *Request) {
-	i := r.source.To % atomicLen
+	i := r.source.TO % atomicLen
 	if a.Answered() == 0 {
 		a.first = uint8(i)
 	}

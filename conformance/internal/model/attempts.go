@@ -12,26 +12,26 @@ const dynamicPort = 32768
 // Unanswered reports whether a Request of revision 2 got no Reply before the
 // connection ended.
 func (p *EndedConnection) Unanswered() bool {
-	return p.Request != nil && p.Request.Rev == 2 && p.Reply == nil && p.T.Ending != trace.Open
+	return p.Request != nil && p.Request.Rev == 2 && p.Reply == nil && p.Trace.Ending != trace.Open
 }
 
-// Listener is the side that did not open the connection, as far as that shows.
+// Listener is the side that did not open the connection, if known.
 func (p *EndedConnection) Listener() trace.Dir {
-	if p.T.Flow[trace.R2I].Opens {
+	if p.Trace.Flow[trace.R2I].Opens {
 		return trace.I2R
 	}
 	return trace.R2I
 }
 
-// isMapped reports whether the connection was accepted by a host at a port that no
-// service has, so that a port mapper must have told it.
+// isMapped reports whether a host accepted the connection at a port that is assigned to no
+// service, so that a port mapper must have announced it.
 func (p *EndedConnection) isMapped() bool {
 	d := p.Listener()
-	return p.T.Transport == trace.TCP && p.T.Outcome == trace.Accepted && p.T.Flow[Other(d)].Opens && p.T.Side[d].Addr.Port() >= dynamicPort
+	return p.Trace.Transport == trace.TCP && p.Trace.Outcome == trace.Accepted && p.Trace.Flow[Other(d)].Opens && p.Trace.Side[d].Addr.Port() >= dynamicPort
 }
 
-// countMapped returns the ordinal of a connection among those to such ports of its
-// host, from 1; 0: it is none.
+// countMapped returns the ordinal of a connection among those to such ports of its host,
+// from 1; 0 if it is not one of them.
 func (b *CaptureState) countMapped(p *EndedConnection) int {
 	if !p.isMapped() {
 		return 0
@@ -39,7 +39,7 @@ func (b *CaptureState) countMapped(p *EndedConnection) int {
 	if b.mapped == nil {
 		b.mapped = map[netip.Addr]int{}
 	}
-	at := p.T.Side[p.Listener()].Addr.Addr()
+	at := p.Trace.Side[p.Listener()].Addr.Addr()
 	b.mapped[at]++
 	return b.mapped[at]
 }

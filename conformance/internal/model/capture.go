@@ -7,37 +7,36 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// CaptureState is what is known of a capture besides its connections at hand: those
-// that are over, for the rules that compare connections, and what all share.
+// CaptureState is the state of a capture beyond its open connections: the connections that
+// have ended, for the rules that compare connections, and storage that all connections
+// share.
 type CaptureState struct {
-	// The segment and the FPDU at hand, and what directions share of which nothing is
-	// known.
+	// The current segment and FPDU, and the idle state that directions share.
 	seg  Segment
-	fpdu Fpdu
+	fpdu FPDU
 	idle idle
-	// latest is the time of the latest PDU.
+	// Latest is the time of the latest PDU.
 	Latest int64
-	// Long: each FPDU goes the long way, and rules are asked about a shape each time.
-	// Tests compare that with the short ways.
+	// Long: each FPDU goes the long way. Tests compare the two.
 	Long bool
 
 	Ended []*EndedConnection
 	// full: there were more than it holds, so that what it lacks proves nothing.
 	full bool
-	// to lists the connections by who answers them.
+	// To lists the connections by who answers them.
 	To map[netip.AddrPort][]*EndedConnection
-	// unanswered are those of them of which a Request of revision 2 got no Reply.
+	// Unanswered are those whose Request of revision 2 got no Reply.
 	Unanswered map[netip.AddrPort][]*EndedConnection
 	// mapped counts the connections to hosts that listen at no port of a service.
 	mapped map[netip.Addr]int
-	// operations are the atomic operations that a side has done, a bit for each.
+	// Operations are the atomic operations that a side has done, a bit for each.
 	Operations map[netip.Addr]uint16
 	// stags are those of each side.
 	stags map[netip.Addr]*stags
 }
 
-// Crowded reports whether not all that the book should have of the responder of
-// a connection is there.
+// Crowded reports whether connections to the responder of a connection may be
+// missing here.
 func (b *CaptureState) Crowded(p *EndedConnection) bool {
 	return b.full || len(b.To[p.Responder()]) >= maxSame
 }
@@ -47,20 +46,20 @@ const maxEnded = 50_000
 
 // EndedConnection is a connection that is over.
 type EndedConnection struct {
-	T              *trace.Connection
+	Trace          *trace.Connection
 	Request, Reply *Frame
 	Count          [2]uint64      // FPDUs or segments, by direction
 	Operations     [2]*Operations // nil: it did none
 	Closing        Closing
 	HasClosing     bool
-	// dropped and givenUp tell how a side left during the startup, if one did.
+	// Dropped and GivenUp describe how a side closed during the startup, if one did.
 	Dropped, GivenUp string
 	Have             catalogue.Gate // what held at the end
-	Mapped           int            // its ordinal among the connections to unusual ports of a host, see [captureState.countMapped]
+	Mapped           int            // its ordinal among the connections to unusual ports of a host, see [CaptureState.countMapped]
 }
 
 // Responder is who answers: the address and port of the listener.
-func (p *EndedConnection) Responder() netip.AddrPort { return p.T.Side[trace.R2I].Addr }
+func (p *EndedConnection) Responder() netip.AddrPort { return p.Trace.Side[trace.R2I].Addr }
 
 // Remember keeps what a rule may ask of a connection that is over; nil: there are too
 // many.
@@ -69,7 +68,7 @@ func (b *CaptureState) Remember(c *Conn, record *trace.Connection) *EndedConnect
 		b.full = true
 		return nil
 	}
-	p := &EndedConnection{T: record, Request: c.Request, Reply: c.Reply, Have: c.Gates(&c.Directions[0])&c.Gates(&c.Directions[1]) | c.EndGates()}
+	p := &EndedConnection{Trace: record, Request: c.Request, Reply: c.Reply, Have: c.Gates(&c.Directions[0])&c.Gates(&c.Directions[1]) | c.EndGates()}
 	for i := range c.Directions {
 		h := &c.Directions[i]
 		p.Count[i] = h.Count

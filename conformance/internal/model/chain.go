@@ -13,12 +13,12 @@ const LengthSize = 2
 // chain is what is known of the lengths that lead from one FPDU of a direction to the
 // next.
 type chain struct {
-	// suspect: the last FPDU had a wrong CRC, so that its length may be wrong.
+	// Suspect: the last FPDU had a wrong CRC, so that its length may be wrong.
 	Suspect bool
 	*suspected
 }
 
-// suspected is the last FPDU of a direction that had a wrong CRC.
+// suspected is the last FPDU of a direction with a wrong CRC.
 type suspected struct {
 	At  site
 	End int64
@@ -29,8 +29,8 @@ type suspected struct {
 	Pad   int
 }
 
-// add takes in an FPDU, once the rules were asked about it.
-func (k *chain) add(e *Fpdu) {
+// add records an FPDU after the rules have judged it.
+func (k *chain) add(e *FPDU) {
 	f := e.FPDU
 	if k.Suspect = f.CRCStatus == mpa.CRCBad; !k.Suspect {
 		return
@@ -46,8 +46,8 @@ func (k *chain) add(e *Fpdu) {
 // Streamed reports whether nothing of a direction is missing or cut off so far.
 func (c *Conn) Streamed(h *Direction) bool { return !h.Hole && !c.Trace.Flow[h.Dir].Cut }
 
-// LongerPad returns the length of the pad, in octets, with which the CRC of the suspected
-// FPDU is right, if it is longer than it has to be; rest are the octets behind the FPDU.
+// LongerPad returns the length of the pad, in octets, that makes the CRC of the suspected
+// FPDU right, if it is longer than it should be; rest are the octets after the FPDU.
 func (k *suspected) LongerPad(rest []byte) (pad int, ok bool) {
 	rest = append(k.field[:], rest...)
 	for more := 1; k.Pad+more <= 3 && more+CrcSize <= len(rest); more++ {

@@ -12,29 +12,29 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Conn is the model of a connection: what the rules need to know of it.
+// Conn is the model of a connection: the facts that rules need.
 type Conn struct {
 	Trace   *trace.Connection
 	Capture *CaptureState
 	Tell    observer
-	// foreign is a frame of another protocol that has the key of MPA: then nothing
+	// Foreign is a frame of another protocol that has the key of MPA: then nothing
 	// else is judged.
 	Foreign    *Frame
 	Directions [2]Direction
 	// active is who was taken for the initiator when the connection was first seen.
 	active trace.Endpoint
-	// request, reply and rtr are the startup frames, or the session control that
-	// stands for them; nil if they were not seen.
+	// Request, Reply and Rtr are the startup frames, or the session control that takes their
+	// place; nil if they were not seen.
 	Request, Reply, Rtr *Frame
 }
 
-// Begin makes the model that of a connection of which nothing is known.
+// Begin resets the model for a connection about which nothing is known yet.
 func (c *Conn) Begin(t *trace.Connection, capture *CaptureState, tell observer) {
 	*c = Conn{Trace: t, Capture: capture, Tell: tell, active: t.Side[trace.I2R].Addr}
 	c.sides()
 }
 
-// sides tells the directions apart.
+// sides tells the two directions apart.
 func (c *Conn) sides() {
 	c.Directions[0].Dir, c.Directions[1].Dir = trace.I2R, trace.R2I
 	for i := range c.Directions {
@@ -43,9 +43,9 @@ func (c *Conn) sides() {
 	}
 }
 
-// Pdu takes in a PDU, and has the observer told. It reports whether there was
-// something to tell: of an FPDU in the middle of a long Write there is nothing.
-func (c *Conn) Pdu(p *trace.PDU) bool {
+// Record records a PDU and notifies the observer. It reports whether the observer was
+// notified: an FPDU in the middle of a long Write needs no judgement.
+func (c *Conn) Record(p *trace.PDU) bool {
 	c.Capture.Latest = max(c.Capture.Latest, p.Time)
 	if c.Foreign != nil {
 		return false
@@ -67,11 +67,11 @@ func (c *Conn) Pdu(p *trace.PDU) bool {
 	case trace.KindStreaming:
 		c.loose(p)
 	}
-	c.Directions[p.Dir].To = p.From + p.Length
+	c.Directions[p.Dir].NextOffset = p.From + p.Length
 	return true
 }
 
-// Missing takes in that octets of a direction are missing.
+// Missing records that octets of a direction are missing.
 func (c *Conn) Missing(g *trace.GapEvent) {
 	c.catchUp()
 	h := &c.Directions[g.Dir]
@@ -80,7 +80,7 @@ func (c *Conn) Missing(g *trace.GapEvent) {
 	h.lost()
 }
 
-// Over says that nothing more comes.
+// Over records that nothing more follows.
 func (c *Conn) Over() {
 	c.catchUp()
 	for i := range c.Directions {
@@ -88,21 +88,21 @@ func (c *Conn) Over() {
 	}
 }
 
-// firstSegment is what the first FPDU of a half was.
+// firstSegment is what the first FPDU of a direction was.
 type firstSegment struct {
 	Span
 	Frame, pdu uint64
 	Octets     int64
 	size       uint32 // of a Read Request, unless it is cut
-	// stag is that of a Write or of the source of a Read Request.
-	Stag uint32
-	// payload are its first octets.
+	// STag is that of a Write or of the source of a Read Request.
+	STag uint32
+	// Payload are its first octets.
 	Payload             [4]byte
 	Code                rdmap.TermCode
 	Op                  rdmap.Opcode
 	Seen, Segment, last bool
 	cut                 bool
-	// good: its CRC was verified and right; off: none was to be verified.
+	// good: its CRC was verified and is right; off: its CRC is not to be verified.
 	good, off bool
 }
 
@@ -116,15 +116,15 @@ type Frame struct {
 	Kind    trace.Kind
 	Partial bool
 	HasWord bool
-	gates   catalogue.Gate // of its half when it came
-	// function of a session control.
+	gates   catalogue.Gate // of its direction when it came
+	// Function of a session control.
 	Function sctpddp.Function
 	Behind   int // octets in its last TCP segment
 	// bounds are the places at which TCP segments begin in it.
 	bounds []int
-	// word is the enhanced data, if there is any.
+	// word is the establishment word, if there is one.
 	EnhancedWord mpa.Enhanced
-	// asked is the frame that this one answers, if it was seen.
+	// Asked is the frame that this one answers, if it was seen.
 	Asked *Frame
 }
 
@@ -137,25 +137,26 @@ func (f *Frame) Where() Place {
 	return x
 }
 
-// Segment is a DDP segment at hand.
+// Segment is the current DDP segment.
 type Segment struct {
 	*Direction
 	PDU     *trace.PDU
 	DDP     *ddp.Segment
 	Op      rdmap.Opcode
-	Head    []byte // the ULPDU, as far as it is at hand
-	Body    []byte // behind the DDP header
+	Head    []byte // the captured part of the ULPDU
+	Body    []byte // after the DDP header
 	Octets  int64  // of payload
 	IsFirst bool
-	Ans     Answer // of a response
-	// rel and msg are how it stands to what came before, once that was asked for.
+	Answer  Answer // of a response
+	// rel and msg are its relation to the open message; they are computed when first asked
+	// for.
 	rel     Relation
 	msg     *Message
 	related bool
 	Depth   depth // with a request, how many are outstanding
 	Touch   touch // of memory of the peer
-	// noise: nothing in its headers makes sense; known: all was well with its shape, in
-	// a half of which the versions are known.
+	// Noise: nothing in its headers makes sense; Known: its shape was found valid before, in
+	// a direction whose versions are known.
 	Noise, known bool
 }
 
@@ -163,12 +164,12 @@ type Segment struct {
 func (s *Segment) Where() Place {
 	f := pduAt(s.PDU, s.Count)
 	if s.DDP != nil && !s.DDP.Tagged {
-		f.Msn, f.HasMSN = s.DDP.MSN, true
+		f.MSN, f.HasMSN = s.DDP.MSN, true
 	}
 	return f
 }
 
-// Gates are what is known of a half at present.
+// Gates are what is known of a direction at present.
 func (c *Conn) Gates(h *Direction) (g catalogue.Gate) {
 	if h.Began {
 		g |= catalogue.Start
@@ -195,7 +196,7 @@ func (c *Conn) Gates(h *Direction) (g catalogue.Gate) {
 	return g | c.connGates()
 }
 
-// sized reports whether no segment of a half is larger than its receiver takes.
+// sized reports whether no segment of a direction is larger than its receiver takes.
 func (c *Conn) sized(h *Direction) bool {
 	mss := int(c.Trace.Flow[h.Peer.Dir].MSS)
 	return mss > 0 && int(c.Trace.Flow[h.Dir].Largest) <= mss
@@ -205,17 +206,17 @@ func (c *Conn) sized(h *Direction) bool {
 func (c *Conn) settled() bool {
 	for i := range c.Directions {
 		h := &c.Directions[i]
-		if pending := h.Count == 0 && h.To < c.Trace.Flow[i].Sent; pending || !h.Began || h.Gap || h.Unsure || h.Unread || Hides(&c.Trace.Flow[i]) {
+		if pending := h.Count == 0 && h.NextOffset < c.Trace.Flow[i].Sent; pending || !h.Began || h.Gap || h.Unsure || h.Unread || Hides(&c.Trace.Flow[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// Hides reports whether there may be FPDUs in a direction of which nothing shows.
+// Hides reports whether a direction may have FPDUs that cannot be seen.
 func Hides(f *trace.Flow) bool { return f.Cut || f.Unframed > 0 }
 
-// connGates are those that hold for both halves.
+// connGates are those that hold for both directions.
 func (c *Conn) connGates() (g catalogue.Gate) {
 	if c.Trace.Flow[0].Frames > 0 && c.Trace.Flow[1].Frames > 0 {
 		g |= catalogue.Bidir
@@ -238,7 +239,7 @@ func (c *Conn) EndGates() (g catalogue.Gate) {
 // Accepted reports whether the startup ended with an accept.
 func (c *Conn) Accepted() bool { return c.Trace.Outcome == trace.Accepted }
 
-// Enhanced reports whether both sides sent the word in an accepting startup.
+// Enhanced reports whether both sides sent the establishment word in an accepting startup.
 func (c *Conn) Enhanced() bool {
 	return c.Request != nil && c.Reply != nil && c.Request.HasWord && c.Reply.HasWord
 }
@@ -281,30 +282,30 @@ func (c *Conn) startup(p *trace.PDU) {
 	c.Tell.Startup(f, have)
 }
 
-// Fpdu is an FPDU at hand.
-type Fpdu struct {
+// FPDU is the current FPDU.
+type FPDU struct {
 	*Direction
 	PDU  *trace.PDU
 	FPDU *mpa.FPDU
 }
 
 // Where is the place of an FPDU.
-func (e *Fpdu) Where() Place { return pduAt(e.PDU, e.Count+1) }
+func (e *FPDU) Where() Place { return pduAt(e.PDU, e.Count+1) }
 
-func (e *Fpdu) site() site { return siteOf(e.PDU, e.Count+1) }
+func (e *FPDU) site() site { return siteOf(e.PDU, e.Count+1) }
 
-// pduAt is the place of a PDU, the nth of its half.
+// pduAt is the place of a PDU, the nth of its direction.
 func pduAt(p *trace.PDU, nth uint64) Place {
 	x := siteOf(p, nth)
 	return x.In(p.Dir)
 }
 
-// Astray reports whether FPDUs or their markers may stand elsewhere than where they
-// are looked for: what they break is no fault of its own.
+// Astray reports whether FPDUs or their markers may be at other places than expected; then
+// a violation there is only a consequence.
 func (c *Conn) Astray(h *Direction) bool {
 	other := c.Trace.Negotiated && c.Trace.Flow[h.Dir].MarkersSeen != mpa.Unknown
-	// A length that leaves out the word says nothing of what follows.
-	if f := c.Said(h.Dir); f != nil && NoRoom(f) {
+	// A length that does not count the establishment word says nothing about what follows.
+	if f := c.StartupFrameOf(h.Dir); f != nil && NoRoom(f) {
 		return true
 	}
 	return other || h.shifted && c.Marking(h.Dir) != mpa.No
@@ -313,7 +314,7 @@ func (c *Conn) Astray(h *Direction) bool {
 // guessed reports whether it may be chance that four octets of an FPDU look like a
 // marker.
 func (h *Direction) guessed(f *mpa.FPDU) bool {
-	const sure = 2 // one may tell it by chance
+	const sure = 2 // a single one may be a coincidence
 	known := h.grid >= sure
 	for i := range f.Markers {
 		switch m := &f.Markers[i]; {
@@ -337,8 +338,8 @@ func (c *Conn) fpdu(p *trace.PDU) {
 		h.Unsure = false
 	case mpa.InSync:
 	}
-	if f.Sync != mpa.InSync && (p.From > h.To || c.Trace.Flow[h.Dir].Cut) {
-		// What lies before it is missing, or may have been cut off by the snap length.
+	if f.Sync != mpa.InSync && (p.From > h.NextOffset || c.Trace.Flow[h.Dir].Cut) {
+		// What precedes it is missing, or may have been cut off by the snap length.
 		h.Hole = true
 		h.lost()
 	}
@@ -352,21 +353,21 @@ func (c *Conn) fpdu(p *trace.PDU) {
 		have &^= catalogue.Sync
 	}
 	e := &c.Capture.fpdu
-	*e = Fpdu{h, p, f}
+	*e = FPDU{h, p, f}
 	k := e.shape(c, have)
 	c.Tell.FPDU(e, k, have)
-	// What a wrong CRC stands behind is no evidence for anything else.
+	// Nothing that follows a wrong CRC is evidence for anything else.
 	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
 	c.Tell.Taken(h, p.Number)
-	h.Crc.add(p)
+	h.CRC.add(p)
 	h.Opening.add(p)
 	if f.CRCStatus == mpa.CRCBad && !c.Astray(h) {
-		h.spoils(e)
+		h.addWrongCRC(e)
 	}
 	h.Sizes.add(c, e)
 	h.Chain.add(e)
 	h.Latest = last{p.From + p.Length, p.LastAcked}
-	c.steadies(e, &c.Capture.seg, Seen(h.Shapes.Fpdus[:]).Has(k), gates, have)
+	c.steadies(e, &c.Capture.seg, Seen(h.Shapes.FPDUs[:]).Has(k), gates, have)
 }
 
 func (c *Conn) chunk(p *trace.PDU) {
@@ -402,14 +403,14 @@ func (c *Conn) chunk(p *trace.PDU) {
 	c.chunkSteadies(h, p, gates)
 }
 
-// data takes in a DDP segment, over either transport.
+// data records a DDP segment of either transport.
 func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gate) {
 	s := &c.Capture.seg
 	// Field by field: clearing the whole of it shows in the profile.
 	s.Direction, s.PDU, s.DDP, s.Op, s.IsFirst, s.related, s.Noise, s.known = h, p, p.Segment, p.Control.Opcode, h.Count == 0, false, false, false
 	switch h.Count++; h.Count {
 	case 1:
-		// It was long in doubt what the octets of the half are: the other one has
+		// It was long in doubt what the octets of the direction are: the other one has
 		// answered already.
 		h.Unread = h.Unread || p.Conn.Transport == trace.TCP && h.Peer.Latest.LastAcked >= p.From+p.Length
 	case 2:
@@ -431,8 +432,8 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	if s.IsFirst {
 		h.First = firstOf(s)
 	}
-	if s.Ans = (Answer{}); s.Op == OpReadResponse || s.Op == OpAtomicResponse {
-		s.Ans = s.answers()
+	if s.Answer = (Answer{}); s.Op == OpReadResponse || s.Op == OpAtomicResponse {
+		s.Answer = s.answers()
 	}
 	k := s.shape(have)
 	if !Seen(h.Shapes.Segments[:]).Has(k) {
@@ -448,7 +449,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	}
 	c.Tell.Segment(s, k, have)
 	s.known = h.HasVersions && Seen(h.Shapes.Segments[:]).Has(k)
-	if s.exchanges() && !s.Noise && (s.Op != OpReadResponse || s.Ans.Begins) {
+	if s.exchanges() && !s.Noise && (s.Op != OpReadResponse || s.Answer.Begins) {
 		c.Tell.Exchange(s, have)
 	}
 	if s.Noise {
@@ -468,7 +469,7 @@ func firstOf(s *Segment) firstSegment {
 	p := s.PDU
 	f := firstSegment{
 		Seen: true, Segment: true, Op: s.Op, Octets: s.Octets, Frame: p.Frame, pdu: p.Number, last: s.DDP.Last, Code: p.TermCode,
-		Span: SpanOf(p), Stag: s.DDP.STag,
+		Span: SpanOf(p), STag: s.DDP.STag,
 	}
 	if p.FPDU != nil {
 		f.good, f.off = p.FPDU.CRCStatus == mpa.CRCGood, p.FPDU.CRCStatus == mpa.CRCOff
@@ -477,7 +478,7 @@ func firstOf(s *Segment) firstSegment {
 		r, err := rdmap.DecodeReadRequest(s.Body)
 		f.size, f.cut = r.Size, err != nil && s.Octets >= rdmap.ReadRequestLen
 		if err == nil {
-			f.Stag = r.SrcSTag
+			f.STag = r.SrcSTag
 		}
 	}
 	copy(f.Payload[:], s.Body)
@@ -489,7 +490,7 @@ func firstOf(s *Segment) firstSegment {
 func (h *Direction) counts(s *Segment) {
 	p := s.PDU
 	if !h.HasVersions && s.DDP.DV == p.Control.RV && s.DDP.DV <= 1 { // versions that do not go together set no standard
-		h.HasVersions, h.Dv, h.Rv = true, s.DDP.DV, p.Control.RV
+		h.HasVersions, h.DDPVersion, h.RDMAPVersion = true, s.DDP.DV, p.Control.RV
 	}
 	h.Sent.add(s)
 	if Extension(s.Op) {

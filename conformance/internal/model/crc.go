@@ -11,18 +11,18 @@ import (
 // CrcSize is the size of the CRC field in octets.
 const CrcSize = 4
 
-// crcRun is what the FPDUs of a direction had in their CRC field so far.
+// crcRun describes the CRC fields of the FPDUs of a direction so far.
 type crcRun struct {
 	Good   int    // FPDUs with a right CRC
 	Run    uint32 // of bad ones with the same value
 	Value  uint32 // of those
 	Frame  uint64 // of the first of those, or of the last FPDU
-	Pdu    uint64
+	PDU    uint64
 	Starts []int64 // of the last FPDUs, in the stream
 	Unsent int     // octets that the last FPDU lacks, since its sender closed before it sent them
 }
 
-// add takes in an FPDU, once the rules were asked about it.
+// add records an FPDU after the rules have judged it.
 func (r *crcRun) add(p *trace.PDU) {
 	f := p.FPDU
 	switch {
@@ -35,7 +35,7 @@ func (r *crcRun) add(p *trace.PDU) {
 		r.Run, r.Value = 1, f.CRC
 	}
 	if r.Run <= 1 {
-		r.Frame, r.Pdu = p.Frame, p.Number
+		r.Frame, r.PDU = p.Frame, p.Number
 	}
 	r.Unsent = f.Unsent
 	if len(f.Markers) > 0 || len(r.Starts) > 0 {
@@ -50,14 +50,15 @@ func (r *crcRun) add(p *trace.PDU) {
 	}
 }
 
-// Constant reports whether a CRC field has a value of memory that nobody wrote to.
+// Constant reports whether a CRC field has a value that is typical of memory that was
+// never written.
 func Constant(v uint32) bool { return v == 0 || v == 0xffffffff }
 
 // Castagnoli is the table of CRC32c.
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// CrcOf is the CRC32c of octets as it is on the wire, read in network order.
-func CrcOf(b []byte) uint32 {
+// CRCOf is the CRC32c of octets as it is on the wire, read in network order.
+func CRCOf(b []byte) uint32 {
 	var w [4]byte
 	binary.LittleEndian.PutUint32(w[:], crc32.Checksum(b, Castagnoli))
 	return binary.BigEndian.Uint32(w[:])
@@ -65,12 +66,12 @@ func CrcOf(b []byte) uint32 {
 
 // RepeatsConstant reports whether an FPDU with a wrong CRC has the same value in its
 // CRC field as the one before it, and that is a constant.
-func (e *Fpdu) RepeatsConstant() bool {
-	return e.FPDU.CRCStatus == mpa.CRCBad && Constant(e.FPDU.CRC) && e.FPDU.CRC == e.Crc.Value
+func (e *FPDU) RepeatsConstant() bool {
+	return e.FPDU.CRCStatus == mpa.CRCBad && Constant(e.FPDU.CRC) && e.FPDU.CRC == e.CRC.Value
 }
 
 // ConstantsBegin is the place of the first FPDU of those that have the same wrong value
 // in their CRC field.
-func (e *Fpdu) ConstantsBegin() Place {
-	return Place{Dir: e.Dir, HasDir: true, Frame: e.Crc.Frame, PDU: e.Crc.Pdu}
+func (e *FPDU) ConstantsBegin() Place {
+	return Place{Dir: e.Dir, HasDir: true, Frame: e.CRC.Frame, PDU: e.CRC.PDU}
 }

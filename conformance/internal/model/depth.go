@@ -6,7 +6,7 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// flight are the requests of a half whose answers it need not have yet, in their
+// flight are the requests of a direction whose answers it need not have yet, in their
 // order.
 type flight struct {
 	list  []flying
@@ -41,8 +41,8 @@ type depth struct {
 	Known          bool
 }
 
-// outstanding counts the requests that the sender of the request at hand had no
-// whole answer to, this one included.
+// outstanding counts the requests whose complete answer the sender of the current request
+// did not have yet, including the current one.
 func (s *Segment) outstanding(c *Conn) (d depth) {
 	acked := s.PDU.LastAcked
 	if s.DDP.MO != 0 {
@@ -71,7 +71,7 @@ func (d *depth) add(atomic bool) {
 // answer.
 func (x *flying) awaited(acked int64) bool { return x.end < 0 || x.end > acked }
 
-// launch takes in a request, and forgets those whose answers have arrived.
+// launch records a request, and drops those whose answers have arrived.
 func (f *flight) launch(r *Request, s *Segment) {
 	kept := f.list[:0]
 	for i := range f.list {
@@ -102,12 +102,13 @@ func (m *deepest) add(d depth, at *site) {
 	m.All = max(m.All, d.Reads+d.Atomics)
 }
 
-// lands takes in the end of a response.
+// lands records the end of a response.
 func (s *Segment) lands(c *Conn) {
 	f := &s.Peer.Flight
-	r := s.Ans.R
-	if r == nil || !s.Ans.Fits {
-		// With all at hand it answers nothing, or the oldest; without, who knows.
+	r := s.Answer.Request
+	if r == nil || !s.Answer.Fits {
+		// If nothing is missing, it answers no request or the oldest one; otherwise the
+		// request is unknown.
 		f.muddled = f.muddled || c.Gates(s.Direction)&catalogue.ReadSync == 0
 	}
 	if r == nil || !s.DDP.Last {
@@ -121,21 +122,21 @@ func (s *Segment) lands(c *Conn) {
 	}
 }
 
-// beside tells which places of 8 octets the atomics on an STag have that are
-// outstanding while the request at hand is sent.
+// beside returns the offsets modulo 8 of the atomics that are outstanding on an STag while
+// the current request is sent.
 func (f *flight) beside(s *Segment, stag uint32) (places uint8) {
 	if !s.Depth.Known {
 		return 0
 	}
 	for i := range f.list {
-		if x := &f.list[i]; x.atomic && x.source.Stag == stag && x.awaited(s.PDU.LastAcked) {
+		if x := &f.list[i]; x.atomic && x.source.STag == stag && x.awaited(s.PDU.LastAcked) {
 			places |= x.source.Bit()
 		}
 	}
 	return places
 }
 
-// asked is what is kept of a request when it may have been answered.
+// asked is what is kept of a request that may have been answered.
 type asked struct {
 	Request rdmap.ReadRequest // of a Read
 	Atomic  bool
@@ -143,11 +144,11 @@ type asked struct {
 	aop     rdmap.AOpCode
 	msn     uint32
 	Nth     uint64
-	Pdu     uint64
+	PDU     uint64
 	Depth   depth
 }
 
-// askedRing are the latest requests of a half.
+// askedRing are the latest requests of a direction.
 type askedRing struct {
 	Ring  []asked
 	count int
@@ -156,7 +157,7 @@ type askedRing struct {
 const maxAsked = 256
 
 func (a *askedRing) add(r *Request, s *Segment) {
-	x := asked{Atomic: r.Atomic, Source: r.source, aop: r.Aop, msn: r.Msn, Nth: r.nth, Pdu: s.PDU.Number, Depth: s.Depth}
+	x := asked{Atomic: r.Atomic, Source: r.source, aop: r.AtomicOp, msn: r.MSN, Nth: r.nth, PDU: s.PDU.Number, Depth: s.Depth}
 	if !r.Atomic {
 		x.Request, _ = rdmap.DecodeReadRequest(s.Body)
 	}
@@ -180,7 +181,7 @@ func (a *askedRing) find(msn uint32) *asked {
 	return nil
 }
 
-// Outstanding returns the request of a half that is not answered.
+// Outstanding returns the request of a direction that is not answered.
 func (h *Direction) Outstanding(nth uint64) *Request {
 	for i := range h.Requests {
 		if r := &h.Requests[i]; r.nth == nth && !r.HasShort {

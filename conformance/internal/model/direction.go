@@ -5,31 +5,32 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Direction is one direction. Thousands of connections have two each, of which many send
-// nothing: what a half has sent, asked for, and done with its session is kept apart,
-// and until there is something all halves share one of which nothing is known.
+// Direction is one direction of a connection. Thousands of connections have two each, and
+// many of those send nothing: the state for what a direction sends, requests and does in
+// its session is allocated when it is first needed. Until then all directions share an
+// idle state.
 type Direction struct {
 	Dir trace.Dir
-	// own tells which of the three are its own, and may be written to.
+	// own says which of the three states belong to this direction and may be written to.
 	own owned
-	// began: the start of the stream of FPDUs or chunks is known; gap: something
-	// before is missing, or could not be read; hole: it is missing.
+	// Began: the start of the stream of FPDUs or chunks is known; Gap: something
+	// before is missing, or could not be read; Hole: it is missing.
 	Began, Gap, Hole bool
-	// contig: nothing is missing since the beginning; unsure: the place of FPDUs
-	// was found by plausible headers alone.
+	// contig: nothing is missing since the beginning; unsure: the position of FPDUs was
+	// found by plausible headers only.
 	contig, Unsure bool
 	Unread         bool // a request could not be read
-	// neverSent: no TSN is missing that could have had the numbers of the last gap.
+	// NeverSent: no TSN is missing that could have carried the numbers of the last gap.
 	NeverSent bool
-	// awaited: a finding waits for the next FPDU.
+	// Awaited: a finding waits for the next FPDU.
 	Awaited bool
 	// shifted: octets in no FPDU came in full operation, which its sender may not
 	// count when it places markers.
 	shifted bool
-	// to is where the last PDU ends in the TCP stream.
-	To    int64
-	Count uint64 // FPDUs or segments
-	Peer  *Direction
+	// NextOffset is where the last PDU ends in the TCP stream.
+	NextOffset int64
+	Count      uint64 // FPDUs or segments
+	Peer       *Direction
 	*sending
 	*asking
 	*session
@@ -38,7 +39,7 @@ type Direction struct {
 	Frames []*Frame // its startup frames, the first few of them
 }
 
-// owned are parts of a half that are its own.
+// owned are parts of a direction that are its own.
 type owned uint8
 
 const (
@@ -47,67 +48,68 @@ const (
 	ownSession
 )
 
-// sending is what a half has sent in FPDUs or DDP segments. What each FPDU of a long
-// Write comes to stands first, so that it takes few cache lines.
+// sending is what a direction has sent in FPDUs or DDP segments. The fields that each FPDU
+// of a long Write changes come first, so that they share few cache lines.
 type sending struct {
 	steady  steady
 	Sent    history
 	Sizes   sizes
 	Queues  [4]queue
 	Tagged  [2]flow
-	Crc     crcRun
+	CRC     crcRun
 	Opening opening
 	Shapes  shapes
 	Chain   chain
 	Latest  last // FPDU
 	First   firstSegment
 	Second  Span // of the second FPDU
-	// knows is how much of the other direction it had when it sent its last message
-	// that is no Terminate.
+	// Knows is how much of the other direction the sender had when it sent its last message
+	// other than a Terminate.
 	Knows int64
 	// met is the STag of the peer that was looked at last.
-	met         TaggedAddress
-	HasVersions bool
-	Dv, Rv      uint8
+	met                      TaggedAddress
+	HasVersions              bool
+	DDPVersion, RDMAPVersion uint8
 	// extended is the latest opcode of RFC 7306, or 0.
 	Extended rdmap.Opcode
 	// part: not all octets of some FPDU were captured.
 	part bool
 	// headless: the DDP header of some FPDU or chunk was cut off.
 	headless bool
-	// grid is how many markers in a row told their distance, so that it is known
-	// where others stand.
-	grid       uint32
-	largest    int32 // ULPDU
-	Terminates uint32
-	after      uint32 // segments behind its Terminate
-	Word       *Word  // its first Terminate
-	// spoilt is the first FPDU with a wrong CRC.
-	Spoilt *spoilt
-	// cutShort is a message that had no end when the connection had one.
+	// grid counts consecutive markers with plausible pointers; they establish where the
+	// others must be.
+	grid           uint32
+	largest        int32 // ULPDU
+	Terminates     uint32
+	after          uint32         // segments after its Terminate
+	FirstTerminate *SentTerminate // its first Terminate
+	// FirstWrongCRC is the first FPDU with a wrong CRC.
+	FirstWrongCRC *wrongCRC
+	// CutShort is a message that was incomplete when the connection ended.
 	CutShort *Message
 }
 
-// last is where the last FPDU of a half ends, and how much of the other direction its
+// last is where the last FPDU of a direction ends, and how much of the other direction its
 // sender had then.
 type last struct{ End, LastAcked int64 }
 
-// asking is what a half has asked for, and what it did of what the other one asks.
+// asking is what a direction has requested, and how it responded to the requests of the
+// other one.
 type asking struct {
-	Requests []Request // sent by this half, not answered
+	Requests []Request // sent by this direction, not answered
 	// atomicsOut are those of them that are atomics, shorts those whose answer ended
 	// early.
 	atomicsOut, Shorts int
 	atomics            uint64 // Atomic Requests sent
 	Responses          uint64 // Atomic Responses sent
-	// asked and flight are its requests.
+	// Asked and flight are its requests: all of them, and those that may be outstanding.
 	Asked  askedRing
 	Flight flight
-	// deepest is the most that was outstanding at once, as far as it is proven.
+	// Deepest is the highest number of requests proven to be outstanding at once.
 	Deepest deepest
-	// areas are the STags on which it asks for atomics, pastAreas those of them that
-	// are invalidated, operations the atomics that it does and refuses, shared the
-	// STags on which MIX-01 was told.
+	// Areas are the STags on which it requests atomics, PastAreas those of them that were
+	// invalidated. Operations are the atomics that it executes and refuses. Shared are the
+	// STags for which RDMAX-MIX-01 was reported.
 	Areas      map[uint32]*Area
 	PastAreas  []*Area
 	Operations Operations
@@ -118,30 +120,31 @@ type asking struct {
 	Reused []reuse
 }
 
-// session is what a half did in a session of SCTP.
+// session is what a direction did in a session of SCTP.
 type session struct {
 	Controls []*Control
 	Chunks   int // of either kind
 	recent   recent
-	// offended: a chunk fits no pattern of a session; offence is the TSN of the
+	// Offended: a chunk fits no pattern of a session; Offence is the TSN of the
 	// first one.
 	Offended bool
 	Offence  int64
 }
 
-// idle is what halves share of which nothing is known. Nothing is written to it.
+// idle is the state of directions that have not sent, requested or joined anything. It is
+// never written to.
 type idle struct {
 	sending sending
 	asking  asking
 	session session
 }
 
-// share gives a half what all have of which nothing is known.
+// share gives a direction the idle state.
 func (h *Direction) share(i *idle) {
 	h.own, h.sending, h.asking, h.session = 0, &i.sending, &i.asking, &i.session
 }
 
-// sends gives a half what it sends to keep.
+// sends gives a direction what it sends to keep.
 func (h *Direction) sends() {
 	if h.own&ownSending == 0 {
 		h.own |= ownSending
@@ -149,7 +152,7 @@ func (h *Direction) sends() {
 	}
 }
 
-// asks gives a half what it asks for to keep.
+// asks gives a direction what it asks for to keep.
 func (h *Direction) asks() {
 	if h.own&ownAsking == 0 {
 		h.own |= ownAsking
@@ -157,7 +160,7 @@ func (h *Direction) asks() {
 	}
 }
 
-// joins gives a half a session of its own.
+// joins gives a direction its own session state.
 func (h *Direction) joins() {
 	if h.own&ownSession == 0 {
 		h.own |= ownSession

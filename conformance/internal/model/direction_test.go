@@ -27,7 +27,7 @@ func TestDirection_Size(t *testing.T) {
 	}
 }
 
-// TestDirection_Shares: a direction has nothing of its own before it sends something.
+// TestDirection_Shares: a direction has no state of its own before it sends something.
 func TestDirection_Shares(t *testing.T) {
 	var capture CaptureState
 	var c Conn

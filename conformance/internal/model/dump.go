@@ -8,9 +8,10 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Dump is all that is known of the directions of a connection, but for what the short
-// ways keep for themselves, as text: each member of each struct by reflection, so that
-// none can be forgotten. Tests compare what the short ways and the long one come to.
+// Dump writes the state of both directions of a connection as text, without the private
+// state of the short ways. It visits each member of each struct by reflection, so that
+// none can be forgotten. Tests compare the result of the short ways with that of the long
+// one.
 func (c *Conn) Dump() string {
 	c.catchUp()
 	var b strings.Builder
@@ -47,8 +48,8 @@ func dump(b *strings.Builder, name string, v reflect.Value) {
 	}
 }
 
-// Touched names what was written to of what directions share of which nothing is
-// known: nothing, if all is well. It is for tests.
+// Touched names the parts of the shared idle state that were written to; empty if all is
+// well. It is for tests.
 func (b *CaptureState) Touched() (members []string) {
 	parts := reflect.ValueOf(b.idle)
 	for i := range parts.NumField() {

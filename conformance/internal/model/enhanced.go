@@ -11,19 +11,20 @@ import (
 // UnknownDepth is the IRD or ORD of a side that leaves it open.
 const UnknownDepth = mpa.DepthNotNegotiated
 
-// Rfc6581 reports whether the establishment word is laid out as in RFC 6581.
-func (c *Conn) Rfc6581() bool { return c.Trace.Layout == mpa.LayoutRFC6581 }
+// RFC6581 reports whether the establishment word has the layout of RFC 6581.
+func (c *Conn) RFC6581() bool { return c.Trace.Layout == mpa.LayoutRFC6581 }
 
-// HasAgreed reports whether both sides of an accepting startup sent the word.
+// HasAgreed reports whether both sides of an accepting startup sent the establishment
+// word.
 func (c *Conn) HasAgreed() bool { return c.Enhanced() && c.Accepted() }
 
 // PeerToPeer reports whether an indication was agreed.
 func (c *Conn) PeerToPeer() bool {
-	return c.HasAgreed() && c.Rfc6581() && c.Request.EnhancedWord.A && c.Reply.EnhancedWord.A
+	return c.HasAgreed() && c.RFC6581() && c.Request.EnhancedWord.A && c.Reply.EnhancedWord.A
 }
 
-// layoutOpen reports whether the flags do not tell the layout of RFC 6581 from those
-// of draft -01 and of the proposal of 2007. Then what the initiator sends first tells.
+// layoutOpen reports whether the flags leave open which layout the word has: RFC 6581,
+// draft -01 or the proposal of 2007. Then the first FPDU of the initiator decides.
 func (c *Conn) layoutOpen() bool {
 	if c.Request == nil || c.Reply == nil {
 		return true
@@ -35,7 +36,7 @@ func (c *Conn) layoutOpen() bool {
 	return c.Enhanced() && !q.D && !r.D && (!r.A && (r.B || r.C) || r.A && !r.B && !r.C)
 }
 
-// Offers are the types of indications that a word names.
+// Offers are the RTR types that an establishment word names.
 func (c *Conn) Offers(f *Frame) mpa.RTRSet { return mpa.RTRTypes(f.EnhancedWord, c.Trace.Layout) }
 
 // BothOffer are the types of indications that the Request and the Reply name.
@@ -77,5 +78,5 @@ func StartupError(k rdmap.TermCode) uint8 {
 	return k.Code
 }
 
-// DepthsOf names the IRD and the ORD of a word.
+// DepthsOf formats the IRD and the ORD of an establishment word.
 func DepthsOf(e mpa.Enhanced) string { return fmt.Sprintf("IRD %d, ORD %d", e.IRD, e.ORD) }

@@ -7,7 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 )
 
-// history are the DDP headers that a half has sent, the latest ones. It is searched
+// history are the DDP headers that a direction has sent, the latest ones. It is searched
 // only when a Terminate quotes one, and segments are many: those that go on where
 // the one before ends, as long as it and otherwise alike, are one burst.
 type history struct {
@@ -25,14 +25,14 @@ type burst struct {
 
 // Sent is a segment of the history.
 type Sent struct {
-	Pdu    uint64
+	PDU    uint64
 	key    headerKey
 	Length uint32 // ULPDU, header and payload
 }
 
 const (
 	// maxHistory is how many segments are kept, as many as the catalogue asks for;
-	// maxBursts is less: single segments would need 140 KiB of a half. A quote of what
+	// maxBursts is less: single segments would need 140 KiB of a direction. A quote of what
 	// went before is not judged.
 	maxHistory = 4096
 	maxBursts  = 512
@@ -47,7 +47,7 @@ type ring struct {
 	at   int // the oldest of a full ring
 }
 
-// add takes in a burst, and reports whether another one was given up.
+// add records a burst, and reports whether an older one was dropped.
 func (r *ring) add(x burst) (dropped bool) {
 	if len(r.kept) == 0 {
 		r.kept = make([]burst, 0, usual)
@@ -89,20 +89,20 @@ func (h *history) add(s *Segment) {
 	h.lost = h.bursts.add(burst{k, length, 1}) || h.lost
 }
 
-// number takes in the number of the PDU of a segment.
+// number records the PDU number of a segment.
 func (h *history) number(pdu uint64) { h.pdus.add(pdu) }
 
-// lengthen says that n segments more go on with the latest burst, whose numbers
-// were taken in.
+// lengthen records that n more segments continue the latest burst; their numbers are
+// recorded already.
 func (h *history) lengthen(n uint32) { h.bursts.back(0).n += n }
 
-// goesOn reports whether a header is that of the segment behind the burst.
+// goesOn reports whether a header continues the burst.
 func (b *burst) goesOn(k *headerKey) bool {
 	next, ok := b.nth(b.n)
 	return ok && next == *k
 }
 
-// nth is the header of a segment of the burst, or of one behind it.
+// nth is the header of the nth segment of the burst, or of one after it.
 func (b *burst) nth(i uint32) (k headerKey, ok bool) {
 	k = b.key
 	octets := uint64(b.length) - uint64(k.n)
@@ -152,7 +152,7 @@ func (h *history) Latest(yield func(*Sent) bool) {
 	}
 }
 
-// tagged reports whether a tagged segment with payload had an STag.
+// tagged reports whether a tagged segment with payload used an STag.
 func (h *history) tagged(stag uint32) bool {
 	for i := range h.bursts.kept {
 		b := &h.bursts.kept[i]
@@ -186,8 +186,8 @@ type headerKey struct {
 	n uint8
 }
 
-// Every reports whether a segment was quoted and something holds of all that it
-// may be.
+// Every reports whether a segment was found for the quote, and f holds for each
+// segment that the quote fits.
 func (t *Terminate) Every(f func(*Sent) bool) bool {
 	for i := range t.Sent {
 		if !f(&t.Sent[i]) {
@@ -197,25 +197,25 @@ func (t *Terminate) Every(f func(*Sent) bool) bool {
 	return len(t.Sent) > 0
 }
 
-// Payload and empty tell of the quoted segment whether payload followed.
+// Payload reports whether every segment that may have been quoted had payload.
 func (t *Terminate) Payload() bool { return t.Every(func(x *Sent) bool { return x.Octets() > 0 }) }
 
-// Empty tells of it that none did.
+// Empty reports whether every segment that may have been quoted had none.
 func (t *Terminate) Empty() bool { return t.Every(func(x *Sent) bool { return x.Octets() == 0 }) }
 
-// Word is what is kept of the first Terminate of a half.
-type Word struct {
+// SentTerminate is what is kept of the first Terminate of a direction.
+type SentTerminate struct {
 	Span
 	Terminate
 	at Place
 }
 
 // keep makes a copy that outlives the PDU.
-func (t *Terminate) keep() *Word {
-	w := &Word{Span: SpanOf(t.PDU), Terminate: *t, at: t.Where()}
+func (t *Terminate) keep() *SentTerminate {
+	w := &SentTerminate{Span: SpanOf(t.PDU), Terminate: *t, at: t.Where()}
 	w.Segment, w.Straight, w.Quote = nil, rdmap.Terminate{}, rdmap.Terminate{}
 	return w
 }
 
 // Where is the place of the Terminate.
-func (w *Word) Where() Place { return w.at }
+func (w *SentTerminate) Where() Place { return w.at }

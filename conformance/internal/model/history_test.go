@@ -7,13 +7,13 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// The history tells of each segment what a list of them would tell, with bursts of
-// all kinds and when it is full.
+// The history gives the same answers as a list of all segments, with bursts of all kinds
+// and when it is full.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	var h history
 	var want []Sent
-	pdu := uint64(1<<32 - 500) // the low half wraps
+	pdu := uint64(1<<32 - 500) // the low 32 bits wrap
 	add := func(g ddp.Segment, octets int64) {
 		head := g.Append(nil)
 		pdu += 1 + pdu%3

@@ -28,8 +28,8 @@ func (c *Conn) Backwards() *Frame {
 	return f
 }
 
-// BadRequest returns the octets that stand where the Request should. ok is false if
-// not enough of them was captured.
+// BadRequest returns the octets in place of the Request. ok is false if not enough of them
+// were captured.
 func (c *Conn) BadRequest() (s *Loose, ok bool) {
 	h := &c.Directions[trace.I2R]
 	s = h.LooseAt(0)
@@ -44,7 +44,7 @@ func (c *Conn) BadRequest() (s *Loose, ok bool) {
 	return s, len(s.Octets) >= mpa.KeyLen && c.AllOf(h)
 }
 
-// Answers returns the first octets of a half that answer the Request.
+// Answers returns the first octets of a direction that answer the Request.
 func (h *Direction) Answers(q *Frame) *Loose {
 	for i := range h.looses {
 		s := &h.looses[i]
@@ -58,8 +58,8 @@ func (h *Direction) Answers(q *Frame) *Loose {
 	return nil
 }
 
-// BadReply returns the end of what stands where the Reply should: a key that is
-// nearly right, or the other key.
+// BadReply returns the end of the octets in place of the Reply: a key that is almost
+// right, or the key of a Request.
 func (c *Conn) BadReply() (end int64, ok bool) {
 	if f := c.SecondRequest(); f != nil {
 		return f.End, true
@@ -93,9 +93,9 @@ func (s *Loose) StartupEnd() int64 {
 	return s.End
 }
 
-// CrcBehind returns the octets behind a startup frame if they are its CRC, and FPDUs
-// follow them.
-func (c *Conn) CrcBehind(f *Frame) *Loose {
+// CRCBehind returns the octets after a startup frame if they are its CRC, and FPDUs follow
+// them.
+func (c *Conn) CRCBehind(f *Frame) *Loose {
 	if s := c.Directions[f.Dir].LooseAt(f.End); s != nil && c.framed(f, s) {
 		return s
 	}
@@ -114,10 +114,10 @@ func (c *Conn) framed(f *Frame, s *Loose) bool {
 
 // beginWithCRC reports whether octets begin with the CRC of a startup frame.
 func (s *Loose) beginWithCRC(f *Frame) bool {
-	return len(s.Octets) >= CrcSize && binary.BigEndian.Uint32(s.Octets) == CrcOf(f.Raw)
+	return len(s.Octets) >= CrcSize && binary.BigEndian.Uint32(s.Octets) == CRCOf(f.Raw)
 }
 
-// IsCRC reports whether the octets behind a startup frame begin with its CRC
+// IsCRC reports whether the octets after a startup frame begin with its CRC
 // (MPA-PHASE-PLAIN-01).
 func (c *Conn) IsCRC(f *Frame) bool {
 	s := c.Directions[f.Dir].LooseAt(f.End)
@@ -145,7 +145,7 @@ type Unfinished struct {
 	Have, Need int64 // octets that came, and octets that it announces
 }
 
-// Unfinished returns the startup frame of a half whose end never came, nil if there is
+// Unfinished returns the startup frame of a direction whose end never came, nil if there is
 // none.
 func (h *Direction) Unfinished() *Unfinished {
 	if n := len(h.Frames); n > 0 {
@@ -164,7 +164,7 @@ func (h *Direction) Unfinished() *Unfinished {
 	return nil
 }
 
-// Summary tells how many octets there are, and what they begin with.
+// Summary says how many octets there are, and how they begin.
 func (s *Loose) Summary() string {
 	return fmt.Sprintf("%d octets, %q", s.Length, s.Octets[:min(len(s.Octets), mpa.KeyLen)])
 }

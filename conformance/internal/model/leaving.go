@@ -7,25 +7,25 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Said is the startup frame of a side, nil if none was seen.
-func (c *Conn) Said(d trace.Dir) *Frame {
+// StartupFrameOf is the startup frame of a side, nil if none was seen.
+func (c *Conn) StartupFrameOf(d trace.Dir) *Frame {
 	if d == trace.I2R {
 		return c.Request
 	}
 	return c.Reply
 }
 
-// Mute reports whether a side provably sent nothing behind its startup frame; of
-// one that sent none, nothing since it had that of the other side.
-func (c *Conn) Mute(d trace.Dir) bool {
-	h, f, own := &c.Directions[d], &c.Trace.Flow[d], c.Said(d)
+// SilentAfterStartup reports whether a side provably sent nothing after its startup frame; if it sent no
+// startup frame, nothing since it had that of the other side.
+func (c *Conn) SilentAfterStartup(d trace.Dir) bool {
+	h, f, own := &c.Directions[d], &c.Trace.Flow[d], c.StartupFrameOf(d)
 	if h.Count > 0 || h.Gap || f.Waiting || f.Unframed > 0 || own == nil && !c.Starts(h) {
 		return false
 	}
 	end := f.Sent
 	if own != nil {
 		end = own.End
-	} else if peer := c.Said(Other(d)); peer != nil {
+	} else if peer := c.StartupFrameOf(Other(d)); peer != nil {
 		for i := range h.looses {
 			if h.looses[i].Knew(peer.End) != Without {
 				return false
@@ -36,19 +36,19 @@ func (c *Conn) Mute(d trace.Dir) bool {
 	return (own == nil || !own.Partial) && f.Sent <= end && by(f.FIN) && by(f.RST)
 }
 
-// Leaves tells how a side closed first once it had the startup frame of the
-// other side, without a word behind its own.
+// Leaves returns how a side closed first, after it had the startup frame of the other side
+// and without sending anything after its own.
 func (c *Conn) Leaves(d trace.Dir) (k Closing, ok bool) {
 	k, ok = c.Closed()
-	peer := c.Said(Other(d))
-	if !ok || k.Dir != d || k.Crossed || peer == nil || peer.Partial || !c.Mute(d) {
+	peer := c.StartupFrameOf(Other(d))
+	if !ok || k.Dir != d || k.Crossed || peer == nil || peer.Partial || !c.SilentAfterStartup(d) {
 		return k, false
 	}
 	return k, c.had(&k) >= peer.End
 }
 
-// had is up to where the side that closes provably had the octets of the other
-// one. A RST is its last word: all that it ever acknowledged counts.
+// had is the offset up to which the closing side provably had the octets of the other one.
+// A RST ends the connection at once, so everything it ever acknowledged counts.
 func (c *Conn) had(k *Closing) int64 {
 	if k.Reset {
 		return max(k.Acked, c.Trace.Flow[Other(k.Dir)].Acked)
@@ -56,9 +56,7 @@ func (c *Conn) had(k *Closing) int64 {
 	return k.Acked
 }
 
-// How a side leaves, for advice; "" if it does not.
-
-// Dropped says that the responder closes first, and there is no Reply.
+// Dropped says how the responder closed first without a Reply, "" if it did not.
 func (c *Conn) Dropped() string {
 	if k, ok := c.Leaves(trace.R2I); ok && c.Reply == nil {
 		return fmt.Sprintf("the responder %s in frame %d without a Reply", k.Verb(), k.Frame)
@@ -66,7 +64,8 @@ func (c *Conn) Dropped() string {
 	return ""
 }
 
-// GivenUp says that the initiator closes first after an accepting Reply, without an FPDU.
+// GivenUp says how the initiator closed first after an accepting Reply without an FPDU, ""
+// if it did not.
 func (c *Conn) GivenUp() string {
 	if k, ok := c.Leaves(trace.I2R); ok && c.Accepted() {
 		return fmt.Sprintf("the initiator %s in frame %d without an FPDU", k.Verb(), k.Frame)
@@ -74,7 +73,7 @@ func (c *Conn) GivenUp() string {
 	return ""
 }
 
-// BacksOut says what GivenUp says, or that the initiator sends a Terminate for its first FPDU.
+// BacksOut is GivenUp, and also covers a Terminate as the first FPDU.
 func (c *Conn) BacksOut() string {
 	if s := c.Directions[trace.I2R].terminatesFirst(); s != "" {
 		return "the initiator " + s
@@ -82,9 +81,9 @@ func (c *Conn) BacksOut() string {
 	return c.GivenUp()
 }
 
-// Refused says that the responder answers the first FPDU of the initiator with a
-// Terminate, or closes first without an FPDU of its own. within bounds the time
-// that a close may take; 0: any.
+// Refused says how the responder answered the first FPDU of the initiator with a
+// Terminate, or closed first without an FPDU of its own; "" if it did neither. within
+// bounds the time until that close, in nanoseconds; 0 is no bound.
 func (c *Conn) Refused(within int64) string {
 	first := &c.Directions[trace.I2R].First
 	if !first.Seen {
@@ -101,7 +100,7 @@ func (c *Conn) Refused(within int64) string {
 	return fmt.Sprintf("the responder %s in frame %d without an FPDU", k.Verb(), k.Frame)
 }
 
-// terminatesFirst tells of a Terminate that is the first FPDU.
+// terminatesFirst describes a Terminate that is the first FPDU.
 func (h *Direction) terminatesFirst() string {
 	if !h.First.Segment || h.First.Op != OpTerminate {
 		return ""
@@ -109,7 +108,7 @@ func (h *Direction) terminatesFirst() string {
 	return fmt.Sprintf("sends Terminate %s in frame %d", CodeText(h.First.Code), h.First.Frame)
 }
 
-// Verb says what the side does.
+// Verb is "resets" or "closes".
 func (k *Closing) Verb() string {
 	if k.Reset {
 		return "resets"
@@ -128,10 +127,10 @@ func (k Closing) String() string {
 // Where is the place of a close.
 func (k *Closing) Where() Place { return Place{Dir: k.Dir, HasDir: true, Frame: k.Frame} }
 
-// PlaceIn is the place of something in a frame of the direction that is no PDU.
+// PlaceIn is the place of something other than a PDU, in a frame of the direction.
 func (h *Direction) PlaceIn(frame uint64) Place { return Place{Dir: h.Dir, HasDir: true, Frame: frame} }
 
-// Complete reports whether nothing that a half has sent can be missing, up to its
+// Complete reports whether nothing that a direction has sent can be missing, up to its
 // close: there may have been a Terminate.
 func (c *Conn) Complete(h *Direction) bool {
 	fl := &c.Trace.Flow[h.Dir]

@@ -6,7 +6,7 @@ import (
 )
 
 // Pos is the offset of a marker in full operation, -1 if that is not known.
-func (e *Fpdu) Pos(m *mpa.Marker) int64 {
+func (e *FPDU) Pos(m *mpa.Marker) int64 {
 	if !e.PDU.HasOffset {
 		return -1
 	}
@@ -14,12 +14,12 @@ func (e *Fpdu) Pos(m *mpa.Marker) int64 {
 }
 
 // Marked reports whether the FPDU has markers, and they were agreed for its direction.
-func (e *Fpdu) Marked(c *Conn) bool {
+func (e *FPDU) Marked(c *Conn) bool {
 	return len(e.FPDU.Markers) > 0 && c.Trace.Markers[e.Dir] == mpa.Yes && c.Trace.Flow[e.Dir].MarkersSeen == mpa.Unknown
 }
 
 // PlaceOf is the place of one of its markers.
-func (e *Fpdu) PlaceOf(m *mpa.Marker) Place {
+func (e *FPDU) PlaceOf(m *mpa.Marker) Place {
 	at := e.Where()
 	if at.HasOffset {
 		at.Offset += m.Offset - e.FPDU.Offset
@@ -32,4 +32,4 @@ func (e *Fpdu) PlaceOf(m *mpa.Marker) Place {
 func (c *Conn) WrapsAt(d trace.Dir) int64 { return int64(1)<<32 - int64(c.Trace.Flow[d].Base) }
 
 // Wrapped reports whether an FPDU ends behind the place at which the sequence numbers wrap.
-func (e *Fpdu) Wrapped(c *Conn) bool { return e.PDU.From+e.PDU.Length > c.WrapsAt(e.Dir) }
+func (e *FPDU) Wrapped(c *Conn) bool { return e.PDU.From+e.PDU.Length > c.WrapsAt(e.Dir) }

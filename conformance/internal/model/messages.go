@@ -28,7 +28,7 @@ type flow struct {
 	Msg  *Message // nil: there was none
 }
 
-// room returns the message of a queue or flow, and allocates it if there is none yet.
+// room returns the message of a queue or flow; it allocates it if there is none yet.
 func room(m **Message) *Message {
 	if *m == nil {
 		*m = &Message{}
@@ -44,17 +44,17 @@ type Message struct {
 	*Direction
 	pieces
 	There, Tagged bool
-	// done: L was seen. The message is judged when the next one begins.
+	// Done: L was seen. The message is judged when the next one begins.
 	Done     bool
 	sure     bool // nothing was missing when it began
 	Op       rdmap.Opcode
 	Control  uint8          // the RsvdULP octet
 	have     catalogue.Gate // the evidence for its last segment
 	HasAlias bool
-	// alias is another MSN that some of its segments have.
+	// Alias is another MSN that some of its segments have.
 	Alias   uint32
-	Qn, Msn uint32
-	Stag    uint32
+	QN, MSN uint32
+	STag    uint32
 	Field   uint32 // the 32 bits of RsvdULP in an untagged header
 	More    uint32 // segments that are not kept, beyond maxPieces
 	lastAt  int32  // the run that ends with the segment with L, if done
@@ -65,7 +65,7 @@ type Message struct {
 // PlaceOf is the place of a segment of the message.
 func (m *Message) PlaceOf(x *site) Place {
 	at := x.In(m.Dir)
-	at.Msn, at.HasMSN = m.Msn, !m.Tagged
+	at.MSN, at.HasMSN = m.MSN, !m.Tagged
 	return at
 }
 
@@ -97,7 +97,7 @@ func (s *Segment) Span() (from, to uint64) {
 	return from, from + uint64(s.Octets) //nolint:gosec // not negative
 }
 
-// Hash tells segments with the same offset in a message apart.
+// Hash distinguishes segments of a message that have the same offset.
 func (s *Segment) Hash() uint32 { return hashOf(s.PDU, s.Head) }
 
 func hashOf(p *trace.PDU, head []byte) uint32 {
@@ -110,7 +110,7 @@ func hashOf(p *trace.PDU, head []byte) uint32 {
 // hashed is how many octets of a ULPDU its hash covers.
 const hashed = 96
 
-// follow takes a segment into the model, once the rules about segments were asked.
+// follow records a segment after the rules about segments have judged it.
 func (c *Conn) follow(s *Segment, have catalogue.Gate) {
 	rel, m := s.Relate()
 	if rel == Stray {
@@ -132,7 +132,7 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate) {
 		*sure = have&catalogue.MsgSync != 0 || !s.DDP.Tagged && s.DDP.MO == 0 || *sure
 		*m = Message{Direction: s.Direction, There: true, Tagged: s.DDP.Tagged, pieces: m.reset(), sure: *sure}
 		m.Op, m.Control, m.Field = s.Op, s.DDP.RsvdULP, s.DDP.RsvdULP32
-		m.Qn, m.Msn, m.Stag = s.DDP.QN, s.DDP.MSN, s.DDP.STag
+		m.QN, m.MSN, m.STag = s.DDP.QN, s.DDP.MSN, s.DDP.STag
 		if !s.DDP.Tagged && s.DDP.QN < uint32(len(s.Queues)) {
 			s.Queues[s.DDP.QN].strays = 0
 		}
@@ -150,15 +150,15 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate) {
 		m.More++
 	}
 	if s.Octets == 0 && m.Segments() == 1 {
-		m.Done, m.lastAt = true, 0 // whatever its L says, nothing can follow
+		m.Done, m.lastAt = true, 0 // regardless of L, nothing can follow
 	}
 	if s.DDP.Last && !m.Done {
 		m.Done, m.lastAt = true, int32(len(m.Runs)-1) //nolint:gosec // at most maxPieces
 	}
 }
 
-// strays counts a message that may have used up a number of its own queue, or of the
-// queue that it names.
+// strays counts a message that may have used up an MSN of its own queue, or of the queue
+// that it names.
 func (s *Segment) strays() {
 	count := func(qn uint32) {
 		if qn < uint32(len(s.Queues)) && s.Queues[qn].strays < math.MaxUint8 {
@@ -180,7 +180,7 @@ func (s *Segment) Follows(want uint32) bool {
 	return s.DDP.MSN-want <= uint32(s.Queues[s.DDP.QN].strays)
 }
 
-// over has the rules about messages asked: nothing more can belong to this one.
+// over has the rules judge a message: nothing more can belong to it.
 func (m *Message) over(c *Conn) {
 	if !m.There || m.Segments() == 0 {
 		return

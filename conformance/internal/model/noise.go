@@ -23,8 +23,8 @@ func (s *Segment) isNoise() bool {
 			wrong++
 		}
 	}
-	ask(differs(s.DDP.DV, s.Dv))
-	ask(differs(s.PDU.Control.RV, s.Rv))
+	ask(differs(s.DDP.DV, s.DDPVersion))
+	ask(differs(s.PDU.Control.RV, s.RDMAPVersion))
 	ask(!s.Op.Assigned())
 	if s.Op.Assigned() {
 		ask(s.DDP.Tagged != s.Op.Tagged())

@@ -1,22 +1,22 @@
 package model
 
-// numbers are those of the PDUs of a half, the latest maxHistory of them. The packets
+// numbers are those of the PDUs of a direction, the latest maxHistory of them. The packets
 // of a connection come in trains, in which PDU follows PDU.
 type numbers struct {
 	last uint64 // the latest number
 	cur  train  // to which it belongs; 0: there is none
 	lost bool   // trains were given up
-	// n trains before are kept in a ring of blocks, the oldest of which is at. With
-	// thousands of connections rings that outgrew their room would be most of the
-	// garbage.
+	// The n trains before cur are in a ring of blocks; the oldest is at at. Rings that are
+	// reallocated when they grow would cause most of the garbage with thousands of
+	// connections.
 	n, at uint16
 	count uint32 // numbers in them
 	kept  []*[trainsBlock]train
 	far   *[]uint64 // gaps that are too long for a train, by age; nil: there was none
 }
 
-// train are numbers that follow one another. Its low octet is how many there are
-// behind the first one; the rest, how far that is from the number before.
+// train is a run of consecutive numbers. Its low octet is the count of numbers after the
+// first one; the rest is the distance from the previous train.
 type train uint32
 
 const (
@@ -32,13 +32,13 @@ func (t train) size() uint32 { return 1 + uint32(t&longest) }
 // dropped reports whether there were more than maxHistory.
 func (r *numbers) dropped() bool { return r.lost || r.cur != 0 && r.count+r.cur.size() > maxHistory }
 
-// add takes in a number.
+// add records a number.
 func (r *numbers) add(pdu uint64) {
 	gap := pdu - r.last
 	r.last = pdu
 	switch {
 	case r.cur == 0:
-		r.cur = 1 << 8 // nobody asks what was before the first one
+		r.cur = 1 << 8 // the number before the first one does not matter
 		return
 	case gap == 1 && r.cur&longest < longest:
 		r.cur++
@@ -73,7 +73,7 @@ func (r *numbers) push(t train) {
 	r.count += t.size()
 }
 
-// grow makes room for more trains, behind the latest.
+// grow makes room for more trains after the latest one.
 func (r *numbers) grow() {
 	if r.at > 0 {
 		all := make([]train, r.n)

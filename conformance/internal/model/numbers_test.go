@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNumbers: the latest numbers come back, however far they are apart, and in
-// whatever trains they came.
+// TestNumbers: the latest numbers are returned, however far they are apart, and in
+// whatever trains they were recorded.
 func TestNumbers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	near := func() uint64 { return 1 + rng.Uint64N(9) }

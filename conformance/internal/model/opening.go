@@ -9,44 +9,44 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// opening is how a direction begins full operation: the first FPDUs, as far as the
-// order of startup and FPDUs depends on them.
+// opening is how a direction begins full operation: its first FPDUs, as far as the order
+// of startup and FPDUs depends on them.
 type opening struct {
 	Count uint64
-	// first is the first FPDU whatever its CRC; refused is the first one after a
-	// rejecting Reply, nil if there is none; knowing is the one whose sender had
-	// received most, nil if that is the first one.
-	First            FpduNote
-	Refused, knowing *FpduNote
-	// good is the end of the first FPDU with a right CRC, or 0.
+	// First is the first FPDU, even with a wrong CRC; Refused is the first one after a
+	// rejecting Reply, nil if there is none; knowing is the one whose sender had received
+	// most, nil if that is the first one.
+	First            FPDUNote
+	Refused, knowing *FPDUNote
+	// Good is the end of the first FPDU with a right CRC, or 0.
 	Good int64
 	// sound: the CRC of the last FPDU is right.
 	sound bool
 }
 
-// FpduNote is what is kept of an FPDU.
-type FpduNote struct {
+// FPDUNote is what is kept of an FPDU.
+type FPDUNote struct {
 	Span
 	Seen       bool
 	Dir        trace.Dir
 	frame, pdu uint64
 	Op         rdmap.Opcode
 	code       rdmap.TermCode
-	Crc        mpa.CRCStatus
-	// whole: all of it was sent; lead: it begins with a marker; alone: that marker
-	// has a TCP segment of its own.
+	CRC        mpa.CRCStatus
+	// whole: all of it was sent; lead: it begins with a marker; alone: that marker is in a
+	// TCP segment of its own.
 	whole, Lead, Alone bool
 }
 
 // Where is the place of the FPDU.
-func (n *FpduNote) Where() Place {
+func (n *FPDUNote) Where() Place {
 	return Place{Dir: n.Dir, HasDir: true, Frame: n.frame, PDU: n.pdu, HasPDU: true}
 }
 
-func noteOf(p *trace.PDU) FpduNote {
+func noteOf(p *trace.PDU) FPDUNote {
 	f := p.FPDU
-	return FpduNote{
-		Span: SpanOf(p), Seen: true, Dir: p.Dir, frame: p.Frame, pdu: p.Number, Op: p.Control.Opcode, code: p.TermCode, Crc: f.CRCStatus,
+	return FPDUNote{
+		Span: SpanOf(p), Seen: true, Dir: p.Dir, frame: p.Frame, pdu: p.Number, Op: p.Control.Opcode, code: p.TermCode, CRC: f.CRCStatus,
 		whole: f.Unsent == 0, Lead: f.Lead, Alone: f.Lead && partsAt(p.Bounds, mpa.MarkerSize),
 	}
 }
@@ -85,7 +85,7 @@ func (o *opening) add(p *trace.PDU) {
 }
 
 // most is the FPDU whose sender had received most.
-func (o *opening) most() *FpduNote {
+func (o *opening) most() *FPDUNote {
 	if o.knowing != nil {
 		return o.knowing
 	}
@@ -96,7 +96,7 @@ func (o *opening) most() *FpduNote {
 // the other side rejected it.
 const maxFrames = 8
 
-// OfKind returns the startup frames of a kind that the half sent.
+// OfKind returns the startup frames of a kind that the direction sent.
 func (h *Direction) OfKind(k trace.Kind) (out []*Frame) {
 	for _, f := range h.Frames {
 		if f.Kind == k {
@@ -106,7 +106,7 @@ func (h *Direction) OfKind(k trace.Kind) (out []*Frame) {
 	return out
 }
 
-// FirstOf returns the first startup frame of a kind that the half sent, nil if there is
+// FirstOf returns the first startup frame of a kind that the direction sent, nil if there is
 // none.
 func (h *Direction) FirstOf(k trace.Kind) *Frame {
 	for _, f := range h.Frames {
@@ -129,7 +129,8 @@ func (c *Conn) Pair() (q, r *Frame) {
 	return q, r
 }
 
-// Started is where the last startup frame of the half ends, 0 if it sent none.
+// Started is the offset where the last startup frame of the direction ends, 0 if it sent
+// none.
 func (h *Direction) Started() int64 {
 	if n := len(h.Frames); n > 0 {
 		return h.Frames[n-1].End
@@ -148,22 +149,22 @@ func (h *Direction) LooseAt(from int64) *Loose {
 	return nil
 }
 
-// Starts reports whether it is known where the stream of a half begins.
+// Starts reports whether it is known where the stream of a direction begins.
 func (c *Conn) Starts(h *Direction) bool {
 	mine, its := &c.Trace.Flow[h.Dir], &c.Trace.Flow[h.Peer.Dir]
 	return mine.SYN || its.SYN && !its.Opens
 }
 
-// AllOf reports whether everything that a half sent was captured.
+// AllOf reports whether everything that a direction sent was captured.
 func (c *Conn) AllOf(h *Direction) bool {
 	return c.Starts(h) && !h.Hole && !c.Trace.Flow[h.Dir].Cut
 }
 
-// StartupGates is the evidence for an event of the startup in these directions: where
-// each begins may be known from its SYN alone.
-func (c *Conn) StartupGates(halves ...*Direction) catalogue.Gate {
+// StartupGates is the evidence for a startup event in these directions; the SYN alone may
+// establish where each begins.
+func (c *Conn) StartupGates(directions ...*Direction) catalogue.Gate {
 	have := c.EndGates() | catalogue.Start | catalogue.Contig | catalogue.Sync | catalogue.Sum
-	for _, h := range halves {
+	for _, h := range directions {
 		if !h.Began && !c.Starts(h) {
 			have &^= catalogue.Start
 		}
@@ -187,8 +188,8 @@ func (f *Frame) StartupEvidence(have catalogue.Gate) catalogue.Gate {
 	return have&^own | f.gates&own
 }
 
-// Headed reports whether octets that stand where an FPDU is expected have the control
-// octets of one. Then they are a damaged FPDU.
+// Headed reports whether octets in place of an FPDU have plausible control octets. Then
+// they are a damaged FPDU.
 func Headed(b []byte) bool {
 	const lengthSize = 2
 	for _, lead := range [...]int{0, mpa.MarkerSize} {
@@ -209,7 +210,7 @@ func Headed(b []byte) bool {
 const minFPDU = 2 + mpa.MinULPDU + CrcSize
 
 // FirstEnd is the end of the first FPDU of the initiator. If that was not captured or
-// never completed, it is an offset before which none can end, and exact is false.
+// never completed, the offset is a lower bound, and exact is false.
 func (c *Conn) FirstEnd(q *Frame) (end int64, exact bool) {
 	o := &c.Directions[trace.I2R].Opening
 	if o.Seen() && o.First.whole && o.First.From == q.End {
@@ -218,8 +219,7 @@ func (c *Conn) FirstEnd(q *Frame) (end int64, exact bool) {
 	return q.End + minFPDU, false
 }
 
-// ZeroMarker reports whether octets begin with what the first marker of a stream
-// looks like.
+// ZeroMarker reports whether octets begin like the first marker of a stream.
 func ZeroMarker(b []byte) bool {
 	return len(b) >= mpa.MarkerSize && binary.BigEndian.Uint32(b) == 0
 }

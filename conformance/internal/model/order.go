@@ -7,9 +7,9 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Span is the place of something in the TCP stream of its direction, and what its
-// sender had received when it was sent. Order between the directions is told by
-// that alone, never by time: captures are merged, and packets cross.
+// Span is the place of something in the TCP stream of its direction, and what its sender
+// had received when it sent it. Only these acknowledgements establish the order between
+// the directions, never time stamps: captures are merged, and packets cross.
 type Span struct {
 	From, End        int64
 	Acked, LastAcked int64 // of its first and its last octet; negative: not known
@@ -28,16 +28,16 @@ func SpanOf(p *trace.PDU) Span {
 type Order uint8
 
 const (
-	// Unproven says that the numbers are not in the capture.
+	// Unproven means that the numbers are not in the capture.
 	Unproven Order = iota
-	// Without says that it was sent before its sender had all of the other one.
+	// Without means that it was sent before its sender had all of the other one.
 	Without
-	// Having says that its sender had all of the other one.
+	// Having means that its sender had all of the other one.
 	Having
 )
 
-// Knew tells whether the sender of a had received everything of the other
-// direction up to end when it sent the first octet of a.
+// Knew returns whether the sender of a had received everything of the other direction up
+// to end when it sent the first octet of a.
 func (a *Span) Knew(end int64) Order {
 	switch {
 	case a.Acked < 0:
@@ -48,8 +48,8 @@ func (a *Span) Knew(end int64) Order {
 	return Having
 }
 
-// Heard tells whether the sender of a chunk had received a TSN of the other side when
-// it sent it. Without says no more than that no copy of that was captured before.
+// Heard returns whether the sender of a chunk had received a TSN of the other side when it
+// sent it. Without only means that no copy of that TSN was captured before.
 func Heard(a *trace.Arrival, tsn int64) Order {
 	switch {
 	case a.Heard > tsn:
@@ -70,10 +70,10 @@ type Loose struct {
 	hasOffset  bool
 	Length     int64
 	Octets     []byte // the first of them
-	// gap: something before them is missing; placed: they are where the octets
-	// before them say that an FPDU begins.
+	// Gap: something before them is missing; Placed: the octets before them say that an FPDU
+	// begins here.
 	Gap, Placed bool
-	// bare is how many FPDUs they begin with if those have no CRC field.
+	// Bare is how many FPDUs they begin with if those have no CRC field.
 	Bare int
 }
 
@@ -115,12 +115,12 @@ type Closing struct {
 	*trace.Closing
 	Dir   trace.Dir
 	Reset bool
-	// crossed: the other side closed as well before it knew of this.
+	// Crossed: the other side closed as well before it knew of this.
 	Crossed bool
 }
 
-// Closed tells which side closed the connection first, as far as it shows. It is
-// complete at the end only.
+// Closed returns which side closed the connection first, if known. The result is complete
+// at the end only.
 func (c *Conn) Closed() (k Closing, ok bool) {
 	if c.Trace.Transport == trace.SCTP || c.Trace.Ending != trace.FIN && c.Trace.Ending != trace.RST {
 		return k, false
@@ -133,8 +133,8 @@ func (c *Conn) Closed() (k Closing, ok bool) {
 	}
 	a, resetA := first(&c.Trace.Flow[0])
 	b, resetB := first(&c.Trace.Flow[1])
-	// What acknowledges the FIN of the other side comes behind it, whichever copy of
-	// it was captured.
+	// The acknowledgement of the other side's FIN comes after it, whichever copy of it was
+	// captured.
 	answers := func(x, of *trace.Closing, reset bool) bool { return !reset && x.Acked > of.At }
 	switch {
 	case a == nil && b == nil:

@@ -21,9 +21,9 @@ func (c *Conn) PlainOctets() *Loose {
 	return nil
 }
 
-// Unstarted returns the first FPDU of a connection on which neither side sent a
-// startup frame, as far as that is certain.
-func (c *Conn) Unstarted() *FpduNote {
+// Unstarted returns the first FPDU of a connection on which, for certain, neither side
+// sent a startup frame.
+func (c *Conn) Unstarted() *FPDUNote {
 	a, b := &c.Directions[0], &c.Directions[1]
 	if len(a.Frames)+len(b.Frames) > 0 || !a.Opening.Seen() && !b.Opening.Seen() {
 		return nil
@@ -54,7 +54,7 @@ func (c *Conn) UnstartedGates() catalogue.Gate {
 	return have
 }
 
-// MayGoOn reports whether a half sent something behind its startup frames that may be
+// MayGoOn reports whether a direction sent something after its startup frames that may be
 // FPDUs.
 func (h *Direction) MayGoOn() bool {
 	from := h.Started()
@@ -66,29 +66,28 @@ func (h *Direction) MayGoOn() bool {
 	return false
 }
 
-// Copied reports whether the responder answered a Request that had its R bit set with
-// the same bit, and both went on as if it were not there.
+// Copied reports whether the responder repeated the R bit of a Request in its Reply, and
+// both sides continued as if it were not set.
 func (c *Conn) Copied() bool {
 	q, r := c.Pair()
 	return q != nil && r != nil && q.R && r.R && c.Directions[0].Opening.Refused != nil && c.Directions[1].Opening.Refused != nil
 }
 
-// OneMarker reports whether a stream without markers begins with one, and goes on
-// without.
+// OneMarker reports whether a stream without markers begins with one and has no others.
 func (c *Conn) OneMarker(h *Direction) bool {
 	f := &c.Trace.Flow[h.Dir]
 	o := &h.Opening.First
 	return o.Lead && f.MarkersSeen == mpa.Yes && f.Markers-f.Faults().MarkersBad <= 1 && f.Sent-o.From > mpa.MarkerInterval
 }
 
-// AtFirst is the place of the first FPDU of a half.
+// AtFirst is the place of the first FPDU of a direction.
 func (h *Direction) AtFirst() Place {
 	return Place{Dir: h.Dir, HasDir: true, Frame: h.First.Frame, PDU: h.First.pdu, HasPDU: true}
 }
 
 // StrayBefore returns the octets between the startup frame and the first FPDU of its
-// half, if they belong to neither and are not a damaged FPDU.
-func (e *Fpdu) StrayBefore() *Loose {
+// direction, if they belong to neither and are not a damaged FPDU.
+func (e *FPDU) StrayBefore() *Loose {
 	const most = 2048
 	n := len(e.looses)
 	if n == 0 {
@@ -104,7 +103,7 @@ func (e *Fpdu) StrayBefore() *Loose {
 	return s
 }
 
-// StreamedUpTo returns the octets of a half that end where its Reply begins, but for a
+// StreamedUpTo returns the octets of a direction that end where its Reply begins, but for a
 // marker.
 func (h *Direction) StreamedUpTo(reply *Frame) *Loose {
 	for i := range h.looses {

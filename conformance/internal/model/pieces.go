@@ -6,7 +6,7 @@ package model
 type pieces struct {
 	Runs   []Stretch
 	hashes []uint32 // of the segments of all runs
-	// final is where the last segment was.
+	// Final is where the last segment was.
 	Final site
 }
 
@@ -49,7 +49,7 @@ func (p *pieces) reset() (fresh pieces) {
 	return fresh
 }
 
-// add takes in a segment.
+// add records a segment.
 func (p *pieces) add(from, to uint64, last bool, hash uint32, at site) {
 	if p.hashes == nil && !last {
 		p.hashes = make([]uint32, 0, someHashes)

@@ -13,7 +13,7 @@ type Place struct {
 	HasOffset bool
 	Related   []uint64 // PDUs that it is to be seen with
 
-	Msn       uint32 // of its message
+	MSN       uint32 // of its message
 	HasMSN    bool
 	End, Time int64  // of the PDU in the TCP stream, and its time
 	Nth       uint64 // its ordinal in its direction
@@ -22,5 +22,5 @@ type Place struct {
 // Placed is something that has a place.
 type Placed interface{ Where() Place }
 
-// Where is the place itself.
+// Where returns the place itself.
 func (p Place) Where() Place { return p }

@@ -7,9 +7,9 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Surplus returns the octets behind a startup frame that are no FPDU and nothing else
-// that a rule speaks of. They belong to the frame if its sender had not received what
-// has to come before any FPDU.
+// Surplus returns the octets after a startup frame that are neither an FPDU nor the
+// subject of another rule. They belong to the frame if its sender had not yet received
+// what must precede any FPDU.
 func (c *Conn) Surplus(f *Frame) (*Loose, Order) {
 	h := &c.Directions[f.Dir]
 	s := h.LooseAt(f.End)
@@ -17,7 +17,7 @@ func (c *Conn) Surplus(f *Frame) (*Loose, Order) {
 		return nil, Unproven
 	}
 	if len(s.Octets) < min(mpa.KeyLen, int(s.Length)) || c.IsCRC(f) || c.Trace.Flow[f.Dir].Cut {
-		return s, Unproven // it is not known what they are, or what comes behind them
+		return s, Unproven // it is not known what they are, or what follows them
 	}
 	q, r := c.Pair()
 	switch {
@@ -37,9 +37,9 @@ func (c *Conn) Surplus(f *Frame) (*Loose, Order) {
 // maxBounds is at how many places of a startup frame an FPDU is looked for.
 const maxBounds = 16
 
-// Swallows returns the offset in a startup frame at which an FPDU begins: where a TCP
-// segment begins, and with a right CRC. The octets behind the frame are the rest of
-// it. 0: there is none.
+// Swallows returns the offset in a startup frame at which an FPDU begins: at the start of
+// a TCP segment, and with a right CRC. The octets after the frame are the rest of that
+// FPDU. 0 if there is none.
 func (f *Frame) Swallows(rest *Loose) int {
 	b := f.Raw
 	if rest != nil {
@@ -62,16 +62,16 @@ func beginsFPDU(b []byte) bool {
 		}
 		n := int(binary.BigEndian.Uint16(b[lead:]))
 		end := lead + lengthSize + n + mpa.PadLen(n)
-		if n >= mpa.MinULPDU && end+CrcSize <= len(b) && CrcOf(b[:end]) == binary.BigEndian.Uint32(b[end:]) {
+		if n >= mpa.MinULPDU && end+CrcSize <= len(b) && CRCOf(b[:end]) == binary.BigEndian.Uint32(b[end:]) {
 			return true
 		}
 	}
 	return false
 }
 
-// Overrun returns how many octets that are no FPDU stand behind a startup frame in its
-// TCP segment, and whether they were sent before its sender was allowed to go on: a
-// Request waits for the Reply, a Reply for the first FPDU of the initiator.
+// Overrun returns how many octets that are not an FPDU follow a startup frame in its TCP
+// segment, and whether they were sent before its sender was allowed to continue: a Request
+// waits for the Reply, a Reply for the first FPDU of the initiator.
 func (c *Conn) Overrun(f *Frame) (octets int, o Order) {
 	if first := &c.Directions[f.Dir].First; f.Partial || first.Seen && first.From == f.End && (first.good || first.off) {
 		return 0, Unproven
@@ -87,7 +87,7 @@ func (c *Conn) Overrun(f *Frame) (octets int, o Order) {
 	switch {
 	case seen:
 		o = last.Knew(awaited)
-	case c.Mute(Other(f.Dir)):
+	case c.SilentAfterStartup(Other(f.Dir)):
 		o = Without // there was nothing to wait for
 	}
 	return f.Behind, o

@@ -8,16 +8,17 @@ import (
 
 // Sequel is what a side went on with after a startup frame of the other one.
 type Sequel struct {
-	// what it sent first that goes on, and where; "" if it sent nothing that does.
+	// What is the first thing that the side sent to continue, with its place; "" if it did
+	// not continue.
 	What string
 	At   Place
-	// order tells whether it had all of the frame by then.
+	// Order says whether it had all of the frame by then.
 	Order Order
 }
 
-// Sequel returns what the other side went on with when it had all of a bad startup
-// frame of a direction, up to end: an accepting Reply, or FPDUs. A Terminate that
-// says so is judged by a rule of its own.
+// Sequel returns how the other side continued after it had all of a bad startup frame of a
+// direction, up to end: an accepting Reply, or FPDUs. Another rule judges a Terminate that
+// reports the frame.
 func (c *Conn) Sequel(dir trace.Dir, end int64) (x Sequel) {
 	h := c.Directions[dir].Peer
 	add := func(what string, how Order, at Placed) {
@@ -36,15 +37,15 @@ func (c *Conn) Sequel(dir trace.Dir, end int64) (x Sequel) {
 
 // Refuses reports whether an FPDU is a Terminate that speaks of the startup (RFC
 // 5044 section 8, code 4).
-func (n *FpduNote) Refuses() bool {
+func (n *FPDUNote) Refuses() bool {
 	const invalidStartup = 4
 	return n.Op == OpTerminate && n.code.Layer == rdmap.LayerLLP && n.code.EType == rdmap.ETypeMPA && n.code.Code == invalidStartup
 }
 
-// Misfit reports whether the private data of a frame is not as long as it says, or
-// longer than it may be, and up to where the other side must have the stream to
-// know.
-func (c *Conn) Misfit(f *Frame) (end int64, ok bool) {
+// WrongLength reports whether the length of the private data does not match PD_Length or
+// exceeds the maximum, and up to which offset the other side must have the stream to
+// notice.
+func (c *Conn) WrongLength(f *Frame) (end int64, ok bool) {
 	if f == nil {
 		return 0, false
 	}
@@ -57,18 +58,16 @@ func (c *Conn) Misfit(f *Frame) (end int64, ok bool) {
 	return 0, false
 }
 
-// NoRoom reports whether a frame announces the establishment word and has no room
-// for it.
+// NoRoom reports whether a frame announces the establishment word but has no room for it.
 func NoRoom(f *Frame) bool { return f.S && f.Rev >= 2 && f.PDLength < mpa.EnhancedLen }
 
-// Sound reports whether a startup frame is as it should be, besides some reserved
-// bits and R.
+// Sound reports whether a startup frame is valid, apart from certain reserved bits and R.
 func Sound(f *Frame, res uint8) bool {
 	return !f.Partial && f.Res == res && (f.Rev == 1 || f.Rev == 2) && (!f.S || f.Rev == 2) && !NoRoom(f) && f.PDLength <= mpa.MaxPrivateData
 }
 
-// Bad reports whether the startup frame of a half, or what stands for it, is none
-// that may be answered.
+// Bad reports whether the startup frame of a direction, or what is sent in its place, must
+// not be answered.
 func (c *Conn) Bad(h *Direction) bool {
 	if s := h.LooseAt(0); s != nil && mpa.NearKey(s.Octets) {
 		return true
@@ -78,7 +77,7 @@ func (c *Conn) Bad(h *Direction) bool {
 		if f == nil || f.Dir != h.Dir {
 			continue
 		}
-		if _, misfit := c.Misfit(f); misfit || NoRoom(f) || f.Rev >= 3 {
+		if _, misfit := c.WrongLength(f); misfit || NoRoom(f) || f.Rev >= 3 {
 			return true
 		}
 	}
@@ -93,7 +92,7 @@ func (c *Conn) SecondReply() *Frame {
 	return nil
 }
 
-// Enhanced reports whether both sides of a connection that is over sent the word.
+// Enhanced reports whether both sides of an ended connection sent the establishment word.
 func (p *EndedConnection) Enhanced() bool {
 	return p.Request != nil && p.Reply != nil && p.Request.HasWord && p.Reply.HasWord
 }

@@ -1,9 +1,9 @@
 package model
 
-// Relation is how a segment stands to the last message of its queue or flow.
+// Relation is the relation of a segment to the last message of its queue or flow.
 type Relation uint8
 
-// How a segment stands to it.
+// The relations.
 const (
 	Begins  Relation = iota // it begins another message
 	GoesOn                  // it belongs to that message, which is open
@@ -12,8 +12,8 @@ const (
 	Stray                   // its queue or its T bit does not fit its opcode
 )
 
-// Relate returns how a segment stands to the last message of its queue or flow, and
-// that message. It is worked out once for a segment.
+// Relate returns the relation of a segment to the last message of its queue or flow, and
+// that message. It is computed once per segment.
 func (s *Segment) Relate() (Relation, *Message) {
 	if !s.related {
 		s.rel, s.msg = s.relation()
@@ -38,12 +38,12 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 	m := room(&s.flow().Msg)
 	if !m.Open() {
 		if x := s.continuedFlow(m); x != nil {
-			return GoesOn, x // whatever its opcode says
+			return GoesOn, x // regardless of its opcode
 		}
 		return Begins, m
 	}
 	switch {
-	case g.STag == m.Stag:
+	case g.STag == m.STag:
 		return GoesOn, m
 	case g.TO == m.Next():
 		return Renamed, m
@@ -51,11 +51,11 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 	return Begins, m
 }
 
-// continuedFlow returns the open tagged message, other than m, that a segment goes on
-// with; nil if there is none.
+// continuedFlow returns the open tagged message, other than m, that a segment continues;
+// nil if there is none.
 func (s *Segment) continuedFlow(m *Message) *Message {
 	for i := range s.Tagged {
-		if x := s.Tagged[i].Msg; x != m && x.Open() && x.Stag == s.DDP.STag && x.Next() == s.DDP.TO {
+		if x := s.Tagged[i].Msg; x != m && x.Open() && x.STag == s.DDP.STag && x.Next() == s.DDP.TO {
 			return x
 		}
 	}
@@ -77,10 +77,10 @@ func (s *Segment) untaggedRelation() (Relation, *Message) {
 	m := room(&s.Queues[g.QN].Msg)
 	switch {
 	case !m.There:
-	case m.Done && g.MSN == m.Msn && !s.restarts(m):
+	case m.Done && g.MSN == m.MSN && !s.restarts(m):
 		return Behind, m
 	case m.Done:
-	case g.MSN == m.Msn, g.MO != 0 && m.HasAlias && g.MSN == m.Alias:
+	case g.MSN == m.MSN, g.MO != 0 && m.HasAlias && g.MSN == m.Alias:
 		return GoesOn, m
 	case g.MO != 0 && uint64(g.MO) == m.Next():
 		return Renamed, m
@@ -88,10 +88,10 @@ func (s *Segment) untaggedRelation() (Relation, *Message) {
 	return Begins, m
 }
 
-// ChangesQueue reports whether a segment goes on with an open message of another queue.
+// ChangesQueue reports whether a segment continues an open message of another queue.
 func (s *Segment) ChangesQueue(m *Message) bool {
 	g := s.DDP
-	return g.MO != 0 && m.Open() && m.Qn != g.QN && m.Msn == g.MSN && m.Next() == uint64(g.MO) && m.Control == g.RsvdULP
+	return g.MO != 0 && m.Open() && m.QN != g.QN && m.MSN == g.MSN && m.Next() == uint64(g.MO) && m.Control == g.RsvdULP
 }
 
 // restarts reports whether a segment with the MSN of a finished message begins another

@@ -12,22 +12,22 @@ import (
 // queue (RFC 7306 section 7).
 type Request struct {
 	Atomic bool
-	Msn    uint32
-	Stag   uint32
-	To     uint64
+	MSN    uint32
+	STag   uint32
+	TO     uint64
 	Size   uint64
-	Id     uint32
+	ID     uint32
 	Got    uint64
 	At     site
-	// short is the segment whose L came before the whole answer, if any.
+	// Short is the segment whose L came before the whole answer, if any.
 	Short    site
 	HasShort bool
 	Started  bool
-	// nth counts the requests of the half from 0.
+	// nth counts the requests of the direction from 0.
 	nth uint64
 	// source is the memory of the peer that it is about, aop what to do with it.
-	source TaggedAddress
-	Aop    rdmap.AOpCode
+	source   TaggedAddress
+	AtomicOp rdmap.AOpCode
 	// end is that of its FPDU in the stream, answers how many segments the peer had
 	// sent before.
 	End     int64
@@ -40,43 +40,44 @@ type Request struct {
 // Where is the place of the request, which went in a direction.
 func (r *Request) Where(d trace.Dir) Place {
 	p := r.At.In(d)
-	p.Msn, p.HasMSN = r.Msn, true
+	p.MSN, p.HasMSN = r.MSN, true
 	return p
 }
 
 // TaggedAddress is a place in the memory of a side.
 type TaggedAddress struct {
-	Stag uint32
-	To   uint64
+	STag uint32
+	TO   uint64
 }
 
-// maxRequests bounds the requests that are kept of a half.
+// maxRequests bounds the requests that are kept of a direction.
 const maxRequests = 4096
 
 // Answer is what a response segment has to do with the requests of the peer.
 type Answer struct {
-	// begins: a response begins with it; r is the request it serves, nil if there
-	// is none; head the oldest one of its kind, any the oldest of all.
-	Begins       bool
-	R, Head, Any *Request
-	// later: r is not the oldest; joins: it goes on with an answer that had its L.
+	// Begins: a response begins with the segment. Request is the one that it serves, nil
+	// if there is none; Oldest is the oldest of that kind, OldestOfAll the oldest of all.
+	Begins                       bool
+	Request, Oldest, OldestOfAll *Request
+	// Later: Request is not the oldest; Joins: the segment continues an answer that
+	// already had its L.
 	Later, Joins bool
-	Fits         bool // STag and TO are those of r
+	Fits         bool // STag and TO are those of Request
 }
 
-// plain reports whether a segment of a Read Response is what the oldest request
-// asks for, so that nothing is to be said of it.
+// plain reports whether a segment of a Read Response is exactly what the oldest request
+// asks for, so that no rule needs to judge it.
 func (a *Answer) plain(s *Segment) bool {
-	r := a.R
-	return r != nil && r == a.Any && a.Fits && !a.Later && !a.Joins && r.Size > 0 && r.Got+uint64(s.Octets) <= r.Size && //nolint:gosec // not negative
-		s.Peer.Shorts == 0 && s.Peer.Spoilt == nil && s.DDP.Tagged
+	r := a.Request
+	return r != nil && r == a.OldestOfAll && a.Fits && !a.Later && !a.Joins && r.Size > 0 && r.Got+uint64(s.Octets) <= r.Size && //nolint:gosec // not negative
+		s.Peer.Shorts == 0 && s.Peer.FirstWrongCRC == nil && s.DDP.Tagged
 }
 
 // answers finds the request that a response segment serves.
 func (s *Segment) answers() (a Answer) {
 	q := s.Peer.Requests
 	if len(q) > 0 {
-		a.Any = &q[0]
+		a.OldestOfAll = &q[0]
 	}
 	switch {
 	case s.Op == OpAtomicResponse:
@@ -87,7 +88,7 @@ func (s *Segment) answers() (a Answer) {
 	}
 	for i := range q {
 		if !q[i].Atomic && !q[i].HasShort {
-			a.Head = &q[i]
+			a.Oldest = &q[i]
 			break
 		}
 	}
@@ -97,11 +98,11 @@ func (s *Segment) answers() (a Answer) {
 	}
 	for i := range q {
 		if q[i].Started && !q[i].HasShort {
-			a.R, a.Fits = &q[i], true
+			a.Request, a.Fits = &q[i], true
 			return a
 		}
 	}
-	a.R = a.Head
+	a.Request = a.Oldest
 	return a
 }
 
@@ -114,15 +115,15 @@ func (a *Answer) toAtomic(s *Segment, q []Request) {
 		if !q[i].Atomic {
 			continue
 		}
-		if a.Head == nil {
-			a.Head = &q[i]
+		if a.Oldest == nil {
+			a.Oldest = &q[i]
 		}
-		if err == nil && q[i].Id == r.RequestID {
-			a.R, a.Fits, a.Later = &q[i], true, &q[i] != a.Head
+		if err == nil && q[i].ID == r.RequestID {
+			a.Request, a.Fits, a.Later = &q[i], true, &q[i] != a.Oldest
 			return
 		}
 	}
-	a.R = a.Head
+	a.Request = a.Oldest
 }
 
 // toRead finds the request of a segment that begins a Read Response: one whose answer it
@@ -130,30 +131,30 @@ func (a *Answer) toAtomic(s *Segment, q []Request) {
 func (a *Answer) toRead(s *Segment, q []Request) {
 	a.Begins = true
 	for i := range q {
-		if r := &q[i]; r.HasShort && r.Stag == s.DDP.STag && r.To+r.Got == s.DDP.TO && r.Got < r.Size {
-			a.R, a.Joins, a.Fits = r, true, true
+		if r := &q[i]; r.HasShort && r.STag == s.DDP.STag && r.TO+r.Got == s.DDP.TO && r.Got < r.Size {
+			a.Request, a.Joins, a.Fits = r, true, true
 			return
 		}
 	}
-	if a.Head == nil {
+	if a.Oldest == nil {
 		return
 	}
-	if a.Head.Size == 0 && s.Octets == 0 && s.DDP.Last {
-		a.R, a.Fits = a.Head, true
+	if a.Oldest.Size == 0 && s.Octets == 0 && s.DDP.Last {
+		a.Request, a.Fits = a.Oldest, true
 		return
 	}
 	for i := range q {
 		r := &q[i]
-		if r.Atomic || r.HasShort || r.Stag != s.DDP.STag || r.To != s.DDP.TO || r.Size == 0 && s.Octets > 0 {
+		if r.Atomic || r.HasShort || r.STag != s.DDP.STag || r.TO != s.DDP.TO || r.Size == 0 && s.Octets > 0 {
 			continue
 		}
-		a.R, a.Fits, a.Later = r, true, r != a.Head
+		a.Request, a.Fits, a.Later = r, true, r != a.Oldest
 		return
 	}
-	a.R = a.Head
+	a.Request = a.Oldest
 }
 
-// serve takes requests and responses into the model, once the rules were asked.
+// serve records requests and responses after the rules have judged them.
 func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 	switch s.Op {
 	case OpReadRequest, OpAtomicRequest:
@@ -170,7 +171,7 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 			s.Direction.Unread = true
 		}
 		if err == nil && s.DDP.MO == 0 {
-			s.request(c, Request{Stag: r.SinkSTag, To: r.SinkTO, Size: uint64(r.Size), source: TaggedAddress{r.SrcSTag, r.SrcTO}})
+			s.request(c, Request{STag: r.SinkSTag, TO: r.SinkTO, Size: uint64(r.Size), source: TaggedAddress{r.SrcSTag, r.SrcTO}})
 		}
 	case OpAtomicRequest:
 		r, err := rdmap.DecodeAtomicRequest(s.Body)
@@ -179,24 +180,24 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 		}
 		if err == nil && s.DDP.MO == 0 {
 			s.Direction.atomics++
-			s.request(c, Request{Atomic: true, Id: r.RequestID, source: TaggedAddress{r.RemoteSTag, r.RemoteTO}, Aop: r.AOpCode})
+			s.request(c, Request{Atomic: true, ID: r.RequestID, source: TaggedAddress{r.RemoteSTag, r.RemoteTO}, AtomicOp: r.AOpCode})
 		}
 	case OpAtomicResponse:
 		s.Direction.Responses++
 		s.lands(c)
-		if r := s.Ans.R; r != nil {
-			if a := s.Peer.Areas[r.source.Stag]; a != nil && s.Ans.Fits {
+		if r := s.Answer.Request; r != nil {
+			if a := s.Peer.Areas[r.source.STag]; a != nil && s.Answer.Fits {
 				a.done(s, r)
 			}
-			if s.Ans.Fits {
-				s.Operations.Done |= 1 << r.Aop
+			if s.Answer.Fits {
+				s.Operations.Done |= 1 << r.AtomicOp
 			}
 			s.Peer.answered(r)
 		}
 	case OpReadResponse:
 		s.lands(c)
 		s.responds()
-		if s.Ans.Begins && !s.Ans.Joins && have&catalogue.ReadSync != 0 {
+		if s.Answer.Begins && !s.Answer.Joins && have&catalogue.ReadSync != 0 {
 			s.endShortAnswers()
 		}
 	case rdmap.OpSendInv, rdmap.OpSendSEInv:
@@ -205,9 +206,9 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 	}
 }
 
-// responds takes in the Read Response at hand.
+// responds records the current Read Response.
 func (s *Segment) responds() {
-	r := s.Ans.R
+	r := s.Answer.Request
 	if r == nil {
 		return
 	}
@@ -225,8 +226,8 @@ func (s *Segment) responds() {
 	}
 }
 
-// endShortAnswers takes the requests out of the queue whose answers ended early: the
-// answer that begins goes on with none of them. The one at hand may be as short.
+// endShortAnswers removes requests whose answers ended early: the answer that begins
+// continues none of them. The current one may be equally short.
 func (s *Segment) endShortAnswers() {
 	h := s.Peer
 	if h.Shorts == 0 {
@@ -234,7 +235,7 @@ func (s *Segment) endShortAnswers() {
 	}
 	h.Shorts = 0
 	h.Requests = slices.DeleteFunc(h.Requests, func(r Request) bool {
-		if r.HasShort && r.Short.Pdu == s.PDU.Number {
+		if r.HasShort && r.Short.PDU == s.PDU.Number {
 			h.Shorts++
 			return false
 		}
@@ -242,13 +243,13 @@ func (s *Segment) endShortAnswers() {
 	})
 }
 
-// request takes in the request at hand.
+// request records the current request.
 func (s *Segment) request(c *Conn, r Request) {
 	h := s.Direction
-	r.Msn, r.At, r.End, r.answers, r.nth = s.DDP.MSN, siteOf(s.PDU, s.Count), SpanOf(s.PDU).End, h.Peer.Count, h.Flight.count
+	r.MSN, r.At, r.End, r.answers, r.nth = s.DDP.MSN, siteOf(s.PDU, s.Count), SpanOf(s.PDU).End, h.Peer.Count, h.Flight.count
 	if r.Atomic {
-		r.beside = h.Flight.beside(s, r.source.Stag)
-		if a := h.area(r.source.Stag); a != nil && !h.Unsure {
+		r.beside = h.Flight.beside(s, r.source.STag)
+		if a := h.area(r.source.STag); a != nil && !h.Unsure {
 			a.asked(r.source, r.Where(h.Dir))
 		}
 	}
@@ -300,9 +301,9 @@ func (s *Segment) exchanges() bool {
 
 // Related are the PDUs of the requests that an answer has to do with, except pdu.
 func (a *Answer) Related(pdu uint64) (all []uint64) {
-	for _, q := range [...]*Request{a.Head, a.R} {
-		if q != nil && q.At.Pdu != pdu && !slices.Contains(all, q.At.Pdu) {
-			all = append(all, q.At.Pdu)
+	for _, q := range [...]*Request{a.Oldest, a.Request} {
+		if q != nil && q.At.PDU != pdu && !slices.Contains(all, q.At.PDU) {
+			all = append(all, q.At.PDU)
 		}
 	}
 	return all

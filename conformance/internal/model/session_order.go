@@ -40,7 +40,7 @@ func (r *recent) Heard(pdu uint64, below int64) bool {
 // (RFC 5043 section 6).
 type Misplaced uint8
 
-// The ways in which it is misplaced; InPlace: it is not.
+// The ways in which a chunk is misplaced.
 const (
 	InPlace         Misplaced = iota
 	BehindTerminate           // of the same side
@@ -81,7 +81,7 @@ func (s *Segment) Misplaced(c *Conn) Misplaced {
 	return InPlace
 }
 
-// Initiates reports whether a function begins a session.
+// Initiates reports whether a function is an Initiate, plain or enhanced.
 func Initiates(f sctpddp.Function) bool {
 	return f == sctpddp.Initiate || f == sctpddp.EnhancedInitiate
 }

@@ -13,13 +13,13 @@ type Control struct {
 	*Direction
 	PDU   *trace.PDU
 	Chunk *trace.Chunk
-	// was is how the session stood before it: nothing, an Initiate, an answer.
+	// was is the state of the session before it: nothing, an Initiate, an answer.
 	Function sctpddp.Function
 	Ok       bool
-	// heard is how far its sender had acknowledged the other side, tsn its own,
-	// before the last chunks of the other side, place where it stands.
+	// Heard is how far its sender had acknowledged the other side, and TSN its own,
+	// before the last chunks of the other side; Place is where it is.
 	Heard  int64
-	Tsn    int64
+	TSN    int64
 	Before recent
 	Place  Place
 }
@@ -30,7 +30,7 @@ func (c *Conn) control(p *trace.PDU) {
 	h.joins()
 	k := p.Chunk
 	e := &Control{Direction: h, PDU: p, Chunk: k, Function: k.Control.Function, Ok: k.HasControl}
-	// A Terminate, or what nobody knows, may come at any time.
+	// A Terminate, or an unknown function, may come at any time.
 	opens := e.Ok && e.Function >= sctpddp.Initiate && e.Function <= sctpddp.EnhancedReject && e.Function != sctpddp.Terminate
 	if !h.Began && (c.Trace.SYN || p.Dir == trace.R2I && (opens || e.Ok && k.HasSSN && k.SSN == 0)) {
 		h.Began = true
@@ -67,11 +67,11 @@ func (h *Direction) Rejects() *Control {
 	return nil
 }
 
-// Waits reports whether chunks of a half that were sent are missing at present.
+// Waits reports whether chunks of a direction that were sent are missing at present.
 func (c *Conn) Waits(h *Direction) bool { return c.Trace.Flow[h.Dir].Waiting && !h.NeverSent }
 
-// mayBeNext loses hold of a session when something comes behind the Terminate of
-// a side while chunks are missing: the Initiate of the next one may be among them.
+// mayBeNext gives up tracking a session when something follows the Terminate of a side
+// while chunks are missing: the Initiate of the next session may be among them.
 func (c *Conn) mayBeNext(h *Direction) {
 	if !c.Waits(h) && !c.Waits(h.Peer) {
 		return
@@ -101,7 +101,7 @@ func (c *Conn) turn() {
 // keep makes a copy that outlives the PDU.
 func (e *Control) keep() *Control {
 	x := *e
-	x.Heard, x.Tsn, x.Before, x.Place = e.Chunk.Arrival.Heard, e.Chunk.Arrival.TSN, e.Peer.recent, e.Where()
+	x.Heard, x.TSN, x.Before, x.Place = e.Chunk.Arrival.Heard, e.Chunk.Arrival.TSN, e.Peer.recent, e.Where()
 	x.PDU, x.Chunk = nil, nil
 	return &x
 }

@@ -6,17 +6,16 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 )
 
-// Nearly all FPDUs of a direction look alike to most rules. A rule that looks at
-// nothing but the shape of an event has said all it can once it was asked about
-// that shape and all was well; then it need not be asked again.
+// Nearly all FPDUs of a direction look alike to most rules. A rule that depends only on
+// the shape of an event need not judge that shape again once it found it valid.
 
-// shapes are those of a half that all was well with.
+// shapes are those of a direction that all was well with.
 type shapes struct {
-	Fpdus, Messages [4]Shape
+	FPDUs, Messages [4]Shape
 	Segments        [12]Shape
 }
 
-// Shape is what rules look at, packed; 0 is none.
+// Shape is what such rules look at, packed; 0 is no shape.
 type Shape uint64
 
 // packed builds a shape of fields of some bits each.
@@ -37,16 +36,15 @@ func (p *packed) flag(b bool) {
 	p.n++
 }
 
-// Seen are shapes that were seen, each in a place of its own: a later one may take
-// it.
+// Seen is a set of shapes seen, each in a fixed slot; a later shape may take that slot.
 type Seen []Shape
 
 func (s Seen) at(k Shape) *Shape { return &s[k*0x9e3779b97f4a7c15>>32*Shape(len(s))>>32] }
 
-// Has reports whether a shape is among them.
+// Has reports whether a shape was seen and is still kept.
 func (s Seen) Has(k Shape) bool { return k != 0 && *s.at(k) == k }
 
-// Add puts a shape among them.
+// Add adds a shape.
 func (s Seen) Add(k Shape) { *s.at(k) = k }
 
 // gateBits is the room for gates in a shape.
@@ -54,7 +52,7 @@ const gateBits = uint(catalogue.NumGates)
 
 // shape is that of an FPDU that is usual: without faults, and with right markers if
 // there are some.
-func (e *Fpdu) shape(c *Conn, have catalogue.Gate) Shape {
+func (e *FPDU) shape(c *Conn, have catalogue.Gate) Shape {
 	f := e.FPDU
 	if f.CRCStatus == mpa.CRCBad || !f.PadZero() || f.ULPDULength > mpa.MaxULPDU ||
 		f.Sync != mpa.InSync || f.Unsent > 0 || e.Count == 0 {
@@ -86,8 +84,8 @@ func (e *Fpdu) shape(c *Conn, have catalogue.Gate) Shape {
 	return k.v
 }
 
-// shape is that of a segment: its header, and how it stands to what came before.
-// There is none where only the details tell.
+// shape is the shape of a segment: its header, and its relation to the open message. It is
+// 0 where rules depend on details.
 func (s *Segment) shape(have catalogue.Gate) Shape {
 	g, p := s.DDP, s.Peer
 	rel, m := s.Relate()
@@ -95,20 +93,20 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	if rel == Renamed || rel == Behind || rel == GoesOn && (from < m.high || to <= from) || s.OpenBeside() != nil || to < from || len(s.Head) == 0 {
 		return 0
 	}
-	if s.Op == OpReadResponse && !s.Ans.plain(s) || s.Op == OpAtomicResponse {
+	if s.Op == OpReadResponse && !s.Answer.plain(s) || s.Op == OpAtomicResponse {
 		return 0
 	}
 	k := packed{v: 1, n: 1}
-	k.flag(s.Ans.Begins)
+	k.flag(s.Answer.Begins)
 	k.put(uint64(have), gateBits)
 	k.put(uint64(s.Head[0]), 8)
 	k.put(uint64(g.RsvdULP), 8)
 	k.flag(s.Octets > 0)
 	k.flag(s.HasVersions)
-	k.put(uint64(s.Dv), 2)
-	k.put(uint64(s.Rv), 2)
+	k.put(uint64(s.DDPVersion), 2)
+	k.put(uint64(s.RDMAPVersion), 2)
 	k.flag(p.HasVersions)
-	k.put(uint64(p.Dv), 2)
+	k.put(uint64(p.DDPVersion), 2)
 	k.flag(s.IsFirst)
 	k.flag(s.Terminates > 0)
 	k.put(uint64(rel), 3)
@@ -120,7 +118,7 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	if g.Tagged {
 		return k.v
 	}
-	if g.QN >= uint32(len(s.Queues)) || s.Queues[g.QN].strays > 0 || m != nil && (m.Msn == 0xffffffff || m.HasAlias) || to > 0xffffffff {
+	if g.QN >= uint32(len(s.Queues)) || s.Queues[g.QN].strays > 0 || m != nil && (m.MSN == 0xffffffff || m.HasAlias) || to > 0xffffffff {
 		return 0
 	}
 	k.put(uint64(g.QN), 2)
@@ -128,15 +126,15 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	k.flag(g.MO == 0)
 	k.flag(s.Queues[g.QN].Seen)
 	k.flag(g.MSN == 1)
-	k.flag(m != nil && g.MSN == m.Msn+1)
+	k.flag(m != nil && g.MSN == m.MSN+1)
 	return k.v
 }
 
 // Touching are the opcodes of segments that are about memory of the peer.
 var Touching = OpcodeSet(OpWrite, OpReadRequest, OpAtomicRequest, rdmap.OpSendInv, rdmap.OpSendSEInv)
 
-// untouched reports whether a Write says nothing new about that memory: it is
-// where the one before was, nothing was invalidated, and no atomic is outstanding.
+// untouched reports whether a Write adds nothing about the memory: it continues the one
+// before, nothing was invalidated, and no atomic is outstanding.
 func (s *Segment) untouched() bool {
 	return s.DDP.Tagged && s.Octets > 0 && s.met == TaggedAddress{s.DDP.STag, 1} && len(s.gone) == 0 && s.atomicsOut == 0
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Side is one side of an SCTP association at hand.
+// Side is one side of the current SCTP association.
 type Side struct {
 	*trace.SCTPSide
 	Peer *trace.SCTPSide
@@ -16,28 +16,28 @@ type Side struct {
 // Sides iterates over the sides of an association, once all of it is known, with the
 // session of it that was seen first.
 func (p *EndedConnection) Sides(yield func(*Side) bool) {
-	if !p.T.Lead {
+	if !p.Trace.Lead {
 		return
 	}
-	for d := range p.T.Side {
-		s := p.T.Side[d].SCTP
+	for d := range p.Trace.Side {
+		s := p.Trace.Side[d].SCTP
 		if !s.HasTag && !s.HasInit && s.Chunks == 0 {
 			continue
 		}
-		if !yield(&Side{s, p.T.Side[1-d].SCTP, trace.Dir(d)}) {
+		if !yield(&Side{s, p.Trace.Side[1-d].SCTP, trace.Dir(d)}) {
 			return
 		}
 	}
 }
 
-// Began reports whether a side is known to have asked for an association, and how.
+// Began reports whether it is known that a side set up an association, and how.
 func (s *Side) Began() bool { return s.HasInit && !s.InitCut }
 
 // PeerBegan is that of the other side.
 func (s *Side) PeerBegan() bool { return s.Peer.HasInit && !s.Peer.InitCut }
 
-// Doubtful reports whether something that is wrong with packets of a side may be due to
-// damage: the first such packet had a wrong checksum, and later ones have right ones.
+// Doubtful reports whether invalid packets of a side may be due to damage: the first such
+// packet had a wrong checksum, and later ones have right ones.
 func (s *Side) Doubtful(what trace.Oddity) bool {
 	t := s.Odd[what]
 	return t.Count > 0 && t.Doubtful && s.Good > 0
@@ -52,7 +52,7 @@ func IndicatesDDP(s *trace.SCTPSide) bool {
 type Checksums struct {
 	Wrong uint64 // for certain
 	First uint64 // the frame of the first of them
-	// lacks is the evidence that others lack to say that they are wrong.
+	// Lacks is the evidence that is missing to call the others wrong.
 	Lacks catalogue.Gate
 }
 

@@ -2,14 +2,14 @@ package model
 
 import "github.com/iwdissect/iwdissect/trace"
 
-// site is where a PDU of a half was, for a finding that may come to speak of it.
+// site is where a PDU of a direction was, for a finding that may come to speak of it.
 type site struct {
-	Frame, Pdu        uint64
+	Frame, PDU        uint64
 	nth               uint64 // above a flag: the offset is known
 	offset, end, time int64
 }
 
-// siteOf is that of a PDU, the nth of its half.
+// siteOf is that of a PDU, the nth of its direction.
 func siteOf(p *trace.PDU, nth uint64) site {
 	x := SpanOf(p)
 	return siteAt(p.Frame, p.Number, nth, p.Offset, p.HasOffset, x.End, x.Time)
@@ -22,7 +22,7 @@ func siteAt(frame, pdu, nth uint64, offset int64, hasOffset bool, end, time int6
 // In is the place of a PDU of a direction.
 func (x *site) In(d trace.Dir) Place {
 	return Place{
-		Dir: d, HasDir: true, Frame: x.Frame, PDU: x.Pdu, HasPDU: true, Offset: x.offset, HasOffset: x.nth&1 != 0,
+		Dir: d, HasDir: true, Frame: x.Frame, PDU: x.PDU, HasPDU: true, Offset: x.offset, HasOffset: x.nth&1 != 0,
 		End: x.end, Time: x.time, Nth: x.nth >> 1,
 	}
 }

@@ -13,16 +13,16 @@ import (
 // lengths are in octets.
 type sizes struct {
 	alignment
-	// largest is the largest ULPDU_Length, largestAt the first FPDU that has it.
+	// Largest is the largest ULPDU_Length, LargestAt the first FPDU that has it.
 	Largest   int
 	LargestAt site
-	// partial are the ULPDUs that do not end their message.
+	// Partial are the ULPDUs that do not end their message.
 	Partial   lengths
 	PartialAt site // the first of them, or the one that may turn out to be
-	// open is the length of the last ULPDU if its message goes on, else 0.
+	// open is the length of the last ULPDU if its message continues, else 0.
 	open int
-	// small counts those of partial below the least MULPDU, inRow the latest ones that
-	// follow each other; row says that there were smallRow in a row.
+	// Small counts those of Partial below the least MULPDU; inRow the latest consecutive
+	// ones; row says that there were smallRow in a row.
 	Small, inRow uint32
 	Row          bool
 	*oddities
@@ -30,12 +30,12 @@ type sizes struct {
 
 // oddities are the places where a direction did what few do.
 type oddities struct {
-	// smallAt is the first ULPDU below the least MULPDU, or the one that may turn out to
+	// SmallAt is the first ULPDU below the least MULPDU, or the one that may turn out to
 	// be. For tornAt, tailAt and tailNow see alignment.
 	SmallAt, TornAt, tailAt, tailNow site
 }
 
-// odd returns the oddities, and allocates them if there are none yet.
+// odd returns the oddities; it allocates them if there are none yet.
 func (s *sizes) odd() *oddities {
 	if s.oddities == nil {
 		s.oddities = &oddities{}
@@ -43,9 +43,8 @@ func (s *sizes) odd() *oddities {
 	return s.oddities
 }
 
-// add takes in an FPDU. One with a wrong CRC tells nothing about how its sender sizes
-// FPDUs.
-func (s *sizes) add(c *Conn, e *Fpdu) {
+// add records an FPDU. One with a wrong CRC says nothing about how its sender sizes FPDUs.
+func (s *sizes) add(c *Conn, e *FPDU) {
 	n := int(e.FPDU.ULPDULength)
 	if e.FPDU.CRCStatus == mpa.CRCBad {
 		s.tail, s.whole = false, false
@@ -126,7 +125,7 @@ func (l *lengths) String() string {
 	return strings.Join(s, ", ")
 }
 
-// The MSS of a receiver that names none, over IPv4 and IPv6 (RFC 9293 section 3.7.1).
+// The MSS of a receiver that announces none, over IPv4 and IPv6 (RFC 9293 section 3.7.1).
 const (
 	defaultMSS4 = 536
 	defaultMSS6 = 1220
@@ -147,9 +146,9 @@ func (c *Conn) Emss(d trace.Dir) (octets int, ok bool) {
 	return mss - int(c.Trace.Flow[d].LeastOptions), true
 }
 
-// Mulpdu is the largest ULPDU that fits a TCP segment with emss octets (RFC 5044 section
+// MULPDU is the largest ULPDU that fits a TCP segment with emss octets (RFC 5044 section
 // 4.5).
-func Mulpdu(emss int, markers bool) int {
+func MULPDU(emss int, markers bool) int {
 	over := 6 + emss%4
 	if markers {
 		over += mpa.MarkerSize * ((emss + mpa.MarkerInterval - 1) / mpa.MarkerInterval)
@@ -157,7 +156,7 @@ func Mulpdu(emss int, markers bool) int {
 	return max(emss-over, LeastMULPDU)
 }
 
-// Marking reports whether a direction has markers, as far as that is known.
+// Marking reports whether a direction has markers, if known.
 func (c *Conn) Marking(d trace.Dir) mpa.Tri {
 	if m := c.Trace.Flow[d].MarkersSeen; m != mpa.Unknown {
 		return m

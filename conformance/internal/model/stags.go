@@ -18,13 +18,13 @@ type stags struct {
 	predicted bool
 }
 
-// run is an arithmetic sequence of which the last member was met.
+// run is an arithmetic sequence and its last member so far.
 type run struct {
 	last, step uint32
 	length     int
 }
 
-// next takes in a number of so many bits.
+// next records a number of this many bits.
 func (r *run) next(x uint32, width int) {
 	step := (x - r.last) << (32 - width) >> (32 - width)
 	switch {
@@ -48,7 +48,7 @@ const (
 	maxReused  = 64
 )
 
-// of returns what is known of a side, or nil if there is no room.
+// of returns the STags of a side, or nil if there is no room.
 func (b *CaptureState) of(c *Conn, d trace.Dir) *stags {
 	a := c.Trace.Side[d].Addr.Addr()
 	s := b.stags[a]
@@ -65,16 +65,16 @@ func (b *CaptureState) of(c *Conn, d trace.Dir) *stags {
 // sequence is what the latest STags of a side have in common.
 type sequence uint8
 
-// What they have in common; NoSequence: nothing.
+// The sequences.
 const (
 	NoSequence      sequence = iota
 	SequentialSTag           // the difference from one to the next
 	SequentialIndex          // the difference of their upper 24 bits
 )
 
-// use takes in an STag. It returns what the newest ones have in common, if that is
-// seen for the first time, with the difference from one to the next, and how many new
-// ones there were since the STag was invalidated; -1: it was not.
+// use records an STag. It returns the pattern of the newest STags if that is seen for the
+// first time, with the difference between neighbours, and how many new ones came since the
+// STag was invalidated; -1 if it was not.
 func (t *stags) use(x uint32) (seq sequence, step uint32, since int) {
 	since = -1
 	if len(t.used) >= maxSTags {
@@ -105,7 +105,7 @@ func (t *stags) use(x uint32) (seq sequence, step uint32, since int) {
 	return NoSequence, 0, since
 }
 
-// invalidate notes that an STag is no longer valid.
+// invalidate records that an STag is no longer valid.
 func (t *stags) invalidate(x uint32) {
 	if len(t.gone) < maxInvalid {
 		t.gone[x] = len(t.used)
@@ -114,22 +114,22 @@ func (t *stags) invalidate(x uint32) {
 
 // reuse is an STag that was used after its invalidation, and where.
 type reuse struct {
-	Stag uint32
+	STag uint32
 	At   Place
-	// refused: a Terminate is about it.
+	// Refused: a Terminate is about it.
 	Refused bool
 }
 
-// reuses takes in the use of an STag that the same side has invalidated.
+// reuses records the use of an STag that the same side has invalidated.
 func (h *Direction) reuses(stag uint32, at Place) {
 	if _, was := h.gone[stag]; !was || len(h.Reused) >= maxReused {
 		return
 	}
 	delete(h.gone, stag)
-	h.Reused = append(h.Reused, reuse{Stag: stag, At: at})
+	h.Reused = append(h.Reused, reuse{STag: stag, At: at})
 }
 
-// invalidates takes in a Send with Invalidate.
+// invalidates records a Send with Invalidate.
 func (s *Segment) invalidates(c *Conn) {
 	h, x := s.Direction, s.DDP.RsvdULP32
 	if s.DDP.Tagged || !s.DDP.Last {
@@ -149,7 +149,7 @@ func isSTagError(k rdmap.TermCode) bool {
 	return k.Layer == rdmap.LayerDDP && k.EType == 1 && (k.Code == 0 || k.Code == 2) || k.Layer == rdmap.LayerRDMAP && k.EType == 1
 }
 
-// stag is that of the other half which a Terminate is about.
+// stag is that of the other direction which a Terminate is about.
 func (t *Terminate) stag() (uint32, bool) {
 	switch {
 	case t.Header == nil:
@@ -157,36 +157,35 @@ func (t *Terminate) stag() (uint32, bool) {
 	case t.Header.Tagged:
 		return t.Header.STag, true
 	case t.Asked != nil:
-		return t.Asked.Source.Stag, true
+		return t.Asked.Source.STag, true
 	}
 	return t.Header.RsvdULP32, t.Op.Invalidates()
 }
 
-// refusesSTag takes in a Terminate that is about an STag which was used after its
-// invalidation.
+// refusesSTag records a Terminate about an STag that was used after its invalidation.
 func (t *Terminate) refusesSTag() {
 	x, ok := t.stag()
 	if !ok || !isSTagError(t.Code) {
 		return
 	}
 	for i := range t.Peer.Reused {
-		if r := &t.Peer.Reused[i]; r.Stag == x {
+		if r := &t.Peer.Reused[i]; r.STag == x {
 			r.Refused = true
 		}
 	}
 }
 
-// UsedSTag reports whether a half has used an STag of its peer, of late.
+// UsedSTag reports whether a direction has used an STag of its peer, of late.
 func (h *Direction) UsedSTag(x uint32) bool {
 	for q := range slices.Values(h.Asked.Ring) {
-		if q.Source.Stag == x {
+		if q.Source.STag == x {
 			return true
 		}
 	}
 	return h.Sent.tagged(x)
 }
 
-// Sinks reports whether a half has asked for data at an STag of its own.
+// Sinks reports whether a direction has named one of its own STags as the sink of a Read.
 func (h *Direction) Sinks(x uint32) bool {
 	return slices.ContainsFunc(h.Asked.Ring, func(q asked) bool { return !q.Atomic && q.Request.SinkSTag == x })
 }

@@ -17,7 +17,7 @@ func KindName(k trace.Kind) string {
 	}
 }
 
-// Bit is a flag as it stands on the wire.
+// Bit is the value of a flag on the wire.
 func Bit(v bool) int {
 	if v {
 		return 1
@@ -50,14 +50,14 @@ func (c *Conn) NoThird() bool {
 	return !h.Hole && c.Request != nil && (c.Reply != nil && h.Count > 0 || over)
 }
 
-// Plain reports whether both startup frames are there, without the establishment word.
+// Plain reports whether both startup frames were seen, without the establishment word.
 func (c *Conn) Plain() bool {
 	enhanced := func(f *Frame) bool { return f.S && f.Rev >= 2 }
 	return c.Accepted() && c.Request != nil && c.Reply != nil && !enhanced(c.Request) && !enhanced(c.Reply)
 }
 
-// LeftAfter tells how the receiver of a Request or a Reply left because of it, "" if
-// it did not.
+// LeftAfter says how the receiver of a Request or a Reply closed because of it, "" if it
+// did not.
 func (c *Conn) LeftAfter(f *Frame) string {
 	if f.Kind == trace.KindRequest {
 		return c.Dropped()

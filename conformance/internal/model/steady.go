@@ -7,14 +7,14 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// steady is a half in the middle of a long Write: FPDU after FPDU, or chunk after
-// chunk, differs from the one before in its place alone. All rules were asked about that shape and found
-// nothing, so such an FPDU is only counted here, and the model catches up with all
-// of them once something else happens on the connection.
+// steady is a direction in the middle of a long Write: each FPDU or chunk differs from the
+// one before only in its position. All rules have judged that shape and found it valid, so
+// such an FPDU is only counted here; the model catches up when something else happens on
+// the connection.
 type steady struct {
 	on     bool
 	chunks bool // of SCTP, no FPDUs
-	// What the next one looks like, and where it goes.
+	// The expected next one: its header and its position.
 	cut, padKnown bool
 	marked        bool
 	crc           mpa.Tri
@@ -34,22 +34,22 @@ type steady struct {
 	start      int64 // of its ULPDU_Length, if it has markers
 	last
 	time int64
-	// The first early of them tell more of the beginning if their sender had received
-	// more than what comes to knowing.
+	// The first few FPDUs also update the opening if their sender had received more than
+	// what is recorded there.
 	early   uint32
 	clean   bool // see there
 	knowing int64
 }
 
 // steadies readies the short way for what follows an FPDU that went the long one.
-func (c *Conn) steadies(e *Fpdu, s *Segment, known bool, gates, have catalogue.Gate) {
+func (c *Conn) steadies(e *FPDU, s *Segment, known bool, gates, have catalogue.Gate) {
 	h, f, p := e.Direction, e.FPDU, e.PDU
 	y := &h.steady
 	y.on = false
 	if !known || !c.within(s) {
 		return
 	}
-	k, z := &h.Crc, &h.Sizes
+	k, z := &h.CRC, &h.Sizes
 	switch {
 	case f.CRCStatus != mpa.CRCGood, !oneSegment(p), c.Trace.Outcome == trace.Rejected && h.Opening.Refused == nil, h.Opening.Good == 0:
 	case len(f.Markers) > 0 && (!c.Trace.Negotiated || f.Size < 2*mpa.MarkerInterval), len(f.Markers) == 0 && len(k.Starts) > 0, z.open != int(f.ULPDULength), z.open < LeastMULPDU, z.Partial.N == 0, z.tail, !z.whole:
@@ -90,10 +90,10 @@ func (y *steady) goesOn(g *ddp.Segment, head []byte) bool {
 	return g != nil && g.Tagged && g.TO == y.to && g.STag == y.stag && [2]byte(head) == y.control
 }
 
-// oneSegment reports whether a TCP segment begins with the PDU, and none in it.
+// oneSegment reports whether a TCP segment begins with the PDU, and none inside it.
 func oneSegment(p *trace.PDU) bool { return len(p.Bounds) == 1 && p.Bounds[0] == 0 }
 
-// steadily takes in an FPDU if it is as foreseen.
+// steadily records an FPDU if it is as expected.
 func (c *Conn) steadily(h *Direction, p *trace.PDU) bool {
 	y, f := &h.steady, p.FPDU
 	if !y.on || f.ULPDULength != y.ulpdu || !y.goesOn(p.Segment, f.Head) {
@@ -109,7 +109,7 @@ func (c *Conn) steadily(h *Direction, p *trace.PDU) bool {
 		return false
 	}
 	if y.marked {
-		if e := (Fpdu{h, p, f}); !Seen(h.Shapes.Fpdus[:]).Has(e.shape(c, y.have)) {
+		if e := (FPDU{h, p, f}); !Seen(h.Shapes.FPDUs[:]).Has(e.shape(c, y.have)) {
 			return false
 		}
 		y.start = f.Offset
@@ -154,11 +154,11 @@ func (h *Direction) catchUp() {
 		h.Chunks += int(n)
 		return
 	}
-	h.To, h.Latest, h.Knows = y.End, y.last, y.knows
-	h.Crc.Good += int(n)
-	h.Crc.Frame, h.Crc.Pdu = y.frame, y.pdu
-	if y.marked { // none before stands within the distance of two markers
-		h.Crc.Starts = append(h.Crc.Starts[:0], y.start)
+	h.NextOffset, h.Latest, h.Knows = y.End, y.last, y.knows
+	h.CRC.Good += int(n)
+	h.CRC.Frame, h.CRC.PDU = y.frame, y.pdu
+	if y.marked { // no earlier marker is within the distance of two markers
+		h.CRC.Starts = append(h.CRC.Starts[:0], y.start)
 	}
 	h.Opening.Count += y.n
 	h.Opening.sound = true
@@ -167,7 +167,7 @@ func (h *Direction) catchUp() {
 	h.Sizes.Aligned += n
 }
 
-// catchUp does so for both halves.
+// catchUp does so for both directions.
 func (c *Conn) catchUp() {
 	c.Directions[0].catchUp()
 	c.Directions[1].catchUp()
@@ -183,10 +183,10 @@ func (c *Conn) asBefore(h *Direction) bool {
 	return c.Gates(h) == h.steady.gates
 }
 
-// clean reports whether nothing is missing of either direction at present, as far as
-// the transport tells.
+// clean reports whether neither direction has a gap at present, according to the
+// transport.
 func (c *Conn) clean(h *Direction) bool {
 	f, g := &c.Trace.Flow[h.Dir], &c.Trace.Flow[h.Peer.Dir]
 	return !f.Cut && !g.Cut && !f.Waiting && !g.Waiting && f.Unframed|g.Unframed == 0 && !f.SumsUnsure &&
-		(h.Peer.Count > 0 || h.Peer.To >= g.Sent)
+		(h.Peer.Count > 0 || h.Peer.NextOffset >= g.Sent)
 }

@@ -24,10 +24,10 @@ func (c *Conn) chunkSteadies(h *Direction, p *trace.PDU, gates catalogue.Gate) {
 // maxSteady bounds the size of a segment that is foreseen.
 const maxSteady = 1<<16 - 1
 
-// ends reports whether a half has said something that ends the session.
+// ends reports whether a direction has sent something that ends the session.
 func ends(h *Direction) bool { return h.Ended() || h.Rejects() != nil }
 
-// steadyChunk takes in a chunk if it is as foreseen.
+// steadyChunk records a chunk if it is as expected.
 func (c *Conn) steadyChunk(h *Direction, p *trace.PDU) bool {
 	y := &h.steady
 	if !y.on {
@@ -45,8 +45,7 @@ func (c *Conn) steadyChunk(h *Direction, p *trace.PDU) bool {
 	return true
 }
 
-// harmless reports whether a chunk is one that no rule about chunks as such has
-// something against.
+// harmless reports whether no rule about chunks can object to a chunk.
 func harmless(k *trace.Chunk) bool {
 	return k.Order == trace.InOrder && k.Unordered && k.Whole && len(k.TSNs) == 1 && !k.Torn && !k.InFragments && !k.Arrival.HasPending
 }

@@ -8,27 +8,27 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 )
 
-// Terminate is a Terminate at hand.
+// Terminate is the current Terminate.
 type Terminate struct {
 	*Segment
-	// straight is as the RFC lays it out, code as it is chosen to be read.
+	// Straight is as the RFC lays it out, code as it is chosen to be read.
 	Straight rdmap.Terminate
 	Broken   error
 	Code     rdmap.TermCode
 	Swapped  bool
-	// quote is what it quotes in the chosen reading, header the quoted one.
+	// Quote is what it quotes in the chosen reading, Header the quoted one.
 	Quote  rdmap.Terminate
 	Header *ddp.Segment
 	Op     rdmap.Opcode // of the quoted segment
-	// sent are the segments of the other half that have the quoted header, the
-	// latest one first, asked the request that it leads to.
+	// Sent are the segments of the other direction that have the quoted header, the
+	// latest one first, Asked the request that it leads to.
 	Sent  []Sent
 	Asked *asked
-	// onlyReserved: its reserved bits are all that is to be said of it.
+	// OnlyReserved: its reserved bits are its only fault.
 	OnlyReserved bool
 }
 
-// terminated takes in a Terminate.
+// terminated records a Terminate.
 func (c *Conn) terminated(s *Segment, have catalogue.Gate) {
 	t := &Terminate{Segment: s}
 	var err error
@@ -54,13 +54,13 @@ func (c *Conn) terminated(s *Segment, have catalogue.Gate) {
 		}
 	}
 	t.refuses()
-	if s.Word == nil {
-		s.Word = t.keep()
+	if s.FirstTerminate == nil {
+		s.FirstTerminate = t.keep()
 	}
 	c.Tell.Terminate(t, have)
 }
 
-// maxTerminates bounds those of a half whose quotes are looked up: there should
+// maxTerminates bounds those of a direction whose quotes are looked up: there should
 // be one.
 const maxTerminates = 16
 
@@ -91,8 +91,8 @@ func (t *Terminate) FieldName(name string) string {
 	return name
 }
 
-// Plausible reports whether the quoted message is one that can come at any time,
-// and is not the first of its half.
+// Plausible reports whether the quoted message is valid at any time, and is not the first
+// of its direction.
 func (t *Terminate) Plausible() bool {
 	if t.Header.Tagged != t.Op.Tagged() {
 		return false
@@ -124,17 +124,17 @@ func (t *Terminate) Got() uint64 {
 	return uint64(t.Asked.Request.Size)
 }
 
-// Quotes reports whether the first Terminate of a half quotes a segment that was
+// Quotes reports whether the first Terminate of a direction quotes a segment that was
 // found.
-func (h *Direction) Quotes() bool { return h.Word != nil && len(h.Word.Sent) > 0 }
+func (h *Direction) Quotes() bool { return h.FirstTerminate != nil && len(h.FirstTerminate.Sent) > 0 }
 
-// FirstWord is the first Terminate of the connection that the other side has, or has
-// answered with one of its own; nil if there is none.
-func (c *Conn) FirstWord() (first *Word) {
+// FirstTerminate is the first Terminate of the connection that the other side has received, or
+// has answered with one of its own; nil if there is none.
+func (c *Conn) FirstTerminate() (first *SentTerminate) {
 	for i := range c.Directions {
 		h := &c.Directions[i]
-		w := h.Word
-		if w != nil && (h.Peer.Word != nil || w.End <= c.Trace.Flow[h.Dir].Acked) && (first == nil || w.Time < first.Time) {
+		w := h.FirstTerminate
+		if w != nil && (h.Peer.FirstTerminate != nil || w.End <= c.Trace.Flow[h.Dir].Acked) && (first == nil || w.Time < first.Time) {
 			first = w
 		}
 	}

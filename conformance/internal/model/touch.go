@@ -8,8 +8,8 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// touch is what a segment does to memory of the peer, and how that stands to what
-// came before.
+// touch is what a segment does to memory of the peer, and how that relates to earlier
+// segments.
 type touch struct {
 	TaggedAddress
 	Octets uint64 // 0: it touches none
@@ -17,16 +17,16 @@ type touch struct {
 	// those of the segment before it.
 	Named [2]NamedSTag
 	Names int
-	// behind: its sender has invalidated STags before.
+	// Behind: its sender has invalidated STags before.
 	Behind bool
 	Shares sharing
 }
 
 // NamedSTag is an STag, and what it was when it was named.
 type NamedSTag struct {
-	Owner trace.Dir // the side whose memory it stands for
-	Stag  uint32
-	// What [stags.use] returns; nothing if the STag could not be taken in.
+	Owner trace.Dir // the side whose memory it names
+	STag  uint32
+	// What [stags.use] returns; zero if the STag could not be recorded.
 	Seq   sequence
 	Step  uint32
 	Since int
@@ -36,18 +36,18 @@ type NamedSTag struct {
 // atomic one.
 type sharing uint8
 
-// The ways in which it meets them; Apart: it meets none.
+// The kinds of conflict; Apart is none.
 const (
 	Apart      sharing = iota
 	sameSTag           // they are on the same STag
 	SameOctets         // they reach the same octets, for the first time on this STag
 )
 
-// maxShared bounds the STags of a half with shared octets.
+// maxShared bounds the STags of a direction with shared octets.
 const maxShared = 64
 
-// touches takes in what the segment at hand does to memory of the peer. The rules are
-// asked about it afterwards.
+// touches records what the current segment does to memory of the peer. The rules judge it
+// afterwards.
 func (s *Segment) touches(c *Conn, b *CaptureState, have catalogue.Gate) {
 	t := &s.Touch
 	t.Names, t.Shares = 0, Apart
@@ -57,10 +57,10 @@ func (s *Segment) touches(c *Conn, b *CaptureState, have catalogue.Gate) {
 		if side := s.mentions(c, b, s.Peer.Dir, s.DDP.RsvdULP32, have); side != nil {
 			side.invalidate(s.DDP.RsvdULP32)
 		}
-	case t.Octets == 0 || s.Op == OpWrite && s.met == TaggedAddress{t.Stag, 1}:
+	case t.Octets == 0 || s.Op == OpWrite && s.met == TaggedAddress{t.STag, 1}:
 	default:
-		s.met = TaggedAddress{t.Stag, 1} // the next segment will most likely have the same
-		s.mentions(c, b, s.Peer.Dir, t.Stag, have)
+		s.met = TaggedAddress{t.STag, 1} // the next segment will most likely have the same
+		s.mentions(c, b, s.Peer.Dir, t.STag, have)
 		if s.Op == OpReadRequest {
 			r, _ := rdmap.DecodeReadRequest(s.Body)
 			s.mentions(c, b, s.Dir, r.SinkSTag, have)
@@ -70,14 +70,14 @@ func (s *Segment) touches(c *Conn, b *CaptureState, have catalogue.Gate) {
 		return
 	}
 	if t.Behind = len(s.gone) > 0; t.Behind && have&catalogue.Sync != 0 {
-		s.reuses(t.Stag, s.Where())
+		s.reuses(t.STag, s.Where())
 	}
 	t.Shares = s.sharing(have)
 }
 
-// mentions takes in an STag of a side that the segment at hand names. It returns the
-// STags of that side; nil if there is no room for them, or if STags may be missing
-// that came into use before.
+// mentions records an STag of a side that the current segment names. It returns the STags
+// of that side; nil if there is no room for them, or if STags that came into use before
+// may be missing.
 func (s *Segment) mentions(c *Conn, b *CaptureState, owner trace.Dir, stag uint32, have catalogue.Gate) *stags {
 	side := b.of(c, owner)
 	if side == nil {
@@ -85,7 +85,7 @@ func (s *Segment) mentions(c *Conn, b *CaptureState, owner trace.Dir, stag uint3
 	}
 	n := &s.Touch.Named[s.Touch.Names]
 	s.Touch.Names++
-	*n = NamedSTag{Owner: owner, Stag: stag, Since: -1}
+	*n = NamedSTag{Owner: owner, STag: stag, Since: -1}
 	if sure := catalogue.Sync | catalogue.Contig; have&sure != sure {
 		return nil
 	}
@@ -114,8 +114,9 @@ func (s *Segment) target() (at TaggedAddress, octets uint64) {
 	return at, 0
 }
 
-// sharing tells how the segment at hand meets the outstanding requests of its sender:
-// an atomic operation any other one, and the other way round.
+// sharing returns how the current segment conflicts with the outstanding requests of its
+// sender: an atomic operation with any other one, and any other one with an atomic
+// operation.
 func (s *Segment) sharing(have catalogue.Gate) (how sharing) {
 	atomic, others := s.Op == OpAtomicRequest, s.atomicsOut
 	if atomic {
@@ -127,7 +128,7 @@ func (s *Segment) sharing(have catalogue.Gate) (how sharing) {
 	t := &s.Touch
 	for i := range s.Requests {
 		r := &s.Requests[i]
-		if r.Atomic == atomic || r.source.Stag != t.Stag {
+		if r.Atomic == atomic || r.source.STag != t.STag {
 			continue
 		}
 		how = sameSTag
@@ -135,13 +136,13 @@ func (s *Segment) sharing(have catalogue.Gate) (how sharing) {
 		if !r.Atomic {
 			theirs = r.Size
 		}
-		if theirs == 0 || !overlap(t.To, t.Octets, r.source.To, theirs) {
+		if theirs == 0 || !overlap(t.TO, t.Octets, r.source.TO, theirs) {
 			continue
 		}
-		if have&catalogue.ReadSync == 0 || len(s.shared) >= maxShared || slices.Contains(s.shared, t.Stag) {
+		if have&catalogue.ReadSync == 0 || len(s.shared) >= maxShared || slices.Contains(s.shared, t.STag) {
 			return sameSTag
 		}
-		s.shared = append(s.shared, t.Stag)
+		s.shared = append(s.shared, t.STag)
 		return SameOctets
 	}
 	return how

@@ -8,6 +8,7 @@ import (
 // Looks is what a rule looks at, as far as that tells what it may not have seen.
 type Looks uint8
 
+// What a rule may depend on; AllLooks is the number of them.
 const (
 	looksAtStream   Looks = 1 << iota // see onStream
 	looksAtFirst                      // at the first FPDU of the initiator
@@ -20,14 +21,14 @@ const (
 	AllLooks = iota
 )
 
-// Unseen returns what a rule would need for that: something that it speaks of may be
-// in what was not captured. What comes behind the end of a capture is not meant.
+// Unseen returns the evidence that a rule would need: what it judges may be in the part
+// that was not captured. What follows the end of the capture is not considered.
 func (c *Conn) Unseen(l Looks) catalogue.Gate {
 	if l&looksAtStream == 0 && c.Request != nil && c.Reply != nil {
 		if l&looksAtFirst != 0 {
 			return c.unseenFirst()
 		}
-		return 0 // it speaks of the startup, or has told what it lacks at the end
+		return 0 // it judges the startup, or has reported at the end what it lacks
 	}
 	for i := range c.Directions {
 		if g := c.unseenFrom(&c.Directions[i], l); g != 0 {
@@ -52,7 +53,7 @@ func (c *Conn) unseenFrom(h *Direction, l Looks) catalogue.Gate {
 		return catalogue.Contig
 	case l&looksAnywhere != 0 && !onTCP && c.Trace.Side[h.Dir].SCTP.GapTSNs > 0:
 		return catalogue.Contig
-	case onTCP && (f.Unframed > 0 || f.Cut && h.To < f.Sent):
+	case onTCP && (f.Unframed > 0 || f.Cut && h.NextOffset < f.Sent):
 		return catalogue.Sync
 	}
 	return 0

@@ -5,8 +5,8 @@ import (
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 )
 
-// Ask asks a rule about an event. The case has begun. What it lacks is told to the
-// recorder, and that it is judged before it judges.
+// Ask has a rule judge an event of the case. Before it judges, the recorder is notified
+// that the rule applies, or that evidence is missing.
 func (o *On[E]) Ask(k *Report, r *Rule, entry *catalogue.Entry, e E) {
 	k.rule, k.entry = r, entry
 	have := k.have
@@ -46,7 +46,7 @@ func (r *Rule) AskAtEnd(k *Report, entry *catalogue.Entry) {
 	}
 }
 
-// AskAdvice asks a rule for its advice, once it is known which findings stand.
+// AskAdvice asks a rule for its advice, after it is decided which findings stand.
 func (r *Rule) AskAdvice(k *Report, entry *catalogue.Entry) {
 	askEach(k, r, entry, r.Advice, r.AdviceFrame, r.AdviceDirection)
 }
@@ -83,15 +83,15 @@ func askEach(k *Report, r *Rule, entry *catalogue.Entry, once *On[*model.Conn], 
 	}
 }
 
-// AtEnd reports whether the rule is asked at the end of the connection.
+// AtEnd reports whether the rule judges at the end of the connection.
 func (r *Rule) AtEnd() bool {
 	return r.End != nil || r.EndFrame != nil || r.EndPair != nil || r.EndDirection != nil
 }
 
-// Advises reports whether the rule is asked for advice.
+// Advises reports whether the rule gives advice.
 func (r *Rule) Advises() bool {
 	return r.Advice != nil || r.AdviceFrame != nil || r.AdviceDirection != nil
 }
 
-// Compares reports whether the rule is asked at the end of the capture.
+// Compares reports whether the rule judges at the end of the capture.
 func (r *Rule) Compares() bool { return r.Capture != nil || r.CaptureSide != nil }

@@ -20,7 +20,7 @@ type Case struct {
 	desk   Recorder
 }
 
-// Recorder takes down what becomes of the rule at hand on a connection.
+// Recorder records the outcome of the current rule on a connection.
 type Recorder interface {
 	// Judged takes down that the rule applies, and that the evidence is there.
 	Judged()
@@ -43,12 +43,12 @@ func (c *Case) Begin(of *model.Conn, found *[]Finding, before []Finding, have ca
 // Has reports whether evidence is there.
 func (c *Case) Has(g catalogue.Gate) bool { return c.have&g == g }
 
-// Evidence is what is there for the event at hand.
+// Evidence is the evidence for the current event.
 func (c *Case) Evidence() catalogue.Gate { return c.have }
 
 // Found are the findings on the connection so far, in the order in which they were
-// reported, those of the rule itself included. They are borrowed. A rule that does not
-// say so ([Rule.Weighs]) sees none.
+// reported, including those of the current rule. They are borrowed. It is nil for a rule
+// that does not declare [Rule.Weighs].
 func (c *Case) Found() []Finding {
 	if !c.rule.Weighs {
 		return nil
@@ -56,8 +56,8 @@ func (c *Case) Found() []Finding {
 	return *c.found
 }
 
-// FoundBy returns the first finding of a rule on the connection so far, in a direction
-// if one is named; nil: there is none. It is borrowed.
+// FoundBy returns the first finding of a rule on the connection so far, in a direction if
+// one is given; nil if there is none. It is borrowed.
 func (c *Case) FoundBy(id string, dir ...trace.Dir) *Finding {
 	for i := range c.Found() {
 		if f := &c.Found()[i]; f.Rule.ID == id && (len(dir) == 0 || f.HasDir && f.Dir == dir[0]) {
@@ -67,10 +67,10 @@ func (c *Case) FoundBy(id string, dir ...trace.Dir) *Finding {
 	return nil
 }
 
-// Entry is that of the rule at hand.
+// Entry is the catalogue entry of the current rule.
 func (c *Case) Entry() *catalogue.Entry { return c.entry }
 
-// Reported reports whether the rule at hand has reported something in a direction.
+// Reported reports whether the current rule has reported something in a direction.
 func (c *Case) Reported(h *model.Direction) bool {
 	for i := range *c.found {
 		if f := &(*c.found)[i]; f.Rule == c.entry && f.HasDir && f.Dir == h.Dir {
@@ -80,11 +80,11 @@ func (c *Case) Reported(h *model.Direction) bool {
 	return false
 }
 
-// Count is how often the rule at hand was violated on the connection so far.
+// Count is how often the current rule was violated on the connection so far.
 func (c *Case) Count() int { return c.desk.Count() }
 
-// Blamed reports whether another rule than the one at hand has reported a PDU: the
-// rule that is named, or, where none is, any one but those listed, above a note.
+// Blamed reports whether a rule other than the current one has reported a PDU: the given
+// rule or, if none is given, any rule above a note except those listed.
 func (c *Case) Blamed(pdu uint64, rule string, but ...string) bool {
 	return slices.ContainsFunc(c.Found(), func(f Finding) bool { return c.Blames(&f, pdu, rule, but...) })
 }
@@ -97,22 +97,22 @@ func (c *Case) Blames(f *Finding, pdu uint64, rule string, but ...string) bool {
 	return f.Rule.ID == rule || rule == "" && f.Severity > catalogue.Note && !slices.Contains(but, f.Rule.ID)
 }
 
-// BlamedByRule reports whether a rule, which is no advice, has reported a PDU.
+// BlamedByRule reports whether a rule other than advice has reported a PDU.
 func (c *Case) BlamedByRule(pdu uint64) bool { return blamedByRule(c.Found(), pdu) }
 
-// BlamedBefore is BlamedByRule for a rule that is asked at the end of the capture: it
-// looks at what was reported while the connection was under way.
+// BlamedBefore is BlamedByRule for a rule that judges at the end of the capture: it
+// considers what was reported before the connection ended.
 func (c *Case) BlamedBefore(pdu uint64) bool { return blamedByRule(c.before, pdu) }
 
 func blamedByRule(all []Finding, pdu uint64) bool {
 	return slices.ContainsFunc(all, func(f Finding) bool { return f.HasPDU && f.PDU == pdu && !f.Rule.Advice })
 }
 
-// Field is the record's name of the field that the rule at hand speaks of.
+// Field is the name, in records, of the field that the current rule judges.
 func (c *Case) Field() string { return c.rule.Field }
 
-// Before are the findings that were reported while the connection was under way, for
-// rules that are asked at the end of the capture. They are borrowed.
+// Before are the findings that were reported before the connection ended, for rules that
+// judge at the end of the capture. They are borrowed.
 func (c *Case) Before() []Finding { return c.before }
 
 // Ended are the connections of the capture that are over.

@@ -8,8 +8,8 @@ import (
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 )
 
-// What was found on a connection so far, as rules look at it that judge how the other
-// side takes it.
+// Findings on a connection so far, for the rules that judge how the other side reacts to
+// them.
 
 // mustValidate are the rules that a receiver has to hold each segment to (RFC 5041
 // section 7.1, RFC 5040 section 7).
@@ -18,8 +18,8 @@ var mustValidate = []string{
 	"RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAX-AREQ-AOP-01",
 }
 
-// unseen are the rules on what a receiver ignores or cannot know, and those on
-// what the sender of the PDU is not to blame for.
+// unseen are the rules on what a receiver ignores or cannot notice, and those for which
+// the sender of the PDU is not responsible.
 var unseen = []string{
 	"DDP-RSVD-01", "RDMAP-RSV-01", "RDMAP-INVSTAG-01", "RDMAX-INVSTAG-01", "RDMAX-AREQ-RSVD-01", "RDMAP-TERM-", "MPA-FPDU-PAD-01", "MPA-TERM-",
 	"MPA-ULPDU-", "MPA-CRC-KEEP-", "RDMAP-READ-PAIR-01", "RDMAX-AREQ-ANSWER-01", "RDMAP-READ-ORDER-02", "RDMAX-ORDER-03", "RDMAX-AREQ-ALIGN-",
@@ -31,7 +31,7 @@ func IsOf(f *Finding, ids ...string) bool {
 	return slices.ContainsFunc(ids, func(id string) bool { return strings.HasPrefix(f.Rule.ID, id) })
 }
 
-// Flagged reports whether a PDU breaks one of the rules.
+// Flagged reports whether a PDU violates one of the rules.
 func (c *Case) Flagged(pdu uint64, ids ...string) bool {
 	return slices.ContainsFunc(c.Found(), func(f Finding) bool { return f.HasPDU && f.PDU == pdu && IsOf(&f, ids...) })
 }
@@ -40,10 +40,10 @@ func (c *Case) Flagged(pdu uint64, ids ...string) bool {
 // queue awaited.
 func (c *Case) Awaits(t *model.Terminate) bool {
 	return len(t.Sent) > 0 && c.Gates(t.Peer)&catalogue.MsgSync != 0 &&
-		!c.Flagged(t.Sent[0].Pdu, "DDP-UNTAG-MSN-", "DDP-DUP-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAP-TERM-QN-01") // not the MSNs of its queue
+		!c.Flagged(t.Sent[0].PDU, "DDP-UNTAG-MSN-", "DDP-DUP-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAP-TERM-QN-01") // not the MSNs of its queue
 }
 
-// Received are the findings on what a half has sent and the other side has
+// Received are the findings on what a direction has sent and the other side has
 // acknowledged, the earliest one first.
 func (c *Case) Received(h *model.Direction, of func(*Finding) bool) (all []*Finding) {
 	for i := range c.Found() {
@@ -56,13 +56,13 @@ func (c *Case) Received(h *model.Direction, of func(*Finding) bool) (all []*Find
 	return all
 }
 
-// stands reports whether a finding gives way to none of those at hand.
+// stands reports whether a finding yields to none of the current findings.
 func (c *Case) stands(f *Finding) bool {
 	return !slices.ContainsFunc(c.Found(), func(g Finding) bool { return f.YieldsTo(&g) })
 }
 
-// Noticeable is the first fault of a half that its receiver has to notice, nil if
-// there is none.
+// Noticeable is the first fault of a direction that its receiver must notice, nil if there
+// is none.
 func (c *Case) Noticeable(h *model.Direction) *Finding {
 	fs := c.Received(h, func(f *Finding) bool { return f.Severity == catalogue.Error && IsOf(f, mustValidate...) })
 	if i := slices.IndexFunc(fs, c.stands); i >= 0 {
@@ -71,8 +71,8 @@ func (c *Case) Noticeable(h *model.Direction) *Finding {
 	return nil
 }
 
-// Unexplained is the latest fault of a side whereupon the other one closed without a
-// Terminate of either, and that close; nil if there is none.
+// Unexplained is the latest fault of a side after which the other one closed, with no
+// Terminate from either side, and that close; nil if there is none.
 func (c *Case) Unexplained(layers ...string) (*Finding, model.Closing) {
 	k, ok := c.Closed()
 	if !ok || k.Crossed {
@@ -92,7 +92,7 @@ func (c *Case) Unexplained(layers ...string) (*Finding, model.Closing) {
 	return nil, k
 }
 
-// Quiet is until when nobody had closed the connection.
+// Quiet is the time up to which neither side had closed the connection.
 func (c *Case) Quiet() int64 {
 	if k, ok := c.Closed(); ok {
 		return k.Time

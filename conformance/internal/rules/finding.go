@@ -14,15 +14,15 @@ type Finding struct {
 	Standing
 }
 
-// Standing is what the engine has decided about a finding. It is no business of rules.
+// Standing is what the engine has decided about a finding. Rules do not use it.
 type Standing struct {
 	Further int // how many more of the rule there were on the connection
-	// waits: a finding that explains it may still come.
+	// Waits: a finding that explains it may still come.
 	Waits bool
-	// counts: it tells how many more there are, which only the end does.
+	// Counts: it says how many more there are, which is known only at the end.
 	Counts bool
-	// settled: it was decided whether it stands; withdrawn: it does not; told: it was
-	// handed on.
+	// Settled: it is decided whether the finding stands; Withdrawn: it does not; Told: it
+	// was passed on.
 	Settled, Withdrawn, Told bool
 }
 
@@ -38,7 +38,7 @@ func (f *Finding) near(g *Finding) bool {
 		return true // one is about the connection
 	case f.HasPDU && g.HasPDU && f.PDU == g.PDU:
 		return true
-	case f.Dir == g.Dir && f.HasMSN && g.HasMSN && f.Msn == g.Msn:
+	case f.Dir == g.Dir && f.HasMSN && g.HasMSN && f.MSN == g.MSN:
 		return true
 	case !f.HasPDU || !g.HasPDU:
 		return f.Dir == g.Dir || f.Frame == g.Frame

@@ -21,8 +21,8 @@ func (c *Case) FramingLost(h *model.Direction) bool {
 	return false
 }
 
-// AllFPDUs is the scope, at the end, of rules on all FPDUs or segments of a direction
-// that has some. It takes the evidence of that direction alone.
+// AllFPDUs is the scope, at the end, of rules on all FPDUs or segments of a direction that
+// has any. Only the evidence of that direction counts.
 func (c *Case) AllFPDUs(h *model.Direction) Scope {
 	if h.Count == 0 {
 		return OutOfScope

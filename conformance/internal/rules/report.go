@@ -13,7 +13,7 @@ type Violation struct {
 	model.Place
 	// Severity is that of the entry if it is None.
 	Severity catalogue.Severity
-	// Message says it in a sentence; Observed and Expected are the values.
+	// Message describes the violation in a sentence; Observed and Expected are the values.
 	Message, Observed, Expected string
 	// Field that holds the observed value, if it is not that of the rule.
 	Field string
@@ -40,5 +40,6 @@ func (r *Report) OnAs(s catalogue.Severity, at model.Placed, message, observed, 
 	r.Report(Violation{Place: at.Where(), Severity: s, Message: message, Observed: observed, Expected: expected})
 }
 
-// Unproven says that the rule cannot be judged after all, for lack of this evidence.
+// Unproven records that the rule cannot be judged after all, because this evidence is
+// missing.
 func (r *Report) Unproven(g catalogue.Gate) { r.desk.Unproven(g) }

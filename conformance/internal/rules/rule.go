@@ -11,23 +11,22 @@ import (
 type Rule struct {
 	// ID of the entry in the catalogue.
 	ID string
-	// Needs is the evidence without which it is not judged. Scope adds what a single
-	// event needs besides.
+	// Needs is the evidence that the rule needs. Scope adds what a single event needs in
+	// addition.
 	Needs catalogue.Gate
 	// Transport restricts the rule to TCP or to SCTP.
 	Transport transport
-	// Field is the record's name of the field that the rule speaks of: the one in the
-	// PDU of a finding that holds the observed value. A rule on several fields, or on
-	// something that is missing, has none; a violation may name another.
+	// Field is the name, in records, of the field that the rule judges: the one in the PDU
+	// of a finding that holds the observed value. It is empty for a rule on several fields,
+	// or on something that is missing; a violation may name another field.
 	Field string
 	// YieldsTo are the rules that take precedence: a finding of one of them on the same
 	// thing explains this one, which is then withdrawn.
 	YieldsTo []string
 
-	// What happens on a connection, and what the rule says of it. Most rules look at
-	// one kind of event.
-	Startup   *On[*model.Frame]     // a startup frame, or the session control that stands for one
-	FPDU      *On[*model.Fpdu]      // an FPDU
+	// How the rule judges each kind of event. Most rules judge one kind only.
+	Startup   *On[*model.Frame]     // a startup frame, or the session control in its place
+	FPDU      *On[*model.FPDU]      // an FPDU
 	Segment   *On[*model.Segment]   // a DDP segment
 	Exchange  *On[*model.Segment]   // a segment of a request or of its answer
 	Message   *On[*model.Message]   // a message that is complete, or was given up
@@ -41,7 +40,7 @@ type Rule struct {
 	EndFrame     *On[*model.Frame]     // for its Request and its Reply, those that were captured
 	EndPair      *On[*model.Frame]     // for the Request and the Reply that answers it, see [conn.pair]
 	EndDirection *On[*model.Direction] // for each direction
-	// At the end too, once it is known which findings stand.
+	// Also at the end, after it is decided which findings stand.
 	Advice          *On[*model.Conn]
 	AdviceFrame     *On[*model.Frame] // for its Request and its Reply, those that were captured
 	AdviceDirection *On[*model.Direction]
@@ -49,24 +48,23 @@ type Rule struct {
 	Capture     *On[*model.EndedConnection] // once for each connection
 	CaptureSide *On[*model.Side]            // for each side of an SCTP association
 
-	// Noise: the rule is asked about octets that are no RDMA message too.
+	// Noise: the rule also judges octets that are not an RDMA message.
 	Noise bool
-	// Tagged and On narrow the segments that the rule is asked about, to tagged or
-	// untagged ones and to opcodes.
+	// Tagged and On restrict the segments that the rule judges, to tagged or untagged ones
+	// and to opcodes.
 	Tagged mpa.Tri
 	On     model.Opcodes
-	// ByShape: what it says of an FPDU, a segment or a message depends on nothing but
-	// what [fpdu.shape], [segment.shape] and [message.shape] hold, so that it is asked
-	// once for each shape.
+	// ByShape: the judgement of an FPDU, a segment or a message depends only on its shape
+	// (see [model.Shape]), so that the rule judges each shape once.
 	ByShape bool
-	// AtStartup: its End is judged as soon as the startup is over, up to the first
-	// segment of the initiator: nobody who watches has to wait for the end.
+	// AtStartup: End is judged as soon as the startup is over, up to the first segment of
+	// the initiator, so that a live view need not wait for the end.
 	AtStartup bool
-	// Weighs: it looks at what other rules have found on the connection, so it is asked
-	// about an event after those that do not.
+	// Weighs: the rule considers what other rules have found on the connection, so it judges
+	// an event after those that do not.
 	Weighs bool
-	// Late: it reports PDUs before the one at hand. Closes: it is asked about a
-	// segment, and reports the message that ends with it.
+	// Late: it reports PDUs before the current one. Closes: it judges a segment, and reports
+	// the message that ends with it.
 	Late, Closes bool
 	// Reacts: it judges what one side does after something else, if it ever does.
 	Reacts bool
@@ -75,7 +73,7 @@ type Rule struct {
 	Anywhere bool
 	// First: it judges the startup and the first FPDU of the initiator.
 	First bool
-	// Tells: it says itself which evidence it lacks of what comes after the startup.
+	// Tells: it declares itself which evidence is missing from what follows the startup.
 	Tells bool
 
 	// Test is what its tests have to know.
@@ -85,7 +83,7 @@ type Rule struct {
 // transport restricts a rule to one of them.
 type transport uint8
 
-// The transports; 0 stands for either.
+// The transports; 0 means either.
 const (
 	OnTCP transport = iota + 1
 	OnSCTP
@@ -120,18 +118,18 @@ func InScopeIf(holds bool) Scope { return Scope{applies: holds} }
 // Needing returns the scope for an event that needs more evidence than [Rule.Needs].
 func (s Scope) Needing(g catalogue.Gate) Scope { s.needs |= g; return s }
 
-// Given returns the scope for an event that has evidence of its own, whatever is
+// Given returns the scope for an event that has its own evidence, regardless of what is
 // known of its direction.
 func (s Scope) Given(g catalogue.Gate) Scope { s.given |= g; return s }
 
-// GivenOnly returns the scope for an event for which exactly this evidence is there,
-// whatever is known of its direction.
+// GivenOnly returns the scope for an event with exactly this evidence, regardless of what
+// is known of its direction.
 func (s Scope) GivenOnly(g catalogue.Gate) Scope { s.given, s.only = g, true; return s }
 
 // Lacking returns the scope of an event that the rule speaks of, and that cannot be
 // judged since this evidence is missing.
 func Lacking(g catalogue.Gate) Scope { return Scope{applies: true, lacks: g} }
 
-// Without returns the scope for an event of which this evidence is missing, whatever is
+// Without returns the scope for an event that lacks this evidence, regardless of what is
 // known of its direction. Then it cannot be judged.
 func (s Scope) Without(g catalogue.Gate) Scope { s.lacks |= g; return s }

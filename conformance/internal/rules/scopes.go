@@ -12,7 +12,7 @@ import (
 func AnySegment(_ *Case, s *model.Segment) Scope { return InScopeIf(s.DDP != nil) }
 
 // CrcNotBad is the scope of rules on FPDUs whose CRC is not known to be wrong.
-func CrcNotBad(_ *Case, e *model.Fpdu) Scope { return InScopeIf(e.FPDU.CRCStatus != mpa.CRCBad) }
+func CRCNotBad(_ *Case, e *model.FPDU) Scope { return InScopeIf(e.FPDU.CRCStatus != mpa.CRCBad) }
 
 // HasIndication is the scope of rules on the indication of a peer-to-peer connection.
 func HasIndication(_ *Case, c *model.Conn) Scope {

@@ -67,9 +67,9 @@ var compareAdvice = []rules.Rule{
 					return
 				}
 				for _, x := range r.Ended().To[p.Responder()] {
-					takes := x != p && x.Request != nil && x.Request.HasWord && !x.Request.EnhancedWord.A && x.T.Outcome == trace.Accepted && x.GivenUp == ""
+					takes := x != p && x.Request != nil && x.Request.HasWord && !x.Request.EnhancedWord.A && x.Trace.Outcome == trace.Accepted && x.GivenUp == ""
 					if takes || fellBack(x, p) {
-						return // it takes that, or other advice tells
+						return // it accepts that, or other advice explains it
 					}
 				}
 				reportAdvice(r, p.Request, "A=0", failure)
@@ -92,11 +92,11 @@ var compareAdvice = []rules.Rule{
 		ID: "ADV-PORT-MAPPER", Weighs: true, Transport: rules.OnTCP,
 		Capture: &rules.On[*model.EndedConnection]{
 			Applies: func(_ *rules.Case, p *model.EndedConnection) rules.Scope {
-				return rules.InScopeIf(p.T.Outcome == trace.Accepted && p.T.Flow[model.Other(p.Listener())].Opens)
+				return rules.InScopeIf(p.Trace.Outcome == trace.Accepted && p.Trace.Flow[model.Other(p.Listener())].Opens)
 			},
 			Judge: func(r *rules.Report, p *model.EndedConnection) {
 				if d := p.Listener(); p.Mapped == 2 {
-					reportAdvice(r, model.Place{Dir: d, HasDir: true, Frame: p.T.FirstFrame}, fmt.Sprintf("port %d", p.T.Side[d].Addr.Port()), "")
+					reportAdvice(r, model.Place{Dir: d, HasDir: true, Frame: p.Trace.FirstFrame}, fmt.Sprintf("port %d", p.Trace.Side[d].Addr.Port()), "")
 				}
 			},
 		},
@@ -120,8 +120,8 @@ func fellBack(p, from *model.EndedConnection) bool {
 	if p.Request == nil || p.Request.Rev != 1 || !from.Unanswered() {
 		return false
 	}
-	host := func(x *model.EndedConnection) netip.Addr { return x.T.Side[trace.I2R].Addr.Addr() }
-	return host(p) == host(from) && from.T.FirstTime < p.T.FirstTime && p.T.FirstTime-from.T.LastTime <= fallbackTime
+	host := func(x *model.EndedConnection) netip.Addr { return x.Trace.Side[trace.I2R].Addr.Addr() }
+	return host(p) == host(from) && from.Trace.FirstTime < p.Trace.FirstTime && p.Trace.FirstTime-from.Trace.LastTime <= fallbackTime
 }
 
 // depths are what a responder took of other enhanced Requests: any at all, one as deep
@@ -138,7 +138,7 @@ func depthsTaken(b *model.CaptureState, p *model.EndedConnection) (d depths) {
 		return d
 	}
 	for _, x := range b.To[p.Responder()] {
-		if x.Request == nil || !x.Request.HasWord || x.Reply == nil || !x.Reply.HasWord || x.T.Outcome != trace.Accepted {
+		if x.Request == nil || !x.Request.HasWord || x.Reply == nil || !x.Reply.HasWord || x.Trace.Outcome != trace.Accepted {
 			continue
 		}
 		w := x.Request.EnhancedWord

@@ -48,7 +48,7 @@ var depthAdvice = []rules.Rule{
 					return
 				}
 				if k, ok := c.Leaves(trace.R2I); ok {
-					reportAdvice(r, k.Where(), fmt.Sprintf("the responder %s behind a Send, without an FPDU", k.Verb()), "")
+					reportAdvice(r, k.Where(), fmt.Sprintf("the responder %s after a Send, without sending an FPDU", k.Verb()), "")
 				}
 			},
 		},

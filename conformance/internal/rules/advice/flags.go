@@ -16,7 +16,7 @@ var flagAdvice = []rules.Rule{
 		ID: "ADV-REJECT-FLAGS", Weighs: true, Needs: catalogue.Layout, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
-				return rules.InScopeIf(c.Trace.Outcome == trace.Rejected && c.Enhanced() && c.Rfc6581() && c.Reply.R)
+				return rules.InScopeIf(c.Trace.Outcome == trace.Rejected && c.Enhanced() && c.RFC6581() && c.Reply.R)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if q, a := c.Request.EnhancedWord, c.Reply.EnhancedWord; q.A != a.A || !a.A && (a.B || a.C || a.D) {
@@ -82,17 +82,17 @@ func echoed(c *model.Conn) (same []string) {
 	return same
 }
 
-// rBitIgnored tells how a responder whose Reply repeats the R bit takes no notice of it,
-// "" if it does.
+// rBitIgnored says how a responder continues although its Reply repeats the R bit, "" if
+// it does not.
 func rBitIgnored(c *model.Conn) string {
 	h, f := &c.Directions[trace.R2I], &c.Trace.Flow[trace.I2R]
 	k, closed := c.Closed()
 	switch ini := &c.Directions[trace.I2R].First; {
 	case !c.Request.R || !c.Reply.R:
 	case h.Count > 0:
-		return fmt.Sprintf("the responder goes on with an FPDU in frame %d", h.First.Frame)
+		return fmt.Sprintf("the responder continues with an FPDU in frame %d", h.First.Frame)
 	case ini.Segment && f.Acked >= ini.End && (!closed || k.Dir == trace.I2R):
-		return "the responder takes the FPDUs of the initiator and does not close"
+		return "the responder accepts the FPDUs of the initiator and does not close"
 	}
 	return ""
 }
@@ -108,7 +108,7 @@ func rdmacPlace(c *model.Conn) model.Placed {
 		return f
 	}
 	for i := range c.Directions {
-		if h := &c.Directions[i]; h.HasVersions && h.Dv == 0 && h.Rv == 0 {
+		if h := &c.Directions[i]; h.HasVersions && h.DDPVersion == 0 && h.RDMAPVersion == 0 {
 			return h.AtFirst()
 		}
 	}
@@ -118,7 +118,7 @@ func rdmacPlace(c *model.Conn) model.Placed {
 // rnics names the kinds of both ends (RFC 5044 appendix C.1).
 func rnics(c *model.Conn) string {
 	q, r := c.Request, c.Reply
-	zero := func(h *model.Direction) bool { return h.HasVersions && h.Dv == 0 }
+	zero := func(h *model.Direction) bool { return h.HasVersions && h.DDPVersion == 0 }
 	ini, res := "IETF", "IETF"
 	switch {
 	case q == nil:

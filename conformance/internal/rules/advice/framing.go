@@ -51,9 +51,9 @@ var framingAdvice = []rules.Rule{
 	},
 	{
 		ID: "ADV-ULPDU-OVER-IP", Weighs: true, Needs: catalogue.Sync, Transport: rules.OnTCP, ByShape: true,
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: rules.CrcNotBad,
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: rules.CRCNotBad,
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				if e.FPDU.ULPDULength <= mpa.MaxULPDU || r.Reported(e.Direction) {
 					return
 				}
@@ -119,8 +119,8 @@ var framingAdvice = []rules.Rule{
 	},
 }
 
-// splitCRCNeeds is the evidence about the sender of an FPDU that takes it to tell that
-// its CRC was right.
+// splitCRCNeeds is the evidence about the sender of an FPDU that is needed to say that its
+// CRC was right.
 const splitCRCNeeds = catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Size
 
 // wholeStartup are the Request and the Reply, those that were captured in full.
@@ -145,7 +145,7 @@ func largestSizes(c *model.Conn) (facts []string) {
 	return facts
 }
 
-// gsoFailed tells of a receiver of FPDUs larger than a TCP segment that gave up, "" if
+// gsoFailed describes a receiver of FPDUs larger than a TCP segment that gave up, "" if
 // none did.
 func gsoFailed(r *rules.Report) string {
 	for d := range r.Directions {
@@ -172,6 +172,6 @@ func acknowledged(c *model.Conn, h *model.Direction, offset int64) bool {
 // a right CRC whose field is in several segments.
 func reportSplitCRC(r *rules.Report, h *model.Direction, offset int64, at model.Placed) {
 	if last := h.Sizes.Acked(offset); last.Split() && last.Good() {
-		reportAdvice(r, at, fmt.Sprintf("the CRC of the FPDU in frame %d is right, and in several segments", last.Frame()), "")
+		reportAdvice(r, at, fmt.Sprintf("the CRC of the FPDU in frame %d is correct, but split over several segments", last.Frame()), "")
 	}
 }

@@ -63,7 +63,7 @@ func markersAsked(c *rules.Case) *model.Frame {
 	return nil
 }
 
-// markersRefused tells how the other side met the wish for markers, "" if it went along.
+// markersRefused says how the other side refused markers, "" if it accepted them.
 func markersRefused(c *rules.Case) string {
 	switch rejects := c.Reply != nil && c.Reply.R && (c.Reply.Asked == nil || c.Reply.Asked == c.Request); {
 	case asksForMarkers(c, c.Request) && rejects && !c.Reply.M:

@@ -56,7 +56,7 @@ var privateDataAdvice = []rules.Rule{
 				case o == model.Unproven:
 					r.Unproven(catalogue.Causal)
 				case o == model.Without:
-					reportAdvice(r, f, fmt.Sprintf("PD_Length %d, and %d octets more", f.PDLength, n), violated(r, f.Dir, "MPA-PDLEN-01", "MPA2-S-01"))
+					reportAdvice(r, f, fmt.Sprintf("PD_Length %d, but %d more octets", f.PDLength, n), violated(r, f.Dir, "MPA-PDLEN-01", "MPA2-S-01"))
 				}
 			},
 		},

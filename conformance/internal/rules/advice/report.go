@@ -10,16 +10,16 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Advice is about what no RFC demands or forbids, but experience with stacks teaches:
-// what usually lies behind findings, or will lead to them.
+// Advice is about behaviour that no RFC demands or forbids, but that is known from
+// experience with stacks: it often causes findings, or will lead to them.
 
-// reportAdvice gives the advice of the rule at hand at a place. Observed is what it
-// rests on; failure is what went wrong because of it in the trace, if anything.
+// reportAdvice reports the advice of the current rule at a place. Observed is what it is
+// based on; failure is what went wrong because of it in the trace, if anything.
 func reportAdvice(r *rules.Report, at model.Placed, observed, failure string) {
 	r.Report(adviceOf(r, at, observed, failure))
 }
 
-// adviceOf is the advice of the rule at hand at a place. With a failure a note becomes a
+// adviceOf is the advice of the current rule at a place. A failure raises a note to a
 // warning. The message names the findings that the advice explains.
 func adviceOf(r *rules.Report, at model.Placed, observed, failure string) rules.Violation {
 	e := r.Entry()
@@ -34,7 +34,7 @@ func adviceOf(r *rules.Report, at model.Placed, observed, failure string) rules.
 	return v
 }
 
-// explained names the first finding of each rule that the advice at hand explains.
+// explained names the first finding of each rule that the current advice explains.
 func explained(r *rules.Report) string {
 	var out []string
 	for _, id := range r.Entry().Explains {
@@ -49,7 +49,7 @@ func explained(r *rules.Report) string {
 func violated(r *rules.Report, d trace.Dir, ids ...string) string {
 	for _, id := range ids {
 		if f := r.FoundBy(id, d); f != nil {
-			return fmt.Sprintf("%s fires in frame %d", id, f.Frame)
+			return fmt.Sprintf("%s violated in frame %d", id, f.Frame)
 		}
 	}
 	return ""

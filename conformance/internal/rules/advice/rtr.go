@@ -29,7 +29,7 @@ var rtrAdvice = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				h := &c.Directions[trace.I2R]
-				if h.First.Stag != 0 {
+				if h.First.STag != 0 {
 					return
 				}
 				failure := c.Refused(0)
@@ -83,7 +83,7 @@ var rtrAdvice = []rules.Rule{
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(c.HasAgreed()) },
 			Judge: func(r *rules.Report, c *model.Conn) {
-				if c.Rfc6581() && c.Request.EnhancedWord.A && !c.Reply.EnhancedWord.A {
+				if c.RFC6581() && c.Request.EnhancedWord.A && !c.Reply.EnhancedWord.A {
 					reportAdvice(r, c.Reply, "A=1 in the Request, A=0 in the Reply", c.BacksOut())
 				}
 			},
@@ -121,7 +121,7 @@ var rtrAdvice = []rules.Rule{
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(k *rules.Case, c *model.Conn) rules.Scope {
 				f := c.Request
-				offered := f != nil && f.HasWord && c.Rfc6581() && f.EnhancedWord.A && f.EnhancedWord.B
+				offered := f != nil && f.HasWord && c.RFC6581() && f.EnhancedWord.A && f.EnhancedWord.B
 				return rules.InScopeIf(offered && (k.Has(catalogue.Layout) || !c.Enhanced()))
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {

@@ -23,7 +23,7 @@ var streamAdvice = []rules.Rule{
 					return
 				}
 				if r.Trace.Flow[f.Dir].Cut {
-					r.Unproven(catalogue.Full) // how many octets there are tells which advice it is
+					r.Unproven(catalogue.Full) // which advice applies depends on how many octets there are
 					return
 				}
 				k, left := r.Leaves(model.Other(f.Dir))
@@ -44,7 +44,7 @@ var streamAdvice = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				h := &c.Directions[trace.I2R]
 				failure := c.GivenUp()
-				unfilled := h.Crc.Good == 0 && uint64(h.Crc.Run) == h.Count && h.Count > 0 && model.Constant(h.Crc.Value)
+				unfilled := h.CRC.Good == 0 && uint64(h.CRC.Run) == h.Count && h.Count > 0 && model.Constant(h.CRC.Value)
 				if !unfilled && failure == "" {
 					if c.Trace.Flow[trace.I2R].CRCUnverifiable > 0 {
 						r.Unproven(catalogue.Full)
@@ -53,7 +53,7 @@ var streamAdvice = []rules.Rule{
 				}
 				observed := "Request C=1, Reply C=0"
 				if unfilled {
-					observed += fmt.Sprintf(", CRC field %#08x", h.Crc.Value)
+					observed += fmt.Sprintf(", CRC field %#08x", h.CRC.Value)
 				}
 				if failure == "" {
 					failure = violated(r, trace.I2R, r.Entry().Explains...)

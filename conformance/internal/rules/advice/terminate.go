@@ -23,16 +23,16 @@ var terminateAdvice = []rules.Rule{
 		},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-				if h.Word == nil || h.Word.Swapped {
+				if h.FirstTerminate == nil || h.FirstTerminate.Swapped {
 					return rules.OutOfScope
 				}
-				_, ok := otherReading(h.Word)
-				return rules.InScopeIf(ok && onlySwapped(c, h, h.Word.Code))
+				_, ok := otherReading(h.FirstTerminate)
+				return rules.InScopeIf(ok && onlySwapped(c, h, h.FirstTerminate.Code))
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if r.Count() == 0 {
-					code, _ := otherReading(h.Word)
-					r.OnAs(catalogue.Note, h.Word, r.Entry().Message, readings(h.Word.Code, code), "")
+					code, _ := otherReading(h.FirstTerminate)
+					r.OnAs(catalogue.Note, h.FirstTerminate, r.Entry().Message, readings(h.FirstTerminate.Code, code), "")
 				}
 			},
 		},
@@ -54,15 +54,15 @@ var terminateAdvice = []rules.Rule{
 		ID: "ADV-TERM-RRESP-DDP", Weighs: true,
 		AdviceDirection: &rules.On[*model.Direction]{
 			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope {
-				w := h.Word
+				w := h.FirstTerminate
 				return rules.InScopeIf(h.Quotes() && w.Code.Layer == rdmap.LayerDDP && w.Op == model.OpReadResponse && w.Header.Tagged)
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				failure := ""
-				if r.Flagged(h.Word.Sent[0].Pdu, "RDMAP-READRESP-") {
-					failure = "which breaks a rule"
+				if r.Flagged(h.FirstTerminate.Sent[0].PDU, "RDMAP-READRESP-") {
+					failure = "the Read Response violates a rule"
 				}
-				adviseOnce(r, h.Word, model.CodeText(h.Word.Code)+" about a Read Response", failure)
+				adviseOnce(r, h.FirstTerminate, model.CodeText(h.FirstTerminate.Code)+" about a Read Response", failure)
 			},
 		},
 	},
@@ -90,9 +90,9 @@ func unsupported(r *rules.Report, t *model.Terminate) {
 		r.Unproven(catalogue.ReadSync)
 		return
 	}
-	// One that does atomics, or that was asked for something that does not exist, means
-	// something else.
-	if t.Operations.Done != 0 || len(t.Sent) > 0 && r.Flagged(t.Sent[0].Pdu, "RDMAX-", "RDMAP-", "DDP-") {
+	// After atomics, or after an operation that does not exist, the code means something
+	// else.
+	if t.Operations.Done != 0 || len(t.Sent) > 0 && r.Flagged(t.Sent[0].PDU, "RDMAX-", "RDMAP-", "DDP-") {
 		return
 	}
 	if t.Header == nil && !unexpected(&r.Case, t.Peer) || t.Header != nil && model.Extension(t.Op) {
@@ -100,7 +100,7 @@ func unsupported(r *rules.Report, t *model.Terminate) {
 	}
 }
 
-// noReceive advises on a Terminate that says that there is no buffer for a Send.
+// noReceive advises on a Terminate that reports a missing buffer for a Send.
 func noReceive(r *rules.Report, t *model.Terminate) {
 	if !is(t.Code, rdmap.LayerDDP, 2, 2) || t.Header == nil || t.Header.Tagged || t.Header.QN != 0 {
 		return
@@ -109,43 +109,43 @@ func noReceive(r *rules.Report, t *model.Terminate) {
 		r.Unproven(catalogue.MsgSync)
 		return
 	}
-	if r.Count() > 0 || !r.Awaits(t) || r.Flagged(t.Sent[0].Pdu, "DDP-UNTAG-MO-") {
+	if r.Count() > 0 || !r.Awaits(t) || r.Flagged(t.Sent[0].PDU, "DDP-UNTAG-MO-") {
 		return
 	}
 	v := adviceOf(r, t, fmt.Sprintf("%d Sends before it", t.Header.MSN-1), "")
 	if before, longest, this := sends(t); t.Header.MO > 0 || before && this > longest {
-		how := "beyond its first segment."
+		how := "past its first segment."
 		if before && this > longest {
 			how = "longer than those before it."
 		}
-		v.Message += " Some stacks use this code for a buffer that is too small as well (1/2/05), and this message is " + how
+		v.Message += " Some stacks also use this code for a buffer that is too small (1/2/05); this message is " + how
 	}
 	r.Report(v)
 }
 
-// readings are the two of a control word.
+// readings formats both readings of a control word.
 func readings(straight, swapped rdmap.TermCode) string {
 	text := func(k rdmap.TermCode) string {
 		return fmt.Sprintf("%s %s, %s", model.CodeText(k), model.BitsText(k), k.Name())
 	}
-	return "as written " + text(straight) + "; with its halves swapped " + text(swapped)
+	return "as sent " + text(straight) + "; in the swapped reading " + text(swapped)
 }
 
 func is(k rdmap.TermCode, layer, etype, code uint8) bool {
 	return k.Layer == layer && k.EType == etype && k.Code == code
 }
 
-// otherReading is the swapped reading of a Terminate that is a control word alone and
-// has a meaning either way.
-func otherReading(w *model.Word) (rdmap.TermCode, bool) {
+// otherReading is the swapped reading of a Terminate that consists of the control word
+// only and has a meaning in both readings.
+func otherReading(w *model.SentTerminate) (rdmap.TermCode, bool) {
 	k := rdmap.TermCode{Layer: w.Code.EType, EType: w.Code.Layer, Code: w.Code.Code}
 	bare := !w.Code.M && !w.Code.D && !w.Code.R && w.Header == nil
 	remote := w.Code.Layer == rdmap.LayerLLP && w.Code.EType == 0 || w.Code.Layer == rdmap.LayerRDMAP && w.Code.EType == 2
 	return k, bare && remote && w.Code.Assigned() && k.Assigned()
 }
 
-// onlySwapped reports whether what the other half did fits a Terminate in its swapped
-// reading alone.
+// onlySwapped reports whether the other direction did something that fits only the swapped
+// reading of a Terminate.
 func onlySwapped(c *rules.Case, h *model.Direction, k rdmap.TermCode) bool {
 	found := c.Found()
 	errs := func(ids ...string) bool {
@@ -170,11 +170,11 @@ func onlySwapped(c *rules.Case, h *model.Direction, k rdmap.TermCode) bool {
 	return false
 }
 
-// usedBefore tells how the STag of the quoted segment was used before it.
+// usedBefore says how the STag of the quoted segment was used before it.
 func usedBefore(t *model.Terminate) string {
-	first := t.Sent[len(t.Sent)-1].Pdu
+	first := t.Sent[len(t.Sent)-1].PDU
 	for x := range t.Peer.Sent.Latest {
-		if x.Pdu >= first || x.Octets() == 0 {
+		if x.PDU >= first || x.Octets() == 0 {
 			continue
 		}
 		if g, ok := x.Header(); ok && g.Tagged && g.STag == t.Header.STag && model.OpcodeOf(g.RsvdULP) == model.OpWrite {
@@ -183,14 +183,14 @@ func usedBefore(t *model.Terminate) string {
 	}
 	for i := range t.Peer.Asked.Ring {
 		q := &t.Peer.Asked.Ring[i]
-		if !q.Atomic && q.Request.Size > 0 && q.Source.Stag == t.Header.STag && t.Peer.Outstanding(q.Nth) == nil {
+		if !q.Atomic && q.Request.Size > 0 && q.Source.STag == t.Header.STag && t.Peer.Outstanding(q.Nth) == nil {
 			return "read before"
 		}
 	}
 	return ""
 }
 
-// unexpected reports whether a half did something else that is answered with an
+// unexpected reports whether a direction did something else that is answered with an
 // unexpected opcode.
 func unexpected(c *rules.Case, h *model.Direction) bool {
 	found := c.Found()

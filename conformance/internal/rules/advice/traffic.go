@@ -10,8 +10,8 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// trafficAdvice is what is known of stacks in full operation, besides their Terminates.
-// The text is that of the catalogue.
+// trafficAdvice is about known stacks in full operation, other than their Terminates. The
+// text is in the catalogue.
 var trafficAdvice = []rules.Rule{
 	{
 		ID: "ADV-SILENT-CLOSE", Weighs: true, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
@@ -30,7 +30,7 @@ var trafficAdvice = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				f, k := lastFault(&r.Case)
 				if c.Directions[k.Dir].Knows >= f.End {
-					return // it sent more once it had the fault: it has put up with it
+					return // it sent more after it had the fault, so it tolerated the fault
 				}
 				if after := k.Time - f.Time; after >= 0 && after <= reactionTime {
 					adviseOnce(r, model.Place{Dir: k.Dir, HasDir: true, Frame: k.Frame},
@@ -51,7 +51,7 @@ var trafficAdvice = []rules.Rule{
 				}
 				toTheEnd := r.Trace.Ending == trace.Open && h.Count > f.Nth
 				if toTheEnd || r.Quiet()-f.Time >= silenceTime {
-					v := adviceOf(r, f.Place, "no answer to anything behind what breaks "+f.Rule.ID, "")
+					v := adviceOf(r, f.Place, "no answer to anything after the violation of "+f.Rule.ID, "")
 					v.Field = f.Field
 					r.Report(v)
 				}
@@ -74,7 +74,7 @@ var trafficAdvice = []rules.Rule{
 					return
 				}
 				failure := ""
-				if w := h.Peer.Word; w != nil && w.Header != nil && !w.Header.Tagged && w.Header.QN == 1 {
+				if w := h.Peer.FirstTerminate; w != nil && w.Header != nil && !w.Header.Tagged && w.Header.QN == 1 {
 					failure = fmt.Sprintf("a Terminate in frame %d is about a request", w.Where().Frame)
 				}
 				asked, answered := depthsTold(&r.Case, h)
@@ -84,7 +84,8 @@ var trafficAdvice = []rules.Rule{
 	},
 }
 
-// How soon a close is a reaction, and how long a silence is none, in nanoseconds.
+// The longest delay of a close that counts as a reaction, and the shortest silence that
+// counts as none, in nanoseconds.
 const (
 	reactionTime = int64(time.Second)
 	silenceTime  = int64(5 * time.Second)
@@ -96,21 +97,21 @@ const (
 	eightBits    = 255
 )
 
-// adviseOnce gives the advice of the rule at hand once for a connection.
+// adviseOnce reports the advice of the current rule once per connection.
 func adviseOnce(r *rules.Report, at model.Placed, observed, failure string) {
 	if r.Count() == 0 {
 		reportAdvice(r, at, observed, failure)
 	}
 }
 
-// lastFault is the latest fault of a side whereupon the other one closed without a
-// word, and that close.
+// lastFault is the latest fault of a side after which the other one closed without a
+// Terminate, and that close.
 func lastFault(c *rules.Case) (*rules.Finding, model.Closing) {
 	return c.Unexplained("mpa", "ddp", "rdmap", "rdmap-ext", "rnic-interop")
 }
 
-// depthsTold are what the Request and the Reply say of the Reads of a half: its ORD, and the
-// IRD of the other side.
+// depthsTold are the depths for the Reads of a direction from the Request and the Reply:
+// its ORD, and the IRD of the other side.
 func depthsTold(c *rules.Case, h *model.Direction) (request, reply uint16) {
 	q, r := c.Request.EnhancedWord, c.Reply.EnhancedWord
 	if h.Dir == trace.I2R {

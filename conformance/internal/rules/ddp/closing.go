@@ -22,13 +22,13 @@ var closingRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				f, peer := &r.Trace.Flow[h.Dir], &r.Trace.Flow[h.Peer.Dir]
-				// A reset reports the failure; without a packet of the other side
-				// behind the FIN nothing tells what it has.
+				// A reset reports the failure; without a packet of the other side after the FIN it
+				// is unknown what it has.
 				if !h.Gap || f.FIN.At <= f.Sent || f.Acked > f.Sent || f.RST != nil || peer.RST != nil || peer.Heard < f.FIN.Time {
 					return
 				}
-				r.On(h.PlaceIn(f.FIN.Frame), "the direction is closed beyond octets that were never acknowledged",
-					fmt.Sprintf("a FIN %d octets behind the last that arrived", f.FIN.At-f.Sent), "the octets, or a reset")
+				r.On(h.PlaceIn(f.FIN.Frame), "the side closes although octets that it sent were never acknowledged",
+					fmt.Sprintf("a FIN %d octets after the last octet that arrived", f.FIN.At-f.Sent), "the octets, or a reset")
 			},
 		},
 	},
@@ -44,8 +44,8 @@ var closingRules = []rules.Rule{
 				if k.AfterFIN == 0 || k.AfterFINAt-f.FIN.At > nearFIN {
 					return
 				}
-				r.On(h.PlaceIn(k.AfterFIN), "octets behind the FIN of their direction",
-					fmt.Sprintf("octets at %d", k.AfterFINAt), fmt.Sprintf("none behind the FIN at %d", f.FIN.At))
+				r.On(h.PlaceIn(k.AfterFIN), "octets follow the FIN of their direction",
+					fmt.Sprintf("octets at %d", k.AfterFINAt), fmt.Sprintf("none after the FIN at %d", f.FIN.At))
 			},
 		},
 	},
@@ -68,8 +68,8 @@ var closingRules = []rules.Rule{
 				if h.Peer.Latest.LastAcked > r.Trace.Flow[h.Dir].FIN.At {
 					return
 				}
-				r.On(h.Peer.PlaceIn(r.Trace.Flow[h.Peer.Dir].RST.Frame), "the half close of the other side is answered with a reset",
-					fmt.Sprintf("%d requests are not answered", len(h.Requests)), "their answers")
+				r.On(h.Peer.PlaceIn(r.Trace.Flow[h.Peer.Dir].RST.Frame), "the side answers the half close of its peer with a reset",
+					fmt.Sprintf("%d requests unanswered", len(h.Requests)), "their answers")
 			},
 		},
 	},

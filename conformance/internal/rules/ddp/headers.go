@@ -51,9 +51,9 @@ var ddpHeaderRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				switch {
 				case s.DDP.DV > 1, s.DDP.DV == 0 && r.Trace.Transport == trace.SCTP:
-					r.On(s, "the DDP version does not exist", fmt.Sprint(s.DDP.DV), "1")
+					r.On(s, "the DDP version is not defined", fmt.Sprint(s.DDP.DV), "1")
 				case s.DDP.DV == 0 && r.Reply == nil && r.Request == nil && !r.Reported(s.Direction):
-					r.OnAs(catalogue.Note, s, "DDP version 0; no startup was captured that would say why", "0", "1")
+					r.OnAs(catalogue.Note, s, "the DDP version is 0; the startup, which might explain it, was not captured", "0", "1")
 				}
 			},
 		},
@@ -67,10 +67,10 @@ var ddpHeaderRules = []rules.Rule{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				switch {
-				case s.HasVersions && s.DDP.DV != s.Dv:
-					r.On(s, "the DDP version changes within the direction", fmt.Sprint(s.DDP.DV), fmt.Sprint(s.Dv))
-				case !s.HasVersions && r.Trace.Transport == trace.SCTP && s.Peer.HasVersions && s.Peer.Dv != s.DDP.DV:
-					r.On(s, "the directions have different DDP versions", fmt.Sprint(s.DDP.DV), fmt.Sprint(s.Peer.Dv))
+				case s.HasVersions && s.DDP.DV != s.DDPVersion:
+					r.On(s, "the DDP version changes within the direction", fmt.Sprint(s.DDP.DV), fmt.Sprint(s.DDPVersion))
+				case !s.HasVersions && r.Trace.Transport == trace.SCTP && s.Peer.HasVersions && s.Peer.DDPVersion != s.DDP.DV:
+					r.On(s, "the directions have different DDP versions", fmt.Sprint(s.DDP.DV), fmt.Sprint(s.Peer.DDPVersion))
 				}
 			},
 		},
@@ -84,9 +84,9 @@ var ddpHeaderRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				switch end := s.DDP.TO + uint64(s.Octets); {
 				case end == 0:
-					r.OnAs(catalogue.Note, s, "the segment ends with the last octet that can be addressed", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "below 2^64")
+					r.OnAs(catalogue.Note, s, "the segment ends exactly at 2^64", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "below 2^64")
 				case end < s.DDP.TO:
-					r.On(s, "TO and length go beyond 2^64", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "at most 2^64")
+					r.On(s, "TO plus length extends beyond 2^64", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "at most 2^64")
 				}
 			},
 		},

@@ -28,7 +28,7 @@ var lastFlagRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				_, m := s.Relate()
 				if !m.Done && (s.DDP.Tagged || s.DDP.MO == 0) {
-					r.On(s, "another message begins, and the last segment of the one before had no L", "L=0", "L=1 on the last segment")
+					r.On(s, "another message begins, but the last segment of the previous one had no L", "L=0", "L=1 on the last segment")
 				}
 			},
 		},
@@ -50,7 +50,7 @@ var lastFlagRules = []rules.Rule{
 			hasEnded,
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if uint64(s.DDP.MO) >= m.LastStart() && !s.Repeats(m) {
-					reportInQueue(r, s, m, "a segment of a message that has had its L", fmt.Sprintf("MSN %d, MO %d", s.DDP.MSN, s.DDP.MO), "nothing behind the last one")
+					reportInQueue(r, s, m, "a segment follows the one with L in its message", fmt.Sprintf("MSN %d, MO %d", s.DDP.MSN, s.DDP.MO), "nothing after the last segment")
 				}
 			}),
 	},
@@ -62,7 +62,7 @@ var lastFlagRules = []rules.Rule{
 			hasEnded,
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if last := m.LastStart(); uint64(s.DDP.MO) < last && !s.Repeats(m) {
-					reportInQueue(r, s, m, "the segment with L was sent before others of its message", fmt.Sprintf("MO %d behind the L at MO %d", s.DDP.MO, last), "L on the last one sent")
+					reportInQueue(r, s, m, "the segment with L is sent before others of its message", fmt.Sprintf("MO %d after L at MO %d", s.DDP.MO, last), "L on the last segment sent")
 				}
 			}),
 	},
@@ -76,13 +76,13 @@ var lastFlagRules = []rules.Rule{
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if higher, ok := firstNotBelow(m, uint64(s.DDP.MO)); ok {
-					reportInQueue(r, s, m, "the segment with L is not that with the highest MO", fmt.Sprintf("MO %d", s.DDP.MO), fmt.Sprintf("above %d", higher))
+					reportInQueue(r, s, m, "the segment with L does not have the highest MO", fmt.Sprintf("MO %d", s.DDP.MO), fmt.Sprintf("above %d", higher))
 				}
 			}),
 	},
 }
 
-// hasEnded reports whether a segment belongs to a message that has had its L.
+// hasEnded reports whether a segment belongs to a message that already had its L.
 func hasEnded(_ *model.Segment, rel model.Relation, _ *model.Message) bool {
 	return rel == model.Behind
 }

@@ -20,7 +20,7 @@ var messageRules = []rules.Rule{
 			func(_ *model.Segment, rel model.Relation, _ *model.Message) bool { return rel == model.GoesOn },
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if s.DDP.RsvdULP != m.Control || s.DDP.RsvdULP32 != m.Field {
-					reportInQueue(r, s, m, "the segments of a message have different fields of the upper layer",
+					reportInQueue(r, s, m, "the segments of a message have different RsvdULP fields",
 						fmt.Sprintf("%02x%08x", s.DDP.RsvdULP, s.DDP.RsvdULP32), fmt.Sprintf("%02x%08x", m.Control, m.Field))
 				}
 			}),
@@ -32,7 +32,7 @@ var messageRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				for i := range s.Tagged {
 					m := s.Tagged[i].Msg
-					if m.Open() && s.DDP.STag == m.Stag && s.DDP.TO == m.Next() && model.OpcodeOf(s.DDP.RsvdULP) != model.OpcodeOf(m.Control) {
+					if m.Open() && s.DDP.STag == m.STag && s.DDP.TO == m.Next() && model.OpcodeOf(s.DDP.RsvdULP) != model.OpcodeOf(m.Control) {
 						r.On(s, "the segments of a tagged message have different opcodes", fmt.Sprintf("%#02x", s.DDP.RsvdULP), fmt.Sprintf("%#02x", m.Control))
 						return
 					}
@@ -51,7 +51,7 @@ var messageRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if rel, m := s.Relate(); rel == model.Renamed {
-					r.On(s, "a segment goes on with the open message under another STag", fmt.Sprintf("%#08x", s.DDP.STag), fmt.Sprintf("%#08x", m.Stag))
+					r.On(s, "a segment continues the open message with a different STag", fmt.Sprintf("%#08x", s.DDP.STag), fmt.Sprintf("%#08x", m.STag))
 				}
 			},
 		},

@@ -23,7 +23,7 @@ var messageNumberRules = []rules.Rule{
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if !s.Follows(1) {
-					reportInQueue(r, s, m, "the first message of the queue has another number than 1", fmt.Sprintf("MSN %d", s.DDP.MSN), "MSN 1")
+					reportInQueue(r, s, m, "the first message of the queue does not have MSN 1", fmt.Sprintf("MSN %d", s.DDP.MSN), "MSN 1")
 				}
 			}),
 	},
@@ -34,15 +34,15 @@ var messageNumberRules = []rules.Rule{
 		Segment: inQueue(
 			beginsNext,
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
-				want := m.Msn + 1
-				if s.Follows(want) || m.HasAlias && s.DDP.MSN == m.Alias+1 || m.Msn == math.MaxUint32 && s.DDP.MSN == 1 {
+				want := m.MSN + 1
+				if s.Follows(want) || m.HasAlias && s.DDP.MSN == m.Alias+1 || m.MSN == math.MaxUint32 && s.DDP.MSN == 1 {
 					return
 				}
 				how := "skips ahead"
 				switch {
-				case s.DDP.MSN == m.Msn:
+				case s.DDP.MSN == m.MSN:
 					how = "is repeated"
-				case int32(s.DDP.MSN-m.Msn) < 0:
+				case int32(s.DDP.MSN-m.MSN) < 0:
 					how = "goes back"
 				}
 				reportInQueue(r, s, m, "the MSN of the queue "+how, fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", want))
@@ -54,11 +54,11 @@ var messageNumberRules = []rules.Rule{
 		Test:  rules.Test{Bound: "its capture begins with the frame behind the startup"},
 		Segment: inQueue(
 			func(s *model.Segment, rel model.Relation, m *model.Message) bool {
-				return beginsNext(s, rel, m) && m.Msn == math.MaxUint32
+				return beginsNext(s, rel, m) && m.MSN == math.MaxUint32
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if s.DDP.MSN == 1 {
-					reportInQueue(r, s, m, "the MSN leaves out 0 when it wraps", "MSN 1", "MSN 0")
+					reportInQueue(r, s, m, "the MSN skips 0 when it wraps", "MSN 1", "MSN 0")
 				}
 			}),
 	},
@@ -71,7 +71,7 @@ var messageNumberRules = []rules.Rule{
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if rel, _ := s.Relate(); rel == model.Renamed {
-					reportInQueue(r, s, m, "a segment goes on with the open message under another number", fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", m.Msn))
+					reportInQueue(r, s, m, "a segment continues the open message with a different MSN", fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", m.MSN))
 				}
 			}),
 	},
@@ -83,7 +83,7 @@ var messageNumberRules = []rules.Rule{
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if from, to := s.Span(); m.Has(from, to, s.Hash) {
-					reportInQueue(r, s, m, "a segment that was sent before is sent as a new one", fmt.Sprintf("MSN %d, MO %d again", s.DDP.MSN, s.DDP.MO), "each segment once")
+					reportInQueue(r, s, m, "a segment that was sent before is sent again as new data", fmt.Sprintf("MSN %d, MO %d again", s.DDP.MSN, s.DDP.MO), "each segment once")
 				}
 			}),
 	},
@@ -95,7 +95,7 @@ var messageNumberRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				for qn := range s.Queues {
 					if m := s.Queues[qn].Msg; s.ChangesQueue(m) {
-						r.On(s, "a segment goes on with the open message on another queue", fmt.Sprintf("QN %d", s.DDP.QN), fmt.Sprintf("QN %d", m.Qn))
+						r.On(s, "a segment continues the open message on a different queue", fmt.Sprintf("QN %d", s.DDP.QN), fmt.Sprintf("QN %d", m.QN))
 					}
 				}
 			},
@@ -103,8 +103,8 @@ var messageNumberRules = []rules.Rule{
 	},
 }
 
-// inQueue judges untagged segments on queues that exist. rel is how the segment stands to
-// m, the last message of its queue.
+// inQueue judges untagged segments on queues that exist. rel is the relation of the
+// segment to m, the last message of its queue.
 func inQueue(applies func(s *model.Segment, rel model.Relation, m *model.Message) bool, judge func(r *rules.Report, s *model.Segment, m *model.Message)) *rules.On[*model.Segment] {
 	return &rules.On[*model.Segment]{
 		Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
@@ -122,13 +122,13 @@ func inQueue(applies func(s *model.Segment, rel model.Relation, m *model.Message
 // of its queue.
 func reportInQueue(r *rules.Report, s *model.Segment, m *model.Message, message, observed, expected string) {
 	at := s.Where()
-	if m.There && m.Segments() > 0 && m.Final.Pdu != at.PDU {
-		at.Related = append(at.Related, m.Final.Pdu)
+	if m.There && m.Segments() > 0 && m.Final.PDU != at.PDU {
+		at.Related = append(at.Related, m.Final.PDU)
 	}
 	r.On(at, message, observed, expected)
 }
 
-// beginsNext reports whether a segment begins the message behind another one of its queue.
+// beginsNext reports whether a segment begins the next message of its queue.
 func beginsNext(s *model.Segment, rel model.Relation, _ *model.Message) bool {
 	return rel == model.Begins && s.Queues[s.DDP.QN].Seen
 }

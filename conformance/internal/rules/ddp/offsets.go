@@ -39,7 +39,7 @@ var offsetRules = []rules.Rule{
 					if at > 0 {
 						want = m.Runs[at-1].To()
 					}
-					r.On(m.RunPlace(at), "the segments of the message leave a hole or overlap", fmt.Sprintf("MO %d", m.Runs[at].From), fmt.Sprintf("MO %d", want))
+					r.On(m.RunPlace(at), "the segments of the message leave a gap or overlap", fmt.Sprintf("MO %d", m.Runs[at].From), fmt.Sprintf("MO %d", want))
 				}
 			},
 		},
@@ -50,7 +50,7 @@ var offsetRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if _, to := s.Span(); to > math.MaxUint32 {
-					r.On(s, "MO and length go beyond 2^32", fmt.Sprintf("%#x + %d", s.DDP.MO, s.Octets), "below 2^32")
+					r.On(s, "MO plus length extends beyond 2^32", fmt.Sprintf("%#x + %d", s.DDP.MO, s.Octets), "below 2^32")
 				}
 			},
 		},
@@ -65,7 +65,7 @@ var offsetRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, m *model.Message) {
 				if whole, _, at := m.Tiles(m.Start()); !whole {
-					r.On(m.RunPlace(at), "the segments of the tagged message leave a hole or overlap",
+					r.On(m.RunPlace(at), "the segments of the tagged message leave a gap or overlap",
 						fmt.Sprintf("TO %#x", m.Runs[at].From), fmt.Sprintf("TO %#x", m.Runs[at-1].To()))
 				}
 			},
@@ -97,9 +97,9 @@ var offsetRules = []rules.Rule{
 				rel, m := s.Relate()
 				switch {
 				case rel == model.GoesOn && m.Open(), !s.DDP.Tagged && s.DDP.MO != 0:
-					r.OnAs(catalogue.Warning, s, "a segment without payload within a message", "0 octets", "at least 1")
+					r.OnAs(catalogue.Warning, s, "a segment within a message has no payload", "0 octets", "at least 1")
 				case !s.DDP.Last:
-					r.On(s, "a message of length zero that goes on", "L=0", "L=1")
+					r.On(s, "a zero-length segment begins a message, but L is not set", "L=0", "L=1")
 				}
 			},
 		},

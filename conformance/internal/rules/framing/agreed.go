@@ -33,12 +33,12 @@ var markersAgreedRules = []rules.Rule{
 		Test:  rules.Test{Bound: "its CRC is worked out for the octets of its own trace"},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-				receiver := c.Said(h.Peer.Dir)
+				receiver := c.StartupFrameOf(h.Peer.Dir)
 				return rules.InScopeIf(h.Opening.Seen() && receiver != nil && !receiver.M && c.Reply != nil && c.Reply.Rev != 0 && c.Accepted())
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if r.Trace.Flow[h.Dir].MarkersSeen == mpa.Yes && !r.OneMarker(h) { // MPA-START-07B judges a single one
-					r.On(&h.Opening.First, "markers although the receiver wants none", "markers", "M=0: none")
+					r.On(&h.Opening.First, "markers are sent although the receiver wants none", "markers", "M=0: none")
 				}
 			},
 		},
@@ -55,7 +55,7 @@ var markersAgreedRules = []rules.Rule{
 				for d := range c.Directions {
 					h, f := &c.Directions[d], &c.Trace.Flow[d]
 					if owesOldMarkers(c, h) && (f.MarkersSeen == mpa.No || f.Markers == 0 && f.FPDUs > 0) {
-						r.On(h.AtFirst(), "no markers on a connection of revision 0", "no markers", "markers in both directions")
+						r.On(h.AtFirst(), "no markers are sent on a connection of revision 0", "no markers", "markers in both directions")
 						return
 					}
 				}
@@ -69,12 +69,12 @@ var markersAgreedRules = []rules.Rule{
 func wantsMarkers(d trace.Dir) *rules.On[*model.Conn] {
 	return &rules.On[*model.Conn]{
 		Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
-			f := c.Said(d)
+			f := c.StartupFrameOf(d)
 			return rules.InScopeIf(f != nil && f.M && c.Directions[model.Other(d)].First.Seen && c.Accepted())
 		},
 		Judge: func(r *rules.Report, c *model.Conn) {
 			if h := &c.Directions[model.Other(d)]; c.Trace.Flow[h.Dir].MarkersSeen == mpa.No {
-				r.On(h.AtFirst(), "no markers although the receiver wants them", "no markers", "M=1: a marker every 512 octets")
+				r.On(h.AtFirst(), "no markers are sent although the receiver wants them", "no markers", "M=1: a marker every 512 octets")
 			}
 		},
 	}
@@ -83,6 +83,6 @@ func wantsMarkers(d trace.Dir) *rules.On[*model.Conn] {
 // owesOldMarkers reports whether a direction has to have markers on a connection of
 // revision 0 although its receiver did not ask for them.
 func owesOldMarkers(c *model.Conn, h *model.Direction) bool {
-	receiver := c.Said(h.Peer.Dir)
+	receiver := c.StartupFrameOf(h.Peer.Dir)
 	return h.First.Seen && receiver != nil && !receiver.M
 }

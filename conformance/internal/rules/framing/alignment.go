@@ -26,7 +26,7 @@ var alignmentRules = []rules.Rule{
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if s := &h.Sizes; s.Aligned*2 < s.Segments {
 					r.On(h.AtFirst(), "most TCP segments begin inside an FPDU",
-						fmt.Sprintf("%d of %d begin at the start of one", s.Aligned, s.Segments), "all, as far as possible")
+						fmt.Sprintf("%d of %d begin at the start of an FPDU", s.Aligned, s.Segments), "all, as far as possible")
 				}
 			},
 		},
@@ -43,7 +43,7 @@ var alignmentRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if s := &h.Sizes; s.Torn > 0 {
-					r.On(s.TornAt.In(h.Dir), "a TCP segment ends inside an FPDU that would fit a segment",
+					r.On(s.TornAt.In(h.Dir), "a TCP segment ends inside an FPDU that would fit in a segment",
 						fmt.Sprintf("%d of the %d segments that begin at the start of an FPDU", s.Torn, s.Aligned), "whole FPDUs")
 				}
 			},

@@ -18,9 +18,9 @@ var crcRules = []rules.Rule{
 		ID: "MPA-CRC-VALUE-01", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Sum, ByShape: true,
 		Field:    "iwarp_mpa.crc",
 		YieldsTo: []string{"MPA-C-ON-01", "MPA-CRC-KEEP-01", "MPA-CRC-COVER-01", "MPA-CRC-COVER-02", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-FPDU-FMT-01"},
-		FPDU: &rules.On[*model.Fpdu]{
+		FPDU: &rules.On[*model.FPDU]{
 			Applies: agreedCRC,
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				f := e.FPDU
 				if f.CRCStatus != mpa.CRCBad {
 					return
@@ -28,7 +28,7 @@ var crcRules = []rules.Rule{
 				r.Report(rules.Violation{
 					Place: e.Where(), Message: "wrong CRC" + crcHint(f),
 					Observed: fmt.Sprintf("%08x", f.CRC), Expected: fmt.Sprintf("%08x", f.WantCRC),
-					Soon: !model.Constant(f.CRC), // that a constant is no CRC at all may show only later
+					Soon: !model.Constant(f.CRC), // a constant may turn out only later not to be a CRC
 				})
 			},
 		},
@@ -40,12 +40,12 @@ var crcRules = []rules.Rule{
 			Needs:   rules.KeepsSteps | rules.ComesFirst,
 			Related: []string{"MPA-CRC-KEEP-01"},
 		},
-		FPDU: &rules.On[*model.Fpdu]{
+		FPDU: &rules.On[*model.FPDU]{
 			Applies: agreedCRC,
-			Judge: func(r *rules.Report, e *model.Fpdu) {
-				// Two before this one had the same value.
-				if e.Crc.Good == 0 && e.Crc.Run >= 2 && e.RepeatsConstant() && !r.Reported(e.Direction) {
-					r.On(e.ConstantsBegin(), "CRCs are agreed, and none is filled in", fmt.Sprintf("%08x in each FPDU", e.FPDU.CRC), "the CRC of each")
+			Judge: func(r *rules.Report, e *model.FPDU) {
+				// The two before this one had the same value.
+				if e.CRC.Good == 0 && e.CRC.Run >= 2 && e.RepeatsConstant() && !r.Reported(e.Direction) {
+					r.On(e.ConstantsBegin(), "CRCs are enabled, but the CRC fields are not filled in", fmt.Sprintf("%08x in each FPDU", e.FPDU.CRC), "the CRC of each FPDU")
 				}
 			},
 		},
@@ -54,11 +54,11 @@ var crcRules = []rules.Rule{
 		ID: "MPA-CRC-KEEP-01", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full, ByShape: true, Late: true,
 		Field: "iwarp_mpa.crc",
 		Test:  rules.Test{Needs: rules.KeepsSteps},
-		FPDU: &rules.On[*model.Fpdu]{
+		FPDU: &rules.On[*model.FPDU]{
 			Applies: agreedCRC,
-			Judge: func(r *rules.Report, e *model.Fpdu) {
-				if e.Crc.Good > 0 && e.Crc.Run >= 1 && e.RepeatsConstant() && !r.Reported(e.Direction) {
-					r.On(e.ConstantsBegin(), "the CRCs stop in the middle of the connection", fmt.Sprintf("%08x from here on", e.FPDU.CRC), "the CRC of each FPDU")
+			Judge: func(r *rules.Report, e *model.FPDU) {
+				if e.CRC.Good > 0 && e.CRC.Run >= 1 && e.RepeatsConstant() && !r.Reported(e.Direction) {
+					r.On(e.ConstantsBegin(), "the sender stops computing CRCs in the middle of the connection", fmt.Sprintf("%08x from here on", e.FPDU.CRC), "the CRC of each FPDU")
 				}
 			},
 		},
@@ -67,13 +67,13 @@ var crcRules = []rules.Rule{
 		ID: "MPA-CRC-COVER-01", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Sum, ByShape: true,
 		Field: "iwarp_mpa.crc",
 		Test:  rules.Test{Related: []string{"MPA-CRC-COVER-02"}}, // the marker stands in front
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				return rules.InScopeIf(e.Marked(c.Conn) && innerMarkers(e.FPDU) > 0 && crcVerified(e.FPDU))
 			},
-			Judge: func(r *rules.Report, e *model.Fpdu) {
-				if f := e.FPDU; f.CRCStatus == mpa.CRCBad && model.CrcOf(withoutMarkers(f)) == f.CRC {
-					r.On(e, "the CRC leaves out the markers", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
+			Judge: func(r *rules.Report, e *model.FPDU) {
+				if f := e.FPDU; f.CRCStatus == mpa.CRCBad && model.CRCOf(withoutMarkers(f)) == f.CRC {
+					r.On(e, "the CRC does not cover the markers", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
 				}
 			},
 		},
@@ -82,14 +82,14 @@ var crcRules = []rules.Rule{
 		ID: "MPA-CRC-COVER-02", Needs: catalogue.Neg | catalogue.Sync | catalogue.Full | catalogue.Sum, ByShape: true,
 		Field: "iwarp_mpa.crc",
 		Test:  rules.Test{Needs: rules.ComesFirst},
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				return rules.InScopeIf(e.FPDU.Lead && e.Marked(c.Conn) && crcVerified(e.FPDU))
 			},
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				f, w := e.FPDU, e.FPDU.Wire
-				if f.CRCStatus == mpa.CRCBad && len(w) > mpa.MarkerSize+model.CrcSize && model.CrcOf(w[mpa.MarkerSize:len(w)-model.CrcSize]) == f.CRC {
-					r.On(e, "the CRC leaves out the marker before ULPDU_Length", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
+				if f.CRCStatus == mpa.CRCBad && len(w) > mpa.MarkerSize+model.CrcSize && model.CRCOf(w[mpa.MarkerSize:len(w)-model.CrcSize]) == f.CRC {
+					r.On(e, "the CRC does not cover the marker before ULPDU_Length", fmt.Sprintf("%08x", f.CRC), fmt.Sprintf("%08x", f.WantCRC))
 				}
 			},
 		},
@@ -98,7 +98,7 @@ var crcRules = []rules.Rule{
 
 // agreedCRC is the scope of rules on FPDUs whose CRC was verified, where CRCs were
 // agreed.
-func agreedCRC(c *rules.Case, e *model.Fpdu) rules.Scope {
+func agreedCRC(c *rules.Case, e *model.FPDU) rules.Scope {
 	return rules.InScopeIf(c.Trace.CRC == mpa.Yes && crcVerified(e.FPDU))
 }
 
@@ -121,7 +121,7 @@ func withoutMarkers(f *mpa.FPDU) []byte {
 	return append(out, w[from:]...)
 }
 
-// crcHint says what a wrong CRC looks like.
+// crcHint describes a wrong CRC.
 func crcHint(f *mpa.FPDU) string {
 	switch f.CRC {
 	case bits.ReverseBytes32(f.WantCRC):

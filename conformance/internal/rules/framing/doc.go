@@ -1,3 +1,6 @@
-// Package framing has the rules on FPDUs, their markers and CRCs, and their place in TCP
-// segments (RFC 5044 sections 4 to 7).
+// Package framing has the rules on FPDUs and their TCP segments: lengths, pad, CRC,
+// markers, sizes, alignment and retransmissions (RFC 5044 sections 3 to 6).
+//
+// Like all packages of rules it imports package rules and the facts of package model, and
+// changes neither. No package of rules imports another one.
 package framing

@@ -20,11 +20,11 @@ var fpduRules = []rules.Rule{
 		ID: "MPA-FPDU-PAD-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwarp_mpa.pad",
 		Test:  rules.Test{Needs: rules.KeepsSteps},
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(_ *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(_ *rules.Case, e *model.FPDU) rules.Scope {
 				return rules.InScopeIf(e.FPDU.PadKnown && e.FPDU.PadLen > 0 && e.FPDU.CRCStatus != mpa.CRCBad)
 			},
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				if !e.FPDU.PadZero() {
 					r.On(e, "the pad is not zero", fmt.Sprintf("% x", e.FPDU.Pad[:e.FPDU.PadLen]), "zeros")
 				}
@@ -35,11 +35,11 @@ var fpduRules = []rules.Rule{
 		ID: "MPA-ULPDU-MAX-01", Needs: catalogue.Sync, ByShape: true,
 		Field:    "iwarp_mpa.ulpdulength",
 		YieldsTo: []string{"MPA-FPDU-FMT-01"},
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: rules.CrcNotBad,
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: rules.CRCNotBad,
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				if e.FPDU.ULPDULength > maxULPDU && !r.Reported(e.Direction) {
-					r.On(e, "the ULPDU is larger than any may be", fmt.Sprint(e.FPDU.ULPDULength), fmt.Sprintf("at most %d", maxULPDU))
+					r.On(e, "the ULPDU is larger than the maximum", fmt.Sprint(e.FPDU.ULPDULength), fmt.Sprintf("at most %d", maxULPDU))
 				}
 			},
 		},
@@ -59,9 +59,9 @@ var fpduRules = []rules.Rule{
 				return rules.InScope
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
-				if n := h.Crc.Unsent; n > 0 && !h.Unsure && !h.Gap {
-					at := model.Place{Dir: h.Dir, HasDir: true, Frame: h.Crc.Frame, PDU: h.Crc.Pdu, HasPDU: true}
-					r.On(at, "a FIN in the middle of an FPDU", fmt.Sprintf("%d octets are missing", n), "the whole FPDU")
+				if n := h.CRC.Unsent; n > 0 && !h.Unsure && !h.Gap {
+					at := model.Place{Dir: h.Dir, HasDir: true, Frame: h.CRC.Frame, PDU: h.CRC.PDU, HasPDU: true}
+					r.On(at, "a FIN comes in the middle of an FPDU", fmt.Sprintf("%d octets are missing", n), "the whole FPDU")
 				}
 			},
 		},

@@ -18,9 +18,9 @@ var lengthRules = []rules.Rule{
 	{
 		ID: "MPA-FPDU-LEN-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Test: rules.Test{Needs: rules.SameCRC},
-		FPDU: &rules.On[*model.Fpdu]{
+		FPDU: &rules.On[*model.FPDU]{
 			Applies: endByCRC,
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				f := e.FPDU
 				if f.CRCStatus == mpa.CRCGood {
 					return
@@ -38,9 +38,9 @@ var lengthRules = []rules.Rule{
 	{
 		ID: "MPA-FPDU-PAD-02", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Test: rules.Test{Needs: rules.SameCRC},
-		FPDU: &rules.On[*model.Fpdu]{
+		FPDU: &rules.On[*model.FPDU]{
 			Applies: endByCRC,
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				if pad, ok := shorterPad(e.FPDU); ok {
 					r.On(e, "the pad is too short", fmt.Sprintf("%d octets", pad), fmt.Sprintf("%d octets", e.FPDU.PadLen))
 				}
@@ -61,8 +61,8 @@ var lengthRules = []rules.Rule{
 	{
 		ID: "MPA-C-FIELD-01", Needs: catalogue.Neg | catalogue.Start | catalogue.Contig, ByShape: true,
 		Test: rules.Test{Needs: rules.KeepsSteps | rules.SameMarkers},
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				return rules.InScopeIf(e.FPDU.CRCStatus == mpa.CRCOff && c.Trace.Negotiated)
 			},
 		},
@@ -72,8 +72,8 @@ var lengthRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
 				if !r.Reported(s.Direction) {
-					r.On(s, "FPDUs without the CRC field, which has to be there though nobody verifies it",
-						fmt.Sprintf("%d FPDUs follow each other if they have none", s.Bare), "four octets behind each ULPDU and pad")
+					r.On(s, "the CRC field is missing; it must be present even if it is not used",
+						fmt.Sprintf("%d consecutive FPDUs if none has a CRC field", s.Bare), "four octets after each ULPDU and pad")
 				}
 			},
 		},
@@ -81,26 +81,26 @@ var lengthRules = []rules.Rule{
 	{
 		ID: "MPA-FPDU-FMT-01", Needs: catalogue.Sync, ByShape: true,
 		YieldsTo: []string{"MPA-CONN-POINT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-C-FIELD-01"},
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				switch {
 				case !c.Streamed(e.Direction):
 					return rules.OutOfScope
 				case c.Astray(e.Direction):
 					return rules.Lacking(catalogue.Sync)
 				case foundAgain(e) && !c.Trace.Negotiated:
-					return rules.Lacking(catalogue.Neg) // there may be markers of which nobody knows
+					return rules.Lacking(catalogue.Neg) // there may be unknown markers
 				}
 				return rules.InScope
 			},
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				switch f := e.FPDU; {
 				case foundAgain(e):
-					reportLost(r, e.Direction, e.Chain.At.In(e.Dir), "the octets behind this FPDU are none: its length is wrong")
+					reportLost(r, e.Direction, e.Chain.At.In(e.Dir), "the octets after this FPDU are not an FPDU; its length is wrong")
 				case f.CRCStatus == mpa.CRCBad && (f.ULPDULength < mpa.MinULPDU || f.ULPDULength > mpa.MaxULPDU):
-					reportLost(r, e.Direction, e.Where(), "no FPDU has this length")
+					reportLost(r, e.Direction, e.Where(), "an FPDU cannot have this length")
 				case f.Unsent > 0 && r.Trace.CRC == mpa.Yes && holdsFPDU(f.Wire[:len(f.Wire)-f.Unsent]):
-					reportLost(r, e.Direction, e.Where(), "the FPDU ends before its length says so")
+					reportLost(r, e.Direction, e.Where(), "the FPDU ends before its length is reached")
 				}
 			},
 		},
@@ -118,9 +118,9 @@ var lengthRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
 				if behindSuspect(s) {
-					reportLost(r, s.Direction, s.Chain.At.In(s.Dir), "the octets behind this FPDU are none: its length is wrong")
+					reportLost(r, s.Direction, s.Chain.At.In(s.Dir), "the octets after this FPDU are not an FPDU; its length is wrong")
 				} else {
-					reportLost(r, s.Direction, s.Where(), "octets that are no FPDU where one has to begin")
+					reportLost(r, s.Direction, s.Where(), "octets are not an FPDU where one must begin")
 				}
 			},
 		},
@@ -133,12 +133,12 @@ const enoughBare = 3
 // reportLost reports once for a direction where its framing is lost.
 func reportLost(r *rules.Report, h *model.Direction, at model.Place, message string) {
 	if !r.Reported(h) {
-		r.On(at, "framing is lost: "+message, "octets that cannot be laid out", "one FPDU behind the other")
+		r.On(at, "framing is lost: "+message, "octets that cannot be framed", "one FPDU after another")
 	}
 }
 
-// endByCRC is the scope of rules on FPDUs whose CRC tells where they end.
-func endByCRC(c *rules.Case, e *model.Fpdu) rules.Scope {
+// endByCRC is the scope of rules on FPDUs whose CRC shows where they end.
+func endByCRC(c *rules.Case, e *model.FPDU) rules.Scope {
 	f := e.FPDU
 	switch {
 	case c.Trace.CRC != mpa.Yes:
@@ -194,12 +194,12 @@ func endsAt(f *mpa.FPDU, n, pad int) bool {
 	if end > len(f.Wire)-f.Unsent {
 		return false
 	}
-	return model.CrcOf(f.Wire[:end-model.CrcSize]) == binary.BigEndian.Uint32(f.Wire[end-model.CrcSize:])
+	return model.CRCOf(f.Wire[:end-model.CrcSize]) == binary.BigEndian.Uint32(f.Wire[end-model.CrcSize:])
 }
 
-// foundAgain reports whether an FPDU was found by search, behind one with a wrong CRC
-// whose length leads elsewhere.
-func foundAgain(e *model.Fpdu) bool { return e.FPDU.Sync != mpa.InSync && e.Chain.Suspect }
+// foundAgain reports whether an FPDU was found by search, after one with a wrong CRC whose
+// length leads elsewhere.
+func foundAgain(e *model.FPDU) bool { return e.FPDU.Sync != mpa.InSync && e.Chain.Suspect }
 
 // behindSuspect reports whether loose octets follow an FPDU with a wrong CRC.
 func behindSuspect(s *model.Loose) bool { return s.Chain.Suspect && s.From == s.Chain.End }

@@ -16,9 +16,9 @@ var markerRules = []rules.Rule{
 		ID: "MPA-MARKER-RSVD-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
 		Test:  rules.Test{Related: []string{"MPA-START-07A"}},
-		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if m.Reserved != 0 && !displaced(m) && e.Pos(m) != 0 {
-				r.On(e.PlaceOf(m), "the reserved half of a marker is not zero", fmt.Sprintf("%#04x", m.Reserved), "0")
+				r.On(e.PlaceOf(m), "the reserved field of a marker is not zero", fmt.Sprintf("%#04x", m.Reserved), "0")
 			}
 		}),
 	},
@@ -27,9 +27,9 @@ var markerRules = []rules.Rule{
 		Field:    "iwd.markers",
 		YieldsTo: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-MARKER-PTR-07", "MPA-MARKER-POS-01"},
 		Test:     rules.Test{Related: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-START-07A"}},
-		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if m.Expected != 0 && int(m.Pointer&^3) != m.Expected && !displaced(m) {
-				r.On(e.PlaceOf(m), "a marker points to the wrong place", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
+				r.On(e.PlaceOf(m), "a marker points to the wrong position", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
 			}
 		}),
 	},
@@ -37,31 +37,31 @@ var markerRules = []rules.Rule{
 		ID: "MPA-MARKER-PTR-02", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
 		Test:  rules.Test{Related: []string{"MPA-MARKER-PTR-01", "MPA-MARKER-PTR-07", "MPA-MARKER-PTR-05", "MPA-START-07A"}},
-		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if m.Expected == 0 && e.Pos(m) != 0 && m.Pointer&^3 != 0 && !displaced(m) {
-				r.On(e.PlaceOf(m), "a marker between two FPDUs has a pointer", fmt.Sprint(m.Pointer), "0")
+				r.On(e.PlaceOf(m), "the pointer of a marker between two FPDUs is not zero", fmt.Sprint(m.Pointer), "0")
 			}
 		}),
 	},
 	{
 		ID: "MPA-MARKER-PTR-03", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
-		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if m.Pointer&3 != 0 && !displaced(m) {
-				r.On(e.PlaceOf(m), "the two low bits of a pointer are set", fmt.Sprintf("%#04x", m.Pointer), "both 0")
+				r.On(e.PlaceOf(m), "the two low bits of a marker pointer are not zero", fmt.Sprintf("%#04x", m.Pointer), "both 0")
 			}
 		}),
 	},
 	{
 		ID: "MPA-MARKER-PTR-05", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(_ *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(_ *rules.Case, e *model.FPDU) rules.Scope {
 				return rules.InScopeIf(e.FPDU.CRCStatus != mpa.CRCBad && len(pointing(e.FPDU)) >= 2)
 			},
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				if m := disagreeing(e.FPDU); m != nil {
-					r.On(e.PlaceOf(m), "the markers of an FPDU point to different places", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
+					r.On(e.PlaceOf(m), "the markers of an FPDU point to different positions", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
 				}
 			},
 		},
@@ -70,9 +70,9 @@ var markerRules = []rules.Rule{
 		ID: "MPA-MARKER-PTR-07", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
 		Test:  rules.Test{Related: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-START-07A"}},
-		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if pointsToFormer(e, m) {
-				r.On(e.PlaceOf(m), "a marker points to an FPDU before the one that it stands in", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
+				r.On(e.PlaceOf(m), "a marker points to an earlier FPDU than the one that contains it", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
 			}
 		}),
 	},
@@ -80,9 +80,9 @@ var markerRules = []rules.Rule{
 		ID: "MPA-MARKER-POS-01", Needs: catalogue.Neg | catalogue.Start | catalogue.Full | catalogue.Sync, ByShape: true,
 		Field:    "iwd.markers",
 		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01", "MPA-START-07A", "MPA-MARKER-WRAP-01", "RNIC-IOP-MARKER-01"},
-		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if displaced(m) && !r.Reported(e.Direction) {
-				r.On(e.PlaceOf(m), "no marker where one has to be", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), fmt.Sprintf("pointer %d", m.Expected))
+				r.On(e.PlaceOf(m), "there is no marker where one must be", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), fmt.Sprintf("pointer %d", m.Expected))
 			}
 		}),
 	},
@@ -91,7 +91,7 @@ var markerRules = []rules.Rule{
 		Field:    "iwd.markers",
 		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01", "RNIC-IOP-MARKER-01"},
 		Test:     rules.Test{Needs: rules.ComesFirst},
-		FPDU: eachMarker(func(r *rules.Report, e *model.Fpdu, m *mpa.Marker) {
+		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if e.Pos(m) == 0 && (m.Reserved != 0 || m.Pointer&^3 != 0) {
 				r.On(e.PlaceOf(m), "the first marker is not zero", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), "00000000")
 			}
@@ -100,8 +100,8 @@ var markerRules = []rules.Rule{
 	{
 		ID: "MPA-MARKER-WRAP-01", Needs: catalogue.Start | catalogue.Contig | catalogue.Full, Transport: rules.OnTCP, ByShape: true,
 		Test: rules.Test{Needs: rules.KeepsSteps | rules.ComesFirst}, // its markers are counted from the start
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				return rules.InScopeIf(e.Marked(c.Conn) && e.Wrapped(c.Conn))
 			},
 			Judge: markersAtWrap,
@@ -111,12 +111,12 @@ var markerRules = []rules.Rule{
 
 // eachMarker judges the markers of an FPDU one by one. If the CRC is wrong, nothing
 // proves that those octets are markers.
-func eachMarker(judge func(r *rules.Report, e *model.Fpdu, m *mpa.Marker)) *rules.On[*model.Fpdu] {
-	return &rules.On[*model.Fpdu]{
-		Applies: func(_ *rules.Case, e *model.Fpdu) rules.Scope {
+func eachMarker(judge func(r *rules.Report, e *model.FPDU, m *mpa.Marker)) *rules.On[*model.FPDU] {
+	return &rules.On[*model.FPDU]{
+		Applies: func(_ *rules.Case, e *model.FPDU) rules.Scope {
 			return rules.InScopeIf(len(e.FPDU.Markers) > 0 && e.FPDU.CRCStatus != mpa.CRCBad)
 		},
-		Judge: func(r *rules.Report, e *model.Fpdu) {
+		Judge: func(r *rules.Report, e *model.FPDU) {
 			for i := range e.FPDU.Markers {
 				judge(r, e, &e.FPDU.Markers[i])
 			}
@@ -124,13 +124,13 @@ func eachMarker(judge func(r *rules.Report, e *model.Fpdu, m *mpa.Marker)) *rule
 	}
 }
 
-// displaced reports whether nothing in the octets where a marker has to be looks like
-// one: the marker is elsewhere, or there is none.
+// displaced reports whether the octets at the position of a marker do not look like one at
+// all: the marker is elsewhere, or there is none.
 func displaced(m *mpa.Marker) bool {
 	return m.Status() == mpa.MarkerMissing || m.Reserved != 0 && int(m.Pointer&^3) != m.Expected
 }
 
-// innerMarkers counts the markers behind ULPDU_Length.
+// innerMarkers counts the markers after ULPDU_Length.
 func innerMarkers(f *mpa.FPDU) (n int) {
 	for i := range f.Markers {
 		if f.Markers[i].Expected != 0 {
@@ -140,7 +140,7 @@ func innerMarkers(f *mpa.FPDU) (n int) {
 	return n
 }
 
-// pointing are the markers behind ULPDU_Length that are there.
+// pointing returns the markers after ULPDU_Length that are present.
 func pointing(f *mpa.FPDU) (all []*mpa.Marker) {
 	for i := range f.Markers {
 		if m := &f.Markers[i]; m.Expected != 0 && m.Status() != mpa.MarkerMissing {
@@ -150,8 +150,8 @@ func pointing(f *mpa.FPDU) (all []*mpa.Marker) {
 	return all
 }
 
-// disagreeing returns the first marker of an FPDU that points to another start than the
-// first marker does; nil if there is none, or if a pointer is wrong by itself.
+// disagreeing returns the first marker of an FPDU that points to a different start than
+// the first marker does; nil if there is none, or if a pointer is wrong in itself.
 func disagreeing(f *mpa.FPDU) *mpa.Marker {
 	all := pointing(f)
 	for _, m := range all {
@@ -170,11 +170,11 @@ func disagreeing(f *mpa.FPDU) *mpa.Marker {
 
 // pointsToFormer reports whether a marker points to the start of one of the FPDUs before
 // its own.
-func pointsToFormer(e *model.Fpdu, m *mpa.Marker) bool {
+func pointsToFormer(e *model.FPDU, m *mpa.Marker) bool {
 	if int(m.Pointer) == m.Expected || m.Expected == 0 || m.Pointer == 0 || m.Pointer&3 != 0 || displaced(m) {
 		return false
 	}
-	for _, start := range e.Crc.Starts {
+	for _, start := range e.CRC.Starts {
 		if start > m.Offset-mpa.MarkerInterval && m.Offset-start == int64(m.Pointer) && start != m.Offset-int64(m.Expected) {
 			return true
 		}
@@ -184,7 +184,7 @@ func pointsToFormer(e *model.Fpdu, m *mpa.Marker) bool {
 
 // markersAtWrap judges the first marker that is not in its place once the sequence
 // numbers have wrapped.
-func markersAtWrap(r *rules.Report, e *model.Fpdu) {
+func markersAtWrap(r *rules.Report, e *model.FPDU) {
 	wrap := r.WrapsAt(e.Dir)
 	for i := range e.FPDU.Markers {
 		m := &e.FPDU.Markers[i]
@@ -195,8 +195,8 @@ func markersAtWrap(r *rules.Report, e *model.Fpdu) {
 		// Where the marker before it is if the sender counts from sequence number 0.
 		p := int(at - (at-wrap)%mpa.MarkerInterval - e.PDU.From)
 		if looksMarked(e.FPDU, p) && !r.Reported(e.Direction) {
-			r.On(e.PlaceOf(m), "the markers shift where the sequence numbers wrap",
-				fmt.Sprintf("a marker %d octets before its place", int(at-e.PDU.From)-p), "one every 512 octets from the first FPDU on")
+			r.On(e.PlaceOf(m), "the marker positions shift where the sequence numbers wrap",
+				fmt.Sprintf("a marker %d octets before its position", int(at-e.PDU.From)-p), "a marker every 512 octets from the first FPDU on")
 		}
 		return
 	}

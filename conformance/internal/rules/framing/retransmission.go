@@ -28,7 +28,7 @@ var retransmissionRules = []rules.Rule{
 			Judge: func(r *rules.Report, h *model.Direction) {
 				f := &r.Trace.Flow[h.Dir]
 				for _, d := range f.Faults().Differing {
-					r.On(model.Place{Dir: h.Dir, HasDir: true, Frame: d.Frame}, "octets that are sent again are not the same",
+					r.On(model.Place{Dir: h.Dir, HasDir: true, Frame: d.Frame}, "retransmitted octets differ from the original ones",
 						fmt.Sprintf("a difference in the segment at sequence number %d", f.Base+uint32(d.At)), "the same octets")
 				}
 			},

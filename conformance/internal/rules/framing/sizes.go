@@ -45,7 +45,7 @@ var sizeRules = []rules.Rule{
 				if s.Row {
 					severity = catalogue.None
 				}
-				r.OnAs(severity, s.SmallAt.In(h.Dir), "a message is cut into ULPDUs smaller than any MULPDU",
+				r.OnAs(severity, s.SmallAt.In(h.Dir), "a message is split into ULPDUs smaller than any MULPDU",
 					fmt.Sprintf("%d of them below %d octets", s.Small, model.LeastMULPDU), fmt.Sprintf("at least %d", model.LeastMULPDU))
 			},
 		},
@@ -64,12 +64,12 @@ var sizeRules = []rules.Rule{
 				s := &h.Sizes
 				room, of := s.Largest, "the largest on the connection"
 				if emss, ok := r.Emss(h.Dir); ok {
-					room, of = model.Mulpdu(emss, r.Marking(h.Dir) == mpa.Yes), "the most that the MSS allows"
+					room, of = model.MULPDU(emss, r.Marking(h.Dir) == mpa.Yes), "the maximum that the MSS allows"
 				}
 				if int(s.Partial.Largest)*2 >= room && s.Partial.Below(room/2)*2 <= s.Partial.N {
 					return
 				}
-				r.On(s.PartialAt.In(h.Dir), "segments that do not end their message are far smaller than they could be",
+				r.On(s.PartialAt.In(h.Dir), "segments that do not end their message are far smaller than possible",
 					s.Partial.String()+" octets", fmt.Sprintf("%d octets, %s", room, of))
 			},
 		},
@@ -85,7 +85,7 @@ func largestULPDU(markers mpa.Tri) *rules.On[*model.Direction] {
 			}
 			scope := c.AllFPDUs(h)
 			if c.Trace.Negotiated && c.Trace.Flow[h.Dir].MarkersSeen != mpa.Unknown {
-				return scope.Without(catalogue.Sync) // there may be a marker at the start alone
+				return scope.Without(catalogue.Sync) // there may be a marker at the start only
 			}
 			if _, ok := c.Emss(h.Dir); !ok {
 				return scope.Without(catalogue.Start)
@@ -94,8 +94,8 @@ func largestULPDU(markers mpa.Tri) *rules.On[*model.Direction] {
 		},
 		Judge: func(r *rules.Report, h *model.Direction) {
 			emss, _ := r.Emss(h.Dir)
-			if limit := model.Mulpdu(emss, markers == mpa.Yes); h.Sizes.Largest > limit {
-				r.On(h.Sizes.LargestAt.In(h.Dir), "the ULPDU is larger than a TCP segment holds",
+			if limit := model.MULPDU(emss, markers == mpa.Yes); h.Sizes.Largest > limit {
+				r.On(h.Sizes.LargestAt.In(h.Dir), "the ULPDU is too large for a TCP segment",
 					fmt.Sprint(h.Sizes.Largest), fmt.Sprintf("at most %d, with %d octets in a segment", limit, emss))
 			}
 		},

@@ -20,15 +20,15 @@ var ulpduRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if op, ok := secondSegment(s); ok {
-					r.On(s, "the FPDU holds two DDP segments", fmt.Sprintf("%v behind %v", op, s.Op), "one segment in an FPDU")
+					r.On(s, "the FPDU holds two DDP segments", fmt.Sprintf("%v after %v", op, s.Op), "one segment per FPDU")
 				}
 			},
 		},
 	},
 }
 
-// secondSegment returns the opcode of a DDP segment that stands behind a message of fixed
-// length: its header makes sense, and its MSN is the next one of its queue.
+// secondSegment returns the opcode of a DDP segment that follows a message of fixed
+// length: its header is plausible, and its MSN is the next one of its queue.
 func secondSegment(s *model.Segment) (rdmap.Opcode, bool) {
 	n := fixedLength(s.Op)
 	if len(s.Body) <= n {
@@ -43,8 +43,8 @@ func secondSegment(s *model.Segment) (rdmap.Opcode, bool) {
 	return op, ok && op.Assigned() && qn == g.QN && g.MSN == nextMSN(s, g.QN)
 }
 
-// fixedLength is the length of a message behind its DDP header, in octets, of the opcodes
-// that have a fixed one.
+// fixedLength is the length of a message after its DDP header, in octets, for opcodes with
+// a fixed length.
 func fixedLength(op rdmap.Opcode) int {
 	switch op {
 	case model.OpReadRequest:
@@ -65,7 +65,7 @@ func nextMSN(s *model.Segment, qn uint32) uint32 {
 	case qn == s.DDP.QN:
 		return s.DDP.MSN + 1
 	case qn < uint32(len(s.Queues)) && s.Queues[qn].Msg != nil && s.Queues[qn].Msg.There:
-		return s.Queues[qn].Msg.Msn + 1
+		return s.Queues[qn].Msg.MSN + 1
 	}
 	return 0
 }

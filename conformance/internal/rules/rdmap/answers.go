@@ -16,13 +16,13 @@ var rdmapAnswerRules = []rules.Rule{
 	{
 		ID: "RDMAP-READ-PAIR-01", Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP,
 		Exchange:     answered(model.OpReadResponse),
-		EndDirection: unanswered(false, "a Read is not answered, and the connection closes in good order"),
+		EndDirection: unanswered(false, "the connection closes gracefully, but a Read was not answered"),
 	},
 	{
 		ID: "RDMAX-AREQ-ANSWER-01", Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP,
 		Test:         rules.Test{Related: []string{"RDMAP-READ-PAIR-01"}}, // the indication of readiness is a Read, and has no answer already
 		Exchange:     answered(model.OpAtomicResponse),
-		EndDirection: unanswered(true, "an Atomic Request is not answered, and the connection closes in good order"),
+		EndDirection: unanswered(true, "the connection closes gracefully, but an Atomic Request was not answered"),
 	},
 	{
 		ID: "RDMAP-READ-ORDER-02", Needs: catalogue.ReadSync, Transport: rules.OnTCP,
@@ -34,8 +34,8 @@ var rdmapAnswerRules = []rules.Rule{
 	},
 }
 
-// answered says that requests of a kind were kept to where they have an answer,
-// whatever the end of the connection is.
+// answered reports requests of a kind as compliant where they have an answer, however the
+// connection ended.
 func answered(response rdmap.Opcode) *rules.On[*model.Segment] {
 	return &rules.On[*model.Segment]{
 		Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
@@ -63,7 +63,7 @@ func unanswered(atomic bool, message string) *rules.On[*model.Direction] {
 		Judge: func(r *rules.Report, h *model.Direction) {
 			first, left := leftOver(&r.Case, h, atomic)
 			v := rules.Violation{Place: first.Where(h.Dir), Message: message, Observed: fmt.Sprintf("%d unanswered", left), Expected: "an answer to each"}
-			// The side that did not know of the other one's FIN closed of its own accord.
+			// A side that did not know of the other one's FIN closed on its own initiative.
 			asks, answers := r.Trace.Flow[h.Dir].FIN, r.Trace.Flow[h.Peer.Dir].FIN
 			if answers.Acked > asks.At || asks.Acked <= answers.At {
 				v.Severity = catalogue.Note
@@ -73,9 +73,9 @@ func unanswered(atomic bool, message string) *rules.On[*model.Direction] {
 	}
 }
 
-// leftOver returns the first request of a kind that is not answered, and how many
-// there are. One whose answer ended early is that of RDMAP-READRESP-LEN-01; one that
-// the other side had not received when it closed does not count.
+// leftOver returns the first unanswered request of a kind, and how many there are. A
+// request whose answer ended early belongs to RDMAP-READRESP-LEN-01; one that the other
+// side had not received when it closed does not count.
 func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Request, n int) {
 	fin := c.Trace.Flow[h.Peer.Dir].FIN
 	for i := range h.Requests {
@@ -94,21 +94,21 @@ func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Requ
 func answeredEarly(atomic bool) *rules.On[*model.Segment] {
 	return &rules.On[*model.Segment]{
 		Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
-			a := &s.Ans
-			if !a.Begins || a.Joins || a.R == nil || !a.Fits || a.R.Atomic != atomic {
+			a := &s.Answer
+			if !a.Begins || a.Joins || a.Request == nil || !a.Fits || a.Request.Atomic != atomic {
 				return rules.OutOfScope
 			}
 			// Only what was acknowledged matters, not what waits for others.
 			have := c.SettledGate()
-			if at := model.SpanOf(s.PDU); at.Knew(a.R.End) == model.Unproven {
+			if at := model.SpanOf(s.PDU); at.Knew(a.Request.End) == model.Unproven {
 				return rules.Lacking(catalogue.Causal).Given(have)
 			}
 			return rules.InScope.Given(have)
 		},
 		Judge: func(r *rules.Report, s *model.Segment) {
-			request := s.Ans.R
+			request := s.Answer.Request
 			if at := model.SpanOf(s.PDU); at.Knew(request.End) == model.Without {
-				r.On(s, "the answer was sent before all octets up to the end of its request had arrived",
+				r.On(s, "the answer is sent before its whole request has arrived",
 					fmt.Sprintf("acknowledged up to offset %d", at.Acked), fmt.Sprintf("at least %d, the end of the request in frame %d", request.End, request.At.Frame))
 			}
 		},

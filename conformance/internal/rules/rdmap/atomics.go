@@ -20,7 +20,7 @@ var rdmapAtomicRules = []rules.Rule{
 				return rules.InScopeIf(s.Op == model.OpAtomicRequest && s.Touch.Octets > 0)
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if !s.RoomFor(s.Touch.Stag) {
+				if !s.RoomFor(s.Touch.STag) {
 					r.Unproven(catalogue.Sync)
 				}
 			},
@@ -40,13 +40,13 @@ var rdmapAtomicRules = []rules.Rule{
 		ID: "RDMAX-AREQ-ALIGN-02", Needs: catalogue.ReadSync,
 		Exchange: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
-				return rules.InScopeIf(s.Op == model.OpAtomicResponse && s.Ans.R != nil && s.Ans.Fits)
+				return rules.InScopeIf(s.Op == model.OpAtomicResponse && s.Answer.Request != nil && s.Answer.Fits)
 			},
 		},
 		Terminate: &rules.On[*model.Terminate]{
 			Applies: func(_ *rules.Case, t *model.Terminate) rules.Scope {
 				at, ok := t.AtomicOf()
-				a := t.Peer.Areas[at.Stag]
+				a := t.Peer.Areas[at.STag]
 				return rules.InScopeIf(ok && t.Header != nil && a != nil && a.Answered()&^at.Bit() != 0)
 			},
 			Judge: func(r *rules.Report, t *model.Terminate) {
@@ -54,7 +54,7 @@ var rdmapAtomicRules = []rules.Rule{
 				if k.Layer == rdmap.LayerRDMAP && (k.EType == 1 || k.EType == 2 && (k.Code == 6 || k.Code == 7)) {
 					return
 				}
-				r.On(t, "a misaligned atomic operation is answered with another error", model.CodeText(k), "0/2/07")
+				r.On(t, "a misaligned atomic operation is answered with the wrong error", model.CodeText(k), "0/2/07")
 			},
 		},
 		EndDirection: &rules.On[*model.Direction]{
@@ -89,7 +89,7 @@ var rdmapAtomicRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				a, _ := rdmap.DecodeAtomicRequest(s.Body)
 				if a.Mask != ^uint64(0) || a.CompareData != 0 || a.CompareMask != ^uint64(0) {
-					r.On(s, "a Swap, as an early draft had it, with other masks than its",
+					r.On(s, "a Swap as in an early draft has the wrong masks",
 						fmt.Sprintf("swap mask %#x, compare data %#x, compare mask %#x", a.Mask, a.CompareData, a.CompareMask), "all ones, 0, all ones")
 				}
 			},
@@ -99,11 +99,11 @@ var rdmapAtomicRules = []rules.Rule{
 		ID: "RDMAX-AREQ-AOP-02", Needs: catalogue.ReadSync,
 		Exchange: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
-				return rules.InScopeIf(s.Op == model.OpAtomicResponse && s.Ans.R != nil && s.Ans.Fits)
+				return rules.InScopeIf(s.Op == model.OpAtomicResponse && s.Answer.Request != nil && s.Answer.Fits)
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if op := s.Ans.R.Aop; op != rdmap.FetchAddOp && op != rdmap.CmpSwapOp {
-					r.OnAs(catalogue.Error, s, "an atomic operation that does not exist is answered as if it had been done", fmt.Sprint(uint8(op)), "a Terminate, 0/2/06")
+				if op := s.Answer.Request.AtomicOp; op != rdmap.FetchAddOp && op != rdmap.CmpSwapOp {
+					r.OnAs(catalogue.Error, s, "an unassigned atomic operation is answered as if it had been executed", fmt.Sprint(uint8(op)), "a Terminate 0/2/06")
 				}
 			},
 		},
@@ -133,8 +133,8 @@ var rdmapAtomicRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if s.Touch.Shares == model.SameOctets {
-					r.On(s, "the octets of an atomic operation are reached by another one while it is outstanding",
-						fmt.Sprintf("%v at STag %#08x TO %#x", s.Op, s.Touch.Stag, s.Touch.To), "other octets, or another time")
+					r.On(s, "a message accesses the octets of an outstanding atomic operation",
+						fmt.Sprintf("%v at STag %#08x TO %#x", s.Op, s.Touch.STag, s.Touch.TO), "other octets, or no outstanding atomic operation")
 				}
 			},
 		},
@@ -157,14 +157,14 @@ func reportMisaligned(r *rules.Report, a *model.Area, end model.Outcome) {
 		v := rules.Violation{Place: p.At, Observed: fmt.Sprintf("TO modulo 8 is %d", i), Expected: "a multiple of 8, or the same offset as the base of the region"}
 		switch {
 		case a.Misaligned(i) && (p.Answered || end.Complete && end.Over):
-			v.Severity, v.Message = catalogue.Error, "the address of the atomic operation is not aligned: others on the same STag are"
-			v.Observed += fmt.Sprintf(", of others that were answered %d", bits.TrailingZeros8(a.Answered()&^(1<<i)))
+			v.Severity, v.Message = catalogue.Error, "the address of the atomic operation is not aligned; those of others on the same STag are"
+			v.Observed += fmt.Sprintf(", of others that were answered: %d", bits.TrailingZeros8(a.Answered()&^(1<<i)))
 		case i == 0:
 			continue
 		case p.Refused:
-			v.Severity, v.Message = catalogue.Error, "the address of the atomic operation is not aligned: the other side says so"
+			v.Severity, v.Message = catalogue.Error, "the address of the atomic operation is not aligned, as the other side reports"
 		case p.Answered && used == 1:
-			v.Severity, v.Message = catalogue.Note, "the offset of the atomic operation is no multiple of 8, and it is answered"
+			v.Severity, v.Message = catalogue.Note, "TO of the atomic operation is not a multiple of 8, yet the operation is answered"
 		default:
 			v.Message = "TO is not a multiple of 8; misaligned unless the region's base is offset by the same amount"
 			if !end.Complete {
@@ -175,14 +175,14 @@ func reportMisaligned(r *rules.Report, a *model.Area, end model.Outcome) {
 	}
 }
 
-// reportBothDone reports answers to two requests of which one is misaligned.
+// reportBothDone reports answers to two requests one of which is misaligned.
 func reportBothDone(r *rules.Report, a *model.Area) {
 	if !a.HasBoth {
 		return
 	}
 	v := rules.Violation{
-		Place: a.Both, Message: "two atomic operations are done on an STag where only one can be aligned",
-		Observed: fmt.Sprintf("TO modulo 8 is %d and %d", a.BothAt[0], a.BothAt[1]), Expected: "a Terminate, 0/2/07",
+		Place: a.Both, Message: "two atomic operations are executed on an STag where only one can be aligned",
+		Observed: fmt.Sprintf("TO modulo 8 is %d and %d", a.BothAt[0], a.BothAt[1]), Expected: "a Terminate 0/2/07",
 	}
 	if a.Together {
 		v.Severity = catalogue.Error
@@ -193,15 +193,15 @@ func reportBothDone(r *rules.Report, a *model.Area) {
 // reportRefusedAlone reports the atomic operations that a side has refused although it
 // does the other one, on any of its connections.
 func reportRefusedAlone(r *rules.Report, p *model.EndedConnection, side trace.Dir, o *model.Operations) {
-	done := r.Ended().Operations[p.T.Side[side].Addr.Addr()]
+	done := r.Ended().Operations[p.Trace.Side[side].Addr.Addr()]
 	for _, op := range [...]rdmap.AOpCode{rdmap.FetchAddOp, rdmap.CmpSwapOp} {
 		other := rdmap.FetchAddOp + rdmap.CmpSwapOp - op
 		if o.Refused&(1<<op) == 0 || done&(1<<op) != 0 || done&(1<<other) == 0 {
 			continue
 		}
 		r.Report(rules.Violation{
-			Place: o.At.In(side), Message: "one of the atomic operations is refused where the other one is done",
-			Observed: op.String(), Expected: "both or none",
+			Place: o.At.In(side), Message: "one of the two atomic operations is refused, the other one executed",
+			Observed: op.String(), Expected: "both or neither",
 		})
 	}
 }

@@ -25,9 +25,9 @@ var rdmapDepthRules = []rules.Rule{
 				limit, _ := r.Trace.Depth(s.Dir)
 				switch own := r.Request.EnhancedWord.ORD; {
 				case n > limit:
-					r.On(s, "more Reads are outstanding than the other side holds", fmt.Sprint(n), fmt.Sprintf("at most %d", limit))
+					r.On(s, "more Reads are outstanding than the IRD of the other side allows", fmt.Sprint(n), fmt.Sprintf("at most %d", limit))
 				case s.Dir == trace.I2R && n > int(own) && !r.Reported(s.Direction):
-					r.OnAs(catalogue.Note, s, "more Reads are outstanding than the Request asks for, and no more than the Reply allows", fmt.Sprint(n), fmt.Sprint(own))
+					r.OnAs(catalogue.Note, s, "more Reads are outstanding than the Request announces, but no more than the Reply allows", fmt.Sprint(n), fmt.Sprint(own))
 				}
 			},
 		},
@@ -44,7 +44,7 @@ var rdmapDepthRules = []rules.Rule{
 					return
 				}
 				if d.Reads <= limit || d.Atomics > limit {
-					r.On(s, "more Reads and atomics are outstanding than the other side holds Reads", fmt.Sprintf("%d and %d", d.Reads, d.Atomics), fmt.Sprintf("at most %d in all", limit))
+					r.On(s, "more Reads and atomics are outstanding than the IRD of the other side allows", fmt.Sprintf("%d and %d", d.Reads, d.Atomics), fmt.Sprintf("at most %d in all", limit))
 				}
 			},
 		},
@@ -67,8 +67,8 @@ var rdmapDepthRules = []rules.Rule{
 					return
 				}
 				limit, _ := r.Trace.Depth(t.Peer.Dir)
-				if n := t.Asked.Depth.Reads + t.Asked.Depth.Atomics; n <= limit && !r.Flagged(t.Asked.Pdu, "DDP-UNTAG-MSN-") {
-					r.On(t, "there is no buffer for a Read within the depth that was agreed", fmt.Sprintf("%d outstanding", n), fmt.Sprintf("room for %d", limit))
+				if n := t.Asked.Depth.Reads + t.Asked.Depth.Atomics; n <= limit && !r.Flagged(t.Asked.PDU, "DDP-UNTAG-MSN-") {
+					r.On(t, "the Terminate reports that there is no buffer for a Read within the agreed depth", fmt.Sprintf("%d outstanding", n), fmt.Sprintf("room for %d", limit))
 				}
 			},
 		},
@@ -83,21 +83,21 @@ var rdmapDepthRules = []rules.Rule{
 				}
 				switch q := t.Asked; {
 				case t.Header.QN == 3:
-					r.On(t, "there is no buffer for an Atomic Response", "error 1/2/02", "a buffer for each outstanding request")
+					r.On(t, "the Terminate reports that there is no buffer for an Atomic Response", "error 1/2/02", "a buffer for each outstanding request")
 				case t.Header.QN == 1 && t.Op == model.OpAtomicRequest:
 					limit, ok := r.Trace.Depth(t.Peer.Dir)
 					if ok && (q == nil || !q.Depth.Known || q.Depth.Reads+q.Depth.Atomics > limit) {
 						return
 					}
-					r.On(t, "there is no buffer for an Atomic Request", "error 1/2/02", "buffers for as many as the upper layers agree on")
+					r.On(t, "the Terminate reports that there is no buffer for an Atomic Request", "error 1/2/02", "a buffer for each request that the upper layers agreed on")
 				}
 			},
 		},
 	},
 }
 
-// requestWithin is the scope of rules on requests where the depth was negotiated.
-// Octets that wait elsewhere do not matter: acknowledgements tell.
+// requestWithin is the scope of rules on requests where the depth was negotiated. Other
+// octets that are missing do not matter: acknowledgements decide.
 func requestWithin(some func(*rules.Case, *model.Segment) bool) func(*rules.Case, *model.Segment) rules.Scope {
 	return func(c *rules.Case, s *model.Segment) rules.Scope {
 		if s.Op != model.OpReadRequest && s.Op != model.OpAtomicRequest || s.DDP.MO != 0 {
@@ -113,12 +113,11 @@ func requestWithin(some func(*rules.Case, *model.Segment) bool) func(*rules.Case
 	}
 }
 
-// ofDDP reports whether a Terminate tells an error of DDP, in the reading that was
-// chosen.
+// ofDDP reports whether a Terminate reports an error of DDP, in the chosen reading.
 func ofDDP(t *model.Terminate) bool { return !t.OnlyReserved && t.Code.Layer == rdmap.LayerDDP }
 
-// withinDepth reports whether a Terminate says that there is no buffer for a Read, or
-// none with its MSN, and the depth was negotiated.
+// withinDepth reports whether a Terminate says that there is no buffer for a Read, or none
+// for its MSN, although the depth was negotiated.
 func withinDepth(c *rules.Case, t *model.Terminate) bool {
 	_, ok := c.Trace.Depth(t.Peer.Dir)
 	return ok && t.Code.EType == 2 && (t.Code.Code == 2 || t.Code.Code == 3) && t.Asked != nil && t.Op == model.OpReadRequest

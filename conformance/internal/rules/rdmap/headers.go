@@ -22,7 +22,7 @@ var rdmapHeaderRules = []rules.Rule{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if s.Noise && !r.Reported(s.Direction) {
-					r.On(s, "octets that are no RDMA message", fmt.Sprintf("% x", s.Head[:min(len(s.Head), 8)]), "a DDP segment of RDMAP")
+					r.On(s, "octets that are not an RDMA message", fmt.Sprintf("% x", s.Head[:min(len(s.Head), 8)]), "an RDMAP segment")
 				}
 			},
 		},
@@ -34,7 +34,7 @@ var rdmapHeaderRules = []rules.Rule{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if s.PDU.Control.RV > 1 {
-					r.On(s, "the RDMAP version does not exist", fmt.Sprint(s.PDU.Control.RV), "1, or 0 of the RDMA Consortium")
+					r.On(s, "the RDMAP version is not defined", fmt.Sprint(s.PDU.Control.RV), "1, or 0 of the RDMA Consortium")
 				}
 			},
 		},
@@ -47,8 +47,8 @@ var rdmapHeaderRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.HasVersions && s.PDU.Control.RV != s.Rv {
-					r.On(s, "the RDMAP version changes within the direction", fmt.Sprint(s.PDU.Control.RV), fmt.Sprint(s.Rv))
+				if s.HasVersions && s.PDU.Control.RV != s.RDMAPVersion {
+					r.On(s, "the RDMAP version changes within the direction", fmt.Sprint(s.PDU.Control.RV), fmt.Sprint(s.RDMAPVersion))
 				}
 			},
 		},
@@ -73,7 +73,7 @@ var rdmapHeaderRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				switch {
 				case s.Op == 0xf:
-					r.OnAs(catalogue.Note, s, "an opcode that is kept for experiments", "0xf", "an assigned one")
+					r.OnAs(catalogue.Note, s, "an opcode reserved for experiments", "0xf", "an assigned opcode")
 				case !s.Op.Assigned():
 					r.On(s, "the opcode is not assigned", fmt.Sprintf("%#x", uint8(s.Op)), "0 to 0xb")
 				}
@@ -87,7 +87,7 @@ var rdmapHeaderRules = []rules.Rule{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if s.Op.Assigned() && s.DDP.Tagged != s.Op.Tagged() {
-					r.On(s, "the T bit does not fit the opcode", fmt.Sprintf("T=%d with %v", model.Bit(s.DDP.Tagged), s.Op), fmt.Sprintf("T=%d", model.Bit(s.Op.Tagged())))
+					r.On(s, "the T bit does not match the opcode", fmt.Sprintf("T=%d with %v", model.Bit(s.DDP.Tagged), s.Op), fmt.Sprintf("T=%d", model.Bit(s.Op.Tagged())))
 				}
 			},
 		},
@@ -100,7 +100,7 @@ var rdmapHeaderRules = []rules.Rule{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if qn, ok := s.Op.Queue(); ok && !s.DDP.Tagged && s.Op != model.OpTerminate && s.DDP.QN != qn {
-					r.On(s, "the queue does not fit the opcode", fmt.Sprintf("QN %d with %v", s.DDP.QN, s.Op), fmt.Sprintf("QN %d", qn))
+					r.On(s, "the queue does not match the opcode", fmt.Sprintf("QN %d with %v", s.DDP.QN, s.Op), fmt.Sprintf("QN %d", qn))
 				}
 			},
 		},
@@ -113,7 +113,7 @@ var rdmapHeaderRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				plain := s.Op == model.OpSend || s.Op == rdmap.OpSendSE || s.Op == model.OpReadRequest || s.Op == model.OpTerminate
 				if !s.DDP.Tagged && plain && s.DDP.RsvdULP32 != 0 {
-					r.On(s, "the field of the STag to invalidate is not zero", fmt.Sprintf("%#08x", s.DDP.RsvdULP32), "0")
+					r.On(s, "the Invalidate STag field is not zero", fmt.Sprintf("%#08x", s.DDP.RsvdULP32), "0")
 				}
 			},
 		},
@@ -125,7 +125,7 @@ var rdmapHeaderRules = []rules.Rule{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if !s.DDP.Tagged && s.Op.Invalidates() && s.DDP.RsvdULP32 == 0 {
-					r.On(s, "an invalidation of STag 0, which is rarely valid", "0x00000000", "an STag")
+					r.On(s, "the message invalidates STag 0, which is rarely valid", "0x00000000", "an STag")
 				}
 			},
 		},
@@ -137,10 +137,10 @@ var rdmapHeaderRules = []rules.Rule{
 		Test:     rules.Test{Related: []string{"RNIC-IOP-RDMAC-ATOMIC-01"}}, // the startup says why
 		Segment: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
-				rdmac := s.PDU.Control.RV == 0 && // RNIC-IOP-RDMAC-ATOMIC-01 says so
-					(r.Reply != nil && r.Reply.Rev == 0 && r.Trace.Transport == trace.TCP || s.HasVersions && s.Rv == 0)
+				rdmac := s.PDU.Control.RV == 0 && // RNIC-IOP-RDMAC-ATOMIC-01 reports it
+					(r.Reply != nil && r.Reply.Rev == 0 && r.Trace.Transport == trace.TCP || s.HasVersions && s.RDMAPVersion == 0)
 				if s.PDU.Control.RV != 1 && !rdmac {
-					r.On(s, "a message of RFC 7306 with another RDMAP version", fmt.Sprint(s.PDU.Control.RV), "1")
+					r.On(s, "a message of RFC 7306 has the wrong RDMAP version", fmt.Sprint(s.PDU.Control.RV), "1")
 				}
 			},
 		},
@@ -152,7 +152,7 @@ var rdmapHeaderRules = []rules.Rule{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if !s.DDP.Tagged && model.Extension(s.Op) && s.DDP.RsvdULP32 != 0 {
-					r.On(s, "the field of the STag to invalidate is not zero", fmt.Sprintf("%#08x", s.DDP.RsvdULP32), "0")
+					r.On(s, "the Invalidate STag field is not zero", fmt.Sprintf("%#08x", s.DDP.RsvdULP32), "0")
 				}
 			},
 		},
@@ -177,9 +177,9 @@ var rdmapHeaderRules = []rules.Rule{
 				q, _ := rdmap.DecodeReadRequest(s.Body)
 				switch end := q.SrcTO + uint64(q.Size); {
 				case end == 0:
-					r.OnAs(catalogue.Note, s, "the source ends with the last octet that can be addressed", fmt.Sprintf("%#x + %d", q.SrcTO, q.Size), "below 2^64")
+					r.OnAs(catalogue.Note, s, "the source of the Read ends exactly at 2^64", fmt.Sprintf("%#x + %d", q.SrcTO, q.Size), "below 2^64")
 				case end < q.SrcTO:
-					r.On(s, "the source of the Read goes beyond 2^64", fmt.Sprintf("%#x + %d", q.SrcTO, q.Size), "at most 2^64")
+					r.On(s, "the source of the Read extends beyond 2^64", fmt.Sprintf("%#x + %d", q.SrcTO, q.Size), "at most 2^64")
 				}
 			},
 		},
@@ -193,7 +193,7 @@ var rdmapHeaderRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				q, _ := rdmap.DecodeReadRequest(s.Body)
 				if end := q.SinkTO + uint64(q.Size); end != 0 && end < q.SinkTO {
-					r.On(s, "the sink of the Read goes beyond 2^64", fmt.Sprintf("%#x + %d", q.SinkTO, q.Size), "at most 2^64")
+					r.On(s, "the sink of the Read extends beyond 2^64", fmt.Sprintf("%#x + %d", q.SinkTO, q.Size), "at most 2^64")
 				}
 			},
 		},
@@ -232,21 +232,21 @@ var rdmapHeaderRules = []rules.Rule{
 	{
 		ID: "RDMAX-AREQ-AOP-01", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
 		Field: "iwarp_rdma.atomic.opcode",
-		Segment: atomicHeader("the atomic operation does not exist", func(a *rdmap.AtomicRequest) (string, string, bool) {
+		Segment: atomicHeader("the atomic operation is not assigned", func(a *rdmap.AtomicRequest) (string, string, bool) {
 			return fmt.Sprint(uint8(a.AOpCode)), "0 (FetchAdd) or 2 (CmpSwap)", a.AOpCode != rdmap.FetchAddOp && a.AOpCode != rdmap.CmpSwapOp
 		}),
 	},
 	{
 		ID: "RDMAX-AREQ-FADD-01", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
 		Field: "iwarp_rdma.atomic.compare_data",
-		Segment: atomicHeader("a FetchAdd with Compare Data", func(a *rdmap.AtomicRequest) (string, string, bool) {
+		Segment: atomicHeader("the Compare Data of a FetchAdd is not zero", func(a *rdmap.AtomicRequest) (string, string, bool) {
 			return fmt.Sprintf("%#x", a.CompareData), "0", a.AOpCode == rdmap.FetchAddOp && a.CompareData != 0
 		}),
 	},
 	{
 		ID: "RDMAX-AREQ-FADD-02", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
 		Field: "iwarp_rdma.atomic.compare_mask",
-		Segment: atomicHeader("a FetchAdd with another Compare Mask than all ones", func(a *rdmap.AtomicRequest) (string, string, bool) {
+		Segment: atomicHeader("the Compare Mask of a FetchAdd is not all ones", func(a *rdmap.AtomicRequest) (string, string, bool) {
 			return fmt.Sprintf("%#x", a.CompareMask), "0xffffffffffffffff", a.AOpCode == rdmap.FetchAddOp && a.CompareMask != ^uint64(0)
 		}),
 	},
@@ -289,14 +289,14 @@ func hasLength(want int) *rules.On[*model.Segment] {
 // inOneSegment judges a message that always fits a segment.
 func inOneSegment(r *rules.Report, s *model.Segment) {
 	want := int64(s.Op.HeaderLen())
-	split := fmt.Sprintf("the %v is in several segments, although it fits one", s.Op)
+	split := fmt.Sprintf("the %v spans several segments although it fits in one", s.Op)
 	switch {
 	case s.DDP.MO != 0:
 		if !s.DDP.Last {
 			r.OnAs(catalogue.Warning, s, split, fmt.Sprintf("MO %d, L=0", s.DDP.MO), "MO 0, L=1")
 		}
 	case !s.DDP.Last && s.Octets >= want:
-		r.On(s, fmt.Sprintf("the %v is complete, and L is not set", s.Op), "L=0", "L=1")
+		r.On(s, fmt.Sprintf("the %v is complete, but L is not set", s.Op), "L=0", "L=1")
 	case !s.DDP.Last:
 		r.OnAs(catalogue.Warning, s, split, fmt.Sprintf("%d octets, L=0", s.Octets), fmt.Sprintf("%d octets, L=1", want))
 	}

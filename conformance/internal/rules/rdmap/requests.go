@@ -20,8 +20,8 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.Ans.Begins && s.Ans.R == nil {
-					reportUnasked(r, s, "a Read Response that no Read Request asks for")
+				if s.Answer.Begins && s.Answer.Request == nil {
+					reportUnasked(r, s, "no Read Request asks for this Read Response")
 				}
 			},
 		},
@@ -32,9 +32,9 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.Ans.Begins && s.Ans.Later {
-					reportAnswer(r, catalogue.None, s, "a Read Response passes that of an earlier request",
-						fmt.Sprintf("for the request in frame %d", s.Ans.R.At.Frame), fmt.Sprintf("for that in frame %d", s.Ans.Head.At.Frame))
+				if s.Answer.Begins && s.Answer.Later {
+					reportAnswer(r, catalogue.None, s, "a Read Response overtakes that of an earlier request",
+						fmt.Sprintf("the response to the request in frame %d", s.Answer.Request.At.Frame), fmt.Sprintf("the response to the request in frame %d first", s.Answer.Oldest.At.Frame))
 				}
 			},
 		},
@@ -46,12 +46,12 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				a := &s.Ans
-				if !a.Begins || a.R == nil || a.Fits || a.R.Stag == s.DDP.STag || a.R.Size == 0 && s.Octets > 0 {
+				a := &s.Answer
+				if !a.Begins || a.Request == nil || a.Fits || a.Request.STag == s.DDP.STag || a.Request.Size == 0 && s.Octets > 0 {
 					return
 				}
-				reportAnswer(r, noteIfEmpty(s), s, "the Read Response has another STag than its request asks for",
-					fmt.Sprintf("%#08x", s.DDP.STag), fmt.Sprintf("%#08x", a.R.Stag))
+				reportAnswer(r, noteIfEmpty(s), s, "the STag of the Read Response does not match its request",
+					fmt.Sprintf("%#08x", s.DDP.STag), fmt.Sprintf("%#08x", a.Request.STag))
 			},
 		},
 	},
@@ -62,12 +62,12 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				a := &s.Ans
-				if !a.Begins || a.R == nil || a.Fits || a.R.Stag != s.DDP.STag || a.R.To == s.DDP.TO {
+				a := &s.Answer
+				if !a.Begins || a.Request == nil || a.Fits || a.Request.STag != s.DDP.STag || a.Request.TO == s.DDP.TO {
 					return
 				}
-				reportAnswer(r, noteIfEmpty(s), s, "the Read Response begins at another offset than its request asks for",
-					fmt.Sprintf("TO %#x", s.DDP.TO), fmt.Sprintf("TO %#x", a.R.To))
+				reportAnswer(r, noteIfEmpty(s), s, "the Read Response does not begin at the offset of its request",
+					fmt.Sprintf("TO %#x", s.DDP.TO), fmt.Sprintf("TO %#x", a.Request.TO))
 			},
 		},
 	},
@@ -77,8 +77,8 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.Ans.Joins {
-					reportAnswer(r, catalogue.None, s, "a second Read Response goes on with the answer to one request", "several messages", "one message")
+				if s.Answer.Joins {
+					reportAnswer(r, catalogue.None, s, "a second Read Response message continues the answer to one request", "several messages", "one message")
 				}
 			},
 		},
@@ -90,12 +90,12 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				a := &s.Ans
+				a := &s.Answer
 				if a.Begins && !a.Joins {
 					reportShortAnswers(r, s.Peer, a)
 				}
-				if q := a.R; q != nil && q.Size > 0 && q.Got+uint64(s.Octets) > q.Size && q.Got <= q.Size {
-					reportAnswer(r, catalogue.None, s, "the Read Response is longer than asked for", fmt.Sprintf("%d octets or more", q.Got+uint64(s.Octets)), fmt.Sprint(q.Size))
+				if q := a.Request; q != nil && q.Size > 0 && q.Got+uint64(s.Octets) > q.Size && q.Got <= q.Size {
+					reportAnswer(r, catalogue.None, s, "the Read Response is longer than its request", fmt.Sprintf("%d octets or more", q.Got+uint64(s.Octets)), fmt.Sprint(q.Size))
 				}
 			},
 		},
@@ -113,9 +113,9 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				a := &s.Ans
-				if a.Begins && a.R != nil && a.R == a.Head && a.R.Size == 0 && (s.Octets != 0 || !s.DDP.Last) {
-					reportAnswer(r, catalogue.None, s, "a Read of nothing is answered with octets", fmt.Sprintf("%d octets, L=%d", s.Octets, model.Bit(s.DDP.Last)), "0 octets, L=1")
+				a := &s.Answer
+				if a.Begins && a.Request != nil && a.Request == a.Oldest && a.Request.Size == 0 && (s.Octets != 0 || !s.DDP.Last) {
+					reportAnswer(r, catalogue.None, s, "a zero-length Read is answered with data", fmt.Sprintf("%d octets, L=%d", s.Octets, model.Bit(s.DDP.Last)), "0 octets, L=1")
 				}
 			},
 		},
@@ -126,8 +126,8 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: untaggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.Ans.Head == nil {
-					reportUnasked(r, s, "an Atomic Response that no Atomic Request asks for")
+				if s.Answer.Oldest == nil {
+					reportUnasked(r, s, "no Atomic Request asks for this Atomic Response")
 				}
 			},
 		},
@@ -140,8 +140,8 @@ var rdmapRequestRules = []rules.Rule{
 			Applies: untaggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				x, err := rdmap.DecodeAtomicResponse(s.Body)
-				if a := &s.Ans; err == nil && a.R != nil && !a.Fits {
-					reportAnswer(r, catalogue.None, s, "the Atomic Response has another identifier than its request", fmt.Sprintf("%#x", x.RequestID), fmt.Sprintf("%#x", a.R.Id))
+				if a := &s.Answer; err == nil && a.Request != nil && !a.Fits {
+					reportAnswer(r, catalogue.None, s, "the identifier of the Atomic Response does not match its request", fmt.Sprintf("%#x", x.RequestID), fmt.Sprintf("%#x", a.Request.ID))
 				}
 			},
 		},
@@ -156,9 +156,9 @@ var rdmapRequestRules = []rules.Rule{
 				if s.DDP.QN != 3 || s.DDP.MSN == want {
 					return
 				}
-				message := "the MSN of the Atomic Response does not count the responses"
-				if q := s.Ans.R; q != nil && q.Msn == s.DDP.MSN {
-					message += ": it is that of the request"
+				message := "the MSN of the Atomic Response is not the next one in its queue"
+				if q := s.Answer.Request; q != nil && q.MSN == s.DDP.MSN {
+					message += "; it is the MSN of the request"
 				}
 				reportAnswer(r, catalogue.None, s, message, fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", want))
 			},
@@ -170,9 +170,9 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: untaggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.Ans.Later {
-					reportAnswer(r, catalogue.None, s, "an Atomic Response passes that of an earlier request",
-						fmt.Sprintf("for the request in frame %d", s.Ans.R.At.Frame), fmt.Sprintf("for that in frame %d", s.Ans.Head.At.Frame))
+				if s.Answer.Later {
+					reportAnswer(r, catalogue.None, s, "an Atomic Response overtakes that of an earlier request",
+						fmt.Sprintf("the response to the request in frame %d", s.Answer.Request.At.Frame), fmt.Sprintf("the response to the request in frame %d first", s.Answer.Oldest.At.Frame))
 				}
 			},
 		},
@@ -183,11 +183,11 @@ var rdmapRequestRules = []rules.Rule{
 		Test:     rules.Test{Needs: rules.KeepsSteps},
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
-				return rules.InScopeIf(s.Ans.Begins && s.Ans.R != nil && s.Ans.Any != nil)
+				return rules.InScopeIf(s.Answer.Begins && s.Answer.Request != nil && s.Answer.OldestOfAll != nil)
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if a := &s.Ans; a.Any.Atomic != a.R.Atomic && !a.Any.Started && !a.Joins {
-					r.On(s, "an answer passes that of an earlier request of the other kind", s.Op.String(), fmt.Sprintf("the answer to the request in frame %d", a.Any.At.Frame))
+				if a := &s.Answer; a.OldestOfAll.Atomic != a.Request.Atomic && !a.OldestOfAll.Started && !a.Joins {
+					r.On(s, "a response overtakes that of an earlier request of the other kind", s.Op.String(), fmt.Sprintf("the response to the request in frame %d first", a.OldestOfAll.At.Frame))
 				}
 			},
 		},
@@ -204,8 +204,8 @@ var rdmapRequestRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				x, _ := rdmap.DecodeAtomicRequest(s.Body)
 				for i := range s.Requests {
-					if q := &s.Requests[i]; q.Atomic && q.Id == x.RequestID {
-						r.On(s, "another outstanding Atomic Request has the same identifier", fmt.Sprintf("%#x", x.RequestID), "another one")
+					if q := &s.Requests[i]; q.Atomic && q.ID == x.RequestID {
+						r.On(s, "another outstanding Atomic Request has the same identifier", fmt.Sprintf("%#x", x.RequestID), "a different identifier")
 						return
 					}
 				}
@@ -221,8 +221,8 @@ func untaggedSegment(_ *rules.Case, s *model.Segment) rules.Scope {
 	return rules.InScopeIf(!s.DDP.Tagged)
 }
 
-// noteIfEmpty is the severity of a wrong place for the data of an answer: a note if
-// there are none, else that of the entry.
+// noteIfEmpty is the severity of a wrong place for the data of an answer: a note if there
+// is no data, else that of the entry.
 func noteIfEmpty(s *model.Segment) catalogue.Severity {
 	if s.Octets == 0 {
 		return catalogue.Note
@@ -234,7 +234,7 @@ func noteIfEmpty(s *model.Segment) catalogue.Severity {
 // the oldest one of its kind.
 func reportAnswer(r *rules.Report, sev catalogue.Severity, s *model.Segment, message, observed, expected string) {
 	at := s.Where()
-	at.Related = s.Ans.Related(at.PDU)
+	at.Related = s.Answer.Related(at.PDU)
 	r.Report(rules.Violation{Place: at, Severity: sev, Message: message, Observed: observed, Expected: expected})
 }
 
@@ -242,16 +242,16 @@ func reportAnswer(r *rules.Report, sev catalogue.Severity, s *model.Segment, mes
 // may come long after the answer, and over TCP an answer may be sent too early, so
 // that only later it shows whether there was a request that was not captured.
 func reportUnasked(r *rules.Report, s *model.Segment, message string) {
-	v := rules.Violation{Place: s.Where(), Message: message, Observed: "no request is outstanding", Expected: "a request"}
-	if r.Trace.Transport == trace.TCP && (s.PDU.LastAcked < 0 || s.PDU.LastAcked >= s.Peer.To) {
+	v := rules.Violation{Place: s.Where(), Message: message, Observed: "no request is outstanding", Expected: "an outstanding request"}
+	if r.Trace.Transport == trace.TCP && (s.PDU.LastAcked < 0 || s.PDU.LastAcked >= s.Peer.NextOffset) {
 		r.Report(v)
 		return
 	}
 	r.ReportUnlessLost(v)
 }
 
-// reportShortAnswers reports the answers to requests of a direction that ended early
-// and that nothing goes on with, such as the answer next.
+// reportShortAnswers reports the answers to requests of a direction that ended early and
+// that nothing continues, such as the next answer.
 func reportShortAnswers(r *rules.Report, h *model.Direction, next *model.Answer) {
 	for i := range h.Requests {
 		q := &h.Requests[i]
@@ -260,6 +260,6 @@ func reportShortAnswers(r *rules.Report, h *model.Direction, next *model.Answer)
 		}
 		at := q.Short.In(h.Peer.Dir)
 		at.Related = next.Related(at.PDU)
-		r.Report(rules.Violation{Place: at, Message: "the Read Response is shorter than asked for", Observed: fmt.Sprint(q.Got), Expected: fmt.Sprint(q.Size)})
+		r.Report(rules.Violation{Place: at, Message: "the Read Response is shorter than its request", Observed: fmt.Sprint(q.Got), Expected: fmt.Sprint(q.Size)})
 	}
 }

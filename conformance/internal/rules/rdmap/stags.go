@@ -26,8 +26,8 @@ var rdmapSTagRules = []rules.Rule{
 				for i := range h.Reused {
 					x := &h.Reused[i]
 					v := rules.Violation{
-						Place: x.At, Message: "an STag is used that a Send with Invalidate of the same side has invalidated",
-						Observed: fmt.Sprintf("STag %#08x", x.Stag), Expected: "one that is valid, or this one registered and advertised again",
+						Place: x.At, Message: "the side uses an STag that its own Send with Invalidate has invalidated",
+						Observed: fmt.Sprintf("STag %#08x", x.STag), Expected: "a valid STag, or this one after it was advertised again",
 					}
 					if x.Refused {
 						v.Severity = catalogue.Warning
@@ -51,7 +51,7 @@ var rdmapSTagRules = []rules.Rule{
 				if !t.Peer.UsedSTag(x) && !t.Direction.Sinks(x) {
 					sev = catalogue.Note
 				}
-				r.OnAs(sev, t, "an STag that cannot be invalidated is told with another code", model.CodeText(t.Code), "0/1/09, STag cannot be invalidated")
+				r.OnAs(sev, t, "a failed invalidation of an STag is reported with the wrong code", model.CodeText(t.Code), "0/1/09, STag cannot be invalidated")
 			},
 		},
 	},

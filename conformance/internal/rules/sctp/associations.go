@@ -25,7 +25,7 @@ var sctpAssociationRules = []rules.Rule{
 			Judge: func(r *rules.Report, h *model.Direction) {
 				s, peer := r.Trace.Side[h.Dir].SCTP, r.Trace.Side[model.Other(h.Dir)].SCTP
 				if limit := min(s.Out, peer.In); r.Trace.SID >= limit {
-					r.On(model.Place{Dir: h.Dir, HasDir: true, Frame: r.Trace.FirstFrame}, "a stream beyond those that were agreed", fmt.Sprintf("stream %d", r.Trace.SID), fmt.Sprintf("below %d", limit))
+					r.On(model.Place{Dir: h.Dir, HasDir: true, Frame: r.Trace.FirstFrame}, "the session uses a stream that was not negotiated", fmt.Sprintf("stream %d", r.Trace.SID), fmt.Sprintf("below %d", limit))
 				}
 			},
 		},
@@ -45,7 +45,7 @@ var sctpAssociationRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if !c.Trace.SYN {
-					r.On(model.Place{Dir: trace.R2I, HasDir: true, Frame: c.Trace.FirstFrame}, "the answer comes on another stream than the Initiate",
+					r.On(model.Place{Dir: trace.R2I, HasDir: true, Frame: c.Trace.FirstFrame}, "the answer is not on the stream of the Initiate",
 						fmt.Sprintf("stream %d", c.Trace.SID), fmt.Sprintf("stream %d", c.Trace.AskedOn))
 				}
 			},
@@ -63,8 +63,8 @@ var sctpAssociationRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if f := r.Trace.Flow[h.Dir].Spread; f != 0 {
-					r.On(model.Place{Dir: h.Dir, HasDir: true, Frame: f}, "the chunks of a stream take several paths in turn",
-						"more than 100 packets without a retransmission", "another path in case of failure only")
+					r.On(model.Place{Dir: h.Dir, HasDir: true, Frame: f}, "the chunks of a stream alternate between several paths",
+						"more than 100 packets without a retransmission", "a change of path only after a failure")
 				}
 			},
 		},
@@ -80,7 +80,7 @@ var sctpAssociationRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Side) {
 				if !model.IndicatesDDP(s.SCTPSide) {
-					onAssociation(r, s, r.Trace.FirstFrame, "a side that uses DDP did not indicate it when the association began", adaptation(s.SCTPSide), "0x00000001")
+					onAssociation(r, s, r.Trace.FirstFrame, "a side uses DDP but did not indicate it when the association began", adaptation(s.SCTPSide), "0x00000001")
 				}
 			},
 		},
@@ -97,7 +97,7 @@ var sctpAssociationRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Side) {
 				if !model.IndicatesDDP(s.Peer) {
-					onAssociation(r, s, r.Trace.FirstFrame, "DDP towards a side that did not indicate it", adaptation(s.Peer), "0x00000001")
+					onAssociation(r, s, r.Trace.FirstFrame, "DDP is sent to a side that did not indicate it", adaptation(s.Peer), "0x00000001")
 				}
 			},
 		},
@@ -116,7 +116,7 @@ var sctpAssociationRules = []rules.Rule{
 					return
 				}
 				if s.Ended != trace.Abort && s.Peer.Ended != trace.Abort {
-					onAssociation(r, s, r.Trace.FirstFrame, "the sides indicate different adaptation layers, and none refuses",
+					onAssociation(r, s, r.Trace.FirstFrame, "the sides indicate different adaptation layers, and neither refuses",
 						fmt.Sprintf("%s and %s", adaptation(s.Peer), adaptation(s.SCTPSide)), "ABORT")
 				}
 			},
@@ -136,7 +136,7 @@ var sctpAssociationRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Side) {
 				if t := s.Odd[trace.OddPayload]; t.Count > 0 {
-					onAssociation(r, s, t.Frame, "user data that are not DDP's on an association for DDP", fmt.Sprintf("payload protocol %d%s", t.Value, times(t.Count)), "16 or 17")
+					onAssociation(r, s, t.Frame, "the association is for DDP but carries other user data", fmt.Sprintf("payload protocol identifier %d%s", t.Value, times(t.Count)), "16 or 17")
 				}
 			},
 		},
@@ -154,10 +154,10 @@ var sctpAssociationRules = []rules.Rule{
 				switch out, in := min(s.Out, s.Peer.In), min(s.Peer.Out, s.In); {
 				case out != in:
 					if s.Dir == trace.I2R { // one finding for both
-						onAssociation(r, s, r.Trace.FirstFrame, "the numbers of streams of the directions differ", fmt.Sprintf("%d and %d", out, in), "the same")
+						onAssociation(r, s, r.Trace.FirstFrame, "the two directions have different numbers of streams", fmt.Sprintf("%d and %d", out, in), "the same")
 					}
 				case s.Out != s.In:
-					r.OnAs(catalogue.Warning, model.Place{Dir: s.Dir, HasDir: true, Frame: r.Trace.FirstFrame}, "a side asks for different numbers of streams",
+					r.OnAs(catalogue.Warning, model.Place{Dir: s.Dir, HasDir: true, Frame: r.Trace.FirstFrame}, "a side requests different numbers of streams",
 						fmt.Sprintf("out %d, in %d", s.Out, s.In), "the same")
 				}
 			},
@@ -171,7 +171,7 @@ var sctpAssociationRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Side) {
 				if t := s.Terminates; t.Count > 1 {
-					onAssociation(r, s, t.Frame, "a Terminate on each stream before the association is ended", fmt.Sprintf("%d streams, %s in frame %d", t.Count, s.Ended, s.EndFrame), "only the end of the association")
+					onAssociation(r, s, t.Frame, "a Terminate is sent on each stream before the association ends", fmt.Sprintf("%d streams, %s in frame %d", t.Count, s.Ended, s.EndFrame), "the end of the association only")
 				}
 			},
 		},

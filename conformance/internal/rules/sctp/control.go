@@ -18,7 +18,7 @@ var sctpControlRules = []rules.Rule{
 		Control: &rules.On[*model.Control]{
 			Judge: func(r *rules.Report, e *model.Control) {
 				if !e.Ok {
-					r.On(e, "a session control chunk without a whole function code", fmt.Sprintf("%d octets", e.Chunk.Length), "at least 4")
+					r.On(e, "the session control chunk is too short for a function code", fmt.Sprintf("%d octets", e.Chunk.Length), "at least 4")
 				}
 			},
 		},
@@ -31,9 +31,9 @@ var sctpControlRules = []rules.Rule{
 			Judge: func(r *rules.Report, e *model.Control) {
 				switch f := e.Function; {
 				case f == sctpddp.Experimental:
-					r.OnAs(catalogue.Note, e, "a function code that is kept for experiments", "0xffff", "1 to 7")
+					r.OnAs(catalogue.Note, e, "the function code is reserved for experiments", "0xffff", "1 to 7")
 				case f == 0 || f > sctpddp.EnhancedReject:
-					r.On(e, "the function code does not exist", fmt.Sprintf("%#04x", uint16(f)), "1 to 7")
+					r.On(e, "the function code is not assigned", fmt.Sprintf("%#04x", uint16(f)), "1 to 7")
 				}
 			},
 		},
@@ -47,7 +47,7 @@ var sctpControlRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, e *model.Control) {
 				if n := e.Chunk.Length - sctpddp.ControlLen; n > sctpddp.MaxPrivateData {
-					r.On(e, "more private data than there may be", fmt.Sprintf("%d octets", n), "at most 512")
+					r.On(e, "there is more private data than is allowed", fmt.Sprintf("%d octets", n), "at most 512")
 				}
 			},
 		},
@@ -61,7 +61,7 @@ var sctpControlRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, e *model.Control) {
 				if n := e.Chunk.Length - sctpddp.ControlLen; n != 0 {
-					r.On(e, "a Terminate of a session with private data", fmt.Sprintf("%d octets", n), "none")
+					r.On(e, "the session Terminate has private data", fmt.Sprintf("%d octets", n), "none")
 				}
 			},
 		},
@@ -72,14 +72,14 @@ var sctpControlRules = []rules.Rule{
 		Control: &rules.On[*model.Control]{
 			Judge: func(r *rules.Report, e *model.Control) {
 				if !e.Chunk.Unordered {
-					r.On(e, "a chunk of DDP without the unordered flag", "U=0", "U=1")
+					r.On(e, "the unordered flag of a DDP chunk is not set", "U=0", "U=1")
 				}
 			},
 		},
 		Chunk: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if !s.PDU.Chunk.Unordered {
-					r.On(s, "a chunk of DDP without the unordered flag", "U=0", "U=1")
+					r.On(s, "the unordered flag of a DDP chunk is not set", "U=0", "U=1")
 				}
 			},
 		},
@@ -89,7 +89,7 @@ var sctpControlRules = []rules.Rule{
 		Chunk: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if s.DDP == nil {
-					r.On(s, "a DDP segment chunk without a whole DDP header", fmt.Sprintf("%d octets", s.PDU.Chunk.Length), "2 + 14 or 2 + 18 at least")
+					r.On(s, "the DDP segment chunk is too short for a DDP header", fmt.Sprintf("%d octets", s.PDU.Chunk.Length), "at least 2 + 14 or 2 + 18")
 				}
 			},
 		},
@@ -100,14 +100,14 @@ var sctpControlRules = []rules.Rule{
 		Control: &rules.On[*model.Control]{
 			Judge: func(r *rules.Report, e *model.Control) {
 				if n := len(e.Chunk.TSNs); n > 1 {
-					r.On(e, "SCTP has fragmented the message", fmt.Sprintf("%d chunks", n), "one")
+					r.On(e, "SCTP fragmented the message", fmt.Sprintf("%d chunks", n), "one")
 				}
 			},
 		},
 		Chunk: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if n := len(s.PDU.Chunk.TSNs); n > 1 {
-					r.On(s, "SCTP has fragmented the DDP segment", fmt.Sprintf("%d chunks of %d octets", n, s.PDU.Chunk.Length), "one")
+					r.On(s, "SCTP fragmented the DDP segment", fmt.Sprintf("%d chunks of %d octets", n, s.PDU.Chunk.Length), "one")
 				}
 			},
 		},
@@ -117,7 +117,7 @@ var sctpControlRules = []rules.Rule{
 		Chunk: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if k := s.PDU.Chunk; k.InFragments && k.Length > leastSegment && !r.Reported(s.Direction) {
-					r.On(s, "a DDP segment larger than there has to be room for went out in fragments of IP", fmt.Sprintf("%d octets", k.Length), "segments that need no fragmentation")
+					r.On(s, "a DDP segment larger than the guaranteed minimum was sent in IP fragments", fmt.Sprintf("%d octets", k.Length), "segments that do not need fragmentation")
 				}
 			},
 		},
@@ -133,9 +133,9 @@ var sctpControlRules = []rules.Rule{
 				asked := r.Request.Function == sctpddp.EnhancedInitiate
 				switch f := e.Function; {
 				case asked && f == sctpddp.Accept:
-					r.On(e, "the answer is not of the kind of the Initiate", f.String(), "an enhanced one")
+					r.On(e, "the answer does not match the kind of the Initiate", f.String(), "an enhanced one")
 				case !asked && (f == sctpddp.EnhancedAccept || f == sctpddp.EnhancedReject):
-					r.On(e, "the answer is not of the kind of the Initiate", f.String(), "a plain one")
+					r.On(e, "the answer does not match the kind of the Initiate", f.String(), "a plain one")
 				case asked && f == sctpddp.Reject:
 					r.OnAs(catalogue.Warning, e, "a plain Reject answers an Enhanced Initiate", "Reject", "Enhanced Reject, if the plain session would have been accepted")
 				}
@@ -151,7 +151,7 @@ var sctpControlRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, e *model.Control) {
 				if _, _, ok := e.Chunk.Control.Word(); !ok {
-					r.On(e, "an enhanced session control without its word", fmt.Sprintf("%d octets of private data", len(e.Chunk.Control.PrivateData)), "at least 4")
+					r.On(e, "the enhanced session control lacks the establishment word", fmt.Sprintf("%d octets of private data", len(e.Chunk.Control.PrivateData)), "at least 4")
 				}
 			},
 		},
@@ -166,7 +166,7 @@ var sctpControlRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, e *model.Control) {
 				if w, _, _ := e.Chunk.Control.Word(); !w.A && w.IRD == model.UnknownDepth && w.ORD == model.UnknownDepth {
-					r.On(e, "an Enhanced Initiate that negotiates nothing", "A=0, IRD and ORD 0x3fff", "an Initiate")
+					r.On(e, "the Enhanced Initiate negotiates nothing", "A=0, IRD and ORD 0x3fff", "an Initiate")
 				}
 			},
 		},
@@ -187,7 +187,7 @@ var sctpControlRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, e *model.Control) {
 				if e.Chunk.SSN != 0 {
-					r.On(e, "the numbers of the session do not begin with 0", fmt.Sprintf("DDP-SSN %d", e.Chunk.SSN), "DDP-SSN 0")
+					r.On(e, "the DDP-SSNs of the session do not begin with 0", fmt.Sprintf("DDP-SSN %d", e.Chunk.SSN), "DDP-SSN 0")
 				}
 			},
 		},

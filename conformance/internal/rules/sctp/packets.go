@@ -29,7 +29,7 @@ var sctpPacketRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Side) {
 				k := s.Checksums()
 				if k.Wrong > 0 {
-					onAssociation(r, s, k.First, "the checksum of an SCTP packet is wrong", fmt.Sprintf("%d of %d packets", k.Wrong, k.Wrong+s.Good), "CRC32c in all of them")
+					onAssociation(r, s, k.First, "the checksum of an SCTP packet is wrong", fmt.Sprintf("%d of %d packets", k.Wrong, k.Wrong+s.Good), "a valid CRC32c in all packets")
 				}
 				if k.Lacks != 0 {
 					r.Unproven(k.Lacks)
@@ -43,7 +43,7 @@ var sctpPacketRules = []rules.Rule{
 			Applies: certain(trace.OddNoData),
 			Judge: func(r *rules.Report, s *model.Side) {
 				if t := s.Odd[trace.OddNoData]; t.Count > 0 {
-					onAssociation(r, s, t.Frame, "a chunk of user data without any", fmt.Sprintf("Length %d%s", t.Value, times(t.Count)), "at least one octet")
+					onAssociation(r, s, t.Frame, "a DATA chunk carries no user data", fmt.Sprintf("length %d%s", t.Value, times(t.Count)), "at least one octet")
 				}
 			},
 		},
@@ -78,7 +78,7 @@ var sctpPacketRules = []rules.Rule{
 			Applies: certain(trace.OddFlags),
 			Judge: func(r *rules.Report, s *model.Side) {
 				if t := s.Odd[trace.OddFlags]; t.Count > 0 {
-					onAssociation(r, s, t.Frame, "reserved flags of a chunk of user data are set", fmt.Sprintf("flags %#02x%s", t.Value, times(t.Count)), "the upper four bits zero")
+					onAssociation(r, s, t.Frame, "reserved flags of a DATA chunk are set", fmt.Sprintf("flags %#02x%s", t.Value, times(t.Count)), "upper four bits zero")
 				}
 			},
 		},
@@ -98,8 +98,8 @@ var sctpPacketRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Side) {
 				if t := s.Odd[trace.OddSplit]; t.Count > 0 {
-					onAssociation(r, s, t.Frame, "the TSNs of the fragments of a message do not follow one another",
-						fmt.Sprintf("TSN %d between them%s", t.Value, times(t.Count)), "consecutive ones")
+					onAssociation(r, s, t.Frame, "the TSNs of the fragments of a message are not consecutive",
+						fmt.Sprintf("TSN %d between them%s", t.Value, times(t.Count)), "consecutive TSNs")
 				}
 			},
 		},
@@ -118,7 +118,7 @@ func certain(what trace.Oddity) func(*rules.Case, *model.Side) rules.Scope {
 
 // onAssociation reports a violation by a side of an association.
 func onAssociation(r *rules.Report, s *model.Side, frame uint64, message, observed, expected string) {
-	r.On(model.Place{Dir: s.Dir, HasDir: true, Frame: frame}, message+" (of the whole association)", observed, expected)
+	r.On(model.Place{Dir: s.Dir, HasDir: true, Frame: frame}, message+" (for the whole association)", observed, expected)
 }
 
 // times says how often something was seen.

@@ -29,13 +29,13 @@ var sctpSessionRules = []rules.Rule{
 				switch f := e.Function.String(); e.Misplaced() {
 				case model.InPlace, model.SegmentFirst:
 				case model.BehindTerminate:
-					r.On(e, "a session control behind the Terminate of the same side", f, "nothing")
+					r.On(e, "the side sends session control after its own Terminate", f, "nothing")
 				case model.NoInitiate:
 					r.On(e, "the session does not begin with an Initiate", f, "Initiate")
 				case model.InitiateWithin:
-					r.On(e, "an Initiate within a session", f, "none")
+					r.On(e, "an Initiate is sent within a session", f, "none")
 				case model.StrayAnswer:
-					r.On(e, "an answer to an Initiate where there is none", f, "none")
+					r.On(e, "an Initiate is answered although there is none", f, "none")
 				}
 			},
 		},
@@ -52,7 +52,7 @@ var sctpSessionRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				switch s.Misplaced(r.Conn) {
 				case model.BehindTerminate:
-					r.On(s, "a segment behind the Terminate of the session of the same side", s.Op.String(), "nothing")
+					r.On(s, "the side sends a segment after its own session Terminate", s.Op.String(), "nothing")
 				case model.SegmentFirst:
 					r.On(s, "the passive side begins with a segment", "a DDP segment", "Accept, Reject or Terminate")
 				default:
@@ -74,7 +74,7 @@ var sctpSessionRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if c.Trace.Ending != trace.Terminated {
 					r.Report(rules.Violation{
-						Place: model.Place{Frame: c.Trace.EndFrame}, Message: "an accepted session ends without a Terminate of either side",
+						Place: model.Place{Frame: c.Trace.EndFrame}, Message: "an accepted session ends without a session Terminate from either side",
 						Observed: c.Trace.Ending.String(), Expected: "a Terminate",
 					})
 				}
@@ -89,7 +89,7 @@ var sctpSessionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, e *model.Control) {
 				if e.Rejects() != nil && !r.Reported(e.Direction) {
-					r.On(e, "session control of the passive side behind its Reject", e.Function.String(), "nothing")
+					r.On(e, "the passive side sends session control after its Reject", e.Function.String(), "nothing")
 				}
 			},
 		},
@@ -110,8 +110,8 @@ var sctpSessionRules = []rules.Rule{
 					return
 				}
 				v := rules.Violation{
-					Place: s.Where(), Message: "a segment that may arrive before the Initiate",
-					Observed: fmt.Sprintf("nothing acknowledges the Initiate of frame %d", w.Frame), Expected: "its SACK or its answer first",
+					Place: s.Where(), Message: "a segment is sent that may arrive before the Initiate",
+					Observed: fmt.Sprintf("the Initiate in frame %d is not yet acknowledged", w.Frame), Expected: "a SACK or an answer first",
 				}
 				if w.Frame == s.PDU.Chunk.Arrival.Frame {
 					v.Severity = catalogue.Warning
@@ -132,8 +132,8 @@ var sctpSessionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, e *model.Control) {
 				if w := overtakable(&e.Chunk.Arrival); w != nil {
-					r.On(e, "session control that may arrive before the one before it",
-						fmt.Sprintf("nothing acknowledges the %s of frame %d", w.Function, w.Frame), "its SACK first")
+					r.On(e, "session control is sent that may arrive before the previous one",
+						fmt.Sprintf("the %s in frame %d is not yet acknowledged", w.Function, w.Frame), "a SACK first")
 				}
 			},
 		},
@@ -150,8 +150,8 @@ var sctpSessionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, e *model.Control) {
 				if w := overtakable(&e.Chunk.Arrival); w != nil {
-					r.On(e, "a session begins on a stream on which chunks of the one before are under way",
-						fmt.Sprintf("nothing acknowledges that of frame %d", w.Frame), "all of them acknowledged")
+					r.On(e, "a session begins on a stream where chunks of the previous session are unacknowledged",
+						fmt.Sprintf("the chunk in frame %d is not yet acknowledged", w.Frame), "all chunks acknowledged")
 				}
 			},
 		},
@@ -175,7 +175,7 @@ var sctpSessionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if !r.Reported(s.Direction) {
-					r.On(s, "a segment although a chunk that fits no pattern of a session had come", "the session goes on", "a Terminate")
+					r.On(s, "a segment is sent although a chunk that fits no session pattern had arrived", "the session continues", "a Terminate")
 				}
 			},
 		},
@@ -208,9 +208,9 @@ var sctpSessionRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				switch k := s.PDU.Chunk; k.Order {
 				case trace.Duplicate:
-					r.On(s, "two chunks have the same DDP-SSN", fmt.Sprintf("DDP-SSN %d again", k.SSN), "each number once")
+					r.On(s, "two chunks have the same DDP-SSN", fmt.Sprintf("DDP-SSN %d again", k.SSN), "each DDP-SSN once")
 				case trace.AfterMissing:
-					r.On(s, "DDP-SSNs are left out", fmt.Sprintf("DDP-SSN %d", k.SSN), "no gap")
+					r.On(s, "DDP-SSNs are missing", fmt.Sprintf("DDP-SSN %d", k.SSN), "no gap")
 				default:
 				}
 			},
@@ -227,7 +227,7 @@ var sctpSessionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if f := r.Trace.Flow[h.Dir].Unnumbered; f != 0 {
-					r.On(model.Place{Dir: h.Dir, HasDir: true, Frame: f}, "too many chunks of a stream are under way to tell their DDP-SSNs apart", "32768 or more", "at most 32767")
+					r.On(model.Place{Dir: h.Dir, HasDir: true, Frame: f}, "too many chunks of a stream are outstanding to tell their DDP-SSNs apart", "32768 or more", "at most 32767")
 				}
 			},
 		},
@@ -246,11 +246,11 @@ func afterReject(r *rules.Report, s *model.Segment) {
 	}
 	switch {
 	case s.Dir == trace.R2I:
-		r.On(s, "a segment of the passive side behind its Reject", "a DDP segment", "nothing")
-	case model.Heard(&s.PDU.Chunk.Arrival, reject.Tsn) == model.Having:
-		r.On(s, "a segment of the active side, which had the Reject", "a DDP segment", "nothing")
+		r.On(s, "the passive side sends a segment after its Reject", "a DDP segment", "nothing")
+	case model.Heard(&s.PDU.Chunk.Arrival, reject.TSN) == model.Having:
+		r.On(s, "the active side sends a segment although it had the Reject", "a DDP segment", "nothing")
 	default:
-		r.OnAs(catalogue.Note, s, "a segment of the active side in a session that is rejected", "a DDP segment", "nothing, once the Reject has come")
+		r.OnAs(catalogue.Note, s, "the active side sends a segment in a session that is rejected", "a DDP segment", "nothing once the Reject has arrived")
 	}
 }
 
@@ -262,7 +262,7 @@ func overtakable(a *trace.Arrival) *trace.Pending {
 	return &a.Pending
 }
 
-// pendingInitiate is the Initiate that a segment may overtake; nil: none.
+// pendingInitiate is the Initiate that a segment may overtake; nil if there is none.
 func pendingInitiate(s *model.Segment) *trace.Pending {
 	if w := overtakable(&s.PDU.Chunk.Arrival); w != nil && model.Initiates(w.Function) {
 		return w
@@ -278,8 +278,8 @@ func overtaking(w *trace.Pending) rules.Scope {
 	return rules.InScope
 }
 
-// reportSilentEnd reports the Terminate of a session whose sender had an error of DDP
-// or RDMAP of the other side, and has not told it with a Terminate of RDMAP.
+// reportSilentEnd reports the session Terminate of a side that had an error of DDP or
+// RDMAP from the other side and did not report it with an RDMAP Terminate.
 func reportSilentEnd(r *rules.Report, h *model.Direction) {
 	found := r.Found()
 	for _, e := range h.Controls {
@@ -288,7 +288,7 @@ func reportSilentEnd(r *rules.Report, h *model.Direction) {
 		}
 		for i := range found {
 			if f := &found[i]; isLayerError(f, model.Other(h.Dir)) && e.Before.Heard(f.PDU, e.Heard) {
-				r.On(e.Place, "the session ends behind an error without a Terminate of RDMAP", f.Rule.ID+" in frame "+fmt.Sprint(f.Frame), "a Terminate that tells the error")
+				r.On(e.Place, "the session ends after an error without an RDMAP Terminate", f.Rule.ID+" in frame "+fmt.Sprint(f.Frame), "a Terminate that reports the error")
 				return
 			}
 		}

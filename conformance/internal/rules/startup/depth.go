@@ -16,7 +16,7 @@ var depthNegotiationRules = []rules.Rule{
 		ID: "MPA2-IRDORD-01", Needs: catalogue.Neg | catalogue.Layout, Field: "iwarp_mpa.enhanced.ord", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			if q.IRD != model.UnknownDepth && a.ORD != model.UnknownDepth && a.ORD > q.IRD {
-				r.On(r.Reply, "the responder declares more outstanding requests than the initiator takes",
+				r.On(r.Reply, "the responder declares an ORD above the IRD of the initiator",
 					fmt.Sprintf("ORD %d", a.ORD), fmt.Sprintf("at most the IRD of the initiator, %d", q.IRD))
 			}
 		}),
@@ -25,7 +25,7 @@ var depthNegotiationRules = []rules.Rule{
 		ID: "MPA2-IRDORD-02", Needs: catalogue.Neg | catalogue.Layout, Field: "iwarp_mpa.enhanced.ird", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			if q.ORD != model.UnknownDepth && a.IRD != model.UnknownDepth && a.IRD < q.ORD {
-				r.On(r.Reply, "the responder grants fewer Reads than asked; the initiator has to stay at its IRD",
+				r.On(r.Reply, "the responder grants fewer Reads than requested; the initiator must respect its IRD",
 					fmt.Sprintf("IRD %d", a.IRD), fmt.Sprintf("at least the ORD of the initiator, %d", q.ORD))
 			}
 		}),
@@ -34,7 +34,7 @@ var depthNegotiationRules = []rules.Rule{
 		ID: "MPA2-IRDORD-04", Needs: catalogue.Neg | catalogue.Layout, Field: "iwarp_mpa.enhanced.ird", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			if q.ORD == model.UnknownDepth && a.IRD != model.UnknownDepth {
-				r.On(r.Reply, "an ORD that the initiator left open is not answered with an open IRD", fmt.Sprintf("IRD %d", a.IRD), "0x3fff")
+				r.On(r.Reply, "the initiator left its ORD open, but the IRD of the Reply is not open", fmt.Sprintf("IRD %d", a.IRD), "0x3fff")
 			}
 		}),
 	},
@@ -42,7 +42,7 @@ var depthNegotiationRules = []rules.Rule{
 		ID: "MPA2-IRDORD-05", Needs: catalogue.Neg | catalogue.Layout, Field: "iwarp_mpa.enhanced.ord", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			if q.IRD == model.UnknownDepth && a.ORD != model.UnknownDepth {
-				r.On(r.Reply, "an IRD that the initiator left open is not answered with an open ORD", fmt.Sprintf("ORD %d", a.ORD), "0x3fff")
+				r.On(r.Reply, "the initiator left its IRD open, but the ORD of the Reply is not open", fmt.Sprintf("ORD %d", a.ORD), "0x3fff")
 			}
 		}),
 	},
@@ -50,24 +50,24 @@ var depthNegotiationRules = []rules.Rule{
 		ID: "MPA2-IRDORD-05B", Needs: catalogue.Neg | catalogue.Layout, AtStartup: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			if q.IRD != model.UnknownDepth && a.ORD == model.UnknownDepth {
-				r.On(r.Reply, "the responder leaves its ORD open although the initiator told its IRD", "ORD 0x3fff", fmt.Sprintf("at most %d", q.IRD))
+				r.On(r.Reply, "the responder leaves its ORD open although the initiator declared its IRD", "ORD 0x3fff", fmt.Sprintf("at most %d", q.IRD))
 			}
 			if q.ORD != model.UnknownDepth && a.IRD == model.UnknownDepth {
-				r.OnAs(catalogue.Note, r.Reply, "the responder leaves its IRD to the upper layer although the initiator told its ORD", "IRD 0x3fff", fmt.Sprintf("at least %d", q.ORD))
+				r.OnAs(catalogue.Note, r.Reply, "the responder leaves its IRD to the upper layer although the initiator declared its ORD", "IRD 0x3fff", fmt.Sprintf("at least %d", q.ORD))
 			}
 		}),
 	},
 	{
 		ID: "MPA2-IRDORD-07", Needs: catalogue.Layout, Transport: rules.OnTCP, Field: "iwarp_mpa.enhanced.ird", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, _, a mpa.Enhanced) {
-			if !r.Rfc6581() || !a.D || a.IRD != 0 {
+			if !r.RFC6581() || !a.D || a.IRD != 0 {
 				return
 			}
 			severity := catalogue.None
 			if a.B || a.C {
 				severity = catalogue.Note
 			}
-			r.OnAs(severity, r.Reply, "the Reply offers a Read as the indication and takes no Read", "D=1, IRD 0", "IRD 1 or more")
+			r.OnAs(severity, r.Reply, "the Reply offers a Read as RTR, but its IRD allows no Read", "D=1, IRD 0", "IRD 1 or more")
 		}),
 	},
 	{
@@ -78,7 +78,7 @@ var depthNegotiationRules = []rules.Rule{
 				return
 			}
 			if t.Code.Layer == 2 && t.Code.Code != 6 {
-				r.On(r.Directions[trace.I2R].AtFirst(), "an insufficient IRD is told with another code", t.Code.Name(), "2/0/06")
+				r.On(r.Directions[trace.I2R].AtFirst(), "an insufficient IRD is reported with the wrong code", t.Code.Name(), "2/0/06")
 			}
 		}),
 	},
@@ -89,8 +89,8 @@ var depthNegotiationRules = []rules.Rule{
 			t := r.Directions[trace.I2R].First
 			if t.Op == model.OpTerminate && t.Segment && t.Code.Layer == 2 && t.Code.EType == 0 && t.Code.Code == 6 &&
 				a.ORD <= q.IRD && a.ORD != model.UnknownDepth && q.IRD != model.UnknownDepth {
-				r.On(r.Directions[trace.I2R].AtFirst(), "the initiator gives up for want of a depth that it offered itself",
-					fmt.Sprintf("ORD of the Reply %d", a.ORD), fmt.Sprintf("more than %d", q.IRD))
+				r.On(r.Directions[trace.I2R].AtFirst(), "the initiator reports an insufficient depth that it offered itself",
+					fmt.Sprintf("ORD %d in the Reply", a.ORD), fmt.Sprintf("more than %d", q.IRD))
 			}
 		}),
 	},

@@ -24,7 +24,7 @@ var enhancedRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if wordOfRevision1(r.Conn, f) {
-					r.On(f, "the S bit with a revision that has none", fmt.Sprintf("S=1, revision %d", f.Rev), "revision 2")
+					r.On(f, "the S bit is set in a revision that does not define it", fmt.Sprintf("S=1, revision %d", f.Rev), "revision 2")
 				}
 			},
 		},
@@ -38,7 +38,7 @@ var enhancedRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if f.PDLength < mpa.EnhancedLen {
-					r.On(f, "S=1, and no room for the establishment word", fmt.Sprintf("PD_Length %d", f.PDLength), "at least 4")
+					r.On(f, "S is set, but there is no room for the establishment word", fmt.Sprintf("PD_Length %d", f.PDLength), "at least 4")
 				}
 			},
 		},
@@ -66,7 +66,7 @@ var enhancedRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				draft := c.Trace.Layout == mpa.LayoutDraft01 && c.Reply.Rev >= 2
 				if (!c.Reply.S || c.Reply.Rev < 2) && !draft {
-					r.On(c.Reply, "an unenhanced Reply to an enhanced Request", fmt.Sprintf("S=%d, revision %d", model.Bit(c.Reply.S), c.Reply.Rev), "S=1, revision 2")
+					r.On(c.Reply, "an unenhanced Reply answers an enhanced Request", fmt.Sprintf("S=%d, revision %d", model.Bit(c.Reply.S), c.Reply.Rev), "S=1, revision 2")
 				}
 			},
 		},
@@ -80,7 +80,7 @@ var enhancedRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if c.Reply.S && c.Reply.Rev >= 2 {
-					r.On(c.Reply, "an enhanced Reply to an unenhanced Request", "S=1", "S=0")
+					r.On(c.Reply, "an enhanced Reply answers an unenhanced Request", "S=1", "S=0")
 				}
 			},
 		},
@@ -93,7 +93,7 @@ var enhancedRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if w := c.Request.EnhancedWord; !w.A && w.IRD == model.UnknownDepth && w.ORD == model.UnknownDepth {
-					r.On(c.Request, "an enhanced Request that negotiates nothing", "A=0, IRD and ORD 0x3fff", "an unenhanced one")
+					r.On(c.Request, "the enhanced Request negotiates nothing", "A=0, IRD and ORD 0x3fff", "an unenhanced one")
 				}
 			},
 		},
@@ -101,7 +101,7 @@ var enhancedRules = []rules.Rule{
 	{
 		ID: "MPA2-CTRL-A-02", Needs: catalogue.Layout, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
 		End: &rules.On[*model.Conn]{
-			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(c.Rfc6581() && c.Enhanced()) },
+			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(c.RFC6581() && c.Enhanced()) },
 			Judge: func(r *rules.Report, c *model.Conn) {
 				q, a := c.Request.EnhancedWord.A, c.Reply.EnhancedWord.A
 				if q == a {
@@ -122,7 +122,7 @@ var enhancedRules = []rules.Rule{
 			Applies: rfc6581Word,
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if w := f.EnhancedWord; !w.A && (w.B || w.C || w.D) {
-					r.On(f, "flags of indications with A=0", fmt.Sprintf("B=%d C=%d D=%d", model.Bit(w.B), model.Bit(w.C), model.Bit(w.D)), "all 0")
+					r.On(f, "RTR flags are set although A=0", fmt.Sprintf("B=%d C=%d D=%d", model.Bit(w.B), model.Bit(w.C), model.Bit(w.D)), "all 0")
 				}
 			},
 		},
@@ -134,12 +134,12 @@ var enhancedRules = []rules.Rule{
 		},
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
-				return rules.InScopeIf(c.Rfc6581() && c.Enhanced() && !c.Request.EnhancedWord.A)
+				return rules.InScopeIf(c.RFC6581() && c.Enhanced() && !c.Request.EnhancedWord.A)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				q, a := c.Request.EnhancedWord, c.Reply.EnhancedWord
 				if !a.A && (q.B || q.C || q.D) && q.B == a.B && q.C == a.C && q.D == a.D {
-					r.On(c.Reply, "the responder repeats flags that mean nothing with A=0", fmt.Sprintf("B=%d C=%d D=%d", model.Bit(a.B), model.Bit(a.C), model.Bit(a.D)), "ignored")
+					r.On(c.Reply, "the responder copies RTR flags that have no meaning with A=0", fmt.Sprintf("B=%d C=%d D=%d", model.Bit(a.B), model.Bit(a.C), model.Bit(a.D)), "flags ignored")
 				}
 			},
 		},
@@ -149,15 +149,15 @@ var enhancedRules = []rules.Rule{
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				f := c.Request
-				return rules.InScopeIf(f != nil && f.HasWord && c.Rfc6581() && f.EnhancedWord.A)
+				return rules.InScopeIf(f != nil && f.HasWord && c.RFC6581() && f.EnhancedWord.A)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if w := c.Request.EnhancedWord; !w.B && !w.C && !w.D {
-					r.On(c.Request, "peer-to-peer, and no type of indication is offered", "B=C=D=0", "at least one")
+					r.On(c.Request, "the Request asks for peer-to-peer mode but offers no RTR type", "B=C=D=0", "at least one")
 					return
 				}
 				if kind, ok := c.Indication(); ok && c.Enhanced() && c.Offers(c.Reply).Has(kind) && !c.Offers(c.Request).Has(kind) {
-					r.OnAs(catalogue.Warning, c.Directions[trace.I2R].AtFirst(), "an indication of a type that the Request did not offer", kind.String(), "offered in the Request")
+					r.OnAs(catalogue.Warning, c.Directions[trace.I2R].AtFirst(), "the RTR has a type that the Request did not offer", kind.String(), "a type that the Request offers")
 				}
 			},
 		},
@@ -165,14 +165,14 @@ var enhancedRules = []rules.Rule{
 	{
 		ID: "MPA2-CTRL-BCD-02", Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
-			if !r.Rfc6581() || !a.A || a.B || a.C || a.D {
+			if !r.RFC6581() || !a.A || a.B || a.C || a.D {
 				return
 			}
 			severity := catalogue.None
 			if model.Bit(q.B)+model.Bit(q.C)+model.Bit(q.D) == 1 {
 				severity = catalogue.Warning
 			}
-			r.OnAs(severity, r.Reply, "the Reply names no type of indication", "B=C=D=0", "at least one")
+			r.OnAs(severity, r.Reply, "the Reply names no RTR type", "B=C=D=0", "at least one")
 		}),
 	},
 	{
@@ -182,7 +182,7 @@ var enhancedRules = []rules.Rule{
 			Judge: func(r *rules.Report, f *model.Frame) {
 				w, o := f.EnhancedWord, swapped(f.EnhancedWord)
 				legal := func(e mpa.Enhanced) bool { return e.A || !e.B && !e.C && !e.D }
-				message := "the octets of the word may be swapped"
+				message := "the octets of the establishment word may be swapped"
 				switch {
 				case !legal(w) && legal(o) && o.IRD <= 1024 && o.ORD <= 1024:
 					r.On(f, message, model.DepthsOf(w), model.DepthsOf(o))
@@ -201,7 +201,7 @@ var enhancedRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if f.EnhancedWord.D {
-					r.On(f, "flag D, which draft -01 keeps reserved, is set", "D=1", "D=0")
+					r.On(f, "flag D is set, which is reserved in draft -01", "D=1", "D=0")
 				}
 			},
 		},
@@ -214,7 +214,7 @@ var enhancedRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if w := c.Request.EnhancedWord; !w.A && !w.B && !w.C {
-					r.On(c.Request, "a Request of draft -01 that offers no indication", "A=B=C=0", "each that it is able to send")
+					r.On(c.Request, "the Request of draft -01 offers no RTR type", "A=B=C=0", "each type that the initiator can send")
 				}
 			},
 		},
@@ -229,18 +229,18 @@ func agreedWords(judge func(r *rules.Report, request, reply mpa.Enhanced)) *rule
 	}
 }
 
-// rfc6581Word is the scope of rules on a word that is laid out as in RFC 6581.
+// rfc6581Word is the scope of rules on an establishment word with the layout of RFC 6581.
 func rfc6581Word(c *rules.Case, f *model.Frame) rules.Scope {
-	return rules.InScopeIf(f.HasWord && c.Rfc6581())
+	return rules.InScopeIf(f.HasWord && c.RFC6581())
 }
 
-// wordOfRevision1 reports whether a frame has the S bit and room for the word, but a
-// revision that does not have them.
+// wordOfRevision1 reports whether a frame has the S bit and room for the establishment
+// word, but a revision that does not define them.
 func wordOfRevision1(c *model.Conn, f *model.Frame) bool {
 	return f.S && f.Rev < 2 && c.Rtr == nil && len(f.PrivateData) >= mpa.EnhancedLen
 }
 
-// swapped is a word with the octets of both halves swapped.
+// swapped is an establishment word with the octets of each 16-bit field swapped.
 func swapped(e mpa.Enhanced) mpa.Enhanced {
 	b := e.Append(nil)
 	b[0], b[1], b[2], b[3] = b[1], b[0], b[3], b[2]

@@ -19,7 +19,7 @@ var startupFrameRules = []rules.Rule{
 			Applies: func(_ *rules.Case, f *model.Frame) rules.Scope { return rules.InScopeIf(f.Kind == trace.KindRequest) },
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if f.R {
-					r.On(f, "the Request has its R bit set", "R=1", "R=0")
+					r.On(f, "the R bit of the Request is set", "R=1", "R=0")
 				}
 			},
 		},
@@ -60,7 +60,7 @@ var startupFrameRules = []rules.Rule{
 		Startup: &rules.On[*model.Frame]{
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if f.PDLength > mpa.MaxPrivateData {
-					r.On(f, "the frame announces more private data than there may be", fmt.Sprint(f.PDLength), "at most 512")
+					r.On(f, "the frame announces more private data than is allowed", fmt.Sprint(f.PDLength), "at most 512")
 				}
 			},
 		},
@@ -74,7 +74,7 @@ var startupFrameRules = []rules.Rule{
 				if len(f.Raw) > 14 && f.Raw[10] == 'R' && f.Raw[12] == 'R' {
 					spelling = "RtR"
 				}
-				r.On(f, "a third startup frame, of the proposal of 2007; no RFC has it", "key with "+spelling, "none")
+				r.On(f, "a third startup frame is sent; it comes from a proposal of 2007 that no RFC adopted", "key with "+spelling, "none")
 			},
 		},
 	},
@@ -84,7 +84,7 @@ var startupFrameRules = []rules.Rule{
 			Applies: rtrFrame,
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if bits := f.Flags() & 0x3f; bits != 0 || f.Rev != 1 {
-					r.On(f, "the Rtr frame has other flags or another revision than it should", fmt.Sprintf("flags %#02x, revision %d", f.Flags(), f.Rev), "R=0, S=0, no reserved bit, revision 1")
+					r.On(f, "the Rtr frame has unexpected flags or an unexpected revision", fmt.Sprintf("flags %#02x, revision %d", f.Flags(), f.Rev), "R=0, S=0, no reserved bits, revision 1")
 				}
 			},
 		},
@@ -95,7 +95,7 @@ var startupFrameRules = []rules.Rule{
 			Applies: rtrFrame,
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if f.PDLength != 0 {
-					r.On(f, "the Rtr frame has private data, for which nothing is defined", fmt.Sprint(f.PDLength), "0")
+					r.On(f, "the Rtr frame has private data, which is not defined for it", fmt.Sprint(f.PDLength), "0")
 				}
 			},
 		},
@@ -108,7 +108,7 @@ var startupFrameRules = []rules.Rule{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(c.Reply != nil && c.Rtr != nil) },
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if !c.Reply.S || c.Reply.R {
-					r.On(c.Rtr, "an Rtr frame although the Reply does not ask for one", fmt.Sprintf("Reply S=%d R=%d", model.Bit(c.Reply.S), model.Bit(c.Reply.R)), "S=1 R=0")
+					r.On(c.Rtr, "an Rtr frame is sent although the Reply does not ask for one", fmt.Sprintf("Reply S=%d R=%d", model.Bit(c.Reply.S), model.Bit(c.Reply.R)), "S=1 R=0")
 				}
 			},
 		},

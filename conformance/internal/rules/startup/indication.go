@@ -20,7 +20,7 @@ var indicationRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				kind, _ := c.Indication()
 				if types := c.Offers(c.Reply); !types.Has(kind) {
-					r.On(c.Directions[trace.I2R].AtFirst(), "the indication is of a type that the Reply does not name", kind.String(), types.String())
+					r.On(c.Directions[trace.I2R].AtFirst(), "the RTR has a type that the Reply does not name", kind.String(), types.String())
 				}
 			},
 		},
@@ -32,7 +32,7 @@ var indicationRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				h := &c.Directions[trace.I2R]
 				if kind, size, ok := h.First.Kind(); ok && size > 0 && c.Offers(c.Reply).Has(kind) {
-					r.On(h.AtFirst(), "the first message has the opcode of an indication, but is not of length zero", fmt.Sprintf("%v, %d octets", kind, size), "0 octets")
+					r.On(h.AtFirst(), "the first message has the opcode of an RTR, but its length is not zero", fmt.Sprintf("%v, %d octets", kind, size), "0 octets")
 				}
 			},
 		},
@@ -48,7 +48,7 @@ var indicationRules = []rules.Rule{
 				if h.First.Op == model.OpTerminate || ok && size == 0 || named {
 					return
 				}
-				r.On(h.AtFirst(), "the first FPDU of the initiator is not the indication", h.First.Op.String(), c.Offers(c.Reply).String())
+				r.On(h.AtFirst(), "the first FPDU of the initiator is not the RTR", h.First.Op.String(), c.Offers(c.Reply).String())
 			},
 		},
 	},

@@ -21,7 +21,7 @@ var interopRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if !f.M || !f.C {
-					r.On(f, "revision 0 without markers or CRC", markersAndCRC(f), "M=1 C=1")
+					r.On(f, "a startup frame of revision 0 does not enable markers and CRC", markersAndCRC(f), "M=1 C=1")
 				}
 			},
 		},
@@ -34,7 +34,7 @@ var interopRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if !c.Reply.M || !c.Reply.C {
-					r.On(c.Reply, "a responder that takes revision 0 answers without markers or CRC", markersAndCRC(c.Reply), "M=1 C=1")
+					r.On(c.Reply, "a responder that accepts revision 0 replies without markers or CRC", markersAndCRC(c.Reply), "M=1 C=1")
 				}
 			},
 		},
@@ -46,7 +46,7 @@ var interopRules = []rules.Rule{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope { return rules.InScopeIf(c.Revisions(1, 0)) },
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if !c.Reply.M || !c.Reply.C {
-					r.On(c.Reply, "a responder of revision 0 answers without markers or CRC", markersAndCRC(c.Reply), "M=1 C=1")
+					r.On(c.Reply, "a responder of revision 0 replies without markers or CRC", markersAndCRC(c.Reply), "M=1 C=1")
 				}
 			},
 		},
@@ -60,7 +60,7 @@ var interopRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				for i := range c.Directions {
 					if h := &c.Directions[i]; h.Count > 0 && h.First.Seen {
-						r.On(h.FirstPlace(), "FPDUs although revision 0 was answered with revision 1", "an FPDU", "a graceful close")
+						r.On(h.FirstPlace(), "FPDUs are sent although revision 0 was answered with revision 1", "an FPDU", "a graceful close")
 						return
 					}
 				}
@@ -76,9 +76,9 @@ var interopRules = []rules.Rule{
 				return rules.InScopeIf(c.Directions[0].HasVersions && c.Directions[1].HasVersions)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
-				if a, b := &c.Directions[0], &c.Directions[1]; a.Dv != b.Dv {
+				if a, b := &c.Directions[0], &c.Directions[1]; a.DDPVersion != b.DDPVersion {
 					r.On(b.FirstPlace(), "the directions have different DDP versions",
-						fmt.Sprintf("%v %d, %v %d", a.Dir, a.Dv, b.Dir, b.Dv), "the same")
+						fmt.Sprintf("%v %d, %v %d", a.Dir, a.DDPVersion, b.Dir, b.DDPVersion), "the same")
 				}
 			},
 		},
@@ -113,7 +113,7 @@ var interopRules = []rules.Rule{
 					want = 0
 				}
 				if s.DDP.DV != want {
-					r.On(s, "the DDP version is not that which the startup leads to", fmt.Sprint(s.DDP.DV), fmt.Sprint(want))
+					r.On(s, "the DDP version does not match the startup", fmt.Sprint(s.DDP.DV), fmt.Sprint(want))
 				}
 			},
 		},
@@ -123,15 +123,15 @@ var interopRules = []rules.Rule{
 		YieldsTo: []string{"RDMAX-RV-01"},
 		Segment: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.PDU.Control.RV == 0 && (r.Reply != nil && r.Reply.Rev == 0 || s.HasVersions && s.Rv == 0) {
-					r.On(s, "a message of RFC 7306 on a connection of revision 0", s.Op.String(), "none")
+				if s.PDU.Control.RV == 0 && (r.Reply != nil && r.Reply.Rev == 0 || s.HasVersions && s.RDMAPVersion == 0) {
+					r.On(s, "a message of RFC 7306 is sent on a connection of revision 0", s.Op.String(), "none")
 				}
 			},
 		},
 	},
 }
 
-// markersAndCRC is what a startup frame says of them.
+// markersAndCRC formats the M and C bits of a startup frame.
 func markersAndCRC(f *model.Frame) string {
 	return fmt.Sprintf("M=%d C=%d", model.Bit(f.M), model.Bit(f.C))
 }

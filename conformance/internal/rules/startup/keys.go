@@ -11,8 +11,8 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// startupKeyRules judge what stands where a startup frame has to be: its key, and its
-// end (RFC 5044 section 7.1.1).
+// startupKeyRules judge the octets in place of a startup frame: its key, and its end (RFC
+// 5044 section 7.1.1).
 var startupKeyRules = []rules.Rule{
 	{
 		ID: "MPA-REQ-KEY-01", Needs: catalogue.Start | catalogue.Full, Transport: rules.OnTCP,
@@ -78,7 +78,7 @@ var startupKeyRules = []rules.Rule{
 				return rules.InScopeIf(another && c.Reply != nil && c.Reply.R).Given(catalogue.Sync)
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
-				r.OnAs(catalogue.Note, f, "another Request after a reject", "a second Request", "legal, and worth knowing")
+				r.OnAs(catalogue.Note, f, "the initiator sends another Request after a reject", "a second Request", "legal, but worth knowing")
 			},
 		},
 		Loose: &rules.On[*model.Loose]{
@@ -87,7 +87,7 @@ var startupKeyRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
 				if !r.Reported(s.Direction) {
-					r.On(s.Begin(), "another startup frame in full operation", inQuotes(s.Octets), "an FPDU")
+					r.On(s.Begin(), "another startup frame is sent in full operation", inQuotes(s.Octets), "an FPDU")
 				}
 			},
 		},
@@ -100,7 +100,7 @@ var startupKeyRules = []rules.Rule{
 		Test: rules.Test{Needs: rules.SameMarkers | rules.SameCRC}, // the CRC is that of its Reply
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-				judged := func(f *model.Frame) bool { return !f.Partial && h.LooseAt(f.End) == nil || c.CrcBehind(f) != nil }
+				judged := func(f *model.Frame) bool { return !f.Partial && h.LooseAt(f.End) == nil || c.CRCBehind(f) != nil }
 				return rules.InScopeIf(h.LeadingMarker() != nil || slices.ContainsFunc(h.Frames, judged)).GivenOnly(c.StartupGates(h))
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
@@ -108,12 +108,12 @@ var startupKeyRules = []rules.Rule{
 					r.On(s.Begin(), message, fmt.Sprintf("% x", s.Octets), "the frame alone")
 				}
 				for _, f := range h.Frames {
-					if s := r.CrcBehind(f); s != nil {
-						report(s, "the startup frame has a CRC behind it, as if it were an FPDU")
+					if s := r.CRCBehind(f); s != nil {
+						report(s, "a CRC follows the startup frame, as if it were an FPDU")
 					}
 				}
 				if s := h.LeadingMarker(); s != nil {
-					report(s, "the startup frame has a marker in front")
+					report(s, "a marker precedes the startup frame")
 				}
 			},
 		},
@@ -138,13 +138,13 @@ var startupKeyRules = []rules.Rule{
 				}
 				at := p.Place
 				at.Frame = r.Trace.Flow[h.Dir].FIN.Frame
-				r.On(at, "a FIN in the middle of a startup frame: the stream was cut, or PD_Length is too large", fmt.Sprintf("%d octets", p.Have), fmt.Sprint(p.Need))
+				r.On(at, "a FIN comes in the middle of a startup frame; the stream was cut, or PD_Length is too large", fmt.Sprintf("%d octets", p.Have), fmt.Sprint(p.Need))
 			},
 		},
 	},
 }
 
-// replyKeyScope is the scope of the rule on what stands where the Reply should.
+// replyKeyScope is the scope of the rule on the octets in place of the Reply.
 func replyKeyScope(_ *rules.Case, c *model.Conn) rules.Scope {
 	h := &c.Directions[trace.R2I]
 	q, _ := c.Pair()
@@ -159,7 +159,7 @@ func replyKeyScope(_ *rules.Case, c *model.Conn) rules.Scope {
 	if s == nil {
 		return rules.OutOfScope
 	}
-	evidence |= catalogue.Contig // whatever is missing is behind it
+	evidence |= catalogue.Contig // anything that is missing comes later
 	if s.Gap {
 		evidence &^= catalogue.Contig
 	}
@@ -176,7 +176,7 @@ func replyKeyScope(_ *rules.Case, c *model.Conn) rules.Scope {
 	return rules.InScope.GivenOnly(evidence)
 }
 
-// cutByFIN reports whether a half ended its stream with a FIN while the other side was
+// cutByFIN reports whether a direction ended its stream with a FIN while the other side was
 // still waiting for the rest of a startup frame.
 func cutByFIN(c *model.Conn, h *model.Direction) bool {
 	mine, its := &c.Trace.Flow[h.Dir], &c.Trace.Flow[h.Peer.Dir]

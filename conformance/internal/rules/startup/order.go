@@ -20,14 +20,14 @@ var startupOrderRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				requests, replies := c.Directions[trace.I2R].OfKind(trace.KindRequest), c.Directions[trace.R2I].OfKind(trace.KindReply)
 				if len(requests) == 0 {
-					r.On(replies[0], "a Reply although no Request was sent", "no Request", "a Request")
+					r.On(replies[0], "a Reply is sent although there was no Request", "no Request", "a Request")
 				}
 				for i := range min(len(requests), len(replies)) {
 					switch q, reply := requests[i], replies[i]; reply.Knew(q.End) {
 					case model.Unproven:
 						r.Unproven(catalogue.Causal)
 					case model.Without:
-						r.On(reply, "the Reply was sent before all of the Request had arrived", fmt.Sprintf("%d of %d octets acknowledged", max(reply.Acked-q.From, 0), q.End-q.From), "all")
+						r.On(reply, "the Reply is sent before the whole Request has arrived", fmt.Sprintf("%d of %d octets acknowledged", max(reply.Acked-q.From, 0), q.End-q.From), "all")
 					case model.Having:
 					}
 				}
@@ -46,7 +46,7 @@ var startupOrderRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if n := h.Opening.Refused; n != nil {
-					r.On(n, "an FPDU after a rejecting Reply", n.Op.String(), "no FPDU")
+					r.On(n, "an FPDU follows a rejecting Reply", n.Op.String(), "no FPDU")
 				}
 			},
 		},
@@ -73,7 +73,7 @@ var startupOrderRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				q, reply := c.Pair()
 				if sent, at, what := behindRequest(c, q, reply); sent.Knew(reply.End) == model.Without {
-					r.On(at, what+" of the initiator that was sent before it had the Reply", what, "nothing before the Reply")
+					r.On(at, what+" is sent by the initiator before it has the Reply", what, "nothing before the Reply")
 				}
 			},
 		},
@@ -84,7 +84,7 @@ var startupOrderRules = []rules.Rule{
 			Applies: noReplyScope,
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if _, reply := c.Pair(); reply == nil {
-					r.On(&c.Directions[trace.I2R].Opening.First, "the initiator sends FPDUs, and there is no Reply", "an FPDU", "nothing before the Reply")
+					r.On(&c.Directions[trace.I2R].Opening.First, "the initiator sends FPDUs although there is no Reply", "an FPDU", "nothing before the Reply")
 				}
 			},
 		},
@@ -104,7 +104,7 @@ var startupOrderRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				n := &c.Directions[trace.R2I].Opening.First
 				if _, early := speaksFirst(c, n.From, knownAt(n)); early {
-					reportEarly(r, n, "the responder sends an FPDU before it has one of the initiator", "nothing before the first FPDU of the initiator")
+					reportEarly(r, n, "the responder sends an FPDU before it has one from the initiator", "nothing before the initiator's first FPDU")
 				}
 			},
 		},
@@ -134,7 +134,7 @@ var startupOrderRules = []rules.Rule{
 					return
 				}
 				if _, early := speaksFirst(c, sent.From, sent.Acked); early {
-					r.On(at, "the responder sends a marker before it has an FPDU of the initiator", "a marker alone", "nothing before the first FPDU of the initiator")
+					r.On(at, "the responder sends a marker before it has an FPDU from the initiator", "a marker alone", "nothing before the initiator's first FPDU")
 				}
 			},
 		},
@@ -145,8 +145,8 @@ var startupOrderRules = []rules.Rule{
 		End: &rules.On[*model.Conn]{
 			Applies: validFirstScope,
 			Judge: func(r *rules.Report, c *model.Conn) {
-				if c.Directions[trace.I2R].Opening.First.Crc == mpa.CRCBad {
-					reportEarly(r, &c.Directions[trace.R2I].Opening.First, "the responder sends an FPDU, and all of the initiator that it has is one with a wrong CRC", "nothing before a valid FPDU of the initiator")
+				if c.Directions[trace.I2R].Opening.First.CRC == mpa.CRCBad {
+					reportEarly(r, &c.Directions[trace.R2I].Opening.First, "the responder sends an FPDU although the only one it has from the initiator has a wrong CRC", "nothing before a valid FPDU from the initiator")
 				}
 			},
 		},
@@ -190,8 +190,8 @@ func afterRejectScope(c *model.Conn, h *model.Direction, reply *model.Frame) rul
 	return rules.InScope.GivenOnly(evidence | catalogue.Contig) // it was found by what it is
 }
 
-// behindRequest returns what the initiator sent first behind its Request: a marker, if
-// the responder asks for markers, or an FPDU; nil if it sent neither.
+// behindRequest returns the first thing that the initiator sent after its Request: a
+// marker, if the responder asks for markers, or an FPDU; nil if it sent neither.
 func behindRequest(c *model.Conn, q, reply *model.Frame) (sent *model.Span, at model.Place, what string) {
 	h := &c.Directions[trace.I2R]
 	if s := h.LooseAt(q.End); s != nil && reply.M && model.ZeroMarker(s.Octets) {
@@ -228,9 +228,9 @@ func noReplyScope(_ *rules.Case, c *model.Conn) rules.Scope {
 	return rules.InScope.GivenOnly(evidence)
 }
 
-// speaksFirst reports whether the responder sent what is behind its Reply before it had
-// an FPDU of the initiator, and whether that can be judged. It was sent from an offset
-// of the stream on, and its sender had received the octets up to knew.
+// speaksFirst reports whether the responder sent what follows its Reply before it had an
+// FPDU of the initiator, and whether that can be judged. It was sent from an offset of the
+// stream on, and its sender had received the octets up to knew.
 func speaksFirst(c *model.Conn, from, knew int64) (s rules.Scope, early bool) {
 	q, reply := c.Pair()
 	end, exact := c.FirstEnd(q)
@@ -253,16 +253,16 @@ func speaksFirst(c *model.Conn, from, knew int64) (s rules.Scope, early bool) {
 }
 
 // knownAt is how much of the other direction the sender of an FPDU had received. If its
-// leading marker has a TCP segment of its own, that is judged apart.
-func knownAt(n *model.FpduNote) int64 {
+// leading marker has its own TCP segment, that is judged separately.
+func knownAt(n *model.FPDUNote) int64 {
 	if n.Alone {
 		return n.LastAcked
 	}
 	return n.Acked
 }
 
-// loneMarker returns a marker behind the Reply that has a TCP segment of its own, nil
-// if there is none.
+// loneMarker returns a marker after the Reply that has its own TCP segment, nil if there
+// is none.
 func loneMarker(c *model.Conn, reply *model.Frame) (sent *model.Span, at model.Place) {
 	h := &c.Directions[trace.R2I]
 	if s := h.LooseAt(reply.End); s != nil && s.Length == mpa.MarkerSize && model.ZeroMarker(s.Octets) {
@@ -285,9 +285,9 @@ func validFirstScope(_ *rules.Case, c *model.Conn) rules.Scope {
 	evidence := c.StartupGates(h)
 	knew := b.First.Acked
 	switch {
-	case a.First.Crc == mpa.CRCUnverifiable:
+	case a.First.CRC == mpa.CRCUnverifiable:
 		return rules.Lacking(catalogue.Full).GivenOnly(evidence)
-	case a.First.Crc != mpa.CRCBad:
+	case a.First.CRC != mpa.CRCBad:
 		return rules.InScope.GivenOnly(evidence)
 	case c.Trace.Flow[trace.I2R].Faults().Conflicts > 0: // another copy of it may be right
 		return rules.Lacking(catalogue.Sum).GivenOnly(evidence)
@@ -303,9 +303,9 @@ func validFirstScope(_ *rules.Case, c *model.Conn) rules.Scope {
 	return rules.InScope.GivenOnly(evidence)
 }
 
-// reportEarly reports the first FPDU of a responder that had to wait. A Terminate may be
-// the answer to what it waits for, and is a note.
-func reportEarly(r *rules.Report, n *model.FpduNote, message, expected string) {
+// reportEarly reports the first FPDU of a responder that should have waited. A Terminate
+// is a note: it may be the answer to what the responder waits for.
+func reportEarly(r *rules.Report, n *model.FPDUNote, message, expected string) {
 	severity := catalogue.None
 	if n.Op == model.OpTerminate {
 		severity = catalogue.Note

@@ -17,21 +17,21 @@ var phaseRules = []rules.Rule{
 		ID: "MPA-CONN-POINT-01", Needs: catalogue.Start | catalogue.Neg | catalogue.Full, Transport: rules.OnTCP, ByShape: true,
 		YieldsTo: []string{"MPA-PDLEN-01", "MPA2-PDLEN-01", "MPA-START-02F", "MPA-PHASE-PLAIN-01", "MPA-START-07B", "MPA-M-ZERO-01"},
 		Test:     rules.Test{Needs: rules.KeepsSteps | rules.ComesFirst | rules.SameMarkers},
-		FPDU: &rules.On[*model.Fpdu]{
-			Applies: func(c *rules.Case, e *model.Fpdu) rules.Scope {
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				if e.Count > 0 || !e.PDU.HasOffset || !c.Accepted() || c.Rtr != nil && e.Dir == trace.I2R {
 					return rules.OutOfScope
 				}
 				return rules.InScopeIf(e.PDU.Offset == 0 || e.StrayBefore() != nil)
 			},
-			Judge: func(r *rules.Report, e *model.Fpdu) {
+			Judge: func(r *rules.Report, e *model.FPDU) {
 				if e.PDU.Offset == 0 {
 					return
 				}
 				s := e.StrayBefore()
 				at := s.Begin()
-				at.HasPDU = false // of the half: it gives way to whatever explains it there
-				r.On(at, "the FPDUs do not begin where the startup frame ends", fmt.Sprintf("the first one %d octets behind it", s.Length), "at once")
+				at.HasPDU = false // of the direction: it yields to whatever explains it there
+				r.On(at, "the FPDUs do not begin right after the startup frame", fmt.Sprintf("the first one %d octets after it", s.Length), "right after it")
 			},
 		},
 	},
@@ -55,7 +55,7 @@ var phaseRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if s := c.PlainOctets(); s != nil {
-					r.On(s.Begin(), "octets that are no FPDU, after an accepting Reply", s.Summary(), "FPDUs in both directions")
+					r.On(s.Begin(), "octets after an accepting Reply are not an FPDU", s.Summary(), "FPDUs in both directions")
 				}
 			},
 		},
@@ -67,7 +67,7 @@ var phaseRules = []rules.Rule{
 		End: &rules.On[*model.Conn]{
 			Applies: withoutStartup,
 			Judge: func(r *rules.Report, c *model.Conn) {
-				r.On(c.Unstarted(), "FPDUs without MPA startup", "an FPDU", "a Request")
+				r.On(c.Unstarted(), "FPDUs are sent without MPA startup", "an FPDU", "a Request")
 			},
 		},
 	},
@@ -77,7 +77,7 @@ var phaseRules = []rules.Rule{
 			Applies: withoutStartup,
 			Judge: func(r *rules.Report, c *model.Conn) {
 				n := c.Unstarted()
-				if h := &c.Directions[n.Dir]; n.Lead && n.From == 0 && h.Opening.Good > 0 && h.HasVersions && h.Dv == 0 {
+				if h := &c.Directions[n.Dir]; n.Lead && n.From == 0 && h.Opening.Good > 0 && h.HasVersions && h.DDPVersion == 0 {
 					r.On(n, "an RNIC of the RDMA Consortium begins without MPA startup", "markers and DDP version 0", "a Request")
 				}
 			},
@@ -93,7 +93,7 @@ var phaseRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if r.OneMarker(h) {
-					r.On(&h.Opening.First, "a marker in front of the first FPDU, and none behind it, although the receiver wants none", "00 00 00 00", "ULPDU_Length")
+					r.On(&h.Opening.First, "a marker precedes the first FPDU, and no later one has any, although the receiver wants none", "00 00 00 00", "ULPDU_Length")
 				}
 			},
 		},
@@ -124,7 +124,7 @@ var phaseRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				q, reply := c.Pair()
 				if s := c.Directions[trace.R2I].StreamedUpTo(reply); s != nil && max(s.Acked, s.LastAcked) >= q.End {
-					r.On(s.Begin(), "the responder talks in streaming mode between the Request and its Reply", s.Summary(), "the Reply")
+					r.On(s.Begin(), "the responder sends streaming data between the Request and its Reply", s.Summary(), "the Reply")
 				}
 			},
 		},

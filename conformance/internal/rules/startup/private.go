@@ -30,7 +30,7 @@ var privateDataRules = []rules.Rule{
 				if s, _ := r.Surplus(f); s != nil {
 					at := f.Where()
 					at.Frame = s.Start
-					r.On(at, "more private data follows than the frame announces", fmt.Sprintf("%d octets more", s.Length), fmt.Sprintf("PD_Length %d", f.PDLength))
+					r.On(at, "the private data is longer than the frame announces", fmt.Sprintf("%d octets more", s.Length), fmt.Sprintf("PD_Length %d", f.PDLength))
 				}
 			},
 		},
@@ -49,7 +49,7 @@ var privateDataRules = []rules.Rule{
 				case o == model.Unproven:
 					r.Unproven(catalogue.Causal)
 				case o == model.Without:
-					r.On(f, "four octets more than the "+model.KindName(f.Kind)+" announces: the word was not counted",
+					r.On(f, "the private data is four octets longer than the "+model.KindName(f.Kind)+" announces; the establishment word was not counted",
 						fmt.Sprintf("PD_Length %d", f.PDLength), fmt.Sprint(f.PDLength+mpa.EnhancedLen))
 				}
 			},

@@ -24,7 +24,7 @@ var reactionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				s, _ := c.BadRequest()
-				reportSequel(r, c.Sequel(trace.I2R, s.StartupEnd()), "the responder goes on after a Request with a wrong key")
+				reportSequel(r, c.Sequel(trace.I2R, s.StartupEnd()), "the responder continues after a Request with a wrong key")
 			},
 		},
 	},
@@ -40,7 +40,7 @@ var reactionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				x, _ := afterBadReply(&r.Case, h)
-				reportSequel(r, x, "the initiator goes on after a Reply with a wrong key")
+				reportSequel(r, x, "the initiator continues after a Reply with a wrong key")
 			},
 		},
 	},
@@ -49,14 +49,14 @@ var reactionRules = []rules.Rule{
 		EndPair: mustClose(
 			func(_ *rules.Case, f *model.Frame) (end int64, must bool) { return f.End, f.Rev >= 3 && !f.R },
 			func(f *model.Frame) string {
-				return fmt.Sprintf("revision %d is accepted, which no document defines", f.Rev)
+				return fmt.Sprintf("revision %d, which no document defines, is accepted", f.Rev)
 			},
 		),
 	},
 	{
 		ID: "MPA-PDLEN-CLOSE-01", Needs: catalogue.Bidir, Transport: rules.OnTCP,
 		EndPair: mustClose(
-			func(c *rules.Case, f *model.Frame) (end int64, must bool) { return c.Misfit(f) },
+			func(c *rules.Case, f *model.Frame) (end int64, must bool) { return c.WrongLength(f) },
 			func(f *model.Frame) string {
 				return "the " + model.KindName(f.Kind) + " is accepted although its PD_Length is wrong"
 			},
@@ -68,7 +68,7 @@ var reactionRules = []rules.Rule{
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
 				q, reply := c.Pair()
-				end, improper := c.Misfit(q)
+				end, improper := c.WrongLength(q)
 				if q != nil && !improper && (model.NoRoom(q) || c.Blamed(q.PDUNumber, "MPA2-PDLEN-01")) {
 					end, improper = q.End, true
 				}
@@ -91,7 +91,7 @@ var reactionRules = []rules.Rule{
 				if !reply.R {
 					severity = catalogue.Error
 				}
-				r.OnAs(severity, reply, "an improper Request is answered", fmt.Sprintf("a Reply with R=%d", model.Bit(reply.R)), "a close")
+				r.OnAs(severity, reply, "an invalid Request is answered", fmt.Sprintf("a Reply with R=%d", model.Bit(reply.R)), "a close")
 			},
 		},
 	},
@@ -103,7 +103,7 @@ var reactionRules = []rules.Rule{
 			func(_ *rules.Case, f *model.Frame) (end int64, must bool) {
 				return f.End, f.Dir == trace.R2I && !f.R && model.NoRoom(f)
 			},
-			func(*model.Frame) string { return "the initiator goes on after an improper Reply" },
+			func(*model.Frame) string { return "the initiator continues after an invalid Reply" },
 		),
 	},
 	{
@@ -123,9 +123,9 @@ var reactionRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				switch q, reply := c.Pair(); {
 				case reply == nil:
-					reportRefusal(r, q, "the responder closes after a Request with its R bit set, which it may not look at")
+					reportRefusal(r, q, "the responder closes after a Request with the R bit set; it must ignore that bit")
 				case reply.R:
-					r.On(reply, "a Request with its R bit set is rejected: the responder may not look at that bit", "R=1", "R=0")
+					r.On(reply, "the responder rejects a Request with the R bit set; it must ignore that bit", "R=1", "R=0")
 				}
 			},
 		},
@@ -145,7 +145,7 @@ var reactionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if !wentOn(&r.Case, f) {
-					reportRefusal(r, f, "closed after a "+model.KindName(f.Kind)+" with reserved bits, which nobody may look at")
+					reportRefusal(r, f, "the side closes after a "+model.KindName(f.Kind)+" with reserved bits set; the receiver must ignore them")
 				}
 			},
 		},
@@ -206,8 +206,8 @@ var reactionRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				_, reply := c.Pair()
 				if f := &c.Trace.Flow[trace.R2I]; f.RST != nil && f.Acked < reply.End && c.Trace.Flow[trace.I2R].FIN == nil {
-					r.On(c.Directions[trace.R2I].PlaceIn(f.RST.Frame), "the connection is reset behind a reject, which may be lost",
-						"a RST before the Reply was acknowledged", "the connection stays open")
+					r.On(c.Directions[trace.R2I].PlaceIn(f.RST.Frame), "the responder resets the connection right after its reject, which may be lost",
+						"a RST before the Reply is acknowledged", "no RST before the Reply is acknowledged")
 				}
 			},
 		},
@@ -222,7 +222,7 @@ var reactionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if n := &h.Opening.First; n.Refuses() {
-					r.On(n, "a Terminate in answer to an improper startup frame", "a Terminate with code 2/0/04", "a close at once")
+					r.On(n, "the side answers an invalid startup frame with a Terminate", "a Terminate with code 2/0/04", "a close at once")
 				}
 			},
 		},
@@ -244,11 +244,11 @@ var reactionRules = []rules.Rule{
 	},
 }
 
-const noReply = "the responder closes instead of answering a good Request"
+const noReply = "the responder closes instead of answering a valid Request"
 
-// mustClose judges what the other side does after a startup frame on which it has to
-// close. must tells whether it is one, and up to where the other side must have the
-// stream to know.
+// mustClose judges what the other side does after a startup frame that obliges it to
+// close. must says whether the frame does, and up to which offset the other side must have
+// the stream to know.
 func mustClose(must func(*rules.Case, *model.Frame) (end int64, must bool), message func(*model.Frame) string) *rules.On[*model.Frame] {
 	return &rules.On[*model.Frame]{
 		Applies: func(c *rules.Case, f *model.Frame) rules.Scope {
@@ -276,15 +276,15 @@ func sequelScope(c *rules.Case, x model.Sequel) rules.Scope {
 	return rules.InScopeIf(x.Order == model.Having)
 }
 
-// reportSequel reports a side that goes on where it has to close.
+// reportSequel reports a side that continues where it must close.
 func reportSequel(r *rules.Report, x model.Sequel, message string) {
 	if x.What != "" {
 		r.On(x.At, message, x.What, "a close")
 	}
 }
 
-// closedScope is the scope of such a rule when nobody went on: it is kept if the
-// connection was closed, else nothing is known.
+// closedScope is the scope of such a rule when neither side continued: the rule is kept if
+// the connection was closed, otherwise nothing is known.
 func closedScope(c *rules.Case) rules.Scope {
 	if !c.Has(catalogue.End) || c.Trace.Ending == trace.Open {
 		return rules.Lacking(catalogue.End)
@@ -292,9 +292,9 @@ func closedScope(c *rules.Case) rules.Scope {
 	return rules.InScope
 }
 
-// afterBadReply is what the other side did after octets of a direction that stand
-// where the Reply should; of the initiator, after its Request, if the responder sent
-// one as well: then both have to close, and it is enough to tell it of one.
+// afterBadReply is what the other side did after octets of a direction in place of the
+// Reply; or what the initiator did, after its Request, if the responder sent one as well:
+// then both must close, and reporting one of them is enough.
 func afterBadReply(c *rules.Case, h *model.Direction) (x model.Sequel, ok bool) {
 	end, ok := c.BadReply()
 	if h.Dir == trace.I2R {
@@ -306,8 +306,8 @@ func afterBadReply(c *rules.Case, h *model.Direction) (x model.Sequel, ok bool) 
 	return c.Sequel(trace.I2R, c.Directions[trace.I2R].OfKind(trace.KindRequest)[0].End), true
 }
 
-// refusal tells how the other side closed when it had a startup frame, having sent
-// nothing that answers it, and whether a rule on that applies.
+// refusal says how the other side closed after it had a startup frame without answering
+// it, and whether a rule on that applies.
 func refusal(c *rules.Case, f *model.Frame) (model.Closing, rules.Scope) {
 	h := c.Directions[f.Dir].Peer
 	if c.Trace.Flow[h.Dir].Sent > h.Started() || len(h.Frames) > 0 && f.Kind == trace.KindRequest {
@@ -345,8 +345,8 @@ func wentOn(c *rules.Case, f *model.Frame) bool {
 	return c.Directions[trace.I2R].Opening.Seen()
 }
 
-// good reports whether a Request is one that has to be answered, whatever the
-// responder is capable of.
+// good reports whether a Request must be answered, regardless of the capabilities of the
+// responder.
 func good(q *model.Frame) bool { return q != nil && !q.R && !q.M && model.Sound(q, 0) }
 
 // unansweredScope is the scope of a rule on a close instead of a Reply.
@@ -358,8 +358,8 @@ func unansweredScope(c *rules.Case, q *model.Frame) rules.Scope {
 	return s
 }
 
-// otherRevision is the startup frame whose revision the other side may turn away, on
-// a connection that did not get beyond the startup; nil if there is none.
+// otherRevision is the startup frame whose revision the other side may refuse, on a
+// connection that ended during the startup; nil if there is none.
 func otherRevision(c *rules.Case) *model.Frame {
 	q, reply := c.Pair()
 	switch {

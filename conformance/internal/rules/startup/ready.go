@@ -27,7 +27,7 @@ var readyRules = []rules.Rule{
 					return rules.OutOfScope
 				}
 				if p.Dropped == "" {
-					return rules.InScopeIf(p.T.Outcome == trace.Accepted)
+					return rules.InScopeIf(p.Trace.Outcome == trace.Accepted)
 				}
 				return rules.InScopeIf(takesRevision2(c.Ended().To[p.Responder()]) && !c.BlamedBefore(f.PDUNumber))
 			},
@@ -46,7 +46,7 @@ var readyRules = []rules.Rule{
 		ID: "MPA2-CTRL-A-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.Sync, Transport: rules.OnTCP, Reacts: true,
 		Test: rules.Test{Needs: rules.ComesFirst},
 		End: agreedWords(func(r *rules.Report, q, _ mpa.Enhanced) {
-			if q.A || !r.Rfc6581() {
+			if q.A || !r.RFC6581() {
 				return
 			}
 			if r.HalfRead() {
@@ -63,7 +63,7 @@ var readyRules = []rules.Rule{
 			case model.Unproven:
 				r.Unproven(catalogue.Causal)
 			case model.Having:
-				r.On(ini.AtFirst(), "client-server model, and the initiator begins with what looks like an indication", kind.String()+" of length 0", "A=1 in the Request")
+				r.On(ini.AtFirst(), "in the client-server model the initiator begins with what looks like an RTR", kind.String()+" of length 0", "A=1 in the Request")
 			}
 		}),
 	},
@@ -84,14 +84,14 @@ var readyRules = []rules.Rule{
 				h := &c.Directions[trace.I2R]
 				noMatch := h.First.Segment && h.First.Op == model.OpTerminate && model.StartupError(h.First.Code) == 7
 				if request&reply != 0 && noMatch {
-					r.OnAs(catalogue.Warning, h.AtFirst(), "the initiator finds no indication that fits, although one is common", reply.String(), (request & reply).String())
+					r.OnAs(catalogue.Warning, h.AtFirst(), "the initiator reports that no RTR type matches, although both sides offer one", reply.String(), (request & reply).String())
 				}
 				if k, leaves := leavesUnmatched(c); leaves {
 					severity := catalogue.None
 					if k.Reset {
 						severity = catalogue.Warning
 					}
-					r.OnAs(severity, k.Where(), "no indication fits, and the initiator leaves without a Terminate", k.Packet(), "Terminate 2/0/07, or "+reply.String())
+					r.OnAs(severity, k.Where(), "no RTR type matches, and the initiator closes without a Terminate", k.Packet(), "Terminate 2/0/07, or "+reply.String())
 				}
 			},
 		},
@@ -122,7 +122,7 @@ var readyRules = []rules.Rule{
 				if !ok || c.Directions[trace.I2R].Count > 0 || r.FoundBy("MPA2-RTR-MISSING-01") != nil || r.FoundBy("MPA2-RTR-TERM-01") != nil {
 					return
 				}
-				r.On(k.Where(), "the initiator leaves after the accept without a word", k.Packet(), "Terminate 2/0/05, if there was a local error")
+				r.On(k.Where(), "the initiator closes after the accept without a Terminate", k.Packet(), "Terminate 2/0/05, if there was a local error")
 			},
 		},
 	},
@@ -143,11 +143,11 @@ var readyRules = []rules.Rule{
 				before[t.Dir]-- // without the Terminate itself
 				switch {
 				case plain && t.Code.Code == 5:
-					r.OnAs(catalogue.Note, t.Segment, "an error of the enhanced startup on a connection without one", model.CodeText(t.Code), "another code")
+					r.OnAs(catalogue.Note, t.Segment, "a Terminate reports an error of the enhanced startup on a connection without one", model.CodeText(t.Code), "a different code")
 				case plain:
-					r.On(t.Segment, "an error of the enhanced startup on a connection without one", model.CodeText(t.Code), "another code")
+					r.On(t.Segment, "a Terminate reports an error of the enhanced startup on a connection without one", model.CodeText(t.Code), "a different code")
 				case t.Code.Code != 5 && r.PeerToPeer() && before[trace.I2R] > 1 && before[trace.R2I] > 0:
-					r.On(t.Segment, "an error of the startup after FPDUs were exchanged", model.CodeText(t.Code), "another code")
+					r.On(t.Segment, "a Terminate reports a startup error after FPDUs were exchanged", model.CodeText(t.Code), "a different code")
 				}
 			},
 		},
@@ -179,9 +179,9 @@ var readyRules = []rules.Rule{
 				switch {
 				case op == model.OpTerminate, ok && types.Has(kind), types == 0 && op >= model.OpSend && op <= rdmap.OpSendSEInv:
 				case types == 0:
-					r.On(h.AtFirst(), "the Reply names no indication, and the first FPDU is no Send", op.String(), "a Send")
+					r.On(h.AtFirst(), "the Reply names no RTR type, and the first FPDU is not a Send", op.String(), "a Send")
 				default:
-					r.On(h.AtFirst(), "the first FPDU is no indication of a type that the Reply names", op.String(), types.String())
+					r.On(h.AtFirst(), "the first FPDU is not an RTR of a type that the Reply names", op.String(), types.String())
 				}
 			},
 		},
@@ -199,14 +199,14 @@ func takesRevision2(same []*model.EndedConnection) bool {
 		if q.Dropped != "" {
 			return false
 		}
-		took = took || q.T.Outcome == trace.Accepted
+		took = took || q.Trace.Outcome == trace.Accepted
 	}
 	return took
 }
 
 // looksLikeIndication reports whether the initiator sent its first FPDU alone, and the
-// responder began once it had it (having); or not (without); or whether that cannot be
-// told.
+// responder began once it had it (having), or did not (without), or whether that is
+// unknown.
 func looksLikeIndication(ini, res *model.Direction) model.Order {
 	next := res.First.Span
 	if res.First.Op == model.OpReadResponse {
@@ -227,8 +227,8 @@ func looksLikeIndication(ini, res *model.Direction) model.Order {
 	return model.Having
 }
 
-// leavesUnmatched tells how the initiator left without an FPDU where both sides name no
-// type of indication in common.
+// leavesUnmatched says how the initiator closed without an FPDU where the two sides have
+// no RTR type in common.
 func leavesUnmatched(c *model.Conn) (model.Closing, bool) {
 	if request, reply := c.BothOffer(); request&reply != 0 || c.Directions[trace.I2R].Count > 0 {
 		return model.Closing{}, false
@@ -241,7 +241,7 @@ func missingIndication(r *rules.Report, c *model.Conn) {
 	if c.Directions[trace.I2R].Count > 0 {
 		return
 	}
-	if !c.Mute(trace.I2R) {
+	if !c.SilentAfterStartup(trace.I2R) {
 		r.Unproven(catalogue.Contig)
 		return
 	}
@@ -255,17 +255,17 @@ func missingIndication(r *rules.Report, c *model.Conn) {
 	_, left := c.Leaves(trace.I2R)
 	switch {
 	case silence > indicationTimeout:
-		r.On(at, "the indication that was agreed does not come", "nothing for "+time.Duration(silence).Round(time.Millisecond).String(), expected)
+		r.On(at, "the agreed RTR does not come", "nothing for "+time.Duration(silence).Round(time.Millisecond).String(), expected)
 	case left && !k.Reset && !r.Has(catalogue.End):
 		r.Unproven(catalogue.End)
 	case left && !k.Reset:
-		r.On(at, "the initiator closes without the indication that was agreed", "FIN", expected)
+		r.On(at, "the initiator closes without sending the agreed RTR", "FIN", expected)
 	}
 }
 
-// swappable reports whether a Terminate of the startup may be one of RDMAP whose sender
-// writes the control word the other way round: with four octets alone both can be read,
-// and what the peer sent fits the other one.
+// swappable reports whether a Terminate about the startup may be one of RDMAP whose sender
+// swaps the control word: with four octets alone both readings are possible, and what the
+// peer sent fits the other one.
 func swappable(r *rules.Report, t *model.Terminate) bool {
 	found := r.Found()
 	for i := range found {

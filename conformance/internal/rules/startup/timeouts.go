@@ -37,9 +37,9 @@ var timeoutRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if q, reply := c.Pair(); reply != nil {
-					reportWait(r, reply.Where(), reply.Time-q.Time, replyTimeout, "the Reply was long in coming")
+					reportWait(r, reply.Where(), reply.Time-q.Time, replyTimeout, "the Reply came late")
 				} else {
-					reportWait(r, q.Where(), waitsUntil(&r.Case)-q.Time, replyTimeout, "a good Request is not answered")
+					reportWait(r, q.Where(), waitsUntil(&r.Case)-q.Time, replyTimeout, "a valid Request got no answer")
 				}
 			},
 		},
@@ -61,11 +61,11 @@ var timeoutRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if second := c.SecondReply(); second != nil {
-					r.On(second, "both sides send a Reply: both wait for a Request", "two Replies", "a Request")
+					r.On(second, "both sides send a Reply; both expected a Request", "two Replies", "a Request")
 					return
 				}
 				took := waitsUntil(&r.Case) - c.Trace.FirstTime
-				reportWait(r, model.Place{Frame: c.Trace.LastFrame}, took, requestTimeout, "the connection is there for MPA, and no Request comes")
+				reportWait(r, model.Place{Frame: c.Trace.LastFrame}, took, requestTimeout, "the connection is set up for MPA, but no Request comes")
 			},
 		},
 	},
@@ -84,14 +84,14 @@ var timeoutRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				p := h.Unfinished()
-				reportWait(r, p.Place, waitsUntil(&r.Case)-p.Since, startupTimeout, "the rest of a startup frame does not come")
+				reportWait(r, p.Place, waitsUntil(&r.Case)-p.Since, startupTimeout, "the rest of a startup frame never comes")
 			},
 		},
 	},
 }
 
-// waiting is the scope of a rule on what did not come by the end of the capture. It
-// may still come in time if nobody has closed.
+// waiting is the scope of a rule on something that did not come by the end of the capture.
+// It may still come in time if neither side has closed.
 func waiting(c *rules.Case, since, most int64) rules.Scope {
 	if c.Trace.Ending == trace.Open && waitsUntil(c)-since <= most {
 		return rules.Lacking(catalogue.End)
@@ -103,12 +103,12 @@ func waiting(c *rules.Case, since, most int64) rules.Scope {
 func reportWait(r *rules.Report, at model.Place, took, most int64, message string) {
 	if took > most {
 		r.On(at, message,
-			fmt.Sprintf("%v of waiting", time.Duration(took).Round(time.Second)), fmt.Sprintf("at most %v", time.Duration(most)))
+			fmt.Sprintf("waited %v", time.Duration(took).Round(time.Second)), fmt.Sprintf("at most %v", time.Duration(most)))
 	}
 }
 
-// waitsUntil is when waiting for the other side ended: with the first close, or the
-// last packet of the capture as far as it is known.
+// waitsUntil is when waiting for the other side ended: with the first close, or else the
+// last packet of the capture.
 func waitsUntil(c *rules.Case) int64 {
 	end := c.Now()
 	for i := range c.Trace.Flow {

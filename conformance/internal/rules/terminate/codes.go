@@ -21,7 +21,7 @@ var terminateCodeRules = []rules.Rule{
 			Applies: anyCode,
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if t.Code.Layer > 2 {
-					reportTerminate(r, catalogue.None, t, "the layer of the Terminate does not exist", fmt.Sprint(t.Code.Layer), "0 to 2")
+					reportTerminate(r, catalogue.None, t, "the layer of the Terminate is not assigned", fmt.Sprint(t.Code.Layer), "0 to 2")
 				}
 			},
 		},
@@ -32,7 +32,7 @@ var terminateCodeRules = []rules.Rule{
 			Applies: codeOf(rdmap.LayerRDMAP),
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if !t.Code.Assigned() {
-					reportTerminate(r, catalogue.None, t, "an error of RDMAP that is not assigned", model.CodeText(t.Code), "type 0; type 1 codes 0 to 4, 9, ff; type 2 codes 5 to 9, ff")
+					reportTerminate(r, catalogue.None, t, "the RDMAP error is not assigned", model.CodeText(t.Code), "type 0; type 1 codes 0 to 4, 9, ff; type 2 codes 5 to 9, ff")
 				}
 			},
 		},
@@ -48,12 +48,12 @@ var terminateCodeRules = []rules.Rule{
 				}
 				quoted := rdmap.ControlOf(t.Header.RsvdULP)
 				switch k := t.Code; {
-				case k.EType == 2 && k.Code == 5 && t.Peer.HasVersions && quoted.RV == t.Peer.Rv:
-					reportTerminate(r, catalogue.None, t, "the quoted message has the version of the stream", fmt.Sprintf("RV %d", quoted.RV), "another version")
+				case k.EType == 2 && k.Code == 5 && t.Peer.HasVersions && quoted.RV == t.Peer.RDMAPVersion:
+					reportTerminate(r, catalogue.None, t, "the quoted message has the RDMAP version of the stream", fmt.Sprintf("RV %d", quoted.RV), "another version")
 				case k.Code == 9 && !t.Op.Invalidates():
-					reportTerminate(r, catalogue.None, t, "the quoted message invalidates nothing", t.Op.String(), "a Send with Invalidate")
+					reportTerminate(r, catalogue.None, t, "the quoted message does not invalidate an STag", t.Op.String(), "a Send with Invalidate")
 				case k.EType == 2 && k.Code == 6 && t.Plausible():
-					reportTerminate(r, catalogue.None, t, "the quoted opcode is one that can come at any time", t.Op.String(), "one that is unexpected")
+					reportTerminate(r, catalogue.None, t, "the quoted opcode is valid at any time", t.Op.String(), "an unexpected opcode")
 				}
 			},
 		},
@@ -68,7 +68,7 @@ var terminateCodeRules = []rules.Rule{
 					return
 				}
 				if t.Op != model.OpReadRequest && !t.Op.Invalidates() && t.Op != model.OpAtomicRequest {
-					reportTerminate(r, catalogue.None, t, "a protection error of RDMAP about a message that cannot cause one", t.Op.String(), "a Read Request or a Send with Invalidate; a DDP error otherwise")
+					reportTerminate(r, catalogue.None, t, "an RDMAP protection error for a message that cannot cause one", t.Op.String(), "a Read Request or a Send with Invalidate; a DDP error otherwise")
 				}
 			},
 		},
@@ -80,9 +80,9 @@ var terminateCodeRules = []rules.Rule{
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				switch {
 				case t.Code.EType == 3:
-					reportTerminate(r, catalogue.Note, t, "an error type of DDP that is kept for the lower layer", t.Code.Name(), "type 0 to 2")
+					reportTerminate(r, catalogue.Note, t, "the DDP error type is reserved for the lower layer", t.Code.Name(), "type 0 to 2")
 				case !t.Code.Assigned():
-					reportTerminate(r, catalogue.None, t, "an error of DDP that is not assigned", model.CodeText(t.Code), "type 0 code 0, type 1 codes 0 to 4, type 2 codes 1 to 6")
+					reportTerminate(r, catalogue.None, t, "the DDP error is not assigned", model.CodeText(t.Code), "type 0 code 0, type 1 codes 0 to 4, type 2 codes 1 to 6")
 				}
 			},
 		},
@@ -97,7 +97,7 @@ var terminateCodeRules = []rules.Rule{
 					return
 				}
 				if (t.Code.EType == 1) != t.Header.Tagged {
-					reportTerminate(r, catalogue.None, t, "the error type does not fit the quoted segment", fmt.Sprintf("type %d, T=%d", t.Code.EType, model.Bit(t.Header.Tagged)), "type 1 of tagged, type 2 of untagged ones")
+					reportTerminate(r, catalogue.None, t, "the error type does not fit the quoted segment", fmt.Sprintf("type %d, T=%d", t.Code.EType, model.Bit(t.Header.Tagged)), "type 1 for tagged segments, type 2 for untagged ones")
 				}
 			},
 		},
@@ -114,7 +114,7 @@ var terminateCodeRules = []rules.Rule{
 				if r.Trace.Transport == trace.SCTP {
 					severity = catalogue.Note
 				}
-				reportTerminate(r, severity, t, "an error of the lower layer that is not assigned", model.CodeText(t.Code), "type 0, codes 1 to 7")
+				reportTerminate(r, severity, t, "the error of the lower layer is not assigned", model.CodeText(t.Code), "type 0, codes 1 to 7")
 			},
 		},
 	},
@@ -126,7 +126,7 @@ var terminateCodeRules = []rules.Rule{
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				crcError := t.Code.EType == 0 && t.Code.Code == 2
 				if r.Trace.Transport == trace.TCP && r.Has(catalogue.Neg) && r.Trace.CRC == mpa.No && r.Trace.Negotiated && crcError {
-					reportTerminate(r, catalogue.None, t, "a CRC error although neither side wants CRCs", model.CodeText(t.Code), "no CRC is checked")
+					reportTerminate(r, catalogue.None, t, "a CRC error is reported although neither side enabled CRCs", model.CodeText(t.Code), "no CRC check")
 				}
 			},
 		},
@@ -142,7 +142,7 @@ var terminateCodeRules = []rules.Rule{
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				markerError := t.Code.EType == 0 && t.Code.Code == 3
 				if r.Trace.Transport == trace.TCP && r.Has(catalogue.Neg) && markerError && r.Trace.Markers[t.Peer.Dir] == mpa.No {
-					reportTerminate(r, catalogue.None, t, "a marker error in a direction without markers", model.CodeText(t.Code), "markers in that direction")
+					reportTerminate(r, catalogue.None, t, "a marker error is reported for a direction without markers", model.CodeText(t.Code), "markers in that direction")
 				}
 			},
 		},
@@ -155,7 +155,7 @@ var terminateCodeRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if t.Code.Code >= 1 && t.Code.Code <= 4 {
-					reportTerminate(r, catalogue.None, t, "an error code of MPA over SCTP", model.CodeText(t.Code), "5 to 7")
+					reportTerminate(r, catalogue.None, t, "an error code of MPA is used over SCTP", model.CodeText(t.Code), "5 to 7")
 				}
 			},
 		},
@@ -167,7 +167,7 @@ var terminateCodeRules = []rules.Rule{
 			Applies: anyCode,
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if !t.Swapped && t.Broken != nil {
-					reportTerminate(r, catalogue.None, t, "the Terminate is shorter than what M, D and R announce", fmt.Sprintf("%d octets", t.Octets), t.Broken.Error())
+					reportTerminate(r, catalogue.None, t, "the Terminate is shorter than M, D and R announce", fmt.Sprintf("%d octets", t.Octets), t.Broken.Error())
 				}
 			},
 		},
@@ -185,9 +185,9 @@ var terminateCodeRules = []rules.Rule{
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				switch k := t.Code; {
 				case k.R && !k.D:
-					reportTerminate(r, catalogue.Warning, t, "an RDMA header without the DDP header that it belongs to", model.BitsText(k), "D=1")
+					reportTerminate(r, catalogue.Warning, t, "the Terminate quotes an RDMA header without its DDP header", model.BitsText(k), "D=1")
 				case k.M != k.D:
-					reportTerminate(r, catalogue.None, t, "M and D belong together", model.BitsText(k), "both or none")
+					reportTerminate(r, catalogue.None, t, "M and D differ", model.BitsText(k), "both set or both clear")
 				}
 			},
 		},
@@ -205,7 +205,7 @@ var terminateCodeRules = []rules.Rule{
 				if len(bytes.Trim(t.Quote.Trailing, "\x00")) == 0 {
 					severity = catalogue.Note
 				}
-				reportTerminate(r, severity, t, "octets behind the parts that the Terminate announces", fmt.Sprintf("%d octets", len(t.Quote.Trailing)), "none")
+				reportTerminate(r, severity, t, "octets follow the parts that the Terminate announces", fmt.Sprintf("%d octets", len(t.Quote.Trailing)), "none")
 			},
 		},
 	},
@@ -215,15 +215,14 @@ var terminateCodeRules = []rules.Rule{
 			Applies: anyCode,
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if t.Header != nil && model.Extension(t.Op) && t.Code.R {
-					reportTerminate(r, catalogue.None, t, "an RDMA header is quoted of a message of RFC 7306", "R=1", "R=0")
+					reportTerminate(r, catalogue.None, t, "the Terminate quotes the RDMA header of an RFC 7306 message", "R=1", "R=0")
 				}
 			},
 		},
 	},
 }
 
-// anyCode is the scope of rules on the control word of a Terminate, in the reading
-// that was chosen.
+// anyCode is the scope of rules on the control word of a Terminate, in the chosen reading.
 func anyCode(_ *rules.Case, t *model.Terminate) rules.Scope { return rules.InScopeIf(!t.OnlyReserved) }
 
 // codeOf is that scope for the errors of a layer.
@@ -248,14 +247,14 @@ func judgeControlBits(r *rules.Report, t *model.Terminate) {
 	none := k.Layer == 0 && k.EType == 0 || k.Layer == 1 && k.EType == 0 || k.Layer == 2
 	switch {
 	case none && some:
-		reportTerminate(r, catalogue.None, t, "header control bits with an error that has no segment", model.BitsText(k), "M=0 D=0 R=0")
+		reportTerminate(r, catalogue.None, t, "header control bits are set for an error that concerns no segment", model.BitsText(k), "M=0 D=0 R=0")
 	case k.Layer == 1 && (k.EType == 1 || k.EType == 2) && (!k.M || !k.D):
-		reportTerminate(r, catalogue.None, t, "a DDP error without the segment in error", model.BitsText(k), "M=1 D=1")
+		reportTerminate(r, catalogue.None, t, "the Terminate reports a DDP error without quoting the segment in error", model.BitsText(k), "M=1 D=1")
 	case k.Layer == 0 && k.EType == 1 && t.Header != nil && t.Op == model.OpReadRequest && !k.R:
-		reportTerminate(r, catalogue.None, t, "a protection error of a Read without its header", model.BitsText(k), "R=1")
+		reportTerminate(r, catalogue.None, t, "the Terminate reports a protection error of a Read without quoting its header", model.BitsText(k), "R=1")
 	case k.R && t.Header != nil && t.Op != model.OpReadRequest:
-		reportTerminate(r, catalogue.None, t, "an RDMA header is quoted of a message that has none", fmt.Sprintf("R=1 with %v", t.Op), "R=0")
+		reportTerminate(r, catalogue.None, t, "the Terminate quotes an RDMA header of a message that has none", fmt.Sprintf("R=1 with %v", t.Op), "R=0")
 	case k.Layer == 0 && (k.EType == 1 || k.EType == 2) && !k.D:
-		reportTerminate(r, catalogue.Note, t, "an RDMAP error without the header of the segment in error", model.BitsText(k), "D=1 if possible")
+		reportTerminate(r, catalogue.Note, t, "the Terminate reports an RDMAP error without quoting the header of the segment in error", model.BitsText(k), "D=1 if possible")
 	}
 }

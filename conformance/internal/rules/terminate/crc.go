@@ -28,22 +28,22 @@ var crcErrorRules = []rules.Rule{
 				}
 				h := &c.Directions[model.Other(k.Dir)]
 				switch {
-				case h.Spoilt == nil:
+				case h.FirstWrongCRC == nil:
 					return rules.OutOfScope
 				case !c.Streamed(h) || !c.Streamed(h.Peer):
 					return rules.Lacking(catalogue.End)
 				case k.Acked < 0:
 					return rules.Lacking(catalogue.Causal)
 				}
-				return rules.InScopeIf(k.Acked >= h.Spoilt.End)
+				return rules.InScopeIf(k.Acked >= h.FirstWrongCRC.End)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				k, _ := c.Closed()
 				if c.Directions[k.Dir].Terminates > 0 {
 					return
 				}
-				r.On(k.Where(), "the receiver of a wrong CRC closes without a Terminate", k.String(),
-					fmt.Sprintf("a Terminate 2/0/02 for the FPDU in frame %d", c.Directions[model.Other(k.Dir)].Spoilt.At.Frame))
+				r.On(k.Where(), "the receiver of an FPDU with a wrong CRC closes without a Terminate", k.String(),
+					fmt.Sprintf("a Terminate 2/0/02 for the FPDU in frame %d", c.Directions[model.Other(k.Dir)].FirstWrongCRC.At.Frame))
 			},
 		},
 	},
@@ -57,7 +57,7 @@ var crcErrorRules = []rules.Rule{
 				}
 				f := &r.Trace.Flow[t.Peer.Dir]
 				if f.FIN == nil && f.RST == nil && t.PDU.LastAcked <= f.Sent {
-					r.On(t, "a Terminate tells of a lost connection on that connection", model.CodeText(t.Code), "the other side has closed")
+					r.On(t, "a Terminate reports the loss of the connection that it is sent on", model.CodeText(t.Code), "a connection that the other side closed")
 				}
 			},
 		},
@@ -89,17 +89,17 @@ var crcErrorRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if f := &r.Trace.Flow[t.Peer.Dir]; f.CRCBad == 0 {
-					r.On(t, "a CRC error is reported where every CRC was right", model.CodeText(t.Code), fmt.Sprintf("%d FPDUs with a right CRC", f.CRCGood))
+					r.On(t, "a CRC error is reported although every CRC is correct", model.CodeText(t.Code), fmt.Sprintf("%d FPDUs with a correct CRC", f.CRCGood))
 				}
 			},
 		},
 	},
 }
 
-// answersBehindCRCError is the scope of rules on answers that are sent once an FPDU
-// with a wrong CRC had arrived.
+// answersBehindCRCError is the scope of rules on answers that are sent after an FPDU with
+// a wrong CRC had arrived.
 func answersBehindCRCError(c *rules.Case, s *model.Segment) rules.Scope {
-	bad := s.Peer.Spoilt
+	bad := s.Peer.FirstWrongCRC
 	if bad == nil || s.DDP.Tagged != s.Op.Tagged() || c.Trace.CRC != mpa.Yes {
 		return rules.OutOfScope
 	}
@@ -116,14 +116,14 @@ func answersBehindCRCError(c *rules.Case, s *model.Segment) rules.Scope {
 }
 
 func judgeAnswerBehindCRCError(r *rules.Report, s *model.Segment) {
-	bad := s.Peer.Spoilt
-	if good := s.Ans.R; good != nil && s.Ans.Fits {
-		if later := good.At.Pdu > bad.At.Pdu; later && s.Direction.Terminates == 0 && !r.Reported(s.Direction) {
-			r.On(s, "an answer to a request behind an FPDU with a wrong CRC", fmt.Sprintf("an answer to the request in frame %d", good.At.Frame), fmt.Sprintf("nothing of what follows the FPDU in frame %d", bad.At.Frame))
+	bad := s.Peer.FirstWrongCRC
+	if good := s.Answer.Request; good != nil && s.Answer.Fits {
+		if later := good.At.PDU > bad.At.PDU; later && s.Direction.Terminates == 0 && !r.Reported(s.Direction) {
+			r.On(s, "the side answers a request that follows an FPDU with a wrong CRC", fmt.Sprintf("an answer to the request in frame %d", good.At.Frame), fmt.Sprintf("nothing after the FPDU in frame %d is delivered", bad.At.Frame))
 		}
 		return
 	}
 	if q := bad.AnsweredBy(s); q != nil && !r.Reported(s.Direction) {
-		r.On(s, "an answer to a request whose CRC is wrong", fmt.Sprintf("an answer to the request in frame %d", q.At.Frame), "the request is not delivered")
+		r.On(s, "the side answers a request whose CRC is wrong", fmt.Sprintf("an answer to the request in frame %d", q.At.Frame), "the request is not delivered")
 	}
 }

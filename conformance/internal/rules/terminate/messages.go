@@ -30,9 +30,9 @@ var terminateRules = []rules.Rule{
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				switch {
 				case !t.DDP.Last && t.Broken == nil:
-					r.On(t, "the Terminate is complete, and L is not set", "L=0", "L=1")
+					r.On(t, "the Terminate is complete, but L is not set", "L=0", "L=1")
 				case !t.DDP.Last, t.DDP.MO != 0:
-					r.OnAs(catalogue.Warning, t, "the Terminate is in several segments, although it fits one", fmt.Sprintf("MO %d, L=%d", t.DDP.MO, model.Bit(t.DDP.Last)), "MO 0, L=1")
+					r.OnAs(catalogue.Warning, t, "the Terminate spans several segments although it fits in one", fmt.Sprintf("MO %d, L=%d", t.DDP.MO, model.Bit(t.DDP.Last)), "MO 0, L=1")
 				}
 			},
 		},
@@ -42,7 +42,7 @@ var terminateRules = []rules.Rule{
 		Terminate: &rules.On[*model.Terminate]{
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if t.Terminates > 1 {
-					r.On(t, "a second Terminate in the direction", fmt.Sprint(t.Terminates), "1")
+					r.On(t, "the side sends a second Terminate", fmt.Sprint(t.Terminates), "1")
 				}
 			},
 		},
@@ -56,11 +56,11 @@ var terminateRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if !r.Reported(s.Direction) {
-					r.On(s, "a message behind the Terminate of the same side", s.Op.String(), "nothing")
+					r.On(s, "the side sends a message after its own Terminate", s.Op.String(), "nothing")
 				}
 			},
 		},
-		Terminate: &rules.On[*model.Terminate]{}, // nothing may come behind it
+		Terminate: &rules.On[*model.Terminate]{}, // nothing may follow it
 	},
 	{
 		ID: "RDMAP-TERM-RSVD-01", Field: "iwarp_rdma.term_rsvd",
@@ -90,7 +90,7 @@ var terminateRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if len(t.Sent) == 0 {
-					reportTerminate(r, catalogue.None, t, "the quoted DDP header is that of no segment that was sent", fmt.Sprintf("% x", t.Quote.DDPHeader), "the header of a segment")
+					reportTerminate(r, catalogue.None, t, "the quoted DDP header does not match any segment that was sent", fmt.Sprintf("% x", t.Quote.DDPHeader), "the header of a segment that was sent")
 				}
 			},
 		},
@@ -104,7 +104,7 @@ var terminateRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if t.Code.EType == 1 && (t.Code.Code == 0 || t.Code.Code == 2) && t.Payload() {
-					reportTerminate(r, catalogue.None, t, "the other side knows no such STag", fmt.Sprintf("STag %#08x", t.Header.STag), "one that it has made known")
+					reportTerminate(r, catalogue.None, t, "the receiver does not know this STag", fmt.Sprintf("STag %#08x", t.Header.STag), "an STag that it advertised")
 				}
 			},
 		},
@@ -121,7 +121,7 @@ var terminateRules = []rules.Rule{
 				}
 				ddpError := t.Code.Layer == rdmap.LayerDDP && t.Code.EType == 1 && t.Code.Code <= 3
 				if ddpError || t.Code.Layer == rdmap.LayerRDMAP && t.Code.EType == 1 {
-					reportTerminate(r, catalogue.None, t, "STag and TO of a message of length zero were checked", model.CodeText(t.Code), "no error")
+					reportTerminate(r, catalogue.None, t, "the receiver checked the STag and TO of a zero-length message", model.CodeText(t.Code), "no error")
 				}
 			},
 		},

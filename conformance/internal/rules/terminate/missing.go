@@ -30,8 +30,8 @@ var missingTerminateRules = []rules.Rule{
 				goesOn := h.Peer.Knows >= f.End || h.Count >= f.Nth+swallowed || r.Quiet()-f.Time >= toleratedTime
 				if r.Tolerates(h.Peer) && goesOn {
 					r.Report(rules.Violation{
-						Place: f.Place, Field: f.Field, Message: "the receiver goes on as if nothing were wrong with it",
-						Observed: "no Terminate for what breaks " + f.Rule.ID, Expected: "a Terminate",
+						Place: f.Place, Field: f.Field, Message: "the receiver continues as if the message were valid",
+						Observed: "no Terminate after the violation of " + f.Rule.ID, Expected: "a Terminate",
 					})
 				}
 			},
@@ -53,7 +53,7 @@ var missingTerminateRules = []rules.Rule{
 				goesOn := h.Peer.Knows >= f.End || h.Count > f.Nth && r.Trace.Flow[h.Dir].Acked > f.End
 				if r.Tolerates(h.Peer) && goesOn {
 					r.Report(rules.Violation{
-						Place: f.Place, Field: f.Field, Message: "the receiver takes Immediate Data of another length than 8",
+						Place: f.Place, Field: f.Field, Message: "the receiver accepts Immediate Data whose length is not 8",
 						Observed: "no Terminate", Expected: "a Terminate",
 					})
 				}
@@ -63,12 +63,12 @@ var missingTerminateRules = []rules.Rule{
 	{
 		ID: "DDP-LLP-CONN-01", Needs: catalogue.Bidir, Transport: rules.OnTCP, Reacts: true,
 		End: &rules.On[*model.Conn]{
-			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope { return rules.InScopeIf(c.FirstWord() != nil) },
+			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope { return rules.InScopeIf(c.FirstTerminate() != nil) },
 			Judge: func(r *rules.Report, c *model.Conn) {
-				w := c.FirstWord()
+				w := c.FirstTerminate()
 				open := r.Quiet() - w.Time
 				if waits := c.Trace.Flow[0].Waiting || c.Trace.Flow[1].Waiting; open > teardownTime && !waits {
-					r.On(w, "nobody closes the connection behind the Terminate",
+					r.On(w, "neither side closes the connection after the Terminate",
 						time.Duration(open).Round(time.Second).String(), fmt.Sprintf("a FIN or a RST within %v", time.Duration(teardownTime)))
 				}
 			},
@@ -80,16 +80,16 @@ var missingTerminateRules = []rules.Rule{
 			NotDetected: "the acknowledgement passed the place of the capture before the RST did: nothing tells that its receiver had not got it",
 		},
 		EndDirection: &rules.On[*model.Direction]{
-			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope { return rules.InScopeIf(h.Word != nil) },
+			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope { return rules.InScopeIf(h.FirstTerminate != nil) },
 			Judge: func(r *rules.Report, h *model.Direction) {
 				f := &r.Trace.Flow[h.Dir]
 				switch {
-				case f.RST == nil || f.FIN != nil || h.Word.End <= f.Acked:
+				case f.RST == nil || f.FIN != nil || h.FirstTerminate.End <= f.Acked:
 				case f.RST.At > f.Sent:
 					r.Unproven(catalogue.Contig) // a FIN, or octets, that were not captured
 				default:
-					r.On(h.Word, "the connection is reset before the Terminate was acknowledged",
-						fmt.Sprintf("RST in frame %d", f.RST.Frame), "a FIN, so that it is delivered")
+					r.On(h.FirstTerminate, "the connection is reset before the Terminate was acknowledged",
+						fmt.Sprintf("a RST in frame %d", f.RST.Frame), "a FIN, so that the Terminate is delivered")
 				}
 			},
 		},
@@ -109,15 +109,15 @@ var missingTerminateRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, _ *model.Conn) {
 				f, k := r.Unexplained("ddp", "rdmap", "rdmap-ext")
-				r.On(k.Where(), "a side closes without a Terminate after what the other one did wrong",
+				r.On(k.Where(), "the side closes without a Terminate after an error of its peer",
 					fmt.Sprintf("%s in frame %d, %s in frame %d", f.Rule.ID, f.Frame, k, k.Frame), "a Terminate")
 			},
 		},
 	},
 }
 
-// wrongImmediate is the first Immediate Data of another length than 8 that a half
-// has sent and the other side has received, nil if there is none.
+// wrongImmediate is the first Immediate Data whose length is not 8 that a direction sent
+// and the other side received, nil if there is none.
 func wrongImmediate(c *rules.Case, h *model.Direction) *rules.Finding {
 	if fs := c.Received(h, func(f *rules.Finding) bool { return rules.IsOf(f, "RDMAX-IMM-LEN-01") }); len(fs) > 0 {
 		return fs[0]

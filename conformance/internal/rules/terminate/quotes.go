@@ -24,9 +24,9 @@ var quoteRules = []rules.Rule{
 				switch {
 				case !t.Every(func(x *model.Sent) bool { return int64(x.Length) != has }):
 				case has == x.Octets():
-					r.On(t, "the DDP Segment Length is that of the payload alone", fmt.Sprint(has), fmt.Sprintf("%d, with the header", x.Length))
+					r.On(t, "the DDP Segment Length counts the payload only", fmt.Sprint(has), fmt.Sprintf("%d, header included", x.Length))
 				default:
-					r.On(t, "the DDP Segment Length is not that of the quoted segment", fmt.Sprint(has), fmt.Sprint(x.Length))
+					r.On(t, "the DDP Segment Length does not match the quoted segment", fmt.Sprint(has), fmt.Sprint(x.Length))
 				}
 			},
 		},
@@ -45,9 +45,9 @@ var quoteRules = []rules.Rule{
 				left := rdmap.ReadRequest{SinkSTag: was.SinkSTag, SinkTO: was.SinkTO + uint64(n), Size: q.Size, SrcSTag: was.SrcSTag, SrcTO: was.SrcTO + uint64(n)}
 				switch got := t.Got(); {
 				case q.Size > was.Size || q != left:
-					r.On(t, "the quoted Read Request is not the one that was sent, nor what is left of it", readText(q), readText(was))
+					r.On(t, "the quoted Read Request is neither the one that was sent nor its unanswered remainder", readText(q), readText(was))
 				case got != uint64(n):
-					r.OnAs(catalogue.Note, t, "the quoted Read Request says that another part of it was answered", fmt.Sprintf("%d octets", n), fmt.Sprintf("%d octets", got))
+					r.OnAs(catalogue.Note, t, "the quoted Read Request implies that a different part of it was answered", fmt.Sprintf("%d octets", n), fmt.Sprintf("%d octets", got))
 				}
 			},
 		},
@@ -67,7 +67,7 @@ var quoteRules = []rules.Rule{
 					return
 				}
 				if q.Request.Size == 0 {
-					r.On(t, "the source of a Read of nothing was checked", model.CodeText(t.Code), "no error")
+					r.On(t, "the receiver checked the source of a zero-length Read", model.CodeText(t.Code), "no error")
 				}
 			},
 		},
@@ -76,18 +76,18 @@ var quoteRules = []rules.Rule{
 		ID: "RDMAP-TERM-FIRST-01", Weighs: true, Needs: catalogue.Sync,
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope {
-				return rules.InScopeIf(h.Quotes() && len(aboutCode(h.Word.Code)) > 0)
+				return rules.InScopeIf(h.Quotes() && len(aboutCode(h.FirstTerminate.Code)) > 0)
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
-				w := h.Word
+				w := h.FirstTerminate
 				about := aboutCode(w.Code)
 				for i := range r.Found() {
 					f := &r.Found()[i]
-					if f.Severity != catalogue.Error || !f.HasPDU || f.Dir == h.Dir || f.PDU >= w.Sent[len(w.Sent)-1].Pdu || !rules.IsOf(f, about...) {
+					if f.Severity != catalogue.Error || !f.HasPDU || f.Dir == h.Dir || f.PDU >= w.Sent[len(w.Sent)-1].PDU || !rules.IsOf(f, about...) {
 						continue
 					}
-					r.OnAs(catalogue.Warning, w, "the Terminate quotes another segment than the first one with that error",
-						fmt.Sprintf("that of PDU %d", w.Sent[0].Pdu), fmt.Sprintf("that of PDU %d, which breaks %s", f.PDU, f.Rule.ID))
+					r.OnAs(catalogue.Warning, w, "the Terminate does not quote the first segment with that error",
+						fmt.Sprintf("that of PDU %d", w.Sent[0].PDU), fmt.Sprintf("that of PDU %d, which violates %s", f.PDU, f.Rule.ID))
 					return
 				}
 			},
@@ -111,23 +111,23 @@ func judgeQuotedHeader(r *rules.Report, t *model.Terminate) {
 		r.On(t, "the quoted segment has the DDP version of the stream", fmt.Sprintf("DV %d", h.DV), "another version")
 	case h.Tagged || k.EType != 2:
 	case k.Code == 1 && (h.QN == 0 || h.QN == 2):
-		r.On(t, "the quoted queue is always in use", fmt.Sprintf("QN %d", h.QN), "a queue that does not exist")
+		r.On(t, "the quoted queue always exists", fmt.Sprintf("QN %d", h.QN), "a queue that does not exist")
 	case k.Code == 4 && h.MO == 0:
-		r.On(t, "the quoted segment begins its message", "MO 0", "an offset that is out of range")
+		r.On(t, "the quoted segment is the first of its message", "MO 0", "an offset that is out of range")
 	case k.Code == 3 && r.Awaits(t):
-		r.OnAs(catalogue.Note, t, "the quoted segment has the MSN that was awaited; error 1/2/02 says better that there is no buffer", fmt.Sprintf("MSN %d", h.MSN), "another MSN")
+		r.OnAs(catalogue.Note, t, "the quoted segment has the expected MSN; error 1/2/02 is the one for a missing buffer", fmt.Sprintf("MSN %d", h.MSN), "another MSN")
 	}
 }
 
-// refusesBits judges Terminates about bits that a receiver must not look at: one
-// quotes a segment that breaks only the rules on them.
+// refusesBits judges Terminates about bits that a receiver must ignore: one quotes a
+// segment that violates only the rules on them.
 func refusesBits(ids ...string) *rules.On[*model.Direction] {
 	// bits are those of the quoted segment; "" if something else is wrong with it, or
 	// nothing at all.
-	bits := func(c *rules.Case, w *model.Word) (bits string) {
+	bits := func(c *rules.Case, w *model.SentTerminate) (bits string) {
 		for i := range c.Found() {
 			f := &c.Found()[i]
-			if !f.HasPDU || f.PDU != w.Sent[0].Pdu {
+			if !f.HasPDU || f.PDU != w.Sent[0].PDU {
 				continue
 			}
 			if !rules.IsOf(f, ids...) {
@@ -139,10 +139,10 @@ func refusesBits(ids ...string) *rules.On[*model.Direction] {
 	}
 	return &rules.On[*model.Direction]{
 		Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-			return rules.InScopeIf(h.Quotes() && bits(c, h.Word) != "")
+			return rules.InScopeIf(h.Quotes() && bits(c, h.FirstTerminate) != "")
 		},
 		Judge: func(r *rules.Report, h *model.Direction) {
-			r.On(h.Word, "reserved bits are all that is wrong with the quoted segment", bits(&r.Case, h.Word), "they are ignored")
+			r.On(h.FirstTerminate, "the only fault of the quoted segment is its reserved bits", bits(&r.Case, h.FirstTerminate), "reserved bits ignored")
 		},
 	}
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/iwdissect/iwdissect/internal/synth/startup"
 )
 
-// donor is the scenario of a rule, from which its fault is taken. What it says
+// faultSource is the scenario of a rule, from which its fault is taken. What it says
 // beside the fault is what the fault needs: it goes along.
-type donor struct {
+type faultSource struct {
 	rule     string
 	scenario *scenario.Scenario
 	// script is with the fault and without; usual is that of a scenario which
-	// says nothing, so that what a donor sets can be told.
+	// says nothing, so that what a fault source sets can be told.
 	script [2]*synth.Script
 	usual  *synth.Script
 	sctp   bool
@@ -39,10 +39,10 @@ const (
 	faultless
 )
 
-// newDonor returns nil and why if there is no way to put the fault elsewhere.
-func newDonor(tb testing.TB, s *scenario.Scenario) (d *donor, why string) {
+// newFaultSource returns nil and why if there is no way to put the fault elsewhere.
+func newFaultSource(tb testing.TB, s *scenario.Scenario) (d *faultSource, why string) {
 	tb.Helper()
-	d = &donor{rule: s.Name, scenario: s, script: [2]*synth.Script{s.Script(false), s.Script(true)}}
+	d = &faultSource{rule: s.Name, scenario: s, script: [2]*synth.Script{s.Script(false), s.Script(true)}}
 	c := &d.script[faulty].Connections
 	switch {
 	case testOf(s.Name).Bound != "":
@@ -87,7 +87,7 @@ func walk(steps []synth.Step, visit func(*synth.Step)) {
 // single is the message that the fault is about, if the timeline with the fault
 // is the one without, there is one such message, and nothing else is changed but
 // what the sides do not care about.
-func (d *donor) single() (m synth.Step, ok bool) {
+func (d *faultSource) single() (m synth.Step, ok bool) {
 	a, b := d.script[faulty], d.script[faultless]
 	if !reflect.DeepEqual(a.Timeline, b.Timeline) || d.ownStartup() || d.needs(rules.KeepsSteps) {
 		return m, false
@@ -132,7 +132,7 @@ func targets(s *synth.Script) (all []pdu.Selector) {
 
 // ofSegments reports whether the fault is one of DDP segments, whatever carries
 // them.
-func (d *donor) ofSegments() bool {
+func (d *faultSource) ofSegments() bool {
 	if !d.about("DDP-", "RDMAP-", "RDMAX-") {
 		return false
 	}
@@ -147,9 +147,9 @@ func (d *donor) ofSegments() bool {
 	return true
 }
 
-// ownStartup reports whether the donor speaks of the startup: then the sides
+// ownStartup reports whether the fault source speaks of the startup: then the sides
 // speak as it says, and not as they would otherwise.
-func (d *donor) ownStartup() bool {
+func (d *faultSource) ownStartup() bool {
 	for _, s := range d.script {
 		for side := range 2 {
 			h, u := &s.Connections[0].Hosts[side].RNIC, &d.usual.Connections[0].Hosts[side].RNIC
@@ -183,15 +183,15 @@ var startupRules = [...]string{
 // testOf is what a rule says about its tests.
 func testOf(id string) rules.Test { return conformance.AboutTest(id) }
 
-func (d *donor) needs(t rules.Terms) bool { return testOf(d.rule).Needs&t != 0 }
+func (d *faultSource) needs(t rules.Terms) bool { return testOf(d.rule).Needs&t != 0 }
 
-func (d *donor) about(parts ...string) bool {
+func (d *faultSource) about(parts ...string) bool {
 	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(d.rule, p) })
 }
 
-// ofAssociation reports whether the donor sets something that all streams of an
+// ofAssociation reports whether the fault source sets something that all streams of an
 // association have in common, or wants it for itself.
-func (d *donor) ofAssociation() bool {
+func (d *faultSource) ofAssociation() bool {
 	if d.needs(rules.OnlyStream) {
 		return true
 	}

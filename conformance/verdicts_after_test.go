@@ -13,11 +13,11 @@ import (
 // endless is a judge of several captures.
 type endless struct{ *judge }
 
-// Finish would have the rules about captures asked of all of them.
+// Finish would have the rules that compare connections judge all of them.
 func (endless) Finish() {}
 
-// TestVerdicts_After: the verdicts on a connection are the same whatever came before it:
-// its like without the fault, and others.
+// TestVerdicts_After: the verdicts on a connection do not depend on the connections before
+// it: the same one without the fault, and others.
 func TestVerdicts_After(t *testing.T) {
 	t.Parallel()
 	quick, long := &judge{}, &judge{}
