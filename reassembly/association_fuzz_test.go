@@ -49,9 +49,9 @@ func FuzzAssociation(f *testing.F) {
 		f.Add(uint32(1<<32-5), uint16(3000), uint16(4000), byte(4), in)
 		f.Add(uint32(1<<31-2), uint16(65535), uint16(65535), byte(64), in)
 	}
-	f.Fuzz(func(t *testing.T, isn uint32, perHalf, total uint16, grace byte, in []byte) {
-		z := &fuzzedAssoc{t: t, isn: isn, perHalf: int(perHalf), total: int(total)}
-		z.budget = reassembly.NewBudget(z.perHalf, z.total)
+	f.Fuzz(func(t *testing.T, isn uint32, perDirection, total uint16, grace byte, in []byte) {
+		z := &fuzzedAssoc{t: t, isn: isn, perDirection: int(perDirection), total: int(total)}
+		z.budget = reassembly.NewBudget(z.perDirection, z.total)
 		z.budget.Grace = uint64(grace)
 		z.a.Init(z.budget)
 		for side := range z.chunks {
@@ -76,15 +76,15 @@ type fuzzedChunk struct {
 }
 
 type fuzzedAssoc struct {
-	t              *testing.T
-	isn            uint32
-	perHalf, total int
-	budget         *reassembly.Budget
-	a              reassembly.Association
-	frame          uint64
-	chunks         [2]map[uint32]*fuzzedChunk
-	out            [2]uint64
-	bursts         int
+	t                   *testing.T
+	isn                 uint32
+	perDirection, total int
+	budget              *reassembly.Budget
+	a                   reassembly.Association
+	frame               uint64
+	chunks              [2]map[uint32]*fuzzedChunk
+	out                 [2]uint64
+	bursts              int
 	// start is the first TSN, early are the chunks from before it.
 	start [2]int64
 	early [2]int
@@ -257,8 +257,8 @@ func (z *fuzzedAssoc) settle(end bool) {
 			z.t.Fatalf("settled %d beyond %d", z.a.Settled(side), z.a.High(side))
 		}
 	}
-	if used := z.budget.Used(); used > z.total || used > 2*z.perHalf {
-		z.t.Fatalf("%d octets in use, may be %d and %d", used, z.perHalf, z.total)
+	if used := z.budget.Used(); used > z.total || used > 2*z.perDirection {
+		z.t.Fatalf("%d octets in use, may be %d and %d", used, z.perDirection, z.total)
 	}
 }
 

@@ -721,21 +721,21 @@ func TestAssociation_Budget(t *testing.T) {
 	for _, tt := range []struct{ name, flags string }{
 		{"starts", "b"}, {"ends", "e"}, {"middles", "m"}, {"long messages", "bmmmmmmmmmmmmmmmmmmm"}, {"mixture", "bmeme"},
 	} {
-		for _, limit := range []struct{ perHalf, total int }{{20000, 1 << 29}, {1 << 29, 30000}, {20000, 30000}, {0, 0}} {
+		for _, limit := range []struct{ perDirection, total int }{{20000, 1 << 29}, {1 << 29, 30000}, {20000, 30000}, {0, 0}} {
 			for _, idata := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, %d, %d, I-DATA %v", tt.name, limit.perHalf, limit.total, idata), func(t *testing.T) {
-					overflow(t, tt.flags, limit.perHalf, limit.total, idata)
+				t.Run(fmt.Sprintf("%s, %d, %d, I-DATA %v", tt.name, limit.perDirection, limit.total, idata), func(t *testing.T) {
+					overflow(t, tt.flags, limit.perDirection, limit.total, idata)
 				})
 			}
 		}
 	}
 }
 
-func overflow(t *testing.T, flags string, perHalf, total int, idata bool) {
+func overflow(t *testing.T, flags string, perDirection, total int, idata bool) {
 	t.Helper()
 	const chunks, most = 1000, 2048
 	var a reassembly.Association
-	budget := reassembly.NewBudget(perHalf, total)
+	budget := reassembly.NewBudget(perDirection, total)
 	a.Init(budget)
 	octets := make([]byte, 1500)
 	out := 0
@@ -761,16 +761,16 @@ func overflow(t *testing.T, flags string, perHalf, total int, idata bool) {
 		if m, _, _ := a.Data(side, d, len(octets), &reassembly.Carriage{Frame: uint64(i + 1)}); m != nil {
 			take(m)
 		}
-		if used := budget.Used(); used > total+most || used > 2*perHalf+most {
-			t.Fatalf("%d octets in use, may be %d and %d", used, perHalf, total)
+		if used := budget.Used(); used > total+most || used > 2*perDirection+most {
+			t.Fatalf("%d octets in use, may be %d and %d", used, perDirection, total)
 		}
 		for side := range 2 {
 			for m := a.Broken(side, false, uint64(i+1), 0); m != nil; m = a.Broken(side, false, uint64(i+1), 0) {
 				take(m)
 			}
 		}
-		if used := budget.Used(); used > total || used > 2*perHalf {
-			t.Fatalf("%d octets in use after a packet, may be %d and %d", used, perHalf, total)
+		if used := budget.Used(); used > total || used > 2*perDirection {
+			t.Fatalf("%d octets in use after a packet, may be %d and %d", used, perDirection, total)
 		}
 	}
 	for side := range 2 {

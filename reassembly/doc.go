@@ -13,12 +13,12 @@
 //
 // Data that arrives in order passes through without a copy: a [Piece] borrows
 // the octets of the segment until the next call on the connection. Out of order
-// data is copied into a list whose size is bounded for a half-stream and for
+// data is copied into a list whose size is bounded for a direction and for
 // the whole run; what does not fit turns its hole into a gap, never silently.
 // A hole also becomes a gap once the peer has acknowledged it, as far as it was
 // acknowledged: the receiver has those octets, so nobody will send them again.
 //
 // The caller asks [Conn.NewConnection] and then calls [Conn.Push] for each
-// packet, [Conn.Pop] until it has no more, and [Half.Release] to say which
+// packet, [Conn.Pop] until it has no more, and [Direction.Release] to say which
 // octets it has done with; at the end [Conn.Flush] for both directions.
 package reassembly

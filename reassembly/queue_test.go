@@ -105,7 +105,7 @@ func TestBounds(t *testing.T) {
 	s := Segment{Seq: 0, Flags: FlagSYN}
 	c.Push(0, &s)
 	s.Flags, s.Data, s.Len = FlagACK, []byte{1}, 1
-	h := c.Half(0)
+	h := c.Direction(0)
 	var p Piece
 	send := func(off int) {
 		s.Seq, s.Frame = uint32(off)+1, s.Frame+1
@@ -152,7 +152,7 @@ func TestHeld(t *testing.T) {
 	c.Init(NewBudget(1<<30, 1<<30))
 	s := Segment{Flags: FlagSYN}
 	c.Push(0, &s)
-	h := c.Half(0)
+	h := c.Direction(0)
 	if !h.plain {
 		t.Error("not plain at the start")
 	}

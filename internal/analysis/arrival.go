@@ -17,7 +17,7 @@ type utterance struct {
 // note notes how things stand as a message comes: it may have to wait for its
 // turn, and by then they stand otherwise.
 func (s *Session) note(side int, m *reassembly.Message) {
-	a, h, r := s.assoc, &s.half[side], &m.Arrival
+	a, h, r := s.assoc, &s.dirs[side], &m.Arrival
 	end := m.First + int64(len(m.TSNs))
 	r.Frame, r.Time, r.Heard, r.Passed = a.cur.Frame, a.cur.Time, -1, a.asm.High(1-side)
 	if m.Torn {
@@ -37,7 +37,7 @@ func (s *Session) note(side int, m *reassembly.Message) {
 		if c, err := sctpddp.DecodeControl(m.Octets); err == nil {
 			now.function = c.Function
 			h.spoken = now
-			if peer := &s.half[1-side]; initiates(peer.spoken.function) {
+			if peer := &s.dirs[1-side]; initiates(peer.spoken.function) {
 				peer.spoken = utterance{} // it is answered
 			}
 		}
@@ -48,7 +48,7 @@ func (s *Session) note(side int, m *reassembly.Message) {
 	if len(m.Octets) >= sctpddp.SegmentLen {
 		ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
 		if h.open.add(&a.asm, side, m, ssn) {
-			a.wide = append(a.wide, wideHalf{s, side})
+			a.wide = append(a.wide, wideDirection{s, side})
 			s.Trace.Flow[s.Dir(side)].Crowded = true
 		}
 	}
@@ -113,7 +113,7 @@ func (a *Association) hides(side int) bool {
 // session before (RFC 5043 section 6.6).
 func (a *Association) reuses(side int, m *reassembly.Message, before *Session) {
 	for _, from := range [...]int{side, 1 - side} {
-		u := &before.half[from].last
+		u := &before.dirs[from].last
 		if u.frame != 0 && (from != side || u.tsn < m.First) && a.overtakes(side, m, from, u) {
 			return
 		}

@@ -42,7 +42,7 @@ type Association struct {
 	pace  pace
 	terms [2]termRun
 	asked [2]asked
-	wide  []wideHalf // in which too many DDP-SSNs may be under way
+	wide  []wideDirection // in which too many DDP-SSNs may be under way
 	// wrong: the checksum of the packet at hand is; splits are those chunks of a
 	// side that were counted already.
 	wrong  bool
@@ -394,9 +394,9 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 // again notes the frame of a chunk that came before, if its message still waits.
 func (a *Association) again(side int, d *sctp.Data, tsn int64) {
 	if st := a.streams[d.SID]; st != nil && st.now != nil {
-		st.now.half[side].order.Again(tsn, d.TSN, &a.cur)
+		st.now.dirs[side].order.Again(tsn, d.TSN, &a.cur)
 		st.now.Trace.Flow[st.now.Dir(side)].Retransmitted++
-		st.now.half[side].paths = paths{}
+		st.now.dirs[side].paths = paths{}
 		if a.first == nil {
 			a.first = st.now
 		}
@@ -434,11 +434,11 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 		if answers {
 			a.astray(side, st.now)
 		}
-	case st.before == nil && m.First < st.now.half[side].from:
+	case st.before == nil && m.First < st.now.dirs[side].from:
 		// A capture that begins late has the end of the session before.
 		st.before = a.begin(side, m, false)
 		return st.before
-	case st.before != nil && (m.First < st.now.half[side].from || st.before.goesOn(side, st.now, m)):
+	case st.before != nil && (m.First < st.now.dirs[side].from || st.before.goesOn(side, st.now, m)):
 		return st.before // sent before this session began, or before its sender knew
 	case asks && st.now.endsFor(side, ssn, m.First), answers && st.now.answered(side, m.First):
 		if st.before != nil {
@@ -484,15 +484,15 @@ func (a *Association) begin(side int, m *reassembly.Message, asks bool) *Session
 	t.FirstFrame, t.FirstTime = a.cur.Frame, a.cur.Time
 	for i := range 2 {
 		t.Side[i].Addr, t.Side[i].SCTP = a.addr[i], &a.side[i]
-		s.half[i].order.Init(a.env.Budget)
+		s.dirs[i].order.Init(a.env.Budget)
 	}
 	s.setInitiator(side)
 	if !asks {
 		return s
 	}
 	// All that belongs to it was sent after the Initiate, or in answer to it.
-	s.half[side].from, s.half[1-side].from = m.First, a.asm.High(1-side)
-	s.half[1-side].order.Begin(0)
+	s.dirs[side].from, s.dirs[1-side].from = m.First, a.asm.High(1-side)
+	s.dirs[1-side].order.Begin(0)
 	return s
 }
 
@@ -513,7 +513,7 @@ func (a *Association) settle() {
 		for side := range 2 {
 			s.age(side)
 		}
-		s.listed = s.half[0].order.Waiting()+s.half[1].order.Waiting() > 0
+		s.listed = s.dirs[0].order.Waiting()+s.dirs[1].order.Waiting() > 0
 		return !s.listed
 	})
 }

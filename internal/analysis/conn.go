@@ -27,7 +27,7 @@ type Env struct {
 	Layout       mpa.Layout
 	LayoutForced bool
 
-	whole   mpa.FPDU    // that of a segment which holds nothing else
+	whole   mpa.FPDU // that of a segment which holds nothing else
 	pdus    uint64
 	swapped map[trace.Host]bool // senders of Terminates with swapped fields
 	frames  []uint64
@@ -42,7 +42,7 @@ type Env struct {
 // PDUs is the number of PDUs found so far.
 func (e *Env) PDUs() uint64 { return e.pdus }
 
-// phase of a half-stream.
+// phase of a direction.
 type phase uint8
 
 const (
@@ -78,8 +78,8 @@ const (
 func (e *Env) tell() bool   { return e.Sink != nil && !e.Lean }
 func (e *Env) gather() bool { return e.tell() && !e.Brief }
 
-// half is the state of one direction, by the side that sends it.
-type half struct {
+// direction is the state of one direction, by the side that sends it.
+type direction struct {
 	dec       *mpa.Decoder
 	tail      []byte // octets that wait, from offset tailOff on
 	tailOff   int64
@@ -97,7 +97,7 @@ type half struct {
 	loose *loose
 }
 
-// loose are the streaming octets of a half-stream that were not handed out yet.
+// loose are the streaming octets of a direction that were not handed out yet.
 type loose struct {
 	from    int64  // where the run of them began
 	lead    []byte // the first octets of it
@@ -116,7 +116,7 @@ func (l *loose) restart(at int64) {
 
 // outside is what is kept of the streaming octets of a side.
 func (c *Conn) outside(side int) *loose {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if h.loose == nil {
 		if n := len(c.env.loose); n > 0 {
 			h.loose, c.env.loose = c.env.loose[n-1], c.env.loose[:n-1]
@@ -129,7 +129,7 @@ func (c *Conn) outside(side int) *loose {
 
 // inside says that a side is in full operation: another one may have the room.
 func (c *Conn) inside(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	h.phase, h.tail = full, nil
 	if l := h.loose; l != nil && len(c.env.loose) < maxSpare {
 		*l = loose{lead: l.lead[:0], frames: l.frames[:0]}
@@ -160,7 +160,7 @@ type work struct {
 	size int
 	fins [2]bool
 	tcp  reassembly.Conn
-	half [2]half
+	dirs [2]direction
 }
 
 // Init readies the connection for its first packet, sent by side 0. forced says
@@ -212,7 +212,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 		fl.Opens = s.Flags&reassembly.FlagACK == 0
 	}
 	fl.SACKs = fl.SACKs || s.SACK
-	if h := &w.half[side]; h.phase == full && h.dec != nil && !h.ended && w.tcp.Plain(side, s) && h.dec.Whole(s.Data, crcs, &c.env.whole) {
+	if h := &w.dirs[side]; h.phase == full && h.dec != nil && !h.ended && w.tcp.Plain(side, s) && h.dec.Whole(s.Data, crcs, &c.env.whole) {
 		c.alone(w, side, s)
 		return 0
 	}
@@ -226,7 +226,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 	for w.tcp.Pop(side, &p) {
 		c.piece(side, &p)
 	}
-	if w.tcp.Half(1 - side).Waiting() {
+	if w.tcp.Direction(1 - side).Waiting() {
 		for w.tcp.Pop(1-side, &p) {
 			c.piece(1-side, &p)
 		}
@@ -241,7 +241,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 
 // faulty notes octets that should not be in the stream.
 func (c *Conn) faulty(side int, s *reassembly.Segment, note reassembly.Note) {
-	k, h := c.Trace.Flow[c.Dir(side)].Faulty(), c.tcp.Half(side)
+	k, h := c.Trace.Flow[c.Dir(side)].Faulty(), c.tcp.Direction(side)
 	if note&reassembly.AfterFIN != 0 && k.AfterFIN == 0 {
 		k.AfterFIN, k.AfterFINAt = s.Frame, h.Offset(s.Seq)
 	}
@@ -264,10 +264,10 @@ func (c *Conn) alone(w *work, side int, s *reassembly.Segment) {
 func (c *Conn) behind() {
 	w := c.work
 	for i := range 2 {
-		h := w.tcp.Half(i)
+		h := w.tcp.Direction(i)
 		fl := &c.Trace.Flow[c.Dir(i)]
 		fl.Base, fl.Sent, fl.Acked = h.Base(), h.Next(), h.Acked()
-		if fl.StartAcked == 0 && w.half[i].hasOrigin && fl.Acked >= w.half[i].origin {
+		if fl.StartAcked == 0 && w.dirs[i].hasOrigin && fl.Acked >= w.dirs[i].origin {
 			fl.StartAcked = c.Trace.LastTime
 		}
 		fl.Waiting = h.Waiting() || h.Started() && h.Acked() > h.Next()+1 // a FIN counts for one
@@ -277,7 +277,7 @@ func (c *Conn) behind() {
 // Span is the part of the stream that the last packet of a side carried, as it
 // was handed to Packet.
 func (c *Conn) Span(side int, s *reassembly.Segment) (from, to int64, ok bool) {
-	h := c.tcp.Half(side)
+	h := c.tcp.Direction(side)
 	if s.Len == 0 || !h.Started() {
 		return 0, 0, false
 	}
@@ -291,12 +291,12 @@ func (c *Conn) Span(side int, s *reassembly.Segment) (from, to int64, ok bool) {
 
 // Origin is the stream offset at which full operation of a side began.
 func (c *Conn) Origin(side int) (off int64, ok bool) {
-	return c.half[side].origin, c.half[side].hasOrigin
+	return c.dirs[side].origin, c.dirs[side].hasOrigin
 }
 
 // OpenPDU is the stream offset of a PDU that has begun but is not whole yet.
 func (c *Conn) OpenPDU(side int) (off int64, ok bool) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	switch {
 	case h.ended:
 	case h.phase == startup:
@@ -311,7 +311,7 @@ func (c *Conn) OpenPDU(side int) (off int64, ok bool) {
 func (c *Conn) ending(side int, s *reassembly.Segment) {
 	t := &c.Trace
 	fl := &t.Flow[c.Dir(side)]
-	act := &trace.Closing{Frame: s.Frame, Time: s.Time, At: c.tcp.Half(side).Offset(s.Seq) + int64(s.Len), Acked: c.tcp.Acked()}
+	act := &trace.Closing{Frame: s.Frame, Time: s.Time, At: c.tcp.Direction(side).Offset(s.Seq) + int64(s.Len), Acked: c.tcp.Acked()}
 	if s.Flags&reassembly.FlagRST != 0 {
 		if fl.RST == nil {
 			fl.RST = act
@@ -337,7 +337,7 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 	if c.fins[0] && c.fins[1] {
 		c.closed = true
 	}
-	if h := c.tcp.Half(side); h.FIN() >= 0 && h.Next() >= h.FIN() {
+	if h := c.tcp.Direction(side); h.FIN() >= 0 && h.Next() >= h.FIN() {
 		c.end(side)
 		c.force(1 - side)
 	}
@@ -345,12 +345,12 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 
 // release lets reassembly forget what nobody will ask for.
 func (c *Conn) release(side int) {
-	c.tcp.Half(side).Release(c.oldest(side))
+	c.tcp.Direction(side).Release(c.oldest(side))
 }
 
 func (c *Conn) oldest(side int) int64 {
-	h := &c.half[side]
-	off := c.tcp.Half(side).Next()
+	h := &c.dirs[side]
+	off := c.tcp.Direction(side).Next()
 	if len(h.tail) > 0 {
 		off = h.tailOff
 	}
@@ -365,7 +365,7 @@ func (c *Conn) Finish() {
 	c.behind()
 	var p reassembly.Piece
 	order := [2]int{0, 1}
-	if c.half[0].phase >= held && c.half[1].phase < held {
+	if c.dirs[0].phase >= held && c.dirs[1].phase < held {
 		order = [2]int{1, 0} // what waits behind a hole may be the other's startup frame
 	}
 	for _, side := range order {
@@ -378,7 +378,7 @@ func (c *Conn) Finish() {
 	}
 	t := &c.Trace
 	for side := range 2 {
-		h := c.tcp.Half(side)
+		h := c.tcp.Direction(side)
 		fl := &t.Flow[c.Dir(side)]
 		n := h.Counts()
 		fl.Gaps, fl.GapOctets = n.Gaps, n.GapOctets
@@ -395,7 +395,7 @@ func (c *Conn) Finish() {
 
 // end says that no more octets come from a side.
 func (c *Conn) end(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if h.ended {
 		return
 	}
@@ -409,7 +409,7 @@ func (c *Conn) end(side int) {
 	}
 	h.ended = true
 	if h.phase == streaming && c.Trace.IsMPA {
-		c.streamed(side, c.tcp.Half(side).Next())
+		c.streamed(side, c.tcp.Direction(side).Next())
 	}
 	h.undecode()
 	h.tail = nil
@@ -417,7 +417,7 @@ func (c *Conn) end(side int) {
 
 // piece takes in the next piece of a direction.
 func (c *Conn) piece(side int, p *reassembly.Piece) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if h.ended {
 		return
 	}
@@ -441,7 +441,7 @@ func (c *Conn) piece(side int, p *reassembly.Piece) {
 // data takes in octets outside full operation, and goes on with what follows
 // when a phase ends among them.
 func (c *Conn) data(side int, off int64, b []byte) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	for len(b) > 0 {
 		switch h.phase {
 		case streaming:
@@ -468,11 +468,11 @@ func (c *Conn) data(side int, off int64, b []byte) {
 
 // consumed is the offset of what is left of the octets at hand.
 func (c *Conn) consumed(side int, rest []byte) int64 {
-	return c.tcp.Half(side).Next() - int64(len(rest))
+	return c.tcp.Direction(side).Next() - int64(len(rest))
 }
 
 // keep appends octets to those that wait.
-func (h *half) keep(off int64, b []byte) {
+func (h *direction) keep(off int64, b []byte) {
 	if len(h.tail) == 0 {
 		h.tailOff = off
 	}
@@ -481,7 +481,7 @@ func (h *half) keep(off int64, b []byte) {
 
 // missing takes in a hole.
 func (c *Conn) missing(side int, p *reassembly.Piece) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	gap := p.Kind == reassembly.Gap
 	c.start(side)
 	if gap && c.env.Sink != nil {

@@ -9,14 +9,14 @@ import (
 
 // drain takes what the decoder of a side has.
 func (c *Conn) drain(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	for h.dec != nil {
 		switch h.dec.Next() {
 		case mpa.None:
 			return
 		case mpa.Got:
 			if h.phase != full {
-				if c.Trace.IsMPA && !h.gap && (h.hasOrigin || c.tcp.Half(side).StartKnown()) {
+				if c.Trace.IsMPA && !h.gap && (h.hasOrigin || c.tcp.Direction(side).StartKnown()) {
 					c.streamed(side, h.dec.FPDU.Offset)
 				}
 				c.inferred(side)
@@ -40,15 +40,15 @@ func (c *Conn) drain(side int) {
 
 // inferred notes that a side carries FPDUs although no startup frame said so.
 func (c *Conn) inferred(side int) {
-	peer := &c.half[1-side]
+	peer := &c.dirs[1-side]
 	c.inside(side)
 	c.Trace.IsMPA, c.wanted = true, true
 	c.force(1 - side)
 	switch {
 	case peer.dec != nil:
 		peer.dec.Trust()
-	case peer.phase == streaming && !peer.ended && (peer.gap || !c.tcp.Half(1-side).StartKnown()):
-		c.search(1-side, c.tcp.Half(1-side).Next())
+	case peer.phase == streaming && !peer.ended && (peer.gap || !c.tcp.Direction(1-side).StartKnown()):
+		c.search(1-side, c.tcp.Direction(1-side).Next())
 	}
 }
 
@@ -98,7 +98,7 @@ func (c *Conn) count(dir trace.Dir, f *mpa.FPDU) {
 // seen notes how the side frames, if that is not what was negotiated, or if nothing
 // was.
 func (c *Conn) seen(side int, dir trace.Dir) {
-	t, dec := &c.Trace, c.half[side].dec
+	t, dec := &c.Trace, c.dirs[side].dec
 	if m := mpa.TriOf(dec.Markers()); t.Markers[dir] != m {
 		if t.Negotiated {
 			t.Flow[dir].MarkersSeen = m
@@ -113,7 +113,7 @@ func (c *Conn) seen(side int, dir trace.Dir) {
 
 // fpduRecord readies the record of an FPDU, with the frame in which it became known.
 func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, alone bool) *trace.PDU {
-	h, p := &c.half[side], &c.env.pdu
+	h, p := &c.dirs[side], &c.env.pdu
 	// Field by field: clearing the whole of it shows in the profile.
 	p.Number, p.Conn, p.Kind, p.Dir, p.Frames = c.env.pdus, &c.Trace, trace.KindFPDU, dir, p.Frames[:0]
 	p.From, p.Length, p.FPDU, p.Chunk, p.Segment, p.Message = f.Offset, int64(f.Size), f, nil, nil, nil
@@ -122,7 +122,7 @@ func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, alone bool) *tra
 	p.Octets = nil
 	c.env.pdus++
 	if p.Frame = 0; !alone {
-		p.Frame, p.Time = c.tcp.Half(side).Delivered(f.Offset + int64(f.Size))
+		p.Frame, p.Time = c.tcp.Direction(side).Delivered(f.Offset + int64(f.Size))
 		if len(f.Missing) > 0 {
 			c.lastPart(side, f, p)
 		}
@@ -157,7 +157,7 @@ func (c *Conn) firstFaults(dir trace.Dir, f *mpa.FPDU, frame uint64, alone bool)
 
 // header decodes the DDP header, and takes in the segment.
 func (c *Conn) header(side int, dir trace.Dir, f *mpa.FPDU, p *trace.PDU) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	indicates := h.first && dir == trace.I2R && c.Trace.Outcome == trace.Accepted
 	h.first = false
 	if err := ddp.DecodeTo(&c.env.segment, f.Head); err != nil {
@@ -189,7 +189,7 @@ func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, alone bool) {
 	case c.env.Brief:
 		c.evidence(side, p, f.Offset, end)
 	default:
-		p.Frames = c.tcp.Half(side).Carriers(p.Frames, f.Offset, end)
+		p.Frames = c.tcp.Direction(side).Carriers(p.Frames, f.Offset, end)
 		if len(p.Frames) == 0 {
 			p.Frames = append(p.Frames, p.Frame)
 		}
@@ -201,7 +201,7 @@ func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, alone bool) {
 // lastPart sets the frame of an FPDU whose end was in no frame: it became known
 // as far as it did with the last frame that carried some of it.
 func (c *Conn) lastPart(side int, f *mpa.FPDU, p *trace.PDU) {
-	tcp := c.tcp.Half(side)
+	tcp := c.tcp.Direction(side)
 	end := f.Offset + int64(f.Size)
 	c.env.frames = tcp.Carriers(c.env.frames[:0], end-1, end)
 	if last := f.Missing[len(f.Missing)-1]; len(c.env.frames) == 0 && last.From > 0 {
@@ -258,7 +258,7 @@ func (c *Conn) rtrKind(p *trace.PDU, kind mpa.RTRSet, sent string) {
 
 // emitStartup hands out a startup frame whose octets are in tail.
 func (c *Conn) emitStartup(side int, s *mpa.Startup) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	p := &c.env.pdu
 	kind := trace.KindRTR
 	switch s.Kind {
@@ -277,7 +277,7 @@ func (c *Conn) emitStartup(side int, s *mpa.Startup) {
 		Kind: kind, Frames: p.Frames[:0], Bounds: p.Bounds[:0], From: h.tailOff, Length: length,
 		Startup: s, StartupRaw: h.tail, Partial: h.partial,
 	}
-	if end, ok := c.tcp.Half(side).Bound(to - 1); ok {
+	if end, ok := c.tcp.Direction(side).Bound(to - 1); ok {
 		p.Behind = int(end - to)
 	}
 	c.emit(side, p, h.tailOff, to)
@@ -285,7 +285,7 @@ func (c *Conn) emitStartup(side int, s *mpa.Startup) {
 
 // evidence notes what the segments that carried a PDU tell besides.
 func (c *Conn) evidence(side int, p *trace.PDU, from, to int64) {
-	h := c.tcp.Half(side)
+	h := c.tcp.Direction(side)
 	if p.Kind != trace.KindStreaming {
 		p.Acked = c.acked(side, from)
 	}
@@ -298,14 +298,14 @@ func (c *Conn) evidence(side int, p *trace.PDU, from, to int64) {
 
 // acked is what the segment acknowledged that first carried an octet.
 func (c *Conn) acked(side int, off int64) int64 {
-	ack, _ := c.tcp.Half(side).AckedBy(off)
+	ack, _ := c.tcp.Direction(side).AckedBy(off)
 	return ack
 }
 
 // emitStreaming hands out octets outside MPA, of which the first are at hand, and
 // what their segment acknowledged: that may be long ago.
 func (c *Conn) emitStreaming(side int, from, to int64, octets []byte, bare int, acked int64) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	p := &c.env.pdu
 	l := c.outside(side)
 	*p = trace.PDU{
@@ -322,7 +322,7 @@ func (c *Conn) emitStreaming(side int, from, to int64, octets []byte, bare int, 
 func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 	p.Number, p.Conn, p.Dir = c.env.pdus, &c.Trace, c.Dir(side)
 	c.env.pdus++
-	p.Frame, p.Time = c.tcp.Half(side).Delivered(to)
+	p.Frame, p.Time = c.tcp.Direction(side).Delivered(to)
 	if p.Kind == trace.KindStreaming {
 		if l := c.outside(side); l.frame > 0 {
 			p.Frame, p.Time = l.frame, l.time
@@ -338,7 +338,7 @@ func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 		return
 	}
 	if p.Kind != trace.KindStreaming {
-		p.Frames = c.tcp.Half(side).Carriers(p.Frames, from, to)
+		p.Frames = c.tcp.Direction(side).Carriers(p.Frames, from, to)
 	}
 	if len(p.Frames) == 0 {
 		p.Frames = append(p.Frames, p.Frame)

@@ -80,8 +80,8 @@ func (o *openNumbers) span(asm *reassembly.Association, side int) int64 {
 	return 0
 }
 
-// wideHalf is a direction of a session in which too many numbers may be open.
-type wideHalf struct {
+// wideDirection is a direction of a session in which too many numbers may be open.
+type wideDirection struct {
 	*Session
 	side int
 }
@@ -93,8 +93,8 @@ func (a *Association) unnumbered(side int) {
 	if len(a.wide) == 0 {
 		return
 	}
-	a.wide = slices.DeleteFunc(a.wide, func(w wideHalf) bool {
-		o := &w.half[w.side].open
+	a.wide = slices.DeleteFunc(a.wide, func(w wideDirection) bool {
+		o := &w.dirs[w.side].open
 		switch {
 		case w.side != side:
 			return false

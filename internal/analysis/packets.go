@@ -122,7 +122,7 @@ func (a *Association) astray(side int, s *Session) {
 
 // forget drops a session that is over from the lists.
 func (a *Association) forget(s *Session) {
-	a.wide = slices.DeleteFunc(a.wide, func(w wideHalf) bool { return w.Session == s })
+	a.wide = slices.DeleteFunc(a.wide, func(w wideDirection) bool { return w.Session == s })
 	for i := range a.asked {
 		a.asked[i] = slices.DeleteFunc(a.asked[i], func(x *Session) bool { return x == s })
 	}

@@ -18,15 +18,15 @@ type Session struct {
 	upper
 
 	assoc  *Association
-	half   [2]sessionHalf
+	dirs   [2]sessionDirection
 	over   bool      // a Terminate or a Reject was seen
 	listed bool      // among those that wait
 	ended  uint64    // the frame that brought the Terminate
 	early  trace.PDU // the answer, as far as it counts if it was captured before the Initiate
 }
 
-// sessionHalf is one direction, by the side that sends.
-type sessionHalf struct {
+// sessionDirection is one direction, by the side that sends.
+type sessionDirection struct {
 	order reassembly.Sequence
 	// from is the lowest TSN, unwrapped, that can belong to the session.
 	from int64
@@ -54,7 +54,7 @@ type sessionHalf struct {
 // session (RFC 5043 section 6.1); a second Initiate within one has the number
 // that is its turn.
 func (s *Session) endsFor(side int, ssn uint16, tsn int64) bool {
-	h := &s.half[side]
+	h := &s.dirs[side]
 	switch {
 	case s.over || s.assoc.ending != trace.Open:
 		return true
@@ -68,7 +68,7 @@ func (s *Session) endsFor(side int, ssn uint16, tsn int64) bool {
 // a Reject before the TSN: an answer behind that is one to an Initiate that was
 // not captured, or not yet (RFC 5043 section 6.4).
 func (s *Session) answered(side int, tsn int64) bool {
-	h := &s.half[side]
+	h := &s.dirs[side]
 	if h.done && tsn > h.doneAt {
 		return true
 	}
@@ -76,18 +76,18 @@ func (s *Session) answered(side int, tsn int64) bool {
 	// ended the session, unseen.
 	own := &s.Trace.Side[s.Dir(side)]
 	asked := own.Function == sctpddp.Initiate || own.Function == sctpddp.EnhancedInitiate
-	return own.HasFunction && !s.half[1-side].spoke && tsn > h.first && (asked || s.assoc.asm.Stats(1-side).Chunks == 0)
+	return own.HasFunction && !s.dirs[1-side].spoke && tsn > h.first && (asked || s.assoc.asm.Stats(1-side).Chunks == 0)
 }
 
 // goesOn reports whether a message is of this session, although another one has
 // begun: it has the number that is awaited here, and its sender has said nothing
 // there yet, where it would have to begin with 0.
 func (s *Session) goesOn(side int, now *Session, m *reassembly.Message) bool {
-	if now.half[side].spoke || len(m.Octets) < sctpddp.SegmentLen || s.Trace.Outcome == trace.Rejected {
+	if now.dirs[side].spoke || len(m.Octets) < sctpddp.SegmentLen || s.Trace.Outcome == trace.Rejected {
 		return false
 	}
 	ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
-	return ssn != 0 && s.half[side].order.Begun() && s.half[side].order.Expected() == ssn
+	return ssn != 0 && s.dirs[side].order.Begun() && s.dirs[side].order.Expected() == ssn
 }
 
 // supersede notes that side has begun another session on the stream.
@@ -102,7 +102,7 @@ func (s *Session) supersede(side int) {
 
 // take takes in a message of side.
 func (s *Session) take(side int, m *reassembly.Message) {
-	h := &s.half[side]
+	h := &s.dirs[side]
 	t := &s.Trace
 	t.LastFrame, t.LastTime = s.assoc.cur.Frame, s.assoc.cur.Time
 	if fl := &t.Flow[s.Dir(side)]; h.frame != s.assoc.cur.Frame {
@@ -152,7 +152,7 @@ func (s *Session) take(side int, m *reassembly.Message) {
 
 // drain delivers what waited.
 func (s *Session) drain(side int, o trace.Order) {
-	h := &s.half[side]
+	h := &s.dirs[side]
 	some := false
 	for {
 		m, ok := h.order.Pop()
@@ -174,7 +174,7 @@ func (s *Session) drain(side int, o trace.Order) {
 // lost and acknowledged, and as many packets as a retransmission may take have
 // passed.
 func (s *Session) age(side int) {
-	h := &s.half[side]
+	h := &s.dirs[side]
 	asm := &s.assoc.asm
 	for h.order.Full() {
 		s.skip(side, reassembly.OverBudget)
@@ -208,20 +208,20 @@ const shufflePatience = 16
 func (s *Session) flush(side int, over bool) {
 	asm := &s.assoc.asm
 	why := reassembly.Ended
-	if high := asm.High(side); over && asm.Settled(side) >= high && !asm.Lost(side, s.half[side].from) {
+	if high := asm.High(side); over && asm.Settled(side) >= high && !asm.Lost(side, s.dirs[side].from) {
 		why = reassembly.NeverSent
 	}
-	for s.half[side].order.Waiting() > 0 {
+	for s.dirs[side].order.Waiting() > 0 {
 		s.skip(side, why)
 	}
 }
 
 // skip gives up the numbers before the first message that waits.
 func (s *Session) skip(side int, why reassembly.GapReason) {
-	if why == reassembly.NeverSent && (s.assoc.hidden[side] || s.half[side].cut || s.half[side].order.AtStart() && !s.assoc.asm.StartKnown(side)) {
+	if why == reassembly.NeverSent && (s.assoc.hidden[side] || s.dirs[side].cut || s.dirs[side].order.AtStart() && !s.assoc.asm.StartKnown(side)) {
 		why = reassembly.Ended // it may have been cut off, or have come before the capture did
 	}
-	from, n := s.half[side].order.Skip()
+	from, n := s.dirs[side].order.Skip()
 	fl := &s.Trace.Flow[s.Dir(side)]
 	fl.Gaps++
 	fl.GapOctets += uint64(n) //nolint:gosec // a count
@@ -339,17 +339,17 @@ func countMessage(fl *trace.Flow, m *reassembly.Message, o trace.Order) {
 // be.
 func (s *Session) lacks(side int) bool {
 	asm := &s.assoc.asm
-	if s.assoc.hidden[side] || s.half[side].cut {
+	if s.assoc.hidden[side] || s.dirs[side].cut {
 		return true
 	}
 	acked, ok := asm.Acked(side)
-	return s.half[side].order.Waiting() > 0 || ok && acked > asm.Settled(side) || asm.Lost(side, s.half[side].from)
+	return s.dirs[side].order.Waiting() > 0 || ok && acked > asm.Settled(side) || asm.Lost(side, s.dirs[side].from)
 }
 
 // arrived notes what session control tells of a side before its turn: its numbers
 // begin with an Initiate or the answer to one, and after a Terminate or a Reject
 // it sends no more.
-func (h *sessionHalf) arrived(f sctpddp.Function, ssn uint16, tsn int64) {
+func (h *sessionDirection) arrived(f sctpddp.Function, ssn uint16, tsn int64) {
 	if f != sctpddp.Terminate {
 		h.order.Begin(ssn) // if they have not begun
 	}

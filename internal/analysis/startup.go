@@ -8,8 +8,8 @@ import (
 // stream looks for a startup frame in streaming octets and returns what follows
 // it, if one begins among them.
 func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
-	h := &c.half[side]
-	tcp := c.tcp.Half(side)
+	h := &c.dirs[side]
+	tcp := c.tcp.Direction(side)
 	if h.dec == nil && !h.hasOrigin && off == c.outside(side).from && !h.gap && (!tcp.StartKnown() || c.forced || off == 0 && opens(b)) {
 		c.search(side, off)
 	}
@@ -69,7 +69,7 @@ func (c *Conn) begun(side int, off int64, b []byte) {
 		}
 		l.lead = append(l.lead, b[skip:min(int64(len(b)), skip+int64(maxLead-len(l.lead)))]...)
 	}
-	if l.from != 0 || len(l.lead) < mpa.KeyLen || off >= mpa.KeyLen || !c.tcp.Half(side).StartKnown() {
+	if l.from != 0 || len(l.lead) < mpa.KeyLen || off >= mpa.KeyLen || !c.tcp.Direction(side).StartKnown() {
 		return
 	}
 	if k, exact := mpa.KeyKind(l.lead); exact && k != mpa.StartupRTR || mpa.NearKey(l.lead) {
@@ -85,7 +85,7 @@ func (c *Conn) believable(side int, off int64, b []byte) bool {
 	if s.Kind == mpa.StartupRTR {
 		return false
 	}
-	if off == 0 && c.tcp.Half(side).StartKnown() {
+	if off == 0 && c.tcp.Direction(side).StartKnown() {
 		return true
 	}
 	return s.PDLength <= mpa.MaxPrivateData
@@ -93,7 +93,7 @@ func (c *Conn) believable(side int, off int64, b []byte) bool {
 
 // collect gathers a startup frame and returns what follows it.
 func (c *Conn) collect(side int, b []byte) (rest []byte) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	need := mpa.StartupLen
 	for {
 		if n := min(need-len(h.tail), len(b)); n > 0 {
@@ -116,7 +116,7 @@ func (c *Conn) collect(side int, b []byte) (rest []byte) {
 // bridge goes on after missing octets inside the private data of a startup
 // frame.
 func (c *Conn) bridge(side int, n int64) bool {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if len(h.tail) < mpa.StartupLen {
 		return false
 	}
@@ -144,7 +144,7 @@ func (c *Conn) bridge(side int, n int64) bool {
 
 // brokenStartup hands out a startup frame that will not become whole.
 func (c *Conn) brokenStartup(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	h.phase = streaming
 	if len(h.tail) < mpa.StartupLen {
 		h.tail = h.tail[:0]
@@ -163,7 +163,7 @@ func (c *Conn) brokenStartup(side int) {
 	if c.Trace.Outcome == trace.NoneSeen {
 		c.Trace.Outcome = trace.Incomplete
 	}
-	c.outside(side).restart(c.tcp.Half(side).Next())
+	c.outside(side).restart(c.tcp.Direction(side).Next())
 	h.tail = h.tail[:0]
 }
 
@@ -185,7 +185,7 @@ func (c *Conn) keyed(initiator int) {
 
 // started takes in a whole startup frame, whose octets are in tail.
 func (c *Conn) started(side int, s *mpa.Startup) {
-	h, peer := &c.half[side], &c.half[1-side]
+	h, peer := &c.dirs[side], &c.dirs[1-side]
 	t := &c.Trace
 	if h.rtr {
 		c.emitStartup(side, s)
@@ -243,7 +243,7 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 // cutShort ends a startup frame that claims more private data than there may
 // be, because the other side has answered it.
 func (c *Conn) cutShort(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if h.phase != startup || len(h.tail) < mpa.StartupLen {
 		return
 	}
@@ -283,8 +283,8 @@ func (c *Conn) keepStartup(side int, s *mpa.Startup) {
 // known.
 func (c *Conn) rejected() {
 	c.Trace.Outcome = trace.Rejected
-	for side := range c.half {
-		h := &c.half[side]
+	for side := range c.dirs {
+		h := &c.dirs[side]
 		if h.phase != held && h.phase != opening {
 			continue
 		}
@@ -303,7 +303,7 @@ func (c *Conn) rejected() {
 
 // replay hands octets that waited to the phase that follows.
 func (c *Conn) replay(side int, off int64, b []byte) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	for len(b) > 0 && h.phase != full {
 		before := len(b)
 		switch h.phase {
@@ -339,7 +339,7 @@ func (c *Conn) negotiate() {
 		t.RTRExpected = mpa.RTRTypes(t.Side[trace.R2I].Enhanced, t.Layout)
 	}
 	for _, side := range [2]int{c.ini, 1 - c.ini} {
-		switch h := &c.half[side]; {
+		switch h := &c.dirs[side]; {
 		case h.phase == held:
 			c.open(side)
 		case h.phase == full && h.dec != nil:
@@ -350,7 +350,7 @@ func (c *Conn) negotiate() {
 
 // open begins full operation of a side, with what is known by now.
 func (c *Conn) open(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	b, off := h.tail, h.tailOff
 	h.tail = nil
 	if h.phase == held && c.Dir(side) == trace.I2R && !h.rtr {
@@ -371,7 +371,7 @@ func (c *Conn) open(side int) {
 
 // opening tells a 2007 RTR frame from the first FPDU of the initiator.
 func (c *Conn) opening(side int, b []byte) (rest []byte) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if len(h.tail) > 0 {
 		b = append(h.tail, b...)
 		h.tail = nil
@@ -392,7 +392,7 @@ func (c *Conn) opening(side int, b []byte) (rest []byte) {
 
 // force begins full operation of a side now, whatever is missing.
 func (c *Conn) force(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	for h.phase == held || h.phase == opening {
 		before := h.phase
 		c.open(side)
@@ -406,7 +406,7 @@ func (c *Conn) force(side int) {
 // FPDU: when all is known that its decoder has to be told, that waits for octets.
 func (c *Conn) begin(side int) {
 	c.inside(side)
-	h := &c.half[side]
+	h := &c.dirs[side]
 	h.first = true
 	if h.idle = true; !c.Trace.Negotiated || h.gap {
 		c.start(side)
@@ -415,7 +415,7 @@ func (c *Conn) begin(side int) {
 
 // start starts the decoder of a side in full operation, if it was not.
 func (c *Conn) start(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if !h.idle {
 		return
 	}
@@ -435,7 +435,7 @@ func (c *Conn) guess(d trace.Dir) (markers, crc mpa.Tri) {
 	for i := range c.Trace.Side {
 		dir := trace.Dir(i)
 		s, ok := c.Trace.Side[i].Startup, c.Trace.Side[i].HasStartup
-		if h := &c.half[i^c.ini]; !ok && h.phase == startup && len(h.tail) >= mpa.StartupLen {
+		if h := &c.dirs[i^c.ini]; !ok && h.phase == startup && len(h.tail) >= mpa.StartupLen {
 			s, _, _ = mpa.DecodeStartup(h.tail)
 			ok = true
 		}
@@ -454,7 +454,7 @@ func (c *Conn) guess(d trace.Dir) (markers, crc mpa.Tri) {
 
 // search starts to look for FPDUs without a startup frame to go by.
 func (c *Conn) search(side int, off int64) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	markers, crc := c.guess(c.Dir(side))
 	if c.Trace.Negotiated {
 		markers, crc = c.Trace.Markers[c.Dir(side)], c.Trace.CRC
@@ -464,7 +464,7 @@ func (c *Conn) search(side int, off int64) {
 
 // decode starts a decoder of a side at an offset.
 func (c *Conn) decode(side int, cfg mpa.Config, off int64) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if h.dec == nil {
 		h.dec = new(mpa.Decoder)
 	}
@@ -474,7 +474,7 @@ func (c *Conn) decode(side int, cfg mpa.Config, off int64) {
 }
 
 // undecode ends the decoder of a side.
-func (h *half) undecode() {
+func (h *direction) undecode() {
 	if h.dec != nil {
 		h.dec.Free()
 		h.dec = nil
@@ -493,8 +493,8 @@ func (c *Conn) note(side int, to int64) {
 // last of them became deliverable.
 func (c *Conn) remember(side int, from, to int64) {
 	l := c.outside(side)
-	c.env.frames = c.tcp.Half(side).Carriers(c.env.frames[:0], from, to)
-	l.frame, l.time = c.tcp.Half(side).Delivered(to)
+	c.env.frames = c.tcp.Direction(side).Carriers(c.env.frames[:0], from, to)
+	l.frame, l.time = c.tcp.Direction(side).Delivered(to)
 	for _, f := range c.env.frames {
 		switch n := len(l.frames); {
 		case n > 0 && l.frames[n-1] >= f:

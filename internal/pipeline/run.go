@@ -26,7 +26,7 @@ type Options struct {
 	Forced bool
 	// DecodeAs are TCP ports whose connections are taken for MPA.
 	DecodeAs []uint16
-	// MaxConnections, ReorderBytes (a half-stream) and TotalReorderBytes bound
+	// MaxConnections, ReorderBytes (for each direction) and TotalReorderBytes bound
 	// memory; 0 stands for the default.
 	MaxConnections                  int
 	ReorderBytes, TotalReorderBytes int
