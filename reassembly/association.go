@@ -7,7 +7,7 @@ import (
 )
 
 // Association turns the chunks of an SCTP association into user messages, two
-// directions told apart by the side 0 or 1 that sends.
+// directions distinguished by the side 0 or 1 that sends.
 //
 // A message is handed out with the chunk that completes it, in whatever order:
 // what DDP puts into SCTP is unordered, and is put in order by numbers of its
@@ -44,9 +44,9 @@ type assocDirection struct {
 // walk is what the fragments that wait were last looked at for: without a change
 // in it nothing became of them since.
 type walk struct {
-	next    int64
-	chunks  uint64
-	patient bool
+	next          int64
+	chunks        uint64
+	awaitsEarlier bool
 }
 
 // ChunkStats counts what became of the chunks of a direction.
@@ -65,7 +65,7 @@ type ChunkStats struct {
 	MostOutstanding int64
 }
 
-// Init readies the association. The zero Association is not usable.
+// Init prepares the association. The zero Association is not usable.
 func (a *Association) Init(b *Budget) { a.budget = b }
 
 // Carriage is what carried a chunk.
@@ -110,8 +110,8 @@ func (a *Association) Splits(side int) uint64 { return a.dirs[side].stats.Splits
 // High is one beyond the highest TSN that was seen of a side, unwrapped.
 func (a *Association) High(side int) int64 { return a.dirs[side].high }
 
-// Settled is the lowest TSN of a side that was neither seen nor given up.
-func (a *Association) Settled(side int) int64 { return a.dirs[side].next }
+// FirstMissing is the lowest TSN of a side that was neither seen nor given up.
+func (a *Association) FirstMissing(side int) int64 { return a.dirs[side].next }
 
 // Lost reports whether a TSN of a side, from the given one on, was given up and
 // has not come since.
@@ -139,7 +139,7 @@ func (a *Association) Packets() uint64 { return a.packets }
 // Grace is after how many packets something that is awaited is given up.
 func (a *Association) Grace() uint64 { return a.budget.Grace }
 
-// Data takes in a chunk of user data that had wire octets of it. It returns the
+// Data processes a chunk of user data that had wire octets of it. It returns the
 // message that it completes, or nil; of a chunk that brings nothing new only the
 // note counts. tsn is the TSN, unwrapped to 64 bits.
 func (a *Association) Data(side int, d *Chunk, wire int, c *Carriage) (m *Message, tsn int64, n Note) {
@@ -376,7 +376,7 @@ func (a *Association) message(fs []fragment, frame uint64, time int64) *Message 
 	return m
 }
 
-// Ack takes in what a side acknowledges of the other one's chunks: all up to
+// Ack processes what a side acknowledges of the other one's chunks: all up to
 // and with the cumulative TSN, and blocks beyond it. Those are the Gap Ack Blocks of
 // a SACK as they are on the wire, four octets each (RFC 9260 section 3.3.4).
 func (a *Association) Ack(side int, cumulative uint32, blocks []byte) {
@@ -468,17 +468,17 @@ func (h *assocDirection) mayEnd(f *fragment, a *Association) bool {
 
 // mayCome reports whether a TSN from before the start may still come.
 func (h *assocDirection) mayCome(v int64, a *Association) bool {
-	return v < h.start && a.patient(h) && !has(h.early, v)
+	return v < h.start && a.awaitsEarlier(h) && !has(h.early, v)
 }
 
-// patient reports whether TSNs from before the first one seen are awaited.
-func (a *Association) patient(h *assocDirection) bool {
-	return !h.known && a.packets-h.firstAt < latePatience*a.budget.Grace
+// awaitsEarlier reports whether TSNs before the first one seen may still come.
+func (a *Association) awaitsEarlier(h *assocDirection) bool {
+	return !h.known && a.packets-h.firstAt < startFactor*a.budget.Grace
 }
 
-// latePatience is how much longer than for a hole one waits at the start of a
-// capture, where nothing tells what has been acknowledged.
-const latePatience = 4
+// startFactor multiplies the grace at the start of a capture, where nothing says what
+// has been acknowledged.
+const startFactor = 4
 
 // Broken hands out a message that will never be complete: chunks of it are in a
 // hole that was given up, or there is no room to keep it. end says that nothing
@@ -488,20 +488,20 @@ func (a *Association) Broken(side int, end bool, frame uint64, time int64) *Mess
 	if len(h.frags) == 0 {
 		return nil
 	}
-	now := walk{h.next, h.stats.Chunks, a.patient(h)}
+	now := walk{h.next, h.stats.Chunks, a.awaitsEarlier(h)}
 	if !end && now == h.walked && !h.full(a.budget) {
 		return nil
 	}
 	for i := 0; i < len(h.frags); {
 		full := h.full(a.budget)
 		if f := &h.frags[i]; !end && !full && !f.idata && f.tsn > h.next {
-			// Neither it nor what is behind it is settled.
+			// Neither it nor what follows is complete or given up.
 			i = h.firstIData(i)
 			continue
 		}
 		from, to := h.run(i)
 		last := &h.frags[to-1]
-		// What follows in TSN was settled and is none of it.
+		// The next TSN was seen or given up, and does not belong to it.
 		over := !last.idata && !h.mayEnd(last, a) && !h.mayBegin(&h.frags[from], a)
 		if !end && !full && !over {
 			i = to

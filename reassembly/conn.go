@@ -1,17 +1,17 @@
 package reassembly
 
-// Conn is one TCP connection: two directions, told apart by the direction 0
+// Conn is one TCP connection: two directions, distinguished by the direction 0
 // or 1 that the caller gave to the packet.
 type Conn struct {
 	packets uint64
-	frame   uint64 // of the packet taken in last
+	frame   uint64 // of the packet processed last
 	time    int64
 	ack     int64 // what it acknowledged, or unknown
 	dirs    [2]Direction
 	rst     [2]bool
 }
 
-// Init readies the connection. The zero Conn is not usable.
+// Init prepares the connection. The zero Conn is not usable.
 func (c *Conn) Init(b *Budget) {
 	for i := range c.dirs {
 		c.dirs[i].budget = b
@@ -22,7 +22,7 @@ func (c *Conn) Init(b *Budget) {
 // Direction returns one direction.
 func (c *Conn) Direction(dir int) *Direction { return &c.dirs[dir] }
 
-// Acked is what the packet taken in last acknowledges, as an offset in the other
+// Acked is what the packet processed last acknowledges, as an offset in the other
 // direction; negative if that is not known.
 func (c *Conn) Acked() int64 { return c.ack }
 
@@ -51,7 +51,7 @@ func (c *Conn) NewConnection(dir int, s *Segment) bool {
 	return !h.started && peer.started && !peer.startKnown
 }
 
-// Push takes in a packet. Its octets are borrowed: [Conn.Pop] must be called
+// Push processes a packet. Its octets are borrowed: [Conn.Pop] must be called
 // for both directions until it has no more before the next Push. A direction
 // where nothing waits (see [Direction.Waiting]) needs no Pop unless it is that of
 // the packet.
@@ -70,7 +70,7 @@ func (c *Conn) Push(dir int, s *Segment) Note {
 	return c.push(dir, s)
 }
 
-// push takes in any packet.
+// push processes any packet.
 func (c *Conn) push(dir int, s *Segment) Note {
 	h, peer := &c.dirs[dir], &c.dirs[1-dir]
 	seq, size := s.Seq, int64(s.Len)
@@ -109,7 +109,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 
 // Plain reports whether a packet has the next octets of a direction without holes,
 // all of them captured in one frame, and nothing else waits to be handed out: then it may be
-// taken in by [Conn.Acknowledge] and [Conn.Pass] in place of Push and Pop.
+// processed by [Conn.Acknowledge] and [Conn.Pass] in place of Push and Pop.
 func (c *Conn) Plain(dir int, s *Segment) bool {
 	h := &c.dirs[dir&1]
 	return h.follows(s) && len(s.Fragments) == 0 && !h.extra && len(h.passed) == 0 && c.dirs[1-dir&1].waiting == 0
@@ -122,7 +122,7 @@ func (h *Direction) follows(s *Segment) bool {
 		s.Len > 0 && s.Len == len(s.Data) && len(s.Fragments) <= 1
 }
 
-// Acknowledge takes in what a packet says of the other direction.
+// Acknowledge processes what a packet says of the other direction.
 func (c *Conn) Acknowledge(dir int, s *Segment) {
 	c.packets++
 	c.frame, c.time = s.Frame, s.Time
@@ -133,7 +133,7 @@ func (c *Conn) Acknowledge(dir int, s *Segment) {
 	c.ack = peer.acknowledged(s)
 }
 
-// Pass takes in the octets of a packet: no one will ask for their carrier. They end
+// Pass processes the octets of a packet: no one will ask for their carrier. They end
 // with the CRC32c of all before, a right one, which tells them apart as a sum does.
 func (c *Conn) Pass(dir int, s *Segment, crc uint32) {
 	h := &c.dirs[dir&1]
@@ -169,7 +169,7 @@ func (c *Conn) pop(h *Direction, p *Piece) bool {
 		return true
 	}
 	if h.waiting == 0 {
-		h.settle()
+		h.updatePlain()
 		return false
 	}
 	d := h.dis
@@ -215,7 +215,7 @@ func (c *Conn) Flush(dir int, p *Piece) bool {
 		h.dis.giveUp(h, Ended, h.dis.held.first().off, p)
 		return true
 	}
-	h.settle()
+	h.updatePlain()
 	// What precedes the FIN, or what the peer acknowledged, but was not seen.
 	// One octet that only was acknowledged may be a FIN that was not captured.
 	end := h.fin

@@ -103,7 +103,7 @@ func (h *Direction) high() int64 {
 // up.
 const maxAhead = 1 << 24
 
-// ack takes in what a packet of the peer says of this direction.
+// ack processes what a packet of the peer says of this direction.
 func (h *Direction) ack(s *Segment) {
 	answer := s.Flags&(FlagSYN|FlagRST) == FlagSYN
 	if !h.started {
@@ -124,7 +124,7 @@ func (h *Direction) ack(s *Segment) {
 }
 
 // acknowledged is what a packet of the peer acknowledges, as an offset of this
-// direction, or unknown. It was taken in already.
+// direction, or unknown. It was processed already.
 func (h *Direction) acknowledged(s *Segment) int64 {
 	if s.Flags&FlagACK == 0 || !h.started || h.ackSeq != s.Ack {
 		return unknown
@@ -132,7 +132,7 @@ func (h *Direction) acknowledged(s *Segment) int64 {
 	return h.ackOff
 }
 
-// push takes in a segment of n octets whose direction has started.
+// push processes a segment of n octets whose direction has started.
 func (h *Direction) push(s *Segment, off, n int64) Note {
 	switch {
 	case n <= 1 && h.keepAlive(s, off, n):
@@ -165,7 +165,7 @@ func (h *Direction) keepAlive(s *Segment, off, n int64) bool {
 	return off == h.next-1 && (!h.ackSeen || h.acked >= h.next)
 }
 
-// unusual takes in any segment with data but the next octets of a stream
+// unusual processes any segment with data but the next octets of a stream
 // without holes.
 func (h *Direction) unusual(s *Segment, off, end int64) Note {
 	var note Note
@@ -230,8 +230,8 @@ func (h *Direction) ready(c *Conn, p *Piece) bool {
 	return h.dis != nil && h.dis.unhold(h, p)
 }
 
-// settle notes whether the next segment may take the short way.
-func (h *Direction) settle() {
+// updatePlain notes whether the next segment may take the fast path.
+func (h *Direction) updatePlain() {
 	h.more = h.waiting > 0
 	h.plain = h.started && !h.more && h.fin < 0
 }

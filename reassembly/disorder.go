@@ -31,7 +31,7 @@ type span struct{ from, to int64 }
 // maxHeld bounds the number of held segments, for one-octet segments.
 const maxHeld = 32768
 
-// fill takes in a segment that holds the next octet. Where an earlier copy of
+// fill processes a segment that holds the next octet. Where an earlier copy of
 // later octets waits, the earlier copy stands.
 func (d *disorder) fill(h *Direction, s *Segment, off, end int64) Note {
 	from, to := h.next, end
@@ -53,7 +53,7 @@ func (d *disorder) fill(h *Direction, s *Segment, off, end int64) Note {
 	return note
 }
 
-// early takes in a segment that lies beyond the next octet.
+// early processes a segment that lies beyond the next octet.
 func (d *disorder) early(h *Direction, s *Segment, off, end int64) Note {
 	note := d.compare(s, off, end)
 	fresh := d.hold(h, s, off, off, end)

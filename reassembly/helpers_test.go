@@ -39,7 +39,7 @@ func newRig(tb testing.TB, perDirection, total int) *rig {
 	return r
 }
 
-// push numbers the packet and takes in all that it makes deliverable.
+// push numbers the packet and processes all that it makes deliverable.
 func (r *rig) push(dir int, s reassembly.Segment) reassembly.Note {
 	r.tb.Helper()
 	r.frame++

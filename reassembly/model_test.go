@@ -50,7 +50,7 @@ func (m *model) at(off int64) *octet {
 	return o
 }
 
-// push takes in a segment and compares the note.
+// push processes a segment and compares the note.
 func (m *model) push(off int64, s *reassembly.Segment, note reassembly.Note) {
 	m.frame = s.Frame
 	if s.Len == 0 || note == reassembly.KeepAlive {

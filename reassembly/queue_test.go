@@ -145,7 +145,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestHeld bounds the number of held segments, and comes back to the short way
+// TestHeld bounds the number of held segments, and comes back to the fast path
 // when none is left.
 func TestHeld(t *testing.T) {
 	var c Conn

@@ -39,7 +39,7 @@ const (
 	Duplicate
 )
 
-// Init readies the sequence. The zero Sequence is not usable.
+// Init prepares the sequence. The zero Sequence is not usable.
 func (q *Sequence) Init(b *Budget) { q.budget = b }
 
 // Begin says with which number the sequence begins. Without it the first message
@@ -68,7 +68,7 @@ func (q *Sequence) unwrap(n uint16) int64 {
 	return q.next + int64(int16(n-uint16(q.next))) //nolint:gosec // modulo 65536 by design
 }
 
-// Push takes in a message. What is Held was copied; of all others the caller
+// Push processes a message. What is Held was copied; of all others the caller
 // makes what it likes.
 func (q *Sequence) Push(n uint16, m *Message) Place {
 	if !q.begun {

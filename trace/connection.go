@@ -40,7 +40,7 @@ const (
 	// Accepted and Rejected: what the Reply said.
 	Accepted
 	Rejected
-	// Refused: a DDP Stream Session Terminate answered the Initiate, for want of
+	// Refused: a DDP Stream Session Terminate answered the Initiate, for lack of
 	// resources and not by the upper layer (RFC 5043 section 6.4).
 	Refused
 )
@@ -168,7 +168,7 @@ type SCTPSide struct {
 	// Ended is how it ended the association, in EndFrame; Open if it did not.
 	Ended    Ending
 	EndFrame uint64
-	// Unread counts packets with chunks that could not be laid out.
+	// Unread counts packets with chunks that could not be parsed.
 	Unread, FirstUnread uint64
 	// Other counts chunks of user data that are not DDP's.
 	Other uint64

@@ -234,7 +234,7 @@ func (o Order) String() string {
 	return [...]string{"in-order", "after-missing", "late", "duplicate", "unplaced"}[o]
 }
 
-// Message is a DDP message put together from its segments (RFC 5041 section 5.2).
+// Message is a DDP message assembled from its segments (RFC 5041 section 5.2).
 type Message struct {
 	// Length is the number of payload octets so far, Segments the number of segments.
 	Length   int64

@@ -29,7 +29,7 @@ func (k *bare) followed() int {
 	return k.count
 }
 
-// follow takes in what is at hand.
+// follow processes what is at hand.
 func (d *Decoder) follow() {
 	k := d.seek.bare
 	for k != nil && k.on {

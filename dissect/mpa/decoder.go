@@ -98,7 +98,7 @@ type Decoder struct {
 	crc, markers, hasGrid, unsure, ended, stopped bool // unsure: the last FPDU had a hole, markers in it may not be known of
 
 	framing Tri  // whether there are markers, once an FPDU has shown it
-	right   bool // the CRC of the FPDU at hand is known to be right
+	right   bool // the CRC of the current FPDU is known to be right
 
 	// buf keeps octets that wait: an open FPDU, or what is being searched.
 	buf     []byte
@@ -130,7 +130,7 @@ type Decoder struct {
 type rare struct {
 	head []byte // a head with markers in it
 	full []byte
-	lost []byte // the first octets of those that were searched in vain
+	lost []byte // the first octets of those that were searched without success
 }
 
 // seldom returns that room.
@@ -143,7 +143,7 @@ func (d *Decoder) seldom() *rare {
 
 const strayLen = 64
 
-// Reset readies the decoder for a direction whose next octet has the offset. All
+// Reset prepares the decoder for a direction whose next octet has the offset. All
 // offsets count octets on from there. Buffers are kept.
 func (d *Decoder) Reset(cfg Config, off int64) {
 	d.Free()

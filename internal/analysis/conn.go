@@ -11,23 +11,21 @@ import (
 
 // Env is what the connections of one capture share.
 type Env struct {
-	// Sink is told what is found; nil if nobody listens.
+	// Sink receives what is found; may be nil.
 	Sink trace.Sink
-	// Lean leaves out FPDUs and segments.
+	// Lean does not hand FPDUs and segments to the sink.
 	Lean bool
-	// Brief leaves out the frames and the gathered payload of PDUs, which are handed
-	// out all the same.
+	// Brief hands out PDUs without their frames and without payload of spanning FPDUs.
 	Brief bool
-	// Memory lends buffers to decoders; nil lets each have its own.
+	// Decoders bounds the memory of decoders; nil: each has its own buffers.
 	Decoders *mpa.Budget
 	// Budget bounds the memory for out-of-order data.
 	Budget *reassembly.Budget
-	// Layout of the establishment word; LayoutForced keeps it against all
-	// evidence.
+	// Layout of the IRD and ORD word; LayoutForced keeps it whatever the traffic shows.
 	Layout       mpa.Layout
 	LayoutForced bool
 
-	whole   mpa.FPDU // that of a segment which holds nothing else
+	whole   mpa.FPDU // the FPDU of a segment that holds nothing else
 	pdus    uint64
 	swapped map[trace.Host]bool // senders of Terminates with swapped fields
 	frames  []uint64
@@ -73,10 +71,10 @@ const (
 	maxResponses = 1 << 16
 )
 
-// tell reports whether somebody wants to know of each PDU, gather whether whole
-// ones are wanted.
-func (e *Env) tell() bool   { return e.Sink != nil && !e.Lean }
-func (e *Env) gather() bool { return e.tell() && !e.Brief }
+// wantsPDUs reports whether the sink gets PDUs, wantsPayload whether it gets the whole
+// payload of FPDUs that span segments.
+func (e *Env) wantsPDUs() bool    { return e.Sink != nil && !e.Lean }
+func (e *Env) wantsPayload() bool { return e.wantsPDUs() && !e.Brief }
 
 // direction is the state of one direction, by the side that sends it.
 type direction struct {
@@ -92,8 +90,7 @@ type direction struct {
 	gap       bool
 	rtr       bool // the frame in startup is the 2007 RTR frame
 	partial   bool // octets of the startup frame are missing
-	// loose is what is kept of streaming octets, nil while there were none or once
-	// full operation began.
+	// loose holds streaming octets; nil while there are none, and in full operation.
 	loose *loose
 }
 
@@ -104,7 +101,7 @@ type loose struct {
 	leadAck int64  // what their segment acknowledged
 	frames  []uint64
 	omitted uint64
-	noted   int64  // up to where frames holds their frames
+	noted   int64  // frames covers the octets up to here
 	frame   uint64 // with which the last of those became deliverable
 	time    int64
 }
@@ -114,7 +111,7 @@ func (l *loose) restart(at int64) {
 	l.from, l.noted, l.lead = at, at, l.lead[:0]
 }
 
-// outside is what is kept of the streaming octets of a side.
+// outside returns the streaming octets of a side.
 func (c *Conn) outside(side int) *loose {
 	h := &c.dirs[side]
 	if h.loose == nil {
@@ -127,7 +124,7 @@ func (c *Conn) outside(side int) *loose {
 	return h.loose
 }
 
-// inside says that a side is in full operation: another one may have the room.
+// inside begins full operation of a side, and frees its streaming octets for reuse.
 func (c *Conn) inside(side int) {
 	h := &c.dirs[side]
 	h.phase, h.tail = full, nil
@@ -138,7 +135,7 @@ func (c *Conn) inside(side int) {
 	h.loose = nil
 }
 
-// maxSpare bounds the room that is kept for connections which are still to come.
+// maxSpare bounds the freed memory that is kept for later connections.
 const maxSpare = 64
 
 // Conn is one TCP connection under analysis.
@@ -147,15 +144,15 @@ type Conn struct {
 	upper
 }
 
-// work is what a connection needs while it is under way. What remains of it in the
-// end stands apart, so that it need not be copied.
+// work is what a connection needs until it ends. What remains after the end is kept
+// separately, so that it need not be copied.
 type work struct {
 	used   bool
 	octets bool
 	forced bool // the user says that it is MPA
 	wanted bool // some side of it is known to carry MPA
 	closed bool
-	// crcs is what is known of the CRCs in the data of the packet at hand, size octets.
+	// crcs is the result of mpa.Verify for the data of the current packet, size octets.
 	crcs mpa.Verified
 	size int
 	fins [2]bool
@@ -163,8 +160,8 @@ type work struct {
 	dirs [2]direction
 }
 
-// Init readies the connection for its first packet, sent by side 0. forced says
-// that it carries MPA whether or not a startup frame is seen.
+// Init prepares the connection for its first packet, sent by side 0. forced says
+// that it carries MPA even if no startup frame is seen.
 func (c *Conn) Init(env *Env, number uint64, addr [2]trace.Endpoint, forced bool) {
 	c.env = env
 	c.work = new(work)
@@ -181,8 +178,8 @@ func (c *Conn) NewConnection(side int, s *reassembly.Segment) bool {
 	return c.tcp.NewConnection(side, s)
 }
 
-// Packet takes in the next packet of the connection and returns what it was. crcs is what
-// is known of the CRCs in its data, see [mpa.Verify].
+// Packet processes the next packet of the connection and returns what it was. crcs is the
+// result of [mpa.Verify] for its data.
 func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reassembly.Note {
 	w, t := c.work, &c.Trace
 	if !w.used {
@@ -213,7 +210,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 	}
 	fl.SACKs = fl.SACKs || s.SACK
 	if h := &w.dirs[side]; h.phase == full && h.dec != nil && !h.ended && w.tcp.Plain(side, s) && h.dec.Whole(s.Data, crcs, &c.env.whole) {
-		c.alone(w, side, s)
+		c.wholeFPDU(w, side, s)
 		return 0
 	}
 	w.crcs, w.size = crcs, len(s.Data)
@@ -221,7 +218,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 	if note&(reassembly.AfterFIN|reassembly.Conflict) != 0 {
 		c.faulty(side, s, note)
 	}
-	c.behind() // before what the packet brings is judged
+	c.noteProgress() // before the data of the packet is judged
 	var p reassembly.Piece
 	for w.tcp.Pop(side, &p) {
 		c.piece(side, &p)
@@ -250,18 +247,18 @@ func (c *Conn) faulty(side int, s *reassembly.Segment, note reassembly.Note) {
 	}
 }
 
-// alone takes in a packet that holds just the FPDU at hand, behind all that came
-// before: nearly every packet.
-func (c *Conn) alone(w *work, side int, s *reassembly.Segment) {
+// wholeFPDU processes a packet that holds exactly the current FPDU, next in order:
+// nearly every packet.
+func (c *Conn) wholeFPDU(w *work, side int, s *reassembly.Segment) {
 	w.tcp.Acknowledge(side, s)
-	c.behind()
+	c.noteProgress()
 	w.tcp.Pass(side, s, bits.ReverseBytes32(c.env.whole.CRC))
 	c.fpdu(side, &c.env.whole, true)
 }
 
-// behind notes which directions are known to lack octets: some wait behind them, or
-// the other side has acknowledged them.
-func (c *Conn) behind() {
+// noteProgress records how far each direction has come, and whether it is known to
+// lack octets: later octets wait, or the other side has acknowledged more.
+func (c *Conn) noteProgress() {
 	w := c.work
 	for i := range 2 {
 		h := w.tcp.Direction(i)
@@ -343,7 +340,7 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 	}
 }
 
-// release lets reassembly forget what nobody will ask for.
+// release lets reassembly forget the carriers of octets that are done with.
 func (c *Conn) release(side int) {
 	c.tcp.Direction(side).Release(c.oldest(side))
 }
@@ -360,9 +357,9 @@ func (c *Conn) oldest(side int) int64 {
 	return off
 }
 
-// Finish says that no more packets come. Of the connection nothing but Trace is left.
+// Finish ends the connection. Only Trace remains of it.
 func (c *Conn) Finish() {
-	c.behind()
+	c.noteProgress()
 	var p reassembly.Piece
 	order := [2]int{0, 1}
 	if c.dirs[0].phase >= held && c.dirs[1].phase < held {
@@ -415,7 +412,7 @@ func (c *Conn) end(side int) {
 	h.tail = nil
 }
 
-// piece takes in the next piece of a direction.
+// piece processes the next piece of a direction.
 func (c *Conn) piece(side int, p *reassembly.Piece) {
 	h := &c.dirs[side]
 	if h.ended {
@@ -428,7 +425,7 @@ func (c *Conn) piece(side int, p *reassembly.Piece) {
 	if h.phase == full {
 		c.start(side)
 		var crcs mpa.Verified
-		if !p.Held && len(p.Data) == c.size { // all data of the packet at hand
+		if !p.Held && len(p.Data) == c.size { // all data of the current packet
 			crcs = c.crcs
 		}
 		h.dec.WriteVerified(p.Data, crcs)
@@ -438,8 +435,8 @@ func (c *Conn) piece(side int, p *reassembly.Piece) {
 	c.data(side, p.Off, p.Data)
 }
 
-// data takes in octets outside full operation, and goes on with what follows
-// when a phase ends among them.
+// data processes octets outside full operation. When a phase ends among them, it
+// continues with the next phase.
 func (c *Conn) data(side int, off int64, b []byte) {
 	h := &c.dirs[side]
 	for len(b) > 0 {
@@ -466,7 +463,7 @@ func (c *Conn) data(side int, off int64, b []byte) {
 	}
 }
 
-// consumed is the offset of what is left of the octets at hand.
+// consumed returns the offset of the rest of the current octets.
 func (c *Conn) consumed(side int, rest []byte) int64 {
 	return c.tcp.Direction(side).Next() - int64(len(rest))
 }
@@ -479,7 +476,7 @@ func (h *direction) keep(off int64, b []byte) {
 	h.tail = append(h.tail, b...)
 }
 
-// missing takes in a hole.
+// missing processes a hole.
 func (c *Conn) missing(side int, p *reassembly.Piece) {
 	h := &c.dirs[side]
 	gap := p.Kind == reassembly.Gap

@@ -59,8 +59,8 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 // maxLead is how many of the first octets of a run of streaming octets are kept.
 const maxLead = 64
 
-// begun keeps the first octets of a run of streaming octets. Those that are a
-// startup key, or nearly one, tell that the connection is meant for MPA.
+// begun keeps the first octets of a run of streaming octets. If they are a startup key,
+// or nearly one, the connection is meant for MPA.
 func (c *Conn) begun(side int, off int64, b []byte) {
 	l := c.outside(side)
 	if skip := l.from + int64(len(l.lead)) - off; len(l.lead) < maxLead && skip >= 0 && skip < int64(len(b)) {
@@ -77,9 +77,9 @@ func (c *Conn) begun(side int, off int64, b []byte) {
 	}
 }
 
-// believable reports whether a key is that of a startup frame. At the start of
-// the stream it is, whatever follows. Later octets might only speak of MPA: a
-// text, say. Then the frame must have a possible size.
+// believable reports whether a key belongs to a startup frame. At the start of the stream
+// it always does. Later it might be text that mentions MPA, so the frame must have a
+// possible size.
 func (c *Conn) believable(side int, off int64, b []byte) bool {
 	s, _, _ := mpa.DecodeStartup(b)
 	if s.Kind == mpa.StartupRTR {
@@ -113,8 +113,7 @@ func (c *Conn) collect(side int, b []byte) (rest []byte) {
 	}
 }
 
-// bridge goes on after missing octets inside the private data of a startup
-// frame.
+// bridge continues after missing octets inside the private data of a startup frame.
 func (c *Conn) bridge(side int, n int64) bool {
 	h := &c.dirs[side]
 	if len(h.tail) < mpa.StartupLen {
@@ -142,7 +141,7 @@ func (c *Conn) bridge(side int, n int64) bool {
 	return true
 }
 
-// brokenStartup hands out a startup frame that will not become whole.
+// brokenStartup hands out an incomplete startup frame that cannot be completed any more.
 func (c *Conn) brokenStartup(side int) {
 	h := &c.dirs[side]
 	h.phase = streaming
@@ -167,14 +166,14 @@ func (c *Conn) brokenStartup(side int) {
 	h.tail = h.tail[:0]
 }
 
-// roles notes which side is the initiator, once and for all, and that the
+// roles notes which side is the initiator, permanently, and that the
 // connection carries MPA.
 func (c *Conn) roles(initiator int) {
 	c.Trace.IsMPA, c.wanted = true, true
 	c.keyed(initiator)
 }
 
-// keyed notes which side is the initiator as soon as a key tells.
+// keyed sets the initiator as soon as a startup key shows it.
 func (c *Conn) keyed(initiator int) {
 	c.Trace.IsMPA = true
 	if t := &c.Trace; !t.RolesKnown {
@@ -183,7 +182,7 @@ func (c *Conn) keyed(initiator int) {
 	}
 }
 
-// started takes in a whole startup frame, whose octets are in tail.
+// started processes a whole startup frame, whose octets are in tail.
 func (c *Conn) started(side int, s *mpa.Startup) {
 	h, peer := &c.dirs[side], &c.dirs[1-side]
 	t := &c.Trace
@@ -235,7 +234,7 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 	case req.HasStartup && rep.HasStartup && rep.Startup.Kind == mpa.StartupReply && !rep.Startup.R:
 		c.negotiate()
 	case peer.phase == full:
-		// The other side's frame was lost, and its place found without it.
+		// The frame of the other side is missing, and its FPDUs were found without it.
 		c.force(side)
 	}
 }
@@ -252,7 +251,7 @@ func (c *Conn) cutShort(side int) {
 	}
 }
 
-// forget readies the connection for another startup after a reject, of either
+// forget prepares the connection for another startup after a reject, of either
 // side.
 func (c *Conn) forget() {
 	t := &c.Trace
@@ -277,10 +276,9 @@ func (c *Conn) keepStartup(side int, s *mpa.Startup) {
 	}
 }
 
-// rejected leaves MPA: the connection may go on with anything, even with
-// another Request. There are stacks that go on with FPDUs as if nothing had
-// happened, so those are looked for as on a connection of which nothing is
-// known.
+// rejected leaves MPA: anything may follow on the connection, even another Request.
+// Some stacks ignore the reject and send FPDUs, so FPDUs are searched for as on a
+// connection without a startup.
 func (c *Conn) rejected() {
 	c.Trace.Outcome = trace.Rejected
 	for side := range c.dirs {
@@ -326,7 +324,7 @@ func (c *Conn) replay(side int, off int64, b []byte) {
 	}
 }
 
-// negotiate puts what both frames say in force (RFC 5044 7.1.1, RFC 6581).
+// negotiate applies what both frames say (RFC 5044 section 7.1.1, RFC 6581).
 func (c *Conn) negotiate() {
 	t := &c.Trace
 	req, rep := &t.Side[trace.I2R].Startup, &t.Side[trace.R2I].Startup
@@ -390,7 +388,7 @@ func (c *Conn) opening(side int, b []byte) (rest []byte) {
 	return append([]byte(nil), b...)
 }
 
-// force begins full operation of a side now, whatever is missing.
+// force begins full operation of a side now, even without the other startup frame.
 func (c *Conn) force(side int) {
 	h := &c.dirs[side]
 	for h.phase == held || h.phase == opening {
@@ -402,8 +400,9 @@ func (c *Conn) force(side int) {
 	}
 }
 
-// begin begins full operation of a side at its origin. Many a side never sends an
-// FPDU: when all is known that its decoder has to be told, that waits for octets.
+// begin begins full operation of a side at its origin. Many sides never send an FPDU, so
+// if the configuration of the decoder is known, the decoder is created with the first
+// octets.
 func (c *Conn) begin(side int) {
 	c.inside(side)
 	h := &c.dirs[side]
@@ -429,8 +428,8 @@ func (c *Conn) start(side int) {
 	c.decode(side, cfg, h.origin)
 }
 
-// guess is what one startup frame alone, or the head of one that waits for its
-// private data, tells of a direction.
+// guess returns what a single startup frame, or the head of one whose private data is
+// missing, says about a direction.
 func (c *Conn) guess(d trace.Dir) (markers, crc mpa.Tri) {
 	for i := range c.Trace.Side {
 		dir := trace.Dir(i)
@@ -446,13 +445,13 @@ func (c *Conn) guess(d trace.Dir) (markers, crc mpa.Tri) {
 			crc = mpa.Yes
 		}
 		if dir != d {
-			markers = mpa.TriOf(s.M) // M speaks of what its sender receives
+			markers = mpa.TriOf(s.M) // M is about what its sender receives
 		}
 	}
 	return markers, crc
 }
 
-// search starts to look for FPDUs without a startup frame to go by.
+// search starts to look for FPDUs without a startup frame.
 func (c *Conn) search(side int, off int64) {
 	h := &c.dirs[side]
 	markers, crc := c.guess(c.Dir(side))
@@ -468,7 +467,7 @@ func (c *Conn) decode(side int, cfg mpa.Config, off int64) {
 	if h.dec == nil {
 		h.dec = new(mpa.Decoder)
 	}
-	cfg.Gather, cfg.Grammar, cfg.Budget = c.env.gather(), &grammar, c.env.Decoders
+	cfg.Gather, cfg.Grammar, cfg.Budget = c.env.wantsPayload(), &grammar, c.env.Decoders
 	cfg.Side = uint8(side) //nolint:gosec // 0 or 1
 	h.dec.Reset(cfg, off)
 }

@@ -82,7 +82,7 @@ func (o *analyzeOptions) run(args []string) error {
 	return usagef("--format takes text or json, not %q", o.format)
 }
 
-// tables writes tables. Several captures are read beside each other; what is
+// tables writes tables. Several captures are read at the same time; what is
 // written has their order.
 func (o *analyzeOptions) tables(opt pipeline.Options, files []string, colour bool) error {
 	names := o.sources(files)

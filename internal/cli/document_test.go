@@ -13,7 +13,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/render"
 )
 
-// TestDocument_Order has captures write their entries beside each other, the
+// TestDocument_Order has captures write their entries at the same time, the
 // later ones first and more than may wait: the document has them in their order.
 func TestDocument_Order(t *testing.T) {
 	names := []string{"a", "b", "c", "d"}
