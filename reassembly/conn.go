@@ -1,7 +1,7 @@
 package reassembly
 
-// Conn is one TCP connection: two directions, distinguished by the direction 0
-// or 1 that the caller gave to the packet.
+// Conn is one TCP connection: directions 0 and 1. The caller says to which of them a
+// packet belongs.
 type Conn struct {
 	packets uint64
 	frame   uint64 // of the packet processed last
@@ -37,8 +37,8 @@ func (c *Conn) NewConnection(dir int, s *Segment) bool {
 		return false
 	}
 	h, peer := &c.dirs[dir], &c.dirs[1-dir]
-	// A SYN that was captured behind its answer, or behind the octets that
-	// follow it, belongs to them.
+	// A SYN that was captured after its answer, or after the octets that follow it,
+	// belongs to the same connection.
 	if h.started && s.Seq+1 != h.base {
 		return true
 	}
@@ -75,7 +75,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 	h, peer := &c.dirs[dir], &c.dirs[1-dir]
 	seq, size := s.Seq, int64(s.Len)
 	if s.Flags&FlagSYN != 0 {
-		seq++ // the SYN takes a sequence number, data on it begins behind
+		seq++ // the SYN takes a sequence number, its data begins after that
 	}
 	if s.Flags&FlagRST != 0 {
 		c.rst[dir] = true
@@ -122,7 +122,7 @@ func (h *Direction) follows(s *Segment) bool {
 		s.Len > 0 && s.Len == len(s.Data) && len(s.Fragments) <= 1
 }
 
-// Acknowledge processes what a packet says of the other direction.
+// Acknowledge processes the acknowledgement of a packet.
 func (c *Conn) Acknowledge(dir int, s *Segment) {
 	c.packets++
 	c.frame, c.time = s.Frame, s.Time
@@ -133,8 +133,8 @@ func (c *Conn) Acknowledge(dir int, s *Segment) {
 	c.ack = peer.acknowledged(s)
 }
 
-// Pass processes the octets of a packet: no one will ask for their carrier. They end
-// with the CRC32c of all before, a right one, which tells them apart as a sum does.
+// Pass processes the octets of a packet whose carriers are not needed. They end with the
+// right CRC32c of the octets before, which identifies them as well as a sum.
 func (c *Conn) Pass(dir int, s *Segment, crc uint32) {
 	h := &c.dirs[dir&1]
 	to := h.next + int64(s.Len)
@@ -185,9 +185,9 @@ func (c *Conn) pop(h *Direction, p *Piece) bool {
 	return true
 }
 
-// ripe reports whether the first hole was acknowledged long enough ago. It
-// remembers two acknowledgements, an old one and one that is growing old, so a
-// hole behind another one may wait for twice the grace.
+// ripe reports whether the first hole was acknowledged long enough ago. It remembers
+// only two acknowledgements, an old and a newer one, so a hole after another one may
+// wait for twice the grace.
 func (c *Conn) ripe(h *Direction) bool {
 	d := h.dis
 	switch {
@@ -201,8 +201,8 @@ func (c *Conn) ripe(h *Direction) bool {
 	return d.ripe > h.next
 }
 
-// Flush hands out what is left of a direction when nothing can come any more:
-// every hole becomes a gap.
+// Flush hands out the rest of a direction at the end of the connection: every hole
+// becomes a gap.
 func (c *Conn) Flush(dir int, p *Piece) bool {
 	h := &c.dirs[dir]
 	if len(h.data) > 0 {

@@ -4,8 +4,8 @@ import "github.com/iwdissect/iwdissect/internal/seq"
 
 // Direction is one direction of a TCP connection.
 type Direction struct {
-	// What each packet touches comes first and fills a cache line, and the length of
-	// passed: thousands of connections share a cache.
+	// The fields that each packet touches come first and fill a cache line: thousands of
+	// connections share a cache.
 	next    int64  // Offset of the first octet that was not yet delivered
 	base    uint32 // sequence number of offset 0
 	ackSeq  uint32 // the last acknowledgement number of the peer
@@ -18,7 +18,7 @@ type Direction struct {
 	acked               int64 // what the peer has acknowledged
 	ackOff              int64 // ackSeq as an offset
 	waiting             int   // held segments
-	released            int64 // no one asks for carriers below this
+	released            int64 // carriers below this are not needed
 	left                int64 // where the first delivery that is still known begins
 	passed              []delivery
 
@@ -31,8 +31,8 @@ type Direction struct {
 	copies *copies // nil while none are kept
 }
 
-// Counts are what is counted of a direction, for the summary. A segment may count in
-// more than one.
+// Counts are the counters of a direction, for the summary. A segment may count in more
+// than one.
 type Counts struct {
 	Retransmitted, Reordered, Gaps, GapOctets, Conflicts uint64
 	// Uncompared counts retransmissions of which not all octets could be compared
@@ -40,7 +40,7 @@ type Counts struct {
 	Uncompared uint64
 }
 
-// Counts returns them.
+// Counts returns the counters of the direction.
 func (h *Direction) Counts() Counts {
 	if h.dis == nil {
 		return Counts{}
@@ -66,8 +66,7 @@ func (h *Direction) Waiting() bool { return h.waiting > 0 }
 // Acked is the highest offset that the peer acknowledged.
 func (h *Direction) Acked() int64 { return h.acked }
 
-// Conflict is the offset of the segment whose octets came again with a difference
-// last.
+// Conflict is the offset of the last segment whose octets differ from an earlier copy.
 func (h *Direction) Conflict() int64 {
 	if h.dis == nil {
 		return 0
@@ -78,8 +77,8 @@ func (h *Direction) Conflict() int64 {
 // Base is the sequence number of offset 0.
 func (h *Direction) Base() uint32 { return h.base }
 
-// Offset unwraps a sequence number to the stream offset nearest to where the
-// stream stands (RFC 1982 arithmetic).
+// Offset unwraps a sequence number to the stream offset nearest to the current one (RFC
+// 1982 arithmetic).
 func (h *Direction) Offset(number uint32) int64 {
 	return seq.Unwrap(max(h.next, h.acked), number-h.base)
 }
@@ -98,9 +97,8 @@ func (h *Direction) high() int64 {
 	return h.next
 }
 
-// maxAhead is how far beyond the octets seen an acknowledgement is believed:
-// what lies farther is no loss of the capture but another connection, or made
-// up.
+// maxAhead is how far beyond the octets seen an acknowledgement may be. A larger one is
+// not a loss of the capture but belongs to another connection, or is forged.
 const maxAhead = 1 << 24
 
 // ack processes what a packet of the peer says of this direction.
@@ -110,7 +108,7 @@ func (h *Direction) ack(s *Segment) {
 		if !answer {
 			return
 		}
-		// The answer to a SYN that was not captured tells its number.
+		// The SYN was not captured, but its answer has its number.
 		h.start(s.Ack, true)
 	}
 	if answer && s.Ack == h.base {
