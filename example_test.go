@@ -27,7 +27,7 @@ func Example() {
 	defer c.Close()
 	for pdu, err := range c.PDUs() {
 		if err != nil {
-			fmt.Println(err) // damage; reading goes on where it can
+			fmt.Println(err) // damage; reading continues after it
 			continue
 		}
 		if f := pdu.FPDU; f != nil && f.CRCStatus == mpa.CRCBad {

@@ -39,8 +39,8 @@ func large(t *testing.T, args ...string) string {
 	return path
 }
 
-// settled waits until no more goroutines run than before.
-func settled(t *testing.T, before int) {
+// awaitGoroutines waits until at most as many goroutines run as before.
+func awaitGoroutines(t *testing.T, before int) {
 	t.Helper()
 	for range 500 {
 		if runtime.NumGoroutine() <= before {
@@ -73,7 +73,7 @@ func TestPDUs_Break(t *testing.T) {
 		if frames := c.Totals().Frames; n != 10 || frames == 0 || frames > 200 {
 			t.Errorf("pass %d: %d PDUs, %d frames were read", pass, n, frames)
 		}
-		settled(t, before)
+		awaitGoroutines(t, before)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
@@ -112,7 +112,7 @@ func TestPDUs_Panic(t *testing.T) {
 				panic("out")
 			}
 		}()
-		settled(t, before)
+		awaitGoroutines(t, before)
 	}
 	for range 2 { // the same inside what the rules are asked for
 		func() {
@@ -150,7 +150,7 @@ func TestWithContext(t *testing.T) {
 	if n != 5 || !errors.Is(last, context.Canceled) {
 		t.Error(n, last)
 	}
-	settled(t, before)
+	awaitGoroutines(t, before)
 
 	// Once it is cancelled nothing is read.
 	for kinds := range iwdissect.Frames {
@@ -186,7 +186,7 @@ type frames func() (layers.Frame, error)
 
 func (f frames) Next() (layers.Frame, error) { return f() }
 
-// TestOpen_Again: a file is read anew by each range, also inside of one.
+// TestOpen_Again: a file is read again by each range, also inside of one.
 func TestOpen_Again(t *testing.T) {
 	c := open(t, rping)
 	want := count(t, c.PDUs())

@@ -19,7 +19,7 @@ type Totals struct {
 	// Fragments those that waited for other fragments of their IP packet. Malformed
 	// frames contradict themselves, and of Truncated ones a header is missing.
 	TCP, SCTP, Other, Fragments, Malformed, Truncated uint64
-	// Unread counts SCTP packets with chunks that could not be laid out, Damaged SCTP
+	// Unread counts SCTP packets with chunks that could not be parsed, Damaged SCTP
 	// packets that were left out because of a wrong checksum.
 	Unread, Damaged uint64
 	// Connections counts TCP connections and DDP stream sessions over SCTP, Sessions

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# How fast is iwdissect, how much memory does it take, and does it find all that
-# is there? Measured against cat and against other programs, on captures that
-# `iwdissect generate` makes. The Markdown that comes out is what
-# docs/performance.md holds; what is under way is told on standard error.
+# Measures speed and memory of iwdissect against cat and other programs, on captures
+# made by `iwdissect generate`, and checks that it finds all FPDUs. Prints the
+# Markdown of docs/performance.md; progress goes to standard error.
 #
 #   bench/bench.sh [SECTION...]
 #
@@ -15,23 +14,23 @@
 #   processors  one processor against all
 #   growth      by size, connections and MTU
 #
-# All of them without a name. These variables say more:
+# Without a name it runs all of them. Variables:
 #
-#   SIZE=1GB         of the captures; 100MB for a short run
-#   SMALL=100MB      of those that other programs take minutes for
-#   PACKED=300MB     of the compressed ones
+#   SIZE=1GB         size of the captures; 100MB for a short run
+#   SMALL=100MB      size of captures that other programs need minutes for
+#   PACKED=300MB     size of captures before compression
 #   ROUNDS=7         how often each command runs
-#   PEER_ROUNDS=1    how often tshark does
+#   PEER_ROUNDS=1    how often tshark runs
 #   DIR              where captures are kept and used again, by default
 #                    iwdissect-bench in TMPDIR; all sections need 15 x SIZE.
-#                    It is to be removed when generate makes other ones.
-#   BIN              an iwdissect that is built already
+#                    Remove it when generate has changed.
+#   BIN              an iwdissect binary to use instead of building one
 #
-# All commands of a table run in turn, round by round, on files that are in the
-# page cache. A ratio is taken inside a round, and of those the median.
+# All commands of a table run in turn, round by round, on files in the page cache.
+# A ratio is taken within each round; the table has the median.
 #
-# It needs bash, awk and GNU time. Of tshark, capinfos, tcptrace, gzip and zstd it
-# leaves out what is not there, and says so.
+# It needs bash, awk and GNU time. It skips tshark, capinfos, tcptrace, gzip and zstd
+# if they are not installed, and says so.
 set -euo pipefail
 export LC_ALL=C
 bench=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Writes cmd/iwdissect/default.pgo: where the program spends its time, by which the
-# compiler decides what to inline. It makes the program some per cent faster and is
-# not needed to build it; one that is old does less, and no harm.
+# Writes cmd/iwdissect/default.pgo, the profile by which the compiler decides what to
+# inline. It makes the program a few percent faster and is optional; an old profile
+# helps less, but does no harm.
 #
-# ROUNDS=20 is how often each command runs, DIR as in bench.sh.
+# ROUNDS=20 is how often each command runs; DIR as in bench.sh.
 set -euo pipefail
 export LC_ALL=C CGO_ENABLED=0
 root=$(dirname "$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)")
@@ -40,7 +40,7 @@ for shape in plain flows loss span markers sctp; do
 done
 profile dissect dissect "$DIR/pgo-loss.pcap"
 
-# Where the program lay is nobody's business.
+# Remove the path of the program from the profile.
 go tool pprof -proto -output "$work/all.pb.gz" "$work"/*.prof >/dev/null 2>&1
 gzip -dc "$work/all.pb.gz" | sed "s#$work/profiled#$(printf '%*s' $((${#work} + 9)) '' | tr ' ' .)#g" | gzip -9n >"$work/default.pgo"
 go tool pprof -top "$work/default.pgo" >"$work/top" 2>/dev/null

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154 # variables of bench.sh
-# The plain captures against cat and what else reads all octets.
+# The plain captures against cat and other programs that read all octets.
 
 section_plain() {
 	local c
@@ -40,7 +40,7 @@ against_cat() {
 	bar "\`check\` against \`analyze\`, MTU $mtu" "$(ratio "check.$mtu" "analyze.$mtu" "$wall")" "" 1.33 1.1 most
 }
 
-# peer PROGRAM WHAT NAME BASE is a row for a program that may not be there.
+# peer PROGRAM WHAT NAME BASE is a row for a program that may not be installed.
 peer() {
 	if have "$1"; then
 		measured "$2" "$3" "$4"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # variables of bench.sh
-# One processor against all. The least times: on a machine with other work,
-# several processors are rarely free at once.
+# One processor against all. Minimum times: on a machine with other work, several
+# processors are rarely idle at the same time.
 
 section_processors() {
 	local i c n faster

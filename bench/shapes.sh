@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154 # variables of bench.sh
-# Captures that are harder than the plain one, each against it.
+# Captures that are harder than the plain one, compared with it.
 
 section_shapes() {
 	local shape plain i c

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154 # variables of bench.sh
-# From start to exit: what a capture costs that has next to nothing in it.
+# From start to exit: the time for a tiny capture.
 
 section_start() {
 	local f=$root/testdata/pcaps/abort-client-exit.pcap ours=20 theirs=3 i

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154 # variables of bench.sh
-# What tshark can do as well.
+# Comparison with tshark.
 
 section_tshark() {
 	echo

@@ -16,7 +16,7 @@ const (
 	LayerSCTPDDP Layer = "sctpddp"
 )
 
-// Error says why octets could not be laid out as the header they should be.
+// Error says why octets could not be parsed as the header they should be.
 // A decoder returns it only when the layout itself is impossible (too few
 // octets, a length that contradicts itself); a wrong value in a field that can
 // be laid out is part of the result, not an error.

@@ -37,8 +37,8 @@ func TestAllocs(t *testing.T) {
 					s.Seq = base + uint32(o*size)
 					s.Frame++
 					drive(&c, 0, &s, &p)
-					frames = c.Half(0).Carriers(frames[:0], p.Off, p.Off+p.Len)
-					c.Half(0).Delivered(p.Off + p.Len)
+					frames = c.Direction(0).Carriers(frames[:0], p.Off, p.Off+p.Len)
+					c.Direction(0).Delivered(p.Off + p.Len)
 					top = max(top, o+1)
 				}
 				base += uint32(top * size)
@@ -57,8 +57,8 @@ func TestAllocs(t *testing.T) {
 			if n := testing.AllocsPerRun(1000, run); n != 0 {
 				t.Errorf("%v allocations a round", n)
 			}
-			if lost := c.Half(0).Counts().Gaps > 0; lost != tt.lost || c.Half(0).Waiting() {
-				t.Errorf("gaps %d, waiting %v", c.Half(0).Counts().Gaps, c.Half(0).Waiting())
+			if lost := c.Direction(0).Counts().Gaps > 0; lost != tt.lost || c.Direction(0).Waiting() {
+				t.Errorf("gaps %d, waiting %v", c.Direction(0).Counts().Gaps, c.Direction(0).Waiting())
 			}
 		})
 	}

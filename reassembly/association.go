@@ -7,7 +7,7 @@ import (
 )
 
 // Association turns the chunks of an SCTP association into user messages, two
-// directions told apart by the side 0 or 1 that sends.
+// directions distinguished by the side 0 or 1 that sends.
 //
 // A message is handed out with the chunk that completes it, in whatever order:
 // what DDP puts into SCTP is unordered, and is put in order by numbers of its
@@ -15,7 +15,7 @@ import (
 // is given up once the peer has acknowledged it and [Budget.Grace] packets have
 // not brought it.
 type Association struct {
-	half    [2]assocHalf
+	dirs    [2]assocDirection
 	budget  *Budget
 	packets uint64
 	buf     []byte
@@ -25,8 +25,8 @@ type Association struct {
 	frames  []uint64
 }
 
-// assocHalf is one direction.
-type assocHalf struct {
+// assocDirection is one direction.
+type assocDirection struct {
 	tsns
 	frags []fragment // chunks of messages that are not complete, by fragment.before
 	bytes int        // octets in them, with what they cost
@@ -44,9 +44,9 @@ type assocHalf struct {
 // walk is what the fragments that wait were last looked at for: without a change
 // in it nothing became of them since.
 type walk struct {
-	next    int64
-	chunks  uint64
-	patient bool
+	next          int64
+	chunks        uint64
+	awaitsEarlier bool
 }
 
 // ChunkStats counts what became of the chunks of a direction.
@@ -65,7 +65,7 @@ type ChunkStats struct {
 	MostOutstanding int64
 }
 
-// Init readies the association. The zero Association is not usable.
+// Init prepares the association. The zero Association is not usable.
 func (a *Association) Init(b *Budget) { a.budget = b }
 
 // Carriage is what carried a chunk.
@@ -92,44 +92,44 @@ func (a *Association) Packet() { a.packets++ }
 // Start says which TSN a side begins with, as its INIT or INIT ACK told; the last
 // one before anything else counts.
 func (a *Association) Start(side int, tsn uint32) {
-	if h := &a.half[side]; !h.started || h.known && h.stats.Chunks == 0 && !h.hasAcked {
+	if h := &a.dirs[side]; !h.started || h.known && h.stats.Chunks == 0 && !h.hasAcked {
 		h.begin(tsn, true)
 	}
 }
 
 // StartKnown reports whether the first TSN of a side is known.
-func (a *Association) StartKnown(side int) bool { return a.half[side].known }
+func (a *Association) StartKnown(side int) bool { return a.dirs[side].known }
 
 // Stats returns the counts of the chunks that a side sent.
-func (a *Association) Stats(side int) ChunkStats { return a.half[side].stats }
+func (a *Association) Stats(side int) ChunkStats { return a.dirs[side].stats }
 
 // Splits is how many chunks of a side stand between the fragments of another
 // message.
-func (a *Association) Splits(side int) uint64 { return a.half[side].stats.Splits }
+func (a *Association) Splits(side int) uint64 { return a.dirs[side].stats.Splits }
 
 // High is one beyond the highest TSN that was seen of a side, unwrapped.
-func (a *Association) High(side int) int64 { return a.half[side].high }
+func (a *Association) High(side int) int64 { return a.dirs[side].high }
 
-// Settled is the lowest TSN of a side that was neither seen nor given up.
-func (a *Association) Settled(side int) int64 { return a.half[side].next }
+// FirstMissing is the lowest TSN of a side that was neither seen nor given up.
+func (a *Association) FirstMissing(side int) int64 { return a.dirs[side].next }
 
 // Lost reports whether a TSN of a side, from the given one on, was given up and
 // has not come since.
 func (a *Association) Lost(side int, from int64) bool {
-	l := a.half[side].lost
+	l := a.dirs[side].lost
 	return len(l) > 0 && l[len(l)-1].to > from
 }
 
 // Acked is one beyond the last TSN of a side that the peer has acknowledged
 // cumulatively; ok is false when no acknowledgement was seen.
 func (a *Association) Acked(side int) (tsn int64, ok bool) {
-	return a.half[side].acked, a.half[side].hasAcked
+	return a.dirs[side].acked, a.dirs[side].hasAcked
 }
 
 // Unacked returns the lowest TSN of a side from the given one on of which no
 // acknowledgement was captured; ok is false when that is not known.
 func (a *Association) Unacked(side int, from int64) (tsn int64, ok bool) {
-	h := &a.half[side]
+	h := &a.dirs[side]
 	return h.open(from), !h.blurred
 }
 
@@ -139,11 +139,11 @@ func (a *Association) Packets() uint64 { return a.packets }
 // Grace is after how many packets something that is awaited is given up.
 func (a *Association) Grace() uint64 { return a.budget.Grace }
 
-// Data takes in a chunk of user data that had wire octets of it. It returns the
+// Data processes a chunk of user data that had wire octets of it. It returns the
 // message that it completes, or nil; of a chunk that brings nothing new only the
 // note counts. tsn is the TSN, unwrapped to 64 bits.
 func (a *Association) Data(side int, d *Chunk, wire int, c *Carriage) (m *Message, tsn int64, n Note) {
-	h := &a.half[side]
+	h := &a.dirs[side]
 	if !h.started {
 		h.begin(d.TSN, false)
 		h.firstAt = a.packets
@@ -194,7 +194,7 @@ func (a *Association) whole(d *Chunk, tsn int64, wire int, c *Carriage) *Message
 
 // splits reports whether a chunk that is new stands between the fragments of a
 // message that it is not part of (RFC 9260 section 6.9). Only what waits tells.
-func (h *assocHalf) splits(d *Chunk, tsn int64) bool {
+func (h *assocDirection) splits(d *Chunk, tsn int64) bool {
 	if len(h.frags) == 0 || d.I {
 		return false
 	}
@@ -218,7 +218,7 @@ func (h *assocHalf) splits(d *Chunk, tsn int64) bool {
 
 // Skip notes a chunk of a message that nobody wants.
 func (a *Association) Skip(side int, d *Chunk) Note {
-	h := &a.half[side]
+	h := &a.dirs[side]
 	if !h.started {
 		h.begin(d.TSN, false)
 		h.firstAt = a.packets
@@ -243,7 +243,7 @@ func (a *Association) Skip(side int, d *Chunk) Note {
 }
 
 // outstanding counts what is under way.
-func (h *assocHalf) outstanding() {
+func (h *assocDirection) outstanding() {
 	from := h.start
 	switch {
 	case h.hasAcked:
@@ -256,7 +256,7 @@ func (h *assocHalf) outstanding() {
 
 // hole keeps the age of the first hole as long as it is the same. above is one
 // beyond what gap blocks acknowledge of it.
-func (h *assocHalf) hole(packets uint64, above int64) {
+func (h *assocDirection) hole(packets uint64, above int64) {
 	if h.since != 0 && h.ripe > h.next {
 		return // it is under way
 	}
@@ -274,7 +274,7 @@ func (h *assocHalf) hole(packets uint64, above int64) {
 }
 
 // again notes the frame of a chunk that came before, if it still waits.
-func (h *assocHalf) again(tsn int64, c *Carriage) {
+func (h *assocDirection) again(tsn int64, c *Carriage) {
 	for i := range h.frags {
 		if f := &h.frags[i]; f.tsn == tsn && len(f.frames) < maxAgainFrames {
 			f.frames = c.frames(f.frames)
@@ -291,7 +291,7 @@ const (
 )
 
 // fragment keeps a chunk until its message is complete.
-func (a *Association) fragment(h *assocHalf, f *fragment, c *Carriage) *Message {
+func (a *Association) fragment(h *assocDirection, f *fragment, c *Carriage) *Message {
 	i, _ := slices.BinarySearchFunc(h.frags, f, func(x fragment, y *fragment) int {
 		if x.before(y) {
 			return -1
@@ -310,7 +310,7 @@ func (a *Association) fragment(h *assocHalf, f *fragment, c *Carriage) *Message 
 }
 
 // run returns the fragments around i that follow one another.
-func (h *assocHalf) run(i int) (from, to int) {
+func (h *assocDirection) run(i int) (from, to int) {
 	from, to = i, i+1
 	for from > 0 && h.frags[from].follows(&h.frags[from-1]) {
 		from--
@@ -322,7 +322,7 @@ func (h *assocHalf) run(i int) (from, to int) {
 }
 
 // take hands out the fragments [from, to) as one message.
-func (a *Association) take(h *assocHalf, from, to int, frame uint64, time int64) *Message {
+func (a *Association) take(h *assocDirection, from, to int, frame uint64, time int64) *Message {
 	a.ready = append(a.ready[:0], h.frags[from:to]...)
 	m := a.message(a.ready, frame, time)
 	if len(a.ready) == 1 {
@@ -376,11 +376,11 @@ func (a *Association) message(fs []fragment, frame uint64, time int64) *Message 
 	return m
 }
 
-// Ack takes in what a side acknowledges of the other one's chunks: all up to
+// Ack processes what a side acknowledges of the other one's chunks: all up to
 // and with the cumulative TSN, and blocks beyond it. Those are the Gap Ack Blocks of
 // a SACK as they are on the wire, four octets each (RFC 9260 section 3.3.4).
 func (a *Association) Ack(side int, cumulative uint32, blocks []byte) {
-	h := &a.half[1-side]
+	h := &a.dirs[1-side]
 	if !h.started {
 		// Nothing of that direction was captured yet: what comes is behind it.
 		return
@@ -396,14 +396,14 @@ func (a *Association) Ack(side int, cumulative uint32, blocks []byte) {
 // Forward says that a side gives up its chunks up to a TSN (RFC 3758 section
 // 3.5): nobody will see those of them that are missing.
 func (a *Association) Forward(side int, tsn uint32) (gap int64) {
-	h := &a.half[side]
+	h := &a.dirs[side]
 	if !h.started {
 		return 0
 	}
 	return a.lose(h, h.unwrap(tsn)+1)
 }
 
-func (a *Association) lose(h *assocHalf, below int64) int64 {
+func (a *Association) lose(h *assocDirection, below int64) int64 {
 	if h.next >= below {
 		return 0
 	}
@@ -417,14 +417,14 @@ func (a *Association) lose(h *assocHalf, below int64) int64 {
 
 // Quiet reports whether neither side has a hole or a message that is not complete:
 // then Age and Broken have nothing to say.
-func (a *Association) Quiet() bool { return a.half[0].quiet() && a.half[1].quiet() }
+func (a *Association) Quiet() bool { return a.dirs[0].quiet() && a.dirs[1].quiet() }
 
-func (h *assocHalf) quiet() bool { return len(h.seen) == 0 && h.since == 0 && len(h.frags) == 0 }
+func (h *assocDirection) quiet() bool { return len(h.seen) == 0 && h.since == 0 && len(h.frags) == 0 }
 
 // Age gives up the first hole of a side if it was acknowledged and enough
 // packets have passed. It returns the number of chunks that are missing.
 func (a *Association) Age(side int) (gap int64) {
-	h := &a.half[side]
+	h := &a.dirs[side]
 	switch {
 	case len(h.seen) > maxSpans:
 		return a.lose(h, h.seen[len(h.seen)-maxSpans].from)
@@ -437,7 +437,7 @@ func (a *Association) Age(side int) (gap int64) {
 // Finish says that no more chunks of a side come: what was acknowledged and not
 // captured is lost.
 func (a *Association) Finish(side int) {
-	if h := &a.half[side]; h.hasAcked {
+	if h := &a.dirs[side]; h.hasAcked {
 		a.lose(h, h.acked)
 	}
 }
@@ -445,7 +445,7 @@ func (a *Association) Finish(side int) {
 // mayBegin reports whether a chunk before f, which begins no message, may still
 // come. That holds even of TSNs before the first one seen: in a capture that
 // begins late one may have been lost before, and be sent again.
-func (h *assocHalf) mayBegin(f *fragment, a *Association) bool {
+func (h *assocDirection) mayBegin(f *fragment, a *Association) bool {
 	switch {
 	case f.begin():
 		return false
@@ -456,7 +456,7 @@ func (h *assocHalf) mayBegin(f *fragment, a *Association) bool {
 }
 
 // mayEnd does the same for a chunk behind f, which ends no message.
-func (h *assocHalf) mayEnd(f *fragment, a *Association) bool {
+func (h *assocDirection) mayEnd(f *fragment, a *Association) bool {
 	switch {
 	case f.end():
 		return false
@@ -467,41 +467,41 @@ func (h *assocHalf) mayEnd(f *fragment, a *Association) bool {
 }
 
 // mayCome reports whether a TSN from before the start may still come.
-func (h *assocHalf) mayCome(v int64, a *Association) bool {
-	return v < h.start && a.patient(h) && !has(h.early, v)
+func (h *assocDirection) mayCome(v int64, a *Association) bool {
+	return v < h.start && a.awaitsEarlier(h) && !has(h.early, v)
 }
 
-// patient reports whether TSNs from before the first one seen are awaited.
-func (a *Association) patient(h *assocHalf) bool {
-	return !h.known && a.packets-h.firstAt < latePatience*a.budget.Grace
+// awaitsEarlier reports whether TSNs before the first one seen may still come.
+func (a *Association) awaitsEarlier(h *assocDirection) bool {
+	return !h.known && a.packets-h.firstAt < startFactor*a.budget.Grace
 }
 
-// latePatience is how much longer than for a hole one waits at the start of a
-// capture, where nothing tells what has been acknowledged.
-const latePatience = 4
+// startFactor multiplies the grace at the start of a capture, where nothing says what
+// has been acknowledged.
+const startFactor = 4
 
 // Broken hands out a message that will never be complete: chunks of it are in a
 // hole that was given up, or there is no room to keep it. end says that nothing
 // more comes at all.
 func (a *Association) Broken(side int, end bool, frame uint64, time int64) *Message {
-	h := &a.half[side]
+	h := &a.dirs[side]
 	if len(h.frags) == 0 {
 		return nil
 	}
-	now := walk{h.next, h.stats.Chunks, a.patient(h)}
+	now := walk{h.next, h.stats.Chunks, a.awaitsEarlier(h)}
 	if !end && now == h.walked && !h.full(a.budget) {
 		return nil
 	}
 	for i := 0; i < len(h.frags); {
 		full := h.full(a.budget)
 		if f := &h.frags[i]; !end && !full && !f.idata && f.tsn > h.next {
-			// Neither it nor what is behind it is settled.
+			// Neither it nor what follows is complete or given up.
 			i = h.firstIData(i)
 			continue
 		}
 		from, to := h.run(i)
 		last := &h.frags[to-1]
-		// What follows in TSN was settled and is none of it.
+		// The next TSN was seen or given up, and does not belong to it.
 		over := !last.idata && !h.mayEnd(last, a) && !h.mayBegin(&h.frags[from], a)
 		if !end && !full && !over {
 			i = to
@@ -523,8 +523,8 @@ func (a *Association) Broken(side int, end bool, frame uint64, time int64) *Mess
 }
 
 // full reports whether there is no room for what waits.
-func (h *assocHalf) full(b *Budget) bool {
-	return h.bytes > b.perHalf || b.used > b.total || len(h.frags) > maxHeldFragments
+func (h *assocDirection) full(b *Budget) bool {
+	return h.bytes > b.perDirection || b.used > b.total || len(h.frags) > maxHeldFragments
 }
 
 // maxHeldFragments bounds the chunks that wait, whatever their size.
@@ -532,7 +532,7 @@ const maxHeldFragments = 4096
 
 // firstIData is the place of the first fragment of I-DATA, from i on: they stand
 // behind those of DATA.
-func (h *assocHalf) firstIData(i int) int {
+func (h *assocDirection) firstIData(i int) int {
 	n, _ := slices.BinarySearchFunc(h.frags[i:], true, func(f fragment, _ bool) int {
 		if f.idata {
 			return 1

@@ -49,9 +49,9 @@ func FuzzAssociation(f *testing.F) {
 		f.Add(uint32(1<<32-5), uint16(3000), uint16(4000), byte(4), in)
 		f.Add(uint32(1<<31-2), uint16(65535), uint16(65535), byte(64), in)
 	}
-	f.Fuzz(func(t *testing.T, isn uint32, perHalf, total uint16, grace byte, in []byte) {
-		z := &fuzzedAssoc{t: t, isn: isn, perHalf: int(perHalf), total: int(total)}
-		z.budget = reassembly.NewBudget(z.perHalf, z.total)
+	f.Fuzz(func(t *testing.T, isn uint32, perDirection, total uint16, grace byte, in []byte) {
+		z := &fuzzedAssoc{t: t, isn: isn, perDirection: int(perDirection), total: int(total)}
+		z.budget = reassembly.NewBudget(z.perDirection, z.total)
 		z.budget.Grace = uint64(grace)
 		z.a.Init(z.budget)
 		for side := range z.chunks {
@@ -76,15 +76,15 @@ type fuzzedChunk struct {
 }
 
 type fuzzedAssoc struct {
-	t              *testing.T
-	isn            uint32
-	perHalf, total int
-	budget         *reassembly.Budget
-	a              reassembly.Association
-	frame          uint64
-	chunks         [2]map[uint32]*fuzzedChunk
-	out            [2]uint64
-	bursts         int
+	t                   *testing.T
+	isn                 uint32
+	perDirection, total int
+	budget              *reassembly.Budget
+	a                   reassembly.Association
+	frame               uint64
+	chunks              [2]map[uint32]*fuzzedChunk
+	out                 [2]uint64
+	bursts              int
 	// start is the first TSN, early are the chunks from before it.
 	start [2]int64
 	early [2]int
@@ -93,7 +93,7 @@ type fuzzedAssoc struct {
 
 func (z *fuzzedAssoc) operation(b []byte) {
 	side := int(b[0] >> 3 & 1)
-	near := uint32(z.a.Settled(side))
+	near := uint32(z.a.FirstMissing(side))
 	if !z.a.StartKnown(side) && len(z.chunks[side]) == 0 {
 		near = z.isn
 	}
@@ -124,9 +124,9 @@ func (z *fuzzedAssoc) operation(b []byte) {
 		z.a.Ack(1-side, tsn, blocks(uint16(b[5]), uint16(b[6]), uint16(b[7]), uint16(b[8])*16))
 	case opForward:
 		z.packet()
-		settled := z.a.Settled(side)
-		if n := z.a.Forward(side, tsn); n < 0 || z.a.Settled(side) < settled {
-			z.t.Fatalf("%d given up, settled %d, before %d", n, z.a.Settled(side), settled)
+		settled := z.a.FirstMissing(side)
+		if n := z.a.Forward(side, tsn); n < 0 || z.a.FirstMissing(side) < settled {
+			z.t.Fatalf("%d given up, settled %d, before %d", n, z.a.FirstMissing(side), settled)
 		}
 	case opStart:
 		z.a.Start(side, tsn)
@@ -149,7 +149,7 @@ func (z *fuzzedAssoc) packet() {
 func (c *fuzzedChunk) octet(i int) byte { return byte(i) + c.salt + byte(c.tsn)*7 }
 
 func (z *fuzzedAssoc) data(side int, idata bool, tsn uint32, b []byte) {
-	if at := z.a.Settled(side) + int64(int32(tsn-uint32(z.a.Settled(side)))); len(z.chunks[side]) > 0 && at < z.start[side] {
+	if at := z.a.FirstMissing(side) + int64(int32(tsn-uint32(z.a.FirstMissing(side)))); len(z.chunks[side]) > 0 && at < z.start[side] {
 		// Not all of many are remembered.
 		if z.early[side]++; z.early[side] >= 1024 {
 			return
@@ -239,9 +239,9 @@ func (z *fuzzedAssoc) message(side int, m *reassembly.Message) {
 func (z *fuzzedAssoc) settle(end bool) {
 	z.t.Helper()
 	for side := range 2 {
-		settled := z.a.Settled(side)
-		if n := z.a.Age(side); n < 0 || z.a.Settled(side)-settled < n {
-			z.t.Fatalf("%d given up, settled %d, before %d", n, z.a.Settled(side), settled)
+		settled := z.a.FirstMissing(side)
+		if n := z.a.Age(side); n < 0 || z.a.FirstMissing(side)-settled < n {
+			z.t.Fatalf("%d given up, settled %d, before %d", n, z.a.FirstMissing(side), settled)
 		}
 		for range len(z.chunks[side]) + 2 {
 			m := z.a.Broken(side, end, z.frame, int64(z.frame))
@@ -253,12 +253,12 @@ func (z *fuzzedAssoc) settle(end bool) {
 			}
 			z.message(side, m)
 		}
-		if z.a.Settled(side) > z.a.High(side) {
-			z.t.Fatalf("settled %d beyond %d", z.a.Settled(side), z.a.High(side))
+		if z.a.FirstMissing(side) > z.a.High(side) {
+			z.t.Fatalf("settled %d beyond %d", z.a.FirstMissing(side), z.a.High(side))
 		}
 	}
-	if used := z.budget.Used(); used > z.total || used > 2*z.perHalf {
-		z.t.Fatalf("%d octets in use, may be %d and %d", used, z.perHalf, z.total)
+	if used := z.budget.Used(); used > z.total || used > 2*z.perDirection {
+		z.t.Fatalf("%d octets in use, may be %d and %d", used, z.perDirection, z.total)
 	}
 }
 

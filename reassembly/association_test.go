@@ -166,8 +166,8 @@ func TestAssociation_RandomOrder(t *testing.T) {
 			if m := a.Broken(side, true, frame, 0); m != nil {
 				t.Errorf("seed %d: left at the end: %+v", seed, m)
 			}
-			if n := int64(len(l.chunks)); a.Settled(side) != base[side]+n && known || a.High(side) != base[side]+n {
-				t.Errorf("seed %d: settled %d, high %d, want %d", seed, a.Settled(side), a.High(side), base[side]+n)
+			if n := int64(len(l.chunks)); a.FirstMissing(side) != base[side]+n && known || a.High(side) != base[side]+n {
+				t.Errorf("seed %d: settled %d, high %d, want %d", seed, a.FirstMissing(side), a.High(side), base[side]+n)
 			}
 		}
 		if budget.Used() != 0 {
@@ -470,14 +470,14 @@ func TestAssociation_Forward(t *testing.T) {
 	if n := a.a.Forward(1, 3); n != 0 {
 		t.Errorf("%d given up of the wrong side", n)
 	}
-	if n := a.a.Forward(0, 1); n != 3 || a.a.Settled(0) != 1<<32+2 {
-		t.Errorf("%d given up, settled %d, want 3, up to 2", n, a.a.Settled(0))
+	if n := a.a.Forward(0, 1); n != 3 || a.a.FirstMissing(0) != 1<<32+2 {
+		t.Errorf("%d given up, settled %d, want 3, up to 2", n, a.a.FirstMissing(0))
 	}
 	if n := a.a.Forward(0, 0); n != 0 {
 		t.Errorf("%d given up once more", n)
 	}
-	if n := a.a.Forward(0, 5); n != 3 || a.a.Settled(0) != 1<<32+6 || a.a.High(0) != 1<<32+6 {
-		t.Errorf("%d given up, settled %d, high %d, want 3, all up to 5", n, a.a.Settled(0), a.a.High(0))
+	if n := a.a.Forward(0, 5); n != 3 || a.a.FirstMissing(0) != 1<<32+6 || a.a.High(0) != 1<<32+6 {
+		t.Errorf("%d given up, settled %d, high %d, want 3, all up to 5", n, a.a.FirstMissing(0), a.a.High(0))
 	}
 	a.settle(false)
 	// There were four holes: 4294967294 and 4294967295; 1 and 2, in two goes;
@@ -613,7 +613,7 @@ func TestAssociation_LateStart(t *testing.T) {
 		{"middle last", "5be 2b 4e 3", "5 2+3+4", 0},
 		{"first one is the end", "5e 6be 4b", "6 4+5", 0},
 		{"first one is the middle", "5 6e 7be 4b", "7 4+5+6", 0},
-		// The patience is four times the grace, which is five packets.
+		// TSNs before the start are awaited for four times the grace, which is five packets.
 		{"start never comes", "5e" + strings.Repeat(" 6be", 19), "6", 0},
 		{"start never came", "5e" + strings.Repeat(" 6be", 20), "6", 1},
 		{"end never came", "5be 3b" + strings.Repeat(" 6be", 20), "5 6 3!", 0},
@@ -680,8 +680,8 @@ func TestAssociation_Skip(t *testing.T) {
 			t.Errorf("%d: %q, want %q", tt.tsn, notes(got), notes(tt.note))
 		}
 	}
-	if st := a.a.Stats(0); a.a.Settled(0) != 13 || st.Chunks != 5 || st.Retransmitted != 1 || st.Reordered != 1 {
-		t.Errorf("settled %d, %+v", a.a.Settled(0), st)
+	if st := a.a.Stats(0); a.a.FirstMissing(0) != 13 || st.Chunks != 5 || st.Retransmitted != 1 || st.Reordered != 1 {
+		t.Errorf("settled %d, %+v", a.a.FirstMissing(0), st)
 	}
 }
 
@@ -721,21 +721,21 @@ func TestAssociation_Budget(t *testing.T) {
 	for _, tt := range []struct{ name, flags string }{
 		{"starts", "b"}, {"ends", "e"}, {"middles", "m"}, {"long messages", "bmmmmmmmmmmmmmmmmmmm"}, {"mixture", "bmeme"},
 	} {
-		for _, limit := range []struct{ perHalf, total int }{{20000, 1 << 29}, {1 << 29, 30000}, {20000, 30000}, {0, 0}} {
+		for _, limit := range []struct{ perDirection, total int }{{20000, 1 << 29}, {1 << 29, 30000}, {20000, 30000}, {0, 0}} {
 			for _, idata := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, %d, %d, I-DATA %v", tt.name, limit.perHalf, limit.total, idata), func(t *testing.T) {
-					overflow(t, tt.flags, limit.perHalf, limit.total, idata)
+				t.Run(fmt.Sprintf("%s, %d, %d, I-DATA %v", tt.name, limit.perDirection, limit.total, idata), func(t *testing.T) {
+					overflow(t, tt.flags, limit.perDirection, limit.total, idata)
 				})
 			}
 		}
 	}
 }
 
-func overflow(t *testing.T, flags string, perHalf, total int, idata bool) {
+func overflow(t *testing.T, flags string, perDirection, total int, idata bool) {
 	t.Helper()
 	const chunks, most = 1000, 2048
 	var a reassembly.Association
-	budget := reassembly.NewBudget(perHalf, total)
+	budget := reassembly.NewBudget(perDirection, total)
 	a.Init(budget)
 	octets := make([]byte, 1500)
 	out := 0
@@ -761,16 +761,16 @@ func overflow(t *testing.T, flags string, perHalf, total int, idata bool) {
 		if m, _, _ := a.Data(side, d, len(octets), &reassembly.Carriage{Frame: uint64(i + 1)}); m != nil {
 			take(m)
 		}
-		if used := budget.Used(); used > total+most || used > 2*perHalf+most {
-			t.Fatalf("%d octets in use, may be %d and %d", used, perHalf, total)
+		if used := budget.Used(); used > total+most || used > 2*perDirection+most {
+			t.Fatalf("%d octets in use, may be %d and %d", used, perDirection, total)
 		}
 		for side := range 2 {
 			for m := a.Broken(side, false, uint64(i+1), 0); m != nil; m = a.Broken(side, false, uint64(i+1), 0) {
 				take(m)
 			}
 		}
-		if used := budget.Used(); used > total || used > 2*perHalf {
-			t.Fatalf("%d octets in use after a packet, may be %d and %d", used, perHalf, total)
+		if used := budget.Used(); used > total || used > 2*perDirection {
+			t.Fatalf("%d octets in use after a packet, may be %d and %d", used, perDirection, total)
 		}
 	}
 	for side := range 2 {

@@ -18,13 +18,13 @@ func drive(c *reassembly.Conn, dir int, s *reassembly.Segment, p *reassembly.Pie
 	for c.Pop(dir, p) {
 		n += p.Len
 	}
-	if c.Half(1 - dir).Waiting() {
+	if c.Direction(1 - dir).Waiting() {
 		for c.Pop(1-dir, p) {
 			n += p.Len
 		}
-		c.Half(1 - dir).Release(c.Half(1 - dir).Next())
+		c.Direction(1 - dir).Release(c.Direction(1 - dir).Next())
 	}
-	c.Half(dir).Release(c.Half(dir).Next())
+	c.Direction(dir).Release(c.Direction(dir).Next())
 	return n
 }
 

@@ -8,12 +8,12 @@ type Budget struct {
 	// can show the acknowledgement before the data.
 	Grace uint64
 
-	perHalf, total int
-	used           int
-	free           [len(classes)][][]byte
-	idle           int
-	blocks         []*block
-	// passed is room that a half-stream needs while it waits for the end of a PDU.
+	perDirection, total int
+	used                int
+	free                [len(classes)][][]byte
+	idle                int
+	blocks              []*block
+	// passed is room that a direction needs while it waits for the end of a PDU.
 	passed []delivery
 }
 
@@ -35,9 +35,9 @@ const (
 // defaultGrace is more than a retransmission needs at the usual window sizes.
 const defaultGrace = 64
 
-// NewBudget returns a budget in octets for one half-stream and for the run.
-func NewBudget(perHalf, total int) *Budget {
-	return &Budget{Grace: defaultGrace, perHalf: perHalf, total: total}
+// NewBudget returns a budget in octets for one direction and for the run.
+func NewBudget(perDirection, total int) *Budget {
+	return &Budget{Grace: defaultGrace, perDirection: perDirection, total: total}
 }
 
 // Used is the number of octets that out-of-order data take, with their

@@ -7,7 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/reassembly"
 )
 
-func TestBudget_Half(t *testing.T) {
+func TestBudget_Direction(t *testing.T) {
 	r := newRig(t, 3*(512+64), 1<<20)
 	r.step(open())
 	x := strings.Repeat("x", 500)

@@ -49,7 +49,7 @@ const (
 )
 
 // pass remembers with which frame the octets up to next became deliverable.
-func (h *Half) pass(frame uint64, time int64, carrier uint64, ack int64) {
+func (h *Direction) pass(frame uint64, time int64, carrier uint64, ack int64) {
 	if n := len(h.passed); n >= maxPassed {
 		h.passed[n-1].to = h.next
 		return
@@ -62,7 +62,7 @@ func (h *Half) pass(frame uint64, time int64, carrier uint64, ack int64) {
 
 // again remembers the carrier of octets that are delivered already, or with
 // this packet.
-func (d *disorder) again(h *Half, s *Segment, off, end int64) {
+func (d *disorder) again(h *Direction, s *Segment, off, end int64) {
 	if end <= h.released {
 		return
 	}
@@ -81,7 +81,7 @@ func (d *disorder) again(h *Half, s *Segment, off, end int64) {
 
 // ahead remembers the carrier of octets that lie beyond the next one. A segment
 // that brought something new is remembered even in a flood.
-func (d *disorder) ahead(h *Half, s *Segment, off, end int64, fresh bool) {
+func (d *disorder) ahead(h *Direction, s *Segment, off, end int64, fresh bool) {
 	h.extra = true
 	for i := range max(1, len(s.Fragments)) {
 		if len(d.pending) >= maxEarly && (!fresh || i > 0) {
@@ -153,7 +153,7 @@ func (d *repeats) arrive(next int64) {
 }
 
 // Release says that no one will ask for the carriers of octets below off.
-func (h *Half) Release(off int64) {
+func (h *Direction) Release(off int64) {
 	if off <= h.released {
 		return
 	}
@@ -164,7 +164,7 @@ func (h *Half) Release(off int64) {
 		switch {
 		case n > keepCap:
 			h.passed = nil
-		case h.budget.passed == nil: // most half-streams never need it again
+		case h.budget.passed == nil: // most directions never need it again
 			h.passed, h.budget.passed = nil, h.passed
 		}
 	} else if n > 0 && h.passed[0].to <= off {
@@ -178,7 +178,7 @@ func (h *Half) Release(off int64) {
 }
 
 // release forgets carriers that deliveries do not show.
-func (h *Half) release(off int64) {
+func (h *Direction) release(off int64) {
 	d := h.dis
 	d.arrive(h.next)
 	if d.sorted = prune(d.sorted, off); len(d.sorted) == 0 {
@@ -207,7 +207,7 @@ func prune(cs []carried, off int64) []carried {
 }
 
 // covering is the index of the first delivery that ends at to or beyond.
-func (h *Half) covering(to int64) int {
+func (h *Direction) covering(to int64) int {
 	if len(h.passed) > 0 && h.passed[0].to >= to {
 		return 0
 	}
@@ -225,7 +225,7 @@ func (h *Half) covering(to int64) int {
 
 // Delivered returns the frame with which the octet before to became deliverable
 // in order, and its time. Octets below the released ones are forgotten.
-func (h *Half) Delivered(to int64) (frame uint64, time int64) {
+func (h *Direction) Delivered(to int64) (frame uint64, time int64) {
 	if i := h.covering(to); i < len(h.passed) {
 		return h.passed[i].frame, h.passed[i].time
 	}
@@ -236,7 +236,7 @@ func (h *Half) Delivered(to int64) (frame uint64, time int64) {
 // the offset in the other direction up to which its sender had all octets. ok is
 // false if no captured copy tells. Of several copies the least counts: it only
 // grows, so any copy proves that the first one said no more.
-func (h *Half) AckedBy(off int64) (ack int64, ok bool) {
+func (h *Direction) AckedBy(off int64) (ack int64, ok bool) {
 	ack = unknown
 	if i := h.covering(off + 1); i < len(h.passed) && (i > 0 || off >= h.left) {
 		ack = h.passed[i].ack
@@ -253,7 +253,7 @@ func (h *Half) AckedBy(off int64) (ack int64, ok bool) {
 
 // Bounds appends where in [from, to) segments begin, as they were delivered,
 // counted from from.
-func (h *Half) Bounds(dst []int, from, to int64) []int {
+func (h *Direction) Bounds(dst []int, from, to int64) []int {
 	i := h.covering(from + 1)
 	begin := h.left
 	if i > 0 {
@@ -272,7 +272,7 @@ func (h *Half) Bounds(dst []int, from, to int64) []int {
 
 // Bound is where the segment ends that the octet at off was delivered with; ok is
 // false when that is not known any more.
-func (h *Half) Bound(off int64) (end int64, ok bool) {
+func (h *Direction) Bound(off int64) (end int64, ok bool) {
 	i := h.covering(off + 1)
 	if i >= len(h.passed) || off < h.left {
 		return 0, false
@@ -282,7 +282,7 @@ func (h *Half) Bound(off int64) (end int64, ok bool) {
 
 // Carriers appends the frames that carried octets of [from, to), in rising
 // order and each once.
-func (h *Half) Carriers(dst []uint64, from, to int64) []uint64 {
+func (h *Direction) Carriers(dst []uint64, from, to int64) []uint64 {
 	if from >= to {
 		return dst
 	}

@@ -1,28 +1,28 @@
 package reassembly
 
-// Conn is one TCP connection: two half-streams, told apart by the direction 0
-// or 1 that the caller gave to the packet.
+// Conn is one TCP connection: directions 0 and 1. The caller says to which of them a
+// packet belongs.
 type Conn struct {
 	packets uint64
-	frame   uint64 // of the packet taken in last
+	frame   uint64 // of the packet processed last
 	time    int64
 	ack     int64 // what it acknowledged, or unknown
-	half    [2]Half
+	dirs    [2]Direction
 	rst     [2]bool
 }
 
-// Init readies the connection. The zero Conn is not usable.
+// Init prepares the connection. The zero Conn is not usable.
 func (c *Conn) Init(b *Budget) {
-	for i := range c.half {
-		c.half[i].budget = b
-		c.half[i].fin = -1
+	for i := range c.dirs {
+		c.dirs[i].budget = b
+		c.dirs[i].fin = -1
 	}
 }
 
-// Half returns one direction.
-func (c *Conn) Half(dir int) *Half { return &c.half[dir] }
+// Direction returns one direction.
+func (c *Conn) Direction(dir int) *Direction { return &c.dirs[dir] }
 
-// Acked is what the packet taken in last acknowledges, as an offset in the other
+// Acked is what the packet processed last acknowledges, as an offset in the other
 // direction; negative if that is not known.
 func (c *Conn) Acked() int64 { return c.ack }
 
@@ -36,9 +36,9 @@ func (c *Conn) NewConnection(dir int, s *Segment) bool {
 	if s.Flags&(FlagSYN|FlagRST) != FlagSYN {
 		return false
 	}
-	h, peer := &c.half[dir], &c.half[1-dir]
-	// A SYN that was captured behind its answer, or behind the octets that
-	// follow it, belongs to them.
+	h, peer := &c.dirs[dir], &c.dirs[1-dir]
+	// A SYN that was captured after its answer, or after the octets that follow it,
+	// belongs to the same connection.
 	if h.started && s.Seq+1 != h.base {
 		return true
 	}
@@ -51,12 +51,12 @@ func (c *Conn) NewConnection(dir int, s *Segment) bool {
 	return !h.started && peer.started && !peer.startKnown
 }
 
-// Push takes in a packet. Its octets are borrowed: [Conn.Pop] must be called
+// Push processes a packet. Its octets are borrowed: [Conn.Pop] must be called
 // for both directions until it has no more before the next Push. A direction
-// where nothing waits (see [Half.Waiting]) needs no Pop unless it is that of
+// where nothing waits (see [Direction.Waiting]) needs no Pop unless it is that of
 // the packet.
 func (c *Conn) Push(dir int, s *Segment) Note {
-	h := &c.half[dir&1]
+	h := &c.dirs[dir&1]
 	if h.follows(s) {
 		c.Acknowledge(dir, s)
 		h.data = s.Data
@@ -70,12 +70,12 @@ func (c *Conn) Push(dir int, s *Segment) Note {
 	return c.push(dir, s)
 }
 
-// push takes in any packet.
+// push processes any packet.
 func (c *Conn) push(dir int, s *Segment) Note {
-	h, peer := &c.half[dir], &c.half[1-dir]
+	h, peer := &c.dirs[dir], &c.dirs[1-dir]
 	seq, size := s.Seq, int64(s.Len)
 	if s.Flags&FlagSYN != 0 {
-		seq++ // the SYN takes a sequence number, data on it begins behind
+		seq++ // the SYN takes a sequence number, its data begins after that
 	}
 	if s.Flags&FlagRST != 0 {
 		c.rst[dir] = true
@@ -109,34 +109,34 @@ func (c *Conn) push(dir int, s *Segment) Note {
 
 // Plain reports whether a packet has the next octets of a direction without holes,
 // all of them captured in one frame, and nothing else waits to be handed out: then it may be
-// taken in by [Conn.Acknowledge] and [Conn.Pass] in place of Push and Pop.
+// processed by [Conn.Acknowledge] and [Conn.Pass] in place of Push and Pop.
 func (c *Conn) Plain(dir int, s *Segment) bool {
-	h := &c.half[dir&1]
-	return h.follows(s) && len(s.Fragments) == 0 && !h.extra && len(h.passed) == 0 && c.half[1-dir&1].waiting == 0
+	h := &c.dirs[dir&1]
+	return h.follows(s) && len(s.Fragments) == 0 && !h.extra && len(h.passed) == 0 && c.dirs[1-dir&1].waiting == 0
 }
 
 // follows reports whether a packet has the next octets of a stream without holes,
 // and all of them were captured: nearly every packet with data.
-func (h *Half) follows(s *Segment) bool {
+func (h *Direction) follows(s *Segment) bool {
 	return s.Flags&(FlagSYN|FlagFIN|FlagRST) == 0 && h.plain && s.Seq == h.base+uint32(h.next) && //nolint:gosec // wraps by design
 		s.Len > 0 && s.Len == len(s.Data) && len(s.Fragments) <= 1
 }
 
-// Acknowledge takes in what a packet says of the other direction.
+// Acknowledge processes the acknowledgement of a packet.
 func (c *Conn) Acknowledge(dir int, s *Segment) {
 	c.packets++
 	c.frame, c.time = s.Frame, s.Time
-	peer := &c.half[1-dir&1]
+	peer := &c.dirs[1-dir&1]
 	if s.Flags&FlagACK != 0 && (s.Ack != peer.ackSeq || !peer.ackSeen) {
 		peer.ack(s)
 	}
 	c.ack = peer.acknowledged(s)
 }
 
-// Pass takes in the octets of a packet: no one will ask for their carrier. They end
-// with the CRC32c of all before, a right one, which tells them apart as a sum does.
+// Pass processes the octets of a packet whose carriers are not needed. They end with the
+// right CRC32c of the octets before, which identifies them as well as a sum.
 func (c *Conn) Pass(dir int, s *Segment, crc uint32) {
-	h := &c.half[dir&1]
+	h := &c.dirs[dir&1]
 	to := h.next + int64(s.Len)
 	if s.Compare {
 		h.keepCopy(h.next, to, uint64(crc), true)
@@ -147,7 +147,7 @@ func (c *Conn) Pass(dir int, s *Segment, crc uint32) {
 // Pop hands out the next piece of a direction, or reports that there is none
 // yet.
 func (c *Conn) Pop(dir int, p *Piece) bool {
-	h := &c.half[dir&1]
+	h := &c.dirs[dir&1]
 	if n := int64(len(h.data)); n > 0 {
 		p.Kind, p.Reason, p.Held = Data, 0, false
 		p.Off, p.Len, p.Data = h.next, n, h.data
@@ -164,12 +164,12 @@ func (c *Conn) Pop(dir int, p *Piece) bool {
 }
 
 // pop hands out what is not plain data in order.
-func (c *Conn) pop(h *Half, p *Piece) bool {
+func (c *Conn) pop(h *Direction, p *Piece) bool {
 	if h.ready(c, p) {
 		return true
 	}
 	if h.waiting == 0 {
-		h.settle()
+		h.updatePlain()
 		return false
 	}
 	d := h.dis
@@ -185,10 +185,10 @@ func (c *Conn) pop(h *Half, p *Piece) bool {
 	return true
 }
 
-// ripe reports whether the first hole was acknowledged long enough ago. It
-// remembers two acknowledgements, an old one and one that is growing old, so a
-// hole behind another one may wait for twice the grace.
-func (c *Conn) ripe(h *Half) bool {
+// ripe reports whether the first hole was acknowledged long enough ago. It remembers
+// only two acknowledgements, an old and a newer one, so a hole after another one may
+// wait for twice the grace.
+func (c *Conn) ripe(h *Direction) bool {
 	d := h.dis
 	switch {
 	case h.acked <= h.next || d.ripe > h.next:
@@ -201,10 +201,10 @@ func (c *Conn) ripe(h *Half) bool {
 	return d.ripe > h.next
 }
 
-// Flush hands out what is left of a direction when nothing can come any more:
-// every hole becomes a gap.
+// Flush hands out the rest of a direction at the end of the connection: every hole
+// becomes a gap.
 func (c *Conn) Flush(dir int, p *Piece) bool {
-	h := &c.half[dir]
+	h := &c.dirs[dir]
 	if len(h.data) > 0 {
 		return c.Pop(dir, p)
 	}
@@ -215,7 +215,7 @@ func (c *Conn) Flush(dir int, p *Piece) bool {
 		h.dis.giveUp(h, Ended, h.dis.held.first().off, p)
 		return true
 	}
-	h.settle()
+	h.updatePlain()
 	// What precedes the FIN, or what the peer acknowledged, but was not seen.
 	// One octet that only was acknowledged may be a FIN that was not captured.
 	end := h.fin

@@ -8,10 +8,10 @@ import (
 	"github.com/iwdissect/iwdissect/internal/onesum"
 )
 
-// copies are the sums of the last segments of a half-stream. Octets that come
+// copies are the sums of the last segments of a direction. Octets that come
 // again are compared by them, since the octets themselves are not kept.
 type copies struct {
-	// kept are the segments, in blocks: thousands of half-streams have some dozens
+	// kept are the segments, in blocks: thousands of directions have some dozens
 	// each, and a slice that grows leaves half of its room empty and the rest as
 	// garbage.
 	kept []*[copiesBlock]copied
@@ -79,8 +79,8 @@ func (k *copies) add(from, to int64, sum uint64, crc bool) {
 	*k.next() = newCopied(from, to, sum, crc)
 }
 
-// keepCopy remembers a segment of the half-stream.
-func (h *Half) keepCopy(from, to int64, sum uint64, crc bool) {
+// keepCopy remembers a segment of the direction.
+func (h *Direction) keepCopy(from, to int64, sum uint64, crc bool) {
 	if h.copies == nil {
 		h.copies = new(copies)
 	}
@@ -136,7 +136,7 @@ const compareFactor = 4
 
 // recheck remembers a segment and compares what came before, which ends at high
 // at most.
-func (d *disorder) recheck(h *Half, s *Segment, off, end, high int64, again bool) Note {
+func (d *disorder) recheck(h *Direction, s *Segment, off, end, high int64, again bool) Note {
 	if !s.Compare || off < 0 || end-off != int64(len(s.Data)) {
 		if again {
 			d.Uncompared++

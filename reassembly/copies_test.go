@@ -49,7 +49,7 @@ func TestCopies(t *testing.T) {
 					t.Fatalf("octets that come first: %b", n)
 				}
 			}
-			h := conn.Half(0)
+			h := conn.Direction(0)
 			if n := push(c.again); n&Conflict != 0 != c.conflict || c.conflict && h.Conflict() != c.at || h.Counts().Uncompared != c.uncompared {
 				t.Errorf("conflict %v at %d, %d uncompared", n&Conflict != 0, h.Conflict(), h.Counts().Uncompared)
 			}

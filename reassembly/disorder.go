@@ -2,7 +2,7 @@ package reassembly
 
 import "bytes"
 
-// disorder is what a half-stream keeps once it was not in order.
+// disorder is what a direction keeps once it was not in order.
 type disorder struct {
 	held  queue
 	bytes int    // memory of the held segments
@@ -31,9 +31,9 @@ type span struct{ from, to int64 }
 // maxHeld bounds the number of held segments, for one-octet segments.
 const maxHeld = 32768
 
-// fill takes in a segment that holds the next octet. Where an earlier copy of
+// fill processes a segment that holds the next octet. Where an earlier copy of
 // later octets waits, the earlier copy stands.
-func (d *disorder) fill(h *Half, s *Segment, off, end int64) Note {
+func (d *disorder) fill(h *Direction, s *Segment, off, end int64) Note {
 	from, to := h.next, end
 	var note Note
 	if h.waiting > 0 {
@@ -53,8 +53,8 @@ func (d *disorder) fill(h *Half, s *Segment, off, end int64) Note {
 	return note
 }
 
-// early takes in a segment that lies beyond the next octet.
-func (d *disorder) early(h *Half, s *Segment, off, end int64) Note {
+// early processes a segment that lies beyond the next octet.
+func (d *disorder) early(h *Direction, s *Segment, off, end int64) Note {
 	note := d.compare(s, off, end)
 	fresh := d.hold(h, s, off, off, end)
 	if fresh {
@@ -89,7 +89,7 @@ func (d *disorder) compare(s *Segment, off, end int64) Note {
 
 // hold keeps those octets of [from, end) that no held segment has yet, and
 // reports whether there were any.
-func (d *disorder) hold(h *Half, s *Segment, off, from, end int64) bool {
+func (d *disorder) hold(h *Direction, s *Segment, off, from, end int64) bool {
 	if from >= end {
 		return false
 	}
@@ -124,7 +124,7 @@ func (d *disorder) hold(h *Half, s *Segment, off, from, end int64) bool {
 
 // unhold makes a piece of the first held segment if its turn has come, and
 // takes back the buffer of the one before.
-func (d *disorder) unhold(h *Half, p *Piece) bool {
+func (d *disorder) unhold(h *Direction, p *Piece) bool {
 	if d.freed != nil {
 		h.budget.give(d.freed)
 		d.freed = nil
@@ -168,14 +168,14 @@ func (d *disorder) floor(frame uint64, time int64) (uint64, int64) {
 	return d.frame, d.time
 }
 
-// overBudget reports whether the held octets of this half or of the run are
+// overBudget reports whether the held octets of this direction or of the run are
 // more than they may be.
-func (h *Half) overBudget() bool {
-	return h.dis.bytes > h.budget.perHalf || h.budget.used > h.budget.total || h.waiting > maxHeld
+func (h *Direction) overBudget() bool {
+	return h.dis.bytes > h.budget.perDirection || h.budget.used > h.budget.total || h.waiting > maxHeld
 }
 
 // giveUp makes a gap of the first hole, which is there, up to an offset.
-func (d *disorder) giveUp(h *Half, why GapReason, to int64, p *Piece) {
+func (d *disorder) giveUp(h *Direction, why GapReason, to int64, p *Piece) {
 	e := d.held.first()
 	frame, time := d.floor(e.frame, e.time)
 	*p = Piece{Kind: Gap, Off: h.next, Len: to - h.next, Frame: frame, Time: time, Reason: why}
@@ -183,7 +183,7 @@ func (d *disorder) giveUp(h *Half, why GapReason, to int64, p *Piece) {
 }
 
 // gap delivers a gap.
-func (d *disorder) gap(h *Half, p *Piece) {
+func (d *disorder) gap(h *Direction, p *Piece) {
 	d.Gaps++
 	d.GapOctets += uint64(p.Len) //nolint:gosec // never negative
 	to := p.Off + p.Len

@@ -7,9 +7,9 @@ import (
 	"github.com/iwdissect/iwdissect/reassembly"
 )
 
-// TestHalf_Evidence: what the segments of a stream acknowledged, and where they
+// TestDirection_Evidence: what the segments of a stream acknowledged, and where they
 // begin, also when they came again, early, or after a hole.
-func TestHalf_Evidence(t *testing.T) {
+func TestDirection_Evidence(t *testing.T) {
 	r := newRig(t, 1<<20, 1<<20)
 	r.keep = true
 	send := func(dir int, seq, number uint32, n int) {
@@ -24,7 +24,7 @@ func TestHalf_Evidence(t *testing.T) {
 	send(0, 100, 520, 10) // again, with a later acknowledgement
 	send(0, 110, 510, 10) // [10, 20)
 	send(0, 130, 520, 10)
-	h := c.Half(0)
+	h := c.Direction(0)
 	for _, w := range []struct{ off, ack int64 }{{0, 0}, {9, 0}, {10, 10}, {19, 10}, {20, 20}, {30, 20}, {39, 20}} {
 		if got, ok := h.AckedBy(w.off); !ok || got != w.ack {
 			t.Errorf("octet %d: acknowledged %d, %v; want %d", w.off, got, ok, w.ack)
@@ -33,7 +33,7 @@ func TestHalf_Evidence(t *testing.T) {
 	if got, ok := h.AckedBy(40); ok {
 		t.Errorf("an octet that was not sent acknowledges %d", got)
 	}
-	if got, ok := c.Half(1).AckedBy(0); !ok || got != 10 {
+	if got, ok := c.Direction(1).AckedBy(0); !ok || got != 10 {
 		t.Errorf("the other side acknowledges %d, %v", got, ok)
 	}
 	for _, w := range []struct {

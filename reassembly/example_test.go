@@ -22,12 +22,12 @@ func Example() {
 	for i, s := range packets {
 		s.Frame, s.Len = uint64(i+1), len(s.Data)
 		c.Push(0, &s)
-		h := c.Half(0)
+		h := c.Direction(0)
 		for c.Pop(0, &p) {
 			fmt.Printf("%q at %d with frame %d, carried by %v\n", p.Data, p.Off, p.Frame, h.Carriers(nil, p.Off, p.Off+p.Len))
 		}
 	}
-	c.Half(0).Release(c.Half(0).Next())
+	c.Direction(0).Release(c.Direction(0).Next())
 	for c.Flush(0, &p) {
 		fmt.Println(p.Len, "octets missing")
 	}

@@ -40,9 +40,9 @@ func FuzzConn(f *testing.F) {
 		f.Add(uint32(0), uint16(0), uint16(0), s)
 		f.Add(uint32(0x7fffff00), uint16(65535), uint16(65535), s)
 	}
-	f.Fuzz(func(t *testing.T, isn uint32, perHalf, total uint16, in []byte) {
-		z := &fuzzed{t: t, perHalf: int(perHalf), total: int(total)}
-		z.budget = reassembly.NewBudget(z.perHalf, z.total)
+	f.Fuzz(func(t *testing.T, isn uint32, perDirection, total uint16, in []byte) {
+		z := &fuzzed{t: t, perDirection: int(perDirection), total: int(total)}
+		z.budget = reassembly.NewBudget(z.perDirection, z.total)
 		z.c.Init(z.budget)
 		for len(in) >= fuzzRecord && z.frame < 4000 {
 			z.packet(isn, in[:fuzzRecord])
@@ -50,7 +50,7 @@ func FuzzConn(f *testing.F) {
 		}
 		for dir := range 2 {
 			z.take(dir, z.c.Flush)
-			if z.c.Half(dir).Waiting() {
+			if z.c.Direction(dir).Waiting() {
 				t.Error("octets wait after the end")
 			}
 		}
@@ -61,23 +61,23 @@ func FuzzConn(f *testing.F) {
 }
 
 type fuzzed struct {
-	t              *testing.T
-	perHalf, total int
-	budget         *reassembly.Budget
-	c              reassembly.Conn
-	frame          uint64
-	next           [2]int64
-	last           [2]uint64
-	released       [2]int64
-	buf            [4096]byte
-	frames         []uint64
+	t                   *testing.T
+	perDirection, total int
+	budget              *reassembly.Budget
+	c                   reassembly.Conn
+	frame               uint64
+	next                [2]int64
+	last                [2]uint64
+	released            [2]int64
+	buf                 [4096]byte
+	frames              []uint64
 }
 
 func (z *fuzzed) packet(isn uint32, b []byte) {
 	z.frame++
 	dir := int(b[0] & 1)
-	h, peer := z.c.Half(dir), z.c.Half(1-dir)
-	near := func(h *reassembly.Half, d []byte) uint32 {
+	h, peer := z.c.Direction(dir), z.c.Direction(1-dir)
+	near := func(h *reassembly.Direction, d []byte) uint32 {
 		base := isn
 		if h.Started() {
 			base = h.Base() + uint32(h.Next())
@@ -112,13 +112,13 @@ func (z *fuzzed) packet(isn uint32, b []byte) {
 	z.take(1-dir, z.c.Pop)
 	clear(z.buf[:])
 	// What is held is bounded, whatever arrives.
-	if used := z.budget.Used(); used > 2*z.perHalf || used > z.total {
-		z.t.Fatalf("%d octets in use, may be %d and %d", used, z.perHalf, z.total)
+	if used := z.budget.Used(); used > 2*z.perDirection || used > z.total {
+		z.t.Fatalf("%d octets in use, may be %d and %d", used, z.perDirection, z.total)
 	}
 }
 
 func (z *fuzzed) take(dir int, pop func(int, *reassembly.Piece) bool) {
-	h := z.c.Half(dir)
+	h := z.c.Direction(dir)
 	var p reassembly.Piece
 	for pop(dir, &p) {
 		if p.Off != z.next[dir] || p.Len <= 0 || h.Next() != p.Off+p.Len {

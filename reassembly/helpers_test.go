@@ -31,15 +31,15 @@ type rig struct {
 	keep   bool // do not release
 }
 
-func newRig(tb testing.TB, perHalf, total int) *rig {
+func newRig(tb testing.TB, perDirection, total int) *rig {
 	tb.Helper()
-	r := &rig{tb: tb, budget: reassembly.NewBudget(perHalf, total)}
+	r := &rig{tb: tb, budget: reassembly.NewBudget(perDirection, total)}
 	r.budget.Grace = 32 // the tables count packets
 	r.conn.Init(r.budget)
 	return r
 }
 
-// push numbers the packet and takes in all that it makes deliverable.
+// push numbers the packet and processes all that it makes deliverable.
 func (r *rig) push(dir int, s reassembly.Segment) reassembly.Note {
 	r.tb.Helper()
 	r.frame++
@@ -47,7 +47,7 @@ func (r *rig) push(dir int, s reassembly.Segment) reassembly.Note {
 	s.Len = max(s.Len, len(s.Data))
 	note := r.conn.Push(dir, &s)
 	r.collect(dir, r.conn.Pop)
-	if r.conn.Half(1 - dir).Waiting() {
+	if r.conn.Direction(1 - dir).Waiting() {
 		r.collect(1-dir, r.conn.Pop)
 	}
 	return note
@@ -83,7 +83,7 @@ func (r *rig) collect(dir int, pop func(int, *reassembly.Piece) bool) {
 		r.next[dir] += p.Len
 		r.out[dir] = append(r.out[dir], word(&p))
 	}
-	h := r.conn.Half(dir)
+	h := r.conn.Direction(dir)
 	if h.Next() != r.next[dir] {
 		r.tb.Fatalf("direction %d: Next %d, want %d", dir, h.Next(), r.next[dir])
 	}

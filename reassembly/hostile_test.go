@@ -125,7 +125,7 @@ func (r *flood) push(off int64) {
 }
 
 func (r *flood) take() {
-	h := r.c.Half(0)
+	h := r.c.Direction(0)
 	for r.c.Pop(0, &r.p) {
 		if r.ask {
 			r.frames = h.Carriers(r.frames[:0], r.p.Off, r.p.Off+r.p.Len)

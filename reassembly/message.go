@@ -1,6 +1,6 @@
 package reassembly
 
-// Message is a user message of SCTP (RFC 9260 section 6.9), put together from
+// Message is a user message of SCTP (RFC 9260 section 6.9), assembled from
 // its DATA or I-DATA chunks.
 type Message struct {
 	// SID is the stream, PPID the payload protocol identifier.

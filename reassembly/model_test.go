@@ -50,7 +50,7 @@ func (m *model) at(off int64) *octet {
 	return o
 }
 
-// push takes in a segment and compares the note.
+// push processes a segment and compares the note.
 func (m *model) push(off int64, s *reassembly.Segment, note reassembly.Note) {
 	m.frame = s.Frame
 	if s.Len == 0 || note == reassembly.KeepAlive {
@@ -161,7 +161,7 @@ func (m *model) gap(p *reassembly.Piece, ended bool) {
 }
 
 // settled checks what can be asked between packets.
-func (m *model) settled(h *reassembly.Half, rng *rand.Rand) {
+func (m *model) settled(h *reassembly.Direction, rng *rand.Rand) {
 	if o := m.octets[m.next]; o != nil && o.first != 0 {
 		m.fail("octet %d is there and was not delivered", m.next)
 	}
@@ -178,7 +178,7 @@ func (m *model) settled(h *reassembly.Half, rng *rand.Rand) {
 	}
 }
 
-func (m *model) carriers(h *reassembly.Half, from, to int64) {
+func (m *model) carriers(h *reassembly.Direction, from, to int64) {
 	set := map[uint64]bool{}
 	for at := from; at < to; at++ {
 		if o := m.octets[at]; o != nil {
@@ -247,15 +247,15 @@ func randomHistory(rng *rand.Rand) *history {
 func runModel(tb testing.TB, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	hist := randomHistory(rng)
-	perHalf := 4 << 20
+	perDirection := 4 << 20
 	if rng.IntN(3) == 0 {
-		perHalf = rng.IntN(3000)
+		perDirection = rng.IntN(3000)
 	}
-	budget := reassembly.NewBudget(perHalf, 8<<20)
+	budget := reassembly.NewBudget(perDirection, 8<<20)
 	var c reassembly.Conn
 	c.Init(budget)
 	m := &model{tb: tb, seed: seed, octets: map[int64]*octet{}}
-	h := c.Half(0)
+	h := c.Direction(0)
 	var p reassembly.Piece
 	var frame uint64
 	take := func() {
@@ -266,7 +266,7 @@ func runModel(tb testing.TB, seed uint64) {
 			}
 		}
 		m.settled(h, rng)
-		if budget.Used() > perHalf {
+		if budget.Used() > perDirection {
 			m.fail("%d octets in use", budget.Used())
 		}
 		if rng.IntN(3) == 0 {
@@ -334,7 +334,7 @@ func runModel(tb testing.TB, seed uint64) {
 
 // carriersAt asks while pieces are still to be popped, as for a PDU that ends
 // in the piece at hand.
-func (m *model) carriersAt(h *reassembly.Half, rng *rand.Rand) {
+func (m *model) carriersAt(h *reassembly.Direction, rng *rand.Rand) {
 	if m.next > m.released {
 		from := m.released + rng.Int64N(m.next-m.released)
 		m.carriers(h, from, m.next)

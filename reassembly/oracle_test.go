@@ -95,7 +95,7 @@ func TestOracle(t *testing.T) {
 		if !bytes.Equal(want.got.Bytes(), stream) {
 			t.Fatalf("seed %d: the oracle has %d octets of %d", seed, want.got.Len(), len(stream))
 		}
-		if !bytes.Equal(got.Bytes(), stream) || c.Half(0).FIN() != int64(len(stream)) {
+		if !bytes.Equal(got.Bytes(), stream) || c.Direction(0).FIN() != int64(len(stream)) {
 			t.Fatalf("seed %d: %d octets of %d", seed, got.Len(), len(stream))
 		}
 	}

@@ -54,7 +54,7 @@ type Piece struct {
 	Data []byte
 	// Frame is the frame with which the piece became deliverable in order, and
 	// Time its capture time in nanoseconds since the Unix epoch. After a gap it
-	// is the frame that carried the octets. It never falls within a half-stream.
+	// is the frame that carried the octets. It never falls within a direction.
 	Frame uint64
 	Time  int64
 	// Reason tells why a Gap was declared.
@@ -63,7 +63,7 @@ type Piece struct {
 	Held bool
 }
 
-// Segment is what one TCP packet brings to a half-stream.
+// Segment is what one TCP packet brings to a direction.
 type Segment struct {
 	// Seq and Ack are the numbers of the TCP header.
 	Seq, Ack uint32
@@ -138,9 +138,9 @@ const (
 	// Conflict: octets differ from an earlier copy, which still waits for its turn or
 	// was summed up (see Segment.Compare).
 	Conflict
-	// BeforeStart: octets before the first one seen of this half-stream.
+	// BeforeStart: octets before the first one seen of this direction.
 	BeforeStart
-	// AfterFIN: octets beyond the FIN of this half-stream.
+	// AfterFIN: octets beyond the FIN of this direction.
 	AfterFIN
 	// LateForGap: octets of a hole that had been given up.
 	LateForGap

@@ -22,7 +22,7 @@ type block struct {
 	e        [blockLen]held
 }
 
-// queue is the list of held segments of a half-stream, sorted by offset and
+// queue is the list of held segments of a direction, sorted by offset and
 // without overlap. It is cut into blocks, because one sorted array costs the
 // square of its length when an adversary sends one octet at a time backwards.
 type queue struct {

@@ -105,7 +105,7 @@ func TestBounds(t *testing.T) {
 	s := Segment{Seq: 0, Flags: FlagSYN}
 	c.Push(0, &s)
 	s.Flags, s.Data, s.Len = FlagACK, []byte{1}, 1
-	h := c.Half(0)
+	h := c.Direction(0)
 	var p Piece
 	send := func(off int) {
 		s.Seq, s.Frame = uint32(off)+1, s.Frame+1
@@ -145,14 +145,14 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestHeld bounds the number of held segments, and comes back to the short way
+// TestHeld bounds the number of held segments, and comes back to the fast path
 // when none is left.
 func TestHeld(t *testing.T) {
 	var c Conn
 	c.Init(NewBudget(1<<30, 1<<30))
 	s := Segment{Flags: FlagSYN}
 	c.Push(0, &s)
-	h := c.Half(0)
+	h := c.Direction(0)
 	if !h.plain {
 		t.Error("not plain at the start")
 	}

@@ -39,7 +39,7 @@ const (
 	Duplicate
 )
 
-// Init readies the sequence. The zero Sequence is not usable.
+// Init prepares the sequence. The zero Sequence is not usable.
 func (q *Sequence) Init(b *Budget) { q.budget = b }
 
 // Begin says with which number the sequence begins. Without it the first message
@@ -68,7 +68,7 @@ func (q *Sequence) unwrap(n uint16) int64 {
 	return q.next + int64(int16(n-uint16(q.next))) //nolint:gosec // modulo 65536 by design
 }
 
-// Push takes in a message. What is Held was copied; of all others the caller
+// Push processes a message. What is Held was copied; of all others the caller
 // makes what it likes.
 func (q *Sequence) Push(n uint16, m *Message) Place {
 	if !q.begun {
@@ -140,7 +140,7 @@ func (q *Sequence) Pop() (*Message, bool) {
 
 // Full reports whether more is kept than there is room for.
 func (q *Sequence) Full() bool {
-	return len(q.held) > 0 && (q.bytes > q.budget.perHalf || q.budget.used > q.budget.total || len(q.held) > maxHeldMessages)
+	return len(q.held) > 0 && (q.bytes > q.budget.perDirection || q.budget.used > q.budget.total || len(q.held) > maxHeldMessages)
 }
 
 // maxHeldMessages bounds the messages that wait, whatever their size.

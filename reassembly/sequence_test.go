@@ -36,8 +36,8 @@ type seqModel struct {
 	serial uint32
 }
 
-func newSeqModel(tb testing.TB, seed uint64, perHalf, total int) *seqModel {
-	m := &seqModel{tb: tb, seed: seed, budget: reassembly.NewBudget(perHalf, total), state: map[int64]seqState{}, kept: map[int64]reassembly.Message{}}
+func newSeqModel(tb testing.TB, seed uint64, perDirection, total int) *seqModel {
+	m := &seqModel{tb: tb, seed: seed, budget: reassembly.NewBudget(perDirection, total), state: map[int64]seqState{}, kept: map[int64]reassembly.Message{}}
 	m.q.Init(m.budget)
 	return m
 }
@@ -259,10 +259,10 @@ func TestSequence_Window(t *testing.T) {
 // TestSequence_Full holds each of the bounds, and that skipping leads back.
 func TestSequence_Full(t *testing.T) {
 	for _, tt := range []struct {
-		name           string
-		perHalf, total int
-		size           int
-		most           int // messages that can be kept
+		name                string
+		perDirection, total int
+		size                int
+		most                int // messages that can be kept
 	}{
 		// A message of 500 octets takes a buffer of 512, 64 for itself, 8 for
 		// its two TSNs and 8 for its frame.
@@ -271,7 +271,7 @@ func TestSequence_Full(t *testing.T) {
 		{"number of messages", 1 << 30, 1 << 30, 0, 4096},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := newSeqModel(t, 0, tt.perHalf, tt.total)
+			m := newSeqModel(t, 0, tt.perDirection, tt.total)
 			m.begin(60000)
 			if m.q.Full() {
 				t.Error("full when nothing is kept")
@@ -352,8 +352,8 @@ func FuzzSequence(f *testing.F) {
 	f.Add(uint16(0), uint16(0), false, uint16(65535), slices.Concat(rec(0, 0, 9), rec(0, 1, 9), rec(0, -1, 2), rec(0, 0, 200)))
 	f.Add(uint16(2000), uint16(900), true, uint16(0), slices.Concat(rec(0, 5, 9), rec(0, 3, 9), rec(1, 0, 2), rec(0, -2, 0), rec(0, 32767, 1), rec(0, -32768, 1)))
 	f.Add(uint16(65535), uint16(65535), false, uint16(9), slices.Concat(slices.Repeat(rec(2, 1, 255), 3), rec(0, 0, 1), rec(0, -7, 1), rec(0, -7, 1)))
-	f.Fuzz(func(t *testing.T, perHalf, total uint16, known bool, first uint16, in []byte) {
-		m := newSeqModel(t, 0, int(perHalf), int(total))
+	f.Fuzz(func(t *testing.T, perDirection, total uint16, known bool, first uint16, in []byte) {
+		m := newSeqModel(t, 0, int(perDirection), int(total))
 		if m.next = int64(first); known {
 			m.begin(m.next)
 		}
@@ -369,14 +369,14 @@ func FuzzSequence(f *testing.F) {
 				m.push(v, int(in[3])*int(1+in[0]>>4))
 			}
 			// What is kept is bounded, but for the message just kept.
-			if used := m.budget.Used(); used > max(int(perHalf), 0)+9216 || used > int(total)+9216 {
-				t.Fatalf("%d octets in use, may be %d and %d", used, perHalf, total)
+			if used := m.budget.Used(); used > max(int(perDirection), 0)+9216 || used > int(total)+9216 {
+				t.Fatalf("%d octets in use, may be %d and %d", used, perDirection, total)
 			}
 			for m.q.Full() {
 				m.skip()
 			}
-			if used := m.budget.Used(); used > int(perHalf) || used > int(total) {
-				t.Fatalf("%d octets in use and not full, may be %d and %d", used, perHalf, total)
+			if used := m.budget.Used(); used > int(perDirection) || used > int(total) {
+				t.Fatalf("%d octets in use and not full, may be %d and %d", used, perDirection, total)
 			}
 			in = in[4:]
 		}

@@ -233,7 +233,7 @@ func TestAssociation_SeenIsBounded(t *testing.T) {
 			tsn += 2
 		}
 		a.Age(0)
-		if n := len(a.half[0].seen); n > maxSpans {
+		if n := len(a.dirs[0].seen); n > maxSpans {
 			t.Fatalf("%d spans seen after a packet, want %d at most", n, maxSpans)
 		}
 	}
@@ -301,18 +301,18 @@ func TestAssociation_SinceIsTheHole(t *testing.T) {
 	a.Packet()
 	put(12) // 10 and 11 are missing
 	a.Ack(1, 9, gaps(2, 3))
-	if a.half[0].since != 0 {
+	if a.dirs[0].since != 0 {
 		t.Error("11 and 12 are acknowledged, but 10, the first that is missing, is not")
 	}
 	a.Packet()
 	a.Ack(1, 9, gaps(1, 1, 3, 3))
-	if a.half[0].since != 2 {
-		t.Errorf("10 is acknowledged since packet %d, want 2", a.half[0].since)
+	if a.dirs[0].since != 2 {
+		t.Errorf("10 is acknowledged since packet %d, want 2", a.dirs[0].since)
 	}
 	a.Packet()
 	put(10)
-	if a.half[0].since != 0 {
-		t.Errorf("10 came, 11 is not acknowledged, but the hole is so since packet %d", a.half[0].since)
+	if a.dirs[0].since != 0 {
+		t.Errorf("10 came, 11 is not acknowledged, but the hole is so since packet %d", a.dirs[0].since)
 	}
 }
 
@@ -370,8 +370,8 @@ func TestTSNs_Blurred(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Ack(1, 0, blocks)
-	if _, ok := a.Unacked(0, 3); ok || len(a.half[0].sacked) > maxSpans+1 {
-		t.Errorf("certain with %d spans", len(a.half[0].sacked))
+	if _, ok := a.Unacked(0, 3); ok || len(a.dirs[0].sacked) > maxSpans+1 {
+		t.Errorf("certain with %d spans", len(a.dirs[0].sacked))
 	}
 	a.Ack(1, 5000, nil)
 	a.Ack(1, 5000, nil)

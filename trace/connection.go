@@ -40,7 +40,7 @@ const (
 	// Accepted and Rejected: what the Reply said.
 	Accepted
 	Rejected
-	// Refused: a DDP Stream Session Terminate answered the Initiate, for want of
+	// Refused: a DDP Stream Session Terminate answered the Initiate, for lack of
 	// resources and not by the upper layer (RFC 5043 section 6.4).
 	Refused
 )
@@ -144,9 +144,9 @@ type SCTPSide struct {
 	// InitCut says that the parameters of its INIT were not all captured, or not
 	// readable.
 	InitCut bool
-	// Good to Damaged count packets by their checksum: right, zero, wrong (as
-	// all of that sender), not captured whole, and wrong where others are right:
-	// those are left out of all else. FirstDamaged is the frame of the first.
+	// Good to Damaged count packets by their checksum: right, zero, wrong (like all of
+	// that sender), not captured whole, and wrong while others are right: the last are
+	// ignored otherwise. FirstDamaged is the frame of the first of those.
 	Good, Zero, Wrong, Uncertain, Damaged uint64
 	FirstDamaged                          uint64
 	// GoodWhole are those of Good that no IP fragmentation cut, Reversed those of
@@ -155,7 +155,7 @@ type SCTPSide struct {
 	GoodWhole, Reversed, FirstZero, FirstWrong uint64
 	// TakesZero says that its INIT lets the peer leave the checksum out (RFC 9653).
 	TakesZero bool
-	// Odd counts what is wrong with its packets, by kind.
+	// Odd counts the faults in its packets, by kind.
 	Odd [Oddities]Tally
 	// DDP counts its chunks of user data that are DDP's.
 	DDP uint64
@@ -168,7 +168,7 @@ type SCTPSide struct {
 	// Ended is how it ended the association, in EndFrame; Open if it did not.
 	Ended    Ending
 	EndFrame uint64
-	// Unread counts packets with chunks that could not be laid out.
+	// Unread counts packets with chunks that could not be parsed.
 	Unread, FirstUnread uint64
 	// Other counts chunks of user data that are not DDP's.
 	Other uint64
@@ -183,7 +183,7 @@ type SCTPSide struct {
 	// Reconfigured says that it sent a RE-CONFIG chunk (RFC 6525): streams may
 	// have been added since the INIT.
 	Reconfigured bool
-	// ShutDown says that it sent a SHUTDOWN, with which it acknowledges all.
+	// ShutDown says that it sent a SHUTDOWN, which acknowledges everything.
 	ShutDown bool
 }
 
@@ -200,7 +200,7 @@ type Ops struct {
 
 // Flow is what is known of one direction of a connection.
 type Flow struct {
-	// What nearly every packet touches comes first: it lies in few cache lines.
+	// The fields that nearly every packet touches come first, in few cache lines.
 
 	// Frames counts packets of the direction, Octets their payload octets.
 	Frames, Octets uint64
@@ -208,8 +208,8 @@ type Flow struct {
 	FPDUs, FPDUOctets uint64
 	// CRCGood, CRCBad, CRCUnverifiable and CRCOff count FPDUs by [mpa.CRCStatus].
 	CRCGood, CRCBad, CRCUnverifiable, CRCOff uint64
-	// Sent is the offset behind the last octet that was delivered in order, Acked the
-	// highest that the other side acknowledged, both in octets of the TCP stream, as
+	// Sent is the offset after the last octet that was delivered in order, Acked the
+	// highest offset that the other side acknowledged, both in octets of the TCP stream, as
 	// [PDU.From].
 	Sent, Acked int64
 	// Heard is the time of the last packet of the direction, in nanoseconds since
@@ -238,14 +238,14 @@ type Flow struct {
 	// Waiting says that octets or chunks are known to be missing at present: others
 	// wait behind them, or they were acknowledged.
 	Waiting bool
-	// SumsUnsure: some of its TCP checksums are wrong, and what that says is not known.
+	// SumsUnsure says that some of its TCP checksums are wrong for an unknown reason.
 	SumsUnsure bool
 	// DV and RV are the versions of DDP and RDMAP of the first segment, if
 	// HasVersions.
 	DV, RV      uint8
 	HasVersions bool
-	// MarkersSeen tells how the stream is framed when that is not what was
-	// negotiated.
+	// MarkersSeen says whether the stream has markers, if that differs from the
+	// negotiation.
 	MarkersSeen mpa.Tri
 	// Crowded says that 32768 DDP-SSNs seemed to be under way; acknowledgements may be
 	// missing from the capture (over SCTP).
@@ -253,11 +253,11 @@ type Flow struct {
 	// MostOutstanding is the most requests that were outstanding at once.
 	MostOutstanding int32
 
-	// The rest counts what is rare.
+	// The remaining fields are rarely used.
 
 	// Chunks counts DDP segment chunks, Controls session control chunks (over
-	// SCTP), LateChunks those behind their turn, DuplicateSSNs those whose DDP-SSN
-	// another one had.
+	// SCTP), LateChunks those after their turn, DuplicateSSNs those with the DDP-SSN of
+	// another one.
 	Chunks, Controls, LateChunks, DuplicateSSNs uint64
 	// Markers counts markers (RFC 5044 section 4.3).
 	Markers uint64
@@ -279,13 +279,13 @@ type Flow struct {
 	// Reads: requests sent in this direction, and how many are answered. Atomics
 	// count as well.
 	Requests, Answered, Unanswered, Unmatched uint64
-	// Wrong is what is wrong with the direction, nil while nothing is; see
+	// Wrong holds the faults of the direction, nil while there are none; see
 	// [Flow.Faults].
 	Wrong *Faults
 }
 
-// Faults are what is wrong with a direction. Nearly always nothing is, so that
-// thousands of connections do without.
+// Faults are the faults of a direction. They are separate from [Flow] to save memory:
+// most directions have none.
 type Faults struct {
 	// FirstBadCRC is the first frame with a wrong CRC, 0 if there is none.
 	FirstBadCRC uint64
@@ -293,8 +293,8 @@ type Faults struct {
 	MarkersBad, FirstBadMarker uint64
 	// PadBad counts FPDUs whose pad is not zero.
 	PadBad uint64
-	// Resyncs counts how often the place in the stream was found again, by
-	// [mpa.Sync], the way it was found.
+	// Resyncs counts how often FPDU boundaries were found again, by [mpa.Sync], the
+	// evidence for them.
 	Resyncs [4]uint64
 	// Conflicts counts retransmissions with other octets, and Uncompared those of
 	// which not all octets could be compared with the copy that came before.
@@ -310,7 +310,7 @@ type Faults struct {
 	AfterFINAt int64
 }
 
-// Faults returns what is wrong with the direction.
+// Faults returns the faults of the direction.
 func (f *Flow) Faults() Faults {
 	if f.Wrong == nil {
 		return Faults{}
@@ -318,7 +318,7 @@ func (f *Flow) Faults() Faults {
 	return *f.Wrong
 }
 
-// Faulty returns the faults for the caller to change; there are some from then on.
+// Faulty returns the faults for the caller to change, and allocates them if needed.
 func (f *Flow) Faulty() *Faults {
 	if f.Wrong == nil {
 		f.Wrong = new(Faults)
@@ -343,7 +343,8 @@ type Differing struct {
 
 // Closing is a FIN or an RST (RFC 9293).
 type Closing struct {
-	// Frame had it, at Time in nanoseconds since the Unix epoch.
+	// Frame is the frame that carried it, Time its capture time in nanoseconds since the
+	// Unix epoch.
 	Frame uint64
 	Time  int64
 	// At is its offset in the TCP stream of its own direction, Acked the offset that
@@ -353,11 +354,11 @@ type Closing struct {
 
 // Terminate is the first Terminate of a direction (RFC 5040 section 4.8).
 type Terminate struct {
-	// Frame had it, and Code is what it says.
+	// Frame is the frame that carried it, Code the error in it.
 	Frame uint64
 	Code  rdmap.TermCode
-	// Swapped is true when the fields only make sense read the other way
-	// round, as a known software stack sends them.
+	// Swapped is true when the fields make sense only in swapped order, as siw sends
+	// them.
 	Swapped bool
 }
 
@@ -366,18 +367,17 @@ type Terminate struct {
 type Connection struct {
 	// Number counts the connections of a capture from 0.
 	Number uint64
-	// SinkData is for the [Sink] that is told of the connection, and of no meaning to
-	// anybody else: a place for what it knows of the connection while that is under
-	// way. The engine of package conformance uses it.
+	// SinkData belongs to the [Sink] of the connection, which may keep its state there.
+	// The engine of package conformance uses it; others must not.
 	SinkData any
 	// FirstFrame and LastFrame are its first and last frame, FirstTime and LastTime
 	// their capture times in nanoseconds since the Unix epoch.
 	FirstFrame, LastFrame uint64
 	FirstTime, LastTime   int64
-	// RolesKnown is true when a startup frame told which side is the initiator.
+	// RolesKnown is true when a startup frame showed which side is the initiator.
 	RolesKnown bool
-	// IsMPA is true when the connection carries iWARP; Configured says that this is
-	// because of its port.
+	// IsMPA is true when the connection carries iWARP; Configured says that this follows
+	// from its port.
 	IsMPA, Configured bool
 	// Outcome of the startup.
 	Outcome Outcome
@@ -397,17 +397,18 @@ type Connection struct {
 	Ending  Ending
 	EndedBy Dir
 	// RTRExpected are the types of the ready-to-receive message that the Reply names
-	// (RFC 6581 section 9.2). RTRSent is what came, in words, in frame RTRFrame.
+	// (RFC 6581 section 9.2). RTRSent is the message that was sent, in words, in frame
+	// RTRFrame.
 	RTRExpected mpa.RTRSet
 	// Transport carries it; SID is the stream, over SCTP, and Association counts
 	// the associations of the capture from 0.
 	Transport Transport
-	// Lead says that this is the session of its association that was seen first:
-	// what is to be said of the association is said of it.
+	// Lead says that this is the first session of its association: findings about the
+	// association are reported for it.
 	Lead bool
-	// AskedOn is the stream on which an Initiate of the other side waited for its
-	// answer when this session began with an answer that nothing had asked for, if
-	// HasAskedOn. It is not set while chunks are missing that could have asked.
+	// AskedOn is the stream with an unanswered Initiate of the other side when this
+	// session began with an answer but no Initiate, if HasAskedOn. It is not set while
+	// chunks are missing that could hold the Initiate.
 	HasAskedOn        bool
 	HasStartupLatency bool
 	AskedOn, SID      uint16

@@ -1,6 +1,6 @@
-// Package trace has the nouns of an analysed capture: connections with their sides
-// and flows, PDUs, transactions, gaps. It has no logic and does no input or output.
-// Package iwdissect at the root of this module finds them in captures.
+// Package trace has the types of an analysed capture: connections with their sides and
+// flows, PDUs, transactions, gaps. It has no logic and does no input or output. Package
+// iwdissect at the root of this module reads them from captures.
 //
 // Times are in nanoseconds since the Unix epoch (1970-01-01 00:00:00 UTC), with the
 // resolution of the capture; latencies and other durations are in nanoseconds.
@@ -99,12 +99,11 @@ func (k Kind) String() string {
 type PDU struct {
 	// Number counts the PDUs of the capture from 0.
 	Number uint64
-	// Conn is the connection, as far as it is known by now; it goes on changing.
+	// Conn is the connection in its current state, which later frames change.
 	Conn *Connection
 	Kind Kind
 	Dir  Dir
-	// Frame is the frame with which the PDU became deliverable in order, Time
-	// its capture time in nanoseconds since the Unix epoch.
+	// Frame is the frame that made the PDU deliverable in order, Time its capture time in nanoseconds since the Unix epoch.
 	Frame uint64
 	Time  int64
 	// Frames are all frames that carried some of it by then, in rising order.
@@ -112,7 +111,7 @@ type PDU struct {
 	// FramesOmitted counts frames beyond the number that is remembered.
 	FramesOmitted uint64
 	// Offset is where the PDU begins in full operation, if HasOffset: it counts octets
-	// from the first one behind the sender's last startup frame, markers included.
+	// from the first one after the sender's last startup frame, markers included.
 	Offset    int64
 	HasOffset bool
 	// Length is the number of octets on the wire: of an FPDU with markers, pad and
@@ -122,12 +121,11 @@ type PDU struct {
 	// after the SYN.
 	From int64
 
-	// Acked is the offset in the other direction up to which the sender had all
-	// octets when it sent the first octet of the PDU, as the segment tells that
-	// carried it; LastAcked the same of the last octet. Negative: not known. Of
-	// several copies the least counts: a sender acknowledges ever more, so any copy
-	// proves that the first one said no more. Over TCP only; over SCTP see
-	// [Arrival.Heard].
+	// Acked is the offset in the other direction that was acknowledged by the segment
+	// that carried the first octet of the PDU, LastAcked the same for the last octet;
+	// negative if not known. Of several copies the lowest value counts: since
+	// acknowledgements only increase, the first copy acknowledged no more than that. For
+	// TCP only; for SCTP see [Arrival.Heard].
 	Acked, LastAcked int64
 	// Bounds are the places in the PDU, in octets from its start, at which TCP
 	// segments begin, as they were captured first.
@@ -135,8 +133,8 @@ type PDU struct {
 	// Octets are the first octets of a KindStreaming, at most 64, as far as they were
 	// captured.
 	Octets []byte
-	// Bare is how many FPDUs without a CRC field follow each other in the octets of
-	// a KindStreaming, the FPDU before them included; 0 if that was not looked for.
+	// Bare is how many FPDUs without a CRC field the octets of a KindStreaming can be
+	// read as, including the FPDU before them; 0 if that was not tried.
 	Bare int
 
 	// Startup and StartupRaw are a startup frame and its octets, nil for other kinds.
@@ -144,8 +142,8 @@ type PDU struct {
 	StartupRaw []byte
 	// Partial is true when octets of the startup frame are missing.
 	Partial bool
-	// Behind is how many octets stand behind a startup frame in the TCP segment in
-	// which it ends.
+	// Behind is the number of octets after a startup frame in the TCP segment in which
+	// it ends.
 	Behind int
 
 	// FPDU is set for a KindFPDU, Chunk for what SCTP carries. Segment is the DDP
@@ -199,15 +197,15 @@ type Chunk struct {
 	// SSN is the DDP-SSN (RFC 5043 section 5.2.1), if HasSSN.
 	SSN    uint16
 	HasSSN bool
-	// Order says how it stands to the chunks before it.
+	// Order is its place relative to the chunks before it.
 	Order Order
 	// Control is the chunk of a KindSCTPControl, if HasControl.
 	Control    sctpddp.Control
 	HasControl bool
-	// Arrival says what both ends knew when it came.
+	// Arrival is what both ends knew when it arrived.
 	Arrival Arrival
-	// InFragments says that it was too large for one IP packet: the packet came in
-	// fragments, of which none has room for it.
+	// InFragments says that its packet came in IP fragments, each of them too small for
+	// it.
 	InFragments bool
 }
 
@@ -216,12 +214,12 @@ type Order uint8
 
 // The orders.
 const (
-	// InOrder: it has the DDP-SSN that was awaited, or is the first one.
+	// InOrder: it has the next DDP-SSN, or is the first one.
 	InOrder Order = iota
 	// AfterMissing: chunks before it are missing from the capture, or were never
 	// sent.
 	AfterMissing
-	// Late: it was among those that had been given up.
+	// Late: its DDP-SSN had been given up.
 	Late
 	// Duplicate: another chunk had its DDP-SSN.
 	Duplicate
@@ -234,7 +232,7 @@ func (o Order) String() string {
 	return [...]string{"in-order", "after-missing", "late", "duplicate", "unplaced"}[o]
 }
 
-// Message is a DDP message put together from its segments (RFC 5041 section 5.2).
+// Message is a DDP message assembled from its segments (RFC 5041 section 5.2).
 type Message struct {
 	// Length is the number of payload octets so far, Segments the number of segments.
 	Length   int64
@@ -274,7 +272,7 @@ func (k TransactionKind) String() string {
 type Transaction struct {
 	Conn *Connection
 	Kind TransactionKind
-	// Frame is the frame with which it became complete.
+	// Frame is the frame that completed it.
 	Frame uint64
 	// Request is the number of the PDU that asks, see [PDU.Number].
 	Request uint64
@@ -295,12 +293,12 @@ type Endpoint = netip.AddrPort
 // Host is the address of a side.
 type Host = netip.Addr
 
-// GapEvent is a hole in a direction that nothing will fill: what belongs there is
-// not in the capture, or was not sent.
+// GapEvent is a permanent hole in a direction: its octets or chunks are not in the
+// capture, or were not sent.
 type GapEvent struct {
 	Conn *Connection
 	Dir  Dir
-	// Frame is the frame with which the hole was given up, Time its capture time in
+	// Frame is the frame at which the hole was given up, Time its capture time in
 	// nanoseconds since the Unix epoch.
 	Frame uint64
 	Time  int64
@@ -311,12 +309,12 @@ type GapEvent struct {
 	SSN    uint16
 	// Reason says in words why it was given up.
 	Reason string
-	// NeverSent says that no TSN is missing that could have had the numbers.
+	// NeverSent says that the numbers were skipped: no TSN is missing for them.
 	NeverSent bool
 }
 
-// Sink receives what the analysis finds, in the order in which it becomes known. What
-// it is handed is borrowed until the call returns.
+// Sink receives what the analysis finds, in the order in which it becomes known. The
+// arguments are borrowed until the call returns.
 type Sink interface {
 	// PDU is called for each PDU once its octets are in order.
 	PDU(*PDU)

@@ -2,9 +2,9 @@ package mpa
 
 import "encoding/binary"
 
-// bare follows FPDUs without a CRC field from the last FPDU on, while the place in
-// the stream is searched: a sender that is asked for no CRCs may have left out the
-// field, although RFC 5044 section 4.1 has it in every FPDU.
+// bare reads octets after the last FPDU as FPDUs without a CRC field, during a search for
+// FPDU boundaries: if CRCs are off, a sender may omit the field, although RFC 5044 section
+// 4.1 has it in every FPDU.
 type bare struct {
 	on    bool
 	at    int64 // where the next one begins
@@ -29,7 +29,7 @@ func (k *bare) followed() int {
 	return k.count
 }
 
-// follow takes in what is at hand.
+// follow processes what is at hand.
 func (d *Decoder) follow() {
 	k := d.seek.bare
 	for k != nil && k.on {

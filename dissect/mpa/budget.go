@@ -3,7 +3,7 @@ package mpa
 // Budget bounds what the decoders of a capture hold together, in octets. Most of the
 // time an FPDU lies whole in a segment and needs no buffer; one that does not borrows a
 // buffer until it is whole, so that thousands of connections share a few. A decoder
-// that would go beyond the limit forgets what it holds and finds its place again.
+// that would exceed the limit drops its octets and searches for the next FPDU.
 type Budget struct {
 	limit, used int
 	idle        [len(memoryClasses)][][]byte
@@ -19,7 +19,7 @@ type Budget struct {
 // window of a search.
 var memoryClasses = [...]int{256, 2 << 10, 10 << 10, 68 << 10, window + 72<<10}
 
-// maxSpare bounds the buffers that are kept although nobody uses them.
+// maxSpare bounds the unused buffers that are kept.
 const maxSpare = 4 << 20
 
 // NewBudget returns a budget of limit octets.
@@ -133,7 +133,7 @@ func (d *Decoder) Free() {
 	d.trusty()
 }
 
-// starve forgets everything that waits and finds the place again.
+// starve drops all buffered octets and searches for the next FPDU.
 func (d *Decoder) starve() {
 	d.cfg.Budget.Starved++
 	d.drop()

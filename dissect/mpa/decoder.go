@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Tri is something that may not be known.
+// Tri is a boolean that may be unknown.
 type Tri uint8
 
 // The three values.
@@ -74,8 +74,8 @@ const (
 	Got
 	// Unframed: octets [From, To) of the stream are not part of an FPDU.
 	Unframed
-	// Hopeless: nothing that looks like an FPDU, the search has ended. Only an
-	// untrusted direction comes to that.
+	// Hopeless: the search has ended without an FPDU. Only an untrusted direction ends
+	// so.
 	Hopeless
 )
 
@@ -83,7 +83,7 @@ const (
 // [Decoder.Write] or [Decoder.Missing], then call [Decoder.Next] until it
 // returns None.
 type Decoder struct {
-	// What each FPDU touches comes first: thousands of decoders share a cache.
+	// The fields that each FPDU touches come first: thousands of decoders share a cache.
 
 	in       []byte   // borrowed input, behind what buf holds
 	verified Verified // CRCs in it
@@ -98,7 +98,7 @@ type Decoder struct {
 	crc, markers, hasGrid, unsure, ended, stopped bool // unsure: the last FPDU had a hole, markers in it may not be known of
 
 	framing Tri  // whether there are markers, once an FPDU has shown it
-	right   bool // the CRC of the FPDU at hand is known to be right
+	right   bool // the CRC of the current FPDU is known to be right
 
 	// buf keeps octets that wait: an open FPDU, or what is being searched.
 	buf     []byte
@@ -116,8 +116,8 @@ type Decoder struct {
 	AfterGap bool
 	// Stray are the first of them, at most 64, valid until the next call.
 	Stray []byte
-	// Bare is how many FPDUs follow each other up to there if they have no CRC
-	// field, the last one before From included; 0 where that is out of question.
+	// Bare is how many FPDUs the unframed octets can be read as if they have no CRC
+	// field, including the last one before From; 0 if that is impossible.
 	Bare int
 
 	plain  int // octets framed without markers since the place was found
@@ -126,14 +126,14 @@ type Decoder struct {
 	rare   *rare // nil: there was no need
 }
 
-// rare is room for what most decoders never meet.
+// rare is state that most decoders never need.
 type rare struct {
 	head []byte // a head with markers in it
 	full []byte
-	lost []byte // the first octets of those that were searched in vain
+	lost []byte // the first octets of those that were searched without success
 }
 
-// seldom returns that room.
+// seldom returns the rare state, and allocates it if needed.
 func (d *Decoder) seldom() *rare {
 	if d.rare == nil {
 		d.rare = new(rare)
@@ -143,7 +143,7 @@ func (d *Decoder) seldom() *rare {
 
 const strayLen = 64
 
-// Reset readies the decoder for a direction whose next octet has the offset. All
+// Reset prepares the decoder for a direction whose next octet has the offset. All
 // offsets count octets on from there. Buffers are kept.
 func (d *Decoder) Reset(cfg Config, off int64) {
 	d.Free()
@@ -181,10 +181,10 @@ func (d *Decoder) CRC() bool { return d.crc }
 // Seeking reports whether the place in the stream is not known.
 func (d *Decoder) Seeking() bool { return d.seek.on && !d.seek.anchored }
 
-// Trust says that the connection is known to carry MPA after all.
+// Trust says that the connection is now known to carry MPA.
 func (d *Decoder) Trust() { d.cfg.Trusted = true }
 
-// Learn tells what was negotiated after all, for what was not seen by now.
+// Learn sets what was negotiated, for FPDUs that come later.
 func (d *Decoder) Learn(markers, crc Tri) {
 	if d.framing == Unknown && d.cfg.Markers == Unknown {
 		d.cfg.Markers = markers
@@ -285,7 +285,7 @@ func (d *Decoder) take(n int) {
 		return
 	}
 	d.compact()
-	// What a length claims is believed as far as others were as long of late.
+	// Allocate for the claimed length only as far as recent FPDUs were as long.
 	if all <= 2*d.long {
 		d.buf = d.cfg.Budget.room(d.buf, all)
 	}
@@ -293,8 +293,8 @@ func (d *Decoder) take(n int) {
 	d.in, d.verified = d.in[n:], 0
 }
 
-// believed is what long becomes with an FPDU of size octets: a small one among large
-// ones takes little from it.
+// believed returns the new value of long after an FPDU of size octets: one small FPDU
+// among large ones lowers it only a little.
 func (d *Decoder) believed(size int) int { return max(size, d.long-d.long/4) }
 
 // compact moves what is unread to the front of the buffer.
@@ -311,8 +311,8 @@ func (d *Decoder) buffered() (Event, bool) {
 	d.take(lead + lengthSize)
 	b := d.buf[d.rd:]
 	if behind := d.off + int64(lead+lengthSize); d.missing(behind-lengthSize, behind) {
-		// Nobody knows how long this FPDU is. The next one may begin with a
-		// marker that ends in the hole.
+		// The length of this FPDU is not known. The next one may begin with a marker
+		// that ends in the hole.
 		d.startSeek(d.holeEnd(behind-1), true)
 		d.seek.at = max(d.seek.at-MarkerSize, d.off)
 		return None, false
@@ -461,7 +461,7 @@ func (d *Decoder) stray(from int64) {
 	r.lost = append(r.lost, d.buf[at:at+int(end-from)]...)
 }
 
-// drop forgets all octets.
+// drop discards all buffered octets.
 func (d *Decoder) drop() {
 	d.off += int64(len(d.buf) - d.rd + len(d.in))
 	d.empty()

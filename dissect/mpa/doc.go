@@ -7,7 +7,7 @@
 // [FPDU] points to is valid until the next call on the decoder. An [Encoder]
 // is its mirror.
 //
-// The Decode functions return a [*dissect.Error] for octets that cannot be laid out;
+// The Decode functions return a [*dissect.Error] for octets that cannot be parsed;
 // where the input ends too early it wraps [io.ErrUnexpectedEOF]. A Decoder has no
 // errors: what cannot be framed is one of its results.
 //

@@ -40,10 +40,10 @@ const (
 	// window is the number of octets in which a chain must show itself: four
 	// FPDUs of the largest size.
 	window = 288 << 10
-	// patience is how many octets of a connection that is not known to carry
+	// maxSearch is how many octets of a connection that is not known to carry
 	// MPA are searched.
-	patience = 1 << 20
-	// disbelief is how many octets are searched in vain before a side may not
+	maxSearch = 1 << 20
+	// disbelief is how many octets are searched without success before a side may not
 	// do what it was asked to.
 	disbelief = 64 << 10
 	// chainTrusted and chainUntrusted are the numbers of FPDUs in a row that
@@ -63,7 +63,7 @@ type seeker struct {
 	lost     int64 // offset at which it was lost
 	at       int64 // offset from which to search
 	odd      int64 // end of an FPDU with an impossible header, or 0
-	passed   int64 // octets searched in vain
+	passed   int64 // octets searched without success
 	crcWork  int64 // octets of CRC computed on trial
 	bare     *bare // nil: there was none
 }
@@ -128,10 +128,10 @@ func (d *Decoder) search() (Event, bool) {
 			break
 		}
 		if v == confirm {
-			return d.settle()
+			return d.resync()
 		}
 		s.passed++
-		if !d.cfg.Trusted && s.passed > patience {
+		if !d.cfg.Trusted && s.passed > maxSearch {
 			d.stopped = true
 			return Hopeless, true
 		}
@@ -149,7 +149,7 @@ func (d *Decoder) search() (Event, bool) {
 	return None, true
 }
 
-// forget lets go of octets that were searched in vain, so that the buffer stays
+// forget lets go of octets that were searched without success, so that the buffer stays
 // within the window.
 func (d *Decoder) forget() {
 	s := &d.seek
@@ -175,8 +175,8 @@ func (d *Decoder) forget() {
 	}
 }
 
-// settle goes on framing at the place that was found.
-func (d *Decoder) settle() (Event, bool) {
+// resync goes on framing at the place that was found.
+func (d *Decoder) resync() (Event, bool) {
 	s := &d.seek
 	s.on = false
 	d.cfg.Trusted = true // what is proven once need not be proven as hard again

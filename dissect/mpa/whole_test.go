@@ -23,7 +23,7 @@ func cutAtFPDUs(rnd *rand.Rand, sizes []int, total int) (cuts []int) {
 	return append(cuts, total)
 }
 
-// TestWhole: with the short way and without it, with CRCs verified before and without,
+// TestWhole: with the fast path and without it, with CRCs verified before and without,
 // the same FPDUs come out, also where
 // markers, CRCs and lengths are damaged and octets are missing.
 func TestWhole(t *testing.T) {

@@ -18,7 +18,7 @@ func main() {
 	defer c.Close()
 	for pdu, err := range c.PDUs() {
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err) // damage; reading goes on where it can
+			fmt.Fprintln(os.Stderr, err) // damage; reading continues after it
 			continue
 		}
 		if f := pdu.FPDU; f != nil && f.CRCStatus == mpa.CRCBad {

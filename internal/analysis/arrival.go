@@ -14,18 +14,18 @@ type utterance struct {
 	function  sctpddp.Function
 }
 
-// note notes how things stand as a message comes: it may have to wait for its
-// turn, and by then they stand otherwise.
+// note records the state of the session when a message arrives: the message may have to
+// wait for its turn, and the state changes until then.
 func (s *Session) note(side int, m *reassembly.Message) {
-	a, h, r := s.assoc, &s.half[side], &m.Arrival
+	a, h, r := s.assoc, &s.dirs[side], &m.Arrival
 	end := m.First + int64(len(m.TSNs))
 	r.Frame, r.Time, r.Heard, r.Passed = a.cur.Frame, a.cur.Time, -1, a.asm.High(1-side)
 	if m.Torn {
-		return // it came long ago
+		return // recorded earlier
 	}
 	r.TooLarge = a.tooLarge(m)
-	r.Complete = a.asm.Settled(side) >= m.First && !a.asm.Lost(side, h.from)
-	// One that comes behind a later one may be a copy of what was not captured.
+	r.Complete = a.asm.FirstMissing(side) >= m.First && !a.asm.Lost(side, h.from)
+	// A message that arrives after a later one may be a retransmission.
 	if heard, ok := a.asm.Acked(1 - side); ok && end >= a.asm.High(side) {
 		r.Heard = heard
 	}
@@ -37,7 +37,7 @@ func (s *Session) note(side int, m *reassembly.Message) {
 		if c, err := sctpddp.DecodeControl(m.Octets); err == nil {
 			now.function = c.Function
 			h.spoken = now
-			if peer := &s.half[1-side]; initiates(peer.spoken.function) {
+			if peer := &s.dirs[1-side]; initiates(peer.spoken.function) {
 				peer.spoken = utterance{} // it is answered
 			}
 		}
@@ -48,28 +48,27 @@ func (s *Session) note(side int, m *reassembly.Message) {
 	if len(m.Octets) >= sctpddp.SegmentLen {
 		ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
 		if h.open.add(&a.asm, side, m, ssn) {
-			a.wide = append(a.wide, wideHalf{s, side})
+			a.wide = append(a.wide, wideDirection{s, side})
 			s.Trace.Flow[s.Dir(side)].Crowded = true
 		}
 	}
 }
 
-// tooLarge reports whether a message was alone too large for the fragments of IP in
-// which its packet came. All of them but the last are of one size, and less than
-// the packet.
+// tooLarge reports whether a message without others was too large for one IP fragment
+// of its packet. All fragments but the last have the same size, less than the packet.
 func (a *Association) tooLarge(m *reassembly.Message) bool {
 	if m.Fragments < 2 || len(m.TSNs) > 1 {
 		return false
 	}
-	alone := sctp.HeaderLen + sctp.DataHeaderLen + m.Length
-	return (m.Fragments-1)*((alone+3)&^3) >= a.octets
+	unbundled := sctp.HeaderLen + sctp.DataHeaderLen + m.Length
+	return (m.Fragments-1)*((unbundled+3)&^3) >= a.octets
 }
 
 func initiates(f sctpddp.Function) bool {
 	return f == sctpddp.Initiate || f == sctpddp.EnhancedInitiate
 }
 
-// arrival says how things stood when the message of a chunk came.
+// arrival returns the state recorded when the message of a chunk arrived.
 func (s *Session) arrival(k *trace.Chunk, m *reassembly.Message) {
 	r, a := &m.Arrival, &k.Arrival
 	a.Frame, a.Time, a.TSN, a.End, a.Heard, a.Passed = r.Frame, r.Time, m.First, m.First+int64(len(m.TSNs)), r.Heard, r.Passed
@@ -102,18 +101,18 @@ func (a *Association) overtakes(side int, m *reassembly.Message, from int, u *ut
 	return true
 }
 
-// hides reports whether chunks of a side are known to be missing from the capture, or
-// to be on their way past it: then acknowledgements may be missing as well.
+// hides reports whether chunks of a side are known to be missing from the capture.
+// Acknowledgements may be missing too then.
 func (a *Association) hides(side int) bool {
 	acked, ok := a.asm.Acked(side)
-	return ok && acked > a.asm.Settled(side) || a.asm.High(side) > a.asm.Settled(side) || a.asm.Lost(side, 0)
+	return ok && acked > a.asm.FirstMissing(side) || a.asm.High(side) > a.asm.FirstMissing(side) || a.asm.Lost(side, 0)
 }
 
-// reuses notes for the Initiate of a session what may still be under way of the
-// session before (RFC 5043 section 6.6).
+// reuses notes for the Initiate of a session which chunks of the previous session may
+// still be in flight (RFC 5043 section 6.6).
 func (a *Association) reuses(side int, m *reassembly.Message, before *Session) {
 	for _, from := range [...]int{side, 1 - side} {
-		u := &before.half[from].last
+		u := &before.dirs[from].last
 		if u.frame != 0 && (from != side || u.tsn < m.First) && a.overtakes(side, m, from, u) {
 			return
 		}

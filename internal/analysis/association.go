@@ -21,16 +21,16 @@ type Association struct {
 	asm     reassembly.Association
 	addr    [2]trace.Endpoint
 	side    [2]trace.SCTPSide
-	// offers are what the INIT ACKs of a side said that came so far: one who asks
-	// twice is answered twice, and its cookie tells which answer counts.
+	// offers are the INIT ACKs of a side so far: a repeated INIT is answered again, and
+	// the cookie shows which answer counts.
 	offers  [2][]trace.SCTPSide
-	cookie  bool // it was seen: the association has come about
+	cookie  bool // a COOKIE ECHO was seen: the association is established
 	streams map[uint16]*stream
 	latest  *stream // the one of the last message, sid
 	sid     uint16
 	waiting []*Session // with messages that came early
 	cur     reassembly.Carriage
-	first   *Session // of the packet at hand, and which side sent it
+	first   *Session // of the current packet, and which side sent it
 	ending  trace.Ending
 	endedBy int
 	endedAt uint64
@@ -42,8 +42,8 @@ type Association struct {
 	pace  pace
 	terms [2]termRun
 	asked [2]asked
-	wide  []wideHalf // in which too many DDP-SSNs may be under way
-	// wrong: the checksum of the packet at hand is; splits are those chunks of a
+	wide  []wideDirection // in which too many DDP-SSNs may be under way
+	// wrong: the checksum of the current packet is; splits are those chunks of a
 	// side that were counted already.
 	wrong  bool
 	splits [2]uint64
@@ -51,20 +51,20 @@ type Association struct {
 	iface     int
 	hasPacket bool
 	merged    bool
-	path      uint8 // of the packet at hand
+	path      uint8 // of the current packet
 	octets    int   // in it
 }
 
-// Sessions is who keeps count of the sessions of a capture.
+// Sessions counts the sessions of a capture.
 type Sessions interface {
-	// Begun returns the number of a session that begins.
+	// Begun returns the number for a new session.
 	Begun() uint64
-	// Ended is told of a session about which nothing more will become known.
+	// Ended is called for a session when nothing more can become known about it.
 	Ended(*trace.Connection)
 }
 
-// stream is a pair of SCTP streams: the session on it, and the one before, of
-// which chunks may still come.
+// stream is a pair of SCTP streams: the session on it, and the one before, which may
+// still receive chunks.
 type stream struct{ now, before *Session }
 
 // Packet is an SCTP packet.
@@ -85,10 +85,10 @@ type Packet struct {
 type PacketNote struct {
 	// Note joins those of its chunks.
 	Note reassembly.Note
-	// Damaged: its checksum is wrong, while those of other packets are right.
-	// Nothing else was made of it.
+	// Damaged: its checksum is wrong, while those of other packets are right. The
+	// packet was ignored otherwise.
 	Damaged bool
-	// Trouble says why a chunk could not be laid out, Offset where in the packet;
+	// Trouble says why a chunk could not be parsed, Offset where in the packet;
 	// "" if all could.
 	Trouble string
 	Offset  int
@@ -96,7 +96,7 @@ type PacketNote struct {
 	Pad string
 }
 
-// Init readies the association for its first packet, sent by side 0.
+// Init prepares the association for its first packet, sent by side 0.
 func (a *Association) Init(env *Env, number uint64, addr [2]trace.Endpoint, s Sessions) {
 	a.env, a.number, a.session, a.addr = env, number, s, addr
 	a.asm.Init(env.Budget)
@@ -118,7 +118,7 @@ func (a *Association) SetTag(side int, tag uint32) {
 	a.side[side].Tag, a.side[side].HasTag = tag, true
 }
 
-// Session returns the session of the first chunk of DDP in the packet at hand,
+// Session returns the session of the first chunk of DDP in the current packet,
 // or nil.
 func (a *Association) Session(side int) (c *trace.Connection, d trace.Dir) {
 	if a.first == nil {
@@ -169,7 +169,7 @@ func (a *Association) Damage(side int, frame uint64) {
 	}
 }
 
-// Packet takes in the next packet of the association, sent by side.
+// Packet processes the next packet of the association, sent by side.
 func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 	a.cur, a.first, a.last, a.path, a.wrong = p.Carriage, nil, p.Frame, p.Path, false
 	if a.damaged(side, p) {
@@ -186,7 +186,7 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 		if err == nil {
 			a.pad(side, &n, &c, size, off+size == p.Length)
 			if c.Type == sctp.TypeCookieEcho && err == nil {
-				a.settled(side, p)
+				a.acceptOffer(side, p)
 			}
 			err = a.chunk(side, &c, &n)
 		}
@@ -201,7 +201,7 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 		}
 		off += size
 	}
-	a.settle()
+	a.expire()
 	return n
 }
 
@@ -222,7 +222,7 @@ func (a *Association) pad(side int, n *PacketNote, c *sctp.Chunk, size int, last
 	}
 }
 
-// unread notes a chunk that could not be laid out.
+// unread notes a chunk that could not be parsed.
 func (a *Association) unread(side int, n *PacketNote, off int, err error) {
 	n.Trouble, n.Offset = "chunk", off
 	var e *sctp.Error
@@ -235,7 +235,7 @@ func (a *Association) unread(side int, n *PacketNote, off int, err error) {
 	}
 }
 
-// chunk takes in one chunk.
+// chunk processes one chunk.
 func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 	a.pace.chunk(side, c.Type, a.cur.Time)
 	switch c.Type {
@@ -292,7 +292,7 @@ func (a *Association) ended(side int, how trace.Ending) {
 // maxOffers bounds the answers to INITs that are remembered.
 const maxOffers = 8
 
-// init takes in an INIT or the answer to one. The first one counts until a cookie
+// init processes an INIT or the answer to one. The first one counts until a cookie
 // tells which answer was taken.
 func (a *Association) init(side int, c *sctp.Chunk) error {
 	i, err := sctp.DecodeInit(*c)
@@ -315,7 +315,7 @@ func (a *Association) init(side int, c *sctp.Chunk) error {
 	return unreadable
 }
 
-// takeOffer says that this is how a side began.
+// takeOffer takes the INIT ACK of a side as the one that counts.
 func (a *Association) takeOffer(side int, o *trace.SCTPSide) {
 	s := &a.side[side]
 	s.HasInit, s.Out, s.In, s.TSN, s.Addresses = true, o.Out, o.In, o.TSN, o.Addresses
@@ -324,9 +324,9 @@ func (a *Association) takeOffer(side int, o *trace.SCTPSide) {
 	a.asm.Start(side, o.TSN)
 }
 
-// settled takes the answer to which the cookie of a side belongs: its packet
+// acceptOffer takes the answer to which the cookie of a side belongs: its packet
 // carries the tag that the answer asked for.
-func (a *Association) settled(side int, p *Packet) {
+func (a *Association) acceptOffer(side int, p *Packet) {
 	if a.cookie {
 		return
 	}
@@ -345,7 +345,7 @@ func (a *Association) settled(side int, p *Packet) {
 // Addresses are the addresses that the INIT or INIT ACK of a side listed.
 func (a *Association) Addresses(side int) []netip.Addr { return a.side[side].Addresses }
 
-// data takes in a chunk of user data.
+// data processes a chunk of user data.
 func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 	wire := sctp.DataLen(*c)
 	if wire == 0 {
@@ -394,9 +394,9 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 // again notes the frame of a chunk that came before, if its message still waits.
 func (a *Association) again(side int, d *sctp.Data, tsn int64) {
 	if st := a.streams[d.SID]; st != nil && st.now != nil {
-		st.now.half[side].order.Again(tsn, d.TSN, &a.cur)
+		st.now.dirs[side].order.Again(tsn, d.TSN, &a.cur)
 		st.now.Trace.Flow[st.now.Dir(side)].Retransmitted++
-		st.now.half[side].paths = paths{}
+		st.now.dirs[side].paths = paths{}
 		if a.first == nil {
 			a.first = st.now
 		}
@@ -434,11 +434,11 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 		if answers {
 			a.astray(side, st.now)
 		}
-	case st.before == nil && m.First < st.now.half[side].from:
+	case st.before == nil && m.First < st.now.dirs[side].from:
 		// A capture that begins late has the end of the session before.
 		st.before = a.begin(side, m, false)
 		return st.before
-	case st.before != nil && (m.First < st.now.half[side].from || st.before.goesOn(side, st.now, m)):
+	case st.before != nil && (m.First < st.now.dirs[side].from || st.before.goesOn(side, st.now, m)):
 		return st.before // sent before this session began, or before its sender knew
 	case asks && st.now.endsFor(side, ssn, m.First), answers && st.now.answered(side, m.First):
 		if st.before != nil {
@@ -484,21 +484,21 @@ func (a *Association) begin(side int, m *reassembly.Message, asks bool) *Session
 	t.FirstFrame, t.FirstTime = a.cur.Frame, a.cur.Time
 	for i := range 2 {
 		t.Side[i].Addr, t.Side[i].SCTP = a.addr[i], &a.side[i]
-		s.half[i].order.Init(a.env.Budget)
+		s.dirs[i].order.Init(a.env.Budget)
 	}
 	s.setInitiator(side)
 	if !asks {
 		return s
 	}
-	// All that belongs to it was sent after the Initiate, or in answer to it.
-	s.half[side].from, s.half[1-side].from = m.First, a.asm.High(1-side)
-	s.half[1-side].order.Begin(0)
+	// Everything in the session was sent after the Initiate, or in answer to it.
+	s.dirs[side].from, s.dirs[1-side].from = m.First, a.asm.High(1-side)
+	s.dirs[1-side].order.Begin(0)
 	return s
 }
 
-// settle gives up what was awaited for too long, once all chunks of a packet
-// were taken in.
-func (a *Association) settle() {
+// expire gives up chunks that were awaited for too long. It is called after all chunks
+// of a packet.
+func (a *Association) expire() {
 	if a.asm.Quiet() && len(a.waiting) == 0 {
 		return // nearly always
 	}
@@ -513,7 +513,7 @@ func (a *Association) settle() {
 		for side := range 2 {
 			s.age(side)
 		}
-		s.listed = s.half[0].order.Waiting()+s.half[1].order.Waiting() > 0
+		s.listed = s.dirs[0].order.Waiting()+s.dirs[1].order.Waiting() > 0
 		return !s.listed
 	})
 }

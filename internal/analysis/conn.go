@@ -11,23 +11,21 @@ import (
 
 // Env is what the connections of one capture share.
 type Env struct {
-	// Sink is told what is found; nil if nobody listens.
+	// Sink receives what is found; may be nil.
 	Sink trace.Sink
-	// Lean leaves out FPDUs and segments.
+	// Lean does not hand FPDUs and segments to the sink.
 	Lean bool
-	// Brief leaves out the frames and the gathered payload of PDUs, which are handed
-	// out all the same.
+	// Brief hands out PDUs without their frames and without payload of spanning FPDUs.
 	Brief bool
-	// Memory lends buffers to decoders; nil lets each have its own.
+	// Decoders bounds the memory of decoders; nil: each has its own buffers.
 	Decoders *mpa.Budget
 	// Budget bounds the memory for out-of-order data.
 	Budget *reassembly.Budget
-	// Layout of the establishment word; LayoutForced keeps it against all
-	// evidence.
+	// Layout of the IRD and ORD word; LayoutForced keeps it whatever the traffic shows.
 	Layout       mpa.Layout
 	LayoutForced bool
 
-	whole   mpa.FPDU // that of a segment which holds nothing else
+	whole   mpa.FPDU // the FPDU of a segment that holds nothing else
 	pdus    uint64
 	swapped map[trace.Host]bool // senders of Terminates with swapped fields
 	frames  []uint64
@@ -42,7 +40,7 @@ type Env struct {
 // PDUs is the number of PDUs found so far.
 func (e *Env) PDUs() uint64 { return e.pdus }
 
-// phase of a half-stream.
+// phase of a direction.
 type phase uint8
 
 const (
@@ -73,13 +71,13 @@ const (
 	maxResponses = 1 << 16
 )
 
-// tell reports whether somebody wants to know of each PDU, gather whether whole
-// ones are wanted.
-func (e *Env) tell() bool   { return e.Sink != nil && !e.Lean }
-func (e *Env) gather() bool { return e.tell() && !e.Brief }
+// wantsPDUs reports whether the sink gets PDUs, wantsPayload whether it gets the whole
+// payload of FPDUs that span segments.
+func (e *Env) wantsPDUs() bool    { return e.Sink != nil && !e.Lean }
+func (e *Env) wantsPayload() bool { return e.wantsPDUs() && !e.Brief }
 
-// half is the state of one direction, by the side that sends it.
-type half struct {
+// direction is the state of one direction, by the side that sends it.
+type direction struct {
 	dec       *mpa.Decoder
 	tail      []byte // octets that wait, from offset tailOff on
 	tailOff   int64
@@ -92,19 +90,18 @@ type half struct {
 	gap       bool
 	rtr       bool // the frame in startup is the 2007 RTR frame
 	partial   bool // octets of the startup frame are missing
-	// loose is what is kept of streaming octets, nil while there were none or once
-	// full operation began.
+	// loose holds streaming octets; nil while there are none, and in full operation.
 	loose *loose
 }
 
-// loose are the streaming octets of a half-stream that were not handed out yet.
+// loose are the streaming octets of a direction that were not handed out yet.
 type loose struct {
 	from    int64  // where the run of them began
 	lead    []byte // the first octets of it
 	leadAck int64  // what their segment acknowledged
 	frames  []uint64
 	omitted uint64
-	noted   int64  // up to where frames holds their frames
+	noted   int64  // frames covers the octets up to here
 	frame   uint64 // with which the last of those became deliverable
 	time    int64
 }
@@ -114,9 +111,9 @@ func (l *loose) restart(at int64) {
 	l.from, l.noted, l.lead = at, at, l.lead[:0]
 }
 
-// outside is what is kept of the streaming octets of a side.
+// outside returns the streaming octets of a side.
 func (c *Conn) outside(side int) *loose {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if h.loose == nil {
 		if n := len(c.env.loose); n > 0 {
 			h.loose, c.env.loose = c.env.loose[n-1], c.env.loose[:n-1]
@@ -127,9 +124,9 @@ func (c *Conn) outside(side int) *loose {
 	return h.loose
 }
 
-// inside says that a side is in full operation: another one may have the room.
+// inside begins full operation of a side, and frees its streaming octets for reuse.
 func (c *Conn) inside(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	h.phase, h.tail = full, nil
 	if l := h.loose; l != nil && len(c.env.loose) < maxSpare {
 		*l = loose{lead: l.lead[:0], frames: l.frames[:0]}
@@ -138,7 +135,7 @@ func (c *Conn) inside(side int) {
 	h.loose = nil
 }
 
-// maxSpare bounds the room that is kept for connections which are still to come.
+// maxSpare bounds the freed memory that is kept for later connections.
 const maxSpare = 64
 
 // Conn is one TCP connection under analysis.
@@ -147,24 +144,24 @@ type Conn struct {
 	upper
 }
 
-// work is what a connection needs while it is under way. What remains of it in the
-// end stands apart, so that it need not be copied.
+// work is what a connection needs until it ends. What remains after the end is kept
+// separately, so that it need not be copied.
 type work struct {
 	used   bool
 	octets bool
 	forced bool // the user says that it is MPA
 	wanted bool // some side of it is known to carry MPA
 	closed bool
-	// crcs is what is known of the CRCs in the data of the packet at hand, size octets.
+	// crcs is the result of mpa.Verify for the data of the current packet, size octets.
 	crcs mpa.Verified
 	size int
 	fins [2]bool
 	tcp  reassembly.Conn
-	half [2]half
+	dirs [2]direction
 }
 
-// Init readies the connection for its first packet, sent by side 0. forced says
-// that it carries MPA whether or not a startup frame is seen.
+// Init prepares the connection for its first packet, sent by side 0. forced says
+// that it carries MPA even if no startup frame is seen.
 func (c *Conn) Init(env *Env, number uint64, addr [2]trace.Endpoint, forced bool) {
 	c.env = env
 	c.work = new(work)
@@ -181,8 +178,8 @@ func (c *Conn) NewConnection(side int, s *reassembly.Segment) bool {
 	return c.tcp.NewConnection(side, s)
 }
 
-// Packet takes in the next packet of the connection and returns what it was. crcs is what
-// is known of the CRCs in its data, see [mpa.Verify].
+// Packet processes the next packet of the connection and returns what it was. crcs is the
+// result of [mpa.Verify] for its data.
 func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reassembly.Note {
 	w, t := c.work, &c.Trace
 	if !w.used {
@@ -212,8 +209,8 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 		fl.Opens = s.Flags&reassembly.FlagACK == 0
 	}
 	fl.SACKs = fl.SACKs || s.SACK
-	if h := &w.half[side]; h.phase == full && h.dec != nil && !h.ended && w.tcp.Plain(side, s) && h.dec.Whole(s.Data, crcs, &c.env.whole) {
-		c.alone(w, side, s)
+	if h := &w.dirs[side]; h.phase == full && h.dec != nil && !h.ended && w.tcp.Plain(side, s) && h.dec.Whole(s.Data, crcs, &c.env.whole) {
+		c.wholeFPDU(w, side, s)
 		return 0
 	}
 	w.crcs, w.size = crcs, len(s.Data)
@@ -221,12 +218,12 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 	if note&(reassembly.AfterFIN|reassembly.Conflict) != 0 {
 		c.faulty(side, s, note)
 	}
-	c.behind() // before what the packet brings is judged
+	c.noteProgress() // before the data of the packet is judged
 	var p reassembly.Piece
 	for w.tcp.Pop(side, &p) {
 		c.piece(side, &p)
 	}
-	if w.tcp.Half(1 - side).Waiting() {
+	if w.tcp.Direction(1 - side).Waiting() {
 		for w.tcp.Pop(1-side, &p) {
 			c.piece(1-side, &p)
 		}
@@ -241,7 +238,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 
 // faulty notes octets that should not be in the stream.
 func (c *Conn) faulty(side int, s *reassembly.Segment, note reassembly.Note) {
-	k, h := c.Trace.Flow[c.Dir(side)].Faulty(), c.tcp.Half(side)
+	k, h := c.Trace.Flow[c.Dir(side)].Faulty(), c.tcp.Direction(side)
 	if note&reassembly.AfterFIN != 0 && k.AfterFIN == 0 {
 		k.AfterFIN, k.AfterFINAt = s.Frame, h.Offset(s.Seq)
 	}
@@ -250,24 +247,24 @@ func (c *Conn) faulty(side int, s *reassembly.Segment, note reassembly.Note) {
 	}
 }
 
-// alone takes in a packet that holds just the FPDU at hand, behind all that came
-// before: nearly every packet.
-func (c *Conn) alone(w *work, side int, s *reassembly.Segment) {
+// wholeFPDU processes a packet that holds exactly the current FPDU, next in order:
+// nearly every packet.
+func (c *Conn) wholeFPDU(w *work, side int, s *reassembly.Segment) {
 	w.tcp.Acknowledge(side, s)
-	c.behind()
+	c.noteProgress()
 	w.tcp.Pass(side, s, bits.ReverseBytes32(c.env.whole.CRC))
 	c.fpdu(side, &c.env.whole, true)
 }
 
-// behind notes which directions are known to lack octets: some wait behind them, or
-// the other side has acknowledged them.
-func (c *Conn) behind() {
+// noteProgress records how far each direction has come, and whether it is known to
+// lack octets: later octets wait, or the other side has acknowledged more.
+func (c *Conn) noteProgress() {
 	w := c.work
 	for i := range 2 {
-		h := w.tcp.Half(i)
+		h := w.tcp.Direction(i)
 		fl := &c.Trace.Flow[c.Dir(i)]
 		fl.Base, fl.Sent, fl.Acked = h.Base(), h.Next(), h.Acked()
-		if fl.StartAcked == 0 && w.half[i].hasOrigin && fl.Acked >= w.half[i].origin {
+		if fl.StartAcked == 0 && w.dirs[i].hasOrigin && fl.Acked >= w.dirs[i].origin {
 			fl.StartAcked = c.Trace.LastTime
 		}
 		fl.Waiting = h.Waiting() || h.Started() && h.Acked() > h.Next()+1 // a FIN counts for one
@@ -277,7 +274,7 @@ func (c *Conn) behind() {
 // Span is the part of the stream that the last packet of a side carried, as it
 // was handed to Packet.
 func (c *Conn) Span(side int, s *reassembly.Segment) (from, to int64, ok bool) {
-	h := c.tcp.Half(side)
+	h := c.tcp.Direction(side)
 	if s.Len == 0 || !h.Started() {
 		return 0, 0, false
 	}
@@ -291,12 +288,12 @@ func (c *Conn) Span(side int, s *reassembly.Segment) (from, to int64, ok bool) {
 
 // Origin is the stream offset at which full operation of a side began.
 func (c *Conn) Origin(side int) (off int64, ok bool) {
-	return c.half[side].origin, c.half[side].hasOrigin
+	return c.dirs[side].origin, c.dirs[side].hasOrigin
 }
 
 // OpenPDU is the stream offset of a PDU that has begun but is not whole yet.
 func (c *Conn) OpenPDU(side int) (off int64, ok bool) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	switch {
 	case h.ended:
 	case h.phase == startup:
@@ -311,7 +308,7 @@ func (c *Conn) OpenPDU(side int) (off int64, ok bool) {
 func (c *Conn) ending(side int, s *reassembly.Segment) {
 	t := &c.Trace
 	fl := &t.Flow[c.Dir(side)]
-	act := &trace.Closing{Frame: s.Frame, Time: s.Time, At: c.tcp.Half(side).Offset(s.Seq) + int64(s.Len), Acked: c.tcp.Acked()}
+	act := &trace.Closing{Frame: s.Frame, Time: s.Time, At: c.tcp.Direction(side).Offset(s.Seq) + int64(s.Len), Acked: c.tcp.Acked()}
 	if s.Flags&reassembly.FlagRST != 0 {
 		if fl.RST == nil {
 			fl.RST = act
@@ -337,20 +334,20 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 	if c.fins[0] && c.fins[1] {
 		c.closed = true
 	}
-	if h := c.tcp.Half(side); h.FIN() >= 0 && h.Next() >= h.FIN() {
+	if h := c.tcp.Direction(side); h.FIN() >= 0 && h.Next() >= h.FIN() {
 		c.end(side)
 		c.force(1 - side)
 	}
 }
 
-// release lets reassembly forget what nobody will ask for.
+// release lets reassembly forget the carriers of octets that are done with.
 func (c *Conn) release(side int) {
-	c.tcp.Half(side).Release(c.oldest(side))
+	c.tcp.Direction(side).Release(c.oldest(side))
 }
 
 func (c *Conn) oldest(side int) int64 {
-	h := &c.half[side]
-	off := c.tcp.Half(side).Next()
+	h := &c.dirs[side]
+	off := c.tcp.Direction(side).Next()
 	if len(h.tail) > 0 {
 		off = h.tailOff
 	}
@@ -360,12 +357,12 @@ func (c *Conn) oldest(side int) int64 {
 	return off
 }
 
-// Finish says that no more packets come. Of the connection nothing but Trace is left.
+// Finish ends the connection. Only Trace remains of it.
 func (c *Conn) Finish() {
-	c.behind()
+	c.noteProgress()
 	var p reassembly.Piece
 	order := [2]int{0, 1}
-	if c.half[0].phase >= held && c.half[1].phase < held {
+	if c.dirs[0].phase >= held && c.dirs[1].phase < held {
 		order = [2]int{1, 0} // what waits behind a hole may be the other's startup frame
 	}
 	for _, side := range order {
@@ -378,7 +375,7 @@ func (c *Conn) Finish() {
 	}
 	t := &c.Trace
 	for side := range 2 {
-		h := c.tcp.Half(side)
+		h := c.tcp.Direction(side)
 		fl := &t.Flow[c.Dir(side)]
 		n := h.Counts()
 		fl.Gaps, fl.GapOctets = n.Gaps, n.GapOctets
@@ -395,7 +392,7 @@ func (c *Conn) Finish() {
 
 // end says that no more octets come from a side.
 func (c *Conn) end(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if h.ended {
 		return
 	}
@@ -409,15 +406,15 @@ func (c *Conn) end(side int) {
 	}
 	h.ended = true
 	if h.phase == streaming && c.Trace.IsMPA {
-		c.streamed(side, c.tcp.Half(side).Next())
+		c.streamed(side, c.tcp.Direction(side).Next())
 	}
 	h.undecode()
 	h.tail = nil
 }
 
-// piece takes in the next piece of a direction.
+// piece processes the next piece of a direction.
 func (c *Conn) piece(side int, p *reassembly.Piece) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if h.ended {
 		return
 	}
@@ -428,7 +425,7 @@ func (c *Conn) piece(side int, p *reassembly.Piece) {
 	if h.phase == full {
 		c.start(side)
 		var crcs mpa.Verified
-		if !p.Held && len(p.Data) == c.size { // all data of the packet at hand
+		if !p.Held && len(p.Data) == c.size { // all data of the current packet
 			crcs = c.crcs
 		}
 		h.dec.WriteVerified(p.Data, crcs)
@@ -438,10 +435,10 @@ func (c *Conn) piece(side int, p *reassembly.Piece) {
 	c.data(side, p.Off, p.Data)
 }
 
-// data takes in octets outside full operation, and goes on with what follows
-// when a phase ends among them.
+// data processes octets outside full operation. When a phase ends among them, it
+// continues with the next phase.
 func (c *Conn) data(side int, off int64, b []byte) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	for len(b) > 0 {
 		switch h.phase {
 		case streaming:
@@ -466,22 +463,22 @@ func (c *Conn) data(side int, off int64, b []byte) {
 	}
 }
 
-// consumed is the offset of what is left of the octets at hand.
+// consumed returns the offset of the rest of the current octets.
 func (c *Conn) consumed(side int, rest []byte) int64 {
-	return c.tcp.Half(side).Next() - int64(len(rest))
+	return c.tcp.Direction(side).Next() - int64(len(rest))
 }
 
 // keep appends octets to those that wait.
-func (h *half) keep(off int64, b []byte) {
+func (h *direction) keep(off int64, b []byte) {
 	if len(h.tail) == 0 {
 		h.tailOff = off
 	}
 	h.tail = append(h.tail, b...)
 }
 
-// missing takes in a hole.
+// missing processes a hole.
 func (c *Conn) missing(side int, p *reassembly.Piece) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	gap := p.Kind == reassembly.Gap
 	c.start(side)
 	if gap && c.env.Sink != nil {

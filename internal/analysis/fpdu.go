@@ -7,16 +7,16 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// drain takes what the decoder of a side has.
+// drain handles all results of the decoder of a side.
 func (c *Conn) drain(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	for h.dec != nil {
 		switch h.dec.Next() {
 		case mpa.None:
 			return
 		case mpa.Got:
 			if h.phase != full {
-				if c.Trace.IsMPA && !h.gap && (h.hasOrigin || c.tcp.Half(side).StartKnown()) {
+				if c.Trace.IsMPA && !h.gap && (h.hasOrigin || c.tcp.Direction(side).StartKnown()) {
 					c.streamed(side, h.dec.FPDU.Offset)
 				}
 				c.inferred(side)
@@ -38,30 +38,31 @@ func (c *Conn) drain(side int) {
 	}
 }
 
-// inferred notes that a side carries FPDUs although no startup frame said so.
+// inferred begins full operation of a side whose FPDUs were found without a startup
+// frame.
 func (c *Conn) inferred(side int) {
-	peer := &c.half[1-side]
+	peer := &c.dirs[1-side]
 	c.inside(side)
 	c.Trace.IsMPA, c.wanted = true, true
 	c.force(1 - side)
 	switch {
 	case peer.dec != nil:
 		peer.dec.Trust()
-	case peer.phase == streaming && !peer.ended && (peer.gap || !c.tcp.Half(1-side).StartKnown()):
-		c.search(1-side, c.tcp.Half(1-side).Next())
+	case peer.phase == streaming && !peer.ended && (peer.gap || !c.tcp.Direction(1-side).StartKnown()):
+		c.search(1-side, c.tcp.Direction(1-side).Next())
 	}
 }
 
-// fpdu takes in one FPDU; alone: the packet at hand holds it and nothing else.
-func (c *Conn) fpdu(side int, f *mpa.FPDU, alone bool) {
+// fpdu processes one FPDU. single says that the current packet holds exactly this FPDU.
+func (c *Conn) fpdu(side int, f *mpa.FPDU, single bool) {
 	dir := c.Dir(side)
 	c.count(dir, f)
 	c.seen(side, dir)
-	p := c.fpduRecord(side, dir, f, alone)
-	c.firstFaults(dir, f, p.Frame, alone)
+	p := c.fpduRecord(side, dir, f, single)
+	c.firstFaults(dir, f, p.Frame, single)
 	c.header(side, dir, f, p)
-	if c.env.tell() {
-		c.show(side, f, p, alone)
+	if c.env.wantsPDUs() {
+		c.show(side, f, p, single)
 	}
 	if len(c.env.done) > 0 {
 		c.flushTransactions()
@@ -95,10 +96,10 @@ func (c *Conn) count(dir trace.Dir, f *mpa.FPDU) {
 	}
 }
 
-// seen notes how the side frames, if that is not what was negotiated, or if nothing
-// was.
+// seen notes whether a side uses markers and CRCs, if that was not negotiated or differs
+// from it.
 func (c *Conn) seen(side int, dir trace.Dir) {
-	t, dec := &c.Trace, c.half[side].dec
+	t, dec := &c.Trace, c.dirs[side].dec
 	if m := mpa.TriOf(dec.Markers()); t.Markers[dir] != m {
 		if t.Negotiated {
 			t.Flow[dir].MarkersSeen = m
@@ -111,9 +112,9 @@ func (c *Conn) seen(side int, dir trace.Dir) {
 	}
 }
 
-// fpduRecord readies the record of an FPDU, with the frame in which it became known.
-func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, alone bool) *trace.PDU {
-	h, p := &c.half[side], &c.env.pdu
+// fpduRecord fills in the record of an FPDU, with the frame that completed it.
+func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, single bool) *trace.PDU {
+	h, p := &c.dirs[side], &c.env.pdu
 	// Field by field: clearing the whole of it shows in the profile.
 	p.Number, p.Conn, p.Kind, p.Dir, p.Frames = c.env.pdus, &c.Trace, trace.KindFPDU, dir, p.Frames[:0]
 	p.From, p.Length, p.FPDU, p.Chunk, p.Segment, p.Message = f.Offset, int64(f.Size), f, nil, nil, nil
@@ -121,8 +122,8 @@ func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, alone bool) *tra
 	p.Startup, p.StartupRaw, p.Partial, p.FramesOmitted, p.TermSwapped = nil, nil, false, 0, false
 	p.Octets = nil
 	c.env.pdus++
-	if p.Frame = 0; !alone {
-		p.Frame, p.Time = c.tcp.Half(side).Delivered(f.Offset + int64(f.Size))
+	if p.Frame = 0; !single {
+		p.Frame, p.Time = c.tcp.Direction(side).Delivered(f.Offset + int64(f.Size))
 		if len(f.Missing) > 0 {
 			c.lastPart(side, f, p)
 		}
@@ -134,13 +135,13 @@ func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, alone bool) *tra
 }
 
 // firstFaults notes the first frames with a wrong CRC and with a wrong marker. The
-// markers of an FPDU alone in its packet were found right before.
-func (c *Conn) firstFaults(dir trace.Dir, f *mpa.FPDU, frame uint64, alone bool) {
+// markers of a single FPDU were checked before.
+func (c *Conn) firstFaults(dir trace.Dir, f *mpa.FPDU, frame uint64, single bool) {
 	fl := &c.Trace.Flow[dir]
 	if f.CRCStatus == mpa.CRCBad && fl.CRCBad == 1 {
 		fl.Faulty().FirstBadCRC = frame
 	}
-	if alone {
+	if single {
 		return
 	}
 	for i := range f.Markers {
@@ -155,9 +156,9 @@ func (c *Conn) firstFaults(dir trace.Dir, f *mpa.FPDU, frame uint64, alone bool)
 	}
 }
 
-// header decodes the DDP header, and takes in the segment.
+// header decodes the DDP header, and processes the segment.
 func (c *Conn) header(side int, dir trace.Dir, f *mpa.FPDU, p *trace.PDU) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	indicates := h.first && dir == trace.I2R && c.Trace.Outcome == trace.Accepted
 	h.first = false
 	if err := ddp.DecodeTo(&c.env.segment, f.Head); err != nil {
@@ -179,17 +180,17 @@ func (c *Conn) header(side int, dir trace.Dir, f *mpa.FPDU, p *trace.PDU) {
 }
 
 // show hands an FPDU to the sink, with the frames that carried it.
-func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, alone bool) {
+func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, single bool) {
 	end := f.Offset + int64(f.Size)
 	switch {
-	case alone:
+	case single:
 		p.Frames, p.Bounds = append(p.Frames, p.Frame), append(p.Bounds[:0], 0)
 		p.Acked = c.tcp.Acked()
 		p.LastAcked = p.Acked
 	case c.env.Brief:
 		c.evidence(side, p, f.Offset, end)
 	default:
-		p.Frames = c.tcp.Half(side).Carriers(p.Frames, f.Offset, end)
+		p.Frames = c.tcp.Direction(side).Carriers(p.Frames, f.Offset, end)
 		if len(p.Frames) == 0 {
 			p.Frames = append(p.Frames, p.Frame)
 		}
@@ -198,10 +199,10 @@ func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, alone bool) {
 	c.env.Sink.PDU(p)
 }
 
-// lastPart sets the frame of an FPDU whose end was in no frame: it became known
-// as far as it did with the last frame that carried some of it.
+// lastPart sets the frame of an FPDU whose end was not captured: the last frame that
+// carried some of it.
 func (c *Conn) lastPart(side int, f *mpa.FPDU, p *trace.PDU) {
-	tcp := c.tcp.Half(side)
+	tcp := c.tcp.Direction(side)
 	end := f.Offset + int64(f.Size)
 	c.env.frames = tcp.Carriers(c.env.frames[:0], end-1, end)
 	if last := f.Missing[len(f.Missing)-1]; len(c.env.frames) == 0 && last.From > 0 {
@@ -230,16 +231,15 @@ func (c *Conn) rtr(p *trace.PDU) {
 	c.rtrKind(p, kind, sent)
 }
 
-// rtrKind notes what the initiator sent first, and settles the layout by it.
+// rtrKind notes what the initiator sent first, and decides the layout by it.
 func (c *Conn) rtrKind(p *trace.PDU, kind mpa.RTRSet, sent string) {
 	t := &c.Trace
 	ini, res := &t.Side[trace.I2R], &t.Side[trace.R2I]
 	if !ini.HasEnhanced || !res.HasEnhanced {
 		return
 	}
-	// Draft -01 put the flags otherwise. It is taken for the layout only when
-	// the flags make no sense as RFC 6581 has them, and what was sent fits the
-	// draft alone.
+	// Draft -01 has the flags in other places. Assume it only if the flags make no
+	// sense by RFC 6581, and what was sent fits only the draft.
 	a, b, cc := res.Enhanced.A, res.Enhanced.B, res.Enhanced.C
 	odd := !a && (b || cc) || a && !b && !cc
 	if !c.env.LayoutForced && kind != 0 && odd && !ini.Enhanced.D && !res.Enhanced.D &&
@@ -249,7 +249,7 @@ func (c *Conn) rtrKind(p *trace.PDU, kind mpa.RTRSet, sent string) {
 		t.RTRExpected = mpa.RTRTypes(res.Enhanced, mpa.LayoutDraft01)
 	}
 	if t.RTRExpected == 0 && (kind != 0 || !ini.Enhanced.A || !res.Enhanced.A) {
-		return // nothing was asked for
+		return // no RTR message was requested
 	}
 	if t.RTRSent = sent; sent != "" {
 		t.RTRFrame = p.Frame
@@ -258,7 +258,7 @@ func (c *Conn) rtrKind(p *trace.PDU, kind mpa.RTRSet, sent string) {
 
 // emitStartup hands out a startup frame whose octets are in tail.
 func (c *Conn) emitStartup(side int, s *mpa.Startup) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	p := &c.env.pdu
 	kind := trace.KindRTR
 	switch s.Kind {
@@ -271,21 +271,21 @@ func (c *Conn) emitStartup(side int, s *mpa.Startup) {
 	to := h.tailOff + int64(len(h.tail))
 	length := int64(mpa.StartupLen + int(s.PDLength))
 	if s.PDLength > mpa.MaxPrivateData && !h.partial {
-		length = int64(len(h.tail)) // what the frame says cannot be
+		length = int64(len(h.tail)) // its length field is impossible
 	}
 	*p = trace.PDU{
 		Kind: kind, Frames: p.Frames[:0], Bounds: p.Bounds[:0], From: h.tailOff, Length: length,
 		Startup: s, StartupRaw: h.tail, Partial: h.partial,
 	}
-	if end, ok := c.tcp.Half(side).Bound(to - 1); ok {
+	if end, ok := c.tcp.Direction(side).Bound(to - 1); ok {
 		p.Behind = int(end - to)
 	}
 	c.emit(side, p, h.tailOff, to)
 }
 
-// evidence notes what the segments that carried a PDU tell besides.
+// evidence notes the acknowledgements and boundaries of the segments that carried a PDU.
 func (c *Conn) evidence(side int, p *trace.PDU, from, to int64) {
-	h := c.tcp.Half(side)
+	h := c.tcp.Direction(side)
 	if p.Kind != trace.KindStreaming {
 		p.Acked = c.acked(side, from)
 	}
@@ -296,16 +296,16 @@ func (c *Conn) evidence(side int, p *trace.PDU, from, to int64) {
 	}
 }
 
-// acked is what the segment acknowledged that first carried an octet.
+// acked returns what was acknowledged by the segment that first carried an octet.
 func (c *Conn) acked(side int, off int64) int64 {
-	ack, _ := c.tcp.Half(side).AckedBy(off)
+	ack, _ := c.tcp.Direction(side).AckedBy(off)
 	return ack
 }
 
-// emitStreaming hands out octets outside MPA, of which the first are at hand, and
-// what their segment acknowledged: that may be long ago.
+// emitStreaming hands out octets outside MPA: octets are the first of them, acked is
+// what their segment acknowledged, which may have been long ago.
 func (c *Conn) emitStreaming(side int, from, to int64, octets []byte, bare int, acked int64) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	p := &c.env.pdu
 	l := c.outside(side)
 	*p = trace.PDU{
@@ -322,7 +322,7 @@ func (c *Conn) emitStreaming(side int, from, to int64, octets []byte, bare int, 
 func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 	p.Number, p.Conn, p.Dir = c.env.pdus, &c.Trace, c.Dir(side)
 	c.env.pdus++
-	p.Frame, p.Time = c.tcp.Half(side).Delivered(to)
+	p.Frame, p.Time = c.tcp.Direction(side).Delivered(to)
 	if p.Kind == trace.KindStreaming {
 		if l := c.outside(side); l.frame > 0 {
 			p.Frame, p.Time = l.frame, l.time
@@ -338,7 +338,7 @@ func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 		return
 	}
 	if p.Kind != trace.KindStreaming {
-		p.Frames = c.tcp.Half(side).Carriers(p.Frames, from, to)
+		p.Frames = c.tcp.Direction(side).Carriers(p.Frames, from, to)
 	}
 	if len(p.Frames) == 0 {
 		p.Frames = append(p.Frames, p.Frame)

@@ -22,9 +22,9 @@ func quick(c0, c1 byte) bool {
 	return op.Assigned() && op.Tagged() == (c0&0x80 != 0)
 }
 
-// light rejects what cannot be a DDP segment, however wrong: a length that is
-// too short, one that is too long unless all else is right, or a version that does not exist together with an opcode that
-// contradicts the buffer model.
+// light rejects only what cannot be a DDP segment, not even a wrong one: a length that
+// is too short, a length that is too long unless everything else is right, or an unknown
+// version together with an opcode that contradicts the buffer model.
 func light(head []byte, n int) bool {
 	if n < mpa.MinULPDU {
 		return false
@@ -39,7 +39,7 @@ func light(head []byte, n int) bool {
 	return head[0]&0x03 < 2 || op.Assigned() && op.Tagged() == (head[0]&0x80 != 0)
 }
 
-// strict accepts what a correct sender writes.
+// strict accepts only what a correct sender writes.
 func strict(head []byte, n int) bool {
 	if n < mpa.MinULPDU || n > mpa.MaxULPDU || len(head) < 2 || !quick(head[0], head[1]) {
 		return false
@@ -72,8 +72,8 @@ func strict(head []byte, n int) bool {
 	return size == op.HeaderLen()
 }
 
-// follows reports whether two segments can stand next to each other: a message
-// goes on where it stopped, the next one of a queue has the next number.
+// follows reports whether one segment can follow another: a message continues where it
+// stopped, and the next message of a queue has the next number.
 func follows(head []byte, n int, next []byte) bool {
 	a, err := ddp.Decode(head)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// message is one that is being put together.
+// message is one that is being assembled.
 type message struct {
 	next     uint64 // tagged: the offset that continues it
 	octets   int64
@@ -17,9 +17,9 @@ type message struct {
 	known    bool // it was seen from its start
 }
 
-// messages puts the messages of one direction together: tagged ones by STag and
-// TO, Writes and Read Responses each for themselves, untagged ones by queue,
-// MSN and MO (RFC 5041 sections 5.1 and 5.2).
+// messages assembles the messages of one direction: tagged messages by STag and TO,
+// Writes and Read Responses separately, and untagged messages by queue, MSN and MO (RFC
+// 5041 sections 5.1 and 5.2).
 type messages struct {
 	tagged   [2]message
 	untagged [4]message
@@ -41,7 +41,7 @@ func (m *messages) gap() {
 	m.lost = true
 }
 
-// add takes in a segment with octets of payload and describes its message.
+// add processes a segment with octets of payload and describes its message.
 func (m *messages) add(seg *ddp.Segment, op rdmap.Opcode, octets int64, out *trace.Message) *trace.Message {
 	if seg.Tagged {
 		g := &m.tagged[0]

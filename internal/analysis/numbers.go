@@ -6,16 +6,15 @@ import (
 	"github.com/iwdissect/iwdissect/reassembly"
 )
 
-// openNumbers are the DDP-SSNs of a direction of a session that are not
-// acknowledged. There must be fewer than 32768, or they say no longer which is the
-// later one (RFC 5043 section 10).
+// openNumbers are the unacknowledged DDP-SSNs in one direction of a session. There must
+// be fewer than 32768, or their order is ambiguous (RFC 5043 section 10).
 type openNumbers struct {
 	runs  []numberRun // by TSN
 	begun bool
 	// high is the highest number, unwrapped, frame the one that carried it.
 	high  int64
 	frame uint64
-	wide  bool // it was listed as too many, maybe
+	wide  bool // it is in Association.wide
 }
 
 // numberRun are n chunks of which both TSNs and numbers follow one another.
@@ -23,12 +22,12 @@ type numberRun struct{ tsn, number, n int64 }
 
 const (
 	maxOpenNumbers = 1 << 15
-	// maxNumberRuns bounds the runs. When there are more every second one is
-	// forgotten: what is told of the others remains true.
+	// maxNumberRuns bounds the runs. If there are more, every second one is dropped;
+	// the others stay correct.
 	maxNumberRuns = 256
 )
 
-// add takes in a message. It reports true once, when too many numbers may be open.
+// add processes a message. It reports true once, when too many numbers may be open.
 func (o *openNumbers) add(asm *reassembly.Association, side int, m *reassembly.Message, ssn uint16) bool {
 	v := int64(ssn)
 	if o.begun {
@@ -48,7 +47,7 @@ func (o *openNumbers) add(asm *reassembly.Association, side int, m *reassembly.M
 	case last < 0:
 		o.runs = append(o.runs, numberRun{m.First, v, 1})
 	case m.First < o.runs[last].tsn+o.runs[last].n:
-		// It came behind a later one, which tells enough.
+		// It came after a later one, which is enough.
 	case m.First == o.runs[last].tsn+o.runs[last].n && v == o.runs[last].number+o.runs[last].n:
 		o.runs[last].n++
 	default:
@@ -80,8 +79,8 @@ func (o *openNumbers) span(asm *reassembly.Association, side int) int64 {
 	return 0
 }
 
-// wideHalf is a direction of a session in which too many numbers may be open.
-type wideHalf struct {
+// wideDirection is a direction of a session in which too many numbers may be open.
+type wideDirection struct {
 	*Session
 	side int
 }
@@ -93,8 +92,8 @@ func (a *Association) unnumbered(side int) {
 	if len(a.wide) == 0 {
 		return
 	}
-	a.wide = slices.DeleteFunc(a.wide, func(w wideHalf) bool {
-		o := &w.half[w.side].open
+	a.wide = slices.DeleteFunc(a.wide, func(w wideDirection) bool {
+		o := &w.dirs[w.side].open
 		switch {
 		case w.side != side:
 			return false

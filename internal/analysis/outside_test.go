@@ -133,7 +133,7 @@ func TestStreaming_FramesAfterAReject(t *testing.T) {
 	}
 }
 
-// moments notes what was known when a frame had been taken in.
+// moments notes what was known when a frame had been processed.
 type moments struct {
 	tracetest.Collect
 	frames []moment

@@ -14,7 +14,7 @@ type pace struct {
 	known [2]bool
 }
 
-// chunk takes in a chunk of side.
+// chunk processes a chunk of side.
 func (p *pace) chunk(side int, t sctp.Type, now int64) {
 	var next sctp.Type
 	switch t {

@@ -8,7 +8,7 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// odd counts something that is wrong with the packet at hand.
+// odd counts something that is wrong with the current packet.
 func (a *Association) odd(side int, what trace.Oddity, value uint32) {
 	t := &a.side[side].Odd[what]
 	if t.Count == 0 || t.Doubtful && !a.wrong {
@@ -77,7 +77,7 @@ const (
 	longSpell = 16
 )
 
-// add takes in a packet, and reports whether paths have been taken in turn for
+// add processes a packet, and reports whether paths have been processed turn for
 // long.
 func (p *paths) add(path uint8) bool {
 	changes := p.run > 0 && path != p.last
@@ -97,7 +97,7 @@ type asked []*Session
 // maxAsked bounds them: more are not compared.
 const maxAsked = 16
 
-// waits reports whether the Initiate of a session has no answer yet.
+// waits reports whether the Initiate of a session is still unanswered.
 func (s *Session) waits() bool { return s.Trace.Outcome <= trace.Incomplete && !s.over }
 
 // ask notes that side has sent an Initiate.
@@ -120,9 +120,9 @@ func (a *Association) astray(side int, s *Session) {
 	}
 }
 
-// forget drops a session that is over from the lists.
+// forget removes an ended session from the lists.
 func (a *Association) forget(s *Session) {
-	a.wide = slices.DeleteFunc(a.wide, func(w wideHalf) bool { return w.Session == s })
+	a.wide = slices.DeleteFunc(a.wide, func(w wideDirection) bool { return w.Session == s })
 	for i := range a.asked {
 		a.asked[i] = slices.DeleteFunc(a.asked[i], func(x *Session) bool { return x == s })
 	}

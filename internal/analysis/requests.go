@@ -88,8 +88,8 @@ func (c *upper) unmatched(side int, p *trace.PDU, e early) {
 	}
 }
 
-// catchUp finds the answers of the youngest request of a side among those that
-// were delivered before it, though captured behind it.
+// catchUp finds the answers to the latest request of a side among the responses that
+// were delivered before it, although captured after it.
 func (c *upper) catchUp(side int, p *trace.PDU) {
 	peer := &c.queues[1-side]
 	if peer.early == nil {
@@ -104,8 +104,8 @@ func (c *upper) catchUp(side int, p *trace.PDU) {
 			continue
 		}
 		c.Trace.Flow[c.Dir(1-side)].Unmatched--
-		// The answer was seen before the request became deliverable: what counts is
-		// when that was captured.
+		// The answer was seen before the request became deliverable: use the time at which
+		// the request was captured.
 		c.queues[side].requests[i].time = c.arrivedAt
 		at := trace.PDU{Number: e.pdu, Frame: p.Frame, Time: e.time}
 		c.answered(1-side, i, &at)
@@ -209,8 +209,7 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 	h.requests = h.requests[:n]
 }
 
-// transaction keeps a transaction until the PDU that completes it was handed
-// out.
+// transaction keeps a transaction until the PDU that completes it has been handed out.
 func (c *upper) transaction(t *trace.Transaction) {
 	if c.env.Sink == nil {
 		return

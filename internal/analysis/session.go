@@ -18,15 +18,15 @@ type Session struct {
 	upper
 
 	assoc  *Association
-	half   [2]sessionHalf
+	dirs   [2]sessionDirection
 	over   bool      // a Terminate or a Reject was seen
 	listed bool      // among those that wait
 	ended  uint64    // the frame that brought the Terminate
 	early  trace.PDU // the answer, as far as it counts if it was captured before the Initiate
 }
 
-// sessionHalf is one direction, by the side that sends.
-type sessionHalf struct {
+// sessionDirection is one direction, by the side that sends.
+type sessionDirection struct {
 	order reassembly.Sequence
 	// from is the lowest TSN, unwrapped, that can belong to the session.
 	from int64
@@ -54,7 +54,7 @@ type sessionHalf struct {
 // session (RFC 5043 section 6.1); a second Initiate within one has the number
 // that is its turn.
 func (s *Session) endsFor(side int, ssn uint16, tsn int64) bool {
-	h := &s.half[side]
+	h := &s.dirs[side]
 	switch {
 	case s.over || s.assoc.ending != trace.Open:
 		return true
@@ -64,30 +64,30 @@ func (s *Session) endsFor(side int, ssn uint16, tsn int64) bool {
 	return s.Trace.SYN || tsn > h.first
 }
 
-// answered reports whether side has said its last in the session, a Terminate or
-// a Reject before the TSN: an answer behind that is one to an Initiate that was
-// not captured, or not yet (RFC 5043 section 6.4).
+// answered reports whether side has ended its part of the session, with a Terminate or a
+// Reject before the TSN. A later answer is one to an Initiate that was not captured, or
+// not yet (RFC 5043 section 6.4).
 func (s *Session) answered(side int, tsn int64) bool {
-	h := &s.half[side]
+	h := &s.dirs[side]
 	if h.done && tsn > h.doneAt {
 		return true
 	}
-	// One that asked does not answer, and none answers twice: the other side has
-	// ended the session, unseen.
+	// A side that sent the Initiate does not answer, and no side answers twice: the other
+	// side has ended the session, and that was not captured.
 	own := &s.Trace.Side[s.Dir(side)]
 	asked := own.Function == sctpddp.Initiate || own.Function == sctpddp.EnhancedInitiate
-	return own.HasFunction && !s.half[1-side].spoke && tsn > h.first && (asked || s.assoc.asm.Stats(1-side).Chunks == 0)
+	return own.HasFunction && !s.dirs[1-side].spoke && tsn > h.first && (asked || s.assoc.asm.Stats(1-side).Chunks == 0)
 }
 
-// goesOn reports whether a message is of this session, although another one has
-// begun: it has the number that is awaited here, and its sender has said nothing
-// there yet, where it would have to begin with 0.
+// goesOn reports whether a message belongs to this session although another session has
+// begun: it has the next number of this session, and its sender has sent nothing in the
+// other one, where its first number would be 0.
 func (s *Session) goesOn(side int, now *Session, m *reassembly.Message) bool {
-	if now.half[side].spoke || len(m.Octets) < sctpddp.SegmentLen || s.Trace.Outcome == trace.Rejected {
+	if now.dirs[side].spoke || len(m.Octets) < sctpddp.SegmentLen || s.Trace.Outcome == trace.Rejected {
 		return false
 	}
 	ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
-	return ssn != 0 && s.half[side].order.Begun() && s.half[side].order.Expected() == ssn
+	return ssn != 0 && s.dirs[side].order.Begun() && s.dirs[side].order.Expected() == ssn
 }
 
 // supersede notes that side has begun another session on the stream.
@@ -100,9 +100,9 @@ func (s *Session) supersede(side int) {
 	}
 }
 
-// take takes in a message of side.
+// take processes a message of side.
 func (s *Session) take(side int, m *reassembly.Message) {
-	h := &s.half[side]
+	h := &s.dirs[side]
 	t := &s.Trace
 	t.LastFrame, t.LastTime = s.assoc.cur.Frame, s.assoc.cur.Time
 	if fl := &t.Flow[s.Dir(side)]; h.frame != s.assoc.cur.Frame {
@@ -127,7 +127,7 @@ func (s *Session) take(side int, m *reassembly.Message) {
 	ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
 	if m.PPID == sctpddp.PPIDControl {
 		if c, err := sctpddp.DecodeControl(m.Octets); err == nil {
-			h.arrived(c.Function, ssn, m.First) // though it may have to wait
+			h.arrived(c.Function, ssn, m.First) // even if it has to wait
 		}
 	}
 	s.arrived, s.arrivedAt = m.Frame, m.Time
@@ -150,9 +150,9 @@ func (s *Session) take(side int, m *reassembly.Message) {
 	}
 }
 
-// drain delivers what waited.
+// drain delivers messages that waited.
 func (s *Session) drain(side int, o trace.Order) {
-	h := &s.half[side]
+	h := &s.dirs[side]
 	some := false
 	for {
 		m, ok := h.order.Pop()
@@ -169,12 +169,11 @@ func (s *Session) drain(side int, o trace.Order) {
 	}
 }
 
-// age gives up a number that is missing once it can no longer be expected: every
-// chunk up to the highest that was sent when it was first missed is known or
-// lost and acknowledged, and as many packets as a retransmission may take have
-// passed.
+// age gives up a missing number when it can no longer be expected: every chunk up to the
+// highest one sent when it was first missed is known, or lost and acknowledged, and enough
+// packets for a retransmission have passed.
 func (s *Session) age(side int) {
-	h := &s.half[side]
+	h := &s.dirs[side]
 	asm := &s.assoc.asm
 	for h.order.Full() {
 		s.skip(side, reassembly.OverBudget)
@@ -183,45 +182,45 @@ func (s *Session) age(side int) {
 		return
 	}
 	if h.since == 0 {
-		if acked, ok := asm.Acked(side); ok && acked >= h.beyond && asm.Settled(side) >= h.beyond {
+		if acked, ok := asm.Acked(side); ok && acked >= h.beyond && asm.FirstMissing(side) >= h.beyond {
 			h.since = asm.Packets()
 		}
 		return
 	}
-	patience, why := asm.Grace(), reassembly.Acked
+	grace, why := asm.Grace(), reassembly.Acked
 	if !asm.Lost(side, h.from) {
 		// No chunk is missing that could have had the number. A sender may give
 		// TSNs in another order than numbers (RFC 5043 section 5.2.1).
-		patience, why = shufflePatience*patience, reassembly.NeverSent
+		grace, why = shuffledGrace*grace, reassembly.NeverSent
 	}
-	if asm.Packets()-h.since >= patience {
+	if asm.Packets()-h.since >= grace {
 		s.skip(side, why)
 	}
 }
 
-// shufflePatience is how much longer a number is awaited when no TSN is
+// shuffledGrace multiplies the grace for a number when no TSN is
 // missing.
-const shufflePatience = 16
+const shuffledGrace = 16
 
 // flush gives up all that is missing. Where the capture ends before that, a number
 // without a TSN may be in a chunk that was still to come.
 func (s *Session) flush(side int, over bool) {
 	asm := &s.assoc.asm
 	why := reassembly.Ended
-	if high := asm.High(side); over && asm.Settled(side) >= high && !asm.Lost(side, s.half[side].from) {
+	if high := asm.High(side); over && asm.FirstMissing(side) >= high && !asm.Lost(side, s.dirs[side].from) {
 		why = reassembly.NeverSent
 	}
-	for s.half[side].order.Waiting() > 0 {
+	for s.dirs[side].order.Waiting() > 0 {
 		s.skip(side, why)
 	}
 }
 
 // skip gives up the numbers before the first message that waits.
 func (s *Session) skip(side int, why reassembly.GapReason) {
-	if why == reassembly.NeverSent && (s.assoc.hidden[side] || s.half[side].cut || s.half[side].order.AtStart() && !s.assoc.asm.StartKnown(side)) {
+	if why == reassembly.NeverSent && (s.assoc.hidden[side] || s.dirs[side].cut || s.dirs[side].order.AtStart() && !s.assoc.asm.StartKnown(side)) {
 		why = reassembly.Ended // it may have been cut off, or have come before the capture did
 	}
-	from, n := s.half[side].order.Skip()
+	from, n := s.dirs[side].order.Skip()
 	fl := &s.Trace.Flow[s.Dir(side)]
 	fl.Gaps++
 	fl.GapOctets += uint64(n) //nolint:gosec // a count
@@ -239,9 +238,9 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 func (s *Session) finish() {
 	t := &s.Trace
 	if asm := &s.assoc.asm; t.HasAskedOn {
-		// Only what is known to be whole tells that nothing asked.
+		// Only a complete capture proves that there was no Initiate.
 		side := s.ini
-		t.HasAskedOn = !t.SYN && asm.StartKnown(side) && !asm.Lost(side, 0) && asm.Settled(side) >= asm.High(side)
+		t.HasAskedOn = !t.SYN && asm.StartKnown(side) && !asm.Lost(side, 0) && asm.FirstMissing(side) >= asm.High(side)
 	}
 	for side := range 2 {
 		s.flush(side, s.assoc.ending != trace.Open)
@@ -283,7 +282,7 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 		fl.Chunks++
 		s.data(side, p, fl)
 	}
-	if s.env.tell() {
+	if s.env.wantsPDUs() {
 		p.Frames = append(p.Frames, m.Frames...)
 		if len(p.Frames) == 0 {
 			p.Frames = append(p.Frames, p.Frame)
@@ -295,7 +294,7 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 	}
 }
 
-// chunkRecord readies the record of a message, as far as it holds for segments and
+// chunkRecord prepares the record of a message, as far as it holds for segments and
 // for session control.
 func (s *Session) chunkRecord(side int, m *reassembly.Message, o trace.Order) *trace.PDU {
 	k, p := &s.env.chunk, &s.env.pdu
@@ -335,21 +334,20 @@ func countMessage(fl *trace.Flow, m *reassembly.Message, o trace.Order) {
 	}
 }
 
-// lacks reports whether chunks of a side are known to be missing at present, or may
-// be.
+// lacks reports whether chunks of a side are, or may be, missing at present.
 func (s *Session) lacks(side int) bool {
 	asm := &s.assoc.asm
-	if s.assoc.hidden[side] || s.half[side].cut {
+	if s.assoc.hidden[side] || s.dirs[side].cut {
 		return true
 	}
 	acked, ok := asm.Acked(side)
-	return s.half[side].order.Waiting() > 0 || ok && acked > asm.Settled(side) || asm.Lost(side, s.half[side].from)
+	return s.dirs[side].order.Waiting() > 0 || ok && acked > asm.FirstMissing(side) || asm.Lost(side, s.dirs[side].from)
 }
 
 // arrived notes what session control tells of a side before its turn: its numbers
 // begin with an Initiate or the answer to one, and after a Terminate or a Reject
 // it sends no more.
-func (h *sessionHalf) arrived(f sctpddp.Function, ssn uint16, tsn int64) {
+func (h *sessionDirection) arrived(f sctpddp.Function, ssn uint16, tsn int64) {
 	if f != sctpddp.Terminate {
 		h.order.Begin(ssn) // if they have not begun
 	}
@@ -380,14 +378,14 @@ func (s *Session) data(side int, p *trace.PDU, fl *trace.Flow) {
 	switch {
 	case p.Chunk.Order == trace.Duplicate:
 	case p.Chunk.Torn:
-		// How long it was is not known, nor what it had at its end.
+		// Its length and its end are not known.
 		s.queues[side].messages().gap()
 	default:
 		s.segment(side, p)
 	}
 }
 
-// roles learns from a control chunk which side is the active one.
+// roles learns from a control chunk which side is active.
 func (s *Session) roles(side int, f sctpddp.Function) {
 	if s.Trace.RolesKnown {
 		return
@@ -443,7 +441,7 @@ func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
 	}
 }
 
-// says keeps what a side said when the session began.
+// says stores what a side sent at the beginning of the session.
 func (s *Session) says(side *trace.Side, c *sctpddp.Control) {
 	side.Function, side.HasFunction = c.Function, true
 	e, ulp, ok := c.Word()

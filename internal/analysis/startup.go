@@ -8,8 +8,8 @@ import (
 // stream looks for a startup frame in streaming octets and returns what follows
 // it, if one begins among them.
 func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
-	h := &c.half[side]
-	tcp := c.tcp.Half(side)
+	h := &c.dirs[side]
+	tcp := c.tcp.Direction(side)
 	if h.dec == nil && !h.hasOrigin && off == c.outside(side).from && !h.gap && (!tcp.StartKnown() || c.forced || off == 0 && opens(b)) {
 		c.search(side, off)
 	}
@@ -59,8 +59,8 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 // maxLead is how many of the first octets of a run of streaming octets are kept.
 const maxLead = 64
 
-// begun keeps the first octets of a run of streaming octets. Those that are a
-// startup key, or nearly one, tell that the connection is meant for MPA.
+// begun keeps the first octets of a run of streaming octets. If they are a startup key,
+// or nearly one, the connection is meant for MPA.
 func (c *Conn) begun(side int, off int64, b []byte) {
 	l := c.outside(side)
 	if skip := l.from + int64(len(l.lead)) - off; len(l.lead) < maxLead && skip >= 0 && skip < int64(len(b)) {
@@ -69,7 +69,7 @@ func (c *Conn) begun(side int, off int64, b []byte) {
 		}
 		l.lead = append(l.lead, b[skip:min(int64(len(b)), skip+int64(maxLead-len(l.lead)))]...)
 	}
-	if l.from != 0 || len(l.lead) < mpa.KeyLen || off >= mpa.KeyLen || !c.tcp.Half(side).StartKnown() {
+	if l.from != 0 || len(l.lead) < mpa.KeyLen || off >= mpa.KeyLen || !c.tcp.Direction(side).StartKnown() {
 		return
 	}
 	if k, exact := mpa.KeyKind(l.lead); exact && k != mpa.StartupRTR || mpa.NearKey(l.lead) {
@@ -77,15 +77,15 @@ func (c *Conn) begun(side int, off int64, b []byte) {
 	}
 }
 
-// believable reports whether a key is that of a startup frame. At the start of
-// the stream it is, whatever follows. Later octets might only speak of MPA: a
-// text, say. Then the frame must have a possible size.
+// believable reports whether a key belongs to a startup frame. At the start of the stream
+// it always does. Later it might be text that mentions MPA, so the frame must have a
+// possible size.
 func (c *Conn) believable(side int, off int64, b []byte) bool {
 	s, _, _ := mpa.DecodeStartup(b)
 	if s.Kind == mpa.StartupRTR {
 		return false
 	}
-	if off == 0 && c.tcp.Half(side).StartKnown() {
+	if off == 0 && c.tcp.Direction(side).StartKnown() {
 		return true
 	}
 	return s.PDLength <= mpa.MaxPrivateData
@@ -93,7 +93,7 @@ func (c *Conn) believable(side int, off int64, b []byte) bool {
 
 // collect gathers a startup frame and returns what follows it.
 func (c *Conn) collect(side int, b []byte) (rest []byte) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	need := mpa.StartupLen
 	for {
 		if n := min(need-len(h.tail), len(b)); n > 0 {
@@ -113,10 +113,9 @@ func (c *Conn) collect(side int, b []byte) (rest []byte) {
 	}
 }
 
-// bridge goes on after missing octets inside the private data of a startup
-// frame.
+// bridge continues after missing octets inside the private data of a startup frame.
 func (c *Conn) bridge(side int, n int64) bool {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if len(h.tail) < mpa.StartupLen {
 		return false
 	}
@@ -142,9 +141,9 @@ func (c *Conn) bridge(side int, n int64) bool {
 	return true
 }
 
-// brokenStartup hands out a startup frame that will not become whole.
+// brokenStartup hands out an incomplete startup frame that cannot be completed any more.
 func (c *Conn) brokenStartup(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	h.phase = streaming
 	if len(h.tail) < mpa.StartupLen {
 		h.tail = h.tail[:0]
@@ -163,18 +162,18 @@ func (c *Conn) brokenStartup(side int) {
 	if c.Trace.Outcome == trace.NoneSeen {
 		c.Trace.Outcome = trace.Incomplete
 	}
-	c.outside(side).restart(c.tcp.Half(side).Next())
+	c.outside(side).restart(c.tcp.Direction(side).Next())
 	h.tail = h.tail[:0]
 }
 
-// roles notes which side is the initiator, once and for all, and that the
+// roles notes which side is the initiator, permanently, and that the
 // connection carries MPA.
 func (c *Conn) roles(initiator int) {
 	c.Trace.IsMPA, c.wanted = true, true
 	c.keyed(initiator)
 }
 
-// keyed notes which side is the initiator as soon as a key tells.
+// keyed sets the initiator as soon as a startup key shows it.
 func (c *Conn) keyed(initiator int) {
 	c.Trace.IsMPA = true
 	if t := &c.Trace; !t.RolesKnown {
@@ -183,9 +182,9 @@ func (c *Conn) keyed(initiator int) {
 	}
 }
 
-// started takes in a whole startup frame, whose octets are in tail.
+// started processes a whole startup frame, whose octets are in tail.
 func (c *Conn) started(side int, s *mpa.Startup) {
-	h, peer := &c.half[side], &c.half[1-side]
+	h, peer := &c.dirs[side], &c.dirs[1-side]
 	t := &c.Trace
 	if h.rtr {
 		c.emitStartup(side, s)
@@ -235,7 +234,7 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 	case req.HasStartup && rep.HasStartup && rep.Startup.Kind == mpa.StartupReply && !rep.Startup.R:
 		c.negotiate()
 	case peer.phase == full:
-		// The other side's frame was lost, and its place found without it.
+		// The frame of the other side is missing, and its FPDUs were found without it.
 		c.force(side)
 	}
 }
@@ -243,7 +242,7 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 // cutShort ends a startup frame that claims more private data than there may
 // be, because the other side has answered it.
 func (c *Conn) cutShort(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if h.phase != startup || len(h.tail) < mpa.StartupLen {
 		return
 	}
@@ -252,7 +251,7 @@ func (c *Conn) cutShort(side int) {
 	}
 }
 
-// forget readies the connection for another startup after a reject, of either
+// forget prepares the connection for another startup after a reject, of either
 // side.
 func (c *Conn) forget() {
 	t := &c.Trace
@@ -277,14 +276,13 @@ func (c *Conn) keepStartup(side int, s *mpa.Startup) {
 	}
 }
 
-// rejected leaves MPA: the connection may go on with anything, even with
-// another Request. There are stacks that go on with FPDUs as if nothing had
-// happened, so those are looked for as on a connection of which nothing is
-// known.
+// rejected leaves MPA: anything may follow on the connection, even another Request.
+// Some stacks ignore the reject and send FPDUs, so FPDUs are searched for as on a
+// connection without a startup.
 func (c *Conn) rejected() {
 	c.Trace.Outcome = trace.Rejected
-	for side := range c.half {
-		h := &c.half[side]
+	for side := range c.dirs {
+		h := &c.dirs[side]
 		if h.phase != held && h.phase != opening {
 			continue
 		}
@@ -303,7 +301,7 @@ func (c *Conn) rejected() {
 
 // replay hands octets that waited to the phase that follows.
 func (c *Conn) replay(side int, off int64, b []byte) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	for len(b) > 0 && h.phase != full {
 		before := len(b)
 		switch h.phase {
@@ -326,7 +324,7 @@ func (c *Conn) replay(side int, off int64, b []byte) {
 	}
 }
 
-// negotiate puts what both frames say in force (RFC 5044 7.1.1, RFC 6581).
+// negotiate applies what both frames say (RFC 5044 section 7.1.1, RFC 6581).
 func (c *Conn) negotiate() {
 	t := &c.Trace
 	req, rep := &t.Side[trace.I2R].Startup, &t.Side[trace.R2I].Startup
@@ -339,7 +337,7 @@ func (c *Conn) negotiate() {
 		t.RTRExpected = mpa.RTRTypes(t.Side[trace.R2I].Enhanced, t.Layout)
 	}
 	for _, side := range [2]int{c.ini, 1 - c.ini} {
-		switch h := &c.half[side]; {
+		switch h := &c.dirs[side]; {
 		case h.phase == held:
 			c.open(side)
 		case h.phase == full && h.dec != nil:
@@ -350,7 +348,7 @@ func (c *Conn) negotiate() {
 
 // open begins full operation of a side, with what is known by now.
 func (c *Conn) open(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	b, off := h.tail, h.tailOff
 	h.tail = nil
 	if h.phase == held && c.Dir(side) == trace.I2R && !h.rtr {
@@ -371,7 +369,7 @@ func (c *Conn) open(side int) {
 
 // opening tells a 2007 RTR frame from the first FPDU of the initiator.
 func (c *Conn) opening(side int, b []byte) (rest []byte) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if len(h.tail) > 0 {
 		b = append(h.tail, b...)
 		h.tail = nil
@@ -390,9 +388,9 @@ func (c *Conn) opening(side int, b []byte) (rest []byte) {
 	return append([]byte(nil), b...)
 }
 
-// force begins full operation of a side now, whatever is missing.
+// force begins full operation of a side now, even without the other startup frame.
 func (c *Conn) force(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	for h.phase == held || h.phase == opening {
 		before := h.phase
 		c.open(side)
@@ -402,11 +400,12 @@ func (c *Conn) force(side int) {
 	}
 }
 
-// begin begins full operation of a side at its origin. Many a side never sends an
-// FPDU: when all is known that its decoder has to be told, that waits for octets.
+// begin begins full operation of a side at its origin. Many sides never send an FPDU, so
+// if the configuration of the decoder is known, the decoder is created with the first
+// octets.
 func (c *Conn) begin(side int) {
 	c.inside(side)
-	h := &c.half[side]
+	h := &c.dirs[side]
 	h.first = true
 	if h.idle = true; !c.Trace.Negotiated || h.gap {
 		c.start(side)
@@ -415,7 +414,7 @@ func (c *Conn) begin(side int) {
 
 // start starts the decoder of a side in full operation, if it was not.
 func (c *Conn) start(side int) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if !h.idle {
 		return
 	}
@@ -429,13 +428,13 @@ func (c *Conn) start(side int) {
 	c.decode(side, cfg, h.origin)
 }
 
-// guess is what one startup frame alone, or the head of one that waits for its
-// private data, tells of a direction.
+// guess returns what a single startup frame, or the head of one whose private data is
+// missing, says about a direction.
 func (c *Conn) guess(d trace.Dir) (markers, crc mpa.Tri) {
 	for i := range c.Trace.Side {
 		dir := trace.Dir(i)
 		s, ok := c.Trace.Side[i].Startup, c.Trace.Side[i].HasStartup
-		if h := &c.half[i^c.ini]; !ok && h.phase == startup && len(h.tail) >= mpa.StartupLen {
+		if h := &c.dirs[i^c.ini]; !ok && h.phase == startup && len(h.tail) >= mpa.StartupLen {
 			s, _, _ = mpa.DecodeStartup(h.tail)
 			ok = true
 		}
@@ -446,15 +445,15 @@ func (c *Conn) guess(d trace.Dir) (markers, crc mpa.Tri) {
 			crc = mpa.Yes
 		}
 		if dir != d {
-			markers = mpa.TriOf(s.M) // M speaks of what its sender receives
+			markers = mpa.TriOf(s.M) // M is about what its sender receives
 		}
 	}
 	return markers, crc
 }
 
-// search starts to look for FPDUs without a startup frame to go by.
+// search starts to look for FPDUs without a startup frame.
 func (c *Conn) search(side int, off int64) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	markers, crc := c.guess(c.Dir(side))
 	if c.Trace.Negotiated {
 		markers, crc = c.Trace.Markers[c.Dir(side)], c.Trace.CRC
@@ -464,17 +463,17 @@ func (c *Conn) search(side int, off int64) {
 
 // decode starts a decoder of a side at an offset.
 func (c *Conn) decode(side int, cfg mpa.Config, off int64) {
-	h := &c.half[side]
+	h := &c.dirs[side]
 	if h.dec == nil {
 		h.dec = new(mpa.Decoder)
 	}
-	cfg.Gather, cfg.Grammar, cfg.Budget = c.env.gather(), &grammar, c.env.Decoders
+	cfg.Gather, cfg.Grammar, cfg.Budget = c.env.wantsPayload(), &grammar, c.env.Decoders
 	cfg.Side = uint8(side) //nolint:gosec // 0 or 1
 	h.dec.Reset(cfg, off)
 }
 
 // undecode ends the decoder of a side.
-func (h *half) undecode() {
+func (h *direction) undecode() {
 	if h.dec != nil {
 		h.dec.Free()
 		h.dec = nil
@@ -493,8 +492,8 @@ func (c *Conn) note(side int, to int64) {
 // last of them became deliverable.
 func (c *Conn) remember(side int, from, to int64) {
 	l := c.outside(side)
-	c.env.frames = c.tcp.Half(side).Carriers(c.env.frames[:0], from, to)
-	l.frame, l.time = c.tcp.Half(side).Delivered(to)
+	c.env.frames = c.tcp.Direction(side).Carriers(c.env.frames[:0], from, to)
+	l.frame, l.time = c.tcp.Direction(side).Delivered(to)
 	for _, f := range c.env.frames {
 		switch n := len(l.frames); {
 		case n > 0 && l.frames[n-1] >= f:

@@ -6,17 +6,15 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// upper is what DDP and RDMAP make of a connection, whichever transport carries
-// it.
+// upper is the state of DDP and RDMAP on a connection, for both transports.
 type upper struct {
 	env *Env
 	ini int // the side that is the initiator
-	// The messages and requests lie beside that, and what of the connection changes
-	// with each packet.
+	// The fields that change with each packet lie together.
 	queues [2]queues
 	// Trace is what is known of the connection.
 	Trace trace.Connection
-	// arrived is the frame that brought the PDU at hand, and its time, if that is
+	// arrived is the frame that brought the current PDU, and its time, if that is
 	// known apart from the frame that made it deliverable; else 0.
 	arrived   uint64
 	arrivedAt int64
@@ -47,7 +45,7 @@ func (c *upper) Dir(side int) trace.Dir {
 	return trace.Dir(side ^ c.ini) //nolint:gosec // 0 or 1
 }
 
-// setInitiator says which side is the initiator.
+// setInitiator sets the side that is the initiator.
 func (c *upper) setInitiator(side int) {
 	if side == c.ini {
 		return
@@ -60,15 +58,15 @@ func (c *upper) setInitiator(side int) {
 	t.Markers[0], t.Markers[1] = t.Markers[1], t.Markers[0]
 }
 
-// payload is what a segment carries behind its DDP header: how many octets, and
-// those at its start.
+// payload returns the number of octets after the DDP header of a segment, and the first
+// of them.
 func payload(p *trace.PDU) (octets int64, body []byte) {
 	head, length, _ := p.ULPDU()
 	n := p.Segment.HeaderLen
 	return max(int64(length-n), 0), head[min(n, len(head)):]
 }
 
-// segment takes in a DDP segment.
+// segment processes a DDP segment.
 func (c *upper) segment(side int, p *trace.PDU) {
 	seg, op := p.Segment, p.Control.Opcode
 	octets, body := payload(p)
@@ -107,7 +105,7 @@ func (c *upper) segment(side int, p *trace.PDU) {
 	}
 }
 
-// terminate reads a Terminate, also the way a known stack writes it.
+// terminate reads a Terminate, also with the fields in the order that siw writes.
 func (c *upper) terminate(p *trace.PDU, body []byte) {
 	t, err := rdmap.DecodeTerminate(body)
 	if len(body) < rdmap.TerminateLen {

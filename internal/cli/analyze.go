@@ -29,9 +29,9 @@ func newAnalyze(s *IOStreams) *cobra.Command {
 		Use:   "analyze FILE...",
 		Short: "Summarize what happened on each connection",
 		Long: strings.TrimSpace(`
-Summarize each iWARP connection of a capture: who spoke, what was negotiated, how
-many operations of which kind and size at what latency, how it ended and by whose
-hand, what stands out, and which rules of the RFCs were broken.`),
+Summarize each iWARP connection of a capture: its endpoints, what was negotiated,
+operations by kind with their sizes and latencies, which side closed it and how,
+what stands out, and which rules of the RFCs were broken.`),
 		Example: strings.Trim(`
   iwdissect analyze trace.pcap
   iwdissect analyze --format json trace.pcap | jq '.captures[0].connections[0].mpa'
@@ -68,7 +68,7 @@ func (o *analyzeOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	defer patient(files)()
+	defer ignoreFirstInterrupt(files)()
 	colour, err := o.s.colour(o.color)
 	if err != nil {
 		return err
@@ -82,14 +82,14 @@ func (o *analyzeOptions) run(args []string) error {
 	return usagef("--format takes text or json, not %q", o.format)
 }
 
-// tables writes tables. Several captures are read beside each other; what is
+// tables writes tables. Several captures are read at the same time; what is
 // written has their order.
 func (o *analyzeOptions) tables(opt pipeline.Options, files []string, colour bool) error {
 	names := o.sources(files)
-	told, first := false, true
+	failed, first := false, true
 	for r := range inOrder(o.share(len(names)), names, func(name string) *result { return o.one(opt, name, files, colour, len(names) == 1) }) {
 		for _, err := range r.errs {
-			told = true
+			failed = true
 			o.s.warn(err)
 		}
 		if !first && r.out.Len() > 0 {
@@ -100,14 +100,14 @@ func (o *analyzeOptions) tables(opt pipeline.Options, files []string, colour boo
 			return brokenPipe(err)
 		}
 	}
-	if told {
-		return errTold
+	if failed {
+		return errReported
 	}
 	return nil
 }
 
 // one analyses one capture into tables.
-func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, colour, alone bool) *result {
+func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, colour, sole bool) *result {
 	r := new(result)
 	opt.OnError = func(err error) { r.errs = append(r.errs, err) }
 	src, err := o.open(name, files, o.s.In)
@@ -120,7 +120,7 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	opt.Brief, opt.ReadAhead = true, o.ahead()
 	run := pipeline.New(opt, sink)
 	stop := func() {}
-	if alone {
+	if sole {
 		stop = o.progress(o.s, src)
 	}
 	failure := run.Read(src.Source)
@@ -159,8 +159,8 @@ func (o *analyzeOptions) summary(run *pipeline.Run, name, format string, colour 
 // after the other.
 func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 	doc := render.NewAnalysis(o.s.Out)
-	told := false
-	opt.OnError = func(err error) { told = true; o.s.warn(err) }
+	failed := false
+	opt.OnError = func(err error) { failed = true; o.s.warn(err) }
 	opt.Lean, opt.Brief = o.unjudged, true
 	for _, name := range o.sources(files) {
 		doc.Begin(name)
@@ -176,7 +176,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 			format, err = o.into(run, src)
 		}
 		if err != nil {
-			told, failure = true, err.Error()
+			failed, failure = true, err.Error()
 			o.s.warn(err)
 		}
 		cs := run.Finish()
@@ -187,8 +187,8 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 	if err := doc.Close(); err != nil {
 		return brokenPipe(err)
 	}
-	if told {
-		return errTold
+	if failed {
+		return errReported
 	}
 	return nil
 }

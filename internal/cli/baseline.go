@@ -22,8 +22,8 @@ const (
 	maxBaseline    = 64 << 20
 )
 
-// knownFinding is an entry of a baseline: the capture, as it is called from the
-// folder of the baseline, and the fingerprint. Message is for people.
+// knownFinding is an entry of a baseline: the capture, relative to the folder of the
+// baseline, and the fingerprint. Message is for people.
 type knownFinding struct {
 	File    string `json:"file"`
 	Finding string `json:"finding"`
@@ -62,7 +62,7 @@ func (b *baseline) is(file string) bool {
 	return err == nil && folder == b.folder && filepath.Base(file) == filepath.Base(b.file)
 }
 
-// readBaseline reads a baseline; what is wrong with it is told with its line.
+// readBaseline reads a baseline. Errors name the line.
 func readBaseline(file string) (*baseline, error) {
 	b, err := newBaseline(file)
 	if err != nil {
@@ -186,8 +186,8 @@ func (b *baseline) nameOf(names []string) string {
 	return string([]rune(strings.Join(within(b.folder, names), joint)))
 }
 
-// mark marks the findings that are known. One that stands for more of its rule
-// than were known is not.
+// mark marks the findings that are known. A finding that counts more occurrences than
+// the baseline has is not known.
 func (b *baseline) mark(names []string, fs []render.Finding) {
 	file := b.nameOf(names)
 	for i := range fs {
@@ -210,8 +210,8 @@ func (b *baseline) saw(names []string, c *render.Checked) {
 	}
 }
 
-// gone are the entries that are no longer found, though the capture was read and
-// the rule was asked; or because the capture is not there any more.
+// gone returns the entries that are no longer found although the capture was read and
+// the rule was judged, and those whose capture does not exist any more.
 func (b *baseline) gone(asked func(*conformance.Entry) bool) (gone []*knownFinding) {
 	for _, k := range b.entries {
 		e, exists := conformance.Catalogue().Find(k.rule())
@@ -228,14 +228,14 @@ func (b *baseline) gone(asked func(*conformance.Entry) bool) (gone []*knownFindi
 	return gone
 }
 
-// mostTold is how many entries are told that are no longer found.
-const mostTold = 20
+// maxListed is how many entries that are no longer found are listed.
+const maxListed = 20
 
-// goneError tells of entries that are no longer found.
+// goneError lists entries that are no longer found.
 func (b *baseline) goneError(gone []*knownFinding) error {
 	var s strings.Builder
 	for i, k := range gone {
-		if i == mostTold {
+		if i == maxListed {
 			fmt.Fprintf(&s, "\n  and %d more", len(gone)-i)
 			break
 		}

@@ -42,31 +42,31 @@ func newCheck(s *IOStreams) *cobra.Command {
 		Short: "Judge connections by the rules of the RFCs",
 		Long: strings.TrimSpace(`
 Judge each iWARP connection of a capture by the rules of RFC 5040, 5041, 5043,
-5044, 6581 and 7306, and of the drafts that came before and after them: which
-rule was broken, by whom, in which frame, what was observed and what was to be
-expected. A rule whose evidence is not in the capture is not judged; the last
-line counts those. A TCP packet whose checksum is wrong while others of its
-sender are right is left out: its receiver drops it.
+5044, 6581 and 7306, and of the drafts before and after them. A finding says
+which rule was broken, by which side, in which frame, and what was observed and
+expected. A rule is not judged if the capture lacks the evidence for it; the last
+line counts these rules. A TCP packet with a wrong checksum is ignored if others
+of its sender are right: its receiver drops it.
 
--V shows the PDUs of each finding with all fields, and marks the one at fault. It
-reads the capture a second time, so it needs a file.
+-V shows the PDUs of each finding with all fields, and marks the field at fault.
+It reads the capture twice, so it needs a file.
 
-A rule is named by its id (case does not count), a glob of ids such as
-'DDP-UNTAG-*', or spec=, level=, layer= or severity= and a value, such as
-layer=mpa or level=SHOULD. The id of an alias stands for the rules under which
-it shows.
+RULE is an id (in upper or lower case), a glob of ids such as 'DDP-UNTAG-*', or
+spec=, level=, layer= or severity= with a value, such as layer=mpa or
+level=SHOULD. The id of an alias stands for the rules that report it.
 
-FILE may be a folder: all captures below it, each judged by itself.
+FILE may be a folder: check reads all captures below it and judges each of them
+separately.
 
-What is known already need not fail. --write-baseline lists the findings in a
-file; with --baseline those are marked as known, and only others fail.
-.iwdissect.yaml in the working directory can hold fail-on, enable, disable,
-baseline, format, output, and suppress with a rule and the reason why it may be
-broken. Flags win over it.
+Known findings need not fail a run. --write-baseline writes the findings to a
+file; --baseline marks the findings of that file as known, and only others fail.
+.iwdissect.yaml in the working directory can set fail-on, enable, disable,
+baseline, format, output, and suppress, which takes a rule and a reason. Flags
+override it.
 
-Exit codes: 0 nothing new at or above --fail-on, 1 findings, 2 wrong usage, a
-configuration or baseline that cannot be read among it, 3 an input could not be
-read to its end or an output not written.`),
+Exit codes: 0 nothing new at or above --fail-on; 1 findings; 2 wrong usage, or a
+configuration or baseline that cannot be read; 3 an input could not be read to
+its end, or an output could not be written.`),
 		Example: strings.Trim(`
   iwdissect check trace.pcap
   iwdissect check -V trace.pcap
@@ -81,10 +81,10 @@ read to its end or an output not written.`),
 	o.flags(f)
 	formatFlag(f, &o.format, formatWords())
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show the PDUs of each finding in text, with the field at fault")
-	f.StringArrayVar(&o.outputs, "output", nil, "write another report: `FORMAT=FILE`")
-	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 on findings from `LEVEL` on: error, warning or note")
-	f.StringArrayVar(&o.enable, "enable", nil, "ask only the rules named by `RULE`")
-	f.StringArrayVar(&o.disable, "disable", nil, "do not ask the rules named by `RULE`")
+	f.StringArrayVar(&o.outputs, "output", nil, "write another report, `FORMAT=FILE`")
+	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 on findings at or above `LEVEL`: error, warning or note")
+	f.StringArrayVar(&o.enable, "enable", nil, "judge only by the rules that match `RULE`")
+	f.StringArrayVar(&o.disable, "disable", nil, "do not judge by the rules that match `RULE`")
 	o.decisionFlags(f)
 	return cmd
 }
@@ -223,20 +223,20 @@ func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer patient(files)()
+	defer ignoreFirstInterrupt(files)()
 	run := &checkRun{checkOptions: o, opts: opt, enabled: enabled, decided: decided, files: files, reports: reports, level: level}
-	told, failed := run.all()
+	failed, found := run.all()
 	if err := decided.close(o.count == 0, enabled, o.s.warn); err != nil {
-		told = true
+		failed = true
 		o.s.warn(err)
 	}
 	if !o.closeAll(reports) {
-		told = true
+		failed = true
 	}
 	switch {
-	case told:
-		return errTold
-	case failed && decided.fresh == nil:
+	case failed:
+		return errReported
+	case found && decided.fresh == nil:
 		return errFindings
 	}
 	return nil

@@ -21,31 +21,32 @@ type checkRun struct {
 	level   conformance.Severity
 }
 
-// all checks the captures, several beside each other. Reports get them in order.
-func (o *checkRun) all() (told, failed bool) {
+// all checks the captures, several at the same time, and writes the reports in order.
+// failed: an error was reported; found: there are findings at or above the level.
+func (o *checkRun) all() (failed, found bool) {
 	jobs := jobsOf(o.sources(o.files), o.reports)
 	one := func(j *checkJob) *checkedCapture { return o.one(j, len(jobs) == 1) }
 	for c := range inOrder(o.share(len(jobs)), jobs, one) {
 		c.job.done()
 		for _, err := range c.errs {
-			told = true
+			failed = true
 			o.s.warn(err)
 		}
 		o.decided.saw(c.names, &c.Checked)
 		for s := o.level; s <= conformance.Error; s++ {
-			failed = failed || c.Count(s) > 0
+			found = found || c.Count(s) > 0
 		}
 		for _, r := range o.reports {
 			if r.json != nil {
 				continue
 			}
 			if err := r.Capture(&c.Checked); brokenPipe(err) != nil {
-				told = true
+				failed = true
 				o.s.warn(err)
 			}
 		}
 	}
-	return told, failed
+	return failed, found
 }
 
 // checkedCapture is a capture that was checked, with what went wrong.
@@ -81,8 +82,8 @@ func (j *judging) Transaction(t *trace.Transaction) {
 	}
 }
 
-func (o *checkRun) one(j *checkJob, alone bool) *checkedCapture {
-	c := o.read(j, alone)
+func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
+	c := o.read(j, sole)
 	if o.tree {
 		o.exhibit(o.opts, j.name, o.files, c)
 	}
@@ -94,7 +95,7 @@ func (o *checkRun) one(j *checkJob, alone bool) *checkedCapture {
 }
 
 // read checks a capture.
-func (o *checkRun) read(j *checkJob, alone bool) *checkedCapture {
+func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	c := &checkedCapture{job: j, names: []string{j.name}}
 	if o.join {
 		c.names = o.files
@@ -112,7 +113,7 @@ func (o *checkRun) read(j *checkJob, alone bool) *checkedCapture {
 	src, err := o.open(j.name, o.files, o.s.In)
 	if err == nil {
 		stop := func() {}
-		if alone {
+		if sole {
 			stop = o.progress(o.s, src)
 		}
 		err = run.Read(src.Source)

@@ -41,8 +41,8 @@ func findConfig(name string, asked bool) (*config, error) {
 	return nil, err
 }
 
-// readConfig reads a configuration. The error tells all that is wrong, with its
-// places.
+// readConfig reads a configuration. The error lists everything that is wrong, with
+// line numbers.
 func readConfig(name string, src []byte) (*config, error) {
 	folder, err := folderOf(name)
 	if err != nil {
@@ -99,7 +99,7 @@ func (r *configReader) config(root *strictyaml.Node, c *config) {
 	})
 }
 
-// same maps words to themselves.
+// same maps each word to itself.
 func same(words ...string) map[string]string {
 	m := map[string]string{}
 	for _, w := range words {
@@ -142,7 +142,7 @@ func (r *configReader) pattern(p *string) strictyaml.Setter {
 	}
 }
 
-// configure takes over what the configuration says and the flags do not.
+// configure applies the settings of the configuration that no flag overrides.
 func (o *checkOptions) configure(f *pflag.FlagSet) (*config, error) {
 	c, err := findConfig(o.config, f.Changed("config"))
 	if c == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/iwdissect/iwdissect/internal/render"
 )
 
-// decisions are what people decided about findings beforehand: the suppressions
-// of the configuration and the baseline. Either may be nil.
+// decisions are the suppressions of the configuration and the baseline: findings
+// that people have decided about. Either may be nil.
 type decisions struct {
 	config   *config
 	baseline *baseline
@@ -20,14 +20,14 @@ type decisions struct {
 	fresh *baseline
 }
 
-// decisionFlags are the flags that speak of decisions.
+// decisionFlags adds the flags of the configuration and the baseline.
 func (o *checkOptions) decisionFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.config, "config", configFile, "read the configuration `FILE`; "+noConfig+" reads none")
-	f.StringVar(&o.baseline, "baseline", "", "let the findings that `FILE` lists not fail")
-	f.StringVar(&o.writeBaseline, "write-baseline", "", "list all findings in `FILE`, as known from now on")
+	f.StringVar(&o.config, "config", configFile, "read the configuration from `FILE`; "+noConfig+" reads no configuration")
+	f.StringVar(&o.baseline, "baseline", "", "mark the findings listed in `FILE` as known; they do not fail the run")
+	f.StringVar(&o.writeBaseline, "write-baseline", "", "write all findings to `FILE`, to be the baseline of later runs")
 }
 
-// decisions reads what was decided.
+// decisions reads the configuration and the baseline.
 func (o *checkOptions) decisions(c *config) (d *decisions, err error) {
 	d = &decisions{config: c}
 	if c != nil {
@@ -47,8 +47,8 @@ func (o *checkOptions) decisions(c *config) (d *decisions, err error) {
 	return d, err
 }
 
-// mark gives the findings of a capture their fingerprints, and what was decided.
-// It may be called for several captures at the same time.
+// mark sets the fingerprints of the findings of a capture, and marks those that are
+// known or suppressed. It may be called for several captures at the same time.
 func (d *decisions) mark(names []string, c *render.Checked) {
 	c.Fingerprints()
 	if d.config != nil {
@@ -71,8 +71,8 @@ func (d *decisions) saw(names []string, c *render.Checked) {
 	}
 }
 
-// close tells which entries of the baseline are no longer found, if all of the
-// captures was read, and writes the new one.
+// close reports the entries of the baseline that are no longer found, if the
+// captures were read to their end, and writes the new baseline.
 func (d *decisions) close(whole bool, asked func(*conformance.Entry) bool, tell func(error)) error {
 	if d.baseline != nil && whole && (d.fresh == nil || !d.fresh.is(d.baseline.file)) {
 		if gone := d.baseline.gone(asked); len(gone) > 0 {

@@ -29,17 +29,17 @@ func newDissect(s *IOStreams) *cobra.Command {
 	o := &dissectOptions{s: s}
 	cmd := &cobra.Command{
 		Use:   "dissect FILE...",
-		Short: "Annotate every frame: one line a PDU, or a tree, or JSON records",
+		Short: "Annotate every frame: one line per PDU, a tree, or JSON records",
 		Long: strings.TrimSpace(`
-Annotate every frame of a capture. The text has one line a PDU: the time of day
-in UTC, the frame with which the PDU was complete, the endpoints, the direction
-(i2r from the initiator, r2i from the responder), and what it is. CRC and
-marker trouble stands in brackets.
+Annotate every frame of a capture. The text has one line per PDU: the time of day
+in UTC, the frame that completed the PDU, the endpoints, the direction (i2r from
+the initiator, r2i from the responder), and what it is. Bad CRCs and markers are
+reported in brackets.
 
-A rule of the RFCs that was broken stands beneath the PDU that shows it, or with
-its place at the end of the connection, when only that made it certain.
+A broken rule of the RFCs is reported below the PDU that shows it. If only the
+end of the connection proves it, it is reported there, with its place.
 
---format ndjson writes one JSON object a line: frames, PDUs, transactions,
+--format ndjson writes one JSON object per line: frames, PDUs, transactions,
 findings and connections.`),
 		Example: strings.Trim(`
   iwdissect dissect trace.pcap
@@ -153,7 +153,7 @@ func (o *dissectOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	defer patient(files)()
+	defer ignoreFirstInterrupt(files)()
 	// One who reads a pipe, or watches a terminal, wants lines as they come.
 	live := o.s.OutTTY || files[0] == "-"
 	sink, err := o.sink(o.s.Out, live)
@@ -163,26 +163,26 @@ func (o *dissectOptions) run(args []string) error {
 	if o.room(3) { // of those that read, work and write
 		sink.Beside()
 	}
-	told := false
+	failed := false
 	for _, src := range o.sources(files) {
 		if len(files) > 1 && !o.join {
 			sink.Capture(src)
 		}
-		told = o.one(opt, src, files, sink) || told
+		failed = o.one(opt, src, files, sink) || failed
 	}
 	if err := sink.Close(); err != nil {
 		return brokenPipe(err)
 	}
-	if told {
-		return errTold
+	if failed {
+		return errReported
 	}
 	return nil
 }
 
 // one shows a capture, and reports whether there was an error to tell.
-func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, sink dissectSink) (told bool) {
+func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, sink dissectSink) (failed bool) {
 	tell := func(err error) {
-		told = true
+		failed = true
 		o.s.warn(err)
 	}
 	opt.OnError, opt.ReadAhead = tell, o.ahead()
@@ -194,7 +194,7 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 	if t := run.Totals(); t.PDUs == 0 && o.format == "text" && !o.quiet {
 		fmt.Fprintf(o.s.Err, "iwdissect: %s: no iWARP PDU in %d frames\n", src, t.Frames)
 	}
-	return told
+	return failed
 }
 
 // joint stands between the names of files that are joined.

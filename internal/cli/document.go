@@ -6,10 +6,10 @@ import (
 	"github.com/iwdissect/iwdissect/internal/render"
 )
 
-// part is the entry of one capture in a JSON document. Captures are read beside
-// each other and their entries follow each other, so what comes before its turn
-// waits: in memory as long as that is little, and then by holding up its capture.
-// The capture whose turn it is never waits.
+// part is the entry of one capture in a JSON document. Captures are read concurrently
+// and their entries are written in order, so an entry waits for its turn: in memory up
+// to maxWaiting octets, and then by blocking its capture. The capture whose turn it is
+// never waits.
 type part struct {
 	*render.Analysis
 	w    io.Writer
@@ -17,14 +17,14 @@ type part struct {
 	held []byte
 }
 
-// mostHeld is how many octets of a part wait in memory.
-const mostHeld = 4 << 20
+// maxWaiting is how many octets of a part wait in memory.
+const maxWaiting = 4 << 20
 
 func (p *part) Write(b []byte) (int, error) {
 	select {
 	case <-p.turn:
 	default:
-		if len(p.held)+len(b) <= mostHeld {
+		if len(p.held)+len(b) <= maxWaiting {
 			p.held = append(p.held, b...)
 			return len(b), nil
 		}
@@ -46,8 +46,8 @@ func (p *part) release() error {
 	return err
 }
 
-// sticky is a writer that fails from its first error on, so that the end of a
-// document tells of it.
+// sticky is a writer that keeps its first error and returns it from then on, so that
+// closing a document reports it.
 type sticky struct {
 	w   io.Writer
 	err error
@@ -68,7 +68,7 @@ type checkJob struct {
 	next chan<- struct{}
 }
 
-// jobsOf lines up captures for the documents.
+// jobsOf returns the captures in the order of the documents.
 func jobsOf(names []string, reports []*checkReport) []*checkJob {
 	jobs := make([]*checkJob, len(names))
 	turn := make(chan struct{})
@@ -91,7 +91,7 @@ func jobsOf(names []string, reports []*checkReport) []*checkJob {
 // done writes what has waited, and lets the next capture write.
 func (j *checkJob) done() {
 	for _, p := range j.parts {
-		_ = p.release() // the end of the document tells of an error
+		_ = p.release() // closing the document reports the error
 	}
 	close(j.next)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/render"
 )
 
-// TestDocument_Order has captures write their entries beside each other, the
+// TestDocument_Order has captures write their entries at the same time, the
 // later ones first and more than may wait: the document has them in their order.
 func TestDocument_Order(t *testing.T) {
 	names := []string{"a", "b", "c", "d"}
@@ -25,10 +25,10 @@ func TestDocument_Order(t *testing.T) {
 	entry := func(j *checkJob) {
 		for _, p := range j.parts {
 			p.Begin(j.name)
-			p.EndChecked(&render.Checked{Format: strings.Repeat(j.name, mostHeld/2)})
+			p.EndChecked(&render.Checked{Format: strings.Repeat(j.name, maxWaiting/2)})
 			// What follows is no JSON: only its place counts.
 			for k := range 3 {
-				fmt.Fprintf(p, "\n%s%d%s", j.name, k, strings.Repeat("x", mostHeld/2))
+				fmt.Fprintf(p, "\n%s%d%s", j.name, k, strings.Repeat("x", maxWaiting/2))
 			}
 		}
 	}
@@ -55,7 +55,7 @@ func TestDocument_Order(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if one.Len() < 4*2*mostHeld || !bytes.Equal(one.Bytes(), two.Bytes()) {
+	if one.Len() < 4*2*maxWaiting || !bytes.Equal(one.Bytes(), two.Bytes()) {
 		t.Errorf("%d octets one after the other, %d others beside each other", one.Len(), two.Len())
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/iwdissect/iwdissect/internal/render"
 )
 
-// exhibitable refuses -V where it cannot do anything: the PDUs of a finding may
-// be long gone when it becomes certain, so the capture is read again for them.
+// exhibitable rejects -V where it cannot work. The PDUs of a finding may be gone from
+// memory when it becomes certain, so the capture is read again for them.
 func (o *checkOptions) exhibitable(files []string) error {
 	if !o.tree {
 		return nil
@@ -42,7 +42,7 @@ func (o *checkOptions) exhibit(opt pipeline.Options, name string, files []string
 	if e.Done() {
 		return
 	}
-	opt.OnError = nil // told the first time
+	opt.OnError = nil // reported the first time
 	src, err := o.open(name, files, o.s.In)
 	if err == nil {
 		run := pipeline.New(opt, e)
@@ -56,7 +56,7 @@ func (o *checkOptions) exhibit(opt pipeline.Options, name string, files []string
 	c.Exhibits = e.All()
 }
 
-// until is a source that ends when enough was read of it.
+// until is a source that ends after a given frame.
 type until struct {
 	capture.Source
 	done func() bool

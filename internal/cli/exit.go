@@ -23,8 +23,8 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// errTold is returned when everything that went wrong was already reported.
-var errTold = errors.New("input could not be read to its end, or output not written")
+// errReported is returned when everything that went wrong was already reported.
+var errReported = errors.New("input could not be read to its end, or output not written")
 
 func exitCode(err error) int {
 	var usage *usageError

@@ -22,7 +22,7 @@ func newFields(s *IOStreams) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "fields [TEXT]",
-		Short: "List every field name, or those that contain TEXT",
+		Short: "List all field names, or those that contain TEXT",
 		Args:  maxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var list []fieldInfo

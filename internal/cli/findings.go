@@ -15,25 +15,25 @@ import (
 
 // findingsFlag adds --no-findings.
 func findingsFlag(f *pflag.FlagSet, v *bool) {
-	f.BoolVar(v, "no-findings", false, "do not judge by the rules of the RFCs, which takes time")
+	f.BoolVar(v, "no-findings", false, "do not judge by the rules of the RFCs, which saves time")
 }
 
-// onBug makes an error of a check that panicked.
+// onBug reports a check that panicked.
 func onBug(capture string, tell func(error)) func(rule string, why any) {
 	return func(rule string, why any) {
 		tell(fmt.Errorf("%s: the check of %s failed, which is a fault of this program: %v", capture, rule, why))
 	}
 }
 
-// sortFindings puts those of a capture into the order of their frames.
+// sortFindings sorts the findings of a capture by frame.
 func sortFindings(fs []render.Finding) {
 	slices.SortStableFunc(fs, func(a, b render.Finding) int {
 		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Conn.Number, b.Conn.Number), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))
 	})
 }
 
-// judged asks the rules about what another sink, which may be nil, is shown.
-// Findings reach that sink behind the PDU with which they are certain.
+// judged passes everything to the rules and to another sink, which may be nil. That
+// sink gets each finding after the PDU that made it certain.
 type judged struct {
 	*conformance.Engine
 	next pipeline.Sink

@@ -34,9 +34,8 @@ func expand(names []string) (files []string) {
 	return files
 }
 
-// folderWalk collects the captures below a folder. It goes through symbolic
-// links; seen are the true names of the folders where it was, so that it comes
-// to each once.
+// folderWalk collects the captures below a folder. It follows symbolic links; seen
+// holds the real paths of visited folders, so that each is visited once.
 type folderWalk struct {
 	seen  map[string]bool
 	files []string
@@ -50,7 +49,7 @@ func (w *folderWalk) folder(name string) {
 	w.seen[place] = true
 	entries, err := os.ReadDir(name)
 	if err != nil {
-		w.files = append(w.files, name) // opening it fails as well, and tells why
+		w.files = append(w.files, name) // opening it fails too, and says why
 		return
 	}
 	for _, e := range entries {
@@ -68,8 +67,8 @@ func (w *folderWalk) folder(name string) {
 	}
 }
 
-// isCapture tells by its name that a file is meant to be a capture, or else by its
-// first octets that it is one.
+// isCapture reports whether a file is a capture, by its name or else by its first
+// octets.
 func isCapture(path string) bool {
 	name := strings.ToLower(path)
 	for _, c := range compressedNames {
@@ -85,7 +84,7 @@ func isCapture(path string) bool {
 	return f.Close() == nil
 }
 
-// folderError says of a folder that there was nothing in it to read.
+// folderError is the error of a folder without captures.
 func folderError(err error) error {
 	var e *capture.Error
 	if errors.As(err, &e) && e.Code == capture.CodeDirectory {

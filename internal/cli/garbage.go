@@ -7,10 +7,10 @@ import (
 	"runtime/metrics"
 )
 
-// What is in use is mostly what is known of the connections, of which nothing goes before
-// the end: while that is little, garbage may be as much again, as by default. For
-// thousands of connections collecting would cost a tenth of the time and find next to
-// nothing until both are whole octets; beyond that garbage may be least, and no more.
+// The heap is mostly the state of the connections, which is kept to the end. While it is
+// small, garbage may be as much again, as by default. With thousands of connections,
+// collections would take a tenth of the time and free next to nothing, so garbage is
+// allowed until it and the heap are 72 MB; above that, allow at most 8 MB of garbage.
 const (
 	little = 12 << 20
 	least  = 8 << 20

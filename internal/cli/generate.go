@@ -34,24 +34,23 @@ func newGenerate(s *IOStreams) *cobra.Command {
 	o := &generateOptions{s: s}
 	cmd := &cobra.Command{
 		Use:   "generate [NAME|FILE...] -o OUT",
-		Short: "Make the traces of scenarios",
+		Short: "Write the traces of scenarios",
 		Long: strings.TrimSpace(`
-Make the trace of a scenario: two hosts, the link between them, and what a capture
-point on it sees, as pcap or pcapng. The same scenario and seed give the same
-octets.
+Write the trace of a scenario as pcap or pcapng: two hosts, the link between them,
+and what a capture point on that link sees. The same scenario and seed give the
+same octets.
 
-A scenario is a built-in one (--list, --show) or a file of one's own; what has a
-dot or a slash in it is a file, - is standard input. OUT is a file, - for standard
-output, or a folder: an existing one, one that ends in a slash, and for several
-scenarios. In a folder a trace has the name of its scenario.
+NAME is a built-in scenario (--list, --show). An argument with a dot or a slash is
+a file, and - is standard input. OUT is a file, - for standard output, or a
+folder. It is a folder if it exists as one, if it ends in a slash, or if there are
+several scenarios; each trace in it is named after its scenario.
 
---clean leaves out the faults of a scenario. --all writes all built-in ones, those
-with faults a second time without them, as NAME.clean.
+--clean leaves out the faults of a scenario. --all writes all built-in scenarios;
+those with faults are also written without them, as NAME.clean.
 
---size makes a big trace without faults, for measurements: --flows, --mix, --mtu,
---markers, --fpdu, --loss, --reorder, --bad-crc, --ipv6, --vlan and --sctp say what it is like.
---stats counts what the ends sent, FPDUs over TCP and segments over SCTP, whatever
-a dissector makes of them.`),
+--size makes a big trace for measurements. --flows, --mix, --mtu, --markers,
+--fpdu, --loss, --reorder, --bad-crc, --ipv6, --vlan and --sctp set its shape.
+--stats counts what the endpoints sent: FPDUs over TCP, segments over SCTP.`),
 		Example: strings.Trim(`
   iwdissect generate --list
   iwdissect generate write-read -o trace.pcapng
@@ -61,7 +60,7 @@ a dissector makes of them.`),
 `, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.seeded = cmd.Flags().Changed("seed")
-			if err := o.alone(); err != nil {
+			if err := o.needSize(); err != nil {
 				return err
 			}
 			return o.run(args)
@@ -71,11 +70,11 @@ a dissector makes of them.`),
 	f.BoolVar(&o.list, "list", false, "list the built-in scenarios")
 	f.StringVar(&o.show, "show", "", "print the built-in scenario `NAME`")
 	f.StringVarP(&o.out, "output", "o", "", "write to `OUT`")
-	f.Uint64Var(&o.seed, "seed", 1, "use seed `N`, not that of the scenario")
-	f.StringVarP(&o.format, "format", "T", "", "write `FORMAT` pcap or pcapng (default that of OUT, else of the scenario)")
+	f.Uint64Var(&o.seed, "seed", 1, "use seed `N` instead of that of the scenario")
+	f.StringVarP(&o.format, "format", "T", "", "output `FORMAT`: pcap or pcapng (default by the name of OUT, else as the scenario says)")
 	f.BoolVar(&o.clean, "clean", false, "leave out the faults")
-	f.BoolVar(&o.all, "all", false, "all built-in scenarios")
-	f.BoolVar(&o.stats, "stats", false, "say on standard error how many DDP segments, frames and octets were written")
+	f.BoolVar(&o.all, "all", false, "write all built-in scenarios")
+	f.BoolVar(&o.stats, "stats", false, "print the number of DDP segments, frames and octets to standard error")
 	o.jobsFlag(f)
 	o.flags(f)
 	return cmd
@@ -167,7 +166,7 @@ func (o *generateOptions) traces(args []string) ([]traceOf, error) {
 	if o.all {
 		found = scenario.Builtin()
 	}
-	var told error
+	var worst error
 	for _, a := range args {
 		s, err := o.find(a)
 		if err == nil {
@@ -175,10 +174,10 @@ func (o *generateOptions) traces(args []string) ([]traceOf, error) {
 			continue
 		}
 		o.s.warn(err)
-		told = worse(told, err)
+		worst = worse(worst, err)
 	}
-	if told != nil {
-		return nil, told
+	if worst != nil {
+		return nil, worst
 	}
 	var out []traceOf
 	for _, s := range found {
@@ -201,12 +200,12 @@ func (o *generateOptions) traces(args []string) ([]traceOf, error) {
 	return out, nil
 }
 
-// worse is the error of the two with the higher exit code; both were told.
+// worse returns the error with the higher exit code; both were reported.
 func worse(a, b error) error {
 	if max(exitCode(a), exitCode(b)) == exitInput {
-		return errTold
+		return errReported
 	}
-	return &usageError{errTold}
+	return &usageError{errReported}
 }
 
 // find finds a scenario by its name, or reads its file.

@@ -27,7 +27,7 @@ type loadOptions struct {
 
 // flags adds the flags to those of the command.
 func (o *loadOptions) flags(all *pflag.FlagSet) {
-	all.StringVar(&o.size, "size", "", "make a big trace of about `SIZE`, such as 1GiB, of no scenario")
+	all.StringVar(&o.size, "size", "", "make a big trace of about `SIZE`, such as 1GiB, instead of a scenario")
 	all.AddFlagSet(o.shape())
 	o.given = all.Changed
 }
@@ -35,31 +35,31 @@ func (o *loadOptions) flags(all *pflag.FlagSet) {
 // shape are the flags that say what a big trace is like.
 func (o *loadOptions) shape() *pflag.FlagSet {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
-	f.IntVar(&o.flows, "flows", 16, "`N` connections at the same time, with --size")
-	f.StringVar(&o.mix, "mix", "mixed", "`MIX` mixed (Writes, Reads, Sends both ways) or bulk (64 KiB Writes, a Send behind each), with --size")
-	f.IntVar(&o.mtu, "mtu", 1500, "an MTU of `N` octets, with --size")
+	f.IntVar(&o.flows, "flows", 16, "number `N` of concurrent connections, with --size")
+	f.StringVar(&o.mix, "mix", "mixed", "`MIX` of operations: mixed (Writes, Reads, Sends both ways) or bulk (64 KiB Writes, each followed by a Send), with --size")
+	f.IntVar(&o.mtu, "mtu", 1500, "MTU of `N` octets, with --size")
 	f.BoolVar(&o.markers, "markers", false, "MPA markers in both directions, with --size")
-	f.StringVar(&o.fpdu, "fpdu", "", "FPDUs of `SIZE`, such as 16KiB, that go across TCP segments, with --size")
-	f.Float64Var(&o.loss, "loss", 0, "lose `P` per cent of the packets, half of them behind the capture point, with --size")
-	f.Float64Var(&o.reorder, "reorder", 0, "let `P` per cent of the packets be passed by two others, with --size")
-	f.Float64Var(&o.badCRC, "bad-crc", 0, "`P` per cent of the FPDUs have a wrong CRC, with --size")
-	f.BoolVar(&o.ipv6, "ipv6", false, "IPv6, not IPv4, with --size")
-	f.IntVar(&o.vlan, "vlan", 0, "a VLAN tag with the identifier `ID`, with --size")
+	f.StringVar(&o.fpdu, "fpdu", "", "FPDUs of `SIZE`, such as 16KiB, that span TCP segments, with --size")
+	f.Float64Var(&o.loss, "loss", 0, "lose `P` percent of the packets, half of them after the capture point, with --size")
+	f.Float64Var(&o.reorder, "reorder", 0, "delay `P` percent of the packets until two others have passed, with --size")
+	f.Float64Var(&o.badCRC, "bad-crc", 0, "give `P` percent of the FPDUs a wrong CRC, with --size")
+	f.BoolVar(&o.ipv6, "ipv6", false, "IPv6 instead of IPv4, with --size")
+	f.IntVar(&o.vlan, "vlan", 0, "VLAN tag with the identifier `ID`, with --size")
 	f.BoolVar(&o.sctp, "sctp", false, "DDP over SCTP, with --size")
 	return f
 }
 
-// alone finds a flag that was given without --size.
-func (o *loadOptions) alone() (told error) {
+// needSize returns an error if a flag that needs --size was given without it.
+func (o *loadOptions) needSize() (err error) {
 	if o.size != "" {
 		return nil
 	}
 	new(loadOptions).shape().VisitAll(func(f *pflag.Flag) {
-		if told == nil && o.given(f.Name) {
-			told = usagef("--%s goes with --size", f.Name)
+		if err == nil && o.given(f.Name) {
+			err = usagef("--%s goes with --size", f.Name)
 		}
 	})
-	return told
+	return err
 }
 
 // The bounds of the flags.

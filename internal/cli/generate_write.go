@@ -29,7 +29,7 @@ func (o *generateOptions) write(traces []traceOf) error {
 		}
 		names[t.name] = true
 	}
-	var told error
+	var worst error
 	for _, t := range traces {
 		out := o.out
 		s := t.script()
@@ -41,13 +41,13 @@ func (o *generateOptions) write(traces []traceOf) error {
 		}
 		if err := o.one(t, s, out, interrupt); err != nil {
 			o.s.warn(err)
-			told = worse(told, err)
+			worst = worse(worst, err)
 			if errors.Is(err, errInterrupted) {
 				break
 			}
 		}
 	}
-	return told
+	return worst
 }
 
 // folder reports whether OUT is a folder, and makes it.
@@ -111,7 +111,7 @@ func (o *generateOptions) one(t traceOf, s *synth.Script, out string, interrupt 
 	case w.err != nil:
 		return fmt.Errorf("%s: %w%s", out, w.err, remove())
 	default:
-		// What cannot be played is a fault of the scenario.
+		// A script that cannot be played is an error in the scenario.
 		return &usageError{fmt.Errorf("%s: %w%s", t.name, err, remove())}
 	}
 	if o.stats {
@@ -130,8 +130,8 @@ func stalled(n int) string {
 	return fmt.Sprintf("%d steps did not come to their end", n)
 }
 
-// removed removes what is half written, unless it is no file of ours: a pipe,
-// a device. It returns what to tell of it.
+// removed removes a partly written file, but not a pipe or a device. It returns what
+// to add to the error message.
 func removed(f *os.File) string {
 	info, err := os.Lstat(f.Name())
 	if err != nil || !info.Mode().IsRegular() {
@@ -145,7 +145,7 @@ func removed(f *os.File) string {
 
 var errInterrupted = errors.New("interrupted")
 
-// untilInterrupt writes until Ctrl-C, so that half a file can be removed.
+// untilInterrupt writes until Ctrl-C, so that a partly written file can be removed.
 type untilInterrupt struct {
 	w         io.Writer
 	interrupt <-chan os.Signal

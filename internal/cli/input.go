@@ -38,16 +38,16 @@ func (in *input) flags(f *pflag.FlagSet) {
 	f.Uint64VarP(&in.count, "count", "c", 0, "stop after `N` frames of each capture")
 }
 
-// analysisFlags are those of live capture as well.
+// analysisFlags adds the flags that live capture has too.
 func (in *input) analysisFlags(f *pflag.FlagSet) {
-	f.StringArrayVarP(&in.decodeAs, "decode-as", "d", nil, "take a port for iWARP: `RULE` is like tcp.port==5445,iwarp_mpa")
-	f.StringVar(&in.layout, "mpa-layout", "", "read the establishment word as `LAYOUT` rfc6581 or draft01 (default rfc6581, draft01 on evidence)")
+	f.StringArrayVarP(&in.decodeAs, "decode-as", "d", nil, "treat a TCP port as iWARP: `RULE` is like tcp.port==5445,iwarp_mpa")
+	f.StringVar(&in.layout, "mpa-layout", "", "read the IRD and ORD word as `LAYOUT` rfc6581 or draft01 (default rfc6581, or draft01 if the traffic shows it)")
 	f.StringVar(&in.color, "color", "auto", "colours: `WHEN` is auto, always or never")
 	f.BoolVarP(&in.quiet, "quiet", "q", false, "show no progress")
-	f.IntVar(&in.connections, "max-connections", pipeline.DefaultConnections, "connections kept in memory")
-	f.IntVar(&in.reorder, "reorder-memory", pipeline.DefaultReorder, "octets of out-of-order data kept for one direction of a connection")
+	f.IntVar(&in.connections, "max-connections", pipeline.DefaultConnections, "maximum number of connections in memory")
+	f.IntVar(&in.reorder, "reorder-memory", pipeline.DefaultReorder, "maximum octets of out-of-order data for each direction of a connection")
 	in.jobsFlag(f)
-	f.BoolVarP(&in.resolve, "no-resolve", "n", true, "names are never resolved; kept for habit")
+	f.BoolVarP(&in.resolve, "no-resolve", "n", true, "no effect: names are never resolved")
 }
 
 // options checks the flags.
@@ -104,8 +104,8 @@ func (in *input) files(args []string) ([]string, error) {
 	return expand(files), nil
 }
 
-// ahead reports whether a capture may be read ahead: each one that is worked on may have a
-// goroutine that reads for it.
+// ahead reports whether a capture may be read by a goroutine of its own, ahead of
+// the analysis.
 func (in *input) ahead() bool { return in.room(2 * max(in.atOnce, 1)) }
 
 // source is a capture to read.
@@ -116,10 +116,10 @@ type source struct {
 	prog   func() (done, total int64)
 }
 
-// large is the size in octets from which a capture may be that of many connections.
+// large is the size in octets from which a capture may hold many connections.
 const large = 64 << 20
 
-// expect readies memory for a capture of which so much is still to be read.
+// expect prepares the heap for a capture with that many octets still to be read.
 func (in *input) expect(done, total int64) {
 	if total-done >= large {
 		in.pages.Do(hugePages)

@@ -39,27 +39,26 @@ func newLive(s *IOStreams) *cobra.Command {
 	o := &liveOptions{dissectOptions: dissectOptions{s: s}}
 	cmd := &cobra.Command{
 		Use:   "live IFACE",
-		Short: "Capture from an interface and annotate frames as they come",
+		Short: "Capture from an interface and annotate frames as they arrive",
 		Long: strings.TrimSpace(`
-Capture TCP and SCTP, in tunnels too, from a network interface (Linux only) and
-show what dissect shows, while frames come. Ctrl-C, --duration or -c end the
-capture; what was captured until then is shown, and the summary of analyze
-follows: tables on standard output, or, with --format ndjson, the connection
-records. A second Ctrl-C ends the program at once.
+Capture TCP and SCTP from a network interface (Linux only), inside tunnels too,
+and show the output of dissect while frames arrive. Ctrl-C, --duration or -c ends
+the capture. The rest of what was captured is shown then, and the summary of
+analyze follows: tables on standard output, or connection records with --format
+ndjson. A second Ctrl-C ends the program at once.
 
--w FILE keeps the frames: as pcapng if the name ends in .pcapng, else as pcap
-with nanoseconds. The file never lags more than a second behind, and dissect
-shows the same for it as was shown live. It cannot be standard output, where the
-results go.
+-w FILE saves the frames: as pcapng if the name ends in .pcapng, otherwise as pcap
+with nanoseconds. The file is at most a second behind, and dissect shows for it
+what was shown live. It cannot be standard output, which has the results.
 
-Capturing needs root or CAP_NET_RAW. IFACE may be 'any' for all interfaces. What
-an RDMA adapter handles by itself does not pass the host and cannot be captured
-there; capture on the switch instead. When frames come faster than they are
-handled the kernel drops some: standard error tells how many, and a larger
---ring-size helps to get over bursts.
+Capturing needs root or CAP_NET_RAW. IFACE may be 'any' for all interfaces.
+Traffic that an RDMA adapter handles in hardware does not pass through the host
+and cannot be captured there; capture on the switch instead. If frames arrive
+faster than they are handled, the kernel drops some and standard error says how
+many; a larger --ring-size helps with bursts.
 
-Exit codes: 0 done, 2 wrong usage, 3 the capture failed or an output was not
-written.`),
+Exit codes: 0 done; 2 wrong usage; 3 the capture failed, or an output could not
+be written.`),
 		Example: strings.Trim(`
   iwdissect live --list
   iwdissect live eth0
@@ -84,8 +83,8 @@ written.`),
 func (o *liveOptions) flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.iface, "interface", "i", "", "capture on `IFACE`, the same as the argument")
 	f.BoolVarP(&o.list, "list", "D", false, "list the interfaces and exit (--format text or json)")
-	f.BoolVarP(&o.modest, "no-promiscuous-mode", "p", false, "do not ask the interface for frames that are addressed to others")
-	f.StringVarP(&o.keep, "write", "w", "", "keep the frames in `FILE`")
+	f.BoolVarP(&o.modest, "no-promiscuous-mode", "p", false, "do not put the interface into promiscuous mode")
+	f.StringVarP(&o.keep, "write", "w", "", "save the frames to `FILE`")
 	f.Uint64VarP(&o.count, "count", "c", 0, "stop after `N` frames")
 	f.DurationVar(&o.during, "duration", 0, "stop after this `TIME`, such as 30s or 5m")
 	formatFlag(f, &o.format, "text or ndjson")
@@ -93,17 +92,16 @@ func (o *liveOptions) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
 	f.StringVar(&o.records, "records", "", "`KINDS` of JSON records: frame,pdu,connection,transaction,finding (default all)")
 	findingsFlag(f, &o.unjudged)
-	f.BoolVar(&o.summary, "summary-only", false, "show the summary at the end and nothing before it")
+	f.BoolVar(&o.summary, "summary-only", false, "show only the summary at the end")
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the first 50")
 	f.IntVarP(&o.snapLen, "snaplen", "s", live.DefaultSnapLen, "capture at most this many `OCTETS` of a frame")
-	f.IntVar(&o.ring, "ring-size", live.DefaultRingBytes, "`OCTETS` of memory in which the kernel collects frames")
+	f.IntVar(&o.ring, "ring-size", live.DefaultRingBytes, "size of the kernel's capture buffer in `OCTETS`")
 	o.analysisFlags(f)
-	f.Lookup("quiet").Usage = "do not tell of the beginning and the end of the capture"
+	f.Lookup("quiet").Usage = "do not announce the beginning and the end of the capture"
 }
 
-// interruptible returns a context that ends with the signals that ask a
-// program to end. Only the first signal is caught: one who repeats it does not
-// want to wait.
+// interruptible returns a context that the termination signals cancel. Only the first
+// signal is caught; the second one kills the program.
 func interruptible(parent context.Context) (context.Context, func()) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup

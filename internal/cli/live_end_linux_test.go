@@ -265,7 +265,7 @@ func TestLive_SecondSignalKills(t *testing.T) {
 		if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGINT {
 			t.Errorf("ended with %v: %s", err, errs)
 		}
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Error("a second signal does not end the program")
 	}
 }

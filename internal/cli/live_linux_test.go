@@ -45,7 +45,7 @@ func beside(t *testing.T, l *liveRun, do func(), interrupt bool, args ...string)
 	l.s.Err = l.errs
 	ctx, cancel := context.WithCancel(context.Background())
 	// A capture that never ends is a failure, not a test that hangs.
-	limit := time.AfterFunc(2*patience, func() {
+	limit := time.AfterFunc(2*timeout, func() {
 		t.Error("the capture did not end")
 		cancel()
 	})
@@ -241,7 +241,7 @@ func TestLive_Duration(t *testing.T) {
 	start := time.Now()
 	var l liveRun
 	beside(t, &l, func() { sendAll(send, frames) }, false, "--duration", "1s", "-w", kept, livetest.Near)
-	if d := time.Since(start); d < time.Second || d > patience {
+	if d := time.Since(start); d < time.Second || d > timeout {
 		t.Errorf("it took %v", d)
 	}
 	l.expect(t, exitOK, "92 frames captured")
@@ -298,7 +298,7 @@ func TestLive_Promiscuous(t *testing.T) {
 	}
 }
 
-// inNamespace readies a shell command, to be run later and from any goroutine:
+// inNamespace prepares a shell command, to be run later and from any goroutine:
 // a process gets into the namespace only if the thread of the test starts it.
 func inNamespace(t *testing.T, command string) (run func() string) {
 	t.Helper()

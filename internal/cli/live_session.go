@@ -46,10 +46,10 @@ type session struct {
 	started time.Time
 	handed  time.Time // when results were last handed on
 	counted time.Time // when the kernel's counters were last read
-	warned  time.Time // when dropped frames were last told of
-	drops   uint64    // that were told of
-	failed  bool      // something went wrong and was told
-	gone    bool      // nobody reads the results any more
+	warned  time.Time // time of the last warning of dropped frames
+	drops   uint64    // dropped frames that were reported
+	failed  bool      // an error was reported
+	gone    bool      // the reader of the results has gone
 }
 
 // session starts to capture.
@@ -122,7 +122,7 @@ func (c *session) stop() {
 	}
 }
 
-// fail tells of an error and ends the capture.
+// fail reports an error and ends the capture.
 func (c *session) fail(err error) {
 	c.failed = true
 	c.o.s.warn(err)
@@ -146,12 +146,12 @@ func (c *session) capture() error {
 	c.stop()
 	c.finish()
 	if c.failed {
-		return errTold
+		return errReported
 	}
 	return nil
 }
 
-// frames handles frames until the end of the capture.
+// frames handles frames until the capture ends.
 func (c *session) frames() error {
 	var p live.Packet
 	since := 0
@@ -195,16 +195,16 @@ func (c *session) packet(p *live.Packet) {
 	c.run.Frame(f)
 }
 
-// unkept ends a capture that can no longer be kept: nobody may be there to see
-// that the file misses what is shown.
+// unkept ends a capture whose file can no longer be written: otherwise the file would
+// silently lack frames that are shown.
 func (c *session) unkept(err error) {
 	_ = c.keep.close() // the first error is the one to report
 	c.keep = nil
 	c.fail(err)
 }
 
-// handOn writes what waits. The file comes first, so that it has each frame
-// that is shown.
+// handOn flushes the file and the results. The file comes first, so that it holds
+// every frame that is shown.
 func (c *session) handOn() {
 	now := time.Now()
 	c.handed = now
@@ -220,8 +220,8 @@ func (c *session) handOn() {
 	}
 }
 
-// show hands the results on. When they cannot be written the capture ends;
-// that is no failure if the reader has just seen enough.
+// show flushes the results. If they cannot be written the capture ends; a reader that
+// has closed its end of a pipe is no failure.
 func (c *session) show() {
 	err := c.out.Flush()
 	if err == nil || c.gone {
@@ -306,7 +306,7 @@ type keeper struct {
 // newKeeper makes the file and writes its header at once, so that programs
 // that follow the file can start to read.
 func newKeeper(path, iface string, link pcapng.LinkType, snapLen uint32) (*keeper, error) {
-	// For writing only: a named pipe opened for both would never tell that its
+	// For writing only: a named pipe opened for both would never report that its
 	// reader has gone.
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 )
 
-// patience is how long a test waits for what should come at once.
-const patience = 20 * time.Second
+// timeout is how long a test waits for something that should happen at once.
+const timeout = 20 * time.Second
 
 // output is a stream that a test reads while it is written.
 type output struct {
@@ -49,7 +49,7 @@ func (o *output) String() string {
 // waitFor waits until enough was written; it may be called from any goroutine,
 // but only from one at a time.
 func (o *output) waitFor(enough func(string) bool) bool {
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for !enough(o.String()) {
 		select {
 		case <-o.more:

@@ -13,8 +13,7 @@ func naming(patterns []string) func(*conformance.Entry) bool {
 	return conformance.Catalogue().Named(patterns...)
 }
 
-// idle says why asking only for the rules of a pattern asks for none, nil if there
-// is one with a check.
+// idle returns an error if none of the rules that a pattern names has a check.
 func idle(pattern string) error {
 	checked, named := conformance.Checked(), naming([]string{pattern})
 	var why []string

@@ -5,7 +5,7 @@ import (
 	"runtime"
 )
 
-// share is how many of the captures are worked on at the same time.
+// share returns how many captures are processed at the same time.
 func (in *input) share(captures int) int {
 	n := in.jobs
 	if n == 0 {
@@ -15,8 +15,8 @@ func (in *input) share(captures int) int {
 	return n
 }
 
-// inOrder works on the captures, some at the same time, and hands out what became
-// of them in their order.
+// inOrder processes the captures, several at the same time, and yields the results in
+// the order of the captures.
 func inOrder[C, T any](atOnce int, captures []C, work func(C) T) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		free := make(chan struct{}, atOnce)

@@ -2,5 +2,5 @@
 
 package cli
 
-// hugePages asks for large pages for the heap, where that is known how to do.
+// hugePages asks for large pages for the heap. It does nothing on this system.
 func hugePages() {}

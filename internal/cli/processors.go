@@ -15,9 +15,9 @@ func (p *processors) jobsFlag(f *pflag.FlagSet) {
 	f.IntVarP(&p.jobs, "jobs", "j", 0, "use at most `N` processors (default all)")
 }
 
-// limit holds the command to them until undo. What a system call does is not
-// counted by the runtime, so goroutines that do little else are not begun without
-// a processor for them: see room.
+// limit restricts the command to that many processors until undo is called. The
+// runtime does not count goroutines in system calls, so goroutines that do little else
+// are started only if there is a processor for them: see room.
 func (p *processors) limit() (undo func(), err error) {
 	if p.jobs < 0 {
 		return nil, usagef("--jobs must not be negative")

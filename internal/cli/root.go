@@ -28,7 +28,7 @@ func runContext(ctx context.Context, s *IOStreams, args []string) int {
 	cmd.SetOut(s.Out)
 	cmd.SetErr(s.Err)
 	err := cmd.ExecuteContext(ctx)
-	if err != nil && !errors.Is(err, errTold) && !errors.Is(err, errFindings) {
+	if err != nil && !errors.Is(err, errReported) && !errors.Is(err, errFindings) {
 		s.warn(err)
 		var usage *usageError
 		if errors.As(err, &usage) {
@@ -48,11 +48,11 @@ Dissect and analyse iWARP traffic: MPA (RFC 5044, RFC 6581), DDP (RFC 5041) and
 RDMAP (RFC 5040, RFC 7306) over TCP, and DDP over SCTP (RFC 5043).
 
 FILE is a pcap or pcapng file, plain or compressed with gzip, zstd or lz4, or -
-for standard input. A folder stands for the capture files below it, in the order
-of their names. 'iwdissect FILE' is short for 'iwdissect analyze FILE'.
+for standard input. A folder stands for the capture files below it, sorted by
+name. 'iwdissect FILE' is short for 'iwdissect analyze FILE'.
 
-Exit codes: 0 done, 1 findings, 2 wrong usage, 3 an input could not be read to
-its end or an output not written.`),
+Exit codes: 0 done; 1 findings (check); 2 wrong usage; 3 an input could not be
+read to its end, or an output could not be written.`),
 		Example: strings.Trim(`
   iwdissect trace.pcap
   iwdissect dissect -V trace.pcapng
@@ -71,7 +71,7 @@ its end or an output not written.`),
 			return analyze.RunE(cmd, args)
 		},
 	}
-	// The flags of analyze hold without its name as well.
+	// Without a command, analyze runs, so its flags are accepted.
 	root.Flags().AddFlagSet(analyze.Flags())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(newDissect(s), analyze, newCheck(s), newRules(s), newLive(s), newGenerate(s), newFields(s), newVersion(s))

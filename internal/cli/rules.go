@@ -18,17 +18,17 @@ func newRules(s *IOStreams) *cobra.Command {
 		Use:   "rules [RULE]...",
 		Short: "List the rules of the catalogue, or explain one",
 		Long: strings.TrimSpace(`
-List what the RFCs, the drafts and interop advice demand, and what check makes of
-it. With the id of one rule it is explained: what it demands and why that matters,
-how it is checked and on what evidence, what it gives way to, what a violation looks
-like, and the command that shows one.
+List the rules of the RFCs and drafts and the interop advice, with the state of
+each in check. The id of one rule explains it: what it demands and why that
+matters, how it is checked and on what evidence, which rules take precedence, what
+a violation looks like, and the command that shows one.
 
-Several are named by a glob of ids such as 'DDP-UNTAG-*', or by spec=, level=,
-layer= or severity= and a value.
+RULE may also be a glob of ids such as 'DDP-UNTAG-*', or spec=, level=, layer= or
+severity= with a value.
 
-States: checked, unchecked (it has no check yet), alias (it shows under other
-rules), info (for reports only), tool (it binds this program), unobservable (it
-cannot be seen in a capture).`),
+States: checked, unchecked (has no check yet), alias (reported under other rules),
+info (for reports only), tool (binds this program), unobservable (cannot be seen
+in a capture).`),
 		Example: strings.Trim(`
   iwdissect rules
   iwdissect rules DDP-UNTAG-MSN-01

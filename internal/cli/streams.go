@@ -9,7 +9,7 @@ import (
 	"golang.org/x/term"
 )
 
-// IOStreams are the streams of the process. Results go to Out, all else to Err.
+// IOStreams are the streams of the process. Results go to Out, everything else to Err.
 type IOStreams struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -53,5 +53,5 @@ func painter(on bool) func(string) string {
 	return func(s string) string { return c.Sprint(s) }
 }
 
-// warn tells of something on the error stream.
+// warn writes an error to the error stream.
 func (s *IOStreams) warn(err error) { fmt.Fprintf(s.Err, "iwdissect: %v\n", err) }

@@ -96,12 +96,12 @@ func endpoint(pattern string) *regexp.Regexp {
 	return regexp.MustCompile("^" + text + "(:[0-9]+)?$")
 }
 
-// over reports whether the last day has passed.
+// over reports whether the last day of a suppression has passed.
 func (s *suppression) over(now time.Time) bool {
 	return !s.until.IsZero() && !now.Before(s.until.AddDate(0, 0, 1))
 }
 
-// covers reports whether a finding in captures of these names is meant.
+// covers reports whether the suppression applies to a finding in captures of these names.
 func (s *suppression) covers(names []string, f *render.Finding) bool {
 	return s.rules(f.Rule) && s.conn(f.Conn) && (s.file == "" || slices.ContainsFunc(names, s.named))
 }
@@ -137,7 +137,7 @@ func (c *config) mark(names []string, fs []render.Finding) {
 	}
 }
 
-// expire takes out what no longer holds, and tells of it.
+// expire removes suppressions whose last day has passed, and reports them.
 func (c *config) expire(now time.Time, tell func(error)) {
 	c.suppress = slices.DeleteFunc(c.suppress, func(s *suppression) bool {
 		over := s.over(now)

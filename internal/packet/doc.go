@@ -25,7 +25,7 @@
 //
 // Decoding ends at a tunnel with the status NotIP or OtherTransport, and Segment
 // at its header; internal/tunnel takes it off and calls [Decoder.DecodeInner].
-// Fragments of what may be a tunnel are put together here.
+// Fragments of what may be a tunnel are assembled here.
 //
 // # Lifetime
 //

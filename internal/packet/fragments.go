@@ -50,7 +50,7 @@ func (l FragmentLimits) orDefault() FragmentLimits {
 type FragmentStats struct {
 	// Fragments were taken; Refused were not, because they are malformed.
 	Fragments, Refused uint64
-	// Datagrams were put together, CutDatagrams of them with octets missing
+	// Datagrams were assembled, CutDatagrams of them with octets missing
 	// because of the snap length, Overlaps with octets in dispute.
 	Datagrams, CutDatagrams, Overlaps uint64
 	// Datagrams given up: too old, too many, too much memory, too many fragments.
@@ -79,7 +79,7 @@ type reassembler struct {
 	memory         int
 	pending        int // fragments
 	stats          FragmentStats
-	out            []byte // the last datagram put together, lent to its Packet
+	out            []byte // the last datagram assembled, lent to its Packet
 	first          Proto  // its next header, from the fragment with offset zero
 	// outer are the frames that carried the tunnel's datagram, while what lies in
 	// it is decoded; nil if one frame did.

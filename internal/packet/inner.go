@@ -1,6 +1,6 @@
 package packet
 
-// UDP ports of tunnels. Their datagrams are put together from fragments, so that
+// UDP ports of tunnels. Their datagrams are assembled from fragments, so that
 // what they carry can be decoded.
 const (
 	PortVXLAN  = 4789 // RFC 7348 section 5
@@ -15,7 +15,7 @@ type Inner struct {
 	Data   []byte
 	Length int
 	// Offset is the octet offset of Data in the frame, or -1 when the outer
-	// datagram was put together from fragments.
+	// datagram was assembled from fragments.
 	Offset int
 	// Frame and Time are those of the frame, as for [Decoder.Decode]. Fragments
 	// lists the frames that carried the outer datagram, as in [Packet.Fragments].
@@ -28,7 +28,7 @@ type Inner struct {
 // the header of the tunnel. It sets p as Decode does; the offsets in p count from
 // the beginning of the whole frame.
 //
-// The octets may be those of the last datagram put together from fragments.
+// The octets may be those of the last datagram assembled from fragments.
 func (d *Decoder) DecodeInner(inner Inner, p *Packet) Status {
 	*p = Packet{NetworkOffset: -1, SegmentOffset: -1}
 	d.fault = Fault{}

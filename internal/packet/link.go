@@ -18,7 +18,7 @@ const (
 )
 
 // MaxVLANs bounds the VLAN tags of a frame. Two is what networks use (IEEE
-// 802.1ad); captures taken in switches may show one or two more.
+// 802.1ad); captures processed switches may show one or two more.
 const MaxVLANs = 4
 
 // Ethernet types (RFC 9542 appendix B and the IEEE registry).

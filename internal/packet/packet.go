@@ -6,7 +6,7 @@ import "strconv"
 // protocol numbers).
 type Proto uint8
 
-// Protocols that are told apart. ProtoNone means that no upper layer was
+// Protocols that are distinguished. ProtoNone means that no upper layer was
 // reached.
 const (
 	ProtoNone   Proto = 0
@@ -109,7 +109,7 @@ type Packet struct {
 
 	// NetworkOffset and SegmentOffset are the octet offsets of the IP header and
 	// of Segment in the frame. Either is -1 when there is none; SegmentOffset
-	// also when the segment was put together from fragments.
+	// also when the segment was assembled from fragments.
 	NetworkOffset, SegmentOffset int
 	// Fragments lists the frames that carried the fragments of the packet, in
 	// the order of capture; nil for a packet that was not fragmented.
@@ -117,7 +117,7 @@ type Packet struct {
 }
 
 // PayloadOffset returns the octet offset of Payload in the frame, or -1 when it
-// was put together from fragments or there is none. When the capture cuts the
+// was assembled from fragments or there is none. When the capture cuts the
 // frame before the payload, the offset lies beyond the captured octets. It is
 // meant for packets that are OK.
 func (p *Packet) PayloadOffset() int {
@@ -183,6 +183,6 @@ type Fault struct {
 	// Code is a stable token naming the header or the field; empty for none.
 	Code string
 	// Offset is the octet offset of the header in the frame, or -1 when it lies
-	// in a datagram put together from fragments.
+	// in a datagram assembled from fragments.
 	Offset int
 }

@@ -126,7 +126,7 @@ func TestSCTP_EncapsulatedPadding(t *testing.T) {
 	}
 }
 
-// TestSCTP_EncapsulatedFragments: a datagram in IP fragments is put together
+// TestSCTP_EncapsulatedFragments: a datagram in IP fragments is assembled
 // before one looks for SCTP in it, in whatever order they come as long as the
 // first one, which has the ports, comes first: without it nothing tells that the
 // others are wanted.

@@ -290,7 +290,7 @@ func (r *Reader) addInterface(i Interface) {
 
 // nextSection reads a Section Header Block: byte-order magic at 8, version at
 // 12 and 14, section length at 16 (not needed, and so not trusted), options.
-// Interfaces and byte order start anew; a section that cannot be read is final,
+// Interfaces and byte order start again; a section that cannot be read is final,
 // because what follows could not be understood.
 func (r *Reader) nextSection() error {
 	if !r.in.fill(minSection) {

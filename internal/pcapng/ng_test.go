@@ -210,7 +210,7 @@ func TestNg_TooManyInterfaces(t *testing.T) {
 	}
 }
 
-// TestNg_PlainPacketAgrees: the short way and the general way give the same.
+// TestNg_PlainPacketAgrees: the fast path and the general way give the same.
 func TestNg_PlainPacketAgrees(t *testing.T) {
 	for _, n := range []*ng{littleNg(), bigNg()} {
 		n.section().iface(Ethernet, 0).iface(Raw, 0, n.option(ifTsResol, "\x09")).iface(Raw, 0, n.option(ifTsResol, "\x00"))

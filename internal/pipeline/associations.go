@@ -43,13 +43,13 @@ type associations struct {
 	tags   map[tagKey]*association
 	all    []*association
 	next   uint64
-	// met are senders of packets that were found last; changes is how often something
-	// has changed by which they are found.
+	// met caches the results of recent lookups; changes counts the changes that
+	// invalidate them.
 	met     [512]met
 	changes uint64
 }
 
-// met is where a packet belongs that says nothing new about tags.
+// met is the association of packets that say nothing new about tags.
 type met struct {
 	src, dst         packet.Addr
 	srcPort, dstPort uint16
@@ -86,7 +86,7 @@ func newAssociations() *associations {
 	return &associations{places: map[packet.Endpoints][]place{}, tags: map[tagKey]*association{}}
 }
 
-// tagKey is by what packets between other addresses of an association are known.
+// tagKey identifies packets between other addresses of an association.
 type tagKey struct {
 	tag      uint32
 	src, dst uint16
@@ -149,8 +149,8 @@ func (t *associations) search(p *packet.Packet, tag uint32, o *opening) (best *a
 				return a, s // once more
 			}
 		case !o.reflected && a.has(s, tag), o.reflected && a.known[1-s] && a.tag[1-s] == tag:
-			// After a collision of INITs two have the tag; that which both sides
-			// have agreed on is meant.
+			// After a collision of INITs two have the tag: take the one that both sides
+			// have agreed on.
 			if best == nil || !best.complete() {
 				best, side = a, s
 			}
@@ -232,8 +232,8 @@ func (t *associations) enter(a *association, src, dst packet.Addr) {
 // maxOffers bounds the tags that are open.
 const maxOffers = 8
 
-// learn takes from a packet what it tells of tags. What only a packet with a
-// wrong checksum says counts once it is said again.
+// learn takes the tags from a packet. A tag from a packet with a wrong checksum counts
+// only when it is seen again.
 func (t *associations) learn(a *association, side int, tag uint32, o *opening, sure bool) {
 	if !o.ok {
 		return
@@ -293,7 +293,7 @@ func (t *associations) trusted(p *packet.Packet) (a *association, side int) {
 	return a, side
 }
 
-// worth is how much there is to lose with the association.
+// worth ranks associations for eviction: a higher one is kept longer.
 func (a *association) worth() (n int) {
 	if a.complete() {
 		n++

@@ -1,6 +1,6 @@
-// Package pipeline wires the parts together: frames from a source, packets,
-// connections, and what is found in them to a sink, in the order of the frames.
+// Package pipeline connects the parts: it reads frames from a source, decodes packets,
+// delivers them to connections, and hands the results to a sink in frame order.
 //
-// A [Run] is one capture. It keeps the table of connections and the bounds on
-// memory; every drop is counted in its [Totals].
+// A [Run] is one capture. It keeps the table of connections and bounds
+// memory; whatever it drops is counted in its [Totals].
 package pipeline

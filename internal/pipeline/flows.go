@@ -19,9 +19,9 @@ type flow struct {
 	conn analysis.Conn
 }
 
-// mark is what else the table knows of a flow: whether side 0, the sender of the first
-// packet, is the larger endpoint, and 1 more than its place in flows.known, 0 if it has
-// none. One word: with another a flow takes an eighth more memory.
+// mark packs whether side 0, the sender of the first packet, is the larger endpoint, and
+// the index in flows.known plus 1, or 0. It is one word: a second one would make a flow an
+// eighth larger.
 type mark uint32
 
 func newMark(swap bool) mark {
@@ -35,8 +35,8 @@ func (m mark) swap() bool       { return m&1 != 0 }
 func (m mark) known() int       { return int(m>>1) - 1 }
 func (m mark) at(n uint32) mark { return m&1 | mark(n+1)<<1 }
 
-// flows finds the connection of a packet. It is a hash table with open
-// addressing; a lookup of the flow that was found last costs a comparison.
+// flows finds the connection of a packet. It is a hash table with open addressing; a
+// repeated lookup of the same flow costs one comparison.
 type flows struct {
 	slots []slot
 	mask  uint64
@@ -68,7 +68,7 @@ func newFlows() *flows {
 // find returns the connection of the packet and the side that sent it, or nil.
 func (t *flows) find(p *packet.Packet) (f *flow, side int) {
 	if l := t.last; l != nil {
-		// Packets come in trains: the flow at hand is often that of the last.
+		// Packets come in bursts: the current flow is often that of the last.
 		if side, ok := l.side(p); ok {
 			return l, side
 		}
@@ -90,8 +90,8 @@ func (t *flows) find(p *packet.Packet) (f *flow, side int) {
 	}
 }
 
-// numbered returns the connection of the endpoints with the number of a note, without a
-// look at them, or nil if that was not learnt.
+// numbered returns the connection for the endpoint number of a note without comparing
+// endpoints, or nil if the number is not known.
 func (t *flows) numbered(n *readahead.Note) (f *flow, side int) {
 	if n.Epoch != t.epoch {
 		clear(t.known)
@@ -162,8 +162,7 @@ func (t *flows) put(s slot) {
 	t.slots[i] = s
 }
 
-// rebuild makes the table anew with size slots, without the flows that drop
-// names.
+// rebuild makes a new table with size slots, without the flows for which drop is true.
 func (t *flows) rebuild(size int, drop map[*flow]bool) {
 	old := t.slots
 	t.slots, t.mask, t.n, t.last = make([]slot, size), uint64(size-1), 0, nil //nolint:gosec // a power of two

@@ -11,7 +11,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/synth"
 )
 
-// TestRun_ReadAheadFragments: a packet that was put together from fragments of IP outlives
+// TestRun_ReadAheadFragments: a packet that was assembled from fragments of IP outlives
 // the buffers that they were read into.
 func TestRun_ReadAheadFragments(t *testing.T) {
 	for _, overSCTP := range []bool{false, true} {

@@ -67,7 +67,7 @@ func TestRun_Predecoded(t *testing.T) {
 	}
 }
 
-// predecoded reads a file, with at most so many endpoints told apart if it is read ahead.
+// predecoded reads a file, with at most so many endpoints distinguished if it is read ahead.
 func predecoded(t *testing.T, file string, opt pipeline.Options, numbers int) (out string, known int) {
 	t.Helper()
 	f, err := capture.Open(file, nil)

@@ -21,12 +21,12 @@ import (
 
 // Options of a run.
 type Options struct {
-	// Layout of the establishment word, kept against evidence if Forced.
+	// Layout of the IRD and ORD word; Forced keeps it whatever the traffic shows.
 	Layout mpa.Layout
 	Forced bool
-	// DecodeAs are TCP ports whose connections are taken for MPA.
+	// DecodeAs are TCP ports whose connections are treated as MPA.
 	DecodeAs []uint16
-	// MaxConnections, ReorderBytes (a half-stream) and TotalReorderBytes bound
+	// MaxConnections, ReorderBytes (for each direction) and TotalReorderBytes bound
 	// memory; 0 stands for the default.
 	MaxConnections                  int
 	ReorderBytes, TotalReorderBytes int
@@ -34,21 +34,21 @@ type Options struct {
 	DecoderBytes int
 	// Count ends the run after that many frames, if it is not 0.
 	Count uint64
-	// Lean leaves out what only the records of PDUs need: the frames that
-	// carried a PDU, and its payload where that has to be gathered.
+	// Lean does not collect what only records of PDUs need: the frames that carried a
+	// PDU, and the payload of FPDUs that span segments.
 	Lean bool
-	// Brief hands out PDUs without the frames that carried them and without
-	// gathered payload, and no records of frames.
+	// Brief hands out PDUs without the frames that carried them and without the payload
+	// of FPDUs that span segments, and no records of frames.
 	Brief bool
-	// ReadAhead has a large file read, its frames decoded and CRCs and checksums verified
-	// by another processor, if there is one.
+	// ReadAhead reads a large file in another goroutine, which also decodes frames and
+	// verifies CRCs and checksums, if there is a second processor.
 	ReadAhead bool
-	// Sums verifies the checksums of TCP: packets that were damaged on their way are
-	// left out, as their receiver does, and octets that come again are compared.
+	// Sums verifies the checksums of TCP: damaged packets are ignored, as their receiver
+	// does, and retransmitted octets are compared.
 	Sums bool
 	// NoRecords keeps no records of connections that have ended: Finish returns none.
 	NoRecords bool
-	// OnError is told of damage that reading went on behind.
+	// OnError is called for damage in the input after which reading continued.
 	OnError func(error)
 }
 
@@ -63,23 +63,23 @@ const (
 	maxRecords = 100_000
 )
 
-// Sink is told what a run finds. PDUs, transactions and gaps come before the
-// frame with which they became known.
+// Sink receives what a run finds. PDUs, transactions and gaps come before the frame that
+// made them known.
 type Sink interface {
 	trace.Sink
 	Frame(*Frame)
 }
 
-// Judge is a sink that is told when a connection that carried iWARP is over.
+// Judge is a sink that also learns when a connection that carried iWARP has ended.
 type Judge interface {
-	// Ended gets the connection that the sink was told of until now, and what
-	// remains of it: the same, or a copy.
+	// Ended gets the connection as the sink knows it, and the record that is kept of it:
+	// the same, or a copy.
 	Ended(live, record *trace.Connection)
-	// Finish says that all are over.
+	// Finish is called after all connections have ended.
 	Finish()
 }
 
-// Frame is what is known of a frame once it was read. It is borrowed.
+// Frame is a frame with what its decoding found. It is borrowed.
 type Frame struct {
 	capture.Frame
 	Status packet.Status
@@ -93,11 +93,11 @@ type Frame struct {
 	Conn *trace.Connection
 	Dir  trace.Dir
 	Note reassembly.Note
-	// Checksum is what is to be said of that of an SCTP packet; Damaged: nothing
-	// else was made of the packet because of it.
+	// Checksum is the checksum status of an SCTP packet; Damaged: the packet was ignored
+	// because of it.
 	Checksum sctp.Verdict
 	Damaged  bool
-	// Pad says what is wrong with the pad of one of its chunks.
+	// Pad is the fault in the pad of one of its chunks, if any.
 	Pad string
 	// Span is the part of the stream the frame carries, if HasSpan; Origin the
 	// place from which PDU offsets count, if HasOrigin; Open the PDU that has
@@ -113,9 +113,9 @@ type Frame struct {
 // Totals of a run.
 type Totals struct {
 	Frames, Octets, Captured uint64
-	// Cut counts frames of which the snap length left only the front.
+	// Cut counts frames that the snap length truncated.
 	Cut uint64
-	// Unread counts SCTP packets with chunks that could not be laid out, Damaged
+	// Unread counts SCTP packets with chunks that could not be parsed, Damaged
 	// those with a wrong checksum while others of the sender are right.
 	Unread, Damaged uint64
 	// TCP, SCTP and Other count packets; Malformed and Truncated frames could
@@ -128,7 +128,7 @@ type Totals struct {
 	// those of them whose record could not be kept.
 	Evicted, RecordsDropped uint64
 	PDUs                    uint64
-	// Starved counts directions that lost their place to bound memory.
+	// Starved counts directions that lost FPDU boundaries to stay within the memory bound.
 	Starved             uint64
 	Errors              uint64
 	FirstTime, LastTime int64
@@ -156,7 +156,7 @@ type Run struct {
 	env    analysis.Env
 	dec    *packet.Decoder
 	unwrap tunnel.Unwrapper
-	// tunnels are those of the frame at hand.
+	// tunnels are those of the current frame.
 	tunnels []tunnel.Header
 	flows   *flows
 	assocs  *associations
@@ -167,12 +167,12 @@ type Run struct {
 	pkt     packet.Packet
 	frame   Frame
 	seg     reassembly.Segment
-	chunks  analysis.Packet // the SCTP packet at hand
+	chunks  analysis.Packet // the current SCTP packet
 	ahead   readahead.Options
 	stopped atomic.Bool
 }
 
-// New readies a run; sink may be nil.
+// New prepares a run; sink may be nil.
 func New(opt Options, sink Sink) *Run {
 	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), assocs: newAssociations()}
 	if opt.MaxConnections == 0 {
@@ -202,9 +202,9 @@ func New(opt Options, sink Sink) *Run {
 // It may be called by the sink, or from another goroutine.
 func (r *Run) Stop() { r.stopped.Store(true) }
 
-// Read takes in all frames of the source. It returns the error that kept it
-// from reading to the end, if there was one; damage that could be read past
-// goes to Options.OnError and is counted.
+// Read processes all frames of the source. It returns the error that ended reading
+// early, if there was one; damage that could be skipped goes to Options.OnError and is
+// counted.
 func (r *Run) Read(src capture.Source) error {
 	s, ok := src.(interface {
 		readahead.Source
@@ -225,7 +225,7 @@ func (r *Run) Read(src capture.Source) error {
 	return nil
 }
 
-// readAhead takes in the frames of a source that another goroutine reads.
+// readAhead processes the frames of a source that another goroutine reads.
 func (r *Run) readAhead(src readahead.Source) error {
 	opt := r.ahead
 	opt.Checksums = r.opt.Sums
@@ -259,8 +259,8 @@ func (r *Run) full() bool {
 	return r.stopped.Load() || r.opt.Count != 0 && r.totals.Frames >= r.opt.Count
 }
 
-// ended reports whether nothing comes behind an error of the source, and what is to be
-// said of it. Damage that was read past is told and counted.
+// ended reports whether an error of the source ends the input, and returns the error to
+// report. Damage that was skipped is reported and counted.
 func (r *Run) ended(err error) (bool, error) {
 	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return true, nil
@@ -294,7 +294,7 @@ func (r *Run) keep(c *trace.Connection) {
 		return
 	}
 	record := c
-	if c.Transport == trace.SCTP { // what else is kept of a session is more than its record
+	if c.Transport == trace.SCTP { // the state of a session is larger than its record
 		own := *c
 		record = &own
 	}
@@ -329,7 +329,7 @@ func (r *Run) Finish() []*trace.Connection {
 			break
 		}
 		r.finish(fl)
-		flows[i] = nil // what is over makes room for what is told of it
+		flows[i] = nil // the garbage collector may take it
 	}
 	all := slices.Clone(r.assocs.all)
 	slices.SortFunc(all, func(a, b *association) int { return cmp.Compare(a.conn.Number(), b.conn.Number()) })

@@ -43,7 +43,7 @@ func (r *Run) sctp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 	r.sink.Frame(&r.frame)
 }
 
-// associated lets an association take the packet at hand in.
+// associated lets an association take the current packet in.
 func (r *Run) associated(p *packet.Packet, a *association, side int, o *opening) analysis.PacketNote {
 	r.chunks.Path = a.path(side, p.Src)
 	n := a.conn.Packet(side, &r.chunks)

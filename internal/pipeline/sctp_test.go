@@ -325,7 +325,7 @@ func TestSCTP_Bundles(t *testing.T) {
 }
 
 // TestSCTP_Sessions: several sessions one after the other on a stream are
-// connections of their own; DDP-SSNs, MSNs and messages begin anew. A session
+// connections of their own; DDP-SSNs, MSNs and messages begin again. A session
 // may be begun by the other side than the one before.
 func TestSCTP_Sessions(t *testing.T) {
 	a := newAssoc(&wire{})

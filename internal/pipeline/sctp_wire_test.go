@@ -221,7 +221,7 @@ func (a *assoc) more(side, sid, function int, private ...byte) []byte {
 	return a.user(side, sid, ppidControl, a.number(side, sid, append(be16(nil, function), private...)))
 }
 
-// fresh begins the numbers of a stream anew.
+// fresh begins the numbers of a stream again.
 func (a *assoc) fresh(sid int) {
 	for i := range 2 {
 		a.ssn[i][sid], a.msn[i][sid] = 0, 0
@@ -320,7 +320,7 @@ func expect(t *testing.T, r *tracerun.Result, want ...string) {
 	}
 }
 
-// renumber numbers the frames anew, after some were taken out or put in.
+// renumber numbers the frames again, after some were taken out or put in.
 func (w *wire) renumber() {
 	for i := range w.frames {
 		w.frames[i].Number, w.frames[i].Time = uint64(i)+1, tracetest.Start+int64(i+1)*step

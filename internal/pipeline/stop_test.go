@@ -39,7 +39,7 @@ func (s *stopper) read(t *testing.T, opt pipeline.Options) []*trace.Connection {
 	return s.run.Finish()
 }
 
-// TestRun_Stop: the frame at hand is the last one, and no connection ends.
+// TestRun_Stop: the current frame is the last one, and no connection ends.
 func TestRun_Stop(t *testing.T) {
 	var all, some stopper
 	records := all.read(t, pipeline.Options{})

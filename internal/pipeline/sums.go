@@ -19,12 +19,11 @@ func more(n *uint32) {
 }
 
 const (
-	// fewDamaged and damagedShare bound the packets of a sender that are taken for
-	// damaged: links damage few. Where there are more, what stands in the field is
-	// no checksum.
+	// fewDamaged and damagedShare bound the packets of a sender that count as damaged:
+	// links damage few. If there are more, the field holds no checksum.
 	fewDamaged   = 3
 	damagedShare = 8
-	// probation is how many octets of a connection are verified that is not known to
+	// probation is how many octets are verified on a connection that is not known to
 	// carry iWARP.
 	probation = 64 << 10
 )
@@ -55,7 +54,7 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right
 		more(&k.good)
 		f.SumsUnsure = f.SumsUnsure || k.good == 1 && k.bad > 0
 	case verdict != packet.ChecksumBad || mss > 0 && s.Len > mss:
-		// Not there, not whole, or of a segment that was put together or is still to
+		// Not there, not whole, or of a segment that was assembled or is still to
 		// be cut.
 	case k.good == 0:
 		more(&k.bad)

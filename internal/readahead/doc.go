@@ -1,11 +1,11 @@
-// Package readahead reads a capture in a goroutine of its own, ahead of the one that takes
-// its frames in order, and does there what does not depend on order, while the octets are in
-// that processor's cache: it decodes the headers of plain frames, numbers the endpoints of
-// TCP connections, and verifies CRCs and checksums.
+// Package readahead reads a capture in its own goroutine, ahead of the one that processes
+// frames in order. While the octets are in that processor's cache, it does the work that
+// does not depend on order: it decodes the headers of plain frames, numbers the endpoints
+// of TCP connections, and verifies CRCs and checksums.
 //
-// What it finds out of a frame is a [Note]. It holds whatever came before, so a run that
-// uses notes finds the same as one that does without.
+// The result for a frame is a [Note]. A note does not depend on earlier frames, so a run
+// with notes finds the same as a run without.
 //
-// Whoever has less to do takes more: as long as the frames that wait are few, they are
-// handed over without notes, and the ordered side does that work itself.
+// Work is balanced: while few frames are queued, they are handed over without notes, and
+// the ordered side does that work.
 package readahead

@@ -7,7 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/sctp"
 )
 
-// Note is what was found out about a frame before its turn. It is one cache line long.
+// Note is the predecoded and verified state of a frame. It is one cache line long.
 type Note struct {
 	// Segment is the TCP segment with its header, if the kind is TCP.
 	Segment  []byte
@@ -16,9 +16,9 @@ type Note struct {
 	// Captured and OrigLen are the octets of the frame that are there, and on the wire.
 	Captured, OrigLen uint32
 	// Number stands for the endpoints of the segment: it is the same for both directions,
-	// until endpoints are numbered anew in another Epoch.
+	// until endpoints are numbered again in another Epoch.
 	Number, Epoch uint32
-	// CRCs is what [mpa.Verify] says of the payload.
+	// CRCs is the result of [mpa.Verify] for the payload.
 	CRCs   mpa.Verified
 	Flags  uint16 // of the TCP header
 	Header uint8  // octets of it, with options
@@ -30,11 +30,11 @@ type Kind uint8
 
 // The kinds.
 const (
-	// Other frames have to be decoded: nothing else in the note holds.
+	// Other frames have to be decoded: the rest of the note is not valid.
 	Other Kind = iota
 	// TCP is a segment over IP without fragments, all of it captured.
 	TCP
-	// SCTP is such a packet. Of the note only ChecksumRight holds.
+	// SCTP is such a packet of SCTP. Only ChecksumRight is valid.
 	SCTP
 )
 
@@ -75,7 +75,7 @@ type noter struct {
 	sums    bool // verify the checksums of TCP
 }
 
-// note finds out what there is to know of a frame.
+// note fills in the note of a frame.
 func (t *noter) note(f *capture.Frame, n *Note) {
 	p := &t.packet
 	if n.bits = uint8(Other); uint16(f.Link) != packet.LinkEthernet || !packet.Plain(f.Data, p) {

@@ -2,8 +2,8 @@ package readahead
 
 import "github.com/iwdissect/iwdissect/internal/packet"
 
-// numbers numbers endpoints. It is a hash table with open addressing; endpoints stand in
-// pages, which are never moved.
+// numbers numbers endpoints. It is a hash table with open addressing; endpoints lie in
+// pages that never move.
 type numbers struct {
 	pages []*[pageSize]numbered
 	n     int
@@ -22,7 +22,7 @@ type number struct {
 }
 
 const (
-	// MaxNumbers bounds the endpoints that are told apart.
+	// MaxNumbers bounds the endpoints that are distinguished.
 	MaxNumbers = 1 << 17
 	pageSize   = 256
 )
@@ -40,7 +40,7 @@ func (t *numbers) at(n uint32) *numbered { return &t.pages[n/pageSize][n%pageSiz
 // of is the number of a packet's endpoints.
 func (t *numbers) of(p *packet.Packet) number {
 	if t.n > 0 {
-		// Packets come in trains.
+		// Packets come in bursts.
 		if swap, ok := t.at(t.last.n).Of(p); ok {
 			t.last.swap = swap
 			return t.last
@@ -68,7 +68,7 @@ func (t *numbers) of(p *packet.Packet) number {
 	return t.last
 }
 
-// slot is where endpoints stand, or would; nil stands for some that are not there.
+// slot returns the place of endpoints in the table, or the free place for them.
 func (t *numbers) slot(hash uint64, e *packet.Endpoints) *slot {
 	for i := hash & t.mask; ; i = (i + 1) & t.mask {
 		s := &t.slots[i]
@@ -80,7 +80,7 @@ func (t *numbers) slot(hash uint64, e *packet.Endpoints) *slot {
 
 func tagOf(hash uint64) uint32 { return uint32(hash >> 32) }
 
-// grow makes more room, or begins anew in the next epoch.
+// grow enlarges the table, or starts again in the next epoch.
 func (t *numbers) grow() {
 	const start = 1 << 10
 	if t.n == t.bound {

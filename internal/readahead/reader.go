@@ -9,11 +9,11 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 )
 
-// Source is what is read ahead. One that waits, such as a pipe, should not be: frames are
-// handed over many at a time.
+// Source is a source to read ahead. It should not block, as a pipe does: frames are handed
+// over in batches.
 type Source interface {
 	capture.Source
-	// Lend has it read into buffers that lend gives, see [pcapng.Reader.Lend].
+	// Lend makes it read into buffers from lend, see [pcapng.Reader.Lend].
 	Lend(lend func(done []byte) []byte)
 }
 
@@ -21,9 +21,9 @@ type Source interface {
 type Options struct {
 	// Checksums verifies those of TCP.
 	Checksums bool
-	// MaxNumbers bounds the endpoints that are told apart; 0 stands for MaxNumbers.
+	// MaxNumbers bounds the endpoints that are distinguished; 0 stands for MaxNumbers.
 	MaxNumbers int
-	// Always notes every frame, whoever has less to do.
+	// Always makes notes for every frame, without balancing the work.
 	Always bool
 }
 
@@ -33,8 +33,8 @@ const (
 	batches = 24
 	// batchSize is how many frames are handed over together.
 	batchSize = 128
-	// enough is how many batches must wait for the ordered side, so that there is time
-	// to make notes for another one.
+	// enough is how many batches must be queued for the ordered side before notes are
+	// made for another one.
 	enough = 2
 )
 
@@ -61,21 +61,21 @@ type Batch struct {
 	notes  [batchSize]Note
 	n      int
 	noted  int    // of them, from the first on
-	buf    []byte // nobody needs it when the frames up to here are done with
-	// Err came behind the frames, from the source.
+	buf    []byte // free when the frames up to here are done with
+	// Err is the error of the source after these frames.
 	Err error
 }
 
 // Len is the number of frames.
 func (b *Batch) Len() int { return b.n }
 
-// Frame is one of them, borrowed until the next batch.
+// Frame returns a frame, borrowed until the next batch.
 func (b *Batch) Frame(i int) *capture.Frame { return &b.frames[i] }
 
 // First is the number of the first frame. That of the others follows from it.
 func (b *Batch) First() uint64 { return b.frames[0].Number }
 
-// Note is what is known of a frame; nil: nothing.
+// Note returns the note of a frame, or nil if it has none.
 func (b *Batch) Note(i int) *Note {
 	if i >= b.noted {
 		return nil
@@ -139,13 +139,13 @@ func (r *Reader) run() {
 	}
 }
 
-// final reports whether a source gives nothing behind an error.
+// final reports whether an error of the source ends the input.
 func final(err error) bool {
 	var damage *capture.Error
 	return !errors.As(err, &damage) || !damage.Resume
 }
 
-// begin begins a batch; there is none once the reader was closed.
+// begin begins a batch, unless the reader was closed.
 func (r *Reader) begin() {
 	select {
 	case <-r.quit:
@@ -189,8 +189,7 @@ func (r *Reader) lend(done []byte) (next []byte) {
 	return next
 }
 
-// Next returns the next batch, and takes the last one back. It returns nil behind the
-// last.
+// Next returns the next batch and takes back the previous one. It returns nil at the end.
 func (r *Reader) Next() *Batch {
 	if b := r.last; b != nil {
 		if buf := b.buf; buf != nil {
@@ -204,7 +203,7 @@ func (r *Reader) Next() *Batch {
 			r.free <- buf
 		}
 		if r.large.Load() {
-			clear(b.frames[:b.n]) // lest they keep a large buffer
+			clear(b.frames[:b.n]) // so that they do not keep a large buffer
 			clear(b.notes[:b.noted])
 		}
 		r.done <- b
@@ -213,7 +212,7 @@ func (r *Reader) Next() *Batch {
 	return r.last
 }
 
-// Close ends the reading; when it returns nobody reads from the source.
+// Close ends the reading. When it returns, the source is no longer in use.
 func (r *Reader) Close() {
 	r.once.Do(func() {
 		close(r.quit)

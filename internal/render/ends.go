@@ -9,7 +9,7 @@ import (
 )
 
 // ends has the endpoints of connections as text. Those of a PDU are mostly those
-// of one a little while ago. What does not fit the table is written anew, so that
+// of one a little while ago. What does not fit the table is written again, so that
 // it never grows.
 type ends [1024]struct {
 	from, to netip.AddrPort

@@ -22,7 +22,7 @@ type Lines struct {
 	tree  treeFields
 	index int // of the PDU within its frame
 	frame uint64
-	mark  *mark // of the PDU at hand
+	mark  *mark // of the current PDU
 	last  uint64
 	any   bool // last is the number of the PDU that was written last
 	clock clock

@@ -48,7 +48,7 @@ func (o *output) flush() {
 	o.b = o.buffer()
 }
 
-// buffer returns one to fill: to make one anew costs about as much as to fill it.
+// buffer returns one to fill: to make one again costs about as much as to fill it.
 func (o *output) buffer() []byte {
 	if n := len(o.spare); n > 0 {
 		b := o.spare[n-1]

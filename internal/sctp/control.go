@@ -109,7 +109,7 @@ func (i *Init) param(t uint16) ([]byte, bool) {
 	}
 }
 
-// Readable says why the parameters cannot be laid out to their end, if so.
+// Readable says why the parameters cannot be parsed to their end, if so.
 func (i *Init) Readable() error { return checkParams(i.Params, chunkHeaderLen+initLen) }
 
 // checkParams walks parameters, or causes of errors, which begin at an offset of
@@ -131,7 +131,7 @@ func checkParams(b []byte, off int) error {
 	}
 }
 
-// CheckContent says why what is in a chunk of control cannot be laid out, if so: the
+// CheckContent says why what is in a chunk of control cannot be parsed, if so: the
 // parameters of a HEARTBEAT or a RE-CONFIG, the causes of an ABORT or an ERROR,
 // the blocks that a SACK announces.
 func CheckContent(c Chunk) error {

@@ -13,7 +13,7 @@ const HeaderLen = 12
 
 const offChecksum = 8
 
-// Error says why octets could not be laid out.
+// Error says why octets could not be parsed.
 type Error struct {
 	// Code is a stable token.
 	Code string

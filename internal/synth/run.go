@@ -95,7 +95,7 @@ func (w *world) play() error {
 	w.spawn(w.script.Timeline)
 	defer w.stop()
 	for w.err == nil && !w.tap.Failed() {
-		w.settle()
+		w.runReady()
 		if w.err != nil {
 			break
 		}
@@ -106,9 +106,9 @@ func (w *world) play() error {
 	return w.err
 }
 
-// settle lets every task go on whose time has come, and sends what they left to
+// runReady lets every task go on whose time has come, and sends what they left to
 // be sent, until all of them wait.
-func (w *world) settle() {
+func (w *world) runReady() {
 	for w.err == nil {
 		moved := w.resume()
 		for len(w.kicked) > 0 {

@@ -29,7 +29,7 @@ type Unwrapper struct {
 type octets struct {
 	data   []byte // as captured
 	length int    // on the wire
-	offset int    // in the frame, -1: in a datagram put together from fragments
+	offset int    // in the frame, -1: in a datagram assembled from fragments
 }
 
 func (o *octets) advance(n int) {
@@ -75,7 +75,7 @@ const (
 )
 
 // Unwrap decodes what the frame carries, where d ended at a tunnel with st
-// NotIP or OtherTransport: it fills p anew with what it found inside, from
+// NotIP or OtherTransport: it fills p again with what it found inside, from
 // tunnel to tunnel. When there is no tunnel it returns st and leaves p alone.
 //
 // Frame and time are those that d was given. [packet.Decoder.Fault] tells why the

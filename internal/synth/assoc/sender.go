@@ -243,7 +243,7 @@ func (a *Association) timeout(now int64) {
 // be sent again (RFC 9260 section 7.2.4).
 const missing = 3
 
-// acknowledge takes in a SACK.
+// acknowledge processes a SACK.
 func (a *Association) acknowledge(now int64, s *sctp.Sack) {
 	if seq.Less(s.TSN, a.acked) || !seq.Less(s.TSN, a.next) {
 		return

@@ -75,7 +75,7 @@ type source struct {
 	at    int
 }
 
-// fill sees to it that there is a frame at hand, and reports whether there is.
+// fill sees to it that there is a current frame, and reports whether there is.
 func (s *source) fill() bool {
 	for s.block == nil || s.next == len(s.block.frames) {
 		if s.block != nil {
@@ -93,7 +93,7 @@ func (s *source) fill() bool {
 	return true
 }
 
-// sources is a heap by the stamp of the frame at hand.
+// sources is a heap by the stamp of the current frame.
 type sources []*source
 
 func (h sources) Len() int { return len(h) }

@@ -144,7 +144,7 @@ func (e *Endpoint) full() {
 	}
 }
 
-// listen readies the receive side for FPDUs.
+// listen prepares the receive side for FPDUs.
 func (e *Endpoint) listen() {
 	if !e.cfg.Startup.Initiator && e.agreed.RTRs.Has(mpa.RTRRead) {
 		e.agreed.IRD = max(e.agreed.IRD, 1) // room for it (RFC 6581 section 9.1)

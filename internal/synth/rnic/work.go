@@ -75,7 +75,7 @@ type Config struct {
 type Session struct {
 	// Number counts the sessions on the stream, from 1.
 	Number int
-	// Refuse answers an Initiate with a Terminate, as for want of resources.
+	// Refuse answers an Initiate with a Terminate, as for lack of resources.
 	Refuse bool
 	// Mute answers the Terminate of the peer with none.
 	Mute bool

@@ -140,7 +140,7 @@ func (m *Machine) request(q mpa.Startup) *mpa.Startup {
 	}
 	r = m.complete(r)
 	m.res.Reply = r
-	m.settle()
+	m.negotiate()
 	m.res.Frame = q.S && r.S && c.Dialect == RTR2007 && m.state == Done
 	return &r
 }
@@ -152,7 +152,7 @@ func (m *Machine) reply(r mpa.Startup) *mpa.Startup {
 	m.res.Reply = r
 	m.res.IRD, m.res.ORD = c.IRD, c.ORD
 	m.accept(r)
-	m.settle()
+	m.negotiate()
 	if q.S && r.S && c.Dialect == RTR2007 && m.state == Done {
 		m.res.Frame = true
 		// It has the C bit of the Reply, and S is 0.
@@ -161,8 +161,8 @@ func (m *Machine) reply(r mpa.Startup) *mpa.Startup {
 	return nil
 }
 
-// settle draws the conclusions from both frames (RFC 5044 section 7.1.1).
-func (m *Machine) settle() {
+// negotiate sets what both frames agree on (RFC 5044 section 7.1.1).
+func (m *Machine) negotiate() {
 	q, r := &m.res.Request, &m.res.Reply
 	toResponder, toInitiator := r.M, q.M
 	m.res.CRC, m.res.Version = q.C || r.C, 1

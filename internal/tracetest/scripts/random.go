@@ -106,10 +106,10 @@ func Random(seed uint64) *synth.Script {
 	return s
 }
 
-// settle is until all chunks are acknowledged, however often SACKs are lost: until
+// drain is until all chunks are acknowledged, however often SACKs are lost: until
 // then neither may the Terminate of a session follow its Accept, nor the next
 // session begin on the stream (RFC 5043 section 6.6).
-var settle = synth.Step{Verb: synth.Wait, For: 30_000_000_000}
+var drain = synth.Step{Verb: synth.Wait, For: 30_000_000_000}
 
 // RandomSCTP is the script of a seed over SCTP: one or two associations with
 // several streams, some with several sessions one after another.
@@ -156,11 +156,11 @@ func RandomSCTP(seed uint64) *synth.Script {
 		name := s.Connections[i].Name
 		for k := range 1 + rnd.IntN(2) {
 			if k > 0 {
-				branches[i] = append(branches[i], settle)
+				branches[i] = append(branches[i], drain)
 			}
 			branches[i] = append(branches[i], synth.Step{Verb: synth.Start, Conn: name})
 			branches[i] = append(branches[i], works(rnd, &step, name)...)
-			branches[i] = append(branches[i], settle, synth.Step{Verb: synth.End, Conn: name, From: rnd.IntN(2)})
+			branches[i] = append(branches[i], drain, synth.Step{Verb: synth.End, Conn: name, From: rnd.IntN(2)})
 		}
 	}
 	s.Timeline = append(s.Timeline, synth.Step{Verb: synth.Parallel, Branches: branches})

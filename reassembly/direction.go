@@ -2,10 +2,10 @@ package reassembly
 
 import "github.com/iwdissect/iwdissect/internal/seq"
 
-// Half is one direction of a TCP connection.
-type Half struct {
-	// What each packet touches comes first and fills a cache line, and the length of
-	// passed: thousands of connections share a cache.
+// Direction is one direction of a TCP connection.
+type Direction struct {
+	// The fields that each packet touches come first and fill a cache line: thousands of
+	// connections share a cache.
 	next    int64  // Offset of the first octet that was not yet delivered
 	base    uint32 // sequence number of offset 0
 	ackSeq  uint32 // the last acknowledgement number of the peer
@@ -18,7 +18,7 @@ type Half struct {
 	acked               int64 // what the peer has acknowledged
 	ackOff              int64 // ackSeq as an offset
 	waiting             int   // held segments
-	released            int64 // no one asks for carriers below this
+	released            int64 // carriers below this are not needed
 	left                int64 // where the first delivery that is still known begins
 	passed              []delivery
 
@@ -31,8 +31,8 @@ type Half struct {
 	copies *copies // nil while none are kept
 }
 
-// Counts are what is counted of a direction, for the summary. A segment may count in
-// more than one.
+// Counts are the counters of a direction, for the summary. A segment may count in more
+// than one.
 type Counts struct {
 	Retransmitted, Reordered, Gaps, GapOctets, Conflicts uint64
 	// Uncompared counts retransmissions of which not all octets could be compared
@@ -40,8 +40,8 @@ type Counts struct {
 	Uncompared uint64
 }
 
-// Counts returns them.
-func (h *Half) Counts() Counts {
+// Counts returns the counters of the direction.
+func (h *Direction) Counts() Counts {
 	if h.dis == nil {
 		return Counts{}
 	}
@@ -49,26 +49,25 @@ func (h *Half) Counts() Counts {
 }
 
 // Started reports whether anything of this direction was seen.
-func (h *Half) Started() bool { return h.started }
+func (h *Direction) Started() bool { return h.started }
 
 // StartKnown reports whether offset 0 is the first octet after the SYN.
-func (h *Half) StartKnown() bool { return h.startKnown }
+func (h *Direction) StartKnown() bool { return h.startKnown }
 
 // Next is the offset of the first octet that was not yet delivered.
-func (h *Half) Next() int64 { return h.next }
+func (h *Direction) Next() int64 { return h.next }
 
 // FIN is the offset of the FIN, or -1 while none was seen.
-func (h *Half) FIN() int64 { return h.fin }
+func (h *Direction) FIN() int64 { return h.fin }
 
 // Waiting reports whether octets wait behind a hole.
-func (h *Half) Waiting() bool { return h.waiting > 0 }
+func (h *Direction) Waiting() bool { return h.waiting > 0 }
 
 // Acked is the highest offset that the peer acknowledged.
-func (h *Half) Acked() int64 { return h.acked }
+func (h *Direction) Acked() int64 { return h.acked }
 
-// Conflict is the offset of the segment whose octets came again with a difference
-// last.
-func (h *Half) Conflict() int64 {
+// Conflict is the offset of the last segment whose octets differ from an earlier copy.
+func (h *Direction) Conflict() int64 {
 	if h.dis == nil {
 		return 0
 	}
@@ -76,41 +75,40 @@ func (h *Half) Conflict() int64 {
 }
 
 // Base is the sequence number of offset 0.
-func (h *Half) Base() uint32 { return h.base }
+func (h *Direction) Base() uint32 { return h.base }
 
-// Offset unwraps a sequence number to the stream offset nearest to where the
-// stream stands (RFC 1982 arithmetic).
-func (h *Half) Offset(number uint32) int64 {
+// Offset unwraps a sequence number to the stream offset nearest to the current one (RFC
+// 1982 arithmetic).
+func (h *Direction) Offset(number uint32) int64 {
 	return seq.Unwrap(max(h.next, h.acked), number-h.base)
 }
 
 // start fixes offset 0.
-func (h *Half) start(seq uint32, known bool) {
+func (h *Direction) start(seq uint32, known bool) {
 	h.base, h.started, h.startKnown = seq, true, known
 	h.plain = true
 }
 
 // high is the end of the highest octet that was delivered or waits.
-func (h *Half) high() int64 {
+func (h *Direction) high() int64 {
 	if h.waiting > 0 {
 		return h.dis.held.last().end()
 	}
 	return h.next
 }
 
-// maxAhead is how far beyond the octets seen an acknowledgement is believed:
-// what lies farther is no loss of the capture but another connection, or made
-// up.
+// maxAhead is how far beyond the octets seen an acknowledgement may be. A larger one is
+// not a loss of the capture but belongs to another connection, or is forged.
 const maxAhead = 1 << 24
 
-// ack takes in what a packet of the peer says of this direction.
-func (h *Half) ack(s *Segment) {
+// ack processes what a packet of the peer says of this direction.
+func (h *Direction) ack(s *Segment) {
 	answer := s.Flags&(FlagSYN|FlagRST) == FlagSYN
 	if !h.started {
 		if !answer {
 			return
 		}
-		// The answer to a SYN that was not captured tells its number.
+		// The SYN was not captured, but its answer has its number.
 		h.start(s.Ack, true)
 	}
 	if answer && s.Ack == h.base {
@@ -124,16 +122,16 @@ func (h *Half) ack(s *Segment) {
 }
 
 // acknowledged is what a packet of the peer acknowledges, as an offset of this
-// direction, or unknown. It was taken in already.
-func (h *Half) acknowledged(s *Segment) int64 {
+// direction, or unknown. It was processed already.
+func (h *Direction) acknowledged(s *Segment) int64 {
 	if s.Flags&FlagACK == 0 || !h.started || h.ackSeq != s.Ack {
 		return unknown
 	}
 	return h.ackOff
 }
 
-// push takes in a segment of n octets whose half-stream has started.
-func (h *Half) push(s *Segment, off, n int64) Note {
+// push processes a segment of n octets whose direction has started.
+func (h *Direction) push(s *Segment, off, n int64) Note {
 	switch {
 	case n <= 1 && h.keepAlive(s, off, n):
 		return KeepAlive
@@ -152,7 +150,7 @@ func (h *Half) push(s *Segment, off, n int64) Note {
 // keepAlive reports whether a segment of no or one octet is a keep-alive (RFC
 // 1122 4.2.3.6). The one octet might as well be a retransmission; only what was
 // acknowledged is not retransmitted.
-func (h *Half) keepAlive(s *Segment, off, n int64) bool {
+func (h *Direction) keepAlive(s *Segment, off, n int64) bool {
 	if s.Flags&(FlagSYN|FlagFIN|FlagRST) != 0 {
 		return false
 	}
@@ -165,9 +163,9 @@ func (h *Half) keepAlive(s *Segment, off, n int64) bool {
 	return off == h.next-1 && (!h.ackSeen || h.acked >= h.next)
 }
 
-// unusual takes in any segment with data but the next octets of a stream
+// unusual processes any segment with data but the next octets of a stream
 // without holes.
-func (h *Half) unusual(s *Segment, off, end int64) Note {
+func (h *Direction) unusual(s *Segment, off, end int64) Note {
 	var note Note
 	if h.fin >= 0 && end > h.fin {
 		note |= AfterFIN
@@ -209,7 +207,7 @@ func (h *Half) unusual(s *Segment, off, end int64) Note {
 }
 
 // set makes octets [a, b) of the segment what Pop hands out next.
-func (h *Half) set(s *Segment, a, b int64) {
+func (h *Direction) set(s *Segment, a, b int64) {
 	captured := int64(len(s.Data))
 	h.data = s.Data[min(a, captured):min(b, captured)]
 	if h.cut = b - a - int64(len(h.data)); h.cut > 0 {
@@ -219,7 +217,7 @@ func (h *Half) set(s *Segment, a, b int64) {
 
 // ready hands out what needs no gap: what the snap length took of the packet at
 // hand, and what no longer waits.
-func (h *Half) ready(c *Conn, p *Piece) bool {
+func (h *Direction) ready(c *Conn, p *Piece) bool {
 	if n := h.cut; n > 0 {
 		*p = Piece{Kind: Cut, Off: h.next, Len: n, Frame: c.frame, Time: c.time}
 		h.next += n
@@ -230,14 +228,14 @@ func (h *Half) ready(c *Conn, p *Piece) bool {
 	return h.dis != nil && h.dis.unhold(h, p)
 }
 
-// settle notes whether the next segment may take the short way.
-func (h *Half) settle() {
+// updatePlain notes whether the next segment may take the fast path.
+func (h *Direction) updatePlain() {
 	h.more = h.waiting > 0
 	h.plain = h.started && !h.more && h.fin < 0
 }
 
 // disordered returns the state that a stream in order does without.
-func (h *Half) disordered() *disorder {
+func (h *Direction) disordered() *disorder {
 	if h.dis == nil {
 		h.dis = new(disorder)
 	}

@@ -21,7 +21,7 @@ func TestConn_BothDirections(t *testing.T) {
 		t.Errorf("got %s and %s", a, b)
 	}
 	for dir := range 2 {
-		if h := r.conn.Half(dir); !h.Started() || !h.StartKnown() || h.Base() != isn[dir]+1 || h.FIN() != -1 {
+		if h := r.conn.Direction(dir); !h.Started() || !h.StartKnown() || h.Base() != isn[dir]+1 || h.FIN() != -1 {
 			t.Errorf("direction %d: %v %v %d %d", dir, h.Started(), h.StartKnown(), h.Base(), h.FIN())
 		}
 	}
@@ -33,7 +33,7 @@ func TestConn_OneDirection(t *testing.T) {
 		s.ack = int64(1000 * i)
 		r.step(s)
 	}
-	if h := r.conn.Half(0); h.StartKnown() || !h.Waiting() || r.conn.Half(1).Started() {
+	if h := r.conn.Direction(0); h.StartKnown() || !h.Waiting() || r.conn.Direction(1).Started() {
 		t.Error("wrong state")
 	}
 	r.flush()
@@ -45,7 +45,7 @@ func TestConn_OneDirection(t *testing.T) {
 func TestConn_OneDirectionWithStart(t *testing.T) {
 	r := newRig(t, 4<<20, 64<<20)
 	r.step(answer())
-	if h := r.conn.Half(0); !h.Started() || !h.StartKnown() || h.Base() != isn[0]+1 {
+	if h := r.conn.Direction(0); !h.Started() || !h.StartKnown() || h.Base() != isn[0]+1 {
 		t.Errorf("the answer tells the start: %v %v %#x", h.Started(), h.StartKnown(), h.Base())
 	}
 }
@@ -54,11 +54,11 @@ func TestConn_StartKnownLater(t *testing.T) {
 	for _, late := range []step{open(), answer()} {
 		r := newRig(t, 4<<20, 64<<20)
 		r.step(data(0, "ab"))
-		if r.conn.Half(0).StartKnown() {
+		if r.conn.Direction(0).StartKnown() {
 			t.Fatal("start known from data")
 		}
 		r.step(late)
-		if !r.conn.Half(0).StartKnown() {
+		if !r.conn.Direction(0).StartKnown() {
 			t.Errorf("start not known after %+v", late)
 		}
 	}
@@ -121,8 +121,8 @@ func TestConn_Reset(t *testing.T) {
 	r := newRig(t, 4<<20, 64<<20)
 	r.step(open())
 	r.step(step{dir: 1, ack: 0}.with(rst))
-	if r.conn.Reset(0) || !r.conn.Reset(1) || r.conn.Half(1).Started() {
-		t.Errorf("Reset %v %v, started %v", r.conn.Reset(0), r.conn.Reset(1), r.conn.Half(1).Started())
+	if r.conn.Reset(0) || !r.conn.Reset(1) || r.conn.Direction(1).Started() {
+		t.Errorf("Reset %v %v, started %v", r.conn.Reset(0), r.conn.Reset(1), r.conn.Direction(1).Started())
 	}
 	r.step(data(0, "ab").with(rst))
 	if !r.conn.Reset(0) {
@@ -137,7 +137,7 @@ func TestConn_Counters(t *testing.T) {
 		r.step(s)
 	}
 	r.flush()
-	h := r.conn.Half(0)
+	h := r.conn.Direction(0)
 	n := h.Counts()
 	got := [...]uint64{n.Retransmitted, n.Reordered, n.Conflicts, n.Gaps, n.GapOctets}
 	if want := [...]uint64{4, 4, 2, 2, 5}; got != want {
@@ -155,12 +155,12 @@ func TestConn_GapsMerge(t *testing.T) {
 	r.step(open())
 	r.step(data(30, "z"))
 	for to := 1; to <= 20; to++ {
-		for r.conn.Half(0).Next() < int64(to) {
+		for r.conn.Direction(0).Next() < int64(to) {
 			r.step(acked(to))
 		}
 	}
-	if got := notes(r.step(data(0, "a"))); got != "late" || r.conn.Half(0).Counts().Gaps != 20 {
-		t.Errorf("note %q, %d gaps", got, r.conn.Half(0).Counts().Gaps)
+	if got := notes(r.step(data(0, "a"))); got != "late" || r.conn.Direction(0).Counts().Gaps != 20 {
+		t.Errorf("note %q, %d gaps", got, r.conn.Direction(0).Counts().Gaps)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestConn_AckOnData(t *testing.T) {
 	r.step(data(0, "abcde"))
 	r.step(step{dir: 1, off: 0, data: "x", ack: -1})
 	r.step(step{dir: 1, off: 1, data: "y", ack: 5})
-	if got := r.conn.Half(0).Acked(); got != 5 {
+	if got := r.conn.Direction(0).Acked(); got != 5 {
 		t.Errorf("Acked %d, want 5", got)
 	}
 }
@@ -187,7 +187,7 @@ func TestConn_Unseen(t *testing.T) {
 		to += 1 << 24
 		r.step(acked(to))
 	}
-	if got := r.conn.Half(0).Acked(); got != to {
+	if got := r.conn.Direction(0).Acked(); got != to {
 		t.Fatalf("Acked %d, want %d", got, to)
 	}
 	r.step(data(to, "z"))
@@ -207,7 +207,7 @@ func TestConn_Unacknowledged(t *testing.T) {
 			t.Fatalf("gigabyte %d: %s", i, notes(note))
 		}
 	}
-	if n := r.conn.Half(0).Next(); n != 9*size {
+	if n := r.conn.Direction(0).Next(); n != 9*size {
 		t.Errorf("Next %d", n)
 	}
 }
@@ -222,11 +222,11 @@ func TestConn_CarriersAhead(t *testing.T) {
 		from, to int64
 		want     []uint64
 	}{{0, 2, nil}, {0, 3, []uint64{3}}, {4, 5, []uint64{2, 3}}, {5, 9, []uint64{2, 3, 4}}, {6, 8, nil}, {5, 5, nil}} {
-		if got := r.conn.Half(0).Carriers(nil, tt.from, tt.to); !slices.Equal(got, tt.want) {
+		if got := r.conn.Direction(0).Carriers(nil, tt.from, tt.to); !slices.Equal(got, tt.want) {
 			t.Errorf("Carriers(%d, %d) = %v, want %v", tt.from, tt.to, got, tt.want)
 		}
 	}
-	if f, at := r.conn.Half(0).Delivered(1); f != 0 || at != 0 {
+	if f, at := r.conn.Direction(0).Delivered(1); f != 0 || at != 0 {
 		t.Errorf("Delivered(1) = %d, %d before it is", f, at)
 	}
 }
@@ -253,7 +253,7 @@ func TestConn_LongStream(t *testing.T) {
 			}
 			n += p.Len
 		}
-		c.Half(0).Release(n)
+		c.Direction(0).Release(n)
 	}
 	for i := range 8200 / 2 {
 		s := reassembly.Segment{Seq: seq + size, Flags: ack, Data: buf, Len: size, Frame: uint64(2*i + 2)}
@@ -268,7 +268,7 @@ func TestConn_LongStream(t *testing.T) {
 		take()
 		seq += 2 * size
 		c.Push(1, &reassembly.Segment{Seq: 1, Ack: seq, Flags: ack})
-		if a := c.Half(0).Acked(); a != n || n != int64(i+1)*2*size {
+		if a := c.Direction(0).Acked(); a != n || n != int64(i+1)*2*size {
 			t.Fatalf("acknowledged %d, delivered %d", a, n)
 		}
 	}
