@@ -286,7 +286,7 @@ func checkYields(t *testing.T, all map[string]*yields, enough bool) {
 		case y.Mutants == 0:
 			t.Errorf("%s: no legal script has a place for its fault", id)
 		case y.Missed > 0 && testOf(id).NotDetected == "":
-			t.Errorf("%s: %d of %d mutants are missed, those of the seeds %v: its fault has terms, or a reason for that", id, y.Missed, y.Mutants, y.missed)
+			t.Errorf("%s: %d of %d mutants are missed, those of the seeds %v: set Needs, Bound, Related or NotDetected of its Test (conformance/internal/rules/test.go); -v -mutant %s/SEED shows one", id, y.Missed, y.Mutants, y.missed, id)
 		case y.Found == 0 && enough:
 			t.Errorf("%s: none of %d mutants is found", id, y.Mutants)
 		}

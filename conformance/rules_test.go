@@ -202,7 +202,7 @@ func TestRules(t *testing.T) {
 func compare(t *testing.T, what string, want, got []string, fs []conformance.Finding) {
 	t.Helper()
 	if !*update && !slices.Equal(want, got) {
-		t.Errorf("%s: besides its own, %v; listed are %v\n\t%s", what, got, want, text(fs))
+		t.Errorf("%s: besides its own, %v; %s lists %v, go test ./conformance -update writes it\n\t%s", what, got, alsoFile, want, text(fs))
 	}
 }
 
@@ -275,7 +275,7 @@ func TestCaptures(t *testing.T) {
 			now[name] = found
 		}
 		if !*update && !maps.Equal(known[name], found) {
-			t.Errorf("%s: %v; listed are %v\n\t%.4000s", name, found, known[name], text(j.findings))
+			t.Errorf("%s: %v; %s lists %v, go test ./conformance -update writes it\n\t%.4000s", name, found, capturesFile, known[name], text(j.findings))
 		}
 	}
 	for name := range known {
@@ -284,6 +284,11 @@ func TestCaptures(t *testing.T) {
 		}
 	}
 	if *update {
+		for name, found := range known {
+			if !seen[name] { // of a folder that is not there now
+				now[name] = found
+			}
+		}
 		write(t, capturesFile, now)
 	}
 }

@@ -71,7 +71,7 @@ func readBook(dir string) (*book, error) {
 		used[key] = true
 		e.matters = why.Reasons[key]
 		if e.matters == "" {
-			return nil, fmt.Errorf("%s: reasons.yaml does not say why it matters", e.ID)
+			return nil, fmt.Errorf("%s: reasons.yaml does not say why it matters: add the id, or a prefix of it", e.ID)
 		}
 		b.entries = append(b.entries, *e)
 	}

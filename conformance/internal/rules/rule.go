@@ -38,7 +38,7 @@ type Rule struct {
 	// At the end of the connection.
 	End          *On[*model.Conn]      // once for the connection
 	EndFrame     *On[*model.Frame]     // for its Request and its Reply, those that were captured
-	EndPair      *On[*model.Frame]     // for the Request and the Reply that answers it, see [conn.pair]
+	EndPair      *On[*model.Frame]     // for the Request and the Reply that answers it, see [model.Conn.Pair]
 	EndDirection *On[*model.Direction] // for each direction
 	// Also at the end, after it is decided which findings stand.
 	Advice          *On[*model.Conn]

@@ -11,7 +11,7 @@ import (
 // AnySegment is the scope of rules on every ULPDU that has a DDP header.
 func AnySegment(_ *Case, s *model.Segment) Scope { return InScopeIf(s.DDP != nil) }
 
-// CrcNotBad is the scope of rules on FPDUs whose CRC is not known to be wrong.
+// CRCNotBad is the scope of rules on FPDUs whose CRC is not known to be wrong.
 func CRCNotBad(_ *Case, e *model.FPDU) Scope { return InScopeIf(e.FPDU.CRCStatus != mpa.CRCBad) }
 
 // HasIndication is the scope of rules on the indication of a peer-to-peer connection.
