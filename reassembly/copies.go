@@ -14,9 +14,10 @@ type copies struct {
 	// kept are the segments, in blocks: thousands of directions have some dozens
 	// each, and a slice that grows leaves half of its room empty and the rest as
 	// garbage.
-	kept []*[copiesBlock]copied
-	n    uint16
-	at   uint16 // the oldest, once there are as many as are kept
+	kept  []*[copiesBlock]copied
+	block *[copiesBlock]copied // that of the last one that was added
+	n     uint16
+	at    uint16 // the oldest, once there are as many as are kept
 }
 
 // copied is a segment: its octets from an offset on and their sum, or the CRC32c with
@@ -90,17 +91,19 @@ func (h *Direction) keepCopy(from, to int64, sum uint64, crc bool) {
 // next is the place for one more.
 func (k *copies) next() *copied {
 	i := k.n
-	switch {
-	case i == maxCopies:
+	if i == maxCopies {
 		i = k.at
 		k.at = (k.at + 1) % maxCopies
-	case int(i) == copiesBlock*len(k.kept):
-		k.kept = append(k.kept, new([copiesBlock]copied))
-		fallthrough
-	default:
+	} else {
 		k.n++
 	}
-	return k.nth(i)
+	if i%copiesBlock == 0 {
+		if int(i) == copiesBlock*len(k.kept) {
+			k.kept = append(k.kept, new([copiesBlock]copied))
+		}
+		k.block = k.kept[i/copiesBlock]
+	}
+	return &k.block[i%copiesBlock]
 }
 
 func (k *copies) nth(i uint16) *copied { return &k.kept[i/copiesBlock][i%copiesBlock] }

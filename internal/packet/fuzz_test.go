@@ -87,7 +87,11 @@ func checkDecode(t *testing.T, d *Decoder, link uint16, frame []byte, origLen ui
 		if got := d.Stats(); got.Fragments != before.Fragments+1 {
 			t.Fatalf("%+v", got)
 		}
-	case NotIP, UnknownLink:
+	case NotIP: // Segment is what is behind the link header, such as MPLS, if that was told
+		if p.NetworkOffset != -1 || (p.Segment == nil) != (p.SegmentOffset < 0) {
+			t.Fatalf("%v: %+v", st, p)
+		}
+	case UnknownLink:
 		if p.NetworkOffset != -1 || p.Segment != nil {
 			t.Fatalf("%v: %+v", st, p)
 		}
