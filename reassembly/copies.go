@@ -14,10 +14,9 @@ type copies struct {
 	// kept are the segments, in blocks: thousands of directions have some dozens
 	// each, and a slice that grows leaves half of its room empty and the rest as
 	// garbage.
-	kept  []*[copiesBlock]copied
-	block *[copiesBlock]copied // that of the last one that was added
-	n     uint16
-	at    uint16 // the oldest, once there are as many as are kept
+	kept []*[copiesBlock]copied
+	n    uint16
+	at   uint16 // the oldest, once there are as many as are kept
 }
 
 // copied is a segment: its octets from an offset on and their sum, or the CRC32c with
@@ -91,19 +90,17 @@ func (h *Direction) keepCopy(from, to int64, sum uint64, crc bool) {
 // next is the place for one more.
 func (k *copies) next() *copied {
 	i := k.n
-	if i == maxCopies {
+	switch {
+	case i == maxCopies:
 		i = k.at
 		k.at = (k.at + 1) % maxCopies
-	} else {
+	case int(i) == copiesBlock*len(k.kept):
+		k.kept = append(k.kept, new([copiesBlock]copied))
+		fallthrough
+	default:
 		k.n++
 	}
-	if i%copiesBlock == 0 {
-		if int(i) == copiesBlock*len(k.kept) {
-			k.kept = append(k.kept, new([copiesBlock]copied))
-		}
-		k.block = k.kept[i/copiesBlock]
-	}
-	return &k.block[i%copiesBlock]
+	return k.nth(i)
 }
 
 func (k *copies) nth(i uint16) *copied { return &k.kept[i/copiesBlock][i%copiesBlock] }

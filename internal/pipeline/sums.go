@@ -33,15 +33,6 @@ const (
 // verified already; else p is the packet.
 func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right bool) bool {
 	t := &fl.conn.Trace
-	if right && t.IsMPA { // nearly always, and the counters of the directions are not touched
-		s.Compare, s.HasSum = len(s.Data) == s.Len, false
-		if k := &fl.sums[side]; s.Len > 0 {
-			if more(&k.good); k.good == 1 && k.bad > 0 {
-				t.Flow[fl.conn.Dir(side)].SumsUnsure = true
-			}
-		}
-		return false
-	}
 	s.Compare, s.HasSum = false, false
 	if !t.IsMPA && t.Flow[0].Octets+t.Flow[1].Octets > probation {
 		return false
