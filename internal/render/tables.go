@@ -251,15 +251,15 @@ func (s *Summary) operations(w io.Writer, cs []*trace.Connection) error {
 				if n.Segments == 0 {
 					continue
 				}
-				least, mean, most := "-", "-", "-"
+				smallest, mean, largest := "-", "-", "-"
 				if n.Messages > 0 {
-					least, most = size(n.Least), size(n.Most)
+					smallest, largest = size(n.Least), size(n.Most)
 					mean = size(n.Whole / n.Messages)
 				}
 				rows = append(rows, []string{
 					strconv.FormatUint(c.Number, 10), trace.Dir(d).String(),
 					rdmap.Opcode(op).String(),
-					strconv.FormatUint(n.Messages, 10), strconv.FormatUint(n.Segments, 10), size(n.Octets), least, mean, most,
+					strconv.FormatUint(n.Messages, 10), strconv.FormatUint(n.Segments, 10), size(n.Octets), smallest, mean, largest,
 				})
 			}
 		}
