@@ -11,47 +11,45 @@ import (
 // copies are the sums of the last segments of a direction. Octets that come
 // again are compared by them, since the octets themselves are not kept.
 type copies struct {
-	// kept are the segments, in blocks: thousands of directions have some dozens
-	// each, and a slice that grows leaves half of its room empty and the rest as
-	// garbage.
-	kept []*[copiesBlock]copied
-	n    uint16
+	// runs are kept in blocks: thousands of directions have a few each, and a slice that
+	// grows leaves half of its room empty and the rest as garbage.
+	runs []*[runsBlock]run
+	last *run   // the latest
+	end  int64  // where its segments end
+	n    uint16 // how many runs there are
 	at   uint16 // the oldest, once there are as many as are kept
+	used uint8  // segments in the latest
 }
 
-// copied is a segment: its octets from an offset on and their sum, or the CRC32c with
-// which they end. In halves it takes less than with padding.
+// run is segments that follow each other. It takes one cache line: each segment of
+// thousands of connections is remembered.
+type run struct {
+	from     [2]uint32 // the offset of the first, the low half first
+	segments [runLen]copied
+}
+
+// copied is a segment: how many octets it has and their sum, or the CRC32c with which
+// they end.
 type copied struct {
-	at, sum [2]uint32 // the low half first
-	size    uint32    // how many octets, above a flag: it is the CRC
+	size uint32 // above a flag: it is the CRC
+	sum  uint32
 }
 
-func newCopied(from, to int64, sum uint64, crc bool) copied {
-	c := copied{at: halves(uint64(from)), sum: halves(sum), size: uint32(to-from) << 1} //nolint:gosec // not negative, and bounded
+func newCopied(size int64, sum uint64, crc bool) copied {
 	if crc {
-		c.size |= 1
+		return copied{size: uint32(size)<<1 | 1, sum: uint32(sum)} //nolint:gosec // bounded
 	}
-	return c
-}
-
-func halves(v uint64) [2]uint32 { return [2]uint32{uint32(v), uint32(v >> 32)} } //nolint:gosec // the low half
-
-func joined(h [2]uint32) uint64 { return uint64(h[1])<<32 | uint64(h[0]) }
-
-// span is where the octets are.
-func (c *copied) span() (from, to int64) {
-	from = int64(joined(c.at)) //nolint:gosec // it was one
-	return from, from + int64(c.size>>1)
+	return copied{size: uint32(size) << 1, sum: onesum.Fold32(sum)} //nolint:gosec // bounded
 }
 
 // same reports whether octets are those of the segment.
 func (c *copied) same(b []byte) bool {
 	if c.size&1 == 0 {
-		return onesum.Sum(b) == joined(c.sum)
+		return onesum.Fold32(onesum.Sum(b)) == c.sum
 	}
 	n := len(b) - crc32c.Size
 	field := binary.LittleEndian.Uint32(b[n:])
-	return field == c.sum[0] && crc32c.Checksum(b[:n]) == field
+	return field == c.sum && crc32c.Checksum(b[:n]) == field
 }
 
 // sum is the sum of the octets of a segment.
@@ -63,11 +61,12 @@ func (s *Segment) sum() uint64 {
 }
 
 const (
-	// maxCopies is how many segments are remembered: more than are under way at once
-	// on most connections.
-	maxCopies = 256
-	// copiesBlock is little: many a side sends next to nothing.
-	copiesBlock = 8
+	// maxRuns of runLen segments are remembered: more than are under way at once on most
+	// connections.
+	maxRuns = 64
+	runLen  = 7
+	// runsBlock is little: many a side sends next to nothing.
+	runsBlock = 2
 )
 
 // add remembers a segment. One octet alone may be the probe of a closed window,
@@ -76,7 +75,13 @@ func (k *copies) add(from, to int64, sum uint64, crc bool) {
 	if to-from < 2 || to-from > math.MaxInt32 {
 		return
 	}
-	*k.next() = newCopied(from, to, sum, crc)
+	if k.used == runLen || k.last == nil || from != k.end {
+		k.last, k.used = k.next(), 0
+		*k.last = run{from: [2]uint32{uint32(from), uint32(from >> 32)}} //nolint:gosec // both halves
+	}
+	k.last.segments[k.used] = newCopied(to-from, sum, crc)
+	k.end = to
+	k.used++
 }
 
 // keepCopy remembers a segment of the direction.
@@ -87,15 +92,15 @@ func (h *Direction) keepCopy(from, to int64, sum uint64, crc bool) {
 	h.copies.add(from, to, sum, crc)
 }
 
-// next is the place for one more.
-func (k *copies) next() *copied {
+// next is the place for one more run.
+func (k *copies) next() *run {
 	i := k.n
 	switch {
-	case i == maxCopies:
+	case i == maxRuns:
 		i = k.at
-		k.at = (k.at + 1) % maxCopies
-	case int(i) == copiesBlock*len(k.kept):
-		k.kept = append(k.kept, new([copiesBlock]copied))
+		k.at = (k.at + 1) % maxRuns
+	case int(i) == runsBlock*len(k.runs):
+		k.runs = append(k.runs, new([runsBlock]run))
 		fallthrough
 	default:
 		k.n++
@@ -103,7 +108,25 @@ func (k *copies) next() *copied {
 	return k.nth(i)
 }
 
-func (k *copies) nth(i uint16) *copied { return &k.kept[i/copiesBlock][i%copiesBlock] }
+func (k *copies) nth(i uint16) *run { return &k.runs[i/runsBlock][i%runsBlock] }
+
+// each calls f for the segments that are remembered, the oldest first, with the offset of
+// their first octet and of the one behind their last.
+func (k *copies) each(f func(c *copied, from, to int64)) {
+	for i := range k.n {
+		r := k.nth((k.at + i) % k.n)
+		from := int64(r.from[1])<<32 | int64(r.from[0])
+		for j := range r.segments {
+			c := &r.segments[j]
+			if c.size == 0 {
+				break
+			}
+			to := from + int64(c.size>>1)
+			f(c, from, to)
+			from = to
+		}
+	}
+}
 
 // compare compares octets of [off, end) that came before with those of a segment.
 // Whole segments among them are compared: all up to reach. The first that differ are
@@ -114,11 +137,9 @@ func (k *copies) compare(data []byte, off, end int64) (differ bool, conflict, re
 		return false, 0, reach
 	}
 	work := compareFactor * (end - off)
-	for i := range k.n {
-		c := k.nth((k.at + i) % k.n)
-		from, to := c.span()
+	k.each(func(c *copied, from, to int64) {
 		if from < off || to > end || work < 0 {
-			continue
+			return
 		}
 		work -= to - from
 		if !differ && !c.same(data[from-off:to-off]) {
@@ -127,7 +148,7 @@ func (k *copies) compare(data []byte, off, end int64) (differ bool, conflict, re
 		if from <= reach {
 			reach = max(reach, to)
 		}
-	}
+	})
 	return differ, conflict, reach
 }
 

@@ -57,18 +57,34 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCopies_Bounded: the oldest make room.
+// TestCopies_Bounded: the oldest make room, whether segments follow each other or not.
 func TestCopies_Bounded(t *testing.T) {
-	var k copies
-	for i := range int64(3 * maxCopies) {
-		k.add(2*i, 2*i+2, uint64(i), false)
-	}
-	if room := copiesBlock * len(k.kept); k.n != maxCopies || room != maxCopies {
-		t.Errorf("%d are kept, in room for %d", k.n, room)
-	}
-	for i := range k.n {
-		if from, to := k.nth((k.at + i) % k.n).span(); from != 2*(2*maxCopies+int64(i)) || to != from+2 {
-			t.Errorf("in place %d, what was from %d to %d", i, from, to)
-		}
+	for _, c := range []struct {
+		name string
+		gap  int64
+		want int64 // how many are remembered
+	}{{"following", 0, maxRuns * runLen}, {"apart", 1, maxRuns}} {
+		t.Run(c.name, func(t *testing.T) {
+			const each = 3 * maxRuns
+			var k copies
+			n := each * c.want / maxRuns
+			for i := range n {
+				from := i * (2 + c.gap)
+				k.add(from, from+2, uint64(i), false)
+			}
+			if room := runsBlock * len(k.runs); k.n != maxRuns || room != maxRuns {
+				t.Errorf("%d runs, in room for %d", k.n, room)
+			}
+			i := n - c.want
+			k.each(func(p *copied, from, to int64) {
+				if want := i * (2 + c.gap); from != want || to != want+2 || p.sum != uint32(i) {
+					t.Errorf("%d to %d with the sum %d in place of segment %d", from, to, p.sum, i)
+				}
+				i++
+			})
+			if i != n {
+				t.Errorf("the last one is segment %d of %d", i, n)
+			}
+		})
 	}
 }

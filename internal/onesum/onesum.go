@@ -57,6 +57,12 @@ func around(s, c uint64) uint64 {
 	return s + c
 }
 
+// Fold32 is the same sum in 32 bits.
+func Fold32(s uint64) uint32 {
+	s = s>>32 + s&0xffffffff
+	return uint32(s>>32 + s) //nolint:gosec // carried around
+}
+
 // Fold is the sum of the same octets as 16-bit words in network byte order.
 func Fold(s uint64) uint16 {
 	s = s>>32 + s&0xffffffff

@@ -33,6 +33,9 @@ func TestFold(t *testing.T) {
 			random[i], ones[i] = byte(rnd.Uint32()), 0xff
 		}
 		for _, b := range [][]byte{random, ones, make([]byte, n)} {
+			if got, want := onesum.Fold(uint64(onesum.Fold32(onesum.Sum(b)))), plain(b); got != want {
+				t.Errorf("%d octets: by 32 bits %#x, want %#x", n, got, want)
+			}
 			if got, want := onesum.Fold(onesum.Sum(b)), plain(b); got != want {
 				t.Fatalf("%d octets: %#04x, want %#04x", n, got, want)
 			}
