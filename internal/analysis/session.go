@@ -246,7 +246,7 @@ func (s *Session) finish() {
 		s.flush(side, s.assoc.ending != trace.Open)
 	}
 	for side := range 2 {
-		t.Flow[s.Dir(side)].Unanswered += uint64(len(s.queues[side].requests))
+		s.unanswered(side, s.queues[side].requests)
 	}
 	if a := s.assoc; t.Ending == trace.Open && a.ending != trace.Open {
 		t.Ending, t.EndedBy, t.EndFrame = a.ending, s.Dir(a.endedBy), a.endedAt
@@ -314,7 +314,7 @@ func (s *Session) chunkRecord(side int, m *reassembly.Message, o trace.Order) *t
 		k.SSN = uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
 	}
 	p.Number, p.Conn, p.Kind, p.Frame, p.Time = s.env.pdus, &s.Trace, trace.KindSCTPSegment, m.Frame, m.Time
-	p.Length, p.Frames, p.Segment, p.Message, p.Control, p.TermSwapped = int64(m.Length), p.Frames[:0], nil, nil, rdmap.Control{}, false
+	p.Length, p.Frames, p.Segment, p.Message, p.Control, p.TermSwapped, p.Terminate = int64(m.Length), p.Frames[:0], nil, nil, rdmap.Control{}, false, nil
 	s.env.pdus++
 	return p
 }
