@@ -7047,7 +7047,7 @@ var entries = [...]Entry{
 		Level:      "ADVICE",
 		Layer:      "interop",
 		Statement:  "Terminate control word written as little-endian bit fields",
-		Check:      "terminate_variants (state_model) chooses the swapped reading: warning, with both readings. Certain when b2 has bits of 0x07, none of 0xE0, b3 = 0, and the swapped walk fits the message length while the straight one does not. Four-octet words (b2 = b3 = 0): certain only if the straight code is unassigned and the swapped layer is 2 (02 02), or the same sender had a certain case earlier; else (20 05, 20 06, 20 07, 02 06, 02 07) note if the opposite half has an error finding or startup state that fits only the swapped meaning. Needs: Terminate decoded, G-FULL.",
+		Check:      "terminate_variants (state_model) chooses the swapped reading: warning, with both readings. Certain when b2 has bits of 0x07, none of 0xE0, b3 = 0, and the swapped walk fits the message length while the straight one does not. Four-octet words (b2 = b3 = 0): certain if the straight code is unassigned and the swapped layer is 2 (02 02), if the connection has a cause for the swapped meaning and none for the straight one, or the same sender had a certain case earlier; else (20 05, 20 06, 20 07, 02 06, 02 07) note if the opposite half has an error finding or startup state that fits only the swapped meaning. A CRC field of zero is no reason not to read it. Needs: Terminate decoded, G-FULL.",
 		Observable: "yes",
 		Kind:       KindCheck,
 		Severity:   Warning,

@@ -157,8 +157,8 @@ func reportCause(r *rules.Report, t *model.Terminate, message, observed, expecte
 		return
 	}
 	observed += fmt.Sprintf(", refused by the Terminate in frame %d", t.PDU.Frame)
-	if n := t.PDU.Terminate.Quote.Candidates - 1; n > 0 {
-		observed += fmt.Sprintf(", which quotes this one or one of %d others with the same header", n)
+	if n := t.PDU.Terminate.Quote.Candidates; n > 1 {
+		observed += fmt.Sprintf(", which quotes this one or an earlier one of %d with the same header", n)
 	}
 	r.Report(rules.Violation{Place: at, Message: message, Observed: observed, Expected: expected})
 }
