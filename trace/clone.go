@@ -75,7 +75,6 @@ func (f Flow) clone() Flow {
 		for i := range k.BadCRCs {
 			k.BadCRCs[i].Frames = slices.Clone(k.BadCRCs[i].Frames)
 		}
-		k.BadMarker = copied(k.BadMarker)
 	}
 	return f
 }

@@ -303,7 +303,7 @@ type Faults struct {
 	// MarkersBad counts wrong markers, FirstBadMarker is the frame of the first, which is
 	// BadMarker.
 	MarkersBad, FirstBadMarker uint64
-	BadMarker                  *BadMarker
+	BadMarker                  BadMarker
 	// Holes lists the first gaps of the capture, over TCP.
 	Holes []Hole
 	// PadBad counts FPDUs whose pad is not zero.

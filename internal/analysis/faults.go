@@ -39,9 +39,9 @@ func (c *Conn) faults(side int, dir trace.Dir, f *mpa.FPDU, p *trace.PDU, single
 		}
 		k := fl.Faulty()
 		k.MarkersBad++
-		if k.BadMarker == nil {
+		if k.FirstBadMarker == 0 {
 			k.FirstBadMarker = p.Frame
-			k.BadMarker = &trace.BadMarker{PDU: p.Number, Frame: p.Frame, At: m.Offset - c.dirs[side].origin, Marker: *m}
+			k.BadMarker = trace.BadMarker{PDU: p.Number, Frame: p.Frame, At: m.Offset - c.dirs[side].origin, Marker: *m}
 		}
 	}
 }

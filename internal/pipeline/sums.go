@@ -88,14 +88,14 @@ func (fl *flow) tally() {
 	}
 }
 
-// checksum verifies the TCP checksum of the packet at hand. Frames that were not decoded
-// have a right one if it was verified.
+// checksum verifies the TCP checksum of the packet at hand, if checksums are verified at
+// all. That of a frame that was not decoded was found right before.
 func (r *Run) checksum() mpa.Tri {
-	if r.decoded != r.seg.Frame {
-		if r.opt.Sums {
-			return mpa.Yes
-		}
+	switch {
+	case !r.opt.Sums:
 		return mpa.Unknown
+	case r.decoded != r.seg.Frame:
+		return mpa.Yes
 	}
 	switch r.pkt.VerifyChecksum() {
 	case packet.ChecksumOK:
