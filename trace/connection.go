@@ -112,6 +112,11 @@ type Side struct {
 	// Startup is the frame it sent, if HasStartup.
 	Startup    mpa.Startup
 	HasStartup bool
+	// StartupFrame is the frame with which that, or over SCTP the session control that it
+	// began with, was complete, StartupTime its capture time in nanoseconds since the Unix
+	// epoch.
+	StartupFrame uint64
+	StartupTime  int64
 	// HasEnhanced says that Enhanced, the enhanced connection establishment data (RFC
 	// 6581 section 9), was in it.
 	HasEnhanced bool

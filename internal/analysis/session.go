@@ -411,7 +411,7 @@ func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
 		if p.Dir != trace.I2R || own.HasFunction {
 			return
 		}
-		s.says(own, c)
+		s.says(own, p, c)
 		t.SYN = true
 		t.Startups++
 		s.reqNum, s.reqAt = p.Number, p.Time
@@ -425,7 +425,7 @@ func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
 		if p.Dir != trace.R2I || own.HasFunction {
 			return
 		}
-		s.says(own, c)
+		s.says(own, p, c)
 		s.early = trace.PDU{Number: p.Number, Dir: p.Dir, Frame: p.Frame, Time: p.Time}
 		s.answer(p, c.Function)
 	case sctpddp.Terminate:
@@ -434,6 +434,7 @@ func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
 		}
 		if p.Dir == trace.R2I && t.RolesKnown && !own.HasFunction && p.Chunk.SSN == 0 && p.Chunk.Order == trace.InOrder {
 			own.Function, own.HasFunction = c.Function, true
+			own.StartupFrame, own.StartupTime = p.Frame, p.Time
 			s.answer(p, c.Function)
 		}
 		s.over = true
@@ -442,8 +443,9 @@ func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
 }
 
 // says stores what a side sent at the beginning of the session.
-func (s *Session) says(side *trace.Side, c *sctpddp.Control) {
+func (s *Session) says(side *trace.Side, p *trace.PDU, c *sctpddp.Control) {
 	side.Function, side.HasFunction = c.Function, true
+	side.StartupFrame, side.StartupTime = p.Frame, p.Time
 	e, ulp, ok := c.Word()
 	side.Enhanced, side.HasEnhanced = e, ok
 	side.ULPPrivate = bytes.Clone(ulp)

@@ -11,6 +11,12 @@ import (
 // findings comes before what only lists them.
 var makers = []func(*about){
 	terminates,
+	refused,
+	unanswered,
+	dialects,
+	readyToReceive,
+	depths,
+	endings,
 	brokenRules,
 }
 

@@ -55,11 +55,19 @@ func (d *Diagnosis) Sentences() string {
 // Kind is the kind of a problem.
 type Kind string
 
-// The kinds. Their order in the table kinds is their rank among problems of one severity.
+// The kinds.
 const (
-	Terminated Kind = "terminate"
-	Rule       Kind = "rule"
-	Missing    Kind = "missing"
+	Terminated        Kind = "terminate"
+	StartupRefused    Kind = "startup-refused"
+	StartupUnanswered Kind = "startup-unanswered"
+	StartupLate       Kind = "startup-late"
+	Dialect           Kind = "dialect"
+	Indication        Kind = "rtr"
+	ReadDepth         Kind = "ird-ord"
+	Stalled           Kind = "stall"
+	Reset             Kind = "reset"
+	SilentClose       Kind = "silent-close"
+	Rule              Kind = "rule"
 )
 
 // rank is the place of a kind among those of one severity: what ends a connection comes
@@ -73,14 +81,23 @@ func (k Kind) rank() int {
 	return len(kinds)
 }
 
-// kinds lists each kind with what it means.
+// kinds lists each kind with what it means. Their order is their rank among problems of one
+// severity.
 var kinds = []struct {
 	kind  Kind
 	means string
 }{
-	{Terminated, "One side ended the connection with a Terminate, which names the error and quotes the segment that caused it."},
+	{Terminated, "One side ended the connection with a Terminate, which names the error and quotes the segment that caused it (RFC 5040 section 4.8)."},
+	{StartupRefused, "The responder refused the connection: with a Reply that has the R bit, or over SCTP with a Reject or a Terminate."},
+	{StartupUnanswered, "The MPA Request, or the Initiate over SCTP, got no answer."},
+	{Dialect, "The sides speak revisions of MPA, or kinds of RNIC, that do not fit each other."},
+	{Indication, "The ready-to-receive indication (RTR, RFC 6581 section 9.2) is missing, of another kind than the Reply asks for, or never possible."},
+	{ReadDepth, "The IRD of one side and the ORD of the other do not fit (RFC 6581 section 9.1)."},
+	{Stalled, "Nothing moved for a long time although something was outstanding."},
+	{Reset, "One side reset the connection, and no Terminate says why."},
+	{SilentClose, "One side closed the connection while something was under way, and no Terminate says why."},
+	{StartupLate, "The answer to the MPA Request took long, or came after the initiator had given up."},
 	{Rule, "A rule of the RFCs was broken."},
-	{Missing, "Octets are missing from the capture."},
 }
 
 // Explain returns what a kind of problem means, if there is a kind of that name.

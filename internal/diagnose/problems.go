@@ -52,11 +52,3 @@ func (p *problems) end(c *trace.Connection) {
 		p.addf("reset by the %s in frame %d", c.EndedBy.Sender(), c.EndFrame)
 	}
 }
-
-// counted is a number with the noun that it counts.
-func counted(n uint64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprint(n) + " " + many
-}
