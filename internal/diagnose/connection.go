@@ -17,6 +17,12 @@ var makers = []func(*about){
 	readyToReceive,
 	depths,
 	endings,
+	wrongCRCs,
+	wrongMarkers,
+	segments,
+	damagedPackets,
+	incomplete,
+	offloads,
 	brokenRules,
 }
 
