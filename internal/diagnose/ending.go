@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -54,7 +55,7 @@ func (a *about) reset() {
 // the responder sent anything.
 func (a *about) silentClose() {
 	who := a.EndedBy
-	ini, res := &a.Flow[trace.I2R], &a.Flow[trace.R2I]
+	ini := &a.Flow[trace.I2R]
 	d := Diagnosis{
 		Kind: SilentClose, Severity: conformance.Error, Dir: who, HasDir: true, Frames: framesAt(a.EndFrame), Title: "closed without a reason",
 		Advice: fmt.Sprintf("look into the log of the %s for that time.", who.Sender()),
@@ -63,7 +64,7 @@ func (a *about) silentClose() {
 	case left != "":
 		d.same = "under way"
 		d.Text = fmt.Sprintf("The %s closed the connection in frame %d, without a Terminate. %s", who.Sender(), a.EndFrame, left)
-	case a.Outcome == trace.Accepted && who == trace.R2I && ini.FPDUs > 0 && res.FPDUs == 0 && ini.Gaps+res.Gaps == 0 && !res.Cut:
+	case who == trace.R2I && a.unheard():
 		d.Severity, d.same = conformance.Warning, "without a word"
 		d.Text = fmt.Sprintf("The responder closed the connection in frame %d, without a Terminate and without having sent anything, after %s from the initiator.",
 			a.EndFrame, counted(ini.FPDUs, "FPDU", "FPDUs"))
@@ -74,6 +75,17 @@ func (a *about) silentClose() {
 		return
 	}
 	a.add(d)
+}
+
+// fewFPDUs is what an initiator sends before it expects an answer, in FPDUs. One that sent more
+// may have been done: a series of RDMA Writes needs no answer.
+const fewFPDUs = 4
+
+// unheard reports whether the initiator sent a message or two and never got one.
+func (a *about) unheard() bool {
+	ini, res := &a.Flow[trace.I2R], &a.Flow[trace.R2I]
+	sends := ini.Op(rdmap.OpSend).Messages + ini.Op(rdmap.OpSendSE).Messages
+	return a.Outcome == trace.Accepted && ini.FPDUs <= fewFPDUs && sends > 0 && res.FPDUs == 0 && ini.Gaps+res.Gaps == 0 && !res.Cut
 }
 
 // underWay says what was not complete when the connection ended; "" if everything was, as far
@@ -100,5 +112,5 @@ func (a *about) underWay() string {
 	if len(left) == 0 {
 		return ""
 	}
-	return sentence("then " + list(left))
+	return sentence("at that time " + list(left))
 }

@@ -42,7 +42,7 @@ func counted(n uint64, one, many string) string {
 // octets is a number of octets.
 func octets(n uint64) string { return counted(n, "octet", "octets") }
 
-// duration shows nanoseconds with three digits.
+// duration shows nanoseconds with four digits.
 func duration(ns int64) string {
 	unit, per := "ns", int64(1)
 	switch {
@@ -54,7 +54,7 @@ func duration(ns int64) string {
 		unit, per = "µs", int64(time.Microsecond)
 	}
 	v := float64(ns) / float64(per)
-	digits := 2
+	digits := 3
 	for x := v; x >= 10 && digits > 0; x /= 10 {
 		digits--
 	}
@@ -64,6 +64,9 @@ func duration(ns int64) string {
 	}
 	return s + " " + unit
 }
+
+// Duration shows nanoseconds as the sentences do.
+func Duration(ns int64) string { return duration(ns) }
 
 // list joins words: "a", "a and b", "a, b and c".
 func list(words []string) string {
