@@ -28,7 +28,7 @@ func offloads(a *about) {
 			large = append(large, fmt.Sprintf("%s of the %s, which may send %s at most (MSS)", octets(uint64(f.Largest)), who, number(uint64(mss)))) //nolint:gosec // positive
 		}
 		if f.SumsUnfilled > 0 && f.SumsRight == 0 {
-			unfilled = append(unfilled, who)
+			unfilled = append(unfilled, "the "+who)
 		}
 	}
 	switch {
@@ -40,13 +40,13 @@ func offloads(a *about) {
 			Advice: "to see segments as they are on the wire, capture at a switch, or switch offload off: ethtool -K IFACE tso off gso off gro off lro off",
 		}
 		if len(unfilled) > 0 {
-			d.Also = append(d.Also, fmt.Sprintf("The TCP checksums of the %s are not filled in yet for the same reason.", list(unfilled)))
+			d.Also = append(d.Also, fmt.Sprintf("The TCP checksums of %s are not filled in yet for the same reason.", list(unfilled)))
 		}
 		a.add(d)
 	case len(unfilled) > 0:
 		a.add(Diagnosis{
 			Kind: Offload, Severity: conformance.Note, Title: "checksums not filled in", same: "sums",
-			Text: fmt.Sprintf("The TCP checksums of the %s are not filled in: the capture was taken on a host, before checksum offload. This is no fault.", list(unfilled)),
+			Text: fmt.Sprintf("The TCP checksums of %s are not filled in: the capture was taken on a host, before checksum offload. This is no fault.", list(unfilled)),
 		})
 	}
 }

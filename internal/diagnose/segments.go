@@ -34,7 +34,7 @@ func (a *about) oversize(dir trace.Dir) {
 		}
 	}
 	text := fmt.Sprintf("The %s sends ULPDUs of up to %s octets (frame %d); the limit is %s.", who, f.Observed, f.Frame, strings.TrimPrefix(f.Expected, "at most "))
-	text += fmt.Sprintf(" Software that leaves cutting to segmentation offload (GSO) may do so. A %s in hardware expects FPDUs that a TCP segment holds, and may fail.", peer)
+	text += fmt.Sprintf(" Software that leaves cutting to segmentation offload (GSO) may do so. An RNIC in hardware at the %s expects FPDUs that a TCP segment holds, and may fail.", peer)
 	d := Diagnosis{
 		Kind: Oversize, Severity: worst(found), Dir: dir, HasDir: true, Frames: framesOf(found), PDUs: pdusOf(found),
 		Title: "FPDUs larger than a segment", Text: text, same: f.Rule.ID,

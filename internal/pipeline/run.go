@@ -364,5 +364,8 @@ func (r *Run) Totals() Totals {
 }
 
 // Others returns what the capture holds besides iWARP: of frames so far, and of
-// connections that have ended. It is borrowed.
-func (r *Run) Others() *Others { return &r.others }
+// connections that have ended.
+func (r *Run) Others() *Others {
+	o := r.others
+	return &o
+}
