@@ -143,19 +143,11 @@ func (w *whole) rdma() {
 	if n > 0 {
 		w.add(Diagnosis{
 			Kind: OtherRDMA, Severity: conformance.Warning, Frames: framesAt(first), Title: "SMC-R, not iWARP",
-			Text: fmt.Sprintf("%s to %s with SMC-R (RFC 7609), the first in frame %d: it opens on TCP and carries its data over RoCE, and not over iWARP.",
-				begin(n, "TCP connection"), where, first),
+			Text: fmt.Sprintf("%s SMC-R (RFC 7609) with %s, the first in frame %d: it opens on TCP and carries its data over RoCE, and not over iWARP.",
+				carries(n), where, first),
 			Advice: "read the RoCE frames with Wireshark (filter infiniband): tcpdump -i IFACE -s 0 -w trace.pcap 'udp port 4791 or ether proto 0x8915'",
 		})
 	}
-}
-
-// begin is a number with a noun and the verb begin.
-func begin(n uint64, one string) string {
-	if n == 1 {
-		return "1 " + one + " begins"
-	}
-	return number(n) + " " + one + "s begin"
 }
 
 // carry adds up the TCP connections that carry some protocols, and names their servers.
@@ -181,17 +173,17 @@ func (w *whole) links() {
 		name, kind, advice := linkName(l.Type)
 		w.add(Diagnosis{
 			Kind: kind, Severity: conformance.Warning, Frames: framesAt(l.First), Title: name,
-			Text:   fmt.Sprintf("%s, the first frame %d, of link type %d: %s. There is no iWARP that this program can read in them.", beAre(l.Count), l.First, l.Type, name),
+			Text:   fmt.Sprintf("%s link type %d, %s, the first in frame %d. This program does not read it.", have(l.Count), l.Type, name, l.First),
 			Advice: advice,
 		})
 	}
 }
 
-func beAre(n uint64) string {
+func have(n uint64) string {
 	if n == 1 {
-		return "1 frame is"
+		return "1 frame has"
 	}
-	return number(n) + " frames are"
+	return number(n) + " frames have"
 }
 
 // streams tells what TCP connections carry that is not iWARP.
@@ -216,6 +208,11 @@ func (w *whole) streams() {
 				tcpdump + ". " + offloaded,
 		})
 	}
+	w.encrypted(secret)
+}
+
+// encrypted tells of what nobody can read.
+func (w *whole) encrypted(secret []pipeline.Stream) {
 	seen := w.Seen[pipeline.IPsec].Count + w.Seen[pipeline.WireGuard].Count + w.Seen[pipeline.MACsec].Count
 	if len(secret) == 0 && seen == 0 {
 		return
@@ -236,10 +233,14 @@ func (w *whole) streams() {
 			}
 		}
 	}
+	advice := "iWARP does not run inside TLS or SSH: if such a connection tunnels it, capture where it ends, else capture all of TCP: " + tcpdump
+	if seen > 0 {
+		advice = "capture at an end of the tunnel, on the interface on which the packets are in the clear: " + tcpdump
+	}
 	w.add(Diagnosis{
 		Kind: Encrypted, Severity: conformance.Warning, Frames: framesAt(first), Title: "encrypted",
 		Text:   fmt.Sprintf("The capture holds encrypted traffic, the first in frame %d: %s. If there is iWARP inside, it cannot be seen here.", first, list(parts)),
-		Advice: "capture at an end of the tunnel, on the interface on which the packets are in the clear: " + tcpdump,
+		Advice: advice,
 	})
 }
 
@@ -304,8 +305,8 @@ func (w *whole) unknown() {
 	}
 	if late > 0 {
 		d.Kind, d.Title = LateStart, "started before the capture"
-		d.Text = fmt.Sprintf("%s data without an MPA Request: with %s, the first in frame %d. The capture does not hold the start of %d of them, so whether it is iWARP is not known, and no FPDUs were found.",
-			carries(n), few(names), first, late)
+		d.Text = fmt.Sprintf("%s data without an MPA Request: with %s, the first in frame %d. The capture does not hold the start of %s, so whether it is iWARP is not known; no FPDUs were found.",
+			carries(n), few(names), first, counted(late, "of these connections", "of these connections"))
 		d.Advice = "start the capture before the application connects: " + tcpdump + "; " + ports
 	}
 	w.add(d)

@@ -36,9 +36,13 @@ func (a *about) wrongCRC(dir trace.Dir) {
 	again := 0
 	for i := range k.BadCRCs {
 		b := &k.BadCRCs[i]
-		d.Frames, d.PDUs = append(d.Frames, b.Frame), append(d.PDUs, b.PDU)
+		d.Frames, d.PDUs = append(d.Frames, carrier(b)), append(d.PDUs, b.PDU)
 		if b.Again == mpa.Yes {
 			again++
+		}
+		if b.AgainFrame > 0 { // other octets than before, of course
+			more := a.explainIf(func(f *conformance.Finding) bool { return f.Rule.ID == "TCP-RETX-01" && f.Frame == b.AgainFrame })
+			d.Rules = append(d.Rules, rulesOf(more)...)
 		}
 	}
 	if s := neighbours(&k.BadCRCs[0]); s != "" {
@@ -53,6 +57,14 @@ func (a *about) wrongCRC(dir trace.Dir) {
 	a.crcAnswer(dir, &d)
 }
 
+// carrier is the frame that carried the end of an FPDU. It may have waited for others.
+func carrier(b *trace.BadCRC) uint64 {
+	if n := len(b.Frames); n > 0 {
+		return b.Frames[n-1]
+	}
+	return b.Frame
+}
+
 // crcCount says how many CRCs are wrong, and how they lie.
 func crcCount(dir trace.Dir, f *trace.Flow) string {
 	k, who := f.Faults(), dir.Sender()
@@ -65,9 +77,13 @@ func crcCount(dir trace.Dir, f *trace.Flow) string {
 			of = "the only one"
 		}
 		return fmt.Sprintf("The CRC of an FPDU of the %s is wrong: frame %d, PDU %d, %s. Its field is %08x and should be %08x.",
-			who, first.Frame, first.PDU, of, first.CRC, first.Want)
+			who, carrier(first), first.PDU, of, first.CRC, first.Want)
 	case f.CRCGood == 0:
-		return fmt.Sprintf("The CRC of all %s FPDUs of the %s is wrong, from frame %d (PDU %d) on.", number(f.CRCBad), who, first.Frame, first.PDU)
+		return fmt.Sprintf("The CRC of all %s FPDUs of the %s is wrong, from frame %d (PDU %d) on.", number(f.CRCBad), who, carrier(first), first.PDU)
+	}
+	last := k.LastBadCRC
+	if uint64(len(k.BadCRCs)) == f.CRCBad {
+		last = carrier(&k.BadCRCs[len(k.BadCRCs)-1])
 	}
 	how := fmt.Sprintf("in %s of up to %d", counted(k.BadCRCRuns, "burst", "bursts"), k.LongestBadCRC)
 	switch {
@@ -77,7 +93,7 @@ func crcCount(dir trace.Dir, f *trace.Flow) string {
 		how = "each alone among right ones"
 	}
 	return fmt.Sprintf("The CRC of %s of %s FPDUs of the %s is wrong, %s: the first in frame %d (PDU %d), the last in frame %d.",
-		number(f.CRCBad), number(verified), who, how, first.Frame, first.PDU, k.LastBadCRC)
+		number(f.CRCBad), number(verified), who, how, carrier(first), first.PDU, last)
 }
 
 // crcCause says what made the CRCs wrong, as far as the capture shows it, and what to try.
@@ -109,6 +125,7 @@ func (a *about) crcCause(dir trace.Dir, found []*conformance.Finding) (cause, ad
 func (a *about) crcOrigin(dir trace.Dir) (cause, advice, same string) {
 	f, who := &a.Flow[dir], dir.Sender()
 	right, wrong := 0, 0
+	others := f.SumsUnsure || uint64(f.SumsWrong) > f.Faults().Damaged // besides those that were left out
 	bad := f.Faults().BadCRCs
 	for i := range bad {
 		switch bad[i].Checksum {
@@ -121,6 +138,8 @@ func (a *about) crcOrigin(dir trace.Dir) (cause, advice, same string) {
 	}
 	them, sums := "it", "The TCP checksum of the packet is right"
 	switch {
+	case right > 1 && right == len(bad):
+		them, sums = "them", "The TCP checksums of these packets are right"
 	case right > 1:
 		them = "them"
 		sums = fmt.Sprintf("The TCP checksums of %d of these packets are right", right)
@@ -132,11 +151,14 @@ func (a *about) crcOrigin(dir trace.Dir) (cause, advice, same string) {
 	case wrong > 0 && right == 0 && f.SumsRight > 0:
 		return "The TCP checksum is wrong as well, while others of the " + who + " are right: the octets were damaged on the way to the capture point.",
 			"look at the error counters of adapters, cables and switch ports between the " + who + " and the capture point.", "link"
-	case wrong == 0 && (right > 0 || f.SumsRight > 0 && f.SumsWrong == 0 && f.SumsUnfilled == 0):
+	case wrong == 0 && (right > 0 || f.SumsRight > 0 && !others && f.SumsUnfilled == 0):
 		return sums + ", and damage on a link would have made " + them + " wrong: the " + who +
 				" sent the octets so, or something on the way that computes TCP checksums anew changed them.",
 			"look at the RNIC, the driver and the memory of the " + who +
 				", and at what rewrites packets on the way (NAT, firewall, load balancer); a capture close to the " + who + " tells which of them.", "sender"
+	case right == 0 && f.SumsRight > 0 && others:
+		return "Some TCP checksums of the " + who + " are wrong and others are right: the octets may have been damaged on the way to the capture point.",
+			"look at the error counters of adapters, cables and switch ports between the " + who + " and the capture point.", "link"
 	case f.SumsRight == 0 && f.SumsUnfilled > 0:
 		return "The TCP checksums of the " + who + " are not filled in, as before checksum offload: the capture was taken on its host, so the octets were wrong before they left it.",
 			"look at the RNIC driver and the memory of the " + who + ".", "host"
@@ -171,11 +193,11 @@ func neighbours(b *trace.BadCRC) string {
 	case b.Good+b.Bad == 0:
 		return ""
 	case b.Bad == 0:
-		return fmt.Sprintf("The TCP segment of frame %d holds %s with a right CRC besides.", b.Frame, counted(uint64(b.Good), "FPDU", "FPDUs")) //nolint:gosec // a count
+		return fmt.Sprintf("The TCP segment of frame %d holds %s with a right CRC besides.", carrier(b), counted(uint64(b.Good), "FPDU", "FPDUs")) //nolint:gosec // a count
 	case b.Good == 0:
-		return fmt.Sprintf("The TCP segment of frame %d holds %s with a wrong CRC besides, and none with a right one.", b.Frame, counted(uint64(b.Bad), "FPDU", "FPDUs")) //nolint:gosec // a count
+		return fmt.Sprintf("The TCP segment of frame %d holds %s with a wrong CRC besides, and none with a right one.", carrier(b), counted(uint64(b.Bad), "FPDU", "FPDUs")) //nolint:gosec // a count
 	}
-	return fmt.Sprintf("Of the other FPDUs in the TCP segment of frame %d, %d have a right CRC and %d a wrong one.", b.Frame, b.Good, b.Bad)
+	return fmt.Sprintf("Of the other FPDUs in the TCP segment of frame %d, %d have a right CRC and %d a wrong one.", carrier(b), b.Good, b.Bad)
 }
 
 // crcAgain says what retransmissions brought.

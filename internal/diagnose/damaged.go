@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/trace"
@@ -15,12 +16,17 @@ func damagedPackets(a *about) {
 		if k.Damaged == 0 {
 			continue
 		}
-		a.add(Diagnosis{
+		d := Diagnosis{
 			Kind: Damaged, Severity: conformance.Warning, Dir: trace.Dir(d), HasDir: true, Frames: framesAt(k.FirstDamaged), Title: "damaged packets",
 			Text: fmt.Sprintf("%s of the %s had a wrong TCP checksum, the first in frame %d, while others of it are right: damaged on the way to the capture point. "+
 				"The receiver drops such packets and TCP sends them again, so this costs time and no data.",
 				counted(k.Damaged, "packet", "packets"), who, k.FirstDamaged),
 			Advice: "look at the error counters of adapters, cables and switch ports between the " + who + " and the capture point.",
-		})
+		}
+		if i := slices.IndexFunc(a.diagnoses, func(x Diagnosis) bool { return x.Kind == WrongCRC && x.Dir == d.Dir && x.same == "link" }); i >= 0 {
+			a.diagnoses[i].Also = append(a.diagnoses[i].Also, d.Text) // the same link did it
+			continue
+		}
+		a.add(d)
 	}
 }

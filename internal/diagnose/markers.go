@@ -43,11 +43,15 @@ func (a *about) otherMarkers(dir trace.Dir, there bool) {
 	if asked.StartupFrame > 0 {
 		in = fmt.Sprintf(" in frame %d", asked.StartupFrame)
 	}
+	by := "M=1" + in
+	if !asked.Startup.M {
+		by = "revision 0 of the Reply has them in both directions"
+	}
 	d := Diagnosis{
 		Kind: Markers, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: append(framesOf(found), framesAt(asked.StartupFrame)...),
 		Title: "no markers", Rules: rulesOf(found), same: "none",
-		Text: fmt.Sprintf("The %s sends no markers, although the %s asks for them (M=1%s). The %s takes four octets of data out of every 512 for a marker, and cannot read the FPDUs.",
-			who, peer, in, peer),
+		Text: fmt.Sprintf("The %s sends no markers, although the %s asks for them (%s). The %s takes four octets of data out of every 512 for a marker, and cannot read the FPDUs.",
+			who, peer, by, peer),
 		Advice: fmt.Sprintf("switch markers on at the %s, or off at the %s.", who, peer),
 	}
 	if there {

@@ -3,12 +3,16 @@ package diagnose_test
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/capture"
@@ -42,16 +46,7 @@ func diagnosed(t *testing.T, src capture.Source) []*diagnose.Diagnosis {
 	return s.List()
 }
 
-// generated are the frames of a scenario.
-func generated(t *testing.T, yaml string, clean bool) capture.Source {
-	t.Helper()
-	s, err := scenario.Parse("test", []byte(yaml))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return written(t, s, clean)
-}
-
+// written are the frames of a scenario.
 func written(t *testing.T, s *scenario.Scenario, clean bool) capture.Source {
 	t.Helper()
 	var b bytes.Buffer
@@ -88,23 +83,41 @@ func text(ds []*diagnose.Diagnosis, kinds ...diagnose.Kind) string {
 	return b.String()
 }
 
-// TestDump writes what is said of files, for a look.
-func TestDump(t *testing.T) {
-	for _, name := range strings.Fields(os.Getenv("DUMP")) {
-		var src capture.Source
-		if sc, ok := scenario.Find(name); ok {
-			src = written(t, sc, os.Getenv("CLEAN") != "")
-		} else {
-			b, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			fs, err := tracetest.ReadFile(b)
-			if err != nil {
-				t.Error(err)
-			}
-			src = tracetest.Source(fs)
+var update = flag.Bool("update", false, "write the golden files")
+
+// golden compares text with a file.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
 		}
-		t.Logf("== %s\n%s", name, text(diagnosed(t, src)))
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("%s (-want +got):\n%s", path, d)
+	}
+}
+
+// builtin writes what is said of built-in scenarios, and holds that nothing of these kinds is
+// said of their clean traces.
+func builtin(t *testing.T, b *strings.Builder, kinds []diagnose.Kind, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		s, ok := scenario.Find(name)
+		if !ok {
+			t.Fatalf("no scenario %s", name)
+		}
+		fmt.Fprintf(b, "== %s\n%s", name, text(diagnosed(t, written(t, s, false)), kinds...))
+		if !s.HasFaults() {
+			continue
+		}
+		if said := text(diagnosed(t, written(t, s, true)), kinds...); said != "" {
+			t.Errorf("%s, clean: %s", name, said)
+		}
 	}
 }
