@@ -172,7 +172,7 @@ func (w *whole) links() {
 		l := &w.Links[i]
 		name, kind, advice := linkName(l.Type)
 		w.add(Diagnosis{
-			Kind: kind, Severity: conformance.Warning, Frames: framesAt(l.First), Title: name,
+			Kind: kind, Severity: conformance.Warning, Frames: framesAt(l.First), Title: "link type: " + name,
 			Text:   fmt.Sprintf("%s link type %d, %s, the first in frame %d. This program does not read it.", have(l.Count), l.Type, name, l.First),
 			Advice: advice,
 		})

@@ -1,63 +1,68 @@
 package diagnose
 
-import (
-	"slices"
-
-	"github.com/iwdissect/iwdissect/internal/pcapng"
-)
+import "slices"
 
 // links are link types that cannot be read, by family (the registry of link types that
 // draft-ietf-opsawg-pcaplinktype describes).
 var links = []struct {
-	types  []pcapng.LinkType
+	types  []uint16
 	name   string
 	kind   Kind
 	advice string
 }{
 	{
-		[]pcapng.LinkType{247}, "InfiniBand", OtherRDMA,
+		[]uint16{247},
+		"InfiniBand", OtherRDMA,
 		"read it with Wireshark (filter infiniband); iWARP runs on TCP over Ethernet: " + tcpdump,
 	},
 	{
-		[]pcapng.LinkType{242}, "IP over InfiniBand", OtherRDMA,
+		[]uint16{242},
+		"IP over InfiniBand", OtherRDMA,
 		"iWARP runs on adapters of its own over Ethernet: " + tcpdump,
 	},
 	{
-		[]pcapng.LinkType{197}, "ERF, the format of Endace capture cards, which also carries InfiniBand", OtherLink,
+		[]uint16{197},
+		"ERF, the format of Endace capture cards, which also carries InfiniBand", OtherLink,
 		"let the card or its tools write Ethernet frames into a pcap file, or capture " + tcpdump,
 	},
 	{
-		[]pcapng.LinkType{186, 189, 220, 249, 266, 288, 293, 294, 295}, "USB", OtherLink,
+		[]uint16{186, 189, 220, 249, 266, 288, 293, 294, 295},
+		"USB", OtherLink,
 		"choose a network interface and not usbmon: " + tcpdump,
 	},
 	{
-		[]pcapng.LinkType{105, 119, 127, 163, 192}, "Wi-Fi in monitor mode (IEEE 802.11)", OtherLink,
+		[]uint16{105, 119, 127, 163, 192},
+		"Wi-Fi in monitor mode (IEEE 802.11)", OtherLink,
 		"capture without monitor mode, which gives Ethernet frames: tcpdump -i IFACE -y EN10MB -s 0 -w trace.pcap tcp",
 	},
 	{
-		[]pcapng.LinkType{187, 201, 251, 254, 256}, "Bluetooth", OtherLink,
+		[]uint16{187, 201, 251, 254, 256},
+		"Bluetooth", OtherLink,
 		"choose a network interface: " + tcpdump,
 	},
 	{
-		[]pcapng.LinkType{239}, "packets of the Linux log of netfilter (nflog)", OtherLink,
+		[]uint16{239},
+		"packets of the Linux log of netfilter (nflog)", OtherLink,
 		"capture at an interface: " + tcpdump,
 	},
 	{
-		[]pcapng.LinkType{253}, "messages of Linux netlink (nlmon)", OtherLink,
+		[]uint16{253},
+		"messages of Linux netlink (nlmon)", OtherLink,
 		"choose a network interface and not nlmon: " + tcpdump,
 	},
 	{
-		[]pcapng.LinkType{224, 225}, "Fibre Channel", OtherLink,
+		[]uint16{224, 225},
+		"Fibre Channel", OtherLink,
 		"iWARP runs on TCP over Ethernet: " + tcpdump,
 	},
 }
 
 // linkName says what a link type is.
-func linkName(t pcapng.LinkType) (name string, kind Kind, advice string) {
+func linkName(t uint16) (name string, kind Kind, advice string) {
 	for i := range links {
 		if l := &links[i]; slices.Contains(l.types, t) {
 			return l.name, l.kind, l.advice
 		}
 	}
-	return "a link type that this program does not know", OtherLink, "capture Ethernet frames, or IP packets: " + tcpdump
+	return "an unknown one", OtherLink, "capture Ethernet frames, or IP packets: " + tcpdump
 }

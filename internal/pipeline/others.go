@@ -5,7 +5,6 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
-	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -41,7 +40,7 @@ func (s *Seen) add(frame uint64) {
 
 // Link is a link type whose frames cannot be decoded.
 type Link struct {
-	Type pcapng.LinkType
+	Type uint16 // a LINKTYPE number
 	Seen
 }
 
@@ -128,13 +127,13 @@ func baseTransport(segment []byte) bool {
 // link counts a frame of a link type that cannot be decoded.
 func (o *Others) link(f *capture.Frame) {
 	for i := range o.Links {
-		if o.Links[i].Type == f.Link {
+		if o.Links[i].Type == uint16(f.Link) {
 			o.Links[i].add(f.Number)
 			return
 		}
 	}
 	if len(o.Links) < maxLinks {
-		o.Links = append(o.Links, Link{f.Link, Seen{1, f.Number}})
+		o.Links = append(o.Links, Link{uint16(f.Link), Seen{1, f.Number}})
 	}
 }
 
