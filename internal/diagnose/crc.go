@@ -233,7 +233,7 @@ func (a *about) crcAnswer(dir trace.Dir, d *Diagnosis) {
 	for i := range a.diagnoses {
 		if x := &a.diagnoses[i]; x.Kind == Terminated && slices.Contains(x.PDUs, t.PDU) {
 			x.Also = append(append(x.Also, d.Text), d.Also...)
-			x.Frames, x.PDUs, x.Rules = append(x.Frames, d.Frames...), append(x.PDUs, d.PDUs...), append(x.Rules, d.Rules...)
+			x.Frames, x.PDUs, x.Rules = append(d.Frames, x.Frames...), append(d.PDUs, x.PDUs...), append(d.Rules, x.Rules...)
 			if d.Advice != "" {
 				x.Advice = d.Advice
 			}
