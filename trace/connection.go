@@ -185,6 +185,9 @@ type SCTPSide struct {
 	Reconfigured bool
 	// ShutDown says that it sent a SHUTDOWN, which acknowledges everything.
 	ShutDown bool
+	// Unseen says, once a session of it is over, that packets of it are known to be missing
+	// from the capture, or not to be in the order in which they passed.
+	Unseen bool
 }
 
 // Ops counts the PDUs and messages of one RDMAP opcode in one direction.

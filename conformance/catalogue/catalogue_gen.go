@@ -6298,7 +6298,7 @@ var entries = [...]Entry{
 		Who:        "initiator",
 		Statement:  "The active side sends no DDP segment that might arrive before its Initiate: it waits for the SACK of the Initiate's TSN or for the answer.",
 		Matters:    "A session has a fixed sequence of steps; one that is missing or out of place leaves one end with a session that the other does not have.",
-		Check:      "First PPID 16 chunk of the active side, first captured copy: fire if, in the frame order of one capture interface, no earlier packet from the peer acknowledged the Initiate's TSN (cumulative or gap block) or carried a control answer on that SID (a single capture point sees the proof before the chunk that depends on it). Bundled behind the Initiate in one packet: warning. Captures merged from several interfaces: not judged. Needs: session start seen, G-BIDIR, G-CAUSAL.",
+		Check:      "First PPID 16 chunk of the active side, first captured copy: fire if, in the frame order of one capture interface, no earlier packet from the peer acknowledged the Initiate's TSN (cumulative or gap block) or carried a control answer on that SID (a single capture point sees the proof before the chunk that depends on it). Bundled behind the Initiate in one packet: warning. Captures merged from several interfaces: not judged, nor where packets of the association are known to be missing or cut, have times that go back, or can take another path (several addresses). Needs: session start seen, G-BIDIR, G-CAUSAL.",
 		Example:    "Initiate and DDP segment back to back without SACK.",
 		Observable: "yes",
 		Kind:       KindCheck,

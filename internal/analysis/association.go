@@ -39,7 +39,7 @@ type Association struct {
 	last    uint64
 	begun   bool // a session has begun
 
-	pace  pace
+	shook witness
 	terms [2]termRun
 	asked [2]asked
 	wide  []wideDirection // in which too many DDP-SSNs may be under way
@@ -181,6 +181,8 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 	}
 	a.merged = a.merged || p.Interface != a.iface
 	a.asm.Packet()
+	a.shook.packet(side, p.Time)
+	behindData := false
 	for off := sctp.HeaderLen; off < p.Length; {
 		c, size, err := sctp.Next(p.Octets[min(off, len(p.Octets)):], p.Length-off)
 		if err == nil {
@@ -193,12 +195,14 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 		switch cut := c.Cut || errors.Is(err, sctp.ErrCut); {
 		case err != nil && cut:
 			a.hidden[side] = true
+			a.shook.cut(side, behindData || size > 0 && userData(c.Type))
 		case err != nil && n.Trouble == "":
 			a.unread(side, &n, off, err)
 		}
 		if size == 0 {
 			break
 		}
+		behindData = behindData || userData(c.Type)
 		off += size
 	}
 	a.expire()
@@ -237,7 +241,7 @@ func (a *Association) unread(side int, n *PacketNote, off int, err error) {
 
 // chunk processes one chunk.
 func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
-	a.pace.chunk(side, c.Type, a.cur.Time)
+	a.shook.chunk(c.Type)
 	switch c.Type {
 	case sctp.TypeData, sctp.TypeIData:
 		return a.data(side, c, n)
@@ -247,6 +251,9 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 		cumulative, blocks, err := sctp.Acked(*c)
 		if err != nil {
 			return err
+		}
+		if !a.asm.Started(1 - side) {
+			a.shook.acknowledges(1-side, cumulative)
 		}
 		a.asm.Ack(side, cumulative, blocks)
 		a.unnumbered(1 - side)
@@ -357,6 +364,9 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 	}
 	if c.Flags&sctp.FlagsReserved != 0 {
 		a.odd(side, trace.OddFlags, uint32(c.Flags))
+	}
+	if !a.asm.Started(side) {
+		a.shook.begins(side, d.TSN)
 	}
 	ours := d.PPID == sctpddp.PPIDSegment || d.PPID == sctpddp.PPIDControl
 	if d.I && !d.Begin() {

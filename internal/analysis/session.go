@@ -237,6 +237,7 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 // finish says that no more messages come.
 func (s *Session) finish() {
 	t := &s.Trace
+	s.assoc.unseen()
 	if asm := &s.assoc.asm; t.HasAskedOn {
 		// Only a complete capture proves that there was no Initiate.
 		side := s.ini

@@ -29,6 +29,11 @@ type Recorder interface {
 	// ViolatedUnlessLost takes down a violation that something that is missing may
 	// explain, as it turns out at the end of the connection.
 	ViolatedUnlessLost(v Violation)
+	// ViolatedUnlessUnseen is the same for packets of an SCTP association.
+	ViolatedUnlessUnseen(v Violation)
+	// Holds reports whether such a violation of the current rule waits for the end, in a
+	// direction.
+	Holds(d trace.Dir) bool
 	// Unproven takes down that the rule cannot be judged for lack of evidence.
 	Unproven(g catalogue.Gate)
 	// Count is how often the rule was violated on the connection so far.
@@ -79,6 +84,9 @@ func (c *Case) Reported(h *model.Direction) bool {
 	}
 	return false
 }
+
+// Holds reports whether a violation of the current rule in a direction waits for the end.
+func (c *Case) Holds(h *model.Direction) bool { return c.desk.Holds(h.Dir) }
 
 // Count is how often the current rule was violated on the connection so far.
 func (c *Case) Count() int { return c.desk.Count() }

@@ -30,6 +30,11 @@ func (r *Report) Report(v Violation) { r.desk.Violated(v) }
 // rule cannot be judged for lack of [ReadSync].
 func (r *Report) ReportUnlessLost(v Violation) { r.desk.ViolatedUnlessLost(v) }
 
+// ReportUnlessUnseen reports a violation at the end of the connection, unless packets of
+// its association turn out to be missing by then: the acknowledgement that excuses it may
+// be among them.
+func (r *Report) ReportUnlessUnseen(v Violation) { r.desk.ViolatedUnlessUnseen(v) }
+
 // On reports a violation by an event.
 func (r *Report) On(at model.Placed, message, observed, expected string) {
 	r.Report(Violation{Place: at.Where(), Message: message, Observed: observed, Expected: expected})
