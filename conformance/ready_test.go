@@ -40,6 +40,11 @@ const (
 	swapped  = "server: {swapped_terminate: true}\n"
 )
 
+// waits is a timeline in which connection a falls silent, and only b goes on after a while.
+func waits(d string) string {
+	return "timeline: [{connect: , on: a}, {connect: , on: b}, {wait: " + d + "}, {send: 16, on: b}]\nfaults: [{by: client, on: a, ignores: [rtr]}]\n"
+}
+
 // TestReady: what follows an enhanced startup, by its cases.
 func TestReady(t *testing.T) {
 	forced := pipeline.Options{Layout: mpa.LayoutDraft01, Forced: true}
@@ -74,6 +79,15 @@ func TestReady(t *testing.T) {
 		{
 			name: "an indication fits, Terminate", about: "MPA2-RTR MPA2-TERM", src: p2p + "timeline: [connect, {terminate: 2/0/07}]\n" + noRTR,
 			want: []string{"MPA2-RTR-TERM-01 warning"},
+		},
+		{
+			name: "no indication, and only other connections go on for four seconds", about: "MPA2-RTR-MISSING",
+			src:  "connections: {a: {client: {mpa: {rtr: [write]}}, server: {mpa: {rtr: [write]}}}, b: {}}\n" + waits("4s"),
+			want: []string{"MPA2-RTR-MISSING-01 warning"},
+		},
+		{
+			name: "no indication, and the capture ends after two seconds", about: "MPA2-RTR-MISSING",
+			src: "connections: {a: {client: {mpa: {rtr: [write]}}, server: {mpa: {rtr: [write]}}}, b: {}}\n" + waits("2s"),
 		},
 		{name: "the server closes first", about: "MPA2-TERM", src: "timeline: [connect, {close: , from: server}]\n"},
 

@@ -307,7 +307,7 @@ func (a *Association) init(side int, c *sctp.Chunk) error {
 		return err
 	}
 	offer := trace.SCTPSide{
-		Tag: i.Tag, HasInit: true, Out: i.Out, In: i.In, TSN: i.TSN, Addresses: i.Addresses(nil),
+		Tag: i.Tag, HasInit: true, Out: i.Out, In: i.In, TSN: i.TSN, Addresses: i.Addresses(nil), InitFrame: a.cur.Frame,
 	}
 	offer.Adaptation, offer.HasAdaptation = i.Adaptation()
 	offer.TakesZero = i.TakesZero()
@@ -326,6 +326,7 @@ func (a *Association) init(side int, c *sctp.Chunk) error {
 func (a *Association) takeOffer(side int, o *trace.SCTPSide) {
 	s := &a.side[side]
 	s.HasInit, s.Out, s.In, s.TSN, s.Addresses = true, o.Out, o.In, o.TSN, o.Addresses
+	s.InitFrame = o.InitFrame
 	s.Adaptation, s.HasAdaptation, s.InitCut, s.TakesZero = o.Adaptation, o.HasAdaptation, o.InitCut, o.TakesZero
 	a.ddp = a.ddp || s.HasAdaptation && s.Adaptation == sctpddp.Adaptation
 	a.asm.Start(side, o.TSN)

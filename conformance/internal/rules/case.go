@@ -127,4 +127,4 @@ func (c *Case) Before() []Finding { return c.before }
 func (c *Case) Ended() *model.CaptureState { return c.Capture }
 
 // Now is the time up to which the capture is known, in nanoseconds since 1970.
-func (c *Case) Now() int64 { return max(c.Trace.LastTime, c.Capture.Latest) }
+func (c *Case) Now() int64 { return max(c.Trace.LastTime, c.Trace.Until, c.Capture.Latest) }
