@@ -37,6 +37,20 @@ faults: [{by: client, settings: {tcp: {packing: stream}, mulpdu: 1000}}]`},
 	{"segments that begin anywhere, and FPDUs of three segments", "MPA-ALIGN-01", []string{"i2r 8"}, `
 timeline: [connect, send 16, write 64KiB, close]
 faults: [{by: client, settings: {tcp: {packing: stream}, mulpdu: 4001}}]`},
+	// The first copy of send2 is lost: it comes seconds later, and puts send3 in order.
+	{"a chunk that had to wait for its turn", "DDP-UNTAG-QN-02", []string{"i2r 8"}, `
+transport: sctp
+timeline:
+  - connect
+  - together: [send 16, send 16, send 16, send 16]
+  - wait 1s
+  - end
+  - close
+faults:
+  - {at: send2, wire: {lose: before}}
+  - {at: send3, set: {iwarp_ddp.qn: 7}}
+  - {by: server, ignores: [errors]}
+  - {by: client, settings: {sctp: {bundle: false}}}`},
 	{"the INIT ACK makes the numbers of streams differ", "SCTP-DDP-STREAMS-01", []string{"r2i 2"}, `
 transport: sctp
 both: {sctp: {streams: 10}}

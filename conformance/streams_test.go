@@ -177,6 +177,16 @@ func TestStreams(t *testing.T) {
 			1, conformance.Fail,
 		},
 		{
+			"the active side begins with a segment", "SCTP-DDP-SEQ-01",
+			"timeline: [connect, send 100, end, close]\nfaults:\n  - {at: request, skip: true}\n  - {by: both, ignores: [phase, errors]}\n",
+			1, conformance.Fail,
+		},
+		{
+			"the active side begins with a segment, and the INIT was not captured", "SCTP-DDP-SEQ-01",
+			"capture: {skip: 4}\ntimeline: [connect, send 100, end, close]\nfaults:\n  - {at: request, skip: true}\n  - {by: both, ignores: [phase, errors]}\n",
+			0, conformance.NotJudged,
+		},
+		{
 			"two Terminates far apart", "SCTP-DDP-TERM-01",
 			"connections: 2\ntimeline:\n  - open\n  - parallel:\n      c1: [start, {terminate: 0/0/00}]\n      c2: [start, wait 3s, {terminate: 0/0/00}]\n  - close\n",
 			0, conformance.Pass,

@@ -44,7 +44,7 @@ var entries = [...]Entry{
 		Who:        "both",
 		Statement:  "The lower layer must deliver an accepted segment reliably or report failure, so a hole in the octet stream must eventually be filled or the connection aborted.",
 		Matters:    "Octets that are lost and acknowledged never come again; every length, marker and MSN behind them is read from the wrong place.",
-		Check:      "When octets are acknowledged by the peer but were never captured, record a capture gap (tool event, not a violation) and drop G-CONTIG/G-SYNC. Report a note only if the hole was never acknowledged and the sender closes with FIN beyond it. Needs: G-BIDIR.",
+		Check:      "When octets are acknowledged by the peer but were never captured, record a capture gap (tool event, not a violation) and drop G-CONTIG/G-SYNC. Report a note only if the hole was never acknowledged and the sender closes with FIN beyond it. A RST from either side reports the failure, and satisfies the rule. Needs: G-BIDIR.",
 		Example:    "FIN at seq 5000 although 3000-3999 never appear; neither is ever acknowledged.",
 		Observable: "partly",
 		Why:        "A hole in the capture is usually capture loss, not protocol failure.",

@@ -20,6 +20,8 @@ type Violation struct {
 	// Soon: what explains it, if anything does, comes with the next FPDU of its
 	// direction at the latest.
 	Soon bool
+	// Stands: nothing explains it, although others of its rule may be explained later.
+	Stands bool
 }
 
 // Report reports a violation.

@@ -53,6 +53,8 @@ var sctpSessionRules = []rules.Rule{
 				switch s.Misplaced(r.Conn) {
 				case model.BehindTerminate:
 					r.On(s, "the side sends a segment after its own session Terminate", s.Op.String(), "nothing")
+				case model.NoInitiate:
+					r.On(s, "the session begins with a segment, and not with an Initiate", s.Op.String(), "Initiate")
 				case model.SegmentFirst:
 					r.On(s, "the passive side begins with a segment", "a DDP segment", "Accept, Reject or Terminate")
 				default:
