@@ -187,6 +187,16 @@ func TestStreams(t *testing.T) {
 			0, conformance.NotJudged,
 		},
 		{
+			"different adaptation layers, and no session", "SCTP-DDP-ADAPT-03",
+			"server: {sctp: {adaptation: 5}}\ntimeline: [open, wait 1s, close]\n",
+			1, conformance.Fail,
+		},
+		{
+			"the same adaptation layer, and no session", "SCTP-DDP-ADAPT-03",
+			"timeline: [open, wait 1s, close]\n",
+			0, conformance.NotApplicable,
+		},
+		{
 			"two Terminates far apart", "SCTP-DDP-TERM-01",
 			"connections: 2\ntimeline:\n  - open\n  - parallel:\n      c1: [start, {terminate: 0/0/00}]\n      c2: [start, wait 3s, {terminate: 0/0/00}]\n  - close\n",
 			0, conformance.Pass,

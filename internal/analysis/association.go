@@ -24,7 +24,8 @@ type Association struct {
 	// offers are the INIT ACKs of a side so far: a repeated INIT is answered again, and
 	// the cookie shows which answer counts.
 	offers  [2][]trace.SCTPSide
-	cookie  bool // a COOKIE ECHO was seen: the association is established
+	cookie  bool                // a COOKIE ECHO was seen: the association is established
+	opened  reassembly.Carriage // the first packet
 	streams map[uint16]*stream
 	latest  *stream // the one of the last message, sid
 	sid     uint16
@@ -178,6 +179,7 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 	a.octets = p.Length
 	if !a.hasPacket {
 		a.iface, a.hasPacket = p.Interface, true
+		a.opened.Frame, a.opened.Time = p.Frame, p.Time
 	}
 	a.merged = a.merged || p.Interface != a.iface
 	a.asm.Packet()
@@ -565,7 +567,22 @@ func (a *Association) Finish() {
 	for _, s := range all {
 		a.finish(s)
 	}
+	a.unused()
 	a.streams, a.latest, a.waiting, a.first = map[uint16]*stream{}, nil, nil, nil
+}
+
+// unused makes a record of an association that was for DDP on one side and for something
+// else on the other, and on which no session ever began: what the sides indicated is to be
+// judged, and a record is what rules judge.
+func (a *Association) unused() {
+	x, y := &a.side[0], &a.side[1]
+	if a.begun || !x.HasAdaptation || !y.HasAdaptation || x.Adaptation == y.Adaptation || !a.ddp {
+		return
+	}
+	s := a.begin(0, &reassembly.Message{}, false)
+	t := &s.Trace
+	t.FirstFrame, t.FirstTime, t.LastFrame, t.LastTime = a.opened.Frame, a.opened.Time, a.cur.Frame, a.cur.Time
+	a.finish(s)
 }
 
 // Sessions is the number of sessions that are kept.

@@ -119,6 +119,10 @@ func blamedByRule(all []Finding, pdu uint64) bool {
 // Field is the name, in records, of the field that the current rule judges.
 func (c *Case) Field() string { return c.rule.Field }
 
+// EitherSide reports whether the current rule is advice that may explain what the other
+// side did.
+func (c *Case) EitherSide() bool { return c.rule.EitherSide }
+
 // Before are the findings that were reported before the connection ended, for rules that
 // judge at the end of the capture. They are borrowed.
 func (c *Case) Before() []Finding { return c.before }
