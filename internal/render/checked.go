@@ -237,7 +237,7 @@ func said(f *conformance.Finding) string {
 	if f.Observed == "" && f.Expected == "" {
 		return f.Message
 	}
-	return f.Message + ": " + values(f, ", ")
+	return strings.TrimSuffix(f.Message, ".") + ": " + values(f, ", ")
 }
 
 // values are what was observed, and what was expected if anything was.
