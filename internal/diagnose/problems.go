@@ -58,5 +58,5 @@ func counted(n uint64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return fmt.Sprint(n) + " " + many
+	return Number(n) + " " + many
 }
