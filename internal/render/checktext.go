@@ -172,7 +172,7 @@ func (r *textReport) kind(g []*Finding, placed bool) {
 	switch {
 	case !placed:
 	case len(g) == 1 && first.Further() == 0:
-		r.line(len(beneath), fmt.Sprintf("conn %d %s", first.Conn.Number, place(&first.Finding)))
+		r.line(len(beneath), fmt.Sprintf("%s, conn %d", place(&first.Finding), first.Conn.Number))
 	default:
 		r.line(len(beneath), places(g))
 	}
