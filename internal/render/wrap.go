@@ -86,7 +86,7 @@ func (l *lineBreaker) word(blanks, word string) {
 	for l.cut && n > l.room-l.used {
 		part := fitting(word, l.room-l.used)
 		l.add(part)
-		word = word[len(part):]
+		word = strings.TrimLeft(word[len(part):], " ") // before an arrow
 		n = columnsOf(word)
 		l.end()
 	}
