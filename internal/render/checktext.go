@@ -161,6 +161,10 @@ func (r *textReport) block(b *block, introduced bool, exhibits map[*conformance.
 // above.
 func (r *textReport) kind(g []*Finding, placed bool) {
 	first := g[0]
+	if r.All && placed {
+		r.hanging(len(beneath), len(beneath)+2, fmt.Sprintf("%s, conn %d: %s", place(&first.Finding), first.Conn.Number, said(&first.Finding)))
+		return
+	}
 	r.line(len(beneath), first.Message)
 	if first.Observed != "" || first.Expected != "" {
 		text := values(&first.Finding, "; ")
