@@ -73,6 +73,10 @@ func (b *block) where(introduced bool) string {
 		diagnose.Number(b.times), diagnose.Number(uint64(b.conns)), conn, f.Frame) //nolint:gosec // a count
 }
 
+// explains begins what differs in messages that say the same: the findings that advice
+// explains, by frame.
+const explains = " This explains "
+
 // mostKinds is how many kinds of findings of a rule are told apart.
 const mostKinds = 3
 
@@ -81,10 +85,11 @@ func (b *block) kinds(all bool) [][]*Finding {
 	var kinds [][]*Finding
 	at := map[string]int{}
 	for _, f := range b.findings {
-		i, ok := at[f.Message]
+		message, _, _ := strings.Cut(f.Message, explains)
+		i, ok := at[message]
 		switch {
 		case all || !ok && len(kinds) < mostKinds:
-			at[f.Message] = len(kinds)
+			at[message] = len(kinds)
 			kinds = append(kinds, []*Finding{f})
 		case ok:
 			kinds[i] = append(kinds[i], f)

@@ -145,6 +145,23 @@ func TestText_Kinds(t *testing.T) {
 	}
 }
 
+// TestText_Explains: advice that explains other findings says the same in each frame.
+func TestText_Explains(t *testing.T) {
+	t.Parallel()
+	rule := entry("ADV-01")
+	c := conn(0, trace.TCP, 0, "10.0.0.1:40000", "10.0.0.2:5001")
+	fs := make([]Finding, 5)
+	for i := range fs {
+		fs[i] = found(rule, conformance.Note, c, uint64(10+i), "7")
+		fs[i].Message = fmt.Sprintf("Do otherwise. This explains RULE-01 in frame %d.", 10+i)
+	}
+	const want = "           Do otherwise. This explains RULE-01 in frame 10.\n           observed 7; expected 0\n" +
+		"           conn 0 r2i frames 10, 11, 12 and 2 more\n           RFC 1 2: The demand of ADV-01."
+	if got := reported(t, TextOptions{}, fs); !strings.HasSuffix(got, want) {
+		t.Errorf("\n%s\nwant\n%s", got, want)
+	}
+}
+
 // TestText_Known: what the baseline has is one line, unless all are asked for; what is
 // suppressed is not listed.
 func TestText_Known(t *testing.T) {

@@ -1,7 +1,6 @@
 package startup
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
@@ -102,19 +101,8 @@ func waiting(c *rules.Case, since, most int64) rules.Scope {
 // reportWait reports something that took longer than it may.
 func reportWait(r *rules.Report, at model.Place, took, most int64, message string) {
 	if took > most {
-		r.On(at, message, "waited "+longer(took, most), fmt.Sprintf("at most %v", time.Duration(most)))
+		r.On(at, message, "waited "+rules.Longer(took, most), "at most "+rules.Span(most))
 	}
-}
-
-// longer writes a time with as many digits as show that it is longer than another one.
-func longer(took, most int64) string {
-	shown := time.Duration(took)
-	for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
-		if d := shown.Round(unit); d > time.Duration(most) {
-			return d.String()
-		}
-	}
-	return shown.String()
 }
 
 // waitsUntil is when waiting for the other side ended: with the first close, or else the

@@ -1,4 +1,4 @@
-package startup
+package rules
 
 import (
 	"testing"
@@ -15,8 +15,12 @@ func TestLonger(t *testing.T) {
 		10*time.Second + 1400*time.Microsecond: "10.001s",
 		10*time.Second + 30*time.Microsecond:   "10.00003s",
 		10*time.Second + 1:                     "10.000000001s",
+		3 * time.Minute:                        "3m",
+		90 * time.Second:                       "1m30s",
+		2 * time.Hour:                          "2h",
+		20 * time.Second:                       "20s",
 	} {
-		if got := longer(int64(took), replyTimeout); got != want {
+		if got := Longer(int64(took), int64(10*time.Second)); got != want {
 			t.Errorf("%d ns: %s, want %s", took, got, want)
 		}
 	}
