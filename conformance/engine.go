@@ -49,7 +49,7 @@ type Engine struct {
 	before  map[*model.EndedConnection][]rules.Finding
 	// compared is how many of those that ended have been compared with the others.
 	compared int
-	report  rules.Report // of the current rule
+	report   rules.Report // of the current rule
 	// verdicts holds the verdicts on a connection for the sink, told what they follow from.
 	verdicts []Judgement
 	told     told
