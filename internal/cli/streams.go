@@ -17,6 +17,8 @@ type IOStreams struct {
 	OutTTY, ErrTTY bool
 	// NoColor is set by the environment.
 	NoColor bool
+	// Size is the width and height of the terminal; nil: not known.
+	Size func() (width, height int)
 }
 
 // SystemStreams returns those of the process.
@@ -27,6 +29,10 @@ func SystemStreams() *IOStreams {
 		OutTTY:  term.IsTerminal(int(os.Stdout.Fd())),
 		ErrTTY:  term.IsTerminal(int(os.Stderr.Fd())),
 		NoColor: noColor || os.Getenv("TERM") == "dumb",
+		Size: func() (int, int) {
+			w, h, _ := term.GetSize(int(os.Stdout.Fd())) //nolint:gosec // a descriptor
+			return w, h
+		},
 	}
 }
 
@@ -55,3 +61,14 @@ func painter(on bool) func(string) string {
 
 // warn writes an error to the error stream.
 func (s *IOStreams) warn(err error) { fmt.Fprintf(s.Err, "iwdissect: %v\n", err) }
+
+// size is the width and height of the terminal, or those of old ones if it does not tell.
+func (s *IOStreams) size() (width, height int) {
+	if s.Size != nil {
+		width, height = s.Size()
+	}
+	if width < 20 || height < 8 {
+		return 80, 24
+	}
+	return width, height
+}
