@@ -128,6 +128,12 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	c.Connections = run.Finish()
 	c.Totals, c.Rules = run.Totals(), engine.Rules()
 	sortFindings(c.Findings)
-	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdicts) int { return cmp.Compare(a.Conn, b.Conn) })
+	sortConnections(c)
 	return c
+}
+
+// sortConnections sorts what is known of connections by their numbers.
+func sortConnections(c *checkedCapture) {
+	slices.SortFunc(c.Connections, func(a, b *trace.Connection) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdicts) int { return cmp.Compare(a.Conn, b.Conn) })
 }

@@ -378,3 +378,22 @@ func withoutVerdicts(out string) (rest string, verdicts []string) {
 	}
 	return b.String(), verdicts
 }
+
+// TestCheckLive_Interface checks what comes on an interface until --duration ends it, with the
+// findings and the exit code of check of the file.
+func TestCheckLive_Interface(t *testing.T) {
+	frames := readFrames(t, "../../testdata/pcaps/term-wbadkey.pcap")
+	livetest.Veth(t)
+	send := livetest.Sender(t, false)
+	t.Chdir(t.TempDir())
+	out, errs := newOutput(), newOutput()
+	go func() {
+		if errs.waitFor(func(s string) bool { return strings.Contains(s, "capturing on") }) {
+			sendAll(send, frames)
+		}
+	}()
+	code := Run(&IOStreams{Out: out, Err: errs}, []string{"check", "--live", livetest.Near, "--duration", "2s"})
+	if code != exitFindings || !strings.Contains(out.String(), "RDMAP-TERM-RSVD-01  frame 12 r2i") || !strings.Contains(out.String(), "\n1 error, 2 warnings") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+}

@@ -93,7 +93,8 @@ type textReport struct {
 	// known, suppressed by config: those that were decided about.
 	known, suppressed int
 	config            string
-	rules             int // that were asked
+	rules             int               // that were asked
+	current           *trace.Connection // that of the last finding, live
 }
 
 // NewTextReport writes findings by connection, and a verdict line at the end.

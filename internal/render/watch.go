@@ -42,7 +42,9 @@ type watched struct {
 }
 
 // NewWatch keeps at most so many connections that have ended.
-func NewWatch(most int) *Watch { return &Watch{most: most, at: map[*trace.Connection]int{}, open: map[uint64]*watched{}} }
+func NewWatch(most int) *Watch {
+	return &Watch{most: most, at: map[*trace.Connection]int{}, open: map[uint64]*watched{}}
+}
 
 // PDU implements [trace.Sink].
 func (w *Watch) PDU(*trace.PDU) {}

@@ -1,0 +1,86 @@
+package render
+
+import (
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// LiveReport is a report that can be written while a capture goes on.
+type LiveReport interface {
+	Report
+	// Finding writes a finding as soon as it is certain.
+	Finding(file string, f *Finding) error
+	// Judged gets the verdicts on a connection that has ended.
+	Judged(file string, c *trace.Connection, vs []conformance.Judgement) error
+	// End gets what became of the capture, instead of Capture: its findings were written.
+	End(*Checked) error
+}
+
+// Finding implements [LiveReport]. The connection is named where it is another one than before.
+func (r *textReport) Finding(_ string, f *Finding) error {
+	if f.Suppressed {
+		r.suppressed += f.times()
+		return nil
+	}
+	if f.Known {
+		r.known += f.times()
+	} else {
+		r.count[f.Severity] += f.times()
+	}
+	if r.current == nil || r.current.Number != f.Conn.Number {
+		r.current = f.Conn
+		if _, err := r.w.Write([]byte(heading(f.Conn) + "\n")); err != nil {
+			return err
+		}
+	}
+	return r.finding(f)
+}
+
+// Judged implements [LiveReport].
+func (r *textReport) Judged(string, *trace.Connection, []conformance.Judgement) error { return nil }
+
+// End implements [LiveReport].
+func (r *textReport) End(c *Checked) error {
+	r.files++
+	r.conns += c.Totals.IWARP
+	r.total.Merge(&c.Tally)
+	r.rules = max(r.rules, c.Rules)
+	r.config = c.Config
+	if r.current == nil {
+		return nil
+	}
+	_, err := r.w.Write([]byte("\n"))
+	return err
+}
+
+// Finding implements [LiveReport].
+func (r *linesReport) Finding(file string, f *Finding) error {
+	r.record(file, "finding", func(o *object) { checkedMembers(o, f) })
+	r.out.flush()
+	return r.out.err
+}
+
+// Judged implements [LiveReport].
+func (r *linesReport) Judged(file string, c *trace.Connection, vs []conformance.Judgement) error {
+	for i := range vs {
+		r.record(file, "verdict", func(o *object) { verdictMembers(o, c.Number, &vs[i]) })
+	}
+	r.out.flush()
+	return r.out.err
+}
+
+// End implements [LiveReport].
+func (r *linesReport) End(*Checked) error { return r.out.err }
+
+// Finding implements [LiveReport].
+func (r *githubReport) Finding(file string, f *Finding) error {
+	r.annotate(file, f)
+	r.out.flush()
+	return r.out.err
+}
+
+// Judged implements [LiveReport].
+func (r *githubReport) Judged(string, *trace.Connection, []conformance.Judgement) error { return nil }
+
+// End implements [LiveReport].
+func (r *githubReport) End(*Checked) error { return r.out.err }
