@@ -87,6 +87,9 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 	if o.tree {
 		o.exhibit(o.opts, j.name, o.files, c)
 	}
+	if o.placed() {
+		c.Places = o.places(j.name, c.Findings)
+	}
 	o.decided.mark(c.names, &c.Checked)
 	for _, p := range j.parts {
 		p.EndChecked(&c.Checked)
