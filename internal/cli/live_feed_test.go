@@ -81,14 +81,21 @@ func later(frames []capture.Frame, ns int64) []capture.Frame {
 func (f *feed) run(t *testing.T, s *IOStreams, slept *time.Duration, args ...string) error {
 	t.Helper()
 	o := newLiveOptions(s)
-	flags := pflag.NewFlagSet("live", pflag.ContinueOnError)
-	o.flags(flags)
-	if err := flags.Parse(append(args, "feed0")); err != nil {
-		t.Fatal(err)
-	}
+	rest := pflagSet(t, o, append(args, "feed0"))
 	o.tap = func(live.Options) (tap, error) { return f, nil }
 	o.clock = func() time.Time { return time.Unix(0, f.now).Add(*slept) }
-	return o.run(context.Background(), flags.Args())
+	return o.run(context.Background(), rest)
+}
+
+// pflagSet sets the flags of live, and returns the other arguments.
+func pflagSet(t *testing.T, o *liveOptions, args []string) []string {
+	t.Helper()
+	flags := pflag.NewFlagSet("live", pflag.ContinueOnError)
+	o.flags(flags)
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return flags.Args()
 }
 
 // pcap are the frames of one of the captures for tests.

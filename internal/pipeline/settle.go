@@ -1,6 +1,9 @@
 package pipeline
 
 import (
+	"cmp"
+	"container/heap"
+
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
@@ -20,12 +23,12 @@ const (
 	// nanoseconds: as long as its ports may not be used again (RFC 9293 section 3.6.1).
 	rememberFor = int64(60e9)
 	// maxSettled bounds the settled connections whose stragglers are recognised.
-	maxSettled = 1 << 14
+	maxSettled = 1 << 13
 )
 
 // settling are the connections that have closed, and those that were settled of late.
 type settling struct {
-	queue queue[closed]
+	queue closing
 	now   int64 // the latest time of the capture
 	past  map[packet.Endpoints]settled
 	order queue[pastKey]
@@ -37,6 +40,35 @@ type closed struct {
 	flow  *flow
 	assoc *association
 	due   int64
+}
+
+// number is unique among connections, and among associations.
+func (c *closed) number() uint64 {
+	if c.assoc != nil {
+		return c.assoc.conn.Number()
+	}
+	return c.flow.conn.Trace.Number
+}
+
+// closing is a heap: the one that is settled next comes first.
+type closing []closed
+
+func (q closing) Len() int      { return len(q) }
+func (q closing) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q closing) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(q[i].due, q[j].due), cmp.Compare(q[i].number(), q[j].number())) < 0
+}
+
+// Push implements [heap.Interface], as does Pop.
+func (q *closing) Push(x any) { *q = append(*q, x.(closed)) }
+
+// Pop takes the last one.
+func (q *closing) Pop() any {
+	last := len(*q) - 1
+	x := (*q)[last]
+	(*q)[last] = closed{}
+	*q = (*q)[:last]
+	return x
 }
 
 // settled is what stragglers of a connection need.
@@ -89,16 +121,17 @@ func (q *queue[T]) pop() T {
 func (r *Run) Settle(now int64) {
 	s := &r.settling
 	s.now = max(s.now, now)
-	for n := s.queue.len(); n > 0 && s.queue.first().due <= s.now && !r.stopped.Load(); n-- {
-		c := s.queue.pop()
-		if c.gone() {
-			continue
+	for len(s.queue) > 0 && s.queue[0].due <= s.now && !r.stopped.Load() {
+		c := s.queue[0]
+		if !c.gone() {
+			if c.due = c.dueAfter(r.opt.Linger); c.due > s.now { // something came meanwhile
+				s.queue[0] = c
+				heap.Fix(&s.queue, 0)
+				continue
+			}
+			r.settle(&c)
 		}
-		if c.due = c.dueAfter(r.opt.Linger); c.due > s.now {
-			s.queue.push(c) // something came meanwhile
-			continue
-		}
-		r.settle(&c)
+		heap.Pop(&s.queue)
 	}
 	for s.order.len() > 0 && (s.order.first().until <= s.now || s.order.len() > maxSettled) {
 		k := s.order.pop()
@@ -149,7 +182,7 @@ func (r *Run) closing(fl *flow) {
 	if r.opt.Linger > 0 && fl.conn.Closed() {
 		c := closed{flow: fl}
 		c.due = c.dueAfter(r.opt.Linger)
-		r.settling.queue.push(c)
+		heap.Push(&r.settling.queue, c)
 	}
 }
 
@@ -159,7 +192,7 @@ func (r *Run) dissociating(a *association) {
 		a.closing = true
 		c := closed{assoc: a}
 		c.due = c.dueAfter(r.opt.Linger)
-		r.settling.queue.push(c)
+		heap.Push(&r.settling.queue, c)
 	}
 }
 
