@@ -58,6 +58,7 @@ func TestCheckLive(t *testing.T) {
 			if code := f.check(t, &IOStreams{Out: &out, Err: &errs}, &slept, tt.args...); code != tt.code {
 				t.Errorf("exit code %d: %s", code, &errs)
 			}
+			valid(t, out.Bytes())
 			for _, want := range tt.early {
 				if !strings.Contains(early, want) {
 					t.Errorf("%q does not come early: %s", want, early)
@@ -92,6 +93,13 @@ func TestCheckLive_Reports(t *testing.T) {
 	var out, errs bytes.Buffer
 	if code := f.check(t, &IOStreams{Out: &out, Err: &errs}, &slept, args...); code != exitFindings {
 		t.Fatalf("exit code %d: %s", code, &errs)
+	}
+	for _, format := range []string{"json", "sarif", "junit", "ndjson"} {
+		b, err := os.ReadFile(filepath.Join(dir, format))
+		if err != nil {
+			t.Fatal(err)
+		}
+		valid(t, b)
 	}
 	var got, want struct {
 		Captures []struct {

@@ -154,10 +154,6 @@ func (o *dissectOptions) run(args []string) error {
 		return err
 	}
 	defer ignoreFirstInterrupt(files)()
-	if o.format == "text" && files[0] == "-" && len(files) == 1 {
-		// A person waits at a pipe, which may have no end. Records keep to their order.
-		opt.Linger = int64(lingerLive)
-	}
 	// One who reads a pipe, or watches a terminal, wants lines as they come.
 	live := o.s.OutTTY || files[0] == "-"
 	sink, err := o.sink(o.s.Out, live)

@@ -138,6 +138,7 @@ func TestLive_WhenClosed(t *testing.T) {
 				if err := f.run(t, s, &slept, "--format", format, "-q"); err != nil {
 					t.Fatal(err)
 				}
+				valid(t, out.Bytes())
 				for _, want := range map[string][]string{
 					"text":   {"RDMAP-READ-PAIR-01", "-- conn 0 ended: fin"},
 					"ndjson": {`"rule":"RDMAP-READ-PAIR-01"`, `{"record":"connection","conn":0,`},

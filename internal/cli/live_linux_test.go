@@ -170,6 +170,7 @@ func TestLive_SameAsFile(t *testing.T) {
 			l.expect(t, exitOK, "92 frames captured on iwdA in ", "kept in "+kept, "0 dropped by the kernel",
 				"1 TCP connections, 1 with iWARP, 74 PDUs")
 			sameFrames(t, kept, frames)
+			valid(t, []byte(l.out.String()))
 			sameText(t, "the file that was kept", l.out.String(), results(t, "dissect", "--format", "ndjson", kept))
 			sameText(t, "the file that was sent", timeless(t, l.out.String()),
 				timeless(t, results(t, "dissect", "--format", "ndjson", path)))

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/joshdk/go-junit"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/schematest"
 )
 
 // oddName is the name of a capture with all that the formats have to escape, as
@@ -69,6 +69,7 @@ func checked(t *testing.T, args ...string) *reports {
 		if err != nil {
 			t.Fatalf("%v: %s", err, &stderr)
 		}
+		valid(t, b)
 		*to = b
 	}
 	return r
@@ -115,26 +116,9 @@ func eachRun(t *testing.T, look func(t *testing.T, name string, r *reports, find
 
 // TestReports_SARIF holds each log against the schema that OASIS has published.
 func TestReports_SARIF(t *testing.T) {
-	file, err := filepath.Abs("testdata/sarif-schema-2.1.0.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	schema, err := compiler.Compile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := func(b []byte) any {
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return doc
-	}
 	eachRun(t, func(t *testing.T, name string, r *reports, findings, open int) {
 		t.Helper()
-		if err := schema.Validate(read(r.sarif)); err != nil {
+		if err := schematest.As("sarif", r.sarif); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		var log struct {
@@ -181,7 +165,7 @@ func TestReports_SARIF(t *testing.T) {
 		}
 	})
 	// A log with something else in it is not valid: the schema is asked.
-	if err := schema.Validate(read([]byte(`{"version":"2.1.0","runs":[],"more":1}`))); err == nil {
+	if err := schematest.As("sarif", []byte(`{"version":"2.1.0","runs":[],"more":1}`)); err == nil {
 		t.Error("the schema takes anything")
 	}
 }
