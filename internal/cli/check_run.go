@@ -129,7 +129,7 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 		c.Failure = err.Error()
 	}
 	c.Connections = run.Finish()
-	c.Totals, c.Rules = run.Totals(), engine.Rules()
+	c.Totals, c.Others, c.Rules = run.Totals(), run.Others(), engine.Rules()
 	sortFindings(c.Findings)
 	sortConnections(c)
 	return c
