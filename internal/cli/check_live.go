@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
@@ -156,7 +157,11 @@ func (v *checkView) Finding(f *conformance.Finding) {
 func (v *checkView) Connection(t *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
 	c := &v.checked
 	kept := c.Tally.Add(vs)
-	v.stream(func(r render.LiveReport) error { return r.Judged(c.File, t, vs) })
+	var ds []diagnose.Diagnosis
+	if t == v.c.sink.ending { // else it was diagnosed before
+		ds = diagnose.Connection(t, v.open(fs))
+	}
+	v.stream(func(r render.LiveReport) error { return r.Judged(c.File, t, ds, vs) })
 	if !v.whole() {
 		return
 	}
@@ -172,6 +177,21 @@ func (v *checkView) Connection(t *trace.Connection, fs []conformance.Finding, vs
 	}
 }
 
+// open are the findings about which nobody decided.
+func (v *checkView) open(fs []conformance.Finding) (out []conformance.Finding) {
+	all := render.Checked{}
+	for _, f := range fs {
+		all.Findings = append(all.Findings, render.Finding{Finding: f})
+	}
+	v.run.decided.mark(v.checked.names, &all)
+	for i := range all.Findings {
+		if f := &all.Findings[i]; f.Open() {
+			out = append(out, f.Finding)
+		}
+	}
+	return out
+}
+
 func (v *checkView) ended(cs []*trace.Connection) {
 	if c := &v.checked; v.whole() {
 		c.Connections = append(c.Connections, cs[:min(len(cs), max(mostLiveVerdicts-len(c.Connections), 0))]...)
@@ -182,7 +202,7 @@ func (v *checkView) ended(cs []*trace.Connection) {
 func (v *checkView) close() bool {
 	ok, c := true, &v.checked
 	if s := v.c; s != nil && s.run != nil {
-		c.Totals = s.run.Totals()
+		c.Totals, c.Others = s.run.Totals(), s.run.Others()
 		if s.sink.engine != nil {
 			c.Rules = s.sink.engine.Rules()
 		}

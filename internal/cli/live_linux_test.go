@@ -185,8 +185,7 @@ func TestLive_SameAsFile(t *testing.T) {
 			sameFrames(t, kept, frames)
 			lines := results(t, "dissect", "-V", "-x", "--color", "always", kept)
 			tables := results(t, "analyze", "--color", "always", kept)
-			tables = strings.Replace(tables, kept+": "+strings.TrimPrefix(filepath.Ext(name), "."),
-				"iwdA: live capture (0 dropped by the kernel)", 1)
+			tables = asLive(tables, kept)
 			all, verdicts := withoutVerdicts(l.out.String())
 			sameText(t, "lines and tables", all, lines+"\n"+tables)
 			if len(verdicts) != 1 || !strings.Contains(verdicts[0], "-- conn 0 ended: fin by initiator, 72 segments") {
@@ -265,8 +264,7 @@ func TestLive_SummaryOnly(t *testing.T) {
 			l.expect(t, exitOK)
 			want := results(t, "dissect", "--format", "ndjson", "--records", "connection", kept)
 			if format == "text" {
-				want = strings.Replace(results(t, "analyze", kept), kept+": pcapng",
-					"iwdA: live capture (0 dropped by the kernel)", 1)
+				want = asLive(results(t, "analyze", kept), kept)
 			}
 			sameText(t, format, l.out.String(), want)
 		})
@@ -279,7 +277,7 @@ func TestLive_Quiet(t *testing.T) {
 	if code := Run(&IOStreams{Out: &out, Err: &errs}, []string{"live", "-q", "--duration", "100ms", livetest.Near}); code != exitOK || errs.Len() > 0 {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
-	if !strings.Contains(out.String(), "iwdA: live capture (0 dropped by the kernel), 0 frames") {
+	if !strings.Contains(out.String(), "Capture: live capture (0 dropped by the kernel), 0 frames") {
 		t.Errorf("got %s", out.String())
 	}
 }
@@ -397,4 +395,11 @@ func TestCheckLive_Interface(t *testing.T) {
 	if code != exitFindings || !strings.Contains(out.String(), "RDMAP-TERM-RSVD-01  frame 12 r2i") || !strings.Contains(out.String(), "\n1 error, 2 warnings") {
 		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}
+}
+
+// asLive are the tables of a file as live prints them.
+func asLive(tables, file string) string {
+	tables = strings.Replace(tables, file+":", "iwdA:", 1)
+	format := strings.TrimPrefix(filepath.Ext(file), ".")
+	return strings.Replace(tables, "Capture: "+format+",", "Capture: live capture (0 dropped by the kernel),", 1)
 }

@@ -133,6 +133,7 @@ type liveSink struct {
 	next   pipeline.Sink
 	engine *conformance.Engine
 	over   []*trace.Connection
+	ending *trace.Connection // that is being judged
 }
 
 // PDU implements [trace.Sink].
@@ -172,7 +173,9 @@ func (l *liveSink) Frame(f *pipeline.Frame) {
 // Ended implements [pipeline.Judge].
 func (l *liveSink) Ended(live, record *trace.Connection) {
 	if l.engine != nil {
+		l.ending = record
 		l.engine.Ended(live, record)
+		l.ending = nil
 	}
 	l.over = append(l.over, record)
 }

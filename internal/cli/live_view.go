@@ -62,6 +62,7 @@ func (v *liveTables) finish(dropped string) {
 	sum := &render.Summary{
 		File: c.o.iface, Format: "live capture (" + dropped + ")", Totals: c.run.Totals(), Bad: v.paint,
 	}
+	v.watch.Capture(&sum.Totals, c.run.Others())
 	v.watch.Fill(sum, !c.o.unjudged)
 	if !c.o.all {
 		sum.Most = mostShown

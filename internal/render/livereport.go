@@ -1,7 +1,10 @@
 package render
 
 import (
+	"io"
+
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -10,8 +13,8 @@ type LiveReport interface {
 	Report
 	// Finding writes a finding as soon as it is certain.
 	Finding(file string, f *Finding) error
-	// Judged gets the verdicts on a connection that has ended.
-	Judged(file string, c *trace.Connection, vs []conformance.Judgement) error
+	// Judged gets the verdicts on a connection that has ended, and what is wrong with it.
+	Judged(file string, c *trace.Connection, ds []diagnose.Diagnosis, vs []conformance.Judgement) error
 	// End gets what became of the capture, instead of Capture: its findings were written.
 	End(*Checked) error
 }
@@ -27,17 +30,37 @@ func (r *textReport) Finding(_ string, f *Finding) error {
 	} else {
 		r.count[f.Severity] += f.times()
 	}
-	if r.current == nil || r.current.Number != f.Conn.Number {
-		r.current = f.Conn
-		if _, err := r.w.Write([]byte(heading(f.Conn) + "\n")); err != nil {
-			return err
-		}
+	if err := r.under(f.Conn); err != nil {
+		return err
 	}
 	return r.finding(f)
 }
 
+// under writes the heading of a connection, unless it stands there.
+func (r *textReport) under(c *trace.Connection) error {
+	if r.current != nil && r.current.Number == c.Number {
+		return nil
+	}
+	r.current = c
+	_, err := io.WriteString(r.w, heading(c)+"\n")
+	return err
+}
+
 // Judged implements [LiveReport].
-func (r *textReport) Judged(string, *trace.Connection, []conformance.Judgement) error { return nil }
+func (r *textReport) Judged(_ string, c *trace.Connection, ds []diagnose.Diagnosis, _ []conformance.Judgement) error {
+	for i := range ds {
+		if ds[i].Kind == diagnose.Rule {
+			continue
+		}
+		if err := r.under(c); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(r.w, "  "+sentence(&ds[i])+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // End implements [LiveReport].
 func (r *textReport) End(c *Checked) error {
@@ -49,7 +72,7 @@ func (r *textReport) End(c *Checked) error {
 	if r.current == nil {
 		return nil
 	}
-	_, err := r.w.Write([]byte("\n"))
+	_, err := io.WriteString(r.w, "\n")
 	return err
 }
 
@@ -61,7 +84,7 @@ func (r *linesReport) Finding(file string, f *Finding) error {
 }
 
 // Judged implements [LiveReport].
-func (r *linesReport) Judged(file string, c *trace.Connection, vs []conformance.Judgement) error {
+func (r *linesReport) Judged(file string, c *trace.Connection, _ []diagnose.Diagnosis, vs []conformance.Judgement) error {
 	for i := range vs {
 		r.record(file, "verdict", func(o *object) { verdictMembers(o, c.Number, &vs[i]) })
 	}
@@ -80,7 +103,9 @@ func (r *githubReport) Finding(file string, f *Finding) error {
 }
 
 // Judged implements [LiveReport].
-func (r *githubReport) Judged(string, *trace.Connection, []conformance.Judgement) error { return nil }
+func (r *githubReport) Judged(string, *trace.Connection, []diagnose.Diagnosis, []conformance.Judgement) error {
+	return nil
+}
 
 // End implements [LiveReport].
 func (r *githubReport) End(*Checked) error { return r.out.err }

@@ -22,6 +22,8 @@ type Watch struct {
 	at      map[*trace.Connection]int // where in ended
 	dropped uint64
 	tally   conformance.Tally
+	// diagnoses are those of all connections that have ended.
+	diagnoses diagnose.Summary
 	// total counts all findings by severity; open sums up those on connections that have not
 	// ended, by number.
 	total [conformance.Error + 1]uint64
@@ -34,8 +36,10 @@ type watched struct {
 	count [conformance.Error + 1]uint64
 	worst string // the first of the findings that are worst
 	level conformance.Severity
-	stray int // problems that are no findings
 	rows  []foundRow
+	// diagnoses are those that say more than that a rule was broken, trouble counts them.
+	diagnoses []diagnose.Diagnosis
+	trouble   [conformance.Error + 1]int
 	// rules counts the verdicts, if it was judged.
 	rules  [conformance.NotJudged + 1]int
 	judged bool
@@ -80,7 +84,10 @@ func (o *watched) found(f *conformance.Finding, times int) {
 // others afterwards.
 func (w *Watch) Connection(c *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
 	w.tally.Add(vs)
-	e := w.entry(c)
+	e, _ := w.entry(c)
+	if w.diagnoses.Connection(c, fs, vs); !e.judged {
+		e.diagnose(fs)
+	}
 	e.judged = true
 	var sum Found
 	sum.Connection(c, fs, nil)
@@ -94,20 +101,38 @@ func (w *Watch) Connection(c *trace.Connection, fs []conformance.Finding, vs []c
 }
 
 // Ended notes that a connection has ended, if no rule was asked about it.
-func (w *Watch) Ended(c *trace.Connection) { w.entry(c) }
+func (w *Watch) Ended(c *trace.Connection) {
+	if e, fresh := w.entry(c); fresh {
+		w.diagnoses.Connection(c, nil, nil)
+		e.diagnose(nil)
+	}
+}
+
+// Capture gets what else the capture holds, at its end.
+func (w *Watch) Capture(t *pipeline.Totals, o *pipeline.Others) { w.diagnoses.Capture(t, o) }
+
+// diagnose keeps what is to be said of the connection besides its findings.
+func (o *watched) diagnose(fs []conformance.Finding) {
+	for _, d := range diagnose.Connection(o.conn, fs) {
+		if d.Kind != diagnose.Rule {
+			o.diagnoses = append(o.diagnoses, d)
+			o.trouble[d.Severity]++
+		}
+	}
+}
 
 // entry is what is kept of a connection that has ended. One that was dropped gets another.
-func (w *Watch) entry(c *trace.Connection) *watched {
+func (w *Watch) entry(c *trace.Connection) (e *watched, fresh bool) {
 	delete(w.open, c.Number)
 	if i, ok := w.at[c]; ok {
-		return &w.ended[i]
+		return &w.ended[i], false
 	}
 	if len(w.ended) >= 2*w.most {
 		w.prune()
 	}
 	w.at[c] = len(w.ended)
-	w.ended = append(w.ended, watched{conn: c, stray: len(diagnose.Problems(c))})
-	return &w.ended[len(w.ended)-1]
+	w.ended = append(w.ended, watched{conn: c})
+	return &w.ended[len(w.ended)-1], true
 }
 
 // prune keeps the worst.
@@ -128,11 +153,11 @@ func (w *Watch) prune() {
 // worse sorts the worst connection first, and of those alike the latest.
 func worse(a, b watched) int {
 	for s := conformance.Error; s > conformance.None; s-- {
-		if d := cmp.Compare(b.count[s], a.count[s]); d != 0 {
+		if d := cmp.Or(cmp.Compare(b.count[s], a.count[s]), cmp.Compare(b.trouble[s], a.trouble[s])); d != 0 {
 			return d
 		}
 	}
-	return cmp.Or(cmp.Compare(b.stray, a.stray), cmp.Compare(b.conn.LastTime, a.conn.LastTime), cmp.Compare(b.conn.Number, a.conn.Number))
+	return cmp.Or(cmp.Compare(b.conn.LastTime, a.conn.LastTime), cmp.Compare(b.conn.Number, a.conn.Number))
 }
 
 // Fill gives a summary the connections that have ended, by number, with their findings if
@@ -146,6 +171,7 @@ func (w *Watch) Fill(s *Summary, judged bool) {
 		found.rows = append(found.rows, w.ended[i].rows...)
 	}
 	s.Totals.RecordsDropped += w.dropped
+	s.Diagnoses = &w.diagnoses
 	if judged {
 		s.Found = found
 	}
@@ -192,6 +218,15 @@ func ending(c *trace.Connection) string {
 	return c.Ending.String() + " by " + c.EndedBy.Sender()
 }
 
+// sentence says in a line what a diagnosis says.
+func sentence(d *diagnose.Diagnosis) string {
+	s := d.Severity.String() + ": " + d.Title + ". " + d.Sentences()
+	if d.Advice != "" {
+		s += " Try: " + d.Advice
+	}
+	return s
+}
+
 // Verdict writes the line of a connection that has ended, with what stands out. The watch
 // was told of it.
 func (l *Lines) Verdict(c *trace.Connection, w *Watch) {
@@ -201,11 +236,12 @@ func (l *Lines) Verdict(c *trace.Connection, w *Watch) {
 	b = append(b, l.ends.of(c, trace.I2R)...)
 	b = appendNumber(b, "-- conn ", c.Number)
 	b = append(b, " ended: "...)
-	b = append(b, w.entry(c).verdict()...)
+	e, _ := w.entry(c)
+	b = append(b, e.verdict()...)
 	b = append(b, '\n')
-	for _, p := range diagnose.Problems(c) {
+	for i := range e.diagnoses {
 		b = append(b, "    "...)
-		b = append(b, p...)
+		b = append(b, sentence(&e.diagnoses[i])...)
 		b = append(b, '\n')
 	}
 	l.out.b = b
@@ -255,7 +291,7 @@ func (w *Watch) Lines(b *Board) []string {
 	if len(rows) == 0 {
 		return append(out, "no iWARP connection so far")
 	}
-	cells := [][]string{{"conn", "end", "err", "warn", "segments", "octets", "initiator > responder", "worst finding"}}
+	cells := [][]string{{"conn", "end", "err", "warn", "segments", "octets", "initiator > responder", "worst"}}
 	for i := range rows {
 		cells = append(cells, rows[i].cells())
 	}
@@ -285,9 +321,10 @@ func (o *watched) cells() []string {
 	c := o.conn
 	segments, octets := carried(c)
 	what := o.worst
-	if what == "" {
-		if p := diagnose.Problems(c); len(p) > 0 && c.Ending != trace.Open {
-			what = p[0]
+	level := o.level
+	for i := range o.diagnoses {
+		if d := &o.diagnoses[i]; d.Severity > level || what == o.worst && d.Severity == level {
+			what, level = d.Title, d.Severity
 		}
 	}
 	return []string{
