@@ -19,6 +19,9 @@ func (p *PDU) Clone() *PDU {
 	own.Octets, own.StartupRaw = slices.Clone(p.Octets), slices.Clone(p.StartupRaw)
 	own.Startup, own.FPDU, own.Chunk = p.Startup.Clone(), p.FPDU.Clone(), p.Chunk.Clone()
 	own.Segment, own.Message = copied(p.Segment), copied(p.Message)
+	if own.Message != nil {
+		own.Message.Header = slices.Clone(p.Message.Header)
+	}
 	return &own
 }
 

@@ -241,6 +241,10 @@ type Message struct {
 	Done bool
 	// StartKnown is false when the first segments were not captured.
 	StartKnown bool
+	// Header is the RDMAP header of a request, a response to an Atomic Request or
+	// Immediate Data that was cut into several segments, with the segment that makes it
+	// whole; else nil. The header of others stands in their first segment.
+	Header []byte
 }
 
 // TransactionKind is the kind of a transaction.
