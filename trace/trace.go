@@ -72,6 +72,8 @@ const (
 	// Segment Chunk (RFC 5043 section 5.2).
 	KindSCTPControl
 	KindSCTPSegment
+	// KindUnframed are octets behind a lying length that belong to no PDU.
+	KindUnframed
 )
 
 // String returns the kind as the records spell it.
@@ -91,6 +93,8 @@ func (k Kind) String() string {
 		return "sctp_ddp"
 	case KindStreaming:
 		return "streaming"
+	case KindUnframed:
+		return "unframed"
 	}
 	return "unknown"
 }
@@ -130,11 +134,11 @@ type PDU struct {
 	// Bounds are the places in the PDU, in octets from its start, at which TCP
 	// segments begin, as they were captured first.
 	Bounds []int
-	// Octets are the first octets of a KindStreaming, at most 64, as far as they were
-	// captured.
+	// Octets are the first octets of a KindStreaming or KindUnframed, at most 64, as far as
+	// they were captured.
 	Octets []byte
-	// Bare is how many FPDUs without a CRC field the octets of a KindStreaming can be
-	// read as, including the FPDU before them; 0 if that was not tried.
+	// Bare is how many FPDUs without a CRC field the octets of a KindStreaming or
+	// KindUnframed can be read as, including the FPDU before them; 0 if that was not tried.
 	Bare int
 
 	// Startup and StartupRaw are a startup frame and its octets, nil for other kinds.

@@ -29,7 +29,11 @@ func (c *Conn) drain(side int) {
 				l := c.outside(side)
 				l.frames, l.omitted = l.frames[:0], 0
 				c.remember(side, from, to)
-				c.emitStreaming(side, from, to, h.dec.Stray, h.dec.Bare, c.acked(side, from))
+				kind := trace.KindStreaming
+				if h.dec.Lied {
+					kind = trace.KindUnframed
+				}
+				c.emitLoose(kind, side, from, to, h.dec.Stray, h.dec.Bare, c.acked(side, from))
 				l.frames = l.frames[:0]
 			}
 		case mpa.Hopeless:
@@ -286,7 +290,7 @@ func (c *Conn) emitStartup(side int, s *mpa.Startup) {
 // evidence notes the acknowledgements and boundaries of the segments that carried a PDU.
 func (c *Conn) evidence(side int, p *trace.PDU, from, to int64) {
 	h := c.tcp.Direction(side)
-	if p.Kind != trace.KindStreaming {
+	if !isLoose(p) {
 		p.Acked = c.acked(side, from)
 	}
 	p.LastAcked = p.Acked
@@ -302,14 +306,17 @@ func (c *Conn) acked(side int, off int64) int64 {
 	return ack
 }
 
-// emitStreaming hands out octets outside MPA: octets are the first of them, acked is
+// isLoose reports whether a PDU is of octets in no frame and no FPDU.
+func isLoose(p *trace.PDU) bool { return p.Kind == trace.KindStreaming || p.Kind == trace.KindUnframed }
+
+// emitLoose hands out octets in no frame and no FPDU: octets are the first of them, acked is
 // what their segment acknowledged, which may have been long ago.
-func (c *Conn) emitStreaming(side int, from, to int64, octets []byte, bare int, acked int64) {
+func (c *Conn) emitLoose(kind trace.Kind, side int, from, to int64, octets []byte, bare int, acked int64) {
 	h := &c.dirs[side]
 	p := &c.env.pdu
 	l := c.outside(side)
 	*p = trace.PDU{
-		Kind: trace.KindStreaming, Frames: append(p.Frames[:0], l.frames...), FramesOmitted: l.omitted,
+		Kind: kind, Frames: append(p.Frames[:0], l.frames...), FramesOmitted: l.omitted,
 		From: from, Length: to - from, Offset: from - h.origin, HasOffset: h.hasOrigin,
 		Octets: octets[:min(int64(len(octets)), to-from)], Bare: bare, Bounds: p.Bounds[:0], Acked: acked,
 	}
@@ -323,7 +330,7 @@ func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 	p.Number, p.Conn, p.Dir = c.env.pdus, &c.Trace, c.Dir(side)
 	c.env.pdus++
 	p.Frame, p.Time = c.tcp.Direction(side).Delivered(to)
-	if p.Kind == trace.KindStreaming {
+	if isLoose(p) {
 		if l := c.outside(side); l.frame > 0 {
 			p.Frame, p.Time = l.frame, l.time
 		}
@@ -337,7 +344,7 @@ func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 	if c.env.Sink == nil {
 		return
 	}
-	if p.Kind != trace.KindStreaming {
+	if !isLoose(p) {
 		p.Frames = c.tcp.Direction(side).Carriers(p.Frames, from, to)
 	}
 	if len(p.Frames) == 0 {

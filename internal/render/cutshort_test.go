@@ -2,6 +2,8 @@ package render
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,5 +133,32 @@ func TestStartup_WordInRevision1(t *testing.T) {
 	d.Reply()
 	if p := written(t, packets(d, 0, closed))["pdu"][0]; member(p, "fields", "iwarp_mpa.enhanced.ird") != nil {
 		t.Errorf("a word without S: %v", p)
+	}
+}
+
+// TestUnframed: what a wrong length leaves over has a kind of its own.
+func TestUnframed(t *testing.T) {
+	d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
+	d.Request()
+	d.Reply()
+	for i := range uint32(4) {
+		d.FPDU(0, tracetest.Send(rdmap.OpSend, 0, i+1, 0, true, tracetest.Octets(uint64(i), 200)))
+	}
+	b := d.Turns[2].Data
+	b[224] = 0 // the second FPDU
+	b[225] -= 64
+	ps := packets(d, 0, closed)
+	var kinds []string
+	for _, p := range written(t, ps)["pdu"] {
+		if p["dir"] == "i2r" {
+			kinds = append(kinds, fmt.Sprint(p["kind"], " ", p["length"], " ", member(p, "fields", "iwd.length")))
+		}
+	}
+	want := []string{"mpa_request 20 <nil>", "fpdu 224 <nil>", "fpdu 160 <nil>", "unframed 64 64", "fpdu 224 <nil>", "fpdu 224 <nil>"}
+	if !slices.Equal(kinds, want) {
+		t.Errorf("%v, want %v", kinds, want)
+	}
+	if text := shown(t, ps); !strings.Contains(text, "unframed octets len 64\n") || !strings.Contains(text, "    Octets behind a wrong length, in no PDU\n        Octets: 64  (iwd.length)\n") {
+		t.Error(text)
 	}
 }

@@ -16,6 +16,9 @@ func appendInfo(b []byte, p *trace.PDU) []byte {
 	case trace.KindStreaming:
 		b = append(b, "streaming octets len "...)
 		return appendInt(b, p.Length)
+	case trace.KindUnframed:
+		b = append(b, "unframed octets len "...)
+		return appendInt(b, p.Length)
 	case trace.KindSCTPControl:
 		return appendControl(b, p)
 	case trace.KindSCTPSegment:

@@ -128,7 +128,7 @@ func colourOf(p *trace.PDU) string {
 			return red
 		}
 		return cyan
-	case trace.KindStreaming:
+	case trace.KindStreaming, trace.KindUnframed:
 		return yellow
 	case trace.KindSCTPControl:
 		if f := p.Chunk.Control.Function; !p.Chunk.HasControl || f == sctpddp.Reject || f == sctpddp.EnhancedReject {

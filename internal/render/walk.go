@@ -50,11 +50,18 @@ func (w *walker) walk(p *trace.PDU, v visitor) {
 	case trace.KindSCTPControl, trace.KindSCTPSegment:
 		w.chunk(p, v)
 	case trace.KindStreaming:
-		v.layer("Octets outside MPA")
-		v.number(fLength, uint64(p.Length)) //nolint:gosec // not negative
-		if p.FramesOmitted > 0 {
-			v.number(fOmitted, p.FramesOmitted)
-		}
+		loose("Octets outside MPA", p, v)
+	case trace.KindUnframed:
+		loose("Octets behind a wrong length, in no PDU", p, v)
+	}
+}
+
+// loose shows octets in no frame and no FPDU.
+func loose(title string, p *trace.PDU, v visitor) {
+	v.layer(title)
+	v.number(fLength, uint64(p.Length)) //nolint:gosec // not negative
+	if p.FramesOmitted > 0 {
+		v.number(fOmitted, p.FramesOmitted)
 	}
 }
 

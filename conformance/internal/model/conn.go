@@ -64,7 +64,7 @@ func (c *Conn) Record(p *trace.PDU) bool {
 		c.control(p)
 	case trace.KindSCTPSegment:
 		c.chunk(p)
-	case trace.KindStreaming:
+	case trace.KindStreaming, trace.KindUnframed:
 		c.loose(p)
 	}
 	c.Directions[p.Dir].NextOffset = p.From + p.Length
