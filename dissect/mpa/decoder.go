@@ -126,7 +126,7 @@ type Decoder struct {
 
 	start  int64 // offset of the first octet of the direction
 	proven int64 // where the last FPDU with a right CRC ends, or start
-	plain  int // octets framed without markers since the place was found
+	plain  int   // octets framed without markers since the place was found
 	susOff int64
 	jumpTo int64 // offset behind a hole too long to bridge, or 0
 	rare   *rare // nil: there was no need
@@ -205,6 +205,17 @@ func (d *Decoder) Learn(markers, crc Tri) {
 // Open is the number of octets of an FPDU that has begun but is not whole.
 func (d *Decoder) Open() int {
 	return len(d.buf) - d.rd
+}
+
+// Begun returns where the FPDU that has begun but is not whole lies, by its length; to is
+// 0 while that is not there.
+func (d *Decoder) Begun() (from, to int64) {
+	lead := d.lead(d.off)
+	b := d.buf[d.rd:]
+	if at := d.off + int64(lead); len(b) < lead+lengthSize || d.missing(at, at+lengthSize) {
+		return d.off, 0
+	}
+	return d.off, d.off + int64(d.size(d.off, int(binary.BigEndian.Uint16(b[lead:]))))
 }
 
 // Oldest is the lowest offset that may still become part of an FPDU.

@@ -291,17 +291,25 @@ func (c *Conn) Origin(side int) (off int64, ok bool) {
 	return c.dirs[side].origin, c.dirs[side].hasOrigin
 }
 
-// OpenPDU is the stream offset of a PDU that has begun but is not whole yet.
-func (c *Conn) OpenPDU(side int) (off int64, ok bool) {
+// OpenPDU is where in the stream a PDU lies that has begun but is not whole yet: up to its
+// end, if whole says that this is known, else up to the last octet in order.
+func (c *Conn) OpenPDU(side int) (from, to int64, whole, ok bool) {
 	h := &c.dirs[side]
 	switch {
 	case h.ended:
-	case h.phase == startup:
-		return h.tailOff, len(h.tail) > 0
-	case h.phase == full && h.dec != nil && !h.dec.Seeking():
-		return h.dec.Oldest(), h.dec.Open() > 0
+	case h.phase == startup && len(h.tail) > 0:
+		from, ok = h.tailOff, true
+		if len(h.tail) >= mpa.StartupLen {
+			to = from + int64(mpa.StartupLen+int(mpa.PrivateLen(h.tail)))
+		}
+	case h.phase == full && h.dec != nil && !h.dec.Seeking() && h.dec.Open() > 0:
+		ok = true
+		from, to = h.dec.Begun()
 	}
-	return 0, false
+	if ok && to == 0 {
+		return from, c.tcp.Direction(side).Next(), false, true
+	}
+	return from, to, ok, ok
 }
 
 // ending notes FIN and RST.

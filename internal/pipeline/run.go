@@ -100,13 +100,15 @@ type Frame struct {
 	// Pad is the fault in the pad of one of its chunks, if any.
 	Pad string
 	// Span is the part of the stream the frame carries, if HasSpan; Origin the
-	// place from which PDU offsets count, if HasOrigin; Open the PDU that has
-	// begun, if HasOpen.
+	// place from which PDU offsets count, if HasOrigin; [Open, OpenTo) the PDU that has
+	// begun, if HasOpen: all of it if OpenEnds, else up to the last octet in order.
 	From, To int64
 	HasSpan  bool
 	Origin   int64
 	HasOrig  bool
 	Open     int64
+	OpenTo   int64
+	OpenEnds bool
 	HasOpen  bool
 }
 
