@@ -16,6 +16,7 @@ func copied[T any](p *T) *T {
 func (p *PDU) Clone() *PDU {
 	own := *p
 	own.Frames, own.Bounds = slices.Clone(p.Frames), slices.Clone(p.Bounds)
+	own.Retransmitted, own.OutOfOrder = slices.Clone(p.Retransmitted), slices.Clone(p.OutOfOrder)
 	own.Octets, own.StartupRaw = slices.Clone(p.Octets), slices.Clone(p.StartupRaw)
 	own.Startup, own.FPDU, own.Chunk = p.Startup.Clone(), p.FPDU.Clone(), p.Chunk.Clone()
 	own.Segment, own.Message = copied(p.Segment), copied(p.Message)

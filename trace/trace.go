@@ -112,6 +112,10 @@ type PDU struct {
 	Time  int64
 	// Frames are all frames that carried some of it by then, in rising order.
 	Frames []uint64
+	// Retransmitted are those of Frames that carried octets which had been captured before,
+	// OutOfOrder those that came before octets that precede theirs, or after octets that
+	// follow theirs.
+	Retransmitted, OutOfOrder []uint64
 	// FramesOmitted counts frames beyond the number that is remembered.
 	FramesOmitted uint64
 	// Offset is where the PDU begins in full operation, if HasOffset: it counts octets

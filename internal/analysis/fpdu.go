@@ -188,10 +188,11 @@ func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, single bool) {
 	end := f.Offset + int64(f.Size)
 	switch {
 	case single:
+		p.Retransmitted, p.OutOfOrder = p.Retransmitted[:0], p.OutOfOrder[:0]
 		p.Frames, p.Bounds = append(p.Frames, p.Frame), append(p.Bounds[:0], 0)
 		p.Acked = c.tcp.Acked()
 		p.LastAcked = p.Acked
-	case c.env.Brief:
+	case c.env.Brief && len(c.dirs[side].unusual.list) == 0:
 		c.evidence(side, p, f.Offset, end)
 	default:
 		p.Frames = c.tcp.Direction(side).Carriers(p.Frames, f.Offset, end)
@@ -199,6 +200,9 @@ func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, single bool) {
 			p.Frames = append(p.Frames, p.Frame)
 		}
 		c.evidence(side, p, f.Offset, end)
+	}
+	if !single {
+		c.dirs[side].unusual.mark(p)
 	}
 	c.env.Sink.PDU(p)
 }
@@ -351,5 +355,6 @@ func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 		p.Frames = append(p.Frames, p.Frame)
 	}
 	c.evidence(side, p, from, to)
+	c.dirs[side].unusual.mark(p)
 	c.env.Sink.PDU(p)
 }

@@ -40,6 +40,8 @@ type Options struct {
 	// Brief hands out PDUs without the frames that carried them and without the payload
 	// of FPDUs that span segments, and no records of frames.
 	Brief bool
+	// Marks says, even if Brief, which PDUs needed octets that came again or out of order.
+	Marks bool
 	// ReadAhead reads a large file in another goroutine, which also decodes frames and
 	// verifies CRCs and checksums, if there is a second processor.
 	ReadAhead bool
@@ -196,6 +198,7 @@ func New(opt Options, sink Sink) *Run {
 	}
 	if sink != nil {
 		r.env.Sink, r.env.Lean, r.env.Brief = sink, opt.Lean, opt.Brief
+		r.env.Marks = opt.Marks || !opt.Brief
 	}
 	return r
 }

@@ -8,8 +8,20 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// appendInfo says in one line what a PDU is, in the words of the field.
+// appendInfo says in one line what a PDU is, in the words of the field, and how it came.
 func appendInfo(b []byte, p *trace.PDU) []byte {
+	b = appendKind(b, p)
+	if len(p.Retransmitted) > 0 {
+		b = append(b, " [retransmission]"...)
+	}
+	if len(p.OutOfOrder) > 0 {
+		b = append(b, " [out of order]"...)
+	}
+	return b
+}
+
+// appendKind says what a PDU is.
+func appendKind(b []byte, p *trace.PDU) []byte {
 	switch p.Kind {
 	case trace.KindRequest, trace.KindReply, trace.KindRTR:
 		return appendStartup(b, p)

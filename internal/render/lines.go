@@ -3,6 +3,7 @@ package render
 import (
 	"encoding/hex"
 	"io"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect"
@@ -117,6 +118,12 @@ func (l *Lines) place(p *trace.PDU) {
 			b = append(b, ", "...)
 		}
 		b = appendUint(b, f)
+		if slices.Contains(p.Retransmitted, f) {
+			b = append(b, " (retransmission)"...)
+		}
+		if slices.Contains(p.OutOfOrder, f) {
+			b = append(b, " (out of order)"...)
+		}
 	}
 	l.out.b = append(b, '\n')
 }
