@@ -30,6 +30,10 @@ type queues struct {
 	// early are responses whose request may come later: it waits behind chunks
 	// that are missing. nil: there was none.
 	early *[]early
+	// sent are the headers of what it sent last. quoted is the message that a Terminate
+	// quotes a segment of, while it goes on; nil if there is none.
+	sent   sent
+	quoted *quoted
 }
 
 // messages are those that are under way.
@@ -102,14 +106,14 @@ func (c *upper) segment(side int, p *trace.PDU) {
 	case rdmap.OpAtomicRequest:
 		c.atomicRequest(side, p, body)
 	case rdmap.OpAtomicResponse:
-		if inParts(p, len(body)) {
-			return // the segment that completes it is the answer
+		if !inParts(p, len(body)) { // the segment that completes it is the answer
+			c.atomicResponse(side, p, body)
 		}
-		c.atomicResponse(side, p, body)
 	case rdmap.OpTerminate:
-		c.terminate(p, body)
+		c.terminate(side, p, body)
 	default:
 	}
+	c.queues[side].remember(seg, p)
 }
 
 // inParts reports whether a segment is a part of a message that another one completes;
@@ -120,28 +124,4 @@ func inParts(p *trace.PDU, have int) bool {
 		return false
 	}
 	return p.Segment.MO > 0 && m.Segments > 1 || p.Segment.MO == 0 && !p.Segment.Last && have < p.Control.Opcode.HeaderLen()
-}
-
-// terminate reads a Terminate, also with the fields in the order that siw writes.
-func (c *upper) terminate(p *trace.PDU, body []byte) {
-	t, err := rdmap.DecodeTerminate(body)
-	if len(body) < rdmap.TerminateLen {
-		return
-	}
-	p.TermCode = t.Straight()
-	addr := c.Trace.Side[p.Dir].Addr.Addr()
-	if _, _, whole := p.ULPDU(); err == nil && whole || whole && len(body) < 80 {
-		if code, ok := t.Swapped(c.env.swapped[addr]); ok {
-			p.TermCode, p.TermSwapped = code, true
-			if c.env.swapped == nil {
-				c.env.swapped = map[trace.Host]bool{}
-			}
-			if len(c.env.swapped) < maxSwapped {
-				c.env.swapped[addr] = true
-			}
-		}
-	}
-	if c.Trace.Terminates[p.Dir] == nil {
-		c.Trace.Terminates[p.Dir] = &trace.Terminate{Frame: p.Frame, Code: p.TermCode, Swapped: p.TermSwapped}
-	}
 }

@@ -200,9 +200,8 @@ func appendBody(b []byte, p *trace.PDU, body []byte, n int) []byte {
 		if ok && len(head) >= rdmap.TerminateLen {
 			b = append(b, ' ')
 			b = append(b, p.TermCode.Name()...)
-			if p.TermSwapped {
-				b = append(b, " [control word has its halves swapped]"...)
-			}
+			b = appendAbout(b, p.Terminate)
+			b = appendReading(b, p)
 		}
 		return b
 	case want == 0:
