@@ -53,7 +53,8 @@ type Association struct {
 	hasPacket bool
 	merged    bool
 	path      uint8 // of the current packet
-	octets    int   // in it
+	unusual   [2]unusual
+	octets    int // in it
 }
 
 // Sessions counts the sessions of a capture.
@@ -398,6 +399,9 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 	m, tsn, note := a.asm.Data(side, (*reassembly.Chunk)(&d), wire, &a.cur)
 	n.Note |= note
 	a.split(side, d.TSN)
+	if again := note & (reassembly.Retransmission | reassembly.OutOfOrder); again != 0 && a.env.wantsMarks() {
+		a.noteUnusual(side, again)
+	}
 	if note&reassembly.Retransmission != 0 {
 		a.again(side, &d, tsn)
 	}
@@ -408,6 +412,14 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 		}
 	}
 	return nil
+}
+
+// noteUnusual notes the current frame.
+func (a *Association) noteUnusual(side int, note reassembly.Note) {
+	for _, f := range a.cur.Fragments {
+		a.unusual[side].add(f, note)
+	}
+	a.unusual[side].add(a.cur.Frame, note)
 }
 
 // again notes the frame of a chunk that came before, if its message still waits.

@@ -171,7 +171,7 @@ func (r *Run) tell(f *capture.Frame, p *packet.Packet, fl *flow, side int, note 
 	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Note: note}
 	r.frame.From, r.frame.To, r.frame.HasSpan = fl.conn.Span(side, &r.seg)
 	r.frame.Origin, r.frame.HasOrig = fl.conn.Origin(side)
-	r.frame.Open, r.frame.HasOpen = fl.conn.OpenPDU(side)
+	r.frame.Open, r.frame.OpenTo, r.frame.OpenEnds, r.frame.HasOpen = fl.conn.OpenPDU(side)
 	r.sink.Frame(&r.frame)
 }
 

@@ -40,6 +40,8 @@ type Options struct {
 	// Brief hands out PDUs without the frames that carried them and without the payload
 	// of FPDUs that span segments, and no records of frames.
 	Brief bool
+	// Marks says, even if Brief, which PDUs needed octets that came again or out of order.
+	Marks bool
 	// ReadAhead reads a large file in another goroutine, which also decodes frames and
 	// verifies CRCs and checksums, if there is a second processor.
 	ReadAhead bool
@@ -103,13 +105,15 @@ type Frame struct {
 	// Pad is the fault in the pad of one of its chunks, if any.
 	Pad string
 	// Span is the part of the stream the frame carries, if HasSpan; Origin the
-	// place from which PDU offsets count, if HasOrigin; Open the PDU that has
-	// begun, if HasOpen.
+	// place from which PDU offsets count, if HasOrigin; [Open, OpenTo) the PDU that has
+	// begun, if HasOpen: all of it if OpenEnds, else up to the last octet in order.
 	From, To int64
 	HasSpan  bool
 	Origin   int64
 	HasOrig  bool
 	Open     int64
+	OpenTo   int64
+	OpenEnds bool
 	HasOpen  bool
 }
 
@@ -202,6 +206,7 @@ func New(opt Options, sink Sink) *Run {
 	r.env.Checksum = r.checksum
 	if sink != nil {
 		r.env.Sink, r.env.Lean, r.env.Brief = sink, opt.Lean, opt.Brief
+		r.env.Marks = opt.Marks || !opt.Brief
 	}
 	return r
 }
