@@ -12,6 +12,7 @@ const maxSwapped = 4096
 // in the order in which they were sent (RFC 5040 section 5.5, RFC 7306 5.2.2).
 type request struct {
 	pdu    uint64
+	frame  uint64
 	time   int64
 	atomic bool
 	stag   uint32 // Read: where the answer goes
@@ -19,6 +20,7 @@ type request struct {
 	size   uint64
 	id     uint32 // Atomic: the request identifier
 	got    uint64 // octets of the answer so far
+	lead   uint64 // those of its first part
 	first  int64  // latency to the first part of the answer
 	any    bool
 	answer []uint64 // PDUs of the answer
@@ -45,18 +47,36 @@ func (c *upper) atomicRequest(side int, p *trace.PDU, body []byte) {
 func (c *upper) asked(side int, p *trace.PDU, r request) {
 	h := &c.queues[side]
 	fl := &c.Trace.Flow[p.Dir]
-	r.pdu, r.time = p.Number, p.Time
+	r.pdu, r.frame, r.time = p.Number, p.Frame, p.Time
 	if len(h.requests) >= maxRequests {
 		fl.Unanswered++
 		h.requests = h.requests[:copy(h.requests, h.requests[1:])]
 	}
+	h.pass(fl, p.Time)
 	late := c.arrived != 0 && c.arrived < p.Frame
 	h.requests = append(h.requests, r)
 	fl.Requests++
 	if late {
 		c.catchUp(side, p)
 	}
-	fl.MostOutstanding = max(fl.MostOutstanding, int32(len(h.requests))) //nolint:gosec // at most maxRequests
+	if n := int32(len(h.requests)); n > fl.MostOutstanding { //nolint:gosec // at most maxRequests
+		fl.MostOutstanding, fl.Waits.AtMost = n, 0
+	}
+}
+
+// pass adds the time since the requests of a side changed in number to what is known of
+// how they wait.
+func (q *queues) pass(fl *trace.Flow, now int64) {
+	if fl.Waits == nil {
+		fl.Waits = new(trace.Waits)
+	}
+	if d := now - q.changed; len(q.requests) > 0 && d > 0 {
+		fl.Waits.Busy += d
+		if len(q.requests) == int(fl.MostOutstanding) {
+			fl.Waits.AtMost += d
+		}
+	}
+	q.changed = now
 }
 
 // early is a response that was delivered before its request.
@@ -145,6 +165,9 @@ func (c *upper) readResponse(side int, p *trace.PDU, octets int64) {
 			continue
 		}
 		c.answered(side, i, p)
+		if r.got == 0 {
+			r.lead = uint64(octets) //nolint:gosec // not negative
+		}
 		r.got += uint64(octets) //nolint:gosec // not negative
 		if seg.Last {
 			c.complete(side, i, trace.TransactionRead, r.got, p)
@@ -190,6 +213,11 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 	h := &c.queues[1-side]
 	fl := &c.Trace.Flow[c.Dir(1-side)]
 	r := h.requests[i]
+	h.pass(fl, p.Time)
+	if d := p.Time - r.time - r.first; r.got > r.lead && d > 0 {
+		fl.Waits.Octets += r.got - r.lead
+		fl.Waits.Time += d
+	}
 	fl.Answered++
 	fl.Unanswered += uint64(i) //nolint:gosec // an index
 	latency := &c.Trace.ReadLatency
