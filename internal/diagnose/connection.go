@@ -11,6 +11,9 @@ import (
 // findings comes before what only lists them.
 var makers = []func(*about){
 	terminates,
+	stalls,
+	losses,
+	depths,
 	brokenRules,
 }
 

@@ -58,8 +58,14 @@ type Kind string
 // The kinds. Their order in the table kinds is their rank among problems of one severity.
 const (
 	Terminated Kind = "terminate"
+	Stalled    Kind = "stall"
 	Rule       Kind = "rule"
-	Missing    Kind = "missing"
+	Lossy      Kind = "loss"
+	WindowShut Kind = "zero-window"
+	Reordered  Kind = "reorder"
+	// DepthLimited: the negotiated depth holds Reads up.
+	DepthLimited Kind = "depth-limit"
+	Missing      Kind = "missing"
 )
 
 // rank is the place of a kind among those of one severity: what ends a connection comes
@@ -79,7 +85,12 @@ var kinds = []struct {
 	means string
 }{
 	{Terminated, "One side ended the connection with a Terminate, which names the error and quotes the segment that caused it."},
+	{Stalled, "A side made no progress for 200 ms or more although it had something to do: octets were not acknowledged, a message was not whole, or a request waited for its answer."},
 	{Rule, "A rule of the RFCs was broken."},
+	{Lossy, "Packets were lost on their way and sent again."},
+	{WindowShut, "A side announced a receive window of 0, so that the other one could send nothing."},
+	{Reordered, "Packets came behind later ones."},
+	{DepthLimited, "Reads wait for each other, as ORD and IRD allow fewer at once than the link could carry."},
 	{Missing, "Octets are missing from the capture."},
 }
 
