@@ -20,6 +20,9 @@ type Delays struct {
 	// those of them that came after a time in which nothing went on. Late counts packets
 	// that filled a hole sooner: they came out of order.
 	Unseen, UnseenTimeouts, Late uint64
+	// Losses counts the times at which packets were lost: those that were sent again for
+	// the same reason count once.
+	Losses uint64
 	// FirstLoss is the frame of the first packet in Fast, Timeouts or Unseen, FirstLate
 	// that of the first in Late; 0 if there is none.
 	FirstLoss, FirstLate uint64
@@ -33,11 +36,12 @@ type Delays struct {
 // ZeroWindows are the times in which a side announced a receive window of 0.
 type ZeroWindows struct {
 	// Count is how many there were, Total the time in them and Longest the longest, in
-	// nanoseconds. From and To are the frames that closed and opened the window at the
+	// nanoseconds. Blocked is the time in those at the end of which the other side had
+	// something to send for certain. From and To are the frames that closed and opened the window at the
 	// longest; To is 0 if it stayed closed.
-	Count          uint64
-	Total, Longest int64
-	From, To       uint64
+	Count                   uint64
+	Total, Blocked, Longest int64
+	From, To                uint64
 }
 
 // Moment is a frame and its capture time in nanoseconds since the Unix epoch.
@@ -68,9 +72,11 @@ type Stall struct {
 	// Hole says that octets were missing before others that had come: they were lost
 	// before the capture point, or came out of order.
 	Hole bool
-	// Again counts the packets in it that repeated octets, the last one is AgainFrame.
-	Again      uint64
-	AgainFrame uint64
+	// Again counts the packets in it that repeated octets, the last one is AgainFrame;
+	// Known are those of which the other side had acknowledged all octets, as the capture
+	// shows, and their sender did not know.
+	Again, Known uint64
+	AgainFrame   uint64
 }
 
 // Length is how long it took, in nanoseconds.

@@ -39,10 +39,12 @@ type Association struct {
 	last    uint64
 	begun   bool // a session has begun
 
-	pace  pace
-	terms [2]termRun
-	asked [2]asked
-	wide  []wideDirection // in which too many DDP-SSNs may be under way
+	pace pace
+	pauses
+	shutOf [2]*Session // the session at hand when the side closed its window
+	terms  [2]termRun
+	asked  [2]asked
+	wide   []wideDirection // in which too many DDP-SSNs may be under way
 	// wrong: the checksum of the current packet is; splits are those chunks of a
 	// side that were counted already.
 	wrong  bool
@@ -238,6 +240,11 @@ func (a *Association) unread(side int, n *PacketNote, off int, err error) {
 // chunk processes one chunk.
 func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 	a.pace.chunk(side, c.Type, a.cur.Time)
+	if a.rtt == 0 && c.Type == sctp.TypeCookieAck {
+		if d, ok := a.pace.trip(side, side); ok {
+			a.rtt = d
+		}
+	}
 	switch c.Type {
 	case sctp.TypeData, sctp.TypeIData:
 		return a.data(side, c, n)
@@ -248,7 +255,7 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 		if err != nil {
 			return err
 		}
-		a.asm.Ack(side, cumulative, blocks)
+		a.sacked(side, c, cumulative, blocks)
 		a.unnumbered(1 - side)
 		return sctp.CheckContent(*c)
 	case sctp.TypeForwardTSN, sctp.TypeIForwardTSN:
@@ -282,6 +289,13 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 }
 
 func (a *Association) ended(side int, how trace.Ending) {
+	if a.ending == trace.Open {
+		end := trace.StallClosed
+		if how == trace.Abort {
+			end = trace.StallReset
+		}
+		a.stops(a.now(), end)
+	}
 	if a.ending == trace.Open || a.ending == trace.Shutdown && how == trace.Abort {
 		a.ending, a.endedBy, a.endedAt = how, side, a.cur.Frame
 		a.side[1-side].Ended = trace.Open
@@ -376,8 +390,10 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 	}
 	a.ddp = true
 	a.side[side].DDP++
+	was := a.before(side)
 	m, tsn, note := a.asm.Data(side, (*reassembly.Chunk)(&d), wire, &a.cur)
 	n.Note |= note
+	a.chunked(side, tsn, note, was)
 	a.split(side, d.TSN)
 	if note&reassembly.Retransmission != 0 {
 		a.again(side, &d, tsn)
@@ -385,7 +401,9 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 	if m != nil {
 		s := a.message(side, m)
 		if s != nil && note&reassembly.OutOfOrder != 0 {
-			s.Trace.Flow[s.Dir(side)].Reordered++
+			fl := &s.Trace.Flow[s.Dir(side)]
+			fl.Reordered++
+			a.filled(side, fl, a.acked(side, was.high), a.now())
 		}
 	}
 	return nil
@@ -395,7 +413,9 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 func (a *Association) again(side int, d *sctp.Data, tsn int64) {
 	if st := a.streams[d.SID]; st != nil && st.now != nil {
 		st.now.dirs[side].order.Again(tsn, d.TSN, &a.cur)
-		st.now.Trace.Flow[st.now.Dir(side)].Retransmitted++
+		fl, high := &st.now.Trace.Flow[st.now.Dir(side)], a.asm.High(side)
+		fl.Retransmitted++
+		a.repeated(side, fl, stretch{tsn, tsn + 1}, a.acked(side, tsn), high, a.now())
 		st.now.dirs[side].paths = paths{}
 		if a.first == nil {
 			a.first = st.now
@@ -532,6 +552,12 @@ func (a *Association) broken(side int, end bool) {
 
 // Finish says that no more packets come.
 func (a *Association) Finish() {
+	a.stops(trace.Moment{Time: a.env.End}, trace.StallOpen)
+	for side, shut := range a.shut {
+		if s := a.shutOf[side]; shut && s != nil {
+			a.opened(side, a.blocked(1-side), &s.Trace.Flow[s.Dir(side)], trace.Moment{Time: max(a.cur.Time, a.env.End)})
+		}
+	}
 	for side := range 2 {
 		a.asm.Finish(side)
 		a.broken(side, true)

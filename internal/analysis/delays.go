@@ -79,7 +79,7 @@ func (c *Conn) tookIn(side int, s *reassembly.Segment, a *arrival, note reassemb
 	fl, now := &c.Trace.Flow[c.Dir(side)], trace.Moment{Frame: s.Frame, Time: s.Time}
 	switch {
 	case note&reassembly.Retransmission != 0:
-		w.repeated(side, fl, a.end, h.Acked(), a.high, now)
+		w.repeated(side, fl, stretch{a.off, a.end}, h.Acked(), a.high, now)
 	case a.waiting && a.off < a.high && note&reassembly.LateForGap == 0:
 		w.filled(side, fl, h.Acked(), now)
 	case !a.waiting && h.Waiting():
@@ -95,8 +95,15 @@ func (c *Conn) reports(side int, s *reassembly.Segment, again bool) {
 // window notes that a side closed its receive window, or opened it again.
 func (c *Conn) window(side int, s *reassembly.Segment) {
 	if s.Flags&(reassembly.FlagSYN|reassembly.FlagRST) == 0 && c.running() {
-		c.work.announce(side, s.ZeroWindow, &c.Trace.Flow[c.Dir(side)], trace.Moment{Frame: s.Frame, Time: s.Time})
+		c.work.announce(side, s.ZeroWindow, c.blocked(1-side), &c.Trace.Flow[c.Dir(side)], trace.Moment{Frame: s.Frame, Time: s.Time})
 	}
+}
+
+// blocked reports whether a side has something to send for certain.
+func (c *Conn) blocked(side int) bool {
+	var u undone
+	c.waited(side, &u)
+	return u.Open || u.Owed > 0
 }
 
 // running reports whether FPDUs are under way, or may be.
@@ -189,7 +196,7 @@ func (c *Conn) stops(s *reassembly.Segment, end trace.StallEnd) {
 func (c *Conn) endWindows() {
 	for side, shut := range c.work.shut {
 		if shut {
-			c.work.opened(side, &c.Trace.Flow[c.Dir(side)], trace.Moment{Time: max(c.Trace.LastTime, c.env.End)})
+			c.work.opened(side, c.blocked(1-side), &c.Trace.Flow[c.Dir(side)], trace.Moment{Time: max(c.Trace.LastTime, c.env.End)})
 		}
 	}
 }

@@ -7,9 +7,10 @@ import (
 )
 
 const (
-	// minStall is the shortest stall: the least time that common stacks wait before they
-	// send again what was not acknowledged (Linux, Windows: 200 to 300 ms).
-	minStall = int64(200 * time.Millisecond)
+	// minStall is the shortest stall: nearly the least time that common stacks wait before
+	// they send again what was not acknowledged (Linux 200 ms, Windows 300 ms). Their
+	// clock starts before the last progress that is seen.
+	minStall = int64(180 * time.Millisecond)
 	// delayedAck is how long a receiver may wait with an acknowledgement although nothing
 	// is wrong (RFC 9293 section 3.8.6.3).
 	delayedAck = int64(500 * time.Millisecond)
@@ -58,11 +59,12 @@ type troubled struct {
 	timeout bool
 	lastAt  int64
 	// agains are the packets that repeated octets since the progress at since.
-	agains uint64
-	since  int64
-	again  uint64 // the frame of the last
+	agains, known uint64 // known: acknowledged before
+	since         int64
+	again         uint64 // the frame of the last
 	// holeAt is when octets were missing first, while they are.
-	holeAt int64
+	holeAt   int64
+	counting int64 // holeAt of the one that was counted last as a loss
 	// The receive window of the side that sends in the direction was 0 from shutAt to
 	// openAt, or is still.
 	shutAt, openAt int64
@@ -126,7 +128,7 @@ func (p *pauses) repeats(side int, u *undone) {
 		return
 	}
 	if t := &p.more.sides[side]; t.agains > 0 && t.since == p.moved[side].time {
-		u.Again, u.AgainFrame = t.agains, t.again
+		u.Again, u.Known, u.AgainFrame = t.agains, t.known, t.again
 	}
 }
 
@@ -147,7 +149,8 @@ func (p *pauses) closedWindow(side int, u *undone) {
 		return
 	}
 	// Whether the sender had anything to send shows at once when the window opens.
-	u.Window = u.Unacked > 0 || u.Open || u.Owed > 0 || u.End == trace.StallData && u.To.Time-till < minStall
+	atOnce := u.End == trace.StallData && !p.shut[1-side] && u.To.Time-till < minStall
+	u.Window = u.Unacked > 0 || u.Open || u.Owed > 0 || atOnce
 }
 
 // stalled adds a stall to the delays of a direction.
@@ -199,27 +202,43 @@ func (p *pauses) timer() int64 {
 	return min(minStall, max(3*p.rtt, atOnce))
 }
 
-// repeated notes a packet, the octets or chunks of which came before, up to end; of the
-// direction acked is what was acknowledged, and high what was sent.
-func (p *pauses) repeated(side int, fl *trace.Flow, end, acked, high int64, now trace.Moment) {
+// stretch are octets of a direction, or TSNs.
+type stretch struct{ from, end int64 }
+
+// repeated notes a packet, the octets or chunks of which came before; of the direction acked
+// is what was acknowledged, and high what was sent.
+func (p *pauses) repeated(side int, fl *trace.Flow, what stretch, acked, high int64, now trace.Moment) {
 	d, t, m := fl.Delayed(), &p.trouble().sides[side], &p.moved[side]
-	if end <= acked {
+	known := what.end <= acked
+	if now.Time-m.time >= atOnce {
+		if t.since != m.time {
+			t.agains, t.known, t.since = 0, 0, m.time
+		}
+		t.agains++
+		if known {
+			t.known++
+		}
+		t.again = now.Frame
+	}
+	if known {
 		d.Needless++
 		return
 	}
-	if now.Time-m.time >= atOnce {
-		if t.since != m.time {
-			t.agains, t.since = 0, m.time
-		}
-		t.agains++
-		t.again = now.Frame
+	if what.end == high && now.Time-m.time < atOnce {
+		return // right behind the first: a copy
 	}
 	fresh := now.Time-max(m.time, t.lastAt) < p.timer()
 	switch {
-	case fresh && end <= t.recover:
-	case t.reported(acked) && (fresh || t.lastAt < m.time):
+	case fresh && what.end <= t.recover:
+	case t.reported(acked) && what.from <= acked && (fresh || t.lastAt < m.time):
+		// What is reported is the first that is missing; anything else is a copy that the
+		// network or the capture made.
 		t.timeout, t.recover = false, high
+		d.Losses++
 	case !fresh:
+		if what.end > t.recover { // not the same again, after a longer time
+			d.Losses++
+		}
 		t.timeout, t.recover = true, high
 	default:
 		return // no reason is known
@@ -248,6 +267,10 @@ func (p *pauses) filled(side int, fl *trace.Flow, acked int64, now trace.Moment)
 	}
 	if p.rtt > 0 && age >= trip || p.rtt == 0 && t.reported(acked) {
 		d.Unseen++
+		if t.counting != t.holeAt {
+			t.counting = t.holeAt
+			d.Losses++
+		}
 		if age >= minStall {
 			d.UnseenTimeouts++
 		}
@@ -263,7 +286,8 @@ func (p *pauses) filled(side int, fl *trace.Flow, acked int64, now trace.Moment)
 }
 
 // announce notes that a side announced a receive window of 0, or one that is not.
-func (p *pauses) announce(side int, shut bool, fl *trace.Flow, now trace.Moment) {
+// blocked: the other side has something to send.
+func (p *pauses) announce(side int, shut, blocked bool, fl *trace.Flow, now trace.Moment) {
 	t := &p.trouble().sides[side]
 	p.shut[side] = shut
 	if shut {
@@ -276,11 +300,11 @@ func (p *pauses) announce(side int, shut bool, fl *trace.Flow, now trace.Moment)
 		return
 	}
 	t.openAt = now.Time
-	p.opened(side, fl, now)
+	p.opened(side, blocked, fl, now)
 }
 
 // opened sums up the time in which a window was 0. Frame 0: it still is.
-func (p *pauses) opened(side int, fl *trace.Flow, now trace.Moment) {
+func (p *pauses) opened(side int, blocked bool, fl *trace.Flow, now trace.Moment) {
 	t := &p.more.sides[side]
 	z := &fl.Delayed().Closed
 	closed := now.Time - t.shutAt
@@ -288,6 +312,9 @@ func (p *pauses) opened(side int, fl *trace.Flow, now trace.Moment) {
 		return
 	}
 	z.Total += closed
+	if blocked {
+		z.Blocked += closed
+	}
 	if closed >= z.Longest {
 		z.Longest, z.From, z.To = closed, t.shutIn, now.Frame
 	}

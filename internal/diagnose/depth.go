@@ -34,27 +34,27 @@ func depths(a *about) {
 
 // limit is how many Reads a side may have outstanding: its own ORD or the IRD of the other
 // side, whichever is less, and what it is in words.
-func (a *about) limit(d trace.Dir) (n int, what string) {
+func (a *about) limit(d trace.Dir) (n int, name, whose string) {
 	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
 	if !ini.HasEnhanced || !res.HasEnhanced || a.Outcome != trace.Accepted {
-		return 0, ""
+		return 0, "", ""
 	}
 	own, other := a.Side[d].Enhanced.ORD, a.Side[1-d].Enhanced.IRD
 	switch {
 	case own == unknownDepth && other == unknownDepth:
-		return 0, ""
+		return 0, "", ""
 	case own < other:
-		return int(own), fmt.Sprintf("ORD %d of the %s", own, d.Sender())
+		return int(own), "ORD", "its own"
 	case own > other:
-		return int(other), fmt.Sprintf("IRD %d of the %s", other, (1 - d).Sender())
+		return int(other), "IRD", "that of the " + (1 - d).Sender()
 	}
-	return int(own), fmt.Sprintf("ORD %d of the %s and the same IRD of the %s", own, d.Sender(), (1 - d).Sender())
+	return int(own), "ORD", fmt.Sprintf("its own, and IRD of the %s is the same", (1 - d).Sender())
 }
 
 // depth diagnoses the Reads of a direction.
 func (a *about) depth(d trace.Dir) {
 	f := &a.Flow[d]
-	limit, what := a.limit(d)
+	limit, name, whose := a.limit(d)
 	l := a.ReadLatency
 	if limit == 0 || int(f.MostOutstanding) != limit || f.Waits == nil || f.Waits.Busy == 0 || l == nil {
 		return
@@ -79,13 +79,14 @@ func (a *about) depth(d trace.Dir) {
 	}
 	a.add(Diagnosis{
 		Kind: DepthLimited, Severity: severity, Dir: d, HasDir: true,
-		Title: "Reads limited by " + what,
-		Text: fmt.Sprintf("Reads of the %s are limited by %s: at %d outstanding %s of the time in which any was (%s Reads of %s octets, mean latency %s).",
-			d.Sender(), what, limit, share(float64(w.AtMost), float64(w.Busy)), thousands(f.Answered), thousands(size), lasting(int64(l.Sum/l.Count))), //nolint:gosec // a time
+		Title: fmt.Sprintf("Reads limited by %s %d", name, limit),
+		Text: fmt.Sprintf("Reads of the %s are limited by %s %d (%s): at %d outstanding %s of the time in which any was (%s Reads of %s octets, mean latency %s).",
+			d.Sender(), name, limit, whose, limit, share(float64(w.AtMost), float64(w.Busy)), thousands(f.Answered), thousands(size),
+			lasting(int64(l.Sum/l.Count))), //nolint:gosec // a time
 		Also: []string{fmt.Sprintf("The octets of an answer come at %s, and the fastest Read took %s: latency × rate / size suggests %d outstanding.",
 			rate(w.Octets, w.Time), lasting(int64(l.Min)), deep)}, //nolint:gosec // a time
 		Advice: fmt.Sprintf("raise ORD of the %s and IRD of the %s to %d, as far as both RNICs can.", d.Sender(), (1 - d).Sender(), deep),
-		same:   what,
+		same:   fmt.Sprint(name, limit, whose),
 	})
 }
 

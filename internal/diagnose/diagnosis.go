@@ -85,7 +85,7 @@ var kinds = []struct {
 	means string
 }{
 	{Terminated, "One side ended the connection with a Terminate, which names the error and quotes the segment that caused it."},
-	{Stalled, "A side made no progress for 200 ms or more although it had something to do: octets were not acknowledged, a message was not whole, or a request waited for its answer."},
+	{Stalled, "A side made no progress for 180 ms or more although it had something to do: octets were not acknowledged, a message was not whole, or a request waited for its answer."},
 	{Rule, "A rule of the RFCs was broken."},
 	{Lossy, "Packets were lost on their way and sent again."},
 	{WindowShut, "A side announced a receive window of 0, so that the other one could send nothing."},

@@ -11,18 +11,21 @@ import (
 const (
 	// badLoss is the share of lost packets from which on TCP cannot fill a fast link: at
 	// 0.1 % it gets about 1.2 segments in the square root of the share, 39 segments of
-	// 1460 octets a round trip (RFC 3649 section 1), which is 4.5 Gbit/s at 100 µs. Of fewer
-	// than manyLost packets no share is known.
-	badLoss  = 0.001
-	manyLost = 5
+	// 1460 octets a round trip (RFC 3649 section 1), which is 4.5 Gbit/s at 100 µs. From
+	// fewer than manyLosses no share is known; packets that were lost together count as
+	// one, since TCP slows down once for them.
+	badLoss    = 0.001
+	manyLosses = 5
 	// someLoss is the share that is worth a note; less is left to TCP. One packet in
 	// 100,000 is no problem.
-	someLoss = 0.0001
-	someLost = 3
+	someLoss   = 0.0001
+	someLosses = 3
 	// manyLate and lateShare are how many packets come out of order before it is told:
-	// with three behind the late one the sender takes it for lost.
+	// with three behind the late one the sender takes it for lost. From badLate on that
+	// happens all the time.
 	manyLate  = 10
 	lateShare = 0.01
+	badLate   = 0.1
 	// A window that is closed for shutShare of the time, or for shutLong, costs
 	// throughput; one that closes for less than shutShort is how a full receiver works.
 	shutShare = 0.1
@@ -45,25 +48,30 @@ func losses(a *about) {
 func (a *about) lost(d trace.Dir, h *trace.Delays) {
 	sent := float64(a.sent(d))
 	behind := h.Fast + h.Timeouts
-	n := behind + h.Unseen
+	n, unseen := behind+h.Unseen, h.Unseen
+	if h.Late > n { // where order is lost, a packet that comes late need not be a second copy
+		n, unseen = behind+h.UnseenTimeouts, h.UnseenTimeouts
+	}
 	severity := conformance.Note
 	switch {
-	case n >= manyLost && float64(n) >= badLoss*sent:
+	case h.Losses <= h.Stalls && a.has(Stalled):
+		return // the stalls tell of them
+	case h.Losses >= manyLosses && float64(n) >= badLoss*sent:
 		severity = conformance.Warning
-	case n < someLost || float64(n) < someLoss*sent:
+	case h.Losses < someLosses || float64(n) < someLoss*sent:
 		return
 	}
 	me, other, what := d.Sender(), (1 - d).Sender(), a.carriers()
 	text := fmt.Sprintf("Of %s %s of the %s %s were lost and sent again (%s), the first in frame %d.",
 		thousands(a.sent(d)), what, me, thousands(n), share(float64(n), sent), h.FirstLoss)
-	where := "lost " + fmt.Sprint(behind > 0, h.Unseen > 0)
+	where := "lost " + fmt.Sprint(behind > 0, unseen > 0)
 	switch {
-	case h.Unseen == 0:
+	case unseen == 0:
 		text += fmt.Sprintf(" The capture has both copies: they were lost between the capture point and the %s.", other)
 	case behind == 0:
 		text += fmt.Sprintf(" The capture has only the second copies: the first ones were lost between the %s and the capture point.", me)
 	default:
-		text += fmt.Sprintf(" %s of them were lost before the capture point, %s behind it.", thousands(h.Unseen), thousands(behind))
+		text += fmt.Sprintf(" Lost before the capture point: %s, behind it: %s.", thousands(unseen), thousands(behind))
 	}
 	diagnosis := Diagnosis{
 		Kind: Lossy, Severity: severity, Dir: d, HasDir: true, Frames: []uint64{h.FirstLoss},
@@ -71,10 +79,7 @@ func (a *about) lost(d trace.Dir, h *trace.Delays) {
 		Advice: "look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.",
 	}
 	if t := h.Timeouts + h.UnseenTimeouts; t > 0 {
-		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("%s of them came only after a timeout, during which nothing went on%s.", thousands(t), stalledFor(h)))
-	}
-	if h.Late > n/2 {
-		diagnosis.Also = append(diagnosis.Also, "Many more came out of order, so some of these may have been late and not lost.")
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Of them %s came only after a timeout, during which nothing went on%s.", thousands(t), stalledFor(h)))
 	}
 	a.add(diagnosis)
 }
@@ -110,16 +115,22 @@ func (a *about) late(d trace.Dir, h *trace.Delays) {
 	if h.Late < manyLate || float64(h.Late) < lateShare*sent {
 		return
 	}
-	what := a.carriers()
+	what, severity := a.carriers(), conformance.Note
+	if float64(h.Late) >= badLate*sent {
+		severity = conformance.Warning
+	}
 	diagnosis := Diagnosis{
-		Kind: Reordered, Severity: conformance.Note, Dir: d, HasDir: true, Frames: []uint64{h.FirstLate},
+		Kind: Reordered, Severity: severity, Dir: d, HasDir: true, Frames: []uint64{h.FirstLate},
 		Title: share(float64(h.Late), sent) + " of the " + what + " out of order", same: "late",
 		Text: fmt.Sprintf("Of %s %s of the %s %s came behind later ones (%s), the first in frame %d, and were not lost.",
 			thousands(a.sent(d)), what, d.Sender(), thousands(h.Late), share(float64(h.Late), sent), h.FirstLate),
 		Advice: "look for a path over several links that are used in turn, or a capture that puts its queues together in another order.",
 	}
 	if h.Needless > 0 {
-		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("%s were sent again without need, as the sender took such ones for lost.", thousands(h.Needless)))
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Sent again without need, as the sender took them for lost: %s.", thousands(h.Needless)))
+	}
+	if h.Unseen > 0 && h.Late > h.Fast+h.Timeouts+h.Unseen {
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("So late that they may have been lost before the capture point: %s more.", thousands(h.Unseen)))
 	}
 	a.add(diagnosis)
 }
@@ -127,11 +138,11 @@ func (a *about) late(d trace.Dir, h *trace.Delays) {
 // shut diagnoses the closed receive windows of the sender of a direction.
 func (a *about) shut(d trace.Dir, h *trace.Delays) {
 	z, whole := &h.Closed, float64(a.LastTime-a.FirstTime)
-	if s := a.Flow[1-d].Delays().Longest; s.Window || z.Total < shutShort {
+	if s := a.Flow[1-d].Delays().Longest; s.Window || z.Blocked < shutShort {
 		return // the stall of the other side tells it, or it is how a full receiver works
 	}
 	severity := conformance.Note
-	if z.Total >= shutLong || float64(z.Total) >= shutShare*whole {
+	if z.Blocked >= shutLong || float64(z.Blocked) >= shutShare*whole {
 		severity = conformance.Warning
 	}
 	me, other := d.Sender(), (1 - d).Sender()
@@ -141,9 +152,9 @@ func (a *about) shut(d trace.Dir, h *trace.Delays) {
 	}
 	a.add(Diagnosis{
 		Kind: WindowShut, Severity: severity, Dir: d, HasDir: true, Frames: frames,
-		Title: "receive window closed for " + lasting(z.Total),
-		Text: fmt.Sprintf("The %s closed its receive window %s, for %s in all (%s of the time of the connection), the longest time %s (%s): the %s could send nothing meanwhile.",
-			me, times(z.Count), lasting(z.Total), share(float64(z.Total), whole), lasting(z.Longest), where, other),
+		Title: "receive window closed for " + lasting(z.Blocked),
+		Text: fmt.Sprintf("The %s closed its receive window %s while the %s had more to send: %s in all (%s of the time of the connection), the longest time %s (%s).",
+			me, times(z.Count), other, lasting(z.Blocked), share(float64(z.Blocked), whole), lasting(z.Longest), where),
 		Advice: fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", me),
 		same:   "shut",
 	})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -17,8 +18,8 @@ const (
 	// although each is short: timeouts for lost packets again and again.
 	manyStalls   = 3
 	stalledShare = 0.1
-	// usualReads is after how many Reads their median latency is known; a wait of less
-	// than usualWait of it is how long Reads take there: the way is long.
+	// usualReads is after how many Reads the least that one takes is known; a wait of less
+	// than usualWait of it is no stall: the way is long.
 	usualReads = 8
 	usualWait  = 3
 )
@@ -57,7 +58,7 @@ func (a *about) stalled(d trace.Dir) bool {
 		return true
 	}
 	if l := a.ReadLatency; s.Owed > 0 && s.End == trace.StallData && l != nil && l.Count >= usualReads {
-		return wait > usualWait*int64(l.Quantile(0.5)) //nolint:gosec // a time
+		return wait > usualWait*int64(l.Min) //nolint:gosec // a time
 	}
 	// A request that is never answered is not late: that is told only where somebody
 	// waited for long.
@@ -87,7 +88,7 @@ func (a *about) stall(d trace.Dir) {
 		Title: "stalled for " + lasting(s.Length()),
 		Text:  a.stallText(d, s) + " " + text, Advice: advice, same: cause + ", " + s.End.String(),
 	}
-	if w := waited(d, s); w != "" {
+	if w := a.waited(d, s); w != "" {
 		diagnosis.Also = append(diagnosis.Also, w)
 	}
 	if h.Stalls > 1 {
@@ -111,7 +112,7 @@ func (a *about) stallSeverity(h *trace.Delays) conformance.Severity {
 // stallText says how long nothing went on, between which frames.
 func (a *about) stallText(d trace.Dir, s *trace.Stall) string {
 	what := "did not get on"
-	if s.Unacked == 0 && !s.Hole {
+	if s.Unacked == 0 && !s.Hole && s.Again == 0 {
 		what = "sent nothing"
 	}
 	text := fmt.Sprintf("The %s %s for %s, ", d.Sender(), what, lasting(s.Length()))
@@ -139,16 +140,22 @@ func (a *about) cause(d trace.Dir, s *trace.Stall) (cause, text, advice string) 
 		text = fmt.Sprintf("The receive window of the %s was closed: nothing took the octets out of its TCP, so the %s could send no more.", other, me)
 		advice = fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", other)
 		return "window", text, advice
+	case s.Again > 0 && s.Again == s.Known:
+		text = fmt.Sprintf("It repeated octets %s, last in frame %d, that the %s had acknowledged: those acknowledgements were lost between "+
+			"the capture point and the %s.", times(s.Again), s.AgainFrame, other, me)
+		advice = fmt.Sprintf("look for lost packets between the capture point and the %s: drops at switches and adapters, a link or a path that "+
+			"failed over.", me)
+		return "acknowledgements lost", text, advice
 	case s.Again > 0:
 		text = fmt.Sprintf("%s that it had sent stayed without an acknowledgement, though it repeated some of them %s, last in frame %d.",
-			upper(octets), times(s.Again), s.AgainFrame)
+			octets, times(s.Again), s.AgainFrame)
 		text += fmt.Sprintf(" They, or the acknowledgements, were lost between the capture point and the %s, or the %s did not answer.", other, other)
 		advice = fmt.Sprintf("look for lost packets between the capture point and the %s: drops at switches and adapters, a link or a path that "+
 			"failed over, a firewall; and whether the %s itself hung.", other, other)
 		return "loss behind", text, advice
 	case s.Hole:
-		text = fmt.Sprintf("Octets that it had sent were missing before others: they were lost on their way to the capture point, and it "+
-			"noticed only after that time. %s waited for an acknowledgement.", upper(octets))
+		text = fmt.Sprintf("Some of what it had sent was missing while later %s had come: it was lost on its way to the capture point, and the "+
+			"%s noticed only after that time. %s waited for an acknowledgement.", a.units(), me, octets)
 		advice = fmt.Sprintf("look for lost packets between the %s and the capture point: drops at switches and adapters.", me)
 		return "loss before", text, advice
 	case s.Unacked > 0 && s.End == trace.StallAck && s.Owed == 0 && !s.Open:
@@ -156,9 +163,9 @@ func (a *about) cause(d trace.Dir, s *trace.Stall) (cause, text, advice string) 
 			"capture missed packets, or its clock went forward.", other, octets, me)
 		return "late acknowledgement", text, "compare with a capture at the other side."
 	case s.Owed > 0:
-		text = fmt.Sprintf("%s of the %s waited for an answer in that time.", upper(requests(s.Owed)), other)
+		text = fmt.Sprintf("%s of the %s waited for an answer in that time.", a.requests(1-d, s.Owed), other)
 		if s.Unacked > 0 {
-			text += fmt.Sprintf(" %s that it had sent were not acknowledged either.", upper(octets))
+			text += fmt.Sprintf(" %s that it had sent were not acknowledged either.", octets)
 		}
 		text += fmt.Sprintf(" The capture does not show why: the %s may have been busy, or its packets were lost before the capture point.", me)
 		advice = fmt.Sprintf("look at the %s at that time, and for lost packets between it and the capture point.", me)
@@ -178,9 +185,24 @@ func (a *about) amount(s *trace.Stall) string {
 	return several(n, "octet", "octets")
 }
 
-// requests are Read and Atomic Requests.
-func requests(n int) string {
-	return several(uint64(n), "Read or Atomic Request", "Read and Atomic Requests") //nolint:gosec // not negative
+// units are what acknowledgements count.
+func (a *about) units() string {
+	if a.Transport == trace.SCTP {
+		return "chunks"
+	}
+	return "octets"
+}
+
+// requests are those of a side that waited for an answer.
+func (a *about) requests(d trace.Dir, n int) string {
+	f, count := &a.Flow[d], uint64(n) //nolint:gosec // not negative
+	switch {
+	case f.Op(rdmap.OpAtomicRequest).Segments == 0:
+		return several(count, "RDMA Read", "RDMA Reads")
+	case f.Op(rdmap.OpReadRequest).Segments == 0:
+		return several(count, "Atomic Operation", "Atomic Operations")
+	}
+	return several(count, "RDMA Read or Atomic Operation", "RDMA Reads and Atomic Operations")
 }
 
 func times(n uint64) string {
@@ -194,17 +216,17 @@ func times(n uint64) string {
 }
 
 // waited says which RDMA operations a stall held up, as far as that was not said.
-func waited(d trace.Dir, s *trace.Stall) string {
+func (a *about) waited(d trace.Dir, s *trace.Stall) string {
 	var who []string
 	named := s.Unacked == 0 && !s.Window && s.Again == 0 && !s.Hole // the requests are the cause
 	if s.Owed > 0 && !named {
-		who = append(who, fmt.Sprintf("%s of the %s", requests(s.Owed), (1-d).Sender()))
+		who = append(who, fmt.Sprintf("%s of the %s", a.requests(1-d, s.Owed), (1-d).Sender()))
 	}
 	if s.Asked > 0 {
-		who = append(who, fmt.Sprintf("%s of the %s", requests(s.Asked), d.Sender()))
+		who = append(who, fmt.Sprintf("%s of the %s", a.requests(d, s.Asked), d.Sender()))
 	}
-	if s.Open && (s.Owed > 0 || s.Unacked > 0 || s.Window) {
-		who = append(who, fmt.Sprintf("a message of the %s that was not whole", d.Sender()))
+	if s.Open && (s.Owed > 0 || !named) {
+		who = append(who, fmt.Sprintf("an unfinished message of the %s", d.Sender()))
 	}
 	if len(who) == 0 {
 		return ""
@@ -224,6 +246,3 @@ func stallFrames(s *trace.Stall, end uint64) (frames []uint64) {
 	}
 	return frames
 }
-
-// upper makes the first letter of ASCII a large one.
-func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -15,11 +15,13 @@ func delayMembers(o *object, d *trace.Delays) {
 	o.uint("unseen_losses", d.Unseen)
 	o.uint("unseen_timeouts", d.UnseenTimeouts)
 	o.uint("late_packets", d.Late)
+	o.uint("losses", d.Losses)
 	frameMember(o, "first_loss", d.FirstLoss)
 	frameMember(o, "first_late", d.FirstLate)
 	o.uint("zero_windows", d.Closed.Count)
 	if z := &d.Closed; z.Count > 0 {
 		o.int("zero_window_ns", z.Total)
+		o.int("zero_window_blocked_ns", z.Blocked)
 		o.key("longest_zero_window")
 		o.open()
 		o.int("ns", z.Longest)
@@ -53,6 +55,7 @@ func stallMembers(o *object, s *trace.Stall) {
 	o.bool("zero_window", s.Window)
 	o.bool("octets_missing", s.Hole)
 	o.uint("repeated", s.Again)
+	o.uint("repeated_known", s.Known)
 	frameMember(o, "last_repeated", s.AgainFrame)
 	o.close()
 }

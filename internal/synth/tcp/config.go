@@ -36,11 +36,11 @@ type Config struct {
 	// the MSS: segmentation offload, before which a capture sees it.
 	MaxSegment int
 	// Window is the receive window in octets; WindowScale its shift, if Scale.
-	Window      int
-	Scale       bool
+	Window int
+	Scale  bool
 	// Shut are the times in which the window is closed: what is announced in them is 0.
 	// After each the window is announced at once.
-	Shut []Shut
+	Shut        []Shut
 	WindowScale uint8
 	// Timestamps (RFC 7323) and SACK (RFC 2018), used if both ends have them.
 	Timestamps, SACK bool
