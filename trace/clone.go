@@ -18,7 +18,7 @@ func (p *PDU) Clone() *PDU {
 	own.Frames, own.Bounds = slices.Clone(p.Frames), slices.Clone(p.Bounds)
 	own.Octets, own.StartupRaw = slices.Clone(p.Octets), slices.Clone(p.StartupRaw)
 	own.Startup, own.FPDU, own.Chunk = p.Startup.Clone(), p.FPDU.Clone(), p.Chunk.Clone()
-	own.Segment, own.Message = copied(p.Segment), copied(p.Message)
+	own.Segment, own.Message, own.Terminate = copied(p.Segment), copied(p.Message), copied(p.Terminate)
 	return &own
 }
 
@@ -71,7 +71,11 @@ func (f Flow) clone() Flow {
 	f.Waits, f.Held = copied(f.Waits), copied(f.Held)
 	if f.Wrong != nil {
 		f.Wrong = copied(f.Wrong)
-		f.Wrong.Differing = slices.Clone(f.Wrong.Differing)
+		k := f.Wrong
+		k.Differing, k.BadCRCs, k.Holes = slices.Clone(k.Differing), slices.Clone(k.BadCRCs), slices.Clone(k.Holes)
+		for i := range k.BadCRCs {
+			k.BadCRCs[i].Frames = slices.Clone(k.BadCRCs[i].Frames)
+		}
 	}
 	return f
 }

@@ -112,6 +112,11 @@ type Side struct {
 	// Startup is the frame it sent, if HasStartup.
 	Startup    mpa.Startup
 	HasStartup bool
+	// StartupFrame is the frame with which that, or over SCTP the session control that it
+	// began with, was complete, StartupTime its capture time in nanoseconds since the Unix
+	// epoch.
+	StartupFrame uint64
+	StartupTime  int64
 	// HasEnhanced says that Enhanced, the enhanced connection establishment data (RFC
 	// 6581 section 9), was in it.
 	HasEnhanced bool
@@ -284,6 +289,13 @@ type Flow struct {
 	// Held holds the delays of the direction, nil while there are none; see
 	// [Flow.Delays].
 	Held *Delays
+	// Refused are those of the unanswered ones that a Terminate quotes, RefusedFrame is the
+	// frame of that.
+	Refused, RefusedFrame uint64
+	// SumsRight and SumsWrong count packets with data by their TCP checksum, as far as it
+	// was verified; they are set at the end of the connection. SumsUnfilled counts those
+	// whose field was not filled in yet.
+	SumsRight, SumsWrong, SumsUnfilled uint32
 	// Wrong holds the faults of the direction, nil while there are none; see
 	// [Flow.Faults].
 	Wrong *Faults
@@ -292,10 +304,21 @@ type Flow struct {
 // Faults are the faults of a direction. They are separate from [Flow] to save memory:
 // most directions have none.
 type Faults struct {
-	// FirstBadCRC is the first frame with a wrong CRC, 0 if there is none.
-	FirstBadCRC uint64
-	// MarkersBad counts wrong markers, FirstBadMarker is the frame of the first.
+	// FirstBadCRC and LastBadCRC are the first and the last frame with a wrong CRC, 0 if
+	// there is none. BadCRCs lists the first FPDUs that have one. BadCRCRuns counts how
+	// often one came behind an FPDU with another verdict, and LongestBadCRC is how many
+	// followed each other at most; the last one is the FPDU LastBadNth of the direction,
+	// and BadCRCRun how many follow each other up to it.
+	FirstBadCRC, LastBadCRC               uint64
+	BadCRCs                               []BadCRC
+	BadCRCRuns, LongestBadCRC, LastBadNth uint64
+	BadCRCRun                             uint64
+	// MarkersBad counts wrong markers, FirstBadMarker is the frame of the first, which is
+	// BadMarker.
 	MarkersBad, FirstBadMarker uint64
+	BadMarker                  BadMarker
+	// Holes lists the first gaps of the capture, over TCP.
+	Holes []Hole
 	// PadBad counts FPDUs whose pad is not zero.
 	PadBad uint64
 	// Resyncs counts how often FPDU boundaries were found again, by [mpa.Sync], the
@@ -355,16 +378,6 @@ type Closing struct {
 	// At is its offset in the TCP stream of its own direction, Acked the offset that
 	// it acknowledges in the other one, negative if that is not known.
 	At, Acked int64
-}
-
-// Terminate is the first Terminate of a direction (RFC 5040 section 4.8).
-type Terminate struct {
-	// Frame is the frame that carried it, Code the error in it.
-	Frame uint64
-	Code  rdmap.TermCode
-	// Swapped is true when the fields make sense only in swapped order, as siw sends
-	// them.
-	Swapped bool
 }
 
 // Connection is one TCP connection, or one DDP stream session over SCTP (RFC 5043

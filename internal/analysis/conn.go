@@ -28,17 +28,25 @@ type Env struct {
 	// End is the time of the last frame, in nanoseconds since the epoch, once the capture
 	// has ended; 0 before that.
 	End int64
+	// Checksum says whether the TCP checksum of the packet at hand is right, if that is
+	// known; may be nil. It is asked only about FPDUs with a wrong CRC.
+	Checksum func() mpa.Tri
 
 	whole   mpa.FPDU // the FPDU of a segment that holds nothing else
+	crcs    segmentCRCs
 	pdus    uint64
-	swapped map[trace.Host]bool // senders of Terminates with swapped fields
+	senders map[trace.Endpoint]sender // what their Terminates showed
+	words   map[word]bool             // whether a control word with two meanings is read as swapped
+	sent    []sentSegment             // those that are searched for what a Terminate quotes
 	frames  []uint64
 	loose   []*loose // for sides that have none
 	pdu     trace.PDU
 	chunk   trace.Chunk // of it, over SCTP
 	segment ddp.Segment
 	message trace.Message
-	done    []trace.Transaction
+	// terminate is one that its connection does not keep.
+	terminate trace.Terminate
+	done      []trace.Transaction
 }
 
 // PDUs is the number of PDUs found so far.
@@ -228,6 +236,9 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 	if note&(reassembly.AfterFIN|reassembly.Conflict) != 0 {
 		c.faulty(side, s, note)
 	}
+	if note&reassembly.Retransmission != 0 {
+		c.again(side, s)
+	}
 	c.noteProgress() // before the data of the packet is judged
 	var p reassembly.Piece
 	for w.tcp.Pop(side, &p) {
@@ -376,6 +387,18 @@ func (c *Conn) oldest(side int) int64 {
 	return off
 }
 
+// First returns the first octets of both sides, by side, as far as they are kept: at most
+// [maxLead] of each, from the place at which the capture begins. They are borrowed until
+// Finish.
+func (c *Conn) First() (octets [2][]byte) {
+	for side := range c.dirs {
+		if l := c.dirs[side].loose; l != nil {
+			octets[side] = l.lead
+		}
+	}
+	return octets
+}
+
 // Finish ends the connection. Only Trace remains of it.
 func (c *Conn) Finish() {
 	c.noteProgress()
@@ -405,7 +428,7 @@ func (c *Conn) Finish() {
 			k := fl.Faulty()
 			k.Conflicts, k.Uncompared = n.Conflicts, n.Uncompared
 		}
-		fl.Unanswered += uint64(len(c.queues[side].requests))
+		c.unanswered(side, c.queues[side].requests)
 	}
 	t.EndedBy = c.Dir(int(t.EndedBy))
 	c.work, c.queues = nil, [2]queues{}
@@ -510,6 +533,7 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 	}
 	if gap {
 		h.gap = true
+		c.hole(side, p)
 		c.queues[side].messages().gap()
 	}
 	c.force(side)

@@ -59,7 +59,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU, single bool) {
 	c.count(dir, f)
 	c.seen(side, dir)
 	p := c.fpduRecord(side, dir, f, single)
-	c.firstFaults(dir, f, p.Frame, single)
+	c.faults(side, dir, f, p, single)
 	c.header(side, dir, f, p)
 	if c.env.wantsPDUs() {
 		c.show(side, f, p, single)
@@ -119,7 +119,7 @@ func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, single bool) *tr
 	p.Number, p.Conn, p.Kind, p.Dir, p.Frames = c.env.pdus, &c.Trace, trace.KindFPDU, dir, p.Frames[:0]
 	p.From, p.Length, p.FPDU, p.Chunk, p.Segment, p.Message = f.Offset, int64(f.Size), f, nil, nil, nil
 	p.Offset, p.HasOffset = f.Offset-h.origin, h.hasOrigin
-	p.Startup, p.StartupRaw, p.Partial, p.FramesOmitted, p.TermSwapped = nil, nil, false, 0, false
+	p.Startup, p.StartupRaw, p.Partial, p.FramesOmitted, p.TermSwapped, p.Terminate = nil, nil, false, 0, false, nil
 	p.Octets = nil
 	c.env.pdus++
 	if p.Frame = 0; !single {
@@ -132,28 +132,6 @@ func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, single bool) *tr
 		p.Frame, p.Time = c.Trace.LastFrame, c.Trace.LastTime
 	}
 	return p
-}
-
-// firstFaults notes the first frames with a wrong CRC and with a wrong marker. The
-// markers of a single FPDU were checked before.
-func (c *Conn) firstFaults(dir trace.Dir, f *mpa.FPDU, frame uint64, single bool) {
-	fl := &c.Trace.Flow[dir]
-	if f.CRCStatus == mpa.CRCBad && fl.CRCBad == 1 {
-		fl.Faulty().FirstBadCRC = frame
-	}
-	if single {
-		return
-	}
-	for i := range f.Markers {
-		if f.Markers[i].Status() == mpa.MarkerOK {
-			continue
-		}
-		k := fl.Faulty()
-		k.MarkersBad++
-		if k.FirstBadMarker == 0 {
-			k.FirstBadMarker = frame
-		}
-	}
 }
 
 // header decodes the DDP header, and processes the segment.

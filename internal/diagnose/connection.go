@@ -12,18 +12,28 @@ import (
 var makers = []func(*about){
 	terminates,
 	stalls,
-	losses,
+	refused,
+	unanswered,
+	dialects,
+	readyToReceive,
 	depths,
+	wrongCRCs,
+	endings,
+	wrongMarkers,
+	segments,
+	damagedPackets,
+	incomplete,
+	offloads,
+	losses,
+	depthLimits,
 	brokenRules,
 }
 
 // Connection diagnoses a connection that is over, from what the analysis knows of it and
 // from the findings of the rules, which are borrowed.
 func Connection(c *trace.Connection, findings []conformance.Finding) []Diagnosis {
-	a := about{Connection: c, findings: findings, explained: make([]bool, len(findings))}
-	for _, diagnose := range makers {
-		diagnose(&a)
-	}
+	a := newAbout(c, findings)
+	a.diagnose()
 	return a.diagnoses
 }
 
@@ -33,6 +43,18 @@ type about struct {
 	findings  []conformance.Finding
 	explained []bool // the findings that a diagnosis explains
 	diagnoses []Diagnosis
+	// endExplained says that a diagnosis explains how the connection ended.
+	endExplained bool
+}
+
+func newAbout(c *trace.Connection, findings []conformance.Finding) *about {
+	return &about{Connection: c, findings: findings, explained: make([]bool, len(findings))}
+}
+
+func (a *about) diagnose() {
+	for _, diagnose := range makers {
+		diagnose(a)
+	}
 }
 
 // add adds a diagnosis.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -21,12 +22,10 @@ const (
 	limitedNearlyAlways = 0.9
 	// farDeeper is how many times as many Reads the link would have to hold for a warning.
 	farDeeper = 4
-	// unknownDepth stands for a depth that is not negotiated (RFC 6581 section 9.1).
-	unknownDepth = 0x3fff
 )
 
-// depths diagnoses sides whose Reads are held up by the negotiated depth.
-func depths(a *about) {
+// depthLimits diagnoses sides whose Reads are held up by the negotiated depth.
+func depthLimits(a *about) {
 	for d := range a.Flow {
 		a.depth(trace.Dir(d))
 	}
@@ -41,7 +40,7 @@ func (a *about) limit(d trace.Dir) (n int, name, whose string) {
 	}
 	own, other := a.Side[d].Enhanced.ORD, a.Side[1-d].Enhanced.IRD
 	switch {
-	case own == unknownDepth && other == unknownDepth:
+	case own == mpa.DepthNotNegotiated && other == mpa.DepthNotNegotiated:
 		return 0, "", ""
 	case own < other:
 		return int(own), "ORD", "its own"
@@ -81,10 +80,10 @@ func (a *about) depth(d trace.Dir) {
 		Kind: DepthLimited, Severity: severity, Dir: d, HasDir: true,
 		Title: fmt.Sprintf("Reads limited by %s %d", name, limit),
 		Text: fmt.Sprintf("Reads of the %s are limited by %s %d (%s): at %d outstanding %s of the time in which any was (%s Reads of %s octets, mean latency %s).",
-			d.Sender(), name, limit, whose, limit, share(float64(w.AtMost), float64(w.Busy)), thousands(f.Answered), thousands(size),
-			lasting(int64(l.Sum/l.Count))), //nolint:gosec // a time
+			d.Sender(), name, limit, whose, limit, share(float64(w.AtMost), float64(w.Busy)), number(f.Answered), number(size),
+			duration(int64(l.Sum/l.Count))), //nolint:gosec // a time
 		Also: []string{fmt.Sprintf("The octets of an answer come at %s, and the fastest Read took %s: latency × rate / size suggests %d outstanding.",
-			rate(w.Octets, w.Time), lasting(int64(l.Min)), deep)}, //nolint:gosec // a time
+			rate(w.Octets, w.Time), duration(int64(l.Min)), deep)}, //nolint:gosec // a time
 		Advice: fmt.Sprintf("raise ORD of the %s and IRD of the %s to %d, as far as both RNICs can.", d.Sender(), (1 - d).Sender(), deep),
 		same:   fmt.Sprint(name, limit, whose),
 	})
@@ -101,5 +100,5 @@ func suggestion(w *trace.Waits, l *trace.Latency, size uint64) (n int, known boo
 	}
 	perNs := float64(w.Octets) / float64(w.Time)
 	v := math.Ceil(float64(l.Min) * perNs / float64(size))
-	return int(min(v, unknownDepth-1)), true
+	return int(min(v, mpa.DepthNotNegotiated-1)), true
 }

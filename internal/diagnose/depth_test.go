@@ -22,7 +22,7 @@ both: {mpa: {ird: 4, ord: 4}}
 link: {rate: 10Gbps}
 timeline: [connect, read 8KiB x200, close]
 `, `note depth-limit: Reads limited by ORD 4
-Reads of the initiator are limited by ORD 4 (its own, and IRD of the responder is the same): at 4 outstanding 68 % of the time in which any was (200 Reads of 8,192 octets, mean latency 107 µs).
+Reads of the initiator are limited by ORD 4 (its own, and IRD of the responder is the same): at 4 outstanding 68 % of the time in which any was (200 Reads of 8,192 octets, mean latency 107.2 µs).
 The octets of an answer come at 9.48 Gbit/s, and the fastest Read took 107 µs: latency × rate / size suggests 16 outstanding.
 Try: raise ORD of the initiator and IRD of the responder to 16, as far as both RNICs can.
 `},
@@ -51,8 +51,8 @@ both: {session: {ird: 2, ord: 2}}
 link: {rate: 10Gbps}
 timeline: [connect, read 8KiB x200, close]
 `, `note depth-limit: Reads limited by ORD 2
-Reads of the initiator are limited by ORD 2 (its own, and IRD of the responder is the same): at 2 outstanding 88 % of the time in which any was (200 Reads of 8,192 octets, mean latency 107 µs).
-The octets of an answer come at 9.31 Gbit/s, and the fastest Read took 107 µs: latency × rate / size suggests 16 outstanding.
+Reads of the initiator are limited by ORD 2 (its own, and IRD of the responder is the same): at 2 outstanding 88 % of the time in which any was (200 Reads of 8,192 octets, mean latency 107.2 µs).
+The octets of an answer come at 9.31 Gbit/s, and the fastest Read took 107.2 µs: latency × rate / size suggests 16 outstanding.
 Try: raise ORD of the initiator and IRD of the responder to 16, as far as both RNICs can.
 `},
 }
@@ -90,7 +90,7 @@ func TestDepth(t *testing.T) {
 	for _, tt := range depthTraces {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if d := cmp.Diff(tt.want, diagnosed(t, generate(t, tt.src, false))); d != "" {
+			if d := cmp.Diff(tt.want, spoken(t, generate(t, tt.src, false))); d != "" {
 				t.Error(d)
 			}
 		})
@@ -101,7 +101,7 @@ func TestDepth_Silent(t *testing.T) {
 	for _, tt := range depthSilent {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := diagnosed(t, generate(t, tt.src, false)); got != "" {
+			if got := spoken(t, generate(t, tt.src, false)); got != "" {
 				t.Error(got)
 			}
 		})

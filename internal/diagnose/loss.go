@@ -52,18 +52,18 @@ func (a *about) lost(d trace.Dir, h *trace.Delays) {
 	if h.Late > n { // where order is lost, a packet that comes late need not be a second copy
 		n, unseen = behind+h.UnseenTimeouts, h.UnseenTimeouts
 	}
-	severity := conformance.Note
+	losses, severity := min(h.Losses, n), conformance.Note
 	switch {
 	case h.Losses <= h.Stalls && a.has(Stalled):
 		return // the stalls tell of them
-	case h.Losses >= manyLosses && float64(n) >= badLoss*sent:
+	case losses >= manyLosses && float64(n) >= badLoss*sent:
 		severity = conformance.Warning
-	case h.Losses < someLosses || float64(n) < someLoss*sent:
+	case losses < someLosses || float64(n) < someLoss*sent:
 		return
 	}
 	me, other, what := d.Sender(), (1 - d).Sender(), a.carriers()
 	text := fmt.Sprintf("Of %s %s of the %s %s were lost and sent again (%s), the first in frame %d.",
-		thousands(a.sent(d)), what, me, thousands(n), share(float64(n), sent), h.FirstLoss)
+		number(a.sent(d)), what, me, number(n), share(float64(n), sent), h.FirstLoss)
 	where := "lost " + fmt.Sprint(behind > 0, unseen > 0)
 	switch {
 	case unseen == 0:
@@ -71,7 +71,7 @@ func (a *about) lost(d trace.Dir, h *trace.Delays) {
 	case behind == 0:
 		text += fmt.Sprintf(" The capture has only the second copies: the first ones were lost between the %s and the capture point.", me)
 	default:
-		text += fmt.Sprintf(" Lost before the capture point: %s, behind it: %s.", thousands(unseen), thousands(behind))
+		text += fmt.Sprintf(" Lost before the capture point: %s, behind it: %s.", number(unseen), number(behind))
 	}
 	diagnosis := Diagnosis{
 		Kind: Lossy, Severity: severity, Dir: d, HasDir: true, Frames: []uint64{h.FirstLoss},
@@ -79,7 +79,7 @@ func (a *about) lost(d trace.Dir, h *trace.Delays) {
 		Advice: "look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.",
 	}
 	if t := h.Timeouts + h.UnseenTimeouts; t > 0 {
-		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Of them %s came only after a timeout, during which nothing went on%s.", thousands(t), stalledFor(h)))
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Of them %s came only after a timeout, during which nothing went on%s.", number(t), stalledFor(h)))
 	}
 	a.add(diagnosis)
 }
@@ -89,7 +89,7 @@ func stalledFor(h *trace.Delays) string {
 	if h.Stalls == 0 {
 		return ""
 	}
-	return ", " + lasting(h.Stalled) + " in all"
+	return ", " + duration(h.Stalled) + " in all"
 }
 
 // carriers are what is lost and counted: packets, over SCTP chunks.
@@ -123,14 +123,14 @@ func (a *about) late(d trace.Dir, h *trace.Delays) {
 		Kind: Reordered, Severity: severity, Dir: d, HasDir: true, Frames: []uint64{h.FirstLate},
 		Title: share(float64(h.Late), sent) + " of the " + what + " out of order", same: "late",
 		Text: fmt.Sprintf("Of %s %s of the %s %s came behind later ones (%s), the first in frame %d, and were not lost.",
-			thousands(a.sent(d)), what, d.Sender(), thousands(h.Late), share(float64(h.Late), sent), h.FirstLate),
+			number(a.sent(d)), what, d.Sender(), number(h.Late), share(float64(h.Late), sent), h.FirstLate),
 		Advice: "look for a path over several links that are used in turn, or a capture that puts its queues together in another order.",
 	}
 	if h.Needless > 0 {
-		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Sent again without need, as the sender took them for lost: %s.", thousands(h.Needless)))
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Sent again without need, as the sender took them for lost: %s.", number(h.Needless)))
 	}
 	if h.Unseen > 0 && h.Late > h.Fast+h.Timeouts+h.Unseen {
-		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("So late that they may have been lost before the capture point: %s more.", thousands(h.Unseen)))
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("So late that they may have been lost before the capture point: %s more.", number(h.Unseen)))
 	}
 	a.add(diagnosis)
 }
@@ -152,9 +152,9 @@ func (a *about) shut(d trace.Dir, h *trace.Delays) {
 	}
 	a.add(Diagnosis{
 		Kind: WindowShut, Severity: severity, Dir: d, HasDir: true, Frames: frames,
-		Title: "receive window closed for " + lasting(z.Blocked),
+		Title: "receive window closed for " + duration(z.Blocked),
 		Text: fmt.Sprintf("The %s closed its receive window %s while the %s had more to send: %s in all (%s of the time of the connection), the longest time %s (%s).",
-			me, times(z.Count), other, lasting(z.Blocked), share(float64(z.Blocked), whole), lasting(z.Longest), where),
+			me, repeats(z.Count), other, duration(z.Blocked), share(float64(z.Blocked), whole), duration(z.Longest), where),
 		Advice: fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", me),
 		same:   "shut",
 	})

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // lossTraces are traces with such a fault, and all that is said of it.
@@ -18,14 +20,14 @@ Try: look for drops at the switches and adapters of that path, for flow control 
 	{"before the capture point", `
 link: {rate: 100Mbps, before: {loss: 1%}}
 timeline: [connect, write 2MiB, close]
-`, `note stall: stalled for 193 ms
-The initiator did not get on for 193 ms, from frame 870 to frame 875. Some of what it had sent was missing while later octets had come: it was lost on its way to the capture point, and the initiator noticed only after that time. 93,440 octets waited for an acknowledgement.
+`, `note stall: stalled for 192.9 ms
+The initiator did not get on for 192.9 ms, from frame 870 to frame 875. Some of what it had sent was missing while later octets had come: it was lost on its way to the capture point, and the initiator noticed only after that time. 93,440 octets waited for an acknowledgement.
 Meanwhile waited: an unfinished message of the initiator.
 Try: look for lost packets between the initiator and the capture point: drops at switches and adapters.
 
 warning loss: 1.0 % of the packets lost
 Of 1,462 packets of the initiator 15 were lost and sent again (1.0 %), the first in frame 135. The capture has only the second copies: the first ones were lost between the initiator and the capture point.
-Of them 1 came only after a timeout, during which nothing went on, 193 ms in all.
+Of them 1 came only after a timeout, during which nothing went on, 192.9 ms in all.
 Try: look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
 `},
 	{"on both sides of it", `
@@ -62,8 +64,8 @@ Try: look for a path over several links that are used in turn, or a capture that
 server: {tcp: {shut: [{at: 20ms, for: 30ms}, {at: 80ms, for: 30ms}]}}
 link: {rate: 100Mbps}
 timeline: [connect, write 4MiB, close]
-`, `warning zero-window: receive window closed for 59.7 ms
-The responder closed its receive window twice while the initiator had more to send: 59.7 ms in all (15 % of the time of the connection), the longest time 29.9 ms (frames 709 to 802).
+`, `warning zero-window: receive window closed for 59.72 ms
+The responder closed its receive window twice while the initiator had more to send: 59.72 ms in all (15 % of the time of the connection), the longest time 29.87 ms (frames 709 to 802).
 Try: find out why the responder did not read: its RNIC or its processor was busy, or receive buffers were missing.
 `},
 }
@@ -99,7 +101,7 @@ func TestLosses(t *testing.T) {
 	for _, tt := range lossTraces {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if d := cmp.Diff(tt.want, diagnosed(t, generate(t, tt.src, false))); d != "" {
+			if d := cmp.Diff(tt.want, spoken(t, generate(t, tt.src, false))); d != "" {
 				t.Error(d)
 			}
 		})
@@ -110,9 +112,27 @@ func TestLosses_Silent(t *testing.T) {
 	for _, tt := range lossSilent {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := diagnosed(t, generate(t, tt.src, false)); got != "" {
+			if got := spoken(t, generate(t, tt.src, false)); got != "" {
 				t.Error(got)
 			}
 		})
+	}
+}
+
+// TestLosses_WindowOfSCTP: a SACK announces the window over SCTP.
+func TestLosses_WindowOfSCTP(t *testing.T) {
+	c := analyse(t, generate(t, `
+transport: sctp
+client: {sctp: {tsn: 0x1000}}
+timeline:
+  - connect
+  - {packet: {chunks: {hex: "03000010 00001000 00000000 00000000"}}, from: server}
+  - wait 1s
+  - send 10
+  - close
+`, false))
+	z := c[0].Flow[trace.R2I].Delays().Closed
+	if z.Count != 1 || z.Total < 1e9 || z.Total > 1.3e9 || z.From == 0 || z.To <= z.From || z.Blocked != 0 {
+		t.Errorf("%+v", z)
 	}
 }

@@ -1,22 +1,6 @@
 package diagnose
 
-import (
-	"strconv"
-	"time"
-)
-
-// lasting spells a time in nanoseconds, with three digits.
-func lasting(ns int64) string {
-	for _, u := range [...]struct {
-		unit time.Duration
-		name string
-	}{{time.Minute, "min"}, {time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "µs"}} {
-		if v := float64(ns) / float64(u.unit); v >= 1 {
-			return digits(v) + " " + u.name
-		}
-	}
-	return strconv.FormatInt(ns, 10) + " ns"
-}
+import "strconv"
 
 // digits spells a number from 1 on with three digits, or as many as stand before the point.
 func digits(v float64) string {
@@ -52,23 +36,6 @@ func share(part, whole float64) string {
 		return strconv.FormatFloat(p, 'f', 1, 64) + " %"
 	}
 	return strconv.FormatFloat(p, 'g', 2, 64) + " %"
-}
-
-// thousands spells a number with commas.
-func thousands(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// several is a number with the noun that it counts.
-func several(n uint64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return thousands(n) + " " + many
 }
 
 // rate spells octets in nanoseconds as bits a second.

@@ -85,7 +85,7 @@ func (a *about) stall(d trace.Dir) {
 	cause, text, advice := a.cause(d, s)
 	diagnosis := Diagnosis{
 		Kind: Stalled, Severity: a.stallSeverity(h), Dir: d, HasDir: true, Frames: stallFrames(s, a.EndFrame),
-		Title: "stalled for " + lasting(s.Length()),
+		Title: "stalled for " + duration(s.Length()),
 		Text:  a.stallText(d, s) + " " + text, Advice: advice, same: cause + ", " + s.End.String(),
 	}
 	if w := a.waited(d, s); w != "" {
@@ -93,7 +93,10 @@ func (a *about) stall(d trace.Dir) {
 	}
 	if h.Stalls > 1 {
 		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("It was the longest of %s stalls, %s in all (%s of the time of the connection).",
-			thousands(h.Stalls), lasting(h.Stalled), share(float64(h.Stalled), float64(a.LastTime-a.FirstTime))))
+			number(h.Stalls), duration(h.Stalled), share(float64(h.Stalled), float64(a.LastTime-a.FirstTime))))
+	}
+	if s.End == trace.StallReset || s.End == trace.StallClosed {
+		a.endExplained = true
 	}
 	a.add(diagnosis)
 }
@@ -115,7 +118,7 @@ func (a *about) stallText(d trace.Dir, s *trace.Stall) string {
 	if s.Unacked == 0 && !s.Hole && s.Again == 0 {
 		what = "sent nothing"
 	}
-	text := fmt.Sprintf("The %s %s for %s, ", d.Sender(), what, lasting(s.Length()))
+	text := fmt.Sprintf("The %s %s for %s, ", d.Sender(), what, duration(s.Length()))
 	from := s.From.Frame
 	switch s.End {
 	case trace.StallOpen:
@@ -134,7 +137,7 @@ func (a *about) stallText(d trace.Dir, s *trace.Stall) string {
 // cause says what held a direction up, as far as the capture shows it, and what to try.
 func (a *about) cause(d trace.Dir, s *trace.Stall) (cause, text, advice string) {
 	me, other := d.Sender(), (1 - d).Sender()
-	octets := a.amount(s)
+	amount := a.amount(s)
 	switch {
 	case s.Window:
 		text = fmt.Sprintf("The receive window of the %s was closed: nothing took the octets out of its TCP, so the %s could send no more.", other, me)
@@ -142,30 +145,30 @@ func (a *about) cause(d trace.Dir, s *trace.Stall) (cause, text, advice string) 
 		return "window", text, advice
 	case s.Again > 0 && s.Again == s.Known:
 		text = fmt.Sprintf("It repeated octets %s, last in frame %d, that the %s had acknowledged: those acknowledgements were lost between "+
-			"the capture point and the %s.", times(s.Again), s.AgainFrame, other, me)
+			"the capture point and the %s.", repeats(s.Again), s.AgainFrame, other, me)
 		advice = fmt.Sprintf("look for lost packets between the capture point and the %s: drops at switches and adapters, a link or a path that "+
 			"failed over.", me)
 		return "acknowledgements lost", text, advice
 	case s.Again > 0:
 		text = fmt.Sprintf("%s that it had sent stayed without an acknowledgement, though it repeated some of them %s, last in frame %d.",
-			octets, times(s.Again), s.AgainFrame)
+			amount, repeats(s.Again), s.AgainFrame)
 		text += fmt.Sprintf(" They, or the acknowledgements, were lost between the capture point and the %s, or the %s did not answer.", other, other)
 		advice = fmt.Sprintf("look for lost packets between the capture point and the %s: drops at switches and adapters, a link or a path that "+
 			"failed over, a firewall; and whether the %s itself hung.", other, other)
 		return "loss behind", text, advice
 	case s.Hole:
 		text = fmt.Sprintf("Some of what it had sent was missing while later %s had come: it was lost on its way to the capture point, and the "+
-			"%s noticed only after that time. %s waited for an acknowledgement.", a.units(), me, octets)
+			"%s noticed only after that time. %s waited for an acknowledgement.", a.units(), me, amount)
 		advice = fmt.Sprintf("look for lost packets between the %s and the capture point: drops at switches and adapters.", me)
 		return "loss before", text, advice
 	case s.Unacked > 0 && s.End == trace.StallAck && s.Owed == 0 && !s.Open:
 		text = fmt.Sprintf("The %s acknowledged %s only then, and the %s had not repeated them. Both sides may have been held up, or the "+
-			"capture missed packets, or its clock went forward.", other, octets, me)
+			"capture missed packets, or its clock went forward.", other, amount, me)
 		return "late acknowledgement", text, "compare with a capture at the other side."
 	case s.Owed > 0:
 		text = fmt.Sprintf("%s of the %s waited for an answer in that time.", a.requests(1-d, s.Owed), other)
 		if s.Unacked > 0 {
-			text += fmt.Sprintf(" %s that it had sent were not acknowledged either.", octets)
+			text += fmt.Sprintf(" %s that it had sent were not acknowledged either.", amount)
 		}
 		text += fmt.Sprintf(" The capture does not show why: the %s may have been busy, or its packets were lost before the capture point.", me)
 		advice = fmt.Sprintf("look at the %s at that time, and for lost packets between it and the capture point.", me)
@@ -180,9 +183,9 @@ func (a *about) cause(d trace.Dir, s *trace.Stall) (cause, text, advice string) 
 func (a *about) amount(s *trace.Stall) string {
 	n := uint64(max(s.Unacked, 0)) //nolint:gosec // not negative
 	if a.Transport == trace.SCTP {
-		return several(n, "chunk", "chunks")
+		return counted(n, "chunk", "chunks")
 	}
-	return several(n, "octet", "octets")
+	return octets(n)
 }
 
 // units are what acknowledgements count.
@@ -198,21 +201,22 @@ func (a *about) requests(d trace.Dir, n int) string {
 	f, count := &a.Flow[d], uint64(n) //nolint:gosec // not negative
 	switch {
 	case f.Op(rdmap.OpAtomicRequest).Segments == 0:
-		return several(count, "RDMA Read", "RDMA Reads")
+		return counted(count, "RDMA Read", "RDMA Reads")
 	case f.Op(rdmap.OpReadRequest).Segments == 0:
-		return several(count, "Atomic Operation", "Atomic Operations")
+		return counted(count, "Atomic Operation", "Atomic Operations")
 	}
-	return several(count, "RDMA Read or Atomic Operation", "RDMA Reads and Atomic Operations")
+	return counted(count, "RDMA Read or Atomic Operation", "RDMA Reads and Atomic Operations")
 }
 
-func times(n uint64) string {
+// repeats says how often.
+func repeats(n uint64) string {
 	switch n {
 	case 1:
 		return "once"
 	case 2:
 		return "twice"
 	}
-	return thousands(n) + " times"
+	return number(n) + " times"
 }
 
 // waited says which RDMA operations a stall held up, as far as that was not said.

@@ -14,24 +14,24 @@ var stallTraces = []struct{ name, src, want string }{
 	{"black hole behind the capture point, in a Write", `
 link: {rate: 100Mbps, from_client: {after: {down: [{at: 5ms, for: 2s}]}}, from_server: {before: {down: [{at: 5ms, for: 2s}]}}}
 timeline: [connect, write 256KiB, read 4KiB x4, close]
-`, `warning stall: stalled for 2.99 s
-The initiator did not get on for 2.99 s, from frame 120 until the acknowledgement in frame 125. 93,440 octets that it had sent stayed without an acknowledgement, though it repeated some of them 4 times, last in frame 124. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
+`, `warning stall: stalled for 2.993 s
+The initiator did not get on for 2.993 s, from frame 120 until the acknowledgement in frame 125. 93,440 octets that it had sent stayed without an acknowledgement, though it repeated some of them 4 times, last in frame 124. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
 Meanwhile waited: an unfinished message of the initiator.
 Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
 `},
 	{"black hole before the capture point, in a Write", `
 link: {rate: 100Mbps, from_client: {before: {down: [{at: 5ms, for: 2s}]}}, from_server: {after: {down: [{at: 5ms, for: 2s}]}}}
 timeline: [connect, write 256KiB, read 4KiB x4, close]
-`, `warning stall: stalled for 2.99 s
-The initiator did not get on for 2.99 s, from frame 149 to frame 152. It repeated octets once, last in frame 150, that the responder had acknowledged: those acknowledgements were lost between the capture point and the initiator.
+`, `warning stall: stalled for 2.993 s
+The initiator did not get on for 2.993 s, from frame 149 to frame 152. It repeated octets once, last in frame 150, that the responder had acknowledged: those acknowledgements were lost between the capture point and the initiator.
 Meanwhile waited: an unfinished message of the initiator.
 Try: look for lost packets between the capture point and the initiator: drops at switches and adapters, a link or a path that failed over.
 `},
 	{"black hole behind the capture point, in Reads", `
 link: {rate: 100Mbps, after: {down: [{at: 5ms, for: 2s}]}}
 timeline: [connect, read 64KiB x8, close]
-`, `warning stall: stalled for 2.96 s
-The responder did not get on for 2.96 s, from frame 130 to frame 139. 87,652 octets that it had sent stayed without an acknowledgement, though it repeated some of them 4 times, last in frame 138. They, or the acknowledgements, were lost between the capture point and the initiator, or the initiator did not answer.
+`, `warning stall: stalled for 2.956 s
+The responder did not get on for 2.956 s, from frame 130 to frame 139. 87,652 octets that it had sent stayed without an acknowledgement, though it repeated some of them 4 times, last in frame 138. They, or the acknowledgements, were lost between the capture point and the initiator, or the initiator did not answer.
 Meanwhile waited: 6 RDMA Reads of the initiator, an unfinished message of the responder.
 Try: look for lost packets between the capture point and the initiator: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the initiator itself hung.
 `},
@@ -47,15 +47,15 @@ Try: look for lost packets between the capture point and the responder: drops at
 timeline: [connect, write 3000, close]
 link: {rate: 100Mbps}
 faults: [{at: write1/1, wire: {lose: before}}]
-`, `note stall: stalled for 200 ms
-The initiator did not get on for 200 ms, from frame 7 to frame 10. Some of what it had sent was missing while later octets had come: it was lost on its way to the capture point, and the initiator noticed only after that time. 3,060 octets waited for an acknowledgement.
+`, `note stall: stalled for 199.9 ms
+The initiator did not get on for 199.9 ms, from frame 7 to frame 10. Some of what it had sent was missing while later octets had come: it was lost on its way to the capture point, and the initiator noticed only after that time. 3,060 octets waited for an acknowledgement.
 Try: look for lost packets between the initiator and the capture point: drops at switches and adapters.
 `},
 	{"acknowledgements alone are lost", `
 link: {rate: 100Mbps, from_server: {after: {down: [{at: 5ms, for: 2s}]}}}
 timeline: [connect, write 256KiB, close]
-`, `warning stall: stalled for 2.99 s
-The initiator did not get on for 2.99 s, from frame 152 to frame 161. It repeated octets 4 times, last in frame 159, that the responder had acknowledged: those acknowledgements were lost between the capture point and the initiator.
+`, `warning stall: stalled for 2.993 s
+The initiator did not get on for 2.993 s, from frame 152 to frame 161. It repeated octets 4 times, last in frame 159, that the responder had acknowledged: those acknowledgements were lost between the capture point and the initiator.
 Meanwhile waited: an unfinished message of the initiator.
 Try: look for lost packets between the capture point and the initiator: drops at switches and adapters, a link or a path that failed over.
 `},
@@ -63,8 +63,8 @@ Try: look for lost packets between the capture point and the initiator: drops at
 both: {tcp: {retries: 3}}
 link: {rate: 100Mbps, from_client: {after: {down: [{at: 5ms, for: 20s}]}}, from_server: {before: {down: [{at: 5ms, for: 20s}]}}}
 timeline: [connect, write 256KiB, close]
-`, `error stall: stalled for 2.99 s
-The initiator did not get on for 2.99 s, from frame 120 until the initiator reset the connection in frame 124. 93,440 octets that it had sent stayed without an acknowledgement, though it repeated some of them 3 times, last in frame 123. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
+`, `error stall: stalled for 2.993 s
+The initiator did not get on for 2.993 s, from frame 120 until the initiator reset the connection in frame 124. 93,440 octets that it had sent stayed without an acknowledgement, though it repeated some of them 3 times, last in frame 123. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
 Meanwhile waited: an unfinished message of the initiator.
 Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
 `},
@@ -72,8 +72,8 @@ Try: look for lost packets between the capture point and the responder: drops at
 capture: {stop: 3s}
 link: {rate: 100Mbps, from_client: {after: {down: [{at: 5ms, for: 20s}]}}, from_server: {before: {down: [{at: 5ms, for: 20s}]}}}
 timeline: [connect, write 256KiB, close]
-`, `warning stall: stalled for 1.39 s
-The initiator did not get on for 1.39 s, from frame 120 until the capture ended. 93,440 octets that it had sent stayed without an acknowledgement, though it repeated some of them 3 times, last in frame 123. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
+`, `warning stall: stalled for 1.393 s
+The initiator did not get on for 1.393 s, from frame 120 until the capture ended. 93,440 octets that it had sent stayed without an acknowledgement, though it repeated some of them 3 times, last in frame 123. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
 Meanwhile waited: an unfinished message of the initiator.
 Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
 `},
@@ -81,8 +81,8 @@ Try: look for lost packets between the capture point and the responder: drops at
 server: {tcp: {shut: {at: 5ms, for: 1500ms}}}
 link: {rate: 100Mbps}
 timeline: [connect, write 256KiB, close]
-`, `warning stall: stalled for 1.49 s
-The initiator sent nothing for 1.49 s, from frame 152 to frame 154. The receive window of the responder was closed: nothing took the octets out of its TCP, so the initiator could send no more.
+`, `warning stall: stalled for 1.493 s
+The initiator sent nothing for 1.493 s, from frame 152 to frame 154. The receive window of the responder was closed: nothing took the octets out of its TCP, so the initiator could send no more.
 Meanwhile waited: an unfinished message of the initiator.
 Try: find out why the responder did not read: its RNIC or its processor was busy, or receive buffers were missing.
 `},
@@ -90,9 +90,9 @@ Try: find out why the responder did not read: its RNIC or its processor was busy
 link: {rate: 100Mbps}
 timeline: [connect, send 100, wait 1ms, send 101, wait 1ms, send 102, wait 1ms, send 103, close]
 faults: [{at: send1, wire: {lose: after}}, {at: send2, wire: {lose: after}}, {at: send3, wire: {lose: after}}]
-`, `warning stall: stalled for 201 ms
-The initiator did not get on for 201 ms, from frame 11 to frame 13. 128 octets that it had sent stayed without an acknowledgement, though it repeated some of them once, last in frame 12. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
-It was the longest of 3 stalls, 604 ms in all (88 % of the time of the connection).
+`, `warning stall: stalled for 201.2 ms
+The initiator did not get on for 201.2 ms, from frame 11 to frame 13. 128 octets that it had sent stayed without an acknowledgement, though it repeated some of them once, last in frame 12. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
+It was the longest of 3 stalls, 603.6 ms in all (88 % of the time of the connection).
 Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
 `},
 	{"Atomic Operations wait", `
@@ -107,8 +107,8 @@ Try: look for lost packets between the capture point and the responder: drops at
 transport: sctp
 link: {rate: 100Mbps, from_client: {after: {down: [{at: 5ms, for: 2s}]}}, from_server: {before: {down: [{at: 5ms, for: 2s}]}}}
 timeline: [connect, write 256KiB, read 4KiB x4, close]
-`, `warning stall: stalled for 3.49 s
-The initiator did not get on for 3.49 s, from frame 101 until the acknowledgement in frame 201. 47 chunks that it had sent stayed without an acknowledgement, though it repeated some of them 96 times, last in frame 200. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
+`, `warning stall: stalled for 3.495 s
+The initiator did not get on for 3.495 s, from frame 101 until the acknowledgement in frame 201. 47 chunks that it had sent stayed without an acknowledgement, though it repeated some of them 96 times, last in frame 200. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
 Meanwhile waited: an unfinished message of the initiator.
 Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
 `},
@@ -182,7 +182,7 @@ func TestStalls(t *testing.T) {
 	for _, tt := range stallTraces {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if d := cmp.Diff(tt.want, diagnosed(t, generate(t, tt.src, false))); d != "" {
+			if d := cmp.Diff(tt.want, spoken(t, generate(t, tt.src, false))); d != "" {
 				t.Error(d)
 			}
 		})
@@ -193,7 +193,7 @@ func TestStalls_Silent(t *testing.T) {
 	for _, tt := range stallSilent {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := diagnosed(t, generate(t, tt.src, false)); got != "" {
+			if got := spoken(t, generate(t, tt.src, false)); got != "" {
 				t.Error(got)
 			}
 		})

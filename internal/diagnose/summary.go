@@ -16,10 +16,8 @@ type Summary struct {
 	at  map[alike]*Diagnosis
 	// Dropped counts those that are left out to bound memory.
 	Dropped int
-	// Connections counts those that were diagnosed, Well those without errors and warnings.
-	Connections, Well int
-	// Tally are the verdicts of the rules, if they were asked.
-	Tally conformance.Tally
+	// seen has a bit for each connection that was diagnosed.
+	seen []uint64
 }
 
 // alike is what diagnoses that are folded into one have in common.
@@ -38,18 +36,30 @@ const (
 	maxListed = 1000
 )
 
-// Connection implements [conformance.Sink]: it diagnoses a connection. The verdicts are not
-// added to the tally.
+// Connection diagnoses a connection with its findings, which are borrowed. It implements
+// [conformance.Sink]: called again for the same connection, it adds only what the findings
+// say, since those come from comparing connections.
 func (s *Summary) Connection(c *trace.Connection, findings []conformance.Finding, _ []conformance.Judgement) {
-	s.Connections++
-	well := true
-	for _, d := range Connection(c, findings) {
-		well = well && d.Severity < conformance.Warning
+	a := newAbout(c, findings)
+	if s.again(c.Number) {
+		brokenRules(a)
+	} else {
+		a.diagnose()
+	}
+	for _, d := range a.diagnoses {
 		s.Add(d)
 	}
-	if well {
-		s.Well++
+}
+
+// again reports whether the connection was diagnosed before, and notes that it is now.
+func (s *Summary) again(number uint64) bool {
+	at, bit := number/64, uint64(1)<<(number%64)
+	for uint64(len(s.seen)) <= at {
+		s.seen = append(s.seen, 0)
 	}
+	before := s.seen[at]&bit != 0
+	s.seen[at] |= bit
+	return before
 }
 
 // Add adds a diagnosis.

@@ -54,8 +54,8 @@ func analyse(t *testing.T, octets []byte) []*trace.Connection {
 	return r.Finish()
 }
 
-// diagnosed are the diagnoses of delays in a capture, each in four lines.
-func diagnosed(t *testing.T, octets []byte) string {
+// spoken are the diagnoses of delays in a capture, each in four lines.
+func spoken(t *testing.T, octets []byte) string {
 	t.Helper()
 	var out []string
 	for _, c := range analyse(t, octets) {
