@@ -8,6 +8,16 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
+// handshake measures the round trip: from the INIT to the COOKIE ECHO of the same side.
+func (a *Association) handshake(t sctp.Type) {
+	switch {
+	case t == sctp.TypeInit:
+		a.syn = a.cur.Time
+	case t == sctp.TypeCookieEcho && a.syn != 0 && a.rtt == 0:
+		a.rtt = max(a.cur.Time-a.syn, 0)
+	}
+}
+
 // tsnState is what was known of the TSNs of a direction before a chunk.
 type tsnState struct {
 	high, missing int64

@@ -196,7 +196,7 @@ func (c *Conn) stops(s *reassembly.Segment, end trace.StallEnd) {
 func (c *Conn) endWindows() {
 	for side, shut := range c.work.shut {
 		if shut {
-			c.work.opened(side, c.blocked(1-side), &c.Trace.Flow[c.Dir(side)], trace.Moment{Time: max(c.Trace.LastTime, c.env.End)})
+			c.work.reopened(side, c.blocked(1-side), &c.Trace.Flow[c.Dir(side)], trace.Moment{Time: max(c.Trace.LastTime, c.env.End)})
 		}
 	}
 }

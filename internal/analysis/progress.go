@@ -300,11 +300,11 @@ func (p *pauses) announce(side int, shut, blocked bool, fl *trace.Flow, now trac
 		return
 	}
 	t.openAt = now.Time
-	p.opened(side, blocked, fl, now)
+	p.reopened(side, blocked, fl, now)
 }
 
-// opened sums up the time in which a window was 0. Frame 0: it still is.
-func (p *pauses) opened(side int, blocked bool, fl *trace.Flow, now trace.Moment) {
+// reopened sums up the time in which a window was 0. Frame 0: it still is.
+func (p *pauses) reopened(side int, blocked bool, fl *trace.Flow, now trace.Moment) {
 	t := &p.more.sides[side]
 	z := &fl.Delayed().Closed
 	closed := now.Time - t.shutAt

@@ -80,7 +80,7 @@ func (a *about) depth(d trace.Dir) {
 		Kind: DepthLimited, Severity: severity, Dir: d, HasDir: true,
 		Title: fmt.Sprintf("Reads limited by %s %d", name, limit),
 		Text: fmt.Sprintf("Reads of the %s are limited by %s %d (%s): at %d outstanding %s of the time in which any was (%s Reads of %s octets, mean latency %s).",
-			d.Sender(), name, limit, whose, limit, share(float64(w.AtMost), float64(w.Busy)), number(f.Answered), number(size),
+			d.Sender(), name, limit, whose, limit, share(float64(w.AtMost), float64(w.Busy)), Number(f.Answered), Number(size),
 			duration(int64(l.Sum/l.Count))), //nolint:gosec // a time
 		Also: []string{fmt.Sprintf("The octets of an answer come at %s, and the fastest Read took %s: latency × rate / size suggests %d outstanding.",
 			rate(w.Octets, w.Time), duration(int64(l.Min)), deep)}, //nolint:gosec // a time

@@ -63,7 +63,7 @@ func (a *about) lost(d trace.Dir, h *trace.Delays) {
 	}
 	me, other, what := d.Sender(), (1 - d).Sender(), a.carriers()
 	text := fmt.Sprintf("Of %s %s of the %s %s were lost and sent again (%s), the first in frame %d.",
-		number(a.sent(d)), what, me, number(n), share(float64(n), sent), h.FirstLoss)
+		Number(a.sent(d)), what, me, Number(n), share(float64(n), sent), h.FirstLoss)
 	where := "lost " + fmt.Sprint(behind > 0, unseen > 0)
 	switch {
 	case unseen == 0:
@@ -71,7 +71,7 @@ func (a *about) lost(d trace.Dir, h *trace.Delays) {
 	case behind == 0:
 		text += fmt.Sprintf(" The capture has only the second copies: the first ones were lost between the %s and the capture point.", me)
 	default:
-		text += fmt.Sprintf(" Lost before the capture point: %s, behind it: %s.", number(unseen), number(behind))
+		text += fmt.Sprintf(" Lost before the capture point: %s, behind it: %s.", Number(unseen), Number(behind))
 	}
 	diagnosis := Diagnosis{
 		Kind: Lossy, Severity: severity, Dir: d, HasDir: true, Frames: []uint64{h.FirstLoss},
@@ -79,7 +79,7 @@ func (a *about) lost(d trace.Dir, h *trace.Delays) {
 		Advice: "look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.",
 	}
 	if t := h.Timeouts + h.UnseenTimeouts; t > 0 {
-		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Of them %s came only after a timeout, during which nothing went on%s.", number(t), stalledFor(h)))
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Of them %s came only after a timeout, during which nothing went on%s.", Number(t), stalledFor(h)))
 	}
 	a.add(diagnosis)
 }
@@ -123,14 +123,14 @@ func (a *about) late(d trace.Dir, h *trace.Delays) {
 		Kind: Reordered, Severity: severity, Dir: d, HasDir: true, Frames: []uint64{h.FirstLate},
 		Title: share(float64(h.Late), sent) + " of the " + what + " out of order", same: "late",
 		Text: fmt.Sprintf("Of %s %s of the %s %s came behind later ones (%s), the first in frame %d, and were not lost.",
-			number(a.sent(d)), what, d.Sender(), number(h.Late), share(float64(h.Late), sent), h.FirstLate),
+			Number(a.sent(d)), what, d.Sender(), Number(h.Late), share(float64(h.Late), sent), h.FirstLate),
 		Advice: "look for a path over several links that are used in turn, or a capture that puts its queues together in another order.",
 	}
 	if h.Needless > 0 {
-		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Sent again without need, as the sender took them for lost: %s.", number(h.Needless)))
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Sent again without need, as the sender took them for lost: %s.", Number(h.Needless)))
 	}
 	if h.Unseen > 0 && h.Late > h.Fast+h.Timeouts+h.Unseen {
-		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("So late that they may have been lost before the capture point: %s more.", number(h.Unseen)))
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("So late that they may have been lost before the capture point: %s more.", Number(h.Unseen)))
 	}
 	a.add(diagnosis)
 }

@@ -93,7 +93,7 @@ func (a *about) stall(d trace.Dir) {
 	}
 	if h.Stalls > 1 {
 		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("It was the longest of %s stalls, %s in all (%s of the time of the connection).",
-			number(h.Stalls), duration(h.Stalled), share(float64(h.Stalled), float64(a.LastTime-a.FirstTime))))
+			Number(h.Stalls), duration(h.Stalled), share(float64(h.Stalled), float64(a.LastTime-a.FirstTime))))
 	}
 	if s.End == trace.StallReset || s.End == trace.StallClosed {
 		a.endExplained = true
@@ -216,7 +216,7 @@ func repeats(n uint64) string {
 	case 2:
 		return "twice"
 	}
-	return number(n) + " times"
+	return Number(n) + " times"
 }
 
 // waited says which RDMA operations a stall held up, as far as that was not said.
