@@ -35,7 +35,7 @@ func (r *Run) predecoded(n *readahead.Note, number uint64) bool {
 	r.totals.TCP++
 	s := &r.seg
 	s.Reset(n.Seq, n.Ack, n.Flags, n.Payload(), number, n.Time)
-	s.Options, s.SACK = int(n.Header)-packet.TCPLen, n.SACK()
+	s.Options, s.SACK, s.ZeroWindow = int(n.Header)-packet.TCPLen, n.SACK(), n.ZeroWindow()
 	if fl, side, ok := r.admit(fl, side, nil, n); ok {
 		r.deliver(fl, side, n)
 	}
@@ -125,7 +125,7 @@ func (r *Run) segment(f *capture.Frame, p *packet.Packet) {
 	if s.Flags&reassembly.FlagSYN != 0 {
 		s.MSS, _ = packet.MSS(p.Options)
 	}
-	s.SACK = len(p.Options) > 0 && packet.SACK(p.Options) != nil
+	s.SACK, s.ZeroWindow = len(p.Options) > 0 && packet.SACK(p.Options) != nil, p.Window == 0
 }
 
 // admit returns the flow that the segment at hand belongs to, and the side that sent it: the

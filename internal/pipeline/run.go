@@ -341,6 +341,7 @@ func (r *Run) evict() {
 
 // Finish ends all connections and returns those that carried iWARP, by number.
 func (r *Run) Finish() []*trace.Connection {
+	r.env.End = r.totals.LastTime
 	flows := r.flows.all()
 	r.flows = newFlows()
 	for i, fl := range flows {

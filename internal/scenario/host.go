@@ -120,7 +120,15 @@ func (c *compiler) tcp(n *node, s *settings) {
 			t.MaxSegment = min(t.MaxSegment, largestSegment)
 		},
 		"inflight": size(c, &t.Inflight, 0, 1<<30),
+		"shut":     func(n *node) { t.Shut = nil; c.List(n, func(n *node) { c.shut(&t.Shut, n) }) },
 	})
+}
+
+// shut reads a time in which the window is closed.
+func (c *compiler) shut(p *[]tcp.Shut, n *node) {
+	if s, ok := c.span(n); ok {
+		*p = append(*p, tcp.Shut{From: s.At, To: s.At + s.For})
+	}
 }
 
 // windowScale is a shift, or off.
