@@ -6,8 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // analyzeOptions are the flags of analyze.
@@ -121,7 +124,8 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 		return r
 	}
 	defer src.Close() //nolint:errcheck // only read from
-	found, sink := o.found(name, opt.OnError)
+	var diagnoses diagnose.Summary
+	found, sink := o.found(name, &diagnoses, opt.OnError)
 	opt.Brief, opt.ReadAhead = true, o.ahead()
 	run := pipeline.New(opt, sink)
 	stop := func() {}
@@ -134,21 +138,36 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 		r.errs = append(r.errs, failure)
 	}
 	sum := o.summary(run, src.name, src.format(), look)
-	sum.Found = found
+	sum.Found, sum.Diagnoses = found, &diagnoses
+	if o.unjudged {
+		for _, c := range sum.Connections {
+			diagnoses.Connection(c, nil, nil)
+		}
+	}
 	if err := render.Tables(&r.out, sum); err != nil {
 		r.errs = append(r.errs, err)
 	}
 	return r
 }
 
-// found makes what sums up the findings, and the sink for it; both are nil without
-// findings.
-func (o *analyzeOptions) found(capture string, tell func(error)) (*render.Found, pipeline.Sink) {
+// found makes what sums up the findings, and the sink for it and for the diagnoses; both are
+// nil without findings.
+func (o *analyzeOptions) found(capture string, ds *diagnose.Summary, tell func(error)) (*render.Found, pipeline.Sink) {
 	if o.unjudged {
 		return nil, nil
 	}
 	found := new(render.Found)
-	return found, judge(capture, nil, found, tell)
+	return found, judge(capture, nil, sinks{ds, found}, tell)
+}
+
+// sinks pass on what is told about a connection, in their order.
+type sinks []conformance.Sink
+
+// Connection implements [conformance.Sink].
+func (s sinks) Connection(c *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
+	for _, each := range s {
+		each.Connection(c, fs, vs)
+	}
 }
 
 func (o *analyzeOptions) summary(run *pipeline.Run, name, format string, look appearance) *render.Summary {
@@ -170,9 +189,10 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 	for _, name := range o.sources(files) {
 		doc.Begin(name)
 		var found allFindings
+		var diagnoses diagnose.Summary
 		var sink pipeline.Sink = doc
 		if !o.unjudged {
-			sink = judge(name, doc, &found, opt.OnError)
+			sink = judge(name, doc, sinks{&diagnoses, &found}, opt.OnError)
 		}
 		run := pipeline.New(opt, sink)
 		format, failure := "", ""
@@ -187,7 +207,12 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		cs := run.Finish()
 		t := run.Totals()
 		sortFindings(found)
-		doc.End(&t, format, cs, found, failure)
+		if o.unjudged {
+			for _, c := range cs {
+				diagnoses.Connection(c, nil, nil)
+			}
+		}
+		doc.End(&t, format, cs, found, &diagnoses, failure)
 	}
 	if err := doc.Close(); err != nil {
 		return brokenPipe(err)

@@ -184,9 +184,7 @@ func TestLive_SameAsFile(t *testing.T) {
 			sameFrames(t, kept, frames)
 			lines := results(t, "dissect", "-V", "-x", "--color", "always", kept)
 			tables := results(t, "analyze", "--color", "always", kept)
-			tables = strings.Replace(tables, kept+": "+strings.TrimPrefix(filepath.Ext(name), "."),
-				"iwdA: live capture (0 dropped by the kernel)", 1)
-			sameText(t, "lines and tables", l.out.String(), lines+"\n"+tables)
+			sameText(t, "lines and tables", l.out.String(), lines+"\n"+asLive(tables, kept))
 		})
 	}
 }
@@ -248,6 +246,12 @@ func TestLive_Duration(t *testing.T) {
 	sameFrames(t, kept, frames)
 }
 
+// asLive is what analyze says of a file, as live says it of the interface.
+func asLive(tables, file string) string {
+	tables = strings.Replace(tables, file+": ", "iwdA: ", 1)
+	return strings.Replace(tables, "\nCapture: "+strings.TrimPrefix(filepath.Ext(file), ".")+", ", "\nCapture: live capture (0 dropped by the kernel), ", 1)
+}
+
 func TestLive_SummaryOnly(t *testing.T) {
 	_, frames := sample(t)
 	for _, format := range []string{"text", "ndjson"} {
@@ -260,8 +264,7 @@ func TestLive_SummaryOnly(t *testing.T) {
 			l.expect(t, exitOK)
 			want := results(t, "dissect", "--format", "ndjson", "--records", "connection", kept)
 			if format == "text" {
-				want = strings.Replace(results(t, "analyze", kept), kept+": pcapng",
-					"iwdA: live capture (0 dropped by the kernel)", 1)
+				want = asLive(results(t, "analyze", kept), kept)
 			}
 			sameText(t, format, l.out.String(), want)
 		})
@@ -274,7 +277,7 @@ func TestLive_Quiet(t *testing.T) {
 	if code := Run(&IOStreams{Out: &out, Err: &errs}, []string{"live", "-q", "--duration", "100ms", livetest.Near}); code != exitOK || errs.Len() > 0 {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
-	if !strings.Contains(out.String(), "iwdA: live capture (0 dropped by the kernel), 0 frames") {
+	if !strings.Contains(out.String(), "Capture: live capture (0 dropped by the kernel), 0 frames") {
 		t.Errorf("got %s", out.String())
 	}
 }

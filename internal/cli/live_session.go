@@ -11,6 +11,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -43,6 +44,8 @@ type session struct {
 	width int
 	// found are the findings for the tables; nil without.
 	found *render.Found
+	// diagnoses are what the tables begin with.
+	diagnoses diagnose.Summary
 
 	frame   capture.Frame
 	started time.Time
@@ -114,7 +117,7 @@ func (c *session) judged() pipeline.Sink {
 	var keep conformance.Sink
 	if text {
 		c.found = new(render.Found)
-		keep = c.found
+		keep = sinks{&c.diagnoses, c.found}
 	}
 	return judge(c.o.iface, next, keep, c.o.s.warn)
 }
@@ -290,10 +293,15 @@ func (c *session) tables(cs []*trace.Connection, dropped string) {
 	}
 	sum := &render.Summary{
 		File: c.o.iface, Format: "live capture (" + dropped + ")",
-		Totals: c.run.Totals(), Connections: cs, Found: c.found, Width: c.width, Bad: painter(c.tint),
+		Totals: c.run.Totals(), Connections: cs, Found: c.found, Diagnoses: &c.diagnoses, Width: c.width, Bad: painter(c.tint),
 	}
 	if !c.o.all {
 		sum.Most = mostShown
+	}
+	if c.found == nil {
+		for _, t := range cs {
+			c.diagnoses.Connection(t, nil, nil)
+		}
 	}
 	if err := render.Tables(c.out, sum); err != nil && !c.gone {
 		c.fail(err)

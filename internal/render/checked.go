@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -25,6 +26,8 @@ type Checked struct {
 	Exhibits map[*conformance.Finding][]byte
 	// Failure says why it could not be read to its end.
 	Failure string
+	// diagnoses are made when they are first asked for.
+	diagnoses *diagnose.Summary
 	// Compared says that there is a baseline; Config names the configuration that
 	// may suppress findings, if there is one.
 	Compared bool
@@ -56,6 +59,25 @@ func (c *Checked) Count(s conformance.Severity) (n int) {
 		}
 	}
 	return n
+}
+
+// Diagnoses says in sentences what went wrong. Findings about which somebody decided have no
+// part in it.
+func (c *Checked) Diagnoses() *diagnose.Summary {
+	if c.diagnoses != nil {
+		return c.diagnoses
+	}
+	open := map[uint64][]conformance.Finding{}
+	for i := range c.Findings {
+		if f := &c.Findings[i]; f.Open() {
+			open[f.Conn.Number] = append(open[f.Conn.Number], f.Finding)
+		}
+	}
+	c.diagnoses = new(diagnose.Summary)
+	for _, t := range c.Connections {
+		c.diagnoses.Connection(t, open[t.Number], nil)
+	}
+	return c.diagnoses
 }
 
 // Decided is how many findings are known, and how many suppressed.

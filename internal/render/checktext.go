@@ -61,10 +61,14 @@ func (r *textReport) Capture(c *Checked) error {
 	r.suppressed += suppressed
 	r.config = c.Config
 	blocks := blocksOf(c.Findings, r.All)
-	if len(blocks) == 0 && known == 0 {
+	v := Verdict{File: c.File, Totals: &c.Totals, Diagnoses: c.Diagnoses(), Brief: true, All: r.All, Width: r.Width, Bad: r.Paint}
+	if len(blocks) == 0 && known == 0 && !v.says() {
 		return r.err
 	}
 	r.line(0, printable(c.File))
+	if err := v.Write(r.w); err != nil {
+		return err
+	}
 	r.line(0, "")
 	introduced := r.headings(blocks)
 	for _, b := range blocks {
