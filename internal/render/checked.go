@@ -14,7 +14,9 @@ import (
 type Checked struct {
 	File, Format string
 	Totals       pipeline.Totals
-	Connections  []*trace.Connection
+	// Others is what the capture holds besides iWARP; may be nil.
+	Others      *pipeline.Others
+	Connections []*trace.Connection
 	// Findings in the order of their frames.
 	Findings []Finding
 	Verdicts []ConnVerdicts
@@ -76,6 +78,9 @@ func (c *Checked) Diagnoses() *diagnose.Summary {
 	c.diagnoses = new(diagnose.Summary)
 	for _, t := range c.Connections {
 		c.diagnoses.Connection(t, open[t.Number], nil)
+	}
+	if c.Others != nil && (c.Failure == "" || c.Totals.Frames > 0) {
+		c.diagnoses.Capture(&c.Totals, c.Others)
 	}
 	return c.diagnoses
 }
