@@ -38,6 +38,8 @@ type textReport struct {
 	known, suppressed int
 	config            string
 	rules             int // that were asked
+	// current is the connection of the last finding, live.
+	current *trace.Connection
 }
 
 // NewTextReport writes findings by severity and rule, and a verdict line at the end.
@@ -62,12 +64,13 @@ func (r *textReport) Capture(c *Checked) error {
 	r.config = c.Config
 	blocks := blocksOf(c.Findings, r.All)
 	v := Verdict{File: c.File, Totals: &c.Totals, Diagnoses: c.Diagnoses(), Brief: true, All: r.All, Width: r.Width, Bad: r.Paint}
-	if len(blocks) == 0 && known == 0 && !v.says() {
+	says := v.says()
+	if len(blocks) == 0 && known == 0 && !says {
 		return r.err
 	}
 	r.line(0, printable(c.File))
-	if err := v.Write(r.w); err != nil {
-		return err
+	if says && r.err == nil {
+		r.err = v.Write(r.w)
 	}
 	r.line(0, "")
 	introduced := r.headings(blocks)
@@ -207,11 +210,11 @@ func (r *textReport) knownLine(c *Checked) {
 			n += f.times()
 		}
 	}
-	rules := make([]string, 0, len(counts))
+	var rules []string
 	for _, id := range slices.Sorted(maps.Keys(counts)) {
 		rules = append(rules, id+" "+diagnose.Number(uint64(counts[id]))) //nolint:gosec // a count
 	}
-	r.hanging(2, len(beneath), "known    "+counting(uint64(n), "finding", "findings")+" of the baseline: "+strings.Join(rules, ", "))
+	r.hanging(2, len(beneath), "known    "+counting(uint64(n), "finding", "findings")+" of the baseline: "+strings.Join(rules, ", ")) //nolint:gosec // a count
 	r.folded = true
 }
 

@@ -47,8 +47,15 @@ func Tables(w io.Writer, s *Summary) error {
 	if s.Bad == nil {
 		s.Bad = func(v string) string { return v }
 	}
-	if err := s.verdict(w); err != nil {
-		return err
+	v := Verdict{File: s.File, Totals: &s.Totals, Diagnoses: s.Diagnoses, All: s.Most == 0, Width: s.Width, Bad: s.Bad}
+	if s.Found != nil {
+		v.Tally = &s.Found.tally
+	}
+	if s.Diagnoses != nil {
+		if err := v.Write(w); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
 	}
 	s.heading(w)
 	shown := s.worst()
@@ -60,42 +67,24 @@ func Tables(w io.Writer, s *Summary) error {
 		return err
 	}
 	s.further(w, len(shown))
-	s.problems(w)
+	if s.Most == 0 || s.Found == nil { // else the diagnoses and findings say it
+		s.problems(w)
+	}
 	if err := s.findings(w); err != nil {
 		return err
 	}
 	return s.totals(w)
 }
 
-// verdict says what went wrong, if that was asked.
-func (s *Summary) verdict(w io.Writer) error {
-	if s.Diagnoses == nil {
-		return nil
-	}
-	v := Verdict{File: s.File, Totals: &s.Totals, Diagnoses: s.Diagnoses, All: s.Most == 0, Width: s.Width, Bad: s.Bad}
-	if s.Found != nil {
-		v.Tally = &s.Found.tally
-	}
-	if err := v.Write(w); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w)
-	return err
-}
-
-// heading says what the capture is and holds. The verdict has named it, if there is one.
+// heading says what the capture is and holds.
 func (s *Summary) heading(w io.Writer) {
 	t := &s.Totals
-	name := "Capture"
-	if s.Diagnoses == nil {
-		name = printable(s.File)
-	}
 	tcp, sessions := t.Connections-t.Sessions, ""
 	if t.SCTP > 0 {
 		sessions = ", " + counting(t.Sessions, "DDP session", "DDP sessions") + " over SCTP"
 	}
-	s.say(w, "%s: %s, %s, %s, %s%s, %s with iWARP, %s",
-		name, s.Format, counting(t.Frames, "frame", "frames"), size(t.Octets), counting(tcp, "TCP connection", "TCP connections"), sessions,
+	s.say(w, "Capture: %s, %s, %s, %s%s, %s with iWARP, %s",
+		s.Format, counting(t.Frames, "frame", "frames"), size(t.Octets), counting(tcp, "TCP connection", "TCP connections"), sessions,
 		diagnose.Number(t.IWARP), counting(t.PDUs, "PDU", "PDUs"))
 }
 
@@ -367,17 +356,11 @@ func size(n uint64) string {
 	case n < 1_000_000:
 		return diagnose.Number(n) + " B"
 	case n < 10_000_000:
-		return tenths(n, 1e3) + " kB"
+		return strconv.FormatFloat(float64(n)/1e3, 'f', 1, 64) + " kB"
 	case n < 10_000_000_000:
-		return tenths(n, 1e6) + " MB"
+		return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
 	}
-	return tenths(n, 1e9) + " GB"
-}
-
-// tenths shows a number of octets in a larger unit, to a tenth.
-func tenths(n, unit uint64) string {
-	n = n/(unit/10) + n%(unit/10)/(unit/20) // rounded
-	return diagnose.Number(n/10) + "." + strconv.FormatUint(n%10, 10)
+	return strconv.FormatFloat(float64(n)/1e9, 'f', 1, 64) + " GB"
 }
 
 // duration shows nanoseconds to three or four digits.
