@@ -210,11 +210,11 @@ func (r *textReport) knownLine(c *Checked) {
 			n += f.times()
 		}
 	}
-	var rules []string
+	rules := make([]string, 0, len(counts))
 	for _, id := range slices.Sorted(maps.Keys(counts)) {
 		rules = append(rules, id+" "+diagnose.Number(uint64(counts[id]))) //nolint:gosec // a count
 	}
-	r.hanging(2, len(beneath), "known    "+counting(uint64(n), "finding", "findings")+" of the baseline: "+strings.Join(rules, ", ")) //nolint:gosec // a count
+	r.hanging(2, len(beneath), "known    "+counting(uint64(n), "finding", "findings")+" of the baseline: "+strings.Join(rules, ", "))
 	r.folded = true
 }
 

@@ -100,7 +100,7 @@ func (s *Summary) findings(w io.Writer) error {
 		fmt.Fprintf(w, "%s more (--all shows them)\n", diagnose.Number(uint64(n)))
 	}
 	if f.dropped > 0 {
-		fmt.Fprintf(w, "%s findings are not listed: too many of them\n", diagnose.Number(uint64(f.dropped))) //nolint:gosec // a count
+		fmt.Fprintf(w, "%s findings are not listed: too many of them\n", diagnose.Number(uint64(f.dropped)))
 	}
 	fmt.Fprintln(w)
 	return wrap(w, s.Width, 0, fmt.Sprintf("Rules: %d passed, %d failed, %d not judged (iwdissect check tells more)",
