@@ -2,10 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 )
@@ -31,7 +33,8 @@ func newAnalyze(s *IOStreams) *cobra.Command {
 		Long: strings.TrimSpace(`
 Summarize each iWARP connection of a capture: its endpoints, what was negotiated,
 operations by kind with their sizes and latencies, which side closed it and how,
-what stands out, and which rules of the RFCs were broken.`),
+what stands out, and which rules of the RFCs were broken.
+`+aboutSelection),
 		Example: strings.Trim(`
   iwdissect analyze trace.pcap
   iwdissect analyze --format json trace.pcap | jq '.captures[0].connections[0].mpa'
@@ -77,6 +80,11 @@ func (o *analyzeOptions) run(args []string) error {
 	case "text":
 		return o.tables(opt, files, colour)
 	case "json":
+		if o.worst > 0 {
+			if err := readableTwice(files, "--worst with --format json"); err != nil {
+				return err
+			}
+		}
 		return o.json(opt, files)
 	}
 	return usagef("--format takes text or json, not %q", o.format)
@@ -116,8 +124,9 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 		return r
 	}
 	defer src.Close() //nolint:errcheck // only read from
-	found, sink := o.found(name, opt.OnError)
 	opt.Brief, opt.ReadAhead = true, o.ahead()
+	sel := o.selection(&opt)
+	found, sink := o.found(name, sel, opt.OnError)
 	run := pipeline.New(opt, sink)
 	stop := func() {}
 	if sole {
@@ -130,6 +139,7 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	}
 	sum := o.summary(run, src.name, src.format(), colour)
 	sum.Found = found
+	o.narrow(sum, sel)
 	if err := render.Tables(&r.out, sum); err != nil {
 		r.errs = append(r.errs, err)
 	}
@@ -138,12 +148,42 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 
 // found makes what sums up the findings, and the sink for it; both are nil without
 // findings.
-func (o *analyzeOptions) found(capture string, tell func(error)) (*render.Found, pipeline.Sink) {
+func (o *analyzeOptions) found(capture string, sel *pipeline.Selection, tell func(error)) (*render.Found, pipeline.Sink) {
 	if o.unjudged {
 		return nil, nil
 	}
-	found := new(render.Found)
+	found := newFound(sel, o.worst)
 	return found, judge(capture, nil, found, tell)
+}
+
+// newFound makes what sums up the findings that are selected.
+func newFound(sel *pipeline.Selection, worst int) *render.Found {
+	if sel.All() && worst == 0 {
+		return new(render.Found)
+	}
+	return &render.Found{
+		Selects: func(f *conformance.Finding) bool { return hasFinding(sel, f) },
+		Has:     sel.Has, Each: worst > 0,
+	}
+}
+
+// narrow leaves in a summary what is selected.
+func (in *input) narrow(s *render.Summary, sel *pipeline.Selection) {
+	if !in.any() {
+		return
+	}
+	of := len(s.Connections)
+	s.Connections = selected(sel, s.Connections)
+	if in.worst > 0 {
+		r := newRanking(sel)
+		s.Found.Rank(func(conn uint64, level conformance.Severity, n int) {
+			r.of(conn).byLevel[level] += n
+		})
+		sel.Only(r.worst(in.worst, s.Connections))
+		s.Connections = selected(sel, s.Connections)
+		s.Found.Only(sel.Conn)
+	}
+	s.Selected = fmt.Sprintf("%d of %d iWARP connections", len(s.Connections), of)
 }
 
 func (o *analyzeOptions) summary(run *pipeline.Run, name, format string, colour bool) *render.Summary {
@@ -165,9 +205,12 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 	for _, name := range o.sources(files) {
 		doc.Begin(name)
 		var found allFindings
-		var sink pipeline.Sink = doc
+		opt := opt
+		sel := o.selection(&opt)
+		o.rank(o.s, name, files, opt, sel, !o.unjudged, nil)
+		sink := picked(sel, doc)
 		if !o.unjudged {
-			sink = judge(name, doc, &found, opt.OnError)
+			sink = judge(name, sink, &found, opt.OnError)
 		}
 		run := pipeline.New(opt, sink)
 		format, failure := "", ""
@@ -179,9 +222,13 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 			failed, failure = true, err.Error()
 			o.s.warn(err)
 		}
-		cs := run.Finish()
+		cs := selected(sel, run.Finish())
 		t := run.Totals()
+		found = selectedFindings(sel, found)
 		sortFindings(found)
+		if o.any() {
+			doc.Selected(len(cs))
+		}
 		doc.End(&t, format, cs, found, failure)
 	}
 	if err := doc.Close(); err != nil {

@@ -22,6 +22,7 @@ type checkOptions struct {
 	outputs         []string
 	failOn          string
 	tree            bool
+	times           timeFormat
 	enable, disable []string
 	// config, baseline and writeBaseline are names of files.
 	config, baseline, writeBaseline string
@@ -66,7 +67,8 @@ override it.
 
 Exit codes: 0 nothing new at or above --fail-on; 1 findings; 2 wrong usage, or a
 configuration or baseline that cannot be read; 3 an input could not be read to
-its end, or an output could not be written.`),
+its end, or an output could not be written.
+`+aboutSelection),
 		Example: strings.Trim(`
   iwdissect check trace.pcap
   iwdissect check -V trace.pcap
@@ -80,6 +82,7 @@ its end, or an output could not be written.`),
 	f := cmd.Flags()
 	o.flags(f)
 	formatFlag(f, &o.format, formatWords())
+	o.times.flag(f)
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show the PDUs of each finding in text, with the field at fault")
 	f.StringArrayVar(&o.outputs, "output", nil, "write another report, `FORMAT=FILE`")
 	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 on findings at or above `LEVEL`: error, warning or note")
@@ -173,7 +176,7 @@ func (o *checkOptions) reports(level conformance.Severity) (rs []*checkReport, e
 func (o *checkOptions) enabled() (func(*conformance.Entry) bool, error) {
 	for _, p := range slices.Concat(o.enable, o.disable) {
 		if !conformance.Catalogue().Some(p) {
-			return nil, usagef("no rule is named by %q", p)
+			return nil, usagef("%s", noRule(p))
 		}
 	}
 	for _, p := range o.enable {
@@ -215,6 +218,11 @@ func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
 	if err := o.exhibitable(files); err != nil {
 		return err
 	}
+	if o.worst > 0 {
+		if err := readableTwice(files, "--worst"); err != nil {
+			return err
+		}
+	}
 	decided, err := o.decisions(conf)
 	if err != nil {
 		return err
@@ -226,7 +234,7 @@ func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
 	defer ignoreFirstInterrupt(files)()
 	run := &checkRun{checkOptions: o, opts: opt, enabled: enabled, decided: decided, files: files, reports: reports, level: level}
 	failed, found := run.all()
-	if err := decided.close(o.count == 0, enabled, o.s.warn); err != nil {
+	if err := decided.close(o.count == 0 && !o.any(), enabled, o.s.warn); err != nil {
 		failed = true
 		o.s.warn(err)
 	}

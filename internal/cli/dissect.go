@@ -23,6 +23,7 @@ type dissectOptions struct {
 	hex      bool
 	records  string
 	unjudged bool // --no-findings
+	times    timeFormat
 }
 
 func newDissect(s *IOStreams) *cobra.Command {
@@ -40,7 +41,8 @@ A broken rule of the RFCs is reported below the PDU that shows it. If only the
 end of the connection proves it, it is reported there, with its place.
 
 --format ndjson writes one JSON object per line: frames, PDUs, transactions,
-findings and connections.`),
+findings and connections. With several captures each record has the name of its file.
+`+aboutSelection),
 		Example: strings.Trim(`
   iwdissect dissect trace.pcap
   iwdissect dissect -V -c 20 trace.pcap
@@ -53,6 +55,7 @@ findings and connections.`),
 	formatFlag(f, &o.format, "text, ndjson or json")
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
+	o.times.flag(f)
 	f.StringVar(&o.records, "records", "", "`KINDS` of JSON records: frame,pdu,connection,transaction,finding (default all)")
 	findingsFlag(f, &o.unjudged)
 	return cmd
@@ -119,7 +122,7 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 		if o.records != "" {
 			return nil, usagef("--records goes with --format ndjson or json")
 		}
-		return lines{render.NewLines(w, render.LineOptions{Tree: o.tree, Hex: o.hex, Colour: colour, Live: live})}, nil
+		return lines{render.NewLines(w, render.LineOptions{Tree: o.tree, Hex: o.hex, Colour: colour, Live: live, Times: o.times.format})}, nil
 	case "ndjson":
 		return render.NewRecords(w, sel, false, live), nil
 	case "json":
@@ -129,7 +132,7 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 }
 
 // judged has findings shown by a sink, if they are asked for.
-func (o *dissectOptions) judged(capture string, sink dissectSink, tell func(error)) pipeline.Sink {
+func (o *dissectOptions) judged(capture string, sink pipeline.Sink, tell func(error)) pipeline.Sink {
 	if sel, _ := selection(o.records); o.unjudged || !sel.Findings {
 		return sink
 	}
@@ -160,6 +163,11 @@ func (o *dissectOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.worst > 0 {
+		if err := readableTwice(files, "--worst"); err != nil {
+			return err
+		}
+	}
 	if o.room(3) { // of those that read, work and write
 		sink.Beside()
 	}
@@ -186,13 +194,24 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 		o.s.warn(err)
 	}
 	opt.OnError, opt.ReadAhead = tell, o.ahead()
-	run := pipeline.New(opt, o.judged(src, sink, tell))
+	if l, ok := sink.(lines); ok && !o.times.plain() {
+		opt.Saw = func(_ uint64, ns int64) { l.Saw(ns) }
+	}
+	sel := o.selection(&opt)
+	o.rank(o.s, src, files, opt, sel, !o.unjudged, nil)
+	shown := picked(sel, sink)
+	run := pipeline.New(opt, o.judged(src, shown, tell))
 	if err := o.read(run, src, files); err != nil {
 		tell(err)
 	}
-	sink.Connections(run.Finish())
-	if t := run.Totals(); t.PDUs == 0 && o.format == "text" && !o.quiet {
-		fmt.Fprintf(o.s.Err, "iwdissect: %s: no iWARP PDU in %d frames\n", src, t.Frames)
+	sink.Connections(selected(sel, run.Finish()))
+	if o.format != "text" || o.quiet {
+		return failed
+	}
+	if t := run.Totals(); t.PDUs == 0 {
+		fmt.Fprintf(o.s.Err, "%s: %s: no iWARP PDU in %d frames\n", o.s.name(), src, t.Frames)
+	} else {
+		o.notShown(o.s, src, shown, &t)
 	}
 	return failed
 }

@@ -46,7 +46,7 @@ func TestGenerate_OutputFails(t *testing.T) {
 	if code := Run(s, []string{"generate", "--size", "1MiB", "-o", "-"}); code != exitInput {
 		t.Errorf("exit code %d", code)
 	}
-	if got := stderr.String(); got != "iwdissect: -: full\n" {
+	if got := stderr.String(); got != "iwdissect generate: -: full\n" {
 		t.Errorf("told: %q", got)
 	}
 }

@@ -118,7 +118,7 @@ func (o *generateOptions) one(t traceOf, s *synth.Script, out string, interrupt 
 		fmt.Fprintf(o.s.Err, "%s: %d DDP segments, %d frames, %d octets\n", t.name, stats.Segments, stats.Frames, stats.Octets)
 	}
 	if stats.Stalled > 0 && !t.faults {
-		fmt.Fprintf(o.s.Err, "iwdissect: %s: %s\n", t.name, stalled(stats.Stalled))
+		fmt.Fprintf(o.s.Err, "%s: %s: %s\n", o.s.name(), t.name, stalled(stats.Stalled))
 	}
 	return nil
 }

@@ -58,7 +58,9 @@ faster than they are handled, the kernel drops some and standard error says how
 many; a larger --ring-size helps with bursts.
 
 Exit codes: 0 done; 2 wrong usage; 3 the capture failed, or an output could not
-be written.`),
+be written.
+`+aboutSelection+`
+With live, --worst selects connections of the summary at the end.`),
 		Example: strings.Trim(`
   iwdissect live --list
   iwdissect live eth0
@@ -90,6 +92,7 @@ func (o *liveOptions) flags(f *pflag.FlagSet) {
 	formatFlag(f, &o.format, "text or ndjson")
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
+	o.times.flag(f)
 	f.StringVar(&o.records, "records", "", "`KINDS` of JSON records: frame,pdu,connection,transaction,finding (default all)")
 	findingsFlag(f, &o.unjudged)
 	f.BoolVar(&o.summary, "summary-only", false, "show only the summary at the end")
@@ -134,6 +137,8 @@ func (o *liveOptions) check(args []string) error {
 		return usagef("--format of live takes text or ndjson, not %q", o.format)
 	case o.summary && (o.tree || o.hex || o.records != ""):
 		return usagef("--summary-only goes without -V, -x and --records")
+	case o.worst > 0 && o.format != "text":
+		return usagef("--worst of live goes with --format text")
 	case o.during < 0:
 		return usagef("--duration must not be negative")
 	case o.snapLen < 1 || o.snapLen > live.MaxSnapLen:

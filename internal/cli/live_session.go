@@ -42,6 +42,9 @@ type session struct {
 	// found are the findings for the tables; nil without.
 	found *render.Found
 
+	// sel is what is shown.
+	sel *pipeline.Selection
+
 	frame   capture.Frame
 	started time.Time
 	handed  time.Time // when results were last handed on
@@ -75,6 +78,10 @@ func (o *liveOptions) session() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if l, ok := c.sink.(lines); ok && !o.times.plain() {
+		opt.Saw = func(_ uint64, ns int64) { l.Saw(ns) }
+	}
+	c.sel = o.selection(&opt)
 	c.run = pipeline.New(opt, c.judged())
 	c.h, err = live.Open(live.Options{
 		Interface: o.iface, Promiscuous: !o.modest, SnapLen: o.snapLen, RingBytes: o.ring,
@@ -99,7 +106,7 @@ func (o *liveOptions) session() (*session, error) {
 func (c *session) judged() pipeline.Sink {
 	var next pipeline.Sink
 	if c.sink != nil { // else it would be a nil sink that is not equal to nil
-		next = c.sink
+		next = picked(c.sel, c.sink)
 	}
 	sel, _ := selection(c.o.records)
 	text := c.o.format == "text"
@@ -108,7 +115,7 @@ func (c *session) judged() pipeline.Sink {
 	}
 	var keep conformance.Sink
 	if text {
-		c.found = new(render.Found)
+		c.found = newFound(c.sel, c.o.worst)
 		keep = c.found
 	}
 	return judge(c.o.iface, next, keep, c.o.s.warn)
@@ -130,7 +137,7 @@ func (c *session) fail(err error) {
 }
 
 func (c *session) tell(format string, args ...any) {
-	fmt.Fprintf(c.o.s.Err, "iwdissect: "+format+"\n", args...)
+	fmt.Fprintf(c.o.s.Err, c.o.s.name()+": "+format+"\n", args...)
 }
 
 // capture handles frames until the capture ends, then writes the summary.
@@ -255,7 +262,7 @@ func (c *session) finish() {
 	}
 	cs := c.run.Finish()
 	if c.sink != nil {
-		c.sink.Connections(cs)
+		c.sink.Connections(selected(c.sel, cs))
 		_ = c.sink.Close() // an error of the buffer, which returns it again
 	}
 	dropped := "drops unknown"
@@ -290,6 +297,7 @@ func (c *session) tables(cs []*trace.Connection, dropped string) {
 	if !c.o.all {
 		sum.Most = mostShown
 	}
+	c.o.narrow(sum, c.sel)
 	if err := render.Tables(c.out, sum); err != nil && !c.gone {
 		c.fail(err)
 		c.gone = true

@@ -61,7 +61,7 @@ func rulesNamed(patterns []string) ([]*rulebook.Rule, error) {
 	book := conformance.Catalogue()
 	for _, p := range patterns {
 		if !book.Some(p) {
-			return nil, usagef("no rule is named by %q", p)
+			return nil, usagef("%s", noRule(p))
 		}
 	}
 	return slices.DeleteFunc(rulebook.All(), func(r *rulebook.Rule) bool {

@@ -17,6 +17,8 @@ type IOStreams struct {
 	OutTTY, ErrTTY bool
 	// NoColor is set by the environment.
 	NoColor bool
+	// command names the command that runs, in errors.
+	command string
 }
 
 // SystemStreams returns those of the process.
@@ -53,5 +55,13 @@ func painter(on bool) func(string) string {
 	return func(s string) string { return c.Sprint(s) }
 }
 
-// warn writes an error to the error stream.
-func (s *IOStreams) warn(err error) { fmt.Fprintf(s.Err, "iwdissect: %v\n", err) }
+// warn writes an error to the error stream, with the name of the command.
+func (s *IOStreams) warn(err error) { fmt.Fprintf(s.Err, "%s: %v\n", s.name(), err) }
+
+// name is the name of the command that runs, as it was called.
+func (s *IOStreams) name() string {
+	if s.command == "" {
+		return "iwdissect"
+	}
+	return s.command
+}

@@ -48,6 +48,9 @@ type Options struct {
 	Sums bool
 	// NoRecords keeps no records of connections that have ended: Finish returns none.
 	NoRecords bool
+	// Saw is called with the number and the time of each frame, 0 for none, before the
+	// sink learns anything of it.
+	Saw func(number uint64, ns int64)
 	// OnError is called for damage in the input after which reading continued.
 	OnError func(error)
 }

@@ -27,6 +27,8 @@ type Checked struct {
 	// Exhibits are the PDUs of findings as [Exhibits] shows them, nil if they were
 	// not asked for.
 	Exhibits map[*conformance.Finding][]byte
+	// Selected says that Findings, Connections and verdicts are not all of the capture.
+	Selected bool
 	// Failure says why it could not be read to its end.
 	Failure string
 	// Compared says that there is a baseline; Config names the configuration that
@@ -107,7 +109,11 @@ func NewTextReport(w io.Writer, paint func(string) string) Report {
 
 func (r *textReport) Capture(c *Checked) error {
 	r.files++
-	r.conns += c.Totals.IWARP
+	if c.Selected {
+		r.conns += uint64(len(c.Connections))
+	} else {
+		r.conns += c.Totals.IWARP
+	}
 	r.total.Merge(&c.Tally)
 	r.rules = max(r.rules, c.Rules)
 	if c.Failure != "" {

@@ -31,6 +31,8 @@ type Summary struct {
 	Found *Found
 	// Most is the number of connections shown, 0 for all.
 	Most int
+	// Selected says how much of the capture is shown, if that is not all.
+	Selected string
 	// Bad paints what is wrong; it may be nil.
 	Bad func(string) string
 }
@@ -51,8 +53,13 @@ func Tables(w io.Writer, s *Summary) error {
 	if s.Most > 0 && len(shown) > s.Most {
 		shown = shown[:s.Most]
 	}
+	if s.Selected != "" {
+		fmt.Fprintf(w, "Selected: %s\n", s.Selected)
+	}
 	if len(shown) == 0 {
-		fmt.Fprintln(w, "No iWARP connection found.")
+		if len(s.Selected) == 0 || t.IWARP == 0 {
+			fmt.Fprintln(w, "No iWARP connection found.")
+		}
 		return s.totals(w)
 	}
 	if err := beside(w, shown, s.connections, s.operations, s.latency, s.health); err != nil {
