@@ -35,7 +35,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PCAPS", pcaps)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tty": tty},
 	})
 }
 

@@ -20,13 +20,14 @@ type analyzeOptions struct {
 	all    bool
 	// unjudged is --no-findings.
 	unjudged bool
+	pager    pager
 }
 
 // mostShown is the number of connections in the tables without --all.
 const mostShown = 50
 
 func newAnalyze(s *IOStreams) *cobra.Command {
-	o := &analyzeOptions{s: s}
+	o := &analyzeOptions{s: s, pager: pager{s: s}}
 	cmd := &cobra.Command{
 		Use:   "analyze FILE...",
 		Short: "Summarize what happened on each connection",
@@ -34,7 +35,7 @@ func newAnalyze(s *IOStreams) *cobra.Command {
 Summarize each iWARP connection of a capture: its endpoints, what was negotiated,
 operations by kind with their sizes and latencies, which side closed it and how,
 what stands out, and which rules of the RFCs were broken.
-`+aboutSelection),
+` + aboutSelection),
 		Example: strings.Trim(`
   iwdissect analyze trace.pcap
   iwdissect analyze --format json trace.pcap | jq '.captures[0].connections[0].mpa'
@@ -47,6 +48,8 @@ what stands out, and which rules of the RFCs were broken.
 	formatFlag(f, &o.format, "text or json")
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the first 50")
 	findingsFlag(f, &o.unjudged)
+	o.pager.flag(f)
+	completeFlags(cmd, "text", "json")
 	return cmd
 }
 
@@ -78,7 +81,7 @@ func (o *analyzeOptions) run(args []string) error {
 	}
 	switch o.format {
 	case "text":
-		return o.tables(opt, files, colour)
+		return o.pager.through(true, func() error { return o.tables(opt, files, colour) })
 	case "json":
 		if o.worst > 0 {
 			if err := readableTwice(files, "--worst with --format json"); err != nil {

@@ -26,6 +26,7 @@ type checkOptions struct {
 	enable, disable []string
 	// config, baseline and writeBaseline are names of files.
 	config, baseline, writeBaseline string
+	pager                           pager
 }
 
 var checkFormats = []string{"text", "json", "ndjson", "sarif", "junit", "github"}
@@ -37,7 +38,7 @@ func formatWords() string {
 }
 
 func newCheck(s *IOStreams) *cobra.Command {
-	o := &checkOptions{s: s}
+	o := &checkOptions{s: s, pager: pager{s: s}}
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Judge connections by the rules of the RFCs",
@@ -68,7 +69,7 @@ override it.
 Exit codes: 0 nothing new at or above --fail-on; 1 findings; 2 wrong usage, or a
 configuration or baseline that cannot be read; 3 an input could not be read to
 its end, or an output could not be written.
-`+aboutSelection),
+` + aboutSelection),
 		Example: strings.Trim(`
   iwdissect check trace.pcap
   iwdissect check -V trace.pcap
@@ -89,6 +90,8 @@ its end, or an output could not be written.
 	f.StringArrayVar(&o.enable, "enable", nil, "judge only by the rules that match `RULE`")
 	f.StringArrayVar(&o.disable, "disable", nil, "do not judge by the rules that match `RULE`")
 	o.decisionFlags(f)
+	o.pager.flag(f)
+	completeFlags(cmd, checkFormats...)
 	return cmd
 }
 
@@ -227,14 +230,20 @@ func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
 	if err != nil {
 		return err
 	}
-	reports, err := o.reports(level)
+	run := &checkRun{checkOptions: o, opts: opt, enabled: enabled, decided: decided, files: files, level: level}
+	return o.pager.through(o.format == "text", run.report)
+}
+
+// report checks the captures and writes all reports.
+func (o *checkRun) report() error {
+	reports, err := o.checkOptions.reports(o.level)
 	if err != nil {
 		return err
 	}
-	defer ignoreFirstInterrupt(files)()
-	run := &checkRun{checkOptions: o, opts: opt, enabled: enabled, decided: decided, files: files, reports: reports, level: level}
-	failed, found := run.all()
-	if err := decided.close(o.count == 0 && !o.any(), enabled, o.s.warn); err != nil {
+	defer ignoreFirstInterrupt(o.files)()
+	o.reports = reports
+	failed, found := o.all()
+	if err := o.decided.close(o.count == 0 && !o.any(), o.enabled, o.s.warn); err != nil {
 		failed = true
 		o.s.warn(err)
 	}
@@ -244,7 +253,7 @@ func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
 	switch {
 	case failed:
 		return errReported
-	case found && decided.fresh == nil:
+	case found && o.decided.fresh == nil:
 		return errFindings
 	}
 	return nil

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,10 +25,11 @@ type dissectOptions struct {
 	records  string
 	unjudged bool // --no-findings
 	times    timeFormat
+	pager    pager
 }
 
 func newDissect(s *IOStreams) *cobra.Command {
-	o := &dissectOptions{s: s}
+	o := &dissectOptions{s: s, pager: pager{s: s}}
 	cmd := &cobra.Command{
 		Use:   "dissect FILE...",
 		Short: "Annotate every frame: one line per PDU, a tree, or JSON records",
@@ -42,7 +44,7 @@ end of the connection proves it, it is reported there, with its place.
 
 --format ndjson writes one JSON object per line: frames, PDUs, transactions,
 findings and connections. With several captures each record has the name of its file.
-`+aboutSelection),
+` + aboutSelection),
 		Example: strings.Trim(`
   iwdissect dissect trace.pcap
   iwdissect dissect -V -c 20 trace.pcap
@@ -58,6 +60,8 @@ findings and connections. With several captures each record has the name of its 
 	o.times.flag(f)
 	f.StringVar(&o.records, "records", "", "`KINDS` of JSON records: frame,pdu,connection,transaction,finding (default all)")
 	findingsFlag(f, &o.unjudged)
+	o.pager.flag(f)
+	completeFlags(cmd, "text", "ndjson", "json")
 	return cmd
 }
 
@@ -157,6 +161,13 @@ func (o *dissectOptions) run(args []string) error {
 		return err
 	}
 	defer ignoreFirstInterrupt(files)()
+	// What comes through a pipe is watched, not paged.
+	page := o.format == "text" && !slices.Contains(files, "-")
+	return o.pager.through(page, func() error { return o.all(opt, files) })
+}
+
+// all shows the captures one after the other.
+func (o *dissectOptions) all(opt pipeline.Options, files []string) error {
 	// One who reads a pipe, or watches a terminal, wants lines as they come.
 	live := o.s.OutTTY || files[0] == "-"
 	sink, err := o.sink(o.s.Out, live)
@@ -177,9 +188,12 @@ func (o *dissectOptions) run(args []string) error {
 			sink.Capture(src)
 		}
 		failed = o.one(opt, src, files, sink) || failed
+		if o.pager.gone() {
+			break
+		}
 	}
-	if err := sink.Close(); err != nil {
-		return brokenPipe(err)
+	if err := brokenPipe(sink.Close()); err != nil {
+		return err
 	}
 	if failed {
 		return errReported
@@ -201,6 +215,7 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 	o.rank(o.s, src, files, opt, sel, !o.unjudged, nil)
 	shown := picked(sel, sink)
 	run := pipeline.New(opt, o.judged(src, shown, tell))
+	o.pager.ends(run.Stop)
 	if err := o.read(run, src, files); err != nil {
 		tell(err)
 	}
@@ -234,6 +249,8 @@ func (o *dissectOptions) read(run *pipeline.Run, name string, files []string) er
 		return err
 	}
 	defer src.Close() //nolint:errcheck // only read from
-	defer o.progress(o.s, src)()
+	if !o.s.OutTTY {  // where lines come, they are the progress
+		defer o.progress(o.s, src)()
+	}
 	return run.Read(src.Source)
 }

@@ -58,6 +58,7 @@ those with faults are also written without them, as NAME.clean.
   iwdissect generate --size 1GiB --flows 64 -o big.pcap
   iwdissect generate --size 1GB --mix bulk --mtu 9000 --loss 1 --reorder 1 -o lossy.pcapng
 `, "\n"),
+		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.seeded = cmd.Flags().Changed("seed")
 			if err := o.needSize(); err != nil {
@@ -77,6 +78,7 @@ those with faults are also written without them, as NAME.clean.
 	f.BoolVar(&o.stats, "stats", false, "print the number of DDP segments, frames and octets to standard error")
 	o.jobsFlag(f)
 	o.flags(f)
+	completeFlags(cmd, "pcap", "pcapng")
 	return cmd
 }
 

@@ -59,7 +59,7 @@ many; a larger --ring-size helps with bursts.
 
 Exit codes: 0 done; 2 wrong usage; 3 the capture failed, or an output could not
 be written.
-`+aboutSelection+`
+` + aboutSelection + `
 With live, --worst selects connections of the summary at the end.`),
 		Example: strings.Trim(`
   iwdissect live --list
@@ -79,6 +79,7 @@ With live, --worst selects connections of the summary at the end.`),
 		},
 	}
 	o.flags(cmd.Flags())
+	completeFlags(cmd, "text", "ndjson")
 	return cmd
 }
 

@@ -14,6 +14,7 @@ import (
 
 func newRules(s *IOStreams) *cobra.Command {
 	var format string
+	p := &pager{s: s}
 	cmd := &cobra.Command{
 		Use:   "rules [RULE]...",
 		Short: "List the rules of the catalogue, or explain one",
@@ -34,6 +35,7 @@ in a capture).`),
   iwdissect rules DDP-UNTAG-MSN-01
   iwdissect rules --format json layer=mpa
 `, "\n"),
+		ValidArgsFunction: completeRules,
 		RunE: func(_ *cobra.Command, args []string) error {
 			list, err := rulesNamed(args)
 			if err != nil {
@@ -46,13 +48,18 @@ in a capture).`),
 				return brokenPipe(e.Encode(map[string]any{"schema": render.Schema, "rules": list}))
 			case format != "text":
 				return usagef("--format takes text or json, not %q", format)
-			case len(args) == 1 && len(list) == 1:
-				return brokenPipe(rulebook.Explain(s.Out, list[0]))
 			}
-			return brokenPipe(rulebook.Table(s.Out, list))
+			return p.through(true, func() error {
+				if len(args) == 1 && len(list) == 1 {
+					return brokenPipe(rulebook.Explain(s.Out, list[0]))
+				}
+				return brokenPipe(rulebook.Table(s.Out, list))
+			})
 		},
 	}
 	formatFlag(cmd.Flags(), &format, "text or json")
+	p.flag(cmd.Flags())
+	completeFlags(cmd, "text", "json")
 	return cmd
 }
 

@@ -21,9 +21,9 @@ type Found struct {
 	Each    bool
 
 	verdicts map[uint64][][]conformance.Judgement
-	rows    []foundRow
-	dropped int
-	tally   conformance.Tally
+	rows     []foundRow
+	dropped  int
+	tally    conformance.Tally
 }
 
 type foundRow struct {

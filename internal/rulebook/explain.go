@@ -1,0 +1,152 @@
+package rulebook
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Found is what a word was found to be: one of the four.
+type Found struct {
+	Rule  *Rule  `json:"rule,omitempty"`
+	Term  *Term  `json:"term,omitempty"`
+	Fault *Fault `json:"error,omitempty"`
+	Kind  *Kind  `json:"diagnosis,omitempty"`
+}
+
+// Find looks for what a word names: a rule, a term, an error of a Terminate, or a kind of
+// diagnosis. Upper and lower case do not count.
+func Find(word string) (Found, bool) {
+	for _, r := range All() {
+		if strings.EqualFold(r.ID, word) {
+			return Found{Rule: r}, true
+		}
+	}
+	for i := range terms {
+		for _, name := range append([]string{terms[i].Name, terms[i].Stands}, terms[i].Also...) {
+			if name != "" && same(name, word) {
+				return Found{Term: &terms[i]}, true
+			}
+		}
+	}
+	for _, k := range Kinds() {
+		if same(k.Name, word) {
+			return Found{Kind: &k}, true
+		}
+	}
+	if f, ok := FindFault(word); ok {
+		return Found{Fault: &f}, true
+	}
+	return Found{}, false
+}
+
+// same compares words; blanks, dashes and an s at the end do not count.
+func same(a, b string) bool {
+	plain := func(s string) string {
+		s = strings.NewReplacer(" ", "", "-", "", "_", "").Replace(strings.ToLower(s))
+		return strings.TrimSuffix(s, "s")
+	}
+	return plain(a) == plain(b)
+}
+
+// Words are all that [Find] knows, but for rules: terms with their other names, errors, and
+// kinds of diagnoses.
+func Words() (words []string) {
+	for i := range terms {
+		words = append(words, terms[i].Name)
+		words = append(words, terms[i].Also...)
+	}
+	for _, f := range Faults() {
+		words = append(words, f.Code, f.Word)
+	}
+	for _, k := range Kinds() {
+		words = append(words, k.Name)
+	}
+	return words
+}
+
+// Tell writes what was found.
+func (f Found) Tell(w io.Writer) error {
+	switch {
+	case f.Rule != nil:
+		return Explain(w, f.Rule)
+	case f.Term != nil:
+		return f.Term.tell(w)
+	case f.Kind != nil:
+		return f.Kind.tell(w)
+	}
+	return f.Fault.tell(w)
+}
+
+// part is a named line of an explanation.
+type part struct{ name, text string }
+
+// tell writes a title and parts, of which empty ones are left out.
+func tell(w io.Writer, title string, parts ...part) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", title)
+	for _, p := range parts {
+		if p.text != "" {
+			fmt.Fprintf(&b, "%-*s%s\n", indent, p.name, wrap(p.text))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (t *Term) tell(w io.Writer) error {
+	title := t.Name
+	if t.Stands != "" {
+		title += "  " + t.Stands
+	}
+	return tell(w, title, part{"means", t.Says}, part{"also", strings.Join(t.Also, ", ")},
+		part{"source", t.Ref}, part{"see", strings.Join(t.See, ", ")})
+}
+
+func (f *Fault) tell(w io.Writer) error {
+	return tell(w, f.Code+"  "+f.Name, part{"means", f.Says}, part{"word", f.Word},
+		part{"source", f.Ref}, part{"rules", strings.Join(f.Rules, ", ")})
+}
+
+func (k *Kind) tell(w io.Writer) error {
+	return tell(w, k.Name, part{"means", k.Says}, part{"try", k.Try}, part{"see", strings.Join(k.See, ", ")})
+}
+
+// Contents lists what can be explained besides rules, a line each.
+func Contents(w io.Writer) error {
+	var b strings.Builder
+	row := func(width int, name, text string) { fmt.Fprintf(&b, "  %-*s  %s\n", width, name, text) }
+	b.WriteString("Terms\n")
+	for _, t := range terms {
+		short := t.Stands
+		if short == "" {
+			short, _, _ = strings.Cut(t.Says, ". ")
+		}
+		row(22, clip(t.Name, 22), clip(strings.TrimSuffix(short, "."), width-28))
+	}
+	b.WriteString("\nErrors of a Terminate\n")
+	for _, f := range Faults() {
+		row(6, f.Code, f.Name)
+	}
+	if all := Kinds(); len(all) > 0 {
+		b.WriteString("\nKinds of diagnoses\n")
+		for _, k := range all {
+			row(22, k.Name, clip(k.Says, width-28))
+		}
+	}
+	b.WriteString("\nRules: 'iwdissect rules' lists them.\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// clip cuts a text to a number of letters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	cut := strings.LastIndexByte(s[:n-3], ' ')
+	if cut < n/2 {
+		cut = n - 3
+	}
+	return s[:cut] + "..."
+}
