@@ -27,6 +27,7 @@ type generateOptions struct {
 	clean  bool
 	all    bool
 	stats  bool
+	quiet  bool
 	loadOptions
 }
 
@@ -76,6 +77,7 @@ those with faults are also written without them, as NAME.clean.
 	f.BoolVar(&o.clean, "clean", false, "leave out the faults")
 	f.BoolVar(&o.all, "all", false, "write all built-in scenarios")
 	f.BoolVar(&o.stats, "stats", false, "print the number of DDP segments, frames and octets to standard error")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	o.jobsFlag(f)
 	o.flags(f)
 	completeFlags(cmd, "pcap", "pcapng")
@@ -156,6 +158,9 @@ func noScenario(name string) error {
 type traceOf struct {
 	name   string
 	faults bool
+	// of is its scenario; nil: a big trace, of so many octets.
+	of     *scenario.Scenario
+	octets int64
 	script func() *synth.Script
 }
 
@@ -186,13 +191,13 @@ func (o *generateOptions) traces(args []string) ([]traceOf, error) {
 		if o.seeded {
 			s = s.WithSeed(o.seed)
 		}
-		clean := traceOf{name: s.Name, script: func() *synth.Script { return s.Script(true) }}
+		clean := traceOf{name: s.Name, of: s, script: func() *synth.Script { return s.Script(true) }}
 		if !s.HasFaults() {
 			out = append(out, clean)
 			continue
 		}
 		if !o.clean {
-			out = append(out, traceOf{name: s.Name, faults: true, script: func() *synth.Script { return s.Script(false) }})
+			out = append(out, traceOf{name: s.Name, of: s, faults: true, script: func() *synth.Script { return s.Script(false) }})
 		}
 		if o.clean || o.all {
 			clean.name += ".clean"
