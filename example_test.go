@@ -81,6 +81,7 @@ func ExampleCapture_Findings() {
 		fmt.Printf("frame %d: %v: %s (%s, %s section %s)\n", f.Frame, f.Severity, f.Message, f.Rule.ID, f.Rule.Spec, f.Rule.Section)
 	}
 	// Output:
+	// frame 10: warning: the responder refuses to read the memory that this Read Request names (RDMAP-READREQ-VALID-01, RFC 5040 section 5.2.1, 7.2)
 	// frame 12: error: reserved bits of the Terminate are set (RDMAP-TERM-RSVD-01, RFC 5040 section 4.8)
 }
 

@@ -18,7 +18,7 @@ func (p *PDU) Clone() *PDU {
 	own.Frames, own.Bounds = slices.Clone(p.Frames), slices.Clone(p.Bounds)
 	own.Octets, own.StartupRaw = slices.Clone(p.Octets), slices.Clone(p.StartupRaw)
 	own.Startup, own.FPDU, own.Chunk = p.Startup.Clone(), p.FPDU.Clone(), p.Chunk.Clone()
-	own.Segment, own.Message = copied(p.Segment), copied(p.Message)
+	own.Segment, own.Message, own.Terminate = copied(p.Segment), copied(p.Message), copied(p.Terminate)
 	return &own
 }
 

@@ -112,6 +112,11 @@ type Side struct {
 	// Startup is the frame it sent, if HasStartup.
 	Startup    mpa.Startup
 	HasStartup bool
+	// StartupFrame is the frame with which that, or over SCTP the session control that it
+	// began with, was complete, StartupTime its capture time in nanoseconds since the Unix
+	// epoch.
+	StartupFrame uint64
+	StartupTime  int64
 	// HasEnhanced says that Enhanced, the enhanced connection establishment data (RFC
 	// 6581 section 9), was in it.
 	HasEnhanced bool
@@ -279,6 +284,9 @@ type Flow struct {
 	// Reads: requests sent in this direction, and how many are answered. Atomics
 	// count as well.
 	Requests, Answered, Unanswered, Unmatched uint64
+	// Refused are those of the unanswered ones that a Terminate quotes, RefusedFrame is the
+	// frame of that.
+	Refused, RefusedFrame uint64
 	// Wrong holds the faults of the direction, nil while there are none; see
 	// [Flow.Faults].
 	Wrong *Faults
@@ -350,16 +358,6 @@ type Closing struct {
 	// At is its offset in the TCP stream of its own direction, Acked the offset that
 	// it acknowledges in the other one, negative if that is not known.
 	At, Acked int64
-}
-
-// Terminate is the first Terminate of a direction (RFC 5040 section 4.8).
-type Terminate struct {
-	// Frame is the frame that carried it, Code the error in it.
-	Frame uint64
-	Code  rdmap.TermCode
-	// Swapped is true when the fields make sense only in swapped order, as siw sends
-	// them.
-	Swapped bool
 }
 
 // Connection is one TCP connection, or one DDP stream session over SCTP (RFC 5043

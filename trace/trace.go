@@ -160,6 +160,9 @@ type PDU struct {
 	// TermSwapped; see rdmap.Terminate.Swapped.
 	TermSwapped bool
 	TermCode    rdmap.TermCode
+	// Terminate is what a Terminate says, and the PDU that it is about; nil for other
+	// messages.
+	Terminate *Terminate
 }
 
 // ULPDU is the DDP segment of an FPDU or a chunk, header included: the captured

@@ -61,3 +61,30 @@ func (g Gate) First() Gate { return g & -g }
 
 // NumGates is how many gates there are.
 const NumGates = len(gateNames)
+
+// lacks say why a rule was not judged, for each gate.
+var lacks = [...]string{
+	"the start of the stream was not captured",
+	"octets are missing from the capture",
+	"frames were not captured whole",
+	"one direction was not captured",
+	"no acknowledgement proves the order of the two sides",
+	"it is not known which packets were damaged",
+	"a startup frame was not captured",
+	"the bounds of FPDUs are not certain",
+	"what a queue holds is not known",
+	"not all requests were captured",
+	"the layout of the enhanced data is not certain",
+	"segments are not as they were on the wire (offload)",
+	"the end of the connection was not captured",
+}
+
+// Lack says in words what is missing when the first of the gates does not hold.
+func (g Gate) Lack() string {
+	for i, s := range lacks {
+		if g&(1<<i) != 0 {
+			return s
+		}
+	}
+	return ""
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -220,6 +221,10 @@ func TestTerminate_Swapped(t *testing.T) {
 		{"0/2/05 after a certain one", "20050000", true, true, "RDMAP/remote operation: Invalid RDMAP version"},
 		{"0/1/00 or 1/0/00", "01000000", false, false, ""},
 		{"1/0/00 after a certain one", "01000000", true, true, "DDP: Local catastrophic error"},
+		// A correct Terminate stays what it is, whatever an earlier one was.
+		{"correct, tagged, after a certain one", "1100c000 0013" + write, true, false, ""},
+		{"correct, Read Request, after a certain one", "0100e000 002e" + readReq, true, false, ""},
+		{"the same in both readings, after a certain one", "00000000", true, false, ""},
 		// Each condition alone.
 		{"swapped code unassigned", "41000300 0594" + write, false, false, ""},
 		{"swapped code unassigned, seen before", "41000300 0594" + write, true, false, ""},
@@ -261,6 +266,38 @@ func TestTerminate_Swapped(t *testing.T) {
 				t.Errorf("straight %+v", straight)
 			}
 		})
+	}
+}
+
+// TestTerminate_Ambiguous lists all control words without header control bits that have two
+// meanings.
+func TestTerminate_Ambiguous(t *testing.T) {
+	var got []string
+	for layer := range 16 {
+		for code := range 256 {
+			for etype := range 16 {
+				x, err := rdmap.DecodeTerminate([]byte{byte(layer<<4 | etype), byte(code), 0, 0})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c, ok := x.Ambiguous(); ok {
+					got = append(got, fmt.Sprintf("%d/%d/%02x or %d/%d/%02x", x.Layer, x.EType, x.Code, c.Layer, c.EType, c.Code))
+				}
+			}
+		}
+	}
+	want := []string{
+		"0/1/00 or 1/0/00", "0/2/05 or 2/0/05", "0/2/06 or 2/0/06", "0/2/07 or 2/0/07",
+		"1/0/00 or 0/1/00", "2/0/05 or 0/2/05", "2/0/06 or 0/2/06", "2/0/07 or 0/2/07",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, in := range []string{"0206c000", "02060300", "02060001", "02062000"} {
+		x, _ := rdmap.DecodeTerminate(unhex(t, in))
+		if _, ok := x.Ambiguous(); ok {
+			t.Errorf("%s has two meanings", in)
+		}
 	}
 }
 

@@ -35,8 +35,10 @@ func (t Terminate) Straight() TermCode { return t.TermCode }
 // of the layer below DDP, because errors of the other layers would quote a
 // header.
 //
-// seenBefore tells that an earlier Terminate in the capture from the same
-// sender address had to be read swapped; then an assigned error is enough.
+// seenBefore tells that something else speaks for the swapped reading, such as an earlier
+// Terminate of the same sender that had to be read so. It decides about a word of which
+// both readings are possible, see [Terminate.Ambiguous]; where the straight reading accounts
+// for header control bits it changes nothing.
 // Terminates that are cut short in the capture are not evidence: the caller
 // must not ask with part of a message.
 func (t Terminate) Swapped(seenBefore bool) (code TermCode, chosen bool) {
@@ -45,19 +47,28 @@ func (t Terminate) Swapped(seenBefore bool) (code TermCode, chosen bool) {
 	switch {
 	case !c.Assigned():
 		return c, false
-	case seenBefore:
-		return c, true
 	case t.Assigned() && t.Rsvd == 0:
-		return c, false
+		_, both := t.Ambiguous()
+		return c, both && seenBefore
 	case rsvd != 0:
 		return c, false
 	case !c.M && !c.D && !c.R && c.Layer != LayerLLP:
-		return c, false
+		return c, seenBefore
 	}
 	// Octet 2 has only swapped bits set, so the straight reading found nothing
 	// quoted and left all octets after the word in Trailing.
 	q, missing := walkQuote(c, t.Trailing)
 	return c, missing == "" && allZero(q.Trailing)
+}
+
+// Ambiguous returns the swapped reading of a control word that is right in both readings,
+// and means something else in each: it has no header control bits, and both errors are
+// assigned, such as 2/0/06 and 0/2/06. Only what the sender reports tells which it means.
+func (t Terminate) Ambiguous() (swapped TermCode, ok bool) {
+	w := t.word()
+	c, rsvd := swappedWord(w[:])
+	bare := t.Rsvd == 0 && rsvd == 0 && !t.M && !t.D && !t.R
+	return c, bare && c.Layer != t.Layer && t.Assigned() && c.Assigned()
 }
 
 // swappedWord reads the control word as little-endian bit fields.

@@ -27,14 +27,18 @@ type Env struct {
 
 	whole   mpa.FPDU // the FPDU of a segment that holds nothing else
 	pdus    uint64
-	swapped map[trace.Host]bool // senders of Terminates with swapped fields
+	senders map[trace.Endpoint]sender // what their Terminates showed
+	words   map[word]bool             // whether a control word with two meanings is read as swapped
+	sent    []sentSegment             // those that are searched for what a Terminate quotes
 	frames  []uint64
 	loose   []*loose // for sides that have none
 	pdu     trace.PDU
 	chunk   trace.Chunk // of it, over SCTP
 	segment ddp.Segment
 	message trace.Message
-	done    []trace.Transaction
+	// terminate is one that its connection does not keep.
+	terminate trace.Terminate
+	done      []trace.Transaction
 }
 
 // PDUs is the number of PDUs found so far.
@@ -384,7 +388,7 @@ func (c *Conn) Finish() {
 			k := fl.Faulty()
 			k.Conflicts, k.Uncompared = n.Conflicts, n.Uncompared
 		}
-		fl.Unanswered += uint64(len(c.queues[side].requests))
+		c.unanswered(side, c.queues[side].requests)
 	}
 	t.EndedBy = c.Dir(int(t.EndedBy))
 	c.work, c.queues = nil, [2]queues{}

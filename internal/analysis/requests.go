@@ -5,24 +5,25 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// maxSwapped bounds the senders that are remembered for their Terminates.
-const maxSwapped = 4096
-
 // request is a Read or Atomic Request that awaits its answer. Both are answered
 // in the order in which they were sent (RFC 5040 section 5.5, RFC 7306 5.2.2).
 type request struct {
 	pdu    uint64
-	time   int64
-	atomic bool
-	stag   uint32 // Read: where the answer goes
-	to     uint64
-	size   uint64
-	id     uint32 // Atomic: the request identifier
-	got    uint64 // octets of the answer so far
-	first  int64  // latency to the first part of the answer
-	any    bool
-	answer []uint64 // PDUs of the answer
-	more   uint64   // PDUs beyond those that are listed
+	frame  uint64
+	offset int64
+	// refused is the frame of the Terminate that quotes it, 0 if there is none.
+	refused uint64
+	time    int64
+	atomic  bool
+	stag    uint32 // Read: where the answer goes
+	to      uint64
+	size    uint64
+	id      uint32 // Atomic: the request identifier
+	got     uint64 // octets of the answer so far
+	first   int64  // latency to the first part of the answer
+	any     bool
+	answer  []uint64 // PDUs of the answer
+	more    uint64   // PDUs beyond those that are listed
 }
 
 func (c *upper) readRequest(side int, p *trace.PDU, body []byte) {
@@ -45,9 +46,9 @@ func (c *upper) atomicRequest(side int, p *trace.PDU, body []byte) {
 func (c *upper) asked(side int, p *trace.PDU, r request) {
 	h := &c.queues[side]
 	fl := &c.Trace.Flow[p.Dir]
-	r.pdu, r.time = p.Number, p.Time
+	r.pdu, r.frame, r.offset, r.time = p.Number, p.Frame, p.Offset, p.Time
 	if len(h.requests) >= maxRequests {
-		fl.Unanswered++
+		c.unanswered(side, h.requests[:1])
 		h.requests = h.requests[:copy(h.requests, h.requests[1:])]
 	}
 	late := c.arrived != 0 && c.arrived < p.Frame
@@ -191,7 +192,7 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 	fl := &c.Trace.Flow[c.Dir(1-side)]
 	r := h.requests[i]
 	fl.Answered++
-	fl.Unanswered += uint64(i) //nolint:gosec // an index
+	c.unanswered(1-side, h.requests[:i])
 	latency := &c.Trace.ReadLatency
 	if kind == trace.TransactionAtomic {
 		latency = &c.Trace.AtomicLatency

@@ -246,7 +246,7 @@ func (s *Session) finish() {
 		s.flush(side, s.assoc.ending != trace.Open)
 	}
 	for side := range 2 {
-		t.Flow[s.Dir(side)].Unanswered += uint64(len(s.queues[side].requests))
+		s.unanswered(side, s.queues[side].requests)
 	}
 	if a := s.assoc; t.Ending == trace.Open && a.ending != trace.Open {
 		t.Ending, t.EndedBy, t.EndFrame = a.ending, s.Dir(a.endedBy), a.endedAt
@@ -314,7 +314,7 @@ func (s *Session) chunkRecord(side int, m *reassembly.Message, o trace.Order) *t
 		k.SSN = uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
 	}
 	p.Number, p.Conn, p.Kind, p.Frame, p.Time = s.env.pdus, &s.Trace, trace.KindSCTPSegment, m.Frame, m.Time
-	p.Length, p.Frames, p.Segment, p.Message, p.Control, p.TermSwapped = int64(m.Length), p.Frames[:0], nil, nil, rdmap.Control{}, false
+	p.Length, p.Frames, p.Segment, p.Message, p.Control, p.TermSwapped, p.Terminate = int64(m.Length), p.Frames[:0], nil, nil, rdmap.Control{}, false, nil
 	s.env.pdus++
 	return p
 }
@@ -411,7 +411,7 @@ func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
 		if p.Dir != trace.I2R || own.HasFunction {
 			return
 		}
-		s.says(own, c)
+		s.says(own, p, c)
 		t.SYN = true
 		t.Startups++
 		s.reqNum, s.reqAt = p.Number, p.Time
@@ -425,7 +425,7 @@ func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
 		if p.Dir != trace.R2I || own.HasFunction {
 			return
 		}
-		s.says(own, c)
+		s.says(own, p, c)
 		s.early = trace.PDU{Number: p.Number, Dir: p.Dir, Frame: p.Frame, Time: p.Time}
 		s.answer(p, c.Function)
 	case sctpddp.Terminate:
@@ -434,6 +434,7 @@ func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
 		}
 		if p.Dir == trace.R2I && t.RolesKnown && !own.HasFunction && p.Chunk.SSN == 0 && p.Chunk.Order == trace.InOrder {
 			own.Function, own.HasFunction = c.Function, true
+			own.StartupFrame, own.StartupTime = p.Frame, p.Time
 			s.answer(p, c.Function)
 		}
 		s.over = true
@@ -442,8 +443,9 @@ func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
 }
 
 // says stores what a side sent at the beginning of the session.
-func (s *Session) says(side *trace.Side, c *sctpddp.Control) {
+func (s *Session) says(side *trace.Side, p *trace.PDU, c *sctpddp.Control) {
 	side.Function, side.HasFunction = c.Function, true
+	side.StartupFrame, side.StartupTime = p.Frame, p.Time
 	e, ulp, ok := c.Word()
 	side.Enhanced, side.HasEnhanced = e, ok
 	side.ULPPrivate = bytes.Clone(ulp)

@@ -268,6 +268,7 @@ func (c *Conn) keepStartup(side int, s *mpa.Startup) {
 		return
 	}
 	sd.Startup, sd.HasStartup = *s, true
+	sd.StartupFrame, sd.StartupTime = c.env.pdu.Frame, c.env.pdu.Time
 	sd.Startup.PrivateData = append([]byte(nil), s.PrivateData...)
 	sd.ULPPrivate = sd.Startup.PrivateData
 	sd.HasEnhanced = false

@@ -30,6 +30,10 @@ type queues struct {
 	// early are responses whose request may come later: it waits behind chunks
 	// that are missing. nil: there was none.
 	early *[]early
+	// sent are the headers of what it sent last. quoted is the message that a Terminate
+	// quotes a segment of, while it goes on; nil if there is none.
+	sent   sent
+	quoted *quoted
 }
 
 // messages are those that are under way.
@@ -100,31 +104,8 @@ func (c *upper) segment(side int, p *trace.PDU) {
 	case rdmap.OpAtomicResponse:
 		c.atomicResponse(side, p, body)
 	case rdmap.OpTerminate:
-		c.terminate(p, body)
+		c.terminate(side, p, body)
 	default:
 	}
-}
-
-// terminate reads a Terminate, also with the fields in the order that siw writes.
-func (c *upper) terminate(p *trace.PDU, body []byte) {
-	t, err := rdmap.DecodeTerminate(body)
-	if len(body) < rdmap.TerminateLen {
-		return
-	}
-	p.TermCode = t.Straight()
-	addr := c.Trace.Side[p.Dir].Addr.Addr()
-	if _, _, whole := p.ULPDU(); err == nil && whole || whole && len(body) < 80 {
-		if code, ok := t.Swapped(c.env.swapped[addr]); ok {
-			p.TermCode, p.TermSwapped = code, true
-			if c.env.swapped == nil {
-				c.env.swapped = map[trace.Host]bool{}
-			}
-			if len(c.env.swapped) < maxSwapped {
-				c.env.swapped[addr] = true
-			}
-		}
-	}
-	if c.Trace.Terminates[p.Dir] == nil {
-		c.Trace.Terminates[p.Dir] = &trace.Terminate{Frame: p.Frame, Code: p.TermCode, Swapped: p.TermSwapped}
-	}
+	c.queues[side].remember(seg, p)
 }

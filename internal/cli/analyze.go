@@ -10,6 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // analyzeOptions are the flags of analyze.
@@ -129,7 +130,8 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	defer src.Close() //nolint:errcheck // only read from
 	opt.Brief, opt.ReadAhead = true, o.ahead()
 	sel := o.selection(&opt)
-	found, sink := o.found(name, sel, opt.OnError)
+	ds := newDiagnosing(sel, o.worst > 0)
+	found, sink := o.found(name, sel, ds, opt.OnError)
 	run := pipeline.New(opt, sink)
 	stop := func() {}
 	if sole {
@@ -141,22 +143,36 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 		r.errs = append(r.errs, failure)
 	}
 	sum := o.summary(run, src.name, src.format(), colour)
-	sum.Found = found
+	sum.Found, sum.Diagnoses = found, &ds.Summary
+	if o.unjudged {
+		ds.all(sum.Connections)
+	}
 	o.narrow(sum, sel)
+	ds.settle()
 	if err := render.Tables(&r.out, sum); err != nil {
 		r.errs = append(r.errs, err)
 	}
 	return r
 }
 
-// found makes what sums up the findings, and the sink for it; both are nil without
-// findings.
-func (o *analyzeOptions) found(capture string, sel *pipeline.Selection, tell func(error)) (*render.Found, pipeline.Sink) {
+// found makes what sums up the findings, and the sink for it and for the diagnoses; both are
+// nil without findings.
+func (o *analyzeOptions) found(capture string, sel *pipeline.Selection, ds conformance.Sink, tell func(error)) (*render.Found, pipeline.Sink) {
 	if o.unjudged {
 		return nil, nil
 	}
 	found := newFound(sel, o.worst)
-	return found, judge(capture, nil, found, tell)
+	return found, judge(capture, nil, sinks{ds, found}, tell)
+}
+
+// sinks pass on what is told about a connection, in their order.
+type sinks []conformance.Sink
+
+// Connection implements [conformance.Sink].
+func (s sinks) Connection(c *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
+	for _, each := range s {
+		each.Connection(c, fs, vs)
+	}
 }
 
 // newFound makes what sums up the findings that are selected.
@@ -211,9 +227,10 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		opt := opt
 		sel := o.selection(&opt)
 		o.rank(o.s, name, files, opt, sel, !o.unjudged, nil)
+		ds := newDiagnosing(sel, false)
 		sink := picked(sel, doc)
 		if !o.unjudged {
-			sink = judge(name, sink, &found, opt.OnError)
+			sink = judge(name, sink, sinks{ds, &found}, opt.OnError)
 		}
 		run := pipeline.New(opt, sink)
 		format, failure := "", ""
@@ -232,7 +249,10 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		if o.any() {
 			doc.Selected(len(cs))
 		}
-		doc.End(&t, format, cs, found, failure)
+		if o.unjudged {
+			ds.all(cs)
+		}
+		doc.End(&t, format, cs, found, &ds.Summary, failure)
 	}
 	if err := doc.Close(); err != nil {
 		return brokenPipe(err)

@@ -92,7 +92,7 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 	o.decided.mark(c.names, &c.Checked)
 	if o.any() {
 		c.Findings, c.Connections = selectedFindings(c.sel, c.Findings), selected(c.sel, c.Connections)
-		c.Selected = true
+		c.Selected, c.Keep = true, keeps(c.sel)
 	}
 	if o.tree {
 		o.exhibit(o.opts, j.name, o.files, c)

@@ -71,7 +71,7 @@ func (p *problems) missing(c *trace.Connection, d trace.Dir) {
 // requests tells of requests and responses that do not go together.
 func (p *problems) requests(c *trace.Connection, d trace.Dir) {
 	f := &c.Flow[d]
-	p.count(d, f.Unanswered, "request without a captured answer", "requests without a captured answer", 0)
+	p.refused(f, d)
 	p.count(d, f.Unmatched, "response without a captured request", "responses without a captured request", 0)
 }
 

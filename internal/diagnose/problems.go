@@ -32,31 +32,9 @@ func (p *problems) add(sentence string) { p.sentences = append(p.sentences, sent
 
 func (p *problems) addf(format string, args ...any) { p.add(fmt.Sprintf(format, args...)) }
 
-// terminates names the error of each Terminate.
-func (p *problems) terminates(c *trace.Connection) {
-	for d, t := range c.Terminates {
-		if t == nil {
-			continue
-		}
-		swapped := ""
-		if t.Swapped {
-			swapped = " (control word with its halves swapped)"
-		}
-		p.addf("Terminate from the %s in frame %d: %s%s", trace.Dir(d).Sender(), t.Frame, t.Code.Name(), swapped)
-	}
-}
-
 // end tells of a reset.
 func (p *problems) end(c *trace.Connection) {
 	if c.Ending == trace.RST {
 		p.addf("reset by the %s in frame %d", c.EndedBy.Sender(), c.EndFrame)
 	}
-}
-
-// counted is a number with the noun that it counts.
-func counted(n uint64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprint(n) + " " + many
 }

@@ -46,16 +46,6 @@ func (p *problems) indication(c *trace.Connection) {
 	}
 }
 
-// indications are the kinds by the names that the analysis has for them.
-var indications = map[string]mpa.RTRSet{"send": mpa.RTRSend, "write": mpa.RTRWrite, "read": mpa.RTRRead}
-
-// otherKind reports whether the indication that was sent is none of those that the
-// Reply asks for.
-func otherKind(c *trace.Connection) bool {
-	kind, ok := indications[c.RTRSent]
-	return ok && !c.RTRExpected.Has(kind)
-}
-
 // notAccepted tells of FPDUs on a connection that was not accepted.
 func (p *problems) notAccepted(c *trace.Connection) {
 	n := c.Flow[trace.I2R].FPDUs + c.Flow[trace.R2I].FPDUs

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -100,21 +101,22 @@ func (a *Analysis) Selected(connections int) { a.selected, a.hasSelected = conne
 
 // End ends the entry of a capture. Failure says why it could not be read to its
 // end, if it could not.
-func (a *Analysis) End(t *pipeline.Totals, format string, cs []*trace.Connection, findings []Finding, failure string) {
-	a.end(t, format, cs, findings, failure, nil)
+func (a *Analysis) End(t *pipeline.Totals, format string, cs []*trace.Connection, findings []Finding, ds *diagnose.Summary, failure string) {
+	a.end(t, format, cs, findings, ds, failure, nil)
 }
 
 // EndChecked ends the entry of a capture that was checked, with the verdicts.
 func (a *Analysis) EndChecked(c *Checked) {
-	a.end(&c.Totals, c.Format, c.Connections, c.Findings, c.Failure, c)
+	a.end(&c.Totals, c.Format, c.Connections, c.Findings, c.Diagnoses(), c.Failure, c)
 	a.flush()
 }
 
 func (a *Analysis) end(
-	t *pipeline.Totals, format string, cs []*trace.Connection, findings []Finding, failure string, checked *Checked,
+	t *pipeline.Totals, format string, cs []*trace.Connection, findings []Finding, ds *diagnose.Summary, failure string, checked *Checked,
 ) {
 	o := &a.obj
 	o.closeList()
+	a.diagnoses(ds)
 	o.key("connections")
 	o.openList()
 	for _, c := range cs {

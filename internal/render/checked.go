@@ -9,6 +9,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -31,6 +32,10 @@ type Checked struct {
 	Selected bool
 	// Failure says why it could not be read to its end.
 	Failure string
+	// diagnoses are made when they are first asked for.
+	diagnoses *diagnose.Summary
+	// Keep, if not nil, says which diagnoses are shown.
+	Keep func(*diagnose.Diagnosis) bool
 	// Compared says that there is a baseline; Config names the configuration that
 	// may suppress findings, if there is one.
 	Compared bool
@@ -62,6 +67,25 @@ func (c *Checked) Count(s conformance.Severity) (n int) {
 		}
 	}
 	return n
+}
+
+// Diagnoses says in sentences what went wrong. Findings about which somebody decided have no
+// part in it.
+func (c *Checked) Diagnoses() *diagnose.Summary {
+	if c.diagnoses != nil {
+		return c.diagnoses
+	}
+	open := map[uint64][]conformance.Finding{}
+	for i := range c.Findings {
+		if f := &c.Findings[i]; f.Open() {
+			open[f.Conn.Number] = append(open[f.Conn.Number], f.Finding)
+		}
+	}
+	c.diagnoses = &diagnose.Summary{Keep: c.Keep}
+	for _, t := range c.Connections {
+		c.diagnoses.Connection(t, open[t.Number], nil)
+	}
+	return c.diagnoses
 }
 
 // Decided is how many findings are known, and how many suppressed.
@@ -132,10 +156,14 @@ func (r *textReport) Capture(c *Checked) error {
 			byConn[f.Conn.Number] = append(byConn[f.Conn.Number], f)
 		}
 	}
-	if len(byConn) == 0 {
+	v := Verdict{File: c.File, Totals: &c.Totals, Diagnoses: c.Diagnoses(), Brief: true, Bad: r.paint}
+	if len(byConn) == 0 && !v.says() {
 		return nil
 	}
 	if _, err := fmt.Fprintf(r.w, "%s\n", printable(c.File)); err != nil {
+		return err
+	}
+	if err := v.Write(r.w); err != nil {
 		return err
 	}
 	for _, n := range slices.Sorted(maps.Keys(byConn)) {

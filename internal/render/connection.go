@@ -69,15 +69,9 @@ func endMembers(o *object, c *trace.Connection) {
 	o.key("terminates")
 	o.openList()
 	for d, t := range c.Terminates {
-		if t == nil {
-			continue
+		if t != nil {
+			terminateMembers(o, trace.Dir(d), t)
 		}
-		o.open()
-		o.str("dir", trace.Dir(d).String())
-		o.uint("frame", t.Frame)
-		o.str("name", t.Code.Name())
-		o.bool("swapped", t.Swapped)
-		o.close()
 	}
 	o.closeList()
 }
@@ -241,6 +235,9 @@ func flowMembers(o *object, c *trace.Connection, d trace.Dir) {
 	o.uint("requests", f.Requests)
 	o.uint("answered", f.Answered)
 	o.uint("unanswered", f.Unanswered)
+	if f.Refused > 0 {
+		o.uint("refused", f.Refused)
+	}
 	o.uint("unmatched_responses", f.Unmatched)
 	o.int("most_outstanding", int64(f.MostOutstanding))
 	o.key("operations")

@@ -203,9 +203,8 @@ func appendBody(b []byte, p *trace.PDU, body []byte, n int) []byte {
 		if len(body) >= rdmap.TerminateLen {
 			b = append(b, ' ')
 			b = append(b, p.TermCode.Name()...)
-			if p.TermSwapped {
-				b = append(b, " [control word has its halves swapped]"...)
-			}
+			b = appendAbout(b, p.Terminate)
+			b = appendReading(b, p)
 		}
 	default:
 		b = appendNumber(b, " len ", uint64(n)) //nolint:gosec // not negative

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -361,7 +362,18 @@ func TestFields_SwappedTerminate(t *testing.T) {
 			}
 		}
 		terms, _ := connection(t, rs)["terminates"].([]any)
-		want := []any{map[string]any{"dir": "r2i", "frame": p["frame"], "name": c.term.Name(), "swapped": c.swapped}}
+		quote := map[string]any{"match": "never-sent", "segment_length": float64(c.term.SegLength), "last": true}
+		if c.term.R {
+			maps.Copy(quote, map[string]any{"opcode": "RDMA Read Request", "qn": 1.0, "msn": 5000.0, "mo": 0.0})
+			r, _ := rdmap.DecodeReadRequest(request)
+			quote["read_request"] = map[string]any{
+				"sink_stag": fmt.Sprintf("0x%08x", r.SinkSTag), "sink_to": fmt.Sprintf("0x%016x", r.SinkTO), "size": float64(r.Size),
+				"source_stag": fmt.Sprintf("0x%08x", r.SrcSTag), "source_to": fmt.Sprintf("0x%016x", r.SrcTO),
+			}
+		} else {
+			maps.Copy(quote, map[string]any{"opcode": "RDMA Write", "stag": "0x95a01a00", "to": "0x00007f7d94d2d000"})
+		}
+		want := []any{map[string]any{"dir": "r2i", "frame": p["frame"], "pdu": p["pdu"], "name": c.term.Name(), "swapped": c.swapped, "quote": quote}}
 		if !reflect.DeepEqual(terms, want) {
 			t.Errorf("%s: %v, want %v", c.name, terms, want)
 		}

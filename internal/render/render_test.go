@@ -58,6 +58,8 @@ func TestFields_Derived(t *testing.T) {
 		fULPDULength, fPad, fCRC, fCRCCheck, fSwappedLength, fSwappedDDP, fSwappedRDMA, fCRCStatus, fCRCExpected, fMarkers, fPadZero, fCaptured, fSync,
 		fPayloadLength, fPayloadCRC, fLayout, fULPPrivate, fOpcodeName, fAtomicName, fTermName,
 		fMarkerRes, fMarkerPtr, fMsgLength, fMsgSegments, fMsgDone, fTermSwapped, fMalformed, fLength, fOmitted,
+		fTermWhy, fQuotedOpcode, fQuotedSTag, fQuotedTO, fQuotedQN, fQuotedMSN, fQuotedMO, fQuotedLast, fQuotedSinkSTag, fQuotedSinkTO,
+		fQuotedSize, fQuotedSrcSTag, fQuotedSrcTO, fQuotedMatch, fQuotedPDU, fQuotedFrame, fCandidates,
 	} {
 		if f.Label == "" {
 			t.Errorf("%s has no description", f.Name)

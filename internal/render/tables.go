@@ -29,6 +29,8 @@ type Summary struct {
 	Connections []*trace.Connection
 	// Found are the findings; nil if the rules were not asked.
 	Found *Found
+	// Diagnoses say what went wrong, before the tables.
+	Diagnoses *diagnose.Summary
 	// Most is the number of connections shown, 0 for all.
 	Most int
 	// Selected says how much of the capture is shown, if that is not all.
@@ -43,12 +45,19 @@ func Tables(w io.Writer, s *Summary) error {
 		s.Bad = func(v string) string { return v }
 	}
 	t := &s.Totals
+	v := Verdict{File: s.File, Totals: t, Diagnoses: s.Diagnoses, All: s.Most == 0, Bad: s.Bad}
+	if s.Found != nil {
+		v.Tally = &s.Found.tally
+	}
+	if err := v.Write(w); err != nil {
+		return err
+	}
 	tcp, sessions := t.Connections-t.Sessions, ""
 	if t.SCTP > 0 {
 		sessions = fmt.Sprintf(", %d DDP %s over SCTP", t.Sessions, plural(t.Sessions, "session", "sessions"))
 	}
-	fmt.Fprintf(w, "%s: %s, %d frames, %s, %d TCP %s%s, %d with iWARP, %d PDUs\n",
-		printable(s.File), s.Format, t.Frames, size(t.Octets), tcp, plural(tcp, "connection", "connections"), sessions, t.IWARP, t.PDUs)
+	fmt.Fprintf(w, "\nCapture: %s, %d frames, %s, %d TCP %s%s, %d with iWARP, %d PDUs\n",
+		s.Format, t.Frames, size(t.Octets), tcp, plural(tcp, "connection", "connections"), sessions, t.IWARP, t.PDUs)
 	shown := s.Connections
 	if s.Most > 0 && len(shown) > s.Most {
 		shown = shown[:s.Most]

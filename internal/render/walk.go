@@ -307,6 +307,7 @@ func (w *walker) message(p *trace.PDU, v visitor, body []byte, n int) {
 			v.text(fTermSwapped, p.TermCode.Name())
 			w.swapped(v, body)
 		}
+		quoted(v, p.Terminate)
 		if _, _, whole := p.ULPDU(); err != nil && whole {
 			v.text(fMalformed, "parts that the header control bits announce are missing")
 		}

@@ -1,12 +1,15 @@
 package rulebook
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance"
 )
 
-// Found is what a word was found to be: one of the four.
+// Found is what a word was found to be. Some are a term and a kind of diagnosis.
 type Found struct {
 	Rule  *Rule  `json:"rule,omitempty"`
 	Term  *Term  `json:"term,omitempty"`
@@ -16,28 +19,30 @@ type Found struct {
 
 // Find looks for what a word names: a rule, a term, an error of a Terminate, or a kind of
 // diagnosis. Upper and lower case do not count.
-func Find(word string) (Found, bool) {
-	for _, r := range All() {
-		if strings.EqualFold(r.ID, word) {
-			return Found{Rule: r}, true
+func Find(word string) (f Found, ok bool) {
+	if e, is := conformance.Catalogue().Find(strings.ToUpper(word)); is {
+		for _, r := range All() {
+			if r.ID == e.ID {
+				return Found{Rule: r}, true
+			}
 		}
 	}
 	for i := range terms {
 		for _, name := range append([]string{terms[i].Name, terms[i].Stands}, terms[i].Also...) {
 			if name != "" && same(name, word) {
-				return Found{Term: &terms[i]}, true
+				f.Term = &terms[i]
 			}
 		}
 	}
 	for _, k := range Kinds() {
 		if same(k.Name, word) {
-			return Found{Kind: &k}, true
+			f.Kind = &k
 		}
 	}
-	if f, ok := FindFault(word); ok {
-		return Found{Fault: &f}, true
+	if fault, ok := FindFault(word); ok {
+		f.Fault = &fault
 	}
-	return Found{}, false
+	return f, f != Found{}
 }
 
 // same compares words; blanks, dashes and an s at the end do not count.
@@ -67,15 +72,23 @@ func Words() (words []string) {
 
 // Tell writes what was found.
 func (f Found) Tell(w io.Writer) error {
-	switch {
-	case f.Rule != nil:
+	if f.Rule != nil {
 		return Explain(w, f.Rule)
-	case f.Term != nil:
-		return f.Term.tell(w)
-	case f.Kind != nil:
-		return f.Kind.tell(w)
 	}
-	return f.Fault.tell(w)
+	var err error
+	if f.Term != nil {
+		err = f.Term.tell(w)
+	}
+	if f.Kind != nil {
+		if f.Term != nil {
+			fmt.Fprintln(w)
+		}
+		err = errors.Join(err, f.Kind.tell(w))
+	}
+	if f.Fault != nil {
+		err = errors.Join(err, f.Fault.tell(w))
+	}
+	return err
 }
 
 // part is a named line of an explanation.
@@ -109,7 +122,7 @@ func (f *Fault) tell(w io.Writer) error {
 }
 
 func (k *Kind) tell(w io.Writer) error {
-	return tell(w, k.Name, part{"means", k.Says}, part{"try", k.Try}, part{"see", strings.Join(k.See, ", ")})
+	return tell(w, k.Name+"  a kind of diagnosis", part{"means", k.Says})
 }
 
 // Contents lists what can be explained besides rules, a line each.

@@ -25,7 +25,8 @@ type Fault struct {
 	Rules []string `json:"rules,omitempty"`
 }
 
-// Faults are all that the registries have, by number.
+// Faults are all that the registries have, by number, without the rules that speak of
+// them.
 func Faults() (all []Fault) {
 	seen := map[string]bool{}
 	for layer := range rdmap.LayerLLP + 1 {
@@ -59,12 +60,20 @@ func fault(layer, etype, code uint8) (Fault, bool) {
 		f.Code = fmt.Sprintf("%x/%x/*", layer, etype) // every code means the same
 	}
 	f.Says = faultSays[f.Code]
+	return f, true
+}
+
+// ruled adds the rules that speak of the code.
+func (f Fault) ruled() Fault {
+	if f.Code == "" {
+		return f
+	}
 	for _, e := range conformance.Catalogue().Entries {
 		if text := e.Statement + " " + e.Check + " " + e.Example; strings.Contains(text, f.Code) {
 			f.Rules = append(f.Rules, e.ID)
 		}
 	}
-	return f, true
+	return f
 }
 
 // wordOf makes one word of a name.
@@ -89,7 +98,8 @@ func FindFault(text string) (Fault, bool) {
 			}
 		}
 		if ok {
-			return fault(n[0], n[1], n[2])
+			f, ok := fault(n[0], n[1], n[2])
+			return f.ruled(), ok
 		}
 	}
 	word, all := wordOf(text), Faults()
@@ -97,7 +107,7 @@ func FindFault(text string) (Fault, bool) {
 	if i < 0 {
 		return Fault{}, false
 	}
-	return all[i], true
+	return all[i].ruled(), true
 }
 
 // faultSays is what the errors mean in practice.

@@ -51,6 +51,10 @@ func (c *Collect) PDU(p *trace.PDU) {
 		m := *p.Message
 		q.Message = &m
 	}
+	if p.Terminate != nil {
+		m := *p.Terminate
+		q.Terminate = &m
+	}
 	c.PDUs = append(c.PDUs, &q)
 }
 

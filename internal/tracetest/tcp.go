@@ -139,6 +139,8 @@ type Net struct {
 	// Pair numbers the endpoints, so that captures can hold several
 	// connections.
 	Pair int
+	// Hosts are the addresses by side, if they are not the usual ones.
+	Hosts [2]packet.Addr
 	// ServerPort, 5001 if it is 0.
 	ServerPort uint16
 	// ISN are the initial sequence numbers by side.
@@ -164,6 +166,9 @@ func (n Net) frame(p *Packet) capture.Frame {
 	addr := [2]packet.Addr{packet.Addr4(10, 0, 0, 1), packet.Addr4(10, 0, 0, 2)}
 	if n.V6 {
 		addr = [2]packet.Addr{{0: 0xfd, 15: 1}, {0: 0xfd, 15: 2}}
+	}
+	if n.Hosts != [2]packet.Addr{} {
+		addr = n.Hosts
 	}
 	ports := [2]uint16{uint16(40000 + n.Pair), port} //nolint:gosec // a test knows its numbers
 	link := n.Link

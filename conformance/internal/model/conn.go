@@ -356,12 +356,14 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	*e = FPDU{h, p, f}
 	k := e.shape(c, have)
 	c.Tell.FPDU(e, k, have)
-	// Nothing that follows a wrong CRC is evidence for anything else.
-	c.data(h, p, f.CRCStatus != mpa.CRCBad, have)
+	// Nothing that follows a wrong CRC is evidence for anything else. But a known stack
+	// leaves the CRC of Terminates zero until it has set up the connection.
+	bad := f.CRCStatus == mpa.CRCBad && !(p.TermSwapped && f.CRC == 0)
+	c.data(h, p, !bad, have)
 	c.Tell.Taken(h, p.Number)
 	h.CRC.add(p)
 	h.Opening.add(p)
-	if f.CRCStatus == mpa.CRCBad && !c.Astray(h) {
+	if bad && !c.Astray(h) {
 		h.addWrongCRC(e)
 	}
 	h.Sizes.add(c, e)

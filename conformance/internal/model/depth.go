@@ -181,6 +181,17 @@ func (a *askedRing) find(msn uint32) *asked {
 	return nil
 }
 
+// DepthOf is how many requests of a direction were outstanding with this one, if that is
+// known.
+func (h *Direction) DepthOf(r *Request) (n int, known bool) {
+	for i := range h.Asked.Ring {
+		if x := &h.Asked.Ring[i]; x.PDU == r.At.PDU {
+			return x.Depth.Reads + x.Depth.Atomics, x.Depth.Known
+		}
+	}
+	return 0, false
+}
+
 // Outstanding returns the request of a direction that is not answered.
 func (h *Direction) Outstanding(nth uint64) *Request {
 	for i := range h.Requests {

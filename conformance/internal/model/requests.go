@@ -37,6 +37,9 @@ type Request struct {
 	beside uint8
 }
 
+// Source is the memory of the peer that the request is about.
+func (r *Request) Source() TaggedAddress { return r.source }
+
 // Where is the place of the request, which went in a direction.
 func (r *Request) Where(d trace.Dir) Place {
 	p := r.At.In(d)

@@ -91,6 +91,36 @@ func (t *Terminate) FieldName(name string) string {
 	return name
 }
 
+// Cause is the place of the PDU that the Terminate quotes, if it was found, and of several
+// that fit the latest. It is to be seen with the Terminate.
+func (t *Terminate) Cause() (p Place, ok bool) {
+	x := t.PDU.Terminate
+	if x == nil || !x.Quote.Match.Found() {
+		return p, false
+	}
+	q := &x.Quote
+	p = Place{Dir: t.Peer.Dir, HasDir: true, Frame: q.Frame, PDU: q.PDU, HasPDU: true, Offset: q.Offset, HasOffset: q.HasOffset}
+	if r := t.Refused(); r != nil {
+		p = r.Where(t.Peer.Dir)
+	}
+	p.Related = []uint64{t.PDU.Number}
+	return p, true
+}
+
+// Refused is the unanswered request that the Terminate quotes; nil if there is none.
+func (t *Terminate) Refused() *Request {
+	x := t.PDU.Terminate
+	if x == nil || !x.Quote.Match.Found() {
+		return nil
+	}
+	for i := range t.Peer.Requests {
+		if r := &t.Peer.Requests[i]; r.At.PDU == x.Quote.PDU {
+			return r
+		}
+	}
+	return nil
+}
+
 // Plausible reports whether the quoted message is valid at any time, and is not the first
 // of its direction.
 func (t *Terminate) Plausible() bool {

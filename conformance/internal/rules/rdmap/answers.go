@@ -14,12 +14,12 @@ import (
 // RFC 7306 sections 5.2.1 and 5.4).
 var rdmapAnswerRules = []rules.Rule{
 	{
-		ID: "RDMAP-READ-PAIR-01", Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP,
+		ID: "RDMAP-READ-PAIR-01", Weighs: true, Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP,
 		Exchange:     answered(model.OpReadResponse),
 		EndDirection: unanswered(false, "the connection closes gracefully, but a Read was not answered"),
 	},
 	{
-		ID: "RDMAX-AREQ-ANSWER-01", Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP,
+		ID: "RDMAX-AREQ-ANSWER-01", Weighs: true, Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP,
 		Test:         rules.Test{Related: []string{"RDMAP-READ-PAIR-01"}}, // the indication of readiness is a Read, and has no answer already
 		Exchange:     answered(model.OpAtomicResponse),
 		EndDirection: unanswered(true, "the connection closes gracefully, but an Atomic Request was not answered"),
@@ -75,11 +75,15 @@ func unanswered(atomic bool, message string) *rules.On[*model.Direction] {
 
 // leftOver returns the first unanswered request of a kind, and how many there are. A
 // request whose answer ended early belongs to RDMAP-READRESP-LEN-01; one that the other
-// side had not received when it closed does not count.
+// side had not received when it closed does not count. One that must not be answered ends
+// the stream: neither it nor those behind it get an answer.
 func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Request, n int) {
 	fin := c.Trace.Flow[h.Peer.Dir].FIN
 	for i := range h.Requests {
 		q := &h.Requests[i]
+		if mustRefuse(c, h, q) {
+			break
+		}
 		if q.Atomic != atomic || q.HasShort || fin != nil && q.End > fin.Acked {
 			continue
 		}
@@ -88,6 +92,16 @@ func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Requ
 		}
 	}
 	return first, n
+}
+
+// mustRefuse reports whether the other side must not answer a request: it violates a rule
+// that its receiver has to check, or is beyond the depth.
+func mustRefuse(c *rules.Case, h *model.Direction, q *model.Request) bool {
+	limit, ok := c.Trace.Depth(h.Dir)
+	if d, known := h.DepthOf(q); ok && known && c.Enhanced() && d > limit {
+		return true
+	}
+	return c.Refusable(q.At.PDU)
 }
 
 // answeredEarly judges answers that are sent before the request has arrived in order.

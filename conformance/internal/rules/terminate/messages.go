@@ -96,7 +96,7 @@ var terminateRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "DDP-STAG-02", Needs: catalogue.Sync, Field: model.TermHeader,
+		ID: "DDP-STAG-02", Needs: catalogue.Sync, Field: "iwarp_ddp.stag",
 		YieldsTo: []string{"DDP-ZERO-02"},
 		Terminate: &rules.On[*model.Terminate]{
 			Applies: func(_ *rules.Case, t *model.Terminate) rules.Scope {
@@ -104,8 +104,28 @@ var terminateRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if t.Code.EType == 1 && (t.Code.Code == 0 || t.Code.Code == 2) && t.Payload() {
-					reportTerminate(r, catalogue.None, t, "the receiver does not know this STag", fmt.Sprintf("STag %#08x", t.Header.STag), "an STag that it advertised")
+					reportCause(r, t, "the "+t.Dir.Sender()+" does not know the STag of this "+t.Op.String(),
+						fmt.Sprintf("STag %#08x", t.Header.STag), "an STag that the "+t.Dir.Sender()+" advertised")
 				}
+			},
+		},
+	},
+	{
+		ID: "RDMAP-READREQ-VALID-01", Weighs: true, Needs: catalogue.Sync, Field: "iwarp_rdma.srcstag",
+		Terminate: &rules.On[*model.Terminate]{
+			Applies: func(_ *rules.Case, t *model.Terminate) rules.Scope {
+				q := t.Refused()
+				return rules.InScopeIf(q != nil && !q.Atomic && q.Size > 0 && t.Op == model.OpReadRequest)
+			},
+			Judge: func(r *rules.Report, t *model.Terminate) {
+				q := t.Refused()
+				if k := t.Code; k.Layer != rdmap.LayerRDMAP || k.EType != rdmap.ETypeRemoteProtection || k.Code > 3 || r.Flagged(q.At.PDU, "RDMAP-READREQ-WRAP-") {
+					return
+				}
+				src := q.Source()
+				reportCause(r, t, "the "+t.Dir.Sender()+" refuses to read the memory that this Read Request names",
+					fmt.Sprintf("%d octets at STag %#08x, TO %#x; %s", q.Size, src.STag, src.TO, rdmap.CodeName(t.Code.Layer, t.Code.EType, t.Code.Code)),
+					"memory that the "+t.Dir.Sender()+" lets be read")
 			},
 		},
 	},
@@ -126,4 +146,19 @@ var terminateRules = []rules.Rule{
 			},
 		},
 	},
+}
+
+// reportCause reports the PDU that a Terminate quotes. Where that is not known, the finding
+// stands on the Terminate and speaks of the quote.
+func reportCause(r *rules.Report, t *model.Terminate, message, observed, expected string) {
+	at, ok := t.Cause()
+	if !ok {
+		reportTerminate(r, catalogue.None, t, message+", which is not among the latest that were captured", observed, expected)
+		return
+	}
+	observed += fmt.Sprintf(", refused by the Terminate in frame %d", t.PDU.Frame)
+	if n := t.PDU.Terminate.Quote.Candidates; n > 1 {
+		observed += fmt.Sprintf(", which quotes this one or an earlier one of %d with the same header", n)
+	}
+	r.Report(rules.Violation{Place: at, Message: message, Observed: observed, Expected: expected})
 }

@@ -33,6 +33,7 @@ var quoteRules = []rules.Rule{
 	},
 	{
 		ID: "RDMAP-TERM-QUOTE-03", Needs: catalogue.ReadSync | catalogue.Full,
+		Test:     rules.Test{Related: []string{"RDMAP-READREQ-VALID-01"}}, // the Read that it quotes was refused
 		YieldsTo: []string{"ADV-TERM-SWAPPED"},
 		Terminate: &rules.On[*model.Terminate]{
 			Applies: func(_ *rules.Case, t *model.Terminate) rules.Scope {

@@ -1,0 +1,96 @@
+package diagnose
+
+import (
+	"slices"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// makers make the diagnoses of a connection, each those of one subject. What explains
+// findings comes before what only lists them.
+var makers = []func(*about){
+	terminates,
+	refused,
+	unanswered,
+	dialects,
+	readyToReceive,
+	depths,
+	endings,
+	brokenRules,
+}
+
+// Connection diagnoses a connection that is over, from what the analysis knows of it and
+// from the findings of the rules, which are borrowed.
+func Connection(c *trace.Connection, findings []conformance.Finding) []Diagnosis {
+	a := newAbout(c, findings)
+	a.diagnose()
+	return a.diagnoses
+}
+
+// about is a connection that is being diagnosed.
+type about struct {
+	*trace.Connection
+	findings  []conformance.Finding
+	explained []bool // the findings that a diagnosis explains
+	diagnoses []Diagnosis
+}
+
+func newAbout(c *trace.Connection, findings []conformance.Finding) *about {
+	return &about{Connection: c, findings: findings, explained: make([]bool, len(findings))}
+}
+
+func (a *about) diagnose() {
+	for _, diagnose := range makers {
+		diagnose(a)
+	}
+}
+
+// add adds a diagnosis.
+func (a *about) add(d Diagnosis) {
+	d.Conn, d.Conns, d.Of = a.Connection, []uint64{a.Number}, 1
+	a.diagnoses = append(a.diagnoses, d)
+}
+
+// has reports whether there is a diagnosis of a kind.
+func (a *about) has(k Kind) bool {
+	return slices.ContainsFunc(a.diagnoses, func(d Diagnosis) bool { return d.Kind == k })
+}
+
+// explain returns the findings of some rules, and marks them as explained by the
+// diagnosis that asks.
+func (a *about) explain(rules ...string) (found []*conformance.Finding) {
+	return a.explainIf(func(f *conformance.Finding) bool { return slices.Contains(rules, f.Rule.ID) })
+}
+
+// explainIf does so with the findings for which a condition holds.
+func (a *about) explainIf(holds func(*conformance.Finding) bool) (found []*conformance.Finding) {
+	for i := range a.findings {
+		if f := &a.findings[i]; !a.explained[i] && holds(f) {
+			a.explained[i] = true
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// rulesOf are the ids of the rules of findings, each once.
+func rulesOf(found []*conformance.Finding) (ids []string) {
+	for _, f := range found {
+		if !slices.Contains(ids, f.Rule.ID) {
+			ids = append(ids, f.Rule.ID)
+		}
+	}
+	return ids
+}
+
+// framesOf are the frames of findings, each once, at most a few.
+func framesOf(found []*conformance.Finding) (frames []uint64) {
+	const few = 20
+	for _, f := range found {
+		if len(frames) < few && f.Frame > 0 && !slices.Contains(frames, f.Frame) {
+			frames = append(frames, f.Frame)
+		}
+	}
+	return frames
+}

@@ -1,0 +1,70 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// depths diagnoses IRD and ORD that cannot work (RFC 6581 section 9.1): more requests may be
+// sent than the other side takes, or none at all though some were sent.
+func depths(a *about) {
+	if a.has(Terminated) || a.has(StartupRefused) {
+		return // what became of it is said there
+	}
+	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
+	if !ini.HasEnhanced || !res.HasEnhanced || a.Outcome != trace.Accepted {
+		return
+	}
+	for _, w := range []struct {
+		dir      trace.Dir
+		ord, ird uint16
+	}{{trace.I2R, ini.Enhanced.ORD, res.Enhanced.IRD}, {trace.R2I, res.Enhanced.ORD, ini.Enhanced.IRD}} {
+		if w.ord == mpa.DepthNotNegotiated || w.ird == mpa.DepthNotNegotiated || w.ord <= w.ird {
+			continue
+		}
+		a.tooDeep(w.dir, w.ord, w.ird)
+	}
+}
+
+// tooDeep diagnoses an ORD above the IRD of the other side.
+func (a *about) tooDeep(dir trace.Dir, ord, ird uint16) {
+	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
+	who, peer := dir.Sender(), (1 - dir).Sender()
+	d := Diagnosis{
+		Kind: ReadDepth, Severity: conformance.Warning, Dir: dir, HasDir: true, Frames: framesAt(res.StartupFrame, ini.StartupFrame),
+		Title: "IRD and ORD do not fit", same: fmt.Sprint(ord, ird),
+		Text: fmt.Sprintf("The %s announces ORD %d, but the %s takes only %d RDMA Read Requests at once (IRD %d).", who, ord, peer, ird, ird),
+	}
+	silent := a.Ending == trace.FIN || a.Ending == trace.RST
+	switch most := a.Flow[dir].MostOutstanding; {
+	case silent && a.EndedBy == trace.I2R && a.Flow[trace.I2R].FPDUs == 0:
+		d.Severity = conformance.Error
+		d.Text += fmt.Sprintf(" The initiator %s the connection without an FPDU (frame %d); this may be why.", a.ended(), a.EndFrame)
+		d.Frames = append(d.Frames, a.EndFrame)
+	case int(most) > int(ird):
+		d.Severity = conformance.Error
+		d.Text += fmt.Sprintf(" It had up to %d outstanding.", most)
+	case dir == trace.I2R && most > 0:
+		return // the initiator lowered it, as it must
+	case dir == trace.I2R:
+		d.Severity = conformance.Note
+		d.Text += " It must lower its ORD to that; it sent no such request."
+	default:
+		d.Text += " The responder should not have announced more than the Request offers."
+	}
+	if ird == 0 {
+		d.Also = append(d.Also, fmt.Sprintf("With IRD 0 the %s can serve no RDMA Read and no atomic operation.", peer))
+	}
+	d.Advice = fmt.Sprintf("lower the ORD of the %s, or raise the IRD of the %s (responder_resources, initiator_depth in rdma_cm).", who, peer)
+	d.Rules = rulesOf(a.explainIf(func(f *conformance.Finding) bool {
+		switch f.Rule.ID {
+		case "MPA2-IRDORD-01", "MPA2-IRDORD-02", "MPA2-IRDORD-03", "MPA2-IRDORD-04", "MPA2-IRDORD-05", "MPA2-IRDORD-05B", "MPA2-IRDORD-06":
+			return true
+		}
+		return false
+	}))
+	a.add(d)
+}

@@ -1,0 +1,120 @@
+package diagnose
+
+import (
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Diagnosis is one problem in words: what happened, which side did it, in which frames,
+// what caused it, and what to try.
+type Diagnosis struct {
+	// Kind is the kind of problem.
+	Kind Kind
+	// Severity is Error if something failed, Warning if something is wrong that may fail or
+	// costs time, Note if it is good to know.
+	Severity conformance.Severity
+	// Dir is the direction of what the side at fault sent, if HasDir.
+	Dir    trace.Dir
+	HasDir bool
+	// Conn is the connection, or the first one of several; nil if it is about the whole
+	// capture.
+	Conn *trace.Connection
+	// Frames are the frames that show it, from 1, the most telling first; PDUs the PDUs, as
+	// [trace.PDU.Number] counts them.
+	Frames, PDUs []uint64
+	// Title says in a few words what it is, without a full stop.
+	Title string
+	// Text says in whole sentences what happened and what caused it.
+	Text string
+	// Also are further sentences: what else is to be known about it.
+	Also []string
+	// Advice says in a sentence what to try; "" if there is nothing.
+	Advice string
+	// Rules are the rules of the conformance engine whose findings it explains.
+	Rules []string
+
+	// same tells problems apart that are of one kind, severity and direction: connections
+	// with the same one are folded into one diagnosis.
+	same string
+
+	// Conns are the numbers of the connections that have it, as far as they are listed; Of
+	// is how many there are.
+	Conns []uint64
+	Of    int
+}
+
+// Sentences is all that it says but the advice.
+func (d *Diagnosis) Sentences() string {
+	s := d.Text
+	for _, a := range d.Also {
+		s += " " + a
+	}
+	return s
+}
+
+// Kind is the kind of a problem.
+type Kind string
+
+// The kinds.
+const (
+	Terminated        Kind = "terminate"
+	StartupRefused    Kind = "startup-refused"
+	StartupUnanswered Kind = "startup-unanswered"
+	StartupLate       Kind = "startup-late"
+	Dialect           Kind = "dialect"
+	Indication        Kind = "rtr"
+	ReadDepth         Kind = "ird-ord"
+	Stalled           Kind = "stall"
+	Reset             Kind = "reset"
+	SilentClose       Kind = "silent-close"
+	Rule              Kind = "rule"
+)
+
+// rank is the place of a kind among those of one severity: what ends a connection comes
+// first.
+func (k Kind) rank() int {
+	for i := range kinds {
+		if kinds[i].kind == k {
+			return i
+		}
+	}
+	return len(kinds)
+}
+
+// kinds lists each kind with what it means. Their order is their rank among problems of one
+// severity.
+var kinds = []struct {
+	kind  Kind
+	means string
+}{
+	{Terminated, "One side ended the connection with a Terminate, which names the error and quotes the segment that caused it (RFC 5040 section 4.8)."},
+	{StartupRefused, "The responder refused the connection: with a Reply that has the R bit, or over SCTP with a Reject or a Terminate."},
+	{StartupUnanswered, "The MPA Request, or the Initiate over SCTP, got no answer."},
+	{Dialect, "The sides speak revisions of MPA, or kinds of RNIC, that do not fit each other."},
+	{Indication, "The ready-to-receive indication (RTR, RFC 6581 section 9.2) is missing, of another kind than the Reply asks for, or never possible."},
+	{ReadDepth, "The IRD of one side and the ORD of the other do not fit (RFC 6581 section 9.1)."},
+	{Stalled, "Nothing moved for a long time although something was outstanding."},
+	{Reset, "One side reset the connection, and no Terminate says why."},
+	{SilentClose, "One side closed the connection while something was under way, and no Terminate says why."},
+	{StartupLate, "The answer to the MPA Request took long, or came after the initiator had given up."},
+	{Rule, "A rule of the RFCs was broken."},
+}
+
+// Explain returns what a kind of problem means, if there is a kind of that name.
+func Explain(kind string) (means string, ok bool) {
+	for i := range kinds {
+		if string(kinds[i].kind) == kind {
+			return kinds[i].means, true
+		}
+	}
+	return "", false
+}
+
+// Kinds lists the names of all kinds.
+func Kinds() []string {
+	names := make([]string, 0, len(kinds))
+	for i := range kinds {
+		names = append(names, string(kinds[i].kind))
+	}
+	return names
+}

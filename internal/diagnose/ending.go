@@ -1,0 +1,116 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// endings diagnoses a connection that ended without a word why: a reset, or a close while
+// something was under way.
+func endings(a *about) {
+	if a.has(Terminated) || a.has(StartupRefused) || a.has(StartupUnanswered) || a.has(Stalled) && a.Ending == trace.Open {
+		return
+	}
+	switch a.Ending {
+	case trace.RST, trace.Abort:
+		a.reset()
+	case trace.FIN:
+		a.silentClose()
+	default:
+	}
+}
+
+// reset diagnoses a reset, or the ABORT of an association.
+func (a *about) reset() {
+	who := a.EndedBy
+	d := Diagnosis{
+		Kind: Reset, Severity: conformance.Warning, Dir: who, HasDir: true, Frames: framesAt(a.EndFrame), Title: "reset",
+		Text: fmt.Sprintf("The %s reset the connection in frame %d, without a Terminate that says why.", who.Sender(), a.EndFrame),
+	}
+	if a.Ending == trace.Abort {
+		d.Title = "aborted"
+		d.Text = fmt.Sprintf("The %s aborted the association in frame %d, without a Terminate that says why.", who.Sender(), a.EndFrame)
+	}
+	if a.Flow[0].FIN != nil && a.Flow[1].FIN != nil || a.Flow[1-who].FIN != nil && a.Flow[1-who].FIN.Frame < a.EndFrame {
+		// A reset behind a close is how some stacks end.
+		if a.underWay() == "" {
+			return
+		}
+		d.Text = fmt.Sprintf("The %s closed the connection and the %s answered with a reset in frame %d, without a Terminate that says why.",
+			(1 - who).Sender(), who.Sender(), a.EndFrame)
+	}
+	if left := a.underWay(); left != "" {
+		d.Severity = conformance.Error
+		d.Text += " " + left
+		d.same = "under way"
+	}
+	d.Advice = fmt.Sprintf("look into the log of the %s for that time: a process that ends or is killed, or a driver that gives up, resets its connections.", who.Sender())
+	a.add(d)
+}
+
+// silentClose diagnoses a close without a Terminate while something was under way, or before
+// the responder sent anything.
+func (a *about) silentClose() {
+	who := a.EndedBy
+	ini := &a.Flow[trace.I2R]
+	d := Diagnosis{
+		Kind: SilentClose, Severity: conformance.Error, Dir: who, HasDir: true, Frames: framesAt(a.EndFrame), Title: "closed without a reason",
+		Advice: fmt.Sprintf("look into the log of the %s for that time.", who.Sender()),
+	}
+	switch left := a.underWay(); {
+	case left != "":
+		d.same = "under way"
+		d.Text = fmt.Sprintf("The %s closed the connection in frame %d, without a Terminate. %s", who.Sender(), a.EndFrame, left)
+	case who == trace.R2I && a.unheard():
+		d.Severity, d.same = conformance.Warning, "without a word"
+		d.Text = fmt.Sprintf("The responder closed the connection in frame %d, without a Terminate and without having sent anything, after %s from the initiator.",
+			a.EndFrame, counted(ini.FPDUs, "FPDU", "FPDUs"))
+		if !a.Side[0].HasEnhanced && a.Side[0].HasStartup {
+			d.Also = append(d.Also, "The startup carries no IRD and ORD; some stacks then allow no RDMA Read, so a responder that needs one may give up.")
+		}
+	default:
+		return
+	}
+	a.add(d)
+}
+
+// fewFPDUs is what an initiator sends before it expects an answer, in FPDUs. One that sent more
+// may have been done: a series of RDMA Writes needs no answer.
+const fewFPDUs = 4
+
+// unheard reports whether the initiator sent a message or two and never got one.
+func (a *about) unheard() bool {
+	ini, res := &a.Flow[trace.I2R], &a.Flow[trace.R2I]
+	sends := ini.Op(rdmap.OpSend).Messages + ini.Op(rdmap.OpSendSE).Messages
+	return a.Outcome == trace.Accepted && ini.FPDUs <= fewFPDUs && sends > 0 && res.FPDUs == 0 && ini.Gaps+res.Gaps == 0 && !res.Cut
+}
+
+// underWay says what was not complete when the connection ended; "" if everything was, as far
+// as the capture shows.
+func (a *about) underWay() string {
+	for d := range a.Flow {
+		f := &a.Flow[d]
+		if f.Gaps > 0 || f.Waiting {
+			return ""
+		}
+	}
+	var left []string
+	for d := range a.Flow {
+		if n := a.Flow[d].Unanswered; n > 0 {
+			left = append(left, counted(n, "request", "requests")+" of the "+trace.Dir(d).Sender()+" had no answer yet")
+		}
+	}
+	for d := range a.Flow {
+		// What was not acknowledged may not have arrived, so nobody knows whether it counts.
+		if f := &a.Flow[d]; f.Sent > f.Acked+1 && f.Acked > 0 && f.FPDUs > 0 {
+			left = append(left, octets(uint64(f.Sent-f.Acked))+" of the "+trace.Dir(d).Sender()+" were not acknowledged")
+		}
+	}
+	if len(left) == 0 {
+		return ""
+	}
+	return sentence("at that time " + list(left))
+}

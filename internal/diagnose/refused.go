@@ -1,0 +1,104 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// refused diagnoses a startup that the responder refused: with a Reply that has the R bit
+// (RFC 5044 section 7.1.1), or over SCTP with a Reject or a Terminate (RFC 5043 section 6).
+func refused(a *about) {
+	if a.Outcome != trace.Rejected && a.Outcome != trace.Refused {
+		return
+	}
+	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
+	what := "MPA Reply"
+	switch {
+	case a.Outcome == trace.Refused:
+		what = "DDP Stream Session Terminate"
+	case a.Transport == trace.SCTP:
+		what = "DDP Stream Session Reject"
+	}
+	text := "The responder refused the connection"
+	if res.StartupFrame > 0 {
+		text += fmt.Sprintf(" with the %s in frame %d", what, res.StartupFrame)
+	}
+	if ini.StartupFrame > 0 && a.HasStartupLatency {
+		text += fmt.Sprintf(", %s after the request in frame %d", duration(a.StartupLatency), ini.StartupFrame)
+	}
+	d := Diagnosis{
+		Kind: StartupRefused, Severity: conformance.Error, Dir: trace.R2I, HasDir: true,
+		Frames: framesAt(res.StartupFrame, ini.StartupFrame), Title: "refused", Text: text + ". " + reason(res),
+		Advice: "look into the log of the upper layer on the responder: it decided to refuse.",
+		same:   string(res.ULPPrivate),
+	}
+	if a.Outcome == trace.Refused {
+		d.Text = text + ". This is an answer of its RNIC, for lack of resources, and not of the upper layer."
+		d.Advice = "look for a limit of connections or of streams on the responder."
+	}
+	if why := mayRefuse(a); why != "" {
+		d.Also = append(d.Also, why)
+	}
+	d.Rules = rulesOf(a.explain("MPA-R-REP-01"))
+	a.add(d)
+}
+
+// reason says what the private data of a reject may tell.
+func reason(s *trace.Side) string {
+	if len(s.ULPPrivate) == 0 {
+		return "It gives no reason: there is no private data for the upper layer."
+	}
+	return fmt.Sprintf("Its private data for the upper layer, %s, may say why: %s.", octets(uint64(len(s.ULPPrivate))), quoted(s.ULPPrivate))
+}
+
+// mostQuoted is how many octets of private data a sentence quotes.
+const mostQuoted = 32
+
+// quoted shows octets as text if that is what they are, else in hex.
+func quoted(b []byte) string {
+	more := ""
+	if len(b) > mostQuoted {
+		b, more = b[:mostQuoted], " and more"
+	}
+	text := strings.TrimRight(string(b), "\x00")
+	for _, r := range text {
+		if r < ' ' || r > '~' {
+			return fmt.Sprintf("%x", b) + more
+		}
+	}
+	if text == "" {
+		return "all zero" + more
+	}
+	return fmt.Sprintf("%q", text) + more
+}
+
+// mayRefuse names what in the request a responder may refuse; the capture does not prove it.
+func mayRefuse(a *about) string {
+	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
+	if a.Transport != trace.TCP || !ini.HasStartup {
+		return ""
+	}
+	switch e, r := ini.Enhanced, res.Enhanced; {
+	case ini.Startup.M && !res.Startup.M:
+		return "The request asks for markers, which not every RNIC can send: that may be the reason."
+	case ini.HasEnhanced && res.HasEnhanced && ini.Enhanced.ORD != mpa.DepthNotNegotiated && r.IRD < e.ORD:
+		return fmt.Sprintf("The request announces ORD %d and the Reply only IRD %d: that may be the reason.", e.ORD, r.IRD)
+	case ini.Startup.Rev > 2:
+		return fmt.Sprintf("The request has revision %d, which few know: that may be the reason.", ini.Startup.Rev)
+	}
+	return ""
+}
+
+// framesAt lists the frames that are known.
+func framesAt(frames ...uint64) (known []uint64) {
+	for _, f := range frames {
+		if f > 0 {
+			known = append(known, f)
+		}
+	}
+	return known
+}

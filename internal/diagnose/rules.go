@@ -1,0 +1,96 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// brokenRules diagnoses the findings that nothing else explains: one diagnosis for each rule.
+func brokenRules(a *about) {
+	for i := range a.findings {
+		if a.explained[i] {
+			continue
+		}
+		first := &a.findings[i]
+		a.add(broken(a.explainIf(func(f *conformance.Finding) bool {
+			return f.Rule == first.Rule && f.Severity == first.Severity
+		})))
+	}
+}
+
+// broken diagnoses findings of a rule.
+func broken(found []*conformance.Finding) Diagnosis {
+	f := found[0]
+	text := f.Message
+	if f.Expected != "" {
+		text += fmt.Sprintf(": observed %s, expected %s", f.Observed, f.Expected)
+	} else if f.Observed != "" {
+		text += ": observed " + f.Observed
+	}
+	d := Diagnosis{
+		Kind: Rule, Severity: f.Severity, Frames: framesOf(found), Rules: []string{f.Rule.ID}, Title: f.Rule.ID,
+		Text: sentence(text), same: f.Rule.ID,
+	}
+	if isAdvice(f) {
+		if f.Frame > 0 {
+			d.Text = strings.TrimSuffix(d.Text, ".") + fmt.Sprintf(" (frame %d).", f.Frame)
+		}
+		return d
+	}
+	d.Text += " " + whereOf(found)
+	d.Dir, d.HasDir = f.Dir, f.HasDir
+	for _, f := range found {
+		d.HasDir = d.HasDir && f.HasDir && f.Dir == d.Dir
+		if f.HasPDU && len(d.PDUs) < len(d.Frames) {
+			d.PDUs = append(d.PDUs, f.PDU)
+		}
+	}
+	return d
+}
+
+// isAdvice reports whether a finding is advice, which says more than that a rule was broken.
+func isAdvice(f *conformance.Finding) bool { return strings.HasPrefix(f.Rule.ID, "ADV-") }
+
+// whereOf says which side sent what is wrong, in which frame, and how often.
+func whereOf(found []*conformance.Finding) string {
+	var parts []string
+	verb := " sent it in frame "
+	for _, d := range []trace.Dir{trace.I2R, trace.R2I} {
+		first, n := uint64(0), 0
+		for _, f := range found {
+			if f.HasDir && f.Dir == d {
+				if n == 0 {
+					first = f.Frame
+				}
+				n += 1 + f.Further()
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		parts = append(parts, "the "+d.Sender()+verb+fmt.Sprint(first)+times(n))
+		verb = " in frame "
+	}
+	if len(parts) > 0 {
+		return sentence(strings.Join(parts, ", "))
+	}
+	n := 0
+	for _, f := range found {
+		n += 1 + f.Further()
+	}
+	return fmt.Sprintf("Frame %d shows it%s.", found[0].Frame, times(n))
+}
+
+// times says how often something happened, if it was more than once.
+func times(n int) string {
+	if n == 1 {
+		return ""
+	}
+	if n == 2 {
+		return " and once more"
+	}
+	return fmt.Sprintf(" and %s more times", number(uint64(n-1))) //nolint:gosec // a count
+}

@@ -1,0 +1,130 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Summary gathers the diagnoses of a capture. Connections with the same problem are
+// folded into one diagnosis. The zero value is ready for use.
+type Summary struct {
+	// Keep, if not nil, says which diagnoses of connections are kept.
+	Keep func(*Diagnosis) bool
+
+	all []*Diagnosis
+	at  map[alike]*Diagnosis
+	// Dropped counts those that are left out to bound memory.
+	Dropped int
+	// seen has a bit for each connection that was diagnosed.
+	seen []uint64
+}
+
+// alike is what diagnoses that are folded into one have in common.
+type alike struct {
+	kind     Kind
+	severity conformance.Severity
+	dir      trace.Dir
+	hasDir   bool
+	same     string
+}
+
+const (
+	// maxKept bounds the diagnoses of a capture.
+	maxKept = 2000
+	// maxListed bounds the connections that are listed for a diagnosis.
+	maxListed = 1000
+)
+
+// Connection diagnoses a connection with its findings, which are borrowed. It implements
+// [conformance.Sink]: called again for the same connection, it adds only what the findings
+// say, since those come from comparing connections.
+func (s *Summary) Connection(c *trace.Connection, findings []conformance.Finding, _ []conformance.Judgement) {
+	a := newAbout(c, findings)
+	if s.again(c.Number) {
+		brokenRules(a)
+	} else {
+		a.diagnose()
+	}
+	for _, d := range a.diagnoses {
+		if s.Keep != nil && !s.Keep(&d) {
+			continue
+		}
+		s.Add(d)
+	}
+}
+
+// again reports whether the connection was diagnosed before, and notes that it is now.
+func (s *Summary) again(number uint64) bool {
+	at, bit := number/64, uint64(1)<<(number%64)
+	for uint64(len(s.seen)) <= at {
+		s.seen = append(s.seen, 0)
+	}
+	before := s.seen[at]&bit != 0
+	s.seen[at] |= bit
+	return before
+}
+
+// Add adds a diagnosis.
+func (s *Summary) Add(d Diagnosis) {
+	key := alike{d.Kind, d.Severity, d.Dir, d.HasDir, d.same}
+	first := s.at[key]
+	switch {
+	case first != nil && d.Conn != nil:
+		first.Of++
+		if len(first.Conns) < maxListed {
+			first.Conns = append(first.Conns, d.Conns...)
+		}
+		if d.Conn.Number < first.Conn.Number { // the first connection tells for all
+			d.Conns, d.Of = first.Conns, first.Of
+			*first = d
+		}
+	case len(s.all) >= maxKept:
+		s.Dropped++
+	default:
+		if s.at == nil {
+			s.at = map[alike]*Diagnosis{}
+		}
+		s.at[key] = &d
+		s.all = append(s.all, &d)
+	}
+}
+
+// List returns the diagnoses, the worst first.
+func (s *Summary) List() []*Diagnosis {
+	for _, d := range s.all {
+		slices.Sort(d.Conns)
+	}
+	slices.SortStableFunc(s.all, func(a, b *Diagnosis) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(b.Of, a.Of),
+			cmp.Compare(a.number(), b.number()), cmp.Compare(a.first(), b.first()), strings.Compare(a.same, b.same))
+	})
+	return s.all
+}
+
+func (d *Diagnosis) number() uint64 {
+	if d.Conn == nil {
+		return 0
+	}
+	return d.Conn.Number
+}
+
+func (d *Diagnosis) first() uint64 {
+	if len(d.Frames) == 0 {
+		return 0
+	}
+	return slices.Min(d.Frames)
+}
+
+// Count is how many diagnoses have a severity.
+func (s *Summary) Count(severity conformance.Severity) (n int) {
+	for _, d := range s.all {
+		if d.Severity == severity {
+			n++
+		}
+	}
+	return n
+}

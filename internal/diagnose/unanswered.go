@@ -1,0 +1,146 @@
+package diagnose
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// late is how long a startup may take until it is worth a word: the upper layer of the
+// responder accepts in milliseconds, and initiators give up after some seconds.
+const late = time.Second
+
+// unanswered diagnoses an MPA Request, or an Initiate over SCTP, without an answer or with
+// one that came too late.
+func unanswered(a *about) {
+	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
+	switch {
+	case ini.StartupFrame == 0 || a.Flow[trace.R2I].Frames == 0:
+		// Nothing is known of the other direction.
+	case a.Outcome == trace.Incomplete && res.StartupFrame == 0:
+		a.noAnswer()
+	case res.StartupFrame > 0 && a.HasStartupLatency:
+		a.lateAnswer()
+	}
+}
+
+// noAnswer diagnoses a request without an answer.
+func (a *about) noAnswer() {
+	ini, f := &a.Side[trace.I2R], &a.Flow[trace.R2I]
+	request := "MPA Request"
+	if a.Transport == trace.SCTP {
+		request = "Initiate"
+	}
+	d := Diagnosis{
+		Kind: StartupUnanswered, Severity: conformance.Error, Dir: trace.R2I, HasDir: true,
+		Frames: framesAt(ini.StartupFrame), Title: "not answered",
+	}
+	switch {
+	case a.Ending == trace.Open:
+		d.Text = fmt.Sprintf("The responder did not answer the %s in frame %d until the capture of the connection ended, %s later.",
+			request, ini.StartupFrame, duration(a.LastTime-ini.StartupTime))
+		d.same = "open"
+		if a.LastTime-ini.StartupTime < int64(late) {
+			d.Severity = conformance.Note // the answer may follow
+		}
+	case a.EndedBy == trace.R2I:
+		d.Text = fmt.Sprintf("The responder %s the connection (frame %d) in place of an answer to the %s in frame %d.",
+			a.ended(), a.EndFrame, request, ini.StartupFrame)
+		d.same = "responder"
+	default:
+		d.Text = fmt.Sprintf("The initiator waited %s for an answer to the %s in frame %d, then it %s the connection (frame %d).",
+			duration(a.endTime()-ini.StartupTime), request, ini.StartupFrame, a.ended(), a.EndFrame)
+		d.same = "initiator"
+	}
+	if a.EndFrame > 0 {
+		d.Frames = append(d.Frames, a.EndFrame)
+	}
+	if f.GapOctets > 0 || f.Waiting {
+		d.Also = append(d.Also, "Octets of the responder are missing from the capture; the answer may have been among them.")
+		d.Severity = conformance.Warning
+	} else if a.Transport == trace.TCP {
+		d.Also = append(d.Also, a.mayIgnore()...)
+	}
+	d.Advice = "look into the log of the responder for the time of the request, and whether an iWARP application listens on that port."
+	a.add(d)
+}
+
+// mayIgnore names what in the request makes responders close or stay silent; the capture does
+// not prove it.
+func (a *about) mayIgnore() (why []string) {
+	s := &a.Side[trace.I2R].Startup
+	if !a.Side[trace.I2R].HasStartup {
+		return nil
+	}
+	if a.Flow[trace.I2R].StartAcked > 0 && a.EndedBy != trace.R2I {
+		why = append(why, "Its TCP acknowledged the request, so the request arrived: the RNIC or the upper layer did not answer.")
+	}
+	const commonLimit = 256 // of private data in octets; siw closes beyond it
+	switch {
+	case s.Rev > 2:
+		why = append(why, fmt.Sprintf("The request has revision %d, which few know: that may be the reason.", s.Rev))
+	case s.PDLength > mpa.MaxPrivateData:
+		why = append(why, fmt.Sprintf("The request announces %s of private data and %d are allowed: that may be the reason.", octets(uint64(s.PDLength)), mpa.MaxPrivateData))
+	case s.PDLength > commonLimit:
+		why = append(why, fmt.Sprintf("The request has %s of private data, more than some stacks take (%d): that may be the reason.", octets(uint64(s.PDLength)), commonLimit))
+	case a.Flow[trace.I2R].FPDUs > 0:
+		why = append(why, "The initiator sent an FPDU before the answer, which it may not: that may be the reason.")
+	}
+	return why
+}
+
+// lateAnswer diagnoses an answer that came after the initiator had given up, or after a long
+// time.
+func (a *about) lateAnswer() {
+	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
+	gaveUp := a.Flow[trace.I2R].FIN
+	if rst := a.Flow[trace.I2R].RST; rst != nil && (gaveUp == nil || rst.Frame < gaveUp.Frame) {
+		gaveUp = rst
+	}
+	d := Diagnosis{
+		Kind: StartupLate, Severity: conformance.Warning, Dir: trace.R2I, HasDir: true,
+		Frames: framesAt(res.StartupFrame, ini.StartupFrame), Title: "answered late",
+		Advice: "find out why the responder took so long: its upper layer accepts the connection, or its processor is busy.",
+	}
+	switch {
+	case gaveUp != nil && gaveUp.Frame < res.StartupFrame:
+		d.Severity, d.Title, d.same = conformance.Error, "answered too late", "gave up"
+		d.Frames = append(d.Frames, gaveUp.Frame)
+		d.Text = fmt.Sprintf("The responder answered the request in frame %d after %s (frame %d); the initiator had given up in frame %d, after %s.",
+			ini.StartupFrame, duration(a.StartupLatency), res.StartupFrame, gaveUp.Frame, duration(gaveUp.Time-ini.StartupTime))
+	case a.StartupLatency >= int64(late):
+		d.Text = fmt.Sprintf("The responder answered the request in frame %d only after %s (frame %d).",
+			ini.StartupFrame, duration(a.StartupLatency), res.StartupFrame)
+	default:
+		return
+	}
+	a.add(d)
+}
+
+// ended says what the side did that ended the connection.
+func (a *about) ended() string {
+	switch a.Ending {
+	case trace.RST:
+		return "reset"
+	case trace.Abort:
+		return "aborted"
+	case trace.Terminated:
+		return "terminated"
+	default:
+		return "closed"
+	}
+}
+
+// endTime is when the connection ended, as far as that is known.
+func (a *about) endTime() int64 {
+	f := &a.Flow[a.EndedBy]
+	for _, c := range []*trace.Closing{f.RST, f.FIN} {
+		if c != nil && c.Frame == a.EndFrame {
+			return c.Time
+		}
+	}
+	return a.LastTime
+}

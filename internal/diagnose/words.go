@@ -1,0 +1,81 @@
+package diagnose
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// sentence makes a sentence of words that begin with a small letter and end without a
+// full stop.
+func sentence(s string) string {
+	first, n := utf8.DecodeRuneInString(s)
+	word, _, _ := strings.Cut(s, " ")
+	if strings.ToLower(word) == word { // not a name such as iWARP
+		s = string(unicode.ToUpper(first)) + s[n:]
+	}
+	if !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
+}
+
+// number shows a count, with a comma between each three digits.
+func number(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// counted is a number with the noun that it counts.
+func counted(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return number(n) + " " + many
+}
+
+// octets is a number of octets.
+func octets(n uint64) string { return counted(n, "octet", "octets") }
+
+// duration shows nanoseconds with four digits.
+func duration(ns int64) string {
+	unit, per := "ns", int64(1)
+	switch {
+	case ns >= int64(time.Second):
+		unit, per = "s", int64(time.Second)
+	case ns >= int64(time.Millisecond):
+		unit, per = "ms", int64(time.Millisecond)
+	case ns >= int64(time.Microsecond):
+		unit, per = "µs", int64(time.Microsecond)
+	}
+	v := float64(ns) / float64(per)
+	digits := 3
+	for x := v; x >= 10 && digits > 0; x /= 10 {
+		digits--
+	}
+	s := strconv.FormatFloat(v, 'f', digits, 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s + " " + unit
+}
+
+// Duration shows nanoseconds as the sentences do.
+func Duration(ns int64) string { return duration(ns) }
+
+// list joins words: "a", "a and b", "a, b and c".
+func list(words []string) string {
+	switch n := len(words); n {
+	case 0:
+		return ""
+	case 1:
+		return words[0]
+	default:
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+}

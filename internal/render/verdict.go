@@ -1,0 +1,250 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Verdict is what went wrong in a capture, in sentences: the answer that stands before all
+// tables.
+type Verdict struct {
+	File      string
+	Totals    *pipeline.Totals
+	Diagnoses *diagnose.Summary
+	// Tally are the verdicts of the rules; nil if they were not asked.
+	Tally *conformance.Tally
+	// Brief leaves out the headline and the diagnoses that only say that a rule was broken, for
+	// one who writes the findings behind it.
+	Brief bool
+	// All shows every diagnosis, else the worst few are shown.
+	All bool
+	// Width is that of the terminal in columns, 0 if there is none.
+	Width int
+	// Bad paints what is wrong; it may be nil.
+	Bad func(string) string
+}
+
+const (
+	// fewDiagnoses is how many are shown without All.
+	fewDiagnoses = 5
+	// readable is the width of sentences where there is no terminal.
+	readable = 100
+	// underLevel is where sentences begin.
+	underLevel = 9
+	// fewNumbers is how many connections are named.
+	fewNumbers = 8
+)
+
+// Write writes it.
+func (v *Verdict) Write(w io.Writer) error {
+	if v.Bad == nil {
+		v.Bad = func(s string) string { return s }
+	}
+	list := v.Diagnoses.List()
+	if v.Brief {
+		list = slices.DeleteFunc(slices.Clone(list), func(d *diagnose.Diagnosis) bool { return d.Kind == diagnose.Rule })
+	} else if err := wrap(w, v.Width, 0, v.headline()); err != nil {
+		return err
+	}
+	shown := list
+	if !v.All && len(shown) > fewDiagnoses {
+		shown = shown[:fewDiagnoses]
+	}
+	for _, d := range shown {
+		if err := v.diagnosis(w, d); err != nil {
+			return err
+		}
+	}
+	if n := len(list) - len(shown) + v.Diagnoses.Dropped; n > 0 {
+		more := fmt.Sprintf("\n%s more, less severe", number(uint64(n))) //nolint:gosec // a count
+		if len(shown) < len(list) {
+			more += " (--all shows them)"
+		}
+		if err := v.say(w, 0, more+"."); err != nil {
+			return err
+		}
+	}
+	return v.unjudged(w)
+}
+
+// says reports whether there is anything to say but that rules were broken.
+func (v *Verdict) says() bool {
+	return slices.ContainsFunc(v.Diagnoses.List(), func(d *diagnose.Diagnosis) bool { return d.Kind != diagnose.Rule })
+}
+
+// headline says in a line how it is.
+func (v *Verdict) headline() string {
+	s := v.Diagnoses
+	problems, notes := s.Count(conformance.Error)+s.Count(conformance.Warning), s.Count(conformance.Note)
+	what := "no problem found"
+	if problems > 0 {
+		what = fmt.Sprintf("%s %s", number(uint64(problems)), plural(uint64(problems), "problem", "problems")) //nolint:gosec // a count
+	}
+	if notes > 0 {
+		what += fmt.Sprintf(" and %d %s", notes, plural(uint64(notes), "note", "notes")) //nolint:gosec // a count
+	}
+	t := v.Totals
+	return fmt.Sprintf("%s: %s in %s iWARP %s, %s %s, %s", printable(v.File), what, number(t.IWARP), plural(t.IWARP, "connection", "connections"),
+		number(t.Frames), plural(t.Frames, "frame", "frames"), diagnose.Duration(max(t.LastTime-t.FirstTime, 0)))
+}
+
+// diagnosis writes one.
+func (v *Verdict) diagnosis(w io.Writer, d *diagnose.Diagnosis) error {
+	level := strings.ToUpper(d.Severity.String())
+	pad := strings.Repeat(" ", max(underLevel-len(level), 1))
+	if d.Severity == conformance.Error {
+		level = v.Bad(level)
+	}
+	if err := v.say(w, underLevel, "\n"+level+pad+where(d)+d.Title); err != nil {
+		return err
+	}
+	texts := append([]string{d.Text}, d.Also...)
+	if len(d.Rules) > 0 && d.Kind != diagnose.Rule {
+		texts = append(texts, "Rules broken by this: "+strings.Join(d.Rules, ", ")+".")
+	}
+	if d.Advice != "" {
+		texts = append(texts, "Try: "+d.Advice)
+	}
+	if d.Of > 1 {
+		texts = append(texts, "The same on "+others(d)+".")
+	}
+	for _, t := range texts {
+		if err := v.say(w, underLevel, strings.Repeat(" ", underLevel)+t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// where names the connection of a diagnosis.
+func where(d *diagnose.Diagnosis) string {
+	switch {
+	case d.Conn == nil:
+		return ""
+	case d.Of > 1:
+		return fmt.Sprintf("%s connections, first conn %d  ", number(uint64(d.Of)), d.Conn.Number) //nolint:gosec // a count
+	}
+	return fmt.Sprintf("conn %d  %s > %s  ", d.Conn.Number, d.Conn.Side[trace.I2R].Addr, d.Conn.Side[trace.R2I].Addr)
+}
+
+// others names the other connections with the same problem.
+func others(d *diagnose.Diagnosis) string {
+	numbers := make([]string, 0, fewNumbers)
+	for _, n := range d.Conns {
+		if n != d.Conn.Number && len(numbers) < fewNumbers {
+			numbers = append(numbers, strconv.FormatUint(n, 10))
+		}
+	}
+	s := plural(uint64(d.Of-1), "conn ", "conns ") + strings.Join(numbers, ", ") //nolint:gosec // a count
+	if n := d.Of - 1 - len(numbers); n > 0 {
+		s += fmt.Sprintf(" and %s more", number(uint64(n))) //nolint:gosec // a count
+	}
+	return s
+}
+
+// unjudged says what was not judged, if the rules were asked.
+func (v *Verdict) unjudged(w io.Writer) error {
+	t := v.Tally
+	if t == nil {
+		return nil
+	}
+	n := t.Count(conformance.NotJudged)
+	if n == 0 {
+		return nil
+	}
+	missing := t.Missing()
+	gates := make([]conformance.Gate, 0, len(missing))
+	for g := range missing {
+		gates = append(gates, g)
+	}
+	slices.SortFunc(gates, func(a, b conformance.Gate) int {
+		if missing[a] != missing[b] {
+			return missing[b] - missing[a]
+		}
+		return int(a) - int(b)
+	})
+	why := make([]string, 0, len(gates))
+	for _, g := range gates {
+		why = append(why, fmt.Sprintf("%s (%d)", g.Lack(), missing[g]))
+	}
+	return v.say(w, 0, fmt.Sprintf("\nNot judged: %d of %d rules, because %s.", n, t.Rules(), strings.Join(why, "; ")))
+}
+
+// say writes a line, broken at the width.
+func (v *Verdict) say(w io.Writer, indent int, s string) error {
+	width := v.Width
+	if width == 0 {
+		width = readable
+	}
+	for strings.HasPrefix(s, "\n") {
+		if _, err := io.WriteString(w, "\n"); err != nil {
+			return err
+		}
+		s = s[1:]
+	}
+	return wrap(w, width, indent, s)
+}
+
+// number shows a count, with a comma between each three digits.
+func number(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// diagnosisMembers are those of a diagnosis in JSON.
+func diagnosisMembers(o *object, d *diagnose.Diagnosis) {
+	o.str("kind", string(d.Kind))
+	o.str("severity", d.Severity.String())
+	if d.HasDir {
+		o.str("dir", d.Dir.String())
+		o.str("side", d.Dir.Sender())
+	}
+	o.uints("conns", d.Conns)
+	if d.Of > len(d.Conns) {
+		o.int("connections", int64(d.Of))
+	}
+	o.uints("frames", d.Frames)
+	o.uints("pdus", d.PDUs)
+	o.str("title", d.Title)
+	o.str("text", d.Sentences())
+	if d.Advice != "" {
+		o.str("advice", d.Advice)
+	}
+	if len(d.Rules) > 0 {
+		o.key("rules")
+		o.openList()
+		for _, r := range d.Rules {
+			o.sep()
+			o.b = appendJSONString(o.b, r)
+			o.comma = true
+		}
+		o.closeList()
+	}
+}
+
+// diagnoses writes the list of them.
+func (a *Analysis) diagnoses(s *diagnose.Summary) {
+	o := &a.obj
+	o.key("diagnoses")
+	o.openList()
+	for _, d := range s.List() {
+		o.sep()
+		o.b = append(o.b, '\n')
+		o.open()
+		diagnosisMembers(o, d)
+		o.close()
+		a.spill()
+	}
+	o.closeList()
+}
