@@ -149,6 +149,8 @@ type SCTPSide struct {
 	// InitCut says that the parameters of its INIT were not all captured, or not
 	// readable.
 	InitCut bool
+	// InitFrame is the frame of that INIT or INIT ACK.
+	InitFrame uint64
 	// Good to Damaged count packets by their checksum: right, zero, wrong (like all of
 	// that sender), not captured whole, and wrong while others are right: the last are
 	// ignored otherwise. FirstDamaged is the frame of the first of those.
@@ -190,6 +192,9 @@ type SCTPSide struct {
 	Reconfigured bool
 	// ShutDown says that it sent a SHUTDOWN, which acknowledges everything.
 	ShutDown bool
+	// Unseen says, once a session of it is over, that packets of it are known to be missing
+	// from the capture, or not to be in the order in which they passed.
+	Unseen bool
 }
 
 // Ops counts the PDUs and messages of one RDMAP opcode in one direction.
@@ -287,6 +292,10 @@ type Flow struct {
 	// Refused are those of the unanswered ones that a Terminate quotes, RefusedFrame is the
 	// frame of that.
 	Refused, RefusedFrame uint64
+	// SumsRight and SumsWrong count packets with data by their TCP checksum, as far as it
+	// was verified; they are set at the end of the connection. SumsUnfilled counts those
+	// whose field was not filled in yet.
+	SumsRight, SumsWrong, SumsUnfilled uint32
 	// Wrong holds the faults of the direction, nil while there are none; see
 	// [Flow.Faults].
 	Wrong *Faults
@@ -295,10 +304,21 @@ type Flow struct {
 // Faults are the faults of a direction. They are separate from [Flow] to save memory:
 // most directions have none.
 type Faults struct {
-	// FirstBadCRC is the first frame with a wrong CRC, 0 if there is none.
-	FirstBadCRC uint64
-	// MarkersBad counts wrong markers, FirstBadMarker is the frame of the first.
+	// FirstBadCRC and LastBadCRC are the first and the last frame with a wrong CRC, 0 if
+	// there is none. BadCRCs lists the first FPDUs that have one. BadCRCRuns counts how
+	// often one came behind an FPDU with another verdict, and LongestBadCRC is how many
+	// followed each other at most; the last one is the FPDU LastBadNth of the direction,
+	// and BadCRCRun how many follow each other up to it.
+	FirstBadCRC, LastBadCRC               uint64
+	BadCRCs                               []BadCRC
+	BadCRCRuns, LongestBadCRC, LastBadNth uint64
+	BadCRCRun                             uint64
+	// MarkersBad counts wrong markers, FirstBadMarker is the frame of the first, which is
+	// BadMarker.
 	MarkersBad, FirstBadMarker uint64
+	BadMarker                  BadMarker
+	// Holes lists the first gaps of the capture, over TCP.
+	Holes []Hole
 	// PadBad counts FPDUs whose pad is not zero.
 	PadBad uint64
 	// Resyncs counts how often FPDU boundaries were found again, by [mpa.Sync], the
@@ -372,6 +392,9 @@ type Connection struct {
 	// their capture times in nanoseconds since the Unix epoch.
 	FirstFrame, LastFrame uint64
 	FirstTime, LastTime   int64
+	// Until is the time up to which the capture was read when the connection ended there, or
+	// left the table: it is open at least until then if nothing closed it.
+	Until int64
 	// RolesKnown is true when a startup frame showed which side is the initiator.
 	RolesKnown bool
 	// IsMPA is true when the connection carries iWARP; Configured says that this follows

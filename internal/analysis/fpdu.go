@@ -59,7 +59,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU, single bool) {
 	c.count(dir, f)
 	c.seen(side, dir)
 	p := c.fpduRecord(side, dir, f, single)
-	c.firstFaults(dir, f, p.Frame, single)
+	c.faults(side, dir, f, p, single)
 	c.header(side, dir, f, p)
 	if c.env.wantsPDUs() {
 		c.show(side, f, p, single)
@@ -134,28 +134,6 @@ func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, single bool) *tr
 	return p
 }
 
-// firstFaults notes the first frames with a wrong CRC and with a wrong marker. The
-// markers of a single FPDU were checked before.
-func (c *Conn) firstFaults(dir trace.Dir, f *mpa.FPDU, frame uint64, single bool) {
-	fl := &c.Trace.Flow[dir]
-	if f.CRCStatus == mpa.CRCBad && fl.CRCBad == 1 {
-		fl.Faulty().FirstBadCRC = frame
-	}
-	if single {
-		return
-	}
-	for i := range f.Markers {
-		if f.Markers[i].Status() == mpa.MarkerOK {
-			continue
-		}
-		k := fl.Faulty()
-		k.MarkersBad++
-		if k.FirstBadMarker == 0 {
-			k.FirstBadMarker = frame
-		}
-	}
-}
-
 // header decodes the DDP header, and processes the segment.
 func (c *Conn) header(side int, dir trace.Dir, f *mpa.FPDU, p *trace.PDU) {
 	h := &c.dirs[side]
@@ -185,6 +163,7 @@ func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, single bool) {
 	switch {
 	case single:
 		p.Frames, p.Bounds = append(p.Frames, p.Frame), append(p.Bounds[:0], 0)
+		p.Begun, p.Inner = 0, 0
 		p.Acked = c.tcp.Acked()
 		p.LastAcked = p.Acked
 	case c.env.Brief:
@@ -291,8 +270,14 @@ func (c *Conn) evidence(side int, p *trace.PDU, from, to int64) {
 	}
 	p.LastAcked = p.Acked
 	p.Bounds = h.Bounds(p.Bounds[:0], from, to)
+	p.Begun, p.Inner = 0, 0
 	if n := len(p.Bounds); n > 0 && p.Bounds[n-1] > 0 {
 		p.LastAcked = c.acked(side, to-1)
+		inner := p.Bounds[0]
+		if inner == 0 {
+			inner = p.Bounds[1]
+		}
+		p.Begun, p.Inner = h.Carrier(from), h.Carrier(from+int64(inner))
 	}
 }
 

@@ -149,6 +149,9 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	}
 	o.narrow(sum, sel)
 	ds.settle()
+	if failure == nil || sum.Totals.Frames > 0 {
+		ds.Capture(&sum.Totals, run.Others())
+	}
 	if err := render.Tables(&r.out, sum); err != nil {
 		r.errs = append(r.errs, err)
 	}
@@ -251,6 +254,9 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		}
 		if o.unjudged {
 			ds.all(cs)
+		}
+		if failure == "" || t.Frames > 0 {
+			ds.Capture(&t, run.Others())
 		}
 		doc.End(&t, format, cs, found, &ds.Summary, failure)
 	}

@@ -184,8 +184,8 @@ func TestLive_SameAsFile(t *testing.T) {
 			sameFrames(t, kept, frames)
 			lines := results(t, "dissect", "-V", "-x", "--color", "always", kept)
 			tables := results(t, "analyze", "--color", "always", kept)
-			tables = strings.Replace(tables, kept+": "+strings.TrimPrefix(filepath.Ext(name), "."),
-				"iwdA: live capture (0 dropped by the kernel)", 1)
+			tables = strings.Replace(tables, kept+": ", "iwdA: ", 1)
+			tables = strings.Replace(tables, "\nCapture: "+strings.TrimPrefix(filepath.Ext(name), "."), "\nCapture: live capture (0 dropped by the kernel)", 1)
 			sameText(t, "lines and tables", l.out.String(), lines+"\n"+tables)
 		})
 	}
@@ -260,8 +260,8 @@ func TestLive_SummaryOnly(t *testing.T) {
 			l.expect(t, exitOK)
 			want := results(t, "dissect", "--format", "ndjson", "--records", "connection", kept)
 			if format == "text" {
-				want = strings.Replace(results(t, "analyze", kept), kept+": pcapng",
-					"iwdA: live capture (0 dropped by the kernel)", 1)
+				want = strings.Replace(results(t, "analyze", kept), kept+": ", "iwdA: ", 1)
+				want = strings.Replace(want, "\nCapture: pcapng", "\nCapture: live capture (0 dropped by the kernel)", 1)
 			}
 			sameText(t, format, l.out.String(), want)
 		})
@@ -274,7 +274,7 @@ func TestLive_Quiet(t *testing.T) {
 	if code := Run(&IOStreams{Out: &out, Err: &errs}, []string{"live", "-q", "--duration", "100ms", livetest.Near}); code != exitOK || errs.Len() > 0 {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
-	if !strings.Contains(out.String(), "iwdA: live capture (0 dropped by the kernel), 0 frames") {
+	if !strings.Contains(out.String(), "\nCapture: live capture (0 dropped by the kernel), 0 frames") {
 		t.Errorf("got %s", out.String())
 	}
 }

@@ -41,6 +41,8 @@ type session struct {
 	tint bool
 	// found are the findings for the tables; nil without.
 	found *render.Found
+	// said are the diagnoses for the tables.
+	said *diagnosing
 
 	// sel is what is shown.
 	sel *pipeline.Selection
@@ -82,6 +84,7 @@ func (o *liveOptions) session() (*session, error) {
 		opt.Saw = func(_ uint64, ns int64) { l.Saw(ns) }
 	}
 	c.sel = o.selection(&opt)
+	c.said = newDiagnosing(c.sel, o.worst > 0)
 	c.run = pipeline.New(opt, c.judged())
 	c.h, err = live.Open(live.Options{
 		Interface: o.iface, Promiscuous: !o.modest, SnapLen: o.snapLen, RingBytes: o.ring,
@@ -116,7 +119,7 @@ func (c *session) judged() pipeline.Sink {
 	var keep conformance.Sink
 	if text {
 		c.found = newFound(c.sel, c.o.worst)
-		keep = c.found
+		keep = sinks{c.said, c.found}
 	}
 	return judge(c.o.iface, next, keep, c.o.s.warn)
 }
@@ -292,12 +295,16 @@ func (c *session) tables(cs []*trace.Connection, dropped string) {
 	}
 	sum := &render.Summary{
 		File: c.o.iface, Format: "live capture (" + dropped + ")",
-		Totals: c.run.Totals(), Connections: cs, Found: c.found, Bad: painter(c.tint),
+		Totals: c.run.Totals(), Connections: cs, Found: c.found, Diagnoses: &c.said.Summary, Bad: painter(c.tint),
 	}
 	if !c.o.all {
 		sum.Most = mostShown
 	}
+	if c.o.unjudged {
+		c.said.all(cs)
+	}
 	c.o.narrow(sum, c.sel)
+	c.said.settle()
 	if err := render.Tables(c.out, sum); err != nil && !c.gone {
 		c.fail(err)
 		c.gone = true

@@ -18,7 +18,9 @@ import (
 type Checked struct {
 	File, Format string
 	Totals       pipeline.Totals
-	Connections  []*trace.Connection
+	// Others is what the capture holds besides iWARP; may be nil.
+	Others      *pipeline.Others
+	Connections []*trace.Connection
 	// Findings in the order of their frames.
 	Findings []Finding
 	Verdicts []ConnVerdicts
@@ -84,6 +86,9 @@ func (c *Checked) Diagnoses() *diagnose.Summary {
 	c.diagnoses = &diagnose.Summary{Keep: c.Keep}
 	for _, t := range c.Connections {
 		c.diagnoses.Connection(t, open[t.Number], nil)
+	}
+	if c.Others != nil && (c.Failure == "" || c.Totals.Frames > 0) {
+		c.diagnoses.Capture(&c.Totals, c.Others)
 	}
 	return c.diagnoses
 }
@@ -156,7 +161,7 @@ func (r *textReport) Capture(c *Checked) error {
 			byConn[f.Conn.Number] = append(byConn[f.Conn.Number], f)
 		}
 	}
-	v := Verdict{File: c.File, Totals: &c.Totals, Diagnoses: c.Diagnoses(), Brief: true, Bad: r.paint}
+	v := Verdict{File: c.File, Selected: c.Selected, Conns: uint64(len(c.Connections)), Totals: &c.Totals, Diagnoses: c.Diagnoses(), Brief: true, Bad: r.paint}
 	if len(byConn) == 0 && !v.says() {
 		return nil
 	}
@@ -240,7 +245,7 @@ func said(f *conformance.Finding) string {
 	if f.Observed == "" && f.Expected == "" {
 		return f.Message
 	}
-	return f.Message + ": " + values(f, ", ")
+	return strings.TrimSuffix(f.Message, ".") + ": " + values(f, ", ")
 }
 
 // values are what was observed, and what was expected if anything was.

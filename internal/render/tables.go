@@ -46,6 +46,7 @@ func Tables(w io.Writer, s *Summary) error {
 	}
 	t := &s.Totals
 	v := Verdict{File: s.File, Totals: t, Diagnoses: s.Diagnoses, All: s.Most == 0, Bad: s.Bad}
+	v.Selected, v.Conns = s.Selected != "", uint64(len(s.Connections))
 	if s.Found != nil {
 		v.Tally = &s.Found.tally
 	}

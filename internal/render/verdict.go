@@ -19,6 +19,9 @@ type Verdict struct {
 	File      string
 	Totals    *pipeline.Totals
 	Diagnoses *diagnose.Summary
+	// Selected says that they are about Conns connections of the capture only.
+	Selected bool
+	Conns    uint64
 	// Tally are the verdicts of the rules; nil if they were not asked.
 	Tally *conformance.Tally
 	// Brief leaves out the headline and the diagnoses that only say that a rule was broken, for
@@ -92,7 +95,11 @@ func (v *Verdict) headline() string {
 		what += fmt.Sprintf(" and %d %s", notes, plural(uint64(notes), "note", "notes")) //nolint:gosec // a count
 	}
 	t := v.Totals
-	return fmt.Sprintf("%s: %s in %s iWARP %s, %s %s, %s", printable(v.File), what, number(t.IWARP), plural(t.IWARP, "connection", "connections"),
+	of, selected := "", ""
+	if v.Selected {
+		of, selected = number(v.Conns)+" of ", " (selected)"
+	}
+	return fmt.Sprintf("%s: %s in %s%s iWARP %s%s, %s %s, %s", printable(v.File), what, of, number(t.IWARP), plural(t.IWARP, "connection", "connections"), selected,
 		number(t.Frames), plural(t.Frames, "frame", "frames"), diagnose.Duration(max(t.LastTime-t.FirstTime, 0)))
 }
 
@@ -107,8 +114,8 @@ func (v *Verdict) diagnosis(w io.Writer, d *diagnose.Diagnosis) error {
 		return err
 	}
 	texts := append([]string{d.Text}, d.Also...)
-	if len(d.Rules) > 0 && d.Kind != diagnose.Rule {
-		texts = append(texts, "Rules broken by this: "+strings.Join(d.Rules, ", ")+".")
+	if rules := d.BrokenRules(); len(rules) > 0 && d.Kind != diagnose.Rule {
+		texts = append(texts, plural(uint64(len(rules)), "Broken rule: ", "Broken rules: ")+strings.Join(rules, ", ")+".")
 	}
 	if d.Advice != "" {
 		texts = append(texts, "Try: "+d.Advice)
