@@ -146,7 +146,7 @@ func completeWords(_ *cobra.Command, args []string, word string) ([]string, cobr
 // completeScenarios offers the built-in scenarios; files are offered too where they may
 // be given.
 func completeScenarios(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	var offers []string
+	offers := make([]string, 0, len(scenario.Builtin()))
 	for _, s := range scenario.Builtin() {
 		offers = append(offers, s.Name+"\t"+s.Summary)
 	}
@@ -155,7 +155,7 @@ func completeScenarios(_ *cobra.Command, _ []string, word string) ([]string, cob
 
 // completeFields offers the names of fields.
 func completeFields(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	var offers []string
+	offers := make([]string, 0, len(render.Fields()))
 	for _, f := range render.Fields() {
 		offers = append(offers, f.Name+"\t"+f.Label)
 	}
@@ -164,7 +164,7 @@ func completeFields(_ *cobra.Command, _ []string, word string) ([]string, cobra.
 
 // completePorts offers rules of -d.
 func completePorts(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	var offers []string
+	offers := make([]string, 0, len(knownPorts))
 	for _, p := range knownPorts {
 		offers = append(offers, "tcp.port=="+strconv.Itoa(int(p.port))+",iwarp_mpa\t"+p.use)
 	}

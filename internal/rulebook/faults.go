@@ -32,7 +32,7 @@ func Faults() (all []Fault) {
 	for layer := range rdmap.LayerLLP + 1 {
 		for etype := range uint8(4) {
 			for code := range 256 {
-				if f, ok := fault(layer, etype, uint8(code)); ok && !seen[f.Code] { //nolint:gosec // below 256
+				if f, ok := fault(layer, etype, uint8(code)); ok && !seen[f.Code] {
 					seen[f.Code] = true
 					all = append(all, f)
 				}
@@ -93,7 +93,7 @@ func FindFault(text string) (Fault, bool) {
 		ok := true
 		for i, p := range parts {
 			v, err := strconv.ParseUint(strings.TrimPrefix(p, "0x"), 16, 8)
-			if n[i] = uint8(v); err != nil { //nolint:gosec // of eight bits
+			if n[i] = uint8(v); err != nil {
 				ok = false
 			}
 		}
