@@ -107,6 +107,12 @@ func (a *Association) Init(env *Env, number uint64, addr [2]trace.Endpoint, s Se
 // LastFrame is the frame of its last packet.
 func (a *Association) LastFrame() uint64 { return a.last }
 
+// LastTime is the time of its last packet.
+func (a *Association) LastTime() int64 { return a.cur.Time }
+
+// Over reports whether a side has ended it.
+func (a *Association) Over() bool { return a.ending != trace.Open }
+
 // Trusted reports whether checksums of a side are known to be right where nothing
 // is damaged.
 func (a *Association) Trusted(side int) bool { return a.side[side].Good > 0 }
@@ -596,4 +602,13 @@ func (a *Association) finish(s *Session) {
 		a.first = nil
 	}
 	a.session.Ended(&s.Trace)
+}
+
+// Each calls a function with each session that has not ended.
+func (a *Association) Each(f func(*trace.Connection)) {
+	for _, st := range a.streams {
+		if st.now != nil {
+			f(&st.now.Trace)
+		}
+	}
 }

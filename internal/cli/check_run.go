@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -19,6 +20,7 @@ type checkRun struct {
 	files   []string
 	reports []*checkReport
 	level   conformance.Severity
+	ctx     context.Context
 }
 
 // all checks the captures, several at the same time, and writes the reports in order.
@@ -97,6 +99,9 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 	if o.tree {
 		o.exhibit(o.opts, j.name, o.files, c)
 	}
+	if o.placed() {
+		c.Places = o.places(j.name, c.Findings)
+	}
 	for _, p := range j.parts {
 		if c.Selected {
 			p.Selected(len(c.Connections))
@@ -146,6 +151,12 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	c.Connections = run.Finish()
 	c.Totals, c.Others, c.Rules = run.Totals(), run.Others(), engine.Rules()
 	sortFindings(c.Findings)
-	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdicts) int { return cmp.Compare(a.Conn, b.Conn) })
+	sortConnections(c)
 	return c
+}
+
+// sortConnections sorts what is known of connections by their numbers.
+func sortConnections(c *checkedCapture) {
+	slices.SortFunc(c.Connections, func(a, b *trace.Connection) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdicts) int { return cmp.Compare(a.Conn, b.Conn) })
 }

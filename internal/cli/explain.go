@@ -12,6 +12,7 @@ import (
 
 func newExplain(s *IOStreams) *cobra.Command {
 	var format string
+	var columns int
 	p := &pager{s: s}
 	cmd := &cobra.Command{
 		Use:   "explain RULE|TERM|CODE|KIND",
@@ -32,11 +33,15 @@ in hex) or its name, or the kind of a diagnosis. Without a word it lists them.`)
 			if format != "text" && format != "json" {
 				return usagef("--format takes text or json, not %q", format)
 			}
+			width, err := s.width(columns)
+			if err != nil {
+				return err
+			}
 			if len(args) == 0 {
 				if format != "text" {
 					return usagef("explain --format json needs a word")
 				}
-				return p.through(true, func() error { return brokenPipe(rulebook.Contents(s.Out)) })
+				return p.through(true, func() error { return brokenPipe(rulebook.Contents(s.Out, width)) })
 			}
 			word := strings.Join(args, " ")
 			found, ok := rulebook.Find(word)
@@ -51,10 +56,11 @@ in hex) or its name, or the kind of a diagnosis. Without a word it lists them.`)
 					rulebook.Found
 				}{render.Schema, found}))
 			}
-			return p.through(true, func() error { return brokenPipe(found.Tell(s.Out)) })
+			return p.through(true, func() error { return brokenPipe(found.Tell(s.Out, width)) })
 		},
 	}
 	formatFlag(cmd.Flags(), &format, "text or json")
+	widthFlag(cmd.Flags(), &columns)
 	p.flag(cmd.Flags())
 	completeFlags(cmd, "text", "json")
 	return cmd

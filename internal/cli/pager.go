@@ -32,7 +32,7 @@ func (p *pager) flag(f *pflag.FlagSet) {
 
 // command is the pager, "" for none.
 func (p *pager) command() string {
-	if p.off || !p.s.OutTTY {
+	if p.off || p.s == nil || !p.s.OutTTY {
 		return ""
 	}
 	for _, name := range []string{"IWDISSECT_PAGER", "PAGER"} {

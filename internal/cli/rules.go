@@ -15,6 +15,7 @@ import (
 func newRules(s *IOStreams) *cobra.Command {
 	var format string
 	p := &pager{s: s}
+	var columns int
 	cmd := &cobra.Command{
 		Use:   "rules [RULE]...",
 		Short: "List the rules of the catalogue, or explain one",
@@ -41,6 +42,10 @@ in a capture).`),
 			if err != nil {
 				return err
 			}
+			width, err := s.width(columns)
+			if err != nil {
+				return err
+			}
 			switch {
 			case format == "json":
 				e := json.NewEncoder(s.Out)
@@ -51,13 +56,14 @@ in a capture).`),
 			}
 			return p.through(true, func() error {
 				if len(args) == 1 && len(list) == 1 {
-					return brokenPipe(rulebook.Explain(s.Out, list[0]))
+					return brokenPipe(rulebook.Explain(s.Out, list[0], width))
 				}
-				return brokenPipe(rulebook.Table(s.Out, list))
+				return brokenPipe(rulebook.Table(s.Out, list, width))
 			})
 		},
 	}
 	formatFlag(cmd.Flags(), &format, "text or json")
+	widthFlag(cmd.Flags(), &columns)
 	p.flag(cmd.Flags())
 	completeFlags(cmd, "text", "json")
 	return cmd

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -198,7 +199,34 @@ func picked(s *pipeline.Selection, next pipeline.Sink) pipeline.Sink {
 	if s.All() || next == nil {
 		return next
 	}
-	return &pick{next: next, sel: s}
+	p := &pick{next: next, sel: s}
+	if _, ok := next.(interface{ Finding(*conformance.Finding) }); !ok {
+		return struct{ pipeline.Sink }{p} // nobody need judge for it
+	}
+	return p
+}
+
+// ofSelected passes on what is selected to a sink of findings, which may be nil.
+func ofSelected(s *pipeline.Selection, next conformance.Sink) conformance.Sink {
+	if s.All() || next == nil {
+		return next
+	}
+	return &pickFindings{next, s}
+}
+
+// pickFindings passes on what is selected.
+type pickFindings struct {
+	next conformance.Sink
+	sel  *pipeline.Selection
+}
+
+// Connection implements [conformance.Sink].
+func (p *pickFindings) Connection(c *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
+	if !p.sel.Has(c) {
+		return
+	}
+	some := slices.DeleteFunc(slices.Clone(fs), func(f conformance.Finding) bool { return !hasFinding(p.sel, &f) })
+	p.next.Connection(c, some, vs)
 }
 
 // PDU implements [trace.Sink].

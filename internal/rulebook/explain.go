@@ -70,23 +70,23 @@ func Words() (words []string) {
 	return words
 }
 
-// Tell writes what was found.
-func (f Found) Tell(w io.Writer) error {
+// Tell writes what was found, not wider than width unless that is 0.
+func (f Found) Tell(w io.Writer, width int) error {
 	if f.Rule != nil {
-		return Explain(w, f.Rule)
+		return Explain(w, f.Rule, width)
 	}
 	var err error
 	if f.Term != nil {
-		err = f.Term.tell(w)
+		err = f.Term.tell(w, width)
 	}
 	if f.Kind != nil {
 		if f.Term != nil {
 			fmt.Fprintln(w)
 		}
-		err = errors.Join(err, f.Kind.tell(w))
+		err = errors.Join(err, f.Kind.tell(w, width))
 	}
 	if f.Fault != nil {
-		err = errors.Join(err, f.Fault.tell(w))
+		err = errors.Join(err, f.Fault.tell(w, width))
 	}
 	return err
 }
@@ -95,38 +95,45 @@ func (f Found) Tell(w io.Writer) error {
 type part struct{ name, text string }
 
 // tell writes a title and parts, of which empty ones are left out.
-func tell(w io.Writer, title string, parts ...part) error {
+func tell(w io.Writer, width int, title string, parts ...part) error {
+	if width <= 0 || width > mostWidth {
+		width = mostWidth
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", title)
 	for _, p := range parts {
 		if p.text != "" {
-			fmt.Fprintf(&b, "%-*s%s\n", indent, p.name, wrap(p.text))
+			fmt.Fprintf(&b, "%-*s%s\n", indent, p.name, wrap(p.text, indent, width))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (t *Term) tell(w io.Writer) error {
+func (t *Term) tell(w io.Writer, width int) error {
 	title := t.Name
 	if t.Stands != "" {
 		title += "  " + t.Stands
 	}
-	return tell(w, title, part{"means", t.Says}, part{"also", strings.Join(t.Also, ", ")},
+	return tell(w, width, title, part{"means", t.Says}, part{"also", strings.Join(t.Also, ", ")},
 		part{"source", t.Ref}, part{"see", strings.Join(t.See, ", ")})
 }
 
-func (f *Fault) tell(w io.Writer) error {
-	return tell(w, f.Code+"  "+f.Name, part{"means", f.Says}, part{"word", f.Word},
+func (f *Fault) tell(w io.Writer, width int) error {
+	return tell(w, width, f.Code+"  "+f.Name, part{"means", f.Says}, part{"word", f.Word},
 		part{"source", f.Ref}, part{"rules", strings.Join(f.Rules, ", ")})
 }
 
-func (k *Kind) tell(w io.Writer) error {
-	return tell(w, k.Name+"  a kind of diagnosis", part{"means", k.Says})
+func (k *Kind) tell(w io.Writer, width int) error {
+	return tell(w, width, k.Name+"  a kind of diagnosis", part{"means", k.Says})
 }
 
-// Contents lists what can be explained besides rules, a line each.
-func Contents(w io.Writer) error {
+// Contents lists what can be explained besides rules, a line each, not wider than width
+// unless that is 0.
+func Contents(w io.Writer, width int) error {
+	if width <= 0 || width > mostWidth {
+		width = mostWidth
+	}
 	var b strings.Builder
 	row := func(width int, name, text string) { fmt.Fprintf(&b, "  %-*s  %s\n", width, name, text) }
 	b.WriteString("Terms\n")

@@ -81,7 +81,7 @@ func TestKinds(t *testing.T) {
 	}
 	f, _ := Find("rtr")
 	var b strings.Builder
-	if err := f.Tell(&b); err != nil {
+	if err := f.Tell(&b, 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"RTR  Ready to Receive\n\nmeans ", "\n\nrtr  a kind of diagnosis\n\nmeans "} {
