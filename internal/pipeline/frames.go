@@ -33,6 +33,9 @@ func (r *Run) predecoded(n *readahead.Note, number uint64) bool {
 	}
 	r.totals.frame(n.Time, int(n.Captured), n.OrigLen)
 	r.totals.TCP++
+	if r.opt.Saw != nil {
+		r.opt.Saw(number, n.Time)
+	}
 	s := &r.seg
 	s.Reset(n.Seq, n.Ack, n.Flags, n.Payload(), number, n.Time)
 	s.Options, s.SACK, s.ZeroWindow = int(n.Header)-packet.TCPLen, n.SACK(), n.ZeroWindow()
@@ -46,6 +49,9 @@ func (r *Run) predecoded(n *readahead.Note, number uint64) bool {
 func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 	t, p := &r.totals, &r.pkt
 	t.frame(f.Time, len(f.Data), f.OrigLen)
+	if r.opt.Saw != nil {
+		r.opt.Saw(f.Number, f.Time)
+	}
 	if r.opt.Linger > 0 {
 		r.Settle(f.Time)
 	}

@@ -52,7 +52,11 @@ func NewTextReport(w io.Writer, opt TextOptions) Report {
 
 func (r *textReport) Capture(c *Checked) error {
 	r.files++
-	r.conns += c.Totals.IWARP
+	if c.Selected {
+		r.conns += uint64(len(c.Connections))
+	} else {
+		r.conns += c.Totals.IWARP
+	}
 	r.total.Merge(&c.Tally)
 	r.rules = max(r.rules, c.Rules)
 	for s := range r.count {
@@ -63,7 +67,7 @@ func (r *textReport) Capture(c *Checked) error {
 	r.suppressed += suppressed
 	r.config = c.Config
 	blocks := blocksOf(c.Findings, r.All)
-	v := Verdict{File: c.File, Totals: &c.Totals, Diagnoses: c.Diagnoses(), Brief: true, All: r.All, Width: r.Width, Bad: r.Paint}
+	v := Verdict{File: c.File, Selected: c.Selected, Conns: uint64(len(c.Connections)), Totals: &c.Totals, Diagnoses: c.Diagnoses(), Brief: true, All: r.All, Width: r.Width, Bad: r.Paint}
 	says := v.says()
 	if len(blocks) == 0 && known == 0 && !says {
 		return r.err

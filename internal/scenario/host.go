@@ -33,6 +33,8 @@ type settings struct {
 	host synth.Host
 	// What was given; the rest follows in finish.
 	addr, revision, dialect, markers, crc, peer, mss, isn, tag, tsn bool
+	// further are the places of the further addresses of SCTP.
+	further []pos
 	// receive is the window of SCTP, 0 for the usual one.
 	receive uint64
 }
