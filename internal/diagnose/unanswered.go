@@ -65,6 +65,12 @@ func (a *about) noAnswer() {
 		d.Also = append(d.Also, a.mayIgnore()...)
 	}
 	d.Advice = "look into the log of the responder for the time of the request, and whether an iWARP application listens on that port."
+	if found := a.explain("MPA-REP-KEY-01"); len(found) > 0 {
+		d.Title, d.Rules = "answered by something else", rulesOf(found)
+		d.Frames = append(framesOf(found), d.Frames...)
+		d.Also = []string{fmt.Sprintf("What the responder sent in frame %d is no MPA Reply: %s.", found[0].Frame, found[0].Message)}
+		d.Advice = "find out what listens on that port: another program, or a driver that writes a wrong key."
+	}
 	a.add(d)
 }
 
