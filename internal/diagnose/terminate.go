@@ -35,7 +35,7 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 			peer, k.what(side), quotedMessage(q), side, name, t.Frame, a.andEnded(dir))
 		d.Advice = k.advice(side)
 		if q.Candidates > 1 {
-			d.Also = append(d.Also, fmt.Sprintf("It may be another one: %s the quoted header.", counted(uint64(q.Candidates), "PDU has", "PDUs have"))) //nolint:gosec // a count
+			d.Also = append(d.Also, fmt.Sprintf("It may be another one: %s the quoted header.", counted(uint64(q.Candidates), "PDU has", "PDUs have")))
 		}
 	default:
 		d.Text = fmt.Sprintf("The %s ended the connection with the Terminate %s (frame %d).", side, name, t.Frame)
