@@ -70,7 +70,11 @@ func (f Flow) clone() Flow {
 	f.FIN, f.RST = copied(f.FIN), copied(f.RST)
 	if f.Wrong != nil {
 		f.Wrong = copied(f.Wrong)
-		f.Wrong.Differing = slices.Clone(f.Wrong.Differing)
+		k := f.Wrong
+		k.Differing, k.BadCRCs, k.Holes = slices.Clone(k.Differing), slices.Clone(k.BadCRCs), slices.Clone(k.Holes)
+		for i := range k.BadCRCs {
+			k.BadCRCs[i].Frames = slices.Clone(k.BadCRCs[i].Frames)
+		}
 	}
 	return f
 }

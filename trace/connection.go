@@ -287,6 +287,10 @@ type Flow struct {
 	// Refused are those of the unanswered ones that a Terminate quotes, RefusedFrame is the
 	// frame of that.
 	Refused, RefusedFrame uint64
+	// SumsRight and SumsWrong count packets with data by their TCP checksum, as far as it
+	// was verified; they are set at the end of the connection. SumsUnfilled counts those
+	// whose field was not filled in yet.
+	SumsRight, SumsWrong, SumsUnfilled uint32
 	// Wrong holds the faults of the direction, nil while there are none; see
 	// [Flow.Faults].
 	Wrong *Faults
@@ -295,10 +299,21 @@ type Flow struct {
 // Faults are the faults of a direction. They are separate from [Flow] to save memory:
 // most directions have none.
 type Faults struct {
-	// FirstBadCRC is the first frame with a wrong CRC, 0 if there is none.
-	FirstBadCRC uint64
-	// MarkersBad counts wrong markers, FirstBadMarker is the frame of the first.
+	// FirstBadCRC and LastBadCRC are the first and the last frame with a wrong CRC, 0 if
+	// there is none. BadCRCs lists the first FPDUs that have one. BadCRCRuns counts how
+	// often one came behind an FPDU with another verdict, and LongestBadCRC is how many
+	// followed each other at most; the last one is the FPDU LastBadNth of the direction,
+	// and BadCRCRun how many follow each other up to it.
+	FirstBadCRC, LastBadCRC               uint64
+	BadCRCs                               []BadCRC
+	BadCRCRuns, LongestBadCRC, LastBadNth uint64
+	BadCRCRun                             uint64
+	// MarkersBad counts wrong markers, FirstBadMarker is the frame of the first, which is
+	// BadMarker.
 	MarkersBad, FirstBadMarker uint64
+	BadMarker                  BadMarker
+	// Holes lists the first gaps of the capture, over TCP.
+	Holes []Hole
 	// PadBad counts FPDUs whose pad is not zero.
 	PadBad uint64
 	// Resyncs counts how often FPDU boundaries were found again, by [mpa.Sync], the

@@ -25,7 +25,12 @@ type Env struct {
 	Layout       mpa.Layout
 	LayoutForced bool
 
+	// Checksum says whether the TCP checksum of the packet at hand is right, if that is
+	// known; may be nil. It is asked only about FPDUs with a wrong CRC.
+	Checksum func() mpa.Tri
+
 	whole   mpa.FPDU // the FPDU of a segment that holds nothing else
+	crcs    segmentCRCs
 	pdus    uint64
 	senders map[trace.Endpoint]sender // what their Terminates showed
 	words   map[word]bool             // whether a control word with two meanings is read as swapped
@@ -222,6 +227,9 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 	if note&(reassembly.AfterFIN|reassembly.Conflict) != 0 {
 		c.faulty(side, s, note)
 	}
+	if note&reassembly.Retransmission != 0 {
+		c.again(side, s)
+	}
 	c.noteProgress() // before the data of the packet is judged
 	var p reassembly.Piece
 	for w.tcp.Pop(side, &p) {
@@ -361,6 +369,18 @@ func (c *Conn) oldest(side int) int64 {
 	return off
 }
 
+// First returns the first octets of both sides, by side, as far as they are kept: at most
+// [maxLead] of each, from the place at which the capture begins. They are borrowed until
+// Finish.
+func (c *Conn) First() (octets [2][]byte) {
+	for side := range c.dirs {
+		if l := c.dirs[side].loose; l != nil {
+			octets[side] = l.lead
+		}
+	}
+	return octets
+}
+
 // Finish ends the connection. Only Trace remains of it.
 func (c *Conn) Finish() {
 	c.noteProgress()
@@ -493,6 +513,7 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 	}
 	if gap {
 		h.gap = true
+		c.hole(side, p)
 		c.queues[side].messages().gap()
 	}
 	c.force(side)

@@ -59,7 +59,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU, single bool) {
 	c.count(dir, f)
 	c.seen(side, dir)
 	p := c.fpduRecord(side, dir, f, single)
-	c.firstFaults(dir, f, p.Frame, single)
+	c.faults(side, dir, f, p, single)
 	c.header(side, dir, f, p)
 	if c.env.wantsPDUs() {
 		c.show(side, f, p, single)
@@ -132,28 +132,6 @@ func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, single bool) *tr
 		p.Frame, p.Time = c.Trace.LastFrame, c.Trace.LastTime
 	}
 	return p
-}
-
-// firstFaults notes the first frames with a wrong CRC and with a wrong marker. The
-// markers of a single FPDU were checked before.
-func (c *Conn) firstFaults(dir trace.Dir, f *mpa.FPDU, frame uint64, single bool) {
-	fl := &c.Trace.Flow[dir]
-	if f.CRCStatus == mpa.CRCBad && fl.CRCBad == 1 {
-		fl.Faulty().FirstBadCRC = frame
-	}
-	if single {
-		return
-	}
-	for i := range f.Markers {
-		if f.Markers[i].Status() == mpa.MarkerOK {
-			continue
-		}
-		k := fl.Faulty()
-		k.MarkersBad++
-		if k.FirstBadMarker == 0 {
-			k.FirstBadMarker = frame
-		}
-	}
 }
 
 // header decodes the DDP header, and processes the segment.

@@ -139,6 +139,9 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 			diagnoses.Connection(c, nil, nil)
 		}
 	}
+	if failure == nil || sum.Totals.Frames > 0 {
+		diagnoses.Capture(&sum.Totals, run.Others())
+	}
 	if err := render.Tables(&r.out, sum); err != nil {
 		r.errs = append(r.errs, err)
 	}
@@ -206,6 +209,9 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 			for _, c := range cs {
 				diagnoses.Connection(c, nil, nil)
 			}
+		}
+		if failure == "" || t.Frames > 0 {
+			diagnoses.Capture(&t, run.Others())
 		}
 		doc.End(&t, format, cs, found, &diagnoses, failure)
 	}

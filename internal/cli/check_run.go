@@ -126,7 +126,7 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 		c.Failure = err.Error()
 	}
 	c.Connections = run.Finish()
-	c.Totals, c.Rules = run.Totals(), engine.Rules()
+	c.Totals, c.Others, c.Rules = run.Totals(), run.Others(), engine.Rules()
 	sortFindings(c.Findings)
 	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdicts) int { return cmp.Compare(a.Conn, b.Conn) })
 	return c

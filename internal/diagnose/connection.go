@@ -16,7 +16,13 @@ var makers = []func(*about){
 	dialects,
 	readyToReceive,
 	depths,
+	wrongCRCs,
 	endings,
+	wrongMarkers,
+	segments,
+	damagedPackets,
+	incomplete,
+	offloads,
 	brokenRules,
 }
 
@@ -34,6 +40,8 @@ type about struct {
 	findings  []conformance.Finding
 	explained []bool // the findings that a diagnosis explains
 	diagnoses []Diagnosis
+	// endExplained says that a diagnosis explains how the connection ended.
+	endExplained bool
 }
 
 func newAbout(c *trace.Connection, findings []conformance.Finding) *about {

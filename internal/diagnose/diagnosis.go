@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -52,6 +55,14 @@ func (d *Diagnosis) Sentences() string {
 	return s
 }
 
+// BrokenRules are its Rules without those that are advice.
+func (d *Diagnosis) BrokenRules() []string {
+	return slices.DeleteFunc(slices.Clone(d.Rules), func(id string) bool { return strings.HasPrefix(id, advice) })
+}
+
+// advice is what the ids of advice begin with.
+const advice = "ADV-"
+
 // Kind is the kind of a problem.
 type Kind string
 
@@ -67,7 +78,27 @@ const (
 	Stalled           Kind = "stall"
 	Reset             Kind = "reset"
 	SilentClose       Kind = "silent-close"
+	WrongCRC          Kind = "crc"
+	Markers           Kind = "markers"
+	Oversize          Kind = "oversize"
+	Damaged           Kind = "damaged"
+	Missing           Kind = "missing"
+	OneDirection      Kind = "one-direction"
+	SnapLength        Kind = "snap-length"
+	Alignment         Kind = "alignment"
+	Split             Kind = "split"
+	Offload           Kind = "offload"
 	Rule              Kind = "rule"
+
+	// Those about the whole capture.
+	Refused    Kind = "refused"
+	Unanswered Kind = "unanswered"
+	OtherRDMA  Kind = "other-rdma"
+	Encrypted  Kind = "encrypted"
+	LateStart  Kind = "late-start"
+	OtherTCP   Kind = "other-tcp"
+	OtherLink  Kind = "link-type"
+	Nothing    Kind = "nothing"
 )
 
 // rank is the place of a kind among those of one severity: what ends a connection comes
@@ -91,13 +122,31 @@ var kinds = []struct {
 	{StartupRefused, "The responder refused the connection: with a Reply that has the R bit, or over SCTP with a Reject or a Terminate."},
 	{StartupUnanswered, "The MPA Request, or the Initiate over SCTP, got no answer."},
 	{Dialect, "The sides speak revisions of MPA, or kinds of RNIC, that do not fit each other."},
+	{Refused, "TCP connections were refused: nobody listens on the port."},
+	{Unanswered, "TCP connections got no answer to their SYN."},
+	{WrongCRC, "The CRC of FPDUs is wrong (RFC 5044 section 4.4)."},
+	{Markers, "Markers are wrong, are missing, or are there though nobody asked for them (RFC 5044 section 4.3)."},
 	{Indication, "The ready-to-receive indication (RTR, RFC 6581 section 9.2) is missing, of another kind than the Reply asks for, or never possible."},
 	{ReadDepth, "The IRD of one side and the ORD of the other do not fit (RFC 6581 section 9.1)."},
 	{Stalled, "Nothing moved for a long time although something was outstanding."},
 	{Reset, "One side reset the connection, and no Terminate says why."},
 	{SilentClose, "One side closed the connection while something was under way, and no Terminate says why."},
 	{StartupLate, "The answer to the MPA Request took long, or came after the initiator had given up."},
+	{Oversize, "FPDUs are larger than a TCP segment can hold (RFC 5044 section 4.5)."},
+	{Damaged, "Packets were damaged on their way: their TCP checksum is wrong."},
+	{OneDirection, "One direction of a connection was not captured."},
+	{Missing, "Octets are missing from the capture."},
+	{SnapLength, "The snap length of the capture cut frames."},
+	{OtherRDMA, "The capture holds another kind of RDMA than iWARP, such as RoCE, InfiniBand or SMC-R."},
+	{LateStart, "The capture begins after TCP connections did, so that nothing shows what they carry."},
+	{Encrypted, "The capture holds encrypted traffic, which may be anything."},
+	{OtherTCP, "The capture holds TCP connections that carry something else than iWARP."},
+	{OtherLink, "The capture has a link type that cannot be read."},
+	{Nothing, "The capture holds nothing in which there can be iWARP."},
 	{Rule, "A rule of the RFCs was broken."},
+	{Alignment, "FPDUs are not aligned with TCP segments (RFC 5044 section 5.1)."},
+	{Split, "Messages are cut into smaller FPDUs than needed (RFC 5044 section 4.5)."},
+	{Offload, "The capture was taken on a host, where offload makes segments look as no link carries them. This is no fault."},
 }
 
 // Explain returns what a kind of problem means, if there is a kind of that name.

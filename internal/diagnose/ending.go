@@ -11,7 +11,7 @@ import (
 // endings diagnoses a connection that ended without a word why: a reset, or a close while
 // something was under way.
 func endings(a *about) {
-	if a.has(Terminated) || a.has(StartupRefused) || a.has(StartupUnanswered) || a.has(Stalled) && a.Ending == trace.Open {
+	if a.endExplained || a.has(Terminated) || a.has(StartupRefused) || a.has(StartupUnanswered) || a.has(Stalled) && a.Ending == trace.Open {
 		return
 	}
 	switch a.Ending {
@@ -93,7 +93,7 @@ func (a *about) unheard() bool {
 func (a *about) underWay() string {
 	for d := range a.Flow {
 		f := &a.Flow[d]
-		if f.Gaps > 0 || f.Waiting {
+		if f.Gaps > 0 || f.Waiting || f.Frames == 0 && a.Transport == trace.TCP {
 			return ""
 		}
 	}

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -18,108 +19,171 @@ func terminates(a *about) {
 	}
 }
 
-// terminate diagnoses a Terminate. At fault is the side that sent what it quotes; where that
-// is not known, the diagnosis speaks of the side that ended the connection.
+// terminate diagnoses a Terminate. At fault is the side that sent what it refuses; where its
+// code does not say so, the diagnosis speaks of the side that ended the connection.
 func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	name, q := t.Code.Name(), &t.Quote
+	side, peer := dir.Sender(), (1 - dir).Sender()
 	d := Diagnosis{
 		Kind: Terminated, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: []uint64{t.Frame}, PDUs: []uint64{t.PDU},
 		Title: "ended by an error", same: name + q.Opcode.String() + q.Match.String(),
 	}
-	side, peer := dir.Sender(), (1 - dir).Sender()
-	switch {
-	case q.Match.Found():
-		k := blameFor(t)
+	if q.Match.Found() {
 		d.Frames, d.PDUs = []uint64{q.Frame, t.Frame}, []uint64{q.PDU, t.PDU}
-		d.Text = fmt.Sprintf("The %s %s: %s. The %s refused it with the Terminate %s (frame %d)%s.",
-			peer, k.what(side), quotedMessage(q), side, name, t.Frame, a.andEnded(dir))
-		d.Advice = k.advice(side)
+	}
+	roles := strings.NewReplacer("{sender}", peer, "{receiver}", side)
+	k, known := causeOf(t.Code)
+	switch {
+	case q.Match.Found() && unservable(t.Code):
+		d.Text = fmt.Sprintf("The %s could not do what the %s asked for: %s. It answered with the Terminate %s (frame %d)%s.",
+			side, peer, quotedMessage(q), name, t.Frame, a.andEnded(dir))
+		d.Also = append(d.Also, a.noDepth(dir, q)...)
+	case q.Match.Found():
+		if !known {
+			k.what = "The {sender} sent what the {receiver} refuses"
+		}
+		d.Text = fmt.Sprintf("%s: %s. The %s refused it with the Terminate %s (frame %d)%s.",
+			roles.Replace(k.what), quotedMessage(q), side, name, t.Frame, a.andEnded(dir))
 		if q.Candidates > 1 {
 			d.Also = append(d.Also, fmt.Sprintf("It may be another one: %s the quoted header.", counted(uint64(q.Candidates), "PDU has", "PDUs have")))
 		}
+	case known:
+		d.Text = fmt.Sprintf("%s, says the %s: it ended the connection with the Terminate %s (frame %d)%s.",
+			roles.Replace(k.what), side, name, t.Frame, a.andEnded(dir))
+		d.Also = append(d.Also, quotes(q, peer)...)
 	default:
-		d.Text = fmt.Sprintf("The %s ended the connection with the Terminate %s (frame %d).", side, name, t.Frame)
-		if about := Quoted(q, peer); about != "" {
-			d.Also = append(d.Also, "It quotes "+about+".")
-		}
-		a.wrongCRC(&d, dir, t)
+		d.Text = fmt.Sprintf("The %s ended the connection with the Terminate %s (frame %d)%s.", side, name, t.Frame, a.andEnded(dir))
+		d.Also = append(d.Also, quotes(q, peer)...)
 	}
-	found := a.explain("DDP-STAG-02", "RDMAP-READREQ-VALID-01", "RDMAP-TERM-RSVD-01", "ADV-TERM-SWAPPED", "ADV-TERM-ACCESS-AS-STAG", "ADV-NO-RECEIVE")
-	d.Rules = rulesOf(found)
-	d.Also = append(d.Also, remarks(t, found)...)
+	if k.try != "" {
+		d.Advice = roles.Replace(k.try)
+	}
+	if known && q.Match != trace.NeverSent {
+		d.Dir = 1 - dir
+	}
+	a.crcOf(&d, dir, t)
+	if wrongSTag(t.Code) {
+		d.Advice = a.whereFrom(dir)
+	}
+	own, caused := a.rulesOfTerminate(dir, t)
+	for _, f := range caused {
+		d.Also = append(d.Also, fmt.Sprintf("That breaks %s: %s.", f.Rule.ID, strings.TrimSuffix(f.Message, ".")))
+	}
+	d.Rules = rulesOf(append(caused, own...))
+	d.Also = append(d.Also, remarks(t, own)...)
 	a.add(d)
 }
 
-// wrongCRC names the FPDU that a Terminate about a CRC error is about.
-func (a *about) wrongCRC(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
+// noDepth says that the read depth may be why a Read or an atomic operation was refused.
+func (a *about) noDepth(dir trace.Dir, q *trace.Quote) []string {
+	if q.Opcode != rdmap.OpReadRequest && q.Opcode != rdmap.OpAtomicRequest {
+		return nil
+	}
+	switch depth, ok := a.Depth(1 - dir); {
+	case ok && depth == 0:
+		return []string{fmt.Sprintf("The %s announced IRD 0, so it serves no such request.", dir.Sender())}
+	case !ok && a.Negotiated && a.Transport == trace.TCP && !a.Side[trace.I2R].HasEnhanced:
+		return []string{fmt.Sprintf("The startup carries no IRD and ORD, so the %s may be set to serve no such request (IRD 0).", dir.Sender())}
+	}
+	return nil
+}
+
+// quotes says what a Terminate quotes, where no PDU is known to be meant.
+func quotes(q *trace.Quote, peer string) []string {
+	if about := Quoted(q, peer); about != "" {
+		return []string{"It quotes " + about + "."}
+	}
+	return nil
+}
+
+// rulesOfTerminate takes the findings about a Terminate itself, and the faults of the other side
+// that it answers: those in what it quotes, or else those in the last frame before it.
+func (a *about) rulesOfTerminate(dir trace.Dir, t *trace.Terminate) (own, caused []*conformance.Finding) {
+	q := &t.Quote
+	last := uint64(0)
+	for i := range a.findings {
+		if f := &a.findings[i]; f.HasDir && f.Dir != dir && f.Frame <= t.Frame && f.Severity >= conformance.Warning && !isAdvice(f) {
+			last = max(last, f.Frame)
+		}
+	}
+	own = a.explain("DDP-STAG-02", "RDMAP-READREQ-VALID-01", "ADV-TERM-SWAPPED", "ADV-TERM-ACCESS-AS-STAG", "ADV-NO-RECEIVE")
+	own = append(own, a.explainIf(func(f *conformance.Finding) bool {
+		return f.HasDir && f.Dir == dir && (f.Frame == t.Frame || f.HasPDU && f.PDU == t.PDU) || isAdvice(f) && f.Frame == t.Frame
+	})...)
+	caused = a.explainIf(func(f *conformance.Finding) bool {
+		if !f.HasDir || f.Dir == dir || isAdvice(f) || slices.Contains(crcRules, f.Rule.ID) {
+			return false
+		}
+		return q.Match.Found() && f.HasPDU && f.PDU == q.PDU || f.Frame == last && f.Severity >= conformance.Warning
+	})
+	return own, caused
+}
+
+// isCRCError reports whether a Terminate says that a CRC is wrong.
+func isCRCError(c rdmap.TermCode) bool {
 	const crc = 2
+	return c.Layer == rdmap.LayerLLP && c.EType == rdmap.ETypeMPA && c.Code == crc
+}
+
+// crcOf names the FPDU that a Terminate about a CRC error is about.
+func (a *about) crcOf(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 	f, peer := &a.Flow[1-dir], (1 - dir).Sender()
-	switch bad := f.Faults().FirstBadCRC; {
-	case t.Code.Layer != rdmap.LayerLLP || t.Code.Code != crc:
-	case bad > 0:
-		d.Frames = append(d.Frames, bad)
-		d.Also = append(d.Also, fmt.Sprintf("The CRC of the FPDU that the %s sent in frame %d is wrong.", peer, bad))
-		d.same += "wrong"
+	switch {
+	case !isCRCError(t.Code):
+	case f.CRCBad > 0:
+		d.same += "wrong" // which ones is said with the CRCs
 	case f.CRCGood > 0 && f.Gaps == 0 && f.CRCUnverifiable == 0:
 		d.Also = append(d.Also, fmt.Sprintf("But the CRC of each FPDU that the %s sent is right, as it was captured.", peer))
+		d.Advice = fmt.Sprintf("look behind the capture point: the way from there to the %s, or the %s itself, changed the octets or computes the CRC wrongly.", dir.Sender(), dir.Sender())
 	}
 }
+
+// wrongSTag reports whether an error is about an STag that is not known.
+func wrongSTag(c rdmap.TermCode) bool {
+	return c.Code == 0 && (c.Layer == rdmap.LayerDDP && c.EType == rdmap.ETypeTagged || c.Layer == rdmap.LayerRDMAP && c.EType == rdmap.ETypeRemoteProtection)
+}
+
+// whereFrom says where the STag may have been advertised by the side that refuses it.
+func (a *about) whereFrom(dir trace.Dir) string {
+	f, s := &a.Flow[dir], &a.Side[dir]
+	var sends uint64
+	for _, op := range []rdmap.Opcode{rdmap.OpSend, rdmap.OpSendInv, rdmap.OpSendSE, rdmap.OpSendSEInv} {
+		sends += f.Op(op).Messages
+	}
+	advice := fmt.Sprintf("compare the STag with the one that the %s advertised", dir.Sender())
+	switch whole := a.SYN && f.Gaps == 0; {
+	case whole && sends == 0 && len(s.ULPPrivate) > 0:
+		advice += fmt.Sprintf("; only its private data (frame %d) can have carried it", s.StartupFrame)
+	case whole && sends == 1 && len(s.ULPPrivate) == 0:
+		advice += "; only its one Send can have carried it"
+	case whole && sends == 0:
+		advice += "; it advertised none on this connection"
+	default:
+		advice += ", and see whether it was invalidated or deregistered before"
+	}
+	return advice + "."
+}
+
+// saidAlready is advice that the sentences about a Terminate have in their own words.
+var saidAlready = []string{"ADV-TERM-SWAPPED", "ADV-NO-RECEIVE"}
 
 // remarks are what else is to be known about a Terminate: how it is read, and what advice
 // says about it.
 func remarks(t *trace.Terminate, found []*conformance.Finding) (all []string) {
 	switch {
 	case t.Swapped && t.Why != "":
-		all = append(all, "It is in the bit order of siw, because "+t.Why+"; other stacks read another error.")
+		all = append(all, "The Terminate is in the bit order of siw, because "+t.Why+"; other stacks read another error.")
 	case t.Swapped:
-		all = append(all, "It is in the bit order of siw; other stacks will misread it.")
+		all = append(all, "The Terminate is in the bit order of siw; other stacks will misread it.")
 	case t.Why != "":
-		all = append(all, "It is not in the bit order of siw, because "+t.Why+".")
+		all = append(all, "The Terminate is not in the bit order of siw, because "+t.Why+".")
 	}
 	for _, f := range found {
-		_, hint, some := strings.Cut(f.Message, "network. ")
-		switch {
-		case f.Rule.ID == "ADV-TERM-ACCESS-AS-STAG":
-			all = append(all, f.Message)
-		case f.Rule.ID == "ADV-NO-RECEIVE" && some:
-			all = append(all, hint)
+		if isAdvice(f) && !slices.Contains(saidAlready, f.Rule.ID) {
+			all = append(all, sentence(f.Message))
 		}
 	}
 	return all
-}
-
-// blame is what an error says of the PDU that caused it.
-type blame struct{ did, try string }
-
-func (b blame) what(side string) string { return fmt.Sprintf(b.did, side) }
-
-func (b blame) advice(side string) string {
-	if b.try == "" {
-		return ""
-	}
-	return fmt.Sprintf(b.try, side)
-}
-
-// blames are those of the errors that have one of their own, by layer, type and code.
-var blames = map[[3]uint8]blame{
-	{1, 1, 0}: {"wrote to an STag that the %s does not know", "compare the STag with the one that the %s advertised."},
-	{1, 1, 1}: {"wrote beyond the bounds of a buffer of the %s", "compare STag, offset and length with what the %s advertised."},
-	{1, 1, 2}: {"wrote to an STag that does not belong to this stream of the %s", "compare the STag with the one that the %s advertised on this connection."},
-	{1, 2, 2}: {"sent a message for which the %s had no receive buffer", "let the %s post more receive buffers, or the other side send less before it gets credits."},
-	{1, 2, 5}: {"sent a message that is longer than the receive buffer of the %s", "let the %s post longer receive buffers, or the other side send shorter messages."},
-	{0, 1, 0}: {"named an STag that the %s does not know", "compare the source STag with the one that the %s advertised."},
-	{0, 1, 1}: {"asked for octets beyond the bounds of a buffer of the %s", "compare STag, offset and length with what the %s advertised."},
-	{0, 1, 2}: {"asked for memory that the %s does not give access to", "let the %s register that memory with the rights that this operation needs."},
-	{0, 1, 3}: {"named an STag that does not belong to this stream of the %s", "compare the STag with the one that the %s advertised on this connection."},
-	{0, 2, 6}: {"sent an operation that the %s does not expect", ""},
-}
-
-// blameFor is the blame of a Terminate.
-func blameFor(t *trace.Terminate) blame {
-	if b, ok := blames[[3]uint8{t.Code.Layer, t.Code.EType, t.Code.Code}]; ok {
-		return b
-	}
-	return blame{did: "sent what the %s refuses"}
 }
 
 // quotedMessage names the message that a Terminate quotes, with its size and its frames.

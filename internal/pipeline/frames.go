@@ -68,6 +68,7 @@ func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 // undecoded counts a frame of which no more is made, and tells the sink.
 func (r *Run) undecoded(f *capture.Frame, status packet.Status) {
 	t := &r.totals
+	r.others.frame(f, status, &r.pkt)
 	switch status {
 	case packet.Malformed:
 		t.Malformed++
@@ -106,6 +107,7 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 // segment makes the TCP segment of a packet the one at hand.
 func (r *Run) segment(f *capture.Frame, p *packet.Packet) {
 	s := &r.seg
+	r.decoded = f.Number
 	s.Reset(p.Seq, p.Ack, p.Flags, p.Payload, f.Number, f.Time)
 	s.Len, s.Fragments = p.PayloadLen, p.Fragments
 	s.Options = p.SegmentLen - p.PayloadLen - packet.TCPLen

@@ -169,6 +169,8 @@ type Run struct {
 	seg     reassembly.Segment
 	chunks  analysis.Packet // the current SCTP packet
 	ahead   readahead.Options
+	others  Others
+	decoded uint64 // the last TCP frame that was decoded, and not predecoded
 	stopped atomic.Bool
 }
 
@@ -192,6 +194,7 @@ func New(opt Options, sink Sink) *Run {
 		Decoders: mpa.NewBudget(r.opt.DecoderBytes),
 		Layout:   opt.Layout, LayoutForced: opt.Forced,
 	}
+	r.env.Checksum = r.checksum
 	if sink != nil {
 		r.env.Sink, r.env.Lean, r.env.Brief = sink, opt.Lean, opt.Brief
 	}
@@ -284,8 +287,13 @@ func (r *Run) init(fl *flow, p *packet.Packet) {
 
 // finish ends a connection and keeps its record if it carried iWARP.
 func (r *Run) finish(fl *flow) {
+	first := fl.conn.First()
 	fl.conn.Finish()
+	fl.tally()
 	r.keep(&fl.conn.Trace)
+	if t := &fl.conn.Trace; !t.IsMPA {
+		r.others.connection(t, first)
+	}
 }
 
 // keep keeps the record of a connection that has ended, if it carried iWARP.
@@ -353,4 +361,11 @@ func (r *Run) Totals() Totals {
 	t := r.totals
 	t.Connections, t.PDUs, t.IP, t.Starved = r.next, r.env.PDUs(), r.dec.Stats(), r.env.Decoders.Starved
 	return t
+}
+
+// Others returns what the capture holds besides iWARP: of frames so far, and of
+// connections that have ended.
+func (r *Run) Others() *Others {
+	o := r.others
+	return &o
 }

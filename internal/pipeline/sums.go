@@ -3,6 +3,7 @@ package pipeline
 import (
 	"math"
 
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/reassembly"
 )
@@ -49,6 +50,8 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right
 	}
 	f := &t.Flow[d]
 	switch mss := int(t.Flow[1-d].MSS); {
+	case verdict == packet.ChecksumUnfilled && s.Len > 0:
+		more(&f.SumsUnfilled)
 	case verdict == packet.ChecksumOK && s.Len == 0:
 	case verdict == packet.ChecksumOK:
 		more(&k.good)
@@ -75,4 +78,31 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right
 func (fl *flow) spoilt(side int, p *packet.Packet) bool {
 	verdict, _ := p.Sum()
 	return verdict == packet.ChecksumBad && fl.sums[side].good > 0
+}
+
+// tally notes in the record of the connection how many checksums were right and wrong.
+func (fl *flow) tally() {
+	for side := range fl.sums {
+		f := &fl.conn.Trace.Flow[fl.conn.Dir(side)]
+		f.SumsRight, f.SumsWrong = fl.sums[side].good, fl.sums[side].bad
+	}
+}
+
+// checksum verifies the TCP checksum of the packet at hand, if checksums are verified at
+// all. That of a frame that was not decoded was found right before.
+func (r *Run) checksum() mpa.Tri {
+	switch {
+	case !r.opt.Sums:
+		return mpa.Unknown
+	case r.decoded != r.seg.Frame:
+		return mpa.Yes
+	}
+	switch r.pkt.VerifyChecksum() {
+	case packet.ChecksumOK:
+		return mpa.Yes
+	case packet.ChecksumBad:
+		return mpa.No
+	default:
+		return mpa.Unknown
+	}
 }

@@ -18,7 +18,9 @@ import (
 type Checked struct {
 	File, Format string
 	Totals       pipeline.Totals
-	Connections  []*trace.Connection
+	// Others is what the capture holds besides iWARP; may be nil.
+	Others      *pipeline.Others
+	Connections []*trace.Connection
 	// Findings in the order of their frames.
 	Findings []Finding
 	Verdicts []ConnVerdicts
@@ -80,6 +82,9 @@ func (c *Checked) Diagnoses() *diagnose.Summary {
 	c.diagnoses = new(diagnose.Summary)
 	for _, t := range c.Connections {
 		c.diagnoses.Connection(t, open[t.Number], nil)
+	}
+	if c.Others != nil && (c.Failure == "" || c.Totals.Frames > 0) {
+		c.diagnoses.Capture(&c.Totals, c.Others)
 	}
 	return c.diagnoses
 }

@@ -107,8 +107,8 @@ func (v *Verdict) diagnosis(w io.Writer, d *diagnose.Diagnosis) error {
 		return err
 	}
 	texts := append([]string{d.Text}, d.Also...)
-	if len(d.Rules) > 0 && d.Kind != diagnose.Rule {
-		texts = append(texts, "Rules broken by this: "+strings.Join(d.Rules, ", ")+".")
+	if rules := d.BrokenRules(); len(rules) > 0 && d.Kind != diagnose.Rule {
+		texts = append(texts, plural(uint64(len(rules)), "Broken rule: ", "Broken rules: ")+strings.Join(rules, ", ")+".")
 	}
 	if d.Advice != "" {
 		texts = append(texts, "Try: "+d.Advice)

@@ -1,0 +1,369 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+)
+
+// Capture adds what is to be said about the whole capture: above all what it holds if there
+// is no iWARP in it, and what to capture instead. It is to be called once, at the end, with
+// the totals of the run.
+func (s *Summary) Capture(t *pipeline.Totals, o *pipeline.Others) {
+	for _, d := range Capture(t, o) {
+		s.Add(d)
+	}
+}
+
+// Capture diagnoses a whole capture.
+func Capture(t *pipeline.Totals, o *pipeline.Others) []Diagnosis {
+	w := whole{Totals: t, Others: o}
+	w.unopened()
+	if t.IWARP > 0 {
+		return w.diagnoses // then the rest is of no interest
+	}
+	w.rdma()
+	w.links()
+	w.streams()
+	w.oneWay()
+	w.cut()
+	if len(w.diagnoses) == 0 {
+		w.nothing()
+	}
+	return w.diagnoses
+}
+
+// whole is a capture that is being diagnosed.
+type whole struct {
+	*pipeline.Totals
+	*pipeline.Others
+	diagnoses []Diagnosis
+}
+
+func (w *whole) add(d Diagnosis) {
+	if d.same == "" {
+		d.same = d.Title
+	}
+	w.diagnoses = append(w.diagnoses, d)
+}
+
+// tcpdump is a command for what can be iWARP.
+const tcpdump = "tcpdump -i IFACE -s 0 -w trace.pcap tcp"
+
+// offloaded is what to know about adapters with iWARP.
+const offloaded = "RNICs in hardware carry TCP past the kernel: on their host tcpdump does not see it, a mirror port of the switch does."
+
+// unopened tells of servers to which connections were not opened.
+func (w *whole) unopened() {
+	refused := func(u *pipeline.Unopened) pipeline.Seen { return u.Refused }
+	silent := func(u *pipeline.Unopened) pipeline.Seen { return u.Silent }
+	severity := conformance.Error
+	if w.IWARP > 0 || len(w.Streams) > 0 {
+		severity = conformance.Note // others were opened, which one is meant is not known
+	}
+	if n, frames, where := w.sum(refused); n > 0 {
+		w.add(Diagnosis{
+			Kind: Refused, Severity: severity, Frames: frames, Title: "connection refused",
+			Text:   fmt.Sprintf("%s refused, with a reset: nobody listens on %s.", were(n, "TCP connection"), where),
+			Advice: "start the server, compare its port with the one that the client is given, and look for an iWARP port mapper (iwpmd), which moves services to other ports.",
+		})
+	}
+	if n, frames, where := w.sum(silent); n > 0 {
+		w.add(Diagnosis{
+			Kind: Unanswered, Severity: severity, Frames: frames, Title: "no answer to SYN",
+			Text: fmt.Sprintf("%s not answered: SYNs to %s, and nothing came back. The server may be down, a firewall may drop them, or the capture shows one direction only.",
+				were(n, "TCP connection"), where),
+			Advice: "ping the server, look at its firewall, and capture there as well: tcpdump -i IFACE -s 0 -w trace.pcap 'tcp or icmp'. " + offloaded,
+		})
+	}
+}
+
+// were is a number with a noun and a verb.
+func were(n uint64, one string) string {
+	if n == 1 {
+		return "1 " + one + " was"
+	}
+	return number(n) + " " + one + "s were"
+}
+
+// sum adds up what became of connections to servers, and names the servers.
+func (w *whole) sum(of func(*pipeline.Unopened) pipeline.Seen) (n uint64, frames []uint64, where string) {
+	var servers []string
+	for i := range w.Unopened {
+		u := &w.Unopened[i]
+		if s := of(u); s.Count > 0 {
+			n += s.Count
+			frames = append(frames, s.First)
+			servers = append(servers, u.Server.String())
+		}
+	}
+	return n, frames, few(servers)
+}
+
+// few lists some words, and how many more there are.
+func few(words []string) string {
+	const most = 5
+	if len(words) > most+1 {
+		words = append(slices.Clone(words[:most]), fmt.Sprintf("%d more", len(words)-most))
+	}
+	return list(words)
+}
+
+// rdma tells of other kinds of RDMA.
+func (w *whole) rdma() {
+	for _, k := range []struct {
+		kind   pipeline.FrameKind
+		title  string
+		what   string
+		advice string
+	}{
+		{
+			pipeline.RoCEv2, "RoCEv2, not iWARP", "of RoCEv2 (InfiniBand's transport over UDP port 4791)",
+			"read it with Wireshark (filter infiniband). If iWARP was meant, the adapter is set to RoCE: choose iWARP in its driver (irdma: devlink dev param, name enable_iwarp), and capture " + tcpdump,
+		},
+		{
+			pipeline.RoCEv1, "RoCE, not iWARP", "of RoCE version 1 (Ethernet type 0x8915)",
+			"read it with Wireshark (filter infiniband). If iWARP was meant, the adapter is set to RoCE; capture " + tcpdump + " with one that speaks iWARP",
+		},
+	} {
+		if s := w.Seen[k.kind]; s.Count > 0 {
+			w.add(Diagnosis{
+				Kind: OtherRDMA, Severity: conformance.Warning, Frames: framesAt(s.First), Title: k.title, Advice: k.advice,
+				Text: fmt.Sprintf("The capture holds %s %s, the first in frame %d, and no iWARP. That is another kind of RDMA, which this program does not read.",
+					counted(s.Count, "frame", "frames"), k.what, s.First),
+			})
+		}
+	}
+	n, first, where := w.carry(func(p pipeline.Protocol) bool { return p == pipeline.SMCR })
+	if n > 0 {
+		w.add(Diagnosis{
+			Kind: OtherRDMA, Severity: conformance.Warning, Frames: framesAt(first), Title: "SMC-R, not iWARP",
+			Text: fmt.Sprintf("%s SMC-R (RFC 7609) with %s, the first in frame %d: it opens on TCP and carries its data over RoCE, and not over iWARP.",
+				carries(n), where, first),
+			Advice: "read the RoCE frames with Wireshark (filter infiniband): tcpdump -i IFACE -s 0 -w trace.pcap 'udp port 4791 or ether proto 0x8915'",
+		})
+	}
+}
+
+// carry adds up the TCP connections that carry some protocols, and names their servers.
+func (w *whole) carry(is func(pipeline.Protocol) bool) (n, first uint64, where string) {
+	var servers []string
+	for i := range w.Streams {
+		s := &w.Streams[i]
+		if !is(s.Protocol) {
+			continue
+		}
+		if n += s.Connections; first == 0 || s.First < first {
+			first = s.First
+		}
+		servers = append(servers, s.Server.String())
+	}
+	return n, first, few(servers)
+}
+
+// links tells of link types that cannot be read.
+func (w *whole) links() {
+	for i := range w.Links {
+		l := &w.Links[i]
+		name, kind, advice := linkName(l.Type)
+		w.add(Diagnosis{
+			Kind: kind, Severity: conformance.Warning, Frames: framesAt(l.First), Title: "link type: " + name,
+			Text:   fmt.Sprintf("%s link type %d, %s, the first in frame %d. This program does not read it.", have(l.Count), l.Type, name, l.First),
+			Advice: advice,
+		})
+	}
+}
+
+func have(n uint64) string {
+	if n == 1 {
+		return "1 frame has"
+	}
+	return number(n) + " frames have"
+}
+
+// streams tells what TCP connections carry that is not iWARP.
+func (w *whole) streams() {
+	w.unknown()
+	var plain, secret []pipeline.Stream
+	for _, s := range w.Streams {
+		switch {
+		case s.Protocol == pipeline.Unrecognized || s.Protocol == pipeline.Unseen || s.Protocol == pipeline.SMCR:
+		case s.Protocol.Encrypted():
+			secret = append(secret, s)
+		default:
+			plain = append(plain, s)
+		}
+	}
+	if len(plain) > 0 {
+		n, first, what := named(plain)
+		w.add(Diagnosis{
+			Kind: OtherTCP, Severity: conformance.Warning, Frames: framesAt(first), Title: "no iWARP",
+			Text: fmt.Sprintf("%s something else than iWARP: %s. None begins with an MPA Request.", carries(n), what),
+			Advice: "check that the application uses RDMA at all (for NFS the mount option proto=rdma, for NVMe the transport rdma, for iSCSI the iser transport), and capture all of TCP from before it connects: " +
+				tcpdump + ". " + offloaded,
+		})
+	}
+	w.encrypted(secret)
+}
+
+// encrypted tells of what nobody can read.
+func (w *whole) encrypted(secret []pipeline.Stream) {
+	seen := w.Seen[pipeline.IPsec].Count + w.Seen[pipeline.WireGuard].Count + w.Seen[pipeline.MACsec].Count
+	if len(secret) == 0 && seen == 0 {
+		return
+	}
+	n, first, what := named(secret)
+	var parts []string
+	if n > 0 {
+		parts = append(parts, fmt.Sprintf("%s (%s)", counted(n, "TCP connection", "TCP connections"), what))
+	}
+	for _, k := range []struct {
+		kind pipeline.FrameKind
+		name string
+	}{{pipeline.IPsec, "IPsec"}, {pipeline.WireGuard, "WireGuard"}, {pipeline.MACsec, "MACsec"}} {
+		if s := w.Seen[k.kind]; s.Count > 0 {
+			parts = append(parts, counted(s.Count, "frame", "frames")+" of "+k.name)
+			if first == 0 || s.First < first {
+				first = s.First
+			}
+		}
+	}
+	advice := "iWARP does not run inside TLS or SSH: if such a connection tunnels it, capture where it ends, else capture all of TCP: " + tcpdump
+	if seen > 0 {
+		advice = "capture at an end of the tunnel, on the interface on which the packets are in the clear: " + tcpdump
+	}
+	w.add(Diagnosis{
+		Kind: Encrypted, Severity: conformance.Warning, Frames: framesAt(first), Title: "encrypted",
+		Text:   fmt.Sprintf("The capture holds encrypted traffic, the first in frame %d: %s. If there is iWARP inside, it cannot be seen here.", first, list(parts)),
+		Advice: advice,
+	})
+}
+
+func carries(n uint64) string {
+	if n == 1 {
+		return "1 TCP connection carries"
+	}
+	return number(n) + " TCP connections carry"
+}
+
+// named names the protocols of streams with their servers, and counts the connections.
+func named(streams []pipeline.Stream) (n, first uint64, what string) {
+	slices.SortStableFunc(streams, func(a, b pipeline.Stream) int {
+		return cmp.Or(cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(b.Connections, a.Connections), a.Server.Compare(b.Server))
+	})
+	var words []string
+	for i := 0; i < len(streams); {
+		p := streams[i].Protocol
+		var servers []string
+		for ; i < len(streams) && streams[i].Protocol == p; i++ {
+			s := &streams[i]
+			n += s.Connections
+			if first == 0 || s.First < first {
+				first = s.First
+			}
+			servers = append(servers, s.Server.String())
+		}
+		words = append(words, fmt.Sprintf("%v with %s", p, few(servers)))
+	}
+	return n, first, strings.Join(words, "; ")
+}
+
+// unknown tells of TCP connections with data that begin neither with an MPA Request nor with
+// anything else that is known.
+func (w *whole) unknown() {
+	var late, n, first uint64
+	var servers []netip.AddrPort
+	for i := range w.Streams {
+		s := &w.Streams[i]
+		if s.Protocol != pipeline.Unrecognized || s.Connections == 0 {
+			continue
+		}
+		n, late = n+s.Connections, late+s.Late
+		if first == 0 || s.First < first {
+			first = s.First
+		}
+		servers = append(servers, s.Server)
+	}
+	if n == 0 {
+		return
+	}
+	var names []string
+	for _, s := range servers {
+		names = append(names, s.String())
+	}
+	ports := fmt.Sprintf("if it is iWARP, say so by its port: --decode-as tcp.port==%d,iwarp_mpa", servers[0].Port())
+	d := Diagnosis{
+		Kind: OtherTCP, Severity: conformance.Warning, Frames: framesAt(first), Title: "no MPA Request",
+		Text: fmt.Sprintf("%s data without an MPA Request: with %s, the first in frame %d. It is not known what that is, but it did not begin as iWARP does.",
+			carries(n), few(names), first),
+		Advice: "check that the application uses RDMA at all; " + ports,
+	}
+	if late > 0 {
+		d.Kind, d.Title = LateStart, "started before the capture"
+		d.Text = fmt.Sprintf("%s data without an MPA Request: with %s, the first in frame %d. The capture does not hold the start of %s, so whether it is iWARP is not known; no FPDUs were found.",
+			carries(n), few(names), first, counted(late, "of these connections", "of these connections"))
+		d.Advice = "start the capture before the application connects: " + tcpdump + "; " + ports
+	}
+	w.add(d)
+}
+
+// oneWay tells of TCP connections of which one direction was captured.
+func (w *whole) oneWay() {
+	if n := w.OneWay.Count; n > 0 {
+		w.add(Diagnosis{
+			Kind: OneDirection, Severity: conformance.Warning, Frames: framesAt(w.OneWay.First), Title: "one direction only",
+			Text:   fmt.Sprintf("Only one direction of %s with data was captured, the first in frame %d.", counted(n, "TCP connection", "TCP connections"), w.OneWay.First),
+			Advice: "mirror both directions of the port to the capture, and let no filter take one out: " + tcpdump,
+		})
+	}
+}
+
+// cut tells of a snap length that leaves nothing to read.
+func (w *whole) cut() {
+	n, first, _ := w.carry(func(p pipeline.Protocol) bool { return p == pipeline.Unseen })
+	if n+w.Truncated == 0 || w.Totals.Cut == 0 {
+		return
+	}
+	w.add(Diagnosis{
+		Kind: SnapLength, Severity: conformance.Warning, Frames: framesAt(first), Title: "cut by the snap length",
+		Text: fmt.Sprintf("The snap length cut %s of %s so short that nothing is left of what TCP carries: of %s on average %s were captured.",
+			number(w.Totals.Cut), counted(w.Frames, "frame", "frames"), octets(w.Octets/w.Frames), number(w.Captured/w.Frames)),
+		Advice: "capture whole frames: " + tcpdump,
+	})
+}
+
+// nothing tells of a capture that holds nothing of interest.
+func (w *whole) nothing() {
+	d := Diagnosis{Kind: Nothing, Severity: conformance.Warning, Title: "no iWARP", Advice: "capture all of TCP from before the application connects: " + tcpdump + ". " + offloaded}
+	switch {
+	case w.Frames == 0:
+		d.Title = "empty"
+		d.Text = "The capture holds no frames."
+	case w.Idle.Count > 0:
+		d.Frames = framesAt(w.Idle.First)
+		d.Text = fmt.Sprintf("%s no data, so there is no iWARP in the capture.", carries(w.Idle.Count))
+	case w.SCTP > 0:
+		d.Text = fmt.Sprintf("The capture holds %s of SCTP, and none of DDP in them.", counted(w.SCTP, "packet", "packets"))
+	default:
+		var parts []string
+		for _, k := range []struct {
+			kind pipeline.FrameKind
+			what string
+		}{{pipeline.OtherUDP, "UDP"}, {pipeline.OtherIP, "IP without TCP, SCTP and UDP"}, {pipeline.OtherNetwork, "other protocols than IP"}} {
+			if s := w.Seen[k.kind]; s.Count > 0 {
+				parts = append(parts, fmt.Sprintf("%s of %s", number(s.Count), k.what))
+			}
+		}
+		d.Text = fmt.Sprintf("The capture holds %s, and neither TCP nor SCTP, which carry iWARP", counted(w.Frames, "frame", "frames"))
+		if len(parts) > 0 {
+			d.Text += ": " + list(parts)
+		}
+		d.Text += "."
+	}
+	w.add(d)
+}

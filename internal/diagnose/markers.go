@@ -1,0 +1,108 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// wrongMarkers diagnoses markers that are wrong, missing, or there without having been
+// asked for (RFC 5044 section 4.3).
+func wrongMarkers(a *about) {
+	for d := range a.Flow {
+		dir := trace.Dir(d)
+		switch f := &a.Flow[d]; {
+		case f.MarkersSeen != mpa.Unknown:
+			a.otherMarkers(dir, f.MarkersSeen == mpa.Yes)
+		case f.Faults().MarkersBad > 0:
+			a.badMarkers(dir)
+		}
+	}
+}
+
+// markerFindings returns the findings about the markers of a direction.
+func (a *about) markerFindings(dir trace.Dir) []*conformance.Finding {
+	return a.explainIf(func(f *conformance.Finding) bool {
+		switch f.Rule.ID {
+		case "MPA-M-REQ-01", "MPA-M-REP-01", "MPA-M-ZERO-01", "MPA-START-07A", "RNIC-IOP-MARKER-01":
+			return f.HasDir && f.Dir == dir
+		}
+		return f.HasDir && f.Dir == dir && strings.HasPrefix(f.Rule.ID, "MPA-MARKER-")
+	})
+}
+
+// otherMarkers diagnoses a stream that has markers though none were asked for, or none though
+// they were.
+func (a *about) otherMarkers(dir trace.Dir, there bool) {
+	who, peer, found := dir.Sender(), (1 - dir).Sender(), a.markerFindings(dir)
+	asked := &a.Side[1-dir]
+	in := ""
+	if asked.StartupFrame > 0 {
+		in = fmt.Sprintf(" in frame %d", asked.StartupFrame)
+	}
+	by := "M=1" + in
+	if !asked.Startup.M {
+		by = "revision 0 of the Reply has them in both directions"
+	}
+	d := Diagnosis{
+		Kind: Markers, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: append(framesOf(found), framesAt(asked.StartupFrame)...),
+		Title: "no markers", Rules: rulesOf(found), same: "none",
+		Text: fmt.Sprintf("The %s sends no markers, although the %s asks for them (%s). The %s takes four octets of data out of every 512 for a marker, and cannot read the FPDUs.",
+			who, peer, by, peer),
+		Advice: fmt.Sprintf("switch markers on at the %s, or off at the %s.", who, peer),
+	}
+	if there {
+		d.Title, d.same = "markers that nobody asked for", "some"
+		d.Text = fmt.Sprintf("The %s sends markers, although the %s wants none (M=0%s). The %s takes them for data, and cannot read the FPDUs.", who, peer, in, peer)
+		d.Advice = fmt.Sprintf("switch markers off at the %s, or on at the %s.", who, peer)
+	}
+	a.add(d)
+}
+
+// badMarkers diagnoses markers that have a wrong value.
+func (a *about) badMarkers(dir trace.Dir) {
+	f, who := &a.Flow[dir], dir.Sender()
+	k := f.Faults()
+	m := &k.BadMarker
+	found := a.markerFindings(dir)
+	if len(found) == 0 && k.MarkersBad == 1 {
+		for i := range k.BadCRCs {
+			if k.BadCRCs[i].PDU == m.PDU {
+				return // the damage that made the CRC wrong
+			}
+		}
+	}
+	what := ""
+	switch m.Status() {
+	case mpa.MarkerBadReserved:
+		what = fmt.Sprintf("its reserved half is %#04x and should be 0", m.Reserved)
+	case mpa.MarkerMissing:
+		what = fmt.Sprintf("there is %04x%04x in its place", m.Reserved, m.Pointer)
+	default:
+		what = fmt.Sprintf("its FPDUPTR is %d and should be %d", m.Pointer, m.Expected)
+	}
+	d := Diagnosis{
+		Kind: Markers, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesAt(k.FirstBadMarker), PDUs: []uint64{m.PDU},
+		Title: "wrong markers", Rules: rulesOf(found), same: "wrong",
+		Text: fmt.Sprintf("1 of the %s that the %s sent is wrong, at offset %d in frame %d (PDU %d): %s. A receiver that finds FPDUs by markers loses them there.",
+			counted(f.Markers, "marker", "markers"), who, m.At, m.Frame, m.PDU, what),
+		Advice: fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", who),
+	}
+	if k.MarkersBad > 1 {
+		d.Text = fmt.Sprintf("%s of the %s that the %s sent are wrong, the first at offset %d in frame %d (PDU %d): %s. A receiver that finds FPDUs by markers loses them there.",
+			number(k.MarkersBad), counted(f.Markers, "marker", "markers"), who, m.At, m.Frame, m.PDU, what)
+	}
+	if f.Markers == 1 {
+		d.Text = fmt.Sprintf("The only marker that the %s sent is wrong, at offset %d in frame %d (PDU %d): %s. A receiver that finds FPDUs by markers loses them there.",
+			who, m.At, m.Frame, m.PDU, what)
+	}
+	for _, f := range found {
+		if f.Frame > m.Frame && len(d.Frames) < len(found) {
+			d.Frames = append(d.Frames, f.Frame)
+		}
+	}
+	a.add(d)
+}

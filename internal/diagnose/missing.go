@@ -1,0 +1,122 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// incomplete diagnoses what the capture lacks of a connection: a direction, octets of it, or
+// the end of frames.
+func incomplete(a *about) {
+	if a.oneWay() {
+		return
+	}
+	for d := range a.Flow {
+		if a.Flow[d].Gaps > 0 {
+			a.gaps(trace.Dir(d))
+		}
+	}
+	a.snapLength()
+}
+
+// oneWay diagnoses a connection of which one direction was captured, and reports whether it is
+// one.
+func (a *about) oneWay() bool {
+	if a.Transport != trace.TCP {
+		return false
+	}
+	for d := range a.Flow {
+		if a.Flow[d].Frames > 0 || a.Flow[1-d].Frames == 0 {
+			continue
+		}
+		who, peer := (1 - trace.Dir(d)).Sender(), trace.Dir(d).Sender()
+		a.add(Diagnosis{
+			Kind: OneDirection, Severity: conformance.Warning, Dir: trace.Dir(d), HasDir: true, Frames: framesAt(a.FirstFrame), Title: "one direction only",
+			Text: fmt.Sprintf("The capture holds only what the %s sent. What the %s answered is missing, so requests seem to have no answer and little can be judged.",
+				who, peer),
+			Advice: "mirror both directions of the port to the capture, and let no filter take one out: " + capture(a.Connection),
+		})
+		return true
+	}
+	return false
+}
+
+// gaps diagnoses octets that are missing from the capture.
+func (a *about) gaps(dir trace.Dir) {
+	f, who, peer := &a.Flow[dir], dir.Sender(), (1 - dir).Sender()
+	d := Diagnosis{Kind: Missing, Severity: conformance.Warning, Dir: dir, HasDir: true, Title: "missing from the capture"}
+	if a.Transport == trace.SCTP {
+		d.Text = fmt.Sprintf("%s of the %s are missing from the capture: their DDP-SSNs do not appear.", counted(f.GapOctets, "chunk", "chunks"), who)
+		a.add(d)
+		return
+	}
+	d.Text = fmt.Sprintf("%s of the %s are not in the capture, in %s", octets(f.GapOctets), who, counted(f.Gaps, "gap", "gaps"))
+	acked, holes := 0, f.Faults().Holes
+	for _, h := range holes {
+		if h.Octets+h.At <= f.Acked {
+			acked++
+		}
+		if h.Behind > 0 {
+			d.Frames = append(d.Frames, h.Behind)
+		}
+	}
+	switch {
+	case len(d.Frames) > 0 && f.Gaps == 1:
+		d.Text += fmt.Sprintf(" before frame %d", d.Frames[0])
+	case len(d.Frames) > 0:
+		d.Text += fmt.Sprintf(", the first before frame %d", d.Frames[0])
+	}
+	switch {
+	case acked == len(holes) && acked > 0:
+		d.Text += fmt.Sprintf(". The %s acknowledged them, so they arrived: the capture lost them, and not the network.", peer)
+		d.same = "acked"
+	case acked == 0:
+		d.Text += fmt.Sprintf(". The %s did not acknowledge them as far as the capture shows: they may be lost, or the capture ended too early.", peer)
+		d.same = "lost"
+	default:
+		d.Text += fmt.Sprintf(". The %s acknowledged those of %d of these gaps, so at least they arrived: the capture lost them.", peer, acked)
+		d.same = "acked"
+	}
+	if f.CRCUnverifiable > 0 {
+		d.Also = append(d.Also, counted(f.CRCUnverifiable, "FPDU", "FPDUs")+" could not be verified.")
+	}
+	d.Rules = rulesOf(a.explainIn(dir, "TCP-RELIABLE-01"))
+	if d.same == "acked" {
+		d.Advice = "capture with a larger buffer, on a machine or a mirror port that keeps up: " + capture(a.Connection)
+	}
+	a.add(d)
+}
+
+// snapLength diagnoses FPDUs that the snap length cut.
+func (a *about) snapLength() {
+	var all, cut uint64
+	for d := range a.Flow {
+		if f := &a.Flow[d]; f.Cut && f.Gaps == 0 {
+			cut += f.Partial
+		}
+		all += a.Flow[d].FPDUs
+	}
+	if cut == 0 {
+		return
+	}
+	d := Diagnosis{
+		Kind: SnapLength, Severity: conformance.Note, Title: "cut by the snap length", same: "some",
+		Text: fmt.Sprintf("The snap length of the capture cut %s of %s: their CRCs cannot be verified, and what lies behind the cut is not decoded.",
+			number(cut), counted(all, "FPDU", "FPDUs")),
+		Advice: "capture whole frames: " + capture(a.Connection),
+	}
+	if cut == all {
+		d.Severity, d.same = conformance.Warning, "all"
+		d.Text = fmt.Sprintf("The snap length of the capture cut every FPDU (%s): no CRC can be verified, and what lies behind the cut is not decoded.", number(all))
+	}
+	a.add(d)
+}
+
+// capture is a command that captures a connection.
+func capture(c *trace.Connection) string {
+	ini, res := c.Side[0].Addr, c.Side[1].Addr
+	return fmt.Sprintf("tcpdump -i IFACE -s 0 -B 65536 -w trace.pcap 'host %v and host %v and %v port %d'",
+		ini.Addr().Unmap(), res.Addr().Unmap(), c.Transport, res.Port())
+}
