@@ -46,7 +46,7 @@ func (s *spoken) frames(pair int) []capture.Frame {
 		if s.quote > 0 {
 			u := s.client[s.quote-1]
 			n := ddp.HeaderLen(u[0])
-			x.M, x.D, x.HasSegLength, x.SegLength, x.DDPHeader = true, true, true, uint16(len(u)), u[:n] //nolint:gosec // small
+			x.M, x.D, x.HasSegLength, x.SegLength, x.DDPHeader = true, true, true, uint16(len(u)), u[:n]
 			if rdmap.ControlOf(u[1]).Opcode == rdmap.OpReadRequest && layer == rdmap.LayerRDMAP {
 				x.R, x.RDMAHeader = true, u[n:]
 			}
@@ -90,51 +90,68 @@ func TestTerminate_Findings(t *testing.T) {
 		want  []string
 	}{
 		{
-			"a Write to an STag that is not known: the Write", []spoken{{client: [][]byte{send, write}, term: "1/1/00", quote: 2, from: 1}},
+			"a Write to an STag that is not known: the Write",
+			[]spoken{{client: [][]byte{send, write}, term: "1/1/00", quote: 2, from: 1}},
 			[]string{"DDP-STAG-02"},
 			[]string{"DDP-STAG-02 warning i2r frame 6 pdu 3 offset 32: the responder does not know the STag of this RDMA Write: STag 0xdeadbeef, refused by the Terminate in frame 7"},
 		},
 		{
-			"the latest of two", []spoken{{client: [][]byte{write, write}, term: "1/1/00", quote: 1, from: 1}},
+			"the latest of two",
+			[]spoken{{client: [][]byte{write, write}, term: "1/1/00", quote: 1, from: 1}},
 			[]string{"DDP-STAG-02"},
 			[]string{"DDP-STAG-02 warning i2r frame 6 pdu 3 offset 28: the responder does not know the STag of this RDMA Write: STag 0xdeadbeef, refused by the Terminate in frame 7, which quotes this one or an earlier one of 2 with the same header"},
 		},
 		{
-			"a Read of memory that may not be read: the Read Request", []spoken{{client: [][]byte{send, read}, term: "0/1/02", quote: 2, from: 1}},
+			"a Read of memory that may not be read: the Read Request",
+			[]spoken{{client: [][]byte{send, read}, term: "0/1/02", quote: 2, from: 1}},
 			[]string{"RDMAP-READREQ-VALID-01", "DDP-STAG-02"},
 			[]string{"RDMAP-READREQ-VALID-01 warning i2r frame 6 pdu 3 offset 32: the responder refuses to read the memory that this Read Request names: 500 octets at STag 0x00000009, TO 0x100000; Access rights violation, refused by the Terminate in frame 7"},
 		},
 		{"a Read of nothing", []spoken{{client: [][]byte{empty}, term: "0/1/00", quote: 1, from: 1}}, []string{"RDMAP-READREQ-VALID-01"}, nil},
 		{
-			"a Read that wraps has its own rule", []spoken{{client: [][]byte{around}, term: "0/1/01", quote: 1, from: 1}},
-			[]string{"RDMAP-READREQ-"}, []string{"RDMAP-READREQ-WRAP-01 error i2r frame 6 pdu 2 offset 0: *"},
+			"a Read that wraps has its own rule",
+			[]spoken{{client: [][]byte{around}, term: "0/1/01", quote: 1, from: 1}},
+			[]string{"RDMAP-READREQ-"},
+			[]string{"RDMAP-READREQ-WRAP-01 error i2r frame 6 pdu 2 offset 0: *"},
 		},
 		{
-			"a Read that wraps, and is not answered", []spoken{{client: [][]byte{around}, from: 1}},
-			[]string{"RDMAP-READREQ-", "RDMAP-READ-PAIR-01"}, []string{"RDMAP-READREQ-WRAP-01 error i2r frame 6 pdu 2 offset 0: *"},
+			"a Read that wraps, and is not answered",
+			[]spoken{{client: [][]byte{around}, from: 1}},
+			[]string{"RDMAP-READREQ-", "RDMAP-READ-PAIR-01"},
+			[]string{"RDMAP-READREQ-WRAP-01 error i2r frame 6 pdu 2 offset 0: *"},
 		},
 		{
-			"a Read that is not answered", []spoken{{client: [][]byte{read}, from: 1}},
-			[]string{"RDMAP-READREQ-", "RDMAP-READ-PAIR-01"}, []string{"RDMAP-READ-PAIR-01 note i2r frame 6 pdu 2 offset 0: *"},
+			"a Read that is not answered",
+			[]spoken{{client: [][]byte{read}, from: 1}},
+			[]string{"RDMAP-READREQ-", "RDMAP-READ-PAIR-01"},
+			[]string{"RDMAP-READ-PAIR-01 note i2r frame 6 pdu 2 offset 0: *"},
 		},
 		{
-			"the depths do not go together, with a CRC of zero", []spoken{{words: deep, term: "2/0/06", swap: true, zero: true}},
-			[]string{"ADV-TERM-SWAPPED", "MPA2-TERM-", "MPA2-IRDORD-03"}, []string{"ADV-TERM-SWAPPED warning i2r frame 6 pdu 2 offset 0: *"},
+			"the depths do not go together, with a CRC of zero",
+			[]spoken{{words: deep, term: "2/0/06", swap: true, zero: true}},
+			[]string{"ADV-TERM-SWAPPED", "MPA2-TERM-", "MPA2-IRDORD-03"},
+			[]string{"ADV-TERM-SWAPPED warning i2r frame 6 pdu 2 offset 0: *"},
 		},
 		{
-			"no indication in common, with a CRC of zero", []spoken{{words: none, term: "2/0/07", swap: true, zero: true}},
-			[]string{"ADV-TERM-SWAPPED", "MPA2-TERM-", "MPA2-RTR-"}, []string{"ADV-TERM-SWAPPED warning i2r frame 6 pdu 2 offset 0: *"},
+			"no indication in common, with a CRC of zero",
+			[]spoken{{words: none, term: "2/0/07", swap: true, zero: true}},
+			[]string{"ADV-TERM-SWAPPED", "MPA2-TERM-", "MPA2-RTR-"},
+			[]string{"ADV-TERM-SWAPPED warning i2r frame 6 pdu 2 offset 0: *"},
 		},
 		{
-			"a wrong version, on a connection of revision 1", []spoken{{client: [][]byte{send, wrong}, term: "0/2/05", swap: true, from: 1}},
-			[]string{"ADV-TERM-SWAPPED", "MPA2-TERM-07"}, []string{"ADV-TERM-SWAPPED warning r2i frame 7 pdu 4 offset 0: *"},
+			"a wrong version, on a connection of revision 1",
+			[]spoken{{client: [][]byte{send, wrong}, term: "0/2/05", swap: true, from: 1}},
+			[]string{"ADV-TERM-SWAPPED", "MPA2-TERM-07"},
+			[]string{"ADV-TERM-SWAPPED warning r2i frame 7 pdu 4 offset 0: *"},
 		},
 		{
-			"one end is right, the other swaps, and both have one address", []spoken{
+			"one end is right, the other swaps, and both have one address",
+			[]spoken{
 				{hosts: loop, client: [][]byte{write}, term: "1/1/00", quote: 1, swap: true, from: 1},
 				{hosts: loop, words: fits, term: "0/2/06"},
 			},
-			[]string{"ADV-TERM-SWAPPED", "MPA2-IRDORD-03"}, []string{"ADV-TERM-SWAPPED warning r2i frame 7 pdu 3 offset 0: *"},
+			[]string{"ADV-TERM-SWAPPED", "MPA2-IRDORD-03"},
+			[]string{"ADV-TERM-SWAPPED warning r2i frame 7 pdu 3 offset 0: *"},
 		},
 	} {
 		var parts [][]capture.Frame

@@ -65,7 +65,7 @@ func (h *sent) add(seg *ddp.Segment, p *trace.PDU, head []byte, length int) {
 		if r.name == name && r.length == uint32(length) && r.control == control && r.n <= sentMore && //nolint:gosec // a ULPDU
 			pdus <= 0xff && frames <= 0xff && offsets>>18 == 0 && offsets%unit == 0 && (r.n == 1 || key == r.key+uint64(r.n)*r.step) {
 			r.step = (key - r.key) / uint64(r.n)
-			r.pdus[r.n-1], r.frames[r.n-1], r.offsets[r.n-1] = uint8(pdus), uint8(frames), uint16(offsets/unit) //nolint:gosec // checked
+			r.pdus[r.n-1], r.frames[r.n-1], r.offsets[r.n-1] = uint8(pdus), uint8(frames), uint16(offsets/unit)
 			r.n++
 			return
 		}

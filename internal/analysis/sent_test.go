@@ -40,7 +40,7 @@ func TestSent(t *testing.T) {
 			head := g.Append(nil)
 			h.add(&g, &p, head, len(head)+100)
 			key, name := placeOf(&g)
-			want = append(want, sentSegment{key, p.Number, p.Frame, p.Offset, name, uint32(len(head) + 100), [2]byte(head)}) //nolint:gosec // small
+			want = append(want, sentSegment{key, p.Number, p.Frame, p.Offset, name, uint32(len(head) + 100), [2]byte(head)})
 		}
 		got := h.latest(nil)
 		slices.Reverse(want)
@@ -61,7 +61,7 @@ func TestSent_Allocs(t *testing.T) {
 	var h sent
 	p := trace.PDU{}
 	add := func() {
-		g := ddp.Segment{Tagged: true, STag: uint32(p.Number)} //nolint:gosec // small
+		g := ddp.Segment{Tagged: true, STag: uint32(p.Number)}
 		head := [ddp.TaggedLen]byte{}
 		p.Number++
 		h.add(&g, &p, head[:], 100)

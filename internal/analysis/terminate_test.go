@@ -21,7 +21,7 @@ import (
 // refusal is a Terminate that quotes a ULPDU.
 func refusal(code rdmap.TermCode, ulpdu []byte) rdmap.Terminate {
 	n := ddp.HeaderLen(ulpdu[0])
-	t := rdmap.Terminate{TermCode: code, TermQuote: rdmap.TermQuote{HasSegLength: true, SegLength: uint16(len(ulpdu)), DDPHeader: ulpdu[:n]}} //nolint:gosec // small
+	t := rdmap.Terminate{TermCode: code, TermQuote: rdmap.TermQuote{HasSegLength: true, SegLength: uint16(len(ulpdu)), DDPHeader: ulpdu[:n]}}
 	t.M, t.D = true, true
 	if rdmap.ControlOf(ulpdu[1]).Opcode == rdmap.OpReadRequest && code.Layer == rdmap.LayerRDMAP {
 		t.R, t.RDMAHeader = true, ulpdu[n:]
@@ -171,7 +171,7 @@ func TestTerminate_Message(t *testing.T) {
 	for i := range uint64(3) {
 		u := tracetest.Write(5, 1000+100*i, false, make([]byte, 100))
 		d.FPDU(0, u)
-		d.FPDU(0, tracetest.Send(rdmap.OpSend, 0, uint32(1+i), 0, true, []byte("between"))) //nolint:gosec // small
+		d.FPDU(0, tracetest.Send(rdmap.OpSend, 0, uint32(1+i), 0, true, []byte("between")))
 		d.Break()
 		if i == 1 {
 			quoted = u

@@ -45,7 +45,7 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 		d.Text = fmt.Sprintf("%s: %s. The %s refused it with the Terminate %s (frame %d)%s.",
 			roles.Replace(k.what), quotedMessage(q), side, name, t.Frame, a.andEnded(dir))
 		if q.Candidates > 1 {
-			d.Also = append(d.Also, fmt.Sprintf("It may be another one: %s the quoted header.", counted(uint64(q.Candidates), "PDU has", "PDUs have"))) //nolint:gosec // a count
+			d.Also = append(d.Also, fmt.Sprintf("It may be another one: %s the quoted header.", counted(uint64(q.Candidates), "PDU has", "PDUs have")))
 		}
 	case known:
 		d.Text = fmt.Sprintf("%s, says the %s: it ended the connection with the Terminate %s (frame %d)%s.",

@@ -43,11 +43,11 @@ func (c *Case) Awaits(t *model.Terminate) bool {
 		!c.Flagged(t.Sent[0].PDU, "DDP-UNTAG-MSN-", "DDP-DUP-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAP-TERM-QN-01") // not the MSNs of its queue
 }
 
-// Refusable reports whether a PDU violates a rule for which its receiver has to refuse
-// it.
+// Refusable reports whether a PDU violates a rule of DDP or RDMAP for which its receiver has
+// to refuse it.
 func (c *Case) Refusable(pdu uint64) bool {
 	return slices.ContainsFunc(c.Found(), func(f Finding) bool {
-		return f.HasPDU && f.PDU == pdu && f.Severity == catalogue.Error && !f.Rule.Advice && !IsOf(&f, unseen...)
+		return f.HasPDU && f.PDU == pdu && f.Severity == catalogue.Error && slices.Contains([]string{"ddp", "rdmap", "rdmap-ext"}, f.Rule.Layer) && !IsOf(&f, unseen...)
 	})
 }
 
