@@ -166,6 +166,7 @@ type work struct {
 	forced bool // the user says that it is MPA
 	wanted bool // some side of it is known to carry MPA
 	closed bool
+	told   bool // that it closed
 	// crcs is the result of mpa.Verify for the data of the current packet, size octets.
 	crcs mpa.Verified
 	size int
@@ -453,6 +454,29 @@ func (c *Conn) end(side int) {
 	}
 	h.undecode()
 	h.tail = nil
+}
+
+// Closed reports, once, that both sides have closed the connection or one has reset it.
+func (c *Conn) Closed() bool {
+	if !c.closed || c.told {
+		return false
+	}
+	c.told = true
+	return true
+}
+
+// Finished reports whether Finish was called.
+func (c *Conn) Finished() bool { return c.work == nil }
+
+// Lacks reports whether octets are known to be missing, which may still come.
+func (c *Conn) Lacks() bool {
+	for side := range 2 {
+		h := c.tcp.Direction(side)
+		if h.Waiting() || h.FIN() >= 0 && h.Next() < h.FIN() {
+			return true
+		}
+	}
+	return false
 }
 
 // piece processes the next piece of a direction.

@@ -7,6 +7,14 @@ import "github.com/iwdissect/iwdissect/dissect/rdmap"
 // one that sent the Terminate.
 type cause struct{ what, try string }
 
+// unservable reports whether an error says that the side that sent the Terminate could not do
+// what it was asked for, without saying that the request was wrong.
+func unservable(c rdmap.TermCode) bool {
+	const stream, global = 7, 8
+	return c.Layer == rdmap.LayerRDMAP && (c.EType == rdmap.ETypeLocalCatastrophic || c.EType == rdmap.ETypeRemoteOperation && (c.Code == stream || c.Code == global)) ||
+		c.Layer == rdmap.LayerDDP && c.EType == rdmap.ETypeLocalCatastrophic
+}
+
 // causeOf returns what an error means; ok is false if its code says too little.
 func causeOf(c rdmap.TermCode) (cause, bool) {
 	k, ok := causes[[3]uint8{c.Layer, c.EType, c.Code}]
@@ -21,10 +29,10 @@ const (
 
 // causes are by layer, error type and error code (RFC 5040 section 4.8, RFC 6580, RFC 6581).
 var causes = map[[3]uint8]cause{
-	{0, 1, 0x00}: {"The {sender} named an STag that the {receiver} does not know", ""},
+	{0, 1, 0x00}: {"The {sender} asked for octets of an STag that the {receiver} does not know", ""},
 	{0, 1, 0x01}: {"The {sender} asked for octets outside of the buffer of the {receiver}", "compare offset and length of the request with the size that the {receiver} advertised."},
 	{0, 1, 0x02}: {"The {sender} asked for an access that the {receiver} does not allow", "register the memory of the {receiver} with remote read, write or atomic access, as the request needs."},
-	{0, 1, 0x03}: {"The {sender} named an STag that does not belong to this connection", "register the memory in the protection domain of this connection."},
+	{0, 1, 0x03}: {"The {sender} asked for octets of an STag that does not belong to this connection", "register the memory in the protection domain of this connection."},
 	{0, 1, 0x04}: {"The {sender} sent a request whose octets wrap around the end of the address space", "compare offset and length of the request with what the {receiver} advertised."},
 	{0, 1, 0x09}: {"The {sender} wanted to invalidate an STag that cannot be invalidated", "compare the STag with the one that the {receiver} advertised: only memory windows and fast registrations can be invalidated."},
 	{0, 2, 0x05}: {"The {sender} sent an RDMAP version that the {receiver} does not know", tryVersions},
@@ -32,9 +40,9 @@ var causes = map[[3]uint8]cause{
 	{0, 2, 0x07}: {"The {receiver} gave up this connection, for a reason of its own", "look into the log of the {receiver} for that time."},
 	{0, 2, 0x08}: {"The {receiver} gave up all its connections, for a reason of its own", "look into the log of the {receiver} for that time."},
 	{0, 2, 0x09}: {"The {sender} wanted to invalidate an STag that cannot be invalidated", "compare the STag with the one that the {receiver} advertised."},
-	{1, 1, 0x00}: {"The {sender} named an STag that the {receiver} does not know", ""},
+	{1, 1, 0x00}: {"The {sender} wrote to an STag that the {receiver} does not know", ""},
 	{1, 1, 0x01}: {"The {sender} wrote outside of the buffer of the {receiver}", "compare offset and length with the size that the {receiver} advertised."},
-	{1, 1, 0x02}: {"The {sender} named an STag that does not belong to this connection", "register the memory in the protection domain of this connection."},
+	{1, 1, 0x02}: {"The {sender} wrote to an STag that does not belong to this connection", "register the memory in the protection domain of this connection."},
 	{1, 1, 0x03}: {"The {sender} wrote octets that wrap around the end of the address space", "compare offset and length with what the {receiver} advertised."},
 	{1, 1, 0x04}: {"The {sender} sent a DDP version that the {receiver} does not know", tryVersions},
 	{1, 2, 0x01}: {"The {sender} sent a message to a queue that does not exist", tryDriver},

@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -51,6 +54,14 @@ func (d *Diagnosis) Sentences() string {
 	}
 	return s
 }
+
+// BrokenRules are its Rules without those that are advice.
+func (d *Diagnosis) BrokenRules() []string {
+	return slices.DeleteFunc(slices.Clone(d.Rules), func(id string) bool { return strings.HasPrefix(id, advice) })
+}
+
+// advice is what the ids of advice begin with.
+const advice = "ADV-"
 
 // Kind is the kind of a problem.
 type Kind string

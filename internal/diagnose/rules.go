@@ -52,7 +52,7 @@ func broken(found []*conformance.Finding) Diagnosis {
 }
 
 // isAdvice reports whether a finding is advice, which says more than that a rule was broken.
-func isAdvice(f *conformance.Finding) bool { return strings.HasPrefix(f.Rule.ID, "ADV-") }
+func isAdvice(f *conformance.Finding) bool { return strings.HasPrefix(f.Rule.ID, advice) }
 
 // whereOf says which side sent what is wrong, in which frame, and how often.
 func whereOf(found []*conformance.Finding) string {
@@ -92,5 +92,5 @@ func times(n int) string {
 	if n == 2 {
 		return " and once more"
 	}
-	return fmt.Sprintf(" and %s more times", number(uint64(n-1))) //nolint:gosec // a count
+	return fmt.Sprintf(" and %s more times", Number(uint64(n-1))) //nolint:gosec // a count
 }

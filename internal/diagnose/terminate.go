@@ -34,6 +34,10 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	roles := strings.NewReplacer("{sender}", peer, "{receiver}", side)
 	k, known := causeOf(t.Code)
 	switch {
+	case q.Match.Found() && unservable(t.Code):
+		d.Text = fmt.Sprintf("The %s could not do what the %s asked for: %s. It answered with the Terminate %s (frame %d)%s.",
+			side, peer, quotedMessage(q), name, t.Frame, a.andEnded(dir))
+		d.Also = append(d.Also, a.noDepth(dir, q)...)
 	case q.Match.Found():
 		if !known {
 			k.what = "The {sender} sent what the {receiver} refuses"
@@ -68,6 +72,20 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	d.Rules = rulesOf(append(caused, own...))
 	d.Also = append(d.Also, remarks(t, own)...)
 	a.add(d)
+}
+
+// noDepth says that the read depth may be why a Read or an atomic operation was refused.
+func (a *about) noDepth(dir trace.Dir, q *trace.Quote) []string {
+	if q.Opcode != rdmap.OpReadRequest && q.Opcode != rdmap.OpAtomicRequest {
+		return nil
+	}
+	switch depth, ok := a.Depth(1 - dir); {
+	case ok && depth == 0:
+		return []string{fmt.Sprintf("The %s announced IRD 0, so it serves no such request.", dir.Sender())}
+	case !ok && a.Negotiated && a.Transport == trace.TCP && !a.Side[trace.I2R].HasEnhanced:
+		return []string{fmt.Sprintf("The startup carries no IRD and ORD, so the %s may be set to serve no such request (IRD 0).", dir.Sender())}
+	}
+	return nil
 }
 
 // quotes says what a Terminate quotes, where no PDU is known to be meant.
@@ -146,24 +164,23 @@ func (a *about) whereFrom(dir trace.Dir) string {
 	return advice + "."
 }
 
+// saidAlready is advice that the sentences about a Terminate have in their own words.
+var saidAlready = []string{"ADV-TERM-SWAPPED", "ADV-NO-RECEIVE"}
+
 // remarks are what else is to be known about a Terminate: how it is read, and what advice
 // says about it.
 func remarks(t *trace.Terminate, found []*conformance.Finding) (all []string) {
 	switch {
 	case t.Swapped && t.Why != "":
-		all = append(all, "It is in the bit order of siw, because "+t.Why+"; other stacks read another error.")
+		all = append(all, "The Terminate is in the bit order of siw, because "+t.Why+"; other stacks read another error.")
 	case t.Swapped:
-		all = append(all, "It is in the bit order of siw; other stacks will misread it.")
+		all = append(all, "The Terminate is in the bit order of siw; other stacks will misread it.")
 	case t.Why != "":
-		all = append(all, "It is not in the bit order of siw, because "+t.Why+".")
+		all = append(all, "The Terminate is not in the bit order of siw, because "+t.Why+".")
 	}
 	for _, f := range found {
-		_, hint, some := strings.Cut(f.Message, "network. ")
-		switch {
-		case f.Rule.ID == "ADV-TERM-ACCESS-AS-STAG":
-			all = append(all, f.Message)
-		case f.Rule.ID == "ADV-NO-RECEIVE" && some:
-			all = append(all, hint)
+		if isAdvice(f) && !slices.Contains(saidAlready, f.Rule.ID) {
+			all = append(all, sentence(f.Message))
 		}
 	}
 	return all

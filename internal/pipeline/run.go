@@ -50,6 +50,9 @@ type Options struct {
 	Sums bool
 	// NoRecords keeps no records of connections that have ended: Finish returns none.
 	NoRecords bool
+	// Linger settles a connection that has closed, once so many nanoseconds of the capture
+	// have passed since its last packet; 0: all live until the end. It goes without ReadAhead.
+	Linger int64
 	// OnError is called for damage in the input after which reading continued.
 	OnError func(error)
 }
@@ -176,6 +179,8 @@ type Run struct {
 	others  Others
 	decoded uint64 // the last TCP frame that was decoded, and not predecoded
 	stopped atomic.Bool
+	// settling are those that have closed, see Options.Linger.
+	settling settling
 }
 
 // New prepares a run; sink may be nil.
@@ -218,7 +223,7 @@ func (r *Run) Read(src capture.Source) error {
 		readahead.Source
 		Large() bool
 	})
-	if ok && r.opt.ReadAhead && s.Large() && runtime.GOMAXPROCS(0) > 1 {
+	if ok && r.opt.ReadAhead && r.opt.Linger == 0 && s.Large() && runtime.GOMAXPROCS(0) > 1 {
 		return r.readAhead(s)
 	}
 	var f capture.Frame
@@ -306,6 +311,7 @@ func (r *Run) keep(c *trace.Connection) {
 	if !c.IsMPA {
 		return
 	}
+	c.Until = r.totals.LastTime
 	record := c
 	if c.Transport == trace.SCTP { // the state of a session is larger than its record
 		own := *c
@@ -360,6 +366,22 @@ func (r *Run) Finish() []*trace.Connection {
 	})
 	return r.records
 }
+
+// Open calls a function with each connection that carries iWARP and has not ended, in no
+// particular order. They are borrowed.
+func (r *Run) Open(f func(*trace.Connection)) {
+	for _, s := range r.flows.slots {
+		if s.flow != nil && s.flow.conn.Trace.IsMPA {
+			f(&s.flow.conn.Trace)
+		}
+	}
+	for _, a := range r.assocs.all {
+		a.conn.Each(f)
+	}
+}
+
+// Tracked is how many connections and associations are in memory.
+func (r *Run) Tracked() int { return r.flows.n + len(r.assocs.all) }
 
 // Totals returns the counts so far.
 func (r *Run) Totals() Totals {

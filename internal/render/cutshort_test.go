@@ -119,7 +119,7 @@ func TestStartup_WordInRevision1(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
-	const line = "MPA Request rev 1 C=1 M=0 res 0x10 [S in rev 1: ird 5 ord 6 p2p rtr read] pd 6"
+	const line = "MPA Request rev 1 C=1 M=0 res 0x10 [S in rev 1: ird 5 ord 6 p2p rtr read] private data 6 B"
 	text := shown(t, ps)
 	if p["info"] != line || !strings.Contains(text, line) {
 		t.Errorf("%v, want %s", p["info"], line)

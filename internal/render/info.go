@@ -100,8 +100,7 @@ func appendStartup(b []byte, p *trace.PDU) []byte {
 		b = append(appendNumber(b, " [S in rev ", uint64(s.Rev)), ':')
 		b = append(appendWordOf(b, e, p.Conn.Layout), ']')
 	}
-	b = append(b, " pd "...)
-	b = appendInt(b, int64(pd))
+	b = appendPrivate(b, pd)
 	if p.Partial {
 		b = append(b, " [not captured whole]"...)
 	}
@@ -126,6 +125,16 @@ func appendWordOf(b []byte, e mpa.Enhanced, layout mpa.Layout) []byte {
 		b = append(b, layout.String()...)
 	}
 	return b
+}
+
+// appendPrivate says how much private data there is.
+func appendPrivate(b []byte, octets int) []byte {
+	if octets == 0 {
+		return append(b, " no private data"...)
+	}
+	b = append(b, " private data "...)
+	b = appendInt(b, int64(octets))
+	return append(b, " B"...)
 }
 
 func appendBit(b []byte, name string, v bool) []byte {
