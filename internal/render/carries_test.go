@@ -9,8 +9,8 @@ import (
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
-// partsIn are the parts of PDUs in a frame.
-func partsIn(f map[string]any) string {
+// carried are the parts of PDUs in a frame.
+func carriedParts(f map[string]any) string {
 	var parts []string
 	list, _ := f["carries"].([]any)
 	for _, p := range list {
@@ -58,7 +58,7 @@ func TestCarries_LyingLength(t *testing.T) {
 		tcp.Close()
 		rs := written(t, tcp.Packets)
 		for i, want := range c.want {
-			if got := partsIn(rs["frame"][at+i]); got != want {
+			if got := carriedParts(rs["frame"][at+i]); got != want {
 				t.Errorf("%s, segment %d: %s, want %s", c.name, i, got, want)
 			}
 		}
@@ -91,7 +91,7 @@ func TestCarries_OutOfOrder(t *testing.T) {
 		ps[at+1], ps[at+2] = ps[at+2], ps[at+1]
 		rs := written(t, ps)
 		for i, want := range c.want {
-			if got := partsIn(rs["frame"][at+i]); got != want {
+			if got := carriedParts(rs["frame"][at+i]); got != want {
 				t.Errorf("%s, segment %d: %s, want %s", c.name, i, got, want)
 			}
 		}

@@ -107,6 +107,16 @@ func appendStartup(b []byte, p *trace.PDU) []byte {
 	return b
 }
 
+// appendPrivate says how much private data there is.
+func appendPrivate(b []byte, octets int) []byte {
+	if octets == 0 {
+		return append(b, " no private data"...)
+	}
+	b = append(b, " private data "...)
+	b = appendInt(b, int64(octets))
+	return append(b, " B"...)
+}
+
 // appendWordOf says what the enhanced connection establishment data says.
 func appendWordOf(b []byte, e mpa.Enhanced, layout mpa.Layout) []byte {
 	b = append(b, " ird "...)
@@ -125,16 +135,6 @@ func appendWordOf(b []byte, e mpa.Enhanced, layout mpa.Layout) []byte {
 		b = append(b, layout.String()...)
 	}
 	return b
-}
-
-// appendPrivate says how much private data there is.
-func appendPrivate(b []byte, octets int) []byte {
-	if octets == 0 {
-		return append(b, " no private data"...)
-	}
-	b = append(b, " private data "...)
-	b = appendInt(b, int64(octets))
-	return append(b, " B"...)
 }
 
 func appendBit(b []byte, name string, v bool) []byte {
