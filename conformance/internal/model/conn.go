@@ -433,11 +433,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 		}
 		return
 	}
-	n := s.DDP.HeaderLen
-	s.Octets, s.Body = max(int64(length-n), 0), s.Head[min(n, len(s.Head)):]
-	if s.Header = s.Body; s.assembled() {
-		s.Header = p.Message.Header
-	}
+	s.cut(length)
 	if s.IsFirst {
 		h.First = firstOf(s)
 	}

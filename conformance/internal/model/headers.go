@@ -4,6 +4,15 @@ package model
 // which others before it had the first octets.
 func (s *Segment) assembled() bool { return s.PDU.Message != nil && s.PDU.Message.Header != nil }
 
+// cut sets what stands behind the DDP header of a ULPDU of that length.
+func (s *Segment) cut(length int) {
+	n := s.DDP.HeaderLen
+	s.Octets, s.Body = max(int64(length-n), 0), s.Head[min(n, len(s.Head)):]
+	if s.Header = s.Body; s.assembled() {
+		s.Header = s.PDU.Message.Header
+	}
+}
+
 // hasHeader reports whether the RDMAP header of the message, as far as there is one, is in
 // Header with this segment.
 func (s *Segment) hasHeader() bool { return s.DDP.MO == 0 || s.assembled() }
