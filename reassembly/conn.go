@@ -127,7 +127,7 @@ func (c *Conn) Acknowledge(dir int, s *Segment) {
 	c.packets++
 	c.frame, c.time = s.Frame, s.Time
 	peer := &c.dirs[1-dir&1]
-	if s.Flags&FlagACK != 0 && (s.Ack != peer.ackSeq || !peer.ackSeen) {
+	if peer.News(s) {
 		peer.ack(s)
 	}
 	c.ack = peer.acknowledged(s)

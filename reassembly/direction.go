@@ -60,6 +60,17 @@ func (h *Direction) Next() int64 { return h.next }
 // FIN is the offset of the FIN, or -1 while none was seen.
 func (h *Direction) FIN() int64 { return h.fin }
 
+// High is the offset behind the highest octet that was delivered or waits.
+func (h *Direction) High() int64 { return h.high() }
+
+// Heard reports whether an acknowledgement of the direction was seen.
+func (h *Direction) Heard() bool { return h.ackSeen }
+
+// News reports whether a packet acknowledges something else than the one before it.
+func (h *Direction) News(s *Segment) bool {
+	return s.Flags&FlagACK != 0 && (s.Ack != h.ackSeq || !h.ackSeen)
+}
+
 // Waiting reports whether octets wait behind a hole.
 func (h *Direction) Waiting() bool { return h.waiting > 0 }
 

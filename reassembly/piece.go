@@ -84,8 +84,9 @@ type Segment struct {
 	Options    int
 	OptionsCut bool
 	MSS        uint16
-	// SACK says that it acknowledges octets out of order.
-	SACK bool
+	// SACK says that it acknowledges octets out of order, ZeroWindow that its sender can
+	// take no more octets for now.
+	SACK, ZeroWindow bool
 	// Compare says that Data is to be compared with what came before in its place and
 	// with what comes again later, by a checksum of it once the octets themselves are
 	// gone: see [Conflict]. All octets of the packet have to be there, and known to be
@@ -108,7 +109,7 @@ func (s *Segment) Reset(seq, ack uint32, flags uint16, data []byte, frame uint64
 	if s.Fragments != nil {
 		s.Fragments = nil // seldom: a store of a pointer costs
 	}
-	s.Options, s.OptionsCut, s.MSS, s.SACK = 0, false, 0, false
+	s.Options, s.OptionsCut, s.MSS, s.SACK, s.ZeroWindow = 0, false, 0, false, false
 	s.Compare, s.Sum, s.HasSum = false, 0, false
 	s.acked = 0
 }

@@ -289,6 +289,11 @@ type Flow struct {
 	// Reads: requests sent in this direction, and how many are answered. Atomics
 	// count as well.
 	Requests, Answered, Unanswered, Unmatched uint64
+	// Waits says how the requests of the direction waited, nil if there was none.
+	Waits *Waits
+	// Held holds the delays of the direction, nil while there are none; see
+	// [Flow.Delays].
+	Held *Delays
 	// Refused are those of the unanswered ones that a Terminate quotes, RefusedFrame is the
 	// frame of that.
 	Refused, RefusedFrame uint64

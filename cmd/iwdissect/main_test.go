@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/term"
 
 	"github.com/iwdissect/iwdissect/internal/cli"
 	"github.com/iwdissect/iwdissect/internal/schematest"
@@ -29,6 +30,9 @@ func TestMain(m *testing.M) {
 // validated is the program, of which everything that it writes for other programs is held against
 // the schemas of docs/schema. It fails with a code of its own.
 func validated() {
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		main() // what a terminal shows is for people
+	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		panic(err)
@@ -87,7 +91,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PCAPS", pcaps)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tty": tty},
 	})
 }
 

@@ -40,10 +40,12 @@ type Association struct {
 	last    uint64
 	begun   bool // a session has begun
 
-	shook witness
-	terms [2]termRun
-	asked [2]asked
-	wide  []wideDirection // in which too many DDP-SSNs may be under way
+	pauses
+	shutOf [2]*Session // the session at hand when the side closed its window
+	shook  witness
+	terms  [2]termRun
+	asked  [2]asked
+	wide   []wideDirection // in which too many DDP-SSNs may be under way
 	// wrong: the checksum of the current packet is; splits are those chunks of a
 	// side that were counted already.
 	wrong  bool
@@ -251,6 +253,7 @@ func (a *Association) unread(side int, n *PacketNote, off int, err error) {
 // chunk processes one chunk.
 func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 	a.shook.chunk(c.Type)
+	a.handshake(c.Type)
 	switch c.Type {
 	case sctp.TypeData, sctp.TypeIData:
 		return a.data(side, c, n)
@@ -264,7 +267,7 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 		if !a.asm.Started(1 - side) {
 			a.shook.acknowledges(1-side, cumulative)
 		}
-		a.asm.Ack(side, cumulative, blocks)
+		a.sacked(side, c, cumulative, blocks)
 		a.unnumbered(1 - side)
 		return sctp.CheckContent(*c)
 	case sctp.TypeForwardTSN, sctp.TypeIForwardTSN:
@@ -298,6 +301,13 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 }
 
 func (a *Association) ended(side int, how trace.Ending) {
+	if a.ending == trace.Open {
+		end := trace.StallClosed
+		if how == trace.Abort {
+			end = trace.StallReset
+		}
+		a.stops(a.now(), end)
+	}
 	if a.ending == trace.Open || a.ending == trace.Shutdown && how == trace.Abort {
 		a.ending, a.endedBy, a.endedAt = how, side, a.cur.Frame
 		a.side[1-side].Ended = trace.Open
@@ -396,8 +406,10 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 	}
 	a.ddp = true
 	a.side[side].DDP++
+	was := a.before(side)
 	m, tsn, note := a.asm.Data(side, (*reassembly.Chunk)(&d), wire, &a.cur)
 	n.Note |= note
+	a.chunked(side, tsn, note, was)
 	a.split(side, d.TSN)
 	if again := note & (reassembly.Retransmission | reassembly.OutOfOrder); again != 0 && a.env.wantsMarks() {
 		a.noteUnusual(side, again)
@@ -408,7 +420,9 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 	if m != nil {
 		s := a.message(side, m)
 		if s != nil && note&reassembly.OutOfOrder != 0 {
-			s.Trace.Flow[s.Dir(side)].Reordered++
+			fl := &s.Trace.Flow[s.Dir(side)]
+			fl.Reordered++
+			a.filled(side, fl, a.acked(side, was.high), a.now())
 		}
 	}
 	return nil
@@ -426,7 +440,9 @@ func (a *Association) noteUnusual(side int, note reassembly.Note) {
 func (a *Association) again(side int, d *sctp.Data, tsn int64) {
 	if st := a.streams[d.SID]; st != nil && st.now != nil {
 		st.now.dirs[side].order.Again(tsn, d.TSN, &a.cur)
-		st.now.Trace.Flow[st.now.Dir(side)].Retransmitted++
+		fl, high := &st.now.Trace.Flow[st.now.Dir(side)], a.asm.High(side)
+		fl.Retransmitted++
+		a.repeated(side, fl, stretch{tsn, tsn + 1}, a.acked(side, tsn), high, a.now())
 		st.now.dirs[side].paths = paths{}
 		if a.first == nil {
 			a.first = st.now
@@ -563,6 +579,12 @@ func (a *Association) broken(side int, end bool) {
 
 // Finish says that no more packets come.
 func (a *Association) Finish() {
+	a.stops(trace.Moment{Time: a.env.End}, trace.StallOpen)
+	for side, shut := range a.shut {
+		if s := a.shutOf[side]; shut && s != nil {
+			a.reopened(side, a.blocked(1-side), &s.Trace.Flow[s.Dir(side)], trace.Moment{Time: max(a.cur.Time, a.env.End)})
+		}
+	}
 	for side := range 2 {
 		a.asm.Finish(side)
 		a.broken(side, true)

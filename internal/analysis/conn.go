@@ -27,6 +27,9 @@ type Env struct {
 	Layout       mpa.Layout
 	LayoutForced bool
 
+	// End is the time of the last frame, in nanoseconds since the epoch, once the capture
+	// has ended; 0 before that.
+	End int64
 	// Checksum says whether the TCP checksum of the packet at hand is right, if that is
 	// known; may be nil. It is asked only about FPDUs with a wrong CRC.
 	Checksum func() mpa.Tri
@@ -171,6 +174,7 @@ type work struct {
 	crcs mpa.Verified
 	size int
 	fins [2]bool
+	pauses
 	tcp  reassembly.Conn
 	dirs [2]direction
 }
@@ -224,16 +228,21 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 		fl.Opens = s.Flags&reassembly.FlagACK == 0
 	}
 	fl.SACKs = fl.SACKs || s.SACK
+	if s.ZeroWindow != w.shut[side] {
+		c.window(side, s)
+	}
 	if h := &w.dirs[side]; h.phase == full && h.dec != nil && !h.ended && w.tcp.Plain(side, s) && h.dec.Whole(s.Data, crcs, &c.env.whole) {
 		c.wholeFPDU(w, side, s)
 		return 0
 	}
 	w.crcs, w.size = crcs, len(s.Data)
+	seen := c.arrives(side, s)
 	late := w.tcp.Direction(side).Waiting()
 	note := w.tcp.Push(side, s)
 	if late || note != 0 {
 		c.noteUnusual(side, s, note, late)
 	}
+	c.tookIn(side, s, &seen, note)
 	if note&(reassembly.AfterFIN|reassembly.Conflict) != 0 {
 		c.faulty(side, s, note)
 	}
@@ -272,7 +281,14 @@ func (c *Conn) faulty(side int, s *reassembly.Segment, note reassembly.Note) {
 // wholeFPDU processes a packet that holds exactly the current FPDU, next in order:
 // nearly every packet.
 func (c *Conn) wholeFPDU(w *work, side int, s *reassembly.Segment) {
+	c.moves(side, s, trace.StallData)
+	if w.tcp.Direction(1 - side).News(s) {
+		c.acknowledges(side, s)
+	}
 	w.tcp.Acknowledge(side, s)
+	if s.SACK {
+		c.reports(side, s, false)
+	}
 	c.noteProgress()
 	w.tcp.Pass(side, s, bits.ReverseBytes32(c.env.whole.CRC))
 	c.fpdu(side, &c.env.whole, true)
@@ -344,6 +360,7 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 			fl.RST = act
 		}
 		if !c.closed {
+			c.stops(s, trace.StallReset)
 			t.Ending, t.EndFrame = trace.RST, s.Frame
 			t.EndedBy = trace.Dir(side) //nolint:gosec // a side until Finish
 			c.closed = true
@@ -357,6 +374,7 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 		fl.FIN = act
 	}
 	if !c.fins[0] && !c.fins[1] && !c.closed {
+		c.stops(s, trace.StallClosed)
 		t.Ending, t.EndFrame = trace.FIN, s.Frame
 		t.EndedBy = trace.Dir(side) //nolint:gosec // a side until Finish
 	}
@@ -404,6 +422,8 @@ func (c *Conn) First() (octets [2][]byte) {
 // Finish ends the connection. Only Trace remains of it.
 func (c *Conn) Finish() {
 	c.noteProgress()
+	c.stops(nil, trace.StallOpen)
+	c.endWindows()
 	var p reassembly.Piece
 	order := [2]int{0, 1}
 	if c.dirs[0].phase >= held && c.dirs[1].phase < held {

@@ -45,6 +45,24 @@ func (m *messages) gap() {
 	m.lost = true
 }
 
+// anyOpen reports whether a message has begun that is not whole yet.
+func (m *messages) anyOpen() bool {
+	if m == nil || m.lost {
+		return false
+	}
+	for i := range m.tagged {
+		if m.tagged[i].open {
+			return true
+		}
+	}
+	for i := range m.untagged {
+		if m.untagged[i].open {
+			return true
+		}
+	}
+	return false
+}
+
 // add processes a segment with octets of payload and describes its message.
 func (m *messages) add(seg *ddp.Segment, op rdmap.Opcode, octets int64, out *trace.Message) *trace.Message {
 	if seg.Tagged {

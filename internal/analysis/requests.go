@@ -20,6 +20,7 @@ type request struct {
 	size    uint64
 	id      uint32 // Atomic: the request identifier
 	got     uint64 // octets of the answer so far
+	lead    uint64 // those of its first part
 	first   int64  // latency to the first part of the answer
 	any     bool
 	answer  []uint64 // PDUs of the answer
@@ -51,13 +52,31 @@ func (c *upper) asked(side int, p *trace.PDU, r request) {
 		c.unanswered(side, h.requests[:1])
 		h.requests = h.requests[:copy(h.requests, h.requests[1:])]
 	}
+	h.pass(fl, p.Time)
 	late := c.arrived != 0 && c.arrived < p.Frame
 	h.requests = append(h.requests, r)
 	fl.Requests++
 	if late {
 		c.catchUp(side, p)
 	}
-	fl.MostOutstanding = max(fl.MostOutstanding, int32(len(h.requests))) //nolint:gosec // at most maxRequests
+	if n := int32(len(h.requests)); n > fl.MostOutstanding { //nolint:gosec // at most maxRequests
+		fl.MostOutstanding, fl.Waits.AtMost = n, 0
+	}
+}
+
+// pass adds the time since the requests of a side changed in number to what is known of
+// how they wait.
+func (q *queues) pass(fl *trace.Flow, now int64) {
+	if fl.Waits == nil {
+		fl.Waits = new(trace.Waits)
+	}
+	if d := now - q.changed; len(q.requests) > 0 && d > 0 {
+		fl.Waits.Busy += d
+		if len(q.requests) == int(fl.MostOutstanding) {
+			fl.Waits.AtMost += d
+		}
+	}
+	q.changed = now
 }
 
 // early is a response that was delivered before its request.
@@ -146,6 +165,9 @@ func (c *upper) readResponse(side int, p *trace.PDU, octets int64) {
 			continue
 		}
 		c.answered(side, i, p)
+		if r.got == 0 {
+			r.lead = uint64(octets) //nolint:gosec // not negative
+		}
 		r.got += uint64(octets) //nolint:gosec // not negative
 		if seg.Last {
 			c.complete(side, i, trace.TransactionRead, r.got, p)
@@ -191,6 +213,11 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 	h := &c.queues[1-side]
 	fl := &c.Trace.Flow[c.Dir(1-side)]
 	r := h.requests[i]
+	h.pass(fl, p.Time)
+	if d := p.Time - r.time - r.first; r.got > r.lead && d > 0 {
+		fl.Waits.Octets += r.got - r.lead
+		fl.Waits.Time += d
+	}
 	fl.Answered++
 	c.unanswered(1-side, h.requests[:i])
 	latency := &c.Trace.ReadLatency

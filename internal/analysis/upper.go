@@ -27,6 +27,7 @@ type upper struct {
 type queues struct {
 	open     *messages // nil while there was none
 	requests []request
+	changed  int64 // when the number of them changed
 	// early are responses whose request may come later: it waits behind chunks
 	// that are missing. nil: there was none.
 	early *[]early

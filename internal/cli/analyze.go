@@ -2,12 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/iwdissect/iwdissect/conformance"
-	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
@@ -21,20 +21,22 @@ type analyzeOptions struct {
 	all    bool
 	// unjudged is --no-findings.
 	unjudged bool
+	pager    pager
 }
 
 // mostShown is the number of connections in the tables without --all.
 const mostShown = 50
 
 func newAnalyze(s *IOStreams) *cobra.Command {
-	o := &analyzeOptions{s: s}
+	o := &analyzeOptions{s: s, pager: pager{s: s}}
 	cmd := &cobra.Command{
 		Use:   "analyze FILE...",
 		Short: "Summarize what happened on each connection",
 		Long: strings.TrimSpace(`
 Summarize each iWARP connection of a capture: its endpoints, what was negotiated,
 operations by kind with their sizes and latencies, which side closed it and how,
-what stands out, and which rules of the RFCs were broken.`),
+what stands out, and which rules of the RFCs were broken.
+` + aboutSelection),
 		Example: strings.Trim(`
   iwdissect analyze trace.pcap
   iwdissect analyze --format json trace.pcap | jq '.captures[0].connections[0].mpa'
@@ -48,6 +50,8 @@ what stands out, and which rules of the RFCs were broken.`),
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the worst 50")
 	widthFlag(f, &o.columns)
 	findingsFlag(f, &o.unjudged)
+	o.pager.flag(f)
+	completeFlags(cmd, "text", "json")
 	return cmd
 }
 
@@ -83,8 +87,13 @@ func (o *analyzeOptions) run(args []string) error {
 	}
 	switch o.format {
 	case "text":
-		return o.tables(opt, files, appearance{colour, width})
+		return o.pager.through(true, func() error { return o.tables(opt, files, appearance{colour, width}) })
 	case "json":
+		if o.worst > 0 {
+			if err := readableTwice(files, "--worst with --format json"); err != nil {
+				return err
+			}
+		}
 		return o.json(opt, files)
 	}
 	return usagef("--format takes text or json, not %q", o.format)
@@ -124,9 +133,10 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 		return r
 	}
 	defer src.Close() //nolint:errcheck // only read from
-	var diagnoses diagnose.Summary
-	found, sink := o.found(name, &diagnoses, opt.OnError)
 	opt.Brief, opt.ReadAhead = true, o.ahead()
+	sel := o.selection(&opt)
+	ds := newDiagnosing(sel, o.worst > 0)
+	found, sink := o.found(name, sel, ds, opt.OnError)
 	run := pipeline.New(opt, sink)
 	stop := func() {}
 	if sole {
@@ -138,14 +148,14 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 		r.errs = append(r.errs, failure)
 	}
 	sum := o.summary(run, src.name, src.format(), look)
-	sum.Found, sum.Diagnoses = found, &diagnoses
+	sum.Found, sum.Diagnoses = found, &ds.Summary
 	if o.unjudged {
-		for _, c := range sum.Connections {
-			diagnoses.Connection(c, nil, nil)
-		}
+		ds.all(sum.Connections)
 	}
+	o.narrow(sum, sel)
+	ds.settle()
 	if failure == nil || sum.Totals.Frames > 0 {
-		diagnoses.Capture(&sum.Totals, run.Others())
+		ds.Capture(&sum.Totals, run.Others())
 	}
 	if err := render.Tables(&r.out, sum); err != nil {
 		r.errs = append(r.errs, err)
@@ -155,11 +165,11 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 
 // found makes what sums up the findings, and the sink for it and for the diagnoses; both are
 // nil without findings.
-func (o *analyzeOptions) found(capture string, ds *diagnose.Summary, tell func(error)) (*render.Found, pipeline.Sink) {
+func (o *analyzeOptions) found(capture string, sel *pipeline.Selection, ds conformance.Sink, tell func(error)) (*render.Found, pipeline.Sink) {
 	if o.unjudged {
 		return nil, nil
 	}
-	found := new(render.Found)
+	found := newFound(sel, o.worst)
 	return found, judge(capture, nil, sinks{ds, found}, tell)
 }
 
@@ -171,6 +181,36 @@ func (s sinks) Connection(c *trace.Connection, fs []conformance.Finding, vs []co
 	for _, each := range s {
 		each.Connection(c, fs, vs)
 	}
+}
+
+// newFound makes what sums up the findings that are selected.
+func newFound(sel *pipeline.Selection, worst int) *render.Found {
+	if sel.All() && worst == 0 {
+		return new(render.Found)
+	}
+	return &render.Found{
+		Selects: func(f *conformance.Finding) bool { return hasFinding(sel, f) },
+		Has:     sel.Has, Each: worst > 0,
+	}
+}
+
+// narrow leaves in a summary what is selected.
+func (in *input) narrow(s *render.Summary, sel *pipeline.Selection) {
+	if !in.any() {
+		return
+	}
+	of := len(s.Connections)
+	s.Connections = selected(sel, s.Connections)
+	if in.worst > 0 {
+		r := newRanking(sel)
+		s.Found.Rank(func(conn uint64, level conformance.Severity, n int) {
+			r.of(conn).byLevel[level] += n
+		})
+		sel.Only(r.worst(in.worst, s.Connections))
+		s.Connections = selected(sel, s.Connections)
+		s.Found.Only(sel.Conn)
+	}
+	s.Selected = fmt.Sprintf("%d of %d iWARP connections", len(s.Connections), of)
 }
 
 func (o *analyzeOptions) summary(run *pipeline.Run, name, format string, look appearance) *render.Summary {
@@ -192,10 +232,13 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 	for _, name := range o.sources(files) {
 		doc.Begin(name)
 		var found allFindings
-		var diagnoses diagnose.Summary
-		var sink pipeline.Sink = doc
+		opt := opt
+		sel := o.selection(&opt)
+		o.rank(o.s, name, files, opt, sel, !o.unjudged, nil)
+		ds := newDiagnosing(sel, false)
+		sink := picked(sel, doc)
 		if !o.unjudged {
-			sink = judge(name, doc, sinks{&diagnoses, &found}, opt.OnError)
+			sink = judge(name, sink, sinks{ds, &found}, opt.OnError)
 		}
 		run := pipeline.New(opt, sink)
 		format, failure := "", ""
@@ -207,18 +250,20 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 			failed, failure = true, err.Error()
 			o.s.warn(err)
 		}
-		cs := run.Finish()
+		cs := selected(sel, run.Finish())
 		t := run.Totals()
+		found = selectedFindings(sel, found)
 		sortFindings(found)
+		if o.any() {
+			doc.Selected(len(cs))
+		}
 		if o.unjudged {
-			for _, c := range cs {
-				diagnoses.Connection(c, nil, nil)
-			}
+			ds.all(cs)
 		}
 		if failure == "" || t.Frames > 0 {
-			diagnoses.Capture(&t, run.Others())
+			ds.Capture(&t, run.Others())
 		}
-		doc.End(&t, format, cs, found, &diagnoses, failure)
+		doc.End(&t, format, cs, found, &ds.Summary, failure)
 	}
 	if err := doc.Close(); err != nil {
 		return brokenPipe(err)

@@ -25,9 +25,11 @@ type checkOptions struct {
 	outputs         []string
 	failOn          string
 	tree, all       bool
+	times           timeFormat
 	enable, disable []string
 	// config, baseline and writeBaseline are names of files.
 	config, baseline, writeBaseline string
+	pager                           pager
 	// live is an interface to capture on.
 	live   string
 	during time.Duration
@@ -45,7 +47,7 @@ func formatWords() string {
 }
 
 func newCheck(s *IOStreams) *cobra.Command {
-	o := &checkOptions{s: s}
+	o := &checkOptions{s: s, pager: pager{s: s}}
 	cmd := &cobra.Command{
 		Use:   "check {FILE... | --live IFACE}",
 		Short: "Judge connections by the rules of the RFCs",
@@ -82,7 +84,8 @@ override it.
 
 Exit codes: 0 nothing new at or above --fail-on; 1 findings; 2 wrong usage, or a
 configuration or baseline that cannot be read; 3 an input could not be read to
-its end, or an output could not be written.`),
+its end, or an output could not be written.
+` + aboutSelection),
 		Example: strings.Trim(`
   iwdissect check trace.pcap
   iwdissect check -V trace.pcap
@@ -95,12 +98,14 @@ its end, or an output could not be written.`),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), cmd.Flags(), args) },
 	}
 	o.checkFlags(cmd.Flags())
+	completeFlags(cmd, checkFormats...)
 	return cmd
 }
 
 func (o *checkOptions) checkFlags(f *pflag.FlagSet) {
 	o.flags(f)
 	formatFlag(f, &o.format, formatWords())
+	o.times.flag(f)
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show the PDUs of findings in text, with the field at fault")
 	f.BoolVar(&o.all, "all", false, "list each finding in text, instead of the first ones of a kind, and those that are known")
 	widthFlag(f, &o.columns)
@@ -111,6 +116,7 @@ func (o *checkOptions) checkFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.live, "live", "", "capture on `IFACE` and show findings as they come (Linux only)")
 	f.DurationVar(&o.during, "duration", 0, "with --live, stop after this `TIME`, such as 30s or 5m")
 	o.decisionFlags(f)
+	o.pager.flag(f)
 }
 
 // errFindings is returned when there are findings at or above the level.
@@ -201,7 +207,7 @@ func (o *checkOptions) reports(level conformance.Severity) (rs []*checkReport, e
 func (o *checkOptions) enabled() (func(*conformance.Entry) bool, error) {
 	for _, p := range slices.Concat(o.enable, o.disable) {
 		if !conformance.Catalogue().Some(p) {
-			return nil, usagef("no rule is named by %q", p)
+			return nil, usagef("%s", noRule(p))
 		}
 	}
 	for _, p := range o.enable {
@@ -243,18 +249,29 @@ func (o *checkOptions) run(ctx context.Context, f *pflag.FlagSet, args []string)
 	if err := o.exhibitable(files); err != nil {
 		return err
 	}
+	if o.worst > 0 {
+		if err := readableTwice(files, "--worst"); err != nil {
+			return err
+		}
+	}
 	decided, err := o.decisions(conf)
 	if err != nil {
 		return err
 	}
-	reports, err := o.reports(level)
+	run := &checkRun{checkOptions: o, opts: opt, enabled: enabled, decided: decided, files: files, level: level, ctx: ctx}
+	return o.pager.through(o.format == "text" && o.live == "", run.report)
+}
+
+// report checks the captures and writes all reports.
+func (o *checkRun) report() error {
+	reports, err := o.checkOptions.reports(o.level)
 	if err != nil {
 		return err
 	}
-	defer ignoreFirstInterrupt(files)()
-	run := &checkRun{checkOptions: o, opts: opt, enabled: enabled, decided: decided, files: files, reports: reports, level: level}
-	failed, found := run.judge(ctx)
-	if err := decided.close(o.count == 0, enabled, o.s.warn); err != nil {
+	defer ignoreFirstInterrupt(o.files)()
+	o.reports = reports
+	failed, found := o.judge(o.ctx)
+	if err := o.decided.close(o.count == 0 && !o.any(), o.enabled, o.s.warn); err != nil {
 		failed = true
 		o.s.warn(err)
 	}
@@ -264,7 +281,7 @@ func (o *checkOptions) run(ctx context.Context, f *pflag.FlagSet, args []string)
 	switch {
 	case failed:
 		return errReported
-	case found && decided.fresh == nil:
+	case found && o.decided.fresh == nil:
 		return errFindings
 	}
 	return nil

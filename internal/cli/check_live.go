@@ -26,6 +26,8 @@ func (o *checkOptions) checkLiveUsage(args []string) error {
 		return usagef("--live goes without -V, which reads a capture twice")
 	case o.baseline != "" || o.writeBaseline != "":
 		return usagef("--live goes without a baseline: what is known of a file tells nothing of other traffic")
+	case o.worst > 0:
+		return usagef("--live goes without --worst: which are the worst is known at the end")
 	case o.during < 0:
 		return usagef("--duration must not be negative")
 	}
@@ -54,6 +56,7 @@ func (o *checkRun) judge(ctx context.Context) (failed, found bool) {
 func (o *checkRun) captureLive(ctx context.Context) (failed, found bool) {
 	l := newLiveOptions(o.s)
 	l.count, l.decodeAs, l.layout, l.connections, l.reorder = o.count, o.decodeAs, o.layout, o.connections, o.reorder
+	l.selectFlags = o.selectFlags
 	l.quiet, l.iface, l.during, l.enabled = o.quiet, o.live, o.during, o.enabled
 	l.snapLen, l.ring = live.DefaultSnapLen, live.DefaultRingBytes
 	if o.tap != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -19,6 +20,7 @@ type checkRun struct {
 	files   []string
 	reports []*checkReport
 	level   conformance.Severity
+	ctx     context.Context
 }
 
 // all checks the captures, several at the same time, and writes the reports in order.
@@ -53,6 +55,7 @@ func (o *checkRun) all() (failed, found bool) {
 type checkedCapture struct {
 	render.Checked
 	job *checkJob
+	sel *pipeline.Selection
 	// names are those of its files.
 	names []string
 	errs  []error
@@ -63,6 +66,9 @@ func (c *checkedCapture) Connection(t *trace.Connection, fs []conformance.Findin
 	for _, f := range fs {
 		c.Findings = append(c.Findings, render.Finding{Finding: f})
 	}
+	if !c.sel.Has(t) {
+		return
+	}
 	if kept := c.Tally.Add(vs); len(kept) > 0 {
 		c.Verdicts = append(c.Verdicts, render.ConnVerdicts{Conn: t.Number, Rules: kept})
 	}
@@ -71,7 +77,7 @@ func (c *checkedCapture) Connection(t *trace.Connection, fs []conformance.Findin
 // judging is the sink of a run: the rules, and the documents that stream.
 type judging struct {
 	*conformance.Engine
-	parts []*part
+	parts []pipeline.Sink
 }
 
 func (j *judging) Frame(*pipeline.Frame) {}
@@ -84,14 +90,22 @@ func (j *judging) Transaction(t *trace.Transaction) {
 
 func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 	c := o.read(j, sole)
+	// What names a finding for good counts those that are alike, selected or not.
+	o.decided.mark(c.names, &c.Checked)
+	if o.any() {
+		c.Findings, c.Connections = selectedFindings(c.sel, c.Findings), selected(c.sel, c.Connections)
+		c.Selected, c.Keep = true, keeps(c.sel)
+	}
 	if o.tree {
 		o.exhibit(o.opts, j.name, o.files, c)
 	}
 	if o.placed() {
 		c.Places = o.places(j.name, c.Findings)
 	}
-	o.decided.mark(c.names, &c.Checked)
 	for _, p := range j.parts {
+		if c.Selected {
+			p.Selected(len(c.Connections))
+		}
 		p.EndChecked(&c.Checked)
 	}
 	return c
@@ -110,9 +124,15 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	opt := o.opts
 	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
 	opt.Brief, opt.ReadAhead = true, o.ahead()
+	c.sel = o.selection(&opt)
+	o.rank(o.s, j.name, o.files, opt, c.sel, true, o.enabled)
 	bug := onBug(j.name, func(err error) { c.errs = append(c.errs, err) })
 	engine := conformance.New(conformance.Options{Enabled: o.enabled, OnBug: bug}, c)
-	run := pipeline.New(opt, &judging{engine, j.parts})
+	parts := make([]pipeline.Sink, len(j.parts))
+	for i, p := range j.parts {
+		parts[i] = picked(c.sel, p)
+	}
+	run := pipeline.New(opt, &judging{engine, parts})
 	src, err := o.open(j.name, o.files, o.s.In)
 	if err == nil {
 		stop := func() {}

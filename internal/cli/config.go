@@ -137,7 +137,7 @@ func (r *configReader) rules(p *[]string) strictyaml.Setter {
 func (r *configReader) pattern(p *string) strictyaml.Setter {
 	return func(n *strictyaml.Node) {
 		if r.Text(p)(n); n.Kind == strictyaml.Scalar && !conformance.Catalogue().Some(*p) {
-			r.Fail(n.Pos, "no rule is named by %q", *p)
+			r.Fail(n.Pos, "%s", noRule(*p))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,10 +24,12 @@ type dissectOptions struct {
 	hex      bool
 	records  string
 	unjudged bool // --no-findings
+	times    timeFormat
+	pager    pager
 }
 
 func newDissect(s *IOStreams) *cobra.Command {
-	o := &dissectOptions{s: s}
+	o := &dissectOptions{s: s, pager: pager{s: s}}
 	cmd := &cobra.Command{
 		Use:   "dissect FILE...",
 		Short: "Annotate every frame: one line per PDU, a tree, or JSON records",
@@ -40,7 +43,8 @@ A broken rule of the RFCs is reported below the PDU that shows it. If only the
 end of the connection proves it, it is reported there, with its place.
 
 --format ndjson writes one JSON object per line: frames, PDUs, transactions,
-findings and connections.`),
+findings and connections. With several captures each record has the name of its file.
+` + aboutSelection),
 		Example: strings.Trim(`
   iwdissect dissect trace.pcap
   iwdissect dissect -V -c 20 trace.pcap
@@ -53,8 +57,11 @@ findings and connections.`),
 	formatFlag(f, &o.format, "text, ndjson or json")
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
+	o.times.flag(f)
 	f.StringVar(&o.records, "records", "", "`KINDS` of JSON records: frame,pdu,connection,transaction,finding (default all)")
 	findingsFlag(f, &o.unjudged)
+	o.pager.flag(f)
+	completeFlags(cmd, "text", "ndjson", "json")
 	return cmd
 }
 
@@ -119,7 +126,7 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 		if o.records != "" {
 			return nil, usagef("--records goes with --format ndjson or json")
 		}
-		return lines{render.NewLines(w, render.LineOptions{Tree: o.tree, Hex: o.hex, Colour: colour, Live: live})}, nil
+		return lines{render.NewLines(w, render.LineOptions{Tree: o.tree, Hex: o.hex, Colour: colour, Live: live, Times: o.times.format})}, nil
 	case "ndjson":
 		return render.NewRecords(w, sel, false, live), nil
 	case "json":
@@ -129,7 +136,7 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 }
 
 // judged has findings shown by a sink, if they are asked for.
-func (o *dissectOptions) judged(capture string, sink dissectSink, tell func(error)) pipeline.Sink {
+func (o *dissectOptions) judged(capture string, sink pipeline.Sink, tell func(error)) pipeline.Sink {
 	if sel, _ := selection(o.records); o.unjudged || !sel.Findings {
 		return sink
 	}
@@ -155,11 +162,23 @@ func (o *dissectOptions) run(args []string) error {
 		return err
 	}
 	defer ignoreFirstInterrupt(files)()
+	// What comes through a pipe is watched, not paged.
+	page := o.format == "text" && !slices.Contains(files, "-")
+	return o.pager.through(page, func() error { return o.all(opt, files) })
+}
+
+// all shows the captures one after the other.
+func (o *dissectOptions) all(opt pipeline.Options, files []string) error {
 	// One who reads a pipe, or watches a terminal, wants lines as they come.
 	live := o.s.OutTTY || files[0] == "-"
 	sink, err := o.sink(o.s.Out, live)
 	if err != nil {
 		return err
+	}
+	if o.worst > 0 {
+		if err := readableTwice(files, "--worst"); err != nil {
+			return err
+		}
 	}
 	if o.room(3) { // of those that read, work and write
 		sink.Beside()
@@ -170,9 +189,12 @@ func (o *dissectOptions) run(args []string) error {
 			sink.Capture(src)
 		}
 		failed = o.one(opt, src, files, sink) || failed
+		if o.pager.gone() {
+			break
+		}
 	}
-	if err := sink.Close(); err != nil {
-		return brokenPipe(err)
+	if err := brokenPipe(sink.Close()); err != nil {
+		return err
 	}
 	if failed {
 		return errReported
@@ -187,13 +209,25 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 		o.s.warn(err)
 	}
 	opt.OnError, opt.ReadAhead = tell, o.ahead()
-	run := pipeline.New(opt, o.judged(src, sink, tell))
+	if l, ok := sink.(lines); ok && !o.times.plain() {
+		opt.Saw = func(_ uint64, ns int64) { l.Saw(ns) }
+	}
+	sel := o.selection(&opt)
+	o.rank(o.s, src, files, opt, sel, !o.unjudged, nil)
+	shown := picked(sel, sink)
+	run := pipeline.New(opt, o.judged(src, shown, tell))
+	o.pager.ends(run.Stop)
 	if err := o.read(run, src, files); err != nil {
 		tell(err)
 	}
-	sink.Connections(run.Finish())
-	if t := run.Totals(); t.PDUs == 0 && o.format == "text" && !o.quiet {
-		fmt.Fprintf(o.s.Err, "iwdissect: %s: no iWARP PDU in %d frames\n", src, t.Frames)
+	sink.Connections(selected(sel, run.Finish()))
+	if o.format != "text" || o.quiet {
+		return failed
+	}
+	if t := run.Totals(); t.PDUs == 0 {
+		fmt.Fprintf(o.s.Err, "%s: %s: no iWARP PDU in %d frames\n", o.s.name(), src, t.Frames)
+	} else {
+		o.notShown(o.s, src, shown, &t)
 	}
 	return failed
 }
@@ -216,6 +250,8 @@ func (o *dissectOptions) read(run *pipeline.Run, name string, files []string) er
 		return err
 	}
 	defer src.Close() //nolint:errcheck // only read from
-	defer o.progress(o.s, src)()
+	if !o.s.OutTTY {  // where lines come, they are the progress
+		defer o.progress(o.s, src)()
+	}
 	return run.Read(src.Source)
 }

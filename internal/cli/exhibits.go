@@ -21,9 +21,15 @@ func (o *checkOptions) exhibitable(files []string) error {
 	if o.format != "text" && !slices.ContainsFunc(o.outputs, text) {
 		return usagef("-V goes with --format text")
 	}
+	return readableTwice(files, "check -V")
+}
+
+// readableTwice returns an error if one of the files can be read only once, which is not
+// enough for what asks.
+func readableTwice(files []string, asks string) error {
 	for _, name := range files {
 		if i, err := os.Stat(name); name == "-" || err == nil && i.Mode()&(os.ModeNamedPipe|os.ModeSocket|os.ModeCharDevice) != 0 {
-			return usagef("check -V reads the capture twice, which %s does not allow: save it to a file", describe(name))
+			return usagef("%s reads the capture twice, which %s does not allow: save it to a file", asks, describe(name))
 		}
 	}
 	return nil
@@ -38,11 +44,12 @@ func describe(name string) string {
 
 // exhibit reads a capture again for the PDUs of its findings.
 func (o *checkOptions) exhibit(opt pipeline.Options, name string, files []string, c *checkedCapture) {
-	e := render.NewExhibits(c.Findings)
+	e := render.NewExhibits(c.Findings, o.times.format)
 	if e.Done() {
 		return
 	}
 	opt.OnError = nil // reported the first time
+	opt.Saw = func(_ uint64, ns int64) { e.Saw(ns) }
 	src, err := o.open(name, files, o.s.In)
 	if err == nil {
 		run := pipeline.New(opt, e)

@@ -21,9 +21,10 @@ type fieldInfo struct {
 func newFields(s *IOStreams) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
-		Use:   "fields [TEXT]",
-		Short: "List all field names, or those that contain TEXT",
-		Args:  maxArgs(1),
+		Use:               "fields [TEXT]",
+		Short:             "List all field names, or those that contain TEXT",
+		Args:              maxArgs(1),
+		ValidArgsFunction: completeFields,
 		RunE: func(_ *cobra.Command, args []string) error {
 			list := []fieldInfo{}
 			for _, f := range render.Fields() {
@@ -43,6 +44,7 @@ func newFields(s *IOStreams) *cobra.Command {
 		},
 	}
 	formatFlag(cmd.Flags(), &format, "text or json")
+	completeFlags(cmd, "text", "json")
 	return cmd
 }
 

@@ -27,6 +27,7 @@ type generateOptions struct {
 	clean  bool
 	all    bool
 	stats  bool
+	quiet  bool
 	loadOptions
 }
 
@@ -58,6 +59,7 @@ those with faults are also written without them, as NAME.clean.
   iwdissect generate --size 1GiB --flows 64 -o big.pcap
   iwdissect generate --size 1GB --mix bulk --mtu 9000 --loss 1 --reorder 1 -o lossy.pcapng
 `, "\n"),
+		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.seeded = cmd.Flags().Changed("seed")
 			if err := o.needSize(); err != nil {
@@ -75,8 +77,10 @@ those with faults are also written without them, as NAME.clean.
 	f.BoolVar(&o.clean, "clean", false, "leave out the faults")
 	f.BoolVar(&o.all, "all", false, "write all built-in scenarios")
 	f.BoolVar(&o.stats, "stats", false, "print the number of DDP segments, frames and octets to standard error")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	o.jobsFlag(f)
 	o.flags(f)
+	completeFlags(cmd, "pcap", "pcapng")
 	return cmd
 }
 
@@ -154,6 +158,9 @@ func noScenario(name string) error {
 type traceOf struct {
 	name   string
 	faults bool
+	// of is its scenario; nil: a big trace, of so many octets.
+	of     *scenario.Scenario
+	octets int64
 	script func() *synth.Script
 }
 
@@ -184,13 +191,13 @@ func (o *generateOptions) traces(args []string) ([]traceOf, error) {
 		if o.seeded {
 			s = s.WithSeed(o.seed)
 		}
-		clean := traceOf{name: s.Name, script: func() *synth.Script { return s.Script(true) }}
+		clean := traceOf{name: s.Name, of: s, script: func() *synth.Script { return s.Script(true) }}
 		if !s.HasFaults() {
 			out = append(out, clean)
 			continue
 		}
 		if !o.clean {
-			out = append(out, traceOf{name: s.Name, faults: true, script: func() *synth.Script { return s.Script(false) }})
+			out = append(out, traceOf{name: s.Name, of: s, faults: true, script: func() *synth.Script { return s.Script(false) }})
 		}
 		if o.clean || o.all {
 			clean.name += ".clean"

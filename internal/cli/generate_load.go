@@ -142,5 +142,5 @@ func (o *generateOptions) load() ([]traceOf, error) {
 	if o.clean {
 		return nil, usagef("--clean goes with scenarios")
 	}
-	return []traceOf{{name: "load", script: func() *synth.Script { return scenario.Load(l) }}}, nil
+	return []traceOf{{name: "load", octets: int64(l.Size), script: func() *synth.Script { return scenario.Load(l) }}}, nil //nolint:gosec // at most 1 TiB
 }

@@ -19,7 +19,7 @@ func TestGenerate_InterruptRemovesFile(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "t.pcap")
 	interrupt := make(chan os.Signal, 1)
 	interrupt <- os.Interrupt
-	err := o.one(traceOf{name: "load"}, scenario.Load(scenario.Shape{Size: 1 << 20, Flows: 2, Seed: 1}), out, interrupt)
+	err := o.one(traceOf{name: "load"}, scenario.Load(scenario.Shape{Size: 1 << 20, Flows: 2, Seed: 1}), out, &untilInterrupt{interrupt: interrupt})
 	if !errors.Is(err, errInterrupted) || exitCode(err) != exitInput || !strings.HasSuffix(err.Error(), "what was written of it is removed") {
 		t.Errorf("error %v", err)
 	}
@@ -46,7 +46,7 @@ func TestGenerate_OutputFails(t *testing.T) {
 	if code := Run(s, []string{"generate", "--size", "1MiB", "-o", "-"}); code != exitInput {
 		t.Errorf("exit code %d", code)
 	}
-	if got := stderr.String(); got != "iwdissect: -: full\n" {
+	if got := stderr.String(); got != "iwdissect generate: -: full\n" {
 		t.Errorf("told: %q", got)
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+
+	"github.com/vbauerster/mpb/v8"
 
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/synth"
@@ -30,7 +33,10 @@ func (o *generateOptions) write(traces []traceOf) error {
 		names[t.name] = true
 	}
 	var worst error
-	for _, t := range traces {
+	at := new(progressOf)
+	defer o.s.watch(o.quiet, at.octets.Load, at.bar(traces))()
+	for i, t := range traces {
+		at.trace.Store(int64(i))
 		out := o.out
 		s := t.script()
 		if err := o.shape(s, folder); err != nil {
@@ -39,7 +45,7 @@ func (o *generateOptions) write(traces []traceOf) error {
 		if folder {
 			out = filepath.Join(o.out, t.name+"."+s.Capture.Format.String())
 		}
-		if err := o.one(t, s, out, interrupt); err != nil {
+		if err := o.one(t, s, out, &untilInterrupt{interrupt: interrupt, count: &at.octets}); err != nil {
 			o.s.warn(err)
 			worst = worse(worst, err)
 			if errors.Is(err, errInterrupted) {
@@ -86,8 +92,8 @@ func (o *generateOptions) shape(s *synth.Script, folder bool) error {
 }
 
 // one makes one trace.
-func (o *generateOptions) one(t traceOf, s *synth.Script, out string, interrupt <-chan os.Signal) error {
-	w := &untilInterrupt{w: o.s.Out, interrupt: interrupt}
+func (o *generateOptions) one(t traceOf, s *synth.Script, out string, w *untilInterrupt) error {
+	w.w = o.s.Out
 	remove := func() string { return "" }
 	var closing func() error
 	if out != "-" {
@@ -112,15 +118,44 @@ func (o *generateOptions) one(t traceOf, s *synth.Script, out string, interrupt 
 		return fmt.Errorf("%s: %w%s", out, w.err, remove())
 	default:
 		// A script that cannot be played is an error in the scenario.
-		return &usageError{fmt.Errorf("%s: %w%s", t.name, err, remove())}
+		return &usageError{t.placed(err, remove())}
 	}
 	if o.stats {
 		fmt.Fprintf(o.s.Err, "%s: %d DDP segments, %d frames, %d octets\n", t.name, stats.Segments, stats.Frames, stats.Octets)
 	}
 	if stats.Stalled > 0 && !t.faults {
-		fmt.Fprintf(o.s.Err, "iwdissect: %s: %s\n", t.name, stalled(stats.Stalled))
+		fmt.Fprintf(o.s.Err, "%s: %s: %s\n", o.s.name(), t.name, stalled(stats.Stalled))
 	}
 	return nil
+}
+
+// placed says of an error of playing where in the scenario it is, and what became of the
+// file.
+func (t *traceOf) placed(err error, file string) error {
+	var step *synth.StepError
+	if t.of != nil && errors.As(err, &step) && step.Line > 0 {
+		return t.of.At(step.Line, step.Column, fmt.Errorf("%w%s", step.Err, file))
+	}
+	return fmt.Errorf("%s: %w%s", t.name, err, file)
+}
+
+// progressOf is how far the traces are made.
+type progressOf struct {
+	// trace is the one that is made, from 0; octets were written of all of them.
+	trace, octets atomic.Int64
+}
+
+// bar makes what shows the progress.
+func (a *progressOf) bar(traces []traceOf) func(*mpb.Progress) *mpb.Bar {
+	return func(p *mpb.Progress) *mpb.Bar {
+		if len(traces) == 1 && traces[0].octets > 0 {
+			return sized(p, traces[0].octets)
+		}
+		return unsized(p, func() string {
+			i := a.trace.Load()
+			return fmt.Sprintf("trace %d of %d: %s", i+1, len(traces), traces[i].name)
+		})
+	}
 }
 
 func stalled(n int) string {
@@ -149,6 +184,8 @@ var errInterrupted = errors.New("interrupted")
 type untilInterrupt struct {
 	w         io.Writer
 	interrupt <-chan os.Signal
+	// count, if not nil, counts octets.
+	count *atomic.Int64
 	// err is the first error of writing.
 	err error
 }
@@ -164,6 +201,9 @@ func (i *untilInterrupt) Write(b []byte) (n int, err error) {
 	default:
 	}
 	n, i.err = i.w.Write(b)
+	if i.count != nil {
+		i.count.Add(int64(n))
+	}
 	return n, i.err
 }
 

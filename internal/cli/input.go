@@ -16,6 +16,7 @@ import (
 // input are the flags of all commands that read captures.
 type input struct {
 	processors
+	selectFlags
 	read        []string
 	join        bool
 	decodeAs    []string
@@ -44,10 +45,12 @@ func (in *input) flags(f *pflag.FlagSet) {
 func (in *input) analysisFlags(f *pflag.FlagSet) {
 	f.StringArrayVarP(&in.decodeAs, "decode-as", "d", nil, "treat a TCP port as iWARP: `RULE` is like tcp.port==5445,iwarp_mpa")
 	f.StringVar(&in.layout, "mpa-layout", "", "read the IRD and ORD word as `LAYOUT` rfc6581 or draft01 (default rfc6581, or draft01 if the traffic shows it)")
-	f.StringVar(&in.color, "color", "auto", "colours: `WHEN` is auto, always or never")
+	f.StringVar(&in.color, colourFlag, "auto", "colours: `WHEN` is auto, always or never")
+	f.Lookup(colourFlag).NoOptDefVal = "always"
 	f.BoolVarP(&in.quiet, "quiet", "q", false, "show no progress")
 	f.IntVar(&in.connections, "max-connections", pipeline.DefaultConnections, "maximum number of connections in memory")
 	f.IntVar(&in.reorder, "reorder-memory", pipeline.DefaultReorder, "maximum octets of out-of-order data for each direction of a connection")
+	in.selectFlags.flags(f)
 	in.jobsFlag(f)
 	f.BoolVarP(&in.resolve, "no-resolve", "n", true, "no effect: names are never resolved")
 }
@@ -57,6 +60,9 @@ func (in *input) options() (pipeline.Options, error) {
 	opt := pipeline.Options{Count: in.count, MaxConnections: in.connections, ReorderBytes: in.reorder}
 	if in.connections < 1 || in.reorder < 1 {
 		return opt, usagef("--max-connections and --reorder-memory must be positive")
+	}
+	if err := in.choose(); err != nil {
+		return opt, err
 	}
 	switch in.layout {
 	case "":

@@ -75,7 +75,9 @@ faster than they are handled, the kernel drops some and standard error says how
 many; a larger --ring-size helps with bursts.
 
 Exit codes: 0 done; 2 wrong usage; 3 the capture failed, or an output could not
-be written.`),
+be written.
+` + aboutSelection + `
+With live, --worst N has the tables at the end list N connections.`),
 		Example: strings.Trim(`
   iwdissect live --list
   iwdissect live eth0
@@ -94,6 +96,7 @@ be written.`),
 		},
 	}
 	o.flags(cmd.Flags())
+	completeFlags(cmd, "text", "ndjson")
 	return cmd
 }
 
@@ -107,6 +110,7 @@ func (o *liveOptions) flags(f *pflag.FlagSet) {
 	formatFlag(f, &o.format, "text or ndjson")
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
+	o.times.flag(f)
 	f.StringVar(&o.records, "records", "", "`KINDS` of JSON records: frame,pdu,connection,transaction,finding (default all)")
 	findingsFlag(f, &o.unjudged)
 	f.BoolVar(&o.board, "summary", false, "show the worst connections, again every second (default on a terminal)")
@@ -154,6 +158,8 @@ func (o *liveOptions) check(args []string) error {
 		return usagef("--format of live takes text or ndjson, not %q", o.format)
 	case o.summary && (o.tree || o.hex || o.records != ""):
 		return usagef("--summary-only goes without -V, -x and --records")
+	case o.worst > 0 && o.format != "text":
+		return usagef("--worst of live goes with --format text")
 	case o.during < 0:
 		return usagef("--duration must not be negative")
 	case o.snapLen < 1 || o.snapLen > live.MaxSnapLen:

@@ -26,10 +26,10 @@ func TestLive_Failures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ args, want string }{
-		{"-w " + kept + " foo0", `iwdissect: no such interface "foo0" (see iwdissect live --list)`},
-		{"-w " + kept + " iwdA", `iwdissect: interface "iwdA" is down (bring it up with: ip link set iwdA up)`},
-		{"-w /nowhere/x.pcap iwdB", "iwdissect: open /nowhere/x.pcap: no such file or directory"},
-		{"-w /dev/full iwdB", "iwdissect: write /dev/full: no space left on device"},
+		{"-w " + kept + " foo0", `iwdissect live: no such interface "foo0" (see iwdissect live --list)`},
+		{"-w " + kept + " iwdA", `iwdissect live: interface "iwdA" is down (bring it up with: ip link set iwdA up)`},
+		{"-w /nowhere/x.pcap iwdB", "iwdissect live: open /nowhere/x.pcap: no such file or directory"},
+		{"-w /dev/full iwdB", "iwdissect live: write /dev/full: no space left on device"},
 	} {
 		var out, errs bytes.Buffer
 		code := Run(&IOStreams{Out: &out, Err: &errs}, append([]string{"live"}, strings.Fields(tt.args)...))
@@ -53,7 +53,7 @@ func TestLive_InterfaceGoes(t *testing.T) {
 		sendAll(send, frames)
 		remove()
 	}, false, "--format", "ndjson", "-w", kept, livetest.Near)
-	l.expect(t, exitInput, `iwdissect: interface "iwdA" went down or was removed`, "92 frames captured")
+	l.expect(t, exitInput, `iwdissect live: interface "iwdA" went down or was removed`, "92 frames captured")
 	sameFrames(t, kept, frames)
 	sameText(t, "what was captured before", timeless(t, l.out.String()),
 		timeless(t, results(t, "dissect", "--format", "ndjson", path)))

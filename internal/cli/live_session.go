@@ -36,6 +36,8 @@ type session struct {
 	view liveView
 	out  *bufio.Writer
 	keep *keeper // nil without -w
+	// sel is what is shown.
+	sel *pipeline.Selection
 
 	frame   capture.Frame
 	latest  int64 // the latest time of a frame
@@ -87,6 +89,10 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 	if c.view, err = view(c); err != nil {
 		return nil, err
 	}
+	if l, ok := c.view.(*liveLines); ok && !o.times.plain() {
+		opt.Saw = func(_ uint64, ns int64) { l.lines.Saw(ns) }
+	}
+	c.sel = o.selection(&opt)
 	c.sink = c.judged()
 	opt.Lean = c.view.sink() == nil && c.sink.engine == nil
 	c.run = pipeline.New(opt, c.sink)
@@ -110,7 +116,7 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 
 // judged makes the sink of the run: with the rules, if the view shows their findings.
 func (c *session) judged() *liveSink {
-	l := &liveSink{next: c.view.sink()}
+	l := &liveSink{next: picked(c.sel, c.view.sink())}
 	if c.o.unjudged {
 		return l
 	}
@@ -121,7 +127,7 @@ func (c *session) judged() *liveSink {
 	if s, ok := l.next.(interface{ Finding(*conformance.Finding) }); ok {
 		opt.OnFinding = s.Finding
 	}
-	if keep := c.view.keep(); keep != nil || opt.OnFinding != nil {
+	if keep := ofSelected(c.sel, c.view.keep()); keep != nil || opt.OnFinding != nil {
 		l.engine = conformance.New(opt, keep)
 	}
 	return l
@@ -213,7 +219,7 @@ func (c *session) fail(err error) {
 
 func (c *session) tell(format string, args ...any) {
 	c.clear()
-	fmt.Fprintf(c.o.s.Err, "iwdissect: "+format+"\n", args...)
+	fmt.Fprintf(c.o.s.Err, c.o.s.name()+": "+format+"\n", args...)
 }
 
 // capture handles frames until the capture ends, then writes the summary.
@@ -279,14 +285,14 @@ func (c *session) idle() {
 	if c.sink.engine != nil {
 		c.sink.engine.Compare(now)
 	}
-	c.view.ended(c.sink.over) // also for findings that are on no connection that ends now
+	c.view.ended(selected(c.sel, c.sink.over)) // also for findings that are on no connection that ends now
 	c.forget()
 }
 
 // over shows the connections that have ended.
 func (c *session) over() {
 	if len(c.sink.over) > 0 {
-		c.view.ended(c.sink.over)
+		c.view.ended(selected(c.sel, c.sink.over))
 		c.forget()
 	}
 }

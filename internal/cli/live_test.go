@@ -212,7 +212,7 @@ func TestLive_Usage(t *testing.T) {
 		{"-w - a", "-w cannot write to standard output"},
 		{"--write= a", "-w needs the name of a file"},
 		{"-w x.pcap.gz a", "-w does not compress; name the file without .gz"},
-		{"--color blue a", "--color"},
+		{"--color=blue a", "--color"},
 		{"-d nonsense a", "--decode-as"},
 		{"--list a", "--list takes no interface"},
 		{"--list --format ndjson", `--format of --list takes text or json, not "ndjson"`},

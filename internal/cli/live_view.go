@@ -32,7 +32,7 @@ func (o *liveOptions) view(c *session) (liveView, error) {
 		return &liveBoard{liveTables: t}, nil
 	case o.format == "text":
 		// The sink hands on each line, the buffer holds them until there is time to write.
-		l := render.NewLines(c.out, render.LineOptions{Tree: o.tree, Hex: o.hex, Colour: tint, Live: true})
+		l := render.NewLines(c.out, render.LineOptions{Tree: o.tree, Hex: o.hex, Colour: tint, Live: true, Times: o.times.format})
 		return &liveLines{liveTables: t, lines: l}, nil
 	}
 	sel, err := selection(o.records)
@@ -70,6 +70,9 @@ func (v *liveTables) finish(dropped string) {
 	v.watch.Fill(sum, !c.o.unjudged)
 	if !c.o.all {
 		sum.Most = mostShown
+	}
+	if c.o.worst > 0 {
+		sum.Most = c.o.worst
 	}
 	if err := render.Tables(c.out, sum); err != nil && !c.gone {
 		c.fail(err)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -23,16 +24,17 @@ func Run(s *IOStreams, args []string) int {
 // runContext can be ended early, where the command goes on until it is.
 func runContext(ctx context.Context, s *IOStreams, args []string) int {
 	cmd := newRoot(s)
-	cmd.SetArgs(args)
+	cmd.SetArgs(prepared(cmd, args))
 	cmd.SetIn(s.In)
 	cmd.SetOut(s.Out)
 	cmd.SetErr(s.Err)
-	err := cmd.ExecuteContext(ctx)
+	ran, err := cmd.ExecuteContextC(ctx)
+	s.command = ran.CommandPath()
 	if err != nil && !errors.Is(err, errReported) && !errors.Is(err, errFindings) {
 		s.warn(err)
 		var usage *usageError
 		if errors.As(err, &usage) {
-			_, _ = s.Err.Write([]byte("Try 'iwdissect --help'.\n"))
+			fmt.Fprintf(s.Err, "Try '%s --help'.\n", s.name())
 		}
 	}
 	return exitCode(err)
@@ -60,6 +62,8 @@ read to its end, or an output could not be written.`),
 `, "\n"),
 		SilenceErrors: true, SilenceUsage: true,
 		SuggestionsMinimumDistance: 2,
+		Version:                    Version,
+		PersistentPreRun:           func(cmd *cobra.Command, _ []string) { s.command = cmd.CommandPath() },
 		Args:                       cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !cmd.Flags().Changed("read") {
@@ -73,8 +77,10 @@ read to its end, or an output could not be written.`),
 	}
 	// Without a command, analyze runs, so its flags are accepted.
 	root.Flags().AddFlagSet(analyze.Flags())
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(newDissect(s), analyze, newCheck(s), newRules(s), newLive(s), newGenerate(s), newFields(s), newVersion(s))
+	root.SetVersionTemplate(versionLine())
+	root.Flags().Bool("version", false, "print the version")
+	root.SetFlagErrorFunc(wrongFlag)
+	root.AddCommand(newDissect(s), analyze, newCheck(s), newRules(s), newExplain(s), newLive(s), newGenerate(s), newFields(s), newVersion(s))
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args = cobra.ArbitraryArgs

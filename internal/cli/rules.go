@@ -14,6 +14,7 @@ import (
 
 func newRules(s *IOStreams) *cobra.Command {
 	var format string
+	p := &pager{s: s}
 	var columns int
 	cmd := &cobra.Command{
 		Use:   "rules [RULE]...",
@@ -35,6 +36,7 @@ in a capture).`),
   iwdissect rules DDP-UNTAG-MSN-01
   iwdissect rules --format json layer=mpa
 `, "\n"),
+		ValidArgsFunction: completeRules,
 		RunE: func(_ *cobra.Command, args []string) error {
 			list, err := rulesNamed(args)
 			if err != nil {
@@ -51,14 +53,19 @@ in a capture).`),
 				return brokenPipe(e.Encode(map[string]any{"schema": render.Schema, "rules": list}))
 			case format != "text":
 				return usagef("--format takes text or json, not %q", format)
-			case len(args) == 1 && len(list) == 1:
-				return brokenPipe(rulebook.Explain(s.Out, list[0], width))
 			}
-			return brokenPipe(rulebook.Table(s.Out, list, width))
+			return p.through(true, func() error {
+				if len(args) == 1 && len(list) == 1 {
+					return brokenPipe(rulebook.Explain(s.Out, list[0], width))
+				}
+				return brokenPipe(rulebook.Table(s.Out, list, width))
+			})
 		},
 	}
 	formatFlag(cmd.Flags(), &format, "text or json")
 	widthFlag(cmd.Flags(), &columns)
+	p.flag(cmd.Flags())
+	completeFlags(cmd, "text", "json")
 	return cmd
 }
 
@@ -67,7 +74,7 @@ func rulesNamed(patterns []string) ([]*rulebook.Rule, error) {
 	book := conformance.Catalogue()
 	for _, p := range patterns {
 		if !book.Some(p) {
-			return nil, usagef("no rule is named by %q", p)
+			return nil, usagef("%s", noRule(p))
 		}
 	}
 	return slices.DeleteFunc(rulebook.All(), func(r *rulebook.Rule) bool {

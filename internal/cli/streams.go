@@ -19,6 +19,8 @@ type IOStreams struct {
 	OutTTY, ErrTTY bool
 	// NoColor is set by the environment.
 	NoColor bool
+	// command names the command that runs, in errors.
+	command string
 	// Width is how many columns the terminal has, if OutTTY; 0 if that is not known.
 	Width int
 	// Size is the width and height of the terminal; nil: not known.
@@ -118,8 +120,16 @@ func painter(on bool) func(string) string {
 	return func(s string) string { return c.Sprint(s) }
 }
 
-// warn writes an error to the error stream.
-func (s *IOStreams) warn(err error) { fmt.Fprintf(s.Err, "iwdissect: %v\n", err) }
+// warn writes an error to the error stream, with the name of the command.
+func (s *IOStreams) warn(err error) { fmt.Fprintf(s.Err, "%s: %v\n", s.name(), err) }
+
+// name is the name of the command that runs, as it was called.
+func (s *IOStreams) name() string {
+	if s.command == "" {
+		return "iwdissect"
+	}
+	return s.command
+}
 
 // size is the width and height of the terminal, or those of old ones if it does not tell.
 func (s *IOStreams) size() (width, height int) {

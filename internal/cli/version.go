@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -19,17 +20,22 @@ func newVersion(s *IOStreams) *cobra.Command {
 		Short: "Print the version",
 		Args:  maxArgs(0),
 		RunE: func(*cobra.Command, []string) error {
-			revision := "unknown"
-			if info, ok := debug.ReadBuildInfo(); ok {
-				for _, kv := range info.Settings {
-					if kv.Key == "vcs.revision" {
-						revision = kv.Value
-					}
-				}
-			}
-			_, err := fmt.Fprintf(s.Out, "iwdissect %s (revision %s, %s, %s/%s, schema %s)\n",
-				Version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH, render.Schema)
+			_, err := io.WriteString(s.Out, versionLine())
 			return err
 		},
 	}
+}
+
+// versionLine is what is known of the program, in a line.
+func versionLine() string {
+	revision := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, kv := range info.Settings {
+			if kv.Key == "vcs.revision" {
+				revision = kv.Value
+			}
+		}
+	}
+	return fmt.Sprintf("iwdissect %s (revision %s, %s, %s/%s, schema %s)\n",
+		Version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH, render.Schema)
 }

@@ -11,6 +11,7 @@ import (
 // findings comes before what only lists them.
 var makers = []func(*about){
 	terminates,
+	stalls,
 	refused,
 	unanswered,
 	dialects,
@@ -23,6 +24,8 @@ var makers = []func(*about){
 	damagedPackets,
 	incomplete,
 	offloads,
+	losses,
+	depthLimits,
 	brokenRules,
 }
 

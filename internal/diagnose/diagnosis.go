@@ -69,13 +69,13 @@ type Kind string
 // The kinds.
 const (
 	Terminated        Kind = "terminate"
+	Stalled           Kind = "stall"
 	StartupRefused    Kind = "startup-refused"
 	StartupUnanswered Kind = "startup-unanswered"
 	StartupLate       Kind = "startup-late"
 	Dialect           Kind = "dialect"
 	Indication        Kind = "rtr"
 	ReadDepth         Kind = "ird-ord"
-	Stalled           Kind = "stall"
 	Reset             Kind = "reset"
 	SilentClose       Kind = "silent-close"
 	WrongCRC          Kind = "crc"
@@ -88,6 +88,10 @@ const (
 	Alignment         Kind = "alignment"
 	Split             Kind = "split"
 	Offload           Kind = "offload"
+	Lossy             Kind = "loss"
+	WindowShut        Kind = "zero-window"
+	Reordered         Kind = "reorder"
+	DepthLimited      Kind = "depth-limit"
 	Rule              Kind = "rule"
 
 	// Those about the whole capture.
@@ -119,6 +123,7 @@ var kinds = []struct {
 	means string
 }{
 	{Terminated, "One side ended the connection with a Terminate, which names the error and quotes the segment that caused it (RFC 5040 section 4.8)."},
+	{Stalled, "A side made no progress for 180 ms or more although it had something to do: octets were not acknowledged, a message was not whole, or a request waited for its answer."},
 	{StartupRefused, "The responder refused the connection: with a Reply that has the R bit, or over SCTP with a Reject or a Terminate."},
 	{StartupUnanswered, "The MPA Request, or the Initiate over SCTP, got no answer."},
 	{Dialect, "The sides speak revisions of MPA, or kinds of RNIC, that do not fit each other."},
@@ -128,12 +133,15 @@ var kinds = []struct {
 	{Markers, "Markers are wrong, are missing, or are there though nobody asked for them (RFC 5044 section 4.3)."},
 	{Indication, "The ready-to-receive indication (RTR, RFC 6581 section 9.2) is missing, of another kind than the Reply asks for, or never possible."},
 	{ReadDepth, "The IRD of one side and the ORD of the other do not fit (RFC 6581 section 9.1)."},
-	{Stalled, "Nothing moved for a long time although something was outstanding."},
 	{Reset, "One side reset the connection, and no Terminate says why."},
 	{SilentClose, "One side closed the connection while something was under way, and no Terminate says why."},
 	{StartupLate, "The answer to the MPA Request took long, or came after the initiator had given up."},
 	{Oversize, "FPDUs are larger than a TCP segment can hold (RFC 5044 section 4.5)."},
 	{Damaged, "Packets were damaged on their way: their TCP checksum is wrong."},
+	{Lossy, "Packets were lost on their way and sent again."},
+	{WindowShut, "A side announced a receive window of 0, so that the other one could send nothing."},
+	{Reordered, "Packets came behind later ones."},
+	{DepthLimited, "Reads wait for each other, as ORD and IRD allow fewer at once than the link could carry."},
 	{OneDirection, "One direction of a connection was not captured."},
 	{Missing, "Octets are missing from the capture."},
 	{SnapLength, "The snap length of the capture cut frames."},

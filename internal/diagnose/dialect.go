@@ -23,8 +23,8 @@ func dialects(a *about) {
 	switch r := conformance.Classify(a.Connection); {
 	case r.Works == mpa.No:
 		d.Severity, d.Title = conformance.Error, "RNICs that cannot work together"
-		d.Text = fmt.Sprintf("The initiator is an %v RNIC and the responder an %v RNIC: the Request in frame %d has revision %d and the Reply in frame %d revision %d.",
-			r.Initiator, r.Responder, ini.StartupFrame, asked, res.StartupFrame, answered)
+		d.Text = fmt.Sprintf("The initiator is %s RNIC and the responder %s RNIC: the Request in frame %d has revision %d and the Reply in frame %d revision %d.",
+			article(r.Initiator.String()), article(r.Responder.String()), ini.StartupFrame, asked, res.StartupFrame, answered)
 		d.Advice = "set both sides to the same revision of MPA, if they can; an RDMAC RNIC and an IETF RNIC need one that is permissive."
 	case asked != answered:
 		d.Title = "revisions of MPA differ"

@@ -11,6 +11,9 @@ import (
 // indications are the kinds by the names that the analysis has for them.
 var indications = map[string]mpa.RTRSet{"send": mpa.RTRSend, "write": mpa.RTRWrite, "read": mpa.RTRRead}
 
+// spelled are their names in a sentence.
+var spelled = map[string]string{"send": "Send", "write": "RDMA Write", "read": "RDMA Read Request"}
+
 // otherKind reports whether the indication that was sent is none of those that the
 // Reply asks for.
 func otherKind(c *trace.Connection) bool {
@@ -47,7 +50,7 @@ func readyToReceive(a *about) {
 		d.Text = "Both sides agreed on the peer-to-peer model, but the Reply names no kind of ready-to-receive indication, so the responder may wait for ever."
 	case otherKind(a.Connection):
 		d.Title = "wrong ready-to-receive indication"
-		d.Text = fmt.Sprintf("%s, but the initiator sent a %s (frame %d).", asks, a.RTRSent, a.RTRFrame)
+		d.Text = fmt.Sprintf("%s, but the initiator sent %s (frame %d).", asks, article(spelled[a.RTRSent]), a.RTRFrame)
 		d.Frames = append(framesAt(a.RTRFrame), d.Frames...)
 	case a.RTRSent != "":
 		return

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -9,22 +10,49 @@ import (
 )
 
 // brokenRules diagnoses the findings that nothing else explains: one diagnosis for each rule.
+// Advice about such a rule is said with it.
 func brokenRules(a *about) {
-	for i := range a.findings {
-		if a.explained[i] {
-			continue
+	for _, aboutAdvice := range []bool{false, true} {
+		for i := range a.findings {
+			if first := &a.findings[i]; !a.explained[i] && isAdvice(first) == aboutAdvice {
+				a.brokenRule(first)
+			}
 		}
-		first := &a.findings[i]
-		a.add(broken(a.explainIf(func(f *conformance.Finding) bool {
-			return f.Rule == first.Rule && f.Severity == first.Severity
-		})))
 	}
+}
+
+func (a *about) brokenRule(first *conformance.Finding) {
+	found := a.explainIf(func(f *conformance.Finding) bool {
+		return f.Rule == first.Rule && f.Severity == first.Severity
+	})
+	if said, rule, ok := explains(first); ok {
+		for i := range a.diagnoses {
+			if d := &a.diagnoses[i]; slices.Contains(d.Rules, rule) {
+				d.Also, d.Rules = append(d.Also, said), append(d.Rules, first.Rule.ID)
+				return
+			}
+		}
+	}
+	a.add(broken(found))
+}
+
+// explaining is how advice names the finding that it explains.
+const explaining = " This explains "
+
+// explains returns what advice says, and the rule whose finding it explains, if it does.
+func explains(f *conformance.Finding) (said, rule string, ok bool) {
+	if !isAdvice(f) {
+		return "", "", false
+	}
+	said, rest, ok := strings.Cut(f.Message, explaining)
+	rule, _, _ = strings.Cut(rest, " ")
+	return said, rule, ok
 }
 
 // broken diagnoses findings of a rule.
 func broken(found []*conformance.Finding) Diagnosis {
 	f := found[0]
-	text := f.Message
+	text := strings.TrimSuffix(f.Message, ".")
 	if f.Expected != "" {
 		text += fmt.Sprintf(": observed %s, expected %s", f.Observed, f.Expected)
 	} else if f.Observed != "" {

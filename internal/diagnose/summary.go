@@ -12,6 +12,9 @@ import (
 // Summary gathers the diagnoses of a capture. Connections with the same problem are
 // folded into one diagnosis. The zero value is ready for use.
 type Summary struct {
+	// Keep, if not nil, says which diagnoses of connections are kept.
+	Keep func(*Diagnosis) bool
+
 	all []*Diagnosis
 	at  map[alike]*Diagnosis
 	// Dropped counts those that are left out to bound memory.
@@ -47,6 +50,9 @@ func (s *Summary) Connection(c *trace.Connection, findings []conformance.Finding
 		a.diagnose()
 	}
 	for _, d := range a.diagnoses {
+		if s.Keep != nil && !s.Keep(&d) {
+			continue
+		}
 		s.Add(d)
 	}
 }

@@ -70,3 +70,11 @@ func list(words []string) string {
 		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 	}
 }
+
+// article puts a or an before a word. RDMAC is spoken as letters.
+func article(word string) string {
+	if strings.ContainsRune("AEIOUaeiou", rune(word[0])) || strings.HasPrefix(word, "RDMA") {
+		return "an " + word
+	}
+	return "a " + word
+}

@@ -33,9 +33,12 @@ func (r *Run) predecoded(n *readahead.Note, number uint64) bool {
 	}
 	r.totals.frame(n.Time, int(n.Captured), n.OrigLen)
 	r.totals.TCP++
+	if r.opt.Saw != nil {
+		r.opt.Saw(number, n.Time)
+	}
 	s := &r.seg
 	s.Reset(n.Seq, n.Ack, n.Flags, n.Payload(), number, n.Time)
-	s.Options, s.SACK = int(n.Header)-packet.TCPLen, n.SACK()
+	s.Options, s.SACK, s.ZeroWindow = int(n.Header)-packet.TCPLen, n.SACK(), n.ZeroWindow()
 	if fl, side, ok := r.admit(fl, side, nil, n); ok {
 		r.deliver(fl, side, n)
 	}
@@ -46,6 +49,9 @@ func (r *Run) predecoded(n *readahead.Note, number uint64) bool {
 func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 	t, p := &r.totals, &r.pkt
 	t.frame(f.Time, len(f.Data), f.OrigLen)
+	if r.opt.Saw != nil {
+		r.opt.Saw(f.Number, f.Time)
+	}
 	if r.opt.Linger > 0 {
 		r.Settle(f.Time)
 	}
@@ -125,7 +131,7 @@ func (r *Run) segment(f *capture.Frame, p *packet.Packet) {
 	if s.Flags&reassembly.FlagSYN != 0 {
 		s.MSS, _ = packet.MSS(p.Options)
 	}
-	s.SACK = len(p.Options) > 0 && packet.SACK(p.Options) != nil
+	s.SACK, s.ZeroWindow = len(p.Options) > 0 && packet.SACK(p.Options) != nil, p.Window == 0
 }
 
 // admit returns the flow that the segment at hand belongs to, and the side that sent it: the

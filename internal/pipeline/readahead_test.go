@@ -13,6 +13,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // TestRun_ReadAhead: with CRCs and checksums verified by the goroutine that reads, the
@@ -116,8 +117,12 @@ func records(r *pipeline.Run) string {
 	for _, c := range r.Finish() {
 		c.ReadLatency, c.AtomicLatency, c.Side[0].SCTP, c.Side[1].SCTP = nil, nil, nil, nil
 		for i := range c.Flow {
-			fmt.Fprintf(&out, "%+v %+v\n", c.Flow[i].Ops, c.Flow[i].Faults())
+			if c.Flow[i].Waits == nil {
+				c.Flow[i].Waits = new(trace.Waits)
+			}
+			fmt.Fprintf(&out, "%+v %+v %+v %+v\n", c.Flow[i].Ops, c.Flow[i].Faults(), c.Flow[i].Delays(), *c.Flow[i].Waits)
 			c.Flow[i].Ops, c.Flow[i].Wrong, c.Flow[i].FIN, c.Flow[i].RST = nil, nil, nil, nil
+			c.Flow[i].Held, c.Flow[i].Waits = nil, nil
 		}
 		fmt.Fprintf(&out, "%+v\n", *c)
 	}

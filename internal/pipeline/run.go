@@ -50,6 +50,9 @@ type Options struct {
 	Sums bool
 	// NoRecords keeps no records of connections that have ended: Finish returns none.
 	NoRecords bool
+	// Saw is called with the number and the time of each frame, 0 for none, before the
+	// sink learns anything of it.
+	Saw func(number uint64, ns int64)
 	// Linger settles a connection that has closed, once so many nanoseconds of the capture
 	// have passed since its last packet; 0: all live until the end. It goes without ReadAhead.
 	Linger int64
@@ -341,6 +344,7 @@ func (r *Run) evict() {
 
 // Finish ends all connections and returns those that carried iWARP, by number.
 func (r *Run) Finish() []*trace.Connection {
+	r.env.End = r.totals.LastTime
 	flows := r.flows.all()
 	r.flows = newFlows()
 	for i, fl := range flows {

@@ -44,6 +44,7 @@ const (
 	sackBit  = 1 << (iota + 1)
 	swapBit
 	sumBit
+	windowBit
 )
 
 // Kind tells what the frame holds.
@@ -56,6 +57,9 @@ func (n *Note) Kind() Kind {
 
 // SACK reports whether the segment acknowledges octets out of order.
 func (n *Note) SACK() bool { return n.bits&sackBit != 0 }
+
+// ZeroWindow reports whether the segment announces a window of no octets.
+func (n *Note) ZeroWindow() bool { return n.bits&windowBit != 0 }
 
 // FromLarger reports whether the larger endpoint sent the segment, see
 // [packet.Endpoints].
@@ -92,6 +96,9 @@ func (t *noter) note(f *capture.Frame, n *Note) {
 	n.Seq, n.Ack, n.Flags, n.Header = p.Seq, p.Ack, p.Flags, uint8(packet.TCPLen+len(p.Options)) //nolint:gosec // at most 60
 	if len(p.Options) > 0 && packet.SACK(p.Options) != nil {
 		n.bits |= sackBit
+	}
+	if p.Window == 0 {
+		n.bits |= windowBit
 	}
 	number := t.numbers.of(p)
 	n.Number, n.Epoch = number.n, t.numbers.epoch

@@ -18,6 +18,9 @@ const Schema = "iwdissect/1"
 type Analysis struct {
 	out output
 	obj object
+	// selected is how many connections are, if hasSelected.
+	selected    int
+	hasSelected bool
 }
 
 // NewAnalysis writes to w.
@@ -92,6 +95,10 @@ func (a *Analysis) spill() {
 	a.flush()
 }
 
+// Selected says of the capture at hand that only part of it is shown, and how many
+// connections that are.
+func (a *Analysis) Selected(connections int) { a.selected, a.hasSelected = connections, true }
+
 // End ends the entry of a capture. Failure says why it could not be read to its
 // end, if it could not.
 func (a *Analysis) End(t *pipeline.Totals, format string, cs []*trace.Connection, findings []Finding, ds *diagnose.Summary, failure string) {
@@ -148,12 +155,16 @@ func (a *Analysis) end(
 		o.closeList()
 	}
 	o.key("summary")
+	o.open()
+	if a.hasSelected {
+		o.int("selected_connections", int64(a.selected))
+		a.hasSelected = false
+	}
 	summaryMembers(o, t, format, failure, checked)
 	o.close()
 }
 
 func summaryMembers(o *object, t *pipeline.Totals, format, failure string, checked *Checked) {
-	o.open()
 	o.str("format", format)
 	o.uint("frames", t.Frames)
 	o.uint("octets", t.Octets)

@@ -26,12 +26,16 @@ type Checked struct {
 	// Exhibits are the PDUs of findings as [Exhibits] shows them, nil if they were
 	// not asked for.
 	Exhibits map[*conformance.Finding][]byte
+	// Selected says that Findings, Connections and verdicts are not all of the capture.
+	Selected bool
 	// Places are the octets of the frames of findings in the file, of those that are known.
 	Places map[uint64]Place
 	// Failure says why it could not be read to its end.
 	Failure string
 	// diagnoses are made when they are first asked for.
 	diagnoses *diagnose.Summary
+	// Keep, if not nil, says which diagnoses are shown.
+	Keep func(*diagnose.Diagnosis) bool
 	// Compared says that there is a baseline; Config names the configuration that
 	// may suppress findings, if there is one.
 	Compared bool
@@ -83,7 +87,7 @@ func (c *Checked) Diagnoses() *diagnose.Summary {
 			open[f.Conn.Number] = append(open[f.Conn.Number], f.Finding)
 		}
 	}
-	c.diagnoses = new(diagnose.Summary)
+	c.diagnoses = &diagnose.Summary{Keep: c.Keep}
 	for _, t := range c.Connections {
 		c.diagnoses.Connection(t, open[t.Number], nil)
 	}

@@ -52,7 +52,11 @@ func NewTextReport(w io.Writer, opt TextOptions) Report {
 
 func (r *textReport) Capture(c *Checked) error {
 	r.files++
-	r.conns += c.Totals.IWARP
+	if c.Selected {
+		r.conns += uint64(len(c.Connections))
+	} else {
+		r.conns += c.Totals.IWARP
+	}
 	r.total.Merge(&c.Tally)
 	r.rules = max(r.rules, c.Rules)
 	for s := range r.count {
@@ -63,7 +67,7 @@ func (r *textReport) Capture(c *Checked) error {
 	r.suppressed += suppressed
 	r.config = c.Config
 	blocks := blocksOf(c.Findings, r.All)
-	v := Verdict{File: c.File, Totals: &c.Totals, Diagnoses: c.Diagnoses(), Brief: true, All: r.All, Width: r.Width, Bad: r.Paint}
+	v := Verdict{File: c.File, Selected: c.Selected, Conns: uint64(len(c.Connections)), Totals: &c.Totals, Diagnoses: c.Diagnoses(), Brief: true, All: r.All, Width: r.Width, Bad: r.Paint}
 	says := v.says()
 	if len(blocks) == 0 && known == 0 && !says {
 		return r.err
@@ -210,11 +214,11 @@ func (r *textReport) knownLine(c *Checked) {
 			n += f.times()
 		}
 	}
-	var rules []string
+	rules := make([]string, 0, len(counts))
 	for _, id := range slices.Sorted(maps.Keys(counts)) {
 		rules = append(rules, id+" "+diagnose.Number(uint64(counts[id]))) //nolint:gosec // a count
 	}
-	r.hanging(2, len(beneath), "known    "+counting(uint64(n), "finding", "findings")+" of the baseline: "+strings.Join(rules, ", ")) //nolint:gosec // a count
+	r.hanging(2, len(beneath), "known    "+counting(uint64(n), "finding", "findings")+" of the baseline: "+strings.Join(rules, ", "))
 	r.folded = true
 }
 

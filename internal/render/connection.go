@@ -227,6 +227,7 @@ func flowMembers(o *object, c *trace.Connection, d trace.Dir) {
 	}
 	o.uint("retransmissions", f.Retransmitted)
 	o.uint("out_of_order", f.Reordered)
+	delayMembers(o, f.Held)
 	k := f.Faults()
 	o.uint("conflicts", k.Conflicts)
 	if k.Damaged > 0 {
@@ -240,6 +241,10 @@ func flowMembers(o *object, c *trace.Connection, d trace.Dir) {
 	}
 	o.uint("unmatched_responses", f.Unmatched)
 	o.int("most_outstanding", int64(f.MostOutstanding))
+	if w := f.Waits; w != nil {
+		o.int("outstanding_ns", w.Busy)
+		o.int("most_outstanding_ns", w.AtMost)
+	}
 	o.key("operations")
 	o.open()
 	if f.Ops != nil {

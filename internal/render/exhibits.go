@@ -19,9 +19,9 @@ type Exhibits struct {
 }
 
 // NewExhibits shows the PDUs of findings, which have to stay where they are.
-func NewExhibits(findings []Finding) *Exhibits {
+func NewExhibits(findings []Finding, times TimeFormat) *Exhibits {
 	e := &Exhibits{wanted: map[uint64][]*conformance.Finding{}, shown: map[*conformance.Finding][]byte{}}
-	e.lines = NewLines(&e.buf, LineOptions{Tree: true, Live: true})
+	e.lines = NewLines(&e.buf, LineOptions{Tree: true, Live: true, NoConn: true, Times: times})
 	for i := range findings {
 		f := &findings[i].Finding
 		for _, n := range pdusOf(f) {
@@ -40,6 +40,9 @@ func pdusOf(f *conformance.Finding) []uint64 {
 	slices.Sort(ns)
 	return slices.Compact(ns)
 }
+
+// Saw takes note of the time of each frame.
+func (e *Exhibits) Saw(ns int64) { e.lines.Saw(ns) }
 
 // Done reports whether all PDUs were shown.
 func (e *Exhibits) Done() bool { return len(e.wanted) == 0 }

@@ -52,7 +52,7 @@ func TestExhibits(t *testing.T) {
 		j := &judge{}
 		j.Engine = conformance.New(conformance.Options{}, j)
 		run(j)
-		e := render.NewExhibits(j.findings)
+		e := render.NewExhibits(j.findings, render.TimeOfDay)
 		run(e)
 		if !e.Done() {
 			t.Errorf("%s: some PDUs were not found again", s.Name)

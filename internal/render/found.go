@@ -15,9 +15,16 @@ import (
 // Found sums up findings for a table: of each direction of a connection the first of
 // each rule, and how many there are. It implements [conformance.Sink].
 type Found struct {
-	rows    []foundRow
-	dropped int
-	tally   conformance.Tally
+	// Selects and Has, if not nil, say which findings are summed up, and the verdicts on
+	// which connections. With Each, verdicts are kept for each connection, for [Found.Only].
+	Selects func(*conformance.Finding) bool
+	Has     func(*trace.Connection) bool
+	Each    bool
+
+	verdicts map[uint64][][]conformance.Judgement
+	rows     []foundRow
+	dropped  int
+	tally    conformance.Tally
 }
 
 type foundRow struct {
@@ -36,14 +43,24 @@ type foundKey struct {
 const maxFound = 100_000
 
 // Connection implements [conformance.Sink].
-func (s *Found) Connection(_ *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
-	s.tally.Add(vs)
+func (s *Found) Connection(c *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
+	if s.Has != nil && !s.Has(c) {
+		return
+	}
+	kept := s.tally.Add(vs)
+	if s.Each {
+		if s.verdicts == nil {
+			s.verdicts = map[uint64][][]conformance.Judgement{}
+		}
+		s.verdicts[c.Number] = append(s.verdicts[c.Number], kept)
+	}
 	at := map[foundKey]int{}
 	for i := range fs {
 		f := &fs[i]
 		key := foundKey{f.Rule, f.HasDir, f.Dir}
 		row, ok := at[key]
 		switch {
+		case s.Selects != nil && !s.Selects(f):
 		case ok:
 			s.rows[row].count += 1 + f.Further()
 		case len(s.rows) >= maxFound:
@@ -51,6 +68,32 @@ func (s *Found) Connection(_ *trace.Connection, fs []conformance.Finding, vs []c
 		default:
 			at[key] = len(s.rows)
 			s.rows = append(s.rows, foundRow{*f, 1 + f.Further()})
+		}
+	}
+}
+
+// Rank calls f with how many findings of a severity a connection has, in parts.
+func (s *Found) Rank(f func(conn uint64, level conformance.Severity, n int)) {
+	if s == nil {
+		return
+	}
+	for i := range s.rows {
+		f(s.rows[i].first.Conn.Number, s.rows[i].first.Severity, s.rows[i].count)
+	}
+}
+
+// Only leaves out all connections but some.
+func (s *Found) Only(conn func(uint64) bool) {
+	if s == nil {
+		return
+	}
+	s.rows = slices.DeleteFunc(s.rows, func(r foundRow) bool { return !conn(r.first.Conn.Number) })
+	s.tally = conformance.Tally{}
+	for n, vs := range s.verdicts {
+		for _, v := range vs {
+			if conn(n) {
+				s.tally.Add(v)
+			}
 		}
 	}
 }
@@ -100,7 +143,7 @@ func (s *Summary) findings(w io.Writer) error {
 		fmt.Fprintf(w, "%s more (--all shows them)\n", diagnose.Number(uint64(n)))
 	}
 	if f.dropped > 0 {
-		fmt.Fprintf(w, "%s findings are not listed: too many of them\n", diagnose.Number(uint64(f.dropped))) //nolint:gosec // a count
+		fmt.Fprintf(w, "%s findings are not listed: too many of them\n", diagnose.Number(uint64(f.dropped)))
 	}
 	fmt.Fprintln(w)
 	return wrap(w, s.Width, 0, fmt.Sprintf("Rules: %d passed, %d failed, %d not judged (iwdissect check tells more)",

@@ -26,8 +26,10 @@ type Lines struct {
 	mark  *mark // of the current PDU
 	last  uint64
 	any   bool // last is the number of the PDU that was written last
-	clock clock
+	times times
 	ends  ends
+	// several says that a connection other than number 0 was shown.
+	several bool
 }
 
 // LineOptions choose what is written of a PDU.
@@ -38,6 +40,10 @@ type LineOptions struct {
 	Colour bool
 	// Live hands on each line at once.
 	Live bool
+	// NoConn leaves out the numbers of connections: what stands above says them.
+	NoConn bool
+	// Times is how the time of a line is shown.
+	Times TimeFormat
 }
 
 // Colours are constant strings: they are part of the output, not of a terminal
@@ -51,7 +57,23 @@ const (
 
 // NewLines writes to w.
 func NewLines(w io.Writer, opt LineOptions) *Lines {
-	return &Lines{outlet: outlet{output{w: w, live: opt.Live}}, opt: opt}
+	return &Lines{outlet: outlet{output{w: w, live: opt.Live}}, opt: opt, times: times{format: opt.Times}}
+}
+
+// Saw takes note of the time of each frame of a capture, shown or not: some formats of
+// times count from one that is not shown.
+func (l *Lines) Saw(ns int64) { l.times.saw(ns) }
+
+// appendConn appends the number of a connection, such as " c12", where there are several.
+// A reader of a stream cannot know whether a second one will come. So the numbers begin
+// with the first line of a connection other than 0, and stand in each line from there on:
+// a line without one is of connection 0.
+func (l *Lines) appendConn(b []byte, c *trace.Connection) []byte {
+	l.several = l.several || c.Number > 0
+	if !l.several || l.opt.NoConn {
+		return b
+	}
+	return appendNumber(b, " c", c.Number)
 }
 
 // PDU implements [trace.Sink].
@@ -70,13 +92,13 @@ func (l *Lines) count(p *trace.PDU) {
 
 func (l *Lines) show(p *trace.PDU) {
 	l.last, l.any = p.Number, true
-	b := l.clock.appendDay(l.out.b, p.Time)
-	b = append(b, ' ')
+	b := l.times.append(l.out.b, p.Time)
 	b = appendUint(b, p.Frame)
 	if l.index > 0 {
 		b = append(b, ':')
 		b = appendUint(b, uint64(l.index))
 	}
+	b = l.appendConn(b, p.Conn)
 	b = append(b, l.ends.of(p.Conn, p.Dir)...)
 	colour := ""
 	if l.opt.Colour {
@@ -196,9 +218,9 @@ func (l *Lines) Gap(g *trace.GapEvent) {
 	if !g.Conn.IsMPA {
 		return
 	}
-	b := l.clock.appendDay(l.out.b, g.Time)
-	b = append(b, ' ')
+	b := l.times.append(l.out.b, g.Time)
 	b = appendUint(b, g.Frame)
+	b = l.appendConn(b, g.Conn)
 	b = append(b, l.ends.of(g.Conn, g.Dir)...)
 	b = append(b, "-- gap: "...)
 	if g.Conn.Transport == trace.SCTP {
@@ -224,11 +246,15 @@ func (l *Lines) Frame(f *pipeline.Frame) {
 
 // Capture begins another capture; name is written if it is not empty.
 func (l *Lines) Capture(name string) {
-	l.frame, l.index, l.any = 0, 0, false
+	l.frame, l.index, l.any, l.several = 0, 0, false, false
+	l.times.restart()
 	if name != "" {
 		l.out.b = append(l.out.b, "==> "+printable(name)+" <==\n"...)
 	}
 }
+
+// Skipped takes note of a PDU that is not shown, but counted within its frame.
+func (l *Lines) Skipped(p *trace.PDU) { l.count(p) }
 
 // Close writes what is left.
 func (l *Lines) Close() error {

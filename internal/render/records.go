@@ -317,6 +317,9 @@ func appendNotes(b []byte, f *pipeline.Frame) []byte {
 	return append(b, ']')
 }
 
+// LeftOut writes what became known with a frame that has no record.
+func (r *Records) LeftOut() { r.rest() }
+
 // Connections writes the connection records.
 func (r *Records) Connections(cs []*trace.Connection) {
 	r.rest()

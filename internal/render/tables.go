@@ -32,6 +32,8 @@ type Summary struct {
 	Diagnoses *diagnose.Summary
 	// Most is the number of connections shown, 0 for all.
 	Most int
+	// Selected says how much of the capture is shown, if that is not all.
+	Selected string
 	// Width is how wide the output may be, 0 for any width.
 	Width int
 	// Bad paints what is wrong; it may be nil.
@@ -48,6 +50,7 @@ func Tables(w io.Writer, s *Summary) error {
 		s.Bad = func(v string) string { return v }
 	}
 	v := Verdict{File: s.File, Totals: &s.Totals, Diagnoses: s.Diagnoses, All: s.Most == 0, Width: s.Width, Bad: s.Bad}
+	v.Selected, v.Conns = s.Selected != "", uint64(len(s.Connections))
 	if s.Found != nil {
 		v.Tally = &s.Found.tally
 	}
@@ -58,9 +61,14 @@ func Tables(w io.Writer, s *Summary) error {
 		fmt.Fprintln(w)
 	}
 	s.heading(w)
+	if s.Selected != "" {
+		fmt.Fprintf(w, "Selected: %s\n", s.Selected)
+	}
 	shown := s.worst()
 	if len(shown) == 0 {
-		fmt.Fprintln(w, "No iWARP connection found.")
+		if s.Selected == "" || s.Totals.IWARP == 0 {
+			fmt.Fprintln(w, "No iWARP connection found.")
+		}
 		return s.totals(w)
 	}
 	if err := beside(w, shown, s.connections, s.operations, s.latency, s.health); err != nil {

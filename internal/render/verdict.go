@@ -19,6 +19,9 @@ type Verdict struct {
 	File      string
 	Totals    *pipeline.Totals
 	Diagnoses *diagnose.Summary
+	// Selected says that they are about Conns connections of the capture only.
+	Selected bool
+	Conns    uint64
 	// Tally are the verdicts of the rules; nil if they were not asked.
 	Tally *conformance.Tally
 	// Brief leaves out the headline and the diagnoses that only say that a rule was broken, for
@@ -92,7 +95,11 @@ func (v *Verdict) headline() string {
 		what += fmt.Sprintf(" and %d %s", notes, plural(uint64(notes), "note", "notes")) //nolint:gosec // a count
 	}
 	t := v.Totals
-	return fmt.Sprintf("%s: %s in %s iWARP %s, %s %s, %s", printable(v.File), what, diagnose.Number(t.IWARP), plural(t.IWARP, "connection", "connections"),
+	of, selected := "", ""
+	if v.Selected {
+		of, selected = diagnose.Number(v.Conns)+" of ", " (selected)"
+	}
+	return fmt.Sprintf("%s: %s in %s%s iWARP %s%s, %s %s, %s", printable(v.File), what, of, diagnose.Number(t.IWARP), plural(t.IWARP, "connection", "connections"), selected,
 		diagnose.Number(t.Frames), plural(t.Frames, "frame", "frames"), diagnose.Duration(max(t.LastTime-t.FirstTime, 0)))
 }
 

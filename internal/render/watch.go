@@ -230,8 +230,7 @@ func sentence(d *diagnose.Diagnosis) string {
 // Verdict writes the line of a connection that has ended, with what stands out. The watch
 // was told of it.
 func (l *Lines) Verdict(c *trace.Connection, w *Watch) {
-	b := l.clock.appendDay(l.out.b, c.LastTime)
-	b = append(b, ' ')
+	b := l.times.append(l.out.b, c.LastTime)
 	b = appendUint(b, c.LastFrame)
 	b = append(b, l.ends.of(c, trace.I2R)...)
 	b = appendNumber(b, "-- conn ", c.Number)

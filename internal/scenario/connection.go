@@ -68,7 +68,7 @@ func (c *compiler) connect(name string, at pos, own *node) {
 		return
 	}
 	conn := &connection{pos: at, both: c.hosts}
-	conn.Name, conn.Initiator, conn.sctp = name, c.initiator, c.sctpEverywhere
+	conn.Name, conn.Initiator, conn.sctp, conn.Place = name, c.initiator, c.sctpEverywhere, synth.Place(at)
 	if own != nil && own.Kind != null {
 		before := conn.both[synth.Client].host.Addr
 		var side [2]*node

@@ -33,6 +33,8 @@ type settings struct {
 	host synth.Host
 	// What was given; the rest follows in finish.
 	addr, revision, dialect, markers, crc, peer, mss, isn, tag, tsn bool
+	// further are the places of the further addresses of SCTP.
+	further []pos
 	// receive is the window of SCTP, 0 for the usual one.
 	receive uint64
 }
@@ -120,7 +122,15 @@ func (c *compiler) tcp(n *node, s *settings) {
 			t.MaxSegment = min(t.MaxSegment, largestSegment)
 		},
 		"inflight": size(c, &t.Inflight, 0, 1<<30),
+		"shut":     func(n *node) { t.Shut = nil; c.List(n, func(n *node) { c.shut(&t.Shut, n) }) },
 	})
+}
+
+// shut reads a time in which the window is closed.
+func (c *compiler) shut(p *[]tcp.Shut, n *node) {
+	if s, ok := c.span(n); ok {
+		*p = append(*p, tcp.Shut{From: s.At, To: s.At + s.For})
+	}
 }
 
 // windowScale is a shift, or off.

@@ -67,8 +67,22 @@ func (c *compiler) line(n *node, lines ...*link.Line) {
 		"duplicate":  c.share(&v.Duplicate),
 		"reorder":    c.share(&v.Reorder),
 		"reorder_by": c.duration(&v.ReorderBy, false),
+		"down": func(n *node) {
+			v.Down = nil
+			c.List(n, func(n *node) {
+				if s, ok := c.span(n); ok {
+					v.Down = append(v.Down, s)
+				}
+			})
+		},
 	})
 	for _, l := range lines {
 		*l = v
 	}
+}
+
+// span reads a stretch of time.
+func (c *compiler) span(n *node) (s link.Span, ok bool) {
+	ok = c.Mapping(n, keys{"at": c.duration(&s.At, false), "for": c.duration(&s.For, false)})
+	return s, ok
 }

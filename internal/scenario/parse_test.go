@@ -21,7 +21,7 @@ t.yaml:4:3: unknown key "dealy", did you mean "delay"?
     dealy: 5us
     ^`},
 		{"unknown key far from all", head + "timeline: [connect]\nserver: {tcp: {retries: 3, zzz: 1}}\n", `
-t.yaml:3:28: unknown key "zzz", there are delayed_ack, inflight, isn, mss, packing, retries, rto, sack, timestamps, tso, window, window_scale
+t.yaml:3:28: unknown key "zzz", there are delayed_ack, inflight, isn, mss, packing, retries, rto, sack, shut, timestamps, tso, window, window_scale
   server: {tcp: {retries: 3, zzz: 1}}
                              ^`},
 		{"duplicate key", head + "seed: 1\nseed: 2\ntimeline: [connect]\n", `

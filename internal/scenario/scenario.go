@@ -21,8 +21,9 @@ type Scenario struct {
 	// Shows are records of its dissection that the clean trace does not have,
 	// Misses those that only the clean one has: what the faults do.
 	Shows, Misses []Evidence
-	// Source is the YAML.
+	// Source is the YAML, File its name for errors.
 	Source []byte
+	File   string
 
 	root   *node
 	seed   *uint64
@@ -37,7 +38,7 @@ func Parse(name string, src []byte) (*Scenario, error) {
 	if root == nil {
 		return nil, r.Err()
 	}
-	s := &Scenario{Name: name, Source: slices.Clone(src), root: root}
+	s := &Scenario{Name: name, File: name, Source: slices.Clone(src), root: root}
 	c := newCompiler(r, false)
 	c.scenario(s)
 	if err := r.Err(); err != nil {
@@ -52,6 +53,14 @@ func Parse(name string, src []byte) (*Scenario, error) {
 func (s *Scenario) Script(clean bool) *synth.Script {
 	c := newCompiler(newReport(s.Name), clean)
 	return c.scenario(&Scenario{Name: s.Name, root: s.root, seed: s.seed, faulty: s.faulty})
+}
+
+// At is an error at a place of the scenario, for what is found only when it is played.
+func (s *Scenario) At(line, column int, err error) error {
+	r := newReport(s.File)
+	r.Lines(s.Source)
+	r.Fail(pos{Line: line, Column: column}, "%v", err)
+	return r.Err()
 }
 
 // HasFaults reports whether the clean script is another one.

@@ -55,8 +55,8 @@ func TestScript_Defaults(t *testing.T) {
 		}
 	}
 	line := link.Line{Delay: 50_000, ReorderBy: 100_000}
-	if s.Link.Before != [2]link.Line{line, line} || s.Link.After != s.Link.Before {
-		t.Errorf("link %+v", s.Link)
+	if d := cmp.Diff([2][2]link.Line{{line, line}, {line, line}}, [2][2]link.Line{s.Link.Before, s.Link.After}); d != "" {
+		t.Error(d)
 	}
 }
 
@@ -139,16 +139,23 @@ func TestScript_IPv6(t *testing.T) {
 func TestScript_Link(t *testing.T) {
 	l := parse(t, `
 link:
-  from_server: {after: {loss: 0.5}}
+  from_server: {after: {loss: 0.5, down: [{at: 5ms, for: 2s}, {at: 3s, for: 1s}]}}
   before: {loss: 1%, rate: 1Gbps}
   delay: 1ms
 `).Script(false).Link
 	before := link.Line{Delay: 1e6, ReorderBy: 1e5, Loss: 0.01, Rate: 1e9}
 	after := link.Line{Delay: 1e6, ReorderBy: 1e5}
 	lossy := after
-	lossy.Loss = 0.5
-	if l.Before != [2]link.Line{before, before} || l.After != [2]link.Line{after, lossy} {
-		t.Errorf("%+v", l)
+	lossy.Loss, lossy.Down = 0.5, []link.Span{{At: 5e6, For: 2e9}, {At: 3e9, For: 1e9}}
+	if d := cmp.Diff([2][2]link.Line{{before, before}, {after, lossy}}, [2][2]link.Line{l.Before, l.After}); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestScript_Shut(t *testing.T) {
+	h := parse(t, "server: {tcp: {shut: {at: 5ms, for: 2s}}}\n").Script(false).Connections[0].Hosts
+	if d := cmp.Diff([2][]tcp.Shut{nil, {{From: 5e6, To: 2005e6}}}, [2][]tcp.Shut{h[0].TCP.Shut, h[1].TCP.Shut}); d != "" {
+		t.Error(d)
 	}
 }
 
@@ -228,7 +235,7 @@ timeline:
 		{Verb: synth.Packet, Craft: synth.Craft{Seq: -1, Flags: packet.FlagFIN | packet.FlagACK, Payload: []byte{0xff}, Deliver: true}},
 		{Verb: synth.Post, Name: "segment1", Work: rnic.Work{Op: rnic.OpSegment, Data: []byte{0xab, 0xab, 0xab}}},
 	}
-	if d := cmp.Diff(want, s.Timeline, cmpopts.IgnoreFields(synth.Step{}, "Line")); d != "" {
+	if d := cmp.Diff(want, s.Timeline, cmpopts.IgnoreTypes(synth.Place{})); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
 }

@@ -40,7 +40,7 @@ func (c *compiler) sctp(n *node, s *settings) {
 		"streams_in":    number(c, &a.In, 0, math.MaxUint16),
 		"receive":       size(c, &s.receive, 1500, math.MaxUint32),
 		"adaptation":    c.adaptation(a),
-		"addresses":     c.addressList(&a.Addresses),
+		"addresses":     c.addressList(&a.Addresses, &s.further),
 		"bundle":        c.Boolean(&a.Bundle),
 		"i_data":        c.Boolean(&a.IData),
 		"shuffle":       c.Boolean(&a.Shuffle),
@@ -75,9 +75,9 @@ func (c *compiler) adaptation(a *assoc.Config) setter {
 // maxAddresses is how many further addresses a host may have.
 const maxAddresses = 7
 
-func (c *compiler) addressList(p *[]netip.Addr) setter {
+func (c *compiler) addressList(p *[]netip.Addr, at *[]pos) setter {
 	return func(n *node) {
-		*p = nil
+		*p, *at = nil, nil
 		c.List(n, func(n *node) {
 			if !c.Is(n, scalar) {
 				return
@@ -87,7 +87,7 @@ func (c *compiler) addressList(p *[]netip.Addr) setter {
 				c.Fail(n.Pos, "expected an address such as 10.0.0.3 or \"fd00::3\", not %q", n.Text)
 				return
 			}
-			*p = append(*p, a)
+			*p, *at = append(*p, a), append(*at, n.Pos)
 		})
 		if len(*p) > maxAddresses {
 			c.Fail(n.Pos, "a host has at most %d further addresses", maxAddresses)
@@ -141,7 +141,7 @@ func (c *compiler) finishSCTP(s *settings, tag, tsn uint32) {
 	s.host.RNIC.Startup.Rev = mpaEnhanced // over SCTP there are no revisions
 	for i, x := range a.Addresses {
 		if x.Is6() != s.host.Addr.Addr().Is6() {
-			c.Fail(pos{Line: 1, Column: 1}, "address %d of a host is of another family than its first", i+2)
+			c.Fail(s.further[i], "address %d of a host is of another family than its first", i+2)
 		}
 	}
 }

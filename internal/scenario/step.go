@@ -111,7 +111,8 @@ func (c *compiler) step(n *node, in scope) (synth.Step, bool) {
 		return synth.Step{}, false
 	}
 	c.modifiers(n, s)
-	s.Conn, s.From, s.Step.Line = s.on, s.from, s.pos.Line
+	s.Conn, s.From = s.on, s.from
+	s.Step.Place = synth.Place(s.pos)
 	c.call(s)
 	c.spend(s, uint64(max(s.repeated, 1)))
 	s.def.read(c, s, value)
@@ -249,7 +250,7 @@ func (c *compiler) times(s *step) synth.Step {
 	case s.def.message || s.Verb == synth.Repeat:
 		s.Step.Times = s.repeated
 	default:
-		return synth.Step{Verb: synth.Repeat, Conn: s.Conn, From: s.From, Times: s.repeated, Steps: []synth.Step{s.Step}, Line: s.pos.Line}
+		return synth.Step{Verb: synth.Repeat, Conn: s.Conn, From: s.From, Times: s.repeated, Steps: []synth.Step{s.Step}, Place: synth.Place(s.pos)}
 	}
 	return s.Step
 }

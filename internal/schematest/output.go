@@ -58,6 +58,8 @@ func value(v []byte) error {
 		Fields     json.RawMessage `json:"fields"`
 		Interfaces json.RawMessage `json:"interfaces"`
 		Findings   json.RawMessage `json:"findings"`
+		// What explain found.
+		Rule, Term, Error, Diagnosis json.RawMessage
 	}
 	if err := json.Unmarshal(v, &head); err != nil {
 		return fmt.Errorf("%w in %.200s", err, v)
@@ -73,6 +75,8 @@ func value(v []byte) error {
 		return As("rules", v)
 	case head.Interfaces != nil:
 		return As("interfaces", v)
+	case head.Rule != nil || head.Term != nil || head.Error != nil || head.Diagnosis != nil:
+		return As("explain", v)
 	case head.Findings != nil:
 		return As("baseline", v)
 	case head.Fields != nil:

@@ -72,10 +72,8 @@ func (r *Report) Parse(src []byte) *Node {
 		r.Fail(Pos{1, 1}, "a %s has at most %d octets, this one has %d", r.What, MaxFile, len(src))
 		return nil
 	}
-	src = bytes.TrimPrefix(src, []byte("\ufeff"))
-	for i, line := range strings.Split(string(src), "\n") {
-		line = strings.TrimSuffix(line, "\r")
-		r.lines = append(r.lines, line)
+	src = r.Lines(src)
+	for i, line := range r.lines {
 		if !utf8.ValidString(line) {
 			r.Fail(Pos{i + 1, 1}, "not UTF-8")
 			return nil
@@ -94,6 +92,16 @@ func (r *Report) Parse(src []byte) *Node {
 		return nil
 	}
 	return n
+}
+
+// Lines takes the lines of a file for errors to show. It returns the file without a mark
+// of the order of octets.
+func (r *Report) Lines(src []byte) []byte {
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	for line := range strings.SplitSeq(string(src), "\n") {
+		r.lines = append(r.lines, strings.TrimSuffix(line, "\r"))
+	}
+	return src
 }
 
 // tree runs the YAML parser over what [Report.tokens] found harmless.

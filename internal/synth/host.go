@@ -153,7 +153,7 @@ func (h *host) endpoint() *rnic.Endpoint {
 	}
 	ep, err := rnic.New(c)
 	if err != nil {
-		h.world().fail(0, "%w", err)
+		h.world().fail(h.conn.cfg.Place, "%w", err)
 		c.Faults = nil
 		ep, _ = rnic.New(c)
 	}

@@ -203,18 +203,17 @@ func (w *world) stop() {
 	}
 }
 
-func (w *world) fail(line int, format string, args ...any) {
+func (w *world) fail(at Place, format string, args ...any) {
 	if w.err != nil {
 		return
 	}
-	w.err = &StepError{Line: line, Err: fmt.Errorf(format, args...)}
+	w.err = &StepError{Place: at, Err: fmt.Errorf(format, args...)}
 }
 
-// StepError is a step that cannot be done.
+// StepError is a step or a connection that cannot be done.
 type StepError struct {
-	// Line in the scenario, 0 if unknown.
-	Line int
-	Err  error
+	Place
+	Err error
 }
 
 // Error implements error.

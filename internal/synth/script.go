@@ -42,6 +42,8 @@ type Script struct {
 
 // Connection is one TCP connection, or a stream of an SCTP association.
 type Connection struct {
+	// Place is where the scenario has it.
+	Place
 	// Name is how steps speak of it.
 	Name string
 	// Hosts by side.
@@ -163,9 +165,11 @@ type Step struct {
 	// Steps of Together, Repeat and Load; Branches of Parallel.
 	Steps    []Step
 	Branches [][]Step
-	// Line in the scenario, for errors; 0 if it has none.
-	Line int
+	Place
 }
+
+// Place is a line and a column of the scenario, for errors; 0 if there is none.
+type Place struct{ Line, Column int }
 
 // Memory is a place in registered memory.
 type Memory struct {

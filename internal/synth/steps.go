@@ -66,7 +66,7 @@ func (w *world) step(s *Step, wait waiter) bool {
 	case Load:
 		return w.load(s, c, wait)
 	}
-	w.fail(s.Line, "a step that does not exist: %d", s.Verb)
+	w.fail(s.Place, "a step that does not exist: %d", s.Verb)
 	return false
 }
 
@@ -76,7 +76,7 @@ func (w *world) conn(s *Step) (*conn, bool) {
 	}
 	c, ok := w.byName[s.Conn]
 	if !ok {
-		w.fail(s.Line, "there is no connection %q", s.Conn)
+		w.fail(s.Place, "there is no connection %q", s.Conn)
 	}
 	return c, ok
 }
@@ -145,7 +145,7 @@ func (w *world) post(s *Step, h *host, wait waiter) bool {
 	for range max(s.Times, 1) {
 		work, err := h.work(s)
 		if err != nil {
-			w.fail(s.Line, "%w", err)
+			w.fail(s.Place, "%w", err)
 			return false
 		}
 		w.numbers[s.Name]++
@@ -214,7 +214,7 @@ func (w *world) load(s *Step, c *conn, wait waiter) bool {
 			}
 		}
 		if c.written() == before {
-			w.fail(s.Line, "the steps of a load send nothing")
+			w.fail(s.Place, "the steps of a load send nothing")
 			return false
 		}
 	}

@@ -26,6 +26,21 @@ type Line struct {
 	// are lost, come twice, or come later by ReorderBy nanoseconds.
 	Loss, Duplicate, Reorder float64
 	ReorderBy                int64
+	// Down are the times in which the line loses every packet.
+	Down []Span
+}
+
+// Span is a stretch of time, in nanoseconds since the beginning.
+type Span struct{ At, For int64 }
+
+// Within reports whether a time lies in one of the stretches.
+func Within(spans []Span, at int64) bool {
+	for _, s := range spans {
+		if at >= s.At && at < s.At+s.For {
+			return true
+		}
+	}
+	return false
 }
 
 // Config of a link.
@@ -157,6 +172,7 @@ func (l *line) pass(now, bits int64, o *Orders) []int64 {
 	if o.Safe {
 		lost, twice, late = false, false, false
 	}
+	lost = lost || Within(l.Down, now)
 	if late {
 		at += l.ReorderBy
 	} else {

@@ -341,3 +341,15 @@ func TestLink_ChecksumsAreGood(t *testing.T) {
 		}
 	}
 }
+
+// TestLink_Down: a line that is down loses all that enters it then, and nothing else.
+func TestLink_Down(t *testing.T) {
+	w := newWorld(t, Config{Before: both(Line{Delay: 10}), After: both(Line{Down: []Span{{At: 20, For: 20}}})}, usual())
+	w.sendAll(5, 10)
+	if frames := w.run(t); len(frames) != 5 {
+		t.Errorf("%d frames were captured", len(frames))
+	}
+	if d := cmp.Diff([]int{0, 3, 4}, w.arrived); d != "" {
+		t.Error("arrived:", d)
+	}
+}

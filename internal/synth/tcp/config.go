@@ -36,8 +36,11 @@ type Config struct {
 	// the MSS: segmentation offload, before which a capture sees it.
 	MaxSegment int
 	// Window is the receive window in octets; WindowScale its shift, if Scale.
-	Window      int
-	Scale       bool
+	Window int
+	Scale  bool
+	// Shut are the times in which the window is closed: what is announced in them is 0.
+	// After each the window is announced at once.
+	Shut        []Shut
 	WindowScale uint8
 	// Timestamps (RFC 7323) and SACK (RFC 2018), used if both ends have them.
 	Timestamps, SACK bool
@@ -55,6 +58,9 @@ type Config struct {
 	// Inflight bounds the octets under way, if not 0.
 	Inflight int
 }
+
+// Shut is a stretch of time, in ns.
+type Shut struct{ From, To int64 }
 
 // Segment is a TCP segment. Payload and Options are valid until the connection
 // ends.

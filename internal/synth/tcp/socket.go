@@ -29,7 +29,9 @@ type Socket struct {
 	sender
 	receiver
 
-	reset bool // a RST came in
+	reset bool  // a RST came in
+	now   int64 // of the last call that may send
+	shut  int64 // when the window that was announced as closed is opened; 0: it is not closed
 	push  []Segment
 }
 
@@ -86,6 +88,7 @@ func (s *Socket) Reset(now int64) {
 // Craft returns a segment with the present numbers of the socket, without
 // changing its state: the start of what a scenario sends by hand.
 func (s *Socket) Craft(now int64) Segment {
+	s.now = now
 	g := Segment{Seq: s.number(s.next), From: s.next, Flags: packet.FlagACK, Window: s.window()}
 	if s.finSent {
 		g.Seq++
@@ -97,6 +100,7 @@ func (s *Socket) Craft(now int64) Segment {
 
 // Next returns the next segment to send.
 func (s *Socket) Next(now int64) (Segment, bool) {
+	s.now = now
 	if len(s.push) > 0 {
 		g := s.push[0]
 		s.push = s.push[1:]
@@ -139,6 +143,13 @@ func (s *Socket) ackNumber() uint32 {
 
 // window is the field of a segment other than a SYN.
 func (s *Socket) window() uint16 {
+	s.shut = 0
+	for _, x := range s.cfg.Shut {
+		if s.now >= x.From && s.now < x.To {
+			s.shut = x.To
+			return 0
+		}
+	}
 	return uint16(min(s.cfg.Window>>s.shift(), 0xffff)) //nolint:gosec // bounded here
 }
 
@@ -160,6 +171,9 @@ func (s *Socket) Timer() (at int64, ok bool) {
 	if s.rtoAt != 0 && (!ok || s.rtoAt < at) {
 		at, ok = s.rtoAt, true
 	}
+	if s.shut != 0 && (!ok || s.shut < at) {
+		at, ok = s.shut, true
+	}
 	return at, ok
 }
 
@@ -170,6 +184,9 @@ func (s *Socket) Tick(now int64) {
 	}
 	if s.ackAt != 0 && s.ackAt <= now {
 		s.ackAt, s.ackNow = 0, true
+	}
+	if s.shut != 0 && s.shut <= now {
+		s.shut, s.ackNow = 0, true // the window is open again
 	}
 	if s.rtoAt == 0 || s.rtoAt > now {
 		return

@@ -1,0 +1,202 @@
+package analysis
+
+import (
+	"github.com/iwdissect/iwdissect/reassembly"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// moves notes that a direction makes progress with the packet at hand, which has not been
+// taken in yet.
+func (c *Conn) moves(side int, s *reassembly.Segment, end trace.StallEnd) {
+	w := c.work
+	if w.quiet(side, s.Time) {
+		c.paused(side, s, end)
+	}
+	w.moved[side] = progress{s.Time, s.Frame}
+}
+
+// acknowledges notes the progress that a packet tells the other side of.
+func (c *Conn) acknowledges(side int, s *reassembly.Segment) {
+	h := c.work.tcp.Direction(1 - side)
+	if h.Started() && h.Offset(s.Ack) > h.Acked() {
+		c.moves(1-side, s, trace.StallAck)
+	}
+}
+
+// arrival is a packet that is not the next FPDU in order: what was known before it.
+type arrival struct {
+	off, end  int64
+	high      int64
+	waiting   bool
+	duplicate bool
+}
+
+// arrives notes the progress that a packet makes, before it is taken in.
+func (c *Conn) arrives(side int, s *reassembly.Segment) (a arrival) {
+	h, peer := c.work.tcp.Direction(side), c.work.tcp.Direction(1-side)
+	if news := peer.News(s); news {
+		c.acknowledges(side, s)
+	} else if s.Len == 0 && s.Flags == reassembly.FlagACK {
+		a.duplicate = peer.High() > peer.Acked()
+	}
+	if s.Flags&reassembly.FlagSYN != 0 {
+		c.handshake(side, s)
+		return a
+	}
+	if c.work.syn != 0 && c.work.rtt == 0 && peer.Started() && c.Trace.Flow[c.Dir(side)].Opens {
+		c.work.rtt = max(s.Time-c.work.syn, 0)
+	}
+	if s.Len == 0 || !h.Started() || s.Flags&reassembly.FlagRST != 0 {
+		return a
+	}
+	a.off = h.Offset(s.Seq)
+	a.end, a.high, a.waiting = a.off+int64(s.Len), h.High(), h.Waiting()
+	if next := h.Next(); a.end > a.high || a.off <= next && next < a.end {
+		c.moves(side, s, trace.StallData)
+	}
+	return a
+}
+
+// handshake notes when the connection was asked for.
+func (c *Conn) handshake(side int, s *reassembly.Segment) {
+	if s.Flags&reassembly.FlagACK == 0 {
+		c.work.syn = s.Time
+	} else if !c.Trace.Flow[c.Dir(1-side)].Opens {
+		c.work.syn = 0
+	}
+}
+
+// tookIn notes what a packet was, after it was taken in.
+func (c *Conn) tookIn(side int, s *reassembly.Segment, a *arrival, note reassembly.Note) {
+	w := c.work
+	if a.duplicate || s.SACK {
+		c.reports(side, s, a.duplicate)
+	}
+	h := w.tcp.Direction(side)
+	if s.Len == 0 || a.end == 0 {
+		return
+	}
+	fl, now := &c.Trace.Flow[c.Dir(side)], trace.Moment{Frame: s.Frame, Time: s.Time}
+	switch {
+	case note&reassembly.Retransmission != 0:
+		w.repeated(side, fl, stretch{a.off, a.end}, h.Acked(), a.high, now)
+	case a.waiting && a.off < a.high && note&reassembly.LateForGap == 0:
+		w.filled(side, fl, h.Acked(), now)
+	case !a.waiting && h.Waiting():
+		w.trouble().sides[side].holeAt = s.Time
+	}
+}
+
+// reports notes that a side lacks octets, as its acknowledgement tells.
+func (c *Conn) reports(side int, s *reassembly.Segment, again bool) {
+	c.work.trouble().sides[1-side].duplicate(c.work.tcp.Direction(1-side).Acked(), again, s.SACK)
+}
+
+// window notes that a side closed its receive window, or opened it again.
+func (c *Conn) window(side int, s *reassembly.Segment) {
+	if s.Flags&(reassembly.FlagSYN|reassembly.FlagRST) == 0 && c.running() {
+		c.work.announce(side, s.ZeroWindow, c.blocked(1-side), &c.Trace.Flow[c.Dir(side)], trace.Moment{Frame: s.Frame, Time: s.Time})
+	}
+}
+
+// blocked reports whether a side has something to send for certain.
+func (c *Conn) blocked(side int) bool {
+	var u undone
+	c.waited(side, &u)
+	return u.Open || u.Owed > 0
+}
+
+// running reports whether FPDUs are under way, or may be.
+func (c *Conn) running() bool {
+	t := &c.Trace
+	begun := c.dirs[0].phase >= opening || c.dirs[1].phase >= opening
+	return t.IsMPA && begun && t.Outcome != trace.Rejected && t.Terminates == [2]*trace.Terminate{}
+}
+
+// paused looks at a direction that made no progress for long until a packet, or until the
+// clock went back. s is nil at the end of the capture.
+func (c *Conn) paused(side int, s *reassembly.Segment, end trace.StallEnd) {
+	w, h, fl := c.work, c.work.tcp.Direction(side), &c.Trace.Flow[c.Dir(side)]
+	m := &w.moved[side]
+	now := trace.Moment{Time: c.env.End}
+	if s != nil {
+		now = trace.Moment{Frame: s.Frame, Time: s.Time}
+	}
+	if m.frame == 0 || now.Time < m.time {
+		if m.frame != 0 {
+			w.steppedBack(m.time-now.Time, fl)
+		}
+		return
+	}
+	if !c.running() || w.closed || w.fins != [2]bool{} {
+		return
+	}
+	u := undone{Stall: trace.Stall{End: end, Hole: h.Waiting()}}
+	high := h.High()
+	switch {
+	case end == trace.StallData:
+		off := h.Offset(s.Seq)
+		if off > high {
+			return // the capture missed something: there was progress
+		}
+		u.filled = u.Hole && off <= h.Next()
+	case end == trace.StallAck && h.Offset(s.Ack) > high+1:
+		return
+	}
+	if h.Heard() {
+		u.Unacked = max(high-h.Acked(), 0)
+	}
+	c.waited(side, &u)
+	if w.judge(side, &u, now) {
+		stalled(fl, &u.Stall)
+	}
+}
+
+// waited fills in the requests and the message that waited while a direction paused, as
+// far as the capture is complete enough to know.
+func (c *Conn) waited(side int, u *undone) {
+	for i := range 2 {
+		fl := &c.Trace.Flow[c.Dir(i)]
+		if fl.Cut || fl.Frames == 0 || fl.Malformed > 0 || fl.CRCBad > 0 || c.tcp.Direction(i).Counts().Gaps > 0 {
+			return
+		}
+	}
+	u.waits(&c.queues, side)
+	if h := &c.dirs[side]; h.dec != nil && !h.ended && h.dec.Open() > 0 {
+		u.Open = true
+	}
+}
+
+// waits fills in what waits in a direction.
+func (u *undone) waits(q *[2]queues, side int) {
+	if r := q[1-side].requests; len(r) > 0 {
+		if u.Owed == 0 || r[0].time < u.request.Time {
+			u.request = trace.Moment{Frame: r[0].frame, Time: r[0].time}
+		}
+		u.Owed += len(r)
+	}
+	u.Asked += len(q[side].requests)
+	u.Open = u.Open || q[side].open.anyOpen()
+}
+
+// stops looks at both directions when the connection ends.
+func (c *Conn) stops(s *reassembly.Segment, end trace.StallEnd) {
+	now := c.env.End
+	if s != nil {
+		now = s.Time
+	}
+	for side := range 2 {
+		if now != 0 && now > c.work.moved[side].time && c.work.quiet(side, now) {
+			c.paused(side, s, end)
+		}
+	}
+}
+
+// endWindows sums up the windows that were never opened again.
+func (c *Conn) endWindows() {
+	for side, shut := range c.work.shut {
+		if shut {
+			c.work.reopened(side, c.blocked(1-side), &c.Trace.Flow[c.Dir(side)], trace.Moment{Time: max(c.Trace.LastTime, c.env.End)})
+		}
+	}
+}

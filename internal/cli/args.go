@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// colourWords are what --color takes.
+var colourWords = []string{"auto", "always", "never"}
+
+// prepared returns the command line in a form that pflag reads as it is meant. Two flags
+// have a value that may be left out, and take the next argument if it is one of their
+// words: --color, which must not swallow FILE, and -t, which tcpdump has without a value.
+func prepared(root *cobra.Command, args []string) []string {
+	if len(args) == 0 || args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd {
+		return args
+	}
+	cmd, _, err := root.Find(args)
+	if err != nil || cmd == nil {
+		cmd = root
+	}
+	out := make([]string, 0, len(args))
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			return append(out, args[i:]...)
+		}
+		out = append(out, arg)
+		f := wantsValue(cmd.Flags(), arg)
+		switch {
+		case f == nil:
+		case f.Name == timeFlag:
+			if i+1 < len(args) && isTimeWord(args[i+1]) {
+				i++
+				out = append(out, args[i])
+			} else if !strings.HasPrefix(arg, "--") {
+				out[len(out)-1] += "=" + noTime
+			}
+		case f.Name == colourFlag:
+			if i+1 < len(args) && slices.Contains(colourWords, args[i+1]) {
+				i++
+				out[len(out)-1] += "=" + args[i]
+			}
+		case i+1 < len(args):
+			i++
+			out = append(out, args[i]) // its value, whatever it looks like
+		}
+	}
+	return out
+}
+
+// wantsValue returns the flag that an argument ends with, if its value would be the next
+// one: a long flag without =, or the last of several letters.
+func wantsValue(flags *pflag.FlagSet, arg string) *pflag.Flag {
+	if name, long := strings.CutPrefix(arg, "--"); long {
+		if f := flags.Lookup(name); f != nil && (f.NoOptDefVal == "" || f.Name == colourFlag) {
+			return f
+		}
+		return nil
+	}
+	letters, short := strings.CutPrefix(arg, "-")
+	if !short {
+		return nil
+	}
+	for i := range len(letters) {
+		f := flags.ShorthandLookup(letters[i : i+1])
+		if f == nil {
+			return nil
+		}
+		if f.NoOptDefVal == "" {
+			if i == len(letters)-1 {
+				return f
+			}
+			return nil // its value follows in the same argument
+		}
+	}
+	return nil
+}

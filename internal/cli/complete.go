@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/internal/rulebook"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+)
+
+// completion offers words for what stands on the command line so far.
+type completion = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
+
+// The words of flags that have the same ones in all commands.
+var (
+	recordKinds = []string{"frame", "pdu", "connection", "transaction", "finding"}
+	severities  = []string{"error", "warning", "note"}
+)
+
+// knownPorts are TCP ports that iWARP is known to be used on.
+var knownPorts = []struct {
+	port uint16
+	use  string
+}{
+	{5445, "SMB Direct"}, {20049, "NFS over RDMA"}, {3260, "iSER"}, {4420, "NVMe over RDMA"}, {7174, "librdmacm"}, {7471, "librdmacm"},
+}
+
+// completeFlags registers what completes the flags that a command has.
+func completeFlags(cmd *cobra.Command, formats ...string) {
+	times := make([]string, 0, len(timeWords))
+	for _, w := range timeWords {
+		times = append(times, w.word+"\t"+w.means)
+	}
+	outputs := make([]string, 0, len(checkFormats))
+	for _, f := range checkFormats {
+		outputs = append(outputs, f+"=")
+	}
+	for name, f := range map[string]completion{
+		"format":     words(formats...),
+		"records":    lists(recordKinds),
+		"fail-on":    words(severities...),
+		"enable":     completeRules,
+		"disable":    completeRules,
+		"conn":       completeConns,
+		"decode-as":  completePorts,
+		"mpa-layout": words(mpa.LayoutRFC6581.String(), mpa.LayoutDraft01.String()),
+		"output":     open(outputs),
+		"show":       completeScenarios,
+		"mix":        words("mixed", "bulk"),
+		timeFlag:     words(times...),
+		colourFlag:   words(colourWords...),
+	} {
+		if flag := cmd.Flags().Lookup(name); flag != nil && (name != "output" || flag.Value.Type() == "stringArray") {
+			_ = cmd.RegisterFlagCompletionFunc(name, f) // it fails only if it was registered before
+		}
+	}
+}
+
+// words offers some words.
+func words(all ...string) completion { return fixed(all, cobra.ShellCompDirectiveNoFileComp) }
+
+// fixed offers those of some words that begin with what is there.
+func fixed(all []string, directive cobra.ShellCompDirective) completion {
+	return func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+		return beginning(word, all), directive
+	}
+}
+
+// beginning are the offers that begin with a word.
+func beginning(word string, offers []string) (some []string) {
+	for _, o := range offers {
+		if strings.HasPrefix(o, word) {
+			some = append(some, o)
+		}
+	}
+	return some
+}
+
+// open offers words behind which more follows.
+func open(all []string) completion {
+	return fixed(all, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)
+}
+
+// lists offers words for the last place of a list with commas.
+func lists(all []string) completion {
+	return func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+		return beginning(word, inList(word, all)), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+// inList puts each word that the list does not have yet behind it.
+func inList(list string, all []string) (offers []string) {
+	head := list[:strings.LastIndexByte(list, ',')+1]
+	have := strings.Split(head, ",")
+	for _, w := range all {
+		if name, _, _ := strings.Cut(w, "\t"); !slices.Contains(have, name) {
+			offers = append(offers, head+w)
+		}
+	}
+	return offers
+}
+
+// completeRules offers the ids of rules and the selectors.
+func completeRules(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	var offers []string
+	for _, e := range conformance.Catalogue().Entries {
+		offers = append(offers, e.ID+"\t"+e.Statement)
+		for _, s := range []string{"layer=" + e.Layer, "severity=" + e.Severity.String(), "level=" + e.Level, "spec=" + e.Spec} {
+			if !slices.Contains(offers, s) && !strings.HasSuffix(s, "=") {
+				offers = append(offers, s)
+			}
+		}
+	}
+	return beginning(word, offers), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeWords offers all that can be explained.
+func completeWords(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var offers []string
+	for _, e := range conformance.Catalogue().Entries {
+		offers = append(offers, e.ID+"\t"+e.Statement)
+	}
+	for _, t := range rulebook.Terms() {
+		offers = append(offers, t.Name+"\t"+t.Says)
+	}
+	for _, f := range rulebook.Faults() {
+		offers = append(offers, f.Code+"\t"+f.Name, f.Word+"\t"+f.Code)
+	}
+	for _, k := range rulebook.Kinds() {
+		offers = append(offers, k.Name+"\t"+k.Says)
+	}
+	return beginning(word, offers), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeScenarios offers the built-in scenarios; files are offered too where they may
+// be given.
+func completeScenarios(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	offers := make([]string, 0, len(scenario.Builtin()))
+	for _, s := range scenario.Builtin() {
+		offers = append(offers, s.Name+"\t"+s.Summary)
+	}
+	return beginning(word, offers), cobra.ShellCompDirectiveDefault
+}
+
+// completeFields offers the names of fields.
+func completeFields(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	offers := make([]string, 0, len(render.Fields()))
+	for _, f := range render.Fields() {
+		offers = append(offers, f.Name+"\t"+f.Label)
+	}
+	return beginning(word, offers), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completePorts offers rules of -d.
+func completePorts(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	offers := make([]string, 0, len(knownPorts))
+	for _, p := range knownPorts {
+		offers = append(offers, "tcp.port=="+strconv.Itoa(int(p.port))+",iwarp_mpa\t"+p.use)
+	}
+	return beginning(word, offers), cobra.ShellCompDirectiveNoFileComp
+}
+
+// The bounds of what is read of a capture while somebody waits for a completion.
+const (
+	completionFrames = 200_000
+	completionTime   = time.Second
+)
+
+// completeConns offers the connections of the captures that stand on the command line.
+func completeConns(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	read, _ := cmd.Flags().GetStringArray("read")
+	files := append(slices.Clone(read), args...)
+	if len(files) == 0 || readableTwice(files, "") != nil {
+		return nil, directive
+	}
+	var offers []string
+	in := new(input)
+	end := time.Now().Add(completionTime)
+	for _, name := range expand(files) {
+		src, err := in.open(name, nil, strings.NewReader(""))
+		if err != nil {
+			continue
+		}
+		run := pipeline.New(pipeline.Options{Count: completionFrames, Brief: true}, nil)
+		_ = run.Read(&until{src.Source, func() bool { return time.Now().After(end) }}) // what was read is offered
+		_ = src.Close()                                                                // only read from
+		for _, c := range run.Finish() {
+			offer := strconv.FormatUint(c.Number, 10) + "\t" + c.Side[0].Addr.String() + " > " + c.Side[1].Addr.String()
+			if !slices.Contains(offers, offer) {
+				offers = append(offers, offer)
+			}
+		}
+	}
+	return beginning(word, inList(word, offers)), directive
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/pflag"
+)
+
+// pager shows text page by page, on a terminal only and as git does it: by the program
+// that IWDISSECT_PAGER or PAGER names, or less.
+type pager struct {
+	s *IOStreams
+	// off is --no-pager.
+	off bool
+
+	mu   sync.Mutex
+	left bool   // the reader has gone, or pressed Ctrl-C
+	stop func() // ends the work; may be nil
+}
+
+func (p *pager) flag(f *pflag.FlagSet) {
+	f.BoolVar(&p.off, "no-pager", false, "on a terminal, do not show text through $IWDISSECT_PAGER, $PAGER or less")
+}
+
+// command is the pager, "" for none.
+func (p *pager) command() string {
+	if p.off || p.s == nil || !p.s.OutTTY {
+		return ""
+	}
+	for _, name := range []string{"IWDISSECT_PAGER", "PAGER"} {
+		if v, ok := os.LookupEnv(name); ok {
+			if v = strings.TrimSpace(v); v == "cat" {
+				v = ""
+			}
+			return v
+		}
+	}
+	return "less"
+}
+
+// through does work whose text goes through the pager, and waits until it was read.
+func (p *pager) through(text bool, work func() error) error {
+	name := p.command()
+	if name == "" || !text {
+		return work()
+	}
+	g := &paged{pager: p, name: name, out: p.s.Out, err: p.s.Err}
+	p.s.Out, p.s.Err = pagedOut{g}, pagedErr{g}
+	err := work()
+	lost := g.end()
+	p.s.Out, p.s.Err = g.out, g.err
+	if lost != nil {
+		p.s.warn(lost)
+		err = errors.Join(errReported, err)
+	}
+	return err
+}
+
+// ends tells what ends the work when the reader leaves.
+func (p *pager) ends(stop func()) {
+	p.mu.Lock()
+	p.stop = stop
+	p.mu.Unlock()
+}
+
+// gone reports whether the reader has left.
+func (p *pager) gone() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.left
+}
+
+// leave ends the work.
+func (p *pager) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.left = true
+	if p.stop != nil {
+		p.stop()
+	}
+}
+
+// paged is a pager that begins with the first octet: until then progress is shown, and
+// what writes nothing needs no pager. From then on errors go through it too if they would
+// go to the terminal, which would show them in the midst of a page.
+type paged struct {
+	*pager
+	name     string
+	out, err io.Writer
+
+	writing sync.Mutex
+	begun   bool
+	cmd     *exec.Cmd // nil: it could not be started
+	in      io.WriteCloser
+	quit    func()
+}
+
+type pagedOut struct{ *paged }
+
+func (g pagedOut) Write(b []byte) (int, error) { return g.write(b, g.out, true) }
+
+type pagedErr struct{ *paged }
+
+func (g pagedErr) Write(b []byte) (int, error) { return g.write(b, g.err, false) }
+
+func (g *paged) write(b []byte, w io.Writer, begins bool) (int, error) {
+	g.writing.Lock()
+	defer g.writing.Unlock()
+	if begins && !g.begun {
+		g.begin()
+	}
+	if g.cmd == nil || !begins && !g.s.ErrTTY {
+		return w.Write(b)
+	}
+	n, err := g.in.Write(b)
+	if err != nil {
+		g.leave()
+		if !begins { // an error that nobody read yet
+			return w.Write(b)
+		}
+		err = fmt.Errorf("%s: %w", g.name, syscall.EPIPE)
+	}
+	return n, err
+}
+
+// begin starts the pager. Without less, text goes to the terminal as it is.
+func (g *paged) begin() {
+	g.begun = true
+	cmd := exec.Command(g.name)
+	if strings.ContainsAny(g.name, " \t|&;<>()$`\\\"'*?[#~=%") {
+		cmd = exec.Command("sh", "-c", g.name)
+	}
+	cmd.Stdout, cmd.Stderr, cmd.Env = g.out, g.err, os.Environ()
+	for name, v := range map[string]string{"LESS": "FRX", "LV": "-c"} {
+		if _, ok := os.LookupEnv(name); !ok {
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+	}
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		if g.name != "less" {
+			fmt.Fprintf(g.err, "%s: the pager: %v\n", g.s.name(), err)
+		}
+		return
+	}
+	g.cmd, g.in = cmd, in
+	// Ctrl-C is for the pager, and ends the work; this program waits for the pager.
+	interrupts, quit := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(interrupts, os.Interrupt)
+	go func() {
+		for {
+			select {
+			case <-interrupts:
+				g.leave()
+			case <-quit:
+				signal.Stop(interrupts)
+				return
+			}
+		}
+	}()
+	g.quit = sync.OnceFunc(func() { close(quit) })
+}
+
+// The exit codes of a shell that could not run a command.
+const shellCannot, shellFindsNone = 126, 127
+
+// end waits for the pager. It returns an error if it showed nothing at all.
+func (g *paged) end() error {
+	if g.cmd == nil {
+		return nil
+	}
+	_ = g.in.Close() // it may have gone
+	err := g.cmd.Wait()
+	g.quit()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && (exit.ExitCode() == shellCannot || exit.ExitCode() == shellFindsNone) {
+		return fmt.Errorf("the pager %q could not be run", g.name)
+	}
+	return nil
+}

@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// selectFlags are the flags that say which part of a capture is shown.
+type selectFlags struct {
+	conns, frames string
+	after, before string
+	worst         int
+	// chosen is what they say, without --worst.
+	chosen pipeline.Selection
+}
+
+// aboutSelection explains the flags, in the help of each command that has them.
+const aboutSelection = `
+--conn, --frames, --after, --before and --worst select what is shown: connections,
+frames by number or time, or the N connections with the most problems. What is
+selected is counted in tables and findings, and decides the exit code of check. All
+of the capture is analysed nevertheless, so that what came before is known. Frames
+and times select the PDUs that these frames completed, findings in them, and the
+connections that were under way then, which are shown with the numbers of their
+whole life. The worst connections are those with the most errors, then warnings,
+notes, and retransmissions and gaps; of equals the first.
+
+TIME is as in RFC 3339, a date and time or a time of day in UTC as dissect shows
+them, or seconds since the first frame, such as +1.5 or 1.5s.`
+
+func (o *selectFlags) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.conns, "conn", "", "show only the connections `N[,M...]`, also ranges such as 3,7-9")
+	f.StringVar(&o.frames, "frames", "", "show only the frames `A-B`, also lists such as 4,10-20")
+	f.StringVar(&o.after, "after", "", "show only frames at `TIME` or later")
+	f.StringVar(&o.before, "before", "", "show only frames at `TIME` or earlier")
+	f.IntVar(&o.worst, "worst", 0, "show only the `N` connections with the most problems")
+}
+
+// choose reads the flags.
+func (o *selectFlags) choose() (err error) {
+	c := &o.chosen
+	if c.Conns, err = spans("--conn", o.conns, 0); err != nil {
+		return err
+	}
+	if c.Frames, err = spans("--frames", o.frames, 1); err != nil {
+		return err
+	}
+	if c.After, err = moment("--after", o.after); err != nil {
+		return err
+	}
+	if c.Before, err = moment("--before", o.before); err != nil {
+		return err
+	}
+	if a, b := c.After, c.Before; a != nil && b != nil && a.Kind == b.Kind && a.At > b.At {
+		return usagef("--after %s is later than --before %s", o.after, o.before)
+	}
+	if o.worst < 0 {
+		return usagef("--worst takes a number of connections, not %d", o.worst)
+	}
+	return nil
+}
+
+// any reports whether something may be left out.
+func (o *selectFlags) any() bool { return !o.chosen.All() || o.worst > 0 }
+
+// spans reads numbers and ranges of them; least is the first number there is. It returns
+// nil for nothing.
+func spans(flag, list string, least uint64) (all []pipeline.Span, err error) {
+	if list == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(list, ",") {
+		first, last, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		s := pipeline.Span{From: least, To: 1<<64 - 1}
+		ok := first != "" || last != ""
+		if first != "" {
+			s.From, err = strconv.ParseUint(first, 10, 64)
+			ok = ok && err == nil && s.From >= least
+		}
+		if !isRange {
+			s.To = s.From
+		} else if last != "" {
+			s.To, err = strconv.ParseUint(last, 10, 64)
+			ok = ok && err == nil && s.To >= s.From
+		}
+		if !ok {
+			return nil, usagef("%s takes numbers from %d and ranges such as 3,7-9, not %q", flag, least, list)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// The forms of TIME, besides seconds.
+var (
+	dateForms = []string{time.RFC3339Nano, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", time.DateTime, time.DateOnly}
+	dayForms  = []string{time.TimeOnly, "15:04"}
+)
+
+// moment reads a TIME. It returns nil for nothing.
+func moment(flag, text string) (*pipeline.Moment, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // no bound
+	}
+	for _, form := range dateForms {
+		if t, err := time.Parse(form, text); err == nil {
+			return &pipeline.Moment{At: t.UnixNano()}, nil
+		}
+	}
+	for _, form := range dayForms {
+		if t, err := time.Parse(form, text); err == nil {
+			since := t.Sub(t.Truncate(24 * time.Hour))
+			return &pipeline.Moment{At: int64(since), Kind: pipeline.TimeOfDay}, nil
+		}
+	}
+	length := strings.TrimPrefix(text, "+")
+	if _, err := strconv.ParseFloat(length, 64); err == nil {
+		length += "s"
+	}
+	if d, err := time.ParseDuration(length); err == nil && d >= 0 {
+		return &pipeline.Moment{At: int64(d), Kind: pipeline.SinceFirst}, nil
+	}
+	return nil, usagef("%s takes a time such as 2026-01-31T12:00:00Z, \"2026-01-31 12:00:00\", 12:00:00.5, +1.5 or 1.5s, not %q", flag, text)
+}
+
+// selection is the selection of one run: it follows the frames of the run.
+func (o *selectFlags) selection(opt *pipeline.Options) *pipeline.Selection {
+	s := o.chosen.Fresh()
+	if s.Timed() {
+		opt.Saw = both(opt.Saw, s.Saw)
+	}
+	return s
+}
+
+// both calls two functions; either may be nil.
+func both(f, g func(uint64, int64)) func(uint64, int64) {
+	if f == nil {
+		return g
+	}
+	return func(n uint64, ns int64) { f(n, ns); g(n, ns) }
+}
+
+// selected are the connections that a selection has.
+func selected(s *pipeline.Selection, cs []*trace.Connection) []*trace.Connection {
+	if s.All() {
+		return cs
+	}
+	var some []*trace.Connection
+	for _, c := range cs {
+		if s.Has(c) {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// hasFinding reports whether a selection has a finding.
+func hasFinding(s *pipeline.Selection, f *conformance.Finding) bool {
+	return s.Conn(f.Conn.Number) && s.Frame(f.Frame)
+}
+
+// selectedFindings are the findings that a selection has. They stay in their array.
+func selectedFindings(s *pipeline.Selection, fs []render.Finding) []render.Finding {
+	if s.All() {
+		return fs
+	}
+	some := fs[:0]
+	for _, f := range fs {
+		if hasFinding(s, &f.Finding) {
+			some = append(some, f)
+		}
+	}
+	return some
+}
+
+// pick passes on what is selected.
+type pick struct {
+	next pipeline.Sink
+	sel  *pipeline.Selection
+	// frame says that a PDU of that frame was passed on, pending that something was
+	// for which no frame came yet.
+	frame   uint64
+	pending bool
+	passed  bool
+}
+
+// picked puts a selection before a sink.
+func picked(s *pipeline.Selection, next pipeline.Sink) pipeline.Sink {
+	if s.All() || next == nil {
+		return next
+	}
+	p := &pick{next: next, sel: s}
+	if _, ok := next.(interface{ Finding(*conformance.Finding) }); !ok {
+		return struct{ pipeline.Sink }{p} // nobody need judge for it
+	}
+	return p
+}
+
+// ofSelected passes on what is selected to a sink of findings, which may be nil.
+func ofSelected(s *pipeline.Selection, next conformance.Sink) conformance.Sink {
+	if s.All() || next == nil {
+		return next
+	}
+	return &pickFindings{next, s}
+}
+
+// pickFindings passes on what is selected.
+type pickFindings struct {
+	next conformance.Sink
+	sel  *pipeline.Selection
+}
+
+// Connection implements [conformance.Sink].
+func (p *pickFindings) Connection(c *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
+	if !p.sel.Has(c) {
+		return
+	}
+	some := slices.DeleteFunc(slices.Clone(fs), func(f conformance.Finding) bool { return !hasFinding(p.sel, &f) })
+	p.next.Connection(c, some, vs)
+}
+
+// PDU implements [trace.Sink].
+func (p *pick) PDU(u *trace.PDU) {
+	if p.sel.Conn(u.Conn.Number) && p.sel.Frame(u.Frame) {
+		p.pending, p.passed, p.frame = true, true, u.Frame
+		p.next.PDU(u)
+	} else if c, ok := p.next.(interface{ Skipped(*trace.PDU) }); ok {
+		c.Skipped(u)
+	}
+}
+
+// Gap implements [trace.Sink].
+func (p *pick) Gap(g *trace.GapEvent) {
+	if p.sel.Conn(g.Conn.Number) && p.sel.Frame(g.Frame) {
+		p.pending, p.passed = true, true
+		p.next.Gap(g)
+	}
+}
+
+// Transaction implements [trace.Sink].
+func (p *pick) Transaction(t *trace.Transaction) {
+	if p.sel.Conn(t.Conn.Number) && p.sel.Frame(t.Frame) {
+		p.pending, p.passed = true, true
+		p.next.Transaction(t)
+	}
+}
+
+// Finding passes on a finding, if the sink takes them.
+func (p *pick) Finding(f *conformance.Finding) {
+	if s, ok := p.next.(interface{ Finding(*conformance.Finding) }); ok && hasFinding(p.sel, f) {
+		p.pending, p.passed = true, true
+		s.Finding(f)
+	}
+}
+
+// Frame implements [pipeline.Sink]. A frame with chunks of several sessions belongs to
+// the first of them, but is shown for any. Where a frame is left out, what became known
+// with it is written nevertheless.
+func (p *pick) Frame(f *pipeline.Frame) {
+	mine := !p.sel.ByConn() || f.Conn != nil && p.sel.Conn(f.Conn.Number)
+	if p.sel.Frame(f.Number) && (mine || p.pending && p.frame == f.Number) {
+		p.passed = true
+		p.next.Frame(f)
+	} else if s, ok := p.next.(interface{ LeftOut() }); ok && p.pending {
+		s.LeftOut()
+	}
+	p.pending = false
+}
+
+// notShown says that nothing of a capture is selected.
+func (o *selectFlags) notShown(s *IOStreams, name string, p pipeline.Sink, t *pipeline.Totals) {
+	if k, ok := p.(*pick); ok && !k.passed && t.PDUs > 0 {
+		fmt.Fprintf(s.Err, "%s: %s: nothing of %d PDUs in %d frames is selected\n", s.name(), name, t.PDUs, t.Frames)
+	}
+}

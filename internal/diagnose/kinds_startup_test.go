@@ -1,0 +1,76 @@
+package diagnose_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+)
+
+// startupKinds are those about the beginning and the end of a connection.
+var startupKinds = []diagnose.Kind{
+	diagnose.StartupRefused, diagnose.StartupUnanswered, diagnose.StartupLate, diagnose.Dialect, diagnose.Indication, diagnose.ReadDepth,
+	diagnose.Reset, diagnose.SilentClose,
+}
+
+// TestStartup compares what is said of the beginning and the end of a connection, for the
+// scenarios that ship with the program.
+func TestStartup(t *testing.T) {
+	var b strings.Builder
+	for _, name := range []string{
+		"reject", "reject-enhanced", "sctp-reject", "sctp-refuse", "sctp-refuse-enhanced", "rtr-none-in-common", "rtr-write", "rdmac", "fallback-rev1",
+		"reset", "sctp-abort", "delayed-startup", "enhanced-depths-left-open", "MPA2-RTR-MISSING-01", "MPA2-RTR-TYPE-01", "MPA2-RTR-FIRST-01",
+		"MPA2-IRDORD-01", "MPA2-IRDORD-02", "MPA2-IRDORD-06", "RNIC-IOP-NONPERM-01", "MPA2-ENH-REPLY-01", "MPA-START-03A", "RDMAP-READ-PAIR-01", "MPA-KEY-INI-CLOSE-01",
+	} {
+		s, ok := scenario.Find(name)
+		if !ok {
+			t.Fatalf("no scenario %s", name)
+		}
+		fmt.Fprintf(&b, "== %s\n%s", name, text(diagnosed(t, written(t, s, false)), startupKinds...))
+	}
+	golden(t, "startup.txt", b.String())
+}
+
+// TestStartup_Scripts does so for scripts of cases that no rule forbids.
+func TestStartup_Scripts(t *testing.T) {
+	var b strings.Builder
+	for _, c := range []struct{ name, script string }{
+		{"closed in place of an answer", `
+client: {mpa: {private: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}}
+timeline:
+  - connect
+  - close
+faults:
+  - {at: reply, skip: true}
+`},
+		{"no answer for long", `
+timeline:
+  - connect
+  - {wait: 12s, only: faulty}
+  - {packet: {}, only: faulty}
+  - {close: , only: clean}
+faults:
+  - {at: reply, skip: true}
+`},
+		{"a Send, and the responder closes", `
+both: {mpa: {revision: 1}}
+timeline:
+  - connect
+  - send 64
+  - {close: , from: server}
+`},
+		{"writes and a close are no fault", `
+timeline: [connect, write 5000, write 5000, write 5000, close]
+`},
+	} {
+		s, err := scenario.Parse(c.name, []byte("summary: a test.\n"+strings.TrimLeft(c.script, "\n")))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		fmt.Fprintf(&b, "== %s\n%s", c.name, text(diagnosed(t, written(t, s, false)), startupKinds...))
+	}
+	golden(t, "startup-scripts.txt", b.String())
+}

@@ -1,0 +1,161 @@
+package diagnose
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+const (
+	// badLoss is the share of lost packets from which on TCP cannot fill a fast link: at
+	// 0.1 % it gets about 1.2 segments in the square root of the share, 39 segments of
+	// 1460 octets a round trip (RFC 3649 section 1), which is 4.5 Gbit/s at 100 µs. From
+	// fewer than manyLosses no share is known; packets that were lost together count as
+	// one, since TCP slows down once for them.
+	badLoss    = 0.001
+	manyLosses = 5
+	// someLoss is the share that is worth a note; less is left to TCP. One packet in
+	// 100,000 is no problem.
+	someLoss   = 0.0001
+	someLosses = 3
+	// manyLate and lateShare are how many packets come out of order before it is told:
+	// with three behind the late one the sender takes it for lost. From badLate on that
+	// happens all the time.
+	manyLate  = 10
+	lateShare = 0.01
+	badLate   = 0.1
+	// A window that is closed for shutShare of the time, or for shutLong, costs
+	// throughput; one that closes for less than shutShort is how a full receiver works.
+	shutShare = 0.1
+	shutLong  = int64(time.Second)
+	shutShort = int64(10 * time.Millisecond)
+)
+
+// losses diagnoses lost packets, packets out of order and closed receive windows.
+func losses(a *about) {
+	for d := range a.Flow {
+		if h := a.Flow[d].Held; h != nil {
+			a.lost(trace.Dir(d), h)
+			a.late(trace.Dir(d), h)
+			a.shut(trace.Dir(d), h)
+		}
+	}
+}
+
+// lost diagnoses the packets of a direction that were lost and sent again.
+func (a *about) lost(d trace.Dir, h *trace.Delays) {
+	sent := float64(a.sent(d))
+	behind := h.Fast + h.Timeouts
+	n, unseen := behind+h.Unseen, h.Unseen
+	if h.Late > n { // where order is lost, a packet that comes late need not be a second copy
+		n, unseen = behind+h.UnseenTimeouts, h.UnseenTimeouts
+	}
+	losses, severity := min(h.Losses, n), conformance.Note
+	switch {
+	case h.Losses <= h.Stalls && a.has(Stalled):
+		return // the stalls tell of them
+	case losses >= manyLosses && float64(n) >= badLoss*sent:
+		severity = conformance.Warning
+	case losses < someLosses || float64(n) < someLoss*sent:
+		return
+	}
+	me, other, what := d.Sender(), (1 - d).Sender(), a.carriers()
+	text := fmt.Sprintf("Of %s %s of the %s %s were lost and sent again (%s), the first in frame %d.",
+		Number(a.sent(d)), what, me, Number(n), share(float64(n), sent), h.FirstLoss)
+	where := "lost " + fmt.Sprint(behind > 0, unseen > 0)
+	switch {
+	case unseen == 0:
+		text += fmt.Sprintf(" The capture has both copies: they were lost between the capture point and the %s.", other)
+	case behind == 0:
+		text += fmt.Sprintf(" The capture has only the second copies: the first ones were lost between the %s and the capture point.", me)
+	default:
+		text += fmt.Sprintf(" Lost before the capture point: %s, behind it: %s.", Number(unseen), Number(behind))
+	}
+	diagnosis := Diagnosis{
+		Kind: Lossy, Severity: severity, Dir: d, HasDir: true, Frames: []uint64{h.FirstLoss},
+		Title: share(float64(n), sent) + " of the " + what + " lost", Text: text, same: where,
+		Advice: "look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.",
+	}
+	if t := h.Timeouts + h.UnseenTimeouts; t > 0 {
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Of them %s came only after a timeout, during which nothing went on%s.", Number(t), stalledFor(h)))
+	}
+	a.add(diagnosis)
+}
+
+// stalledFor says how long a direction stalled in all.
+func stalledFor(h *trace.Delays) string {
+	if h.Stalls == 0 {
+		return ""
+	}
+	return ", " + duration(h.Stalled) + " in all"
+}
+
+// carriers are what is lost and counted: packets, over SCTP chunks.
+func (a *about) carriers() string {
+	if a.Transport == trace.SCTP {
+		return "chunks"
+	}
+	return "packets"
+}
+
+// sent is how many of them a side sent.
+func (a *about) sent(d trace.Dir) uint64 {
+	f := &a.Flow[d]
+	if a.Transport == trace.SCTP {
+		return f.Chunks + f.Controls + f.Retransmitted
+	}
+	return f.Frames
+}
+
+// late diagnoses packets that came out of order.
+func (a *about) late(d trace.Dir, h *trace.Delays) {
+	sent := float64(a.sent(d))
+	if h.Late < manyLate || float64(h.Late) < lateShare*sent {
+		return
+	}
+	what, severity := a.carriers(), conformance.Note
+	if float64(h.Late) >= badLate*sent {
+		severity = conformance.Warning
+	}
+	diagnosis := Diagnosis{
+		Kind: Reordered, Severity: severity, Dir: d, HasDir: true, Frames: []uint64{h.FirstLate},
+		Title: share(float64(h.Late), sent) + " of the " + what + " out of order", same: "late",
+		Text: fmt.Sprintf("Of %s %s of the %s %s came behind later ones (%s), the first in frame %d, and were not lost.",
+			Number(a.sent(d)), what, d.Sender(), Number(h.Late), share(float64(h.Late), sent), h.FirstLate),
+		Advice: "look for a path over several links that are used in turn, or a capture that puts its queues together in another order.",
+	}
+	if h.Needless > 0 {
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Sent again without need, as the sender took them for lost: %s.", Number(h.Needless)))
+	}
+	if h.Unseen > 0 && h.Late > h.Fast+h.Timeouts+h.Unseen {
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("So late that they may have been lost before the capture point: %s more.", Number(h.Unseen)))
+	}
+	a.add(diagnosis)
+}
+
+// shut diagnoses the closed receive windows of the sender of a direction.
+func (a *about) shut(d trace.Dir, h *trace.Delays) {
+	z, whole := &h.Closed, float64(a.LastTime-a.FirstTime)
+	if s := a.Flow[1-d].Delays().Longest; s.Window || z.Blocked < shutShort {
+		return // the stall of the other side tells it, or it is how a full receiver works
+	}
+	severity := conformance.Note
+	if z.Blocked >= shutLong || float64(z.Blocked) >= shutShare*whole {
+		severity = conformance.Warning
+	}
+	me, other := d.Sender(), (1 - d).Sender()
+	frames, where := []uint64{z.From}, fmt.Sprintf("from frame %d on", z.From)
+	if z.To > 0 {
+		frames, where = append(frames, z.To), fmt.Sprintf("frames %d to %d", z.From, z.To)
+	}
+	a.add(Diagnosis{
+		Kind: WindowShut, Severity: severity, Dir: d, HasDir: true, Frames: frames,
+		Title: "receive window closed for " + duration(z.Blocked),
+		Text: fmt.Sprintf("The %s closed its receive window %s while the %s had more to send: %s in all (%s of the time of the connection), the longest time %s (%s).",
+			me, repeats(z.Count), other, duration(z.Blocked), share(float64(z.Blocked), whole), duration(z.Longest), where),
+		Advice: fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", me),
+		same:   "shut",
+	})
+}

@@ -1,0 +1,252 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+const (
+	// longStall is a stall that users and their timers notice: storage protocols begin to
+	// give up after a few seconds.
+	longStall = int64(time.Second)
+	// manyStalls within stalledShare of the time of a connection are as bad as a long one,
+	// although each is short: timeouts for lost packets again and again.
+	manyStalls   = 3
+	stalledShare = 0.1
+	// usualReads is after how many Reads the least that one takes is known; a wait of less
+	// than usualWait of it is no stall: the way is long.
+	usualReads = 8
+	usualWait  = 3
+)
+
+// stalls diagnoses the stalls of a connection: one for each direction, unless both stalled
+// for the same reason.
+func stalls(a *about) {
+	var found [2]bool
+	for d := range a.Flow {
+		found[d] = a.stalled(trace.Dir(d))
+	}
+	if found[0] && found[1] {
+		x, y := &a.Flow[0].Held.Longest, &a.Flow[1].Held.Longest
+		if x.From.Time < y.To.Time && y.From.Time < x.To.Time { // at the same time
+			first := telling(x) > telling(y) || telling(x) == telling(y) && x.Length() >= y.Length()
+			found[0], found[1] = first, !first
+		}
+	}
+	for d := range found {
+		if found[d] {
+			a.stall(trace.Dir(d))
+		}
+	}
+}
+
+// stalled reports whether a direction has a stall to tell of.
+func (a *about) stalled(d trace.Dir) bool {
+	h := a.Flow[d].Delays()
+	s := &h.Longest
+	wait := s.Length()
+	if h.Stalls == 0 || wait <= 2*h.StepBack {
+		return false // nothing, or the clock of the capture jumps as far
+	}
+	hidden := s.Again > 0 || s.Window || s.Hole || s.Unacked > 0
+	if hidden {
+		return true
+	}
+	if l := a.ReadLatency; s.Owed > 0 && s.End == trace.StallData && l != nil && l.Count >= usualReads {
+		return wait > usualWait*int64(l.Min) //nolint:gosec // a time
+	}
+	// A request that is never answered is not late: that is told only where somebody
+	// waited for long.
+	return s.End == trace.StallData || wait >= longStall
+}
+
+// telling says how much a stall shows of its cause.
+func telling(s *trace.Stall) int {
+	switch {
+	case s.Again > 0, s.Window:
+		return 3
+	case s.Hole:
+		return 2
+	case s.Unacked > 0:
+		return 1
+	}
+	return 0
+}
+
+// stall diagnoses the stalls of a direction.
+func (a *about) stall(d trace.Dir) {
+	h := a.Flow[d].Held
+	s := &h.Longest
+	cause, text, advice := a.cause(d, s)
+	diagnosis := Diagnosis{
+		Kind: Stalled, Severity: a.stallSeverity(h), Dir: d, HasDir: true, Frames: stallFrames(s, a.EndFrame),
+		Title: "stalled for " + duration(s.Length()),
+		Text:  a.stallText(d, s) + " " + text, Advice: advice, same: cause + ", " + s.End.String(),
+	}
+	if w := a.waited(d, s); w != "" {
+		diagnosis.Also = append(diagnosis.Also, w)
+	}
+	if h.Stalls > 1 {
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("It was the longest of %s stalls, %s in all (%s of the time of the connection).",
+			Number(h.Stalls), duration(h.Stalled), share(float64(h.Stalled), float64(a.LastTime-a.FirstTime))))
+	}
+	if s.End == trace.StallReset || s.End == trace.StallClosed {
+		a.endExplained = true
+	}
+	a.add(diagnosis)
+}
+
+func (a *about) stallSeverity(h *trace.Delays) conformance.Severity {
+	whole := float64(a.LastTime - a.FirstTime)
+	switch {
+	case h.Longest.End == trace.StallReset && h.Longest.Length() >= longStall:
+		return conformance.Error
+	case h.Stalled >= longStall, h.Stalls >= manyStalls && float64(h.Stalled) >= stalledShare*whole:
+		return conformance.Warning
+	}
+	return conformance.Note
+}
+
+// stallText says how long nothing went on, between which frames.
+func (a *about) stallText(d trace.Dir, s *trace.Stall) string {
+	what := "did not get on"
+	if s.Unacked == 0 && !s.Hole && s.Again == 0 {
+		what = "sent nothing"
+	}
+	text := fmt.Sprintf("The %s %s for %s, ", d.Sender(), what, duration(s.Length()))
+	from := s.From.Frame
+	switch s.End {
+	case trace.StallOpen:
+		return text + fmt.Sprintf("from frame %d until the capture ended.", from)
+	case trace.StallReset:
+		return text + fmt.Sprintf("from frame %d until the %s reset the connection in frame %d.", from, a.EndedBy.Sender(), s.To.Frame)
+	case trace.StallClosed:
+		return text + fmt.Sprintf("from frame %d until the %s closed the connection in frame %d.", from, a.EndedBy.Sender(), s.To.Frame)
+	case trace.StallAck:
+		return text + fmt.Sprintf("from frame %d until the acknowledgement in frame %d.", from, s.To.Frame)
+	default:
+		return text + fmt.Sprintf("from frame %d to frame %d.", from, s.To.Frame)
+	}
+}
+
+// cause says what held a direction up, as far as the capture shows it, and what to try.
+func (a *about) cause(d trace.Dir, s *trace.Stall) (cause, text, advice string) {
+	me, other := d.Sender(), (1 - d).Sender()
+	amount := a.amount(s)
+	switch {
+	case s.Window:
+		text = fmt.Sprintf("The receive window of the %s was closed: nothing took the octets out of its TCP, so the %s could send no more.", other, me)
+		advice = fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", other)
+		return "window", text, advice
+	case s.Again > 0 && s.Again == s.Known:
+		text = fmt.Sprintf("It repeated octets %s, last in frame %d, that the %s had acknowledged: those acknowledgements were lost between "+
+			"the capture point and the %s.", repeats(s.Again), s.AgainFrame, other, me)
+		advice = fmt.Sprintf("look for lost packets between the capture point and the %s: drops at switches and adapters, a link or a path that "+
+			"failed over.", me)
+		return "acknowledgements lost", text, advice
+	case s.Again > 0:
+		text = fmt.Sprintf("%s that it had sent stayed without an acknowledgement, though it repeated some of them %s, last in frame %d.",
+			amount, repeats(s.Again), s.AgainFrame)
+		text += fmt.Sprintf(" They, or the acknowledgements, were lost between the capture point and the %s, or the %s did not answer.", other, other)
+		advice = fmt.Sprintf("look for lost packets between the capture point and the %s: drops at switches and adapters, a link or a path that "+
+			"failed over, a firewall; and whether the %s itself hung.", other, other)
+		return "loss behind", text, advice
+	case s.Hole:
+		text = fmt.Sprintf("Some of what it had sent was missing while later %s had come: it was lost on its way to the capture point, and the "+
+			"%s noticed only after that time. %s waited for an acknowledgement.", a.units(), me, amount)
+		advice = fmt.Sprintf("look for lost packets between the %s and the capture point: drops at switches and adapters.", me)
+		return "loss before", text, advice
+	case s.Unacked > 0 && s.End == trace.StallAck && s.Owed == 0 && !s.Open:
+		text = fmt.Sprintf("The %s acknowledged %s only then, and the %s had not repeated them. Both sides may have been held up, or the "+
+			"capture missed packets, or its clock went forward.", other, amount, me)
+		return "late acknowledgement", text, "compare with a capture at the other side."
+	case s.Owed > 0:
+		text = fmt.Sprintf("%s of the %s waited for an answer in that time.", a.requests(1-d, s.Owed), other)
+		if s.Unacked > 0 {
+			text += fmt.Sprintf(" %s that it had sent were not acknowledged either.", amount)
+		}
+		text += fmt.Sprintf(" The capture does not show why: the %s may have been busy, or its packets were lost before the capture point.", me)
+		advice = fmt.Sprintf("look at the %s at that time, and for lost packets between it and the capture point.", me)
+		return "answer", text, advice
+	}
+	text = fmt.Sprintf("It was in the middle of a message. The capture does not show why: the %s may have been busy, or its packets were lost "+
+		"before the capture point.", me)
+	return "message", text, fmt.Sprintf("look at the %s at that time, and for lost packets between it and the capture point.", me)
+}
+
+// amount is how much was not acknowledged.
+func (a *about) amount(s *trace.Stall) string {
+	n := uint64(max(s.Unacked, 0)) //nolint:gosec // not negative
+	if a.Transport == trace.SCTP {
+		return counted(n, "chunk", "chunks")
+	}
+	return octets(n)
+}
+
+// units are what acknowledgements count.
+func (a *about) units() string {
+	if a.Transport == trace.SCTP {
+		return "chunks"
+	}
+	return "octets"
+}
+
+// requests are those of a side that waited for an answer.
+func (a *about) requests(d trace.Dir, n int) string {
+	f, count := &a.Flow[d], uint64(n) //nolint:gosec // not negative
+	switch {
+	case f.Op(rdmap.OpAtomicRequest).Segments == 0:
+		return counted(count, "RDMA Read", "RDMA Reads")
+	case f.Op(rdmap.OpReadRequest).Segments == 0:
+		return counted(count, "Atomic Operation", "Atomic Operations")
+	}
+	return counted(count, "RDMA Read or Atomic Operation", "RDMA Reads and Atomic Operations")
+}
+
+// repeats says how often.
+func repeats(n uint64) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return Number(n) + " times"
+}
+
+// waited says which RDMA operations a stall held up, as far as that was not said.
+func (a *about) waited(d trace.Dir, s *trace.Stall) string {
+	var who []string
+	named := s.Unacked == 0 && !s.Window && s.Again == 0 && !s.Hole // the requests are the cause
+	if s.Owed > 0 && !named {
+		who = append(who, fmt.Sprintf("%s of the %s", a.requests(1-d, s.Owed), (1-d).Sender()))
+	}
+	if s.Asked > 0 {
+		who = append(who, fmt.Sprintf("%s of the %s", a.requests(d, s.Asked), d.Sender()))
+	}
+	if s.Open && (s.Owed > 0 || !named) {
+		who = append(who, fmt.Sprintf("an unfinished message of the %s", d.Sender()))
+	}
+	if len(who) == 0 {
+		return ""
+	}
+	return "Meanwhile waited: " + strings.Join(who, ", ") + "."
+}
+
+// stallFrames are the frames that show a stall: its ends and what was repeated last.
+func stallFrames(s *trace.Stall, end uint64) (frames []uint64) {
+	if s.End == trace.StallClosed || s.End == trace.StallReset {
+		s.To.Frame = max(s.To.Frame, end)
+	}
+	for _, f := range [...]uint64{s.From.Frame, s.AgainFrame, s.To.Frame} {
+		if f > 0 {
+			frames = append(frames, f)
+		}
+	}
+	return frames
+}

@@ -1,0 +1,226 @@
+package diagnose_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
+)
+
+// stallTraces are traces with such a fault, and all that is said of it.
+var stallTraces = []struct{ name, src, want string }{
+	{"black hole behind the capture point, in a Write", `
+link: {rate: 100Mbps, from_client: {after: {down: [{at: 5ms, for: 2s}]}}, from_server: {before: {down: [{at: 5ms, for: 2s}]}}}
+timeline: [connect, write 256KiB, read 4KiB x4, close]
+`, `warning stall: stalled for 2.993 s
+The initiator did not get on for 2.993 s, from frame 120 until the acknowledgement in frame 125. 93,440 octets that it had sent stayed without an acknowledgement, though it repeated some of them 4 times, last in frame 124. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
+Meanwhile waited: an unfinished message of the initiator.
+Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
+`},
+	{"black hole before the capture point, in a Write", `
+link: {rate: 100Mbps, from_client: {before: {down: [{at: 5ms, for: 2s}]}}, from_server: {after: {down: [{at: 5ms, for: 2s}]}}}
+timeline: [connect, write 256KiB, read 4KiB x4, close]
+`, `warning stall: stalled for 2.993 s
+The initiator did not get on for 2.993 s, from frame 149 to frame 152. It repeated octets once, last in frame 150, that the responder had acknowledged: those acknowledgements were lost between the capture point and the initiator.
+Meanwhile waited: an unfinished message of the initiator.
+Try: look for lost packets between the capture point and the initiator: drops at switches and adapters, a link or a path that failed over.
+`},
+	{"black hole behind the capture point, in Reads", `
+link: {rate: 100Mbps, after: {down: [{at: 5ms, for: 2s}]}}
+timeline: [connect, read 64KiB x8, close]
+`, `warning stall: stalled for 2.956 s
+The responder did not get on for 2.956 s, from frame 130 to frame 139. 87,652 octets that it had sent stayed without an acknowledgement, though it repeated some of them 4 times, last in frame 138. They, or the acknowledgements, were lost between the capture point and the initiator, or the initiator did not answer.
+Meanwhile waited: 6 RDMA Reads of the initiator, an unfinished message of the responder.
+Try: look for lost packets between the capture point and the initiator: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the initiator itself hung.
+`},
+	{"a Read Request that is lost before the capture point", `
+timeline: [connect, send 10, read 4KiB, close]
+faults: [{at: read1.response, wire: {lose: before}}]
+`, `note stall: stalled for 200 ms
+The initiator did not get on for 200 ms, from frame 7 until the acknowledgement in frame 9. 88 octets that it had sent stayed without an acknowledgement, though it repeated some of them once, last in frame 8. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
+Meanwhile waited: 1 RDMA Read of the initiator.
+Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
+`},
+	{"octets that are lost before others", `
+timeline: [connect, write 3000, close]
+link: {rate: 100Mbps}
+faults: [{at: write1/1, wire: {lose: before}}]
+`, `note stall: stalled for 199.9 ms
+The initiator did not get on for 199.9 ms, from frame 7 to frame 10. Some of what it had sent was missing while later octets had come: it was lost on its way to the capture point, and the initiator noticed only after that time. 3060 octets waited for an acknowledgement.
+Try: look for lost packets between the initiator and the capture point: drops at switches and adapters.
+`},
+	{"acknowledgements alone are lost", `
+link: {rate: 100Mbps, from_server: {after: {down: [{at: 5ms, for: 2s}]}}}
+timeline: [connect, write 256KiB, close]
+`, `warning stall: stalled for 2.993 s
+The initiator did not get on for 2.993 s, from frame 152 to frame 161. It repeated octets 4 times, last in frame 159, that the responder had acknowledged: those acknowledgements were lost between the capture point and the initiator.
+Meanwhile waited: an unfinished message of the initiator.
+Try: look for lost packets between the capture point and the initiator: drops at switches and adapters, a link or a path that failed over.
+`},
+	{"reset when the retries are spent", `
+both: {tcp: {retries: 3}}
+link: {rate: 100Mbps, from_client: {after: {down: [{at: 5ms, for: 20s}]}}, from_server: {before: {down: [{at: 5ms, for: 20s}]}}}
+timeline: [connect, write 256KiB, close]
+`, `error stall: stalled for 2.993 s
+The initiator did not get on for 2.993 s, from frame 120 until the initiator reset the connection in frame 124. 93,440 octets that it had sent stayed without an acknowledgement, though it repeated some of them 3 times, last in frame 123. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
+Meanwhile waited: an unfinished message of the initiator.
+Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
+`},
+	{"the capture ends in it", `
+capture: {stop: 3s}
+link: {rate: 100Mbps, from_client: {after: {down: [{at: 5ms, for: 20s}]}}, from_server: {before: {down: [{at: 5ms, for: 20s}]}}}
+timeline: [connect, write 256KiB, close]
+`, `warning stall: stalled for 1.393 s
+The initiator did not get on for 1.393 s, from frame 120 until the capture ended. 93,440 octets that it had sent stayed without an acknowledgement, though it repeated some of them 3 times, last in frame 123. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
+Meanwhile waited: an unfinished message of the initiator.
+Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
+`},
+	{"closed window", `
+server: {tcp: {shut: {at: 5ms, for: 1500ms}}}
+link: {rate: 100Mbps}
+timeline: [connect, write 256KiB, close]
+`, `warning stall: stalled for 1.493 s
+The initiator sent nothing for 1.493 s, from frame 152 to frame 154. The receive window of the responder was closed: nothing took the octets out of its TCP, so the initiator could send no more.
+Meanwhile waited: an unfinished message of the initiator.
+Try: find out why the responder did not read: its RNIC or its processor was busy, or receive buffers were missing.
+`},
+	{"several timeouts", `
+link: {rate: 100Mbps}
+timeline: [connect, send 100, wait 1ms, send 101, wait 1ms, send 102, wait 1ms, send 103, close]
+faults: [{at: send1, wire: {lose: after}}, {at: send2, wire: {lose: after}}, {at: send3, wire: {lose: after}}]
+`, `warning stall: stalled for 201.2 ms
+The initiator did not get on for 201.2 ms, from frame 11 to frame 13. 128 octets that it had sent stayed without an acknowledgement, though it repeated some of them once, last in frame 12. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
+It was the longest of 3 stalls, 603.6 ms in all (88 % of the time of the connection).
+Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
+`},
+	{"Atomic Operations wait", `
+link: {rate: 100Mbps, from_server: {before: {down: [{at: 1ms, for: 2s}]}}}
+timeline: [connect, wait 1ms, fetch_add x3, close]
+`, `warning stall: stalled for 3 s
+The initiator did not get on for 3 s, from frame 8 until the acknowledgement in frame 13. 228 octets that it had sent stayed without an acknowledgement, though it repeated some of them 4 times, last in frame 12. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
+Meanwhile waited: 3 Atomic Operations of the initiator.
+Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
+`},
+	{"a session, behind the capture point", `
+transport: sctp
+link: {rate: 100Mbps, from_client: {after: {down: [{at: 5ms, for: 2s}]}}, from_server: {before: {down: [{at: 5ms, for: 2s}]}}}
+timeline: [connect, write 256KiB, read 4KiB x4, close]
+`, `warning stall: stalled for 3.495 s
+The initiator did not get on for 3.495 s, from frame 101 until the acknowledgement in frame 201. 47 chunks that it had sent stayed without an acknowledgement, though it repeated some of them 96 times, last in frame 200. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
+Meanwhile waited: an unfinished message of the initiator.
+Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
+`},
+	{"a session, before the capture point", `
+transport: sctp
+link: {rate: 100Mbps, from_server: {before: {down: [{at: 5ms, for: 2s}]}}}
+timeline: [connect, read 64KiB x8, close]
+`, `warning stall: stalled for 3.5 s
+The responder sent nothing for 3.5 s, from frame 123 to frame 124. 7 RDMA Reads of the initiator waited for an answer in that time. The capture does not show why: the responder may have been busy, or its packets were lost before the capture point.
+Meanwhile waited: an unfinished message of the responder.
+It was the longest of 2 stalls, 3.7 s in all (99 % of the time of the connection).
+Try: look at the responder at that time, and for lost packets between it and the capture point.
+`},
+}
+
+// stallSilent are traces that come close, and of which nothing is said.
+var stallSilent = []struct{ name, src string }{
+	{"nothing to do", `
+timeline: [connect, write 8KiB, wait 3s, read 4KiB, wait 2s, server send 10, wait 5s, close]
+`},
+	{"nothing to do, a session", `
+transport: sctp
+timeline: [connect, write 8KiB, wait 3s, read 4KiB, wait 2s, server send 10, wait 5s, close]
+`},
+	{"far away", `
+link: {delay: 150ms}
+both: {tcp: {rto: 1s}}
+timeline: [connect, write 256KiB, read 4KiB x20, close]
+`},
+	{"far away, joined late", `
+capture: {skip: 10}
+link: {delay: 150ms}
+both: {tcp: {rto: 1s}}
+timeline: [connect, write 64KiB, read 4KiB x40, close]
+`},
+	{"acknowledgements that are delayed", `
+both: {tcp: {delayed_ack: 190ms, rto: 1s}}
+timeline: [connect, send 10, wait 2s, send 10, wait 2s, send 10, close]
+`},
+	{"one direction only", `
+capture: {only: client}
+timeline: [connect, write 8KiB, wait 3s, read 4KiB, wait 2s, read 4KiB, close]
+`},
+	{"one direction only, the other", `
+capture: {only: server}
+timeline: [connect, write 8KiB, wait 3s, read 4KiB, wait 2s, read 4KiB, close]
+`},
+	{"packets that the capture dropped", `
+capture: {drop: 10%}
+timeline: [connect, {repeat: [write 64KiB, wait 1s, read 16KiB, wait 1s], times: 5}, close]
+`},
+	{"the clock goes back", `
+capture: {clock_steps: [{at: 1ms, by: -3s}]}
+timeline: [connect, {repeat: [write 4KiB, read 4KiB], times: 10}, close]
+`},
+	{"interfaces with different clocks", `
+capture: {interfaces: per-side, clock_offset: -2s}
+timeline: [connect, {repeat: [write 4KiB, read 4KiB], times: 10}, close]
+`},
+	{"snap length", `
+capture: {snaplen: 96}
+timeline: [connect, write 8KiB, wait 3s, read 4KiB, wait 2s, read 4KiB, close]
+`},
+	{"closed without anything to do", `
+server: {tcp: {shut: {at: 500us, for: 2s}}}
+timeline: [connect, send 10, wait 3s, send 20, close]
+`},
+}
+
+func TestStalls(t *testing.T) {
+	for _, tt := range stallTraces {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if d := cmp.Diff(tt.want, spoken(t, generate(t, tt.src, false))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestStalls_Silent(t *testing.T) {
+	for _, tt := range stallSilent {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := spoken(t, generate(t, tt.src, false)); got != "" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// TestStalls_First: a long stall stands before everything else that is a warning, one that
+// ended in a reset among the errors, and connections that stalled alike are one problem.
+func TestStalls_First(t *testing.T) {
+	const hole = `
+link: {rate: 100Mbps, from_client: {after: {loss: 1%, down: [{at: 15ms, for: 2s}]}}, from_server: {before: {down: [{at: 15ms, for: 2s}]}}}
+connections: 3
+timeline:
+  - parallel: {c1: [connect, write 1MiB, close], c2: [connect, write 1MiB, close], c3: [connect, write 1MiB, close]}
+`
+	var s diagnose.Summary
+	for _, c := range analyse(t, generate(t, hole, false)) {
+		s.Connection(c, nil, nil)
+	}
+	list := s.List()
+	if len(list) < 2 || list[0].Kind != diagnose.Stalled || list[0].Severity != conformance.Warning || list[0].Of != 3 {
+		t.Fatalf("%d problems, the first is %+v", len(list), list[0])
+	}
+	if d := cmp.Diff([]uint64{0, 1, 2}, list[0].Conns); d != "" {
+		t.Error(d)
+	}
+	if list[1].Kind != diagnose.Lossy {
+		t.Errorf("the second is %+v", list[1])
+	}
+}

@@ -1,0 +1,167 @@
+package pipeline
+
+import (
+	"slices"
+	"time"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Span is a range of numbers, with both ends.
+type Span struct{ From, To uint64 }
+
+// Moment is a time that may depend on the capture.
+type Moment struct {
+	// At is a time of the clock in nanoseconds; by Kind it counts from 1970, from the
+	// first frame of the capture, or from the midnight (UTC) before that frame.
+	At   int64
+	Kind MomentKind
+}
+
+// MomentKind says what a moment counts from.
+type MomentKind uint8
+
+// The kinds of moments.
+const (
+	Absolute MomentKind = iota
+	SinceFirst
+	TimeOfDay
+)
+
+// Selection says which part of a capture is shown. All of the capture is analysed
+// nevertheless: what is selected depends on what came before it.
+//
+// A selection that times are part of has to see every frame, see [Options].Saw, before
+// it is asked about it. It belongs to one run; [Selection.Fresh] makes one for another.
+type Selection struct {
+	// Conns are the numbers of connections, Frames those of frames; nil selects all.
+	Conns, Frames []Span
+	// After and Before bound the time, both included, if they are not nil.
+	After, Before *Moment
+
+	// only are the connections that may be selected, if it is not nil.
+	only  map[uint64]bool
+	begun bool
+	// from and to are the bounds in time, known with the first frame.
+	from, to int64
+	inTime   []Span // the frames within them
+}
+
+// Fresh returns the same selection for another run.
+func (s *Selection) Fresh() *Selection {
+	return &Selection{Conns: s.Conns, Frames: s.Frames, After: s.After, Before: s.Before, only: s.only}
+}
+
+// Only leaves out all connections but these.
+func (s *Selection) Only(conns map[uint64]bool) { s.only = conns }
+
+// Timed reports whether the time of frames decides.
+func (s *Selection) Timed() bool { return s.After != nil || s.Before != nil }
+
+// ByFrame reports whether frames are selected, by number or by time.
+func (s *Selection) ByFrame() bool { return s.Frames != nil || s.Timed() }
+
+// ByConn reports whether connections are selected.
+func (s *Selection) ByConn() bool { return s.Conns != nil || s.only != nil }
+
+// All reports whether nothing is left out.
+func (s *Selection) All() bool { return !s.ByFrame() && !s.ByConn() }
+
+// Saw takes note of the time of a frame; 0 is none. Frames come in their order.
+func (s *Selection) Saw(number uint64, ns int64) {
+	if !s.Timed() {
+		return
+	}
+	if !s.begun {
+		s.begun = true
+		s.from, s.to = s.After.after(ns, -1<<63), s.Before.after(ns, 1<<63-1)
+	}
+	if ns == 0 || ns < s.from || ns > s.to {
+		return
+	}
+	if n := len(s.inTime); n > 0 && s.inTime[n-1].To+1 == number {
+		s.inTime[n-1].To = number
+		return
+	}
+	s.inTime = append(s.inTime, Span{number, number})
+}
+
+const day = int64(24 * time.Hour)
+
+// after is the time of the clock, in a capture that begins at first.
+func (m *Moment) after(first, without int64) int64 {
+	if m == nil {
+		return without
+	}
+	switch m.Kind {
+	case SinceFirst:
+		return first + m.At
+	case TimeOfDay:
+		midnight := first - first%day
+		if first < 0 && first%day != 0 {
+			midnight -= day
+		}
+		return midnight + m.At
+	case Absolute:
+	}
+	return m.At
+}
+
+// Frame reports whether a frame is selected by its number and time.
+func (s *Selection) Frame(number uint64) bool {
+	return (s.Frames == nil || in(s.Frames, number)) && (!s.Timed() || found(s.inTime, number))
+}
+
+// Conn reports whether a connection is selected by its number.
+func (s *Selection) Conn(number uint64) bool {
+	return (s.Conns == nil || in(s.Conns, number)) && (s.only == nil || s.only[number])
+}
+
+// Has reports whether a connection is selected: by its number, and if frames are selected,
+// because it was under way in one of them.
+func (s *Selection) Has(c *trace.Connection) bool {
+	if !s.Conn(c.Number) {
+		return false
+	}
+	if !s.ByFrame() {
+		return true
+	}
+	life := Span{c.FirstFrame, c.LastFrame}
+	switch {
+	case s.Frames == nil:
+		return slices.ContainsFunc(s.inTime, life.meets)
+	case !s.Timed():
+		return slices.ContainsFunc(s.Frames, life.meets)
+	}
+	return slices.ContainsFunc(s.Frames, func(f Span) bool {
+		both := Span{max(f.From, life.From), min(f.To, life.To)}
+		return slices.ContainsFunc(s.inTime, both.meets)
+	})
+}
+
+// meets reports whether two ranges have a number in common.
+func (s Span) meets(o Span) bool { return max(s.From, o.From) <= min(s.To, o.To) }
+
+func in(spans []Span, n uint64) bool {
+	return slices.ContainsFunc(spans, func(s Span) bool { return s.From <= n && n <= s.To })
+}
+
+// found looks for a number in ranges that are sorted.
+func found(spans []Span, n uint64) bool {
+	if len(spans) == 0 {
+		return false
+	}
+	if last := spans[len(spans)-1]; n >= last.From {
+		return n <= last.To // mostly it is asked about the frame at hand
+	}
+	i, ok := slices.BinarySearchFunc(spans, n, func(s Span, n uint64) int {
+		switch {
+		case s.To < n:
+			return -1
+		case s.From > n:
+			return 1
+		}
+		return 0
+	})
+	return ok && spans[i].From <= n
+}

@@ -1,0 +1,143 @@
+package trace
+
+// Delays are what a direction was held up by: stalls, octets that were sent again, and
+// closed windows. They are separate from [Flow] to save memory: most directions have
+// none.
+type Delays struct {
+	// Stalls counts the stalls of the direction, Stalled is the time in them in
+	// nanoseconds, Longest the longest of them.
+	Stalls  uint64
+	Stalled int64
+	Longest Stall
+	// Fast, Timeouts and Needless count packets that were sent again: after duplicate
+	// acknowledgements or selective ones, after a time in which nothing went on, and
+	// although the other side had acknowledged the octets. The rest of
+	// [Flow.Retransmitted] has no known reason: copies that the network or the capture
+	// made are among them. Over SCTP chunks are counted.
+	Fast, Timeouts, Needless uint64
+	// Unseen counts packets that filled a hole so late that they must have been sent
+	// again, and the first copy was lost before the capture point. UnseenTimeouts are
+	// those of them that came after a time in which nothing went on. Late counts packets
+	// that filled a hole sooner: they came out of order.
+	Unseen, UnseenTimeouts, Late uint64
+	// Losses counts the times at which packets were lost: those that were sent again for
+	// the same reason count once.
+	Losses uint64
+	// FirstLoss is the frame of the first packet in Fast, Timeouts or Unseen, FirstLate
+	// that of the first in Late; 0 if there is none.
+	FirstLoss, FirstLate uint64
+	// Closed is the receive window of the sender of the direction, when it had no room.
+	Closed ZeroWindows
+	// StepBack is by how much the clock of the capture went back at most before a packet
+	// of the direction, in nanoseconds. Times not longer than a few of it mean nothing.
+	StepBack int64
+}
+
+// ZeroWindows are the times in which a side announced a receive window of 0.
+type ZeroWindows struct {
+	// Count is how many there were, Total the time in them and Longest the longest, in
+	// nanoseconds. Blocked is the time in those at the end of which the other side had
+	// something to send for certain. From and To are the frames that closed and opened the window at the
+	// longest; To is 0 if it stayed closed.
+	Count                   uint64
+	Total, Blocked, Longest int64
+	From, To                uint64
+}
+
+// Moment is a frame and its capture time in nanoseconds since the Unix epoch.
+type Moment struct {
+	Frame uint64
+	Time  int64
+}
+
+// Stall is a time in which a direction made no progress although something was to be
+// done in it: octets were not acknowledged, a message was not whole, or a request of the
+// other side was not answered. Progress are octets or chunks that were not seen before,
+// and acknowledgements of more of them.
+type Stall struct {
+	// From is the last progress before it, or the request that waited; To the progress
+	// that ended it. Frame of To is 0 if the capture ended first.
+	From, To Moment
+	// End says what ended it.
+	End StallEnd
+	// Unacked are octets, over SCTP chunks, that were sent and not acknowledged.
+	Unacked int64
+	// Owed counts the requests of the other side that waited for an answer in this
+	// direction, Asked those of this direction that waited for one in the other.
+	Owed, Asked int
+	// Open says that a message was not whole.
+	Open bool
+	// Window says that the other side announced a receive window of 0 for most of it.
+	Window bool
+	// Hole says that octets were missing before others that had come: they were lost
+	// before the capture point, or came out of order.
+	Hole bool
+	// Again counts the packets in it that repeated octets, the last one is AgainFrame;
+	// Known are those of which the other side had acknowledged all octets, as the capture
+	// shows, and their sender did not know.
+	Again, Known uint64
+	AgainFrame   uint64
+}
+
+// Length is how long it took, in nanoseconds.
+func (s *Stall) Length() int64 { return s.To.Time - s.From.Time }
+
+// StallEnd is what ended a stall.
+type StallEnd uint8
+
+// The ends of stalls.
+const (
+	// StallData: octets or chunks that were not seen before.
+	StallData StallEnd = iota
+	// StallAck: an acknowledgement.
+	StallAck
+	// StallClosed and StallReset: a side closed or reset the connection.
+	StallClosed
+	StallReset
+	// StallOpen: nothing, until the capture ended.
+	StallOpen
+)
+
+// String returns the end as the records spell it.
+func (e StallEnd) String() string {
+	switch e {
+	case StallAck:
+		return "acknowledged"
+	case StallClosed:
+		return "closed"
+	case StallReset:
+		return "reset"
+	case StallOpen:
+		return "capture-end"
+	default:
+		return "data"
+	}
+}
+
+// Delays returns what the direction was held up by.
+func (f *Flow) Delays() Delays {
+	if f.Held == nil {
+		return Delays{}
+	}
+	return *f.Held
+}
+
+// Delayed returns the delays for the caller to change, and allocates them if needed.
+func (f *Flow) Delayed() *Delays {
+	if f.Held == nil {
+		f.Held = new(Delays)
+	}
+	return f.Held
+}
+
+// Waits is how the requests of a direction waited for their answers.
+type Waits struct {
+	// Busy is the time in which at least one request waited, AtMost that in which as many
+	// waited as ever did ([Flow.MostOutstanding]), in nanoseconds.
+	Busy, AtMost int64
+	// Octets of answers that came behind the first part of the same answer, and the Time
+	// in which they came, in nanoseconds: how fast octets come when nothing waits for a
+	// request.
+	Octets uint64
+	Time   int64
+}
