@@ -37,7 +37,7 @@ func SystemStreams() *IOStreams {
 		NoColor: noColor || os.Getenv("TERM") == "dumb",
 		Width:   terminalWidth(),
 		Size: func() (int, int) {
-			w, h, _ := term.GetSize(int(os.Stdout.Fd())) //nolint:gosec // a descriptor
+			w, h, _ := term.GetSize(int(os.Stdout.Fd()))
 			return w, h
 		},
 	}

@@ -164,7 +164,7 @@ func TestSettle_PortsAgain(t *testing.T) {
 // TestSettle_SameAsFile: thousands of connections at random, closed and open, have the same PDUs,
 // numbers and records as without Linger, and few of them are in memory at a time.
 func TestSettle_SameAsFile(t *testing.T) {
-	rng := rand.New(rand.NewPCG(17, 3)) //nolint:gosec // a test
+	rng := rand.New(rand.NewPCG(17, 3))
 	var parts [][]capture.Frame
 	const n = 2000
 	for i := range n {

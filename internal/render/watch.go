@@ -283,7 +283,7 @@ func (w *Watch) Lines(b *Board) []string {
 		}
 	})
 	slices.SortStableFunc(rows, worse)
-	more := w.dropped + uint64(len(w.ended)+open) //nolint:gosec // a count
+	more := w.dropped + uint64(len(w.ended)+open)
 	rows = rows[:min(room, len(rows))]
 	more -= uint64(len(rows))
 	out := []string{clip(b.Head, b.Width), clip(w.counts(b, open), b.Width), ""}

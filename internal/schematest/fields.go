@@ -49,8 +49,9 @@ func plain(v any) ([]byte, error) {
 // FieldsSchema is the schema of the member fields of a pdu record, from the descriptions of the
 // headers.
 func FieldsSchema() ([]byte, error) {
-	var props members
-	for _, f := range render.Fields() {
+	all := render.Fields()
+	props := make(members, 0, len(all))
+	for _, f := range all {
 		d := f.Label
 		if f.Ref != "" {
 			d += " (" + f.Ref + ")"
