@@ -26,6 +26,12 @@ type Options struct {
 	// OnBug is called for a rule that panicked. That is a bug of this program; the rule is
 	// left out on that connection.
 	OnBug func(rule string, reason any)
+	// Window is for a capture that has no end: at most so many connections that ended are
+	// remembered, for the rules that compare connections, and each is compared with the others
+	// after CompareAfter nanoseconds instead of at the end. 0: all of a capture are compared at
+	// its end.
+	Window       int
+	CompareAfter int64
 	// OnFinding is called for each finding as soon as it is certain: with the PDU that shows
 	// it, or, while another finding may still explain it, at the end of the connection.
 	OnFinding func(*Finding)
@@ -41,7 +47,9 @@ type Engine struct {
 	// that are over.
 	capture model.CaptureState
 	before  map[*model.EndedConnection][]rules.Finding
-	report  rules.Report // of the current rule
+	// compared is how many of those that ended have been compared with the others.
+	compared int
+	report   rules.Report // of the current rule
 	// verdicts holds the verdicts on a connection for the sink, told what they follow from.
 	verdicts []Judgement
 	told     told
@@ -150,7 +158,8 @@ func (e *Engine) Ended(live, record *trace.Connection) {
 		c = e.fresh(live)
 	}
 	c.finish()
-	if p := e.capture.Remember(&c.Conn, record); p != nil && len(c.findings) > 0 {
+	p := e.capture.Remember(&c.Conn, record)
+	if p != nil && len(c.findings) > 0 {
 		if e.before == nil {
 			e.before = map[*model.EndedConnection][]rules.Finding{}
 		}
@@ -158,6 +167,9 @@ func (e *Engine) Ended(live, record *trace.Connection) {
 	}
 	if e.sink != nil {
 		e.sink.Connection(record, e.public(c.findings, record), c.verdicts())
+	}
+	if e.opt.Window > 0 {
+		e.compareSome(record.LastTime)
 	}
 }
 
@@ -167,21 +179,8 @@ const maxBefore = 16
 // Finish ends the capture: rules that compare connections are judged, and the sink gets
 // their findings on each connection.
 func (e *Engine) Finish() {
-	if len(e.lists[trace.TCP].capture)+len(e.lists[trace.SCTP].capture) == 0 {
-		return
-	}
-	c := &judged{engine: e, rules: newVerdicts(len(e.rules))}
-	for _, p := range e.capture.Ended {
-		c.begin(p.Trace)
-		c.Request, c.Reply = p.Request, p.Reply
-		c.before = e.before[p]
-		c.ask(c.lists().capture, p.Have, func(r *indexedRule, k *rules.Report) { r.AskAtCaptureEnd(k, r.entry, p) })
-		c.settleAll()
-		vs := c.verdicts()
-		if e.sink != nil && len(c.findings)+len(vs) > 0 {
-			e.sink.Connection(p.Trace, e.public(c.findings, p.Trace), vs)
-		}
-	}
+	e.compare(e.capture.Ended[e.compared:])
+	e.compared = len(e.capture.Ended)
 }
 
 // public are findings as others see them. They are borrowed until the next call.

@@ -16,9 +16,13 @@ func copied[T any](p *T) *T {
 func (p *PDU) Clone() *PDU {
 	own := *p
 	own.Frames, own.Bounds = slices.Clone(p.Frames), slices.Clone(p.Bounds)
+	own.Retransmitted, own.OutOfOrder = slices.Clone(p.Retransmitted), slices.Clone(p.OutOfOrder)
 	own.Octets, own.StartupRaw = slices.Clone(p.Octets), slices.Clone(p.StartupRaw)
 	own.Startup, own.FPDU, own.Chunk = p.Startup.Clone(), p.FPDU.Clone(), p.Chunk.Clone()
 	own.Segment, own.Message, own.Terminate = copied(p.Segment), copied(p.Message), copied(p.Terminate)
+	if own.Message != nil {
+		own.Message.Header = slices.Clone(p.Message.Header)
+	}
 	return &own
 }
 

@@ -72,6 +72,8 @@ const (
 	// Segment Chunk (RFC 5043 section 5.2).
 	KindSCTPControl
 	KindSCTPSegment
+	// KindUnframed are octets behind a lying length that belong to no PDU.
+	KindUnframed
 )
 
 // String returns the kind as the records spell it.
@@ -91,6 +93,8 @@ func (k Kind) String() string {
 		return "sctp_ddp"
 	case KindStreaming:
 		return "streaming"
+	case KindUnframed:
+		return "unframed"
 	}
 	return "unknown"
 }
@@ -108,6 +112,10 @@ type PDU struct {
 	Time  int64
 	// Frames are all frames that carried some of it by then, in rising order.
 	Frames []uint64
+	// Retransmitted are those of Frames that carried octets which had been captured before,
+	// OutOfOrder those that came before octets that precede theirs, or after octets that
+	// follow theirs.
+	Retransmitted, OutOfOrder []uint64
 	// FramesOmitted counts frames beyond the number that is remembered.
 	FramesOmitted uint64
 	// Offset is where the PDU begins in full operation, if HasOffset: it counts octets
@@ -133,11 +141,11 @@ type PDU struct {
 	// Begun and Inner are the frames that carried its first octet, and the first segment that
 	// begins inside it; 0 if none does.
 	Begun, Inner uint64
-	// Octets are the first octets of a KindStreaming, at most 64, as far as they were
-	// captured.
+	// Octets are the first octets of a KindStreaming or KindUnframed, at most 64, as far as
+	// they were captured.
 	Octets []byte
-	// Bare is how many FPDUs without a CRC field the octets of a KindStreaming can be
-	// read as, including the FPDU before them; 0 if that was not tried.
+	// Bare is how many FPDUs without a CRC field the octets of a KindStreaming or
+	// KindUnframed can be read as, including the FPDU before them; 0 if that was not tried.
 	Bare int
 
 	// Startup and StartupRaw are a startup frame and its octets, nil for other kinds.
@@ -247,6 +255,10 @@ type Message struct {
 	Done bool
 	// StartKnown is false when the first segments were not captured.
 	StartKnown bool
+	// Header is the RDMAP header of a request, a response to an Atomic Request or
+	// Immediate Data that was cut into several segments, with the segment that makes it
+	// whole; else nil. The header of others stands in their first segment.
+	Header []byte
 }
 
 // TransactionKind is the kind of a transaction.

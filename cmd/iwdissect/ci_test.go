@@ -333,3 +333,27 @@ func TestAction_Arguments(t *testing.T) {
 		})
 	}
 }
+
+// TestAction_EarlierReports: what an earlier run has left in the folder is not taken for the report
+// of a run that wrote none.
+func TestAction_EarlierReports(t *testing.T) {
+	r := newRunner(t, "clean.pcap")
+	a := readAction(t)
+	a.Runs.Steps = a.Runs.Steps[len(a.Runs.Steps)-1:]
+	dir := filepath.Join(r.temp, "iwdissect")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	sarif := filepath.Join(r.workspace, "x.sarif")
+	for name, text := range map[string]string{
+		dir + "/iwdissect": "#!/bin/sh\nexit 2\n", dir + "/report.txt": "of an earlier run\n", sarif: "of an earlier run\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, code := r.act(t, a, map[string]string{"files": "captures/clean.pcap", "sarif": "x.sarif"})
+	if code != 2 || strings.Contains(out, "earlier") || strings.Contains(read(t, r.temp+"/summary"), "earlier") || read(t, sarif) != "" {
+		t.Errorf("exit code %d: %q, summary %q, SARIF %q", code, out, read(t, r.temp+"/summary"), read(t, sarif))
+	}
+}

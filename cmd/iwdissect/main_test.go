@@ -1,21 +1,73 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
+	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/iwdissect/iwdissect/internal/cli"
+	"github.com/iwdissect/iwdissect/internal/schematest"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 // TestMain makes the program itself a command of the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"iwdissect": main})
+	testscript.Main(m, map[string]func(){"iwdissect": validated})
+}
+
+// validated is the program, of which everything that it writes for other programs is held against
+// the schemas of docs/schema. It fails with a code of its own.
+func validated() {
+	r, w, err := os.Pipe()
+	if err != nil {
+		panic(err)
+	}
+	stdout := os.Stdout
+	os.Stdout = w
+	var printed bytes.Buffer
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		_, _ = io.Copy(io.MultiWriter(stdout, &printed), r)
+	}()
+	code := cli.Main()
+	w.Close()
+	<-copied
+	outputs := [][]byte{printed.Bytes()}
+	for i, arg := range os.Args {
+		flag, file, _ := strings.Cut(arg, "=")
+		if file == "" && i+1 < len(os.Args) {
+			file = os.Args[i+1]
+		}
+		if flag == "--output" {
+			if _, name, ok := strings.Cut(file, "="); ok {
+				file = name
+			}
+		} else if flag != "--write-baseline" {
+			continue
+		}
+		if text, err := os.ReadFile(file); err == nil {
+			outputs = append(outputs, text)
+		}
+	}
+	for _, text := range outputs {
+		if err := schematest.Output(text); err != nil {
+			fmt.Fprintf(os.Stderr, "not as docs/schema says: %v\n", err)
+			code = 99
+		}
+	}
+	os.Exit(code)
 }
 
 // TestScripts runs testdata/script: each script is a short session on the

@@ -38,6 +38,9 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	if f.CRCStatus != CRCGood && d.misframed(f, lead) {
 		return None, false
 	}
+	if d.off == d.start && d.overlaps(f, w, lead) {
+		return None, false
+	}
 	d.await = 0
 	if d.markers {
 		d.listMarkers(f, lead)
@@ -107,6 +110,9 @@ func (d *Decoder) pass(f *FPDU, whole bool) {
 	d.unsure = !whole && d.cfg.Markers == Unknown
 	d.off += int64(f.Size)
 	d.long = d.believed(f.Size)
+	if f.CRCStatus == CRCGood {
+		d.proven = d.off
+	}
 	if d.priorEnd = -1; f.HasCRC {
 		d.prior, d.priorEnd = f.CRC, d.off
 	}

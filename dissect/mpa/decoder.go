@@ -114,13 +114,19 @@ type Decoder struct {
 	// is true when a gap or a late start is why they could not be framed.
 	From, To int64
 	AfterGap bool
+	// Lied is true when the octets are what a wrong ULPDU_Length leaves over: they follow
+	// an FPDU whose length no CRC confirms, or look like an FPDU themselves. Else they are
+	// no part of the stream of FPDUs.
+	Lied bool
 	// Stray are the first of them, at most 64, valid until the next call.
 	Stray []byte
 	// Bare is how many FPDUs the unframed octets can be read as if they have no CRC
 	// field, including the last one before From; 0 if that is impossible.
 	Bare int
 
-	plain  int // octets framed without markers since the place was found
+	start  int64 // offset of the first octet of the direction
+	proven int64 // where the last FPDU with a right CRC ends, or start
+	plain  int   // octets framed without markers since the place was found
 	susOff int64
 	jumpTo int64 // offset behind a hole too long to bridge, or 0
 	rare   *rare // nil: there was no need
@@ -158,7 +164,7 @@ func (d *Decoder) Reset(cfg Config, off int64) {
 		f = new(FPDU)
 	}
 	*d = Decoder{
-		FPDU: f, cfg: cfg, off: off, gapAt: -1,
+		FPDU: f, cfg: cfg, off: off, gapAt: -1, start: off, proven: off,
 		buf: d.buf, suspect: d.suspect, holes: d.holes[:0], rare: d.rare,
 		crc: cfg.CRC == Yes, markers: cfg.Markers == Yes, hasGrid: cfg.Start, grid: off,
 	}
@@ -199,6 +205,17 @@ func (d *Decoder) Learn(markers, crc Tri) {
 // Open is the number of octets of an FPDU that has begun but is not whole.
 func (d *Decoder) Open() int {
 	return len(d.buf) - d.rd
+}
+
+// Begun returns where the FPDU that has begun but is not whole lies, by its length; to is
+// 0 while that is not there.
+func (d *Decoder) Begun() (from, to int64) {
+	lead := d.lead(d.off)
+	b := d.buf[d.rd:]
+	if at := d.off + int64(lead); len(b) < lead+lengthSize || d.missing(at, at+lengthSize) {
+		return d.off, 0
+	}
+	return d.off, d.off + int64(d.size(d.off, int(binary.BigEndian.Uint16(b[lead:]))))
 }
 
 // Oldest is the lowest offset that may still become part of an FPDU.
@@ -433,6 +450,7 @@ func (d *Decoder) likely(head []byte, n int) bool {
 func (d *Decoder) unframed(from, to int64) (Event, bool) {
 	d.From, d.To, d.AfterGap, d.Bare = from, to, d.seek.afterGap, d.seek.bare.followed()
 	d.stray(from)
+	d.Lied = d.lied(from, to)
 	d.rd += int(to - d.off)
 	d.off = to
 	if from >= to {
@@ -442,6 +460,19 @@ func (d *Decoder) unframed(from, to int64) (Event, bool) {
 	d.Stray = r.lost[:min(int64(len(r.lost)), to-from)]
 	r.lost = r.lost[:0]
 	return Unframed, true
+}
+
+// lied reports whether the octets in no FPDU are what a wrong length leaves over. They are
+// not if they stand where an FPDU must begin, and cannot be one.
+func (d *Decoder) lied(from, to int64) bool {
+	if from != d.proven || d.rare == nil {
+		return true
+	}
+	b := d.rare.lost
+	if lead := d.lead(from); len(b) >= lead {
+		b = b[lead:]
+	}
+	return to-from >= lengthSize+MinULPDU+crcSize && len(b) >= lengthSize+2 && d.cfg.Grammar.Quick(b[lengthSize], b[lengthSize+1])
 }
 
 // stray keeps the first octets of those that are in no FPDU, from an offset on, as

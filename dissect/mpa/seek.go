@@ -63,6 +63,7 @@ type seeker struct {
 	lost     int64 // offset at which it was lost
 	at       int64 // offset from which to search
 	odd      int64 // end of an FPDU with an impossible header, or 0
+	limit    int64 // end of the search for an FPDU in the first one, or 0
 	passed   int64 // octets searched without success
 	crcWork  int64 // octets of CRC computed on trial
 	bare     *bare // nil: there was none
@@ -71,7 +72,7 @@ type seeker struct {
 func (d *Decoder) startSeek(from int64, afterGap bool) {
 	s := &d.seek
 	s.on, s.anchored, s.afterGap = true, false, afterGap
-	s.lost, s.at, s.odd, s.force = from, from, 0, false
+	s.lost, s.at, s.odd, s.limit, s.force = from, from, 0, 0, false
 	d.unsure, d.plain = false, 0
 	if d.rare != nil {
 		d.rare.lost = d.rare.lost[:0]
@@ -123,9 +124,13 @@ func (d *Decoder) search() (Event, bool) {
 				}
 			}
 		}
+		if s.limit > 0 && s.at >= s.limit {
+			break
+		}
 		v := d.try(s.at, last || len(d.buf)-d.rd >= window)
 		if v == wait {
-			break
+			d.forget()
+			return None, true
 		}
 		if v == confirm {
 			return d.resync()
@@ -135,6 +140,10 @@ func (d *Decoder) search() (Event, bool) {
 			d.stopped = true
 			return Hopeless, true
 		}
+	}
+	if s.limit > 0 {
+		d.believe()
+		return None, false
 	}
 	if last {
 		if end <= d.off {

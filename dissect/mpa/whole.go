@@ -33,6 +33,7 @@ func (d *Decoder) Whole(b []byte, v Verified, f *FPDU) bool {
 	d.cut(f, lead, n)
 	d.await = 0
 	d.off += int64(len(b))
+	d.proven = d.off
 	d.prior, d.priorEnd, d.long = f.CRC, d.off, d.believed(len(b))
 	return true
 }

@@ -52,13 +52,13 @@ var TerminateHeader = dissect.Header{
 		fieldTermETypeLLP:  {Name: "iwarp_rdma.term_etype_llp", Label: "Error type (MPA)", Kind: dissect.Hex, Bit: 4, Width: 4, Ref: refTerminate, Names: func(v uint64) string { return termETypeName(LayerLLP, v) }},
 		fieldTermEType:     {Name: "iwarp_rdma.term_etype", Label: "Error type", Kind: dissect.Hex, Bit: 4, Width: 4, Ref: refTerminate},
 
-		// The two types that share the first name give the codes they share the
-		// same meaning, so either may be asked.
-		fieldTermCodeRDMA:        {Name: "iwarp_rdma.term_errcode_rdma", Label: "Error code (RDMAP)", Kind: dissect.Hex, Bit: 8, Width: 8, Ref: refTerminate, Names: rdmaCodeName},
-		fieldTermCodeDDPTagged:   {Name: "iwarp_rdma.term_errcode_ddp_tagged", Label: "Error code (DDP tagged)", Kind: dissect.Hex, Bit: 8, Width: 8, Ref: "RFC 5041 section 7.2", Names: func(v uint64) string { return termCodeName(LayerDDP, ETypeTagged, v) }},
-		fieldTermCodeDDPUntagged: {Name: "iwarp_rdma.term_errcode_ddp_untagged", Label: "Error code (DDP untagged)", Kind: dissect.Hex, Bit: 8, Width: 8, Ref: "RFC 5041 section 7.2", Names: func(v uint64) string { return termCodeName(LayerDDP, ETypeUntagged, v) }},
-		fieldTermCodeLLP:         {Name: "iwarp_rdma.term_errcode_llp", Label: "Error code (MPA)", Kind: dissect.Hex, Bit: 8, Width: 8, Ref: "RFC 5044 section 8", Names: func(v uint64) string { return termCodeName(LayerLLP, ETypeMPA, v) }},
-		fieldTermCode:            {Name: "iwarp_rdma.term_errcode", Label: "Error code", Kind: dissect.Hex, Bit: 8, Width: 8, Ref: refTerminate},
+		// One name stands for all codes of RDMAP. CodeField gives the description with the
+		// meanings of one error type.
+		fieldTermCodeRDMA:        codeField("iwarp_rdma.term_errcode_rdma", "Error code (RDMAP)", refTerminate, rdmaCodeName),
+		fieldTermCodeDDPTagged:   codeField("iwarp_rdma.term_errcode_ddp_tagged", "Error code (DDP tagged)", "RFC 5041 section 7.2", codesOf(LayerDDP, ETypeTagged)),
+		fieldTermCodeDDPUntagged: codeField("iwarp_rdma.term_errcode_ddp_untagged", "Error code (DDP untagged)", "RFC 5041 section 7.2", codesOf(LayerDDP, ETypeUntagged)),
+		fieldTermCodeLLP:         codeField("iwarp_rdma.term_errcode_llp", "Error code (MPA)", "RFC 5044 section 8", codesOf(LayerLLP, ETypeMPA)),
+		fieldTermCode:            codeField("iwarp_rdma.term_errcode", "Error code", refTerminate, nil),
 
 		fieldTermM:    {Name: "iwarp_rdma.term_hdrct_m", Label: "M bit, DDP Segment Length valid", Kind: dissect.Bool, Bit: 16, Width: 1, Ref: refTerminate},
 		fieldTermD:    {Name: "iwarp_rdma.hdrct_d", Label: "D bit, DDP header included", Kind: dissect.Bool, Bit: 17, Width: 1, Ref: refTerminate},
@@ -105,21 +105,53 @@ func ETypeField(layer uint8) *dissect.Field {
 	return &TerminateHeader.Fields[i]
 }
 
-// CodeField returns the description of the error code; its name depends on the
-// layer and on the error type, as it does in Wireshark.
+// The descriptions of the error code that share a name with another one, with the
+// meanings of their own error type.
+var (
+	codeRDMALocal      = codeField("iwarp_rdma.term_errcode", "Error code", refTerminate, codesOf(LayerRDMAP, ETypeLocalCatastrophic))
+	codeRDMAProtection = codeField("iwarp_rdma.term_errcode_rdma", "Error code (RDMAP)", refTerminate, codesOf(LayerRDMAP, ETypeRemoteProtection))
+	codeRDMAOperation  = codeField("iwarp_rdma.term_errcode_rdma", "Error code (RDMAP)", refTerminate, codesOf(LayerRDMAP, ETypeRemoteOperation))
+	codeRDMAUnassigned = codeField("iwarp_rdma.term_errcode_rdma", "Error code (RDMAP)", refTerminate, unassignedCode)
+	codeDDPLocal       = codeField("iwarp_rdma.term_errcode", "Error code", "RFC 5041 section 7.2", codesOf(LayerDDP, ETypeLocalCatastrophic))
+	codeDDPLower       = codeField("iwarp_rdma.term_errcode", "Error code", "RFC 5041 section 7.2", codesOf(LayerDDP, ETypeLower))
+	codeUnassigned     = codeField("iwarp_rdma.term_errcode", "Error code", refTerminate, unassignedCode)
+)
+
+func codeField(name, label, ref string, names func(uint64) string) dissect.Field {
+	return dissect.Field{Name: name, Label: label, Kind: dissect.Hex, Bit: 8, Width: 8, Ref: ref, Names: names}
+}
+
+// CodeField returns the description of the error code. Its name depends on the layer and
+// on the error type, as it does in Wireshark, and so do the meanings of its values.
 func CodeField(layer, etype uint8) *dissect.Field {
-	i := fieldTermCode
-	switch {
-	case layer == LayerRDMAP && etype != ETypeLocalCatastrophic:
-		i = fieldTermCodeRDMA
-	case layer == LayerDDP && etype == ETypeTagged:
-		i = fieldTermCodeDDPTagged
-	case layer == LayerDDP && etype == ETypeUntagged:
-		i = fieldTermCodeDDPUntagged
-	case layer == LayerLLP && etype == ETypeMPA:
-		i = fieldTermCodeLLP
+	switch layer {
+	case LayerRDMAP:
+		switch etype {
+		case ETypeLocalCatastrophic:
+			return &codeRDMALocal
+		case ETypeRemoteProtection:
+			return &codeRDMAProtection
+		case ETypeRemoteOperation:
+			return &codeRDMAOperation
+		}
+		return &codeRDMAUnassigned
+	case LayerDDP:
+		switch etype {
+		case ETypeLocalCatastrophic:
+			return &codeDDPLocal
+		case ETypeTagged:
+			return &TerminateHeader.Fields[fieldTermCodeDDPTagged]
+		case ETypeUntagged:
+			return &TerminateHeader.Fields[fieldTermCodeDDPUntagged]
+		case ETypeLower:
+			return &codeDDPLower
+		}
+	case LayerLLP:
+		if etype == ETypeMPA {
+			return &TerminateHeader.Fields[fieldTermCodeLLP]
+		}
 	}
-	return &TerminateHeader.Fields[i]
+	return &codeUnassigned
 }
 
 // AppendFields appends the descriptions that hold for this message, in wire

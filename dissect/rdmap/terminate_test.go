@@ -465,3 +465,27 @@ func TestTerminate_Descriptors(t *testing.T) {
 		}
 	}
 }
+
+// The label of the code says the same as the name of the error, whatever the layer and
+// the error type.
+func TestTerminate_CodeLabel(t *testing.T) {
+	for layer := range uint8(16) {
+		for etype := range uint8(16) {
+			for code := range 256 {
+				x, err := rdmap.DecodeTerminate([]byte{layer<<4 | etype, byte(code), 0, 0})
+				if err != nil {
+					t.Fatal(err)
+				}
+				f := x.AppendFields(nil)[2]
+				_, want, _ := strings.Cut(x.Name(), ": ")
+				if f.Names == nil || f.Names(uint64(code)) != want {
+					t.Fatalf("%d/%d/%02x: %s has the wrong label, want %q", layer, etype, code, f.Name, want)
+				}
+			}
+		}
+	}
+	x, _ := rdmap.DecodeTerminate([]byte{0x02, 0x03, 0, 0})
+	if got := x.AppendFields(nil)[2].Names(3); got != "Unassigned code 0x03" {
+		t.Errorf("0/2/03 is labelled %q", got)
+	}
+}

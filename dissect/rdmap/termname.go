@@ -98,8 +98,10 @@ func ErrorName(layer, etype, code uint8) string {
 	if r := errorRowOf(layer, etype, code); r != nil {
 		return r.name
 	}
-	return fmt.Sprintf("%s: Unassigned code 0x%02x", scopeName(layer, etype), code)
+	return scopeName(layer, etype) + ": " + unassigned(code)
 }
+
+func unassigned(code uint8) string { return fmt.Sprintf("Unassigned code 0x%02x", code) }
 
 // CodeName returns the meaning of an error alone, such as "Invalid STag".
 func CodeName(layer, etype, code uint8) string {
@@ -168,14 +170,19 @@ func termLayerName(v uint64) string { return LayerName(uint8(v & 0xF)) }
 
 func termETypeName(layer uint8, v uint64) string { return ETypeName(layer, uint8(v&0xF)) }
 
-func termCodeName(layer, etype uint8, v uint64) string {
-	return CodeName(layer, etype, uint8(v&0xFF))
+// codesOf names the codes of one error type.
+func codesOf(layer, etype uint8) func(uint64) string {
+	return func(v uint64) string { return CodeName(layer, etype, uint8(v&0xFF)) }
 }
 
+func unassignedCode(v uint64) string { return unassigned(uint8(v & 0xFF)) }
+
+// rdmaCodeName names a code of RDMAP whose error type is not known. The two types that
+// have codes give those that they share the same meaning, so either may be asked.
 func rdmaCodeName(v uint64) string {
 	etype := ETypeRemoteOperation
 	if Assigned(LayerRDMAP, ETypeRemoteProtection, uint8(v&0xFF)) {
 		etype = ETypeRemoteProtection
 	}
-	return termCodeName(LayerRDMAP, etype, v)
+	return CodeName(LayerRDMAP, etype, uint8(v&0xFF))
 }

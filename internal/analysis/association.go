@@ -55,7 +55,8 @@ type Association struct {
 	hasPacket bool
 	merged    bool
 	path      uint8 // of the current packet
-	octets    int   // in it
+	unusual   [2]unusual
+	octets    int // in it
 }
 
 // Sessions counts the sessions of a capture.
@@ -108,6 +109,12 @@ func (a *Association) Init(env *Env, number uint64, addr [2]trace.Endpoint, s Se
 
 // LastFrame is the frame of its last packet.
 func (a *Association) LastFrame() uint64 { return a.last }
+
+// LastTime is the time of its last packet.
+func (a *Association) LastTime() int64 { return a.cur.Time }
+
+// Over reports whether a side has ended it.
+func (a *Association) Over() bool { return a.ending != trace.Open }
 
 // Trusted reports whether checksums of a side are known to be right where nothing
 // is damaged.
@@ -404,6 +411,9 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 	n.Note |= note
 	a.chunked(side, tsn, note, was)
 	a.split(side, d.TSN)
+	if again := note & (reassembly.Retransmission | reassembly.OutOfOrder); again != 0 && a.env.wantsMarks() {
+		a.noteUnusual(side, again)
+	}
 	if note&reassembly.Retransmission != 0 {
 		a.again(side, &d, tsn)
 	}
@@ -416,6 +426,14 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 		}
 	}
 	return nil
+}
+
+// noteUnusual notes the current frame.
+func (a *Association) noteUnusual(side int, note reassembly.Note) {
+	for _, f := range a.cur.Fragments {
+		a.unusual[side].add(f, note)
+	}
+	a.unusual[side].add(a.cur.Frame, note)
 }
 
 // again notes the frame of a chunk that came before, if its message still waits.
@@ -618,4 +636,13 @@ func (a *Association) finish(s *Session) {
 		a.first = nil
 	}
 	a.session.Ended(&s.Trace)
+}
+
+// Each calls a function with each session that has not ended.
+func (a *Association) Each(f func(*trace.Connection)) {
+	for _, st := range a.streams {
+		if st.now != nil {
+			f(&st.now.Trace)
+		}
+	}
 }

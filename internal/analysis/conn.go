@@ -17,6 +17,8 @@ type Env struct {
 	Lean bool
 	// Brief hands out PDUs without their frames and without payload of spanning FPDUs.
 	Brief bool
+	// Marks says which frames of PDUs carried octets again or out of order.
+	Marks bool
 	// Decoders bounds the memory of decoders; nil: each has its own buffers.
 	Decoders *mpa.Budget
 	// Budget bounds the memory for out-of-order data.
@@ -83,9 +85,11 @@ const (
 	maxResponses = 1 << 16
 )
 
-// wantsPDUs reports whether the sink gets PDUs, wantsPayload whether it gets the whole
+// wantsPDUs reports whether the sink gets PDUs, wantsMarks whether it gets the frames in
+// which they came again or out of order, wantsPayload whether it gets the whole
 // payload of FPDUs that span segments.
 func (e *Env) wantsPDUs() bool    { return e.Sink != nil && !e.Lean }
+func (e *Env) wantsMarks() bool   { return e.wantsPDUs() && e.Marks }
 func (e *Env) wantsPayload() bool { return e.wantsPDUs() && !e.Brief }
 
 // direction is the state of one direction, by the side that sends it.
@@ -103,7 +107,8 @@ type direction struct {
 	rtr       bool // the frame in startup is the 2007 RTR frame
 	partial   bool // octets of the startup frame are missing
 	// loose holds streaming octets; nil while there are none, and in full operation.
-	loose *loose
+	loose   *loose
+	unusual unusual
 }
 
 // loose are the streaming octets of a direction that were not handed out yet.
@@ -164,6 +169,7 @@ type work struct {
 	forced bool // the user says that it is MPA
 	wanted bool // some side of it is known to carry MPA
 	closed bool
+	told   bool // that it closed
 	// crcs is the result of mpa.Verify for the data of the current packet, size octets.
 	crcs mpa.Verified
 	size int
@@ -230,15 +236,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 		return 0
 	}
 	w.crcs, w.size = crcs, len(s.Data)
-	seen := c.arrives(side, s)
-	note := w.tcp.Push(side, s)
-	c.tookIn(side, s, &seen, note)
-	if note&(reassembly.AfterFIN|reassembly.Conflict) != 0 {
-		c.faulty(side, s, note)
-	}
-	if note&reassembly.Retransmission != 0 {
-		c.again(side, s)
-	}
+	note := c.push(side, s)
 	c.noteProgress() // before the data of the packet is judged
 	var p reassembly.Piece
 	for w.tcp.Pop(side, &p) {
@@ -254,6 +252,24 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 		c.ending(side, s)
 	}
 	c.release(side)
+	return note
+}
+
+// push takes in a packet, and notes what it was.
+func (c *Conn) push(side int, s *reassembly.Segment) reassembly.Note {
+	seen := c.arrives(side, s)
+	late := c.tcp.Direction(side).Waiting()
+	note := c.tcp.Push(side, s)
+	c.tookIn(side, s, &seen, note)
+	if late || note != 0 {
+		c.noteUnusual(side, s, note, late)
+	}
+	if note&(reassembly.AfterFIN|reassembly.Conflict) != 0 {
+		c.faulty(side, s, note)
+	}
+	if note&reassembly.Retransmission != 0 {
+		c.again(side, s)
+	}
 	return note
 }
 
@@ -319,17 +335,25 @@ func (c *Conn) Origin(side int) (off int64, ok bool) {
 	return c.dirs[side].origin, c.dirs[side].hasOrigin
 }
 
-// OpenPDU is the stream offset of a PDU that has begun but is not whole yet.
-func (c *Conn) OpenPDU(side int) (off int64, ok bool) {
+// OpenPDU is where in the stream a PDU lies that has begun but is not whole yet: up to its
+// end, if whole says that this is known, else up to the last octet in order.
+func (c *Conn) OpenPDU(side int) (from, to int64, whole, ok bool) {
 	h := &c.dirs[side]
 	switch {
 	case h.ended:
-	case h.phase == startup:
-		return h.tailOff, len(h.tail) > 0
-	case h.phase == full && h.dec != nil && !h.dec.Seeking():
-		return h.dec.Oldest(), h.dec.Open() > 0
+	case h.phase == startup && len(h.tail) > 0:
+		from, ok = h.tailOff, true
+		if len(h.tail) >= mpa.StartupLen {
+			to = from + int64(mpa.StartupLen+int(mpa.PrivateLen(h.tail)))
+		}
+	case h.phase == full && h.dec != nil && !h.dec.Seeking() && h.dec.Open() > 0:
+		ok = true
+		from, to = h.dec.Begun()
 	}
-	return 0, false
+	if ok && to == 0 {
+		return from, c.tcp.Direction(side).Next(), false, true
+	}
+	return from, to, ok, ok
 }
 
 // ending notes FIN and RST.
@@ -372,7 +396,9 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 
 // release lets reassembly forget the carriers of octets that are done with.
 func (c *Conn) release(side int) {
-	c.tcp.Direction(side).Release(c.oldest(side))
+	off := c.oldest(side)
+	c.tcp.Direction(side).Release(off)
+	c.dirs[side].unusual.release(off)
 }
 
 func (c *Conn) oldest(side int) int64 {
@@ -454,6 +480,29 @@ func (c *Conn) end(side int) {
 	}
 	h.undecode()
 	h.tail = nil
+}
+
+// Closed reports, once, that both sides have closed the connection or one has reset it.
+func (c *Conn) Closed() bool {
+	if !c.closed || c.told {
+		return false
+	}
+	c.told = true
+	return true
+}
+
+// Finished reports whether Finish was called.
+func (c *Conn) Finished() bool { return c.work == nil }
+
+// Lacks reports whether octets are known to be missing, which may still come.
+func (c *Conn) Lacks() bool {
+	for side := range 2 {
+		h := c.tcp.Direction(side)
+		if h.Waiting() || h.FIN() >= 0 && h.Next() < h.FIN() {
+			return true
+		}
+	}
+	return false
 }
 
 // piece processes the next piece of a direction.

@@ -29,7 +29,11 @@ func (c *Conn) drain(side int) {
 				l := c.outside(side)
 				l.frames, l.omitted = l.frames[:0], 0
 				c.remember(side, from, to)
-				c.emitStreaming(side, from, to, h.dec.Stray, h.dec.Bare, c.acked(side, from))
+				kind := trace.KindStreaming
+				if h.dec.Lied {
+					kind = trace.KindUnframed
+				}
+				c.emitLoose(kind, side, from, to, h.dec.Stray, h.dec.Bare, c.acked(side, from))
 				l.frames = l.frames[:0]
 			}
 		case mpa.Hopeless:
@@ -162,11 +166,12 @@ func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, single bool) {
 	end := f.Offset + int64(f.Size)
 	switch {
 	case single:
+		p.Retransmitted, p.OutOfOrder = p.Retransmitted[:0], p.OutOfOrder[:0]
 		p.Frames, p.Bounds = append(p.Frames, p.Frame), append(p.Bounds[:0], 0)
 		p.Begun, p.Inner = 0, 0
 		p.Acked = c.tcp.Acked()
 		p.LastAcked = p.Acked
-	case c.env.Brief:
+	case c.env.Brief && len(c.dirs[side].unusual.list) == 0:
 		c.evidence(side, p, f.Offset, end)
 	default:
 		p.Frames = c.tcp.Direction(side).Carriers(p.Frames, f.Offset, end)
@@ -174,6 +179,9 @@ func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, single bool) {
 			p.Frames = append(p.Frames, p.Frame)
 		}
 		c.evidence(side, p, f.Offset, end)
+	}
+	if !single {
+		c.dirs[side].unusual.mark(p)
 	}
 	c.env.Sink.PDU(p)
 }
@@ -265,7 +273,7 @@ func (c *Conn) emitStartup(side int, s *mpa.Startup) {
 // evidence notes the acknowledgements and boundaries of the segments that carried a PDU.
 func (c *Conn) evidence(side int, p *trace.PDU, from, to int64) {
 	h := c.tcp.Direction(side)
-	if p.Kind != trace.KindStreaming {
+	if !isLoose(p) {
 		p.Acked = c.acked(side, from)
 	}
 	p.LastAcked = p.Acked
@@ -287,14 +295,17 @@ func (c *Conn) acked(side int, off int64) int64 {
 	return ack
 }
 
-// emitStreaming hands out octets outside MPA: octets are the first of them, acked is
+// isLoose reports whether a PDU is of octets in no frame and no FPDU.
+func isLoose(p *trace.PDU) bool { return p.Kind == trace.KindStreaming || p.Kind == trace.KindUnframed }
+
+// emitLoose hands out octets in no frame and no FPDU: octets are the first of them, acked is
 // what their segment acknowledged, which may have been long ago.
-func (c *Conn) emitStreaming(side int, from, to int64, octets []byte, bare int, acked int64) {
+func (c *Conn) emitLoose(kind trace.Kind, side int, from, to int64, octets []byte, bare int, acked int64) {
 	h := &c.dirs[side]
 	p := &c.env.pdu
 	l := c.outside(side)
 	*p = trace.PDU{
-		Kind: trace.KindStreaming, Frames: append(p.Frames[:0], l.frames...), FramesOmitted: l.omitted,
+		Kind: kind, Frames: append(p.Frames[:0], l.frames...), FramesOmitted: l.omitted,
 		From: from, Length: to - from, Offset: from - h.origin, HasOffset: h.hasOrigin,
 		Octets: octets[:min(int64(len(octets)), to-from)], Bare: bare, Bounds: p.Bounds[:0], Acked: acked,
 	}
@@ -308,7 +319,7 @@ func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 	p.Number, p.Conn, p.Dir = c.env.pdus, &c.Trace, c.Dir(side)
 	c.env.pdus++
 	p.Frame, p.Time = c.tcp.Direction(side).Delivered(to)
-	if p.Kind == trace.KindStreaming {
+	if isLoose(p) {
 		if l := c.outside(side); l.frame > 0 {
 			p.Frame, p.Time = l.frame, l.time
 		}
@@ -322,12 +333,13 @@ func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 	if c.env.Sink == nil {
 		return
 	}
-	if p.Kind != trace.KindStreaming {
+	if !isLoose(p) {
 		p.Frames = c.tcp.Direction(side).Carriers(p.Frames, from, to)
 	}
 	if len(p.Frames) == 0 {
 		p.Frames = append(p.Frames, p.Frame)
 	}
 	c.evidence(side, p, from, to)
+	c.dirs[side].unusual.mark(p)
 	c.env.Sink.PDU(p)
 }

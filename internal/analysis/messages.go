@@ -24,6 +24,7 @@ type messages struct {
 	tagged   [2]message
 	untagged [4]message
 	other    *message // a queue that does not exist; nil: there was none
+	cut      *headers // nil: no message of a fixed header was cut
 	lost     bool     // octets are missing before what follows
 }
 
@@ -37,6 +38,9 @@ func (m *messages) gap() {
 	}
 	if m.other != nil {
 		m.other.open = false
+	}
+	if m.cut != nil {
+		*m.cut = headers{}
 	}
 	m.lost = true
 }

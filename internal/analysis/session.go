@@ -298,6 +298,7 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 		if len(p.Frames) == 0 {
 			p.Frames = append(p.Frames, p.Frame)
 		}
+		s.assoc.unusual[side].mark(p)
 		s.env.Sink.PDU(p)
 	}
 	if len(s.env.done) > 0 {

@@ -511,7 +511,7 @@ func (c *Conn) streamed(side int, to int64) {
 	l := c.outside(side)
 	c.note(side, to)
 	if to > l.from {
-		c.emitStreaming(side, l.from, to, l.lead, 0, l.leadAck)
+		c.emitLoose(trace.KindStreaming, side, l.from, to, l.lead, 0, l.leadAck)
 	}
 	l.restart(to)
 	l.frames, l.omitted = l.frames[:0], 0

@@ -286,3 +286,32 @@ func TestTransactions_ManyResponses(t *testing.T) {
 		t.Errorf("%d octets in %d and %d PDUs", tr.Bytes, len(tr.Responses), tr.Omitted)
 	}
 }
+
+// TestTransactions_Cut has requests and an answer that are cut into segments: they are
+// assembled, and the PDU that completes one is the request, or the answer.
+func TestTransactions_Cut(t *testing.T) {
+	d := started(tracetest.Setup{CRC: true})
+	cut := func(side int, op rdmap.Opcode, msn uint32, b []byte, ends ...int) {
+		at := 0
+		for _, end := range append(ends, len(b)) {
+			d.FPDU(side, tracetest.Send(op, 0, msn, uint32(at), end == len(b), b[at:end]))
+			at = end
+		}
+	}
+	cut(0, rdmap.OpReadRequest, d.Next(0, 1), rdmap.ReadRequest{SinkSTag: 3, SinkTO: 9, Size: 7, SrcSTag: 4}.Append(nil), 0, 14)
+	cut(0, rdmap.OpAtomicRequest, d.Next(0, 1), rdmap.AtomicRequest{RequestID: 5, RemoteSTag: 4}.Append(nil), 51)
+	d.Tagged(1, rdmap.OpReadResponse, 3, 9, tracetest.Octets(1, 7), 1000)
+	cut(1, rdmap.OpAtomicResponse, d.Next(1, 3), rdmap.AtomicResponse{RequestID: 5}.Append(nil), 4)
+	r := run(t, d, 0)
+	var got []string
+	for _, tr := range r.Transactions[1:] {
+		got = append(got, fmt.Sprintf("%v pdu %d answered by %v", tr.Kind, tr.Request, tr.Responses))
+	}
+	if diff := tracetest.Diff(got, []string{"read pdu 4 answered by [7]", "atomic pdu 6 answered by [9]"}); diff != "" {
+		t.Error(diff)
+	}
+	flow := &only(t, r).Flow
+	if flow[0].Requests != 2 || flow[1].Unmatched != 0 || flow[0].Unanswered != 0 {
+		t.Errorf("%d requests, %d unsolicited, %d unanswered", flow[0].Requests, flow[1].Unmatched, flow[0].Unanswered)
+	}
+}

@@ -84,7 +84,11 @@ func (c *upper) segment(side int, p *trace.PDU) {
 	}
 	ops := &fl.Ops[op]
 	ops.Segments++
-	p.Message = c.queues[side].messages().add(seg, op, octets, &c.env.message)
+	open := c.queues[side].messages()
+	p.Message = open.add(seg, op, octets, &c.env.message)
+	if p.Message.Header = open.header(seg, op, body, octets); p.Message.Header != nil {
+		body = p.Message.Header
+	}
 	ops.Octets += uint64(octets) //nolint:gosec // not negative
 	if p.Message != nil && p.Message.Done {
 		n := uint64(p.Message.Length) //nolint:gosec // not negative
@@ -103,10 +107,22 @@ func (c *upper) segment(side int, p *trace.PDU) {
 	case rdmap.OpAtomicRequest:
 		c.atomicRequest(side, p, body)
 	case rdmap.OpAtomicResponse:
-		c.atomicResponse(side, p, body)
+		if !inParts(p, len(body)) { // the segment that completes it is the answer
+			c.atomicResponse(side, p, body)
+		}
 	case rdmap.OpTerminate:
 		c.terminate(side, p, body)
 	default:
 	}
 	c.queues[side].remember(seg, p)
+}
+
+// inParts reports whether a segment is a part of a message that another one completes;
+// have is how many octets of its header are there.
+func inParts(p *trace.PDU, have int) bool {
+	m := p.Message
+	if m.Header != nil {
+		return false
+	}
+	return p.Segment.MO > 0 && m.Segments > 1 || p.Segment.MO == 0 && !p.Segment.Last && have < p.Control.Opcode.HeaderLen()
 }

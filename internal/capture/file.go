@@ -161,6 +161,12 @@ func (f *File) Next(fr *Frame) error {
 	return nil
 }
 
+// DataPos is the octet position in the file of the data of the frame that was read last. ok is
+// false if the file is compressed or no regular one: then it has no such place.
+func (f *File) DataPos(fr *Frame) (pos int64, ok bool) {
+	return f.r.DataPos(fr), f.size > 0 && f.format == f.r.Format().String()
+}
+
 // Name is the path as given, "-" for standard input.
 func (f *File) Name() string { return f.name }
 

@@ -1,16 +1,19 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/render"
 )
 
@@ -25,6 +28,12 @@ type checkOptions struct {
 	enable, disable []string
 	// config, baseline and writeBaseline are names of files.
 	config, baseline, writeBaseline string
+	// live is an interface to capture on.
+	live   string
+	during time.Duration
+	// What tests replace.
+	tap   func(live.Options) (tap, error)
+	clock func() time.Time
 }
 
 var checkFormats = []string{"text", "json", "ndjson", "sarif", "junit", "github"}
@@ -38,7 +47,7 @@ func formatWords() string {
 func newCheck(s *IOStreams) *cobra.Command {
 	o := &checkOptions{s: s}
 	cmd := &cobra.Command{
-		Use:   "check FILE...",
+		Use:   "check {FILE... | --live IFACE}",
 		Short: "Judge connections by the rules of the RFCs",
 		Long: strings.TrimSpace(`
 Judge each iWARP connection of a capture by the rules of RFC 5040, 5041, 5043,
@@ -61,6 +70,10 @@ level=SHOULD. The id of an alias stands for the rules that report it.
 FILE may be a folder: check reads all captures below it and judges each of them
 separately.
 
+--live IFACE checks what comes from a network interface, as live captures it, until
+Ctrl-C, -c or --duration. Each finding is shown as soon as it is certain, which for
+some is a second after its connection closed.
+
 Known findings need not fail a run. --write-baseline writes the findings to a
 file; --baseline marks the findings of that file as known, and only others fail.
 .iwdissect.yaml in the working directory can set fail-on, enable, disable,
@@ -77,10 +90,15 @@ its end, or an output could not be written.`),
   iwdissect check --format github --output json=findings.json trace.pcap
   iwdissect check --write-baseline known.json captures/
   iwdissect check --baseline known.json captures/
+  iwdissect check --live eth0 --duration 10m --fail-on warning
 `, "\n"),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Flags(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), cmd.Flags(), args) },
 	}
-	f := cmd.Flags()
+	o.checkFlags(cmd.Flags())
+	return cmd
+}
+
+func (o *checkOptions) checkFlags(f *pflag.FlagSet) {
 	o.flags(f)
 	formatFlag(f, &o.format, formatWords())
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show the PDUs of findings in text, with the field at fault")
@@ -90,8 +108,9 @@ its end, or an output could not be written.`),
 	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 on findings at or above `LEVEL`: error, warning or note")
 	f.StringArrayVar(&o.enable, "enable", nil, "judge only by the rules that match `RULE`")
 	f.StringArrayVar(&o.disable, "disable", nil, "do not judge by the rules that match `RULE`")
+	f.StringVar(&o.live, "live", "", "capture on `IFACE` and show findings as they come (Linux only)")
+	f.DurationVar(&o.during, "duration", 0, "with --live, stop after this `TIME`, such as 30s or 5m")
 	o.decisionFlags(f)
-	return cmd
 }
 
 // errFindings is returned when there are findings at or above the level.
@@ -194,7 +213,7 @@ func (o *checkOptions) enabled() (func(*conformance.Entry) bool, error) {
 	return func(e *conformance.Entry) bool { return (len(o.enable) == 0 || enable(e)) && !disable(e) }, nil
 }
 
-func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
+func (o *checkOptions) run(ctx context.Context, f *pflag.FlagSet, args []string) error {
 	undo, err := o.limit()
 	if err != nil {
 		return err
@@ -217,7 +236,7 @@ func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
 	if err != nil {
 		return err
 	}
-	files, err := o.files(args)
+	files, err := o.captures(args)
 	if err != nil {
 		return err
 	}
@@ -234,7 +253,7 @@ func (o *checkOptions) run(f *pflag.FlagSet, args []string) error {
 	}
 	defer ignoreFirstInterrupt(files)()
 	run := &checkRun{checkOptions: o, opts: opt, enabled: enabled, decided: decided, files: files, reports: reports, level: level}
-	failed, found := run.all()
+	failed, found := run.judge(ctx)
 	if err := decided.close(o.count == 0, enabled, o.s.warn); err != nil {
 		failed = true
 		o.s.warn(err)

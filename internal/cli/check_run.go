@@ -87,6 +87,9 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 	if o.tree {
 		o.exhibit(o.opts, j.name, o.files, c)
 	}
+	if o.placed() {
+		c.Places = o.places(j.name, c.Findings)
+	}
 	o.decided.mark(c.names, &c.Checked)
 	for _, p := range j.parts {
 		p.EndChecked(&c.Checked)
@@ -128,6 +131,12 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	c.Connections = run.Finish()
 	c.Totals, c.Others, c.Rules = run.Totals(), run.Others(), engine.Rules()
 	sortFindings(c.Findings)
-	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdicts) int { return cmp.Compare(a.Conn, b.Conn) })
+	sortConnections(c)
 	return c
+}
+
+// sortConnections sorts what is known of connections by their numbers.
+func sortConnections(c *checkedCapture) {
+	slices.SortFunc(c.Connections, func(a, b *trace.Connection) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdicts) int { return cmp.Compare(a.Conn, b.Conn) })
 }

@@ -149,6 +149,7 @@ func (o *dissectOptions) run(args []string) error {
 	opt.Sums = !o.unjudged
 	// A line needs neither frames nor payload.
 	opt.Brief = o.format == "text" && !o.tree && !o.hex
+	opt.Marks = true
 	files, err := o.files(args)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ func newFields(s *IOStreams) *cobra.Command {
 		Short: "List all field names, or those that contain TEXT",
 		Args:  maxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			var list []fieldInfo
+			list := []fieldInfo{}
 			for _, f := range render.Fields() {
 				if len(args) == 0 || strings.Contains(f.Name, args[0]) {
 					list = append(list, fieldInfo{f.Name, f.Kind.String(), f.Label, f.Ref})

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/render"
 )
@@ -31,21 +32,37 @@ type liveOptions struct {
 	during  time.Duration
 	snapLen int
 	ring    int
-	summary bool
+	summary bool // only at the end
+	board   bool // while frames come
+	lines   bool
 	all     bool
+	// enabled selects the rules, nil all of them.
+	enabled func(*conformance.Entry) bool
+	// What tests replace.
+	tap   func(live.Options) (tap, error)
+	clock func() time.Time
+}
+
+func newLiveOptions(s *IOStreams) *liveOptions {
+	return &liveOptions{dissectOptions: dissectOptions{s: s}, tap: openTap, clock: time.Now}
 }
 
 func newLive(s *IOStreams) *cobra.Command {
-	o := &liveOptions{dissectOptions: dissectOptions{s: s}}
+	o := newLiveOptions(s)
 	cmd := &cobra.Command{
 		Use:   "live IFACE",
 		Short: "Capture from an interface and annotate frames as they arrive",
 		Long: strings.TrimSpace(`
 Capture TCP and SCTP from a network interface (Linux only), inside tunnels too,
-and show the output of dissect while frames arrive. Ctrl-C, --duration or -c ends
-the capture. The rest of what was captured is shown then, and the summary of
-analyze follows: tables on standard output, or connection records with --format
-ndjson. A second Ctrl-C ends the program at once.
+and show what comes of it while frames arrive: on a terminal a summary of the
+worst connections, which is renewed every second; elsewhere, or with --lines, -V,
+-x or --format ndjson, the output of dissect. A connection that has closed is
+settled a second later: its findings and its verdict, or its record, are shown
+then. Rules that compare connections do so a minute after the end of each.
+
+Ctrl-C, --duration or -c ends the capture. The rest of what was captured is shown
+then, and in text the tables of analyze follow; of more than 1,000 connections
+(100,000 with --all) they have the worst. A second Ctrl-C ends the program at once.
 
 -w FILE saves the frames: as pcapng if the name ends in .pcapng, otherwise as pcap
 with nanoseconds. The file is at most a second behind, and dissect shows for it
@@ -92,6 +109,8 @@ func (o *liveOptions) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
 	f.StringVar(&o.records, "records", "", "`KINDS` of JSON records: frame,pdu,connection,transaction,finding (default all)")
 	findingsFlag(f, &o.unjudged)
+	f.BoolVar(&o.board, "summary", false, "show the worst connections, again every second (default on a terminal)")
+	f.BoolVar(&o.lines, "lines", false, "show a line for each PDU (default if standard output is no terminal)")
 	f.BoolVar(&o.summary, "summary-only", false, "show only the summary at the end")
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the worst 50")
 	widthFlag(f, &o.columns)
@@ -143,7 +162,24 @@ func (o *liveOptions) check(args []string) error {
 		return usagef("--ring-size takes 1 to %d octets, not %d", live.MaxRingBytes, o.ring)
 	}
 	o.iface = args[0]
+	if err := o.checkShown(); err != nil {
+		return err
+	}
 	return o.checkKeep()
+}
+
+// checkShown decides between lines and a summary.
+func (o *liveOptions) checkShown() error {
+	switch {
+	case o.board && (o.lines || o.summary || o.tree || o.hex || o.format != "text"):
+		return usagef("--summary goes without --lines, --summary-only, -V, -x and --format ndjson")
+	case o.records != "" && o.format == "text":
+		return usagef("--records goes with --format ndjson")
+	case o.lines && o.summary:
+		return usagef("--lines goes without --summary-only")
+	}
+	o.board = o.board || o.s.OutTTY && o.format == "text" && !(o.lines || o.summary || o.tree || o.hex)
+	return nil
 }
 
 func (o *liveOptions) checkKeep() error {
@@ -176,7 +212,12 @@ func (o *liveOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer undo()
-	c, err := o.session()
+	return o.record(ctx, o.view)
+}
+
+// record captures for a view until ctx or the capture itself ends.
+func (o *liveOptions) record(ctx context.Context, view func(*session) (liveView, error)) error {
+	c, err := o.session(view)
 	if err != nil {
 		return err
 	}

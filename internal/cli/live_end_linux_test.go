@@ -168,7 +168,7 @@ func TestLive_FileFails(t *testing.T) {
 	if strings.Contains(l.errs.String(), "kept in") {
 		t.Errorf("it claims to have kept the frames: %s", l.errs)
 	}
-	if !strings.Contains(l.out.String(), "iwdA: live capture") {
+	if !strings.Contains(l.out.String(), "Capture: live capture") {
 		t.Errorf("no summary: %s", l.out)
 	}
 }

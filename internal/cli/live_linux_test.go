@@ -170,6 +170,7 @@ func TestLive_SameAsFile(t *testing.T) {
 			l.expect(t, exitOK, "92 frames captured on iwdA in ", "kept in "+kept, "0 dropped by the kernel",
 				"1 TCP connections, 1 with iWARP, 74 PDUs")
 			sameFrames(t, kept, frames)
+			valid(t, []byte(l.out.String()))
 			sameText(t, "the file that was kept", l.out.String(), results(t, "dissect", "--format", "ndjson", kept))
 			sameText(t, "the file that was sent", timeless(t, l.out.String()),
 				timeless(t, results(t, "dissect", "--format", "ndjson", path)))
@@ -184,9 +185,12 @@ func TestLive_SameAsFile(t *testing.T) {
 			sameFrames(t, kept, frames)
 			lines := results(t, "dissect", "-V", "-x", "--color", "always", kept)
 			tables := results(t, "analyze", "--color", "always", kept)
-			tables = strings.Replace(tables, kept+": "+strings.TrimPrefix(filepath.Ext(name), "."),
-				"iwdA: live capture (0 dropped by the kernel)", 1)
-			sameText(t, "lines and tables", l.out.String(), lines+"\n"+tables)
+			tables = asLive(tables, kept)
+			all, verdicts := withoutVerdicts(l.out.String())
+			sameText(t, "lines and tables", all, lines+"\n"+tables)
+			if len(verdicts) != 1 || !strings.Contains(verdicts[0], "-- conn 0 ended: fin by initiator, 72 segments") {
+				t.Errorf("verdicts %q", verdicts)
+			}
 		})
 	}
 }
@@ -260,8 +264,7 @@ func TestLive_SummaryOnly(t *testing.T) {
 			l.expect(t, exitOK)
 			want := results(t, "dissect", "--format", "ndjson", "--records", "connection", kept)
 			if format == "text" {
-				want = strings.Replace(results(t, "analyze", kept), kept+": pcapng",
-					"iwdA: live capture (0 dropped by the kernel)", 1)
+				want = asLive(results(t, "analyze", kept), kept)
 			}
 			sameText(t, format, l.out.String(), want)
 		})
@@ -274,7 +277,7 @@ func TestLive_Quiet(t *testing.T) {
 	if code := Run(&IOStreams{Out: &out, Err: &errs}, []string{"live", "-q", "--duration", "100ms", livetest.Near}); code != exitOK || errs.Len() > 0 {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
-	if !strings.Contains(out.String(), "iwdA: live capture (0 dropped by the kernel), 0 frames") {
+	if !strings.Contains(out.String(), "Capture: live capture (0 dropped by the kernel), 0 frames") {
 		t.Errorf("got %s", out.String())
 	}
 }
@@ -360,4 +363,43 @@ func TestLive_List(t *testing.T) {
 	if names := strings.Join(interfaceNames(nil), " "); names != "iwdA any" {
 		t.Errorf("completed to %s", names)
 	}
+}
+
+// withoutVerdicts takes the lines about connections that ended out of what live prints.
+func withoutVerdicts(out string) (rest string, verdicts []string) {
+	var b strings.Builder
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, " -- conn ") && strings.Contains(line, " ended: ") {
+			verdicts = append(verdicts, line)
+		} else {
+			b.WriteString(line)
+		}
+	}
+	return b.String(), verdicts
+}
+
+// TestCheckLive_Interface checks what comes on an interface until --duration ends it, with the
+// findings and the exit code of check of the file.
+func TestCheckLive_Interface(t *testing.T) {
+	frames := readFrames(t, "../../testdata/pcaps/term-wbadkey.pcap")
+	livetest.Veth(t)
+	send := livetest.Sender(t, false)
+	t.Chdir(t.TempDir())
+	out, errs := newOutput(), newOutput()
+	go func() {
+		if errs.waitFor(func(s string) bool { return strings.Contains(s, "capturing on") }) {
+			sendAll(send, frames)
+		}
+	}()
+	code := Run(&IOStreams{Out: out, Err: errs}, []string{"check", "--live", livetest.Near, "--duration", "2s"})
+	if code != exitFindings || !strings.Contains(out.String(), "RDMAP-TERM-RSVD-01  frame 12 r2i") || !strings.Contains(out.String(), "\n1 error, 2 warnings") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+}
+
+// asLive are the tables of a file as live prints them.
+func asLive(tables, file string) string {
+	tables = strings.Replace(tables, file+":", "iwdA:", 1)
+	format := strings.TrimPrefix(filepath.Ext(file), ".")
+	return strings.Replace(tables, "Capture: "+format+",", "Capture: live capture (0 dropped by the kernel),", 1)
 }

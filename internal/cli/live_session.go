@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -14,7 +12,6 @@ import (
 	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
-	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -33,18 +30,15 @@ const (
 // stop.
 type session struct {
 	o    *liveOptions
-	h    *live.Handle
+	h    tap
 	run  *pipeline.Run
-	sink dissectSink // nil if only tables are asked for
+	sink *liveSink
+	view liveView
 	out  *bufio.Writer
 	keep *keeper // nil without -w
-	tint bool
-	// width is how wide the tables may be.
-	width int
-	// found are the findings for the tables; nil without.
-	found *render.Found
 
 	frame   capture.Frame
+	latest  int64 // the latest time of a frame
 	started time.Time
 	handed  time.Time // when results were last handed on
 	counted time.Time // when the kernel's counters were last read
@@ -54,34 +48,49 @@ type session struct {
 	gone    bool      // the reader of the results has gone
 }
 
-// session starts to capture.
-func (o *liveOptions) session() (*session, error) {
+// liveView shows what a session finds.
+type liveView interface {
+	// sink gets what is found; nil if nothing of it is shown.
+	sink() pipeline.Sink
+	// keep gets the findings of each connection that has ended; nil if they are not needed.
+	keep() conformance.Sink
+	// ended shows connections that were settled, behind their findings.
+	ended([]*trace.Connection)
+	// refresh shows the state of the capture.
+	refresh(now time.Time)
+	// erase makes room for a message on standard error.
+	erase()
+	// finish shows what is known at the end, behind ended.
+	finish(dropped string)
+}
+
+const (
+	// lingerLive is how long a connection that has closed waits for stragglers.
+	lingerLive = time.Second
+	// compareLive is how long after its end a connection is compared with others, and
+	// windowLive how many it is compared with.
+	compareLive = time.Minute
+	windowLive  = 4096
+	// keptLive bounds the connections that are kept for the tables at the end.
+	keptLive, keptLiveAll = 1000, 100_000
+)
+
+// session starts to capture. The view is made for it by a function.
+func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, error) {
 	opt, err := o.options()
 	if err != nil {
 		return nil, err
 	}
 	opt.Sums = !o.unjudged
+	opt.Linger, opt.NoRecords = int64(lingerLive), true
 	c := &session{o: o, out: bufio.NewWriterSize(o.s.Out, 64<<10)}
-	if c.width, err = o.s.width(o.columns); err != nil {
+	if c.view, err = view(c); err != nil {
 		return nil, err
 	}
-	if c.tint, err = o.s.colour(o.color); err != nil {
-		return nil, err
-	}
-	switch {
-	case !o.summary:
-		// The sink hands on each line, the buffer holds them until there is
-		// time to write.
-		c.sink, err = o.sink(c.out, true)
-	case o.format == "ndjson":
-		c.sink = render.NewRecords(c.out, render.Select{Connections: true}, false, true)
-		opt.Lean = true
-	}
-	if err != nil {
-		return nil, err
-	}
-	c.run = pipeline.New(opt, c.judged())
-	c.h, err = live.Open(live.Options{
+	c.sink = c.judged()
+	opt.Lean = c.view.sink() == nil && c.sink.engine == nil
+	c.run = pipeline.New(opt, c.sink)
+	c.h, err = o.tap(live.Options{
 		Interface: o.iface, Promiscuous: !o.modest, SnapLen: o.snapLen, RingBytes: o.ring,
 	})
 	if err != nil {
@@ -99,24 +108,83 @@ func (o *liveOptions) session() (*session, error) {
 	return c, nil
 }
 
-// judged is the sink of the run: with the rules, if their findings are shown, by
-// a sink or in the tables.
-func (c *session) judged() pipeline.Sink {
-	var next pipeline.Sink
-	if c.sink != nil { // else it would be a nil sink that is not equal to nil
-		next = c.sink
+// judged makes the sink of the run: with the rules, if the view shows their findings.
+func (c *session) judged() *liveSink {
+	l := &liveSink{next: c.view.sink()}
+	if c.o.unjudged {
+		return l
 	}
-	sel, _ := selection(c.o.records)
-	text := c.o.format == "text"
-	if c.o.unjudged || !text && (c.o.summary || !sel.Findings) {
-		return next
+	opt := conformance.Options{
+		Enabled: c.o.enabled, OnBug: onBug(c.o.iface, c.o.s.warn),
+		Window: windowLive, CompareAfter: int64(compareLive),
 	}
-	var keep conformance.Sink
-	if text {
-		c.found = new(render.Found)
-		keep = c.found
+	if s, ok := l.next.(interface{ Finding(*conformance.Finding) }); ok {
+		opt.OnFinding = s.Finding
 	}
-	return judge(c.o.iface, next, keep, c.o.s.warn)
+	if keep := c.view.keep(); keep != nil || opt.OnFinding != nil {
+		l.engine = conformance.New(opt, keep)
+	}
+	return l
+}
+
+// liveSink passes everything to what is shown, then to the rules, and remembers the
+// connections that have ended with the current frame.
+type liveSink struct {
+	next   pipeline.Sink
+	engine *conformance.Engine
+	over   []*trace.Connection
+	ending *trace.Connection // that is being judged
+}
+
+// PDU implements [trace.Sink].
+func (l *liveSink) PDU(p *trace.PDU) {
+	if l.next != nil {
+		l.next.PDU(p)
+	}
+	if l.engine != nil {
+		l.engine.PDU(p)
+	}
+}
+
+// Gap implements [trace.Sink].
+func (l *liveSink) Gap(g *trace.GapEvent) {
+	if l.next != nil {
+		l.next.Gap(g)
+	}
+	if l.engine != nil {
+		l.engine.Gap(g)
+	}
+}
+
+// Transaction implements [trace.Sink].
+func (l *liveSink) Transaction(t *trace.Transaction) {
+	if l.next != nil {
+		l.next.Transaction(t)
+	}
+}
+
+// Frame implements [pipeline.Sink].
+func (l *liveSink) Frame(f *pipeline.Frame) {
+	if l.next != nil {
+		l.next.Frame(f)
+	}
+}
+
+// Ended implements [pipeline.Judge].
+func (l *liveSink) Ended(live, record *trace.Connection) {
+	if l.engine != nil {
+		l.ending = record
+		l.engine.Ended(live, record)
+		l.ending = nil
+	}
+	l.over = append(l.over, record)
+}
+
+// Finish implements [pipeline.Judge].
+func (l *liveSink) Finish() {
+	if l.engine != nil {
+		l.engine.Finish()
+	}
 }
 
 // stop ends the reception; what was captured until then is still handled. It
@@ -127,14 +195,24 @@ func (c *session) stop() {
 	}
 }
 
+// clear makes room on the terminal for a message.
+func (c *session) clear() {
+	if !c.gone {
+		c.view.erase()
+		_ = c.out.Flush() // the writer keeps the error
+	}
+}
+
 // fail reports an error and ends the capture.
 func (c *session) fail(err error) {
 	c.failed = true
+	c.clear()
 	c.o.s.warn(err)
 	c.stop()
 }
 
 func (c *session) tell(format string, args ...any) {
+	c.clear()
 	fmt.Fprintf(c.o.s.Err, "iwdissect: "+format+"\n", args...)
 }
 
@@ -164,6 +242,7 @@ func (c *session) frames() error {
 		ok, err := c.h.Next(&p, 0)
 		if !ok && err == nil {
 			// Nothing more to do: the time to show what was done.
+			c.idle()
 			c.handOn()
 			since = 0
 			ok, err = c.h.Next(&p, handOnEvery)
@@ -187,6 +266,37 @@ func (c *session) frames() error {
 	return nil
 }
 
+// retired is how much older than the clock a frame may be that the kernel has not handed out.
+const retired = 250 * time.Millisecond
+
+// idle settles connections when no frames come, whose times would tell that it is time to.
+func (c *session) idle() {
+	if c.latest == 0 {
+		return
+	}
+	now := c.o.clock().Add(-retired).UnixNano()
+	c.run.Settle(now)
+	if c.sink.engine != nil {
+		c.sink.engine.Compare(now)
+	}
+	c.view.ended(c.sink.over) // also for findings that are on no connection that ends now
+	c.forget()
+}
+
+// over shows the connections that have ended.
+func (c *session) over() {
+	if len(c.sink.over) > 0 {
+		c.view.ended(c.sink.over)
+		c.forget()
+	}
+}
+
+// forget lets go of connections that were shown.
+func (c *session) forget() {
+	clear(c.sink.over)
+	c.sink.over = c.sink.over[:0]
+}
+
 // packet keeps and analyses one frame.
 func (c *session) packet(p *live.Packet) {
 	f := &c.frame
@@ -197,7 +307,9 @@ func (c *session) packet(p *live.Packet) {
 			c.unkept(err)
 		}
 	}
+	c.latest = max(c.latest, f.Time)
 	c.run.Frame(f)
+	c.over()
 }
 
 // unkept ends a capture whose file can no longer be written: otherwise the file would
@@ -217,6 +329,9 @@ func (c *session) handOn() {
 		if err := c.keep.flush(); err != nil {
 			c.unkept(err)
 		}
+	}
+	if !c.gone {
+		c.view.refresh(now)
 	}
 	c.show()
 	if now.Sub(c.counted) >= handOnEvery {
@@ -258,19 +373,14 @@ func (c *session) finish() {
 			c.fail(err)
 		}
 	}
-	cs := c.run.Finish()
-	if c.sink != nil {
-		c.sink.Connections(cs)
-		_ = c.sink.Close() // an error of the buffer, which returns it again
-	}
+	c.run.Finish()
+	c.over()
 	dropped := "drops unknown"
 	stats, err := c.h.Stats()
 	if err == nil {
 		dropped = fmt.Sprintf("%d dropped by the kernel", stats.Dropped)
 	}
-	if c.o.format == "text" {
-		c.tables(cs, dropped)
-	}
+	c.view.finish(dropped)
 	c.show()
 	if c.o.quiet && stats.Dropped == 0 {
 		return
@@ -282,78 +392,4 @@ func (c *session) finish() {
 	}
 	c.tell("%d frames captured on %s in %v%s, %s; %d TCP connections, %d with iWARP, %d PDUs",
 		t.Frames, c.o.iface, time.Since(c.started).Round(time.Millisecond), kept, dropped, t.Connections, t.IWARP, t.PDUs)
-}
-
-func (c *session) tables(cs []*trace.Connection, dropped string) {
-	if !c.o.summary {
-		fmt.Fprintln(c.out)
-	}
-	sum := &render.Summary{
-		File: c.o.iface, Format: "live capture (" + dropped + ")",
-		Totals: c.run.Totals(), Connections: cs, Found: c.found, Width: c.width, Bad: painter(c.tint),
-	}
-	if !c.o.all {
-		sum.Most = mostShown
-	}
-	if err := render.Tables(c.out, sum); err != nil && !c.gone {
-		c.fail(err)
-		c.gone = true
-	}
-}
-
-// keeper writes the frames to a file.
-type keeper struct {
-	f   *os.File
-	w   *pcapng.Writer
-	rec pcapng.Record
-}
-
-// newKeeper makes the file and writes its header at once, so that programs
-// that follow the file can start to read.
-func newKeeper(path, iface string, link pcapng.LinkType, snapLen uint32) (*keeper, error) {
-	// For writing only: a named pipe opened for both would never report that its
-	// reader has gone.
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	k := &keeper{f: f}
-	if err := k.start(iface, link, snapLen); err != nil {
-		_ = f.Close() // the first error is the one to report
-		return nil, err
-	}
-	return k, nil
-}
-
-func (k *keeper) start(iface string, link pcapng.LinkType, snapLen uint32) error {
-	opt := pcapng.WriterOptions{Link: link, SnapLen: snapLen, Nano: true}
-	if strings.HasSuffix(strings.ToLower(k.f.Name()), ".pcapng") {
-		opt.Format = pcapng.PCAPNG
-		opt.Application = "iwdissect " + Version
-	}
-	var err error
-	if k.w, err = pcapng.NewWriter(k.f, opt); err != nil {
-		return err
-	}
-	if opt.Format == pcapng.PCAPNG {
-		if _, err = k.w.AddInterface(pcapng.Interface{Link: link, SnapLen: snapLen, Name: iface}); err != nil {
-			return err
-		}
-	}
-	return k.w.Flush()
-}
-
-func (k *keeper) frame(f *capture.Frame) error {
-	k.rec.Data, k.rec.Time, k.rec.OrigLen, k.rec.Link = f.Data, f.Time, f.OrigLen, f.Link
-	return k.w.WritePacket(&k.rec)
-}
-
-func (k *keeper) flush() error { return k.w.Flush() }
-
-func (k *keeper) close() error {
-	err := k.w.Flush()
-	if cerr := k.f.Close(); err == nil {
-		err = cerr
-	}
-	return err
 }

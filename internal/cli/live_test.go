@@ -15,6 +15,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/schematest"
 )
 
 // timeout is how long a test waits for something that should happen at once.
@@ -101,7 +102,16 @@ func results(t *testing.T, args ...string) string {
 	if code := Run(&IOStreams{In: strings.NewReader(""), Out: &out, Err: &err}, args); code != exitOK {
 		t.Fatalf("%v: exit code %d: %s", args, code, err.String())
 	}
+	valid(t, out.Bytes())
 	return out.String()
+}
+
+// valid holds what was printed for programs against the schemas.
+func valid(t *testing.T, text []byte) {
+	t.Helper()
+	if err := schematest.Output(text); err != nil {
+		t.Errorf("not as docs/schema says: %v", err)
+	}
 }
 
 // frameOf returns the number of the frame with which a line, or a record of a

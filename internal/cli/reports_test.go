@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,7 +13,9 @@ import (
 	"testing"
 
 	"github.com/joshdk/go-junit"
-	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/schematest"
 )
 
 // oddName is the name of a capture with all that the formats have to escape, as
@@ -66,6 +69,7 @@ func checked(t *testing.T, args ...string) *reports {
 		if err != nil {
 			t.Fatalf("%v: %s", err, &stderr)
 		}
+		valid(t, b)
 		*to = b
 	}
 	return r
@@ -112,26 +116,9 @@ func eachRun(t *testing.T, look func(t *testing.T, name string, r *reports, find
 
 // TestReports_SARIF holds each log against the schema that OASIS has published.
 func TestReports_SARIF(t *testing.T) {
-	file, err := filepath.Abs("testdata/sarif-schema-2.1.0.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	schema, err := compiler.Compile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := func(b []byte) any {
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return doc
-	}
 	eachRun(t, func(t *testing.T, name string, r *reports, findings, open int) {
 		t.Helper()
-		if err := schema.Validate(read(r.sarif)); err != nil {
+		if err := schematest.As("sarif", r.sarif); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		var log struct {
@@ -178,7 +165,7 @@ func TestReports_SARIF(t *testing.T) {
 		}
 	})
 	// A log with something else in it is not valid: the schema is asked.
-	if err := schema.Validate(read([]byte(`{"version":"2.1.0","runs":[],"more":1}`))); err == nil {
+	if err := schematest.As("sarif", []byte(`{"version":"2.1.0","runs":[],"more":1}`)); err == nil {
 		t.Error("the schema takes anything")
 	}
 }
@@ -290,4 +277,104 @@ func TestReports_GitHub(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestReports_SARIFPlaces: each result has its frame as a line, and the octets of the frame in the
+// file, if the file has such a place.
+func TestReports_SARIFPlaces(t *testing.T) {
+	frames := pcap(t, "term-wbadkey.pcap")
+	t.Chdir(t.TempDir())
+	write := func(name string, opt pcapng.WriterOptions, cut int) {
+		var b bytes.Buffer
+		w, err := pcapng.NewWriter(&b, opt)
+		for i := range frames {
+			f := &frames[i]
+			if err == nil {
+				err = w.WritePacket(&pcapng.Record{Data: f.Data, Time: f.Time, OrigLen: f.OrigLen, Link: f.Link})
+			}
+		}
+		if err == nil {
+			err = w.Flush()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := b.Bytes()[:b.Len()-cut]
+		if strings.HasSuffix(name, ".gz") {
+			var z bytes.Buffer
+			g := gzip.NewWriter(&z)
+			_, _ = g.Write(text)
+			_ = g.Close()
+			text = z.Bytes()
+		}
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.pcap", pcapng.WriterOptions{Link: pcapng.Ethernet}, 0)
+	write("a.pcapng", pcapng.WriterOptions{Format: pcapng.PCAPNG, Link: pcapng.Ethernet}, 0)
+	write("cut.pcapng", pcapng.WriterOptions{Format: pcapng.PCAPNG, Link: pcapng.Ethernet}, 7)
+	write("a.pcap.gz", pcapng.WriterOptions{Link: pcapng.Ethernet}, 0)
+	for name, placed := range map[string]bool{"a.pcap": true, "a.pcapng": true, "cut.pcapng": true, "a.pcap.gz": false} {
+		file, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log struct {
+			Runs []struct {
+				Results []struct {
+					Properties struct{ Frame uint64 }
+					Locations  []struct {
+						PhysicalLocation struct {
+							Region struct {
+								StartLine              uint64
+								ByteOffset, ByteLength *int
+							}
+						}
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal(checked(t, name).sarif, &log); err != nil || len(log.Runs[0].Results) == 0 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, r := range log.Runs[0].Results {
+			g := r.Locations[0].PhysicalLocation.Region
+			if g.StartLine != r.Properties.Frame {
+				t.Errorf("%s: line %d of frame %d", name, g.StartLine, r.Properties.Frame)
+			}
+			switch {
+			case !placed && (g.ByteOffset != nil || g.ByteLength != nil):
+				t.Errorf("%s: a place %d in a compressed file", name, *g.ByteOffset)
+			case placed && (g.ByteOffset == nil || g.ByteLength == nil):
+				t.Errorf("%s: frame %d has no place", name, r.Properties.Frame)
+			case placed:
+				if got, want := file[*g.ByteOffset:*g.ByteOffset+*g.ByteLength], frames[r.Properties.Frame-1].Data; !bytes.Equal(got, want) {
+					t.Errorf("%s: frame %d is not at %d", name, r.Properties.Frame, *g.ByteOffset)
+				}
+			}
+		}
+	}
+}
+
+// TestReports_JUnitMessage: a list of failed tests shows their messages alone, so they say what is
+// wrong where; the rule stands in the text.
+func TestReports_JUnitMessage(t *testing.T) {
+	t.Chdir(capturesOf(t))
+	suites, err := junit.Ingest(checked(t, oddName).junit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range suites[0].Tests {
+		if c.Name != "RDMAP-TERM-RSVD-01" {
+			continue
+		}
+		want := "connection 0, frame 12: "
+		statement := "RFC 5040 4.8: "
+		if !strings.HasPrefix(c.Message, want) || !strings.Contains(c.Message, "observed 0x") || strings.Contains(c.Message, statement) || !strings.Contains(c.Error.Error(), statement) {
+			t.Errorf("message %q, text %q", c.Message, c.Error)
+		}
+		return
+	}
+	t.Error("the rule did not fail")
 }

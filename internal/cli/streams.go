@@ -21,6 +21,8 @@ type IOStreams struct {
 	NoColor bool
 	// Width is how many columns the terminal has, if OutTTY; 0 if that is not known.
 	Width int
+	// Size is the width and height of the terminal; nil: not known.
+	Size func() (width, height int)
 }
 
 // SystemStreams returns those of the process.
@@ -32,6 +34,10 @@ func SystemStreams() *IOStreams {
 		ErrTTY:  term.IsTerminal(int(os.Stderr.Fd())),
 		NoColor: noColor || os.Getenv("TERM") == "dumb",
 		Width:   terminalWidth(),
+		Size: func() (int, int) {
+			w, h, _ := term.GetSize(int(os.Stdout.Fd())) //nolint:gosec // a descriptor
+			return w, h
+		},
 	}
 }
 
@@ -114,3 +120,14 @@ func painter(on bool) func(string) string {
 
 // warn writes an error to the error stream.
 func (s *IOStreams) warn(err error) { fmt.Fprintf(s.Err, "iwdissect: %v\n", err) }
+
+// size is the width and height of the terminal, or those of old ones if it does not tell.
+func (s *IOStreams) size() (width, height int) {
+	if s.Size != nil {
+		width, height = s.Size()
+	}
+	if width < 20 || height < 8 {
+		return 80, 24
+	}
+	return width, height
+}

@@ -55,7 +55,7 @@ func readyToReceive(a *about) {
 		d.Title = "no ready-to-receive indication"
 		d.Text = asks + ", but the first FPDU of the initiator is none."
 	default:
-		waited := a.LastTime - res.StartupTime
+		waited := a.until() - res.StartupTime
 		if a.Ending == trace.Open && waited < int64(late) {
 			return // it may follow
 		}

@@ -37,7 +37,7 @@ func TestProblems_Terminate(t *testing.T) {
 		{"swapped for a reason", trace.Terminate{Swapped: true, Why: "it is so"}, 0, 0, []string{code + " (control word with its halves swapped: it is so)"}},
 		{"not swapped for a reason", trace.Terminate{Why: "it is so"}, 0, 0, []string{code + " (control word not swapped: it is so)"}},
 		{"a Write", trace.Terminate{Quote: write}, 0, 0, []string{
-			code + "; it quotes the RDMA Write to STag 0x95a01a00, TO 0x1000 in frame 10, part of a message of 2,856 octets in frames 10 to 14",
+			code + "; it quotes the RDMA Write to STag 0x95a01a00, TO 0x1000 in frame 10, part of a message of 2856 octets in frames 10 to 14",
 		}},
 		{"one of two", trace.Terminate{Quote: as(send, trace.MatchedSeveral, 2)}, 0, 0, []string{
 			code + "; it quotes the Send with MSN 99 in frame 0; another one has the same header",

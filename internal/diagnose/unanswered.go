@@ -40,10 +40,10 @@ func (a *about) noAnswer() {
 	}
 	switch {
 	case a.Ending == trace.Open:
-		d.Text = fmt.Sprintf("The responder did not answer the %s in frame %d until the capture of the connection ended, %s later.",
-			request, ini.StartupFrame, duration(a.LastTime-ini.StartupTime))
+		d.Text = fmt.Sprintf("The responder did not answer the %s in frame %d until the end of the capture, %s later.",
+			request, ini.StartupFrame, duration(a.until()-ini.StartupTime))
 		d.same = "open"
-		if a.LastTime-ini.StartupTime < int64(late) {
+		if a.until()-ini.StartupTime < int64(late) {
 			d.Severity = conformance.Note // the answer may follow
 		}
 	case a.EndedBy == trace.R2I:
@@ -119,6 +119,9 @@ func (a *about) lateAnswer() {
 	}
 	a.add(d)
 }
+
+// until is the time up to which the capture shows that nothing more came on the connection.
+func (a *about) until() int64 { return max(a.LastTime, a.Until) }
 
 // ended says what the side did that ended the connection.
 func (a *about) ended() string {

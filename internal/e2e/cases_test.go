@@ -146,7 +146,7 @@ func (c *rawCase) check(t *testing.T, d *dissection, hs []*half, conn int) {
 			if s := p.str("iwd.term.swapped_name"); s != "" {
 				means = append(means, s)
 			}
-		case p.Kind == "streaming" && p.Dir == "i2r":
+		case (p.Kind == "streaming" || p.Kind == "unframed") && p.Dir == "i2r":
 			sent = append(sent, fmt.Sprintf("%d octets", p.Length))
 		default:
 			t.Errorf("pdu %d is a %s of direction %s", p.PDU, p.Kind, p.Dir)

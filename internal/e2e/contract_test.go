@@ -164,7 +164,7 @@ func (c *contract) order() {
 // prove their place.
 func (c *contract) late(p *pduRecord) bool {
 	outcome, _ := c.d.connection(p.Conn).MPA["outcome"].(string)
-	return p.Kind == "streaming" || p.Kind == "fpdu" && (outcome == "incomplete" || p.str("iwd.sync") != "" || p.str("iwd.captured") == "partial" ||
+	return p.Kind == "streaming" || p.Kind == "unframed" || p.Kind == "fpdu" && (outcome == "incomplete" || p.str("iwd.sync") != "" || p.str("iwd.captured") == "partial" ||
 		p.Fields["iwarp_rdma.opcode"] == nil || p.Fields["iwd.malformed"] != nil)
 }
 
@@ -251,7 +251,7 @@ func stamp(ns int64) string {
 var (
 	hexOctets = regexp.MustCompile(`^([0-9a-f]{2})*$`)
 	hexNumber = regexp.MustCompile(`^0x[0-9a-f]+$`)
-	kinds     = []string{"mpa_request", "mpa_reply", "mpa_rtr", "fpdu", "streaming", "sctp_ctl", "sctp_ddp"}
+	kinds     = []string{"mpa_request", "mpa_reply", "mpa_rtr", "fpdu", "streaming", "unframed", "sctp_ctl", "sctp_ddp"}
 )
 
 // hexDigits are the widths of the fields that are shown in hex.
@@ -283,7 +283,7 @@ func (c *contract) pdus() {
 		c.fields(p)
 		c.carried(p)
 		if p.Kind != "fpdu" {
-			if p.Offset != nil && p.Kind != "streaming" {
+			if p.Offset != nil && p.Kind != "streaming" && p.Kind != "unframed" {
 				c.t.Errorf("pdu %d: a %s has an offset", p.PDU, p.Kind)
 			}
 			continue

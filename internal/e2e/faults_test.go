@@ -125,7 +125,7 @@ func (c *comparison) unseen(p *pduRecord) bool {
 		return c.fault("FPDUs after a reject are not seen")
 	case p.Kind == "fpdu" && c.startsWith(p, 1):
 		return c.fault("an FPDU whose length field is split over segments is not seen")
-	case p.Kind == "streaming":
+	case p.Kind == "streaming", p.Kind == "unframed":
 		return c.fault("an FPDU that was never finished is not shown")
 	case p.str("iwd.captured") == "partial" && len(c.d.frame(p.Frames[0]).Notes) == 0:
 		return c.fault("an FPDU that was never finished is not shown")

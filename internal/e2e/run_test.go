@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,10 +13,25 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/cli"
+	"github.com/iwdissect/iwdissect/internal/schematest"
 )
 
 // smallCaptures holds the captures that are part of the project.
 const smallCaptures = "../../testdata/pcaps"
+
+// invalid are the outputs for programs that are not as docs/schema says, by their arguments.
+var invalid sync.Map
+
+// TestMain fails if there are any.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	invalid.Range(func(args, err any) bool {
+		fmt.Printf("iwdissect %v: not as docs/schema says: %v\n", args, err)
+		code = 1
+		return true
+	})
+	os.Exit(code)
+}
 
 // iwdissect runs the product in this process.
 func iwdissect(in io.Reader, args ...string) (code int, out, errOut []byte) {
@@ -24,6 +40,9 @@ func iwdissect(in io.Reader, args ...string) (code int, out, errOut []byte) {
 	}
 	var o, e bytes.Buffer
 	code = cli.Run(&cli.IOStreams{In: in, Out: &o, Err: &e, NoColor: true}, args)
+	if err := schematest.Output(o.Bytes()); err != nil {
+		invalid.Store(strings.Join(args, " "), err)
+	}
 	return code, o.Bytes(), e.Bytes()
 }
 

@@ -159,6 +159,17 @@ func (r *Reader) Interfaces() []Interface { return r.ifaces }
 // skipped.
 func (r *Reader) Count() uint64 { return r.count }
 
+// DataPos is the octet position in the file of the data of the record that was read last.
+func (r *Reader) DataPos(rec *Record) int64 {
+	switch {
+	case r.format == PCAP: // the data end the record
+		return r.in.pos() - int64(len(rec.Data))
+	case rec.NoTime: // a Simple Packet Block
+		return rec.Pos + simpleData
+	}
+	return rec.Pos + enhancedData
+}
+
 // Next reads the next record. It returns io.EOF at a clean end, else an
 // [*Error]; if that has Resume set the following call goes on behind the
 // fault, otherwise every further call returns the same error. rec is not

@@ -27,7 +27,8 @@ type association struct {
 	addrs   [2][]packet.Addr
 	ports   [2]uint16
 	keys    []packet.Endpoints
-	at      int // place in the list of all
+	at      int  // place in the list of all
+	closing bool // it waits to be settled
 }
 
 // place is an association under one pair of addresses; swap says that its side 0

@@ -174,6 +174,32 @@ func (t *flows) rebuild(size int, drop map[*flow]bool) {
 	}
 }
 
+// remove takes a flow out of the table. Those behind it move up, so that they are found.
+func (t *flows) remove(f *flow) {
+	t.forget(f)
+	if t.last == f {
+		t.last = nil
+	}
+	i := f.ends.Hash() & t.mask
+	for t.slots[i].flow != f {
+		i = (i + 1) & t.mask
+	}
+	t.n--
+	for j := i; ; {
+		t.slots[i] = slot{}
+		for {
+			if j = (j + 1) & t.mask; t.slots[j].flow == nil {
+				return
+			}
+			// One that hashes to behind the hole stays where it is.
+			if home := t.slots[j].hash & t.mask; (j-home)&t.mask >= (j-i)&t.mask {
+				break
+			}
+		}
+		t.slots[i], i = t.slots[j], j
+	}
+}
+
 // replace puts a new connection on the same endpoints in place of the old one.
 func (t *flows) replace(old *flow, p *packet.Packet) *flow {
 	t.forget(old)

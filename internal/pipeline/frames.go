@@ -6,6 +6,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/readahead"
 	"github.com/iwdissect/iwdissect/reassembly"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // A TCP frame goes one way:
@@ -45,6 +46,9 @@ func (r *Run) predecoded(n *readahead.Note, number uint64) bool {
 func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 	t, p := &r.totals, &r.pkt
 	t.frame(f.Time, len(f.Data), f.OrigLen)
+	if r.opt.Linger > 0 {
+		r.Settle(f.Time)
+	}
 	status := r.dec.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Time, p)
 	if r.tunnels != nil {
 		r.tunnels = nil
@@ -93,6 +97,12 @@ func (r *Run) undecoded(f *capture.Frame, status packet.Status) {
 func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 	r.segment(f, p)
 	fl, side := r.flows.find(p)
+	if fl == nil {
+		if was, dir, ok := r.straggler(p); ok {
+			r.tellStraggler(f, p, &was, dir)
+			return
+		}
+	}
 	fl, side, ok := r.admit(fl, side, p, n)
 	if !ok {
 		r.tellDamaged(f, p, fl, side)
@@ -149,7 +159,11 @@ func (r *Run) deliver(fl *flow, side int, n *readahead.Note) reassembly.Note {
 	if n.Kind() == readahead.TCP {
 		crcs = n.CRCs
 	}
-	return fl.conn.Packet(side, &r.seg, crcs)
+	note := fl.conn.Packet(side, &r.seg, crcs)
+	if r.opt.Linger > 0 {
+		r.closing(fl)
+	}
+	return note
 }
 
 // tell tells the sink of a segment that was delivered.
@@ -157,7 +171,7 @@ func (r *Run) tell(f *capture.Frame, p *packet.Packet, fl *flow, side int, note 
 	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Note: note}
 	r.frame.From, r.frame.To, r.frame.HasSpan = fl.conn.Span(side, &r.seg)
 	r.frame.Origin, r.frame.HasOrig = fl.conn.Origin(side)
-	r.frame.Open, r.frame.HasOpen = fl.conn.OpenPDU(side)
+	r.frame.Open, r.frame.OpenTo, r.frame.OpenEnds, r.frame.HasOpen = fl.conn.OpenPDU(side)
 	r.sink.Frame(&r.frame)
 }
 
@@ -167,5 +181,17 @@ func (r *Run) tellDamaged(f *capture.Frame, p *packet.Packet, fl *flow, side int
 		return
 	}
 	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Damaged: true}
+	r.sink.Frame(&r.frame)
+}
+
+// tellStraggler tells the sink of a segment of a connection that was settled.
+func (r *Run) tellStraggler(f *capture.Frame, p *packet.Packet, was *settled, dir trace.Dir) {
+	if r.sink == nil {
+		return
+	}
+	c := &r.settling.conn
+	*c = trace.Connection{Number: was.number}
+	c.Side[0].Addr, c.Side[1].Addr = was.addr[0], was.addr[1]
+	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: c, Dir: dir}
 	r.sink.Frame(&r.frame)
 }

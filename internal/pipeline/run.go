@@ -40,6 +40,8 @@ type Options struct {
 	// Brief hands out PDUs without the frames that carried them and without the payload
 	// of FPDUs that span segments, and no records of frames.
 	Brief bool
+	// Marks says, even if Brief, which PDUs needed octets that came again or out of order.
+	Marks bool
 	// ReadAhead reads a large file in another goroutine, which also decodes frames and
 	// verifies CRCs and checksums, if there is a second processor.
 	ReadAhead bool
@@ -48,6 +50,9 @@ type Options struct {
 	Sums bool
 	// NoRecords keeps no records of connections that have ended: Finish returns none.
 	NoRecords bool
+	// Linger settles a connection that has closed, once so many nanoseconds of the capture
+	// have passed since its last packet; 0: all live until the end. It goes without ReadAhead.
+	Linger int64
 	// OnError is called for damage in the input after which reading continued.
 	OnError func(error)
 }
@@ -100,13 +105,15 @@ type Frame struct {
 	// Pad is the fault in the pad of one of its chunks, if any.
 	Pad string
 	// Span is the part of the stream the frame carries, if HasSpan; Origin the
-	// place from which PDU offsets count, if HasOrigin; Open the PDU that has
-	// begun, if HasOpen.
+	// place from which PDU offsets count, if HasOrigin; [Open, OpenTo) the PDU that has
+	// begun, if HasOpen: all of it if OpenEnds, else up to the last octet in order.
 	From, To int64
 	HasSpan  bool
 	Origin   int64
 	HasOrig  bool
 	Open     int64
+	OpenTo   int64
+	OpenEnds bool
 	HasOpen  bool
 }
 
@@ -172,6 +179,8 @@ type Run struct {
 	others  Others
 	decoded uint64 // the last TCP frame that was decoded, and not predecoded
 	stopped atomic.Bool
+	// settling are those that have closed, see Options.Linger.
+	settling settling
 }
 
 // New prepares a run; sink may be nil.
@@ -197,6 +206,7 @@ func New(opt Options, sink Sink) *Run {
 	r.env.Checksum = r.checksum
 	if sink != nil {
 		r.env.Sink, r.env.Lean, r.env.Brief = sink, opt.Lean, opt.Brief
+		r.env.Marks = opt.Marks || !opt.Brief
 	}
 	return r
 }
@@ -213,7 +223,7 @@ func (r *Run) Read(src capture.Source) error {
 		readahead.Source
 		Large() bool
 	})
-	if ok && r.opt.ReadAhead && s.Large() && runtime.GOMAXPROCS(0) > 1 {
+	if ok && r.opt.ReadAhead && r.opt.Linger == 0 && s.Large() && runtime.GOMAXPROCS(0) > 1 {
 		return r.readAhead(s)
 	}
 	var f capture.Frame
@@ -357,6 +367,22 @@ func (r *Run) Finish() []*trace.Connection {
 	})
 	return r.records
 }
+
+// Open calls a function with each connection that carries iWARP and has not ended, in no
+// particular order. They are borrowed.
+func (r *Run) Open(f func(*trace.Connection)) {
+	for _, s := range r.flows.slots {
+		if s.flow != nil && s.flow.conn.Trace.IsMPA {
+			f(&s.flow.conn.Trace)
+		}
+	}
+	for _, a := range r.assocs.all {
+		a.conn.Each(f)
+	}
+}
+
+// Tracked is how many connections and associations are in memory.
+func (r *Run) Tracked() int { return r.flows.n + len(r.assocs.all) }
 
 // Totals returns the counts so far.
 func (r *Run) Totals() Totals {

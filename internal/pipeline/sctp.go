@@ -47,6 +47,7 @@ func (r *Run) sctp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 func (r *Run) associated(p *packet.Packet, a *association, side int, o *opening) analysis.PacketNote {
 	r.chunks.Path = a.path(side, p.Src)
 	n := a.conn.Packet(side, &r.chunks)
+	r.dissociating(a)
 	if o.ok && (o.Type == sctp.TypeInit || o.Type == sctp.TypeInitAck) && !n.Damaged {
 		r.assocs.homes(a, side, a.conn.Addresses(side))
 	}

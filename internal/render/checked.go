@@ -26,6 +26,8 @@ type Checked struct {
 	// Exhibits are the PDUs of findings as [Exhibits] shows them, nil if they were
 	// not asked for.
 	Exhibits map[*conformance.Finding][]byte
+	// Places are the octets of the frames of findings in the file, of those that are known.
+	Places map[uint64]Place
 	// Failure says why it could not be read to its end.
 	Failure string
 	// diagnoses are made when they are first asked for.
@@ -41,6 +43,12 @@ type Checked struct {
 type ConnVerdicts struct {
 	Conn  uint64
 	Rules []conformance.Judgement
+}
+
+// Place is where the octets of a frame lie in a file.
+type Place struct {
+	Offset int64
+	Length int
 }
 
 // eachVerdict calls f with each verdict.

@@ -118,16 +118,20 @@ func NewGitHubReport(w io.Writer) Report { return &githubReport{output{w: w}} }
 
 func (r *githubReport) Capture(c *Checked) error {
 	for i := range c.Findings {
-		f := &c.Findings[i]
-		if !f.Open() {
-			continue
-		}
-		command := map[conformance.Severity]string{conformance.Error: "error", conformance.Warning: "warning", conformance.Note: "notice"}[f.Severity]
-		text := "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + place(&f.Finding) + ": " + said(&f.Finding)
-		r.out.b = append(r.out.b, "::"+command+" file="+property.Replace(c.File)+",title="+property.Replace(f.Rule.ID)+"::"+data.Replace(text)+"\n"...)
-		r.out.done()
+		r.annotate(c.File, &c.Findings[i])
 	}
 	return r.out.err
+}
+
+// annotate writes the command for a finding.
+func (r *githubReport) annotate(file string, f *Finding) {
+	if !f.Open() {
+		return
+	}
+	command := map[conformance.Severity]string{conformance.Error: "error", conformance.Warning: "warning", conformance.Note: "notice"}[f.Severity]
+	text := "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + place(&f.Finding) + ": " + said(&f.Finding)
+	r.out.b = append(r.out.b, "::"+command+" file="+property.Replace(file)+",title="+property.Replace(f.Rule.ID)+"::"+data.Replace(text)+"\n"...)
+	r.out.done()
 }
 
 func (r *githubReport) Close() error {

@@ -38,6 +38,8 @@ type textReport struct {
 	known, suppressed int
 	config            string
 	rules             int // that were asked
+	// current is the connection of the last finding, live.
+	current *trace.Connection
 }
 
 // NewTextReport writes findings by severity and rule, and a verdict line at the end.

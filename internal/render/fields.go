@@ -81,6 +81,8 @@ var (
 	fULPPrivate    = must(&mpa.EnhancedHeader, "iwd.mpa.ulp_private_data")
 	fOpcodeName    = must(&rdmap.ControlHeader, "iwd.rdmap.opcode_name")
 	fAtomicName    = must(&rdmap.AtomicRequestHeader, "iwd.atomic.name")
+	fImmediate     = must(&rdmap.ImmediateDataHeader, "iwd.immediate_data")
+	fAtomicOp      = must(&rdmap.AtomicRequestHeader, "iwarp_rdma.atomic.opcode")
 	fTermName      = must(&rdmap.TerminateHeader, "iwd.term.name")
 	fMarkerRes     = must(&mpa.MarkerHeader, "iwarp_mpa.marker_res")
 	fMarkerPtr     = must(&mpa.MarkerHeader, "iwarp_mpa.marker_fpduptr")

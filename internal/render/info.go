@@ -8,13 +8,28 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// appendInfo says in one line what a PDU is, in the words of the field.
+// appendInfo says in one line what a PDU is, in the words of the field, and how it came.
 func appendInfo(b []byte, p *trace.PDU) []byte {
+	b = appendKind(b, p)
+	if len(p.Retransmitted) > 0 {
+		b = append(b, " [retransmission]"...)
+	}
+	if len(p.OutOfOrder) > 0 {
+		b = append(b, " [out of order]"...)
+	}
+	return b
+}
+
+// appendKind says what a PDU is.
+func appendKind(b []byte, p *trace.PDU) []byte {
 	switch p.Kind {
 	case trace.KindRequest, trace.KindReply, trace.KindRTR:
 		return appendStartup(b, p)
 	case trace.KindStreaming:
 		b = append(b, "streaming octets len "...)
+		return appendInt(b, p.Length)
+	case trace.KindUnframed:
+		b = append(b, "unframed octets len "...)
 		return appendInt(b, p.Length)
 	case trace.KindSCTPControl:
 		return appendControl(b, p)
@@ -80,22 +95,10 @@ func appendStartup(b []byte, p *trace.PDU) []byte {
 	pd := int(s.PDLength)
 	if e, _, ok := s.Word(); ok && s.Rev >= 2 {
 		pd -= mpa.EnhancedLen
-		b = append(b, " ird "...)
-		b = appendUint(b, uint64(e.IRD))
-		b = append(b, " ord "...)
-		b = appendUint(b, uint64(e.ORD))
-		layout := p.Conn.Layout
-		if layout == mpa.LayoutRFC6581 && e.A {
-			b = append(b, " p2p"...)
-		}
-		if set := mpa.RTRTypes(e, layout); set != 0 {
-			b = append(b, " rtr "...)
-			b = append(b, set.String()...)
-		}
-		if layout != mpa.LayoutRFC6581 {
-			b = append(b, " layout "...)
-			b = append(b, layout.String()...)
-		}
+		b = appendWordOf(b, e, p.Conn.Layout)
+	} else if ok {
+		b = append(appendNumber(b, " [S in rev ", uint64(s.Rev)), ':')
+		b = append(appendWordOf(b, e, p.Conn.Layout), ']')
 	}
 	b = appendPrivate(b, pd)
 	if p.Partial {
@@ -112,6 +115,26 @@ func appendPrivate(b []byte, octets int) []byte {
 	b = append(b, " private data "...)
 	b = appendInt(b, int64(octets))
 	return append(b, " B"...)
+}
+
+// appendWordOf says what the enhanced connection establishment data says.
+func appendWordOf(b []byte, e mpa.Enhanced, layout mpa.Layout) []byte {
+	b = append(b, " ird "...)
+	b = appendUint(b, uint64(e.IRD))
+	b = append(b, " ord "...)
+	b = appendUint(b, uint64(e.ORD))
+	if layout == mpa.LayoutRFC6581 && e.A {
+		b = append(b, " p2p"...)
+	}
+	if set := mpa.RTRTypes(e, layout); set != 0 {
+		b = append(b, " rtr "...)
+		b = append(b, set.String()...)
+	}
+	if layout != mpa.LayoutRFC6581 {
+		b = append(b, " layout "...)
+		b = append(b, layout.String()...)
+	}
+	return b
 }
 
 func appendBit(b []byte, name string, v bool) []byte {
@@ -179,44 +202,28 @@ func appendQueue(b []byte, seg *ddp.Segment, op rdmap.Opcode) []byte {
 // appendBody says what follows the DDP header: the fields of a message that has
 // some, or the n octets of payload.
 func appendBody(b []byte, p *trace.PDU, body []byte, n int) []byte {
-	switch p.Control.Opcode {
-	case rdmap.OpReadRequest:
-		if r, err := rdmap.DecodeReadRequest(body); err == nil {
-			b = appendSTag(b, " sink stag ", r.SinkSTag)
-			b = appendTO(b, " to ", r.SinkTO)
-			b = appendNumber(b, " size ", uint64(r.Size))
-			b = appendSTag(b, " source stag ", r.SrcSTag)
-			b = appendTO(b, " to ", r.SrcTO)
-		}
-	case rdmap.OpAtomicRequest:
-		if r, err := rdmap.DecodeAtomicRequest(body); err == nil {
-			b = append(b, ' ')
-			b = append(b, r.AOpCode.String()...)
-			b = appendNumber(b, " id ", uint64(r.RequestID))
-			b = appendSTag(b, " stag ", r.RemoteSTag)
-			b = appendTO(b, " to ", r.RemoteTO)
-		}
-	case rdmap.OpAtomicResponse:
-		if r, err := rdmap.DecodeAtomicResponse(body); err == nil {
-			b = appendNumber(b, " id ", uint64(r.RequestID))
-			b = appendTO(b, " original ", r.Original)
-		}
-	case rdmap.OpImmediate, rdmap.OpImmediateSE:
-		if len(body) >= rdmap.ImmediateDataLen {
-			b = append(b, " data "...)
-			for _, o := range body[:rdmap.ImmediateDataLen] {
-				b = append(b, "0123456789abcdef"[o>>4], "0123456789abcdef"[o&15])
-			}
-		}
-	case rdmap.OpTerminate:
-		if len(body) >= rdmap.TerminateLen {
+	op := p.Control.Opcode
+	head, _, ok := rdmapHeader(p, body, n)
+	switch want := op.HeaderLen(); {
+	case op == rdmap.OpTerminate:
+		if ok && len(head) >= rdmap.TerminateLen {
 			b = append(b, ' ')
 			b = append(b, p.TermCode.Name()...)
 			b = appendAbout(b, p.Terminate)
 			b = appendReading(b, p)
 		}
+		return b
+	case want == 0:
+		return appendNumber(append(b, ' '), "len ", uint64(n)) //nolint:gosec // not negative
+	case !ok:
+		b = appendNumber(b, " [", uint64(n)) //nolint:gosec // not negative
+		b = append(b, " octets of its header]"...)
 	default:
-		b = appendNumber(b, " len ", uint64(n)) //nolint:gosec // not negative
+		if b = appendHeader(b, op, head); len(head) < want {
+			b = appendNumber(b, " [", uint64(len(head)))
+			b = appendNumber(b, " of ", uint64(want)) //nolint:gosec // not negative
+			b = append(b, " octets]"...)
+		}
 	}
 	return b
 }

@@ -71,17 +71,22 @@ func (r *junitReport) Capture(c *Checked) error {
 			s.Skipped++
 		case conformance.Fail:
 			worst, text := conformance.None, strings.Builder{}
+			var first *Finding // that fails
+			open := 0
 			for _, f := range found[j.Rule] {
 				decided := f.decision()
 				if decided == "" {
-					worst = max(worst, f.Severity)
+					if f.Severity > worst {
+						worst, first = f.Severity, f
+					}
+					open += f.times()
 				} else {
 					decided = " (" + decided + ")"
 				}
 				fmt.Fprintf(&text, "%s%s: connection %d, %s: %s\n", f.Severity, decided, f.Conn.Number, place(&f.Finding), said(&f.Finding))
 			}
 			if worst >= r.fail {
-				k.Failure = &junitSay{Message: why(j.Rule), Type: worst.String(), Text: text.String()}
+				k.Failure = &junitSay{Message: fault(first, open-1), Type: worst.String(), Text: why(j.Rule) + "\n" + text.String()}
 				s.Failures++
 			} else {
 				k.Output = text.String()
@@ -101,6 +106,15 @@ func (r *junitReport) Capture(c *Checked) error {
 	r.doc.Skipped += s.Skipped
 	r.doc.Suites = append(r.doc.Suites, s)
 	return nil
+}
+
+// fault says what a case fails of: lists show the message alone.
+func fault(f *Finding, more int) string {
+	s := fmt.Sprintf("connection %d, frame %d: %s", f.Conn.Number, f.Frame, said(&f.Finding))
+	if more > 0 {
+		s += fmt.Sprintf(" (and %d more)", more)
+	}
+	return s
 }
 
 func (r *junitReport) Close() error {

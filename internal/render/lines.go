@@ -3,6 +3,7 @@ package render
 import (
 	"encoding/hex"
 	"io"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect"
@@ -117,6 +118,12 @@ func (l *Lines) place(p *trace.PDU) {
 			b = append(b, ", "...)
 		}
 		b = appendUint(b, f)
+		if slices.Contains(p.Retransmitted, f) {
+			b = append(b, " (retransmission)"...)
+		}
+		if slices.Contains(p.OutOfOrder, f) {
+			b = append(b, " (out of order)"...)
+		}
 	}
 	l.out.b = append(b, '\n')
 }
@@ -128,7 +135,7 @@ func colourOf(p *trace.PDU) string {
 			return red
 		}
 		return cyan
-	case trace.KindStreaming:
+	case trace.KindStreaming, trace.KindUnframed:
 		return yellow
 	case trace.KindSCTPControl:
 		if f := p.Chunk.Control.Function; !p.Chunk.HasControl || f == sctpddp.Reject || f == sctpddp.EnhancedReject {

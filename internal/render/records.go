@@ -269,50 +269,6 @@ func transport(f *pipeline.Frame) string {
 	}
 }
 
-// carries lists the parts of PDUs that lie in the frame's own octets.
-func (r *Records) carries(b []byte, f *pipeline.Frame) []byte {
-	b = append(b, `,"carries":[`...)
-	n := len(b)
-	if f.HasSpan {
-		for i := range r.own {
-			if w := &r.own[i]; w.conn == f.Conn && w.dir == f.Dir {
-				b = appendCarried(b, f, w.from, w.to, w.framed, false)
-			}
-		}
-		if f.HasOpen {
-			b = appendCarried(b, f, f.Open, 1<<62, f.HasOrig, true)
-		}
-	}
-	if len(b) > n {
-		b = b[:len(b)-1] // a comma is behind each
-	}
-	return append(b, ']')
-}
-
-func appendCarried(b []byte, f *pipeline.Frame, from, to int64, framed, open bool) []byte {
-	first, last := max(from, f.From), min(to, f.To)
-	if first >= last {
-		return b
-	}
-	b = append(b, '{')
-	if framed && first >= f.Origin {
-		b = appendInt(append(b, `"offset":`...), first-f.Origin)
-		b = append(b, ',')
-	}
-	b = appendInt(append(b, `"length":`...), last-first)
-	part := "middle"
-	switch {
-	case first == from && last == to:
-		part = "whole"
-	case first == from:
-		part = "start"
-	case last == to && !open:
-		part = "end"
-	}
-	b = appendWord(b, `,"part":`, part)
-	return append(b, "},"...)
-}
-
 // noteNames are the notes of a frame, in the order in which they are written.
 var noteNames = []struct {
 	note reassembly.Note

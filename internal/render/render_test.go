@@ -56,7 +56,7 @@ func TestFields_Names(t *testing.T) {
 func TestFields_Derived(t *testing.T) {
 	for _, f := range []*field{
 		fULPDULength, fPad, fCRC, fCRCCheck, fSwappedLength, fSwappedDDP, fSwappedRDMA, fCRCStatus, fCRCExpected, fMarkers, fPadZero, fCaptured, fSync,
-		fPayloadLength, fPayloadCRC, fLayout, fULPPrivate, fOpcodeName, fAtomicName, fTermName,
+		fPayloadLength, fPayloadCRC, fLayout, fULPPrivate, fOpcodeName, fAtomicName, fTermName, fImmediate, fAtomicOp,
 		fMarkerRes, fMarkerPtr, fMsgLength, fMsgSegments, fMsgDone, fTermSwapped, fMalformed, fLength, fOmitted,
 		fTermWhy, fQuotedOpcode, fQuotedSTag, fQuotedTO, fQuotedQN, fQuotedMSN, fQuotedMO, fQuotedLast, fQuotedSinkSTag, fQuotedSinkTO,
 		fQuotedSize, fQuotedSrcSTag, fQuotedSrcTO, fQuotedMatch, fQuotedPDU, fQuotedFrame, fCandidates,

@@ -76,6 +76,14 @@ type (
 	}
 	sarifPhysical struct {
 		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   *sarifRegion  `json:"region,omitempty"`
+	}
+	// GitHub shows a result only where it has a line, so the frame counts as one. The octets are
+	// those of the frame in the file.
+	sarifRegion struct {
+		Line   uint64 `json:"startLine,omitempty"`
+		Offset *int64 `json:"byteOffset,omitempty"`
+		Length *int   `json:"byteLength,omitempty"`
 	}
 	sarifArtifact struct {
 		URI string `json:"uri"`
@@ -94,7 +102,7 @@ type sarifReport struct {
 }
 
 // NewSARIFReport writes a SARIF 2.1.0 log of one run; version is that of the
-// program. A capture has no lines, so places are frames, as logical locations.
+// program. A capture has no lines, so a frame stands for one, and is a logical location too.
 func NewSARIFReport(w io.Writer, version string) Report {
 	return &sarifReport{
 		w: w, index: map[*conformance.Entry]int{},
@@ -122,7 +130,7 @@ func (r *sarifReport) rule(e *conformance.Entry) int {
 }
 
 func (r *sarifReport) Capture(c *Checked) error {
-	file := sarifPhysical{sarifArtifact{(&url.URL{Path: filepath.ToSlash(c.File)}).String()}}
+	file := sarifPhysical{Artifact: sarifArtifact{(&url.URL{Path: filepath.ToSlash(c.File)}).String()}}
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		p := sarifProperties{"frame": f.Frame, "conn": f.Conn.Number}
@@ -140,7 +148,7 @@ func (r *sarifReport) Capture(c *Checked) error {
 		}
 		result := sarifResult{
 			RuleID: f.Rule.ID, RuleIndex: r.rule(f.Rule), Level: f.Severity.String(), Message: sarifText{place(&f.Finding) + ": " + said(&f.Finding)},
-			Locations:    []sarifLocation{{file, []sarifLogical{{fmt.Sprintf("connection %d/frame %d", f.Conn.Number, f.Frame), "frame"}}}},
+			Locations:    []sarifLocation{{regionOf(file, c, f.Frame), []sarifLogical{{fmt.Sprintf("connection %d/frame %d", f.Conn.Number, f.Frame), "frame"}}}},
 			Fingerprints: map[string]string{"iwdissect/v1": f.Fingerprint},
 			Property:     p,
 		}
@@ -153,6 +161,15 @@ func (r *sarifReport) Capture(c *Checked) error {
 		v.Notifications = append(v.Notifications, sarifNotification{"error", sarifText{c.Failure}, []sarifLocation{{Physical: file}}})
 	}
 	return nil
+}
+
+// regionOf is a file with the place of a frame in it.
+func regionOf(file sarifPhysical, c *Checked, frame uint64) sarifPhysical {
+	file.Region = &sarifRegion{Line: max(frame, 1)}
+	if p, ok := c.Places[frame]; ok {
+		file.Region.Offset, file.Region.Length = &p.Offset, &p.Length
+	}
+	return file
 }
 
 // decide says what was decided about a finding: with a baseline of every one

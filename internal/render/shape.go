@@ -58,5 +58,4 @@ var (
 	sInvalidate     = shapeOf(&rdmap.InvalidateHeader)
 	sReadRequest    = shapeOf(&rdmap.ReadRequestHeader)
 	sAtomicResponse = shapeOf(&rdmap.AtomicResponseHeader)
-	sImmediate      = shapeOf(&rdmap.ImmediateDataHeader)
 )

@@ -50,11 +50,18 @@ func (w *walker) walk(p *trace.PDU, v visitor) {
 	case trace.KindSCTPControl, trace.KindSCTPSegment:
 		w.chunk(p, v)
 	case trace.KindStreaming:
-		v.layer("Octets outside MPA")
-		v.number(fLength, uint64(p.Length)) //nolint:gosec // not negative
-		if p.FramesOmitted > 0 {
-			v.number(fOmitted, p.FramesOmitted)
-		}
+		loose("Octets outside MPA", p, v)
+	case trace.KindUnframed:
+		loose("Octets behind a wrong length, in no PDU", p, v)
+	}
+}
+
+// loose shows octets in no frame and no FPDU.
+func loose(title string, p *trace.PDU, v visitor) {
+	v.layer(title)
+	v.number(fLength, uint64(p.Length)) //nolint:gosec // not negative
+	if p.FramesOmitted > 0 {
+		v.number(fOmitted, p.FramesOmitted)
 	}
 }
 
@@ -70,21 +77,32 @@ func (w *walker) startup(p *trace.PDU, v visitor) {
 	ulp := s.PrivateData
 	if s.Kind == mpa.StartupRTR {
 		v.text(fLayout, mpa.LayoutRTR2007.String())
-	} else if _, rest, ok := s.Word(); ok && s.Rev >= 2 {
-		v.layer("Enhanced connection establishment data")
-		for i := range mpa.EnhancedHeader.Fields {
-			if f := &mpa.EnhancedHeader.Fields[i]; f.Width > 0 && f.In(s.PrivateData) {
-				v.field(f, s.PrivateData)
-			}
+	} else if _, rest, ok := s.Word(); ok {
+		if s.Rev >= 2 {
+			v.layer("Enhanced connection establishment data")
+			ulp = rest
+		} else {
+			// The sender set S and means the word; its revision says that all octets are
+			// private data of the upper layer.
+			v.layer("Private data as enhanced connection establishment data (S is set, but only revision 2 has it)")
 		}
+		establishment(s.PrivateData, v)
 		v.text(fLayout, p.Conn.Layout.String())
-		ulp = rest
 	}
 	if len(ulp) > 0 {
 		v.octets(fULPPrivate, ulp)
 	}
 	if p.Partial {
 		v.text(fCaptured, mpa.Partial.String())
+	}
+}
+
+// establishment shows the word at the start of the private data.
+func establishment(private []byte, v visitor) {
+	for i := range mpa.EnhancedHeader.Fields {
+		if f := &mpa.EnhancedHeader.Fields[i]; f.Width > 0 && f.In(private) {
+			v.field(f, private)
+		}
 	}
 }
 
@@ -168,7 +186,9 @@ func (w *walker) ddp(p *trace.PDU, v visitor) {
 		v.number(fMsgSegments, uint64(m.Segments)) //nolint:gosec // a count
 		v.flag(fMsgDone, m.Done)
 	}
-	w.message(p, v, head[min(hl, len(head)):], n)
+	if body, n, ok := rdmapHeader(p, head[min(hl, len(head)):], n); ok {
+		w.message(p, v, body, n)
+	}
 }
 
 // wholeULPDU returns all octets of the ULPDU, or nil if some are missing.
@@ -250,11 +270,7 @@ func sessionControl(k *trace.Chunk, v visitor) {
 	_, ulp, ok := k.Control.Word()
 	if ok {
 		v.layer("Enhanced connection establishment data")
-		for i := range mpa.EnhancedHeader.Fields {
-			if f := &mpa.EnhancedHeader.Fields[i]; f.Width > 0 && f.In(k.Control.PrivateData) {
-				v.field(f, k.Control.PrivateData)
-			}
-		}
+		establishment(k.Control.PrivateData, v)
 		if len(ulp) > 0 {
 			v.octets(fULPPrivate, ulp)
 		}
@@ -271,22 +287,17 @@ func (w *walker) message(p *trace.PDU, v visitor, body []byte, n int) {
 		s, size = sReadRequest, rdmap.ReadRequestLen
 	case rdmap.OpAtomicResponse:
 		s, size = sAtomicResponse, rdmap.AtomicResponseLen
-	case rdmap.OpImmediate, rdmap.OpImmediateSE:
-		s, size = sImmediate, rdmap.ImmediateDataLen
 	case rdmap.OpAtomicRequest:
 		v.layer(op.String())
-		if a, err := rdmap.DecodeAtomicRequest(body); err == nil {
-			w.list = a.AppendFields(w.list[:0])
-			for _, f := range w.list {
-				if f.Derived() {
-					v.text(fAtomicName, a.AOpCode.String())
-				} else {
-					v.field(f, body)
-				}
-			}
-			return
-		}
+		w.atomic(v, body)
 		w.short(p, v, n, rdmap.AtomicRequestLen)
+		return
+	case rdmap.OpImmediate, rdmap.OpImmediateSE:
+		v.layer(op.String())
+		if b := body[:min(len(body), rdmap.ImmediateDataLen)]; len(b) > 0 {
+			v.octets(fImmediate, b)
+		}
+		w.short(p, v, n, rdmap.ImmediateDataLen)
 		return
 	case rdmap.OpTerminate:
 		v.layer(op.String())
@@ -322,6 +333,36 @@ func (w *walker) message(p *trace.PDU, v visitor, body []byte, n int) {
 	v.header(s, body)
 }
 
+// atomic shows as much of an Atomic Request as there is.
+func (w *walker) atomic(v visitor, body []byte) {
+	if !fAtomicOp.In(body) {
+		return
+	}
+	a := rdmap.AOpCode(fAtomicOp.Uint(body)) //nolint:gosec // four bits
+	w.list = rdmap.AtomicRequest{AOpCode: a}.AppendFields(w.list[:0])
+	for _, f := range w.list {
+		if f.Derived() {
+			v.text(fAtomicName, a.String())
+		} else if f.In(body) {
+			v.field(f, body)
+		}
+	}
+}
+
+// rdmapHeader returns the octets behind the DDP header of the message, and how many there
+// should be: those of the segment, or all that came so far of a header that was cut into
+// several segments. ok is false for a segment in the middle of such a header.
+func rdmapHeader(p *trace.PDU, body []byte, n int) (head []byte, length int, ok bool) {
+	switch m := p.Message; {
+	case p.Segment.Tagged || m == nil:
+	case m.Header != nil:
+		return m.Header, len(m.Header), true
+	case p.Segment.MO > 0 && m.Segments > 1:
+		return nil, 0, false
+	}
+	return body, n, true
+}
+
 // swapped shows what a Terminate quotes in the reading in which it makes sense.
 func (w *walker) swapped(v visitor, body []byte) {
 	t, _ := rdmap.DecodeTerminateSwapped(body)
@@ -338,7 +379,7 @@ func (w *walker) swapped(v visitor, body []byte) {
 
 // short tells of a message that has fewer octets than its header.
 func (w *walker) short(p *trace.PDU, v visitor, n, want int) {
-	if _, _, whole := p.ULPDU(); n < want && whole {
+	if _, _, whole := p.ULPDU(); n < want && whole && p.Segment.Last {
 		v.text(fMalformed, "message shorter than its header")
 	}
 }

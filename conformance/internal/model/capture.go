@@ -2,6 +2,7 @@ package model
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/trace"
@@ -94,6 +95,26 @@ func (b *CaptureState) Remember(c *Conn, record *trace.Connection) *EndedConnect
 		b.Unanswered[at] = append(b.Unanswered[at], p)
 	}
 	return p
+}
+
+// Forget forgets the n connections that ended first. What it still holds proves nothing about
+// what others did before.
+func (b *CaptureState) Forget(n int) {
+	gone := make(map[*EndedConnection]bool, n)
+	for _, p := range b.Ended[:n] {
+		gone[p] = true
+	}
+	b.Ended = slices.Delete(b.Ended, 0, n)
+	b.full = true
+	for _, m := range []map[netip.AddrPort][]*EndedConnection{b.To, b.Unanswered} {
+		for at, list := range m {
+			if list = slices.DeleteFunc(list, func(p *EndedConnection) bool { return gone[p] }); len(list) == 0 {
+				delete(m, at)
+			} else {
+				m[at] = list
+			}
+		}
+	}
 }
 
 // maxSame bounds the connections to one listener that are compared.

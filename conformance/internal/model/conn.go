@@ -64,7 +64,7 @@ func (c *Conn) Record(p *trace.PDU) bool {
 		c.control(p)
 	case trace.KindSCTPSegment:
 		c.chunk(p)
-	case trace.KindStreaming:
+	case trace.KindStreaming, trace.KindUnframed:
 		c.loose(p)
 	}
 	c.Directions[p.Dir].NextOffset = p.From + p.Length
@@ -140,12 +140,15 @@ func (f *Frame) Where() Place {
 // Segment is the current DDP segment.
 type Segment struct {
 	*Direction
-	PDU     *trace.PDU
-	DDP     *ddp.Segment
-	Op      rdmap.Opcode
-	Head    []byte // the captured part of the ULPDU
-	Body    []byte // after the DDP header
-	Octets  int64  // of payload
+	PDU  *trace.PDU
+	DDP  *ddp.Segment
+	Op   rdmap.Opcode
+	Head []byte // the captured part of the ULPDU
+	Body []byte // after the DDP header
+	// Header is Body, or the RDMAP header of a message that was cut into segments, with the
+	// segment that makes it whole.
+	Header  []byte
+	Octets  int64 // of payload
 	IsFirst bool
 	Answer  Answer // of a response
 	// rel and msg are its relation to the open message; they are computed when first asked
@@ -432,6 +435,9 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	}
 	n := s.DDP.HeaderLen
 	s.Octets, s.Body = max(int64(length-n), 0), s.Head[min(n, len(s.Head)):]
+	if s.Header = s.Body; s.assembled() {
+		s.Header = p.Message.Header
+	}
 	if s.IsFirst {
 		h.First = firstOf(s)
 	}

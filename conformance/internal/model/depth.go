@@ -45,7 +45,7 @@ type depth struct {
 // did not have yet, including the current one.
 func (s *Segment) outstanding(c *Conn) (d depth) {
 	acked := s.PDU.LastAcked
-	if s.DDP.MO != 0 {
+	if !s.hasHeader() {
 		return d
 	}
 	f := &s.Flight
@@ -171,7 +171,7 @@ const maxAsked = 256
 func (a *askedRing) add(r *Request, s *Segment) {
 	x := asked{Atomic: r.Atomic, Source: r.source, aop: r.AtomicOp, msn: r.MSN, Nth: r.nth, PDU: s.PDU.Number, Depth: s.Depth}
 	if !r.Atomic {
-		x.Request, _ = rdmap.DecodeReadRequest(s.Body)
+		x.Request, _ = rdmap.DecodeReadRequest(s.Header)
 	}
 	if len(a.Ring) < maxAsked {
 		a.Ring = append(a.Ring, x)

@@ -39,6 +39,12 @@ func room(m **Message) *Message {
 // Open reports whether the rest of a message is still to come.
 func (m *Message) Open() bool { return m != nil && m.There && !m.Done }
 
+// unended reports whether the message is an empty segment without L, which another segment
+// with its MSN may continue.
+func (m *Message) unended() bool {
+	return m.Done && m.Segments() == 1 && m.sum == 0 && !m.Runs[0].last
+}
+
 // Message is the last message of a queue or flow, open or complete.
 type Message struct {
 	*Direction
@@ -138,7 +144,11 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate) {
 		}
 	case Renamed:
 		m.Alias, m.HasAlias = s.DDP.MSN, true
-	case GoesOn, Behind, Stray:
+	case GoesOn:
+		if m.unended() {
+			m.Done = false
+		}
+	case Behind, Stray:
 	}
 	from, to := s.Span()
 	m.sum += to - from
@@ -150,7 +160,7 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate) {
 		m.More++
 	}
 	if s.Octets == 0 && m.Segments() == 1 {
-		m.Done, m.lastAt = true, 0 // regardless of L, nothing can follow
+		m.Done, m.lastAt = true, 0 // with or without L: what continues it is seldom sent
 	}
 	if s.DDP.Last && !m.Done {
 		m.Done, m.lastAt = true, int32(len(m.Runs)-1) //nolint:gosec // at most maxPieces

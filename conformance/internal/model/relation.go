@@ -77,6 +77,8 @@ func (s *Segment) untaggedRelation() (Relation, *Message) {
 	m := room(&s.Queues[g.QN].Msg)
 	switch {
 	case !m.There:
+	case g.MSN == m.MSN && g.MO == 0 && m.unended() && !s.Repeats(m):
+		return GoesOn, m
 	case m.Done && g.MSN == m.MSN && !s.restarts(m):
 		return Behind, m
 	case m.Done:

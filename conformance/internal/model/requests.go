@@ -113,8 +113,11 @@ func (s *Segment) answers() (a Answer) {
 // toAtomic finds the request of an Atomic Response: that with its identifier, else the
 // oldest one.
 func (a *Answer) toAtomic(s *Segment, q []Request) {
+	if s.inParts() {
+		return
+	}
 	a.Begins = true
-	r, err := rdmap.DecodeAtomicResponse(s.Body)
+	r, err := rdmap.DecodeAtomicResponse(s.Header)
 	for i := range q {
 		if !q[i].Atomic {
 			continue
@@ -170,23 +173,26 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 	}
 	switch s.Op {
 	case OpReadRequest:
-		r, err := rdmap.DecodeReadRequest(s.Body)
+		r, err := rdmap.DecodeReadRequest(s.Header)
 		if err != nil && s.DDP.MO == 0 && s.Octets >= rdmap.ReadRequestLen {
 			s.Direction.Unread = true
 		}
-		if err == nil && s.DDP.MO == 0 {
+		if err == nil && s.hasHeader() {
 			s.request(c, Request{STag: r.SinkSTag, TO: r.SinkTO, Size: uint64(r.Size), source: TaggedAddress{r.SrcSTag, r.SrcTO}})
 		}
 	case OpAtomicRequest:
-		r, err := rdmap.DecodeAtomicRequest(s.Body)
+		r, err := rdmap.DecodeAtomicRequest(s.Header)
 		if err != nil && s.DDP.MO == 0 && s.Octets >= rdmap.AtomicRequestLen {
 			s.Direction.Unread = true
 		}
-		if err == nil && s.DDP.MO == 0 {
+		if err == nil && s.hasHeader() {
 			s.Direction.atomics++
 			s.request(c, Request{Atomic: true, ID: r.RequestID, source: TaggedAddress{r.RemoteSTag, r.RemoteTO}, AtomicOp: r.AOpCode})
 		}
 	case OpAtomicResponse:
+		if s.inParts() {
+			return
+		}
 		s.Direction.Responses++
 		s.lands(c)
 		if r := s.Answer.Request; r != nil {

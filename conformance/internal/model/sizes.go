@@ -60,7 +60,9 @@ func (s *sizes) add(c *Conn, e *FPDU) {
 	} else {
 		s.inRow = 0
 	}
-	if s.open = 0; e.PDU.Segment != nil && !e.PDU.Segment.Last {
+	s.open = 0
+	// A message of a fixed header that is cut, and an empty segment, have rules of their own.
+	if g := e.PDU.Segment; g != nil && !g.Last && n > g.HeaderLen && e.PDU.Control.Opcode.HeaderLen() == 0 {
 		s.open = n
 		if s.Partial.N == 0 {
 			s.PartialAt = e.site()

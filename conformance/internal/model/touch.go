@@ -62,7 +62,7 @@ func (s *Segment) touches(c *Conn, b *CaptureState, have catalogue.Gate) {
 		s.met = TaggedAddress{t.STag, 1} // the next segment will most likely have the same
 		s.mentions(c, b, s.Peer.Dir, t.STag, have)
 		if s.Op == OpReadRequest {
-			r, _ := rdmap.DecodeReadRequest(s.Body)
+			r, _ := rdmap.DecodeReadRequest(s.Header)
 			s.mentions(c, b, s.Dir, r.SinkSTag, have)
 		}
 	}
@@ -102,11 +102,11 @@ func (s *Segment) target() (at TaggedAddress, octets uint64) {
 			return TaggedAddress{s.DDP.STag, s.DDP.TO}, uint64(s.Octets) //nolint:gosec // not negative
 		}
 	case OpReadRequest:
-		if r, err := rdmap.DecodeReadRequest(s.Body); err == nil && s.DDP.MO == 0 {
+		if r, err := rdmap.DecodeReadRequest(s.Header); err == nil && s.hasHeader() {
 			return TaggedAddress{r.SrcSTag, r.SrcTO}, uint64(r.Size)
 		}
 	case OpAtomicRequest:
-		if r, err := rdmap.DecodeAtomicRequest(s.Body); err == nil && s.DDP.MO == 0 {
+		if r, err := rdmap.DecodeAtomicRequest(s.Header); err == nil && s.hasHeader() {
 			return TaggedAddress{r.RemoteSTag, r.RemoteTO}, atomicLen
 		}
 	default:

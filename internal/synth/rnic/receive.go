@@ -127,40 +127,73 @@ func (e *Endpoint) takeTagged(s *ddp.Segment, payload []byte) {
 		e.found(errOpcode)
 		return
 	}
-	if c.Opcode == rdmap.OpReadResponse && !e.takeResponse(s, n) {
+	response := c.Opcode == rdmap.OpReadResponse
+	if response && !e.awaitsRead() {
+		e.found(errOpcode)
 		return
 	}
-	if n == 0 {
-		return // the STag of nothing is not looked at (RFC 5041 section 5.2)
+	r, fault, bad := e.buffer(s, c.Opcode, n)
+	if bad && e.found(fault) {
+		return
 	}
-	r := e.find(s.STag)
-	switch {
-	case r == nil:
-		e.found(errTaggedSTag)
-	case c.Opcode == rdmap.OpWrite && !r.Write:
-		// RFC 5041 has no code for access rights: for a Write this is no STag.
-		e.found(errTaggedSTag)
-	case s.TO+n < s.TO:
-		e.found(errTaggedWrap)
-	case !r.holds(s.TO, n):
-		e.found(errTaggedBounds)
-	default:
+	if response && !e.takeResponse(s, n) {
+		return
+	}
+	if r != nil && !bad {
 		r.place(s.TO, payload)
 	}
 }
 
-// takeResponse accounts for a segment of a Read Response, and reports whether
-// it was asked for.
+// buffer returns the memory that a tagged segment of n octets goes to, or what is wrong
+// with its address (RFC 5041 section 7.1). The STag of nothing is not looked at (section
+// 5.2): it goes nowhere.
+func (e *Endpoint) buffer(s *ddp.Segment, op rdmap.Opcode, n uint64) (r *region, fault rdmap.TermCode, bad bool) {
+	if n == 0 {
+		return nil, fault, false
+	}
+	r = e.find(s.STag)
+	switch {
+	case r == nil:
+		return nil, errTaggedSTag, true
+	case op == rdmap.OpWrite && !r.Write:
+		// RFC 5041 has no code for access rights: for a Write this is no STag.
+		return r, errTaggedSTag, true
+	case s.TO+n < s.TO:
+		return r, errTaggedWrap, true
+	case !r.holds(s.TO, n):
+		return r, errTaggedBounds, true
+	}
+	return r, fault, false
+}
+
+// awaitsRead reports whether the oldest request without its answer is a Read.
+func (e *Endpoint) awaitsRead() bool { return len(e.requests) > 0 && !e.requests[0].atomic }
+
+// takeResponse accounts for a segment of a Read Response, and reports whether it is what
+// was asked for (RFC 5040 section 5.2.2). If it is not, DDP has no code for it, because
+// its address is a valid one.
 func (e *Endpoint) takeResponse(s *ddp.Segment, n uint64) bool {
-	if len(e.requests) == 0 || e.requests[0].atomic {
-		e.found(errOpcode)
+	r := &e.requests[0]
+	if !r.answeredBy(s, n) && e.found(errOnStream) {
 		return false
 	}
-	e.requests[0].got += n
+	r.got += n
 	if s.Last {
 		e.answered()
 	}
 	return true
+}
+
+// answeredBy reports whether a segment of n octets continues the answer to the request, and
+// ends it where it has to.
+func (r *request) answeredBy(s *ddp.Segment, n uint64) bool {
+	switch {
+	case n > 0 && (s.STag != r.sink.STag || s.TO != r.sink.TO+r.got):
+		return false
+	case r.got+n > r.size:
+		return false
+	}
+	return !s.Last || r.got+n == r.size
 }
 
 // answered is told that the oldest request has its answer.

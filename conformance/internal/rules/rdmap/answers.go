@@ -15,12 +15,13 @@ import (
 var rdmapAnswerRules = []rules.Rule{
 	{
 		ID: "RDMAP-READ-PAIR-01", Weighs: true, Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP,
+		Test:         rules.Test{NotDetected: refusedIndication},
 		Exchange:     answered(model.OpReadResponse),
 		EndDirection: unanswered(false, "the connection closes gracefully, but a Read was not answered"),
 	},
 	{
 		ID: "RDMAX-AREQ-ANSWER-01", Weighs: true, Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP,
-		Test:         rules.Test{Related: []string{"RDMAP-READ-PAIR-01"}}, // the indication of readiness is a Read, and has no answer already
+		Test:         rules.Test{Related: []string{"RDMAP-READ-PAIR-01"}, NotDetected: refusedIndication}, // the indication of readiness is a Read, and has no answer already
 		Exchange:     answered(model.OpAtomicResponse),
 		EndDirection: unanswered(true, "the connection closes gracefully, but an Atomic Request was not answered"),
 	},
@@ -72,6 +73,9 @@ func unanswered(atomic bool, message string) *rules.On[*model.Direction] {
 		},
 	}
 }
+
+// refusedIndication says why a mutant may be missed.
+const refusedIndication = "the first request is an indication of a kind that the Reply does not name: it may be refused, and then those behind it get no answer"
 
 // leftOver returns the first unanswered request of a kind, and how many there are. A
 // request whose answer ended early belongs to RDMAP-READRESP-LEN-01; one that the other

@@ -83,11 +83,11 @@ var rdmapAtomicRules = []rules.Rule{
 				if s.Op != model.OpAtomicRequest {
 					return rules.OutOfScope
 				}
-				a, err := rdmap.DecodeAtomicRequest(s.Body)
+				a, err := rdmap.DecodeAtomicRequest(s.Header)
 				return rules.InScopeIf(err == nil && a.AOpCode == rdmap.ReservedOp)
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
-				a, _ := rdmap.DecodeAtomicRequest(s.Body)
+				a, _ := rdmap.DecodeAtomicRequest(s.Header)
 				if a.Mask != ^uint64(0) || a.CompareData != 0 || a.CompareMask != ^uint64(0) {
 					r.On(s, "a Swap as in an early draft has the wrong masks",
 						fmt.Sprintf("swap mask %#x, compare data %#x, compare mask %#x", a.Mask, a.CompareData, a.CompareMask), "all ones, 0, all ones")

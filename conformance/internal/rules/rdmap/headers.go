@@ -177,7 +177,7 @@ var rdmapHeaderRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: readsSomething,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				q, _ := rdmap.DecodeReadRequest(s.Body)
+				q, _ := rdmap.DecodeReadRequest(s.Header)
 				switch end := q.SrcTO + uint64(q.Size); {
 				case end == 0:
 					r.OnAs(catalogue.Note, s, "the source of the Read ends exactly at 2^64", fmt.Sprintf("%#x + %d", q.SrcTO, q.Size), "below 2^64")
@@ -194,7 +194,7 @@ var rdmapHeaderRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: readsSomething,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				q, _ := rdmap.DecodeReadRequest(s.Body)
+				q, _ := rdmap.DecodeReadRequest(s.Header)
 				if end := q.SinkTO + uint64(q.Size); end != 0 && end < q.SinkTO {
 					r.On(s, "the sink of the Read extends beyond 2^64", fmt.Sprintf("%#x + %d", q.SinkTO, q.Size), "at most 2^64")
 				}
@@ -257,7 +257,7 @@ var rdmapHeaderRules = []rules.Rule{
 
 // readsSomething is the scope of rules on Read Requests that ask for octets.
 func readsSomething(_ *rules.Case, s *model.Segment) rules.Scope {
-	q, err := rdmap.DecodeReadRequest(s.Body)
+	q, err := rdmap.DecodeReadRequest(s.Header)
 	return rules.InScopeIf(err == nil && q.Size > 0)
 }
 
@@ -265,11 +265,11 @@ func readsSomething(_ *rules.Case, s *model.Segment) rules.Scope {
 func atomicHeader(message string, wrong func(*rdmap.AtomicRequest) (observed, expected string, bad bool)) *rules.On[*model.Segment] {
 	return &rules.On[*model.Segment]{
 		Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
-			_, err := rdmap.DecodeAtomicRequest(s.Body)
+			_, err := rdmap.DecodeAtomicRequest(s.Header)
 			return rules.InScopeIf(err == nil)
 		},
 		Judge: func(r *rules.Report, s *model.Segment) {
-			a, _ := rdmap.DecodeAtomicRequest(s.Body)
+			a, _ := rdmap.DecodeAtomicRequest(s.Header)
 			if observed, expected, bad := wrong(&a); bad {
 				r.On(s, message, observed, expected)
 			}
@@ -295,7 +295,8 @@ func inOneSegment(r *rules.Report, s *model.Segment) {
 	split := fmt.Sprintf("the %v spans several segments although it fits in one", s.Op)
 	switch {
 	case s.DDP.MO != 0:
-		if !s.DDP.Last {
+		// Its first segment was reported, unless it was not captured.
+		if rel, _ := s.Relate(); !s.DDP.Last && rel != model.GoesOn {
 			r.OnAs(catalogue.Warning, s, split, fmt.Sprintf("MO %d, L=0", s.DDP.MO), "MO 0, L=1")
 		}
 	case !s.DDP.Last && s.Octets >= want:

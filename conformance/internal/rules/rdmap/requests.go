@@ -126,7 +126,7 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: untaggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.Answer.Oldest == nil {
+				if s.Answer.Begins && s.Answer.Oldest == nil {
 					reportUnasked(r, s, "no Atomic Request asks for this Atomic Response")
 				}
 			},
@@ -139,7 +139,7 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: untaggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				x, err := rdmap.DecodeAtomicResponse(s.Body)
+				x, err := rdmap.DecodeAtomicResponse(s.Header)
 				if a := &s.Answer; err == nil && a.Request != nil && !a.Fits {
 					reportAnswer(r, catalogue.None, s, "the identifier of the Atomic Response does not match its request", fmt.Sprintf("%#x", x.RequestID), fmt.Sprintf("%#x", a.Request.ID))
 				}
@@ -198,11 +198,11 @@ var rdmapRequestRules = []rules.Rule{
 		Test:  rules.Test{Needs: rules.KeepsSteps},
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
-				_, err := rdmap.DecodeAtomicRequest(s.Body)
+				_, err := rdmap.DecodeAtomicRequest(s.Header)
 				return rules.InScopeIf(err == nil)
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
-				x, _ := rdmap.DecodeAtomicRequest(s.Body)
+				x, _ := rdmap.DecodeAtomicRequest(s.Header)
 				for i := range s.Requests {
 					if q := &s.Requests[i]; q.Atomic && q.ID == x.RequestID {
 						r.On(s, "another outstanding Atomic Request has the same identifier", fmt.Sprintf("%#x", x.RequestID), "a different identifier")

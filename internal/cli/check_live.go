@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/live"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// checkLiveUsage refuses what needs a file.
+func (o *checkOptions) checkLiveUsage(args []string) error {
+	switch {
+	case o.live == "" && o.during != 0:
+		return usagef("--duration goes with --live")
+	case o.live == "":
+		return nil
+	case len(args) > 0 || len(o.read) > 0 || o.join:
+		return usagef("--live takes an interface and no FILE, -r or --join")
+	case o.tree:
+		return usagef("--live goes without -V, which reads a capture twice")
+	case o.baseline != "" || o.writeBaseline != "":
+		return usagef("--live goes without a baseline: what is known of a file tells nothing of other traffic")
+	case o.during < 0:
+		return usagef("--duration must not be negative")
+	}
+	return nil
+}
+
+// captures are the files to check, none with --live.
+func (o *checkOptions) captures(args []string) ([]string, error) {
+	if err := o.checkLiveUsage(args); err != nil || o.live != "" {
+		return nil, err
+	}
+	return o.files(args)
+}
+
+// judge checks the files, or what comes from the interface.
+func (o *checkRun) judge(ctx context.Context) (failed, found bool) {
+	if o.live == "" {
+		return o.all()
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	return o.captureLive(ctx)
+}
+
+// captureLive checks what comes from an interface, and writes its findings as they come.
+func (o *checkRun) captureLive(ctx context.Context) (failed, found bool) {
+	l := newLiveOptions(o.s)
+	l.count, l.decodeAs, l.layout, l.connections, l.reorder = o.count, o.decodeAs, o.layout, o.connections, o.reorder
+	l.quiet, l.iface, l.during, l.enabled = o.quiet, o.live, o.during, o.enabled
+	l.snapLen, l.ring = live.DefaultSnapLen, live.DefaultRingBytes
+	if o.tap != nil {
+		l.tap, l.clock = o.tap, o.clock
+	}
+	job := jobsOf([]string{o.live}, o.reports)[0]
+	v := &checkView{run: o, job: job, checked: checkedCapture{job: job, names: []string{o.live}}}
+	v.checked.File, v.checked.Format = o.live, "live"
+	for _, p := range job.parts {
+		p.Begin(o.live)
+	}
+	err := l.record(ctx, func(c *session) (liveView, error) {
+		v.c = c
+		return v, nil
+	})
+	if err != nil && err != errReported { //nolint:errorlint // it is returned as it is
+		o.s.warn(err)
+	}
+	if err != nil {
+		v.checked.Failure = "the capture failed"
+	}
+	return !v.close() || err != nil, v.found
+}
+
+// checkView is what check shows of a live capture.
+type checkView struct {
+	c       *session
+	run     *checkRun
+	job     *checkJob
+	checked checkedCapture
+	found   bool // an open finding at or above the level
+	dropped int  // findings that are not kept
+}
+
+// What is kept for the reports that are written at the end.
+const (
+	mostLiveFindings = 100_000
+	mostLiveVerdicts = 10_000
+)
+
+func (v *checkView) sink() pipeline.Sink    { return v }
+func (v *checkView) keep() conformance.Sink { return v }
+func (v *checkView) refresh(time.Time)      {}
+func (v *checkView) erase()                 {}
+func (v *checkView) finish(string)          {}
+
+// PDU implements [trace.Sink], as do the following.
+func (v *checkView) PDU(*trace.PDU) {}
+
+// Gap does nothing.
+func (v *checkView) Gap(*trace.GapEvent) {}
+
+// Transaction writes it to the documents that have transactions.
+func (v *checkView) Transaction(t *trace.Transaction) {
+	for _, p := range v.job.parts {
+		p.Transaction(t)
+	}
+}
+
+// Frame implements [pipeline.Sink].
+func (v *checkView) Frame(*pipeline.Frame) {}
+
+// whole reports whether a report is written at the end, from everything.
+func (v *checkView) whole() bool {
+	for _, r := range v.run.reports {
+		if _, ok := r.Report.(render.LiveReport); !ok {
+			return true
+		}
+	}
+	return false
+}
+
+// stream writes to the reports that are written while the capture goes on.
+func (v *checkView) stream(write func(render.LiveReport) error) {
+	for _, r := range v.run.reports {
+		s, ok := r.Report.(render.LiveReport)
+		if !ok || v.c.gone {
+			continue
+		}
+		if err := write(s); err != nil {
+			v.c.gone = true
+			if err = brokenPipe(err); err != nil {
+				v.c.fail(err)
+			} else {
+				v.c.stop() // who read it has seen enough
+			}
+		}
+	}
+}
+
+// Finding writes a finding as soon as it is certain.
+func (v *checkView) Finding(f *conformance.Finding) {
+	one := render.Checked{Findings: []render.Finding{{Finding: *f}}}
+	v.run.decided.mark(v.checked.names, &one)
+	x := &one.Findings[0]
+	v.found = v.found || x.Open() && x.Severity >= v.run.level
+	v.stream(func(r render.LiveReport) error { return r.Finding(v.checked.File, x) })
+}
+
+// Connection implements [conformance.Sink]: all findings on it were written.
+func (v *checkView) Connection(t *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
+	c := &v.checked
+	kept := c.Tally.Add(vs)
+	var ds []diagnose.Diagnosis
+	if t == v.c.sink.ending { // else it was diagnosed before
+		ds = diagnose.Connection(t, v.open(fs))
+	}
+	v.stream(func(r render.LiveReport) error { return r.Judged(c.File, t, ds, vs) })
+	if !v.whole() {
+		return
+	}
+	for _, f := range fs {
+		if len(c.Findings) >= mostLiveFindings {
+			v.dropped++
+			continue
+		}
+		c.Findings = append(c.Findings, render.Finding{Finding: f})
+	}
+	if len(kept) > 0 && len(c.Verdicts) < mostLiveVerdicts {
+		c.Verdicts = append(c.Verdicts, render.ConnVerdicts{Conn: t.Number, Rules: kept})
+	}
+}
+
+// open are the findings about which nobody decided.
+func (v *checkView) open(fs []conformance.Finding) (out []conformance.Finding) {
+	all := render.Checked{}
+	for _, f := range fs {
+		all.Findings = append(all.Findings, render.Finding{Finding: f})
+	}
+	v.run.decided.mark(v.checked.names, &all)
+	for i := range all.Findings {
+		if f := &all.Findings[i]; f.Open() {
+			out = append(out, f.Finding)
+		}
+	}
+	return out
+}
+
+func (v *checkView) ended(cs []*trace.Connection) {
+	if c := &v.checked; v.whole() {
+		c.Connections = append(c.Connections, cs[:min(len(cs), max(mostLiveVerdicts-len(c.Connections), 0))]...)
+	}
+}
+
+// close writes what the reports have at the end, and tells whether that worked.
+func (v *checkView) close() bool {
+	ok, c := true, &v.checked
+	if s := v.c; s != nil && s.run != nil {
+		c.Totals, c.Others = s.run.Totals(), s.run.Others()
+		if s.sink.engine != nil {
+			c.Rules = s.sink.engine.Rules()
+		}
+	}
+	sortFindings(c.Findings)
+	sortConnections(c)
+	v.run.decided.mark(c.names, &c.Checked)
+	if v.dropped > 0 {
+		v.run.s.warn(fmt.Errorf("%s: %d findings are not in the reports that are written at the end: too many of them", c.File, v.dropped))
+	}
+	for _, p := range v.job.parts {
+		p.EndChecked(&c.Checked)
+	}
+	v.job.done()
+	for _, r := range v.run.reports {
+		var err error
+		switch s := r.Report.(type) {
+		case nil: // the document wrote its entry itself
+		case render.LiveReport:
+			err = s.End(&c.Checked)
+		default:
+			err = s.Capture(&c.Checked)
+		}
+		if err = brokenPipe(err); err != nil {
+			ok = false
+			v.run.s.warn(err)
+		}
+	}
+	return ok
+}

@@ -1,0 +1,219 @@
+package pipeline
+
+import (
+	"cmp"
+	"container/heap"
+
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/reassembly"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// In a file a connection lives until the end of the capture: nothing is lost by waiting, and
+// whatever comes late still counts. A live capture has no end to wait for. There a connection
+// is settled a while after it closed: it leaves the table, its findings become certain and its
+// record is handed out. What comes after that is only recognised as a straggler, so that it is
+// not taken for another connection.
+
+const (
+	// settleWaits is how many times longer a connection waits that closed with octets
+	// missing: they may be sent again.
+	settleWaits = 5
+	// rememberFor is how long stragglers of a settled connection are recognised, in
+	// nanoseconds: as long as its ports may not be used again (RFC 9293 section 3.6.1).
+	rememberFor = int64(60e9)
+	// maxSettled bounds the settled connections whose stragglers are recognised.
+	maxSettled = 1 << 13
+)
+
+// settling are the connections that have closed, and those that were settled of late.
+type settling struct {
+	queue closing
+	now   int64 // the latest time of the capture
+	past  map[packet.Endpoints]settled
+	order queue[pastKey]
+	conn  trace.Connection // stands for that of a straggler
+}
+
+// closed is a connection or an association that has closed.
+type closed struct {
+	flow  *flow
+	assoc *association
+	due   int64
+}
+
+// number is unique among connections, and among associations.
+func (c *closed) number() uint64 {
+	if c.assoc != nil {
+		return c.assoc.conn.Number()
+	}
+	return c.flow.conn.Trace.Number
+}
+
+// closing is a heap: the one that is settled next comes first.
+type closing []closed
+
+func (q closing) Len() int      { return len(q) }
+func (q closing) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q closing) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(q[i].due, q[j].due), cmp.Compare(q[i].number(), q[j].number())) < 0
+}
+
+// Push implements [heap.Interface], as does Pop.
+func (q *closing) Push(x any) { *q = append(*q, x.(closed)) }
+
+// Pop takes the last one.
+func (q *closing) Pop() any {
+	last := len(*q) - 1
+	x := (*q)[last]
+	(*q)[last] = closed{}
+	*q = (*q)[:last]
+	return x
+}
+
+// settled is what stragglers of a connection need.
+type settled struct {
+	number uint64
+	swap   bool // as in [flow]
+	addr   [2]trace.Endpoint
+	first  trace.Dir // direction of side 0
+}
+
+type pastKey struct {
+	ends   packet.Endpoints
+	number uint64
+	until  int64
+}
+
+// queue is first in, first out, in memory that is used again.
+type queue[T any] struct {
+	items []T
+	head  int
+}
+
+func (q *queue[T]) len() int { return len(q.items) - q.head }
+func (q *queue[T]) first() *T {
+	return &q.items[q.head]
+}
+
+func (q *queue[T]) push(v T) {
+	if q.head > 0 && len(q.items) == cap(q.items) {
+		n := copy(q.items, q.items[q.head:])
+		clear(q.items[n:])
+		q.items, q.head = q.items[:n], 0
+	}
+	q.items = append(q.items, v)
+}
+
+func (q *queue[T]) pop() T {
+	var none T
+	v := q.items[q.head]
+	q.items[q.head] = none
+	if q.head++; q.head == len(q.items) {
+		q.items, q.head = q.items[:0], 0
+	}
+	return v
+}
+
+// Settle settles the connections that closed long enough before a time, which is that of the
+// capture, in nanoseconds since 1970. Frames do so by themselves; on a quiet interface none
+// may come.
+func (r *Run) Settle(now int64) {
+	s := &r.settling
+	s.now = max(s.now, now)
+	for len(s.queue) > 0 && s.queue[0].due <= s.now && !r.stopped.Load() {
+		c := s.queue[0]
+		if !c.gone() {
+			if c.due = c.dueAfter(r.opt.Linger); c.due > s.now { // something came meanwhile
+				s.queue[0] = c
+				heap.Fix(&s.queue, 0)
+				continue
+			}
+			r.settle(&c)
+		}
+		heap.Pop(&s.queue)
+	}
+	for s.order.len() > 0 && (s.order.first().until <= s.now || s.order.len() > maxSettled) {
+		k := s.order.pop()
+		if s.past[k.ends].number == k.number {
+			delete(s.past, k.ends)
+		}
+	}
+}
+
+// gone reports whether it has ended in another way: its ports were used again, or it made
+// room.
+func (c *closed) gone() bool {
+	if c.flow != nil {
+		return c.flow.conn.Finished()
+	}
+	return c.assoc.keys == nil
+}
+
+// dueAfter is when it may be settled.
+func (c *closed) dueAfter(linger int64) int64 {
+	if c.assoc != nil {
+		return c.assoc.conn.LastTime() + linger
+	}
+	if c.flow.conn.Lacks() {
+		linger *= settleWaits
+	}
+	return c.flow.conn.Trace.LastTime + linger
+}
+
+func (r *Run) settle(c *closed) {
+	if c.assoc != nil {
+		r.dissociate(c.assoc)
+		return
+	}
+	fl, s := c.flow, &r.settling
+	r.flows.remove(fl)
+	r.finish(fl)
+	t := &fl.conn.Trace
+	if s.past == nil {
+		s.past = map[packet.Endpoints]settled{}
+	}
+	s.past[fl.ends] = settled{t.Number, fl.mark.swap(), [2]trace.Endpoint{t.Side[0].Addr, t.Side[1].Addr}, fl.conn.Dir(0)}
+	s.order.push(pastKey{fl.ends, t.Number, s.now + rememberFor})
+}
+
+// closing notes a connection that has closed, if connections are settled.
+func (r *Run) closing(fl *flow) {
+	if r.opt.Linger > 0 && fl.conn.Closed() {
+		c := closed{flow: fl}
+		c.due = c.dueAfter(r.opt.Linger)
+		heap.Push(&r.settling.queue, c)
+	}
+}
+
+// dissociating is closing for an association.
+func (r *Run) dissociating(a *association) {
+	if r.opt.Linger > 0 && a.conn.Over() && !a.closing {
+		a.closing = true
+		c := closed{assoc: a}
+		c.due = c.dueAfter(r.opt.Linger)
+		heap.Push(&r.settling.queue, c)
+	}
+}
+
+// straggler reports whether the segment at hand belongs to a connection that was settled. A SYN
+// of its client begins another connection on the same ports.
+func (r *Run) straggler(p *packet.Packet) (settled, trace.Dir, bool) {
+	if len(r.settling.past) == 0 {
+		return settled{}, 0, false
+	}
+	e, swap := p.Endpoints()
+	was, ok := r.settling.past[e]
+	if !ok {
+		return was, 0, false
+	}
+	if r.seg.Flags&(reassembly.FlagSYN|reassembly.FlagACK) == reassembly.FlagSYN {
+		delete(r.settling.past, e)
+		return was, 0, false
+	}
+	dir := was.first
+	if sideOf(swap, was.swap) == 1 {
+		dir = 1 - dir
+	}
+	return was, dir, true
+}
