@@ -236,19 +236,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 		return 0
 	}
 	w.crcs, w.size = crcs, len(s.Data)
-	seen := c.arrives(side, s)
-	late := w.tcp.Direction(side).Waiting()
-	note := w.tcp.Push(side, s)
-	if late || note != 0 {
-		c.noteUnusual(side, s, note, late)
-	}
-	c.tookIn(side, s, &seen, note)
-	if note&(reassembly.AfterFIN|reassembly.Conflict) != 0 {
-		c.faulty(side, s, note)
-	}
-	if note&reassembly.Retransmission != 0 {
-		c.again(side, s)
-	}
+	note := c.push(side, s)
 	c.noteProgress() // before the data of the packet is judged
 	var p reassembly.Piece
 	for w.tcp.Pop(side, &p) {
@@ -264,6 +252,24 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 		c.ending(side, s)
 	}
 	c.release(side)
+	return note
+}
+
+// push takes in a packet, and notes what it was.
+func (c *Conn) push(side int, s *reassembly.Segment) reassembly.Note {
+	seen := c.arrives(side, s)
+	late := c.tcp.Direction(side).Waiting()
+	note := c.tcp.Push(side, s)
+	c.tookIn(side, s, &seen, note)
+	if late || note != 0 {
+		c.noteUnusual(side, s, note, late)
+	}
+	if note&(reassembly.AfterFIN|reassembly.Conflict) != 0 {
+		c.faulty(side, s, note)
+	}
+	if note&reassembly.Retransmission != 0 {
+		c.again(side, s)
+	}
 	return note
 }
 

@@ -58,8 +58,8 @@ type troubled struct {
 	recover int64
 	timeout bool
 	lastAt  int64
-	// agains are the packets that repeated octets since the progress at since.
-	agains, known uint64 // known: acknowledged before
+	// copies are the packets that repeated octets since the progress at since.
+	copies, known uint64 // known: acknowledged before
 	since         int64
 	again         uint64 // the frame of the last
 	// holeAt is when octets were missing first, while they are.
@@ -127,8 +127,8 @@ func (p *pauses) repeats(side int, u *undone) {
 	if p.more == nil {
 		return
 	}
-	if t := &p.more.sides[side]; t.agains > 0 && t.since == p.moved[side].time {
-		u.Again, u.Known, u.AgainFrame = t.agains, t.known, t.again
+	if t := &p.more.sides[side]; t.copies > 0 && t.since == p.moved[side].time {
+		u.Again, u.Known, u.AgainFrame = t.copies, t.known, t.again
 	}
 }
 
@@ -212,9 +212,9 @@ func (p *pauses) repeated(side int, fl *trace.Flow, what stretch, acked, high in
 	known := what.end <= acked
 	if now.Time-m.time >= atOnce {
 		if t.since != m.time {
-			t.agains, t.known, t.since = 0, 0, m.time
+			t.copies, t.known, t.since = 0, 0, m.time
 		}
-		t.agains++
+		t.copies++
 		if known {
 			t.known++
 		}

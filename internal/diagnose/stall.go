@@ -181,7 +181,7 @@ func (a *about) cause(d trace.Dir, s *trace.Stall) (cause, text, advice string) 
 
 // amount is how much was not acknowledged.
 func (a *about) amount(s *trace.Stall) string {
-	n := uint64(max(s.Unacked, 0)) //nolint:gosec // not negative
+	n := uint64(max(s.Unacked, 0))
 	if a.Transport == trace.SCTP {
 		return counted(n, "chunk", "chunks")
 	}
