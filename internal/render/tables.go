@@ -29,7 +29,7 @@ type Summary struct {
 	Connections []*trace.Connection
 	// Found are the findings; nil if the rules were not asked.
 	Found *Found
-	// Diagnoses say what went wrong, before the tables.
+	// Diagnoses say what went wrong, before the tables; nil if nobody asked for them.
 	Diagnoses *diagnose.Summary
 	// Most is the number of connections shown, 0 for all.
 	Most int
@@ -47,8 +47,10 @@ func Tables(w io.Writer, s *Summary) error {
 	if s.Found != nil {
 		v.Tally = &s.Found.tally
 	}
-	if err := v.Write(w); err != nil {
-		return err
+	if s.Diagnoses != nil {
+		if err := v.Write(w); err != nil {
+			return err
+		}
 	}
 	tcp, sessions := t.Connections-t.Sessions, ""
 	if t.SCTP > 0 {
