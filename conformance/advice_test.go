@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -183,6 +184,41 @@ func TestAdvice(t *testing.T) {
 				t.Errorf("%v, want %v", got, c.want)
 			}
 		})
+	}
+}
+
+// TestAdvice_direction: advice explains what its own side did.
+func TestAdvice_direction(t *testing.T) {
+	s, err := scenario.Parse("pads", []byte("summary: pads\ntimeline: [connect, send 18, server send 18, close]\nfaults: [{at: send1, pad: {hex: \"ab cd\"}}, {at: send2, pad: {hex: \"01 02\"}}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := judged(t, framesOf(t, s.Script(false)))
+	seen := 0
+	for i := range j.findings {
+		f := &j.findings[i]
+		if f.Rule.ID != "ADV-PAD-NOT-ZERO" {
+			continue
+		}
+		if seen++; !strings.Contains(f.Message, fmt.Sprintf("MPA-FPDU-PAD-01 in frame %d", f.Frame)) {
+			t.Errorf("%v frame %d: %s", f.Dir, f.Frame, f.Message)
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d times:\n%s", seen, text(j.findings))
+	}
+}
+
+// TestAdvice_may: advice about a connection that failed, for which there are several causes,
+// states none of them as a fact.
+func TestAdvice_may(t *testing.T) {
+	for _, id := range []string{
+		"ADV-CLIENT-SERVER-REFUSED", "ADV-NO-MARKERS", "ADV-EARLY-FPDU", "ADV-STRICT-DEPTH-CLOSE", "ADV-IRD-SILENT-CLOSE", "ADV-RTR-ONE-TYPE",
+		"ADV-EXT-UNSUPPORTED", "ADV-CRC-SPLIT", "ADV-NO-RECEIVE",
+	} {
+		if e, ok := conformance.Catalogue().Find(id); !ok || !strings.Contains(e.Message, " may ") {
+			t.Errorf("%s: %s", id, e.Message)
+		}
 	}
 }
 

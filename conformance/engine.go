@@ -144,7 +144,7 @@ func (e *Engine) Ended(live, record *trace.Connection) {
 	c, ok := live.SinkData.(*judged)
 	live.SinkData, record.SinkData = nil, nil
 	switch {
-	case !ok && !live.Configured:
+	case !ok && !live.Configured && live.Transport != trace.SCTP:
 		return
 	case !ok:
 		c = e.fresh(live)

@@ -1,32 +1,54 @@
 package conformance
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // held is a violation that what comes later may refute.
 type held struct {
 	*indexedRule
 	rules.Violation
+	needs catalogue.Gate // what is not there in the end if something is missing
 }
 
 // ViolatedUnlessLost implements [Recorder].
-func (c *judged) ViolatedUnlessLost(v rules.Violation) {
+func (c *judged) ViolatedUnlessLost(v rules.Violation) { c.hold(v, catalogue.ReadSync) }
+
+// ViolatedUnlessUnseen implements [rules.Recorder].
+func (c *judged) ViolatedUnlessUnseen(v rules.Violation) { c.hold(v, catalogue.Causal) }
+
+// Holds implements [rules.Recorder].
+func (c *judged) Holds(d trace.Dir) bool {
+	return slices.ContainsFunc(c.held, func(h held) bool { return h.indexedRule == c.running && h.HasDir && h.Dir == d })
+}
+
+func (c *judged) hold(v rules.Violation, needs catalogue.Gate) {
 	if len(c.held) < maxFindings {
-		c.held = append(c.held, held{c.running, v})
+		c.held = append(c.held, held{c.running, v, needs})
 	}
 }
 
 // release reports what was held, unless something turned out to be missing.
 func (c *judged) release() {
-	lost := false
+	if len(c.held) == 0 {
+		return
+	}
+	var lost catalogue.Gate
 	for i := range c.Directions {
-		lost = lost || c.Directions[i].Hole || c.Trace.Flow[i].Waiting
+		if c.Directions[i].Hole || c.Trace.Flow[i].Waiting {
+			lost |= catalogue.ReadSync
+		}
+		if s := c.Trace.Side[i].SCTP; s != nil && s.Unseen {
+			lost |= catalogue.Causal
+		}
 	}
 	for _, h := range c.held {
-		if lost {
-			c.rules.lack(h.index, catalogue.ReadSync)
+		if lost&h.needs != 0 {
+			c.rules.lack(h.index, h.needs)
 			continue
 		}
 		c.violated(h.indexedRule, h.Violation)

@@ -171,7 +171,7 @@ func (c *judged) violated(r *indexedRule, v rules.Violation) {
 		f.Field = r.Field
 	}
 	// The last one that is listed waits as well: it says how many more there are.
-	f.Waits, f.Counts = r.waits, n == maxFindings
+	f.Waits, f.Counts = r.waits && !v.Stands, n == maxFindings
 	if f.Soon = f.Soon && f.Waits; f.Soon {
 		c.Directions[f.Dir].Awaited = true
 	}

@@ -40,6 +40,11 @@ const (
 	swapped  = "server: {swapped_terminate: true}\n"
 )
 
+// waits is a timeline in which connection a falls silent, and only b goes on after a while.
+func waits(d string) string {
+	return "timeline: [{connect: , on: a}, {connect: , on: b}, {wait: " + d + "}, {send: 16, on: b}]\nfaults: [{by: client, on: a, ignores: [rtr]}]\n"
+}
+
 // TestReady: what follows an enhanced startup, by its cases.
 func TestReady(t *testing.T) {
 	forced := pipeline.Options{Layout: mpa.LayoutDraft01, Forced: true}
@@ -74,6 +79,44 @@ func TestReady(t *testing.T) {
 		{
 			name: "an indication fits, Terminate", about: "MPA2-RTR MPA2-TERM", src: p2p + "timeline: [connect, {terminate: 2/0/07}]\n" + noRTR,
 			want: []string{"MPA2-RTR-TERM-01 warning"},
+		},
+		{
+			name: "no indication, and only other connections go on for four seconds", about: "MPA2-RTR-MISSING",
+			src:  "connections: {a: {client: {mpa: {rtr: [write]}}, server: {mpa: {rtr: [write]}}}, b: {}}\n" + waits("4s"),
+			want: []string{"MPA2-RTR-MISSING-01 warning"},
+		},
+		{
+			name: "no indication, and the capture ends after two seconds", about: "MPA2-RTR-MISSING",
+			src: "connections: {a: {client: {mpa: {rtr: [write]}}, server: {mpa: {rtr: [write]}}}, b: {}}\n" + waits("2s"),
+		},
+		{
+			name: "atomics beside Reads, after more Reads alone", about: "RDMAX-AREQ-DEPTH MPA2-IRDORD-06",
+			src: "server: {mpa: {ird: 4}}\ntimeline: [connect, together: [read 100 x6], wait 1s, together: [read 100 x3, fetch_add 1 x2], close]\n" +
+				"faults: [{by: both, ignores: [depth]}]\n",
+			want: []string{"MPA2-IRDORD-06 error", "MPA2-IRDORD-06 error", "RDMAX-AREQ-DEPTH-01 note"},
+		},
+		{
+			name: "the first segment mixes its versions", about: "RDMAP-RV-02 RNIC-IOP-VER-02",
+			src: "timeline: [connect, send 16, send 16, send 16, send 16, close]\n" +
+				"faults: [{at: send1, set: {iwarp_rdma.version: 0}}, {by: both, ignores: [errors]}]\n",
+			want: []string{"RDMAP-RV-02 error", "RNIC-IOP-VER-02 error"},
+		},
+		{
+			name: "two DDP versions, and no startup", about: "RNIC-IOP-VER-01 DDP-DV-01",
+			src: "capture: {skip: 5}\ntimeline: [connect, send 16, server send 16, send 16, server send 16, close]\n" +
+				"faults: [{at: send2, set: {iwarp_ddp.dv: 0, iwarp_rdma.version: 0}}, {at: send4, set: {iwarp_ddp.dv: 0, iwarp_rdma.version: 0}}, {by: both, ignores: [errors]}]\n",
+			want: []string{"RNIC-IOP-VER-01 error"},
+		},
+		{
+			name: "one DDP version 0, and no startup", about: "RNIC-IOP-VER-01 DDP-DV-01",
+			src: "capture: {skip: 5}\ntimeline: [connect, send 16, server send 16, close]\n" +
+				"faults: [{at: send1, set: {iwarp_ddp.dv: 0, iwarp_rdma.version: 0}}, {at: send2, set: {iwarp_ddp.dv: 0, iwarp_rdma.version: 0}}, {by: both, ignores: [errors]}]\n",
+			want: []string{"DDP-DV-01 note", "DDP-DV-01 note"},
+		},
+		{
+			name: "a FIN beyond octets that never arrived, and a RST", about: "TCP-RELIABLE",
+			src: "client: {tcp: {isn: 0}}\ntimeline: [connect, send 100, together: [send 200, {packet: {flags: [fin, ack], seq: 224, deliver: true}}], wait 1ms, {reset: }]\n" +
+				"faults: [{at: send2, wire: {lose: before, times: all}}]\n",
 		},
 		{name: "the server closes first", about: "MPA2-TERM", src: "timeline: [connect, {close: , from: server}]\n"},
 

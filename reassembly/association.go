@@ -100,6 +100,9 @@ func (a *Association) Start(side int, tsn uint32) {
 // StartKnown reports whether the first TSN of a side is known.
 func (a *Association) StartKnown(side int) bool { return a.dirs[side].known }
 
+// Started reports whether anything tells what the TSNs of a side begin with.
+func (a *Association) Started(side int) bool { return a.dirs[side].started }
+
 // Stats returns the counts of the chunks that a side sent.
 func (a *Association) Stats(side int) ChunkStats { return a.dirs[side].stats }
 

@@ -232,6 +232,15 @@ func (h *Direction) Delivered(to int64) (frame uint64, time int64) {
 	return 0, 0
 }
 
+// Carrier returns the frame that the octet at off was taken from; 0 if that is not known
+// any more, or if it was not captured.
+func (h *Direction) Carrier(off int64) uint64 {
+	if i := h.covering(off + 1); i < len(h.passed) && (i > 0 || off >= h.left) && h.passed[i].carrier != nobody {
+		return h.passed[i].carrier
+	}
+	return 0
+}
+
 // AckedBy is what the segment that first carried the octet at off acknowledged:
 // the offset in the other direction up to which its sender had all octets. ok is
 // false if no captured copy tells. Of several copies the least counts: it only

@@ -72,7 +72,8 @@ type Pending struct {
 	// Frame captured it first; it has the function, if it is session control.
 	Frame    uint64
 	Function sctpddp.Function
-	// Certain: less time had passed than an acknowledgement would have taken on its
-	// way, so that none can be missing from the capture.
+	// Certain: both are in one packet, or one interface saw the packets of the association
+	// in their order, and none was known to be missing: an acknowledgement would have passed
+	// before.
 	Certain bool
 }

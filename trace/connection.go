@@ -149,6 +149,8 @@ type SCTPSide struct {
 	// InitCut says that the parameters of its INIT were not all captured, or not
 	// readable.
 	InitCut bool
+	// InitFrame is the frame of that INIT or INIT ACK.
+	InitFrame uint64
 	// Good to Damaged count packets by their checksum: right, zero, wrong (like all of
 	// that sender), not captured whole, and wrong while others are right: the last are
 	// ignored otherwise. FirstDamaged is the frame of the first of those.
@@ -190,6 +192,9 @@ type SCTPSide struct {
 	Reconfigured bool
 	// ShutDown says that it sent a SHUTDOWN, which acknowledges everything.
 	ShutDown bool
+	// Unseen says, once a session of it is over, that packets of it are known to be missing
+	// from the capture, or not to be in the order in which they passed.
+	Unseen bool
 }
 
 // Ops counts the PDUs and messages of one RDMAP opcode in one direction.
@@ -387,6 +392,9 @@ type Connection struct {
 	// their capture times in nanoseconds since the Unix epoch.
 	FirstFrame, LastFrame uint64
 	FirstTime, LastTime   int64
+	// Until is the time up to which the capture was read when the connection ended there, or
+	// left the table: it is open at least until then if nothing closed it.
+	Until int64
 	// RolesKnown is true when a startup frame showed which side is the initiator.
 	RolesKnown bool
 	// IsMPA is true when the connection carries iWARP; Configured says that this follows

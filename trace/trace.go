@@ -130,6 +130,9 @@ type PDU struct {
 	// Bounds are the places in the PDU, in octets from its start, at which TCP
 	// segments begin, as they were captured first.
 	Bounds []int
+	// Begun and Inner are the frames that carried its first octet, and the first segment that
+	// begins inside it; 0 if none does.
+	Begun, Inner uint64
 	// Octets are the first octets of a KindStreaming, at most 64, as far as they were
 	// captured.
 	Octets []byte

@@ -37,9 +37,7 @@ func (s *Session) note(side int, m *reassembly.Message) {
 		if c, err := sctpddp.DecodeControl(m.Octets); err == nil {
 			now.function = c.Function
 			h.spoken = now
-			if peer := &s.dirs[1-side]; initiates(peer.spoken.function) {
-				peer.spoken = utterance{} // it is answered
-			}
+			s.dirs[1-side].spoken = utterance{} // it is answered
 		}
 	}
 	if h.last.frame == 0 || now.tsn > h.last.tsn {
@@ -62,10 +60,6 @@ func (a *Association) tooLarge(m *reassembly.Message) bool {
 	}
 	unbundled := sctp.HeaderLen + sctp.DataHeaderLen + m.Length
 	return (m.Fragments-1)*((unbundled+3)&^3) >= a.octets
-}
-
-func initiates(f sctpddp.Function) bool {
-	return f == sctpddp.Initiate || f == sctpddp.EnhancedInitiate
 }
 
 // arrival returns the state recorded when the message of a chunk arrived.
@@ -92,20 +86,9 @@ func (a *Association) overtakes(side int, m *reassembly.Message, from int, u *ut
 		return false
 	}
 	r := &m.Arrival
-	r.Pending, r.PendingSide, r.PendingFunction, r.Certain = u.frame, from, uint16(u.function), u.frame == a.cur.Frame
-	if !r.Certain && !a.merged && !a.hides(1-side) {
-		trip, ok := a.pace.trip(side, from)
-		d := a.cur.Time - u.time
-		r.Certain = ok && d >= 0 && d < trip/2 // it is not the same each time
-	}
+	r.Pending, r.PendingSide, r.PendingFunction = u.frame, from, uint16(u.function)
+	r.Certain = u.frame == a.cur.Frame || a.witnessed(from)
 	return true
-}
-
-// hides reports whether chunks of a side are known to be missing from the capture.
-// Acknowledgements may be missing too then.
-func (a *Association) hides(side int) bool {
-	acked, ok := a.asm.Acked(side)
-	return ok && acked > a.asm.FirstMissing(side) || a.asm.High(side) > a.asm.FirstMissing(side) || a.asm.Lost(side, 0)
 }
 
 // reuses notes for the Initiate of a session which chunks of the previous session may

@@ -24,7 +24,8 @@ type Association struct {
 	// offers are the INIT ACKs of a side so far: a repeated INIT is answered again, and
 	// the cookie shows which answer counts.
 	offers  [2][]trace.SCTPSide
-	cookie  bool // a COOKIE ECHO was seen: the association is established
+	cookie  bool                // a COOKIE ECHO was seen: the association is established
+	opened  reassembly.Carriage // the first packet
 	streams map[uint16]*stream
 	latest  *stream // the one of the last message, sid
 	sid     uint16
@@ -39,7 +40,7 @@ type Association struct {
 	last    uint64
 	begun   bool // a session has begun
 
-	pace  pace
+	shook witness
 	terms [2]termRun
 	asked [2]asked
 	wide  []wideDirection // in which too many DDP-SSNs may be under way
@@ -178,9 +179,12 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 	a.octets = p.Length
 	if !a.hasPacket {
 		a.iface, a.hasPacket = p.Interface, true
+		a.opened.Frame, a.opened.Time = p.Frame, p.Time
 	}
 	a.merged = a.merged || p.Interface != a.iface
 	a.asm.Packet()
+	a.shook.packet(side, p.Time)
+	behindData := false
 	for off := sctp.HeaderLen; off < p.Length; {
 		c, size, err := sctp.Next(p.Octets[min(off, len(p.Octets)):], p.Length-off)
 		if err == nil {
@@ -193,12 +197,14 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 		switch cut := c.Cut || errors.Is(err, sctp.ErrCut); {
 		case err != nil && cut:
 			a.hidden[side] = true
+			a.shook.cut(side, behindData || size > 0 && userData(c.Type))
 		case err != nil && n.Trouble == "":
 			a.unread(side, &n, off, err)
 		}
 		if size == 0 {
 			break
 		}
+		behindData = behindData || userData(c.Type)
 		off += size
 	}
 	a.expire()
@@ -237,7 +243,7 @@ func (a *Association) unread(side int, n *PacketNote, off int, err error) {
 
 // chunk processes one chunk.
 func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
-	a.pace.chunk(side, c.Type, a.cur.Time)
+	a.shook.chunk(c.Type)
 	switch c.Type {
 	case sctp.TypeData, sctp.TypeIData:
 		return a.data(side, c, n)
@@ -247,6 +253,9 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 		cumulative, blocks, err := sctp.Acked(*c)
 		if err != nil {
 			return err
+		}
+		if !a.asm.Started(1 - side) {
+			a.shook.acknowledges(1-side, cumulative)
 		}
 		a.asm.Ack(side, cumulative, blocks)
 		a.unnumbered(1 - side)
@@ -300,7 +309,7 @@ func (a *Association) init(side int, c *sctp.Chunk) error {
 		return err
 	}
 	offer := trace.SCTPSide{
-		Tag: i.Tag, HasInit: true, Out: i.Out, In: i.In, TSN: i.TSN, Addresses: i.Addresses(nil),
+		Tag: i.Tag, HasInit: true, Out: i.Out, In: i.In, TSN: i.TSN, Addresses: i.Addresses(nil), InitFrame: a.cur.Frame,
 	}
 	offer.Adaptation, offer.HasAdaptation = i.Adaptation()
 	offer.TakesZero = i.TakesZero()
@@ -319,6 +328,7 @@ func (a *Association) init(side int, c *sctp.Chunk) error {
 func (a *Association) takeOffer(side int, o *trace.SCTPSide) {
 	s := &a.side[side]
 	s.HasInit, s.Out, s.In, s.TSN, s.Addresses = true, o.Out, o.In, o.TSN, o.Addresses
+	s.InitFrame = o.InitFrame
 	s.Adaptation, s.HasAdaptation, s.InitCut, s.TakesZero = o.Adaptation, o.HasAdaptation, o.InitCut, o.TakesZero
 	a.ddp = a.ddp || s.HasAdaptation && s.Adaptation == sctpddp.Adaptation
 	a.asm.Start(side, o.TSN)
@@ -357,6 +367,9 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 	}
 	if c.Flags&sctp.FlagsReserved != 0 {
 		a.odd(side, trace.OddFlags, uint32(c.Flags))
+	}
+	if !a.asm.Started(side) {
+		a.shook.begins(side, d.TSN)
 	}
 	ours := d.PPID == sctpddp.PPIDSegment || d.PPID == sctpddp.PPIDControl
 	if d.I && !d.Begin() {
@@ -554,7 +567,22 @@ func (a *Association) Finish() {
 	for _, s := range all {
 		a.finish(s)
 	}
+	a.unused()
 	a.streams, a.latest, a.waiting, a.first = map[uint16]*stream{}, nil, nil, nil
+}
+
+// unused makes a record of an association that was for DDP on one side and for something
+// else on the other, and on which no session ever began: what the sides indicated is to be
+// judged, and a record is what rules judge.
+func (a *Association) unused() {
+	x, y := &a.side[0], &a.side[1]
+	if a.begun || !x.HasAdaptation || !y.HasAdaptation || x.Adaptation == y.Adaptation || !a.ddp {
+		return
+	}
+	s := a.begin(0, &reassembly.Message{}, false)
+	t := &s.Trace
+	t.FirstFrame, t.FirstTime, t.LastFrame, t.LastTime = a.opened.Frame, a.opened.Time, a.cur.Frame, a.cur.Time
+	a.finish(s)
 }
 
 // Sessions is the number of sessions that are kept.

@@ -163,6 +163,7 @@ func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, single bool) {
 	switch {
 	case single:
 		p.Frames, p.Bounds = append(p.Frames, p.Frame), append(p.Bounds[:0], 0)
+		p.Begun, p.Inner = 0, 0
 		p.Acked = c.tcp.Acked()
 		p.LastAcked = p.Acked
 	case c.env.Brief:
@@ -269,8 +270,14 @@ func (c *Conn) evidence(side int, p *trace.PDU, from, to int64) {
 	}
 	p.LastAcked = p.Acked
 	p.Bounds = h.Bounds(p.Bounds[:0], from, to)
+	p.Begun, p.Inner = 0, 0
 	if n := len(p.Bounds); n > 0 && p.Bounds[n-1] > 0 {
 		p.LastAcked = c.acked(side, to-1)
+		inner := p.Bounds[0]
+		if inner == 0 {
+			inner = p.Bounds[1]
+		}
+		p.Begun, p.Inner = h.Carrier(from), h.Carrier(from+int64(inner))
 	}
 }
 

@@ -150,17 +150,27 @@ func (s *Session) take(side int, m *reassembly.Message) {
 	}
 }
 
-// drain delivers messages that waited.
+// drain delivers messages that waited. They are in order with the frame that brought what
+// was missing. What is given up is brought by none: then each is there with its own frame,
+// or that of one before it, and not with the one that ended the wait.
 func (s *Session) drain(side int, o trace.Order) {
 	h := &s.dirs[side]
-	some := false
+	some, gap := false, o == trace.AfterMissing
+	var last reassembly.Carriage
 	for {
 		m, ok := h.order.Pop()
 		if !ok {
 			break
 		}
 		s.arrived, s.arrivedAt = m.Frame, m.Time
-		m.Frame, m.Time = s.assoc.cur.Frame, s.assoc.cur.Time
+		switch {
+		case !gap: // the frame that brought what was missing
+			m.Frame, m.Time = s.assoc.cur.Frame, s.assoc.cur.Time
+		case m.Frame < last.Frame:
+			m.Frame, m.Time = last.Frame, last.Time
+		default:
+			last.Frame, last.Time = m.Frame, m.Time
+		}
 		s.deliver(side, m, o)
 		o, some = trace.InOrder, true
 	}
@@ -237,6 +247,7 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 // finish says that no more messages come.
 func (s *Session) finish() {
 	t := &s.Trace
+	s.assoc.unseen()
 	if asm := &s.assoc.asm; t.HasAskedOn {
 		// Only a complete capture proves that there was no Initiate.
 		side := s.ini

@@ -45,7 +45,8 @@ what stands out, and which rules of the RFCs were broken.`),
 	f := cmd.Flags()
 	o.flags(f)
 	formatFlag(f, &o.format, "text or json")
-	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the first 50")
+	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the worst 50")
+	widthFlag(f, &o.columns)
 	findingsFlag(f, &o.unjudged)
 	return cmd
 }
@@ -76,9 +77,13 @@ func (o *analyzeOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
+	width, err := o.s.width(o.columns)
+	if err != nil {
+		return err
+	}
 	switch o.format {
 	case "text":
-		return o.tables(opt, files, colour)
+		return o.tables(opt, files, appearance{colour, width})
 	case "json":
 		return o.json(opt, files)
 	}
@@ -87,10 +92,10 @@ func (o *analyzeOptions) run(args []string) error {
 
 // tables writes tables. Several captures are read at the same time; what is
 // written has their order.
-func (o *analyzeOptions) tables(opt pipeline.Options, files []string, colour bool) error {
+func (o *analyzeOptions) tables(opt pipeline.Options, files []string, look appearance) error {
 	names := o.sources(files)
 	failed, first := false, true
-	for r := range inOrder(o.share(len(names)), names, func(name string) *result { return o.one(opt, name, files, colour, len(names) == 1) }) {
+	for r := range inOrder(o.share(len(names)), names, func(name string) *result { return o.one(opt, name, files, look, len(names) == 1) }) {
 		for _, err := range r.errs {
 			failed = true
 			o.s.warn(err)
@@ -110,7 +115,7 @@ func (o *analyzeOptions) tables(opt pipeline.Options, files []string, colour boo
 }
 
 // one analyses one capture into tables.
-func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, colour, sole bool) *result {
+func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, look appearance, sole bool) *result {
 	r := new(result)
 	opt.OnError = func(err error) { r.errs = append(r.errs, err) }
 	src, err := o.open(name, files, o.s.In)
@@ -132,7 +137,7 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	if failure != nil {
 		r.errs = append(r.errs, failure)
 	}
-	sum := o.summary(run, src.name, src.format(), colour)
+	sum := o.summary(run, src.name, src.format(), look)
 	sum.Found, sum.Diagnoses = found, &diagnoses
 	if o.unjudged {
 		for _, c := range sum.Connections {
@@ -168,8 +173,8 @@ func (s sinks) Connection(c *trace.Connection, fs []conformance.Finding, vs []co
 	}
 }
 
-func (o *analyzeOptions) summary(run *pipeline.Run, name, format string, colour bool) *render.Summary {
-	s := &render.Summary{File: name, Format: format, Connections: run.Finish(), Bad: painter(colour)}
+func (o *analyzeOptions) summary(run *pipeline.Run, name, format string, look appearance) *render.Summary {
+	s := &render.Summary{File: name, Format: format, Connections: run.Finish(), Width: look.width, Bad: painter(look.colour)}
 	s.Totals = run.Totals()
 	if !o.all {
 		s.Most = mostShown

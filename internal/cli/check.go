@@ -21,7 +21,7 @@ type checkOptions struct {
 	format          string
 	outputs         []string
 	failOn          string
-	tree            bool
+	tree, all       bool
 	enable, disable []string
 	// config, baseline and writeBaseline are names of files.
 	config, baseline, writeBaseline string
@@ -48,8 +48,11 @@ expected. A rule is not judged if the capture lacks the evidence for it; the las
 line counts these rules. A TCP packet with a wrong checksum is ignored if others
 of its sender are right: its receiver drops it.
 
--V shows the PDUs of each finding with all fields, and marks the field at fault.
-It reads the capture twice, so it needs a file.
+Text has the errors first, then warnings, then advice. Findings of the same kind
+stand together, and the first frames of each kind are named; --all lists them all.
+-V shows the PDUs of the first finding of a kind (with --all of each) with all
+fields, and marks the field at fault. It reads the capture twice, so it needs a
+file. Other formats have every finding.
 
 RULE is an id (in upper or lower case), a glob of ids such as 'DDP-UNTAG-*', or
 spec=, level=, layer= or severity= with a value, such as layer=mpa or
@@ -80,7 +83,9 @@ its end, or an output could not be written.`),
 	f := cmd.Flags()
 	o.flags(f)
 	formatFlag(f, &o.format, formatWords())
-	f.BoolVarP(&o.tree, "verbose", "V", false, "show the PDUs of each finding in text, with the field at fault")
+	f.BoolVarP(&o.tree, "verbose", "V", false, "show the PDUs of findings in text, with the field at fault")
+	f.BoolVar(&o.all, "all", false, "list each finding in text, instead of the first ones of a kind, and those that are known")
+	widthFlag(f, &o.columns)
 	f.StringArrayVar(&o.outputs, "output", nil, "write another report, `FORMAT=FILE`")
 	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 on findings at or above `LEVEL`: error, warning or note")
 	f.StringArrayVar(&o.enable, "enable", nil, "judge only by the rules that match `RULE`")
@@ -114,10 +119,10 @@ func (r *checkReport) Close() error {
 	return err
 }
 
-func (o *checkOptions) report(format string, w io.Writer, colour bool, level conformance.Severity) (*checkReport, error) {
+func (o *checkOptions) report(format string, w io.Writer, look appearance, level conformance.Severity) (*checkReport, error) {
 	switch format {
 	case "text":
-		return &checkReport{Report: render.NewTextReport(w, painter(colour))}, nil
+		return &checkReport{Report: render.NewTextReport(w, render.TextOptions{Paint: painter(look.colour), Width: look.width, All: o.all})}, nil
 	case "json":
 		out := &sticky{w: w}
 		return &checkReport{json: render.NewAnalysis(out), out: out}, nil
@@ -139,7 +144,11 @@ func (o *checkOptions) reports(level conformance.Severity) (rs []*checkReport, e
 	if err != nil {
 		return nil, err
 	}
-	first, err := o.report(o.format, o.s.Out, colour, level)
+	width, err := o.s.width(o.columns)
+	if err != nil {
+		return nil, err
+	}
+	first, err := o.report(o.format, o.s.Out, appearance{colour, width}, level)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +158,7 @@ func (o *checkOptions) reports(level conformance.Severity) (rs []*checkReport, e
 		if !ok || name == "" {
 			return nil, usagef("--output takes FORMAT=FILE, not %q", v)
 		}
-		if _, err := o.report(format, io.Discard, false, level); err != nil {
+		if _, err := o.report(format, io.Discard, appearance{}, level); err != nil {
 			return nil, err
 		}
 	}
@@ -159,7 +168,7 @@ func (o *checkOptions) reports(level conformance.Severity) (rs []*checkReport, e
 		if err != nil {
 			return nil, err
 		}
-		r, err := o.report(format, f, false, level)
+		r, err := o.report(format, f, appearance{}, level)
 		if err != nil {
 			return nil, err
 		}

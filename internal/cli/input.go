@@ -26,6 +26,8 @@ type input struct {
 	connections int
 	reorder     int
 	resolve     bool
+	// columns is --width.
+	columns int
 	// atOnce is how many captures are worked on at the same time.
 	atOnce int
 	pages  sync.Once

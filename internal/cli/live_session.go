@@ -39,6 +39,8 @@ type session struct {
 	out  *bufio.Writer
 	keep *keeper // nil without -w
 	tint bool
+	// width is how wide the tables may be.
+	width int
 	// found are the findings for the tables; nil without.
 	found *render.Found
 
@@ -60,6 +62,9 @@ func (o *liveOptions) session() (*session, error) {
 	}
 	opt.Sums = !o.unjudged
 	c := &session{o: o, out: bufio.NewWriterSize(o.s.Out, 64<<10)}
+	if c.width, err = o.s.width(o.columns); err != nil {
+		return nil, err
+	}
 	if c.tint, err = o.s.colour(o.color); err != nil {
 		return nil, err
 	}
@@ -285,7 +290,7 @@ func (c *session) tables(cs []*trace.Connection, dropped string) {
 	}
 	sum := &render.Summary{
 		File: c.o.iface, Format: "live capture (" + dropped + ")",
-		Totals: c.run.Totals(), Connections: cs, Found: c.found, Bad: painter(c.tint),
+		Totals: c.run.Totals(), Connections: cs, Found: c.found, Width: c.width, Bad: painter(c.tint),
 	}
 	if !c.o.all {
 		sum.Most = mostShown

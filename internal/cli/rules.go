@@ -14,6 +14,7 @@ import (
 
 func newRules(s *IOStreams) *cobra.Command {
 	var format string
+	var columns int
 	cmd := &cobra.Command{
 		Use:   "rules [RULE]...",
 		Short: "List the rules of the catalogue, or explain one",
@@ -39,6 +40,10 @@ in a capture).`),
 			if err != nil {
 				return err
 			}
+			width, err := s.width(columns)
+			if err != nil {
+				return err
+			}
 			switch {
 			case format == "json":
 				e := json.NewEncoder(s.Out)
@@ -47,12 +52,13 @@ in a capture).`),
 			case format != "text":
 				return usagef("--format takes text or json, not %q", format)
 			case len(args) == 1 && len(list) == 1:
-				return brokenPipe(rulebook.Explain(s.Out, list[0]))
+				return brokenPipe(rulebook.Explain(s.Out, list[0], width))
 			}
-			return brokenPipe(rulebook.Table(s.Out, list))
+			return brokenPipe(rulebook.Table(s.Out, list, width))
 		},
 	}
 	formatFlag(cmd.Flags(), &format, "text or json")
+	widthFlag(cmd.Flags(), &columns)
 	return cmd
 }
 

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/fatih/color"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 )
 
@@ -17,6 +19,8 @@ type IOStreams struct {
 	OutTTY, ErrTTY bool
 	// NoColor is set by the environment.
 	NoColor bool
+	// Width is how many columns the terminal has, if OutTTY; 0 if that is not known.
+	Width int
 }
 
 // SystemStreams returns those of the process.
@@ -27,7 +31,62 @@ func SystemStreams() *IOStreams {
 		OutTTY:  term.IsTerminal(int(os.Stdout.Fd())),
 		ErrTTY:  term.IsTerminal(int(os.Stderr.Fd())),
 		NoColor: noColor || os.Getenv("TERM") == "dumb",
+		Width:   terminalWidth(),
 	}
+}
+
+// terminalWidth is how many columns the terminal has: COLUMNS says it where the user
+// knows better.
+func terminalWidth() int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	n, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// appearance is what text looks like: with colours or not, and how wide, 0 for any
+// width.
+type appearance struct {
+	colour bool
+	width  int
+}
+
+// standardWidth is that of a terminal that does not tell.
+const standardWidth = 80
+
+// width decides how wide text may be, 0 for any width: as wide as the flag says, or
+// the terminal. What is written to a file or a pipe is not for a terminal.
+func (s *IOStreams) width(flag int) (int, error) {
+	switch {
+	case flag > 0 && flag < leastWidth:
+		return 0, usagef("--width takes at least %d columns, or 0 for any width, not %d", leastWidth, flag)
+	case flag >= 0:
+		return flag, nil
+	case flag != unsetWidth:
+		return 0, usagef("--width takes a number of columns, or 0 for any width, not %d", flag)
+	case !s.OutTTY:
+		return 0, nil
+	case s.Width == 0:
+		return standardWidth, nil
+	}
+	return max(s.Width, leastWidth), nil
+}
+
+// leastWidth is the least that tables can be made for, unsetWidth the flag that is not
+// given.
+const (
+	leastWidth = 40
+	unsetWidth = -1
+)
+
+// widthFlag adds --width.
+func widthFlag(f *pflag.FlagSet, v *int) {
+	f.IntVar(v, "width", unsetWidth, "make text `N` columns wide, 0 for any width (default that of the terminal; any width for files and pipes)")
+	f.Lookup("width").DefValue = "0" // which help does not show
 }
 
 // colour decides whether results are coloured: auto, always or never.

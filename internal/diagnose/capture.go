@@ -88,7 +88,7 @@ func were(n uint64, one string) string {
 	if n == 1 {
 		return "1 " + one + " was"
 	}
-	return number(n) + " " + one + "s were"
+	return Number(n) + " " + one + "s were"
 }
 
 // sum adds up what became of connections to servers, and names the servers.
@@ -183,7 +183,7 @@ func have(n uint64) string {
 	if n == 1 {
 		return "1 frame has"
 	}
-	return number(n) + " frames have"
+	return Number(n) + " frames have"
 }
 
 // streams tells what TCP connections carry that is not iWARP.
@@ -248,7 +248,7 @@ func carries(n uint64) string {
 	if n == 1 {
 		return "1 TCP connection carries"
 	}
-	return number(n) + " TCP connections carry"
+	return Number(n) + " TCP connections carry"
 }
 
 // named names the protocols of streams with their servers, and counts the connections.
@@ -332,7 +332,7 @@ func (w *whole) cut() {
 	w.add(Diagnosis{
 		Kind: SnapLength, Severity: conformance.Warning, Frames: framesAt(first), Title: "cut by the snap length",
 		Text: fmt.Sprintf("The snap length cut %s of %s so short that nothing is left of what TCP carries: of %s on average %s were captured.",
-			number(w.Totals.Cut), counted(w.Frames, "frame", "frames"), octets(w.Octets/w.Frames), number(w.Captured/w.Frames)),
+			Number(w.Totals.Cut), counted(w.Frames, "frame", "frames"), octets(w.Octets/w.Frames), Number(w.Captured/w.Frames)),
 		Advice: "capture whole frames: " + tcpdump,
 	})
 }
@@ -356,7 +356,7 @@ func (w *whole) nothing() {
 			what string
 		}{{pipeline.OtherUDP, "UDP"}, {pipeline.OtherIP, "IP without TCP, SCTP and UDP"}, {pipeline.OtherNetwork, "other protocols than IP"}} {
 			if s := w.Seen[k.kind]; s.Count > 0 {
-				parts = append(parts, fmt.Sprintf("%s of %s", number(s.Count), k.what))
+				parts = append(parts, fmt.Sprintf("%s of %s", Number(s.Count), k.what))
 			}
 		}
 		d.Text = fmt.Sprintf("The capture holds %s, and neither TCP nor SCTP, which carry iWARP", counted(w.Frames, "frame", "frames"))

@@ -79,7 +79,7 @@ func crcCount(dir trace.Dir, f *trace.Flow) string {
 		return fmt.Sprintf("The CRC of an FPDU of the %s is wrong: frame %d, PDU %d, %s. Its field is %08x and should be %08x.",
 			who, carrier(first), first.PDU, of, first.CRC, first.Want)
 	case f.CRCGood == 0:
-		return fmt.Sprintf("The CRC of all %s FPDUs of the %s is wrong, from frame %d (PDU %d) on.", number(f.CRCBad), who, carrier(first), first.PDU)
+		return fmt.Sprintf("The CRC of all %s FPDUs of the %s is wrong, from frame %d (PDU %d) on.", Number(f.CRCBad), who, carrier(first), first.PDU)
 	}
 	last := k.LastBadCRC
 	if uint64(len(k.BadCRCs)) == f.CRCBad {
@@ -93,7 +93,7 @@ func crcCount(dir trace.Dir, f *trace.Flow) string {
 		how = "each alone among right ones"
 	}
 	return fmt.Sprintf("The CRC of %s of %s FPDUs of the %s is wrong, %s: the first in frame %d (PDU %d), the last in frame %d.",
-		number(f.CRCBad), number(verified), who, how, carrier(first), first.PDU, last)
+		Number(f.CRCBad), Number(verified), who, how, carrier(first), first.PDU, last)
 }
 
 // crcCause says what made the CRCs wrong, as far as the capture shows it, and what to try.

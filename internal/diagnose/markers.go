@@ -93,7 +93,7 @@ func (a *about) badMarkers(dir trace.Dir) {
 	}
 	if k.MarkersBad > 1 {
 		d.Text = fmt.Sprintf("%s of the %s that the %s sent are wrong, the first at offset %d in frame %d (PDU %d): %s. A receiver that finds FPDUs by markers loses them there.",
-			number(k.MarkersBad), counted(f.Markers, "marker", "markers"), who, m.At, m.Frame, m.PDU, what)
+			Number(k.MarkersBad), counted(f.Markers, "marker", "markers"), who, m.At, m.Frame, m.PDU, what)
 	}
 	if f.Markers == 1 {
 		d.Text = fmt.Sprintf("The only marker that the %s sent is wrong, at offset %d in frame %d (PDU %d): %s. A receiver that finds FPDUs by markers loses them there.",

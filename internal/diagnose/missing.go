@@ -104,12 +104,12 @@ func (a *about) snapLength() {
 	d := Diagnosis{
 		Kind: SnapLength, Severity: conformance.Note, Title: "cut by the snap length", same: "some",
 		Text: fmt.Sprintf("The snap length of the capture cut %s of %s: their CRCs cannot be verified, and what lies behind the cut is not decoded.",
-			number(cut), counted(all, "FPDU", "FPDUs")),
+			Number(cut), counted(all, "FPDU", "FPDUs")),
 		Advice: "capture whole frames: " + capture(a.Connection),
 	}
 	if cut == all {
 		d.Severity, d.same = conformance.Warning, "all"
-		d.Text = fmt.Sprintf("The snap length of the capture cut every FPDU (%s): no CRC can be verified, and what lies behind the cut is not decoded.", number(all))
+		d.Text = fmt.Sprintf("The snap length of the capture cut every FPDU (%s): no CRC can be verified, and what lies behind the cut is not decoded.", Number(all))
 	}
 	a.add(d)
 }

@@ -92,5 +92,5 @@ func times(n int) string {
 	if n == 2 {
 		return " and once more"
 	}
-	return fmt.Sprintf(" and %s more times", number(uint64(n-1))) //nolint:gosec // a count
+	return fmt.Sprintf(" and %s more times", Number(uint64(n-1))) //nolint:gosec // a count
 }

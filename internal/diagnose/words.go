@@ -22,21 +22,12 @@ func sentence(s string) string {
 	return s
 }
 
-// number shows a count, with a comma between each three digits.
-func number(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // counted is a number with the noun that it counts.
 func counted(n uint64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return number(n) + " " + many
+	return Number(n) + " " + many
 }
 
 // octets is a number of octets.

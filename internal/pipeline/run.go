@@ -301,6 +301,7 @@ func (r *Run) keep(c *trace.Connection) {
 	if !c.IsMPA {
 		return
 	}
+	c.Until = r.totals.LastTime
 	record := c
 	if c.Transport == trace.SCTP { // the state of a session is larger than its record
 		own := *c

@@ -49,7 +49,7 @@ func TestSCTP_Order(t *testing.T) {
 		"c1 r2i s2 f13[13] tsn[203] #0 Accept",
 		`c1 r2i s2 f13[12] tsn[202] #1 Send msn1 "early"`,
 		// Its number is far off: it waits to the end.
-		"c0 r2i s1 f13[10] tsn[201] #2313 after-missing sctp_ctl 0909",
+		"c0 r2i s1 f10[10] tsn[201] #2313 after-missing sctp_ctl 0909",
 	)
 	if g := r.Gaps; len(g) != 1 || g[0].SSN != 1 || g[0].Chunks != 2312 {
 		t.Errorf("%d gaps", len(g))

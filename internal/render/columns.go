@@ -19,10 +19,14 @@ type columns struct {
 	w    io.Writer
 	line []byte
 	err  error
+	// under is what stands below the header and each row, begun how many of them were
+	// begun.
+	under []string
+	begun int
 }
 
-func newColumns() *columns {
-	return &columns{Blueprint: renderer.NewBlueprint(tw.Rendition{
+func newColumns(under []string) *columns {
+	return &columns{under: under, Blueprint: renderer.NewBlueprint(tw.Rendition{
 		Borders: tw.BorderNone,
 		Settings: tw.Settings{
 			Separators: tw.Separators{BetweenColumns: tw.Off, BetweenRows: tw.Off, ShowHeader: tw.Off},
@@ -36,8 +40,33 @@ func (c *columns) Start(w io.Writer) error {
 	return c.Blueprint.Start(w)
 }
 
-func (c *columns) Header(_ [][]string, ctx tw.Formatting) { c.row(&ctx.Row) }
-func (c *columns) Row(_ []string, ctx tw.Formatting)      { c.row(&ctx.Row) }
+func (c *columns) Header(_ [][]string, ctx tw.Formatting) { c.part(&ctx) }
+func (c *columns) Row(_ []string, ctx tw.Formatting)      { c.part(&ctx) }
+
+// part writes one line of a row, and what stands below the row before.
+func (c *columns) part(ctx *tw.Formatting) {
+	if !ctx.IsSubRow {
+		c.below()
+		c.begun++
+	}
+	c.row(&ctx.Row)
+}
+
+// below writes what stands below the row that was begun last.
+func (c *columns) below() {
+	if c.begun == 0 || c.begun > len(c.under) {
+		return
+	}
+	if _, err := io.WriteString(c.w, c.under[c.begun-1]); err != nil {
+		c.err = err
+	}
+}
+
+// end writes what stands below the last row, and returns the last error there was.
+func (c *columns) end() error {
+	c.below()
+	return c.err
+}
 
 // row writes a row; the width of a column includes the gutter.
 func (c *columns) row(r *tw.RowContext) {

@@ -17,7 +17,7 @@ func TestTable_Columns(t *testing.T) {
 		{"10", "\x1b[31mbad\x1b[0m", "x", ""},
 		{"", "", "", "12345"},
 	}
-	if err := table(&b, "Title", []string{"n", "name", "", "size"}, rows, 2); err != nil {
+	if err := table(&b, "Title", []string{"n", "name", "", "size"}, rows, []bool{true, true, false, false}, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := strings.Join([]string{
@@ -48,7 +48,7 @@ var errFull = errors.New("full")
 // TestTable_Errors: no row is lost without a word.
 func TestTable_Errors(t *testing.T) {
 	t.Parallel()
-	if err := table(&full{20}, "Title", []string{"a"}, [][]string{{"first"}, {"second"}, {"third"}}, 1); !errors.Is(err, errFull) {
+	if err := table(&full{20}, "Title", []string{"a"}, [][]string{{"first"}, {"second"}, {"third"}}, []bool{true}, nil); !errors.Is(err, errFull) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -63,7 +63,7 @@ func BenchmarkTable(b *testing.B) {
 	var w bytes.Buffer
 	for b.Loop() {
 		w.Reset()
-		if err := table(&w, "Connections", row, rows, 8); err != nil {
+		if err := table(&w, "Connections", row, rows, make([]bool, len(row)), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -8,11 +8,12 @@ import (
 	"strconv"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Found sums up findings for a table: of each connection the first of each rule,
-// and how many there are. It implements [conformance.Sink].
+// Found sums up findings for a table: of each direction of a connection the first of
+// each rule, and how many there are. It implements [conformance.Sink].
 type Found struct {
 	rows    []foundRow
 	dropped int
@@ -24,23 +25,31 @@ type foundRow struct {
 	count int
 }
 
+// foundKey is what findings of one row have in common.
+type foundKey struct {
+	rule   *conformance.Entry
+	hasDir bool
+	dir    trace.Dir
+}
+
 // maxFound bounds the rows that are kept.
 const maxFound = 100_000
 
 // Connection implements [conformance.Sink].
 func (s *Found) Connection(_ *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
 	s.tally.Add(vs)
-	at := map[*conformance.Entry]int{}
+	at := map[foundKey]int{}
 	for i := range fs {
 		f := &fs[i]
-		row, ok := at[f.Rule]
+		key := foundKey{f.Rule, f.HasDir, f.Dir}
+		row, ok := at[key]
 		switch {
 		case ok:
 			s.rows[row].count += 1 + f.Further()
 		case len(s.rows) >= maxFound:
 			s.dropped++
 		default:
-			at[f.Rule] = len(s.rows)
+			at[key] = len(s.rows)
 			s.rows = append(s.rows, foundRow{*f, 1 + f.Further()})
 		}
 	}
@@ -72,20 +81,28 @@ func (s *Summary) findings(w io.Writer) error {
 			level = s.Bad(level)
 		}
 		rows = append(rows, []string{
-			strconv.FormatUint(x.Conn.Number, 10), dir, level, x.Rule.ID, strconv.Itoa(shown[i].count),
+			strconv.FormatUint(x.Conn.Number, 10), dir, level, x.Rule.ID, diagnose.Number(uint64(shown[i].count)), //nolint:gosec // a count
 			strconv.FormatUint(x.Frame, 10), said(x),
 		})
 	}
-	if err := table(w, "Findings", []string{"conn", "dir", "level", "rule", "count", "first frame", "what"}, rows, 7); err != nil {
+	if err := (&grid{title: "Findings", rows: rows, cols: []column{
+		{name: "conn"},
+		{name: "dir", leave: 2},
+		{name: "level"},
+		{name: "rule"},
+		{name: "count", leave: 1},
+		{name: "first frame"},
+		{name: "what", text: true},
+	}}).write(w, s.Width); err != nil {
 		return err
 	}
 	if n := len(f.rows) - len(shown); n > 0 {
-		fmt.Fprintf(w, "%d more (--all shows them)\n", n)
+		fmt.Fprintf(w, "%s more (--all shows them)\n", diagnose.Number(uint64(n)))
 	}
 	if f.dropped > 0 {
-		fmt.Fprintf(w, "%d findings are not listed: too many of them\n", f.dropped)
+		fmt.Fprintf(w, "%s findings are not listed: too many of them\n", diagnose.Number(uint64(f.dropped))) //nolint:gosec // a count
 	}
-	_, err := fmt.Fprintf(w, "\nRules: %d passed, %d failed, %d not judged (iwdissect check tells more)\n",
-		f.tally.Count(conformance.Pass), f.tally.Count(conformance.Fail), f.tally.Count(conformance.NotJudged))
-	return err
+	fmt.Fprintln(w)
+	return wrap(w, s.Width, 0, fmt.Sprintf("Rules: %d passed, %d failed, %d not judged (iwdissect check tells more)",
+		f.tally.Count(conformance.Pass), f.tally.Count(conformance.Fail), f.tally.Count(conformance.NotJudged)))
 }

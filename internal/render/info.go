@@ -97,12 +97,21 @@ func appendStartup(b []byte, p *trace.PDU) []byte {
 			b = append(b, layout.String()...)
 		}
 	}
-	b = append(b, " pd "...)
-	b = appendInt(b, int64(pd))
+	b = appendPrivate(b, pd)
 	if p.Partial {
 		b = append(b, " [not captured whole]"...)
 	}
 	return b
+}
+
+// appendPrivate says how much private data there is.
+func appendPrivate(b []byte, octets int) []byte {
+	if octets == 0 {
+		return append(b, " no private data"...)
+	}
+	b = append(b, " private data "...)
+	b = appendInt(b, int64(octets))
+	return append(b, " B"...)
 }
 
 func appendBit(b []byte, name string, v bool) []byte {

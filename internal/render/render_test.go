@@ -113,7 +113,7 @@ func TestAppendHexDump(t *testing.T) {
 }
 
 func TestSize(t *testing.T) {
-	for n, want := range map[uint64]string{0: "0 B", 999_999: "999999 B", 1_000_000: "1000.0 kB", 12_345_678: "12.3 MB", 12_345_678_901: "12.3 GB"} {
+	for n, want := range map[uint64]string{0: "0 B", 9_999: "9999 B", 10_000: "10,000 B", 999_999: "999,999 B", 1_000_000: "1000.0 kB", 12_345_678: "12.3 MB", 12_345_678_901: "12.3 GB"} {
 		if got := size(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}

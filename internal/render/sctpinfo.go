@@ -41,8 +41,7 @@ func appendControl(b []byte, p *trace.PDU) []byte {
 		pd -= len(c.PrivateData) - len(ulpOf(c))
 	}
 	if pd > 0 || c.Function != sctpddp.Terminate {
-		b = append(b, " pd "...)
-		b = appendInt(b, int64(pd))
+		b = appendPrivate(b, pd)
 	}
 	return appendChunkTrouble(b, k)
 }

@@ -117,7 +117,7 @@ func session(c *trace.Connection) string {
 
 // checksums sums up those of the packets that a side of an association sent.
 func (s *Summary) checksums(side *trace.SCTPSide) string {
-	v := strconv.FormatUint(side.Good, 10) + " ok"
+	v := s.count(side.Good, false) + " ok"
 	for _, x := range []struct {
 		n    uint64
 		what string
@@ -126,11 +126,7 @@ func (s *Summary) checksums(side *trace.SCTPSide) string {
 		if x.n == 0 {
 			continue
 		}
-		t := strconv.FormatUint(x.n, 10)
-		if x.bad {
-			t = s.Bad(t)
-		}
-		v += " " + t + x.what
+		v += " " + s.count(x.n, x.bad) + x.what
 	}
 	return v
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
-	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
@@ -29,12 +28,18 @@ type Summary struct {
 	Connections []*trace.Connection
 	// Found are the findings; nil if the rules were not asked.
 	Found *Found
-	// Diagnoses say what went wrong, before the tables; nil if nobody asked for them.
+	// Diagnoses say what went wrong, before the tables.
 	Diagnoses *diagnose.Summary
 	// Most is the number of connections shown, 0 for all.
 	Most int
+	// Width is how wide the output may be, 0 for any width.
+	Width int
 	// Bad paints what is wrong; it may be nil.
 	Bad func(string) string
+
+	// total is the sum of all connections.
+	total  *trace.Connection
+	summed sync.Once
 }
 
 // Tables writes a summary as tables for a person.
@@ -42,8 +47,7 @@ func Tables(w io.Writer, s *Summary) error {
 	if s.Bad == nil {
 		s.Bad = func(v string) string { return v }
 	}
-	t := &s.Totals
-	v := Verdict{File: s.File, Totals: t, Diagnoses: s.Diagnoses, All: s.Most == 0, Bad: s.Bad}
+	v := Verdict{File: s.File, Totals: &s.Totals, Diagnoses: s.Diagnoses, All: s.Most == 0, Width: s.Width, Bad: s.Bad}
 	if s.Found != nil {
 		v.Tally = &s.Found.tally
 	}
@@ -51,17 +55,10 @@ func Tables(w io.Writer, s *Summary) error {
 		if err := v.Write(w); err != nil {
 			return err
 		}
+		fmt.Fprintln(w)
 	}
-	tcp, sessions := t.Connections-t.Sessions, ""
-	if t.SCTP > 0 {
-		sessions = fmt.Sprintf(", %d DDP %s over SCTP", t.Sessions, plural(t.Sessions, "session", "sessions"))
-	}
-	fmt.Fprintf(w, "\nCapture: %s, %d frames, %s, %d TCP %s%s, %d with iWARP, %d PDUs\n",
-		s.Format, t.Frames, size(t.Octets), tcp, plural(tcp, "connection", "connections"), sessions, t.IWARP, t.PDUs)
-	shown := s.Connections
-	if s.Most > 0 && len(shown) > s.Most {
-		shown = shown[:s.Most]
-	}
+	s.heading(w)
+	shown := s.worst()
 	if len(shown) == 0 {
 		fmt.Fprintln(w, "No iWARP connection found.")
 		return s.totals(w)
@@ -69,14 +66,37 @@ func Tables(w io.Writer, s *Summary) error {
 	if err := beside(w, shown, s.connections, s.operations, s.latency, s.health); err != nil {
 		return err
 	}
-	if n := len(s.Connections) - len(shown); n > 0 {
-		fmt.Fprintf(w, "\n%d further connections are not shown (--all shows them).\n", n)
+	s.further(w, len(shown))
+	if s.Most == 0 || s.Found == nil { // else the diagnoses and findings say it
+		s.problems(w)
 	}
-	s.problems(w)
 	if err := s.findings(w); err != nil {
 		return err
 	}
 	return s.totals(w)
+}
+
+// heading says what the capture is and holds.
+func (s *Summary) heading(w io.Writer) {
+	t := &s.Totals
+	tcp, sessions := t.Connections-t.Sessions, ""
+	if t.SCTP > 0 {
+		sessions = ", " + counting(t.Sessions, "DDP session", "DDP sessions") + " over SCTP"
+	}
+	s.say(w, "Capture: %s, %s, %s, %s%s, %s with iWARP, %s",
+		s.Format, counting(t.Frames, "frame", "frames"), size(t.Octets), counting(tcp, "TCP connection", "TCP connections"), sessions,
+		diagnose.Number(t.IWARP), counting(t.PDUs, "PDU", "PDUs"))
+}
+
+// say writes a sentence as wide as the output may be. An error shows with the tables,
+// or with the last line.
+func (s *Summary) say(w io.Writer, format string, args ...any) {
+	wrap(w, s.Width, 4, fmt.Sprintf(format, args...)) //nolint:errcheck // see above
+}
+
+// counting is a number with the noun that it counts.
+func counting(n uint64, one, many string) string {
+	return diagnose.Number(n) + " " + plural(n, one, many)
 }
 
 // beside writes parts that know nothing of each other. Laying out a table takes some
@@ -100,21 +120,19 @@ func beside(w io.Writer, cs []*trace.Connection, parts ...func(io.Writer, []*tra
 // look one up takes longer than to add up a few letters.
 var uncached = sync.OnceFunc(func() { twwidth.SetCacheCapacity(0) })
 
-// table writes a table whose first columns are aligned to the left.
-func table(w io.Writer, title string, header []string, rows [][]string, left int) error {
-	if len(rows) == 0 {
-		return nil
-	}
+// table writes a table. left are the columns that are aligned to the left; under is
+// what stands below the header and each row, nil for nothing.
+func table(w io.Writer, title string, header []string, rows [][]string, left []bool, under []string) error {
 	fmt.Fprintf(w, "\n%s\n", title)
 	uncached()
 	align := make([]tw.Align, len(header))
 	for i := range align {
 		align[i] = tw.AlignRight
-		if i < left {
+		if left[i] {
 			align[i] = tw.AlignLeft
 		}
 	}
-	lines := newColumns()
+	lines := newColumns(under)
 	t := tablewriter.NewTable(w,
 		tablewriter.WithRenderer(lines),
 		tablewriter.WithHeaderAutoFormat(tw.Off),
@@ -129,7 +147,7 @@ func table(w io.Writer, title string, header []string, rows [][]string, left int
 	if err := t.Bulk(rows); err != nil {
 		return err
 	}
-	return errors.Join(t.Render(), lines.err)
+	return errors.Join(t.Render(), lines.end())
 }
 
 func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
@@ -146,7 +164,7 @@ func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
 		rows = append(rows, []string{
 			strconv.FormatUint(c.Number, 10),
 			c.Side[0].Addr.String() + " > " + c.Side[1].Addr.String() + roles,
-			carrier(c), depth(c), rtr(c), s.rnics(c), s.outcome(c), end,
+			carrier(c), depths(c), readDepth(c), rtr(c), s.rnics(c), s.outcome(c), end,
 			duration(uint64(max(c.LastTime-c.FirstTime, 0))),
 		})
 	}
@@ -154,7 +172,18 @@ func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
 	if anySCTP(cs) {
 		what = "MPA or SCTP"
 	}
-	return table(w, "Connections", []string{"conn", "initiator > responder", what, "IRD/ORD", "RTR", "RNICs", "startup", "end", "time"}, rows, 8)
+	return (&grid{title: "Connections", rows: rows, cols: []column{
+		{name: "conn"},
+		{name: "initiator > responder", fold: true, leave: 3},
+		{name: what, leave: 4},
+		{name: "IRD/ORD", leave: 5},
+		{name: "read depth", leave: 6},
+		{name: "RTR", leave: 8},
+		{name: "RNICs", leave: 9},
+		{name: "startup", leave: 2},
+		{name: "end", leave: 1},
+		{name: "time", right: true, leave: 7},
+	}}).write(w, s.Width)
 }
 
 // rnics names the kinds of both RNICs, once if they are the same.
@@ -218,9 +247,8 @@ func negotiated(c *trace.Connection) string {
 	return v
 }
 
-// depth shows IRD and ORD of both sides, and how many reads may be outstanding
-// each way where that follows from them.
-func depth(c *trace.Connection) string {
+// depths shows IRD and ORD of both sides, the initiator's first.
+func depths(c *trace.Connection) string {
 	if !c.Side[0].HasEnhanced && !c.Side[1].HasEnhanced {
 		return "-"
 	}
@@ -230,13 +258,18 @@ func depth(c *trace.Connection) string {
 		}
 		return strconv.Itoa(int(s.Enhanced.IRD)) + "/" + strconv.Itoa(int(s.Enhanced.ORD))
 	}
-	v := one(&c.Side[0]) + " " + one(&c.Side[1])
+	return one(&c.Side[0]) + " > " + one(&c.Side[1])
+}
+
+// readDepth shows how many reads may be outstanding each way, where that follows from
+// the depths.
+func readDepth(c *trace.Connection) string {
 	a, ok := c.Depth(trace.I2R)
 	b, ok2 := c.Depth(trace.R2I)
-	if ok && ok2 {
-		v += fmt.Sprintf(" (depth %d, %d)", a, b)
+	if !ok || !ok2 {
+		return "-"
 	}
-	return v
+	return fmt.Sprintf("i2r %d, r2i %d", a, b)
 }
 
 func rtr(c *trace.Connection) string {
@@ -247,116 +280,6 @@ func rtr(c *trace.Connection) string {
 		return "none of " + c.RTRExpected.String()
 	}
 	return "-"
-}
-
-func (s *Summary) operations(w io.Writer, cs []*trace.Connection) error {
-	var rows [][]string
-	for _, c := range cs {
-		for d := range c.Flow {
-			f := &c.Flow[d]
-			if f.Ops == nil {
-				continue
-			}
-			for op := range f.Ops {
-				n := &f.Ops[op]
-				if n.Segments == 0 {
-					continue
-				}
-				smallest, mean, largest := "-", "-", "-"
-				if n.Messages > 0 {
-					smallest, largest = size(n.Least), size(n.Most)
-					mean = size(n.Whole / n.Messages)
-				}
-				rows = append(rows, []string{
-					strconv.FormatUint(c.Number, 10), trace.Dir(d).String(),
-					rdmap.Opcode(op).String(),
-					strconv.FormatUint(n.Messages, 10), strconv.FormatUint(n.Segments, 10), size(n.Octets), smallest, mean, largest,
-				})
-			}
-		}
-	}
-	return table(w, "Operations", []string{"conn", "dir", "operation", "messages", "segments", "octets", "min", "mean", "max"}, rows, 3)
-}
-
-func (s *Summary) latency(w io.Writer, cs []*trace.Connection) error {
-	var rows [][]string
-	for _, c := range cs {
-		if c.HasStartupLatency {
-			v := duration(uint64(max(c.StartupLatency, 0)))
-			rows = append(rows, []string{strconv.FormatUint(c.Number, 10), "startup", "1", v, v, v, v, v, "-"})
-		}
-		for _, k := range []struct {
-			name string
-			l    *trace.Latency
-		}{{"read", c.ReadLatency}, {"atomic", c.AtomicLatency}} {
-			if k.l == nil || k.l.Count == 0 {
-				continue
-			}
-			most := "-"
-			if a, b := c.Flow[0].MostOutstanding, c.Flow[1].MostOutstanding; a+b > 0 {
-				most = fmt.Sprintf("%d, %d", a, b)
-			}
-			rows = append(rows, []string{
-				strconv.FormatUint(c.Number, 10), k.name, strconv.FormatUint(k.l.Count, 10),
-				duration(k.l.Min), duration(k.l.Sum / k.l.Count), about(k.l, 0.5), about(k.l, 0.99), duration(k.l.Max), most,
-			})
-		}
-	}
-	return table(w, "Latency", []string{"conn", "request", "count", "min", "mean", "median", "p99", "max", "most outstanding i2r, r2i"}, rows, 2)
-}
-
-// about shows a quantile, which is known to a thirty-second part of it.
-func about(l *trace.Latency, q float64) string {
-	v := l.Quantile(q)
-	if v == l.Min || v == l.Max {
-		return duration(v)
-	}
-	return "~" + duration(v)
-}
-
-func (s *Summary) health(w io.Writer, cs []*trace.Connection) error {
-	var rows [][]string
-	num := func(v uint64, bad bool) string {
-		t := strconv.FormatUint(v, 10)
-		if bad && v > 0 {
-			return s.Bad(t)
-		}
-		return t
-	}
-	for _, c := range cs {
-		for d := range c.Flow {
-			f := &c.Flow[d]
-			crc := "-"
-			switch {
-			case c.Transport == trace.SCTP:
-				crc = s.checksums(c.Side[d].SCTP)
-			case f.FPDUs == 0:
-			case c.CRC != mpa.Yes:
-				crc = "off"
-			default:
-				crc = num(f.CRCGood, false) + " ok " + num(f.CRCBad, true) + " bad"
-				if f.CRCUnverifiable > 0 {
-					crc += " " + num(f.CRCUnverifiable, false) + " unverifiable"
-				}
-			}
-			k := f.Faults()
-			marks := "-"
-			if f.Markers > 0 {
-				marks = num(f.Markers, false) + " (" + num(k.MarkersBad, true) + " bad)"
-			}
-			rows = append(rows, []string{
-				strconv.FormatUint(c.Number, 10), trace.Dir(d).String(),
-				num(f.FPDUs+f.Chunks, false), crc, marks, num(f.Frames, false), size(f.Octets),
-				num(f.Retransmitted, false), num(f.Reordered, false), num(f.Gaps, true),
-				num(k.Resyncs[1]+k.Resyncs[2]+k.Resyncs[3], false),
-			})
-		}
-	}
-	what := "FPDUs"
-	if anySCTP(cs) {
-		what = "FPDUs, chunks"
-	}
-	return table(w, "Health", []string{"conn", "dir", what, "CRC", "markers", "packets", "octets", "retransmitted", "reordered", "gaps", "resyncs"}, rows, 2)
 }
 
 // mostProblems is the number of problems shown without --all.
@@ -371,55 +294,48 @@ func (s *Summary) problems(w io.Writer) {
 				fmt.Fprintln(w, "\nWhat stands out")
 			}
 			if n++; s.Most == 0 || n <= mostProblems {
-				fmt.Fprintf(w, "conn %d: %s\n", c.Number, s.Bad(p))
+				s.say(w, "conn %d: %s", c.Number, s.Bad(p))
 			}
 		}
 	}
 	if s.Most > 0 && n > mostProblems {
-		fmt.Fprintf(w, "%d more (--all shows them)\n", n-mostProblems)
+		fmt.Fprintf(w, "%s more (--all shows them)\n", diagnose.Number(uint64(n-mostProblems)))
 	}
 }
 
 func (s *Summary) totals(w io.Writer) error {
-	t := &s.Totals
-	var fpdus, chunks, good, bad, off, unverifiable, gaps, reads uint64
-	for _, c := range s.Connections {
-		for d := range c.Flow {
-			f := &c.Flow[d]
-			fpdus += f.FPDUs
-			chunks += f.Chunks
-			good += f.CRCGood
-			bad += f.CRCBad
-			off += f.CRCOff
-			unverifiable += f.CRCUnverifiable
-			gaps += f.Gaps
-			reads += f.Answered
-		}
+	t, f := &s.Totals, trace.Flow{}
+	for d := range s.sum().Flow {
+		addFlow(&f, &s.sum().Flow[d])
 	}
+	n := diagnose.Number
 	over := ""
 	if t.SCTP > 0 {
-		over = fmt.Sprintf(", %d DDP %s over SCTP", chunks, plural(chunks, "segment", "segments"))
+		over = ", " + counting(f.Chunks, "DDP segment", "DDP segments") + " over SCTP"
 	}
-	_, err := fmt.Fprintf(w, "\nTotal: %d FPDUs (CRC %d ok, %d bad, %d off, %d unverifiable)%s, %d %s answered, %d %s; %d TCP, %d SCTP, %d other frames, %d malformed, %d cut before the transport header\n",
-		fpdus, good, bad, off, unverifiable, over, reads, plural(reads, "request", "requests"), gaps, plural(gaps, "gap", "gaps"),
-		t.TCP, t.SCTP, t.Other, t.Malformed, t.Truncated)
+	fmt.Fprintln(w)
+	err := wrap(w, s.Width, 4, fmt.Sprintf(
+		"Total: %s (CRC %s ok, %s bad, %s off, %s unverifiable)%s, %s answered, %s; %s TCP, %s SCTP, %s, %s malformed, %s cut before the transport header",
+		counting(f.FPDUs, "FPDU", "FPDUs"), n(f.CRCGood), n(f.CRCBad), n(f.CRCOff), n(f.CRCUnverifiable), over,
+		counting(f.Answered, "request", "requests"), counting(f.Gaps, "gap", "gaps"),
+		n(t.TCP), n(t.SCTP), counting(t.Other, "other frame", "other frames"), n(t.Malformed), n(t.Truncated)))
 	if t.Unread > 0 {
-		fmt.Fprintf(w, "%d SCTP packets have chunks that cannot be read\n", t.Unread)
+		s.say(w, "%s chunks that cannot be read", counting(t.Unread, "SCTP packet has", "SCTP packets have"))
 	}
 	if t.Damaged > 0 {
-		fmt.Fprintf(w, "%d SCTP packets are damaged: their checksum is wrong and that of others of the sender is right\n", t.Damaged)
+		s.say(w, "%s damaged: the checksum is wrong and that of others of the sender is right", counting(t.Damaged, "SCTP packet is", "SCTP packets are"))
 	}
 	if t.Cut > 0 {
-		fmt.Fprintf(w, "The snap length cut %d frames: %s of %s were captured\n", t.Cut, size(t.Captured), size(t.Octets))
+		s.say(w, "The snap length cut %s: %s of %s were captured", counting(t.Cut, "frame", "frames"), size(t.Captured), size(t.Octets))
 	}
 	if t.Evicted > 0 {
-		fmt.Fprintf(w, "%d connections were ended early to bound memory (--max-connections)\n", t.Evicted)
+		s.say(w, "%s ended early to bound memory (--max-connections)", counting(t.Evicted, "connection was", "connections were"))
 	}
 	if t.Starved > 0 {
-		fmt.Fprintf(w, "%d times a direction lost its place to bound memory\n", t.Starved)
+		s.say(w, "%s a direction lost its place to bound memory", counting(t.Starved, "time", "times"))
 	}
 	if t.RecordsDropped > 0 {
-		fmt.Fprintf(w, "%d connections are not listed: too many of them\n", t.RecordsDropped)
+		s.say(w, "%s not listed: too many of them", counting(t.RecordsDropped, "connection is", "connections are"))
 	}
 	return err
 }
@@ -438,7 +354,7 @@ func printable(s string) string {
 func size(n uint64) string {
 	switch {
 	case n < 1_000_000:
-		return strconv.FormatUint(n, 10) + " B"
+		return diagnose.Number(n) + " B"
 	case n < 10_000_000:
 		return strconv.FormatFloat(float64(n)/1e3, 'f', 1, 64) + " kB"
 	case n < 10_000_000_000:

@@ -64,7 +64,7 @@ func (v *Verdict) Write(w io.Writer) error {
 		}
 	}
 	if n := len(list) - len(shown) + v.Diagnoses.Dropped; n > 0 {
-		more := fmt.Sprintf("\n%s more, less severe", number(uint64(n))) //nolint:gosec // a count
+		more := fmt.Sprintf("\n%s more, less severe", diagnose.Number(uint64(n))) //nolint:gosec // a count
 		if len(shown) < len(list) {
 			more += " (--all shows them)"
 		}
@@ -86,14 +86,14 @@ func (v *Verdict) headline() string {
 	problems, notes := s.Count(conformance.Error)+s.Count(conformance.Warning), s.Count(conformance.Note)
 	what := "no problem found"
 	if problems > 0 {
-		what = fmt.Sprintf("%s %s", number(uint64(problems)), plural(uint64(problems), "problem", "problems")) //nolint:gosec // a count
+		what = fmt.Sprintf("%s %s", diagnose.Number(uint64(problems)), plural(uint64(problems), "problem", "problems")) //nolint:gosec // a count
 	}
 	if notes > 0 {
 		what += fmt.Sprintf(" and %d %s", notes, plural(uint64(notes), "note", "notes")) //nolint:gosec // a count
 	}
 	t := v.Totals
-	return fmt.Sprintf("%s: %s in %s iWARP %s, %s %s, %s", printable(v.File), what, number(t.IWARP), plural(t.IWARP, "connection", "connections"),
-		number(t.Frames), plural(t.Frames, "frame", "frames"), diagnose.Duration(max(t.LastTime-t.FirstTime, 0)))
+	return fmt.Sprintf("%s: %s in %s iWARP %s, %s %s, %s", printable(v.File), what, diagnose.Number(t.IWARP), plural(t.IWARP, "connection", "connections"),
+		diagnose.Number(t.Frames), plural(t.Frames, "frame", "frames"), diagnose.Duration(max(t.LastTime-t.FirstTime, 0)))
 }
 
 // diagnosis writes one.
@@ -130,7 +130,7 @@ func where(d *diagnose.Diagnosis) string {
 	case d.Conn == nil:
 		return ""
 	case d.Of > 1:
-		return fmt.Sprintf("%s connections, first conn %d  ", number(uint64(d.Of)), d.Conn.Number) //nolint:gosec // a count
+		return fmt.Sprintf("%s connections, first conn %d  ", diagnose.Number(uint64(d.Of)), d.Conn.Number) //nolint:gosec // a count
 	}
 	return fmt.Sprintf("conn %d  %s > %s  ", d.Conn.Number, d.Conn.Side[trace.I2R].Addr, d.Conn.Side[trace.R2I].Addr)
 }
@@ -145,7 +145,7 @@ func others(d *diagnose.Diagnosis) string {
 	}
 	s := plural(uint64(d.Of-1), "conn ", "conns ") + strings.Join(numbers, ", ") //nolint:gosec // a count
 	if n := d.Of - 1 - len(numbers); n > 0 {
-		s += fmt.Sprintf(" and %s more", number(uint64(n))) //nolint:gosec // a count
+		s += fmt.Sprintf(" and %s more", diagnose.Number(uint64(n))) //nolint:gosec // a count
 	}
 	return s
 }
@@ -191,15 +191,6 @@ func (v *Verdict) say(w io.Writer, indent int, s string) error {
 		s = s[1:]
 	}
 	return wrap(w, width, indent, s)
-}
-
-// number shows a count, with a comma between each three digits.
-func number(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // diagnosisMembers are those of a diagnosis in JSON.

@@ -38,16 +38,31 @@ func breakLines(text string, first, rest int, cut bool) []string {
 			l.end()
 		}
 		for line != "" {
-			word := strings.TrimLeft(line, " ")
-			blanks := line[:len(line)-len(word)]
-			word, _, _ = strings.Cut(word, " ")
+			var blanks, word string
+			blanks, word, line = nextWord(line)
 			l.word(blanks, word)
-			line = line[len(blanks)+len(word):]
 		}
 	}
 	l.end()
 	return l.lines
 }
+
+// nextWord divides a line into the blanks at its front, a word and the rest. An arrow
+// belongs to the word before it, so that no line begins with one.
+func nextWord(line string) (blanks, word, rest string) {
+	rest = strings.TrimLeft(line, " ")
+	blanks = line[:len(line)-len(rest)]
+	n := strings.IndexByte(rest, ' ')
+	switch {
+	case n < 0:
+		n = len(rest)
+	case strings.HasPrefix(rest[n:], arrow):
+		n += len(arrow) - 1
+	}
+	return blanks, rest[:n], rest[n:]
+}
+
+const arrow = " > "
 
 // lineBreaker fills lines with words.
 type lineBreaker struct {
@@ -71,7 +86,7 @@ func (l *lineBreaker) word(blanks, word string) {
 	for l.cut && n > l.room-l.used {
 		part := fitting(word, l.room-l.used)
 		l.add(part)
-		word = word[len(part):]
+		word = strings.TrimLeft(word[len(part):], " ") // before an arrow
 		n = columnsOf(word)
 		l.end()
 	}

@@ -23,6 +23,7 @@ func TestWrap(t *testing.T) {
 		{"wide letters", 9, 1, "日本 日本 日本", "日本 日本\n 日本\n"},
 		{"colour of a word", 9, 2, "is " + red + "bad" + off + " here", "is " + red + "bad" + off + "\n  here\n"},
 		{"colour over lines", 8, 2, red + "one two three" + off + " four", red + "one two" + off + "\n  " + red + "three" + off + "\n  four\n"},
+		{"arrow", 12, 2, "1.2.3.4:56 > 7.8.9.0:12", "1.2.3.4:56 >\n  7.8.9.0:12\n"},
 		{"nothing", 8, 2, "", "\n"},
 		{"too narrow", 2, 8, "a b", "a\n        b\n"},
 	} {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/rulebook"
@@ -75,7 +76,7 @@ func TestExplain(t *testing.T) {
 	oneLine := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	for _, r := range rulebook.All() {
 		var b bytes.Buffer
-		if err := rulebook.Explain(&b, r); err != nil {
+		if err := rulebook.Explain(&b, r, 0); err != nil {
 			t.Fatal(err)
 		}
 		got := oneLine(b.String())
@@ -129,5 +130,31 @@ func TestDocs_Links(t *testing.T) {
 	}
 	if links < 1000 {
 		t.Errorf("only %d links", links)
+	}
+}
+
+// TestText_Width: the list of rules and what explains one fit a width, but for words
+// and commands that are longer; and nothing is lost.
+func TestText_Width(t *testing.T) {
+	all := rulebook.All()
+	words := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	for _, width := range []int{60, 80, 120, 200} {
+		var b bytes.Buffer
+		if err := rulebook.Table(&b, all, width); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range all {
+			if got := words(b.String()); !strings.Contains(got, r.ID+" "+string(r.State)+" "+r.Level+" ") || !strings.Contains(got, words(r.Statement)) {
+				t.Errorf("the table of %d columns lacks %s or what it demands", width, r.ID)
+			}
+		}
+		if err := rulebook.Explain(&b, all[0], width); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width && !strings.Contains(line, "iwdissect generate") {
+				t.Errorf("%d columns, not %d: %q", n, width, line)
+			}
+		}
 	}
 }

@@ -77,6 +77,9 @@ func (s *sizes) place(c *Conn, e *FPDU) {
 				a.Torn++
 			}
 		}
+		if a.Segments-a.Aligned == 1 {
+			s.odd().InnerAt = e.inner()
+		}
 		a.whole = false
 		if at >= size-CrcSize-e.FPDU.PadLen {
 			a.tail, s.odd().tailNow = true, e.site()
@@ -86,6 +89,15 @@ func (s *sizes) place(c *Conn, e *FPDU) {
 		a.tail = false
 	}
 	a.note(endingAt(e.PDU.From+e.PDU.Length, e.PDU.Frame, split, e.FPDU.CRCStatus == mpa.CRCGood))
+}
+
+// inner is the place of the first TCP segment that begins inside an FPDU.
+func (e *FPDU) inner() site {
+	x := e.site()
+	if e.PDU.Inner > 0 {
+		x.Frame = e.PDU.Inner
+	}
+	return x
 }
 
 // note remembers where an FPDU ends.

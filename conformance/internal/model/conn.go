@@ -379,6 +379,7 @@ func (c *Conn) chunk(p *trace.PDU) {
 	if !h.Began && c.Trace.SYN {
 		h.Began = true
 	}
+	c.fromStart(h, p.Chunk)
 	c.mayBeNext(h)
 	gates := c.Gates(h)
 	have := gates
@@ -470,7 +471,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 func firstOf(s *Segment) firstSegment {
 	p := s.PDU
 	f := firstSegment{
-		Seen: true, Segment: true, Op: s.Op, Octets: s.Octets, Frame: p.Frame, pdu: p.Number, last: s.DDP.Last, Code: p.TermCode,
+		Seen: true, Segment: true, Op: s.Op, Octets: s.Octets, Frame: frameOf(p), pdu: p.Number, last: s.DDP.Last, Code: p.TermCode,
 		Span: SpanOf(p), STag: s.DDP.STag,
 	}
 	if p.FPDU != nil {
@@ -491,6 +492,12 @@ func firstOf(s *Segment) firstSegment {
 // rules were asked.
 func (h *Direction) counts(s *Segment) {
 	p := s.PDU
+	switch {
+	case s.DiffersFromMixed():
+		h.Mixed |= mixedChanged
+	case s.IsFirst && s.DDP.DV != p.Control.RV && s.DDP.DV <= 1 && p.Control.RV <= 1:
+		h.Mixed = mixedSet | mixed(p.Control.RV)
+	}
 	if !h.HasVersions && s.DDP.DV == p.Control.RV && s.DDP.DV <= 1 { // versions that do not go together set no standard
 		h.HasVersions, h.DDPVersion, h.RDMAPVersion = true, s.DDP.DV, p.Control.RV
 	}

@@ -88,18 +88,30 @@ func (f *flight) launch(r *Request, s *Segment) {
 
 // deepest is the most that was outstanding at once.
 type deepest struct {
-	Reads, All int
-	At         site // the request that made so many Reads
+	Reads int
+	At    site // the request that made so many Reads
+	// Mixed is the most Reads and atomics together that were too many, while the Reads alone
+	// were not, or the atomics alone were.
+	Mixed int
 }
 
-func (m *deepest) add(d depth, at *site) {
+// Mixed is how many Reads and atomics there are together, if atomics are among them and
+// it is because of them that they exceed the limit; else 0.
+func (d depth) Mixed(limit int) int {
+	if all := d.Reads + d.Atomics; d.Atomics > 0 && all > limit && (d.Reads <= limit || d.Atomics > limit) {
+		return all
+	}
+	return 0
+}
+
+func (m *deepest) add(d depth, limit int, at *site) {
 	if !d.Known {
 		return
 	}
+	m.Mixed = max(m.Mixed, d.Mixed(limit))
 	if d.Reads > m.Reads {
 		m.Reads, m.At = d.Reads, *at
 	}
-	m.All = max(m.All, d.Reads+d.Atomics)
 }
 
 // lands records the end of a response.

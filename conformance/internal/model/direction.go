@@ -70,6 +70,7 @@ type sending struct {
 	met                      TaggedAddress
 	HasVersions              bool
 	DDPVersion, RDMAPVersion uint8
+	Mixed                    mixed
 	// extended is the latest opcode of RFC 7306, or 0.
 	Extended rdmap.Opcode
 	// part: not all octets of some FPDU were captured.

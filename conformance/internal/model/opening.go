@@ -14,14 +14,22 @@ import (
 type opening struct {
 	Count uint64
 	// First is the first FPDU, even with a wrong CRC; Refused is the first one after a
-	// rejecting Reply, nil if there is none; knowing is the one whose sender had received
-	// most, nil if that is the first one.
-	First            FPDUNote
-	Refused, knowing *FPDUNote
+	// rejecting Reply, nil if there is none; later are those whose senders had received more
+	// than the first one had, nil if there are none.
+	First   FPDUNote
+	Refused *FPDUNote
+	later   *later
 	// Good is the end of the first FPDU with a right CRC, or 0.
 	Good int64
 	// sound: the CRC of the last FPDU is right.
 	sound bool
+}
+
+// later are FPDUs before which their sender had received more than before those that came
+// earlier: the first ones, and the last one.
+type later struct {
+	rises []FPDUNote
+	most  FPDUNote
 }
 
 // FPDUNote is what is kept of an FPDU.
@@ -36,6 +44,7 @@ type FPDUNote struct {
 	// whole: all of it was sent; lead: it begins with a marker; alone: that marker is in a
 	// TCP segment of its own.
 	whole, Lead, Alone bool
+	begun              uint64 // the frame that carried its first octets
 }
 
 // Where is the place of the FPDU.
@@ -43,11 +52,22 @@ func (n *FPDUNote) Where() Place {
 	return Place{Dir: n.Dir, HasDir: true, Frame: n.frame, PDU: n.pdu, HasPDU: true}
 }
 
+// Begin is the place of the FPDU, in the frame in which its first octets left.
+func (n *FPDUNote) Begin() Place {
+	at := n.Where()
+	at.Frame = n.begun
+	return at
+}
+
 func noteOf(p *trace.PDU) FPDUNote {
-	f := p.FPDU
+	f, begun := p.FPDU, p.Frame
+	if p.Begun > 0 {
+		begun = p.Begun
+	}
 	return FPDUNote{
 		Span: SpanOf(p), Seen: true, Dir: p.Dir, frame: p.Frame, pdu: p.Number, Op: p.Control.Opcode, code: p.TermCode, CRC: f.CRCStatus,
 		whole: f.Unsent == 0, Lead: f.Lead, Alone: f.Lead && partsAt(p.Bounds, mpa.MarkerSize),
+		begun: begun,
 	}
 }
 
@@ -65,14 +85,23 @@ func partsAt(bounds []int, at int) bool {
 // most: by then it has the startup frame of the other side.
 const maxKnowing = 64
 
+// maxRises bounds the FPDUs that are kept of those: the startup frame of the other side
+// comes first, in one segment or a few.
+const maxRises = 4
+
 func (o *opening) add(p *trace.PDU) {
 	o.Count++
 	switch {
 	case o.Count == 1:
 		o.First = noteOf(p)
 	case o.Count <= maxKnowing && p.Acked > o.most().Acked:
-		n := noteOf(p)
-		o.knowing = &n
+		if o.later == nil {
+			o.later = &later{}
+		}
+		o.later.most = noteOf(p)
+		if len(o.later.rises) < maxRises {
+			o.later.rises = append(o.later.rises, o.later.most)
+		}
 	}
 	o.sound = p.FPDU.CRCStatus == mpa.CRCGood
 	if o.Good == 0 && o.sound {
@@ -86,10 +115,29 @@ func (o *opening) add(p *trace.PDU) {
 
 // most is the FPDU whose sender had received most.
 func (o *opening) most() *FPDUNote {
-	if o.knowing != nil {
-		return o.knowing
+	if o.later != nil {
+		return &o.later.most
 	}
 	return &o.First
+}
+
+// knew is the first FPDU whose sender had received the other direction up to end; nil if
+// there is none.
+func (o *opening) knew(end int64) *FPDUNote {
+	if o.First.Knew(end) == Having {
+		return &o.First
+	}
+	if o.later != nil {
+		for i := range o.later.rises {
+			if n := &o.later.rises[i]; n.Knew(end) == Having {
+				return n
+			}
+		}
+	}
+	if n := o.most(); n.Knew(end) == Having {
+		return n
+	}
+	return nil
 }
 
 // maxFrames is how many startup frames of a direction are kept. There is one, unless

@@ -19,7 +19,7 @@ type Span struct {
 // SpanOf places a PDU. Over SCTP nothing of it is known; see heard.
 func SpanOf(p *trace.PDU) Span {
 	if p.Conn.Transport == trace.SCTP {
-		return Span{Acked: -1, LastAcked: -1, Time: p.Time}
+		return Span{Acked: -1, LastAcked: -1, Time: timeOf(p)}
 	}
 	return Span{p.From, p.From + p.Length, p.Acked, p.LastAcked, p.Time}
 }

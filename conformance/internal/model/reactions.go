@@ -29,7 +29,11 @@ func (c *Conn) Sequel(dir trace.Dir, end int64) (x Sequel) {
 	if r := c.Reply; r != nil && r.Dir == h.Dir && !r.R && dir == trace.I2R {
 		add("an accepting Reply", r.Knew(end), r)
 	}
-	if n := h.Opening.most(); x.Order != Having && n.Seen && !n.Refuses() {
+	n := h.Opening.knew(end)
+	if n == nil {
+		n = h.Opening.most()
+	}
+	if x.Order != Having && n.Seen && !n.Refuses() {
 		add("an FPDU", n.Knew(end), n)
 	}
 	return x

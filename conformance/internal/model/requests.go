@@ -1,6 +1,7 @@
 package model
 
 import (
+	"math"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
@@ -257,7 +258,11 @@ func (s *Segment) request(c *Conn, r Request) {
 		}
 	}
 	if !s.IsRTR(c) {
-		h.Deepest.add(s.Depth, &r.At)
+		limit, ok := c.Trace.Depth(h.Dir)
+		if !ok {
+			limit = math.MaxInt
+		}
+		h.Deepest.add(s.Depth, limit, &r.At)
 	}
 	h.Asked.add(&r, s)
 	h.Flight.launch(&r, s)

@@ -77,6 +77,8 @@ func (s *Segment) Misplaced(c *Conn) Misplaced {
 		return BehindTerminate
 	case s.Chunks == 0 && s.Dir == trace.R2I && c.Trace.SYN:
 		return SegmentFirst
+	case s.Chunks == 0 && s.Dir == trace.I2R && !c.Trace.SYN:
+		return NoInitiate
 	}
 	return InPlace
 }

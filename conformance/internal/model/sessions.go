@@ -35,6 +35,10 @@ func (c *Conn) control(p *trace.PDU) {
 	if !h.Began && (c.Trace.SYN || p.Dir == trace.R2I && (opens || e.Ok && k.HasSSN && k.SSN == 0)) {
 		h.Began = true
 	}
+	// A Terminate may be the answer to an Initiate, unless the other side sent nothing.
+	if peer := &c.Trace.Flow[h.Peer.Dir]; e.Ok && e.Function != sctpddp.Terminate || c.Trace.Side[h.Peer.Dir].SCTP.HasInit && !peer.Waiting && peer.Frames == 0 {
+		c.fromStart(h, k)
+	}
 	if e.Ok && k.Order != trace.Duplicate {
 		c.sessionFrame(e)
 	}
@@ -51,6 +55,14 @@ func (c *Conn) control(p *trace.PDU) {
 	h.recent.add(p)
 	if e.Ok && len(h.Controls) < maxControls {
 		h.Controls = append(h.Controls, e.keep())
+	}
+}
+
+// fromStart notes that a direction was seen from its beginning, if its first chunk comes
+// first of all: the INIT or INIT ACK tells with which TSN its side begins.
+func (c *Conn) fromStart(h *Direction, k *trace.Chunk) {
+	if s := c.Trace.Side[h.Dir].SCTP; h.Chunks == 0 && !c.Trace.SYN && s.HasInit && k.Arrival.Complete && k.Order == trace.InOrder {
+		h.Began = true
 	}
 }
 
@@ -108,7 +120,7 @@ func (e *Control) keep() *Control {
 
 // sessionFrame takes an Initiate or its answer for a startup frame.
 func (c *Conn) sessionFrame(e *Control) {
-	f := &Frame{PDUNumber: e.PDU.Number, FrameNumber: e.PDU.Frame, Dir: e.PDU.Dir, Kind: e.PDU.Kind, Function: e.Function}
+	f := &Frame{PDUNumber: e.PDU.Number, FrameNumber: frameOf(e.PDU), Dir: e.PDU.Dir, Kind: e.PDU.Kind, Function: e.Function}
 	if w, _, ok := e.Chunk.Control.Word(); ok {
 		f.EnhancedWord, f.HasWord = w, true
 	}
@@ -127,5 +139,5 @@ func (c *Conn) sessionFrame(e *Control) {
 
 // Where is the place of a session control chunk.
 func (e *Control) Where() Place {
-	return Place{Dir: e.PDU.Dir, HasDir: true, Frame: e.PDU.Frame, PDU: e.PDU.Number, HasPDU: true}
+	return Place{Dir: e.PDU.Dir, HasDir: true, Frame: frameOf(e.PDU), PDU: e.PDU.Number, HasPDU: true}
 }

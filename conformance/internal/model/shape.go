@@ -105,6 +105,7 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	k.flag(s.HasVersions)
 	k.put(uint64(s.DDPVersion), 2)
 	k.put(uint64(s.RDMAPVersion), 2)
+	k.flag(s.DiffersFromMixed())
 	k.flag(p.HasVersions)
 	k.put(uint64(p.DDPVersion), 2)
 	k.flag(s.IsFirst)
@@ -129,6 +130,24 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	k.flag(m != nil && g.MSN == m.MSN+1)
 	return k.v
 }
+
+// DiffersFromMixed reports whether a segment is the first one whose RDMAP version is not that
+// of a first segment that mixed its versions.
+func (s *Segment) DiffersFromMixed() bool {
+	return s.Mixed&(mixedSet|mixedChanged) == mixedSet && s.PDU.Control.RV != s.Mixed.RV()
+}
+
+// mixed is the RDMAP version of the first segment of a direction, if it does not go together
+// with its DDP version; and whether another one came since.
+type mixed uint8
+
+const (
+	mixedSet mixed = 1 << (iota + 2)
+	mixedChanged
+)
+
+// RV is that version.
+func (m mixed) RV() uint8 { return uint8(m &^ (mixedSet | mixedChanged)) }
 
 // Touching are the opcodes of segments that are about memory of the peer.
 var Touching = OpcodeSet(OpWrite, OpReadRequest, OpAtomicRequest, rdmap.OpSendInv, rdmap.OpSendSEInv)

@@ -12,7 +12,24 @@ type site struct {
 // siteOf is that of a PDU, the nth of its direction.
 func siteOf(p *trace.PDU, nth uint64) site {
 	x := SpanOf(p)
-	return siteAt(p.Frame, p.Number, nth, p.Offset, p.HasOffset, x.End, x.Time)
+	return siteAt(frameOf(p), p.Number, nth, p.Offset, p.HasOffset, x.End, x.Time)
+}
+
+// frameOf is the frame in which a PDU came. A chunk of SCTP may have had to wait for its
+// turn there: what is wrong with it is seen in its own frame.
+func frameOf(p *trace.PDU) uint64 {
+	if k := p.Chunk; k != nil && k.Arrival.Frame > 0 {
+		return k.Arrival.Frame
+	}
+	return p.Frame
+}
+
+// timeOf is when it came.
+func timeOf(p *trace.PDU) int64 {
+	if k := p.Chunk; k != nil && k.Arrival.Frame > 0 {
+		return k.Arrival.Time
+	}
+	return p.Time
 }
 
 func siteAt(frame, pdu, nth uint64, offset int64, hasOffset bool, end, time int64) site {

@@ -33,6 +33,8 @@ type oddities struct {
 	// SmallAt is the first ULPDU below the least MULPDU, or the one that may turn out to
 	// be. For tornAt, tailAt and tailNow see alignment.
 	SmallAt, TornAt, tailAt, tailNow site
+	// InnerAt is the first TCP segment that begins inside an FPDU.
+	InnerAt site
 }
 
 // odd returns the oddities; it allocates them if there are none yet.

@@ -130,7 +130,7 @@ func (y *steady) add(h *Direction, p *trace.PDU, head []byte) {
 	h.Sent.number(p.Number)
 	y.n++
 	y.to += uint64(y.octets)
-	y.frame, y.pdu, y.offset, y.hasOffset, y.time = p.Frame, p.Number, p.Offset, p.HasOffset, p.Time
+	y.frame, y.pdu, y.offset, y.hasOffset, y.time = frameOf(p), p.Number, p.Offset, p.HasOffset, timeOf(p)
 }
 
 // catchUp takes the FPDUs that were counted into the model; then the next one goes

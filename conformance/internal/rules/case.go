@@ -29,6 +29,11 @@ type Recorder interface {
 	// ViolatedUnlessLost takes down a violation that something that is missing may
 	// explain, as it turns out at the end of the connection.
 	ViolatedUnlessLost(v Violation)
+	// ViolatedUnlessUnseen is the same for packets of an SCTP association.
+	ViolatedUnlessUnseen(v Violation)
+	// Holds reports whether such a violation of the current rule waits for the end, in a
+	// direction.
+	Holds(d trace.Dir) bool
 	// Unproven takes down that the rule cannot be judged for lack of evidence.
 	Unproven(g catalogue.Gate)
 	// Count is how often the rule was violated on the connection so far.
@@ -80,6 +85,9 @@ func (c *Case) Reported(h *model.Direction) bool {
 	return false
 }
 
+// Holds reports whether a violation of the current rule in a direction waits for the end.
+func (c *Case) Holds(h *model.Direction) bool { return c.desk.Holds(h.Dir) }
+
 // Count is how often the current rule was violated on the connection so far.
 func (c *Case) Count() int { return c.desk.Count() }
 
@@ -111,6 +119,10 @@ func blamedByRule(all []Finding, pdu uint64) bool {
 // Field is the name, in records, of the field that the current rule judges.
 func (c *Case) Field() string { return c.rule.Field }
 
+// EitherSide reports whether the current rule is advice that may explain what the other
+// side did.
+func (c *Case) EitherSide() bool { return c.rule.EitherSide }
+
 // Before are the findings that were reported before the connection ended, for rules that
 // judge at the end of the capture. They are borrowed.
 func (c *Case) Before() []Finding { return c.before }
@@ -119,4 +131,4 @@ func (c *Case) Before() []Finding { return c.before }
 func (c *Case) Ended() *model.CaptureState { return c.Capture }
 
 // Now is the time up to which the capture is known, in nanoseconds since 1970.
-func (c *Case) Now() int64 { return max(c.Trace.LastTime, c.Capture.Latest) }
+func (c *Case) Now() int64 { return max(c.Trace.LastTime, c.Trace.Until, c.Capture.Latest) }

@@ -28,7 +28,7 @@ type Standing struct {
 
 // YieldsTo reports whether another finding explains this one.
 func (f *Finding) YieldsTo(g *Finding) bool {
-	return slices.Contains(f.By.YieldsTo, g.Rule.ID) && f.near(g)
+	return !f.Stands && slices.Contains(f.By.YieldsTo, g.Rule.ID) && f.near(g)
 }
 
 // near reports whether two findings speak of the same thing.

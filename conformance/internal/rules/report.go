@@ -20,6 +20,8 @@ type Violation struct {
 	// Soon: what explains it, if anything does, comes with the next FPDU of its
 	// direction at the latest.
 	Soon bool
+	// Stands: nothing explains it, although others of its rule may be explained later.
+	Stands bool
 }
 
 // Report reports a violation.
@@ -29,6 +31,11 @@ func (r *Report) Report(v Violation) { r.desk.Violated(v) }
 // it turns out to be missing by then: what is missing may explain it, so that the
 // rule cannot be judged for lack of [ReadSync].
 func (r *Report) ReportUnlessLost(v Violation) { r.desk.ViolatedUnlessLost(v) }
+
+// ReportUnlessUnseen reports a violation at the end of the connection, unless packets of
+// its association turn out to be missing by then: the acknowledgement that excuses it may
+// be among them.
+func (r *Report) ReportUnlessUnseen(v Violation) { r.desk.ViolatedUnlessUnseen(v) }
 
 // On reports a violation by an event.
 func (r *Report) On(at model.Placed, message, observed, expected string) {

@@ -73,6 +73,8 @@ type Rule struct {
 	Anywhere bool
 	// First: it judges the startup and the first FPDU of the initiator.
 	First bool
+	// EitherSide: advice that may explain what the other side did, too.
+	EitherSide bool
 	// Tells: it declares itself which evidence is missing from what follows the startup.
 	Tells bool
 

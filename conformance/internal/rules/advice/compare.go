@@ -19,7 +19,7 @@ const fallbackTime = int64(5 * time.Second)
 // compareAdvice compares connections of a capture.
 var compareAdvice = []rules.Rule{
 	{
-		ID: "ADV-STRICT-DEPTH-CLOSE", Weighs: true, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
+		ID: "ADV-STRICT-DEPTH-CLOSE", EitherSide: true, Weighs: true, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
 		Capture: &rules.On[*model.EndedConnection]{
 			Applies: func(c *rules.Case, p *model.EndedConnection) rules.Scope {
 				f := p.Request
@@ -45,7 +45,7 @@ var compareAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-CLIENT-SERVER-REFUSED", Weighs: true, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
+		ID: "ADV-CLIENT-SERVER-REFUSED", EitherSide: true, Weighs: true, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
 		Test: rules.Test{ // else the markers are what is refused // as what follows it, or came before it, shows
 			Needs:   rules.SameMarkers,
 			Related: []string{"ADV-REV-FALLBACK", "ADV-STRICT-DEPTH-CLOSE"},
@@ -77,7 +77,7 @@ var compareAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-REV-FALLBACK", Weighs: true, Transport: rules.OnTCP,
+		ID: "ADV-REV-FALLBACK", EitherSide: true, Weighs: true, Transport: rules.OnTCP,
 		Capture: &rules.On[*model.EndedConnection]{
 			Applies: func(c *rules.Case, p *model.EndedConnection) rules.Scope {
 				return rules.InScopeIf(firstAttempt(c, p) != nil)

@@ -39,7 +39,7 @@ var flagAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-RDMAC-PEER", Weighs: true, Transport: rules.OnTCP,
+		ID: "ADV-RDMAC-PEER", EitherSide: true, Weighs: true, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(rdmacPlace(c) != nil) },
 			Judge: func(r *rules.Report, c *model.Conn) {
@@ -54,7 +54,7 @@ var flagAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-ERDMA-REV", Weighs: true, Needs: catalogue.Full, Transport: rules.OnTCP,
+		ID: "ADV-ERDMA-REV", EitherSide: true, Weighs: true, Needs: catalogue.Full, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(c.Foreign != nil) },
 			Judge: func(r *rules.Report, c *model.Conn) {

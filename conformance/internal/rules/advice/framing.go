@@ -19,7 +19,7 @@ const gsoBits = 0x0c
 // framingAdvice is about what known stacks do with FPDUs that no RFC forbids as such.
 var framingAdvice = []rules.Rule{
 	{
-		ID: "ADV-GSO-BIT", Weighs: true, Transport: rules.OnTCP,
+		ID: "ADV-GSO-BIT", EitherSide: true, Weighs: true, Transport: rules.OnTCP,
 		Startup: &rules.On[*model.Frame]{
 			Applies: func(_ *rules.Case, f *model.Frame) rules.Scope {
 				if f.Kind != trace.KindRTR && f.Partial {
@@ -62,6 +62,21 @@ var framingAdvice = []rules.Rule{
 					observed += fmt.Sprintf(", with an MSS of %d", mss)
 				}
 				reportAdvice(r, e, observed, "")
+			},
+		},
+	},
+	{
+		ID: "ADV-PAD-NOT-ZERO", Weighs: true, Needs: catalogue.Sync | catalogue.Full, Transport: rules.OnTCP, ByShape: true,
+		Field: "iwarp_mpa.pad",
+		Test:  rules.Test{Needs: rules.KeepsSteps | rules.SameCRC},
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(_ *rules.Case, e *model.FPDU) rules.Scope {
+				return rules.InScopeIf(e.FPDU.PadKnown && e.FPDU.PadLen > 0 && e.FPDU.CRCStatus == mpa.CRCGood)
+			},
+			Judge: func(r *rules.Report, e *model.FPDU) {
+				if !e.FPDU.PadZero() && !r.Reported(e.Direction) {
+					reportAdvice(r, e, fmt.Sprintf("% x", e.FPDU.Pad[:e.FPDU.PadLen]), "")
+				}
 			},
 		},
 	},

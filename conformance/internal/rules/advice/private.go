@@ -32,7 +32,7 @@ var privateDataAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-PRIVATE-DATA-256", Weighs: true, Needs: catalogue.Full, Transport: rules.OnTCP,
+		ID: "ADV-PRIVATE-DATA-256", EitherSide: true, Weighs: true, Needs: catalogue.Full, Transport: rules.OnTCP,
 		AdviceFrame: &rules.On[*model.Frame]{
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if f.PDLength > smallPrivate && f.PDLength <= mpa.MaxPrivateData {

@@ -28,17 +28,24 @@ func adviceOf(r *rules.Report, at model.Placed, observed, failure string) rules.
 		v.Observed += "; " + failure
 		v.Severity = max(v.Severity, catalogue.Warning)
 	}
-	if explained := explained(r); explained != "" {
+	if explained := explained(r, &v.Place); explained != "" {
 		v.Message += " This explains " + explained + "."
 	}
 	return v
 }
 
-// explained names the first finding of each rule that the current advice explains.
-func explained(r *rules.Report) string {
+// explained names the first finding of each rule that the current advice explains: one of the
+// direction that the advice speaks of, or, if it may be about both sides, another one.
+func explained(r *rules.Report, at *model.Place) string {
 	var out []string
 	for _, id := range r.Entry().Explains {
-		if f := r.FoundBy(id); f != nil {
+		f := r.FoundBy(id)
+		if at.HasDir && f != nil && f.HasDir {
+			if same := r.FoundBy(id, at.Dir); same != nil || !r.EitherSide() {
+				f = same
+			}
+		}
+		if f != nil {
 			out = append(out, fmt.Sprintf("%s in frame %d", id, f.Frame))
 		}
 	}

@@ -42,7 +42,7 @@ var rtrAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-RTR-ONE-TYPE", Weighs: true, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start, Transport: rules.OnTCP,
+		ID: "ADV-RTR-ONE-TYPE", EitherSide: true, Weighs: true, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				if !c.PeerToPeer() {
@@ -106,7 +106,7 @@ var rtrAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-RTR-SUBSTITUTE", Weighs: true, Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP,
+		ID: "ADV-RTR-SUBSTITUTE", EitherSide: true, Weighs: true, Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: peerToPeer,
 			Judge: func(r *rules.Report, c *model.Conn) {

@@ -12,7 +12,7 @@ import (
 // streamAdvice is about what follows the startup frames.
 var streamAdvice = []rules.Rule{
 	{
-		ID: "ADV-EARLY-FPDU", Weighs: true, Needs: catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP,
+		ID: "ADV-EARLY-FPDU", EitherSide: true, Weighs: true, Needs: catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP,
 		Test: rules.Test{Needs: rules.SameMarkers},
 		AdviceFrame: &rules.On[*model.Frame]{
 			Applies: func(c *rules.Case, f *model.Frame) rules.Scope {
@@ -34,7 +34,7 @@ var streamAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-CRC-REPLY-ONLY", Weighs: true, Needs: catalogue.Neg | catalogue.Start, Transport: rules.OnTCP,
+		ID: "ADV-CRC-REPLY-ONLY", EitherSide: true, Weighs: true, Needs: catalogue.Neg | catalogue.Start, Transport: rules.OnTCP,
 		Test: rules.Test{Needs: rules.ComesFirst | rules.ComesLast | rules.SameCRC},
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {

@@ -38,7 +38,7 @@ var terminateAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-TERM-ACCESS-AS-STAG", Weighs: true, Needs: catalogue.Sync,
+		ID: "ADV-TERM-ACCESS-AS-STAG", EitherSide: true, Weighs: true, Needs: catalogue.Sync,
 		Terminate: &rules.On[*model.Terminate]{
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if !is(t.Code, rdmap.LayerDDP, 1, 0) || t.Header == nil || t.Op != model.OpWrite || len(t.Sent) == 0 {
@@ -51,7 +51,7 @@ var terminateAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-TERM-RRESP-DDP", Weighs: true,
+		ID: "ADV-TERM-RRESP-DDP", EitherSide: true, Weighs: true,
 		AdviceDirection: &rules.On[*model.Direction]{
 			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope {
 				w := h.FirstTerminate
@@ -67,12 +67,12 @@ var terminateAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-EXT-UNSUPPORTED", Weighs: true, Needs: catalogue.Sync,
+		ID: "ADV-EXT-UNSUPPORTED", EitherSide: true, Weighs: true, Needs: catalogue.Sync,
 		Test:      rules.Test{NotDetected: "the side that sends the Terminate has done atomics before: it knows them"},
 		Terminate: &rules.On[*model.Terminate]{Judge: unsupported},
 	},
 	{
-		ID: "ADV-NO-RECEIVE", Weighs: true, Needs: catalogue.Sync,
+		ID: "ADV-NO-RECEIVE", EitherSide: true, Weighs: true, Needs: catalogue.Sync,
 		Terminate: &rules.On[*model.Terminate]{Judge: noReceive},
 	},
 }

@@ -14,7 +14,7 @@ import (
 // text is in the catalogue.
 var trafficAdvice = []rules.Rule{
 	{
-		ID: "ADV-SILENT-CLOSE", Weighs: true, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
+		ID: "ADV-SILENT-CLOSE", EitherSide: true, Weighs: true, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
 		Test: rules.Test{Needs: rules.KeepsSteps | rules.ComesLast}, // what the other side does next tells of it
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
@@ -40,7 +40,7 @@ var trafficAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-SILENT-IGNORE", Weighs: true, Needs: catalogue.Bidir | catalogue.Sync, Transport: rules.OnTCP,
+		ID: "ADV-SILENT-IGNORE", EitherSide: true, Weighs: true, Needs: catalogue.Bidir | catalogue.Sync, Transport: rules.OnTCP,
 		Test: rules.Test{Needs: rules.KeepsSteps},
 		AdviceDirection: &rules.On[*model.Direction]{
 			Applies: rules.HasNoticeable,

@@ -69,8 +69,16 @@ var closingRules = []rules.Rule{
 					return
 				}
 				r.On(h.Peer.PlaceIn(r.Trace.Flow[h.Peer.Dir].RST.Frame), "the side answers the half close of its peer with a reset",
-					fmt.Sprintf("%d requests unanswered", len(h.Requests)), "their answers")
+					unanswered(len(h.Requests)), "their answers")
 			},
 		},
 	},
+}
+
+// unanswered counts requests.
+func unanswered(n int) string {
+	if n == 1 {
+		return "1 request unanswered"
+	}
+	return fmt.Sprintf("%d requests unanswered", n)
 }

@@ -45,13 +45,16 @@ var ddpHeaderRules = []rules.Rule{
 	},
 	{
 		ID: "DDP-DV-01", Needs: catalogue.Sync, ByShape: true,
-		Field: "iwarp_ddp.dv",
+		Field:    "iwarp_ddp.dv",
+		YieldsTo: []string{"RNIC-IOP-VER-01"}, // its note: the other direction shows that it is wrong
 		Segment: &rules.On[*model.Segment]{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				switch {
 				case s.DDP.DV > 1, s.DDP.DV == 0 && r.Trace.Transport == trace.SCTP:
-					r.On(s, "the DDP version is not defined", fmt.Sprint(s.DDP.DV), "1")
+					r.Report(rules.Violation{
+						Place: s.Where(), Message: "the DDP version is not defined", Observed: fmt.Sprint(s.DDP.DV), Expected: "1", Stands: true,
+					})
 				case s.DDP.DV == 0 && r.Reply == nil && r.Request == nil && !r.Reported(s.Direction):
 					r.OnAs(catalogue.Note, s, "the DDP version is 0; the startup, which might explain it, was not captured", "0", "1")
 				}

@@ -25,7 +25,7 @@ var alignmentRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if s := &h.Sizes; s.Aligned*2 < s.Segments {
-					r.On(h.AtFirst(), "most TCP segments begin inside an FPDU",
+					r.On(s.InnerAt.In(h.Dir), "most TCP segments begin inside an FPDU",
 						fmt.Sprintf("%d of %d begin at the start of an FPDU", s.Aligned, s.Segments), "all, as far as possible")
 				}
 			},

@@ -40,10 +40,7 @@ var rdmapDepthRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				limit, _ := r.Trace.Depth(s.Dir)
 				d := s.Depth
-				if all := d.Reads + d.Atomics; all <= limit || all <= s.Deepest.All {
-					return
-				}
-				if d.Reads <= limit || d.Atomics > limit {
+				if d.Mixed(limit) > s.Deepest.Mixed {
 					r.On(s, "more Reads and atomics are outstanding than the IRD of the other side allows", fmt.Sprintf("%d and %d", d.Reads, d.Atomics), fmt.Sprintf("at most %d in all", limit))
 				}
 			},

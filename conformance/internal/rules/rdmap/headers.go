@@ -47,7 +47,10 @@ var rdmapHeaderRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.HasVersions && s.PDU.Control.RV != s.RDMAPVersion {
+				switch {
+				case s.DiffersFromMixed():
+					r.On(s, "the RDMAP version changes within the direction", fmt.Sprint(s.PDU.Control.RV), fmt.Sprint(s.Mixed.RV()))
+				case s.HasVersions && s.PDU.Control.RV != s.RDMAPVersion:
 					r.On(s, "the RDMAP version changes within the direction", fmt.Sprint(s.PDU.Control.RV), fmt.Sprint(s.RDMAPVersion))
 				}
 			},

@@ -154,10 +154,15 @@ var sctpAssociationRules = []rules.Rule{
 				switch out, in := min(s.Out, s.Peer.In), min(s.Peer.Out, s.In); {
 				case out != in:
 					if s.Dir == trace.I2R { // one finding for both
-						onAssociation(r, s, r.Trace.FirstFrame, "the two directions have different numbers of streams", fmt.Sprintf("%d and %d", out, in), "the same")
+						// The one that came last makes them differ.
+						last := s
+						if s.Peer.InitFrame > s.InitFrame {
+							last = &model.Side{SCTPSide: s.Peer, Peer: s.SCTPSide, Dir: model.Other(s.Dir)}
+						}
+						onAssociation(r, last, last.InitFrame, "the two directions have different numbers of streams", fmt.Sprintf("%d and %d", out, in), "the same")
 					}
 				case s.Out != s.In:
-					r.OnAs(catalogue.Warning, model.Place{Dir: s.Dir, HasDir: true, Frame: r.Trace.FirstFrame}, "a side requests different numbers of streams",
+					r.OnAs(catalogue.Warning, model.Place{Dir: s.Dir, HasDir: true, Frame: s.InitFrame}, "a side requests different numbers of streams",
 						fmt.Sprintf("out %d, in %d", s.Out, s.In), "the same")
 				}
 			},

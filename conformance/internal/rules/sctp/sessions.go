@@ -53,6 +53,8 @@ var sctpSessionRules = []rules.Rule{
 				switch s.Misplaced(r.Conn) {
 				case model.BehindTerminate:
 					r.On(s, "the side sends a segment after its own session Terminate", s.Op.String(), "nothing")
+				case model.NoInitiate:
+					r.On(s, "the session begins with a segment, and not with an Initiate", s.Op.String(), "Initiate")
 				case model.SegmentFirst:
 					r.On(s, "the passive side begins with a segment", "a DDP segment", "Accept, Reject or Terminate")
 				default:
@@ -106,7 +108,7 @@ var sctpSessionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
 				w := pendingInitiate(s)
-				if w == nil || r.Reported(s.Direction) {
+				if w == nil || r.Reported(s.Direction) || r.Holds(s.Direction) {
 					return
 				}
 				v := rules.Violation{
@@ -116,7 +118,7 @@ var sctpSessionRules = []rules.Rule{
 				if w.Frame == s.PDU.Chunk.Arrival.Frame {
 					v.Severity = catalogue.Warning
 				}
-				r.Report(v)
+				reportOvertaking(r, w, &s.PDU.Chunk.Arrival, v)
 			},
 		},
 	},
@@ -132,8 +134,10 @@ var sctpSessionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, e *model.Control) {
 				if w := overtakable(&e.Chunk.Arrival); w != nil {
-					r.On(e, "session control is sent that may arrive before the previous one",
-						fmt.Sprintf("the %s in frame %d is not yet acknowledged", w.Function, w.Frame), "a SACK first")
+					reportOvertaking(r, w, &e.Chunk.Arrival, rules.Violation{
+						Place: e.Where(), Message: "session control is sent that may arrive before the previous one",
+						Observed: fmt.Sprintf("the %s in frame %d is not yet acknowledged", w.Function, w.Frame), Expected: "a SACK first",
+					})
 				}
 			},
 		},
@@ -150,8 +154,10 @@ var sctpSessionRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, e *model.Control) {
 				if w := overtakable(&e.Chunk.Arrival); w != nil {
-					r.On(e, "a session begins on a stream where chunks of the previous session are unacknowledged",
-						fmt.Sprintf("the chunk in frame %d is not yet acknowledged", w.Frame), "all chunks acknowledged")
+					reportOvertaking(r, w, &e.Chunk.Arrival, rules.Violation{
+						Place: e.Where(), Message: "a session begins on a stream where chunks of the previous session are unacknowledged",
+						Observed: fmt.Sprintf("the chunk in frame %d is not yet acknowledged", w.Frame), Expected: "all chunks acknowledged",
+					})
 				}
 			},
 		},
@@ -276,6 +282,16 @@ func overtaking(w *trace.Pending) rules.Scope {
 		return rules.Lacking(catalogue.Causal)
 	}
 	return rules.InScope
+}
+
+// reportOvertaking reports a chunk that may overtake another one. In the same packet nothing
+// can have come between them; else an acknowledgement may be missing from the capture.
+func reportOvertaking(r *rules.Report, w *trace.Pending, a *trace.Arrival, v rules.Violation) {
+	if w.Frame == a.Frame {
+		r.Report(v)
+		return
+	}
+	r.ReportUnlessUnseen(v)
 }
 
 // reportSilentEnd reports the session Terminate of a side that had an error of DDP or

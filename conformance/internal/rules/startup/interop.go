@@ -69,7 +69,7 @@ var interopRules = []rules.Rule{
 	},
 	{
 		ID: "RNIC-IOP-VER-01", Needs: catalogue.Sync, Transport: rules.OnTCP, Field: "iwarp_ddp.dv",
-		YieldsTo: []string{"RNIC-IOP-VER-03", "DDP-DV-02", "DDP-DV-01", "RDMAP-RV-01"},
+		YieldsTo: []string{"RNIC-IOP-VER-03", "DDP-DV-02", "RDMAP-RV-01"},
 		Test:     rules.Test{Bound: "the frame of its Reply is missing in its capture"},
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
@@ -77,7 +77,11 @@ var interopRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if a, b := &c.Directions[0], &c.Directions[1]; a.DDPVersion != b.DDPVersion {
-					r.On(b.FirstPlace(), "the directions have different DDP versions",
+					odd := b
+					if a.DDPVersion == 0 {
+						odd = a
+					}
+					r.On(odd.FirstPlace(), "the directions have different DDP versions",
 						fmt.Sprintf("%v %d, %v %d", a.Dir, a.DDPVersion, b.Dir, b.DDPVersion), "the same")
 				}
 			},

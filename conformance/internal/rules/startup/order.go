@@ -269,7 +269,7 @@ func loneMarker(c *model.Conn, reply *model.Frame) (sent *model.Span, at model.P
 		return &s.Span, s.Begin()
 	}
 	if n := &h.Opening.First; n.Alone {
-		return &n.Span, n.Where()
+		return &n.Span, n.Begin()
 	}
 	return nil, model.Place{}
 }

@@ -245,7 +245,7 @@ func missingIndication(r *rules.Report, c *model.Conn) {
 		r.Unproven(catalogue.Contig)
 		return
 	}
-	at, until := model.Place{Dir: trace.I2R, HasDir: true, Frame: c.Trace.LastFrame}, c.Trace.LastTime
+	at, until := model.Place{Dir: trace.I2R, HasDir: true, Frame: c.Trace.LastFrame}, r.Now()
 	k, closed := c.Closed()
 	if closed {
 		until, at.Frame = k.Time, k.Frame

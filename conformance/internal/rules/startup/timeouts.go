@@ -1,7 +1,6 @@
 package startup
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
@@ -102,8 +101,7 @@ func waiting(c *rules.Case, since, most int64) rules.Scope {
 // reportWait reports something that took longer than it may.
 func reportWait(r *rules.Report, at model.Place, took, most int64, message string) {
 	if took > most {
-		r.On(at, message,
-			fmt.Sprintf("waited %v", time.Duration(took).Round(time.Second)), fmt.Sprintf("at most %v", time.Duration(most)))
+		r.On(at, message, "waited "+rules.Longer(took, most), "at most "+rules.Span(most))
 	}
 }
 

@@ -167,7 +167,7 @@ var terminateCodeRules = []rules.Rule{
 			Applies: anyCode,
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if !t.Swapped && t.Broken != nil {
-					reportTerminate(r, catalogue.None, t, "the Terminate is shorter than M, D and R announce", fmt.Sprintf("%d octets", t.Octets), t.Broken.Error())
+					reportTerminate(r, catalogue.None, t, "the Terminate is shorter than M, D and R announce", fmt.Sprintf("%d octets", t.Octets), "the parts that they announce")
 				}
 			},
 		},

@@ -69,7 +69,7 @@ var missingTerminateRules = []rules.Rule{
 				open := r.Quiet() - w.Time
 				if waits := c.Trace.Flow[0].Waiting || c.Trace.Flow[1].Waiting; open > teardownTime && !waits {
 					r.On(w, "neither side closes the connection after the Terminate",
-						time.Duration(open).Round(time.Second).String(), fmt.Sprintf("a FIN or a RST within %v", time.Duration(teardownTime)))
+						rules.Longer(open, teardownTime), "a FIN or a RST within "+rules.Span(teardownTime))
 				}
 			},
 		},

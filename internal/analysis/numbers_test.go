@@ -7,42 +7,6 @@ import (
 	"github.com/iwdissect/iwdissect/reassembly"
 )
 
-// TestPace: the least time of an answer counts, from the last thing that asked.
-func TestPace(t *testing.T) {
-	var p pace
-	if _, ok := p.trip(0, 0); ok {
-		t.Error("a trip without a handshake")
-	}
-	for _, c := range []struct {
-		side int
-		t    sctp.Type
-		at   int64
-	}{
-		{0, sctp.TypeInit, 100},
-		{0, sctp.TypeInit, 1000}, // once more
-		{1, sctp.TypeInitAck, 1030},
-		{1, sctp.TypeInitAck, 1031}, // for the first one: nothing waits for it
-		{0, sctp.TypeCookieEcho, 1036},
-		{0, sctp.TypeData, 1036},
-		{1, sctp.TypeCookieAck, 1056},
-	} {
-		p.chunk(c.side, c.t, c.at)
-	}
-	for _, want := range []struct {
-		side, from int
-		d          int64
-	}{{0, 0, 25}, {1, 1, 25}, {0, 1, 5}, {1, 0, 20}} {
-		if d, ok := p.trip(want.side, want.from); !ok || d != want.d {
-			t.Errorf("%d to %d: %d, %v, want %d", want.from, want.side, d, ok, want.d)
-		}
-	}
-	p.chunk(0, sctp.TypeInit, 500)
-	p.chunk(1, sctp.TypeInitAck, 400) // the clock stepped back
-	if d, _ := p.trip(1, 0); d != 20 {
-		t.Errorf("%d after a step of the clock", d)
-	}
-}
-
 // numbered feeds messages with one TSN each into a direction.
 type numbered struct {
 	asm  reassembly.Association

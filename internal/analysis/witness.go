@@ -1,0 +1,121 @@
+package analysis
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/internal/sctp"
+	"github.com/iwdissect/iwdissect/internal/seq"
+)
+
+// witness is what tells whether the place of capture saw all packets of an association
+// in the order in which they passed. Then an acknowledgement passes before what its
+// receiver sends because of it, wherever on the way that place is: one that was not
+// captured by then had not arrived.
+type witness struct {
+	latest   int64 // the time of a packet
+	shuffled bool  // a frame is older than the one before it
+	// silent: chunks of a side that may acknowledge something were cut off.
+	silent [2]bool
+	spoke  [2]bool // there are packets of the side
+	// heard is the last TSN of a side that was acknowledged before any chunk of the side
+	// was captured; lost: another one was before, so that chunks are missing.
+	heard [2]struct {
+		tsn  uint32
+		seen bool
+	}
+	lost   [2]bool
+	shakes uint8 // the chunks of the handshake, and of the end, that were seen
+}
+
+// packet processes a packet.
+func (w *witness) packet(side int, now int64) {
+	w.spoke[side] = true
+	w.shuffled = w.shuffled || now < w.latest
+	w.latest = max(w.latest, now)
+}
+
+// cut processes a chunk of which the snap length has cut off some; data: it is user data,
+// or comes behind some. A packet has its user
+// data last (RFC 9260 section 6.10), so nothing acknowledges anything behind them.
+func (w *witness) cut(side int, data bool) {
+	if !data {
+		w.silent[side] = true
+	}
+}
+
+func userData(t sctp.Type) bool { return t == sctp.TypeData || t == sctp.TypeIData }
+
+// acknowledges processes an acknowledgement for a side of which no chunk was captured.
+func (w *witness) acknowledges(side int, tsn uint32) {
+	x := &w.heard[side]
+	w.lost[side] = w.lost[side] || x.seen && x.tsn != tsn
+	x.tsn, x.seen = tsn, true
+}
+
+// begins processes the first chunk of user data of a side that was captured.
+func (w *witness) begins(side int, tsn uint32) {
+	x := &w.heard[side]
+	w.lost[side] = w.lost[side] || x.seen && seq.Less(x.tsn+1, tsn)
+}
+
+// shakers are the chunks of the handshake and those of the end, in their order.
+var shakers = [...]sctp.Type{
+	sctp.TypeInit, sctp.TypeInitAck, sctp.TypeCookieEcho, sctp.TypeCookieAck,
+	sctp.TypeShutdown, sctp.TypeShutdownAck, sctp.TypeShutdownComplete,
+}
+
+const handshakes = 4
+
+// chunk processes a chunk.
+func (w *witness) chunk(t sctp.Type) {
+	if t == sctp.TypeData || t == sctp.TypeSack {
+		return // nearly always
+	}
+	if i := slices.Index(shakers[:], t); i >= 0 {
+		w.shakes |= 1 << i
+	}
+}
+
+// skipped reports whether a step of the handshake or of the end is missing. The capture
+// may begin behind the first ones, and the association may go on.
+func (w *witness) skipped() bool {
+	const all = 1<<handshakes - 1
+	begin, end := w.shakes&all, w.shakes>>handshakes
+	low := begin & -begin
+	return begin != 0 && begin+low != all+1 || end&(end+1) != 0
+}
+
+// severalPaths reports whether packets of the association can take other paths than that
+// past the place of capture.
+func (a *Association) severalPaths() bool {
+	for i := range a.side {
+		own := a.addr[i].Addr()
+		if slices.ContainsFunc(a.side[i].Addresses, func(x netip.Addr) bool { return x != own }) {
+			return true
+		}
+	}
+	return false
+}
+
+// witnessed reports whether the order of frames proves what side knew: an acknowledgement
+// for it cannot have passed unseen, as far as is known by now.
+func (a *Association) witnessed(side int) bool {
+	return !a.merged && !a.shook.shuffled && !a.severalPaths() && !a.hides(1-side)
+}
+
+// hides reports whether chunks of a side are known to be missing from the capture.
+// Acknowledgements may be missing too then.
+func (a *Association) hides(side int) bool {
+	acked, ok := a.asm.Acked(side)
+	missing := a.asm.FirstMissing(side)
+	return ok && acked > missing || a.asm.High(side) > missing || a.asm.Lost(side, 0) || a.shook.silent[side] || a.shook.lost[side]
+}
+
+// unseen notes of which sides packets are known to be missing, by now.
+func (a *Association) unseen() {
+	gone := a.merged || a.shook.shuffled || a.shook.skipped()
+	for i := range a.side {
+		a.side[i].Unseen = a.side[i].Unseen || gone || !a.shook.spoke[i] || a.hides(i)
+	}
+}

@@ -1,0 +1,95 @@
+package render
+
+import (
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// sum is a connection that stands for all of the capture, in what is summed up. It is
+// made once.
+func (s *Summary) sum() *trace.Connection {
+	s.summed.Do(func() {
+		s.total = new(trace.Connection)
+		for _, c := range s.Connections {
+			for d := range c.Flow {
+				addFlow(&s.total.Flow[d], &c.Flow[d])
+			}
+			s.total.ReadLatency = merged(s.total.ReadLatency, c.ReadLatency)
+			s.total.AtomicLatency = merged(s.total.AtomicLatency, c.AtomicLatency)
+		}
+	})
+	return s.total
+}
+
+// addFlow adds what one direction carried.
+func addFlow(to, f *trace.Flow) {
+	to.FPDUs += f.FPDUs
+	to.Chunks += f.Chunks
+	to.Frames += f.Frames
+	to.Octets += f.Octets
+	to.Retransmitted += f.Retransmitted
+	to.Reordered += f.Reordered
+	to.Gaps += f.Gaps
+	to.Markers += f.Markers
+	to.CRCGood += f.CRCGood
+	to.CRCBad += f.CRCBad
+	to.CRCOff += f.CRCOff
+	to.CRCUnverifiable += f.CRCUnverifiable
+	to.Answered += f.Answered
+	to.MostOutstanding = max(to.MostOutstanding, f.MostOutstanding)
+	if k := f.Wrong; k != nil {
+		sum := to.Faulty()
+		sum.MarkersBad += k.MarkersBad
+		for i, n := range k.Resyncs {
+			sum.Resyncs[i] += n
+		}
+	}
+	if n := len(f.Ops) - len(to.Ops); n > 0 {
+		to.Ops = append(to.Ops, make([]trace.Ops, n)...)
+	}
+	for op := range f.Ops {
+		addOps(&to.Ops[op], &f.Ops[op])
+	}
+}
+
+func addOps(to, n *trace.Ops) {
+	if n.Messages > 0 {
+		if to.Messages == 0 || n.Least < to.Least {
+			to.Least = n.Least
+		}
+		to.Most = max(to.Most, n.Most)
+	}
+	to.Messages += n.Messages
+	to.Segments += n.Segments
+	to.Octets += n.Octets
+	to.Whole += n.Whole
+}
+
+// merged adds the durations of one histogram to another; either may be nil.
+func merged(to, l *trace.Latency) *trace.Latency {
+	if l == nil || l.Count == 0 {
+		return to
+	}
+	if to == nil {
+		to = new(trace.Latency)
+	}
+	if to.Count == 0 || l.Min < to.Min {
+		to.Min = l.Min
+	}
+	to.Max = max(to.Max, l.Max)
+	to.Count += l.Count
+	to.Sum += l.Sum
+	for d, bins := range l.Bins {
+		if bins == nil {
+			continue
+		}
+		if to.Bins[d] == nil {
+			own := *bins
+			to.Bins[d] = &own
+			continue
+		}
+		for i, n := range bins {
+			to.Bins[d][i] += n
+		}
+	}
+	return to
+}

@@ -1,0 +1,91 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// trouble says how bad a connection is.
+type trouble struct {
+	conn *trace.Connection
+	// errors and warnings count findings.
+	errors, warnings int
+	// broken counts Terminates, and the reset or abort.
+	broken              int
+	retransmitted, gaps uint64
+}
+
+// compare puts the worse connection first, and of equals that with the lower number.
+func (t *trouble) compare(o *trouble) int {
+	return cmp.Or(cmp.Compare(o.errors, t.errors), cmp.Compare(o.warnings, t.warnings), cmp.Compare(o.broken, t.broken),
+		cmp.Compare(o.retransmitted, t.retransmitted), cmp.Compare(o.gaps, t.gaps), cmp.Compare(t.conn.Number, o.conn.Number))
+}
+
+// worst are the connections to be shown, by their numbers: all of them, or the worst.
+func (s *Summary) worst() []*trace.Connection {
+	if s.Most == 0 || len(s.Connections) <= s.Most {
+		return s.Connections
+	}
+	all := make([]trouble, len(s.Connections))
+	at := make(map[uint64]*trouble, len(all))
+	for i, c := range s.Connections {
+		all[i] = troubleOf(c)
+		at[c.Number] = &all[i]
+	}
+	if s.Found != nil {
+		for i := range s.Found.rows {
+			row := &s.Found.rows[i]
+			switch t := at[row.first.Conn.Number]; {
+			case t == nil: // its record was dropped
+			case row.first.Severity == conformance.Error:
+				t.errors += row.count
+			case row.first.Severity == conformance.Warning:
+				t.warnings += row.count
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b trouble) int { return a.compare(&b) })
+	shown := make([]*trace.Connection, s.Most)
+	for i := range shown {
+		shown[i] = all[i].conn
+	}
+	slices.SortFunc(shown, func(a, b *trace.Connection) int { return cmp.Compare(a.Number, b.Number) })
+	return shown
+}
+
+// troubleOf is what the analysis knows of a connection.
+func troubleOf(c *trace.Connection) trouble {
+	t := trouble{conn: c}
+	if c.Ending == trace.RST || c.Ending == trace.Abort {
+		t.broken++
+	}
+	for d := range c.Flow {
+		if c.Terminates[d] != nil {
+			t.broken++
+		}
+		t.retransmitted += c.Flow[d].Retransmitted
+		t.gaps += c.Flow[d].Gaps
+	}
+	return t
+}
+
+// further says how many connections are not shown, and which are.
+func (s *Summary) further(w io.Writer, shown int) {
+	n := len(s.Connections) - shown
+	if n <= 0 {
+		return
+	}
+	by := "errors, then warnings, "
+	if s.Found == nil {
+		by = ""
+	}
+	fmt.Fprintln(w)
+	s.say(w, "%s not shown (--all shows all). The tables list the worst %d in order of their numbers:"+
+		" those with the most %sresets and Terminates, retransmissions, gaps. Rows \"%s\" sum up all.",
+		counting(uint64(n), "further connection is", "further connections are"), shown, by, all)
+}
