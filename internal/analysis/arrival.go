@@ -29,7 +29,7 @@ func (s *Session) note(side int, m *reassembly.Message) {
 	if heard, ok := a.asm.Acked(1 - side); ok && end >= a.asm.High(side) {
 		r.Heard = heard
 	}
-	if h.spoken.frame != 0 && h.spoken.tsn < m.First && !a.overtakes(side, m, side, &h.spoken) {
+	if h.spoken.frame != 0 && h.spoken.tsn < m.First && !a.overtakes(m, side, &h.spoken) {
 		h.spoken = utterance{}
 	}
 	now := utterance{frame: a.cur.Frame, time: a.cur.Time, tsn: end - 1}
@@ -80,7 +80,7 @@ func (s *Session) arrival(k *trace.Chunk, m *reassembly.Message) {
 
 // overtakes notes that a message of side may arrive before one that was sent by
 // from, if no acknowledgement of that was captured.
-func (a *Association) overtakes(side int, m *reassembly.Message, from int, u *utterance) bool {
+func (a *Association) overtakes(m *reassembly.Message, from int, u *utterance) bool {
 	tsn, ok := a.asm.Unacked(from, u.tsn)
 	if !ok || tsn != u.tsn {
 		return false
@@ -96,7 +96,7 @@ func (a *Association) overtakes(side int, m *reassembly.Message, from int, u *ut
 func (a *Association) reuses(side int, m *reassembly.Message, before *Session) {
 	for _, from := range [...]int{side, 1 - side} {
 		u := &before.dirs[from].last
-		if u.frame != 0 && (from != side || u.tsn < m.First) && a.overtakes(side, m, from, u) {
+		if u.frame != 0 && (from != side || u.tsn < m.First) && a.overtakes(m, from, u) {
 			return
 		}
 	}

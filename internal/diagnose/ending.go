@@ -106,7 +106,7 @@ func (a *about) underWay() string {
 	for d := range a.Flow {
 		// What was not acknowledged may not have arrived, so nobody knows whether it counts.
 		if f := &a.Flow[d]; f.Sent > f.Acked+1 && f.Acked > 0 && f.FPDUs > 0 {
-			left = append(left, octets(uint64(f.Sent-f.Acked))+" of the "+trace.Dir(d).Sender()+" were not acknowledged")
+			left = append(left, octets(uint64(f.Sent-f.Acked))+" of the "+trace.Dir(d).Sender()+" were not acknowledged") //nolint:gosec // positive
 		}
 	}
 	if len(left) == 0 {

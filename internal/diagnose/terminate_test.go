@@ -33,7 +33,8 @@ func TestConnection_Terminate(t *testing.T) {
 		flow func(peer, side *trace.Flow)
 	}{
 		{
-			"a Write", trace.Terminate{Code: rdmap.TermCode{Layer: 1, EType: 1}, Swapped: true, Quote: long},
+			"a Write",
+			trace.Terminate{Code: rdmap.TermCode{Layer: 1, EType: 1}, Swapped: true, Quote: long},
 			func(_, side *trace.Flow) { side.RST = &trace.Closing{Frame: 15} },
 		},
 		{

@@ -67,7 +67,7 @@ func (v *Verdict) Write(w io.Writer) error {
 		}
 	}
 	if n := len(list) - len(shown) + v.Diagnoses.Dropped; n > 0 {
-		more := fmt.Sprintf("\n%s more, less severe", diagnose.Number(uint64(n))) //nolint:gosec // a count
+		more := fmt.Sprintf("\n%s more, less severe", diagnose.Number(uint64(n)))
 		if len(shown) < len(list) {
 			more += " (--all shows them)"
 		}
@@ -89,10 +89,10 @@ func (v *Verdict) headline() string {
 	problems, notes := s.Count(conformance.Error)+s.Count(conformance.Warning), s.Count(conformance.Note)
 	what := "no problem found"
 	if problems > 0 {
-		what = fmt.Sprintf("%s %s", diagnose.Number(uint64(problems)), plural(uint64(problems), "problem", "problems")) //nolint:gosec // a count
+		what = fmt.Sprintf("%s %s", diagnose.Number(uint64(problems)), plural(uint64(problems), "problem", "problems"))
 	}
 	if notes > 0 {
-		what += fmt.Sprintf(" and %d %s", notes, plural(uint64(notes), "note", "notes")) //nolint:gosec // a count
+		what += fmt.Sprintf(" and %d %s", notes, plural(uint64(notes), "note", "notes"))
 	}
 	t := v.Totals
 	of, selected := "", ""
@@ -137,7 +137,7 @@ func where(d *diagnose.Diagnosis) string {
 	case d.Conn == nil:
 		return ""
 	case d.Of > 1:
-		return fmt.Sprintf("%s connections, first conn %d  ", diagnose.Number(uint64(d.Of)), d.Conn.Number) //nolint:gosec // a count
+		return fmt.Sprintf("%s connections, first conn %d  ", diagnose.Number(uint64(d.Of)), d.Conn.Number)
 	}
 	return fmt.Sprintf("conn %d  %s > %s  ", d.Conn.Number, d.Conn.Side[trace.I2R].Addr, d.Conn.Side[trace.R2I].Addr)
 }
@@ -150,9 +150,9 @@ func others(d *diagnose.Diagnosis) string {
 			numbers = append(numbers, strconv.FormatUint(n, 10))
 		}
 	}
-	s := plural(uint64(d.Of-1), "conn ", "conns ") + strings.Join(numbers, ", ") //nolint:gosec // a count
+	s := plural(uint64(d.Of-1), "conn ", "conns ") + strings.Join(numbers, ", ")
 	if n := d.Of - 1 - len(numbers); n > 0 {
-		s += fmt.Sprintf(" and %s more", diagnose.Number(uint64(n))) //nolint:gosec // a count
+		s += fmt.Sprintf(" and %s more", diagnose.Number(uint64(n)))
 	}
 	return s
 }
