@@ -19,6 +19,7 @@ type analyzeOptions struct {
 	s      *IOStreams
 	format string
 	all    bool
+	brief  bool
 	// unjudged is --no-findings.
 	unjudged bool
 	pager    pager
@@ -47,6 +48,7 @@ what stands out, and which rules of the RFCs were broken.
 	f := cmd.Flags()
 	o.flags(f)
 	formatFlag(f, &o.format, "text or json")
+	f.BoolVar(&o.brief, "brief", false, "say only what went wrong, without the tables")
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the worst 50")
 	widthFlag(f, &o.columns)
 	findingsFlag(f, &o.unjudged)
@@ -216,6 +218,7 @@ func (in *input) narrow(s *render.Summary, sel *pipeline.Selection) {
 func (o *analyzeOptions) summary(run *pipeline.Run, name, format string, look appearance) *render.Summary {
 	s := &render.Summary{File: name, Format: format, Connections: run.Finish(), Width: look.width, Bad: painter(look.colour)}
 	s.Totals = run.Totals()
+	s.Brief = o.brief
 	if !o.all {
 		s.Most = mostShown
 	}

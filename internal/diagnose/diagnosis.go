@@ -146,7 +146,7 @@ var kinds = []struct {
 	{Missing, "Octets are missing from the capture."},
 	{SnapLength, "The snap length of the capture cut frames."},
 	{OtherRDMA, "The capture holds another kind of RDMA than iWARP, such as RoCE, InfiniBand or SMC-R."},
-	{LateStart, "The capture begins after TCP connections did, so that nothing shows what they carry."},
+	{LateStart, "The capture begins after the connection did: its startup is missing, and perhaps all that shows what it carries."},
 	{Encrypted, "The capture holds encrypted traffic, which may be anything."},
 	{OtherTCP, "The capture holds TCP connections that carry something else than iWARP."},
 	{OtherLink, "The capture has a link type that cannot be read."},

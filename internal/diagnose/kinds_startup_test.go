@@ -12,7 +12,7 @@ import (
 // startupKinds are those about the beginning and the end of a connection.
 var startupKinds = []diagnose.Kind{
 	diagnose.StartupRefused, diagnose.StartupUnanswered, diagnose.StartupLate, diagnose.Dialect, diagnose.Indication, diagnose.ReadDepth,
-	diagnose.Reset, diagnose.SilentClose,
+	diagnose.Reset, diagnose.SilentClose, diagnose.LateStart,
 }
 
 // TestStartup compares what is said of the beginning and the end of a connection, for the
@@ -22,7 +22,7 @@ func TestStartup(t *testing.T) {
 	for _, name := range []string{
 		"reject", "reject-enhanced", "sctp-reject", "sctp-refuse", "sctp-refuse-enhanced", "rtr-none-in-common", "rtr-write", "rdmac", "fallback-rev1",
 		"reset", "sctp-abort", "delayed-startup", "enhanced-depths-left-open", "MPA2-RTR-MISSING-01", "MPA2-RTR-TYPE-01", "MPA2-RTR-FIRST-01",
-		"MPA2-IRDORD-01", "MPA2-IRDORD-02", "MPA2-IRDORD-06", "RNIC-IOP-NONPERM-01", "MPA2-ENH-REPLY-01", "MPA-START-03A", "RDMAP-READ-PAIR-01", "MPA-KEY-INI-CLOSE-01",
+		"MPA2-IRDORD-01", "MPA2-IRDORD-02", "MPA2-IRDORD-06", "RNIC-IOP-NONPERM-01", "MPA2-ENH-REPLY-01", "MPA-START-03A", "RDMAP-READ-PAIR-01", "MPA-KEY-INI-CLOSE-01", "late-start",
 	} {
 		s, ok := scenario.Find(name)
 		if !ok {

@@ -19,6 +19,20 @@ func incomplete(a *about) {
 		}
 	}
 	a.snapLength()
+	a.begunBefore()
+}
+
+// begunBefore diagnoses a connection that had begun before the capture.
+func (a *about) begunBefore() {
+	if a.Transport != trace.TCP || a.SYN || a.Side[trace.I2R].HasStartup || a.Side[trace.R2I].HasStartup {
+		return
+	}
+	a.add(Diagnosis{
+		Kind: LateStart, Severity: conformance.Note, Frames: framesAt(a.FirstFrame), Title: "begun before the capture",
+		Text: "The connection had begun before the capture did. Its MPA startup is missing, so its roles, its use of CRCs and markers, and its read depth are guessed from " +
+			"the FPDUs or not known, and most rules cannot be judged.",
+		Advice: "start the capture before the connection: " + capture(a.Connection),
+	})
 }
 
 // oneWay diagnoses a connection of which one direction was captured, and reports whether it is
@@ -106,6 +120,9 @@ func (a *about) snapLength() {
 		Text: fmt.Sprintf("The snap length of the capture cut %s of %s: their CRCs cannot be verified, and what lies behind the cut is not decoded.",
 			Number(cut), counted(all, "FPDU", "FPDUs")),
 		Advice: "capture whole frames: " + capture(a.Connection),
+	}
+	if 2*cut > all {
+		d.Severity = conformance.Warning
 	}
 	if cut == all {
 		d.Severity, d.same = conformance.Warning, "all"

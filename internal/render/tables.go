@@ -30,6 +30,8 @@ type Summary struct {
 	Found *Found
 	// Diagnoses say what went wrong, before the tables.
 	Diagnoses *diagnose.Summary
+	// Brief leaves the tables out.
+	Brief bool
 	// Most is the number of connections shown, 0 for all.
 	Most int
 	// Selected says how much of the capture is shown, if that is not all.
@@ -57,6 +59,9 @@ func Tables(w io.Writer, s *Summary) error {
 	if s.Diagnoses != nil {
 		if err := v.Write(w); err != nil {
 			return err
+		}
+		if s.Brief {
+			return nil
 		}
 		fmt.Fprintln(w)
 	}
