@@ -66,9 +66,10 @@ func (a *about) silentClose() {
 		d.Text = fmt.Sprintf("The %s closed the connection in frame %d, without a Terminate. %s", who.Sender(), a.EndFrame, left)
 	case who == trace.R2I && a.unheard():
 		d.Severity, d.same = conformance.Warning, "without a word"
-		d.Text = fmt.Sprintf("The responder closed the connection in frame %d, without a Terminate and without having sent anything, after %s from the initiator.",
+		d.Text = fmt.Sprintf("The responder closed the connection in frame %d, without a Terminate and without an FPDU of its own, after %s of the initiator.",
 			a.EndFrame, counted(ini.FPDUs, "FPDU", "FPDUs"))
 		if !a.Side[0].HasEnhanced && a.Side[0].HasStartup {
+			d.Title = "closed without a reason, perhaps for IRD 0"
 			d.Also = append(d.Also, "The startup carries no IRD and ORD; some stacks then allow no RDMA Read, so a responder that needs one may give up.")
 		}
 	default:

@@ -26,7 +26,7 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	side, peer := dir.Sender(), (1 - dir).Sender()
 	d := Diagnosis{
 		Kind: Terminated, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: []uint64{t.Frame}, PDUs: []uint64{t.PDU},
-		Title: "ended by an error", same: name + q.Opcode.String() + q.Match.String(),
+		Title: "ended by an error: " + rdmap.CodeName(t.Code.Layer, t.Code.EType, t.Code.Code), same: name + q.Opcode.String() + q.Match.String(),
 	}
 	if q.Match.Found() {
 		d.Frames, d.PDUs = []uint64{q.Frame, t.Frame}, []uint64{q.PDU, t.PDU}
@@ -37,7 +37,9 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	case q.Match.Found() && unservable(t.Code):
 		d.Text = fmt.Sprintf("The %s could not do what the %s asked for: %s. It answered with the Terminate %s (frame %d)%s.",
 			side, peer, quotedMessage(q), name, t.Frame, a.andEnded(dir))
-		d.Also = append(d.Also, a.noDepth(dir, q)...)
+		if why := a.noDepth(dir, q); why != "" {
+			d.Title, d.Also = "ended by an error, perhaps for IRD 0", append(d.Also, why)
+		}
 	case q.Match.Found():
 		if !known {
 			k.what = "The {sender} sent what the {receiver} refuses"
@@ -61,6 +63,9 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	if known && q.Match != trace.NeverSent {
 		d.Dir = 1 - dir
 	}
+	if why := a.tooLong(dir, t); why != "" {
+		d.Title, d.Also = "ended by an error: receive buffer missing or too small", append(d.Also, why)
+	}
 	a.crcOf(&d, dir, t)
 	if wrongSTag(t.Code) {
 		d.Advice = a.whereFrom(dir)
@@ -75,17 +80,30 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 }
 
 // noDepth says that the read depth may be why a Read or an atomic operation was refused.
-func (a *about) noDepth(dir trace.Dir, q *trace.Quote) []string {
+func (a *about) noDepth(dir trace.Dir, q *trace.Quote) string {
 	if q.Opcode != rdmap.OpReadRequest && q.Opcode != rdmap.OpAtomicRequest {
-		return nil
+		return ""
 	}
 	switch depth, ok := a.Depth(1 - dir); {
 	case ok && depth == 0:
-		return []string{fmt.Sprintf("The %s announced IRD 0, so it serves no such request.", dir.Sender())}
+		return fmt.Sprintf("The %s announced IRD 0, so it serves no such request.", dir.Sender())
 	case !ok && a.Negotiated && a.Transport == trace.TCP && !a.Side[trace.I2R].HasEnhanced:
-		return []string{fmt.Sprintf("The startup carries no IRD and ORD, so the %s may be set to serve no such request (IRD 0).", dir.Sender())}
+		return fmt.Sprintf("The startup carries no IRD and ORD, so the %s may be set to serve no such request (IRD 0).", dir.Sender())
 	}
-	return nil
+	return ""
+}
+
+// tooLong says that a message may have been too long for the receive buffers: some stacks, siw
+// among them, say so by the error that means that there is none.
+func (a *about) tooLong(dir trace.Dir, t *trace.Terminate) string {
+	noBuffer := rdmap.TermCode{Layer: rdmap.LayerDDP, EType: rdmap.ETypeUntagged, Code: 2}
+	q := &t.Quote
+	sent := a.Flow[1-dir].Op(q.Opcode)
+	if c := t.Code; c.Layer != noBuffer.Layer || c.EType != noBuffer.EType || c.Code != noBuffer.Code || !q.Match.Found() ||
+		sent.Messages < 2 || sent.Least >= sent.Most || q.Message.Octets < int64(sent.Most) { //nolint:gosec // bounded by the stream
+		return ""
+	}
+	return fmt.Sprintf("It is the longest one that the %s sent, so the receive buffer may just have been too small: siw names the same error for that.", (1 - dir).Sender())
 }
 
 // quotes says what a Terminate quotes, where no PDU is known to be meant.
