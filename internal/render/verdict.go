@@ -182,7 +182,7 @@ func (v *Verdict) unjudged(w io.Writer) error {
 	for _, g := range gates {
 		why = append(why, fmt.Sprintf("%s (%d)", g.Lack(), missing[g]))
 	}
-	return v.say(w, 0, fmt.Sprintf("\nNot judged: %d of %d rules, because %s.", n, t.Rules(), strings.Join(why, "; ")))
+	return v.say(w, 0, fmt.Sprintf("\nRules not judged: %d of %d, because %s.", n, t.Rules(), strings.Join(why, "; ")))
 }
 
 // say writes a line, broken at the width.
