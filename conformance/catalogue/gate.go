@@ -66,16 +66,16 @@ const NumGates = len(gateNames)
 var lacks = [...]string{
 	"the start of the stream was not captured",
 	"octets are missing from the capture",
-	"frames were not captured whole",
+	"not every octet that they look at was captured",
 	"one direction was not captured",
 	"no acknowledgement proves the order of the two sides",
 	"it is not known which packets were damaged",
 	"a startup frame was not captured",
 	"the bounds of FPDUs are not certain",
 	"what a queue holds is not known",
-	"not all requests were captured",
+	"it is not certain which requests were outstanding",
 	"the layout of the enhanced data is not certain",
-	"segments are not as they were on the wire (offload)",
+	"segments may be of another size than on the wire",
 	"the end of the connection was not captured",
 }
 

@@ -150,7 +150,7 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 		r.errs = append(r.errs, failure)
 	}
 	sum := o.summary(run, src.name, src.format(), look)
-	sum.Found, sum.Diagnoses = found, &ds.Summary
+	sum.Found, sum.Diagnoses, sum.Cut = found, &ds.Summary, len(r.errs) > 0
 	if o.unjudged {
 		ds.all(sum.Connections)
 	}

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
@@ -26,6 +27,10 @@ func endings(a *about) {
 // reset diagnoses a reset, or the ABORT of an association.
 func (a *about) reset() {
 	who := a.EndedBy
+	if f := a.Flow[who].FIN; f != nil && f.Frame < a.EndFrame && a.Ending == trace.RST {
+		a.closed(who, f.Frame) // the reset only answers what came after the close
+		return
+	}
 	d := Diagnosis{
 		Kind: Reset, Severity: conformance.Warning, Dir: who, HasDir: true, Frames: framesAt(a.EndFrame), Title: "reset",
 		Text: fmt.Sprintf("The %s reset the connection in frame %d, without a Terminate that says why.", who.Sender(), a.EndFrame),
@@ -53,29 +58,48 @@ func (a *about) reset() {
 
 // silentClose diagnoses a close without a Terminate while something was under way, or before
 // the responder sent anything.
-func (a *about) silentClose() {
-	who := a.EndedBy
+func (a *about) silentClose() { a.closed(a.EndedBy, a.EndFrame) }
+
+// closed diagnoses the close of a side in a frame.
+func (a *about) closed(who trace.Dir, frame uint64) {
 	ini := &a.Flow[trace.I2R]
 	d := Diagnosis{
-		Kind: SilentClose, Severity: conformance.Error, Dir: who, HasDir: true, Frames: framesAt(a.EndFrame), Title: "closed without a reason",
+		Kind: SilentClose, Severity: conformance.Error, Dir: who, HasDir: true, Frames: framesAt(frame), Title: "closed without a reason",
 		Advice: fmt.Sprintf("look into the log of the %s for that time.", who.Sender()),
 	}
 	switch left := a.underWay(); {
 	case left != "":
 		d.same = "under way"
-		d.Text = fmt.Sprintf("The %s closed the connection in frame %d, without a Terminate. %s", who.Sender(), a.EndFrame, left)
+		d.Text = fmt.Sprintf("The %s closed the connection in frame %d, without a Terminate. %s", who.Sender(), frame, left)
 	case who == trace.R2I && a.unheard():
 		d.Severity, d.same = conformance.Warning, "without a word"
 		d.Text = fmt.Sprintf("The responder closed the connection in frame %d, without a Terminate and without an FPDU of its own, after %s of the initiator.",
-			a.EndFrame, counted(ini.FPDUs, "FPDU", "FPDUs"))
-		if !a.Side[0].HasEnhanced && a.Side[0].HasStartup {
-			d.Title = "closed without a reason, perhaps for IRD 0"
-			d.Also = append(d.Also, "The startup carries no IRD and ORD; some stacks then allow no RDMA Read, so a responder that needs one may give up.")
-		}
+			frame, counted(ini.FPDUs, "FPDU", "FPDUs"))
+		a.perhaps(&d)
 	default:
 		return
 	}
 	a.add(d)
+}
+
+// perhaps says what a close may be for: rules that the other side broke before, or else a
+// startup without IRD and ORD.
+func (a *about) perhaps(d *Diagnosis) {
+	said := a.explain("ADV-SILENT-CLOSE", "ADV-REV1-NO-DEPTH")
+	causes := a.explainIf(func(f *conformance.Finding) bool {
+		return f.HasDir && f.Dir != d.Dir && f.Severity >= conformance.Warning && f.Frame <= d.Frames[0] && !isAdvice(f)
+	})
+	d.Rules = append(rulesOf(causes), rulesOf(said)...)
+	for i, f := range causes {
+		if i == 0 {
+			d.Title = "closed without a reason, perhaps for " + f.Rule.ID
+		}
+		d.Also = append(d.Also, fmt.Sprintf("That may be because of %s in frame %d: %s.", f.Rule.ID, f.Frame, strings.TrimSuffix(f.Message, ".")))
+	}
+	if len(causes) == 0 && !a.Side[0].HasEnhanced && a.Side[0].HasStartup {
+		d.Title = "closed without a reason, perhaps for IRD 0"
+		d.Also = append(d.Also, "The startup carries no IRD and ORD; some stacks then allow no RDMA Read, so a responder that needs one may give up. Revision 2 carries them.")
+	}
 }
 
 // fewFPDUs is what an initiator sends before it expects an answer, in FPDUs. One that sent more

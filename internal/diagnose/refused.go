@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -40,10 +41,21 @@ func refused(a *about) {
 		d.Text = text + ". This is an answer of its RNIC, for lack of resources, and not of the upper layer."
 		d.Advice = "look for a limit of connections or of streams on the responder."
 	}
-	if why := mayRefuse(a); why != "" {
+	found := a.explain("MPA-R-REP-01", "MPA2-S-01", "MPA-R-REQ-01")
+	d.Rules = rulesOf(found)
+	switch why := mayRefuse(a); {
+	case slices.Contains(d.Rules, "MPA-R-REQ-01"):
+		d.Severity, d.Title = conformance.Warning, "refused, or the R bit sent back"
+		d.Also = append(d.Also, "The Request has the R bit set, which it may not; some stacks (siw) send it back in the Reply and go on.")
+		d.Advice = "mend the initiator: it must not set R."
+	case slices.Contains(d.Rules, "MPA2-S-01"):
+		d.Also = append(d.Also, "The request announces enhanced data (S bit) and has no room for it: that may be the reason.")
+	case why != "":
 		d.Also = append(d.Also, why)
 	}
-	d.Rules = rulesOf(a.explain("MPA-R-REP-01"))
+	if len(d.Also) > 0 && d.Severity == conformance.Error {
+		d.Advice = "look into the log of the responder: its driver or its upper layer decided to refuse."
+	}
 	a.add(d)
 }
 

@@ -29,9 +29,6 @@ func (a *about) brokenRule(first *conformance.Finding) {
 		for i := range a.diagnoses {
 			if d := &a.diagnoses[i]; slices.Contains(d.Rules, rule) {
 				d.Also, d.Rules = append(d.Also, said), append(d.Rules, first.Rule.ID)
-				if d.Kind == Rule { // a known habit of a stack, with which connections work
-					d.Severity = min(d.Severity, conformance.Warning)
-				}
 				return
 			}
 		}

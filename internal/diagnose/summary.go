@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,6 +72,9 @@ func (s *Summary) again(number uint64) bool {
 // Add adds a diagnosis.
 func (s *Summary) Add(d Diagnosis) {
 	key := alike{d.Kind, d.Severity, d.Dir, d.HasDir, d.same}
+	if slices.Contains(byCause, d.Kind) {
+		key.same += shape(d.Text + strings.Join(d.Also, " ") + strings.Join(d.Rules, " "))
+	}
 	first := s.at[key]
 	switch {
 	case first != nil && d.Conn != nil:
@@ -93,16 +97,42 @@ func (s *Summary) Add(d Diagnosis) {
 	}
 }
 
-// List returns the diagnoses, the worst first.
+// byCause are the kinds whose sentences name the cause: only connections of which the same is
+// said, but for numbers, are folded.
+var byCause = []Kind{Terminated, StartupRefused, StartupUnanswered, Dialect, Indication, ReadDepth, WrongCRC, Reset, SilentClose}
+
+// numbers are what differs from connection to connection: frames, PDUs, sizes, STags, times.
+var numbers = regexp.MustCompile(`(0x)?[0-9a-f]*[0-9][0-9a-f]*([.,][0-9]+)*( (ns|µs|ms|s)\b)?`)
+
+// shape is a text without its numbers. Small ones, such as a revision, stay.
+func shape(text string) string {
+	return numbers.ReplaceAllStringFunc(text, func(n string) string {
+		if len(n) == 1 {
+			return n
+		}
+		return "#"
+	})
+}
+
+// List returns the diagnoses, the worst first: what failed or costs time before rules that were
+// broken without that.
 func (s *Summary) List() []*Diagnosis {
 	for _, d := range s.all {
 		slices.Sort(d.Conns)
 	}
 	slices.SortStableFunc(s.all, func(a, b *Diagnosis) int {
-		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(b.Of, a.Of),
+		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(b.Of, a.Of),
 			cmp.Compare(a.number(), b.number()), cmp.Compare(a.first(), b.first()), strings.Compare(a.same, b.same))
 	})
 	return s.all
+}
+
+// weight is the severity as far as it counts in the order.
+func (d *Diagnosis) weight() conformance.Severity {
+	if d.Kind == Rule {
+		return min(d.Severity, conformance.Warning)
+	}
+	return d.Severity
 }
 
 func (d *Diagnosis) number() uint64 {

@@ -22,20 +22,54 @@ func terminates(a *about) {
 // terminate diagnoses a Terminate. At fault is the side that sent what it refuses; where its
 // code does not say so, the diagnosis speaks of the side that ended the connection.
 func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
-	name, q := t.Code.Name(), &t.Quote
-	side, peer := dir.Sender(), (1 - dir).Sender()
+	q, side, peer := &t.Quote, dir.Sender(), (1 - dir).Sender()
 	d := Diagnosis{
 		Kind: Terminated, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: []uint64{t.Frame}, PDUs: []uint64{t.PDU},
-		Title: "ended by an error: " + rdmap.CodeName(t.Code.Layer, t.Code.EType, t.Code.Code), same: name + q.Opcode.String() + q.Match.String(),
+		Title: "ended by an error: " + rdmap.CodeName(t.Code.Layer, t.Code.EType, t.Code.Code), same: t.Code.Name() + q.Opcode.String() + q.Match.String(),
 	}
 	if q.Match.Found() {
 		d.Frames, d.PDUs = []uint64{q.Frame, t.Frame}, []uint64{q.PDU, t.PDU}
 	}
 	roles := strings.NewReplacer("{sender}", peer, "{receiver}", side)
 	k, known := causeOf(t.Code)
+	a.refusedBy(&d, dir, t, roles)
+	if k.try != "" {
+		d.Advice = roles.Replace(k.try)
+	}
+	if known && q.Match != trace.NeverSent {
+		d.Dir = 1 - dir
+	}
+	if why := a.tooLong(dir, t); why != "" {
+		d.Title, d.Also = "ended by an error: receive buffer missing or too small", append(d.Also, why)
+	}
+	a.crcOf(&d, dir, t)
+	if wrongSTag(t.Code) {
+		d.Advice = a.whereFrom(dir)
+	}
+	own, caused := a.rulesOfTerminate(dir, t)
+	for _, f := range caused {
+		d.Also = append(d.Also, fmt.Sprintf("That breaks %s: %s.", f.Rule.ID, strings.TrimSuffix(f.Message, ".")))
+	}
+	d.Rules = rulesOf(append(caused, own...))
+	if slices.Contains(d.Rules, "ADV-CRC-SPLIT") {
+		d.Advice = "keep FPDUs aligned with TCP segments, or mend the receiver."
+	}
+	d.Also = append(d.Also, remarks(t, own)...)
+	a.add(d)
+}
+
+// refusedBy says what a Terminate refuses, and what became of the connection.
+func (a *about) refusedBy(d *Diagnosis, dir trace.Dir, t *trace.Terminate, roles *strings.Replacer) {
+	name, q := t.Code.Name(), &t.Quote
+	side, peer := dir.Sender(), (1 - dir).Sender()
+	k, known := causeOf(t.Code)
 	switch {
 	case q.Match.Found() && unservable(t.Code):
-		d.Text = fmt.Sprintf("The %s could not do what the %s asked for: %s. It answered with the Terminate %s (frame %d)%s.",
+		what := "could not do what the %s asked for"
+		if q.Opcode != rdmap.OpReadRequest && q.Opcode != rdmap.OpAtomicRequest {
+			what = "could not take what the %s sent"
+		}
+		d.Text = fmt.Sprintf("The %s "+what+": %s. It answered with the Terminate %s (frame %d)%s.",
 			side, peer, quotedMessage(q), name, t.Frame, a.andEnded(dir))
 		if why := a.noDepth(dir, q); why != "" {
 			d.Title, d.Also = "ended by an error, perhaps for IRD 0", append(d.Also, why)
@@ -57,26 +91,6 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 		d.Text = fmt.Sprintf("The %s ended the connection with the Terminate %s (frame %d)%s.", side, name, t.Frame, a.andEnded(dir))
 		d.Also = append(d.Also, quotes(q, peer)...)
 	}
-	if k.try != "" {
-		d.Advice = roles.Replace(k.try)
-	}
-	if known && q.Match != trace.NeverSent {
-		d.Dir = 1 - dir
-	}
-	if why := a.tooLong(dir, t); why != "" {
-		d.Title, d.Also = "ended by an error: receive buffer missing or too small", append(d.Also, why)
-	}
-	a.crcOf(&d, dir, t)
-	if wrongSTag(t.Code) {
-		d.Advice = a.whereFrom(dir)
-	}
-	own, caused := a.rulesOfTerminate(dir, t)
-	for _, f := range caused {
-		d.Also = append(d.Also, fmt.Sprintf("That breaks %s: %s.", f.Rule.ID, strings.TrimSuffix(f.Message, ".")))
-	}
-	d.Rules = rulesOf(append(caused, own...))
-	d.Also = append(d.Also, remarks(t, own)...)
-	a.add(d)
 }
 
 // noDepth says that the read depth may be why a Read or an atomic operation was refused.

@@ -93,7 +93,8 @@ func (a *about) mayIgnore() (why []string) {
 	case s.PDLength > commonLimit:
 		why = append(why, fmt.Sprintf("The request has %s of private data, more than some stacks take (%d): that may be the reason.", octets(uint64(s.PDLength)), commonLimit))
 	case a.Ending == trace.FIN && a.EndedBy == trace.R2I && a.Side[trace.I2R].HasEnhanced:
-		why = append(why, "The request is enhanced (revision 2 with the S bit), and a responder that does not know RFC 6581 closes: that may be the reason.")
+		e := a.Side[trace.I2R].Enhanced
+		why = append(why, fmt.Sprintf("The request is enhanced (revision 2, IRD %d, ORD %d). A responder closes if it does not know RFC 6581, or if it cannot serve these depths: that may be the reason.", e.IRD, e.ORD))
 	case a.Flow[trace.I2R].FPDUs > 0:
 		why = append(why, "The initiator sent an FPDU before the answer, which it may not: that may be the reason.")
 	}

@@ -30,6 +30,8 @@ type Summary struct {
 	Found *Found
 	// Diagnoses say what went wrong, before the tables.
 	Diagnoses *diagnose.Summary
+	// Cut says that the capture could not be read to its end.
+	Cut bool
 	// Brief leaves the tables out.
 	Brief bool
 	// Most is the number of connections shown, 0 for all.
@@ -51,7 +53,7 @@ func Tables(w io.Writer, s *Summary) error {
 	if s.Bad == nil {
 		s.Bad = func(v string) string { return v }
 	}
-	v := Verdict{File: s.File, Totals: &s.Totals, Diagnoses: s.Diagnoses, All: s.Most == 0, Width: s.Width, Bad: s.Bad}
+	v := Verdict{File: s.File, Totals: &s.Totals, Diagnoses: s.Diagnoses, All: s.Most == 0, Cut: s.Cut, Width: s.Width, Bad: s.Bad}
 	v.Selected, v.Conns = s.Selected != "", uint64(len(s.Connections))
 	if s.Found != nil {
 		v.Tally = &s.Found.tally

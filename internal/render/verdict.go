@@ -24,6 +24,8 @@ type Verdict struct {
 	Conns    uint64
 	// Tally are the verdicts of the rules; nil if they were not asked.
 	Tally *conformance.Tally
+	// Cut says that the capture could not be read to its end.
+	Cut bool
 	// Brief leaves out the headline and the diagnoses that only say that a rule was broken, for
 	// one who writes the findings behind it.
 	Brief bool
@@ -67,7 +69,7 @@ func (v *Verdict) Write(w io.Writer) error {
 		}
 	}
 	if n := len(list) - len(shown) + v.Diagnoses.Dropped; n > 0 {
-		more := fmt.Sprintf("\n%s more, less severe", diagnose.Number(uint64(n)))
+		more := fmt.Sprintf("\n%s more", diagnose.Number(uint64(n)))
 		if len(shown) < len(list) {
 			more += " (--all shows them)"
 		}
@@ -88,11 +90,20 @@ func (v *Verdict) headline() string {
 	s := v.Diagnoses
 	problems, notes := s.Count(conformance.Error)+s.Count(conformance.Warning), s.Count(conformance.Note)
 	what := "no problem found"
+	if v.Tally != nil && v.Tally.Rules() > 0 && v.Tally.Count(conformance.NotJudged) == v.Tally.Rules() {
+		what = "no problem found, but no rule could be judged"
+	}
 	if problems > 0 {
 		what = fmt.Sprintf("%s %s", diagnose.Number(uint64(problems)), plural(uint64(problems), "problem", "problems"))
 	}
 	if notes > 0 {
+		if strings.Contains(what, ", but") {
+			what += ","
+		}
 		what += fmt.Sprintf(" and %d %s", notes, plural(uint64(notes), "note", "notes"))
+	}
+	if v.Cut {
+		what = "not read to its end; " + what
 	}
 	t := v.Totals
 	of, selected := "", ""
@@ -106,6 +117,9 @@ func (v *Verdict) headline() string {
 // diagnosis writes one.
 func (v *Verdict) diagnosis(w io.Writer, d *diagnose.Diagnosis) error {
 	level := strings.ToUpper(d.Severity.String())
+	if v.Brief && d.Severity > conformance.Note { // else it would read like a finding
+		level = "PROBLEM"
+	}
 	pad := strings.Repeat(" ", max(underLevel-len(level), 1))
 	if d.Severity == conformance.Error {
 		level = v.Bad(level)
@@ -150,7 +164,7 @@ func others(d *diagnose.Diagnosis) string {
 			numbers = append(numbers, strconv.FormatUint(n, 10))
 		}
 	}
-	s := plural(uint64(d.Of-1), "conn ", "conns ") + strings.Join(numbers, ", ")
+	s := plural(uint64(d.Of-1), "conn ", "conns ") + strings.Join(numbers, ", ") //nolint:gosec // a count
 	if n := d.Of - 1 - len(numbers); n > 0 {
 		s += fmt.Sprintf(" and %s more", diagnose.Number(uint64(n)))
 	}
