@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,9 @@ func nearest(word string, words []string) string {
 func wrongFlag(cmd *cobra.Command, err error) error {
 	var no *pflag.NotExistError
 	if !errors.As(err, &no) {
+		if bad := new(pflag.InvalidValueError); errors.As(err, &bad) && errors.As(err, new(*strconv.NumError)) {
+			return usagef("--%s takes a number, not %q", bad.GetFlag().Name, bad.GetValue())
+		}
 		return &usageError{err}
 	}
 	var names []string

@@ -106,6 +106,9 @@ func (v *Verdict) headline() string {
 		what = "not read to its end; " + what
 	}
 	t := v.Totals
+	if v.Selected && v.Conns == 0 {
+		return fmt.Sprintf("%s: nothing is selected of %s iWARP %s", printable(v.File), diagnose.Number(t.IWARP), plural(t.IWARP, "connection", "connections"))
+	}
 	of, selected := "", ""
 	if v.Selected {
 		of, selected = diagnose.Number(v.Conns)+" of ", " (selected)"
