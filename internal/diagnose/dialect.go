@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
@@ -35,6 +36,7 @@ func dialects(a *about) {
 		d.Text = fmt.Sprintf("The Request in frame %d has the enhanced data with IRD and ORD, the Reply in frame %d has not: nothing was agreed about them.", ini.StartupFrame, res.StartupFrame)
 		d.Advice = "find out whether the responder knows RFC 6581; if not, set the initiator to revision 1."
 	default:
+		a.layouts(&d)
 		return
 	}
 	if d.Severity == conformance.Warning && !a.troubled() {
@@ -47,6 +49,36 @@ func dialects(a *about) {
 		}
 	}
 	a.add(d)
+}
+
+// layoutRules are about flags that mean something else in the layout of draft -01 than in that of
+// RFC 6581 section 9.
+var layoutRules = []string{"MPA2-CTRL-A-02", "MPA2-CTRL-A-03", "MPA2-CTRL-BCD-02", "MPA2-D01-FLAG-01", "MPA2-D01-FLAG-02"}
+
+// document names what defines a layout.
+var document = map[mpa.Layout]string{mpa.LayoutRFC6581: "RFC 6581", mpa.LayoutDraft01: "draft -01", mpa.LayoutRTR2007: "the proposal of 2007"}
+
+// layouts diagnoses sides that may read the flags of the enhanced data in different layouts.
+func (a *about) layouts(d *Diagnosis) {
+	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
+	if !ini.HasEnhanced || !res.HasEnhanced {
+		return
+	}
+	found := a.explain(layoutRules...)
+	if len(found) == 0 {
+		return
+	}
+	flags := func(e mpa.Enhanced) string {
+		bit := map[bool]string{true: "1", false: "0"}
+		return "A=" + bit[e.A] + " B=" + bit[e.B] + " C=" + bit[e.C] + " D=" + bit[e.D]
+	}
+	d.HasDir, d.Rules, d.Severity, d.Title = false, rulesOf(found), found[0].Severity, "flags of the enhanced data do not fit"
+	d.Text = fmt.Sprintf("The Request in frame %d has %s and the Reply in frame %d %s, which is not right in the layout of %v: %s.",
+		ini.StartupFrame, flags(ini.Enhanced), res.StartupFrame, flags(res.Enhanced), document[a.Layout], strings.TrimSuffix(found[0].Message, "."))
+	d.Also = []string{"The sides may read the flags in different layouts: draft -01 and RFC 6581 give them other meanings."}
+	d.Advice = "compare the versions of both drivers; --mpa-layout reads the capture in the other layout."
+	d.same = flags(ini.Enhanced) + flags(res.Enhanced)
+	a.add(*d)
 }
 
 // troubled reports whether the connection ended early: before an FPDU in each direction, or by
