@@ -7,6 +7,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // startupKinds are those about the beginning and the end of a connection.
@@ -73,4 +74,31 @@ timeline: [connect, write 5000, write 5000, write 5000, close]
 		fmt.Fprintf(&b, "== %s\n%s", c.name, text(diagnosed(t, written(t, s, false)), startupKinds...))
 	}
 	golden(t, "startup-scripts.txt", b.String())
+}
+
+// TestStartup_TooLate: an answer behind the initiator's own end is too late, one before it is
+// not.
+func TestStartup_TooLate(t *testing.T) {
+	late := func(fin uint64) string {
+		c := trace.Connection{Outcome: trace.Accepted, SYN: true, HasStartupLatency: true, StartupLatency: 300e6, LastTime: 1e9}
+		c.Side[trace.I2R].StartupFrame, c.Side[trace.I2R].StartupTime = 4, 100e6
+		c.Side[trace.R2I].StartupFrame, c.Side[trace.R2I].StartupTime = 7, 400e6
+		c.Flow[trace.I2R].Frames, c.Flow[trace.R2I].Frames = 4, 4
+		c.Flow[trace.I2R].FIN = &trace.Closing{Frame: fin, Time: 350e6}
+		var said []*diagnose.Diagnosis
+		for _, d := range diagnose.Connection(&c, nil) {
+			said = append(said, &d)
+		}
+		return text(said, diagnose.StartupLate)
+	}
+	const want = `error startup-late responder frames [7 4 6] pdus [] of 1: answered too late
+The responder answered the request in frame 4 after 300 ms (frame 7); the initiator had given up in frame 6, after 250 ms.
+Try: find out why the responder took so long: its upper layer accepts the connection, or its processor is busy.
+`
+	if got := late(6); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if got := late(9); got != "" {
+		t.Errorf("an answer in time: %s", got)
+	}
 }

@@ -93,7 +93,7 @@ func (a *about) split(dir trace.Dir) {
 	a.add(Diagnosis{
 		Kind: Split, Severity: worst(found), Dir: dir, HasDir: true, Frames: framesOf(found), PDUs: pdusOf(found), Title: "small segments",
 		Rules: rulesOf(found), same: f.Rule.ID,
-		Text: fmt.Sprintf("The %s cuts messages into smaller FPDUs than needed, the first in frame %d: %s, instead of %s. Each FPDU costs headers and work at both ends.",
+		Text: fmt.Sprintf("The %s cuts messages into smaller FPDUs than needed, the first in frame %d: %s, where %s would do. Each FPDU costs headers and work at both ends.",
 			who, f.Frame, f.Observed, strings.TrimPrefix(f.Expected, "at least ")),
 		Advice: fmt.Sprintf("compare the MTU and the largest ULPDU (MULPDU) that the RNIC of the %s is set to.", who),
 	})
