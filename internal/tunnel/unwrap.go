@@ -94,13 +94,13 @@ func (u *Unwrapper) Unwrap(d *packet.Decoder, st packet.Status, frame uint64, ti
 				h.Src, h.Dst, h.HasAddrs = p.Src, p.Dst, true
 			}
 			switch {
-			case ok == cut:
-				d.SetFault(packet.Fault{Code: reason, Offset: at})
-				return packet.Truncated
-			case u.n > MaxDepth:
+			case u.n > MaxDepth: // before cut: a label may be taken and what follows it cut
 				u.n = MaxDepth
 				d.SetFault(packet.Fault{Code: ReasonDepth, Offset: at})
 				return packet.Malformed
+			case ok == cut:
+				d.SetFault(packet.Fault{Code: reason, Offset: at})
+				return packet.Truncated
 			}
 		}
 		if ok == refused || next == none {

@@ -247,11 +247,12 @@ func TestUnwrap_TooDeep(t *testing.T) {
 		"IP in IP":            nested(MaxDepth + 1),
 		"MPLS":                inEthernet(0x8847, labels, []byte{0, 1, 1, 64}, raw()),
 		"MPLS without an end": inEthernet(0x8847, bytes.Repeat([]byte{0, 1, 0, 64}, 10_000)),
+		"MPLS, cut behind":    inEthernet(0x8847, labels, []byte{0, 1, 1, 64}, nil),
 	} {
 		var u Unwrapper
 		d := packet.NewDecoder()
 		var p packet.Packet
-		if st := unwrap(&u, d, frame, len(frame), 1, &p); st != packet.Malformed || d.Reason() != ReasonDepth {
+		if st := unwrap(&u, d, frame, len(frame)+20, 1, &p); st != packet.Malformed || d.Reason() != ReasonDepth {
 			t.Errorf("%s: %v, %q", name, st, d.Reason())
 		}
 		if n := len(u.Headers()); n != MaxDepth {
