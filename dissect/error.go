@@ -14,6 +14,9 @@ const (
 	LayerDDP     Layer = "ddp"
 	LayerRDMAP   Layer = "rdmap"
 	LayerSCTPDDP Layer = "sctpddp"
+	// Upper layers, which RDMAP carries.
+	LayerSMBDirect Layer = "smbdirect"
+	LayerRPCRDMA   Layer = "rpcrdma"
 )
 
 // Error says why octets could not be parsed as the header they should be.

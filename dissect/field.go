@@ -62,6 +62,9 @@ type Field struct {
 	Bit int
 	// Width is the number of bits. For Bytes it may be 0: to the end.
 	Width int
+	// LittleEndian says that the first octet of the number is its least significant
+	// one. Such a field has whole octets.
+	LittleEndian bool
 	// Ref is the document and section that define the field.
 	Ref string
 	// Names gives the meaning of a value, if its values have names.
@@ -82,6 +85,12 @@ func (f *Field) In(b []byte) bool {
 func (f *Field) Uint(b []byte) uint64 {
 	first, last := f.Bit/8, (f.Bit+f.Width+7)/8
 	var v uint64
+	if f.LittleEndian {
+		for i := last - 1; i >= first; i-- {
+			v = v<<8 | uint64(b[i])
+		}
+		return v
+	}
 	for _, o := range b[first:last] {
 		v = v<<8 | uint64(o)
 	}
@@ -94,6 +103,12 @@ func (f *Field) Uint(b []byte) uint64 {
 
 // Set writes the low bits of v into the field and leaves all other bits alone.
 func (f *Field) Set(b []byte, v uint64) {
+	if f.LittleEndian {
+		for i := range f.Width / 8 {
+			b[f.Bit/8+i] = byte(v >> uint(8*i))
+		}
+		return
+	}
 	for i := range f.Width {
 		bit := f.Bit + f.Width - 1 - i
 		mask := byte(0x80) >> uint(bit%8)

@@ -43,6 +43,22 @@ func TestField_SetUint(t *testing.T) {
 	}
 }
 
+// TestField_LittleEndian: the octets of a little-endian number come in the other order.
+func TestField_LittleEndian(t *testing.T) {
+	b := []byte{0xee, 0x12, 0x34, 0x56, 0x78, 0xee}
+	f := Field{Kind: Hex, Bit: 8, Width: 32, LittleEndian: true}
+	if got := f.Uint(b); got != 0x78563412 {
+		t.Errorf("read %#x", got)
+	}
+	if got := string(f.AppendJSON(nil, b)); got != `"0x78563412"` {
+		t.Errorf("as JSON %s", got)
+	}
+	f.Set(b, 0x01020304)
+	if want := [...]byte{0xee, 4, 3, 2, 1, 0xee}; [6]byte(b) != want {
+		t.Errorf("wrote % x", b)
+	}
+}
+
 func TestField_AppendJSON(t *testing.T) {
 	b := []byte{0x12, 0x34, 0xab, 0xcd, 0xff}
 	for _, c := range []struct {
