@@ -108,6 +108,12 @@ func FuzzSCTP(f *testing.F) {
 		known := map[uint64]bool{}
 		// What comes at the end has the last frame of its association.
 		last := map[uint64]uint64{}
+		// given are the directions in which a missing chunk was given up.
+		type source struct {
+			conn uint64
+			dir  trace.Dir
+		}
+		given := map[source]bool{}
 		for i, c := range r.Conns {
 			known[c.Number] = true
 			if i > 0 && c.Number <= r.Conns[i-1].Number || c.FirstFrame > c.LastFrame || c.EndFrame > uint64(len(a.frames)) {
@@ -121,7 +127,10 @@ func FuzzSCTP(f *testing.F) {
 			}
 			// What waited for a chunk that never came keeps the frame that carried it, though it
 			// may have come again since.
-			waited := p.Chunk.Order == trace.AfterMissing
+			// Those behind it that waited with it do the same.
+			from := source{p.Conn.Number, p.Dir}
+			given[from] = given[from] || p.Chunk.Order == trace.AfterMissing
+			waited := given[from] && slices.Contains(p.Frames, p.Frame)
 			if p.Frame > uint64(len(a.frames)) || !waited && p.Frames[len(p.Frames)-1] > p.Frame || p.Frames[0] > p.Frame {
 				t.Fatalf("%s", brief(p))
 			}
