@@ -2,7 +2,6 @@ package conformance_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
@@ -65,15 +64,7 @@ func TestCutMessages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			j := judged(t, framesOf(t, s.Script(false)))
-			var got []string
-			for i := range j.findings {
-				got = append(got, fmt.Sprintf("%s %v", j.findings[i].Rule.ID, j.findings[i].Severity))
-			}
-			slices.Sort(got)
-			if !slices.Equal(got, c.want) {
-				t.Errorf("%v, want %v\n\t%s", got, c.want, text(j.findings))
-			}
+			wantFindings(t, framesOf(t, s.Script(false)), c.want)
 		})
 	}
 }

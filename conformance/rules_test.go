@@ -103,6 +103,21 @@ func framesIn(tb testing.TB, file []byte) []capture.Frame {
 	return fs
 }
 
+// wantFindings judges frames and fails unless these are the findings: ids with severities,
+// sorted.
+func wantFindings(t *testing.T, frames []capture.Frame, want []string) {
+	t.Helper()
+	j := judged(t, frames)
+	var got []string
+	for i := range j.findings {
+		got = append(got, fmt.Sprintf("%s %v", j.findings[i].Rule.ID, j.findings[i].Severity))
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v\n\t%s", got, want, text(j.findings))
+	}
+}
+
 func text(fs []conformance.Finding) string {
 	var s []string
 	for i := range fs {

@@ -2,7 +2,6 @@ package conformance_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -40,15 +39,7 @@ func TestStray(t *testing.T) {
 				t.Fatal(err)
 			}
 			frames := framesOf(t, s.Script(false))
-			j := judged(t, frames)
-			var got []string
-			for i := range j.findings {
-				got = append(got, fmt.Sprintf("%s %v", j.findings[i].Rule.ID, j.findings[i].Severity))
-			}
-			slices.Sort(got)
-			if !slices.Equal(got, c.want) {
-				t.Errorf("%v, want %v\n\t%s", got, c.want, text(j.findings))
-			}
+			wantFindings(t, frames, c.want)
 			var pdus []string
 			for _, p := range tracerun.Run(t, pipeline.Options{}, frames).Of(0, trace.I2R)[1:] {
 				pdus = append(pdus, fmt.Sprintf("%v %d", p.Kind, p.Length))
