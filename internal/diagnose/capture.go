@@ -135,7 +135,7 @@ func (w *whole) rdma() {
 			w.add(Diagnosis{
 				Kind: OtherRDMA, Severity: conformance.Warning, Frames: framesAt(s.First), Title: k.title, Advice: k.advice,
 				Text: fmt.Sprintf("The capture holds %s %s, the first in frame %d, and no iWARP. That is another kind of RDMA, which this program does not read.",
-					counted(s.Count, "frame", "frames"), k.what, s.First),
+					Counted(s.Count, "frame", "frames"), k.what, s.First),
 			})
 		}
 	}
@@ -220,14 +220,14 @@ func (w *whole) encrypted(secret []pipeline.Stream) {
 	n, first, what := named(secret)
 	var parts []string
 	if n > 0 {
-		parts = append(parts, fmt.Sprintf("%s (%s)", counted(n, "TCP connection", "TCP connections"), what))
+		parts = append(parts, fmt.Sprintf("%s (%s)", Counted(n, "TCP connection", "TCP connections"), what))
 	}
 	for _, k := range []struct {
 		kind pipeline.FrameKind
 		name string
 	}{{pipeline.IPsec, "IPsec"}, {pipeline.WireGuard, "WireGuard"}, {pipeline.MACsec, "MACsec"}} {
 		if s := w.Seen[k.kind]; s.Count > 0 {
-			parts = append(parts, counted(s.Count, "frame", "frames")+" of "+k.name)
+			parts = append(parts, Counted(s.Count, "frame", "frames")+" of "+k.name)
 			if first == 0 || s.First < first {
 				first = s.First
 			}
@@ -306,7 +306,7 @@ func (w *whole) unknown() {
 	if late > 0 {
 		d.Kind, d.Title = LateStart, "started before the capture"
 		d.Text = fmt.Sprintf("%s data without an MPA Request: with %s, the first in frame %d. The capture does not hold the start of %s, so whether it is iWARP is not known; no FPDUs were found.",
-			carries(n), few(names), first, counted(late, "of these connections", "of these connections"))
+			carries(n), few(names), first, Counted(late, "of these connections", "of these connections"))
 		d.Advice = "start the capture before the application connects: " + tcpdump + "; " + ports
 	}
 	w.add(d)
@@ -317,7 +317,7 @@ func (w *whole) oneWay() {
 	if n := w.OneWay.Count; n > 0 {
 		w.add(Diagnosis{
 			Kind: OneDirection, Severity: conformance.Warning, Frames: framesAt(w.OneWay.First), Title: "one direction only",
-			Text:   fmt.Sprintf("Only one direction of %s with data was captured, the first in frame %d.", counted(n, "TCP connection", "TCP connections"), w.OneWay.First),
+			Text:   fmt.Sprintf("Only one direction of %s with data was captured, the first in frame %d.", Counted(n, "TCP connection", "TCP connections"), w.OneWay.First),
 			Advice: "mirror both directions of the port to the capture, and let no filter take one out: " + tcpdump,
 		})
 	}
@@ -332,7 +332,7 @@ func (w *whole) cut() {
 	w.add(Diagnosis{
 		Kind: SnapLength, Severity: conformance.Warning, Frames: framesAt(first), Title: "cut by the snap length",
 		Text: fmt.Sprintf("The snap length cut %s of %s so short that nothing is left of what TCP carries: of %s on average %s were captured.",
-			Number(w.Totals.Cut), counted(w.Frames, "frame", "frames"), octets(w.Octets/w.Frames), Number(w.Captured/w.Frames)),
+			Number(w.Totals.Cut), Counted(w.Frames, "frame", "frames"), octets(w.Octets/w.Frames), Number(w.Captured/w.Frames)),
 		Advice: "capture whole frames: " + tcpdump,
 	})
 }
@@ -348,7 +348,7 @@ func (w *whole) nothing() {
 		d.Frames = framesAt(w.Idle.First)
 		d.Text = fmt.Sprintf("%s no data, so there is no iWARP in the capture.", carries(w.Idle.Count))
 	case w.SCTP > 0:
-		d.Text = fmt.Sprintf("The capture holds %s of SCTP, and none of DDP in them.", counted(w.SCTP, "packet", "packets"))
+		d.Text = fmt.Sprintf("The capture holds %s of SCTP, and none of DDP in them.", Counted(w.SCTP, "packet", "packets"))
 	default:
 		var parts []string
 		for _, k := range []struct {
@@ -359,7 +359,7 @@ func (w *whole) nothing() {
 				parts = append(parts, fmt.Sprintf("%s of %s", Number(s.Count), k.what))
 			}
 		}
-		d.Text = fmt.Sprintf("The capture holds %s, and neither TCP nor SCTP, which carry iWARP", counted(w.Frames, "frame", "frames"))
+		d.Text = fmt.Sprintf("The capture holds %s, and neither TCP nor SCTP, which carry iWARP", Counted(w.Frames, "frame", "frames"))
 		if len(parts) > 0 {
 			d.Text += ": " + list(parts)
 		}

@@ -72,7 +72,7 @@ func crcCount(dir trace.Dir, f *trace.Flow) string {
 	verified := f.CRCBad + f.CRCGood
 	switch {
 	case f.CRCBad == 1:
-		of := fmt.Sprintf("one of %s", counted(verified, "FPDU", "FPDUs"))
+		of := fmt.Sprintf("one of %s", Counted(verified, "FPDU", "FPDUs"))
 		if verified == 1 {
 			of = "the only one"
 		}
@@ -85,7 +85,7 @@ func crcCount(dir trace.Dir, f *trace.Flow) string {
 	if uint64(len(k.BadCRCs)) == f.CRCBad {
 		last = carrier(&k.BadCRCs[len(k.BadCRCs)-1])
 	}
-	how := fmt.Sprintf("in %s of up to %d", counted(k.BadCRCRuns, "burst", "bursts"), k.LongestBadCRC)
+	how := fmt.Sprintf("in %s of up to %d", Counted(k.BadCRCRuns, "burst", "bursts"), k.LongestBadCRC)
 	switch {
 	case k.BadCRCRuns == 1:
 		how = "one after the other"
@@ -193,9 +193,9 @@ func neighbours(b *trace.BadCRC) string {
 	case b.Good+b.Bad == 0:
 		return ""
 	case b.Bad == 0:
-		return fmt.Sprintf("The TCP segment of frame %d holds %s with a right CRC besides.", carrier(b), counted(uint64(b.Good), "FPDU", "FPDUs")) //nolint:gosec // a count
+		return fmt.Sprintf("The TCP segment of frame %d holds %s with a right CRC besides.", carrier(b), Counted(uint64(b.Good), "FPDU", "FPDUs")) //nolint:gosec // a count
 	case b.Good == 0:
-		return fmt.Sprintf("The TCP segment of frame %d holds %s with a wrong CRC besides, and none with a right one.", carrier(b), counted(uint64(b.Bad), "FPDU", "FPDUs")) //nolint:gosec // a count
+		return fmt.Sprintf("The TCP segment of frame %d holds %s with a wrong CRC besides, and none with a right one.", carrier(b), Counted(uint64(b.Bad), "FPDU", "FPDUs")) //nolint:gosec // a count
 	}
 	return fmt.Sprintf("Of the other FPDUs in the TCP segment of frame %d, %d have a right CRC and %d a wrong one.", carrier(b), b.Good, b.Bad)
 }

@@ -20,7 +20,7 @@ func damagedPackets(a *about) {
 			Kind: Damaged, Severity: conformance.Warning, Dir: trace.Dir(d), HasDir: true, Frames: framesAt(k.FirstDamaged), Title: "damaged packets",
 			Text: fmt.Sprintf("%s of the %s had a wrong TCP checksum, the first in frame %d, while others of it are right: damaged on the way to the capture point. "+
 				"The receiver drops such packets and TCP sends them again, so this costs time and no data.",
-				counted(k.Damaged, "packet", "packets"), who, k.FirstDamaged),
+				Counted(k.Damaged, "packet", "packets"), who, k.FirstDamaged),
 			Advice: "look at the error counters of adapters, cables and switch ports between the " + who + " and the capture point.",
 		}
 		if i := slices.IndexFunc(a.diagnoses, func(x Diagnosis) bool { return x.Kind == WrongCRC && x.Dir == d.Dir && x.same == "link" }); i >= 0 {

@@ -24,7 +24,7 @@ func (p *problems) count(d trace.Dir, n uint64, one, many string, first uint64) 
 	if n == 0 {
 		return
 	}
-	s := d.String() + ": " + counted(n, one, many)
+	s := d.String() + ": " + Counted(n, one, many)
 	if first > 0 {
 		s += fmt.Sprintf(", the first in frame %d", first)
 	}
@@ -62,7 +62,7 @@ func (p *problems) missing(c *trace.Connection, d trace.Dir) {
 		if c.Transport == trace.SCTP {
 			what = "DDP-SSNs missing in "
 		}
-		what += counted(f.Gaps, "gap", "gaps")
+		what += Counted(f.Gaps, "gap", "gaps")
 		p.count(d, f.GapOctets, what, what, 0)
 	}
 	p.count(d, f.CRCUnverifiable, "FPDU whose CRC cannot be verified", "FPDUs whose CRC cannot be verified", 0)

@@ -74,7 +74,7 @@ func (a *about) closed(who trace.Dir, frame uint64) {
 	case who == trace.R2I && a.unheard():
 		d.Severity, d.same = conformance.Warning, "without a word"
 		d.Text = fmt.Sprintf("The responder closed the connection in frame %d, without a Terminate and without an FPDU of its own, after %s of the initiator.",
-			frame, counted(ini.FPDUs, "FPDU", "FPDUs"))
+			frame, Counted(ini.FPDUs, "FPDU", "FPDUs"))
 		a.perhaps(&d)
 	default:
 		return
@@ -125,7 +125,7 @@ func (a *about) underWay() string {
 	var left []string
 	for d := range a.Flow {
 		if n := a.Flow[d].Unanswered; n > 0 {
-			left = append(left, counted(n, "request", "requests")+" of the "+trace.Dir(d).Sender()+" had no answer yet")
+			left = append(left, Counted(n, "request", "requests")+" of the "+trace.Dir(d).Sender()+" had no answer yet")
 		}
 	}
 	for d := range a.Flow {

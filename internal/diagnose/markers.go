@@ -88,12 +88,12 @@ func (a *about) badMarkers(dir trace.Dir) {
 		Kind: Markers, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesAt(k.FirstBadMarker), PDUs: []uint64{m.PDU},
 		Title: "wrong markers", Rules: rulesOf(found), same: "wrong",
 		Text: fmt.Sprintf("1 of the %s that the %s sent is wrong, at offset %d in frame %d (PDU %d): %s. A receiver that finds FPDUs by markers loses them there.",
-			counted(f.Markers, "marker", "markers"), who, m.At, m.Frame, m.PDU, what),
+			Counted(f.Markers, "marker", "markers"), who, m.At, m.Frame, m.PDU, what),
 		Advice: fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", who),
 	}
 	if k.MarkersBad > 1 {
 		d.Text = fmt.Sprintf("%s of the %s that the %s sent are wrong, the first at offset %d in frame %d (PDU %d): %s. A receiver that finds FPDUs by markers loses them there.",
-			Number(k.MarkersBad), counted(f.Markers, "marker", "markers"), who, m.At, m.Frame, m.PDU, what)
+			Number(k.MarkersBad), Counted(f.Markers, "marker", "markers"), who, m.At, m.Frame, m.PDU, what)
 	}
 	if f.Markers == 1 {
 		d.Text = fmt.Sprintf("The only marker that the %s sent is wrong, at offset %d in frame %d (PDU %d): %s. A receiver that finds FPDUs by markers loses them there.",

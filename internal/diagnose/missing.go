@@ -62,11 +62,11 @@ func (a *about) gaps(dir trace.Dir) {
 	f, who, peer := &a.Flow[dir], dir.Sender(), (1 - dir).Sender()
 	d := Diagnosis{Kind: Missing, Severity: conformance.Warning, Dir: dir, HasDir: true, Title: "missing from the capture"}
 	if a.Transport == trace.SCTP {
-		d.Text = fmt.Sprintf("%s of the %s are missing from the capture: their DDP-SSNs do not appear.", counted(f.GapOctets, "chunk", "chunks"), who)
+		d.Text = fmt.Sprintf("%s of the %s are missing from the capture: their DDP-SSNs do not appear.", Counted(f.GapOctets, "chunk", "chunks"), who)
 		a.add(d)
 		return
 	}
-	d.Text = fmt.Sprintf("%s of the %s are not in the capture, in %s", octets(f.GapOctets), who, counted(f.Gaps, "gap", "gaps"))
+	d.Text = fmt.Sprintf("%s of the %s are not in the capture, in %s", octets(f.GapOctets), who, Counted(f.Gaps, "gap", "gaps"))
 	acked, holes := 0, f.Faults().Holes
 	for _, h := range holes {
 		if h.Octets+h.At <= f.Acked {
@@ -94,7 +94,7 @@ func (a *about) gaps(dir trace.Dir) {
 		d.same = "acked"
 	}
 	if f.CRCUnverifiable > 0 {
-		d.Also = append(d.Also, counted(f.CRCUnverifiable, "FPDU", "FPDUs")+" could not be verified.")
+		d.Also = append(d.Also, Counted(f.CRCUnverifiable, "FPDU", "FPDUs")+" could not be verified.")
 	}
 	d.Rules = rulesOf(a.explainIn(dir, "TCP-RELIABLE-01"))
 	if d.same == "acked" {
@@ -118,7 +118,7 @@ func (a *about) snapLength() {
 	d := Diagnosis{
 		Kind: SnapLength, Severity: conformance.Note, Title: "cut by the snap length", same: "some",
 		Text: fmt.Sprintf("The snap length of the capture cut %s of %s: their CRCs cannot be verified, and what lies behind the cut is not decoded.",
-			Number(cut), counted(all, "FPDU", "FPDUs")),
+			Number(cut), Counted(all, "FPDU", "FPDUs")),
 		Advice: "capture whole frames: " + capture(a.Connection),
 	}
 	if 2*cut > all {

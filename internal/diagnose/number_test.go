@@ -14,7 +14,7 @@ func TestNumber(t *testing.T) {
 			t.Errorf("%d is written %s, want %s", n, got, want)
 		}
 	}
-	if got, want := counted(12_345, "FPDU", "FPDUs"), "12,345 FPDUs"; got != want {
+	if got, want := Counted(12_345, "FPDU", "FPDUs"), "12,345 FPDUs"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

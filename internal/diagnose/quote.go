@@ -89,8 +89,8 @@ func (p *problems) refused(f *trace.Flow, d trace.Dir) {
 	case f.Refused == 0:
 		p.count(d, f.Unanswered, "request without a captured answer", "requests without a captured answer", 0)
 	case f.Refused == f.Unanswered:
-		p.addf("%v: %s without an answer: refused by the Terminate in frame %d", d, counted(f.Unanswered, "request", "requests"), f.RefusedFrame)
+		p.addf("%v: %s without an answer: refused by the Terminate in frame %d", d, Counted(f.Unanswered, "request", "requests"), f.RefusedFrame)
 	default:
-		p.addf("%v: %s without an answer: %d refused by the Terminate in frame %d", d, counted(f.Unanswered, "request", "requests"), f.Refused, f.RefusedFrame)
+		p.addf("%v: %s without an answer: %d refused by the Terminate in frame %d", d, Counted(f.Unanswered, "request", "requests"), f.Refused, f.RefusedFrame)
 	}
 }

@@ -16,7 +16,7 @@ func (p *problems) session(c *trace.Connection) {
 		p.add("no captured answer to the Initiate")
 	}
 	if n := c.Flow[0].Chunks + c.Flow[1].Chunks; n > 0 && (c.Outcome == trace.Rejected || c.Outcome == trace.Refused) {
-		p.add(counted(n, "DDP segment", "DDP segments") + " although the session was not accepted")
+		p.add(Counted(n, "DDP segment", "DDP segments") + " although the session was not accepted")
 	}
 	switch c.Ending {
 	case trace.Superseded:
@@ -38,14 +38,14 @@ func (p *problems) association(c *trace.Connection) {
 		}
 		if s.Damaged > 0 {
 			p.addf("association: %s of the %s with a wrong checksum, left out, the first in frame %d",
-				counted(s.Damaged, "packet", "packets"), who, s.FirstDamaged)
+				Counted(s.Damaged, "packet", "packets"), who, s.FirstDamaged)
 		}
 		if s.Wrong > 0 {
 			p.addf("association: all checksums of the %s are wrong: not filled in before the capture, or not CRC32c", who)
 		}
 		if s.Unread > 0 {
 			p.addf("association: %s of the %s with a chunk that cannot be read, the first in frame %d",
-				counted(s.Unread, "packet", "packets"), who, s.FirstUnread)
+				Counted(s.Unread, "packet", "packets"), who, s.FirstUnread)
 		}
 	}
 }

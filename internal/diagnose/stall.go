@@ -183,7 +183,7 @@ func (a *about) cause(d trace.Dir, s *trace.Stall) (cause, text, advice string) 
 func (a *about) amount(s *trace.Stall) string {
 	n := uint64(max(s.Unacked, 0))
 	if a.Transport == trace.SCTP {
-		return counted(n, "chunk", "chunks")
+		return Counted(n, "chunk", "chunks")
 	}
 	return octets(n)
 }
@@ -201,11 +201,11 @@ func (a *about) requests(d trace.Dir, n int) string {
 	f, count := &a.Flow[d], uint64(n) //nolint:gosec // not negative
 	switch {
 	case f.Op(rdmap.OpAtomicRequest).Segments == 0:
-		return counted(count, "RDMA Read", "RDMA Reads")
+		return Counted(count, "RDMA Read", "RDMA Reads")
 	case f.Op(rdmap.OpReadRequest).Segments == 0:
-		return counted(count, "Atomic Operation", "Atomic Operations")
+		return Counted(count, "Atomic Operation", "Atomic Operations")
 	}
-	return counted(count, "RDMA Read or Atomic Operation", "RDMA Reads and Atomic Operations")
+	return Counted(count, "RDMA Read or Atomic Operation", "RDMA Reads and Atomic Operations")
 }
 
 // repeats says how often.

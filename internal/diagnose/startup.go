@@ -52,7 +52,7 @@ func (p *problems) notAccepted(c *trace.Connection) {
 	if n == 0 {
 		return
 	}
-	fpdus := counted(n, "FPDU", "FPDUs")
+	fpdus := Counted(n, "FPDU", "FPDUs")
 	switch {
 	case c.Outcome == trace.Rejected:
 		p.add(fpdus + " although the connection was rejected")

@@ -81,7 +81,7 @@ func (a *about) refusedBy(d *Diagnosis, dir trace.Dir, t *trace.Terminate, roles
 		d.Text = fmt.Sprintf("%s: %s. The %s refused it with the Terminate %s (frame %d)%s.",
 			roles.Replace(k.what), quotedMessage(q), side, name, t.Frame, a.andEnded(dir))
 		if q.Candidates > 1 {
-			d.Also = append(d.Also, fmt.Sprintf("It may be another one: %s the quoted header.", counted(uint64(q.Candidates), "PDU has", "PDUs have")))
+			d.Also = append(d.Also, fmt.Sprintf("It may be another one: %s the quoted header.", Counted(uint64(q.Candidates), "PDU has", "PDUs have")))
 		}
 	case known:
 		d.Text = fmt.Sprintf("%s, says the %s: it ended the connection with the Terminate %s (frame %d)%s.",

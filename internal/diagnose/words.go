@@ -22,8 +22,8 @@ func sentence(s string) string {
 	return s
 }
 
-// counted is a number with the noun that it counts.
-func counted(n uint64, one, many string) string {
+// Counted is a number with the noun that it counts.
+func Counted(n uint64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
@@ -31,7 +31,7 @@ func counted(n uint64, one, many string) string {
 }
 
 // octets is a number of octets.
-func octets(n uint64) string { return counted(n, "octet", "octets") }
+func octets(n uint64) string { return Counted(n, "octet", "octets") }
 
 // duration shows nanoseconds with four digits.
 func duration(ns int64) string {

@@ -163,7 +163,7 @@ func (r *textReport) block(b *block, introduced bool, exhibits map[*conformance.
 	case r.All:
 		r.line(len(beneath), "and "+diagnose.Number(n)+" more of this rule")
 	default:
-		r.line(len(beneath), "and "+counting(n, "finding", "findings")+" in other words")
+		r.line(len(beneath), "and "+diagnose.Counted(n, "finding", "findings")+" in other words")
 	}
 	r.folded = r.folded || !r.All && len(b.findings) > 1
 }
@@ -218,14 +218,14 @@ func (r *textReport) knownLine(c *Checked) {
 	for _, id := range slices.Sorted(maps.Keys(counts)) {
 		rules = append(rules, id+" "+diagnose.Number(uint64(counts[id]))) //nolint:gosec // a count
 	}
-	r.hanging(2, len(beneath), "known    "+counting(uint64(n), "finding", "findings")+" of the baseline: "+strings.Join(rules, ", "))
+	r.hanging(2, len(beneath), "known    "+diagnose.Counted(uint64(n), "finding", "findings")+" of the baseline: "+strings.Join(rules, ", "))
 	r.folded = true
 }
 
 // Close writes the verdict line. It names what could not be judged, so that no
 // findings do not pass for no faults.
 func (r *textReport) Close() error {
-	count := func(n int, one, many string) string { return counting(uint64(n), one, many) } //nolint:gosec // a count
+	count := func(n int, one, many string) string { return diagnose.Counted(uint64(n), one, many) } //nolint:gosec // a count
 	missing := r.total.Missing()
 	gates := make([]string, 0, len(missing))
 	for _, g := range slices.Sorted(maps.Keys(missing)) {
@@ -247,7 +247,7 @@ func (r *textReport) Close() error {
 	}
 	r.hanging(0, 4, fmt.Sprintf("%s, %s, %s in %s of %s%s; rules: %d passed, %d failed, %d not judged%s, %d do not apply",
 		count(r.count[conformance.Error], "error", "errors"), count(r.count[conformance.Warning], "warning", "warnings"),
-		count(r.count[conformance.Note], "note", "notes"), counting(r.conns, "iWARP connection", "iWARP connections"),
+		count(r.count[conformance.Note], "note", "notes"), diagnose.Counted(r.conns, "iWARP connection", "iWARP connections"),
 		count(r.files, "capture", "captures"), decided,
 		r.total.Count(conformance.Pass), r.total.Count(conformance.Fail), r.total.Count(conformance.NotJudged), lacks, r.rules-r.total.Rules()))
 	return r.err

@@ -96,22 +96,17 @@ func (s *Summary) heading(w io.Writer) {
 	t := &s.Totals
 	tcp, sessions := t.Connections-t.Sessions, ""
 	if t.SCTP > 0 {
-		sessions = ", " + counting(t.Sessions, "DDP session", "DDP sessions") + " over SCTP"
+		sessions = ", " + diagnose.Counted(t.Sessions, "DDP session", "DDP sessions") + " over SCTP"
 	}
 	s.say(w, "Capture: %s, %s, %s, %s%s, %s with iWARP, %s",
-		s.Format, counting(t.Frames, "frame", "frames"), size(t.Octets), counting(tcp, "TCP connection", "TCP connections"), sessions,
-		diagnose.Number(t.IWARP), counting(t.PDUs, "PDU", "PDUs"))
+		s.Format, diagnose.Counted(t.Frames, "frame", "frames"), size(t.Octets), diagnose.Counted(tcp, "TCP connection", "TCP connections"), sessions,
+		diagnose.Number(t.IWARP), diagnose.Counted(t.PDUs, "PDU", "PDUs"))
 }
 
 // say writes a sentence as wide as the output may be. An error shows with the tables,
 // or with the last line.
 func (s *Summary) say(w io.Writer, format string, args ...any) {
 	wrap(w, s.Width, 4, fmt.Sprintf(format, args...)) //nolint:errcheck // see above
-}
-
-// counting is a number with the noun that it counts.
-func counting(n uint64, one, many string) string {
-	return diagnose.Number(n) + " " + plural(n, one, many)
 }
 
 // beside writes parts that know nothing of each other. Laying out a table takes some
@@ -326,31 +321,31 @@ func (s *Summary) totals(w io.Writer) error {
 	n := diagnose.Number
 	over := ""
 	if t.SCTP > 0 {
-		over = ", " + counting(f.Chunks, "DDP segment", "DDP segments") + " over SCTP"
+		over = ", " + diagnose.Counted(f.Chunks, "DDP segment", "DDP segments") + " over SCTP"
 	}
 	fmt.Fprintln(w)
 	err := wrap(w, s.Width, 4, fmt.Sprintf(
 		"Total: %s (CRC %s ok, %s bad, %s off, %s unverifiable)%s, %s answered, %s; %s TCP, %s SCTP, %s, %s malformed, %s cut before the transport header",
-		counting(f.FPDUs, "FPDU", "FPDUs"), n(f.CRCGood), n(f.CRCBad), n(f.CRCOff), n(f.CRCUnverifiable), over,
-		counting(f.Answered, "request", "requests"), counting(f.Gaps, "gap", "gaps"),
-		n(t.TCP), n(t.SCTP), counting(t.Other, "other frame", "other frames"), n(t.Malformed), n(t.Truncated)))
+		diagnose.Counted(f.FPDUs, "FPDU", "FPDUs"), n(f.CRCGood), n(f.CRCBad), n(f.CRCOff), n(f.CRCUnverifiable), over,
+		diagnose.Counted(f.Answered, "request", "requests"), diagnose.Counted(f.Gaps, "gap", "gaps"),
+		n(t.TCP), n(t.SCTP), diagnose.Counted(t.Other, "other frame", "other frames"), n(t.Malformed), n(t.Truncated)))
 	if t.Unread > 0 {
-		s.say(w, "%s chunks that cannot be read", counting(t.Unread, "SCTP packet has", "SCTP packets have"))
+		s.say(w, "%s chunks that cannot be read", diagnose.Counted(t.Unread, "SCTP packet has", "SCTP packets have"))
 	}
 	if t.Damaged > 0 {
-		s.say(w, "%s damaged: the checksum is wrong and that of others of the sender is right", counting(t.Damaged, "SCTP packet is", "SCTP packets are"))
+		s.say(w, "%s damaged: the checksum is wrong and that of others of the sender is right", diagnose.Counted(t.Damaged, "SCTP packet is", "SCTP packets are"))
 	}
 	if t.Cut > 0 {
-		s.say(w, "The snap length cut %s: %s of %s were captured", counting(t.Cut, "frame", "frames"), size(t.Captured), size(t.Octets))
+		s.say(w, "The snap length cut %s: %s of %s were captured", diagnose.Counted(t.Cut, "frame", "frames"), size(t.Captured), size(t.Octets))
 	}
 	if t.Evicted > 0 {
-		s.say(w, "%s ended early to bound memory (--max-connections)", counting(t.Evicted, "connection was", "connections were"))
+		s.say(w, "%s ended early to bound memory (--max-connections)", diagnose.Counted(t.Evicted, "connection was", "connections were"))
 	}
 	if t.Starved > 0 {
-		s.say(w, "%s a direction lost its place to bound memory", counting(t.Starved, "time", "times"))
+		s.say(w, "%s a direction lost its place to bound memory", diagnose.Counted(t.Starved, "time", "times"))
 	}
 	if t.RecordsDropped > 0 {
-		s.say(w, "%s not listed: too many of them", counting(t.RecordsDropped, "connection is", "connections are"))
+		s.say(w, "%s not listed: too many of them", diagnose.Counted(t.RecordsDropped, "connection is", "connections are"))
 	}
 	return err
 }

@@ -94,27 +94,27 @@ func (v *Verdict) headline() string {
 		what = "no problem found, but no rule could be judged"
 	}
 	if problems > 0 {
-		what = fmt.Sprintf("%s %s", diagnose.Number(uint64(problems)), plural(uint64(problems), "problem", "problems"))
+		what = diagnose.Counted(uint64(problems), "problem", "problems")
 	}
 	if notes > 0 {
 		if strings.Contains(what, ", but") {
 			what += ","
 		}
-		what += fmt.Sprintf(" and %d %s", notes, plural(uint64(notes), "note", "notes"))
+		what += " and " + diagnose.Counted(uint64(notes), "note", "notes")
 	}
 	if v.Cut {
 		what = "not read to its end; " + what
 	}
 	t := v.Totals
 	if v.Selected && v.Conns == 0 {
-		return fmt.Sprintf("%s: nothing is selected of %s iWARP %s", printable(v.File), diagnose.Number(t.IWARP), plural(t.IWARP, "connection", "connections"))
+		return fmt.Sprintf("%s: nothing is selected of %s", printable(v.File), diagnose.Counted(t.IWARP, "iWARP connection", "iWARP connections"))
 	}
 	of, selected := "", ""
 	if v.Selected {
 		of, selected = diagnose.Number(v.Conns)+" of ", " (selected)"
 	}
-	return fmt.Sprintf("%s: %s in %s%s iWARP %s%s, %s %s, %s", printable(v.File), what, of, diagnose.Number(t.IWARP), plural(t.IWARP, "connection", "connections"), selected,
-		diagnose.Number(t.Frames), plural(t.Frames, "frame", "frames"), diagnose.Duration(max(t.LastTime-t.FirstTime, 0)))
+	return fmt.Sprintf("%s: %s in %s%s%s, %s, %s", printable(v.File), what, of, diagnose.Counted(t.IWARP, "iWARP connection", "iWARP connections"), selected,
+		diagnose.Counted(t.Frames, "frame", "frames"), diagnose.Duration(max(t.LastTime-t.FirstTime, 0)))
 }
 
 // diagnosis writes one.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -87,5 +88,5 @@ func (s *Summary) further(w io.Writer, shown int) {
 	fmt.Fprintln(w)
 	s.say(w, "%s not shown (--all shows all). The tables list the worst %d in order of their numbers:"+
 		" those with the most %sresets and Terminates, retransmissions, gaps. Rows \"%s\" sum up all.",
-		counting(uint64(n), "further connection is", "further connections are"), shown, by, all)
+		diagnose.Counted(uint64(n), "further connection is", "further connections are"), shown, by, all)
 }
