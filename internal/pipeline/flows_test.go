@@ -150,7 +150,8 @@ func TestFlows_Numbers(t *testing.T) {
 func TestFlows_Eviction(t *testing.T) {
 	var parts [][]capture.Frame
 	for i := range 10 {
-		parts = append(parts, frames(tracetest.Net{Pair: i}, small(0)))
+		fs := frames(tracetest.Net{Pair: i}, small(0))
+		parts = append(parts, fs[:len(fs)-3]) // before it is closed
 	}
 	r := tracerun.Run(t, pipeline.Options{MaxConnections: 4}, tracetest.Join(parts...))
 	if r.Totals.Connections != 10 || r.Totals.Evicted != 6 || len(r.Conns) != 10 || r.Totals.IWARP != 10 {
@@ -166,6 +167,29 @@ func TestFlows_Eviction(t *testing.T) {
 	r = tracerun.Run(t, pipeline.Options{MaxConnections: 4}, tracetest.Mix(parts...))
 	if r.Totals.Evicted == 0 || r.Totals.Connections < 10 {
 		t.Errorf("%+v", r.Totals)
+	}
+}
+
+// TestFlows_Closed has more connections than are kept: those that have closed make room, and
+// not one that is open, though it was seen least recently. What comes late for one that has
+// closed is no new connection.
+func TestFlows_Closed(t *testing.T) {
+	long := frames(tracetest.Net{}, small(0))
+	parts := [][]capture.Frame{long[:5]}
+	for i := range 20 {
+		parts = append(parts, frames(tracetest.Net{Pair: i + 1}, small(0)))
+	}
+	again := parts[3][len(parts[3])-1:] // the end of one that was settled
+	parts = append(parts, again, long[5:])
+	r := tracerun.Run(t, pipeline.Options{MaxConnections: 4}, tracetest.Join(parts...))
+	if r.Totals.Connections != 21 || r.Totals.Evicted != 0 || len(r.Conns) != 21 || r.Totals.IWARP != 21 {
+		t.Errorf("%+v", r.Totals)
+	}
+	for _, c := range r.Conns {
+		complete(t, r, c.Number, small(0))
+	}
+	if n := len(r.Frames); n > 0 && r.FrameConn[n-1-len(long[5:])] != 3 {
+		t.Errorf("the straggler belongs to connection %d", r.FrameConn[n-1-len(long[5:])])
 	}
 }
 

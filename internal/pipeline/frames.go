@@ -189,9 +189,7 @@ func (r *Run) deliver(fl *flow, side int, n *readahead.Note) reassembly.Note {
 		crcs = n.CRCs
 	}
 	note := fl.conn.Packet(side, &r.seg, crcs)
-	if r.opt.Linger > 0 {
-		r.closing(fl)
-	}
+	r.closing(fl)
 	return note
 }
 

@@ -139,7 +139,7 @@ type Totals struct {
 	// Connections counts TCP connections and DDP stream sessions, Sessions the
 	// latter.
 	Connections, Sessions, IWARP uint64
-	// Evicted counts connections that made room for others, RecordsDropped
+	// Evicted counts connections that made room for others before they closed, RecordsDropped
 	// those of them whose record could not be kept.
 	Evicted, RecordsDropped uint64
 	PDUs                    uint64
@@ -339,9 +339,14 @@ func (r *Run) keep(c *trace.Connection) {
 	r.records = append(r.records, record)
 }
 
-// evict makes room by ending the connections that were seen least recently.
+// evict makes room: it settles connections that have closed, or if there are none ends those
+// that were seen least recently.
 func (r *Run) evict() {
-	for _, fl := range r.flows.oldest(max(r.opt.MaxConnections/16, 1)) {
+	n := max(r.opt.MaxConnections/16, 1)
+	if r.settleClosed(n) > 0 {
+		return
+	}
+	for _, fl := range r.flows.oldest(n) {
 		r.finish(fl)
 		r.totals.Evicted++
 	}

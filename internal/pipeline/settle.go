@@ -3,17 +3,19 @@ package pipeline
 import (
 	"cmp"
 	"container/heap"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// In a file a connection lives until the end of the capture: nothing is lost by waiting, and
-// whatever comes late still counts. A live capture has no end to wait for. There a connection
-// is settled a while after it closed: it leaves the table, its findings become certain and its
-// record is handed out. What comes after that is only recognised as a straggler, so that it is
-// not taken for another connection.
+// In a file a connection lives until the end of the capture, as long as there is room for it:
+// nothing is lost by waiting, and whatever comes late still counts. A live capture has no end
+// to wait for. There a connection is settled a while after it closed: it leaves the table, its
+// findings become certain and its record is handed out. What comes after that is only
+// recognised as a straggler, so that it is not taken for another connection. In a file the
+// same becomes of connections that have closed when there is no room for another one.
 
 const (
 	// settleWaits is how many times longer a connection waits that closed with octets
@@ -22,6 +24,8 @@ const (
 	// rememberFor is how long stragglers of a settled connection are recognised, in
 	// nanoseconds: as long as its ports may not be used again (RFC 9293 section 3.6.1).
 	rememberFor = int64(60e9)
+	// minQueue is from how many on the queue of those that have closed is tidied.
+	minQueue = 1 << 10
 	// maxSettled bounds the settled connections whose stragglers are recognised.
 	maxSettled = 1 << 13
 )
@@ -133,12 +137,43 @@ func (r *Run) Settle(now int64) {
 		}
 		heap.Pop(&s.queue)
 	}
+	s.forget()
+}
+
+// forget forgets the settled connections whose ports may be used again, and those beyond the
+// bound.
+func (s *settling) forget() {
 	for s.order.len() > 0 && (s.order.first().until <= s.now || s.order.len() > maxSettled) {
 		k := s.order.pop()
 		if s.past[k.ends].number == k.number {
 			delete(s.past, k.ends)
 		}
 	}
+}
+
+// settleClosed settles up to n TCP connections that have closed, first those that closed
+// first. It returns how many that were.
+func (r *Run) settleClosed(n int) (settled int) {
+	s := &r.settling
+	s.now = max(s.now, r.totals.LastTime)
+	for len(s.queue) > 0 && settled < n {
+		c := s.queue[0]
+		if c.flow == nil { // an association: it is not in this table
+			break
+		}
+		if !c.gone() {
+			if due := c.dueAfter(r.linger()); due != c.due { // something came meanwhile
+				s.queue[0].due = due
+				heap.Fix(&s.queue, 0)
+				continue
+			}
+			r.settle(&c)
+			settled++
+		}
+		heap.Pop(&s.queue)
+	}
+	s.forget()
+	return settled
 }
 
 // gone reports whether it has ended in another way: its ports were used again, or it made
@@ -177,12 +212,27 @@ func (r *Run) settle(c *closed) {
 	s.order.push(pastKey{fl.ends, t.Number, s.now + rememberFor})
 }
 
-// closing notes a connection that has closed, if connections are settled.
+// lingerInFile is how long a connection of a file that has closed waits, in nanoseconds of the
+// capture, before others that have closed: it decides their order when room is needed.
+const lingerInFile = int64(1e9)
+
+func (r *Run) linger() int64 { return cmp.Or(r.opt.Linger, lingerInFile) }
+
+// closing notes a connection that has closed.
 func (r *Run) closing(fl *flow) {
-	if r.opt.Linger > 0 && fl.conn.Closed() {
+	if fl.conn.Closed() {
 		c := closed{flow: fl}
-		c.due = c.dueAfter(r.opt.Linger)
+		c.due = c.dueAfter(r.linger())
+		r.settling.tidy(2 * (r.flows.n + len(r.assocs.all)))
 		heap.Push(&r.settling.queue, c)
+	}
+}
+
+// tidy drops those that have ended in another way, once there are more than n in the queue.
+func (s *settling) tidy(n int) {
+	if len(s.queue) > n+minQueue {
+		s.queue = slices.DeleteFunc(s.queue, func(c closed) bool { return c.gone() })
+		heap.Init(&s.queue)
 	}
 }
 
