@@ -23,6 +23,7 @@ func (p *PDU) Clone() *PDU {
 	if own.Message != nil {
 		own.Message.Header = slices.Clone(p.Message.Header)
 	}
+	own.Upper = p.Upper.Clone()
 	return &own
 }
 
@@ -49,7 +50,8 @@ func (t *Transaction) Clone() *Transaction {
 // the connection of a capture, which takes with it what was needed to follow it.
 func (c *Connection) Clone() *Connection {
 	own := *c
-	own.SinkData = nil
+	own.SinkData, own.UpperData = nil, nil
+	own.Upper = c.Upper.clone()
 	for i := range own.Side {
 		own.Side[i] = c.Side[i].clone()
 		own.Flow[i] = c.Flow[i].clone()

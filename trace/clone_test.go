@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/iwdissect/iwdissect/dissect"
 )
 
 // fill gives every member of a value a content, and everything that it points to.
@@ -13,8 +15,11 @@ func fill(v reflect.Value, n *uint64) {
 	*n++
 	switch v.Kind() {
 	case reflect.Pointer:
-		if v.Type() == reflect.TypeFor[*Connection]() {
+		switch v.Type() {
+		case reflect.TypeFor[*Connection]():
 			return // that a PDU belongs to
+		case reflect.TypeFor[*dissect.Header](), reflect.TypeFor[*dissect.Field]():
+			return // descriptions, which nobody changes
 		}
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), n)
@@ -105,8 +110,8 @@ func TestClone_Empty(t *testing.T) {
 	if d := cmp.Diff(&PDU{}, (&PDU{}).Clone()); d != "" {
 		t.Error(d)
 	}
-	c := &Connection{SinkData: 1}
-	if got := c.Clone(); got.SinkData != nil || got.Side[0].SCTP != nil || got.ReadLatency != nil || got.Flow[0].Wrong != nil {
+	c := &Connection{SinkData: 1, UpperData: 1}
+	if got := c.Clone(); got.SinkData != nil || got.UpperData != nil || got.Side[0].SCTP != nil || got.ReadLatency != nil || got.Flow[0].Wrong != nil {
 		t.Errorf("%+v", got)
 	}
 }

@@ -393,6 +393,11 @@ type Connection struct {
 	// SinkData belongs to the [Sink] of the connection, which may keep its state there.
 	// The engine of package conformance uses it; others must not.
 	SinkData any
+	// UpperData belongs to what recognises upper layers; others must not use it.
+	UpperData any
+	// Upper is the upper layer of the connection; nil if that was not asked for, or
+	// none was recognised.
+	Upper *UpperLayer
 	// FirstFrame and LastFrame are its first and last frame, FirstTime and LastTime
 	// their capture times in nanoseconds since the Unix epoch.
 	FirstFrame, LastFrame uint64

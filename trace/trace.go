@@ -174,6 +174,9 @@ type PDU struct {
 	// Terminate is what a Terminate says, and the PDU that it is about; nil for other
 	// messages.
 	Terminate *Terminate
+	// Upper is what the PDU is to the upper layer; nil if that was not asked for, or
+	// nothing is known.
+	Upper *Upper
 }
 
 // ULPDU is the DDP segment of an FPDU or a chunk, header included: the captured

@@ -13,6 +13,9 @@ import (
 type Env struct {
 	// Sink receives what is found; may be nil.
 	Sink trace.Sink
+	// Upper is called with each PDU before the sink, and sets what it is to the upper layer;
+	// may be nil.
+	Upper func(*trace.PDU)
 	// Lean does not hand FPDUs and segments to the sink.
 	Lean bool
 	// Brief hands out PDUs without their frames and without payload of spanning FPDUs.
@@ -54,6 +57,17 @@ type Env struct {
 // PDUs is the number of PDUs found so far.
 func (e *Env) PDUs() uint64 { return e.pdus }
 
+// hand hands out a PDU.
+func (e *Env) hand(p *trace.PDU) {
+	if e.Upper != nil {
+		e.Upper(p)
+		if e.Sink == nil || e.Lean && (p.FPDU != nil || p.Chunk != nil) {
+			return
+		}
+	}
+	e.Sink.PDU(p)
+}
+
 // phase of a direction.
 type phase uint8
 
@@ -85,10 +99,10 @@ const (
 	maxResponses = 1 << 16
 )
 
-// wantsPDUs reports whether the sink gets PDUs, wantsMarks whether it gets the frames in
+// wantsPDUs reports whether anybody gets PDUs, wantsMarks whether it gets the frames in
 // which they came again or out of order, wantsPayload whether it gets the whole
 // payload of FPDUs that span segments.
-func (e *Env) wantsPDUs() bool    { return e.Sink != nil && !e.Lean }
+func (e *Env) wantsPDUs() bool    { return e.Upper != nil || e.Sink != nil && !e.Lean }
 func (e *Env) wantsMarks() bool   { return e.wantsPDUs() && e.Marks }
 func (e *Env) wantsPayload() bool { return e.wantsPDUs() && !e.Brief }
 

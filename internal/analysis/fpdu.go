@@ -183,7 +183,7 @@ func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, single bool) {
 	if !single {
 		c.dirs[side].unusual.mark(p)
 	}
-	c.env.Sink.PDU(p)
+	c.env.hand(p)
 }
 
 // lastPart sets the frame of an FPDU whose end was not captured: the last frame that
@@ -330,7 +330,7 @@ func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 			p.Frame = p.Frames[n-1]
 		}
 	}
-	if c.env.Sink == nil {
+	if c.env.Sink == nil && c.env.Upper == nil {
 		return
 	}
 	if !isLoose(p) {
@@ -341,5 +341,5 @@ func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 	}
 	c.evidence(side, p, from, to)
 	c.dirs[side].unusual.mark(p)
-	c.env.Sink.PDU(p)
+	c.env.hand(p)
 }

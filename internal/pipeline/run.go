@@ -48,16 +48,13 @@ type Options struct {
 	// Sums verifies the checksums of TCP: damaged packets are ignored, as their receiver
 	// does, and retransmitted octets are compared.
 	Sums bool
+	// Upper is called with each PDU before the sink, and sets what it is to the upper layer.
+	Upper func(*trace.PDU)
 	// NoRecords keeps no records of connections that have ended: Finish returns none.
 	NoRecords bool
 	// Saw is called with the number and the time of each frame, 0 for none, before the
 	// sink learns anything of it.
 	Saw func(number uint64, ns int64)
-	// Opened is called with each frame when its headers are decoded and its connection is
-	// known, of SCTP its association not, before the sink learns anything of the frame.
-	// What the reassembly says of it is not known yet. The frame is borrowed until the
-	// call returns.
-	Opened func(*Frame)
 	// Linger settles a connection that has closed, once so many nanoseconds of the capture
 	// have passed since its last packet; 0: all live until the end. It goes without ReadAhead.
 	Linger int64
@@ -212,6 +209,7 @@ func New(opt Options, sink Sink) *Run {
 		Layout:   opt.Layout, LayoutForced: opt.Forced,
 	}
 	r.env.Checksum = r.checksum
+	r.env.Upper, r.env.Brief = opt.Upper, opt.Brief
 	if sink != nil {
 		r.env.Sink, r.env.Lean, r.env.Brief = sink, opt.Lean, opt.Brief
 		r.env.Marks = opt.Marks || !opt.Brief
@@ -319,7 +317,7 @@ func (r *Run) keep(c *trace.Connection) {
 	if !c.IsMPA {
 		return
 	}
-	c.Until = r.totals.LastTime
+	c.Until, c.UpperData = r.totals.LastTime, nil
 	record := c
 	if c.Transport == trace.SCTP { // the state of a session is larger than its record
 		own := *c

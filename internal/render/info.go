@@ -5,7 +5,6 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
-	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -25,7 +24,7 @@ func appendInfo(b []byte, p *trace.PDU) []byte {
 func appendKind(b []byte, p *trace.PDU) []byte {
 	switch p.Kind {
 	case trace.KindRequest, trace.KindReply, trace.KindRTR:
-		return appendStartup(b, p)
+		return appendUpper(appendStartup(b, p), p.Upper)
 	case trace.KindStreaming:
 		b = append(b, "streaming octets len "...)
 		return appendInt(b, p.Length)
@@ -33,7 +32,7 @@ func appendKind(b []byte, p *trace.PDU) []byte {
 		b = append(b, "unframed octets len "...)
 		return appendInt(b, p.Length)
 	case trace.KindSCTPControl:
-		return appendControl(b, p)
+		return appendUpper(appendControl(b, p), p.Upper)
 	case trace.KindSCTPSegment:
 		b = appendChunk(b, p.Chunk)
 	case trace.KindFPDU:
@@ -46,7 +45,7 @@ func appendKind(b []byte, p *trace.PDU) []byte {
 		b = appendNumber(b, "ulpdu ", uint64(max(length, 0)))
 		b = append(b, " (DDP header not readable)"...)
 	} else {
-		b = appendMessage(b, p)
+		b = appendUpper(appendMessage(b, p), p.Upper)
 	}
 	if s := p.Segment; s != nil {
 		if s.DV != 1 {
@@ -204,7 +203,7 @@ func appendQueue(b []byte, seg *ddp.Segment, op rdmap.Opcode) []byte {
 // some, or the n octets of payload.
 func appendBody(b []byte, p *trace.PDU, body []byte, n int) []byte {
 	op := p.Control.Opcode
-	head, _, ok := fields.MessageHeader(p, body, n)
+	head, _, ok := rdmapHeader(p, body, n)
 	switch want := op.HeaderLen(); {
 	case op == rdmap.OpTerminate:
 		if ok && len(head) >= rdmap.TerminateLen {

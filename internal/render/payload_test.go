@@ -1,4 +1,4 @@
-package fields
+package render
 
 import (
 	"hash/crc32"

@@ -1,4 +1,4 @@
-package fields
+package render
 
 import (
 	"hash/crc32"
@@ -11,40 +11,37 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Visitor is shown the fields of a PDU in wire order.
-type Visitor interface {
-	// Layer begins a header.
-	Layer(title string)
-	// Field is one that stands in the octets b of its header, Header are all of a
+// visitor is shown the fields of a PDU in wire order.
+type visitor interface {
+	// layer begins a header.
+	layer(title string)
+	// field is one that stands in the octets b of its header, header are all of a
 	// header that do.
-	Field(f *dissect.Field, b []byte)
-	Header(s *Shape, b []byte)
-	Text(f *Known, v string)
-	// Word is a text of which this package knows that it is plain.
-	Word(f *Known, v string)
-	Number(f *Known, v uint64)
-	Flag(f *Known, v bool)
-	Octets(f *Known, v []byte)
-	// Numbers are one or several values of a field.
-	Numbers(f *Known, v []uint32)
-	// Markers are those of an FPDU; their offsets are known if shown is true,
+	field(f *dissect.Field, b []byte)
+	header(s *shape, b []byte)
+	text(f *field, v string)
+	// word is a text of which this package knows that it is plain.
+	word(f *field, v string)
+	number(f *field, v uint64)
+	flag(f *field, v bool)
+	octets(f *field, v []byte)
+	// numbers are one or several values of a field.
+	numbers(f *field, v []uint32)
+	// markers are those of an FPDU; their offsets are known if shown is true,
 	// and then lie delta below those of the stream.
-	Markers(m []mpa.Marker, delta int64, shown bool)
+	markers(m []mpa.Marker, delta int64, shown bool)
 }
 
 // Walker goes through the fields of PDUs. It holds only scratch space.
-type Walker struct {
-	// NoPayloadCRC leaves out iwd.payload.crc32c, which costs a look at all octets.
-	NoPayloadCRC bool
-
+type walker struct {
 	list     []*dissect.Field
 	payloads payloads
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Walk shows the fields of a PDU.
-func (w *Walker) Walk(p *trace.PDU, v Visitor) {
+// walk shows the fields of a PDU.
+func (w *walker) walk(p *trace.PDU, v visitor) {
 	switch p.Kind {
 	case trace.KindRequest, trace.KindReply, trace.KindRTR:
 		w.startup(p, v)
@@ -57,54 +54,55 @@ func (w *Walker) Walk(p *trace.PDU, v Visitor) {
 	case trace.KindUnframed:
 		loose("Octets behind a wrong length, in no PDU", p, v)
 	}
+	upper(p.Upper, v)
 }
 
 // loose shows octets in no frame and no FPDU.
-func loose(title string, p *trace.PDU, v Visitor) {
-	v.Layer(title)
-	v.Number(fLength, uint64(p.Length)) //nolint:gosec // not negative
+func loose(title string, p *trace.PDU, v visitor) {
+	v.layer(title)
+	v.number(fLength, uint64(p.Length)) //nolint:gosec // not negative
 	if p.FramesOmitted > 0 {
-		v.Number(fOmitted, p.FramesOmitted)
+		v.number(fOmitted, p.FramesOmitted)
 	}
 }
 
-func (w *Walker) startup(p *trace.PDU, v Visitor) {
+func (w *walker) startup(p *trace.PDU, v visitor) {
 	s := p.Startup
-	v.Layer(startupTitle(p.Kind))
+	v.layer(startupTitle(p.Kind))
 	w.list = s.AppendFields(w.list[:0])
 	for _, f := range w.list {
 		if f.Width == 0 && f.Bit >= 0 || f.In(p.StartupRaw) {
-			v.Field(f, p.StartupRaw)
+			v.field(f, p.StartupRaw)
 		}
 	}
 	ulp := s.PrivateData
 	if s.Kind == mpa.StartupRTR {
-		v.Text(fLayout, mpa.LayoutRTR2007.String())
+		v.text(fLayout, mpa.LayoutRTR2007.String())
 	} else if _, rest, ok := s.Word(); ok {
 		if s.Rev >= 2 {
-			v.Layer("Enhanced connection establishment data")
+			v.layer("Enhanced connection establishment data")
 			ulp = rest
 		} else {
 			// The sender set S and means the word; its revision says that all octets are
 			// private data of the upper layer.
-			v.Layer("Private data as enhanced connection establishment data (S is set, but only revision 2 has it)")
+			v.layer("Private data as enhanced connection establishment data (S is set, but only revision 2 has it)")
 		}
 		establishment(s.PrivateData, v)
-		v.Text(fLayout, p.Conn.Layout.String())
+		v.text(fLayout, p.Conn.Layout.String())
 	}
 	if len(ulp) > 0 {
-		v.Octets(fULPPrivate, ulp)
+		v.octets(fULPPrivate, ulp)
 	}
 	if p.Partial {
-		v.Text(fCaptured, mpa.Partial.String())
+		v.text(fCaptured, mpa.Partial.String())
 	}
 }
 
 // establishment shows the word at the start of the private data.
-func establishment(private []byte, v Visitor) {
+func establishment(private []byte, v visitor) {
 	for i := range mpa.EnhancedHeader.Fields {
 		if f := &mpa.EnhancedHeader.Fields[i]; f.Width > 0 && f.In(private) {
-			v.Field(f, private)
+			v.field(f, private)
 		}
 	}
 }
@@ -120,76 +118,76 @@ func startupTitle(k trace.Kind) string {
 	}
 }
 
-func (w *Walker) fpdu(p *trace.PDU, v Visitor) {
+func (w *walker) fpdu(p *trace.PDU, v visitor) {
 	f := p.FPDU
-	v.Layer("FPDU")
-	v.Number(fULPDULength, uint64(f.ULPDULength))
+	v.layer("FPDU")
+	v.number(fULPDULength, uint64(f.ULPDULength))
 	if f.PadLen > 0 && f.PadKnown {
-		v.Octets(fPad, f.Pad[:f.PadLen])
-		v.Flag(fPadZero, f.PadZero())
+		v.octets(fPad, f.Pad[:f.PadLen])
+		v.flag(fPadZero, f.PadZero())
 	}
 	if f.HasCRC {
-		v.Number(fCRC, uint64(f.CRC))
+		v.number(fCRC, uint64(f.CRC))
 	}
-	v.Word(fCRCStatus, f.CRCStatus.String())
+	v.word(fCRCStatus, f.CRCStatus.String())
 	if f.CRCStatus == mpa.CRCGood || f.CRCStatus == mpa.CRCBad {
-		v.Number(fCRCCheck, uint64(f.CRC))
-		v.Number(fCRCExpected, uint64(f.WantCRC))
+		v.number(fCRCCheck, uint64(f.CRC))
+		v.number(fCRCExpected, uint64(f.WantCRC))
 	}
 	if len(f.Markers) > 0 {
-		v.Markers(f.Markers, f.Offset-p.Offset, p.HasOffset)
+		v.markers(f.Markers, f.Offset-p.Offset, p.HasOffset)
 	}
-	v.Word(fCaptured, f.Captured.String())
+	v.word(fCaptured, f.Captured.String())
 	if f.Sync != mpa.InSync {
-		v.Word(fSync, f.Sync.String())
+		v.word(fSync, f.Sync.String())
 	}
 	w.ddp(p, v)
 }
 
-func (w *Walker) ddp(p *trace.PDU, v Visitor) {
+func (w *walker) ddp(p *trace.PDU, v visitor) {
 	head, length, whole := p.ULPDU()
 	if len(head) == 0 {
 		if whole {
-			v.Text(fMalformed, "ULPDU without a DDP header")
+			v.text(fMalformed, "ULPDU without a DDP header")
 		}
 		return
 	}
 	hl := ddp.HeaderLen(head[0])
-	v.Layer("DDP")
+	v.layer("DDP")
 	if hl == ddp.TaggedLen {
-		v.Header(sTagged, head)
+		v.header(sTagged, head)
 	} else {
-		v.Header(sUntagged, head)
+		v.header(sUntagged, head)
 	}
 	if len(head) < 2 {
 		return
 	}
 	op := p.Control.Opcode
-	v.Layer("RDMAP")
-	v.Header(sControl, head[1:2])
-	v.Word(fOpcodeName, op.String())
+	v.layer("RDMAP")
+	v.header(sControl, head[1:2])
+	v.word(fOpcodeName, op.String())
 	if p.Segment == nil {
-		v.Text(fMalformed, "DDP header cut short")
+		v.text(fMalformed, "DDP header cut short")
 		return
 	}
 	if !p.Segment.Tagged {
 		if op.Invalidates() {
-			v.Header(sInvalidate, head[2:6])
+			v.header(sInvalidate, head[2:6])
 		} else {
-			v.Header(sReserved, head[2:6])
+			v.header(sReserved, head[2:6])
 		}
 	}
 	n := length - hl
-	v.Number(fPayloadLength, uint64(max(n, 0)))
-	if all := wholeULPDU(p); all != nil && n >= 0 && !w.NoPayloadCRC {
-		v.Number(fPayloadCRC, uint64(w.payloads.of(p.FPDU, all, hl)))
+	v.number(fPayloadLength, uint64(max(n, 0)))
+	if all := wholeULPDU(p); all != nil && n >= 0 {
+		v.number(fPayloadCRC, uint64(w.payloads.of(p.FPDU, all, hl)))
 	}
 	if m := p.Message; m != nil && (m.Segments > 1 || !m.Done) {
-		v.Number(fMsgLength, uint64(m.Length))     //nolint:gosec // not negative
-		v.Number(fMsgSegments, uint64(m.Segments)) //nolint:gosec // a count
-		v.Flag(fMsgDone, m.Done)
+		v.number(fMsgLength, uint64(m.Length))     //nolint:gosec // not negative
+		v.number(fMsgSegments, uint64(m.Segments)) //nolint:gosec // a count
+		v.flag(fMsgDone, m.Done)
 	}
-	if body, n, ok := MessageHeader(p, head[min(hl, len(head)):], n); ok {
+	if body, n, ok := rdmapHeader(p, head[min(hl, len(head)):], n); ok {
 		w.message(p, v, body, n)
 	}
 }
@@ -207,18 +205,18 @@ func wholeULPDU(p *trace.PDU) []byte {
 
 // chunk shows what SCTP carries: where the chunk stands, then a session control
 // or a DDP segment.
-func (w *Walker) chunk(p *trace.PDU, v Visitor) {
+func (w *walker) chunk(p *trace.PDU, v visitor) {
 	k := p.Chunk
-	v.Layer("SCTP user message")
-	v.Numbers(fTSN, k.TSNs)
-	v.Number(fSID, uint64(k.SID))
-	v.Number(fPPID, uint64(k.PPID))
-	v.Flag(fUBit, k.Unordered)
+	v.layer("SCTP user message")
+	v.numbers(fTSN, k.TSNs)
+	v.number(fSID, uint64(k.SID))
+	v.number(fPPID, uint64(k.PPID))
+	v.flag(fUBit, k.Unordered)
 	if k.IData {
-		v.Flag(fIData, true)
+		v.flag(fIData, true)
 	}
 	if k.Order != trace.InOrder {
-		v.Text(fSCTPOrder, k.Order.String())
+		v.text(fSCTPOrder, k.Order.String())
 	}
 	status := mpa.Full
 	switch {
@@ -227,7 +225,7 @@ func (w *Walker) chunk(p *trace.PDU, v Visitor) {
 	case k.AfterGap:
 		status = mpa.CompleteAfterGap
 	}
-	v.Text(fCaptured, status.String())
+	v.text(fCaptured, status.String())
 	if p.Kind == trace.KindSCTPControl {
 		chunkHeader(k, &sctpddp.ControlHeader, v)
 		sessionControl(k, v)
@@ -237,53 +235,53 @@ func (w *Walker) chunk(p *trace.PDU, v Visitor) {
 	if k.HasSSN {
 		w.ddp(p, v)
 	} else {
-		v.Text(fMalformed, "chunk too short for a DDP-SSN")
+		v.text(fMalformed, "chunk too short for a DDP-SSN")
 	}
 }
 
 // chunkHeader shows the header of a user message.
-func chunkHeader(k *trace.Chunk, header *dissect.Header, v Visitor) {
-	v.Layer(header.Name)
+func chunkHeader(k *trace.Chunk, header *dissect.Header, v visitor) {
+	v.layer(header.Name)
 	for i := range header.Fields {
 		f := &header.Fields[i]
 		switch {
 		case f.Derived():
 			if k.HasControl {
-				v.Text(fFunction, k.Control.Function.String())
+				v.text(fFunction, k.Control.Function.String())
 			}
 		case f.Width == 0:
 			if len(k.Control.PrivateData) > 0 {
-				v.Field(f, k.Octets)
+				v.field(f, k.Octets)
 			}
 		case f.In(k.Octets):
-			v.Field(f, k.Octets)
+			v.field(f, k.Octets)
 		}
 	}
 }
 
 // sessionControl shows the enhanced connection establishment data of a session
 // control, if it has any.
-func sessionControl(k *trace.Chunk, v Visitor) {
+func sessionControl(k *trace.Chunk, v visitor) {
 	if !k.HasControl {
 		if k.Whole {
-			v.Text(fMalformed, "chunk too short for a function code")
+			v.text(fMalformed, "chunk too short for a function code")
 		}
 		return
 	}
 	_, ulp, ok := k.Control.Word()
 	if ok {
-		v.Layer("Enhanced connection establishment data")
+		v.layer("Enhanced connection establishment data")
 		establishment(k.Control.PrivateData, v)
 		if len(ulp) > 0 {
-			v.Octets(fULPPrivate, ulp)
+			v.octets(fULPPrivate, ulp)
 		}
 	}
 }
 
 // message shows the headers behind the DDP header; n is what the segment has.
-func (w *Walker) message(p *trace.PDU, v Visitor, body []byte, n int) {
+func (w *walker) message(p *trace.PDU, v visitor, body []byte, n int) {
 	op := p.Control.Opcode
-	var s *Shape
+	var s *shape
 	var size int
 	switch op {
 	case rdmap.OpReadRequest:
@@ -291,19 +289,19 @@ func (w *Walker) message(p *trace.PDU, v Visitor, body []byte, n int) {
 	case rdmap.OpAtomicResponse:
 		s, size = sAtomicResponse, rdmap.AtomicResponseLen
 	case rdmap.OpAtomicRequest:
-		v.Layer(op.String())
+		v.layer(op.String())
 		w.atomic(v, body)
 		w.short(p, v, n, rdmap.AtomicRequestLen)
 		return
 	case rdmap.OpImmediate, rdmap.OpImmediateSE:
-		v.Layer(op.String())
+		v.layer(op.String())
 		if b := body[:min(len(body), rdmap.ImmediateDataLen)]; len(b) > 0 {
-			v.Octets(fImmediate, b)
+			v.octets(fImmediate, b)
 		}
 		w.short(p, v, n, rdmap.ImmediateDataLen)
 		return
 	case rdmap.OpTerminate:
-		v.Layer(op.String())
+		v.layer(op.String())
 		t, err := rdmap.DecodeTerminate(body)
 		if len(body) < rdmap.TerminateLen {
 			w.short(p, v, n, rdmap.TerminateLen)
@@ -312,50 +310,50 @@ func (w *Walker) message(p *trace.PDU, v Visitor, body []byte, n int) {
 		w.list = t.AppendFields(w.list[:0])
 		for _, f := range w.list {
 			if f.Derived() {
-				v.Text(fTermName, t.Name())
+				v.text(fTermName, t.Name())
 			} else {
-				v.Field(f, body)
+				v.field(f, body)
 			}
 		}
 		if p.TermSwapped {
-			v.Text(fTermSwapped, p.TermCode.Name())
+			v.text(fTermSwapped, p.TermCode.Name())
 			w.swapped(v, body)
 		}
 		quoted(v, p.Terminate)
 		if _, _, whole := p.ULPDU(); err != nil && whole {
-			v.Text(fMalformed, "parts that the header control bits announce are missing")
+			v.text(fMalformed, "parts that the header control bits announce are missing")
 		}
 		return
 	default:
 		return
 	}
-	v.Layer(op.String())
+	v.layer(op.String())
 	if len(body) < size {
 		w.short(p, v, n, size)
 	}
-	v.Header(s, body)
+	v.header(s, body)
 }
 
 // atomic shows as much of an Atomic Request as there is.
-func (w *Walker) atomic(v Visitor, body []byte) {
-	if !AtomicOperation.In(body) {
+func (w *walker) atomic(v visitor, body []byte) {
+	if !fAtomicOp.In(body) {
 		return
 	}
-	a := rdmap.AOpCode(AtomicOperation.Uint(body)) //nolint:gosec // four bits
+	a := rdmap.AOpCode(fAtomicOp.Uint(body)) //nolint:gosec // four bits
 	w.list = rdmap.AtomicRequest{AOpCode: a}.AppendFields(w.list[:0])
 	for _, f := range w.list {
 		if f.Derived() {
-			v.Text(fAtomicName, a.String())
+			v.text(fAtomicName, a.String())
 		} else if f.In(body) {
-			v.Field(f, body)
+			v.field(f, body)
 		}
 	}
 }
 
-// MessageHeader returns the octets behind the DDP header of the message, and how many there
+// rdmapHeader returns the octets behind the DDP header of the message, and how many there
 // should be: those of the segment, or all that came so far of a header that was cut into
 // several segments. ok is false for a segment in the middle of such a header.
-func MessageHeader(p *trace.PDU, body []byte, n int) (head []byte, length int, ok bool) {
+func rdmapHeader(p *trace.PDU, body []byte, n int) (head []byte, length int, ok bool) {
 	switch m := p.Message; {
 	case p.Segment.Tagged || m == nil:
 	case m.Header != nil:
@@ -367,22 +365,22 @@ func MessageHeader(p *trace.PDU, body []byte, n int) (head []byte, length int, o
 }
 
 // swapped shows what a Terminate quotes in the reading in which it makes sense.
-func (w *Walker) swapped(v Visitor, body []byte) {
+func (w *walker) swapped(v visitor, body []byte) {
 	t, _ := rdmap.DecodeTerminateSwapped(body)
 	if t.HasSegLength {
-		v.Number(fSwappedLength, uint64(t.SegLength))
+		v.number(fSwappedLength, uint64(t.SegLength))
 	}
 	if t.DDPHeader != nil {
-		v.Octets(fSwappedDDP, t.DDPHeader)
+		v.octets(fSwappedDDP, t.DDPHeader)
 	}
 	if t.RDMAHeader != nil {
-		v.Octets(fSwappedRDMA, t.RDMAHeader)
+		v.octets(fSwappedRDMA, t.RDMAHeader)
 	}
 }
 
 // short tells of a message that has fewer octets than its header.
-func (w *Walker) short(p *trace.PDU, v Visitor, n, want int) {
+func (w *walker) short(p *trace.PDU, v visitor, n, want int) {
 	if _, _, whole := p.ULPDU(); n < want && whole && p.Segment.Last {
-		v.Text(fMalformed, "message shorter than its header")
+		v.text(fMalformed, "message shorter than its header")
 	}
 }

@@ -1,0 +1,130 @@
+package trace
+
+import (
+	"slices"
+
+	"github.com/iwdissect/iwdissect/dissect"
+)
+
+// Evidence is how the upper layer of a connection was recognised.
+type Evidence uint8
+
+// The kinds of evidence, from the weakest on.
+const (
+	// ByPort: only the port speaks for it, and nothing against it.
+	ByPort Evidence = iota
+	// ByContent: messages have its form.
+	ByContent
+	// ByPrivateData: the private data of the startup have its form.
+	ByPrivateData
+)
+
+// String returns the evidence as the records spell it.
+func (e Evidence) String() string {
+	switch e {
+	case ByContent:
+		return "content"
+	case ByPrivateData:
+		return "private data"
+	default:
+		return "port"
+	}
+}
+
+// Upper is what a PDU is to the upper layer of its connection. Only headers of the upper
+// layer are read: the first octets of the first segment of a message.
+type Upper struct {
+	// Protocol is the name of the upper layer, such as NVMe/RDMA; By is how it was
+	// recognised.
+	Protocol string
+	By       Evidence
+	// Info says in one line what the PDU is. It is made of names and numbers of this
+	// module and never of text of the capture.
+	Info []byte
+	// Linked says that the PDU has no header of the upper layer: it moves data of an
+	// operation, which Info names.
+	Linked bool
+	// Headers are those of the message in wire order, as far as they were captured.
+	Headers []UpperHeader
+	// Values are fields that stand in no header of a fixed form.
+	Values []UpperValue
+	// Operation is what the PDU belongs to, if HasOperation.
+	Operation    UpperOperation
+	HasOperation bool
+}
+
+// UpperHeader is a header of an upper layer.
+type UpperHeader struct {
+	// Header describes it. A field of it is there if it lies in Octets.
+	Header *dissect.Header
+	Octets []byte
+}
+
+// UpperValue is a field with its value: Number for numbers and flags, Text for others.
+type UpperValue struct {
+	Field  *dissect.Field
+	Number uint64
+	Text   string
+}
+
+// UpperOperation is a request of the upper layer and its answer.
+type UpperOperation struct {
+	// Name is what is done, in the words of the upper layer, such as Read.
+	Name string
+	// PDU is the number of the PDU that asked for it, Frame the frame of that, Time its
+	// capture time in nanoseconds since the Unix epoch.
+	PDU, Frame uint64
+	Time       int64
+	// Ended says that this PDU is its answer; Failed that it tells of an error.
+	Ended, Failed bool
+	// Latency is the time from the request to this PDU in nanoseconds.
+	Latency int64
+}
+
+// Clone returns a copy that may be kept, or nil.
+func (u *Upper) Clone() *Upper {
+	if u == nil {
+		return nil
+	}
+	own := *u
+	own.Info, own.Headers, own.Values = slices.Clone(u.Info), slices.Clone(u.Headers), slices.Clone(u.Values)
+	for i := range own.Headers {
+		own.Headers[i].Octets = slices.Clone(own.Headers[i].Octets)
+	}
+	return &own
+}
+
+// UpperLayer is the upper layer of a connection.
+type UpperLayer struct {
+	// Protocol is its name, By how it was recognised.
+	Protocol string
+	By       Evidence
+	// Operations are those that were answered, by name, in the order in which they came
+	// first.
+	Operations []UpperTally
+	// Outstanding is how many requests have no answer at present, Unanswered how many were
+	// given up: another one took their place.
+	Outstanding, Unanswered uint64
+}
+
+// UpperTally sums up the operations of one name.
+type UpperTally struct {
+	Name string
+	// Errors counts those whose answer tells of an error.
+	Errors uint64
+	// Latency is from the request to the answer, in nanoseconds; its Count is that of the
+	// operations.
+	Latency Latency
+}
+
+func (l *UpperLayer) clone() *UpperLayer {
+	if l == nil {
+		return nil
+	}
+	own := *l
+	own.Operations = slices.Clone(l.Operations)
+	for i := range own.Operations {
+		own.Operations[i].Latency = *l.Operations[i].Latency.clone()
+	}
+	return &own
+}
