@@ -58,12 +58,14 @@ type Field struct {
 	Kind Kind
 	// Bit is the position of the most significant bit of the field, counted
 	// from the most significant bit of the first octet of the header; -1 for a
-	// value that is computed and does not stand in the octets.
+	// value that is computed and does not stand in the octets. If LittleEndian, it is
+	// the position of the least significant bit, counted from the least significant bit
+	// of the first octet: the same where the field has whole octets.
 	Bit int
 	// Width is the number of bits. For Bytes it may be 0: to the end.
 	Width int
 	// LittleEndian says that the first octet of the number is its least significant
-	// one. Such a field has whole octets.
+	// one. It has no meaning for Bytes.
 	LittleEndian bool
 	// Ref is the document and section that define the field.
 	Ref string
@@ -89,12 +91,13 @@ func (f *Field) Uint(b []byte) uint64 {
 		for i := last - 1; i >= first; i-- {
 			v = v<<8 | uint64(b[i])
 		}
-		return v
+		v >>= uint(f.Bit % 8)
+	} else {
+		for _, o := range b[first:last] {
+			v = v<<8 | uint64(o)
+		}
+		v >>= uint(8*last - f.Bit - f.Width)
 	}
-	for _, o := range b[first:last] {
-		v = v<<8 | uint64(o)
-	}
-	v >>= uint(8*last - f.Bit - f.Width)
 	if f.Width < 64 {
 		v &= 1<<uint(f.Width) - 1
 	}
@@ -103,15 +106,13 @@ func (f *Field) Uint(b []byte) uint64 {
 
 // Set writes the low bits of v into the field and leaves all other bits alone.
 func (f *Field) Set(b []byte, v uint64) {
-	if f.LittleEndian {
-		for i := range f.Width / 8 {
-			b[f.Bit/8+i] = byte(v >> uint(8*i))
-		}
-		return
-	}
 	for i := range f.Width {
 		bit := f.Bit + f.Width - 1 - i
 		mask := byte(0x80) >> uint(bit%8)
+		if f.LittleEndian {
+			bit = f.Bit + i
+			mask = 1 << uint(bit%8)
+		}
 		if v>>uint(i)&1 != 0 {
 			b[bit/8] |= mask
 		} else {

@@ -17,7 +17,7 @@ func TestField_SetUint(t *testing.T) {
 			if width > 57 && bit%8 != 0 {
 				continue
 			}
-			f := Field{Bit: bit, Width: width}
+			f := Field{Bit: bit, Width: width, LittleEndian: rnd.Uint32()&1 != 0}
 			b := make([]byte, 12)
 			for i := range b {
 				b[i] = byte(rnd.Uint32())
@@ -35,7 +35,11 @@ func TestField_SetUint(t *testing.T) {
 				if i >= bit && i < bit+width {
 					continue
 				}
-				if (b[i/8]^before[i/8])&(0x80>>(i%8)) != 0 {
+				mask := byte(0x80) >> (i % 8)
+				if f.LittleEndian {
+					mask = 1 << (i % 8)
+				}
+				if (b[i/8]^before[i/8])&mask != 0 {
 					t.Fatalf("bit %d width %d: bit %d changed", bit, width, i)
 				}
 			}
@@ -69,6 +73,7 @@ func TestField_AppendJSON(t *testing.T) {
 		{Field{Kind: Hex, Bit: 0, Width: 4}, `"0x01"`},
 		{Field{Kind: Hex, Bit: 8, Width: 13}, `"0x0695"`},
 		{Field{Kind: Hex, Bit: 0, Width: 32}, `"0x1234abcd"`},
+		{Field{Kind: Hex, Bit: 4, Width: 8, LittleEndian: true}, `"0x41"`},
 		{Field{Kind: Hex, Bit: 0, Width: 40}, `"0x0000001234abcdff"`},
 		{Field{Kind: Bool, Bit: 3, Width: 1}, "true"},
 		{Field{Kind: Bool, Bit: 4, Width: 1}, "false"},
