@@ -167,6 +167,9 @@ func (f *File) DataPos(fr *Frame) (pos int64, ok bool) {
 	return f.r.DataPos(fr), f.size > 0 && f.format == f.r.Format().String()
 }
 
+// Reader is the reader of the file's records, for those who copy them.
+func (f *File) Reader() *pcapng.Reader { return f.r }
+
 // Name is the path as given, "-" for standard input.
 func (f *File) Name() string { return f.name }
 

@@ -26,6 +26,7 @@ type dissectOptions struct {
 	unjudged bool // --no-findings
 	times    timeFormat
 	pager    pager
+	exportFlags
 }
 
 func newDissect(s *IOStreams) *cobra.Command {
@@ -44,16 +45,21 @@ end of the connection proves it, it is reported there, with its place.
 
 --format ndjson writes one JSON object per line: frames, PDUs, transactions,
 findings and connections. With several captures each record has the name of its file.
-` + aboutSelection),
+` + aboutWriting + "\n" + aboutSelection),
 		Example: strings.Trim(`
   iwdissect dissect trace.pcap
   iwdissect dissect -V -c 20 trace.pcap
   iwdissect dissect --format ndjson --records pdu trace.pcap.zst
+  iwdissect dissect --worst 1 --whole-connections -w small.pcapng trace.pcapng
 `, "\n"),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.given(cmd)
+			return o.run(args)
+		},
 	}
 	f := cmd.Flags()
-	o.flags(f)
+	o.input.flags(f)
+	o.exportFlags.flags(f)
 	formatFlag(f, &o.format, "text, ndjson or json")
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
@@ -137,7 +143,7 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 
 // judged has findings shown by a sink, if they are asked for.
 func (o *dissectOptions) judged(capture string, sink pipeline.Sink, tell func(error)) pipeline.Sink {
-	if sel, _ := selection(o.records); o.unjudged || !sel.Findings {
+	if sel, _ := selection(o.records); o.unjudged || !sel.Findings || o.silent() {
 		return sink
 	}
 	return judge(capture, sink, nil, tell)
@@ -155,15 +161,18 @@ func (o *dissectOptions) run(args []string) error {
 	}
 	opt.Sums = !o.unjudged
 	// A line needs neither frames nor payload.
-	opt.Brief = o.format == "text" && !o.tree && !o.hex
+	opt.Brief = o.format == "text" && !o.tree && !o.hex && !o.exports()
 	opt.Marks = true
 	files, err := o.files(args)
 	if err != nil {
 		return err
 	}
+	if err := o.exportFlags.check(o.s, &o.input, files); err != nil {
+		return err
+	}
 	defer ignoreFirstInterrupt(files)()
 	// What comes through a pipe is watched, not paged.
-	page := o.format == "text" && !slices.Contains(files, "-")
+	page := o.format == "text" && !slices.Contains(files, "-") && !o.exports()
 	return o.pager.through(page, func() error { return o.all(opt, files) })
 }
 
@@ -214,6 +223,11 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 	}
 	sel := o.selection(&opt)
 	o.rank(o.s, src, files, opt, sel, !o.unjudged, nil)
+	var ex *exporting
+	if o.exports() {
+		ex = o.exporting(sink, &opt)
+		sink = ex
+	}
 	shown := picked(sel, sink)
 	run := pipeline.New(opt, o.judged(src, shown, tell))
 	o.pager.ends(run.Stop)
@@ -221,6 +235,11 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 		tell(err)
 	}
 	sink.Connections(selected(sel, run.Finish()))
+	if ex != nil {
+		if err := o.export(ex, opt, files, run, failed); err != nil {
+			tell(err)
+		}
+	}
 	if o.format != "text" || o.quiet {
 		return failed
 	}

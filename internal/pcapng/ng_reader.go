@@ -111,10 +111,12 @@ func (r *Reader) nextNg(rec *Record) error {
 		case blockSimple:
 			return r.simple(b, rec)
 		case blockInterface:
+			r.tell(b)
 			if err := r.describe(b); err != nil {
 				return err
 			}
 		default:
+			r.tell(b)
 			r.in.r += n
 		}
 	}
@@ -318,6 +320,9 @@ func (r *Reader) nextSection() error {
 	}
 	if again := r.u32(r.in.buf[r.in.r+n-blockTailLen:]); again != total {
 		return r.fatal(CodeLength, fmt.Errorf("section header of %d octets ends with a length of %d", total, again))
+	}
+	if r.section >= 0 { // the first one is the header of the file
+		r.tell(r.in.buf[r.in.r : r.in.r+n])
 	}
 	r.section++
 	r.first = len(r.ifaces)

@@ -59,6 +59,11 @@ type Reader struct {
 	// KeepComments asks for [Record.Comments]. It is off by default because
 	// comments have to be copied.
 	KeepComments bool
+	// Block, if not nil, is called by Next with each block of a pcapng file that holds no
+	// packet, from the second section header on, as it stands in the file. The octets are
+	// borrowed until it returns. Damaged blocks that are skipped are left out, but for
+	// descriptions of interfaces: they count in the numbers of those.
+	Block func(octets []byte)
 
 	in     buffer
 	format Format
@@ -170,6 +175,18 @@ func (r *Reader) DataPos(rec *Record) int64 {
 	return rec.Pos + enhancedData
 }
 
+// Header returns the file header of a pcap file, or the first section header, as it stands
+// in the file. It is borrowed, and only there before the first call of Next.
+func (r *Reader) Header() []byte { return r.in.buf[:r.in.r] }
+
+// Raw returns the record that was read last as it stands in the file: record header or block,
+// with all options. It is borrowed like [Record.Data].
+func (r *Reader) Raw(rec *Record) []byte { return r.in.buf[rec.Pos-r.in.base : r.in.r] }
+
+// BigEndian reports whether the numbers of the file, or of the current section, have their
+// most significant octet first.
+func (r *Reader) BigEndian() bool { return r.big }
+
 // Next reads the next record. It returns io.EOF at a clean end, else an
 // [*Error]; if that has Resume set the following call goes on behind the
 // fault, otherwise every further call returns the same error. rec is not
@@ -182,6 +199,13 @@ func (r *Reader) Next(rec *Record) error {
 		return r.nextPcap(rec)
 	}
 	return r.nextNg(rec)
+}
+
+// tell hands out a block that holds no packet.
+func (r *Reader) tell(octets []byte) {
+	if r.Block != nil {
+		r.Block(octets)
+	}
 }
 
 // byteOrder is that of a file or section.

@@ -103,6 +103,10 @@ type Frame struct {
 	Conn *trace.Connection
 	Dir  trace.Dir
 	Note reassembly.Note
+	// Association is the SCTP association that it belongs to, if HasAssociation: they count
+	// from 0 in the capture. See [trace.Connection].
+	Association    uint64
+	HasAssociation bool
 	// Checksum is the checksum status of an SCTP packet; Damaged: the packet was ignored
 	// because of it.
 	Checksum sctp.Verdict

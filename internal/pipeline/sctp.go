@@ -39,6 +39,7 @@ func (r *Run) sctp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 	}
 	if a != nil {
 		r.frame.Conn, r.frame.Dir = a.conn.Session(side)
+		r.frame.Association, r.frame.HasAssociation = a.conn.Number(), true
 	}
 	r.sink.Frame(&r.frame)
 }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/iwdissect/iwdissect/internal/cli"
+)
+
+// TestWholeConnections: what dissect -w --whole-connections writes holds the same PDUs,
+// transactions and connections as the capture has, but for their numbers, whatever else the
+// capture holds.
+func TestWholeConnections(t *testing.T) {
+	var files []string
+	for _, p := range []string{"../../testdata/pcaps/*.pcap*", "../../testdata/pcaps/generated/*.pcap*"} {
+		some, err := filepath.Glob(p)
+		if err != nil || len(some) == 0 {
+			t.Fatal(p, err)
+		}
+		files = append(files, some...)
+	}
+	tried := 0
+	for _, f := range files {
+		t.Run(filepath.Base(f), func(t *testing.T) {
+			for _, conns := range connections(t, f) {
+				small := filepath.Join(t.TempDir(), "small"+filepath.Ext(f))
+				out(t, "dissect", "-q", "--conn", conns, "--whole-connections", "-w", small, f)
+				want, got := recordsOf(t, f, "--conn", conns), recordsOf(t, small)
+				if d := cmp.Diff(want, got); d != "" {
+					t.Errorf("conn %s (-capture +extract):\n%s", conns, d)
+				}
+				tried++
+			}
+		})
+	}
+	if tried < 150 {
+		t.Errorf("only %d connections tried", tried)
+	}
+}
+
+// out is what a command prints.
+func out(t *testing.T, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := cli.Run(&cli.IOStreams{In: strings.NewReader(""), Out: &stdout, Err: &stderr}, args); code != 0 && code != 3 {
+		t.Fatalf("%v: exit code %d: %s", args, code, &stderr)
+	}
+	return stdout.String()
+}
+
+// connections are the connections of a capture, as --conn takes them: those over SCTP by
+// association, and of many only some.
+func connections(t *testing.T, file string) (all []string) {
+	t.Helper()
+	assocs := map[int]int{}
+	for line := range strings.Lines(out(t, "dissect", "--format", "ndjson", "--records", "connection", file)) {
+		var c struct {
+			Conn      int
+			Transport string
+			SCTP      struct{ Association struct{ Number int } }
+		}
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatal(err)
+		}
+		n := strconv.Itoa(c.Conn)
+		if i, ok := assocs[c.SCTP.Association.Number]; ok && c.Transport == "sctp" {
+			all[i] += "," + n
+			continue
+		}
+		assocs[c.SCTP.Association.Number] = len(all)
+		all = append(all, n)
+	}
+	if n := len(all); n > 4 {
+		all = []string{all[0], all[1], all[n/2], all[n-1]}
+	}
+	return all
+}
+
+// recordsOf are the records of a capture, with their numbers replaced by ranks.
+func recordsOf(t *testing.T, file string, flags ...string) (all []map[string]any) {
+	t.Helper()
+	args := append([]string{"dissect", "--format", "ndjson", "--records", "pdu,transaction,connection"}, flags...)
+	for line := range strings.Lines(out(t, append(args, file)...)) {
+		var r map[string]any
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		delete(r, "problems") // they name frames in words
+		all = append(all, r)
+	}
+	for _, names := range [][]string{{"frame"}, {"pdu"}, {"conn"}, {"number"}} {
+		var numbers []float64
+		for _, r := range all {
+			walk(r, names, func(n float64) any { numbers = append(numbers, n); return n })
+		}
+		slices.Sort(numbers)
+		numbers = slices.Compact(numbers)
+		for _, r := range all {
+			walk(r, names, func(n float64) any {
+				i, _ := slices.BinarySearch(numbers, n)
+				return i
+			})
+		}
+	}
+	return all
+}
+
+// walk replaces each number below a member whose name is one of some, or ends in it, and
+// each in the list of a member that has the plural. Elsewhere the plural counts things.
+func walk(v any, names []string, f func(float64) any) {
+	named := func(k string) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return k == n || strings.HasSuffix(k, "_"+n) })
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			switch n := x.(type) {
+			case float64:
+				if named(k) {
+					v[k] = f(n)
+				}
+			case []any:
+				for i, y := range n {
+					if y, ok := y.(float64); ok && named(strings.TrimSuffix(k, "s")) {
+						n[i] = f(y)
+					} else {
+						walk(y, names, f)
+					}
+				}
+			default:
+				walk(x, names, f)
+			}
+		}
+	case []any:
+		for _, x := range v {
+			walk(x, names, f)
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/extract"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// exportFlags are the flags of dissect that write files, and nothing on standard output
+// unless that is asked for.
+type exportFlags struct {
+	// keep is -w, keeping that it was given.
+	keep    string
+	keeping bool
+	whole   bool
+	// print is --print; shows says that a flag asks for text or records.
+	print, shows bool
+}
+
+// aboutWriting explains -w, in the help of dissect.
+const aboutWriting = `
+-w FILE writes the frames of what is selected to a smaller capture, unchanged: each
+frame that carried some of a selected PDU, retransmissions and IP fragments included,
+and selected frames without a PDU. --whole-connections writes all frames of their
+connections, over SCTP of their associations. FILE is pcapng or pcap as its name ends,
+else what the capture is. pcapng keeps comments and all other blocks; what a pcap file
+has no place for is reported. The capture is read twice, so it cannot be standard
+input. An older FILE is replaced, but never the capture itself. Nothing is printed
+then, unless --print, -V, -x or --format is given.`
+
+func (o *exportFlags) flags(f *pflag.FlagSet) {
+	f.StringVarP(&o.keep, "write", "w", "", "write the selected frames to `FILE`, a pcap or pcapng file")
+	f.BoolVar(&o.whole, "whole-connections", false, "with -w, write all frames of the connections of what is selected")
+	f.BoolVarP(&o.print, "print", "P", false, "print PDUs even with -w")
+}
+
+// given takes note of which flags were given.
+func (o *exportFlags) given(cmd *cobra.Command) {
+	f := cmd.Flags()
+	o.keeping = f.Changed("write")
+	o.shows = o.print || f.Changed("verbose") || f.Changed("hex") || f.Changed("format")
+}
+
+// exports reports whether files are written.
+func (o *exportFlags) exports() bool { return o.keeping }
+
+// silent reports whether nothing is printed.
+func (o *exportFlags) silent() bool { return o.exports() && !o.shows }
+
+// check refuses what cannot be done with these captures.
+func (o *exportFlags) check(s *IOStreams, in *input, files []string) error {
+	if o.whole && !o.keeping {
+		return usagef("--whole-connections goes with -w FILE")
+	}
+	if !o.exports() {
+		return nil
+	}
+	if len(files) > 1 && !in.join {
+		return usagef("-w takes one capture; --join makes one of several files")
+	}
+	if err := readableTwice(files, "-w"); err != nil {
+		return err
+	}
+	if err := fileName(o.keep); err != nil {
+		return err
+	}
+	if o.keep == "-" {
+		switch {
+		case !o.silent():
+			return usagef("-w - writes the frames to standard output, where nothing else can go: leave out --print, -V, -x and --format")
+		case s.OutTTY:
+			return usagef("a capture is not for a terminal")
+		}
+		return nil
+	}
+	if err := extract.Apart(o.keep, files); err != nil {
+		return usagef("-w %s: %w, and would be damaged", o.keep, err)
+	}
+	return nil
+}
+
+// fileName refuses names of captures that cannot be written.
+func fileName(name string) error {
+	if name == "" {
+		return usagef("-w needs the name of a file")
+	}
+	switch ext := strings.ToLower(filepath.Ext(name)); ext {
+	case ".gz", ".zst", ".lz4":
+		return usagef("-w does not compress; name the file without %s", ext)
+	}
+	return nil
+}
+
+// exporting passes on to what is printed, and to what is written to files.
+type exporting struct {
+	dissectSink
+	frames *extract.Collector
+	// last is the number of the last frame.
+	last uint64
+}
+
+// exporting puts what writes files before a sink.
+func (o *exportFlags) exporting(next dissectSink, opt *pipeline.Options) *exporting {
+	e := &exporting{dissectSink: next}
+	opt.Saw = both(opt.Saw, func(n uint64, _ int64) { e.last = n })
+	if o.silent() {
+		e.dissectSink = silent{}
+	}
+	if o.keeping {
+		e.frames = new(extract.Collector)
+	}
+	return e
+}
+
+// PDU implements [trace.Sink].
+func (e *exporting) PDU(p *trace.PDU) {
+	if e.frames != nil {
+		e.frames.PDU(p)
+	}
+	e.dissectSink.PDU(p)
+}
+
+// Frame implements [pipeline.Sink].
+func (e *exporting) Frame(f *pipeline.Frame) {
+	if e.frames != nil {
+		e.frames.Frame(f)
+	}
+	e.dissectSink.Frame(f)
+}
+
+// Skipped passes on a PDU that is not selected, to whom it matters.
+func (e *exporting) Skipped(p *trace.PDU) {
+	if s, ok := e.dissectSink.(interface{ Skipped(*trace.PDU) }); ok {
+		s.Skipped(p)
+	}
+}
+
+// LeftOut says that a frame is not selected, to whom it matters.
+func (e *exporting) LeftOut() {
+	if s, ok := e.dissectSink.(interface{ LeftOut() }); ok {
+		s.LeftOut()
+	}
+}
+
+// silent prints nothing.
+type silent struct{}
+
+func (silent) PDU(*trace.PDU)                  {}
+func (silent) Gap(*trace.GapEvent)             {}
+func (silent) Transaction(*trace.Transaction)  {}
+func (silent) Frame(*pipeline.Frame)           {}
+func (silent) Finding(*conformance.Finding)    {}
+func (silent) Capture(string)                  {}
+func (silent) Connections([]*trace.Connection) {}
+func (silent) Beside()                         {}
+func (silent) Close() error                    { return nil }
+
+// export writes files, now that all of the capture was read by a run. Of a capture in which
+// there was nothing to read no file is written.
+func (o *dissectOptions) export(e *exporting, opt pipeline.Options, files []string, run *pipeline.Run, failed bool) error {
+	if e.frames == nil || failed && run.Totals().Frames == 0 {
+		return nil
+	}
+	return o.write(e, opt, files, run)
+}
+
+// write writes the frames that were chosen. run is the first reading of the capture.
+func (o *dissectOptions) write(e *exporting, opt pipeline.Options, files []string, run *pipeline.Run) error {
+	frames := &e.frames.Frames
+	if o.whole {
+		whole := &extract.Whole{Of: e.frames}
+		opt.OnError, opt.Saw = nil, nil // reported the first time
+		opt.Lean = true
+		again := pipeline.New(opt, whole)
+		src, err := o.open(o.sources(files)[0], files, o.s.In)
+		if err != nil {
+			return err
+		}
+		stop := o.progress(o.s, src)
+		_ = again.Read(src.Source) // reported the first time
+		stop()
+		if err := src.Close(); err != nil {
+			return err
+		}
+		frames = whole.Frames()
+	}
+	format, err := formatOfCopy(o.keep, files)
+	if err != nil {
+		return err
+	}
+	x := extract.Options{Format: format, Frames: frames, Application: "iwdissect " + Version}
+	if o.count > 0 {
+		x.Last = e.last
+	}
+	report, err := o.copyTo(o.keep, files, x)
+	if err != nil {
+		return err
+	}
+	o.told(report, run)
+	return nil
+}
+
+// copyTo copies frames to a file, or to standard output.
+func (o *dissectOptions) copyTo(name string, files []string, x extract.Options) (*extract.Report, error) {
+	interrupt, stop := interrupts()
+	defer stop()
+	if name == "-" {
+		w := &untilInterrupt{w: o.s.Out, interrupt: interrupt}
+		report, err := extract.Copy(w, files, x)
+		if w.err != nil && brokenPipe(w.err) == nil {
+			return new(extract.Report), nil
+		}
+		return report, err
+	}
+	out, err := extract.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	report, err := extract.Copy(&untilInterrupt{w: out, interrupt: interrupt}, files, x)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not written: %w", name, errors.Join(err, out.Discard()))
+	}
+	return report, out.Commit()
+}
+
+// told says what was written, and what of the original it does not have.
+func (o *dissectOptions) told(r *extract.Report, run *pipeline.Run) {
+	name := o.keep
+	if name == "-" {
+		name = "standard output"
+	}
+	if !o.quiet {
+		fmt.Fprintf(o.s.Err, "%s: %d of %d frames written to %s\n", o.s.name(), r.Frames, run.Totals().Frames, name)
+	}
+	if len(r.Lost) > 0 {
+		fmt.Fprintf(o.s.Err, "%s: %s does not have: %s\n", o.s.name(), name, strings.Join(r.Lost, "; "))
+	}
+}
+
+// formatOfCopy is the format of a copy: what its name says, or else that of the capture.
+func formatOfCopy(name string, files []string) (pcapng.Format, error) {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".pcapng", ".ntar":
+		return pcapng.PCAPNG, nil
+	case ".pcap", ".cap", ".dmp":
+		return pcapng.PCAP, nil
+	}
+	f, err := capture.Open(files[0], nil)
+	if err != nil {
+		return 0, err
+	}
+	return f.Reader().Format(), f.Close()
+}
