@@ -1,0 +1,265 @@
+package smbdirect
+
+import (
+	"encoding/binary"
+
+	"github.com/iwdissect/iwdissect/dissect"
+)
+
+// SMB2Len is the size of the header of SMB2 in octets.
+const SMB2Len = 64
+
+// What the first four octets of a message of SMB2 can be, as a big-endian number: a header
+// ([MS-SMB2] section 2.2.1), an encrypted message (2.2.41), a compressed one (2.2.42).
+const (
+	ProtocolSMB2       = 0xFE534D42
+	ProtocolEncrypted  = 0xFD534D42
+	ProtocolCompressed = 0xFC534D42
+)
+
+// Offsets of the header, in octets. Those of process and tree are those of AsyncId in a
+// response that comes in two.
+const (
+	offProtocol      = 0
+	offHeaderSize    = 4
+	offCreditCharge  = 6
+	offSMB2Status    = 8
+	offCommand       = 12
+	offSMB2Credits   = 14
+	offSMB2Flags     = 16
+	offNextCommand   = 20
+	offMessageID     = 24
+	offProcess       = 32
+	offTree          = 36
+	offSession       = 40
+	offSignature     = 48
+	smb2SignatureLen = 16
+)
+
+// Flags of SMB2.
+const (
+	SMB2Response = 0x00000001
+	SMB2Async    = 0x00000002
+)
+
+// StatusPending is the status of an answer that another one follows.
+const StatusPending = 0x00000103
+
+// Command is what a message of SMB2 asks for.
+type Command uint16
+
+// The commands with descriptors.
+const (
+	CommandRead  Command = 8
+	CommandWrite Command = 9
+)
+
+var commands = [...]string{
+	"NEGOTIATE", "SESSION_SETUP", "LOGOFF", "TREE_CONNECT", "TREE_DISCONNECT", "CREATE", "CLOSE", "FLUSH", "READ", "WRITE", "LOCK",
+	"IOCTL", "CANCEL", "ECHO", "QUERY_DIRECTORY", "CHANGE_NOTIFY", "QUERY_INFO", "SET_INFO", "OPLOCK_BREAK",
+	"SERVER_TO_CLIENT_NOTIFICATION",
+}
+
+// String returns the name of the command as the specification has it.
+func (c Command) String() string {
+	if int(c) < len(commands) {
+		return commands[c]
+	}
+	return "unknown"
+}
+
+// SMB2 is the header of a message of SMB2 ([MS-SMB2] section 2.2.1).
+//
+//	 0                   1                   2                   3
+//	 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|              ProtocolId: FE, then "SMB"                       |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|       StructureSize: 64       |         CreditCharge          |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|          Status; in a request ChannelSequence, Reserved       |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|            Command            |  CreditRequest / -Response    |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|                             Flags                             |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|                          NextCommand                          |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|                                                               |
+//	+                           MessageId                           +
+//	|                                                               |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|     Reserved, TreeId; with the flag ASYNC one AsyncId         |
+//	+                                                               +
+//	|                                                               |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|                                                               |
+//	+                           SessionId                           +
+//	|                                                               |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//	|                     Signature, 16 octets                      |
+//	+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+type SMB2 struct {
+	// Protocol is [ProtocolSMB2], HeaderSize 64 octets.
+	Protocol   uint32
+	HeaderSize uint16
+	// CreditCharge is what the request costs, Credits what is asked for or granted: those
+	// are credits of SMB2, not of SMB Direct.
+	CreditCharge, Credits uint16
+	// Status is the NTSTATUS of a response.
+	Status  uint32
+	Command Command
+	Flags   uint32
+	// Next is where the next message of a chain begins, in octets from the start of this
+	// header; 0 for the last one.
+	Next uint32
+	// MessageID tells the requests of a connection from each other. The response has it too.
+	MessageID uint64
+	// Process, Tree are reserved and the tree, or the two halves of the AsyncId.
+	Process, Tree uint32
+	Session       uint64
+	Signature     [smb2SignatureLen]byte
+}
+
+// Response reports whether the message is a response.
+func (h *SMB2) Response() bool { return h.Flags&SMB2Response != 0 }
+
+// IsSMB2 reports whether octets begin with the header of SMB2.
+func IsSMB2(b []byte) bool {
+	return len(b) >= SMB2Len && binary.BigEndian.Uint32(b) == ProtocolSMB2 && binary.LittleEndian.Uint16(b[offHeaderSize:]) == SMB2Len
+}
+
+// DecodeSMB2 reads the header at the start of b.
+func DecodeSMB2(b []byte) (SMB2, error) {
+	if len(b) < SMB2Len {
+		return SMB2{}, dissect.Short(dissect.LayerSMBDirect, "short_smb2_header", len(b))
+	}
+	return SMB2{
+		Protocol:     binary.BigEndian.Uint32(b[offProtocol:]),
+		HeaderSize:   binary.LittleEndian.Uint16(b[offHeaderSize:]),
+		CreditCharge: binary.LittleEndian.Uint16(b[offCreditCharge:]),
+		Status:       binary.LittleEndian.Uint32(b[offSMB2Status:]),
+		Command:      Command(binary.LittleEndian.Uint16(b[offCommand:])),
+		Credits:      binary.LittleEndian.Uint16(b[offSMB2Credits:]),
+		Flags:        binary.LittleEndian.Uint32(b[offSMB2Flags:]),
+		Next:         binary.LittleEndian.Uint32(b[offNextCommand:]),
+		MessageID:    binary.LittleEndian.Uint64(b[offMessageID:]),
+		Process:      binary.LittleEndian.Uint32(b[offProcess:]),
+		Tree:         binary.LittleEndian.Uint32(b[offTree:]),
+		Session:      binary.LittleEndian.Uint64(b[offSession:]),
+		Signature:    [smb2SignatureLen]byte(b[offSignature:]),
+	}, nil
+}
+
+// Append appends the 64 octets of the header.
+func (h SMB2) Append(dst []byte) []byte {
+	dst = binary.BigEndian.AppendUint32(dst, h.Protocol)
+	dst = binary.LittleEndian.AppendUint16(dst, h.HeaderSize)
+	dst = binary.LittleEndian.AppendUint16(dst, h.CreditCharge)
+	dst = binary.LittleEndian.AppendUint32(dst, h.Status)
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(h.Command))
+	dst = binary.LittleEndian.AppendUint16(dst, h.Credits)
+	dst = binary.LittleEndian.AppendUint32(dst, h.Flags)
+	dst = binary.LittleEndian.AppendUint32(dst, h.Next)
+	dst = binary.LittleEndian.AppendUint64(dst, h.MessageID)
+	dst = binary.LittleEndian.AppendUint32(dst, h.Process)
+	dst = binary.LittleEndian.AppendUint32(dst, h.Tree)
+	dst = binary.LittleEndian.AppendUint64(dst, h.Session)
+	return append(dst, h.Signature[:]...)
+}
+
+const refSMB2 = "[MS-SMB2] section 2.2.1"
+
+// SMB2Header describes the header of SMB2. The status stands in responses only.
+var SMB2Header = smb2Header(status("smb2.nt_status", offSMB2Status, refSMB2))
+
+// SMB2RequestHeader describes it for a request.
+var SMB2RequestHeader = smb2Header(number("smb2.channel_sequence", "Channel sequence", dissect.Hex, offSMB2Status, 2, refSMB2))
+
+func smb2Header(third dissect.Field) dissect.Header {
+	command := number("smb2.cmd", "Command", dissect.Dec, offCommand, 2, refSMB2)
+	command.Names = func(v uint64) string { return Command(v).String() } //nolint:gosec // 16 bits
+	return dissect.Header{
+		Layer: dissect.LayerSMBDirect,
+		Name:  "SMB2 header",
+		Ref:   refSMB2,
+		Size:  SMB2Len,
+		Fields: []dissect.Field{
+			{Name: "smb2.protocol_id", Label: "Protocol", Kind: dissect.Hex, Bit: 8 * offProtocol, Width: 32, Ref: refSMB2},
+			number("smb2.header_len", "Size of the header", dissect.Dec, offHeaderSize, 2, refSMB2),
+			number("smb2.credit.charge", "Credit charge", dissect.Dec, offCreditCharge, 2, refSMB2),
+			third,
+			command,
+			number("smb2.flags", "Flags", dissect.Hex, offSMB2Flags, 4, refSMB2),
+			{Name: "smb2.flags.response", Label: "Response", Kind: dissect.Bool, Bit: 8*offSMB2Flags + 7, Width: 1, Ref: refSMB2},
+			{Name: "smb2.flags.async", Label: "Async command", Kind: dissect.Bool, Bit: 8*offSMB2Flags + 6, Width: 1, Ref: refSMB2},
+			number("smb2.chain_offset", "Next command", dissect.Hex, offNextCommand, 4, refSMB2),
+			number("smb2.msg_id", "Message id", dissect.Dec, offMessageID, 8, refSMB2),
+			number("smb2.sesid", "Session id", dissect.Hex, offSession, 8, refSMB2),
+		},
+	}
+}
+
+// Names of NTSTATUS values that SMB2 often has.
+func statusName(v uint64) string {
+	switch v {
+	case 0:
+		return "STATUS_SUCCESS"
+	case StatusPending:
+		return "STATUS_PENDING"
+	case 0x80000005:
+		return "STATUS_BUFFER_OVERFLOW"
+	case 0x80000006:
+		return "STATUS_NO_MORE_FILES"
+	case 0xC0000002:
+		return "STATUS_NOT_IMPLEMENTED"
+	case 0xC000000D:
+		return "STATUS_INVALID_PARAMETER"
+	case 0xC000000F:
+		return "STATUS_NO_SUCH_FILE"
+	case 0xC0000010:
+		return "STATUS_INVALID_DEVICE_REQUEST"
+	case 0xC0000011:
+		return "STATUS_END_OF_FILE"
+	case 0xC0000016:
+		return "STATUS_MORE_PROCESSING_REQUIRED"
+	case 0xC0000022:
+		return "STATUS_ACCESS_DENIED"
+	case 0xC0000023:
+		return "STATUS_BUFFER_TOO_SMALL"
+	case 0xC0000034:
+		return "STATUS_OBJECT_NAME_NOT_FOUND"
+	case 0xC0000035:
+		return "STATUS_OBJECT_NAME_COLLISION"
+	case 0xC000003A:
+		return "STATUS_OBJECT_PATH_NOT_FOUND"
+	case 0xC0000043:
+		return "STATUS_SHARING_VIOLATION"
+	case 0xC0000054:
+		return "STATUS_FILE_LOCK_CONFLICT"
+	case 0xC000006D:
+		return "STATUS_LOGON_FAILURE"
+	case 0xC000007F:
+		return "STATUS_DISK_FULL"
+	case 0xC000009A:
+		return "STATUS_INSUFFICIENT_RESOURCES"
+	case 0xC00000BB:
+		return "STATUS_NOT_SUPPORTED"
+	case 0xC00000CC:
+		return "STATUS_BAD_NETWORK_NAME"
+	case 0xC0000120:
+		return "STATUS_CANCELLED"
+	case 0xC0000128:
+		return "STATUS_FILE_CLOSED"
+	case 0xC0000203:
+		return "STATUS_USER_SESSION_DELETED"
+	}
+	return "unknown"
+}
+
+// StatusName is the name of an NTSTATUS, or "unknown".
+func StatusName(v uint32) string { return statusName(uint64(v)) }
+
+// Failed reports whether an NTSTATUS tells of an error, and not of success, of something
+// worth knowing, or that the exchange goes on.
+func Failed(v uint32) bool { return v>>30 == 3 && v != 0xC0000016 }
