@@ -3,6 +3,7 @@ package packet
 import (
 	"cmp"
 	"encoding/binary"
+	"hash/maphash"
 )
 
 // Endpoints are the addresses and ports of both ends of a connection, the smaller one
@@ -42,6 +43,7 @@ func (a *Addr) words() (hi, lo uint64) {
 }
 
 // Hash mixes the endpoints. It never changes: captures are divided among machines by it.
+// Tables in memory go by [Endpoints.Keyed].
 func (e *Endpoints) Hash() uint64 {
 	const m1, m2 = 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f
 	h := uint64(e.PortA)<<16 | uint64(e.PortB)
@@ -55,4 +57,15 @@ func (e *Endpoints) Hash() uint64 {
 	h ^= h >> 29
 	h = (h ^ bl) * m2
 	return h ^ h>>32
+}
+
+// Keyed mixes the endpoints with a seed, for tables in memory: who does not know the seed
+// cannot make endpoints that fall together. [Endpoints.Hash] can be inverted.
+func (e *Endpoints) Keyed(seed maphash.Seed) uint64 {
+	var b [2*len(Addr{}) + 4]byte
+	copy(b[:len(e.A)], e.A[:])
+	copy(b[len(e.A):], e.B[:])
+	binary.BigEndian.PutUint16(b[2*len(e.A):], e.PortA)
+	binary.BigEndian.PutUint16(b[2*len(e.A)+2:], e.PortB)
+	return maphash.Bytes(seed, b[:])
 }

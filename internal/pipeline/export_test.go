@@ -8,3 +8,14 @@ func (r *Run) Known() int { return len(r.flows.known) }
 
 // SetMaxNumbers is for tests of the bound.
 func (r *Run) SetMaxNumbers(n int) { r.ahead.MaxNumbers = n }
+
+// Farthest is how far from its place the farthest connection of the table lies.
+func (r *Run) Farthest() (most int) {
+	t := r.flows
+	for i, s := range t.slots {
+		if s.flow != nil {
+			most = max(most, int((uint64(i)-s.hash)&t.mask))
+		}
+	}
+	return most
+}

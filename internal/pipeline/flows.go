@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"hash/maphash"
 	"net/netip"
 	"slices"
 
@@ -40,6 +41,7 @@ func (m mark) at(n uint32) mark { return m&1 | mark(n+1)<<1 }
 type flows struct {
 	slots []slot
 	mask  uint64
+	seed  maphash.Seed // of the hashes
 	n     int
 	last  *flow
 	// known are the flows by the numbers of an epoch, see [readahead.Note].
@@ -62,7 +64,7 @@ type slot struct {
 
 func newFlows() *flows {
 	const start = 1 << 8
-	return &flows{slots: make([]slot, start), mask: start - 1}
+	return &flows{slots: make([]slot, start), mask: start - 1, seed: maphash.MakeSeed()}
 }
 
 // find returns the connection of the packet and the side that sent it, or nil.
@@ -74,7 +76,7 @@ func (t *flows) find(p *packet.Packet) (f *flow, side int) {
 		}
 	}
 	e, _ := p.Endpoints()
-	hash := e.Hash()
+	hash := e.Keyed(t.seed)
 	for i := hash & t.mask; ; i = (i + 1) & t.mask {
 		s := &t.slots[i]
 		if s.flow == nil {
@@ -148,7 +150,7 @@ func (t *flows) add(p *packet.Packet) *flow {
 	}
 	e, swap := p.Endpoints()
 	f := &flow{ends: e, mark: newMark(swap)}
-	t.put(slot{e.Hash(), f})
+	t.put(slot{e.Keyed(t.seed), f})
 	t.n++
 	t.last = f
 	return f
@@ -180,7 +182,7 @@ func (t *flows) remove(f *flow) {
 	if t.last == f {
 		t.last = nil
 	}
-	i := f.ends.Hash() & t.mask
+	i := f.ends.Keyed(t.seed) & t.mask
 	for t.slots[i].flow != f {
 		i = (i + 1) & t.mask
 	}
@@ -205,7 +207,7 @@ func (t *flows) replace(old *flow, p *packet.Packet) *flow {
 	t.forget(old)
 	_, swap := p.Endpoints()
 	f := &flow{ends: old.ends, mark: newMark(swap)}
-	for i := f.ends.Hash() & t.mask; ; i = (i + 1) & t.mask {
+	for i := f.ends.Keyed(t.seed) & t.mask; ; i = (i + 1) & t.mask {
 		if t.slots[i].flow == old {
 			t.slots[i].flow = f
 			t.last = f

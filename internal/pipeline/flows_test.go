@@ -7,6 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/internal/tracetest/tracerun"
@@ -190,6 +191,24 @@ func TestFlows_Closed(t *testing.T) {
 	}
 	if n := len(r.Frames); n > 0 && r.FrameConn[n-1-len(long[5:])] != 3 {
 		t.Errorf("the straggler belongs to connection %d", r.FrameConn[n-1-len(long[5:])])
+	}
+}
+
+// TestFlows_Flood has connections whose endpoints were made to fall together.
+func TestFlows_Flood(t *testing.T) {
+	const n = 2000
+	run := pipeline.New(pipeline.Options{}, nil)
+	for i := range uint64(n) {
+		e := tracetest.Colliding(i, 0)
+		b := packet.Build{Link: packet.LinkEthernet, Src: e.A, Dst: e.B, SrcPort: e.PortA, DstPort: e.PortB, Flags: reassembly.FlagSYN}
+		data := b.Append(nil)
+		run.Frame(&capture.Frame{Number: i + 1, Link: pcapng.LinkType(packet.LinkEthernet), Data: data, OrigLen: uint32(len(data))})
+	}
+	if run.Tracked() != n {
+		t.Fatalf("%d connections", run.Tracked())
+	}
+	if far := run.Farthest(); far > n/10 {
+		t.Errorf("a connection lies %d slots from its place", far)
 	}
 }
 

@@ -1,6 +1,10 @@
 package readahead
 
-import "github.com/iwdissect/iwdissect/internal/packet"
+import (
+	"hash/maphash"
+
+	"github.com/iwdissect/iwdissect/internal/packet"
+)
 
 // numbers numbers endpoints. It is a hash table with open addressing; endpoints lie in
 // pages that never move.
@@ -9,6 +13,7 @@ type numbers struct {
 	n     int
 	slots []slot
 	mask  uint64
+	seed  maphash.Seed // of the hashes
 	epoch uint32
 	last  number
 	bound int // of n
@@ -50,7 +55,7 @@ func (t *numbers) of(p *packet.Packet) number {
 		t.grow()
 	}
 	e, swap := p.Endpoints()
-	hash := e.Hash()
+	hash := e.Keyed(t.seed)
 	s := t.slot(hash, &e)
 	if s.n == 0 {
 		if t.n == t.bound || 2*t.n >= len(t.slots) {
@@ -84,12 +89,12 @@ func tagOf(hash uint64) uint32 { return uint32(hash >> 32) }
 func (t *numbers) grow() {
 	const start = 1 << 10
 	if t.n == t.bound {
-		*t = numbers{epoch: t.epoch + 1, bound: t.bound}
+		*t = numbers{epoch: t.epoch + 1, bound: t.bound, seed: t.seed}
 	}
 	t.slots = make([]slot, max(start, 2*len(t.slots)))
 	t.mask = uint64(len(t.slots) - 1) //nolint:gosec // a power of two
 	for n := range uint32(t.n) {      //nolint:gosec // at most MaxNumbers
-		hash := t.at(n).Hash()
+		hash := t.at(n).Keyed(t.seed)
 		*t.slot(hash, nil) = slot{n + 1, tagOf(hash)}
 	}
 }

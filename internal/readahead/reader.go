@@ -2,6 +2,7 @@ package readahead
 
 import (
 	"errors"
+	"hash/maphash"
 	"sync"
 	"sync/atomic"
 
@@ -89,7 +90,7 @@ func Start(src Source, opt Options) *Reader {
 		opt.MaxNumbers = MaxNumbers
 	}
 	r := &Reader{
-		src: src, opt: opt, noter: noter{numbers: numbers{bound: opt.MaxNumbers}, sums: opt.Checksums},
+		src: src, opt: opt, noter: noter{numbers: numbers{bound: opt.MaxNumbers, seed: maphash.MakeSeed()}, sums: opt.Checksums},
 		filled: make(chan *Batch, batches), done: make(chan *Batch, batches), free: make(chan []byte, buffers),
 		released: make(chan struct{}, 1), quit: make(chan struct{}),
 	}
