@@ -10,8 +10,8 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
-	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/internal/rulebook"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 )
@@ -155,8 +155,8 @@ func completeScenarios(_ *cobra.Command, _ []string, word string) ([]string, cob
 
 // completeFields offers the names of fields.
 func completeFields(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	offers := make([]string, 0, len(render.Fields()))
-	for _, f := range render.Fields() {
+	offers := make([]string, 0, len(fields.All()))
+	for _, f := range fields.All() {
 		offers = append(offers, f.Name+"\t"+f.Label)
 	}
 	return beginning(word, offers), cobra.ShellCompDirectiveNoFileComp

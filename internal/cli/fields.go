@@ -7,31 +7,76 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/iwdissect/iwdissect/dissect"
+	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/render"
 )
 
 // fieldInfo is a field as the fields command prints it in JSON.
 type fieldInfo struct {
-	Name  string `json:"name"`
-	Type  string `json:"type"`
-	Label string `json:"label"`
-	Ref   string `json:"ref,omitempty"`
+	Name      string   `json:"name"`
+	Type      string   `json:"type"`
+	Bits      int      `json:"bits,omitempty"`
+	Operators []string `json:"operators"`
+	Label     string   `json:"label"`
+	Ref       string   `json:"ref,omitempty"`
+}
+
+// fieldInfos describe the fields whose names contain a text.
+func fieldInfos(text string) []fieldInfo {
+	written := map[string]dissect.Kind{}
+	for _, f := range fields.Described() {
+		written[f.Name] = f.Kind
+	}
+	list := []fieldInfo{}
+	for _, f := range fields.All() {
+		if !strings.Contains(f.Name, text) {
+			continue
+		}
+		info := fieldInfo{Name: f.Name, Type: valueType(f), Bits: f.Bits, Operators: f.Type.Operators(), Label: f.Label, Ref: f.Ref}
+		if k, ok := written[f.Name]; ok { // as records have it
+			info.Type = k.String()
+		}
+		if info.Operators == nil {
+			info.Operators = []string{}
+		}
+		list = append(list, info)
+	}
+	return list
+}
+
+// valueType names how the values of a field are written.
+func valueType(f *fields.Field) string {
+	switch f.Type {
+	case fields.Uint:
+		if f.Hex {
+			return dissect.Hex.String()
+		}
+		return dissect.Dec.String()
+	default:
+		return f.Type.String()
+	}
 }
 
 func newFields(s *IOStreams) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
-		Use:               "fields [TEXT]",
-		Short:             "List all field names, or those that contain TEXT",
+		Use:   "fields [TEXT]",
+		Short: "List all fields, or those whose names contain TEXT",
+		Long: strings.TrimSpace(`
+List the fields of frames and PDUs: the name, how the value is written, and the
+operators that a filter (-Y) has for it. A name alone asks whether the field is
+there. Names are those of Wireshark where it has one.
+`),
+		Example: strings.Trim(`
+  iwdissect fields
+  iwdissect fields crc
+  iwdissect fields --format json iwarp_rdma
+`, "\n"),
 		Args:              maxArgs(1),
 		ValidArgsFunction: completeFields,
 		RunE: func(_ *cobra.Command, args []string) error {
-			list := []fieldInfo{}
-			for _, f := range render.Fields() {
-				if len(args) == 0 || strings.Contains(f.Name, args[0]) {
-					list = append(list, fieldInfo{f.Name, f.Kind.String(), f.Label, f.Ref})
-				}
-			}
+			list := fieldInfos(strings.Join(args, ""))
 			switch format {
 			case "text":
 				return fieldTable(s, list)
@@ -48,17 +93,18 @@ func newFields(s *IOStreams) *cobra.Command {
 	return cmd
 }
 
+// fieldTable lists fields: name, type, operators of a filter, and what it is.
 func fieldTable(s *IOStreams, list []fieldInfo) error {
-	width := 0
+	var name, kind, ops int
 	for _, f := range list {
-		width = max(width, len(f.Name))
+		name, kind, ops = max(name, len(f.Name)), max(kind, len(f.Type)), max(ops, len(strings.Join(f.Operators, " ")))
 	}
 	for _, f := range list {
 		ref := ""
 		if f.Ref != "" {
 			ref = " (" + f.Ref + ")"
 		}
-		if _, err := fmt.Fprintf(s.Out, "%-*s  %-7s  %s%s\n", width, f.Name, f.Type, f.Label, ref); err != nil {
+		if _, err := fmt.Fprintf(s.Out, "%-*s  %-*s  %-*s  %s%s\n", name, f.Name, kind, f.Type, ops, strings.Join(f.Operators, " "), f.Label, ref); err != nil {
 			return brokenPipe(err)
 		}
 	}

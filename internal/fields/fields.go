@@ -91,3 +91,26 @@ func (r *Row) Reset() {
 		r.slots[i] = r.slots[i][:0]
 	}
 }
+
+// clear forgets the values of a slot.
+func (r *Row) clear(slot int) { r.slots[slot] = r.slots[slot][:0] }
+
+// Operators are the operators of the display filter that fields of the type take. All
+// fields can stand alone, which asks whether there is a value.
+func (t Type) Operators() []string {
+	order := []string{"==", "!=", "~=", ">", "<", ">=", "<=", "in"}
+	switch t {
+	case Bool:
+		return []string{"==", "!=", "~=", "in"}
+	case Uint, Int:
+		return append(order, "&")
+	case Octets, Ether:
+		return append(order, "contains", "matches", "[]")
+	case Text:
+		return append(order, "contains", "matches", "[]")
+	case Float, Time, Duration, IPv4, IPv6, Frame:
+		return order
+	case None:
+	}
+	return nil
+}

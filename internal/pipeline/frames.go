@@ -24,7 +24,7 @@ func (r *Run) Frame(f *capture.Frame) { r.decode(f, nil) }
 // predecoded takes in a frame that a note says enough of. It reports false, and has done
 // nothing, if the frame has to be decoded.
 func (r *Run) predecoded(n *readahead.Note, number uint64) bool {
-	if !r.brief() || n.Flags&reassembly.FlagSYN != 0 || r.opt.Sums && !n.ChecksumRight() {
+	if !r.brief() || r.opt.Opened != nil || n.Flags&reassembly.FlagSYN != 0 || r.opt.Sums && !n.ChecksumRight() {
 		return false
 	}
 	fl, side := r.flows.numbered(n)
@@ -89,14 +89,36 @@ func (r *Run) undecoded(f *capture.Frame, status packet.Status) {
 	default:
 		t.Other++
 	}
-	if r.sink == nil {
+	if r.sink == nil && r.opt.Opened == nil {
 		return
 	}
 	r.frame = Frame{Frame: *f, Status: status, Packet: &r.pkt, Tunnels: r.tunnels}
 	if status == packet.Malformed || status == packet.Truncated {
 		r.frame.Reason = r.dec.Reason()
 	}
-	r.sink.Frame(&r.frame)
+	r.told(&r.frame)
+}
+
+// open tells of a frame whose headers are decoded; fl may be nil.
+func (r *Run) open(f *capture.Frame, p *packet.Packet, fl *flow, side int) {
+	if r.opt.Opened == nil {
+		return
+	}
+	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels}
+	if fl != nil {
+		r.frame.Conn, r.frame.Dir = &fl.conn.Trace, fl.conn.Dir(side)
+	}
+	r.opt.Opened(&r.frame)
+}
+
+// told tells of a frame that brought nothing besides.
+func (r *Run) told(f *Frame) {
+	if r.opt.Opened != nil {
+		r.opt.Opened(f)
+	}
+	if r.sink != nil {
+		r.sink.Frame(f)
+	}
 }
 
 // tcp takes in a TCP packet.
@@ -114,6 +136,7 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 		r.tellDamaged(f, p, fl, side)
 		return
 	}
+	r.open(f, p, fl, side)
 	note := r.deliver(fl, side, n)
 	if !r.brief() {
 		r.tell(f, p, fl, side, note)
@@ -181,21 +204,15 @@ func (r *Run) tell(f *capture.Frame, p *packet.Packet, fl *flow, side int, note 
 
 // tellDamaged tells the sink of a segment that was damaged.
 func (r *Run) tellDamaged(f *capture.Frame, p *packet.Packet, fl *flow, side int) {
-	if r.sink == nil {
-		return
-	}
 	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Damaged: true}
-	r.sink.Frame(&r.frame)
+	r.told(&r.frame)
 }
 
 // tellStraggler tells the sink of a segment of a connection that was settled.
 func (r *Run) tellStraggler(f *capture.Frame, p *packet.Packet, was *settled, dir trace.Dir) {
-	if r.sink == nil {
-		return
-	}
 	c := &r.settling.conn
 	*c = trace.Connection{Number: was.number}
 	c.Side[0].Addr, c.Side[1].Addr = was.addr[0], was.addr[1]
 	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: c, Dir: dir}
-	r.sink.Frame(&r.frame)
+	r.told(&r.frame)
 }

@@ -55,6 +55,11 @@ type Options struct {
 	// Saw is called with the number and the time of each frame, 0 for none, before the
 	// sink learns anything of it.
 	Saw func(number uint64, ns int64)
+	// Opened is called with each frame when its headers are decoded and its connection is
+	// known, of SCTP its association not, before the sink learns anything of the frame.
+	// What the reassembly says of it is not known yet. The frame is borrowed until the
+	// call returns.
+	Opened func(*Frame)
 	// Linger settles a connection that has closed, once so many nanoseconds of the capture
 	// have passed since its last packet; 0: all live until the end. It goes without ReadAhead.
 	Linger int64

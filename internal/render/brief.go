@@ -5,12 +5,13 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/fields"
 )
 
 // brief is a field of an RDMAP header in the line of its PDU.
 type brief struct {
 	text string
-	*field
+	*fields.Known
 	// hex shows a number with that many digits, although the tree shows it in decimal.
 	hex int
 }
@@ -18,21 +19,21 @@ type brief struct {
 // briefs are the fields of each message that has a fixed header.
 var briefs = map[rdmap.Opcode][]brief{
 	rdmap.OpReadRequest: {
-		{text: " sink stag ", field: must(&rdmap.ReadRequestHeader, "iwarp_rdma.sinkstag")},
-		{text: " to ", field: must(&rdmap.ReadRequestHeader, "iwarp_rdma.sinkto")},
-		{text: " size ", field: must(&rdmap.ReadRequestHeader, "iwarp_rdma.rdmardsz")},
-		{text: " source stag ", field: must(&rdmap.ReadRequestHeader, "iwarp_rdma.srcstag")},
-		{text: " to ", field: must(&rdmap.ReadRequestHeader, "iwarp_rdma.srcto")},
+		{text: " sink stag ", Known: fields.Must(&rdmap.ReadRequestHeader, "iwarp_rdma.sinkstag")},
+		{text: " to ", Known: fields.Must(&rdmap.ReadRequestHeader, "iwarp_rdma.sinkto")},
+		{text: " size ", Known: fields.Must(&rdmap.ReadRequestHeader, "iwarp_rdma.rdmardsz")},
+		{text: " source stag ", Known: fields.Must(&rdmap.ReadRequestHeader, "iwarp_rdma.srcstag")},
+		{text: " to ", Known: fields.Must(&rdmap.ReadRequestHeader, "iwarp_rdma.srcto")},
 	},
 	rdmap.OpAtomicRequest: {
-		{text: " ", field: fAtomicOp},
-		{text: " id ", field: must(&rdmap.AtomicRequestHeader, "iwarp_rdma.atomic.request_identifier")},
-		{text: " stag ", field: must(&rdmap.AtomicRequestHeader, "iwarp_rdma.atomic.remote_stag")},
-		{text: " to ", field: must(&rdmap.AtomicRequestHeader, "iwarp_rdma.atomic.remote_tagged_offset")},
+		{text: " ", Known: fields.AtomicOperation},
+		{text: " id ", Known: fields.Must(&rdmap.AtomicRequestHeader, "iwarp_rdma.atomic.request_identifier")},
+		{text: " stag ", Known: fields.Must(&rdmap.AtomicRequestHeader, "iwarp_rdma.atomic.remote_stag")},
+		{text: " to ", Known: fields.Must(&rdmap.AtomicRequestHeader, "iwarp_rdma.atomic.remote_tagged_offset")},
 	},
 	rdmap.OpAtomicResponse: {
-		{text: " id ", field: must(&rdmap.AtomicResponseHeader, "iwarp_rdma.atomic.original_request_identifier")},
-		{text: " original ", field: must(&rdmap.AtomicResponseHeader, "iwarp_rdma.atomic.original_remote_data_value"), hex: 16},
+		{text: " id ", Known: fields.Must(&rdmap.AtomicResponseHeader, "iwarp_rdma.atomic.original_request_identifier")},
+		{text: " original ", Known: fields.Must(&rdmap.AtomicResponseHeader, "iwarp_rdma.atomic.original_remote_data_value"), hex: 16},
 	},
 }
 
@@ -44,9 +45,9 @@ func appendHeader(b []byte, op rdmap.Opcode, head []byte) []byte {
 		}
 		return b
 	}
-	fields := briefs[op]
-	for i := range fields {
-		f := &fields[i]
+	all := briefs[op]
+	for i := range all {
+		f := &all[i]
 		if !f.In(head) {
 			break
 		}

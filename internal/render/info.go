@@ -5,6 +5,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -203,7 +204,7 @@ func appendQueue(b []byte, seg *ddp.Segment, op rdmap.Opcode) []byte {
 // some, or the n octets of payload.
 func appendBody(b []byte, p *trace.PDU, body []byte, n int) []byte {
 	op := p.Control.Opcode
-	head, _, ok := rdmapHeader(p, body, n)
+	head, _, ok := fields.MessageHeader(p, body, n)
 	switch want := op.HeaderLen(); {
 	case op == rdmap.OpTerminate:
 		if ok && len(head) >= rdmap.TerminateLen {

@@ -6,12 +6,13 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/fields"
 )
 
 // jsonFields writes the fields of a PDU as members of an object.
 type jsonFields struct{ o *object }
 
-func (j jsonFields) layer(string) {}
+func (j jsonFields) Layer(string) {}
 
 // key starts a member whose key is ready.
 func (j jsonFields) key(key string) []byte {
@@ -22,35 +23,35 @@ func (j jsonFields) key(key string) []byte {
 	return append(j.o.b, key...)
 }
 
-func (j jsonFields) field(f *dissect.Field, b []byte) {
+func (j jsonFields) Field(f *dissect.Field, b []byte) {
 	j.o.key(f.Name)
 	j.o.b = f.AppendJSON(j.o.b, b)
 	j.o.comma = true
 }
 
-func (j jsonFields) header(s *shape, b []byte) {
-	fs := s.fields
-	if s.flags > 0 && len(b) > 0 {
-		j.o.b = j.key(s.texts()[b[0]])
-		fs = fs[s.flags:]
+func (j jsonFields) Header(s *fields.Shape, b []byte) {
+	fs := s.Fields
+	if s.Flags > 0 && len(b) > 0 {
+		j.o.b = j.key(s.Texts()[b[0]])
+		fs = fs[s.Flags:]
 	}
 	for i := range fs {
 		if f := &fs[i]; f.In(b) {
-			j.o.b = f.AppendJSON(j.key(f.key), b)
+			j.o.b = f.AppendJSON(j.key(f.Key), b)
 		}
 	}
 }
 
-func (j jsonFields) text(f *field, v string) { j.o.b = appendJSONString(j.key(f.key), v) }
+func (j jsonFields) Text(f *fields.Known, v string) { j.o.b = appendJSONString(j.key(f.Key), v) }
 
-func (j jsonFields) word(f *field, v string) {
-	b := append(j.key(f.key), '"')
+func (j jsonFields) Word(f *fields.Known, v string) {
+	b := append(j.key(f.Key), '"')
 	b = append(b, v...)
 	j.o.b = append(b, '"')
 }
 
-func (j jsonFields) number(f *field, v uint64) {
-	b := j.key(f.key)
+func (j jsonFields) Number(f *fields.Known, v uint64) {
+	b := j.key(f.Key)
 	if f.Kind != dissect.Hex {
 		j.o.b = appendUint(b, v)
 		return
@@ -59,16 +60,16 @@ func (j jsonFields) number(f *field, v uint64) {
 	j.o.b = append(b, '"')
 }
 
-func (j jsonFields) flag(f *field, v bool) { j.o.b = strconv.AppendBool(j.key(f.key), v) }
+func (j jsonFields) Flag(f *fields.Known, v bool) { j.o.b = strconv.AppendBool(j.key(f.Key), v) }
 
-func (j jsonFields) octets(f *field, v []byte) {
-	b := hex.AppendEncode(append(j.key(f.key), '"'), v)
+func (j jsonFields) Octets(f *fields.Known, v []byte) {
+	b := hex.AppendEncode(append(j.key(f.Key), '"'), v)
 	j.o.b = append(b, '"')
 }
 
-func (j jsonFields) numbers(f *field, v []uint32) {
+func (j jsonFields) Numbers(f *fields.Known, v []uint32) {
 	if len(v) == 1 {
-		j.number(f, uint64(v[0]))
+		j.Number(f, uint64(v[0]))
 		return
 	}
 	j.o.key(f.Name)
@@ -81,9 +82,9 @@ func (j jsonFields) numbers(f *field, v []uint32) {
 	j.o.closeList()
 }
 
-func (j jsonFields) markers(m []mpa.Marker, delta int64, shown bool) {
+func (j jsonFields) Markers(m []mpa.Marker, delta int64, shown bool) {
 	o := j.o
-	o.key(fMarkers.Name)
+	o.key(fields.Markers.Name)
 	o.openList()
 	for i := range m {
 		o.open()
@@ -101,7 +102,7 @@ func (j jsonFields) markers(m []mpa.Marker, delta int64, shown bool) {
 		o.close()
 	}
 	o.closeList()
-	o.key(fMarkerRes.Name)
+	o.key(fields.MarkerReserved.Name)
 	o.openList()
 	for i := range m {
 		o.sep()
@@ -111,7 +112,7 @@ func (j jsonFields) markers(m []mpa.Marker, delta int64, shown bool) {
 		o.comma = true
 	}
 	o.closeList()
-	o.key(fMarkerPtr.Name)
+	o.key(fields.MarkerPointer.Name)
 	o.openList()
 	for i := range m {
 		o.sep()

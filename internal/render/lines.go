@@ -10,6 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -19,7 +20,7 @@ import (
 type Lines struct {
 	outlet
 	opt   LineOptions
-	walk  walker
+	walk  fields.Walker
 	tree  treeFields
 	index int // of the PDU within its frame
 	frame uint64
@@ -114,7 +115,7 @@ func (l *Lines) show(p *trace.PDU) {
 	if l.opt.Tree {
 		l.place(p)
 		l.tree = treeFields{&l.out, l.mark}
-		l.walk.walk(p, &l.tree)
+		l.walk.Walk(p, &l.tree)
 	}
 	if l.opt.Hex {
 		l.hex(p)

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/reassembly"
@@ -23,11 +24,12 @@ var All = Select{true, true, true, true, true}
 // those of the transactions that they complete, then findings.
 type Records struct {
 	outlet
-	sel  Select
-	list bool // write one JSON array instead of lines
-	any  bool // a record was written
-	walk walker
-	file string
+	sel   Select
+	list  bool // write one JSON array instead of lines
+	any   bool // a record was written
+	walk  fields.Walker
+	notes []string
+	file  string
 
 	pdus  []byte // records that wait for the one of their frame
 	done  []byte
@@ -136,7 +138,7 @@ func (r *Records) PDU(p *trace.PDU) {
 	b = appendInfo(b, p)
 	b = append(b, `","fields":{`...)
 	r.obj = object{b: b}
-	r.walk.walk(p, jsonFields{&r.obj})
+	r.walk.Walk(p, jsonFields{&r.obj})
 	r.pdus = r.finish(append(r.obj.b, '}'))
 }
 
@@ -241,7 +243,7 @@ func (r *Records) frame(f *pipeline.Frame) {
 			b = r.carries(b, f)
 		}
 	}
-	b = appendNotes(b, f)
+	b = r.appendNotes(b, f)
 	b = append(b, `,"info":"`...)
 	if f.Status == packet.OK && f.Packet.Proto == packet.ProtoTCP {
 		b = append(b, h.info...)
@@ -269,50 +271,14 @@ func transport(f *pipeline.Frame) string {
 	}
 }
 
-// noteNames are the notes of a frame, in the order in which they are written.
-var noteNames = []struct {
-	note reassembly.Note
-	name string
-}{
-	{reassembly.Retransmission, "retransmission"},
-	{reassembly.OutOfOrder, "out-of-order"},
-	{reassembly.KeepAlive, "keep-alive"},
-	{reassembly.Conflict, "overlap-conflict"},
-	{reassembly.BeforeStart, "before-start"},
-	{reassembly.AfterFIN, "after-fin"},
-	{reassembly.LateForGap, "late-for-gap"},
-}
-
-func appendNotes(b []byte, f *pipeline.Frame) []byte {
+func (r *Records) appendNotes(b []byte, f *pipeline.Frame) []byte {
 	b = append(b, `,"notes":[`...)
-	n := len(b)
-	note := func(b []byte, s string) []byte { return append(appendJSONString(b, s), ',') }
-	if f.Note != 0 {
-		for _, n := range noteNames {
-			if f.Note&n.note != 0 {
-				b = note(b, n.name)
-			}
+	r.notes = fields.AppendNotes(r.notes[:0], f)
+	for i, n := range r.notes {
+		if i > 0 {
+			b = append(b, ',')
 		}
-	}
-	if f.Status == packet.OK && len(f.Packet.Payload) < f.Packet.PayloadLen {
-		b = note(b, "cut-by-snaplen")
-	}
-	if len(f.Packet.Fragments) > 1 {
-		b = note(b, "ip-fragments")
-	}
-	for _, s := range sctpNotes(f) {
-		if s != "" {
-			b = note(b, s)
-		}
-	}
-	if f.Damaged {
-		b = note(b, "damaged")
-	}
-	if f.Reason != "" {
-		b = note(b, f.Reason)
-	}
-	if len(b) > n {
-		b = b[:len(b)-1] // a comma is behind each
+		b = appendJSONString(b, n)
 	}
 	return append(b, ']')
 }

@@ -3,7 +3,6 @@ package render
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,61 +10,6 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 )
-
-// TestFields_Names: every name under iwarp_ is one that Wireshark has, to the
-// letter, and all others are ours.
-func TestFields_Names(t *testing.T) {
-	b, err := os.ReadFile("testdata/wireshark-fields.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := map[string]bool{}
-	for _, n := range strings.Fields(string(b)) {
-		known[n] = true
-	}
-	for _, f := range Fields() {
-		if strings.HasPrefix(f.Name, "sctp.data_") {
-			continue // TestSCTP_Agrees asks tshark for them
-		}
-		if !known[f.Name] && !strings.HasPrefix(f.Name, "iwd.") {
-			t.Errorf("%s is not a field of Wireshark", f.Name)
-		}
-		delete(known, f.Name)
-	}
-	// What is left are labels of Wireshark's tree, its expert items, its view
-	// of SMB Direct, and one field that it fills with what is ours as text.
-	for _, label := range []string{
-		"iwarp_mpa.req", "iwarp_mpa.rep", "iwarp_mpa.fpdu", "iwarp_mpa.markers",
-		"iwarp_mpa.res.not_set0", "iwarp_mpa.rev.not_set1", "iwarp_mpa.reject_bit_responder", "iwarp_mpa.bad_length",
-		"iwarp_ddp", "iwarp_ddp.control_field", "iwarp_ddp.tagged", "iwarp_ddp.untagged",
-		"iwarp_rdma", "iwarp_rdma.control_field", "iwarp_rdma.rr", "iwarp_rdma.terminate", "iwarp_rdma.term_ctrl", "iwarp_rdma.term_hdrct",
-	} {
-		if !known[label] {
-			t.Errorf("%s is listed as left out, but is not", label)
-		}
-		delete(known, label)
-	}
-	for n := range known {
-		if !strings.HasPrefix(n, "iwarp_rdma.send.") {
-			t.Errorf("%s is missing", n)
-		}
-	}
-}
-
-// TestFields_Derived: what this package looks up by name is described.
-func TestFields_Derived(t *testing.T) {
-	for _, f := range []*field{
-		fULPDULength, fPad, fCRC, fCRCCheck, fSwappedLength, fSwappedDDP, fSwappedRDMA, fCRCStatus, fCRCExpected, fMarkers, fPadZero, fCaptured, fSync,
-		fPayloadLength, fPayloadCRC, fLayout, fULPPrivate, fOpcodeName, fAtomicName, fTermName, fImmediate, fAtomicOp,
-		fMarkerRes, fMarkerPtr, fMsgLength, fMsgSegments, fMsgDone, fTermSwapped, fMalformed, fLength, fOmitted,
-		fTermWhy, fQuotedOpcode, fQuotedSTag, fQuotedTO, fQuotedQN, fQuotedMSN, fQuotedMO, fQuotedLast, fQuotedSinkSTag, fQuotedSinkTO,
-		fQuotedSize, fQuotedSrcSTag, fQuotedSrcTO, fQuotedMatch, fQuotedPDU, fQuotedFrame, fCandidates,
-	} {
-		if f.Label == "" {
-			t.Errorf("%s has no description", f.Name)
-		}
-	}
-}
 
 func TestAppendJSONString(t *testing.T) {
 	for _, s := range []string{"", "plain", "quote \" and \\", "control \x00\x1b[31m\n", "umlaut ä €", "broken \xff\xc3 utf8", "\x7f"} {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
-	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/sctp"
 	"github.com/iwdissect/iwdissect/trace"
@@ -184,22 +183,4 @@ func appendInit(b []byte, c *sctp.Chunk) []byte {
 		b = dissect.AppendHex(b, uint64(v), 8)
 	}
 	return b
-}
-
-// sctpNotes names what is to be said of the checksum of a packet and of its pad.
-func sctpNotes(f *pipeline.Frame) (notes [2]string) {
-	if f.Status != packet.OK || f.Packet.Proto != packet.ProtoSCTP {
-		return notes
-	}
-	switch f.Checksum {
-	case sctp.Zero:
-		notes[0] = "checksum-zero"
-	case sctp.Bad:
-		notes[0] = "checksum-bad"
-	case sctp.Reversed:
-		notes[0] = "checksum-reversed"
-	case sctp.Good, sctp.Unverifiable:
-	}
-	notes[1] = f.Pad
-	return notes
 }

@@ -5,66 +5,6 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-var (
-	fTermWhy        = must(&ownFields, "iwd.term.why")
-	fQuotedOpcode   = must(&ownFields, "iwd.term.quoted_opcode")
-	fQuotedSTag     = must(&ownFields, "iwd.term.quoted_stag")
-	fQuotedTO       = must(&ownFields, "iwd.term.quoted_to")
-	fQuotedQN       = must(&ownFields, "iwd.term.quoted_qn")
-	fQuotedMSN      = must(&ownFields, "iwd.term.quoted_msn")
-	fQuotedMO       = must(&ownFields, "iwd.term.quoted_mo")
-	fQuotedLast     = must(&ownFields, "iwd.term.quoted_last")
-	fQuotedSinkSTag = must(&ownFields, "iwd.term.quoted_sinkstag")
-	fQuotedSinkTO   = must(&ownFields, "iwd.term.quoted_sinkto")
-	fQuotedSize     = must(&ownFields, "iwd.term.quoted_size")
-	fQuotedSrcSTag  = must(&ownFields, "iwd.term.quoted_srcstag")
-	fQuotedSrcTO    = must(&ownFields, "iwd.term.quoted_srcto")
-	fQuotedMatch    = must(&ownFields, "iwd.term.match")
-	fQuotedPDU      = must(&ownFields, "iwd.term.quoted_pdu")
-	fQuotedFrame    = must(&ownFields, "iwd.term.quoted_frame")
-	fCandidates     = must(&ownFields, "iwd.term.candidates")
-)
-
-// quoted shows what a Terminate quotes, field by field, in the reading in which it makes
-// sense, and the PDU that it is about.
-func quoted(v visitor, t *trace.Terminate) {
-	if t == nil {
-		return
-	}
-	if t.Why != "" {
-		v.text(fTermWhy, t.Why)
-	}
-	q := &t.Quote
-	if q.HasHeader {
-		v.text(fQuotedOpcode, q.Opcode.String())
-		if h := &q.Header; h.Tagged {
-			v.number(fQuotedSTag, uint64(h.STag))
-			v.number(fQuotedTO, h.TO)
-		} else {
-			v.number(fQuotedQN, uint64(h.QN))
-			v.number(fQuotedMSN, uint64(h.MSN))
-			v.number(fQuotedMO, uint64(h.MO))
-		}
-		v.flag(fQuotedLast, q.Header.Last)
-	}
-	if r := &q.Read; q.HasRead {
-		v.number(fQuotedSinkSTag, uint64(r.SinkSTag))
-		v.number(fQuotedSinkTO, r.SinkTO)
-		v.number(fQuotedSize, uint64(r.Size))
-		v.number(fQuotedSrcSTag, uint64(r.SrcSTag))
-		v.number(fQuotedSrcTO, r.SrcTO)
-	}
-	if q.Match == trace.NoQuote {
-		return
-	}
-	v.text(fQuotedMatch, q.Match.String())
-	if q.Match.Found() {
-		v.number(fQuotedPDU, q.PDU)
-		v.number(fQuotedFrame, q.Frame)
-		v.number(fCandidates, uint64(q.Candidates)) //nolint:gosec // a count
-	}
-}
-
 // terminateMembers writes the first Terminate of a direction.
 func terminateMembers(o *object, d trace.Dir, t *trace.Terminate) {
 	o.open()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/fields"
 )
 
 // treeFields writes the fields of a PDU as indented lines.
@@ -22,7 +23,7 @@ type mark struct {
 	hasOffset bool
 }
 
-func (t treeFields) layer(title string) {
+func (t treeFields) Layer(title string) {
 	t.o.b = append(t.o.b, "    "...)
 	t.o.b = append(t.o.b, title...)
 	t.o.b = append(t.o.b, '\n')
@@ -45,7 +46,7 @@ func (t treeFields) end(f *dissect.Field) {
 	t.o.b = append(t.o.b, '\n')
 }
 
-func (t treeFields) field(f *dissect.Field, b []byte) {
+func (t treeFields) Field(f *dissect.Field, b []byte) {
 	t.name(f)
 	switch f.Kind {
 	case dissect.Bytes:
@@ -64,23 +65,23 @@ func (t treeFields) field(f *dissect.Field, b []byte) {
 	t.end(f)
 }
 
-func (t treeFields) header(s *shape, b []byte) {
-	for i := range s.fields {
-		if f := s.fields[i].Field; f.In(b) {
-			t.field(f, b)
+func (t treeFields) Header(s *fields.Shape, b []byte) {
+	for i := range s.Fields {
+		if f := s.Fields[i].Field; f.In(b) {
+			t.Field(f, b)
 		}
 	}
 }
 
-func (t treeFields) word(f *field, v string) { t.text(f, v) }
+func (t treeFields) Word(f *fields.Known, v string) { t.Text(f, v) }
 
-func (t treeFields) text(f *field, v string) {
+func (t treeFields) Text(f *fields.Known, v string) {
 	t.name(f.Field)
 	t.o.b = append(t.o.b, v...)
 	t.end(f.Field)
 }
 
-func (t treeFields) number(f *field, v uint64) {
+func (t treeFields) Number(f *fields.Known, v uint64) {
 	t.name(f.Field)
 	if f.Kind == dissect.Hex {
 		t.o.b = dissect.AppendHex(t.o.b, v, f.Digits())
@@ -90,19 +91,19 @@ func (t treeFields) number(f *field, v uint64) {
 	t.end(f.Field)
 }
 
-func (t treeFields) flag(f *field, v bool) {
+func (t treeFields) Flag(f *fields.Known, v bool) {
 	t.name(f.Field)
 	t.o.b = strconv.AppendBool(t.o.b, v)
 	t.end(f.Field)
 }
 
-func (t treeFields) octets(f *field, v []byte) {
+func (t treeFields) Octets(f *fields.Known, v []byte) {
 	t.name(f.Field)
 	t.o.b = hex.AppendEncode(t.o.b, v)
 	t.end(f.Field)
 }
 
-func (t treeFields) numbers(f *field, v []uint32) {
+func (t treeFields) Numbers(f *fields.Known, v []uint32) {
 	t.name(f.Field)
 	for i, n := range v {
 		if i > 0 {
@@ -113,13 +114,13 @@ func (t treeFields) numbers(f *field, v []uint32) {
 	t.end(f.Field)
 }
 
-func (t treeFields) markers(m []mpa.Marker, delta int64, shown bool) {
+func (t treeFields) Markers(m []mpa.Marker, delta int64, shown bool) {
 	all := t.mark
 	for i := range m {
 		if t.mark = all; all != nil && shown && all.hasOffset && all.offset != m[i].Offset-delta {
 			t.mark = nil
 		}
-		t.name(fMarkers.Field)
+		t.name(fields.Markers.Field)
 		if shown {
 			t.o.b = append(t.o.b, "at "...)
 			t.o.b = appendInt(t.o.b, m[i].Offset-delta)
@@ -133,6 +134,6 @@ func (t treeFields) markers(m []mpa.Marker, delta int64, shown bool) {
 		t.o.b = dissect.AppendHex(t.o.b, uint64(m[i].Reserved), 4)
 		t.o.b = append(t.o.b, ", "...)
 		t.o.b = append(t.o.b, m[i].Status().String()...)
-		t.end(fMarkers.Field)
+		t.end(fields.Markers.Field)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/iwdissect/iwdissect/dissect"
-	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/internal/fields"
 )
 
 // member is a member of a schema, in an order of its own.
@@ -49,7 +49,7 @@ func plain(v any) ([]byte, error) {
 // FieldsSchema is the schema of the member fields of a pdu record, from the descriptions of the
 // headers.
 func FieldsSchema() ([]byte, error) {
-	all := render.Fields()
+	all := fields.Described()
 	props := make(members, 0, len(all))
 	for _, f := range all {
 		d := f.Label

@@ -1,4 +1,4 @@
-package render
+package fields
 
 import (
 	"github.com/iwdissect/iwdissect/dissect"
@@ -54,55 +54,55 @@ var sctpFields = dissect.Header{
 	},
 }
 
-// must finds a field by name; the names are constants of this package, checked
+// Must finds a field by name; the names are constants of this package, checked
 // by a test.
-func must(h *dissect.Header, name string) *field {
+func Must(h *dissect.Header, name string) *Known {
 	f := h.Field(name)
 	if f == nil {
 		f = &dissect.Field{Name: name, Bit: -1}
 	}
-	return &field{f, keyOf(f)}
+	return &Known{f, keyOf(f)}
 }
 
 var (
-	fULPDULength   = must(&mpa.FPDUHeader, "iwarp_mpa.ulpdulength")
-	fPad           = must(&mpa.FPDUHeader, "iwarp_mpa.pad")
-	fCRC           = must(&mpa.FPDUHeader, "iwarp_mpa.crc")
-	fCRCCheck      = must(&mpa.FPDUHeader, "iwarp_mpa.crc_check")
-	fCRCStatus     = must(&mpa.FPDUHeader, "iwd.crc.status")
-	fCRCExpected   = must(&mpa.FPDUHeader, "iwd.crc.expected")
-	fMarkers       = must(&mpa.FPDUHeader, "iwd.markers")
-	fPadZero       = must(&mpa.FPDUHeader, "iwd.pad.zero")
-	fCaptured      = must(&mpa.FPDUHeader, "iwd.captured")
-	fSync          = must(&mpa.FPDUHeader, "iwd.sync")
-	fPayloadLength = must(&mpa.FPDUHeader, "iwd.payload.length")
-	fPayloadCRC    = must(&mpa.FPDUHeader, "iwd.payload.crc32c")
-	fLayout        = must(&mpa.EnhancedHeader, "iwd.mpa.layout")
-	fULPPrivate    = must(&mpa.EnhancedHeader, "iwd.mpa.ulp_private_data")
-	fOpcodeName    = must(&rdmap.ControlHeader, "iwd.rdmap.opcode_name")
-	fAtomicName    = must(&rdmap.AtomicRequestHeader, "iwd.atomic.name")
-	fImmediate     = must(&rdmap.ImmediateDataHeader, "iwd.immediate_data")
-	fAtomicOp      = must(&rdmap.AtomicRequestHeader, "iwarp_rdma.atomic.opcode")
-	fTermName      = must(&rdmap.TerminateHeader, "iwd.term.name")
-	fMarkerRes     = must(&mpa.MarkerHeader, "iwarp_mpa.marker_res")
-	fMarkerPtr     = must(&mpa.MarkerHeader, "iwarp_mpa.marker_fpduptr")
-	fMsgLength     = must(&ownFields, "iwd.message.length")
-	fMsgSegments   = must(&ownFields, "iwd.message.segments")
-	fMsgDone       = must(&ownFields, "iwd.message.done")
-	fTermSwapped   = must(&ownFields, "iwd.term.swapped_name")
-	fSwappedLength = must(&ownFields, "iwd.term.swapped_ddp_seg_len")
-	fSwappedDDP    = must(&ownFields, "iwd.term.swapped_ddp_h")
-	fSwappedRDMA   = must(&ownFields, "iwd.term.swapped_rdma_h")
-	fMalformed     = must(&ownFields, "iwd.malformed")
-	fTSN           = must(&sctpFields, "sctp.data_tsn")
-	fSID           = must(&sctpFields, "sctp.data_sid")
-	fPPID          = must(&sctpFields, "sctp.data_payload_proto_id")
-	fUBit          = must(&sctpFields, "sctp.data_u_bit")
-	fIData         = must(&sctpFields, "iwd.sctp.i_data")
-	fSCTPOrder     = must(&sctpFields, "iwd.sctp.order")
-	fLength        = must(&ownFields, "iwd.length")
-	fOmitted       = must(&ownFields, "iwd.frames_omitted")
-	fFunction      = must(&sctpddp.ControlHeader, "iwd.sctp.function_name")
+	fULPDULength    = Must(&mpa.FPDUHeader, "iwarp_mpa.ulpdulength")
+	fPad            = Must(&mpa.FPDUHeader, "iwarp_mpa.pad")
+	fCRC            = Must(&mpa.FPDUHeader, "iwarp_mpa.crc")
+	fCRCCheck       = Must(&mpa.FPDUHeader, "iwarp_mpa.crc_check")
+	fCRCStatus      = Must(&mpa.FPDUHeader, "iwd.crc.status")
+	fCRCExpected    = Must(&mpa.FPDUHeader, "iwd.crc.expected")
+	Markers         = Must(&mpa.FPDUHeader, "iwd.markers")
+	fPadZero        = Must(&mpa.FPDUHeader, "iwd.pad.zero")
+	fCaptured       = Must(&mpa.FPDUHeader, "iwd.captured")
+	fSync           = Must(&mpa.FPDUHeader, "iwd.sync")
+	fPayloadLength  = Must(&mpa.FPDUHeader, "iwd.payload.length")
+	fPayloadCRC     = Must(&mpa.FPDUHeader, "iwd.payload.crc32c")
+	fLayout         = Must(&mpa.EnhancedHeader, "iwd.mpa.layout")
+	fULPPrivate     = Must(&mpa.EnhancedHeader, "iwd.mpa.ulp_private_data")
+	fOpcodeName     = Must(&rdmap.ControlHeader, "iwd.rdmap.opcode_name")
+	fAtomicName     = Must(&rdmap.AtomicRequestHeader, "iwd.atomic.name")
+	fImmediate      = Must(&rdmap.ImmediateDataHeader, "iwd.immediate_data")
+	AtomicOperation = Must(&rdmap.AtomicRequestHeader, "iwarp_rdma.atomic.opcode")
+	fTermName       = Must(&rdmap.TerminateHeader, "iwd.term.name")
+	MarkerReserved  = Must(&mpa.MarkerHeader, "iwarp_mpa.marker_res")
+	MarkerPointer   = Must(&mpa.MarkerHeader, "iwarp_mpa.marker_fpduptr")
+	fMsgLength      = Must(&ownFields, "iwd.message.length")
+	fMsgSegments    = Must(&ownFields, "iwd.message.segments")
+	fMsgDone        = Must(&ownFields, "iwd.message.done")
+	fTermSwapped    = Must(&ownFields, "iwd.term.swapped_name")
+	fSwappedLength  = Must(&ownFields, "iwd.term.swapped_ddp_seg_len")
+	fSwappedDDP     = Must(&ownFields, "iwd.term.swapped_ddp_h")
+	fSwappedRDMA    = Must(&ownFields, "iwd.term.swapped_rdma_h")
+	fMalformed      = Must(&ownFields, "iwd.malformed")
+	fTSN            = Must(&sctpFields, "sctp.data_tsn")
+	fSID            = Must(&sctpFields, "sctp.data_sid")
+	fPPID           = Must(&sctpFields, "sctp.data_payload_proto_id")
+	fUBit           = Must(&sctpFields, "sctp.data_u_bit")
+	fIData          = Must(&sctpFields, "iwd.sctp.i_data")
+	fSCTPOrder      = Must(&sctpFields, "iwd.sctp.order")
+	fLength         = Must(&ownFields, "iwd.length")
+	fOmitted        = Must(&ownFields, "iwd.frames_omitted")
+	fFunction       = Must(&sctpddp.ControlHeader, "iwd.sctp.function_name")
 )
 
 // Headers lists the descriptions of all headers, in the order of the layers.
@@ -118,8 +118,8 @@ func Headers() []*dissect.Header {
 	return append(out, upperHeaders()...)
 }
 
-// Fields lists every field once, by its name, in the order of the layers.
-func Fields() []*dissect.Field {
+// Described lists every field of a record of a PDU once, in the order of the layers.
+func Described() []*dissect.Field {
 	seen := map[string]bool{}
 	var out []*dissect.Field
 	for _, h := range Headers() {

@@ -1,4 +1,4 @@
-package render
+package fields
 
 import (
 	"sync"
@@ -8,38 +8,40 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 )
 
-// field is a field with its name as the key of a JSON member, behind a comma.
-type field struct {
+// Known is a field with its name as the key of a JSON member, behind a comma.
+type Known struct {
 	*dissect.Field
-	key string
+	Key string
 }
 
 func keyOf(f *dissect.Field) string { return `,"` + f.Name + `":` }
 
-// shape is a header made ready to be written as JSON a million times.
-type shape struct {
-	fields []field
-	// flags is how many fields at the front share the first octet. There are so few
+// Shape is a header made ready to be written as JSON a million times.
+type Shape struct {
+	// Fields are those of the header in wire order.
+	Fields []Known
+	// Flags is how many fields at the front share the first octet. There are so few
 	// values of it that their text is made once.
-	flags int
-	texts func() *[256]string
+	Flags int
+	// Texts are those of the flags, by the first octet.
+	Texts func() *[256]string
 }
 
-func shapeOf(h *dissect.Header) *shape {
-	s := &shape{}
+func shapeOf(h *dissect.Header) *Shape {
+	s := &Shape{}
 	for i := range h.Fields {
 		f := &h.Fields[i]
-		if s.flags == i && !f.Derived() && f.Width > 0 && f.Bit+f.Width <= 8 {
-			s.flags++
+		if s.Flags == i && !f.Derived() && f.Width > 0 && f.Bit+f.Width <= 8 {
+			s.Flags++
 		}
-		s.fields = append(s.fields, field{f, keyOf(f)})
+		s.Fields = append(s.Fields, Known{f, keyOf(f)})
 	}
-	s.texts = sync.OnceValue(func() *[256]string {
+	s.Texts = sync.OnceValue(func() *[256]string {
 		var texts [256]string
 		for v := range texts {
 			var b []byte
-			for _, f := range s.fields[:s.flags] {
-				b = append(b, f.key...)
+			for _, f := range s.Fields[:s.Flags] {
+				b = append(b, f.Key...)
 				b = f.AppendJSON(b, []byte{byte(v)})
 			}
 			texts[v] = string(b)

@@ -1,4 +1,4 @@
-package render
+package fields
 
 import (
 	"hash/crc32"

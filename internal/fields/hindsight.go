@@ -1,0 +1,79 @@
+package fields
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Hindsight is what a run over all of a capture found out about its PDUs, for a second
+// run over the same: findings that became known at the end of a connection, and
+// latencies, which are then known of the request as well as of its answer. It is a
+// sink of the first run. For each transaction and each finding it keeps a few octets.
+type Hindsight struct {
+	latencies []latency
+	findings  []Finding
+	last      uint64 // the PDU at hand
+	sorted    bool
+}
+
+type latency struct {
+	pdu uint64
+	ns  int64
+}
+
+// PDU implements [trace.Sink].
+func (h *Hindsight) PDU(p *trace.PDU) { h.last = p.Number }
+
+// Gap implements [trace.Sink].
+func (*Hindsight) Gap(*trace.GapEvent) {}
+
+// Transaction implements [trace.Sink].
+func (h *Hindsight) Transaction(t *trace.Transaction) {
+	h.latencies = append(h.latencies, latency{t.Request, t.Last}, latency{h.last, t.Last})
+}
+
+// Finding takes in a finding.
+func (h *Hindsight) Finding(f *Finding) {
+	if f.HasPDU {
+		h.findings = append(h.findings, *f)
+	}
+}
+
+// has reports whether all values of a field are known in advance.
+func (h *Hindsight) has(f *Field) bool {
+	return f.Name == latencyName || f.Name == ruleName || f.Name == levelName
+}
+
+func (h *Hindsight) sort() {
+	if h.sorted {
+		return
+	}
+	h.sorted = true
+	slices.SortStableFunc(h.latencies, func(a, b latency) int { return cmp.Compare(a.pdu, b.pdu) })
+	slices.SortStableFunc(h.findings, func(a, b Finding) int { return cmp.Compare(a.PDU, b.PDU) })
+}
+
+// latenciesOf are those of the transactions that a PDU is the request or the last answer
+// of.
+func (h *Hindsight) latenciesOf(pdu uint64) []latency {
+	h.sort()
+	i, _ := slices.BinarySearchFunc(h.latencies, pdu, func(l latency, n uint64) int { return cmp.Compare(l.pdu, n) })
+	j := i
+	for j < len(h.latencies) && h.latencies[j].pdu == pdu {
+		j++
+	}
+	return h.latencies[i:j]
+}
+
+// findingsOf are those about a PDU.
+func (h *Hindsight) findingsOf(pdu uint64) []Finding {
+	h.sort()
+	i, _ := slices.BinarySearchFunc(h.findings, pdu, func(f Finding, n uint64) int { return cmp.Compare(f.PDU, n) })
+	j := i
+	for j < len(h.findings) && h.findings[j].PDU == pdu {
+		j++
+	}
+	return h.findings[i:j]
+}
