@@ -82,15 +82,5 @@ func (v *collect) Numbers(f *Known, ns []uint32) {
 	}
 }
 
-// Markers implements [Visitor].
-func (v *collect) Markers(ms []mpa.Marker, _ int64, _ bool) {
-	reserved, pointer := v.slot(MarkerReserved.Field), v.slot(MarkerPointer.Field)
-	for i := range ms {
-		if reserved >= 0 {
-			v.c.number(reserved, uint64(ms[i].Reserved))
-		}
-		if pointer >= 0 {
-			v.c.number(pointer, uint64(ms[i].Pointer))
-		}
-	}
-}
+// Markers implements [Visitor]. They are read by functions of their own.
+func (*collect) Markers([]mpa.Marker, int64, bool) {}

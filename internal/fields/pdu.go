@@ -153,7 +153,7 @@ func (r *pduReader) pdu(p *trace.PDU) {
 
 // places reads the items of a DDP segment.
 func (r *pduReader) places(p *trace.PDU) {
-	head, length, _ := p.ULPDU()
+	head, length := segmentOf(p)
 	if len(head) == 0 {
 		return
 	}
@@ -203,4 +203,14 @@ func (r *pduReader) part(p part, b []byte) {
 			r.c.number(it.slot, it.field.Uint(b))
 		}
 	}
+}
+
+// segmentOf returns the captured octets at the start of the DDP segment of a PDU, if it
+// is one, and the length of the segment.
+func segmentOf(p *trace.PDU) (head []byte, length int) {
+	if p.Kind == trace.KindSCTPControl {
+		return nil, 0
+	}
+	head, length, _ = p.ULPDU()
+	return head, length
 }

@@ -43,7 +43,17 @@ var singles = map[string]readSingle{
 	"iwarp_rdma.send.fragment.count":     ifReassembled(func(c *Collector, slot int, m *trace.Message) { c.number(slot, uint64(m.Segments)) }), //nolint:gosec // a count
 	"iwarp_rdma.send.reassembled.length": ifReassembled(func(c *Collector, slot int, m *trace.Message) { c.number(slot, uint64(m.Length)) }),   //nolint:gosec // not negative
 
-	fULPDULength.Name:   ifFPDU(func(c *Collector, slot int, f *mpa.FPDU) { c.number(slot, uint64(f.ULPDULength)) }),
+	fULPDULength.Name: ifFPDU(func(c *Collector, slot int, f *mpa.FPDU) { c.number(slot, uint64(f.ULPDULength)) }),
+	fPad.Name:         ifPad(func(c *Collector, slot int, f *mpa.FPDU) { c.octets(slot, f.Pad[:f.PadLen]) }),
+	fPadZero.Name:     ifPad(func(c *Collector, slot int, f *mpa.FPDU) { c.flag(slot, f.PadZero()) }),
+	MarkerReserved.Name: ifFPDU(func(c *Collector, slot int, f *mpa.FPDU) {
+		eachMarker(c, slot, f, func(m *mpa.Marker) uint16 { return m.Reserved })
+	}),
+	MarkerPointer.Name: ifFPDU(func(c *Collector, slot int, f *mpa.FPDU) {
+		eachMarker(c, slot, f, func(m *mpa.Marker) uint16 { return m.Pointer })
+	}),
+	fSync.Name:          ifFPDU(readSync),
+	fCaptured.Name:      readCaptured,
 	fCRC.Name:           readCRC,
 	fCRCStatus.Name:     ifFPDU(func(c *Collector, slot int, f *mpa.FPDU) { c.text(slot, f.CRCStatus.String()) }),
 	fCRCCheck.Name:      ifVerified(func(f *mpa.FPDU) uint32 { return f.CRC }),
@@ -75,6 +85,38 @@ func readHasMarkers(c *Collector, slot int, p *trace.PDU) {
 func readMarkers(c *Collector, slot int, f *mpa.FPDU) {
 	for i := range f.Markers {
 		c.text(slot, f.Markers[i].Status().String())
+	}
+}
+
+func eachMarker(c *Collector, slot int, f *mpa.FPDU, value func(*mpa.Marker) uint16) {
+	for i := range f.Markers {
+		c.number(slot, uint64(value(&f.Markers[i])))
+	}
+}
+
+// ifPad: the FPDU has a pad that was captured.
+func ifPad(read func(*Collector, int, *mpa.FPDU)) readSingle {
+	return ifFPDU(func(c *Collector, slot int, f *mpa.FPDU) {
+		if f.PadLen > 0 && f.PadKnown {
+			read(c, slot, f)
+		}
+	})
+}
+
+func readSync(c *Collector, slot int, f *mpa.FPDU) {
+	if f.Sync != mpa.InSync {
+		c.text(slot, f.Sync.String())
+	}
+}
+
+func readCaptured(c *Collector, slot int, p *trace.PDU) {
+	switch {
+	case p.FPDU != nil:
+		c.text(slot, p.FPDU.Captured.String())
+	case p.Chunk != nil:
+		c.text(slot, chunkCaptured(p.Chunk).String())
+	case p.Startup != nil && p.Partial:
+		c.text(slot, mpa.Partial.String())
 	}
 }
 
@@ -153,11 +195,11 @@ func (h ddpHead) control() []byte {
 
 func ifDDP(value func(ddpHead) []byte) readSingle {
 	return func(c *Collector, slot int, p *trace.PDU) {
-		head, _, _ := p.ULPDU()
+		head, _ := segmentOf(p)
 		if p.FPDU != nil && p.FPDU.ULPDU != nil {
 			head = p.FPDU.ULPDU
 		}
-		if len(head) == 0 || p.Kind == trace.KindSCTPControl {
+		if len(head) == 0 {
 			return
 		}
 		if b := value(ddpHead{head, ddp.HeaderLen(head[0])}); b != nil {
@@ -175,13 +217,13 @@ func ifOpcode(op rdmap.Opcode) readSingle {
 }
 
 func readOpcodeName(c *Collector, slot int, p *trace.PDU) {
-	if head, _, _ := p.ULPDU(); len(head) >= 2 {
+	if head, _ := segmentOf(p); len(head) >= 2 {
 		c.text(slot, p.Control.Opcode.String())
 	}
 }
 
 func readPayloadLength(c *Collector, slot int, p *trace.PDU) {
-	if head, length, _ := p.ULPDU(); p.Segment != nil {
+	if head, length := segmentOf(p); p.Segment != nil {
 		c.number(slot, uint64(max(length-ddp.HeaderLen(head[0]), 0)))
 	}
 }

@@ -221,14 +221,7 @@ func (w *Walker) chunk(p *trace.PDU, v Visitor) {
 	if k.Order != trace.InOrder {
 		v.Text(fSCTPOrder, k.Order.String())
 	}
-	status := mpa.Full
-	switch {
-	case !k.Whole:
-		status = mpa.Partial
-	case k.AfterGap:
-		status = mpa.CompleteAfterGap
-	}
-	v.Text(fCaptured, status.String())
+	v.Text(fCaptured, chunkCaptured(k).String())
 	if p.Kind == trace.KindSCTPControl {
 		chunkHeader(k, &sctpddp.ControlHeader, v)
 		sessionControl(k, v)
@@ -240,6 +233,17 @@ func (w *Walker) chunk(p *trace.PDU, v Visitor) {
 	} else {
 		v.Text(fMalformed, "chunk too short for a DDP-SSN")
 	}
+}
+
+// chunkCaptured says how much of a chunk was captured.
+func chunkCaptured(k *trace.Chunk) mpa.Capture {
+	switch {
+	case !k.Whole:
+		return mpa.Partial
+	case k.AfterGap:
+		return mpa.CompleteAfterGap
+	}
+	return mpa.Full
 }
 
 // chunkHeader shows the header of a user message.
