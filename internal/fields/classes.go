@@ -12,7 +12,7 @@ import (
 
 // class is a set of PDUs that have the same fields. A walk over a PDU takes long, and
 // most fields that need one are those of few PDUs.
-type class uint8
+type class uint16
 
 // The classes.
 const (
@@ -22,6 +22,7 @@ const (
 	classTerminate
 	classChunk // over SCTP, besides the others
 	classSegment
+	classUpper // that upper layers know something of, besides the others
 	classOther
 	anyClass class = 1<<iota - 1
 )
@@ -29,15 +30,18 @@ const (
 // classOf are the classes of a PDU.
 func classOf(p *trace.PDU) class {
 	var c class
+	if p.Upper != nil {
+		c = classUpper
+	}
 	switch p.Kind {
 	case trace.KindRequest, trace.KindReply, trace.KindRTR:
-		return classStartup
+		return c | classStartup
 	case trace.KindSCTPControl:
-		return classStartup | classChunk
+		return c | classStartup | classChunk
 	case trace.KindStreaming, trace.KindUnframed:
-		return classOther
+		return c | classOther
 	case trace.KindSCTPSegment:
-		c = classChunk
+		c |= classChunk
 	case trace.KindFPDU:
 	}
 	c |= classSegment
@@ -64,6 +68,11 @@ func classesOf(name string) class {
 	} {
 		if h.Field(name) != nil {
 			c |= of
+		}
+	}
+	for _, h := range append(upperHeaders(), &upperFields) {
+		if h.Field(name) != nil {
+			c |= classUpper
 		}
 	}
 	if strings.HasPrefix(name, "iwd.term.") {
