@@ -40,6 +40,10 @@ func (d *Decoder) chain(o int64, last bool) verdict {
 		c.need = chainTrusted
 	}
 	for {
+		if s := &d.seek; s.steps >= stepFloor+stepFactor*s.came {
+			return reject
+		}
+		d.seek.steps++
 		l, f := d.link(&c)
 		if f == short || f == fits && len(c.rest) < l.size {
 			break

@@ -227,10 +227,13 @@ func (d *Decoder) Oldest() int64 {
 }
 
 // Write hands over the next octets. They are borrowed until Next returns None.
-func (d *Decoder) Write(b []byte) { d.in, d.verified = b, 0 }
+func (d *Decoder) Write(b []byte) { d.WriteVerified(b, 0) }
 
 // WriteVerified is Write with what [Verify] said of these octets.
-func (d *Decoder) WriteVerified(b []byte, v Verified) { d.in, d.verified = b, v }
+func (d *Decoder) WriteVerified(b []byte, v Verified) {
+	d.in, d.verified = b, v
+	d.seek.came += int64(len(b))
+}
 
 // End says that no more octets come; Next then hands out what is left.
 func (d *Decoder) End() { d.ended = true }

@@ -225,3 +225,45 @@ func TestFraming_ShownByFirstFPDU(t *testing.T) {
 		}
 	}
 }
+
+// TestSearch_Steps has octets made to be searched for long: headers of large FPDUs use up what
+// may be spent on CRCs, and the small ones behind them, whose CRCs nobody looks at any more,
+// make chains of thousands. The work stays in proportion to the octets, and a good FPDU after
+// them is found.
+func TestSearch_Steps(t *testing.T) {
+	var stream []byte
+	for len(stream) < 64<<10 { // a large FPDU seems to begin every 16 octets
+		stream = append(stream, 0xea, 0x60, 0xc1, 0x40)
+		stream = append(stream, make([]byte, 12)...)
+	}
+	small := (&Encoder{}).Append(nil, write(0, nil)) // its CRC field is zero
+	for len(stream) < 2<<20 {
+		stream = append(stream, small...)
+	}
+	bad := int64(len(stream))
+	good := Encoder{CRC: true, Offset: bad}
+	for i := range 200 {
+		stream = good.Append(stream, write(uint64(i), pattern(i, 1000)))
+	}
+	var d Decoder
+	d.Reset(Config{CRC: Yes, Markers: No, AfterGap: true, Trusted: true, Grammar: testGrammar}, 0)
+	var out []got
+	for rest := stream; len(rest) > 0; rest = rest[min(1448, len(rest)):] {
+		d.Write(rest[:min(1448, len(rest))])
+		out = collect(&d, out)
+	}
+	d.End()
+	out = collect(&d, out)
+	if most := stepFloor + stepFactor*int64(len(stream)); d.seek.steps > most {
+		t.Errorf("%d headers followed, at most %d", d.seek.steps, most)
+	}
+	found := 0
+	for _, g := range out {
+		if g.Offset >= bad && g.CRC == CRCGood {
+			found++
+		}
+	}
+	if found < 100 {
+		t.Errorf("%d of 200 good FPDUs found", found)
+	}
+}

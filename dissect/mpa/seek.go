@@ -51,6 +51,10 @@ const (
 	chainTrusted, chainUntrusted = 3, 5
 	// crcFloor and crcFactor bound the octets whose CRC is computed on trial.
 	crcFloor, crcFactor = 1 << 20, 16
+	// stepFloor and stepFactor bound the headers that are followed in search of a place, by
+	// the octets that came in. Who sends small FPDUs that prove nothing could have each of
+	// their chains followed again with every packet.
+	stepFloor, stepFactor = 1 << 18, 4
 )
 
 // seeker is the state of the search for a place in the stream.
@@ -66,6 +70,8 @@ type seeker struct {
 	limit    int64 // end of the search for an FPDU in the first one, or 0
 	passed   int64 // octets searched without success
 	crcWork  int64 // octets of CRC computed on trial
+	came     int64 // octets that came in, searched or not
+	steps    int64 // headers that were followed
 	bare     *bare // nil: there was none
 }
 
