@@ -189,6 +189,11 @@ func (o *dissectOptions) all(opt pipeline.Options, files []string) error {
 			return err
 		}
 	}
+	if o.exports() {
+		if sink, err = o.exporting(sink); err != nil {
+			return err
+		}
+	}
 	if o.room(3) { // of those that read, work and write
 		sink.Beside()
 	}
@@ -218,19 +223,21 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 		o.s.warn(err)
 	}
 	opt.OnError, opt.ReadAhead = tell, o.ahead()
-	if l, ok := sink.(lines); ok && !o.times.plain() {
+	ex, _ := sink.(*exporting)
+	if l, ok := printed(sink).(lines); ok && !o.times.plain() {
 		opt.Saw = func(_ uint64, ns int64) { l.Saw(ns) }
+	}
+	if ex != nil {
+		opt.Saw = both(opt.Saw, ex.saw)
 	}
 	sel := o.selection(&opt)
 	o.rank(o.s, src, files, opt, sel, !o.unjudged, nil)
-	var ex *exporting
-	if o.exports() {
-		ex = o.exporting(sink, &opt)
-		sink = ex
-	}
 	shown := picked(sel, sink)
 	run := pipeline.New(opt, o.judged(src, shown, tell))
 	o.pager.ends(run.Stop)
+	if ex != nil {
+		ex.stop = run.Stop
+	}
 	if err := o.read(run, src, files); err != nil {
 		tell(err)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -11,7 +12,9 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/extract"
+	"github.com/iwdissect/iwdissect/internal/payload"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
@@ -24,6 +27,10 @@ type exportFlags struct {
 	keep    string
 	keeping bool
 	whole   bool
+	// payload is --payload, unpacking that it was given, fill that the folder may have files.
+	payload   string
+	unpacking bool
+	fill      bool
 	// print is --print; shows says that a flag asks for text or records.
 	print, shows bool
 }
@@ -37,23 +44,31 @@ connections, over SCTP of their associations. FILE is pcapng or pcap as its name
 else what the capture is. pcapng keeps comments and all other blocks; what a pcap file
 has no place for is reported. The capture is read twice, so it cannot be standard
 input. An older FILE is replaced, but never the capture itself. Nothing is printed
-then, unless --print, -V, -x or --format is given.`
+then, unless --print, -V, -x or --format is given.
+
+--payload DIR writes what the selected Sends, RDMA Writes and Read Responses carry to
+files in DIR, a file for each message, and lists them in DIR/manifest.ndjson: what they
+are, where octets were not captured (the file has zeros there), whether they are
+complete, and their SHA-256. DIR is made, or must be empty unless --allow-nonempty is
+given; no file is ever overwritten.`
 
 func (o *exportFlags) flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.keep, "write", "w", "", "write the selected frames to `FILE`, a pcap or pcapng file")
 	f.BoolVar(&o.whole, "whole-connections", false, "with -w, write all frames of the connections of what is selected")
-	f.BoolVarP(&o.print, "print", "P", false, "print PDUs even with -w")
+	f.StringVar(&o.payload, "payload", "", "write the payload of each selected message to a file in the folder `DIR`")
+	f.BoolVar(&o.fill, "allow-nonempty", false, "let --payload write to a folder that has files; none is overwritten")
+	f.BoolVarP(&o.print, "print", "P", false, "print PDUs even with -w or --payload")
 }
 
 // given takes note of which flags were given.
 func (o *exportFlags) given(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.keeping = f.Changed("write")
+	o.keeping, o.unpacking = f.Changed("write"), f.Changed("payload")
 	o.shows = o.print || f.Changed("verbose") || f.Changed("hex") || f.Changed("format")
 }
 
 // exports reports whether files are written.
-func (o *exportFlags) exports() bool { return o.keeping }
+func (o *exportFlags) exports() bool { return o.keeping || o.unpacking }
 
 // silent reports whether nothing is printed.
 func (o *exportFlags) silent() bool { return o.exports() && !o.shows }
@@ -63,12 +78,23 @@ func (o *exportFlags) check(s *IOStreams, in *input, files []string) error {
 	if o.whole && !o.keeping {
 		return usagef("--whole-connections goes with -w FILE")
 	}
-	if !o.exports() {
+	switch several := len(files) > 1 && !in.join; {
+	case o.fill && !o.unpacking:
+		return usagef("--allow-nonempty goes with --payload DIR")
+	case o.unpacking && o.payload == "":
+		return usagef("--payload needs the name of a folder")
+	case o.unpacking && several:
+		return usagef("--payload takes one capture; --join makes one of several files")
+	case !o.keeping:
 		return nil
-	}
-	if len(files) > 1 && !in.join {
+	case several:
 		return usagef("-w takes one capture; --join makes one of several files")
 	}
+	return o.checkFile(s, files)
+}
+
+// checkFile refuses what cannot be done with -w.
+func (o *exportFlags) checkFile(s *IOStreams, files []string) error {
 	if err := readableTwice(files, "-w"); err != nil {
 		return err
 	}
@@ -105,22 +131,54 @@ func fileName(name string) error {
 // exporting passes on to what is printed, and to what is written to files.
 type exporting struct {
 	dissectSink
-	frames *extract.Collector
-	// last is the number of the last frame.
+	frames  *extract.Collector
+	payload *payload.Writer
+	// last is the number of the last frame. stop ends the reading.
 	last uint64
+	stop func()
+}
+
+// saw takes note of a frame.
+func (e *exporting) saw(number uint64, _ int64) { e.last = number }
+
+// failed ends the reading: a file could not be written.
+func (e *exporting) failed() {
+	if e.stop != nil {
+		e.stop()
+	}
+}
+
+// printed is the sink that prints.
+func printed(s dissectSink) dissectSink {
+	if e, ok := s.(*exporting); ok {
+		return e.dissectSink
+	}
+	return s
 }
 
 // exporting puts what writes files before a sink.
-func (o *exportFlags) exporting(next dissectSink, opt *pipeline.Options) *exporting {
+func (o *exportFlags) exporting(next dissectSink) (dissectSink, error) {
 	e := &exporting{dissectSink: next}
-	opt.Saw = both(opt.Saw, func(n uint64, _ int64) { e.last = n })
 	if o.silent() {
 		e.dissectSink = silent{}
 	}
 	if o.keeping {
 		e.frames = new(extract.Collector)
 	}
-	return e
+	if o.unpacking {
+		var err error
+		e.payload, err = payload.New(o.payload, o.fill, e.failed)
+		switch {
+		case err == nil:
+		case errors.Is(err, payload.ErrNotEmpty):
+			return nil, usagef("--payload %s: %w; --allow-nonempty adds to it", o.payload, err)
+		case errors.Is(err, fs.ErrExist):
+			return nil, usagef("--payload %s: it has a %s already, which is not overwritten", o.payload, payload.Manifest)
+		default:
+			return nil, fmt.Errorf("--payload %s: %w", o.payload, err)
+		}
+	}
+	return e, nil
 }
 
 // PDU implements [trace.Sink].
@@ -128,7 +186,18 @@ func (e *exporting) PDU(p *trace.PDU) {
 	if e.frames != nil {
 		e.frames.PDU(p)
 	}
+	if e.payload != nil {
+		e.payload.PDU(p)
+	}
 	e.dissectSink.PDU(p)
+}
+
+// Gap implements [trace.Sink].
+func (e *exporting) Gap(g *trace.GapEvent) {
+	if e.payload != nil {
+		e.payload.Gap(g)
+	}
+	e.dissectSink.Gap(g)
 }
 
 // Frame implements [pipeline.Sink].
@@ -169,10 +238,30 @@ func (silent) Close() error                    { return nil }
 // export writes files, now that all of the capture was read by a run. Of a capture in which
 // there was nothing to read no file is written.
 func (o *dissectOptions) export(e *exporting, opt pipeline.Options, files []string, run *pipeline.Run, failed bool) error {
-	if e.frames == nil || failed && run.Totals().Frames == 0 {
-		return nil
+	var err error
+	if e.payload != nil {
+		if err = e.payload.Close(); err != nil {
+			err = fmt.Errorf("--payload %s: %w; the manifest does not list all files", o.payload, err)
+		}
+		o.unpacked(e.payload)
 	}
-	return o.write(e, opt, files, run)
+	if e.frames != nil && !(failed && run.Totals().Frames == 0) {
+		err = errors.Join(err, o.write(e, opt, files, run))
+	}
+	return err
+}
+
+// unpacked says what was written.
+func (o *dissectOptions) unpacked(w *payload.Writer) {
+	if o.quiet {
+		return
+	}
+	said := ""
+	if w.Incomplete > 0 {
+		said = fmt.Sprintf("; %d do not hold a whole message", w.Incomplete)
+	}
+	fmt.Fprintf(o.s.Err, "%s: %s of %s written to %s%s\n", o.s.name(), diagnose.Counted(w.Octets, "octet", "octets"),
+		diagnose.Counted(w.Files, "message", "messages"), o.payload, said)
 }
 
 // write writes the frames that were chosen. run is the first reading of the capture.
