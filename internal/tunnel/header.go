@@ -82,6 +82,9 @@ type Value struct {
 	Number uint32
 }
 
+// NoLink is no link type: a tunnel header follows.
+const NoLink = ^uint16(0)
+
 // maxValues is the number of fields that a header has at most.
 const maxValues = 4
 
@@ -92,6 +95,11 @@ type Header struct {
 	// lies in another tunnel or right on the link has none of its own.
 	Src, Dst packet.Addr
 	HasAddrs bool
+	// Offset is where the header begins in the frame, Inside where what it carries does, in
+	// octets; -1 in a datagram that was assembled from fragments. Carries is what that
+	// begins with, as [packet.Inner.Link]; NoLink: another tunnel header.
+	Offset, Inside int
+	Carries        uint16
 
 	values [maxValues]Value
 	n      int

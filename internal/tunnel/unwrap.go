@@ -87,8 +87,9 @@ func (u *Unwrapper) Unwrap(d *packet.Decoder, st packet.Status, frame uint64, ti
 		before := u.n
 		next, ok := first(st, &in, p)
 		for ok == taken && next > ipv6 {
-			at, reason := in.offset, ""
+			at, reason, had := in.offset, "", u.n
 			next, reason, ok = u.take(next, &in, p)
+			u.place(had, at, in.offset, next)
 			if st == packet.OtherTransport && u.n > before {
 				h := &u.headers[before]
 				h.Src, h.Dst, h.HasAddrs = p.Src, p.Dst, true
@@ -113,6 +114,17 @@ func (u *Unwrapper) Unwrap(d *packet.Decoder, st packet.Status, frame uint64, ti
 		}, p)
 	}
 	return st
+}
+
+// place notes where the headers from the given one on stand, that were taken off together.
+func (u *Unwrapper) place(from, at, inside int, next layer) {
+	for i := from; i < u.n; i++ {
+		h := &u.headers[i]
+		h.Offset, h.Inside, h.Carries = at, inside, NoLink
+		if i == u.n-1 && next > none && next <= ipv6 {
+			h.Carries = linkOf(next)
+		}
+	}
 }
 
 // Headers are those taken off the frame that Unwrap was last called for,

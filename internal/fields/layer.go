@@ -1,0 +1,167 @@
+package fields
+
+import "encoding/binary"
+
+// Layer is a header of a frame, or a part of one that may stand in it several times, such
+// as a TCP option: the table of its fields, in the order of a tree. One table serves
+// filters, columns and trees.
+type Layer struct {
+	// Name is that of the protocol; empty for a part of a header.
+	Name string
+	// Self is the protocol as a field: there or not, with its octets. nil for a part.
+	Self *Field
+	// Title is the line of the protocol in a tree.
+	Title func(dst []byte, l *Layers, h *Head) []byte
+	Rows  []LayerRow
+
+	id int
+}
+
+// LayerRow is a line of the tree of a layer: a field, and where its value comes from.
+type LayerRow struct {
+	*Field
+	// Depth is that in the tree, 0 for what stands right below the header.
+	Depth int
+	// Hidden rows repeat another one under a second name.
+	Hidden bool
+	// Text writes what follows the label, where that is not the value alone.
+	Text func(dst []byte, v Value) []byte
+
+	// bit and width are the place in the header, from the most significant bit of its
+	// first octet. Width 0 with bit>0 is to the end of the header; get computes the value
+	// where it is not nil, and stands nevertheless where bit and width say.
+	bit, width int
+	get        func(l *Layers, h *Head) (Value, bool)
+	// parts steps through the parts that follow below the row: i counts octets, or what
+	// the row likes, from 0.
+	parts func(l *Layers, h *Head, i *int) (Head, bool)
+	// sub are the layers that parts may give.
+	sub []*Layer
+	// tcp: the value depends on the packets before it.
+	tcp bool
+}
+
+// Head is a header in a frame.
+type Head struct {
+	Layer *Layer
+	// Octets are the captured ones from the first of the header on, with what it carries.
+	Octets []byte
+	// Pos is the offset of the first in the frame, -1 if it stands in a datagram that was
+	// assembled from fragments.
+	Pos int
+	// Size is the length of the header on the wire.
+	Size int
+	// aux is for the layer: the number of a flag, say.
+	aux uint64
+	// words are the octets of a label without a field.
+	text string
+}
+
+// head are the captured octets of the header alone.
+func (h *Head) head() []byte { return h.Octets[:min(h.Size, len(h.Octets))] }
+
+// Place tells where in the header the row stands, in octets; size 0: it is computed.
+func (r *LayerRow) Place(h *Head) (pos, size int) {
+	if r.width == 0 {
+		if r.bit > 0 {
+			return r.bit / 8, max(0, len(h.head())-r.bit/8)
+		}
+		return r.bit / 8, 0
+	}
+	first, last := r.bit/8, (r.bit+r.width+7)/8
+	return first, last - first
+}
+
+// Mask tells which bits of the octets of the row are the value: how many stand before
+// them and how many they are. ok is false for whole octets.
+func (r *LayerRow) Mask() (before, width int, ok bool) {
+	return r.bit % 8, r.width, r.width > 0 && (r.width%8 != 0 || r.bit%8 != 0)
+}
+
+// Value returns the value of the row in a header.
+func (r *LayerRow) Value(l *Layers, h *Head) (Value, bool) {
+	if r.get != nil {
+		return r.get(l, h)
+	}
+	b := h.Octets
+	if (r.bit+r.width+7)/8 > len(b) {
+		return Value{}, false
+	}
+	switch r.Type {
+	case Octets, Ether, IPv4, IPv6, Text:
+		if r.width == 0 {
+			if r.bit/8 >= len(h.head()) {
+				return Value{}, false
+			}
+			return Value{Bytes: h.head()[r.bit/8:]}, true
+		}
+		return Value{Bytes: b[r.bit/8 : (r.bit+r.width)/8]}, true
+	case None:
+		return Value{Bytes: h.head()}, true
+	default:
+		return Value{Num: bits(b, r.bit, r.width)}, true
+	}
+}
+
+// bits reads a number of at most 57 bits, or of whole octets.
+func bits(b []byte, bit, width int) uint64 {
+	if bit%8 == 0 {
+		switch b = b[bit/8:]; width {
+		case 8:
+			return uint64(b[0])
+		case 16:
+			return uint64(binary.BigEndian.Uint16(b))
+		case 32:
+			return uint64(binary.BigEndian.Uint32(b))
+		}
+		bit = 0
+	}
+	first, last := bit/8, (bit+width+7)/8
+	var v uint64
+	for _, o := range b[first:last] {
+		v = v<<8 | uint64(o)
+	}
+	return v >> uint(8*last-bit-width) & (1<<uint(width) - 1)
+}
+
+// layerTable are all layers; the number of each is its index.
+var layerTable = numbered([]*Layer{
+	layerFrame, layerEth, layerSLL, layerSLL2, layerNull, layerVLAN, layerQinQ, layerIP, layerIPv6,
+	layerHopByHop, layerRouting, layerDestOpts, layerFragment, layerAH,
+	layerUDP, layerTunnel, layerTCP, layerSCTP,
+	partOption, partSACK, partExpert, partComment,
+	partChunk, partParameter, partGapBlock, partDuplicate,
+})
+
+func numbered(ls []*Layer) []*Layer {
+	for i, l := range ls {
+		l.id = i
+	}
+	return ls
+}
+
+// AllLayers lists the layers of frames, those of parts of headers too.
+func AllLayers() []*Layer { return layerTable }
+
+// LayerFields lists the fields of all layers, each once.
+func LayerFields() []*Field { return layerFields }
+
+var layerFields, layerNames = func() (all []*Field, names map[string]*Field) {
+	names = map[string]*Field{}
+	add := func(f *Field) {
+		if f != nil && f.Name != "" && names[f.Name] == nil {
+			names[f.Name] = f
+			all = append(all, f)
+		}
+	}
+	for _, l := range layerTable {
+		add(l.Self)
+		for i := range l.Rows {
+			add(l.Rows[i].Field)
+		}
+	}
+	return all, names
+}()
+
+// LayerField finds a field of a layer by its name, or returns nil.
+func LayerField(name string) *Field { return layerNames[name] }

@@ -1,0 +1,261 @@
+package fields
+
+import (
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+)
+
+// What Wireshark says of TCP segments, by the conditions that its user's guide gives for
+// each ("TCP Analysis"). It is an opinion about single segments, as they came; what the
+// reassembly says of frames in the records is found from the whole stream.
+
+// analysisFlags are what a segment looks like.
+type analysisFlags uint16
+
+const (
+	aRetransmission analysisFlags = 1 << iota
+	aFastRetransmission
+	aSpuriousRetransmission
+	aOutOfOrder
+	aLostSegment
+	aAckLostSegment
+	aKeepAlive
+	aKeepAliveAck
+	aDuplicateAck
+	aWindowUpdate
+	aWindowFull
+	aZeroWindow
+	aZeroWindowProbe
+	aZeroWindowProbeAck
+	aReusedPorts
+)
+
+// tcpAnalysis is the state of one direction.
+type tcpAnalysis struct {
+	// next is the highest number sent so far plus one, which frame nextFrame carried at
+	// nextTime; 0 frames: none yet.
+	next      uint32
+	nextFrame uint64
+	nextTime  int64
+	// reach is the end of what was seen without a hole, if hasReach.
+	reach    uint32
+	hasReach bool
+	// ack is the last one sent, at ackTime, if hasAck.
+	ack     uint32
+	hasAck  bool
+	ackTime int64
+	window  uint16
+	// last is what the last segment was.
+	last analysisFlags
+	// dupAcks counts those alike, the first of which was ackFrame.
+	dupAcks  uint32
+	ackFrame uint64
+	// pushed counts octets since the last push, which ended says the last segment was;
+	// holes: some segment is missing.
+	pushed       uint32
+	ended, holes bool
+	sentList
+	// sacks are the blocks of the last SACK that was sent.
+	sacks [4]sentSegment
+}
+
+// sentSegment is one that is not acknowledged yet.
+type sentSegment struct {
+	seq, end uint32
+	frame    uint64
+	time     int64
+}
+
+const (
+	// maxSent bounds the unacknowledged segments that are remembered.
+	maxSent = 4096
+	// fastWithin and lateAfter decide what a segment with old octets is, in ns: a fast
+	// retransmission comes soon after the acknowledgements that ask for it, and what comes
+	// so soon after its successor was only out of order.
+	fastWithin = 20e6
+	lateAfter  = 3e6
+)
+
+func earlier(a, b uint32) bool { return int32(a-b) < 0 } //nolint:gosec // serial numbers
+
+// analyse finds out what a segment looks like.
+func (c *tcpFlow) analyse(s *tcpSegment, own, peer *tcpSide, f *pipeline.Frame) {
+	p, a, b := f.Packet, &own.analysis, &peer.analysis
+	c.handshake(s, f)
+	n := uint32(p.PayloadLen) //nolint:gosec // wraps as numbers do
+	ends := p.Seq + n
+	if p.Flags&(packet.FlagSYN|packet.FlagFIN) != 0 {
+		ends++
+	}
+	if p.Flags&(packet.FlagSYN|packet.FlagACK) == packet.FlagSYN && a.nextFrame != 0 && c.complete&hasSYN == 0 {
+		s.flags |= aReusedPorts
+	}
+	a.judge(s, b, own, peer, p, n)
+	switch {
+	case s.flags&aDuplicateAck != 0:
+		a.dupAcks++
+		s.dupAck, s.dupFrame = a.dupAcks, a.ackFrame
+	case !a.hasAck || a.ack != p.Ack:
+		a.ackFrame, a.dupAcks = f.Number, 0
+	}
+	a.overtaken(s, b, p)
+	c.old(s, a, b, f, n, ends)
+	a.advance(s, p, f, ends)
+	a.acknowledges(s, b, p, f)
+	a.blocks(p)
+	a.counts(s, b, p, n)
+	a.last, a.window = s.flags, p.Window
+}
+
+// handshake measures the time from the SYN to the first packet behind it that acknowledges.
+func (c *tcpFlow) handshake(s *tcpSegment, f *pipeline.Frame) {
+	switch f.Packet.Flags & (packet.FlagSYN | packet.FlagACK) {
+	case packet.FlagSYN:
+		c.syn, c.hasSyn = f.Time, true
+	case packet.FlagACK:
+		if c.firstRTT == 0 && c.hasSyn {
+			c.firstRTT = f.Time - c.syn
+		}
+	}
+	s.firstRTT = c.firstRTT
+}
+
+// judge finds what the numbers and windows of a segment say, but for old octets.
+func (a *tcpAnalysis) judge(s *tcpSegment, b *tcpAnalysis, own, peer *tcpSide, p *packet.Packet, n uint32) {
+	const closing = packet.FlagSYN | packet.FlagFIN | packet.FlagRST
+	quiet := p.Flags&closing == 0
+	begun := a.nextFrame != 0
+	if n == 1 && begun && p.Seq == a.next && b.nextFrame != 0 && b.window == 0 {
+		s.flags |= aZeroWindowProbe
+		return
+	}
+	if p.Window == 0 && quiet {
+		s.flags |= aZeroWindow
+	}
+	if begun && earlier(a.next, p.Seq) && p.Flags&packet.FlagRST == 0 {
+		s.flags |= aLostSegment
+	}
+	if n <= 1 && begun && p.Seq == a.next-1 && quiet {
+		s.flags |= aKeepAlive
+	}
+	same := begun && n == 0 && quiet && p.Seq == a.next && a.hasAck && p.Ack == a.ack
+	if same && p.Window != 0 && p.Window != a.window {
+		s.flags |= aWindowUpdate
+	}
+	if n > 0 && quiet && b.hasAck && peer.hasScale && p.Seq+n == b.ack+uint32(b.window)<<max(peer.scale, 0) {
+		s.flags |= aWindowFull
+	}
+	switch unchanged := p.Window == a.window; {
+	case same && unchanged && p.Window != 0 && b.last&aKeepAlive != 0:
+		s.flags |= aKeepAliveAck
+	case same && unchanged && p.Window == 0 && b.last&aZeroWindowProbe != 0,
+		begun && n == 0 && quiet && unchanged && p.Window == 0 && p.Seq == a.next && p.Ack == a.ack+1 && b.last&aZeroWindowProbe != 0:
+		s.flags |= aZeroWindowProbeAck
+	case same && unchanged && p.Window != 0:
+		s.flags |= aDuplicateAck
+	}
+	_ = own
+}
+
+// overtaken notes an acknowledgement of octets that the capture does not have.
+func (a *tcpAnalysis) overtaken(s *tcpSegment, b *tcpAnalysis, p *packet.Packet) {
+	if p.Flags&packet.FlagACK != 0 && b.hasReach && earlier(b.reach, p.Ack) {
+		s.flags |= aAckLostSegment
+		b.reach = b.next
+	}
+}
+
+// old finds out what a segment with octets below the highest is.
+func (c *tcpFlow) old(s *tcpSegment, a, b *tcpAnalysis, f *pipeline.Frame, n, ends uint32) {
+	p := f.Packet
+	if n == 0 && p.Flags&(packet.FlagSYN|packet.FlagFIN) == 0 || a.nextFrame == 0 || !earlier(p.Seq, a.next) || s.flags&aKeepAlive != 0 {
+		return
+	}
+	limit := int64(lateAfter)
+	if c.firstRTT != 0 {
+		limit = c.firstRTT
+	}
+	switch since := f.Time - a.nextTime; {
+	case n > 0 && b.hasAck && !earlier(b.ack, p.Seq+n):
+		s.flags |= aSpuriousRetransmission | aRetransmission
+	case b.dupAcks >= 2 && b.ack == p.Seq && f.Time-b.ackTime < fastWithin:
+		s.flags |= aFastRetransmission | aRetransmission
+	case since < limit && a.next != ends:
+		s.flags |= aOutOfOrder
+	default:
+		s.flags |= aRetransmission
+		s.rto, s.rtoFrame = since, a.nextFrame
+		for i := a.from; i < len(a.sent); i++ {
+			if a.sent[i].seq == p.Seq {
+				s.rto, s.rtoFrame = f.Time-a.sent[i].time, a.sent[i].frame
+				break
+			}
+		}
+	}
+}
+
+// advance notes how far a direction has come.
+func (a *tcpAnalysis) advance(s *tcpSegment, p *packet.Packet, f *pipeline.Frame, ends uint32) {
+	if s.flags&aZeroWindowProbe == 0 && (a.nextFrame == 0 || earlier(a.next, ends)) {
+		a.next, a.nextFrame, a.nextTime = ends, f.Number, f.Time
+	}
+	if s.flags&aZeroWindowProbe == 0 && (!a.hasReach || p.Seq == a.reach) {
+		a.reach, a.hasReach = a.next, true
+	}
+	if ends != p.Seq && len(a.sent) < maxSent {
+		a.send(sentSegment{p.Seq, ends, f.Number, f.Time})
+	}
+}
+
+// acknowledges finds the segment that is acknowledged.
+func (a *tcpAnalysis) acknowledges(s *tcpSegment, b *tcpAnalysis, p *packet.Packet, f *pipeline.Frame) {
+	if p.Flags&packet.FlagACK == 0 {
+		return
+	}
+	if g := b.acked(p.Ack); g != nil {
+		s.acksFrame, s.rtt = g.frame, f.Time-g.time
+	}
+	b.holes = false
+	a.ack, a.hasAck, a.ackTime = p.Ack, true, f.Time
+}
+
+// counts finds how many octets are on their way, if no segment before was missing.
+func (a *tcpAnalysis) counts(s *tcpSegment, b *tcpAnalysis, p *packet.Packet, n uint32) {
+	a.holes = a.holes || s.flags&aLostSegment != 0
+	if n == 0 {
+		return
+	}
+	if a.holes {
+		return
+	}
+	s.flight, s.sacks = a, b
+	if a.ended {
+		a.pushed = 0
+	}
+	a.pushed += n
+	s.pushed = a.pushed
+	a.ended = p.Flags&packet.FlagPSH != 0
+}
+
+// sacked is how many octets of a range the last SACK of the other side says have arrived.
+func (a *tcpAnalysis) sacked(low, high uint32) (n uint32) {
+	for i := range a.sacks {
+		if k := a.sacks[i]; k.seq != k.end && !earlier(k.seq, low) && !earlier(high, k.end) {
+			n += k.end - k.seq
+		}
+	}
+	return n
+}
+
+// blocks notes the blocks of a SACK.
+func (a *tcpAnalysis) blocks(p *packet.Packet) {
+	a.sacks = [4]sentSegment{}
+	rest := packet.SACK(p.Options)
+	for i := range a.sacks {
+		left, right, more, ok := packet.NextSACK(rest)
+		if !ok {
+			return
+		}
+		a.sacks[i], rest = sentSegment{seq: left, end: right}, more
+	}
+}

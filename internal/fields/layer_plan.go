@@ -1,0 +1,108 @@
+package fields
+
+// LayerPlan fills the slots of a row with values of frame layers: only what is wanted is
+// looked at.
+type LayerPlan struct {
+	*Layers
+	want [][]wanted // by layer
+	self []int      // the slot of the layer itself, by layer; -1: not wanted
+	any  bool
+	// parts are those being looked at, by how deep they stand; places where among their
+	// like they are. What is called through a table may keep them, so they have a place here.
+	parts  [maxDepth]Head
+	places [maxDepth]int
+}
+
+// maxDepth is how deep parts of headers stand in each other: a chunk, a parameter of it.
+const maxDepth = 3
+
+// wanted is a row to look at: for its value, or for the parts below it.
+type wanted struct {
+	row  *LayerRow
+	slot int // -1: not wanted itself
+	sub  bool
+}
+
+// NewLayerPlan makes a plan for fields; those that belong to no layer are left to others.
+// Slot i of the row is for fields[i].
+func NewLayerPlan(fields []*Field) *LayerPlan {
+	slots := map[string][]int{}
+	for i, f := range fields {
+		if LayerField(f.Name) != nil {
+			slots[f.Name] = append(slots[f.Name], i)
+		}
+	}
+	p := &LayerPlan{want: make([][]wanted, len(layerTable)), self: make([]int, len(layerTable))}
+	follow := false
+	for pass := range 3 { // parts of parts of parts
+		_ = pass
+		for i, l := range layerTable {
+			p.want[i], p.self[i] = nil, -1
+			if l.Self != nil && len(slots[l.Self.Name]) > 0 {
+				p.self[i], p.any = slots[l.Self.Name][0], true
+			}
+			for j := range l.Rows {
+				w := wanted{row: &l.Rows[j], slot: -1, sub: p.below(&l.Rows[j])}
+				for _, s := range slots[w.row.Name] {
+					w.slot = s
+					follow = follow || w.row.tcp
+				}
+				if w.slot >= 0 || w.sub {
+					p.want[i], p.any = append(p.want[i], w), true
+					follow = follow || w.row.tcp
+				}
+			}
+		}
+	}
+	p.Layers = NewLayers(follow)
+	return p
+}
+
+// below reports whether something in the parts below a row is wanted.
+func (p *LayerPlan) below(r *LayerRow) bool {
+	for _, l := range r.sub {
+		if len(p.want[l.id]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Empty reports whether no field of a frame layer is wanted.
+func (p *LayerPlan) Empty() bool { return !p.any }
+
+// Fill adds the values of the frame at hand, see [Layers.Open], to a row: those of fields
+// that are known at a time.
+func (p *LayerPlan) Fill(r *Row, when When) {
+	if !p.any {
+		return
+	}
+	for i := range p.heads {
+		p.fill(&p.heads[i], r, when, 0)
+	}
+}
+
+func (p *LayerPlan) fill(h *Head, r *Row, when When, depth int) {
+	id := h.Layer.id
+	if s := p.self[id]; s >= 0 && when == Early {
+		r.Add(s, Value{Bytes: h.Octets})
+	}
+	for i := range p.want[id] {
+		w := &p.want[id][i]
+		if w.slot >= 0 && w.row.When == when {
+			if v, ok := w.row.Value(p.Layers, h); ok {
+				r.Add(w.slot, v)
+			}
+		}
+		if !w.sub || depth >= maxDepth {
+			continue
+		}
+		part, place := &p.parts[depth], &p.places[depth]
+		*place = 0
+		for ok := true; ok; {
+			if *part, ok = w.row.parts(p.Layers, h, place); ok {
+				p.fill(part, r, when, depth+1)
+			}
+		}
+	}
+}

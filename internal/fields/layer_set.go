@@ -1,0 +1,189 @@
+package fields
+
+import (
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Layers finds the headers of frames and the values in them. What a value needs of the
+// frames before, as relative sequence numbers do, is kept for each connection. The zero
+// value is not usable.
+//
+// A Layers is for one capture and one goroutine, and takes in every frame of it in order.
+type Layers struct {
+	// Interfaces are those of the capture, if it tells them.
+	Interfaces func() []pcapng.Interface
+	// Absolute leaves sequence and acknowledgement numbers as they stand in the header.
+	Absolute bool
+
+	f     *pipeline.Frame
+	heads []Head
+	// first and last are times of frames, delta that to the frame before this one.
+	first, last, delta int64
+	begun              bool
+	// shown is the time of the last frame that was shown, if hasShown.
+	shown    int64
+	hasShown bool
+	// follow: values of TCP that depend on the packets before are wanted.
+	follow bool
+	flows  tcpFlows
+	tsns   sctpFlows
+	seg    tcpSegment
+	// carried are the protocols of the PDUs of the frame.
+	carried []string
+	buf     []byte // for texts; grown for the next frame, never while one is shown
+	proto   []byte
+}
+
+// NewLayers makes a Layers for values of any row, or, without follow, only for those that
+// stand in the frame itself.
+func NewLayers(follow bool) *Layers { return &Layers{follow: follow} }
+
+// Open takes in a frame. It is borrowed until the next call.
+func (l *Layers) Open(f *pipeline.Frame) {
+	l.f = f
+	l.carried = l.carried[:0]
+	l.buf, l.proto = l.buf[:0], l.proto[:0]
+	switch {
+	case f.NoTime:
+		l.delta = 0
+	case !l.begun:
+		l.begun, l.first, l.delta, l.last = true, f.Time, 0, f.Time
+	default:
+		l.delta = f.Time - l.last
+		l.last = f.Time
+	}
+	l.heads = l.heads[:0]
+	l.find()
+	if l.follow {
+		l.track()
+	}
+}
+
+// Shown notes that the frame is shown: the next one that is counts its time from it.
+func (l *Layers) Shown() { l.shown, l.hasShown = l.f.Time, true }
+
+// Heads are the headers of the frame, outermost first.
+func (l *Layers) Heads() []Head { return l.heads }
+
+// Frame is the frame at hand.
+func (l *Layers) Frame() *pipeline.Frame { return l.f }
+
+// Carries notes a protocol behind the last header of the frame.
+func (l *Layers) Carries(protocol string) { l.carried = append(l.carried, protocol) }
+
+// PDU notes what a PDU of the frame adds to its protocols.
+func (l *Layers) PDU(p *trace.PDU) {
+	switch p.Kind {
+	case trace.KindRequest, trace.KindReply, trace.KindRTR:
+		l.Carries("iwarp_mpa")
+	case trace.KindFPDU:
+		l.Carries("iwarp_mpa")
+		l.Carries("iwarp_ddp_rdmap")
+	case trace.KindSCTPSegment:
+		l.Carries("iwarp_ddp_rdmap")
+	default:
+	}
+}
+
+// iface is the interface of the frame, or nil.
+func (l *Layers) iface() *pcapng.Interface {
+	if l.Interfaces == nil {
+		return nil
+	}
+	all := l.Interfaces()
+	if i := l.f.Interface; i >= 0 && i < len(all) {
+		return &all[i]
+	}
+	return nil
+}
+
+// Texts that are made are kept in one buffer, so that none is allocated for.
+
+// room returns a place for at most n more octets of text.
+func (l *Layers) room(n int) []byte {
+	if cap(l.buf)-len(l.buf) < n {
+		l.buf = make([]byte, 0, max(1024, 2*cap(l.buf), n)) // what was handed out keeps the old one
+	}
+	return l.buf[len(l.buf):len(l.buf):cap(l.buf)]
+}
+
+// scratch makes a value of what was written to room.
+func (l *Layers) scratch(text []byte) Value {
+	l.buf = l.buf[:len(l.buf)+len(text)]
+	return Value{Bytes: text}
+}
+
+func (l *Layers) str(s string) Value { return l.scratch(append(l.room(len(s)), s...)) }
+
+// push adds a header.
+func (l *Layers) push(layer *Layer, b []byte, pos, size int) {
+	l.heads = append(l.heads, Head{Layer: layer, Octets: b, Pos: pos, Size: size})
+}
+
+// find finds the headers.
+func (l *Layers) find() {
+	f, p := l.f, l.f.Packet
+	l.push(layerFrame, f.Data, 0, len(f.Data))
+	w := walk{l: l, b: f.Data}
+	w.link(uint16(f.Link))
+	if p == nil {
+		return
+	}
+	if len(f.Tunnels) > 0 {
+		w.tunnels(p)
+	}
+	if f.Status == packet.OK {
+		w.transport(p)
+	}
+}
+
+// padding are the octets behind the IP packet in a frame of Ethernet.
+func (l *Layers) padding() (Value, bool) {
+	f, p := l.f, l.f.Packet
+	if p == nil || len(f.Tunnels) > 0 || p.NetworkOffset < 0 || p.NetworkOffset+4 > len(f.Data) {
+		return Value{}, false
+	}
+	ip := f.Data[p.NetworkOffset:]
+	end := 0
+	switch {
+	case !p.V6:
+		end = int(ip[2])<<8 | int(ip[3])
+	case len(ip) >= 6:
+		end = 40 + (int(ip[4])<<8 | int(ip[5]))
+	}
+	if end < 20 || end >= len(ip) || p.Notes&packet.NoteLengthFromFrame != 0 {
+		return Value{}, false
+	}
+	return Value{Bytes: ip[end:]}, true
+}
+
+// protocols joins the names of the layers, as Wireshark does: a type field counts as a
+// protocol of its own.
+func (l *Layers) protocols() []byte {
+	b := l.proto[:0]
+	for i := range l.heads {
+		h := &l.heads[i]
+		name := h.Layer.Name
+		if h.Layer == layerTunnel {
+			name = tunnelName(l.f.Tunnels[h.aux].Kind)
+		}
+		if name == "" || name == "frame" {
+			continue
+		}
+		b = append(append(b, ':'), name...)
+		if name == "eth" || name == "vlan" || name == "sll" {
+			b = append(b, ":ethertype"...)
+		}
+	}
+	for _, c := range l.carried {
+		b = append(append(b, ':'), c...)
+	}
+	l.proto = b
+	if len(b) > 0 {
+		b = b[1:]
+	}
+	return b
+}

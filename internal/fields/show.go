@@ -1,0 +1,129 @@
+package fields
+
+import (
+	"encoding/hex"
+	"math"
+	"net/netip"
+	"strconv"
+	"time"
+)
+
+// AppendShow appends a value as tshark shows it in JSON and PDML: numbers in decimal or in
+// hexadecimal of the width of the field, flags as 0 and 1, octets with colons, times in
+// UTC. Text of the capture is appended as it is: whoever writes it escapes it.
+func AppendShow(dst []byte, f *Field, v Value) []byte {
+	switch f.Type {
+	case Octets:
+		return appendColons(dst, v.Bytes)
+	case None:
+		return dst
+	default:
+		return AppendColumn(dst, f, v)
+	}
+}
+
+// AppendColumn appends a value as tshark shows it with -T fields: as AppendShow, but
+// octets without colons, and 1 for a label.
+func AppendColumn(dst []byte, f *Field, v Value) []byte {
+	switch f.Type {
+	case None:
+		return append(dst, '1')
+	case Bool, Frame:
+		return appendUint(dst, v.Num)
+	case Uint:
+		if f.Hex {
+			return appendHex(dst, v.Num, digits(f.Bits))
+		}
+		return appendUint(dst, v.Num)
+	case Int:
+		return strconv.AppendInt(dst, int64(v.Num), 10) //nolint:gosec // the bits of a signed number
+	case Float:
+		return strconv.AppendFloat(dst, math.Float64frombits(v.Num), 'g', -1, 64)
+	case Time:
+		return time.Unix(0, int64(v.Num)).UTC().AppendFormat(dst, "Jan _2, 2006 15:04:05.000000000 MST") //nolint:gosec // the bits of a signed number
+	case Duration:
+		return appendSeconds(dst, int64(v.Num)) //nolint:gosec // the bits of a signed number
+	case Octets:
+		return hex.AppendEncode(dst, v.Bytes)
+	case Text:
+		return append(dst, v.Bytes...)
+	case IPv4, IPv6:
+		return appendIP(dst, v.Bytes)
+	case Ether:
+		return appendEther(dst, v.Bytes)
+	}
+	return dst
+}
+
+func appendUint(dst []byte, v uint64) []byte { return strconv.AppendUint(dst, v, 10) }
+
+// digits is how many hexadecimal digits a number of so many bits is shown with.
+func digits(bits int) int {
+	switch {
+	case bits <= 8:
+		return 2
+	case bits <= 16:
+		return 4
+	case bits <= 24:
+		return 6
+	case bits <= 32:
+		return 8
+	}
+	return 16
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendHex appends 0x and at least n digits.
+func appendHex(dst []byte, v uint64, n int) []byte {
+	dst = append(dst, '0', 'x')
+	for ; n < 16 && v>>(4*uint(n)) != 0; n++ { //nolint:gosec // at most 16
+	}
+	for n--; n >= 0; n-- {
+		dst = append(dst, hexDigits[v>>(4*uint(n))&15]) //nolint:gosec // not negative
+	}
+	return dst
+}
+
+func appendColons(dst, b []byte) []byte {
+	for i, c := range b {
+		if i > 0 {
+			dst = append(dst, ':')
+		}
+		dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
+	}
+	return dst
+}
+
+func appendEther(dst, b []byte) []byte { return appendColons(dst, b) }
+
+// appendIP appends an address of 4 or 16 octets.
+func appendIP(dst, b []byte) []byte {
+	switch len(b) {
+	case 4:
+		return netip.AddrFrom4([4]byte(b)).AppendTo(dst)
+	case 16:
+		return netip.AddrFrom16([16]byte(b)).AppendTo(dst)
+	}
+	return appendColons(dst, b)
+}
+
+// appendSeconds appends nanoseconds as seconds with nine digits behind the point.
+func appendSeconds(dst []byte, ns int64) []byte {
+	n := uint64(ns) //nolint:gosec // its sign is written before it
+	if ns < 0 {
+		dst, n = append(dst, '-'), -n
+	}
+	dst = append(appendUint(dst, n/1e9), '.')
+	return append9(dst, uint32(n%1e9)) //nolint:gosec // below 10^9
+}
+
+// append9 appends nine digits.
+func append9(dst []byte, v uint32) []byte {
+	var d [9]byte
+	for i := 8; i >= 0; i-- {
+		d[i] = '0' + byte(v%10)
+		v /= 10
+	}
+	return append(dst, d[:]...)
+}
