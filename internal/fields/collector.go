@@ -28,6 +28,8 @@ type Collector struct {
 	// opened is the number of the frame that was opened.
 	opened    uint64
 	hindsight *Hindsight
+	// headers reads the headers of frames, if a field of them is wanted.
+	headers *Layers
 
 	onOpened, onFrame []func(*pipeline.Frame)
 	onPDU             []func(*trace.PDU)

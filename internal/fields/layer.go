@@ -99,12 +99,12 @@ func (r *LayerRow) Value(l *Layers, h *Head) (Value, bool) {
 	case None:
 		return Value{Bytes: h.head()}, true
 	default:
-		return Value{Num: bits(b, r.bit, r.width)}, true
+		return Value{Num: readBits(b, r.bit, r.width)}, true
 	}
 }
 
-// bits reads a number of at most 57 bits, or of whole octets.
-func bits(b []byte, bit, width int) uint64 {
+// readBits reads a number of at most 57 bits, or of whole octets.
+func readBits(b []byte, bit, width int) uint64 {
 	if bit%8 == 0 {
 		switch b = b[bit/8:]; width {
 		case 8:

@@ -2,7 +2,7 @@ package fields
 
 // partExpert is one of the opinions below tcp.analysis.flags.
 var partExpert = &Layer{Rows: append(append([]LayerRow{
-	label("_ws.expert", "Expert Info", func(l *Layers, h *Head) (Value, bool) { return Value{}, true }),
+	label("_ws.expert", "Expert Info", func(*Layers, *Head) (Value, bool) { return Value{}, true }),
 }, opinionRows()...),
 	computed("_ws.expert.message", "Message", Text, 0, func(l *Layers, h *Head) (Value, bool) { return l.str(opinions[h.aux].text), true }).hide().at(1),
 	computed("_ws.expert.severity", "Severity level", Uint, 32, func(_ *Layers, h *Head) (Value, bool) {
@@ -19,7 +19,7 @@ const (
 	groupSequence = 0x2000000
 )
 
-var severityName = ofNames("Unknown", map[uint64]string{severityChat: "Chat", severityNote: "Note", severityWarn: "Warning"})
+var severityName = ofNames(map[uint64]string{severityChat: "Chat", severityNote: "Note", severityWarn: "Warning"})
 
 func nameAlone(names func(uint64) string) func([]byte, Value) []byte {
 	return func(dst []byte, v Value) []byte { return append(dst, names(v.Num)...) }
@@ -49,7 +49,7 @@ var opinions = [...]struct {
 }
 
 func opinionRows() []LayerRow {
-	var rows []LayerRow
+	rows := make([]LayerRow, 0, len(opinions))
 	for i := range opinions {
 		o := &opinions[i]
 		rows = append(rows, label("tcp.analysis."+o.name, o.text, func(_ *Layers, h *Head) (Value, bool) {

@@ -73,8 +73,8 @@ func portsTitle(dst []byte, h *Head) []byte {
 	if len(h.Octets) < 4 {
 		return dst
 	}
-	dst = appendUint(append(dst, ", Src Port: "...), bits(h.Octets, 0, 16))
-	return appendUint(append(dst, ", Dst Port: "...), bits(h.Octets, 16, 16))
+	dst = appendUint(append(dst, ", Src Port: "...), readBits(h.Octets, 0, 16))
+	return appendUint(append(dst, ", Dst Port: "...), readBits(h.Octets, 16, 16))
 }
 
 // layerTunnel are the headers between two IP headers. What is known of them are their

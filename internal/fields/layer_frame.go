@@ -149,7 +149,7 @@ func encapOf(link uint16) (uint64, bool) {
 	return 0, false
 }
 
-var encapName = ofNames("Unknown", map[uint64]string{
+var encapName = ofNames(map[uint64]string{
 	1: "Ethernet", 7: "Raw IP", 15: "NULL/Loopback", 25: "Linux cooked-mode capture v1", 129: "Raw IPv4", 130: "Raw IPv6",
 	210: "Linux cooked-mode capture v2",
 })

@@ -80,7 +80,7 @@ func times4(bit, width int) func(*Layers, *Head) (Value, bool) {
 		if len(h.Octets) <= (bit+width)/8 {
 			return Value{}, false
 		}
-		return Value{Num: 4 * bits(h.Octets, bit, width)}, true
+		return Value{Num: 4 * readBits(h.Octets, bit, width)}, true
 	}
 }
 
@@ -145,7 +145,7 @@ var dscpShort = map[uint64]string{
 	48: "CS6", 56: "CS7",
 }
 
-var dscpName = ofNames("Unknown", map[uint64]string{
+var dscpName = ofNames(map[uint64]string{
 	0: "Default", 1: "Lower Effort", 8: "Class Selector 1", 10: "Assured Forwarding 11", 12: "Assured Forwarding 12",
 	14: "Assured Forwarding 13", 16: "Class Selector 2", 18: "Assured Forwarding 21", 20: "Assured Forwarding 22",
 	22: "Assured Forwarding 23", 24: "Class Selector 3", 26: "Assured Forwarding 31", 28: "Assured Forwarding 32",
@@ -154,11 +154,11 @@ var dscpName = ofNames("Unknown", map[uint64]string{
 	56: "Class Selector 7",
 })
 
-var ecnName = ofNames("Unknown", map[uint64]string{
+var ecnName = ofNames(map[uint64]string{
 	0: "Not ECN-Capable Transport", 1: "ECN-Capable Transport codepoint '01'", 2: "ECN-Capable Transport codepoint '10'", 3: "Congestion Experienced",
 })
 
-var protoName = ofNames("Unknown", map[uint64]string{
+var protoName = ofNames(map[uint64]string{
 	0: "IPv6 Hop-by-Hop Option", 1: "ICMP", 2: "IGMP", 4: "IPIP", 6: "TCP", 17: "UDP", 41: "IPv6", 43: "Routing Header for IPv6",
 	44: "Fragment Header for IPv6", 47: "Generic Routing Encapsulation", 50: "Encap Security Payload", 51: "Authentication Header",
 	58: "ICMPv6", 59: "No Next Header for IPv6", 60: "Destination Options for IPv6", 89: "OSPF IGP", 112: "VRRP", 132: "SCTP",

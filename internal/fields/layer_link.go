@@ -19,7 +19,7 @@ func typeOrLength(h *Head, isType bool) (Value, bool) {
 	if len(h.Octets) < 14 {
 		return Value{}, false
 	}
-	v := bits(h.Octets, 96, 16)
+	v := readBits(h.Octets, 96, 16)
 	return Value{Num: v}, v >= 0x600 == isType
 }
 
@@ -87,7 +87,7 @@ func ethTitle(dst []byte, _ *Layers, h *Head) []byte {
 	if len(h.Octets) < 14 {
 		return append(dst, "Ethernet"...)
 	}
-	if bits(h.Octets, 96, 16) < 0x600 {
+	if readBits(h.Octets, 96, 16) < 0x600 {
 		dst = append(dst, "IEEE 802.3 Ethernet"...)
 	} else {
 		dst = append(dst, "Ethernet II, Src: "...)
@@ -128,12 +128,12 @@ func vlanTitle(dst []byte, _ *Layers, h *Head) []byte {
 	if len(h.Octets) < 4 {
 		return dst
 	}
-	dst = appendUint(append(dst, ", PRI: "...), bits(h.Octets, 0, 3))
-	dst = appendUint(append(dst, ", DEI: "...), bits(h.Octets, 3, 1))
-	return appendUint(append(dst, ", ID: "...), bits(h.Octets, 4, 12))
+	dst = appendUint(append(dst, ", PRI: "...), readBits(h.Octets, 0, 3))
+	dst = appendUint(append(dst, ", DEI: "...), readBits(h.Octets, 3, 1))
+	return appendUint(append(dst, ", ID: "...), readBits(h.Octets, 4, 12))
 }
 
-var vlanPriority = ofNames("Unknown", map[uint64]string{
+var vlanPriority = ofNames(map[uint64]string{
 	0: "Best Effort (default)", 1: "Background", 2: "Excellent Effort", 3: "Critical Applications", 4: "Video, < 100ms latency and jitter",
 	5: "Voice, < 10ms latency and jitter", 6: "Internetwork Control", 7: "Network Control",
 })
@@ -175,11 +175,11 @@ func sllSource(halen, at int) func(*Layers, *Head) (Value, bool) {
 	}
 }
 
-var sllType = ofNames("Unknown", map[uint64]string{
+var sllType = ofNames(map[uint64]string{
 	0: "Unicast to us", 1: "Broadcast", 2: "Multicast", 3: "Unicast to another host", 4: "Sent by us",
 })
 
-var sllHardware = ofNames("Unknown", map[uint64]string{1: "Ethernet", 32: "InfiniBand", 768: "IPIP tunnel", 772: "Loopback", 65534: "None"})
+var sllHardware = ofNames(map[uint64]string{1: "Ethernet", 32: "InfiniBand", 768: "IPIP tunnel", 772: "Loopback", 65534: "None"})
 
 // layerNull is the address family before a packet of a loopback interface.
 var layerNull = &Layer{
@@ -189,16 +189,16 @@ var layerNull = &Layer{
 			if len(h.Octets) < 4 {
 				return Value{}, false
 			}
-			v := bits(h.Octets, 0, 32)
+			v := readBits(h.Octets, 0, 32)
 			if v > 0xffff { // in the order of the machine that captured
 				v = v>>24 | v>>8&0xff00 | v<<8&0xff0000 | v<<24&0xff000000
 			}
 			return Value{Num: v}, true
-		}).names(ofNames("Unknown", map[uint64]string{2: "IP", 10: "IPv6", 23: "IPv6", 24: "IPv6", 28: "IPv6", 30: "IPv6"})),
+		}).names(ofNames(map[uint64]string{2: "IP", 10: "IPv6", 23: "IPv6", 24: "IPv6", 28: "IPv6", 30: "IPv6"})),
 	},
 }
 
-var etherTypeName = ofNames("Unknown", map[uint64]string{
+var etherTypeName = ofNames(map[uint64]string{
 	0x0800: "IPv4", 0x0806: "ARP", 0x8100: "802.1Q Virtual LAN", 0x86dd: "IPv6", 0x88a8: "802.1ad Provider Bridge (Q-in-Q)",
 	0x9100: "Legacy 802.1ad QinQ", 0x8847: "MPLS label switched packet", 0x8848: "MPLS multicast", 0x8864: "PPPoE Session",
 	0x6558: "Transparent Ethernet bridging", 0x88cc: "802.1 Link Layer Discovery Protocol (LLDP)", 0x8915: "RoCE", 0x88be: "ERSPAN",

@@ -46,7 +46,7 @@ var partSACK = &Layer{Rows: []LayerRow{
 // sackEdge reads an edge, relative to the first number of the other direction.
 func sackEdge(at int) func(*Layers, *Head) (Value, bool) {
 	return func(l *Layers, h *Head) (Value, bool) {
-		v := uint32(bits(h.Octets, 8*at, 32)) //nolint:gosec // 32 bits
+		v := uint32(readBits(h.Octets, 8*at, 32)) //nolint:gosec // 32 bits
 		return Value{Num: uint64(v - l.seg.ackBase)}, l.seg.known
 	}
 }
@@ -65,7 +65,7 @@ func inOption(name, text string, kind uint64, bit, width int) LayerRow {
 		if h.aux != kind || (bit+width)/8 > len(h.head()) {
 			return Value{}, false
 		}
-		return Value{Num: bits(h.Octets, bit, width)}, true
+		return Value{Num: readBits(h.Octets, bit, width)}, true
 	}).at(1)
 }
 
@@ -117,7 +117,7 @@ func optionNumber(dst []byte, v Value, at, width int) []byte {
 	if len(v.Bytes) < at+width/8 {
 		return append(dst, "cut short"...)
 	}
-	return appendUint(dst, bits(v.Bytes, 8*at, width))
+	return appendUint(dst, readBits(v.Bytes, 8*at, width))
 }
 
 func wscaleText(dst []byte, v Value) []byte {
@@ -152,12 +152,12 @@ func optionsText(dst []byte, v Value) []byte {
 	return dst
 }
 
-var optionTitle = ofNames("Unknown", map[uint64]string{
+var optionTitle = ofNames(map[uint64]string{
 	packet.OptEnd: "End of Option List (EOL)", packet.OptNop: "No-Operation (NOP)", packet.OptMSS: "Maximum segment size",
 	packet.OptWindowScale: "Window scale", packet.OptSACKPermitted: "SACK permitted", packet.OptSACK: "SACK", packet.OptTimestamps: "Timestamps",
 })
 
-var optionKind = ofNames("Unknown", map[uint64]string{
+var optionKind = ofNames(map[uint64]string{
 	packet.OptEnd: "End of Option List", packet.OptNop: "No-Operation", packet.OptMSS: "Maximum Segment Size",
 	packet.OptWindowScale: "Window Scale", packet.OptSACKPermitted: "SACK Permitted", packet.OptSACK: "SACK", packet.OptTimestamps: "Time Stamp Option",
 })

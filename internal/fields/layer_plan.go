@@ -28,7 +28,7 @@ type wanted struct {
 func NewLayerPlan(fields []*Field) *LayerPlan {
 	slots := map[string][]int{}
 	for i, f := range fields {
-		if LayerField(f.Name) != nil {
+		if f != nil && LayerField(f.Name) != nil {
 			slots[f.Name] = append(slots[f.Name], i)
 		}
 	}

@@ -77,20 +77,12 @@ func label(name, text string, get func(*Layers, *Head) (Value, bool)) LayerRow {
 
 func self(name, text string) *Field { return &Field{Name: name, Label: text, Type: None} }
 
-// unit writes the value and a unit.
-func unit(u string) func([]byte, Value) []byte {
-	return func(dst []byte, v Value) []byte {
-		dst = appendUint(dst, v.Num)
-		return append(append(dst, ' '), u...)
-	}
-}
-
-// ofNames names the numbers that have names, and the others so.
-func ofNames(other string, names map[uint64]string) func(uint64) string {
+// ofNames names the numbers that have names.
+func ofNames(names map[uint64]string) func(uint64) string {
 	return func(v uint64) string {
 		if n, ok := names[v]; ok {
 			return n
 		}
-		return other
+		return "Unknown"
 	}
 }

@@ -68,7 +68,7 @@ var partChunk = &Layer{Rows: []LayerRow{
 		}
 		return Value{Bytes: h.head()[4:]}, true
 	}).at(1),
-	label("", "", func(_ *Layers, h *Head) (Value, bool) { return Value{}, false }).with(parameters, partParameter),
+	label("", "", func(*Layers, *Head) (Value, bool) { return Value{}, false }).with(parameters, partParameter),
 }}
 
 // partParameter is a parameter of an INIT, INIT ACK, HEARTBEAT or RE-CONFIG.
@@ -100,19 +100,19 @@ func sctpTitle(dst []byte, _ *Layers, h *Head) []byte {
 		return dst
 	}
 	for i, s := range [...]string{", Src Port: ", ", Dst Port: "} {
-		p := bits(h.Octets, 16*i, 16)
+		p := readBits(h.Octets, 16*i, 16)
 		dst = appendUint(append(dst, s...), p)
 		dst = append(appendUint(append(dst, " ("...), p), ')')
 	}
 	return dst
 }
 
-func either(set, clear string) func([]byte, Value) []byte {
+func either(set, unset string) func([]byte, Value) []byte {
 	return func(dst []byte, v Value) []byte {
 		if v.Num != 0 {
 			return append(dst, set...)
 		}
-		return append(dst, clear...)
+		return append(dst, unset...)
 	}
 }
 
@@ -121,7 +121,7 @@ func inChunk(name, text string, bit, width int, types ...sctp.Type) LayerRow {
 	return num(name, text, bit, width).from(func(_ *Layers, h *Head) (Value, bool) {
 		for _, t := range types {
 			if h.aux == uint64(t) && (bit+width)/8 <= len(h.head()) {
-				return Value{Num: bits(h.Octets, bit, width)}, true
+				return Value{Num: readBits(h.Octets, bit, width)}, true
 			}
 		}
 		return Value{}, false
@@ -141,7 +141,7 @@ func iData(name, text string, first bool) LayerRow {
 		if h.aux != uint64(sctp.TypeIData) || len(h.head()) < 20 || h.Octets[1]>>1&1 == 1 != first {
 			return Value{}, false
 		}
-		return Value{Num: bits(h.Octets, 128, 32)}, true
+		return Value{Num: readBits(h.Octets, 128, 32)}, true
 	}).at(1).ref("RFC 8260 2.1")
 }
 
@@ -156,7 +156,7 @@ func inParameter(name, text string, t Type, of uint16) LayerRow {
 			if len(b) < 8 {
 				return Value{}, false
 			}
-			return Value{Num: bits(b, 32, 32)}, true
+			return Value{Num: readBits(b, 32, 32)}, true
 		case IPv4:
 			return Value{Bytes: b[4:]}, len(b) == 8
 		case IPv6:
@@ -227,9 +227,9 @@ func gapBlocks(_ *Layers, h *Head, i *int) (Head, bool) {
 	if h.aux != uint64(sctp.TypeSack) || at+4 > len(b) {
 		return Head{}, false
 	}
-	n := int(bits(b, 96, 16)) //nolint:gosec // 16 bits
+	n := int(readBits(b, 96, 16)) //nolint:gosec // 16 bits
 	o := Head{Layer: partGapBlock, Octets: b[at:], Pos: -1, Size: 4}
-	switch dup := int(bits(b, 112, 16)); { //nolint:gosec // 16 bits
+	switch dup := int(readBits(b, 112, 16)); { //nolint:gosec // 16 bits
 	case *i >= n+dup:
 		return Head{}, false
 	case *i >= n:
@@ -259,16 +259,16 @@ func parameterTitle(dst []byte, v Value) []byte {
 	if len(v.Bytes) < 4 {
 		return dst
 	}
-	return append(append(dst, parameterName(bits(v.Bytes, 0, 16))...), " parameter"...)
+	return append(append(dst, parameterName(readBits(v.Bytes, 0, 16))...), " parameter"...)
 }
 
-var parameterName = ofNames("Unknown", map[uint64]string{
+var parameterName = ofNames(map[uint64]string{
 	1: "Heartbeat info", 5: "IPv4 address", 6: "IPv6 address", 7: "State cookie", 8: "Unrecognized parameter", 9: "Cookie preservative",
 	12: "Supported address types", 0x8000: "ECN", 0x8008: "Supported Extensions", 0x8001: "Zero Checksum Acceptable", 0xc000: "Forward TSN supported",
 	0xc006: "Adaptation Layer Indication",
 })
 
-var ppidName = ofNames("Unknown", map[uint64]string{0: "not specified", 16: "DDP Segment", 17: "DDP Stream Session Control"})
+var ppidName = ofNames(map[uint64]string{0: "not specified", 16: "DDP Segment", 17: "DDP Stream Session Control"})
 
 // sctpFlows are the first TSNs of senders, by what their packets have in common.
 type sctpFlows struct {
@@ -298,7 +298,7 @@ func (t *sctpFlows) take(l *Layers, p *packet.Packet) {
 	}
 	ports := sctpKey{src: p.SrcPort, dst: p.DstPort}
 	own := ports
-	own.tag = uint32(bits(p.Payload, 32, 32)) //nolint:gosec // 32 bits
+	own.tag = uint32(readBits(p.Payload, 32, 32)) //nolint:gosec // 32 bits
 	h := Head{Octets: p.Payload, Pos: -1}
 	for i := 0; ; {
 		c, ok := chunks(l, &h, &i)
@@ -311,10 +311,10 @@ func (t *sctpFlows) take(l *Layers, p *packet.Packet) {
 		case c.aux == uint64(sctp.TypeInit), c.aux == uint64(sctp.TypeInitAck):
 			// The peer will answer to the tag in it; packets of this sender carry another one,
 			// that of the peer, which begins where its first chunk shows it.
-			t.note(sctpKey{ports.src, ports.dst, 0}, uint32(bits(b, 128, 32))) //nolint:gosec // 32 bits
+			t.note(sctpKey{ports.src, ports.dst, 0}, uint32(readBits(b, 128, 32))) //nolint:gosec // 32 bits
 		case c.aux == uint64(sctp.TypeData), c.aux == uint64(sctp.TypeIData):
 			if _, seen := t.tsns[own]; !seen {
-				first := uint32(bits(b, 32, 32)) //nolint:gosec // 32 bits
+				first := uint32(readBits(b, 32, 32)) //nolint:gosec // 32 bits
 				if v, ok := t.tsns[sctpKey{ports.src, ports.dst, 0}]; ok && first-v < 1<<16 {
 					first = v
 				}

@@ -159,7 +159,7 @@ func flagsString(l *Layers, h *Head) (Value, bool) {
 	if len(h.Octets) < 14 {
 		return Value{}, false
 	}
-	v := bits(h.Octets, 100, 12)
+	v := readBits(h.Octets, 100, 12)
 	b := l.room(24)
 	for i, c := range [12]byte{'R', 'R', 'R', 'A', 'C', 'E', 'U', 'A', 'P', 'R', 'S', 'F'} {
 		if v>>(11-uint(i))&1 != 0 {

@@ -42,6 +42,7 @@ type Finding struct {
 // layers are all there are, in the order of the list of fields. Each file that has one
 // adds it here.
 var layers = []*layer{
+	&headerLayer,
 	&pduLayer,
 	&ownLayer,
 	&frameLayer,
