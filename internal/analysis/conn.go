@@ -43,6 +43,7 @@ type Env struct {
 	senders map[trace.Endpoint]sender // what their Terminates showed
 	words   map[word]bool             // whether a control word with two meanings is read as swapped
 	sent    []sentSegment             // those that are searched for what a Terminate quotes
+	shared  sharing                   // of what sides have sent
 	frames  []uint64
 	loose   []*loose // for sides that have none
 	pdu     trace.PDU
@@ -471,6 +472,9 @@ func (c *Conn) Finish() {
 		c.unanswered(side, c.queues[side].requests)
 	}
 	t.EndedBy = c.Dir(int(t.EndedBy))
+	for side := range 2 {
+		c.queues[side].sent.release(&c.env.shared)
+	}
 	c.work, c.queues = nil, [2]queues{}
 }
 

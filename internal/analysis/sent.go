@@ -23,6 +23,9 @@ const (
 	// maxSentRuns bounds the runs of a direction, and so its memory: 8 KiB.
 	maxSentRuns = 64
 	someRuns    = 4 // many connections take no more
+	// fewRuns are those that each direction may have, sharedRuns those that the directions of
+	// a capture have beyond that, together: 16 MiB.
+	fewRuns, sharedRuns = 8, 1 << 17
 	// sentMore is how many segments a run has room for behind the first one, so that it
 	// fills two cache lines.
 	sentMore = 19
@@ -53,8 +56,28 @@ func placeOf(seg *ddp.Segment) (key uint64, name uint32) {
 	return uint64(seg.MSN)<<32 | uint64(seg.MO), seg.QN
 }
 
+// sharing counts the runs that the directions of a capture have beyond the few of each.
+type sharing int
+
+// grow is how many runs a direction that has n may have next, n if no more.
+func (t *sharing) grow(n int) int {
+	to := min(max(2*n, someRuns), maxSentRuns)
+	more := sharing(max(to-max(n, fewRuns), 0))
+	if *t+more > sharedRuns {
+		return n
+	}
+	*t += more
+	return to
+}
+
+// release gives back what a direction has.
+func (h *sent) release(t *sharing) {
+	*t -= sharing(max(cap(h.runs)-fewRuns, 0))
+	*h = sent{}
+}
+
 // add records a segment whose ULPDU has length octets, of which head are the first ones.
-func (h *sent) add(seg *ddp.Segment, p *trace.PDU, head []byte, length int) {
+func (h *sent) add(t *sharing, seg *ddp.Segment, p *trace.PDU, head []byte, length int) {
 	key, name := placeOf(seg)
 	control := [2]byte(head)
 	pdus, frames := p.Number-h.pdu, p.Frame-h.frame
@@ -70,24 +93,27 @@ func (h *sent) add(seg *ddp.Segment, p *trace.PDU, head []byte, length int) {
 			return
 		}
 	}
-	r := h.next()
+	r := h.next(t)
 	r.key, r.step, r.pdu, r.frame, r.offset, r.name, r.control, r.n = key, 0, p.Number, p.Frame, p.Offset, name, control, 1
 	r.length = uint32(length) //nolint:gosec // a ULPDU
 }
 
-// next makes room for a run.
-func (h *sent) next() *sentRun {
-	if n := len(h.runs); n < maxSentRuns {
-		if n == cap(h.runs) {
-			grown := make([]sentRun, n, max(2*n, someRuns))
+// next makes room for a run. Once it had to give up one, the ring keeps its size.
+func (h *sent) next(t *sharing) *sentRun {
+	n := len(h.runs)
+	if n == cap(h.runs) && !h.lost {
+		if to := t.grow(n); to > n {
+			grown := make([]sentRun, n, to)
 			copy(grown, h.runs)
 			h.runs = grown
 		}
+	}
+	if n < cap(h.runs) {
 		h.runs = h.runs[:n+1]
 		return &h.runs[n]
 	}
 	r := &h.runs[h.at]
-	if h.at++; h.at == maxSentRuns {
+	if h.at++; h.at == n {
 		h.at = 0
 	}
 	h.lost = true

@@ -19,6 +19,11 @@ func TestSent(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
 		var h sent
+		var taken sharing
+		if r.IntN(2) == 0 {
+			taken = sharing(sharedRuns - r.IntN(maxSentRuns))
+		}
+		had := taken
 		var want []sentSegment
 		var g ddp.Segment
 		p := trace.PDU{Frame: 1}
@@ -38,7 +43,7 @@ func TestSent(t *testing.T) {
 				p.Number, p.Frame = p.Number+1000, p.Frame+1000
 			}
 			head := g.Append(nil)
-			h.add(&g, &p, head, len(head)+100)
+			h.add(&taken, &g, &p, head, len(head)+100)
 			key, name := placeOf(&g)
 			want = append(want, sentSegment{key, p.Number, p.Frame, p.Offset, name, uint32(len(head) + 100), [2]byte(head)})
 		}
@@ -50,8 +55,14 @@ func TestSent(t *testing.T) {
 		if !slices.Equal(got, want[:len(got)]) {
 			t.Fatal("the segments are not those that were sent")
 		}
-		if h.lost && len(got) < maxSentRuns {
-			t.Errorf("only %d segments are kept", len(got))
+		if least := fewRuns + min(sharedRuns-int(had), maxSentRuns-fewRuns)/2; h.lost && len(got) < least {
+			t.Errorf("only %d segments are kept, at least %d", len(got), least)
+		}
+		if taken > sharedRuns {
+			t.Errorf("%d runs are shared", taken)
+		}
+		if h.release(&taken); taken != had {
+			t.Errorf("%d runs are shared, before it %d", taken, had)
 		}
 	}
 }
@@ -59,12 +70,13 @@ func TestSent(t *testing.T) {
 // TestSent_Allocs: once the ring is full, nothing is allocated.
 func TestSent_Allocs(t *testing.T) {
 	var h sent
+	var taken sharing
 	p := trace.PDU{}
 	add := func() {
 		g := ddp.Segment{Tagged: true, STag: uint32(p.Number)}
 		head := [ddp.TaggedLen]byte{}
 		p.Number++
-		h.add(&g, &p, head[:], 100)
+		h.add(&taken, &g, &p, head[:], 100)
 	}
 	for range 2 * maxSentRuns {
 		add()

@@ -259,6 +259,9 @@ func (s *Session) finish() {
 	for side := range 2 {
 		s.unanswered(side, s.queues[side].requests)
 	}
+	for side := range 2 {
+		s.queues[side].sent.release(&s.env.shared)
+	}
 	if a := s.assoc; t.Ending == trace.Open && a.ending != trace.Open {
 		t.Ending, t.EndedBy, t.EndFrame = a.ending, s.Dir(a.endedBy), a.endedAt
 	}

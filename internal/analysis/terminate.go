@@ -208,12 +208,12 @@ func (h *queues) more(x *sentSegment) {
 }
 
 // remember takes a segment into the history of its side.
-func (h *queues) remember(seg *ddp.Segment, p *trace.PDU) {
+func (h *queues) remember(t *sharing, seg *ddp.Segment, p *trace.PDU) {
 	head, length, _ := p.ULPDU()
 	if len(head) < len(sentSegment{}.control) {
 		return
 	}
-	h.sent.add(seg, p, head, length)
+	h.sent.add(t, seg, p, head, length)
 	if h.quoted != nil {
 		key, name := placeOf(seg)
 		h.more(&sentSegment{key, p.Number, p.Frame, p.Offset, name, uint32(length), [2]byte(head)}) //nolint:gosec // a ULPDU

@@ -114,7 +114,7 @@ func (c *upper) segment(side int, p *trace.PDU) {
 		c.terminate(side, p, body)
 	default:
 	}
-	c.queues[side].remember(seg, p)
+	c.queues[side].remember(&c.env.shared, seg, p)
 }
 
 // inParts reports whether a segment is a part of a message that another one completes;
