@@ -17,6 +17,8 @@ const (
 	// Upper layers, which RDMAP carries.
 	LayerSMBDirect Layer = "smbdirect"
 	LayerRPCRDMA   Layer = "rpcrdma"
+	LayerNVMe      Layer = "nvme"
+	LayerISER      Layer = "iser"
 )
 
 // Error says why octets could not be parsed as the header they should be.

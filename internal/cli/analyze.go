@@ -52,6 +52,7 @@ what stands out, and which rules of the RFCs were broken.
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the worst 50")
 	widthFlag(f, &o.columns)
 	findingsFlag(f, &o.unjudged)
+	o.upperFlag(f)
 	o.pager.flag(f)
 	completeFlags(cmd, "text", "json")
 	return cmd
@@ -136,6 +137,7 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	}
 	defer src.Close() //nolint:errcheck // only read from
 	opt.Brief, opt.ReadAhead = true, o.ahead()
+	o.upper(&opt)
 	sel := o.selection(&opt)
 	ds := newDiagnosing(sel, o.worst > 0)
 	found, sink := o.found(name, sel, ds, opt.OnError)
@@ -236,6 +238,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		doc.Begin(name)
 		var found allFindings
 		opt := opt
+		o.upper(&opt)
 		sel := o.selection(&opt)
 		o.rank(o.s, name, files, opt, sel, !o.unjudged, nil)
 		ds := newDiagnosing(sel, false)

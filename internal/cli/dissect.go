@@ -66,6 +66,7 @@ findings and connections. With several captures each record has the name of its 
 	o.times.flag(f)
 	f.StringVar(&o.records, "records", "", "`KINDS` of JSON records: frame,pdu,connection,transaction,finding (default all)")
 	findingsFlag(f, &o.unjudged)
+	o.upperFlag(f)
 	o.pager.flag(f)
 	completeFlags(cmd, "text", "ndjson", "json")
 	return cmd
@@ -223,6 +224,7 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 		o.s.warn(err)
 	}
 	opt.OnError, opt.ReadAhead = tell, o.ahead()
+	o.upper(&opt)
 	ex, _ := sink.(*exporting)
 	if l, ok := printed(sink).(lines); ok && !o.times.plain() {
 		opt.Saw = func(_ uint64, ns int64) { l.Saw(ns) }

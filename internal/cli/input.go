@@ -11,6 +11,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/ulp"
 )
 
 // input are the flags of all commands that read captures.
@@ -27,6 +28,8 @@ type input struct {
 	connections int
 	reorder     int
 	resolve     bool
+	// noUpper is --no-upper-layers.
+	noUpper bool
 	// columns is --width.
 	columns int
 	// atOnce is how many captures are worked on at the same time.
@@ -53,6 +56,18 @@ func (in *input) analysisFlags(f *pflag.FlagSet) {
 	in.selectFlags.flags(f)
 	in.jobsFlag(f)
 	f.BoolVarP(&in.resolve, "no-resolve", "n", true, "no effect: names are never resolved")
+}
+
+// upperFlag adds --no-upper-layers.
+func (in *input) upperFlag(f *pflag.FlagSet) {
+	f.BoolVar(&in.noUpper, "no-upper-layers", false, "don't recognise what is carried: NVMe/RDMA and others")
+}
+
+// upper has upper layers recognised in a run.
+func (in *input) upper(opt *pipeline.Options) {
+	if !in.noUpper {
+		opt.Upper = ulp.New().PDU
+	}
 }
 
 // options checks the flags.

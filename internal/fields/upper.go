@@ -1,9 +1,11 @@
 package fields
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/iwdissect/iwdissect/dissect"
+	"github.com/iwdissect/iwdissect/dissect/nvme"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -34,7 +36,7 @@ var (
 
 // upperHeaders are those that messages of upper layers have.
 func upperHeaders() []*dissect.Header {
-	return []*dissect.Header{}
+	return slices.Concat(nvme.Headers)
 }
 
 // upperKeys are the fields of upper layers with their keys.

@@ -97,7 +97,7 @@ func (q *operations) oldest() int32 {
 	at, order := int32(0), ^uint64(0)
 	for i := range q.slots {
 		if o := &q.slots[i]; o.used && o.order < order {
-			at, order = int32(i), o.order //nolint:gosec // at most maxOperations
+			at, order = int32(i), o.order
 		}
 	}
 	return at
@@ -147,7 +147,7 @@ func (c *conn) remove(dir trace.Dir, i int32) {
 	q := &c.ops[dir]
 	o := &q.slots[i]
 	for g := o.grants; g > 0; {
-		d := trace.Dir(g >> 16 & 1) //nolint:gosec // one bit
+		d := trace.Dir(g >> 16 & 1)
 		at := g&0xffff - 1
 		next := c.ops[d].grants[at].ofOp
 		c.ops[d].revoke(at)

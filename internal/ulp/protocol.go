@@ -44,12 +44,12 @@ type Decoder interface {
 	// Message describes a message. It returns Contradicts, and notes nothing, if the message
 	// cannot be of the protocol.
 	Message(m *Message, n *Note) Fit
-	// AppendOperation names an operation that Begin began, such as "Read cid 12".
+	// AppendOperation names an operation that Begin began, such as "NVMe Read cid 12".
 	AppendOperation(b []byte, o *Operation) []byte
 }
 
 // Protocols are those that are recognised, in the order in which they are asked.
-func Protocols() []Protocol { return []Protocol{} }
+func Protocols() []Protocol { return []Protocol{nvmeRDMA{}} }
 
 // Startup is the private data of a startup frame, or of session control over SCTP.
 type Startup struct {

@@ -217,8 +217,11 @@ func TestRoom_Transfers(t *testing.T) {
 		to   uint64
 		want string
 	}{
-		{5, 0x10, "Echo Echo 97"}, {5, 0x17, "Echo Echo 97"}, {5, 0x20, "Echo Echo 98"},
-		{5, 0x30, ""}, {6, 0x10, ""},
+		{5, 0x10, "Echo 97"},
+		{5, 0x17, "Echo 97"},
+		{5, 0x20, "Echo 98"},
+		{5, 0x30, ""},
+		{6, 0x10, ""},
 	} {
 		got := ""
 		if u := write(c.stag, c.to); u != nil && u.Linked {
@@ -230,13 +233,13 @@ func TestRoom_Transfers(t *testing.T) {
 	}
 
 	read := rdmap.ReadRequest{SinkSTag: 9, SinkTO: 0x100, Size: 8, SrcSTag: 5, SrcTO: 0x20}
-	if u := f.fpdu(trace.R2I, rdmap.OpReadRequest, ddp.Segment{QN: 1, Last: true}, read.Append(nil)); u == nil || string(u.Info) != "Echo Echo 98" {
+	if u := f.fpdu(trace.R2I, rdmap.OpReadRequest, ddp.Segment{QN: 1, Last: true}, read.Append(nil)); u == nil || string(u.Info) != "Echo 98" {
 		t.Errorf("Read Request: %+v", u)
 	}
 	respond := func() *trace.Upper {
 		return f.fpdu(trace.I2R, rdmap.OpReadResponse, ddp.Segment{STag: 9, TO: 0x100, Last: true}, make([]byte, 8))
 	}
-	if u := respond(); u == nil || string(u.Info) != "Echo Echo 98" {
+	if u := respond(); u == nil || string(u.Info) != "Echo 98" {
 		t.Errorf("Read Response: %+v", u)
 	}
 	if u := respond(); u != nil {
@@ -256,10 +259,9 @@ func TestRoom_Bounds(t *testing.T) {
 	f := newFeeder(t, 9, echo{})
 	f.request("echo")
 	c := f.conn.UpperData.(*conn)
-	n := &f.room.note
 	p := &trace.PDU{Kind: trace.KindFPDU, Conn: &f.conn}
 	for i := range uint64(3 * maxOperations) {
-		n = f.room.noteOf(c, p)
+		n := f.room.noteOf(c, p)
 		o := n.Begin(i, "Echo")
 		for range 8 {
 			n.Announce(o, uint32(i%7), i, 1)

@@ -24,7 +24,7 @@ func (r *Room) transfer(c *conn, p *trace.PDU) {
 	n := r.noteOf(c, p)
 	n.up.Linked = true
 	n.tell(o, false, false)
-	n.up.Info = c.dec.AppendOperation(append(append(n.up.Info, c.layer.Protocol...), ' '), o)
+	n.up.Info = c.dec.AppendOperation(n.up.Info, o)
 	r.finish(c, p)
 }
 
