@@ -127,7 +127,9 @@ var constants = map[string]uint32{
 var keywords = func() []string {
 	all := strings.Fields("host net mask port portrange proto src dst less greater len length " +
 		"broadcast multicast vlan inbound outbound ifindex and or not")
-	return slices.Concat(all, slices.Collect(maps.Keys(protocols)), slices.Collect(maps.Keys(constants)))
+	all = slices.Concat(all, slices.Collect(maps.Keys(protocols)), slices.Collect(maps.Keys(constants)))
+	slices.Sort(all)
+	return all
 }()
 
 // elsewhere are words of libpcap that are not compiled here.
