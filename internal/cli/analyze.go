@@ -37,7 +37,7 @@ func newAnalyze(s *IOStreams) *cobra.Command {
 Summarize each iWARP connection of a capture: its endpoints, what was negotiated,
 operations by kind with their sizes and latencies, which side closed it and how,
 what stands out, and which rules of the RFCs were broken.
-` + aboutSelection),
+` + aboutSelection + aboutFilters + aboutTwice),
 		Example: strings.Trim(`
   iwdissect analyze trace.pcap
   iwdissect analyze --format json trace.pcap | jq '.captures[0].connections[0].mpa'
@@ -86,6 +86,9 @@ func (o *analyzeOptions) run(args []string) error {
 	}
 	width, err := o.s.width(o.columns)
 	if err != nil {
+		return err
+	}
+	if err := o.twoPasses(files); err != nil {
 		return err
 	}
 	switch o.format {
@@ -139,14 +142,16 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	opt.Brief, opt.ReadAhead = true, o.ahead()
 	o.upper(&opt)
 	sel := o.selection(&opt)
+	m := o.matching(&opt, sel, o.foresee(o.s, name, files, opt, true))
 	ds := newDiagnosing(sel, o.worst > 0)
-	found, sink := o.found(name, sel, ds, opt.OnError)
+	found, sink := o.found(name, sel, m.before(nil), ds, opt.OnError)
 	run := pipeline.New(opt, sink)
 	stop := func() {}
 	if sole {
 		stop = o.progress(o.s, src)
 	}
 	failure := run.Read(src.Source)
+	m.end()
 	stop()
 	if failure != nil {
 		r.errs = append(r.errs, failure)
@@ -167,14 +172,14 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	return r
 }
 
-// found makes what sums up the findings, and the sink for it and for the diagnoses; both are
-// nil without findings.
-func (o *analyzeOptions) found(capture string, sel *pipeline.Selection, ds conformance.Sink, tell func(error)) (*render.Found, pipeline.Sink) {
+// found makes what sums up the findings, and the sink for it and for the diagnoses; without
+// findings there is only the sink behind them, which may be nil.
+func (o *analyzeOptions) found(capture string, sel *pipeline.Selection, next pipeline.Sink, ds conformance.Sink, tell func(error)) (*render.Found, pipeline.Sink) {
 	if o.unjudged {
-		return nil, nil
+		return nil, next
 	}
 	found := newFound(sel, o.worst)
-	return found, judge(capture, nil, sinks{ds, found}, tell)
+	return found, judge(capture, next, sinks{ds, found}, tell)
 }
 
 // sinks pass on what is told about a connection, in their order.
@@ -240,9 +245,11 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		opt := opt
 		o.upper(&opt)
 		sel := o.selection(&opt)
-		o.rank(o.s, name, files, opt, sel, !o.unjudged, nil)
+		k := o.foresee(o.s, name, files, opt, true)
+		o.rank(o.s, name, files, opt, sel, k, !o.unjudged, nil)
+		m := o.matching(&opt, sel, k)
 		ds := newDiagnosing(sel, false)
-		sink := picked(sel, doc)
+		sink := m.before(picked(sel, doc))
 		if !o.unjudged {
 			sink = judge(name, sink, sinks{ds, &found}, opt.OnError)
 		}
@@ -256,6 +263,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 			failed, failure = true, err.Error()
 			o.s.warn(err)
 		}
+		m.end()
 		cs := selected(sel, run.Finish())
 		t := run.Totals()
 		found = selectedFindings(sel, found)

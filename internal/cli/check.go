@@ -85,7 +85,7 @@ override it.
 Exit codes: 0 nothing new at or above --fail-on; 1 findings; 2 wrong usage, or a
 configuration or baseline that cannot be read; 3 an input could not be read to
 its end, or an output could not be written.
-` + aboutSelection),
+` + aboutSelection + aboutFilters + aboutTwice),
 		Example: strings.Trim(`
   iwdissect check trace.pcap
   iwdissect check -V trace.pcap
@@ -253,6 +253,9 @@ func (o *checkOptions) run(ctx context.Context, f *pflag.FlagSet, args []string)
 		if err := readableTwice(files, "--worst"); err != nil {
 			return err
 		}
+	}
+	if err := o.twoPasses(files); err != nil {
+		return err
 	}
 	decided, err := o.decisions(conf)
 	if err != nil {

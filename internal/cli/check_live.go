@@ -26,6 +26,8 @@ func (o *checkOptions) checkLiveUsage(args []string) error {
 		return usagef("--live goes without -V, which reads a capture twice")
 	case o.baseline != "" || o.writeBaseline != "":
 		return usagef("--live goes without a baseline: what is known of a file tells nothing of other traffic")
+	case o.twice || o.reading != "":
+		return usagef("--live goes without -2 and -R, which read a capture twice")
 	case o.worst > 0:
 		return usagef("--live goes without --worst: which are the worst is known at the end")
 	case o.during < 0:

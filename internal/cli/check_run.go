@@ -125,14 +125,16 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
 	opt.Brief, opt.ReadAhead = true, o.ahead()
 	c.sel = o.selection(&opt)
-	o.rank(o.s, j.name, o.files, opt, c.sel, true, o.enabled)
+	k := o.foresee(o.s, j.name, o.files, opt, true)
+	o.rank(o.s, j.name, o.files, opt, c.sel, k, true, o.enabled)
+	m := o.matching(&opt, c.sel, k)
 	bug := onBug(j.name, func(err error) { c.errs = append(c.errs, err) })
-	engine := conformance.New(conformance.Options{Enabled: o.enabled, OnBug: bug}, c)
+	engine := conformance.New(conformance.Options{Enabled: o.enabled, OnBug: bug, OnFinding: m.findings()}, c)
 	parts := make([]pipeline.Sink, len(j.parts))
 	for i, p := range j.parts {
 		parts[i] = picked(c.sel, p)
 	}
-	run := pipeline.New(opt, &judging{engine, parts})
+	run := pipeline.New(opt, m.before(&judging{engine, parts}))
 	src, err := o.open(j.name, o.files, o.s.In)
 	if err == nil {
 		stop := func() {}
@@ -148,6 +150,7 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 		c.errs = append(c.errs, err)
 		c.Failure = err.Error()
 	}
+	m.end()
 	c.Connections = run.Finish()
 	c.Totals, c.Others, c.Rules = run.Totals(), run.Others(), engine.Rules()
 	sortFindings(c.Findings)

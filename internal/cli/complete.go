@@ -44,19 +44,21 @@ func completeFlags(cmd *cobra.Command, formats ...string) {
 		outputs = append(outputs, f+"=")
 	}
 	for name, f := range map[string]completion{
-		"format":     words(formats...),
-		"records":    lists(recordKinds),
-		"fail-on":    words(severities...),
-		"enable":     completeRules,
-		"disable":    completeRules,
-		"conn":       completeConns,
-		"decode-as":  completePorts,
-		"mpa-layout": words(mpa.LayoutRFC6581.String(), mpa.LayoutDraft01.String()),
-		"output":     open(outputs),
-		"show":       completeScenarios,
-		"mix":        words("mixed", "bulk"),
-		timeFlag:     words(times...),
-		colourFlag:   words(colourWords...),
+		"format":         words(formats...),
+		"records":        lists(recordKinds),
+		"fail-on":        words(severities...),
+		"enable":         completeRules,
+		"disable":        completeRules,
+		"conn":           completeConns,
+		"decode-as":      completePorts,
+		"display-filter": completeFilter,
+		"read-filter":    completeFilter,
+		"mpa-layout":     words(mpa.LayoutRFC6581.String(), mpa.LayoutDraft01.String()),
+		"output":         open(outputs),
+		"show":           completeScenarios,
+		"mix":            words("mixed", "bulk"),
+		timeFlag:         words(times...),
+		colourFlag:       words(colourWords...),
 	} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && (name != "output" || flag.Value.Type() == "stringArray") {
 			_ = cmd.RegisterFlagCompletionFunc(name, f) // it fails only if it was registered before

@@ -45,7 +45,7 @@ end of the connection proves it, it is reported there, with its place.
 
 --format ndjson writes one JSON object per line: frames, PDUs, transactions,
 findings and connections. With several captures each record has the name of its file.
-` + aboutWriting + "\n" + aboutSelection),
+` + aboutWriting + "\n" + aboutSelection + aboutFilters + aboutTwice),
 		Example: strings.Trim(`
   iwdissect dissect trace.pcap
   iwdissect dissect -V -c 20 trace.pcap
@@ -190,6 +190,9 @@ func (o *dissectOptions) all(opt pipeline.Options, files []string) error {
 			return err
 		}
 	}
+	if err := o.twoPasses(files); err != nil {
+		return err
+	}
 	if o.exports() {
 		if sink, err = o.exporting(sink); err != nil {
 			return err
@@ -233,9 +236,12 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 		opt.Saw = both(opt.Saw, ex.saw)
 	}
 	sel := o.selection(&opt)
-	o.rank(o.s, src, files, opt, sel, !o.unjudged, nil)
+	k := o.foresee(o.s, src, files, opt, false)
+	o.rank(o.s, src, files, opt, sel, k, !o.unjudged, nil)
 	shown := picked(sel, sink)
-	run := pipeline.New(opt, o.judged(src, shown, tell))
+	g := o.gate(shown, k, o.exports())
+	g.watch(&opt)
+	run := pipeline.New(opt, o.judged(src, g.or(shown), tell))
 	o.pager.ends(run.Stop)
 	if ex != nil {
 		ex.stop = run.Stop
@@ -243,7 +249,13 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 	if err := o.read(run, src, files); err != nil {
 		tell(err)
 	}
-	sink.Connections(selected(sel, run.Finish()))
+	g.end()
+	cs := run.Finish()
+	g.end()
+	if g != nil {
+		sel.Matching(passedOn{g})
+	}
+	sink.Connections(selected(sel, cs))
 	if ex != nil {
 		if err := o.export(ex, opt, files, run, failed); err != nil {
 			tell(err)
@@ -252,10 +264,10 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 	if o.format != "text" || o.quiet {
 		return failed
 	}
-	if t := run.Totals(); t.PDUs == 0 {
+	if t := run.Totals(); t.PDUs == 0 && (g == nil || g.lonely == 0) {
 		fmt.Fprintf(o.s.Err, "%s: %s: no iWARP PDU in %d frames\n", o.s.name(), src, t.Frames)
 	} else {
-		o.notShown(o.s, src, shown, &t)
+		o.notShown(o.s, src, shown, g, &t)
 	}
 	return failed
 }

@@ -269,7 +269,7 @@ func (o *dissectOptions) write(e *exporting, opt pipeline.Options, files []strin
 	frames := &e.frames.Frames
 	if o.whole {
 		whole := &extract.Whole{Of: e.frames}
-		opt.OnError, opt.Saw = nil, nil // reported the first time
+		opt.OnError, opt.Saw, opt.Opened = nil, nil, nil // reported the first time
 		opt.Lean = true
 		again := pipeline.New(opt, whole)
 		src, err := o.open(o.sources(files)[0], files, o.s.In)

@@ -41,6 +41,7 @@ func (in *input) flags(f *pflag.FlagSet) {
 	f.StringArrayVarP(&in.read, "read", "r", nil, "read `FILE`, the same as an argument")
 	f.BoolVar(&in.join, "join", false, "read the files in the order given as one capture")
 	in.analysisFlags(f)
+	in.fileFlags(f)
 	f.Uint64VarP(&in.count, "count", "c", 0, "stop after `N` frames of each capture")
 }
 

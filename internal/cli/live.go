@@ -76,7 +76,8 @@ many; a larger --ring-size helps with bursts.
 
 Exit codes: 0 done; 2 wrong usage; 3 the capture failed, or an output could not
 be written.
-` + aboutSelection + `
+` + aboutSelection + aboutFilters + `
+
 With live, --worst N has the tables at the end list N connections.`),
 		Example: strings.Trim(`
   iwdissect live --list

@@ -38,6 +38,9 @@ type session struct {
 	keep *keeper // nil without -w
 	// sel is what is shown.
 	sel *pipeline.Selection
+	// match and gate have the filter, if there is one: of frames, and of what is shown.
+	match *frameFilter
+	gate  *gate
 
 	frame   capture.Frame
 	latest  int64 // the latest time of a frame
@@ -92,8 +95,14 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 	if l, ok := c.view.(*liveLines); ok && !o.times.plain() {
 		opt.Saw = func(_ uint64, ns int64) { l.lines.Saw(ns) }
 	}
+	shown := o.selection(&opt) // what a filter leaves the gate decides
 	c.sel = o.selection(&opt)
-	c.sink = c.judged()
+	c.match = o.matching(&opt, c.sel, foresight{})
+	if next := picked(shown, c.view.sink()); next != nil {
+		c.gate = o.gate(next, foresight{}, false)
+		c.gate.watch(&opt)
+	}
+	c.sink = c.judged(shown)
 	opt.Lean = c.view.sink() == nil && c.sink.engine == nil
 	c.run = pipeline.New(opt, c.sink)
 	c.h, err = o.tap(live.Options{
@@ -115,8 +124,8 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 }
 
 // judged makes the sink of the run: with the rules, if the view shows their findings.
-func (c *session) judged() *liveSink {
-	l := &liveSink{next: picked(c.sel, c.view.sink())}
+func (c *session) judged(shown *pipeline.Selection) *liveSink {
+	l := &liveSink{next: c.match.before(c.gate.or(picked(shown, c.view.sink())))}
 	if c.o.unjudged {
 		return l
 	}
@@ -379,7 +388,10 @@ func (c *session) finish() {
 			c.fail(err)
 		}
 	}
+	c.match.end()
+	c.gate.end()
 	c.run.Finish()
+	c.gate.end()
 	c.over()
 	dropped := "drops unknown"
 	stats, err := c.h.Stats()

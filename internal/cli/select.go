@@ -20,6 +20,7 @@ type selectFlags struct {
 	conns, frames string
 	after, before string
 	worst         int
+	filterFlags
 	// chosen is what they say, without --worst.
 	chosen pipeline.Selection
 }
@@ -43,6 +44,7 @@ func (o *selectFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.frames, "frames", "", "show only the frames `A-B`, also lists such as 4,10-20")
 	f.StringVar(&o.after, "after", "", "show only frames at `TIME` or later")
 	f.StringVar(&o.before, "before", "", "show only frames at `TIME` or earlier")
+	o.filterFlags.flags(f)
 	f.IntVar(&o.worst, "worst", 0, "show only the `N` connections with the most problems")
 }
 
@@ -67,11 +69,11 @@ func (o *selectFlags) choose() (err error) {
 	if o.worst < 0 {
 		return usagef("--worst takes a number of connections, not %d", o.worst)
 	}
-	return nil
+	return o.compile()
 }
 
 // any reports whether something may be left out.
-func (o *selectFlags) any() bool { return !o.chosen.All() || o.worst > 0 }
+func (o *selectFlags) any() bool { return !o.chosen.All() || o.worst > 0 || o.filters() }
 
 // spans reads numbers and ranges of them; least is the first number there is. It returns
 // nil for nothing.
@@ -166,6 +168,9 @@ func selected(s *pipeline.Selection, cs []*trace.Connection) []*trace.Connection
 
 // hasFinding reports whether a selection has a finding.
 func hasFinding(s *pipeline.Selection, f *conformance.Finding) bool {
+	if f.HasPDU {
+		return s.Conn(f.Conn.Number) && s.Finding(f.Frame, f.PDU)
+	}
 	return s.Conn(f.Conn.Number) && s.Frame(f.Frame)
 }
 
@@ -234,8 +239,33 @@ func (p *pick) PDU(u *trace.PDU) {
 	if p.sel.Conn(u.Conn.Number) && p.sel.Frame(u.Frame) {
 		p.pending, p.passed, p.frame = true, true, u.Frame
 		p.next.PDU(u)
-	} else if c, ok := p.next.(interface{ Skipped(*trace.PDU) }); ok {
+	} else {
+		p.Skipped(u)
+	}
+}
+
+// Skipped passes on a PDU that is not shown.
+func (p *pick) Skipped(u *trace.PDU) { skip(p.next, u) }
+
+// LeftOut passes on that a frame is not shown.
+func (p *pick) LeftOut() {
+	if p.pending {
+		leaveOut(p.next)
+	}
+	p.pending = false
+}
+
+// skip tells a sink that counts PDUs of one that is not shown.
+func skip(s pipeline.Sink, u *trace.PDU) {
+	if c, ok := s.(interface{ Skipped(*trace.PDU) }); ok {
 		c.Skipped(u)
+	}
+}
+
+// leaveOut tells a sink that what became known with a frame comes without it.
+func leaveOut(s pipeline.Sink) {
+	if l, ok := s.(interface{ LeftOut() }); ok {
+		l.LeftOut()
 	}
 }
 
@@ -271,15 +301,30 @@ func (p *pick) Frame(f *pipeline.Frame) {
 	if p.sel.Frame(f.Number) && (mine || p.pending && p.frame == f.Number) {
 		p.passed = true
 		p.next.Frame(f)
-	} else if s, ok := p.next.(interface{ LeftOut() }); ok && p.pending {
-		s.LeftOut()
+		p.pending = false
+	} else {
+		p.LeftOut()
 	}
-	p.pending = false
 }
 
 // notShown says that nothing of a capture is selected.
-func (o *selectFlags) notShown(s *IOStreams, name string, p pipeline.Sink, t *pipeline.Totals) {
-	if k, ok := p.(*pick); ok && !k.passed && t.PDUs > 0 {
+func (o *selectFlags) notShown(s *IOStreams, name string, p pipeline.Sink, g *gate, t *pipeline.Totals) {
+	k, ok := p.(*pick)
+	switch {
+	case t.PDUs == 0 && (g == nil || g.lonely == 0), !(ok && !k.passed) && (g == nil || g.passed):
+	case g != nil && !g.passed && g.lonely > 0:
+		fmt.Fprintf(s.Err, "%s: %s: none of %d PDUs matches -Y, but %s: --format ndjson shows them\n", s.name(), name, t.PDUs, framesDo(g.lonely))
+	case g != nil && !g.passed:
+		fmt.Fprintf(s.Err, "%s: %s: none of %d PDUs in %d frames matches -Y\n", s.name(), name, t.PDUs, t.Frames)
+	default:
 		fmt.Fprintf(s.Err, "%s: %s: nothing of %d PDUs in %d frames is selected\n", s.name(), name, t.PDUs, t.Frames)
 	}
+}
+
+// framesDo counts frames without a PDU.
+func framesDo(n uint64) string {
+	if n == 1 {
+		return "one frame without a PDU does"
+	}
+	return strconv.FormatUint(n, 10) + " frames without a PDU do"
 }

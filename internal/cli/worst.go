@@ -82,23 +82,25 @@ func (r *ranking) worst(n int, cs []*trace.Connection) map[uint64]bool {
 
 // rank reads a capture for its worst connections, and selects them. Only then is it known
 // what is shown of it, so it is read again. What is wrong with the file is reported then.
-func (in *input) rank(s *IOStreams, name string, files []string, opt pipeline.Options, sel *pipeline.Selection, judges bool, enabled func(*conformance.Entry) bool) {
+func (in *input) rank(s *IOStreams, name string, files []string, opt pipeline.Options, sel *pipeline.Selection, k foresight, judges bool, enabled func(*conformance.Entry) bool) {
 	if in.worst == 0 {
 		return
 	}
-	opt.OnError, opt.Saw = nil, nil
+	opt.OnError, opt.Saw, opt.Opened = nil, nil, nil
 	opt.Brief, opt.ReadAhead = true, in.ahead()
 	first := in.selection(&opt)
+	m := in.matching(&opt, first, k)
 	r := newRanking(first)
 	var sink pipeline.Sink
 	if judges {
-		engine := conformance.New(conformance.Options{Enabled: enabled, OnBug: func(string, any) {}}, r)
+		engine := conformance.New(conformance.Options{Enabled: enabled, OnBug: func(string, any) {}, OnFinding: m.findings()}, r)
 		sink = &judging{engine, nil}
 	}
-	run := pipeline.New(opt, sink)
+	run := pipeline.New(opt, m.before(sink))
 	if src, err := in.open(name, files, s.In); err == nil {
 		_ = run.Read(src.Source) // reported the second time
 		_ = src.Close()          // only read from
 	}
+	m.end()
 	sel.Only(r.worst(in.worst, selected(first, run.Finish())))
 }

@@ -27,6 +27,7 @@ type Collector struct {
 	needsOpened bool
 	// opened is the number of the frame that was opened.
 	opened    uint64
+	conn      *trace.Connection // of that frame
 	hindsight *Hindsight
 	// headers reads the headers of frames, if a field of them is wanted.
 	headers *Layers
@@ -36,6 +37,7 @@ type Collector struct {
 	onTransaction     []func(*trace.Transaction)
 	onFinding         []func(*Finding)
 	onReset           []func()
+	onAlone           []func(*trace.Connection, trace.Dir, bool)
 }
 
 // NewCollector makes a collector of fields that [Find] or [All] returned. Its row has a
@@ -102,6 +104,9 @@ func (c *Collector) add(r reader) {
 	if r.finding != nil {
 		c.onFinding = append(c.onFinding, r.finding)
 	}
+	if r.alone != nil {
+		c.onAlone = append(c.onAlone, r.alone)
+	}
 	if r.reset != nil {
 		c.onReset = append(c.onReset, r.reset)
 	}
@@ -133,15 +138,19 @@ func (c *Collector) Opened(f *pipeline.Frame) {
 }
 
 func (c *Collector) begin(f *pipeline.Frame) {
-	c.opened = f.Number
+	c.opened, c.conn = f.Number, f.Conn
 	for _, read := range c.onOpened {
 		read(f)
 	}
 	c.mark = len(c.arena)
 }
 
-// PDU adds a PDU.
+// PDU adds a PDU. One that becomes known between frames, or with a frame of another
+// connection, has no headers of a frame.
 func (c *Collector) PDU(p *trace.PDU) {
+	if c.opened != 0 && c.opened != p.Frame && c.conn != nil && c.conn != p.Conn {
+		c.Reset()
+	}
 	if c.perPDU {
 		for _, slot := range c.ofPDUs {
 			c.row.clear(slot)
@@ -167,6 +176,14 @@ func (c *Collector) Finding(f *Finding) {
 	}
 }
 
+// Alone begins a row of what is known of a connection, and of a direction of it if there is
+// one: that of a finding that is about neither a PDU nor the frame at hand.
+func (c *Collector) Alone(conn *trace.Connection, d trace.Dir, hasDir bool) {
+	for _, read := range c.onAlone {
+		read(conn, d, hasDir)
+	}
+}
+
 // Frame ends a frame, and begins it if Opened did not.
 func (c *Collector) Frame(f *pipeline.Frame) {
 	if c.opened != f.Number {
@@ -175,6 +192,7 @@ func (c *Collector) Frame(f *pipeline.Frame) {
 	for _, read := range c.onFrame {
 		read(f)
 	}
+	c.mark = len(c.arena)
 }
 
 // Row has the values so far.
@@ -184,6 +202,7 @@ func (c *Collector) Row() *Row { return c.row }
 func (c *Collector) Reset() {
 	c.row.Reset()
 	c.arena, c.mark, c.opened = c.arena[:0], 0, 0
+	c.conn = nil
 	for _, reset := range c.onReset {
 		reset()
 	}

@@ -42,9 +42,15 @@ func (h *Hindsight) Finding(f *Finding) {
 }
 
 // has reports whether all values of a field are known in advance.
-func (h *Hindsight) has(f *Field) bool {
+func (h *Hindsight) has(f *Field) bool { return retrospective(f) }
+
+func retrospective(f *Field) bool {
 	return f.Name == latencyName || f.Name == ruleName || f.Name == levelName
 }
+
+// Later reports whether a run over all of a capture finds out more about one of the fields
+// than is known with the frame.
+func Later(list []*Field) bool { return slices.ContainsFunc(list, retrospective) }
 
 func (h *Hindsight) sort() {
 	if h.sorted {

@@ -26,6 +26,8 @@ type reader struct {
 	pdu           func(*trace.PDU)
 	transaction   func(*trace.Transaction)
 	finding       func(*Finding)
+	// alone says what is known of a connection, without a frame or a PDU.
+	alone func(c *trace.Connection, d trace.Dir, hasDir bool)
 	// reset forgets what was known of a frame.
 	reset func()
 }

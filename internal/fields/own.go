@@ -140,7 +140,7 @@ var frameLayer = layer{
 	},
 	read: func(c *Collector, slots []int) reader {
 		r := &frameReader{c: c, slots: slots}
-		out := reader{opened: r.opened}
+		out := reader{opened: r.opened, alone: r.alone}
 		if slots[frameNote] >= 0 {
 			out.frame = r.frame
 		}
@@ -156,17 +156,21 @@ type frameReader struct {
 
 func (r *frameReader) opened(f *pipeline.Frame) {
 	if f.Conn != nil {
-		if slot := r.slots[frameConn]; slot >= 0 {
-			r.c.distinct(slot, f.Conn.Number)
-		}
-		if slot := r.slots[frameDir]; slot >= 0 {
-			r.c.distinctText(slot, f.Dir.String())
-		}
+		r.alone(f.Conn, f.Dir, true)
 	}
 	if slot := r.slots[frameTunnel]; slot >= 0 {
 		for i := range f.Tunnels {
 			r.c.text(slot, f.Tunnels[i].Kind.String())
 		}
+	}
+}
+
+func (r *frameReader) alone(c *trace.Connection, d trace.Dir, hasDir bool) {
+	if slot := r.slots[frameConn]; slot >= 0 {
+		r.c.distinct(slot, c.Number)
+	}
+	if slot := r.slots[frameDir]; slot >= 0 && hasDir {
+		r.c.distinctText(slot, d.String())
 	}
 }
 

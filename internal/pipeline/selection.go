@@ -40,12 +40,26 @@ type Selection struct {
 	After, Before *Moment
 
 	// only are the connections that may be selected, if it is not nil.
-	only  map[uint64]bool
+	only map[uint64]bool
+	// matches is what a filter leaves, if it is not nil.
+	matches Matches
 	begun bool
 	// from and to are the bounds in time, known with the first frame.
 	from, to int64
 	inTime   []Span // the frames within them
 }
+
+// Matches is what a filter found to match in a run.
+type Matches interface {
+	// Frame and PDU report whether one matches, by its number; Conn whether a frame or a
+	// PDU of a connection does.
+	Frame(number uint64) bool
+	PDU(number uint64) bool
+	Conn(number uint64) bool
+}
+
+// Matching leaves out what does not match. It is asked about frames that have been seen.
+func (s *Selection) Matching(m Matches) { s.matches = m }
 
 // Fresh returns the same selection for another run.
 func (s *Selection) Fresh() *Selection {
@@ -65,7 +79,7 @@ func (s *Selection) ByFrame() bool { return s.Frames != nil || s.Timed() }
 func (s *Selection) ByConn() bool { return s.Conns != nil || s.only != nil }
 
 // All reports whether nothing is left out.
-func (s *Selection) All() bool { return !s.ByFrame() && !s.ByConn() }
+func (s *Selection) All() bool { return !s.ByFrame() && !s.ByConn() && s.matches == nil }
 
 // Saw takes note of the time of a frame; 0 is none. Frames come in their order.
 func (s *Selection) Saw(number uint64, ns int64) {
@@ -109,7 +123,17 @@ func (m *Moment) after(first, without int64) int64 {
 
 // Frame reports whether a frame is selected by its number and time.
 func (s *Selection) Frame(number uint64) bool {
-	return (s.Frames == nil || in(s.Frames, number)) && (!s.Timed() || found(s.inTime, number))
+	return s.byNumber(number) && (s.matches == nil || s.matches.Frame(number))
+}
+
+func (s *Selection) byNumber(frame uint64) bool {
+	return (s.Frames == nil || in(s.Frames, frame)) && (!s.Timed() || found(s.inTime, frame))
+}
+
+// Finding reports whether something is selected that became known with a frame and says
+// something of a PDU: the filter may match either.
+func (s *Selection) Finding(frame, pdu uint64) bool {
+	return s.byNumber(frame) && (s.matches == nil || s.matches.Frame(frame) || s.matches.PDU(pdu))
 }
 
 // Conn reports whether a connection is selected by its number.
@@ -117,10 +141,10 @@ func (s *Selection) Conn(number uint64) bool {
 	return (s.Conns == nil || in(s.Conns, number)) && (s.only == nil || s.only[number])
 }
 
-// Has reports whether a connection is selected: by its number, and if frames are selected,
-// because it was under way in one of them.
+// Has reports whether a connection is selected: by its number, because something of it
+// matches the filter, and if frames are selected, because it was under way in one of them.
 func (s *Selection) Has(c *trace.Connection) bool {
-	if !s.Conn(c.Number) {
+	if !s.Conn(c.Number) || s.matches != nil && !s.matches.Conn(c.Number) {
 		return false
 	}
 	if !s.ByFrame() {

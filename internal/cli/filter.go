@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/display"
+	"github.com/iwdissect/iwdissect/internal/fields"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// filterFlags are the flags of display filters.
+type filterFlags struct {
+	// display is -Y, reading -R, twice -2.
+	display, reading string
+	twice            bool
+}
+
+// aboutFilters explains the flags, in the help of each command that has them.
+const aboutFilters = `
+
+-Y FILTER selects by a display filter in the language of Wireshark, for example
+'iwarp_rdma.opcode == 1 && ip.addr == 10.0.0.0/8', 'iwd.latency > 1ms' or
+'iwd.crc.status == "bad"'; 'iwdissect fields' lists the fields and their operators.
+Lines, trees and records show the PDUs that match, each with the headers of its frame,
+and frames without a PDU that match; tables, findings, exit codes and -w look at a
+frame with all PDUs that it completed, and at connections that have such a frame.`
+
+// aboutTwice explains what files can be asked for besides.
+const aboutTwice = `
+A value that becomes known after its frame has no effect on the frame, unless the file
+is read twice (-2): the latency of a request, a rule whose violation only the end of
+the connection proves. analyze and check read it twice if FILTER asks for that. With -2,
+-R FILTER leaves out frames before -Y decides; their PDUs are analysed nevertheless, and
+frames keep their numbers.`
+
+func (o *filterFlags) flags(f *pflag.FlagSet) {
+	f.StringVarP(&o.display, "display-filter", "Y", "", "show only what matches the display `FILTER`, as in Wireshark")
+}
+
+// fileFlags adds those that need a file.
+func (o *filterFlags) fileFlags(f *pflag.FlagSet) {
+	f.StringVarP(&o.reading, "read-filter", "R", "", "with -2, leave out frames that do not match `FILTER` before -Y decides")
+	f.BoolVarP(&o.twice, "two-pass", "2", false, "read the capture twice, so that filters know what comes later")
+}
+
+// filters reports whether there is a filter.
+func (o *filterFlags) filters() bool { return o.display != "" || o.reading != "" }
+
+// compile checks the filters.
+func (o *filterFlags) compile() error {
+	if o.reading != "" && !o.twice {
+		return usagef("-R goes with -2; to filter while the capture is read once use -Y")
+	}
+	for _, f := range []struct{ flag, text string }{{"-Y", o.display}, {"-R", o.reading}} {
+		if _, err := display.Compile(f.text, fields.Find, fieldNames); err != nil {
+			return usagef("%s: %w", f.flag, err)
+		}
+	}
+	return nil
+}
+
+// twoPasses refuses files that cannot be read as often as -2 asks for.
+func (o *filterFlags) twoPasses(files []string) error {
+	if !o.twice {
+		return nil
+	}
+	return readableTwice(files, "-2")
+}
+
+// compiled compiles a filter that compile has checked. Each run needs its own.
+func compiled(text string) *display.Filter {
+	f, err := display.Compile(text, fields.Find, fieldNames)
+	if err != nil {
+		panic("filter was checked: " + err.Error())
+	}
+	return f
+}
+
+// fieldNames are the names of all fields.
+func fieldNames() []string {
+	names := make([]string, 0, len(fields.All()))
+	for _, f := range fields.All() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// foresight is what a first run found out for the second one.
+type foresight struct {
+	// known are findings and latencies by PDU, nil if they are not wanted.
+	known *fields.Hindsight
+	// within are the frames that -R leaves, nil for all.
+	within *frameFilter
+}
+
+// foresee reads a capture for what a filter asks for and only later frames tell, if that
+// is wanted. What is wrong with the file is reported when it is read again. always: as with
+// -2, if the files can be read twice.
+func (in *input) foresee(s *IOStreams, name string, files []string, opt pipeline.Options, always bool) (k foresight) {
+	if !in.filters() {
+		return k
+	}
+	if fs := compiled(in.display).Fields(); fields.Later(fs) && (in.twice || always && readableTwice(files, "") == nil) {
+		k.known = new(fields.Hindsight)
+	}
+	if in.reading != "" {
+		k.within = newFrameFilter(compiled(in.reading), foresight{})
+	}
+	if k.known == nil && k.within == nil {
+		return k
+	}
+	opt.OnError, opt.Saw, opt.Opened = nil, nil, nil
+	opt.Brief, opt.ReadAhead = true, in.ahead()
+	scout := &scouting{foresight: k}
+	scout.Engine = conformance.New(conformance.Options{OnBug: func(string, any) {}, OnFinding: scout.finding}, nil)
+	k.within.watch(&opt)
+	run := pipeline.New(opt, k.within.before(scout))
+	if src, err := in.open(name, files, s.In); err == nil {
+		_ = run.Read(src.Source) // reported the second time
+		_ = src.Close()          // only read from
+	}
+	k.within.end()
+	run.Finish()
+	return k
+}
+
+// scouting is the sink of a first run.
+type scouting struct {
+	*conformance.Engine
+	foresight
+}
+
+// PDU implements [trace.Sink].
+func (s *scouting) PDU(p *trace.PDU) {
+	if s.known != nil {
+		s.known.PDU(p)
+		s.Engine.PDU(p)
+	}
+}
+
+// Transaction implements [trace.Sink].
+func (s *scouting) Transaction(t *trace.Transaction) {
+	if s.known != nil {
+		s.known.Transaction(t)
+	}
+}
+
+// Frame implements [pipeline.Sink].
+func (*scouting) Frame(*pipeline.Frame) {}
+
+func (s *scouting) finding(f *conformance.Finding) {
+	s.known.Finding(ofFields(f))
+	s.within.Finding(f)
+}

@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/display"
+	"github.com/iwdissect/iwdissect/internal/fields"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// gate passes on what matches a display filter: PDUs, each with the headers of its frame;
+// frames that have one of these, or that have no PDU and match alone; transactions of PDUs
+// that were passed on, and findings about them. A gap, and a finding that is about no PDU,
+// is judged by what is known of it: its connection and direction, rule and severity.
+//
+// If a value may become known later than the PDU, with the frame or by a finding, all of a
+// frame is held back until the frame is complete. It is also if the unit is the frame with
+// all of its PDUs: then all of them are passed on, or none.
+type gate struct {
+	filter *display.Filter
+	next   pipeline.Sink
+	c      *fields.Collector // of PDUs and their frames
+	alone  *fields.Collector // of what stands alone
+	late   bool
+	whole  bool // the unit is the frame
+	held   []heldEvent
+	// within are the frames that -R left, nil for all.
+	within *frameFilter
+
+	pdus, conns bits // that were passed on
+	passed      bool
+	// lonely counts frames without a PDU that match: not all outputs show them.
+	lonely uint64
+
+	frame   uint64 // that was opened
+	carries bool   // a PDU came with the frame
+	shown   bool   // a PDU of the frame was passed on
+	pending bool   // something was for which no frame came yet
+	last    bool   // the PDU that came last was passed on
+}
+
+// heldEvent is one of a PDU, a transaction and a finding.
+type heldEvent struct {
+	pdu         *trace.PDU
+	transaction *trace.Transaction
+	finding     *conformance.Finding
+}
+
+// gate makes the gate of a run in front of a sink, nil without a filter. whole: the unit is
+// the frame.
+func (o *filterFlags) gate(next pipeline.Sink, k foresight, whole bool) *gate {
+	if !o.filters() {
+		return nil
+	}
+	f := compiled(o.display)
+	g := &gate{filter: f, next: next, within: k.within, alone: fields.NewPDUCollector(f.Fields()), whole: whole}
+	if whole {
+		g.c = fields.NewCollector(f.Fields())
+	} else {
+		g.c = fields.NewPDUCollector(f.Fields())
+	}
+	g.c.Use(k.known)
+	g.late = whole || g.c.NeedsFrame()
+	return g
+}
+
+// or is the gate if there is one, else the sink behind it.
+func (g *gate) or(next pipeline.Sink) pipeline.Sink {
+	if g == nil {
+		return next
+	}
+	if _, ok := next.(interface{ Finding(*conformance.Finding) }); !ok {
+		return struct{ pipeline.Sink }{g} // nobody need judge for it
+	}
+	return g
+}
+
+// watch has the gate follow a run.
+func (g *gate) watch(opt *pipeline.Options) {
+	if g == nil {
+		return
+	}
+	if g.c.NeedsOpened() {
+		opt.Opened = openedToo(opt.Opened, g.Opened)
+	}
+	if g.late {
+		opt.Brief = false
+	}
+}
+
+// Opened begins a frame. In a brief run nothing else tells that the frame before has ended.
+func (g *gate) Opened(f *pipeline.Frame) {
+	g.endFrame()
+	g.frame = f.Number
+	g.c.Opened(f)
+}
+
+// endFrame counts a frame without a PDU that matches.
+func (g *gate) endFrame() {
+	if g.frame != 0 && !g.carries && g.filter.Match(g.c.Row()) {
+		g.lonely++
+	}
+	g.frame, g.carries, g.shown = 0, false, false
+}
+
+// PDU implements [trace.Sink].
+func (g *gate) PDU(p *trace.PDU) {
+	g.carries = true
+	if g.late {
+		g.held = append(g.held, heldEvent{pdu: p.Clone()})
+		return
+	}
+	g.c.PDU(p)
+	g.decide(p)
+}
+
+// decide passes on a PDU whose values are known if it matches.
+func (g *gate) decide(p *trace.PDU) {
+	if g.last = g.within.Frame(p.Frame) && g.filter.Match(g.c.Row()); !g.last {
+		skip(g.next, p)
+		return
+	}
+	g.pass(p.Conn)
+	g.pdus.add(p.Number)
+	g.shown = true
+	g.next.PDU(p)
+}
+
+// pass notes that something of a connection is passed on.
+func (g *gate) pass(c *trace.Connection) {
+	g.passed, g.pending = true, true
+	g.conns.add(c.Number)
+}
+
+// Gap implements [trace.Sink].
+func (g *gate) Gap(e *trace.GapEvent) {
+	g.alone.Reset()
+	g.alone.Alone(e.Conn, e.Dir, true)
+	if g.within.Frame(e.Frame) && g.filter.Match(g.alone.Row()) {
+		g.pass(e.Conn)
+		g.next.Gap(e)
+	}
+}
+
+// Transaction implements [trace.Sink].
+func (g *gate) Transaction(t *trace.Transaction) {
+	if g.late && len(g.held) > 0 {
+		g.held = append(g.held, heldEvent{transaction: t.Clone()})
+		return
+	}
+	g.transaction(t)
+}
+
+func (g *gate) transaction(t *trace.Transaction) {
+	if g.last || g.pdus.has(t.Request) {
+		g.pass(t.Conn)
+		g.next.Transaction(t)
+	}
+}
+
+// Finding takes a finding.
+func (g *gate) Finding(f *conformance.Finding) {
+	if g.late && len(g.held) > 0 {
+		own := *f
+		g.held = append(g.held, heldEvent{finding: &own})
+		return
+	}
+	g.finding(f)
+}
+
+func (g *gate) finding(f *conformance.Finding) {
+	s, ok := g.next.(interface{ Finding(*conformance.Finding) })
+	if !ok {
+		return
+	}
+	pass := f.HasPDU && g.pdus.has(f.PDU)
+	if !pass && (g.late || !f.HasPDU) && g.within.Frame(f.Frame) {
+		g.alone.Reset()
+		g.alone.Alone(f.Conn, f.Dir, f.HasDir)
+		g.alone.Finding(ofFields(f))
+		pass = g.filter.Match(g.alone.Row())
+	}
+	if pass {
+		g.pass(f.Conn)
+		s.Finding(f)
+	}
+}
+
+// release decides about what was held back, now that all that became known with the frame
+// is.
+func (g *gate) release() {
+	if g.whole {
+		for i := range g.held {
+			g.add(&g.held[i])
+		}
+	}
+	for i := range g.held {
+		e := &g.held[i]
+		switch {
+		case e.pdu != nil:
+			if !g.whole {
+				g.c.PDU(e.pdu)
+				g.known(i)
+			}
+			g.decide(e.pdu)
+		case e.transaction != nil:
+			g.transaction(e.transaction)
+		default:
+			g.finding(e.finding)
+		}
+	}
+	clear(g.held)
+	g.held = g.held[:0]
+}
+
+// add adds what became known with the frame.
+func (g *gate) add(e *heldEvent) {
+	switch {
+	case e.pdu != nil:
+		g.c.PDU(e.pdu)
+	case e.transaction != nil:
+		g.c.Transaction(e.transaction)
+	default:
+		g.c.Finding(ofFields(e.finding))
+	}
+}
+
+// known adds what became known of the PDU in a place of those that are held.
+func (g *gate) known(place int) {
+	p := g.held[place].pdu
+	behind := true // the events at hand came before the next PDU
+	for i := place + 1; i < len(g.held); i++ {
+		switch e := &g.held[i]; {
+		case e.pdu != nil:
+			behind = false
+		case e.transaction != nil:
+			if behind {
+				g.c.Transaction(e.transaction)
+			}
+		case e.finding.HasPDU && e.finding.PDU == p.Number, !e.finding.HasPDU && behind && e.finding.Conn == p.Conn && e.finding.Frame == p.Frame:
+			g.c.Finding(ofFields(e.finding))
+		}
+	}
+}
+
+// Frame implements [pipeline.Sink].
+func (g *gate) Frame(f *pipeline.Frame) {
+	g.c.Frame(f)
+	g.release()
+	show := g.shown
+	if !g.carries && g.within.Frame(f.Number) && g.filter.Match(g.c.Row()) {
+		g.lonely++
+		show = true
+		if f.Conn != nil {
+			g.conns.add(f.Conn.Number)
+		}
+	}
+	switch {
+	case show:
+		g.next.Frame(f)
+	case g.pending:
+		leaveOut(g.next)
+	}
+	g.pending, g.carries, g.shown, g.frame = false, false, false, 0
+	g.c.Reset()
+}
+
+// Frames, PDUs and connections that were passed on, as [pipeline.Matches]: the gate is asked
+// about connections alone.
+type passedOn struct{ *gate }
+
+func (passedOn) Frame(uint64) bool    { return true }
+func (passedOn) PDU(uint64) bool      { return true }
+func (p passedOn) Conn(n uint64) bool { return p.conns.has(n) }
+
+// end decides about what is held when there are no more frames, or no more of anything.
+func (g *gate) end() {
+	if g == nil {
+		return
+	}
+	g.release()
+	g.endFrame()
+	g.c.Reset()
+}
