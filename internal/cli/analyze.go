@@ -60,8 +60,9 @@ what stands out, and which rules of the RFCs were broken.
 
 // result is what became of one capture.
 type result struct {
-	out  bytes.Buffer
-	errs []error
+	out    bytes.Buffer
+	errs   []error
+	remark error // no failure
 }
 
 func (o *analyzeOptions) run(args []string) error {
@@ -115,6 +116,7 @@ func (o *analyzeOptions) tables(opt pipeline.Options, files []string, look appea
 			failed = true
 			o.s.warn(err)
 		}
+		o.s.remarked(r.remark)
 		if !first && r.out.Len() > 0 {
 			r.out.WriteString("\n")
 		}
@@ -161,6 +163,7 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	if o.unjudged {
 		ds.all(sum.Connections)
 	}
+	r.remark = m.remark(name, &sum.Totals)
 	o.narrow(sum, sel)
 	ds.settle()
 	if failure == nil || sum.Totals.Frames > 0 {
@@ -266,6 +269,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		m.end()
 		cs := selected(sel, run.Finish())
 		t := run.Totals()
+		o.s.remarked(m.remark(name, &t))
 		found = selectedFindings(sel, found)
 		sortFindings(found)
 		if o.any() {

@@ -34,6 +34,7 @@ func (o *checkRun) all() (failed, found bool) {
 			failed = true
 			o.s.warn(err)
 		}
+		o.s.remarked(c.remark)
 		o.decided.saw(c.names, &c.Checked)
 		for s := o.level; s <= conformance.Error; s++ {
 			found = found || c.Count(s) > 0
@@ -57,8 +58,9 @@ type checkedCapture struct {
 	job *checkJob
 	sel *pipeline.Selection
 	// names are those of its files.
-	names []string
-	errs  []error
+	names  []string
+	errs   []error
+	remark error // no failure
 }
 
 // Connection implements [conformance.Sink].
@@ -152,6 +154,8 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	}
 	m.end()
 	c.Connections = run.Finish()
+	t := run.Totals()
+	c.remark = m.remark(j.name, &t)
 	c.Totals, c.Others, c.Rules = run.Totals(), run.Others(), engine.Rules()
 	sortFindings(c.Findings)
 	sortConnections(c)

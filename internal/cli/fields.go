@@ -83,6 +83,7 @@ there. Names are those of Wireshark where it has one.
 			case "json":
 				e := json.NewEncoder(s.Out)
 				e.SetIndent("", "  ")
+				e.SetEscapeHTML(false) // operators are no HTML
 				return e.Encode(map[string]any{"schema": render.Schema, "fields": list})
 			}
 			return usagef("--format takes text or json, not %q", format)

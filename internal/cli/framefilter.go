@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/display"
 	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -19,6 +22,7 @@ type frameFilter struct {
 	within *frameFilter      // nil: anything
 
 	frames, pdus, conns bits // that match
+	any                 bool // one of them does
 
 	number uint64 // of the frame at hand, 0 for none
 	// carried are the numbers of its PDUs, of those of its connections.
@@ -122,6 +126,7 @@ func (m *frameFilter) Finding(f *conformance.Finding) {
 		if !m.within.Frame(f.Frame) || !m.filter.Match(m.alone.Row()) {
 			return
 		}
+		m.any = true
 		m.frames.add(f.Frame)
 		m.conns.add(f.Conn.Number)
 		if f.HasPDU {
@@ -159,6 +164,7 @@ func (m *frameFilter) end() {
 		return
 	}
 	if m.within.Frame(m.number) && m.filter.Match(m.c.Row()) {
+		m.any = true
 		m.frames.add(m.number)
 		for _, n := range m.carried {
 			m.pdus.add(n)
@@ -256,5 +262,20 @@ func (w *watching) Ended(live, record *trace.Connection) {
 func (w *watching) Finish() {
 	if j, ok := w.next.(pipeline.Judge); ok {
 		j.Finish()
+	}
+}
+
+// remark says that no frame of a capture matches; nil if one does.
+func (m *frameFilter) remark(name string, t *pipeline.Totals) error {
+	if m == nil || m.any || t.Frames == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: nothing in %s matches the filter", name, diagnose.Counted(t.Frames, "frame", "frames"))
+}
+
+// remarked writes a remark, if there is one. It is no failure.
+func (s *IOStreams) remarked(remark error) {
+	if remark != nil {
+		s.warn(remark)
 	}
 }
