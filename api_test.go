@@ -25,7 +25,7 @@ const module = "github.com/iwdissect/iwdissect"
 
 // public are the packages that other modules may import.
 var public = []string{
-	"", "conformance", "conformance/catalogue", "dissect", "dissect/ddp", "dissect/mpa", "dissect/nvme", "dissect/rdmap", "dissect/rpcrdma", "dissect/sctpddp", "dissect/smbdirect", "layers", "reassembly", "trace",
+	"", "conformance", "conformance/catalogue", "dissect", "dissect/ddp", "dissect/iser", "dissect/mpa", "dissect/nvme", "dissect/rdmap", "dissect/rpcrdma", "dissect/sctpddp", "dissect/smbdirect", "layers", "reassembly", "trace",
 }
 
 // listed is a package as go list describes it.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/iwdissect/iwdissect/dissect"
+	"github.com/iwdissect/iwdissect/dissect/iser"
 	"github.com/iwdissect/iwdissect/dissect/nvme"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -36,7 +37,7 @@ var (
 
 // upperHeaders are those that messages of upper layers have.
 func upperHeaders() []*dissect.Header {
-	return slices.Concat(nvme.Headers)
+	return slices.Concat(nvme.Headers, iser.Headers)
 }
 
 // upperKeys are the fields of upper layers with their keys.

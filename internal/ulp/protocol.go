@@ -49,7 +49,7 @@ type Decoder interface {
 }
 
 // Protocols are those that are recognised, in the order in which they are asked.
-func Protocols() []Protocol { return []Protocol{nvmeRDMA{}} }
+func Protocols() []Protocol { return []Protocol{nvmeRDMA{}, iserRDMA{}} }
 
 // Startup is the private data of a startup frame, or of session control over SCTP.
 type Startup struct {
