@@ -61,7 +61,7 @@ func keyOf(p *trace.PDU) key {
 	k := key{conn: p.Conn.Number, dir: p.Dir}
 	switch s := p.Segment; {
 	case !s.Tagged:
-		k.slot = uint8(slotQueue + min(s.QN, queues-1)) //nolint:gosec // at most 6
+		k.slot = uint8(slotQueue + min(s.QN, queues-1))
 	case p.Control.Opcode == rdmap.OpReadResponse:
 		k.slot = slotResponse
 	default:
@@ -106,7 +106,7 @@ func (m *Messages) Add(p *trace.PDU) *Message {
 	msg.Last, msg.LastFrame, msg.Ended = p.Number, p.Frame, p.Time
 	msg.Length += octets
 	msg.Segments++
-	msg.next = offset(p.Segment) + uint64(octets) //nolint:gosec // not negative
+	msg.next = offset(p.Segment) + uint64(octets)
 	msg.Done = p.Message != nil && p.Message.Done
 	if msg.Done {
 		delete(m.open, k)

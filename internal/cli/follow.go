@@ -1,0 +1,273 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/internal/rulebook"
+)
+
+// followOptions are the flags of follow.
+type followOptions struct {
+	input
+	s        *IOStreams
+	format   string
+	ladder   bool
+	hex      bool
+	octets   int
+	all      bool
+	pause    time.Duration
+	unjudged bool
+	times    timeFormat
+	pager    pager
+}
+
+// The defaults of --payload-octets and --pause.
+const (
+	payloadShown = 256
+	pauseShown   = 100 * time.Millisecond
+)
+
+func newFollow(s *IOStreams) *cobra.Command {
+	o := &followOptions{s: s, pager: pager{s: s}}
+	cmd := &cobra.Command{
+		Use:   "follow [CONN] FILE",
+		Short: "Show a connection as a dialogue of messages",
+		Long: strings.TrimSpace(`
+Show what the sides of a connection say to each other: a line per message, with the
+frames that completed its first and last segment, the direction (--> from the
+initiator, <-- from the responder), what it is, its size, and how long an answer took.
+Retransmissions, missing octets, broken rules, closed windows and the end of the
+connection have lines of their own; a startup says what was agreed, a Terminate what
+it means.
+
+CONN is the number of the connection, as in dissect and analyze and as tcp.stream in
+tshark; it may stand before or behind FILE, or in --conn. Without it the first
+connection that carries iWARP is shown. A file whose name is a number is ./3.
+
+What repeats itself is left out, and a line says how often it came; --all shows
+each message, and so does -x, which shows the payload too. A time without messages
+has a line if it is longer than --pause.
+
+--ladder draws a sequence diagram. A message that others come in the midst of has an
+arrow where it begins and one where it ends, with the same letter, and the line of its
+sender is thick meanwhile. --format ndjson writes an object per message or event, and
+the connection at the end.
+` + aboutSelection),
+		Example: strings.Trim(`
+  iwdissect follow trace.pcap
+  iwdissect follow 3 trace.pcap
+  iwdissect follow --ladder --conn 3 trace.pcap
+  iwdissect follow -x --after 12:00:01 3 trace.pcap
+`, "\n"),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
+	}
+	f := cmd.Flags()
+	o.flags(f)
+	formatFlag(f, &o.format, "text, ndjson or json")
+	f.BoolVar(&o.ladder, "ladder", false, "draw a sequence diagram")
+	f.BoolVarP(&o.hex, "hex", "x", false, "show the payload of each message")
+	f.IntVar(&o.octets, "payload-octets", payloadShown, "with -x, show at most `N` octets of a payload")
+	f.BoolVar(&o.all, "all", false, "show each message, also what repeats itself")
+	f.DurationVar(&o.pause, "pause", pauseShown, "say when there is no message for `TIME`, such as 1s; 0 never says it")
+	o.times.flag(f)
+	widthFlag(f, &o.columns)
+	findingsFlag(f, &o.unjudged)
+	o.pager.flag(f)
+	f.Lookup("conn").Usage = "show the connection `N`"
+	for _, name := range []string{"worst", "join"} {
+		f.Lookup(name).Hidden = name == "worst"
+	}
+	completeFlags(cmd, "text", "ndjson", "json")
+	return cmd
+}
+
+// split takes the number of the connection out of the arguments.
+func (o *followOptions) split(args []string) ([]string, error) {
+	for i, arg := range args {
+		if _, err := strconv.ParseUint(arg, 10, 64); err != nil {
+			continue
+		}
+		rest := slices.Delete(slices.Clone(args), i, i+1)
+		if _, err := os.Stat(arg); err == nil && len(rest)+len(o.read) == 0 {
+			return args, nil // it is all there is to read
+		}
+		if o.conns != "" {
+			return nil, usagef("the connection is given twice: %s, and --conn %s", arg, o.conns)
+		}
+		o.conns = arg
+		return rest, nil
+	}
+	return args, nil
+}
+
+// check refuses what cannot be done.
+func (o *followOptions) check(files []string) error {
+	c := o.chosen.Conns
+	switch {
+	case len(files) > 1 && !o.join:
+		return usagef("follow takes one capture; --join makes one of several files")
+	case o.worst > 0:
+		return usagef("--worst does not go with follow, which shows one connection: analyze --worst names them")
+	case c != nil && (len(c) != 1 || c[0].From != c[0].To):
+		return usagef("follow shows one connection, not %s", o.conns)
+	case o.ladder && o.format != "text":
+		return usagef("--ladder goes with --format text")
+	case o.octets < 0:
+		return usagef("--payload-octets takes a number of octets, not %d", o.octets)
+	case o.pause < 0:
+		return usagef("--pause must not be negative")
+	}
+	return nil
+}
+
+// sink makes what writes the chosen format.
+func (o *followOptions) sink(live bool) (*render.Follow, error) {
+	colour, err := o.s.colour(o.color)
+	if err != nil {
+		return nil, err
+	}
+	opt := render.FollowOptions{All: o.all, Pause: int64(o.pause), Colour: colour, Live: live, Times: o.times.format, Explain: explained}
+	if o.hex {
+		opt.Hex = cmp.Or(o.octets, 0)
+	}
+	if opt.Width, err = o.s.width(o.columns); err != nil {
+		return nil, err
+	}
+	if c := o.chosen.Conns; c != nil {
+		opt.Conn, opt.HasConn = c[0].From, true
+	}
+	switch o.format {
+	case "text":
+		if o.ladder {
+			return render.NewLadder(o.s.Out, opt), nil
+		}
+		return render.NewFollow(o.s.Out, opt), nil
+	case "ndjson", "json":
+		return render.NewFollowRecords(o.s.Out, o.format == "json", opt), nil
+	}
+	return nil, usagef("--format takes text, ndjson or json, not %q", o.format)
+}
+
+// explained says what the error of a Terminate means.
+func explained(c rdmap.TermCode) string {
+	f, ok := rulebook.FindFault(fmt.Sprintf("%x/%x/%02x", c.Layer, c.EType, c.Code))
+	if !ok {
+		return ""
+	}
+	return f.Says
+}
+
+func (o *followOptions) run(args []string) error {
+	undo, err := o.limit()
+	if err != nil {
+		return err
+	}
+	defer undo()
+	if args, err = o.split(args); err != nil {
+		return err
+	}
+	opt, err := o.options()
+	if err != nil {
+		return err
+	}
+	files, err := o.files(args)
+	if err != nil {
+		return err
+	}
+	if err := o.check(files); err != nil {
+		return err
+	}
+	opt.Sums = !o.unjudged
+	defer ignoreFirstInterrupt(files)()
+	page := o.format == "text" && !slices.Contains(files, "-")
+	return o.pager.through(page, func() error { return o.one(opt, files) })
+}
+
+// one shows a connection of a capture.
+func (o *followOptions) one(opt pipeline.Options, files []string) error {
+	name := o.sources(files)[0]
+	sink, err := o.sink(o.s.OutTTY || files[0] == "-")
+	if err != nil {
+		return err
+	}
+	failed := false
+	tell := func(err error) {
+		failed = true
+		o.s.warn(err)
+	}
+	opt.OnError, opt.ReadAhead = tell, o.ahead()
+	if !o.times.plain() {
+		opt.Saw = func(_ uint64, ns int64) { sink.Saw(ns) }
+	}
+	sel := o.selection(&opt)
+	var next pipeline.Sink = picked(sel, sink)
+	if !o.unjudged {
+		next = judge(name, next, nil, tell)
+	}
+	run := pipeline.New(opt, next)
+	o.pager.ends(run.Stop)
+	if err := o.readInto(run, name, files); err != nil {
+		tell(err)
+	}
+	sink.Connections(selected(sel, run.Finish()))
+	if err := brokenPipe(sink.Close()); err != nil {
+		return err
+	}
+	o.told(name, sink, run)
+	if failed {
+		return errReported
+	}
+	return nil
+}
+
+// readInto runs over the capture.
+func (o *followOptions) readInto(run *pipeline.Run, name string, files []string) error {
+	src, err := o.open(name, files, o.s.In)
+	if err != nil {
+		return err
+	}
+	defer src.Close() //nolint:errcheck // only read from
+	if !o.s.OutTTY {
+		defer o.progress(o.s, src)()
+	}
+	return run.Read(src.Source)
+}
+
+// told says which connections there are besides, or why nothing was shown.
+func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run) {
+	t := run.Totals()
+	conn, shown := sink.Shown()
+	switch {
+	case t.PDUs == 0:
+		fmt.Fprintf(o.s.Err, "%s: %s: no iWARP PDU in %d frames\n", o.s.name(), name, t.Frames)
+	case !shown && o.chosen.Conns != nil && conn >= t.Connections:
+		fmt.Fprintf(o.s.Err, "%s: %s: there is no connection %d: they are 0 to %d\n", o.s.name(), name, conn, t.Connections-1)
+	case !shown && o.chosen.Conns != nil && !o.chosen.ByFrame():
+		fmt.Fprintf(o.s.Err, "%s: %s: connection %d does not carry iWARP\n", o.s.name(), name, conn)
+	case !shown:
+		fmt.Fprintf(o.s.Err, "%s: %s: nothing of %d PDUs in %d frames is selected\n", o.s.name(), name, t.PDUs, t.Frames)
+	case o.chosen.Conns == nil && len(sink.Others()) > 0 && !o.quiet && o.format == "text":
+		words := make([]string, 0, len(sink.Others()))
+		for _, n := range sink.Others() {
+			words = append(words, strconv.FormatUint(n, 10))
+		}
+		others, more := t.IWARP-1, ""
+		if others > uint64(len(words)) {
+			more = " and more"
+		}
+		fmt.Fprintf(o.s.Err, "%s: this is conn %d; iWARP is also on %s: conn %s%s\n", o.s.name(), conn,
+			diagnose.Counted(others, "other connection", "other connections"), strings.Join(words, ", "), more)
+	}
+}
