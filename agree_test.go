@@ -63,7 +63,7 @@ func testRecords(t *testing.T, kind string, sel render.Select, write func(*iwdis
 		want := command(t, "dissect", "--format", "ndjson", "--records", kind, path)
 		var got bytes.Buffer
 		r := render.NewRecords(&got, sel, false, false)
-		write(open(t, path), r)
+		write(open(t, path, iwdissect.WithUpperLayers()), r)
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}

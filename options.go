@@ -16,6 +16,7 @@ type Option func(*settings) error
 type settings struct {
 	ctx             context.Context // of every pass over the capture
 	opt             pipeline.Options
+	upper           bool
 	enable, disable []string
 }
 
@@ -51,6 +52,16 @@ func ForceLayout(l mpa.Layout) Option {
 			return fmt.Errorf("iwdissect: %v is not a layout that can be forced", l)
 		}
 		s.opt.Layout, s.opt.Forced = l, true
+		return nil
+	}
+}
+
+// WithUpperLayers recognises what connections carry: SMB Direct, NVMe/RDMA,
+// RPC-over-RDMA with NFS, iSER. It sets [trace.PDU.Upper] and [trace.Connection.Upper].
+// Only headers are read.
+func WithUpperLayers() Option {
+	return func(s *settings) error {
+		s.upper = true
 		return nil
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/ulp"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -39,6 +40,9 @@ func newPass(c *Capture, kinds Kinds, yield func(Event, error) bool) *pass {
 	opt.Brief = kinds&(PDUs|Frames) == 0
 	opt.Lean = kinds&(PDUs|Findings) == 0
 	opt.NoRecords = true // Ended tells of them
+	if c.set.upper {
+		opt.Upper = ulp.New().PDU
+	}
 	opt.OnError = func(err error) { p.emit(Event{}, errorOf(err)) }
 	if kinds&Findings != 0 {
 		p.engine = conformance.New(conformance.Options{Enabled: c.set.enabled(), OnFinding: p.note, OnBug: p.bug}, nil)

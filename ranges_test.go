@@ -542,6 +542,40 @@ func TestOptions_AreThoseOfTheProgram(t *testing.T) {
 	}
 }
 
+// TestUpperLayers: they are recognised when that is asked for, also where no PDUs are.
+func TestUpperLayers(t *testing.T) {
+	const nfs = "testdata/pcaps/generated/ulp-nfs-rdma.pcapng"
+	of := func(opts ...iwdissect.Option) (protocol string, operations int) {
+		for conn, err := range open(t, nfs, opts...).Connections() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if conn.Upper != nil {
+				return conn.Upper.Protocol, len(conn.Upper.Operations)
+			}
+		}
+		return "", 0
+	}
+	if p, n := of(iwdissect.WithUpperLayers()); p != "RPC/RDMA" || n != 6 {
+		t.Errorf("%q, %d names of operations", p, n)
+	}
+	if p, _ := of(); p != "" {
+		t.Errorf("%q without the option", p)
+	}
+	n := 0
+	for pdu, err := range open(t, nfs, iwdissect.WithUpperLayers()).PDUs() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u := pdu.Upper; u != nil && u.Linked {
+			n++
+		}
+	}
+	if n == 0 {
+		t.Error("no Write or Read is for an operation")
+	}
+}
+
 // TestTotals_Warnings: what had to be given up is said.
 func TestTotals_Warnings(t *testing.T) {
 	c := open(t, "testdata/pcaps/cmtime-20conn-crc.pcap", iwdissect.WithLimits(iwdissect.Limits{Connections: 3}))

@@ -195,6 +195,9 @@ type Header struct {
 	Ref string
 	// Size is the number of octets, or the least number if it varies.
 	Size int
+	// Several says that a message can have several of them. Their fields then have
+	// several values.
+	Several bool
 	// Fields are the fields in wire order.
 	Fields []Field
 }

@@ -337,10 +337,11 @@ const refSegment = "RFC 8166 section 4.2.2"
 
 // SegmentHeader describes a segment.
 var SegmentHeader = dissect.Header{
-	Layer: dissect.LayerRPCRDMA,
-	Name:  "RDMA segment",
-	Ref:   refSegment,
-	Size:  SegmentLen,
+	Layer:   dissect.LayerRPCRDMA,
+	Name:    "RDMA segment",
+	Ref:     refSegment,
+	Size:    SegmentLen,
+	Several: true,
 	Fields: []dissect.Field{
 		{Name: "rpcordma.rdma_handle", Label: "Handle (STag)", Kind: dissect.Hex, Bit: 8 * offHandle, Width: 32, Ref: refSegment},
 		{Name: "rpcordma.rdma_length", Label: "Length", Kind: dissect.Dec, Bit: 8 * offLength, Width: 32, Ref: refSegment},
@@ -350,10 +351,11 @@ var SegmentHeader = dissect.Header{
 
 // PositionHeader describes the word before a segment of the read list.
 var PositionHeader = dissect.Header{
-	Layer: dissect.LayerRPCRDMA,
-	Name:  "RDMA read segment",
-	Ref:   "RFC 8166 section 4.3.1",
-	Size:  wordLen,
+	Layer:   dissect.LayerRPCRDMA,
+	Name:    "RDMA read segment",
+	Ref:     "RFC 8166 section 4.3.1",
+	Size:    wordLen,
+	Several: true,
 	Fields: []dissect.Field{
 		{Name: "rpcordma.position", Label: "Position in the XDR stream", Kind: dissect.Dec, Bit: 0, Width: 32, Ref: "RFC 8166 section 4.3.1"},
 	},
@@ -361,9 +363,10 @@ var PositionHeader = dissect.Header{
 
 // CountsHeader describes what the lists have in them: values that are counted.
 var CountsHeader = dissect.Header{
-	Layer: dissect.LayerRPCRDMA,
-	Name:  "Chunk lists",
-	Ref:   "RFC 8166 section 4.3",
+	Layer:   dissect.LayerRPCRDMA,
+	Name:    "Chunk lists",
+	Ref:     "RFC 8166 section 4.3",
+	Several: true,
 	Fields: []dissect.Field{
 		{Name: "rpcordma.reads_count", Label: "Segments of the read list", Kind: dissect.Dec, Bit: -1, Ref: "RFC 8166 section 4.3.1"},
 		{Name: "rpcordma.writes_count", Label: "Chunks of the write list", Kind: dissect.Dec, Bit: -1, Ref: "RFC 8166 section 4.3.2"},

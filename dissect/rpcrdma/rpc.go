@@ -128,6 +128,9 @@ type RPC struct {
 	// Low and High are the versions that are supported, for PROG_MISMATCH and
 	// RPC_MISMATCH.
 	Low, High uint32
+	// CredentialAt and VerifierAt are where they begin, in octets; 0 if they were not
+	// reached.
+	CredentialAt, VerifierAt int
 	// Len is the size of the header in octets: arguments or results follow.
 	Len int
 }
@@ -188,6 +191,14 @@ func (x *xdr) opaque(code string, most uint32) []byte {
 	return x.b[at : at+int(n) : at+int(n)]
 }
 
+// place is where the next word begins, or 0 after an error.
+func (x *xdr) place() int {
+	if x.err != nil {
+		return 0
+	}
+	return x.at
+}
+
 const errLength = listError("more octets than there may be")
 
 func (x *xdr) auth(code string) Auth {
@@ -223,8 +234,8 @@ func (r *RPC) call(x *xdr) {
 	r.Program = x.word("short_call")
 	r.ProgVersion = x.word("short_call")
 	r.Procedure = x.word("short_call")
-	r.Credential = x.auth("short_credential")
-	r.Verifier = x.auth("short_verifier")
+	r.CredentialAt, r.Credential = x.place(), x.auth("short_credential")
+	r.VerifierAt, r.Verifier = x.place(), x.auth("short_verifier")
 }
 
 func (r *RPC) reply(x *xdr) {
@@ -232,7 +243,7 @@ func (r *RPC) reply(x *xdr) {
 	switch {
 	case x.err != nil:
 	case r.ReplyStat == Accepted:
-		r.Verifier = x.auth("short_verifier")
+		r.VerifierAt, r.Verifier = x.place(), x.auth("short_verifier")
 		r.AcceptStat = AcceptStat(x.word("short_reply"))
 		if x.err == nil && r.AcceptStat == ProgMismatch {
 			r.Low, r.High = x.word("short_reply"), x.word("short_reply")

@@ -37,10 +37,11 @@ var CallHeader = dissect.Header{
 // AuthHeader describes the start of a credential and of a verifier. Bits count from its
 // start.
 var AuthHeader = dissect.Header{
-	Layer: dissect.LayerRPCRDMA,
-	Name:  "RPC credential or verifier",
-	Ref:   "RFC 5531 section 8.2",
-	Size:  2 * wordLen,
+	Layer:   dissect.LayerRPCRDMA,
+	Name:    "RPC credential or verifier",
+	Ref:     "RFC 5531 section 8.2",
+	Size:    2 * wordLen,
+	Several: true,
 	Fields: []dissect.Field{
 		{Name: "rpc.auth.flavor", Label: "Flavor", Kind: dissect.Dec, Bit: 0, Width: 32, Ref: "RFC 5531 section 8.2", Names: flavorName},
 		{Name: "rpc.auth.length", Label: "Length", Kind: dissect.Dec, Bit: 32, Width: 32, Ref: "RFC 5531 section 8.2"},

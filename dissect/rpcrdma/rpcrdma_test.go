@@ -254,6 +254,15 @@ func TestRPC_RoundTrip(t *testing.T) {
 		b := m.Append(nil)
 		m.Len = len(b)
 		got, err := rpcrdma.DecodeRPC(append(b, 9, 9))
+		for _, at := range []struct {
+			at int
+			a  rpcrdma.Auth
+		}{{got.CredentialAt, got.Credential}, {got.VerifierAt, got.Verifier}} {
+			if at.at > 0 && (binary.BigEndian.Uint32(b[at.at:]) != at.a.Flavor || int(binary.BigEndian.Uint32(b[at.at+4:])) != len(at.a.Body)) {
+				t.Fatalf("%+v is not at %d", at.a, at.at)
+			}
+		}
+		got.CredentialAt, got.VerifierAt = 0, 0
 		if err != nil || !cmp.Equal(got, m, cmpopts.EquateEmpty()) {
 			t.Fatalf("%v\n%s", err, cmp.Diff(m, got, cmpopts.EquateEmpty()))
 		}

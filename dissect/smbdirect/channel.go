@@ -148,10 +148,11 @@ func readWriteHeader(name, length string, channel, info int) dissect.Header {
 	kind := number("smb2.channel", "Channel", dissect.Hex, channel, 4, refRead)
 	kind.Names = func(v uint64) string { return Channel(v).String() } //nolint:gosec // 32 bits
 	return dissect.Header{
-		Layer: dissect.LayerSMBDirect,
-		Name:  name,
-		Ref:   refRead,
-		Size:  ReadWriteLen,
+		Layer:   dissect.LayerSMBDirect,
+		Name:    name,
+		Ref:     refRead,
+		Size:    ReadWriteLen,
+		Several: true,
 		Fields: []dissect.Field{
 			number(length, "Length", dissect.Dec, offTransfer, 4, refRead),
 			number("smb2.file_offset", "Offset in the file", dissect.Dec, offFileOffset, 8, refRead),

@@ -62,10 +62,11 @@ const refDescriptor = "[MS-SMBD] section 2.2.3.1"
 
 // DescriptorHeader describes a descriptor.
 var DescriptorHeader = dissect.Header{
-	Layer: dissect.LayerSMBDirect,
-	Name:  "SMB Direct Buffer Descriptor V1",
-	Ref:   refDescriptor,
-	Size:  DescriptorLen,
+	Layer:   dissect.LayerSMBDirect,
+	Name:    "SMB Direct Buffer Descriptor V1",
+	Ref:     refDescriptor,
+	Size:    DescriptorLen,
+	Several: true,
 	Fields: []dissect.Field{
 		number("iwd.smb_direct.descriptor.offset", "Offset", dissect.Hex, offBufferOffset, 8, refDescriptor),
 		number("iwd.smb_direct.descriptor.token", "Token (STag)", dissect.Hex, offToken, 4, refDescriptor),

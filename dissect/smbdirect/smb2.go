@@ -52,6 +52,8 @@ type Command uint16
 const (
 	CommandRead  Command = 8
 	CommandWrite Command = 9
+	// CommandCancel has no response.
+	CommandCancel Command = 12
 )
 
 var commands = [...]string{
@@ -180,10 +182,11 @@ func smb2Header(third dissect.Field) dissect.Header {
 	command := number("smb2.cmd", "Command", dissect.Dec, offCommand, 2, refSMB2)
 	command.Names = func(v uint64) string { return Command(v).String() } //nolint:gosec // 16 bits
 	return dissect.Header{
-		Layer: dissect.LayerSMBDirect,
-		Name:  "SMB2 header",
-		Ref:   refSMB2,
-		Size:  SMB2Len,
+		Layer:   dissect.LayerSMBDirect,
+		Name:    "SMB2 header",
+		Ref:     refSMB2,
+		Size:    SMB2Len,
+		Several: true,
 		Fields: []dissect.Field{
 			{Name: "smb2.protocol_id", Label: "Protocol", Kind: dissect.Hex, Bit: 8 * offProtocol, Width: 32, Ref: refSMB2},
 			number("smb2.header_len", "Size of the header", dissect.Dec, offHeaderSize, 2, refSMB2),

@@ -7,6 +7,8 @@ import (
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/iser"
 	"github.com/iwdissect/iwdissect/dissect/nvme"
+	"github.com/iwdissect/iwdissect/dissect/rpcrdma"
+	"github.com/iwdissect/iwdissect/dissect/smbdirect"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -37,16 +39,16 @@ var (
 
 // upperHeaders are those that messages of upper layers have.
 func upperHeaders() []*dissect.Header {
-	return slices.Concat(nvme.Headers, iser.Headers)
+	return slices.Concat(nvme.Headers, iser.Headers, smbdirect.Headers, rpcrdma.Headers)
 }
 
 // upperKeys are the fields of upper layers with their keys.
-var upperKeys = sync.OnceValue(func() map[*dissect.Field]*Known {
-	all := map[*dissect.Field]*Known{}
+var upperKeys = sync.OnceValue(func() map[*dissect.Field]*upperKey {
+	all := map[*dissect.Field]*upperKey{}
 	for _, h := range upperHeaders() {
 		for i := range h.Fields {
 			f := &h.Fields[i]
-			all[f] = &Known{f, keyOf(f)}
+			all[f] = &upperKey{Known{f, keyOf(f)}, h}
 		}
 	}
 	return all
@@ -72,6 +74,10 @@ func upper(u *trace.Upper, v Visitor) {
 			v.Number(fUpperLatency, uint64(max(o.Latency, 0))) //nolint:gosec // not negative
 		}
 	}
+	if m, ok := v.(UpperVisitor); ok {
+		m.Upper(u)
+		return
+	}
 	for _, h := range u.Headers {
 		v.Layer(h.Header.Name)
 		for i := range h.Header.Fields {
@@ -80,17 +86,43 @@ func upper(u *trace.Upper, v Visitor) {
 			}
 		}
 	}
+	var layer *dissect.Header
 	for i := range u.Values {
-		upperValue(&u.Values[i], v)
+		k := upperKeys()[u.Values[i].Field]
+		if k == nil {
+			continue
+		}
+		if k.header != layer {
+			layer = k.header
+			v.Layer(layer.Name)
+		}
+		upperValue(&k.Known, &u.Values[i], v)
 	}
 }
 
-// upperValue shows a field that stands in no header of a fixed form.
-func upperValue(u *trace.UpperValue, v Visitor) {
-	f := upperKeys()[u.Field]
-	if f == nil {
-		return
+// UpperVisitor is a [Visitor] that wants what stands in the messages of upper layers at
+// once, because a field may stand there several times.
+type UpperVisitor interface {
+	Visitor
+	Upper(u *trace.Upper)
+}
+
+// UpperKey is the field of a value of an upper layer with its key, or nil.
+func UpperKey(f *dissect.Field) *Known {
+	if k := upperKeys()[f]; k != nil {
+		return &k.Known
 	}
+	return nil
+}
+
+// upperKey is a field with its key, and the description that it is in.
+type upperKey struct {
+	Known
+	header *dissect.Header
+}
+
+// upperValue shows a field that stands in no header of a fixed form.
+func upperValue(f *Known, u *trace.UpperValue, v Visitor) {
 	switch f.Kind {
 	case dissect.Text:
 		v.Text(f, u.Text)

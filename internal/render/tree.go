@@ -88,6 +88,10 @@ func (t treeFields) Number(f *fields.Known, v uint64) {
 	} else {
 		t.o.b = appendUint(t.o.b, v)
 	}
+	if f.Names != nil {
+		t.o.b = append(t.o.b, ' ')
+		t.o.b = append(t.o.b, f.Names(v)...)
+	}
 	t.end(f.Field)
 }
 

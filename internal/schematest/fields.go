@@ -51,12 +51,22 @@ func plain(v any) ([]byte, error) {
 func FieldsSchema() ([]byte, error) {
 	all := fields.Described()
 	props := make(members, 0, len(all))
+	several := map[string]bool{}
+	for _, h := range fields.Headers() {
+		for i := range h.Fields {
+			several[h.Fields[i].Name] = several[h.Fields[i].Name] || h.Several
+		}
+	}
 	for _, f := range all {
 		d := f.Label
 		if f.Ref != "" {
 			d += " (" + f.Ref + ")"
 		}
-		props = append(props, member{f.Name, append(members{{"description", d + "."}}, shape(f)...)})
+		value := shape(f)
+		if several[f.Name] { // a list if there are several
+			value = members{{"oneOf", []any{value, members{{"type", "array"}, {"items", value}}}}}
+		}
+		props = append(props, member{f.Name, append(members{{"description", d + "."}}, value...)})
 	}
 	text, err := plain(members{
 		{"$schema", "https://json-schema.org/draft/2020-12/schema"},

@@ -34,7 +34,9 @@ func appendDuration(b []byte, ns int64) []byte {
 		unit, per = "ms", 1e6
 	}
 	b = append(strconv.AppendInt(b, ns/per, 10), '.')
-	part := strconv.AppendInt(nil, ns%per*1000/per+1000, 10)
-	b = append(append(b, part[1:]...), ' ')
-	return append(b, unit...)
+	part := ns % per * 1000 / per
+	for digit := int64(100); digit > 0; digit /= 10 {
+		b = append(b, byte('0'+part/digit%10))
+	}
+	return append(append(b, ' '), unit...)
 }

@@ -49,7 +49,7 @@ type Decoder interface {
 }
 
 // Protocols are those that are recognised, in the order in which they are asked.
-func Protocols() []Protocol { return []Protocol{nvmeRDMA{}, iserRDMA{}} }
+func Protocols() []Protocol { return []Protocol{smbDirect{}, nvmeRDMA{}, iserRDMA{}, rpcRDMA{}} }
 
 // Startup is the private data of a startup frame, or of session control over SCTP.
 type Startup struct {
