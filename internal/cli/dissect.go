@@ -144,7 +144,7 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 
 // judged has findings shown by a sink, if they are asked for.
 func (o *dissectOptions) judged(capture string, sink pipeline.Sink, tell func(error)) pipeline.Sink {
-	if sel, _ := selection(o.records); o.unjudged || !sel.Findings || o.silent() {
+	if sel, _ := selection(o.records); o.unjudged || !sel.Findings || o.silent() && !o.filters() {
 		return sink
 	}
 	return judge(capture, sink, nil, tell)
@@ -236,7 +236,7 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 		opt.Saw = both(opt.Saw, ex.saw)
 	}
 	sel := o.selection(&opt)
-	k := o.foresee(o.s, src, files, opt, false)
+	k := o.foresee(o.s, src, files, opt, o.exports())
 	o.rank(o.s, src, files, opt, sel, k, !o.unjudged, nil)
 	shown := picked(sel, sink)
 	g := o.gate(shown, k, o.exports())
@@ -261,7 +261,7 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 			tell(err)
 		}
 	}
-	if o.format != "text" || o.quiet {
+	if o.format != "text" || o.quiet || ex != nil && ex.any {
 		return failed
 	}
 	if t := run.Totals(); t.PDUs == 0 && (g == nil || g.lonely == 0) {

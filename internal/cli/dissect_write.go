@@ -133,7 +133,9 @@ type exporting struct {
 	dissectSink
 	frames  *extract.Collector
 	payload *payload.Writer
-	// last is the number of the last frame. stop ends the reading.
+	// any says that something was selected, a frame or a PDU. last is the number of the last
+	// frame. stop ends the reading.
+	any  bool
 	last uint64
 	stop func()
 }
@@ -183,6 +185,7 @@ func (o *exportFlags) exporting(next dissectSink) (dissectSink, error) {
 
 // PDU implements [trace.Sink].
 func (e *exporting) PDU(p *trace.PDU) {
+	e.any = true
 	if e.frames != nil {
 		e.frames.PDU(p)
 	}
@@ -202,6 +205,7 @@ func (e *exporting) Gap(g *trace.GapEvent) {
 
 // Frame implements [pipeline.Sink].
 func (e *exporting) Frame(f *pipeline.Frame) {
+	e.any = e.any || e.frames != nil
 	if e.frames != nil {
 		e.frames.Frame(f)
 	}

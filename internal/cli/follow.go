@@ -189,6 +189,9 @@ func (o *followOptions) run(args []string) error {
 	if err := o.check(files); err != nil {
 		return err
 	}
+	if err := o.twoPasses(files); err != nil {
+		return err
+	}
 	opt.Sums = !o.unjudged
 	defer ignoreFirstInterrupt(files)()
 	page := o.format == "text" && !slices.Contains(files, "-")
@@ -208,11 +211,16 @@ func (o *followOptions) one(opt pipeline.Options, files []string) error {
 		o.s.warn(err)
 	}
 	opt.OnError, opt.ReadAhead = tell, o.ahead()
+	o.upper(&opt)
 	if !o.times.plain() {
 		opt.Saw = func(_ uint64, ns int64) { sink.Saw(ns) }
 	}
 	sel := o.selection(&opt)
-	var next pipeline.Sink = picked(sel, sink)
+	k := o.foresee(o.s, name, files, opt, false)
+	shown := picked(sel, sink)
+	g := o.gate(shown, k, false)
+	g.watch(&opt)
+	next := g.or(shown)
 	if !o.unjudged {
 		next = judge(name, next, nil, tell)
 	}
@@ -221,7 +229,13 @@ func (o *followOptions) one(opt pipeline.Options, files []string) error {
 	if err := o.readInto(run, name, files); err != nil {
 		tell(err)
 	}
-	sink.Connections(selected(sel, run.Finish()))
+	g.end()
+	cs := run.Finish()
+	g.end()
+	if g != nil {
+		sel.Matching(passedOn{g})
+	}
+	sink.Connections(selected(sel, cs))
 	if err := brokenPipe(sink.Close()); err != nil {
 		return err
 	}
@@ -254,11 +268,13 @@ func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run
 		fmt.Fprintf(o.s.Err, "%s: %s: no iWARP PDU in %d frames\n", o.s.name(), name, t.Frames)
 	case !shown && o.chosen.Conns != nil && conn >= t.Connections:
 		fmt.Fprintf(o.s.Err, "%s: %s: there is no connection %d: they are 0 to %d\n", o.s.name(), name, conn, t.Connections-1)
+	case !shown && o.filters():
+		fmt.Fprintf(o.s.Err, "%s: %s: none of %d PDUs in %d frames matches -Y\n", o.s.name(), name, t.PDUs, t.Frames)
 	case !shown && o.chosen.Conns != nil && !o.chosen.ByFrame():
 		fmt.Fprintf(o.s.Err, "%s: %s: connection %d does not carry iWARP\n", o.s.name(), name, conn)
 	case !shown:
 		fmt.Fprintf(o.s.Err, "%s: %s: nothing of %d PDUs in %d frames is selected\n", o.s.name(), name, t.PDUs, t.Frames)
-	case o.chosen.Conns == nil && len(sink.Others()) > 0 && !o.quiet && o.format == "text":
+	case o.chosen.Conns == nil && !o.filters() && len(sink.Others()) > 0 && !o.quiet && o.format == "text":
 		words := make([]string, 0, len(sink.Others()))
 		for _, n := range sink.Others() {
 			words = append(words, strconv.FormatUint(n, 10))

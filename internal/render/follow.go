@@ -273,6 +273,10 @@ func (f *Follow) flush() {
 
 // show shows an entry.
 func (f *Follow) show(e *spoken) {
+	if !f.begun && e.conn != nil {
+		f.begun = true
+		f.form.begin(e.conn)
+	}
 	e.quiet = f.frames
 	f.frames = 0
 	e.settle(f)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"hash/fnv"
 	"math/bits"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -57,6 +58,8 @@ type spoken struct {
 	// shape is the same for entries that are alike, 0 if it is like none. rhythm has the pause
 	// before it as well.
 	shape, rhythm uint64
+	// verb is the name of its operation in the upper layer, hashed.
+	verb uint64
 	// quiet is how many frames without anything to show came before it, pause how long
 	// nothing was shown.
 	quiet uint64
@@ -130,7 +133,7 @@ func shapeOf(e *spoken, length int64) uint64 {
 	if e.event != "" {
 		v |= 1 << 21
 	}
-	return v
+	return v | e.verb<<40 // behind the pause
 }
 
 // talk is what is gathered of a message while it goes on.
@@ -141,6 +144,8 @@ type talk struct {
 	announced bool
 	found     spoken // its findings
 	whole     []byte // of a message that has fields, these
+	upper     []byte // what it is to the upper layer
+	verb      uint64 // the name of its operation there, hashed
 
 	retransmitted, outOfOrder, badCRC, rest int
 	missing                                 int64
@@ -159,6 +164,14 @@ func (t *talk) segment(f *Follow, p *trace.PDU) {
 			t.text = appendTO(appendSTag(t.text, " stag ", seg.STag), " to ", seg.TO)
 		} else {
 			t.text = appendPlace(t.text, seg, op)
+		}
+	}
+	if u := p.Upper; u != nil && t.upper == nil && len(u.Info) > 0 {
+		t.upper = appendUpper(nil, u)
+		if u.HasOperation {
+			h := fnv.New32a()
+			_, _ = h.Write([]byte(u.Operation.Name)) // it never fails
+			t.verb = uint64(h.Sum32()) >> 21
 		}
 	}
 	if op.HeaderLen() > 0 && (p.Message == nil || p.Message.Segments == 1 || p.Message.Header != nil) {
@@ -240,8 +253,9 @@ func (f *Follow) message(m *dialogue.Message, c *trace.Connection) *spoken {
 		e.colour = t.found.colour
 	}
 	b := append(e.text, t.text...)
+	e.verb = t.verb
 	if m.Op.HeaderLen() > 0 {
-		e.text = append(b, t.whole...)
+		e.text = append(append(b, t.whole...), t.upper...)
 		return e
 	}
 	b = append(b, ", "...)
@@ -252,7 +266,7 @@ func (f *Follow) message(m *dialogue.Message, c *trace.Connection) *spoken {
 			b = append(append(b, ", "...), diagnose.Duration(took)...)
 		}
 	}
-	e.text = b
+	e.text = append(b, t.upper...)
 	return e
 }
 

@@ -11,7 +11,7 @@ import (
 func (f *Follow) Frame(fr *pipeline.Frame) {
 	spoke := len(f.pending) > 0
 	f.flush()
-	if fr.Conn == nil || !f.is(fr.Conn) || fr.Status != packet.OK || !f.begun {
+	if fr.Conn == nil || !f.is(fr.Conn) || fr.Status != packet.OK || !f.begun && !fr.Conn.IsMPA {
 		return
 	}
 	f.segment(fr, spoke)
