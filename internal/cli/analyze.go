@@ -75,6 +75,9 @@ func (o *analyzeOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := o.judgeable(o.unjudged); err != nil {
+		return err
+	}
 	opt.Sums = !o.unjudged
 	files, err := o.files(args)
 	if err != nil {
@@ -144,7 +147,7 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	opt.Brief, opt.ReadAhead = true, o.ahead()
 	o.upper(&opt)
 	sel := o.selection(&opt)
-	m := o.matching(&opt, sel, o.foresee(o.s, name, files, opt, true))
+	m := o.matching(&opt, sel, o.foresee(o.s, name, files, opt, true, nil))
 	ds := newDiagnosing(sel, o.worst > 0)
 	found, sink := o.found(name, sel, m.before(nil), ds, opt.OnError)
 	run := pipeline.New(opt, sink)
@@ -152,6 +155,7 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	if sole {
 		stop = o.progress(o.s, src)
 	}
+	m.source(src.Source)
 	failure := run.Read(src.Source)
 	m.end()
 	stop()
@@ -248,7 +252,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		opt := opt
 		o.upper(&opt)
 		sel := o.selection(&opt)
-		k := o.foresee(o.s, name, files, opt, true)
+		k := o.foresee(o.s, name, files, opt, true, nil)
 		o.rank(o.s, name, files, opt, sel, k, !o.unjudged, nil)
 		m := o.matching(&opt, sel, k)
 		ds := newDiagnosing(sel, false)
@@ -260,6 +264,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		format, failure := "", ""
 		src, err := o.open(name, files, o.s.In)
 		if err == nil {
+			m.source(src.Source)
 			format, err = o.into(run, src)
 		}
 		if err != nil {

@@ -127,7 +127,7 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
 	opt.Brief, opt.ReadAhead = true, o.ahead()
 	c.sel = o.selection(&opt)
-	k := o.foresee(o.s, j.name, o.files, opt, true)
+	k := o.foresee(o.s, j.name, o.files, opt, true, o.enabled)
 	o.rank(o.s, j.name, o.files, opt, c.sel, k, true, o.enabled)
 	m := o.matching(&opt, c.sel, k)
 	bug := onBug(j.name, func(err error) { c.errs = append(c.errs, err) })
@@ -143,6 +143,7 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 		if sole {
 			stop = o.progress(o.s, src)
 		}
+		m.source(src.Source)
 		err = run.Read(src.Source)
 		stop()
 		c.Format = src.format()

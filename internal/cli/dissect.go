@@ -142,9 +142,9 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 	return nil, usagef("--format takes text, ndjson or json, not %q", o.format)
 }
 
-// judged has findings shown by a sink, if they are asked for.
+// judged has findings shown by a sink, if they are asked for, or asked about by a filter.
 func (o *dissectOptions) judged(capture string, sink pipeline.Sink, tell func(error)) pipeline.Sink {
-	if sel, _ := selection(o.records); o.unjudged || !sel.Findings || o.silent() && !o.filters() {
+	if sel, _ := selection(o.records); o.unjudged || (!sel.Findings || o.silent()) && !o.needsFindings() {
 		return sink
 	}
 	return judge(capture, sink, nil, tell)
@@ -158,6 +158,9 @@ func (o *dissectOptions) run(args []string) error {
 	defer undo()
 	opt, err := o.options()
 	if err != nil {
+		return err
+	}
+	if err := o.judgeable(o.unjudged); err != nil {
 		return err
 	}
 	opt.Sums = !o.unjudged
@@ -236,7 +239,7 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 		opt.Saw = both(opt.Saw, ex.saw)
 	}
 	sel := o.selection(&opt)
-	k := o.foresee(o.s, src, files, opt, o.exports())
+	k := o.foresee(o.s, src, files, opt, o.exports(), nil)
 	o.rank(o.s, src, files, opt, sel, k, !o.unjudged, nil)
 	shown := picked(sel, sink)
 	g := o.gate(shown, k, o.exports())
@@ -246,7 +249,7 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 	if ex != nil {
 		ex.stop = run.Stop
 	}
-	if err := o.read(run, src, files); err != nil {
+	if err := o.read(run, src, files, g); err != nil {
 		tell(err)
 	}
 	g.end()
@@ -284,7 +287,7 @@ func (in *input) sources(files []string) []string {
 }
 
 // read runs over one of the sources.
-func (o *dissectOptions) read(run *pipeline.Run, name string, files []string) error {
+func (o *dissectOptions) read(run *pipeline.Run, name string, files []string, g *gate) error {
 	src, err := o.open(name, files, o.s.In)
 	if err != nil {
 		return err
@@ -293,5 +296,6 @@ func (o *dissectOptions) read(run *pipeline.Run, name string, files []string) er
 	if !o.s.OutTTY {  // where lines come, they are the progress
 		defer o.progress(o.s, src)()
 	}
+	g.of(src.Source)
 	return run.Read(src.Source)
 }

@@ -61,6 +61,19 @@ func (o *filterFlags) compile() error {
 	return nil
 }
 
+// needsFindings reports whether a filter asks for what the rules find.
+func (o *filterFlags) needsFindings() bool {
+	return fields.OfFindings(compiled(o.display).Fields()) || fields.OfFindings(compiled(o.reading).Fields())
+}
+
+// judgeable refuses --no-findings for a filter that asks for findings.
+func (o *filterFlags) judgeable(unjudged bool) error {
+	if unjudged && o.needsFindings() {
+		return usagef("-Y and -R cannot ask for iwd.rule and iwd.level with --no-findings")
+	}
+	return nil
+}
+
 // twoPasses refuses files that cannot be read as often as -2 asks for.
 func (o *filterFlags) twoPasses(files []string) error {
 	if !o.twice {
@@ -98,7 +111,7 @@ type foresight struct {
 // foresee reads a capture for what a filter asks for and only later frames tell, if that
 // is wanted. What is wrong with the file is reported when it is read again. always: as with
 // -2, if the files can be read twice.
-func (in *input) foresee(s *IOStreams, name string, files []string, opt pipeline.Options, always bool) (k foresight) {
+func (in *input) foresee(s *IOStreams, name string, files []string, opt pipeline.Options, always bool, enabled func(*conformance.Entry) bool) (k foresight) {
 	if !in.filters() {
 		return k
 	}
@@ -114,10 +127,11 @@ func (in *input) foresee(s *IOStreams, name string, files []string, opt pipeline
 	opt.OnError, opt.Saw, opt.Opened = nil, nil, nil
 	opt.Brief, opt.ReadAhead = true, in.ahead()
 	scout := &scouting{foresight: k}
-	scout.Engine = conformance.New(conformance.Options{OnBug: func(string, any) {}, OnFinding: scout.finding}, nil)
+	scout.Engine = conformance.New(conformance.Options{Enabled: enabled, OnBug: func(string, any) {}, OnFinding: scout.finding}, nil)
 	k.within.watch(&opt)
 	run := pipeline.New(opt, k.within.before(scout))
 	if src, err := in.open(name, files, s.In); err == nil {
+		k.within.source(src.Source)
 		_ = run.Read(src.Source) // reported the second time
 		_ = src.Close()          // only read from
 	}

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -329,6 +331,44 @@ func BenchmarkGate(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestLive_Filter: what live shows of a filter is what dissect shows for the same frames,
+// also where a value becomes known with the frame; connections without a match are left out.
+func TestLive_Filter(t *testing.T) {
+	const file = "../../testdata/pcaps/cmtime-20conn-crc.pcap"
+	for _, filter := range []string{"iwarp_mpa.rep", "iwd.latency > 1ms", "tcp.flags.syn == 1", "iwd.conn == 3", "frame.number == 92 || iwd.rule"} {
+		for _, records := range []string{"frame,pdu,transaction,finding", "connection"} {
+			var out bytes.Buffer
+			var slept time.Duration
+			f := &feed{}
+			f.add(0, framesOf(t, file))
+			if err := f.run(t, &IOStreams{Out: &out, Err: io.Discard}, &slept, "--format", "ndjson", "--records", records, "-Y", filter); err != nil {
+				t.Fatal(err)
+			}
+			// Connections are shown as they end.
+			got, want := sortedLines(out.String()), sortedLines(told(t, "dissect", "--format", "ndjson", "--records", records, "-Y", filter, file))
+			if len(want) == 0 || got != want {
+				t.Errorf("%s, %s:\n got %s\nwant %s", filter, records, got, want)
+			}
+		}
+	}
+	var out bytes.Buffer
+	var slept time.Duration
+	f := &feed{}
+	f.add(0, framesOf(t, file))
+	if err := f.run(t, &IOStreams{Out: &out, Err: io.Discard}, &slept, "--summary-only", "-Y", "iwd.conn in {3, 5}"); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "10.1.0.1:"); n == 0 || strings.Contains(out.String(), "\n4  ") || !strings.Contains(out.String(), "\n3  ") {
+		t.Errorf("the tables have other connections than 3 and 5:\n%s", &out)
+	}
+}
+
+func sortedLines(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
 }
 
 // TestBits: what was added is there until there is too much.

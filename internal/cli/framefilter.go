@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/display"
 	"github.com/iwdissect/iwdissect/internal/fields"
@@ -57,6 +58,16 @@ func (m *frameFilter) watch(opt *pipeline.Options) {
 	opt.Opened = openedToo(opt.Opened, m.Opened)
 	if m.c.NeedsFrame() {
 		opt.Brief = false
+	}
+	if m.c.NeedsInterfaces() {
+		opt.ReadAhead = false
+	}
+}
+
+// source has the filter know the source of the run.
+func (m *frameFilter) source(src capture.Source) {
+	if m != nil {
+		interfacesOf(m.c, src)
 	}
 }
 

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/display"
 	"github.com/iwdissect/iwdissect/internal/fields"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -69,7 +71,7 @@ func (g *gate) or(next pipeline.Sink) pipeline.Sink {
 	if g == nil {
 		return next
 	}
-	if _, ok := next.(interface{ Finding(*conformance.Finding) }); !ok {
+	if _, ok := next.(interface{ Finding(*conformance.Finding) }); !ok && !fields.OfFindings(g.filter.Fields()) {
 		return struct{ pipeline.Sink }{g} // nobody need judge for it
 	}
 	return g
@@ -85,6 +87,23 @@ func (g *gate) watch(opt *pipeline.Options) {
 	}
 	if g.late {
 		opt.Brief = false
+	}
+	if g.c.NeedsInterfaces() {
+		opt.ReadAhead = false
+	}
+}
+
+// of has the gate know the source of the run.
+func (g *gate) of(src capture.Source) {
+	if g != nil {
+		interfacesOf(g.c, src)
+	}
+}
+
+// interfacesOf has a collector know the interfaces of a capture.
+func interfacesOf(c *fields.Collector, src capture.Source) {
+	if s, ok := src.(interface{ Interfaces() []pcapng.Interface }); ok {
+		c.Interfaces(s.Interfaces)
 	}
 }
 
@@ -123,6 +142,7 @@ func (g *gate) decide(p *trace.PDU) {
 	g.pass(p.Conn)
 	g.pdus.add(p.Number)
 	g.shown = true
+	g.c.Shown()
 	g.next.PDU(p)
 }
 
@@ -251,6 +271,7 @@ func (g *gate) Frame(f *pipeline.Frame) {
 	if !g.carries && g.within.Frame(f.Number) && g.filter.Match(g.c.Row()) {
 		g.lonely++
 		show = true
+		g.c.Shown()
 		if f.Conn != nil {
 			g.conns.add(f.Conn.Number)
 		}

@@ -86,6 +86,9 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 	if err != nil {
 		return nil, err
 	}
+	if err := o.judgeable(o.unjudged); err != nil {
+		return nil, err
+	}
 	opt.Sums = !o.unjudged
 	opt.Linger, opt.NoRecords = int64(lingerLive), true
 	c := &session{o: o, out: bufio.NewWriterSize(o.s.Out, 64<<10)}

@@ -48,6 +48,11 @@ func retrospective(f *Field) bool {
 	return f.Name == latencyName || f.Name == ruleName || f.Name == levelName
 }
 
+// OfFindings reports whether one of the fields needs the findings of the rules.
+func OfFindings(list []*Field) bool {
+	return slices.ContainsFunc(list, func(f *Field) bool { return f.Name == ruleName || f.Name == levelName })
+}
+
 // Later reports whether a run over all of a capture finds out more about one of the fields
 // than is known with the frame.
 func Later(list []*Field) bool { return slices.ContainsFunc(list, retrospective) }

@@ -68,7 +68,7 @@ var layerFrame = &Layer{
 		}).text(octetsAndBits),
 		computed("frame.marked", "Frame is marked", Bool, 1, func(*Layers, *Head) (Value, bool) { return Value{}, true }),
 		computed("frame.ignored", "Frame is ignored", Bool, 1, func(*Layers, *Head) (Value, bool) { return Value{}, true }),
-		computed("frame.protocols", "Protocols in frame", Text, 0, func(l *Layers, _ *Head) (Value, bool) {
+		computed(protocolsName, "Protocols in frame", Text, 0, func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Bytes: l.protocols()}, true
 		}).late().with(commentParts, partComment),
 	},

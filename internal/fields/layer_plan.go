@@ -55,7 +55,19 @@ func NewLayerPlan(fields []*Field) *LayerPlan {
 		}
 	}
 	p.Layers = NewLayers(follow)
+	if !follow && slots[protocolsName] == nil { // they look at the headers around their own
+		p.only = p.wanted()
+	}
 	return p
+}
+
+// wanted are the layers of which something is.
+func (p *LayerPlan) wanted() []bool {
+	only := make([]bool, len(layerTable))
+	for i := range only {
+		only[i] = p.self[i] >= 0 || len(p.want[i]) > 0
+	}
+	return only
 }
 
 // below reports whether something in the parts below a row is wanted.

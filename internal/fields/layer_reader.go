@@ -1,6 +1,9 @@
 package fields
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 )
@@ -26,14 +29,24 @@ func readHeaders(c *Collector, slots []int) reader {
 	}
 	p := NewLayerPlan(list)
 	c.headers = p.Layers
-	return reader{
+	r := reader{
 		opened: func(f *pipeline.Frame) {
 			p.Open(f)
 			p.Fill(c.row, Early)
 		},
-		pdu:   p.PDU,
 		frame: func(*pipeline.Frame) { p.Fill(c.row, Late) },
 	}
+	if slices.Contains(list, LayerField(protocolsName)) {
+		r.pdu = p.PDU
+	}
+	return r
+}
+
+// NeedsInterfaces reports whether a field is read from what the capture says of its
+// interfaces. They are those of the reader of the file, which has to be of the same
+// goroutine then.
+func (c *Collector) NeedsInterfaces() bool {
+	return slices.ContainsFunc(c.list, func(f *Field) bool { return strings.HasPrefix(f.Name, "frame.interface_") })
 }
 
 // Interfaces has the collector know the interfaces of the capture. It is called before
@@ -46,7 +59,7 @@ func (c *Collector) Interfaces(all func() []pcapng.Interface) {
 
 // Shown notes that the frame at hand is shown: frame.time_delta_displayed counts from it.
 func (c *Collector) Shown() {
-	if c.headers != nil {
+	if c.headers != nil && c.opened != 0 {
 		c.headers.Shown()
 	}
 }

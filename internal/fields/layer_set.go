@@ -20,6 +20,7 @@ type Layers struct {
 
 	f     *pipeline.Frame
 	heads []Head
+	found int // headers, also those that are not looked at
 	// first and last are times of frames, delta that to the frame before this one.
 	first, last, delta int64
 	begun              bool
@@ -31,6 +32,8 @@ type Layers struct {
 	flows  tcpFlows
 	tsns   sctpFlows
 	seg    tcpSegment
+	// only are the layers whose headers are looked at, by their numbers; nil: all.
+	only []bool
 	// carried are the protocols of the PDUs of the frame.
 	carried []string
 	buf     []byte // for texts; grown for the next frame, never while one is shown
@@ -55,12 +58,15 @@ func (l *Layers) Open(f *pipeline.Frame) {
 		l.delta = f.Time - l.last
 		l.last = f.Time
 	}
-	l.heads = l.heads[:0]
+	l.heads, l.found = l.heads[:0], 0
 	l.find()
 	if l.follow {
 		l.track()
 	}
 }
+
+// protocolsName is the field that needs all headers of a frame.
+const protocolsName = "frame.protocols"
 
 // Shown notes that the frame is shown: the next one that is counts its time from it.
 func (l *Layers) Shown() { l.shown, l.hasShown = l.f.Time, true }
@@ -120,6 +126,10 @@ func (l *Layers) str(s string) Value { return l.scratch(append(l.room(len(s)), s
 
 // push adds a header.
 func (l *Layers) push(layer *Layer, b []byte, pos, size int) {
+	l.found++
+	if l.only != nil && !l.only[layer.id] {
+		return
+	}
 	l.heads = append(l.heads, Head{Layer: layer, Octets: b, Pos: pos, Size: size})
 }
 

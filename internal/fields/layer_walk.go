@@ -136,7 +136,7 @@ func (w *walk) upper(next uint8, first, v6 bool) {
 		default:
 			return
 		}
-		if len(w.l.heads) > maxHeads || !w.take(layer, size) || layer == layerUDP {
+		if w.l.found > maxHeads || !w.take(layer, size) || layer == layerUDP {
 			return
 		}
 		next = b[0]

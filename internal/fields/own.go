@@ -23,6 +23,9 @@ const (
 	ownLatency
 	ownRule
 	ownLevel
+	// ownFrame and ownStream are known of a PDU whichever frame made it known.
+	ownFrame
+	ownStream
 )
 
 // ownLayer is what is known of a PDU besides its octets.
@@ -38,6 +41,8 @@ var ownLayer = layer{
 		ownLatency: {Name: latencyName, Label: "Time from the request to the last answer; of the PDU that completes it, with -2 also of the request", Type: Duration, When: Late},
 		ownRule:    {Name: ruleName, Label: "Rule that the PDU breaks, by its id", Type: Text, When: Late},
 		ownLevel:   {Name: levelName, Label: "Severity of a rule that the PDU breaks: error, warning or note", Type: Text, When: Late},
+		ownFrame:   {Name: "frame.number"},
+		ownStream:  {Name: "tcp.stream"},
 	},
 	read: func(c *Collector, slots []int) reader { return (&ownReader{c, slots}).reader() },
 }
@@ -75,6 +80,14 @@ func (r *ownReader) pdu(p *trace.PDU) {
 		case ownOffset:
 			if p.HasOffset {
 				r.c.number(slot, uint64(p.Offset)) //nolint:gosec // a signed number, as it is
+			}
+		case ownFrame:
+			if !r.c.ofFrame(slot) {
+				r.c.number(slot, p.Frame)
+			}
+		case ownStream:
+			if !r.c.ofFrame(slot) && p.Conn.Transport == trace.TCP {
+				r.c.number(slot, p.Conn.Number)
 			}
 		case ownLength:
 			r.c.number(slot, uint64(p.Length)) //nolint:gosec // not negative

@@ -104,11 +104,13 @@ func (r *Run) open(f *capture.Frame, p *packet.Packet, fl *flow, side int) {
 	if r.opt.Opened == nil {
 		return
 	}
-	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels}
+	o := &r.opening // its other members are always zero
+	o.Frame, o.Packet, o.Tunnels = *f, p, r.tunnels
+	o.Conn, o.Dir = nil, 0
 	if fl != nil {
-		r.frame.Conn, r.frame.Dir = &fl.conn.Trace, fl.conn.Dir(side)
+		o.Conn, o.Dir = &fl.conn.Trace, fl.conn.Dir(side)
 	}
-	r.opt.Opened(&r.frame)
+	r.opt.Opened(o)
 }
 
 // told tells of a frame that brought nothing besides.

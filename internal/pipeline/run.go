@@ -187,6 +187,7 @@ type Run struct {
 	next    uint64
 	pkt     packet.Packet
 	frame   Frame
+	opening Frame // for Options.Opened
 	seg     reassembly.Segment
 	chunks  analysis.Packet // the current SCTP packet
 	ahead   readahead.Options

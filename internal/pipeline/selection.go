@@ -43,7 +43,7 @@ type Selection struct {
 	only map[uint64]bool
 	// matches is what a filter leaves, if it is not nil.
 	matches Matches
-	begun bool
+	begun   bool
 	// from and to are the bounds in time, known with the first frame.
 	from, to int64
 	inTime   []Span // the frames within them
