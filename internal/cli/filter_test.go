@@ -251,7 +251,7 @@ func framesOf(t testing.TB, file string) (frames []capture.Frame) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer src.Close() //nolint:errcheck // only read from
+	defer src.Close()
 	var f capture.Frame
 	for src.Next(&f) == nil {
 		own := f

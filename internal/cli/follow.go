@@ -64,7 +64,7 @@ has a line if it is longer than --pause.
 arrow where it begins and one where it ends, with the same letter, and the line of its
 sender is thick meanwhile. --format ndjson writes an object per message or event, and
 the connection at the end.
-` + aboutSelection),
+` + aboutSelection + aboutFilters + aboutTwice),
 		Example: strings.Trim(`
   iwdissect follow trace.pcap
   iwdissect follow 3 trace.pcap
@@ -189,6 +189,9 @@ func (o *followOptions) run(args []string) error {
 	if err := o.check(files); err != nil {
 		return err
 	}
+	if err := o.judgeable(o.unjudged); err != nil {
+		return err
+	}
 	if err := o.twoPasses(files); err != nil {
 		return err
 	}
@@ -216,7 +219,7 @@ func (o *followOptions) one(opt pipeline.Options, files []string) error {
 		opt.Saw = func(_ uint64, ns int64) { sink.Saw(ns) }
 	}
 	sel := o.selection(&opt)
-	k := o.foresee(o.s, name, files, opt, false)
+	k := o.foresee(o.s, name, files, opt, false, nil)
 	shown := picked(sel, sink)
 	g := o.gate(shown, k, false)
 	g.watch(&opt)
@@ -226,7 +229,7 @@ func (o *followOptions) one(opt pipeline.Options, files []string) error {
 	}
 	run := pipeline.New(opt, next)
 	o.pager.ends(run.Stop)
-	if err := o.readInto(run, name, files); err != nil {
+	if err := o.readInto(run, name, files, g); err != nil {
 		tell(err)
 	}
 	g.end()
@@ -247,7 +250,7 @@ func (o *followOptions) one(opt pipeline.Options, files []string) error {
 }
 
 // readInto runs over the capture.
-func (o *followOptions) readInto(run *pipeline.Run, name string, files []string) error {
+func (o *followOptions) readInto(run *pipeline.Run, name string, files []string, g *gate) error {
 	src, err := o.open(name, files, o.s.In)
 	if err != nil {
 		return err
@@ -256,6 +259,7 @@ func (o *followOptions) readInto(run *pipeline.Run, name string, files []string)
 	if !o.s.OutTTY {
 		defer o.progress(o.s, src)()
 	}
+	g.of(src.Source)
 	return run.Read(src.Source)
 }
 

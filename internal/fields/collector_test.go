@@ -38,7 +38,7 @@ func runOver(t testing.TB, file string, opt pipeline.Options, s pipeline.Sink) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer src.Close() //nolint:errcheck // only read from
+	defer src.Close()
 	run := pipeline.New(opt, s)
 	_ = run.Read(src) // some captures are damaged
 	run.Finish()

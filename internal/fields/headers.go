@@ -65,12 +65,13 @@ func Must(h *dissect.Header, name string) *Known {
 }
 
 var (
-	fULPDULength    = Must(&mpa.FPDUHeader, "iwarp_mpa.ulpdulength")
-	fPad            = Must(&mpa.FPDUHeader, "iwarp_mpa.pad")
-	fCRC            = Must(&mpa.FPDUHeader, "iwarp_mpa.crc")
-	fCRCCheck       = Must(&mpa.FPDUHeader, "iwarp_mpa.crc_check")
-	fCRCStatus      = Must(&mpa.FPDUHeader, "iwd.crc.status")
-	fCRCExpected    = Must(&mpa.FPDUHeader, "iwd.crc.expected")
+	fULPDULength = Must(&mpa.FPDUHeader, "iwarp_mpa.ulpdulength")
+	fPad         = Must(&mpa.FPDUHeader, "iwarp_mpa.pad")
+	fCRC         = Must(&mpa.FPDUHeader, "iwarp_mpa.crc")
+	fCRCCheck    = Must(&mpa.FPDUHeader, "iwarp_mpa.crc_check")
+	fCRCStatus   = Must(&mpa.FPDUHeader, "iwd.crc.status")
+	fCRCExpected = Must(&mpa.FPDUHeader, "iwd.crc.expected")
+	// Markers is the field that lists the markers of an FPDU.
 	Markers         = Must(&mpa.FPDUHeader, "iwd.markers")
 	fPadZero        = Must(&mpa.FPDUHeader, "iwd.pad.zero")
 	fCaptured       = Must(&mpa.FPDUHeader, "iwd.captured")

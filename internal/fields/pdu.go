@@ -126,7 +126,7 @@ func (r *pduReader) plan(f *Field, slot int) {
 			byPlace = true
 			r.items[p] = append(r.items[p], item{d, slot, f.Type == Octets})
 			r.segment = true
-			r.message = r.message || part(p) >= partReadRequest //nolint:gosec // few
+			r.message = r.message || part(p) >= partReadRequest
 		}
 	}
 	if byPlace {

@@ -40,8 +40,8 @@ var singles = map[string]readSingle{
 	"iwarp_mpa.bad_length":           ifStartup(func(_ *trace.PDU, s *mpa.Startup) bool { return s.PDLength > mpa.MaxPrivateData }),
 
 	"iwarp_rdma.send.fragments":          ifReassembled(func(c *Collector, slot int, _ *trace.Message) { c.row.Add(slot, Value{}) }),
-	"iwarp_rdma.send.fragment.count":     ifReassembled(func(c *Collector, slot int, m *trace.Message) { c.number(slot, uint64(m.Segments)) }), //nolint:gosec // a count
-	"iwarp_rdma.send.reassembled.length": ifReassembled(func(c *Collector, slot int, m *trace.Message) { c.number(slot, uint64(m.Length)) }),   //nolint:gosec // not negative
+	"iwarp_rdma.send.fragment.count":     ifReassembled(func(c *Collector, slot int, m *trace.Message) { c.number(slot, uint64(m.Segments)) }),
+	"iwarp_rdma.send.reassembled.length": ifReassembled(func(c *Collector, slot int, m *trace.Message) { c.number(slot, uint64(m.Length)) }),
 
 	fULPDULength.Name: ifFPDU(func(c *Collector, slot int, f *mpa.FPDU) { c.number(slot, uint64(f.ULPDULength)) }),
 	fPad.Name:         ifPad(func(c *Collector, slot int, f *mpa.FPDU) { c.octets(slot, f.Pad[:f.PadLen]) }),
@@ -61,8 +61,8 @@ var singles = map[string]readSingle{
 	Markers.Name:        ifFPDU(readMarkers),
 	fOpcodeName.Name:    readOpcodeName,
 	fPayloadLength.Name: readPayloadLength,
-	fMsgLength.Name:     ifMessage(func(c *Collector, slot int, m *trace.Message) { c.number(slot, uint64(m.Length)) }),   //nolint:gosec // not negative
-	fMsgSegments.Name:   ifMessage(func(c *Collector, slot int, m *trace.Message) { c.number(slot, uint64(m.Segments)) }), //nolint:gosec // a count
+	fMsgLength.Name:     ifMessage(func(c *Collector, slot int, m *trace.Message) { c.number(slot, uint64(m.Length)) }),
+	fMsgSegments.Name:   ifMessage(func(c *Collector, slot int, m *trace.Message) { c.number(slot, uint64(m.Segments)) }),
 	fMsgDone.Name:       ifMessage(func(c *Collector, slot int, m *trace.Message) { c.flag(slot, m.Done) }),
 }
 

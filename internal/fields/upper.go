@@ -71,7 +71,7 @@ func upper(u *trace.Upper, v Visitor) {
 		v.Number(fUpperFrame, o.Frame)
 		if o.Ended {
 			v.Flag(fUpperError, o.Failed)
-			v.Number(fUpperLatency, uint64(max(o.Latency, 0))) //nolint:gosec // not negative
+			v.Number(fUpperLatency, uint64(max(o.Latency, 0)))
 		}
 	}
 	if m, ok := v.(UpperVisitor); ok {
