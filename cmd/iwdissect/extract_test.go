@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -143,4 +145,64 @@ func walk(v any, names []string, f func(float64) any) {
 			walk(x, names, f)
 		}
 	}
+}
+
+// TestWholeConnections_Tshark: tshark reads what dissect -w writes, and finds in it the frames
+// that it finds of the connection in the capture.
+func TestWholeConnections_Tshark(t *testing.T) {
+	tshark, err := exec.LookPath("tshark")
+	if err != nil {
+		if os.Getenv("IWDISSECT_TSHARK") == "required" {
+			t.Fatal(err)
+		}
+		t.Skip("no tshark")
+	}
+	read := func(file string, filter ...string) string {
+		args := append([]string{"-r", file, "-T", "fields", "-e", "frame.time_epoch", "-e", "frame.len", "-e", "frame.interface_id", "-e", "tcp.seq_raw", "-e", "tcp.len"}, filter...)
+		var stderr bytes.Buffer
+		c := exec.Command(tshark, args...)
+		c.Stderr = &stderr
+		b, err := c.Output()
+		if err != nil {
+			t.Fatalf("tshark %v: %v: %s", args, err, &stderr)
+		}
+		return string(b)
+	}
+	for _, x := range []struct{ file, conn string }{
+		{"cmtime-20conn-crc.pcap", "7"},
+		{"nano-rping-crc.pcapng", "0"},
+		{"hostfwd-raw-initiator-cases.pcap", "20"},
+		{"generated/two-connections.pcapng", "1"},
+		{"generated/vlan.pcapng", "0"},
+		{"generated/raw-ip.pcap", "0"},
+	} {
+		file := filepath.Join("../../testdata/pcaps", x.file)
+		want := read(file, "-Y", "tcp.stream == "+x.conn)
+		for _, ext := range []string{".pcap", ".pcapng"} {
+			small := filepath.Join(t.TempDir(), "small"+ext)
+			out(t, "dissect", "-q", "--conn", x.conn, "--whole-connections", "-w", small, file)
+			got := read(small)
+			if ext == ".pcap" || filepath.Ext(file) == ".pcap" { // those have no interfaces
+				got, want := anyInterface(got), anyInterface(want)
+				if d := cmp.Diff(want, got); d != "" {
+					t.Errorf("%s conn %s to %s (-capture +extract):\n%s", x.file, x.conn, ext, d)
+				}
+			} else if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("%s conn %s to %s (-capture +extract):\n%s", x.file, x.conn, ext, d)
+			}
+			if want == "" {
+				t.Errorf("%s: tshark finds nothing of conn %s", x.file, x.conn)
+			}
+		}
+	}
+}
+
+// anyInterface takes the number of the interface out of what tshark prints.
+func anyInterface(lines string) string {
+	var b strings.Builder
+	for line := range strings.Lines(lines) {
+		f := strings.Split(line, "\t")
+		b.WriteString(strings.Join(append(f[:2:2], f[3:]...), "\t"))
+	}
+	return b.String()
 }

@@ -271,7 +271,11 @@ func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run
 	case t.PDUs == 0:
 		fmt.Fprintf(o.s.Err, "%s: %s: no iWARP PDU in %d frames\n", o.s.name(), name, t.Frames)
 	case !shown && o.chosen.Conns != nil && conn >= t.Connections:
-		fmt.Fprintf(o.s.Err, "%s: %s: there is no connection %d: they are 0 to %d\n", o.s.name(), name, conn, t.Connections-1)
+		last := ""
+		if t.Connections > 1 {
+			last = fmt.Sprintf(" to %d", t.Connections-1)
+		}
+		fmt.Fprintf(o.s.Err, "%s: %s: there is no connection %d, only 0%s\n", o.s.name(), name, conn, last)
 	case !shown && o.filters():
 		fmt.Fprintf(o.s.Err, "%s: %s: none of %d PDUs in %d frames matches -Y\n", o.s.name(), name, t.PDUs, t.Frames)
 	case !shown && o.chosen.Conns != nil && !o.chosen.ByFrame():

@@ -24,6 +24,11 @@ func Run(s *IOStreams, args []string) int {
 // runContext can be ended early, where the command goes on until it is.
 func runContext(ctx context.Context, s *IOStreams, args []string) int {
 	cmd := newRoot(s)
+	args, wrong := followAsked(args)
+	if wrong != nil {
+		s.warn(wrong)
+		return exitCode(wrong)
+	}
 	cmd.SetArgs(prepared(cmd, args))
 	cmd.SetIn(s.In)
 	cmd.SetOut(s.Out)

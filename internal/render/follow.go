@@ -51,7 +51,7 @@ type Follow struct {
 	last     uint64 // the number of the last PDU
 	asked    [4096]asked
 	shut     [2]bool // the receive window of the sender is closed
-	frames   uint64  // without anything to show, since the last entry
+	octets   int64   // when octets came that completed nothing, the first time since the last entry; 0: they did not
 }
 
 // mostOthers is how many other connections are named.
@@ -277,8 +277,8 @@ func (f *Follow) show(e *spoken) {
 		f.begun = true
 		f.form.begin(e.conn)
 	}
-	e.quiet = f.frames
-	f.frames = 0
+	e.octets = f.octets
+	f.octets = 0
 	e.settle(f)
 	f.form.entry(e)
 }

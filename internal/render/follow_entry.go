@@ -60,10 +60,9 @@ type spoken struct {
 	shape, rhythm uint64
 	// verb is the name of its operation in the upper layer, hashed.
 	verb uint64
-	// quiet is how many frames without anything to show came before it, pause how long
-	// nothing was shown.
-	quiet uint64
-	pause int64
+	// octets is when octets came before it that completed nothing, 0 if they did not; pause is
+	// how long nothing was shown.
+	octets, pause int64
 }
 
 // mostRules bounds the findings that are shown of an entry.

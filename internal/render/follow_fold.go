@@ -224,8 +224,8 @@ func (d *folder) unfold() {
 func (d *folder) put(e *spoken) {
 	if e.pause > 0 {
 		what := "nothing"
-		if e.quiet > 0 {
-			what = "no message, " + diagnose.Counted(e.quiet, "frame", "frames") + " without one"
+		if e.octets != 0 && e.octets < e.began {
+			what = "without a message"
 		}
 		d.to.still(diagnose.Duration(e.pause) + " " + what)
 	}

@@ -17,8 +17,8 @@ func (f *Follow) Frame(fr *pipeline.Frame) {
 	f.segment(fr, spoke)
 	if len(f.pending) > 0 {
 		f.flush()
-	} else if !spoke {
-		f.frames++
+	} else if !spoke && f.octets == 0 && fr.Packet.PayloadLen > 1 && fr.Packet.Proto == packet.ProtoTCP {
+		f.octets = fr.Time
 	}
 }
 
