@@ -69,6 +69,15 @@ func (o *Operation) Status(results []byte) (status uint32, name string, ok bool)
 	return 0, "", false
 }
 
+// DecodeCompoundReply reads what the results of a COMPOUND begin with: the status of the
+// last operation that was tried, the tag, and the number of results. ok is false if they
+// are not there.
+func DecodeCompoundReply(results []byte) (status uint32, tag []byte, count uint32, ok bool) {
+	x := xdr{b: results}
+	status, tag, count = x.word("short_compound"), x.opaque("short_tag", maxTag), x.word("short_compound")
+	return status, tag, count, x.err == nil
+}
+
 const (
 	procCompound = 1
 	// maxTag is the longest tag that is believed, in octets. The RFCs have no bound; known
@@ -83,6 +92,7 @@ const (
 // Operations of NFS version 4 whose arguments have a known length, and that prepare
 // others.
 const (
+	opGetAttr   = 9
 	opGetFH     = 10
 	opPutFH     = 22
 	opPutPubFH  = 23
@@ -104,7 +114,8 @@ type Compound struct {
 	// Minor is the minor version, Count the number of operations.
 	Minor, Count uint32
 	// Main is the first operation that does not only prepare others, as SEQUENCE and PUTFH
-	// do; if all do, the last one. It is not known if the octets end before it.
+	// do, or come with them, as GETATTR does before a CLOSE; if there is none, the GETATTR
+	// or the last one. It is not known if the octets end before it.
 	Main      uint32
 	MainKnown bool
 }
@@ -122,14 +133,25 @@ func decodeCompound(b []byte, callback bool) (Compound, bool) {
 	if x.err != nil {
 		return Compound{}, false
 	}
+	seen := false // a GETATTR
 	for i := range min(c.Count, maxWalk) {
 		op := x.word("short_operation")
 		if x.err != nil {
 			break
 		}
-		if !prepares(&x, op, callback) || i+1 == c.Count {
-			c.Main, c.MainKnown = op, x.err == nil || i+1 == c.Count
+		attributes := op == opGetAttr && !callback
+		if !attributes && !prepares(&x, op, callback) {
+			c.Main, c.MainKnown = op, x.err == nil
 			break
+		}
+		if attributes {
+			seen = true
+			x.bitmap()
+		}
+		if i+1 == c.Count {
+			if c.Main, c.MainKnown = op, true; seen {
+				c.Main = opGetAttr
+			}
 		}
 	}
 	return c, true
@@ -159,6 +181,19 @@ func prepares(x *xdr, op uint32, callback bool) bool {
 		return false
 	}
 	return x.err == nil
+}
+
+// maxBitmap is the longest bitmap of attributes that is believed, in words.
+const maxBitmap = 8
+
+// bitmap goes over a bitmap of attributes.
+func (x *xdr) bitmap() {
+	n := x.word("short_operation")
+	if n > maxBitmap {
+		x.fail("short_operation")
+		return
+	}
+	x.skip(int(n) * wordLen)
 }
 
 func (x *xdr) skip(n int) {

@@ -334,6 +334,11 @@ func TestOperation(t *testing.T) {
 		{"READ", nfs, 4, 1, compound(4, session(53), putFH, words(25), words(9)), "READ", true},
 		{"RENAME", nfs, 4, 1, compound(5, session(53), putFH, words(32), putFH, words(29)), "RENAME", true},
 		{"a SEQUENCE alone", nfs, 4, 1, compound(1, session(53)), "SEQUENCE", true},
+		{"CLOSE behind a GETATTR", nfs, 4, 1, compound(4, session(53), putFH, words(9, 2, 1, 1), words(4)), "CLOSE", true},
+		{"GETATTR last", nfs, 4, 1, compound(3, session(53), putFH, words(9, 0)), "GETATTR", true},
+		{"GETATTR, then a handle", nfs, 4, 1, compound(3, words(24), words(9, 0), words(10)), "GETATTR", true},
+		{"cut behind the GETATTR", nfs, 4, 1, compound(3, words(24), words(9, 0)), "COMPOUND", false},
+		{"bitmap too long", nfs, 4, 1, compound(3, words(24), words(9, 9), make([]byte, 36), words(4)), "COMPOUND", false},
 		{"only preparations", nfs, 4, 1, compound(2, words(24), words(10)), "GETFH", true},
 		{"none", nfs, 4, 1, compound(0), "COMPOUND", false},
 		{"cut behind the SEQUENCE", nfs, 4, 1, compound(3, session(53)), "COMPOUND", false},
@@ -383,6 +388,19 @@ func TestStatus(t *testing.T) {
 	}
 	if _, _, ok := (&rpcrdma.Operation{Program: 100005, Procedure: 1}).Status(words(0)); ok {
 		t.Error("of another program nothing is known")
+	}
+}
+
+func TestCompoundReply(t *testing.T) {
+	b := words(70, 3, 0x61626300, 4, 9)
+	status, tag, count, ok := rpcrdma.DecodeCompoundReply(b)
+	if !ok || status != 70 || string(tag) != "abc" || count != 4 {
+		t.Error(status, tag, count, ok)
+	}
+	for n := range 16 {
+		if _, _, _, ok := rpcrdma.DecodeCompoundReply(b[:n]); ok {
+			t.Errorf("%d octets are enough", n)
+		}
 	}
 }
 

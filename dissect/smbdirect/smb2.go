@@ -176,7 +176,7 @@ const refSMB2 = "[MS-SMB2] section 2.2.1"
 var SMB2Header = smb2Header(status("smb2.nt_status", offSMB2Status, refSMB2))
 
 // SMB2RequestHeader describes it for a request.
-var SMB2RequestHeader = smb2Header(number("smb2.channel_sequence", "Channel sequence", dissect.Hex, offSMB2Status, 2, refSMB2))
+var SMB2RequestHeader = smb2Header(number("smb2.channel_sequence", "Channel sequence", dissect.Dec, offSMB2Status, 2, refSMB2))
 
 func smb2Header(third dissect.Field) dissect.Header {
 	command := number("smb2.cmd", "Command", dissect.Dec, offCommand, 2, refSMB2)

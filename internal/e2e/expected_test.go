@@ -93,6 +93,7 @@ var expectations = []expectation{
 	{name: "term-wbadkey.pcap", frames: 15, syns: 1, conns: 1, startups: "accepted 1", fpdus: 4, ok: 4, ops: "Send 1 Write 2 Terminate 1"},
 	{name: "term-wro.pcap", frames: 15, syns: 1, conns: 1, startups: "accepted 1", fpdus: 3, ok: 3, ops: "Send 1 Write 1 Terminate 1"},
 	{name: "ulp-nfs-rdma-crc.pcap", frames: 1111, syns: 2, conns: 2, startups: "accepted 1 incomplete 1", fpdus: 842, ok: 842, ops: "Send 834 SendInv 4 Write 4"},
+	{name: "ulp-nfs-rdma-start.pcap", frames: 55, syns: 1, conns: 1, startups: "accepted 1", fpdus: 39, ok: 39, ops: "Send 33 SendInv 3 Write 3"},
 	{name: "ulp-nvme-rdma-crc.pcap", frames: 1334, syns: 2, conns: 2, startups: "accepted 2", fpdus: 461, ok: 461, ops: "Send 63 SendInv 32 Write 223 ReadReq 4 ReadResp 139"},
 	{name: "ulp-rping-samens-crc.pcap", frames: 34, syns: 1, conns: 1, startups: "accepted 1", fpdus: 21, ok: 21, ops: "Send 12 Write 3 ReadReq 3 ReadResp 3"},
 	{name: "vlan7-rping-crc.pcap", frames: 95, syns: 1, conns: 1, startups: "accepted 1", fpdus: 70, ok: 70, ops: "Send 40 Write 10 ReadReq 10 ReadResp 10"},

@@ -67,8 +67,8 @@ type Startup struct {
 type Message struct {
 	PDU *trace.PDU
 	Dir trace.Dir
-	// Octets are the first octets of it, as far as they were captured and gathered; they
-	// are at least 78, if the message is that long. They are borrowed.
+	// Octets are the first octets of it, as far as they were captured: all of the first
+	// segment, or at least about a thousand. They are borrowed.
 	Octets []byte
 	// Length is how many octets its first segment has, and the message if Whole.
 	Length int

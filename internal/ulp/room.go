@@ -14,6 +14,7 @@ type Room struct {
 	note      Note
 	message   Message
 	startup   Startup
+	gathered  []byte
 }
 
 // New makes a room that knows all [Protocols].
@@ -205,7 +206,7 @@ func (r *Room) segment(p *trace.PDU) {
 func (r *Room) send(p *trace.PDU) {
 	c := r.of(p)
 	m := &r.message
-	if !message(p, m) || c.proto == nil && c.seen >= patience {
+	if !r.begun(p, m) || c.proto == nil && c.seen >= patience {
 		return
 	}
 	if c.proto == nil {
@@ -247,12 +248,10 @@ func (r *Room) recognise(c *conn, p *trace.PDU, m *Message) {
 	r.choose(c, p.Conn, trace.ByContent)
 }
 
-// message reads the beginning of a message.
-func message(p *trace.PDU, m *Message) bool {
-	head, length, _ := p.ULPDU()
-	if p.FPDU != nil && p.FPDU.ULPDU != nil {
-		head = p.FPDU.ULPDU
-	}
+// begun reads the beginning of a message.
+func (r *Room) begun(p *trace.PDU, m *Message) bool {
+	_, length, _ := p.ULPDU()
+	head := r.beginning(p)
 	n := p.Segment.HeaderLen
 	if len(head) < n || length < n || length == n {
 		return false
