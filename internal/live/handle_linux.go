@@ -25,8 +25,9 @@ const longestPoll = time.Hour
 // Handle is an open capture. Next and Release belong to one goroutine; Close,
 // Stats and LinkType may be called from any.
 type Handle struct {
-	name string
-	link uint16
+	name   string
+	link   uint16
+	retire time.Duration
 
 	// Owned by the goroutine that calls Next.
 	mem        []byte
@@ -146,11 +147,11 @@ func (h *Handle) drainFor(now time.Time) time.Duration {
 		h.drainSince = now
 	}
 	waited := now.Sub(h.drainSince)
-	if waited < 2*retireTimeout {
-		return 2*retireTimeout - waited
+	if waited < 2*h.retire {
+		return 2*h.retire - waited
 	}
 	if binary.NativeEndian.Uint32(h.block(h.current)[blockPacketsOff:]) > 0 && waited < drainLimit {
-		return min(retireTimeout, drainLimit-waited)
+		return min(h.retire, drainLimit-waited)
 	}
 	return 0
 }

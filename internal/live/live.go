@@ -37,9 +37,7 @@ const (
 	MaxRingBytes = 1 << 30
 )
 
-// retireTimeout is how long the kernel keeps an open block that is not full
-// to itself. It bounds the delay between a packet and its line: a block goes
-// to the reader after one to two of these.
+// retireTimeout is [Options].Retire if that is not set.
 const retireTimeout = 50 * time.Millisecond
 
 // Options says what to capture. The zero value of every field but Interface
@@ -59,8 +57,20 @@ type Options struct {
 	RingBytes int
 	// Filter is the program the kernel runs on each frame; nil means
 	// [TCPOrSCTP], an empty slice captures everything.
-	Filter []bpf.RawInstruction
+	Filter Program
+	// Compile, if it is set, makes Filter for the link type of the interface.
+	// For [LinkLinuxSLL] the program is run on frames that begin behind the
+	// link header.
+	Compile func(link uint16) (Program, error)
+	// Retire is how long the kernel keeps an open block that is not full to
+	// itself, in whole milliseconds; 0 means 50 ms. It bounds the delay between
+	// a packet and its line: a block goes to the reader after one to two of
+	// these.
+	Retire time.Duration
 }
+
+// Program is a filter of classic BPF.
+type Program = []bpf.RawInstruction
 
 // Packet is one captured frame.
 type Packet struct {
@@ -74,6 +84,8 @@ type Packet struct {
 	OrigLen uint32
 	// Interface is the index of the interface the frame was seen on.
 	Interface int
+	// Source is the number of the capture in a [Group].
+	Source int
 	// Outgoing is set for frames this host sent.
 	Outgoing bool
 	// ChecksumPending is set for frames whose transport checksum was still

@@ -33,4 +33,32 @@ func (h *Handle) Close() error { return nil }
 // Release does nothing.
 func (h *Handle) Release() error { return nil }
 
+// Group is several captures at once. On this system there is none.
+type Group struct{}
+
+// OpenAll returns the error of [Open].
+func OpenAll(opts []Options) (*Group, error) {
+	var first Options
+	if len(opts) > 0 {
+		first = opts[0]
+	}
+	_, err := Open(first)
+	return nil, err
+}
+
+// LinkTypes returns nothing.
+func (g *Group) LinkTypes() []uint16 { return nil }
+
+// Next returns io.EOF.
+func (g *Group) Next(*Packet, time.Duration) (bool, error) { return false, io.EOF }
+
+// Stats returns nothing.
+func (g *Group) Stats() (Stats, error) { return Stats{}, nil }
+
+// Close does nothing.
+func (g *Group) Close() error { return nil }
+
+// Release does nothing.
+func (g *Group) Release() error { return nil }
+
 func hardwareTypes() (map[int]uint16, error) { return nil, nil }

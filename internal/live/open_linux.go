@@ -36,13 +36,21 @@ func Open(opts Options) (*Handle, error) {
 	if target.Index != 0 {
 		link = linkTypeOf(target.HardwareType)
 	}
-	if opts.Filter == nil {
+	if opts.Retire < time.Millisecond {
+		opts.Retire = retireTimeout
+	}
+	switch {
+	case opts.Compile != nil:
+		if opts.Filter, err = opts.Compile(link); err != nil {
+			return nil, err
+		}
+	case opts.Filter == nil:
 		if opts.Filter, err = TCPOrSCTP(link); err != nil {
 			return nil, err
 		}
 	}
 
-	h := &Handle{name: opts.Interface, link: link, sock: -1, wake: -1}
+	h := &Handle{name: opts.Interface, link: link, retire: opts.Retire, sock: -1, wake: -1}
 	h.walk.link, h.walk.snapLen = link, opts.SnapLen
 	if err := h.start(opts, target); err != nil {
 		_ = h.Release() // the first error is the one to report
@@ -130,7 +138,7 @@ func (h *Handle) mapRing(opts Options) error {
 		// Only checked by the kernel: in version 3 packets lie back to back.
 		Frame_size:     uint32(minBlockBytes),
 		Frame_nr:       uint32(block / minBlockBytes * blocks),
-		Retire_blk_tov: uint32(retireTimeout / time.Millisecond),
+		Retire_blk_tov: uint32(opts.Retire / time.Millisecond),
 	}
 	if err := unix.SetsockoptTpacketReq3(h.sock, unix.SOL_PACKET, unix.PACKET_RX_RING, &req); err != nil {
 		return ringError(block*blocks, err)

@@ -76,12 +76,18 @@ func Veth(t testing.TB) {
 // itself.
 func Sender(t testing.TB, fast bool) func(frame []byte) {
 	t.Helper()
+	return SenderOn(t, Far, fast)
+}
+
+// SenderOn is [Sender] on another interface.
+func SenderOn(t testing.TB, name string, fast bool) func(frame []byte) {
+	t.Helper()
 	sock, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = unix.Close(sock) })
-	i, err := net.InterfaceByName(Far)
+	i, err := net.InterfaceByName(name)
 	if err != nil {
 		t.Fatal(err)
 	}
