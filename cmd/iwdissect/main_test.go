@@ -92,7 +92,23 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tty": tty},
+		Condition: func(name string) (bool, error) {
+			if name != "netns" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return netns()
+		},
 	})
+}
+
+// netns reports whether a script can make a network namespace of its own, in which it
+// captures. It is an error if it cannot, and the run was told that it can.
+func netns() (bool, error) {
+	err := exec.Command("unshare", "-n", "ip", "link", "set", "lo", "up").Run()
+	if err != nil && os.Getenv("IWDISSECT_LIVE_TESTS") == "required" {
+		return false, fmt.Errorf("no network namespace: %w", err)
+	}
+	return err == nil, nil
 }
 
 // exits runs a program that has to end with an exit code: exits 3 iwdissect x.

@@ -132,6 +132,14 @@ var keywords = func() []string {
 	return all
 }()
 
+// Words are the words that a condition can be made of, sorted.
+func Words() []string {
+	return slices.DeleteFunc(slices.Clone(keywords), func(w string) bool {
+		_, number := constants[w]
+		return number
+	})
+}
+
 // elsewhere are words of libpcap that are not compiled here.
 var elsewhere = map[string]bool{
 	"mpls": true, "pppoed": true, "pppoes": true, "geneve": true, "protochain": true, "gateway": true,

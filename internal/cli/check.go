@@ -30,11 +30,11 @@ type checkOptions struct {
 	// config, baseline and writeBaseline are names of files.
 	config, baseline, writeBaseline string
 	pager                           pager
-	// live is an interface to capture on.
-	live   string
-	during time.Duration
+	captureFlags
+	// live is what a capture on interfaces is called, "" for files.
+	live string
 	// What tests replace.
-	tap   func(live.Options) (tap, error)
+	tap   func([]live.Options) (tap, error)
 	clock func() time.Time
 }
 
@@ -49,7 +49,7 @@ func formatWords() string {
 func newCheck(s *IOStreams) *cobra.Command {
 	o := &checkOptions{s: s, pager: pager{s: s}}
 	cmd := &cobra.Command{
-		Use:   "check {FILE... | --live IFACE}",
+		Use:   "check {FILE... | --live IFACE [FILTER]}",
 		Short: "Judge connections by the rules of the RFCs",
 		Long: strings.TrimSpace(`
 Judge each iWARP connection of a capture by the rules of RFC 5040, 5041, 5043,
@@ -73,7 +73,8 @@ FILE may be a folder: check reads all captures below it and judges each of them
 separately.
 
 --live IFACE checks what comes from a network interface, as live captures it, until
-Ctrl-C, -c or --duration. Each finding is shown as soon as it is certain, which for
+Ctrl-C, -c, -a or --duration. It takes the flags of live that say what is captured and
+where it is kept, and a capture filter behind the interface. Each finding is shown as soon as it is certain, which for
 some is a second after its connection closed.
 
 Known findings need not fail a run. --write-baseline writes the findings to a
@@ -94,6 +95,7 @@ its end, or an output could not be written.
   iwdissect check --write-baseline known.json captures/
   iwdissect check --baseline known.json captures/
   iwdissect check --live eth0 --duration 10m --fail-on warning
+  iwdissect check --live eth0 -w evidence.pcapng -b filesize:100000 -b files:5 port 20049
 `, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), cmd.Flags(), args) },
 	}
@@ -113,8 +115,8 @@ func (o *checkOptions) checkFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 on findings at or above `LEVEL`: error, warning or note")
 	f.StringArrayVar(&o.enable, "enable", nil, "judge only by the rules that match `RULE`")
 	f.StringArrayVar(&o.disable, "disable", nil, "do not judge by the rules that match `RULE`")
-	f.StringVar(&o.live, "live", "", "capture on `IFACE` and show findings as they come (Linux only)")
-	f.DurationVar(&o.during, "duration", 0, "with --live, stop after this `TIME`, such as 30s or 5m")
+	f.StringArrayVar(&o.ifaces, "live", nil, "capture on `IFACE` and show findings as they come (Linux only); arguments are a capture filter then")
+	o.captureFlags.addFlags(f, "with --live, ")
 	o.decisionFlags(f)
 	o.pager.flag(f)
 }

@@ -3,11 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
-	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
@@ -15,12 +16,13 @@ import (
 
 // checkLiveUsage refuses what needs a file.
 func (o *checkOptions) checkLiveUsage(args []string) error {
-	switch {
-	case o.live == "" && o.during != 0:
-		return usagef("--duration goes with --live")
+	o.live = strings.Join(o.ifaces, ",")
+	switch given := o.firstGiven(); {
+	case o.live == "" && given != "":
+		return usagef("%s goes with --live", given)
 	case o.live == "":
 		return nil
-	case len(args) > 0 || len(o.read) > 0 || o.join:
+	case len(args) == 1 && there(args[0]), len(o.read) > 0, o.join:
 		return usagef("--live takes an interface and no FILE, -r or --join")
 	case o.tree:
 		return usagef("--live goes without -V, which reads a capture twice")
@@ -30,10 +32,14 @@ func (o *checkOptions) checkLiveUsage(args []string) error {
 		return usagef("--live goes without -2 and -R, which read a capture twice")
 	case o.worst > 0:
 		return usagef("--live goes without --worst: which are the worst is known at the end")
-	case o.during < 0:
-		return usagef("--duration must not be negative")
 	}
-	return nil
+	return o.refuse(args, &o.count)
+}
+
+// there reports whether a file has this name.
+func there(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 // captures are the files to check, none with --live.
@@ -59,8 +65,7 @@ func (o *checkRun) captureLive(ctx context.Context) (failed, found bool) {
 	l := newLiveOptions(o.s)
 	l.count, l.decodeAs, l.layout, l.connections, l.reorder = o.count, o.decodeAs, o.layout, o.connections, o.reorder
 	l.selectFlags = o.selectFlags
-	l.quiet, l.iface, l.during, l.enabled = o.quiet, o.live, o.during, o.enabled
-	l.snapLen, l.ring = live.DefaultSnapLen, live.DefaultRingBytes
+	l.quiet, l.captureFlags, l.enabled = o.quiet, o.captureFlags, o.enabled
 	if o.tap != nil {
 		l.tap, l.clock = o.tap, o.clock
 	}

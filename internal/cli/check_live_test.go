@@ -25,7 +25,7 @@ func (f *feed) check(t *testing.T, s *IOStreams, slept *time.Duration, args ...s
 	if err := flags.Parse(append(args, "--live", "feed0")); err != nil {
 		t.Fatal(err)
 	}
-	o.tap = func(live.Options) (tap, error) { return f, nil }
+	o.tap = func([]live.Options) (tap, error) { return f, nil }
 	o.clock = func() time.Time { return time.Unix(0, f.now).Add(*slept) }
 	return exitCode(o.run(context.Background(), flags, flags.Args()))
 }
@@ -136,7 +136,11 @@ func TestCheckLive_Reports(t *testing.T) {
 func TestCheckLive_Usage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, tt := range []struct{ args, want string }{
-		{"--live a x.pcap", "--live takes an interface"},
+		{"--live a x.pcap", `unknown word "x.pcap"`},
+		{"--live a -f tcp udp", "are both filters"},
+		{"-s 100 x.pcap", "--snaplen goes with --live"},
+		{"-f tcp x.pcap", "--filter goes with --live"},
+		{"-w y x.pcap", "--write goes with --live"},
 		{"--live a -r x.pcap", "--live takes an interface"},
 		{"--live a -V", "--live goes without -V"},
 		{"--live a --write-baseline x", "--live goes without a baseline"},

@@ -57,6 +57,11 @@ func completeFlags(cmd *cobra.Command, formats ...string) {
 		"output":         open(outputs),
 		"show":           completeScenarios,
 		"mix":            words("mixed", "bulk"),
+		"interface":      completeInterfaces,
+		"live":           completeInterfaces,
+		"linktype":       words("EN10MB", "RAW", "LINUX_SLL"),
+		"autostop":       open([]string{"duration:", "packets:", "filesize:", "files:"}),
+		"ring-buffer":    open([]string{"duration:", "filesize:", "packets:", "interval:", "files:"}),
 		timeFlag:         words(times...),
 		colourFlag:       words(colourWords...),
 	} {

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/bpf"
 	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/render"
 )
@@ -24,14 +25,8 @@ import (
 // liveOptions are the flags of live: those of dissect, and what to capture.
 type liveOptions struct {
 	dissectOptions
-	iface   string
+	captureFlags
 	list    bool
-	modest  bool // not promiscuous
-	keep    string
-	keeping bool // -w was given
-	during  time.Duration
-	snapLen int
-	ring    int
 	summary bool // only at the end
 	board   bool // while frames come
 	lines   bool
@@ -39,7 +34,7 @@ type liveOptions struct {
 	// enabled selects the rules, nil all of them.
 	enabled func(*conformance.Entry) bool
 	// What tests replace.
-	tap   func(live.Options) (tap, error)
+	tap   func([]live.Options) (tap, error)
 	clock func() time.Time
 }
 
@@ -50,7 +45,7 @@ func newLiveOptions(s *IOStreams) *liveOptions {
 func newLive(s *IOStreams) *cobra.Command {
 	o := newLiveOptions(s)
 	cmd := &cobra.Command{
-		Use:   "live IFACE",
+		Use:   "live IFACE [FILTER]",
 		Short: "Capture from an interface and annotate frames as they arrive",
 		Long: strings.TrimSpace(`
 Capture TCP and SCTP from a network interface (Linux only), inside tunnels too,
@@ -60,7 +55,7 @@ worst connections, which is renewed every second; elsewhere, or with --lines, -V
 settled a second later: its findings and its verdict, or its record, are shown
 then. Rules that compare connections do so a minute after the end of each.
 
-Ctrl-C, --duration or -c ends the capture. The rest of what was captured is shown
+Ctrl-C, --duration, -c or -a ends the capture. The rest of what was captured is shown
 then, and in text the tables of analyze follow; of more than 1,000 connections
 (100,000 with --all) they have the worst. A second Ctrl-C ends the program at once.
 
@@ -72,7 +67,9 @@ Capturing needs root or CAP_NET_RAW. IFACE may be 'any' for all interfaces.
 Traffic that an RDMA adapter handles in hardware does not pass through the host
 and cannot be captured there; capture on the switch instead. If frames arrive
 faster than they are handled, the kernel drops some and standard error says how
-many; a larger --ring-size helps with bursts.
+many; a larger buffer (-B) helps with bursts. -i may be given several times: frames come in
+the order of their time, and a pcapng file says which interface each is of.
+` + aboutCapture + `
 
 Exit codes: 0 done; 2 wrong usage; 3 the capture failed, or an output could not
 be written.
@@ -83,14 +80,19 @@ With live, --worst N has the tables at the end list N connections.`),
   iwdissect live --list
   iwdissect live eth0
   iwdissect live -V -c 20 eth0
+  iwdissect live eth0 tcp port 5445 and host 10.0.0.1
+  iwdissect live -i eth0 -i eth1 -f 'port 20049' -w both.pcapng
+  iwdissect live -w trace.pcapng -b filesize:100000 -b files:10 eth0
   iwdissect live --duration 1m --summary-only eth0
   iwdissect live -w trace.pcapng --format ndjson eth0 | jq .info
 `, "\n"),
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return interfaceNames(args), cobra.ShellCompDirectiveNoFileComp
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+			if given, _ := cmd.Flags().GetStringArray("interface"); len(given) == 0 && len(args) == 0 {
+				return completeInterfaces(cmd, args, word)
+			}
+			return beginning(word, bpf.Words()), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.keeping = cmd.Flags().Changed("write")
 			ctx, stop := interruptible(cmd.Context())
 			defer stop()
 			return o.run(ctx, args)
@@ -102,12 +104,10 @@ With live, --worst N has the tables at the end list N connections.`),
 }
 
 func (o *liveOptions) flags(f *pflag.FlagSet) {
-	f.StringVarP(&o.iface, "interface", "i", "", "capture on `IFACE`, the same as the argument")
+	f.StringArrayVarP(&o.ifaces, "interface", "i", nil, "capture on `IFACE`; all arguments are a filter then")
 	f.BoolVarP(&o.list, "list", "D", false, "list the interfaces and exit (--format text or json)")
-	f.BoolVarP(&o.modest, "no-promiscuous-mode", "p", false, "do not put the interface into promiscuous mode")
-	f.StringVarP(&o.keep, "write", "w", "", "save the frames to `FILE`")
 	f.Uint64VarP(&o.count, "count", "c", 0, "stop after `N` frames")
-	f.DurationVar(&o.during, "duration", 0, "stop after this `TIME`, such as 30s or 5m")
+	o.captureFlags.addFlags(f, "")
 	formatFlag(f, &o.format, "text or ndjson")
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
@@ -119,8 +119,6 @@ func (o *liveOptions) flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.summary, "summary-only", false, "show only the summary at the end")
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the worst 50")
 	widthFlag(f, &o.columns)
-	f.IntVarP(&o.snapLen, "snaplen", "s", live.DefaultSnapLen, "capture at most this many `OCTETS` of a frame")
-	f.IntVar(&o.ring, "ring-size", live.DefaultRingBytes, "size of the kernel's capture buffer in `OCTETS`")
 	o.analysisFlags(f)
 	f.Lookup("quiet").Usage = "do not announce the beginning and the end of the capture"
 }
@@ -145,34 +143,39 @@ func interruptible(parent context.Context) (context.Context, func()) {
 	}
 }
 
-// check makes one interface of the arguments and refuses what cannot be done.
-func (o *liveOptions) check(args []string) error {
-	if o.iface != "" {
-		args = append([]string{o.iface}, args...)
-	}
+// check takes the interface and the filter from the arguments and refuses what cannot be
+// done.
+func (o *liveOptions) check(words []string) error {
 	switch {
-	case len(args) == 0:
+	case len(o.ifaces) == 0 && len(words) == 0:
 		return usagef("no interface given (see iwdissect live --list)")
-	case len(args) > 1:
-		return usagef("live takes one interface, not %s", strings.Join(args, " "))
 	case o.format != "text" && o.format != "ndjson":
 		return usagef("--format of live takes text or ndjson, not %q", o.format)
 	case o.summary && (o.tree || o.hex || o.records != ""):
 		return usagef("--summary-only goes without -V, -x and --records")
 	case o.worst > 0 && o.format != "text":
 		return usagef("--worst of live goes with --format text")
-	case o.during < 0:
-		return usagef("--duration must not be negative")
-	case o.snapLen < 1 || o.snapLen > live.MaxSnapLen:
-		return usagef("--snaplen takes 1 to %d octets, not %d", live.MaxSnapLen, o.snapLen)
-	case o.ring < 1 || o.ring > live.MaxRingBytes:
-		return usagef("--ring-size takes 1 to %d octets, not %d", live.MaxRingBytes, o.ring)
 	}
-	o.iface = args[0]
-	if err := o.checkShown(); err != nil {
+	if len(o.ifaces) == 0 {
+		if lacksInterface(words) {
+			return usagef("%s is no interface: write live IFACE %s (see iwdissect live --list)", words[0], bpf.Join(words))
+		}
+		o.ifaces, words = words[:1], words[1:]
+	}
+	if err := o.refuse(words, &o.count); err != nil {
 		return err
 	}
-	return o.checkKeep()
+	return o.checkShown()
+}
+
+// lacksInterface reports whether words are a filter as they are, as tcpdump takes it.
+func lacksInterface(words []string) bool {
+	if _, err := bpf.Parse(bpf.Join(words)); err != nil {
+		return false
+	}
+	list, err := live.Interfaces()
+	return err == nil && words[0] != live.AnyInterface &&
+		!slices.ContainsFunc(list, func(i live.Interface) bool { return i.Name == words[0] })
 }
 
 // checkShown decides between lines and a summary.
@@ -186,23 +189,6 @@ func (o *liveOptions) checkShown() error {
 		return usagef("--lines goes without --summary-only")
 	}
 	o.board = o.board || o.s.OutTTY && o.format == "text" && !(o.lines || o.summary || o.tree || o.hex)
-	return nil
-}
-
-func (o *liveOptions) checkKeep() error {
-	if !o.keeping && o.keep == "" {
-		return nil
-	}
-	switch o.keep {
-	case "":
-		return usagef("-w needs the name of a file")
-	case "-":
-		return usagef("-w cannot write to standard output, where the results go; name a file or a named pipe")
-	}
-	switch ext := strings.ToLower(filepath.Ext(o.keep)); ext {
-	case ".gz", ".zst", ".lz4":
-		return usagef("-w does not compress; name the file without %s", ext)
-	}
 	return nil
 }
 
@@ -252,7 +238,7 @@ type listed struct {
 
 // interfaces does --list.
 func (o *liveOptions) interfaces(args []string) error {
-	if len(args) > 0 || o.iface != "" {
+	if len(args) > 0 || len(o.ifaces) > 0 {
 		return usagef("--list takes no interface")
 	}
 	if o.format != "text" && o.format != "json" {
@@ -296,14 +282,11 @@ func interfaceTable(w io.Writer, list []listed) error {
 	return t.Flush()
 }
 
-// interfaceNames completes the command line.
-func interfaceNames(args []string) []string {
-	if len(args) > 0 {
-		return nil
-	}
+// completeInterfaces offers the interfaces that are up.
+func completeInterfaces(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	list, err := live.Interfaces()
 	if err != nil {
-		return nil
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var names []string
 	for _, i := range list {
@@ -311,5 +294,5 @@ func interfaceNames(args []string) []string {
 			names = append(names, i.Name)
 		}
 	}
-	return append(names, live.AnyInterface)
+	return beginning(word, append(names, live.AnyInterface)), cobra.ShellCompDirectiveNoFileComp
 }

@@ -26,7 +26,7 @@ type feed struct {
 	closed bool
 }
 
-func (f *feed) LinkType() uint16           { return live.LinkEthernet }
+func (f *feed) LinkTypes() []uint16        { return []uint16{live.LinkEthernet} }
 func (f *feed) Stats() (live.Stats, error) { return live.Stats{}, nil }
 func (f *feed) Release() error             { return nil }
 func (f *feed) Close() error {
@@ -82,7 +82,7 @@ func (f *feed) run(t *testing.T, s *IOStreams, slept *time.Duration, args ...str
 	t.Helper()
 	o := newLiveOptions(s)
 	rest := pflagSet(t, o, append(args, "feed0"))
-	o.tap = func(live.Options) (tap, error) { return f, nil }
+	o.tap = func([]live.Options) (tap, error) { return f, nil }
 	o.clock = func() time.Time { return time.Unix(0, f.now).Add(*slept) }
 	return o.run(context.Background(), rest)
 }

@@ -360,7 +360,7 @@ func TestLive_List(t *testing.T) {
 			t.Errorf("got %+v", i)
 		}
 	}
-	if names := strings.Join(interfaceNames(nil), " "); names != "iwdA any" {
+	if names, _ := completeInterfaces(nil, nil, ""); strings.Join(names, " ") != "iwdA any" {
 		t.Errorf("completed to %s", names)
 	}
 }

@@ -35,7 +35,7 @@ type session struct {
 	sink *liveSink
 	view liveView
 	out  *bufio.Writer
-	keep *keeper // nil without -w
+	keep *store // nil without -w
 	// sel is what is shown.
 	sel *pipeline.Selection
 	// match and gate have the filter, if there is one: of frames, and of what is shown.
@@ -43,7 +43,9 @@ type session struct {
 	gate  *gate
 
 	frame   capture.Frame
-	latest  int64 // the latest time of a frame
+	links   []pcapng.LinkType // of the interfaces
+	full    bool              // the plan of the store ends the capture
+	latest  int64             // the latest time of a frame
 	started time.Time
 	handed  time.Time // when results were last handed on
 	counted time.Time // when the kernel's counters were last read
@@ -108,22 +110,36 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 	c.sink = c.judged(shown)
 	opt.Lean = c.view.sink() == nil && c.sink.engine == nil
 	c.run = pipeline.New(opt, c.sink)
-	c.h, err = o.tap(live.Options{
-		Interface: o.iface, Promiscuous: !o.modest, SnapLen: o.snapLen, RingBytes: o.ring,
-	})
-	if err != nil {
+	if c.h, err = o.tap(o.taps()); err != nil {
 		return nil, err
 	}
-	c.frame.Link = pcapng.LinkType(c.h.LinkType())
-	if o.keep != "" {
-		// Not before the capture is known to work: the file may hold
-		// something.
-		if c.keep, err = newKeeper(o.keep, o.iface, c.frame.Link, uint32(o.snapLen)); err != nil { //nolint:gosec // checked
-			_ = c.h.Release() // the first error is the one to report
-			return nil, err
-		}
+	if err := c.store(); err != nil {
+		_ = c.h.Release() // the first error is the one to report
+		return nil, err
 	}
 	return c, nil
+}
+
+// store makes the file that the frames are kept in; not before the capture is known to
+// work, for the file may hold something.
+func (c *session) store() (err error) {
+	o, types := c.o, c.h.LinkTypes()
+	if err := o.checkLinks(types); err != nil {
+		return err
+	}
+	ifaces := make([]pcapng.Interface, len(types))
+	for i, l := range types {
+		ifaces[i] = pcapng.Interface{Link: pcapng.LinkType(l), SnapLen: uint32(o.snapLen), Name: o.ifaces[i]} //nolint:gosec // checked
+		c.links = append(c.links, pcapng.LinkType(l))
+	}
+	if o.keep == "" {
+		return nil
+	}
+	c.keep, err = newStore(o.keep, o.plan, ifaces, o.clock, func(err error) {
+		c.clear()
+		o.s.warn(err)
+	})
+	return err
 }
 
 // judged makes the sink of the run: with the rules, if the view shows their findings.
@@ -256,14 +272,21 @@ func (c *session) capture() error {
 func (c *session) frames() error {
 	var p live.Packet
 	since := 0
-	for c.o.count == 0 || c.frame.Number < c.o.count {
+	for !c.full && (c.o.count == 0 || c.frame.Number < c.o.count) {
 		ok, err := c.h.Next(&p, 0)
 		if !ok && err == nil {
 			// Nothing more to do: the time to show what was done.
 			c.idle()
 			c.handOn()
 			since = 0
-			ok, err = c.h.Next(&p, handOnEvery)
+			if c.full {
+				break
+			}
+			wait := handOnEvery
+			if c.keep != nil {
+				wait = c.keep.wait(wait)
+			}
+			ok, err = c.h.Next(&p, wait)
 		}
 		switch {
 		case errors.Is(err, io.EOF):
@@ -320,14 +343,22 @@ func (c *session) packet(p *live.Packet) {
 	f := &c.frame
 	f.Number++
 	f.Time, f.Data, f.OrigLen = p.Time, p.Data, p.OrigLen
+	f.Link, f.Interface = c.links[p.Source], p.Source
 	if c.keep != nil {
-		if err := c.keep.frame(f); err != nil {
-			c.unkept(err)
-		}
+		full, err := c.keep.frame(f)
+		c.kept(full, err)
 	}
 	c.latest = max(c.latest, f.Time)
 	c.run.Frame(f)
 	c.over()
+}
+
+// kept ends a capture whose store is full, or failed.
+func (c *session) kept(full bool, err error) {
+	c.full = c.full || full
+	if err != nil {
+		c.unkept(err)
+	}
 }
 
 // unkept ends a capture whose file can no longer be written: otherwise the file would
@@ -343,6 +374,9 @@ func (c *session) unkept(err error) {
 func (c *session) handOn() {
 	now := time.Now()
 	c.handed = now
+	if c.keep != nil {
+		c.kept(c.keep.tick())
+	}
 	if c.keep != nil {
 		if err := c.keep.flush(); err != nil {
 			c.unkept(err)
@@ -380,7 +414,7 @@ func (c *session) watchDrops(now time.Time) {
 		return
 	}
 	c.drops, c.warned = s.Dropped, now
-	c.tell("%d frames were dropped by the kernel so far: they come faster than they are handled (a larger --ring-size gets over bursts)", s.Dropped)
+	c.tell("%d frames were dropped by the kernel so far: they come faster than they are handled (a larger buffer, -B, gets over bursts)", s.Dropped)
 }
 
 // finish writes what is known at the end.
@@ -409,7 +443,7 @@ func (c *session) finish() {
 	t := c.run.Totals()
 	kept := ""
 	if c.keep != nil {
-		kept = ", kept in " + c.o.keep
+		kept = ", kept in " + c.keep.where()
 	}
 	c.tell("%d frames captured on %s in %v%s, %s; %d TCP connections, %d with iWARP, %d PDUs",
 		t.Frames, c.o.iface, time.Since(c.started).Round(time.Millisecond), kept, dropped, t.Connections, t.IWARP, t.PDUs)

@@ -23,7 +23,7 @@ type shortConnections struct {
 	probe  func(connection int)
 }
 
-func (g *shortConnections) LinkType() uint16           { return live.LinkEthernet }
+func (g *shortConnections) LinkTypes() []uint16        { return []uint16{live.LinkEthernet} }
 func (g *shortConnections) Stats() (live.Stats, error) { return live.Stats{}, nil }
 func (g *shortConnections) Release() error             { return nil }
 func (g *shortConnections) Close() error {
@@ -99,7 +99,7 @@ func TestLive_Soak(t *testing.T) {
 			}}
 			o := newLiveOptions(&IOStreams{Out: io.Discard, Err: io.Discard})
 			f := pflagSet(t, o, append(args, "-q", "soak0"))
-			o.tap = func(live.Options) (tap, error) { return g, nil }
+			o.tap = func([]live.Options) (tap, error) { return g, nil }
 			if err := o.check(f); err != nil {
 				t.Fatal(err)
 			}

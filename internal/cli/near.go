@@ -61,6 +61,9 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	if near := nearest(name, names); name != "" && near != "" {
 		return usagef("unknown flag %s; did you mean --%s?", written, near)
 	}
+	if strings.HasPrefix(written, "-f") {
+		return usagef("-f filters what is captured, with live and check --live; of a file -Y selects, as in Wireshark")
+	}
 	return usagef("unknown flag %s", written)
 }
 

@@ -176,7 +176,7 @@ func (g *Group) poll(left time.Duration) error {
 		if g.has[i] || g.over[i] {
 			continue
 		}
-		g.polled = append(g.polled, unix.PollFd{Fd: int32(h.sock), Events: unix.POLLIN | unix.POLLERR})
+		g.polled = append(g.polled, unix.PollFd{Fd: int32(h.sock), Events: unix.POLLIN | unix.POLLERR}) //nolint:gosec // a descriptor
 		if h.closed.Load() {
 			// Its wake descriptor stays readable, so it is looked at now and then.
 			if left < 0 || left > h.retire {
@@ -184,7 +184,7 @@ func (g *Group) poll(left time.Duration) error {
 			}
 			continue
 		}
-		g.polled = append(g.polled, unix.PollFd{Fd: int32(h.wake), Events: unix.POLLIN})
+		g.polled = append(g.polled, unix.PollFd{Fd: int32(h.wake), Events: unix.POLLIN}) //nolint:gosec // as above
 	}
 	ms := -1
 	if left >= 0 {
@@ -209,7 +209,7 @@ func (g *Group) poll(left time.Duration) error {
 // Stats returns the sum of the kernel's counters.
 func (g *Group) Stats() (Stats, error) {
 	var sum Stats
-	var errs []error
+	errs := make([]error, 0, len(g.handles))
 	for _, h := range g.handles {
 		s, err := h.Stats()
 		errs = append(errs, err)

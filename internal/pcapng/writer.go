@@ -41,7 +41,9 @@ type Writer struct {
 	order  binary.AppendByteOrder
 	buf    []byte
 	ifaces []Interface
-	err    error
+	// written counts the octets that went to w.
+	written uint64
+	err     error
 }
 
 // NewWriter starts a file. Its header is written with the first packets, or
@@ -95,6 +97,7 @@ func (w *Writer) Flush() error {
 		return w.err
 	}
 	n, err := w.w.Write(w.buf)
+	w.written += uint64(max(n, 0))
 	if err == nil && n != len(w.buf) {
 		err = io.ErrShortWrite
 	}
@@ -102,6 +105,9 @@ func (w *Writer) Flush() error {
 	w.err = err
 	return err
 }
+
+// Size returns the octets of the file so far, with those that were collected.
+func (w *Writer) Size() uint64 { return w.written + uint64(len(w.buf)) }
 
 func (w *Writer) u16(v uint16) { w.buf = w.order.AppendUint16(w.buf, v) }
 func (w *Writer) u32(v uint32) { w.buf = w.order.AppendUint32(w.buf, v) }
