@@ -66,7 +66,8 @@ type Field struct {
 
 // Value is one value of a field: Num for Bool (0 or 1), Uint, Int, Time, Duration and
 // Frame, the bits of a float64 for Float; Bytes for Octets, Text, addresses (network
-// byte order) and the octets of a layer.
+// byte order). A layer has its octets and all that it carries in Bytes, and in Num how
+// many of them are its own; 0 stands for all.
 type Value struct {
 	Num   uint64
 	Bytes []byte

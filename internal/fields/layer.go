@@ -60,6 +60,19 @@ type Head struct {
 // head are the captured octets of the header alone.
 func (h *Head) head() []byte { return h.Octets[:min(h.Size, len(h.Octets))] }
 
+// carriers are the layers that have all they carry as their own octets in Wireshark.
+var carriers = map[string]bool{
+	"frame": true, "tcp": true, "sctp": true, "gre": true, "geneve": true, "erspan": true, "ppp": true, "raw": true,
+}
+
+// self is a layer as a value: all its octets, and how many of them are its own.
+func (h *Head) self() Value {
+	if carriers[h.Layer.Name] {
+		return Value{Bytes: h.Octets}
+	}
+	return Value{Num: uint64(len(h.head())), Bytes: h.Octets}
+}
+
 // Place tells where in the header the row stands, in octets; size 0: it is computed.
 func (r *LayerRow) Place(h *Head) (pos, size int) {
 	if r.width == 0 {

@@ -32,7 +32,7 @@ var layerFrame = &Layer{
 			}
 			return Value{}, false
 		}).at(1),
-		computed("frame.encap_type", "Encapsulation type", Uint, 16, func(l *Layers, _ *Head) (Value, bool) {
+		computed("frame.encap_type", "Encapsulation type", Int, 16, func(l *Layers, _ *Head) (Value, bool) {
 			n, ok := encapOf(uint16(l.f.Link))
 			return Value{Num: n}, ok
 		}).names(encapName),

@@ -97,7 +97,7 @@ func (p *LayerPlan) Fill(r *Row, when When) {
 func (p *LayerPlan) fill(h *Head, r *Row, when When, depth int) {
 	id := h.Layer.id
 	if s := p.self[id]; s >= 0 && when == Early {
-		r.Add(s, Value{Bytes: h.Octets})
+		r.Add(s, h.self())
 	}
 	for i := range p.want[id] {
 		w := &p.want[id][i]

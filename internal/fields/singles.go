@@ -23,7 +23,7 @@ var singles = map[string]readSingle{
 	"iwarp_mpa.fpdu":                 ifKind(trace.KindFPDU),
 	"iwarp_mpa.markers":              readHasMarkers,
 	"iwarp_mpa.enhanced":             readEnhanced,
-	"iwarp_ddp_rdmap":                ifDDP(func(h ddpHead) []byte { return h.all }),
+	"iwarp_ddp_rdmap":                readDDP,
 	"iwarp_ddp":                      ifDDP(func(h ddpHead) []byte { return h.all[:min(h.header, len(h.all))] }),
 	"iwarp_ddp.tagged":               ifDDP(func(h ddpHead) []byte { return h.only(ddp.TaggedLen) }),
 	"iwarp_ddp.untagged":             ifDDP(func(h ddpHead) []byte { return h.only(ddp.UntaggedLen) }),
@@ -206,6 +206,27 @@ func ifDDP(value func(ddpHead) []byte) readSingle {
 			c.octets(slot, b)
 		}
 	}
+}
+
+// readDDP reads a segment. Its own octets are the headers of DDP and RDMAP, as far as
+// Wireshark counts them to the layer: a Terminate is all header.
+func readDDP(c *Collector, slot int, p *trace.PDU) {
+	ifDDP(func(h ddpHead) []byte { return h.all })(c, slot, p)
+	vs := c.row.slots[slot]
+	if len(vs) == 0 {
+		return
+	}
+	v := &vs[len(vs)-1]
+	n := ddp.HeaderLen(v.Bytes[0])
+	if len(v.Bytes) > 1 {
+		switch rdmap.Opcode(v.Bytes[1] & 0xf) {
+		case rdmap.OpTerminate:
+			n = len(v.Bytes)
+		case rdmap.OpReadRequest:
+			n += rdmap.ReadRequestLen
+		}
+	}
+	v.Num = uint64(min(n, len(v.Bytes))) //nolint:gosec // not negative
 }
 
 func ifOpcode(op rdmap.Opcode) readSingle {
