@@ -171,11 +171,7 @@ func (c *compiler) presence(x *presence) (test, *Error) {
 func (c *compiler) operand(x expr, like *operand) (*operand, *Error) {
 	switch x := x.(type) {
 	case *fieldExpr:
-		slot := c.slot(x.field)
-		return &operand{
-			expr: x, kind: kindOf(x.field.Type), slot: slot, field: x.field,
-			values: func(row *fields.Row) []fields.Value { return row.Values(slot) },
-		}, nil
+		return c.field(x), nil
 	case *literal:
 		if like == nil {
 			return nil, c.errorAt(x.span, "nothing here says what %s is; compare a field with it", show(x))
@@ -191,6 +187,29 @@ func (c *compiler) operand(x expr, like *operand) (*operand, *Error) {
 		return c.negation(x, like)
 	}
 	return nil, c.errorAt(x.at(), "this is true or false, and no value")
+}
+
+// field compiles a field. Of a layer, the values are its own octets; only contains and
+// matches look at what it carries as well.
+func (c *compiler) field(x *fieldExpr) *operand {
+	slot := c.slot(x.field)
+	all := func(row *fields.Row) []fields.Value { return row.Values(slot) }
+	o := &operand{expr: x, kind: kindOf(x.field.Type), slot: slot, field: x.field, values: all, carried: all}
+	if x.field.Type != fields.None {
+		return o
+	}
+	var out []fields.Value
+	o.values = func(row *fields.Row) []fields.Value {
+		out = out[:0]
+		for _, v := range row.Values(slot) {
+			if v.Num > 0 && v.Num < uint64(len(v.Bytes)) {
+				v.Bytes = v.Bytes[:v.Num]
+			}
+			out = append(out, v)
+		}
+		return out
+	}
+	return o
 }
 
 // untyped tells if an expression has nothing but literals in it.

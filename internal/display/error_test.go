@@ -35,7 +35,7 @@ func TestErrors(t *testing.T) {
 		{"tcp.srcport == tcp.dstprt", "               ^^^^^^^^^^", "tcp.dstprt is no number; did you mean tcp.dstport?"},
 		{`iwarp_rdma.opcode == "Wr"`, "                     ^^^^", `"Wr" is no number and no value of iwarp_rdma.opcode`},
 		{"tcp.flags.syn == 'ab'", "                 ^^^^", "a character constant has one character, of one octet"},
-		{"tcp.flags.syn == yes", "                 ^^^", "yes is no boolean; those are True, False, 1 and 0"},
+		{"tcp.flags.syn == yea", "                 ^^^", "yea is no boolean; those are True, False, 1 and 0"},
 		{"ip.src == 10.1", "          ^^^^", "10.1 is no IPv4 address"},
 		{"ip.src == 10.1.0.1/33", "          ^^^^^^^^^^^", "the prefix of an IPv4 address is 0 to 32 bits"},
 		{"ip.src == localhost", "          ^^^^^^^^^", "localhost is no IPv4 address; names of hosts are not looked up"},

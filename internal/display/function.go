@@ -241,7 +241,11 @@ func (c *compiler) most(x *call, side int) (*operand, *Error) {
 	}
 	compare := comparison(k, k)
 	out := make([]fields.Value, 2) // the best one, and the one at hand
-	return &operand{expr: x, kind: k, slot: -1, calculated: true, values: func(row *fields.Row) []fields.Value {
+	var field *fields.Field
+	if len(args) == 1 {
+		field = like.field
+	}
+	return &operand{expr: x, kind: k, slot: -1, field: field, calculated: field == nil, values: func(row *fields.Row) []fields.Value {
 		found := false
 		for _, a := range args {
 			vs := a.values(row)

@@ -96,6 +96,12 @@ func boolValue(x *literal, f *fields.Field) (fields.Value, string) {
 	if n, ok := named(f, x.text); ok {
 		return fields.Value{Num: n}, ""
 	}
+	switch strings.ToLower(x.text) { // as Wireshark calls the values of most flags
+	case "set", "yes":
+		return fields.Value{Num: 1}, ""
+	case "not set", "no":
+		return fields.Value{}, ""
+	}
 	return fields.Value{}, show(x) + " is no boolean; those are True, False, 1 and 0"
 }
 
@@ -175,8 +181,11 @@ const mostNames = 1 << 16
 
 // named finds the value of a field that has a name. Upper and lower case are the same.
 func named(f *fields.Field, name string) (uint64, bool) {
-	if f == nil || f.Names == nil || name == "" {
+	if f == nil || name == "" {
 		return 0, false
+	}
+	if n, ok := fields.Alias(f, name); ok || f.Names == nil {
+		return n, ok
 	}
 	most := uint64(mostNames)
 	if f.Bits > 0 && f.Bits < 16 {

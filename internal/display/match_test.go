@@ -132,7 +132,8 @@ func TestMatch(t *testing.T) {
 		{"tcp.port not in {7200, 1}", false},
 		{"any tcp.port not in {7200}", false},
 		{"all tcp.port in {7200}", false},
-		{"all tcp.port in {7200, 49894}", true},
+		{"all tcp.port in {7200, 49894}", true}, // tshark 4.0 wants all in one member
+		{"all tcp.port in {7000 .. 50000}", true},
 		{"all tcp.port not in {7200}", false},
 		{"ipv6.src not in {::1}", true},
 		{"all ipv6.src in {::1}", false},
@@ -199,7 +200,8 @@ func TestMatch(t *testing.T) {
 		{"ip.src[0x1] == 01", true},
 		{"ip.src[0:2][1] == 01", true},
 		{"ip.src[0:2] > 0a", true},
-		{"ip.src[0:2] > 0a:00:00", true},
+		{"ip.src[0:2] > 0a:00:00", false}, // the longer one is greater
+		{"ip.src[0:2] < 00:00:00", true},
 		{"ip.src[0:4] == ip.src", true},
 		{`tcp.payload[0:4] == "MPA "`, true},
 		{"tcp.payload[0:4] & ff:ff == 4d:50", true},
@@ -209,6 +211,12 @@ func TestMatch(t *testing.T) {
 		{`tcp.payload contains ""`, false},
 		{"ip contains 0a:01:00:01", true},
 		{"ip > 45", true},
+		{"len(ip) == 20", true},
+		{"len(eth) == 6", true}, // of the frame of the test
+		{"eth[5] == bd", true},
+		{"eth[6]", false},
+		{"eth contains bd:08:00", true},
+		{`eth matches r"\xbd\x08"`, true},
 
 		// strings
 		{`frame.protocols contains "iwarp"`, true},
@@ -229,6 +237,14 @@ func TestMatch(t *testing.T) {
 		{`tcp.payload matches r"^MPA.ID"`, true},
 		{`tcp.payload matches r"[\x80-\xff]\n\x00"`, true},
 		{`tcp.payload matches "\xe9"`, true},
+		{`tcp.payload matches "\xc9"`, false}, // only ASCII has upper and lower case
+		{`tcp.payload matches r"\xc9"`, false},
+		{`tcp.payload matches r"[^\x00-\x7f]"`, true},
+		{`tcp.payload matches r"\W\n"`, true},
+		{`tcp.payload matches r"\Qreq\E\x{e9}"`, true},
+		{`tcp.payload matches r"\x4d\0120A"`, false},
+		{`tcp.payload matches r"\x4d\0120\x41"`, false},
+		{`tcp.payload matches r"\x4DPA\040I"`, true},
 		{`tcp.payload matches "Frame$"`, true},
 		{`tcp.payload matches "Req.\n"`, true},
 		{`tcp.payload matches "Req..\x00"`, false},

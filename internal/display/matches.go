@@ -2,8 +2,10 @@ package display
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -11,7 +13,7 @@ import (
 )
 
 // matches compiles a regular expression. It goes over octets, as Wireshark's: to the
-// expression, each octet is the character with its number.
+// expression, each octet is a character, see widen.
 func (c *compiler) matches(a *operand, y expr, all bool) (test, *Error) {
 	if !a.kind.inOctets() || a.kind == kindIPv4 || a.kind == kindIPv6 {
 		s := a.expr.at()
@@ -21,8 +23,7 @@ func (c *compiler) matches(a *operand, y expr, all bool) (test, *Error) {
 	if !ok || l.kind != tokenString {
 		return nil, c.errorAt(y.at(), `behind matches stands a string: "^abc"`)
 	}
-	pattern := string(widen(nil, []byte(l.text)))
-	re, err := compilePattern(pattern)
+	re, err := compilePattern(string(widen(nil, []byte(l.text))))
 	if err != nil {
 		return nil, c.errorAt(l.span, "the regular expression is wrong: %s", reason(err))
 	}
@@ -46,7 +47,7 @@ func (c *compiler) matches(a *operand, y expr, all bool) (test, *Error) {
 // compilePattern compiles an expression that does not tell upper from lower case, unless
 // it says so itself. A $ is true before a line feed at the end as well, as in PCRE.
 func compilePattern(pattern string) (*regexp.Regexp, error) {
-	re, err := syntax.Parse(pattern, syntax.Perl|syntax.FoldCase)
+	re, err := syntax.Parse(widenEscapes(pattern), syntax.Perl|syntax.FoldCase)
 	if err != nil {
 		return nil, err
 	}
@@ -91,10 +92,85 @@ func isASCII(b []byte) bool {
 	return true
 }
 
-// widen appends octets, each as the character with its number.
+// above is where the octets that are not ASCII stand among the characters: where none has
+// a meaning, and none is the upper or lower case of another one.
+const above = 0xe000
+
+// widen appends octets, each as one character.
 func widen(to, b []byte) []byte {
 	for _, c := range b {
-		to = utf8.AppendRune(to, rune(c))
+		r := rune(c)
+		if r >= utf8.RuneSelf {
+			r += above
+		}
+		to = utf8.AppendRune(to, r)
 	}
 	return to
+}
+
+// widenEscapes does the same to the escapes of an expression that stand for octets.
+func widenEscapes(pattern string) string {
+	var b strings.Builder
+	for i := 0; i < len(pattern); {
+		if pattern[i] != '\\' || i+1 == len(pattern) {
+			b.WriteByte(pattern[i])
+			i++
+			continue
+		}
+		if strings.HasPrefix(pattern[i:], `\Q`) { // all that follows is itself
+			end := len(pattern)
+			if n := strings.Index(pattern[i:], `\E`); n >= 0 {
+				end = i + n
+			}
+			b.WriteString(pattern[i:end])
+			i = end
+			if i == len(pattern) {
+				break
+			}
+		}
+		n, octet := octetEscape(pattern[i:])
+		switch {
+		case n == 0:
+			n = min(2, len(pattern)-i)
+			b.WriteString(pattern[i : i+n])
+		case octet >= utf8.RuneSelf:
+			fmt.Fprintf(&b, `\x{%x}`, above+octet)
+		default:
+			fmt.Fprintf(&b, `\x%02x`, octet)
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// octetEscape reads an escape for an octet: \x41, \x{41} or \0101. It returns how long it
+// is, 0 if it is none.
+func octetEscape(s string) (n int, octet uint64) {
+	digits, base, end := "", 16, 0
+	switch {
+	case strings.HasPrefix(s, `\x{`):
+		if end = strings.IndexByte(s, '}'); end < 0 {
+			return 0, 0
+		}
+		digits, end = s[3:end], end+1
+	case strings.HasPrefix(s, `\x`):
+		end = 2
+		for end < min(4, len(s)) && strings.IndexByte("0123456789abcdefABCDEF", s[end]) >= 0 {
+			end++
+		}
+		digits = s[2:end]
+	case strings.HasPrefix(s, `\0`):
+		end, base = 2, 8
+		for end < min(4, len(s)) && s[end] >= '0' && s[end] <= '7' {
+			end++
+		}
+		digits = s[1:end]
+	default:
+		return 0, 0
+	}
+	octet, err := strconv.ParseUint(digits, base, 8)
+	if err != nil {
+		return 0, 0
+	}
+	return end, octet
 }

@@ -77,6 +77,8 @@ type operand struct {
 	expr   expr
 	kind   kind
 	values values
+	// carried gives the values of a layer with what it carries; nil if it is no field.
+	carried values
 	// slot is that of a plain field, else -1.
 	slot int
 	// constant: there is one value, and it is the same in each row. Of an address with a
@@ -87,6 +89,16 @@ type operand struct {
 	field *fields.Field
 	// calculated numbers may be below zero, whatever the field.
 	calculated bool
+}
+
+// within is the operand as contains and matches look at it.
+func (o *operand) within() *operand {
+	if o.carried == nil {
+		return o
+	}
+	w := *o
+	w.values = o.carried
+	return &w
 }
 
 // comparison gives an order of values of two kinds; nil if they have none.
@@ -102,7 +114,15 @@ func comparison(a, b kind) func(x, y *fields.Value) int {
 		if addresses && a != b {
 			return nil
 		}
-		return func(x, y *fields.Value) int { return bytes.Compare(x.Bytes, y.Bytes) }
+		if a == kindText && b == kindText {
+			return func(x, y *fields.Value) int { return bytes.Compare(x.Bytes, y.Bytes) }
+		}
+		return func(x, y *fields.Value) int { // the longer one is greater, as in Wireshark
+			if c := cmp.Compare(len(x.Bytes), len(y.Bytes)); c != 0 {
+				return c
+			}
+			return bytes.Compare(x.Bytes, y.Bytes)
+		}
 	case a != b:
 		return nil
 	case a == kindBool:

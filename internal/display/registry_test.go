@@ -112,7 +112,7 @@ func write() packet {
 	header := []byte{0x45, 0, 0, 92, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 1, 0, 1, 10, 1, 0, 2}
 	offset := uint64(0xffff888000001000)
 	return packet{
-		"frame": octetsOf("\x8e\x7bframe"), "eth": octetsOf("\x8e\x7b\xc7\x9e\xcc\xbd"),
+		"frame": octetsOf("\x8e\x7bframe"), "eth": {{Num: 6, Bytes: []byte("\x8e\x7b\xc7\x9e\xcc\xbd\x08\x00")}},
 		"frame.number": numbers(8), "frame.len": numbers(106),
 		"frame.time":          numbers(time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC).UnixNano()),
 		"frame.time_relative": numbers(213686000), "frame.time_delta": numbers(39850000),

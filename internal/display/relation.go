@@ -53,14 +53,14 @@ func (c *compiler) comparison(r *relation, x expr, op string, y expr) (test, *Er
 	}
 	all := r.quantifier == "all" || r.quantifier == "" && (op == "!=" || op == "===")
 	if op == "matches" {
-		return c.matches(a, y, all)
+		return c.matches(a.within(), y, all)
 	}
 	b, err := c.operand(y, beside(a, op))
 	if err != nil {
 		return nil, err
 	}
 	if op == "contains" {
-		return c.contains(at, a, b, all)
+		return c.contains(at, a.within(), b, all)
 	}
 	compare := comparison(a.kind, b.kind)
 	if compare == nil {
