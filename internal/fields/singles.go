@@ -224,9 +224,10 @@ func readDDP(c *Collector, slot int, p *trace.PDU) {
 			n = len(v.Bytes)
 		case rdmap.OpReadRequest:
 			n += rdmap.ReadRequestLen
+		default:
 		}
 	}
-	v.Num = uint64(min(n, len(v.Bytes))) //nolint:gosec // not negative
+	v.Num = uint64(min(n, len(v.Bytes)))
 }
 
 func ifOpcode(op rdmap.Opcode) readSingle {
