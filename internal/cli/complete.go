@@ -57,6 +57,7 @@ func completeFlags(cmd *cobra.Command, formats ...string) {
 		"output":         open(outputs),
 		"show":           completeScenarios,
 		"mix":            words("mixed", "bulk"),
+		statFlag:         completeStats,
 		timeFlag:         words(times...),
 		colourFlag:       words(colourWords...),
 	} {
