@@ -34,10 +34,10 @@ var layerTCP = &Layer{
 			return Value{Num: uint64(l.seg.ack)}, l.seg.known
 		}).ref("RFC 9293 3.1"),
 		num("tcp.ack_raw", "Acknowledgment number (raw)", 64, 32).ref("RFC 9293 3.1"),
-		num("tcp.hdr_len", "Header Length", 96, 4).wide(8).from(times4(96, 4)).text(headerLength).ref("RFC 9293 3.1"),
-		num("tcp.flags", "Flags", 100, 12).hex().wide(16).text(tcpFlagsText).ref("RFC 9293 3.1"),
-		num("tcp.flags.res", "Reserved", 100, 3).at(1).wide(12).text(setText).boolean(),
-		flag("tcp.flags.ae", "Accurate ECN", 103).at(1).wide(12),
+		num("tcp.hdr_len", "Header Length", 96, 4).wide(8).whole().from(times4(96, 4)).text(headerLength).ref("RFC 9293 3.1"),
+		num("tcp.flags", "Flags", 100, 12).hex().wide(16).undrawn().text(tcpFlagsText).ref("RFC 9293 3.1"),
+		num("tcp.flags.res", "Reserved", 100, 3).at(1).wide(12).among(100).text(setText).boolean(),
+		flag("tcp.flags.ae", "Accurate ECN", 103).at(1).wide(12).among(100),
 		flag("tcp.flags.cwr", "Congestion Window Reduced", 104).at(1).wide(12),
 		flag("tcp.flags.ece", "ECN-Echo", 105).at(1).wide(12),
 		flag("tcp.flags.urg", "Urgent", 106).at(1).wide(12),
@@ -55,11 +55,11 @@ var layerTCP = &Layer{
 			return signed(int64(l.seg.factor)), l.seg.known && l.seg.factor != 0
 		}).text(factorText).ref("RFC 7323 2.3"),
 		num("tcp.checksum", "Checksum", 128, 16).hex().text(unchecked("[unverified]")).ref("RFC 9293 3.1"),
-		computed("tcp.checksum.status", "Checksum Status", Uint, 8, unverified).text(statusText),
+		computed("tcp.checksum.status", "Checksum Status", Uint, 8, unverified).text(statusText).beside(128),
 		num("tcp.urgent_pointer", "Urgent Pointer", 144, 16).ref("RFC 9293 3.1"),
 		row("tcp.options", "Options", Octets, 160, 0).from(func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Bytes: l.f.Packet.Options}, len(l.f.Packet.Options) > 0
-		}).text(optionsText).with(options, partOption).ref("RFC 9293 3.2"),
+		}).text(optionsText).holding(options, partOption).ref("RFC 9293 3.2"),
 		label("", "Timestamps", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.known }),
 		duration("tcp.time_relative", "Time since first frame in this TCP stream", func(s *tcpSegment) int64 { return s.since }, nil).at(1),
 		duration("tcp.time_delta", "Time since previous frame in this TCP stream", func(s *tcpSegment) int64 { return s.delta }, nil).at(1),
@@ -69,20 +69,21 @@ var layerTCP = &Layer{
 		duration("tcp.analysis.initial_rtt", "iRTT", func(s *tcpSegment) int64 { return s.firstRTT }, func(s *tcpSegment) bool { return s.firstRTT != 0 && s.analysed() }).at(1),
 		number("tcp.analysis.bytes_in_flight", "Bytes in flight", Uint, (*tcpSegment).inFlight).at(1),
 		number("tcp.analysis.push_bytes_sent", "Bytes sent since last PSH flag", Uint, func(s *tcpSegment) uint64 { return uint64(s.pushed) }).at(1),
-		label("tcp.analysis.flags", "TCP Analysis Flags", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.flags != 0 }).follows().at(1).with(experts, partExpert),
-		label("tcp.analysis.duplicate_ack", "TCP Analysis: Duplicate ACK", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.flags&aDuplicateAck != 0 }).follows().at(1),
-		number("tcp.analysis.duplicate_ack_num", "Duplicate ACK #", Uint, func(s *tcpSegment) uint64 { return uint64(s.dupAck) }).at(1),
-		number("tcp.analysis.duplicate_ack_frame", "Duplicate to the ACK in frame", Frame, func(s *tcpSegment) uint64 { return s.dupFrame }).at(1),
-		duration("tcp.analysis.rto", "The RTO for this segment was", func(s *tcpSegment) int64 { return s.rto }, func(s *tcpSegment) bool { return s.rto > 0 }).at(1),
+		label("tcp.analysis.flags", "TCP Analysis Flags", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.flags != 0 }).follows().at(1),
+		label("tcp.analysis.duplicate_ack", "This is a TCP duplicate ack", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.flags&aDuplicateAck != 0 }).follows().at(2),
+		label("", "", func(*Layers, *Head) (Value, bool) { return Value{}, false }).at(1).holding(experts, partExpert),
+		duration("tcp.analysis.rto", "The RTO for this segment was", func(s *tcpSegment) int64 { return s.rto }, func(s *tcpSegment) bool { return s.rto > 0 }).at(2),
 		number("tcp.analysis.rto_frame", "RTO based on delta from frame", Frame, func(s *tcpSegment) uint64 {
 			if s.rto == 0 {
 				return 0
 			}
 			return s.rtoFrame
-		}).at(1),
+		}).at(2),
+		number("tcp.analysis.duplicate_ack_num", "Duplicate ACK #", Uint, func(s *tcpSegment) uint64 { return uint64(s.dupAck) }).at(1),
+		number("tcp.analysis.duplicate_ack_frame", "Duplicate to the ACK in frame", Frame, func(s *tcpSegment) uint64 { return s.dupFrame }).at(1).holding(duplicates, partExpert),
 		computed("tcp.payload", "TCP payload", Octets, 0, func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Bytes: l.f.Packet.Payload}, len(l.f.Packet.Payload) > 0
-		}),
+		}).text(payloadText).tail(),
 	},
 }
 
@@ -118,6 +119,12 @@ func tcpTitle(dst []byte, l *Layers, h *Head) []byte {
 		dst = appendUint(append(dst, ", Ack: "...), uint64(l.seg.ack))
 	}
 	return appendUint(append(dst, ", Len: "...), uint64(l.f.Packet.PayloadLen)) //nolint:gosec // not negative
+}
+
+// payloadText counts the octets.
+func payloadText(dst []byte, v Value) []byte {
+	dst = append(appendUint(dst, uint64(len(v.Bytes))), " bytes"...)
+	return dst
 }
 
 func setText(dst []byte, v Value) []byte {
