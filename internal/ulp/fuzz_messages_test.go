@@ -10,7 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// script makes the input of FuzzRoom: which port, the private data, and messages, each with
+// script makes the input of FuzzMessages: which port, the private data, and messages, each with
 // a direction.
 func script(port byte, private string, messages ...string) []byte {
 	b := append([]byte{port, byte(len(private))}, private...)
@@ -21,9 +21,9 @@ func script(port byte, private string, messages ...string) []byte {
 	return b
 }
 
-// FuzzRoom: whatever messages a connection has, nothing panics, state stays within its
+// FuzzMessages: whatever messages a connection has, nothing panics, state stays within its
 // bounds, and lines are printable.
-func FuzzRoom(f *testing.F) {
+func FuzzMessages(f *testing.F) {
 	l := rpcrdma.NewLists([]rpcrdma.ReadSegment{{Position: 1, Segment: rpcrdma.Segment{Handle: 1, Length: 9}}}, [][]rpcrdma.Segment{{{Handle: 2, Length: 10}}}, nil)
 	f.Add(script(0, string(rpcrdma.Private{Version: 1}.Append(nil)), rpcHeader(5, 0, l)+rpcCall(5, nfs, 3, 6), rpcHeader(5, 0, l)+rpcReply(5)+words(0)))
 	request, answer := smbNegotiation()

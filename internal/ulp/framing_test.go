@@ -25,7 +25,7 @@ import (
 
 // layers are the upper layers of the captures of the project, by the beginning of their
 // names. All others have none.
-var layers = map[string]string{"ulp-nfs-": "RPC/RDMA", "ulp-smb-": "SMB Direct", "nvme-": "NVMe/RDMA", "ulp-nvme-": "NVMe/RDMA", "iser": "iSER"}
+var layers = map[string]string{"ulp-nfs-": "RPC/RDMA", "ulp-smb-": "SMB Direct", "ulp-nvme-": "NVMe/RDMA", "ulp-iser": "iSER"}
 
 func layerOf(path string) string {
 	for prefix, name := range layers {
@@ -83,8 +83,8 @@ func say(frames []capture.Frame, brief bool) *said {
 	return s
 }
 
-// captures are those of the project.
-func captures(t *testing.T) []string {
+// ofProject are those of the project.
+func ofProject(t *testing.T) []string {
 	t.Helper()
 	var all []string
 	for _, pattern := range []string{"../../testdata/pcaps/*.pcap*", "../../testdata/pcaps/generated/*.pcap*"} {
@@ -100,11 +100,11 @@ func captures(t *testing.T) []string {
 	return all
 }
 
-// TestCaptures: the connections of upper layers have their names, and all others have
+// TestNames: the connections of upper layers have their names, and all others have
 // none.
-func TestCaptures(t *testing.T) {
+func TestNames(t *testing.T) {
 	met := map[string]bool{}
-	for _, path := range captures(t) {
+	for _, path := range ofProject(t) {
 		want, got := layerOf(path), say(framesOf(t, path, nil), true).names
 		met[want] = true
 		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || got[want] == 0) {
@@ -176,15 +176,15 @@ func TestFraming(t *testing.T) {
 	}
 }
 
-// TestDamage: captures that were cut, that begin in the middle, lack frames, or have
+// TestFraming_Damage: captures that were cut, that begin in the middle, lack frames, or have
 // wrong octets get no wrong name, and nothing panics.
-func TestDamage(t *testing.T) {
+func TestFraming_Damage(t *testing.T) {
 	rounds := 40
 	if tracetest.Campaign() {
 		rounds = 2000
 	}
 	rnd := rand.New(rand.NewPCG(1, 9))
-	for _, path := range captures(t) {
+	for _, path := range ofProject(t) {
 		want := layerOf(path)
 		if want == "" {
 			continue
@@ -229,9 +229,9 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestMiddle: a capture that begins behind the startup is named by what its messages are,
+// TestFraming_Middle: a capture that begins behind the startup is named by what its messages are,
 // unless too few are left.
-func TestMiddle(t *testing.T) {
+func TestFraming_Middle(t *testing.T) {
 	for _, path := range []string{"generated/ulp-nfs-rdma.pcapng", "generated/ulp-smb-direct.pcapng", "ulp-nfs-rdma-start.pcap"} {
 		frames := framesOf(t, "../../testdata/pcaps/"+path, nil)
 		for skip := 6; skip < len(frames)/2; skip++ {
