@@ -13,6 +13,8 @@ type Layer struct {
 	// Title is the line of the protocol in a tree.
 	Title func(dst []byte, l *Layers, h *Head) []byte
 	Rows  []LayerRow
+	// Whole: all that it carries counts as its own.
+	Whole bool
 
 	id int
 }
@@ -35,8 +37,13 @@ type LayerRow struct {
 	// parts steps through the parts that follow below the row: i counts octets, or what
 	// the row likes, from 0.
 	parts func(l *Layers, h *Head, i *int) (Head, bool)
-	// sub are the layers that parts may give.
-	sub []*Layer
+	// sub are the layers that parts may give; below: they stand below the row, not beside it.
+	sub   []*Layer
+	below bool
+	// first is the first bit that is drawn with those of the value, less 1; 0: not said.
+	first int
+	// plain: the octets are shown whole, though only some bits are the value.
+	plain bool
 	// tcp: the value depends on the packets before it.
 	tcp bool
 }
@@ -73,23 +80,70 @@ func (h *Head) self() Value {
 	return Value{Num: uint64(len(h.head())), Bytes: h.Octets}
 }
 
+// Name is the name of the protocol, empty for what has none.
+func (h *Head) Name(l *Layers) string {
+	if h.Layer == layerTunnel {
+		return tunnelName(l.f.Tunnels[h.aux].Kind)
+	}
+	return h.Layer.Name
+}
+
+// AppendTitle writes the line of the header in a tree.
+func (h *Head) AppendTitle(dst []byte, l *Layers) []byte {
+	if h.Layer.Title != nil {
+		return h.Layer.Title(dst, l, h)
+	}
+	return append(dst, h.Layer.Self.Label...)
+}
+
+// Extent is how many octets of the frame the layer counts as its own.
+func (h *Head) Extent() int {
+	if h.Layer.Whole {
+		return len(h.Octets)
+	}
+	return len(h.head())
+}
+
 // Place tells where in the header the row stands, in octets; size 0: it is computed.
 func (r *LayerRow) Place(h *Head) (pos, size int) {
 	if r.width == 0 {
-		if r.bit > 0 {
-			return r.bit / 8, max(0, len(h.head())-r.bit/8)
+		if r.Type != Octets && r.bit == 0 {
+			return 0, 0
 		}
-		return r.bit / 8, 0
+		return r.bit / 8, max(0, len(h.head())-r.bit/8)
 	}
 	first, last := r.bit/8, (r.bit+r.width+7)/8
 	return first, last - first
 }
 
-// Mask tells which bits of the octets of the row are the value: how many stand before
-// them and how many they are. ok is false for whole octets.
-func (r *LayerRow) Mask() (before, width int, ok bool) {
-	return r.bit % 8, r.width, r.width > 0 && (r.width%8 != 0 || r.bit%8 != 0)
+// Drawn is the place of the value in the header, in bits, and how many bits are drawn with
+// it, from which on; -1: that is not said.
+func (r *LayerRow) Drawn() (bit, width, drawn, from int) {
+	return r.bit, r.width, r.Field.Bits, r.first - 1
 }
+
+// Masked reports whether only some bits of octets are the value. Whole says that these are
+// shown whole nevertheless.
+func (r *LayerRow) Masked() (masked, whole bool) {
+	return r.width > 0 && (r.width%8 != 0 || r.bit%8 != 0), r.plain
+}
+
+// Raw are the bits of the row.
+func (r *LayerRow) Raw(h *Head) uint64 {
+	if (r.bit+r.width+7)/8 > len(h.Octets) {
+		return 0
+	}
+	return readBits(h.Octets, r.bit, r.width)
+}
+
+// HasParts reports whether parts follow the row, Below whether they stand below it.
+func (r *LayerRow) HasParts() bool { return r.parts != nil }
+
+// Below reports whether the parts stand below the row, and not beside it.
+func (r *LayerRow) Below() bool { return r.below }
+
+// Part returns the next part; i counts from 0.
+func (r *LayerRow) Part(l *Layers, h *Head, i *int) (Head, bool) { return r.parts(l, h, i) }
 
 // Value returns the value of the row in a header.
 func (r *LayerRow) Value(l *Layers, h *Head) (Value, bool) {

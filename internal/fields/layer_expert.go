@@ -4,7 +4,13 @@ package fields
 var partExpert = &Layer{Rows: append(append([]LayerRow{
 	label("_ws.expert", "Expert Info", func(*Layers, *Head) (Value, bool) { return Value{}, true }),
 }, opinionRows()...),
-	computed("_ws.expert.message", "Message", Text, 0, func(l *Layers, h *Head) (Value, bool) { return l.str(opinions[h.aux].text), true }).hide().at(1),
+	computed("_ws.expert.message", "Message", Text, 0, func(l *Layers, h *Head) (Value, bool) {
+		if opinions[h.aux].flag == aDuplicateAck {
+			b := appendUint(append(l.room(32), "Duplicate ACK (#"...), uint64(l.seg.dupAck))
+			return l.scratch(append(b, ')')), true
+		}
+		return l.str(opinions[h.aux].text), true
+	}).hide().at(1),
 	computed("_ws.expert.severity", "Severity level", Uint, 32, func(_ *Layers, h *Head) (Value, bool) {
 		return Value{Num: opinions[h.aux].severity}, true
 	}).names(severityName).text(nameAlone(severityName)).at(1),
@@ -32,9 +38,9 @@ var opinions = [...]struct {
 	severity   uint64
 }{
 	{aReusedPorts, "reused_ports", "A new tcp session is started with the same ports as an earlier session in this trace", severityNote},
-	{aRetransmission, "retransmission", "This frame is a (suspected) retransmission", severityNote},
 	{aFastRetransmission, "fast_retransmission", "This frame is a (suspected) fast retransmission", severityNote},
 	{aSpuriousRetransmission, "spurious_retransmission", "This frame is a (suspected) spurious retransmission", severityNote},
+	{aRetransmission, "retransmission", "This frame is a (suspected) retransmission", severityNote},
 	{aOutOfOrder, "out_of_order", "This frame is a (suspected) out-of-order segment", severityWarn},
 	{aLostSegment, "lost_segment", "Previous segment(s) not captured (common at capture start)", severityWarn},
 	{aAckLostSegment, "ack_lost_segment", "ACKed segment that wasn't captured (common at capture start)", severityWarn},
@@ -59,10 +65,15 @@ func opinionRows() []LayerRow {
 	return rows
 }
 
-// experts steps through the opinions of a segment.
-func experts(l *Layers, _ *Head, i *int) (Head, bool) {
+// experts steps through the opinions of a segment, but for a duplicate acknowledgement.
+func experts(l *Layers, _ *Head, i *int) (Head, bool) { return opinion(l, i, ^aDuplicateAck) }
+
+// duplicates has the one about a duplicate acknowledgement.
+func duplicates(l *Layers, _ *Head, i *int) (Head, bool) { return opinion(l, i, aDuplicateAck) }
+
+func opinion(l *Layers, i *int, of analysisFlags) (Head, bool) {
 	for ; *i < len(opinions); *i++ {
-		if l.seg.flags&opinions[*i].flag != 0 {
+		if l.seg.flags&of&opinions[*i].flag != 0 {
 			*i++
 			return Head{Layer: partExpert, Pos: -1, aux: uint64(*i - 1)}, true //nolint:gosec // an index
 		}

@@ -65,7 +65,7 @@ var layerUDP = &Layer{
 				return Value{Num: 3}, true // the sender left it out
 			}
 			return Value{Num: 2}, true
-		}).text(statusText),
+		}).text(statusText).at(1),
 	},
 }
 

@@ -4,8 +4,8 @@ package fields
 var layerIP = &Layer{
 	Name: "ip", Self: self("ip", "Internet Protocol Version 4"), Title: ipTitle("Internet Protocol Version 4", 12, 4),
 	Rows: append([]LayerRow{
-		num("ip.version", "Version", 0, 4).wide(8).ref("RFC 791 3.1"),
-		num("ip.hdr_len", "Header Length", 4, 4).wide(8).from(times4(4, 4)).text(headerLength).ref("RFC 791 3.1"),
+		num("ip.version", "Version", 0, 4).wide(8).whole().ref("RFC 791 3.1"),
+		num("ip.hdr_len", "Header Length", 4, 4).wide(8).whole().from(times4(4, 4)).text(headerLength).ref("RFC 791 3.1"),
 		num("ip.dsfield", "Differentiated Services Field", 8, 8).hex().text(dsText).ref("RFC 2474 3"),
 		num("ip.dsfield.dscp", "Differentiated Services Codepoint", 8, 6).wide(8).names(dscpName).at(1).ref("RFC 2474 3"),
 		num("ip.dsfield.ecn", "Explicit Congestion Notification", 14, 2).wide(8).names(ecnName).at(1).ref("RFC 3168 5"),
@@ -28,11 +28,11 @@ var layerIP = &Layer{
 var layerIPv6 = &Layer{
 	Name: "ipv6", Self: self("ipv6", "Internet Protocol Version 6"), Title: ipTitle("Internet Protocol Version 6", 8, 16),
 	Rows: append([]LayerRow{
-		num("ipv6.version", "Version", 0, 4).wide(8).ref("RFC 8200 3"),
+		num("ipv6.version", "Version", 0, 4).wide(8).whole().ref("RFC 8200 3"),
 		again("ip.version", "Version", Uint, 0, 4).wide(8).ref("RFC 8200 3"),
 		num("ipv6.tclass", "Traffic Class", 4, 8).wide(32).hex().text(tclassText).ref("RFC 8200 3"),
 		num("ipv6.tclass.dscp", "Differentiated Services Codepoint", 4, 6).wide(32).names(dscpName).at(1).ref("RFC 2474 3"),
-		num("ipv6.tclass.ecn", "Explicit Congestion Notification", 10, 2).wide(32).names(ecnName).at(1).ref("RFC 3168 5"),
+		num("ipv6.tclass.ecn", "Explicit Congestion Notification", 10, 2).wide(32).among(0).names(ecnName).at(1).ref("RFC 3168 5"),
 		num("ipv6.flow", "Flow Label", 12, 20).wide(24).hex().text(func(dst []byte, v Value) []byte { return appendHex(dst, v.Num, 5) }).ref("RFC 8200 3"),
 		num("ipv6.plen", "Payload Length", 32, 16).ref("RFC 8200 3"),
 		num("ipv6.nxt", "Next Header", 48, 8).names(protoName).ref("RFC 8200 3"),

@@ -45,7 +45,7 @@ func lgBit(name string, bit int) LayerRow { return addressBit(name, "LG bit", bi
 func igBit(name string, bit int) LayerRow { return addressBit(name, "IG bit", bit, 7, igText) }
 
 func addressBit(name, label string, bit, n int, text func([]byte, Value) []byte) LayerRow {
-	return flag(name, label, bit+n).wide(24).text(text)
+	return flag(name, label, bit+n).wide(24).among(bit).text(text)
 }
 
 func lgText(dst []byte, v Value) []byte {

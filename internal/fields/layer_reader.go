@@ -63,3 +63,18 @@ func (c *Collector) Shown() {
 		c.headers.Shown()
 	}
 }
+
+// Absolute has sequence and acknowledgement numbers shown as they stand in the header.
+func (c *Collector) Absolute() {
+	if c.headers != nil {
+		c.headers.Absolute = true
+	}
+}
+
+// Fresh forgets what earlier frames said, for another capture.
+func (c *Collector) Fresh() {
+	c.Reset()
+	if c.headers != nil {
+		c.headers.fresh()
+	}
+}

@@ -50,6 +50,16 @@ func (r LayerRow) with(parts func(*Layers, *Head, *int) (Head, bool), sub ...*La
 	return r
 }
 
+// holding is with for parts that stand below the row.
+func (r LayerRow) holding(parts func(*Layers, *Head, *int) (Head, bool), sub ...*Layer) LayerRow {
+	r.below = true
+	return r.with(parts, sub...)
+}
+
+// among says from which bit on bits are drawn; whole that its octets are shown whole.
+func (r LayerRow) among(bit int) LayerRow { r.first = bit + 1; return r }
+func (r LayerRow) whole() LayerRow        { r.plain = true; return r }
+
 // again is a row of another field's octets under a second name.
 func again(name, label string, t Type, bit, width int) LayerRow {
 	return row(name, label, t, bit, width).hide()

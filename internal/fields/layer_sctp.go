@@ -9,7 +9,7 @@ import (
 
 // layerSCTP is the SCTP common header (RFC 9260 section 3.1), with its chunks.
 var layerSCTP = &Layer{
-	Name: "sctp", Self: self("sctp", "Stream Control Transmission Protocol"), Title: sctpTitle,
+	Name: "sctp", Self: self("sctp", "Stream Control Transmission Protocol"), Title: sctpTitle, Whole: true,
 	Rows: []LayerRow{
 		num("sctp.srcport", "Source port", 0, 16).ref("RFC 9260 3.1"),
 		num("sctp.dstport", "Destination port", 16, 16).ref("RFC 9260 3.1"),
@@ -34,6 +34,9 @@ var partChunk = &Layer{Rows: []LayerRow{
 	chunkFlag("sctp.data_u_bit", "U-Bit", 13, either("Unordered delivery", "Ordered delivery")),
 	chunkFlag("sctp.data_b_bit", "B-Bit", 14, either("First segment", "Subsequent segment")),
 	chunkFlag("sctp.data_e_bit", "E-Bit", 15, either("Last segment", "Not the last segment")),
+	inChunk("sctp.sack_nounce_sum", "Nounce sum", 15, 1, sctp.TypeSack).wide(8).at(2),
+	tBit("sctp.abort_t_bit", sctp.TypeAbort),
+	tBit("sctp.shutdown_complete_t_bit", sctp.TypeShutdownComplete),
 	num("sctp.chunk_length", "Chunk length", 16, 16).at(1).ref("RFC 9260 3.2"),
 	inChunk("sctp.init_initiate_tag", "Initiate tag", 32, 32, sctp.TypeInit).hex(),
 	inChunk("sctp.initack_initiate_tag", "Initiate tag", 32, 32, sctp.TypeInitAck).hex(),
@@ -132,6 +135,13 @@ func chunkFlag(name, text string, bit int, show func([]byte, Value) []byte) Laye
 	r := inChunk(name, text, bit, 1, sctp.TypeData, sctp.TypeIData)
 	r.Field.Type, r.Depth = Bool, 2
 	return r.wide(8).text(show)
+}
+
+// tBit says that a packet has the tag of its sender (RFC 9260 section 8.5.1).
+func tBit(name string, of sctp.Type) LayerRow {
+	r := inChunk(name, "T-Bit", 15, 1, of)
+	r.Field.Type, r.Depth = Bool, 2
+	return r.wide(8).text(either("Tag reflected", "Tag not reflected"))
 }
 
 // iData is what of an I-DATA stands in one place: the protocol in the first fragment, the

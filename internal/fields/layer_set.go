@@ -1,6 +1,10 @@
 package fields
 
 import (
+	"slices"
+
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -44,6 +48,11 @@ type Layers struct {
 // stand in the frame itself.
 func NewLayers(follow bool) *Layers { return &Layers{follow: follow} }
 
+// fresh forgets the frames before.
+func (l *Layers) fresh() {
+	*l = Layers{follow: l.follow, Absolute: l.Absolute, Interfaces: l.Interfaces, buf: l.buf, proto: l.proto, heads: l.heads}
+}
+
 // Open takes in a frame. It is borrowed until the next call.
 func (l *Layers) Open(f *pipeline.Frame) {
 	l.f = f
@@ -85,14 +94,30 @@ func (l *Layers) PDU(p *trace.PDU) {
 	switch p.Kind {
 	case trace.KindRequest, trace.KindReply, trace.KindRTR:
 		l.Carries("iwarp_mpa")
-	case trace.KindFPDU:
-		l.Carries("iwarp_mpa")
+	case trace.KindFPDU, trace.KindSCTPSegment:
+		if p.Kind == trace.KindFPDU && !slices.Contains(l.carried, "iwarp_mpa") {
+			l.Carries("iwarp_mpa")
+		}
 		l.Carries("iwarp_ddp_rdmap")
-	case trace.KindSCTPSegment:
-		l.Carries("iwarp_ddp_rdmap")
+		if _, n, _ := p.ULPDU(); p.Segment != nil && n > ddp.UntaggedLen && payload(p.Control.Opcode) || p.Segment != nil && p.Segment.Tagged && n > ddp.TaggedLen {
+			l.Carries("data")
+		}
 	default:
 	}
 }
+
+// payload reports whether a message has no header of RDMAP behind that of DDP.
+func payload(op rdmap.Opcode) bool {
+	switch op {
+	case rdmap.OpReadRequest, rdmap.OpTerminate, rdmap.OpImmediate, rdmap.OpImmediateSE, rdmap.OpAtomicRequest, rdmap.OpAtomicResponse:
+		return false
+	default:
+		return true
+	}
+}
+
+// Since is the time of the first frame.
+func (l *Layers) Since() int64 { return l.first }
 
 // iface is the interface of the frame, or nil.
 func (l *Layers) iface() *pcapng.Interface {
@@ -194,6 +219,44 @@ func (l *Layers) protocols() []byte {
 	l.proto = b
 	if len(b) > 0 {
 		b = b[1:]
+	}
+	return b
+}
+
+// AppendSegment says in a line what the TCP segment of the frame is.
+func (l *Layers) AppendSegment(b []byte) []byte {
+	p := l.f.Packet
+	b = appendUint(b, uint64(p.SrcPort))
+	b = append(appendUint(append(b, " → "...), uint64(p.DstPort)), ' ')
+	n := len(b)
+	b = append(b, '[')
+	for i := len(tcpFlagNames) - 1; i >= 0; i-- {
+		if p.Flags>>(uint(len(tcpFlagNames)-1-i))&1 == 0 { //nolint:gosec // an index
+			continue
+		}
+		if len(b) > n+1 {
+			b = append(b, ", "...)
+		}
+		b = append(b, tcpFlagNames[i]...)
+	}
+	b = appendUint(append(b, "] Seq="...), uint64(l.seg.seq))
+	if p.Flags&packet.FlagACK != 0 {
+		b = appendUint(append(b, " Ack="...), uint64(l.seg.ack))
+	}
+	b = appendUint(append(b, " Win="...), uint64(l.seg.window))
+	b = appendUint(append(b, " Len="...), uint64(p.PayloadLen)) //nolint:gosec // not negative
+	if v, ok := packet.MSS(p.Options); ok {
+		b = appendUint(append(b, " MSS="...), uint64(v))
+	}
+	if packet.SACKPermitted(p.Options) {
+		b = append(b, " SACK_PERM"...)
+	}
+	if v, e, ok := packet.Timestamps(p.Options); ok {
+		b = appendUint(append(b, " TSval="...), uint64(v))
+		b = appendUint(append(b, " TSecr="...), uint64(e))
+	}
+	if v, ok := packet.WindowScale(p.Options); ok {
+		b = appendUint(append(b, " WS="...), 1<<min(v, 14))
 	}
 	return b
 }

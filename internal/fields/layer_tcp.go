@@ -34,7 +34,7 @@ var layerTCP = &Layer{
 			return Value{Num: uint64(l.seg.ack)}, l.seg.known
 		}).ref("RFC 9293 3.1"),
 		num("tcp.ack_raw", "Acknowledgment number (raw)", 64, 32).ref("RFC 9293 3.1"),
-		num("tcp.hdr_len", "Header Length", 96, 4).wide(8).from(times4(96, 4)).text(headerLength).ref("RFC 9293 3.1"),
+		num("tcp.hdr_len", "Header Length", 96, 4).wide(8).whole().from(times4(96, 4)).text(headerLength).ref("RFC 9293 3.1"),
 		num("tcp.flags", "Flags", 100, 12).hex().wide(16).text(tcpFlagsText).ref("RFC 9293 3.1"),
 		num("tcp.flags.res", "Reserved", 100, 3).at(1).wide(12).text(setText).boolean(),
 		flag("tcp.flags.ae", "Accurate ECN", 103).at(1).wide(12),
@@ -59,7 +59,7 @@ var layerTCP = &Layer{
 		num("tcp.urgent_pointer", "Urgent Pointer", 144, 16).ref("RFC 9293 3.1"),
 		row("tcp.options", "Options", Octets, 160, 0).from(func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Bytes: l.f.Packet.Options}, len(l.f.Packet.Options) > 0
-		}).text(optionsText).with(options, partOption).ref("RFC 9293 3.2"),
+		}).text(optionsText).holding(options, partOption).ref("RFC 9293 3.2"),
 		label("", "Timestamps", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.known }),
 		duration("tcp.time_relative", "Time since first frame in this TCP stream", func(s *tcpSegment) int64 { return s.since }, nil).at(1),
 		duration("tcp.time_delta", "Time since previous frame in this TCP stream", func(s *tcpSegment) int64 { return s.delta }, nil).at(1),
@@ -69,17 +69,18 @@ var layerTCP = &Layer{
 		duration("tcp.analysis.initial_rtt", "iRTT", func(s *tcpSegment) int64 { return s.firstRTT }, func(s *tcpSegment) bool { return s.firstRTT != 0 && s.analysed() }).at(1),
 		number("tcp.analysis.bytes_in_flight", "Bytes in flight", Uint, (*tcpSegment).inFlight).at(1),
 		number("tcp.analysis.push_bytes_sent", "Bytes sent since last PSH flag", Uint, func(s *tcpSegment) uint64 { return uint64(s.pushed) }).at(1),
-		label("tcp.analysis.flags", "TCP Analysis Flags", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.flags != 0 }).follows().at(1).with(experts, partExpert),
-		label("tcp.analysis.duplicate_ack", "TCP Analysis: Duplicate ACK", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.flags&aDuplicateAck != 0 }).follows().at(1),
-		number("tcp.analysis.duplicate_ack_num", "Duplicate ACK #", Uint, func(s *tcpSegment) uint64 { return uint64(s.dupAck) }).at(1),
-		number("tcp.analysis.duplicate_ack_frame", "Duplicate to the ACK in frame", Frame, func(s *tcpSegment) uint64 { return s.dupFrame }).at(1),
-		duration("tcp.analysis.rto", "The RTO for this segment was", func(s *tcpSegment) int64 { return s.rto }, func(s *tcpSegment) bool { return s.rto > 0 }).at(1),
+		label("tcp.analysis.flags", "TCP Analysis Flags", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.flags != 0 }).follows().at(1),
+		label("tcp.analysis.duplicate_ack", "This is a TCP duplicate ack", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.flags&aDuplicateAck != 0 }).follows().at(2),
+		label("", "", func(*Layers, *Head) (Value, bool) { return Value{}, false }).at(1).holding(experts, partExpert),
+		duration("tcp.analysis.rto", "The RTO for this segment was", func(s *tcpSegment) int64 { return s.rto }, func(s *tcpSegment) bool { return s.rto > 0 }).at(2),
 		number("tcp.analysis.rto_frame", "RTO based on delta from frame", Frame, func(s *tcpSegment) uint64 {
 			if s.rto == 0 {
 				return 0
 			}
 			return s.rtoFrame
-		}).at(1),
+		}).at(2),
+		number("tcp.analysis.duplicate_ack_num", "Duplicate ACK #", Uint, func(s *tcpSegment) uint64 { return uint64(s.dupAck) }).at(1),
+		number("tcp.analysis.duplicate_ack_frame", "Duplicate to the ACK in frame", Frame, func(s *tcpSegment) uint64 { return s.dupFrame }).at(1).holding(duplicates, partExpert),
 		computed("tcp.payload", "TCP payload", Octets, 0, func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Bytes: l.f.Packet.Payload}, len(l.f.Packet.Payload) > 0
 		}),

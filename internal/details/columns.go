@@ -1,0 +1,237 @@
+package details
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/internal/fields"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Layout is how -T fields lays out its columns, as -E says.
+type Layout struct {
+	// Header writes the names first, BOM the mark of UTF-8 before them.
+	Header, BOM bool
+	// Separator stands between columns, Aggregator between the values of one.
+	Separator, Aggregator byte
+	// Occurrence is which of several values is shown: f, l or a for the first, the last or
+	// all.
+	Occurrence byte
+	// Quote stands around values, if it is not 0.
+	Quote byte
+	// Escape writes control characters as in C.
+	Escape bool
+}
+
+// DefaultLayout is that of tshark.
+func DefaultLayout() Layout {
+	return Layout{Separator: '\t', Aggregator: ',', Occurrence: 'a', Escape: true}
+}
+
+// errLayout tells what -E takes.
+var errLayout = errors.New("it takes header=y|n, separator=/t|/s|CHARACTER, occurrence=f|l|a, aggregator=,|/s|CHARACTER, quote=d|s|n, bom=y|n and escape=y|n")
+
+// Set reads one option of -E.
+func (l *Layout) Set(option string) error {
+	name, v, ok := strings.Cut(option, "=")
+	if !ok || v == "" {
+		return fmt.Errorf("%q is no option: %w", option, errLayout)
+	}
+	yes := v == "y"
+	var err error
+	switch name {
+	case "header":
+		l.Header, err = yes, oneOf(option, v, "yn")
+	case "bom":
+		l.BOM, err = yes, oneOf(option, v, "yn")
+	case "escape":
+		l.Escape, err = yes, oneOf(option, v, "yn")
+	case "separator":
+		l.Separator, err = character(option, v)
+	case "aggregator":
+		l.Aggregator, err = character(option, v)
+	case "occurrence":
+		l.Occurrence, err = v[0], oneOf(option, v, "fla")
+	case "quote":
+		l.Quote, err = map[string]byte{"d": '"', "s": '\''}[v], oneOf(option, v, "dsn")
+	default:
+		return fmt.Errorf("there is no option %q: %w", name, errLayout)
+	}
+	return err
+}
+
+func oneOf(option, v, letters string) error {
+	if len(v) == 1 && strings.Contains(letters, v) {
+		return nil
+	}
+	return fmt.Errorf("%q has a wrong value: %w", option, errLayout)
+}
+
+func character(option, v string) (byte, error) {
+	switch {
+	case v == "/t" || v == `\t`:
+		return '\t', nil
+	case v == "/s":
+		return ' ', nil
+	case len(v) == 1 && v[0] >= 0x20 && v[0] < 0x7f:
+		return v[0], nil
+	}
+	return 0, fmt.Errorf("%q is not one character: %w", option, errLayout)
+}
+
+// Columns writes a line of values for each frame: the form of tshark -T fields. It takes in
+// all frames of a capture, and writes those that it is told of as a sink.
+type Columns struct {
+	out    Output
+	layout Layout
+	names  []string
+	// show are the columns: which slot of the row, and the field.
+	show []column
+	list []*fields.Field
+	c    *fields.Collector
+	head bool
+}
+
+type column struct {
+	field *fields.Field
+	slot  int
+}
+
+// NewColumns makes a writer of fields, of which several may be the same.
+func NewColumns(w io.Writer, l Layout, list []*fields.Field, live bool) *Columns {
+	k := &Columns{layout: l}
+	k.out.w, k.out.live = w, live
+	slots := map[*fields.Field]int{}
+	for _, f := range list {
+		slot, ok := slots[f]
+		if !ok {
+			slot = len(k.list)
+			slots[f] = slot
+			k.list = append(k.list, f)
+		}
+		k.show = append(k.show, column{f, slot})
+		k.names = append(k.names, f.Name)
+	}
+	k.c = fields.NewCollector(k.list)
+	return k
+}
+
+// Absolute shows sequence numbers as they stand in the header.
+func (k *Columns) Absolute() { k.c.Absolute() }
+
+// NeedsFrame reports whether more is asked for than the headers of frames and PDUs say.
+func (k *Columns) NeedsFrame() bool { return k.c.NeedsFrame() }
+
+// Capture begins a capture.
+func (k *Columns) Capture(_ string, interfaces func() []pcapng.Interface) {
+	k.c.Fresh()
+	k.c.Interfaces(interfaces)
+}
+
+// Opened takes in a frame, also one that is not shown.
+func (k *Columns) Opened(f *pipeline.Frame) { k.c.Opened(f) }
+
+// PDU implements [trace.Sink].
+func (k *Columns) PDU(p *trace.PDU) { k.c.PDU(p) }
+
+// Transaction implements [trace.Sink].
+func (k *Columns) Transaction(t *trace.Transaction) { k.c.Transaction(t) }
+
+// Gap implements [trace.Sink].
+func (*Columns) Gap(*trace.GapEvent) {}
+
+// Frame implements [pipeline.Sink].
+func (k *Columns) Frame(f *pipeline.Frame) {
+	k.begin()
+	k.c.Frame(f)
+	row, b := k.c.Row(), k.out.b
+	for i := range k.show {
+		if i > 0 {
+			b = append(b, k.layout.Separator)
+		}
+		b = k.value(b, k.show[i].field, row.Values(k.show[i].slot))
+	}
+	k.out.b = append(b, '\n')
+	k.c.Shown()
+	k.out.done()
+}
+
+// value writes the values of a column.
+func (k *Columns) value(b []byte, f *fields.Field, vs []fields.Value) []byte {
+	if len(vs) == 0 {
+		return b
+	}
+	switch k.layout.Occurrence {
+	case 'f':
+		vs = vs[:1]
+	case 'l':
+		vs = vs[len(vs)-1:]
+	}
+	quote := k.layout.Quote
+	if quote != 0 {
+		b = append(b, quote)
+	}
+	for i := range vs {
+		if i > 0 {
+			b = append(b, k.layout.Aggregator)
+		}
+		from := len(b)
+		b = fields.AppendColumn(b, f, vs[i])
+		if f.Type == fields.Text {
+			b = k.escape(b, from)
+		}
+	}
+	if quote != 0 {
+		b = append(b, quote)
+	}
+	return b
+}
+
+// escape makes the text from a place on fit for a column.
+func (k *Columns) escape(b []byte, from int) []byte {
+	plain := true
+	for _, c := range b[from:] {
+		if c < 0x20 || c == 0x7f || c == '\\' || c == k.layout.Quote && c != 0 || c >= 0x80 {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return b
+	}
+	return append(b[:from], AppendColumnText(nil, b[from:], k.layout.Quote, k.layout.Escape)...)
+}
+
+// Close writes what was collected, and returns the first error that writing had.
+func (k *Columns) Close() error {
+	k.begin()
+	return k.out.Flush()
+}
+
+func (k *Columns) begin() {
+	if k.head {
+		return
+	}
+	k.head = true
+	if k.layout.BOM {
+		k.out.str("\ufeff")
+	}
+	if !k.layout.Header {
+		return
+	}
+	for i, n := range k.names {
+		if i > 0 {
+			k.out.b = append(k.out.b, k.layout.Separator)
+		}
+		if q := k.layout.Quote; q != 0 {
+			k.out.b = append(append(append(k.out.b, q), n...), q)
+		} else {
+			k.out.str(n)
+		}
+	}
+	k.out.str("\n")
+}

@@ -1,0 +1,185 @@
+package details
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/iwdissect/iwdissect/internal/fields"
+)
+
+// PDML is the form of tshark -T pdml: XML with an element for each layer and each field.
+// Creator names the program.
+type PDML struct {
+	Creator string
+	begun   bool
+}
+
+const xmlHead = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
+
+// Begin implements [Form].
+func (p *PDML) Begin(o *Output, capture string) {
+	if p.begun {
+		return
+	}
+	p.begun = true
+	o.str(xmlHead)
+	o.str("<pdml version=\"0\"")
+	attr(o, "creator", p.Creator)
+	attr(o, "capture_file", capture)
+	o.str(">\n")
+}
+
+// End implements [Form].
+func (*PDML) End(o *Output) { o.str("</pdml>\n") }
+
+// Frame implements [Form].
+func (*PDML) Frame(o *Output, f *Frame) {
+	o.str("<packet>\n")
+	general(o, f)
+	t := f.Tree
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		for range n.Depth + 1 {
+			o.str("  ")
+		}
+		element(o, t, n)
+		switch below := i+1 < len(t.Nodes) && t.Nodes[i+1].Depth > n.Depth; {
+		case below:
+			o.str(">\n")
+		case n.Layer:
+			o.str("></proto>\n")
+		default:
+			o.str("/>\n")
+		}
+		next := 0
+		if i+1 < len(t.Nodes) {
+			next = t.Nodes[i+1].Depth
+		}
+		for d := n.Depth - 1; d >= next; d-- {
+			for range d + 1 {
+				o.str("  ")
+			}
+			if d == 0 {
+				o.str("</proto>\n")
+			} else {
+				o.str("</field>\n")
+			}
+		}
+	}
+	o.str("</packet>\n\n")
+}
+
+// element writes the start of the element of a node, up to its end.
+func element(o *Output, t *Tree, n *Node) {
+	switch {
+	case n.Layer:
+		o.str("<proto")
+	default:
+		o.str("<field")
+	}
+	attr(o, "name", n.Name)
+	line := string(t.Line(n))
+	if n.Name == "" {
+		attr(o, "show", line)
+	} else {
+		attr(o, "showname", line)
+	}
+	if n.Again {
+		attr(o, "hide", "yes")
+	}
+	attr(o, "size", strconv.Itoa(n.Size))
+	attr(o, "pos", strconv.Itoa(n.Pos))
+	if n.Layer {
+		return
+	}
+	if n.Name != "" {
+		attr(o, "show", string(t.Show(n)))
+	}
+	switch octets := string(t.Octets(n)); {
+	case n.masked:
+		attr(o, "value", upperHex(n.num))
+		attr(o, "unmaskedvalue", octets)
+	case octets != "":
+		attr(o, "value", octets)
+	case n.Name != "" && n.Type == fields.None:
+		attr(o, "value", "")
+	}
+}
+
+// general writes what the capture says of the frame, in the layer that comes first.
+func general(o *Output, f *Frame) {
+	size := int(f.OrigLen)
+	o.str("  <proto name=\"geninfo\" pos=\"0\" showname=\"General information\"")
+	attr(o, "size", strconv.Itoa(size))
+	o.str(">\n")
+	for _, g := range [...]struct{ name, showname, show, value string }{
+		{"num", "Number", strconv.FormatUint(f.Number, 10), strconv.FormatUint(f.Number, 16)},
+		{"len", "Frame Length", strconv.Itoa(size), strconv.FormatInt(int64(size), 16)},
+		{"caplen", "Captured Length", strconv.Itoa(len(f.Data)), strconv.FormatInt(int64(len(f.Data)), 16)},
+		{"timestamp", "Captured Time", shown(fields.Time, f.Time), shown(fields.Duration, f.Time)},
+	} {
+		o.str("    <field")
+		attr(o, "name", g.name)
+		o.str(" pos=\"0\"")
+		attr(o, "show", g.show)
+		attr(o, "showname", g.showname)
+		attr(o, "value", g.value)
+		attr(o, "size", strconv.Itoa(size))
+		o.str("/>\n")
+	}
+	o.str("  </proto>\n")
+}
+
+func shown(t fields.Type, ns int64) string {
+	return string(fields.AppendShow(nil, &fields.Field{Type: t}, fields.Value{Num: uint64(ns)})) //nolint:gosec // the bits of a signed number
+}
+
+func upperHex(v uint64) string {
+	const digits = "0123456789ABCDEF"
+	var b [16]byte
+	i := len(b)
+	for {
+		i--
+		b[i] = digits[v&15]
+		if v >>= 4; v == 0 {
+			return string(b[i:])
+		}
+	}
+}
+
+func attr(o *Output, name, v string) {
+	o.str(" ")
+	o.str(name)
+	o.str("=\"")
+	o.b = AppendXML(o.b, v)
+	o.str("\"")
+}
+
+// AppendXML appends text for an element or an attribute of XML 1.0. What XML cannot hold,
+// control characters and octets that are not UTF-8, becomes the replacement character.
+func AppendXML(b []byte, s string) []byte {
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == '&':
+			b = append(b, "&amp;"...)
+		case r == '<':
+			b = append(b, "&lt;"...)
+		case r == '>':
+			b = append(b, "&gt;"...)
+		case r == '"':
+			b = append(b, "&quot;"...)
+		case r == '\'':
+			b = append(b, "&#x27;"...)
+		case r == '\t' || r == '\n' || r == '\r':
+			b = append(b, "&#x"...)
+			b = append(strconv.AppendInt(b, int64(r), 16), ';')
+		case r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0xfffe || r == 0xffff:
+			b = append(b, "\ufffd"...)
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+		i += n
+	}
+	return b
+}
