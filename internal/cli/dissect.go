@@ -27,6 +27,7 @@ type dissectOptions struct {
 	times    timeFormat
 	pager    pager
 	exportFlags
+	formFlags
 }
 
 func newDissect(s *IOStreams) *cobra.Command {
@@ -45,22 +46,31 @@ end of the connection proves it, it is reported there, with its place.
 
 --format ndjson writes one JSON object per line: frames, PDUs, transactions,
 findings and connections. With several captures each record has the name of its file.
-` + aboutWriting + "\n" + aboutSelection + aboutFilters + aboutTwice),
+` + aboutForms + "\n" + aboutWriting + "\n" + aboutSelection + aboutFilters + aboutTwice),
 		Example: strings.Trim(`
   iwdissect dissect trace.pcap
   iwdissect dissect -V -c 20 trace.pcap
   iwdissect dissect --format ndjson --records pdu trace.pcap.zst
+  iwdissect dissect -T fields -e frame.number -e iwarp_rdma.opcode -E header=y trace.pcap
   iwdissect dissect --worst 1 --whole-connections -w small.pcapng trace.pcapng
 `, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.version {
+				_, err := io.WriteString(s.Out, versionLine())
+				return err
+			}
 			o.given(cmd)
+			if err := o.formFlags.check(&o.format, cmd.Flags().Changed("format")); err != nil {
+				return err
+			}
 			return o.run(args)
 		},
 	}
 	f := cmd.Flags()
 	o.input.flags(f)
 	o.exportFlags.flags(f)
-	formatFlag(f, &o.format, "text, ndjson or json")
+	f.StringVar(&o.format, "format", "text", "output `FORMAT`: text, ndjson or json, records of our own")
+	o.formFlags.flags(f)
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
 	o.times.flag(f)
@@ -69,6 +79,7 @@ findings and connections. With several captures each record has the name of its 
 	o.upperFlag(f)
 	o.pager.flag(f)
 	completeFlags(cmd, "text", "ndjson", "json")
+	completeForms(cmd)
 	return cmd
 }
 
@@ -128,12 +139,22 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 	if err != nil {
 		return nil, err
 	}
+	live = live || o.lineBuffered
+	if o.shaped() {
+		if o.records != "" {
+			return nil, usagef("--records goes with --format ndjson or json")
+		}
+		if o.tree {
+			return nil, usagef("-V shows fields of PDUs in lines; -O all shows those of frames")
+		}
+		return o.sinkOf(w, live, o.hex)
+	}
 	switch o.format {
 	case "text":
 		if o.records != "" {
 			return nil, usagef("--records goes with --format ndjson or json")
 		}
-		return lines{render.NewLines(w, render.LineOptions{Tree: o.tree, Hex: o.hex, Colour: colour, Live: live, Times: o.times.format})}, nil
+		return lines{render.NewLines(w, render.LineOptions{Tree: o.tree, Hex: o.hex, Colour: colour, Live: live, Times: o.times.format, Dump: o.dump})}, nil
 	case "ndjson":
 		return render.NewRecords(w, sel, false, live), nil
 	case "json":
@@ -144,7 +165,7 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 
 // judged has findings shown by a sink, if they are asked for, or asked about by a filter.
 func (o *dissectOptions) judged(capture string, sink pipeline.Sink, tell func(error)) pipeline.Sink {
-	if sel, _ := selection(o.records); o.unjudged || (!sel.Findings || o.silent()) && !o.needsFindings() {
+	if sel, _ := selection(o.records); o.unjudged || (!sel.Findings || o.silent() || o.shaped() && !o.judges()) && !o.needsFindings() {
 		return sink
 	}
 	return judge(capture, sink, nil, tell)
@@ -165,7 +186,7 @@ func (o *dissectOptions) run(args []string) error {
 	}
 	opt.Sums = !o.unjudged
 	// A line needs neither frames nor payload.
-	opt.Brief = o.format == "text" && !o.tree && !o.hex && !o.exports()
+	opt.Brief = o.format == "text" && !o.tree && !o.hex && !o.exports() && !o.shaped() && o.dump == 0
 	opt.Marks = true
 	files, err := o.files(args)
 	if err != nil {
@@ -176,7 +197,7 @@ func (o *dissectOptions) run(args []string) error {
 	}
 	defer ignoreFirstInterrupt(files)()
 	// What comes through a pipe is watched, not paged.
-	page := o.format == "text" && !slices.Contains(files, "-") && !o.exports()
+	page := o.format == "text" && !(o.shaped() && o.protocols == "") && !slices.Contains(files, "-") && !o.exports()
 	return o.pager.through(page, func() error { return o.all(opt, files) })
 }
 
@@ -242,14 +263,15 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 	k := o.foresee(o.s, src, files, opt, o.exports(), nil)
 	o.rank(o.s, src, files, opt, sel, k, !o.unjudged, nil)
 	shown := picked(sel, sink)
-	g := o.gate(shown, k, o.exports())
+	g := o.gate(shown, k, o.exports() || o.shaped())
+	o.watch(printed(sink), &opt)
 	g.watch(&opt)
 	run := pipeline.New(opt, o.judged(src, g.or(shown), tell))
 	o.pager.ends(run.Stop)
 	if ex != nil {
 		ex.stop = run.Stop
 	}
-	if err := o.read(run, src, files, g); err != nil {
+	if err := o.read(run, src, files, g, printed(sink)); err != nil {
 		tell(err)
 	}
 	g.end()
@@ -264,7 +286,7 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 			tell(err)
 		}
 	}
-	if o.format != "text" || o.quiet || ex != nil && ex.any {
+	if o.format != "text" || o.quiet || o.shaped() || ex != nil && ex.any {
 		return failed
 	}
 	if t := run.Totals(); t.PDUs == 0 && (g == nil || g.lonely == 0) {
@@ -287,11 +309,12 @@ func (in *input) sources(files []string) []string {
 }
 
 // read runs over one of the sources.
-func (o *dissectOptions) read(run *pipeline.Run, name string, files []string, g *gate) error {
+func (o *dissectOptions) read(run *pipeline.Run, name string, files []string, g *gate, sink dissectSink) error {
 	src, err := o.open(name, files, o.s.In)
 	if err != nil {
 		return err
 	}
+	o.opened(sink, src)
 	defer src.Close() //nolint:errcheck // only read from
 	if !o.s.OutTTY {  // where lines come, they are the progress
 		defer o.progress(o.s, src)()

@@ -64,7 +64,7 @@ func (o *exportFlags) flags(f *pflag.FlagSet) {
 func (o *exportFlags) given(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.keeping, o.unpacking = f.Changed("write"), f.Changed("payload")
-	o.shows = o.print || f.Changed("verbose") || f.Changed("hex") || f.Changed("format")
+	o.shows = o.print || f.Changed("verbose") || f.Changed("hex") || f.Changed("format") || f.Changed("form") || f.Changed("field") || f.Changed("details") || f.Changed("dump")
 }
 
 // exports reports whether files are written.

@@ -94,6 +94,9 @@ type Columns struct {
 	list []*fields.Field
 	c    *fields.Collector
 	head bool
+	// objects is the form if it is not lines: json or ek.
+	objects string
+	n       int
 }
 
 type column struct {
@@ -123,6 +126,17 @@ func NewColumns(w io.Writer, l Layout, list []*fields.Field, live bool) *Columns
 // Absolute shows sequence numbers as they stand in the header.
 func (k *Columns) Absolute() { k.c.Absolute() }
 
+// Objects has it write objects with the columns as members, in the form of tshark -T json or
+// ek; fields stands for lines.
+func (k *Columns) Objects(form string) {
+	if form == "json" || form == "ek" {
+		k.objects = form
+	}
+}
+
+// Finding takes in a finding of the frame.
+func (k *Columns) Finding(f *fields.Finding) { k.c.Finding(f) }
+
 // NeedsFrame reports whether more is asked for than the headers of frames and PDUs say.
 func (k *Columns) NeedsFrame() bool { return k.c.NeedsFrame() }
 
@@ -148,6 +162,12 @@ func (*Columns) Gap(*trace.GapEvent) {}
 func (k *Columns) Frame(f *pipeline.Frame) {
 	k.begin()
 	k.c.Frame(f)
+	if k.objects != "" {
+		k.object(f)
+		k.c.Shown()
+		k.out.done()
+		return
+	}
 	row, b := k.c.Row(), k.out.b
 	for i := range k.show {
 		if i > 0 {
@@ -209,6 +229,9 @@ func (k *Columns) escape(b []byte, from int) []byte {
 // Close writes what was collected, and returns the first error that writing had.
 func (k *Columns) Close() error {
 	k.begin()
+	if k.objects == "json" {
+		k.out.str("\n]\n")
+	}
 	return k.out.Flush()
 }
 
@@ -217,6 +240,12 @@ func (k *Columns) begin() {
 		return
 	}
 	k.head = true
+	if k.objects != "" {
+		if k.objects == "json" {
+			k.out.str("[")
+		}
+		return
+	}
 	if k.layout.BOM {
 		k.out.str("\ufeff")
 	}

@@ -83,34 +83,3 @@ func appendPrintable(b, line []byte) []byte {
 	}
 	return b
 }
-
-// AppendWords appends octets as tcpdump -X does: in pairs, with their offset before and as
-// text behind.
-func AppendWords(b, octets []byte) []byte {
-	const digits = "0123456789abcdef"
-	for at := 0; at < len(octets); at += 16 {
-		line := octets[at:min(at+16, len(octets))]
-		b = append(b, "\t0x"...)
-		width := 12
-		if at > 0xffff {
-			width = 28
-		}
-		for s := width; s >= 0; s -= 4 {
-			b = append(b, digits[at>>uint(s)&15]) //nolint:gosec // not negative
-		}
-		b = append(b, ": "...)
-		for i := range 16 {
-			if i%2 == 0 {
-				b = append(b, ' ')
-			}
-			if i >= len(line) {
-				b = append(b, "  "...)
-				continue
-			}
-			b = append(b, digits[line[i]>>4], digits[line[i]&15])
-		}
-		b = append(b, "  "...)
-		b = append(appendPrintable(b, line), '\n')
-	}
-	return b
-}

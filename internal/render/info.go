@@ -9,7 +9,9 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// appendInfo says in one line what a PDU is, in the words of the field, and how it came.
+// AppendInfo says in one line what a PDU is, in the words of the field, and how it came.
+func AppendInfo(b []byte, p *trace.PDU) []byte { return appendInfo(b, p) }
+
 func appendInfo(b []byte, p *trace.PDU) []byte {
 	b = appendKind(b, p)
 	if len(p.Retransmitted) > 0 {

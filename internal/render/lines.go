@@ -45,6 +45,9 @@ type LineOptions struct {
 	NoConn bool
 	// Times is how the time of a line is shown.
 	Times TimeFormat
+	// Dump adds the octets of each frame below its PDUs, as tcpdump shows them: 1 from the
+	// IP header on, 2 all.
+	Dump int
 }
 
 // Colours are constant strings: they are part of the output, not of a terminal
@@ -237,12 +240,13 @@ func (l *Lines) Gap(g *trace.GapEvent) {
 	l.out.done()
 }
 
-// Frame implements [pipeline.Sink]. Of a frame only its tunnels are written, in
-// the tree of its PDUs.
+// Frame implements [pipeline.Sink]. Of a frame its tunnels are written, in the tree of its
+// PDUs, and its octets, if they are wanted.
 func (l *Lines) Frame(f *pipeline.Frame) {
 	if l.opt.Tree && len(f.Tunnels) > 0 && l.any && l.frame == f.Number {
 		l.tunnels(f)
 	}
+	l.dump(f)
 }
 
 // Capture begins another capture; name is written if it is not empty.
