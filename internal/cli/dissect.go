@@ -188,6 +188,9 @@ func (o *dissectOptions) run(args []string) error {
 	// A line needs neither frames nor payload.
 	opt.Brief = o.format == "text" && !o.tree && !o.hex && !o.exports() && !o.shaped() && o.dump == 0
 	opt.Marks = true
+	if o.plain() {
+		opt.Sums = false
+	}
 	files, err := o.files(args)
 	if err != nil {
 		return err

@@ -197,10 +197,25 @@ func (s shaped) Finding(f *conformance.Finding) {
 
 // judges reports whether a column asks for findings.
 func (o *formFlags) judges() bool {
-	return slices.ContainsFunc(o.list, isOfFinding)
+	return fields.OfFindings(o.list)
 }
 
-func isOfFinding(f *fields.Field) bool { return f.Name == "iwd.rule" || f.Name == "iwd.level" }
+// plain reports whether only columns are written, and neither they nor a filter ask for
+// what is known besides the octets of frames and PDUs. Then nothing need be kept for it.
+func (o *dissectOptions) plain() bool {
+	if len(o.list) == 0 || o.exports() {
+		return false
+	}
+	all := slices.Clone(o.list)
+	for _, text := range [...]string{o.display, o.reading} {
+		if text != "" {
+			all = append(all, compiled(text).Fields()...)
+		}
+	}
+	return !slices.ContainsFunc(all, func(f *fields.Field) bool {
+		return strings.HasPrefix(f.Name, "iwd.") || f.Name == "iwarp_mpa.privatedata"
+	})
+}
 
 // sinkOf makes the sink of a form; hex is -x.
 func (o *formFlags) sinkOf(w io.Writer, live, hex bool) (dissectSink, error) {
@@ -248,8 +263,13 @@ func only(list string) map[string]bool {
 
 // watch has the sink of a form follow a run.
 func (o *formFlags) watch(sink dissectSink, opt *pipeline.Options) {
-	if s, ok := sink.(shaped); ok {
-		opt.Opened = openedToo(opt.Opened, s.Opened)
+	s, ok := sink.(shaped)
+	if !ok {
+		return
+	}
+	opt.Opened = openedToo(opt.Opened, s.Opened)
+	if c, ok := s.shapedSink.(*details.Columns); !ok || c.NeedsInterfaces() {
+		opt.ReadAhead = false // the reader of the file knows its interfaces
 	}
 }
 

@@ -97,6 +97,7 @@ type Columns struct {
 	// objects is the form if it is not lines: json or ek.
 	objects string
 	n       int
+	text    []byte // scratch
 }
 
 type column struct {
@@ -139,6 +140,9 @@ func (k *Columns) Finding(f *fields.Finding) { k.c.Finding(f) }
 
 // NeedsFrame reports whether more is asked for than the headers of frames and PDUs say.
 func (k *Columns) NeedsFrame() bool { return k.c.NeedsFrame() }
+
+// NeedsInterfaces reports whether the interfaces of the capture are asked for.
+func (k *Columns) NeedsInterfaces() bool { return k.c.NeedsInterfaces() }
 
 // Capture begins a capture.
 func (k *Columns) Capture(_ string, interfaces func() []pcapng.Interface) {
@@ -223,7 +227,8 @@ func (k *Columns) escape(b []byte, from int) []byte {
 	if plain {
 		return b
 	}
-	return append(b[:from], AppendColumnText(nil, b[from:], k.layout.Quote, k.layout.Escape)...)
+	k.text = AppendColumnText(k.text[:0], b[from:], k.layout.Quote, k.layout.Escape)
+	return append(b[:from], k.text...)
 }
 
 // Close writes what was collected, and returns the first error that writing had.
@@ -256,11 +261,7 @@ func (k *Columns) begin() {
 		if i > 0 {
 			k.out.b = append(k.out.b, k.layout.Separator)
 		}
-		if q := k.layout.Quote; q != 0 {
-			k.out.b = append(append(append(k.out.b, q), n...), q)
-		} else {
-			k.out.str(n)
-		}
+		k.out.str(n) // without quotes, as tshark has it
 	}
 	k.out.str("\n")
 }

@@ -25,7 +25,7 @@ type walker struct {
 // own adds the layers of a PDU that are not Wireshark's.
 func (w *walker) own(t *Tree, p *trace.PDU) {
 	w.t = t
-	t.layer("iwd", "What the capture shows of the PDU", 0, 0)
+	t.layer("iwd", "iwdissect: what the capture shows of a PDU", 0, 0)
 	w.in = "iwd"
 	w.number("iwd.pdu", p.Number)
 	if p.Conn != nil {
@@ -43,7 +43,7 @@ func (w *walker) frame(t *Tree, f *pipeline.Frame) {
 		return
 	}
 	w.t = t
-	t.layer("iwd", "What the capture shows of the frame", 0, 0)
+	t.layer("iwd", "iwdissect: what the capture shows of the frame", 0, 0)
 	if f.Conn != nil {
 		w.number("iwd.conn", f.Conn.Number)
 		w.str("iwd.dir", f.Dir.String())

@@ -3,6 +3,7 @@ package schematest
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,7 @@ func Output(text []byte) error {
 	case len(trimmed) == 0:
 		return nil
 	case bytes.HasPrefix(trimmed, []byte("<?xml")):
-		return JUnit(trimmed)
+		return document(trimmed)
 	case trimmed[0] == '[':
 		if trimmed[len(trimmed)-1] != ']' {
 			return nil
@@ -27,6 +28,21 @@ func Output(text []byte) error {
 		return values(trimmed)
 	}
 	return nil
+}
+
+// document validates XML: PDML and PSML have to be well-formed, all else is JUnit.
+func document(text []byte) error {
+	if !bytes.Contains(text[:min(len(text), 120)], []byte("<pdml ")) && !bytes.Contains(text[:min(len(text), 120)], []byte("<psml ")) {
+		return JUnit(text)
+	}
+	dec := xml.NewDecoder(bytes.NewReader(text))
+	for {
+		if _, err := dec.Token(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
 }
 
 // values validates JSON values one behind the other.
@@ -58,6 +74,10 @@ func value(v []byte) error {
 		Fields     json.RawMessage `json:"fields"`
 		Interfaces json.RawMessage `json:"interfaces"`
 		Findings   json.RawMessage `json:"findings"`
+		// The forms of tshark.
+		Source    json.RawMessage `json:"_source"`
+		Index     json.RawMessage `json:"index"`
+		Timestamp json.RawMessage `json:"timestamp"`
 		// What explain found.
 		Rule, Term, Error, Diagnosis json.RawMessage
 	}
@@ -65,6 +85,10 @@ func value(v []byte) error {
 		return fmt.Errorf("%w in %.200s", err, v)
 	}
 	switch {
+	case head.Source != nil:
+		return As("packet", v)
+	case head.Index != nil || head.Timestamp != nil:
+		return As("ek", v)
 	case head.Record != "":
 		return As(head.Record, v)
 	case head.SARIF != "":
