@@ -58,24 +58,26 @@ func (t *Tree) row(h *fields.Head, r *fields.LayerRow, v fields.Value, depth int
 		}
 		return
 	}
-	e := entry{depth: depth, field: r.Field, label: r.Label, value: v, again: r.Hidden, text: r.Text}
+	e := entry{depth: depth, field: r.Field, label: r.Label, value: v, again: r.Hidden, text: r.Text, bare: r.Bare}
 	masked, whole := r.Masked()
 	if masked {
 		bit, width, bits, first := r.Drawn()
-		e.place, e.masked, e.raw, e.whole = place{bit, width, bits, first}, true, r.Raw(h), whole
+		e.place, e.masked, e.raw, e.whole, e.undrawn = place{bit, width, bits, first}, true, r.Raw(h), whole, r.Undrawn
 		if bits%8 == 0 {
 			from, to := e.place.container()
 			off, size = from/8, (to+7)/8-from/8
 		}
 	}
-	if b := h.Octets; off+size <= len(b) {
-		e.octets = b[off : off+size]
-	} else if size > 0 && off < len(b) {
-		e.octets = b[off:]
-	}
-	if size == 0 && v.Bytes != nil && r.Type == fields.Octets { // of the payload, for one
+	switch b := h.Octets; {
+	case r.Type == fields.Octets && !masked:
 		e.octets = v.Bytes
-		off = len(h.Octets) - len(v.Bytes)
+		if r.Tail {
+			off = len(b) - len(v.Bytes)
+		}
+	case off+size <= len(b):
+		e.octets = b[off : off+size]
+	case off < len(b):
+		e.octets = b[off:]
 	}
 	e.pos = max(h.Pos, 0) + off
 	t.add(&e)

@@ -2,6 +2,7 @@ package details
 
 import (
 	"encoding/hex"
+	"strings"
 
 	"github.com/iwdissect/iwdissect/internal/fields"
 )
@@ -95,6 +96,8 @@ type entry struct {
 	// masked: raw are the bits that were read; whole: the octets are shown whole all the
 	// same.
 	masked, whole bool
+	undrawn       bool // the bits are not drawn
+	bare          bool // the line is the label alone
 	raw           uint64
 	again         bool
 	label         string // instead of that of the field
@@ -129,17 +132,23 @@ func (t *Tree) layer(name, title string, pos, size int) {
 	t.Nodes[len(t.Nodes)-1].Layer = true
 }
 
+// longLabel is the length from which a label explains more than a line needs.
+const longLabel = 50
+
 // appendLine writes the line of a field: its bits, its label, its value.
 func (t *Tree) appendLine(b []byte, e *entry, show span) []byte {
-	if e.masked {
+	if e.masked && !e.undrawn {
 		b = appendBits(b, e)
 	}
 	label := e.label
 	if label == "" {
 		label = e.field.Label
+		if len(label) > longLabel { // what it explains stands in the list of fields
+			label, _, _ = strings.Cut(label, ":")
+		}
 	}
 	b = append(b, label...)
-	if e.field.Type == fields.None {
+	if e.field.Type == fields.None || e.bare {
 		return b
 	}
 	b = append(b, ": "...)

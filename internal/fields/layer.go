@@ -28,6 +28,11 @@ type LayerRow struct {
 	Hidden bool
 	// Text writes what follows the label, where that is not the value alone.
 	Text func(dst []byte, v Value) []byte
+	// Undrawn rows show no bits, though only some of their octets are the value.
+	Undrawn bool
+	// Bare rows are shown by their label alone. Tail rows are the end of what the header
+	// carries.
+	Bare, Tail bool
 
 	// bit and width are the place in the header, from the most significant bit of its
 	// first octet. Width 0 with bit>0 is to the end of the header; get computes the value
@@ -107,8 +112,8 @@ func (h *Head) Extent() int {
 // Place tells where in the header the row stands, in octets; size 0: it is computed.
 func (r *LayerRow) Place(h *Head) (pos, size int) {
 	if r.width == 0 {
-		if r.Type != Octets && r.bit == 0 {
-			return 0, 0
+		if r.Type != Octets {
+			return r.bit / 8, 0
 		}
 		return r.bit / 8, max(0, len(h.head())-r.bit/8)
 	}

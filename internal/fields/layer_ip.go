@@ -19,7 +19,7 @@ var layerIP = &Layer{
 		num("ip.ttl", "Time to Live", 64, 8).ref("RFC 791 3.1"),
 		num("ip.proto", "Protocol", 72, 8).names(protoName).ref("RFC 791 3.1"),
 		num("ip.checksum", "Header Checksum", 80, 16).hex().text(unchecked("[validation disabled]")).ref("RFC 791 3.1"),
-		computed("ip.checksum.status", "Header checksum status", Uint, 8, unverified).text(statusText),
+		computed("ip.checksum.status", "Header checksum status", Uint, 8, unverified).text(statusText).beside(80),
 	}, addressRows("ip", IPv4, 96, 32)...),
 }
 

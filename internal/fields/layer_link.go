@@ -9,7 +9,7 @@ var layerEth = &Layer{
 		etherRows("eth.src", "Source", 48)...),
 		num("eth.type", "Type", 96, 16).hex().names(etherTypeName).from(func(_ *Layers, h *Head) (Value, bool) { return typeOrLength(h, true) }),
 		num("eth.len", "Length", 96, 16).from(func(_ *Layers, h *Head) (Value, bool) { return typeOrLength(h, false) }),
-		row("eth.padding", "Padding", Octets, 0, 0).from(func(l *Layers, _ *Head) (Value, bool) { return l.padding() }),
+		row("eth.padding", "Padding", Octets, 0, 0).from(func(l *Layers, _ *Head) (Value, bool) { return l.padding() }).tail(),
 	),
 }
 

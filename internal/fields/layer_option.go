@@ -5,16 +5,16 @@ import "github.com/iwdissect/iwdissect/internal/packet"
 // partOption is one option of the TCP header. Its kinds share the rows: each is there for
 // the kind it belongs to.
 var partOption = &Layer{Rows: []LayerRow{
-	optionRow("tcp.options.eol", "TCP Option - End of Option List (EOL)", packet.OptEnd),
-	optionRow("tcp.options.nop", "TCP Option - No-Operation (NOP)", packet.OptNop),
+	optionRow("tcp.options.eol", "TCP Option - End of Option List (EOL)", packet.OptEnd).bare(),
+	optionRow("tcp.options.nop", "TCP Option - No-Operation (NOP)", packet.OptNop).bare(),
 	optionRow("tcp.options.mss", "TCP Option - Maximum segment size", packet.OptMSS).text(func(dst []byte, v Value) []byte {
 		return append(optionNumber(dst, v, 2, 16), " bytes"...)
 	}),
 	optionRow("tcp.options.wscale", "TCP Option - Window scale", packet.OptWindowScale).text(wscaleText),
-	optionRow("tcp.options.sack_perm", "TCP Option - SACK permitted", packet.OptSACKPermitted),
-	optionRow("tcp.options.sack", "TCP Option - SACK", packet.OptSACK),
+	optionRow("tcp.options.sack_perm", "TCP Option - SACK permitted", packet.OptSACKPermitted).bare(),
+	optionRow("tcp.options.sack", "TCP Option - SACK", packet.OptSACK).bare(),
 	optionRow("tcp.options.timestamp", "TCP Option - Timestamps", packet.OptTimestamps).text(timestampsText),
-	optionRow("tcp.options.unknown", "TCP Option - Unknown", optionUnknown),
+	optionRow("tcp.options.unknown", "TCP Option - Unknown", optionUnknown).bare(),
 	num("tcp.option_kind", "Kind", 0, 8).names(optionKind).at(1).ref("RFC 9293 3.2"),
 	num("tcp.option_len", "Length", 8, 8).from(func(_ *Layers, h *Head) (Value, bool) {
 		if len(h.Octets) < 2 || h.Size < 2 {

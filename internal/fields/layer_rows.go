@@ -58,7 +58,13 @@ func (r LayerRow) holding(parts func(*Layers, *Head, *int) (Head, bool), sub ...
 
 // among says from which bit on bits are drawn; whole that its octets are shown whole.
 func (r LayerRow) among(bit int) LayerRow { r.first = bit + 1; return r }
-func (r LayerRow) whole() LayerRow        { r.plain = true; return r }
+func (r LayerRow) undrawn() LayerRow      { r.Undrawn = true; return r }
+func (r LayerRow) bare() LayerRow         { r.Bare = true; return r }
+func (r LayerRow) tail() LayerRow         { r.Tail = true; return r }
+
+// beside has a computed value shown at a place of the header, in bits.
+func (r LayerRow) beside(bit int) LayerRow { r.bit = bit; return r }
+func (r LayerRow) whole() LayerRow         { r.plain = true; return r }
 
 // again is a row of another field's octets under a second name.
 func again(name, label string, t Type, bit, width int) LayerRow {

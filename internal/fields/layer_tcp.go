@@ -35,9 +35,9 @@ var layerTCP = &Layer{
 		}).ref("RFC 9293 3.1"),
 		num("tcp.ack_raw", "Acknowledgment number (raw)", 64, 32).ref("RFC 9293 3.1"),
 		num("tcp.hdr_len", "Header Length", 96, 4).wide(8).whole().from(times4(96, 4)).text(headerLength).ref("RFC 9293 3.1"),
-		num("tcp.flags", "Flags", 100, 12).hex().wide(16).text(tcpFlagsText).ref("RFC 9293 3.1"),
-		num("tcp.flags.res", "Reserved", 100, 3).at(1).wide(12).text(setText).boolean(),
-		flag("tcp.flags.ae", "Accurate ECN", 103).at(1).wide(12),
+		num("tcp.flags", "Flags", 100, 12).hex().wide(16).undrawn().text(tcpFlagsText).ref("RFC 9293 3.1"),
+		num("tcp.flags.res", "Reserved", 100, 3).at(1).wide(12).among(100).text(setText).boolean(),
+		flag("tcp.flags.ae", "Accurate ECN", 103).at(1).wide(12).among(100),
 		flag("tcp.flags.cwr", "Congestion Window Reduced", 104).at(1).wide(12),
 		flag("tcp.flags.ece", "ECN-Echo", 105).at(1).wide(12),
 		flag("tcp.flags.urg", "Urgent", 106).at(1).wide(12),
@@ -55,7 +55,7 @@ var layerTCP = &Layer{
 			return signed(int64(l.seg.factor)), l.seg.known && l.seg.factor != 0
 		}).text(factorText).ref("RFC 7323 2.3"),
 		num("tcp.checksum", "Checksum", 128, 16).hex().text(unchecked("[unverified]")).ref("RFC 9293 3.1"),
-		computed("tcp.checksum.status", "Checksum Status", Uint, 8, unverified).text(statusText),
+		computed("tcp.checksum.status", "Checksum Status", Uint, 8, unverified).text(statusText).beside(128),
 		num("tcp.urgent_pointer", "Urgent Pointer", 144, 16).ref("RFC 9293 3.1"),
 		row("tcp.options", "Options", Octets, 160, 0).from(func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Bytes: l.f.Packet.Options}, len(l.f.Packet.Options) > 0
@@ -83,7 +83,7 @@ var layerTCP = &Layer{
 		number("tcp.analysis.duplicate_ack_frame", "Duplicate to the ACK in frame", Frame, func(s *tcpSegment) uint64 { return s.dupFrame }).at(1).holding(duplicates, partExpert),
 		computed("tcp.payload", "TCP payload", Octets, 0, func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Bytes: l.f.Packet.Payload}, len(l.f.Packet.Payload) > 0
-		}),
+		}).text(payloadText).tail(),
 	},
 }
 
@@ -119,6 +119,12 @@ func tcpTitle(dst []byte, l *Layers, h *Head) []byte {
 		dst = appendUint(append(dst, ", Ack: "...), uint64(l.seg.ack))
 	}
 	return appendUint(append(dst, ", Len: "...), uint64(l.f.Packet.PayloadLen)) //nolint:gosec // not negative
+}
+
+// payloadText counts the octets.
+func payloadText(dst []byte, v Value) []byte {
+	dst = append(appendUint(dst, uint64(len(v.Bytes))), " bytes"...)
+	return dst
 }
 
 func setText(dst []byte, v Value) []byte {
