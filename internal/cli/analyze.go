@@ -10,12 +10,14 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/internal/statistics"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
 // analyzeOptions are the flags of analyze.
 type analyzeOptions struct {
 	input
+	statFlags
 	s      *IOStreams
 	format string
 	all    bool
@@ -37,24 +39,26 @@ func newAnalyze(s *IOStreams) *cobra.Command {
 Summarize each iWARP connection of a capture: its endpoints, what was negotiated,
 operations by kind with their sizes and latencies, which side closed it and how,
 what stands out, and which rules of the RFCs were broken.
-` + aboutSelection + aboutFilters + aboutTwice),
+` + aboutSelection + aboutFilters + aboutTwice + aboutStatistics),
 		Example: strings.Trim(`
   iwdissect analyze trace.pcap
   iwdissect analyze --format json trace.pcap | jq '.captures[0].connections[0].mpa'
+  iwdissect analyze -q -z rdma,rate --format csv trace.pcap
   iwdissect analyze --join ring_00001.pcap ring_00002.pcap
 `, "\n"),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
 	}
 	f := cmd.Flags()
-	o.flags(f)
-	formatFlag(f, &o.format, "text or json")
+	o.input.flags(f)
+	o.statFlags.flag(f)
+	formatFlag(f, &o.format, "text or json; of statistics alone also ndjson and csv")
 	f.BoolVar(&o.brief, "brief", false, "say only what went wrong, without the tables")
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the worst 50")
 	widthFlag(f, &o.columns)
 	findingsFlag(f, &o.unjudged)
 	o.upperFlag(f)
 	o.pager.flag(f)
-	completeFlags(cmd, "text", "json")
+	completeFlags(cmd, "text", "json", csvFormat)
 	return cmd
 }
 
@@ -66,6 +70,9 @@ type result struct {
 }
 
 func (o *analyzeOptions) run(args []string) error {
+	if helped, err := o.parsed(o.s.Out, o.unjudged); helped || err != nil {
+		return err
+	}
 	undo, err := o.limit()
 	if err != nil {
 		return err
@@ -84,6 +91,12 @@ func (o *analyzeOptions) run(args []string) error {
 		return err
 	}
 	defer ignoreFirstInterrupt(files)()
+	if o.quiet && o.wanted() {
+		return (&statsAlone{&o.input, &o.statFlags, o.s, o.format, o.unjudged, &o.pager}).run(opt, files)
+	}
+	if o.wanted() && o.worst > 0 && o.format == "text" {
+		return usagef("-z with --worst goes with -q or --format json")
+	}
 	colour, err := o.s.colour(o.color)
 	if err != nil {
 		return err
@@ -105,6 +118,8 @@ func (o *analyzeOptions) run(args []string) error {
 			}
 		}
 		return o.json(opt, files)
+	case csvFormat:
+		return noCSV()
 	}
 	return usagef("--format takes text or json, not %q", o.format)
 }
@@ -147,10 +162,12 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	opt.Brief, opt.ReadAhead = true, o.ahead()
 	o.upper(&opt)
 	sel := o.selection(&opt)
-	m := o.matching(&opt, sel, o.foresee(o.s, name, files, opt, true, nil))
+	k := o.foresee(o.s, name, files, opt, true, nil)
+	m := o.matching(&opt, sel, k)
 	ds := newDiagnosing(sel, o.worst > 0)
-	found, sink := o.found(name, sel, m.before(nil), ds, opt.OnError)
-	run := pipeline.New(opt, sink)
+	st := o.stats(&o.input, &opt, sel, k)
+	found, sink := o.found(name, sel, m.before(nil), ds, st, opt.OnError)
+	run := pipeline.New(opt, st.beside(sink))
 	stop := func() {}
 	if sole {
 		stop = o.progress(o.s, src)
@@ -176,21 +193,36 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	if err := render.Tables(&r.out, sum); err != nil {
 		r.errs = append(r.errs, err)
 	}
+	if st != nil {
+		if err := statistics.Text(&r.out, st.Reports()); err != nil {
+			r.errs = append(r.errs, err)
+		}
+	}
 	return r
 }
 
 // found makes what sums up the findings, and the sink for it and for the diagnoses; without
 // findings there is only the sink behind them, which may be nil.
-func (o *analyzeOptions) found(capture string, sel *pipeline.Selection, next pipeline.Sink, ds conformance.Sink, tell func(error)) (*render.Found, pipeline.Sink) {
+func (o *analyzeOptions) found(
+	capture string, sel *pipeline.Selection, next pipeline.Sink, ds conformance.Sink, st *stats, tell func(error),
+) (*render.Found, pipeline.Sink) {
 	if o.unjudged {
 		return nil, next
 	}
 	found := newFound(sel, o.worst)
-	return found, judge(capture, next, sinks{ds, found}, tell)
+	return found, judgeFor(capture, next, sinks{ds, found}.and(st.findings()), tell, st.finding())
 }
 
 // sinks pass on what is told about a connection, in their order.
 type sinks []conformance.Sink
+
+// and adds a sink, unless it is nil.
+func (s sinks) and(more conformance.Sink) sinks {
+	if more == nil {
+		return s
+	}
+	return append(s, more)
+}
 
 // Connection implements [conformance.Sink].
 func (s sinks) Connection(c *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
@@ -256,11 +288,12 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		o.rank(o.s, name, files, opt, sel, k, !o.unjudged, nil)
 		m := o.matching(&opt, sel, k)
 		ds := newDiagnosing(sel, false)
+		st := o.stats(&o.input, &opt, sel, k)
 		sink := m.before(picked(sel, doc))
 		if !o.unjudged {
-			sink = judge(name, sink, sinks{ds, &found}, opt.OnError)
+			sink = judgeFor(name, sink, sinks{ds, &found}.and(st.findings()), opt.OnError, st.finding())
 		}
-		run := pipeline.New(opt, sink)
+		run := pipeline.New(opt, st.beside(sink))
 		format, failure := "", ""
 		src, err := o.open(name, files, o.s.In)
 		if err == nil {
@@ -286,6 +319,11 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		if failure == "" || t.Frames > 0 {
 			ds.Capture(&t, run.Others())
 		}
+		list, err := st.json()
+		if err != nil {
+			opt.OnError(err)
+		}
+		doc.Statistics(list)
 		doc.End(&t, format, cs, found, &ds.Summary, failure)
 	}
 	if err := doc.Close(); err != nil {

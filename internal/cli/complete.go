@@ -62,6 +62,7 @@ func completeFlags(cmd *cobra.Command, formats ...string) {
 		"linktype":       words("EN10MB", "RAW", "LINUX_SLL"),
 		"autostop":       open([]string{"duration:", "packets:", "filesize:", "files:"}),
 		"ring-buffer":    open([]string{"duration:", "filesize:", "packets:", "interval:", "files:"}),
+		statFlag:         completeStats,
 		timeFlag:         words(times...),
 		colourFlag:       words(colourWords...),
 	} {

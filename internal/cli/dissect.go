@@ -27,6 +27,7 @@ type dissectOptions struct {
 	times    timeFormat
 	pager    pager
 	exportFlags
+	statFlags
 }
 
 func newDissect(s *IOStreams) *cobra.Command {
@@ -45,11 +46,12 @@ end of the connection proves it, it is reported there, with its place.
 
 --format ndjson writes one JSON object per line: frames, PDUs, transactions,
 findings and connections. With several captures each record has the name of its file.
-` + aboutWriting + "\n" + aboutSelection + aboutFilters + aboutTwice),
+` + aboutWriting + "\n" + aboutSelection + aboutFilters + aboutTwice + aboutStatistics),
 		Example: strings.Trim(`
   iwdissect dissect trace.pcap
   iwdissect dissect -V -c 20 trace.pcap
   iwdissect dissect --format ndjson --records pdu trace.pcap.zst
+  iwdissect dissect -q -z conv,tcp -z rdma,srt trace.pcap
   iwdissect dissect --worst 1 --whole-connections -w small.pcapng trace.pcapng
 `, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,7 +62,8 @@ findings and connections. With several captures each record has the name of its 
 	f := cmd.Flags()
 	o.input.flags(f)
 	o.exportFlags.flags(f)
-	formatFlag(f, &o.format, "text, ndjson or json")
+	o.statFlags.flag(f)
+	formatFlag(f, &o.format, "text, ndjson or json; of statistics alone also csv")
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
 	o.times.flag(f)
@@ -68,7 +71,7 @@ findings and connections. With several captures each record has the name of its 
 	findingsFlag(f, &o.unjudged)
 	o.upperFlag(f)
 	o.pager.flag(f)
-	completeFlags(cmd, "text", "ndjson", "json")
+	completeFlags(cmd, "text", "ndjson", "json", csvFormat)
 	return cmd
 }
 
@@ -142,15 +145,23 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 	return nil, usagef("--format takes text, ndjson or json, not %q", o.format)
 }
 
-// judged has findings shown by a sink, if they are asked for, or asked about by a filter.
-func (o *dissectOptions) judged(capture string, sink pipeline.Sink, tell func(error)) pipeline.Sink {
+// judged has findings shown by a sink, if they are asked for, or asked about by a filter, and
+// statistics gathered.
+func (o *dissectOptions) judged(capture string, sink pipeline.Sink, st *stats, tell func(error)) pipeline.Sink {
+	keep := st.findings()
 	if sel, _ := selection(o.records); o.unjudged || (!sel.Findings || o.silent()) && !o.needsFindings() {
-		return sink
+		if keep == nil {
+			return st.beside(sink)
+		}
+		sink = struct{ pipeline.Sink }{sink} // that shows no findings
 	}
-	return judge(capture, sink, nil, tell)
+	return st.beside(judgeFor(capture, sink, keep, tell, st.finding()))
 }
 
 func (o *dissectOptions) run(args []string) error {
+	if helped, err := o.parsed(o.s.Out, o.unjudged); helped || err != nil {
+		return err
+	}
 	undo, err := o.limit()
 	if err != nil {
 		return err
@@ -175,6 +186,14 @@ func (o *dissectOptions) run(args []string) error {
 		return err
 	}
 	defer ignoreFirstInterrupt(files)()
+	switch {
+	case o.wanted() && o.keep == "-":
+		return usagef("-z needs standard output, where -w - writes the frames")
+	case o.quiet && o.wanted() && !o.exports():
+		return (&statsAlone{&o.input, &o.statFlags, o.s, o.format, o.unjudged, &o.pager}).run(opt, files)
+	case o.format == csvFormat:
+		return noCSV()
+	}
 	// What comes through a pipe is watched, not paged.
 	page := o.format == "text" && !slices.Contains(files, "-") && !o.exports()
 	return o.pager.through(page, func() error { return o.all(opt, files) })
@@ -244,7 +263,8 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 	shown := picked(sel, sink)
 	g := o.gate(shown, k, o.exports())
 	g.watch(&opt)
-	run := pipeline.New(opt, o.judged(src, g.or(shown), tell))
+	st := o.stats(&o.input, &opt, sel, k)
+	run := pipeline.New(opt, o.judged(src, g.or(shown), st, tell))
 	o.pager.ends(run.Stop)
 	if ex != nil {
 		ex.stop = run.Stop
@@ -259,6 +279,9 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 		sel.Matching(passedOn{g})
 	}
 	sink.Connections(selected(sel, cs))
+	if err := st.show(printed(sink), o.s.Out); err != nil {
+		tell(err)
+	}
 	if ex != nil {
 		if err := o.export(ex, opt, files, run, failed); err != nil {
 			tell(err)

@@ -41,9 +41,16 @@ type judged struct {
 
 // judge puts the rules before a sink. A capture needs its own.
 func judge(capture string, next pipeline.Sink, keep conformance.Sink, tell func(error)) *judged {
-	opt := conformance.Options{OnBug: onBug(capture, tell)}
+	return judgeFor(capture, next, keep, tell, nil)
+}
+
+// judgeFor is judge, and tells more of findings as well, unless it is nil.
+func judgeFor(capture string, next pipeline.Sink, keep conformance.Sink, tell func(error), more func(*conformance.Finding)) *judged {
+	opt := conformance.Options{OnBug: onBug(capture, tell), OnFinding: more}
 	if s, ok := next.(interface{ Finding(*conformance.Finding) }); ok {
-		opt.OnFinding = s.Finding
+		if opt.OnFinding = s.Finding; more != nil {
+			opt.OnFinding = func(f *conformance.Finding) { s.Finding(f); more(f) }
+		}
 	}
 	return &judged{Engine: conformance.New(opt, keep), next: next}
 }

@@ -51,7 +51,7 @@ func (in *input) analysisFlags(f *pflag.FlagSet) {
 	f.StringVar(&in.layout, "mpa-layout", "", "read the IRD and ORD word as `LAYOUT` rfc6581 or draft01 (default rfc6581, or draft01 if the traffic shows it)")
 	f.StringVar(&in.color, colourFlag, "auto", "colours: `WHEN` is auto, always or never")
 	f.Lookup(colourFlag).NoOptDefVal = "always"
-	f.BoolVarP(&in.quiet, "quiet", "q", false, "show no progress")
+	f.BoolVarP(&in.quiet, "quiet", "q", false, "show no progress; with -z nothing but the statistics")
 	f.IntVar(&in.connections, "max-connections", pipeline.DefaultConnections, "maximum number of connections in memory")
 	f.IntVar(&in.reorder, "reorder-memory", pipeline.DefaultReorder, "maximum octets of out-of-order data for each direction of a connection")
 	in.selectFlags.flags(f)

@@ -116,6 +116,10 @@ func (c *Collector) add(r reader) {
 // has to be called.
 func (c *Collector) NeedsOpened() bool { return c.needsOpened }
 
+// NeedsPDUs reports whether a field is read from PDUs or transactions, so that these have
+// to be handed out.
+func (c *Collector) NeedsPDUs() bool { return len(c.onPDU)+len(c.onTransaction) > 0 }
+
 // NeedsFrame reports whether a value may become known only with the event Frame, or with
 // a transaction or a finding before it.
 func (c *Collector) NeedsFrame() bool {

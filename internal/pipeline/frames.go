@@ -52,6 +52,10 @@ func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 	if r.opt.Saw != nil {
 		r.opt.Saw(f.Number, f.Time)
 	}
+	if r.opt.Bare {
+		r.bare(f)
+		return
+	}
 	if r.opt.Linger > 0 {
 		r.Settle(f.Time)
 	}
@@ -72,6 +76,14 @@ func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 	default:
 		t.SCTP++
 		r.sctp(f, p, n)
+	}
+}
+
+// bare tells the sink of a frame that nothing is looked at in.
+func (r *Run) bare(f *capture.Frame) {
+	if r.sink != nil {
+		r.frame.Frame = *f
+		r.sink.Frame(&r.frame)
 	}
 }
 

@@ -40,6 +40,11 @@ type Options struct {
 	// Brief hands out PDUs without the frames that carried them and without the payload
 	// of FPDUs that span segments, and no records of frames.
 	Brief bool
+	// Frames tells the sink of all frames, even if Brief.
+	Frames bool
+	// Bare looks at nothing but the time and the length of frames: the sink is told of
+	// each one, without a Packet, and of nothing else.
+	Bare bool
 	// Marks says, even if Brief, which PDUs needed octets that came again or out of order.
 	Marks bool
 	// ReadAhead reads a large file in another goroutine, which also decodes frames and
@@ -257,7 +262,7 @@ func (r *Run) Read(src capture.Source) error {
 // readAhead processes the frames of a source that another goroutine reads.
 func (r *Run) readAhead(src readahead.Source) error {
 	opt := r.ahead
-	opt.Checksums = r.opt.Sums
+	opt.Checksums, opt.Bare = r.opt.Sums, r.opt.Bare
 	a := readahead.Start(src, opt)
 	defer a.Close()
 	for b := a.Next(); b != nil; b = a.Next() {
@@ -281,7 +286,7 @@ func (r *Run) readAhead(src readahead.Source) error {
 }
 
 // brief reports whether nobody is shown frames.
-func (r *Run) brief() bool { return r.sink == nil || r.opt.Brief }
+func (r *Run) brief() bool { return r.sink == nil || r.opt.Brief && !r.opt.Frames }
 
 // full reports whether there were as many frames as were asked for.
 func (r *Run) full() bool {

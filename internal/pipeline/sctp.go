@@ -31,7 +31,7 @@ func (r *Run) sctp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 			what = r.associated(p, a, side, &o)
 		}
 	}
-	if r.sink == nil || r.opt.Brief {
+	if r.brief() {
 		return
 	}
 	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Note: what.Note, Reason: what.Trouble, Damaged: what.Damaged, Pad: what.Pad}

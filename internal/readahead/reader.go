@@ -24,8 +24,8 @@ type Options struct {
 	Checksums bool
 	// MaxNumbers bounds the endpoints that are distinguished; 0 stands for MaxNumbers.
 	MaxNumbers int
-	// Always makes notes for every frame, without balancing the work.
-	Always bool
+	// Always makes notes for every frame, without balancing the work; Bare makes none.
+	Always, Bare bool
 }
 
 const (
@@ -130,7 +130,7 @@ func (r *Reader) run() {
 			}
 		}
 		b.frames[b.n] = f
-		if b.noted == b.n && (b.n > 0 || r.opt.Always || len(r.filled) >= enough) {
+		if !r.opt.Bare && b.noted == b.n && (b.n > 0 || r.opt.Always || len(r.filled) >= enough) {
 			r.noter.note(&b.frames[b.n], &b.notes[b.n])
 			b.noted++
 		}

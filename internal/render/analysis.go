@@ -21,6 +21,8 @@ type Analysis struct {
 	// selected is how many connections are, if hasSelected.
 	selected    int
 	hasSelected bool
+	// statistics are the JSON of those of the capture at hand, nil for none.
+	statistics []byte
 }
 
 // NewAnalysis writes to w.
@@ -99,6 +101,9 @@ func (a *Analysis) spill() {
 // connections that are.
 func (a *Analysis) Selected(connections int) { a.selected, a.hasSelected = connections, true }
 
+// Statistics sets the statistics of the capture at hand, a JSON list.
+func (a *Analysis) Statistics(list []byte) { a.statistics = list }
+
 // End ends the entry of a capture. Failure says why it could not be read to its
 // end, if it could not.
 func (a *Analysis) End(t *pipeline.Totals, format string, cs []*trace.Connection, findings []Finding, ds *diagnose.Summary, failure string) {
@@ -153,6 +158,11 @@ func (a *Analysis) end(
 			a.spill()
 		})
 		o.closeList()
+	}
+	if a.statistics != nil {
+		o.key("statistics")
+		o.b, o.comma = append(o.b, a.statistics...), true
+		a.statistics = nil
 	}
 	o.key("summary")
 	o.open()

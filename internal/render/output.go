@@ -81,3 +81,9 @@ type outlet struct{ out output }
 
 // Beside has a goroutine write, beside the work.
 func (o *outlet) Beside() { o.out.beside = !o.out.live }
+
+// Behind writes text behind what was written so far.
+func (o *outlet) Behind(text []byte) {
+	o.out.b = append(o.out.b, text...)
+	o.out.done()
+}

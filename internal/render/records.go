@@ -301,6 +301,17 @@ func (r *Records) Connections(cs []*trace.Connection) {
 	}
 }
 
+// Statistic writes the record of a statistic, whose JSON it is given.
+func (r *Records) Statistic(report []byte) {
+	r.rest()
+	r.begin(r.one[:0], "statistic")
+	r.obj.key("statistic")
+	r.obj.b, r.obj.comma = append(r.obj.b, report...), true
+	r.one = r.end()
+	r.put(r.one)
+	r.out.done()
+}
+
 // Close writes what is left.
 func (r *Records) Close() error {
 	r.rest()

@@ -350,6 +350,9 @@ func (s *Summary) totals(w io.Writer) error {
 	return err
 }
 
+// Printable keeps octets of a file name from steering a terminal.
+func Printable(s string) string { return printable(s) }
+
 // printable keeps octets of a file name from steering a terminal.
 func printable(s string) string {
 	for _, r := range s {

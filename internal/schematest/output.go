@@ -70,7 +70,7 @@ func value(v []byte) error {
 	case head.SARIF != "":
 		return As("sarif", v)
 	case head.Captures != nil:
-		return As("analysis", v)
+		return As(documentOf(head.Captures), v)
 	case head.Rules != nil:
 		return As("rules", v)
 	case head.Interfaces != nil:
@@ -97,4 +97,14 @@ func records(text []byte) error {
 		}
 	}
 	return nil
+}
+
+// documentOf names the schema of a document with captures: of statistics alone there is no
+// summary.
+func documentOf(captures []byte) string {
+	var all []struct{ Statistics, Summary json.RawMessage }
+	if err := json.Unmarshal(captures, &all); err == nil && len(all) > 0 && all[0].Statistics != nil && all[0].Summary == nil {
+		return "statistics"
+	}
+	return "analysis"
 }

@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/statistics"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// statFlags are -z, which asks for statistics.
+type statFlags struct {
+	asked []string
+	set   *statistics.Set
+}
+
+// aboutStatistics explains -z, in the help of each command that has it.
+const aboutStatistics = `
+
+-z STAT gathers a statistic, as in tshark: conv,tcp for conversations, io,stat,1 for
+frames over time, io,phs for protocols, and for iWARP rdma,srt (response times),
+rdma,size, rdma,depth, rdma,rate, mpa,crc, mpa,align and mpa,startup; -z help lists
+all. With -q nothing else is shown. -Y and the filter of a statistic select frames.`
+
+// statFlag is the long name of -z.
+const statFlag = "statistics"
+
+func (o *statFlags) flag(f *pflag.FlagSet) {
+	f.StringArrayVarP(&o.asked, statFlag, "z", nil, "show the statistic `STAT`, such as conv,tcp or rdma,srt; -z help lists all; with -q nothing else")
+}
+
+// parse reads what was asked for. It reports whether that was nothing but help, which it
+// has written then.
+func (o *statFlags) parse(w io.Writer) (helped bool, err error) {
+	for _, z := range o.asked {
+		if z == "help" || z == "?" {
+			return true, brokenPipe(statHelp(w))
+		}
+	}
+	if o.set, err = statistics.Parse(o.asked); err != nil {
+		return false, usagef("%v", err)
+	}
+	return false, nil
+}
+
+// statHelp lists the statistics.
+func statHelp(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("The statistics of -z:\n")
+	width := 0
+	for _, k := range statistics.Kinds() {
+		width = max(width, len(k.Usage))
+	}
+	for _, k := range statistics.Kinds() {
+		fmt.Fprintf(&b, "  %-*s  %s\n", width, k.Usage, k.Says)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// completeStats offers the statistics.
+func completeStats(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	kinds := statistics.Kinds()
+	offers := append(make([]string, 0, len(kinds)+1), "help\tlist all statistics")
+	for _, k := range kinds {
+		offers = append(offers, k.Name+"\t"+k.Says)
+	}
+	return beginning(word, offers), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// wanted reports whether there are statistics to gather.
+func (o *statFlags) wanted() bool { return !o.set.Empty() }
+
+// stats are the statistics of one capture.
+type stats struct {
+	*statistics.Run
+	needs statistics.Needs
+	sel   *pipeline.Selection
+}
+
+// stats begins to gather, and sees to it that the run of the pipeline shows what is needed.
+// It returns nil if nothing was asked for. k is what an earlier run found out.
+func (o *statFlags) stats(in *input, opt *pipeline.Options, sel *pipeline.Selection, k foresight) *stats {
+	if !o.wanted() {
+		return nil
+	}
+	only := statistics.Only{Filter: in.display, Known: k.known}
+	if k.within != nil {
+		only.Within = k.within.Frame
+	}
+	s := &stats{Run: o.set.Gather(only), sel: sel.Fresh()}
+	s.needs = s.Needs()
+	if s.sel.Timed() {
+		opt.Saw = both(opt.Saw, s.sel.Saw)
+	}
+	opt.Frames = s.needs.Frames
+	opt.Lean = opt.Lean && !s.needs.PDUs
+	opt.Saw = both(opt.Saw, s.Saw)
+	return s
+}
+
+// alone is stats where nothing else is shown: nothing is done that they do not need.
+func (o *statFlags) alone(in *input, opt *pipeline.Options, sel *pipeline.Selection, k foresight) *stats {
+	s := o.stats(in, opt, sel, k)
+	opt.Brief, opt.Lean = true, !s.needs.PDUs
+	opt.Bare = s.needs.Times && !s.sel.ByConn()
+	opt.Sums = s.needs.Findings
+	return s
+}
+
+// finding is what is called with each finding as soon as it is known, nil if there is no need.
+func (s *stats) finding() func(*conformance.Finding) {
+	if s == nil || !s.needs.Findings {
+		return nil
+	}
+	return s.Finding
+}
+
+// findings is the sink for findings, nil if they are not needed.
+func (s *stats) findings() conformance.Sink {
+	if s == nil || !s.needs.Findings {
+		return nil
+	}
+	return ofSelected(s.sel, s.Run)
+}
+
+// json are the results for a document, nil if nothing was asked for.
+func (s *stats) json() ([]byte, error) {
+	if s == nil {
+		return nil, nil
+	}
+	return json.Marshal(s.Reports())
+}
+
+// show writes the results behind what a sink wrote: as a record each, or as text, which goes
+// to w if the sink writes nothing.
+func (s *stats) show(sink any, w io.Writer) error {
+	if s == nil {
+		return nil
+	}
+	switch to := sink.(type) {
+	case interface{ Statistic(report []byte) }:
+		for _, r := range s.Reports() {
+			text, err := json.Marshal(r)
+			if err != nil {
+				return err
+			}
+			to.Statistic(text)
+		}
+	case interface{ Behind(text []byte) }:
+		var b bytes.Buffer
+		if err := statistics.Text(&b, s.Reports()); err != nil {
+			return err
+		}
+		to.Behind(b.Bytes())
+	default:
+		return brokenPipe(statistics.Text(w, s.Reports()))
+	}
+	return nil
+}
+
+// beside has the statistics learn of everything that a sink is told, which may be nil.
+func (s *stats) beside(next pipeline.Sink) pipeline.Sink {
+	if s == nil {
+		return next
+	}
+	return &gathering{next: next, to: picked(s.sel, s.Run), stats: s}
+}
+
+// parsed is parse, where there may be no findings.
+func (o *statFlags) parsed(w io.Writer, unjudged bool) (helped bool, err error) {
+	helped, err = o.parse(w)
+	if err == nil && !helped && unjudged && o.set.Gather(statistics.Only{}).Needs().Findings {
+		return false, usagef("-z expert and filters of findings need the rules: leave out --no-findings")
+	}
+	return helped, err
+}
+
+// gathering tells statistics what it tells a sink. The statistics are told first: findings
+// about a PDU come from the sink.
+type gathering struct {
+	next  pipeline.Sink // nil: none
+	to    pipeline.Sink
+	stats *stats
+}
+
+// PDU implements [trace.Sink].
+func (g *gathering) PDU(p *trace.PDU) {
+	g.to.PDU(p)
+	if g.next != nil {
+		g.next.PDU(p)
+	}
+}
+
+// Transaction implements [trace.Sink].
+func (g *gathering) Transaction(t *trace.Transaction) {
+	g.to.Transaction(t)
+	if g.next != nil {
+		g.next.Transaction(t)
+	}
+}
+
+// Gap implements [trace.Sink].
+func (g *gathering) Gap(e *trace.GapEvent) {
+	g.to.Gap(e)
+	if g.next != nil {
+		g.next.Gap(e)
+	}
+}
+
+// Frame implements [pipeline.Sink].
+func (g *gathering) Frame(f *pipeline.Frame) {
+	g.to.Frame(f)
+	if g.next != nil {
+		g.next.Frame(f)
+	}
+}
+
+// Ended implements [pipeline.Judge].
+func (g *gathering) Ended(live, record *trace.Connection) {
+	if j, ok := g.next.(pipeline.Judge); ok {
+		j.Ended(live, record)
+	}
+	if g.stats.sel.Conn(record.Number) {
+		g.stats.Ended(live, record)
+	}
+}
+
+// Finish implements [pipeline.Judge].
+func (g *gathering) Finish() {
+	if j, ok := g.next.(pipeline.Judge); ok {
+		j.Finish()
+	}
+	g.stats.Finish()
+}

@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/internal/statistics"
+)
+
+// statsAlone shows statistics and nothing else: -z with -q.
+type statsAlone struct {
+	*input
+	*statFlags
+	s        *IOStreams
+	format   string
+	unjudged bool
+	pager    *pager
+}
+
+// statFormats are the formats of statistics that are shown alone.
+var statFormats = []string{"text", "json", "ndjson", "csv"}
+
+// csvFormat is the one that is for statistics alone.
+const csvFormat = "csv"
+
+// noCSV is the error of CSV that something else would stand beside.
+func noCSV() error { return usagef("--format csv is for statistics alone: add -q and -z STAT") }
+
+// gathered is what became of a capture.
+type gathered struct {
+	name    string
+	reports []*statistics.Report
+	errs    []error
+}
+
+// run gathers the statistics of all captures. Several are read at the same time; what is
+// written has their order.
+func (a *statsAlone) run(opt pipeline.Options, files []string) error {
+	if !slices.Contains(statFormats, a.format) {
+		return usagef("--format of statistics takes %s, not %q", strings.Join(statFormats, ", "), a.format)
+	}
+	if a.worst > 0 {
+		if err := readableTwice(files, "--worst"); err != nil {
+			return err
+		}
+	}
+	if err := a.twoPasses(files); err != nil {
+		return err
+	}
+	return a.pager.through(a.format == "text" && !slices.Contains(files, "-"), func() error { return a.all(opt, files) })
+}
+
+func (a *statsAlone) all(opt pipeline.Options, files []string) error {
+	names := a.sources(files)
+	w := &statWriter{w: a.s.Out, format: a.format, named: len(names) > 1}
+	failed := false
+	for g := range inOrder(a.share(len(names)), names, func(name string) *gathered { return a.one(opt, name, files, len(names) == 1) }) {
+		for _, err := range g.errs {
+			failed = true
+			a.s.warn(err)
+		}
+		w.write(g.name, g.reports)
+		if w.err != nil {
+			break
+		}
+	}
+	if err := w.close(); err != nil {
+		return err
+	}
+	if failed {
+		return errReported
+	}
+	return nil
+}
+
+// one gathers the statistics of a capture.
+func (a *statsAlone) one(opt pipeline.Options, name string, files []string, sole bool) *gathered {
+	g := &gathered{name: name}
+	tell := func(err error) { g.errs = append(g.errs, err) }
+	opt.OnError, opt.ReadAhead = tell, a.ahead()
+	a.upper(&opt)
+	sel := a.selection(&opt)
+	k := a.foresee(a.s, name, files, opt, true, nil)
+	a.rank(a.s, name, files, opt, sel, k, !a.unjudged, nil)
+	st := a.alone(a.input, &opt, sel, k)
+	var judges pipeline.Sink
+	if keep := st.findings(); keep != nil {
+		judges = judgeFor(name, nil, keep, tell, st.finding())
+	}
+	run := pipeline.New(opt, st.beside(judges))
+	if sole {
+		a.pager.ends(run.Stop)
+	}
+	src, err := a.open(name, files, a.s.In)
+	if err != nil {
+		tell(err)
+		g.reports = st.Reports()
+		return g
+	}
+	defer src.Close() //nolint:errcheck // only read from
+	if err := run.Read(src.Source); err != nil {
+		tell(err)
+	}
+	run.Finish()
+	g.reports = st.Reports()
+	return g
+}
+
+// statWriter writes the statistics of one capture after the other.
+type statWriter struct {
+	w      io.Writer
+	format string
+	named  bool // several captures: each has its name
+	begun  bool
+	csv    statistics.CSVWriter
+	err    error
+}
+
+// write writes those of a capture.
+func (s *statWriter) write(file string, reports []*statistics.Report) {
+	name := ""
+	if s.named {
+		name = file
+	}
+	switch s.format {
+	case csvFormat:
+		if s.err == nil {
+			s.csv.W = s.w
+			s.err = s.csv.Write(name, reports)
+		}
+	case "json":
+		s.head()
+		s.json(struct {
+			File       string               `json:"file"`
+			Statistics []*statistics.Report `json:"statistics"`
+		}{file, reports})
+	case "ndjson":
+		for _, r := range reports {
+			s.json(struct {
+				Record    string             `json:"record"`
+				Statistic *statistics.Report `json:"statistic"`
+				File      string             `json:"file,omitempty"`
+			}{"statistic", r, name})
+			s.text("\n")
+		}
+	default:
+		if s.named {
+			if s.begun {
+				s.text("\n")
+			}
+			s.text("==> " + render.Printable(file) + " <==\n")
+		}
+		if s.err == nil {
+			s.err = statistics.Text(s.w, reports)
+		}
+	}
+	s.begun = true
+}
+
+// head begins the document, or the next capture in it.
+func (s *statWriter) head() {
+	if s.begun {
+		s.text(",\n")
+	} else {
+		s.text(fmt.Sprintf("{\"schema\":%q,\"captures\":[\n", render.Schema))
+	}
+}
+
+func (s *statWriter) json(v any) {
+	text, err := json.Marshal(v)
+	if s.err == nil {
+		s.err = err
+	}
+	s.text(string(text))
+}
+
+func (s *statWriter) text(t string) {
+	if s.err == nil {
+		_, s.err = io.WriteString(s.w, t)
+	}
+}
+
+// close ends what was written.
+func (s *statWriter) close() error {
+	if s.format == "json" && s.begun {
+		s.text("\n]}\n")
+	}
+	return brokenPipe(s.err)
+}

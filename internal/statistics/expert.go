@@ -1,0 +1,167 @@
+package statistics
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/conformance"
+)
+
+// makeExpert reads "[severity][,filter]". The severity is the least that is shown; tshark's
+// words are taken as well.
+func makeExpert(s *spec, args string) error {
+	word, rest, _ := cut(args)
+	least, ok := conformance.Note, true
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "error", "errors":
+		least = conformance.Error
+	case "warn", "warning", "warnings":
+		least = conformance.Warning
+	case "note", "notes", "chat", "comment":
+	default:
+		ok = false
+	}
+	if !ok {
+		rest = args
+	}
+	s.taps = func(s *spec) []tap {
+		x := &expert{filter: s.filter, least: least, rules: map[*conformance.Entry]*found{}}
+		return []tap{x}
+	}
+	return s.only(rest)
+}
+
+// found counts the findings of a rule.
+type found struct {
+	rule         *conformance.Entry
+	severity     conformance.Severity
+	count, first uint64 // first is a frame
+}
+
+// expert counts findings by rule.
+type expert struct {
+	filter string
+	least  conformance.Severity
+	rules  map[*conformance.Entry]*found
+	order  []*found
+	// frames are those that the filter matched, nil without one. further are findings that
+	// are counted but not listed, so that their frames are not known.
+	frames  *frameSet
+	further uint64
+}
+
+// limited has only findings in frames count that matched is told of.
+func (x *expert) limited() { x.frames = new(frameSet) }
+
+// matched takes note of a frame that the filter matches.
+func (x *expert) matched(frame uint64) {
+	if x.frames != nil {
+		x.frames.add(frame)
+	}
+}
+
+func (x *expert) finding(f *conformance.Finding) {
+	if f.Severity < x.least || x.frames != nil && !x.frames.has(f.Frame) {
+		return
+	}
+	n := uint64(1)
+	if further := uint64(f.Further()); x.frames == nil { //nolint:gosec // not negative
+		n += further
+	} else {
+		x.further += further
+	}
+	x.count(f, n)
+}
+
+func (x *expert) count(f *conformance.Finding, times uint64) {
+	n := x.rules[f.Rule]
+	if n == nil {
+		n = &found{rule: f.Rule, severity: f.Severity, first: f.Frame}
+		x.rules[f.Rule] = n
+		x.order = append(x.order, n)
+	}
+	n.severity = max(n.severity, f.Severity)
+	n.first = min(n.first, f.Frame)
+	n.count += times
+}
+
+// group is the kind of a rule as a word: the one behind the protocol in its name.
+func group(rule *conformance.Entry) string {
+	if parts := strings.Split(rule.ID, "-"); len(parts) > 2 {
+		return parts[1]
+	}
+	return rule.Level
+}
+
+func (x *expert) report() *Report {
+	list := slices.Clone(x.order)
+	slices.SortStableFunc(list, func(a, b *found) int {
+		return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(a.first, b.first), cmp.Compare(a.rule.ID, b.rule.ID))
+	})
+	r := &Report{Name: "expert", Filter: x.filter, Title: "Expert"}
+	t := Table{Key: "findings", Columns: []Column{
+		{"severity", "severity", Plain},
+		{"count", "count", Count},
+		{"group", "group", Plain},
+		{"protocol", "protocol", Plain},
+		{"rule", "rule", Plain},
+		{"summary", "summary", Plain},
+		{"first_frame", "first frame", Count},
+	}}
+	for _, n := range list {
+		t.add(n.severity.String(), n.count, group(n.rule), n.rule.Layer, n.rule.ID, n.rule.Statement, n.first)
+	}
+	r.Tables = []Table{t}
+	if x.further > 0 {
+		r.note(fmt.Sprintf("%d findings more are in frames that are not known, and are left out", x.further))
+	}
+	r.text = func(w *textWriter, r *Report) { expertText(w, r, list) }
+	return r
+}
+
+// expertText writes findings as tshark does: a list for each severity, with the number of
+// findings in its heading.
+func expertText(w *textWriter, r *Report, list []*found) {
+	for _, s := range []struct {
+		severity conformance.Severity
+		name     string
+	}{{conformance.Error, "Errors"}, {conformance.Warning, "Warns"}, {conformance.Note, "Notes"}} {
+		sum := uint64(0)
+		for _, n := range list {
+			if n.severity == s.severity {
+				sum += n.count
+			}
+		}
+		if sum == 0 {
+			continue
+		}
+		w.printf("\n%s (%d)\n=============\n   Frequency      Group           Protocol  Summary\n", s.name, sum)
+		for _, n := range list {
+			if n.severity == s.severity {
+				w.printf("%12d %10s %18s  %s\n", n.count, group(n.rule), strings.ToUpper(n.rule.Layer), n.rule.ID+": "+n.rule.Statement)
+			}
+		}
+	}
+	if len(list) == 0 {
+		w.printf("\nNo findings\n")
+	}
+	for _, n := range r.Notes {
+		w.printf("Note: %s\n", n)
+	}
+}
+
+// frameSet is a set of frames, a bit for each.
+type frameSet struct{ bits []uint64 }
+
+func (s *frameSet) add(n uint64) {
+	if i := n / 64; i >= uint64(len(s.bits)) {
+		s.bits = append(s.bits, make([]uint64, int(i)+1-len(s.bits))...) //nolint:gosec // bounded by the frames of the capture
+	}
+	s.bits[n/64] |= 1 << (n % 64)
+}
+
+func (s *frameSet) has(n uint64) bool {
+	return n/64 < uint64(len(s.bits)) && s.bits[n/64]>>(n%64)&1 == 1
+}

@@ -1,0 +1,220 @@
+package statistics
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// makeSRT reads "[filter]" of rdma,srt.
+func makeSRT(s *spec, args string) error {
+	s.taps = func(s *spec) []tap {
+		return []tap{&rdmaTimes{responses: newResponses(
+			"rdma,srt", "RDMA Service Response Time Statistics", s.filter, "Startup", "RDMA Read", "Atomic", "Send to Send",
+		)}}
+	}
+	return s.only(args)
+}
+
+// responses gathers how long operations took: over all connections, and by connection. It
+// serves any statistic whose operations have names.
+type responses struct {
+	name, title, filter string
+	// ops are the operations in the order in which they are shown.
+	ops   []string
+	all   []histogram
+	conns table[connTimes]
+}
+
+// connTimes are those of a connection, by operation.
+type connTimes struct {
+	peers
+	ops []*histogram
+}
+
+// maxTimed bounds the connections that have histograms of their own.
+const maxTimed = 10_000
+
+func newResponses(name, title, filter string, ops ...string) *responses {
+	r := &responses{name: name, title: title, filter: filter, ops: ops, all: make([]histogram, len(ops))}
+	r.conns.limit = maxTimed
+	return r
+}
+
+// op returns the place of an operation, which is added if it is new.
+func (r *responses) op(name string) int {
+	for i, o := range r.ops {
+		if o == name {
+			return i
+		}
+	}
+	r.ops, r.all = append(r.ops, name), append(r.all, histogram{})
+	return len(r.ops) - 1
+}
+
+// add counts an operation of a connection, in nanoseconds.
+func (r *responses) add(conn uint64, op int, ns int64) {
+	r.all[op].Add(ns)
+	c := r.conns.of(conn)
+	if c == nil {
+		return
+	}
+	if op >= len(c.ops) {
+		c.ops = append(c.ops, make([]*histogram, len(r.ops)-len(c.ops))...)
+	}
+	if c.ops[op] == nil {
+		c.ops[op] = new(histogram)
+	}
+	c.ops[op].Add(ns)
+}
+
+// over takes the ends of a connection.
+func (r *responses) over(c *trace.Connection) {
+	if t := r.conns.has(c.Number); t != nil {
+		t.set(c)
+	}
+}
+
+func (p *peers) set(c *trace.Connection) {
+	p.initiator, p.responder = endpointText(c.Side[0].Addr), endpointText(c.Side[1].Addr)
+}
+
+// timeColumns are the columns of a histogram of times.
+var timeColumns = []Column{
+	{"count", "Calls", Count},
+	{"min_ns", "Min SRT", Nanoseconds},
+	{"mean_ns", "Avg SRT", Nanoseconds},
+	{"p50_ns", "p50", Nanoseconds},
+	{"p90_ns", "p90", Nanoseconds},
+	{"p99_ns", "p99", Nanoseconds},
+	{"max_ns", "Max SRT", Nanoseconds},
+	{"sum_ns", "Sum SRT", Nanoseconds},
+}
+
+// values are those of the columns.
+func (h *histogram) values() []any {
+	return []any{h.Count, h.Min, h.mean(), h.Quantile(0.5), h.Quantile(0.9), h.Quantile(0.99), h.Max, h.Sum}
+}
+
+func (r *responses) report() *Report {
+	rep := &Report{Name: r.name, Filter: r.filter, Title: r.title}
+	all := Table{Key: "operations", Columns: append([]Column{{"operation", "Operation", Plain}}, timeColumns...)}
+	hist := Table{Key: "histogram", Title: "Histogram", Columns: []Column{
+		{"operation", "Operation", Plain}, {"from_ns", "From", Nanoseconds}, {"below_ns", "Below", Nanoseconds}, {"count", "Calls", Bars},
+	}}
+	for i := range r.all {
+		h := &r.all[i]
+		if h.Count == 0 {
+			continue
+		}
+		all.add(append([]any{r.ops[i]}, h.values()...)...)
+		for _, b := range h.buckets() {
+			hist.add(r.ops[i], b.from, b.to, b.count)
+		}
+	}
+	conns := Table{Key: "connections", Title: "By connection", Columns: append([]Column{
+		{"conn", "Conn", Count}, {"initiator", "Initiator", Plain}, {"responder", "Responder", Plain}, {"operation", "Operation", Plain},
+	}, timeColumns...)}
+	for n := range r.conns.rows {
+		c := &r.conns.rows[n]
+		for i, h := range c.ops {
+			if h != nil {
+				conns.add(append([]any{r.conns.nums[n], c.initiator, c.responder, r.ops[i]}, h.values()...)...)
+			}
+		}
+	}
+	rep.Tables = []Table{all, hist, conns}
+	r.conns.left(rep)
+	return rep
+}
+
+// left says which connections have no row.
+func (t *table[T]) left(r *Report) {
+	if t.omitted > 0 {
+		r.note(fmt.Sprintf("%d connections beyond the first %d have no row; the totals have them", t.omitted, len(t.rows)))
+	}
+}
+
+// rdmaTimes gathers the times of startups, Reads, atomics, and Sends with the Send that
+// answers.
+type rdmaTimes struct {
+	*responses
+	sends table[turns]
+	// unpaired are Sends that nothing answered yet, beyond what is remembered.
+	unpaired uint64
+}
+
+// The operations, in the order in which they are shown.
+const (
+	opStartup = iota
+	opRead
+	opAtomic
+	opSends
+)
+
+// turns are the Sends of a connection that wait for a Send of the other side. Each answer
+// is that of the oldest one: only one direction can wait.
+type turns struct {
+	dir   trace.Dir
+	times []int64
+	next  int // of times
+}
+
+// maxTurns bounds the Sends of a connection that are remembered.
+const maxTurns = 64
+
+func (t *rdmaTimes) event(e *event) {
+	switch {
+	case e.is == aTransaction:
+		op := opStartup
+		switch e.kind {
+		case trace.TransactionRead:
+			op = opRead
+		case trace.TransactionAtomic:
+			op = opAtomic
+		case trace.TransactionStartup:
+		}
+		t.add(e.conn.Number, op, e.last)
+	case e.is == aPDU && e.done && isSend(e.op):
+		t.sent(e)
+	}
+}
+
+// isSend reports whether an opcode is one of the four Sends.
+func isSend(op rdmap.Opcode) bool { return op >= rdmap.OpSend && op <= rdmap.OpSendSEInv }
+
+// sent pairs a Send with the oldest one of the other direction that waits.
+func (t *rdmaTimes) sent(e *event) {
+	w := t.sends.of(e.conn.Number)
+	if w == nil {
+		return
+	}
+	waiting := len(w.times) - w.next
+	if waiting > 0 && w.dir != e.dir {
+		t.add(e.conn.Number, opSends, e.time-w.times[w.next])
+		if w.next++; w.next == len(w.times) {
+			w.times, w.next = w.times[:0], 0
+		}
+		return
+	}
+	w.dir = e.dir
+	if len(w.times) == cap(w.times) && w.next > 0 {
+		w.times, w.next = w.times[:copy(w.times, w.times[w.next:])], 0
+	}
+	if waiting >= maxTurns {
+		t.unpaired++
+		return
+	}
+	w.times = append(w.times, e.time)
+}
+
+func (t *rdmaTimes) conn(c *trace.Connection) { t.over(c) }
+
+func (t *rdmaTimes) report() *Report {
+	r := t.responses.report()
+	if t.unpaired > 0 {
+		r.note(fmt.Sprintf("%d Sends have no time: more than %d waited for a Send of the other side", t.unpaired, maxTurns))
+	}
+	return r
+}
