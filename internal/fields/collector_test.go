@@ -11,6 +11,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/ulp"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -138,7 +139,7 @@ func TestCollector_Walk(t *testing.T) {
 	var w Walker
 	compared := map[string]int{}
 	for _, file := range captures(t) {
-		runOver(t, file, pipeline.Options{}, events{pdu: func(p *trace.PDU) {
+		runOver(t, file, pipeline.Options{Upper: ulp.New().PDU}, events{pdu: func(p *trace.PDU) {
 			want := seen{}
 			w.Walk(p, want)
 			delete(want, fLength.Name) // it is that of every PDU here
