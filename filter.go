@@ -39,7 +39,7 @@ func WithFilter(filter string) Option {
 
 func compile(filter string) (*display.Filter, error) {
 	return display.Compile(filter, fields.Find, func() []string {
-		var names []string
+		names := make([]string, 0, len(fields.All()))
 		for _, f := range fields.All() {
 			names = append(names, f.Name)
 		}

@@ -100,6 +100,7 @@ func (s seen) Word(f *Known, v string)   { s.Text(f, v) }
 func (s seen) Number(f *Known, v uint64) { s.add(f.Name, fmt.Sprint(v)) }
 func (s seen) Octets(f *Known, v []byte) { s.add(f.Name, fmt.Sprintf("%x", v)) }
 func (s seen) Flag(f *Known, v bool)     { s.add(f.Name, map[bool]string{true: "1", false: "0"}[v]) }
+
 func (s seen) Numbers(f *Known, v []uint32) {
 	for _, n := range v {
 		s.add(f.Name, fmt.Sprint(n))
