@@ -17,6 +17,8 @@ type settings struct {
 	ctx             context.Context // of every pass over the capture
 	opt             pipeline.Options
 	upper           bool
+	filter          string // if filters
+	filters         bool
 	enable, disable []string
 }
 

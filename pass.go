@@ -30,6 +30,8 @@ type pass struct {
 	found []conformance.Finding
 	bugs  []error
 	frame Frame
+	// filter decides about PDUs, nil lets all pass.
+	filter *pduFilter
 }
 
 func newPass(c *Capture, kinds Kinds, yield func(Event, error) bool) *pass {
@@ -50,6 +52,9 @@ func newPass(c *Capture, kinds Kinds, yield func(Event, error) bool) *pass {
 	if c.set.ctx != nil {
 		p.done = c.set.ctx.Done()
 	}
+	if kinds&PDUs != 0 {
+		p.filter = c.set.newPDUFilter(&opt)
+	}
 	p.run = pipeline.New(opt, p)
 	return p
 }
@@ -69,6 +74,7 @@ func (p *pass) read(src capture.Source) {
 			p.run.Stop() // at once
 		}
 	}
+	p.filter.of(src)
 	if err := p.run.Read(src); err != nil {
 		p.emit(Event{}, errorOf(err))
 	}
@@ -109,7 +115,7 @@ func (p *pass) emit(e Event, err error) {
 
 // PDU implements [trace.Sink].
 func (p *pass) PDU(u *trace.PDU) {
-	if p.kinds&PDUs != 0 {
+	if p.kinds&PDUs != 0 && p.filter.match(u) {
 		p.emit(Event{PDU: u}, nil)
 	}
 	if p.engine != nil {

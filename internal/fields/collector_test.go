@@ -11,6 +11,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/ulp"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -99,6 +100,7 @@ func (s seen) Word(f *Known, v string)   { s.Text(f, v) }
 func (s seen) Number(f *Known, v uint64) { s.add(f.Name, fmt.Sprint(v)) }
 func (s seen) Octets(f *Known, v []byte) { s.add(f.Name, fmt.Sprintf("%x", v)) }
 func (s seen) Flag(f *Known, v bool)     { s.add(f.Name, map[bool]string{true: "1", false: "0"}[v]) }
+
 func (s seen) Numbers(f *Known, v []uint32) {
 	for _, n := range v {
 		s.add(f.Name, fmt.Sprint(n))
@@ -138,7 +140,7 @@ func TestCollector_Walk(t *testing.T) {
 	var w Walker
 	compared := map[string]int{}
 	for _, file := range captures(t) {
-		runOver(t, file, pipeline.Options{}, events{pdu: func(p *trace.PDU) {
+		runOver(t, file, pipeline.Options{Upper: ulp.New().PDU}, events{pdu: func(p *trace.PDU) {
 			want := seen{}
 			w.Walk(p, want)
 			delete(want, fLength.Name) // it is that of every PDU here

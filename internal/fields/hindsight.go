@@ -12,10 +12,12 @@ import (
 // latencies, which are then known of the request as well as of its answer. It is a
 // sink of the first run. For each transaction and each finding it keeps a few octets.
 type Hindsight struct {
-	latencies []latency
-	findings  []Finding
-	last      uint64 // the PDU at hand
-	sorted    bool
+	latencies   []latency
+	findings    []Finding
+	reassembled []sendSegment // the PDUs of a Send but the last, with the frame that completed it
+	sends       sends
+	last        uint64 // the PDU at hand
+	sorted      bool
 }
 
 type latency struct {
@@ -24,7 +26,14 @@ type latency struct {
 }
 
 // PDU implements [trace.Sink].
-func (h *Hindsight) PDU(p *trace.PDU) { h.last = p.Number }
+func (h *Hindsight) PDU(p *trace.PDU) {
+	h.last = p.Number
+	for _, s := range h.sends.add(p) {
+		if s.pdu != p.Number {
+			h.reassembled = append(h.reassembled, sendSegment{s.pdu, p.Frame})
+		}
+	}
+}
 
 // Gap implements [trace.Sink].
 func (*Hindsight) Gap(*trace.GapEvent) {}
@@ -45,7 +54,7 @@ func (h *Hindsight) Finding(f *Finding) {
 func (h *Hindsight) has(f *Field) bool { return retrospective(f) }
 
 func retrospective(f *Field) bool {
-	return f.Name == latencyName || f.Name == ruleName || f.Name == levelName
+	return f.Name == latencyName || f.Name == ruleName || f.Name == levelName || f.Name == reassembledInName
 }
 
 // OfFindings reports whether one of the fields needs the findings of the rules.
@@ -63,6 +72,7 @@ func (h *Hindsight) sort() {
 	}
 	h.sorted = true
 	slices.SortStableFunc(h.latencies, func(a, b latency) int { return cmp.Compare(a.pdu, b.pdu) })
+	slices.SortStableFunc(h.reassembled, func(a, b sendSegment) int { return cmp.Compare(a.pdu, b.pdu) })
 	slices.SortStableFunc(h.findings, func(a, b Finding) int { return cmp.Compare(a.PDU, b.PDU) })
 }
 
@@ -76,6 +86,16 @@ func (h *Hindsight) latenciesOf(pdu uint64) []latency {
 		j++
 	}
 	return h.latencies[i:j]
+}
+
+// reassembledOf has the frame that completed the Send of which a PDU is a segment.
+func (h *Hindsight) reassembledOf(pdu uint64) []sendSegment {
+	h.sort()
+	i, ok := slices.BinarySearchFunc(h.reassembled, pdu, func(s sendSegment, n uint64) int { return cmp.Compare(s.pdu, n) })
+	if !ok {
+		return nil
+	}
+	return h.reassembled[i : i+1]
 }
 
 // findingsOf are those about a PDU.

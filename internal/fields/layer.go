@@ -170,6 +170,8 @@ func (r *LayerRow) Value(l *Layers, h *Head) (Value, bool) {
 		return Value{Bytes: b[r.bit/8 : (r.bit+r.width)/8]}, true
 	case None:
 		return Value{Bytes: h.head()}, true
+	case Bool: // of several bits any may be set
+		return Value{Num: min(readBits(b, r.bit, r.width), 1)}, true
 	default:
 		return Value{Num: readBits(b, r.bit, r.width)}, true
 	}

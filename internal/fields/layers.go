@@ -47,6 +47,7 @@ var layers = []*layer{
 	&headerLayer,
 	&pduLayer,
 	&ownLayer,
+	&sendLayer,
 	&frameLayer,
 }
 
