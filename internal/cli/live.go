@@ -75,7 +75,7 @@ Exit codes: 0 done; 2 wrong usage; 3 the capture failed, or an output could not
 be written.
 ` + aboutSelection + aboutFilters + `
 
-With live, --worst N has the tables at the end list N connections.`),
+With live, --worst N has the tables at the end list N connections.` + aboutStatistics + "\nThey come when the capture ends."),
 		Example: strings.Trim(`
   iwdissect live --list
   iwdissect live eth0
@@ -84,6 +84,7 @@ With live, --worst N has the tables at the end list N connections.`),
   iwdissect live -i eth0 -i eth1 -f 'port 20049' -w both.pcapng
   iwdissect live -w trace.pcapng -b filesize:100000 -b files:10 eth0
   iwdissect live --duration 1m --summary-only eth0
+  iwdissect live --duration 1m -q -z rdma,srt -z io,stat,1 eth0
   iwdissect live -w trace.pcapng --format ndjson eth0 | jq .info
 `, "\n"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
@@ -99,7 +100,7 @@ With live, --worst N has the tables at the end list N connections.`),
 		},
 	}
 	o.flags(cmd.Flags())
-	completeFlags(cmd, "text", "ndjson")
+	completeFlags(cmd, "text", "ndjson", "json", csvFormat)
 	return cmd
 }
 
@@ -108,7 +109,7 @@ func (o *liveOptions) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.list, "list", "D", false, "list the interfaces and exit (--format text or json)")
 	f.Uint64VarP(&o.count, "count", "c", 0, "stop after `N` frames")
 	o.captureFlags.addFlags(f, "")
-	formatFlag(f, &o.format, "text or ndjson")
+	formatFlag(f, &o.format, "text or ndjson; of statistics alone also json and csv")
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
 	o.times.flag(f)
@@ -120,7 +121,8 @@ func (o *liveOptions) flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the worst 50")
 	widthFlag(f, &o.columns)
 	o.analysisFlags(f)
-	f.Lookup("quiet").Usage = "do not announce the beginning and the end of the capture"
+	o.statFlags.flag(f)
+	f.Lookup("quiet").Usage = "do not announce the beginning and the end of the capture; with -z show nothing but the statistics"
 }
 
 // interruptible returns a context that the termination signals cancel. Only the first
@@ -149,6 +151,7 @@ func (o *liveOptions) check(words []string) error {
 	switch {
 	case len(o.ifaces) == 0 && len(words) == 0:
 		return usagef("no interface given (see iwdissect live --list)")
+	case o.statsOnly() && slices.Contains(statFormats, o.format):
 	case o.format != "text" && o.format != "ndjson":
 		return usagef("--format of live takes text or ndjson, not %q", o.format)
 	case o.summary && (o.tree || o.hex || o.records != ""):
@@ -180,6 +183,9 @@ func lacksInterface(words []string) bool {
 
 // checkShown decides between lines and a summary.
 func (o *liveOptions) checkShown() error {
+	if o.statsOnly() {
+		return nil
+	}
 	switch {
 	case o.board && (o.lines || o.summary || o.tree || o.hex || o.format != "text"):
 		return usagef("--summary goes without --lines, --summary-only, -V, -x and --format ndjson")
@@ -197,6 +203,9 @@ func (o *liveOptions) run(ctx context.Context, args []string) error {
 	if o.list {
 		return o.interfaces(args)
 	}
+	if helped, err := o.parsed(o.s.Out, o.unjudged); helped || err != nil {
+		return err
+	}
 	if err := o.check(args); err != nil {
 		return err
 	}
@@ -205,6 +214,9 @@ func (o *liveOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer undo()
+	if o.statsOnly() {
+		return o.record(ctx, func(c *session) (liveView, error) { return &liveStats{c}, nil })
+	}
 	return o.record(ctx, o.view)
 }
 

@@ -36,6 +36,8 @@ type session struct {
 	view liveView
 	out  *bufio.Writer
 	keep *store // nil without -w
+	// stats are the statistics of -z, nil without any.
+	stats *stats
 	// sel is what is shown.
 	sel *pipeline.Selection
 	// match and gate have the filter, if there is one: of frames, and of what is shown.
@@ -107,9 +109,11 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 		c.gate = o.gate(next, foresight{}, false)
 		c.gate.watch(&opt)
 	}
+	lean := opt
+	c.stats = o.stats(&o.input, &lean, shown, foresight{})
 	c.sink = c.judged(shown)
-	opt.Lean = c.view.sink() == nil && c.sink.engine == nil
-	c.run = pipeline.New(opt, c.sink)
+	lean.Lean = c.view.sink() == nil && c.sink.engine == nil && (c.stats == nil || !c.stats.needs.PDUs)
+	c.run = pipeline.New(lean, c.stats.beside(c.sink))
 	if c.h, err = o.tap(o.taps()); err != nil {
 		return nil, err
 	}
@@ -152,10 +156,21 @@ func (c *session) judged(shown *pipeline.Selection) *liveSink {
 		Enabled: c.o.enabled, OnBug: onBug(c.o.iface, c.o.s.warn),
 		Window: windowLive, CompareAfter: int64(compareLive),
 	}
+	more := c.stats.finding()
+	opt.OnFinding = more
 	if s, ok := l.next.(interface{ Finding(*conformance.Finding) }); ok {
-		opt.OnFinding = s.Finding
+		if opt.OnFinding = s.Finding; more != nil {
+			opt.OnFinding = func(f *conformance.Finding) { s.Finding(f); more(f) }
+		}
 	}
-	if keep := ofSelected(c.sel, c.view.keep()); keep != nil || opt.OnFinding != nil {
+	keep := ofSelected(c.sel, c.view.keep())
+	switch count := c.stats.findings(); {
+	case keep == nil:
+		keep = count
+	case count != nil:
+		keep = sinks{keep, count}
+	}
+	if keep != nil || opt.OnFinding != nil {
 		l.engine = conformance.New(opt, keep)
 	}
 	return l
@@ -417,6 +432,18 @@ func (c *session) watchDrops(now time.Time) {
 	c.tell("%d frames were dropped by the kernel so far: they come faster than they are handled (a larger buffer, -B, gets over bursts)", s.Dropped)
 }
 
+// statistics shows those that were asked for; records have them already.
+func (c *session) statistics() {
+	switch c.view.(type) {
+	case *liveRecords, *liveStats:
+		return
+	}
+	if err := c.stats.show(nil, c.out); err != nil && !c.gone {
+		c.fail(err)
+		c.gone = true
+	}
+}
+
 // finish writes what is known at the end.
 func (c *session) finish() {
 	if c.keep != nil {
@@ -436,6 +463,7 @@ func (c *session) finish() {
 		dropped = fmt.Sprintf("%d dropped by the kernel", stats.Dropped)
 	}
 	c.view.finish(dropped)
+	c.statistics()
 	c.show()
 	if c.o.quiet && stats.Dropped == 0 {
 		return

@@ -39,7 +39,7 @@ func (o *liveOptions) view(c *session) (liveView, error) {
 	if o.summary {
 		sel = render.Select{Connections: true}
 	}
-	return &liveRecords{records: render.NewRecords(c.out, sel, false, true), sel: sel}, err
+	return &liveRecords{c: c, records: render.NewRecords(c.out, sel, false, true), sel: sel}, err
 }
 
 // liveTables shows the tables of analyze at the end.
@@ -103,6 +103,7 @@ func (v *liveLines) finish(dropped string) {
 
 // liveRecords writes JSON records.
 type liveRecords struct {
+	c       *session
 	records *render.Records
 	sel     render.Select
 }
@@ -121,6 +122,9 @@ func (v *liveRecords) erase()                       {}
 func (v *liveRecords) ended(cs []*trace.Connection) { v.records.Connections(cs) }
 
 func (v *liveRecords) finish(string) {
+	if err := v.c.stats.show(v.records, v.c.out); err != nil {
+		v.c.fail(err)
+	}
 	_ = v.records.Close() // an error of the buffer, which returns it again
 }
 

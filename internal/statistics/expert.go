@@ -48,8 +48,9 @@ type expert struct {
 	order  []*found
 	// frames are those that the filter matched, nil without one. further are findings that
 	// are counted but not listed, so that their frames are not known.
-	frames  *frameSet
-	further uint64
+	// forgotten are those in frames too long ago.
+	frames             *frameSet
+	further, forgotten uint64
 }
 
 // limited has only findings in frames count that matched is told of.
@@ -63,7 +64,13 @@ func (x *expert) matched(frame uint64) {
 }
 
 func (x *expert) finding(f *conformance.Finding) {
-	if f.Severity < x.least || x.frames != nil && !x.frames.has(f.Frame) {
+	if f.Severity < x.least {
+		return
+	}
+	if x.frames != nil && !x.frames.has(f.Frame) {
+		if f.Frame < x.frames.from {
+			x.forgotten++
+		}
 		return
 	}
 	n := uint64(1)
@@ -117,6 +124,9 @@ func (x *expert) report() *Report {
 	if x.further > 0 {
 		r.note(fmt.Sprintf("%d findings more are in frames that are not known, and are left out", x.further))
 	}
+	if x.forgotten > 0 {
+		r.note(fmt.Sprintf("%d findings are about frames too long ago, and are left out", x.forgotten))
+	}
 	r.text = func(w *textWriter, r *Report) { expertText(w, r, list) }
 	return r
 }
@@ -152,16 +162,39 @@ func expertText(w *textWriter, r *Report, list []*found) {
 	}
 }
 
-// frameSet is a set of frames, a bit for each.
-type frameSet struct{ bits []uint64 }
+// frameSet is a set of the latest frames, a bit for each.
+type frameSet struct {
+	bits []uint64
+	from uint64 // the frame of the first bit, a multiple of 64
+}
 
+// maxWords bounds a set: 16 MB for 128 million frames.
+const maxWords = 1 << 21
+
+// add adds a frame; they come in rising order. Old ones are forgotten.
 func (s *frameSet) add(n uint64) {
-	if i := n / 64; i >= uint64(len(s.bits)) {
-		s.bits = append(s.bits, make([]uint64, int(i)+1-len(s.bits))...) //nolint:gosec // bounded by the frames of the capture
+	if n < s.from {
+		return
 	}
-	s.bits[n/64] |= 1 << (n % 64)
+	i := (n - s.from) / 64
+	if i >= maxWords {
+		drop := min(i-maxWords/2, uint64(len(s.bits)))
+		s.bits = s.bits[:copy(s.bits, s.bits[drop:])]
+		if s.from += drop * 64; len(s.bits) == 0 {
+			s.from = n / 64 * 64
+		}
+		i = (n - s.from) / 64
+	}
+	if i >= uint64(len(s.bits)) {
+		s.bits = append(s.bits, make([]uint64, int(i)+1-len(s.bits))...)
+	}
+	s.bits[i] |= 1 << (n % 64)
 }
 
 func (s *frameSet) has(n uint64) bool {
-	return n/64 < uint64(len(s.bits)) && s.bits[n/64]>>(n%64)&1 == 1
+	if n < s.from {
+		return false
+	}
+	i := (n - s.from) / 64
+	return i < uint64(len(s.bits)) && s.bits[i]>>(n%64)&1 == 1
 }

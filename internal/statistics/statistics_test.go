@@ -430,6 +430,25 @@ func TestExpert(t *testing.T) {
 	}
 }
 
+// TestFrameSet: it holds the latest frames, in bounded memory.
+func TestFrameSet(t *testing.T) {
+	var s frameSet
+	const step = 1000
+	last := uint64(0)
+	for n := uint64(1); n < 5*64*maxWords; n += step {
+		s.add(n)
+		last = n
+	}
+	if len(s.bits) > maxWords || s.has(1) || s.has(last-1) || !s.has(last) || !s.has(last-step*1000) {
+		t.Errorf("%d words from %d", len(s.bits), s.from)
+	}
+	s.add(last + 1<<40)
+	if !s.has(last+1<<40) || s.has(last) || len(s.bits) > maxWords {
+		t.Error("a gap in the numbers")
+	}
+	s.add(3)
+}
+
 // TestHierarchy_Bounded: a frame with thousands of FPDUs is cut off.
 func TestHierarchy_Bounded(t *testing.T) {
 	r := gather(t, "io,phs")

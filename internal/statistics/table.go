@@ -54,7 +54,7 @@ func (t *table[T]) has(conn uint64) *T {
 }
 
 // maxNumbers bounds the index: beyond that many connections of a capture none is added.
-const maxNumbers = 1 << 26
+const maxNumbers = 1 << 24
 
 // peers are the ends of a connection, as they are known when it is over.
 type peers struct {
