@@ -13,7 +13,7 @@ var pduLayer = layer{ofPDUs: true, fields: describePDUs(), read: readPDUs}
 // describePDUs lists Wireshark's fields, then those of our headers that it does not have.
 // Fields of ownLayer are described there.
 func describePDUs() []Field {
-	all := append([]Field(nil), wireshark...)
+	all := append(append([]Field(nil), wireshark...), upperLabels...)
 	places := map[string]int{}
 	for i := range all {
 		places[all[i].Name] = i
@@ -116,7 +116,7 @@ func readPDUs(c *Collector, slots []int) reader {
 
 // plan says how a field is read.
 func (r *pduReader) plan(f *Field, slot int) {
-	if read := singles[f.Name]; read != nil {
+	if read := singleOf(f.Name); read != nil {
 		r.singles = append(r.singles, single{read, slot})
 		return
 	}

@@ -11,8 +11,8 @@ type smbDirect struct{}
 
 func (smbDirect) Name() string { return "SMB Direct" }
 
-// Ports is the one over iWARP.
-func (smbDirect) Ports() []uint16 { return []uint16{5445} }
+// Ports are the one over iWARP, and that of SMB, which clients also try.
+func (smbDirect) Ports() []uint16 { return []uint16{5445, 445} }
 
 func (smbDirect) New() Decoder { return &smbConn{} }
 
