@@ -189,6 +189,7 @@ var DerivedHeader = dissect.Header{
 		{Name: "iwd.nvme.queue", Label: "Queue", Kind: dissect.Text, Bit: -1, Ref: refCM},
 		{Name: "iwd.nvme.incapsule_length", Label: "Octets of data in the capsule", Kind: dissect.Dec, Bit: -1, Width: 32, Ref: "NVMe RDMA Transport 1.0 section 3.1"},
 		{Name: "iwd.nvme.status_name", Label: "Status", Kind: dissect.Text, Bit: -1, Ref: refStatus},
+		{Name: "nvme.cqe.status", Label: "Status field", Kind: dissect.Hex, Bit: -1, Width: 16, Ref: refStatus},
 		{Name: "nvme.cmd.slba", Label: "First logical block", Kind: dissect.Hex, Bit: -1, Width: 64, Ref: "NVM Command Set 1.0 section 3.2"},
 		{Name: "nvme.cmd.nlb", Label: "Number of logical blocks", Kind: dissect.Dec, Bit: -1, Width: 32, Ref: "NVM Command Set 1.0 section 3.2"},
 		{Name: "nvme.fabrics.cqe.connect.cntrlid", Label: "Controller ID", Kind: dissect.Hex, Bit: -1, Width: 16, Ref: refFabrics},

@@ -37,7 +37,8 @@ func newAnalyze(s *IOStreams) *cobra.Command {
 		Short: "Summarize what happened on each connection",
 		Long: strings.TrimSpace(`
 Summarize each iWARP connection of a capture: its endpoints, what was negotiated,
-operations by kind with their sizes and latencies, which side closed it and how,
+operations by kind with their sizes and latencies, those of upper layers such as
+NVMe/RDMA and NFS with their errors, which side closed it and how,
 what stands out, and which rules of the RFCs were broken.
 ` + aboutSelection + aboutFilters + aboutTwice + aboutStatistics),
 		Example: strings.Trim(`

@@ -66,6 +66,7 @@ func (o *checkRun) captureLive(ctx context.Context) (failed, found bool) {
 	l.count, l.decodeAs, l.layout, l.connections, l.reorder = o.count, o.decodeAs, o.layout, o.connections, o.reorder
 	l.selectFlags = o.selectFlags
 	l.quiet, l.captureFlags, l.enabled = o.quiet, o.captureFlags, o.enabled
+	l.noUpper = !o.filters()
 	if o.tap != nil {
 		l.tap, l.clock = o.tap, o.clock
 	}

@@ -126,6 +126,9 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	opt := o.opts
 	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
 	opt.Brief, opt.ReadAhead = true, o.ahead()
+	if o.filters() { // which may ask for fields of upper layers
+		o.upper(&opt)
+	}
 	c.sel = o.selection(&opt)
 	k := o.foresee(o.s, j.name, o.files, opt, true, o.enabled)
 	o.rank(o.s, j.name, o.files, opt, c.sel, k, true, o.enabled)

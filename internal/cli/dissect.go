@@ -40,7 +40,8 @@ func newDissect(s *IOStreams) *cobra.Command {
 Annotate every frame of a capture. The text has one line per PDU: the time of day
 in UTC, the frame that completed the PDU, the endpoints, the direction (i2r from
 the initiator, r2i from the responder), and what it is. Bad CRCs and markers are
-reported in brackets.
+reported in brackets. Of NVMe/RDMA, iSER, SMB Direct and RPC/RDMA the line says which
+command or answer a Send is, and for which one a Write or Read moves data.
 
 A broken rule of the RFCs is reported below the PDU that shows it. If only the
 end of the connection proves it, it is reported there, with its place.
@@ -211,9 +212,9 @@ func (o *dissectOptions) run(args []string) error {
 	}
 	defer ignoreFirstInterrupt(files)()
 	switch {
-	case o.statFlags.wanted() && o.keep == "-":
+	case o.wanted() && o.keep == "-":
 		return usagef("-z needs standard output, where -w - writes the frames")
-	case o.quiet && o.statFlags.wanted() && !o.exports():
+	case o.quiet && o.wanted() && !o.exports():
 		return (&statsAlone{&o.input, &o.statFlags, o.s, o.format, o.unjudged, &o.pager}).run(opt, files)
 	case o.format == csvFormat:
 		return noCSV()

@@ -22,10 +22,10 @@ import (
 type formFlags struct {
 	// form is -T: a form of tshark, or a word for --format.
 	form string
-	// wanted are -e, tableOptions -E, protocols -O, preferences -o.
-	wanted, tableOptions, preferences []string
-	protocols                         string
-	distinct                          bool
+	// asked are -e, tableOptions -E, protocols -O, preferences -o.
+	asked, tableOptions, preferences []string
+	protocols                        string
+	distinct                         bool
 	// dump counts -X; lineBuffered is -l, version -v.
 	dump         int
 	lineBuffered bool
@@ -53,7 +53,7 @@ var (
 
 func (o *formFlags) flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.form, "form", "T", "", "write frames as tshark does, in `FORM`: fields, json, ek, pdml, psml or tabs; text and ndjson are words for --format")
-	f.StringArrayVarP(&o.wanted, "field", "e", nil, "with -T fields, json or ek, show the field `NAME`; as often as there are columns")
+	f.StringArrayVarP(&o.asked, "field", "e", nil, "with -T fields, json or ek, show the field `NAME`; as often as there are columns")
 	f.StringArrayVarP(&o.tableOptions, "field-option", "E", nil, "with -T fields, `OPTION` is header=y|n, separator=/t|/s|C, occurrence=f|l|a, aggregator=,|/s|C, quote=d|s|n, bom=y|n or escape=y|n")
 	f.StringVarP(&o.protocols, "details", "O", "", "show the packet details of the `PROTOCOLS`, such as tcp,iwarp_ddp_rdmap, as tshark does; all shows all")
 	f.BoolVar(&o.distinct, "no-duplicate-keys", false, "with -T json, make an array of members of the same name")
@@ -99,7 +99,7 @@ func (o *formFlags) check(format *string, given bool) error {
 		}
 		*format, o.form = o.form, ""
 	}
-	if o.form == "" && len(o.wanted) > 0 {
+	if o.form == "" && len(o.asked) > 0 {
 		o.form = "fields"
 	}
 	switch {
@@ -109,9 +109,9 @@ func (o *formFlags) check(format *string, given bool) error {
 		return usagef("-T, -e and -O go without --format")
 	case o.protocols != "" && o.form != "":
 		return usagef("-O shows details as text; -T %s goes without it", o.form)
-	case o.form == "fields" && len(o.wanted) == 0:
+	case o.form == "fields" && len(o.asked) == 0:
 		return usagef("-T fields needs at least one field: -e NAME; 'iwdissect fields' lists them")
-	case len(o.wanted) > 0 && !slices.Contains([]string{"fields", "json", "ek"}, o.form):
+	case len(o.asked) > 0 && !slices.Contains([]string{"fields", "json", "ek"}, o.form):
 		return usagef("-e goes with -T fields, json or ek")
 	case len(o.tableOptions) > 0 && o.form != "fields":
 		return usagef("-E goes with -T fields")
@@ -136,7 +136,7 @@ func (o *formFlags) check(format *string, given bool) error {
 // checkFields finds the fields of -e, and reads -E.
 func (o *formFlags) checkFields() error {
 	o.list = nil
-	for _, name := range o.wanted {
+	for _, name := range o.asked {
 		f := fields.Find(name)
 		if f == nil {
 			return usagef("-e %s: there is no such field%s ('iwdissect fields TEXT' finds one)", name, meant(name, fieldNames()))

@@ -274,7 +274,7 @@ func (o *dissectOptions) write(e *exporting, opt pipeline.Options, files []strin
 	if o.whole {
 		whole := &extract.Whole{Of: e.frames}
 		opt.OnError, opt.Saw, opt.Opened = nil, nil, nil // reported the first time
-		opt.Lean = true
+		opt.Lean, opt.Upper = true, nil
 		again := pipeline.New(opt, whole)
 		src, err := o.open(o.sources(files)[0], files, o.s.In)
 		if err != nil {

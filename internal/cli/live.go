@@ -115,6 +115,7 @@ func (o *liveOptions) flags(f *pflag.FlagSet) {
 	o.times.flag(f)
 	f.StringVar(&o.records, "records", "", "`KINDS` of JSON records: frame,pdu,connection,transaction,finding (default all)")
 	findingsFlag(f, &o.unjudged)
+	o.upperFlag(f)
 	f.BoolVar(&o.board, "summary", false, "show the worst connections, again every second (default on a terminal)")
 	f.BoolVar(&o.lines, "lines", false, "show a line for each PDU (default if standard output is no terminal)")
 	f.BoolVar(&o.summary, "summary-only", false, "show only the summary at the end")

@@ -95,6 +95,7 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 	}
 	opt.Sums = !o.unjudged
 	opt.Linger, opt.NoRecords = int64(lingerLive), true
+	o.upper(&opt)
 	c := &session{o: o, out: bufio.NewWriterSize(o.s.Out, 64<<10)}
 	if c.view, err = view(c); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/bits"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -43,12 +44,12 @@ var members = map[string]map[string]bool{
 var alwaysThere = []string{"iwarp_mpa.ulpdulength", "iwarp_mpa.crc", "iwd.crc.status", "iwd.captured"}
 
 func TestContract(t *testing.T) {
-	types := fieldTypes(t)
+	types, widths := fieldTypes(t)
 	for _, path := range taken(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
 			d := dissect(t, path)
-			c := &contract{t: t, d: d, path: path, types: types}
+			c := &contract{t: t, d: d, path: path, types: types, widths: widths}
 			c.lines()
 			c.order()
 			c.frames()
@@ -60,27 +61,31 @@ func TestContract(t *testing.T) {
 }
 
 type contract struct {
-	t     *testing.T
-	d     *dissection
-	path  string
-	types map[string]string
+	t      *testing.T
+	d      *dissection
+	path   string
+	types  map[string]string
+	widths map[string]int
 }
 
 // fieldTypes reads what the command fields lists.
-func fieldTypes(t *testing.T) map[string]string {
+func fieldTypes(t *testing.T) (types map[string]string, widths map[string]int) {
 	t.Helper()
 	_, out, _ := iwdissect(nil, "fields", "--format", "json")
 	var list struct {
-		Fields []struct{ Name, Type, Label string }
+		Fields []struct {
+			Name, Type, Label string
+			Bits              int
+		}
 	}
 	if err := json.Unmarshal(out, &list); err != nil {
 		t.Fatal(err)
 	}
-	types := map[string]string{}
+	types, widths = map[string]string{}, map[string]int{}
 	for _, f := range list.Fields {
-		types[f.Name] = f.Type
+		types[f.Name], widths[f.Name] = f.Type, f.Bits
 	}
-	return types
+	return types, widths
 }
 
 // lines checks the members of each record.
@@ -255,8 +260,10 @@ var (
 )
 
 // hexDigits are the widths of the fields that are shown in hex.
-func hexDigits(name string) int {
-	switch {
+func (c *contract) hexDigits(name string) int {
+	switch width := c.widths[name]; {
+	case strings.HasPrefix(name, "nvme"): // those of upper layers are as wide as they say
+		return 2 * (1 << bits.Len(uint((width-1)/8)))
 	case strings.HasSuffix(name, "_offset"), strings.HasSuffix(name, "to"):
 		return 16
 	case strings.HasSuffix(name, "stag"), strings.Contains(name, "crc"):
@@ -322,7 +329,7 @@ func (c *contract) fields(p *pduRecord) {
 		case string:
 			switch kind {
 			case "hex":
-				good = hexNumber.MatchString(v) && len(v) == 2+hexDigits(name)
+				good = hexNumber.MatchString(v) && len(v) == 2+c.hexDigits(name)
 			case "bytes":
 				good = hexOctets.MatchString(v)
 			case "string":

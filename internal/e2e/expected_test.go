@@ -95,6 +95,7 @@ var expectations = []expectation{
 	{name: "ulp-nfs-rdma-crc.pcap", frames: 1111, syns: 2, conns: 2, startups: "accepted 1 incomplete 1", fpdus: 842, ok: 842, ops: "Send 834 SendInv 4 Write 4"},
 	{name: "ulp-nfs-rdma-start.pcap", frames: 55, syns: 1, conns: 1, startups: "accepted 1", fpdus: 39, ok: 39, ops: "Send 33 SendInv 3 Write 3"},
 	{name: "ulp-nvme-rdma-crc.pcap", frames: 1334, syns: 2, conns: 2, startups: "accepted 2", fpdus: 461, ok: 461, ops: "Send 63 SendInv 32 Write 223 ReadReq 4 ReadResp 139"},
+	{name: "ulp-nvme-rdma-crc-cut.pcap", frames: 84, syns: 2, conns: 2, startups: "accepted 2", fpdus: 40, ok: 40, ops: "Send 21 SendInv 5 Write 12 ReadReq 1 ReadResp 1"},
 	{name: "ulp-rping-samens-crc.pcap", frames: 34, syns: 1, conns: 1, startups: "accepted 1", fpdus: 21, ok: 21, ops: "Send 12 Write 3 ReadReq 3 ReadResp 3"},
 	{name: "vlan7-rping-crc.pcap", frames: 95, syns: 1, conns: 1, startups: "accepted 1", fpdus: 70, ok: 70, ops: "Send 40 Write 10 ReadReq 10 ReadResp 10"},
 	// 53 connections, the startups and segments from the list of cases in

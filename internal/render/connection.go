@@ -45,6 +45,7 @@ func connectionMembers(o *object, c *trace.Connection) {
 	if c.HasStartupLatency {
 		o.int("startup_latency_ns", c.StartupLatency)
 	}
+	upperMembers(o, c.Upper)
 	endMembers(o, c)
 	o.key("problems")
 	o.openList()

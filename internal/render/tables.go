@@ -78,7 +78,7 @@ func Tables(w io.Writer, s *Summary) error {
 		}
 		return s.totals(w)
 	}
-	if err := beside(w, shown, s.connections, s.operations, s.latency, s.health); err != nil {
+	if err := beside(w, shown, s.connections, s.operations, s.latency, s.upperLayers, s.health); err != nil {
 		return err
 	}
 	s.further(w, len(shown))

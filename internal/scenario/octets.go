@@ -38,6 +38,9 @@ func (c *compiler) octetMapping(n *node, p *[]byte) {
 	var fixed, unit []byte
 	count, length := uint64(1), uint64(0)
 	var hasHex, hasRepeat, hasCount, hasSize bool
+	if c.upper(n, p) {
+		return
+	}
 	c.Mapping(n, keys{
 		"hex":    given(&hasHex, c.hex(&fixed)),
 		"repeat": given(&hasRepeat, c.hex(&unit)),
@@ -52,7 +55,7 @@ func (c *compiler) octetMapping(n *node, p *[]byte) {
 	case hasSize && !hasHex && !hasRepeat && !hasCount:
 		c.spell(n.Pos, length, func() { *p = pattern(length) })
 	default:
-		c.Fail(n.Pos, "octets are one of text, {hex: ..}, {repeat: .., count: ..} and {size: ..}")
+		c.Fail(n.Pos, "octets are one of text, {hex: ..}, {repeat: .., count: ..}, {size: ..}, {nvme: ..} and {iser: ..}")
 	}
 }
 

@@ -55,6 +55,7 @@ func (c *Collect) PDU(p *trace.PDU) {
 		m := *p.Terminate
 		q.Terminate = &m
 	}
+	q.Upper = p.Upper.Clone()
 	c.PDUs = append(c.PDUs, &q)
 }
 

@@ -33,9 +33,6 @@ func (iserRDMA) Recognise(m *Message) Fit {
 
 // iserLayout judges a message, and tells which layout its header has.
 func iserLayout(m *Message) (iser.Layout, Fit) {
-	if len(m.Octets) == 0 {
-		return 0, Silent
-	}
 	switch iser.OpcodeOf(m.Octets[0]) {
 	case iser.OpHello, iser.OpHelloReply:
 		return hello(m)

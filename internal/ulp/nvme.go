@@ -386,6 +386,7 @@ func (d *nvmeConn) response(m *Message, n *Note) Fit {
 	}
 	b = appendUint(b, " cid ", uint64(c.CID))
 	name := c.Status.Name(o.Mark&markFabrics != 0)
+	n.Number(fNVMeStatusField, uint64(c.Status))
 	n.Text(fNVMeStatus, name)
 	n.Header(&nvme.CompletionHeader, m.Octets)
 	if failed {
@@ -428,11 +429,12 @@ func derived(h *dissect.Header, name string) *dissect.Field {
 }
 
 var (
-	fNVMeCommand    = derived(&nvme.DerivedHeader, "iwd.nvme.command_name")
-	fNVMeQueue      = derived(&nvme.DerivedHeader, "iwd.nvme.queue")
-	fNVMeInside     = derived(&nvme.DerivedHeader, "iwd.nvme.incapsule_length")
-	fNVMeStatus     = derived(&nvme.DerivedHeader, "iwd.nvme.status_name")
-	fNVMeLBA        = derived(&nvme.DerivedHeader, "nvme.cmd.slba")
-	fNVMeBlocks     = derived(&nvme.DerivedHeader, "nvme.cmd.nlb")
-	fNVMeController = derived(&nvme.DerivedHeader, "nvme.fabrics.cqe.connect.cntrlid")
+	fNVMeCommand     = derived(&nvme.DerivedHeader, "iwd.nvme.command_name")
+	fNVMeQueue       = derived(&nvme.DerivedHeader, "iwd.nvme.queue")
+	fNVMeInside      = derived(&nvme.DerivedHeader, "iwd.nvme.incapsule_length")
+	fNVMeStatusField = derived(&nvme.DerivedHeader, "nvme.cqe.status")
+	fNVMeStatus      = derived(&nvme.DerivedHeader, "iwd.nvme.status_name")
+	fNVMeLBA         = derived(&nvme.DerivedHeader, "nvme.cmd.slba")
+	fNVMeBlocks      = derived(&nvme.DerivedHeader, "nvme.cmd.nlb")
+	fNVMeController  = derived(&nvme.DerivedHeader, "nvme.fabrics.cqe.connect.cntrlid")
 )

@@ -68,7 +68,7 @@ type Message struct {
 	PDU *trace.PDU
 	Dir trace.Dir
 	// Octets are the first octets of it, as far as they were captured: all of the first
-	// segment, or at least about a thousand. They are borrowed.
+	// segment, or at least about a thousand. There is at least one. They are borrowed.
 	Octets []byte
 	// Length is how many octets its first segment has, and the message if Whole.
 	Length int

@@ -253,7 +253,7 @@ func (r *Room) begun(p *trace.PDU, m *Message) bool {
 	_, length, _ := p.ULPDU()
 	head := r.beginning(p)
 	n := p.Segment.HeaderLen
-	if len(head) < n || length < n || length == n {
+	if len(head) <= n || length <= n {
 		return false
 	}
 	*m = Message{

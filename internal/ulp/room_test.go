@@ -93,17 +93,20 @@ func (f *feeder) request(private string) *trace.Upper {
 
 // fpdu gives an FPDU with a DDP header and what follows it.
 func (f *feeder) fpdu(dir trace.Dir, op rdmap.Opcode, seg ddp.Segment, body []byte) *trace.Upper {
+	return f.give(f.pdu(dir, op, seg, body))
+}
+
+func (f *feeder) pdu(dir trace.Dir, op rdmap.Opcode, seg ddp.Segment, body []byte) *trace.PDU {
 	seg.DV, seg.RsvdULP = 1, rdmap.Control{RV: 1, Opcode: op}.Octet()
 	seg.HeaderLen = ddp.UntaggedLen
 	if seg.Tagged = op.Tagged(); seg.Tagged {
 		seg.HeaderLen = ddp.TaggedLen
 	}
 	ulpdu := append(make([]byte, seg.HeaderLen), body...)
-	p := &trace.PDU{
-		Kind: trace.KindFPDU, Dir: dir, Segment: &seg, Control: rdmap.ControlOf(seg.RsvdULP),
+	return &trace.PDU{
+		Kind: trace.KindFPDU, Conn: &f.conn, Dir: dir, Segment: &seg, Control: rdmap.ControlOf(seg.RsvdULP),
 		FPDU: &mpa.FPDU{Head: ulpdu, ULPDU: ulpdu, ULPDULength: uint16(len(ulpdu))},
 	}
-	return f.give(p)
 }
 
 func (f *feeder) send(dir trace.Dir, body string) *trace.Upper {
@@ -289,14 +292,8 @@ func TestRoom_Bounds(t *testing.T) {
 func TestRoom_Allocations(t *testing.T) {
 	f := newFeeder(t, 9, echo{})
 	f.request("echo")
-	mk := func(dir trace.Dir, body string) *trace.PDU {
-		ulpdu := append(make([]byte, ddp.UntaggedLen), body...)
-		return &trace.PDU{
-			Kind: trace.KindFPDU, Conn: &f.conn, Dir: dir, Segment: &ddp.Segment{Last: true, HeaderLen: ddp.UntaggedLen},
-			Control: rdmap.Control{RV: 1, Opcode: rdmap.OpSend}, FPDU: &mpa.FPDU{Head: ulpdu, ULPDU: ulpdu, ULPDULength: uint16(len(ulpdu))},
-		}
-	}
-	q, a := mk(trace.I2R, "Qa\x05\x10"), mk(trace.R2I, "Aa")
+	q := f.pdu(trace.I2R, rdmap.OpSend, ddp.Segment{Last: true}, []byte("Qa\x05\x10"))
+	a := f.pdu(trace.R2I, rdmap.OpSend, ddp.Segment{Last: true}, []byte("Aa"))
 	if n := testing.AllocsPerRun(100, func() { f.room.PDU(q); f.room.PDU(a) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -1,0 +1,116 @@
+package render
+
+import (
+	"io"
+
+	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// upperSum is what all connections of one upper layer did.
+type upperSum struct {
+	name  string
+	conns uint64
+	// by are the connections by their evidence.
+	by         [3]uint64
+	waiting    uint64 // operations without an answer
+	operations []*trace.UpperTally
+}
+
+// upperSums adds up the upper layers of connections, in the order in which they come first.
+func upperSums(cs []*trace.Connection) []*upperSum {
+	var all []*upperSum
+	byName := map[string]*upperSum{}
+	tallies := map[[2]string]*trace.UpperTally{}
+	for _, c := range cs {
+		u := c.Upper
+		if u == nil {
+			continue
+		}
+		s := byName[u.Protocol]
+		if s == nil {
+			s = &upperSum{name: u.Protocol}
+			byName[u.Protocol] = s
+			all = append(all, s)
+		}
+		s.conns++
+		s.by[u.By]++
+		s.waiting += u.Outstanding + u.Unanswered
+		for i := range u.Operations {
+			o := &u.Operations[i]
+			key := [2]string{u.Protocol, o.Name}
+			t := tallies[key]
+			if t == nil {
+				t = &trace.UpperTally{Name: o.Name}
+				tallies[key] = t
+				s.operations = append(s.operations, t)
+			}
+			t.Errors += o.Errors
+			merged(&t.Latency, &o.Latency)
+		}
+	}
+	return all
+}
+
+// upperLayers writes what the connections carry, if anything is known of it. It sums up
+// all connections, shown or not.
+func (s *Summary) upperLayers(w io.Writer, _ []*trace.Connection) error {
+	var rows [][]string
+	for _, u := range upperSums(s.Connections) {
+		what := u.name
+		if u.by[trace.ByPort] == u.conns {
+			what += " (by port)"
+		}
+		conns := diagnose.Number(u.conns)
+		if len(u.operations) == 0 {
+			rows = append(rows, []string{what, conns, "-", "0", "-", "-", "-", "-", "-", "-"})
+		}
+		for _, o := range u.operations {
+			l := &o.Latency
+			rows = append(rows, []string{
+				what, conns, o.Name, diagnose.Number(l.Count), s.count(o.Errors, true),
+				duration(l.Min), duration(l.Sum / l.Count), about(l, 0.5), about(l, 0.99), duration(l.Max),
+			})
+		}
+		if u.waiting > 0 {
+			rows = append(rows, []string{what, conns, "(not answered)", diagnose.Number(u.waiting), "-", "-", "-", "-", "-", "-"})
+		}
+	}
+	return (&grid{title: "Upper layers", rows: rows, cols: []column{
+		{name: "upper layer"},
+		{name: "conns", right: true, leave: 5},
+		{name: "operation"},
+		{name: "count", right: true},
+		{name: "errors", right: true},
+		{name: "min", right: true, leave: 3},
+		{name: "mean", right: true, leave: 4},
+		{name: "median", right: true, leave: 2},
+		{name: "p99", right: true, leave: 1},
+		{name: "max", right: true},
+	}}).write(w, s.Width)
+}
+
+// upperMembers writes the upper layer of a connection.
+func upperMembers(o *object, u *trace.UpperLayer) {
+	if u == nil {
+		return
+	}
+	o.key("upper_layer")
+	o.open()
+	o.str("name", u.Protocol)
+	o.str("by", u.By.String())
+	o.uint("outstanding", u.Outstanding)
+	o.uint("unanswered", u.Unanswered)
+	o.key("operations")
+	o.openList()
+	for i := range u.Operations {
+		t := &u.Operations[i]
+		o.open()
+		o.str("name", t.Name)
+		o.uint("errors", t.Errors)
+		latencyMembers(o, "latency", &t.Latency)
+		o.close()
+	}
+	o.closeList()
+	o.close()
+}
