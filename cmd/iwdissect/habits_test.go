@@ -99,8 +99,8 @@ func (h habit) isIn(lines [][]string) bool {
 	return true
 }
 
-// habitCommands are the commands that a row tells to type here. "The same" stands for
-// those of the other programs, "refused" too, but they fail.
+// habitCommands are the commands that a row tells to type here. "The same", and
+// words without a command, stand for those of the other programs; "refused" too, but they fail.
 func habitCommands(theirs, ours string) (all []habit) {
 	own := codeSpan.FindAllStringSubmatch(ours, -1)
 	for _, span := range own {
@@ -110,8 +110,9 @@ func habitCommands(theirs, ours string) (all []habit) {
 			all = append(all, habit{words: needed(span[1], false)})
 		}
 	}
-	same, refused := strings.HasPrefix(ours, "the same"), strings.HasPrefix(ours, "refused")
-	if !same && !refused {
+	refused := strings.HasPrefix(ours, "refused")
+	same := strings.HasPrefix(ours, "the same") || len(all) == 0 && !refused
+	if strings.HasPrefix(ours, "no") || !same && !refused {
 		return all
 	}
 	for _, span := range codeSpan.FindAllStringSubmatch(theirs, -1) {

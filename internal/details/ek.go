@@ -87,7 +87,7 @@ func (w *ekWriter) flat(layer string, nodes []int) {
 		group := w.alike(nodes[at:], i)
 		w.name(w.member(layer, i))
 		w.array(group, w.value)
-		var below []int
+		below := make([]int, 0, 8)
 		for _, k := range group {
 			below = append(below, w.below(k)...)
 		}

@@ -100,13 +100,13 @@ func (t *Tree) header(depth int, h *dissect.Header, b []byte, pos int) {
 	}
 }
 
-// named adds a field with a value that is given, and the octets it was read from.
-func (t *Tree) named(depth int, name string, num uint64, b []byte, pos int, text func([]byte, fields.Value) []byte) {
+// named adds a field of MPA with a value that is given, and the octets it was read from.
+func (t *Tree) named(name string, num uint64, b []byte, pos int, text func([]byte, fields.Value) []byte) {
 	f := fields.Find(name)
 	if f == nil {
 		return
 	}
-	e := entry{depth: depth, field: f, value: fields.Value{Num: num}, octets: b, pos: pos, text: text}
+	e := entry{depth: 2, field: f, value: fields.Value{Num: num}, octets: b, pos: pos, text: text}
 	if f.Type == fields.Octets {
 		e.value.Bytes = b
 	}
@@ -121,9 +121,9 @@ func (t *Tree) fpdu(p *trace.PDU) {
 	t.label(1, "iwarp_mpa.fpdu", "FPDU", 0, size)
 	var length [mpaLengthSize]byte
 	binary.BigEndian.PutUint16(length[:], f.ULPDULength)
-	t.named(2, "iwarp_mpa.ulpdulength", uint64(f.ULPDULength), length[:], 0, octetsText)
+	t.named("iwarp_mpa.ulpdulength", uint64(f.ULPDULength), length[:], 0, octetsText)
 	if f.PadLen > 0 && f.PadKnown {
-		t.named(2, "iwarp_mpa.pad", 0, f.Pad[:f.PadLen], size-4-f.PadLen, nil)
+		t.named("iwarp_mpa.pad", 0, f.Pad[:f.PadLen], size-4-f.PadLen, nil)
 	}
 	if f.HasCRC {
 		var crc [4]byte
@@ -143,7 +143,7 @@ func (t *Tree) fpdu(p *trace.PDU) {
 			}
 		default:
 		}
-		t.named(2, name, uint64(f.CRC), crc[:], max(size-4, 0), text)
+		t.named(name, uint64(f.CRC), crc[:], max(size-4, 0), text)
 	}
 	t.markers(f, size)
 }
@@ -160,8 +160,8 @@ func (t *Tree) markers(f *mpa.FPDU, size int) {
 		var b [mpa.MarkerSize]byte
 		binary.BigEndian.PutUint16(b[:], m.Reserved)
 		binary.BigEndian.PutUint16(b[2:], m.Pointer)
-		t.named(2, "iwarp_mpa.marker_res", uint64(m.Reserved), b[:2], at, nil)
-		t.named(2, "iwarp_mpa.marker_fpduptr", uint64(m.Pointer), b[2:], at+2, octetsText)
+		t.named("iwarp_mpa.marker_res", uint64(m.Reserved), b[:2], at, nil)
+		t.named("iwarp_mpa.marker_fpduptr", uint64(m.Pointer), b[2:], at+2, octetsText)
 	}
 }
 

@@ -34,16 +34,16 @@ func (k *Columns) object(f *pipeline.Frame) {
 
 // members writes the columns that have values.
 func (k *Columns) members(before, colon, open, between, end string) {
-	row, any := k.c.Row(), false
+	row, comma := k.c.Row(), false
 	for i := range k.show {
 		vs := row.Values(k.show[i].slot)
 		if len(vs) == 0 {
 			continue
 		}
-		if any {
+		if comma {
 			k.out.str(",")
 		}
-		any = true
+		comma = true
 		k.out.str(before)
 		name := k.names[i]
 		if k.objects == "ek" {

@@ -202,7 +202,7 @@ func appendBits(b []byte, e *entry) []byte {
 			b = append(b, '.')
 			continue
 		}
-		b = append(b, '0'+byte(e.raw>>uint(e.place.bit+e.place.width-1-i)&1)) //nolint:gosec // not negative
+		b = append(b, '0'+byte(e.raw>>uint(e.place.bit+e.place.width-1-i)&1))
 	}
 	return append(b, " = "...)
 }

@@ -90,7 +90,7 @@ func (c *tcpFlow) analyse(s *tcpSegment, own, peer *tcpSide, f *pipeline.Frame) 
 	if p.Flags&(packet.FlagSYN|packet.FlagACK) == packet.FlagSYN && a.nextFrame != 0 && c.complete&hasSYN == 0 {
 		s.flags |= aReusedPorts
 	}
-	a.judge(s, b, own, peer, p, n)
+	a.judge(s, b, peer, p, n)
 	switch {
 	case s.flags&aDuplicateAck != 0:
 		a.dupAcks++
@@ -120,9 +120,11 @@ func (c *tcpFlow) handshake(s *tcpSegment, f *pipeline.Frame) {
 	s.firstRTT = c.firstRTT
 }
 
+// closing are the flags of segments that open or end a connection.
+const closing = packet.FlagSYN | packet.FlagFIN | packet.FlagRST
+
 // judge finds what the numbers and windows of a segment say, but for old octets.
-func (a *tcpAnalysis) judge(s *tcpSegment, b *tcpAnalysis, own, peer *tcpSide, p *packet.Packet, n uint32) {
-	const closing = packet.FlagSYN | packet.FlagFIN | packet.FlagRST
+func (a *tcpAnalysis) judge(s *tcpSegment, b *tcpAnalysis, peer *tcpSide, p *packet.Packet, n uint32) {
 	quiet := p.Flags&closing == 0
 	begun := a.nextFrame != 0
 	if n == 1 && begun && p.Seq == a.next && b.nextFrame != 0 && b.window == 0 {
@@ -138,23 +140,29 @@ func (a *tcpAnalysis) judge(s *tcpSegment, b *tcpAnalysis, own, peer *tcpSide, p
 	if n <= 1 && begun && p.Seq == a.next-1 && quiet {
 		s.flags |= aKeepAlive
 	}
-	same := begun && n == 0 && quiet && p.Seq == a.next && a.hasAck && p.Ack == a.ack
-	if same && p.Window != 0 && p.Window != a.window {
-		s.flags |= aWindowUpdate
-	}
 	if n > 0 && quiet && b.hasAck && peer.hasScale && p.Seq+n == b.ack+uint32(b.window)<<max(peer.scale, 0) {
 		s.flags |= aWindowFull
 	}
-	switch unchanged := p.Window == a.window; {
-	case same && unchanged && p.Window != 0 && b.last&aKeepAlive != 0:
-		s.flags |= aKeepAliveAck
-	case same && unchanged && p.Window == 0 && b.last&aZeroWindowProbe != 0,
-		begun && n == 0 && quiet && unchanged && p.Window == 0 && p.Seq == a.next && p.Ack == a.ack+1 && b.last&aZeroWindowProbe != 0:
+	if begun && n == 0 && quiet && p.Seq == a.next {
+		a.empty(s, b, p)
+	}
+}
+
+// empty finds what a segment without data says, that comes where the next one is expected.
+func (a *tcpAnalysis) empty(s *tcpSegment, b *tcpAnalysis, p *packet.Packet) {
+	same, unchanged := a.hasAck && p.Ack == a.ack, p.Window == a.window
+	probed := b.last&aZeroWindowProbe != 0 && unchanged && p.Window == 0
+	switch {
+	case probed && (same || p.Ack == a.ack+1):
 		s.flags |= aZeroWindowProbeAck
-	case same && unchanged && p.Window != 0:
+	case !same || p.Window == 0:
+	case !unchanged:
+		s.flags |= aWindowUpdate
+	case b.last&aKeepAlive != 0:
+		s.flags |= aKeepAliveAck
+	default:
 		s.flags |= aDuplicateAck
 	}
-	_ = own
 }
 
 // overtaken notes an acknowledgement of octets that the capture does not have.

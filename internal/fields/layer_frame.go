@@ -11,10 +11,10 @@ var layerFrame = &Layer{
 			if i == nil {
 				return Value{}, false
 			}
-			return Value{Num: uint64(i.Section) + 1}, true //nolint:gosec // counts from 0
+			return Value{Num: uint64(i.Section) + 1}, true
 		}),
 		computed("frame.interface_id", "Interface id", Uint, 32, func(l *Layers, _ *Head) (Value, bool) {
-			return Value{Num: uint64(l.f.Interface)}, l.iface() != nil //nolint:gosec // an index
+			return Value{Num: uint64(l.f.Interface)}, l.iface() != nil
 		}).text(func(dst []byte, v Value) []byte { return appendUint(dst, v.Num) }),
 		computed("frame.interface_name", "Interface name", Text, 0, func(l *Layers, _ *Head) (Value, bool) {
 			i := l.iface()

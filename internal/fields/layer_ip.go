@@ -110,7 +110,7 @@ func dsWords(dst []byte, v uint64) []byte {
 		dst = append(dst, "Unknown"...)
 	}
 	dst = append(dst, ", ECN: "...)
-	dst = append(dst, [...]string{"Not-ECT", "ECT(1)", "ECT(0)", "CE"}[v&3]...)
+	dst = append(dst, [...]string{"Not-ECT", "ECT(1)", "ECT(0)", "CE"}[v&3]...) //nolint:misspell // RFC 3168 5
 	return append(dst, ')')
 }
 

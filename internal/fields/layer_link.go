@@ -80,7 +80,7 @@ func etherTwice(dst []byte, v Value) []byte {
 }
 
 func ouiText(dst []byte, v Value) []byte {
-	return appendEther(dst, []byte{byte(v.Num >> 16), byte(v.Num >> 8), byte(v.Num)})
+	return appendEther(dst, []byte{byte(v.Num >> 16), byte(v.Num >> 8), byte(v.Num)}) //nolint:gosec // three octets
 }
 
 func ethTitle(dst []byte, _ *Layers, h *Head) []byte {

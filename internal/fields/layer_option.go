@@ -33,7 +33,7 @@ var partOption = &Layer{Rows: []LayerRow{
 	inOption("tcp.options.timestamp.tsval", "Timestamp value", packet.OptTimestamps, 16, 32).ref("RFC 7323 3.2"),
 	inOption("tcp.options.timestamp.tsecr", "Timestamp echo reply", packet.OptTimestamps, 48, 32).ref("RFC 7323 3.2").with(sackBlocks, partSACK),
 	computed("tcp.options.sack.count", "TCP SACK Count", Uint, 8, func(_ *Layers, h *Head) (Value, bool) {
-		return Value{Num: uint64(len(h.head())-2) / 8}, h.aux == packet.OptSACK && len(h.head()) >= 10 //nolint:gosec // checked beside
+		return Value{Num: uint64(len(h.head())-2) / 8}, h.aux == packet.OptSACK && len(h.head()) >= 10
 	}).at(1).ref("RFC 2018 3"),
 }}
 

@@ -253,7 +253,7 @@ func gapBlocks(_ *Layers, h *Head, i *int) (Head, bool) {
 }
 
 var chunkName = func(v uint64) string {
-	return strings.NewReplacer(" ", "_", "-", "_").Replace(sctp.Type(v).String()) //nolint:gosec // eight bits
+	return strings.NewReplacer(" ", "_", "-", "_").Replace(sctp.Type(v).String())
 }
 
 // chunkTitle is the line of a chunk; its fields follow.

@@ -154,7 +154,7 @@ func (d *tcpSide) start(peer *tcpSide, p *packet.Packet) {
 	if syn {
 		d.hasScale, d.scale = true, noScale
 		if n, ok := packet.WindowScale(p.Options); ok {
-			d.scale = int8(min(n, 14)) //nolint:gosec // bounded
+			d.scale = int8(min(n, 14))
 		}
 	}
 }

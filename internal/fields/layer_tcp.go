@@ -21,7 +21,7 @@ var layerTCP = &Layer{
 			return Value{Num: uint64(l.seg.complete)}, l.seg.known
 		}).text(completeText),
 		computed("tcp.len", "TCP Segment Len", Uint, 32, func(l *Layers, _ *Head) (Value, bool) {
-			return Value{Num: uint64(l.f.Packet.PayloadLen)}, true //nolint:gosec // not negative
+			return Value{Num: uint64(l.f.Packet.PayloadLen)}, true
 		}),
 		num("tcp.seq", "Sequence Number", 32, 32).stateful(func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Num: uint64(l.seg.seq)}, l.seg.known

@@ -151,7 +151,7 @@ func (w *walk) tunnels(p *packet.Packet) {
 	data := w.l.f.Data
 	for i := range w.l.f.Tunnels {
 		t := &w.l.f.Tunnels[i]
-		h := Head{Layer: layerTunnel, Pos: -1, aux: uint64(i)} //nolint:gosec // an index
+		h := Head{Layer: layerTunnel, Pos: -1, aux: uint64(i)}
 		if t.Inside < 0 || t.Inside > len(data) || t.Offset < 0 || t.Offset > t.Inside {
 			w.l.heads = append(w.l.heads, h)
 			continue

@@ -77,10 +77,10 @@ const hexDigits = "0123456789abcdef"
 // appendHex appends 0x and at least n digits.
 func appendHex(dst []byte, v uint64, n int) []byte {
 	dst = append(dst, '0', 'x')
-	for ; n < 16 && v>>(4*uint(n)) != 0; n++ { //nolint:gosec // at most 16
+	for ; n < 16 && v>>(4*uint(n)) != 0; n++ {
 	}
 	for n--; n >= 0; n-- {
-		dst = append(dst, hexDigits[v>>(4*uint(n))&15]) //nolint:gosec // not negative
+		dst = append(dst, hexDigits[v>>(4*uint(n))&15])
 	}
 	return dst
 }
@@ -115,7 +115,7 @@ func appendSeconds(dst []byte, ns int64) []byte {
 		dst, n = append(dst, '-'), -n
 	}
 	dst = append(appendUint(dst, n/1e9), '.')
-	return append9(dst, uint32(n%1e9)) //nolint:gosec // below 10^9
+	return append9(dst, uint32(n%1e9))
 }
 
 // append9 appends nine digits.

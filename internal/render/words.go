@@ -34,7 +34,7 @@ func appendWords(b, octets []byte) []byte {
 			width = 28
 		}
 		for s := width; s >= 0; s -= 4 {
-			b = append(b, digits[at>>uint(s)&15]) //nolint:gosec // not negative
+			b = append(b, digits[at>>uint(s)&15])
 		}
 		b = append(b, ": "...)
 		for i := range 16 {
