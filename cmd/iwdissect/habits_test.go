@@ -54,6 +54,7 @@ func TestHabits(t *testing.T) {
 
 var (
 	habitScript = regexp.MustCompile(`habit_[a-z_]+\.txtar`)
+	statistic   = regexp.MustCompile(`^([a-z]+,)+`)
 	codeSpan    = regexp.MustCompile("`([^`]+)`")
 )
 
@@ -143,7 +144,7 @@ func needed(command string, ours bool) (words []string) {
 		case slices.Contains([]string{"-T", "--format", "-F", "-t"}, option):
 			words = append(words, value)
 		case option == "-z":
-			words = append(words, strings.TrimRight(strings.TrimRight(value, "0123456789.,ABCDEFGHIJKLMNOPQRSTUVWXYZ"), ","))
+			words = append(words, strings.TrimSuffix(statistic.FindString(value+","), ","))
 		case option == "-a" || option == "-b":
 			if key, _, ok := strings.Cut(value, ":"); ok {
 				words = append(words, key+":")
