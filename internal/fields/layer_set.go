@@ -231,7 +231,7 @@ func (l *Layers) AppendSegment(b []byte) []byte {
 	n := len(b)
 	b = append(b, '[')
 	for i := len(tcpFlagNames) - 1; i >= 0; i-- {
-		if p.Flags>>(uint(len(tcpFlagNames)-1-i))&1 == 0 { //nolint:gosec // an index
+		if p.Flags>>uint(len(tcpFlagNames)-1-i)&1 == 0 {
 			continue
 		}
 		if len(b) > n+1 {

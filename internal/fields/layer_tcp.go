@@ -141,7 +141,7 @@ func tcpFlagsText(dst []byte, v Value) []byte {
 	dst = append(appendHex(dst, v.Num, 3), " ("...)
 	n := 0
 	for i := len(tcpFlagNames) - 1; i >= 0; i-- {
-		if v.Num>>(uint(len(tcpFlagNames)-1-i))&1 == 0 { //nolint:gosec // an index
+		if v.Num>>uint(len(tcpFlagNames)-1-i)&1 == 0 {
 			continue
 		}
 		if n++; n > 1 {

@@ -122,21 +122,21 @@ func (c *compiler) nvmeCommand(n *node) []byte {
 	cmd.Opcode = op
 	switch {
 	case op != nvme.OpFabrics:
-		cmd.Dwords[0], cmd.Dwords[1] = uint32(lba), uint32(lba>>32) //nolint:gosec // its two halves
+		cmd.Dwords[0], cmd.Dwords[1] = uint32(lba), uint32(lba>>32)
 		if blocks > 0 {
 			cmd.Dwords[2] = blocks - 1
 		}
 	case fabrics == nvme.Connect:
 		cmd.Dwords = [6]uint32{uint32(qid) << 16, uint32(sqsize), kato}
 	case fabrics == nvme.PropertyGet, fabrics == nvme.PropertySet:
-		cmd.Dwords = [6]uint32{0, property, uint32(value), uint32(value >> 32)} //nolint:gosec // its two halves
+		cmd.Dwords = [6]uint32{0, property, uint32(value), uint32(value >> 32)}
 	}
 	if op == nvme.OpFabrics {
 		cmd.NSID = uint32(fabrics)
 	}
 	switch {
 	case at.given:
-		cmd.SGL = nvme.SGL{Address: at.to, Length: uint32(at.length), Key: at.stag, Type: nvme.SGLKeyed}
+		cmd.SGL = nvme.SGL{Address: at.to, Length: uint32(at.length), Key: at.stag, Type: nvme.SGLKeyed} //nolint:gosec // of a region
 		if invalidate {
 			cmd.SGL.Subtype = nvme.SGLInvalidate
 		}
@@ -176,7 +176,7 @@ func (c *compiler) nvmeResponse(n *node) []byte {
 	if r.Status = nvme.StatusOf(sct, sc); dnr {
 		r.Status |= 1 << 15
 	}
-	r.Dword0, r.Dword1 = uint32(result), uint32(result>>32) //nolint:gosec // its two halves
+	r.Dword0, r.Dword1 = uint32(result), uint32(result>>32)
 	return r.Append(nil)
 }
 
@@ -256,9 +256,9 @@ func (c *compiler) iscsi(n *node) []byte {
 		if !c.cdb(n, &h, scsi, lba, blocks) {
 			return nil
 		}
-		h.Words[0] = uint32(length) //nolint:gosec // bounded
+		h.Words[0] = uint32(length)
 	case iser.SCSIResponse:
-		h.Three = uint8(status) //nolint:gosec // those of SCSI are short
+		h.Three = uint8(status)
 	case iser.LoginRequest:
 		h.Immediate, h.Flags = true, h.Flags|log.stage<<2|log.next
 	case iser.LoginResponse:
@@ -292,11 +292,11 @@ func (c *compiler) cdb(n *node, h *iser.BHS, name string, lba uint64, blocks uin
 		h.Words[3] = uint32(op) << 24
 		switch op {
 		case 0x28, 0x2a:
-			h.Words[3] |= uint32(lba >> 16 & 0xffff) //nolint:gosec // masked
+			h.Words[3] |= uint32(lba >> 16 & 0xffff)
 			h.Words[4] = uint32(lba&0xffff)<<16 | blocks>>8&0xff
 			h.Words[5] = blocks << 24
 		case 0x88, 0x8a:
-			h.Words[3] |= uint32(lba >> 48)                                 //nolint:gosec // its top
+			h.Words[3] |= uint32(lba >> 48)
 			h.Words[4] = uint32(lba >> 16)                                  //nolint:gosec // its middle
 			h.Words[5], h.Words[6] = uint32(lba)<<16|blocks>>16, blocks<<16 //nolint:gosec // its end
 		}

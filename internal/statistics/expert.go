@@ -186,7 +186,7 @@ func (s *frameSet) add(n uint64) {
 		i = (n - s.from) / 64
 	}
 	if i >= uint64(len(s.bits)) {
-		s.bits = append(s.bits, make([]uint64, int(i)+1-len(s.bits))...)
+		s.bits = append(s.bits, make([]uint64, int(i)+1-len(s.bits))...) //nolint:gosec // an index of what is in memory
 	}
 	s.bits[i] |= 1 << (n % 64)
 }

@@ -35,7 +35,7 @@ func read(t *testing.T, path string) []capture.Frame {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // only read from
+	defer f.Close()
 	var all []capture.Frame
 	for {
 		var fr capture.Frame
@@ -237,8 +237,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// real are the captures in which something is carried; of all others nothing may be said.
-var real = map[string][]string{
+// namesOf are those of the captures in which something is carried; of all others nothing may be said.
+var namesOf = map[string][]string{
 	"ulp-nvme-rdma-crc-cut.pcap": {"NVMe/RDMA by private data", "NVMe/RDMA by private data"},
 	"ulp-nvme-rdma-crc.pcap":     {"NVMe/RDMA by private data", "NVMe/RDMA by private data"},
 	// The attempt to connect to the port of iSCSI was one of iSER.
@@ -265,7 +265,7 @@ func TestCaptures(t *testing.T) {
 			got := slices.DeleteFunc(names(run(t, read(t, path))), func(s string) bool {
 				return !strings.HasPrefix(s, "NVMe/RDMA") && !strings.HasPrefix(s, "iSER")
 			})
-			if d := cmp.Diff(real[e.Name()], got); d != "" && len(real[e.Name()])+len(got) > 0 {
+			if d := cmp.Diff(namesOf[e.Name()], got); d != "" && len(namesOf[e.Name()])+len(got) > 0 {
 				t.Errorf("%s: (-want +got) %s", path, d)
 			}
 			return nil
