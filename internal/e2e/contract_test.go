@@ -33,7 +33,7 @@ var members = map[string]map[string]bool{
 		"spec": true, "section": false, "message": true, "evidence": true,
 	},
 	"connection": {
-		"record": true, "conn": true, "transport": true, "initiator": true, "responder": true, "roles": true,
+		"record": true, "conn": true, "transport": true, "initiator": true, "responder": true, "roles": true, "upper_layer": false,
 		"syn_captured": true, "mpa": true, "first_frame": true, "first_time": true, "last_frame": true, "last_time": true,
 		"i2r": true, "r2i": true, "read_latency": false, "atomic_latency": false, "startup_latency_ns": false,
 		"end": true, "terminates": true, "problems": true,
@@ -262,7 +262,7 @@ var (
 // hexDigits are the widths of the fields that are shown in hex.
 func (c *contract) hexDigits(name string) int {
 	switch width := c.widths[name]; {
-	case strings.HasPrefix(name, "nvme"): // those of upper layers are as wide as they say
+	case !strings.HasPrefix(name, "iw"), strings.HasPrefix(name, "iwd.rpcrdma."): // those of upper layers are as wide as they say
 		return 2 * (1 << bits.Len(uint((width-1)/8)))
 	case strings.HasSuffix(name, "_offset"), strings.HasSuffix(name, "to"):
 		return 16
