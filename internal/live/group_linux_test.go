@@ -49,9 +49,11 @@ func TestGroup_InOrder(t *testing.T) {
 	sends := []func([]byte){sender(t), sendOther}
 	const n = 3000
 	from := make([]int, n)
+	for i := range from {
+		from[i] = (i / (1 + i%7)) % 2 // in turns of different lengths
+	}
 	go func() {
 		for i := range n {
-			from[i] = (i / (1 + i%7)) % 2 // in turns of different lengths
 			sends[from[i]](ether(ipv4(6, 0, 0, binary.BigEndian.AppendUint32(transport(1, 2, 8), uint32(i))), 0x0800))
 			if i%500 == 499 {
 				time.Sleep(20 * time.Millisecond)
