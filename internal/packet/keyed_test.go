@@ -10,7 +10,7 @@ import (
 // TestEndpoints_Flood makes endpoints that all have the same fixed hash, as an attacker can:
 // with a seed they fall apart.
 func TestEndpoints_Flood(t *testing.T) {
-	const n, want = 4096, 0x0123456789abcdef
+	const n, want = 4096, uint64(0x0123456789abcdef)
 	seed := maphash.MakeSeed()
 	slots := map[uint64]bool{}
 	for i := range uint64(n) {
