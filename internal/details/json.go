@@ -19,13 +19,8 @@ func (j *JSON) Begin(o *Output, _ string) {
 }
 
 // End implements [Form].
-func (j *JSON) End(o *Output) {
-	if j.n == 0 {
-		o.str("\n")
-	} else {
-		o.str("\n")
-	}
-	o.str("]\n")
+func (*JSON) End(o *Output) {
+	o.str("\n]\n")
 }
 
 // Frame implements [Form].

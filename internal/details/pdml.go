@@ -12,6 +12,7 @@ import (
 type PDML struct {
 	Creator string
 	begun   bool
+	open    []*Node // the elements around the node at hand, outermost first
 }
 
 const xmlHead = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
@@ -33,40 +34,51 @@ func (p *PDML) Begin(o *Output, capture string) {
 func (*PDML) End(o *Output) { o.str("</pdml>\n") }
 
 // Frame implements [Form].
-func (*PDML) Frame(o *Output, f *Frame) {
+func (p *PDML) Frame(o *Output, f *Frame) {
 	o.str("<packet>\n")
 	general(o, f)
 	t := f.Tree
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		for range n.Depth + 1 {
-			o.str("  ")
-		}
+		p.shut(o, n.Depth)
+		indent(o, n.Depth)
 		element(o, t, n)
-		switch below := i+1 < len(t.Nodes) && t.Nodes[i+1].Depth > n.Depth; {
-		case below:
+		switch {
+		case t.Children(i) > i+1:
 			o.str(">\n")
+			p.open = append(p.open, n)
 		case n.Layer:
 			o.str("></proto>\n")
 		default:
 			o.str("/>\n")
 		}
-		next := 0
-		if i+1 < len(t.Nodes) {
-			next = t.Nodes[i+1].Depth
+	}
+	p.shut(o, 0)
+	o.str("</packet>\n\n")
+}
+
+// shut ends the elements that are open at a depth and below. A node may be more than one
+// deeper than the one it stands in, where the field between is cut off.
+func (p *PDML) shut(o *Output, depth int) {
+	for len(p.open) > 0 {
+		n := p.open[len(p.open)-1]
+		if n.Depth < depth {
+			return
 		}
-		for d := n.Depth - 1; d >= next; d-- {
-			for range d + 1 {
-				o.str("  ")
-			}
-			if d == 0 {
-				o.str("</proto>\n")
-			} else {
-				o.str("</field>\n")
-			}
+		p.open = p.open[:len(p.open)-1]
+		indent(o, n.Depth)
+		if n.Layer {
+			o.str("</proto>\n")
+		} else {
+			o.str("</field>\n")
 		}
 	}
-	o.str("</packet>\n\n")
+}
+
+func indent(o *Output, depth int) {
+	for range depth + 1 {
+		o.str("  ")
+	}
 }
 
 // element writes the start of the element of a node, up to its end.
