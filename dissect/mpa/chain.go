@@ -159,6 +159,9 @@ func (d *Decoder) proves(c *chain, l *link) bool {
 		d.seek.found = ByMarker
 		return true
 	}
+	if d.markers && c.inner == 0 && !d.mustMark() {
+		return false
+	}
 	if d.cfg.CRC == Yes && !d.missing(c.at, c.at+int64(l.size)) {
 		return false
 	}

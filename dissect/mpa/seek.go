@@ -263,6 +263,13 @@ func (d *Decoder) ways() (with, without bool) {
 	return d.cfg.Markers != No || doubt, d.cfg.Markers != Yes || doubt
 }
 
+// mustMark reports whether there are markers for sure, and where. Else four zero octets in
+// front of an FPDU are not known to be one: an unused CRC field looks the same.
+func (d *Decoder) mustMark() bool {
+	_, without := d.ways()
+	return d.hasGrid && !without
+}
+
 // tells reports whether four octets of an FPDU look like a marker in it.
 func tells(w []byte) bool {
 	for p := MarkerSize; p < MarkerInterval && p+MarkerSize <= len(w); p += 4 {
@@ -290,7 +297,7 @@ func (d *Decoder) padZero(w []byte, off int64, n int) bool {
 
 // few judges a chain that could not be followed to the end.
 func (d *Decoder) few(count, inner int, last bool) verdict {
-	if d.markers && !d.hasGrid && inner == 0 {
+	if d.markers && inner == 0 && !d.mustMark() {
 		return reject // the zeros in front may be anything
 	}
 	if last && d.cfg.Trusted && d.cfg.CRC != Yes && count >= chainTrusted-1 {

@@ -117,6 +117,7 @@ var mistakes = []struct {
 	{"small FPDUs without markers, then a hole", 0, []byte("Q\x020BA "), []byte("770A'"), []byte("Q")},
 	{"CRC that covers a lost marker", 35, []byte("\x93\x00"), []byte("B\xc4KA\xd5L\x88"), []byte("B\xc4")},
 	{"first marker of all, then a hole", 5, []byte("\x01\x02\x03\xc83Y"), []byte("\x01\x02\x03\xc83Y%R\xed\xc2\a\x11"), []byte{}},
+	{"Reply lost, CRC of zeros where a marker would be", 0, []byte("x"), []byte("p0\x8ckj\b\x19\xf6"), []byte{}},
 	{"rest behind an FPDU whose size is not sure", 71, []byte("\x00\x12\x00\x7f\x12\x00"), []byte("\x00\x12\x00\x7f\x12\x00\x00\x1a"), []byte{}},
 }
 
