@@ -20,6 +20,9 @@ type Env struct {
 	Lean bool
 	// Brief hands out PDUs without their frames and without payload of spanning FPDUs.
 	Brief bool
+	// Alone hands out each PDU by itself: requests are not related to their answers, nor
+	// Terminates to what they quote.
+	Alone bool
 	// Marks says which frames of PDUs carried octets again or out of order.
 	Marks bool
 	// Decoders bounds the memory of decoders; nil: each has its own buffers.

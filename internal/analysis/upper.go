@@ -99,6 +99,9 @@ func (c *upper) segment(side int, p *trace.PDU) {
 		ops.Whole += n
 		ops.Messages++
 	}
+	if c.env.Alone && op != rdmap.OpTerminate {
+		return
+	}
 	switch op {
 	case rdmap.OpReadRequest:
 		c.readRequest(side, p, body)

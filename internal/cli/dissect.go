@@ -201,7 +201,7 @@ func (o *dissectOptions) run(args []string) error {
 	opt.Brief = o.format == "text" && !o.tree && !o.hex && !o.exports() && !o.shaped() && o.dump == 0
 	opt.Marks = true
 	if o.plain() {
-		opt.Sums = false
+		opt.Sums, opt.Alone, o.noUpper = false, true, true
 	}
 	files, err := o.files(args)
 	if err != nil {

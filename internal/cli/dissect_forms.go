@@ -203,7 +203,7 @@ func (o *formFlags) judges() bool {
 // plain reports whether only columns are written, and neither they nor a filter ask for
 // what is known besides the octets of frames and PDUs. Then nothing need be kept for it.
 func (o *dissectOptions) plain() bool {
-	if len(o.list) == 0 || o.exports() {
+	if len(o.list) == 0 || o.exports() || o.wanted() || o.worst > 0 {
 		return false
 	}
 	all := slices.Clone(o.list)
@@ -212,9 +212,7 @@ func (o *dissectOptions) plain() bool {
 			all = append(all, compiled(text).Fields()...)
 		}
 	}
-	return !slices.ContainsFunc(all, func(f *fields.Field) bool {
-		return strings.HasPrefix(f.Name, "iwd.") || f.Name == "iwarp_mpa.privatedata"
-	})
+	return fields.Alone(all)
 }
 
 // sinkOf makes the sink of a form; hex is -x.

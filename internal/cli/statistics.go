@@ -113,6 +113,9 @@ func (o *statFlags) alone(in *input, opt *pipeline.Options, sel *pipeline.Select
 	opt.Brief, opt.Lean = true, !s.needs.PDUs
 	opt.Bare = s.needs.Times && !s.sel.ByConn()
 	opt.Sums = s.needs.Findings
+	if !s.needs.Related {
+		opt.Alone, opt.Upper = true, nil
+	}
 	return s
 }
 

@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -42,6 +43,20 @@ var upperProtocols = sync.OnceValue(func() map[*dissect.Header][]string {
 	}
 	return all
 })
+
+// Alone reports whether all of these are read from the octets of frames and of PDUs by
+// themselves: what PDUs are to each other or to an upper layer makes no difference.
+func Alone(list []*Field) bool {
+	return !slices.ContainsFunc(list, func(f *Field) bool {
+		return strings.HasPrefix(f.Name, "iwd.") || f.Name == "iwarp_mpa.privatedata" || ofUpper(f)
+	})
+}
+
+// ofUpper reports whether a field is of an upper layer.
+func ofUpper(f *Field) bool {
+	protocol, _, _ := strings.Cut(f.Name, ".")
+	return slices.ContainsFunc(upperLabels, func(l Field) bool { return l.Name == protocol })
+}
 
 // ifUpper reads whether a PDU has a field of a protocol.
 func ifUpper(name string) readSingle {

@@ -40,6 +40,9 @@ type Options struct {
 	// Brief hands out PDUs without the frames that carried them and without the payload
 	// of FPDUs that span segments, and no records of frames.
 	Brief bool
+	// Alone hands out each PDU by itself: there are no transactions, and what a Terminate
+	// quotes is not looked for.
+	Alone bool
 	// Frames tells the sink of all frames, even if Brief.
 	Frames bool
 	// Bare looks at nothing but the time and the length of frames: the sink is told of
@@ -224,7 +227,7 @@ func New(opt Options, sink Sink) *Run {
 		Layout:   opt.Layout, LayoutForced: opt.Forced,
 	}
 	r.env.Checksum = r.checksum
-	r.env.Upper, r.env.Brief = opt.Upper, opt.Brief
+	r.env.Upper, r.env.Brief, r.env.Alone = opt.Upper, opt.Brief, opt.Alone
 	if sink != nil {
 		r.env.Sink, r.env.Lean, r.env.Brief = sink, opt.Lean, opt.Brief
 		r.env.Marks = opt.Marks || !opt.Brief

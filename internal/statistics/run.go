@@ -85,6 +85,7 @@ func (r *Run) gate(m *matcher) int {
 	if own.judges() {
 		r.needs.Findings, r.needs.PDUs = true, true
 	}
+	r.needs.Related = r.needs.Related || !fields.Alone(own.list)
 	r.matchers = append(r.matchers, own)
 	return len(r.matchers) - 1
 }
@@ -103,15 +104,16 @@ func (r *Run) register(t tap, gate int) {
 		r.values = append(r.values, gated[valueTap]{x, gate})
 	}
 	if x, ok := t.(eventTap); ok {
-		r.needs.PDUs = true
+		r.needs.PDUs, r.needs.Related = true, true
 		r.events = append(r.events, gated[eventTap]{x, gate})
 		r.waiting = r.waiting || gate >= 0 || r.decides()
 	}
 	if x, ok := t.(connTap); ok {
+		r.needs.Related = true
 		r.conns = append(r.conns, x)
 	}
 	if x, ok := t.(findingTap); ok {
-		r.needs.Findings, r.needs.PDUs = true, true
+		r.needs.Findings, r.needs.PDUs, r.needs.Related = true, true, true
 		r.findings = append(r.findings, gated[findingTap]{x, gate})
 		if l, ok := t.(interface{ limited() }); ok && (gate >= 0 || r.decides()) {
 			r.needs.Frames = true

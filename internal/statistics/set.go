@@ -79,7 +79,8 @@ func (s *spec) only(filter string) (err error) {
 type Needs struct {
 	// Frames: all frames. PDUs: all PDUs. Findings: those of the rules. Times is enough:
 	// nothing but the time and the length of each frame is looked at.
-	Frames, PDUs, Findings, Times bool
+	// Related: what PDUs are to each other, and to the upper layer.
+	Frames, PDUs, Findings, Times, Related bool
 }
 
 // Empty reports whether nothing was asked for.
