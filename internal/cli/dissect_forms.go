@@ -221,6 +221,7 @@ func (o *formFlags) sinkOf(w io.Writer, live, hex bool) (dissectSink, error) {
 	if len(o.list) > 0 {
 		c := details.NewColumns(w, o.table, o.list, live)
 		c.Objects(o.form)
+		c.Describe(render.AppendInfo)
 		if o.absolute {
 			c.Absolute()
 		}

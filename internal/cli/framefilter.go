@@ -9,6 +9,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/display"
 	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -35,6 +36,7 @@ type frameFilter struct {
 func newFrameFilter(f *display.Filter, k foresight) *frameFilter {
 	m := &frameFilter{filter: f, within: k.within, c: fields.NewCollector(f.Fields()), alone: fields.NewCollector(f.Fields())}
 	m.c.Use(k.known)
+	m.c.Describe(render.AppendInfo)
 	return m
 }
 

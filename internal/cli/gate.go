@@ -7,6 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -62,6 +63,7 @@ func (o *filterFlags) gate(next pipeline.Sink, k foresight, whole bool) *gate {
 		g.c = fields.NewPDUCollector(f.Fields())
 	}
 	g.c.Use(k.known)
+	g.c.Describe(render.AppendInfo)
 	g.late = whole || g.c.NeedsFrame()
 	return g
 }

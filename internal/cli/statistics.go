@@ -12,6 +12,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/internal/statistics"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -92,7 +93,7 @@ func (o *statFlags) stats(in *input, opt *pipeline.Options, sel *pipeline.Select
 	if !o.wanted() {
 		return nil
 	}
-	only := statistics.Only{Filter: in.display, Known: k.known}
+	only := statistics.Only{Filter: in.display, Known: k.known, Describe: render.AppendInfo}
 	if k.within != nil {
 		only.Within = k.within.Frame
 	}

@@ -127,6 +127,9 @@ func NewColumns(w io.Writer, l Layout, list []*fields.Field, live bool) *Columns
 // Absolute shows sequence numbers as they stand in the header.
 func (k *Columns) Absolute() { k.c.Absolute() }
 
+// Describe has it know how a PDU is told in a line, for the column Info of a packet list.
+func (k *Columns) Describe(line func(b []byte, p *trace.PDU) []byte) { k.c.Describe(line) }
+
 // Objects has it write objects with the columns as members, in the form of tshark -T json or
 // ek; fields stands for lines.
 func (k *Columns) Objects(form string) {

@@ -33,13 +33,13 @@ type Form interface {
 // Frame is a frame to be written.
 type Frame struct {
 	*pipeline.Frame
-	Tree   *Tree
-	Layers *fields.Layers
-	// PDUs describe the PDUs that were completed in the frame, each in a line.
-	PDUs [][]byte
-	// First is the time of the first frame of the capture.
-	Since int64
+	Tree    *Tree
+	Layers  *fields.Layers
+	summary *fields.Summary
 }
+
+// Line has the columns of the frame in a packet list. It is valid until the next call.
+func (f *Frame) Line() [len(fields.ColumnTitles)][]byte { return *f.summary.Line(f.Layers) }
 
 // Sink writes the tree of each frame it is told of. All frames of the capture have to be
 // opened, so that it knows what came before.
@@ -51,9 +51,8 @@ type Sink struct {
 	tree   Tree
 	pdus   Tree
 	blocks []block
-	infos  [][]byte
+	line   fields.Summary
 	walk   walker
-	info   func(b []byte, p *trace.PDU) []byte
 	opened uint64
 	begun  bool
 	name   string
@@ -71,7 +70,7 @@ type block struct {
 
 // NewSink makes a sink. info writes a PDU in a line.
 func NewSink(w io.Writer, opt Options, info func(b []byte, p *trace.PDU) []byte) *Sink {
-	s := &Sink{form: opt.Form, opt: opt, info: info}
+	s := &Sink{form: opt.Form, opt: opt, line: fields.Summary{Describe: info}}
 	s.out.w, s.out.live = w, opt.Live
 	s.fresh()
 	return s
@@ -106,7 +105,8 @@ func (s *Sink) Opened(f *pipeline.Frame) {
 
 func (s *Sink) forget() {
 	s.pdus.reset()
-	s.blocks, s.infos = s.blocks[:0], s.infos[:0]
+	s.blocks = s.blocks[:0]
+	s.line.Reset()
 }
 
 // PDU implements [trace.Sink].
@@ -126,9 +126,7 @@ func (s *Sink) PDU(p *trace.PDU) {
 	b.to = len(s.pdus.Nodes)
 	s.blocks = append(s.blocks, b)
 	s.layers.PDU(p)
-	if s.info != nil {
-		s.infos = append(s.infos, s.info(nil, p))
-	}
+	s.line.PDU(p)
 }
 
 // Transaction implements [trace.Sink].
@@ -152,7 +150,7 @@ func (s *Sink) Frame(f *pipeline.Frame) {
 	}
 	t.join(&s.pdus)
 	s.walk.frame(t, f)
-	s.form.Frame(&s.out, &Frame{Frame: f, Tree: t, Layers: s.layers, PDUs: s.infos, Since: s.layers.Since()})
+	s.form.Frame(&s.out, &Frame{Frame: f, Tree: t, Layers: s.layers, summary: &s.line})
 	s.layers.Shown()
 	s.forget()
 	s.out.done()

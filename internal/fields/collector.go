@@ -29,8 +29,10 @@ type Collector struct {
 	opened    uint64
 	conn      *trace.Connection // of that frame
 	hindsight *Hindsight
-	// headers reads the headers of frames, if a field of them is wanted.
+	// headers reads the headers of frames, if a field of them is wanted; columns makes
+	// those of a packet list.
 	headers *Layers
+	columns *columnReader
 
 	onOpened, onFrame []func(*pipeline.Frame)
 	onPDU             []func(*trace.PDU)

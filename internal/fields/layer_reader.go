@@ -69,6 +69,9 @@ func (c *Collector) Absolute() {
 	if c.headers != nil {
 		c.headers.Absolute = true
 	}
+	if c.columns != nil {
+		c.columns.l.Absolute = true
+	}
 }
 
 // Fresh forgets what earlier frames said, for another capture.
@@ -76,5 +79,8 @@ func (c *Collector) Fresh() {
 	c.Reset()
 	if c.headers != nil {
 		c.headers.fresh()
+	}
+	if c.columns != nil {
+		c.columns.l.fresh()
 	}
 }

@@ -49,6 +49,7 @@ var layers = []*layer{
 	&ownLayer,
 	&sendLayer,
 	&frameLayer,
+	&columnLayer,
 }
 
 // registry finds fields by name.

@@ -47,7 +47,7 @@ var upperProtocols = sync.OnceValue(func() map[*dissect.Header][]string {
 // Alone reports whether all of these are read from the octets of frames and of PDUs by
 // themselves: what PDUs are to each other or to an upper layer makes no difference.
 func Alone(list []*Field) bool {
-	return !slices.ContainsFunc(list, func(f *Field) bool {
+	return !OfColumns(list) && !slices.ContainsFunc(list, func(f *Field) bool {
 		return strings.HasPrefix(f.Name, "iwd.") || f.Name == "iwarp_mpa.privatedata" || ofUpper(f)
 	})
 }

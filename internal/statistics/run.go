@@ -24,6 +24,7 @@ type Run struct {
 	within   func(uint64) bool
 	only     int
 	known    *fields.Hindsight
+	describe func([]byte, *trace.PDU) []byte
 	counts   bool
 	at       uint64
 	matchers []*matcher
@@ -46,7 +47,7 @@ type gated[T any] struct {
 
 // Gather makes a run for a capture. The filter must be one that was compiled before.
 func (s *Set) Gather(only Only) *Run {
-	r := &Run{within: only.Within, only: -1, known: only.Known, counts: true}
+	r := &Run{within: only.Within, only: -1, known: only.Known, describe: only.Describe, counts: true}
 	if m, err := newMatcher(only.Filter, nil); err == nil {
 		r.only = r.gate(m)
 	}
@@ -81,6 +82,7 @@ func (r *Run) gate(m *matcher) int {
 	}
 	own := m.fresh()
 	own.c.Use(r.known)
+	own.c.Describe(r.describe)
 	r.needs.Frames, r.needs.PDUs = true, r.needs.PDUs || own.c.NeedsPDUs()
 	if own.judges() {
 		r.needs.Findings, r.needs.PDUs = true, true

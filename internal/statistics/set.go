@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/internal/fields"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // Only is what all statistics of a run are of.
@@ -15,6 +16,8 @@ type Only struct {
 	Known  *fields.Hindsight
 	// Within reports whether a frame may count at all; nil: each may.
 	Within func(frame uint64) bool
+	// Describe tells a PDU in a line, for filters that ask for the column Info.
+	Describe func(b []byte, p *trace.PDU) []byte
 }
 
 // Set are the statistics that were asked for.
