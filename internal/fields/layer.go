@@ -13,8 +13,9 @@ type Layer struct {
 	// Title is the line of the protocol in a tree.
 	Title func(dst []byte, l *Layers, h *Head) []byte
 	Rows  []LayerRow
-	// Whole: all that it carries counts as its own.
-	Whole bool
+	// Carries: its value has all that it carries, as in Wireshark, and not the header alone.
+	// Whole: that is also what it covers in the frame.
+	Carries, Whole bool
 
 	id int
 }
@@ -65,21 +66,16 @@ type Head struct {
 	Size int
 	// aux is for the layer: the number of a flag, say.
 	aux uint64
-	// words are the octets of a label without a field.
+	// text is what the part says, where that does not stand in its octets: a comment.
 	text string
 }
 
 // head are the captured octets of the header alone.
 func (h *Head) head() []byte { return h.Octets[:min(h.Size, len(h.Octets))] }
 
-// carriers are the layers that have all they carry as their own octets in Wireshark.
-var carriers = map[string]bool{
-	"frame": true, "tcp": true, "sctp": true, "gre": true, "geneve": true, "erspan": true, "ppp": true, "raw": true,
-}
-
 // self is a layer as a value: all its octets, and how many of them are its own.
 func (h *Head) self() Value {
-	if carriers[h.Layer.Name] {
+	if h.Layer.Carries {
 		return Value{Bytes: h.Octets}
 	}
 	return Value{Num: uint64(len(h.head())), Bytes: h.Octets}
@@ -101,7 +97,7 @@ func (h *Head) AppendTitle(dst []byte, l *Layers) []byte {
 	return append(dst, h.Layer.Self.Label...)
 }
 
-// Extent is how many octets of the frame the layer counts as its own.
+// Extent is how many octets of the frame the layer covers.
 func (h *Head) Extent() int {
 	if h.Layer.Whole {
 		return len(h.Octets)

@@ -4,7 +4,7 @@ import "strconv"
 
 // layerFrame is what the capture says of a frame. It has no octets of its own.
 var layerFrame = &Layer{
-	Name: "frame", Self: self("frame", "Frame"), Title: frameTitle,
+	Name: "frame", Self: self("frame", "Frame"), Title: frameTitle, Carries: true,
 	Rows: []LayerRow{
 		computed("frame.section_number", "Section number", Uint, 32, func(l *Layers, _ *Head) (Value, bool) {
 			i := l.iface()

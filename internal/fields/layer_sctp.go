@@ -9,7 +9,7 @@ import (
 
 // layerSCTP is the SCTP common header (RFC 9260 section 3.1), with its chunks.
 var layerSCTP = &Layer{
-	Name: "sctp", Self: self("sctp", "Stream Control Transmission Protocol"), Title: sctpTitle, Whole: true,
+	Name: "sctp", Self: self("sctp", "Stream Control Transmission Protocol"), Title: sctpTitle, Carries: true, Whole: true,
 	Rows: []LayerRow{
 		num("sctp.srcport", "Source port", 0, 16).ref("RFC 9260 3.1"),
 		num("sctp.dstport", "Destination port", 16, 16).ref("RFC 9260 3.1"),

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
-	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -99,20 +98,10 @@ func (l *Layers) PDU(p *trace.PDU) {
 			l.Carries("iwarp_mpa")
 		}
 		l.Carries("iwarp_ddp_rdmap")
-		if _, n, _ := p.ULPDU(); p.Segment != nil && n > ddp.UntaggedLen && payload(p.Control.Opcode) || p.Segment != nil && p.Segment.Tagged && n > ddp.TaggedLen {
+		if _, n, _ := p.ULPDU(); p.Segment != nil && n > ddp.UntaggedLen && p.Control.Opcode.HeaderLen() == 0 || p.Segment != nil && p.Segment.Tagged && n > ddp.TaggedLen {
 			l.Carries("data")
 		}
 	default:
-	}
-}
-
-// payload reports whether a message has no header of RDMAP behind that of DDP.
-func payload(op rdmap.Opcode) bool {
-	switch op {
-	case rdmap.OpReadRequest, rdmap.OpTerminate, rdmap.OpImmediate, rdmap.OpImmediateSE, rdmap.OpAtomicRequest, rdmap.OpAtomicResponse:
-		return false
-	default:
-		return true
 	}
 }
 
@@ -200,11 +189,7 @@ func (l *Layers) padding() (Value, bool) {
 func (l *Layers) protocols() []byte {
 	b := l.proto[:0]
 	for i := range l.heads {
-		h := &l.heads[i]
-		name := h.Layer.Name
-		if h.Layer == layerTunnel {
-			name = tunnelName(l.f.Tunnels[h.aux].Kind)
-		}
+		name := l.heads[i].Name(l)
 		if name == "" || name == "frame" {
 			continue
 		}

@@ -5,7 +5,7 @@ import "github.com/iwdissect/iwdissect/internal/packet"
 // layerTCP is the TCP header (RFC 9293 section 3.1), and what the packets of the connection
 // before it say.
 var layerTCP = &Layer{
-	Name: "tcp", Self: self("tcp", "Transmission Control Protocol"), Title: tcpTitle,
+	Name: "tcp", Self: self("tcp", "Transmission Control Protocol"), Title: tcpTitle, Carries: true,
 	Rows: []LayerRow{
 		num("tcp.srcport", "Source Port", 0, 16).ref("RFC 9293 3.1"),
 		num("tcp.dstport", "Destination Port", 16, 16).ref("RFC 9293 3.1"),
