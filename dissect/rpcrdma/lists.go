@@ -85,10 +85,8 @@ const (
 	ReplyChunk
 )
 
-// String returns the name of the list.
-func (l List) String() string {
-	return [...]string{"read chunk", "write chunk", "reply chunk"}[l]
-}
+// String returns the name of what the list has.
+func (l List) String() string { return nameOf(uint64(l), "read chunk", "write chunk", "reply chunk") }
 
 // Lists are the chunk lists of a transport header (RFC 8166 section 4.3). The zero value
 // has none.

@@ -459,7 +459,7 @@ func TestDescriptions(t *testing.T) {
 func TestNames(t *testing.T) {
 	for got, want := range map[string]string{
 		rpcrdma.ProcNoMsg.String(): "RDMA_NOMSG", rpcrdma.Proc(5).String(): "unknown", rpcrdma.Proc(1 << 31).String(): "unknown",
-		rpcrdma.ErrChunk.String(): "ERR_CHUNK", rpcrdma.ReplyChunk.String(): "reply chunk", rpcrdma.AcceptStat(4).String(): "GARBAGE_ARGS",
+		rpcrdma.ErrChunk.String(): "ERR_CHUNK", rpcrdma.ReplyChunk.String(): "reply chunk", rpcrdma.List(3).String(): "unknown", rpcrdma.AcceptStat(4).String(): "GARBAGE_ARGS",
 		rpcrdma.AuthStat(13).String(): "RPCSEC_GSS_CREDPROBLEM", rpcrdma.ProgramName(100021): "nlockmgr", rpcrdma.ProgramName(1): "unknown",
 	} {
 		if got != want {
