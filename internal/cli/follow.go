@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -86,9 +85,7 @@ the connection at the end.
 	findingsFlag(f, &o.unjudged)
 	o.pager.flag(f)
 	f.Lookup("conn").Usage = "show the connection `N`"
-	for _, name := range []string{"worst", "join"} {
-		f.Lookup(name).Hidden = name == "worst"
-	}
+	f.Lookup("worst").Hidden = true // follow shows one connection
 	completeFlags(cmd, "text", "ndjson", "json")
 	return cmd
 }
@@ -140,7 +137,7 @@ func (o *followOptions) sink(live bool) (*render.Follow, error) {
 	}
 	opt := render.FollowOptions{All: o.all, Pause: int64(o.pause), Colour: colour, Live: live, Times: o.times.format, Explain: explained}
 	if o.hex {
-		opt.Hex = cmp.Or(o.octets, 0)
+		opt.Hex = o.octets
 	}
 	if opt.Width, err = o.s.width(o.columns); err != nil {
 		return nil, err

@@ -111,17 +111,14 @@ func (w *Writer) create(name string) (*os.File, error) {
 	return w.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// kind is what a file of an opcode is called; "" for those that have no payload.
+// kind is what a file of an opcode is called.
 func kind(op rdmap.Opcode) string {
-	if !op.Payload() {
-		return ""
-	}
 	return strings.ReplaceAll(strings.ToLower(op.String()), " ", "-")
 }
 
 // PDU takes in a PDU.
 func (w *Writer) PDU(p *trace.PDU) {
-	if w.err != nil || p.Segment == nil || kind(p.Control.Opcode) == "" {
+	if w.err != nil || p.Segment == nil || !p.Control.Opcode.Payload() {
 		return
 	}
 	m := w.messages.Add(p)

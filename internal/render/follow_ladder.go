@@ -28,8 +28,8 @@ type ongoing struct {
 }
 
 const (
-	// ladderWidth is the width if that is not bounded, leastLadder the least one, leastBetween
-	// the least room between the lines.
+	// ladderWidth is the width if that is not bounded, leastBetween the least room between
+	// the lines.
 	ladderWidth  = 110
 	leastBetween = 30
 	// mostOngoing bounds the messages that have a letter.
