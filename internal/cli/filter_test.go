@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
@@ -330,6 +333,42 @@ func BenchmarkGate(b *testing.B) {
 				g.PDU(p)
 			}
 		})
+	}
+}
+
+// shown keeps the numbers of the PDUs that are passed on.
+type shown struct {
+	nothing
+	pdus []uint64
+}
+
+func (s *shown) PDU(p *trace.PDU) { s.pdus = append(s.pdus, p.Number) }
+
+// TestGate_Held: of PDUs that are held back, those are passed on that a finding is about, which
+// may come behind other PDUs. At the end of a capture there may be very many of them: to look
+// through them all for each one took hours.
+func TestGate_Held(t *testing.T) {
+	g, p := gated(t, "iwd.rule == \"MPA-CRC-01\"")
+	var passed shown
+	g.next = &passed
+	const n = 50_000
+	for i := range uint64(n) {
+		own := *p
+		own.Number = i
+		g.PDU(&own)
+	}
+	rule := &conformance.Entry{ID: "MPA-CRC-01"}
+	for _, pdu := range []uint64{n - 1, 7, 7, 30_000} {
+		g.Finding(&conformance.Finding{Rule: rule, Conn: p.Conn, Frame: p.Frame, PDU: pdu, HasPDU: true})
+	}
+	g.Finding(&conformance.Finding{Rule: &conformance.Entry{ID: "MPA-CRC-02"}, Conn: p.Conn, Frame: p.Frame, PDU: 8, HasPDU: true})
+	start := time.Now()
+	g.end()
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("%d PDUs take %v", n, took)
+	}
+	if d := cmp.Diff([]uint64{7, 30_000, n - 1}, passed.pdus); d != "" {
+		t.Error(d)
 	}
 }
 

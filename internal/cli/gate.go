@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/display"
@@ -27,6 +30,7 @@ type gate struct {
 	late   bool
 	whole  bool // the unit is the frame
 	held   []heldEvent
+	about  []*conformance.Finding // those of held that are about a PDU, by its number
 	// within are the frames that -R left, nil for all.
 	within *frameFilter
 
@@ -132,12 +136,15 @@ func (g *gate) PDU(p *trace.PDU) {
 		return
 	}
 	g.c.PDU(p)
-	g.decide(p)
+	g.decide(p, g.matches())
 }
 
-// decide passes on a PDU whose values are known if it matches.
-func (g *gate) decide(p *trace.PDU) {
-	if g.last = g.within.Frame(p.Frame) && g.filter.Match(g.c.Row()); !g.last {
+// matches reports whether what is known matches.
+func (g *gate) matches() bool { return g.filter.Match(g.c.Row()) }
+
+// decide passes on a PDU if it matches.
+func (g *gate) decide(p *trace.PDU, matches bool) {
+	if g.last = matches && g.within.Frame(p.Frame); !g.last {
 		skip(g.next, p)
 		return
 	}
@@ -211,10 +218,14 @@ func (g *gate) finding(f *conformance.Finding) {
 // release decides about what was held back, now that all that became known with the frame
 // is.
 func (g *gate) release() {
+	matches := false
 	if g.whole {
 		for i := range g.held {
 			g.add(&g.held[i])
 		}
+		matches = g.matches() // once, for all PDUs of the frame
+	} else {
+		g.index()
 	}
 	for i := range g.held {
 		e := &g.held[i]
@@ -223,8 +234,9 @@ func (g *gate) release() {
 			if !g.whole {
 				g.c.PDU(e.pdu)
 				g.known(i)
+				matches = g.matches()
 			}
-			g.decide(e.pdu)
+			g.decide(e.pdu, matches)
 		case e.transaction != nil:
 			g.transaction(e.transaction)
 		default:
@@ -232,7 +244,8 @@ func (g *gate) release() {
 		}
 	}
 	clear(g.held)
-	g.held = g.held[:0]
+	clear(g.about)
+	g.held, g.about = g.held[:0], g.about[:0]
 }
 
 // add adds what became known with the frame.
@@ -247,21 +260,32 @@ func (g *gate) add(e *heldEvent) {
 	}
 }
 
-// known adds what became known of the PDU in a place of those that are held.
+// index finds the findings that are about a PDU. At the end of a capture there may be
+// millions of PDUs at once, so that they are not looked through for each.
+func (g *gate) index() {
+	for i := range g.held {
+		if f := g.held[i].finding; f != nil && f.HasPDU {
+			g.about = append(g.about, f)
+		}
+	}
+	slices.SortStableFunc(g.about, func(a, b *conformance.Finding) int { return cmp.Compare(a.PDU, b.PDU) })
+}
+
+// known adds what became known of the PDU in a place of those that are held: what came
+// before the next PDU, and the findings about it.
 func (g *gate) known(place int) {
 	p := g.held[place].pdu
-	behind := true // the events at hand came before the next PDU
-	for i := place + 1; i < len(g.held); i++ {
-		switch e := &g.held[i]; {
-		case e.pdu != nil:
-			behind = false
-		case e.transaction != nil:
-			if behind {
-				g.c.Transaction(e.transaction)
-			}
-		case e.finding.HasPDU && e.finding.PDU == p.Number, !e.finding.HasPDU && behind && e.finding.Conn == p.Conn && e.finding.Frame == p.Frame:
-			g.c.Finding(ofFields(e.finding))
+	for i := place + 1; i < len(g.held) && g.held[i].pdu == nil; i++ {
+		e := &g.held[i]
+		if e.transaction != nil {
+			g.c.Transaction(e.transaction)
+		} else if f := e.finding; !f.HasPDU && f.Conn == p.Conn && f.Frame == p.Frame {
+			g.c.Finding(ofFields(f))
 		}
+	}
+	at, _ := slices.BinarySearchFunc(g.about, p.Number, func(f *conformance.Finding, n uint64) int { return cmp.Compare(f.PDU, n) })
+	for ; at < len(g.about) && g.about[at].PDU == p.Number; at++ {
+		g.c.Finding(ofFields(g.about[at]))
 	}
 }
 
