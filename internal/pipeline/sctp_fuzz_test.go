@@ -108,12 +108,12 @@ func FuzzSCTP(f *testing.F) {
 		known := map[uint64]bool{}
 		// What comes at the end has the last frame of its association.
 		last := map[uint64]uint64{}
-		// given are the directions in which a missing chunk was given up.
-		type source struct {
-			conn uint64
-			dir  trace.Dir
+		// gaps are those of each connection that none of its PDUs came behind yet.
+		gaps := map[uint64][]*trace.GapEvent{}
+		for _, g := range r.Gaps {
+			gaps[g.Conn.Number] = append(gaps[g.Conn.Number], g)
 		}
-		given := map[source]bool{}
+		waits := map[source]wait{}
 		for i, c := range r.Conns {
 			known[c.Number] = true
 			if i > 0 && c.Number <= r.Conns[i-1].Number || c.FirstFrame > c.LastFrame || c.EndFrame > uint64(len(a.frames)) {
@@ -125,18 +125,28 @@ func FuzzSCTP(f *testing.F) {
 			if p.Conn == nil || !known[p.Conn.Number] || p.Chunk == nil {
 				t.Fatalf("%+v", p)
 			}
-			// What waited for a chunk that never came keeps the frame that carried it, though it
-			// may have come again since.
-			// Those behind it that waited with it do the same.
+			// What waited for a message that was given up is there with the frame that carried it,
+			// or that of one before it in the row, and not with the frame that ended the wait. That
+			// frame may have been overtaken since, and the message may have come again behind it.
 			from := source{p.Conn.Number, p.Dir}
-			given[from] = given[from] || p.Chunk.Order == trace.AfterMissing
-			waited := given[from]
+			w := waits[from]
+			if p.Chunk.Order == trace.AfterMissing {
+				if len(gaps[from.conn]) == 0 {
+					t.Fatalf("%s, and nothing was given up", brief(p))
+				}
+				w, gaps[from.conn] = wait{until: gaps[from.conn][0].Frame}, gaps[from.conn][1:]
+			}
+			waited := p.Frame <= w.until
 			if p.Frame > uint64(len(a.frames)) || !waited && p.Frames[len(p.Frames)-1] > p.Frame || p.Frames[0] > p.Frame {
 				t.Fatalf("%s", brief(p))
 			}
-			if !waited && p.Frame < last[p.Conn.Association] {
-				t.Fatalf("%s, behind frame %d", brief(p), last[p.Conn.Association])
+			if waited && p.Frame < w.frame || !waited && p.Frame < last[p.Conn.Association] {
+				t.Fatalf("%s, behind frames %d and %d", brief(p), w.frame, last[p.Conn.Association])
 			}
+			if waited {
+				w.frame = p.Frame
+			}
+			waits[from] = w
 			last[p.Conn.Association] = max(last[p.Conn.Association], p.Frame)
 			if k := p.Chunk; len(k.TSNs) == 0 || k.Length < len(k.Octets) || int64(k.Length) != p.Length || k.Whole && len(k.Octets) != k.Length {
 				t.Fatalf("%s: %d of %d octets", brief(p), len(k.Octets), k.Length)
@@ -158,6 +168,16 @@ func FuzzSCTP(f *testing.F) {
 		}
 	})
 }
+
+// source is a direction of a connection; wait is what waited in it until a frame in which a
+// missing message was given up, as far as the frame of the last one that was handed out.
+type (
+	source struct {
+		conn uint64
+		dir  trace.Dir
+	}
+	wait struct{ until, frame uint64 }
+)
 
 // briefs are all PDUs.
 func briefs(r *tracerun.Result) (out []string) {
