@@ -138,6 +138,34 @@ func TestFilter_PDUs(t *testing.T) {
 	}
 }
 
+// TestFilter_All: a filter that all match changes nothing of what is shown, in whatever form,
+// decided at once or with the frame.
+func TestFilter_All(t *testing.T) {
+	files := someCaptures(t)
+	for i := 0; i < len(files); i += 3 {
+		file := files[i]
+		for _, form := range [][]string{nil, {"-V"}, {"-x"}, {"--format", "ndjson"}, {"--no-findings"}} {
+			want := told(t, append([]string{"dissect", file}, form...)...)
+			for _, filter := range []string{"!(iwarp_rdma.opcode == 0xff)", "!(iwd.latency == -1)", "!(ip.ttl == 0 && iwarp_mpa)", ""} {
+				if got := told(t, append([]string{"dissect", file, "-Y", filter}, form...)...); got != want {
+					t.Errorf("%s %v: with %s other lines are shown:\n%s\nwant\n%s", file, form, filter, firstOther(got, want), firstOther(want, got))
+				}
+			}
+		}
+	}
+}
+
+// firstOther is the first line of a that b does not have in its place.
+func firstOther(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range x {
+		if i >= len(y) || x[i] != y[i] {
+			return x[i]
+		}
+	}
+	return ""
+}
+
 // TestFilter_Latency: with -2 a filter knows the latency of a request and of the last
 // answer, else of the last answer alone.
 func TestFilter_Latency(t *testing.T) {

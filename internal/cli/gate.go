@@ -30,6 +30,7 @@ type gate struct {
 	late   bool
 	whole  bool // the unit is the frame
 	held   []heldEvent
+	copies heldPDUs
 	about  []*conformance.Finding // those of held that are about a PDU, by its number
 	// within are the frames that -R left, nil for all.
 	within *frameFilter
@@ -44,13 +45,6 @@ type gate struct {
 	shown   bool   // a PDU of the frame was passed on
 	pending bool   // something was for which no frame came yet
 	last    bool   // the PDU that came last was passed on
-}
-
-// heldEvent is one of a PDU, a transaction and a finding.
-type heldEvent struct {
-	pdu         *trace.PDU
-	transaction *trace.Transaction
-	finding     *conformance.Finding
 }
 
 // gate makes the gate of a run in front of a sink, nil without a filter. whole: the unit is
@@ -92,6 +86,7 @@ func (g *gate) watch(opt *pipeline.Options) {
 		opt.Opened = openedToo(opt.Opened, g.Opened)
 	}
 	if g.late {
+		g.copies.brief = opt.Brief && !octetsWanted(g.filter.Fields())
 		opt.Brief = false
 	}
 	if g.c.NeedsInterfaces() {
@@ -132,7 +127,7 @@ func (g *gate) endFrame() {
 func (g *gate) PDU(p *trace.PDU) {
 	g.carries = true
 	if g.late {
-		g.held = append(g.held, heldEvent{pdu: p.Clone()})
+		g.held = append(g.held, heldEvent{pdu: g.copies.copy(p)})
 		return
 	}
 	g.c.PDU(p)
@@ -163,6 +158,15 @@ func (g *gate) pass(c *trace.Connection) {
 
 // Gap implements [trace.Sink].
 func (g *gate) Gap(e *trace.GapEvent) {
+	if g.late && len(g.held) > 0 {
+		own := *e
+		g.held = append(g.held, heldEvent{gap: &own})
+		return
+	}
+	g.gap(e)
+}
+
+func (g *gate) gap(e *trace.GapEvent) {
 	g.alone.Reset()
 	g.alone.Alone(e.Conn, e.Dir, true)
 	if g.within.Frame(e.Frame) && g.filter.Match(g.alone.Row()) {
@@ -237,6 +241,8 @@ func (g *gate) release() {
 				matches = g.matches()
 			}
 			g.decide(e.pdu, matches)
+		case e.gap != nil:
+			g.gap(e.gap)
 		case e.transaction != nil:
 			g.transaction(e.transaction)
 		default:
@@ -246,6 +252,7 @@ func (g *gate) release() {
 	clear(g.held)
 	clear(g.about)
 	g.held, g.about = g.held[:0], g.about[:0]
+	g.copies.free()
 }
 
 // add adds what became known with the frame.
@@ -253,6 +260,7 @@ func (g *gate) add(e *heldEvent) {
 	switch {
 	case e.pdu != nil:
 		g.c.PDU(e.pdu)
+	case e.gap != nil: // it is judged by itself
 	case e.transaction != nil:
 		g.c.Transaction(e.transaction)
 	default:
@@ -279,7 +287,7 @@ func (g *gate) known(place int) {
 		e := &g.held[i]
 		if e.transaction != nil {
 			g.c.Transaction(e.transaction)
-		} else if f := e.finding; !f.HasPDU && f.Conn == p.Conn && f.Frame == p.Frame {
+		} else if f := e.finding; f != nil && !f.HasPDU && f.Conn == p.Conn && f.Frame == p.Frame {
 			g.c.Finding(ofFields(f))
 		}
 	}
