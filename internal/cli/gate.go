@@ -219,14 +219,24 @@ func (g *gate) finding(f *conformance.Finding) {
 	}
 }
 
+// take tells the collector of what was held back, before it learns that the frame ends: what
+// the row says of the frame may depend on what the frame carries.
+func (g *gate) take() {
+	for i := range g.held {
+		switch e := &g.held[i]; {
+		case g.whole:
+			g.add(e)
+		case e.pdu != nil:
+			g.c.Carries(e.pdu)
+		}
+	}
+}
+
 // release decides about what was held back, now that all that became known with the frame
 // is.
 func (g *gate) release() {
 	matches := false
 	if g.whole {
-		for i := range g.held {
-			g.add(&g.held[i])
-		}
 		matches = g.matches() // once, for all PDUs of the frame
 	} else {
 		g.index()
@@ -299,6 +309,7 @@ func (g *gate) known(place int) {
 
 // Frame implements [pipeline.Sink].
 func (g *gate) Frame(f *pipeline.Frame) {
+	g.take()
 	g.c.Frame(f)
 	g.release()
 	show := g.shown
@@ -333,6 +344,7 @@ func (g *gate) end() {
 	if g == nil {
 		return
 	}
+	g.take()
 	g.release()
 	g.endFrame()
 	g.c.Reset()

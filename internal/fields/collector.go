@@ -168,6 +168,14 @@ func (c *Collector) PDU(p *trace.PDU) {
 	}
 }
 
+// Carries notes that the frame carries a PDU, of which its row is to speak later: the
+// protocols of a frame are those of all its PDUs.
+func (c *Collector) Carries(p *trace.PDU) {
+	if c.headers != nil {
+		c.headers.PDU(p)
+	}
+}
+
 // Transaction adds what the PDU before it, or one of the frame, completed.
 func (c *Collector) Transaction(t *trace.Transaction) {
 	for _, read := range c.onTransaction {
