@@ -196,6 +196,7 @@ func (o *dissectOptions) run(args []string) error {
 	if err := o.judgeable(o.unjudged); err != nil {
 		return err
 	}
+	o.shown = o.list
 	opt.Sums = !o.unjudged
 	// A line needs neither frames nor payload.
 	opt.Brief = o.format == "text" && !o.tree && !o.hex && !o.exports() && !o.shaped() && o.dump == 0
@@ -288,6 +289,7 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 	shown := picked(sel, sink)
 	g := o.gate(shown, k, o.exports() || o.shaped())
 	o.watch(printed(sink), &opt)
+	o.knows(printed(sink), k)
 	g.watch(&opt)
 	st := o.stats(&o.input, &opt, sel, k)
 	run := pipeline.New(opt, o.judged(src, g.or(shown), st, tell))

@@ -272,6 +272,15 @@ func (o *formFlags) watch(sink dissectSink, opt *pipeline.Options) {
 	}
 }
 
+// knows tells the sink of a form what an earlier run found out.
+func (o *formFlags) knows(sink dissectSink, k foresight) {
+	if s, ok := sink.(shaped); ok {
+		if c, ok := s.shapedSink.(*details.Columns); ok {
+			c.Use(k.known)
+		}
+	}
+}
+
 // opened tells the sink of a form of the capture that is read.
 func (o *formFlags) opened(sink dissectSink, src *source) {
 	s, ok := sink.(shaped)

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -15,6 +17,9 @@ type filterFlags struct {
 	// display is -Y, reading -R, twice -2.
 	display, reading string
 	twice            bool
+	// shown are the fields whose values an output shows: with -2 they are known as early as
+	// those of a filter.
+	shown []*fields.Field
 }
 
 // aboutFilters explains the flags, in the help of each command that has them.
@@ -112,10 +117,10 @@ type foresight struct {
 // is wanted. What is wrong with the file is reported when it is read again. always: as with
 // -2, if the files can be read twice.
 func (in *input) foresee(s *IOStreams, name string, files []string, opt pipeline.Options, always bool, enabled func(*conformance.Entry) bool) (k foresight) {
-	if !in.filters() {
+	if !in.filters() && !in.twice {
 		return k
 	}
-	if fs := compiled(in.display).Fields(); fields.Later(fs) && (in.twice || always && readableTwice(files, "") == nil) {
+	if fs := slices.Concat(compiled(in.display).Fields(), in.shown); fields.Later(fs) && (in.twice || always && readableTwice(files, "") == nil) {
 		k.known = new(fields.Hindsight)
 	}
 	if in.reading != "" {

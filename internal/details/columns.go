@@ -138,6 +138,10 @@ func (k *Columns) Objects(form string) {
 	}
 }
 
+// Use has it know what an earlier run over the same capture found. It is called before the
+// first frame of each capture; nil stands for nothing.
+func (k *Columns) Use(h *fields.Hindsight) { k.c.Use(h) }
+
 // Finding takes in a finding of the frame.
 func (k *Columns) Finding(f *fields.Finding) { k.c.Finding(f) }
 
