@@ -28,6 +28,10 @@ func prepared(root *cobra.Command, args []string) []string {
 		if arg == "--" {
 			return append(out, args[i:]...)
 		}
+		if times, others, ok := timesAmong(cmd.Flags(), arg); ok {
+			args = slices.Concat(args[:i], []string{times, others}, args[i+1:])
+			arg = times
+		}
 		out = append(out, arg)
 		f := wantsValue(cmd.Flags(), arg)
 		switch {
@@ -50,6 +54,26 @@ func prepared(root *cobra.Command, args []string) []string {
 		}
 	}
 	return out
+}
+
+// timesAmong cuts the letters of tcpdump -ttttnr behind those of the time: -tttt -nr. What
+// stands behind a single -t is its value, as in -tad.
+func timesAmong(flags *pflag.FlagSet, arg string) (times, others string, ok bool) {
+	letters, short := strings.CutPrefix(arg, "-")
+	if f := flags.Lookup(timeFlag); !short || f == nil || f.Shorthand != "t" {
+		return "", "", false
+	}
+	before, behind, ok := strings.Cut(letters, "t")
+	for i := range len(before) {
+		if f := flags.ShorthandLookup(before[i : i+1]); f == nil || f.NoOptDefVal == "" {
+			return "", "", false // what follows is its value
+		}
+	}
+	rest := strings.TrimLeft(behind, "t")
+	if !ok || rest == "" || rest == behind || flags.ShorthandLookup(rest[:1]) == nil {
+		return "", "", false
+	}
+	return arg[:len(arg)-len(rest)], "-" + rest, true
 }
 
 // wantsValue returns the flag that an argument ends with, if its value would be the next
