@@ -318,7 +318,9 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 	if o.format != "text" || o.quiet || o.shaped() || ex != nil && ex.any {
 		return failed
 	}
-	if t := run.Totals(); t.PDUs == 0 && (g == nil || g.lonely == 0) {
+	if t := run.Totals(); t.Frames == 0 && failed {
+		// The error says why there is nothing.
+	} else if t.PDUs == 0 && (g == nil || g.lonely == 0) {
 		fmt.Fprintf(o.s.Err, "%s: %s: no iWARP PDU in %d frames\n", o.s.name(), src, t.Frames)
 	} else {
 		o.notShown(o.s, src, shown, g, &t)

@@ -114,6 +114,11 @@ func (o *followOptions) check(files []string) error {
 	c := o.chosen.Conns
 	switch {
 	case len(files) > 1 && !o.join:
+		for _, name := range files {
+			if _, err := os.Stat(name); name != "-" && err != nil {
+				return usagef("follow takes the number of a connection and one capture; there is no file %q", name)
+			}
+		}
 		return usagef("follow takes one capture; --join makes one of several files")
 	case o.worst > 0:
 		return usagef("--worst does not go with follow, which shows one connection: analyze --worst names them")

@@ -114,7 +114,10 @@ func decodeAs(rule string) (uint16, error) {
 func (in *input) files(args []string) ([]string, error) {
 	files := append(append([]string(nil), in.read...), args...)
 	if len(files) == 0 {
-		return nil, usagef("no capture file given")
+		return nil, usagef("no capture file given; - is standard input")
+	}
+	if err := in.noFilter(args); err != nil {
+		return nil, err
 	}
 	stdin := 0
 	for _, f := range files {

@@ -64,7 +64,47 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	if strings.HasPrefix(written, "-f") {
 		return usagef("-f filters what is captured, with live and check --live; of a file -Y selects, as in Wireshark")
 	}
+	if elsewhere := flagElsewhere(cmd, written); elsewhere != "" {
+		return usagef("unknown flag %s; %s", written, elsewhere)
+	}
 	return usagef("unknown flag %s", written)
+}
+
+// ofOthers are flags of tshark and tcpdump that have no like here under any command, and what
+// does the same.
+var ofOthers = map[string]string{
+	"-A": "-x shows octets, and as text",
+	"-G": "'iwdissect fields' lists the fields",
+	"-S": "-o tcp.relative_sequence_numbers:FALSE shows sequence numbers as they are",
+	"-F": "-w FILE writes pcap or pcapng as the name of FILE ends",
+	"-v": "'iwdissect version' prints the version",
+}
+
+// flagElsewhere says which other commands have a flag, or what does the same; "" if nothing
+// does. The flag is written as --name, -n, or -n in -nr.
+func flagElsewhere(cmd *cobra.Command, written string) string {
+	written, _, _ = strings.Cut(written, " ")
+	if hint := ofOthers[written]; hint != "" {
+		return hint
+	}
+	var have []string
+	for _, c := range cmd.Root().Commands() {
+		if c.Hidden || c.Name() == "generate" || c.Name() == cmd.Name() {
+			continue
+		}
+		name, long := strings.CutPrefix(written, "--")
+		if long && c.Flags().Lookup(name) != nil || !long && c.Flags().ShorthandLookup(written[1:]) != nil {
+			have = append(have, "'"+c.CommandPath()+"'")
+		}
+	}
+	switch n := len(have); n {
+	case 0:
+		return ""
+	case 1:
+		return have[0] + " has it"
+	default:
+		return strings.Join(have[:n-1], ", ") + " and " + have[n-1] + " have it"
+	}
 }
 
 // noRule says that a pattern names no rule, and which one it may have been meant to name.

@@ -71,7 +71,7 @@ read to its end, or an output could not be written.`),
 		PersistentPreRun:           func(cmd *cobra.Command, _ []string) { s.command = cmd.CommandPath() },
 		Args:                       cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && !cmd.Flags().Changed("read") {
+			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
 				return cmd.Help()
 			}
 			if err := misspelled(cmd, args); err != nil {
