@@ -103,6 +103,16 @@ type Columns struct {
 type column struct {
 	field *fields.Field
 	slot  int
+	// name stands for each value, if it is not empty.
+	name string
+}
+
+// text appends a value of the column.
+func (c *column) text(b []byte, v fields.Value) []byte {
+	if c.name != "" {
+		return append(b, c.name...)
+	}
+	return fields.AppendColumn(b, c.field, v)
 }
 
 // NewColumns makes a writer of fields, of which several may be the same.
@@ -117,10 +127,12 @@ func NewColumns(w io.Writer, l Layout, list []*fields.Field, live bool) *Columns
 			slots[f] = slot
 			k.list = append(k.list, f)
 		}
-		k.show = append(k.show, column{f, slot})
+		shown, name := fields.ShownAs(f)
+		k.show = append(k.show, column{shown, slot, name})
 		k.names = append(k.names, f.Name)
 	}
 	k.c = fields.NewCollector(k.list)
+	k.c.Titles()
 	return k
 }
 
@@ -184,7 +196,7 @@ func (k *Columns) Frame(f *pipeline.Frame) {
 		if i > 0 {
 			b = append(b, k.layout.Separator)
 		}
-		b = k.value(b, k.show[i].field, row.Values(k.show[i].slot))
+		b = k.value(b, &k.show[i], row.Values(k.show[i].slot))
 	}
 	k.out.b = append(b, '\n')
 	k.c.Shown()
@@ -192,7 +204,7 @@ func (k *Columns) Frame(f *pipeline.Frame) {
 }
 
 // value writes the values of a column.
-func (k *Columns) value(b []byte, f *fields.Field, vs []fields.Value) []byte {
+func (k *Columns) value(b []byte, c *column, vs []fields.Value) []byte {
 	if len(vs) == 0 {
 		return b
 	}
@@ -211,8 +223,8 @@ func (k *Columns) value(b []byte, f *fields.Field, vs []fields.Value) []byte {
 			b = append(b, k.layout.Aggregator)
 		}
 		from := len(b)
-		b = fields.AppendColumn(b, f, vs[i])
-		if f.Type == fields.Text {
+		b = c.text(b, vs[i])
+		if c.field.Type == fields.Text {
 			b = k.escape(b, from)
 		}
 	}

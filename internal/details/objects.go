@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 )
 
@@ -57,7 +56,7 @@ func (k *Columns) members(before, colon, open, between, end string) {
 			} else {
 				k.out.str(between)
 			}
-			k.out.b = AppendJSON(k.out.b, string(fields.AppendColumn(nil, k.show[i].field, v)))
+			k.out.b = AppendJSON(k.out.b, string(k.show[i].text(nil, v)))
 		}
 		k.out.str(end)
 	}

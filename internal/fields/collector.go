@@ -31,7 +31,7 @@ type Collector struct {
 	hindsight *Hindsight
 	// headers reads the headers of frames, if a field of them is wanted; columns makes
 	// those of a packet list.
-	headers *Layers
+	headers *LayerPlan
 	columns *columnReader
 
 	onOpened, onFrame []func(*pipeline.Frame)

@@ -7,6 +7,9 @@ type LayerPlan struct {
 	want [][]wanted // by layer
 	self []int      // the slot of the layer itself, by layer; -1: not wanted
 	any  bool
+	// titled: the value of a layer is its line in a tree; title is where it is made.
+	titled bool
+	title  []byte
 	// parts are those being looked at, by how deep they stand; places where among their
 	// like they are. What is called through a table may keep them, so they have a place here.
 	parts  [maxDepth]Head
@@ -94,10 +97,32 @@ func (p *LayerPlan) Fill(r *Row, when When) {
 	}
 }
 
+// line is the line of a header in a column. As in tshark a protocol whose line is its name
+// alone is shown by the name that filters have for it.
+func (p *LayerPlan) line(h *Head) Value {
+	if h.Layer.Title == nil && h.Layer != layerSLL && h.Layer != layerSLL2 {
+		return p.str(h.Name(p.Layers))
+	}
+	p.title = h.AppendTitle(p.title[:0], p.Layers)
+	return p.scratch(append(p.room(len(p.title)), p.title...))
+}
+
+// titles has the values of layers be their lines. That of TCP has relative numbers.
+func (p *LayerPlan) titles() {
+	p.titled = true
+	if p.self[layerTCP.id] >= 0 {
+		p.follow, p.only = true, nil
+	}
+}
+
 func (p *LayerPlan) fill(h *Head, r *Row, when When, depth int) {
 	id := h.Layer.id
 	if s := p.self[id]; s >= 0 && when == Early {
-		r.Add(s, h.self())
+		if p.titled {
+			r.Add(s, p.line(h))
+		} else {
+			r.Add(s, h.self())
+		}
 	}
 	for i := range p.want[id] {
 		w := &p.want[id][i]

@@ -28,7 +28,7 @@ func readHeaders(c *Collector, slots []int) reader {
 		}
 	}
 	p := NewLayerPlan(list)
-	c.headers = p.Layers
+	c.headers = p
 	r := reader{
 		opened: func(f *pipeline.Frame) {
 			p.Open(f)
@@ -46,7 +46,9 @@ func readHeaders(c *Collector, slots []int) reader {
 // interfaces. They are those of the reader of the file, which has to be of the same
 // goroutine then.
 func (c *Collector) NeedsInterfaces() bool {
-	return slices.ContainsFunc(c.list, func(f *Field) bool { return strings.HasPrefix(f.Name, "frame.interface_") })
+	return slices.ContainsFunc(c.list, func(f *Field) bool {
+		return strings.HasPrefix(f.Name, "frame.interface_") || f.Name == "frame.section_number" || f.Name == layerFrame.Name && c.headers.titled
+	})
 }
 
 // Interfaces has the collector know the interfaces of the capture. It is called before
@@ -61,6 +63,14 @@ func (c *Collector) Interfaces(all func() []pcapng.Interface) {
 func (c *Collector) Shown() {
 	if c.headers != nil && c.opened != 0 {
 		c.headers.Shown()
+	}
+}
+
+// Titles has the values of protocols of the frame be their lines in a tree, as columns show
+// them, not their octets.
+func (c *Collector) Titles() {
+	if c.headers != nil {
+		c.headers.titles()
 	}
 }
 

@@ -49,7 +49,7 @@ func NewLayers(follow bool) *Layers { return &Layers{follow: follow} }
 
 // fresh forgets the frames before.
 func (l *Layers) fresh() {
-	*l = Layers{follow: l.follow, Absolute: l.Absolute, Interfaces: l.Interfaces, buf: l.buf, proto: l.proto, heads: l.heads}
+	*l = Layers{follow: l.follow, Absolute: l.Absolute, Interfaces: l.Interfaces, buf: l.buf, proto: l.proto, heads: l.heads, only: l.only}
 }
 
 // Open takes in a frame. It is borrowed until the next call.

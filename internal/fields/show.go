@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"math"
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -53,6 +54,23 @@ func AppendColumn(dst []byte, f *Field, v Value) []byte {
 		return appendEther(dst, v.Bytes)
 	}
 	return dst
+}
+
+// ShownAs is how a column shows a field: a protocol is text. That of the frame is the line
+// that [Collector.Titles] makes its value; that of a PDU, which tshark shows by its name, has
+// the name in the second result.
+func ShownAs(f *Field) (shown *Field, name string) {
+	if f.Type != None {
+		return f, ""
+	}
+	shown = &Field{Name: f.Name, Label: f.Label, Type: Text}
+	switch {
+	case slices.ContainsFunc(layerTable, func(l *Layer) bool { return l.Self != nil && l.Self.Name == f.Name }):
+		return shown, ""
+	case f.Name == "iwarp_mpa" || f.Name == "iwarp_ddp_rdmap" || slices.ContainsFunc(upperLabels, func(u Field) bool { return u.Name == f.Name }):
+		return shown, f.Name
+	}
+	return f, ""
 }
 
 func appendUint(dst []byte, v uint64) []byte { return strconv.AppendUint(dst, v, 10) }
