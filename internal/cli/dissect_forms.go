@@ -25,7 +25,9 @@ type formFlags struct {
 	// asked are -e, tableOptions -E, protocols -O, preferences -o.
 	asked, tableOptions, preferences []string
 	protocols                        string
-	distinct                         bool
+	// layers are -j, wholeLayers -J.
+	layers, wholeLayers string
+	distinct            bool
 	// dump counts -X; lineBuffered is -l, version -v.
 	dump         int
 	lineBuffered bool
@@ -43,7 +45,9 @@ const aboutForms = `
 columns that -e names), json, ek, pdml, psml or tabs. Names, values and nesting are
 those of tshark 4.0; what Wireshark has no name for stands in a layer of its own, iwd.
 -O PROTOCOLS shows the details of these protocols as text, -x adds the octets of the
-frame. -T ndjson and -T text are words for --format.`
+frame. -j PROTOCOLS has -T json, ek and pdml show nothing of other layers but their
+names, -J PROTOCOLS shows all that is below these. -T ndjson and -T text are words for
+--format.`
 
 // forms are the words that -T takes, formWords those that mean --format.
 var (
@@ -56,6 +60,7 @@ func (o *formFlags) flags(f *pflag.FlagSet) {
 	f.StringArrayVarP(&o.asked, "field", "e", nil, "with -T fields, json or ek, show the field `NAME`; as often as there are columns")
 	f.StringArrayVarP(&o.tableOptions, "field-option", "E", nil, "with -T fields, `OPTION` is header=y|n, separator=/t|/s|C, occurrence=f|l|a, aggregator=,|/s|C, quote=d|s|n, bom=y|n or escape=y|n")
 	f.StringVarP(&o.protocols, "details", "O", "", "show the packet details of the `PROTOCOLS`, such as tcp,iwarp_ddp_rdmap, as tshark does; all shows all")
+	o.layerFlags(f)
 	f.BoolVar(&o.distinct, "no-duplicate-keys", false, "with -T json, make an array of members of the same name")
 	f.CountVarP(&o.dump, "dump", "X", "show the octets of each frame with a PDU as tcpdump does, from the IP header on; -XX from the link header on")
 	f.BoolVarP(&o.lineBuffered, "line-buffered", "l", false, "write each line at once, for the next program in a pipe")
@@ -70,6 +75,7 @@ func completeForms(cmd *cobra.Command) {
 		"field":        completeFields,
 		"field-option": words("header=y", "separator=,", "separator=/t", "separator=/s", "occurrence=f", "occurrence=l", "occurrence=a", "aggregator=,", "quote=d", "quote=s", "bom=y", "escape=n"),
 		"details":      lists(append(protocolNames(), "all")),
+		"all-below":    lists(protocolNames()),
 		"preference":   words(preferenceWords()...),
 	} {
 		_ = cmd.RegisterFlagCompletionFunc(name, f) // the flags are there
@@ -128,6 +134,9 @@ func (o *formFlags) check(format *string, given bool) error {
 	if err := o.checkProtocols(); err != nil {
 		return err
 	}
+	if err := o.checkLayers(); err != nil {
+		return err
+	}
 	var err error
 	o.absolute, err = preferences(o.preferences)
 	return err
@@ -157,15 +166,20 @@ func (o *formFlags) checkProtocols() error {
 	if o.protocols == "" || o.protocols == "all" {
 		return nil
 	}
+	return knownProtocols("-O", strings.Split(o.protocols, ","))
+}
+
+// knownProtocols refuses words that are no protocols.
+func knownProtocols(flag string, words []string) error {
 	names := protocolNames()
 	for _, f := range fields.All() {
 		if p, _, ok := strings.Cut(f.Name, "."); ok {
 			names = append(names, p)
 		}
 	}
-	for p := range strings.SplitSeq(o.protocols, ",") {
+	for _, p := range words {
 		if !slices.Contains(names, p) {
-			return usagef("-O: there is no protocol %q%s", p, meant(p, protocolNames()))
+			return usagef("%s: there is no protocol %q%s", flag, p, meant(p, protocolNames()))
 		}
 	}
 	return nil
@@ -233,11 +247,11 @@ func (o *formFlags) sinkOf(w io.Writer, live, hex bool) (dissectSink, error) {
 	opt := details.Options{Absolute: o.absolute, Live: live}
 	switch o.form {
 	case "json":
-		opt.Form = &details.JSON{Distinct: o.distinct}
+		opt.Form = &details.JSON{Distinct: o.distinct, Pick: o.pick()}
 	case "ek":
-		opt.Form = details.EK{}
+		opt.Form = details.EK{Pick: o.pick()}
 	case "pdml":
-		opt.Form = &details.PDML{Creator: "iwdissect/" + Version}
+		opt.Form = &details.PDML{Creator: "iwdissect/" + Version, Pick: o.pick()}
 	case "psml":
 		opt.Form = &details.PSML{Creator: "iwdissect/" + Version}
 	case "tabs":

@@ -10,7 +10,7 @@ import (
 
 // EK is the form of tshark -T ek, for Elasticsearch: two lines a packet, the fields of each
 // layer flat, with the name of the layer before theirs and _ for each dot.
-type EK struct{}
+type EK struct{ Pick *Pick }
 
 // Begin implements [Form].
 func (EK) Begin(*Output, string) {}
@@ -19,14 +19,14 @@ func (EK) Begin(*Output, string) {}
 func (EK) End(*Output) {}
 
 // Frame implements [Form].
-func (EK) Frame(o *Output, f *Frame) {
+func (e EK) Frame(o *Output, f *Frame) {
 	o.str(`{"index":{"_index":"packets-`)
 	o.b = appendDay(o.b, f.Time)
 	o.str("\",\"_type\":\"doc\"}}\n{\"timestamp\":\"")
 	o.b = strconv.AppendInt(o.b, f.Time/1e6, 10)
 	o.str(`","layers":{`)
 	w := ekWriter{jsonWriter: jsonWriter{o: o, t: f.Tree}}
-	w.layers(w.siblings(0, len(f.Tree.Nodes)))
+	w.layers(w.siblings(0, len(f.Tree.Nodes)), e.Pick)
 	o.str("}}\n")
 }
 
@@ -45,7 +45,7 @@ func (w *ekWriter) name(key string) {
 	w.o.str(":")
 }
 
-func (w *ekWriter) layers(nodes []int) {
+func (w *ekWriter) layers(nodes []int, pick *Pick) {
 	for at, i := range nodes {
 		if w.seen(nodes[:at], i) {
 			continue
@@ -53,9 +53,14 @@ func (w *ekWriter) layers(nodes []int) {
 		group := w.alike(nodes[at:], i)
 		w.name(strings.ReplaceAll(w.key(i), ".", "_"))
 		w.array(group, func(i int) {
+			below, shown := pick.of(w.t.Nodes[i].Name)
+			if !shown {
+				w.left(i)
+				return
+			}
 			w.o.str("{")
 			w.comma = false
-			w.flat(w.key(i), w.below(i))
+			w.flat(w.key(i), w.below(i), below)
 			w.o.str("}")
 		})
 		w.comma = true
@@ -78,20 +83,33 @@ func (w *ekWriter) array(group []int, value func(int)) {
 	}
 }
 
-// flat writes the fields of a layer and what is below them.
-func (w *ekWriter) flat(layer string, nodes []int) {
+// left writes what stands for a node that is left out.
+func (w *ekWriter) left(i int) {
+	w.o.str(`{"` + filtered + `":`)
+	w.o.b = AppendJSON(w.o.b, nameOf(&w.t.Nodes[i]))
+	w.o.str("}")
+}
+
+// flat writes the fields of a layer and what is below them. As in tshark, fields are left out
+// as layers are.
+func (w *ekWriter) flat(layer string, nodes []int, pick *Pick) {
 	for at, i := range nodes {
 		if w.seen(nodes[:at], i) {
 			continue
 		}
 		group := w.alike(nodes[at:], i)
 		w.name(w.member(layer, i))
+		next, shown := pick.of(w.t.Nodes[i].Name)
+		if !shown {
+			w.array(group, w.left)
+			continue
+		}
 		w.array(group, w.value)
 		below := make([]int, 0, 8)
 		for _, k := range group {
 			below = append(below, w.below(k)...)
 		}
-		w.flat(layer, below)
+		w.flat(layer, below, next)
 	}
 }
 

@@ -24,6 +24,8 @@ func allForms() map[string]Form {
 	return map[string]Form{
 		"json": &JSON{}, "distinct": &JSON{Distinct: true}, "ek": EK{}, "pdml": &PDML{Creator: "x"}, "psml": &PSML{Creator: "x"},
 		"tabs": &Tabs{}, "text": &Text{Hex: true}, "titles": &Text{Only: map[string]bool{"tcp": true}},
+		"picked": &JSON{Pick: &Pick{Names: map[string]bool{"tcp": true}}}, "picked ek": EK{Pick: &Pick{Names: map[string]bool{"ip": true}, Whole: true}},
+		"picked pdml": &PDML{Pick: &Pick{Names: map[string]bool{"tcp": true, "iwarp_ddp_rdmap": true}}},
 	}
 }
 
@@ -40,17 +42,17 @@ func checkForm(t testing.TB, name string, out []byte) {
 		}
 	}
 	switch name {
-	case "json", "distinct":
+	case "json", "distinct", "picked":
 		if !json.Valid(out) {
 			t.Fatalf("%s: not JSON: %.300q", name, out)
 		}
-	case "ek":
+	case "ek", "picked ek":
 		for line := range bytes.Lines(out) {
 			if !json.Valid(line) {
 				t.Fatalf("not JSON: %.300q", line)
 			}
 		}
-	case "pdml", "psml":
+	case "pdml", "psml", "picked pdml":
 		d := xml.NewDecoder(bytes.NewReader(out))
 		for {
 			if _, err := d.Token(); errors.Is(err, io.EOF) {

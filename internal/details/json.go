@@ -8,6 +8,7 @@ import "unicode/utf8"
 // of them.
 type JSON struct {
 	Distinct bool
+	Pick     *Pick
 	n        int
 }
 
@@ -33,7 +34,7 @@ func (j *JSON) Frame(o *Output, f *Frame) {
 	o.b = appendDay(o.b, f.Time)
 	o.str("\",\n    \"_type\": \"doc\",\n    \"_score\": null,\n    \"_source\": {\n      \"layers\": {")
 	w := jsonWriter{o: o, t: f.Tree, distinct: j.Distinct}
-	w.members(w.siblings(0, len(f.Tree.Nodes)), 4)
+	w.members(w.siblings(0, len(f.Tree.Nodes)), 4, j.Pick)
 	o.str("\n      }\n    }\n  }")
 }
 
@@ -63,8 +64,8 @@ func (w *jsonWriter) key(i int) string {
 	return string(w.t.Line(&w.t.Nodes[i]))
 }
 
-// members writes nodes, at so many levels of two spaces.
-func (w *jsonWriter) members(nodes []int, level int) {
+// members writes nodes, at so many levels of two spaces. What is below them is picked.
+func (w *jsonWriter) members(nodes []int, level int, pick *Pick) {
 	comma := false
 	member := func(key, suffix string) {
 		if comma {
@@ -87,14 +88,14 @@ func (w *jsonWriter) members(nodes []int, level int) {
 		member(key, "")
 		w.list(group, level, func(i int) {
 			if object {
-				w.object(i, level)
+				w.object(i, level, pick)
 			} else {
 				w.o.b = AppendJSON(w.o.b, string(w.t.Show(&w.t.Nodes[i])))
 			}
 		})
 		if !object && w.t.Children(i) > i+1 {
 			member(key, "_tree")
-			w.list(group, level, func(i int) { w.object(i, level) })
+			w.list(group, level, func(i int) { w.object(i, level, pick) })
 		}
 	}
 }
@@ -123,9 +124,15 @@ func (w *jsonWriter) list(group []int, level int, value func(int)) {
 	w.o.str("]")
 }
 
-func (w *jsonWriter) object(i, level int) {
+func (w *jsonWriter) object(i, level int, pick *Pick) {
 	w.o.str("{")
-	w.members(w.below(i), level+1)
+	if below, shown := pick.of(w.t.Nodes[i].Name); shown {
+		w.members(w.below(i), level+1, below)
+	} else {
+		w.indent(level + 1)
+		w.o.str(`"` + filtered + `": `)
+		w.o.b = AppendJSON(w.o.b, w.key(i))
+	}
 	w.indent(level)
 	w.o.str("}")
 }

@@ -11,6 +11,7 @@ import (
 // Creator names the program.
 type PDML struct {
 	Creator string
+	Pick    *Pick
 	begun   bool
 	open    []*Node // the elements around the node at hand, outermost first
 }
@@ -38,15 +39,29 @@ func (p *PDML) Frame(o *Output, f *Frame) {
 	o.str("<packet>\n")
 	general(o, f)
 	t := f.Tree
-	for i := range t.Nodes {
+	whole := -1 // the depth of the node of which all is shown
+	for i := 0; i < len(t.Nodes); i++ {
 		n := &t.Nodes[i]
+		if n.Depth <= whole {
+			whole = -1
+		}
 		p.shut(o, n.Depth)
 		indent(o, n.Depth)
 		element(o, t, n)
-		switch {
-		case t.Children(i) > i+1:
+		switch end := t.Children(i); {
+		case end > i+1:
 			o.str(">\n")
 			p.open = append(p.open, n)
+			if whole >= 0 {
+				continue
+			}
+			below, shown := p.Pick.of(n.Name)
+			if !shown {
+				left(o, n)
+				i = end - 1
+			} else if below == nil {
+				whole = n.Depth
+			}
 		case n.Layer:
 			o.str("></proto>\n")
 		default:
@@ -55,6 +70,14 @@ func (p *PDML) Frame(o *Output, f *Frame) {
 	}
 	p.shut(o, 0)
 	o.str("</packet>\n\n")
+}
+
+// left writes what stands for all below a node.
+func left(o *Output, n *Node) {
+	indent(o, n.Depth+1)
+	o.str(`<field name="` + filtered + `"`)
+	attr(o, "value", nameOf(n))
+	o.str(" />\n")
 }
 
 // shut ends the elements that are open at a depth and below. A node may be more than one
