@@ -7,6 +7,7 @@
 #
 #   plain       MTU 1500 and 9000 against cat, capinfos and tcptrace
 #   tshark      the summary, lines and JSON against tshark
+#   filters     -Y, -T fields and -z io,stat against dissect and tshark
 #   shapes      many connections, loss, markers... against the plain capture,
 #               and whether all FPDUs are found
 #   compressed  .gz and .zst against gzip and zstd
@@ -36,7 +37,7 @@ export LC_ALL=C
 bench=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$bench")
 
-sections=(plain tshark shapes compressed start processors growth)
+sections=(plain tshark filters shapes compressed start processors growth)
 SIZE=${SIZE:-1GB} SMALL=${SMALL:-100MB} PACKED=${PACKED:-300MB}
 ROUNDS=${ROUNDS:-7} PEER_ROUNDS=${PEER_ROUNDS:-1}
 DIR=${DIR:-${TMPDIR:-/tmp}/iwdissect-bench}

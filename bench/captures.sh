@@ -21,8 +21,9 @@ label() {
 # not there, and with it FILE.sent: the number of DDP segments that the ends of
 # its connections sent, before any of them was captured.
 capture() {
-	local shape=$1 of=$2 suffix=pcap flags
-	# Each has RDMA Writes of 64 KiB, with a Send behind each, CRC, and one
+	local shape=$1 of=$2 suffix=pcap mix=bulk flags
+	# mix has Writes, Reads and Sends both ways. Each of the others has RDMA Writes of
+	# 64 KiB, with a Send behind each. CRC is on, and there is one
 	# acknowledgement for two segments.
 	case $shape in
 	plain) flags='--flows 64' ;;
@@ -36,13 +37,14 @@ capture() {
 	pcapng) flags='--flows 64' suffix=pcapng ;;
 	ipv6) flags='--flows 64 --ipv6 --vlan 7' ;;
 	sctp) flags='--flows 64 --sctp' ;;
+	mix) flags='--flows 64' mix=mixed ;;
 	*) fail "there is no shape $shape" ;;
 	esac
 	file=$DIR/$shape-$of.$suffix
 	[[ -s $file && -s $file.sent ]] && return
 	say "makes $file"
 	# shellcheck disable=SC2086 # flags are words
-	"$bin" generate --size "$of" --mix bulk $flags --stats -o "$file" 2>"$work/stats" || fail "$(cat "$work/stats")"
+	"$bin" generate --size "$of" --mix $mix $flags --stats -o "$file" 2>"$work/stats" || fail "$(cat "$work/stats")"
 	sed -n 's/^load: \([0-9]*\) DDP segments.*/\1/p' "$work/stats" >"$work/sent"
 	[[ -s $work/sent ]] || fail "generate did not tell what it sent: $(cat "$work/stats")"
 	mv "$work/sent" "$file.sent"
