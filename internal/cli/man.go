@@ -88,7 +88,7 @@ func writePages(root *cobra.Command, dir string) error {
 		if err := ownPage(name); err != nil {
 			return err
 		}
-		if err := os.WriteFile(name, page.Bytes(), 0o644); err != nil { //nolint:gosec // for all to read
+		if err := os.WriteFile(name, page.Bytes(), 0o644); err != nil {
 			return fmt.Errorf("the manual page was not written: %w", err)
 		}
 	}
@@ -97,7 +97,7 @@ func writePages(root *cobra.Command, dir string) error {
 
 // ownPage refuses a file that is no manual page of iwdissect.
 func ownPage(name string) error {
-	old, err := os.ReadFile(name) //nolint:gosec // in the folder that was given
+	old, err := os.ReadFile(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
