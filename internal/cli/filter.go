@@ -29,8 +29,9 @@ const aboutFilters = `
 'iwarp_rdma.opcode == 1 && ip.addr == 10.0.0.0/8', 'iwd.latency > 1ms' or
 'iwd.crc.status == "bad"'; 'iwdissect fields' lists the fields and their operators.
 Lines, trees and records show the PDUs that match, each with the headers of its frame,
-and frames without a PDU that match; tables, findings, exit codes and -w look at a
-frame with all PDUs that it completed, and at connections that have such a frame.`
+records also frames without a PDU that match; tables, findings, exit codes, -w and what
+is written as by tshark (-T) look at a frame with all PDUs that it completed, and at
+connections that have such a frame.`
 
 // aboutTwice explains what files can be asked for besides.
 const aboutTwice = `

@@ -39,6 +39,8 @@ type gate struct {
 	passed      bool
 	// lonely counts frames without a PDU that match: not all outputs show them.
 	lonely uint64
+	// watched: frames without a PDU are looked at too.
+	watched bool
 
 	frame   uint64 // that was opened
 	carries bool   // a PDU came with the frame
@@ -82,6 +84,7 @@ func (g *gate) watch(opt *pipeline.Options) {
 	if g == nil {
 		return
 	}
+	g.watched = g.c.NeedsOpened() || !opt.Brief
 	if g.c.NeedsOpened() {
 		opt.Opened = openedToo(opt.Opened, g.Opened)
 	}

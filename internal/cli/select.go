@@ -307,13 +307,18 @@ func (p *pick) Frame(f *pipeline.Frame) {
 	}
 }
 
-// notShown says that nothing of a capture is selected.
+// notShown says that nothing of a capture is selected, or which part of that has no line.
 func (o *selectFlags) notShown(s *IOStreams, name string, p pipeline.Sink, g *gate, t *pipeline.Totals) {
 	k, ok := p.(*pick)
 	switch {
-	case t.PDUs == 0 && (g == nil || g.lonely == 0), !(ok && !k.passed) && (g == nil || g.passed):
+	case t.PDUs == 0 && (g == nil || g.lonely == 0):
+	case g != nil && g.passed && g.lonely > 0 && !(ok && !k.passed):
+		fmt.Fprintf(s.Err, "%s: %s: besides the PDUs that match -Y, %s: -T tabs and --format ndjson show all frames\n", s.name(), name, framesDo(g.lonely))
+	case !(ok && !k.passed) && (g == nil || g.passed):
 	case g != nil && !g.passed && g.lonely > 0:
-		fmt.Fprintf(s.Err, "%s: %s: none of %d PDUs matches -Y, but %s: --format ndjson shows them\n", s.name(), name, t.PDUs, framesDo(g.lonely))
+		fmt.Fprintf(s.Err, "%s: %s: none of %d PDUs matches -Y, but %s: -T tabs and --format ndjson show all frames\n", s.name(), name, t.PDUs, framesDo(g.lonely))
+	case g != nil && !g.passed && !g.watched && g.c.OfFrames():
+		fmt.Fprintf(s.Err, "%s: %s: none of %d PDUs matches -Y; -T tabs and --format ndjson show frames without a PDU too\n", s.name(), name, t.PDUs)
 	case g != nil && !g.passed:
 		fmt.Fprintf(s.Err, "%s: %s: none of %d PDUs in %d frames matches -Y\n", s.name(), name, t.PDUs, t.Frames)
 	default:

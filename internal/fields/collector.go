@@ -1,6 +1,8 @@
 package fields
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -117,6 +119,9 @@ func (c *Collector) add(r reader) {
 // NeedsOpened reports whether a field is read from the headers of frames, so that Opened
 // has to be called.
 func (c *Collector) NeedsOpened() bool { return c.needsOpened }
+
+// OfFrames reports whether a field has a value in a frame without a PDU.
+func (c *Collector) OfFrames() bool { return c.needsOpened || slices.Contains(c.shared, true) }
 
 // NeedsPDUs reports whether a field is read from PDUs or transactions, so that these have
 // to be handed out.
