@@ -106,6 +106,7 @@ its end, or an output could not be written.
 
 func (o *checkOptions) checkFlags(f *pflag.FlagSet) {
 	o.flags(f)
+	f.Lookup("quiet").Usage = "show no progress"
 	formatFlag(f, &o.format, formatWords())
 	o.times.flag(f)
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show the PDUs of findings in text, with the field at fault")

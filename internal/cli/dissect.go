@@ -47,8 +47,7 @@ A broken rule of the RFCs is reported below the PDU that shows it. If only the
 end of the connection proves it, it is reported there, with its place.
 
 --format ndjson writes one JSON object per line: frames, PDUs, transactions,
-findings and connections. With several captures each record has the name of its file.
-` + aboutForms + "\n" + aboutWriting + "\n" + aboutSelection + aboutFilters + aboutTwice + aboutStatistics),
+findings and connections. With several captures each record has the name of its file.` + aboutForms + "\n" + aboutWriting + "\n" + aboutSelection + aboutFilters + aboutTwice + aboutStatistics),
 		Example: strings.Trim(`
   iwdissect dissect trace.pcap
   iwdissect dissect -V -c 20 trace.pcap

@@ -46,17 +46,17 @@ columns that -e names), json, ek, pdml, psml or tabs. Names, values and nesting 
 those of tshark 4.0; what Wireshark has no name for stands in a layer of its own, iwd.
 -O PROTOCOLS shows the details of these protocols as text, -x adds the octets of the
 frame. -j PROTOCOLS has -T json, ek and pdml show nothing of other layers but their
-names, -J PROTOCOLS shows all that is below these. -T ndjson and -T text are words for
+names, -J PROTOCOLS shows all that is below these. -T text, ndjson and csv are words for
 --format.`
 
 // forms are the words that -T takes, formWords those that mean --format.
 var (
 	forms     = []string{"fields", "json", "ek", "pdml", "psml", "tabs"}
-	formWords = []string{"text", "ndjson"}
+	formWords = []string{"text", "ndjson", csvFormat}
 )
 
 func (o *formFlags) flags(f *pflag.FlagSet) {
-	f.StringVarP(&o.form, "form", "T", "", "write frames as tshark does, in `FORM`: fields, json, ek, pdml, psml or tabs; text and ndjson are words for --format")
+	f.StringVarP(&o.form, "form", "T", "", "write frames as tshark does, in `FORM`: fields, json, ek, pdml, psml or tabs; text, ndjson and csv are words for --format")
 	f.StringArrayVarP(&o.asked, "field", "e", nil, "with -T fields, json or ek, show the field `NAME`; as often as there are columns")
 	f.StringArrayVarP(&o.tableOptions, "field-option", "E", nil, "with -T fields, `OPTION` is header=y|n, separator=/t|/s|C, occurrence=f|l|a, aggregator=,|/s|C, quote=d|s|n, bom=y|n or escape=y|n")
 	f.StringVarP(&o.protocols, "details", "O", "", "show the packet details of the `PROTOCOLS`, such as tcp,iwarp_ddp_rdmap, as tshark does; all shows all")
@@ -110,7 +110,7 @@ func (o *formFlags) check(format *string, given bool) error {
 	}
 	switch {
 	case o.form != "" && !slices.Contains(forms, o.form):
-		return usagef("-T takes %s, %s or %s, not %q", strings.Join(forms, ", "), formWords[0], formWords[1], o.form)
+		return usagef("-T takes %s, text, ndjson or csv, not %q", strings.Join(forms, ", "), o.form)
 	case o.shaped() && given:
 		return usagef("-T, -e and -O go without --format")
 	case o.protocols != "" && o.form != "":

@@ -68,6 +68,15 @@ in hex) or its name, or the kind of a diagnosis. Without a word it lists them.`)
 
 // nothingCalled says that there is nothing to explain, and what may have been meant.
 func nothingCalled(word string) error {
+	var faults []string
+	for _, f := range rulebook.Faults() {
+		if strings.HasSuffix(f.Word, "/"+strings.ReplaceAll(strings.ToLower(word), " ", "-")) {
+			faults = append(faults, f.Word)
+		}
+	}
+	if len(faults) > 0 {
+		return usagef("nothing is called %q; did you mean %s?", word, strings.Join(faults, " or "))
+	}
 	near := nearest(word, rulebook.Words())
 	if near == "" {
 		near = nearRule(word)

@@ -29,8 +29,9 @@ func fieldInfos(text string) []fieldInfo {
 		written[f.Name] = f.Kind
 	}
 	list := []fieldInfo{}
+	text = strings.ToLower(text)
 	for _, f := range fields.All() {
-		if !strings.Contains(f.Name, text) {
+		if !strings.Contains(strings.ToLower(f.Name), text) {
 			continue
 		}
 		info := fieldInfo{Name: f.Name, Type: valueType(f), Bits: f.Bits, Operators: f.Type.Operators(), Label: f.Label, Ref: f.Ref}
@@ -79,6 +80,9 @@ there. Names are those of Wireshark where it has one.
 			list := fieldInfos(strings.Join(args, ""))
 			switch format {
 			case "text":
+				if len(list) == 0 {
+					return usagef("no field has %q in its name%s", args[0], meant(args[0], fieldNames()))
+				}
 				return fieldTable(s, list)
 			case "json":
 				e := json.NewEncoder(s.Out)

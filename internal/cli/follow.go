@@ -85,6 +85,7 @@ the connection at the end.
 	findingsFlag(f, &o.unjudged)
 	o.pager.flag(f)
 	f.Lookup("conn").Usage = "show the connection `N`"
+	f.Lookup("quiet").Usage = "show no progress"
 	f.Lookup("worst").Hidden = true // follow shows one connection
 	completeFlags(cmd, "text", "ndjson", "json")
 	return cmd

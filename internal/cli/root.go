@@ -87,6 +87,7 @@ read to its end, or an output could not be written.`),
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(newDissect(s), newFollow(s), analyze, newCheck(s), newRules(s), newExplain(s), newLive(s), newGenerate(s), newFields(s), newMan(s), newVersion(s))
 	root.InitDefaultCompletionCmd()
+	helpOfCommands(root)
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args = cobra.ArbitraryArgs
 		c.RunE = func(c *cobra.Command, args []string) error {
@@ -97,6 +98,27 @@ read to its end, or an output could not be written.`),
 		}
 	}
 	return root
+}
+
+// helpOfCommands has the command help refuse what is no command.
+func helpOfCommands(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	c, _, err := root.Find([]string{"help"})
+	if err != nil {
+		return
+	}
+	show := c.Run
+	c.Run, c.RunE = nil, func(c *cobra.Command, args []string) error {
+		if of, _, err := root.Find(args); len(args) > 0 && (err != nil || of == root) {
+			near := ""
+			if s := root.SuggestionsFor(args[0]); len(s) > 0 {
+				near = ", did you mean " + s[0] + "?"
+			}
+			return usagef("there is no command %q%s", args[0], near)
+		}
+		show(c, args)
+		return nil
+	}
 }
 
 // misspelled tells a command that does not exist from a file that is missing.

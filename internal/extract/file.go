@@ -72,6 +72,10 @@ func Create(path string) (*Output, error) {
 		name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+strconv.FormatUint(rand.Uint64(), 36))
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) {
+			var at *fs.PathError
+			if errors.As(err, &at) {
+				at.Path = path // nobody has asked for the other name
+			}
 			return &Output{f: f, path: path}, err
 		}
 	}
