@@ -2,7 +2,6 @@ package model
 
 import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
-	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -148,56 +147,11 @@ func (f *flight) beside(s *Segment, stag uint32) (places uint8) {
 	return places
 }
 
-// asked is what is kept of a request that may have been answered.
-type asked struct {
-	Request rdmap.ReadRequest // of a Read
-	Atomic  bool
-	Source  TaggedAddress
-	aop     rdmap.AOpCode
-	msn     uint32
-	Nth     uint64
-	PDU     uint64
-	Depth   depth
-}
-
-// askedRing are the latest requests of a direction.
-type askedRing struct {
-	Ring  []asked
-	count int
-}
-
-const maxAsked = 256
-
-func (a *askedRing) add(r *Request, s *Segment) {
-	x := asked{Atomic: r.Atomic, Source: r.source, aop: r.AtomicOp, msn: r.MSN, Nth: r.nth, PDU: s.PDU.Number, Depth: s.Depth}
-	if !r.Atomic {
-		x.Request, _ = rdmap.DecodeReadRequest(s.Header)
-	}
-	if len(a.Ring) < maxAsked {
-		a.Ring = append(a.Ring, x)
-	} else {
-		a.Ring[a.count%maxAsked] = x
-	}
-	a.count++
-}
-
-// find returns the latest request with a number.
-func (a *askedRing) find(msn uint32) *asked {
-	n := len(a.Ring)
-	for i := range n {
-		if x := &a.Ring[(a.count-1-i)%n]; x.msn == msn {
-			y := *x
-			return &y
-		}
-	}
-	return nil
-}
-
 // DepthOf is how many requests of a direction were outstanding with this one, if that is
 // known.
 func (h *Direction) DepthOf(r *Request) (n int, known bool) {
-	for i := range h.Asked.Ring {
-		if x := &h.Asked.Ring[i]; x.PDU == r.At.PDU {
+	for x := range h.Asked.All {
+		if x.PDU == r.At.PDU {
 			return x.Depth.Reads + x.Depth.Atomics, x.Depth.Known
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/deltas"
 )
 
 // history are the DDP headers that a direction has sent, the latest ones. It is searched
@@ -13,7 +14,6 @@ import (
 type history struct {
 	pdus   numbers
 	bursts ring
-	lost   bool // bursts were given up
 }
 
 // burst are n segments, the first of which has the header key.
@@ -38,55 +38,142 @@ const (
 	maxBursts  = 512
 )
 
-// usual is the room that nearly all take.
-const usual = 8
-
-// ring keeps the latest bursts, and grows until there are as many as it may keep.
+// ring keeps the latest bursts, up to maxBursts. The latest one goes on; those before it
+// are packed, each as what differs from the one foreseen after the last of its kind.
 type ring struct {
-	kept []burst
-	at   int // the oldest of a full ring
+	latest burst // n is 0: there is none
+	*packedBursts
 }
 
-// add records a burst, and reports whether an older one was dropped.
-func (r *ring) add(x burst) (dropped bool) {
-	if len(r.kept) == 0 {
-		r.kept = make([]burst, 0, usual)
-	}
-	if len(r.kept) < maxBursts {
-		r.kept = append(r.kept, x)
-		return false
-	}
-	r.kept[r.at] = x
-	if r.at++; r.at == maxBursts {
-		r.at = 0
-	}
-	return true
+// packedBursts are those before the latest one.
+type packedBursts struct {
+	n    uint32
+	kept deltas.List // n of them, the oldest first
+	last ofKinds
+	base *ofKinds // of those that were dropped; nil: none was
 }
 
-// back is the burst that came n before the latest one, nil if it is not kept.
-func (r *ring) back(n int) *burst {
-	if n >= len(r.kept) {
-		return nil
+// packedBurst is a burst in words: the header, its length, and the two numbers.
+type packedBurst [4]uint64
+
+// ofKinds are bursts, one of each kind.
+type ofKinds [kinds]packedBurst
+
+// kinds is how many kinds of messages are told apart, by the lower bits of their opcode:
+// nearly all are Writes, Read Requests, Read Responses and Sends.
+const kinds = 4
+
+func (b *burst) pack() packedBurst {
+	h := &b.key.b
+	return packedBurst{
+		binary.BigEndian.Uint64(h[:]), binary.BigEndian.Uint64(h[8:]),
+		uint64(binary.BigEndian.Uint16(h[16:])) | uint64(b.key.n)<<16 | uint64(b.length)<<32, uint64(b.n),
 	}
-	i := r.at - 1 - n
-	if i < 0 {
-		i += len(r.kept)
+}
+
+func (p *packedBurst) unpack() (b burst) {
+	binary.BigEndian.PutUint64(b.key.b[:], p[0])
+	binary.BigEndian.PutUint64(b.key.b[8:], p[1])
+	binary.BigEndian.PutUint16(b.key.b[16:], uint16(p[2]))                   //nolint:gosec // its lowest part
+	b.key.n, b.length, b.n = uint8(p[2]>>16), uint32(p[2]>>32), uint32(p[3]) //nolint:gosec // their parts
+	return b
+}
+
+// lastFlag is that of a DDP header.
+const lastFlag = 0x40
+
+// kind is that of the message.
+func (p *packedBurst) kind() uint8 { return uint8(p[0]>>48) % kinds } //nolint:gosec // the opcode
+
+// foreseen is what most likely follows: a tagged message that goes on, or the next one.
+func (p *packedBurst) foreseen() packedBurst {
+	next := *p
+	switch n := p[2] >> 16 & 0xff; n {
+	case ddp.TaggedLen:
+		to := (p[0]<<48 | p[1]>>16) + p[3]*(p[2]>>32-n)
+		next[0], next[1] = p[0]&^0xffff|to>>48, p[1]&0xffff|to<<16
+	case ddp.UntaggedLen:
+		msn, mo := p[1]<<16>>32, p[1]<<16|p[2]&0xffff
+		if p[0]>>56&lastFlag != 0 {
+			msn, mo = msn+1, 0
+		} else {
+			mo += p[3] * (p[2]>>32 - n)
+		}
+		next[1] = p[1]>>48<<48 | msn<<32>>16 | mo<<32>>48
+		next[2] = p[2]&^0xffff | mo&0xffff
 	}
-	return &r.kept[i]
+	return next
+}
+
+// add records a burst.
+func (r *ring) add(x burst) {
+	if r.latest.n > 0 {
+		if r.packedBursts == nil {
+			r.packedBursts = &packedBursts{}
+		}
+		r.packedBursts.add(r.latest.pack())
+	}
+	r.latest = x
+}
+
+// dropped reports whether bursts were given up.
+func (r *ring) dropped() bool { return r.packedBursts != nil && r.base != nil }
+
+func (r *packedBursts) add(p packedBurst) {
+	k := p.kind()
+	foreseen := r.last[k].foreseen()
+	r.kept.Add(k, p[:], foreseen[:])
+	r.last[k] = p
+	if r.n++; r.n < maxBursts {
+		return
+	}
+	if r.base == nil {
+		r.base = &ofKinds{}
+	}
+	oldest := r.kept.Read()
+	r.base.next(&oldest)
+	r.kept.Drop(&oldest)
+	r.n--
+}
+
+// next reads the next burst.
+func (o *ofKinds) next(r *deltas.Reader) *packedBurst {
+	p := &o[r.Tag(len(packedBurst{}))]
+	*p = p.foreseen()
+	r.Next(p[:])
+	return p
+}
+
+// all are the bursts, the oldest first.
+func (r *ring) all() (list []burst) {
+	if r.packedBursts != nil {
+		list = make([]burst, 0, r.n+1)
+		var o ofKinds
+		if r.base != nil {
+			o = *r.base
+		}
+		for read := r.kept.Read(); read.More(); {
+			list = append(list, o.next(&read).unpack())
+		}
+	}
+	if r.latest.n > 0 {
+		list = append(list, r.latest)
+	}
+	return list
 }
 
 // Dropped reports whether there were more than it holds.
-func (h *history) Dropped() bool { return h.lost || h.pdus.dropped() }
+func (h *history) Dropped() bool { return h.bursts.dropped() || h.pdus.dropped() }
 
 func (h *history) add(s *Segment) {
 	n := s.DDP.HeaderLen
 	k, length := plain(s.Head[:min(n, len(s.Head))]), uint32(int64(n)+s.Octets) //nolint:gosec // a ULPDU or a user message
 	h.number(s.PDU.Number)
-	if b := h.bursts.back(0); b != nil && b.length == length && b.goesOn(&k) {
+	if b := &h.bursts.latest; b.n > 0 && b.length == length && b.goesOn(&k) {
 		b.n++
 		return
 	}
-	h.lost = h.bursts.add(burst{k, length, 1}) || h.lost
+	h.bursts.add(burst{k, length, 1})
 }
 
 // number records the PDU number of a segment.
@@ -94,7 +181,7 @@ func (h *history) number(pdu uint64) { h.pdus.add(pdu) }
 
 // lengthen records that n more segments continue the latest burst; their numbers are
 // recorded already.
-func (h *history) lengthen(n uint32) { h.bursts.back(0).n += n }
+func (h *history) lengthen(n uint32) { h.bursts.latest.n += n }
 
 // goesOn reports whether a header continues the burst.
 func (b *burst) goesOn(k *headerKey) bool {
@@ -135,15 +222,15 @@ func (h *history) find(b []byte) (all []Sent) {
 
 // Latest iterates over the segments, the latest one first.
 func (h *history) Latest(yield func(*Sent) bool) {
-	b, i, j := h.bursts.back(0), 0, uint32(0)
+	all, j := h.bursts.all(), uint32(0)
 	for pdu := range h.pdus.latest {
-		for ; b != nil && j == b.n; j = 0 {
-			i++
-			b = h.bursts.back(i)
+		for ; len(all) > 0 && j == all[len(all)-1].n; j = 0 {
+			all = all[:len(all)-1]
 		}
-		if b == nil {
+		if len(all) == 0 {
 			return
 		}
+		b := &all[len(all)-1]
 		j++
 		k, _ := b.nth(b.n - j)
 		if x := (Sent{pdu, k, b.length}); !yield(&x) {
@@ -154,8 +241,9 @@ func (h *history) Latest(yield func(*Sent) bool) {
 
 // tagged reports whether a tagged segment with payload used an STag.
 func (h *history) tagged(stag uint32) bool {
-	for i := range h.bursts.kept {
-		b := &h.bursts.kept[i]
+	all := h.bursts.all()
+	for i := range all {
+		b := &all[i]
 		var g ddp.Segment
 		if ddp.DecodeTo(&g, b.key.b[:b.key.n]) == nil && g.Tagged && g.STag == stag && b.length > uint32(b.key.n) {
 			return true

@@ -1,8 +1,6 @@
 package model
 
 import (
-	"slices"
-
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -177,7 +175,7 @@ func (t *Terminate) refusesSTag() {
 
 // UsedSTag reports whether a direction has used an STag of its peer, of late.
 func (h *Direction) UsedSTag(x uint32) bool {
-	for q := range slices.Values(h.Asked.Ring) {
+	for q := range h.Asked.All {
 		if q.Source.STag == x {
 			return true
 		}
@@ -187,5 +185,10 @@ func (h *Direction) UsedSTag(x uint32) bool {
 
 // Sinks reports whether a direction has named one of its own STags as the sink of a Read.
 func (h *Direction) Sinks(x uint32) bool {
-	return slices.ContainsFunc(h.Asked.Ring, func(q asked) bool { return !q.Atomic && q.Request.SinkSTag == x })
+	for q := range h.Asked.All {
+		if !q.Atomic && q.Request.SinkSTag == x {
+			return true
+		}
+	}
+	return false
 }

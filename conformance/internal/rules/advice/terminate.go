@@ -181,8 +181,7 @@ func usedBefore(t *model.Terminate) string {
 			return "written before"
 		}
 	}
-	for i := range t.Peer.Asked.Ring {
-		q := &t.Peer.Asked.Ring[i]
+	for q := range t.Peer.Asked.All {
 		if !q.Atomic && q.Request.Size > 0 && q.Source.STag == t.Header.STag && t.Peer.Outstanding(q.Nth) == nil {
 			return "read before"
 		}

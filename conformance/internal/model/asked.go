@@ -1,0 +1,112 @@
+package model
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/deltas"
+)
+
+// asked is what is kept of a request that may have been answered.
+type asked struct {
+	Request rdmap.ReadRequest // of a Read
+	Atomic  bool
+	Source  TaggedAddress
+	aop     rdmap.AOpCode
+	msn     uint32
+	Nth     uint64
+	PDU     uint64
+	Depth   depth
+}
+
+// askedRing are the latest requests of a direction. They are searched only when one was
+// refused or is not answered, and thousands of connections have some: they are packed.
+type askedRing struct {
+	kept  deltas.List
+	n     uint32 // how many are kept
+	count uint64 // of all requests
+	// latest is the last one; base the last one that was dropped, nil if none was.
+	latest packedAsked
+	base   *packedAsked
+}
+
+const maxAsked = 256
+
+// packedAsked is a request in words. Its number is left to its place in the ring.
+type packedAsked [8]uint64
+
+func (x *asked) pack() packedAsked {
+	q := &x.Request
+	return packedAsked{
+		q.SinkTO, q.SrcTO, uint64(q.SinkSTag) | uint64(q.SrcSTag)<<32, uint64(q.Size) | uint64(x.msn)<<32, x.PDU,
+		x.Source.TO, uint64(x.Source.STag) | uint64(x.aop)<<32 | uint64(Bit(x.Atomic))<<40, //nolint:gosec // 0 or 1
+		uint64(x.Depth.Reads) | uint64(x.Depth.Atomics)<<24 | uint64(Bit(x.Depth.Known))<<48, //nolint:gosec // at most maxRequests and one
+	}
+}
+
+// foreseen is what follows most likely: the next message, of memory that goes on there.
+func (p *packedAsked) foreseen() packedAsked {
+	next, size := *p, p[3]&0xffffffff
+	next[0], next[1], next[5] = p[0]+size, p[1]+size, p[5]+size
+	next[3] += 1 << 32
+	return next
+}
+
+func (p *packedAsked) unpack() asked {
+	const low, octet = 1<<24 - 1, 0xff
+	return asked{
+		Request: rdmap.ReadRequest{
+			SinkSTag: uint32(p[2]), SinkTO: p[0], Size: uint32(p[3]), SrcSTag: uint32(p[2] >> 32), SrcTO: p[1], //nolint:gosec // its halves
+		},
+		Atomic: p[6]>>40&1 != 0, Source: TaggedAddress{uint32(p[6]), p[5]}, aop: rdmap.AOpCode(p[6] >> 32 & octet), //nolint:gosec // its lower half
+		msn: uint32(p[3] >> 32), PDU: p[4],
+		Depth: depth{Reads: int(p[7] & low), Atomics: int(p[7] >> 24 & low), Known: p[7]>>48&1 != 0}, //nolint:gosec // of some bits
+	}
+}
+
+func (a *askedRing) add(r *Request, s *Segment) {
+	x := asked{Atomic: r.Atomic, Source: r.source, aop: r.AtomicOp, msn: r.MSN, PDU: s.PDU.Number, Depth: s.Depth}
+	if !r.Atomic {
+		x.Request, _ = rdmap.DecodeReadRequest(s.Header)
+	}
+	if a.n == maxAsked {
+		if a.base == nil {
+			a.base = &packedAsked{}
+		}
+		*a.base = a.base.foreseen()
+		oldest := a.kept.Read()
+		oldest.Next(a.base[:])
+		a.kept.Drop(&oldest)
+		a.n--
+	}
+	next, foreseen := x.pack(), a.latest.foreseen()
+	a.kept.Add(0, next[:], foreseen[:])
+	a.latest = next
+	a.n++
+	a.count++
+}
+
+// All iterates over the requests, the oldest first.
+func (a *askedRing) All(yield func(*asked) bool) {
+	var p packedAsked
+	if a.base != nil {
+		p = *a.base
+	}
+	nth := a.count - uint64(a.n)
+	for r := a.kept.Read(); r.More(); nth++ {
+		p = p.foreseen()
+		r.Next(p[:])
+		x := p.unpack()
+		if x.Nth = nth; !yield(&x) {
+			return
+		}
+	}
+}
+
+// find returns the latest request with a number.
+func (a *askedRing) find(msn uint32) (found *asked) {
+	for x := range a.All {
+		if x.msn == msn {
+			found = x
+		}
+	}
+	return found
+}
