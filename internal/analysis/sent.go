@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -9,22 +11,25 @@ import (
 // quotes one, and segments are many: those whose places are at equal distances and that are
 // otherwise alike are one run.
 type sent struct {
-	runs []sentRun // a ring once it is full
-	at   int       // the oldest run of a full ring
-	lost bool      // runs were given up
+	run sentRun // the latest, if there are runs
+	*packedRuns
+	runs uint16 // how many are kept
+	room uint16 // how many may be
+	lost bool   // runs were given up
 	// pdu, frame and offset are those of the latest segment, end is where it ends in the
 	// stream.
+	placed      bool // the offsets are known
 	pdu, frame  uint64
 	offset, end int64
-	placed      bool // the offsets are known
 }
 
 const (
-	// maxSentRuns bounds the runs of a direction, and so its memory: 8 KiB.
+	// maxSentRuns bounds the runs of a direction, and so its memory: 8 KiB, if nothing in
+	// them is as foreseen.
 	maxSentRuns = 64
 	someRuns    = 4 // many connections take no more
 	// fewRuns are those that each direction may have, sharedRuns those that the directions of
-	// a capture have beyond that, together: 16 MiB.
+	// a capture have beyond that, together: 16 MiB, and a quarter of that in nearly all.
 	fewRuns, sharedRuns = 8, 1 << 17
 	// sentMore is how many segments a run has room for behind the first one, so that it
 	// fills two cache lines.
@@ -72,7 +77,7 @@ func (t *sharing) grow(n int) int {
 
 // release gives back what a direction has.
 func (h *sent) release(t *sharing) {
-	*t -= sharing(max(cap(h.runs)-fewRuns, 0))
+	*t -= sharing(max(int(h.room)-fewRuns, 0))
 	*h = sent{}
 }
 
@@ -83,8 +88,8 @@ func (h *sent) add(t *sharing, seg *ddp.Segment, p *trace.PDU, head []byte, leng
 	pdus, frames := p.Number-h.pdu, p.Frame-h.frame
 	offsets := p.Offset - h.offset
 	h.pdu, h.frame, h.offset, h.end, h.placed = p.Number, p.Frame, p.Offset, p.From+p.Length, p.HasOffset
-	if len(h.runs) > 0 {
-		r := h.back(0)
+	if h.runs > 0 {
+		r := &h.run
 		if r.name == name && r.length == uint32(length) && r.control == control && r.n <= sentMore && //nolint:gosec // a ULPDU
 			pdus <= 0xff && frames <= 0xff && offsets>>18 == 0 && offsets%unit == 0 && (r.n == 1 || key == r.key+uint64(r.n)*r.step) {
 			r.step = (key - r.key) / uint64(r.n)
@@ -93,40 +98,57 @@ func (h *sent) add(t *sharing, seg *ddp.Segment, p *trace.PDU, head []byte, leng
 			return
 		}
 	}
-	r := h.next(t)
-	r.key, r.step, r.pdu, r.frame, r.offset, r.name, r.control, r.n = key, 0, p.Number, p.Frame, p.Offset, name, control, 1
-	r.length = uint32(length) //nolint:gosec // a ULPDU
+	h.next(t)
+	h.run = sentRun{key: key, pdu: p.Number, frame: p.Frame, offset: p.Offset, name: name, length: uint32(length), control: control, n: 1} //nolint:gosec // a ULPDU
 }
 
-// next makes room for a run. Once it had to give up one, the ring keeps its size.
-func (h *sent) next(t *sharing) *sentRun {
-	n := len(h.runs)
-	if n == cap(h.runs) && !h.lost {
-		if to := t.grow(n); to > n {
-			grown := make([]sentRun, n, to)
-			copy(grown, h.runs)
-			h.runs = grown
+// next makes room for a run. Once it had to give up one, their number stays.
+func (h *sent) next(t *sharing) {
+	if h.runs > 0 {
+		if h.packedRuns == nil {
+			h.packedRuns = &packedRuns{}
 		}
+		h.packedRuns.add(&h.run)
 	}
-	if n < cap(h.runs) {
-		h.runs = h.runs[:n+1]
-		return &h.runs[n]
+	if h.runs == h.room && !h.lost {
+		h.room = uint16(t.grow(int(h.room))) //nolint:gosec // at most maxSentRuns
 	}
-	r := &h.runs[h.at]
-	if h.at++; h.at == n {
-		h.at = 0
+	if h.runs < h.room {
+		h.runs++
+		return
 	}
 	h.lost = true
-	return r
+	h.packedRuns.drop()
 }
 
-// back is the run that came n before the latest one.
-func (h *sent) back(n int) *sentRun {
-	i := h.at - 1 - n
-	if i < 0 {
-		i += len(h.runs)
+// latest appends the segments, the latest one first.
+func (h *sent) latest(all []sentSegment) []sentSegment {
+	from := len(all)
+	if h.packedRuns != nil {
+		for u := h.unpack(); u.read.More(); {
+			all = u.next().segments(all)
+		}
 	}
-	return &h.runs[i]
+	if h.runs > 0 {
+		all = h.run.segments(all)
+	}
+	slices.Reverse(all[from:])
+	return all
+}
+
+// segments appends those of a run, the first one first.
+func (r *sentRun) segments(all []sentSegment) []sentSegment {
+	x := sentSegment{r.key, r.pdu, r.frame, r.offset, r.name, r.length, r.control}
+	for k := range int(r.n) {
+		if k > 0 {
+			x.key += r.step
+			x.pdu += uint64(r.pdus[k-1])
+			x.frame += uint64(r.frames[k-1])
+			x.offset += int64(r.offsets[k-1]) * unit
+		}
+		all = append(all, x)
+	}
+	return all
 }
 
 // sentSegment is a segment that was sent.
@@ -135,28 +157,6 @@ type sentSegment struct {
 	offset          int64
 	name, length    uint32
 	control         [2]byte
-}
-
-// latest appends the segments, the latest one first.
-func (h *sent) latest(all []sentSegment) []sentSegment {
-	for i := range h.runs {
-		r := h.back(i)
-		x := sentSegment{r.key, r.pdu, r.frame, r.offset, r.name, r.length, r.control}
-		from := len(all)
-		for k := range int(r.n) {
-			if k > 0 {
-				x.key += r.step
-				x.pdu += uint64(r.pdus[k-1])
-				x.frame += uint64(r.frames[k-1])
-				x.offset += int64(r.offsets[k-1]) * unit
-			}
-			all = append(all, x)
-		}
-		for a, b := from, len(all)-1; a < b; a, b = a+1, b-1 {
-			all[a], all[b] = all[b], all[a]
-		}
-	}
-	return all
 }
 
 // Masks of the bits of the two control octets that are not reserved: a receiver may

@@ -64,7 +64,7 @@ func (l *List) grow(record, foreseen []uint64) {
 	n := len(l.octets)
 	switch {
 	case cap(l.octets)-n >= need:
-	case l.from >= n/2 && l.from >= need:
+	case l.from >= n/4 && l.from >= need:
 		l.octets = l.octets[:copy(l.octets, l.octets[l.from:])]
 		l.from = 0
 	default:
