@@ -60,9 +60,9 @@ func (c *judged) askFrom(list []*indexedRule, i int, have catalogue.Gate, f func
 	return i
 }
 
-// askShaped asks about an event of a shape.
-func (c *judged) askShaped(s *byShape, known model.Seen, k model.Shape, have catalogue.Gate, f func(*indexedRule, *rules.Report)) {
-	c.ask(s.every, have, f)
+// askShaped asks about an event of a shape; every are those that are asked in any case.
+func (c *judged) askShaped(s *byShape, every []*indexedRule, known model.Seen, k model.Shape, have catalogue.Gate, f func(*indexedRule, *rules.Report)) {
+	c.ask(every, have, f)
 	if known.Has(k) && !c.engine.capture.Long {
 		return
 	}
@@ -88,13 +88,18 @@ func (c *judged) Startup(f *model.Frame, have catalogue.Gate) {
 
 // FPDU has the rules judge an FPDU.
 func (c *judged) FPDU(e *model.FPDU, k model.Shape, have catalogue.Gate) {
-	c.askShaped(&c.lists().fpdu, e.Shapes.FPDUs[:], k, have, func(r *indexedRule, k *rules.Report) { r.FPDU.Ask(k, r.Rule, r.entry, e) })
+	l := &c.lists().fpdu
+	c.askShaped(l, l.every, e.Shapes.FPDUs[:], k, have, func(r *indexedRule, k *rules.Report) { r.FPDU.Ask(k, r.Rule, r.entry, e) })
 }
 
 // Segment has the rules judge a segment, selected by its T bit and its opcode.
 func (c *judged) Segment(s *model.Segment, k model.Shape, have catalogue.Gate) {
 	l := &c.lists().segment[model.Bit(s.DDP.Tagged)][s.Op]
-	c.askShaped(l, s.Shapes.Segments[:], k, have, func(r *indexedRule, k *rules.Report) {
+	every := l.every
+	if !s.Noise && !s.Touch.Matters() && !c.engine.capture.Long {
+		every = l.calm
+	}
+	c.askShaped(l, every, s.Shapes.Segments[:], k, have, func(r *indexedRule, k *rules.Report) {
 		if !s.Noise || r.Noise {
 			r.Segment.Ask(k, r.Rule, r.entry, s)
 		}
@@ -103,7 +108,8 @@ func (c *judged) Segment(s *model.Segment, k model.Shape, have catalogue.Gate) {
 
 // Message has the rules judge a message.
 func (c *judged) Message(m *model.Message, k model.Shape, have catalogue.Gate) {
-	c.askShaped(&c.lists().message, m.Shapes.Messages[:], k, have, func(r *indexedRule, k *rules.Report) { r.Message.Ask(k, r.Rule, r.entry, m) })
+	l := &c.lists().message
+	c.askShaped(l, l.every, m.Shapes.Messages[:], k, have, func(r *indexedRule, k *rules.Report) { r.Message.Ask(k, r.Rule, r.entry, m) })
 }
 
 // Malformed has the rules judge a ULPDU without a whole DDP header.
@@ -113,7 +119,7 @@ func (c *judged) Malformed(s *model.Segment, have catalogue.Gate) {
 
 // Exchange has the rules judge a segment of a request or of its answer.
 func (c *judged) Exchange(s *model.Segment, have catalogue.Gate) {
-	c.ask(c.lists().exchange, have, func(r *indexedRule, k *rules.Report) { r.Exchange.Ask(k, r.Rule, r.entry, s) })
+	c.ask(c.lists().exchange[s.Op], have, func(r *indexedRule, k *rules.Report) { r.Exchange.Ask(k, r.Rule, r.entry, s) })
 }
 
 // Terminate has the rules judge a Terminate.

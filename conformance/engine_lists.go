@@ -10,20 +10,25 @@ type lists struct {
 	fpdu, message byShape
 	// segment are those about segments, by T and opcode; malformed those about ULPDUs that
 	// are not segments.
-	segment                                                                           [2][rdmap.Opcodes]byShape
-	malformed                                                                         []*indexedRule
-	startup, exchange, terminate, control, chunk, loose, agreed, end, advice, capture []*indexedRule
+	segment                                                                 [2][rdmap.Opcodes]byShape
+	malformed                                                               []*indexedRule
+	exchange                                                                [rdmap.Opcodes][]*indexedRule
+	startup, terminate, control, chunk, loose, agreed, end, advice, capture []*indexedRule
 }
 
-// byShape are rules about an event: those that look at more than its shape, and
-// those that do not.
-type byShape struct{ every, shape []*indexedRule }
+// byShape are rules about an event: those that look at more than its shape, those of them
+// that judge segments which do nothing that matters to memory of the peer, and those that
+// look at the shape alone.
+type byShape struct{ every, calm, shape []*indexedRule }
 
 func (s *byShape) add(r *indexedRule) {
 	if r.ByShape {
 		s.shape = append(s.shape, r)
-	} else {
-		s.every = append(s.every, r)
+		return
+	}
+	s.every = append(s.every, r)
+	if !r.ByTouch {
+		s.calm = append(s.calm, r)
 	}
 }
 
@@ -44,7 +49,9 @@ func (l *lists) add(r *indexedRule) {
 	if r.Segment != nil {
 		l.addSegment(r)
 	}
-	add(&l.exchange, r.Exchange != nil)
+	for op := range l.exchange {
+		add(&l.exchange[op], r.Exchange != nil && r.isOn(op))
+	}
 	add(&l.terminate, r.Terminate != nil)
 	add(&l.control, r.Control != nil)
 	add(&l.chunk, r.Chunk != nil)
@@ -65,9 +72,12 @@ func (l *lists) addSegment(r *indexedRule) {
 			continue
 		}
 		for op := range l.segment[t] {
-			if r.On == 0 || r.On>>op&1 != 0 {
+			if r.isOn(op) {
 				l.segment[t][op].add(r)
 			}
 		}
 	}
 }
+
+// isOn reports whether a rule judges segments with an opcode.
+func (r *indexedRule) isOn(op int) bool { return r.On == 0 || r.On>>op&1 != 0 }

@@ -42,7 +42,7 @@ func (l *List) Add(tag uint8, record, foreseen []uint64) {
 		for w != 0 {
 			i := bits.TrailingZeros64(w) / 8
 			b[which] |= 1 << i
-			b = append(b, byte(w>>(8*i)))
+			b = append(b, byte(w>>(8*i))) //nolint:gosec // its ith octet
 			w &^= 0xff << (8 * i)
 		}
 	}

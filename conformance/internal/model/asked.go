@@ -58,7 +58,7 @@ func (p *packedAsked) unpack() asked {
 		},
 		Atomic: p[6]>>40&1 != 0, Source: TaggedAddress{uint32(p[6]), p[5]}, aop: rdmap.AOpCode(p[6] >> 32 & octet), //nolint:gosec // its lower half
 		msn: uint32(p[3] >> 32), PDU: p[4],
-		Depth: depth{Reads: int(p[7] & low), Atomics: int(p[7] >> 24 & low), Known: p[7]>>48&1 != 0}, //nolint:gosec // of some bits
+		Depth: depth{Reads: int(p[7] & low), Atomics: int(p[7] >> 24 & low), Known: p[7]>>48&1 != 0},
 	}
 }
 

@@ -11,8 +11,9 @@ import (
 
 // shapes are those of a direction that all was well with.
 type shapes struct {
-	FPDUs, Messages [4]Shape
-	Segments        [12]Shape
+	FPDUs    [7]Shape
+	Messages [3]Shape
+	Segments [10]Shape
 }
 
 // Shape is what such rules look at, packed; 0 is no shape.
@@ -36,16 +37,28 @@ func (p *packed) flag(b bool) {
 	p.n++
 }
 
-// Seen is a set of shapes seen, each in a fixed slot; a later shape may take that slot.
+// Seen is a set of shapes seen, the latest first; a further one takes the place of the
+// last.
 type Seen []Shape
 
-func (s Seen) at(k Shape) *Shape { return &s[k*0x9e3779b97f4a7c15>>32*Shape(len(s))>>32] }
-
 // Has reports whether a shape was seen and is still kept.
-func (s Seen) Has(k Shape) bool { return k != 0 && *s.at(k) == k }
+func (s Seen) Has(k Shape) bool {
+	if k == 0 {
+		return false
+	}
+	for _, x := range s {
+		if x == k {
+			return true
+		}
+	}
+	return false
+}
 
 // Add adds a shape.
-func (s Seen) Add(k Shape) { *s.at(k) = k }
+func (s Seen) Add(k Shape) {
+	copy(s[1:], s)
+	s[0] = k
+}
 
 // gateBits is the room for gates in a shape.
 const gateBits = uint(catalogue.NumGates)

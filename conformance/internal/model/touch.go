@@ -22,6 +22,9 @@ type touch struct {
 	Shares sharing
 }
 
+// Matters reports whether rules about memory of the peer have something to judge.
+func (t *touch) Matters() bool { return t.Names > 0 || t.Shares != Apart || t.Octets > 0 && t.Behind }
+
 // NamedSTag is an STag, and what it was when it was named.
 type NamedSTag struct {
 	Owner trace.Dir // the side whose memory it names

@@ -51,12 +51,15 @@ type Rule struct {
 	// Noise: the rule also judges octets that are not an RDMA message.
 	Noise bool
 	// Tagged and On restrict the segments that the rule judges, to tagged or untagged ones
-	// and to opcodes.
+	// and to opcodes; On also those of requests and answers.
 	Tagged mpa.Tri
 	On     model.Opcodes
 	// ByShape: the judgement of an FPDU, a segment or a message depends only on its shape
 	// (see [model.Shape]), so that the rule judges each shape once.
 	ByShape bool
+	// ByTouch: the rule judges a segment only if it has to do with memory of the peer in a
+	// way that the model calls one that matters.
+	ByTouch bool
 	// AtStartup: End is judged as soon as the startup is over, up to the first segment of
 	// the initiator, so that a live view need not wait for the end.
 	AtStartup bool

@@ -11,7 +11,7 @@ import (
 // ddpSTagRules judge how STags are chosen (RFC 5040 section 8.1.1).
 var ddpSTagRules = []rules.Rule{
 	{
-		ID: "DDP-SEC-STAG-02", Needs: catalogue.Sync | catalogue.Contig, On: model.Touching,
+		ID: "DDP-SEC-STAG-02", Needs: catalogue.Sync | catalogue.Contig, On: model.Touching, ByTouch: true,
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope { return rules.InScopeIf(s.Touch.Names > 0) },
 			Judge: func(r *rules.Report, s *model.Segment) {

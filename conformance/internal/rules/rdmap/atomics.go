@@ -14,7 +14,7 @@ import (
 // rdmapAtomicRules judge atomic operations (RFC 7306 section 5).
 var rdmapAtomicRules = []rules.Rule{
 	{
-		ID: "RDMAX-AREQ-ALIGN-01", Needs: catalogue.Sync | catalogue.Full,
+		ID: "RDMAX-AREQ-ALIGN-01", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
 		Exchange: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				return rules.InScopeIf(s.Op == model.OpAtomicRequest && s.Touch.Octets > 0)
@@ -37,7 +37,7 @@ var rdmapAtomicRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RDMAX-AREQ-ALIGN-02", Needs: catalogue.ReadSync,
+		ID: "RDMAX-AREQ-ALIGN-02", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicResponse),
 		Exchange: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				return rules.InScopeIf(s.Op == model.OpAtomicResponse && s.Answer.Request != nil && s.Answer.Fits)
@@ -77,7 +77,7 @@ var rdmapAtomicRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RDMAX-AREQ-SWAP-01", Needs: catalogue.Sync | catalogue.Full,
+		ID: "RDMAX-AREQ-SWAP-01", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
 		Exchange: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				if s.Op != model.OpAtomicRequest {
@@ -96,7 +96,7 @@ var rdmapAtomicRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RDMAX-AREQ-AOP-02", Needs: catalogue.ReadSync,
+		ID: "RDMAX-AREQ-AOP-02", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicResponse),
 		Exchange: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				return rules.InScopeIf(s.Op == model.OpAtomicResponse && s.Answer.Request != nil && s.Answer.Fits)
@@ -126,7 +126,7 @@ var rdmapAtomicRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RDMAX-MIX-01", Needs: catalogue.ReadSync, On: model.Touching,
+		ID: "RDMAX-MIX-01", Needs: catalogue.ReadSync, On: model.Touching, ByTouch: true,
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				return rules.InScopeIf(s.Touch.Shares != model.Apart)

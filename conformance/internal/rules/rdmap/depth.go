@@ -14,7 +14,7 @@ import (
 // 7306 section 5.2.2).
 var rdmapDepthRules = []rules.Rule{
 	{
-		ID: "MPA2-IRDORD-06", Needs: catalogue.Neg | catalogue.Layout | catalogue.ReadSync,
+		ID: "MPA2-IRDORD-06", Needs: catalogue.Neg | catalogue.Layout | catalogue.ReadSync, On: model.OpcodeSet(model.OpReadRequest, model.OpAtomicRequest),
 		Exchange: &rules.On[*model.Segment]{
 			Applies: requestWithin(func(c *rules.Case, s *model.Segment) bool { return s.Op == model.OpReadRequest && !s.IsRTR(c.Conn) }),
 			Judge: func(r *rules.Report, s *model.Segment) {
@@ -33,7 +33,7 @@ var rdmapDepthRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RDMAX-AREQ-DEPTH-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.ReadSync,
+		ID: "RDMAX-AREQ-DEPTH-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.ReadSync, On: model.OpcodeSet(model.OpReadRequest, model.OpAtomicRequest),
 		Test: rules.Test{Related: []string{"MPA2-IRDORD-06"}}, // Reads alone were too many before
 		Exchange: &rules.On[*model.Segment]{
 			Applies: requestWithin(func(_ *rules.Case, s *model.Segment) bool { return s.Depth.Atomics > 0 }),

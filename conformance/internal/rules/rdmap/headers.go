@@ -292,16 +292,18 @@ func hasLength(want int) *rules.On[*model.Segment] {
 // inOneSegment judges a message that always fits a segment.
 func inOneSegment(r *rules.Report, s *model.Segment) {
 	want := int64(s.Op.HeaderLen())
-	split := fmt.Sprintf("the %v spans several segments although it fits in one", s.Op)
+	split := func(observed, expected string) {
+		r.OnAs(catalogue.Warning, s, fmt.Sprintf("the %v spans several segments although it fits in one", s.Op), observed, expected)
+	}
 	switch {
 	case s.DDP.MO != 0:
 		// Its first segment was reported, unless it was not captured.
 		if rel, _ := s.Relate(); !s.DDP.Last && rel != model.GoesOn {
-			r.OnAs(catalogue.Warning, s, split, fmt.Sprintf("MO %d, L=0", s.DDP.MO), "MO 0, L=1")
+			split(fmt.Sprintf("MO %d, L=0", s.DDP.MO), "MO 0, L=1")
 		}
 	case !s.DDP.Last && s.Octets >= want:
 		r.On(s, fmt.Sprintf("the %v is complete, but L is not set", s.Op), "L=0", "L=1")
 	case !s.DDP.Last:
-		r.OnAs(catalogue.Warning, s, split, fmt.Sprintf("%d octets, L=0", s.Octets), fmt.Sprintf("%d octets, L=1", want))
+		split(fmt.Sprintf("%d octets, L=0", s.Octets), fmt.Sprintf("%d octets, L=1", want))
 	}
 }
