@@ -40,6 +40,9 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	var no *pflag.NotExistError
 	if !errors.As(err, &no) {
 		if bad := new(pflag.InvalidValueError); errors.As(err, &bad) && errors.As(err, new(*strconv.NumError)) {
+			if _, err := strconv.ParseInt(bad.GetValue(), 10, 64); err == nil && bad.GetValue()[0] == '-' {
+				return usagef("--%s must not be negative, as %s is", bad.GetFlag().Name, bad.GetValue())
+			}
 			return usagef("--%s takes a number, not %q", bad.GetFlag().Name, bad.GetValue())
 		}
 		return &usageError{err}
