@@ -99,11 +99,8 @@ func (o *formFlags) shaped() bool { return o.form != "" || o.protocols != "" }
 
 // check makes sense of the flags. format is --format, and whether it was given.
 func (o *formFlags) check(format *string, given bool) error {
-	if slices.Contains(formWords, o.form) {
-		if given && *format != o.form {
-			return usagef("-T %s and --format %s are two answers to one question", o.form, *format)
-		}
-		*format, o.form = o.form, ""
+	if err := o.word(format, given); err != nil {
+		return err
 	}
 	if o.form == "" && len(o.asked) > 0 {
 		o.form = "fields"
@@ -140,6 +137,18 @@ func (o *formFlags) check(format *string, given bool) error {
 	var err error
 	o.absolute, err = preferences(o.preferences)
 	return err
+}
+
+// word makes --format of a word of -T that means it.
+func (o *formFlags) word(format *string, given bool) error {
+	if !slices.Contains(formWords, o.form) {
+		return nil
+	}
+	if given && *format != o.form {
+		return usagef("-T %s and --format %s are two answers to one question", o.form, *format)
+	}
+	*format, o.form = o.form, ""
+	return nil
 }
 
 // checkFields finds the fields of -e, and reads -E.
