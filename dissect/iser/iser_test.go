@@ -1,9 +1,6 @@
 package iser_test
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"math/rand/v2"
 	"testing"
 
@@ -11,82 +8,31 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/iser"
+	"github.com/iwdissect/iwdissect/internal/dissecttest"
 )
 
-type codec struct {
-	name   string
-	size   int
-	decode func(b []byte) (any, error)
-	append func(x any) []byte
-}
-
-func codecs() []codec {
-	var all []codec
+func codecs() []dissecttest.Codec {
+	all := []dissecttest.Codec{
+		dissecttest.Of("private", iser.PrivateLen, iser.DecodePrivate, iser.Private.Append),
+		dissecttest.Of("bhs", iser.BHSLen, iser.DecodeBHS, iser.BHS.Append),
+	}
 	for _, l := range []iser.Layout{iser.RFC7145, iser.RFC5046} {
 		all = append(all,
-			codec{
-				"control", l.Len(), func(b []byte) (any, error) { return iser.DecodeControl(b, l) },
-				func(x any) []byte { return x.(iser.Control).Append(nil, l) },
-			},
-			codec{
-				"hello", l.Len(), func(b []byte) (any, error) { return iser.DecodeHello(b, l) },
-				func(x any) []byte { return x.(iser.Hello).Append(nil, l) },
-			})
+			dissecttest.Of("control", l.Len(),
+				func(b []byte) (iser.Control, error) { return iser.DecodeControl(b, l) },
+				func(c iser.Control, dst []byte) []byte { return c.Append(dst, l) }),
+			dissecttest.Of("hello", l.Len(),
+				func(b []byte) (iser.Hello, error) { return iser.DecodeHello(b, l) },
+				func(h iser.Hello, dst []byte) []byte { return h.Append(dst, l) }))
 	}
-	return append(all,
-		codec{
-			"private", iser.PrivateLen, func(b []byte) (any, error) { return iser.DecodePrivate(b) },
-			func(x any) []byte { return x.(iser.Private).Append(nil) },
-		},
-		codec{
-			"bhs", iser.BHSLen, func(b []byte) (any, error) { return iser.DecodeBHS(b) },
-			func(x any) []byte { return x.(iser.BHS).Append(nil) },
-		})
+	return all
 }
 
-func random(r *rand.Rand, n int) []byte {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(r.Uint32())
-	}
-	return b
-}
-
-// TestRoundTrip: any octets of a header decode to what encodes to the same octets.
 func TestRoundTrip(t *testing.T) {
-	r := rand.New(rand.NewPCG(7145, 1))
-	for _, c := range codecs() {
-		for range 2000 {
-			b := random(r, c.size)
-			x, err := c.decode(append(b[:len(b):len(b)], 0xff))
-			if err != nil {
-				t.Fatalf("%s: %v", c.name, err)
-			}
-			if got := c.append(x); !bytes.Equal(got, b) {
-				t.Fatalf("%s: % x becomes % x", c.name, b, got)
-			}
-		}
-	}
+	dissecttest.RoundTrip(t, rand.New(rand.NewPCG(7145, 1)), codecs())
 }
 
-func TestTruncation(t *testing.T) {
-	for _, c := range codecs() {
-		for n := range c.size {
-			_, err := c.decode(make([]byte, n))
-			var e *dissect.Error
-			if !errors.Is(err, io.ErrUnexpectedEOF) || !errors.As(err, &e) || e.Layer != dissect.LayerISER || e.Code != "short_"+c.name || e.Offset != n {
-				t.Errorf("%s cut to %d octets: %v", c.name, n, err)
-			}
-		}
-	}
-}
-
-func flag(v bool) uint64 {
-	if v {
-		return 1
-	}
-	return 0
-}
+func TestTruncation(t *testing.T) { dissecttest.Truncation(t, dissect.LayerISER, codecs()) }
 
 // proof says which values the decoders read for the fields of a header.
 type proof struct {
@@ -109,7 +55,7 @@ func proofs(t *testing.T) []proof {
 				t.Fatal(err)
 			}
 			return map[string]uint64{
-				"iser.flags.opcode": uint64(c.Opcode), "iser.flags.wsv": flag(c.WSV), "iser.flags.rsv": flag(c.RSV), "iwd.iser.reserved": uint64(c.Reserved),
+				"iser.flags.opcode": uint64(c.Opcode), "iser.flags.wsv": dissecttest.Flag(c.WSV), "iser.flags.rsv": dissecttest.Flag(c.RSV), "iwd.iser.reserved": uint64(c.Reserved),
 				"iser.write_stag": uint64(c.WriteSTag), "iser.write_base_offset": c.WriteBase, "iser.read_stag": uint64(c.ReadSTag), "iser.read_base_offset": c.ReadBase,
 			}
 		}
@@ -120,14 +66,14 @@ func proofs(t *testing.T) []proof {
 		{&iser.HelloHeader, func(b []byte) map[string]uint64 {
 			h := hello(b)
 			return map[string]uint64{
-				"iser.flags.opcode": uint64(h.Opcode), "iwd.iser.hello_reserved": uint64(h.Rsvd)<<1 | flag(h.Reject),
+				"iser.flags.opcode": uint64(h.Opcode), "iwd.iser.hello_reserved": uint64(h.Rsvd)<<1 | dissecttest.Flag(h.Reject),
 				"iwd.iser.maxver": uint64(h.MaxVer), "iwd.iser.minver": uint64(h.MinVer), "iser.ird": uint64(h.Depth),
 			}
 		}},
 		{&iser.HelloReplyHeader, func(b []byte) map[string]uint64 {
 			h := hello(b)
 			return map[string]uint64{
-				"iser.flags.opcode": uint64(h.Opcode), "iwd.iser.helloreply_reserved": uint64(h.Rsvd), "iser.flags.rej": flag(h.Reject),
+				"iser.flags.opcode": uint64(h.Opcode), "iwd.iser.helloreply_reserved": uint64(h.Rsvd), "iser.flags.rej": dissecttest.Flag(h.Reject),
 				"iwd.iser.maxver": uint64(h.MaxVer), "iwd.iser.curver": uint64(h.MinVer), "iser.ord": uint64(h.Depth),
 			}
 		}},
@@ -137,7 +83,7 @@ func proofs(t *testing.T) []proof {
 				t.Fatal(err)
 			}
 			return map[string]uint64{
-				"iwd.iser.private.no_zbva": flag(p.NoZeroBased), "iwd.iser.private.no_invalidate": flag(p.NoInvalidate), "iwd.iser.private.reserved": uint64(p.Reserved),
+				"iwd.iser.private.no_zbva": dissecttest.Flag(p.NoZeroBased), "iwd.iser.private.no_invalidate": dissecttest.Flag(p.NoInvalidate), "iwd.iser.private.reserved": uint64(p.Reserved),
 			}
 		}},
 		{&iser.BHSHeader, func(b []byte) map[string]uint64 {
@@ -146,7 +92,7 @@ func proofs(t *testing.T) []proof {
 				t.Fatal(err)
 			}
 			return map[string]uint64{
-				"iscsi.X": flag(h.X), "iscsi.I": flag(h.Immediate), "iscsi.opcode": uint64(h.Opcode), "iscsi.totalahslength": uint64(h.AHSLength),
+				"iscsi.X": dissecttest.Flag(h.X), "iscsi.I": dissecttest.Flag(h.Immediate), "iscsi.opcode": uint64(h.Opcode), "iscsi.totalahslength": uint64(h.AHSLength),
 				"iscsi.datasegmentlength": uint64(h.DataLength), "iscsi.initiatortasktag": uint64(h.ITT),
 			}
 		}},
@@ -158,7 +104,7 @@ func TestDescriptors(t *testing.T) {
 	r := rand.New(rand.NewPCG(7145, 2))
 	for _, p := range proofs(t) {
 		for range 500 {
-			b := random(r, p.h.Size)
+			b := dissecttest.Octets(r, p.h.Size)
 			want := p.view(b)
 			for i := range p.h.Fields {
 				f := &p.h.Fields[i]
@@ -171,7 +117,7 @@ func TestDescriptors(t *testing.T) {
 	for _, h := range iser.Headers {
 		claimed := make([]int, 8*h.Size)
 		for _, f := range h.Fields {
-			for i := range f.Width * int(flag(!f.Derived())) {
+			for i := range f.Width * int(dissecttest.Flag(!f.Derived())) {
 				claimed[f.Bit+i]++
 			}
 			if !f.Derived() && f.Bit+f.Width > 8*h.Size {
@@ -250,17 +196,7 @@ func TestNames(t *testing.T) {
 	if name, ok := iser.SCSIName(0xff); name != "SCSI command" || ok {
 		t.Error(name)
 	}
-	for _, h := range iser.Headers {
-		for _, f := range h.Fields {
-			for v := uint64(0); f.Names != nil && v < 1<<16; v++ {
-				for _, c := range f.Names(v) {
-					if c < ' ' || c > '~' {
-						t.Fatalf("%s: %q", f.Name, f.Names(v))
-					}
-				}
-			}
-		}
-	}
+	dissecttest.Printable(t, iser.Headers)
 }
 
 // TestVectors are octets as Linux sends them.
@@ -281,18 +217,9 @@ func TestVectors(t *testing.T) {
 // FuzzDecode: whatever is decoded encodes to the octets that it was.
 func FuzzDecode(f *testing.F) {
 	r := rand.New(rand.NewPCG(7145, 3))
-	for _, c := range codecs() {
-		f.Add(random(r, c.size))
+	all := codecs()
+	for _, c := range all {
+		f.Add(dissecttest.Octets(r, c.Size))
 	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, c := range codecs() {
-			x, err := c.decode(b)
-			if (err == nil) != (len(b) >= c.size) {
-				t.Fatalf("%s of %d octets: %v", c.name, len(b), err)
-			}
-			if err == nil && !bytes.Equal(c.append(x), b[:c.size]) {
-				t.Fatalf("%s: % x", c.name, b)
-			}
-		}
-	})
+	f.Fuzz(func(t *testing.T, b []byte) { dissecttest.Fuzz(t, b, all) })
 }

@@ -1,11 +1,7 @@
 package nvme_test
 
 import (
-	"bytes"
 	"encoding/binary"
-	"encoding/hex"
-	"errors"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -14,41 +10,21 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/nvme"
+	"github.com/iwdissect/iwdissect/internal/dissecttest"
 )
 
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// codec is one header, without its type.
+// codec is one header.
 type codec struct {
-	name   string
-	size   int
-	decode func(b []byte) (any, error)
-	append func(x any) []byte
+	dissecttest.Codec
 	header *dissect.Header
 	// view is the decoded header by the names of its fields: numbers only.
 	view func(x any) map[string]uint64
 }
 
-func flag(v bool) uint64 {
-	if v {
-		return 1
-	}
-	return 0
-}
-
 func codecs() []codec {
 	return []codec{
 		{
-			"connect_request", nvme.ConnectRequestLen,
-			func(b []byte) (any, error) { return nvme.DecodeConnectRequest(b) },
-			func(x any) []byte { return x.(nvme.ConnectRequest).Append(nil) },
+			dissecttest.Of("connect_request", nvme.ConnectRequestLen, nvme.DecodeConnectRequest, nvme.ConnectRequest.Append),
 			&nvme.ConnectRequestHeader,
 			func(x any) map[string]uint64 {
 				c := x.(nvme.ConnectRequest)
@@ -60,9 +36,7 @@ func codecs() []codec {
 			},
 		},
 		{
-			"connect_accept", nvme.ConnectAcceptLen,
-			func(b []byte) (any, error) { return nvme.DecodeConnectAccept(b) },
-			func(x any) []byte { return x.(nvme.ConnectAccept).Append(nil) },
+			dissecttest.Of("connect_accept", nvme.ConnectAcceptLen, nvme.DecodeConnectAccept, nvme.ConnectAccept.Append),
 			&nvme.ConnectAcceptHeader,
 			func(x any) map[string]uint64 {
 				c := x.(nvme.ConnectAccept)
@@ -70,9 +44,7 @@ func codecs() []codec {
 			},
 		},
 		{
-			"connect_reject", nvme.ConnectRejectLen,
-			func(b []byte) (any, error) { return nvme.DecodeConnectReject(b) },
-			func(x any) []byte { return x.(nvme.ConnectReject).Append(nil) },
+			dissecttest.Of("connect_reject", nvme.ConnectRejectLen, nvme.DecodeConnectReject, nvme.ConnectReject.Append),
 			&nvme.ConnectRejectHeader,
 			func(x any) map[string]uint64 {
 				c := x.(nvme.ConnectReject)
@@ -80,9 +52,7 @@ func codecs() []codec {
 			},
 		},
 		{
-			"command", nvme.CommandLen,
-			func(b []byte) (any, error) { return nvme.DecodeCommand(b) },
-			func(x any) []byte { return x.(nvme.Command).Append(nil) },
+			dissecttest.Of("command", nvme.CommandLen, nvme.DecodeCommand, nvme.Command.Append),
 			&nvme.CommandHeader,
 			func(x any) map[string]uint64 {
 				c := x.(nvme.Command)
@@ -95,9 +65,7 @@ func codecs() []codec {
 			},
 		},
 		{
-			"sgl", nvme.SGLLen,
-			func(b []byte) (any, error) { return nvme.DecodeSGL(b) },
-			func(x any) []byte { return x.(nvme.SGL).Append(nil) },
+			dissecttest.Of("sgl", nvme.SGLLen, nvme.DecodeSGL, nvme.SGL.Append),
 			nil,
 			func(x any) map[string]uint64 {
 				s := x.(nvme.SGL)
@@ -112,9 +80,7 @@ func codecs() []codec {
 			},
 		},
 		{
-			"completion", nvme.CompletionLen,
-			func(b []byte) (any, error) { return nvme.DecodeCompletion(b) },
-			func(x any) []byte { return x.(nvme.Completion).Append(nil) },
+			dissecttest.Of("completion", nvme.CompletionLen, nvme.DecodeCompletion, nvme.Completion.Append),
 			&nvme.CompletionHeader,
 			func(x any) map[string]uint64 {
 				c := x.(nvme.Completion)
@@ -123,49 +89,27 @@ func codecs() []codec {
 					"nvme.cqe.sqid": uint64(c.SQID), "nvme.cqe.cid": uint64(c.CID), "nvme.cqe.status.p": uint64(c.Status & 1),
 					"nvme.cqe.status.sc": uint64(c.Status.Code()), "nvme.cqe.status.sct": uint64(c.Status.Type()),
 					"nvme.cqe.status.crd": uint64(c.Status >> 12 & 3), "nvme.cqe.status.m": uint64(c.Status >> 14 & 1),
-					"nvme.cqe.status.dnr": flag(c.Status.DoNotRetry()),
+					"nvme.cqe.status.dnr": dissecttest.Flag(c.Status.DoNotRetry()),
 				}
 			},
 		},
 	}
 }
 
-func random(r *rand.Rand, n int) []byte {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(r.Uint32())
+// headers are the codecs alone.
+func headers() []dissecttest.Codec {
+	var all []dissecttest.Codec
+	for _, c := range codecs() {
+		all = append(all, c.Codec)
 	}
-	return b
+	return all
 }
 
-// TestRoundTrip: any octets of a header decode to what encodes to the same octets.
 func TestRoundTrip(t *testing.T) {
-	r := rand.New(rand.NewPCG(4420, 1))
-	for _, c := range codecs() {
-		for range 2000 {
-			b := random(r, c.size)
-			x, err := c.decode(append(b[:len(b):len(b)], 0xff))
-			if err != nil {
-				t.Fatalf("%s: %v", c.name, err)
-			}
-			if got := c.append(x); !bytes.Equal(got, b) {
-				t.Fatalf("%s: % x becomes % x", c.name, b, got)
-			}
-		}
-	}
+	dissecttest.RoundTrip(t, rand.New(rand.NewPCG(4420, 1)), headers())
 }
 
-func TestTruncation(t *testing.T) {
-	for _, c := range codecs() {
-		for n := range c.size {
-			_, err := c.decode(make([]byte, n))
-			var e *dissect.Error
-			if !errors.Is(err, io.ErrUnexpectedEOF) || !errors.As(err, &e) || e.Layer != dissect.LayerNVMe || e.Code != "short_"+c.name || e.Offset != n {
-				t.Errorf("%s cut to %d octets: %v", c.name, n, err)
-			}
-		}
-	}
-}
+func TestTruncation(t *testing.T) { dissecttest.Truncation(t, dissect.LayerNVMe, headers()) }
 
 // TestDescriptors: the descriptions read the same as the decoders, and each bit of a header
 // belongs to one field.
@@ -173,8 +117,8 @@ func TestDescriptors(t *testing.T) {
 	r := rand.New(rand.NewPCG(4420, 2))
 	for _, c := range codecs() {
 		for range 500 {
-			b := random(r, c.size)
-			x, err := c.decode(b)
+			b := dissecttest.Octets(r, c.Size)
+			x, err := c.Decode(b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +139,7 @@ func TestDescriptors(t *testing.T) {
 				delete(want, f.Name)
 			}
 			if len(want) > 0 {
-				t.Fatalf("%s: not described: %v", c.name, want)
+				t.Fatalf("%s: not described: %v", c.Name, want)
 			}
 		}
 	}
@@ -225,7 +169,7 @@ func TestDescriptors(t *testing.T) {
 
 // TestVectors are octets of a Linux host and its target.
 func TestVectors(t *testing.T) {
-	c, err := nvme.DecodeCommand(unhex(t, `7f400000 01000000 00000000 00000000 00000000 00000000
+	c, err := nvme.DecodeCommand(dissecttest.Unhex(t, `7f400000 01000000 00000000 00000000 00000000 00000000
 		00ac485191f72bff 00040001 3891734f 00000000 1f000000 88130000 00000000 00000000 00000000`))
 	want := nvme.Command{
 		Opcode: nvme.OpFabrics, PSDT: 1, NSID: 1,
@@ -238,16 +182,16 @@ func TestVectors(t *testing.T) {
 	if c.FabricsType() != nvme.Connect {
 		t.Error(c.FabricsType())
 	}
-	q, err := nvme.DecodeCompletion(unhex(t, "7f00000f 20080000 0200 0000 0100 0000"))
+	q, err := nvme.DecodeCompletion(dissecttest.Unhex(t, "7f00000f 20080000 0200 0000 0100 0000"))
 	if d := cmp.Diff(nvme.Completion{Dword0: 0x0f00007f, Dword1: 0x820, SQHead: 2, CID: 1}, q); d != "" || err != nil || !q.Status.Success() {
 		t.Errorf("Property Get: %v\n%s", err, d)
 	}
-	r, err := nvme.DecodeConnectRequest(unhex(t, "00000000 2000 1f00"+strings.Repeat("00", 24)))
+	r, err := nvme.DecodeConnectRequest(dissecttest.Unhex(t, "00000000 2000 1f00"+strings.Repeat("00", 24)))
 	if d := cmp.Diff(nvme.ConnectRequest{ReceiveQueueSize: 32, SendQueueSize: 31}, r); d != "" || err != nil {
 		t.Errorf("private data: %v\n%s", err, d)
 	}
 	// 4 octets of data in the capsule: not keyed.
-	s, err := nvme.DecodeSGL(unhex(t, "0000000000000000 00040000 00000001"))
+	s, err := nvme.DecodeSGL(dissecttest.Unhex(t, "0000000000000000 00040000 00000001"))
 	if d := cmp.Diff(nvme.SGL{Length: 1024, Subtype: nvme.SGLOffset}, s); d != "" || err != nil {
 		t.Errorf("SGL: %v\n%s", err, d)
 	}
@@ -310,39 +254,15 @@ func TestNames(t *testing.T) {
 }
 
 // TestNames_Printable: whatever the value, its name is plain.
-func TestNames_Printable(t *testing.T) {
-	for _, h := range nvme.Headers {
-		for _, f := range h.Fields {
-			if f.Names == nil {
-				continue
-			}
-			for v := range uint64(1 << 16) {
-				for _, c := range f.Names(v) {
-					if c < ' ' || c > '~' {
-						t.Fatalf("%s: %q", f.Name, f.Names(v))
-					}
-				}
-			}
-		}
-	}
-}
+func TestNames_Printable(t *testing.T) { dissecttest.Printable(t, nvme.Headers) }
 
 // FuzzDecode: whatever is decoded encodes to the octets that it was.
 func FuzzDecode(f *testing.F) {
 	r := rand.New(rand.NewPCG(4420, 3))
-	for _, c := range codecs() {
-		f.Add(random(r, c.size))
+	all := headers()
+	for _, c := range all {
+		f.Add(dissecttest.Octets(r, c.Size))
 	}
 	f.Add(binary.LittleEndian.AppendUint64(nil, 1))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, c := range codecs() {
-			x, err := c.decode(b)
-			if (err == nil) != (len(b) >= c.size) {
-				t.Fatalf("%s of %d octets: %v", c.name, len(b), err)
-			}
-			if err == nil && !bytes.Equal(c.append(x), b[:c.size]) {
-				t.Fatalf("%s: % x", c.name, b)
-			}
-		}
-	})
+	f.Fuzz(func(t *testing.T, b []byte) { dissecttest.Fuzz(t, b, all) })
 }

@@ -3,11 +3,9 @@ package rpcrdma_test
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"io"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,16 +13,8 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/rpcrdma"
+	"github.com/iwdissect/iwdissect/internal/dissecttest"
 )
-
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // The first messages of a mount of Linux: a NULL call and its reply, an EXCHANGE_ID that
 // offers a reply chunk, and its reply in the chunk.
@@ -40,7 +30,7 @@ const (
 )
 
 func TestDecode_Real(t *testing.T) {
-	b := unhex(t, exchangeID)
+	b := dissecttest.Unhex(t, exchangeID)
 	h, err := rpcrdma.Decode(b)
 	if err != nil || h.XID != 0xc211a59b || h.Credits != 128 || h.Proc != rpcrdma.ProcMsg || !h.Lists.Reply || h.Lists.Segments != 1 || h.Len != 48 {
 		t.Fatalf("%+v, %v", h, err)
@@ -59,14 +49,14 @@ func TestDecode_Real(t *testing.T) {
 		t.Errorf("%+v: %s", o, o.Name())
 	}
 
-	b = unhex(t, nullReply)
+	b = dissecttest.Unhex(t, nullReply)
 	if h, err = rpcrdma.Decode(b); err != nil || h.Len != 28 || h.Lists.Segments != 0 {
 		t.Fatalf("%+v, %v", h, err)
 	}
 	if r, err = rpcrdma.DecodeRPC(b[h.Len:]); err != nil || r.Type != rpcrdma.Reply || r.AcceptStat != rpcrdma.Success || r.Len != 24 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if h, err = rpcrdma.Decode(unhex(t, inChunk)); err != nil || h.Proc != rpcrdma.ProcNoMsg || h.Len != 48 {
+	if h, err = rpcrdma.Decode(dissecttest.Unhex(t, inChunk)); err != nil || h.Proc != rpcrdma.ProcNoMsg || h.Len != 48 {
 		t.Errorf("%+v, %v", h, err)
 	}
 }
@@ -205,7 +195,7 @@ func TestDecode_BadLists(t *testing.T) {
 		{"a number that overflows", start + "00000000 00000001 ffffffff" + segment, "short_chunk", 0, 20, true},
 		{"reply item of 7", start + "00000000 00000001 00000001" + segment + "00000000 00000007", "bad_list_item", 1, 48, false},
 	} {
-		h, err := rpcrdma.Decode(unhex(t, c.in))
+		h, err := rpcrdma.Decode(dissecttest.Unhex(t, c.in))
 		var e *dissect.Error
 		if !errors.As(err, &e) || e.Code != c.code || errors.Is(err, io.ErrUnexpectedEOF) != c.short || h.Lists.Segments != c.segments || h.Len != c.size {
 			t.Errorf("%s: %+v, %v", c.name, h, err)
@@ -280,7 +270,7 @@ func TestRPC_RoundTrip(t *testing.T) {
 }
 
 func TestPrivate(t *testing.T) {
-	b := unhex(t, "f6ab0e18 01 01 03 07")
+	b := dissecttest.Unhex(t, "f6ab0e18 01 01 03 07")
 	p, err := rpcrdma.DecodePrivate(b)
 	want := rpcrdma.Private{Version: 1, RemoteInvalidation: true, SendCode: 3, ReceiveCode: 7}
 	if err != nil || p != want || p.SendSize() != 4096 || p.ReceiveSize() != 8192 || !rpcrdma.IsPrivate(b) {
@@ -469,7 +459,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestAllocations(t *testing.T) {
-	b := unhex(t, exchangeID)
+	b := dissecttest.Unhex(t, exchangeID)
 	if n := testing.AllocsPerRun(100, func() {
 		h, _ := rpcrdma.Decode(b)
 		for w := h.Lists.Walk(); w.Next(); {
@@ -485,7 +475,7 @@ func TestAllocations(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{nullCall, nullReply, exchangeID, inChunk} {
-		f.Add(unhex(f, s))
+		f.Add(dissecttest.Unhex(f, s))
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 30 {

@@ -2,7 +2,6 @@ package smbdirect_test
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -13,40 +12,24 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/smbdirect"
+	"github.com/iwdissect/iwdissect/internal/dissecttest"
 )
 
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// appender is a header that can be written.
-type appender interface{ Append([]byte) []byte }
-
-// codec is a header with its decoder and description. view gives its parts by the names of
-// the description.
+// codec is a header with its description and octets that are known. view gives its parts by
+// the names of the description.
 type codec struct {
-	name   string
+	dissecttest.Codec
 	header *dissect.Header
-	decode func([]byte) (appender, error)
-	view   func(appender) map[string]uint64
+	view   func(any) map[string]uint64
 	vector string
-	want   appender
-}
-
-func wrap[T appender](f func([]byte) (T, error)) func([]byte) (appender, error) {
-	return func(b []byte) (appender, error) { return f(b) }
+	want   any
 }
 
 func codecs() []codec {
 	return []codec{
 		{
-			"negotiate request", &smbdirect.NegotiateRequestHeader, wrap(smbdirect.DecodeNegotiateRequest),
-			func(a appender) map[string]uint64 {
+			dissecttest.Of("negotiate_request", smbdirect.NegotiateRequestHeader.Size, smbdirect.DecodeNegotiateRequest, smbdirect.NegotiateRequest.Append), &smbdirect.NegotiateRequestHeader,
+			func(a any) map[string]uint64 {
 				r := a.(smbdirect.NegotiateRequest)
 				return map[string]uint64{
 					"smb_direct.version.min": uint64(r.MinVersion), "smb_direct.version.max": uint64(r.MaxVersion), "iwd.smb_direct.reserved": uint64(r.Reserved),
@@ -61,8 +44,8 @@ func codecs() []codec {
 			},
 		},
 		{
-			"negotiate response", &smbdirect.NegotiateResponseHeader, wrap(smbdirect.DecodeNegotiateResponse),
-			func(a appender) map[string]uint64 {
+			dissecttest.Of("negotiate_response", smbdirect.NegotiateResponseHeader.Size, smbdirect.DecodeNegotiateResponse, smbdirect.NegotiateResponse.Append), &smbdirect.NegotiateResponseHeader,
+			func(a any) map[string]uint64 {
 				r := a.(smbdirect.NegotiateResponse)
 				return map[string]uint64{
 					"smb_direct.version.min": uint64(r.MinVersion), "smb_direct.version.max": uint64(r.MaxVersion), "smb_direct.version.negotiated": uint64(r.NegotiatedVersion),
@@ -79,8 +62,8 @@ func codecs() []codec {
 			},
 		},
 		{
-			"data", &smbdirect.DataHeader, wrap(smbdirect.DecodeData),
-			func(a appender) map[string]uint64 {
+			dissecttest.Of("data_transfer", smbdirect.DataHeader.Size, smbdirect.DecodeData, smbdirect.Data.Append), &smbdirect.DataHeader,
+			func(a any) map[string]uint64 {
 				d := a.(smbdirect.Data)
 				return map[string]uint64{
 					"smb_direct.credits.requested": uint64(d.CreditsRequested), "smb_direct.credits.granted": uint64(d.CreditsGranted),
@@ -93,8 +76,8 @@ func codecs() []codec {
 			smbdirect.Data{CreditsRequested: 10, CreditsGranted: 1, Flags: 1, Remaining: 1000, Offset: 24, Length: 1000},
 		},
 		{
-			"descriptor", &smbdirect.DescriptorHeader, wrap(smbdirect.DecodeDescriptor),
-			func(a appender) map[string]uint64 {
+			dissecttest.Of("descriptor", smbdirect.DescriptorHeader.Size, smbdirect.DecodeDescriptor, smbdirect.Descriptor.Append), &smbdirect.DescriptorHeader,
+			func(a any) map[string]uint64 {
 				d := a.(smbdirect.Descriptor)
 				return map[string]uint64{
 					"iwd.smb_direct.descriptor.offset": d.Offset, "iwd.smb_direct.descriptor.token": uint64(d.Token), "iwd.smb_direct.descriptor.length": uint64(d.Length),
@@ -104,18 +87,18 @@ func codecs() []codec {
 			smbdirect.Descriptor{Offset: 0x0102030405060708, Token: 0x44332211, Length: 1 << 20},
 		},
 		{
-			"depths", &smbdirect.DepthsHeader, wrap(smbdirect.DecodeDepths), nil,
+			dissecttest.Of("depths", smbdirect.DepthsHeader.Size, smbdirect.DecodeDepths, smbdirect.Depths.Append), &smbdirect.DepthsHeader, nil,
 			"00000010 00000020",
 			smbdirect.Depths{IRD: 16, ORD: 32},
 		},
 		{
-			"depths, little-endian", &smbdirect.DepthsLittleHeader, wrap(smbdirect.DecodeDepths), nil,
+			dissecttest.Of("depths", smbdirect.DepthsLittleHeader.Size, smbdirect.DecodeDepths, smbdirect.Depths.Append), &smbdirect.DepthsLittleHeader, nil,
 			"10000000 20000000",
 			smbdirect.Depths{IRD: 16, ORD: 32, LittleEndian: true},
 		},
 		{
-			"smb2", &smbdirect.SMB2Header, wrap(smbdirect.DecodeSMB2),
-			func(a appender) map[string]uint64 {
+			dissecttest.Of("smb2_header", smbdirect.SMB2Header.Size, smbdirect.DecodeSMB2, smbdirect.SMB2.Append), &smbdirect.SMB2Header,
+			func(a any) map[string]uint64 {
 				h := a.(smbdirect.SMB2)
 				return map[string]uint64{
 					"smb2.protocol_id": uint64(h.Protocol), "smb2.header_len": uint64(h.HeaderSize), "smb2.credit.charge": uint64(h.CreditCharge),
@@ -134,47 +117,39 @@ func codecs() []codec {
 	}
 }
 
+// headers are the codecs alone.
+func headers() []dissecttest.Codec {
+	var all []dissecttest.Codec
+	for _, c := range codecs() {
+		all = append(all, c.Codec)
+	}
+	return all
+}
+
 func TestVectors(t *testing.T) {
 	for _, c := range codecs() {
-		t.Run(c.name, func(t *testing.T) {
-			b := unhex(t, c.vector)
-			if len(b) != c.header.Size {
-				t.Errorf("the vector has %d octets, the description %d", len(b), c.header.Size)
+		t.Run(c.header.Name, func(t *testing.T) {
+			b := dissecttest.Unhex(t, c.vector)
+			if len(b) != c.Size {
+				t.Errorf("the vector has %d octets, the description %d", len(b), c.Size)
 			}
-			got, err := c.decode(append(b, 0xee))
+			got, err := c.Decode(append(b, 0xee))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Error(d)
 			}
-			if out := got.Append(nil); !bytes.Equal(out, b) {
+			if out := c.Append(got); !bytes.Equal(out, b) {
 				t.Errorf("Append gives % x, want % x", out, b)
-			}
-			for n := range b {
-				if _, err := c.decode(b[:n]); !errors.Is(err, io.ErrUnexpectedEOF) {
-					t.Errorf("%d octets: %v", n, err)
-				}
 			}
 		})
 	}
 }
 
-// Append(Decode(b)) is b for all octets.
-func TestRoundTrip(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 2))
-	for _, c := range codecs() {
-		for range 2000 {
-			b := make([]byte, c.header.Size)
-			for i := range b {
-				b[i] = byte(rnd.Uint32())
-			}
-			if v, err := c.decode(b); err != nil || !bytes.Equal(v.Append(nil), b) {
-				t.Fatalf("%s: % x: %+v, %v", c.name, b, v, err)
-			}
-		}
-	}
-}
+func TestRoundTrip(t *testing.T) { dissecttest.RoundTrip(t, rand.New(rand.NewPCG(1, 2)), headers()) }
+
+func TestTruncation(t *testing.T) { dissecttest.Truncation(t, dissect.LayerSMBDirect, headers()) }
 
 // A field that is set through its description changes exactly the part of its name, and
 // parts that are bits of it.
@@ -197,7 +172,7 @@ func TestDescriptions(t *testing.T) {
 					v = rnd.Uint64()
 				}
 				f.Set(b, v)
-				got, err := c.decode(b)
+				got, err := c.Decode(b)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -226,14 +201,14 @@ func TestDepths_Order(t *testing.T) {
 		"00000020 ff000000": {IRD: 0x20, ORD: 0xff000000},                   //
 		"00800000 00400000": {IRD: 0x8000, ORD: 0x4000, LittleEndian: true}, //
 	} {
-		if got, err := smbdirect.DecodeDepths(unhex(t, in)); err != nil || got != want {
+		if got, err := smbdirect.DecodeDepths(dissecttest.Unhex(t, in)); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", in, got, err)
 		}
 	}
 }
 
 func TestData_Payload(t *testing.T) {
-	b := append(unhex(t, "0a00 0100 0000 0000 00000000 18000000 04000000 00000000"), "abcdef"...)
+	b := append(dissecttest.Unhex(t, "0a00 0100 0000 0000 00000000 18000000 04000000 00000000"), "abcdef"...)
 	for _, c := range []struct {
 		offset, length uint32
 		want           string
@@ -264,7 +239,7 @@ func message(command smbdirect.Command, channel smbdirect.Channel, offset, lengt
 
 func TestReadWrite(t *testing.T) {
 	one := string(smbdirect.Descriptor{Offset: 1, Token: 2, Length: 3}.Append(nil))
-	transform := string(unhex(t, "1800 1000 01000000 0100 0000 00000000")) + "8 octets" + one
+	transform := string(dissecttest.Unhex(t, "1800 1000 01000000 0100 0000 00000000")) + "8 octets" + one
 	for _, command := range []smbdirect.Command{smbdirect.CommandRead, smbdirect.CommandWrite} {
 		for _, c := range []struct {
 			name           string
@@ -343,20 +318,13 @@ func TestAllocations(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, c := range codecs() {
-		f.Add(c.want.Append(nil))
+		f.Add(c.Append(c.want))
 	}
+	all := headers()
 	f.Add(message(smbdirect.CommandRead, smbdirect.ChannelV1, 112, 16, strings.Repeat("x", 32)))
 	f.Add(message(smbdirect.CommandWrite, smbdirect.ChannelTransform, 112, 40, strings.Repeat("\x01\x00\x00\x00", 20)))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, c := range codecs() {
-			v, err := c.decode(b)
-			if (err == nil) != (len(b) >= c.header.Size) {
-				t.Fatalf("%s of %d octets: %v", c.name, len(b), err)
-			}
-			if err == nil && !bytes.Equal(v.Append(nil), b[:c.header.Size]) {
-				t.Fatalf("%s: %+v", c.name, v)
-			}
-		}
+		dissecttest.Fuzz(t, b, all)
 		if d, err := smbdirect.DecodeData(b); err == nil && len(d.Payload(b)) > len(b) {
 			t.Fatal("more payload than octets")
 		}
