@@ -13,17 +13,9 @@ import (
 // TestPayload: the files of dissect --payload, cut where the segments of their messages end,
 // have the CRC32c that the records give of each segment's payload.
 func TestPayload(t *testing.T) {
-	var files []string
-	for _, p := range []string{"../../testdata/pcaps/*.pcap*", "../../testdata/pcaps/generated/*.pcap*"} {
-		some, err := filepath.Glob(p)
-		if err != nil || len(some) == 0 {
-			t.Fatal(p, err)
-		}
-		files = append(files, some...)
-	}
 	castagnoli := crc32.MakeTable(crc32.Castagnoli)
 	segments := 0
-	for _, f := range files {
+	for _, f := range captures(t) {
 		dir := filepath.Join(t.TempDir(), "out")
 		out(t, "dissect", "-q", "--payload", dir, f)
 		type key struct {
