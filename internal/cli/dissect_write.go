@@ -106,7 +106,7 @@ func (o *exportFlags) checkFile(s *IOStreams, files []string) error {
 		case !o.silent():
 			return usagef("-w - writes the frames to standard output, where nothing else can go: leave out --print, -V, -x and --format")
 		case s.OutTTY:
-			return usagef("a capture is not for a terminal")
+			return usagef("-w - writes a capture, which is not for a terminal; redirect it to a file or a pipe")
 		}
 		return nil
 	}

@@ -94,7 +94,7 @@ func (c *compiler) test(x expr) (test, *Error) {
 	case *presence:
 		return c.presence(x)
 	}
-	return nil, c.errorAt(x.at(), "this is no test")
+	return nil, c.errorAt(x.at(), "this is no condition")
 }
 
 func (c *compiler) logic(x *logic) (test, *Error) {
@@ -186,7 +186,7 @@ func (c *compiler) operand(x expr, like *operand) (*operand, *Error) {
 	case *negation:
 		return c.negation(x, like)
 	}
-	return nil, c.errorAt(x.at(), "this is true or false, and no value")
+	return nil, c.errorAt(x.at(), "this is a condition; a value is needed here")
 }
 
 // field compiles a field. Of a layer, the values are its own octets; only contains and

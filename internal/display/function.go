@@ -52,7 +52,7 @@ func functionNames() []string {
 // argument is the only one of a function.
 func (c *compiler) argument(x *call) (*operand, *Error) {
 	if untyped(x.args[0]) {
-		return nil, c.errorAt(x.args[0].at(), "%s() is of a field", x.name)
+		return nil, c.errorAt(x.args[0].at(), "%s() takes a field", x.name)
 	}
 	return c.operand(x.args[0], nil)
 }
@@ -95,7 +95,7 @@ func (c *compiler) length(x *call) (*operand, *Error) {
 // count is how many values a field has; of one that is not there, it has no value.
 func (c *compiler) count(x *call) (*operand, *Error) {
 	if _, ok := x.args[0].(*fieldExpr); !ok {
-		return nil, c.errorAt(x.args[0].at(), "count() is of a field")
+		return nil, c.errorAt(x.args[0].at(), "count() takes a field")
 	}
 	a, err := c.argument(x)
 	if err != nil {

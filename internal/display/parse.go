@@ -171,7 +171,7 @@ func (p *parser) operand(power int) (expr, *Error) {
 		return nil, err
 	}
 	if isTest(x) {
-		return nil, errorAt(p.text, from.to2(x.at()), "this is true or false, and no value")
+		return nil, errorAt(p.text, from.to2(x.at()), "this is a condition; a value is needed here")
 	}
 	return x, nil
 }

@@ -43,7 +43,7 @@ func (c *compiler) comparison(r *relation, x expr, op string, y expr) (test, *Er
 			return nil, c.errorAt(at, "a comparison needs a field or a function on one side")
 		}
 		if mirrored[op] == "" {
-			return nil, c.errorAt(x.at(), "left of %s is a field", op)
+			return nil, c.errorAt(x.at(), "%s needs a field on its left", op)
 		}
 		x, op, y = y, mirrored[op], x
 	}
@@ -180,7 +180,7 @@ func (c *compiler) membership(x *membership) (test, *Error) {
 		if l, ok := x.x.(*literal); ok {
 			return nil, notField(c.text, l, c.names)
 		}
-		return nil, c.errorAt(x.x.at(), "left of in is a field or a function")
+		return nil, c.errorAt(x.x.at(), "in needs a field or a function on its left")
 	}
 	a, err := c.operand(x.x, nil)
 	if err != nil {

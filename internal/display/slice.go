@@ -43,7 +43,7 @@ func parseOctets(text string, at span) (octets, *Error) {
 			return octets{}, notOffset(text, at, s)
 		}
 		if o.last < o.offset && (o.last < 0) == (o.offset < 0) {
-			return octets{}, errorAt(text, at, "a slice ends behind its begin")
+			return octets{}, errorAt(text, at, "the end of a slice cannot come before its beginning")
 		}
 		return o, nil
 	}

@@ -98,7 +98,7 @@ func (e *endpoints) report() *Report {
 	}
 	r.Tables = []Table{t}
 	if e.omitted > 0 {
-		r.note(fmt.Sprintf("endpoints beyond the first %d are left out, in %d places of frames", maxRows, e.omitted))
+		r.note(fmt.Sprintf("endpoints beyond the first %d are left out; frames name them %d times", maxRows, e.omitted))
 	}
 	r.text = func(w *textWriter, r *Report) { e.text(w, r, list) }
 	return r

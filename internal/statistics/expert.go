@@ -122,10 +122,10 @@ func (x *expert) report() *Report {
 	}
 	r.Tables = []Table{t}
 	if x.further > 0 {
-		r.note(fmt.Sprintf("%d findings more are in frames that are not known, and are left out", x.further))
+		r.note(fmt.Sprintf("%d more findings are left out: it is not known in which frames they are", x.further))
 	}
 	if x.forgotten > 0 {
-		r.note(fmt.Sprintf("%d findings are about frames too long ago, and are left out", x.forgotten))
+		r.note(fmt.Sprintf("%d findings are left out: they came long after their frames", x.forgotten))
 	}
 	r.text = func(w *textWriter, r *Report) { expertText(w, r, list) }
 	return r

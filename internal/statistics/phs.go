@@ -269,7 +269,7 @@ func (h *hierarchy) report() *Report {
 	})
 	r.Tables = []Table{t}
 	if h.cut > 0 {
-		r.note(fmt.Sprintf("%d frames have more protocols than are shown: %d below each other, %d in all", h.cut, maxDepth, maxNodes))
+		r.note(fmt.Sprintf("%d frames have protocols that are left out: at most %d are shown below each other, and %d in all", h.cut, maxDepth, maxNodes))
 	}
 	return r
 }

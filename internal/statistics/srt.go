@@ -132,7 +132,7 @@ func (r *responses) report() *Report {
 // left says which connections have no row.
 func (t *table[T]) left(r *Report) {
 	if t.omitted > 0 {
-		r.note(fmt.Sprintf("%d connections beyond the first %d have no row; the totals have them", t.omitted, len(t.rows)))
+		r.note(fmt.Sprintf("%d connections beyond the first %d have no row; the totals include them", t.omitted, len(t.rows)))
 	}
 }
 
