@@ -67,8 +67,10 @@ type sentSegment struct {
 }
 
 const (
-	// maxSent bounds the unacknowledged segments that are remembered.
-	maxSent = 4096
+	// maxSent bounds the unacknowledged segments that are remembered of a direction,
+	// maxAllSent those of all: a capture of one direction has no acknowledgements.
+	maxSent    = 4096
+	maxAllSent = 1 << 21
 	// fastWithin and lateAfter decide what a segment with old octets is, in ns: a fast
 	// retransmission comes soon after the acknowledgements that ask for it, and what comes
 	// so soon after its successor was only out of order.
@@ -78,8 +80,8 @@ const (
 
 func earlier(a, b uint32) bool { return int32(a-b) < 0 } //nolint:gosec // serial numbers
 
-// analyse finds out what a segment looks like.
-func (c *tcpFlow) analyse(s *tcpSegment, own, peer *tcpSide, f *pipeline.Frame) {
+// analyse finds out what a segment looks like. room says that it may be remembered.
+func (c *tcpFlow) analyse(s *tcpSegment, own, peer *tcpSide, f *pipeline.Frame, room bool) {
 	p, a, b := f.Packet, &own.analysis, &peer.analysis
 	c.handshake(s, f)
 	n := uint32(p.PayloadLen) //nolint:gosec // wraps as numbers do
@@ -100,7 +102,7 @@ func (c *tcpFlow) analyse(s *tcpSegment, own, peer *tcpSide, f *pipeline.Frame) 
 	}
 	a.overtaken(s, b, p)
 	c.old(s, a, b, f, n, ends)
-	a.advance(s, p, f, ends)
+	a.advance(s, p, f, ends, room)
 	a.acknowledges(s, b, p, f)
 	a.blocks(p)
 	a.counts(s, b, p, n)
@@ -203,14 +205,14 @@ func (c *tcpFlow) old(s *tcpSegment, a, b *tcpAnalysis, f *pipeline.Frame, n, en
 }
 
 // advance notes how far a direction has come.
-func (a *tcpAnalysis) advance(s *tcpSegment, p *packet.Packet, f *pipeline.Frame, ends uint32) {
+func (a *tcpAnalysis) advance(s *tcpSegment, p *packet.Packet, f *pipeline.Frame, ends uint32, room bool) {
 	if s.flags&aZeroWindowProbe == 0 && (a.nextFrame == 0 || earlier(a.next, ends)) {
 		a.next, a.nextFrame, a.nextTime = ends, f.Number, f.Time
 	}
 	if s.flags&aZeroWindowProbe == 0 && (!a.hasReach || p.Seq == a.reach) {
 		a.reach, a.hasReach = a.next, true
 	}
-	if ends != p.Seq && len(a.sent) < maxSent {
+	if ends != p.Seq && room && len(a.sent) < maxSent {
 		a.send(sentSegment{p.Seq, ends, f.Number, f.Time})
 	}
 }

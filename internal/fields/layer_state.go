@@ -47,6 +47,7 @@ const (
 type tcpFlows struct {
 	flows []*tcpFlow
 	first uint64 // the number of flows[0]
+	sent  int    // the unacknowledged segments that are remembered of all
 }
 
 // maxFlows is how many connections are followed at once.
@@ -72,7 +73,13 @@ func (t *tcpFlows) of(number uint64) *tcpFlow {
 
 // drop forgets the connections below a number.
 func (t *tcpFlows) drop(first uint64) {
-	n := copy(t.flows, t.flows[min(first-t.first, uint64(len(t.flows))):])
+	gone := min(first-t.first, uint64(len(t.flows)))
+	for _, c := range t.flows[:gone] {
+		if c != nil {
+			t.sent -= c.remembered()
+		}
+	}
+	n := copy(t.flows, t.flows[gone:])
 	clear(t.flows[n:])
 	t.flows, t.first = t.flows[:n], first
 }
@@ -87,6 +94,11 @@ type tcpFlow struct {
 	hasSyn      bool
 	firstRTT    int64
 	side        [2]tcpSide
+}
+
+// remembered counts the unacknowledged segments that are remembered.
+func (c *tcpFlow) remembered() int {
+	return len(c.side[0].analysis.sent) + len(c.side[1].analysis.sent)
 }
 
 // tcpSide is a direction: what its sender has sent.
@@ -126,7 +138,9 @@ func (l *Layers) track() {
 	}
 	own.start(peer, p)
 	c.numbers(s, own, peer, p, l.Absolute)
-	c.analyse(s, own, peer, f)
+	before := c.remembered()
+	c.analyse(s, own, peer, f, l.flows.sent < maxAllSent)
+	l.flows.sent += c.remembered() - before
 	s.complete = c.complete
 	c.completes(p)
 }

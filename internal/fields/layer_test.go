@@ -177,3 +177,31 @@ func (k *filler) Frame(f *pipeline.Frame) {
 		k.plan.Fill(k.row, Late)
 	}
 }
+
+// A capture of one direction has no acknowledgements: what is remembered of the segments of
+// many connections stays bounded, and is given back with connections that are forgotten.
+func TestLayers_SentBound(t *testing.T) {
+	conn, p := &trace.Connection{}, &packet.Packet{Proto: packet.ProtoTCP, PayloadLen: 1}
+	l := NewLayers(true)
+	l.f = &pipeline.Frame{Packet: p, Status: packet.OK, Conn: conn}
+	const connections = uint64(maxAllSent/maxSent + 10)
+	for conn.Number = range connections {
+		for p.Seq = range uint32(maxSent) {
+			l.f.Number++
+			l.track()
+		}
+	}
+	sum := func() (n int) {
+		for _, c := range l.flows.flows {
+			n += c.remembered()
+		}
+		return n
+	}
+	if n := sum(); n != maxAllSent || l.flows.sent != n {
+		t.Errorf("%d segments are remembered, counted as %d, of at most %d", n, l.flows.sent, maxAllSent)
+	}
+	l.flows.drop(100)
+	if n := sum(); n != maxAllSent-100*maxSent || l.flows.sent != n {
+		t.Errorf("%d segments are remembered without the first connections, counted as %d", n, l.flows.sent)
+	}
+}
