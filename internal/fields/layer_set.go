@@ -194,7 +194,8 @@ func (l *Layers) protocols() []byte {
 			continue
 		}
 		b = append(append(b, ':'), name...)
-		if name == "eth" || name == "vlan" || name == "sll" {
+		switch name {
+		case "eth", "vlan", "ieee8021ad", "sll":
 			b = append(b, ":ethertype"...)
 		}
 	}
