@@ -218,6 +218,13 @@ func (s shaped) Finding(f *conformance.Finding) {
 	}
 }
 
+// Skipped passes on a PDU that is not shown, where a column is of more than one PDU.
+func (s shaped) Skipped(p *trace.PDU) {
+	if c, ok := s.shapedSink.(*details.Columns); ok {
+		c.Skipped(p)
+	}
+}
+
 // judges reports whether a column asks for findings.
 func (o *formFlags) judges() bool {
 	return fields.OfFindings(o.list)

@@ -94,6 +94,8 @@ type Columns struct {
 	list []*fields.Field
 	c    *fields.Collector
 	head bool
+	// related: a column has what earlier PDUs say, also of those that are not shown.
+	related bool
 	// objects is the form if it is not lines: json or ek.
 	objects string
 	n       int
@@ -133,6 +135,7 @@ func NewColumns(w io.Writer, l Layout, list []*fields.Field, live bool) *Columns
 	}
 	k.c = fields.NewCollector(k.list)
 	k.c.Titles()
+	k.related = fields.OfMessages(k.list)
 	return k
 }
 
@@ -174,6 +177,13 @@ func (k *Columns) Opened(f *pipeline.Frame) { k.c.Opened(f) }
 
 // PDU implements [trace.Sink].
 func (k *Columns) PDU(p *trace.PDU) { k.c.PDU(p) }
+
+// Skipped takes in a PDU that is not shown.
+func (k *Columns) Skipped(p *trace.PDU) {
+	if k.related {
+		k.c.PDU(p)
+	}
+}
 
 // Transaction implements [trace.Sink].
 func (k *Columns) Transaction(t *trace.Transaction) { k.c.Transaction(t) }

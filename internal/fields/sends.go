@@ -1,6 +1,8 @@
 package fields
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -10,6 +12,11 @@ const (
 	fragmentName      = "iwarp_rdma.send.fragment"
 	reassembledInName = "iwarp_rdma.send.reassembled_in"
 )
+
+// OfMessages reports whether one of the fields has what earlier PDUs of the same message say.
+func OfMessages(list []*Field) bool {
+	return slices.ContainsFunc(list, func(f *Field) bool { return f.Name == fragmentName || f.Name == reassembledDataName })
+}
 
 // sends follows the segments of the Sends of each direction.
 type sends struct {
@@ -86,14 +93,20 @@ func (s *sends) add(p *trace.PDU) []sendSegment {
 // sendLayer has the frames of a Send of several segments.
 var sendLayer = layer{
 	ofPDUs: true,
-	fields: []Field{{Name: fragmentName}, {Name: reassembledInName}},
+	fields: []Field{{Name: fragmentName}, {Name: reassembledInName}, {Name: reassembledDataName}},
 	read: func(c *Collector, slots []int) reader {
-		fragment, in := slots[0], slots[1]
+		fragment, in, data := slots[0], slots[1], slots[2]
 		var s sends
+		var whole sendOctets
 		return reader{pdu: func(p *trace.PDU) {
 			if fragment >= 0 {
 				for _, x := range s.add(p) {
 					c.number(fragment, x.frame)
+				}
+			}
+			if data >= 0 {
+				if b := whole.add(p); len(b) > 0 {
+					c.octets(data, b)
 				}
 			}
 			if in >= 0 && c.hindsight != nil {

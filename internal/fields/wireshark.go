@@ -112,5 +112,5 @@ var wireshark = []Field{
 	{Name: "iwarp_rdma.send.fragment.count", Label: "Segments of the Send, when all are there", Type: Uint, Bits: 32},
 	{Name: "iwarp_rdma.send.reassembled_in", Label: "Frame that completed the Send", Type: Frame},
 	{Name: "iwarp_rdma.send.reassembled.length", Label: "Octets of the Send, when all are there", Type: Uint, Bits: 32},
-	{Name: "iwarp_rdma.send.reassembled.data", Label: "Octets of a Send of several segments", Type: Octets},
+	{Name: "iwarp_rdma.send.reassembled.data", Label: "Octets of a Send of several segments", Type: Octets, When: Late},
 }
