@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/iwdissect/iwdissect/internal/bpf"
+	"github.com/iwdissect/iwdissect/internal/live"
 )
 
 // colourWords are what --color takes.
@@ -37,7 +41,7 @@ func prepared(root *cobra.Command, args []string) []string {
 		switch {
 		case f == nil:
 		case f.Name == timeFlag:
-			if i+1 < len(args) && isTimeWord(args[i+1]) {
+			if i+1 < len(args) && (isTimeWord(args[i+1]) || arg == "-t" && mistakenTime(cmd.Name(), args[i+1])) {
 				i++
 				out = append(out, args[i])
 			} else if !strings.HasPrefix(arg, "--") {
@@ -54,6 +58,23 @@ func prepared(root *cobra.Command, args []string) []string {
 		}
 	}
 	return out
+}
+
+// mistakenTime reports whether a word behind -t can only be meant as its value, though it is
+// none: no file, interface or filter is called that.
+func mistakenTime(command, word string) bool {
+	if word == "" || len(word) > 6 || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return false
+	}
+	if _, err := os.Lstat(word); err == nil {
+		return false
+	}
+	if command != "live" {
+		return true
+	}
+	list, err := live.Interfaces()
+	return err == nil && word != live.AnyInterface && !slices.Contains(bpf.Words(), word) &&
+		!slices.ContainsFunc(list, func(i live.Interface) bool { return i.Name == word })
 }
 
 // timesAmong cuts the letters of tcpdump -ttttnr behind those of the time: -tttt -nr. What
