@@ -56,16 +56,21 @@ var (
 )
 
 func (o *formFlags) flags(f *pflag.FlagSet) {
+	o.shapeFlags(f)
+	f.CountVarP(&o.dump, "dump", "X", "show the octets of each frame with a PDU as tcpdump does, from the IP header on; -XX from the link header on")
+	f.BoolVarP(&o.version, "version", "v", false, "print the version and exit")
+}
+
+// shapeFlags adds those that a live capture has as well.
+func (o *formFlags) shapeFlags(f *pflag.FlagSet) {
 	f.StringVarP(&o.form, "form", "T", "", "write frames as tshark does, in `FORM`: fields, json, ek, pdml, psml or tabs; text, ndjson and csv are words for --format")
 	f.StringArrayVarP(&o.asked, "field", "e", nil, "with -T fields, json or ek, show the field `NAME`; as often as there are columns")
 	f.StringArrayVarP(&o.tableOptions, "field-option", "E", nil, "with -T fields, `OPTION` is header=y|n, separator=/t|/s|C, occurrence=f|l|a, aggregator=,|/s|C, quote=d|s|n, bom=y|n or escape=y|n")
 	f.StringVarP(&o.protocols, "details", "O", "", "show the packet details of the `PROTOCOLS`, such as tcp,iwarp_ddp_rdmap, as tshark does; all shows all")
 	o.layerFlags(f)
 	f.BoolVar(&o.distinct, "no-duplicate-keys", false, "with -T json, make an array of members of the same name")
-	f.CountVarP(&o.dump, "dump", "X", "show the octets of each frame with a PDU as tcpdump does, from the IP header on; -XX from the link header on")
 	f.BoolVarP(&o.lineBuffered, "line-buffered", "l", false, "write each line at once, for the next program in a pipe")
 	f.StringArrayVarP(&o.preferences, "preference", "o", nil, "`NAME:VALUE` is a preference of tshark, as far as it means something here, such as tcp.relative_sequence_numbers:FALSE")
-	f.BoolVarP(&o.version, "version", "v", false, "print the version and exit")
 }
 
 // completeForms registers what completes the flags.

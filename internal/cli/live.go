@@ -51,7 +51,7 @@ func newLive(s *IOStreams) *cobra.Command {
 Capture TCP and SCTP from a network interface (Linux only), inside tunnels too,
 and show what comes of it while frames arrive: on a terminal a summary of the
 worst connections, which is renewed every second; elsewhere, or with --lines, -V,
--x or --format ndjson, the output of dissect. A connection that has closed is
+-x, -T, -e, -O or --format ndjson, the output of dissect. A connection that has closed is
 settled a second later: its findings and its verdict, or its record, are shown
 then. Rules that compare connections do so a minute after the end of each.
 
@@ -69,7 +69,8 @@ and cannot be captured there; capture on the switch instead. If frames arrive
 faster than they are handled, the kernel drops some and standard error says how
 many; a larger buffer (-B) helps with bursts. -i may be given several times: frames come in
 the order of their time, and a pcapng file says which interface each is of.
-` + aboutCapture + `
+` + aboutCapture + aboutForms + ` -l writes each frame as soon
+as it has come, not when no frame waits.
 
 Exit codes: 0 done; 2 wrong usage; 3 the capture failed, or an output could not
 be written.
@@ -80,6 +81,7 @@ With live, --worst N has the tables at the end list N connections.` + aboutStati
   iwdissect live --list
   iwdissect live eth0
   iwdissect live -V -c 20 eth0
+  iwdissect live -l -T fields -e frame.time_epoch -e iwarp_rdma.opcode eth0
   iwdissect live eth0 tcp port 5445 and host 10.0.0.1
   iwdissect live -i eth0 -i eth1 -f 'port 20049' -w both.pcapng
   iwdissect live -w trace.pcapng -b filesize:100000 -b files:10 eth0
@@ -87,12 +89,7 @@ With live, --worst N has the tables at the end list N connections.` + aboutStati
   iwdissect live --duration 1m -q -z rdma,srt -z io,stat,1 eth0
   iwdissect live -w trace.pcapng --format ndjson eth0 | jq .info
 `, "\n"),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-			if given, _ := cmd.Flags().GetStringArray("interface"); len(given) == 0 && len(args) == 0 {
-				return completeInterfaces(cmd, args, word)
-			}
-			return beginning(word, bpf.Words()), cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction: completeLive,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := interruptible(cmd.Context())
 			defer stop()
@@ -101,7 +98,16 @@ With live, --worst N has the tables at the end list N connections.` + aboutStati
 	}
 	o.flags(cmd.Flags())
 	completeFlags(cmd, "text", "ndjson", "json", csvFormat)
+	completeForms(cmd)
 	return cmd
+}
+
+// completeLive offers interfaces, then the words of a filter.
+func completeLive(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if given, _ := cmd.Flags().GetStringArray("interface"); len(given) == 0 && len(args) == 0 {
+		return completeInterfaces(cmd, args, word)
+	}
+	return beginning(word, bpf.Words()), cobra.ShellCompDirectiveNoFileComp
 }
 
 func (o *liveOptions) flags(f *pflag.FlagSet) {
@@ -109,7 +115,8 @@ func (o *liveOptions) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.list, "list", "D", false, "list the interfaces and exit (--format text or json)")
 	f.Uint64VarP(&o.count, "count", "c", 0, "stop after `N` frames")
 	o.captureFlags.addFlags(f, "")
-	formatFlag(f, &o.format, "text or ndjson; of statistics alone also json and csv")
+	f.StringVar(&o.format, "format", "text", "output `FORMAT`: text or ndjson; of statistics alone also json and csv")
+	f.BoolP("packet-buffered", "U", false, "no effect: -w is written as soon as no frame waits, and each second")
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
 	o.times.flag(f)
@@ -122,6 +129,7 @@ func (o *liveOptions) flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the worst 50")
 	widthFlag(f, &o.columns)
 	o.analysisFlags(f)
+	o.shapeFlags(f)
 	o.statFlags.flag(f)
 	f.Lookup("quiet").Usage = "do not announce the beginning and the end of the capture; with -z show nothing but the statistics"
 }
@@ -152,12 +160,17 @@ func (o *liveOptions) check(words []string) error {
 	switch {
 	case len(o.ifaces) == 0 && len(words) == 0:
 		return usagef("no interface given (see iwdissect live --list)")
+	}
+	if err := o.formFlags.check(&o.format, o.set.Changed("format")); err != nil {
+		return err
+	}
+	switch {
 	case o.statsOnly() && slices.Contains(statFormats, o.format):
 	case o.format != "text" && o.format != "ndjson":
 		return usagef("--format of live takes text or ndjson, not %q", o.format)
 	case o.summary && (o.tree || o.hex || o.records != ""):
 		return usagef("--summary-only goes without -V, -x and --records")
-	case o.worst > 0 && o.format != "text":
+	case o.worst > 0 && (o.format != "text" || o.shaped()):
 		return usagef("--worst of live goes with --format text")
 	}
 	if len(o.ifaces) == 0 {
@@ -188,6 +201,10 @@ func (o *liveOptions) checkShown() error {
 		return nil
 	}
 	switch {
+	case o.shaped() && (o.board || o.lines || o.summary || o.records != ""):
+		return usagef("-T, -e and -O go without --summary, --lines, --summary-only and --records")
+	case o.shaped() && o.tree:
+		return usagef("-V shows fields of PDUs in lines; -O all shows those of frames")
 	case o.board && (o.lines || o.summary || o.tree || o.hex || o.format != "text"):
 		return usagef("--summary goes without --lines, --summary-only, -V, -x and --format ndjson")
 	case o.records != "" && o.format == "text":
@@ -195,13 +212,16 @@ func (o *liveOptions) checkShown() error {
 	case o.lines && o.summary:
 		return usagef("--lines goes without --summary-only")
 	}
-	o.board = o.board || o.s.OutTTY && o.format == "text" && !(o.lines || o.summary || o.tree || o.hex)
+	o.board = o.board || o.s.OutTTY && o.format == "text" && !(o.lines || o.summary || o.tree || o.hex || o.shaped())
 	return nil
 }
 
 // run captures until ctx or the capture itself ends.
 func (o *liveOptions) run(ctx context.Context, args []string) error {
 	if o.list {
+		if o.form == "json" || o.form == "text" {
+			o.format = o.form
+		}
 		return o.interfaces(args)
 	}
 	if helped, err := o.parsed(o.s.Out, o.unjudged); helped || err != nil {

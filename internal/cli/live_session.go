@@ -45,6 +45,7 @@ type session struct {
 	gate  *gate
 
 	frame   capture.Frame
+	ifaces  []pcapng.Interface
 	links   []pcapng.LinkType // of the interfaces
 	full    bool              // the plan of the store ends the capture
 	latest  int64             // the latest time of a frame
@@ -103,11 +104,14 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 	if l, ok := c.view.(*liveLines); ok && !o.times.plain() {
 		opt.Saw = func(_ uint64, ns int64) { l.lines.Saw(ns) }
 	}
+	if v, ok := c.view.(*liveShaped); ok {
+		o.watch(v.out, &opt)
+	}
 	shown := o.selection(&opt) // what a filter leaves the gate decides
 	c.sel = o.selection(&opt)
 	c.match = o.matching(&opt, c.sel, foresight{})
 	if next := picked(shown, c.view.sink()); next != nil {
-		c.gate = o.gate(next, foresight{}, false)
+		c.gate = o.gate(next, foresight{}, o.shaped())
 		c.gate.watch(&opt)
 	}
 	lean := opt
@@ -132,15 +136,18 @@ func (c *session) store() (err error) {
 	if err := o.checkLinks(types); err != nil {
 		return err
 	}
-	ifaces := make([]pcapng.Interface, len(types))
+	c.ifaces = make([]pcapng.Interface, len(types))
 	for i, l := range types {
-		ifaces[i] = pcapng.Interface{Link: pcapng.LinkType(l), SnapLen: uint32(o.snapLen), Name: o.ifaces[i]} //nolint:gosec // checked
+		c.ifaces[i] = pcapng.Interface{Link: pcapng.LinkType(l), SnapLen: uint32(o.snapLen), Name: o.ifaces[i]} //nolint:gosec // checked
 		c.links = append(c.links, pcapng.LinkType(l))
+	}
+	if v, ok := c.view.(*liveShaped); ok {
+		v.begin()
 	}
 	if o.keep == "" {
 		return nil
 	}
-	c.keep, err = newStore(o.keep, o.plan, ifaces, o.clock, func(err error) {
+	c.keep, err = newStore(o.keep, o.plan, c.ifaces, o.clock, func(err error) {
 		c.clear()
 		o.s.warn(err)
 	})
@@ -159,7 +166,7 @@ func (c *session) judged(shown *pipeline.Selection) *liveSink {
 	}
 	more := c.stats.finding()
 	opt.OnFinding = more
-	if s, ok := l.next.(interface{ Finding(*conformance.Finding) }); ok {
+	if s, ok := l.next.(interface{ Finding(*conformance.Finding) }); ok && c.wantsFindings() {
 		if opt.OnFinding = s.Finding; more != nil {
 			opt.OnFinding = func(f *conformance.Finding) { s.Finding(f); more(f) }
 		}
@@ -175,6 +182,11 @@ func (c *session) judged(shown *pipeline.Selection) *liveSink {
 		l.engine = conformance.New(opt, keep)
 	}
 	return l
+}
+
+// wantsFindings reports whether what is shown, or a filter, asks for findings.
+func (c *session) wantsFindings() bool {
+	return !c.o.shaped() || c.o.judges() || c.o.needsFindings()
 }
 
 // liveSink passes everything to what is shown, then to the rules, and remembers the
@@ -367,6 +379,9 @@ func (c *session) packet(p *live.Packet) {
 	c.latest = max(c.latest, f.Time)
 	c.run.Frame(f)
 	c.over()
+	if c.o.lineBuffered {
+		c.show()
+	}
 }
 
 // kept ends a capture whose store is full, or failed.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
@@ -26,6 +27,9 @@ func (o *liveOptions) view(c *session) (liveView, error) {
 		return nil, err
 	}
 	switch {
+	case o.shaped():
+		sink, err := o.sinkOf(c.out, true, o.hex)
+		return &liveShaped{c: c, out: sink}, err
 	case o.summary && o.format == "text":
 		return &t, nil
 	case o.board:
@@ -99,6 +103,29 @@ func (v *liveLines) finish(dropped string) {
 	_ = v.lines.Close() // an error of the buffer, which returns it again
 	fmt.Fprintln(v.c.out)
 	v.liveTables.finish(dropped)
+}
+
+// liveShaped writes frames as tshark does.
+type liveShaped struct {
+	c   *session
+	out dissectSink
+}
+
+func (v *liveShaped) sink() pipeline.Sink       { return v.out }
+func (v *liveShaped) keep() conformance.Sink    { return nil }
+func (v *liveShaped) refresh(time.Time)         {}
+func (v *liveShaped) erase()                    {}
+func (v *liveShaped) ended([]*trace.Connection) {}
+
+func (v *liveShaped) finish(string) {
+	_ = v.out.Close() // an error of the buffer, which returns it again
+}
+
+// begin tells the form of the interfaces.
+func (v *liveShaped) begin() {
+	if s, ok := v.out.(shaped); ok {
+		s.shapedSink.Capture(v.c.o.iface, func() []pcapng.Interface { return v.c.ifaces })
+	}
 }
 
 // liveRecords writes JSON records.

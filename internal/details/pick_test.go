@@ -17,8 +17,12 @@ var picks = []struct {
 	names string
 	whole bool
 }{
-	{"tcp", false}, {"tcp", true}, {"ip tcp tcp.flags tcp.options", false}, {"iwarp_mpa iwarp_mpa.fpdu iwarp_ddp_rdmap iwarp_ddp", false},
-	{"iwarp_ddp_rdmap sctp", true}, {"frame eth", true},
+	{"tcp", false},
+	{"tcp", true},
+	{"ip tcp tcp.flags tcp.options", false},
+	{"iwarp_mpa iwarp_mpa.fpdu iwarp_ddp_rdmap iwarp_ddp", false},
+	{"iwarp_ddp_rdmap sctp", true},
+	{"frame eth", true},
 }
 
 // TestPick_Tshark compares what -j and -J leave of trees with tshark, member by member.
