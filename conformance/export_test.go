@@ -21,6 +21,15 @@ func (e *Engine) Model(t *trace.Connection) string {
 	return c.Dump()
 }
 
+// Misses says what the model has noted of the open messages of a connection and is not so;
+// empty if all is well.
+func (e *Engine) Misses(t *trace.Connection) string {
+	if c, ok := t.SinkData.(*judged); ok {
+		return c.Misses()
+	}
+	return ""
+}
+
 // AboutTest is what the rule for an entry says about its tests.
 func AboutTest(id string) rules.Test {
 	if r, ok := ruleOf(id); ok {

@@ -29,6 +29,7 @@ type harm struct {
 	// at the end.
 	often, pdus int
 	told        []string
+	misses      []string
 }
 
 // PDU implements [trace.Sink].
@@ -61,6 +62,9 @@ func (h *harm) PDU(p *trace.PDU) {
 // model returns the whole model of a connection.
 func (h *harm) model(c *trace.Connection) {
 	h.told = append(h.told, strings.Split(h.judge.Engine.Model(c), "\n")...)
+	if misses := h.judge.Engine.Misses(c); misses != "" {
+		h.misses = append(h.misses, misses)
+	}
 }
 
 // Ended hears of the end of a connection before the rules do.
@@ -210,6 +214,9 @@ func said(tb testing.TB, fs []capture.Frame, seed uint64, rate int, long bool) s
 	r.Finish()
 	if touched := h.judge.Engine.Touched(); len(touched) > 0 {
 		tb.Errorf("the halves share %v, and it was written to", touched)
+	}
+	if len(h.misses) > 0 {
+		tb.Errorf("%d times a note of open messages is wrong, first %s", len(h.misses), h.misses[0])
 	}
 	for i := range h.judge.findings {
 		f := h.judge.findings[i]

@@ -56,6 +56,7 @@ type Env struct {
 	// terminate is one that its connection does not keep.
 	terminate trace.Terminate
 	done      []trace.Transaction
+	answers   [][]uint64 // room for those of requests
 }
 
 // PDUs is the number of PDUs found so far.

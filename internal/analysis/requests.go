@@ -200,6 +200,9 @@ func (c *upper) answered(side, i int, p *trace.PDU) {
 	if !r.any {
 		r.any, r.first = true, p.Time-r.time
 	}
+	if r.answer == nil {
+		r.answer = c.env.answer()
+	}
 	if len(r.answer) < maxResponses {
 		r.answer = append(r.answer, p.Number)
 	} else {
@@ -240,6 +243,7 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 // transaction keeps a transaction until the PDU that completes it has been handed out.
 func (c *upper) transaction(t *trace.Transaction) {
 	if c.env.Sink == nil {
+		c.env.reuse(t.Responses)
 		return
 	}
 	c.env.done = append(c.env.done, *t)
@@ -248,7 +252,30 @@ func (c *upper) transaction(t *trace.Transaction) {
 // flush hands out the transactions that are complete.
 func (c *upper) flushTransactions() {
 	for i := range c.env.done {
-		c.env.Sink.Transaction(&c.env.done[i])
+		t := &c.env.done[i]
+		c.env.Sink.Transaction(t)
+		c.env.reuse(t.Responses)
 	}
 	c.env.done = c.env.done[:0]
 }
+
+// answer returns room for the PDUs of an answer, nil if none is spare.
+func (e *Env) answer() []uint64 {
+	n := len(e.answers) - 1
+	if n < 0 {
+		return nil
+	}
+	room := e.answers[n]
+	e.answers = e.answers[:n]
+	return room
+}
+
+// reuse keeps such room for another answer.
+func (e *Env) reuse(room []uint64) {
+	if cap(room) > 0 && cap(room) <= maxAnswer && len(e.answers) < maxSpare {
+		e.answers = append(e.answers, room[:0])
+	}
+}
+
+// maxAnswer bounds the room that is kept.
+const maxAnswer = 1024

@@ -21,8 +21,8 @@ const perRecord = 2 * len(behind{})
 
 func (r *sentRun) pack() packedRun {
 	return packedRun{
-		r.key, r.step, r.pdu, r.frame, uint64(r.offset), uint64(r.name) | uint64(r.length)<<32, //nolint:gosec // modulo 2^64
-		uint64(r.control[0]) | uint64(r.control[1])<<8 | uint64(r.n)<<16,
+		r.key, r.step, r.pdu, r.frame, uint64(r.offset), uint64(r.name), //nolint:gosec // modulo 2^64
+		uint64(r.n) | uint64(r.length)<<8 | uint64(r.control[0])<<40 | uint64(r.control[1])<<48,
 	}
 }
 
@@ -40,8 +40,8 @@ func (p *packedRun) next(r *sentRun) packedRun {
 
 func (p *packedRun) unpack() sentRun {
 	return sentRun{
-		key: p[0], step: p[1], pdu: p[2], frame: p[3], offset: int64(p[4]), name: uint32(p[5]), length: uint32(p[5] >> 32), //nolint:gosec // as packed
-		control: [2]byte{byte(p[6]), byte(p[6] >> 8)}, n: uint8(p[6] >> 16), //nolint:gosec // as packed
+		key: p[0], step: p[1], pdu: p[2], frame: p[3], offset: int64(p[4]), name: uint32(p[5]), //nolint:gosec // as packed
+		n: uint8(p[6]), length: uint32(p[6] >> 8), control: [2]byte{byte(p[6] >> 40), byte(p[6] >> 48)}, //nolint:gosec // as packed
 	}
 }
 

@@ -2,12 +2,15 @@
 // foreseen. Records are words of 64 bits; nothing in them is a pointer, so that there is
 // nothing for a garbage collector to look at.
 //
-// A record is an octet whose bit g says that word g differs, with a tag above the bits of
-// the words, then for each such word an octet whose bit i says that octet i of it differs,
-// counted from the lowest one, and those octets, by exclusive or with the foreseen ones.
+// A record is four octets: the lowest three bits say how much of word 0 follows, and so on
+// for the next words; a tag is above them. Behind them are the lower octets of the words, by
+// exclusive or with those that were foreseen.
 package deltas
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // MaxWords is how many words a record has at most.
 const MaxWords = 8
@@ -18,59 +21,50 @@ type List struct {
 	from   int // where the oldest begins
 }
 
-// maxRecord is how many octets a record of MaxWords takes at most.
-const maxRecord = 1 + MaxWords*(1+8)
+const (
+	lead = 4
+	// maxRecord is how many octets a record takes at most.
+	maxRecord = lead + 8*MaxWords
+	// someRoom is what a list has at first.
+	someRoom = 64
+)
 
-// grown is how many octets a list that is full grows by, at least.
-const grown = 48
+// By the octets of a difference: the bits for it, and by those how many octets follow.
+var (
+	codeOf = [9]uint32{0, 1, 2, 3, 4, 5, 6, 7, 7}
+	sizeOf = [8]int{0, 1, 2, 3, 4, 5, 6, 8}
+)
 
-// Add appends a record. foreseen has the same length, at most MaxWords; of the tag as
-// many bits are kept as there are fewer words.
+const codeBits = 3
+
+// Add appends a record. foreseen has the same length, at most MaxWords; of the tag as many
+// bits are kept as there is room for above the words.
 func (l *List) Add(tag uint8, record, foreseen []uint64) {
-	if cap(l.octets)-len(l.octets) < maxRecord {
-		l.grow(record, foreseen)
+	var b [maxRecord]byte
+	codes, at := uint32(tag)<<(codeBits*len(record)), lead
+	for i, w := range record {
+		w ^= foreseen[i]
+		code := codeOf[(bits.Len64(w)+7)/8]
+		binary.LittleEndian.PutUint64(b[at:], w)
+		codes |= code << (codeBits * i)
+		at += sizeOf[code]
 	}
-	at := len(l.octets)
-	b := append(l.octets, tag<<len(record))
-	for g, w := range record {
-		if w ^= foreseen[g]; w == 0 {
-			continue
-		}
-		b[at] |= 1 << g
-		which := len(b)
-		b = append(b, 0)
-		for w != 0 {
-			i := bits.TrailingZeros64(w) / 8
-			b[which] |= 1 << i
-			b = append(b, byte(w>>(8*i))) //nolint:gosec // its ith octet
-			w &^= 0xff << (8 * i)
-		}
+	binary.LittleEndian.PutUint32(b[:], codes)
+	if cap(l.octets)-len(l.octets) < at {
+		l.grow(at)
 	}
-	l.octets = b
+	l.octets = append(l.octets, b[:at]...)
 }
 
-// grow makes room for a record if it needs some: in place of those that were dropped, or
-// half as much again.
-func (l *List) grow(record, foreseen []uint64) {
-	need := 1
-	for g, w := range record {
-		if w ^= foreseen[g]; w != 0 {
-			need++
-			for ; w != 0; w &^= 0xff << (bits.TrailingZeros64(w) &^ 7) {
-				need++
-			}
-		}
+// grow makes room: in place of records that were dropped, or half as much again.
+func (l *List) grow(need int) {
+	kept := l.octets[l.from:]
+	if l.from >= need && l.from >= len(l.octets)/4 {
+		l.octets = l.octets[:copy(l.octets, kept)]
+	} else {
+		l.octets = append(make([]byte, 0, len(kept)+max(someRoom, need, len(kept)/2)), kept...)
 	}
-	n := len(l.octets)
-	switch {
-	case cap(l.octets)-n >= need:
-	case l.from >= n/4 && l.from >= need:
-		l.octets = l.octets[:copy(l.octets, l.octets[l.from:])]
-		l.from = 0
-	default:
-		l.octets = append(make([]byte, 0, n-l.from+max(need, grown, (n-l.from)/2)), l.octets[l.from:]...)
-		l.from = 0
-	}
+	l.from = 0
 }
 
 // Drop drops the records before the next one of a reader of the list.
@@ -89,22 +83,19 @@ func (l *List) Read() Reader { return Reader{l.octets[l.from:]} }
 func (r *Reader) More() bool { return len(r.rest) > 0 }
 
 // Tag is that of the next record, of so many words.
-func (r *Reader) Tag(words int) uint8 { return r.rest[0] >> words }
+func (r *Reader) Tag(words int) uint8 {
+	return uint8(binary.LittleEndian.Uint32(r.rest) >> (codeBits * words)) //nolint:gosec // at most a tag
+}
 
 // Next makes the next record of what was foreseen for it.
 func (r *Reader) Next(words []uint64) {
-	b := r.rest
-	groups := b[0] & (1<<len(words) - 1)
-	b = b[1:]
-	for ; groups != 0; groups &= groups - 1 {
-		which := b[0]
-		b = b[1:]
-		w := uint64(0)
-		for ; which != 0; which &= which - 1 {
-			w |= uint64(b[0]) << (8 * bits.TrailingZeros8(which))
-			b = b[1:]
+	codes, b := binary.LittleEndian.Uint32(r.rest), r.rest[lead:]
+	for i := range words {
+		n := sizeOf[codes>>(codeBits*i)&(1<<codeBits-1)]
+		for k, octet := range b[:n] {
+			words[i] ^= uint64(octet) << (8 * k)
 		}
-		words[bits.TrailingZeros8(groups)] ^= w
+		b = b[n:]
 	}
 	r.rest = b
 }

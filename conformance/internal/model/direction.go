@@ -69,6 +69,7 @@ type sending struct {
 	// met is the STag of the peer that was looked at last.
 	met                      TaggedAddress
 	HasVersions              bool
+	open                     uint8 // a bit for each of Queues and Tagged whose message is open
 	DDPVersion, RDMAPVersion uint8
 	Mixed                    mixed
 	// extended is the latest opcode of RFC 7306, or 0.

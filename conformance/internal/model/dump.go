@@ -48,6 +48,25 @@ func dump(b *strings.Builder, name string, v reflect.Value) {
 	}
 }
 
+// Misses says where the note of the messages that are open is not so; empty if all is well.
+// It is for tests.
+func (c *Conn) Misses() string {
+	for i := range c.Directions {
+		h := &c.Directions[i]
+		open := uint8(0)
+		for k := range h.Queues {
+			open |= uint8(Bit(h.Queues[k].Msg.Open())) << k * queueBit //nolint:gosec // 0 or 1
+		}
+		for k := range h.Tagged {
+			open |= uint8(Bit(h.Tagged[k].Msg.Open())) << k * flowBit //nolint:gosec // 0 or 1
+		}
+		if open != h.open {
+			return fmt.Sprintf("%v: open are %06b, and %06b are noted", h.Dir, open, h.open)
+		}
+	}
+	return ""
+}
+
 // Touched names the parts of the shared idle state that were written to; empty if all is
 // well. It is for tests.
 func (b *CaptureState) Touched() (members []string) {

@@ -53,7 +53,8 @@ type packedBursts struct {
 	base *ofKinds // of those that were dropped; nil: none was
 }
 
-// packedBurst is a burst in words: the header, its length, and the two numbers.
+// packedBurst is a burst in words: the two control octets and the next four, the next eight
+// octets of the header, the length with the last four, and the two numbers.
 type packedBurst [4]uint64
 
 // ofKinds are bursts, one of each kind.
@@ -66,16 +67,17 @@ const kinds = 4
 func (b *burst) pack() packedBurst {
 	h := &b.key.b
 	return packedBurst{
-		binary.BigEndian.Uint64(h[:]), binary.BigEndian.Uint64(h[8:]),
-		uint64(binary.BigEndian.Uint16(h[16:])) | uint64(b.key.n)<<16 | uint64(b.length)<<32, uint64(b.n),
+		uint64(binary.LittleEndian.Uint16(h[:])) | uint64(binary.LittleEndian.Uint32(h[2:]))<<16, binary.BigEndian.Uint64(h[6:]),
+		uint64(b.length) | uint64(binary.BigEndian.Uint32(h[14:]))<<32, uint64(b.n) | uint64(b.key.n)<<32,
 	}
 }
 
 func (p *packedBurst) unpack() (b burst) {
-	binary.BigEndian.PutUint64(b.key.b[:], p[0])
-	binary.BigEndian.PutUint64(b.key.b[8:], p[1])
-	binary.BigEndian.PutUint16(b.key.b[16:], uint16(p[2]))                   //nolint:gosec // its lowest part
-	b.key.n, b.length, b.n = uint8(p[2]>>16), uint32(p[2]>>32), uint32(p[3]) //nolint:gosec // their parts
+	h := &b.key.b
+	binary.LittleEndian.PutUint64(h[:], p[0])
+	binary.BigEndian.PutUint64(h[6:], p[1])
+	binary.BigEndian.PutUint32(h[14:], uint32(p[2]>>32))
+	b.key.n, b.length, b.n = uint8(p[3]>>32), uint32(p[2]), uint32(p[3]) //nolint:gosec // their parts
 	return b
 }
 
@@ -83,24 +85,19 @@ func (p *packedBurst) unpack() (b burst) {
 const lastFlag = 0x40
 
 // kind is that of the message.
-func (p *packedBurst) kind() uint8 { return uint8(p[0]>>48) % kinds } //nolint:gosec // the opcode
+func (p *packedBurst) kind() uint8 { return uint8(p[0]>>8) % kinds } //nolint:gosec // the opcode
 
 // foreseen is what most likely follows: a tagged message that goes on, or the next one.
 func (p *packedBurst) foreseen() packedBurst {
-	next := *p
-	switch n := p[2] >> 16 & 0xff; n {
-	case ddp.TaggedLen:
-		to := (p[0]<<48 | p[1]>>16) + p[3]*(p[2]>>32-n)
-		next[0], next[1] = p[0]&^0xffff|to>>48, p[1]&0xffff|to<<16
-	case ddp.UntaggedLen:
-		msn, mo := p[1]<<16>>32, p[1]<<16|p[2]&0xffff
-		if p[0]>>56&lastFlag != 0 {
-			msn, mo = msn+1, 0
-		} else {
-			mo += p[3] * (p[2]>>32 - n)
-		}
-		next[1] = p[1]>>48<<48 | msn<<32>>16 | mo<<32>>48
-		next[2] = p[2]&^0xffff | mo&0xffff
+	const low = 1<<32 - 1
+	next, size := *p, p[2]&low-p[3]>>32
+	switch {
+	case p[3]>>32 == ddp.TaggedLen:
+		next[1] += p[3] & low * size
+	case p[0]&lastFlag != 0: // the next message number, from its beginning
+		next[1], next[2] = p[1]&^low|(p[1]+1)&low, p[2]&low
+	default:
+		next[2] += p[3] & low * size << 32
 	}
 	return next
 }

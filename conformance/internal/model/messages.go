@@ -28,12 +28,26 @@ type flow struct {
 	Msg  *Message // nil: there was none
 }
 
-// room returns the message of a queue or flow; it allocates it if there is none yet.
-func room(m **Message) *Message {
+// room returns the message of a queue or flow, by its bit in [sending.open]; it allocates it
+// if there is none yet.
+func room(m **Message, bit uint8) *Message {
 	if *m == nil {
-		*m = &Message{}
+		*m = &Message{bit: bit}
 	}
 	return *m
+}
+
+// The bits of the messages that are open: those of the queues, and of the flows.
+const (
+	queueBit = 1
+	flowBit  = queueBit << 4
+)
+
+// marks takes down whether a message is open.
+func (h *Direction) marks(m *Message) {
+	if h.open &^= m.bit; m.Open() {
+		h.open |= m.bit
+	}
 }
 
 // Open reports whether the rest of a message is still to come.
@@ -50,6 +64,7 @@ type Message struct {
 	*Direction
 	pieces
 	There, Tagged bool
+	bit           uint8 // see [sending.open]
 	// Done: L was seen. The message is judged when the next one begins.
 	Done     bool
 	sure     bool // nothing was missing when it began
@@ -84,15 +99,11 @@ func (m *Message) LastStart() uint64 { return m.Runs[min(int(m.lastAt), len(m.Ru
 // maxPieces is how many segments are kept of a message.
 const maxPieces = 4096
 
-// flowOf returns the flow of tagged segments with an opcode.
-func (h *Direction) flowOf(op rdmap.Opcode) *flow {
-	if op == OpReadResponse {
-		return &h.Tagged[1]
-	}
-	return &h.Tagged[0]
-}
+// flow is that of the segment.
+func (s *Segment) flow() *flow { return &s.Tagged[s.flowIndex()] }
 
-func (s *Segment) flow() *flow { return s.flowOf(s.Op) }
+// flowIndex is that of the flow of the segment.
+func (s *Segment) flowIndex() int { return Bit(s.Op == OpReadResponse) }
 
 // Span is the range of offsets, from MO or TO, that the payload of a segment fills.
 func (s *Segment) Span() (from, to uint64) {
@@ -136,7 +147,7 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate) {
 		m.over(c)
 		// If its first segment was seen, nothing of it is missing.
 		*sure = have&catalogue.MsgSync != 0 || !s.DDP.Tagged && s.DDP.MO == 0 || *sure
-		*m = Message{Direction: s.Direction, There: true, Tagged: s.DDP.Tagged, pieces: m.reset(), sure: *sure}
+		*m = Message{Direction: s.Direction, There: true, Tagged: s.DDP.Tagged, pieces: m.reset(), sure: *sure, bit: m.bit}
 		m.Op, m.Control, m.Field = s.Op, s.DDP.RsvdULP, s.DDP.RsvdULP32
 		m.QN, m.MSN, m.STag = s.DDP.QN, s.DDP.MSN, s.DDP.STag
 		if !s.DDP.Tagged && s.DDP.QN < uint32(len(s.Queues)) {
@@ -165,6 +176,7 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate) {
 	if s.DDP.Last && !m.Done {
 		m.Done, m.lastAt = true, int32(len(m.Runs)-1) //nolint:gosec // at most maxPieces
 	}
+	s.marks(m)
 }
 
 // strays counts a message that may have used up an MSN of its own queue, or of the queue
@@ -201,6 +213,7 @@ func (m *Message) over(c *Conn) {
 	}
 	c.Tell.Message(m, m.shape(have), have)
 	m.There = false
+	m.open &^= m.bit
 }
 
 // over ends the messages of a direction in which nothing more comes.
@@ -231,6 +244,7 @@ func (h *Direction) lost() {
 	if h.own&ownSending == 0 {
 		return
 	}
+	h.open = 0
 	forget := func(m *Message) {
 		if m != nil {
 			m.There = false

@@ -28,7 +28,8 @@ type opening struct {
 // later are FPDUs before which their sender had received more than before those that came
 // earlier: the first ones, and the last one.
 type later struct {
-	rises []FPDUNote
+	rises [maxRises]FPDUNote // n of them
+	n     int
 	most  FPDUNote
 }
 
@@ -99,8 +100,9 @@ func (o *opening) add(p *trace.PDU) {
 			o.later = &later{}
 		}
 		o.later.most = noteOf(p)
-		if len(o.later.rises) < maxRises {
-			o.later.rises = append(o.later.rises, o.later.most)
+		if k := o.later; k.n < maxRises {
+			k.rises[k.n] = k.most
+			k.n++
 		}
 	}
 	o.sound = p.FPDU.CRCStatus == mpa.CRCGood
@@ -128,7 +130,7 @@ func (o *opening) knew(end int64) *FPDUNote {
 		return &o.First
 	}
 	if o.later != nil {
-		for i := range o.later.rises {
+		for i := range o.later.n {
 			if n := &o.later.rises[i]; n.Knew(end) == Having {
 				return n
 			}

@@ -35,7 +35,8 @@ func (s *Segment) relation() (Relation, *Message) {
 // taggedRelation compares STag and TO with those of the last message of its kind.
 func (s *Segment) taggedRelation() (Relation, *Message) {
 	g := s.DDP
-	m := room(&s.flow().Msg)
+	i := s.flowIndex()
+	m := room(&s.Tagged[i].Msg, flowBit<<i)
 	if !m.Open() {
 		if x := s.continuedFlow(m); x != nil {
 			return GoesOn, x // regardless of its opcode
@@ -54,6 +55,9 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 // continuedFlow returns the open tagged message, other than m, that a segment continues;
 // nil if there is none.
 func (s *Segment) continuedFlow(m *Message) *Message {
+	if s.open&^m.bit == 0 {
+		return nil
+	}
 	for i := range s.Tagged {
 		if x := s.Tagged[i].Msg; x != m && x.Open() && x.STag == s.DDP.STag && x.Next() == s.DDP.TO {
 			return x
@@ -66,7 +70,7 @@ func (s *Segment) continuedFlow(m *Message) *Message {
 func (s *Segment) untaggedRelation() (Relation, *Message) {
 	g := s.DDP
 	for i := range s.Queues {
-		if x := s.Queues[i].Msg; s.ChangesQueue(x) {
+		if x := s.Queues[i].Msg; g.MO != 0 && s.ChangesQueue(x) {
 			return GoesOn, x
 		}
 	}
@@ -74,7 +78,7 @@ func (s *Segment) untaggedRelation() (Relation, *Message) {
 	if g.QN >= uint32(len(s.Queues)) || known && own != g.QN {
 		return Stray, nil
 	}
-	m := room(&s.Queues[g.QN].Msg)
+	m := room(&s.Queues[g.QN].Msg, queueBit<<g.QN)
 	switch {
 	case !m.There:
 	case g.MSN == m.MSN && g.MO == 0 && m.unended() && !s.Repeats(m):
@@ -115,6 +119,9 @@ func (s *Segment) Repeats(m *Message) bool {
 // nil if there is none.
 func (s *Segment) OpenBeside() *Message {
 	_, own := s.Relate()
+	if s.open == 0 || own != nil && s.open == own.bit {
+		return nil
+	}
 	for i := range s.Queues {
 		if m := s.Queues[i].Msg; m != own && m.Open() {
 			return m
