@@ -50,4 +50,4 @@ func percent(live int) int {
 }
 
 // leastPercent bounds the work of collecting.
-const leastPercent = 10
+const leastPercent = 20
