@@ -26,8 +26,8 @@ type node struct {
 
 // The bounds of a hierarchy: a frame may hold thousands of FPDUs, each below the one before.
 const (
-	maxDepth = 64
-	maxNodes = 4096
+	maxDepth = 512
+	maxNodes = 1 << 14
 )
 
 // hierarchy counts frames by their protocols. Several FPDUs in a frame stand below each
@@ -136,7 +136,7 @@ func layers(all []string, f *pipeline.Frame) []string {
 	all, kind := link(all, f)
 	p := f.Packet
 	for i := range f.Tunnels {
-		all = tunnelLayers(all, &f.Tunnels[i])
+		all = tunnelLayers(all, f.Tunnels[i:])
 	}
 	switch f.Status {
 	case packet.UnknownLink:
@@ -227,8 +227,9 @@ func link(all []string, f *pipeline.Frame) (_ []string, kind uint16) {
 	return all, kind
 }
 
-// tunnelLayers appends the layers that a tunnel header stands for.
-func tunnelLayers(all []string, h *tunnel.Header) []string {
+// tunnelLayers appends the layers that the first of some tunnel headers stands for.
+func tunnelLayers(all []string, hs []tunnel.Header) []string {
+	h := &hs[0]
 	if h.HasAddrs {
 		if h.Src.Is4() {
 			all = append(all, "ip")
@@ -243,10 +244,16 @@ func tunnelLayers(all []string, h *tunnel.Header) []string {
 		return append(all, h.Kind.String(), "eth")
 	case tunnel.GRE:
 		all = append(all, h.Kind.String())
-		const ethernet = 0x6558 // of the GRE protocol types: bridged Ethernet
+		// Protocol types of GRE: bridged Ethernet, and ERSPAN, which has no header of its own
+		// in its first version.
+		const ethernet, erspan = 0x6558, 0x88be
 		for _, v := range h.Values() {
-			if v.Name == "gre.proto" && v.Number == ethernet {
+			switch {
+			case v.Name != "gre.proto":
+			case v.Number == ethernet:
 				all = append(all, "eth")
+			case v.Number == erspan && (len(hs) == 1 || hs[1].Kind != tunnel.ERSPAN):
+				all = append(all, tunnel.ERSPAN.String(), "eth")
 			}
 		}
 		return all
