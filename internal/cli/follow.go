@@ -20,11 +20,14 @@ import (
 // followOptions are the flags of follow.
 type followOptions struct {
 	input
-	s        *IOStreams
-	format   string
-	ladder   bool
-	hex      bool
-	octets   int
+	s       *IOStreams
+	format  string
+	ladder  bool
+	hex     bool
+	octets  int
+	payload string // how it is shown
+	// several are the connections that are shown, if arguments say it.
+	several  []string
 	all      bool
 	pause    time.Duration
 	unjudged bool
@@ -41,7 +44,7 @@ const (
 func newFollow(s *IOStreams) *cobra.Command {
 	o := &followOptions{s: s, pager: pager{s: s}}
 	cmd := &cobra.Command{
-		Use:   "follow [CONN] FILE",
+		Use:   "follow [CONN...] FILE",
 		Short: "Show a connection as a dialogue of messages",
 		Long: strings.TrimSpace(`
 Show what the sides of a connection say to each other: a line per message, with the
@@ -52,8 +55,9 @@ connection have lines of their own; a startup says what was agreed, a Terminate 
 it means.
 
 CONN is the number of the connection, as in dissect and analyze and as tcp.stream in
-tshark; it may stand before or behind FILE, or in --conn. Without it the first
-connection that carries iWARP is shown. A file whose name is a number is ./3.
+tshark; it may stand before or behind FILE, or in --conn. Several are shown one after
+the other, each from a reading of its own. Without CONN the first connection that
+carries iWARP is shown. A file whose name is a number is ./3.
 
 What repeats itself is left out, and a line says how often it came; --all shows
 each message, and so does -x, which shows the payload too. A time without messages
@@ -67,10 +71,15 @@ the connection at the end.
 		Example: strings.Trim(`
   iwdissect follow trace.pcap
   iwdissect follow 3 trace.pcap
+  iwdissect follow 0 3 trace.pcap
   iwdissect follow --ladder --conn 3 trace.pcap
+  iwdissect follow --payload-as ascii 3 trace.pcap
   iwdissect follow -x --after 12:00:01 3 trace.pcap
 `, "\n"),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.hex = o.hex || cmd.Flags().Changed(payloadFlag)
+			return o.run(args)
+		},
 	}
 	f := cmd.Flags()
 	o.flags(f)
@@ -78,6 +87,7 @@ the connection at the end.
 	f.BoolVar(&o.ladder, "ladder", false, "draw a sequence diagram")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the payload of each message")
 	f.IntVar(&o.octets, "payload-octets", payloadShown, "with -x, show at most `N` octets of a payload")
+	f.StringVar(&o.payload, payloadFlag, "hex", "show the payload of each message in `FORM`: hex (octets and text), ascii (text) or raw (digits in one line)")
 	f.BoolVar(&o.all, "all", false, "show each message, also what repeats itself")
 	f.DurationVar(&o.pause, "pause", pauseShown, "say when there is no message for `TIME`, such as 1s; 0 never says it")
 	o.times.flag(f)
@@ -88,26 +98,37 @@ the connection at the end.
 	f.Lookup("quiet").Usage = "show no progress"
 	f.Lookup("worst").Hidden = true // follow shows one connection
 	completeFlags(cmd, "text", "ndjson", "json")
+	_ = cmd.RegisterFlagCompletionFunc(payloadFlag, words("hex", "ascii", "raw")) // the flag is there
 	return cmd
 }
 
-// split takes the number of the connection out of the arguments.
+// payloadFlag says how payload is shown.
+const payloadFlag = "payload-as"
+
+// payloadForms are its values.
+var payloadForms = map[string]render.PayloadForm{"hex": render.PayloadHex, "ascii": render.PayloadASCII, "raw": render.PayloadRaw}
+
+// split takes the numbers of connections out of the arguments.
 func (o *followOptions) split(args []string) ([]string, error) {
+	var rest []string
 	for i, arg := range args {
 		if _, err := strconv.ParseUint(arg, 10, 64); err != nil {
+			rest = append(rest, arg)
 			continue
 		}
-		rest := slices.Delete(slices.Clone(args), i, i+1)
-		if _, err := os.Stat(arg); err == nil && len(rest)+len(o.read) == 0 {
-			return args, nil // it is all there is to read
+		if _, err := os.Stat(arg); err == nil && len(rest)+len(o.read) == 0 && i == len(args)-1 {
+			rest = append(rest, arg) // it is all there is to read
+			continue
 		}
-		if o.conns != "" {
-			return nil, usagef("the connection is given twice: %s, and --conn %s", arg, o.conns)
-		}
-		o.conns = arg
-		return rest, nil
+		o.several = append(o.several, arg)
 	}
-	return args, nil
+	if len(o.several) > 0 && o.conns != "" {
+		return nil, usagef("the connection is given twice: %s, and --conn %s", strings.Join(o.several, ", "), o.conns)
+	}
+	if len(o.several) > 0 {
+		o.conns = o.several[0]
+	}
+	return rest, nil
 }
 
 // check refuses what cannot be done.
@@ -125,8 +146,14 @@ func (o *followOptions) check(files []string) error {
 		return usagef("--worst does not go with follow, which shows one connection: analyze --worst names them")
 	case c != nil && (len(c) != 1 || c[0].From != c[0].To):
 		return usagef("follow shows one connection, not %s", o.conns)
+	case len(o.several) > 1 && o.format == "json":
+		return usagef("--format json is one document: follow one connection, or use --format ndjson")
+	case len(o.several) > 1 && slices.Contains(files, "-"):
+		return usagef("standard input can be read once: follow one connection of it")
 	case o.ladder && o.format != "text":
 		return usagef("--ladder goes with --format text")
+	case !known(payloadForms, o.payload):
+		return usagef("--payload-as takes hex, ascii or raw, not %q", o.payload)
 	case o.octets < 0:
 		return usagef("--payload-octets takes a number of octets, not %d", o.octets)
 	case o.pause < 0:
@@ -143,7 +170,7 @@ func (o *followOptions) sink(live bool) (*render.Follow, error) {
 	}
 	opt := render.FollowOptions{All: o.all, Pause: int64(o.pause), Colour: colour, Live: live, Times: o.times.format, Explain: explained}
 	if o.hex {
-		opt.Hex = o.octets
+		opt.Hex, opt.Payload = o.octets, payloadForms[o.payload]
 	}
 	if opt.Width, err = o.s.width(o.columns); err != nil {
 		return nil, err
@@ -161,6 +188,12 @@ func (o *followOptions) sink(live bool) (*render.Follow, error) {
 		return render.NewFollowRecords(o.s.Out, o.format == "json", opt), nil
 	}
 	return nil, usagef("--format takes text, ndjson or json, not %q", o.format)
+}
+
+// known reports whether there is a value under a name.
+func known[V any](m map[string]V, name string) bool {
+	_, ok := m[name]
+	return ok
 }
 
 // explained says what the error of a Terminate means.
@@ -201,7 +234,27 @@ func (o *followOptions) run(args []string) error {
 	opt.Sums = !o.unjudged
 	defer ignoreFirstInterrupt(files)()
 	page := o.format == "text" && !slices.Contains(files, "-")
-	return o.pager.through(page, func() error { return o.one(opt, files) })
+	return o.pager.through(page, func() error { return o.each(opt, files) })
+}
+
+// each shows the connections one after the other.
+func (o *followOptions) each(opt pipeline.Options, files []string) error {
+	if len(o.several) < 2 {
+		return o.one(opt, files)
+	}
+	for i, n := range o.several {
+		o.conns = n
+		if err := o.choose(); err != nil {
+			return err
+		}
+		if i > 0 && o.format == "text" {
+			fmt.Fprintln(o.s.Out)
+		}
+		if err := o.one(opt, files); err != nil || o.pager.gone() {
+			return err
+		}
+	}
+	return nil
 }
 
 // one shows a connection of a capture.

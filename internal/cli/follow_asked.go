@@ -15,21 +15,28 @@ func followAsked(args []string) ([]string, error) {
 		return args, nil
 	}
 	part := strings.Split(value, ",")
-	const form = "-z %s: it takes follow,tcp,hex,N or follow,sctp,ascii,N, with the number of a connection; 'iwdissect follow' does the same"
+	const usage = "-z %s: it takes follow,tcp,hex,N or follow,sctp,ascii,N, with the number of a connection; 'iwdissect follow' does the same"
 	switch {
 	case len(part) < 4, part[1] != "tcp" && part[1] != "sctp", !slices.Contains([]string{"hex", "ascii", "raw", "utf-8", "ebcdic", "yaml"}, part[2]):
-		return nil, usagef(form, value)
+		return nil, usagef(usage, value)
 	case len(part) > 4:
 		return nil, usagef("-z %s: endpoints and ranges are not taken; 'iwdissect follow -x CONN FILE' shows a connection by its number, which 'iwdissect FILE' lists", value)
 	}
 	if _, err := strconv.ParseUint(part[3], 10, 64); err != nil {
-		return nil, usagef(form, value)
+		return nil, usagef(usage, value)
 	}
 	rest := slices.Delete(slices.Clone(args), at, at+n)
 	if len(rest) > 0 && (rest[0] == "dissect" || rest[0] == "analyze") {
 		rest = rest[1:]
 	}
-	return append([]string{"follow", "-x", "--conn", part[3]}, rest...), nil
+	form := "hex"
+	switch part[2] {
+	case "ascii", "utf-8":
+		form = "ascii"
+	case "raw":
+		form = "raw"
+	}
+	return append([]string{"follow", "--" + payloadFlag, form, "--conn", part[3]}, rest...), nil
 }
 
 // followPlace finds -z follow,...: where it stands, its value, and how many arguments it is;

@@ -19,6 +19,8 @@ type FollowOptions struct {
 	HasConn bool
 	// Hex shows the first octets of the payload of each message, at most so many.
 	Hex int
+	// Payload is how these are shown in text.
+	Payload PayloadForm
 	// All folds nothing.
 	All bool
 	// Pause is the time in nanoseconds from which on nothing is worth a line; 0: never.

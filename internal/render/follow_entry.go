@@ -367,16 +367,3 @@ func appendAgreed(b []byte, c *trace.Connection) []byte {
 	}
 	return b
 }
-
-// appendPayload dumps the octets of a payload that are shown, and counts the others.
-func appendPayload(b []byte, e *spoken) []byte {
-	if len(e.payload) == 0 {
-		return b
-	}
-	b = appendHexDump(b, e.payload, nil)
-	if more := e.length - e.missing - int64(len(e.payload)); more > 0 {
-		b = append(b, "    ... "...)
-		b = append(append(b, diagnose.Counted(uint64(more), "octet", "octets")...), " more\n"...)
-	}
-	return b
-}

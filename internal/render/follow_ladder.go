@@ -176,7 +176,7 @@ func (l *ladder) put(e *spoken) {
 			}
 		}
 	}
-	l.f.out.b = appendPayload(l.f.out.b, e)
+	l.f.out.b = appendPayload(l.f.out.b, e, l.f.opt.Payload)
 	l.f.out.done()
 }
 

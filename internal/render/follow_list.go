@@ -77,7 +77,7 @@ func (l *list) put(e *spoken) {
 			}
 		}
 	}
-	l.f.out.b = appendPayload(l.f.out.b, e)
+	l.f.out.b = appendPayload(l.f.out.b, e, l.f.opt.Payload)
 	l.f.out.done()
 }
 
