@@ -9,11 +9,10 @@ import (
 
 // The heap is mostly the state of the connections, which is kept to the end. While it is
 // small, garbage may be as much again, as by default. With thousands of connections,
-// collections would take a tenth of the time and free next to nothing, so garbage is
-// allowed until it and the heap are 72 MB; above that, allow at most 8 MB of garbage.
+// collections would take a sixth of the time and free next to nothing, so garbage is
+// allowed until it and the heap are 72 MB; above that, a fifth of the heap.
 const (
 	little = 12 << 20
-	least  = 8 << 20
 	whole  = 72 << 20
 )
 
@@ -46,7 +45,7 @@ func percent(live int) int {
 	if live <= little {
 		return 100
 	}
-	return max(100*max(whole-live, least)/live, leastPercent)
+	return max(100*(whole-live)/live, leastPercent)
 }
 
 // leastPercent bounds the work of collecting.

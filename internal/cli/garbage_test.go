@@ -9,11 +9,12 @@ func TestGarbage(t *testing.T) {
 		{12, 12},
 		{13, 59},
 		{40, 32},
-		{64, 8}, // the least
-		{72, 8},
-		{79, 8},
-		{100, 10}, // a tenth
-		{1000, 100},
+		{60, 12},
+		{64, 12}, // a fifth
+		{72, 14},
+		{79, 15},
+		{100, 20},
+		{1000, 200},
 	} {
 		if got := percent(tt.live<<20) * tt.live / 100; got > tt.garbage || got < tt.garbage-1 {
 			t.Errorf("%d MiB in use: %d MiB may be garbage, want %d", tt.live, got, tt.garbage)
