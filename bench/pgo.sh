@@ -28,17 +28,21 @@ load() {
 	[[ -s $DIR/pgo-$1.pcap ]] || CPUPROFILE=/dev/null "$work/profiled" generate --mix bulk "${@:2}" -o "$DIR/pgo-$1.pcap"
 }
 
+load mix --mix mixed --size 300MB --flows 640
 load plain --size 1GB --flows 64
 load flows --size 1GB --flows 10000
 load loss --size 300MB --flows 64 --loss 1 --reorder 1
 load span --size 300MB --flows 64 --fpdu 16KiB
 load markers --size 300MB --flows 64 --markers
 load sctp --size 300MB --flows 64 --sctp
-for shape in plain flows loss span markers sctp; do
+for shape in mix plain flows loss span markers sctp; do
 	profile "analyze-$shape" analyze "$DIR/pgo-$shape.pcap"
 	profile "check-$shape" check "$DIR/pgo-$shape.pcap"
 done
 profile dissect dissect "$DIR/pgo-loss.pcap"
+profile fields dissect -T fields -e frame.number -e ip.src -e tcp.stream -e iwarp_rdma.opcode "$DIR/pgo-loss.pcap"
+profile filter dissect -Y 'tcp.port == 7174 && iwarp_rdma.opcode == 0' "$DIR/pgo-mix.pcap"
+profile iostat dissect -z 'io,stat,1,iwarp_ddp.stag' "$DIR/pgo-mix.pcap"
 
 # Remove the path of the program from the profile.
 go tool pprof -proto -output "$work/all.pb.gz" "$work"/*.prof >/dev/null 2>&1
