@@ -1,6 +1,10 @@
 package fields
 
 import (
+	"cmp"
+	"strings"
+	"sync"
+
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -47,6 +51,9 @@ func (s *Summary) PDU(p *trace.PDU) {
 			s.protocol = protocolDDP
 		} else if p.Kind == trace.KindFPDU {
 			s.protocol = protocolMPA
+		}
+		if p.Upper != nil {
+			s.protocol = cmp.Or(upperProtocol(p.Upper), s.protocol)
 		}
 	default:
 	}
@@ -126,6 +133,50 @@ const (
 	protocolMPA = "MPA"
 	protocolDDP = "DDP/RDMA"
 )
+
+// upperNames are the names of upper layers in a packet list: those that carry others first.
+var upperNames = [...]struct{ protocol, name string }{
+	{"rpcordma", "RPCoRDMA"}, {"rpc", "RPC"}, {"nfs", "NFS"}, {"nfs.cb", "NFS CB"},
+	{"smb_direct", "SMBDirect"}, {"smb2", "SMB2"},
+	{"iser", "iSER"}, {"iscsi", "iSCSI"},
+	{"nvme-rdma", "NVMe/RDMA"}, {"nvme", "NVMe"},
+}
+
+// upperRanks are the places in upperNames, counted from 1, of the headers and fields of upper
+// layers.
+var upperRanks = sync.OnceValue(func() map[any]int {
+	ranks := map[any]int{}
+	for _, h := range upperHeaders() {
+		for i := range h.Fields {
+			f := &h.Fields[i]
+			for at, n := range upperNames {
+				if rest, ok := strings.CutPrefix(f.Name, n.protocol); ok && (rest == "" || rest[0] == '.' || rest[0] == '_') {
+					ranks[f] = at + 1
+				}
+			}
+			ranks[h] = max(ranks[h], ranks[f])
+		}
+	}
+	return ranks
+})
+
+// upperProtocol is the name of the innermost upper layer of which a PDU has a header, "" if it
+// has none.
+func upperProtocol(u *trace.Upper) string {
+	ranks, best := upperRanks(), 0
+	for i := range u.Headers {
+		if h := &u.Headers[i]; len(h.Octets) > 0 {
+			best = max(best, ranks[h.Header])
+		}
+	}
+	for i := range u.Values {
+		best = max(best, ranks[u.Values[i].Field])
+	}
+	if best == 0 {
+		return ""
+	}
+	return upperNames[best-1].name
+}
 
 var protocolNames = map[*Layer]string{
 	layerTCP: "TCP", layerUDP: "UDP", layerSCTP: "SCTP", layerIP: "IPv4", layerIPv6: "IPv6", layerEth: "Ethernet", layerSLL: "SLL",

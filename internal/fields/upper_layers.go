@@ -48,7 +48,7 @@ var upperProtocols = sync.OnceValue(func() map[*dissect.Header][]string {
 // themselves: what PDUs are to each other or to an upper layer makes no difference.
 func Alone(list []*Field) bool {
 	return !OfColumns(list) && !slices.ContainsFunc(list, func(f *Field) bool {
-		return strings.HasPrefix(f.Name, "iwd.") || f.Name == "iwarp_mpa.privatedata" || ofUpper(f)
+		return strings.HasPrefix(f.Name, "iwd.") || strings.HasPrefix(f.Name, "_ws.") || f.Name == "iwarp_mpa.privatedata" || ofUpper(f)
 	})
 }
 
