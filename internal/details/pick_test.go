@@ -100,6 +100,10 @@ func leftOut(t *testing.T, out []byte) (frames [][]string) {
 			t.Fatalf("%v in %.300q", err, line)
 		}
 		members := flat(t, append(append([]byte(`[{"_source":{"layers":`), one.Layers...), "}}]"...))[0]
+		for i, m := range members {
+			// Where tshark guesses, it may take what SCTP carries for more SCTP.
+			members[i] = strings.Replace(m, "/sctp[0]/", "/sctp/", 1)
+		}
 		frames = append(frames, slices.DeleteFunc(members, func(m string) bool {
 			return !strings.Contains(m, "/"+filtered+" = ") || strings.Contains(m, "_tcp_pdu_") || strings.Contains(m, "_ws_expert")
 		}))
