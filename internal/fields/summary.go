@@ -136,10 +136,16 @@ const (
 
 // upperNames are the names of upper layers in a packet list: those that carry others first.
 var upperNames = [...]struct{ protocol, name string }{
-	{"rpcordma", "RPCoRDMA"}, {"rpc", "RPC"}, {"nfs", "NFS"}, {"nfs.cb", "NFS CB"},
-	{"smb_direct", "SMBDirect"}, {"smb2", "SMB2"},
-	{"iser", "iSER"}, {"iscsi", "iSCSI"},
-	{"nvme-rdma", "NVMe/RDMA"}, {"nvme", "NVMe"},
+	{"rpcordma", "RPCoRDMA"},
+	{"rpc", "RPC"},
+	{"nfs", "NFS"},
+	{"nfs.cb", "NFS CB"},
+	{"smb_direct", "SMBDirect"},
+	{"smb2", "SMB2"},
+	{"iser", "iSER"},
+	{"iscsi", "iSCSI"},
+	{"nvme-rdma", "NVMe/RDMA"},
+	{"nvme", "NVMe"},
 }
 
 // upperRanks are the places in upperNames, counted from 1, of the headers and fields of upper
