@@ -23,6 +23,7 @@ type File struct {
 	r      *pcapng.Reader
 	format string
 	size   int64     // of a regular file, in octets
+	waits  bool      // see [File.Waits]
 	free   func()    // of the decompressor, may be nil
 	closer io.Closer // nil for standard input
 	prog   *progress
@@ -84,6 +85,7 @@ func open(path string, stdin io.Reader, p *progress) (*File, error) {
 		if err == nil && info.Mode().IsRegular() {
 			f.size = info.Size()
 		}
+		f.waits = err == nil && !info.Mode().IsRegular()
 	}
 	if err := f.start(src); err != nil {
 		_ = f.Close()
@@ -140,12 +142,19 @@ func (in *input) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Large reports whether the file is worth a goroutine that reads it ahead. A pipe never
-// is: what it gives should not be held back.
+// Large reports whether the file is a regular one that is worth a goroutine that reads it
+// ahead.
 func (f *File) Large() bool { return f.size >= large }
 
 // Lend has frames read into buffers that lend gives, see [pcapng.Reader.Lend].
 func (f *File) Lend(lend func(done []byte) []byte) { f.r.Lend(lend) }
+
+// Waits reports whether a read may wait for what is still to come, as with a pipe. What came
+// before should not be held back then; see Before.
+func (f *File) Waits() bool { return f.waits }
+
+// Before has a function called before more is read, see [pcapng.Reader.Before].
+func (f *File) Before(call func() bool) { f.r.Before(call) }
 
 // KeepComments asks for [Frame.Comments], which costs allocations.
 func (f *File) KeepComments(keep bool) { f.r.KeepComments = keep }

@@ -160,7 +160,7 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 		return r
 	}
 	defer src.Close() //nolint:errcheck // only read from
-	opt.Brief, opt.ReadAhead = true, o.ahead()
+	opt.Brief, opt.ReadAhead, opt.Pipes = true, o.ahead(), true
 	o.upper(&opt)
 	sel := o.selection(&opt)
 	k := o.foresee(o.s, name, files, opt, true, nil)

@@ -125,7 +125,7 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	}
 	opt := o.opts
 	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
-	opt.Brief, opt.ReadAhead = true, o.ahead()
+	opt.Brief, opt.ReadAhead, opt.Pipes = true, o.ahead(), true
 	if o.filters() { // which may ask for fields of upper layers
 		o.upper(&opt)
 	}

@@ -35,6 +35,8 @@ type buffer struct {
 
 	lend  func(done []byte) []byte // see [Reader.Lend]; nil: the buffer is used again
 	fresh int                      // r when the buffer was lent: no record of it was handed out
+
+	before func() bool // see [Reader.Before]; may be nil
 }
 
 const (
@@ -62,6 +64,10 @@ func (b *buffer) fill(n int) bool {
 	empty := 0
 	for b.w-b.r < n {
 		if b.err != nil {
+			return false
+		}
+		if b.before != nil && !b.before() {
+			b.err = io.EOF
 			return false
 		}
 		end := b.makeRoom(n)

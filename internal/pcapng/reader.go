@@ -152,6 +152,10 @@ func (r *Reader) sniffShort() error {
 // again. A record that needs more room is in a larger buffer, made by the reader.
 func (r *Reader) Lend(lend func(done []byte) []byte) { r.in.lend = lend }
 
+// Before has a function called before more is read, which may wait: then all that came was
+// handed out, but for a record that is not whole. If it returns false, the input ends there.
+func (r *Reader) Before(f func() bool) { r.in.before = f }
+
 // Format tells what kind of file is read.
 func (r *Reader) Format() Format { return r.format }
 

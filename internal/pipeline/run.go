@@ -51,8 +51,9 @@ type Options struct {
 	// Marks says, even if Brief, which PDUs needed octets that came again or out of order.
 	Marks bool
 	// ReadAhead reads a large file in another goroutine, which also decodes frames and
-	// verifies CRCs and checksums, if there is a second processor.
-	ReadAhead bool
+	// verifies CRCs and checksums, if there is a second processor; with Pipes, what comes
+	// on a pipe as well.
+	ReadAhead, Pipes bool
 	// Sums verifies the checksums of TCP: damaged packets are ignored, as their receiver
 	// does, and retransmitted octets are compared.
 	Sums bool
@@ -247,8 +248,14 @@ func (r *Run) Read(src capture.Source) error {
 		readahead.Source
 		Large() bool
 	})
-	if ok && r.opt.ReadAhead && r.opt.Linger == 0 && s.Large() && runtime.GOMAXPROCS(0) > 1 {
-		return r.readAhead(s)
+	if ok && r.opt.ReadAhead && r.opt.Linger == 0 && runtime.GOMAXPROCS(0) > 1 {
+		switch w, ok := src.(interface{ Waits() bool }); {
+		case s.Large():
+			return r.readAhead(s, false)
+		// Not with a number of frames to stop at: the reader would wait for more.
+		case ok && w.Waits() && r.opt.Pipes && r.opt.Count == 0:
+			return r.readAhead(s, true)
+		}
 	}
 	var f capture.Frame
 	for !r.full() {
@@ -263,8 +270,9 @@ func (r *Run) Read(src capture.Source) error {
 }
 
 // readAhead processes the frames of a source that another goroutine reads.
-func (r *Run) readAhead(src readahead.Source) error {
+func (r *Run) readAhead(src readahead.Source, waits bool) error {
 	opt := r.ahead
+	opt.Waits = waits
 	opt.Checksums, opt.Bare = r.opt.Sums, r.opt.Bare
 	a := readahead.Start(src, opt)
 	defer a.Close()

@@ -10,12 +10,19 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 )
 
-// Source is a source to read ahead. It should not block, as a pipe does: frames are handed
-// over in batches.
+// Source is a source to read ahead. Frames are handed over in batches: one that waits, as a
+// pipe does, should be a [Waiting].
 type Source interface {
 	capture.Source
 	// Lend makes it read into buffers from lend, see [pcapng.Reader.Lend].
 	Lend(lend func(done []byte) []byte)
+}
+
+// Waiting is a source that may wait. What came before is handed over then.
+type Waiting interface {
+	Source
+	// Before has it call a function before it may wait, see [pcapng.Reader.Before].
+	Before(f func() bool)
 }
 
 // Options of a Reader. The zero value will do.
@@ -26,6 +33,8 @@ type Options struct {
 	MaxNumbers int
 	// Always makes notes for every frame, without balancing the work; Bare makes none.
 	Always, Bare bool
+	// Waits: the source is a [Waiting] that does wait.
+	Waits bool
 }
 
 const (
@@ -101,6 +110,9 @@ func Start(src Source, opt Options) *Reader {
 		r.done <- nil
 	}
 	src.Lend(r.lend)
+	if w, ok := src.(Waiting); ok && opt.Waits {
+		w.Before(r.flush)
+	}
 	go r.run()
 	return r
 }
@@ -164,6 +176,20 @@ func (r *Reader) hand(buf []byte) {
 	r.cur.buf = buf
 	r.filled <- r.cur // there is room for every batch
 	r.begin()
+}
+
+// flush hands over what there is before the source may wait, and reports whether it is to go
+// on.
+func (r *Reader) flush() bool {
+	if r.cur != nil && r.cur.n > 0 {
+		r.hand(nil)
+	}
+	select {
+	case <-r.quit:
+		return false
+	default:
+		return r.cur != nil
+	}
 }
 
 // lend gives the source another buffer once it is done with one.
