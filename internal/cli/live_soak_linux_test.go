@@ -51,7 +51,7 @@ func TestLive_SoakInterface(t *testing.T) {
 	if err := o.check(pflagSet(t, o, []string{"--format", "ndjson", livetest.Near})); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*d+time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*d+2*time.Minute)
 	defer cancel()
 	var sent, settled int64
 	var samples []uint64
@@ -71,8 +71,14 @@ func TestLive_SoakInterface(t *testing.T) {
 			select {
 			case <-end:
 				sent = int64(g.number)
-				time.Sleep(3 * time.Second)
-				settled = records.Load() // before the end of the capture
+				// They settle before the end of the capture, a second after they closed or,
+				// on a busy machine, later.
+				for range 1500 {
+					if settled = records.Load(); settled == sent {
+						break
+					}
+					time.Sleep(20 * time.Millisecond)
+				}
 				return
 			case <-sample.C:
 				var m runtime.MemStats
