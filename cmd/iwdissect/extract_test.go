@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/iwdissect/iwdissect/internal/cli"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // captures are the files of all captures, real and generated.
@@ -155,13 +155,7 @@ func walk(v any, names []string, f func(float64) any) {
 // TestWholeConnections_Tshark: tshark reads what dissect -w writes, and finds in it the frames
 // that it finds of the connection in the capture.
 func TestWholeConnections_Tshark(t *testing.T) {
-	tshark, err := exec.LookPath("tshark")
-	if err != nil {
-		if os.Getenv("IWDISSECT_TSHARK") == "required" {
-			t.Fatal(err)
-		}
-		t.Skip("no tshark")
-	}
+	tshark := tracetest.Tshark(t)
 	read := func(file string, filter ...string) string {
 		args := append([]string{"-r", file, "-T", "fields", "-e", "frame.time_epoch", "-e", "frame.len", "-e", "frame.interface_id", "-e", "tcp.seq_raw", "-e", "tcp.len"}, filter...)
 		var stderr bytes.Buffer

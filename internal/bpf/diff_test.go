@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -24,16 +23,6 @@ func tcpdump(args []string, filter string) ([]bpf.RawInstruction, error) {
 		return nil, fmt.Errorf("%w: %s", err, stderr.String())
 	}
 	return ReadProgram(bytes.NewReader(out))
-}
-
-func needTcpdump(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("tcpdump"); err != nil {
-		if os.Getenv("IWDISSECT_TCPDUMP") == "required" {
-			t.Fatal("tcpdump is not installed")
-		}
-		t.Skip("needs tcpdump")
-	}
 }
 
 // opNegate is an instruction that x/net's machine does not know.
@@ -63,7 +52,7 @@ var pcapNames = map[Link]string{Ethernet: "EN10MB", Raw: "RAW", SLL: "LINUX_SLL"
 // TestProgram_SameAsLibpcap runs the programs of both compilers for random
 // filters on random packets.
 func TestProgram_SameAsLibpcap(t *testing.T) {
-	needTcpdump(t)
+	tracetest.Tcpdump(t)
 	for _, c := range []struct {
 		link                  Link
 		filters, few, packets int
@@ -87,7 +76,7 @@ func TestProgram_SameAsLibpcap(t *testing.T) {
 // begin behind the link header, with those of libpcap for the same frames in a
 // file.
 func TestProgram_CookedInKernel(t *testing.T) {
-	needTcpdump(t)
+	tracetest.Tcpdump(t)
 	n := 20
 	if tracetest.Campaign() {
 		n = 300

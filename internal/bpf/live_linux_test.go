@@ -22,7 +22,7 @@ func overwritten(filter string) bool {
 // only for an interface that is there. Its optimizer gets "(ip or vlan) and tcp"
 // wrong, so that here, too, the programs are those without it.
 func TestProgram_SameAsLibpcapLive(t *testing.T) {
-	needTcpdump(t)
+	tracetest.Tcpdump(t)
 	livetest.Veth(t)
 	n := 40
 	if tracetest.Campaign() {

@@ -2,7 +2,6 @@ package details
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -97,7 +96,7 @@ func TestColumns_PacketList(t *testing.T) {
 
 // TestColumns_Tshark compares the columns, but for Info, which has our words.
 func TestColumns_Tshark(t *testing.T) {
-	tsharkPath(t)
+	tracetest.Tshark(t)
 	files, _ := filepath.Glob("../../testdata/pcaps/*.pcap*")
 	more, _ := filepath.Glob("../../testdata/pcaps/generated/*.pcapng")
 	titles := titled([]string{"No.", "Time", "Source", "Destination", "Length", "Protocol"})
@@ -106,7 +105,7 @@ func TestColumns_Tshark(t *testing.T) {
 		args = append(args, "-e", n)
 	}
 	for i, path := range append(files, more...) {
-		if i%25 > 0 && !tracetest.Campaign() && os.Getenv("IWDISSECT_TSHARK") != "required" {
+		if i%25 > 0 && !tracetest.AllCaptures() {
 			continue
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -157,7 +156,7 @@ func otherProtocol(ours, theirs string) bool {
 
 // TestColumns_TsharkProtocols compares what columns show of protocols: their lines.
 func TestColumns_TsharkProtocols(t *testing.T) {
-	tsharkPath(t)
+	tracetest.Tshark(t)
 	files, _ := filepath.Glob("../../testdata/pcaps/*.pcap*")
 	more, _ := filepath.Glob("../../testdata/pcaps/generated/*.pcapng")
 	names := []string{"frame", "eth", "sll", "vlan", "ip", "ipv6", "ipv6.fraghdr", "ipv6.hopopts", "udp", "tcp", "sctp", "iwarp_ddp", "iwarp_mpa", "iwarp_ddp_rdmap"}
@@ -168,7 +167,7 @@ func TestColumns_TsharkProtocols(t *testing.T) {
 	twice := regexp.MustCompile(` \([0-9a-f:]{17}\)`) // as tshark has addresses without -n
 	for i, path := range append(files, more...) {
 		file := filepath.Base(path)
-		if i%25 > 0 && !tracetest.Campaign() && os.Getenv("IWDISSECT_TSHARK") != "required" {
+		if i%25 > 0 && !tracetest.AllCaptures() {
 			continue
 		}
 		t.Run(file, func(t *testing.T) {

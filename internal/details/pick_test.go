@@ -3,7 +3,6 @@ package details
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,12 +26,12 @@ var picks = []struct {
 
 // TestPick_Tshark compares what -j and -J leave of trees with tshark, member by member.
 func TestPick_Tshark(t *testing.T) {
-	tsharkPath(t)
+	tracetest.Tshark(t)
 	files, _ := filepath.Glob("../../testdata/pcaps/*.pcap")
 	more, _ := filepath.Glob("../../testdata/pcaps/generated/*.pcapng")
 	for i, path := range append(files, more...) {
 		name := filepath.Base(path)
-		if i%29 > 0 && !tracetest.Campaign() && os.Getenv("IWDISSECT_TSHARK") != "required" {
+		if i%29 > 0 && !tracetest.AllCaptures() {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

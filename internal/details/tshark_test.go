@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -83,22 +82,10 @@ func flat(t *testing.T, doc []byte) (packets [][]string) {
 	return packets
 }
 
-func tsharkPath(t testing.TB) string {
-	t.Helper()
-	program, err := exec.LookPath("tshark")
-	if err != nil {
-		if os.Getenv("IWDISSECT_TSHARK") == "required" {
-			t.Fatal("tshark is not installed, and IWDISSECT_TSHARK says required")
-		}
-		t.Skip("tshark is not installed")
-	}
-	return program
-}
-
 func tshark(t testing.TB, args ...string) []byte {
 	t.Helper()
 	args = append([]string{"-n", "-o", "tcp.try_heuristic_first:TRUE"}, args...)
-	cmd := exec.CommandContext(t.Context(), tsharkPath(t), args...)
+	cmd := exec.CommandContext(t.Context(), tracetest.Tshark(t), args...)
 	var told bytes.Buffer
 	cmd.Stderr = &told
 	out, err := cmd.Output()
@@ -237,12 +224,12 @@ func likeProtocols(a, b string) bool {
 
 // TestJSON_Tshark compares the members of every frame with tshark's, in their order.
 func TestJSON_Tshark(t *testing.T) {
-	tsharkPath(t)
+	tracetest.Tshark(t)
 	files, _ := filepath.Glob("../../testdata/pcaps/*.pcap*")
 	more, _ := filepath.Glob("../../testdata/pcaps/generated/*.pcapng")
 	for i, path := range append(files, more...) {
 		name := filepath.Base(path)
-		if i%15 > 0 && !tracetest.Campaign() && os.Getenv("IWDISSECT_TSHARK") != "required" {
+		if i%15 > 0 && !tracetest.AllCaptures() {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

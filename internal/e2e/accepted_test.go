@@ -127,14 +127,7 @@ func files(t *testing.T, ms []*made) map[string][]*made {
 // it is not there and need not be.
 func tool(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	program, err := exec.LookPath(name)
-	if err != nil {
-		if os.Getenv("IWDISSECT_TSHARK") == "required" {
-			t.Fatalf("%s is not installed, and IWDISSECT_TSHARK says required", name)
-		}
-		t.Skipf("%s is not installed", name)
-	}
-	cmd := exec.CommandContext(context.Background(), program, args...)
+	cmd := exec.CommandContext(context.Background(), tracetest.Program(t, name, "IWDISSECT_TSHARK"), args...)
 	var out, told bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &told
 	if err := cmd.Run(); err != nil {

@@ -55,7 +55,7 @@ func TestFilters_Tshark(t *testing.T) {
 	known, theirs := sharedFields(t)
 	names := sharedNames(t, known)
 	n, captures := filtersOfEachFast, filterCaptures[:len(filterCaptures)/6]
-	if tracetest.Campaign() || os.Getenv("IWDISSECT_TSHARK") == "required" {
+	if tracetest.AllCaptures() {
 		n, captures = filtersOfEach, filterCaptures
 	}
 	var mu sync.Mutex
@@ -213,13 +213,7 @@ var theirTypes = map[fields.Type][]string{
 // runTshark runs tshark and returns what it prints.
 func runTshark(t *testing.T, env []string, args ...string) string {
 	t.Helper()
-	program, err := exec.LookPath("tshark")
-	if err != nil {
-		if os.Getenv("IWDISSECT_TSHARK") == "required" {
-			t.Fatal("tshark is not installed, and IWDISSECT_TSHARK says required")
-		}
-		t.Skip("tshark is not installed")
-	}
+	program := tracetest.Tshark(t)
 	cmd := exec.CommandContext(context.Background(), program, args...)
 	cmd.Env = append(os.Environ(), env...)
 	var told bytes.Buffer

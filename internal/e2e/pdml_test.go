@@ -5,11 +5,12 @@ import (
 	"bytes"
 	"context"
 	"html"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // tsharkField is a field as tshark prints it.
@@ -33,13 +34,7 @@ type tsharkFrame struct {
 // sorting of segments holds back all that follows one that snaplen cut.
 func tshark(t *testing.T, path string, cut bool) []*tsharkFrame {
 	t.Helper()
-	program, err := exec.LookPath("tshark")
-	if err != nil {
-		if os.Getenv("IWDISSECT_TSHARK") == "required" {
-			t.Fatal("tshark is not installed, and IWDISSECT_TSHARK says required")
-		}
-		t.Skip("tshark is not installed")
-	}
+	program := tracetest.Tshark(t)
 	reorder := "tcp.reassemble_out_of_order:TRUE"
 	if cut {
 		reorder = "tcp.reassemble_out_of_order:FALSE"

@@ -45,7 +45,7 @@ var statisticsDiffer = []struct{ statistics, captures, why string }{
 // plain run takes every tenth capture.
 func TestStatistics(t *testing.T) {
 	for i, path := range allCaptures(t) {
-		if i%10 > 0 && !tracetest.Campaign() && os.Getenv("IWDISSECT_TSHARK") != "required" {
+		if i%10 > 0 && !tracetest.AllCaptures() {
 			continue
 		}
 		name := filepath.Base(path)
@@ -105,13 +105,7 @@ func differs(statistic, capture string) bool {
 // tsharkStatistics runs tshark. It shows the last statistic first.
 func tsharkStatistics(t *testing.T, path string) []byte {
 	t.Helper()
-	program, err := exec.LookPath("tshark")
-	if err != nil {
-		if os.Getenv("IWDISSECT_TSHARK") == "required" {
-			t.Fatal("tshark is not installed, and IWDISSECT_TSHARK says required")
-		}
-		t.Skip("tshark is not installed")
-	}
+	program := tracetest.Tshark(t)
 	args := []string{"-n", "-q", "-r", path}
 	for _, z := range slices.Backward(sharedStatistics) {
 		args = append(args, "-z", z)

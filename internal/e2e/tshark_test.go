@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +26,7 @@ type comparison struct {
 // says so by name. The plain run compares every fifth capture.
 func TestTshark(t *testing.T) {
 	for i := range expectations {
-		if i%5 > 0 && !tracetest.Campaign() && os.Getenv("IWDISSECT_TSHARK") != "required" {
+		if i%5 > 0 && !tracetest.AllCaptures() {
 			continue
 		}
 		name := expectations[i].name

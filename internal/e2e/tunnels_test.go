@@ -224,13 +224,7 @@ func sameNumbers(a, b string) bool {
 // tsharkTunnels returns the fields of each frame.
 func tsharkTunnels(t *testing.T, path string) (frames [][]string) {
 	t.Helper()
-	program, err := exec.LookPath("tshark")
-	if err != nil {
-		if os.Getenv("IWDISSECT_TSHARK") == "required" {
-			t.Fatal("tshark is not installed, and IWDISSECT_TSHARK says required")
-		}
-		t.Skip("tshark is not installed")
-	}
+	program := tracetest.Tshark(t)
 	args := []string{"-n", "-r", path, "-T", "fields", "-E", "separator=;"}
 	for _, name := range tunnelFields {
 		args = append(args, "-e", name)

@@ -4,13 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // upperNames are the fields of SMB Direct and RPC-over-RDMA that tshark has too. Those of
@@ -34,13 +35,7 @@ var upperNames = []string{
 // theirs are the values of fields in the frames of a capture, by tshark.
 func tsharkUpper(t *testing.T, path string) []map[string]string {
 	t.Helper()
-	program, err := exec.LookPath("tshark")
-	if err != nil {
-		if os.Getenv("IWDISSECT_TSHARK") == "required" {
-			t.Fatal("tshark is not installed, and IWDISSECT_TSHARK says required")
-		}
-		t.Skip("tshark is not installed")
-	}
+	program := tracetest.Tshark(t)
 	args := []string{"-n", "-r", path, "-o", "tcp.try_heuristic_first:TRUE", "-T", "fields", "-E", "separator=/t", "-E", "aggregator=,"}
 	for _, name := range upperNames {
 		args = append(args, "-e", name)

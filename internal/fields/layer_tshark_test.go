@@ -105,12 +105,7 @@ func likeTshark(all []*Field) (list []*Field) {
 
 // TestLayers_Tshark compares the values of all fields of frame layers with tshark's.
 func TestLayers_Tshark(t *testing.T) {
-	if _, err := exec.LookPath("tshark"); err != nil {
-		if os.Getenv("IWDISSECT_TSHARK") == "required" {
-			t.Fatal("tshark is not installed, and IWDISSECT_TSHARK says required")
-		}
-		t.Skip("tshark is not installed")
-	}
+	tracetest.Tshark(t)
 	files, _ := filepath.Glob("../../testdata/pcaps/*.pcap*")
 	more, _ := filepath.Glob("../../testdata/pcaps/generated/*.pcapng")
 	files = append(files, more...)
@@ -120,7 +115,7 @@ func TestLayers_Tshark(t *testing.T) {
 	}
 	list := likeTshark(LayerFields())
 	for i, path := range files {
-		if i%12 > 0 && !tracetest.Campaign() && os.Getenv("IWDISSECT_TSHARK") != "required" {
+		if i%12 > 0 && !tracetest.AllCaptures() {
 			continue
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {

@@ -2,8 +2,6 @@ package fields
 
 import (
 	"errors"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,12 +66,7 @@ func (r *pduRows) Frame(f *pipeline.Frame) {
 // TestIWARP_Tshark compares the values of all fields of iWARP with tshark's, in frames in
 // which both found as many PDUs.
 func TestIWARP_Tshark(t *testing.T) {
-	if _, err := exec.LookPath("tshark"); err != nil {
-		if os.Getenv("IWDISSECT_TSHARK") == "required" {
-			t.Fatal("tshark is not installed, and IWDISSECT_TSHARK says required")
-		}
-		t.Skip("tshark is not installed")
-	}
+	tracetest.Tshark(t)
 	files, _ := filepath.Glob("../../testdata/pcaps/*.pcap*")
 	more, _ := filepath.Glob("../../testdata/pcaps/generated/*.pcapng")
 	list := iwarpNames()
@@ -88,7 +81,7 @@ func TestIWARP_Tshark(t *testing.T) {
 		name := filepath.Base(path)
 		if name == "rtr-frame-2007.pcapng" || name == "hostfwd-raw-initiator-cases.pcap" || // tshark does not know the frame of 2007; connections that break MPA on purpose: tshark reads on where the FPDUs have no place
 			strings.HasPrefix(name, "sctp-") || name == "tunnel-sctp.pcapng" || // DDP over SCTP is not known to tshark
-			i%12 > 0 && name != "sends.pcapng" && name != "packed.pcapng" && !tracetest.Campaign() && os.Getenv("IWDISSECT_TSHARK") != "required" {
+			i%12 > 0 && name != "sends.pcapng" && name != "packed.pcapng" && !tracetest.AllCaptures() {
 			continue
 		}
 		src, err := capture.Open(path, nil)

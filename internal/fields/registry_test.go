@@ -4,15 +4,14 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // TestAll_Tshark: the fields that Wireshark has for iWARP are those of the list, in its
 // types.
 func TestAll_Tshark(t *testing.T) {
-	tshark, err := exec.LookPath("tshark")
-	if err != nil {
-		t.Skip("tshark is not installed")
-	}
+	tshark := tracetest.Tshark(t)
 	out, err := exec.CommandContext(t.Context(), tshark, "-G", "fields").Output()
 	if err != nil {
 		t.Fatal(err)

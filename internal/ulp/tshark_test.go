@@ -15,6 +15,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/iser"
 	"github.com/iwdissect/iwdissect/dissect/nvme"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // stream makes a capture of what a client and a server send over TCP: segments alternate
@@ -69,16 +70,6 @@ func tshark(t *testing.T, path string, names []string) [][]string {
 		rows = append(rows, strings.Split(strings.TrimRight(line, "\n"), "\t"))
 	}
 	return rows
-}
-
-func needTshark(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("tshark"); err != nil {
-		if os.Getenv("IWDISSECT_TSHARK") == "required" {
-			t.Fatal(err)
-		}
-		t.Skip("no tshark")
-	}
 }
 
 // same compares a value of tshark with the field of octets. Nothing is expected of what
@@ -140,7 +131,7 @@ func compare(t *testing.T, path string, of func(row int) map[*dissect.Header][]b
 
 // TestTshark_NVMe: tshark reads capsules over TCP with the names that ours have over RDMA.
 func TestTshark_NVMe(t *testing.T) {
-	needTshark(t)
+	tracetest.Tshark(t)
 	rnd := rand.New(rand.NewPCG(1, 1))
 	pdu := func(kind byte, head []byte) []byte {
 		n := byte(8 + len(head))
@@ -192,7 +183,7 @@ func TestTshark_NVMe(t *testing.T) {
 
 // TestTshark_ISCSI: tshark reads iSCSI over TCP with the names that ours have over iSER.
 func TestTshark_ISCSI(t *testing.T) {
-	needTshark(t)
+	tracetest.Tshark(t)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var segments [][]byte
 	var ops []iser.PDU

@@ -1,0 +1,41 @@
+package tracetest
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// Tshark is the path of tshark. Without it the test is skipped; it fails if
+// IWDISSECT_TSHARK=required, as the step campaign of .ci/run has it.
+func Tshark(t testing.TB) string {
+	t.Helper()
+	return Program(t, "tshark", "IWDISSECT_TSHARK")
+}
+
+// Tcpdump is the path of tcpdump, with IWDISSECT_TCPDUMP as in [Tshark].
+func Tcpdump(t testing.TB) string {
+	t.Helper()
+	return Program(t, "tcpdump", "IWDISSECT_TCPDUMP")
+}
+
+// Program is the path of a program. Without it the test is skipped; it fails if the variable of
+// the environment says required.
+func Program(t testing.TB, name, variable string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	switch {
+	case err == nil:
+	case os.Getenv(variable) == required:
+		t.Fatalf("%s is not installed, and %s says required", name, variable)
+	default:
+		t.Skipf("%s is not installed", name)
+	}
+	return path
+}
+
+const required = "required"
+
+// AllCaptures reports whether a comparison with tshark looks at all captures, and not at a few
+// of them: in a campaign, or if tshark is required.
+func AllCaptures() bool { return Campaign() || os.Getenv("IWDISSECT_TSHARK") == required }
