@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,25 +14,9 @@ import (
 	"github.com/iwdissect/iwdissect/internal/cli"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/trace"
 )
-
-// captures are those of testdata, real ones and made ones.
-func captures(t testing.TB) []string {
-	t.Helper()
-	var all []string
-	for _, glob := range []string{"testdata/pcaps/*.pcap*", "testdata/pcaps/generated/*.pcap*"} {
-		found, err := filepath.Glob(glob)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, found...)
-	}
-	if len(all) < 100 {
-		t.Fatalf("only %d captures", len(all))
-	}
-	return all
-}
 
 // command runs a command of the program and returns what it writes.
 func command(t testing.TB, args ...string) []byte {
@@ -59,7 +42,7 @@ func open(t testing.TB, path string, opts ...iwdissect.Option) *iwdissect.Captur
 // testRecords compares the records that the command writes with those of what a
 // range yields.
 func testRecords(t *testing.T, kind string, sel render.Select, write func(*iwdissect.Capture, *render.Records)) {
-	for _, path := range captures(t) {
+	for _, path := range tracetest.Captures(t, ".") {
 		want := command(t, "dissect", "--format", "ndjson", "--records", kind, path)
 		var got bytes.Buffer
 		r := render.NewRecords(&got, sel, false, false)
@@ -154,7 +137,7 @@ func inOrder(a, b finding) int {
 // connection, the range yields them as they become certain.
 func TestFindings_AreThoseOfCheck(t *testing.T) {
 	some := 0
-	for _, path := range captures(t) {
+	for _, path := range tracetest.Captures(t, ".") {
 		var doc struct {
 			Captures []struct{ Findings []finding }
 		}
@@ -190,7 +173,7 @@ func TestFindings_AreThoseOfCheck(t *testing.T) {
 
 // TestFrames_AreThoseOfDissect compares numbers, lengths and connections.
 func TestFrames_AreThoseOfDissect(t *testing.T) {
-	for _, path := range captures(t) {
+	for _, path := range tracetest.Captures(t, ".") {
 		type frame struct {
 			Frame, Len, Caplen uint64
 			Conn               *uint64
@@ -220,7 +203,7 @@ func TestFrames_AreThoseOfDissect(t *testing.T) {
 // TestEvents_AreThoseOfTheRanges: one pass yields what the ranges of each kind do,
 // each kind in the same order.
 func TestEvents_AreThoseOfTheRanges(t *testing.T) {
-	for _, path := range captures(t) {
+	for _, path := range tracetest.Captures(t, ".") {
 		c := open(t, path)
 		var pdus, transactions, findings, conns, frames, gaps int
 		var order []uint64
@@ -296,7 +279,7 @@ func count[T any](t testing.TB, seq func(func(T, error) bool)) (n int) {
 // PDU counts from the first octet behind the sender's last startup frame.
 func TestPDUs_Offsets(t *testing.T) {
 	compared := 0
-	for _, path := range captures(t) {
+	for _, path := range tracetest.Captures(t, ".") {
 		type half struct {
 			conn *trace.Connection
 			dir  trace.Dir

@@ -20,6 +20,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/layers"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -694,7 +695,7 @@ func TestNewSource_Error(t *testing.T) {
 // FuzzNewReader: whatever the octets are, ranges end, and what they yield makes
 // sense.
 func FuzzNewReader(f *testing.F) {
-	for _, path := range captures(f) {
+	for _, path := range tracetest.Captures(f, ".") {
 		if info, err := os.Stat(path); err == nil && info.Size() < 4096 {
 			file, err := os.ReadFile(path)
 			if err != nil {

@@ -16,25 +16,12 @@ import (
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
-// captures are the files of all captures, real and generated.
-func captures(t *testing.T) (files []string) {
-	t.Helper()
-	for _, p := range []string{"../../testdata/pcaps/*.pcap*", "../../testdata/pcaps/generated/*.pcap*"} {
-		some, err := filepath.Glob(p)
-		if err != nil || len(some) == 0 {
-			t.Fatal(p, err)
-		}
-		files = append(files, some...)
-	}
-	return files
-}
-
 // TestWholeConnections: what dissect -w --whole-connections writes holds the same PDUs,
 // transactions and connections as the capture has, but for their numbers, whatever else the
 // capture holds.
 func TestWholeConnections(t *testing.T) {
 	tried := 0
-	for _, f := range captures(t) {
+	for _, f := range tracetest.Captures(t, "../..") {
 		t.Run(filepath.Base(f), func(t *testing.T) {
 			for _, conns := range connections(t, f) {
 				small := filepath.Join(t.TempDir(), "small"+filepath.Ext(f))

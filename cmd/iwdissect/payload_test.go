@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // TestPayload: the files of dissect --payload, cut where the segments of their messages end,
@@ -15,7 +17,7 @@ import (
 func TestPayload(t *testing.T) {
 	castagnoli := crc32.MakeTable(crc32.Castagnoli)
 	segments := 0
-	for _, f := range captures(t) {
+	for _, f := range tracetest.Captures(t, "../..") {
 		dir := filepath.Join(t.TempDir(), "out")
 		out(t, "dissect", "-q", "--payload", dir, f)
 		type key struct {

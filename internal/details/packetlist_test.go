@@ -97,14 +97,13 @@ func TestColumns_PacketList(t *testing.T) {
 // TestColumns_Tshark compares the columns, but for Info, which has our words.
 func TestColumns_Tshark(t *testing.T) {
 	tracetest.Tshark(t)
-	files, _ := filepath.Glob("../../testdata/pcaps/*.pcap*")
-	more, _ := filepath.Glob("../../testdata/pcaps/generated/*.pcapng")
+	files := tracetest.Captures(t, "../..")
 	titles := titled([]string{"No.", "Time", "Source", "Destination", "Length", "Protocol"})
 	args := []string{"-T", "fields"}
 	for _, n := range titles {
 		args = append(args, "-e", n)
 	}
-	for i, path := range append(files, more...) {
+	for i, path := range files {
 		if i%25 > 0 && !tracetest.AllCaptures() {
 			continue
 		}
@@ -157,15 +156,14 @@ func otherProtocol(ours, theirs string) bool {
 // TestColumns_TsharkProtocols compares what columns show of protocols: their lines.
 func TestColumns_TsharkProtocols(t *testing.T) {
 	tracetest.Tshark(t)
-	files, _ := filepath.Glob("../../testdata/pcaps/*.pcap*")
-	more, _ := filepath.Glob("../../testdata/pcaps/generated/*.pcapng")
+	files := tracetest.Captures(t, "../..")
 	names := []string{"frame", "eth", "sll", "vlan", "ip", "ipv6", "ipv6.fraghdr", "ipv6.hopopts", "udp", "tcp", "sctp", "iwarp_ddp", "iwarp_mpa", "iwarp_ddp_rdmap"}
 	args := []string{"-T", "fields"}
 	for _, n := range names {
 		args = append(args, "-e", n)
 	}
 	twice := regexp.MustCompile(` \([0-9a-f:]{17}\)`) // as tshark has addresses without -n
-	for i, path := range append(files, more...) {
+	for i, path := range files {
 		file := filepath.Base(path)
 		if i%25 > 0 && !tracetest.AllCaptures() {
 			continue

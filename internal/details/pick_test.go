@@ -27,9 +27,8 @@ var picks = []struct {
 // TestPick_Tshark compares what -j and -J leave of trees with tshark, member by member.
 func TestPick_Tshark(t *testing.T) {
 	tracetest.Tshark(t)
-	files, _ := filepath.Glob("../../testdata/pcaps/*.pcap")
-	more, _ := filepath.Glob("../../testdata/pcaps/generated/*.pcapng")
-	for i, path := range append(files, more...) {
+	files := tracetest.Captures(t, "../..")
+	for i, path := range files {
 		name := filepath.Base(path)
 		if i%29 > 0 && !tracetest.AllCaptures() {
 			continue

@@ -225,9 +225,8 @@ func likeProtocols(a, b string) bool {
 // TestJSON_Tshark compares the members of every frame with tshark's, in their order.
 func TestJSON_Tshark(t *testing.T) {
 	tracetest.Tshark(t)
-	files, _ := filepath.Glob("../../testdata/pcaps/*.pcap*")
-	more, _ := filepath.Glob("../../testdata/pcaps/generated/*.pcapng")
-	for i, path := range append(files, more...) {
+	files := tracetest.Captures(t, "../..")
+	for i, path := range files {
 		name := filepath.Base(path)
 		if i%15 > 0 && !tracetest.AllCaptures() {
 			continue

@@ -2,7 +2,6 @@ package fields
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,26 +10,10 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/internal/ulp"
 	"github.com/iwdissect/iwdissect/trace"
 )
-
-// captures are those of the project, one of each name.
-func captures(t testing.TB) []string {
-	t.Helper()
-	var files []string
-	for _, pattern := range []string{"../../testdata/pcaps/*.pcap*", "../../testdata/pcaps/generated/*.pcap*"} {
-		some, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, some...)
-	}
-	if len(files) < 40 {
-		t.Fatalf("only %d captures", len(files))
-	}
-	return files
-}
 
 // runOver runs over a capture.
 func runOver(t testing.TB, file string, opt pipeline.Options, s pipeline.Sink) {
@@ -139,7 +122,7 @@ func TestCollector_Walk(t *testing.T) {
 	c := NewPDUCollector(all)
 	var w Walker
 	compared := map[string]int{}
-	for _, file := range captures(t) {
+	for _, file := range tracetest.Captures(t, "../..") {
 		runOver(t, file, pipeline.Options{Upper: ulp.New().PDU}, events{pdu: func(p *trace.PDU) {
 			want := seen{}
 			w.Walk(p, want)

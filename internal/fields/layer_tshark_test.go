@@ -106,9 +106,7 @@ func likeTshark(all []*Field) (list []*Field) {
 // TestLayers_Tshark compares the values of all fields of frame layers with tshark's.
 func TestLayers_Tshark(t *testing.T) {
 	tracetest.Tshark(t)
-	files, _ := filepath.Glob("../../testdata/pcaps/*.pcap*")
-	more, _ := filepath.Glob("../../testdata/pcaps/generated/*.pcapng")
-	files = append(files, more...)
+	files := tracetest.Captures(t, "../..")
 	if dir := os.Getenv("IWDISSECT_CAPTURES"); dir != "" {
 		more, _ := filepath.Glob(filepath.Join(dir, "*.pcap*"))
 		files = append(files, more...)

@@ -67,8 +67,7 @@ func (r *pduRows) Frame(f *pipeline.Frame) {
 // which both found as many PDUs.
 func TestIWARP_Tshark(t *testing.T) {
 	tracetest.Tshark(t)
-	files, _ := filepath.Glob("../../testdata/pcaps/*.pcap*")
-	more, _ := filepath.Glob("../../testdata/pcaps/generated/*.pcapng")
+	files := tracetest.Captures(t, "../..")
 	list := iwarpNames()
 	dv := -1
 	for i, f := range list {
@@ -77,7 +76,7 @@ func TestIWARP_Tshark(t *testing.T) {
 		}
 	}
 	values := 0
-	for i, path := range append(files, more...) {
+	for i, path := range files {
 		name := filepath.Base(path)
 		if name == "rtr-frame-2007.pcapng" || name == "hostfwd-raw-initiator-cases.pcap" || // tshark does not know the frame of 2007; connections that break MPA on purpose: tshark reads on where the FPDUs have no place
 			strings.HasPrefix(name, "sctp-") || name == "tunnel-sctp.pcapng" || // DDP over SCTP is not known to tshark

@@ -83,28 +83,11 @@ func say(frames []capture.Frame, brief bool) *said {
 	return s
 }
 
-// ofProject are those of the project.
-func ofProject(t *testing.T) []string {
-	t.Helper()
-	var all []string
-	for _, pattern := range []string{"../../testdata/pcaps/*.pcap*", "../../testdata/pcaps/generated/*.pcap*"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, found...)
-	}
-	if len(all) < 100 {
-		t.Fatalf("only %d captures", len(all))
-	}
-	return all
-}
-
 // TestNames: the connections of upper layers have their names, and all others have
 // none.
 func TestNames(t *testing.T) {
 	met := map[string]bool{}
-	for _, path := range ofProject(t) {
+	for _, path := range tracetest.Captures(t, "../..") {
 		want, got := layerOf(path), say(framesOf(t, path, nil), true).names
 		met[want] = true
 		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || got[want] == 0) {
@@ -184,7 +167,7 @@ func TestFraming_Damage(t *testing.T) {
 		rounds = 2000
 	}
 	rnd := rand.New(rand.NewPCG(1, 9))
-	for _, path := range ofProject(t) {
+	for _, path := range tracetest.Captures(t, "../..") {
 		want := layerOf(path)
 		if want == "" {
 			continue
