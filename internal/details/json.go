@@ -90,7 +90,7 @@ func (w *jsonWriter) members(nodes []int, level int, pick *Pick) {
 			if object {
 				w.object(i, level, pick)
 			} else {
-				w.o.b = AppendJSON(w.o.b, string(w.t.Show(&w.t.Nodes[i])))
+				w.o.b = AppendJSON(w.o.b, w.value(i))
 			}
 		})
 		if !object && w.t.Children(i) > i+1 {
@@ -98,6 +98,15 @@ func (w *jsonWriter) members(nodes []int, level int, pick *Pick) {
 			w.list(group, level, func(i int) { w.object(i, level, pick) })
 		}
 	}
+}
+
+// value is what a node shows, or its line where it is a layer without octets.
+func (w *jsonWriter) value(i int) string {
+	n := &w.t.Nodes[i]
+	if v := w.t.Show(n); len(v) > 0 || !n.Layer {
+		return string(v)
+	}
+	return string(w.t.Line(n))
 }
 
 // isObject reports whether a node is an object: a layer or a label, with something below.

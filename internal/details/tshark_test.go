@@ -277,7 +277,6 @@ var unlike = map[string]frames{
 	"rtr-frame-2007.pcapng":         {"tshark does not know the frame of 2007", []stretch{{6, 6}}},
 	"tunnel-vxlan-fragments.pcapng": {"what is inside a datagram that was assembled is known as a packet only", []stretch{{6, 13}, {18, 21}}},
 	"sctp-stream-reset.pcapng":      {"parameters of RE-CONFIG have no names here", []stretch{{9, 9}}},
-	"sctp-shuffled.pcapng":          {"tshark takes what a chunk carries for more SCTP", []stretch{{36, 36}}},
 	"hostfwd-raw-initiator-cases.pcap": {
 		"tshark shows nothing of private data above 512 octets (frame 136) and of an FPDU without a DDP header (565, 577), and takes the header for " +
 			"that of the opcode where the T bit contradicts it (516, 528)",

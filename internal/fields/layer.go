@@ -196,7 +196,7 @@ func readBits(b []byte, bit, width int) uint64 {
 
 // layerTable are all layers; the number of each is its index.
 var layerTable = numbered([]*Layer{
-	layerFrame, layerEth, layerSLL, layerSLL2, layerNull, layerVLAN, layerQinQ, layerIP, layerIPv6,
+	layerFrame, layerEth, layerSLL, layerSLL2, layerNull, layerRaw, layerVLAN, layerQinQ, layerIP, layerIPv6,
 	layerHopByHop, layerRouting, layerDestOpts, layerFragment, layerAH,
 	layerUDP, layerTunnel, layerTCP, layerSCTP,
 	partOption, partSACK, partExpert, partComment,

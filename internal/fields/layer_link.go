@@ -198,6 +198,9 @@ var layerNull = &Layer{
 	},
 }
 
+// layerRaw says that the frame begins with its IP header. It has no octets.
+var layerRaw = &Layer{Name: "raw", Self: self("raw", "Raw packet data")}
+
 var etherTypeName = ofNames(map[uint64]string{
 	0x0800: "IPv4", 0x0806: "ARP", 0x8100: "802.1Q Virtual LAN", 0x86dd: "IPv6", 0x88a8: "802.1ad Provider Bridge (Q-in-Q)",
 	0x9100: "Legacy 802.1ad QinQ", 0x8847: "MPLS label switched packet", 0x8848: "MPLS multicast", 0x8864: "PPPoE Session",

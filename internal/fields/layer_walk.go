@@ -59,7 +59,10 @@ func (w *walk) link(link uint16) {
 		if w.take(layerNull, 4) {
 			w.version()
 		}
-	case packet.LinkRaw, packet.LinkRaw12, packet.LinkRaw14, packet.LinkIPv4, packet.LinkIPv6:
+	case packet.LinkRaw, packet.LinkRaw12, packet.LinkRaw14:
+		w.take(layerRaw, 0)
+		w.version()
+	case packet.LinkIPv4, packet.LinkIPv6:
 		w.version()
 	}
 }

@@ -210,6 +210,8 @@ func link(all []string, f *pipeline.Frame) (_ []string, kind uint16) {
 		return append(all, "sll"), kind
 	case pcapng.Null, pcapng.Loop:
 		return append(all, "null"), kind
+	case pcapng.IPv4, pcapng.IPv6:
+		return all, kind
 	default:
 		return append(all, "raw"), kind
 	}
