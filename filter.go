@@ -38,13 +38,7 @@ func WithFilter(filter string) Option {
 }
 
 func compile(filter string) (*display.Filter, error) {
-	return display.Compile(filter, fields.Find, func() []string {
-		names := make([]string, 0, len(fields.All()))
-		for _, f := range fields.All() {
-			names = append(names, f.Name)
-		}
-		return names
-	})
+	return display.Compile(filter, fields.Find, fields.Names)
 }
 
 // pduFilter decides about PDUs; nil lets all pass.

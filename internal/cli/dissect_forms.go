@@ -162,7 +162,7 @@ func (o *formFlags) checkFields() error {
 	for _, name := range o.asked {
 		f := fields.Find(name)
 		if f == nil {
-			return usagef("-e %s: there is no such field%s ('iwdissect fields TEXT' finds one)", name, meant(name, fieldNames()))
+			return usagef("-e %s: there is no such field%s ('iwdissect fields TEXT' finds one)", name, meant(name, fields.Names()))
 		}
 		o.list = append(o.list, f)
 	}

@@ -81,7 +81,7 @@ there. Names are those of Wireshark where it has one.
 			switch format {
 			case "text":
 				if len(list) == 0 {
-					return usagef("no field has %q in its name%s", args[0], meant(args[0], fieldNames()))
+					return usagef("no field has %q in its name%s", args[0], meant(args[0], fields.Names()))
 				}
 				return fieldTable(s, list)
 			case "json":

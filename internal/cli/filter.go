@@ -60,7 +60,7 @@ func (o *filterFlags) compile() error {
 		return usagef("-R goes with -2; to filter while the capture is read once use -Y")
 	}
 	for _, f := range []struct{ flag, text string }{{"-Y", o.display}, {"-R", o.reading}} {
-		if _, err := display.Compile(f.text, fields.Find, fieldNames); err != nil {
+		if _, err := display.Compile(f.text, fields.Find, fields.Names); err != nil {
 			return usagef("%s: %w", f.flag, err)
 		}
 	}
@@ -90,20 +90,11 @@ func (o *filterFlags) twoPasses(files []string) error {
 
 // compiled compiles a filter that compile has checked. Each run needs its own.
 func compiled(text string) *display.Filter {
-	f, err := display.Compile(text, fields.Find, fieldNames)
+	f, err := display.Compile(text, fields.Find, fields.Names)
 	if err != nil {
 		panic("filter was checked: " + err.Error())
 	}
 	return f
-}
-
-// fieldNames are the names of all fields.
-func fieldNames() []string {
-	names := make([]string, 0, len(fields.All()))
-	for _, f := range fields.All() {
-		names = append(names, f.Name)
-	}
-	return names
 }
 
 // foresight is what a first run found out for the second one.

@@ -45,7 +45,7 @@ names are written over only if they are manual pages of iwdissect.`),
 			}
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 || c == root {
-				return usagef("there is no command %q%s", args[0], meant(args[0], commandNames(root)))
+				return noCommand(root, args[0])
 			}
 			return writePage(s.Out, c)
 		},

@@ -24,7 +24,7 @@ func (in *input) noFilter(args []string) error {
 		return nil
 	}
 	text := strings.Join(missing, " ")
-	if _, err := display.Compile(text, fields.Find, fieldNames); err == nil {
+	if _, err := display.Compile(text, fields.Find, fields.Names); err == nil {
 		return usagef("there is no file %q, and a filter goes with -Y: -Y '%s'", text, text)
 	}
 	_, err := bpf.Parse(text)

@@ -34,6 +34,14 @@ func nearest(word string, words []string) string {
 	return ""
 }
 
+// noCommand says that a word is no command, and which one may have been meant.
+func noCommand(root *cobra.Command, word string) error {
+	if s := root.SuggestionsFor(word); len(s) > 0 {
+		return usagef("there is no command %q, did you mean %s?", word, s[0])
+	}
+	return usagef("there is no command %q", word)
+}
+
 // wrongFlag makes an error of usage of what pflag refuses, and says which flag may have
 // been meant.
 func wrongFlag(cmd *cobra.Command, err error) error {

@@ -110,11 +110,7 @@ func helpOfCommands(root *cobra.Command) {
 	show := c.Run
 	c.Run, c.RunE = nil, func(c *cobra.Command, args []string) error {
 		if of, _, err := root.Find(args); len(args) > 0 && (err != nil || of == root) {
-			near := ""
-			if s := root.SuggestionsFor(args[0]); len(s) > 0 {
-				near = ", did you mean " + s[0] + "?"
-			}
-			return usagef("there is no command %q%s", args[0], near)
+			return noCommand(root, args[0])
 		}
 		show(c, args)
 		return nil

@@ -83,5 +83,14 @@ var known = sync.OnceValue(func() *registry {
 // All are the fields of all layers, each once, from the frame upwards.
 func All() []*Field { return known().all }
 
+// Names are the names of all fields, in the order of [All].
+func Names() []string {
+	names := make([]string, 0, len(All()))
+	for _, f := range All() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
 // Find returns the field of a name, or nil.
 func Find(name string) *Field { return known().byName[name] }

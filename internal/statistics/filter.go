@@ -30,7 +30,7 @@ func newMatcher(filter string, wanted *fields.Field) (*matcher, error) {
 	}
 	m := &matcher{text: filter}
 	if filter != "" {
-		f, err := display.Compile(filter, fields.Find, names)
+		f, err := display.Compile(filter, fields.Find, fields.Names)
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +47,7 @@ func newMatcher(filter string, wanted *fields.Field) (*matcher, error) {
 func (m *matcher) fresh() *matcher {
 	own := *m
 	if m.filter != nil {
-		own.filter, _ = display.Compile(m.text, fields.Find, names) // it was compiled before
+		own.filter, _ = display.Compile(m.text, fields.Find, fields.Names) // it was compiled before
 	}
 	own.c = fields.NewCollector(m.list)
 	return &own
@@ -62,21 +62,12 @@ func (m *matcher) match() bool { return m.filter == nil || m.filter.Match(m.c.Ro
 // values are those of the field.
 func (m *matcher) values() []fields.Value { return m.c.Row().Values(m.slot) }
 
-// names are those of all fields.
-func names() []string {
-	all := make([]string, 0, len(fields.All()))
-	for _, f := range fields.All() {
-		all = append(all, f.Name)
-	}
-	return all
-}
-
 // field finds a field by its name.
 func field(name string) (*fields.Field, error) {
 	if f := fields.Find(name); f != nil {
 		return f, nil
 	}
-	if near := strictyaml.Nearest(name, names()); near != "" {
+	if near := strictyaml.Nearest(name, fields.Names()); near != "" {
 		return nil, fmt.Errorf("no field is called %q; did you mean %s?", name, near)
 	}
 	return nil, fmt.Errorf("no field is called %q (iwdissect fields lists all)", name)
