@@ -24,6 +24,8 @@ import (
 // all of its PDUs: then all of them are passed on, or none.
 type gate struct {
 	filter *display.Filter
+	early  *early // the parts that are decided before, nil if there are none
+	rest   *display.Filter
 	next   pipeline.Sink
 	c      *fields.Collector // of PDUs and their frames
 	alone  *fields.Collector // of what stands alone
@@ -56,11 +58,14 @@ func (o *filterFlags) gate(next pipeline.Sink, k foresight, whole bool) *gate {
 		return nil
 	}
 	f := compiled(o.display)
-	g := &gate{filter: f, next: next, within: k.within, alone: fields.NewPDUCollector(f.Fields()), whole: whole}
+	g := &gate{filter: f, rest: f, next: next, within: k.within, alone: fields.NewPDUCollector(f.Fields()), whole: whole}
+	if rest, first := f.Split(fields.OfFrame); first != nil {
+		g.rest, g.early = rest, newEarly(first)
+	}
 	if whole {
-		g.c = fields.NewCollector(f.Fields())
+		g.c = fields.NewCollector(g.rest.Fields())
 	} else {
-		g.c = fields.NewPDUCollector(f.Fields())
+		g.c = fields.NewPDUCollector(g.rest.Fields())
 	}
 	g.c.Use(k.known)
 	g.c.Describe(render.AppendInfo)
@@ -84,8 +89,12 @@ func (g *gate) watch(opt *pipeline.Options) {
 	if g == nil {
 		return
 	}
-	g.watched = g.c.NeedsOpened() || !opt.Brief
-	if g.c.NeedsOpened() {
+	opened := g.c.NeedsOpened()
+	if g.early != nil {
+		opened, opt.Look = true, newEarly(g.early.parts.Clone()).look
+	}
+	g.watched = opened || !opt.Brief
+	if opened {
 		opt.Opened = openedToo(opt.Opened, g.Opened)
 	}
 	if g.late {
@@ -116,11 +125,30 @@ func (g *gate) Opened(f *pipeline.Frame) {
 	g.endFrame()
 	g.frame = f.Number
 	g.c.Opened(f)
+	if g.early != nil {
+		g.rest.Give(g.early.of(f))
+	}
+}
+
+// gather gathers what a PDU says, and what its frame does if it has one.
+func (g *gate) gather(p *trace.PDU) {
+	g.c.PDU(p)
+	if g.early != nil && !g.c.HasFrame() {
+		g.rest.Give(g.early.none)
+	}
+}
+
+// reset forgets the frame.
+func (g *gate) reset() {
+	g.c.Reset()
+	if g.early != nil {
+		g.rest.Give(g.early.none)
+	}
 }
 
 // endFrame counts a frame without a PDU that matches.
 func (g *gate) endFrame() {
-	if g.frame != 0 && !g.carries && g.filter.Match(g.c.Row()) {
+	if g.frame != 0 && !g.carries && g.matches() {
 		g.lonely++
 	}
 	g.frame, g.carries, g.shown = 0, false, false
@@ -133,12 +161,12 @@ func (g *gate) PDU(p *trace.PDU) {
 		g.held = append(g.held, heldEvent{pdu: g.copies.copy(p)})
 		return
 	}
-	g.c.PDU(p)
+	g.gather(p)
 	g.decide(p, g.matches())
 }
 
 // matches reports whether what is known matches.
-func (g *gate) matches() bool { return g.filter.Match(g.c.Row()) }
+func (g *gate) matches() bool { return g.rest.Match(g.c.Row()) }
 
 // decide passes on a PDU if it matches.
 func (g *gate) decide(p *trace.PDU, matches bool) {
@@ -249,7 +277,7 @@ func (g *gate) release() {
 		switch {
 		case e.pdu != nil:
 			if !g.whole {
-				g.c.PDU(e.pdu)
+				g.gather(e.pdu)
 				g.known(i)
 				matches = g.matches()
 			}
@@ -272,7 +300,7 @@ func (g *gate) release() {
 func (g *gate) add(e *heldEvent) {
 	switch {
 	case e.pdu != nil:
-		g.c.PDU(e.pdu)
+		g.gather(e.pdu)
 	case e.gap != nil: // it is judged by itself
 	case e.transaction != nil:
 		g.c.Transaction(e.transaction)
@@ -316,7 +344,7 @@ func (g *gate) Frame(f *pipeline.Frame) {
 	g.c.Frame(f)
 	g.release()
 	show := g.shown
-	if !g.carries && g.within.Frame(f.Number) && g.filter.Match(g.c.Row()) {
+	if !g.carries && g.within.Frame(f.Number) && g.matches() {
 		g.lonely++
 		show = true
 		g.c.Shown()
@@ -331,7 +359,7 @@ func (g *gate) Frame(f *pipeline.Frame) {
 		leaveOut(g.next)
 	}
 	g.pending, g.carries, g.shown, g.frame = false, false, false, 0
-	g.c.Reset()
+	g.reset()
 }
 
 // Frames, PDUs and connections that were passed on, as [pipeline.Matches]: the gate is asked
@@ -350,5 +378,5 @@ func (g *gate) end() {
 	g.take()
 	g.release()
 	g.endFrame()
-	g.c.Reset()
+	g.reset()
 }

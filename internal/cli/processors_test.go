@@ -80,6 +80,9 @@ func TestJobs_SameOctets(t *testing.T) {
 		"analyze", "analyze --format json", "analyze --no-findings",
 		"check", "check --format json", "check --format ndjson", "check --format sarif", "check --format junit", "check --format github",
 		"dissect", "dissect -V", "dissect -x --no-findings", "dissect --no-findings", "dissect --format ndjson", "dissect --format json",
+		"dissect -Y ip.src==10.0.0.0/8&&iwarp_ddp.stag", "dissect -Y !(ip.src==10.0.0.1)||iwd.rule", "dissect -Y iwd.latency>1ms&&tcp.len>100",
+		"dissect -Y tcp.flags.push==1||!ip", "dissect -T fields -e frame.time_relative -e ip.src -e tcp.stream -e tcp.len -e iwarp_ddp.stag",
+		"dissect -T ek -Y frame.number<300&&!(tcp.len==0)", "dissect -q -z io,stat,1,ip.addr==10.0.0.1&&iwarp_ddp",
 	} {
 		t.Run(strings.ReplaceAll(c, " ", "_"), func(t *testing.T) {
 			for _, few := range [][]string{files, {late}} {

@@ -12,6 +12,8 @@ type Filter struct {
 	tree   expr
 	fields []*fields.Field
 	match  test
+	text   string
+	given  *uint64 // see Split
 }
 
 // test tells if a row is as a part of the filter wants it.
@@ -25,11 +27,11 @@ func Compile(text string, find func(name string) *fields.Field, names func() []s
 	if err != nil {
 		return nil, err
 	}
-	f := &Filter{tree: tree, match: func(*fields.Row) bool { return true }}
+	f := &Filter{tree: tree, text: text, match: func(*fields.Row) bool { return true }}
 	if tree == nil {
 		return f, nil
 	}
-	c := &compiler{text: text, names: names, slots: map[*fields.Field]int{}}
+	c := newCompiler(text, names)
 	if f.match, err = c.test(tree); err != nil {
 		return nil, err
 	}
@@ -60,6 +62,10 @@ type compiler struct {
 	names  func() []string
 	fields []*fields.Field
 	slots  map[*fields.Field]int
+}
+
+func newCompiler(text string, names func() []string) *compiler {
+	return &compiler{text: text, names: names, slots: map[*fields.Field]int{}}
 }
 
 func (c *compiler) errorAt(s span, format string, args ...any) *Error {
@@ -93,6 +99,8 @@ func (c *compiler) test(x expr) (test, *Error) {
 		return c.membership(x)
 	case *presence:
 		return c.presence(x)
+	case *given:
+		return func(*fields.Row) bool { return *x.bits&x.mask != 0 }, nil
 	}
 	return nil, c.errorAt(x.at(), "this is no condition")
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/iwdissect/iwdissect/internal/fields"
 )
 
 // FuzzCompile: no text and no row makes it panic; errors have a place within the text,
@@ -42,6 +44,12 @@ func FuzzCompile(f *testing.F) {
 		row := random(data, filter)
 		if got := filter.Match(row); got != same.Match(row) || got != filter.Match(row) {
 			t.Fatalf("%q and %q do not match alike", text, printed)
+		}
+		for n := range 3 {
+			early := func(f *fields.Field) bool { return (len(f.Name)+n)%3 > 0 || n == 2 }
+			if got, ok := splitMatch(filter, early, row); ok && got != filter.Match(row) {
+				t.Fatalf("%q is %v when it is split (%d)", text, got, n)
+			}
 		}
 	})
 }

@@ -214,6 +214,9 @@ func (c *Collector) Frame(f *pipeline.Frame) {
 	c.mark = len(c.arena)
 }
 
+// HasFrame reports whether the row speaks of a frame that was opened.
+func (c *Collector) HasFrame() bool { return c.opened != 0 }
+
 // Row has the values so far.
 func (c *Collector) Row() *Row { return c.row }
 

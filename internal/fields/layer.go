@@ -50,8 +50,9 @@ type LayerRow struct {
 	first int
 	// plain: the octets are shown whole, though only some bits are the value.
 	plain bool
-	// tcp: the value depends on the packets before it.
-	tcp bool
+	// tcp: the value depends on the packets before it. alone: it is computed, of nothing but
+	// the frame.
+	tcp, alone bool
 }
 
 // Head is a header in a frame.

@@ -38,13 +38,13 @@ var layerFrame = &Layer{
 		}).names(encapName),
 		computed("frame.time", "Arrival Time", Time, 64, func(l *Layers, _ *Head) (Value, bool) {
 			return signed(l.f.Time), !l.f.NoTime
-		}),
+		}).ofFrame(),
 		computed("frame.offset_shift", "Time shift for this packet", Duration, 64, func(*Layers, *Head) (Value, bool) {
 			return Value{}, true
 		}),
 		computed("frame.time_epoch", "Epoch Time", Duration, 64, func(l *Layers, _ *Head) (Value, bool) {
 			return signed(l.f.Time), !l.f.NoTime
-		}),
+		}).ofFrame(),
 		computed("frame.time_delta", "Time delta from previous captured frame", Duration, 64, func(l *Layers, _ *Head) (Value, bool) {
 			return signed(l.delta), !l.f.NoTime
 		}),
@@ -59,13 +59,13 @@ var layerFrame = &Layer{
 		}),
 		computed("frame.number", "Frame Number", Uint, 32, func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Num: l.f.Number}, true
-		}),
+		}).ofFrame(),
 		computed("frame.len", "Frame Length", Uint, 32, func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Num: uint64(l.f.OrigLen)}, true
-		}).text(octetsAndBits),
+		}).ofFrame().text(octetsAndBits),
 		computed("frame.cap_len", "Capture Length", Uint, 32, func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Num: uint64(len(l.f.Data))}, true
-		}).text(octetsAndBits),
+		}).ofFrame().text(octetsAndBits),
 		computed("frame.marked", "Frame is marked", Bool, 1, func(*Layers, *Head) (Value, bool) { return Value{}, true }),
 		computed("frame.ignored", "Frame is ignored", Bool, 1, func(*Layers, *Head) (Value, bool) { return Value{}, true }),
 		computed(protocolsName, "Protocols in frame", Text, 0, func(l *Layers, _ *Head) (Value, bool) {

@@ -5,7 +5,7 @@ var layerIP = &Layer{
 	Name: "ip", Self: self("ip", "Internet Protocol Version 4"), Title: ipTitle("Internet Protocol Version 4", 12, 4),
 	Rows: append([]LayerRow{
 		num("ip.version", "Version", 0, 4).wide(8).whole().ref("RFC 791 3.1"),
-		num("ip.hdr_len", "Header Length", 4, 4).wide(8).whole().from(times4(4, 4)).text(headerLength).ref("RFC 791 3.1"),
+		num("ip.hdr_len", "Header Length", 4, 4).wide(8).whole().from(times4(4, 4)).ofFrame().text(headerLength).ref("RFC 791 3.1"),
 		num("ip.dsfield", "Differentiated Services Field", 8, 8).hex().text(dsText).ref("RFC 2474 3"),
 		num("ip.dsfield.dscp", "Differentiated Services Codepoint", 8, 6).wide(8).names(dscpName).at(1).ref("RFC 2474 3"),
 		num("ip.dsfield.ecn", "Explicit Congestion Notification", 14, 2).wide(8).names(ecnName).at(1).ref("RFC 3168 5"),

@@ -5,7 +5,11 @@ package fields
 type LayerPlan struct {
 	*Layers
 	want [][]wanted // by layer
-	self []int      // the slot of the layer itself, by layer; -1: not wanted
+	// at are those of want that are known at a time, and those with parts below them; some
+	// tells if there are any.
+	at   [2][][]wanted
+	some [2]bool
+	self []int // the slot of the layer itself, by layer; -1: not wanted
 	any  bool
 	// titled: the value of a layer is its line in a tree; title is where it is made.
 	titled bool
@@ -57,11 +61,30 @@ func NewLayerPlan(fields []*Field) *LayerPlan {
 			}
 		}
 	}
+	p.at[Early], p.some[Early] = p.known(Early)
+	p.at[Late], p.some[Late] = p.known(Late)
 	p.Layers = NewLayers(follow)
 	if !follow && slots[protocolsName] == nil { // they look at the headers around their own
 		p.only = p.wanted()
 	}
 	return p
+}
+
+// known are the wanted rows to look at at a time.
+func (p *LayerPlan) known(when When) (at [][]wanted, some bool) {
+	at = make([][]wanted, len(p.want))
+	for i := range p.want {
+		some = some || when == Early && p.self[i] >= 0
+		for _, w := range p.want[i] {
+			if w.row.When != when {
+				w.slot = -1
+			}
+			if w.slot >= 0 || w.sub {
+				at[i], some = append(at[i], w), true
+			}
+		}
+	}
+	return at, some
 }
 
 // wanted are the layers of which something is.
@@ -89,7 +112,7 @@ func (p *LayerPlan) Empty() bool { return !p.any }
 // Fill adds the values of the frame at hand, see [Layers.Open], to a row: those of fields
 // that are known at a time.
 func (p *LayerPlan) Fill(r *Row, when When) {
-	if !p.any {
+	if !p.some[when] {
 		return
 	}
 	for i := range p.heads {
@@ -124,9 +147,10 @@ func (p *LayerPlan) fill(h *Head, r *Row, when When, depth int) {
 			r.Add(s, h.self())
 		}
 	}
-	for i := range p.want[id] {
-		w := &p.want[id][i]
-		if w.slot >= 0 && w.row.When == when {
+	rows := p.at[when][id]
+	for i := range rows {
+		w := &rows[i]
+		if w.slot >= 0 {
 			if v, ok := w.row.Value(p.Layers, h); ok {
 				r.Add(w.slot, v)
 			}

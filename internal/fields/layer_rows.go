@@ -57,6 +57,7 @@ func (r LayerRow) holding(parts func(*Layers, *Head, *int) (Head, bool), sub ...
 }
 
 // among says from which bit on bits are drawn; whole that its octets are shown whole.
+func (r LayerRow) ofFrame() LayerRow      { r.alone = true; return r }
 func (r LayerRow) among(bit int) LayerRow { r.first = bit + 1; return r }
 func (r LayerRow) undrawn() LayerRow      { r.Undrawn = true; return r }
 func (r LayerRow) bare() LayerRow         { r.Bare = true; return r }

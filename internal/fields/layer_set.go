@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
@@ -151,6 +152,10 @@ func (l *Layers) push(layer *Layer, b []byte, pos, size int) {
 func (l *Layers) find() {
 	f, p := l.f, l.f.Packet
 	l.push(layerFrame, f.Data, 0, len(f.Data))
+	if f.Plain() {
+		l.plain(f.Data, p)
+		return
+	}
 	w := walk{l: l, b: f.Data}
 	w.link(uint16(f.Link))
 	if p == nil {
@@ -162,6 +167,24 @@ func (l *Layers) find() {
 	if f.Status == packet.OK {
 		w.transport(p)
 	}
+}
+
+// plain finds the headers of a frame whose places are known.
+func (l *Layers) plain(data []byte, p *packet.Packet) {
+	l.push(layerEth, data, 0, 14)
+	for at, i := 14, uint8(0); i < p.NumVLANs; at, i = at+4, i+1 {
+		layer := layerVLAN
+		if binary.BigEndian.Uint16(data[at-2:]) == typeQinQ {
+			layer = layerQinQ
+		}
+		l.push(layer, data[at:], at, 4)
+	}
+	if at := p.NetworkOffset; p.V6 {
+		l.push(layerIPv6, data[at:], at, 40)
+	} else {
+		l.push(layerIP, data[at:], at, 20)
+	}
+	l.push(layerTCP, p.Segment, p.SegmentOffset, p.SegmentLen-p.PayloadLen)
 }
 
 // padding are the octets behind the IP packet in a frame of Ethernet.

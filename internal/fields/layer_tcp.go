@@ -22,7 +22,7 @@ var layerTCP = &Layer{
 		}).text(completeText),
 		computed("tcp.len", "TCP Segment Len", Uint, 32, func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Num: uint64(l.f.Packet.PayloadLen)}, true
-		}),
+		}).ofFrame(),
 		num("tcp.seq", "Sequence Number", 32, 32).stateful(func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Num: uint64(l.seg.seq)}, l.seg.known
 		}).ref("RFC 9293 3.1"),
@@ -34,7 +34,7 @@ var layerTCP = &Layer{
 			return Value{Num: uint64(l.seg.ack)}, l.seg.known
 		}).ref("RFC 9293 3.1"),
 		num("tcp.ack_raw", "Acknowledgment number (raw)", 64, 32).ref("RFC 9293 3.1"),
-		num("tcp.hdr_len", "Header Length", 96, 4).wide(8).whole().from(times4(96, 4)).text(headerLength).ref("RFC 9293 3.1"),
+		num("tcp.hdr_len", "Header Length", 96, 4).wide(8).whole().from(times4(96, 4)).ofFrame().text(headerLength).ref("RFC 9293 3.1"),
 		num("tcp.flags", "Flags", 100, 12).hex().wide(16).undrawn().text(tcpFlagsText).ref("RFC 9293 3.1"),
 		num("tcp.flags.res", "Reserved", 100, 3).at(1).wide(12).among(100).text(setText).boolean(),
 		flag("tcp.flags.ae", "Accurate ECN", 103).at(1).wide(12).among(100),

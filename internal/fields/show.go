@@ -119,11 +119,28 @@ func appendEther(dst, b []byte) []byte { return appendColons(dst, b) }
 func appendIP(dst, b []byte) []byte {
 	switch len(b) {
 	case 4:
-		return netip.AddrFrom4([4]byte(b)).AppendTo(dst)
+		for i, o := range b {
+			if i > 0 {
+				dst = append(dst, '.')
+			}
+			dst = appendOctet(dst, o)
+		}
+		return dst
 	case 16:
 		return netip.AddrFrom16([16]byte(b)).AppendTo(dst)
 	}
 	return appendColons(dst, b)
+}
+
+// appendOctet appends an octet as a decimal number.
+func appendOctet(dst []byte, o byte) []byte {
+	switch {
+	case o >= 100:
+		return append(dst, '0'+o/100, '0'+o/10%10, '0'+o%10)
+	case o >= 10:
+		return append(dst, '0'+o/10, '0'+o%10)
+	}
+	return append(dst, '0'+o)
 }
 
 // appendSeconds appends nanoseconds as seconds with nine digits behind the point.

@@ -22,9 +22,9 @@ import (
 func (r *Run) Frame(f *capture.Frame) { r.decode(f, nil) }
 
 // predecoded takes in a frame that a note says enough of. It reports false, and has done
-// nothing, if the frame has to be decoded.
-func (r *Run) predecoded(n *readahead.Note, number uint64) bool {
-	if !r.brief() || r.opt.Opened != nil || n.Flags&reassembly.FlagSYN != 0 || r.opt.Sums && !n.ChecksumRight() {
+// nothing, if the frame has to be decoded. f and p are for those who are shown frames.
+func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *packet.Packet) bool {
+	if n.Flags&reassembly.FlagSYN != 0 || r.opt.Sums && !n.ChecksumRight() {
 		return false
 	}
 	fl, side := r.flows.numbered(n)
@@ -39,8 +39,11 @@ func (r *Run) predecoded(n *readahead.Note, number uint64) bool {
 	s := &r.seg
 	s.Reset(n.Seq, n.Ack, n.Flags, n.Payload(), number, n.Time)
 	s.Options, s.SACK, s.ZeroWindow = int(n.Header)-packet.TCPLen, n.SACK(), n.ZeroWindow()
-	if fl, side, ok := r.admit(fl, side, nil, n); ok {
-		r.deliver(fl, side, n)
+	if r.tunnels != nil {
+		r.tunnels = nil
+	}
+	if fl, side, ok := r.admit(fl, side, nil, n); ok { // it is: nothing was damaged
+		r.take(f, p, fl, side, n)
 	}
 	return true
 }
@@ -116,7 +119,7 @@ func (r *Run) open(f *capture.Frame, p *packet.Packet, fl *flow, side int) {
 	if r.opt.Opened == nil {
 		return
 	}
-	o := &r.opening // its other members are always zero
+	o := &r.opening // its other members are zero, or say what Look did
 	o.Frame, o.Packet, o.Tunnels = *f, p, r.tunnels
 	o.Conn, o.Dir = nil, 0
 	if fl != nil {
@@ -150,6 +153,11 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 		r.tellDamaged(f, p, fl, side)
 		return
 	}
+	r.take(f, p, fl, side, n)
+}
+
+// take hands the segment at hand to its connection, and tells of it before and after.
+func (r *Run) take(f *capture.Frame, p *packet.Packet, fl *flow, side int, n *readahead.Note) {
 	r.open(f, p, fl, side)
 	note := r.deliver(fl, side, n)
 	if !r.brief() {

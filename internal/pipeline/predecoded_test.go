@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash"
+	"hash/crc64"
+	"hash/fnv"
 	"io"
 	"path/filepath"
 	"testing"
@@ -14,6 +17,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // TestRun_Predecoded: packets that are decoded before their turn make no difference.
@@ -58,12 +62,92 @@ func TestRun_Predecoded(t *testing.T) {
 					if got != want {
 						t.Errorf("the records are\n%.600s\nwant\n%.600s", got, want)
 					}
+					opt.ReadAhead = false
+					if want, got := shownFrames(t, file, opt), shownFrames(t, file, readAhead(opt)); got != want {
+						t.Errorf("the frames are\n%.600s\nwant\n%.600s", got, want)
+					}
 					if (known > 0) == tt.shape.SCTP || tt.numbers > 0 && known > tt.numbers {
 						t.Errorf("%d connections were known by number", known)
 					}
 				})
 			}
 		}
+	}
+}
+
+func readAhead(opt pipeline.Options) pipeline.Options {
+	opt.ReadAhead = true
+	return opt
+}
+
+// shownFrames are the frames that are told before and after they were taken in.
+func shownFrames(t *testing.T, file string, opt pipeline.Options) string {
+	t.Helper()
+	f, err := capture.Open(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s := &frameHashes{hash: fnv.New64a()}
+	looked, wrong := 0, 0
+	opt.Look = lookAt
+	opt.Opened = func(f *pipeline.Frame) {
+		s.add(f)
+		if f.HasLooked {
+			looked++
+			if f.Looked != lookAt(f) {
+				wrong++
+			}
+		}
+	}
+	r := pipeline.New(opt, s)
+	r.NoteAlways()
+	if err := r.Read(f); err != nil {
+		t.Fatal(err)
+	}
+	r.Finish()
+	if wrong > 0 || (looked > 0) != (opt.ReadAhead && r.Totals().SCTP == 0) {
+		t.Errorf("%d frames were looked at before, %d of them with another result", looked, wrong)
+	}
+	return fmt.Sprintf("%d frames, %x", s.n, s.hash.Sum64())
+}
+
+// lookAt says something of a frame by its octets and headers alone.
+func lookAt(f *pipeline.Frame) uint64 {
+	return crc64.Checksum(f.Data, crc64.MakeTable(crc64.ECMA)) ^ uint64(f.Packet.Seq)<<32 ^ uint64(f.Packet.SegmentOffset)
+}
+
+// frameHashes hashes what it is told of frames.
+type frameHashes struct {
+	hash hash.Hash64
+	n    int
+}
+
+// PDU implements [trace.Sink].
+func (*frameHashes) PDU(*trace.PDU) {}
+
+// Transaction implements [trace.Sink].
+func (*frameHashes) Transaction(*trace.Transaction) {}
+
+// Gap implements [trace.Sink].
+func (*frameHashes) Gap(*trace.GapEvent) {}
+
+// Frame implements [pipeline.Sink].
+func (s *frameHashes) Frame(f *pipeline.Frame) { s.add(f) }
+
+func (s *frameHashes) add(f *pipeline.Frame) {
+	s.n++
+	own := *f
+	conn := uint64(0)
+	if f.Conn != nil {
+		conn = f.Conn.Number
+	}
+	own.Packet, own.Conn, own.Data, own.Looked, own.HasLooked = nil, nil, nil, 0, false
+	p := *f.Packet
+	p.Options, p.Payload, p.Segment = nil, nil, nil
+	fmt.Fprintf(s.hash, "%+v %+v %d\n", own, p, conn)
+	for _, b := range [][]byte{f.Data, f.Packet.Options, f.Packet.Payload, f.Packet.Segment} {
+		s.hash.Write(b)
 	}
 }
 

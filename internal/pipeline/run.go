@@ -69,6 +69,10 @@ type Options struct {
 	// What the reassembly says of it is not known yet. The frame is borrowed until the
 	// call returns.
 	Opened func(*Frame)
+	// Look is called with frames that are plain before they have their place: only what the
+	// frame itself holds is known. What it returns is told with the frame, see Frame.Looked.
+	// With ReadAhead it runs in the goroutine that reads; without, it is not called.
+	Look func(*Frame) uint64
 	// Linger settles a connection that has closed, once so many nanoseconds of the capture
 	// have passed since its last packet; 0: all live until the end. It goes without ReadAhead.
 	Linger int64
@@ -138,6 +142,23 @@ type Frame struct {
 	OpenTo   int64
 	OpenEnds bool
 	HasOpen  bool
+	// Looked is what Options.Look returned, if HasLooked. Only Options.Opened is told it.
+	Looked    uint64
+	HasLooked bool
+}
+
+// Plain reports whether the frame holds TCP over IP over Ethernet and nothing besides: no
+// tunnel, no options or extension headers of IP, no fragment, nothing that was cut.
+func (f *Frame) Plain() bool {
+	p := f.Packet
+	if f.Status != packet.OK || uint16(f.Link) != packet.LinkEthernet || len(f.Tunnels) > 0 || p.Proto != packet.ProtoTCP || p.Notes != 0 {
+		return false
+	}
+	ip := 20
+	if p.V6 {
+		ip = 40
+	}
+	return p.NetworkOffset == 14+4*int(p.NumVLANs) && p.SegmentOffset == p.NetworkOffset+ip
 }
 
 // Totals of a run.
@@ -274,6 +295,14 @@ func (r *Run) readAhead(src readahead.Source, waits bool) error {
 	opt := r.ahead
 	opt.Waits = waits
 	opt.Checksums, opt.Bare = r.opt.Sums, r.opt.Bare
+	opt.Packets = r.showsFrames()
+	if r.opt.Look != nil {
+		var own Frame // of the goroutine that reads
+		opt.Look = func(f *capture.Frame, p *packet.Packet) uint64 {
+			own.Frame, own.Packet = *f, p
+			return r.opt.Look(&own)
+		}
+	}
 	a := readahead.Start(src, opt)
 	defer a.Close()
 	for b := a.Next(); b != nil; b = a.Next() {
@@ -283,7 +312,8 @@ func (r *Run) readAhead(src readahead.Source, waits bool) error {
 				return nil
 			}
 			n := b.Note(i)
-			if n.Kind() != readahead.TCP || !r.predecoded(n, first+uint64(i)) {
+			r.opening.Looked, r.opening.HasLooked = b.Looked(i)
+			if n.Kind() != readahead.TCP || !r.predecoded(n, first+uint64(i), b.Frame(i), b.Packet(i)) {
 				r.decode(b.Frame(i), n)
 			}
 		}
@@ -298,6 +328,9 @@ func (r *Run) readAhead(src readahead.Source, waits bool) error {
 
 // brief reports whether nobody is shown frames.
 func (r *Run) brief() bool { return r.sink == nil || r.opt.Brief && !r.opt.Frames }
+
+// showsFrames reports whether somebody is.
+func (r *Run) showsFrames() bool { return !r.brief() || r.opt.Opened != nil }
 
 // full reports whether there were as many frames as were asked for.
 func (r *Run) full() bool {

@@ -79,9 +79,8 @@ type noter struct {
 	sums    bool // verify the checksums of TCP
 }
 
-// note fills in the note of a frame.
-func (t *noter) note(f *capture.Frame, n *Note) {
-	p := &t.packet
+// note fills in the note of a frame, and p if the frame is plain.
+func (t *noter) note(f *capture.Frame, n *Note, p *packet.Packet) {
 	if n.bits = uint8(Other); uint16(f.Link) != packet.LinkEthernet || !packet.Plain(f.Data, p) {
 		return
 	}

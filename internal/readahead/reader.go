@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 )
 
@@ -35,6 +36,11 @@ type Options struct {
 	Always, Bare bool
 	// Waits: the source is a [Waiting] that does wait.
 	Waits bool
+	// Packets keeps what was decoded of each frame of TCP, see [Batch.Packet].
+	Packets bool
+	// Look is called for each of these frames, in the goroutine that reads: what it returns
+	// is kept with the frame, see [Batch.Looked].
+	Look func(*capture.Frame, *packet.Packet) uint64
 }
 
 const (
@@ -69,9 +75,12 @@ type Reader struct {
 type Batch struct {
 	frames [batchSize]capture.Frame
 	notes  [batchSize]Note
-	n      int
-	noted  int    // of them, from the first on
-	buf    []byte // free when the frames up to here are done with
+	// packets are those of notes, nil if they are not kept.
+	packets *[batchSize]packet.Packet
+	looks   *[batchSize]uint64 // what Options.Look returned, nil without it
+	n       int
+	noted   int    // of them, from the first on
+	buf     []byte // free when the frames up to here are done with
 	// Err is the error of the source after these frames.
 	Err error
 }
@@ -91,6 +100,23 @@ func (b *Batch) Note(i int) *Note {
 		return nil
 	}
 	return &b.notes[i]
+}
+
+// Packet returns what a frame holds whose note says that it is TCP, or nil if packets are
+// not kept. It is borrowed as the frame is.
+func (b *Batch) Packet(i int) *packet.Packet {
+	if b.packets == nil {
+		return nil
+	}
+	return &b.packets[i]
+}
+
+// Looked returns what [Options.Look] said of a frame, if it was called.
+func (b *Batch) Looked(i int) (bits uint64, ok bool) {
+	if b.looks == nil || b.Note(i).Kind() != TCP {
+		return 0, false
+	}
+	return b.looks[i], true
 }
 
 // Start starts to read a source.
@@ -143,13 +169,25 @@ func (r *Reader) run() {
 		}
 		b.frames[b.n] = f
 		if !r.opt.Bare && b.noted == b.n && (b.n > 0 || r.opt.Always || len(r.filled) >= enough) {
-			r.noter.note(&b.frames[b.n], &b.notes[b.n])
-			b.noted++
+			r.note(b)
 		}
 		if b.n++; b.n == batchSize {
 			r.hand(nil)
 		}
 	}
+}
+
+// note makes the note of the last frame of a batch.
+func (r *Reader) note(b *Batch) {
+	f, n, p := &b.frames[b.n], &b.notes[b.n], &r.noter.packet
+	if b.packets != nil {
+		p = &b.packets[b.n]
+	}
+	r.noter.note(f, n, p)
+	if b.looks != nil && n.Kind() == TCP {
+		b.looks[b.n] = r.opt.Look(f, p)
+	}
+	b.noted++
 }
 
 // final reports whether an error of the source ends the input.
@@ -166,6 +204,12 @@ func (r *Reader) begin() {
 	case r.cur = <-r.done:
 		if r.cur == nil {
 			r.cur = new(Batch)
+			if r.opt.Packets {
+				r.cur.packets = new([batchSize]packet.Packet)
+			}
+			if r.opt.Look != nil {
+				r.cur.looks = new([batchSize]uint64)
+			}
 		}
 		r.cur.n, r.cur.noted, r.cur.buf, r.cur.Err = 0, 0, nil, nil
 	}
@@ -232,6 +276,9 @@ func (r *Reader) Next() *Batch {
 		if r.large.Load() {
 			clear(b.frames[:b.n]) // so that they do not keep a large buffer
 			clear(b.notes[:b.noted])
+			if b.packets != nil {
+				clear(b.packets[:b.noted])
+			}
 		}
 		r.done <- b
 	}

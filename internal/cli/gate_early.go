@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"github.com/iwdissect/iwdissect/internal/display"
+	"github.com/iwdissect/iwdissect/internal/fields"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+)
+
+// early decides the parts of a filter that need nothing but the frame. Another goroutine, if
+// one reads the capture ahead, does so while the octets are in its cache.
+type early struct {
+	parts *display.Early
+	c     *fields.Collector
+	none  uint64 // what the parts say of a PDU that has no frame
+}
+
+func newEarly(parts *display.Early) *early {
+	e := &early{parts: parts, c: fields.NewCollector(parts.Fields())}
+	e.none = parts.Match(e.c.Row())
+	return e
+}
+
+// look decides about a frame.
+func (e *early) look(f *pipeline.Frame) uint64 {
+	e.c.Opened(f)
+	return e.parts.Match(e.c.Row())
+}
+
+// of returns what was decided about a frame, or decides it.
+func (e *early) of(f *pipeline.Frame) uint64 {
+	if f.HasLooked {
+		return f.Looked
+	}
+	return e.look(f)
+}
