@@ -4,12 +4,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/strictyaml"
 )
 
-// near returns the name that was most likely meant: the one with few other letters, or
-// the shortest one with the same last part, or that begins so. "" if there is none.
+// near returns the name that was most likely meant: the one that tells the same under
+// another name, the one with few other letters, or the shortest one with the same last part,
+// or that begins so. "" if there is none.
 func near(word string, names []string) string {
+	if n := fields.Instead(word); n != "" && slices.Contains(names, n) {
+		return n
+	}
 	if word == "" || len(word) > 64 {
 		return ""
 	}

@@ -136,7 +136,7 @@ func TestParse(t *testing.T) {
 		{"rdma,str", "no statistic is called \"rdma,str\"; did you mean rdma,srt? (-z help lists all)"},
 		{"srt", "no statistic is called \"srt\"; did you mean rdma,srt? (-z help lists all)"},
 		{"conv,tpc", "no statistic is called \"conv,tpc\"; did you mean conv,tcp? (-z help lists all)"},
-		{"io", "no statistic is called \"io\"; did you mean io,phs? (-z help lists all)"},
+		{"io", "no statistic is called \"io\"; did you mean io,phs or io,stat? (-z help lists all)"},
 		{"nonsense", "no statistic is called \"nonsense\" (-z help lists all)"},
 		{"", "no statistic is called \"\" (-z help lists all)"},
 		{"io,stat", "-z io,stat: it takes an interval in seconds, such as io,stat,1"},
