@@ -93,7 +93,20 @@ var ofOthers = map[string]string{
 	"-S": "-o tcp.relative_sequence_numbers:FALSE shows sequence numbers as they are",
 	"-F": "-w FILE writes pcap or pcapng as the name of FILE ends",
 	"-v": "'iwdissect version' prints the version",
+	"-H": namesStay,
+	"-N": namesStay,
+
+	"--disable-protocol":  "--no-upper-layers leaves out what is carried",
+	"--enable-heuristic":  anyPort,
+	"--enable-protocol":   anyPort,
+	"--disable-heuristic": "-d tcp.port==PORT,iwarp_mpa says where MPA is",
+	"--export-objects":    "'iwdissect dissect --payload DIR' writes what messages carry to files",
 }
+
+const (
+	namesStay = "names are never resolved"
+	anyPort   = "all protocols are on, and MPA is looked for on every port"
+)
 
 // flagElsewhere says which other commands have a flag, or what does the same; "" if nothing
 // does. The flag is written as --name, -n, or -n in -nr.
