@@ -66,6 +66,10 @@ func near(arg string) string {
 		names = append(names, k.Name)
 	}
 	parts := strings.Split(arg, ",")
+	switch parts[0] { // tshark has one for each upper layer
+	case "rpc", "scsi", "smb", "smb2":
+		return "ulp,srt"
+	}
 	for n := min(len(parts), 2); n > 0; n-- {
 		word := strings.Join(parts[:n], ",")
 		if name := strictyaml.Nearest(word, names); name != "" {

@@ -134,6 +134,7 @@ func TestParse(t *testing.T) {
 		{"expert,warn,tcp", ""},
 		{"expert,tcp", ""},
 		{"rdma,str", "no statistic is called \"rdma,str\"; did you mean rdma,srt? (-z help lists all)"},
+		{"rpc,programs", "no statistic is called \"rpc,programs\"; did you mean ulp,srt? (-z help lists all)"},
 		{"srt", "no statistic is called \"srt\"; did you mean rdma,srt? (-z help lists all)"},
 		{"conv,tpc", "no statistic is called \"conv,tpc\"; did you mean conv,tcp? (-z help lists all)"},
 		{"io", "no statistic is called \"io\"; did you mean io,phs or io,stat? (-z help lists all)"},
