@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -121,6 +122,9 @@ func (o *analyzeOptions) run(args []string) error {
 		return o.json(opt, files)
 	case csvFormat:
 		return noCSV()
+	}
+	if slices.Contains(forms, o.format) {
+		return usagef("-T %s shows frames, which 'iwdissect dissect' does; here it takes text or json", o.format)
 	}
 	return usagef("--format takes text or json, not %q", o.format)
 }

@@ -161,6 +161,9 @@ func (o *formFlags) checkFields() error {
 	o.list = nil
 	for _, name := range o.asked {
 		f := fields.Find(name)
+		if f == nil && strings.Contains(name, ",") {
+			return usagef("-e %s: it takes one field; give -e as often as there are columns", name)
+		}
 		if f == nil {
 			return usagef("-e %s: there is no such field%s ('iwdissect fields TEXT' finds one)", name, meant(name, fields.Names()))
 		}
@@ -193,7 +196,7 @@ func knownProtocols(flag string, words []string) error {
 	}
 	for _, p := range words {
 		if !slices.Contains(names, p) {
-			return usagef("%s: there is no protocol %q%s", flag, p, meant(p, protocolNames()))
+			return usagef("%s: there is no protocol %q%s", flag, p, meantProtocol(p))
 		}
 	}
 	return nil
@@ -333,6 +336,25 @@ func (o *formFlags) opened(sink dissectSink, src *source) {
 		}
 	}
 	s.shapedSink.Capture(src.name, interfaces)
+}
+
+// meantProtocol says which protocol may have been meant, or which ones begin so.
+func meantProtocol(word string) string {
+	names := protocolNames()
+	if near := meant(word, names); near != "" || len(word) < 2 {
+		return near
+	}
+	var begin []string
+	for _, n := range names {
+		if strings.HasPrefix(n, strings.ToLower(word)) {
+			begin = append(begin, n)
+		}
+	}
+	if len(begin) == 0 {
+		return ""
+	}
+	last := len(begin) - 1
+	return ", did you mean " + strings.Join(begin[:last], ", ") + " or " + begin[last] + "?"
 }
 
 // meant says which word may have been meant, if one may.

@@ -168,7 +168,10 @@ func (o *followOptions) sink(live bool) (*render.Follow, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt := render.FollowOptions{All: o.all, Pause: int64(o.pause), Colour: colour, Live: live, Times: o.times.format, Explain: explained}
+	opt := render.FollowOptions{
+		All: o.all, Part: o.chosen.ByFrame() || o.filters(), Pause: int64(o.pause),
+		Colour: colour, Live: live, Times: o.times.format, Explain: explained,
+	}
 	if o.hex {
 		opt.Hex, opt.Payload = o.octets, payloadForms[o.payload]
 	}
@@ -325,7 +328,7 @@ func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run
 	conn, shown := sink.Shown()
 	switch {
 	case t.PDUs == 0:
-		fmt.Fprintf(o.s.Err, "%s: %s: no iWARP PDU in %d frames\n", o.s.name(), name, t.Frames)
+		fmt.Fprintf(o.s.Err, "%s: %s: no iWARP PDU in %s\n", o.s.name(), name, countFrames(&t))
 	case !shown && o.chosen.Conns != nil && conn >= t.Connections:
 		last := ""
 		if t.Connections > 1 {
@@ -333,11 +336,11 @@ func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run
 		}
 		fmt.Fprintf(o.s.Err, "%s: %s: there is no connection %d, only 0%s\n", o.s.name(), name, conn, last)
 	case !shown && o.filters():
-		fmt.Fprintf(o.s.Err, "%s: %s: none of %d PDUs in %d frames matches -Y\n", o.s.name(), name, t.PDUs, t.Frames)
+		fmt.Fprintf(o.s.Err, "%s: %s: none of %s matches -Y\n", o.s.name(), name, countPDUs(&t))
 	case !shown && o.chosen.Conns != nil && !o.chosen.ByFrame():
 		fmt.Fprintf(o.s.Err, "%s: %s: connection %d does not carry iWARP\n", o.s.name(), name, conn)
 	case !shown:
-		fmt.Fprintf(o.s.Err, "%s: %s: nothing of %d PDUs in %d frames is selected\n", o.s.name(), name, t.PDUs, t.Frames)
+		fmt.Fprintf(o.s.Err, "%s: %s: nothing of %s is selected\n", o.s.name(), name, countPDUs(&t))
 	case o.chosen.Conns == nil && !o.filters() && len(sink.Others()) > 0 && !o.quiet && o.format == "text":
 		words := make([]string, 0, len(sink.Others()))
 		for _, n := range sink.Others() {

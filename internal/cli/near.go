@@ -12,13 +12,17 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/rulebook"
 	"github.com/iwdissect/iwdissect/internal/strictyaml"
 )
 
-// nearest returns the word that was most likely meant: the one with few other letters,
-// or the only one that begins so. "" if there is none.
+// nearest returns the word that was most likely meant: a field that tells the same, the one
+// with few other letters, or the only one that begins so. "" if there is none.
 func nearest(word string, words []string) string {
+	if same := fields.Instead(word); same != "" && slices.Contains(words, same) {
+		return same
+	}
 	if near := strictyaml.Nearest(word, words); near != "" {
 		return near
 	}
@@ -89,7 +93,20 @@ var ofOthers = map[string]string{
 	"-S": "-o tcp.relative_sequence_numbers:FALSE shows sequence numbers as they are",
 	"-F": "-w FILE writes pcap or pcapng as the name of FILE ends",
 	"-v": "'iwdissect version' prints the version",
+	"-H": namesStay,
+	"-N": namesStay,
+
+	"--disable-protocol":  "--no-upper-layers leaves out what is carried",
+	"--enable-heuristic":  anyPort,
+	"--enable-protocol":   anyPort,
+	"--disable-heuristic": "-d tcp.port==PORT,iwarp_mpa says where MPA is",
+	"--export-objects":    "'iwdissect dissect --payload DIR' writes what messages carry to files",
 }
+
+const (
+	namesStay = "names are never resolved"
+	anyPort   = "all protocols are on, and MPA is looked for on every port"
+)
 
 // flagElsewhere says which other commands have a flag, or what does the same; "" if nothing
 // does. The flag is written as --name, -n, or -n in -nr.
@@ -130,8 +147,29 @@ func noRule(pattern string) string {
 		if near := nearRule(pattern); near != "" {
 			return fmt.Sprintf("unknown rule %s; did you mean %s?", pattern, near)
 		}
+		if glob := rulesAbout(pattern); glob != "" {
+			return fmt.Sprintf("unknown rule %s; did you mean '%s'?", pattern, glob)
+		}
 	}
 	return fmt.Sprintf("no rule is named by %q", pattern)
+}
+
+// rulesAbout is the pattern of the rules whose ids begin with a word or have it in them, ""
+// if there are none.
+func rulesAbout(word string) string {
+	word = strings.Trim(strings.ToUpper(word), "-")
+	has := func(f func(string, string) bool, part string) bool {
+		return slices.ContainsFunc(rulebook.All(), func(r *rulebook.Rule) bool { return f(r.ID, part) })
+	}
+	switch {
+	case word == "":
+		return ""
+	case has(strings.HasPrefix, word+"-"):
+		return word + "-*"
+	case has(strings.Contains, "-"+word+"-"):
+		return "*-" + word + "-*"
+	}
+	return ""
 }
 
 // nearSelector finds the selector that was meant by one such as layer=mpaa.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
@@ -320,10 +321,17 @@ func (o *selectFlags) notShown(s *IOStreams, name string, p pipeline.Sink, g *ga
 	case g != nil && !g.passed && !g.watched && g.c.OfFrames():
 		fmt.Fprintf(s.Err, "%s: %s: none of %d PDUs matches -Y; -T tabs and --format ndjson show frames without a PDU too\n", s.name(), name, t.PDUs)
 	case g != nil && !g.passed:
-		fmt.Fprintf(s.Err, "%s: %s: none of %d PDUs in %d frames matches -Y\n", s.name(), name, t.PDUs, t.Frames)
+		fmt.Fprintf(s.Err, "%s: %s: none of %s matches -Y\n", s.name(), name, countPDUs(t))
 	default:
-		fmt.Fprintf(s.Err, "%s: %s: nothing of %d PDUs in %d frames is selected\n", s.name(), name, t.PDUs, t.Frames)
+		fmt.Fprintf(s.Err, "%s: %s: nothing of %s is selected\n", s.name(), name, countPDUs(t))
 	}
+}
+
+// countFrames says how many frames a capture has, countPDUs its PDUs and frames.
+func countFrames(t *pipeline.Totals) string { return diagnose.Counted(t.Frames, "frame", "frames") }
+
+func countPDUs(t *pipeline.Totals) string {
+	return diagnose.Counted(t.PDUs, "PDU", "PDUs") + " in " + countFrames(t)
 }
 
 // framesDo counts frames without a PDU.

@@ -34,6 +34,7 @@ type Message struct {
 
 	key  key
 	next uint64 // the offset that continues it
+	nth  int    // of the segments of the message, the one that came last, from 1
 	turn uint64 // of all that began, the one it was
 }
 
@@ -107,7 +108,9 @@ func (m *Messages) Add(p *trace.PDU) *Message {
 	msg.Length += octets
 	msg.Segments++
 	msg.next = offset(p.Segment) + uint64(octets)
-	msg.Done = p.Message != nil && p.Message.Done
+	if msg.Done = false; p.Message != nil {
+		msg.Done, msg.nth = p.Message.Done, p.Message.Segments
+	}
 	if msg.Done {
 		delete(m.open, k)
 		m.free = append(m.free[:0], msg)
@@ -155,14 +158,15 @@ func offset(s *ddp.Segment) uint64 {
 	return uint64(s.MO)
 }
 
-// continuedBy reports whether a PDU goes on where the message ends.
+// continuedBy reports whether a PDU goes on where the message ends. If the caller left out
+// its first segments, the message has fewer than those that were counted on the stream.
 func (m *Message) continuedBy(p *trace.PDU) bool {
 	s := p.Segment
 	same := s.STag == m.Segment.STag
 	if !s.Tagged {
 		same = s.MSN == m.Segment.MSN && s.QN == m.Segment.QN
 	}
-	return same && p.Control.Opcode == m.Op && offset(s) == m.next && p.Message != nil && p.Message.Segments == m.Segments+1
+	return same && p.Control.Opcode == m.Op && offset(s) == m.next && p.Message != nil && p.Message.Segments == m.nth+1
 }
 
 // broken gives a message up.

@@ -14,6 +14,7 @@ func TestErrors(t *testing.T) {
 		{"tcp.prt == 80", "^^^^^^^", "no field is named tcp.prt; did you mean tcp.port?"},
 		{"tcp.port == 80 && opcode", "                  ^^^^^^", "no field is named opcode; did you mean iwarp_rdma.opcode?"},
 		{"xyzzy", "^^^^^", "no field is named xyzzy"},
+		{"tcp && not arp", "           ^^^", "no field is named arp; did you mean eth.type == 0x0806?"},
 		{"tcp.port = 80", "         ^", "= is no operator; equal is =="},
 		{"tcp | ip", "    ^", "| is no operator; or is ||"},
 		{"tcp AND ip", "    ^^^", "operators are in lower-case letters: and"},

@@ -23,6 +23,8 @@ type FollowOptions struct {
 	Payload PayloadForm
 	// All folds nothing.
 	All bool
+	// Part says that it is handed a selection: what a message lacks may only be left out.
+	Part bool
 	// Pause is the time in nanoseconds from which on nothing is worth a line; 0: never.
 	Pause int64
 	// Colour marks trouble; Live hands on each line at once.

@@ -20,10 +20,11 @@ type spoken struct {
 	dir    trace.Dir
 	hasDir bool
 	// op and message are set of a message, if hasOp; begins says that it only begins here, and
-	// is shown again when it ends. announced: it was shown so.
-	op                       rdmap.Opcode
-	hasOp, begins, announced bool
-	message                  dialogue.Message
+	// is shown again when it ends. announced: it was shown so; part: what it lacks may only be
+	// left out.
+	op                             rdmap.Opcode
+	hasOp, begins, announced, part bool
+	message                        dialogue.Message
 	// event is what happened, "" of a PDU.
 	event string
 	// pdu to lastPDU are its PDUs, if hasPDU; first and last the frames that completed them, at
@@ -239,7 +240,7 @@ func (f *Follow) message(m *dialogue.Message, c *trace.Connection) *spoken {
 	if c != nil && c.Transport == trace.SCTP {
 		e.kind = trace.KindSCTPSegment
 	}
-	e.hasOp, e.op, e.message, e.announced = true, m.Op, *m, t.announced
+	e.hasOp, e.op, e.message, e.announced, e.part = true, m.Op, *m, t.announced, f.opt.Part
 	e.message.Data = nil
 	e.hasPDU, e.pdu, e.lastPDU = true, m.First, m.Last
 	e.first, e.last, e.began, e.ended = m.FirstFrame, m.LastFrame, m.Began, m.Ended
@@ -293,11 +294,15 @@ func appendMarks(b []byte, e *spoken) []byte {
 		return b // its text says it
 	}
 	if e.message.Segments > 0 && !e.begins {
+		why := " is missing]"
+		if e.part {
+			why = " is not shown]"
+		}
 		if !e.message.Start {
-			b = append(b, " [its beginning is missing]"...)
+			b = append(append(b, " [its beginning"...), why...)
 		}
 		if !e.message.Done {
-			b = append(b, " [its end is missing]"...)
+			b = append(append(b, " [its end"...), why...)
 		}
 	}
 	mark(e.retransmitted, "a frame of it is a retransmission", "frames of it are retransmissions")

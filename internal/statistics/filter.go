@@ -1,6 +1,7 @@
 package statistics
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -67,7 +68,7 @@ func field(name string) (*fields.Field, error) {
 	if f := fields.Find(name); f != nil {
 		return f, nil
 	}
-	if near := strictyaml.Nearest(name, fields.Names()); near != "" {
+	if near := cmp.Or(fields.Instead(name), strictyaml.Nearest(name, fields.Names())); near != "" {
 		return nil, fmt.Errorf("no field is called %q; did you mean %s?", name, near)
 	}
 	return nil, fmt.Errorf("no field is called %q (iwdissect fields lists all)", name)

@@ -55,7 +55,8 @@ func find(arg string) (k Kind, args string, ok bool) {
 	return k, args, ok
 }
 
-// near returns the name of the statistic that was most likely meant, or "".
+// near returns the name of the statistic that was most likely meant, or those that begin
+// with the same word; "" if there is none.
 func near(arg string) string {
 	if arg == "" {
 		return ""
@@ -65,16 +66,29 @@ func near(arg string) string {
 		names = append(names, k.Name)
 	}
 	parts := strings.Split(arg, ",")
+	switch parts[0] { // tshark has one for each upper layer
+	case "rpc", "scsi", "smb", "smb2":
+		return "ulp,srt"
+	}
 	for n := min(len(parts), 2); n > 0; n-- {
 		word := strings.Join(parts[:n], ",")
 		if name := strictyaml.Nearest(word, names); name != "" {
 			return name
 		}
+		var group []string
 		for _, name := range names {
 			first, second, _ := strings.Cut(name, ",")
-			if word == second || n == 1 && word == first {
+			if word == second {
 				return name
 			}
+			if n == 1 && word == first {
+				group = append(group, name)
+			}
+		}
+		if last := len(group) - 1; last > 0 {
+			return strings.Join(group[:last], ", ") + " or " + group[last]
+		} else if last == 0 {
+			return group[0]
 		}
 	}
 	return ""

@@ -2,6 +2,7 @@ package statistics
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
@@ -23,21 +24,43 @@ type responses struct {
 	name, title, filter string
 	// ops are the operations in the order in which they are shown.
 	ops   []string
-	all   []histogram
+	all   []timed
 	conns table[connTimes]
 }
 
 // connTimes are those of a connection, by operation.
 type connTimes struct {
 	peers
-	ops []*histogram
+	ops []*timed
+}
+
+// timed are the times of an operation, and the frame that ended the longest, 0 if it is not
+// known.
+type timed struct {
+	histogram
+	slowest uint64
+}
+
+func (t *timed) took(ns int64, frame uint64) {
+	if v := uint64(max(ns, 0)); t.Count == 0 || v > t.Max {
+		t.slowest = frame
+	}
+	t.Add(ns)
+}
+
+// values are those of the columns of times, and of slowestColumn.
+func (t *timed) values() []any {
+	if t.slowest == 0 {
+		return append(t.histogram.values(), nil)
+	}
+	return append(t.histogram.values(), t.slowest)
 }
 
 // maxTimed bounds the connections that have histograms of their own.
 const maxTimed = 10_000
 
 func newResponses(name, title, filter string, ops ...string) *responses {
-	r := &responses{name: name, title: title, filter: filter, ops: ops, all: make([]histogram, len(ops))}
+	r := &responses{name: name, title: title, filter: filter, ops: ops, all: make([]timed, len(ops))}
 	r.conns.limit = maxTimed
 	return r
 }
@@ -49,24 +72,25 @@ func (r *responses) op(name string) int {
 			return i
 		}
 	}
-	r.ops, r.all = append(r.ops, name), append(r.all, histogram{})
+	r.ops, r.all = append(r.ops, name), append(r.all, timed{})
 	return len(r.ops) - 1
 }
 
-// add counts an operation of a connection, in nanoseconds.
-func (r *responses) add(conn uint64, op int, ns int64) {
-	r.all[op].Add(ns)
+// add counts an operation of a connection, which took so many nanoseconds and was over with
+// a frame.
+func (r *responses) add(conn uint64, op int, ns int64, frame uint64) {
+	r.all[op].took(ns, frame)
 	c := r.conns.of(conn)
 	if c == nil {
 		return
 	}
 	if op >= len(c.ops) {
-		c.ops = append(c.ops, make([]*histogram, len(r.ops)-len(c.ops))...)
+		c.ops = append(c.ops, make([]*timed, len(r.ops)-len(c.ops))...)
 	}
 	if c.ops[op] == nil {
-		c.ops[op] = new(histogram)
+		c.ops[op] = new(timed)
 	}
-	c.ops[op].Add(ns)
+	c.ops[op].took(ns, frame)
 }
 
 // over takes the ends of a connection.
@@ -92,6 +116,9 @@ var timeColumns = []Column{
 	{"sum_ns", "Sum SRT", Nanoseconds},
 }
 
+// slowestColumn is behind them where the frame is known that ended the longest.
+var slowestColumn = Column{"max_frame", "Max in frame", Count}
+
 // values are those of the columns.
 func (h *histogram) values() []any {
 	return []any{h.Count, h.Min, h.mean(), h.Quantile(0.5), h.Quantile(0.9), h.Quantile(0.99), h.Max, h.Sum}
@@ -99,7 +126,8 @@ func (h *histogram) values() []any {
 
 func (r *responses) report() *Report {
 	rep := &Report{Name: r.name, Filter: r.filter, Title: r.title}
-	all := Table{Key: "operations", Columns: append([]Column{{"operation", "Operation", Plain}}, timeColumns...)}
+	columns := append(slices.Clone(timeColumns), slowestColumn)
+	all := Table{Key: "operations", Columns: append([]Column{{"operation", "Operation", Plain}}, columns...)}
 	hist := Table{Key: "histogram", Title: "Histogram", Columns: []Column{
 		{"operation", "Operation", Plain}, {"from_ns", "From", Nanoseconds}, {"below_ns", "Below", Nanoseconds}, {"count", "Calls", Bars},
 	}}
@@ -115,7 +143,7 @@ func (r *responses) report() *Report {
 	}
 	conns := Table{Key: "connections", Title: "By connection", Columns: append([]Column{
 		{"conn", "Conn", Count}, {"initiator", "Initiator", Plain}, {"responder", "Responder", Plain}, {"operation", "Operation", Plain},
-	}, timeColumns...)}
+	}, columns...)}
 	for n := range r.conns.rows {
 		c := &r.conns.rows[n]
 		for i, h := range c.ops {
@@ -175,7 +203,7 @@ func (t *rdmaTimes) event(e *event) {
 			op = opAtomic
 		case trace.TransactionStartup:
 		}
-		t.add(e.conn.Number, op, e.last)
+		t.add(e.conn.Number, op, e.last, e.frame)
 	case e.is == aPDU && e.done && isSend(e.op):
 		t.sent(e)
 	}
@@ -192,7 +220,7 @@ func (t *rdmaTimes) sent(e *event) {
 	}
 	waiting := len(w.times) - w.next
 	if waiting > 0 && w.dir != e.dir {
-		t.add(e.conn.Number, opSends, e.time-w.times[w.next])
+		t.add(e.conn.Number, opSends, e.time-w.times[w.next], e.frame)
 		if w.next++; w.next == len(w.times) {
 			w.times, w.next = w.times[:0], 0
 		}

@@ -134,9 +134,10 @@ func TestParse(t *testing.T) {
 		{"expert,warn,tcp", ""},
 		{"expert,tcp", ""},
 		{"rdma,str", "no statistic is called \"rdma,str\"; did you mean rdma,srt? (-z help lists all)"},
+		{"rpc,programs", "no statistic is called \"rpc,programs\"; did you mean ulp,srt? (-z help lists all)"},
 		{"srt", "no statistic is called \"srt\"; did you mean rdma,srt? (-z help lists all)"},
 		{"conv,tpc", "no statistic is called \"conv,tpc\"; did you mean conv,tcp? (-z help lists all)"},
-		{"io", "no statistic is called \"io\"; did you mean io,phs? (-z help lists all)"},
+		{"io", "no statistic is called \"io\"; did you mean io,phs or io,stat? (-z help lists all)"},
 		{"nonsense", "no statistic is called \"nonsense\" (-z help lists all)"},
 		{"", "no statistic is called \"\" (-z help lists all)"},
 		{"io,stat", "-z io,stat: it takes an interval in seconds, such as io,stat,1"},
@@ -289,14 +290,14 @@ func rows(t *testing.T, tp tap, key string) (all []string) {
 func TestSRT_Sends(t *testing.T) {
 	tp := &rdmaTimes{responses: newResponses("rdma,srt", "", "", "Startup", "RDMA Read", "Atomic", "Send to Send")}
 	c := conn(0)
-	for _, s := range []struct {
+	for i, s := range []struct {
 		dir trace.Dir
 		at  int64
 	}{{0, 10}, {0, 20}, {1, 100}, {1, 130}, {1, 200}, {0, 500}, {0, 900}} {
-		tp.event(&event{is: aPDU, conn: c, dir: s.dir, time: s.at, hasOp: true, op: rdmap.OpSend, done: true})
+		tp.event(&event{is: aPDU, conn: c, dir: s.dir, time: s.at, frame: uint64(i) + 1, hasOp: true, op: rdmap.OpSend, done: true})
 	}
-	// 10 to 100, 20 to 130, 200 to 500; the last one waits.
-	want := []string{"Send to Send 3 90 166 111 300 300 300 500"}
+	// 10 to 100, 20 to 130, 200 to 500 in frame 6; the last one waits.
+	want := []string{"Send to Send 3 90 166 111 300 300 300 500 6"}
 	if d := cmp.Diff(want, rows(t, tp, "operations")); d != "" {
 		t.Error(d)
 	}

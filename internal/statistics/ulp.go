@@ -42,7 +42,7 @@ func (t *upperTimes) event(e *event) {
 	if e.failed {
 		t.failed++
 	}
-	t.add(e.conn.Number, op, e.latency)
+	t.add(e.conn.Number, op, e.latency, e.frame)
 }
 
 func (t *upperTimes) conn(c *trace.Connection) { t.over(c) }
