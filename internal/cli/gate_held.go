@@ -62,18 +62,18 @@ func (h *heldPDUs) free() {
 
 // set makes it a copy of a PDU.
 func (own *heldPDU) set(p *trace.PDU, brief bool) {
-	was, fpdu, o := own.pdu, own.fpdu, &own.octets
-	q := &own.pdu
+	q, f, o := &own.pdu, &own.fpdu, &own.octets
+	frames, bounds, again, late := q.Frames[:0], q.Bounds[:0], q.Retransmitted[:0], q.OutOfOrder[:0]
 	*q = *p
-	q.Frames, q.Bounds = append(was.Frames[:0], p.Frames...), append(was.Bounds[:0], p.Bounds...)
-	q.Retransmitted, q.OutOfOrder = append(was.Retransmitted[:0], p.Retransmitted...), append(was.OutOfOrder[:0], p.OutOfOrder...)
-	f := &own.fpdu
+	q.Frames, q.Bounds = append(frames, p.Frames...), append(bounds, p.Bounds...)
+	q.Retransmitted, q.OutOfOrder = append(again, p.Retransmitted...), append(late, p.OutOfOrder...)
+	markers, missing := f.Markers[:0], f.Missing[:0]
 	*f, q.FPDU = *p.FPDU, f
 	f.Head = kept(&o.head, p.FPDU.Head)
 	if f.Wire, f.ULPDU = nil, nil; !brief {
 		f.Wire, f.ULPDU = kept(&o.wire, p.FPDU.Wire), kept(&o.ulpdu, p.FPDU.ULPDU)
 	}
-	f.Markers, f.Missing = append(fpdu.Markers[:0], p.FPDU.Markers...), append(fpdu.Missing[:0], p.FPDU.Missing...)
+	f.Markers, f.Missing = append(markers, p.FPDU.Markers...), append(missing, p.FPDU.Missing...)
 	if p.Segment != nil {
 		own.segment, q.Segment = *p.Segment, &own.segment
 	}
