@@ -216,6 +216,10 @@ func (c *Conn) NewConnection(side int, s *reassembly.Segment) bool {
 	return c.tcp.NewConnection(side, s)
 }
 
+// Opening is what copies of the SYNs of the connection are recognised by. It is not there
+// after Finish.
+func (c *Conn) Opening() reassembly.Opening { return c.tcp.Opening() }
+
 // Packet processes the next packet of the connection and returns what it was. crcs is the
 // result of [mpa.Verify] for its data.
 func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reassembly.Note {
