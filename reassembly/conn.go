@@ -9,6 +9,7 @@ type Conn struct {
 	ack     int64 // what it acknowledged, or unknown
 	dirs    [2]Direction
 	rst     [2]bool
+	syn     [2]bool // the SYN was captured
 }
 
 // Init prepares the connection. The zero Conn is not usable.
@@ -61,9 +62,9 @@ const reuseAfter = int64(60e9)
 
 // Opening is what copies of the SYNs of a connection are recognised by.
 type Opening struct {
-	base    [2]uint32 // the number behind the SYN
-	known   [2]bool
-	refused [2]bool // the SYN was answered by an RST: the same one may be sent anew
+	base   [2]uint32 // the number behind the SYN
+	known  [2]bool
+	copied [2]bool // a SYN with the number is a copy
 }
 
 // Opening returns what copies of the SYNs are recognised by.
@@ -71,14 +72,17 @@ func (c *Conn) Opening() (o Opening) {
 	for i := range 2 {
 		h := &c.dirs[i]
 		o.base[i], o.known[i] = h.base, h.started
-		o.refused[i] = c.rst[1-i] && !c.dirs[1-i].started && h.high() == 0
+		// Not if only the answer tells the number: then this is the SYN itself, from a
+		// capture with another clock. Nor if it was refused: it may be sent anew.
+		sent := h.high() > 0
+		o.copied[i] = h.started && (sent || c.syn[i] && (c.dirs[1-i].started || !c.rst[1-i]))
 	}
 	return o
 }
 
 // Copied reports whether a SYN is a copy of that of the connection.
 func (o *Opening) Copied(dir int, s *Segment) bool {
-	return o.known[dir] && s.Seq+1 == o.base[dir] && !o.refused[dir]
+	return o.copied[dir] && s.Seq+1 == o.base[dir]
 }
 
 // Other reports whether a SYN is certain to be none of the connection: it has another
@@ -112,6 +116,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 	seq, size := s.Seq, int64(s.Len)
 	if s.Flags&FlagSYN != 0 {
 		seq++ // the SYN takes a sequence number, its data begins after that
+		c.syn[dir] = true
 	}
 	if s.Flags&FlagRST != 0 {
 		c.rst[dir] = true

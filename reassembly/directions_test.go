@@ -98,6 +98,7 @@ func TestConn_NewConnection(t *testing.T) {
 		{"another SYN after RST", one(open(), answer(), data(0, "").with(rst)), other, true},
 		{"SYN of the peer that was not seen, after FIN", one(open(), ending(0, "ab")), step{dir: 1, off: -1, ack: -1}.with(syn), true},
 		{"another answer after FIN", one(open(), answer(), ending(0, "")), otherAnswer, true},
+		{"SYN itself after all of its peer", one(answer(), back.with(fin)), open(), true},
 		{"SYN after a refusal", one(open(), back.with(rst)), open(), true},
 		{"SYN after a lone RST", one(back.with(rst)), open(), true},
 		{"data after FIN", one(open(), ending(0, "ab")), data(2, "x"), false},
