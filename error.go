@@ -32,12 +32,15 @@ type Error struct {
 	//	options     a list of options that runs over its end
 	//	decompress  the compressed octets are damaged or cut
 	//	read        reading failed; Err is the error of the reader or the source
+	//	more        faults behind the first hundred, told together at the end
 	Code string
 	// Resumed says that reading goes on behind the damage. Otherwise the capture ends
 	// here.
 	Resumed bool
 	// Skipped is the number of octets that were passed over to go on.
 	Skipped int64
+	// More counts the further faults that the error stands for, if its Code is "more".
+	More uint64
 	// Err is the cause.
 	Err error
 }
@@ -67,7 +70,7 @@ func errorOf(err error) error {
 	if !errors.As(err, &in) {
 		return err
 	}
-	e := &Error{File: in.File, Frame: in.Frame, Offset: in.Pos, Code: in.Code, Resumed: in.Resume, Skipped: in.Skipped, Err: in.Err}
+	e := &Error{File: in.File, Frame: in.Frame, Offset: in.Pos, Code: in.Code, Resumed: in.Resume, Skipped: in.Skipped, More: in.More, Err: in.Err}
 	if e.File == "-" {
 		e.File = ""
 	}

@@ -9,6 +9,7 @@ type Conn struct {
 	ack     int64 // what it acknowledged, or unknown
 	dirs    [2]Direction
 	rst     [2]bool
+	syn     [2]bool // the SYN was captured
 }
 
 // Init prepares the connection. The zero Conn is not usable.
@@ -31,7 +32,9 @@ func (c *Conn) Reset(dir int) bool { return c.rst[dir] }
 
 // NewConnection reports whether the packet opens another connection on the same
 // addresses and ports: a SYN (or the answer to one that was not captured) with
-// another sequence number, or a SYN after the connection had ended.
+// another sequence number, or a SYN after the connection had ended. A SYN with the
+// same number soon after the end is a copy: a mirror port may give a burst of packets
+// twice, and who opens another connection so soon takes another number (RFC 6528).
 func (c *Conn) NewConnection(dir int, s *Segment) bool {
 	if s.Flags&(FlagSYN|FlagRST) != FlagSYN {
 		return false
@@ -46,9 +49,46 @@ func (c *Conn) NewConnection(dir int, s *Segment) bool {
 		return false
 	}
 	if c.rst[0] || c.rst[1] || h.fin >= 0 || peer.fin >= 0 {
-		return true
+		o := c.Opening()
+		return s.Time-c.time >= reuseAfter || !o.Copied(dir, s)
 	}
 	return !h.started && peer.started && !peer.startKnown
+}
+
+// reuseAfter is when the ports of a connection that has ended may be used again, with
+// any sequence number, in nanoseconds: what TIME-WAIT usually takes (RFC 9293 section
+// 3.4.2 asks for more).
+const reuseAfter = int64(60e9)
+
+// Opening is what copies of the SYNs of a connection are recognised by.
+type Opening struct {
+	base   [2]uint32 // the number behind the SYN
+	known  [2]bool
+	copied [2]bool // a SYN with the number is a copy
+}
+
+// Opening returns what copies of the SYNs are recognised by.
+func (c *Conn) Opening() (o Opening) {
+	for i := range 2 {
+		h := &c.dirs[i]
+		o.base[i], o.known[i] = h.base, h.started
+		// Not if only the answer tells the number: then this is the SYN itself, from a
+		// capture with another clock. Nor if it was refused: it may be sent anew.
+		sent := h.high() > 0
+		o.copied[i] = h.started && (sent || c.syn[i] && (c.dirs[1-i].started || !c.rst[1-i]))
+	}
+	return o
+}
+
+// Copied reports whether a SYN is a copy of that of the connection.
+func (o *Opening) Copied(dir int, s *Segment) bool {
+	return o.copied[dir] && s.Seq+1 == o.base[dir]
+}
+
+// Other reports whether a SYN is certain to be none of the connection: it has another
+// number than the one that is known.
+func (o *Opening) Other(dir int, s *Segment) bool {
+	return o.known[dir] && s.Seq+1 != o.base[dir]
 }
 
 // Push processes a packet. Its octets are borrowed: [Conn.Pop] must be called
@@ -76,6 +116,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 	seq, size := s.Seq, int64(s.Len)
 	if s.Flags&FlagSYN != 0 {
 		seq++ // the SYN takes a sequence number, its data begins after that
+		c.syn[dir] = true
 	}
 	if s.Flags&FlagRST != 0 {
 		c.rst[dir] = true

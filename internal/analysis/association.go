@@ -50,7 +50,9 @@ type Association struct {
 	// side that were counted already.
 	wrong  bool
 	splits [2]uint64
-	// iface captured the first packet; merged: others came from other ones.
+	// iface, of a section of the capture, captured the first packet; merged: others came
+	// from other ones.
+	section   int
 	iface     int
 	hasPacket bool
 	merged    bool
@@ -79,9 +81,10 @@ type Packet struct {
 	Length int
 	// Checksum is what is to be said of it.
 	Checksum sctp.Verdict
-	// Interface captured it; Path counts the addresses of its sender.
-	Interface int
-	Path      uint8
+	// Interface, which counts in the Section of the capture, captured it; Path counts the
+	// addresses of its sender.
+	Section, Interface int
+	Path               uint8
 	reassembly.Carriage
 }
 
@@ -187,10 +190,10 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 	}
 	a.octets = p.Length
 	if !a.hasPacket {
-		a.iface, a.hasPacket = p.Interface, true
+		a.section, a.iface, a.hasPacket = p.Section, p.Interface, true
 		a.opened.Frame, a.opened.Time = p.Frame, p.Time
 	}
-	a.merged = a.merged || p.Interface != a.iface
+	a.merged = a.merged || p.Interface != a.iface || p.Section != a.section
 	a.asm.Packet()
 	a.shook.packet(side, p.Time)
 	behindData := false

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
@@ -140,11 +141,34 @@ type loose struct {
 	noted   int64  // frames covers the octets up to here
 	frame   uint64 // with which the last of those became deliverable
 	time    int64
+	torn    bool    // the run is behind a hole, in which a startup frame may have been
+	before  []loose // the runs in front of holes, which end at noted
 }
+
+// maxRuns bounds the runs of streaming octets that are kept until it is known what they are:
+// in front of the first holes, and behind the last one.
+const maxRuns = 4
 
 // restart begins another run.
 func (l *loose) restart(at int64) {
-	l.from, l.noted, l.lead = at, at, l.lead[:0]
+	l.from, l.noted, l.lead, l.torn = at, at, l.lead[:0], false
+}
+
+// tear ends a run of streaming octets at a hole: octets that were not captured are none.
+func (c *Conn) tear(side int, p *reassembly.Piece) {
+	l := c.outside(side)
+	c.note(side, p.Off)
+	switch {
+	case p.Off <= l.from:
+	case c.Trace.IsMPA && !l.torn && len(l.before) == 0:
+		c.streamed(side, p.Off)
+	case len(l.before) < maxRuns:
+		run := *l
+		run.before, run.lead, run.frames = nil, slices.Clone(l.lead), slices.Clone(l.frames)
+		l.before = append(l.before, run)
+	}
+	l.restart(max(p.Off+p.Len, l.from))
+	l.frames, l.omitted, l.torn = l.frames[:0], 0, true
 }
 
 // outside returns the streaming octets of a side.
@@ -215,6 +239,10 @@ func (c *Conn) Init(env *Env, number uint64, addr [2]trace.Endpoint, forced bool
 func (c *Conn) NewConnection(side int, s *reassembly.Segment) bool {
 	return c.tcp.NewConnection(side, s)
 }
+
+// Opening is what copies of the SYNs of the connection are recognised by. It is not there
+// after Finish.
+func (c *Conn) Opening() reassembly.Opening { return c.tcp.Opening() }
 
 // Packet processes the next packet of the connection and returns what it was. crcs is the
 // result of [mpa.Verify] for its data.
@@ -437,7 +465,11 @@ func (c *Conn) oldest(side int) int64 {
 // Finish.
 func (c *Conn) First() (octets [2][]byte) {
 	for side := range c.dirs {
-		if l := c.dirs[side].loose; l != nil {
+		l := c.dirs[side].loose
+		if l != nil && len(l.before) > 0 {
+			l = &l.before[0]
+		}
+		if l != nil && !l.torn {
 			octets[side] = l.lead
 		}
 	}
@@ -498,6 +530,7 @@ func (c *Conn) end(side int) {
 	}
 	h.ended = true
 	if h.phase == streaming && c.Trace.IsMPA {
+		c.certain(side)
 		c.streamed(side, c.tcp.Direction(side).Next())
 	}
 	h.undecode()
@@ -596,6 +629,9 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 	h := &c.dirs[side]
 	gap := p.Kind == reassembly.Gap
 	c.start(side)
+	if gap && h.phase == streaming {
+		c.tear(side, p)
+	}
 	if gap && c.env.Sink != nil {
 		c.env.Sink.Gap(&trace.GapEvent{
 			Conn: &c.Trace, Dir: c.Dir(side), Frame: c.Trace.LastFrame, Time: c.Trace.LastTime,
@@ -621,8 +657,12 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 		return
 	}
 	h.tail = h.tail[:0]
-	c.note(side, p.Off)
-	c.outside(side).noted = p.Off + p.Len
+	if gap {
+		c.tear(side, p)
+	} else {
+		c.note(side, p.Off)
+		c.outside(side).noted = p.Off + p.Len
+	}
 	if h.dec == nil {
 		c.search(side, p.Off+p.Len)
 	} else {

@@ -50,11 +50,11 @@ func (c *upper) asked(side int, p *trace.PDU, r request) {
 	r.pdu, r.frame, r.offset, r.time = p.Number, p.Frame, p.Offset, p.Time
 	if len(h.requests) >= maxRequests {
 		c.unanswered(side, h.requests[:1])
-		h.requests = h.requests[:copy(h.requests, h.requests[1:])]
+		h.room.Drop(&h.requests, 1)
 	}
 	h.pass(fl, p.Time)
 	late := c.arrived != 0 && c.arrived < p.Frame
-	h.requests = append(h.requests, r)
+	h.room.Push(&h.requests, r)
 	fl.Requests++
 	if late {
 		c.catchUp(side, p)
@@ -235,9 +235,7 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 		Conn: &c.Trace, Kind: kind, Frame: p.Frame, Request: r.pdu, Responses: r.answer, Omitted: r.more,
 		Bytes: octets, First: r.first, Last: p.Time - r.time,
 	})
-	n := copy(h.requests, h.requests[i+1:])
-	clear(h.requests[n:])
-	h.requests = h.requests[:n]
+	h.room.Drop(&h.requests, i+1)
 }
 
 // transaction keeps a transaction until the PDU that completes it has been handed out.

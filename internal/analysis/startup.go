@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -506,10 +508,29 @@ func (c *Conn) remember(side int, from, to int64) {
 	}
 }
 
+// certain drops the runs behind holes: no startup frame followed them, so one may have been in
+// a hole, and they may be FPDUs.
+func (c *Conn) certain(side int) {
+	l := c.outside(side)
+	l.before = slices.DeleteFunc(l.before, func(run loose) bool { return run.torn })
+	if l.torn {
+		l.restart(c.tcp.Direction(side).Next())
+	}
+}
+
 // streamed hands out the streaming octets up to an offset.
 func (c *Conn) streamed(side int, to int64) {
 	l := c.outside(side)
 	c.note(side, to)
+	if runs := l.before; runs != nil {
+		l.before = nil
+		for i := range runs {
+			run := &runs[i]
+			c.dirs[side].loose = run
+			c.emitLoose(trace.KindStreaming, side, run.from, run.noted, run.lead, 0, run.leadAck)
+		}
+		c.dirs[side].loose = l
+	}
 	if to > l.from {
 		c.emitLoose(trace.KindStreaming, side, l.from, to, l.lead, 0, l.leadAck)
 	}

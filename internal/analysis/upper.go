@@ -3,6 +3,7 @@ package analysis
 import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/fifo"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -27,7 +28,8 @@ type upper struct {
 type queues struct {
 	open     *messages // nil while there was none
 	requests []request
-	changed  int64 // when the number of them changed
+	room     fifo.Room[request] // for them
+	changed  int64              // when the number of them changed
 	// early are responses whose request may come later: it waits behind chunks
 	// that are missing. nil: there was none.
 	early *[]early

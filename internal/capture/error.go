@@ -31,6 +31,8 @@ type Error struct {
 	Resume bool
 	// Skipped is the number of octets passed over to get there.
 	Skipped int64
+	// More counts the further faults that the error stands for, see [pcapng.CodeMore].
+	More uint64
 	// Err is the cause.
 	Err error
 }
@@ -60,7 +62,7 @@ func wrap(name string, err error) *Error {
 	if !errors.As(err, &in) {
 		return &Error{File: name, Code: pcapng.CodeRead, Err: bare(err)}
 	}
-	e := &Error{File: name, Frame: in.Frame, Pos: in.Pos, Code: in.Code, Resume: in.Resume, Skipped: in.Skipped, Err: bare(in.Err)}
+	e := &Error{File: name, Frame: in.Frame, Pos: in.Pos, Code: in.Code, Resume: in.Resume, Skipped: in.Skipped, More: in.More, Err: bare(in.Err)}
 	var d *decompressError
 	if errors.As(err, &d) {
 		e.Code = CodeDecompress

@@ -186,7 +186,7 @@ func (f *File) Name() string { return f.name }
 // "pcapng (gzip)".
 func (f *File) Format() string { return f.format }
 
-// Interfaces returns the interfaces described so far; see
+// Interfaces returns the interfaces of the section that is read; see
 // [pcapng.Reader.Interfaces].
 func (f *File) Interfaces() []pcapng.Interface { return f.r.Interfaces() }
 

@@ -188,7 +188,7 @@ func TestCopy_SectionLength(t *testing.T) {
 		t.Errorf("%d sections without a length", n)
 	}
 	rs := records(t, got)
-	if len(rs) != 2 || string(rs[0].Data) != "0" || string(rs[1].Data) != "0" || rs[1].Interface != 2 {
+	if len(rs) != 2 || string(rs[0].Data) != "0" || string(rs[1].Data) != "0" || rs[1].Section != 1 || rs[1].Interface != 0 {
 		t.Errorf("%+v", rs)
 	}
 }
@@ -218,7 +218,7 @@ func TestCopy_Convert(t *testing.T) {
 		t.Helper()
 		for _, rs := range [][]pcapng.Record{a, b} {
 			for i := range rs {
-				rs[i].Interface, rs[i].Comments, rs[i].Number = 0, nil, 0
+				rs[i].Section, rs[i].Interface, rs[i].Comments, rs[i].Number = 0, 0, nil, 0
 			}
 		}
 		if d := cmp.Diff(a, b); d != "" || len(a) == 0 {

@@ -39,8 +39,11 @@ type lost struct {
 	uncopied                                   int
 	// patched: the words that a patched libpcap adds to each packet.
 	patched bool
-	// ifaces are the interfaces of the records.
-	ifaces map[int]bool
+	// ifaces are the interfaces of the records of a section, before those of the sections
+	// before it.
+	ifaces  map[int]bool
+	section int
+	before  int
 }
 
 // block takes note of a block that is not copied.
@@ -66,8 +69,8 @@ func (l *lost) record(rec *pcapng.Record) {
 	if rec.NoTime {
 		l.untimed++
 	}
-	if l.ifaces == nil {
-		l.ifaces = map[int]bool{}
+	if l.ifaces == nil || rec.Section != l.section {
+		l.before, l.section, l.ifaces = l.before+len(l.ifaces), rec.Section, map[int]bool{}
 	}
 	l.ifaces[rec.Interface] = true
 }
@@ -84,7 +87,7 @@ func (l *lost) words() (all []string) {
 	}
 	count := func(n int) uint64 { return uint64(max(n, 0)) }
 	say(l.comments, "comment of a packet", "comments of packets")
-	if n := len(l.ifaces); n > 1 {
+	if n := l.before + len(l.ifaces); n > 1 {
 		all = append(all, fmt.Sprintf("which of %d interfaces a frame is from", n))
 	}
 	say(count(l.names), "block of names", "blocks of names")

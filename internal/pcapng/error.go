@@ -16,7 +16,11 @@ const (
 	CodeInterface = "interface" // a packet of an interface that was not described
 	CodeOptions   = "options"   // an option list that runs over its end
 	CodeRead      = "read"      // the source failed; Err is its error
+	CodeMore      = "more"      // faults behind the first maxTold, told at the end
 )
+
+// maxTold is the number of faults that are reported one by one.
+const maxTold = 100
 
 // ErrFormat is wrapped by the error of [NewReader] when the input is
 // something else.
@@ -40,6 +44,8 @@ type Error struct {
 	Resume bool
 	// Skipped is the number of octets passed over to get there, from Pos on.
 	Skipped int64
+	// More counts the further faults that the error stands for; see [CodeMore].
+	More uint64
 	// Err is the cause. A truncated input wraps io.ErrUnexpectedEOF.
 	Err error
 }

@@ -56,7 +56,7 @@ func check(t *testing.T, file []byte) {
 			}
 			continue
 		}
-		if rec.Number <= number || rec.Pos < 0 || rec.Pos+int64(len(rec.Data)) > int64(len(file)) || rec.Interface >= len(r.Interfaces()) {
+		if rec.Number <= number || rec.Pos < 0 || rec.Pos+int64(len(rec.Data)) > int64(len(file)) || rec.Interface >= len(r.Interfaces()) || r.Interfaces()[rec.Interface].Section != rec.Section {
 			t.Fatalf("%+v", rec)
 		}
 		number = rec.Number

@@ -120,6 +120,14 @@ func (s *scale) ns(ticks uint64) int64 {
 	return int64(lo - back) //nolint:gosec // at least -2^63, so exact in two's complement
 }
 
+// name keeps a name or description, while there is room for those of the section.
+func (r *Reader) name(octets []byte) string {
+	if r.names += len(octets); r.names > maxNames {
+		return ""
+	}
+	return string(octets)
+}
+
 // parseInterface reads the body of an Interface Description Block, all fields
 // in the byte order of the section:
 //
@@ -140,9 +148,9 @@ func (r *Reader) parseInterface(body []byte) (i Interface, ok bool) {
 	for o.next() {
 		switch o.code {
 		case ifName:
-			i.Name = string(o.val)
+			i.Name = r.name(o.val)
 		case ifDescription:
-			i.Description = string(o.val)
+			i.Description = r.name(o.val)
 		case ifTsResol:
 			if len(o.val) != 1 {
 				return i, false

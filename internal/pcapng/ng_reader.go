@@ -43,8 +43,10 @@ const (
 	orderMagic = 0x1a2b3c4d
 	ngMajor    = 1
 
-	// maxInterfaces bounds what a file of nothing but interfaces can cost.
+	// maxInterfaces and maxNames bound what a section of nothing but interfaces can
+	// cost: their number, and the octets of all their names and descriptions.
 	maxInterfaces = 1 << 16
+	maxNames      = 1 << 22
 )
 
 var (
@@ -159,7 +161,7 @@ func (r *Reader) plainPacket(rec *Record) bool {
 	rec.OrigLen = orig
 	rec.Link = s.link
 	rec.NoTime = false
-	rec.Interface = r.first + int(iface)
+	rec.Section, rec.Interface = r.section, int(iface)
 	rec.Pos = r.in.base + int64(r.in.r)
 	rec.Number = r.count
 	if rec.Comments != nil {
@@ -202,7 +204,7 @@ func (r *Reader) packet(b []byte, kind uint32, rec *Record) error {
 	rec.OrigLen = r.u32(b[24:])
 	rec.Link = s.link
 	rec.NoTime = false
-	rec.Interface = r.first + int(iface)
+	rec.Section, rec.Interface = r.section, int(iface)
 	rec.Pos = r.in.base + int64(r.in.r)
 	rec.Number = r.count
 	if rec.Comments != nil {
@@ -242,7 +244,7 @@ func (r *Reader) simple(b []byte, rec *Record) error {
 	}
 	orig := r.u32(b[8:])
 	incl := orig
-	if snap := r.ifaces[r.first].SnapLen; snap != 0 {
+	if snap := r.ifaces[0].SnapLen; snap != 0 {
 		incl = min(incl, snap)
 	}
 	if incl > uint32(n-minSimple) { //nolint:gosec // a block has at least that and is bounded
@@ -251,13 +253,13 @@ func (r *Reader) simple(b []byte, rec *Record) error {
 	r.count++
 	end := simpleData + int(incl)
 	*rec = Record{
-		Data:      b[simpleData:end:end],
-		OrigLen:   orig,
-		Link:      r.scales[0].link,
-		NoTime:    true,
-		Interface: r.first,
-		Pos:       r.in.pos(),
-		Number:    r.count,
+		Data:    b[simpleData:end:end],
+		OrigLen: orig,
+		Link:    r.scales[0].link,
+		NoTime:  true,
+		Section: r.section,
+		Pos:     r.in.pos(),
+		Number:  r.count,
 	}
 	r.in.r += n
 	return nil
@@ -268,7 +270,7 @@ func (r *Reader) simple(b []byte, rec *Record) error {
 // interface.
 func (r *Reader) describe(b []byte) error {
 	if len(r.ifaces) == maxInterfaces {
-		return r.skip(len(b), false, CodeInterface, fmt.Errorf("more than %d interfaces", maxInterfaces))
+		return r.skip(len(b), false, CodeInterface, fmt.Errorf("more than %d interfaces in a section", maxInterfaces))
 	}
 	if len(b) < minInterface {
 		r.addInterface(Interface{Section: r.section})
@@ -325,8 +327,8 @@ func (r *Reader) nextSection() error {
 		r.tell(r.in.buf[r.in.r : r.in.r+n])
 	}
 	r.section++
-	r.first = len(r.ifaces)
-	r.scales = r.scales[:0]
+	clear(r.ifaces) // nothing holds on to their names
+	r.ifaces, r.scales, r.names = r.ifaces[:0], r.scales[:0], 0
 	r.in.r += n
 	return nil
 }

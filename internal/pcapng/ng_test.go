@@ -73,8 +73,8 @@ func TestNg_Sections(t *testing.T) {
 	want := []Record{
 		{Data: []byte("one"), OrigLen: 3, Time: 7000, Link: Raw, Interface: 1, Number: 1, Pos: 68},
 		{Data: []byte("four"), OrigLen: 9, NoTime: true, Link: Ethernet, Interface: 0, Number: 2, Pos: 104},
-		{Data: []byte("2x"), OrigLen: 60, Time: 8000, Link: IPv6, Interface: 2, Number: 3, Pos: 124 + 28 + 16 + 20},
-		{Data: []byte("three"), OrigLen: 5, Time: 9000, Link: IPv6, Interface: 2, Number: 4, Pos: 124 + 28 + 16 + 20 + 36 + 20 + 24},
+		{Data: []byte("2x"), OrigLen: 60, Time: 8000, Link: IPv6, Section: 1, Number: 3, Pos: 124 + 28 + 16 + 20},
+		{Data: []byte("three"), OrigLen: 5, Time: 9000, Link: IPv6, Section: 1, Number: 4, Pos: 124 + 28 + 16 + 20 + 36 + 20 + 24},
 	}
 	if d := cmp.Diff(want, recs); d != "" {
 		t.Error(d)

@@ -117,7 +117,7 @@ func (r *Reader) nextPcap(rec *Record) error {
 	rec.OrigLen = orig
 	rec.Link = r.link
 	rec.NoTime = false
-	rec.Interface = 0
+	rec.Section, rec.Interface = 0, 0
 	rec.Pos = r.in.base + int64(r.in.r)
 	rec.Number = r.count
 	if rec.Comments != nil {

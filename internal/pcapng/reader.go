@@ -24,8 +24,9 @@ type Record struct {
 	// NoTime tells that the file gives no time for this packet (Simple
 	// Packet Block); Time is 0 then.
 	NoTime bool
-	// Interface is the index into [Reader.Interfaces]; 0 in a pcap file.
-	Interface int
+	// Section is the 0-based section of the file, Interface the index into
+	// [Reader.Interfaces], those of that section; both are 0 in a pcap file.
+	Section, Interface int
 	// Pos is the octet position of the record header or block in the file
 	// (after decompression).
 	Pos int64
@@ -70,6 +71,8 @@ type Reader struct {
 	count  uint64 // records so far, damaged ones included
 	stop   error  // final error or io.EOF
 	late   *Error // to be reported by the next call
+	told   int    // faults that were reported, each by itself
+	rest   *Error // stands for the faults behind those; nil: none
 
 	// pcap, and the byte order of a section of pcapng
 	classic
@@ -79,9 +82,9 @@ type Reader struct {
 
 	// pcapng
 	section int
-	first   int // index of the section's first interface
 	scales  []scale
 	ifaces  []Interface
+	names   int // octets of the names and descriptions that are kept
 }
 
 // Magic numbers, as read in little-endian order.
@@ -159,9 +162,9 @@ func (r *Reader) Before(f func() bool) { r.in.before = f }
 // Format tells what kind of file is read.
 func (r *Reader) Format() Format { return r.format }
 
-// Interfaces returns the interfaces described so far, those of later sections
-// behind those of earlier ones. A pcap file has one. The slice is the reader's
-// own and grows as reading goes on.
+// Interfaces returns the interfaces that the section of the last record has
+// described so far. A pcap file has one. The slice is the reader's own: it grows
+// as reading goes on, and the next section overwrites it.
 func (r *Reader) Interfaces() []Interface { return r.ifaces }
 
 // Count is the number of records so far, including damaged ones that were
@@ -195,7 +198,18 @@ func (r *Reader) BigEndian() bool { return r.big }
 // [*Error]; if that has Resume set the following call goes on behind the
 // fault, otherwise every further call returns the same error. rec is not
 // meaningful after an error.
+//
+// The first faults are returned one by one. Those behind them are skipped as well,
+// and one error at the end stands for all of them.
 func (r *Reader) Next(rec *Record) error {
+	err := r.next(rec)
+	if err == nil {
+		return nil
+	}
+	return r.damaged(rec, err)
+}
+
+func (r *Reader) next(rec *Record) error {
 	if r.stop != nil {
 		return r.stop
 	}
@@ -203,6 +217,35 @@ func (r *Reader) Next(rec *Record) error {
 		return r.nextPcap(rec)
 	}
 	return r.nextNg(rec)
+}
+
+// damaged decides which error Next returns. It reads on where a fault is not told
+// by itself: a file of nothing but faults would cost its reader memory and its
+// user the messages that matter.
+func (r *Reader) damaged(rec *Record, err error) error {
+	for err != nil {
+		var e *Error
+		switch {
+		case !errors.As(err, &e) || !e.Resume: // the end
+			if r.rest == nil {
+				return err
+			}
+			e, r.rest = r.rest, nil
+			e.Err = fmt.Errorf("here begin more faults: %d, which are not told one by one", e.More+1)
+			return e
+		case r.told < maxTold:
+			r.told++
+			return e
+		}
+		if r.rest == nil {
+			r.rest = &Error{Pos: e.Pos, Frame: e.Frame, Code: CodeMore, Resume: true}
+		} else {
+			r.rest.More++
+		}
+		r.rest.Skipped += e.Skipped
+		err = r.next(rec)
+	}
+	return nil
 }
 
 // tell hands out a block that holds no packet.

@@ -347,7 +347,7 @@ func (r *Run) ended(err error) (bool, error) {
 	if !errors.As(err, &damage) || !damage.Resume {
 		return true, err
 	}
-	r.totals.Errors++
+	r.totals.Errors += 1 + damage.More
 	if r.opt.OnError != nil {
 		r.opt.OnError(err)
 	}

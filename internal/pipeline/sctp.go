@@ -21,7 +21,7 @@ func (r *Run) sctp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 	side := 0
 	hdr, err := sctp.DecodeHeader(p.Payload)
 	if err == nil {
-		q.Octets, q.Length, q.Checksum, q.Interface = p.Payload, p.PayloadLen, sctp.Good, f.Interface
+		q.Octets, q.Length, q.Checksum, q.Section, q.Interface = p.Payload, p.PayloadLen, sctp.Good, f.Section, f.Interface
 		if n.Kind() != readahead.SCTP || !n.ChecksumRight() {
 			q.Checksum = sctp.Check(p.Payload, p.PayloadLen)
 		}

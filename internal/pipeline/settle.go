@@ -81,6 +81,7 @@ type settled struct {
 	swap   bool // as in [flow]
 	addr   [2]trace.Endpoint
 	first  trace.Dir // direction of side 0
+	syns   reassembly.Opening
 }
 
 type pastKey struct {
@@ -203,12 +204,13 @@ func (r *Run) settle(c *closed) {
 	}
 	fl, s := c.flow, &r.settling
 	r.flows.remove(fl)
+	syns := fl.conn.Opening()
 	r.finish(fl)
 	t := &fl.conn.Trace
 	if s.past == nil {
 		s.past = map[packet.Endpoints]settled{}
 	}
-	s.past[fl.ends] = settled{t.Number, fl.mark.swap(), [2]trace.Endpoint{t.Side[0].Addr, t.Side[1].Addr}, fl.conn.Dir(0)}
+	s.past[fl.ends] = settled{t.Number, fl.mark.swap(), [2]trace.Endpoint{t.Side[0].Addr, t.Side[1].Addr}, fl.conn.Dir(0), syns}
 	s.order.push(pastKey{fl.ends, t.Number, s.now + rememberFor})
 }
 
@@ -247,7 +249,7 @@ func (r *Run) dissociating(a *association) {
 }
 
 // straggler reports whether the segment at hand belongs to a connection that was settled. A SYN
-// of its client begins another connection on the same ports.
+// of its client begins another connection on the same ports, unless it is a copy.
 func (r *Run) straggler(p *packet.Packet) (settled, trace.Dir, bool) {
 	if len(r.settling.past) == 0 {
 		return settled{}, 0, false
@@ -257,13 +259,20 @@ func (r *Run) straggler(p *packet.Packet) (settled, trace.Dir, bool) {
 	if !ok {
 		return was, 0, false
 	}
-	if r.seg.Flags&(reassembly.FlagSYN|reassembly.FlagACK) == reassembly.FlagSYN {
+	dir, side := was.first, sideOf(swap, was.swap)
+	if side == 1 {
+		dir = 1 - dir
+	}
+	begins := false
+	switch s := &r.seg; s.Flags & (reassembly.FlagSYN | reassembly.FlagACK | reassembly.FlagRST) {
+	case reassembly.FlagSYN:
+		begins = !was.syns.Copied(side, s)
+	case reassembly.FlagSYN | reassembly.FlagACK: // its SYN had the number of the old one
+		begins = was.syns.Other(side, s)
+	}
+	if begins {
 		delete(r.settling.past, e)
 		return was, 0, false
-	}
-	dir := was.first
-	if sideOf(swap, was.swap) == 1 {
-		dir = 1 - dir
 	}
 	return was, dir, true
 }

@@ -149,9 +149,10 @@ func TestSettle_Waits(t *testing.T) {
 // TestSettle_PortsAgain: a SYN on the ports of a settled connection begins another one.
 func TestSettle_PortsAgain(t *testing.T) {
 	d, e := small(0), small(1)
+	again := tracetest.Net{ISN: [2]uint32{5000, 9000}}.Frames(tracetest.Connection(e, 0))
 	fs := merged(
 		at(0, 0, func(t *tracetest.TCP) { t.Play(d); t.Close() }),
-		at(0, 2*second, func(t *tracetest.TCP) { t.Play(e); t.Close() }),
+		later(again, 2*second),
 	)
 	s, _, _ := settle(t, pipeline.Options{}, fs)
 	complete(t, &s.Result, 0, d)

@@ -282,7 +282,7 @@ func ReadFile(file []byte) ([]capture.Frame, error) {
 		}
 		out = append(out, capture.Frame{
 			Number: uint64(len(out)) + 1, Time: rec.Time, Link: rec.Link, Data: bytes.Clone(rec.Data), OrigLen: rec.OrigLen,
-			Interface: rec.Interface,
+			Section: rec.Section, Interface: rec.Interface,
 		})
 	}
 }

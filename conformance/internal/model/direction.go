@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/fifo"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -99,6 +100,9 @@ type last struct{ End, LastAcked int64 }
 // other one.
 type asking struct {
 	Requests []Request // sent by this direction, not answered
+	room     fifo.Room[Request]
+	// atomicIDs are the identifiers of the atomics among them, with how many have it.
+	atomicIDs map[uint32]int32
 	// atomicsOut are those of them that are atomics, shorts those whose answer ended
 	// early.
 	atomicsOut, Shorts int

@@ -44,6 +44,12 @@ func (c *Conn) BadRequest() (s *Loose, ok bool) {
 	return s, len(s.Octets) >= mpa.KeyLen && c.AllOf(h)
 }
 
+// LostRequest reports whether a Reply was captured, and what it answers was not.
+func (c *Conn) LostRequest() bool {
+	h := &c.Directions[trace.I2R]
+	return c.Reply != nil && c.Request == nil && len(h.Frames) == 0 && h.Hole && c.Starts(h)
+}
+
 // Answers returns the first octets of a direction that answer the Request.
 func (h *Direction) Answers(q *Frame) *Loose {
 	for i := range h.looses {

@@ -138,6 +138,9 @@ func (a *Answer) toAtomic(s *Segment, q []Request) {
 func (a *Answer) toRead(s *Segment, q []Request) {
 	a.Begins = true
 	for i := range q {
+		if s.Peer.Shorts == 0 {
+			break // none has
+		}
 		if r := &q[i]; r.HasShort && r.STag == s.DDP.STag && r.TO+r.Got == s.DDP.TO && r.Got < r.Size {
 			a.Request, a.Joins, a.Fits = r, true, true
 			return
@@ -257,6 +260,7 @@ func (s *Segment) endShortAnswers() {
 func (s *Segment) request(c *Conn, r Request) {
 	h := s.Direction
 	r.MSN, r.At, r.End, r.answers, r.nth = s.DDP.MSN, siteOf(s.PDU, s.Count), SpanOf(s.PDU).End, h.Peer.Count, h.Flight.count
+	h.Flight.retire(s.PDU.LastAcked)
 	if r.Atomic {
 		r.beside = h.Flight.beside(s, r.source.STag)
 		if a := h.area(r.source.STag); a != nil && !h.Unsure {
@@ -271,26 +275,40 @@ func (s *Segment) request(c *Conn, r Request) {
 		h.Deepest.add(s.Depth, limit, &r.At)
 	}
 	h.Asked.add(&r, s)
-	h.Flight.launch(&r, s)
+	h.Flight.launch(&r)
 	h.ask(r)
 }
 
 // ask queues a request.
 func (h *Direction) ask(r Request) {
 	if r.Atomic {
-		h.atomicsOut++
+		h.countAtomic(&r, 1)
 	}
 	if len(h.Requests) >= maxRequests {
 		if h.Requests[0].Atomic {
-			h.atomicsOut--
+			h.countAtomic(&h.Requests[0], -1)
 		}
 		if h.Requests[0].HasShort {
 			h.Shorts--
 		}
-		h.Requests = h.Requests[:copy(h.Requests, h.Requests[1:])]
+		h.room.Drop(&h.Requests, 1)
 	}
-	h.Requests = append(h.Requests, r)
+	h.room.Push(&h.Requests, r)
 }
+
+// countAtomic counts an atomic that comes into the queue or leaves it.
+func (h *Direction) countAtomic(r *Request, n int) {
+	h.atomicsOut += n
+	if h.atomicIDs == nil {
+		h.atomicIDs = map[uint32]int32{}
+	}
+	if h.atomicIDs[r.ID] += int32(n); h.atomicIDs[r.ID] == 0 { //nolint:gosec // one more or less
+		delete(h.atomicIDs, r.ID)
+	}
+}
+
+// HasAtomic reports whether an atomic with an identifier has no answer.
+func (h *Direction) HasAtomic(id uint32) bool { return h.atomicIDs[id] > 0 }
 
 // answered takes a request out of the queue.
 func (h *Direction) answered(r *Request) {
@@ -300,9 +318,9 @@ func (h *Direction) answered(r *Request) {
 				h.Shorts--
 			}
 			if r.Atomic {
-				h.atomicsOut--
+				h.countAtomic(r, -1)
 			}
-			h.Requests = slices.Delete(h.Requests, i, i+1)
+			h.room.Remove(&h.Requests, i)
 			return
 		}
 	}

@@ -203,11 +203,8 @@ var rdmapRequestRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
 				x, _ := rdmap.DecodeAtomicRequest(s.Header)
-				for i := range s.Requests {
-					if q := &s.Requests[i]; q.Atomic && q.ID == x.RequestID {
-						r.On(s, "another outstanding Atomic Request has the same identifier", fmt.Sprintf("%#x", x.RequestID), "a different identifier")
-						return
-					}
+				if s.HasAtomic(x.RequestID) {
+					r.On(s, "another outstanding Atomic Request has the same identifier", fmt.Sprintf("%#x", x.RequestID), "a different identifier")
 				}
 			},
 		},

@@ -23,7 +23,7 @@ var startupKeyRules = []rules.Rule{
 				switch {
 				case c.Backwards() != nil:
 					return rules.InScope.GivenOnly(evidence)
-				case s != nil && !ok:
+				case s != nil && !ok, c.LostRequest():
 					return rules.Lacking(catalogue.Full).GivenOnly(evidence)
 				}
 				return rules.InScopeIf(s != nil || c.Request != nil).GivenOnly(evidence)
