@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/render"
 )
 
@@ -254,8 +255,8 @@ func (b *baseline) take(names []string, fs []render.Finding) {
 	}
 }
 
-// write writes the baseline, an entry a line, by file.
-func (b *baseline) write() error {
+// write writes the baseline, an entry a line, by file. It is none of the inputs.
+func (b *baseline) write(inputs []string) error {
 	slices.SortStableFunc(b.entries, func(x, y *knownFinding) int { return strings.Compare(x.File, y.File) })
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "{\n\"schema\": %q,\n\"findings\": [", baselineSchema)
@@ -272,12 +273,7 @@ func (b *baseline) write() error {
 		}
 	}
 	out.WriteString("]\n}\n")
-	f, err := os.Create(b.file)
-	if err != nil {
-		return err
-	}
-	_, err = out.WriteTo(f)
-	return errors.Join(err, f.Close())
+	return outfile.Write(b.file, out.Bytes(), inputs)
 }
 
 // folderOf is the folder that a file lies in, by its full name.

@@ -19,6 +19,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/bpf"
 	"github.com/iwdissect/iwdissect/internal/live"
+	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/render"
 )
 
@@ -141,16 +142,18 @@ func interruptible(parent context.Context) (context.Context, func()) {
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, cancel := signal.NotifyContext(parent, signals...)
-	forget := context.AfterFunc(ctx, cancel)
+	ctx, cancel := context.WithCancel(parent)
+	forget := outfile.Catch(func() (again bool) {
+		cancel()
+		return false
+	}, signals...)
 	// When the reader of standard output goes away, that must be an error of
 	// writing and not the end of the process, which may have frames to keep.
-	pipe := make(chan os.Signal, 1)
-	signal.Notify(pipe, syscall.SIGPIPE)
+	goOn := outfile.Catch(func() (again bool) { return true }, syscall.SIGPIPE)
 	return ctx, func() {
 		forget()
 		cancel()
-		signal.Stop(pipe)
+		goOn()
 	}
 }
 

@@ -147,7 +147,7 @@ func (c *session) store() (err error) {
 	if o.keep == "" {
 		return nil
 	}
-	c.keep, err = newStore(o.keep, o.plan, c.ifaces, o.clock, func(err error) {
+	c.keep, err = newStore(o.keep, o.plan, o.inputs(), c.ifaces, o.clock, func(err error) {
 		c.clear()
 		o.s.warn(err)
 	})
