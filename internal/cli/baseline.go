@@ -234,16 +234,24 @@ const maxListed = 20
 
 // goneError lists entries that are no longer found.
 func (b *baseline) goneError(gone []*knownFinding) error {
-	var s strings.Builder
+	list := listError{fmt.Sprintf("%s: %d of %d findings no longer found; --write-baseline writes it anew:", b.file, len(gone), len(b.entries))}
 	for i, k := range gone {
 		if i == maxListed {
-			fmt.Fprintf(&s, "\n  and %d more", len(gone)-i)
+			list = append(list, fmt.Sprintf("  and %d more", len(gone)-i))
 			break
 		}
-		fmt.Fprintf(&s, "\n  %q %q", k.File, k.Finding)
+		list = append(list, fmt.Sprintf("  %q %q", k.File, k.Finding))
 	}
-	return fmt.Errorf("%s: %d of %d findings no longer found; --write-baseline writes it anew:%s", b.file, len(gone), len(b.entries), &s)
+	return list
 }
+
+// listError is an error of several lines.
+type listError []string
+
+func (e listError) Error() string { return strings.Join(e, "\n") }
+
+// Lines are the lines, none of which has an end of a line in it.
+func (e listError) Lines() []string { return slices.Clone(e) }
 
 // take enters the findings of a capture that are not suppressed.
 func (b *baseline) take(names []string, fs []render.Finding) {

@@ -262,7 +262,7 @@ func (o *dissectOptions) unpacked(w *payload.Writer) {
 	if w.Incomplete > 0 {
 		said = fmt.Sprintf("; %d do not hold a whole message", w.Incomplete)
 	}
-	fmt.Fprintf(o.s.Err, "%s: %s of %s written to %s%s\n", o.s.name(), diagnose.Counted(w.Octets, "octet", "octets"),
+	o.s.say("%s of %s written to %s%s", diagnose.Counted(w.Octets, "octet", "octets"),
 		diagnose.Counted(w.Files, "message", "messages"), o.payload, said)
 }
 
@@ -332,10 +332,10 @@ func (o *dissectOptions) told(r *extract.Report, run *pipeline.Run) {
 		name = "standard output"
 	}
 	if !o.quiet {
-		fmt.Fprintf(o.s.Err, "%s: %d of %d frames written to %s\n", o.s.name(), r.Frames, run.Totals().Frames, name)
+		o.s.say("%d of %d frames written to %s", r.Frames, run.Totals().Frames, name)
 	}
 	if len(r.Lost) > 0 {
-		fmt.Fprintf(o.s.Err, "%s: %s does not have: %s\n", o.s.name(), name, strings.Join(r.Lost, "; "))
+		o.s.say("%s does not have: %s", name, strings.Join(r.Lost, "; "))
 	}
 }
 

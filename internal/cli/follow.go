@@ -325,19 +325,19 @@ func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run
 	conn, shown := sink.Shown()
 	switch {
 	case t.PDUs == 0:
-		fmt.Fprintf(o.s.Err, "%s: %s: no iWARP PDU in %d frames\n", o.s.name(), name, t.Frames)
+		o.s.say("%s: no iWARP PDU in %d frames", name, t.Frames)
 	case !shown && o.chosen.Conns != nil && conn >= t.Connections:
 		last := ""
 		if t.Connections > 1 {
 			last = fmt.Sprintf(" to %d", t.Connections-1)
 		}
-		fmt.Fprintf(o.s.Err, "%s: %s: there is no connection %d, only 0%s\n", o.s.name(), name, conn, last)
+		o.s.say("%s: there is no connection %d, only 0%s", name, conn, last)
 	case !shown && o.filters():
-		fmt.Fprintf(o.s.Err, "%s: %s: none of %d PDUs in %d frames matches -Y\n", o.s.name(), name, t.PDUs, t.Frames)
+		o.s.say("%s: none of %d PDUs in %d frames matches -Y", name, t.PDUs, t.Frames)
 	case !shown && o.chosen.Conns != nil && !o.chosen.ByFrame():
-		fmt.Fprintf(o.s.Err, "%s: %s: connection %d does not carry iWARP\n", o.s.name(), name, conn)
+		o.s.say("%s: connection %d does not carry iWARP", name, conn)
 	case !shown:
-		fmt.Fprintf(o.s.Err, "%s: %s: nothing of %d PDUs in %d frames is selected\n", o.s.name(), name, t.PDUs, t.Frames)
+		o.s.say("%s: nothing of %d PDUs in %d frames is selected", name, t.PDUs, t.Frames)
 	case o.chosen.Conns == nil && !o.filters() && len(sink.Others()) > 0 && !o.quiet && o.format == "text":
 		words := make([]string, 0, len(sink.Others()))
 		for _, n := range sink.Others() {
@@ -347,7 +347,7 @@ func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run
 		if others > uint64(len(words)) {
 			more = " and more"
 		}
-		fmt.Fprintf(o.s.Err, "%s: this is conn %d; iWARP is also on %s: conn %s%s\n", o.s.name(), conn,
+		o.s.say("this is conn %d; iWARP is also on %s: conn %s%s", conn,
 			diagnose.Counted(others, "other connection", "other connections"), strings.Join(words, ", "), more)
 	}
 }

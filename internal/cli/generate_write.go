@@ -14,6 +14,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // write makes the traces, each in its file. One that fails does not keep the
@@ -137,10 +138,10 @@ func (o *generateOptions) one(t traceOf, s *synth.Script, out string, w *untilIn
 		}
 	}
 	if o.stats {
-		fmt.Fprintf(o.s.Err, "%s: %d DDP segments, %d frames, %d octets\n", t.name, stats.Segments, stats.Frames, stats.Octets)
+		fmt.Fprintf(o.s.Err, "%s: %d DDP segments, %d frames, %d octets\n", visible.Text(t.name), stats.Segments, stats.Frames, stats.Octets)
 	}
 	if stats.Stalled > 0 && !t.faults {
-		fmt.Fprintf(o.s.Err, "%s: %s: %s\n", o.s.name(), t.name, stalled(stats.Stalled))
+		o.s.say("%s: %s", t.name, stalled(stats.Stalled))
 	}
 	return nil
 }
@@ -192,7 +193,7 @@ func (a *progressOf) bar(traces []traceOf) func(*mpb.Progress) *mpb.Bar {
 		}
 		return unsized(p, func() string {
 			i := a.trace.Load()
-			return fmt.Sprintf("trace %d of %d: %s", i+1, len(traces), traces[i].name)
+			return fmt.Sprintf("trace %d of %d: %s", i+1, len(traces), visible.Text(traces[i].name))
 		})
 	}
 }

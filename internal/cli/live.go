@@ -21,6 +21,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // liveOptions are the flags of live: those of dissect, and what to capture.
@@ -313,7 +314,7 @@ func interfaceTable(w io.Writer, list []listed) error {
 			}
 			return s
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", l.Name, l.State, l.MTU, cell(l.Address), cell(strings.Join(l.Addresses, " ")))
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", visible.Text(l.Name), l.State, l.MTU, cell(l.Address), cell(strings.Join(l.Addresses, " ")))
 	}
 	return t.Flush()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // findingMembers are those of a finding record.
@@ -130,7 +131,7 @@ func (r *githubReport) annotate(file string, f *Finding) {
 	}
 	command := map[conformance.Severity]string{conformance.Error: "error", conformance.Warning: "warning", conformance.Note: "notice"}[f.Severity]
 	text := "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + place(&f.Finding) + ": " + said(&f.Finding)
-	r.out.b = append(r.out.b, "::"+command+" file="+property.Replace(file)+",title="+property.Replace(f.Rule.ID)+"::"+data.Replace(text)+"\n"...)
+	r.out.b = append(r.out.b, "::"+command+" file="+property.Replace(visible.Text(file))+",title="+property.Replace(f.Rule.ID)+"::"+data.Replace(visible.Text(text))+"\n"...)
 	r.out.done()
 }
 
