@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
-	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // The elements of a JUnit report: a suite for each capture, a case for each rule
@@ -58,7 +57,7 @@ func NewJUnitReport(w io.Writer, fail conformance.Severity) Report {
 }
 
 func (r *junitReport) Capture(c *Checked) error {
-	s := junitSuite{Name: visible.Text(c.File)}
+	s := junitSuite{Name: inside(c.File)}
 	found := map[*conformance.Entry][]*Finding{}
 	for i := range c.Findings {
 		f := &c.Findings[i]

@@ -66,7 +66,7 @@ func TestError(t *testing.T) {
 		{errors.New("plain"), "plain"},
 		{missing, `open a\n::error::b: file does not exist`},
 		{fmt.Errorf("%s: %w", bad, missing), `a\n::error::b: open a\n::error::b: file does not exist`},
-		{errors.Join(missing, errors.New("::error::")), "open a\\n::error::b: file does not exist\n\\x3a:error::"},
+		{errors.Join(missing, errors.New("::error::x")), "open a\\n::error::b: file does not exist\n\\x3a:error::x"},
 		{fmt.Errorf("-Y: %w", place("bad\n  ::x\x1b::\n  ^^")), "-Y: bad\n  .:x.::\n  ^^"},
 		{fmt.Errorf("%w", place(bad+": no\n  x\n  ^")), "a\\n::error::b: no\n  x\n  ^"},
 		{list{"head:", "  " + bad}, "head:\n  a\\n::error::b"},
