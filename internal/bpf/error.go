@@ -35,6 +35,9 @@ func (e *Error) Error() string {
 		shown, strings.Repeat(" ", column), strings.Repeat("^", marks))
 }
 
+// Excerpt says that the last two lines of the error are a line of the filter and marks below it.
+func (e *Error) Excerpt() {}
+
 // How much of a long filter an error shows: in front of the place, and in all.
 const (
 	shownBefore = 60

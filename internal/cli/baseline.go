@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/render"
 )
 
@@ -233,16 +234,24 @@ const maxListed = 20
 
 // goneError lists entries that are no longer found.
 func (b *baseline) goneError(gone []*knownFinding) error {
-	var s strings.Builder
+	list := listError{fmt.Sprintf("%s: %d of %d findings no longer found; --write-baseline writes it anew:", b.file, len(gone), len(b.entries))}
 	for i, k := range gone {
 		if i == maxListed {
-			fmt.Fprintf(&s, "\n  and %d more", len(gone)-i)
+			list = append(list, fmt.Sprintf("  and %d more", len(gone)-i))
 			break
 		}
-		fmt.Fprintf(&s, "\n  %q %q", k.File, k.Finding)
+		list = append(list, fmt.Sprintf("  %q %q", k.File, k.Finding))
 	}
-	return fmt.Errorf("%s: %d of %d findings no longer found; --write-baseline writes it anew:%s", b.file, len(gone), len(b.entries), &s)
+	return list
 }
+
+// listError is an error of several lines.
+type listError []string
+
+func (e listError) Error() string { return strings.Join(e, "\n") }
+
+// Lines are the lines, none of which has an end of a line in it.
+func (e listError) Lines() []string { return slices.Clone(e) }
 
 // take enters the findings of a capture that are not suppressed.
 func (b *baseline) take(names []string, fs []render.Finding) {
@@ -254,8 +263,8 @@ func (b *baseline) take(names []string, fs []render.Finding) {
 	}
 }
 
-// write writes the baseline, an entry a line, by file.
-func (b *baseline) write() error {
+// write writes the baseline, an entry a line, by file. It is none of the inputs.
+func (b *baseline) write(inputs []string) error {
 	slices.SortStableFunc(b.entries, func(x, y *knownFinding) int { return strings.Compare(x.File, y.File) })
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "{\n\"schema\": %q,\n\"findings\": [", baselineSchema)
@@ -272,12 +281,7 @@ func (b *baseline) write() error {
 		}
 	}
 	out.WriteString("]\n}\n")
-	f, err := os.Create(b.file)
-	if err != nil {
-		return err
-	}
-	_, err = out.WriteTo(f)
-	return errors.Join(err, f.Close())
+	return outfile.Write(b.file, out.Bytes(), inputs)
 }
 
 // folderOf is the folder that a file lies in, by its full name.

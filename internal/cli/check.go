@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/live"
+	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/render"
 )
 
@@ -81,7 +82,10 @@ Known findings need not fail a run. --write-baseline writes the findings to a
 file; --baseline marks the findings of that file as known, and only others fail.
 .iwdissect.yaml in the working directory can set fail-on, enable, disable,
 baseline, format, output, and suppress, which takes a rule and a reason. Flags
-override it.
+override it. Its output stays below its folder, unless --config names the file.
+
+No output may be one of the files that are read. A file is replaced when all of the
+new one is written.
 
 Exit codes: 0 nothing new at or above --fail-on; 1 findings; 2 wrong usage, or a
 configuration or baseline that cannot be read; 3 an input could not be read to
@@ -131,9 +135,12 @@ type checkReport struct {
 	render.Report
 	json *render.Analysis
 	out  *sticky
-	file *os.File
+	// file is where it goes, nil for standard output. failed tells that it lacks something.
+	file   *outfile.File
+	failed error
 }
 
+// Close ends the report. A file gets its name if all of it could be written.
 func (r *checkReport) Close() error {
 	var err error
 	if r.json != nil {
@@ -141,10 +148,13 @@ func (r *checkReport) Close() error {
 	} else {
 		err = r.Report.Close()
 	}
-	if r.file != nil {
-		err = errors.Join(err, r.file.Close())
+	if r.file == nil {
+		return err
 	}
-	return err
+	if err = cmp.Or(r.failed, err); err != nil {
+		return errors.Join(err, r.file.Discard())
+	}
+	return r.file.Commit()
 }
 
 func (o *checkOptions) report(format string, w io.Writer, look appearance, level conformance.Severity) (*checkReport, error) {
@@ -166,8 +176,9 @@ func (o *checkOptions) report(format string, w io.Writer, look appearance, level
 	return nil, usagef("--format and --output take %s, not %q", formatWords(), format)
 }
 
-// reports opens all that are to be written.
-func (o *checkOptions) reports(level conformance.Severity) (rs []*checkReport, err error) {
+// reports opens all that are to be written, and does not touch the inputs. With an error it
+// returns those that were opened before.
+func (o *checkOptions) reports(level conformance.Severity, inputs []string) (rs []*checkReport, err error) {
 	colour, err := o.s.colour(o.color)
 	if err != nil {
 		return nil, err
@@ -192,13 +203,13 @@ func (o *checkOptions) reports(level conformance.Severity) (rs []*checkReport, e
 	}
 	for _, v := range o.outputs {
 		format, name, _ := strings.Cut(v, "=")
-		f, err := os.Create(name)
+		f, err := outfile.Create(name, inputs)
 		if err != nil {
-			return nil, err
+			return rs, err
 		}
 		r, err := o.report(format, f, appearance{}, level)
 		if err != nil {
-			return nil, err
+			return rs, errors.Join(err, f.Discard())
 		}
 		r.file = f
 		rs = append(rs, r)
@@ -264,20 +275,28 @@ func (o *checkOptions) run(ctx context.Context, f *pflag.FlagSet, args []string)
 	if err != nil {
 		return err
 	}
+	if err := o.outputsApart(conf, files); err != nil {
+		return err
+	}
 	run := &checkRun{checkOptions: o, opts: opt, enabled: enabled, decided: decided, files: files, level: level, ctx: ctx}
 	return o.pager.through(o.format == "text" && o.live == "", run.report)
 }
 
 // report checks the captures and writes all reports.
 func (o *checkRun) report() error {
-	reports, err := o.checkOptions.reports(o.level)
+	reports, err := o.checkOptions.reports(o.level, o.decided.inputs(o.files))
 	if err != nil {
+		for _, r := range reports {
+			if r.file != nil {
+				err = errors.Join(err, r.file.Discard())
+			}
+		}
 		return err
 	}
 	defer ignoreFirstInterrupt(o.files)()
 	o.reports = reports
 	failed, found := o.judge(o.ctx)
-	if err := o.decided.close(o.count == 0 && !o.any(), o.enabled, o.s.warn); err != nil {
+	if err := o.decided.close(o.files, o.count == 0 && !o.any(), o.enabled, o.s.warn); err != nil {
 		failed = true
 		o.s.warn(err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -236,6 +237,10 @@ func (v *checkView) close() bool {
 			err = s.End(&c.Checked)
 		default:
 			err = s.Capture(&c.Checked)
+		}
+		if r.file != nil {
+			r.failed = cmp.Or(r.failed, err) // closing it tells
+			continue
 		}
 		if err = brokenPipe(err); err != nil {
 			ok = false

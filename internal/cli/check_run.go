@@ -43,7 +43,11 @@ func (o *checkRun) all() (failed, found bool) {
 			if r.json != nil {
 				continue
 			}
-			if err := r.Capture(&c.Checked); brokenPipe(err) != nil {
+			err := r.Capture(&c.Checked)
+			switch {
+			case r.file != nil:
+				r.failed = cmp.Or(r.failed, err) // closing it tells
+			case brokenPipe(err) != nil:
 				failed = true
 				o.s.warn(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/strictyaml"
 )
 
@@ -166,5 +167,19 @@ func (o *checkOptions) configure(f *pflag.FlagSet) (*config, error) {
 			*v.to = slices.Clone(v.says)
 		}
 	}
-	return c, nil
+	if f.Changed("config") || f.Changed("output") {
+		return c, nil
+	}
+	return c, c.stays()
+}
+
+// stays refuses reports outside of the folder of a configuration that was found: whoever made
+// the folder would say what is written elsewhere, and nobody has asked for that.
+func (c *config) stays() error {
+	for _, v := range c.outputs {
+		if _, name, _ := strings.Cut(v, "="); !outfile.Within(c.folder, name) {
+			return usagef("%s: output: %s is outside of the folder of this configuration, which was found and not asked for; --config %s allows it", c.file, name, c.file)
+		}
+	}
+	return nil
 }

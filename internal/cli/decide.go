@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"io/fs"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -73,7 +75,7 @@ func (d *decisions) saw(names []string, c *render.Checked) {
 
 // close reports the entries of the baseline that are no longer found, if the
 // captures were read to their end, and writes the new baseline.
-func (d *decisions) close(whole bool, asked func(*conformance.Entry) bool, tell func(error)) error {
+func (d *decisions) close(captures []string, whole bool, asked func(*conformance.Entry) bool, tell func(error)) error {
 	if d.baseline != nil && whole && (d.fresh == nil || !d.fresh.is(d.baseline.file)) {
 		if gone := d.baseline.gone(asked); len(gone) > 0 {
 			tell(d.baseline.goneError(gone))
@@ -82,5 +84,48 @@ func (d *decisions) close(whole bool, asked func(*conformance.Entry) bool, tell 
 	if d.fresh == nil {
 		return nil
 	}
-	return d.fresh.write()
+	// The baseline itself may be written anew.
+	return d.fresh.write(d.inputs(captures))
+}
+
+// inputs are the captures, and the configuration if there is one.
+func (d *decisions) inputs(captures []string) []string {
+	if d.config == nil {
+		return captures
+	}
+	return append(slices.Clone(captures), d.config.file)
+}
+
+// outputsApart refuses outputs that would destroy an input, or each other.
+func (o *checkOptions) outputsApart(conf *config, captures []string) error {
+	inputs := slices.Clone(captures)
+	if conf != nil {
+		inputs = append(inputs, conf.file)
+	}
+	if o.bpfFile != "" {
+		inputs = append(inputs, o.bpfFile)
+	}
+	var outputs []outputFile
+	if o.writeBaseline != "" {
+		// It may be the baseline itself, which is written anew.
+		outputs = append(outputs, outputFile{"--write-baseline " + o.writeBaseline, o.writeBaseline})
+	}
+	if o.keep != "" {
+		outputs = append(outputs, outputFile{"-w " + o.keep, o.keep})
+	}
+	if err := checkOutputs(outputs, inputs); err != nil {
+		return err
+	}
+	if o.baseline != "" {
+		inputs = append(inputs, o.baseline)
+	}
+	for _, v := range o.outputs {
+		_, name, _ := strings.Cut(v, "=")
+		out := outputFile{"--output " + v, name}
+		if err := keptApart(out.asked, name, inputs); err != nil {
+			return err
+		}
+		outputs = append(outputs, out)
+	}
+	return checkOutputs(outputs, nil)
 }

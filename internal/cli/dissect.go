@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -320,7 +319,7 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 	if t := run.Totals(); t.Frames == 0 && failed {
 		// The error says why there is nothing.
 	} else if t.PDUs == 0 && (g == nil || g.lonely == 0) {
-		fmt.Fprintf(o.s.Err, "%s: %s: no iWARP PDU in %s\n", o.s.name(), src, countFrames(&t))
+		o.s.say("%s: no iWARP PDU in %s", src, countFrames(&t))
 	} else {
 		o.notShown(o.s, src, shown, g, &t)
 	}

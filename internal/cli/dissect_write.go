@@ -14,6 +14,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/extract"
+	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/payload"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -110,10 +111,7 @@ func (o *exportFlags) checkFile(s *IOStreams, files []string) error {
 		}
 		return nil
 	}
-	if err := extract.Apart(o.keep, files); err != nil {
-		return usagef("-w %s: %w, and would be damaged", o.keep, err)
-	}
-	return nil
+	return keptApart("-w "+o.keep, o.keep, files)
 }
 
 // fileName refuses names of captures that cannot be written.
@@ -245,7 +243,7 @@ func (o *dissectOptions) export(e *exporting, opt pipeline.Options, files []stri
 	var err error
 	if e.payload != nil {
 		if err = e.payload.Close(); err != nil {
-			err = fmt.Errorf("--payload %s: %w; the manifest does not list all files", o.payload, err)
+			err = fmt.Errorf("--payload %s: %w; what the manifest lists is whole", o.payload, err)
 		}
 		o.unpacked(e.payload)
 	}
@@ -264,7 +262,7 @@ func (o *dissectOptions) unpacked(w *payload.Writer) {
 	if w.Incomplete > 0 {
 		said = fmt.Sprintf("; %d do not hold a whole message", w.Incomplete)
 	}
-	fmt.Fprintf(o.s.Err, "%s: %s of %s written to %s%s\n", o.s.name(), diagnose.Counted(w.Octets, "octet", "octets"),
+	o.s.say("%s of %s written to %s%s", diagnose.Counted(w.Octets, "octet", "octets"),
 		diagnose.Counted(w.Files, "message", "messages"), o.payload, said)
 }
 
@@ -316,13 +314,13 @@ func (o *dissectOptions) copyTo(name string, files []string, x extract.Options) 
 		}
 		return report, err
 	}
-	out, err := extract.Create(name)
+	out, err := outfile.Create(name, files)
 	if err != nil {
 		return nil, err
 	}
 	report, err := extract.Copy(&untilInterrupt{w: out, interrupt: interrupt}, files, x)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not written: %w", name, errors.Join(err, out.Discard()))
+		return nil, notWritten(name, err, out.Discard())
 	}
 	return report, out.Commit()
 }
@@ -334,10 +332,10 @@ func (o *dissectOptions) told(r *extract.Report, run *pipeline.Run) {
 		name = "standard output"
 	}
 	if !o.quiet {
-		fmt.Fprintf(o.s.Err, "%s: %d of %d frames written to %s\n", o.s.name(), r.Frames, run.Totals().Frames, name)
+		o.s.say("%d of %d frames written to %s", r.Frames, run.Totals().Frames, name)
 	}
 	if len(r.Lost) > 0 {
-		fmt.Fprintf(o.s.Err, "%s: %s does not have: %s\n", o.s.name(), name, strings.Join(r.Lost, "; "))
+		o.s.say("%s does not have: %s", name, strings.Join(r.Lost, "; "))
 	}
 }
 

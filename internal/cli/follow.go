@@ -328,19 +328,19 @@ func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run
 	conn, shown := sink.Shown()
 	switch {
 	case t.PDUs == 0:
-		fmt.Fprintf(o.s.Err, "%s: %s: no iWARP PDU in %s\n", o.s.name(), name, countFrames(&t))
+		o.s.say("%s: no iWARP PDU in %s", name, countFrames(&t))
 	case !shown && o.chosen.Conns != nil && conn >= t.Connections:
 		last := ""
 		if t.Connections > 1 {
 			last = fmt.Sprintf(" to %d", t.Connections-1)
 		}
-		fmt.Fprintf(o.s.Err, "%s: %s: there is no connection %d, only 0%s\n", o.s.name(), name, conn, last)
+		o.s.say("%s: there is no connection %d, only 0%s", name, conn, last)
 	case !shown && o.filters():
-		fmt.Fprintf(o.s.Err, "%s: %s: none of %s matches -Y\n", o.s.name(), name, countPDUs(&t))
+		o.s.say("%s: none of %s matches -Y", name, countPDUs(&t))
 	case !shown && o.chosen.Conns != nil && !o.chosen.ByFrame():
-		fmt.Fprintf(o.s.Err, "%s: %s: connection %d does not carry iWARP\n", o.s.name(), name, conn)
+		o.s.say("%s: connection %d does not carry iWARP", name, conn)
 	case !shown:
-		fmt.Fprintf(o.s.Err, "%s: %s: nothing of %s is selected\n", o.s.name(), name, countPDUs(&t))
+		o.s.say("%s: nothing of %s is selected", name, countPDUs(&t))
 	case o.chosen.Conns == nil && !o.filters() && len(sink.Others()) > 0 && !o.quiet && o.format == "text":
 		words := make([]string, 0, len(sink.Others()))
 		for _, n := range sink.Others() {
@@ -350,7 +350,7 @@ func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run
 		if others > uint64(len(words)) {
 			more = " and more"
 		}
-		fmt.Fprintf(o.s.Err, "%s: this is conn %d; iWARP is also on %s: conn %s%s\n", o.s.name(), conn,
+		o.s.say("this is conn %d; iWARP is also on %s: conn %s%s", conn,
 			diagnose.Counted(others, "other connection", "other connections"), strings.Join(words, ", "), more)
 	}
 }

@@ -28,6 +28,8 @@ type generateOptions struct {
 	all    bool
 	stats  bool
 	quiet  bool
+	// read are the scenario files that were read.
+	read []string
 	loadOptions
 }
 
@@ -247,6 +249,7 @@ func (o *generateOptions) source(arg string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		o.read = append(o.read, arg)
 		defer f.Close() //nolint:errcheck // only read from
 		in = f
 	}

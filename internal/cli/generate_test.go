@@ -20,7 +20,7 @@ func TestGenerate_InterruptRemovesFile(t *testing.T) {
 	interrupt := make(chan os.Signal, 1)
 	interrupt <- os.Interrupt
 	err := o.one(traceOf{name: "load"}, scenario.Load(scenario.Shape{Size: 1 << 20, Flows: 2, Seed: 1}), out, &untilInterrupt{interrupt: interrupt})
-	if !errors.Is(err, errInterrupted) || exitCode(err) != exitInput || !strings.HasSuffix(err.Error(), "what was written of it is removed") {
+	if !errors.Is(err, errInterrupted) || exitCode(err) != exitInput || !strings.HasSuffix(err.Error(), out+" is not written: interrupted") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {

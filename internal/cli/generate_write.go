@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 
 	"github.com/vbauerster/mpb/v8"
 
+	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // write makes the traces, each in its file. One that fails does not keep the
@@ -25,26 +26,19 @@ func (o *generateOptions) write(traces []traceOf) error {
 	}
 	interrupt, stop := interrupts()
 	defer stop()
-	names := map[string]bool{}
-	for _, t := range traces {
-		if names[t.name] {
-			return usagef("two scenarios are called %s", t.name)
-		}
-		names[t.name] = true
+	if err := o.distinct(traces, folder); err != nil {
+		return err
 	}
 	var worst error
 	at := new(progressOf)
 	defer o.s.watch(o.quiet, at.octets.Load, at.bar(traces))()
 	for i, t := range traces {
 		at.trace.Store(int64(i))
-		out := o.out
 		s := t.script()
 		if err := o.shape(s, folder); err != nil {
 			return err
 		}
-		if folder {
-			out = filepath.Join(o.out, t.name+"."+s.Capture.Format.String())
-		}
+		out := o.fileOf(t, s, folder)
 		if err := o.one(t, s, out, &untilInterrupt{interrupt: interrupt, count: &at.octets}); err != nil {
 			o.s.warn(err)
 			worst = worse(worst, err)
@@ -54,6 +48,38 @@ func (o *generateOptions) write(traces []traceOf) error {
 		}
 	}
 	return worst
+}
+
+// fileOf is the file of a trace.
+func (o *generateOptions) fileOf(t traceOf, s *synth.Script, folder bool) string {
+	if !folder {
+		return o.out
+	}
+	return filepath.Join(o.out, t.name+"."+s.Capture.Format.String())
+}
+
+// distinct refuses traces that would be written over each other, or over a scenario.
+func (o *generateOptions) distinct(traces []traceOf, folder bool) error {
+	names := map[string]bool{}
+	for _, t := range traces {
+		if names[t.name] {
+			return usagef("two scenarios are called %s", t.name)
+		}
+		names[t.name] = true
+	}
+	if len(o.read) == 0 || o.out == "-" {
+		return nil
+	}
+	outputs := make([]outputFile, 0, len(traces))
+	for _, t := range traces {
+		s := t.script()
+		if err := o.shape(s, folder); err != nil {
+			return err
+		}
+		name := o.fileOf(t, s, folder)
+		outputs = append(outputs, outputFile{"-o " + name, name})
+	}
+	return checkOutputs(outputs, o.read)
 }
 
 // folder reports whether OUT is a folder, and makes it.
@@ -94,39 +120,53 @@ func (o *generateOptions) shape(s *synth.Script, folder bool) error {
 // one makes one trace.
 func (o *generateOptions) one(t traceOf, s *synth.Script, out string, w *untilInterrupt) error {
 	w.w = o.s.Out
-	remove := func() string { return "" }
-	var closing func() error
+	var file *outfile.File
 	if out != "-" {
-		f, err := os.Create(out)
-		if err != nil {
+		var err error
+		if file, err = outfile.Create(out, o.read); err != nil {
 			return err
 		}
-		w.w, closing = f, f.Close
-		remove = func() string { return removed(f) }
+		w.w = file
 	}
 	stats, err := synth.Run(w, s)
-	if closing != nil {
-		if e := closing(); err == nil {
-			w.err, err = e, e
+	if err != nil {
+		return o.givenUp(t, out, file, w.err, err)
+	}
+	if file != nil {
+		if err := file.Commit(); err != nil {
+			return err
+		}
+	}
+	if o.stats {
+		fmt.Fprintf(o.s.Err, "%s: %d DDP segments, %d frames, %d octets\n", visible.Text(t.name), stats.Segments, stats.Frames, stats.Octets)
+	}
+	if stats.Stalled > 0 && !t.faults {
+		o.s.say("%s: %s", t.name, stalled(stats.Stalled))
+	}
+	return nil
+}
+
+// givenUp is the error of a trace that was not made to its end: of writing it, or of playing
+// the script.
+func (o *generateOptions) givenUp(t traceOf, out string, file *outfile.File, writing, playing error) error {
+	var discarding error
+	left := ""
+	if file != nil {
+		discarding = file.Discard()
+		if !file.Direct() {
+			left = "; " + out + " is not written"
 		}
 	}
 	switch {
-	case err == nil:
-	case out == "-" && brokenPipe(w.err) == nil && w.err != nil:
-		return nil
-	case w.err != nil:
-		return fmt.Errorf("%s: %w%s", out, w.err, remove())
-	default:
+	case writing == nil:
 		// A script that cannot be played is an error in the scenario.
-		return &usageError{t.placed(err, remove())}
+		return &usageError{errors.Join(t.placed(playing, left), discarding)}
+	case file != nil:
+		return notWritten(out, writing, discarding)
+	case brokenPipe(writing) == nil:
+		return nil
 	}
-	if o.stats {
-		fmt.Fprintf(o.s.Err, "%s: %d DDP segments, %d frames, %d octets\n", t.name, stats.Segments, stats.Frames, stats.Octets)
-	}
-	if stats.Stalled > 0 && !t.faults {
-		fmt.Fprintf(o.s.Err, "%s: %s: %s\n", o.s.name(), t.name, stalled(stats.Stalled))
-	}
-	return nil
+	return fmt.Errorf("%s: %w", out, writing)
 }
 
 // placed says of an error of playing where in the scenario it is, and what became of the
@@ -153,7 +193,7 @@ func (a *progressOf) bar(traces []traceOf) func(*mpb.Progress) *mpb.Bar {
 		}
 		return unsized(p, func() string {
 			i := a.trace.Load()
-			return fmt.Sprintf("trace %d of %d: %s", i+1, len(traces), traces[i].name)
+			return fmt.Sprintf("trace %d of %d: %s", i+1, len(traces), visible.Text(traces[i].name))
 		})
 	}
 }
@@ -163,19 +203,6 @@ func stalled(n int) string {
 		return "a step did not come to its end"
 	}
 	return fmt.Sprintf("%d steps did not come to their end", n)
-}
-
-// removed removes a partly written file, but not a pipe or a device. It returns what
-// to add to the error message.
-func removed(f *os.File) string {
-	info, err := os.Lstat(f.Name())
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return "; what was written of it is still there"
-	}
-	return "; what was written of it is removed"
 }
 
 var errInterrupted = errors.New("interrupted")
@@ -210,6 +237,11 @@ func (i *untilInterrupt) Write(b []byte) (n int, err error) {
 // interrupts catches Ctrl-C. The function it returns ends that.
 func interrupts() (c <-chan os.Signal, stop func()) {
 	caught := make(chan os.Signal, 1)
-	signal.Notify(caught, os.Interrupt)
-	return caught, func() { signal.Stop(caught) }
+	return caught, outfile.Catch(func() bool {
+		select {
+		case caught <- os.Interrupt:
+		default: // it is known already
+		}
+		return true
+	}, os.Interrupt)
 }

@@ -2,8 +2,9 @@ package cli
 
 import (
 	"os"
-	"os/signal"
 	"slices"
+
+	"github.com/iwdissect/iwdissect/internal/outfile"
 )
 
 // ignoreFirstInterrupt ignores the first Ctrl-C while standard input is read. In
@@ -14,14 +15,5 @@ func ignoreFirstInterrupt(files []string) (stop func()) {
 	if !slices.Contains(files, "-") {
 		return func() {}
 	}
-	interrupts, quit := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(interrupts, os.Interrupt)
-	go func() {
-		select {
-		case <-interrupts:
-		case <-quit:
-		}
-		signal.Stop(interrupts)
-	}()
-	return func() { close(quit) }
+	return outfile.Catch(func() (again bool) { return false }, os.Interrupt)
 }

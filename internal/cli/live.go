@@ -19,7 +19,9 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/bpf"
 	"github.com/iwdissect/iwdissect/internal/live"
+	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // liveOptions are the flags of live: those of dissect, and what to capture.
@@ -141,16 +143,18 @@ func interruptible(parent context.Context) (context.Context, func()) {
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, cancel := signal.NotifyContext(parent, signals...)
-	forget := context.AfterFunc(ctx, cancel)
+	ctx, cancel := context.WithCancel(parent)
+	forget := outfile.Catch(func() (again bool) {
+		cancel()
+		return false
+	}, signals...)
 	// When the reader of standard output goes away, that must be an error of
 	// writing and not the end of the process, which may have frames to keep.
-	pipe := make(chan os.Signal, 1)
-	signal.Notify(pipe, syscall.SIGPIPE)
+	goOn := outfile.Catch(func() (again bool) { return true }, syscall.SIGPIPE)
 	return ctx, func() {
 		forget()
 		cancel()
-		signal.Stop(pipe)
+		goOn()
 	}
 }
 
@@ -310,7 +314,7 @@ func interfaceTable(w io.Writer, list []listed) error {
 			}
 			return s
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", l.Name, l.State, l.MTU, cell(l.Address), cell(strings.Join(l.Addresses, " ")))
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", visible.Text(l.Name), l.State, l.MTU, cell(l.Address), cell(strings.Join(l.Addresses, " ")))
 	}
 	return t.Flush()
 }

@@ -28,8 +28,8 @@ func TestLive_Failures(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"-w " + kept + " foo0", `iwdissect live: no such interface "foo0" (see iwdissect live --list)`},
 		{"-w " + kept + " iwdA", `iwdissect live: interface "iwdA" is down (bring it up with: ip link set iwdA up)`},
-		{"-w /nowhere/x.pcap iwdB", "iwdissect live: open /nowhere/x.pcap: no such file or directory"},
-		{"-w /dev/full iwdB", "iwdissect live: write /dev/full: no space left on device"},
+		{"-w /nowhere/x.pcap iwdB", "iwdissect live: /nowhere/x.pcap is not written: no such file or directory: make its folder first"},
+		{"-w /dev/full iwdB", "iwdissect live: /dev/full cannot be written any further: no space left on device: make room, or write elsewhere"},
 	} {
 		var out, errs bytes.Buffer
 		code := Run(&IOStreams{Out: &out, Err: &errs}, append([]string{"live"}, strings.Fields(tt.args)...))
@@ -164,7 +164,7 @@ func TestLive_FileFails(t *testing.T) {
 		<-gone
 		sendAll(send, frames)
 	}, false, livetest.Near, "-w", pipe)
-	l.expect(t, exitInput, "write "+pipe+": broken pipe", "frames captured")
+	l.expect(t, exitInput, pipe+" cannot be written any further: broken pipe", "frames captured")
 	if strings.Contains(l.errs.String(), "kept in") {
 		t.Errorf("it claims to have kept the frames: %s", l.errs)
 	}

@@ -150,7 +150,15 @@ func (c *captureFlags) checkKeep() error {
 	case ".gz", ".zst", ".lz4":
 		return usagef("-w does not compress; name the file without %s", ext)
 	}
-	return nil
+	return keptApart("-w "+c.keep, c.keep, c.inputs())
+}
+
+// inputs are the files that are read.
+func (c *captureFlags) inputs() []string {
+	if c.bpfFile == "" {
+		return nil
+	}
+	return []string{c.bpfFile}
 }
 
 // checkFilter compiles what selects frames, as far as it is known without the interface.

@@ -1,18 +1,19 @@
 package cli
 
 import (
-	"os"
 	"strings"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 )
 
 // keeper writes the frames to a file.
 type keeper struct {
-	f   *os.File
-	w   *pcapng.Writer
-	rec pcapng.Record
+	path string
+	f    *outfile.Growing
+	w    *pcapng.Writer
+	rec  pcapng.Record
 	// sole tells that the file does not tell interfaces apart.
 	sole bool
 }
@@ -26,25 +27,30 @@ func keptFormat(path string) pcapng.Format {
 }
 
 // newKeeper makes the file and writes its header at once, so that programs
-// that follow the file can start to read. The flag says what becomes of a file
-// that is there: os.O_TRUNC or os.O_EXCL.
-func newKeeper(path string, flag int, ifaces []pcapng.Interface) (*keeper, error) {
-	// For writing only: a named pipe opened for both would never report that its
-	// reader has gone.
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, 0o666)
+// that follow the file can start to read. fresh tells that no file may be there
+// yet; otherwise it is replaced, unless it is one of the inputs.
+func newKeeper(path string, fresh bool, inputs []string, ifaces []pcapng.Interface) (k *keeper, err error) {
+	k = &keeper{path: path}
+	if fresh {
+		k.f, err = outfile.GrowNew(path)
+	} else {
+		k.f, err = outfile.Grow(path, inputs)
+	}
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{f: f}
-	if err := k.start(ifaces); err != nil {
-		_ = f.Close() // the first error is the one to report
+	if err = k.start(ifaces); err == nil {
+		err = k.f.Show()
+	}
+	if err != nil {
+		_ = k.f.Discard() // the first error is the one to report
 		return nil, err
 	}
 	return k, nil
 }
 
 func (k *keeper) start(ifaces []pcapng.Interface) error {
-	opt := pcapng.WriterOptions{Link: ifaces[0].Link, SnapLen: ifaces[0].SnapLen, Nano: true, Format: keptFormat(k.f.Name())}
+	opt := pcapng.WriterOptions{Link: ifaces[0].Link, SnapLen: ifaces[0].SnapLen, Nano: true, Format: keptFormat(k.path)}
 	k.sole = opt.Format == pcapng.PCAP
 	if !k.sole {
 		opt.Application = "iwdissect " + Version
@@ -69,7 +75,9 @@ func (k *keeper) frame(f *capture.Frame) error {
 	if !k.sole {
 		k.rec.Interface = f.Interface
 	}
-	return k.w.WritePacket(&k.rec)
+	err := k.w.WritePacket(&k.rec)
+	k.f.Ends(k.w.Size())
+	return err
 }
 
 func (k *keeper) flush() error { return k.w.Flush() }

@@ -147,7 +147,7 @@ func (c *session) store() (err error) {
 	if o.keep == "" {
 		return nil
 	}
-	c.keep, err = newStore(o.keep, o.plan, c.ifaces, o.clock, func(err error) {
+	c.keep, err = newStore(o.keep, o.plan, o.inputs(), c.ifaces, o.clock, func(err error) {
 		c.clear()
 		o.s.warn(err)
 	})
@@ -275,7 +275,7 @@ func (c *session) fail(err error) {
 
 func (c *session) tell(format string, args ...any) {
 	c.clear()
-	fmt.Fprintf(c.o.s.Err, c.o.s.name()+": "+format+"\n", args...)
+	c.o.s.say(format, args...)
 }
 
 // capture handles frames until the capture ends, then writes the summary.

@@ -32,7 +32,8 @@ func (p *storePlan) turns() bool {
 // store keeps the frames of a capture in a file, or in several, one after the other.
 type store struct {
 	plan   storePlan
-	path   string // as the user named it
+	path   string   // as the user named it
+	inputs []string // that are not written over
 	ifaces []pcapng.Interface
 	clock  func() time.Time
 	warn   func(error)
@@ -53,19 +54,19 @@ type madeFile struct {
 }
 
 // newStore makes the first file.
-func newStore(path string, plan storePlan, ifaces []pcapng.Interface, clock func() time.Time, warn func(error)) (*store, error) {
-	s := &store{plan: plan, path: path, ifaces: ifaces, clock: clock, warn: warn}
+func newStore(path string, plan storePlan, inputs []string, ifaces []pcapng.Interface, clock func() time.Time, warn func(error)) (*store, error) {
+	s := &store{plan: plan, path: path, inputs: inputs, ifaces: ifaces, clock: clock, warn: warn}
 	return s, s.open(clock())
 }
 
 // open begins a file.
 func (s *store) open(now time.Time) (err error) {
-	name, flag := s.path, os.O_TRUNC
+	name := s.path
 	s.number++
 	if s.plan.turns() {
-		name, flag = ringName(s.path, s.number, now), os.O_EXCL
+		name = ringName(s.path, s.number, now)
 	}
-	if s.k, err = newKeeper(name, flag, s.ifaces); err != nil {
+	if s.k, err = newKeeper(name, s.plan.turns(), s.inputs, s.ifaces); err != nil {
 		return err
 	}
 	s.begun, s.packets, s.until = now, 0, time.Time{}

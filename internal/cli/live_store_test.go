@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +25,7 @@ func newTestStore(t *testing.T, name string, plan storePlan) (*store, *storeCloc
 	t.Helper()
 	c := &storeClock{time.Date(2026, 11, 22, 10, 15, 0, 0, time.Local)}
 	var warned []string
-	s, err := newStore(filepath.Join(t.TempDir(), name), plan, []pcapng.Interface{{Link: 1, SnapLen: 65535, Name: "eth0"}},
+	s, err := newStore(filepath.Join(t.TempDir(), name), plan, nil, []pcapng.Interface{{Link: 1, SnapLen: 65535, Name: "eth0"}},
 		c.get, func(err error) { warned = append(warned, err.Error()) })
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +183,7 @@ func TestStore_OnlyItsOwn(t *testing.T) {
 	if err := os.WriteFile(next, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.frame(&capture.Frame{Link: 1, Time: 1}); err == nil || !os.IsExist(err) {
+	if _, err := s.frame(&capture.Frame{Link: 1, Time: 1}); err == nil || !errors.Is(err, os.ErrExist) {
 		t.Errorf("written over: %v", err)
 	}
 	if b, err := os.ReadFile(next); err != nil || string(b) != "precious" {

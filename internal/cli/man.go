@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/iwdissect/iwdissect/internal/outfile"
 )
 
 // newMan makes the command that writes manual pages.
@@ -88,8 +90,8 @@ func writePages(root *cobra.Command, dir string) error {
 		if err := ownPage(name); err != nil {
 			return err
 		}
-		if err := os.WriteFile(name, page.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("the manual page was not written: %w", err)
+		if err := outfile.Write(name, page.Bytes(), nil); err != nil {
+			return err
 		}
 	}
 	return nil

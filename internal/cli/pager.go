@@ -6,12 +6,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
 
 	"github.com/spf13/pflag"
+
+	"github.com/iwdissect/iwdissect/internal/outfile"
 )
 
 // pager shows text page by page, on a terminal only and as git does it: by the program
@@ -156,20 +157,10 @@ func (g *paged) begin() {
 	}
 	g.cmd, g.in = cmd, in
 	// Ctrl-C is for the pager, and ends the work; this program waits for the pager.
-	interrupts, quit := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(interrupts, os.Interrupt)
-	go func() {
-		for {
-			select {
-			case <-interrupts:
-				g.leave()
-			case <-quit:
-				signal.Stop(interrupts)
-				return
-			}
-		}
-	}()
-	g.quit = sync.OnceFunc(func() { close(quit) })
+	g.quit = outfile.Catch(func() (again bool) {
+		g.leave()
+		return true
+	}, os.Interrupt)
 }
 
 // The exit codes of a shell that could not run a command.

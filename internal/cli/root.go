@@ -8,11 +8,14 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/iwdissect/iwdissect/internal/outfile"
 )
 
 // Main runs the command line of the process and returns its exit code.
 func Main() int {
 	collect()
+	defer outfile.RemoveLeftovers()
 	return Run(SystemStreams(), os.Args[1:])
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -314,16 +313,16 @@ func (o *selectFlags) notShown(s *IOStreams, name string, p pipeline.Sink, g *ga
 	switch {
 	case t.PDUs == 0 && (g == nil || g.lonely == 0):
 	case g != nil && g.passed && g.lonely > 0 && !(ok && !k.passed):
-		fmt.Fprintf(s.Err, "%s: %s: besides the PDUs that match -Y, %s: -T tabs and --format ndjson show all frames\n", s.name(), name, framesDo(g.lonely))
+		s.say("%s: besides the PDUs that match -Y, %s: -T tabs and --format ndjson show all frames", name, framesDo(g.lonely))
 	case !(ok && !k.passed) && (g == nil || g.passed):
 	case g != nil && !g.passed && g.lonely > 0:
-		fmt.Fprintf(s.Err, "%s: %s: none of %d PDUs matches -Y, but %s: -T tabs and --format ndjson show all frames\n", s.name(), name, t.PDUs, framesDo(g.lonely))
+		s.say("%s: none of %d PDUs matches -Y, but %s: -T tabs and --format ndjson show all frames", name, t.PDUs, framesDo(g.lonely))
 	case g != nil && !g.passed && !g.watched && g.c.OfFrames():
-		fmt.Fprintf(s.Err, "%s: %s: none of %d PDUs matches -Y; -T tabs and --format ndjson show frames without a PDU too\n", s.name(), name, t.PDUs)
+		s.say("%s: none of %d PDUs matches -Y; -T tabs and --format ndjson show frames without a PDU too", name, t.PDUs)
 	case g != nil && !g.passed:
-		fmt.Fprintf(s.Err, "%s: %s: none of %s matches -Y\n", s.name(), name, countPDUs(t))
+		s.say("%s: none of %s matches -Y", name, countPDUs(t))
 	default:
-		fmt.Fprintf(s.Err, "%s: %s: nothing of %s is selected\n", s.name(), name, countPDUs(t))
+		s.say("%s: nothing of %s is selected", name, countPDUs(t))
 	}
 }
 

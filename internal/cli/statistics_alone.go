@@ -10,6 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/internal/statistics"
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // statsAlone shows statistics and nothing else: -z with -q.
@@ -153,7 +154,7 @@ func (s *statWriter) write(file string, reports []*statistics.Report) {
 			if s.begun {
 				s.text("\n")
 			}
-			s.text("==> " + render.Printable(file) + " <==\n")
+			s.text("==> " + visible.Text(file) + " <==\n")
 		}
 		if s.err == nil {
 			s.err = statistics.Text(s.w, reports)

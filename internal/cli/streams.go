@@ -9,6 +9,8 @@ import (
 	"github.com/fatih/color"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // IOStreams are the streams of the process. Results go to Out, everything else to Err.
@@ -121,7 +123,13 @@ func painter(on bool) func(string) string {
 }
 
 // warn writes an error to the error stream, with the name of the command.
-func (s *IOStreams) warn(err error) { fmt.Fprintf(s.Err, "%s: %v\n", s.name(), err) }
+func (s *IOStreams) warn(err error) { s.say("%v", err) }
+
+// say writes a line to the error stream, with the name of the command. What is not ours among
+// the arguments is escaped.
+func (s *IOStreams) say(format string, args ...any) {
+	fmt.Fprintf(s.Err, s.name()+": "+format+"\n", visible.Args(args)...)
+}
 
 // name is the name of the command that runs, as it was called.
 func (s *IOStreams) name() string {

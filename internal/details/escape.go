@@ -1,6 +1,10 @@
 package details
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/iwdissect/iwdissect/internal/visible"
+)
 
 // AppendColumnText appends text of the capture for a column. Control characters are escaped
 // as in C, or, without escape, become spaces, so that a line stays a line; octets that are
@@ -12,7 +16,7 @@ func AppendColumnText(b, s []byte, quote byte, escape bool) []byte {
 		c := s[0]
 		s = s[n:]
 		switch {
-		case r >= 0x80 && r < 0xa0 || r == 0x2028 || r == 0x2029:
+		case r >= utf8.RuneSelf && visible.Hidden(r):
 			b = append(b, "\ufffd"...)
 		case r >= utf8.RuneSelf:
 			b = utf8.AppendRune(b, r)

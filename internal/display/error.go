@@ -32,6 +32,9 @@ func (e *Error) Error() string {
 		strings.Repeat("^", max(1, min(e.Length, len(line)-before))))
 }
 
+// Excerpt says that the last two lines of the error are a line of the filter and marks below it.
+func (e *Error) Excerpt() {}
+
 // line is the part of the filter around the place, and how many characters are before
 // the place in it. What a terminal would obey is shown as a dot.
 func (e *Error) line() ([]rune, int) {

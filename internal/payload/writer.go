@@ -2,16 +2,16 @@ package payload
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/dialogue"
+	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -35,9 +35,8 @@ type Hole struct{ Offset, Length int64 }
 
 // Writer writes the files of one capture. It is a sink of PDUs.
 type Writer struct {
-	dir      *os.Root
-	manifest *os.File
-	list     *bufio.Writer
+	dir      *outfile.Folder
+	manifest *outfile.Growing
 	messages dialogue.Messages
 	handles  []*content // with an open file, the one used last at the end
 	spare    []*bufio.Writer
@@ -53,9 +52,8 @@ type Writer struct {
 // content is the file of a message.
 type content struct {
 	name  string
-	made  bool // the file is there
-	f     *os.File
-	w     *bufio.Writer
+	f     *outfile.Part
+	w     *bufio.Writer // nil while the file is closed
 	sum   hash.Hash
 	at    int64 // octets so far
 	holes []Hole
@@ -67,10 +65,7 @@ type content struct {
 // is refused, unless fill says that more may be added. failed is called when an error of
 // writing makes it pointless to go on.
 func New(folder string, fill bool, failed func()) (*Writer, error) {
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return nil, err
-	}
-	dir, err := os.OpenRoot(folder)
+	dir, err := outfile.OpenFolder(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -85,30 +80,17 @@ func New(folder string, fill bool, failed func()) (*Writer, error) {
 
 func (w *Writer) begin(fill bool) error {
 	if !fill {
-		f, err := w.dir.Open(".")
-		if err != nil {
-			return err
-		}
-		_, err = f.ReadDir(1)
-		_ = f.Close() // only read from
+		empty, err := w.dir.Empty()
 		switch {
-		case err == nil:
-			return ErrNotEmpty
-		case !errors.Is(err, io.EOF):
+		case err != nil:
 			return err
+		case !empty:
+			return ErrNotEmpty
 		}
 	}
 	var err error
-	if w.manifest, err = w.create(Manifest); err != nil {
-		return err
-	}
-	w.list = bufio.NewWriter(w.manifest)
-	return nil
-}
-
-// create makes a file that is not there.
-func (w *Writer) create(name string) (*os.File, error) {
-	return w.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	w.manifest, err = w.dir.Grow(Manifest)
+	return err
 }
 
 // kind is what a file of an opcode is called.
@@ -181,7 +163,7 @@ func (w *Writer) write(c *content, b []byte) {
 	if w.err != nil {
 		return
 	}
-	if c.f == nil {
+	if c.w == nil {
 		if w.fail(w.open(c)) {
 			return
 		}
@@ -207,14 +189,10 @@ func (w *Writer) open(c *content) (err error) {
 			return err
 		}
 	}
-	if !c.made {
-		c.made = true
-		c.f, err = w.create(c.name)
-	} else {
-		c.f, err = w.dir.OpenFile(c.name, os.O_WRONLY|os.O_APPEND, 0)
-	}
-	if err != nil {
-		return err
+	if c.f == nil {
+		if c.f, err = w.dir.Create(c.name); err != nil {
+			return err
+		}
 	}
 	if n := len(w.spare); n > 0 {
 		c.w, w.spare = w.spare[n-1], w.spare[:n-1]
@@ -228,9 +206,9 @@ func (w *Writer) open(c *content) (err error) {
 
 // shut closes the file; it may be opened again.
 func (w *Writer) shut(c *content) error {
-	err := errors.Join(c.w.Flush(), c.f.Close())
+	err := cmp.Or(c.w.Flush(), c.f.Pause())
 	w.spare = append(w.spare, c.w)
-	c.f, c.w = nil, nil
+	c.w = nil
 	for i, h := range w.handles {
 		if h == c {
 			w.handles = append(w.handles[:i], w.handles[i+1:]...)
@@ -243,10 +221,20 @@ func (w *Writer) shut(c *content) error {
 // end ends the file of a message, and lists it.
 func (w *Writer) end(m *dialogue.Message) {
 	c, _ := m.Data.(*content)
-	if c == nil || w.err != nil {
+	if c == nil {
 		return
 	}
-	if c.f != nil && w.fail(w.shut(c)) {
+	if c.w != nil {
+		w.fail(w.shut(c))
+	}
+	if c.f == nil {
+		return
+	}
+	if w.err != nil {
+		_ = c.f.Discard() // the first error is the one to report
+		return
+	}
+	if w.fail(c.f.Commit()) {
 		return
 	}
 	w.Files++
@@ -255,7 +243,7 @@ func (w *Writer) end(m *dialogue.Message) {
 		w.Incomplete++
 	}
 	w.line = appendEntry(w.line[:0], m, c)
-	_, err := w.list.Write(w.line)
+	_, err := w.manifest.Write(w.line)
 	w.fail(err)
 }
 
@@ -276,9 +264,6 @@ func (w *Writer) fail(err error) bool {
 // Close ends the files of messages that were not completed, and the manifest.
 func (w *Writer) Close() error {
 	w.messages.Close()
-	for len(w.handles) > 0 { // there was an error
-		_ = w.shut(w.handles[0])
-	}
-	w.fail(errors.Join(w.list.Flush(), w.manifest.Close(), w.dir.Close()))
+	w.fail(errors.Join(w.manifest.Close(), w.dir.Close()))
 	return w.err
 }

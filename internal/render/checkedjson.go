@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // findingMembers are those of a finding record.
@@ -130,8 +131,17 @@ func (r *githubReport) annotate(file string, f *Finding) {
 	}
 	command := map[conformance.Severity]string{conformance.Error: "error", conformance.Warning: "warning", conformance.Note: "notice"}[f.Severity]
 	text := "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + place(&f.Finding) + ": " + said(&f.Finding)
-	r.out.b = append(r.out.b, "::"+command+" file="+property.Replace(file)+",title="+property.Replace(f.Rule.ID)+"::"+data.Replace(text)+"\n"...)
+	r.out.b = append(r.out.b, "::"+command+" file="+property.Replace(inside(file))+",title="+property.Replace(f.Rule.ID)+"::"+data.Replace(inside(text))+"\n"...)
 	r.out.done()
+}
+
+// inside escapes text for a format that has escapes of its own for the ends of lines.
+func inside(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = visible.Text(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (r *githubReport) Close() error {

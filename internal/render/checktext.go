@@ -10,6 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/visible"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -72,7 +73,7 @@ func (r *textReport) Capture(c *Checked) error {
 	if len(blocks) == 0 && known == 0 && !says {
 		return r.err
 	}
-	r.line(0, printable(c.File))
+	r.line(0, visible.Text(c.File))
 	if says && r.err == nil {
 		r.err = v.Write(r.w)
 	}
@@ -240,7 +241,7 @@ func (r *textReport) Close() error {
 		decided += fmt.Sprintf("; %d known", r.known)
 	}
 	if r.suppressed > 0 {
-		decided += fmt.Sprintf("; %d suppressed by %s", r.suppressed, printable(r.config))
+		decided += fmt.Sprintf("; %d suppressed by %s", r.suppressed, visible.Text(r.config))
 	}
 	if r.folded {
 		r.line(0, "--all lists each finding.")

@@ -12,6 +12,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/visible"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -254,7 +255,7 @@ func (l *Lines) Capture(name string) {
 	l.frame, l.index, l.any, l.several = 0, 0, false, false
 	l.times.restart()
 	if name != "" {
-		l.out.b = append(l.out.b, "==> "+printable(name)+" <==\n"...)
+		l.out.b = append(l.out.b, "==> "+visible.Text(name)+" <==\n"...)
 	}
 }
 

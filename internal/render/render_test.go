@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 func TestAppendJSONString(t *testing.T) {
@@ -65,7 +66,7 @@ func TestSize(t *testing.T) {
 }
 
 func TestPrintable(t *testing.T) {
-	if s := printable("trace\x1b[31m.pcap"); strings.Contains(s, "\x1b") {
+	if s := visible.Text("trace\x1b[31m.pcap"); strings.Contains(s, "\x1b") {
 		t.Errorf("%q steers the terminal", s)
 	}
 }

@@ -350,19 +350,6 @@ func (s *Summary) totals(w io.Writer) error {
 	return err
 }
 
-// Printable keeps octets of a file name from steering a terminal.
-func Printable(s string) string { return printable(s) }
-
-// printable keeps octets of a file name from steering a terminal.
-func printable(s string) string {
-	for _, r := range s {
-		if r < 0x20 || r == 0x7f {
-			return strconv.Quote(s)
-		}
-	}
-	return s
-}
-
 // size shows a number of octets.
 func size(n uint64) string {
 	switch {

@@ -10,6 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/visible"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -107,13 +108,13 @@ func (v *Verdict) headline() string {
 	}
 	t := v.Totals
 	if v.Selected && v.Conns == 0 {
-		return fmt.Sprintf("%s: nothing is selected of %s", printable(v.File), diagnose.Counted(t.IWARP, "iWARP connection", "iWARP connections"))
+		return fmt.Sprintf("%s: nothing is selected of %s", visible.Text(v.File), diagnose.Counted(t.IWARP, "iWARP connection", "iWARP connections"))
 	}
 	of, selected := "", ""
 	if v.Selected {
 		of, selected = diagnose.Number(v.Conns)+" of ", " (selected)"
 	}
-	return fmt.Sprintf("%s: %s in %s%s%s, %s, %s", printable(v.File), what, of, diagnose.Counted(t.IWARP, "iWARP connection", "iWARP connections"), selected,
+	return fmt.Sprintf("%s: %s in %s%s%s, %s, %s", visible.Text(v.File), what, of, diagnose.Counted(t.IWARP, "iWARP connection", "iWARP connections"), selected,
 		diagnose.Counted(t.Frames, "frame", "frames"), diagnose.Duration(max(t.LastTime-t.FirstTime, 0)))
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/internal/fields"
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // ioLayout is how wide the parts of the table of io,stat are, as tshark makes them.
@@ -182,7 +183,7 @@ func (io *ioStat) text(w *textWriter, r *Report) {
 			text = "Frames and bytes"
 		}
 		label += leftPad(strconv.Itoa(i+1), 2) + ": "
-		for _, part := range wrapped(printable(text), l.border-11) {
+		for _, part := range wrapped(visible.Text(text), l.border-11) {
 			line(label + part)
 			label = "        "
 		}

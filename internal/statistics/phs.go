@@ -8,6 +8,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tunnel"
+	"github.com/iwdissect/iwdissect/internal/visible"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -294,7 +295,7 @@ func (h *hierarchy) walk(at int32, depth int, each func(int, *node)) {
 // text writes the hierarchy as tshark does.
 func (h *hierarchy) text(w *textWriter, r *Report) {
 	const line = "==================================================================="
-	w.printf("\n%s\n%s\nFilter: %s\n\n", line, r.Title, printable(r.Filter))
+	w.printf("\n%s\n%s\nFilter: %s\n\n", line, r.Title, visible.Text(r.Filter))
 	h.walk(0, 0, func(depth int, n *node) {
 		name := strings.Repeat("  ", depth) + n.name
 		const deepest = 16

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // textWriter writes text and keeps the first error.
@@ -30,7 +32,7 @@ func (t *textWriter) head(r *Report) {
 	if filter == "" {
 		filter = "<No Filter>"
 	}
-	t.printf("%s\n%s\nFilter:%s\n", ruler, r.Title, printable(filter))
+	t.printf("%s\n%s\nFilter:%s\n", ruler, r.Title, visible.Text(filter))
 }
 
 func (t *textWriter) foot(r *Report) {
@@ -157,7 +159,7 @@ func shown(u Unit, v any) string {
 	case nil:
 		return "-"
 	case string:
-		return printable(v)
+		return visible.Text(v)
 	case bool:
 		if v {
 			return "yes"
@@ -209,14 +211,4 @@ func duration(ns int64) string {
 		return d.Round(10 * time.Nanosecond).String()
 	}
 	return d.String()
-}
-
-// printable keeps text from steering a terminal.
-func printable(s string) string {
-	for _, r := range s {
-		if !strconv.IsPrint(r) {
-			return strconv.Quote(s)
-		}
-	}
-	return s
 }

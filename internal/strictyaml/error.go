@@ -25,6 +25,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s\n  %s\n  %s", e.File, e.Line, e.Column, e.Msg, line, caret)
 }
 
+// Excerpt says that the last two lines of the error are a line of the file and marks below it.
+func (e *Error) Excerpt() {}
+
 // Shown is the most characters of a line that an error shows.
 const Shown = 100
 

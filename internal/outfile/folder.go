@@ -1,0 +1,156 @@
+package outfile
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Folder is a folder for files that are not there yet: none is written over. Names do not lead
+// out of it, through a link neither.
+type Folder struct {
+	path string
+	root *os.Root
+}
+
+// OpenFolder opens a folder, and makes it if it is not there.
+func OpenFolder(path string) (*Folder, error) {
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{path, root}, nil
+}
+
+// Empty reports whether the folder has no files.
+func (d *Folder) Empty() (bool, error) {
+	f, err := d.root.Open(".")
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	_, err = f.ReadDir(1)
+	if errors.Is(err, io.EOF) {
+		return true, nil
+	}
+	return false, err
+}
+
+// Close ends the use of the folder.
+func (d *Folder) Close() error { return d.root.Close() }
+
+// create makes a file that is not there, and has it removed if a signal ends the process.
+func (d *Folder) create(name string) (f *os.File, err error) {
+	err = leftovers.add(func() (string, func() error, error) {
+		f, err = d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		return d.full(name), func() error { return d.root.Remove(name) }, err
+	})
+	return f, err
+}
+
+func (d *Folder) full(name string) string { return filepath.Join(d.path, name) }
+
+// Grow begins a file that grows, under its name.
+func (d *Folder) Grow(name string) (*Growing, error) {
+	f, err := d.create(name)
+	if err != nil {
+		return nil, err
+	}
+	leftovers.done(d.full(name))
+	remove := func() error { return errors.Join(f.Close(), d.root.Remove(name)) }
+	return &Growing{f: f, name: d.full(name), shown: true, remove: remove}, nil
+}
+
+// Part is a file of a folder that gets its name when all of it is there. It may be closed
+// meanwhile, so that not too many are open at once. It is not synced: there may be very many.
+type Part struct {
+	d          *Folder
+	name, made string
+	f          *os.File // nil while it is closed
+	err        error
+}
+
+// Create begins a file. It fails if there is one of that name.
+func (d *Folder) Create(name string) (*Part, error) {
+	if _, err := d.root.Lstat(name); err == nil {
+		return nil, &Error{Path: d.full(name), Err: fs.ErrExist}
+	}
+	p := &Part{d: d, name: name, made: "." + name + ".part"}
+	var err error
+	if p.f, err = d.create(p.made); err != nil {
+		return nil, p.fail(err)
+	}
+	return p, nil
+}
+
+func (p *Part) fail(err error) error {
+	p.err = &Error{Path: p.d.full(p.name), Err: cause(err)}
+	return p.err
+}
+
+// Write appends to the file.
+func (p *Part) Write(b []byte) (n int, err error) {
+	if p.err != nil {
+		return 0, p.err
+	}
+	if p.f == nil {
+		if p.f, err = p.d.root.OpenFile(p.made, os.O_WRONLY|os.O_APPEND, 0); err != nil {
+			return 0, p.fail(err)
+		}
+	}
+	if n, err = p.f.Write(b); err != nil {
+		err = p.fail(err)
+	}
+	return n, err
+}
+
+// Pause closes the file until more is written.
+func (p *Part) Pause() error {
+	if p.f == nil {
+		return p.err
+	}
+	err := p.f.Close()
+	p.f = nil
+	if err != nil {
+		return p.fail(err)
+	}
+	return p.err
+}
+
+// Commit ends the file and gives it its name.
+func (p *Part) Commit() error {
+	if err := p.Pause(); err != nil {
+		_ = p.Discard() // the first error is the one to report
+		return err
+	}
+	defer leftovers.done(p.d.full(p.made))
+	// A link is not made over a file that has come meanwhile; not every file system has links.
+	err := p.d.root.Link(p.made, p.name)
+	switch {
+	case err == nil:
+		err = p.d.root.Remove(p.made)
+	case !errors.Is(err, fs.ErrExist):
+		err = p.d.root.Rename(p.made, p.name)
+	}
+	if err != nil {
+		_ = p.d.root.Remove(p.made) // the first error is the one to report
+		return p.fail(err)
+	}
+	return nil
+}
+
+// Discard removes the file.
+func (p *Part) Discard() error {
+	var err error
+	if p.f != nil {
+		err = p.f.Close()
+		p.f = nil
+	}
+	defer leftovers.done(p.d.full(p.made))
+	return errors.Join(err, p.d.root.Remove(p.made))
+}

@@ -1,0 +1,264 @@
+package outfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// small is a file system of 64 KiB.
+func small(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skip("no file system can be mounted:", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// TestFile_FullDisk: the older file stays, and nothing else is left.
+func TestFile_FullDisk(t *testing.T) {
+	dir := small(t)
+	path := filepath.Join(dir, "out")
+	put(t, path, "old", 0o600)
+	o, err := Create(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = o.Write(make([]byte, 10_000))
+	}
+	want := path + " is not written: no space left on device: make room, or write elsewhere; the older file is left as it is"
+	if !errors.Is(err, syscall.ENOSPC) || err.Error() != want {
+		t.Error(err)
+	}
+	if err := o.Commit(); err == nil || err.Error() != want {
+		t.Error("half a file is committed:", err)
+	}
+	has(t, path, "old")
+	if got := names(t, dir); got != "out" {
+		t.Error(got)
+	}
+}
+
+// TestGrowing_FullDisk: the file ends with a whole record, of those that were written at once
+// the last one that there was room for.
+func TestGrowing_FullDisk(t *testing.T) {
+	dir := small(t)
+	path := filepath.Join(dir, "out")
+	g, err := Grow(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Show(); err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	for err == nil { // 7 records of 1000 octets at once
+		for range 7 {
+			size += 1000
+			g.Ends(uint64(size))
+		}
+		_, err = g.Write(bytes.Repeat([]byte("x"), 7000))
+	}
+	want := path + " cannot be written any further: no space left on device: make room, or write elsewhere; it was cut back to the last whole record"
+	if !errors.Is(err, syscall.ENOSPC) || err.Error() != want {
+		t.Error(err)
+	}
+	if _, again := g.Write([]byte("x")); again == nil {
+		t.Error("it is written to behind what is missing")
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	if i, err := os.Stat(path); err != nil || i.Size() != 65_000 {
+		t.Errorf("%d octets, %v", i.Size(), err)
+	}
+}
+
+// TestFolder_FullDisk: files that are whole stay, and no other.
+func TestFolder_FullDisk(t *testing.T) {
+	dir := small(t)
+	d, err := OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for _, name := range []string{"a", "b"} {
+		p, err := d.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = p.Write(make([]byte, 40_000)); (err != nil) != (name == "b") {
+			t.Error(err)
+		}
+		if err := p.Commit(); (err != nil) != (name == "b") {
+			t.Error(err)
+		}
+	}
+	if got := names(t, dir); got != "a" {
+		t.Error(got)
+	}
+}
+
+// TestHelper_Ends is a process that writes until a signal ends it.
+func TestHelper_Ends(*testing.T) {
+	dir, kind, _ := strings.Cut(os.Getenv("OUTFILE_TEST"), " ")
+	if dir == "" {
+		return
+	}
+	o, err := Create(filepath.Join(dir, "out"), nil)
+	if err != nil {
+		panic(err)
+	}
+	d, err := OpenFolder(dir)
+	if err != nil {
+		panic(err)
+	}
+	p, err := d.Create("part")
+	if err != nil {
+		panic(err)
+	}
+	_, _ = o.Write([]byte("half"))
+	_, _ = p.Write([]byte("half"))
+	if kind == "catch" {
+		Catch(func() bool {
+			fmt.Println("caught")
+			return false
+		}, os.Interrupt)
+	}
+	if kind == "pipe" {
+		time.Sleep(200 * time.Millisecond) // until nobody reads
+		for range 100 {
+			fmt.Println("more")
+		}
+		if err := o.Commit(); err != nil {
+			panic(err)
+		}
+		os.Exit(7)
+	}
+	fmt.Println("ready")
+	time.Sleep(time.Minute)
+	os.Exit(8)
+}
+
+// writing starts such a process, in a folder with an older file.
+func writing(t *testing.T, kind string) (cmd *exec.Cmd, out *os.File, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	put(t, filepath.Join(dir, "out"), "old", 0o600)
+	cmd = exec.Command(os.Args[0], "-test.run=^TestHelper_Ends$")
+	cmd.Env = append(os.Environ(), "OUTFILE_TEST="+dir+" "+kind)
+	out, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = w, os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		out.Close()
+	})
+	return cmd, out, dir
+}
+
+// line waits for what the process says.
+func line(t *testing.T, out *os.File, want string) {
+	t.Helper()
+	b := make([]byte, 100)
+	n, err := out.Read(b)
+	if got := strings.TrimSpace(string(b[:n])); got != want {
+		t.Fatalf("%q and not %q: %v", got, want, err)
+	}
+}
+
+// killed waits until the process ends by a signal.
+func killed(t *testing.T, cmd *exec.Cmd, by syscall.Signal) {
+	t.Helper()
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != by {
+		t.Errorf("ended by %v, not by %v", err, by)
+	}
+}
+
+// TestSignals_LeaveNothing: a signal that ends the process leaves what was there before.
+func TestSignals_LeaveNothing(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			continue // inherited
+		}
+		t.Run(s.String(), func(t *testing.T) {
+			cmd, out, dir := writing(t, "")
+			line(t, out, "ready")
+			if err := cmd.Process.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+			killed(t, cmd, s)
+			has(t, filepath.Join(dir, "out"), "old")
+			if got := names(t, dir); got != "out" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// TestCatch_First: a signal that is caught ends nothing; the second one does.
+func TestCatch_First(t *testing.T) {
+	if signal.Ignored(syscall.SIGINT) {
+		t.Skip("inherited")
+	}
+	cmd, out, dir := writing(t, "catch")
+	line(t, out, "ready")
+	for _, want := range []string{"caught", ""} {
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		if want != "" {
+			line(t, out, want)
+		}
+	}
+	killed(t, cmd, syscall.SIGINT)
+	if got := names(t, dir); got != "out" {
+		t.Error(got)
+	}
+}
+
+// TestFile_ReaderGoes: that nobody reads standard output any more does not keep a file from
+// being written.
+func TestFile_ReaderGoes(t *testing.T) {
+	cmd, out, dir := writing(t, "pipe")
+	out.Close()
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 7 {
+		t.Errorf("ended by %v", err)
+	}
+	has(t, filepath.Join(dir, "out"), "half")
+}
+
+// TestCatch_Stops: when nothing is left to do, signals do what they did before.
+func TestCatch_Stops(t *testing.T) {
+	stop := Catch(func() bool { return true }, syscall.SIGUSR1)
+	stop()
+	stop()
+	leftovers.mu.Lock()
+	defer leftovers.mu.Unlock()
+	if leftovers.signals != nil || len(leftovers.catches) > 0 {
+		t.Error("signals are still caught")
+	}
+}
