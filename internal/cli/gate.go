@@ -317,6 +317,9 @@ func (g *gate) index() {
 			g.about = append(g.about, f)
 		}
 	}
+	if len(g.about) < 2 {
+		return
+	}
 	slices.SortStableFunc(g.about, func(a, b *conformance.Finding) int { return cmp.Compare(a.PDU, b.PDU) })
 }
 

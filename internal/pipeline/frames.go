@@ -217,11 +217,13 @@ func (r *Run) deliver(fl *flow, side int, n *readahead.Note) reassembly.Note {
 
 // tell tells the sink of a segment that was delivered.
 func (r *Run) tell(f *capture.Frame, p *packet.Packet, fl *flow, side int, note reassembly.Note) {
-	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Note: note}
-	r.frame.From, r.frame.To, r.frame.HasSpan = fl.conn.Span(side, &r.seg)
-	r.frame.Origin, r.frame.HasOrig = fl.conn.Origin(side)
-	r.frame.Open, r.frame.OpenTo, r.frame.OpenEnds, r.frame.HasOpen = fl.conn.OpenPDU(side)
-	r.sink.Frame(&r.frame)
+	o := &r.delivered // its other members are always zero
+	o.Frame, o.Packet, o.Tunnels = *f, p, r.tunnels
+	o.Conn, o.Dir, o.Note = &fl.conn.Trace, fl.conn.Dir(side), note
+	o.From, o.To, o.HasSpan = fl.conn.Span(side, &r.seg)
+	o.Origin, o.HasOrig = fl.conn.Origin(side)
+	o.Open, o.OpenTo, o.OpenEnds, o.HasOpen = fl.conn.OpenPDU(side)
+	r.sink.Frame(o)
 }
 
 // tellDamaged tells the sink of a segment that was damaged.

@@ -218,12 +218,15 @@ type Run struct {
 	pkt     packet.Packet
 	frame   Frame
 	opening Frame // for Options.Opened
-	seg     reassembly.Segment
-	chunks  analysis.Packet // the current SCTP packet
-	ahead   readahead.Options
-	others  Others
-	decoded uint64 // the last TCP frame that was decoded, and not predecoded
-	stopped atomic.Bool
+	// delivered is the frame of a segment that was delivered: most frames are, and to fill in
+	// all of a Frame takes time.
+	delivered Frame
+	seg       reassembly.Segment
+	chunks    analysis.Packet // the current SCTP packet
+	ahead     readahead.Options
+	others    Others
+	decoded   uint64 // the last TCP frame that was decoded, and not predecoded
+	stopped   atomic.Bool
 	// settling are those that have closed, see Options.Linger.
 	settling settling
 }
