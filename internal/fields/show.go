@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/iwdissect/iwdissect/internal/decimal"
 )
 
 // AppendShow appends a value as tshark shows it in JSON and PDML: numbers in decimal or in
@@ -37,7 +39,7 @@ func AppendColumn(dst []byte, f *Field, v Value) []byte {
 		}
 		return appendUint(dst, v.Num)
 	case Int:
-		return strconv.AppendInt(dst, int64(v.Num), 10) //nolint:gosec // the bits of a signed number
+		return decimal.AppendInt(dst, int64(v.Num)) //nolint:gosec // the bits of a signed number
 	case Float:
 		return strconv.AppendFloat(dst, math.Float64frombits(v.Num), 'g', -1, 64)
 	case Time:
@@ -73,7 +75,7 @@ func ShownAs(f *Field) (shown *Field, name string) {
 	return f, ""
 }
 
-func appendUint(dst []byte, v uint64) []byte { return strconv.AppendUint(dst, v, 10) }
+func appendUint(dst []byte, v uint64) []byte { return decimal.Append(dst, v) }
 
 // digits is how many hexadecimal digits a number of so many bits is shown with.
 func digits(bits int) int {
@@ -94,11 +96,13 @@ const hexDigits = "0123456789abcdef"
 
 // appendHex appends 0x and at least n digits.
 func appendHex(dst []byte, v uint64, n int) []byte {
-	dst = append(dst, '0', 'x')
 	for ; n < 16 && v>>(4*uint(n)) != 0; n++ {
 	}
-	for n--; n >= 0; n-- {
-		dst = append(dst, hexDigits[v>>(4*uint(n))&15])
+	dst = slices.Grow(append(dst, '0', 'x'), n)
+	dst = dst[:len(dst)+n]
+	for i := range n {
+		dst[len(dst)-1-i] = hexDigits[v&15]
+		v >>= 4
 	}
 	return dst
 }
@@ -150,15 +154,5 @@ func appendSeconds(dst []byte, ns int64) []byte {
 		dst, n = append(dst, '-'), -n
 	}
 	dst = append(appendUint(dst, n/1e9), '.')
-	return append9(dst, uint32(n%1e9))
-}
-
-// append9 appends nine digits.
-func append9(dst []byte, v uint32) []byte {
-	var d [9]byte
-	for i := 8; i >= 0; i-- {
-		d[i] = '0' + byte(v%10)
-		v /= 10
-	}
-	return append(dst, d[:]...)
+	return decimal.AppendFixed(dst, n%1e9, 9)
 }

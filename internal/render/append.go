@@ -1,73 +1,13 @@
 package render
 
-import (
-	"math/bits"
-	"slices"
-)
+import "github.com/iwdissect/iwdissect/internal/decimal"
 
-// Numbers make up half of a line, so they are written two digits at a time, and
-// where they belong at once.
-const pairs = "" +
-	"00010203040506070809" + "10111213141516171819" + "20212223242526272829" + "30313233343536373839" + "40414243444546474849" +
-	"50515253545556575859" + "60616263646566676869" + "70717273747576777879" + "80818283848586878889" + "90919293949596979899"
+func appendUint(b []byte, v uint64) []byte { return decimal.Append(b, v) }
 
-// powers are those of ten that 64 bits hold.
-var powers = func() (p [20]uint64) {
-	p[0] = 1
-	for i := 1; i < len(p); i++ {
-		p[i] = 10 * p[i-1]
-	}
-	return p
-}()
-
-// digits is how many decimal digits a number has.
-func digits(v uint64) int {
-	n := bits.Len64(v|1) * 1233 >> 12 // times the logarithm of two
-	if v >= powers[n] {
-		n++
-	}
-	return max(n, 1)
-}
-
-// appendUint appends a number.
-func appendUint(b []byte, v uint64) []byte {
-	if v < 10 {
-		return append(b, byte('0'+v))
-	}
-	n := digits(v)
-	b = slices.Grow(b, n)[:len(b)+n]
-	decimal(b[len(b)-n:], v)
-	return b
-}
-
-// appendInt appends a number.
-func appendInt(b []byte, v int64) []byte {
-	if v < 0 {
-		return appendUint(append(b, '-'), -uint64(v)) //nolint:gosec // the least number has its own absolute value
-	}
-	return appendUint(b, uint64(v))
-}
+func appendInt(b []byte, v int64) []byte { return decimal.AppendInt(b, v) }
 
 // appendFixed appends the last digits of a number, with leading zeros.
-func appendFixed(b []byte, v uint64, n int) []byte {
-	b = slices.Grow(b, n)[:len(b)+n]
-	decimal(b[len(b)-n:], v)
-	return b
-}
-
-// decimal fills b with the last digits of v.
-func decimal(b []byte, v uint64) {
-	i := len(b)
-	for ; i >= 2; i -= 2 {
-		q := v / 100
-		r := 2 * (v - 100*q)
-		b[i-1], b[i-2] = pairs[r+1], pairs[r]
-		v = q
-	}
-	if i == 1 {
-		b[0] = byte('0' + v%10)
-	}
-}
+func appendFixed(b []byte, v uint64, n int) []byte { return decimal.AppendFixed(b, v, n) }
 
 // appendWord appends a member whose value needs no escapes.
 func appendWord(b []byte, key, v string) []byte {
