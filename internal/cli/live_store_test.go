@@ -13,6 +13,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // storeClock is the time of a store under test.
@@ -45,20 +46,6 @@ func put(t *testing.T, s *store, octets int) (full bool) {
 	return full
 }
 
-// names are those of the files in the folder of a store.
-func (s *store) names(t *testing.T) string {
-	t.Helper()
-	list, err := os.ReadDir(filepath.Dir(s.path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := make([]string, 0, len(list))
-	for _, e := range list {
-		all = append(all, e.Name())
-	}
-	return strings.Join(all, " ")
-}
-
 // TestStore_Size changes to another file with the frame that reaches the size, as dumpcap
 // does, and keeps the last files.
 func TestStore_Size(t *testing.T) {
@@ -68,7 +55,7 @@ func TestStore_Size(t *testing.T) {
 		put(t, s, 400)
 	}
 	// 24 + 3 times 400 octets.
-	if got := s.names(t); got != "t.v1_00003_20261122101506.pcap t.v1_00004_20261122101509.pcap" {
+	if got := tracetest.Names(t, filepath.Dir(s.path)); got != "t.v1_00003_20261122101506.pcap t.v1_00004_20261122101509.pcap" {
 		t.Error(got)
 	}
 	if err := s.close(); err != nil {
@@ -97,7 +84,7 @@ func TestStore_Packets(t *testing.T) {
 	if !slices.Equal(full, []bool{false, false, false, false, false, true}) {
 		t.Error(full)
 	}
-	if got := s.names(t); got != "x_00001_20261122101500 x_00002_20261122101500 x_00003_20261122101500" {
+	if got := tracetest.Names(t, filepath.Dir(s.path)); got != "x_00001_20261122101500 x_00002_20261122101500 x_00003_20261122101500" {
 		t.Error(got)
 	}
 }
@@ -112,7 +99,7 @@ func TestStore_Time(t *testing.T) {
 			t.Fatal(full, err)
 		}
 	}
-	if got := s.names(t); got != "t_00001_20261122101500.pcapng t_00002_20261122101600.pcapng t_00003_20261122101700.pcapng" {
+	if got := tracetest.Names(t, filepath.Dir(s.path)); got != "t_00001_20261122101500.pcapng t_00002_20261122101600.pcapng t_00003_20261122101700.pcapng" {
 		t.Error(got)
 	}
 	if d := s.wait(time.Hour); d != 10*time.Second {
@@ -136,7 +123,7 @@ func TestStore_OneFile(t *testing.T) {
 	if put(t, s, 500) || !put(t, s, 500) {
 		t.Error("not full at 1024 octets")
 	}
-	if got := s.names(t); got != "t.pcap" || s.where() != s.path {
+	if got := tracetest.Names(t, filepath.Dir(s.path)); got != "t.pcap" || s.where() != s.path {
 		t.Error(got, s.where())
 	}
 }

@@ -13,22 +13,8 @@ import (
 	"time"
 
 	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
-
-// smallDisk is a file system of 64 KiB.
-func smallDisk(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skip("no file system can be mounted:", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
 
 // old makes a file that must stay, and is in the way of what needs all the room.
 func old(t *testing.T, name string) {
@@ -52,7 +38,7 @@ func onlyOld(t *testing.T, name string) {
 
 // TestOutputs_FullDisk: a full disk leaves the older file, says so, and exits with 3.
 func TestOutputs_FullDisk(t *testing.T) {
-	dir := smallDisk(t)
+	dir := tracetest.SmallDisk(t)
 	pcaps := "../../testdata/pcaps"
 	big := filepath.Join(t.TempDir(), "big.pcapng")
 	if code := Run(&IOStreams{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, []string{"generate", "--size", "200KiB", "-o", big}); code != exitOK {
@@ -84,7 +70,7 @@ func TestOutputs_FullDisk(t *testing.T) {
 
 // TestPayload_FullDisk: the folder has whole files, and the manifest lists them.
 func TestPayload_FullDisk(t *testing.T) {
-	dir := smallDisk(t)
+	dir := tracetest.SmallDisk(t)
 	big := filepath.Join(t.TempDir(), "big.pcapng")
 	var errs bytes.Buffer
 	s := &IOStreams{Out: &bytes.Buffer{}, Err: &errs}
@@ -187,7 +173,7 @@ func waitForFiles(t *testing.T, dir string, n int) {
 // error says that it was cut back.
 func TestStore_FullDisk(t *testing.T) {
 	for _, name := range []string{"t.pcap", "t.pcapng"} {
-		dir := smallDisk(t)
+		dir := tracetest.SmallDisk(t)
 		s, err := newStore(filepath.Join(dir, name), storePlan{}, nil, []pcapng.Interface{{Link: 1, SnapLen: 65535, Name: "eth0"}}, time.Now, func(error) {})
 		if err != nil {
 			t.Fatal(err)
@@ -211,7 +197,7 @@ func TestStore_FullDisk(t *testing.T) {
 
 // TestStore_OlderFile: a file that is there stays until the header of the new one is written.
 func TestStore_OlderFile(t *testing.T) {
-	dir := smallDisk(t)
+	dir := tracetest.SmallDisk(t)
 	path := filepath.Join(dir, "t.pcap")
 	if err := os.WriteFile(path, make([]byte, 64<<10), 0o600); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // has fails unless a file has a content.
@@ -27,20 +29,6 @@ func put(t *testing.T, name, content string, mode fs.FileMode) {
 	if err := os.Chmod(name, mode); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// names are those of the files in a folder.
-func names(t *testing.T, dir string) string {
-	t.Helper()
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := make([]string, 0, len(list))
-	for _, e := range list {
-		all = append(all, e.Name())
-	}
-	return strings.Join(all, " ")
 }
 
 // output writes an output, and keeps it or not.
@@ -69,7 +57,7 @@ func TestFile_Replaces(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
 	output(t, path, "new", false)
-	if got := names(t, dir); got != "" {
+	if got := tracetest.Names(t, dir); got != "" {
 		t.Error("something is left of what was discarded:", got)
 	}
 	put(t, path, "old", 0o666)
@@ -87,7 +75,7 @@ func TestFile_Replaces(t *testing.T) {
 	if i, err := os.Stat(path); err != nil || i.Mode().Perm() != 0o666 {
 		t.Error(i.Mode(), err)
 	}
-	if got := names(t, dir); got != "link out" {
+	if got := tracetest.Names(t, dir); got != "link out" {
 		t.Error(got)
 	}
 }
@@ -109,7 +97,7 @@ func TestFile_Refused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := names(t, dir); got != "lost" {
+	if got := tracetest.Names(t, dir); got != "lost" {
 		t.Error(got)
 	}
 }
@@ -225,7 +213,7 @@ func TestFile_StdoutGoesOn(t *testing.T) {
 		f.WriteString("behind\n")
 	}
 	has(t, f.Name(), strings.Repeat("before new behind\n", 4))
-	if got := names(t, dir); got != "link redirected" {
+	if got := tracetest.Names(t, dir); got != "link redirected" {
 		t.Error(got)
 	}
 }
@@ -244,7 +232,7 @@ func TestFile_CommitFails(t *testing.T) {
 	if err := o.Commit(); err == nil || !strings.HasPrefix(err.Error(), path+" is not written: ") {
 		t.Error(err)
 	}
-	if got := names(t, dir); got != "out" {
+	if got := tracetest.Names(t, dir); got != "out" {
 		t.Error(got)
 	}
 }
@@ -274,8 +262,8 @@ func TestGrowing_ReplacesWhenShown(t *testing.T) {
 	if err := g.Close(); err != nil {
 		t.Error(err)
 	}
-	if i, err := os.Stat(path); err != nil || i.Mode().Perm() != 0o640 || names(t, dir) != "out" {
-		t.Error(i.Mode(), names(t, dir), err)
+	if i, err := os.Stat(path); err != nil || i.Mode().Perm() != 0o640 || tracetest.Names(t, dir) != "out" {
+		t.Error(i.Mode(), tracetest.Names(t, dir), err)
 	}
 	if _, err := GrowNew(path); !errors.Is(err, fs.ErrExist) {
 		t.Error("written over:", err)
@@ -312,7 +300,7 @@ func TestFolder_Parts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := names(t, dir); got != ".a.part" {
+	if got := tracetest.Names(t, dir); got != ".a.part" {
 		t.Error(got)
 	}
 	if err := p.Commit(); err != nil {
@@ -340,7 +328,7 @@ func TestFolder_Parts(t *testing.T) {
 	if _, err := d.Create("../out"); err == nil {
 		t.Error("a name leads out of the folder")
 	}
-	if got := names(t, dir); got != "a b" {
+	if got := tracetest.Names(t, dir); got != "a b" {
 		t.Error(got)
 	}
 	if empty, err := d.Empty(); empty || err != nil {
@@ -361,7 +349,7 @@ func TestRemoveLeftovers(t *testing.T) {
 	}
 	RemoveLeftovers()
 	has(t, filepath.Join(dir, "a"), "old")
-	if got := names(t, dir); got != "a" {
+	if got := tracetest.Names(t, dir); got != "a" {
 		t.Error(got)
 	}
 	if err := o.Commit(); err == nil {

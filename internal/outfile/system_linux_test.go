@@ -12,26 +12,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
-)
 
-// small is a file system of 64 KiB.
-func small(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skip("no file system can be mounted:", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+)
 
 // TestFile_FullDisk: the older file stays, and nothing else is left.
 func TestFile_FullDisk(t *testing.T) {
-	dir := small(t)
+	dir := tracetest.SmallDisk(t)
 	path := filepath.Join(dir, "out")
 	put(t, path, "old", 0o600)
 	o, err := Create(path, nil)
@@ -49,7 +36,7 @@ func TestFile_FullDisk(t *testing.T) {
 		t.Error("half a file is committed:", err)
 	}
 	has(t, path, "old")
-	if got := names(t, dir); got != "out" {
+	if got := tracetest.Names(t, dir); got != "out" {
 		t.Error(got)
 	}
 }
@@ -57,7 +44,7 @@ func TestFile_FullDisk(t *testing.T) {
 // TestGrowing_FullDisk: the file ends with a whole record, of those that were written at once
 // the last one that there was room for.
 func TestGrowing_FullDisk(t *testing.T) {
-	dir := small(t)
+	dir := tracetest.SmallDisk(t)
 	path := filepath.Join(dir, "out")
 	g, err := Grow(path, nil)
 	if err != nil {
@@ -91,7 +78,7 @@ func TestGrowing_FullDisk(t *testing.T) {
 
 // TestFolder_FullDisk: files that are whole stay, and no other.
 func TestFolder_FullDisk(t *testing.T) {
-	dir := small(t)
+	dir := tracetest.SmallDisk(t)
 	d, err := OpenFolder(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +96,7 @@ func TestFolder_FullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := names(t, dir); got != "a" {
+	if got := tracetest.Names(t, dir); got != "a" {
 		t.Error(got)
 	}
 }
@@ -211,7 +198,7 @@ func TestSignals_LeaveNothing(t *testing.T) {
 			}
 			killed(t, cmd, s)
 			has(t, filepath.Join(dir, "out"), "old")
-			if got := names(t, dir); got != "out" {
+			if got := tracetest.Names(t, dir); got != "out" {
 				t.Error(got)
 			}
 		})
@@ -234,7 +221,7 @@ func TestCatch_First(t *testing.T) {
 		}
 	}
 	killed(t, cmd, syscall.SIGINT)
-	if got := names(t, dir); got != "out" {
+	if got := tracetest.Names(t, dir); got != "out" {
 		t.Error(got)
 	}
 }
