@@ -17,12 +17,18 @@ type Error struct {
 
 // Error implements error.
 func (e *Error) Error() string {
-	says := e.Path + " is not written: " + e.Err.Error()
-	if advice := adviceFor(e.Err); advice != "" {
-		says += ": " + advice
-	}
+	says := explained(e.Path, "is not written", e.Err)
 	if e.Older {
 		says += "; the older file is left as it is"
+	}
+	return says
+}
+
+// explained says what happened to a file, why, and what to do.
+func explained(path, what string, err error) string {
+	says := path + " " + what + ": " + err.Error()
+	if advice := adviceFor(err); advice != "" {
+		says += ": " + advice
 	}
 	return says
 }

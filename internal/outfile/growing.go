@@ -129,10 +129,7 @@ type CutError struct {
 
 // Error implements error.
 func (e *CutError) Error() string {
-	says := e.Path + " cannot be written any further: " + e.Err.Error()
-	if advice := adviceFor(e.Err); advice != "" {
-		says += ": " + advice
-	}
+	says := explained(e.Path, "cannot be written any further", e.Err)
 	if e.Whole {
 		says += "; it was cut back to the last whole record"
 	}
