@@ -315,7 +315,9 @@ func (r *Run) readAhead(src readahead.Source, waits bool) error {
 				return nil
 			}
 			n := b.Note(i)
-			r.opening.Looked, r.opening.HasLooked = b.Looked(i)
+			if r.opt.Look != nil {
+				r.opening.Looked, r.opening.HasLooked = b.Looked(i)
+			}
 			if n.Kind() != readahead.TCP || !r.predecoded(n, first+uint64(i), b.Frame(i), b.Packet(i)) {
 				r.decode(b.Frame(i), n)
 			}
