@@ -10,7 +10,6 @@ type LayerPlan struct {
 	at   [2][][]wanted
 	some [2]bool
 	self []int // the slot of the layer itself, by layer; -1: not wanted
-	any  bool
 	// titled: the value of a layer is its line in a tree; title is where it is made.
 	titled bool
 	title  []byte
@@ -46,7 +45,7 @@ func NewLayerPlan(fields []*Field) *LayerPlan {
 		for i, l := range layerTable {
 			p.want[i], p.self[i] = nil, -1
 			if l.Self != nil && len(slots[l.Self.Name]) > 0 {
-				p.self[i], p.any = slots[l.Self.Name][0], true
+				p.self[i] = slots[l.Self.Name][0]
 			}
 			for j := range l.Rows {
 				w := wanted{row: &l.Rows[j], slot: -1, sub: p.below(&l.Rows[j])}
@@ -55,7 +54,7 @@ func NewLayerPlan(fields []*Field) *LayerPlan {
 					follow = follow || w.row.tcp
 				}
 				if w.slot >= 0 || w.sub {
-					p.want[i], p.any = append(p.want[i], w), true
+					p.want[i] = append(p.want[i], w)
 					follow = follow || w.row.tcp
 				}
 			}
@@ -107,7 +106,7 @@ func (p *LayerPlan) below(r *LayerRow) bool {
 }
 
 // Empty reports whether no field of a frame layer is wanted.
-func (p *LayerPlan) Empty() bool { return !p.any }
+func (p *LayerPlan) Empty() bool { return !p.some[Early] && !p.some[Late] }
 
 // Fill adds the values of the frame at hand, see [Layers.Open], to a row: those of fields
 // that are known at a time.
