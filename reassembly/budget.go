@@ -15,6 +15,7 @@ type Budget struct {
 	blocks              []*block
 	// passed is room that a direction needs while it waits for the end of a PDU.
 	passed []delivery
+	runs   runs // of all directions
 }
 
 // classes are the sizes in which buffers are handed out: small messages, an

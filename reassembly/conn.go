@@ -20,6 +20,16 @@ func (c *Conn) Init(b *Budget) {
 	}
 }
 
+// Release gives back what the connection takes of the budget besides octets that wait, for
+// other connections. The connection must not be used any more.
+func (c *Conn) Release() {
+	for i := range c.dirs {
+		if h := &c.dirs[i]; h.budget != nil {
+			h.budget.runs.release(&h.copies)
+		}
+	}
+}
+
 // Direction returns one direction.
 func (c *Conn) Direction(dir int) *Direction { return &c.dirs[dir] }
 

@@ -11,40 +11,67 @@ import (
 // copies are the sums of the last segments of a direction. Octets that come
 // again are compared by them, since the octets themselves are not kept.
 type copies struct {
-	// runs are kept in blocks: thousands of directions have a few each, and a slice that
-	// grows leaves half of its room empty and the rest as garbage.
-	runs []*[runsBlock]run
-	last *run   // the latest
-	end  int64  // where its segments end
-	n    uint16 // how many runs there are
-	at   uint16 // the oldest, once there are as many as are kept
+	end  int64  // where the segments of the latest run end
+	last uint32 // the latest run, 0 if there is none; the next one after it is the oldest
+	n    uint8  // how many runs there are
 	used uint8  // segments in the latest
 }
 
 // run is segments that follow each other. It takes one cache line: each segment of
 // thousands of connections is remembered.
 type run struct {
-	from     [2]uint32 // the offset of the first, the low half first
-	segments [runLen]copied
+	from  [2]uint32 // the offset of the first, the low half first
+	next  uint32    // the run that follows, and behind the latest one the oldest
+	flags uint16    // wide, and a bit for each sum that is a CRC
+	sizes [runLen]uint16
+	sums  [runLen]uint32
+}
+
+// wide says that the run has one segment, whose size takes two elements.
+const wide = 1 << 15
+
+// set makes a segment the ith.
+func (r *run) set(i uint8, c copied) {
+	r.sums[i] = c.sum
+	if r.sizes[i] = uint16(c.size); c.size > math.MaxUint16 { //nolint:gosec // the other half follows
+		r.flags |= wide
+		r.sizes[1] = uint16(c.size >> 16) //nolint:gosec // the other half
+	}
+	if c.crc {
+		r.flags |= 1 << i
+	}
+}
+
+// at returns the ith segment; its size is 0 if there is none.
+func (r *run) at(i int) copied {
+	c := copied{uint32(r.sizes[i]), r.sums[i], r.flags>>i&1 != 0}
+	switch {
+	case r.flags&wide == 0:
+	case i == 0:
+		c.size |= uint32(r.sizes[1]) << 16
+	default:
+		c.size = 0
+	}
+	return c
 }
 
 // copied is a segment: how many octets it has and their sum, or the CRC32c with which
 // they end.
 type copied struct {
-	size uint32 // above a flag: it is the CRC
-	sum  uint32
+	size, sum uint32
+	crc       bool
 }
 
 func newCopied(size int64, sum uint64, crc bool) copied {
 	if crc {
-		return copied{size: uint32(size)<<1 | 1, sum: uint32(sum)} //nolint:gosec // bounded
+		return copied{uint32(size), uint32(sum), true} //nolint:gosec // bounded
 	}
-	return copied{size: uint32(size) << 1, sum: onesum.Fold32(sum)} //nolint:gosec // bounded
+	return copied{uint32(size), onesum.Fold32(sum), false} //nolint:gosec // bounded
 }
 
 // same reports whether octets are those of the segment.
 func (c *copied) same(b []byte) bool {
-	if c.size&1 == 0 {
+	if !c.crc {
 		return onesum.Fold32(onesum.Sum(b)) == c.sum
 	}
 	n := len(b) - crc32c.Size
@@ -63,81 +90,109 @@ func (s *Segment) sum() uint64 {
 const (
 	// maxRuns of runLen segments are remembered: more than are under way at once on most
 	// connections.
-	maxRuns = 64
-	runLen  = 7
-	// runsBlock is little: many a side sends next to nothing.
-	runsBlock = 2
+	maxRuns = 56
+	runLen  = 8
 )
 
 // add remembers a segment. One octet alone may be the probe of a closed window,
 // which is made up.
-func (k *copies) add(from, to int64, sum uint64, crc bool) {
-	if to-from < 2 || to-from > math.MaxInt32 {
+func (k *copies) add(all *runs, from, to int64, sum uint64, crc bool) {
+	size := to - from
+	if size < 2 || size > math.MaxInt32 {
 		return
 	}
-	if k.used == runLen || k.last == nil || from != k.end {
-		k.last, k.used = k.next(), 0
-		*k.last = run{from: [2]uint32{uint32(from), uint32(from >> 32)}} //nolint:gosec // both halves
+	var r *run
+	if size > math.MaxUint16 || k.used == runLen || k.n == 0 || from != k.end {
+		r = k.next(all)
+		r.from, r.flags, r.sizes = [2]uint32{uint32(from), uint32(from >> 32)}, 0, [runLen]uint16{} //nolint:gosec // both halves
+		k.used = 0
+	} else {
+		r = all.at(k.last)
 	}
-	k.last.segments[k.used] = newCopied(to-from, sum, crc)
+	r.set(k.used, newCopied(size, sum, crc))
 	k.end = to
-	k.used++
-}
-
-// keepCopy remembers a segment of the direction.
-func (h *Direction) keepCopy(from, to int64, sum uint64, crc bool) {
-	if h.copies == nil {
-		h.copies = new(copies)
+	if k.used++; size > math.MaxUint16 {
+		k.used = runLen
 	}
-	h.copies.add(from, to, sum, crc)
 }
 
-// next is the place for one more run.
-func (k *copies) next() *run {
-	i := k.n
-	switch {
-	case i == maxRuns:
-		i = k.at
-		k.at = (k.at + 1) % maxRuns
-	case int(i) == runsBlock*len(k.runs):
-		k.runs = append(k.runs, new([runsBlock]run))
-		fallthrough
-	default:
-		k.n++
+// next begins a run, in place of the oldest one if there are as many as are kept.
+func (k *copies) next(all *runs) *run {
+	if k.n == maxRuns {
+		k.last = all.at(k.last).next
+		return all.at(k.last)
 	}
-	return k.nth(i)
+	i := all.take()
+	r := all.at(i)
+	if r.next = i; k.n > 0 {
+		latest := all.at(k.last)
+		r.next, latest.next = latest.next, i
+	}
+	k.last = i
+	k.n++
+	return r
 }
-
-func (k *copies) nth(i uint16) *run { return &k.runs[i/runsBlock][i%runsBlock] }
 
 // each calls f for the segments that are remembered, the oldest first, with the offset of
 // their first octet and of the one behind their last.
-func (k *copies) each(f func(c *copied, from, to int64)) {
-	for i := range k.n {
-		r := k.nth((k.at + i) % k.n)
+func (k *copies) each(all *runs, f func(c *copied, from, to int64)) {
+	for i, n := k.last, k.n; n > 0; n-- {
+		i = all.at(i).next
+		r := all.at(i)
 		from := int64(r.from[1])<<32 | int64(r.from[0])
-		for j := range r.segments {
-			c := &r.segments[j]
+		for j := range runLen {
+			c := r.at(j)
 			if c.size == 0 {
 				break
 			}
-			to := from + int64(c.size>>1)
-			f(c, from, to)
+			to := from + int64(c.size)
+			f(&c, from, to)
 			from = to
 		}
 	}
 }
 
+// runs are those of all directions, in few large pieces of memory without pointers: the
+// garbage collector has nothing to look at. They are counted from 1.
+type runs struct {
+	pieces []*[runsPiece]run
+	n      uint32 // how many were ever taken
+	free   uint32 // the first of those that were given back, 0 if there is none
+}
+
+// runsPiece is 16 KiB.
+const runsPiece = 1 << 8
+
+func (a *runs) at(i uint32) *run { i--; return &a.pieces[i/runsPiece][i%runsPiece] }
+
+func (a *runs) take() uint32 {
+	if i := a.free; i != 0 {
+		a.free = a.at(i).next
+		return i
+	}
+	if a.n%runsPiece == 0 {
+		a.pieces = append(a.pieces, new([runsPiece]run))
+	}
+	a.n++
+	return a.n
+}
+
+// release gives back the runs of a direction.
+func (a *runs) release(k *copies) {
+	if k.n > 0 {
+		latest := a.at(k.last)
+		a.free, latest.next = latest.next, a.free
+	}
+	*k = copies{}
+}
+
 // compare compares octets of [off, end) that came before with those of a segment.
 // Whole segments among them are compared: all up to reach. The first that differ are
 // at conflict.
-func (k *copies) compare(data []byte, off, end int64) (differ bool, conflict, reach int64) {
+func (k *copies) compare(all *runs, data []byte, off, end int64) (differ bool, conflict, reach int64) {
 	reach = off
-	if k == nil {
-		return false, 0, reach
-	}
 	work := compareFactor * (end - off)
-	k.each(func(c *copied, from, to int64) {
+	k.each(all, func(c *copied, from, to int64) {
 		if from < off || to > end || work < 0 {
 			return
 		}
@@ -155,6 +210,11 @@ func (k *copies) compare(data []byte, off, end int64) (differ bool, conflict, re
 // compareFactor bounds the octets that are summed for one of a segment.
 const compareFactor = 4
 
+// keepCopy remembers a segment of the direction.
+func (h *Direction) keepCopy(from, to int64, sum uint64, crc bool) {
+	h.copies.add(&h.budget.runs, from, to, sum, crc)
+}
+
 // recheck remembers a segment and compares what came before, which ends at high
 // at most.
 func (d *disorder) recheck(h *Direction, s *Segment, off, end, high int64, again bool) Note {
@@ -168,7 +228,7 @@ func (d *disorder) recheck(h *Direction, s *Segment, off, end, high int64, again
 		h.keepCopy(off, end, s.sum(), false)
 		return 0
 	}
-	differ, at, reach := h.copies.compare(s.Data, off, end)
+	differ, at, reach := h.copies.compare(&h.budget.runs, s.Data, off, end)
 	if reach < end {
 		h.keepCopy(off, end, s.sum(), false)
 	}

@@ -1,6 +1,8 @@
 package reassembly
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/onesum"
@@ -66,17 +68,18 @@ func TestCopies_Bounded(t *testing.T) {
 	}{{"following", 0, maxRuns * runLen}, {"apart", 1, maxRuns}} {
 		t.Run(c.name, func(t *testing.T) {
 			const each = 3 * maxRuns
+			var all runs
 			var k copies
 			n := each * c.want / maxRuns
 			for i := range n {
 				from := i * (2 + c.gap)
-				k.add(from, from+2, uint64(i), false)
+				k.add(&all, from, from+2, uint64(i), false)
 			}
-			if room := runsBlock * len(k.runs); k.n != maxRuns || room != maxRuns {
-				t.Errorf("%d runs, in room for %d", k.n, room)
+			if k.n != maxRuns || all.n != maxRuns {
+				t.Errorf("%d runs, in room for %d", k.n, all.n)
 			}
 			i := n - c.want
-			k.each(func(p *copied, from, to int64) {
+			k.each(&all, func(p *copied, from, to int64) {
 				if want := i * (2 + c.gap); from != want || to != want+2 || p.sum != uint32(i) {
 					t.Errorf("%d to %d with the sum %d in place of segment %d", from, to, p.sum, i)
 				}
@@ -86,5 +89,60 @@ func TestCopies_Bounded(t *testing.T) {
 				t.Errorf("the last one is segment %d of %d", i, n)
 			}
 		})
+	}
+}
+
+// TestCopies_Wide: segments that a network card assembled may be larger than a packet.
+func TestCopies_Wide(t *testing.T) {
+	var all runs
+	var k copies
+	from, want := int64(0), []copied(nil)
+	for i, size := range []int64{10, 70000, 65535, 65536, 1 << 20, 2, 3} {
+		k.add(&all, from, from+size, uint64(i), i%2 == 0)
+		want = append(want, newCopied(size, uint64(i), i%2 == 0))
+		from += size
+	}
+	var got []copied
+	at := int64(0)
+	k.each(&all, func(c *copied, from, to int64) {
+		if got = append(got, *c); from != at || to != from+int64(c.size) {
+			t.Errorf("%d octets from %d to %d, want from %d", c.size, from, to, at)
+		}
+		at = to
+	})
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestRuns: directions that end leave their runs to others, and no two directions share one.
+func TestRuns(t *testing.T) {
+	var all runs
+	var dirs [20]copies
+	var said [len(dirs)][]uint32
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range uint32(200_000) {
+		n := rnd.IntN(len(dirs))
+		k := &dirs[n]
+		switch rnd.IntN(300) {
+		case 0:
+			all.release(k)
+			said[n] = nil
+			continue
+		case 1, 2, 3: // a hole
+			k.end++
+		}
+		k.add(&all, k.end, k.end+2, uint64(i), false)
+		said[n] = append(said[n], i)
+	}
+	for n := range dirs {
+		var got []uint32
+		dirs[n].each(&all, func(c *copied, _, _ int64) { got = append(got, c.sum) })
+		if want := said[n]; len(got) > len(want) || !slices.Equal(got, want[len(want)-len(got):]) || len(got) < min(len(want), maxRuns) {
+			t.Errorf("direction %d remembers %d of %d segments, or others", n, len(got), len(want))
+		}
+	}
+	if most := uint32(len(dirs) * maxRuns); all.n > most {
+		t.Errorf("%d runs for at most %d", all.n, most)
 	}
 }

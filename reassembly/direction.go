@@ -28,7 +28,7 @@ type Direction struct {
 	budget *Budget
 	dis    *disorder
 
-	copies *copies // nil while none are kept
+	copies copies
 }
 
 // Counts are the counters of a direction, for the summary. A segment may count in more

@@ -511,6 +511,7 @@ func (c *Conn) Finish() {
 	for side := range 2 {
 		c.queues[side].sent.release(&c.env.shared)
 	}
+	c.tcp.Release()
 	c.work, c.queues = nil, [2]queues{}
 }
 

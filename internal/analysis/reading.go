@@ -140,7 +140,7 @@ const (
 // about in that case.
 func (c *upper) fitting(side int, p *trace.PDU, k rdmap.TermCode) (fit, string) {
 	peer := &c.queues[1-side]
-	silent := peer.sent.runs == 0 && c.allKnown(1-side, c.Dir(1-side))
+	silent := !peer.sent.some && c.allKnown(1-side, c.Dir(1-side))
 	switch {
 	case k.Layer == rdmap.LayerLLP:
 		return c.fitsStartup(side, p.Dir, k.Code)
@@ -183,7 +183,7 @@ var indications = map[string]mpa.RTRSet{"send": mpa.RTRSend, "write": mpa.RTRWri
 func (c *upper) fitsStartup(side int, d trace.Dir, code uint8) (fit, string) {
 	const depth, indication, open = 6, 7, 0x3fff
 	t := &c.Trace
-	spoke := c.queues[side].sent.runs > 0 || c.queues[1-side].sent.runs > 0
+	spoke := c.queues[side].sent.some || c.queues[1-side].sent.some
 	switch {
 	case code != depth && code != indication, !t.RolesKnown:
 		return mayBe, ""

@@ -8,49 +8,50 @@ import (
 )
 
 // sent are the DDP headers that a side sent last. They are searched only when a Terminate
-// quotes one, and segments are many: those whose places are at equal distances and that are
-// otherwise alike are one run.
+// quotes one, and segments are many: what is foreseen of a segment takes no room, and a row
+// of segments that are as foreseen takes one octet.
 type sent struct {
-	run sentRun // the latest, if there are runs
-	*packedRuns
-	runs uint16 // how many are kept
-	room uint16 // how many may be
-	lost bool   // runs were given up
-	// pdu, frame and offset are those of the latest segment, end is where it ends in the
-	// stream.
-	placed      bool // the offsets are known
-	pdu, frame  uint64
-	offset, end int64
+	next  sentSegment // what is foreseen for the next segment, if there was one
+	end   int64       // where the latest ends in the stream
+	again uint8       // segments as foreseen that are not in newer yet
+	some  bool        // there was a segment
+	lost  bool        // segments were given up
+	// placed: the offsets are known.
+	placed bool
+	// newer and older are records of segments, in the order in which they were sent. The
+	// first record of each says everything, so that the older ones are given up together.
+	newer, older []byte
 }
 
 const (
-	// maxSentRuns bounds the runs of a direction, and so its memory: 8 KiB, if nothing in
-	// them is as foreseen.
-	maxSentRuns = 64
-	someRuns    = 4 // many connections take no more
-	// fewRuns are those that each direction may have, sharedRuns those that the directions of
-	// a capture have beyond that, together: 16 MiB, and a quarter of that in nearly all.
-	fewRuns, sharedRuns = 8, 1 << 17
-	// sentMore is how many segments a run has room for behind the first one, so that it
-	// fills two cache lines.
-	sentMore = 19
-	// unit is that of the offsets: FPDUs end at multiples of it.
-	unit = 4
+	// maxSent bounds the octets of each of newer and older, fewSent is what each has at first.
+	maxSent, fewSent = 1 << 10, 64
+	// ownSent is how large both may become in every direction, sharedSent what the directions
+	// of a capture have beyond that, together.
+	ownSent, sharedSent = 128, 8 << 20
 )
 
-// sentRun are n segments, the first one at place key, those behind it each step further.
-// It has no pointers.
-type sentRun struct {
-	key, step  uint64 // tagged: TO; untagged: MSN and MO
-	pdu, frame uint64 // of the first one
-	offset     int64
-	name       uint32 // tagged: STag; untagged: QN
-	length     uint32 // of each ULPDU, header included
-	control    [2]byte
-	n          uint8
-	// Of those behind the first one, as the distance from the one before.
-	pdus, frames [sentMore]uint8
-	offsets      [sentMore]uint16
+// sharing counts the octets that the directions of a capture have beyond those of their own.
+type sharing int
+
+// grow is how many octets follow n octets: twice as many, or n if there are no more.
+func (t *sharing) grow(n int) int {
+	to := min(max(2*n, fewSent), maxSent)
+	more := beyond(to) - beyond(n)
+	if *t+more > sharedSent {
+		return n
+	}
+	*t += more
+	return to
+}
+
+// beyond is what a direction takes of the shared octets if newer and older have n at most.
+func beyond(n int) sharing { return sharing(2 * max(n-ownSent, 0)) }
+
+// release gives back what a direction has.
+func (h *sent) release(t *sharing) {
+	*t -= beyond(cap(h.newer))
+	*h = sent{}
 }
 
 // placeOf is where a segment goes, in one number.
@@ -61,102 +62,77 @@ func placeOf(seg *ddp.Segment) (key uint64, name uint32) {
 	return uint64(seg.MSN)<<32 | uint64(seg.MO), seg.QN
 }
 
-// sharing counts the runs that the directions of a capture have beyond the few of each.
-type sharing int
-
-// grow is how many runs a direction that has n may have next, n if no more.
-func (t *sharing) grow(n int) int {
-	to := min(max(2*n, someRuns), maxSentRuns)
-	more := sharing(max(to-max(n, fewRuns), 0))
-	if *t+more > sharedRuns {
-		return n
-	}
-	*t += more
-	return to
-}
-
-// release gives back what a direction has.
-func (h *sent) release(t *sharing) {
-	*t -= sharing(max(int(h.room)-fewRuns, 0))
-	*h = sent{}
-}
-
 // add records a segment whose ULPDU has length octets, of which head are the first ones.
 func (h *sent) add(t *sharing, seg *ddp.Segment, p *trace.PDU, head []byte, length int) {
 	key, name := placeOf(seg)
-	control := [2]byte(head)
-	pdus, frames := p.Number-h.pdu, p.Frame-h.frame
-	offsets := p.Offset - h.offset
-	h.pdu, h.frame, h.offset, h.end, h.placed = p.Number, p.Frame, p.Offset, p.From+p.Length, p.HasOffset
-	if h.runs > 0 {
-		r := &h.run
-		if r.name == name && r.length == uint32(length) && r.control == control && r.n <= sentMore && //nolint:gosec // a ULPDU
-			pdus <= 0xff && frames <= 0xff && offsets>>18 == 0 && offsets%unit == 0 && (r.n == 1 || key == r.key+uint64(r.n)*r.step) {
-			r.step = (key - r.key) / uint64(r.n)
-			r.pdus[r.n-1], r.frames[r.n-1], r.offsets[r.n-1] = uint8(pdus), uint8(frames), uint16(offsets/unit)
-			r.n++
-			return
-		}
-	}
-	h.next(t)
-	h.run = sentRun{key: key, pdu: p.Number, frame: p.Frame, offset: p.Offset, name: name, length: uint32(length), control: control, n: 1} //nolint:gosec // a ULPDU
-}
-
-// next makes room for a run. Once it had to give up one, their number stays.
-func (h *sent) next(t *sharing) {
-	if h.runs > 0 {
-		if h.packedRuns == nil {
-			h.packedRuns = &packedRuns{}
-		}
-		h.packedRuns.add(&h.run)
-	}
-	if h.runs == h.room && !h.lost {
-		h.room = uint16(t.grow(int(h.room))) //nolint:gosec // at most maxSentRuns
-	}
-	if h.runs < h.room {
-		h.runs++
+	h.end, h.placed = p.From+p.Length, p.HasOffset
+	f := &h.next
+	if h.some && h.again < maxAgain && f.key == key && f.pdu == p.Number && f.frame == p.Frame && f.offset == p.Offset &&
+		f.name == name && f.length == uint32(length) && f.control == [2]byte(head) { //nolint:gosec // a ULPDU
+		h.again++
+		f.goOn(h.placed)
 		return
 	}
-	h.lost = true
-	h.packedRuns.drop()
+	h.record(t, &sentSegment{key, p.Number, p.Frame, p.Offset, name, uint32(length), [2]byte(head)}) //nolint:gosec // a ULPDU
+}
+
+// record adds a segment that is not as foreseen.
+func (h *sent) record(t *sharing, x *sentSegment) {
+	if h.again > 0 { // there is an octet for it
+		h.newer = append(h.newer, h.again-1)
+		h.again = 0
+	}
+	var b [maxSentRecord]byte
+	n := sentRecord(&b, x, &h.next)
+	if !h.hasRoom(t, n+1) {
+		h.turn()
+		n = sentRecord(&b, x, &sentSegment{})
+	}
+	h.newer = append(h.newer, b[:n]...)
+	h.next, h.some = *x, true
+	h.next.goOn(h.placed)
+}
+
+// hasRoom makes room in newer, if there may be more.
+func (h *sent) hasRoom(t *sharing, octets int) bool {
+	if cap(h.newer)-len(h.newer) < octets {
+		if n := t.grow(cap(h.newer)); n > cap(h.newer) {
+			h.newer = append(make([]byte, 0, n), h.newer...)
+		}
+	}
+	return cap(h.newer)-len(h.newer) >= octets
+}
+
+// turn makes newer older, and gives up what was older.
+func (h *sent) turn() {
+	h.lost = len(h.older) > 0
+	room := h.older
+	if cap(room) < cap(h.newer) {
+		room = make([]byte, 0, cap(h.newer))
+	}
+	h.newer, h.older = room[:0], h.newer
 }
 
 // latest appends the segments, the latest one first.
 func (h *sent) latest(all []sentSegment) []sentSegment {
 	from := len(all)
-	if h.packedRuns != nil {
-		for u := h.unpack(); u.read.More(); {
-			all = u.next().segments(all)
-		}
-	}
-	if h.runs > 0 {
-		all = h.run.segments(all)
+	all = readSent(all, h.older, h.placed)
+	all = readSent(all, h.newer, h.placed)
+	if h.again > 0 {
+		all = repeatSent(all, int(h.again), h.placed)
 	}
 	slices.Reverse(all[from:])
 	return all
 }
 
-// segments appends those of a run, the first one first.
-func (r *sentRun) segments(all []sentSegment) []sentSegment {
-	x := sentSegment{r.key, r.pdu, r.frame, r.offset, r.name, r.length, r.control}
-	for k := range int(r.n) {
-		if k > 0 {
-			x.key += r.step
-			x.pdu += uint64(r.pdus[k-1])
-			x.frame += uint64(r.frames[k-1])
-			x.offset += int64(r.offsets[k-1]) * unit
-		}
-		all = append(all, x)
-	}
-	return all
-}
-
 // sentSegment is a segment that was sent.
 type sentSegment struct {
-	key, pdu, frame uint64
-	offset          int64
-	name, length    uint32
-	control         [2]byte
+	key        uint64 // tagged: TO; untagged: MSN and MO
+	pdu, frame uint64
+	offset     int64
+	name       uint32 // tagged: STag; untagged: QN
+	length     uint32 // of the ULPDU, header included
+	control    [2]byte
 }
 
 // Masks of the bits of the two control octets that are not reserved: a receiver may

@@ -10,42 +10,54 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// TestSent: the runs give back what was put into them, the latest first, and a run takes no
-// more than two cache lines.
+// TestSent: the records give back what was put into them, the latest first, and what a
+// segment touches of its direction lies in two cache lines.
 func TestSent(t *testing.T) {
-	if n := unsafe.Sizeof(sentRun{}); n > 128 {
-		t.Errorf("a run takes %d octets", n)
+	if n := unsafe.Sizeof(sent{}); n > 128 {
+		t.Errorf("a direction takes %d octets", n)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 50 {
+	for range 200 {
 		var h sent
 		var taken sharing
 		if r.IntN(2) == 0 {
-			taken = sharing(sharedRuns - r.IntN(maxSentRuns))
+			taken = sharing(sharedSent - r.IntN(2*maxSent))
 		}
 		had := taken
 		var want []sentSegment
 		var g ddp.Segment
-		p := trace.PDU{Frame: 1}
-		for range 1 + r.IntN(2000) {
-			switch r.IntN(8) { // mostly one goes on where the one before ended
-			case 0:
-				g = ddp.Segment{DV: 1, RsvdULP: 0x43, QN: uint32(r.IntN(2)), MSN: r.Uint32()}
-			case 1:
-				g = ddp.Segment{Tagged: true, DV: 1, RsvdULP: 0x40, STag: uint32(r.IntN(3)), TO: r.Uint64(), Last: r.IntN(2) == 0}
-			default:
+		p := trace.PDU{Frame: 1, HasOffset: r.IntN(3) > 0}
+		odd := 2 + r.IntN(100) // one of so many segments is none that goes on
+		for range 1 + r.IntN(5000) {
+			p.Number++
+			p.Frame++
+			length := 100
+			if !g.Tagged && g.Last {
+				g.MSN, g.MO = g.MSN+1, 0
+			} else {
 				g.TO, g.MO = g.TO+100, g.MO+100
 			}
-			p.Number += uint64(1 + r.IntN(3))
-			p.Frame += uint64(r.IntN(3))
-			p.Offset += int64(4 * r.IntN(70000))
-			if r.IntN(20) == 0 {
-				p.Number, p.Frame = p.Number+1000, p.Frame+1000
+			if p.HasOffset {
+				p.Offset += 120 + 4*int64(r.IntN(2))
+			}
+			switch r.IntN(odd) {
+			case 0:
+				g = ddp.Segment{DV: 1, RsvdULP: 0x43, QN: r.Uint32N(2), MSN: r.Uint32(), Last: r.IntN(2) == 0}
+				p.Number += uint64(r.IntN(3))
+				p.Frame += uint64(r.IntN(3))
+			case 1:
+				g = ddp.Segment{Tagged: true, DV: 1, RsvdULP: 0x40, STag: r.Uint32(), TO: r.Uint64(), Last: r.IntN(2) == 0}
+				length = r.IntN(1 << 16)
+				if p.HasOffset {
+					p.Offset += r.Int64N(1 << 40)
+				}
+				p.Number, p.Frame = p.Number+1000, p.Frame-min(p.Frame, 3)
 			}
 			head := g.Append(nil)
-			h.add(&taken, &g, &p, head, len(head)+100)
+			length += len(head)
+			h.add(&taken, &g, &p, head, length)
 			key, name := placeOf(&g)
-			want = append(want, sentSegment{key, p.Number, p.Frame, p.Offset, name, uint32(len(head) + 100), [2]byte(head)})
+			want = append(want, sentSegment{key, p.Number, p.Frame, p.Offset, name, uint32(length), [2]byte(head)})
 		}
 		got := h.latest(nil)
 		slices.Reverse(want)
@@ -55,19 +67,22 @@ func TestSent(t *testing.T) {
 		if !slices.Equal(got, want[:len(got)]) {
 			t.Fatal("the segments are not those that were sent")
 		}
-		if least := fewRuns + min(sharedRuns-int(had), maxSentRuns-fewRuns)/2; h.lost && len(got) < least {
+		if least := cap(h.older) / (maxSentRecord + 1); h.lost && len(got) < least {
 			t.Errorf("only %d segments are kept, at least %d", len(got), least)
 		}
-		if taken > sharedRuns {
-			t.Errorf("%d runs are shared", taken)
+		if n := cap(h.older) + cap(h.newer); n > 2*maxSent || h.lost && n < 2*ownSent || h.lost && had == 0 && n < 2*maxSent {
+			t.Errorf("segments are given up with room for %d octets", n)
+		}
+		if taken > sharedSent {
+			t.Errorf("%d octets are shared", taken)
 		}
 		if h.release(&taken); taken != had {
-			t.Errorf("%d runs are shared, before it %d", taken, had)
+			t.Errorf("%d octets are shared, before it %d", taken, had)
 		}
 	}
 }
 
-// TestSent_Allocs: once the ring is full, nothing is allocated.
+// TestSent_Allocs: once there may be no more room, nothing is allocated.
 func TestSent_Allocs(t *testing.T) {
 	var h sent
 	var taken sharing
@@ -78,10 +93,10 @@ func TestSent_Allocs(t *testing.T) {
 		p.Number++
 		h.add(&taken, &g, &p, head[:], 100)
 	}
-	for range 2 * maxSentRuns {
+	for range 4 * maxSent {
 		add()
 	}
-	if n := testing.AllocsPerRun(100, add); n > 0 {
+	if n := testing.AllocsPerRun(1000, add); n > 0 {
 		t.Errorf("%v allocations for a segment", n)
 	}
 }

@@ -116,8 +116,8 @@ func TestTerminate_Quote(t *testing.T) {
 		}, -1, trace.QuoteCut, 0, 0, 0},
 		{"too long ago", func(d *tracetest.Dialog) {
 			d.FPDU(0, write)
-			for i := range uint32(300) { // no two of them go on with one another
-				d.FPDU(0, tracetest.Send(rdmap.OpSend, 0, 1+i, 0, true, make([]byte, i)))
+			for i := range uint32(1000) { // none goes on where the one before ended
+				d.FPDU(0, tracetest.Send(rdmap.OpSend, 0, 3*i, 0, true, make([]byte, i)))
 			}
 			d.FPDU(1, tracetest.Terminate(refusal(invalid, write)))
 		}, -1, trace.Forgotten, 0, 0, 0},

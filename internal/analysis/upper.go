@@ -26,17 +26,20 @@ type upper struct {
 
 // queues are the messages and requests of a side that are under way.
 type queues struct {
-	open     *messages // nil while there was none
+	// What each segment touches comes first.
+
+	open *messages // nil while there was none
+	// sent are the headers of what it sent last. quoted is the message that a Terminate
+	// quotes a segment of, while it goes on; nil if there is none.
+	quoted *quoted
+	sent   sent
+
 	requests []request
 	room     fifo.Room[request] // for them
 	changed  int64              // when the number of them changed
 	// early are responses whose request may come later: it waits behind chunks
 	// that are missing. nil: there was none.
 	early *[]early
-	// sent are the headers of what it sent last. quoted is the message that a Terminate
-	// quotes a segment of, while it goes on; nil if there is none.
-	sent   sent
-	quoted *quoted
 }
 
 // messages are those that are under way.

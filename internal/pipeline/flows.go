@@ -13,11 +13,10 @@ import (
 
 // flow is a connection in the table.
 type flow struct {
-	// What each packet touches comes first and fills a cache line.
-	ends packet.Endpoints
-	mark mark
 	sums [2]sums // by side
 	conn analysis.Conn
+	ends packet.Endpoints
+	mark mark
 }
 
 // mark packs whether side 0, the sender of the first packet, is the larger endpoint, and

@@ -42,9 +42,10 @@ func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *
 	if r.tunnels != nil {
 		r.tunnels = nil
 	}
-	if fl, side, ok := r.admit(fl, side, nil, n); ok { // it is: nothing was damaged
-		r.take(f, p, fl, side, n)
+	if r.opt.Sums {
+		fl.undamaged(side, s)
 	}
+	r.take(f, p, fl, side, n)
 	return true
 }
 

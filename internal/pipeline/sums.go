@@ -29,13 +29,20 @@ const (
 	probation = 64 << 10
 )
 
+// failed reports whether so many octets were verified that a connection that is not known to
+// carry iWARP is none.
+func (fl *flow) failed() bool {
+	t := &fl.conn.Trace
+	return t.Flow[0].Octets+t.Flow[1].Octets > probation
+}
+
 // damaged verifies the checksum of a packet and reports whether it is wrong while
 // others of the sender are right: the receiver drops such a packet. right says that it was
 // verified already; else p is the packet.
 func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right bool) bool {
 	t := &fl.conn.Trace
 	s.Compare, s.HasSum = false, false
-	if !t.IsMPA && t.Flow[0].Octets+t.Flow[1].Octets > probation {
+	if !t.IsMPA && fl.failed() {
 		return false
 	}
 	k, d := &fl.sums[side], fl.conn.Dir(side)
@@ -72,6 +79,18 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right
 		return true
 	}
 	return false
+}
+
+// undamaged is damaged for a whole packet that is known to be right: nearly each.
+func (fl *flow) undamaged(side int, s *reassembly.Segment) {
+	t := &fl.conn.Trace
+	if s.Compare = t.IsMPA || !fl.failed(); !s.Compare || s.Len == 0 {
+		return
+	}
+	k := &fl.sums[side]
+	if more(&k.good); k.good == 1 && k.bad > 0 {
+		t.Flow[fl.conn.Dir(side)].SumsUnsure = true
+	}
 }
 
 // spoilt reports whether a SYN is damaged, so that nothing begins with it.
