@@ -34,6 +34,9 @@ var makers = []func(*about){
 func Connection(c *trace.Connection, findings []conformance.Finding) []Diagnosis {
 	a := newAbout(c, findings)
 	a.diagnose()
+	for i := range a.diagnoses {
+		a.diagnoses[i].tell()
+	}
 	return a.diagnoses
 }
 

@@ -39,6 +39,9 @@ type Diagnosis struct {
 	// same tells problems apart that are of one kind, severity and direction: connections
 	// with the same one are folded into one diagnosis.
 	same string
+	// words, if not nil, writes the sentences: that is put off until it is known that the
+	// connection tells for all those that are folded with it.
+	words func(*Diagnosis)
 
 	// Conns are the numbers of the connections that have it, as far as they are listed; Of
 	// is how many there are.

@@ -82,23 +82,28 @@ func telling(s *trace.Stall) int {
 func (a *about) stall(d trace.Dir) {
 	h := a.Flow[d].Held
 	s := &h.Longest
-	cause, text, advice := a.cause(d, s)
-	diagnosis := Diagnosis{
-		Kind: Stalled, Severity: a.stallSeverity(h), Dir: d, HasDir: true, Frames: stallFrames(s, a.EndFrame),
-		Title: "stalled for " + duration(s.Length()),
-		Text:  a.stallText(d, s) + " " + text, Advice: advice, same: cause + ", " + s.End.String(),
-	}
-	if w := a.waited(d, s); w != "" {
-		diagnosis.Also = append(diagnosis.Also, w)
-	}
-	if h.Stalls > 1 {
-		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("It was the longest of %s stalls, %s in all (%s of the time of the connection).",
-			Number(h.Stalls), duration(h.Stalled), share(float64(h.Stalled), float64(a.LastTime-a.FirstTime))))
-	}
 	if s.End == trace.StallReset || s.End == trace.StallClosed {
 		a.endExplained = true
 	}
-	a.add(diagnosis)
+	a.add(Diagnosis{
+		Kind: Stalled, Severity: a.stallSeverity(h), Dir: d, HasDir: true, Frames: stallFrames(s, a.EndFrame),
+		same: a.cause(s).String() + ", " + s.End.String(), words: func(to *Diagnosis) { a.tellStall(d, to) },
+	})
+}
+
+// tellStall writes the sentences of a diagnosis about the stalls of a direction.
+func (a *about) tellStall(d trace.Dir, to *Diagnosis) {
+	h := a.Flow[d].Held
+	s := &h.Longest
+	text, advice := a.why(d, s)
+	to.Title, to.Text, to.Advice = "stalled for "+duration(s.Length()), a.stallText(d, s)+" "+text, advice
+	if w := a.waited(d, s); w != "" {
+		to.Also = append(to.Also, w)
+	}
+	if h.Stalls > 1 {
+		to.Also = append(to.Also, fmt.Sprintf("It was the longest of %s stalls, %s in all (%s of the time of the connection).",
+			Number(h.Stalls), duration(h.Stalled), share(float64(h.Stalled), float64(a.LastTime-a.FirstTime))))
+	}
 }
 
 func (a *about) stallSeverity(h *trace.Delays) conformance.Severity {
@@ -134,49 +139,79 @@ func (a *about) stallText(d trace.Dir, s *trace.Stall) string {
 	}
 }
 
-// cause says what held a direction up, as far as the capture shows it, and what to try.
-func (a *about) cause(d trace.Dir, s *trace.Stall) (cause, text, advice string) {
-	me, other := d.Sender(), (1 - d).Sender()
-	amount := a.amount(s)
+// stallCause is what held a direction up.
+type stallCause uint8
+
+const (
+	inMessage stallCause = iota // nothing tells
+	closedWindow
+	lostAcks
+	lostBehind
+	lostBefore
+	lateAck
+	owedAnswer
+)
+
+var stallCauses = [...]string{"message", "window", "acknowledgements lost", "loss behind", "loss before", "late acknowledgement", "answer"}
+
+func (c stallCause) String() string { return stallCauses[c] }
+
+// cause tells what held a direction up, as far as the capture shows it.
+func (a *about) cause(s *trace.Stall) stallCause {
 	switch {
 	case s.Window:
-		text = fmt.Sprintf("The receive window of the %s was closed: nothing took the octets out of its TCP, so the %s could send no more.", other, me)
-		advice = fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", other)
-		return "window", text, advice
+		return closedWindow
 	case s.Again > 0 && s.Again == s.Known:
-		text = fmt.Sprintf("It repeated octets %s, last in frame %d, that the %s had acknowledged: those acknowledgements were lost between "+
-			"the capture point and the %s.", repeats(s.Again), s.AgainFrame, other, me)
-		advice = fmt.Sprintf("look for lost packets between the capture point and the %s: drops at switches and adapters, a link or a path that "+
-			"failed over.", me)
-		return "acknowledgements lost", text, advice
+		return lostAcks
 	case s.Again > 0:
+		return lostBehind
+	case s.Hole:
+		return lostBefore
+	case s.Unacked > 0 && s.End == trace.StallAck && s.Owed == 0 && !s.Open:
+		return lateAck
+	case s.Owed > 0:
+		return owedAnswer
+	}
+	return inMessage
+}
+
+// why says what held a direction up, and what to try.
+func (a *about) why(d trace.Dir, s *trace.Stall) (text, advice string) {
+	me, other := d.Sender(), (1 - d).Sender()
+	amount := a.amount(s)
+	switch a.cause(s) {
+	case closedWindow:
+		return fmt.Sprintf("The receive window of the %s was closed: nothing took the octets out of its TCP, so the %s could send no more.", other, me),
+			fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", other)
+	case lostAcks:
+		return fmt.Sprintf("It repeated octets %s, last in frame %d, that the %s had acknowledged: those acknowledgements were lost between "+
+				"the capture point and the %s.", repeats(s.Again), s.AgainFrame, other, me),
+			fmt.Sprintf("look for lost packets between the capture point and the %s: drops at switches and adapters, a link or a path that "+
+				"failed over.", me)
+	case lostBehind:
 		text = fmt.Sprintf("%s that it had sent stayed without an acknowledgement, though it repeated some of them %s, last in frame %d.",
 			amount, repeats(s.Again), s.AgainFrame)
-		text += fmt.Sprintf(" They, or the acknowledgements, were lost between the capture point and the %s, or the %s did not answer.", other, other)
-		advice = fmt.Sprintf("look for lost packets between the capture point and the %s: drops at switches and adapters, a link or a path that "+
-			"failed over, a firewall; and whether the %s itself hung.", other, other)
-		return "loss behind", text, advice
-	case s.Hole:
-		text = fmt.Sprintf("Some of what it had sent was missing while later %s had come: it was lost on its way to the capture point, and the "+
-			"%s noticed only after that time. %s waited for an acknowledgement.", a.units(), me, amount)
-		advice = fmt.Sprintf("look for lost packets between the %s and the capture point: drops at switches and adapters.", me)
-		return "loss before", text, advice
-	case s.Unacked > 0 && s.End == trace.StallAck && s.Owed == 0 && !s.Open:
-		text = fmt.Sprintf("The %s acknowledged %s only then, and the %s had not repeated them. Both sides may have been held up, or the "+
-			"capture missed packets, or its clock went forward.", other, amount, me)
-		return "late acknowledgement", text, "compare with a capture at the other side."
-	case s.Owed > 0:
+		return text + fmt.Sprintf(" They, or the acknowledgements, were lost between the capture point and the %s, or the %s did not answer.", other, other),
+			fmt.Sprintf("look for lost packets between the capture point and the %s: drops at switches and adapters, a link or a path that "+
+				"failed over, a firewall; and whether the %s itself hung.", other, other)
+	case lostBefore:
+		return fmt.Sprintf("Some of what it had sent was missing while later %s had come: it was lost on its way to the capture point, and the "+
+				"%s noticed only after that time. %s waited for an acknowledgement.", a.units(), me, amount),
+			fmt.Sprintf("look for lost packets between the %s and the capture point: drops at switches and adapters.", me)
+	case lateAck:
+		return fmt.Sprintf("The %s acknowledged %s only then, and the %s had not repeated them. Both sides may have been held up, or the "+
+			"capture missed packets, or its clock went forward.", other, amount, me), "compare with a capture at the other side."
+	case owedAnswer:
 		text = fmt.Sprintf("%s of the %s waited for an answer in that time.", a.requests(1-d, s.Owed), other)
 		if s.Unacked > 0 {
 			text += fmt.Sprintf(" %s that it had sent were not acknowledged either.", amount)
 		}
-		text += fmt.Sprintf(" The capture does not show why: the %s may have been busy, or its packets were lost before the capture point.", me)
-		advice = fmt.Sprintf("look at the %s at that time, and for lost packets between it and the capture point.", me)
-		return "answer", text, advice
+		return text + fmt.Sprintf(" The capture does not show why: the %s may have been busy, or its packets were lost before the capture point.", me),
+			fmt.Sprintf("look at the %s at that time, and for lost packets between it and the capture point.", me)
 	}
-	text = fmt.Sprintf("It was in the middle of a message. The capture does not show why: the %s may have been busy, or its packets were lost "+
-		"before the capture point.", me)
-	return "message", text, fmt.Sprintf("look at the %s at that time, and for lost packets between it and the capture point.", me)
+	return fmt.Sprintf("It was in the middle of a message. The capture does not show why: the %s may have been busy, or its packets were lost "+
+			"before the capture point.", me),
+		fmt.Sprintf("look at the %s at that time, and for lost packets between it and the capture point.", me)
 }
 
 // amount is how much was not acknowledged.

@@ -83,6 +83,7 @@ func (s *Summary) Add(d Diagnosis) {
 			first.Conns = append(first.Conns, d.Conns...)
 		}
 		if d.Conn.Number < first.Conn.Number { // the first connection tells for all
+			d.tell()
 			d.Conns, d.Of = first.Conns, first.Of
 			*first = d
 		}
@@ -92,8 +93,17 @@ func (s *Summary) Add(d Diagnosis) {
 		if s.at == nil {
 			s.at = map[alike]*Diagnosis{}
 		}
+		d.tell()
 		s.at[key] = &d
 		s.all = append(s.all, &d)
+	}
+}
+
+// tell writes the sentences, if that was put off.
+func (d *Diagnosis) tell() {
+	if d.words != nil {
+		d.words(d)
+		d.words = nil
 	}
 }
 
