@@ -11,6 +11,7 @@ import (
 // Room recognises the upper layers of a capture.
 type Room struct {
 	protocols []Protocol
+	ports     [][]uint16 // of each
 	note      Note
 	message   Message
 	startup   Startup
@@ -18,7 +19,15 @@ type Room struct {
 }
 
 // New makes a room that knows all [Protocols].
-func New() *Room { return &Room{protocols: Protocols()} }
+func New() *Room { return newRoom(Protocols()) }
+
+func newRoom(protocols []Protocol) *Room {
+	r := &Room{protocols: protocols}
+	for _, p := range protocols {
+		r.ports = append(r.ports, p.Ports())
+	}
+	return r
+}
 
 // maxProtocols bounds the protocols of a room.
 const maxProtocols = 8
@@ -36,19 +45,24 @@ const (
 
 // conn is the state of a connection.
 type conn struct {
-	// layer is what the connection shows. It outlives the rest.
-	layer *trace.UpperLayer
-	proto Protocol // nil while none is recognised
-	dec   Decoder
-	// trust are the points that speak for it.
-	trust int
+	*named // nil while no protocol is recognised
 	// points of each protocol; out are those that were contradicted. ported has those
 	// whose port it is.
 	points      [maxProtocols]int8
 	out, ported uint8
 	seen        uint8 // messages, while there is no name
-	order       uint64
-	ops         [2]operations
+}
+
+// named is the state of a connection whose protocol is recognised.
+type named struct {
+	// layer is what the connection shows. It outlives the rest.
+	layer *trace.UpperLayer
+	proto Protocol
+	dec   Decoder
+	// trust are the points that speak for it.
+	trust int
+	order uint64
+	ops   [2]operations
 }
 
 // PDU sets what a PDU is to the upper layer.
@@ -77,8 +91,8 @@ func (r *Room) of(p *trace.PDU) *conn {
 func (r *Room) begin(t *trace.Connection) *conn {
 	c := new(conn)
 	t.UpperData, t.Upper = c, nil
-	for i, proto := range r.protocols {
-		for _, port := range proto.Ports() {
+	for i, ports := range r.ports {
+		for _, port := range ports {
 			if t.Side[trace.R2I].Addr.Port() == port || !t.RolesKnown && t.Side[trace.I2R].Addr.Port() == port {
 				c.ported |= 1 << i
 			}
@@ -105,7 +119,7 @@ func (r *Room) opening(p *trace.PDU) {
 	if !s.Reply {
 		c = r.begin(p.Conn)
 	}
-	if c.proto == nil {
+	if c.named == nil {
 		for i, proto := range r.protocols {
 			if c.out&(1<<i) == 0 {
 				c.judge(i, proto.Private(s))
@@ -115,7 +129,7 @@ func (r *Room) opening(p *trace.PDU) {
 	} else if f := c.proto.Private(s); !r.believes(c, p.Conn, f, trace.ByPrivateData) {
 		return
 	}
-	if c.proto != nil {
+	if c.named != nil {
 		n := r.noteOf(c, p)
 		c.dec.Startup(s, n)
 		r.finish(c, p)
@@ -156,8 +170,8 @@ func (r *Room) choose(c *conn, t *trace.Connection, by trace.Evidence) {
 	case best < 0:
 		return
 	}
-	c.proto, c.dec, c.trust = r.protocols[best], r.protocols[best].New(), points
-	c.layer = &trace.UpperLayer{Protocol: c.proto.Name(), By: by}
+	proto := r.protocols[best]
+	c.named = &named{proto: proto, dec: proto.New(), trust: points, layer: &trace.UpperLayer{Protocol: proto.Name(), By: by}}
 	t.Upper = c.layer
 }
 
@@ -194,7 +208,10 @@ func (r *Room) segment(p *trace.PDU) {
 	switch op := p.Control.Opcode; {
 	case p.FPDU != nil && p.FPDU.CRCStatus == mpa.CRCBad, p.Chunk != nil && p.Chunk.Order == trace.Duplicate:
 	case op == rdmap.OpWrite, op == rdmap.OpReadResponse, op == rdmap.OpReadRequest:
-		if c, ok := p.Conn.UpperData.(*conn); ok && c.proto != nil {
+		if p.Conn.Upper == nil {
+			return // this saves the look at its state
+		}
+		if c, ok := p.Conn.UpperData.(*conn); ok && c.named != nil {
 			r.transfer(c, p)
 		}
 	case isSend(op) && !p.Segment.Tagged && p.Segment.MO == 0:
@@ -206,24 +223,24 @@ func (r *Room) segment(p *trace.PDU) {
 func (r *Room) send(p *trace.PDU) {
 	c := r.of(p)
 	m := &r.message
-	if !r.begun(p, m) || c.proto == nil && c.seen >= patience {
+	if !r.begun(p, m) || c.named == nil && c.seen >= patience {
 		return
 	}
-	if c.proto == nil {
+	if c.named == nil {
 		r.recognise(c, p, m)
 	}
-	if c.proto == nil {
+	if c.named == nil {
 		return
 	}
 	if r.believes(c, p.Conn, c.dec.Message(m, r.noteOf(c, p)), trace.ByContent) {
 		r.finish(c, p)
 		return
 	}
-	if c.proto != nil {
+	if c.named != nil {
 		return
 	}
 	// The name was taken back: another protocol may know it.
-	if r.recognise(c, p, m); c.proto != nil && c.dec.Message(m, r.noteOf(c, p)) != Contradicts {
+	if r.recognise(c, p, m); c.named != nil && c.dec.Message(m, r.noteOf(c, p)) != Contradicts {
 		r.finish(c, p)
 	}
 }

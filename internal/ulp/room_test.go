@@ -72,7 +72,7 @@ type feeder struct {
 }
 
 func newFeeder(t *testing.T, port uint16, protocols ...Protocol) *feeder {
-	f := &feeder{t: t, room: &Room{protocols: protocols}}
+	f := &feeder{t: t, room: newRoom(protocols)}
 	f.conn.RolesKnown = true
 	f.conn.Side[trace.I2R].Addr = netip.AddrPortFrom(netip.MustParseAddr("10.0.0.1"), 4000)
 	f.conn.Side[trace.R2I].Addr = netip.AddrPortFrom(netip.MustParseAddr("10.0.0.2"), port)
