@@ -61,7 +61,7 @@ func (c *judged) askFrom(list []*indexedRule, i int, have catalogue.Gate, f func
 }
 
 // askShaped asks about an event of a shape; every are those that are asked in any case.
-func (c *judged) askShaped(s *byShape, every []*indexedRule, known model.Seen, k model.Shape, have catalogue.Gate, f func(*indexedRule, *rules.Report)) {
+func (c *judged) askShaped(s *byShape, every []*indexedRule, known model.Known, k model.Shape, have catalogue.Gate, f func(*indexedRule, *rules.Report)) {
 	c.ask(every, have, f)
 	if known.Has(k) && !c.engine.capture.Long {
 		return
@@ -89,7 +89,7 @@ func (c *judged) Startup(f *model.Frame, have catalogue.Gate) {
 // FPDU has the rules judge an FPDU.
 func (c *judged) FPDU(e *model.FPDU, k model.Shape, have catalogue.Gate) {
 	l := &c.lists().fpdu
-	c.askShaped(l, l.every, e.Shapes.FPDUs[:], k, have, func(r *indexedRule, k *rules.Report) { r.FPDU.Ask(k, r.Rule, r.entry, e) })
+	c.askShaped(l, l.every, c.Capture.FPDUs(e.Direction), k, have, func(r *indexedRule, k *rules.Report) { r.FPDU.Ask(k, r.Rule, r.entry, e) })
 }
 
 // Segment has the rules judge a segment, selected by its T bit and its opcode.
@@ -99,7 +99,7 @@ func (c *judged) Segment(s *model.Segment, k model.Shape, have catalogue.Gate) {
 	if !s.Noise && !s.Touch.Matters() && !c.engine.capture.Long {
 		every = l.calm
 	}
-	c.askShaped(l, every, s.Shapes.Segments[:], k, have, func(r *indexedRule, k *rules.Report) {
+	c.askShaped(l, every, c.Capture.Segments(s.Direction), k, have, func(r *indexedRule, k *rules.Report) {
 		if !s.Noise || r.Noise {
 			r.Segment.Ask(k, r.Rule, r.entry, s)
 		}
@@ -109,7 +109,7 @@ func (c *judged) Segment(s *model.Segment, k model.Shape, have catalogue.Gate) {
 // Message has the rules judge a message.
 func (c *judged) Message(m *model.Message, k model.Shape, have catalogue.Gate) {
 	l := &c.lists().message
-	c.askShaped(l, l.every, m.Shapes.Messages[:], k, have, func(r *indexedRule, k *rules.Report) { r.Message.Ask(k, r.Rule, r.entry, m) })
+	c.askShaped(l, l.every, c.Capture.Messages(m.Direction), k, have, func(r *indexedRule, k *rules.Report) { r.Message.Ask(k, r.Rule, r.entry, m) })
 }
 
 // Malformed has the rules judge a ULPDU without a whole DDP header.

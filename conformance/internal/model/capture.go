@@ -16,6 +16,8 @@ type CaptureState struct {
 	seg  Segment
 	fpdu FPDU
 	idle idle
+	// shapes are the numbers of shapes.
+	shapes numbering
 	// Latest is the time of the latest PDU.
 	Latest int64
 	// Long: each FPDU goes the long way. Tests compare the two.

@@ -372,7 +372,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	h.Sizes.add(c, e)
 	h.Chain.add(e)
 	h.Latest = last{p.From + p.Length, p.LastAcked}
-	c.steadies(e, &c.Capture.seg, Seen(h.Shapes.FPDUs[:]).Has(k), gates, have)
+	c.steadies(e, &c.Capture.seg, c.Capture.FPDUs(h).Has(k), gates, have)
 }
 
 func (c *Conn) chunk(p *trace.PDU) {
@@ -441,7 +441,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 		s.Answer = s.answers()
 	}
 	k := s.shape(have)
-	if !Seen(h.Shapes.Segments[:]).Has(k) {
+	if !c.Capture.Segments(h).Has(k) {
 		if s.Noise = s.isNoise(); s.Noise {
 			k = 0
 		}
@@ -453,7 +453,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 		s.touches(c, c.Capture, have)
 	}
 	c.Tell.Segment(s, k, have)
-	s.known = h.HasVersions && Seen(h.Shapes.Segments[:]).Has(k)
+	s.known = h.HasVersions && c.Capture.Segments(h).Has(k)
 	if s.exchanges() && !s.Noise && (s.Op != OpReadResponse || s.Answer.Begins) {
 		c.Tell.Exchange(s, have)
 	}

@@ -59,7 +59,7 @@ type sending struct {
 	Tagged  [2]flow
 	CRC     crcRun
 	Opening opening
-	Shapes  shapes
+	shapes  shapes
 	Chain   chain
 	Latest  last // FPDU
 	First   firstSegment

@@ -9,13 +9,6 @@ import (
 // Nearly all FPDUs of a direction look alike to most rules. A rule that depends only on
 // the shape of an event need not judge that shape again once it found it valid.
 
-// shapes are those of a direction that all was well with.
-type shapes struct {
-	FPDUs    [7]Shape
-	Messages [3]Shape
-	Segments [10]Shape
-}
-
 // Shape is what such rules look at, packed; 0 is no shape.
 type Shape uint64
 
@@ -35,29 +28,6 @@ func (p *packed) flag(b bool) {
 		p.v |= 1 << p.n
 	}
 	p.n++
-}
-
-// Seen is a set of shapes seen, the latest first; a further one takes the place of the
-// last.
-type Seen []Shape
-
-// Has reports whether a shape was seen and is still kept.
-func (s Seen) Has(k Shape) bool {
-	if k == 0 {
-		return false
-	}
-	for _, x := range s {
-		if x == k {
-			return true
-		}
-	}
-	return false
-}
-
-// Add adds a shape.
-func (s Seen) Add(k Shape) {
-	copy(s[1:], s)
-	s[0] = k
 }
 
 // gateBits is the room for gates in a shape.

@@ -19,12 +19,12 @@ type sizes struct {
 	// Partial are the ULPDUs that do not end their message.
 	Partial   lengths
 	PartialAt site // the first of them, or the one that may turn out to be
-	// open is the length of the last ULPDU if its message continues, else 0.
-	open int
 	// Small counts those of Partial below the least MULPDU; inRow the latest consecutive
 	// ones; row says that there were smallRow in a row.
 	Small, inRow uint32
 	Row          bool
+	// open is the length of the last ULPDU if its message continues, else 0.
+	open uint16
 	*oddities
 }
 
@@ -63,7 +63,7 @@ func (s *sizes) add(c *Conn, e *FPDU) {
 	s.open = 0
 	// A message of a fixed header that is cut, and an empty segment, have rules of their own.
 	if g := e.PDU.Segment; g != nil && !g.Last && n > g.HeaderLen && e.PDU.Control.Opcode.HeaderLen() == 0 {
-		s.open = n
+		s.open = e.FPDU.ULPDULength
 		if s.Partial.N == 0 {
 			s.PartialAt = e.site()
 		}
@@ -76,7 +76,7 @@ func (s *sizes) add(c *Conn, e *FPDU) {
 
 // goesOn counts the last ULPDU, which did not end its message.
 func (s *sizes) goesOn() {
-	s.Partial.add(s.open)
+	s.Partial.add(int(s.open))
 	if s.open >= LeastMULPDU {
 		s.inRow = 0
 		return

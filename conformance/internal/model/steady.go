@@ -52,7 +52,7 @@ func (c *Conn) steadies(e *FPDU, s *Segment, known bool, gates, have catalogue.G
 	k, z := &h.CRC, &h.Sizes
 	switch {
 	case f.CRCStatus != mpa.CRCGood, !oneSegment(p), c.Trace.Outcome == trace.Rejected && h.Opening.Refused == nil, h.Opening.Good == 0:
-	case len(f.Markers) > 0 && (!c.Trace.Negotiated || f.Size < 2*mpa.MarkerInterval), len(f.Markers) == 0 && len(k.Starts) > 0, z.open != int(f.ULPDULength), z.open < LeastMULPDU, z.Partial.N == 0, z.tail, !z.whole:
+	case len(f.Markers) > 0 && (!c.Trace.Negotiated || f.Size < 2*mpa.MarkerInterval), len(f.Markers) == 0 && len(k.Starts) > 0, z.open != f.ULPDULength, z.open < LeastMULPDU, z.Partial.N == 0, z.tail, !z.whole:
 	default:
 		y.begin(s, f.ULPDULength)
 		y.cut, y.padKnown, y.crc, y.gates, y.have, y.marked, y.knows = c.Trace.Flow[h.Dir].Cut, f.PadKnown, c.Trace.CRC, gates, have, len(f.Markers) > 0, h.Knows
@@ -109,7 +109,7 @@ func (c *Conn) steadily(h *Direction, p *trace.PDU) bool {
 		return false
 	}
 	if y.marked {
-		if e := (FPDU{h, p, f}); !Seen(h.Shapes.FPDUs[:]).Has(e.shape(c, y.have)) {
+		if e := (FPDU{h, p, f}); !c.Capture.FPDUs(h).Has(e.shape(c, y.have)) {
 			return false
 		}
 		y.start = f.Offset
