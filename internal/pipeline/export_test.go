@@ -3,6 +3,12 @@ package pipeline
 // NoteAlways has every frame noted that is read ahead, whoever has less to do.
 func (r *Run) NoteAlways() { r.ahead.Always = true }
 
+// Eager makes a connection of each SYN at once.
+func (r *Run) Eager() { r.eager = true }
+
+// SYNs is how many SYNs wait for an answer.
+func (r *Run) SYNs() int { return r.syns.len() }
+
 // Known is how many connections were found by number, at most.
 func (r *Run) Known() int { return len(r.flows.known) }
 

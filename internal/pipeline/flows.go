@@ -142,12 +142,11 @@ func (f *flow) side(p *packet.Packet) (side int, ok bool) {
 	return sideOf(swap, f.mark.swap()), ok
 }
 
-// add puts a flow for the packet into the table.
-func (t *flows) add(p *packet.Packet) *flow {
+// add puts a flow between endpoints into the table; swap says that side 0 is the larger one.
+func (t *flows) add(e packet.Endpoints, swap bool) *flow {
 	if t.n*2 >= len(t.slots) {
 		t.rebuild(len(t.slots)*2, nil)
 	}
-	e, swap := p.Endpoints()
 	f := &flow{ends: e, mark: newMark(swap)}
 	t.put(slot{e.Keyed(t.seed), f})
 	t.n++

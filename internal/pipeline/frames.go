@@ -148,6 +148,10 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 			r.tellStraggler(f, p, &was, dir)
 			return
 		}
+		if fl, side = r.answered(p); fl == nil && r.unanswered(p) {
+			r.tellUnanswered(f, p)
+			return
+		}
 	}
 	fl, side, ok := r.admit(fl, side, p, n)
 	if !ok {
@@ -188,10 +192,9 @@ func (r *Run) admit(fl *flow, side int, p *packet.Packet, n *readahead.Note) (*f
 	s := &r.seg
 	switch {
 	case fl == nil:
-		if r.flows.n >= r.opt.MaxConnections {
-			r.evict()
-		}
-		fl, side = r.flows.add(p), 0
+		r.makeRoom()
+		e, swap := p.Endpoints()
+		fl, side = r.flows.add(e, swap), 0
 		r.init(fl, p)
 	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, s) && !(r.opt.Sums && fl.spoilt(side, p)):
 		r.finish(fl)

@@ -171,15 +171,20 @@ func (o *Others) connection(t *trace.Connection, first [2][]byte) {
 	case !t.SYN:
 		o.Idle.add(t.FirstFrame)
 	case answer.Frames == 0:
-		if u := o.unopened(t.Side[server].Addr); u != nil {
-			u.Silent.add(t.FirstFrame)
-		}
+		o.silent(t.Side[server].Addr, t.FirstFrame)
 	case answer.RST != nil && answer.MSS == 0 && answer.Frames == 1:
 		if u := o.unopened(t.Side[server].Addr); u != nil {
 			u.Refused.add(answer.RST.Frame)
 		}
 	default:
 		o.Idle.add(t.FirstFrame)
+	}
+}
+
+// silent notes a connection that its server did not answer.
+func (o *Others) silent(server netip.AddrPort, frame uint64) {
+	if u := o.unopened(server); u != nil {
+		u.Silent.add(frame)
 	}
 }
 

@@ -210,6 +210,8 @@ type Run struct {
 	// tunnels are those of the current frame.
 	tunnels []tunnel.Header
 	flows   *flows
+	syns    syns
+	eager   bool // each SYN is a connection at once: tests compare
 	assocs  *associations
 	live    uint64 // sessions of the associations in the table
 	totals  Totals
@@ -233,7 +235,7 @@ type Run struct {
 
 // New prepares a run; sink may be nil.
 func New(opt Options, sink Sink) *Run {
-	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), assocs: newAssociations()}
+	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), syns: newSYNs(), assocs: newAssociations()}
 	if opt.MaxConnections == 0 {
 		r.opt.MaxConnections = DefaultConnections
 	}
@@ -360,9 +362,20 @@ func (r *Run) ended(err error) (bool, error) {
 }
 
 func (r *Run) init(fl *flow, p *packet.Packet) {
-	forced := slices.Contains(r.opt.DecodeAs, p.SrcPort) || slices.Contains(r.opt.DecodeAs, p.DstPort)
-	fl.conn.Init(&r.env, r.next, endpoints(p), forced)
+	fl.conn.Init(&r.env, r.next, endpoints(p), r.forced(p))
 	r.next++
+}
+
+// forced reports whether the user says that the connection of a packet is MPA.
+func (r *Run) forced(p *packet.Packet) bool {
+	return slices.Contains(r.opt.DecodeAs, p.SrcPort) || slices.Contains(r.opt.DecodeAs, p.DstPort)
+}
+
+// makeRoom makes room for another connection.
+func (r *Run) makeRoom() {
+	if r.flows.n >= r.opt.MaxConnections {
+		r.evict()
+	}
 }
 
 // finish ends a connection and keeps its record if it carried iWARP.
@@ -417,15 +430,18 @@ func (r *Run) evict() {
 // Finish ends all connections and returns those that carried iWARP, by number.
 func (r *Run) Finish() []*trace.Connection {
 	r.env.End = r.totals.LastTime
-	flows := r.flows.all()
+	flows, lone := r.flows.all(), r.syns.order()
 	r.flows = newFlows()
 	for i, fl := range flows {
 		if r.stopped.Load() {
 			break
 		}
+		lone = r.finishSYNs(lone, fl.conn.Trace.Number)
 		r.finish(fl)
 		flows[i] = nil // the garbage collector may take it
 	}
+	r.finishSYNs(lone, r.next)
+	r.syns = newSYNs()
 	all := slices.Clone(r.assocs.all)
 	slices.SortFunc(all, func(a, b *association) int { return cmp.Compare(a.conn.Number(), b.conn.Number()) })
 	for _, a := range all {
@@ -457,7 +473,7 @@ func (r *Run) Open(f func(*trace.Connection)) {
 }
 
 // Tracked is how many connections and associations are in memory.
-func (r *Run) Tracked() int { return r.flows.n + len(r.assocs.all) }
+func (r *Run) Tracked() int { return r.flows.n + r.syns.len() + len(r.assocs.all) }
 
 // Totals returns the counts so far.
 func (r *Run) Totals() Totals {

@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"slices"
 
+	"github.com/iwdissect/iwdissect/internal/fifo"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
@@ -35,7 +36,8 @@ type settling struct {
 	queue closing
 	now   int64 // the latest time of the capture
 	past  map[packet.Endpoints]settled
-	order queue[pastKey]
+	order []pastKey // first in, first out
+	room  fifo.Room[pastKey]
 	conn  trace.Connection // stands for that of a straggler
 }
 
@@ -90,36 +92,6 @@ type pastKey struct {
 	until  int64
 }
 
-// queue is first in, first out, in memory that is used again.
-type queue[T any] struct {
-	items []T
-	head  int
-}
-
-func (q *queue[T]) len() int { return len(q.items) - q.head }
-func (q *queue[T]) first() *T {
-	return &q.items[q.head]
-}
-
-func (q *queue[T]) push(v T) {
-	if q.head > 0 && len(q.items) == cap(q.items) {
-		n := copy(q.items, q.items[q.head:])
-		clear(q.items[n:])
-		q.items, q.head = q.items[:n], 0
-	}
-	q.items = append(q.items, v)
-}
-
-func (q *queue[T]) pop() T {
-	var none T
-	v := q.items[q.head]
-	q.items[q.head] = none
-	if q.head++; q.head == len(q.items) {
-		q.items, q.head = q.items[:0], 0
-	}
-	return v
-}
-
 // Settle settles the connections that closed long enough before a time, which is that of the
 // capture, in nanoseconds since 1970. Frames do so by themselves; on a quiet interface none
 // may come.
@@ -144,8 +116,9 @@ func (r *Run) Settle(now int64) {
 // forget forgets the settled connections whose ports may be used again, and those beyond the
 // bound.
 func (s *settling) forget() {
-	for s.order.len() > 0 && (s.order.first().until <= s.now || s.order.len() > maxSettled) {
-		k := s.order.pop()
+	for len(s.order) > 0 && (s.order[0].until <= s.now || len(s.order) > maxSettled) {
+		k := s.order[0]
+		s.room.Drop(&s.order, 1)
 		if s.past[k.ends].number == k.number {
 			delete(s.past, k.ends)
 		}
@@ -211,7 +184,7 @@ func (r *Run) settle(c *closed) {
 		s.past = map[packet.Endpoints]settled{}
 	}
 	s.past[fl.ends] = settled{t.Number, fl.mark.swap(), [2]trace.Endpoint{t.Side[0].Addr, t.Side[1].Addr}, fl.conn.Dir(0), syns}
-	s.order.push(pastKey{fl.ends, t.Number, s.now + rememberFor})
+	s.room.Push(&s.order, pastKey{fl.ends, t.Number, s.now + rememberFor})
 }
 
 // lingerInFile is how long a connection of a file that has closed waits, in nanoseconds of the
