@@ -54,6 +54,8 @@ type Engine struct {
 	verdicts []Judgement
 	told     told
 	shown    []Finding // those that are passed to the sink
+	// waiting counts the events that wait for the other direction.
+	waiting int
 	// Bugs counts rules that panicked.
 	Bugs int
 }
@@ -134,15 +136,23 @@ func (e *Engine) fresh(t *trace.Connection) *judged {
 // PDU implements [trace.Sink].
 func (e *Engine) PDU(p *trace.PDU) {
 	c := e.of(p.Conn)
-	if !c.Conn.Record(p) {
-		return
+	switch {
+	case !c.inStep(p):
+		c.take(p.Dir, event{pdu: p})
+	case c.Record(p):
+		c.agree()
+		c.settle()
 	}
-	c.agree()
-	c.settle()
 }
 
 // Gap implements [trace.Sink].
-func (e *Engine) Gap(g *trace.GapEvent) { e.of(g.Conn).Missing(g) }
+func (e *Engine) Gap(g *trace.GapEvent) {
+	if c := e.of(g.Conn); c.wait != nil {
+		c.take(g.Dir, event{gap: g})
+	} else {
+		c.Missing(g)
+	}
+}
 
 // Transaction implements [trace.Sink].
 func (e *Engine) Transaction(*trace.Transaction) {}
@@ -157,6 +167,7 @@ func (e *Engine) Ended(live, record *trace.Connection) {
 	case !ok:
 		c = e.fresh(live)
 	}
+	c.passAll()
 	c.finish()
 	p := e.capture.Remember(&c.Conn, record)
 	if p != nil && len(c.findings) > 0 {

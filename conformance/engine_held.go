@@ -38,6 +38,9 @@ func (c *judged) release() {
 		return
 	}
 	var lost catalogue.Gate
+	if c.Adrift {
+		lost |= catalogue.ReadSync
+	}
 	for i := range c.Directions {
 		if c.Directions[i].Hole || c.Trace.Flow[i].Waiting {
 			lost |= catalogue.ReadSync

@@ -24,6 +24,8 @@ type judged struct {
 	agreed   bool            // the rules about the startup were asked
 	// held are findings that wait for the end.
 	held []held
+	// wait are the events of each direction that wait for the other one; nil: none do.
+	wait *[2]waiting
 }
 
 // begin resets it for a new connection.

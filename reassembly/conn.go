@@ -60,7 +60,10 @@ func (c *Conn) NewConnection(dir int, s *Segment) bool {
 	}
 	if c.rst[0] || c.rst[1] || h.fin >= 0 || peer.fin >= 0 {
 		o := c.Opening()
-		return s.Time-c.time >= reuseAfter || !o.Copied(dir, s)
+		// If only its answer or its refusal was captured so far, this is the SYN itself, and late.
+		refused := c.rst[1-dir] && h.foretold && s.Seq+1 == h.base
+		itself := !c.syn[dir] && (h.started || refused)
+		return s.Time-c.time >= reuseAfter || !itself && !o.Copied(dir, s)
 	}
 	return !h.started && peer.started && !peer.startKnown
 }
@@ -133,7 +136,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 		size = 0 // an explanation for people, RFC 9293 3.5.2, not of the stream
 	}
 	if s.Flags&FlagACK != 0 {
-		peer.ack(s)
+		peer.ack(s, c.syn[dir])
 	}
 	c.ack = peer.acknowledged(s)
 	s.acked = c.ack
@@ -144,7 +147,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 			h.startKnown = true
 		}
 	case s.Flags&FlagRST == 0:
-		h.start(seq, s.Flags&FlagSYN != 0)
+		h.begins(seq, s.Flags&FlagSYN != 0, peer)
 	}
 	if h.started {
 		off := h.Offset(seq)
@@ -179,7 +182,7 @@ func (c *Conn) Acknowledge(dir int, s *Segment) {
 	c.frame, c.time = s.Frame, s.Time
 	peer := &c.dirs[1-dir&1]
 	if peer.News(s) {
-		peer.ack(s)
+		peer.ack(s, c.syn[dir&1])
 	}
 	c.ack = peer.acknowledged(s)
 }

@@ -15,12 +15,14 @@ type Direction struct {
 	extra   bool // dis holds carriers
 	// Whether anything was seen, and whether offset 0 follows the SYN.
 	started, startKnown bool
-	acked               int64 // what the peer has acknowledged
-	ackOff              int64 // ackSeq as an offset
-	waiting             int   // held segments
-	released            int64 // carriers below this are not needed
-	left                int64 // where the first delivery that is still known begins
-	passed              []delivery
+	// foretold: base is what the peer acknowledged first, see foretell.
+	foretold bool
+	acked    int64 // what the peer has acknowledged
+	ackOff   int64 // ackSeq as an offset
+	waiting  int   // held segments
+	released int64 // carriers below this are not needed
+	left     int64 // where the first delivery that is still known begins
+	passed   []delivery
 
 	data   []byte
 	cut    int64 // octets behind data that the snap length took
@@ -29,6 +31,7 @@ type Direction struct {
 	dis    *disorder
 
 	copies copies
+	deaf   int64 // what the octets below acknowledged is not known
 }
 
 // Counts are the counters of a direction, for the summary. A segment may count in more
@@ -77,6 +80,15 @@ func (h *Direction) Waiting() bool { return h.waiting > 0 }
 // Acked is the highest offset that the peer acknowledged.
 func (h *Direction) Acked() int64 { return h.acked }
 
+// Behind reports whether the peer acknowledged more than was delivered, where a FIN counts for
+// one.
+func (h *Direction) Behind() bool {
+	if h.started {
+		return h.acked > h.next+1
+	}
+	return h.foretold && h.ackOff > 1
+}
+
 // Conflict is the offset of the last segment whose octets differ from an earlier copy.
 func (h *Direction) Conflict() int64 {
 	if h.dis == nil {
@@ -112,11 +124,13 @@ func (h *Direction) high() int64 {
 // not a loss of the capture but belongs to another connection, or is forged.
 const maxAhead = 1 << 24
 
-// ack processes what a packet of the peer says of this direction.
-func (h *Direction) ack(s *Segment) {
+// ack processes what a packet of the peer says of this direction. opened: the SYN of the
+// peer was captured.
+func (h *Direction) ack(s *Segment, opened bool) {
 	answer := s.Flags&(FlagSYN|FlagRST) == FlagSYN
 	if !h.started {
 		if !answer {
+			h.foretell(s, opened)
 			return
 		}
 		// The SYN was not captured, but its answer has its number.
@@ -132,10 +146,36 @@ func (h *Direction) ack(s *Segment) {
 	}
 }
 
+// foretell processes what the side that opened the connection acknowledges before anything
+// of this direction was captured, as where its packets come late: at first the SYN of this
+// direction. So the places of what it acknowledges are known before the direction is.
+func (h *Direction) foretell(s *Segment, opened bool) {
+	switch {
+	case h.foretold:
+	case !opened && s.Flags&FlagRST == 0:
+		return
+	default:
+		h.base, h.foretold = s.Ack, true // or a RST refuses a SYN
+	}
+	h.ackSeq, h.ackOff = s.Ack, seq.Unwrap(h.ackOff, s.Ack-h.base)
+}
+
+// begins fixes offset 0 with the first packet of the direction.
+func (h *Direction) begins(number uint32, known bool, peer *Direction) {
+	switch {
+	case !h.foretold:
+	case number != h.base: // what the peer acknowledged was something else
+		peer.deaf = peer.high()
+	case h.ackOff <= maxAhead:
+		h.acked, h.ackSeen = max(h.ackOff, 0), true
+	}
+	h.start(number, known)
+}
+
 // acknowledged is what a packet of the peer acknowledges, as an offset of this
 // direction, or unknown. It was processed already.
 func (h *Direction) acknowledged(s *Segment) int64 {
-	if s.Flags&FlagACK == 0 || !h.started || h.ackSeq != s.Ack {
+	if s.Flags&FlagACK == 0 || !h.started && !h.foretold || h.ackSeq != s.Ack {
 		return unknown
 	}
 	return h.ackOff

@@ -58,6 +58,9 @@ type Arrival struct {
 	// packets of the association come from several interfaces.
 	Passed   int64
 	OnePlace bool
+	// Shuffled is true when the packets of the association are known not to be in the
+	// order in which they passed: acknowledgements stand before what they acknowledge.
+	Shuffled bool
 	// Pending is what this chunk may overtake, if HasPending.
 	Pending    Pending
 	HasPending bool

@@ -303,8 +303,9 @@ type Transaction struct {
 	Omitted   uint64
 	// Bytes is the payload of the answer in octets.
 	Bytes uint64
-	// First and Last are the latencies to the first and the last response PDU
-	// in nanoseconds.
+	// First and Last are the latencies to the first and the last response PDU in
+	// nanoseconds; both negative if they are not known, because the clocks of a capture put
+	// the answer before the request.
 	First, Last int64
 }
 

@@ -66,7 +66,7 @@ func (a *Association) tooLarge(m *reassembly.Message) bool {
 func (s *Session) arrival(k *trace.Chunk, m *reassembly.Message) {
 	r, a := &m.Arrival, &k.Arrival
 	a.Frame, a.Time, a.TSN, a.End, a.Heard, a.Passed = r.Frame, r.Time, m.First, m.First+int64(len(m.TSNs)), r.Heard, r.Passed
-	a.OnePlace, a.Complete = !s.assoc.merged, r.Complete
+	a.OnePlace, a.Shuffled, a.Complete = s.assoc.onePlace(), s.assoc.shook.shuffled, r.Complete
 	if a.HasPending {
 		a.HasPending, a.Pending = false, trace.Pending{}
 	}

@@ -391,6 +391,7 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 	if !a.asm.Started(side) {
 		a.shook.begins(side, d.TSN)
 	}
+	a.shook.comes(side, d.TSN)
 	ours := d.PPID == sctpddp.PPIDSegment || d.PPID == sctpddp.PPIDControl
 	if d.I && !d.Begin() {
 		ours = a.ddp // only the first chunk of a message says what it is

@@ -68,6 +68,9 @@ func (a *Association) sacked(side int, c *sctp.Chunk, cumulative uint32, blocks 
 	was, knew := a.asm.Acked(peer)
 	a.asm.Ack(side, cumulative, blocks)
 	now, _ := a.asm.Acked(peer)
+	if a.asm.Started(peer) {
+		a.shook.overtaken(peer, a.asm.High(peer), now)
+	}
 	switch {
 	case !knew || now > was:
 		if a.quiet(peer, a.cur.Time) {

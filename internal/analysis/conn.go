@@ -217,6 +217,10 @@ type work struct {
 	crcs mpa.Verified
 	size int
 	fins [2]bool
+	// first is the initiator's first FPDU, if the Reply was not seen by then; else nil.
+	first *indication
+	// reply is one that was captured before its Request; nil if there is none.
+	reply *reply
 	pauses
 	tcp  reassembly.Conn
 	dirs [2]direction
@@ -358,7 +362,7 @@ func (c *Conn) noteProgress() {
 		if fl.StartAcked == 0 && w.dirs[i].hasOrigin && fl.Acked >= w.dirs[i].origin {
 			fl.StartAcked = c.Trace.LastTime
 		}
-		fl.Waiting = h.Waiting() || h.Started() && h.Acked() > h.Next()+1 // a FIN counts for one
+		fl.Waiting = h.Waiting() || h.Behind()
 	}
 }
 
@@ -426,8 +430,12 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 	if fl.FIN == nil {
 		fl.FIN = act
 	}
-	if !c.fins[0] && !c.fins[1] && !c.closed {
+	first := !c.fins[0] && !c.fins[1]
+	if first {
 		c.stops(s, trace.StallClosed)
+	}
+	// The FIN of the other side may have been captured first and yet answer this one.
+	if peer := t.Flow[c.Dir(1-side)].FIN; (first || !c.fins[side] && peer.Acked > act.At) && !c.closed {
 		t.Ending, t.EndFrame = trace.FIN, s.Frame
 		t.EndedBy = trace.Dir(side) //nolint:gosec // a side until Finish
 	}

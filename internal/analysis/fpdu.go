@@ -64,6 +64,12 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU, single bool) {
 	c.seen(side, dir)
 	p := c.fpduRecord(side, dir, f, single)
 	c.faults(side, dir, f, p, single)
+	if c.Trace.Flow[1-dir].Waiting {
+		p.LastAcked = c.tcp.Acked()
+		if !single {
+			p.LastAcked = c.acked(side, f.Offset+int64(f.Size)-1)
+		}
+	}
 	c.header(side, dir, f, p)
 	if c.env.wantsPDUs() {
 		c.show(side, f, p, single)
@@ -141,12 +147,12 @@ func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, single bool) *tr
 // header decodes the DDP header, and processes the segment.
 func (c *Conn) header(side int, dir trace.Dir, f *mpa.FPDU, p *trace.PDU) {
 	h := &c.dirs[side]
-	indicates := h.first && dir == trace.I2R && c.Trace.Outcome == trace.Accepted
+	indicates := h.first && dir == trace.I2R
 	h.first = false
 	if err := ddp.DecodeTo(&c.env.segment, f.Head); err != nil {
 		c.Trace.Flow[dir].Malformed++
 		if indicates && f.ULPDULength == 0 {
-			c.rtrKind(p, mpa.RTRSend, "send") // the draft's zero-length ULPDU
+			c.indicated(indication{mpa.RTRSend, "send", p.Frame}) // the draft's zero-length ULPDU
 		}
 		if len(f.Head) > 1 {
 			p.Control = rdmap.ControlOf(f.Head[1])
@@ -156,7 +162,7 @@ func (c *Conn) header(side int, dir trace.Dir, f *mpa.FPDU, p *trace.PDU) {
 	p.Segment = &c.env.segment
 	p.Control = rdmap.ControlOf(p.Segment.RsvdULP)
 	if indicates {
-		c.rtr(p)
+		c.indicated(indicationOf(p))
 	}
 	c.segment(side, p)
 }
@@ -197,30 +203,46 @@ func (c *Conn) lastPart(side int, f *mpa.FPDU, p *trace.PDU) {
 	}
 }
 
-// rtr classifies the initiator's first FPDU on a connection whose Reply awaits
-// a ready-to-receive indication (RFC 6581 section 9.1).
-func (c *Conn) rtr(p *trace.PDU) {
-	octets, body := payload(p)
-	var kind mpa.RTRSet
-	var sent string
-	switch op := p.Control.Opcode; {
-	case op == rdmap.OpSend && octets == 0:
-		kind, sent = mpa.RTRSend, "send"
-	case op == rdmap.OpWrite && octets == 0:
-		kind, sent = mpa.RTRWrite, "write"
-	case op == rdmap.OpTerminate:
-		sent = "terminate"
-	case op == rdmap.OpReadRequest:
-		if r, err := rdmap.DecodeReadRequest(body); err == nil && r.Size == 0 {
-			kind, sent = mpa.RTRRead, "read"
-		}
-	}
-	c.rtrKind(p, kind, sent)
+// indication is the initiator's first FPDU: what kind of ready-to-receive indication it is,
+// 0 if none, and what RTRSent says of it.
+type indication struct {
+	kind  mpa.RTRSet
+	sent  string
+	frame uint64
 }
 
-// rtrKind notes what the initiator sent first, and decides the layout by it.
-func (c *Conn) rtrKind(p *trace.PDU, kind mpa.RTRSet, sent string) {
-	t := &c.Trace
+// indicationOf classifies the initiator's first FPDU (RFC 6581 section 9.1).
+func indicationOf(p *trace.PDU) indication {
+	octets, body := payload(p)
+	switch op := p.Control.Opcode; {
+	case op == rdmap.OpSend && octets == 0:
+		return indication{mpa.RTRSend, "send", p.Frame}
+	case op == rdmap.OpWrite && octets == 0:
+		return indication{mpa.RTRWrite, "write", p.Frame}
+	case op == rdmap.OpTerminate:
+		return indication{0, "terminate", p.Frame}
+	case op == rdmap.OpReadRequest:
+		if r, err := rdmap.DecodeReadRequest(body); err == nil && r.Size == 0 {
+			return indication{mpa.RTRRead, "read", p.Frame}
+		}
+	}
+	return indication{frame: p.Frame}
+}
+
+// indicated notes what the initiator sent first. If the Reply comes later, as where its
+// direction does, that waits for it.
+func (c *Conn) indicated(first indication) {
+	if c.Trace.Outcome != trace.Accepted {
+		c.first = &first
+		return
+	}
+	c.readied(first)
+}
+
+// readied notes what the initiator sent first on a connection whose Reply awaits a
+// ready-to-receive indication, and decides the layout by it.
+func (c *Conn) readied(first indication) {
+	t, kind := &c.Trace, first.kind
 	ini, res := &t.Side[trace.I2R], &t.Side[trace.R2I]
 	if !ini.HasEnhanced || !res.HasEnhanced {
 		return
@@ -238,8 +260,8 @@ func (c *Conn) rtrKind(p *trace.PDU, kind mpa.RTRSet, sent string) {
 	if t.RTRExpected == 0 && (kind != 0 || !ini.Enhanced.A || !res.Enhanced.A) {
 		return // no RTR message was requested
 	}
-	if t.RTRSent = sent; sent != "" {
-		t.RTRFrame = p.Frame
+	if t.RTRSent = first.sent; first.sent != "" {
+		t.RTRFrame = first.frame
 	}
 }
 

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -53,15 +55,21 @@ func (c *upper) asked(side int, p *trace.PDU, r request) {
 		h.room.Drop(&h.requests, 1)
 	}
 	h.pass(fl, p.Time)
-	late := c.arrived != 0 && c.arrived < p.Frame
 	h.room.Push(&h.requests, r)
 	fl.Requests++
-	if late {
+	if c.queues[1-side].early != nil {
 		c.catchUp(side, p)
 	}
-	if n := int32(len(h.requests)); n > fl.MostOutstanding { //nolint:gosec // at most maxRequests
+	if n := int32(len(h.requests)); n > fl.MostOutstanding && !c.outruns(p) { //nolint:gosec // at most maxRequests
 		fl.MostOutstanding, fl.Waits.AtMost = n, 0
 	}
+}
+
+// outruns reports whether the sender of a request had received more than was captured of the
+// other direction by now: then it is not known how many are outstanding.
+func (c *upper) outruns(p *trace.PDU) bool {
+	peer := &c.Trace.Flow[1-p.Dir]
+	return c.arrived == 0 && peer.Waiting && (p.LastAcked < 0 || p.LastAcked > peer.Sent+1)
 }
 
 // pass adds the time since the requests of a side changed in number to what is known of
@@ -79,7 +87,8 @@ func (q *queues) pass(fl *trace.Flow, now int64) {
 	q.changed = now
 }
 
-// early is a response that was delivered before its request.
+// early is a response that was delivered before its request: over SCTP because that waits
+// behind chunks that are missing, over TCP because the directions are out of step.
 type early struct {
 	pdu    uint64
 	frame  uint64
@@ -90,13 +99,16 @@ type early struct {
 	octets int64
 	last   bool
 	id     uint32
+	acked  int64 // what its sender had received, negative if that is not known
 }
 
 // unmatched notes a response without a request.
 func (c *upper) unmatched(side int, p *trace.PDU, e early) {
 	c.Trace.Flow[p.Dir].Unmatched++
-	if c.arrived == 0 {
-		return
+	if c.arrived != 0 {
+		e.acked = p.Chunk.Arrival.Heard
+	} else if e.acked = p.LastAcked; !c.Trace.Flow[1-p.Dir].Waiting || e.acked < 0 {
+		return // its sender had received no more than was captured by now
 	}
 	q := &c.queues[side]
 	if q.early == nil {
@@ -108,39 +120,71 @@ func (c *upper) unmatched(side int, p *trace.PDU, e early) {
 	}
 }
 
-// catchUp finds the answers to the latest request of a side among the responses that
-// were delivered before it, although captured after it.
+// maxPassed is how many responses that answer something else are passed over in the search
+// for those to a request: they come in the order of the requests.
+const maxPassed = 64
+
+// catchUp finds the answers to the latest request of a side among the responses that were
+// delivered before it. Over SCTP they were captured after it; over TCP they acknowledge it.
 func (c *upper) catchUp(side int, p *trace.PDU) {
 	peer := &c.queues[1-side]
 	if peer.early == nil {
 		return
 	}
-	kept := (*peer.early)[:0]
-	done := false
-	for _, e := range *peer.early {
+	all, kept, passed := *peer.early, 0, 0
+	n := 0
+	for done := false; n < len(all) && !done && passed < maxPassed; n++ {
+		e := &all[n]
 		i := len(c.queues[side].requests) - 1
-		if done || e.frame < c.arrived || !c.queues[side].requests[i].takes(&e) {
-			kept = append(kept, e)
+		if !c.answers(e, p) || !c.queues[side].requests[i].takes(e) {
+			all[kept] = *e
+			kept++
+			passed++
 			continue
 		}
 		c.Trace.Flow[c.Dir(1-side)].Unmatched--
+		done = c.take(side, i, e, p)
+	}
+	if kept == 0 {
+		*peer.early = all[n:] // nearly always, and at no cost
+		return
+	}
+	*peer.early = slices.Delete(all, kept, n)
+}
+
+// answers reports whether a response can answer a request that was delivered after it.
+func (c *upper) answers(e *early, p *trace.PDU) bool {
+	if c.arrived != 0 {
+		k := &p.Chunk.Arrival
+		return e.frame >= c.arrived || k.Shuffled || e.acked >= k.End
+	}
+	return e.acked >= p.From+p.Length
+}
+
+// take pairs a response with request i of a side, which was delivered after it with PDU p,
+// and reports whether the request is done with that.
+func (c *upper) take(side, i int, e *early, p *trace.PDU) bool {
+	if c.arrived != 0 && c.arrived < p.Frame {
 		// The answer was seen before the request became deliverable: use the time at which
 		// the request was captured.
 		c.queues[side].requests[i].time = c.arrivedAt
-		at := trace.PDU{Number: e.pdu, Frame: p.Frame, Time: e.time}
-		c.answered(1-side, i, &at)
-		r := &c.queues[side].requests[i]
-		r.got += uint64(e.octets) //nolint:gosec // not negative
-		switch {
-		case e.atomic:
-			c.complete(1-side, i, trace.TransactionAtomic, 8, &at)
-			done = true
-		case e.last:
-			c.complete(1-side, i, trace.TransactionRead, r.got, &at)
-			done = true
-		}
 	}
-	*peer.early = kept
+	at := trace.PDU{Number: e.pdu, Frame: p.Frame, Time: e.time}
+	c.answered(1-side, i, &at)
+	r := &c.queues[side].requests[i]
+	if r.got == 0 {
+		r.lead = uint64(e.octets) //nolint:gosec // not negative
+	}
+	r.got += uint64(e.octets) //nolint:gosec // not negative
+	switch {
+	case e.atomic:
+		c.complete(1-side, i, trace.TransactionAtomic, 8, &at)
+	case e.last:
+		c.complete(1-side, i, trace.TransactionRead, r.got, &at)
+	default:
+		return false
+	}
+	return true
 }
 
 // takes reports whether a response answers the request.
@@ -223,6 +267,21 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 	}
 	fl.Answered++
 	c.unanswered(1-side, h.requests[:i])
+	first, last := r.first, p.Time-r.time
+	if first >= 0 && last >= 0 {
+		c.took(kind, last)
+	} else {
+		first, last = -1, -1 // by clocks that differ
+	}
+	c.transaction(&trace.Transaction{
+		Conn: &c.Trace, Kind: kind, Frame: p.Frame, Request: r.pdu, Responses: r.answer, Omitted: r.more,
+		Bytes: octets, First: first, Last: last,
+	})
+	h.room.Drop(&h.requests, i+1)
+}
+
+// took counts the latency of a transaction.
+func (c *upper) took(kind trace.TransactionKind, ns int64) {
 	latency := &c.Trace.ReadLatency
 	if kind == trace.TransactionAtomic {
 		latency = &c.Trace.AtomicLatency
@@ -230,12 +289,7 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 	if *latency == nil {
 		*latency = new(trace.Latency)
 	}
-	(*latency).Add(p.Time - r.time)
-	c.transaction(&trace.Transaction{
-		Conn: &c.Trace, Kind: kind, Frame: p.Frame, Request: r.pdu, Responses: r.answer, Omitted: r.more,
-		Bytes: octets, First: r.first, Last: p.Time - r.time,
-	})
-	h.room.Drop(&h.requests, i+1)
+	(*latency).Add(ns)
 }
 
 // transaction keeps a transaction until the PDU that completes it has been handed out.

@@ -489,9 +489,13 @@ func (s *Session) answer(p *trace.PDU, f sctpddp.Function) {
 		return
 	}
 	t.Negotiated = t.Side[0].HasEnhanced == t.Side[1].HasEnhanced
-	t.StartupLatency, t.HasStartupLatency = p.Time-s.reqAt, true
+	took := p.Time - s.reqAt
+	if took >= 0 {
+		t.StartupLatency, t.HasStartupLatency = took, true
+	} else {
+		took = -1 // by clocks that differ
+	}
 	s.transaction(&trace.Transaction{
-		Conn: t, Kind: trace.TransactionStartup, Frame: p.Frame, Request: s.reqNum, Responses: []uint64{p.Number},
-		First: t.StartupLatency, Last: t.StartupLatency,
+		Conn: t, Kind: trace.TransactionStartup, Frame: p.Frame, Request: s.reqNum, Responses: []uint64{p.Number}, First: took, Last: took,
 	})
 }

@@ -200,8 +200,10 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 		return
 	}
 	c.streamed(side, h.tailOff)
+	to := h.tailOff + int64(len(h.tail))
+	answered := s.Kind == mpa.StartupRequest && c.reply != nil && c.reply.acked >= to
 	if s.Kind == mpa.StartupRequest {
-		if t.Outcome == trace.Rejected {
+		if t.Outcome == trace.Rejected && !answered {
 			c.forget()
 		}
 		c.roles(side)
@@ -214,15 +216,18 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 	if s.Kind == mpa.StartupRequest {
 		t.Startups++
 		c.reqNum, c.reqAt = c.env.pdu.Number, c.env.pdu.Time
-	} else if c.Dir(side) == trace.R2I && t.Side[trace.I2R].HasStartup {
-		t.StartupLatency, t.HasStartupLatency = c.env.pdu.Time-c.reqAt, true
-		c.transaction(&trace.Transaction{
-			Conn: t, Kind: trace.TransactionStartup, Frame: c.env.pdu.Frame, Request: c.reqNum,
-			Responses: []uint64{c.env.pdu.Number}, First: t.StartupLatency, Last: t.StartupLatency,
-		})
-		c.flushTransactions()
+		if answered {
+			c.startupDone(c.reply.pdu, c.reply.time, c.env.pdu.Frame)
+		}
+		c.reply = nil
+	} else if c.Dir(side) == trace.R2I {
+		if p := &c.env.pdu; t.Side[trace.I2R].HasStartup {
+			c.startupDone(p.Number, p.Time, p.Frame)
+		} else {
+			c.reply = &reply{p.Number, p.Time, c.acked(side, to-1)}
+		}
 	}
-	h.origin = h.tailOff + int64(len(h.tail))
+	h.origin = to
 	h.hasOrigin, h.phase = true, held
 	h.tail = h.tail[:0]
 	c.outside(side).restart(h.origin)
@@ -231,7 +236,7 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 	}
 	req, rep := &t.Side[trace.I2R], &t.Side[trace.R2I]
 	switch {
-	case s.Kind == mpa.StartupReply && s.R:
+	case s.Kind == mpa.StartupReply && s.R, answered && rep.Startup.R:
 		c.rejected()
 	case req.HasStartup && rep.HasStartup && rep.Startup.Kind == mpa.StartupReply && !rep.Startup.R:
 		c.negotiate()
@@ -239,6 +244,28 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 		// The frame of the other side is missing, and its FPDUs were found without it.
 		c.force(side)
 	}
+}
+
+// reply is a Reply that was captured before its Request, and what it acknowledged.
+type reply struct {
+	pdu         uint64
+	time, acked int64
+}
+
+// startupDone hands out the transaction of a Request and its Reply, of which a frame was
+// captured last.
+func (c *Conn) startupDone(pdu uint64, at int64, frame uint64) {
+	t := &c.Trace
+	took := at - c.reqAt
+	if took >= 0 {
+		t.StartupLatency, t.HasStartupLatency = took, true
+	} else {
+		took = -1
+	}
+	c.transaction(&trace.Transaction{
+		Conn: t, Kind: trace.TransactionStartup, Frame: frame, Request: c.reqNum, Responses: []uint64{pdu}, First: took, Last: took,
+	})
+	c.flushTransactions()
 }
 
 // cutShort ends a startup frame that claims more private data than there may
@@ -338,6 +365,10 @@ func (c *Conn) negotiate() {
 	t.Markers[trace.R2I] = mpa.TriOf(req.M || rdmac)
 	if t.Side[trace.R2I].HasEnhanced && t.Side[trace.I2R].HasEnhanced {
 		t.RTRExpected = mpa.RTRTypes(t.Side[trace.R2I].Enhanced, t.Layout)
+	}
+	if first := c.first; first != nil {
+		c.first = nil
+		c.readied(*first)
 	}
 	for _, side := range [2]int{c.ini, 1 - c.ini} {
 		switch h := &c.dirs[side]; {

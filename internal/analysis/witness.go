@@ -26,6 +26,9 @@ type witness struct {
 	}
 	lost   [2]bool
 	shakes uint8 // the chunks of the handshake, and of the end, that were seen
+	// ahead are the TSNs of a side that were acknowledged before they were captured, the
+	// last ones, up to before; none if both are the same.
+	ahead [2]struct{ from, to uint32 }
 }
 
 // packet processes a packet.
@@ -57,6 +60,27 @@ func (w *witness) acknowledges(side int, tsn uint32) {
 func (w *witness) begins(side int, tsn uint32) {
 	x := &w.heard[side]
 	w.lost[side] = w.lost[side] || x.seen && seq.Less(x.tsn+1, tsn)
+	w.shuffled = w.shuffled || x.seen && !seq.Less(x.tsn, tsn)
+}
+
+// overtaken processes an acknowledgement for a side up to before acked, of which chunks up to
+// before high were captured.
+func (w *witness) overtaken(side int, high, acked int64) {
+	x := &w.ahead[side]
+	if acked <= high {
+		return
+	}
+	if x.from == x.to {
+		x.from = uint32(high) //nolint:gosec // as a TSN
+	}
+	x.to = uint32(acked) //nolint:gosec // as a TSN
+}
+
+// comes processes a chunk of user data of a side. One that was acknowledged before shows that
+// the directions are out of step, or its first copy is missing.
+func (w *witness) comes(side int, tsn uint32) {
+	x := &w.ahead[side]
+	w.shuffled = w.shuffled || x.from != x.to && !seq.Less(tsn, x.from) && seq.Less(tsn, x.to)
 }
 
 // shakers are the chunks of the handshake and those of the end, in their order.
@@ -72,9 +96,17 @@ func (w *witness) chunk(t sctp.Type) {
 	if t == sctp.TypeData || t == sctp.TypeSack {
 		return // nearly always
 	}
-	if i := slices.Index(shakers[:], t); i >= 0 {
-		w.shakes |= 1 << i
+	i := slices.Index(shakers[:], t)
+	if i < 0 {
+		return
 	}
+	// Each answers the one before, or comes behind the answer to it.
+	later := w.shakes >> (i + 1)
+	if i < handshakes {
+		later &= 1<<(handshakes-1-i) - 1
+	}
+	w.shuffled = w.shuffled || w.shakes>>i&1 == 0 && later != 0
+	w.shakes |= 1 << i
 }
 
 // skipped reports whether a step of the handshake or of the end is missing. The capture
@@ -101,8 +133,12 @@ func (a *Association) severalPaths() bool {
 // witnessed reports whether the order of frames proves what side knew: an acknowledgement
 // for it cannot have passed unseen, as far as is known by now.
 func (a *Association) witnessed(side int) bool {
-	return !a.merged && !a.shook.shuffled && !a.severalPaths() && !a.hides(1-side)
+	return a.onePlace() && !a.severalPaths() && !a.hides(1-side)
 }
+
+// onePlace reports whether nothing is known against it that one place of capture saw all
+// packets in the order in which they passed.
+func (a *Association) onePlace() bool { return !a.merged && !a.shook.shuffled }
 
 // hides reports whether chunks of a side are known to be missing from the capture.
 // Acknowledgements may be missing too then.
@@ -114,7 +150,7 @@ func (a *Association) hides(side int) bool {
 
 // unseen notes of which sides packets are known to be missing, by now.
 func (a *Association) unseen() {
-	gone := a.merged || a.shook.shuffled || a.shook.skipped()
+	gone := !a.onePlace() || a.shook.skipped()
 	for i := range a.side {
 		a.side[i].Unseen = a.side[i].Unseen || gone || !a.shook.spoke[i] || a.hides(i)
 	}

@@ -124,7 +124,8 @@ func (a *about) underWay() string {
 	}
 	var left []string
 	for d := range a.Flow {
-		if n := a.Flow[d].Unanswered; n > 0 {
+		// A response that answers nothing may have been captured before its request.
+		if n := a.Flow[d].Unanswered; n > a.Flow[1-d].Unmatched {
 			left = append(left, Counted(n, "request", "requests")+" of the "+trace.Dir(d).Sender()+" had no answer yet")
 		}
 	}

@@ -26,7 +26,7 @@ var members = map[string]map[string]bool{
 	},
 	"transaction": {
 		"record": true, "conn": true, "frame": true, "kind": true, "request_pdu": true, "response_pdus": true,
-		"response_pdus_omitted": false, "bytes": true, "latency_first_ns": true, "latency_ns": true,
+		"response_pdus_omitted": false, "bytes": true, "latency_first_ns": false, "latency_ns": false,
 	},
 	"finding": {
 		"record": true, "rule": true, "level": true, "conn": true, "dir": false, "frame": true, "pdu": false, "offset": false,

@@ -40,7 +40,14 @@ func (*Hindsight) Gap(*trace.GapEvent) {}
 
 // Transaction implements [trace.Sink].
 func (h *Hindsight) Transaction(t *trace.Transaction) {
-	h.latencies = append(h.latencies, latency{t.Request, t.Last}, latency{h.last, t.Last})
+	if t.Last < 0 {
+		return
+	}
+	last := h.last
+	if n := len(t.Responses); n > 0 && t.Omitted == 0 {
+		last = t.Responses[n-1] // it may have been captured before the request
+	}
+	h.latencies = append(h.latencies, latency{t.Request, t.Last}, latency{last, t.Last})
 }
 
 // Finding takes in a finding.

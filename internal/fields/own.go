@@ -102,7 +102,7 @@ func (r *ownReader) pdu(p *trace.PDU) {
 func (r *ownReader) known(pdu uint64) {
 	if slot := r.slots[ownLatency]; slot >= 0 {
 		for _, l := range r.c.hindsight.latenciesOf(pdu) {
-			r.c.number(slot, uint64(l.ns)) //nolint:gosec // a signed number, as it is
+			r.c.number(slot, uint64(l.ns)) //nolint:gosec // not negative
 		}
 	}
 	if r.slots[ownRule] >= 0 || r.slots[ownLevel] >= 0 {
@@ -114,8 +114,8 @@ func (r *ownReader) known(pdu uint64) {
 }
 
 func (r *ownReader) transaction(t *trace.Transaction) {
-	if r.c.hindsight == nil {
-		r.c.number(r.slots[ownLatency], uint64(t.Last)) //nolint:gosec // a signed number, as it is
+	if r.c.hindsight == nil && t.Last >= 0 {
+		r.c.number(r.slots[ownLatency], uint64(t.Last))
 	}
 }
 

@@ -327,6 +327,9 @@ func appendAnswer(b []byte, e *spoken) []byte {
 	} else {
 		b = appendNumber(b, "PDU ", e.request)
 	}
+	if e.latency < 0 {
+		return b // not known
+	}
 	b = append(b, " after "...)
 	return append(b, diagnose.Duration(e.latency)...)
 }

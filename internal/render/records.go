@@ -169,8 +169,10 @@ func transactionMembers(o *object, t *trace.Transaction) {
 		o.uint("response_pdus_omitted", t.Omitted)
 	}
 	o.uint("bytes", t.Bytes)
-	o.int("latency_first_ns", t.First)
-	o.int("latency_ns", t.Last)
+	if t.Last >= 0 {
+		o.int("latency_first_ns", t.First)
+		o.int("latency_ns", t.Last)
+	}
 }
 
 // Finding writes the record of a finding behind the others of the frame.

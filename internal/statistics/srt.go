@@ -194,6 +194,7 @@ const maxTurns = 64
 
 func (t *rdmaTimes) event(e *event) {
 	switch {
+	case e.is == aTransaction && e.last < 0: // not known
 	case e.is == aTransaction:
 		op := opStartup
 		switch e.kind {

@@ -149,7 +149,7 @@ func (h *Direction) leave(c *Conn, stag uint32) {
 
 // answersKnown reports whether no answer can have been missed.
 func (c *Conn) answersKnown() bool {
-	return c.settled() && !c.Trace.Flow[0].Waiting && !c.Trace.Flow[1].Waiting
+	return c.synced()
 }
 
 // EachArea iterates over the areas of a direction, those that are left in the order of

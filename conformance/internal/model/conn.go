@@ -19,8 +19,11 @@ type Conn struct {
 	Tell    observer
 	// Foreign is a frame of another protocol that has the key of MPA: then nothing
 	// else is judged.
-	Foreign    *Frame
+	Foreign *Frame
+	// Adrift: the directions were out of step by too much for what they say to be put in order.
+	Adrift     bool
 	Directions [2]Direction
+	upTo       [2]int64 // see knows
 	// active is who was taken for the initiator when the connection was first seen.
 	active trace.Endpoint
 	// Request, Reply and Rtr are the startup frames, or the session control that takes their
@@ -30,7 +33,7 @@ type Conn struct {
 
 // Begin resets the model for a connection about which nothing is known yet.
 func (c *Conn) Begin(t *trace.Connection, capture *CaptureState, tell observer) {
-	*c = Conn{Trace: t, Capture: capture, Tell: tell, active: t.Side[trace.I2R].Addr}
+	*c = Conn{Trace: t, Capture: capture, Tell: tell, upTo: [2]int64{-1, -1}, active: t.Side[trace.I2R].Addr}
 	c.sides()
 }
 
@@ -50,6 +53,7 @@ func (c *Conn) Record(p *trace.PDU) bool {
 	if c.Foreign != nil {
 		return false
 	}
+	c.knows(p)
 	switch h := &c.Directions[p.Dir]; {
 	case p.Kind == trace.KindFPDU && c.steadily(h, p), p.Kind == trace.KindSCTPSegment && c.steadyChunk(h, p):
 		return false
@@ -83,6 +87,7 @@ func (c *Conn) Missing(g *trace.GapEvent) {
 // Over records that nothing more follows.
 func (c *Conn) Over() {
 	c.catchUp()
+	c.upTo = [2]int64{-1, -1}
 	for i := range c.Directions {
 		c.Directions[i].over(c)
 	}
@@ -192,8 +197,7 @@ func (c *Conn) Gates(h *Direction) (g catalogue.Gate) {
 	if h.Began && !h.Gap && !h.Unsure && !Hides(&c.Trace.Flow[h.Dir]) {
 		g |= catalogue.MsgSync
 	}
-	waits := c.Trace.Flow[0].Waiting || c.Trace.Flow[1].Waiting
-	if c.settled() && !waits {
+	if c.synced() {
 		g |= catalogue.ReadSync
 	}
 	return g | c.connGates()
@@ -205,11 +209,38 @@ func (c *Conn) sized(h *Direction) bool {
 	return mss > 0 && int(c.Trace.Flow[h.Dir].Largest) <= mss
 }
 
+// synced is settled, and also that no octets wait that may be requests or answers. Those that
+// the sender of the current PDU had not received do not matter to it.
+func (c *Conn) synced() bool {
+	return c.settled() && (c.proven() || !c.Trace.Flow[0].Waiting && !c.Trace.Flow[1].Waiting)
+}
+
+// knows notes up to where each direction matters to a PDU: what precedes it, and what its
+// sender had received when it sent it, if the capture has that.
+func (c *Conn) knows(p *trace.PDU) {
+	acked, peer := p.LastAcked, 1-p.Dir
+	if p.Conn.Transport != trace.TCP || acked > max(c.Trace.Flow[peer].Sent, c.Directions[peer].NextOffset)+1 {
+		acked = -1
+	}
+	c.upTo[p.Dir], c.upTo[peer] = p.From, acked
+}
+
+// proven reports whether acknowledgements prove what the sender of the current PDU had
+// received.
+func (c *Conn) proven() bool { return c.upTo[0] >= 0 && c.upTo[1] >= 0 }
+
 // settled reports whether nothing is missing of the requests and answers so far.
 func (c *Conn) settled() bool {
+	if c.Adrift {
+		return false
+	}
 	for i := range c.Directions {
 		h := &c.Directions[i]
-		if pending := h.Count == 0 && h.NextOffset < c.Trace.Flow[i].Sent; pending || !h.Began || h.Gap || h.Unsure || h.Unread || Hides(&c.Trace.Flow[i]) {
+		sent := c.Trace.Flow[i].Sent
+		if c.proven() {
+			sent = c.upTo[i]
+		}
+		if pending := h.Count == 0 && h.NextOffset < sent; pending || !h.Began || h.Gap || h.Unsure || h.Unread || Hides(&c.Trace.Flow[i]) {
 			return false
 		}
 	}
@@ -379,6 +410,7 @@ func (c *Conn) chunk(p *trace.PDU) {
 	h := &c.Directions[p.Dir]
 	h.sends()
 	h.joins()
+	c.Adrift = c.Adrift || p.Chunk.Arrival.Shuffled
 	if !h.Began && c.Trace.SYN {
 		h.Began = true
 	}

@@ -1,0 +1,155 @@
+package conformance_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// alarms counts the errors and warnings on frames, by rule.
+func alarms(t *testing.T, opt pipeline.Options, fs []capture.Frame) (map[string]int, *judge) {
+	t.Helper()
+	j, found := judgedWith(t, opt, fs), map[string]int{}
+	for i := range j.findings {
+		if f := &j.findings[i]; f.Severity > conformance.Note {
+			found[f.Rule.ID]++
+		}
+	}
+	return found, j
+}
+
+// outOfStep judges a legal trace with its directions out of step, in all the ways there are:
+// nothing may be found that is not found on the trace as it was.
+func outOfStep(t *testing.T, name string, opt pipeline.Options, fs []capture.Frame) {
+	t.Helper()
+	whole, _ := alarms(t, opt, fs)
+	for _, s := range tracetest.Steps() {
+		found, j := alarms(t, opt, s.Of(fs))
+		for id, n := range found {
+			if n <= whole[id] {
+				continue
+			}
+			for i := range j.findings {
+				if f := &j.findings[i]; f.Rule.ID == id {
+					t.Errorf("%s, %v: %d times %s, in step %d times\n\t%s", name, s, n, id, whole[id], text(j.findings[i:i+1]))
+					break
+				}
+			}
+		}
+	}
+}
+
+// TestOutOfStep_Captures: no capture whose directions are out of step is accused of anything that
+// it is not accused of in step.
+func TestOutOfStep_Captures(t *testing.T) {
+	files := tracetest.Captures(t, "..")
+	if dir := os.Getenv("IWDISSECT_CAPTURES"); dir != "" && tracetest.Campaign() {
+		for _, d := range []string{dir, filepath.Join(dir, "../public")} {
+			more, err := filepath.Glob(filepath.Join(d, "*.pcap*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, more...)
+		}
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Base(filepath.Dir(f)) != "generated" {
+			outOfStep(t, filepath.Base(f), pipeline.Options{}, framesIn(t, b))
+		}
+	}
+}
+
+// TestOutOfStep_Scenarios is the same for the legal traces of the scenarios: all in the campaign,
+// some of them otherwise.
+func TestOutOfStep_Scenarios(t *testing.T) {
+	for k, s := range scenario.Builtin() {
+		if !tracetest.Campaign() && k%4 > 0 {
+			continue
+		}
+		outOfStep(t, s.Name, optionsOf(s.Name), framesOf(t, s.Script(true)))
+	}
+}
+
+// TestOutOfStep_Faults: a fault is found with the directions out of step as well, but for those
+// traces that prove nothing any more.
+func TestOutOfStep_Faults(t *testing.T) {
+	const least = 0.95
+	all, kept, missed := 0, 0, map[string]int{}
+	for k, s := range scenario.Builtin() {
+		if !tracetest.Campaign() && k%4 > 0 {
+			continue
+		}
+		fs := framesOf(t, s.Script(false))
+		whole, _ := alarms(t, optionsOf(s.Name), fs)
+		if !s.HasFaults() || whole[s.Name] == 0 {
+			continue
+		}
+		for _, step := range tracetest.Steps() {
+			found, _ := alarms(t, optionsOf(s.Name), step.Of(fs))
+			if all++; found[s.Name] > 0 {
+				kept++
+			} else {
+				missed[s.Name]++
+			}
+		}
+	}
+	t.Logf("%d of %d are found, the others are of %v", kept, all, missed)
+	if all < 500 || float64(kept) < least*float64(all) {
+		t.Errorf("only %d of %d faults are found", kept, all)
+	}
+}
+
+// TestOutOfStep_Answers: the answer to a Read that stands before its request is judged as the
+// answer that it is: a wrong one is found, and once.
+func TestOutOfStep_Answers(t *testing.T) {
+	for _, id := range []string{"RDMAP-READRESP-LEN-01", "RDMAP-READRESP-ORDER-01", "RDMAX-ARESP-ID-01", "RDMAP-READRESP-TO-01"} {
+		s, ok := scenario.Find(id)
+		if !ok {
+			t.Fatalf("there is no scenario %s", id)
+		}
+		fs := framesOf(t, s.Script(false))
+		for _, step := range tracetest.Steps() {
+			if found, j := alarms(t, pipeline.Options{}, step.Of(fs)); found[id] != 1 {
+				t.Errorf("%s, %v: found %d times\n\t%s", id, step, found[id], text(j.findings))
+			}
+		}
+	}
+}
+
+// TestOutOfStep_Far: directions that are out of step by more than is put in order are not
+// judged by what each knew of the other, and what waits is bounded.
+func TestOutOfStep_Far(t *testing.T) {
+	const count = 6000
+	d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
+	d.Request()
+	d.Reply()
+	for i := range count {
+		d.Read(tracetest.Client, uint32(i), 0, 16)
+		d.Tagged(tracetest.Server, rdmap.OpReadResponse, uint32(i), 0, make([]byte, 16), 1000)
+	}
+	fs := tracetest.Net{}.Frames(tracetest.Connection(d, 1460))
+	whole, _ := alarms(t, pipeline.Options{}, fs)
+	for _, n := range []int{count / 2, 3 * count} {
+		found, j := alarms(t, pipeline.Options{}, tracetest.Step{Early: trace.R2I, Frames: n}.Of(fs))
+		if !maps.Equal(found, whole) {
+			t.Errorf("early by %d frames: %v, in step %v", n, found, whole)
+		}
+		if got := fmt.Sprint(verdictOf(j, "RDMAP-READRESP-UNSOL-01")); n > count && got == fmt.Sprint(conformance.Pass) {
+			t.Errorf("early by %d frames: %s", n, got)
+		}
+	}
+}
