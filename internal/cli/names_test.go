@@ -104,6 +104,7 @@ func TestNames_Visible(t *testing.T) {
 			if !json.Valid(out.Bytes()) {
 				t.Errorf("%q: no JSON: %.200s", args, &out)
 			}
+			shows(t, strings.Join(args, " "), out.String(), false)
 		}
 	}
 }

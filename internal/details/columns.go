@@ -1,14 +1,19 @@
 package details
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/visible"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -202,13 +207,14 @@ func (k *Columns) Frame(f *pipeline.Frame) {
 		return
 	}
 	row, b := k.c.Row(), k.out.b
+	from := len(b)
 	for i := range k.show {
 		if i > 0 {
 			b = append(b, k.layout.Separator)
 		}
 		b = k.value(b, &k.show[i], row.Values(k.show[i].slot))
 	}
-	k.out.b = append(b, '\n')
+	k.out.b = append(k.commandless(b, from), '\n')
 	k.c.Shown()
 	k.out.done()
 }
@@ -235,13 +241,40 @@ func (k *Columns) value(b []byte, c *column, vs []fields.Value) []byte {
 		from := len(b)
 		b = c.text(b, vs[i])
 		if c.field.Type == fields.Text {
-			b = k.escape(b, from)
+			b = visible.Defuse(k.escape(b, from), from, k.hidden(`\x5b`))
 		}
 	}
 	if quote != 0 {
 		b = append(b, quote)
 	}
 	return b
+}
+
+// hidden is what stands in place of a character that a build service would obey: its escape,
+// or a space.
+func (k *Columns) hidden(escape string) string {
+	if k.layout.Escape {
+		return escape
+	}
+	return " "
+}
+
+// commandless keeps a line from being a command of GitHub, which begins with two colons. So does
+// an address of IPv6, which stays as it is.
+func (k *Columns) commandless(b []byte, from int) []byte {
+	line := bytes.TrimLeftFunc(b[from:], unicode.IsSpace)
+	if !bytes.HasPrefix(line, []byte("::")) {
+		return b
+	}
+	end := bytes.IndexAny(line, string([]byte{k.layout.Separator, k.layout.Aggregator}))
+	if end < 0 {
+		end = len(line)
+	}
+	if _, err := netip.ParseAddr(string(line[:end])); err == nil {
+		return b
+	}
+	at := len(b) - len(line)
+	return slices.Replace(b, at, at+1, []byte(k.hidden(`\x3a`))...)
 }
 
 // escape makes the text from a place on fit for a column.

@@ -226,7 +226,7 @@ func FuzzForms(f *testing.F) {
 
 // FuzzEscape: what was escaped is one line, one string, one attribute, and says what it was.
 func FuzzEscape(f *testing.F) {
-	for _, s := range []string{"", "plain", "a\tb\nc\\", "\"quoted\" 'too'", "<a href=\"x\">&amp;", "\xff\xfe\x00", "\u0085\u2028\u2029\ufeff", "·······A····"} {
+	for _, s := range []string{"", "plain", "a\tb\nc\\", "\"quoted\" 'too'", "<a href=\"x\">&amp;", "\xff\xfe\x00", "\u0085\u2028\u2029\ufeff", "·······A····", "##[error]a", "##vso[a]", "\u202e\U000e0001"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

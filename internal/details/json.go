@@ -1,6 +1,10 @@
 package details
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/iwdissect/iwdissect/internal/visible"
+)
 
 // JSON is the form of tshark -T json: an array of packets, whose fields are members with the
 // values that are shown. What lies below a field is a member named after it, with _tree
@@ -176,16 +180,13 @@ func (w *jsonWriter) indent(level int) {
 // character, and control characters are escaped.
 func AppendJSON(b []byte, s string) []byte {
 	const digits = "0123456789abcdef"
+	from := len(b)
 	b = append(b, '"')
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(s[i:])
-			if r >= 0x80 && r < 0xa0 || r == 0x2028 || r == 0x2029 {
-				b = append(b, '\\', 'u', digits[r>>12], digits[r>>8&15], digits[r>>4&15], digits[r&15])
-			} else {
-				b = utf8.AppendRune(b, r)
-			}
+			b = visible.AppendJSONRune(b, r)
 			i += n
 			continue
 		}
@@ -199,5 +200,5 @@ func AppendJSON(b []byte, s string) []byte {
 		}
 		i++
 	}
-	return append(b, '"')
+	return append(visible.Defuse(b, from, `\u005b`), '"')
 }

@@ -1,10 +1,12 @@
 package details
 
 import (
+	"fmt"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/iwdissect/iwdissect/internal/fields"
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // PDML is the form of tshark -T pdml: XML with an element for each layer and each field.
@@ -193,6 +195,7 @@ func attr(o *Output, name, v string) {
 // AppendXML appends text for an element or an attribute of XML 1.0. What XML cannot hold,
 // control characters and octets that are not UTF-8, becomes the replacement character.
 func AppendXML(b []byte, s string) []byte {
+	from := len(b)
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
@@ -211,10 +214,12 @@ func AppendXML(b []byte, s string) []byte {
 			b = append(strconv.AppendInt(b, int64(r), 16), ';')
 		case r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0xfffe || r == 0xffff:
 			b = append(b, "\ufffd"...)
+		case r >= utf8.RuneSelf && visible.Hidden(r):
+			b = fmt.Appendf(b, "&#x%x;", r)
 		default:
 			b = utf8.AppendRune(b, r)
 		}
 		i += n
 	}
-	return b
+	return visible.Defuse(b, from, "&#x5b;")
 }

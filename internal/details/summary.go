@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/iwdissect/iwdissect/internal/fields"
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // PSML is the form of tshark -T psml: the packet list as XML.
@@ -70,6 +71,7 @@ func (*Tabs) Frame(o *Output, f *Frame) {
 // AppendPlain appends text for a line: control characters and octets that are not UTF-8 are
 // escaped as in C.
 func AppendPlain(b, s []byte) []byte {
+	from := len(b)
 	q := strconv.AppendQuote(nil, string(s))
 	q = q[1 : len(q)-1]
 	for i := 0; i < len(q); i++ {
@@ -78,5 +80,5 @@ func AppendPlain(b, s []byte) []byte {
 		}
 		b = append(b, q[i])
 	}
-	return b
+	return visible.Defuse(b, from, `\x5b`)
 }

@@ -1,5 +1,7 @@
 package details
 
+import "github.com/iwdissect/iwdissect/internal/visible"
+
 // Text is the form of tshark -O: the tree of each frame as indented lines, of which only the
 // layers that Only has are opened; nil opens all.
 type Text struct {
@@ -68,7 +70,7 @@ func AppendDump(b, octets []byte) []byte {
 			b = append(b, ' ', digits[line[i]>>4], digits[line[i]&15])
 		}
 		b = append(b, "   "...)
-		b = appendPrintable(b, line)
+		b = visible.Defuse(appendPrintable(b, line), len(b), ".")
 		b = append(b, '\n')
 	}
 	return b

@@ -1,9 +1,11 @@
 package render
 
 import (
+	"bytes"
 	"encoding/hex"
 
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // PayloadForm is how the payload of a message is shown in text.
@@ -29,28 +31,18 @@ func appendPayload(b []byte, e *spoken, form PayloadForm) []byte {
 	case PayloadHex:
 		b = appendHexDump(b, e.payload, nil)
 	case PayloadASCII:
-		b = append(appendASCII(append(b, payloadIndent...), e.payload), '\n')
+		for line := range bytes.Lines(e.payload) {
+			b = append(b, payloadIndent...)
+			from := len(b)
+			b = appendPrintable(b, bytes.TrimSuffix(line, []byte("\n")))
+			b = append(visible.DefuseLine(b, from, ".", "."), '\n')
+		}
 	case PayloadRaw:
 		b = append(hex.AppendEncode(append(b, payloadIndent...), e.payload), '\n')
 	}
 	if more := e.length - e.missing - int64(len(e.payload)); more > 0 {
 		b = append(b, "    ... "...)
 		b = append(append(b, diagnose.Counted(uint64(more), "octet", "octets")...), " more\n"...)
-	}
-	return b
-}
-
-func appendASCII(b, octets []byte) []byte {
-	for i, c := range octets {
-		switch {
-		case c == '\n' && i+1 < len(octets):
-			b = append(append(b, '\n'), payloadIndent...)
-		case c == '\n':
-		case c < 0x20 || c > 0x7e:
-			b = append(b, '.')
-		default:
-			b = append(b, c)
-		}
 	}
 	return b
 }

@@ -3,6 +3,8 @@ package render
 import (
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // object builds one JSON object into a buffer.
@@ -77,6 +79,7 @@ func (o *object) uints(name string, v []uint64) {
 // replacement character.
 func appendJSONString(b []byte, s string) []byte {
 	const hexDigits = "0123456789abcdef"
+	from := len(b)
 	b = append(b, '"')
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -93,8 +96,8 @@ func appendJSONString(b []byte, s string) []byte {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		b = utf8.AppendRune(b, r)
+		b = visible.AppendJSONRune(b, r)
 		i += n
 	}
-	return append(b, '"')
+	return append(visible.Defuse(b, from, `\u005b`), '"')
 }

@@ -305,13 +305,7 @@ func appendHexDump(b, octets []byte, missing []mpa.Range) []byte {
 			}
 		}
 		b = append(b, ' ')
-		for _, c := range line {
-			if c < 0x20 || c > 0x7e {
-				c = '.'
-			}
-			b = append(b, c)
-		}
-		b = append(b, '\n')
+		b = append(appendPrintable(b, line), '\n')
 	}
 	return b
 }

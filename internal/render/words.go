@@ -1,6 +1,9 @@
 package render
 
-import "github.com/iwdissect/iwdissect/internal/pipeline"
+import (
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/visible"
+)
 
 // Dumps are how much of a frame is shown below its PDUs.
 const (
@@ -20,6 +23,19 @@ func (l *Lines) dump(f *pipeline.Frame) {
 	}
 	l.out.b = appendWords(l.out.b, b)
 	l.out.done()
+}
+
+// appendPrintable appends octets as text, with dots for what is no ASCII, and for what a build
+// service would obey.
+func appendPrintable(b, octets []byte) []byte {
+	from := len(b)
+	for _, c := range octets {
+		if c < 0x20 || c > 0x7e {
+			c = '.'
+		}
+		b = append(b, c)
+	}
+	return visible.Defuse(b, from, ".")
 }
 
 // appendWords appends octets as tcpdump -X does: in pairs, with their offset before and as
@@ -48,13 +64,7 @@ func appendWords(b, octets []byte) []byte {
 			b = append(b, digits[line[i]>>4], digits[line[i]&15])
 		}
 		b = append(b, "  "...)
-		for _, c := range line {
-			if c < 0x20 || c > 0x7e {
-				c = '.'
-			}
-			b = append(b, c)
-		}
-		b = append(b, '\n')
+		b = append(appendPrintable(b, line), '\n')
 	}
 	return b
 }

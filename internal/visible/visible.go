@@ -4,11 +4,14 @@
 package visible
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -73,6 +76,37 @@ func AppendText(b []byte, s string) []byte {
 
 // marks begin the commands that GitHub and Azure find anywhere in a line.
 var marks = strings.NewReplacer("##[", `##\x5b`, "##vso[", `##vso\x5b`)
+
+// AppendJSONRune appends a rune of a JSON string beyond ASCII, with an escape if it is hidden.
+func AppendJSONRune(b []byte, r rune) []byte {
+	if !Hidden(r) {
+		return utf8.AppendRune(b, r)
+	}
+	for _, unit := range utf16.AppendRune(nil, r) {
+		b = fmt.Appendf(b, `\u%04x`, unit)
+	}
+	return b
+}
+
+// Defuse takes out of what was appended from a place on the commands that are found anywhere
+// in a line: their bracket is written in another way.
+func Defuse(b []byte, from int, bracket string) []byte {
+	if !bytes.Contains(b[from:], []byte("##")) {
+		return b
+	}
+	s := strings.NewReplacer("##[", "##"+bracket, "##vso[", "##vso"+bracket).Replace(string(b[from:]))
+	return append(b[:from], s...)
+}
+
+// DefuseLine does the same, and for a command at the beginning of a line: what was appended
+// stands there, behind blanks at most. Its first colon is written in another way.
+func DefuseLine(b []byte, from int, bracket, colon string) []byte {
+	b = Defuse(b, from, bracket)
+	if at := len(b) - len(bytes.TrimLeftFunc(b[from:], unicode.IsSpace)); bytes.HasPrefix(b[at:], []byte("::")) {
+		b = slices.Replace(b, at, at+1, []byte(colon)...)
+	}
+	return b
+}
 
 // commandless keeps a line from being a command of a build service. GitHub has its commands at
 // the beginning of a line, blanks left out; an address of IPv6 is none.

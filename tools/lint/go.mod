@@ -1,4 +1,4 @@
-module github.com/iwdissect/iwdissect/tools
+module github.com/iwdissect/iwdissect/tools/lint
 
 go 1.26.0
 

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+	"github.com/iwdissect/iwdissect/tools/hostile/attack"
+	"github.com/iwdissect/iwdissect/tools/hostile/measure"
+	"github.com/iwdissect/iwdissect/tools/hostile/messy"
+)
+
+// TestMain makes the test the program that it measures.
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(program())
+	}
+	os.Exit(m.Run())
+}
+
+// TestAttacks: each attack keeps its bounds; a plain go test tries some of them.
+func TestAttacks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures")
+	}
+	c, err := newChecker(t.Context(), t.TempDir(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quick := map[string]bool{"resync": true, "sections": true, "repeats": true}
+	for _, a := range attack.All() {
+		if a.Open != "" || !tracetest.Campaign() && !quick[a.Name] {
+			continue
+		}
+		t.Run(a.Name, func(t *testing.T) {
+			r, err := c.attack(t.Context(), &a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log(r.row())
+			if err := r.wrong(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestResult_Wrong: each bound is told when it does not hold, and none when all do.
+func TestResult_Wrong(t *testing.T) {
+	const ms = time.Millisecond
+	good := func() *result {
+		r := &result{
+			Attack: &attack.Attack{Name: "it", Bound: attack.Bound{Octet: 10, Memory: 100}, Exit: 1}, octet: 9,
+			pair: measure.Pair{One: measure.Cost{Processor: 500 * ms, Exit: 1}, Two: measure.Cost{Processor: 1100 * ms, Memory: 99 << 20, Exit: 1}},
+		}
+		return r
+	}
+	for want, change := range map[string]func(*result){
+		"":                         func(*result) {},
+		"times the work, more":     func(r *result) { r.pair.Two.Processor = 1200 * ms },
+		"than 10":                  func(r *result) { r.octet = 10.1 },
+		"101 MB, more than 100":    func(r *result) { r.pair.Two.Memory = 101 << 20 },
+		"exit code 2, want 1: oom": func(r *result) { r.pair.Two.Exit, r.pair.Two.Said = 2, "oom" },
+	} {
+		r := good()
+		change(r)
+		r.within = r.pair.Within(attack.Growth, 10*ms)
+		err := r.wrong()
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// TestMessy: in messy captures nothing is found that the whole ones do not have, and with CRCs
+// or SCTP all that they have is found.
+func TestMessy(t *testing.T) {
+	for _, kind := range messy.Kinds() {
+		all, err := messy.Compare(kind, messy.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range all {
+			if r.Sent < 1000 {
+				t.Fatalf("%s: only %d FPDUs", kind.Name, r.Sent)
+			}
+			for _, s := range r.Invented {
+				t.Errorf("%s, %s: %s", kind.Name, r.Mess.Name, s)
+			}
+			for _, s := range r.Accused {
+				if !r.Mess.Open {
+					t.Errorf("%s, %s: %s", kind.Name, r.Mess.Name, s)
+				}
+			}
+			if least := float64(r.Reach) * kind.Recovered; float64(r.Found.Whole) < least {
+				t.Errorf("%s, %s: %d FPDUs are found whole, %d of %d were captured", kind.Name, r.Mess.Name, r.Found.Whole, r.Reach, r.Sent)
+			}
+		}
+	}
+}
+
+// TestRun: the list has all, make writes what the attack writes, and wrong words are told.
+func TestRun(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t.Context(), &out, []string{"list"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range attack.All() {
+		if !strings.Contains(out.String(), a.Name+" ") {
+			t.Errorf("%s is not listed", a.Name)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "a.pcap")
+	if err := run(t.Context(), &out, []string{"make", "-n", "10", "syns", path}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fs, err := tracetest.ReadFile(got); err != nil || len(fs) != 10 {
+		t.Errorf("%d frames, %v", len(fs), err)
+	}
+	for _, args := range [][]string{{"make", "nothing", path}, {"make", "syns"}, {"check", "nothing"}, {"messy", "nothing"}} {
+		if err := run(t.Context(), &out, args); err == nil {
+			t.Errorf("%q is accepted", args)
+		}
+	}
+}
