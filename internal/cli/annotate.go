@@ -27,6 +27,7 @@ type annotateOptions struct {
 	out      string
 	window   int
 	unjudged bool // --no-findings
+	messages bool // --upper-pdu
 }
 
 // usualWindow is how many frames of a pipe are held back.
@@ -51,10 +52,15 @@ FILE is reported and left out.
 
 FILE is read twice, since some things become known only after their frame. What comes
 through a pipe can be read once: then the last frames are held back (--window), and what
-becomes known later is counted and reported. An older OUT is replaced, but never FILE.`),
+becomes known later is counted and reported. An older OUT is replaced, but never FILE.
+
+--upper-pdu writes instead the messages that Sends carry, put together and without
+headers of iWARP, as Wireshark exports PDUs: SMB2, RPC, iSCSI and NVMe get to their
+dissectors where Wireshark's own dissector of iWARP is lost.`),
 		Example: strings.Trim(`
   iwdissect annotate trace.pcap -o annotated.pcapng
   tshark -r annotated.pcapng -Y 'frame.comment contains "iwdissect: error"'
+  iwdissect annotate --upper-pdu trace.pcap -o messages.pcapng
   ssh host tcpdump -i eth0 -U -w - tcp | iwdissect annotate --window 100 - -o - | wireshark -k -i -
 `, "\n"),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
@@ -63,6 +69,7 @@ becomes known later is counted and reported. An older OUT is replaced, but never
 	f.StringArrayVarP(&o.read, "read", "r", nil, "read `FILE`, the same as an argument")
 	f.StringVarP(&o.out, "output", "o", "", "write to `OUT`, a pcapng file, or - for standard output")
 	f.IntVar(&o.window, "window", usualWindow, "hold back `N` frames of a pipe")
+	f.BoolVar(&o.messages, "upper-pdu", false, "write the messages of upper layers instead of the packets")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress, and not what was written")
 	o.decodingFlags(f)
 	findingsFlag(f, &o.unjudged)
@@ -99,7 +106,11 @@ func (o *annotateOptions) run(args []string) error {
 		w = out
 	}
 	a := &annotation{o: o, opt: opt, name: files[0]}
-	err = a.write(w)
+	if o.messages {
+		err = a.export(w)
+	} else {
+		err = a.write(w)
+	}
 	switch {
 	case err == nil && out != nil:
 		err = out.Commit()
@@ -125,6 +136,8 @@ func (o *annotateOptions) check(files []string) error {
 	switch ext := strings.ToLower(filepath.Ext(o.out)); {
 	case len(files) != 1:
 		return usagef("annotate takes one capture, not %d", len(files))
+	case o.messages && o.noUpper:
+		return usagef("--upper-pdu needs what --no-upper-layers turns off")
 	case o.window < 0:
 		return usagef("--window takes a number of frames, not %d", o.window)
 	case o.out == "":
@@ -134,7 +147,7 @@ func (o *annotateOptions) check(files []string) error {
 	case ext == ".gz" || ext == ".zst" || ext == ".lz4":
 		return usagef("annotate does not compress; name the file without %s", ext)
 	case ext == ".pcap" || ext == ".cap" || ext == ".dmp":
-		return usagef("a pcap file has no place for comments; name the file .pcapng")
+		return usagef("annotate writes pcapng; name the file .pcapng")
 	}
 	return keptApart("-o "+o.out, o.out, files)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
@@ -96,4 +98,53 @@ func columns(t *testing.T, program, path string) (lines []string) {
 		lines = append(lines, strings.Replace(strings.TrimSuffix(line, "\n"), "\t", " ", 5))
 	}
 	return lines
+}
+
+// TestUpperPDU_Tshark: Wireshark's dissectors take the messages of upper layers that are exported,
+// also where its own dissector of iWARP is lost, and find nothing malformed.
+func TestUpperPDU_Tshark(t *testing.T) {
+	tests := []struct {
+		name string
+		// want are protocols, as tshark names what it dissects, and how many packets have them.
+		want map[string]int
+	}{
+		{"ulp-nvme-rdma-crc-cut.pcap", map[string]int{"nvme-tcp": 26}},
+		{"ulp-nfs-rdma-start.pcap", map[string]int{"rpc:nfs": 31, "rpc": 2, "data": 3}},
+		{"generated/ulp-nvme-rdma.pcapng", map[string]int{"nvme-tcp": 18}},
+		{"generated/ulp-iser.pcapng", map[string]int{"iscsi": 10, "data": 2}},
+		{"generated/ulp-smb-direct.pcapng", map[string]int{"smb2": 13, "data": 4}},
+		{"generated/ulp-nfs-rdma.pcapng", map[string]int{"rpc:nfs": 7, "rpc": 6, "data": 3}},
+	}
+	for _, tt := range tests {
+		t.Run(filepath.Base(tt.name), func(t *testing.T) {
+			t.Parallel()
+			program := tracetest.Tshark(t)
+			path, out := filepath.Join(smallCaptures, tt.name), filepath.Join(t.TempDir(), "out.pcapng")
+			if code, _, errOut := iwdissect(nil, "annotate", "-q", "--upper-pdu", path, "-o", out); code != 0 || len(errOut) > 0 {
+				t.Fatalf("exit code %d: %s", code, errOut)
+			}
+			sends := map[string]bool{}
+			for _, p := range dissect(t, path).pdus {
+				if strings.HasPrefix(p.Info, "Send") {
+					sends[fmt.Sprint(p.Frame)] = true
+				}
+			}
+			text, err := exec.CommandContext(context.Background(), program, "-n", "-r", out, "-T", "fields",
+				"-e", "frame.protocols", "-e", "exported_pdu.orig_fno", "-e", "_ws.malformed", "-e", "frame.comment").Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]int{}
+			for line := range strings.Lines(string(text)) {
+				f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+				got[strings.TrimPrefix(f[0], "exported_pdu:")]++
+				if !sends[f[1]] || f[2] != "" || !strings.HasPrefix(f[3], "iwdissect: c") {
+					t.Errorf("%q", f)
+				}
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
 }
