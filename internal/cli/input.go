@@ -47,14 +47,19 @@ func (in *input) flags(f *pflag.FlagSet) {
 
 // analysisFlags adds the flags that live capture has too.
 func (in *input) analysisFlags(f *pflag.FlagSet) {
-	f.StringArrayVarP(&in.decodeAs, "decode-as", "d", nil, "treat a TCP port as iWARP: `RULE` is like tcp.port==5445,iwarp_mpa")
-	f.StringVar(&in.layout, "mpa-layout", "", "read the IRD and ORD word as `LAYOUT` rfc6581 or draft01 (default rfc6581, or draft01 if the traffic shows it)")
+	in.decodingFlags(f)
 	f.StringVar(&in.color, colourFlag, "auto", "colours: `WHEN` is auto, always or never")
 	f.Lookup(colourFlag).NoOptDefVal = "always"
 	f.BoolVarP(&in.quiet, "quiet", "q", false, "show no progress; with -z nothing but the statistics")
+	in.selectFlags.flags(f)
+}
+
+// decodingFlags adds those that say how a capture is decoded.
+func (in *input) decodingFlags(f *pflag.FlagSet) {
+	f.StringArrayVarP(&in.decodeAs, "decode-as", "d", nil, "treat a TCP port as iWARP: `RULE` is like tcp.port==5445,iwarp_mpa")
+	f.StringVar(&in.layout, "mpa-layout", "", "read the IRD and ORD word as `LAYOUT` rfc6581 or draft01 (default rfc6581, or draft01 if the traffic shows it)")
 	f.IntVar(&in.connections, "max-connections", pipeline.DefaultConnections, "maximum number of connections in memory")
 	f.IntVar(&in.reorder, "reorder-memory", pipeline.DefaultReorder, "maximum octets of out-of-order data for each direction of a connection")
-	in.selectFlags.flags(f)
 	in.jobsFlag(f)
 	f.BoolVarP(&in.resolve, "no-resolve", "n", true, "no effect: names are never resolved")
 }

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"runtime"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -123,5 +126,53 @@ func TestLive_Soak(t *testing.T) {
 				t.Errorf("memory grew from %d to %d octets", early, late)
 			}
 		})
+	}
+}
+
+// recordCount counts the records of connections that are written to it. Results are handed on in
+// pieces that end anywhere: while frames come without a pause, with each 64 KiB.
+type recordCount struct {
+	n    atomic.Int64
+	tail []byte // may be the beginning of another one
+}
+
+const connectionRecord = `{"record":"connection"`
+
+func (c *recordCount) Write(b []byte) (int, error) {
+	c.tail = append(c.tail, b...)
+	c.n.Add(int64(bytes.Count(c.tail, []byte(connectionRecord))))
+	c.tail = append(c.tail[:0], c.tail[max(0, len(c.tail)-len(connectionRecord)+1):]...)
+	return len(b), nil
+}
+
+// TestLive_SoakCount: each connection is counted once wherever its record is cut, also when no
+// frame ever waits for another and so only a full buffer is written.
+func TestLive_SoakCount(t *testing.T) {
+	text := strings.Repeat(connectionRecord+`,"conn":0}`+"\n", 3)
+	for size := 1; size <= len(text); size++ {
+		var c recordCount
+		for b := []byte(text); len(b) > 0; {
+			n := min(size, len(b))
+			_, _ = c.Write(b[:n])
+			b = b[n:]
+		}
+		if got := c.n.Load(); got != 3 {
+			t.Errorf("%d records in pieces of %d octets", got, size)
+		}
+	}
+	const all = 2400
+	var c recordCount
+	g := &shortConnections{left: all, step: int64(time.Millisecond), probe: func(int) {}}
+	o := newLiveOptions(&IOStreams{Out: &c, Err: io.Discard})
+	f := pflagSet(t, o, []string{"--format", "ndjson", "-q", "soak0"})
+	o.tap = func([]live.Options) (tap, error) { return g, nil }
+	if err := o.check(f); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.record(context.Background(), o.view); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.n.Load(); got != all {
+		t.Errorf("%d of %d connections have a record", got, all)
 	}
 }

@@ -50,6 +50,7 @@ func TestOutputs_FullDisk(t *testing.T) {
 		"r.ndjson": {"check", "--config", "none", "--output", "ndjson=OUT", pcaps},
 		"t.pcap":   {"generate", "--size", "200KiB", "-o", "OUT"},
 		"w.pcapng": {"dissect", "-q", "-w", "OUT", big},
+		"a.pcapng": {"annotate", "-q", "-o", "OUT", big},
 	} {
 		out := filepath.Join(dir, name)
 		old(t, out)

@@ -136,9 +136,32 @@ func TestJobs_Generate(t *testing.T) {
 	}
 }
 
+// TestJobs_Annotate: the same octets for any number of processors.
+func TestJobs_Annotate(t *testing.T) {
+	file := load(t, "big.pcapng", "--loss", "1", "--bad-crc", "1")
+	var want []byte
+	for _, n := range []string{"1", "2", "5"} {
+		out := filepath.Join(t.TempDir(), "out.pcapng")
+		var errs bytes.Buffer
+		if code := Run(&IOStreams{Out: io.Discard, Err: &errs}, []string{"annotate", "-q", "-j", n, "-o", out, file}); code != exitOK || errs.Len() > 0 {
+			t.Fatalf("exit code %d: %s", code, &errs)
+		}
+		b, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = b
+		}
+		if !bytes.Equal(b, want) || bytes.Count(b, []byte("iwdissect: error MPA-CRC-VALUE-01")) == 0 {
+			t.Errorf("-j %s makes other octets", n)
+		}
+	}
+}
+
 // TestJobs_Negative: every command that has the flag refuses less than none.
 func TestJobs_Negative(t *testing.T) {
-	for _, c := range []string{"analyze", "check", "dissect", "live", "generate"} {
+	for _, c := range []string{"analyze", "check", "dissect", "live", "annotate", "generate"} {
 		var errs bytes.Buffer
 		if code := Run(&IOStreams{Out: io.Discard, Err: &errs}, []string{c, "-j", "-1", "x"}); code != exitUsage || !strings.Contains(errs.String(), "--jobs must not be negative") {
 			t.Errorf("%s: exit code %d, %s", c, code, &errs)

@@ -19,6 +19,12 @@ type Interface struct {
 	TsOffset int64
 	// Section is the 0-based section of the file.
 	Section int
+	// Micro says that time stamps count microseconds: those of a pcap file that was read, or of
+	// an interface that is written, which otherwise count nanoseconds.
+	Micro bool
+	// FCS is how many octets of frame check sequence packets end with, as the header of a pcap
+	// file says; 0: it says nothing.
+	FCS int
 
 	resol byte // if_tsresol
 	valid bool // false: the block was damaged, packets are refused

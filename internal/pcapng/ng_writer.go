@@ -34,7 +34,16 @@ func (w *Writer) AddInterface(i Interface) (int, error) {
 	w.textOption(ifDescription, i.Description)
 	w.u16(ifTsResol)
 	w.u16(1)
-	w.buf = append(w.buf, nanoResol, 0, 0, 0)
+	resol := byte(nanoResol)
+	if i.Micro {
+		resol = defaultResol
+	}
+	w.buf = append(w.buf, resol, 0, 0, 0)
+	if i.FCS > 0 {
+		w.u16(ifFCSLen)
+		w.u16(1)
+		w.buf = append(w.buf, byte(i.FCS), 0, 0, 0)
+	}
 	if i.TsOffset != 0 {
 		w.u16(ifTsOffset)
 		w.u16(8)
@@ -122,8 +131,7 @@ func (w *Writer) ngPacket(rec *Record) error {
 	return nil
 }
 
-// ticksOf gives the time of a packet in nanoseconds since the interface's
-// offset.
+// ticksOf gives the time of a packet since the interface's offset, in its unit.
 func ticksOf(rec *Record, i *Interface) (uint64, error) {
 	if rec.NoTime {
 		return 0, nil
@@ -134,7 +142,11 @@ func ticksOf(rec *Record, i *Interface) (uint64, error) {
 	}
 	// The difference of two 64-bit numbers, the first not less, fits 64 bits
 	// without a sign.
-	return uint64(rec.Time) - uint64(off), nil
+	ticks := uint64(rec.Time) - uint64(off)
+	if i.Micro {
+		ticks /= 1e3
+	}
+	return ticks, nil
 }
 
 // fitsSimple tells whether a Simple Packet Block would be read back as the

@@ -18,6 +18,7 @@ const (
 	ifName        = 2
 	ifDescription = 3
 	ifTsResol     = 9
+	ifFCSLen      = 13
 	ifTsOffset    = 14
 
 	optHeaderLen = 4

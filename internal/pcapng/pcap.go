@@ -15,14 +15,16 @@ import (
 //	 4 version major, minor (16 bits)   4 micro- or nanoseconds
 //	 8 two words, unused                8 captured length
 //	16 snap length                     12 original length
-//	20 link type (low 16 bits)         16 interface, protocol, packet type
-//	                                      (8 octets, "modified" files only)
+//	20 link type (low 16 bits),        16 interface, protocol, packet type
+//	   length of the FCS                  (8 octets, "modified" files only)
 const (
 	fileHeaderLen     = 24
 	recordLen         = 16
 	recordLenModified = 24
 
 	pcapMajor = 2
+	// fcsKnown says that the upper four bits of the same word are the length of the FCS.
+	fcsKnown = 1 << 26
 
 	// usualLimit is the captured length that is believed whatever the snap
 	// length says, because there are writers that exceed their own: the
@@ -42,6 +44,7 @@ type classic struct {
 	snap  uint32 // snap length of the file header, 0 if it gives none
 	limit uint32 // longest captured length that is believed
 	link  LinkType
+	fcs   int // octets of frame check sequence, 0 if the file header gives none
 	major uint16
 	minor uint16
 }
@@ -65,7 +68,11 @@ func (c *classic) open(b []byte) bool {
 	c.major, c.minor = c.u16(b[4:]), c.u16(b[6:])
 	c.snap = c.u32(b[16:])
 	c.limit = min(max(c.snap, usualLimit), MaxCapLen)
-	c.link = LinkType(c.u32(b[20:]) & 0xffff)
+	word := c.u32(b[20:])
+	c.link = LinkType(word & 0xffff)
+	if word&fcsKnown != 0 {
+		c.fcs = 2 * int(word>>28) // it is given in units of 16 bits
+	}
 	return true
 }
 
@@ -77,7 +84,7 @@ func (r *Reader) openPcap() error {
 	if r.major != pcapMajor {
 		return &Error{Code: CodeVersion, Err: fmt.Errorf("pcap version %d.%d is not known", r.major, r.minor)}
 	}
-	r.ifaces = []Interface{{Link: r.link, SnapLen: r.snap, valid: true}}
+	r.ifaces = []Interface{{Link: r.link, SnapLen: r.snap, Micro: r.unit == 1e6, FCS: r.fcs, valid: true}}
 	r.in.r += fileHeaderLen
 	return nil
 }

@@ -227,6 +227,13 @@ func (l *Lines) Gap(g *trace.GapEvent) {
 	b = appendUint(b, g.Frame)
 	b = l.appendConn(b, g.Conn)
 	b = append(b, l.ends.of(g.Conn, g.Dir)...)
+	b = appendGap(b, g)
+	l.out.b = append(b, '\n')
+	l.out.done()
+}
+
+// appendGap says what is missing, and why that is certain.
+func appendGap(b []byte, g *trace.GapEvent) []byte {
 	b = append(b, "-- gap: "...)
 	if g.Conn.Transport == trace.SCTP {
 		b = appendInt(b, g.Chunks)
@@ -236,9 +243,7 @@ func (l *Lines) Gap(g *trace.GapEvent) {
 		b = appendInt(b, g.Octets)
 		b = append(b, " octets "...)
 	}
-	b = append(b, g.Reason...)
-	l.out.b = append(b, '\n')
-	l.out.done()
+	return append(b, g.Reason...)
 }
 
 // Frame implements [pipeline.Sink]. Of a frame its tunnels are written, in the tree of its

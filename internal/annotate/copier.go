@@ -1,0 +1,282 @@
+package annotate
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Options say what is written.
+type Options struct {
+	Words Words
+	// Known is what a first reading found; nil: the capture is read once.
+	Known *Notes
+	// Frames is how many frames the first reading found.
+	Frames uint64
+	// Window is how many frames are held back if the capture is read once.
+	Window int
+	// Comment is that of the first section, "" for none.
+	Comment string
+	// Application names what made the file, where it has a new section header.
+	Application string
+	// Live hands on what was written before more is waited for.
+	Live bool
+	// Beside has it write in a goroutine of its own.
+	Beside bool
+	// Tell is called with damage of the capture that was skipped.
+	Tell func(error)
+}
+
+// Report says what was written.
+type Report struct {
+	// Frames were copied, of which Commented have comments of ours.
+	Frames, Commented uint64
+	// Late is how many comments became known after their frame was written, FirstLate the
+	// first such frame.
+	Late, FirstLate uint64
+	// Simple, Damaged and Long count frames that should have comments but cannot: their block
+	// has no options, its options are damaged, or it would be too long.
+	Simple, Damaged, Long uint64
+	// Patched says that words were lost which a patched libpcap writes with each packet of a
+	// pcap file.
+	Patched bool
+}
+
+// ErrChanged is returned when the capture has another number of frames than the first time.
+var ErrChanged = errors.New("the capture changed while it was read")
+
+// Copier is the sink of the reading that writes.
+type Copier struct {
+	opt    Options
+	out    *writer
+	report Report
+	window window
+	frame  uint64 // at hand
+	told   uint64 // how many PDUs there were
+
+	// enc makes blocks of the records of a pcap file, in block.
+	enc   *pcapng.Writer
+	block bytes.Buffer
+	made  []byte   // a block with its comments
+	list  [][]byte // of the comments of a block
+}
+
+// NewCopier writes to w.
+func NewCopier(w io.Writer, opt Options) *Copier {
+	c := &Copier{opt: opt, out: newWriter(w, opt.Beside)}
+	if opt.Known != nil {
+		opt.Known.sort()
+	} else {
+		c.window.most = opt.Window
+	}
+	return c
+}
+
+// Copy reads a capture, hands each frame to a run whose sink the copier is, and writes the
+// capture with the comments. Without a run the first reading has kept all. The error is that of
+// reading or of writing.
+func (c *Copier) Copy(f *capture.File, run *pipeline.Run) (*Report, error) {
+	err := c.begin(f)
+	if err == nil {
+		err = c.frames(f, run)
+	}
+	if err := c.out.end(); err != nil {
+		return &c.report, &WriteError{err}
+	}
+	return &c.report, err
+}
+
+// WriteError is an error of writing.
+type WriteError struct{ Err error }
+
+// Error implements error.
+func (e *WriteError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// frames handles all frames.
+func (c *Copier) frames(f *capture.File, run *pipeline.Run) (err error) {
+	r := f.Reader()
+	if c.opt.Live {
+		f.Before(func() bool { c.out.flush(); return !c.out.broken() })
+	}
+	var rec pcapng.Record
+	for !c.out.broken() {
+		if err = f.Next(&rec); err != nil {
+			var damage *capture.Error
+			if errors.As(err, &damage) && damage.Resume {
+				c.opt.tell(err)
+				continue
+			}
+			break
+		}
+		c.frame = rec.Number
+		block, err := c.raw(r, &rec)
+		if err != nil {
+			return err
+		}
+		c.window.push(held{frame: rec.Number, packet: true, block: block, big: r.BigEndian()})
+		if run != nil {
+			run.Frame(&rec)
+		}
+		c.drain(false)
+	}
+	if c.opt.Known == nil { // else nothing can follow that is not known
+		run.Finish()
+	}
+	c.drain(true)
+	switch {
+	case c.opt.Known != nil && !c.out.broken() && c.report.Frames != c.opt.Frames:
+		return fmt.Errorf("%w: it had %d frames, and now %d", ErrChanged, c.opt.Frames, c.report.Frames)
+	case c.opt.Known != nil, errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return nil // what is wrong with the capture was told by the first reading
+	}
+	return err
+}
+
+func (o *Options) tell(err error) {
+	if o.Tell != nil {
+		o.Tell(err)
+	}
+}
+
+// begin writes the first section header.
+func (c *Copier) begin(f *capture.File) (err error) {
+	r := f.Reader()
+	if r.Format() == pcapng.PCAPNG {
+		r.Block = func(b []byte) {
+			c.window.push(held{frame: c.frame, block: b, big: r.BigEndian()})
+			if c.window.most == 0 {
+				c.drain(true) // the block is borrowed
+			}
+		}
+		var comments [][]byte
+		if c.opt.Comment != "" {
+			comments = append(comments, []byte(c.opt.Comment))
+		}
+		c.write(r.Header(), r.BigEndian(), comments)
+		return nil
+	}
+	i := r.Interfaces()[0]
+	h := binary.LittleEndian.Uint32(r.Header())
+	c.report.Patched = h == patched || h == bits.ReverseBytes32(patched)
+	if c.enc, err = pcapng.NewWriter(&c.block, pcapng.WriterOptions{
+		Format: pcapng.PCAPNG, BigEndian: r.BigEndian(), Application: c.opt.Application, Comment: c.opt.Comment,
+	}); err != nil {
+		return err
+	}
+	if _, err = c.enc.AddInterface(pcapng.Interface{Link: i.Link, SnapLen: i.SnapLen, Micro: i.Micro, FCS: i.FCS}); err != nil {
+		return err
+	}
+	if err = c.enc.Flush(); err == nil {
+		c.out.add(c.block.Bytes())
+	}
+	return err
+}
+
+// patched is the magic number of the files of some patched libpcaps.
+const patched = 0xa1b2cd34
+
+// raw is the block of a record.
+func (c *Copier) raw(r *pcapng.Reader, rec *pcapng.Record) ([]byte, error) {
+	if c.enc == nil {
+		return r.Raw(rec), nil
+	}
+	c.block.Reset()
+	if err := errors.Join(c.enc.WritePacket(rec), c.enc.Flush()); err != nil {
+		return nil, fmt.Errorf("frame %d: %w", rec.Number, err)
+	}
+	return c.block.Bytes(), nil
+}
+
+// drain writes what does not have to be held back any more, or all.
+func (c *Copier) drain(all bool) {
+	for c.window.full() || all && len(c.window.held) > 0 {
+		h := c.window.held[0]
+		c.list = c.list[:0]
+		if h.packet {
+			if c.opt.Known != nil {
+				c.opt.Known.take(h.frame, func(p place, text []byte) {
+					c.window.addTo(h, p, func(b []byte) []byte { return append(b, text...) })
+				})
+			}
+			c.list = h.texts(c.list)
+			c.report.Frames++
+		}
+		if c.write(h.block, h.big, c.list) {
+			c.report.Commented++
+		}
+		c.window.pop()
+	}
+}
+
+// write writes a block with comments, and reports whether it has them.
+func (c *Copier) write(block []byte, big bool, comments [][]byte) (has bool) {
+	b := block
+	if len(comments) > 0 || pcapng.IsSection(block) {
+		var err error
+		c.made, err = pcapng.AppendCommented(c.made[:0], block, big, comments)
+		b = c.made
+		switch {
+		case err == nil:
+			has = len(comments) > 0
+		case errors.Is(err, pcapng.ErrNoOptions):
+			c.report.Simple++
+		case errors.Is(err, pcapng.ErrBadOptions):
+			c.report.Damaged++
+		default:
+			c.report.Long++
+		}
+	}
+	c.out.add(b)
+	return has
+}
+
+// add adds a comment to a frame.
+func (c *Copier) add(frame uint64, p place, text func([]byte) []byte) {
+	if k := c.opt.Known; k != nil && (k.From == 0 || frame != c.frame || frame < k.From) {
+		return // the first reading has kept it
+	}
+	if !c.window.add(frame, p, text) {
+		if c.report.Late == 0 || frame < c.report.FirstLate {
+			c.report.FirstLate = frame
+		}
+		c.report.Late++
+	}
+}
+
+// PDU implements [trace.Sink].
+func (c *Copier) PDU(p *trace.PDU) {
+	c.told = p.Number + 1
+	c.add(p.Frame, place{p.Number, ofPDU}, func(b []byte) []byte { return c.opt.Words.PDU(b, p) })
+}
+
+// Gap implements [trace.Sink].
+func (c *Copier) Gap(g *trace.GapEvent) {
+	if g.Conn.IsMPA {
+		c.add(g.Frame, place{c.told, ofGap}, func(b []byte) []byte { return c.opt.Words.Gap(b, g) })
+	}
+}
+
+// Finding adds a finding, if the capture is read once.
+func (c *Copier) Finding(f *conformance.Finding) {
+	if c.opt.Known == nil {
+		c.add(f.Frame, placeOf(f), func(b []byte) []byte { return c.opt.Words.Finding(b, f) })
+	}
+}
+
+// Transaction implements [trace.Sink].
+func (c *Copier) Transaction(*trace.Transaction) {}
+
+// Frame implements [pipeline.Sink].
+func (c *Copier) Frame(*pipeline.Frame) {}

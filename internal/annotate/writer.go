@@ -1,0 +1,93 @@
+package annotate
+
+import (
+	"io"
+	"sync/atomic"
+)
+
+const (
+	// partSize is from how many octets on a part is written.
+	partSize = 256 << 10
+	// partsAhead bounds the parts that wait to be written.
+	partsAhead = 4
+)
+
+// writer collects what is written, and writes it in large parts: at once, or in a goroutine of
+// its own, so that the next ones are made meanwhile.
+type writer struct {
+	w    io.Writer
+	part []byte
+	err  error
+
+	// beside
+	parts, free chan []byte
+	ended       chan error
+	failed      atomic.Bool
+}
+
+func newWriter(w io.Writer, beside bool) *writer {
+	wr := &writer{w: w, part: make([]byte, 0, partSize+partSize/8)}
+	if beside {
+		wr.parts, wr.free, wr.ended = make(chan []byte, partsAhead), make(chan []byte, partsAhead+1), make(chan error, 1)
+		go wr.run()
+	}
+	return wr
+}
+
+func (wr *writer) run() {
+	var err error
+	for p := range wr.parts {
+		if err == nil {
+			if _, err = wr.w.Write(p); err != nil {
+				wr.failed.Store(true)
+			}
+		}
+		select {
+		case wr.free <- p[:0]:
+		default:
+		}
+	}
+	wr.ended <- err
+}
+
+// add appends octets.
+func (wr *writer) add(b []byte) {
+	wr.part = append(wr.part, b...)
+	if len(wr.part) >= partSize {
+		wr.flush()
+	}
+}
+
+// flush hands on what was collected.
+func (wr *writer) flush() {
+	switch {
+	case len(wr.part) == 0 || wr.err != nil:
+		return
+	case wr.parts == nil:
+		_, wr.err = wr.w.Write(wr.part)
+		wr.part = wr.part[:0]
+		return
+	}
+	wr.parts <- wr.part
+	select {
+	case wr.part = <-wr.free:
+	default:
+		wr.part = make([]byte, 0, partSize+partSize/8)
+	}
+}
+
+// broken reports whether nothing can be written any more.
+func (wr *writer) broken() bool { return wr.err != nil || wr.failed.Load() }
+
+// end writes what is left, and returns the first error.
+func (wr *writer) end() error {
+	wr.flush()
+	if wr.parts != nil {
+		close(wr.parts)
+		if err := <-wr.ended; wr.err == nil {
+			wr.err = err
+		}
+		wr.parts = nil
+	}
+	return wr.err
+}

@@ -1,0 +1,320 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/annotate"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/outfile"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// annotateOptions are the flags of annotate.
+type annotateOptions struct {
+	input
+	s        *IOStreams
+	out      string
+	window   int
+	unjudged bool // --no-findings
+	messages bool // --upper-pdu
+}
+
+// usualWindow is how many frames of a pipe are held back.
+const usualWindow = 10_000
+
+func newAnnotate(s *IOStreams) *cobra.Command {
+	o := &annotateOptions{s: s}
+	cmd := &cobra.Command{
+		Use:   "annotate FILE -o OUT",
+		Short: "Write a capture again with annotations as packet comments, for Wireshark",
+		Long: strings.TrimSpace(`
+Write a capture to the pcapng file OUT, with comments that Wireshark and tshark show
+(frame.comment): at each frame the PDUs that it completed, as dissect prints them, the
+rules that were broken there, and what that means; at the first section what analyze
+--brief says of the capture.
+
+Every packet and every other block stays in its place, octet for octet, with the
+comments and options that it has; our comments follow them and begin with
+"iwdissect: ". A section that gives its length gives none any more. The packets of a
+pcap file get the same times, lengths and octets in blocks of pcapng. What is damaged in
+FILE is reported and left out.
+
+FILE is read twice, since some things become known only after their frame. What comes
+through a pipe can be read once: then the last frames are held back (--window), and what
+becomes known later is counted and reported. An older OUT is replaced, but never FILE.
+
+--upper-pdu writes instead the messages that Sends carry, put together and without
+headers of iWARP, as Wireshark exports PDUs: SMB2, RPC, iSCSI and NVMe get to their
+dissectors where Wireshark's own dissector of iWARP is lost.`),
+		Example: strings.Trim(`
+  iwdissect annotate trace.pcap -o annotated.pcapng
+  tshark -r annotated.pcapng -Y 'frame.comment contains "iwdissect: error"'
+  iwdissect annotate --upper-pdu trace.pcap -o messages.pcapng
+  ssh host tcpdump -i eth0 -U -w - tcp | iwdissect annotate --window 100 - -o - | wireshark -k -i -
+`, "\n"),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVarP(&o.read, "read", "r", nil, "read `FILE`, the same as an argument")
+	f.StringVarP(&o.out, "output", "o", "", "write to `OUT`, a pcapng file, or - for standard output")
+	f.IntVar(&o.window, "window", usualWindow, "hold back `N` frames of a pipe")
+	f.BoolVar(&o.messages, "upper-pdu", false, "write the messages of upper layers instead of the packets")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress, and not what was written")
+	o.decodingFlags(f)
+	findingsFlag(f, &o.unjudged)
+	o.upperFlag(f)
+	completeFlags(cmd)
+	return cmd
+}
+
+func (o *annotateOptions) run(args []string) error {
+	undo, err := o.limit()
+	if err != nil {
+		return err
+	}
+	defer undo()
+	opt, err := o.options()
+	if err != nil {
+		return err
+	}
+	opt.Sums, opt.Brief, opt.Marks = !o.unjudged, true, true
+	files, err := o.files(args)
+	if err != nil {
+		return err
+	}
+	if err := o.check(files); err != nil {
+		return err
+	}
+	defer ignoreFirstInterrupt(files)()
+	var w io.Writer = o.s.Out
+	var out *outfile.File
+	if o.out != "-" {
+		if out, err = outfile.Create(o.out, files); err != nil {
+			return err
+		}
+		w = out
+	}
+	a := &annotation{o: o, opt: opt, name: files[0]}
+	if o.messages {
+		err = a.export(w)
+	} else {
+		err = a.write(w)
+	}
+	switch {
+	case err == nil && out != nil:
+		err = out.Commit()
+	case err == nil:
+	case out != nil:
+		if err = notWritten(o.out, err, out.Discard()); errors.Is(err, errNothing) {
+			err = nil // it was told
+		}
+	case errors.Is(err, errNothing), brokenPipe(err) == nil:
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	if a.failed {
+		return errReported
+	}
+	return nil
+}
+
+// check refuses what cannot be done.
+func (o *annotateOptions) check(files []string) error {
+	switch ext := strings.ToLower(filepath.Ext(o.out)); {
+	case len(files) != 1:
+		return usagef("annotate takes one capture, not %d", len(files))
+	case o.messages && o.noUpper:
+		return usagef("--upper-pdu needs what --no-upper-layers turns off")
+	case o.window < 0:
+		return usagef("--window takes a number of frames, not %d", o.window)
+	case o.out == "":
+		return usagef("-o OUT says where to write")
+	case o.out == "-" && o.s.OutTTY:
+		return usagef("a capture is not for a terminal; redirect it to a file or a pipe")
+	case ext == ".gz" || ext == ".zst" || ext == ".lz4":
+		return usagef("annotate does not compress; name the file without %s", ext)
+	case ext == ".pcap" || ext == ".cap" || ext == ".dmp":
+		return usagef("annotate writes pcapng; name the file .pcapng")
+	}
+	return keptApart("-o "+o.out, o.out, files)
+}
+
+// annotation is one capture that is annotated.
+type annotation struct {
+	o      *annotateOptions
+	opt    pipeline.Options
+	name   string
+	failed bool // there was an error to tell
+}
+
+// errNothing says that there was nothing to read, of which was told.
+var errNothing = errors.New("nothing was read")
+
+// write reads the capture, twice if it can be, and writes it with comments. The error is that
+// of writing.
+func (a *annotation) write(w io.Writer) error {
+	x := annotate.Options{Words: annotationWords(), Window: a.o.window, Application: "iwdissect " + Version, Tell: a.tell}
+	sink := func(c *annotate.Copier) pipeline.Sink { return c }
+	if readableTwice([]string{a.name}, "") == nil {
+		if err := a.survey(&x); err != nil {
+			return err
+		}
+		interrupt, stop := interrupts()
+		defer stop()
+		w = &untilInterrupt{w: w, interrupt: interrupt}
+		x.Tell = nil // it was told the first time
+	} else if !a.o.unjudged {
+		sink = func(c *annotate.Copier) pipeline.Sink { return judgeFor(a.name, c, nil, a.tell, nil) }
+	}
+	src, err := a.o.open(a.name, nil, a.o.s.In)
+	if err != nil {
+		a.tell(err)
+		return errNothing
+	}
+	defer src.Close() //nolint:errcheck // only read from
+	f := src.Source.(*capture.File)
+	x.Live, x.Beside = f.Waits(), a.o.room(2)
+	c := annotate.NewCopier(w, x)
+	var run *pipeline.Run
+	if x.Known == nil || x.Known.From > 0 {
+		a.o.upper(&a.opt)
+		run = pipeline.New(a.opt, sink(c))
+	}
+	stop := a.o.progress(a.o.s, src)
+	report, err := c.Copy(f, run)
+	stop()
+	var writing *annotate.WriteError
+	switch {
+	case errors.As(err, &writing):
+		return writing.Err
+	case errors.Is(err, annotate.ErrChanged):
+		return err
+	case err != nil:
+		a.tell(err)
+	}
+	a.told(report, x.Known)
+	return nil
+}
+
+// tell reports an error.
+func (a *annotation) tell(err error) {
+	a.failed = true
+	a.o.s.warn(err)
+}
+
+// survey reads the capture for what becomes known late.
+func (a *annotation) survey(x *annotate.Options) error {
+	src, err := a.o.open(a.name, nil, a.o.s.In)
+	if err != nil {
+		a.tell(err)
+		return errNothing
+	}
+	defer src.Close() //nolint:errcheck // only read from
+	s := &annotate.Survey{Words: x.Words, Notes: annotate.NewNotes(0)}
+	opt := a.opt
+	opt.OnError, opt.ReadAhead, opt.Saw = a.tell, a.o.ahead(), s.Saw
+	a.o.upper(&opt)
+	ds := newDiagnosing(&pipeline.Selection{}, false)
+	var sink pipeline.Sink = s
+	if !a.o.unjudged {
+		sink = judgeFor(a.name, s, ds, a.tell, nil)
+	}
+	run := pipeline.New(opt, sink)
+	stop := a.o.progress(a.o.s, src)
+	failure := run.Read(src.Source)
+	stop()
+	if failure != nil {
+		a.tell(failure)
+	}
+	s.Ended()
+	sum := &render.Summary{File: filepath.Base(a.name), Format: src.format(), Connections: run.Finish(), Brief: true, Cut: a.failed}
+	sum.Totals, sum.Diagnoses = run.Totals(), &ds.Summary
+	if a.o.unjudged {
+		ds.all(sum.Connections)
+	}
+	if sum.Totals.Frames == 0 && failure != nil {
+		return errNothing
+	}
+	ds.Capture(&sum.Totals, run.Others())
+	for _, d := range ds.List() {
+		if len(d.Frames) > 0 && d.Kind != diagnose.Rule { // of which the finding tells
+			s.Diagnosis(d.Frames[0], func(b []byte) []byte { return render.AppendDiagnosis(append(b, annotate.Prefix...), d) })
+		}
+	}
+	x.Known, x.Frames = s.Notes, sum.Totals.Frames
+	x.Comment, err = summaryComment(sum)
+	return err
+}
+
+// maxSummary bounds the comment of the section, in octets.
+const maxSummary = 32 << 10
+
+// summaryComment is the comment of the section.
+func summaryComment(sum *render.Summary) (string, error) {
+	var b bytes.Buffer
+	b.WriteString(annotate.Prefix)
+	if err := render.Tables(&b, sum); err != nil {
+		return "", err
+	}
+	s := strings.TrimSpace(b.String())
+	if len(s) > maxSummary {
+		s = s[:strings.LastIndexByte(s[:maxSummary], '\n')+1] + "more: iwdissect analyze --all"
+	}
+	return s, nil
+}
+
+// annotationWords are the texts of comments.
+func annotationWords() annotate.Words {
+	return annotate.Words{
+		PDU: func(b []byte, p *trace.PDU) []byte {
+			return render.AppendAnnotation(append(b, annotate.Prefix...), p)
+		},
+		Gap: func(b []byte, g *trace.GapEvent) []byte {
+			return render.AppendGapAnnotation(append(b, annotate.Prefix...), g)
+		},
+		Finding: func(b []byte, f *conformance.Finding) []byte {
+			return render.AppendFindingAnnotation(append(b, annotate.Prefix...), f)
+		},
+	}
+}
+
+// told says what was written, and what could not be.
+func (a *annotation) told(r *annotate.Report, known *annotate.Notes) {
+	s, out := a.o.s, a.o.out
+	if out == "-" {
+		out = "standard output"
+	}
+	if !a.o.quiet {
+		s.say("%d of %s annotated in %s", r.Commented, diagnose.Counted(r.Frames, "frame", "frames"), out)
+	}
+	say := func(n uint64, one, many string, more ...string) {
+		if n > 0 {
+			s.say("%s", diagnose.Counted(n, one, many)+strings.Join(more, ""))
+		}
+	}
+	say(r.Late, "comment is missing, which", "comments are missing, which",
+		" became known when the frame was written already, first of frame ", strconv.FormatUint(r.FirstLate, 10), "; a file is read twice, and --window holds back more")
+	if known != nil {
+		say(known.Dropped, "comment is", "comments are", " left out, to bound memory")
+	}
+	const blocks = " without comments: "
+	say(r.Simple, "frame is", "frames are", blocks, "a Simple Packet Block has no place for them")
+	say(r.Damaged, "frame is", "frames are", blocks, "the options of the block are damaged")
+	say(r.Long, "frame is", "frames are", blocks, "the block would be too long")
+	if r.Patched {
+		s.say("%s does not have: interface, protocol and type that a patched libpcap wrote with each packet", out)
+	}
+}
