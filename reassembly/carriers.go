@@ -289,6 +289,27 @@ func (h *Direction) Bound(off int64) (end int64, ok bool) {
 	return h.passed[i].to, true
 }
 
+// Segment is where the TCP segment begins and ends that the octet at off was taken from, as far as
+// its octets were not captured before. ok is false when that is not known any more, or if the octet was
+// not captured.
+func (h *Direction) Segment(off int64) (from, to int64, ok bool) {
+	i := h.covering(off + 1)
+	if i >= len(h.passed) || off < h.left || h.passed[i].carrier == nobody {
+		return 0, 0, false
+	}
+	last := i
+	for last+1 < len(h.passed) && h.passed[last+1].carrier == h.passed[i].carrier {
+		last++ // what the snap length took is of the same segment
+	}
+	for i > 0 && h.passed[i-1].carrier == h.passed[last].carrier {
+		i--
+	}
+	if from = h.left; i > 0 {
+		from = h.passed[i-1].to
+	}
+	return from, h.passed[last].to, true
+}
+
 // Carriers appends the frames that carried octets of [from, to), in rising
 // order and each once.
 func (h *Direction) Carriers(dst []uint64, from, to int64) []uint64 {

@@ -50,7 +50,7 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 		d.proveFraming(f)
 	}
 	f.Sync, d.seek.found = d.seek.found, InSync
-	if f.CRCStatus != CRCGood && whole && !d.seek.force && !d.cfg.Grammar.Light(f.Head, n) {
+	if f.CRCStatus != CRCGood && whole && !d.seek.force && (!d.cfg.Grammar.Light(f.Head, n) || f.CRCStatus == CRCBad && d.maybeMarked()) {
 		d.doubt(w, false)
 		return None, false
 	}
@@ -60,6 +60,12 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	}
 	d.pass(f, whole)
 	return Got, true
+}
+
+// maybeMarked reports whether an FPDU that was framed without markers may have some: in a
+// direction whose beginning was not captured, and of which no FPDU was long enough to tell.
+func (d *Decoder) maybeMarked() bool {
+	return !d.markers && d.framing == Unknown && d.cfg.Markers == Unknown && !d.cfg.Start
 }
 
 // checkCRC sets the status of the CRC of an FPDU. whole: all of its octets were captured.
@@ -110,6 +116,7 @@ func (d *Decoder) pass(f *FPDU, whole bool) {
 	d.unsure = !whole && d.cfg.Markers == Unknown
 	d.off += int64(f.Size)
 	d.long = d.believed(f.Size)
+	d.aligned.largest = max(d.aligned.largest, int32(f.Size)) //nolint:gosec // ULPDU_Length has 16 bits
 	if f.CRCStatus == CRCGood {
 		d.proven = d.off
 	}
@@ -146,6 +153,13 @@ func (d *Decoder) betrayed(w []byte, n int) bool {
 		after, off := d.in, d.off+int64(len(w))
 		if len(d.buf) > 0 {
 			after = d.buf[d.rd:]
+		}
+		if !d.hasGrid && otherGrid(w, p) {
+			if len(after) < more || d.begins(after, off) {
+				continue
+			}
+			d.startSeek(d.off, false) // which one it is the next FPDUs tell
+			return true
 		}
 		if len(after) < more && d.await < len(w)+more && !d.ended && d.jumpTo == 0 {
 			d.await = len(w) + more

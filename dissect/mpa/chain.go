@@ -4,12 +4,16 @@ import "encoding/binary"
 
 // chain is a run of octets that may be FPDUs, one after the other.
 type chain struct {
+	from int64  // where it begins
 	at   int64  // offset of the next one
 	rest []byte // octets from there on
 	need int    // how many FPDUs in a row prove a place without CRC and markers
 	// count is how many there were, agree how many markers in them are right, inner
 	// how many of these stand behind the ULPDU_Length.
 	count, agree, inner int
+	alone, ends         int  // how many have TCP segments of their own, or end with one
+	atStart             bool // the first one begins with a segment
+	out                 bool // it leads out of any FPDU in whose payload it may lie
 	failed              bool // a CRC was wrong
 	prev                [minHead]byte
 	prevN               int // ULPDU_Length of the last one
@@ -35,7 +39,7 @@ const (
 
 // chain follows FPDUs from the offset under the present way of framing.
 func (d *Decoder) chain(o int64, last bool) verdict {
-	c := chain{at: o, rest: d.buf[d.rd+int(o-d.off):], need: chainUntrusted}
+	c := chain{from: o, at: o, rest: d.buf[d.rd+int(o-d.off):], need: chainUntrusted}
 	if d.cfg.Trusted && (d.cfg.Markers == Unknown || d.markers == (d.cfg.Markers == Yes)) {
 		c.need = chainTrusted
 	}
@@ -52,13 +56,16 @@ func (d *Decoder) chain(o int64, last bool) verdict {
 		case unfit:
 			return reject
 		case missing:
-			return d.few(c.count, c.inner, last)
+			return d.few(&c, last || c.out)
 		default:
 		}
 		if v := d.verify(&c, &l); v != wait {
 			return v
 		}
 		c.count++
+		if v := d.fills(&c, &l); v != wait {
+			return v
+		}
 		if d.proves(&c, &l) {
 			return confirm
 		}
@@ -70,7 +77,7 @@ func (d *Decoder) chain(o int64, last bool) verdict {
 	if o == d.seek.lost && d.ended && len(c.rest) == 0 && c.count > 0 {
 		c.count++ // start and end are where they should be
 	}
-	return d.few(c.count, c.inner, last)
+	return d.few(&c, last)
 }
 
 // add takes an FPDU into the chain.
@@ -123,6 +130,8 @@ func (d *Decoder) verify(c *chain, l *link) verdict {
 		switch ok, tested := d.trialCRC(w); {
 		case ok && c.failed:
 			return reject // CRCs are in use, and the first one was wrong
+		case ok && d.markers && !d.hasGrid && !d.onGrid(w, l.lead, d.toMarker(c.at)):
+			return reject
 		case ok:
 			d.seek.found, d.crc = ByCRC, true
 			return confirm
@@ -147,6 +156,28 @@ func (d *Decoder) verify(c *chain, l *link) verdict {
 	return wait
 }
 
+// onGrid reports whether the markers of an FPDU, whose grid it has to show, are on one grid only,
+// the first of them behind first octets. The CRC does not tell where markers are, only how many; and
+// an MSN of 12 stands where a marker says 12.
+func (d *Decoder) onGrid(w []byte, lead, first int) bool {
+	for at := first; at < len(w); at += MarkerInterval {
+		if at+MarkerSize > len(w) || int(binary.BigEndian.Uint32(w[at:])) != max(at-lead, 0) {
+			return false
+		}
+	}
+	return lead > 0 || !otherGrid(w, first)
+}
+
+// otherGrid reports whether markers seem to stand in an FPDU at another place than p.
+func otherGrid(w []byte, p int) bool {
+	for at := MarkerSize; at < MarkerInterval && at+MarkerSize <= len(w); at += 4 {
+		if at != p && marked(w, at) {
+			return true
+		}
+	}
+	return false
+}
+
 // proves reports whether the chain proves the place: by its markers, or by its length
 // where there is no CRC to prove it.
 func (d *Decoder) proves(c *chain, l *link) bool {
@@ -168,7 +199,7 @@ func (d *Decoder) proves(c *chain, l *link) bool {
 	switch {
 	case c.agree >= 2 && d.cfg.Trusted:
 		d.seek.found = ByMarker
-	case c.count >= c.need:
+	case c.count >= c.need && d.leadsOut(c):
 		d.seek.found = ByChain
 	default:
 		return false

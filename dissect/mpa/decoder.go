@@ -61,6 +61,9 @@ type Config struct {
 	Side uint8
 	// Grammar must be given.
 	Grammar *Grammar
+	// Segments tells the TCP segments; nil: they are not known. Then each input but the first
+	// may begin anywhere.
+	Segments Segments
 }
 
 // Event is what [Decoder.Next] found.
@@ -129,7 +132,9 @@ type Decoder struct {
 	plain  int   // octets framed without markers since the place was found
 	susOff int64
 	jumpTo int64 // offset behind a hole too long to bridge, or 0
-	rare   *rare // nil: there was no need
+
+	aligned alignment
+	rare    *rare // nil: there was no need
 }
 
 // rare is state that most decoders never need.
@@ -233,6 +238,9 @@ func (d *Decoder) Write(b []byte) { d.WriteVerified(b, 0) }
 func (d *Decoder) WriteVerified(b []byte, v Verified) {
 	d.in, d.verified = b, v
 	d.seek.came += int64(len(b))
+	if !d.seek.on {
+		d.aligned.input(len(d.buf) > d.rd)
+	}
 }
 
 // End says that no more octets come; Next then hands out what is left.
@@ -288,6 +296,7 @@ func (d *Decoder) direct() (Event, bool) {
 			w := d.in[:size:size]
 			d.right, d.verified = d.verified.next(d.in, size, n)
 			d.in = d.in[size:]
+			d.aligned.framed()
 			ev, done := d.accept(w, lead, n)
 			d.right = false
 			return ev, done
@@ -366,6 +375,7 @@ func (d *Decoder) buffered() (Event, bool) {
 		return None, true
 	}
 	d.rd += size
+	d.placed(size)
 	return d.accept(b[:size:size], lead, n)
 }
 

@@ -116,7 +116,7 @@ func (d *Decoder) search() (Event, bool) {
 	last := d.ended || d.jumpTo > 0
 	end := d.off + int64(len(d.buf)-d.rd)
 	d.follow()
-	for s.at = max(s.at, d.off); s.at+lengthSize+MinULPDU <= end; s.at++ {
+	for s.at = max(s.at, d.off); s.at+lengthSize+MinULPDU <= end && (s.limit == 0 || s.at < s.limit); s.at++ {
 		if len(d.holes) > 0 {
 			if to := d.holeEnd(s.at); to > s.at {
 				lead := to - int64(MarkerInterval-d.toMarker(to))
@@ -130,8 +130,9 @@ func (d *Decoder) search() (Event, bool) {
 				}
 			}
 		}
-		if s.limit > 0 && s.at >= s.limit {
-			break
+		if to := min(d.skip(s.at), end); to > s.at {
+			s.at = to - 1
+			continue
 		}
 		v := d.try(s.at, last || len(d.buf)-d.rd >= window)
 		if v == wait {
@@ -296,11 +297,12 @@ func (d *Decoder) padZero(w []byte, off int64, n int) bool {
 }
 
 // few judges a chain that could not be followed to the end.
-func (d *Decoder) few(count, inner int, last bool) verdict {
-	if d.markers && inner == 0 && !d.mustMark() {
+func (d *Decoder) few(c *chain, last bool) verdict {
+	if d.markers && c.inner == 0 && !d.mustMark() {
 		return reject // the zeros in front may be anything
 	}
-	if last && d.cfg.Trusted && d.cfg.CRC != Yes && count >= chainTrusted-1 {
+	few := d.cfg.Segments == nil || len(c.rest) == 0 && !d.missing(c.from, c.at) // it ends with the stream
+	if last && d.cfg.CRC != Yes && (c.out || few && (d.cfg.Trusted && c.count >= chainTrusted-1 || c.count > c.need)) {
 		d.seek.found = ByChain
 		return confirm
 	}
