@@ -13,9 +13,8 @@ type fragments struct {
 // maxFragmented bounds how many messages are sent in fragments at once.
 const maxFragmented = 1 << 12
 
-// fragmentKey is a direction of a connection, which sends the fragments of a message one after
-// the other.
-type fragmentKey struct {
+// way is a direction of a connection. The fragments of a message go it one after the other.
+type way struct {
 	conn uint64
 	dir  trace.Dir
 }
@@ -35,7 +34,7 @@ func (w *Writer) fragment(f *fragments, payload []byte, length int) {
 }
 
 // forget lets go of the fragments of a direction, if there are any.
-func (w *Writer) forget(key fragmentKey) (had bool) {
+func (w *Writer) forget(key way) (had bool) {
 	f := w.fragments[key]
 	if f == nil {
 		return false

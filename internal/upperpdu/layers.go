@@ -5,7 +5,6 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect/iser"
 	"github.com/iwdissect/iwdissect/dissect/nvme"
-	"github.com/iwdissect/iwdissect/dissect/rpcrdma"
 	"github.com/iwdissect/iwdissect/dissect/smbdirect"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -33,9 +32,14 @@ func asData(protocol string) form {
 
 // sent is a message of a Send, as far as it was captured.
 type sent struct {
-	dir    trace.Dir
-	octets []byte
-	length int // on the wire
+	conn    uint64
+	dir     trace.Dir
+	ends    ends
+	frame   uint64 // that completed it, at a time
+	time    int64
+	comment string
+	octets  []byte
+	length  int // on the wire
 	// proto is the upper layer of the connection, "" if it is not known; old says that an
 	// iSER header has the layout of RFC 5046.
 	proto string
@@ -52,7 +56,7 @@ type inner struct {
 }
 
 // unwrap finds the message of the layer above.
-func (w *Writer) unwrap(s *sent, conn uint64) inner {
+func (w *Writer) unwrap(s *sent) inner {
 	plain := inner{as: asData(s.proto), octets: s.octets, length: s.length}
 	var in inner
 	var ok bool
@@ -62,9 +66,9 @@ func (w *Writer) unwrap(s *sent, conn uint64) inner {
 	case "iSER":
 		in, ok = w.iscsi(s)
 	case "SMB Direct":
-		in, ok = w.smb(s, conn)
-	case "RPC/RDMA":
-		in, ok = rpc(s)
+		in, ok = w.smb(s)
+	case rpcRDMA:
+		in, ok = w.rpc(s)
 	}
 	if !ok {
 		return plain
@@ -124,12 +128,12 @@ func (w *Writer) iscsi(s *sent) (inner, bool) {
 }
 
 // smb takes the SMB Direct header off, and puts the fragments of a message together.
-func (w *Writer) smb(s *sent, conn uint64) (inner, bool) {
+func (w *Writer) smb(s *sent) (inner, bool) {
 	d, err := smbdirect.DecodeData(s.octets)
 	if err != nil || d.Length == 0 || d.Offset < smbdirect.DataLen || uint64(d.Offset)+uint64(d.Length) > uint64(s.length) { //nolint:gosec // not negative
 		return inner{}, false // a negotiation, or credits
 	}
-	key := fragmentKey{conn, s.dir}
+	key := way{s.conn, s.dir}
 	f := w.fragments[key]
 	payload := d.Payload(s.octets)
 	switch {
@@ -163,39 +167,4 @@ func beginsSMB(b []byte) bool {
 		return true
 	}
 	return false
-}
-
-// rpc takes the transport header off. What moved by RDMA is missing from the message: it is
-// written up to there, as if it had not been captured.
-func rpc(s *sent) (inner, bool) {
-	h, err := rpcrdma.Decode(s.octets)
-	if err != nil || h.Version != rpcrdma.Version1 || h.Proc != rpcrdma.ProcMsg && h.Proc != rpcrdma.ProcMsgP || h.Len >= s.length {
-		return inner{}, false
-	}
-	in := s.behind(h.Len)
-	in.as = asRPC
-	moved, at := reduced(&h, in.octets)
-	if moved > 0 {
-		in.octets = in.octets[:min(at, len(in.octets))]
-		in.length += moved
-	}
-	return in, true
-}
-
-// reduced is how many octets of an RPC message moved by RDMA, and where the first of them belongs.
-// A call names with each read chunk where that is. A reply does not say where what was written
-// belongs, mostly at its end.
-func reduced(h *rpcrdma.Header, message []byte) (moved, at int) {
-	r, _ := rpcrdma.DecodeRPC(message)
-	at = len(message)
-	for walk := h.Lists.Walk(); walk.Next(); {
-		switch {
-		case walk.List == rpcrdma.ReadList && r.Type == rpcrdma.Call:
-			moved += int(min(walk.Length, maxMessage))
-			at = min(at, int(min(walk.Position, maxMessage)))
-		case walk.List == rpcrdma.WriteList && r.Type == rpcrdma.Reply:
-			moved += int(min(walk.Length, maxMessage))
-		}
-	}
-	return min(moved, maxMessage), at
 }

@@ -48,20 +48,29 @@ func appendNumber(b []byte, tag uint16, v uint32) []byte {
 	return appendTag(b, tag, binary.BigEndian.AppendUint32(nil, v))
 }
 
-// appendTags appends all tags of a message that a side sent, which ended in a frame.
-func appendTags(b []byte, as form, c *trace.Connection, dir trace.Dir, frame uint64) []byte {
+// ends are the sender and the receiver of a message.
+type ends struct {
+	from, to netip.AddrPort
+	sctp     bool
+}
+
+func endsOf(c *trace.Connection, dir trace.Dir) ends {
+	return ends{c.Side[dir].Addr, c.Side[1-dir].Addr, c.Transport == trace.SCTP}
+}
+
+// appendTags appends all tags of a message that is written in a form.
+func appendTags(b []byte, as form, s *sent) []byte {
 	b = appendTag(b, as.tag, []byte(as.dissector))
-	from, to := c.Side[dir].Addr, c.Side[1-dir].Addr
-	b = appendAddr(b, tagIPv4Src, tagIPv6Src, from)
-	b = appendAddr(b, tagIPv4Dst, tagIPv6Dst, to)
+	b = appendAddr(b, tagIPv4Src, tagIPv6Src, s.ends.from)
+	b = appendAddr(b, tagIPv4Dst, tagIPv6Dst, s.ends.to)
 	port := uint32(portTCP)
-	if c.Transport == trace.SCTP {
+	if s.ends.sctp {
 		port = portSCTP
 	}
 	b = appendNumber(b, tagPortType, port)
-	b = appendNumber(b, tagSrcPort, uint32(from.Port()))
-	b = appendNumber(b, tagDstPort, uint32(to.Port()))
-	b = appendNumber(b, tagFrame, uint32(min(frame, 1<<32-1)))
+	b = appendNumber(b, tagSrcPort, uint32(s.ends.from.Port()))
+	b = appendNumber(b, tagDstPort, uint32(s.ends.to.Port()))
+	b = appendNumber(b, tagFrame, uint32(min(s.frame, 1<<32-1)))
 	if as.protocol != "" {
 		b = appendTag(b, tagProtocol, []byte(as.protocol))
 	}

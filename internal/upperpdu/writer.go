@@ -51,7 +51,8 @@ type Writer struct {
 	opt       Options
 	out       *pcapng.Writer
 	messages  dialogue.Messages
-	fragments map[fragmentKey]*fragments
+	fragments map[way]*fragments
+	chunks    chunks
 	held      int
 	packet    []byte
 	room      []byte
@@ -61,9 +62,8 @@ type Writer struct {
 // message is what is known of one that is under way.
 type message struct {
 	sent
-	comment string
-	gone    bool // there is no room for it
-	holed   bool // octets behind those that there are were not captured
+	gone  bool // there is no room for it
+	holed bool // octets behind those that there are were not captured
 }
 
 // New writes to w.
@@ -75,7 +75,7 @@ func New(w io.Writer, opt Options) (*Writer, error) {
 	if _, err := out.AddInterface(pcapng.Interface{Link: link, Name: "iWARP", Description: "messages of upper layers over iWARP"}); err != nil {
 		return nil, err
 	}
-	u := &Writer{opt: opt, out: out, fragments: map[fragmentKey]*fragments{}}
+	u := &Writer{opt: opt, out: out, fragments: map[way]*fragments{}}
 	u.messages.Broken = func(m *dialogue.Message) {
 		u.Incomplete++
 		u.drop(m)
@@ -86,6 +86,7 @@ func New(w io.Writer, opt Options) (*Writer, error) {
 // Close writes what is left, and returns the first error.
 func (w *Writer) Close() error {
 	w.messages.Close()
+	w.endCalls()
 	for key := range w.fragments {
 		w.forget(key)
 		w.Incomplete++
@@ -110,7 +111,13 @@ func isSend(op rdmap.Opcode) bool {
 
 // PDU implements [trace.Sink].
 func (w *Writer) PDU(p *trace.PDU) {
-	if w.err != nil || p.Segment == nil || p.Segment.Tagged || !isSend(p.Control.Opcode) {
+	switch {
+	case w.err != nil || p.Segment == nil:
+		return
+	case !isSend(p.Control.Opcode):
+		if w.layer(p.Conn) == rpcRDMA {
+			w.moved(p)
+		}
 		return
 	}
 	m := w.messages.Add(p)
@@ -124,22 +131,31 @@ func (w *Writer) PDU(p *trace.PDU) {
 		return
 	}
 	if m.Whole() && !msg.gone {
-		w.write(m, msg, p.Conn)
+		msg.frame, msg.time = m.LastFrame, m.Ended
+		if in := w.unwrap(&msg.sent); !in.waits {
+			w.write(&msg.sent, in)
+		}
 	} else if !msg.gone {
 		w.Incomplete++
 	}
 	w.drop(m)
 }
 
+// layer is the upper layer of a connection, "" if it is not known.
+func (w *Writer) layer(c *trace.Connection) string {
+	switch {
+	case c.Upper != nil:
+		return c.Upper.Protocol
+	case w.opt.Layer != nil:
+		return w.opt.Layer(c)
+	}
+	return ""
+}
+
 // begin begins a message with its first PDU.
 func (w *Writer) begin(p *trace.PDU) *message {
 	msg := new(message)
-	msg.dir = p.Dir
-	if u := p.Conn.Upper; u != nil {
-		msg.proto = u.Protocol
-	} else if w.opt.Layer != nil {
-		msg.proto = w.opt.Layer(p.Conn)
-	}
+	msg.conn, msg.dir, msg.ends, msg.proto = p.Conn.Number, p.Dir, endsOf(p.Conn, p.Dir), w.layer(p.Conn)
 	if p.Upper != nil {
 		for _, h := range p.Upper.Headers {
 			msg.old = msg.old || h.Header == iser.RFC5046.Header()
@@ -170,6 +186,10 @@ func (w *Writer) add(msg *message, p *trace.PDU) {
 		w.held += len(b)
 	})
 	msg.length += int(n)
+	if !msg.gone && msg.length > maxMessage {
+		msg.gone = true
+		w.Long++
+	}
 	msg.holed = msg.holed || len(msg.octets) < msg.length
 }
 
@@ -183,11 +203,7 @@ func (w *Writer) drop(m *dialogue.Message) {
 }
 
 // write writes a message.
-func (w *Writer) write(m *dialogue.Message, msg *message, c *trace.Connection) {
-	in := w.unwrap(&msg.sent, m.Conn)
-	if in.waits {
-		return
-	}
+func (w *Writer) write(s *sent, in inner) {
 	w.Messages++
 	if in.as.dissector == "data" {
 		w.Plain++
@@ -195,12 +211,12 @@ func (w *Writer) write(m *dialogue.Message, msg *message, c *trace.Connection) {
 	if len(in.octets) < in.length {
 		w.Cut++
 	}
-	w.packet = appendTags(w.packet[:0], in.as, c, msg.dir, m.LastFrame)
+	w.packet = appendTags(w.packet[:0], in.as, s)
 	tags := len(w.packet)
 	w.packet = append(w.packet, in.octets...)
-	rec := pcapng.Record{Data: w.packet, Time: m.Ended, OrigLen: uint32(tags + in.length), Link: link} //nolint:gosec // bounded
-	if msg.comment != "" {
-		rec.Comments = []string{msg.comment}
+	rec := pcapng.Record{Data: w.packet, Time: s.time, OrigLen: uint32(tags + in.length), Link: link} //nolint:gosec // bounded
+	if s.comment != "" {
+		rec.Comments = []string{s.comment}
 	}
 	w.fail(w.out.WritePacket(&rec))
 }
@@ -208,7 +224,7 @@ func (w *Writer) write(m *dialogue.Message, msg *message, c *trace.Connection) {
 // Gap implements [trace.Sink].
 func (w *Writer) Gap(g *trace.GapEvent) {
 	w.messages.Gap(g.Conn.Number, g.Dir)
-	if w.forget(fragmentKey{g.Conn.Number, g.Dir}) {
+	if w.forget(way{g.Conn.Number, g.Dir}) {
 		w.Incomplete++
 	}
 }

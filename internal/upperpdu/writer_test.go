@@ -103,8 +103,8 @@ func export(t testing.TB, src capture.Source) ([]exported, *Report) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if w.held != 0 {
-		t.Errorf("%d octets are still held", w.held)
+	if w.held != 0 || len(w.chunks.regions)+len(w.chunks.reads)+len(w.chunks.calls) != 0 {
+		t.Errorf("%d octets and %d regions are still held", w.held, len(w.chunks.regions))
 	}
 	return read(t, out.Bytes()), &w.Report
 }
@@ -286,12 +286,12 @@ func FuzzUnwrap(f *testing.F) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			s := sent{octets: b, length: len(b) + int(missing), proto: protocols[int(proto)%len(protocols)], old: proto > 200}
-			if in := w.unwrap(&s, 1); !in.waits && (len(in.octets) > in.length || in.length < 0 || in.as.dissector == "") {
+			s := sent{conn: 1, octets: bytes.Clone(b), length: len(b) + int(missing), proto: protocols[int(proto)%len(protocols)], old: proto > 200}
+			if in := w.unwrap(&s); !in.waits && (len(in.octets) > in.length || in.length < 0 || in.as.dissector == "") {
 				t.Fatalf("%d octets of %d for %q", len(in.octets), in.length, in.as.dissector)
 			}
 		}
-		w.forget(fragmentKey{1, 0})
+		_ = w.Close()
 		if w.held != 0 {
 			t.Fatalf("%d octets held", w.held)
 		}
