@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/iwdissect/iwdissect/internal/annotate"
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/upperpdu"
@@ -29,7 +30,7 @@ func (a *annotation) export(w io.Writer) error {
 	defer src.Close() //nolint:errcheck // only read from
 	u, err := upperpdu.New(w, upperpdu.Options{
 		Comment:     annotate.Prefix + "messages of upper layers in " + visible.Text(filepath.Base(a.name)),
-		Application: "iwdissect " + Version, Words: annotationWords().PDU,
+		Application: "iwdissect " + Version, Words: annotationWords().PDU, Live: src.Source.(*capture.File).Waits(),
 		Layer: func(c *trace.Connection) string { return layers[c.Number] },
 	})
 	if err != nil {
