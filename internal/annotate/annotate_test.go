@@ -595,3 +595,57 @@ func TestCopy_Captures(t *testing.T) {
 		}
 	}
 }
+
+// TestCopy_Damage: a block that cannot be read is left out and told, with its place; all others
+// stay.
+func TestCopy_Damage(t *testing.T) {
+	file, _ := messy()
+	blocks := blocksOf(t, file)
+	at, n := 0, 0
+	for i, b := range blocks[:30] {
+		if b.kind == enhanced && len(b.all) > 100 {
+			at, n = i, 0
+		}
+	}
+	for _, b := range blocks[:at] {
+		n += len(b.all)
+	}
+	bad := slices.Clone(file)
+	binary.LittleEndian.PutUint32(bad[n+20:], 1<<20) // longer than its block
+	path := save(t, "bad.pcapng", bad)
+	want := slices.Concat(file[:n], file[n+len(blocks[at].all):])
+	got, _ := twice(t, path)
+	stripped(t, want, got)
+	var told []error
+	got, _, err := write(t, path, annotate.Options{Words: words(), Window: 5, Tell: func(err error) { told = append(told, err) }})
+	stripped(t, want, got)
+	found := slices.ContainsFunc(told, func(err error) bool {
+		var e *capture.Error
+		return errors.As(err, &e) && e.File == path && e.Pos == int64(n) && e.Frame > 0 && e.Skipped == int64(len(blocks[at].all))
+	})
+	if err != nil || !found {
+		t.Errorf("%v, %v", err, told)
+	}
+}
+
+// TestCopy_Patched: what a patched libpcap writes with each packet has no place, and is told.
+func TestCopy_Patched(t *testing.T) {
+	o := binary.LittleEndian
+	file := o.AppendUint32(nil, 0xa1b2cd34)
+	file = o.AppendUint16(o.AppendUint16(file, 2), 4)
+	for _, v := range []uint32{0, 0, 65535, 1} {
+		file = o.AppendUint32(file, v)
+	}
+	for _, f := range conversation(0, 2) {
+		for _, v := range []uint32{uint32(f.Time / 1e9), uint32(f.Time % 1e9 / 1e3), uint32(len(f.Data)), f.OrigLen, 7, 8} {
+			file = o.AppendUint32(file, v)
+		}
+		file = append(file, f.Data...)
+	}
+	path := save(t, "patched.pcap", file)
+	got, r := twice(t, path)
+	same(t, path, got)
+	if !r.Patched || r.Commented == 0 {
+		t.Errorf("%+v", r)
+	}
+}

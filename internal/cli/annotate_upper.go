@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 
 	"github.com/iwdissect/iwdissect/internal/annotate"
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/upperpdu"
+	"github.com/iwdissect/iwdissect/internal/visible"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -27,8 +29,8 @@ func (a *annotation) export(w io.Writer) error {
 	}
 	defer src.Close() //nolint:errcheck // only read from
 	u, err := upperpdu.New(w, upperpdu.Options{
-		Comment:     annotate.Prefix + "messages of upper layers in " + filepath.Base(a.name),
-		Application: "iwdissect " + Version, Words: annotationWords().PDU,
+		Comment:     annotate.Prefix + "messages of upper layers in " + visible.Text(filepath.Base(a.name)),
+		Application: "iwdissect " + Version, Words: annotationWords().PDU, Live: src.Source.(*capture.File).Waits(),
 		Layer: func(c *trace.Connection) string { return layers[c.Number] },
 	})
 	if err != nil {

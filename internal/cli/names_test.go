@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/internal/annotate"
 	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
@@ -73,6 +74,9 @@ func TestNames_Visible(t *testing.T) {
 			{"check", "--config", name + ".yaml", name},
 			{"check", "--write-baseline", "no/" + name, name},
 			{"check", "--disable", name, name},
+			{"annotate", name, "-o", "a" + filepath.Base(name) + "ng"},
+			{"annotate", name, "-o", name},
+			{"annotate", "--upper-pdu", name, "-o", "no/" + name},
 			{"generate", name},
 			{"generate", "./" + name, "-o", "x"},
 			{"generate", "./" + name + ".yaml", "-o", "x"},
@@ -97,6 +101,19 @@ func TestNames_Visible(t *testing.T) {
 			what := strings.Join(args, " ")
 			shows(t, what, out.String(), strings.Contains(what, "github"))
 			shows(t, what+" (stderr)", errs.String(), false)
+		}
+		// What is written for Wireshark: its comments name the file.
+		for _, flag := range []string{"--window=1", "--upper-pdu"} {
+			var out, errs bytes.Buffer
+			if code := Run(&IOStreams{Out: &out, Err: &errs}, []string{"annotate", flag, "-q", name, "-o", "-"}); code != exitOK {
+				t.Errorf("%q: %s", name, &errs)
+			}
+			_, comment, found := strings.Cut(out.String(), annotate.Prefix)
+			if !found {
+				t.Errorf("%q: no comment", name)
+			}
+			comment, _, _ = strings.Cut(comment, "\x04\x00") // the next option
+			shows(t, "annotate "+flag, strings.TrimRight(comment, "\x00"), false)
 		}
 		for _, args := range [][]string{{"analyze", "--format", "json", name}, {"dissect", "--format", "json", name}, {"check", "--format", "json", name}, {"check", "--format", "sarif", name}, {"follow", "--format", "json", name}} {
 			var out, errs bytes.Buffer

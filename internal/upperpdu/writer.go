@@ -28,6 +28,8 @@ type Options struct {
 	// Layer is the upper layer of a connection, "" if it is not known, where the message
 	// comes before it shows; it may be nil.
 	Layer func(*trace.Connection) string
+	// Live hands on each message at once, for one who waits for it.
+	Live bool
 	// Words append the comment of a message, of which the PDU is the first; nil: there are none.
 	Words func([]byte, *trace.PDU) []byte
 }
@@ -219,6 +221,9 @@ func (w *Writer) write(s *sent, in inner) {
 		rec.Comments = []string{s.comment}
 	}
 	w.fail(w.out.WritePacket(&rec))
+	if w.opt.Live {
+		w.fail(w.out.Flush())
+	}
 }
 
 // Gap implements [trace.Sink].

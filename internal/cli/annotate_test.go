@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/iwdissect/iwdissect/internal/annotate"
+)
+
+// arrived is what was written so far.
+type arrived struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (c *arrived) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.b.Write(b)
+}
+
+func (c *arrived) count(text string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return bytes.Count(c.b.Bytes(), []byte(text))
+}
+
+// TestAnnotate_Live: what came through a pipe is written, with its comments, before more comes.
+func TestAnnotate_Live(t *testing.T) {
+	file, err := os.ReadFile("../../testdata/pcaps/rping-p2p-read-crc.pcap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := len(file) / 2
+	for _, args := range [][]string{{"--window", "0"}, {"--upper-pdu"}} {
+		in, feed, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out arrived
+		var errs bytes.Buffer
+		done := make(chan int)
+		go func() {
+			done <- Run(&IOStreams{In: in, Out: &out, Err: &errs}, append([]string{"annotate", "-q", "-", "-o", "-"}, args...))
+		}()
+		if _, err := feed.Write(file[:half]); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(timeout); out.count(annotate.Prefix+"c0 ") < 1; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Errorf("%s: nothing is written", args)
+				break
+			}
+		}
+		before := out.count(annotate.Prefix)
+		if _, err := feed.Write(file[half:]); err != nil {
+			t.Fatal(err)
+		}
+		_ = feed.Close()
+		if code := <-done; code != exitOK || out.count(annotate.Prefix) <= before {
+			t.Errorf("%s: exit code %d: %s", args, code, &errs)
+		}
+		_ = in.Close()
+	}
+}
+
+// goneReader is a reader that has gone away.
+type goneReader struct{ after int }
+
+func (b *goneReader) Write(p []byte) (int, error) {
+	if b.after -= len(p); b.after < 0 {
+		return 0, io.ErrClosedPipe
+	}
+	return len(p), nil
+}
+
+// TestAnnotate_WriteError: an error of standard output is told, with exit code 3.
+func TestAnnotate_WriteError(t *testing.T) {
+	for _, args := range []string{"annotate -o - ", "annotate --upper-pdu -o - "} {
+		var errs bytes.Buffer
+		code := Run(&IOStreams{Out: &goneReader{}, Err: &errs}, append(strings.Fields(args), "../../testdata/pcaps/rping-p2p-read-crc.pcap"))
+		if code != exitInput || !strings.Contains(errs.String(), io.ErrClosedPipe.Error()) {
+			t.Errorf("%s: exit code %d: %s", args, code, &errs)
+		}
+	}
+}
