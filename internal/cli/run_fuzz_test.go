@@ -105,10 +105,10 @@ func FuzzRun(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		for command := range byte(len(fuzzedCommands)) { //nolint:gosec // a few
+		for command := range byte(len(fuzzedCommands)) {
 			f.Add([]byte{command}, "", b, []byte(nil))
 			for at := range byte(8) {
-				f.Add([]byte{command, at * 7, at * 5, at*11 + byte(i), at * 3}, "0", b, []byte{at, 9, 2 * at, 0x41}) //nolint:gosec // small
+				f.Add([]byte{command, at * 7, at * 5, at*11 + byte(i), at * 3}, "0", b, []byte{at, 9, 2 * at, 0x41})
 			}
 		}
 	}

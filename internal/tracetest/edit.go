@@ -115,7 +115,7 @@ func seal(b []byte) {
 func words(b []byte) uint16 {
 	var s uint32
 	for i, c := range b {
-		s = uint32(folded(s + uint32(c)<<(8*(1-i%2)))) //nolint:gosec // 0 or 8
+		s = uint32(folded(s + uint32(c)<<(8*(1-i%2))))
 	}
 	return folded(s)
 }
@@ -124,5 +124,5 @@ func folded(s uint32) uint16 {
 	for s > 0xffff {
 		s = s>>16 + s&0xffff
 	}
-	return uint16(s) //nolint:gosec // folded
+	return uint16(s)
 }

@@ -160,8 +160,9 @@ type Result struct {
 	Invented, Accused []string
 }
 
-// Compare makes the messy captures of a kind of traffic and compares them with the whole one.
-func Compare(t Traffic, messes []Mess) ([]Result, error) {
+// Compare makes the messy captures of a kind of traffic and compares them with the whole one. The
+// seed says what is lost.
+func Compare(t Traffic, messes []Mess, seed uint64) ([]Result, error) {
 	frames, err := t.Frames()
 	if err != nil {
 		return nil, err
@@ -172,7 +173,7 @@ func Compare(t Traffic, messes []Mess) ([]Result, error) {
 	}
 	out := make([]Result, 0, len(messes))
 	for _, m := range messes {
-		messy := m.of(frames)
+		messy := m.of(frames, seed)
 		reach := whole.reach(messy)
 		found, err := Judge(tracetest.Number(messy))
 		if err != nil {

@@ -19,8 +19,8 @@ type Mess struct {
 
 // of returns the messy capture of a whole one, whose frames it leaves as they are, and so are
 // their numbers.
-func (m Mess) of(whole []capture.Frame) []capture.Frame {
-	return m.make(rand.New(rand.NewPCG(1, 5)), slices.Clone(whole))
+func (m Mess) of(whole []capture.Frame, seed uint64) []capture.Frame {
+	return m.make(rand.New(rand.NewPCG(seed, 5)), slices.Clone(whole))
 }
 
 const (
