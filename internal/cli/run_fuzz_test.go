@@ -25,11 +25,12 @@ var (
 	}
 )
 
-// fuzzedValues are values of flags; a fuzzed text is one more.
+// fuzzedValues are values of flags; a fuzzed text is one more. Intervals are long: times may be
+// far from each other, and each interval is a line.
 var fuzzedValues = []string{
 	"", "0", "1", "-1", "7", "1-3", "99999999999999999999", "0.001", "json", "ndjson", "text", "csv", "sarif", "junit", "github", "fields", "ek", "pdml", "psml",
 	"tabs", "frame.number", "frame.comment", "iwarp_ddp.stag", "iwd.rule", "_ws.col.Info", "tcp.port==5001,iwarp_mpa", "frame.number > 3", "tcp && !iwarp_mpa",
-	"iwd.crc.status == \"ok\"", "conv,tcp", "endpoints,ip", "io,phs", "io,stat,0.001,SUM(tcp.len)tcp.len", "expert", "rdma,srt", "mpa,crc", "ulp,srt",
+	"iwd.crc.status == \"ok\"", "conv,tcp", "endpoints,ip", "io,phs", "io,stat,86400,SUM(tcp.len)tcp.len", "expert", "rdma,srt", "mpa,crc", "ulp,srt",
 	"header=y", "separator=/s", "quote=d", "escape=n", "occurrence=f", "error", "note", "none", "DDP-*", "layer=mpa", "frame,pdu", "ad", "r", "e", "hex", "ascii", "raw",
 	"2023-11-14T22:13:20Z", "1s", "5", "tcp", "iwarp_mpa", "90",
 }
@@ -38,7 +39,7 @@ var fuzzedValues = []string{
 var likely = map[string][]string{
 	"format": {"text", "json", "ndjson", "csv", "sarif", "junit", "github"}, "form": {"fields", "json", "ek", "pdml", "psml", "tabs"},
 	"field": {"frame.number", "frame.comment", "iwarp_ddp.stag", "iwd.rule", "_ws.col.Info", "tcp.payload"}, "field-option": {"header=y", "separator=/s", "quote=d", "escape=n"},
-	"statistic":      {"conv,tcp", "endpoints,ip", "io,phs", "io,stat,0.001", "expert", "rdma,srt", "rdma,size", "mpa,crc", "mpa,align", "ulp,srt"},
+	"statistic":      {"conv,tcp", "endpoints,ip", "io,phs", "io,stat,86400", "expert", "rdma,srt", "rdma,size", "mpa,crc", "mpa,align", "ulp,srt"},
 	"display-filter": {"frame.number > 3", "tcp && !iwarp_mpa", "iwd.latency > 0", "iwd.rule"}, "frames": {"1-9", "3,7"}, "conn": {"0", "1"}, "fail-on": {"note", "warning", "error"},
 	"records": {"frame", "pdu", "finding"}, "payload-as": {"hex", "ascii", "raw"}, "time-format": {"a", "ad", "r", "e", "d"}, "width": {"40", "90"},
 	"int": {"0", "1", "3", "50"}, "uint64": {"0", "1", "3", "50"}, "int64": {"0", "1", "300"},
