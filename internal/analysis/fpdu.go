@@ -15,13 +15,16 @@ func (c *Conn) drain(side int) {
 		case mpa.None:
 			return
 		case mpa.Got:
+			f := h.dec.FPDU
 			if h.phase != full {
+				// The other side may be framed now, in the memory that the FPDU is in.
+				f = f.Clone()
 				if c.Trace.IsMPA && !h.gap && (h.hasOrigin || c.tcp.Direction(side).StartKnown()) {
-					c.streamed(side, h.dec.FPDU.Offset)
+					c.streamed(side, f.Offset)
 				}
 				c.inferred(side)
 			}
-			c.fpdu(side, h.dec.FPDU, false)
+			c.fpdu(side, f, false)
 		case mpa.Unframed:
 			if h.phase == full && !h.dec.AfterGap {
 				from, to := h.dec.From, h.dec.To

@@ -45,7 +45,7 @@ func program() int {
 const usage = `hostile list                       lists the attacks and what makes captures messy
 hostile make [-n SIZE] NAME FILE   writes the capture of an attack
 hostile check [-full] [NAME...]    measures attacks against their bounds
-hostile messy [NAME...]            compares messy captures with the whole one
+hostile messy [-seed N] [NAME...]  compares messy captures with the whole one
 `
 
 // run runs a command line.

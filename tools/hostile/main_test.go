@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,27 +80,35 @@ func TestResult_Wrong(t *testing.T) {
 // TestMessy: in messy captures nothing is found that the whole ones do not have, and with CRCs
 // or SCTP all that they have is found.
 func TestMessy(t *testing.T) {
-	for _, kind := range messy.Kinds() {
-		all, err := messy.Compare(kind, messy.All())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range all {
-			if r.Sent < 1000 {
-				t.Fatalf("%s: only %d FPDUs", kind.Name, r.Sent)
+	for _, seed := range []uint64{1, 10} {
+		for _, kind := range messy.Kinds(seed) {
+			all, err := messy.Compare(kind, messy.All(), seed)
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, s := range r.Invented {
-				t.Errorf("%s, %s: %s", kind.Name, r.Mess.Name, s)
-			}
-			for _, s := range r.Accused {
-				if !r.Mess.Open {
-					t.Errorf("%s, %s: %s", kind.Name, r.Mess.Name, s)
-				}
-			}
-			if least := float64(r.Reach) * kind.Recovered; float64(r.Found.Whole) < least {
-				t.Errorf("%s, %s: %d FPDUs are found whole, %d of %d were captured", kind.Name, r.Mess.Name, r.Found.Whole, r.Reach, r.Sent)
+			for i := range all {
+				held(t, fmt.Sprintf("%s, %s, seed %d", kind.Name, all[i].Mess.Name, seed), &all[i], kind.Recovered)
 			}
 		}
+	}
+}
+
+// held fails if something false was found, or too little.
+func held(t *testing.T, name string, r *messy.Result, recovered float64) {
+	t.Helper()
+	if r.Sent < 1000 {
+		t.Fatalf("%s: only %d FPDUs", name, r.Sent)
+	}
+	for _, s := range r.Invented {
+		t.Errorf("%s: %s", name, s)
+	}
+	for _, s := range r.Accused {
+		if !r.Mess.Open {
+			t.Errorf("%s: %s", name, s)
+		}
+	}
+	if least := float64(r.Reach) * recovered; float64(r.Found.Whole) < least {
+		t.Errorf("%s: %d FPDUs are found whole, %d of %d were captured", name, r.Found.Whole, r.Reach, r.Sent)
 	}
 }
 

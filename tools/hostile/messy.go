@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -11,7 +12,13 @@ import (
 
 // compareMessy compares messy captures of all kinds of traffic with whole ones, and writes how
 // many FPDUs are found with all octets, of those that were captured so.
-func compareMessy(out io.Writer, names []string) error {
+func compareMessy(out io.Writer, args []string) error {
+	f := flag.NewFlagSet("messy", flag.ContinueOnError)
+	seed := f.Uint64("seed", 1, "makes other traffic of the same kinds, and other losses")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	names := f.Args()
 	messes := messy.All()
 	if len(names) > 0 {
 		messes = slices.DeleteFunc(messes, func(m messy.Mess) bool { return !slices.Contains(names, m.Name) })
@@ -24,9 +31,9 @@ func compareMessy(out io.Writer, names []string) error {
 		rows[i] = fmt.Sprintf("| `%s` | %s |", m.Name, m.What)
 	}
 	head, line := "| capture | what |", "| --- | --- |"
-	for _, t := range messy.Kinds() {
+	for _, t := range messy.Kinds(*seed) {
 		head, line = head+" "+t.Name+" |", line+" --: |"
-		all, err := messy.Compare(t, messes)
+		all, err := messy.Compare(t, messes, *seed)
 		if err != nil {
 			return err
 		}

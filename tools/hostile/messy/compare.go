@@ -3,7 +3,6 @@ package messy
 import (
 	"fmt"
 	"hash/maphash"
-	"net/netip"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -22,6 +21,8 @@ type Found struct {
 	frames [][]uint64
 	// content and headers count FPDUs that are equal: in all octets, or in header and length.
 	content, headers map[uint64]int
+	// third tells of the third startup frame of the proposal of 2007.
+	third bool
 	// bad are FPDUs with a wrong CRC.
 	bad int
 	// broken are rules that are broken, with the connection.
@@ -50,12 +51,14 @@ func (*sink) Frame(*pipeline.Frame) {}
 // seed is that of all sums, which are compared with each other alone.
 var seed = maphash.MakeSeed()
 
-// PDU counts a PDU by what it says, and by who sent it: which side is the initiator may not be
-// known.
+// PDU counts a PDU by what it says, and by the port that sent it: which side is the initiator
+// may not be known, and an association may be known by other addresses.
 func (s *sink) PDU(p *trace.PDU) {
 	s.Engine.PDU(p)
-	f, from := s.found, p.Conn.Side[p.Dir].Addr.String()
+	f, from := s.found, fmt.Sprint(p.Conn.Side[p.Dir].Addr.Port())
 	switch {
+	case p.Kind == trace.KindRTR:
+		f.third = true
 	case p.FPDU != nil:
 		f.FPDUs++
 		f.frames = append(f.frames, slices.Clone(p.Frames))
@@ -67,12 +70,13 @@ func (s *sink) PDU(p *trace.PDU) {
 		}
 		if p.FPDU.Captured != mpa.Partial {
 			f.Whole++
-			f.content[maphash.String(seed, from+string(p.FPDU.Wire))]++
+			// Not all octets on the wire: a marker in front of it may have been lost.
+			f.content[maphash.String(seed, from+string(p.FPDU.ULPDU))]++
 		}
 	case p.Chunk != nil && p.Segment != nil:
 		f.FPDUs++
 		f.frames = append(f.frames, slices.Clone(p.Frames))
-		f.headers[maphash.String(seed, fmt.Sprint(from, p.Chunk.SID, p.Chunk.Length, *p.Segment))]++
+		f.headers[maphash.String(seed, fmt.Sprint(from, p.Chunk.SID, *p.Segment))]++
 		if p.Chunk.Whole {
 			f.Whole++
 			f.content[maphash.String(seed, fmt.Sprint(from, p.Chunk.SID)+string(p.Chunk.Octets))]++
@@ -85,16 +89,16 @@ var ofShares = []string{"MPA-ALIGN-01"}
 
 // Connection takes the findings on a connection.
 func (f *Found) Connection(c *trace.Connection, findings []conformance.Finding, _ []conformance.Judgement) {
-	ends := []netip.AddrPort{c.Side[0].Addr, c.Side[1].Addr}
-	slices.SortFunc(ends, netip.AddrPort.Compare)
+	ports := []uint16{c.Side[0].Addr.Port(), c.Side[1].Addr.Port()}
+	slices.Sort(ports)
 	for i := range findings {
 		rule := findings[i].Rule.ID
 		if slices.Contains(ofShares, rule) {
 			continue
 		}
-		key := fmt.Sprint(rule, ends, c.SID)
+		key := fmt.Sprint(rule, ports, c.SID)
 		if f.broken[key] == "" {
-			f.broken[key] = fmt.Sprintf("%s on %v: %s (frame %d)", rule, ends, findings[i].Message, findings[i].Frame)
+			f.broken[key] = fmt.Sprintf("%s on %v: %s (frame %d)", rule, ports, findings[i].Message, findings[i].Frame)
 		}
 	}
 }
@@ -160,8 +164,9 @@ type Result struct {
 	Invented, Accused []string
 }
 
-// Compare makes the messy captures of a kind of traffic and compares them with the whole one.
-func Compare(t Traffic, messes []Mess) ([]Result, error) {
+// Compare makes the messy captures of a kind of traffic and compares them with the whole one. The
+// seed says what is lost.
+func Compare(t Traffic, messes []Mess, seed uint64) ([]Result, error) {
 	frames, err := t.Frames()
 	if err != nil {
 		return nil, err
@@ -172,7 +177,7 @@ func Compare(t Traffic, messes []Mess) ([]Result, error) {
 	}
 	out := make([]Result, 0, len(messes))
 	for _, m := range messes {
-		messy := m.of(frames)
+		messy := m.of(frames, seed)
 		reach := whole.reach(messy)
 		found, err := Judge(tracetest.Number(messy))
 		if err != nil {

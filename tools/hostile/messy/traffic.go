@@ -20,22 +20,23 @@ type Traffic struct {
 	text string
 }
 
-// Kinds are the kinds of traffic.
-func Kinds() []Traffic {
+// Kinds are the kinds of traffic; the seed makes others of the same kinds.
+func Kinds(seed uint64) []Traffic {
 	const size, flows = 3 << 20, 12
 	return []Traffic{
-		{Name: "crc", Recovered: 1, shape: scenario.Shape{Size: size, Flows: flows, Seed: 1}},
-		{Name: "markers", Recovered: 1, shape: scenario.Shape{Size: size, Flows: flows, Seed: 2, Markers: true}},
-		{Name: "spanning", Recovered: 1, shape: scenario.Shape{Size: size, Flows: flows, Seed: 3, FPDU: 9000}},
-		{Name: "resent", Recovered: 1, shape: scenario.Shape{Size: size, Flows: flows, Seed: 4, Loss: 0.01, Reorder: 0.01}},
-		{Name: "sctp", Recovered: 1, shape: scenario.Shape{Size: size, Flows: flows, Seed: 5, SCTP: true}},
-		{Name: "no-crc", Recovered: 0.85, text: withoutCRC},
+		{Name: "crc", Recovered: 1, shape: scenario.Shape{Size: size, Flows: flows, Seed: seed}},
+		{Name: "markers", Recovered: 1, shape: scenario.Shape{Size: size, Flows: flows, Seed: seed, Markers: true}},
+		{Name: "spanning", Recovered: 1, shape: scenario.Shape{Size: size, Flows: flows, Seed: seed, FPDU: 9000}},
+		{Name: "resent", Recovered: 1, shape: scenario.Shape{Size: size, Flows: flows, Seed: seed, Loss: 0.01, Reorder: 0.01}},
+		{Name: "sctp", Recovered: 1, shape: scenario.Shape{Size: size, Flows: flows, Seed: seed, SCTP: true}},
+		{Name: "no-crc", Recovered: 0.85, text: fmt.Sprintf(withoutCRC, seed)},
 	}
 }
 
 // withoutCRC is traffic in which nothing but headers and lengths tells where FPDUs begin.
 const withoutCRC = `
 summary: Writes, Reads and Sends without CRC.
+seed: %d
 both: {mpa: {crc: false}}
 connections: 6
 timeline:

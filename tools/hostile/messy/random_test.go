@@ -1,0 +1,55 @@
+package messy
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+	"github.com/iwdissect/iwdissect/internal/tracetest/scripts"
+)
+
+// TestRandom: in messy captures of random legal connections of all dialects, nothing is found
+// that nobody sent, and no CRC is wrong.
+func TestRandom(t *testing.T) {
+	// What sorts frames by their side knows plain frames alone.
+	usual := []string{"loss-0.1", "loss-2", "loss-20", "late", "early-end", "snap-128", "snap-70", "clock"}
+	seeds, fpdus := uint64(60), 0
+	if tracetest.Campaign() {
+		seeds = 500
+	}
+	for seed := range seeds {
+		var file bytes.Buffer
+		if _, err := synth.Run(&file, scripts.Random(seed)); err != nil {
+			t.Fatal(err)
+		}
+		frames, err := tracetest.ReadFile(file.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := Judge(frames)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole.third {
+			continue // without it nothing tells where FPDUs and markers begin
+		}
+		for _, m := range All() {
+			if !slices.Contains(usual, m.Name) {
+				continue
+			}
+			found, err := Judge(tracetest.Number(m.of(frames, seed)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fpdus += found.FPDUs
+			for _, s := range found.Invented(whole) {
+				t.Errorf("seed %d, %s: %s", seed, m.Name, s)
+			}
+		}
+	}
+	if fpdus < 10_000 {
+		t.Errorf("only %d FPDUs were found in all", fpdus)
+	}
+}
