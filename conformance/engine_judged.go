@@ -23,7 +23,9 @@ type judged struct {
 	looked   int             // findings that settle has looked at
 	agreed   bool            // the rules about the startup were asked
 	// held are findings that wait for the end.
-	held []held
+	held   []held
+	weight int    // the memory that was taken for it, in octets
+	long   uint32 // PDUs that were judged
 }
 
 // begin resets it for a new connection.
