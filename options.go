@@ -84,16 +84,21 @@ type Limits struct {
 	// When there are more, a direction loses its place, see [Totals.Starved]. Default
 	// 256 MiB.
 	UnfinishedBytes int
+	// MemoryBytes is how much a pass may keep of connections, requests, findings and
+	// records, besides ReorderBytes and UnfinishedBytes: an estimate of their size, to which a
+	// garbage collector adds about as much. When there is more, connections are ended, see
+	// [Totals.Evicted]. Default 1 GiB.
+	MemoryBytes int
 }
 
 // WithLimits sets bounds.
 func WithLimits(l Limits) Option {
 	return func(s *settings) error {
-		if l.Connections < 0 || l.ReorderBytes < 0 || l.TotalReorderBytes < 0 || l.UnfinishedBytes < 0 {
+		if l.Connections < 0 || l.ReorderBytes < 0 || l.TotalReorderBytes < 0 || l.UnfinishedBytes < 0 || l.MemoryBytes < 0 {
 			return fmt.Errorf("iwdissect: a limit is negative: %+v", l)
 		}
 		s.opt.Count, s.opt.MaxConnections, s.opt.DecoderBytes = l.Frames, l.Connections, l.UnfinishedBytes
-		s.opt.ReorderBytes, s.opt.TotalReorderBytes = l.ReorderBytes, l.TotalReorderBytes
+		s.opt.ReorderBytes, s.opt.TotalReorderBytes, s.opt.MemoryBytes = l.ReorderBytes, l.TotalReorderBytes, l.MemoryBytes
 		return nil
 	}
 }

@@ -1,11 +1,13 @@
 package iwdissect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -45,9 +47,10 @@ func newPass(c *Capture, kinds Kinds, yield func(Event, error) bool) *pass {
 	if c.set.upper {
 		opt.Upper = ulp.New().PDU
 	}
+	opt.Memory = budget.New(cmp.Or(opt.MemoryBytes, pipeline.DefaultMemory))
 	opt.OnError = func(err error) { p.emit(Event{}, errorOf(err)) }
 	if kinds&Findings != 0 {
-		p.engine = conformance.New(conformance.Options{Enabled: c.set.enabled(), OnFinding: p.note, OnBug: p.bug}, nil)
+		p.engine = conformance.New(conformance.Options{Enabled: c.set.enabled(), Account: opt.Memory, OnFinding: p.note, OnBug: p.bug}, nil)
 	}
 	if c.set.ctx != nil {
 		p.done = c.set.ctx.Done()

@@ -602,8 +602,8 @@ func TestTotals_Warnings(t *testing.T) {
 // TestTotals_Complete: each count of a run has a place, but for those listed.
 func TestTotals_Complete(t *testing.T) {
 	elsewhere := map[string]string{
-		"RecordsDropped": "all connections are yielded",
-		"IP":             "FragmentsLost; the rest is about how fragments were put together",
+		"RecordsDropped": "all connections are yielded", "FindingsUnlisted": "all findings are yielded",
+		"IP": "FragmentsLost; the rest is about how fragments were put together",
 	}
 	public := reflect.TypeFor[iwdissect.Totals]()
 	for f := range reflect.TypeFor[pipeline.Totals]().Fields() {

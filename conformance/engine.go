@@ -32,9 +32,22 @@ type Options struct {
 	// its end.
 	Window       int
 	CompareAfter int64
+	// Account is told how much memory the engine takes, and asked whether there is enough to
+	// keep more of connections that are over; nil: there is.
+	Account Account
 	// OnFinding is called for each finding as soon as it is certain: with the PDU that shows
 	// it, or, while another finding may still explain it, at the end of the connection.
 	OnFinding func(*Finding)
+}
+
+// Account counts octets that are in use.
+type Account interface {
+	// Take counts more octets, or less if they are negative.
+	Take(octets int)
+	// Keep is Take for what stays when its connection is over.
+	Keep(octets int)
+	// Scarce reports whether nothing more is to be kept.
+	Scarce() bool
 }
 
 // Engine judges the connections of one capture. It implements [trace.Sink].
@@ -130,6 +143,7 @@ func (e *Engine) of(t *trace.Connection) *judged {
 func (e *Engine) fresh(t *trace.Connection) *judged {
 	c := &judged{engine: e, rules: newVerdicts(len(e.rules))}
 	c.begin(t)
+	c.weigh()
 	return c
 }
 
@@ -142,6 +156,7 @@ func (e *Engine) PDU(p *trace.PDU) {
 	case c.Record(p):
 		c.agree()
 		c.settle()
+		c.weighSome()
 	}
 }
 
@@ -169,18 +184,32 @@ func (e *Engine) Ended(live, record *trace.Connection) {
 	}
 	c.passAll()
 	c.finish()
-	p := e.capture.Remember(&c.Conn, record)
-	if p != nil && len(c.findings) > 0 {
-		if e.before == nil {
-			e.before = map[*model.EndedConnection][]rules.Finding{}
-		}
-		e.before[p] = c.findings[:min(len(c.findings), maxBefore)]
-	}
+	e.remember(c, record)
 	if e.sink != nil {
 		e.sink.Connection(record, e.public(c.findings, record), c.verdicts())
 	}
 	if e.opt.Window > 0 {
 		e.compareSome(record.LastTime)
+	}
+}
+
+// remember keeps what rules that compare connections ask for.
+func (e *Engine) remember(c *judged, record *trace.Connection) {
+	if e.scarce() {
+		e.capture.Omit()
+		c.gives()
+		return
+	}
+	p := e.capture.Remember(&c.Conn, record)
+	if p != nil && len(c.findings) > 0 {
+		if e.before == nil {
+			e.before = map[*model.EndedConnection][]rules.Finding{}
+		}
+		e.before[p] = slices.Clone(c.findings[:min(len(c.findings), maxBefore)])
+	}
+	c.gives()
+	if p != nil {
+		e.keeps(p.Weight() + len(e.before[p])*findingWeight)
 	}
 }
 

@@ -40,6 +40,7 @@ func (e *Engine) compareSome(now int64) {
 	}
 	gone := len(all) / 2
 	for _, p := range all[:gone] {
+		e.keeps(-p.Weight() - len(e.before[p])*findingWeight)
 		delete(e.before, p)
 	}
 	e.capture.Forget(gone)

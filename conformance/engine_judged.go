@@ -25,7 +25,9 @@ type judged struct {
 	// held are findings that wait for the end.
 	held []held
 	// wait are the events of each direction that wait for the other one; nil: none do.
-	wait *[2]waiting
+	wait   *[2]waiting
+	weight int    // the memory that was taken for it, in octets
+	long   uint32 // PDUs that were judged
 }
 
 // begin resets it for a new connection.

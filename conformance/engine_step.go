@@ -180,5 +180,6 @@ func (c *judged) judge(v event) {
 	if c.Record(v.pdu) {
 		c.agree()
 		c.settle()
+		c.weighSome()
 	}
 }

@@ -405,6 +405,9 @@ type Connection struct {
 	// Until is the time up to which the capture was read when the connection ended there, or
 	// left the table: it is open at least until then if nothing closed it.
 	Until int64
+	// EndedEarly: it was ended to bound memory. What follows of it is another connection,
+	// whose start was not captured.
+	EndedEarly bool
 	// RolesKnown is true when a startup frame showed which side is the initiator.
 	RolesKnown bool
 	// IsMPA is true when the connection carries iWARP; Configured says that this follows

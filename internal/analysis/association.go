@@ -528,6 +528,7 @@ func (a *Association) stream(sid uint16) *stream {
 func (a *Association) begin(side int, m *reassembly.Message, asks bool) *Session {
 	s := &Session{assoc: a}
 	s.env = a.env
+	s.grows(sessionWeight)
 	t := &s.Trace
 	t.Number, t.Transport, t.SID, t.Association = a.session.Begun(), trace.SCTP, m.SID, a.number
 	t.IsMPA, t.Layout = true, a.env.Layout
@@ -639,6 +640,7 @@ func (a *Association) finish(s *Session) {
 	if a.first == s {
 		a.first = nil
 	}
+	s.gives()
 	a.session.Ended(&s.Trace)
 }
 

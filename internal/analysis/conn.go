@@ -6,6 +6,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -28,6 +29,8 @@ type Env struct {
 	Marks bool
 	// Decoders bounds the memory of decoders; nil: each has its own buffers.
 	Decoders *mpa.Budget
+	// Memory is the account of the capture; may be nil.
+	Memory *budget.Account
 	// Budget bounds the memory for out-of-order data.
 	Budget *reassembly.Budget
 	// Layout of the IRD and ORD word; LayoutForced keeps it whatever the traffic shows.
@@ -129,6 +132,7 @@ type direction struct {
 	// loose holds streaming octets; nil while there are none, and in full operation.
 	loose   *loose
 	unusual unusual
+	weight  int // what was taken for it, see weigh
 }
 
 // loose are the streaming octets of a direction that were not handed out yet.
@@ -237,6 +241,7 @@ func (c *Conn) Init(env *Env, number uint64, addr [2]trace.Endpoint, forced bool
 	c.Trace.Number = number
 	c.Trace.Side[0].Addr, c.Trace.Side[1].Addr = addr[0], addr[1]
 	c.Trace.Layout = env.Layout
+	c.grows(ConnWeight)
 }
 
 // NewConnection reports whether the packet opens another connection.
@@ -454,6 +459,7 @@ func (c *Conn) release(side int) {
 	off := c.oldest(side)
 	c.tcp.Direction(side).Release(off)
 	c.dirs[side].unusual.release(off)
+	c.weigh(side)
 }
 
 func (c *Conn) oldest(side int) int64 {
@@ -521,6 +527,7 @@ func (c *Conn) Finish() {
 	}
 	c.tcp.Release()
 	c.work, c.queues = nil, [2]queues{}
+	c.gives()
 }
 
 // end says that no more octets come from a side.

@@ -55,7 +55,10 @@ func (c *upper) asked(side int, p *trace.PDU, r request) {
 		h.room.Drop(&h.requests, 1)
 	}
 	h.pass(fl, p.Time)
-	h.room.Push(&h.requests, r)
+	had := h.room.Cap()
+	if h.room.Push(&h.requests, r); h.room.Cap() != had {
+		c.grows((h.room.Cap() - had) * requestWeight)
+	}
 	fl.Requests++
 	if c.queues[1-side].early != nil {
 		c.catchUp(side, p)
@@ -116,7 +119,9 @@ func (c *upper) unmatched(side int, p *trace.PDU, e early) {
 	}
 	if len(*q.early) < maxRequests {
 		e.pdu, e.frame, e.time = p.Number, p.Frame, p.Time
+		had := cap(*q.early)
 		*q.early = append(*q.early, e)
+		c.grows((cap(*q.early) - had) * earlyWeight)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 type upper struct {
 	env *Env
 	ini int // the side that is the initiator
+	// weight is the memory that was taken for it, in octets.
+	weight int
 	// The fields that change with each packet lie together.
 	queues [2]queues
 	// Trace is what is known of the connection.

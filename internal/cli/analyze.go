@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/internal/statistics"
@@ -171,7 +172,7 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	m := o.matching(&opt, sel, k)
 	ds := newDiagnosing(sel, o.worst > 0)
 	st := o.stats(&o.input, &opt, sel, k)
-	found, sink := o.found(name, sel, m.before(nil), ds, st, opt.OnError)
+	found, sink := o.found(name, sel, m.before(nil), ds, st, account(&opt), opt.OnError)
 	run := pipeline.New(opt, st.beside(sink))
 	stop := func() {}
 	if sole {
@@ -209,13 +210,13 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 // found makes what sums up the findings, and the sink for it and for the diagnoses; without
 // findings there is only the sink behind them, which may be nil.
 func (o *analyzeOptions) found(
-	capture string, sel *pipeline.Selection, next pipeline.Sink, ds conformance.Sink, st *stats, tell func(error),
+	capture string, sel *pipeline.Selection, next pipeline.Sink, ds conformance.Sink, st *stats, memory *budget.Account, tell func(error),
 ) (*render.Found, pipeline.Sink) {
 	if o.unjudged {
 		return nil, next
 	}
 	found := newFound(sel, o.worst)
-	return found, judgeFor(capture, next, sinks{ds, found}.and(st.findings()), tell, st.finding())
+	return found, judgeFor(capture, next, sinks{ds, found}.and(st.findings()), memory, tell, st.finding())
 }
 
 // sinks pass on what is told about a connection, in their order.
@@ -285,7 +286,6 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 	opt.Lean, opt.Brief = o.unjudged, true
 	for _, name := range o.sources(files) {
 		doc.Begin(name)
-		var found allFindings
 		opt := opt
 		o.upper(&opt)
 		sel := o.selection(&opt)
@@ -294,9 +294,10 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		m := o.matching(&opt, sel, k)
 		ds := newDiagnosing(sel, false)
 		st := o.stats(&o.input, &opt, sel, k)
+		found := allFindings{keptFindings{memory: account(&opt)}, sel}
 		sink := m.before(picked(sel, doc))
 		if !o.unjudged {
-			sink = judgeFor(name, sink, sinks{ds, &found}.and(st.findings()), opt.OnError, st.finding())
+			sink = judgeFor(name, sink, sinks{ds, &found}.and(st.findings()), found.memory, opt.OnError, st.finding())
 		}
 		run := pipeline.New(opt, st.beside(sink))
 		format, failure := "", ""
@@ -313,8 +314,9 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		cs := selected(sel, run.Finish())
 		t := run.Totals()
 		o.s.remarked(m.remark(name, &t))
-		found = selectedFindings(sel, found)
-		sortFindings(found)
+		t.FindingsUnlisted = found.left()
+		list := selectedFindings(sel, found.list)
+		sortFindings(list)
 		if o.any() {
 			doc.Selected(len(cs))
 		}
@@ -324,12 +326,12 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		if failure == "" || t.Frames > 0 {
 			ds.Capture(&t, run.Others())
 		}
-		list, err := st.json()
+		counted, err := st.json()
 		if err != nil {
 			opt.OnError(err)
 		}
-		doc.Statistics(list)
-		doc.End(&t, format, cs, found, &ds.Summary, failure)
+		doc.Statistics(counted)
+		doc.End(&t, format, cs, list, &ds.Summary, failure)
 	}
 	if err := doc.Close(); err != nil {
 		return brokenPipe(err)

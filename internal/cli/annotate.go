@@ -177,7 +177,7 @@ func (a *annotation) write(w io.Writer) error {
 		w = &untilInterrupt{w: w, interrupt: interrupt}
 		x.Tell = nil // it was told the first time
 	} else if !a.o.unjudged {
-		sink = func(c *annotate.Copier) pipeline.Sink { return judgeFor(a.name, c, nil, a.tell, nil) }
+		sink = func(c *annotate.Copier) pipeline.Sink { return judgeFor(a.name, c, nil, account(&a.opt), a.tell, nil) }
 	}
 	src, err := a.o.open(a.name, nil, a.o.s.In)
 	if err != nil {
@@ -230,7 +230,7 @@ func (a *annotation) survey(x *annotate.Options) error {
 	ds := newDiagnosing(&pipeline.Selection{}, false)
 	var sink pipeline.Sink = s
 	if !a.o.unjudged {
-		sink = judgeFor(a.name, s, ds, a.tell, nil)
+		sink = judgeFor(a.name, s, ds, account(&opt), a.tell, nil)
 	}
 	run := pipeline.New(opt, sink)
 	stop := a.o.progress(a.o.s, src)

@@ -59,8 +59,9 @@ func (o *checkRun) all() (failed, found bool) {
 // checkedCapture is a capture that was checked, with what went wrong.
 type checkedCapture struct {
 	render.Checked
-	job *checkJob
-	sel *pipeline.Selection
+	kept keptFindings
+	job  *checkJob
+	sel  *pipeline.Selection
 	// names are those of its files.
 	names  []string
 	errs   []error
@@ -69,10 +70,11 @@ type checkedCapture struct {
 
 // Connection implements [conformance.Sink].
 func (c *checkedCapture) Connection(t *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
-	for _, f := range fs {
-		c.Findings = append(c.Findings, render.Finding{Finding: f})
+	has := c.sel.Has(t)
+	for i := range fs {
+		c.kept.add(&fs[i], has)
 	}
-	if !c.sel.Has(t) {
+	if !has {
 		return
 	}
 	if kept := c.Tally.Add(vs); len(kept) > 0 {
@@ -138,7 +140,8 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	o.rank(o.s, j.name, o.files, opt, c.sel, k, true, o.enabled)
 	m := o.matching(&opt, c.sel, k)
 	bug := onBug(j.name, func(err error) { c.errs = append(c.errs, err) })
-	engine := conformance.New(conformance.Options{Enabled: o.enabled, OnBug: bug, OnFinding: m.findings()}, c)
+	c.kept.memory = account(&opt)
+	engine := conformance.New(conformance.Options{Enabled: o.enabled, Account: c.kept.memory, OnBug: bug, OnFinding: m.findings()}, c)
 	parts := make([]pipeline.Sink, len(j.parts))
 	for i, p := range j.parts {
 		parts[i] = picked(c.sel, p)
@@ -163,8 +166,10 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	m.end()
 	c.Connections = run.Finish()
 	t := run.Totals()
-	c.remark = m.remark(j.name, &t)
-	c.Totals, c.Others, c.Rules = run.Totals(), run.Others(), engine.Rules()
+	t.FindingsUnlisted = c.kept.left()
+	c.remark = cmp.Or(m.remark(j.name, &t), givenUp(j.name, &t))
+	c.Findings, c.Unlisted = c.kept.list, c.kept.unlisted
+	c.Totals, c.Others, c.Rules = t, run.Others(), engine.Rules()
 	sortFindings(c.Findings)
 	sortConnections(c)
 	return c

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
@@ -167,7 +168,7 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 
 // judged has findings shown by a sink, if they are asked for, or asked about by a filter, and
 // statistics gathered.
-func (o *dissectOptions) judged(capture string, sink pipeline.Sink, st *stats, tell func(error)) pipeline.Sink {
+func (o *dissectOptions) judged(capture string, sink pipeline.Sink, st *stats, memory *budget.Account, tell func(error)) pipeline.Sink {
 	keep := st.findings()
 	if sel, _ := selection(o.records); o.unjudged || (!sel.Findings || o.silent() || o.shaped() && !o.judges()) && !o.needsFindings() {
 		if keep == nil {
@@ -175,7 +176,7 @@ func (o *dissectOptions) judged(capture string, sink pipeline.Sink, st *stats, t
 		}
 		sink = struct{ pipeline.Sink }{sink} // that shows no findings
 	}
-	return st.beside(judgeFor(capture, sink, keep, tell, st.finding()))
+	return st.beside(judgeFor(capture, sink, keep, memory, tell, st.finding()))
 }
 
 func (o *dissectOptions) run(args []string) error {
@@ -290,7 +291,7 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 	o.knows(printed(sink), k)
 	g.watch(&opt)
 	st := o.stats(&o.input, &opt, sel, k)
-	run := pipeline.New(opt, o.judged(src, g.or(shown), st, tell))
+	run := pipeline.New(opt, o.judged(src, g.or(shown), st, account(&opt), tell))
 	o.pager.ends(run.Stop)
 	if ex != nil {
 		ex.stop = run.Stop

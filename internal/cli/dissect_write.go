@@ -272,7 +272,7 @@ func (o *dissectOptions) write(e *exporting, opt pipeline.Options, files []strin
 	if o.whole {
 		whole := &extract.Whole{Of: e.frames}
 		opt.OnError, opt.Saw, opt.Opened = nil, nil, nil // reported the first time
-		opt.Lean, opt.Upper = true, nil
+		opt.Lean, opt.Upper, opt.Memory = true, nil, nil
 		again := pipeline.New(opt, whole)
 		src, err := o.open(o.sources(files)[0], files, o.s.In)
 		if err != nil {

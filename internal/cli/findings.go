@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
@@ -40,13 +42,15 @@ type judged struct {
 }
 
 // judge puts the rules before a sink. A capture needs its own.
-func judge(capture string, next pipeline.Sink, keep conformance.Sink, tell func(error)) *judged {
-	return judgeFor(capture, next, keep, tell, nil)
+func judge(capture string, next pipeline.Sink, keep conformance.Sink, memory *budget.Account, tell func(error)) *judged {
+	return judgeFor(capture, next, keep, memory, tell, nil)
 }
 
 // judgeFor is judge, and tells more of findings as well, unless it is nil.
-func judgeFor(capture string, next pipeline.Sink, keep conformance.Sink, tell func(error), more func(*conformance.Finding)) *judged {
-	opt := conformance.Options{OnBug: onBug(capture, tell), OnFinding: more}
+func judgeFor(
+	capture string, next pipeline.Sink, keep conformance.Sink, memory *budget.Account, tell func(error), more func(*conformance.Finding),
+) *judged {
+	opt := conformance.Options{OnBug: onBug(capture, tell), OnFinding: more, Account: memory}
 	if s, ok := next.(interface{ Finding(*conformance.Finding) }); ok {
 		if opt.OnFinding = s.Finding; more != nil {
 			opt.OnFinding = func(f *conformance.Finding) { s.Finding(f); more(f) }
@@ -85,12 +89,48 @@ func (j *judged) Frame(f *pipeline.Frame) {
 	}
 }
 
+// keptFindings keeps the findings of a capture for a report, as far as there is memory for
+// them. The others are counted.
+type keptFindings struct {
+	list     []render.Finding
+	memory   *budget.Account
+	unlisted [conformance.Error + 1]int // by severity
+}
+
+// keptWeight is what a finding takes until it is written, roughly: itself, its words and its
+// fingerprint, and its place among those of its connection.
+const keptWeight = 3*int(unsafe.Sizeof(render.Finding{})) + 128
+
+// add adds a finding; counts says whether it counts if it cannot be kept.
+func (k *keptFindings) add(f *conformance.Finding, counts bool) {
+	if k.memory.Scarce() {
+		if counts {
+			k.unlisted[f.Severity] += 1 + f.Further()
+		}
+		return
+	}
+	k.memory.Keep(keptWeight)
+	k.list = append(k.list, render.Finding{Finding: *f})
+}
+
+// left is how many findings are not kept.
+func (k *keptFindings) left() (n uint64) {
+	for _, of := range k.unlisted {
+		n += uint64(of) //nolint:gosec // a count
+	}
+	return n
+}
+
 // allFindings keeps all findings of a capture, for a document.
-type allFindings []render.Finding
+type allFindings struct {
+	keptFindings
+	sel *pipeline.Selection
+}
 
 // Connection implements [conformance.Sink].
-func (a *allFindings) Connection(_ *trace.Connection, fs []conformance.Finding, _ []conformance.Judgement) {
-	for _, f := range fs {
-		*a = append(*a, render.Finding{Finding: f})
+func (a *allFindings) Connection(c *trace.Connection, fs []conformance.Finding, _ []conformance.Judgement) {
+	counts := a.sel.Has(c)
+	for i := range fs {
+		a.add(&fs[i], counts)
 	}
 }

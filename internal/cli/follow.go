@@ -284,7 +284,7 @@ func (o *followOptions) one(opt pipeline.Options, files []string) error {
 	g.watch(&opt)
 	next := g.or(shown)
 	if !o.unjudged {
-		next = judge(name, next, nil, tell)
+		next = judge(name, next, nil, account(&opt), tell)
 	}
 	run := pipeline.New(opt, next)
 	o.pager.ends(run.Stop)

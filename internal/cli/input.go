@@ -27,6 +27,7 @@ type input struct {
 	quiet       bool
 	connections int
 	reorder     int
+	memory      memorySize
 	resolve     bool
 	// noUpper is --no-upper-layers.
 	noUpper bool
@@ -60,6 +61,7 @@ func (in *input) decodingFlags(f *pflag.FlagSet) {
 	f.StringVar(&in.layout, "mpa-layout", "", "read the IRD and ORD word as `LAYOUT` rfc6581 or draft01 (default rfc6581, or draft01 if the traffic shows it)")
 	f.IntVar(&in.connections, "max-connections", pipeline.DefaultConnections, "maximum number of connections in memory")
 	f.IntVar(&in.reorder, "reorder-memory", pipeline.DefaultReorder, "maximum octets of out-of-order data for each direction of a connection")
+	f.Var(&in.memory, memoryFlag, "give up what is least needed rather than take more than `SIZE`, such as 512M or 4G (default a quarter of the machine's, 2G at most)")
 	in.jobsFlag(f)
 	f.BoolVarP(&in.resolve, "no-resolve", "n", true, "no effect: names are never resolved")
 }
@@ -82,6 +84,7 @@ func (in *input) options() (pipeline.Options, error) {
 	if in.connections < 1 || in.reorder < 1 {
 		return opt, usagef("--max-connections and --reorder-memory must be positive")
 	}
+	in.memory.apply(&opt)
 	if err := in.choose(); err != nil {
 		return opt, err
 	}

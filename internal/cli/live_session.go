@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
@@ -43,6 +44,8 @@ type session struct {
 	// match and gate have the filter, if there is one: of frames, and of what is shown.
 	match *frameFilter
 	gate  *gate
+	// memory is the account of the run.
+	memory *budget.Account
 
 	frame   capture.Frame
 	ifaces  []pcapng.Interface
@@ -115,6 +118,7 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 		c.gate.watch(&opt)
 	}
 	lean := opt
+	c.memory = account(&lean)
 	c.stats = o.stats(&o.input, &lean, shown, foresight{})
 	c.sink = c.judged(shown)
 	lean.Lean = c.view.sink() == nil && c.sink.engine == nil && (c.stats == nil || !c.stats.needs.PDUs)
@@ -179,6 +183,7 @@ func (c *session) judged(shown *pipeline.Selection) *liveSink {
 		keep = sinks{keep, count}
 	}
 	if keep != nil || opt.OnFinding != nil {
+		opt.Account = c.memory
 		l.engine = conformance.New(opt, keep)
 	}
 	return l

@@ -71,8 +71,13 @@ read to its end, or an output could not be written.`),
 		SilenceErrors: true, SilenceUsage: true,
 		SuggestionsMinimumDistance: 2,
 		Version:                    Version,
-		PersistentPreRun:           func(cmd *cobra.Command, _ []string) { s.command = cmd.CommandPath() },
-		Args:                       cobra.ArbitraryArgs,
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			s.command = cmd.CommandPath()
+			if f := cmd.Flags().Lookup(memoryFlag); f != nil && s.alone {
+				f.Value.(*memorySize).bound()
+			}
+		},
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
 				return cmd.Help()

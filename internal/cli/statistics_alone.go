@@ -91,7 +91,7 @@ func (a *statsAlone) one(opt pipeline.Options, name string, files []string, sole
 	st := a.alone(a.input, &opt, sel, k)
 	var judges pipeline.Sink
 	if keep := st.findings(); keep != nil {
-		judges = judgeFor(name, nil, keep, tell, st.finding())
+		judges = judgeFor(name, nil, keep, account(&opt), tell, st.finding())
 	}
 	run := pipeline.New(opt, st.beside(judges))
 	if sole {

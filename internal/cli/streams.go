@@ -21,6 +21,8 @@ type IOStreams struct {
 	OutTTY, ErrTTY bool
 	// NoColor is set by the environment.
 	NoColor bool
+	// alone: they are those of the process, which runs nothing else.
+	alone bool
 	// command names the command that runs, in errors.
 	command string
 	// Width is how many columns the terminal has, if OutTTY; 0 if that is not known.
@@ -33,7 +35,7 @@ type IOStreams struct {
 func SystemStreams() *IOStreams {
 	_, noColor := os.LookupEnv("NO_COLOR")
 	return &IOStreams{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, alone: true,
 		OutTTY:  term.IsTerminal(int(os.Stdout.Fd())),
 		ErrTTY:  term.IsTerminal(int(os.Stderr.Fd())),
 		NoColor: noColor || os.Getenv("TERM") == "dumb",

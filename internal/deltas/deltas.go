@@ -73,6 +73,9 @@ func (l *List) Drop(r *Reader) { l.from = len(l.octets) - len(r.rest) }
 // Size is how many octets the records take.
 func (l *List) Size() int { return len(l.octets) - l.from }
 
+// Cap is how many octets of memory the list has.
+func (l *List) Cap() int { return cap(l.octets) }
+
 // Reader reads the records of a list, the oldest first.
 type Reader struct{ rest []byte }
 

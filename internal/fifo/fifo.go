@@ -12,6 +12,9 @@ type Room[T any] struct {
 // Moved is how many entries were moved so far. It is for tests.
 func (r *Room[T]) Moved() uint64 { return r.moved }
 
+// Cap is for how many entries there is memory.
+func (r *Room[T]) Cap() int { return cap(r.all) }
+
 // Push adds an entry at the end. Entries move if there is no room behind them: to the front,
 // if at least half of the memory is free there, else to memory twice as large. So each entry
 // that is added moves about one.

@@ -28,6 +28,7 @@ type association struct {
 	ports   [2]uint16
 	keys    []packet.Endpoints
 	at      int  // place in the list of all
+	weight  int  // the memory that was taken for it, in octets
 	closing bool // it waits to be settled
 }
 

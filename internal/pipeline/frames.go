@@ -168,6 +168,9 @@ func (r *Run) take(f *capture.Frame, p *packet.Packet, fl *flow, side int, n *re
 	if !r.brief() {
 		r.tell(f, p, fl, side, note)
 	}
+	if r.memory.Over() {
+		r.relieve()
+	}
 }
 
 // segment makes the TCP segment of a packet the one at hand.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/analysis"
+	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/readahead"
@@ -32,6 +33,10 @@ type Options struct {
 	ReorderBytes, TotalReorderBytes int
 	// DecoderBytes bounds the octets of unfinished FPDUs and of searches.
 	DecoderBytes int
+	// Memory is the account for all that grows; nil: one with MemoryBytes, or DefaultMemory
+	// if they are 0.
+	Memory      *budget.Account
+	MemoryBytes int
 	// Count ends the run after that many frames, if it is not 0.
 	Count uint64
 	// Lean does not collect what only records of PDUs need: the frames that carried a
@@ -86,6 +91,7 @@ const (
 	DefaultReorder      = 4 << 20
 	DefaultTotalReorder = 64 << 20
 	DefaultDecoder      = 256 << 20
+	DefaultMemory       = 1 << 30
 	// maxRecords is the number of ended connections that carried iWARP whose
 	// records are kept.
 	maxRecords = 100_000
@@ -178,7 +184,10 @@ type Totals struct {
 	// Evicted counts connections that made room for others before they closed, RecordsDropped
 	// those of them whose record could not be kept.
 	Evicted, RecordsDropped uint64
-	PDUs                    uint64
+	// FindingsUnlisted counts findings that there was no memory for. Who keeps findings
+	// sets it.
+	FindingsUnlisted uint64
+	PDUs             uint64
 	// Starved counts directions that lost FPDU boundaries to stay within the memory bound.
 	Starved             uint64
 	Errors              uint64
@@ -231,6 +240,10 @@ type Run struct {
 	stopped   atomic.Bool
 	// settling are those that have closed, see Options.Linger.
 	settling settling
+	memory   *budget.Account
+	// synWeight is what was taken for the SYNs.
+	synWeight int
+	weighed   uint64 // the changes of the associations when one was weighed last
 }
 
 // New prepares a run; sink may be nil.
@@ -248,7 +261,11 @@ func New(opt Options, sink Sink) *Run {
 	if opt.DecoderBytes == 0 {
 		r.opt.DecoderBytes = DefaultDecoder
 	}
+	if r.memory = opt.Memory; r.memory == nil {
+		r.memory = budget.New(cmp.Or(opt.MemoryBytes, DefaultMemory))
+	}
 	r.env = analysis.Env{
+		Memory:   r.memory,
 		Budget:   reassembly.NewBudget(r.opt.ReorderBytes, r.opt.TotalReorderBytes),
 		Decoders: mpa.NewBudget(r.opt.DecoderBytes),
 		Layout:   opt.Layout, LayoutForced: opt.Forced,
@@ -407,10 +424,11 @@ func (r *Run) keep(c *trace.Connection) {
 	if r.opt.NoRecords {
 		return
 	}
-	if len(r.records) >= maxRecords {
+	if len(r.records) >= maxRecords || r.memory.Scarce() {
 		r.totals.RecordsDropped++
 		return
 	}
+	r.memory.Keep(recordWeight + analysis.Weight(record))
 	r.records = append(r.records, record)
 }
 
@@ -421,15 +439,13 @@ func (r *Run) evict() {
 	if r.settleClosed(n) > 0 {
 		return
 	}
-	for _, fl := range r.flows.oldest(n) {
-		r.finish(fl)
-		r.totals.Evicted++
-	}
+	r.endOldest(n)
 }
 
 // Finish ends all connections and returns those that carried iWARP, by number.
 func (r *Run) Finish() []*trace.Connection {
 	r.env.End = r.totals.LastTime
+	r.memory.End()
 	flows, lone := r.flows.all(), r.syns.order()
 	r.flows = newFlows()
 	for i, fl := range flows {
@@ -442,6 +458,7 @@ func (r *Run) Finish() []*trace.Connection {
 	}
 	r.finishSYNs(lone, r.next)
 	r.syns = newSYNs()
+	r.weighSYNs()
 	all := slices.Clone(r.assocs.all)
 	slices.SortFunc(all, func(a, b *association) int { return cmp.Compare(a.conn.Number(), b.conn.Number()) })
 	for _, a := range all {

@@ -31,12 +31,19 @@ func (r *Run) sctp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 			what = r.associated(p, a, side, &o)
 		}
 	}
-	if r.brief() {
-		return
+	if !r.brief() {
+		r.tellSCTP(f, p, a, side, &what, err == nil)
 	}
+	if r.memory.Over() {
+		r.relieve()
+	}
+}
+
+// tellSCTP tells the sink of an SCTP packet; a may be nil.
+func (r *Run) tellSCTP(f *capture.Frame, p *packet.Packet, a *association, side int, what *analysis.PacketNote, whole bool) {
 	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Note: what.Note, Reason: what.Trouble, Damaged: what.Damaged, Pad: what.Pad}
-	if err == nil {
-		r.frame.Checksum = q.Checksum
+	if whole {
+		r.frame.Checksum = r.chunks.Checksum
 	}
 	if a != nil {
 		r.frame.Conn, r.frame.Dir = a.conn.Session(side)
@@ -52,6 +59,10 @@ func (r *Run) associated(p *packet.Packet, a *association, side int, o *opening)
 	r.dissociating(a)
 	if o.ok && (o.Type == sctp.TypeInit || o.Type == sctp.TypeInitAck) && !n.Damaged {
 		r.assocs.homes(a, side, a.conn.Addresses(side))
+	}
+	if r.assocs.changes != r.weighed {
+		r.weighed = r.assocs.changes
+		r.weigh(a)
 	}
 	if n.Trouble != "" {
 		r.totals.Unread++
@@ -118,7 +129,8 @@ func (r *Run) roomFor(p *packet.Packet) {
 // evictAssociations makes room by ending those that were seen least recently.
 func (r *Run) evictAssociations() {
 	for _, a := range r.assocs.oldest(max(len(r.assocs.all)/16, 1)) {
-		r.totals.Evicted += uint64(a.conn.Sessions()) //nolint:gosec // a count
+		r.totals.Evicted += uint64(max(a.conn.Sessions(), 1))
+		a.conn.Each(endedEarly)
 		r.dissociate(a)
 	}
 }
@@ -127,6 +139,8 @@ func (r *Run) evictAssociations() {
 func (r *Run) dissociate(a *association) {
 	a.conn.Finish()
 	r.assocs.remove(a)
+	r.memory.Take(-a.weight)
+	a.weight = 0
 }
 
 // sessions keeps count of DDP stream sessions for the associations of a run.

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"net/netip"
 	"slices"
+	"unsafe"
 
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/reassembly"
@@ -197,6 +198,12 @@ func (t *syns) add(e *packet.Endpoints, swap bool, number uint64, s *reassembly.
 	n := t.v6.add(t.seed, e)
 	n.of(s, swap)
 	n.number = number
+}
+
+// weight is the memory that it takes, in octets.
+func (t *syns) weight() int {
+	const each4, each6 = int(unsafe.Sizeof(syn[ends4]{})), int(unsafe.Sizeof(syn[packet.Endpoints]{}))
+	return (len(t.v4.blocks)*each4+len(t.v6.blocks)*each6)*synBlock + 4*(len(t.v4.places)+len(t.v6.places))
 }
 
 // half is a SYN that was taken out of the table.

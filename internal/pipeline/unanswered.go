@@ -32,8 +32,14 @@ func (r *Run) unanswered(p *packet.Packet) bool {
 		r.dropSYNs(max(n/16, 1))
 	}
 	e, swap := p.Endpoints()
+	had := len(r.syns.v4.blocks) + len(r.syns.v6.blocks)
 	r.syns.add(&e, swap, r.next, s)
 	r.next++
+	if len(r.syns.v4.blocks)+len(r.syns.v6.blocks) != had {
+		if r.weighSYNs(); r.memory.Over() {
+			r.relieve()
+		}
+	}
 	return true
 }
 
@@ -84,6 +90,14 @@ func (r *Run) dropSYNs(n int) {
 	}
 	r.totals.Evicted += uint64(len(all) - len(r.finishSYNs(all, below))) //nolint:gosec // not negative
 	r.syns.drop(below)
+	r.weighSYNs()
+}
+
+// weighSYNs takes memory for those that wait.
+func (r *Run) weighSYNs() {
+	n := r.syns.weight()
+	r.memory.Take(n - r.synWeight)
+	r.synWeight = n
 }
 
 // finishSYNs lists the connections below a number that are no more than a SYN, and returns the

@@ -195,6 +195,9 @@ func summaryMembers(o *object, t *pipeline.Totals, format, failure string, check
 	o.uint("connections_ended_early", t.Evicted)
 	o.uint("directions_starved", t.Starved)
 	o.uint("connection_records_dropped", t.RecordsDropped)
+	if t.FindingsUnlisted > 0 {
+		o.uint("findings_not_listed", t.FindingsUnlisted)
+	}
 	o.uint("errors", t.Errors)
 	if t.FirstTime != 0 && t.LastTime != 0 {
 		o.time("first_time", t.FirstTime)

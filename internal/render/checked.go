@@ -19,6 +19,8 @@ type Checked struct {
 	Connections []*trace.Connection
 	// Findings in the order of their frames.
 	Findings []Finding
+	// Unlisted counts findings that are not among them, to bound memory, by severity.
+	Unlisted [conformance.Error + 1]int
 	Verdicts []ConnVerdicts
 	Tally    conformance.Tally
 	// Rules is how many rules were asked.
@@ -72,7 +74,7 @@ func (c *Checked) Count(s conformance.Severity) (n int) {
 			n += f.times()
 		}
 	}
-	return n
+	return n + c.Unlisted[s]
 }
 
 // Diagnoses says in sentences what went wrong. Findings about which somebody decided have no

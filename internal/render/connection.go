@@ -66,6 +66,9 @@ func endMembers(o *object, c *trace.Connection) {
 		o.str("by", c.EndedBy.Sender())
 		o.uint("frame", c.EndFrame)
 	}
+	if c.EndedEarly {
+		o.bool("early", true)
+	}
 	o.close()
 	o.key("terminates")
 	o.openList()

@@ -1,27 +1,19 @@
 package render
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
 	"path/filepath"
+	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
 )
 
 // The parts of SARIF 2.1.0 (OASIS, 2020) that are written.
 type (
-	sarifLog struct {
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct {
-		Tool        sarifTool         `json:"tool"`
-		Invocations []sarifInvocation `json:"invocations"`
-		Results     []sarifResult     `json:"results"`
-	}
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`
 	}
@@ -95,23 +87,64 @@ type (
 	sarifProperties map[string]any
 )
 
+// sarifReport writes results as they come, since there may be millions. The rules that they
+// name and what went wrong follow behind them: members of JSON have no order.
 type sarifReport struct {
-	w     io.Writer
-	run   sarifRun
-	index map[*conformance.Entry]int
+	out     output
+	buf     bytes.Buffer
+	enc     *json.Encoder
+	results int
+	driver  sarifDriver
+	ran     sarifInvocation
+	index   map[*conformance.Entry]int
 }
+
+// How deep in the document its parts are.
+const (
+	sarifRunIndent = "      "
+	sarifResultIn  = sarifRunIndent + "  "
+)
 
 // NewSARIFReport writes a SARIF 2.1.0 log of one run; version is that of the
 // program. A capture has no lines, so a frame stands for one, and is a logical location too.
 func NewSARIFReport(w io.Writer, version string) Report {
-	return &sarifReport{
-		w: w, index: map[*conformance.Entry]int{},
-		run: sarifRun{
-			Tool:        sarifTool{sarifDriver{Name: "iwdissect", Version: version, Rules: []sarifRule{}}},
-			Invocations: []sarifInvocation{{Successful: true}},
-			Results:     []sarifResult{},
-		},
+	r := &sarifReport{
+		out: output{w: w}, index: map[*conformance.Entry]int{},
+		driver: sarifDriver{Name: "iwdissect", Version: version, Rules: []sarifRule{}}, ran: sarifInvocation{Successful: true},
 	}
+	r.enc = json.NewEncoder(&r.buf)
+	r.enc.SetEscapeHTML(false) // of the > between endpoints
+	r.write("{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n  \"version\": \"2.1.0\",\n  \"runs\": [\n    {\n" +
+		sarifRunIndent + "\"results\": [")
+	return r
+}
+
+// write writes a part of the document as it is.
+func (r *sarifReport) write(s string) {
+	r.out.b = append(r.out.b, s...)
+	r.out.done()
+}
+
+// value writes a value at a depth.
+func (r *sarifReport) value(indent string, v any) {
+	r.buf.Reset()
+	r.enc.SetIndent(indent, "  ")
+	if err := r.enc.Encode(v); err != nil && r.out.err == nil {
+		r.out.err = err
+	}
+	r.out.b = append(r.out.b, bytes.TrimSuffix(r.buf.Bytes(), []byte("\n"))...)
+	r.out.done()
+}
+
+// result writes a result.
+func (r *sarifReport) result(v *sarifResult) {
+	sep := ",\n"
+	if r.results == 0 {
+		sep = "\n"
+	}
+	r.results++
+	r.write(sep + sarifResultIn)
+	r.value(sarifResultIn, v)
 }
 
 // rule returns the index of a rule in the log.
@@ -119,9 +152,9 @@ func (r *sarifReport) rule(e *conformance.Entry) int {
 	if i, ok := r.index[e]; ok {
 		return i
 	}
-	i := len(r.run.Tool.Driver.Rules)
+	i := len(r.driver.Rules)
 	r.index[e] = i
-	r.run.Tool.Driver.Rules = append(r.run.Tool.Driver.Rules, sarifRule{
+	r.driver.Rules = append(r.driver.Rules, sarifRule{
 		ID: e.ID, Short: sarifText{e.Statement}, Full: sarifText{why(e)}, Help: e.HelpURI(),
 		Default:  sarifConfig{e.Severity.String()},
 		Property: sarifProperties{"spec": e.Spec, "section": e.Section, "keyword": e.Level, "layer": e.Layer, "tags": []string{e.Layer}},
@@ -153,14 +186,19 @@ func (r *sarifReport) Capture(c *Checked) error {
 			Property:     p,
 		}
 		decide(c, f, &result)
-		r.run.Results = append(r.run.Results, result)
+		r.result(&result)
+	}
+	notify := func(level, text string) {
+		r.ran.Notifications = append(r.ran.Notifications, sarifNotification{level, sarifText{text}, []sarifLocation{{Physical: file}}})
 	}
 	if c.Failure != "" {
-		v := &r.run.Invocations[0]
-		v.Successful = false
-		v.Notifications = append(v.Notifications, sarifNotification{"error", sarifText{c.Failure}, []sarifLocation{{Physical: file}}})
+		r.ran.Successful = false
+		notify("error", c.Failure)
 	}
-	return nil
+	if what := GivenUp(&c.Totals); len(what) > 0 {
+		notify("warning", "to bound memory, "+strings.Join(what, ", "))
+	}
+	return r.out.err
 }
 
 // regionOf is a file with the place of a frame in it.
@@ -190,8 +228,14 @@ func decide(c *Checked, f *Finding, r *sarifResult) {
 }
 
 func (r *sarifReport) Close() error {
-	e := json.NewEncoder(r.w)
-	e.SetEscapeHTML(false) // of the > between endpoints
-	e.SetIndent("", "  ")
-	return e.Encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{r.run}})
+	if r.results > 0 {
+		r.write("\n" + sarifRunIndent)
+	}
+	r.write("],\n" + sarifRunIndent + "\"invocations\": ")
+	r.value(sarifRunIndent, []sarifInvocation{r.ran})
+	r.write(",\n" + sarifRunIndent + "\"tool\": ")
+	r.value(sarifRunIndent, sarifTool{r.driver})
+	r.write("\n    }\n  ]\n}\n")
+	r.out.flush()
+	return r.out.err
 }

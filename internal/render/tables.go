@@ -338,14 +338,8 @@ func (s *Summary) totals(w io.Writer) error {
 	if t.Cut > 0 {
 		s.say(w, "The snap length cut %s: %s of %s were captured", diagnose.Counted(t.Cut, "frame", "frames"), size(t.Captured), size(t.Octets))
 	}
-	if t.Evicted > 0 {
-		s.say(w, "%s ended early to bound memory (--max-connections)", diagnose.Counted(t.Evicted, "connection was", "connections were"))
-	}
-	if t.Starved > 0 {
-		s.say(w, "%s a direction lost its place to bound memory", diagnose.Counted(t.Starved, "time", "times"))
-	}
-	if t.RecordsDropped > 0 {
-		s.say(w, "%s not listed: too many of them", diagnose.Counted(t.RecordsDropped, "connection is", "connections are"))
+	for _, what := range GivenUp(t) {
+		s.say(w, "To bound memory, %s", what)
 	}
 	return err
 }

@@ -99,6 +99,9 @@ func (b *CaptureState) Remember(c *Conn, record *trace.Connection) *EndedConnect
 	return p
 }
 
+// Omit notes that a connection that is over is not remembered.
+func (b *CaptureState) Omit() { b.full = true }
+
 // Forget forgets the n connections that ended first. What it still holds proves nothing about
 // what others did before.
 func (b *CaptureState) Forget(n int) {

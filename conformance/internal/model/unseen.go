@@ -30,6 +30,9 @@ func (c *Conn) Unseen(l Looks) catalogue.Gate {
 		}
 		return 0 // it judges the startup, or has reported at the end what it lacks
 	}
+	if c.Trace.EndedEarly {
+		return catalogue.End
+	}
 	for i := range c.Directions {
 		if g := c.unseenFrom(&c.Directions[i], l); g != 0 {
 			return g

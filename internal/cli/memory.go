@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/internal/budget"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
+)
+
+const memoryFlag = "memory"
+
+// memorySize is --memory, in octets; 0: the default.
+type memorySize int
+
+const (
+	mostByDefault = 2 << 30
+	leastMemory   = 16 << 20
+)
+
+// Type, String and Set implement [pflag.Value].
+func (m *memorySize) Type() string { return "SIZE" }
+
+// String is the size as it would be written.
+func (m *memorySize) String() string {
+	for i, unit := range [...]string{"G", "M", "K"} {
+		if n := 1 << (30 - 10*i); int(*m) != 0 && int(*m)%n == 0 {
+			return strconv.Itoa(int(*m)/n) + unit
+		}
+	}
+	return ""
+}
+
+// Set reads a number of octets, or of kibi-, mebi- or gibioctets.
+func (m *memorySize) Set(s string) error {
+	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(s), "B"), "I")
+	shift := 0
+	if i := strings.IndexAny(number, "KMG"); i >= 0 && i == len(number)-1 {
+		shift, number = map[byte]int{'K': 10, 'M': 20, 'G': 30}[number[i]], number[:i]
+	}
+	n, err := strconv.ParseFloat(number, 64)
+	n *= float64(int(1) << shift)
+	if err != nil || !(n >= leastMemory && n < math.MaxInt) {
+		return usagef("a size of at least 16M, such as 512M or 4G")
+	}
+	*m = memorySize(n)
+	return nil
+}
+
+// size is what the user says, or the default.
+func (m *memorySize) size() int {
+	if *m > 0 {
+		return int(*m)
+	}
+	if all := machineMemory(); all > 0 {
+		return max(min(all/4, mostByDefault), leastMemory)
+	}
+	return mostByDefault
+}
+
+// apply bounds what runs take. Half is for what they keep: a garbage collector needs the rest.
+func (m *memorySize) apply(opt *pipeline.Options) {
+	n := m.size()
+	opt.MemoryBytes = n / 2
+	opt.TotalReorderBytes = min(pipeline.DefaultTotalReorder, n/16)
+	opt.ReorderBytes = min(opt.ReorderBytes, opt.TotalReorderBytes)
+	opt.DecoderBytes = min(pipeline.DefaultDecoder, n/8)
+}
+
+// bound has the collector work harder before the process takes more.
+func (m *memorySize) bound() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(m.size()))
+	}
+}
+
+// account is one for a capture.
+func account(opt *pipeline.Options) *budget.Account {
+	opt.Memory = budget.New(opt.MemoryBytes)
+	return opt.Memory
+}
+
+// givenUp says what was given up of a capture to stay within --memory; nil: nothing was.
+func givenUp(name string, t *pipeline.Totals) error {
+	what := render.GivenUp(t)
+	if len(what) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: to bound memory, %s", name, strings.Join(what, ", "))
+}
+
+// machineMemory is how much there is, or what the group of the process may take, in octets; 0
+// if that is not known.
+func machineMemory() (octets int) {
+	f, err := os.Open("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if n, ok := strings.CutPrefix(s.Text(), "MemTotal:"); ok {
+			octets, _ = strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(n), " kB"))
+			octets <<= 10
+			break
+		}
+	}
+	if b, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
+		if n, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && n > 0 {
+			octets = min(octets, n)
+		}
+	}
+	return octets
+}
