@@ -20,7 +20,7 @@ const memoryFlag = "memory"
 type memorySize int
 
 const (
-	mostByDefault = 2 << 30
+	mostByDefault = 2<<30 - 1
 	leastMemory   = 16 << 20
 )
 
