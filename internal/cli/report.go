@@ -12,6 +12,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/internal/report"
+	"github.com/iwdissect/iwdissect/internal/visible"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -98,7 +99,7 @@ func (o *reportOptions) run(args []string) error {
 		for _, err := range errs {
 			failed = true
 			o.s.warn(err)
-			c.Failures = append(c.Failures, err.Error())
+			c.Failures = append(c.Failures, visible.Error(err))
 		}
 		page.Captures = append(page.Captures, c)
 	}
@@ -152,7 +153,7 @@ func (o *reportOptions) one(opt pipeline.Options, place int, name string, files 
 	once := readableTwice(files, "") != nil
 	chosen := o.chosenOf(survey, cs, once)
 	c := survey.Capture(place, &totals, cs, chosen)
-	c.File, c.Format = shown, format
+	c.File, c.Format = visible.Text(shown), format
 	switch {
 	case once && len(cs) > 0:
 		c.Notes = append(c.Notes, "The capture came on a pipe and could be read only once, so there is no closer look at connections: save it to a file for that.")
