@@ -124,9 +124,10 @@ func (s *Survey) diagnoses(c *Capture, place int, chosen []uint64) {
 	list := s.List()
 	for _, d := range list[:min(len(list), mostDiagnoses)] {
 		means, _ := diagnose.Explain(string(d.Kind))
+		rules := d.BrokenRules()
 		x := Diagnosis{
 			Level: d.Severity.String(), Kind: string(d.Kind), Means: means, Title: d.Title, Text: d.Text, Also: d.Also, Advice: d.Advice, Of: d.Of,
-			Frames: d.Frames[:min(len(d.Frames), mostConns)], Rules: d.Rules[:min(len(d.Rules), mostRules)],
+			Frames: d.Frames[:min(len(d.Frames), mostConns)], Rules: rules[:min(len(rules), mostRules)],
 		}
 		conns := d.Conns
 		if len(conns) == 0 && d.Conn != nil {

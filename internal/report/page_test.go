@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -308,5 +310,28 @@ func TestPage_Empty(t *testing.T) {
 	sound(t, page)
 	if !strings.Contains(page, "cannot be read") {
 		t.Error("the page does not say why there is nothing in it")
+	}
+}
+
+// TestPage_Damaged: captures with octets that were changed at random, behind the header of the
+// file, make sound pages.
+func TestPage_Damaged(t *testing.T) {
+	for i, name := range []string{"term-wbadkey.pcap", "ulp-nvme-rdma-crc-cut.pcap", "rping-p2p-both-crc.pcap"} {
+		whole, err := os.ReadFile(captures + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		random := rand.New(rand.NewPCG(7, uint64(i)))
+		for range 10 {
+			octets := bytes.Clone(whole)
+			for range 1 + random.IntN(30) {
+				octets[24+random.IntN(len(octets)-24)] = byte(random.Uint32())
+			}
+			path := filepath.Join(t.TempDir(), "damaged.pcap")
+			if err := os.WriteFile(path, octets, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			sound(t, pageOf(t, &Report{Captures: []*Capture{captured(t, 0, path, 3)}}))
+		}
 	}
 }
