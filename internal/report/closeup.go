@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -156,10 +157,13 @@ func (u *closeup) frame(f *pipeline.Frame) {
 	}
 }
 
+// unsent are events that no packet is drawn for: they are labels only.
+var unsent = []string{"finding", "gap", "window-closed", "window-open"}
+
 // row takes in a row of the dialogue.
 func (u *closeup) row(r *render.FollowRow) {
 	s := Step{
-		Still: r.Still, Sent: r.HasDir, R2I: r.Dir == trace.R2I, First: r.First, Last: r.Last, Text: r.Text, Below: r.Below,
+		Still: r.Still, Sent: r.HasDir && !slices.Contains(unsent, r.Event), R2I: r.Dir == trace.R2I, First: r.First, Last: r.Last, Text: r.Text, Below: r.Below,
 		Bad: r.Bad, Odd: r.Odd, Again: r.Again, Reset: r.Event == "rst",
 		notes: r.Bad || r.Odd || r.Again || r.Event != "" || len(r.Below) > 0, pdu: [2]uint64{r.PDU, r.LastPDU}, has: r.HasPDU,
 	}

@@ -161,6 +161,9 @@ func TestDetails_Evidence(t *testing.T) {
 		if s.Link != "" {
 			linked++
 		}
+		if strings.HasPrefix(s.Text, "warning ") == s.Sent && s.Still == "" { // a finding is no packet
+			t.Errorf("sent: %t, %s", s.Sent, s.Text)
+		}
 	}
 	if again != 3 || linked == 0 || paused != 1 {
 		t.Errorf("%d retransmissions, %d pauses, %d links of rows to PDUs", again, paused, linked)
