@@ -177,7 +177,8 @@ func (a *annotation) write(w io.Writer) error {
 		w = &untilInterrupt{w: w, interrupt: interrupt}
 		x.Tell = nil // it was told the first time
 	} else if !a.o.unjudged {
-		sink = func(c *annotate.Copier) pipeline.Sink { return judgeFor(a.name, c, nil, account(&a.opt), a.tell, nil) }
+		memory := account(&a.opt)
+		sink = func(c *annotate.Copier) pipeline.Sink { return judgeFor(a.name, c, nil, memory, a.tell, nil) }
 	}
 	src, err := a.o.open(a.name, nil, a.o.s.In)
 	if err != nil {

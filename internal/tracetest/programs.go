@@ -19,6 +19,17 @@ func Tcpdump(t testing.TB) string {
 	return Program(t, "tcpdump", "IWDISSECT_TCPDUMP")
 }
 
+// Chromium is the path of a browser that can be driven, with IWDISSECT_CHROMIUM as in [Tshark].
+func Chromium(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return Program(t, "chromium", "IWDISSECT_CHROMIUM")
+}
+
 // Program is the path of a program. Without it the test is skipped; it fails if the variable of
 // the environment says required.
 func Program(t testing.TB, name, variable string) string {
