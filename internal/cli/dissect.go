@@ -291,7 +291,8 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 	o.knows(printed(sink), k)
 	g.watch(&opt)
 	st := o.stats(&o.input, &opt, sel, k)
-	run := pipeline.New(opt, o.judged(src, g.or(shown), st, account(&opt), tell))
+	judges := o.judged(src, g.or(shown), st, account(&opt), tell)
+	run := pipeline.New(opt, judges)
 	o.pager.ends(run.Stop)
 	if ex != nil {
 		ex.stop = run.Stop

@@ -14,9 +14,9 @@ import (
 	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/synth"
-	"github.com/iwdissect/iwdissect/tools/hostile/attack"
-	"github.com/iwdissect/iwdissect/tools/hostile/measure"
-	"github.com/iwdissect/iwdissect/tools/hostile/messy"
+	"github.com/iwdissect/iwdissect/tools/hostile/internal/attack"
+	"github.com/iwdissect/iwdissect/tools/hostile/internal/measure"
+	"github.com/iwdissect/iwdissect/tools/hostile/internal/messy"
 )
 
 func list(out io.Writer) error {

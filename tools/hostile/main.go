@@ -12,7 +12,7 @@ import (
 	"os"
 
 	"github.com/iwdissect/iwdissect/internal/cli"
-	"github.com/iwdissect/iwdissect/tools/hostile/measure"
+	"github.com/iwdissect/iwdissect/tools/hostile/internal/measure"
 )
 
 // asProgram in the environment makes this program iwdissect, so that what is measured is what

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/iwdissect/iwdissect/internal/tracetest"
-	"github.com/iwdissect/iwdissect/tools/hostile/attack"
-	"github.com/iwdissect/iwdissect/tools/hostile/measure"
-	"github.com/iwdissect/iwdissect/tools/hostile/messy"
+	"github.com/iwdissect/iwdissect/tools/hostile/internal/attack"
+	"github.com/iwdissect/iwdissect/tools/hostile/internal/measure"
+	"github.com/iwdissect/iwdissect/tools/hostile/internal/messy"
 )
 
 // TestMain makes the test the program that it measures.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iwdissect/iwdissect/tools/hostile/messy"
+	"github.com/iwdissect/iwdissect/tools/hostile/internal/messy"
 )
 
 // compareMessy compares messy captures of all kinds of traffic with whole ones, and writes how

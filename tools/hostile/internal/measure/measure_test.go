@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iwdissect/iwdissect/tools/hostile/measure"
+	"github.com/iwdissect/iwdissect/tools/hostile/internal/measure"
 )
 
 // helper in the environment makes the test a program that takes memory and fails.

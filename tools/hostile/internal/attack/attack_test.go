@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/tracetest"
-	"github.com/iwdissect/iwdissect/tools/hostile/attack"
+	"github.com/iwdissect/iwdissect/tools/hostile/internal/attack"
 )
 
 // TestAll: an attack has the same octets each time, more of them if it is larger, and what it
