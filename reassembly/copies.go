@@ -35,7 +35,7 @@ func (r *run) set(i uint8, c copied) {
 	r.sums[i] = c.sum
 	if r.sizes[i] = uint16(c.size); c.size > math.MaxUint16 { //nolint:gosec // the other half follows
 		r.flags |= wide
-		r.sizes[1] = uint16(c.size >> 16) //nolint:gosec // the other half
+		r.sizes[1] = uint16(c.size >> 16)
 	}
 	if c.crc {
 		r.flags |= 1 << i

@@ -208,6 +208,7 @@ func (a *about) why(d trace.Dir, s *trace.Stall) (text, advice string) {
 		}
 		return text + fmt.Sprintf(" The capture does not show why: the %s may have been busy, or its packets were lost before the capture point.", me),
 			fmt.Sprintf("look at the %s at that time, and for lost packets between it and the capture point.", me)
+	case inMessage:
 	}
 	return fmt.Sprintf("It was in the middle of a message. The capture does not show why: the %s may have been busy, or its packets were lost "+
 			"before the capture point.", me),

@@ -28,7 +28,7 @@ type numbers64 struct {
 // find returns the place of a shape, or the free one where it would be.
 func (t *numbers64) find(k Shape) int {
 	const golden, shift = 0x9e3779b97f4a7c15, 64 - 7
-	i := int(uint64(k) * golden >> shift) //nolint:gosec // of 7 bits
+	i := int(uint64(k) * golden >> shift)
 	for t.shapes[i] != k && t.shapes[i] != 0 {
 		i = (i + 1) % len(t.shapes)
 	}

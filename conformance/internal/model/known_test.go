@@ -48,7 +48,7 @@ func TestKnown(t *testing.T) {
 }
 
 // shapeOf is another shape for each number.
-func shapeOf(k int) Shape { return Shape(k+1) * 0xd1342543de82ef95 } //nolint:gosec // small
+func shapeOf(k int) Shape { return Shape(k+1) * 0xd1342543de82ef95 }
 
 // TestSending_Size: what a direction sends takes no more than it does; Go hands out memory in
 // steps, and a word more is an eighth more for each of thousands of connections.
