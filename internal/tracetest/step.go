@@ -18,7 +18,7 @@ type Step struct {
 	Early trace.Dir
 	// Frames is by how many frames it is early, as a queue that is read first: the frames
 	// keep their times. By is the time instead, as a tap whose clock is behind: the frames are
-	// in the order of their times.
+	// in the order of their times, but where the clock of the capture steps back.
 	Frames int
 	By     time.Duration
 }
@@ -51,12 +51,17 @@ func (s Step) Of(fs []capture.Frame) []capture.Frame {
 		at int64
 	}
 	all := make([]placed, len(fs))
+	var clock int64 // that of the capture, as if it never stepped back
 	for i, early := range s.early(fs) {
 		f := fs[i]
-		if early {
-			f.Time -= int64(s.By)
+		if i > 0 {
+			clock += max(f.Time-fs[i-1].Time, 0)
 		}
-		all[i] = placed{f, f.Time}
+		all[i] = placed{f, clock}
+		if early {
+			all[i].Time -= int64(s.By)
+			all[i].at -= int64(s.By)
+		}
 		if s.By == 0 {
 			all[i].at = 2 * int64(i)
 			if early {
