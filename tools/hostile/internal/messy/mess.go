@@ -44,9 +44,9 @@ func All() []Mess {
 		{Name: "duplicates", What: "each frame comes again 30 us later, with a VLAN tag", make: duplicates},
 		{Name: "clock", What: "the clock steps back and forth by up to a second", make: clock},
 		{Name: "client-first-8", What: "frames of the clients come 8 frames early", make: early(true, 8, 0)},
-		{Name: "server-first-8", What: "frames of the servers come 8 frames early", Open: true, make: early(false, 8, 0)},
-		{Name: "server-first-64", What: "frames of the servers come 64 frames early", Open: true, make: early(false, 64, 0)},
-		{Name: "server-first-2ms", What: "frames of the servers come 2 ms early", Open: true, make: early(false, 0, 2*millisecond)},
+		{Name: "server-first-8", What: "frames of the servers come 8 frames early", make: early(false, 8, 0)},
+		{Name: "server-first-64", What: "frames of the servers come 64 frames early", make: early(false, 64, 0)},
+		{Name: "server-first-2ms", What: "frames of the servers come 2 ms early", make: early(false, 0, 2*millisecond)},
 		{Name: "taps", What: "two taps that each lose 2 %, with clocks 300 us apart, in one file", Open: true, make: taps},
 	}
 }
