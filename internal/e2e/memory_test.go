@@ -61,7 +61,7 @@ func TestMemory(t *testing.T) {
 		long bool // only in the campaign
 	}{
 		{"atomics", 1000, true, true},
-		{"reads", 1000, true, false},
+		{"reads", 1000, true, true},
 		{"findings", 2000, true, true},
 		{"datagram", 300, false, true},
 		{"private", 1000, true, false},
