@@ -278,7 +278,8 @@ func TestCapture_SmallRing(t *testing.T) {
 		}
 		frames = frames[n:]
 		for {
-			ok, err := h.Next(&p, 0)
+			// Long enough for the kernel to hand over a block that is not full.
+			ok, err := h.Next(&p, 50*time.Millisecond)
 			if err != nil {
 				t.Fatal(err)
 			}
