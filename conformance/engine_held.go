@@ -38,7 +38,7 @@ func (c *judged) release() {
 		return
 	}
 	var lost catalogue.Gate
-	if c.Adrift {
+	if c.OutOfStep {
 		lost |= catalogue.ReadSync
 	}
 	for i := range c.Directions {

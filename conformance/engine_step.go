@@ -81,9 +81,9 @@ func (c *judged) inStep(p *trace.PDU) bool { return c.wait == nil && seen(p) }
 func (c *judged) take(d trace.Dir, v event) {
 	e := c.engine
 	if c.wait == nil {
-		if c.Adrift && !seen(v.pdu) || e.waiting >= maxAllWaiting {
+		if c.OutOfStep && !seen(v.pdu) || e.waiting >= maxAllWaiting {
 			// What it waits for may never come.
-			c.Adrift = true
+			c.OutOfStep = true
 			c.judge(v)
 			return
 		}
@@ -105,7 +105,7 @@ func (c *judged) take(d trace.Dir, v event) {
 	case n == 0:
 		c.wait = nil
 	case n >= maxWaiting || e.waiting >= maxAllWaiting:
-		c.Adrift = true
+		c.OutOfStep = true
 		c.passAll()
 	default:
 		// The last one is the current one, if it waits.

@@ -61,7 +61,7 @@ func (c *Conn) NewConnection(dir int, s *Segment) bool {
 	if c.rst[0] || c.rst[1] || h.fin >= 0 || peer.fin >= 0 {
 		o := c.Opening()
 		// If only its answer or its refusal was captured so far, this is the SYN itself, and late.
-		refused := c.rst[1-dir] && h.foretold && s.Seq+1 == h.base
+		refused := c.rst[1-dir] && h.baseByAck && s.Seq+1 == h.base
 		itself := !c.syn[dir] && (h.started || refused)
 		return s.Time-c.time >= reuseAfter || !itself && !o.Copied(dir, s)
 	}

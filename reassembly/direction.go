@@ -15,14 +15,14 @@ type Direction struct {
 	extra   bool // dis holds carriers
 	// Whether anything was seen, and whether offset 0 follows the SYN.
 	started, startKnown bool
-	// foretold: base is what the peer acknowledged first, see foretell.
-	foretold bool
-	acked    int64 // what the peer has acknowledged
-	ackOff   int64 // ackSeq as an offset
-	waiting  int   // held segments
-	released int64 // carriers below this are not needed
-	left     int64 // where the first delivery that is still known begins
-	passed   []delivery
+	// baseByAck: base is what the peer acknowledged first, see ackFirst.
+	baseByAck bool
+	acked     int64 // what the peer has acknowledged
+	ackOff    int64 // ackSeq as an offset
+	waiting   int   // held segments
+	released  int64 // carriers below this are not needed
+	left      int64 // where the first delivery that is still known begins
+	passed    []delivery
 
 	data   []byte
 	cut    int64 // octets behind data that the snap length took
@@ -30,8 +30,8 @@ type Direction struct {
 	budget *Budget
 	dis    *disorder
 
-	copies copies
-	deaf   int64 // what the octets below acknowledged is not known
+	copies     copies
+	ackUnknown int64 // what the octets below acknowledged is not known
 }
 
 // Counts are the counters of a direction, for the summary. A segment may count in more
@@ -86,7 +86,7 @@ func (h *Direction) Behind() bool {
 	if h.started {
 		return h.acked > h.next+1
 	}
-	return h.foretold && h.ackOff > 1
+	return h.baseByAck && h.ackOff > 1
 }
 
 // Conflict is the offset of the last segment whose octets differ from an earlier copy.
@@ -130,7 +130,7 @@ func (h *Direction) ack(s *Segment, opened bool) {
 	answer := s.Flags&(FlagSYN|FlagRST) == FlagSYN
 	if !h.started {
 		if !answer {
-			h.foretell(s, opened)
+			h.ackFirst(s, opened)
 			return
 		}
 		// The SYN was not captured, but its answer has its number.
@@ -146,16 +146,16 @@ func (h *Direction) ack(s *Segment, opened bool) {
 	}
 }
 
-// foretell processes what the side that opened the connection acknowledges before anything
+// ackFirst processes what the side that opened the connection acknowledges before anything
 // of this direction was captured, as where its packets come late: at first the SYN of this
 // direction. So the places of what it acknowledges are known before the direction is.
-func (h *Direction) foretell(s *Segment, opened bool) {
+func (h *Direction) ackFirst(s *Segment, opened bool) {
 	switch {
-	case h.foretold:
+	case h.baseByAck:
 	case !opened && s.Flags&FlagRST == 0:
 		return
 	default:
-		h.base, h.foretold = s.Ack, true // or a RST refuses a SYN
+		h.base, h.baseByAck = s.Ack, true // or a RST refuses a SYN
 	}
 	h.ackSeq, h.ackOff = s.Ack, seq.Unwrap(h.ackOff, s.Ack-h.base)
 }
@@ -163,9 +163,9 @@ func (h *Direction) foretell(s *Segment, opened bool) {
 // begins fixes offset 0 with the first packet of the direction.
 func (h *Direction) begins(number uint32, known bool, peer *Direction) {
 	switch {
-	case !h.foretold:
+	case !h.baseByAck:
 	case number != h.base: // what the peer acknowledged was something else
-		peer.deaf = peer.high()
+		peer.ackUnknown = peer.high()
 	case h.ackOff <= maxAhead:
 		h.acked, h.ackSeen = max(h.ackOff, 0), true
 	}
@@ -175,7 +175,7 @@ func (h *Direction) begins(number uint32, known bool, peer *Direction) {
 // acknowledged is what a packet of the peer acknowledges, as an offset of this
 // direction, or unknown. It was processed already.
 func (h *Direction) acknowledged(s *Segment) int64 {
-	if s.Flags&FlagACK == 0 || !h.started && !h.foretold || h.ackSeq != s.Ack {
+	if s.Flags&FlagACK == 0 || !h.started && !h.baseByAck || h.ackSeq != s.Ack {
 		return unknown
 	}
 	return h.ackOff

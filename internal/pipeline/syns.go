@@ -206,31 +206,31 @@ func (t *syns) weight() int {
 	return (len(t.v4.blocks)*each4+len(t.v6.blocks)*each6)*synBlock + 4*(len(t.v4.places)+len(t.v6.places))
 }
 
-// half is a SYN that was taken out of the table.
-type half struct {
+// halfOpen is a SYN that was taken out of the table.
+type halfOpen struct {
 	number uint64
 	ends   packet.Endpoints
 	swap   bool
 	seg    reassembly.Segment
 }
 
-func halfOf[K comparable](n *syn[K], e packet.Endpoints) half {
-	return half{n.number, e, n.bits&synSwap != 0, n.segment()}
+func halfOpenOf[K comparable](n *syn[K], e packet.Endpoints) halfOpen {
+	return halfOpen{n.number, e, n.bits&synSwap != 0, n.segment()}
 }
 
 // take takes the SYN out that was sent between endpoints.
-func (t *syns) take(e *packet.Endpoints) (h half, ok bool) {
+func (t *syns) take(e *packet.Endpoints) (h halfOpen, ok bool) {
 	if k, is4 := short(e); is4 {
 		i, ok := t.v4.find(t.seed, &k)
 		if ok {
-			h = halfOf(t.v4.entry(i), *e)
+			h = halfOpenOf(t.v4.entry(i), *e)
 			t.v4.remove(t.seed, i)
 		}
 		return h, ok
 	}
 	i, ok := t.v6.find(t.seed, e)
 	if ok {
-		h = halfOf(t.v6.entry(i), *e)
+		h = halfOpenOf(t.v6.entry(i), *e)
 		t.v6.remove(t.seed, i)
 	}
 	return h, ok
@@ -258,13 +258,13 @@ func (t *syns) order() []lone {
 
 // silent returns the server that one was sent to, and its frame.
 func (t *syns) silent(l lone) (server netip.AddrPort, frame uint64) {
-	var h half
+	var h halfOpen
 	if l.v6 {
 		n := t.v6.entry(int(l.at))
-		h = halfOf(n, n.ends)
+		h = halfOpenOf(n, n.ends)
 	} else {
 		n := t.v4.entry(int(l.at))
-		h = halfOf(n, n.ends.long())
+		h = halfOpenOf(n, n.ends.long())
 	}
 	return h.addr()[1], h.seg.Frame
 }
@@ -276,7 +276,7 @@ func (t *syns) drop(below uint64) {
 }
 
 // addr are the addresses of the side that sent it, and of the other one.
-func (h *half) addr() [2]netip.AddrPort {
+func (h *halfOpen) addr() [2]netip.AddrPort {
 	a := netip.AddrPortFrom(h.ends.A.Netip(), h.ends.PortA)
 	b := netip.AddrPortFrom(h.ends.B.Netip(), h.ends.PortB)
 	if h.swap {

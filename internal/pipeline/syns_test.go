@@ -13,7 +13,7 @@ import (
 func TestSYNs_Table(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
-	table, want := newSYNs(), map[packet.Endpoints]half{}
+	table, want := newSYNs(), map[packet.Endpoints]halfOpen{}
 	ends := func() (e packet.Endpoints) {
 		e.A, e.B = packet.Addr4(10, 0, 0, byte(rnd.IntN(9))), packet.Addr4(10, 1, byte(rnd.IntN(9)), byte(rnd.IntN(9)))
 		if rnd.IntN(3) == 0 {
@@ -36,7 +36,7 @@ func TestSYNs_Table(t *testing.T) {
 			delete(want, e)
 			continue
 		}
-		h = half{number: number, ends: e, swap: rnd.IntN(2) == 0}
+		h = halfOpen{number: number, ends: e, swap: rnd.IntN(2) == 0}
 		h.seg.Reset(rnd.Uint32(), 0, reassembly.FlagSYN|0xc0*uint16(rnd.IntN(2)), nil, number+1, rnd.Int64())
 		h.seg.Options, h.seg.MSS = 4*rnd.IntN(11), uint16(rnd.Uint32())
 		h.seg.OptionsCut, h.seg.ZeroWindow = rnd.IntN(2) == 0, rnd.IntN(2) == 0

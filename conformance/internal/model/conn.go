@@ -20,8 +20,8 @@ type Conn struct {
 	// Foreign is a frame of another protocol that has the key of MPA: then nothing
 	// else is judged.
 	Foreign *Frame
-	// Adrift: the directions were out of step by too much for what they say to be put in order.
-	Adrift     bool
+	// OutOfStep: the directions were out of step by too much for what they say to be put in order.
+	OutOfStep  bool
 	Directions [2]Direction
 	upTo       [2]int64 // see knows
 	// active is who was taken for the initiator when the connection was first seen.
@@ -231,7 +231,7 @@ func (c *Conn) proven() bool { return c.upTo[0] >= 0 && c.upTo[1] >= 0 }
 
 // settled reports whether nothing is missing of the requests and answers so far.
 func (c *Conn) settled() bool {
-	if c.Adrift {
+	if c.OutOfStep {
 		return false
 	}
 	for i := range c.Directions {
@@ -410,7 +410,7 @@ func (c *Conn) chunk(p *trace.PDU) {
 	h := &c.Directions[p.Dir]
 	h.sends()
 	h.joins()
-	c.Adrift = c.Adrift || p.Chunk.Arrival.Shuffled
+	c.OutOfStep = c.OutOfStep || p.Chunk.Arrival.Shuffled
 	if !h.Began && c.Trace.SYN {
 		h.Began = true
 	}

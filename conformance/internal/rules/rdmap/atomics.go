@@ -59,7 +59,7 @@ var rdmapAtomicRules = []rules.Rule{
 		},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-				if len(h.PastAreas)+len(h.Areas) == 0 || c.Adrift {
+				if len(h.PastAreas)+len(h.Areas) == 0 || c.OutOfStep {
 					return rules.OutOfScope
 				}
 				for a := range c.EachArea(h) {

@@ -101,7 +101,7 @@ var rdmapRequestRules = []rules.Rule{
 		},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-				whole := !c.Adrift && h.Began && h.Peer.Began && !h.Gap && !h.Peer.Gap && !h.Unsure && !h.Peer.Unsure
+				whole := !c.OutOfStep && h.Began && h.Peer.Began && !h.Gap && !h.Peer.Gap && !h.Unsure && !h.Peer.Unsure
 				return rules.InScopeIf(whole && h.Shorts > 0).Given(catalogue.ReadSync)
 			},
 			Judge: func(r *rules.Report, h *model.Direction) { reportShortAnswers(r, h, &model.Answer{}) },
