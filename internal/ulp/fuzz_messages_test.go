@@ -66,7 +66,7 @@ func FuzzMessages(f *testing.F) {
 			look(r.send(dir, body))
 			look(r.fpdu(1-dir, rdmap.OpWrite, ddp.Segment{STag: 1, TO: 0}, []byte(body)))
 		}
-		if c, ok := r.conn.UpperData.(*conn); ok {
+		if c, ok := r.conn.UpperData.(*conn); ok && c.named != nil {
 			for d := range c.ops {
 				if q := &c.ops[d]; len(q.slots) > maxOperations || len(q.grants) > maxGrants {
 					t.Fatal("state without bounds")
