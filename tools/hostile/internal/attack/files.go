@@ -78,7 +78,7 @@ func repeats(out io.Writer, size int) error {
 	for i := uint32(2); len(many)+2*len(first) <= mss; i++ {
 		many = enc.Append(many, tracetest.Send(rdmap.OpSend, 0, i, 0, true, nil))
 	}
-	return capture(out, func(w *wire) {
+	return write(out, func(w *wire) {
 		f := flowOf(w, 0)
 		f.start()
 		b := packet.Build{

@@ -1,12 +1,15 @@
 package attack
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	"github.com/iwdissect/iwdissect/internal/tracetest/hostile"
 )
 
 // wire takes frames down in a capture, one each microsecond. Its first error stays.
@@ -17,8 +20,8 @@ type wire struct {
 	err error
 }
 
-// capture writes a pcap file of what put takes down.
-func capture(out io.Writer, put func(w *wire)) error {
+// write writes a pcap file of what put takes down.
+func write(out io.Writer, put func(w *wire)) error {
 	w := &wire{now: tracetest.Start}
 	if w.w, w.err = pcapng.NewWriter(out, pcapng.WriterOptions{Nano: true, Link: pcapng.Ethernet}); w.err != nil {
 		return w.err
@@ -28,6 +31,19 @@ func capture(out io.Writer, put func(w *wire)) error {
 		return w.err
 	}
 	return w.w.Flush()
+}
+
+// shared writes the frames of an attack that tests of packages make as well.
+func shared(name string) func(out io.Writer, size int) error {
+	return func(out io.Writer, size int) error {
+		a, ok := hostile.Find(name)
+		if !ok {
+			return fmt.Errorf("no attack %q", name)
+		}
+		return write(out, func(w *wire) {
+			a.Frames(size, func(f *capture.Frame) { w.take(f.Data) })
+		})
+	}
 }
 
 // put takes a packet down.
