@@ -68,6 +68,8 @@ type Copier struct {
 	block bytes.Buffer
 	made  []byte   // a block with its comments
 	list  [][]byte // of the comments of a block
+	// late gets what became known of a frame that was written; nil: it is counted.
+	late func(frame uint64, text func([]byte) []byte)
 }
 
 // NewCopier writes to w.
@@ -202,22 +204,27 @@ func (c *Copier) raw(r *pcapng.Reader, rec *pcapng.Record) ([]byte, error) {
 // drain writes what does not have to be held back any more, or all.
 func (c *Copier) drain(all bool) {
 	for c.window.full() || all && len(c.window.held) > 0 {
-		h := c.window.held[0]
-		c.list = c.list[:0]
-		if h.packet {
-			if c.opt.Known != nil {
-				c.opt.Known.take(h.frame, func(p place, text []byte) {
-					c.window.addTo(h, p, func(b []byte) []byte { return append(b, text...) })
-				})
-			}
-			c.list = h.texts(c.list)
-			c.report.Frames++
-		}
-		if c.write(h.block, h.big, c.list) {
-			c.report.Commented++
-		}
-		c.window.pop()
+		c.oldest()
 	}
+}
+
+// oldest writes the oldest block that is held back.
+func (c *Copier) oldest() {
+	h := c.window.held[0]
+	c.list = c.list[:0]
+	if h.packet {
+		if c.opt.Known != nil {
+			c.opt.Known.take(h.frame, func(p place, text []byte) {
+				c.window.addTo(h, p, func(b []byte) []byte { return append(b, text...) })
+			})
+		}
+		c.list = h.texts(c.list)
+		c.report.Frames++
+	}
+	if c.write(h.block, h.big, c.list) {
+		c.report.Commented++
+	}
+	c.window.pop()
 }
 
 // write writes a block with comments, and reports whether it has them.
@@ -248,6 +255,9 @@ func (c *Copier) add(frame uint64, p place, text func([]byte) []byte) {
 		return // the first reading has kept it
 	}
 	if !c.window.add(frame, p, text) {
+		if c.late != nil {
+			c.late(frame, text)
+		}
 		if c.report.Late == 0 || frame < c.report.FirstLate {
 			c.report.FirstLate = frame
 		}

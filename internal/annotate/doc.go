@@ -7,5 +7,5 @@
 // the blocks, finds out the rest again.
 //
 // What comes through a pipe is read once. Then the last frames are held back, and what becomes
-// known of older ones is counted.
+// known of older ones is counted. Frames of an interface ([Stream]) are held back for a time.
 package annotate

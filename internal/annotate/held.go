@@ -16,6 +16,7 @@ type held struct {
 	block  []byte
 	own    []byte // memory for the block
 	big    bool   // byte order
+	came   int64  // when, in nanoseconds, if it matters
 	// comments are texts in the order in which they came, behind each other in text.
 	comments []comment
 	text     []byte
@@ -32,7 +33,7 @@ const maxText = 64 << 10
 
 // reset makes it another block, whose octets may be borrowed.
 func (h *held) reset(b *held, borrowed bool) {
-	h.frame, h.packet, h.big, h.block, h.more = b.frame, b.packet, b.big, b.block, 0
+	h.frame, h.packet, h.big, h.block, h.came, h.more = b.frame, b.packet, b.big, b.block, b.came, 0
 	if !borrowed {
 		h.own = append(h.own[:0], b.block...)
 		h.block = h.own

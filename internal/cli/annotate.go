@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/annotate"
@@ -28,13 +29,15 @@ type annotateOptions struct {
 	window   int
 	unjudged bool // --no-findings
 	messages bool // --upper-pdu
+	words    annotate.Words
+	mute     bool // tells errors only
 }
 
 // usualWindow is how many frames of a pipe are held back.
 const usualWindow = 10_000
 
 func newAnnotate(s *IOStreams) *cobra.Command {
-	o := &annotateOptions{s: s}
+	o := &annotateOptions{s: s, words: annotationWords()}
 	cmd := &cobra.Command{
 		Use:   "annotate FILE -o OUT",
 		Short: "Write a capture again with annotations as packet comments, for Wireshark",
@@ -65,7 +68,12 @@ dissectors where Wireshark's own dissector of iWARP is lost.`),
 `, "\n"),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
 	}
-	f := cmd.Flags()
+	o.flags(cmd.Flags())
+	completeFlags(cmd)
+	return cmd
+}
+
+func (o *annotateOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVarP(&o.read, "read", "r", nil, "read `FILE`, the same as an argument")
 	f.StringVarP(&o.out, "output", "o", "", "write to `OUT`, a pcapng file, or - for standard output")
 	f.IntVar(&o.window, "window", usualWindow, "hold back `N` frames of a pipe")
@@ -74,8 +82,6 @@ dissectors where Wireshark's own dissector of iWARP is lost.`),
 	o.decodingFlags(f)
 	findingsFlag(f, &o.unjudged)
 	o.upperFlag(f)
-	completeFlags(cmd)
-	return cmd
 }
 
 func (o *annotateOptions) run(args []string) error {
@@ -166,7 +172,7 @@ var errNothing = errors.New("nothing was read")
 // write reads the capture, twice if it can be, and writes it with comments. The error is that
 // of writing.
 func (a *annotation) write(w io.Writer) error {
-	x := annotate.Options{Words: annotationWords(), Window: a.o.window, Application: "iwdissect " + Version, Tell: a.tell}
+	x := annotate.Options{Words: a.o.words, Window: a.o.window, Application: "iwdissect " + Version, Tell: a.tell}
 	sink := func(c *annotate.Copier) pipeline.Sink { return c }
 	if readableTwice([]string{a.name}, "") == nil {
 		if err := a.survey(&x); err != nil {
@@ -295,6 +301,9 @@ func annotationWords() annotate.Words {
 // told says what was written, and what could not be.
 func (a *annotation) told(r *annotate.Report, known *annotate.Notes) {
 	s, out := a.o.s, a.o.out
+	if a.o.mute {
+		return
+	}
 	if out == "-" {
 		out = "standard output"
 	}

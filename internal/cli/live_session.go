@@ -20,6 +20,8 @@ const (
 	// handOnEvery is how long results and kept frames may wait while frames
 	// come without a pause, and how often the kernel's counters are read.
 	handOnEvery = time.Second
+	// frameViewEvery is the same for what shows frames to another program.
+	frameViewEvery = 100 * time.Millisecond
 	// clockEvery is the number of frames after which the clock is looked at:
 	// doing so for each would cost more than some frames do.
 	clockEvery = 128
@@ -37,6 +39,8 @@ type session struct {
 	view liveView
 	out  *bufio.Writer
 	keep *store // nil without -w
+	// framed is the view, if it is shown frames.
+	framed frameView
 	// stats are the statistics of -z, nil without any.
 	stats *stats
 	// sel is what is shown.
@@ -53,12 +57,13 @@ type session struct {
 	full    bool              // the plan of the store ends the capture
 	latest  int64             // the latest time of a frame
 	started time.Time
-	handed  time.Time // when results were last handed on
-	counted time.Time // when the kernel's counters were last read
-	warned  time.Time // time of the last warning of dropped frames
-	drops   uint64    // dropped frames that were reported
-	failed  bool      // an error was reported
-	gone    bool      // the reader of the results has gone
+	handed  time.Time     // when results were last handed on
+	counted time.Time     // when the kernel's counters were last read
+	warned  time.Time     // time of the last warning of dropped frames
+	drops   uint64        // dropped frames that were reported
+	every   time.Duration // how often results are handed on while frames come
+	failed  bool          // an error was reported
+	gone    bool          // the reader of the results has gone
 }
 
 // liveView shows what a session finds.
@@ -75,6 +80,19 @@ type liveView interface {
 	erase()
 	// finish shows what is known at the end, behind ended.
 	finish(dropped string)
+}
+
+// frameView is a view that is shown the frames themselves, before the run is. Nothing is told but
+// errors.
+type frameView interface {
+	liveView
+	// begin is called when the interfaces are known.
+	begin() error
+	frame(f *capture.Frame) error
+	// wait is how long it may wait until it is refreshed.
+	wait() time.Duration
+	// dropped is told of frames that the kernel dropped since it was told last.
+	dropped(frames uint64)
 }
 
 const (
@@ -100,7 +118,7 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 	opt.Sums = !o.unjudged
 	opt.Linger, opt.NoRecords = int64(lingerLive), true
 	o.upper(&opt)
-	c := &session{o: o, out: bufio.NewWriterSize(o.s.Out, 64<<10)}
+	c := &session{o: o, out: bufio.NewWriterSize(o.s.Out, 64<<10), every: handOnEvery}
 	if c.view, err = view(c); err != nil {
 		return nil, err
 	}
@@ -109,6 +127,10 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 	}
 	if v, ok := c.view.(*liveShaped); ok {
 		o.watch(v.out, &opt)
+	}
+	if v, ok := c.view.(frameView); ok {
+		c.framed, c.every = v, frameViewEvery
+		opt.Brief, opt.Marks = true, true
 	}
 	shown := o.selection(&opt) // what a filter leaves the gate decides
 	c.sel = o.selection(&opt)
@@ -147,6 +169,11 @@ func (c *session) store() (err error) {
 	}
 	if v, ok := c.view.(*liveShaped); ok {
 		v.begin()
+	}
+	if c.framed != nil {
+		if err := c.framed.begin(); err != nil {
+			return err
+		}
 	}
 	if o.keep == "" {
 		return nil
@@ -319,6 +346,9 @@ func (c *session) frames() error {
 			if c.keep != nil {
 				wait = c.keep.wait(wait)
 			}
+			if c.framed != nil {
+				wait = min(wait, c.framed.wait())
+			}
 			ok, err = c.h.Next(&p, wait)
 		}
 		switch {
@@ -332,7 +362,7 @@ func (c *session) frames() error {
 		c.packet(&p)
 		if since++; since >= clockEvery {
 			since = 0
-			if time.Since(c.handed) >= handOnEvery {
+			if time.Since(c.handed) >= c.every {
 				c.handOn()
 			}
 		}
@@ -380,6 +410,12 @@ func (c *session) packet(p *live.Packet) {
 	if c.keep != nil {
 		full, err := c.keep.frame(f)
 		c.kept(full, err)
+	}
+	if c.framed != nil {
+		if err := c.framed.frame(f); err != nil {
+			c.fail(err)
+			return
+		}
 	}
 	c.latest = max(c.latest, f.Time)
 	c.run.Frame(f)
@@ -449,6 +485,11 @@ func (c *session) watchDrops(now time.Time) {
 	if err != nil || s.Dropped == c.drops || !c.warned.IsZero() && now.Sub(c.warned) < dropsEvery {
 		return
 	}
+	if c.framed != nil {
+		c.framed.dropped(s.Dropped - c.drops)
+		c.drops = s.Dropped
+		return
+	}
 	c.drops, c.warned = s.Dropped, now
 	c.tell("%d frames were dropped by the kernel so far: they come faster than they are handled (a larger buffer, -B, gets over bursts)", s.Dropped)
 }
@@ -486,7 +527,7 @@ func (c *session) finish() {
 	c.view.finish(dropped)
 	c.statistics()
 	c.show()
-	if c.o.quiet && stats.Dropped == 0 {
+	if c.framed != nil || c.o.quiet && stats.Dropped == 0 {
 		return
 	}
 	t := c.run.Totals()

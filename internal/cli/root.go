@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/iwdissect/iwdissect/internal/extcap"
 	"github.com/iwdissect/iwdissect/internal/outfile"
 )
 
@@ -26,6 +27,9 @@ func Run(s *IOStreams, args []string) int {
 
 // runContext can be ended early, where the command goes on until it is.
 func runContext(ctx context.Context, s *IOStreams, args []string) int {
+	if extcap.Asked(args) {
+		return answerWireshark(ctx, s, args)
+	}
 	cmd := newRoot(s)
 	args, wrong := followAsked(args)
 	if wrong != nil {
@@ -93,7 +97,7 @@ read to its end, or an output could not be written.`),
 	root.SetVersionTemplate(versionLine())
 	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newDissect(s), newFollow(s), analyze, newCheck(s), newReport(s), newDemo(s), newRules(s), newExplain(s), newLive(s), newAnnotate(s), newGenerate(s), newFields(s), newMan(s), newVersion(s))
+	root.AddCommand(newDissect(s), newFollow(s), analyze, newCheck(s), newReport(s), newDemo(s), newRules(s), newExplain(s), newLive(s), newAnnotate(s), newExtcap(s), newGenerate(s), newFields(s), newMan(s), newVersion(s))
 	root.InitDefaultCompletionCmd()
 	helpOfCommands(root)
 	if c, _, err := root.Find([]string{"completion"}); err == nil {

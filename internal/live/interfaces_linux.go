@@ -7,6 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Supported says whether this system can capture.
+const Supported = true
+
+// LinkType is how frames of the interface are captured.
+func (i *Interface) LinkType() uint16 { return linkTypeOf(i.HardwareType) }
+
 // hardwareTypes asks the kernel over netlink, which unlike sysfs always
 // answers for the network namespace of the caller.
 func hardwareTypes() (map[int]uint16, error) {

@@ -9,6 +9,12 @@ import (
 	"time"
 )
 
+// Supported says whether this system can capture.
+const Supported = false
+
+// LinkType returns 0: nothing is captured.
+func (i *Interface) LinkType() uint16 { return 0 }
+
 // Handle is an open capture. On this system there is none.
 type Handle struct{}
 

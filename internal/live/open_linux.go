@@ -3,6 +3,7 @@ package live
 import (
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"golang.org/x/net/bpf"
@@ -175,12 +176,21 @@ func socketError(err error) error {
 	switch {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return &Error{"no permission to capture: run as root, or grant CAP_NET_RAW with: " +
-			"setcap cap_net_raw+ep PATH-OF-IWDISSECT", err}
+			"setcap cap_net_raw+ep " + executable(), err}
 	case errors.Is(err, unix.EAFNOSUPPORT):
 		return &Error{"this kernel has no packet sockets (CONFIG_PACKET): " + err.Error(), err}
 	default:
 		return fmt.Errorf("live: packet socket: %w", err)
 	}
+}
+
+// executable is the path of this program, for a command that can be copied.
+func executable() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "PATH-OF-IWDISSECT"
+	}
+	return path
 }
 
 // attach makes prog the filter of the socket, replacing any other at once.
