@@ -28,14 +28,23 @@ func newVersion(s *IOStreams) *cobra.Command {
 
 // versionLine is what is known of the program, in a line.
 func versionLine() string {
-	revision := "unknown"
+	from := "revision unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, kv := range info.Settings {
-			if kv.Key == "vcs.revision" {
-				revision = kv.Value
-			}
+		from = builtFrom(info)
+	}
+	return fmt.Sprintf("iwdissect %s (%s, %s, %s/%s, schema %s)\n",
+		Version, from, runtime.Version(), runtime.GOOS, runtime.GOARCH, render.Schema)
+}
+
+// builtFrom says what the program was built from: a commit, or a module that go install fetched.
+func builtFrom(info *debug.BuildInfo) string {
+	for _, kv := range info.Settings {
+		if kv.Key == "vcs.revision" {
+			return "revision " + kv.Value
 		}
 	}
-	return fmt.Sprintf("iwdissect %s (revision %s, %s, %s/%s, schema %s)\n",
-		Version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH, render.Schema)
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return "module " + v
+	}
+	return "revision unknown"
 }
