@@ -265,4 +265,3 @@ func (f *viewFilter) Judged() bool { return fields.OfFindings(f.g.filter.Fields(
 
 // End says that the reading has ended.
 func (f *viewFilter) End() { f.g.end() }
-

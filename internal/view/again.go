@@ -96,7 +96,7 @@ func (c *Capture) Matching(ctx context.Context, text string, to *List) error {
 	opt := c.options()
 	opt.Brief = true
 	f.Watch(&opt)
-	sink := f.Before(&listing{to: to})
+	sink := f.Before(&listing{to: to, numbers: c.numbered()})
 	if f.Judged() {
 		sink = c.judging(sink)
 	}
@@ -108,12 +108,17 @@ func (c *Capture) Matching(ctx context.Context, text string, to *List) error {
 // listing adds PDUs to a list. Their IDs are told by their numbers: PDUs that do not match are
 // counted as well.
 type listing struct {
-	to   *List
-	rows rows
+	to      *List
+	rows    rows
+	numbers *numbered
 }
 
 // PDU implements [trace.Sink].
-func (l *listing) PDU(p *trace.PDU) { l.to.Add(l.rows.of(p)) }
+func (l *listing) PDU(p *trace.PDU) {
+	row := l.rows.of(p)
+	row.Conn = l.numbers.of(p.Conn)
+	l.to.Add(row)
+}
 
 // Skipped takes note of a PDU that does not match.
 func (l *listing) Skipped(p *trace.PDU) { l.rows.ids.of(p) }
@@ -133,7 +138,7 @@ func (*listing) Finding(*conformance.Finding) {}
 // Details reads the capture for the details of PDUs and puts them into a cache, until all are
 // there.
 func (c *Capture) Details(ctx context.Context, want []ID, to *Cache) error {
-	l := &loader{want: map[ID]bool{}, frames: map[uint64]bool{}, to: to}
+	l := &loader{want: map[ID]bool{}, frames: map[uint64]bool{}, to: to, foreign: c.Store.Gone() > 0}
 	for _, id := range want {
 		l.want[id], l.frames[id.Frame] = true, true
 	}
@@ -155,11 +160,13 @@ type loader struct {
 	want   map[ID]bool
 	frames map[uint64]bool
 	to     *Cache
-	sink   *details.Sink
-	run    *pipeline.Run
-	ids    identifier
-	frame  uint64 // that was opened
-	here   []ID   // the PDUs of it, or of none
+	// foreign: PDUs and connections have other numbers than in the first reading.
+	foreign bool
+	sink    *details.Sink
+	run     *pipeline.Run
+	ids     identifier
+	frame   uint64 // that was opened
+	here    []ID   // the PDUs of it, or of none
 }
 
 func (l *loader) opened(f *pipeline.Frame) {

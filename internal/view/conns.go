@@ -61,6 +61,41 @@ func (c *Capture) conn(t *trace.Connection) *Conn {
 	return n
 }
 
+// numbered says which numbers the connections of another reading have in the first one. They are
+// others if the beginning of the capture is gone; the endpoints tell then.
+type numbered struct {
+	c     *Capture
+	other bool
+	known map[uint64]uint64
+}
+
+func (c *Capture) numbered() *numbered {
+	return &numbered{c: c, other: c.Store.Gone() > 0, known: map[uint64]uint64{}}
+}
+
+// of is the number of a connection. Of several with its endpoints it is that of the last one.
+func (n *numbered) of(t *trace.Connection) uint64 {
+	if !n.other {
+		return t.Number
+	}
+	if is, ok := n.known[t.Number]; ok {
+		return is
+	}
+	if len(n.known) > mostConns {
+		clear(n.known)
+	}
+	is, a, b := uint64(0), t.Side[0].Addr, t.Side[1].Addr
+	n.c.mu.Lock()
+	defer n.c.mu.Unlock()
+	for _, conn := range n.c.conns {
+		if conn.Number >= is && (conn.Addr == [2]netip.AddrPort{a, b} || conn.Addr == [2]netip.AddrPort{b, a}) {
+			is = conn.Number
+		}
+	}
+	n.known[t.Number] = is
+	return is
+}
+
 // pdu counts a PDU.
 func (c *Capture) pdu(p *trace.PDU) {
 	c.mu.Lock()

@@ -66,7 +66,7 @@ func (l *form) Frame(_ *details.Output, f *details.Frame) {
 	}
 	for i := range f.Tree.Nodes {
 		n := &f.Tree.Nodes[i]
-		if n.Again {
+		if n.Again || l.foreign && slices.Contains(counting, n.Name) {
 			continue
 		}
 		t := TreeLine{Depth: n.Depth, Layer: n.Layer, Name: n.Name, Text: string(details.AppendPlain(nil, f.Tree.Line(n))), Part: n.Part, Pos: n.Pos, Size: n.Size}
@@ -92,6 +92,9 @@ func (l *form) Frame(_ *details.Output, f *details.Frame) {
 		l.run.Stop()
 	}
 }
+
+// counting are the fields that count from the beginning of the capture.
+var counting = []string{"iwd.pdu", "iwd.conn", "tcp.stream"}
 
 // trim leaves out the parts that no line was read from.
 func (d *Detail) trim() {

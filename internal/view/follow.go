@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
@@ -30,48 +31,89 @@ const pauseShown = 100e6
 // Follow reads the capture for the dialogue of a connection.
 func (c *Capture) Follow(ctx context.Context, conn uint64) (*Dialogue, error) {
 	d := &Dialogue{Conn: conn}
-	f := render.NewFollowRows(render.FollowOptions{Conn: conn, HasConn: true, Pause: pauseShown, Explain: c.Explain}, func(r *render.FollowRow) {
+	f := &following{conn: conn, numbers: c.numbered(), opt: render.FollowOptions{HasConn: true, Pause: pauseShown, Explain: c.Explain}, put: func(r *render.FollowRow) {
 		if len(d.Rows) >= mostSaid {
 			d.Left++
 			return
 		}
 		d.Rows = append(d.Rows, Said{*r})
-	})
-	opt := c.options()
-	var over *trace.Connection
-	sink := c.judging(&following{Follow: f, conn: conn, over: &over})
-	err := c.again(ctx, false, pipeline.New(opt, sink), nil, nil)
-	if over != nil {
-		f.Connections([]*trace.Connection{over})
-	}
-	_ = f.Close() // it writes nothing
+	}}
+	err := c.again(ctx, false, pipeline.New(c.options(), c.judging(f)), nil, nil)
+	f.end()
 	return d, err
 }
 
 // following hands a dialogue what is about its connection.
 type following struct {
-	*render.Follow
-	conn uint64
-	over **trace.Connection
+	conn    uint64
+	numbers *numbered
+	opt     render.FollowOptions
+	put     func(*render.FollowRow)
+	to      *render.Follow // nil: the connection was not seen yet
+	over    *trace.Connection
 }
 
-// ended takes in a connection that is over.
-func (f *following) ended(c *trace.Connection) {
-	if c.Number == f.conn {
-		*f.over = c
+// is reports whether a connection is the one.
+func (f *following) is(c *trace.Connection) bool {
+	if f.to == nil {
+		if !c.IsMPA || f.numbers.of(c) != f.conn {
+			return false
+		}
+		f.opt.Conn = c.Number
+		f.to = render.NewFollowRows(f.opt, f.put)
 	}
+	return c.Number == f.opt.Conn
 }
 
 // PDU implements [trace.Sink].
 func (f *following) PDU(p *trace.PDU) {
-	if p.Conn.Number == f.conn {
-		f.Follow.PDU(p)
+	if f.is(p.Conn) {
+		f.to.PDU(p)
+	}
+}
+
+// Gap implements [trace.Sink].
+func (f *following) Gap(g *trace.GapEvent) {
+	if f.is(g.Conn) {
+		f.to.Gap(g)
+	}
+}
+
+// Transaction implements [trace.Sink].
+func (f *following) Transaction(t *trace.Transaction) {
+	if f.is(t.Conn) {
+		f.to.Transaction(t)
 	}
 }
 
 // Frame implements [pipeline.Sink].
 func (f *following) Frame(r *pipeline.Frame) {
-	if r.Conn != nil && r.Conn.Number == f.conn {
-		f.Follow.Frame(r)
+	if r.Conn != nil && f.is(r.Conn) {
+		f.to.Frame(r)
 	}
+}
+
+// Finding takes a finding.
+func (f *following) Finding(x *conformance.Finding) {
+	if f.is(x.Conn) {
+		f.to.Finding(x)
+	}
+}
+
+// ended takes in a connection that is over.
+func (f *following) ended(c *trace.Connection) {
+	if f.is(c) {
+		f.over = c
+	}
+}
+
+// end ends the dialogue.
+func (f *following) end() {
+	if f.to == nil {
+		return
+	}
+	if f.over != nil {
+		f.to.Connections([]*trace.Connection{f.over})
+	}
+	_ = f.to.Close() // it writes nothing
 }

@@ -241,7 +241,7 @@ func explainFinding(f *Finding, say sayer) {
 	say(styleOfLevel(f.Severity), fmt.Sprintf("%s %s: %s", f.Severity, f.Rule.ID, where))
 	say(usual, f.Text)
 	if f.Further > 0 {
-		say(usual, fmt.Sprintf("There are %s more of this rule on the connection.", number(uint64(f.Further)))) //nolint:gosec // not negative
+		say(usual, fmt.Sprintf("There are %s more of this rule on the connection.", number(count(f.Further))))
 	}
 	source := f.Rule.Source
 	if f.Rule.Spec != "" && !f.Rule.Advice {

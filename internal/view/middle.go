@@ -7,7 +7,7 @@ func (m *Model) pdusTitle() string {
 	from, to := m.rows.span()
 	s := "PDUs"
 	if n := to - from; n > 0 {
-		s = fmt.Sprintf("PDUs  %s of %s", number(uint64(m.pdus.at-from+1)), number(uint64(n))) //nolint:gosec // not negative
+		s = fmt.Sprintf("PDUs  %s of %s", number(count(m.pdus.at-from+1)), number(count(n)))
 	}
 	if m.rows.one {
 		s += fmt.Sprintf("  of connection %d (Esc: all)", m.rows.conn)
@@ -18,7 +18,7 @@ func (m *Model) pdusTitle() string {
 	if left := m.rows.list().Left(); left > 0 {
 		s += fmt.Sprintf("  (no room for %s more: filter them)", number(left))
 	} else if m.c.Live && from > 0 && !m.rows.one {
-		s += fmt.Sprintf("  (%s before are not kept)", number(uint64(from))) //nolint:gosec // not negative
+		s += fmt.Sprintf("  (%s before are not kept)", number(count(from)))
 	}
 	if m.tail {
 		s += "  (at the end)"

@@ -184,7 +184,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.note = ""
 		cmd = m.click(tea.Mouse(msg))
 	case tea.MouseWheelMsg:
-		cmd = m.wheel(tea.Mouse(msg))
+		m.wheel(tea.Mouse(msg))
 	case tickMsg:
 		m.ticking = false
 		m.look(false)
@@ -222,9 +222,9 @@ func (m *Model) settle() tea.Cmd {
 	}
 	m.pdus.show(from, to, at[middlePart].rows())
 	m.talk.lay(m.width)
+	m.talk.at.show(0, len(m.talk.lines), at[middlePart].rows())
 	m.alongside()
 	m.pdus.show(from, to, at[middlePart].rows())
-	m.talk.at.show(0, len(m.talk.lines), at[middlePart].rows())
 	load := m.load()
 	m.showTree(at)
 	if !m.busy() {

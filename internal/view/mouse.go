@@ -71,7 +71,7 @@ func (m *Model) clickIn(p part, r rect, x, row int) tea.Cmd {
 const wheelBy = 3
 
 // wheel moves the pane under the pointer.
-func (m *Model) wheel(at tea.Mouse) tea.Cmd {
+func (m *Model) wheel(at tea.Mouse) {
 	n := 0
 	switch at.Button {
 	case tea.MouseWheelUp:
@@ -79,11 +79,11 @@ func (m *Model) wheel(at tea.Mouse) tea.Cmd {
 	case tea.MouseWheelDown:
 		n = wheelBy
 	default:
-		return nil
+		return
 	}
 	if m.help != nil {
 		m.help.top += n
-		return nil
+		return
 	}
 	layout := m.layout()
 	for p := range parts {
@@ -95,5 +95,4 @@ func (m *Model) wheel(at tea.Mouse) tea.Cmd {
 		m.move(n)
 		m.focus = had
 	}
-	return nil
 }

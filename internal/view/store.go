@@ -73,9 +73,6 @@ const frameWeight = 80
 func (s *Frames) Add(f *capture.Frame) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.behind() && !s.over {
-		s.news.Wait()
-	}
 	if s.over {
 		return false
 	}
@@ -95,20 +92,23 @@ func (s *Frames) Add(f *capture.Frame) bool {
 	c.frames = append(c.frames, own)
 	s.octets += frameWeight
 	s.count++
+	s.news.Broadcast()
 	for s.octets > s.most && len(s.chunks) > 1 {
+		for s.needed() && !s.over {
+			s.news.Wait()
+		}
 		was := s.chunks[0]
 		s.octets -= cap(was.octets) + len(was.frames)*frameWeight
 		s.gone += uint64(len(was.frames))
 		s.chunks[0] = nil
 		s.chunks = s.chunks[1:]
 	}
-	s.news.Broadcast()
 	return true
 }
 
-// behind reports whether the next frame could drop one that the main reading has not seen.
-func (s *Frames) behind() bool {
-	return s.octets > s.most && s.main != nil && len(s.chunks) > 1 && s.main.next < s.gone+uint64(len(s.chunks[0].frames))+uint64(len(s.chunks[1].frames))
+// needed reports whether the main reading has not seen all of the oldest frames.
+func (s *Frames) needed() bool {
+	return s.main == nil || s.main.next < s.gone+uint64(len(s.chunks[0].frames))
 }
 
 // Interfaces says what the interfaces are.

@@ -12,7 +12,7 @@ func (m *Model) tabNames() [tabs]string {
 	return [tabs]string{
 		fmt.Sprintf("1 Connections %s", number(uint64(len(m.over.Conns)))),
 		fmt.Sprintf("2 Diagnoses %s", number(uint64(len(m.over.Diagnoses)))),
-		fmt.Sprintf("3 Findings %s", number(uint64(len(m.over.Findings)+m.over.Unlisted))),
+		fmt.Sprintf("3 Findings %s", number(count(len(m.over.Findings)+m.over.Unlisted))),
 	}
 }
 
@@ -59,7 +59,8 @@ func (m *Model) upperRows(r rect) (lines []string) {
 		return []string{m.paint(faint, fit("  "+m.none(), r.w))}
 	}
 	for i := c.top; i < min(n, c.top+r.rows()); i++ {
-		text, s := "", usual
+		var text string
+		var s style
 		switch m.tab {
 		case connsTab:
 			text, s = connRow(&m.over.Conns[i], r.w)

@@ -108,7 +108,7 @@ func (m *Model) title() string {
 	st := &m.over.State
 	right := fmt.Sprintf("%s frames · %s · %s", number(st.Totals.Frames), counted(st.Totals.PDUs, "PDU"), counted(uint64(len(m.over.Conns)), "connection"))
 	if n := st.Errors + st.Warnings; n > 0 {
-		right += fmt.Sprintf(" · %s, %s", counted(uint64(st.Errors), "error"), counted(uint64(st.Warnings), "warning"))
+		right += fmt.Sprintf(" · %s, %s", counted(count(st.Errors), "error"), counted(count(st.Warnings), "warning"))
 	}
 	right += " · " + m.state()
 	left := " iwdissect view  "

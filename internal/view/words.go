@@ -11,6 +11,9 @@ import (
 // number is a count with commas.
 func number(n uint64) string { return diagnose.Number(n) }
 
+// count is a number that is not negative.
+func count(n int) uint64 { return uint64(max(n, 0)) }
+
 // counted is a count with a noun.
 func counted(n uint64, one string) string { return diagnose.Counted(n, one, one+"s") }
 
