@@ -19,17 +19,27 @@ const (
 	// heading is that of a pane, chosen that of the one with the focus.
 	heading style = "1;36"
 	chosen  style = "1;7"
+	// wrong is what a filter is wrong in.
+	wrong style = "1;4;31"
 )
 
-// colourless are the styles without colours.
-var colourless = map[style]style{red: bold, yellow: bold, cyan: usual, faint: usual, heading: bold}
+// colourless is the style without colours: what they mark is bold.
+func (s style) colourless() style {
+	switch s {
+	case cyan, faint:
+		return usual
+	case red, yellow, heading, bold + ";" + red, bold + ";" + yellow, bold + ";" + faint:
+		return bold
+	case wrong:
+		return "1;4"
+	}
+	return s
+}
 
 // paint puts text that is safe into a style.
 func (m *Model) paint(s style, text string) string {
 	if m.plain {
-		if other, ok := colourless[s]; ok {
-			s = other
-		}
+		s = s.colourless()
 	}
 	if s == usual || text == "" {
 		return text

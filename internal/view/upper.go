@@ -116,6 +116,8 @@ func (m *Model) listLine(text string, s style, here, focus bool, left, width int
 	switch {
 	case here && focus:
 		s = selected
+	case here && s != usual:
+		s = bold + ";" + s
 	case here:
 		s = bold
 	}

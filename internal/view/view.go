@@ -185,15 +185,15 @@ func (m *Model) typedLine() string {
 	}
 	a := min(max(mark.from-from, 0), len(text))
 	b := min(max(mark.to-from, a), len(text))
-	before, wrong, behind := safe(string(text[:a])), safe(string(text[a:b])), safe(string(text[b:]))
-	if wrong == "" {
-		wrong = " " // at the end of the line
+	before, bad, behind := safe(string(text[:a])), safe(string(text[a:b])), safe(string(text[b:]))
+	if bad == "" {
+		bad = " " // at the end of the line
 	}
-	n := columns(before) + columns(wrong)
+	n := columns(before) + columns(bad)
 	if n > room {
 		return m.paint(bold, prompt) + fit(string(text), room)
 	}
-	return m.paint(bold, prompt) + before + m.paint("1;4;31", wrong) + fit(behind, room-n)
+	return m.paint(bold, prompt) + before + m.paint(wrong, bad) + fit(behind, room-n)
 }
 
 // typedFrom is the first character that is shown of what is typed, so that the cursor is too.
