@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -58,6 +59,7 @@ type viewFeed struct {
 	ifaces []pcapng.Interface
 	keep   *store // nil without -w
 	done   chan struct{}
+	drops  atomic.Uint64 // frames that the kernel dropped
 
 	mu   sync.Mutex
 	errs []error
@@ -75,6 +77,7 @@ func (o *viewOptions) capture(ctx context.Context, src *view.Source, most int) (
 		return nil, err
 	}
 	src.Name, src.Store, src.Live = o.iface, v.frames, true
+	src.Dropped = v.drops.Load
 	src.Clock = func() int64 { return o.clock().Add(-retired).UnixNano() }
 	src.Run.Linger, src.Run.NoRecords = int64(lingerLive), true
 	src.Rules = conformance.Options{Window: windowLive, CompareAfter: int64(compareLive)}
@@ -141,6 +144,9 @@ func (v *viewFeed) run() {
 		if now := time.Now(); failure == nil && (!ok || now.Sub(flushed) >= handOnEvery) {
 			flushed = now
 			v.frames.Tick()
+			if s, err := v.h.Stats(); err == nil {
+				v.drops.Store(s.Dropped)
+			}
 			failure = v.flush()
 		}
 	}

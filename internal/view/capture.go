@@ -39,6 +39,8 @@ type Source struct {
 	Complete func(text string) []string
 	// Explain says what the error of a Terminate means.
 	Explain func(rdmap.TermCode) string
+	// Dropped is how many frames the kernel dropped; nil: nobody knows.
+	Dropped func() uint64
 	// Clock is the time in nanoseconds up to which frames have come, if Live.
 	Clock func() int64
 }

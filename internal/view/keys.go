@@ -39,7 +39,7 @@ func groups() []group {
 			{[]string{"down", "j"}, "↓ j", "a line down", move(1)},
 			{[]string{"pgup", "ctrl+b"}, "PgUp ^B", "a page up", page(-1)},
 			{[]string{"pgdown", "ctrl+f", "space"}, "PgDn ^F Space", "a page down", page(1)},
-			{[]string{"home", "g"}, "Home g", "to the first line", quietly(func(m *Model) { m.move(-1 << 40) })},
+			{[]string{"home", "g"}, "Home g", "to the first line", quietly(func(m *Model) { m.move(-everywhere) })},
 			{[]string{"end", "G"}, "End G", "to the last line, and stay there while lines are added", quietly((*Model).toEnd)},
 			{[]string{"left", "h"}, "← h", "close a layer of the tree; move a long line", quietly(func(m *Model) { m.sideways(-1) })},
 			{[]string{"right", "l"}, "→ l", "open a layer of the tree; move a long line", quietly(func(m *Model) { m.sideways(1) })},

@@ -1,6 +1,10 @@
 package view
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // around is how many rows on each side of the one that is chosen are loaded with it, ahead from
 // how many on they are loaded before they are chosen.
@@ -27,11 +31,14 @@ func (m *Model) load() tea.Cmd {
 	switch {
 	case !now && !soon:
 		return nil
+	case m.hold():
+		return nil
 	case m.loading.cancel != nil && (!now || m.tree.covers(m.rows.row(at).ID)):
 		return nil
 	}
 	ids := m.window(from, to)
 	ctx, n := m.loading.start(m.ctx)
+	m.loadBegan = time.Now()
 	m.tree.asked = ids
 	return func() tea.Msg {
 		_ = m.c.Details(ctx, ids, m.cache) // it ended early, or the first reading told of it
@@ -60,8 +67,16 @@ func (m *Model) window(from, to int) (ids []ID) {
 	return ids
 }
 
+// hold reports whether details have to wait: while the cursor stays at the end of what comes, each
+// moment has another PDU, and to read the capture again for each would take all the time.
+func (m *Model) hold() bool {
+	return m.tail && m.c.Live && !m.over.State.Done && (m.loading.cancel != nil || time.Since(m.loadEnded) < 4*m.loadTook)
+}
+
 // loaded takes note of what a reading for details did not find.
 func (m *Model) loaded() {
+	m.loadEnded = time.Now()
+	m.loadTook = m.loadEnded.Sub(m.loadBegan)
 	for _, id := range m.tree.asked {
 		if m.cache.Get(id) == nil {
 			if m.tree.lost == nil || len(m.tree.lost) > 1<<16 {

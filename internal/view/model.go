@@ -52,10 +52,13 @@ type Model struct {
 	asking  asking
 	talk    talkView
 	loading job
-	help    *scroll
-	note    string // in the last line, until the next key
-	jumped  int    // finding that was jumped to, from 1
-	ticking bool
+	// loadBegan and loadEnded are when the last reading for details did, loadTook how long it took.
+	loadBegan, loadEnded time.Time
+	loadTook             time.Duration
+	help                 *scroll
+	note                 string // in the last line, until the next key
+	jumped               int    // finding that was jumped to, from 1
+	ticking              bool
 }
 
 // job is work in the background, of which one of a kind is under way at most.

@@ -23,6 +23,9 @@ func (m *Model) cursor() *scroll {
 	}
 }
 
+// everywhere is more lines than there are.
+const everywhere = 1 << 30
+
 // move moves by lines.
 func (m *Model) move(n int) {
 	c := m.cursor()
@@ -40,7 +43,7 @@ func (m *Model) move(n int) {
 func (m *Model) page(n int) { m.move(n * max(m.layout()[m.focus].rows()-1, 1)) }
 
 func (m *Model) toEnd() {
-	m.move(1 << 40)
+	m.move(everywhere)
 	if m.cursor() == &m.pdus {
 		m.tail = true
 	}

@@ -140,7 +140,7 @@ func connRow(c *Conn, width int) (string, style) {
 		}
 	}
 	ends := fmt.Sprintf("%v > %v", c.Addr[0], c.Addr[1])
-	text := fmt.Sprintf("%s %-5d %-43s %-9s %9s PDUs %8s  %-22s%s", letter(c.Level), c.Number, ends, c.Carries, number(c.PDUs), size(uint64(max(c.Octets, 0))), ended, found)
+	text := fmt.Sprintf("%s %-5d %-43s %-9s %14s %8s  %-22s%s", letter(c.Level), c.Number, ends, c.Carries, counted(c.PDUs, "PDU"), size(uint64(max(c.Octets, 0))), ended, found)
 	if width < wide/2+25 {
 		text = fmt.Sprintf("%s %-4d %-39s %7s  %s%s", letter(c.Level), c.Number, ends, number(c.PDUs), ended, found)
 	}

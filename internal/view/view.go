@@ -125,6 +125,11 @@ func (m *Model) title() string {
 // state says how far the reading is.
 func (m *Model) state() string {
 	st := &m.over.State
+	if m.c.Dropped != nil {
+		if n := m.c.Dropped(); n > 0 {
+			return fmt.Sprintf("%s dropped by the kernel", number(n))
+		}
+	}
 	if gone := m.c.Store.Gone(); gone > 0 {
 		return fmt.Sprintf("the first %s frames are not kept", number(gone))
 	}
