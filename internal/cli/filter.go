@@ -125,7 +125,7 @@ func (in *input) foresee(s *IOStreams, name string, files []string, opt pipeline
 	}
 	k.scout(context.Background(), opt, enabled, func(opt *pipeline.Options) (capture.Source, error) {
 		opt.ReadAhead = in.ahead()
-		return in.open(name, files, s.In)
+		return in.open(name, files, s)
 	})
 	return k
 }

@@ -64,7 +64,7 @@ end, or an output could not be written.`) + "\n" + aboutCapture,
 	}
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.read, "read", "r", nil, "read `FILE`, the same as an argument")
-	f.BoolVar(&o.join, "join", false, "read the files in the order given as one capture")
+	o.together.flags(f)
 	f.StringVarP(&o.display, "display-filter", "Y", "", "begin with the display `FILTER`, as in Wireshark")
 	f.Uint64VarP(&o.count, "count", "c", 0, "stop after `N` frames")
 	o.decodingFlags(f)
@@ -135,14 +135,14 @@ func (o *viewOptions) checkFiles(args []string) error {
 	switch {
 	case len(files) == 0:
 		return usagef("no capture file given; - is standard input, -i IFACE captures")
-	case len(files) > 1 && !o.join:
+	case len(files) > 1 && !o.single():
 		return usagef("view shows one capture, not %d; --join makes one of several files", len(files))
 	case o.firstGiven() != "":
 		return usagef("%s goes with -i IFACE", o.firstGiven())
 	case !slices.Contains(files, "-"):
 		return nil
 	case len(files) > 1:
-		return usagef("view --join takes files, not standard input")
+		return usagef("view takes several files or standard input, not both")
 	}
 	if f, ok := o.s.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return usagef("standard input is the terminal, which gives the keys: name a file, or pipe a capture in")
@@ -194,24 +194,29 @@ func (o *viewOptions) source(ctx context.Context, opt pipeline.Options, args []s
 			return nil, nil, err
 		}
 	default:
-		if err := o.file(src, files); err != nil {
+		remarks, err := o.file(src, files)
+		if err != nil {
 			return nil, nil, err
 		}
+		errs = remarks
 	}
 	src.Filter = func(ctx context.Context, text string) (view.Filter, error) { return newViewFilter(ctx, src, text) }
 	return src, errs, nil
 }
 
-// file has the files shown.
-func (o *viewOptions) file(src *view.Source, files []string) error {
-	files = expand(files)
-	if len(files) > 1 && !o.join {
-		return usagef("the folder has %d captures; name one of them, or --join makes one of all", len(files))
+// file has the files shown, and returns what tells remarks on them when the view has ended.
+func (o *viewOptions) file(src *view.Source, files []string) (func() []error, error) {
+	files, err := o.order(expand(files))
+	if err != nil {
+		return nil, err
+	}
+	if len(files) > 1 && !o.single() {
+		return nil, usagef("the folder has %d captures; name one of them, or --join makes one of all", len(files))
 	}
 	name := o.sources(files)[0]
-	opened, err := o.open(name, files, nil) // so that what cannot be read is told without a screen
+	opened, err := o.open(name, files, o.s) // so that what cannot be read is told without a screen
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var first atomic.Pointer[source]
 	first.Store(opened)
@@ -221,13 +226,18 @@ func (o *viewOptions) file(src *view.Source, files []string) error {
 		if s := first.Swap(nil); s != nil {
 			return s.Source, nil
 		}
-		s, err := o.open(name, files, nil)
+		s, err := o.open(name, files, o.s)
 		if err != nil {
 			return nil, err
 		}
 		return s.Source, nil
 	}}
-	return nil
+	return func() []error {
+		if opened.closed != nil {
+			opened.closed()
+		}
+		return nil
+	}, nil
 }
 
 // viewFilter is a display filter of view: the one of dissect.

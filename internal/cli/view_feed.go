@@ -18,7 +18,7 @@ import (
 // pipe has standard input shown. It is read by a goroutine of its own, which the end of the
 // process ends: a read from a pipe cannot be interrupted.
 func (o *viewOptions) pipe(ctx context.Context, src *view.Source, most int) error {
-	in, err := o.open("-", []string{"-"}, o.s.In)
+	in, err := o.open("-", []string{"-"}, o.s)
 	if err != nil {
 		return err
 	}
