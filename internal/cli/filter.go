@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"slices"
 
 	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/display"
 	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -121,20 +123,32 @@ func (in *input) foresee(s *IOStreams, name string, files []string, opt pipeline
 	if k.known == nil && k.within == nil {
 		return k
 	}
+	k.scout(context.Background(), opt, enabled, func(opt *pipeline.Options) (capture.Source, error) {
+		opt.ReadAhead = in.ahead()
+		return in.open(name, files, s)
+	})
+	return k
+}
+
+// scout reads a capture for what is to be known of it, until it ends or the context does.
+func (k foresight) scout(
+	ctx context.Context, opt pipeline.Options, enabled func(*conformance.Entry) bool, open func(*pipeline.Options) (capture.Source, error),
+) {
+	src, err := open(&opt)
 	opt.OnError, opt.Saw, opt.Opened = nil, nil, nil
-	opt.Brief, opt.ReadAhead = true, in.ahead()
+	opt.Brief = true
 	scout := &scouting{foresight: k}
 	scout.Engine = conformance.New(conformance.Options{Enabled: enabled, OnBug: func(string, any) {}, OnFinding: scout.finding}, nil)
 	k.within.watch(&opt)
 	run := pipeline.New(opt, k.within.before(scout))
-	if src, err := in.open(name, files, s); err == nil {
-		k.within.source(src.Source)
-		_ = run.Read(src.Source) // reported the second time
-		_ = src.Close()          // only read from
+	defer context.AfterFunc(ctx, run.Stop)()
+	if err == nil {
+		k.within.source(src)
+		_ = run.Read(src) // reported the second time
+		_ = src.Close()   // only read from
 	}
 	k.within.end()
 	run.Finish()
-	return k
 }
 
 // scouting is the sink of a first run.

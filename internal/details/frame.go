@@ -3,13 +3,18 @@ package details
 import "github.com/iwdissect/iwdissect/internal/fields"
 
 // headers adds the layers of the frame at hand.
-func (t *Tree) headers(l *fields.Layers) {
+func (t *Tree) headers(l *fields.Layers, parts *[]Part) {
+	defer func() { t.part = 0 }()
 	heads := l.Heads()
 	for i := range heads {
 		h := &heads[i]
 		name := h.Name(l)
 		if name == "" {
 			continue
+		}
+		if t.part = 0; h.Pos < 0 && parts != nil {
+			*parts = append(*parts, Part{"the datagram, of several fragments", h.Octets})
+			t.part = len(*parts)
 		}
 		t.layer(name, "", max(h.Pos, 0), h.Extent())
 		n := &t.Nodes[len(t.Nodes)-1]
@@ -40,7 +45,12 @@ func (t *Tree) rows(l *fields.Layers, h *fields.Head, depth int) {
 			if !ok {
 				break
 			}
+			whole := t.part
+			if part.Pos < 0 { // where it stands in the datagram is not known
+				t.part = -1
+			}
 			t.rows(l, &part, at)
+			t.part = whole
 		}
 	}
 }

@@ -19,6 +19,8 @@ type Options struct {
 	Absolute bool
 	// Live hands on each frame at once.
 	Live bool
+	// Parts keeps the octets of PDUs for [Frame.Parts].
+	Parts bool
 }
 
 // Form is how frames are written. What it is handed is borrowed.
@@ -36,7 +38,19 @@ type Frame struct {
 	Tree    *Tree
 	Layers  *fields.Layers
 	summary *fields.Summary
+	parts   []Part
 }
+
+// Part is a run of octets besides those of the frame that nodes were read from.
+type Part struct {
+	// Name says what the octets are.
+	Name   string
+	Octets []byte
+}
+
+// Parts are the octets that are in no single frame, or not in one piece: those of PDUs that came
+// in several segments, and of segments without their markers. They are borrowed.
+func (f *Frame) Parts() []Part { return f.parts }
 
 // Line has the columns of the frame in a packet list. It is valid until the next call.
 func (f *Frame) Line() [len(fields.ColumnTitles)][]byte { return *f.summary.Line(f.Layers) }
@@ -53,6 +67,7 @@ type Sink struct {
 	blocks []block
 	line   fields.Summary
 	walk   walker
+	parts  []Part
 	opened uint64
 	begun  bool
 	name   string
@@ -63,9 +78,11 @@ type Sink struct {
 type block struct {
 	from, to   int // nodes
 	ddp        int // the first node of its DDP header
+	own        int // the first node of what is not Wireshark's
 	start, end int64
 	stripped   bool // octets were taken out of it
 	placed     bool
+	wire, bare int // its parts as it was sent, and without its markers
 }
 
 // NewSink makes a sink. info writes a PDU in a line.
@@ -106,6 +123,7 @@ func (s *Sink) Opened(f *pipeline.Frame) {
 func (s *Sink) forget() {
 	s.pdus.reset()
 	s.blocks = s.blocks[:0]
+	s.parts = s.parts[:0]
 	s.line.Reset()
 }
 
@@ -122,8 +140,10 @@ func (s *Sink) PDU(p *trace.PDU) {
 			break
 		}
 	}
+	b.own = len(s.pdus.Nodes)
 	s.walk.own(&s.pdus, p)
 	b.to = len(s.pdus.Nodes)
+	s.keep(p, &b)
 	s.blocks = append(s.blocks, b)
 	s.layers.PDU(p)
 	s.line.PDU(p)
@@ -144,20 +164,28 @@ func (s *Sink) Frame(f *pipeline.Frame) {
 	s.begin()
 	t := &s.tree
 	t.reset()
-	t.headers(s.layers)
+	var parts *[]Part
+	if s.opt.Parts {
+		parts = &s.parts
+	}
+	t.headers(s.layers, parts)
 	for i := range s.blocks {
 		s.place(f, &s.blocks[i])
 	}
 	t.join(&s.pdus)
+	own := len(t.Nodes)
 	s.walk.frame(t, f)
-	s.form.Frame(&s.out, &Frame{Frame: f, Tree: t, Layers: s.layers, summary: &s.line})
+	unread(t.Nodes[own:])
+	s.form.Frame(&s.out, &Frame{Frame: f, Tree: t, Layers: s.layers, summary: &s.line, parts: s.parts})
 	s.layers.Shown()
 	s.forget()
 	s.out.done()
 }
 
-// place sets the positions of a PDU, of which all octets lie in the frame.
+// place sets the positions of a PDU: in the frame, if all of its octets lie there, else in its
+// parts.
 func (s *Sink) place(f *pipeline.Frame, b *block) {
+	s.ofParts(b)
 	if !b.placed || !f.HasSpan || f.Packet == nil || f.Packet.Proto != packet.ProtoTCP || b.start < f.From || b.end > f.To {
 		return
 	}
@@ -171,8 +199,12 @@ func (s *Sink) place(f *pipeline.Frame, b *block) {
 		to = b.ddp
 	}
 	for i := b.from; i < to; i++ {
-		if n := &s.pdus.Nodes[i]; n.Size > 0 {
+		n := &s.pdus.Nodes[i]
+		if n.Size > 0 {
 			n.Pos += off
+		}
+		if n.Part == b.wire {
+			n.Part = 0
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 type Tree struct {
 	Nodes []Node
 	text  []byte // what nodes show
+	part  int    // that nodes are added for
 }
 
 // Node is a line of the tree: a layer, a field, or a label that groups fields.
@@ -27,6 +28,9 @@ type Node struct {
 	// Pos and Size are the octets it was read from: in the frame, or in what was
 	// assembled from several.
 	Pos, Size int
+	// Part says in what Pos counts: 0 in the frame, n in the n-th of [Frame.Parts]; negative if
+	// the node was read from no octets.
+	Part int
 
 	show, value, line span
 	// masked: only bits of these octets are the value, which is num.
@@ -106,7 +110,7 @@ type entry struct {
 
 // add adds a field.
 func (t *Tree) add(e *entry) {
-	n := Node{Name: e.field.Name, Type: e.field.Type, Depth: e.depth, Again: e.again, Pos: e.pos, Size: len(e.octets), masked: e.masked && !e.whole, num: e.raw}
+	n := Node{Name: e.field.Name, Type: e.field.Type, Depth: e.depth, Again: e.again, Pos: e.pos, Size: len(e.octets), Part: t.part, masked: e.masked && !e.whole, num: e.raw}
 	from := len(t.text)
 	t.text = fields.AppendShow(t.text, e.field, e.value)
 	n.show = span{from, len(t.text)}
@@ -123,7 +127,7 @@ func (t *Tree) add(e *entry) {
 func (t *Tree) label(depth int, name, text string, pos, size int) {
 	from := len(t.text)
 	t.text = append(t.text, text...)
-	t.Nodes = append(t.Nodes, Node{Name: name, Depth: depth, Pos: pos, Size: size, line: span{from, len(t.text)}})
+	t.Nodes = append(t.Nodes, Node{Name: name, Depth: depth, Pos: pos, Size: size, Part: t.part, line: span{from, len(t.text)}})
 }
 
 // layer adds a protocol.

@@ -155,6 +155,30 @@ func (l *Lines) place(p *trace.PDU) {
 	l.out.b = append(b, '\n')
 }
 
+// Mark says what is notable about a PDU.
+type Mark uint8
+
+// The marks.
+const (
+	NoMark Mark = iota
+	StartupMark
+	OddMark
+	BadMark
+)
+
+// MarkOf is the mark of a PDU, as lines have it for a colour.
+func MarkOf(p *trace.PDU) Mark {
+	switch colourOf(p) {
+	case red:
+		return BadMark
+	case yellow:
+		return OddMark
+	case cyan:
+		return StartupMark
+	}
+	return NoMark
+}
+
 func colourOf(p *trace.PDU) string {
 	switch p.Kind {
 	case trace.KindRequest, trace.KindReply, trace.KindRTR:

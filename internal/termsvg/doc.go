@@ -3,3 +3,4 @@
 package termsvg
 
 //go:generate go run ./draw -title "iwdissect check term-wbadkey.pcap" -columns 116 -o ../../docs/images/check.svg ../../cmd/iwdissect/testdata/check.ansi
+//go:generate go run ./draw -title "iwdissect view term-wbadkey.pcap" -columns 110 -o ../../docs/images/view.svg ../../cmd/iwdissect/testdata/view.ansi

@@ -29,6 +29,8 @@ const (
 type style struct {
 	bold  bool
 	color int // of SGR 30 to 37 and 90 to 97; 0: the usual one
+	// inverse exchanges the colours of text and background.
+	inverse bool
 }
 
 // colors are those of a dark terminal, readable on its background.
@@ -62,6 +64,10 @@ func Draw(text string, opt Options) (string, error) {
 		column := 0
 		for _, p := range line {
 			n := utf8.RuneCountInString(p.text)
+			if p.inverse {
+				fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`+"\n",
+					margin+float64(column)*charWidth, y-fontSize, float64(n)*charWidth, lineHeight, p.ink())
+			}
 			if strings.TrimSpace(p.text) != "" {
 				fmt.Fprintf(&b, `<text x="%.1f" y="%d" textLength="%.1f" xml:space="preserve"%s>%s</text>`+"\n",
 					margin+float64(column)*charWidth, y, float64(n)*charWidth, p.css(), html.EscapeString(p.text))
@@ -73,13 +79,26 @@ func Draw(text string, opt Options) (string, error) {
 	return b.String(), nil
 }
 
+// usualInk is the colour of text without another one, paper that of the background.
+const usualInk, paper = "#c9d1d9", "#0d1117"
+
+// ink is the colour of the style.
+func (s style) ink() string {
+	if c := colors[s.color]; c != "" {
+		return c
+	}
+	return usualInk
+}
+
 // css is the style as an attribute.
 func (s style) css() string {
 	var v string
 	if s.bold {
 		v += "font-weight:bold;"
 	}
-	if c := colors[s.color]; c != "" {
+	if c := colors[s.color]; s.inverse {
+		v += "fill:" + paper
+	} else if c != "" {
 		v += "fill:" + c
 	}
 	if v == "" {
@@ -147,6 +166,10 @@ func (s *style) set(codes string) error {
 			s.bold = true
 		case n == 22:
 			s.bold = false
+		case n == 7:
+			s.inverse = true
+		case n == 27:
+			s.inverse = false
 		case n == 39:
 			s.color = 0
 		case colors[n] != "":

@@ -19,6 +19,12 @@ func Tcpdump(t testing.TB) string {
 	return Program(t, "tcpdump", "IWDISSECT_TCPDUMP")
 }
 
+// Tmux is the path of a terminal that can be looked at, with IWDISSECT_TMUX as in [Tshark].
+func Tmux(t testing.TB) string {
+	t.Helper()
+	return Program(t, "tmux", "IWDISSECT_TMUX")
+}
+
 // Chromium is the path of a browser that can be driven, with IWDISSECT_CHROMIUM as in [Tshark].
 func Chromium(t testing.TB) string {
 	t.Helper()
