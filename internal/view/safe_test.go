@@ -26,7 +26,7 @@ func comment(t *testing.T, file, text string) string {
 		t.Fatal(err)
 	}
 	option := binary.LittleEndian.AppendUint16(nil, 1)
-	option = binary.LittleEndian.AppendUint16(option, uint16(len(text))) //nolint:gosec // it is short
+	option = binary.LittleEndian.AppendUint16(option, uint16(len(text)))
 	option = append(option, text...)
 	for len(option)%4 != 0 {
 		option = append(option, 0)
@@ -40,7 +40,7 @@ func comment(t *testing.T, file, text string) string {
 		if kind == 6 {
 			captured := (binary.LittleEndian.Uint32(block[20:]) + 3) / 4 * 4
 			body := append(append([]byte(nil), block[8:28+captured]...), option...)
-			total := uint32(len(body)) + 12 //nolint:gosec // it is short
+			total := uint32(len(body)) + 12
 			block = binary.LittleEndian.AppendUint32(nil, kind)
 			block = binary.LittleEndian.AppendUint32(block, total)
 			block = append(block, body...)

@@ -32,8 +32,9 @@ func (s style) colourless() style {
 		return bold
 	case wrong:
 		return "1;4"
+	default:
+		return s
 	}
-	return s
 }
 
 // paint puts text that is safe into a style.
