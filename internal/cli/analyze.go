@@ -315,8 +315,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		t := run.Totals()
 		o.s.remarked(m.remark(name, &t))
 		t.FindingsUnlisted = found.left()
-		list := selectedFindings(sel, found.list)
-		sortFindings(list)
+		list := selectedFindings(sel, found.list())
 		if o.any() {
 			doc.Selected(len(cs))
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"os"
 	"strings"
 	"time"
@@ -219,7 +220,7 @@ func (v *checkView) close() bool {
 			c.Rules = s.sink.engine.Rules()
 		}
 	}
-	sortFindings(c.Findings)
+	slices.SortStableFunc(c.Findings, func(a, b render.Finding) int { return byFrame(&a, &b) })
 	sortConnections(c)
 	v.run.decided.mark(c.names, &c.Checked)
 	if v.dropped > 0 {

@@ -168,9 +168,8 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	t := run.Totals()
 	t.FindingsUnlisted = c.kept.left()
 	c.remark = cmp.Or(m.remark(j.name, &t), givenUp(j.name, &t))
-	c.Findings, c.Unlisted = c.kept.list, c.kept.unlisted
+	c.Findings, c.Unlisted = c.kept.list(), c.kept.unlisted
 	c.Totals, c.Others, c.Rules = t, run.Others(), engine.Rules()
-	sortFindings(c.Findings)
 	sortConnections(c)
 	return c
 }
