@@ -20,7 +20,7 @@ var sctpSessionRules = []rules.Rule{
 				switch {
 				case !e.Ok || e.Chunk.Order == trace.Duplicate:
 					return rules.OutOfScope
-				case e.Misplaced() != model.InPlace && !e.Chunk.Arrival.Complete:
+				case e.Misplaced() != model.InPlace && !model.Ordered(e.PDU):
 					return rules.Lacking(catalogue.Contig) // an Initiate may be missing before it
 				}
 				return rules.InScope
@@ -44,7 +44,7 @@ var sctpSessionRules = []rules.Rule{
 				switch {
 				case s.PDU.Chunk.Order == trace.Duplicate:
 					return rules.OutOfScope
-				case s.Misplaced(c.Conn) != model.InPlace && !s.PDU.Chunk.Arrival.Complete:
+				case s.Misplaced(c.Conn) != model.InPlace && !model.Ordered(s.PDU):
 					return rules.Lacking(catalogue.Contig)
 				}
 				return rules.InScope
