@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
