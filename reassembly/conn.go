@@ -108,6 +108,9 @@ func (o *Opening) Other(dir int, s *Segment) bool {
 	return o.known[dir] && s.Seq+1 != o.base[dir]
 }
 
+// Both reports whether it is known of both directions where they begin.
+func (o *Opening) Both() bool { return o.known[0] && o.known[1] }
+
 // Holds reports whether a segment lies where the connection was: between its SYN and its FIN.
 func (o *Opening) Holds(dir int, s *Segment) bool {
 	const syn, fin = 1, 1

@@ -27,6 +27,7 @@ type checkRun struct {
 // failed: an error was reported; found: there are findings at or above the level.
 func (o *checkRun) all() (failed, found bool) {
 	jobs := jobsOf(o.sources(o.files), o.reports)
+	o.opts = divide(o.opts, len(jobs))
 	one := func(j *checkJob) *checkedCapture { return o.one(j, len(jobs) == 1) }
 	for c := range inOrder(o.share(len(jobs)), jobs, one) {
 		c.job.done()

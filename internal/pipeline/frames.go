@@ -206,7 +206,9 @@ func (r *Run) admit(fl *flow, side int, p *packet.Packet, n *readahead.Note) (*f
 	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, s) && !(r.opt.Sums && fl.spoilt(side, p)):
 		syns := fl.conn.Opening()
 		r.finish(fl)
-		r.repeats.remember(fl.ends, settledOf(fl, syns), s.Time)
+		if r.opt.Linger == 0 {
+			r.repeats.remember(fl.ends, settledOf(fl, syns), s.Time)
+		}
 		fl, side = r.flows.replace(fl, p), 0
 		r.init(fl, p)
 	}

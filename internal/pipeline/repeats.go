@@ -11,7 +11,8 @@ import (
 
 // A mirror port that gives a burst of packets twice may give several connections twice that used
 // the same ports in turn. A SYN of one of the former ones is a copy then, and so are the packets
-// that follow it and lie where that connection was: they are stragglers of it.
+// that follow it and lie where that connection was: they are stragglers of it. That is so in files;
+// of a live capture connections are settled, see settling.
 
 // maxRepeated bounds the former connections of the same ports that are remembered.
 const maxRepeated = 4
@@ -28,18 +29,22 @@ type repeats struct {
 // settledOf is what stragglers of a flow need.
 func settledOf(fl *flow, syns reassembly.Opening) settled {
 	t := &fl.conn.Trace
-	return settled{t.Number, fl.mark.swap(), [2]trace.Endpoint{t.Side[0].Addr, t.Side[1].Addr}, fl.conn.Dir(0), syns}
+	return settled{t.Number, fl.mark.swap(), [2]trace.Endpoint{t.Side[0].Addr, t.Side[1].Addr}, fl.conn.Dir(0), syns, 0}
 }
 
 // remember notes a connection whose ports are used again at a time.
 func (r *repeats) remember(e packet.Endpoints, was settled, now int64) {
+	if !was.syns.Both() {
+		return // a SYN that nothing answered
+	}
 	if r.past == nil {
 		r.past, r.again = map[packet.Endpoints][]settled{}, map[packet.Endpoints]settled{}
 	}
 	r.expire(now)
+	was.until = now + rememberFor
 	all := slices.Insert(r.past[e], 0, was)
 	r.past[e] = all[:min(len(all), maxRepeated)]
-	r.room.Push(&r.order, pastKey{e, was.number, now + rememberFor})
+	r.room.Push(&r.order, pastKey{e, was.number, was.until})
 }
 
 // expire forgets those whose ports may be used again with any number, and those beyond the bound.
@@ -70,10 +75,10 @@ func (r *repeats) repeating(e packet.Endpoints) bool {
 	return ok
 }
 
-// repeated returns the former connection that the segment at hand belongs to, while another one
-// uses its ports: fl, or nil if that was settled.
+// repeated returns the former connection that the segment at hand belongs to, while fl uses its
+// ports; fl may be nil.
 func (r *Run) repeated(p *packet.Packet, fl *flow, side int) (was settled, dir trace.Dir, ok bool) {
-	if len(r.repeats.past) == 0 {
+	if len(r.repeats.past) == 0 || fl == nil {
 		return was, 0, false
 	}
 	e, swap := p.Endpoints()
@@ -86,17 +91,12 @@ func (r *Run) repeated(p *packet.Packet, fl *flow, side int) (was settled, dir t
 		side := sideOf(swap, was.swap)
 		return was, was.dir(side), was.syns.Holds(side, s)
 	}
-	c.expire(s.Time)
 	delete(c.again, e)
-	own := fl != nil && !fl.conn.NewConnection(side, s)
-	if latest, ok := r.settling.past[e]; fl == nil && ok {
-		own = latest.syns.Copied(sideOf(swap, latest.swap), s)
-	}
-	if own {
+	if !fl.conn.NewConnection(side, s) {
 		return was, 0, false
 	}
 	for _, was := range c.past[e] {
-		if side := sideOf(swap, was.swap); was.syns.Copied(side, s) {
+		if side := sideOf(swap, was.swap); s.Time < was.until && was.syns.Copied(side, s) {
 			c.again[e] = was
 			return was, was.dir(side), true
 		}

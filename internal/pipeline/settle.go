@@ -84,6 +84,7 @@ type settled struct {
 	addr   [2]trace.Endpoint
 	first  trace.Dir // direction of side 0
 	syns   reassembly.Opening
+	until  int64 // how long copies of it are recognised on ports that are used again
 }
 
 type pastKey struct {
@@ -243,7 +244,6 @@ func (r *Run) straggler(p *packet.Packet) (settled, trace.Dir, bool) {
 	}
 	if begins {
 		delete(r.settling.past, e)
-		r.repeats.remember(e, was, r.seg.Time)
 		return was, 0, false
 	}
 	return was, dir, true
