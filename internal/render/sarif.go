@@ -153,7 +153,7 @@ func (r *sarifReport) result(c *Checked, f *Finding, uri string) {
 	o.str("level", f.Severity.String())
 	o.key("message")
 	o.open()
-	o.str("text", place(&f.Finding)+": "+said(&f.Finding))
+	o.str("text", f.place()+": "+said(&f.Finding))
 	o.close()
 	locations(&o, c, f, uri)
 	o.key("partialFingerprints") // a name with a version
