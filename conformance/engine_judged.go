@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
@@ -214,7 +213,7 @@ func (c *judged) verdicts() []Judgement {
 		r := &c.engine.rules[i]
 		j := Judgement{Rule: r.entry}
 		switch {
-		case c.rules.fired(i) > 0 && slices.ContainsFunc(c.findings, func(f rules.Finding) bool { return f.Rule == r.entry }):
+		case c.rules.fired(i) > 0 && rules.AnyFinding(c.findings, func(f *rules.Finding) bool { return f.Rule == r.entry }):
 			j.Verdict = Fail
 		case c.rules.lacking(i) != 0:
 			j.Verdict, j.Gate = NotJudged, c.rules.lacking(i)

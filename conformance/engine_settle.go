@@ -96,8 +96,9 @@ func (c *judged) decide(from int, ready func(*rules.Finding) bool) (stand []*rul
 			continue
 		}
 		f.Settled = true
-		explains := func(g rules.Finding) bool { return f.YieldsTo(&g) }
-		f.Withdrawn = slices.ContainsFunc(c.findings, explains) || slices.ContainsFunc(c.before, explains)
+		if !f.Stands && len(f.By.YieldsTo) > 0 {
+			f.Withdrawn = rules.AnyFinding(c.findings, f.YieldsTo) || rules.AnyFinding(c.before, f.YieldsTo)
+		}
 		if !f.Withdrawn {
 			stand = append(stand, f)
 		}

@@ -1,5 +1,7 @@
 package reassembly
 
+import "math"
+
 // Conn is one TCP connection: directions 0 and 1. The caller says to which of them a
 // packet belongs.
 type Conn struct {
@@ -77,7 +79,8 @@ const reuseAfter = int64(60e9)
 type Opening struct {
 	base   [2]uint32 // the number behind the SYN
 	known  [2]bool
-	copied [2]bool // a SYN with the number is a copy
+	copied [2]bool   // a SYN with the number is a copy
+	size   [2]uint32 // how many octets followed
 }
 
 // Opening returns what copies of the SYNs are recognised by.
@@ -85,6 +88,7 @@ func (c *Conn) Opening() (o Opening) {
 	for i := range 2 {
 		h := &c.dirs[i]
 		o.base[i], o.known[i] = h.base, h.started
+		o.size[i] = uint32(min(h.high(), math.MaxInt32)) //nolint:gosec // bounded
 		// Not if only the answer tells the number: then this is the SYN itself, from a
 		// capture with another clock. Nor if it was refused: it may be sent anew.
 		sent := h.high() > 0
@@ -102,6 +106,15 @@ func (o *Opening) Copied(dir int, s *Segment) bool {
 // number than the one that is known.
 func (o *Opening) Other(dir int, s *Segment) bool {
 	return o.known[dir] && s.Seq+1 != o.base[dir]
+}
+
+// Both reports whether it is known of both directions where they begin.
+func (o *Opening) Both() bool { return o.known[0] && o.known[1] }
+
+// Holds reports whether a segment lies where the connection was: between its SYN and its FIN.
+func (o *Opening) Holds(dir int, s *Segment) bool {
+	const syn, fin = 1, 1
+	return o.known[dir] && s.Seq-(o.base[dir]-syn) <= o.size[dir]+syn+fin
 }
 
 // Push processes a packet. Its octets are borrowed: [Conn.Pop] must be called

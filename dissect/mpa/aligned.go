@@ -147,6 +147,9 @@ func (d *Decoder) leadsOut(c *chain) bool {
 	// What lies in payload may lead over a hole to what is right, while the FPDU around it ends in
 	// the hole.
 	c.out = span > reach && (c.atStart || !d.missing(c.from, c.at))
+	if c.out && c.beyond == 0 {
+		c.beyond = c.at
+	}
 	return c.out && span > farOut*reach
 }
 

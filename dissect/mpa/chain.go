@@ -11,10 +11,12 @@ type chain struct {
 	// count is how many there were, agree how many markers in them are right, inner
 	// how many of these stand behind the ULPDU_Length.
 	count, agree, inner int
-	alone, ends         int  // how many have TCP segments of their own, or end with one
-	atStart             bool // the first one begins with a segment
-	out                 bool // it leads out of any FPDU in whose payload it may lie
-	failed              bool // a CRC was wrong
+	alone, ends         int   // how many have TCP segments of their own, or end with one
+	atStart             bool  // the first one begins with a segment
+	out                 bool  // it leads out of any FPDU in whose payload it may lie
+	beyond              int64 // where the first one begins that lies in no such payload, or 0
+	marked              int64 // where the first one begins in which a marker is right, or 0
+	failed              bool  // a CRC was wrong
 	prev                [minHead]byte
 	prevN               int // ULPDU_Length of the last one
 }
@@ -145,6 +147,9 @@ func (d *Decoder) verify(c *chain, l *link) verdict {
 				return reject
 			}
 			c.agree++
+			if c.agree == 1 {
+				c.marked = c.at
+			}
 			if at >= l.lead+lengthSize {
 				c.inner++
 			}
@@ -198,9 +203,9 @@ func (d *Decoder) proves(c *chain, l *link) bool {
 	}
 	switch {
 	case c.agree >= 2 && d.cfg.Trusted:
-		d.seek.found = ByMarker
+		d.byMarker(c)
 	case c.count >= c.need && d.leadsOut(c):
-		d.seek.found = ByChain
+		d.byChain(c)
 	default:
 		return false
 	}

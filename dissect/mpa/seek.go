@@ -303,7 +303,7 @@ func (d *Decoder) few(c *chain, last bool) verdict {
 	}
 	few := d.cfg.Segments == nil || len(c.rest) == 0 && !d.missing(c.from, c.at) // it ends with the stream
 	if last && d.cfg.CRC != Yes && (c.out || few && (d.cfg.Trusted && c.count >= chainTrusted-1 || c.count > c.need)) {
-		d.seek.found = ByChain
+		d.byChain(c)
 		return confirm
 	}
 	return reject

@@ -8,7 +8,8 @@ import (
 )
 
 // request is a Read or Atomic Request that awaits its answer. Both are answered
-// in the order in which they were sent (RFC 5040 section 5.5, RFC 7306 5.2.2).
+// in the order in which they were sent (RFC 5040 section 5.5, RFC 7306 5.2.2). There may be
+// millions: nothing in it is a pointer, so that a garbage collector need not look at them.
 type request struct {
 	pdu    uint64
 	frame  uint64
@@ -16,17 +17,22 @@ type request struct {
 	// refused is the frame of the Terminate that quotes it, 0 if there is none.
 	refused uint64
 	time    int64
-	atomic  bool
-	stag    uint32 // Read: where the answer goes
-	to      uint64
-	size    uint64
+	to      uint64 // Read: where the answer goes
+	stag    uint32
 	id      uint32 // Atomic: the request identifier
+	size    uint64
 	got     uint64 // octets of the answer so far
 	lead    uint64 // those of its first part
 	first   int64  // latency to the first part of the answer
-	any     bool
-	answer  []uint64 // PDUs of the answer
-	more    uint64   // PDUs beyond those that are listed
+	atomic  bool
+	any     bool // a part of the answer came: it is among the answers of the direction
+}
+
+// answer is what came of the answer to a request.
+type answer struct {
+	request uint64 // its PDU
+	pdus    []uint64
+	more    uint64 // PDUs beyond those that are listed
 }
 
 func (c *upper) readRequest(side int, p *trace.PDU, body []byte) {
@@ -52,7 +58,7 @@ func (c *upper) asked(side int, p *trace.PDU, r request) {
 	r.pdu, r.frame, r.offset, r.time = p.Number, p.Frame, p.Offset, p.Time
 	if len(h.requests) >= maxRequests {
 		c.unanswered(side, h.requests[:1])
-		h.room.Drop(&h.requests, 1)
+		c.drop(side, 1)
 	}
 	h.pass(fl, p.Time)
 	had := h.room.Cap()
@@ -246,17 +252,51 @@ func (c *upper) atomicResponse(side int, p *trace.PDU, body []byte) {
 // answered notes a PDU that answers request i of the other side.
 func (c *upper) answered(side, i int, p *trace.PDU) {
 	r := &c.queues[1-side].requests[i]
+	h := &c.queues[1-side]
 	if !r.any {
 		r.any, r.first = true, p.Time-r.time
+		h.answers = append(h.answers, answer{request: r.pdu, pdus: c.env.answer()})
 	}
-	if r.answer == nil {
-		r.answer = c.env.answer()
-	}
-	if len(r.answer) < maxResponses {
-		r.answer = append(r.answer, p.Number)
+	a := &h.answers[h.answerTo(r)]
+	if len(a.pdus) < maxResponses {
+		a.pdus = append(a.pdus, p.Number)
 	} else {
-		r.more++
+		a.more++
 	}
+}
+
+// answerTo is the place of the answer to a request, a part of which came. Nearly always there
+// is one.
+func (q *queues) answerTo(r *request) int {
+	i := len(q.answers) - 1
+	for q.answers[i].request != r.pdu {
+		i--
+	}
+	return i
+}
+
+// takeAnswer takes out the answer to a request; it is empty if none came.
+func (q *queues) takeAnswer(r *request) (a answer) {
+	if !r.any {
+		return a
+	}
+	i, last := q.answerTo(r), len(q.answers)-1
+	a, q.answers[i] = q.answers[i], q.answers[last]
+	q.answers[last] = answer{}
+	q.answers = q.answers[:last]
+	return a
+}
+
+// drop takes the oldest requests out; they get no answer any more.
+func (c *upper) drop(side, n int) {
+	h := &c.queues[side]
+	for i := range h.requests[:n] {
+		if r := &h.requests[i]; r.any {
+			a := h.takeAnswer(r)
+			c.env.reuse(a.pdus)
+		}
+	}
+	h.room.Drop(&h.requests, n)
 }
 
 // complete ends request i of the other side, and those before it: their answers
@@ -265,6 +305,8 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 	h := &c.queues[1-side]
 	fl := &c.Trace.Flow[c.Dir(1-side)]
 	r := h.requests[i]
+	a := h.takeAnswer(&r)
+	h.requests[i].any = false
 	h.pass(fl, p.Time)
 	if d := p.Time - r.time - r.first; r.got > r.lead && d > 0 {
 		fl.Waits.Octets += r.got - r.lead
@@ -279,10 +321,10 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 		first, last = -1, -1 // by clocks that differ
 	}
 	c.transaction(&trace.Transaction{
-		Conn: &c.Trace, Kind: kind, Frame: p.Frame, Request: r.pdu, Responses: r.answer, Omitted: r.more,
+		Conn: &c.Trace, Kind: kind, Frame: p.Frame, Request: r.pdu, Responses: a.pdus, Omitted: a.more,
 		Bytes: octets, First: first, Last: last,
 	})
-	h.room.Drop(&h.requests, i+1)
+	c.drop(1-side, i+1)
 }
 
 // took counts the latency of a transaction.

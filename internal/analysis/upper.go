@@ -38,6 +38,7 @@ type queues struct {
 
 	requests []request
 	room     fifo.Room[request] // for them
+	answers  []answer           // what came of the answers to them
 	changed  int64              // when the number of them changed
 	// early are responses whose request may come later: it waits behind chunks
 	// that are missing. nil: there was none.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // Error says what is wrong with a filter, and where.
@@ -21,9 +23,9 @@ func (e *Error) Column() int { return utf8.RuneCountInString(e.Filter[:e.Offset]
 
 // Error returns the message, and below it the filter with the place marked.
 func (e *Error) Error() string {
-	before, after := printable(e.Filter[:e.Offset]), printable(e.Filter[e.Offset:])
+	before, after := string(visible.Columns(e.Filter[:e.Offset])), string(visible.Columns(e.Filter[e.Offset:]))
 	shown, column := before+after, utf8.RuneCountInString(before)
-	marks := max(utf8.RuneCountInString(printable(e.Filter[e.Offset:e.Offset+e.Length])), 1)
+	marks := max(utf8.RuneCountInString(string(visible.Columns(e.Filter[e.Offset:e.Offset+e.Length]))), 1)
 	if start := column - shownBefore; start > 0 {
 		shown, column = "…"+string([]rune(shown)[start:]), column-start+1
 	}
@@ -43,14 +45,3 @@ const (
 	shownBefore = 60
 	shownAll    = 100
 )
-
-// printable replaces what a terminal would obey, by one character each.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0x2028 || r == 0x2029 ||
-			r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return ' '
-		}
-		return r
-	}, s)
-}

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // qualifier is what stands in front of a value.
@@ -230,7 +232,7 @@ func (p *parser) port(q *qualifier, t *token) (primitive, error) {
 		}
 		v, ok := portNumber(end.name)
 		if !ok || t.kind != number && t.kind != word && t.kind != escaped {
-			return nil, p.fail(t, "%s is no port: a port is a number up to 65535, or one of %s", printable(end.name), nameList(services))
+			return nil, p.fail(t, "%s is no port: a port is a number up to 65535, or one of %s", visible.Text(end.name), nameList(services))
 		}
 		*end.into = v
 	}

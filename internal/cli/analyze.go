@@ -135,6 +135,7 @@ func (o *analyzeOptions) run(args []string) error {
 func (o *analyzeOptions) tables(opt pipeline.Options, files []string, look appearance) error {
 	names := o.sources(files)
 	failed, first := false, true
+	opt = divide(opt, len(names))
 	for r := range inOrder(o.share(len(names)), names, func(name string) *result { return o.one(opt, name, files, look, len(names) == 1) }) {
 		for _, err := range r.errs {
 			failed = true
@@ -315,8 +316,8 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		t := run.Totals()
 		o.s.remarked(m.remark(name, &t))
 		t.FindingsUnlisted = found.left()
-		list := selectedFindings(sel, found.list)
-		sortAndLocate(src, list)
+		list := selectedFindings(sel, found.list())
+		locate(src, list)
 		if o.any() {
 			doc.Selected(len(cs))
 		}

@@ -193,7 +193,7 @@ func (b *baseline) mark(names []string, fs []render.Finding) {
 	file := b.nameOf(names)
 	for i := range fs {
 		f := &fs[i]
-		k := b.byKey[findingKey{file, f.Fingerprint}]
+		k := b.byKey[findingKey{file, f.Fingerprint()}]
 		f.Known = k != nil && f.Further() <= k.Further
 	}
 }
@@ -205,7 +205,7 @@ func (b *baseline) saw(names []string, c *render.Checked) {
 		b.read[file] = true
 	}
 	for i := range c.Findings {
-		if k := b.byKey[findingKey{file, c.Findings[i].Fingerprint}]; k != nil {
+		if k := b.byKey[findingKey{file, c.Findings[i].Fingerprint()}]; k != nil {
 			k.found = true
 		}
 	}
@@ -258,7 +258,7 @@ func (b *baseline) take(names []string, fs []render.Finding) {
 	file := b.nameOf(names)
 	for i := range fs {
 		if f := &fs[i]; !f.Suppressed {
-			b.add(&knownFinding{File: file, Finding: f.Fingerprint, Further: f.Further(), Message: f.Message})
+			b.add(&knownFinding{File: file, Finding: f.Fingerprint(), Further: f.Further(), Message: f.Message})
 		}
 	}
 }

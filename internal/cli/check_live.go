@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -219,7 +220,7 @@ func (v *checkView) close() bool {
 			c.Rules = s.sink.engine.Rules()
 		}
 	}
-	sortFindings(c.Findings)
+	slices.SortStableFunc(c.Findings, func(a, b render.Finding) int { return byFrame(&a, &b) })
 	sortConnections(c)
 	v.run.decided.mark(c.names, &c.Checked)
 	if v.dropped > 0 {

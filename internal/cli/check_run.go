@@ -27,6 +27,7 @@ type checkRun struct {
 // failed: an error was reported; found: there are findings at or above the level.
 func (o *checkRun) all() (failed, found bool) {
 	jobs := jobsOf(o.sources(o.files), o.reports)
+	o.opts = divide(o.opts, len(jobs))
 	one := func(j *checkJob) *checkedCapture { return o.one(j, len(jobs) == 1) }
 	for c := range inOrder(o.share(len(jobs)), jobs, one) {
 		c.job.done()
@@ -168,9 +169,9 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	t := run.Totals()
 	t.FindingsUnlisted = c.kept.left()
 	c.remark = cmp.Or(m.remark(j.name, &t), givenUp(j.name, &t))
-	c.Findings, c.Unlisted = c.kept.list, c.kept.unlisted
+	c.Findings, c.Unlisted = c.kept.list(), c.kept.unlisted
 	c.Totals, c.Others, c.Rules = t, run.Others(), engine.Rules()
-	sortAndLocate(src, c.Findings)
+	locate(src, c.Findings)
 	sortConnections(c)
 	return c
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/internal/strictyaml"
 	"github.com/iwdissect/iwdissect/trace"
@@ -107,9 +108,13 @@ func TestBaseline_Further(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.add(&knownFinding{File: "a.pcap", Finding: "A", Further: 0})
-	b.add(&knownFinding{File: "b.pcap", Finding: "B", Further: 7})
-	fs := []render.Finding{{Fingerprint: "A"}, {Fingerprint: "B"}}
+	fs := make([]render.Finding, 2)
+	for i, id := range [...]string{"A", "B"} {
+		fs[i].Rule, fs[i].Conn = &conformance.Entry{ID: id}, new(trace.Connection)
+	}
+	(&render.Checked{Findings: fs}).Fingerprints()
+	b.add(&knownFinding{File: "a.pcap", Finding: fs[0].Fingerprint(), Further: 0})
+	b.add(&knownFinding{File: "b.pcap", Finding: fs[1].Fingerprint(), Further: 7})
 	b.mark([]string{"a.pcap"}, fs)
 	if !fs[0].Known || fs[1].Known {
 		t.Errorf("known %v, %v: B is one of another capture", fs[0].Known, fs[1].Known)

@@ -27,13 +27,6 @@ func onBug(capture string, tell func(error)) func(rule string, why any) {
 	}
 }
 
-// sortFindings sorts the findings of a capture by frame.
-func sortFindings(fs []render.Finding) {
-	slices.SortStableFunc(fs, func(a, b render.Finding) int {
-		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Conn.Number, b.Conn.Number), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))
-	})
-}
-
 // judged passes everything to the rules and to another sink, which may be nil. That
 // sink gets each finding after the PDU that made it certain.
 type judged struct {
@@ -92,7 +85,7 @@ func (j *judged) Frame(f *pipeline.Frame) {
 // keptFindings keeps the findings of a capture for a report, as far as there is memory for
 // them. The others are counted.
 type keptFindings struct {
-	list     []render.Finding
+	blocks   [][]render.Finding
 	memory   *budget.Account
 	unlisted [conformance.Error + 1]int // by severity
 }
@@ -110,7 +103,39 @@ func (k *keptFindings) add(f *conformance.Finding, counts bool) {
 		return
 	}
 	k.memory.Keep(keptWeight)
-	k.list = append(k.list, render.Finding{Finding: *f})
+	last := len(k.blocks) - 1
+	if last < 0 || len(k.blocks[last]) == cap(k.blocks[last]) {
+		// They never move: to copy them whenever there is no room behind them costs more
+		// than to make them.
+		k.blocks = append(k.blocks, make([]render.Finding, 0, min(8<<min(len(k.blocks), 9), keptBlock)))
+		last++
+	}
+	k.blocks[last] = append(k.blocks[last], render.Finding{Finding: *f})
+}
+
+// keptBlock is how many findings a block has, but for the first ones.
+const keptBlock = 1 << 12
+
+// list is what is kept, by frame. The order of the findings is sorted, and not the findings
+// themselves: there may be millions, and they are large.
+func (k *keptFindings) list() []render.Finding {
+	var all []*render.Finding
+	for _, block := range k.blocks {
+		for i := range block {
+			all = append(all, &block[i])
+		}
+	}
+	slices.SortStableFunc(all, byFrame)
+	list := make([]render.Finding, len(all))
+	for i, f := range all {
+		list[i] = *f
+	}
+	k.blocks = nil
+	return list
+}
+
+func byFrame(a, b *render.Finding) int {
+	return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Conn.Number, b.Conn.Number), cmp.Compare(a.PDU, b.PDU), cmp.Compare(a.Rule.ID, b.Rule.ID))
 }
 
 // left is how many findings are not kept.

@@ -10,10 +10,13 @@ import (
 // The heap is mostly the state of the connections, which is kept to the end. While it is
 // small, garbage may be as much again, as by default. With thousands of connections,
 // collections would take a sixth of the time and free next to nothing, so garbage is
-// allowed until it and the heap are 72 MB; above that, a fifth of the heap.
+// allowed until it and the heap are 72 MB; above that, a fifth of the heap, and of a large one
+// half: what all collections together look at is then some times the heap that there is in the
+// end, however large that is. A fifth would be six times.
 const (
 	little = 12 << 20
 	whole  = 72 << 20
+	much   = 192 << 20
 )
 
 // first is the share of garbage to begin with, of 4 MiB: a small capture needs no
@@ -45,8 +48,12 @@ func percent(live int) int {
 	if live <= little {
 		return 100
 	}
-	return max(100*(whole-live)/live, leastPercent)
+	least := leastPercent + (mostPercent-leastPercent)*max(live-whole, 0)/(much-whole)
+	return max(100*(whole-live)/live, min(least, mostPercent))
 }
 
-// leastPercent bounds the work of collecting.
-const leastPercent = 20
+// leastPercent bounds the work of collecting, mostPercent that of a large heap.
+const (
+	leastPercent = 20
+	mostPercent  = 50
+)

@@ -12,9 +12,11 @@ func TestGarbage(t *testing.T) {
 		{60, 12},
 		{64, 12}, // a fifth
 		{72, 14},
-		{79, 15},
-		{100, 20},
-		{1000, 200},
+		{79, 16},
+		{100, 27},
+		{132, 46},
+		{192, 96}, // half
+		{1000, 500},
 	} {
 		if got := percent(tt.live<<20) * tt.live / 100; got > tt.garbage || got < tt.garbage-1 {
 			t.Errorf("%d MiB in use: %d MiB may be garbage, want %d", tt.live, got, tt.garbage)

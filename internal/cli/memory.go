@@ -73,6 +73,17 @@ func (m *memorySize) apply(opt *pipeline.Options) {
 	opt.DecoderBytes = min(pipeline.DefaultDecoder, n/8)
 }
 
+// divide gives each of several captures its part: as many as are in memory at the same time have
+// together what one would have alone. It depends on nothing but their number.
+func divide(opt pipeline.Options, captures int) pipeline.Options {
+	n := max(min(captures, inMemory), 1)
+	opt.MemoryBytes /= n
+	opt.TotalReorderBytes /= n
+	opt.DecoderBytes /= n
+	opt.ReorderBytes = min(opt.ReorderBytes, opt.TotalReorderBytes)
+	return opt
+}
+
 // bound has the collector work harder before the process takes more.
 func (m *memorySize) bound() {
 	if os.Getenv("GOMEMLIMIT") == "" {

@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
@@ -122,5 +124,43 @@ func TestMemorySize(t *testing.T) {
 	}
 	if n := new(memorySize).size(); n < leastMemory || n > mostByDefault {
 		t.Errorf("%d by default", n)
+	}
+}
+
+// TestMemory_Several: several captures have together what one has alone, whatever the number of
+// processors: what is given up of each is the same.
+func TestMemory_Several(t *testing.T) {
+	file := attack(t, "findings", 100)
+	for _, command := range []string{"check", "analyze"} {
+		first := ""
+		for _, j := range []string{"1", "2", "8"} {
+			out, errs, code := ran("", command, "-q", "--memory", "16M", "-j", j, file, file, file, file, file)
+			if command == "check" && (code != 1 || strings.Count(errs, "to bound memory") != 5) {
+				t.Errorf("%s -j %s: exit code %d, %s", command, j, code, errs)
+			}
+			if first == "" {
+				first = out + errs
+			} else if out+errs != first {
+				t.Errorf("%s -j %s: another output", command, j)
+			}
+		}
+		if _, errs, _ := ran("", command, "-q", "--memory", "64M", file); strings.Contains(errs, "to bound memory") {
+			t.Errorf("%s: with four times the memory and one capture: %s", command, errs)
+		}
+	}
+}
+
+// TestInOrder_Memory: of many captures only a few are begun and not yielded, the results of those
+// that wait for a slow one included.
+func TestInOrder_Memory(t *testing.T) {
+	var begun, yielded atomic.Int64
+	for range inOrder(8, make([]int, 100), func(int) int {
+		begun.Add(1)
+		return 0
+	}) {
+		if n := begun.Load() - yielded.Add(1) + 1; n > inMemory {
+			t.Errorf("%d captures are in memory", n)
+		}
+		time.Sleep(time.Millisecond)
 	}
 }

@@ -60,6 +60,7 @@ func (a *statsAlone) all(opt pipeline.Options, files []string) error {
 	names := a.sources(files)
 	w := &statWriter{w: a.s.Out, format: a.format, named: len(names) > 1}
 	failed := false
+	opt = divide(opt, len(names))
 	for g := range inOrder(a.share(len(names)), names, func(name string) *gathered { return a.one(opt, name, files, len(names) == 1) }) {
 		for _, err := range g.errs {
 			failed = true

@@ -98,9 +98,8 @@ func origins(src capture.Source) func(frame uint64) render.Origin {
 	}
 }
 
-// sortAndLocate puts findings in order, and says from which file their frames come.
-func sortAndLocate(src *source, findings []render.Finding) {
-	sortFindings(findings)
+// locate says from which file the frames of findings come.
+func locate(src *source, findings []render.Finding) {
 	if src == nil { // it could not be opened
 		return
 	}

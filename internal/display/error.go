@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // Error says what is wrong with a filter, and where.
@@ -36,17 +38,9 @@ func (e *Error) Error() string {
 func (e *Error) Excerpt() {}
 
 // line is the part of the filter around the place, and how many characters are before
-// the place in it. What a terminal would obey is shown as a dot.
+// the place in it. What a terminal would obey is not shown.
 func (e *Error) line() ([]rune, int) {
-	line := []rune(e.Text)
-	for i, r := range line {
-		switch {
-		case r == '\t' || r == '\n' || r == '\r':
-			line[i] = ' '
-		case r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError || r == 0x2028 || r == 0x2029 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
-			line[i] = '.'
-		}
-	}
+	line := visible.Columns(e.Text)
 	at := max(0, min(e.Column-1, len(line)))
 	if len(line) <= shown {
 		return line, at

@@ -112,7 +112,7 @@ func TestErrorOfLongFilter(t *testing.T) {
 		t.Fatalf("%q", lines)
 	}
 	at := strings.IndexByte(lines[2], '^')
-	if marked := string([]rune(lines[1])[at:][:1]); marked != "." {
+	if marked := string([]rune(lines[1])[at:][:1]); marked != "\ufffd" {
 		t.Errorf("the mark is under %q in\n%s", marked, err)
 	}
 }

@@ -54,6 +54,32 @@ func TestFlows_CopiedConnection(t *testing.T) {
 	}
 }
 
+// TestFlows_CopiedInTurn: two connections on the same ports, of which a mirror port gives the
+// frames twice, in turn, are two connections. The copies are told with the one that they are of.
+func TestFlows_CopiedInTurn(t *testing.T) {
+	for name, play := range copied {
+		tcp := tracetest.TCP{}
+		tcp.Handshake()
+		play(&tcp)
+		a, b := at(0, 0, play), later(tracetest.Net{ISN: [2]uint32{500_000, 900_000}}.Frames(tcp.Packets), 3*second)
+		once := tracerun.Run(t, pipeline.Options{}, tracetest.Join(a, b))
+		twice := tracerun.Run(t, pipeline.Options{}, tracetest.Join(tracetest.Join(a, b), later(tracetest.Join(a, b), 6*second)))
+		if once.Totals.Connections != 2 || twice.Totals.Connections != 2 || twice.Totals.PDUs != once.Totals.PDUs || len(twice.Conns) != 2 {
+			t.Errorf("%s: %d connections, %d PDUs; once %d, %d", name, twice.Totals.Connections, twice.Totals.PDUs, once.Totals.Connections, once.Totals.PDUs)
+			continue
+		}
+		if want := twice.Conns[0].Number; twice.Conns[1].Number != want+1 || accused(twice.Conns[0]) || accused(twice.Conns[1]) {
+			t.Errorf("%s: something is wrong with what came again", name)
+		}
+		n := len(a) + len(b)
+		for i := range n {
+			if was, is := twice.FrameConn[i], twice.FrameConn[n+i]; was != is {
+				t.Errorf("%s: frame %d is of connection %d, its copy of %d", name, i+1, was, is)
+			}
+		}
+	}
+}
+
 // accused reports whether something is wrong with the octets of a connection.
 func accused(c *trace.Connection) bool {
 	for i := range c.Flow {

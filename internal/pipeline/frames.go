@@ -28,7 +28,7 @@ func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *
 		return false
 	}
 	fl, side := r.flows.numbered(n)
-	if fl == nil {
+	if fl == nil || r.repeats.repeating(fl.ends) {
 		return false
 	}
 	r.totals.frame(n.Time, int(n.Captured), n.OrigLen)
@@ -167,6 +167,10 @@ func (r *Run) told(f *Frame) {
 func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 	r.segment(f, p)
 	fl, side := r.flows.find(p)
+	if was, dir, ok := r.repeated(p, fl, side); ok {
+		r.tellStraggler(f, p, &was, dir)
+		return
+	}
 	if fl == nil {
 		if was, dir, ok := r.straggler(p); ok {
 			r.tellStraggler(f, p, &was, dir)
@@ -224,7 +228,11 @@ func (r *Run) admit(fl *flow, side int, p *packet.Packet, n *readahead.Note) (*f
 		fl, side = r.flows.add(e, swap), 0
 		r.init(fl, p)
 	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, s) && !(r.opt.Sums && fl.spoilt(side, p)):
+		syns := fl.conn.Opening()
 		r.finish(fl)
+		if r.opt.Linger == 0 {
+			r.repeats.remember(fl.ends, settledOf(fl, syns), s.Time)
+		}
 		fl, side = r.flows.replace(fl, p), 0
 		r.init(fl, p)
 	}

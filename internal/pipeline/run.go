@@ -244,6 +244,7 @@ type Run struct {
 	stopped   atomic.Bool
 	// settling are those that have closed, see Options.Linger.
 	settling settling
+	repeats  repeats
 	memory   *budget.Account
 	// synWeight is what was taken for the SYNs.
 	synWeight int

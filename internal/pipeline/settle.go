@@ -84,6 +84,7 @@ type settled struct {
 	addr   [2]trace.Endpoint
 	first  trace.Dir // direction of side 0
 	syns   reassembly.Opening
+	until  int64 // how long copies of it are recognised on ports that are used again
 }
 
 type pastKey struct {
@@ -183,7 +184,7 @@ func (r *Run) settle(c *closed) {
 	if s.past == nil {
 		s.past = map[packet.Endpoints]settled{}
 	}
-	s.past[fl.ends] = settled{t.Number, fl.mark.swap(), [2]trace.Endpoint{t.Side[0].Addr, t.Side[1].Addr}, fl.conn.Dir(0), syns}
+	s.past[fl.ends] = settledOf(fl, syns)
 	s.room.Push(&s.order, pastKey{fl.ends, t.Number, s.now + rememberFor})
 }
 
@@ -232,10 +233,8 @@ func (r *Run) straggler(p *packet.Packet) (settled, trace.Dir, bool) {
 	if !ok {
 		return was, 0, false
 	}
-	dir, side := was.first, sideOf(swap, was.swap)
-	if side == 1 {
-		dir = 1 - dir
-	}
+	side := sideOf(swap, was.swap)
+	dir := was.dir(side)
 	begins := false
 	switch s := &r.seg; s.Flags & (reassembly.FlagSYN | reassembly.FlagACK | reassembly.FlagRST) {
 	case reassembly.FlagSYN:

@@ -83,20 +83,29 @@ func (c *Checked) Diagnoses() *diagnose.Summary {
 	if c.diagnoses != nil {
 		return c.diagnoses
 	}
-	open := map[uint64][]conformance.Finding{}
-	for i := range c.Findings {
-		if f := &c.Findings[i]; f.Open() {
-			open[f.Conn.Number] = append(open[f.Conn.Number], f.Finding)
-		}
+	found := map[uint64][]int32{}
+	for conn, at := range byConnection(c.Findings) {
+		found[conn] = at
 	}
 	c.diagnoses = &diagnose.Summary{Keep: c.Keep}
 	for _, t := range c.Connections {
-		c.diagnoses.Connection(t, open[t.Number], nil)
+		c.diagnoses.Connection(t, c.open(found[t.Number]), nil)
 	}
 	if c.Others != nil && (c.Failure == "" || c.Totals.Frames > 0) {
 		c.diagnoses.Capture(&c.Totals, c.Others)
 	}
 	return c.diagnoses
+}
+
+// open are those of some findings that nobody has decided about.
+func (c *Checked) open(at []int32) []conformance.Finding {
+	fs := make([]conformance.Finding, 0, len(at))
+	for _, i := range at {
+		if f := &c.Findings[i]; f.Open() {
+			fs = append(fs, f.Finding)
+		}
+	}
+	return fs
 }
 
 // Decided is how many findings are known, and how many suppressed.
@@ -136,17 +145,17 @@ func values(f *conformance.Finding, sep string) string {
 
 // place says where a finding is.
 func place(f *conformance.Finding) string {
-	s := fmt.Sprintf("frame %d", f.Frame)
+	b := appendUint(append(make([]byte, 0, 64), "frame "...), f.Frame)
 	if f.HasDir {
-		s += " " + f.Dir.String()
+		b = append(append(b, ' '), f.Dir.String()...)
 	}
 	if f.HasPDU {
-		s += fmt.Sprintf(" pdu %d", f.PDU)
+		b = appendUint(append(b, " pdu "...), f.PDU)
 	}
 	if f.HasOffset {
-		s += fmt.Sprintf(" offset %d", f.Offset)
+		b = appendInt(append(b, " offset "...), f.Offset)
 	}
-	return s
+	return string(b)
 }
 
 // why is what the source demands, in one line.

@@ -3,6 +3,8 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -12,8 +14,10 @@ import (
 // Finding is one with what people decided about it beforehand.
 type Finding struct {
 	conformance.Finding
-	// Fingerprint recognises it in another run over the same capture.
-	Fingerprint string
+	// conn names its connection, and nth is how many findings before it are the same
+	// otherwise, see [Checked.Fingerprints].
+	conn string
+	nth  int32
 	// Known says that the baseline has it.
 	Known bool
 	// Suppressed says that the configuration does not let it fail, for the Reason.
@@ -67,33 +71,89 @@ func (f *Finding) decision() string {
 // times is how many findings it stands for.
 func (f *Finding) times() int { return 1 + f.Further() }
 
-// Fingerprints gives each finding of the capture its fingerprint: the rule, the
-// endpoints of the connection, the direction and the place in its stream, or the
-// frame where that is all that is known. Numbers that change with what else is
-// in the capture or is found there have no part in it. What would still be the
-// same is counted.
+// Fingerprint recognises it in another run over the same capture: the rule, the endpoints
+// of the connection, the direction and the place in its stream, or the frame where that is
+// all that is known. Numbers that change with what else is in the capture or is found there
+// have no part in it. What would still be the same is counted.
+func (f *Finding) Fingerprint() string {
+	b := append(append(make([]byte, 0, 96), f.Rule.ID...), ' ')
+	b = append(b, f.conn...)
+	if f.HasDir {
+		b = append(append(b, ' '), f.Dir.String()...)
+	}
+	if f.HasOffset {
+		b = appendInt(append(b, " offset "...), f.Offset)
+	} else {
+		b = appendUint(append(b, " frame "...), f.Frame)
+	}
+	if f.nth > 0 {
+		b = append(appendInt(append(b, " ("...), int64(f.nth)+1), ')')
+	}
+	return string(b)
+}
+
+// sameFinding is what findings of a connection have in common that only a count tells apart.
+type sameFinding struct {
+	rule           *conformance.Entry
+	dir            string
+	offset, framed int64
+}
+
+// Fingerprints makes the fingerprints of the findings of the capture.
 func (c *Checked) Fingerprints() {
-	conns, seen := connectionNames(c), map[string]int{}
-	for i := range c.Findings {
-		f := &c.Findings[i]
-		s := f.Rule.ID + " " + conns[f.Conn.Number]
-		if f.HasDir {
-			s += " " + f.Dir.String()
+	names, seen := connectionNames(c), map[sameFinding]int32{}
+	for conn, at := range byConnection(c.Findings) {
+		clear(seen)
+		for _, i := range at {
+			f := &c.Findings[i]
+			same := sameFinding{rule: f.Rule, offset: -1, framed: -1}
+			if f.HasDir {
+				same.dir = f.Dir.String()
+			}
+			if f.HasOffset {
+				same.offset = f.Offset
+			} else {
+				same.framed = int64(f.Frame) //nolint:gosec // a count
+			}
+			f.conn, f.nth = names[conn], seen[same]
+			seen[same]++
 		}
-		if f.HasOffset {
-			s += fmt.Sprintf(" offset %d", f.Offset)
-		} else {
-			s += fmt.Sprintf(" frame %d", f.Frame)
+	}
+}
+
+// byConnection iterates over the connections that have findings, by their numbers, with the
+// places of those.
+func byConnection(fs []Finding) iter.Seq2[uint64, []int32] {
+	return func(yield func(uint64, []int32) bool) {
+		end := map[uint64]int32{} // of those of a connection, among all
+		for i := range fs {
+			end[fs[i].Conn.Number]++
 		}
-		f.Fingerprint = counted(seen, s)
+		conns, n := slices.Sorted(maps.Keys(end)), int32(0)
+		for _, conn := range conns {
+			n, end[conn] = n+end[conn], n
+		}
+		at := make([]int32, len(fs))
+		for i := range fs {
+			conn := fs[i].Conn.Number
+			at[end[conn]] = int32(i) //nolint:gosec // findings in memory
+			end[conn]++
+		}
+		from := int32(0)
+		for _, conn := range conns {
+			if !yield(conn, at[from:end[conn]]) {
+				return
+			}
+			from = end[conn]
+		}
 	}
 }
 
 // connectionNames names connections by transport and endpoints.
 func connectionNames(c *Checked) map[uint64]string {
 	all := slices.Clone(c.Connections)
-	for i := range c.Findings {
-		all = append(all, c.Findings[i].Conn) // its record may be dropped
+	for _, at := range byConnection(c.Findings) {
+		all = append(all, c.Findings[at[0]].Conn) // its record may be dropped
 	}
 	slices.SortStableFunc(all, func(a, b *trace.Connection) int { return cmp.Compare(a.Number, b.Number) })
 	names, seen := map[uint64]string{}, map[string]int{}

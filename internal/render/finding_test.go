@@ -20,7 +20,7 @@ func fingerprinted(conns []*trace.Connection, fs ...conformance.Finding) []strin
 	c.Fingerprints()
 	out := make([]string, 0, len(fs))
 	for i := range c.Findings {
-		out = append(out, c.Findings[i].Fingerprint)
+		out = append(out, c.Findings[i].Fingerprint())
 	}
 	return out
 }

@@ -3,7 +3,6 @@ package render
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/url"
 	"path/filepath"
@@ -12,7 +11,8 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 )
 
-// The parts of SARIF 2.1.0 (OASIS, 2020) that are written.
+// The parts of SARIF 2.1.0 (OASIS, 2020) that are written once. Results are written member by
+// member, see result: there may be millions.
 type (
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`
@@ -45,44 +45,14 @@ type (
 		Message   sarifText       `json:"message"`
 		Locations []sarifLocation `json:"locations"`
 	}
-	sarifResult struct {
-		RuleID    string          `json:"ruleId"`
-		RuleIndex int             `json:"ruleIndex"`
-		Level     string          `json:"level"`
-		Message   sarifText       `json:"message"`
-		Locations []sarifLocation `json:"locations"`
-		// Fingerprints have a name with a version.
-		Fingerprints  map[string]string  `json:"partialFingerprints"`
-		BaselineState string             `json:"baselineState,omitempty"`
-		Suppressions  []sarifSuppression `json:"suppressions,omitzero"`
-		Property      sarifProperties    `json:"properties"`
-	}
-	sarifSuppression struct {
-		Kind          string `json:"kind"`
-		Status        string `json:"status"`
-		Justification string `json:"justification"`
-	}
 	sarifLocation struct {
-		Physical sarifPhysical  `json:"physicalLocation"`
-		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+		Physical sarifPhysical `json:"physicalLocation"`
 	}
 	sarifPhysical struct {
 		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   *sarifRegion  `json:"region,omitempty"`
-	}
-	// GitHub shows a result only where it has a line, so the frame counts as one. The octets are
-	// those of the frame in the file.
-	sarifRegion struct {
-		Line   uint64 `json:"startLine,omitempty"`
-		Offset *int64 `json:"byteOffset,omitempty"`
-		Length *int   `json:"byteLength,omitempty"`
 	}
 	sarifArtifact struct {
 		URI string `json:"uri"`
-	}
-	sarifLogical struct {
-		Name string `json:"fullyQualifiedName"`
-		Kind string `json:"kind"`
 	}
 	sarifProperties map[string]any
 )
@@ -136,17 +106,6 @@ func (r *sarifReport) value(indent string, v any) {
 	r.out.done()
 }
 
-// result writes a result.
-func (r *sarifReport) result(v *sarifResult) {
-	sep := ",\n"
-	if r.results == 0 {
-		sep = "\n"
-	}
-	r.results++
-	r.write(sep + sarifResultIn)
-	r.value(sarifResultIn, v)
-}
-
 // rule returns the index of a rule in the log.
 func (r *sarifReport) rule(e *conformance.Entry) int {
 	if i, ok := r.index[e]; ok {
@@ -163,33 +122,12 @@ func (r *sarifReport) rule(e *conformance.Entry) int {
 }
 
 func (r *sarifReport) Capture(c *Checked) error {
-	file := sarifPhysical{Artifact: sarifArtifact{(&url.URL{Path: filepath.ToSlash(c.File)}).String()}}
+	file := sarifPhysical{sarifArtifact{(&url.URL{Path: filepath.ToSlash(c.File)}).String()}}
 	for i := range c.Findings {
-		f := &c.Findings[i]
-		p := sarifProperties{"frame": f.Frame, "conn": f.Conn.Number}
-		if f.HasDir {
-			p["dir"] = f.Dir.String()
-		}
-		if f.HasPDU {
-			p["pdu"] = f.PDU
-		}
-		if f.HasOffset {
-			p["offset"] = f.Offset
-		}
-		if n := f.Further(); n > 0 {
-			p["further"] = n
-		}
-		result := sarifResult{
-			RuleID: f.Rule.ID, RuleIndex: r.rule(f.Rule), Level: f.Severity.String(), Message: sarifText{f.place() + ": " + said(&f.Finding)},
-			Locations:    []sarifLocation{{regionOf(file, c, f.Frame), []sarifLogical{{fmt.Sprintf("connection %d/frame %d", f.Conn.Number, f.Frame), "frame"}}}},
-			Fingerprints: map[string]string{"iwdissect/v1": f.Fingerprint},
-			Property:     p,
-		}
-		decide(c, f, &result)
-		r.result(&result)
+		r.result(c, &c.Findings[i], file.Artifact.URI)
 	}
 	notify := func(level, text string) {
-		r.ran.Notifications = append(r.ran.Notifications, sarifNotification{level, sarifText{text}, []sarifLocation{{Physical: file}}})
+		r.ran.Notifications = append(r.ran.Notifications, sarifNotification{level, sarifText{text}, []sarifLocation{{file}}})
 	}
 	if c.Failure != "" {
 		r.ran.Successful = false
@@ -201,30 +139,110 @@ func (r *sarifReport) Capture(c *Checked) error {
 	return r.out.err
 }
 
-// regionOf is a file with the place of a frame in it.
-func regionOf(file sarifPhysical, c *Checked, frame uint64) sarifPhysical {
-	file.Region = &sarifRegion{Line: max(frame, 1)}
-	if p, ok := c.Places[frame]; ok {
-		file.Region.Offset, file.Region.Length = &p.Offset, &p.Length
+// result writes a finding, in a line.
+func (r *sarifReport) result(c *Checked, f *Finding, uri string) {
+	sep := ",\n"
+	if r.results == 0 {
+		sep = "\n"
 	}
-	return file
+	r.results++
+	o := object{b: append(append(r.out.b, sep...), sarifResultIn...)}
+	o.open()
+	o.str("ruleId", f.Rule.ID)
+	o.int("ruleIndex", int64(r.rule(f.Rule)))
+	o.str("level", f.Severity.String())
+	o.key("message")
+	o.open()
+	o.str("text", f.place()+": "+said(&f.Finding))
+	o.close()
+	locations(&o, c, f, uri)
+	o.key("partialFingerprints") // a name with a version
+	o.open()
+	o.str("iwdissect/v1", f.Fingerprint())
+	o.close()
+	decided(&o, c, f)
+	properties(&o, f)
+	o.close()
+	r.out.b = o.b
+	r.out.done()
 }
 
-// decide says what was decided about a finding: with a baseline of every one
+// locations says where a finding is. GitHub shows a result only where it has a line, so the
+// frame counts as one. The octets are those of the frame in the file.
+func locations(o *object, c *Checked, f *Finding, uri string) {
+	o.key("locations")
+	o.openList()
+	o.open()
+	o.key("physicalLocation")
+	o.open()
+	o.key("artifactLocation")
+	o.open()
+	o.str("uri", uri)
+	o.close()
+	o.key("region")
+	o.open()
+	o.uint("startLine", max(f.Frame, 1))
+	if p, ok := c.Places[f.Frame]; ok {
+		o.int("byteOffset", p.Offset)
+		o.int("byteLength", int64(p.Length))
+	}
+	o.close()
+	o.close()
+	o.key("logicalLocations")
+	o.openList()
+	o.open()
+	name := appendUint(append(make([]byte, 0, 64), "connection "...), f.Conn.Number)
+	o.str("fullyQualifiedName", string(appendUint(append(name, "/frame "...), f.Frame)))
+	o.str("kind", "frame")
+	o.close()
+	o.closeList()
+	o.close()
+	o.closeList()
+}
+
+// decided says what was decided about a finding: with a baseline of every one
 // whether it is new, with a configuration of every one whether it is suppressed.
-func decide(c *Checked, f *Finding, r *sarifResult) {
+func decided(o *object, c *Checked, f *Finding) {
 	switch {
 	case f.Known:
-		r.BaselineState = "unchanged"
+		o.str("baselineState", "unchanged")
 	case c.Compared:
-		r.BaselineState = "new"
+		o.str("baselineState", "new")
 	}
-	switch {
-	case f.Suppressed:
-		r.Suppressions = []sarifSuppression{{"external", "accepted", f.Reason}}
-	case c.Config != "":
-		r.Suppressions = []sarifSuppression{}
+	if !f.Suppressed && c.Config == "" {
+		return
 	}
+	o.key("suppressions")
+	o.openList()
+	if f.Suppressed {
+		o.open()
+		o.str("kind", "external")
+		o.str("status", "accepted")
+		o.str("justification", f.Reason)
+		o.close()
+	}
+	o.closeList()
+}
+
+// properties are what of a finding SARIF has no member for.
+func properties(o *object, f *Finding) {
+	o.key("properties")
+	o.open()
+	o.uint("frame", f.Frame)
+	o.uint("conn", f.Conn.Number)
+	if f.HasDir {
+		o.str("dir", f.Dir.String())
+	}
+	if f.HasPDU {
+		o.uint("pdu", f.PDU)
+	}
+	if f.HasOffset {
+		o.int("offset", f.Offset)
+	}
+	if n := f.Further(); n > 0 {
+		o.int("further", int64(n))
+	}
+	o.close()
 }
 
 func (r *sarifReport) Close() error {

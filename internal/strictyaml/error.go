@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // Error is what is wrong at one place of a file.
@@ -34,19 +35,11 @@ const Shown = 100
 // window cuts a line to what is around a column, fit for a terminal, and
 // returns it with a caret for the line below.
 func window(line string, column int) (text, caret string) {
-	chars := []rune(line)
+	chars := visible.Columns(line)
 	at := min(max(column-1, 0), len(chars))
 	from := max(0, min(at-Shown/2, len(chars)-Shown))
 	chars = slices.Clone(chars[from:min(from+Shown, len(chars))])
 	at -= from
-	for i, c := range chars {
-		switch {
-		case c == '\t':
-			chars[i] = ' '
-		case !unicode.IsPrint(c):
-			chars[i] = unicode.ReplacementChar
-		}
-	}
 	return string(chars), strings.Repeat(" ", at) + "^"
 }
 

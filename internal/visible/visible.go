@@ -36,6 +36,21 @@ func Text(s string) string {
 	return string(commandless(AppendText(make([]byte, 0, len(s)+16), s)))
 }
 
+// Columns are the characters of a line below which marks are to stand: one for each rune, so that
+// no column moves. What is hidden is a blank if it is one, else the replacement character.
+func Columns(s string) []rune {
+	line := []rune(s)
+	for i, r := range line {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r':
+			line[i] = ' '
+		case Hidden(r):
+			line[i] = unicode.ReplacementChar
+		}
+	}
+	return line
+}
+
 // plain reports whether text can be shown as it is.
 func plain(s string) bool {
 	if !utf8.ValidString(s) || strings.Contains(s, "##") || strings.HasPrefix(strings.TrimLeft(s, " "), "::") {

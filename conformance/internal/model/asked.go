@@ -51,15 +51,22 @@ func (p *packedAsked) foreseen() packedAsked {
 }
 
 func (p *packedAsked) unpack() asked {
-	const low, octet = 1<<24 - 1, 0xff
+	const octet = 0xff
 	return asked{
 		Request: rdmap.ReadRequest{
 			SinkSTag: uint32(p[2]), SinkTO: p[0], Size: uint32(p[3]), SrcSTag: uint32(p[2] >> 32), SrcTO: p[1], //nolint:gosec // its halves
 		},
 		Atomic: p[6]>>40&1 != 0, Source: TaggedAddress{uint32(p[6]), p[5]}, aop: rdmap.AOpCode(p[6] >> 32 & octet), //nolint:gosec // its lower half
-		msn: uint32(p[3] >> 32), PDU: p[4],
-		Depth: depth{Reads: int(p[7] & low), Atomics: int(p[7] >> 24 & low), Known: p[7]>>48&1 != 0},
+		msn: p.msn(), PDU: p.pdu(), Depth: p.depth(),
 	}
+}
+
+func (p *packedAsked) pdu() uint64 { return p[4] }
+func (p *packedAsked) msn() uint32 { return uint32(p[3] >> 32) } //nolint:gosec // its upper half
+
+func (p *packedAsked) depth() depth {
+	const low = 1<<24 - 1
+	return depth{Reads: int(p[7] & low), Atomics: int(p[7] >> 24 & low), Known: p[7]>>48&1 != 0}
 }
 
 func (a *askedRing) add(r *Request, s *Segment) {
@@ -84,18 +91,38 @@ func (a *askedRing) add(r *Request, s *Segment) {
 	a.count++
 }
 
-// All iterates over the requests, the oldest first.
-func (a *askedRing) All(yield func(*asked) bool) {
-	var p packedAsked
+// askedReader reads the requests of a ring, the oldest first.
+type askedReader struct {
+	rest deltas.Reader
+	p    packedAsked // the one that was read last
+	nth  uint64      // its number
+}
+
+func (a *askedRing) read() askedReader {
+	r := askedReader{rest: a.kept.Read(), nth: a.count - uint64(a.n) - 1}
 	if a.base != nil {
-		p = *a.base
+		r.p = *a.base
 	}
-	nth := a.count - uint64(a.n)
-	for r := a.kept.Read(); r.More(); nth++ {
-		p = p.foreseen()
-		r.Next(p[:])
-		x := p.unpack()
-		if x.Nth = nth; !yield(&x) {
+	return r
+}
+
+// next reads the next request, if there is one.
+func (r *askedReader) next() bool {
+	if !r.rest.More() {
+		return false
+	}
+	r.p = r.p.foreseen()
+	r.rest.Next(r.p[:])
+	r.nth++
+	return true
+}
+
+// All iterates over the requests, the oldest first. They are borrowed.
+func (a *askedRing) All(yield func(*asked) bool) {
+	var x asked
+	for r := a.read(); r.next(); {
+		x = r.p.unpack()
+		if x.Nth = r.nth; !yield(&x) {
 			return
 		}
 	}
@@ -103,9 +130,11 @@ func (a *askedRing) All(yield func(*asked) bool) {
 
 // find returns the latest request with a number.
 func (a *askedRing) find(msn uint32) (found *asked) {
-	for x := range a.All {
-		if x.msn == msn {
-			found = x
+	for r := a.read(); r.next(); {
+		if r.p.msn() == msn {
+			x := r.p.unpack()
+			x.Nth = r.nth
+			found = &x
 		}
 	}
 	return found

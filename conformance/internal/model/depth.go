@@ -267,15 +267,31 @@ func (f *flight) beside(s *Segment, stag uint32) (places uint8) {
 	return places
 }
 
-// DepthOf is how many requests of a direction were outstanding with this one, if that is
-// known.
-func (h *Direction) DepthOf(r *Request) (n int, known bool) {
-	for x := range h.Asked.All {
-		if x.PDU == r.At.PDU {
-			return x.Depth.Reads + x.Depth.Atomics, x.Depth.Known
-		}
+// Depths looks up how many requests of a direction were outstanding with each of some, in the
+// order in which they were asked: one walk through what is kept finds all of them.
+type Depths struct {
+	rest askedReader
+	more bool
+}
+
+// Depths begins with the oldest request.
+func (h *Direction) Depths() *Depths {
+	d := &Depths{rest: h.Asked.read()}
+	d.more = d.rest.next()
+	return d
+}
+
+// Of is how many requests were outstanding with this one, if that is known. It was asked after
+// the one of the call before.
+func (d *Depths) Of(r *Request) (n int, known bool) {
+	for d.more && d.rest.p.pdu() < r.At.PDU {
+		d.more = d.rest.next()
 	}
-	return 0, false
+	if !d.more || d.rest.p.pdu() != r.At.PDU {
+		return 0, false
+	}
+	x := d.rest.p.depth()
+	return x.Reads + x.Atomics, x.Known
 }
 
 // Outstanding returns the request of a direction that is not answered.

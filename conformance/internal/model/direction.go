@@ -106,8 +106,10 @@ type asking struct {
 	// atomicsOut are those of them that are atomics, shorts those whose answer ended
 	// early.
 	atomicsOut, Shorts int
-	atomics            uint64 // Atomic Requests sent
-	Responses          uint64 // Atomic Responses sent
+	// shortEnds are the segments that ended those answers, by the nth of the request.
+	shortEnds map[uint64]site
+	atomics   uint64 // Atomic Requests sent
+	Responses uint64 // Atomic Responses sent
 	// Asked and flight are its requests: all of them, and those that may be outstanding.
 	Asked  askedRing
 	Flight flight

@@ -11,32 +11,37 @@ import (
 
 // Request is a Read or an Atomic Request that awaits its answer. Both wait in one
 // queue (RFC 7306 section 7).
+// There may be millions: it is small, and nothing in it is a pointer.
 type Request struct {
-	Atomic bool
-	MSN    uint32
-	STag   uint32
 	TO     uint64
 	Size   uint64
-	ID     uint32
 	Got    uint64
-	At     site
-	// Short is the segment whose L came before the whole answer, if any.
-	Short    site
+	MSN    uint32
+	STag   uint32
+	ID     uint32
+	Atomic bool
+	// HasShort: a segment had L before the whole answer came, see [Direction.ShortOf].
 	HasShort bool
 	Started  bool
-	// nth counts the requests of the direction from 0.
-	nth uint64
-	// source is the memory of the peer that it is about, aop what to do with it.
-	source   TaggedAddress
-	AtomicOp rdmap.AOpCode
-	// end is that of its FPDU in the stream, answers how many segments the peer had
-	// sent before.
-	End     int64
-	answers uint64
+	AtomicOp rdmap.AOpCode // what to do with source
 	// beside are the places within 8 octets of the atomics on the same STag that
 	// were outstanding when it was sent, a bit for each.
 	beside uint8
+	// source is the memory of the peer that it is about.
+	source TaggedAddress
+	At     site
+	// nth counts the requests of the direction from 0; answers is how many segments the peer
+	// had sent before.
+	nth     uint64
+	answers uint64
 }
+
+// End is that of its FPDU in the stream.
+func (r *Request) End() int64 { return r.At.end }
+
+// ShortOf is the segment that had L before the whole answer to a request came, if there is
+// one.
+func (h *Direction) ShortOf(r *Request) Place { x := h.shortEnds[r.nth]; return x.In(h.Peer.Dir) }
 
 // Source is the memory of the peer that the request is about.
 func (r *Request) Source() TaggedAddress { return r.source }
@@ -230,10 +235,7 @@ func (s *Segment) responds() {
 	switch {
 	case !s.DDP.Last:
 	case r.Got < r.Size:
-		if !r.HasShort {
-			s.Peer.Shorts++
-		}
-		r.Short, r.HasShort = siteOf(s.PDU, s.Count), true
+		s.Peer.endsShort(r, siteOf(s.PDU, s.Count))
 	default:
 		s.Peer.answered(r)
 	}
@@ -246,20 +248,39 @@ func (s *Segment) endShortAnswers() {
 	if h.Shorts == 0 {
 		return
 	}
-	h.Shorts = 0
 	h.Requests = slices.DeleteFunc(h.Requests, func(r Request) bool {
-		if r.HasShort && r.Short.PDU == s.PDU.Number {
-			h.Shorts++
+		if !r.HasShort || h.shortEnds[r.nth].PDU == s.PDU.Number {
 			return false
 		}
-		return r.HasShort
+		h.forgetShort(&r)
+		return true
 	})
+}
+
+// endsShort notes that the answer to a request ended early.
+func (h *Direction) endsShort(r *Request, at site) {
+	if !r.HasShort {
+		h.Shorts++
+		r.HasShort = true
+	}
+	if h.shortEnds == nil {
+		h.shortEnds = map[uint64]site{}
+	}
+	h.shortEnds[r.nth] = at
+}
+
+// forgetShort forgets that it did.
+func (h *Direction) forgetShort(r *Request) {
+	if r.HasShort {
+		h.Shorts--
+		delete(h.shortEnds, r.nth)
+	}
 }
 
 // request records the current request.
 func (s *Segment) request(c *Conn, r Request) {
 	h := s.Direction
-	r.MSN, r.At, r.End, r.answers, r.nth = s.DDP.MSN, siteOf(s.PDU, s.Count), SpanOf(s.PDU).End, h.Peer.Count, h.Flight.count
+	r.MSN, r.At, r.answers, r.nth = s.DDP.MSN, siteOf(s.PDU, s.Count), h.Peer.Count, h.Flight.count
 	h.Flight.retire(s.PDU.LastAcked)
 	if r.Atomic {
 		r.beside = h.Flight.beside(s, r.source.STag)
@@ -288,9 +309,7 @@ func (h *Direction) ask(r Request) {
 		if h.Requests[0].Atomic {
 			h.countAtomic(&h.Requests[0], -1)
 		}
-		if h.Requests[0].HasShort {
-			h.Shorts--
-		}
+		h.forgetShort(&h.Requests[0])
 		h.room.Drop(&h.Requests, 1)
 	}
 	h.room.Push(&h.Requests, r)
@@ -314,9 +333,7 @@ func (h *Direction) HasAtomic(id uint32) bool { return h.atomicIDs[id] > 0 }
 func (h *Direction) answered(r *Request) {
 	for i := range h.Requests {
 		if &h.Requests[i] == r {
-			if r.HasShort {
-				h.Shorts--
-			}
+			h.forgetShort(r)
 			if r.Atomic {
 				h.countAtomic(r, -1)
 			}

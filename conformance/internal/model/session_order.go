@@ -98,9 +98,13 @@ func (h *Direction) Ended() bool {
 	return false
 }
 
+// Ordered reports whether it is known what stood before a chunk in its session: nothing was
+// missing, and it was not itself missing until others were taken to stand in its place.
+func Ordered(p *trace.PDU) bool { return p.Chunk.Arrival.Complete && p.Chunk.Order != trace.Late }
+
 // offends notes a chunk that fits no pattern of a session, if that is certain.
 func (h *Direction) offends(p *trace.PDU, have catalogue.Gate) {
-	if sure := catalogue.Start | catalogue.Contig; !h.Offended && p.Chunk.Arrival.Complete && have&sure == sure {
+	if sure := catalogue.Start | catalogue.Contig; !h.Offended && Ordered(p) && have&sure == sure {
 		h.Offended, h.Offence = true, p.Chunk.Arrival.TSN
 	}
 }

@@ -94,7 +94,7 @@ func (c *Case) Count() int { return c.desk.Count() }
 // Blamed reports whether a rule other than the current one has reported a PDU: the given
 // rule or, if none is given, any rule above a note except those listed.
 func (c *Case) Blamed(pdu uint64, rule string, but ...string) bool {
-	return slices.ContainsFunc(c.Found(), func(f Finding) bool { return c.Blames(&f, pdu, rule, but...) })
+	return AnyFinding(c.Found(), func(f *Finding) bool { return c.Blames(f, pdu, rule, but...) })
 }
 
 // Blames reports whether a finding is one that [Case.Blamed] looks for.
@@ -113,7 +113,7 @@ func (c *Case) BlamedByRule(pdu uint64) bool { return blamedByRule(c.Found(), pd
 func (c *Case) BlamedBefore(pdu uint64) bool { return blamedByRule(c.before, pdu) }
 
 func blamedByRule(all []Finding, pdu uint64) bool {
-	return slices.ContainsFunc(all, func(f Finding) bool { return f.HasPDU && f.PDU == pdu && !f.Rule.Advice })
+	return AnyFinding(all, func(f *Finding) bool { return f.HasPDU && f.PDU == pdu && !f.Rule.Advice })
 }
 
 // Field is the name, in records, of the field that the current rule judges.

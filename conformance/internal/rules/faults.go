@@ -33,7 +33,7 @@ func IsOf(f *Finding, ids ...string) bool {
 
 // Flagged reports whether a PDU violates one of the rules.
 func (c *Case) Flagged(pdu uint64, ids ...string) bool {
-	return slices.ContainsFunc(c.Found(), func(f Finding) bool { return f.HasPDU && f.PDU == pdu && IsOf(&f, ids...) })
+	return AnyFinding(c.Found(), func(f *Finding) bool { return f.HasPDU && f.PDU == pdu && IsOf(f, ids...) })
 }
 
 // Awaits reports whether the segment that a Terminate quotes has the MSN that its
@@ -46,8 +46,8 @@ func (c *Case) Awaits(t *model.Terminate) bool {
 // Refusable reports whether a PDU violates a rule of DDP or RDMAP for which its receiver has
 // to refuse it.
 func (c *Case) Refusable(pdu uint64) bool {
-	return slices.ContainsFunc(c.Found(), func(f Finding) bool {
-		return f.HasPDU && f.PDU == pdu && f.Severity == catalogue.Error && slices.Contains([]string{"ddp", "rdmap", "rdmap-ext"}, f.Rule.Layer) && !IsOf(&f, unseen...)
+	return AnyFinding(c.Found(), func(f *Finding) bool {
+		return f.HasPDU && f.PDU == pdu && f.Severity == catalogue.Error && slices.Contains([]string{"ddp", "rdmap", "rdmap-ext"}, f.Rule.Layer) && !IsOf(f, unseen...)
 	})
 }
 
@@ -66,7 +66,7 @@ func (c *Case) Received(h *model.Direction, of func(*Finding) bool) (all []*Find
 
 // stands reports whether a finding yields to none of the current findings.
 func (c *Case) stands(f *Finding) bool {
-	return !slices.ContainsFunc(c.Found(), func(g Finding) bool { return f.YieldsTo(&g) })
+	return !AnyFinding(c.Found(), func(g *Finding) bool { return f.YieldsTo(g) })
 }
 
 // Noticeable is the first fault of a direction that its receiver must notice, nil if there

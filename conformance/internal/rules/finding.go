@@ -26,6 +26,17 @@ type Standing struct {
 	Settled, Withdrawn, Told bool
 }
 
+// AnyFinding reports whether one of some findings is as asked. It does not copy them: they are
+// large, and each of many may be compared with each.
+func AnyFinding(all []Finding, is func(*Finding) bool) bool {
+	for i := range all {
+		if is(&all[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // YieldsTo reports whether another finding explains this one.
 func (f *Finding) YieldsTo(g *Finding) bool {
 	return !f.Stands && slices.Contains(f.By.YieldsTo, g.Rule.ID) && f.near(g)

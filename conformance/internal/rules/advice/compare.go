@@ -3,7 +3,6 @@ package advice
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
@@ -151,5 +150,5 @@ func depthsTaken(b *model.CaptureState, p *model.EndedConnection) (d depths) {
 
 // adviceTells reports whether advice was given that names why the connection failed.
 func adviceTells(r *rules.Report) bool {
-	return slices.ContainsFunc(r.Before(), func(x rules.Finding) bool { return x.Rule.Advice && x.Severity >= catalogue.Warning })
+	return rules.AnyFinding(r.Before(), func(x *rules.Finding) bool { return x.Rule.Advice && x.Severity >= catalogue.Warning })
 }

@@ -2,7 +2,6 @@ package advice
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
@@ -44,7 +43,7 @@ var markerAdvice = []rules.Rule{
 // otherFault reports whether something else was wrong on the connection, which may as
 // well be why it failed.
 func otherFault(c *rules.Case) bool {
-	return slices.ContainsFunc(c.Found(), func(f rules.Finding) bool { return !f.Rule.Advice && f.Severity > catalogue.Note })
+	return rules.AnyFinding(c.Found(), func(f *rules.Finding) bool { return !f.Rule.Advice && f.Severity > catalogue.Note })
 }
 
 // asksForMarkers reports whether a startup frame asks for markers and has no other

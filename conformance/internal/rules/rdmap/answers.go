@@ -79,12 +79,13 @@ func unanswered(atomic bool, message string) *rules.On[*model.Direction] {
 // the stream: neither it nor those behind it get an answer.
 func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Request, n int) {
 	fin := c.Trace.Flow[h.Peer.Dir].FIN
+	depths := h.Depths()
 	for i := range h.Requests {
 		q := &h.Requests[i]
-		if mustRefuse(c, h, q) {
+		if mustRefuse(c, h, q, depths) {
 			break
 		}
-		if q.Atomic != atomic || q.HasShort || fin != nil && q.End > fin.Acked {
+		if q.Atomic != atomic || q.HasShort || fin != nil && q.End() > fin.Acked {
 			continue
 		}
 		if n++; first == nil {
@@ -96,10 +97,11 @@ func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Requ
 
 // mustRefuse reports whether the other side must not answer a request: it violates a rule
 // that its receiver has to check, or is beyond the depth.
-func mustRefuse(c *rules.Case, h *model.Direction, q *model.Request) bool {
-	limit, ok := c.Trace.Depth(h.Dir)
-	if d, known := h.DepthOf(q); ok && known && c.Enhanced() && d > limit {
-		return true
+func mustRefuse(c *rules.Case, h *model.Direction, q *model.Request, depths *model.Depths) bool {
+	if limit, ok := c.Trace.Depth(h.Dir); ok && c.Enhanced() {
+		if d, known := depths.Of(q); known && d > limit {
+			return true
+		}
 	}
 	return c.Refusable(q.At.PDU)
 }
@@ -114,16 +116,16 @@ func answeredEarly(atomic bool) *rules.On[*model.Segment] {
 			}
 			// Only what was acknowledged matters, not what waits for others.
 			have := c.SettledGate()
-			if at := model.SpanOf(s.PDU); at.Knew(a.Request.End) == model.Unproven {
+			if at := model.SpanOf(s.PDU); at.Knew(a.Request.End()) == model.Unproven {
 				return rules.Lacking(catalogue.Causal).Given(have)
 			}
 			return rules.InScope.Given(have)
 		},
 		Judge: func(r *rules.Report, s *model.Segment) {
 			request := s.Answer.Request
-			if at := model.SpanOf(s.PDU); at.Knew(request.End) == model.Without {
+			if at := model.SpanOf(s.PDU); at.Knew(request.End()) == model.Without {
 				r.On(s, "the answer is sent before its whole request has arrived",
-					fmt.Sprintf("acknowledged up to offset %d", at.Acked), fmt.Sprintf("at least %d, the end of the request in frame %d", request.End, request.At.Frame))
+					fmt.Sprintf("acknowledged up to offset %d", at.Acked), fmt.Sprintf("at least %d, the end of the request in frame %d", request.End(), request.At.Frame))
 			}
 		},
 	}

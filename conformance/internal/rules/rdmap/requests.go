@@ -255,7 +255,7 @@ func reportShortAnswers(r *rules.Report, h *model.Direction, next *model.Answer)
 		if !q.HasShort {
 			continue
 		}
-		at := q.Short.In(h.Peer.Dir)
+		at := h.ShortOf(q)
 		at.Related = next.Related(at.PDU)
 		r.Report(rules.Violation{Place: at, Message: "the Read Response is shorter than its request", Observed: fmt.Sprint(q.Got), Expected: fmt.Sprint(q.Size)})
 	}

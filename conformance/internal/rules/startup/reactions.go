@@ -181,7 +181,7 @@ var reactionRules = []rules.Rule{
 				if !good(q) || !q.S || reply != nil || unansweredScope(c, q) != rules.InScope {
 					return rules.OutOfScope
 				}
-				if slices.ContainsFunc(c.Before(), func(f rules.Finding) bool { return c.Blames(&f, q.PDUNumber, "") }) {
+				if rules.AnyFinding(c.Before(), func(f *rules.Finding) bool { return c.Blames(f, q.PDUNumber, "") }) {
 					return rules.OutOfScope
 				}
 				return rules.InScopeIf(slices.ContainsFunc(c.Ended().To[p.Responder()], (*model.EndedConnection).Enhanced))

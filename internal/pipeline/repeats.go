@@ -1,0 +1,113 @@
+package pipeline
+
+import (
+	"slices"
+
+	"github.com/iwdissect/iwdissect/internal/fifo"
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/reassembly"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// A mirror port that gives a burst of packets twice may give several connections twice that used
+// the same ports in turn. A SYN of one of the former ones is a copy then, and so are the packets
+// that follow it and lie where that connection was: they are stragglers of it. That is so in files;
+// of a live capture connections are settled, see settling.
+
+// maxRepeated bounds the former connections of the same ports that are remembered.
+const maxRepeated = 4
+
+// repeats are the connections whose ports were used again.
+type repeats struct {
+	past  map[packet.Endpoints][]settled // the latest one first
+	order []pastKey                      // first in, first out
+	room  fifo.Room[pastKey]
+	// again are the connections copies of which come at present.
+	again map[packet.Endpoints]settled
+}
+
+// settledOf is what stragglers of a flow need.
+func settledOf(fl *flow, syns reassembly.Opening) settled {
+	t := &fl.conn.Trace
+	return settled{t.Number, fl.mark.swap(), [2]trace.Endpoint{t.Side[0].Addr, t.Side[1].Addr}, fl.conn.Dir(0), syns, 0}
+}
+
+// remember notes a connection whose ports are used again at a time.
+func (r *repeats) remember(e packet.Endpoints, was settled, now int64) {
+	if !was.syns.Both() {
+		return // a SYN that nothing answered
+	}
+	if r.past == nil {
+		r.past, r.again = map[packet.Endpoints][]settled{}, map[packet.Endpoints]settled{}
+	}
+	r.expire(now)
+	was.until = now + rememberFor
+	all := slices.Insert(r.past[e], 0, was)
+	r.past[e] = all[:min(len(all), maxRepeated)]
+	r.room.Push(&r.order, pastKey{e, was.number, was.until})
+}
+
+// expire forgets those whose ports may be used again with any number, and those beyond the bound.
+func (r *repeats) expire(now int64) {
+	for len(r.order) > 0 && (r.order[0].until <= now || len(r.order) >= maxSettled) {
+		k := r.order[0]
+		r.room.Drop(&r.order, 1)
+		r.forget(k.ends, k.number)
+	}
+}
+
+func (r *repeats) forget(e packet.Endpoints, number uint64) {
+	all := slices.DeleteFunc(r.past[e], func(s settled) bool { return s.number == number })
+	if r.past[e] = all; len(all) == 0 {
+		delete(r.past, e)
+	}
+	if r.again[e].number == number {
+		delete(r.again, e)
+	}
+}
+
+// repeating reports whether packets between endpoints may be copies at present.
+func (r *repeats) repeating(e packet.Endpoints) bool {
+	if len(r.again) == 0 {
+		return false
+	}
+	_, ok := r.again[e]
+	return ok
+}
+
+// repeated returns the former connection that the segment at hand belongs to, while fl uses its
+// ports; fl may be nil.
+func (r *Run) repeated(p *packet.Packet, fl *flow, side int) (was settled, dir trace.Dir, ok bool) {
+	if len(r.repeats.past) == 0 || fl == nil {
+		return was, 0, false
+	}
+	e, swap := p.Endpoints()
+	s, c := &r.seg, &r.repeats
+	if s.Flags&(reassembly.FlagSYN|reassembly.FlagRST) != reassembly.FlagSYN {
+		if !c.repeating(e) {
+			return was, 0, false
+		}
+		was = c.again[e]
+		side := sideOf(swap, was.swap)
+		return was, was.dir(side), was.syns.Holds(side, s)
+	}
+	delete(c.again, e)
+	if !fl.conn.NewConnection(side, s) {
+		return was, 0, false
+	}
+	for _, was := range c.past[e] {
+		if side := sideOf(swap, was.swap); s.Time < was.until && was.syns.Copied(side, s) {
+			c.again[e] = was
+			return was, was.dir(side), true
+		}
+	}
+	return was, 0, false
+}
+
+// dir is the direction of what a side sent.
+func (s *settled) dir(side int) trace.Dir {
+	if side == 1 {
+		return 1 - s.first
+	}
+	return s.first
+}
