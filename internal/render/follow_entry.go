@@ -187,6 +187,16 @@ func (t *talk) segment(f *Follow, p *trace.PDU) {
 	if c := colourOf(p); c != "" && t.colour != red {
 		t.colour = c
 	}
+	t.octets(f, p, int64(n))
+	t.faults(p)
+}
+
+// octets takes in the payload of a segment, n octets, as far as it is shown, and counts what
+// was not captured.
+func (t *talk) octets(f *Follow, p *trace.PDU, n int64) {
+	if f.opt.Hex == 0 && p.FPDU != nil && len(p.FPDU.Missing) == 0 {
+		return
+	}
 	got := int64(0)
 	dialogue.Pieces(p, func(_ int64, b []byte) {
 		got += int64(len(b))
@@ -194,8 +204,7 @@ func (t *talk) segment(f *Follow, p *trace.PDU) {
 			t.payload = append(t.payload, b[:min(room, len(b))]...)
 		}
 	})
-	t.missing += int64(n) - got
-	t.faults(p)
+	t.missing += n - got
 }
 
 // faults notes what is wrong with a segment, besides octets that are missing.

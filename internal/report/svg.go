@@ -60,21 +60,30 @@ func (d *drawing) axis(from, to string) {
 	d.text(plotRight, plotBottom+16, "tick", "end", to)
 }
 
+// slotWidth is how wide a slot of time is drawn.
+func slotWidth(interval, lasted int64) float64 {
+	return (plotRight - plotLeft) * min(float64(interval)/float64(max(lasted, 1)), 1)
+}
+
+// bar draws a part of a slot, at least so wide; the last slot may end behind the plot.
+func (d *drawing) bar(slot int, step, part, least, y, h float64, class, title string) {
+	x := min(plotLeft+step*float64(slot), plotRight-least)
+	d.rect(x, y, min(max(step*part, least), plotRight-x), h, class, title)
+}
+
 // drawRates draws octets over time: those of the initiator upwards, those of the responder
 // downwards, and marks where packets were sent again.
 func drawRates(r Rates) template.HTML {
 	d := newChart()
 	most := uint64(1)
-	n := 1
 	for dir := range r.Octets {
-		n = max(n, len(r.Octets[dir]), len(r.Again[dir]))
 		for _, v := range r.Octets[dir] {
 			most = max(most, v)
 		}
 	}
 	middle := (plotTop + plotBottom) / 2
 	room := (plotBottom - plotTop) / 2
-	step := (plotRight - plotLeft) / float64(n)
+	step := slotWidth(r.Interval, r.Lasted)
 	for dir, slots := range r.Octets {
 		for i, v := range slots {
 			if v == 0 {
@@ -85,7 +94,7 @@ func drawRates(r Rates) template.HTML {
 			if dir == 1 {
 				y = middle
 			}
-			d.rect(plotLeft+step*float64(i), y, max(step*.9, .6), h, "d"+strconv.Itoa(dir),
+			d.bar(i, step, .9, .6, y, h, "d"+strconv.Itoa(dir),
 				fmt.Sprintf("%s at %s: %s", sender(dir), diagnose.Duration(int64(i)*r.Interval), rate(8e9*float64(v)/float64(r.Interval))))
 		}
 	}
@@ -100,14 +109,14 @@ func drawRates(r Rates) template.HTML {
 			if dir == 1 {
 				y = plotBottom - 6
 			}
-			d.rect(plotLeft+step*float64(i), y, max(step*.9, 2), 6, "bad",
+			d.bar(i, step, .9, 2, y, 6, "bad",
 				fmt.Sprintf("%s sent %s again at %s", sender(dir), diagnose.Counted(v, "packet", "packets"), diagnose.Duration(int64(i)*r.Interval)))
 		}
 	}
 	d.line(plotLeft, middle, plotRight, middle, "axis")
 	d.text(plotLeft, plotTop-10, "tick", "start", "initiator ↑  responder ↓")
 	d.text(plotRight, plotTop-10, "tick", "end", "most "+rate(8e9*float64(most)/float64(r.Interval))+" in "+diagnose.Duration(r.Interval))
-	d.axis("0", diagnose.Duration(int64(n)*r.Interval))
+	d.axis("0", diagnose.Duration(r.Lasted))
 	label := "Octets of PDUs over time"
 	if again > 0 {
 		label += ", with " + diagnose.Counted(again, "retransmission", "retransmissions")
@@ -126,7 +135,7 @@ func drawDepth(x Depth) template.HTML {
 	if x.Known && x.Limit > 0 && float64(x.Limit) < 4*top {
 		top = max(top, float64(x.Limit))
 	}
-	step := (plotRight - plotLeft) / float64(max(len(x.Most), 1))
+	step := slotWidth(x.Interval, x.Lasted)
 	height := func(n float64) float64 { return plotBottom - (plotBottom-plotTop)*n/top }
 	dir := 0
 	if x.Dir == "r2i" {
@@ -141,7 +150,7 @@ func drawDepth(x Depth) template.HTML {
 			class = "bad"
 		}
 		y := height(float64(n))
-		d.rect(plotLeft+step*float64(i), y, step, plotBottom-y, class,
+		d.bar(i, step, 1, 0, y, plotBottom-y, class,
 			fmt.Sprintf("%d at %s", n, diagnose.Duration(int64(i)*x.Interval)))
 	}
 	says := fmt.Sprintf("%s: at most %d at once", x.Dir, x.Top)
@@ -156,7 +165,7 @@ func drawDepth(x Depth) template.HTML {
 		says += fmt.Sprintf(", limit %d", x.Limit)
 	}
 	d.text(plotLeft, plotTop-10, "tick", "start", says)
-	d.axis("0", diagnose.Duration(int64(len(x.Most))*x.Interval))
+	d.axis("0", diagnose.Duration(x.Lasted))
 	return d.out("chart", "Requests that wait over time, "+says)
 }
 
