@@ -258,7 +258,7 @@ func connectionFacts(c *trace.Connection) []Fact {
 	for d := range c.Flow {
 		f, held := &c.Flow[d], c.Flow[d].Delays()
 		name := "Sent " + trace.Dir(d).String()
-		parts := []string{diagnose.Counted(f.Frames, "packet", "packets"), size(f.Octets)}
+		parts := []string{diagnose.Counted(f.Frames, "packet", "packets"), render.Size(f.Octets)}
 		more := func(n uint64, one, many string) {
 			if n > 0 {
 				parts = append(parts, diagnose.Counted(n, one, many))
@@ -273,5 +273,5 @@ func connectionFacts(c *trace.Connection) []Fact {
 		}
 		facts = append(facts, Fact{name, strings.Join(parts, ", ")})
 	}
-	return append(facts, Fact{"Ended", render.Ended(c)})
+	return append(facts, Fact{"Ended", strings.TrimPrefix(render.Ended(c), "Ended: ")})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/render"
 )
 
 // drawing is an SVG that is drawn. Its colours are classes of the style sheet, so that they are
@@ -169,6 +170,23 @@ func drawDepth(x Depth) template.HTML {
 	return d.out("chart", "Requests that wait over time, "+says)
 }
 
+// leastBins is how many bins a chart has, so that a few are not as wide as all of it.
+const leastBins = 9
+
+// widened has empty bins around those that there are, alternately on both sides, if these are
+// few. They are as much wider or narrower as the next ones.
+func widened(bins []Bin) []Bin {
+	for right := true; len(bins) > 0 && len(bins) < leastBins; right = !right {
+		first, last := bins[0], bins[len(bins)-1]
+		if grown := last.To * last.To / max(last.From, 1); !right && first.From > 1 {
+			bins = append([]Bin{{From: first.From * first.From / first.To, To: first.From}}, bins...)
+		} else {
+			bins = append(bins, Bin{From: last.To, To: max(grown, last.To+1)})
+		}
+	}
+	return bins
+}
+
 // drawBins draws bars.
 func drawBins(d *drawing, bins []Bin, class string, name func(Bin) string) {
 	most := uint64(1)
@@ -181,13 +199,14 @@ func drawBins(d *drawing, bins []Bin, class string, name func(Bin) string) {
 			continue
 		}
 		h := max((plotBottom-plotTop)*float64(b.Count)/float64(most), 1)
-		d.rect(plotLeft+step*float64(i), plotBottom-h, max(min(step*.9, 40), .6), h, class, name(b)+": "+diagnose.Number(b.Count))
+		d.rect(plotLeft+step*float64(i), plotBottom-h, max(step*.9, .6), h, class, name(b)+": "+diagnose.Number(b.Count))
 	}
 }
 
 // drawLatency draws a histogram with its percentiles.
 func drawLatency(l Latency) template.HTML {
 	d := newChart()
+	l.Bins = widened(l.Bins)
 	drawBins(d, l.Bins, "d0", func(b Bin) string { return ns(b.From) + " to " + ns(b.To) })
 	if len(l.Bins) == 0 {
 		return d.out("chart", l.Name)
@@ -205,7 +224,7 @@ func drawLatency(l Latency) template.HTML {
 			}
 		}
 	}
-	d.text(plotLeft, plotTop-10, "tick", "start", l.Name+" (each bar a quarter of a doubling)")
+	d.text(plotLeft, plotTop-10, "tick", "start", "each bar is a quarter of a doubling")
 	d.axis(ns(l.Bins[0].From), ns(l.Bins[len(l.Bins)-1].To))
 	return d.out("chart", fmt.Sprintf("Latency of %s: median %s, 99th percentile %s", l.Name, ns(l.Half), ns(l.P99)))
 }
@@ -220,15 +239,16 @@ func drawSizes(s Sizes) template.HTML {
 	if s.Dir == "r2i" {
 		class = "d1"
 	}
+	s.Bins = widened(s.Bins)
 	drawBins(d, s.Bins, class, func(b Bin) string {
 		if b.To <= 1 {
 			return "empty"
 		}
-		return size(b.From) + " to " + size(b.To-1)
+		return render.Size(b.From) + " to " + render.Size(b.To-1)
 	})
-	d.text(plotLeft, plotTop-10, "tick", "start", s.Dir+": messages by size (each bar a doubling)")
+	d.text(plotLeft, plotTop-10, "tick", "start", s.Dir+": messages by size, each bar is a doubling")
 	if n := len(s.Bins); n > 0 {
-		d.axis(size(s.Bins[0].From), size(s.Bins[n-1].To-1))
+		d.axis(render.Size(s.Bins[0].From), render.Size(s.Bins[n-1].To-1))
 	}
 	return d.out("chart", "Sizes of messages "+s.Dir)
 }
