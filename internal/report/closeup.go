@@ -244,7 +244,7 @@ func saying(f *conformance.Finding) string {
 // connectionFacts is what is known of a connection, in words.
 func connectionFacts(c *trace.Connection) []Fact {
 	facts := []Fact{{"Transport", c.Transport.String()}, {"Startup", c.Outcome.String()}}
-	if a := render.Agreed(c); a != "" {
+	if a := render.Agreed(c); a != "" && c.Outcome == trace.Accepted {
 		facts = append(facts, Fact{"Agreed", a})
 	}
 	if c.HasStartupLatency {
