@@ -62,32 +62,18 @@ func (o *reportOptions) flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.out, "output", "o", "", "write to `OUT`")
 	f.StringVar(&o.conns, "conn", "", "look closely at the connections `N[,M...]`, also ranges such as 3,7-9")
 	f.IntVar(&o.closer, "worst", closerLook, "look closely at the `N` worst connections")
-	f.StringArrayVarP(&o.read, "read", "r", nil, "read `FILE`, the same as an argument")
-	f.BoolVar(&o.join, "join", false, "read the files in the order given as one capture")
-	f.Uint64VarP(&o.count, "count", "c", 0, "stop after `N` frames of each capture")
-	f.StringArrayVarP(&o.decodeAs, "decode-as", "d", nil, "treat a TCP port as iWARP: `RULE` is like tcp.port==5445,iwarp_mpa")
-	f.StringVar(&o.layout, "mpa-layout", "", "read the IRD and ORD word as `LAYOUT` rfc6581 or draft01 (default rfc6581, or draft01 if the traffic shows it)")
+	o.sourceFlags(f)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	f.IntVar(&o.connections, "max-connections", pipeline.DefaultConnections, "maximum number of connections in memory")
-	f.IntVar(&o.reorder, "reorder-memory", pipeline.DefaultReorder, "maximum octets of out-of-order data for each direction of a connection")
+	o.decodingFlags(f)
 	o.upperFlag(f)
-	o.jobsFlag(f)
 }
 
 func (o *reportOptions) run(args []string) error {
-	undo, err := o.limit()
+	opt, files, undo, err := o.begin(args)
 	if err != nil {
 		return err
 	}
 	defer undo()
-	opt, err := o.options()
-	if err != nil {
-		return err
-	}
-	files, err := o.files(args)
-	if err != nil {
-		return err
-	}
 	if err := o.possible(files); err != nil {
 		return err
 	}
