@@ -153,7 +153,7 @@ func (o *reportOptions) one(opt pipeline.Options, place int, name string, files 
 
 // once reports whether a capture can be read only once.
 func (o *reportOptions) once(name string, files []string) bool {
-	if !o.join {
+	if !o.single() {
 		files = []string{name}
 	}
 	return readableTwice(files, "") != nil
@@ -264,7 +264,7 @@ func (j *judgedSome) Ended(live, record *trace.Connection) {
 
 // reads runs over a capture.
 func (o *reportOptions) reads(run *pipeline.Run, name string, files []string) (shown, format string, err error) {
-	src, err := o.open(name, files, o.s.In)
+	src, err := o.open(name, files, o.s)
 	if err != nil {
 		return name, "", err
 	}
