@@ -55,6 +55,7 @@ type Follow struct {
 	messages dialogue.Messages
 	pending  []*spoken // of the frame at hand
 	spare    []*spoken
+	talk     *talk  // of a message that is over, to be used again
 	last     uint64 // the number of the last PDU
 	asked    requests
 	shut     [2]bool // the receive window of the sender is closed
@@ -149,12 +150,16 @@ func (f *Follow) PDU(p *trace.PDU) {
 	m := f.messages.Add(p)
 	t, _ := m.Data.(*talk)
 	if t == nil {
-		t = new(talk)
-		m.Data = t
+		if t = f.talk; t == nil {
+			t = new(talk)
+		}
+		f.talk, m.Data = nil, t
 	}
 	t.segment(f, p)
 	if m.Done {
 		f.hold(f.message(m, p.Conn))
+		t.reset()
+		f.talk, m.Data = t, nil
 	}
 }
 
