@@ -63,11 +63,8 @@ type Copier struct {
 	frame  uint64 // at hand
 	told   uint64 // how many PDUs there were
 
-	// enc makes blocks of the records of a pcap file, in block.
-	enc   *pcapng.Writer
-	block bytes.Buffer
-	made  []byte   // a block with its comments
-	list  [][]byte // of the comments of a block
+	enc  *pcapng.Writer // makes blocks of the records of a pcap file
+	list [][]byte       // of the comments of a block
 	// late gets what became known of a frame that was written; nil: it is counted.
 	late func(frame uint64, text func([]byte) []byte)
 }
@@ -172,7 +169,8 @@ func (c *Copier) begin(f *capture.File) (err error) {
 	i := r.Interfaces()[0]
 	h := binary.LittleEndian.Uint32(r.Header())
 	c.report.Patched = h == patched || h == bits.ReverseBytes32(patched)
-	if c.enc, err = pcapng.NewWriter(&c.block, pcapng.WriterOptions{
+	var header bytes.Buffer
+	if c.enc, err = pcapng.NewWriter(&header, pcapng.WriterOptions{
 		Format: pcapng.PCAPNG, BigEndian: r.BigEndian(), Application: c.opt.Application, Comment: c.opt.Comment,
 	}); err != nil {
 		return err
@@ -181,7 +179,7 @@ func (c *Copier) begin(f *capture.File) (err error) {
 		return err
 	}
 	if err = c.enc.Flush(); err == nil {
-		c.out.add(c.block.Bytes())
+		c.out.add(header.Bytes())
 	}
 	return err
 }
@@ -194,11 +192,11 @@ func (c *Copier) raw(r *pcapng.Reader, rec *pcapng.Record) ([]byte, error) {
 	if c.enc == nil {
 		return r.Raw(rec), nil
 	}
-	c.block.Reset()
-	if err := errors.Join(c.enc.WritePacket(rec), c.enc.Flush()); err != nil {
+	b, err := c.enc.Block(rec)
+	if err != nil {
 		return nil, fmt.Errorf("frame %d: %w", rec.Number, err)
 	}
-	return c.block.Bytes(), nil
+	return b, nil
 }
 
 // drain writes what does not have to be held back any more, or all.
@@ -228,25 +226,22 @@ func (c *Copier) oldest() {
 }
 
 // write writes a block with comments, and reports whether it has them.
-func (c *Copier) write(block []byte, big bool, comments [][]byte) (has bool) {
-	b := block
-	if len(comments) > 0 || pcapng.IsSection(block) {
-		var err error
-		c.made, err = pcapng.AppendCommented(c.made[:0], block, big, comments)
-		b = c.made
-		switch {
-		case err == nil:
-			has = len(comments) > 0
-		case errors.Is(err, pcapng.ErrNoOptions):
-			c.report.Simple++
-		case errors.Is(err, pcapng.ErrBadOptions):
-			c.report.Damaged++
-		default:
-			c.report.Long++
-		}
+func (c *Copier) write(block []byte, big bool, comments [][]byte) bool {
+	if len(comments) == 0 && !pcapng.IsSection(block) {
+		c.out.add(block)
+		return false
 	}
-	c.out.add(b)
-	return has
+	switch err := c.out.addCommented(block, big, comments); {
+	case err == nil:
+		return len(comments) > 0
+	case errors.Is(err, pcapng.ErrNoOptions):
+		c.report.Simple++
+	case errors.Is(err, pcapng.ErrBadOptions):
+		c.report.Damaged++
+	default:
+		c.report.Long++
+	}
+	return false
 }
 
 // add adds a comment to a frame.

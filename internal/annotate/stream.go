@@ -42,8 +42,9 @@ func NewStream(w io.Writer, opt StreamOptions) (*Stream, error) {
 	s.out = newWriter(w, false)
 	s.window.most = mostHeld
 	s.late = s.behind
+	var head bytes.Buffer
 	var err error
-	if s.enc, err = pcapng.NewWriter(&s.block, pcapng.WriterOptions{Format: pcapng.PCAPNG, Application: opt.Application}); err != nil {
+	if s.enc, err = pcapng.NewWriter(&head, pcapng.WriterOptions{Format: pcapng.PCAPNG, Application: opt.Application}); err != nil {
 		return nil, err
 	}
 	for _, i := range opt.Interfaces {
@@ -54,7 +55,7 @@ func NewStream(w io.Writer, opt StreamOptions) (*Stream, error) {
 	if err = s.enc.Flush(); err != nil {
 		return nil, err
 	}
-	s.out.add(s.block.Bytes())
+	s.out.add(head.Bytes())
 	s.out.flush()
 	return s, s.out.err
 }

@@ -3,6 +3,8 @@ package annotate
 import (
 	"io"
 	"sync/atomic"
+
+	"github.com/iwdissect/iwdissect/internal/pcapng"
 )
 
 const (
@@ -53,6 +55,18 @@ func (wr *writer) run() {
 // add appends octets.
 func (wr *writer) add(b []byte) {
 	wr.part = append(wr.part, b...)
+	wr.full()
+}
+
+// addCommented appends a block with comments, see [pcapng.AppendCommented].
+func (wr *writer) addCommented(block []byte, big bool, comments [][]byte) (err error) {
+	wr.part, err = pcapng.AppendCommented(wr.part, block, big, comments)
+	wr.full()
+	return err
+}
+
+// full hands on what was collected if it is enough.
+func (wr *writer) full() {
 	if len(wr.part) >= partSize {
 		wr.flush()
 	}

@@ -76,23 +76,15 @@ func (o *analyzeOptions) run(args []string) error {
 	if helped, err := o.parsed(o.s.Out, o.unjudged); helped || err != nil {
 		return err
 	}
-	undo, err := o.limit()
+	opt, files, undo, err := o.begin(args)
 	if err != nil {
 		return err
 	}
 	defer undo()
-	opt, err := o.options()
-	if err != nil {
-		return err
-	}
 	if err := o.judgeable(o.unjudged); err != nil {
 		return err
 	}
 	opt.Sums = !o.unjudged
-	files, err := o.files(args)
-	if err != nil {
-		return err
-	}
 	defer ignoreFirstInterrupt(files)()
 	if o.quiet && o.wanted() {
 		return (&statsAlone{&o.input, &o.statFlags, o.s, o.format, o.unjudged, &o.pager}).run(opt, files)

@@ -85,20 +85,12 @@ func (o *annotateOptions) flags(f *pflag.FlagSet) {
 }
 
 func (o *annotateOptions) run(args []string) error {
-	undo, err := o.limit()
+	opt, files, undo, err := o.begin(args)
 	if err != nil {
 		return err
 	}
 	defer undo()
-	opt, err := o.options()
-	if err != nil {
-		return err
-	}
 	opt.Sums, opt.Brief, opt.Marks = !o.unjudged, true, true
-	files, err := o.files(args)
-	if err != nil {
-		return err
-	}
 	if err := o.check(files); err != nil {
 		return err
 	}

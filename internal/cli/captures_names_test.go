@@ -11,21 +11,30 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/annotate"
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // badTexts are texts in captures that would be obeyed.
 var badTexts = []string{
 	"::error file=a,line=1::text", " \t::add-mask::a", "a\n::error::b", "##[error]text", "##vso[task.complete]",
 	"\x1b]0;title\x07\x1b[31m", "\u009b31m\u202e\u2066\u061c", "\xff\xfe\x9b", "</proto><field name=\"x\"/>&amp;", "\",\"x\":\"", "a\r::error::b", "\x00\x08\x7f",
+	"</script></title></pre><script>alert(1)</script><img src=x onerror=alert(1)><!--", "<svg/onload=alert(1)>\u202e'\"`",
 }
 
 // badCapture is a capture with a text wherever a capture has text: comments, what is said of
-// interfaces and of the section, private data, and the payload of Sends.
+// interfaces and of the section, private data, also of a Reply that refuses the connection, the
+// answer of another protocol, and the payload of Sends.
 func badCapture(t *testing.T, path, text string) {
 	t.Helper()
 	d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true, Private: [2][]byte{[]byte(text), []byte(text)}})
@@ -41,7 +50,18 @@ func badCapture(t *testing.T, path, text string) {
 	if _, err := w.AddInterface(pcapng.Interface{Link: pcapng.LinkType(packet.LinkEthernet), Name: text, Description: text}); err != nil {
 		t.Fatal(err)
 	}
-	frames := tracetest.Net{}.Frames(tracetest.Connection(d, 0))
+	refused := tracetest.NewDialog(d.Setup)
+	refused.Request()
+	reject := refused.ReplyFrame()
+	reject.R = true
+	refused.Startup(1, reject)
+	other := tracetest.NewDialog(d.Setup)
+	other.Request()
+	other.Streaming(1, []byte(text+strings.Repeat(" ", 16))) // an answer of another protocol
+	var frames []capture.Frame
+	for i, d := range []*tracetest.Dialog{d, refused, other} {
+		frames = append(frames, tracetest.Net{Pair: i}.Frames(tracetest.Connection(d, 0))...)
+	}
 	for i := range frames {
 		f := &frames[i]
 		if err := w.WritePacket(&pcapng.Record{Data: f.Data, Time: f.Time, OrigLen: f.OrigLen, Link: f.Link, Comments: []string{text, text}}); err != nil {
@@ -130,6 +150,78 @@ func TestCaptures_Visible(t *testing.T) {
 			}
 			if !valid {
 				t.Errorf("%s: it is not valid: %.2000s", what, &out)
+			}
+		}
+	}
+}
+
+// TestCaptures_Page: text in captures does not get out of its place in the page of report: the
+// page has the same elements as with a harmless text, and nothing that is obeyed unseen.
+func TestCaptures_Page(t *testing.T) {
+	page := func(text string) (elements []string, out string) {
+		name := filepath.Join(t.TempDir(), "a.pcapng")
+		badCapture(t, name, text)
+		code, out, errs := command(t, nil, "report", name, "-o", "-")
+		if code != exitOK || errs != "" {
+			t.Fatalf("%q: exit code %d, %s", text, code, errs)
+		}
+		for z := html.NewTokenizer(strings.NewReader(out)); ; {
+			switch z.Next() {
+			case html.ErrorToken:
+				return elements, out
+			case html.StartTagToken, html.SelfClosingTagToken:
+				tag, _ := z.TagName()
+				elements = append(elements, string(tag))
+			case html.CommentToken:
+				t.Errorf("%q: a comment", text)
+			}
+		}
+	}
+	for _, text := range badTexts {
+		want, _ := page(strings.Repeat("x", len(text)))
+		got, out := page(text)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%q (-harmless +bad):\n%s", text, d)
+		}
+		if !utf8.ValidString(out) || strings.ContainsFunc(strings.NewReplacer("\n", "", "\t", "").Replace(out), visible.Hidden) {
+			t.Errorf("%q: the page has something that is not shown", text)
+		}
+	}
+}
+
+// TestCaptures_Comments: comments of a capture stay as they are, and text in it does not steer
+// who reads ours: each is one line, of which nothing is obeyed.
+func TestCaptures_Comments(t *testing.T) {
+	for _, text := range badTexts {
+		name := filepath.Join(t.TempDir(), "a.pcapng")
+		badCapture(t, name, text)
+		for _, args := range [][]string{{"annotate"}, {"annotate", "--window", "5"}, {"annotate", "--upper-pdu"}} {
+			code, out, errs := command(t, nil, append(args, "-q", name, "-o", "-")...)
+			if code != exitOK {
+				t.Errorf("%q: exit code %d, %s", text, code, errs)
+			}
+			r, err := pcapng.NewReader(strings.NewReader(out))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.KeepComments = true
+			ours, theirs := 0, 0
+			var rec pcapng.Record
+			for err = r.Next(&rec); err == nil; err = r.Next(&rec) {
+				for i, c := range rec.Comments {
+					if own := strings.HasPrefix(c, annotate.Prefix); own {
+						ours++
+						shows(t, fmt.Sprintf("%v of %q", args, text), c, false)
+						if strings.Contains(c, "\n") {
+							t.Errorf("%v of %q: lines: %q", args, text, c)
+						}
+					} else if theirs++; c != text || i > 1 {
+						t.Errorf("%v of %q: %q", args, text, c)
+					}
+				}
+			}
+			if messages := args[len(args)-1] == "--upper-pdu"; !errors.Is(err, io.EOF) || ours == 0 || (theirs == 0) != messages {
+				t.Errorf("%v of %q: %d comments of ours, %d others, %v", args, text, ours, theirs, err)
 			}
 		}
 	}

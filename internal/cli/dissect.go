@@ -183,15 +183,11 @@ func (o *dissectOptions) run(args []string) error {
 	if helped, err := o.parsed(o.s.Out, o.unjudged); helped || err != nil {
 		return err
 	}
-	undo, err := o.limit()
+	opt, files, undo, err := o.begin(args)
 	if err != nil {
 		return err
 	}
 	defer undo()
-	opt, err := o.options()
-	if err != nil {
-		return err
-	}
 	if err := o.judgeable(o.unjudged); err != nil {
 		return err
 	}
@@ -202,10 +198,6 @@ func (o *dissectOptions) run(args []string) error {
 	opt.Marks = true
 	if o.plain() {
 		opt.Sums, opt.Alone, o.noUpper = false, true, true
-	}
-	files, err := o.files(args)
-	if err != nil {
-		return err
 	}
 	if err := o.exportFlags.check(o.s, &o.input, files); err != nil {
 		return err

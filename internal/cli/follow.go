@@ -209,22 +209,15 @@ func explained(c rdmap.TermCode) string {
 }
 
 func (o *followOptions) run(args []string) error {
-	undo, err := o.limit()
+	args, err := o.split(args)
+	if err != nil {
+		return err
+	}
+	opt, files, undo, err := o.begin(args)
 	if err != nil {
 		return err
 	}
 	defer undo()
-	if args, err = o.split(args); err != nil {
-		return err
-	}
-	opt, err := o.options()
-	if err != nil {
-		return err
-	}
-	files, err := o.files(args)
-	if err != nil {
-		return err
-	}
 	if err := o.check(files); err != nil {
 		return err
 	}

@@ -38,10 +38,15 @@ type input struct {
 }
 
 func (in *input) flags(f *pflag.FlagSet) {
-	f.StringArrayVarP(&in.read, "read", "r", nil, "read `FILE`, the same as an argument")
-	in.together.flags(f)
+	in.sourceFlags(f)
 	in.analysisFlags(f)
 	in.fileFlags(f)
+}
+
+// sourceFlags adds those that say what is read.
+func (in *input) sourceFlags(f *pflag.FlagSet) {
+	f.StringArrayVarP(&in.read, "read", "r", nil, "read `FILE`, the same as an argument")
+	in.together.flags(f)
 	f.Uint64VarP(&in.count, "count", "c", 0, "stop after `N` frames of each capture")
 }
 
@@ -75,6 +80,21 @@ func (in *input) upper(opt *pipeline.Options) {
 	if !in.noUpper {
 		opt.Upper = ulp.New().PDU
 	}
+}
+
+// begin checks what commands that read captures have in common. Until undo is called, there are no
+// more processors than the flags say.
+func (in *input) begin(args []string) (opt pipeline.Options, files []string, undo func(), err error) {
+	if undo, err = in.limit(); err != nil {
+		return opt, nil, nil, err
+	}
+	if opt, err = in.options(); err == nil {
+		files, err = in.files(args)
+	}
+	if err != nil {
+		undo()
+	}
+	return opt, files, undo, err
 }
 
 // options checks the flags.

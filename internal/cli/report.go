@@ -42,8 +42,8 @@ diagram, requests that wait against IRD and ORD, latencies, throughput, sizes of
 messages, and each finding with the text of its rule and its PDU, fields and octets.
 
 The closer look is at the 20 worst connections, or as many as --worst says, or those
-that --conn names. The capture is read twice for it, so what comes on a pipe has none.
-OUT is written when all of it is there; - is standard output.`),
+that --conn names. PDUs of findings are read again from the file; what comes on a pipe
+has the rest. OUT is written when all of it is there; - is standard output.`),
 		Example: strings.Trim(`
   iwdissect report trace.pcap -o report.html
   iwdissect report --conn 3,17 trace.pcap -o report.html
@@ -62,32 +62,18 @@ func (o *reportOptions) flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.out, "output", "o", "", "write to `OUT`")
 	f.StringVar(&o.conns, "conn", "", "look closely at the connections `N[,M...]`, also ranges such as 3,7-9")
 	f.IntVar(&o.closer, "worst", closerLook, "look closely at the `N` worst connections")
-	f.StringArrayVarP(&o.read, "read", "r", nil, "read `FILE`, the same as an argument")
-	o.together.flags(f)
-	f.Uint64VarP(&o.count, "count", "c", 0, "stop after `N` frames of each capture")
-	f.StringArrayVarP(&o.decodeAs, "decode-as", "d", nil, "treat a TCP port as iWARP: `RULE` is like tcp.port==5445,iwarp_mpa")
-	f.StringVar(&o.layout, "mpa-layout", "", "read the IRD and ORD word as `LAYOUT` rfc6581 or draft01 (default rfc6581, or draft01 if the traffic shows it)")
+	o.sourceFlags(f)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	f.IntVar(&o.connections, "max-connections", pipeline.DefaultConnections, "maximum number of connections in memory")
-	f.IntVar(&o.reorder, "reorder-memory", pipeline.DefaultReorder, "maximum octets of out-of-order data for each direction of a connection")
+	o.decodingFlags(f)
 	o.upperFlag(f)
-	o.jobsFlag(f)
 }
 
 func (o *reportOptions) run(args []string) error {
-	undo, err := o.limit()
+	opt, files, undo, err := o.begin(args)
 	if err != nil {
 		return err
 	}
 	defer undo()
-	opt, err := o.options()
-	if err != nil {
-		return err
-	}
-	files, err := o.files(args)
-	if err != nil {
-		return err
-	}
 	if err := o.possible(files); err != nil {
 		return err
 	}
@@ -121,10 +107,6 @@ func (o *reportOptions) possible(files []string) error {
 		return usagef("a page of HTML is not for a terminal: -o report.html")
 	case o.closer < 0 || o.closer > report.MostDetails:
 		return usagef("--worst takes a number of connections up to %d, not %d", report.MostDetails, o.closer)
-	case o.conns != "":
-		if err := readableTwice(files, "report --conn"); err != nil {
-			return err
-		}
 	}
 	if o.out == "-" {
 		return nil
@@ -136,13 +118,14 @@ func (o *reportOptions) possible(files []string) error {
 func (o *reportOptions) one(opt pipeline.Options, place int, name string, files []string) (*report.Capture, []error) {
 	var errs []error
 	opt.OnError = func(err error) { errs = append(errs, err) }
-	opt.ReadAhead, opt.Pipes, opt.Sums = o.ahead(), true, true
+	opt.ReadAhead, opt.Pipes, opt.Sums, opt.Outlines = o.ahead(), true, true, true
 	survey := report.NewSurvey()
+	details := report.NewDetails(place, render.FollowOptions{Explain: explained}, o.wanted(), min(report.Room, opt.MemoryBytes/8))
 	first := opt
-	first.Brief = true
+	first.Brief, first.Marks = true, true
 	o.upper(&first)
 	memory := account(&first)
-	run := pipeline.New(first, judge(name, nil, survey, memory, opt.OnError))
+	run := pipeline.New(first, judge(name, details, survey, memory, opt.OnError))
 	shown, format, err := o.reads(run, name, files)
 	if err != nil {
 		errs = append(errs, err)
@@ -151,27 +134,58 @@ func (o *reportOptions) one(opt pipeline.Options, place int, name string, files 
 	if err == nil || totals.Frames > 0 {
 		survey.Summary.Capture(&totals, run.Others())
 	}
-	once := readableTwice(files, "") != nil
-	chosen := o.chosenOf(survey, cs, once)
+	once := o.once(name, files)
+	chosen := o.chosenOf(survey, details, cs, once)
 	c := survey.Capture(place, &totals, cs, chosen)
 	c.File, c.Format = visible.Text(shown), format
-	switch {
-	case once && len(cs) > 0:
-		c.Notes = append(c.Notes, "The capture came on a pipe and could be read only once, so there is no closer look at connections: save it to a file for that.")
-		o.s.say("%s: read from a pipe, so the page has no closer look at connections: save it to a file for that", name)
-	case len(chosen) > 0:
-		c.Details = o.closeups(survey, opt, place, name, files, cs, chosen)
+	if again, judged := details.Choose(survey, cs, chosen); again && !once {
+		o.again(details, judged, opt, name, files)
+	} else if again {
+		c.Notes = append(c.Notes, o.said(readOnce+"the PDUs of the findings are not shown: save it to a file for that."))
 	}
+	if once && details.Full() {
+		c.Notes = append(c.Notes, o.said(readOnce+"there is a closer look only at connections among the first ones: save it to a file, or name some with --conn."))
+	}
+	c.Details = details.All(cs)
 	c.Notes = append(c.Notes, o.unknown(cs)...)
 	return c, errs
 }
 
-// chosenOf are the connections to look at closely.
-func (o *reportOptions) chosenOf(survey *report.Survey, cs []*trace.Connection, once bool) (chosen []uint64) {
+// once reports whether a capture can be read only once.
+func (o *reportOptions) once(name string, files []string) bool {
+	if !o.single() {
+		files = []string{name}
+	}
+	return readableTwice(files, "") != nil
+}
+
+// readOnce begins what a page lacks because of that.
+const readOnce = "The capture came on a pipe and could be read only once, so "
+
+// said says a note of the page on the terminal too.
+func (o *reportOptions) said(note string) string {
+	o.s.say("%s", note)
+	return note
+}
+
+// wanted says which connections may be looked at closely; nil: any.
+func (o *reportOptions) wanted() func(uint64) bool {
 	switch {
-	case once:
-		return nil
-	case o.conns == "":
+	case o.conns != "":
+		return o.chosen.Conn
+	case o.closer == 0:
+		return func(uint64) bool { return false }
+	}
+	return nil
+}
+
+// chosenOf are the connections to look at closely. What can be read only once has no others than
+// those that there was room for.
+func (o *reportOptions) chosenOf(survey *report.Survey, details *report.Details, cs []*trace.Connection, once bool) (chosen []uint64) {
+	if once {
+		cs = slices.DeleteFunc(slices.Clone(cs), func(c *trace.Connection) bool { return !details.Has(c.Number) })
+	}
+	if o.conns == "" {
 		return survey.Choose(o.closer, cs)
 	}
 	for _, c := range cs {
@@ -196,28 +210,56 @@ func (o *reportOptions) unknown(cs []*trace.Connection) (notes []string) {
 	}
 	switch {
 	case n == 0:
-		notes = append(notes, fmt.Sprintf("None of the connections %s carries iWARP.", o.conns))
+		notes = append(notes, o.said(fmt.Sprintf("None of the connections %s carries iWARP.", o.conns)))
 	case n > report.MostDetails:
-		notes = append(notes, fmt.Sprintf("There is a closer look at the first %d of %d connections that were named.", report.MostDetails, n))
-	}
-	for _, note := range notes {
-		o.s.say("%s", note)
+		notes = append(notes, o.said(fmt.Sprintf("There is a closer look at the first %d of %d connections that were named.", report.MostDetails, n)))
 	}
 	return notes
 }
 
-// closeups reads a capture again for what is drawn of some connections. What is wrong with the
-// file was reported the first time.
-func (o *reportOptions) closeups(
-	survey *report.Survey, opt pipeline.Options, place int, name string, files []string, cs []*trace.Connection, chosen []uint64,
-) []*report.Detail {
+// again reads a capture again for what the first reading has not of the chosen connections. What
+// is wrong with the file was reported the first time.
+func (o *reportOptions) again(details *report.Details, judged bool, opt pipeline.Options, name string, files []string) {
 	opt.OnError = nil
 	o.upper(&opt)
-	details := survey.Details(place, cs, chosen, render.FollowOptions{Explain: explained})
 	memory := account(&opt)
-	run := pipeline.New(opt, judge(name, details, nil, memory, func(error) {}))
+	var sink pipeline.Sink = details
+	if judged {
+		sink = &judgedSome{judge(name, details, nil, memory, func(error) {}), details}
+	}
+	run := pipeline.New(opt, sink)
+	details.Until(run.Stop)
 	_, _, _ = o.reads(run, name, files) // reported the first time
-	return details.Finish(run.Finish())
+	run.Finish()
+}
+
+// judgedSome asks the rules only about connections that have to be judged again.
+type judgedSome struct {
+	*judged
+	details *report.Details
+}
+
+// PDU implements [trace.Sink].
+func (j *judgedSome) PDU(p *trace.PDU) {
+	if j.details.Judged(p.Conn) {
+		j.judged.PDU(p)
+	} else {
+		j.details.PDU(p)
+	}
+}
+
+// Gap implements [trace.Sink].
+func (j *judgedSome) Gap(g *trace.GapEvent) {
+	if j.details.Judged(g.Conn) {
+		j.judged.Gap(g)
+	}
+}
+
+// Ended implements [pipeline.Judge].
+func (j *judgedSome) Ended(live, record *trace.Connection) {
+	if j.details.Judged(live) {
+		j.judged.Ended(live, record)
+	}
 }
 
 // reads runs over a capture.

@@ -39,19 +39,33 @@ func TestReport_Jobs(t *testing.T) {
 	}
 }
 
-// TestReport_Pipe: what comes on a pipe has a page without a closer look, which says so.
+// TestReport_Pipe: what comes on a pipe has the same page as a file has, but for the PDUs of the
+// findings, and says so; a file beside it has all.
 func TestReport_Pipe(t *testing.T) {
 	capture, err := os.ReadFile(wrongKey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, out, errs := command(t, capture, "report", "-", "-o", "-")
-	if code != 0 || !strings.Contains(errs, "no closer look") || !strings.Contains(out, "could be read only once") ||
-		!strings.Contains(out, "ended by an error: Invalid STag") || strings.Contains(out, `<details class="conn"`) {
-		t.Errorf("exit code %d: %s", code, errs)
+	for _, args := range [][]string{{"-"}, {"-", "--conn", "0"}} {
+		code, out, errs := command(t, capture, append([]string{"report", "-o", "-"}, args...)...)
+		if code != 0 || !strings.Contains(errs, "PDUs of the findings are not shown") || !strings.Contains(out, "could be read only once") ||
+			!strings.Contains(out, "ended by an error: Invalid STag") || strings.Count(out, `<details class="conn"`) != 1 ||
+			strings.Contains(out, `<details class="exhibit"`) || !strings.Contains(out, "2 PDUs of findings are not shown: ") {
+			t.Errorf("%v: exit code %d: %s", args, code, errs)
+		}
 	}
-	if code, _, errs := command(t, capture, "report", "--conn", "0", "-", "-o", "-"); code != 2 || !strings.Contains(errs, "reads the capture twice") {
-		t.Errorf("--conn of a pipe: exit code %d, %s", code, errs)
+	const clean = "../../testdata/pcaps/rping-p2p-both-crc.pcap"
+	if capture, err = os.ReadFile(clean); err != nil {
+		t.Fatal(err)
+	}
+	_, want, _ := command(t, nil, "report", clean, "-o", "-")
+	code, got, errs := command(t, capture, "report", "-", "-o", "-")
+	if code != 0 || errs != "" || strings.ReplaceAll(want, clean, "-") != got {
+		t.Errorf("without findings: exit code %d, %s, %d octets instead of %d", code, errs, len(got), len(want))
+	}
+	_, out, _ := command(t, capture, "report", "-", wrongKey, "-o", "-")
+	if n := strings.Count(out, `<details class="exhibit"`); n != 2 {
+		t.Errorf("%d PDUs of a file beside a pipe", n)
 	}
 }
 

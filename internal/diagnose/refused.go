@@ -82,6 +82,9 @@ func quoted(b []byte) string {
 			return fmt.Sprintf("%x", b) + more
 		}
 	}
+	if strings.Contains(text, "::") || strings.Contains(text, "##") { // a build service may take it for a command
+		return fmt.Sprintf("%x", b) + more
+	}
 	if text == "" {
 		return "all zero" + more
 	}

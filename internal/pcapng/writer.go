@@ -77,7 +77,7 @@ func (w *Writer) WritePacket(rec *Record) error {
 		return w.err
 	}
 	if len(rec.Data) > MaxCapLen {
-		return fmt.Errorf("pcapng: packet of %d octets is longer than %d", len(rec.Data), MaxCapLen)
+		return tooLong(rec)
 	}
 	var err error
 	if w.opt.Format == PCAP {
@@ -89,6 +89,31 @@ func (w *Writer) WritePacket(rec *Record) error {
 		err = w.Flush()
 	}
 	return err
+}
+
+// Block is the block that WritePacket would write of a packet to a pcapng file. It is not
+// written, and borrowed until the next call.
+func (w *Writer) Block(rec *Record) ([]byte, error) {
+	if w.opt.Format == PCAP {
+		return nil, errors.New("pcapng: a pcap file has no blocks")
+	}
+	if len(rec.Data) > MaxCapLen {
+		return nil, tooLong(rec)
+	}
+	if err := w.Flush(); err != nil {
+		return nil, err
+	}
+	if err := w.ngPacket(rec); err != nil {
+		w.buf = w.buf[:0]
+		return nil, err
+	}
+	b := w.buf
+	w.buf = w.buf[:0]
+	return b, nil
+}
+
+func tooLong(rec *Record) error {
+	return fmt.Errorf("pcapng: packet of %d octets is longer than %d", len(rec.Data), MaxCapLen)
 }
 
 // Flush writes what was collected. An error of the underlying writer is final.

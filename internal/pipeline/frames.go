@@ -195,6 +195,8 @@ func (r *Run) take(f *capture.Frame, p *packet.Packet, fl *flow, side int, n *re
 	note := r.deliver(fl, side, n)
 	if !r.brief() {
 		r.tell(f, p, fl, side, note)
+	} else if r.outlines() && fl.conn.Trace.IsMPA {
+		r.tellOutline(fl, side, note)
 	}
 	if r.memory.Over() {
 		r.relieve()
@@ -262,6 +264,18 @@ func (r *Run) tell(f *capture.Frame, p *packet.Packet, fl *flow, side int, note 
 	o.From, o.To, o.HasSpan = fl.conn.Span(side, &r.seg)
 	o.Origin, o.HasOrig = fl.conn.Origin(side)
 	o.Open, o.OpenTo, o.OpenEnds, o.HasOpen = fl.conn.OpenPDU(side)
+	r.sink.Frame(o)
+}
+
+// tellOutline tells the sink what matters most of a segment that was delivered.
+func (r *Run) tellOutline(fl *flow, side int, note reassembly.Note) {
+	o, p, s := &r.outline, &r.outlined, &r.seg // their other members are always the same
+	o.Number, o.Time, o.Conn, o.Dir, o.Note = s.Frame, s.Time, &fl.conn.Trace, fl.conn.Dir(side), note
+	o.Outline, o.Packet = true, p
+	p.Proto, p.Flags, p.PayloadLen, p.Window = packet.ProtoTCP, s.Flags, s.Len, 1
+	if s.ZeroWindow {
+		p.Window = 0
+	}
 	r.sink.Frame(o)
 }
 

@@ -50,6 +50,9 @@ type Options struct {
 	Alone bool
 	// Frames tells the sink of all frames, even if Brief.
 	Frames bool
+	// Outlines tells the sink of the packets of connections that carry iWARP, of TCP only what
+	// [Frame.Outline] says, instead of all of each frame. It costs little, and goes with Brief.
+	Outlines bool
 	// Bare looks at nothing but the time and the length of frames: the sink is told of
 	// each one, without a Packet, and of nothing else.
 	Bare bool
@@ -148,6 +151,9 @@ type Frame struct {
 	OpenTo   int64
 	OpenEnds bool
 	HasOpen  bool
+	// Outline: it is one of Options.Outlines. Only Number, Time, Conn, Dir and Note are set, and
+	// of Packet Proto, Flags, PayloadLen and, if it is not 0, Window to any number.
+	Outline bool
 	// Looked is what Options.Look returned, if HasLooked. Only Options.Opened is told it.
 	Looked    uint64
 	HasLooked bool
@@ -236,12 +242,15 @@ type Run struct {
 	// delivered is the frame of a segment that was delivered: most frames are, and to fill in
 	// all of a Frame takes time.
 	delivered Frame
-	seg       reassembly.Segment
-	chunks    analysis.Packet // the current SCTP packet
-	ahead     readahead.Options
-	others    Others
-	decoded   uint64 // the last TCP frame that was decoded, and not predecoded
-	stopped   atomic.Bool
+	// outline is that of Options.Outlines, of the packet outlined.
+	outline  Frame
+	outlined packet.Packet
+	seg      reassembly.Segment
+	chunks   analysis.Packet // the current SCTP packet
+	ahead    readahead.Options
+	others   Others
+	decoded  uint64 // the last TCP frame that was decoded, and not predecoded
+	stopped  atomic.Bool
 	// settling are those that have closed, see Options.Linger.
 	settling settling
 	repeats  repeats
@@ -355,8 +364,11 @@ func (r *Run) readAhead(src readahead.Source, waits bool) error {
 	return nil
 }
 
-// brief reports whether nobody is shown frames.
-func (r *Run) brief() bool { return r.sink == nil || r.opt.Brief && !r.opt.Frames }
+// brief reports whether nobody is shown whole frames.
+func (r *Run) brief() bool { return r.sink == nil || r.opt.Outlines || r.opt.Brief && !r.opt.Frames }
+
+// outlines reports whether somebody is shown outlines of frames.
+func (r *Run) outlines() bool { return r.sink != nil && r.opt.Outlines }
 
 // showsFrames reports whether somebody is.
 func (r *Run) showsFrames() bool { return !r.brief() || r.opt.Opened != nil }

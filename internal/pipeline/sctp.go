@@ -31,7 +31,7 @@ func (r *Run) sctp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 			what = r.associated(p, a, side, &o)
 		}
 	}
-	if !r.brief() {
+	if !r.brief() || r.outlines() {
 		r.tellSCTP(f, p, a, side, &what, err == nil)
 	}
 	if r.memory.Over() {

@@ -27,6 +27,9 @@ type FollowOptions struct {
 	Part bool
 	// Pause is the time in nanoseconds from which on nothing is worth a line; 0: never.
 	Pause int64
+	// PausePart, if it is not 0, lets Pause grow to that part of the time since the first entry,
+	// up to MostPause.
+	PausePart, MostPause int64
 	// Colour marks trouble; Live hands on each line at once.
 	Colour, Live bool
 	// Width is how wide text may be, 0 for any width.
@@ -52,8 +55,9 @@ type Follow struct {
 	messages dialogue.Messages
 	pending  []*spoken // of the frame at hand
 	spare    []*spoken
+	talk     *talk  // of a message that is over, to be used again
 	last     uint64 // the number of the last PDU
-	asked    [4096]asked
+	asked    requests
 	shut     [2]bool // the receive window of the sender is closed
 	octets   int64   // when octets came that completed nothing, the first time since the last entry; 0: they did not
 }
@@ -67,9 +71,6 @@ func (f *Follow) other(conn uint64) {
 		f.others = append(f.others, conn)
 	}
 }
-
-// asked is a request: its PDU, and the frame that completed it.
-type asked struct{ pdu, frame uint64 }
 
 // followForm writes what is said.
 type followForm interface {
@@ -144,17 +145,21 @@ func (f *Follow) PDU(p *trace.PDU) {
 		return
 	}
 	if op := p.Control.Opcode; op == rdmap.OpReadRequest || op == rdmap.OpAtomicRequest {
-		f.asked[p.Number%uint64(len(f.asked))] = asked{p.Number, p.Frame}
+		f.asked.add(p.Number, p.Frame)
 	}
 	m := f.messages.Add(p)
 	t, _ := m.Data.(*talk)
 	if t == nil {
-		t = new(talk)
-		m.Data = t
+		if t = f.talk; t == nil {
+			t = new(talk)
+		}
+		f.talk, m.Data = nil, t
 	}
 	t.segment(f, p)
 	if m.Done {
 		f.hold(f.message(m, p.Conn))
+		t.reset()
+		f.talk, m.Data = t, nil
 	}
 }
 
@@ -170,13 +175,13 @@ func (f *Follow) alone(p *trace.PDU) {
 	e.complete = !p.Partial
 	switch p.Kind {
 	case trace.KindRequest:
-		f.asked[p.Number%uint64(len(f.asked))] = asked{p.Number, p.Frame}
+		f.asked.add(p.Number, p.Frame)
 	case trace.KindReply:
 		e.agrees = true
 	case trace.KindSCTPControl:
 		if k := p.Chunk; k.HasControl {
 			e.agrees = k.Control.Function != sctpddp.Terminate
-			f.asked[p.Number%uint64(len(f.asked))] = asked{p.Number, p.Frame}
+			f.asked.add(p.Number, p.Frame)
 		}
 	default:
 	}
@@ -197,9 +202,7 @@ func (f *Follow) Transaction(t *trace.Transaction) {
 			continue
 		}
 		e.answers, e.request, e.latency = true, t.Request, t.Last
-		if a := f.asked[t.Request%uint64(len(f.asked))]; a.pdu == t.Request {
-			e.requestFrame = a.frame
-		}
+		e.requestFrame = f.asked.answered(t.Request)
 		return
 	}
 }

@@ -152,13 +152,18 @@ type talk struct {
 	trouble                                 []byte
 }
 
+// reset makes it that of another message. What the entry of the last one has is not used again.
+func (t *talk) reset() {
+	*t = talk{text: t.text[:0], whole: t.whole[:0], upper: t.upper[:0], found: spoken{below: t.found.below[:0]}}
+}
+
 // segment takes in a segment.
 func (t *talk) segment(f *Follow, p *trace.PDU) {
 	seg, op := p.Segment, p.Control.Opcode
 	head, n, _ := p.ULPDU()
 	body := head[min(seg.HeaderLen, len(head)):]
 	n = max(n-seg.HeaderLen, 0)
-	if t.text == nil {
+	if len(t.text) == 0 {
 		t.text = append(t.text, op.String()...)
 		if seg.Tagged {
 			t.text = appendTO(appendSTag(t.text, " stag ", seg.STag), " to ", seg.TO)
@@ -166,8 +171,8 @@ func (t *talk) segment(f *Follow, p *trace.PDU) {
 			t.text = appendPlace(t.text, seg, op)
 		}
 	}
-	if u := p.Upper; u != nil && t.upper == nil && len(u.Info) > 0 {
-		t.upper = appendUpper(nil, u)
+	if u := p.Upper; u != nil && len(t.upper) == 0 && len(u.Info) > 0 {
+		t.upper = appendUpper(t.upper, u)
 		if u.HasOperation {
 			h := fnv.New32a()
 			_, _ = h.Write([]byte(u.Operation.Name)) // it never fails
@@ -187,6 +192,16 @@ func (t *talk) segment(f *Follow, p *trace.PDU) {
 	if c := colourOf(p); c != "" && t.colour != red {
 		t.colour = c
 	}
+	t.octets(f, p, int64(n))
+	t.faults(p)
+}
+
+// octets takes in the payload of a segment, n octets, as far as it is shown, and counts what
+// was not captured.
+func (t *talk) octets(f *Follow, p *trace.PDU, n int64) {
+	if f.opt.Hex == 0 && p.FPDU != nil && len(p.FPDU.Missing) == 0 {
+		return
+	}
 	got := int64(0)
 	dialogue.Pieces(p, func(_ int64, b []byte) {
 		got += int64(len(b))
@@ -194,8 +209,7 @@ func (t *talk) segment(f *Follow, p *trace.PDU) {
 			t.payload = append(t.payload, b[:min(room, len(b))]...)
 		}
 	})
-	t.missing += int64(n) - got
-	t.faults(p)
+	t.missing += n - got
 }
 
 // faults notes what is wrong with a segment, besides octets that are missing.

@@ -38,8 +38,8 @@ type folder struct {
 	held, once []*run
 	rounds     uint64
 	sum        foldSum
-	// latest is the latest time so far.
-	latest int64
+	// latest is the latest time so far, began the first one.
+	latest, began int64
 }
 
 // longest is the longest pattern that is found, in runs.
@@ -86,11 +86,22 @@ func (d *folder) pauseOf(e *spoken) int64 {
 	}
 	gap := e.began - d.latest
 	first := d.latest == 0
+	if first {
+		d.began = e.began
+	}
 	d.latest = max(d.latest, e.ended)
-	if first || d.f.opt.Pause <= 0 || gap < d.f.opt.Pause {
+	if first || d.f.opt.Pause <= 0 || gap < d.f.opt.pauseAfter(e.began-d.began) {
 		return 0
 	}
 	return gap
+}
+
+// pauseAfter is from how long on nothing is worth a line, at a time since the first entry.
+func (o *FollowOptions) pauseAfter(ns int64) int64 {
+	if o.PausePart == 0 {
+		return o.Pause
+	}
+	return min(max(ns/o.PausePart, o.Pause), o.MostPause)
 }
 
 // entry implements [followForm].

@@ -8,13 +8,11 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// FollowRow is an entry of a dialogue, for a form that is not text. Its texts are as those of
-// [NewFollow]: made of names and numbers of this module.
+// FollowRow is an entry of a dialogue, for a form that is not text. It is borrowed.
 type FollowRow struct {
-	// Still says that nothing happened for some time, or that entries came again; Pause is
-	// how long nothing happened, in nanoseconds. Nothing else is set then but Pause.
+	// Still says that nothing happened for some time, or that entries came again. Nothing else
+	// is set then.
 	Still string
-	Pause int64
 	// Dir is its direction, if HasDir. Event is what happened, "" of a message or another PDU.
 	Dir    trace.Dir
 	HasDir bool
@@ -26,46 +24,87 @@ type FollowRow struct {
 	// PDU and LastPDU are its first and last PDU, if HasPDU.
 	HasPDU       bool
 	PDU, LastPDU uint64
-	// Text says what it is, Below what else there is to say, such as its findings.
-	Text  string
-	Below []string
 	// Bad and Odd say that something is wrong with it, or unusual; Again that some of it is a
 	// retransmission.
 	Bad, Odd, Again bool
+
+	said *spoken
+}
+
+// Plain reports whether there is nothing to say of it besides what it is.
+func (r *FollowRow) Plain() bool { return r.said == nil || len(r.said.below) == 0 }
+
+// Text says what it is. Its words are names and numbers of this module, as those of [NewFollow].
+func (r *FollowRow) Text() string {
+	if r.said == nil {
+		return ""
+	}
+	e := r.said
+	return string(appendMarks(appendAnswer(append([]byte(nil), e.text...), e), e))
+}
+
+// Below is what else there is to say, such as its findings.
+func (r *FollowRow) Below() (lines []string) {
+	if r.said == nil {
+		return nil
+	}
+	for line := range bytes.SplitSeq(r.said.below, []byte{'\n'}) {
+		if len(line) > 0 {
+			lines = append(lines, string(line))
+		}
+	}
+	return lines
+}
+
+// Hold copies the row to another one, which keeps it. What that held before gives its memory.
+func (r *FollowRow) Hold(to *FollowRow) {
+	own := to.said
+	*to = *r
+	if r.said == nil {
+		return
+	}
+	if own == nil {
+		own = new(spoken)
+	}
+	text, below, trouble := append(own.text[:0], r.said.text...), append(own.below[:0], r.said.below...), append(own.trouble[:0], r.said.trouble...)
+	*own = *r.said
+	own.text, own.below, own.trouble, own.payload, own.rules = text, below, trouble, nil, nil
+	to.said = own
 }
 
 // NewFollowRows hands each entry of a connection to put.
 func NewFollowRows(opt FollowOptions, put func(*FollowRow)) *Follow {
 	f := newFollow(io.Discard, opt)
-	f.form = newFolder(f, &followRows{put})
+	f.form = newFolder(f, &followRows{handed: put})
 	return f
 }
 
-// followRows makes values of entries.
-type followRows struct{ handed func(*FollowRow) }
+// followRows hands out entries.
+type followRows struct {
+	handed func(*FollowRow)
+	row    FollowRow
+}
 
 func (r *followRows) saw(int64)               {}
 func (r *followRows) announces() bool         { return false }
 func (r *followRows) begin(*trace.Connection) {}
 
-func (r *followRows) still(text string) { r.handed(&FollowRow{Still: text}) }
+func (r *followRows) still(text string) {
+	r.row = FollowRow{Still: text}
+	r.handed(&r.row)
+}
 
-func (r *followRows) end(_ *trace.Connection, text string) { r.handed(&FollowRow{Still: text}) }
+func (r *followRows) end(_ *trace.Connection, text string) { r.still(text) }
 
 func (r *followRows) put(e *spoken) {
-	row := &FollowRow{
+	r.row = FollowRow{
 		Dir: e.dir, HasDir: e.hasDir, Event: e.event, First: e.first, Last: e.last, Began: e.began, Ended: e.ended,
-		HasPDU: e.hasPDU, PDU: e.pdu, LastPDU: e.lastPDU, Pause: e.pause,
-		Text: string(appendMarks(appendAnswer(append([]byte(nil), e.text...), e), e)),
-		Bad:  e.colour == red, Odd: e.colour == yellow,
+		HasPDU: e.hasPDU, PDU: e.pdu, LastPDU: e.lastPDU,
+		Bad: e.colour == red, Odd: e.colour == yellow,
 		Again: e.retransmitted > 0 || e.event == "retransmission",
+		said:  e,
 	}
-	for line := range bytes.SplitSeq(e.below, []byte{'\n'}) {
-		if len(line) > 0 {
-			row.Below = append(row.Below, string(line))
-		}
-	}
-	r.handed(row)
+	r.handed(&r.row)
 }
 
 // Ended says in sentences how a connection ended, and what it carried.

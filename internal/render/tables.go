@@ -347,6 +347,9 @@ func (s *Summary) totals(w io.Writer) error {
 	return err
 }
 
+// Size shows a number of octets, as tables do.
+func Size(n uint64) string { return size(n) }
+
 // size shows a number of octets.
 func size(n uint64) string {
 	switch {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -53,13 +54,13 @@ faults:
 func TestSteps_Bounded(t *testing.T) {
 	var s steps
 	for i := range 1_000_000 {
-		s.add(Step{Text: fmt.Sprint(i), notes: i%5000 == 4999, Sent: true})
+		s.add(Step{notes: i%5000 == 4999, Sent: true}, &render.FollowRow{Still: fmt.Sprint(i)})
 	}
 	rows := s.all(nil)
 	left, drawn := 0, map[string]bool{}
 	for _, r := range rows {
-		if r.Still == "" {
-			drawn[r.Text] = true
+		if r.Sent {
+			drawn[r.Still] = true
 			continue
 		}
 		var n int

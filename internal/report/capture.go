@@ -10,6 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -40,7 +41,7 @@ func factsOf(t *pipeline.Totals, cs []*trace.Connection) []Fact {
 	count := func(name string, n uint64) Fact { return Fact{name, diagnose.Number(n)} }
 	facts := []Fact{
 		count("Frames", t.Frames),
-		{"Octets", size(t.Octets)},
+		{"Octets", render.Size(t.Octets)},
 		{"Duration", diagnose.Duration(max(t.LastTime-t.FirstTime, 0))},
 		count("iWARP connections", t.IWARP),
 		count("PDUs", t.PDUs),

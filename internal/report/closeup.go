@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
@@ -15,63 +16,63 @@ import (
 
 // The bounds of what is kept of a connection.
 const (
-	slots         = 240      // of time
 	mostText      = 16 << 10 // octets of the text of a PDU
 	mostExhibited = 192 << 10
 	mostRelated   = 4 // PDUs of a finding
 
-	// A time without messages is folded if it is such a part of the connection, within bounds in
-	// nanoseconds.
-	pauses                = 50
+	// A time without messages is folded if it is such a part of the time so far, within bounds
+	// in nanoseconds.
+	pausePart             = 50
 	leastPause, mostPause = 1e6, 1e8
 )
 
 // closeup is a connection that is looked at.
 type closeup struct {
 	Detail
+	timeline
 	place  int
 	follow *render.Follow
 	steps  steps
-	spoke  bool
+	spoke  bool // since the last frame
+	sizes  [2]bins
+	// known and weight are the PDUs that came, and how many octets it was found to take.
+	known   uint64
+	rows    int // octets of steps
+	weighed int
 
-	first, interval int64
-	depth           [2]depthSlots
-	sizes           [2]bins
+	// chosen is true once it is known that it is shown; the rest is set then.
+	chosen bool
+	// followed says that what is drawn is complete: only exhibits are missing.
+	followed bool
 	// wanted are the findings that speak of a PDU, by its number.
 	wanted    map[uint64][]*conformance.Finding
 	exhibited int
 	list      []conformance.Finding
 }
 
-// depthSlots is how many requests of a direction wait.
-type depthSlots struct {
-	now  int32
-	most []int32
-	top  int32
+func newCloseup(place int, c *trace.Connection, opt render.FollowOptions) *closeup {
+	u := &closeup{place: place, timeline: timeline{began: c.FirstTime, double: shortest}}
+	u.Conn, u.At = c.Number, at(place, c.Number)
+	u.Ladder.Began = c.FirstTime
+	opt.Conn, opt.HasConn = c.Number, true
+	opt.Pause, opt.PausePart, opt.MostPause = leastPause, pausePart, mostPause
+	u.follow = render.NewFollowRows(opt, u.row)
+	return u
 }
 
-func newCloseup(place int, c *trace.Connection, t *trouble, opt render.FollowOptions) *closeup {
-	u := &closeup{
-		place: place, first: c.FirstTime, interval: max(c.LastTime-c.FirstTime, 0)/slots + 1,
-		wanted: map[uint64][]*conformance.Finding{}, list: t.list,
-	}
-	u.Conn, u.At = c.Number, at(place, c.Number)
+// choose says that it is shown, and what is wrong with the connection.
+func (u *closeup) choose(t *trouble, titles []string) {
+	u.chosen, u.Titles, u.list, u.MoreFindings = true, titles, t.list, t.omitted
+	u.wanted = map[uint64][]*conformance.Finding{}
 	if level := t.level(); level > conformance.None {
 		u.Level = level.String()
 	}
-	u.MoreFindings = t.omitted
-	u.Ladder.Began = c.FirstTime
-	u.Rates.Interval = u.interval
 	for i := range u.list {
 		f := &u.list[i]
 		for _, n := range related(f) {
 			u.wanted[n] = append(u.wanted[n], f)
 		}
 	}
-	opt.Conn, opt.HasConn = c.Number, true
-	opt.Pause = min(max((c.LastTime-c.FirstTime)/pauses, leastPause), mostPause)
-	u.follow = render.NewFollowRows(opt, u.row)
-	return u
 }
 
 // related are the PDUs that a finding is shown with.
@@ -83,31 +84,12 @@ func related(f *conformance.Finding) []uint64 {
 	return ns
 }
 
-// slot is the place of a time.
-func (u *closeup) slot(ns int64) int {
-	return int(min(max(ns-u.first, 0)/u.interval, slots-1))
-}
-
-// count adds to a slot.
-func count(s *[]uint64, slot int, n uint64) {
-	if slot >= len(*s) {
-		*s = append(*s, make([]uint64, slot+1-len(*s))...)
-	}
-	(*s)[slot] += n
-}
-
 // pdu takes in a PDU.
-func (u *closeup) pdu(p *trace.PDU, view *render.Viewer) {
-	about, wanted := u.wanted[p.Number]
-	if wanted {
-		u.exhibit(p.Number, view.Show(p, about))
-		delete(u.wanted, p.Number)
-	} else {
-		view.Skip(p)
-	}
+func (u *closeup) pdu(p *trace.PDU) {
+	u.known++
 	if p.Time != 0 {
 		slot := u.slot(p.Time)
-		count(&u.Rates.Octets[p.Dir], slot, uint64(max(p.Length, 0)))
+		count(&u.octets[p.Dir], slot, uint64(max(p.Length, 0)))
 		for d := range u.depth {
 			f := &p.Conn.Flow[d]
 			u.depth[d].at(slot, int32(f.Requests-f.Answered-f.Unanswered)) //nolint:gosec // bounded by the analysis
@@ -117,6 +99,26 @@ func (u *closeup) pdu(p *trace.PDU, view *render.Viewer) {
 		u.sizes[p.Dir].add(uint64(max(m.Length, 0)))
 	}
 	u.follow.PDU(p)
+}
+
+// closeupWeight is what a connection takes in memory, besides rows and times.
+const closeupWeight = int(unsafe.Sizeof(closeup{})+unsafe.Sizeof(render.Follow{})) + 2<<10
+
+// weigh returns how many octets more it takes than when it was weighed before.
+func (u *closeup) weigh() (more int) {
+	n := closeupWeight + u.rows + u.timeline.weight()
+	more, u.weighed = n-u.weighed, n
+	return more
+}
+
+// exhibitOf keeps the text of a PDU if a finding speaks of it, and reports whether it does.
+func (u *closeup) exhibitOf(p *trace.PDU, view *render.Viewer) bool {
+	about, wanted := u.wanted[p.Number]
+	if wanted {
+		u.exhibit(p.Number, view.Show(p, about))
+		delete(u.wanted, p.Number)
+	}
+	return wanted
 }
 
 // exhibit keeps the text of a PDU.
@@ -136,24 +138,11 @@ func (u *closeup) exhibit(pdu uint64, text []byte) {
 	u.Exhibits = append(u.Exhibits, x)
 }
 
-// at takes in how many requests wait at a time.
-func (d *depthSlots) at(slot int, n int32) {
-	if n == 0 && d.most == nil {
-		return
-	}
-	for len(d.most) <= slot {
-		d.most = append(d.most, d.now) // as many as before
-	}
-	d.now = n
-	d.most[slot] = max(d.most[slot], n)
-	d.top = max(d.top, n)
-}
-
 // frame takes in a frame of the connection.
 func (u *closeup) frame(f *pipeline.Frame) {
 	u.follow.Frame(f)
 	if f.Note&reassembly.Retransmission != 0 && f.Time != 0 {
-		count(&u.Rates.Again[f.Dir], u.slot(f.Time), 1)
+		count(&u.again[f.Dir], u.slot(f.Time), 1)
 	}
 }
 
@@ -162,28 +151,46 @@ var unsent = []string{"finding", "gap", "window-closed", "window-open"}
 
 // row takes in a row of the dialogue.
 func (u *closeup) row(r *render.FollowRow) {
-	s := Step{
-		Still: r.Still, Sent: r.HasDir && !slices.Contains(unsent, r.Event), R2I: r.Dir == trace.R2I, First: r.First, Last: r.Last, Text: r.Text, Below: r.Below,
+	x := Step{
+		Sent: r.HasDir && !slices.Contains(unsent, r.Event), R2I: r.Dir == trace.R2I, First: r.First, Last: r.Last,
 		Bad: r.Bad, Odd: r.Odd, Again: r.Again, Reset: r.Event == "rst",
-		notes: r.Bad || r.Odd || r.Again || r.Event != "" || len(r.Below) > 0, pdu: [2]uint64{r.PDU, r.LastPDU}, has: r.HasPDU,
+		notes: r.Bad || r.Odd || r.Again || r.Event != "" || !r.Plain(), pdu: [2]uint64{r.PDU, r.LastPDU}, has: r.HasPDU,
 	}
 	if r.Ended != 0 {
-		s.At = max(r.Ended-u.Ladder.Began, 0)
+		x.At = max(r.Ended-u.Ladder.Began, 0)
 	}
-	u.steps.add(s)
+	u.rows += u.steps.add(x, r)
 }
 
-// finish completes what is shown.
-func (u *closeup) finish(c *trace.Connection) {
+// end completes what is drawn, once the connection has ended as c says.
+func (u *closeup) end(c *trace.Connection) {
 	u.follow.Connections([]*trace.Connection{c})
 	_ = u.follow.Close() // it writes nothing
+	u.followed = true
 	u.Initiator, u.Responder = c.Side[0].Addr.String(), c.Side[1].Addr.String()
 	u.Facts = connectionFacts(c)
-	for d := range c.Flow {
-		u.Operations = append(u.Operations, operations(trace.Dir(d), c.Flow[d].Ops)...)
-		u.finishDirection(c, trace.Dir(d))
+	lasted := max(c.LastTime-c.FirstTime, 1)
+	last := u.slot(c.LastTime)
+	u.Rates = Rates{Interval: 1 << u.double, Lasted: lasted, Octets: u.octets, Again: u.again}
+	for dir := range c.Flow {
+		u.Operations = append(u.Operations, operations(trace.Dir(dir), c.Flow[dir].Ops)...)
+		if d := &u.depth[dir]; d.most != nil {
+			d.at(last, d.now)
+			x := Depth{
+				Dir: trace.Dir(dir).String(), Interval: 1 << u.double, Lasted: lasted, Most: d.most, Top: max(d.top, c.Flow[dir].MostOutstanding),
+			}
+			x.Limit, x.Known = c.Depth(trace.Dir(dir))
+			u.Depths = append(u.Depths, x)
+		}
+		if list := u.sizes[dir].list(); len(list) > 0 {
+			u.Sizes = append(u.Sizes, Sizes{trace.Dir(dir).String(), list})
+		}
 	}
 	u.Latencies = latencies(c)
+}
+
+// complete completes what is shown, once all exhibits are there that there will be.
+func (u *closeup) complete() {
 	u.LessExhibits += len(u.wanted)
 	places := map[uint64]string{}
 	for _, x := range u.Exhibits {
@@ -193,20 +200,6 @@ func (u *closeup) finish(c *trace.Connection) {
 		u.Findings = append(u.Findings, findingOf(&u.list[i], places))
 	}
 	u.Ladder.Rows = u.steps.all(places)
-}
-
-// finishDirection completes what is drawn of a direction.
-func (u *closeup) finishDirection(c *trace.Connection, dir trace.Dir) {
-	d := &u.depth[dir]
-	if d.most != nil {
-		d.at(u.slot(c.LastTime), d.now)
-		x := Depth{Dir: dir.String(), Interval: u.interval, Most: d.most, Top: max(d.top, c.Flow[dir].MostOutstanding)}
-		x.Limit, x.Known = c.Depth(dir)
-		u.Depths = append(u.Depths, x)
-	}
-	if list := u.sizes[dir].list(); len(list) > 0 {
-		u.Sizes = append(u.Sizes, Sizes{dir.String(), list})
-	}
 }
 
 // findingOf is a finding with the text of its rule.
@@ -251,7 +244,7 @@ func saying(f *conformance.Finding) string {
 // connectionFacts is what is known of a connection, in words.
 func connectionFacts(c *trace.Connection) []Fact {
 	facts := []Fact{{"Transport", c.Transport.String()}, {"Startup", c.Outcome.String()}}
-	if a := render.Agreed(c); a != "" {
+	if a := render.Agreed(c); a != "" && c.Outcome == trace.Accepted {
 		facts = append(facts, Fact{"Agreed", a})
 	}
 	if c.HasStartupLatency {
@@ -265,7 +258,7 @@ func connectionFacts(c *trace.Connection) []Fact {
 	for d := range c.Flow {
 		f, held := &c.Flow[d], c.Flow[d].Delays()
 		name := "Sent " + trace.Dir(d).String()
-		parts := []string{diagnose.Counted(f.Frames, "packet", "packets"), size(f.Octets)}
+		parts := []string{diagnose.Counted(f.Frames, "packet", "packets"), render.Size(f.Octets)}
 		more := func(n uint64, one, many string) {
 			if n > 0 {
 				parts = append(parts, diagnose.Counted(n, one, many))
@@ -280,5 +273,5 @@ func connectionFacts(c *trace.Connection) []Fact {
 		}
 		facts = append(facts, Fact{name, strings.Join(parts, ", ")})
 	}
-	return append(facts, Fact{"Ended", render.Ended(c)})
+	return append(facts, Fact{"Ended", strings.TrimPrefix(render.Ended(c), "Ended: ")})
 }

@@ -13,8 +13,8 @@ import (
 // them.
 const (
 	ladderWidth              = 960
-	ladderLeft, ladderRight  = 150.0, 950.0
-	ladderColumns            = 112 // of text between the lines
+	ladderLeft, ladderRight  = 130.0, 950.0
+	ladderColumns            = 114 // of text between the lines
 	lineHeight, arrowSpace   = 15.0, 12.0
 	mostLabel, labelFromLine = 3, 12.0
 )
@@ -23,10 +23,10 @@ const (
 func drawLadder(x *Detail) template.HTML {
 	d := &drawing{width: ladderWidth}
 	y := 16.0
-	d.text(ladderLeft, y, "end", "middle", x.Initiator)
+	d.text(ladderLeft, y, "end", "start", x.Initiator) // IPv6 has no room on both sides of the line
 	d.text(ladderRight, y, "end", "end", x.Responder)
 	y += 14
-	d.text(ladderLeft, y, "tick", "middle", "initiator")
+	d.text(ladderLeft, y, "tick", "start", "initiator")
 	d.text(ladderRight, y, "tick", "end", "responder")
 	y += 6
 	top := y

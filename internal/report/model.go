@@ -124,8 +124,8 @@ type Step struct {
 
 // Rates are octets over time.
 type Rates struct {
-	// Interval is the length of a slot in nanoseconds.
-	Interval int64
+	// Interval is the length of a slot, Lasted that of the connection, in nanoseconds.
+	Interval, Lasted int64
 	// Octets are those of PDUs by direction, Again the packets that were sent again.
 	Octets [2][]uint64
 	Again  [2][]uint64
@@ -133,8 +133,9 @@ type Rates struct {
 
 // Depth is how many requests of a direction waited at once over time.
 type Depth struct {
-	Dir      string
-	Interval int64
+	Dir string
+	// Interval and Lasted are as in [Rates].
+	Interval, Lasted int64
 	// Most is the largest number in each slot, Limit what was negotiated, if Known.
 	Most  []int32
 	Limit int  `json:",omitempty"`

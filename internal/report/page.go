@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
@@ -45,7 +46,7 @@ const shownAtOnce = 100
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"ladder": drawLadder, "rates": drawRates, "depth": drawDepth, "latency": drawLatency, "sizes": drawSizes,
 	"rows":     rowsJSON,
-	"size":     size,
+	"size":     render.Size,
 	"number":   diagnose.Number,
 	"duration": diagnose.Duration,
 	"ns":       ns,

@@ -4,25 +4,30 @@
 (function () {
   const perPage = 100, first = { error: 12, warning: 13, note: 14 };
 
+  // As the rest of the page spells them.
+  function number(n) {
+    return n < 1e4 ? String(n) : n.toLocaleString("en-US");
+  }
+
   function duration(ns) {
-    if (ns === 0) return "0";
-    const units = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
-    for (const [unit, of] of units) {
-      if (ns >= of) return +(ns / of).toPrecision(3) + " " + unit;
-    }
-    return ns + " ns";
+    const [unit, of] = [["s", 1e9], ["ms", 1e6], ["µs", 1e3]].find(u => ns >= u[1]) || ["ns", 1];
+    const v = ns / of;
+    let digits = 3;
+    for (let x = v; x >= 10 && digits > 0; x /= 10) digits--;
+    let s = v.toFixed(digits);
+    if (s.includes(".")) s = s.replace(/0+$/, "").replace(/\.$/, "");
+    return s + " " + unit;
   }
 
   function size(n) {
-    if (n < 1e5) return n.toLocaleString("en-US") + " B";
+    if (n < 1e6) return number(n) + " B";
     if (n < 1e7) return (n / 1e3).toFixed(1) + " kB";
     if (n < 1e10) return (n / 1e6).toFixed(1) + " MB";
     return (n / 1e9).toFixed(1) + " GB";
   }
 
   const shown = {
-    6: n => n.toLocaleString("en-US"), 7: size, 8: duration, 9: n => n ? duration(n) : "",
-    10: n => n.toLocaleString("en-US"), 11: n => n.toLocaleString("en-US"),
+    6: number, 7: size, 8: duration, 9: n => n ? duration(n) : "", 10: number, 11: number, 12: number, 13: number, 14: number,
   };
 
   function live(box) {

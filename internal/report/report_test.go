@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/capture"
@@ -35,14 +36,6 @@ func (b *both) Gap(g *trace.GapEvent)            { b.next.Gap(g); b.Engine.Gap(g
 func (b *both) Transaction(t *trace.Transaction) { b.next.Transaction(t) }
 func (b *both) Frame(f *pipeline.Frame)          { b.next.Frame(f) }
 
-// nothing is a sink for a run of which only the rules are asked.
-type nothing struct{}
-
-func (nothing) PDU(*trace.PDU)                 {}
-func (nothing) Gap(*trace.GapEvent)            {}
-func (nothing) Transaction(*trace.Transaction) {}
-func (nothing) Frame(*pipeline.Frame)          {}
-
 // over runs over a capture.
 func over(t testing.TB, path string, opt pipeline.Options, sink pipeline.Sink) *pipeline.Run {
 	t.Helper()
@@ -59,17 +52,28 @@ func over(t testing.TB, path string, opt pipeline.Options, sink pipeline.Sink) *
 // captured is what the page has of a capture, with a closer look at n connections.
 func captured(t testing.TB, place int, path string, n int) *Capture {
 	t.Helper()
+	c, _ := capturedIn(t, place, path, n, Room)
+	return c
+}
+
+// capturedIn is captured with so much room in the first reading. It reports whether there was a
+// second one.
+func capturedIn(t testing.TB, place int, path string, n, room int) (c *Capture, again bool) {
+	t.Helper()
 	s := NewSurvey()
-	run := over(t, path, pipeline.Options{Brief: true, Sums: true}, &both{conformance.New(conformance.Options{}, s), nothing{}})
+	d := NewDetails(place, render.FollowOptions{}, nil, room)
+	run := over(t, path, pipeline.Options{Brief: true, Sums: true, Marks: true, Outlines: true},
+		&both{conformance.New(conformance.Options{OnFinding: d.Finding}, s), d})
 	cs, totals := run.Finish(), run.Totals()
 	s.Summary.Capture(&totals, run.Others())
 	chosen := s.Choose(n, cs)
-	c := s.Capture(place, &totals, cs, chosen)
+	c = s.Capture(place, &totals, cs, chosen)
 	c.File, c.Format = filepath.Base(path), "pcap"
-	d := s.Details(place, cs, chosen, render.FollowOptions{})
-	again := over(t, path, pipeline.Options{Sums: true}, &both{conformance.New(conformance.Options{OnFinding: d.Finding}, nil), d})
-	c.Details = d.Finish(again.Finish())
-	return c
+	if again, _ = d.Choose(s, cs, chosen); again {
+		over(t, path, pipeline.Options{Sums: true, Outlines: true}, &both{conformance.New(conformance.Options{OnFinding: d.Finding}, nil), d}).Finish()
+	}
+	c.Details = d.All(cs)
+	return c, again
 }
 
 // generated writes the trace of a scenario.
@@ -130,6 +134,33 @@ func TestModel_Golden(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", golden, d)
 			}
 		})
+	}
+}
+
+// TestDetails_Readings: what is drawn is the same whether the first reading gathered it or the
+// second one.
+func TestDetails_Readings(t *testing.T) {
+	files, err := filepath.Glob(captures + "*.pcap*")
+	if err != nil || len(files) < 20 {
+		t.Fatal(files, err)
+	}
+	more, err := filepath.Glob(captures + "generated/*.pcap*")
+	if err != nil || len(more) < 20 {
+		t.Fatal(more, err)
+	}
+	once := 0
+	for _, f := range append(files, more...) {
+		first, again := capturedIn(t, 0, f, 5, Room)
+		if !again {
+			once++
+		}
+		second, _ := capturedIn(t, 0, f, 5, 0)
+		if d := cmp.Diff(second, first, cmpopts.IgnoreUnexported(Step{})); d != "" {
+			t.Errorf("%s (-second reading +first reading):\n%s", f, d)
+		}
+	}
+	if once < 10 {
+		t.Errorf("%d captures were read once", once)
 	}
 }
 

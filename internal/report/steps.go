@@ -1,11 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/render"
 )
 
 // The rows of a ladder that are kept: the first ones, the last ones, and between them those that
@@ -23,48 +26,90 @@ const (
 type steps struct {
 	n             uint64
 	head, notable []Step
-	tail          []Step // the last ones, a ring
+	tail          []lastStep // the last ones, a ring
 }
 
-// add takes in a row.
-func (s *steps) add(x Step) {
+// lastStep is a row whose texts are made only if it is shown.
+type lastStep struct {
+	Step
+	row render.FollowRow
+}
+
+// add takes in a row, of which x has all but the texts. It returns how many octets it takes.
+func (s *steps) add(x Step, r *render.FollowRow) (weight int) {
 	x.nth = s.n
 	s.n++
-	x.Text = shorter(x.Text)
+	if len(s.head) < firstSteps {
+		x.say(r)
+		s.head = append(s.head, x)
+		return x.weight()
+	}
+	if x.notes && len(s.notable) < notableSteps {
+		for i := beforeSteps; i > 0; i-- {
+			weight += s.keep(x.nth - uint64(i))
+		}
+		own := x
+		own.say(r)
+		s.notable = append(s.notable, own)
+		weight += own.weight()
+	}
+	if len(s.tail) < lastSteps {
+		s.tail = append(s.tail, lastStep{})
+		weight += lastWeight
+	}
+	last := &s.tail[x.nth%lastSteps]
+	last.Step = x
+	r.Hold(&last.row)
+	return weight
+}
+
+// keep keeps a row that came before, if it is still there.
+func (s *steps) keep(nth uint64) (weight int) {
+	if k := len(s.notable); k > 0 && s.notable[k-1].nth >= nth {
+		return 0
+	}
+	for i := range s.tail {
+		if s.tail[i].nth == nth {
+			x := s.tail[i].made()
+			s.notable = append(s.notable, x)
+			return x.weight()
+		}
+	}
+	return 0
+}
+
+// made is the row with its texts.
+func (l *lastStep) made() Step {
+	x := l.Step
+	x.say(&l.row)
+	return x
+}
+
+// say sets the texts.
+func (x *Step) say(r *render.FollowRow) {
+	x.Still = r.Still
+	x.Text = shorter(r.Text())
+	x.Below = r.Below()
 	if len(x.Below) > mostBelow {
 		x.Below = append(x.Below[:mostBelow:mostBelow], fmt.Sprintf("and %d more lines", len(x.Below)-mostBelow))
 	}
 	for i := range x.Below {
 		x.Below[i] = shorter(x.Below[i])
 	}
-	if len(s.head) < firstSteps {
-		s.head = append(s.head, x)
-		return
-	}
-	if x.notes && len(s.notable) < notableSteps {
-		for i := beforeSteps; i > 0; i-- {
-			s.keep(x.nth - uint64(i))
-		}
-		s.notable = append(s.notable, x)
-	}
-	if len(s.tail) < lastSteps {
-		s.tail = append(s.tail, x)
-	} else {
-		s.tail[x.nth%lastSteps] = x
-	}
 }
 
-// keep keeps a row that came before, if it is still there.
-func (s *steps) keep(nth uint64) {
-	if k := len(s.notable); k > 0 && s.notable[k-1].nth >= nth {
-		return
+// Octets that rows take in memory, besides their texts.
+const (
+	stepWeight = int(unsafe.Sizeof(Step{}))
+	lastWeight = int(unsafe.Sizeof(lastStep{})) + 1<<10 // with what it holds
+)
+
+func (x *Step) weight() int {
+	n := stepWeight + len(x.Text) + len(x.Still)
+	for _, line := range x.Below {
+		n += len(line) + int(unsafe.Sizeof(line))
 	}
-	for i := range s.tail {
-		if s.tail[i].nth == nth {
-			s.notable = append(s.notable, s.tail[i])
-			return
-		}
-	}
+	return n
 }
 
 // shorter cuts a text that is too long.
@@ -78,16 +123,11 @@ func shorter(s string) string {
 // all are the rows that were kept, with what stands in the place of the others. places are the
 // PDUs that the page shows.
 func (s *steps) all(places map[uint64]string) []Step {
-	rows := slices.Concat(s.head, s.notable, s.tail)
-	slices.SortFunc(rows, func(a, b Step) int {
-		switch {
-		case a.nth < b.nth:
-			return -1
-		case a.nth > b.nth:
-			return 1
-		}
-		return 0
-	})
+	rows := slices.Concat(s.head, s.notable)
+	for i := range s.tail {
+		rows = append(rows, s.tail[i].made())
+	}
+	slices.SortStableFunc(rows, func(a, b Step) int { return cmp.Compare(a.nth, b.nth) })
 	rows = slices.CompactFunc(rows, func(a, b Step) bool { return a.nth == b.nth })
 	var out []Step
 	for i := range rows {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/render"
 )
 
 // drawing is an SVG that is drawn. Its colours are classes of the style sheet, so that they are
@@ -60,21 +61,30 @@ func (d *drawing) axis(from, to string) {
 	d.text(plotRight, plotBottom+16, "tick", "end", to)
 }
 
+// slotWidth is how wide a slot of time is drawn.
+func slotWidth(interval, lasted int64) float64 {
+	return (plotRight - plotLeft) * min(float64(interval)/float64(max(lasted, 1)), 1)
+}
+
+// bar draws a part of a slot, at least so wide; the last slot may end behind the plot.
+func (d *drawing) bar(slot int, step, part, least, y, h float64, class, title string) {
+	x := min(plotLeft+step*float64(slot), plotRight-least)
+	d.rect(x, y, min(max(step*part, least), plotRight-x), h, class, title)
+}
+
 // drawRates draws octets over time: those of the initiator upwards, those of the responder
 // downwards, and marks where packets were sent again.
 func drawRates(r Rates) template.HTML {
 	d := newChart()
 	most := uint64(1)
-	n := 1
 	for dir := range r.Octets {
-		n = max(n, len(r.Octets[dir]), len(r.Again[dir]))
 		for _, v := range r.Octets[dir] {
 			most = max(most, v)
 		}
 	}
 	middle := (plotTop + plotBottom) / 2
 	room := (plotBottom - plotTop) / 2
-	step := (plotRight - plotLeft) / float64(n)
+	step := slotWidth(r.Interval, r.Lasted)
 	for dir, slots := range r.Octets {
 		for i, v := range slots {
 			if v == 0 {
@@ -85,7 +95,7 @@ func drawRates(r Rates) template.HTML {
 			if dir == 1 {
 				y = middle
 			}
-			d.rect(plotLeft+step*float64(i), y, max(step*.9, .6), h, "d"+strconv.Itoa(dir),
+			d.bar(i, step, .9, .6, y, h, "d"+strconv.Itoa(dir),
 				fmt.Sprintf("%s at %s: %s", sender(dir), diagnose.Duration(int64(i)*r.Interval), rate(8e9*float64(v)/float64(r.Interval))))
 		}
 	}
@@ -100,14 +110,14 @@ func drawRates(r Rates) template.HTML {
 			if dir == 1 {
 				y = plotBottom - 6
 			}
-			d.rect(plotLeft+step*float64(i), y, max(step*.9, 2), 6, "bad",
+			d.bar(i, step, .9, 2, y, 6, "bad",
 				fmt.Sprintf("%s sent %s again at %s", sender(dir), diagnose.Counted(v, "packet", "packets"), diagnose.Duration(int64(i)*r.Interval)))
 		}
 	}
 	d.line(plotLeft, middle, plotRight, middle, "axis")
 	d.text(plotLeft, plotTop-10, "tick", "start", "initiator ↑  responder ↓")
 	d.text(plotRight, plotTop-10, "tick", "end", "most "+rate(8e9*float64(most)/float64(r.Interval))+" in "+diagnose.Duration(r.Interval))
-	d.axis("0", diagnose.Duration(int64(n)*r.Interval))
+	d.axis("0", diagnose.Duration(r.Lasted))
 	label := "Octets of PDUs over time"
 	if again > 0 {
 		label += ", with " + diagnose.Counted(again, "retransmission", "retransmissions")
@@ -126,7 +136,7 @@ func drawDepth(x Depth) template.HTML {
 	if x.Known && x.Limit > 0 && float64(x.Limit) < 4*top {
 		top = max(top, float64(x.Limit))
 	}
-	step := (plotRight - plotLeft) / float64(max(len(x.Most), 1))
+	step := slotWidth(x.Interval, x.Lasted)
 	height := func(n float64) float64 { return plotBottom - (plotBottom-plotTop)*n/top }
 	dir := 0
 	if x.Dir == "r2i" {
@@ -141,7 +151,7 @@ func drawDepth(x Depth) template.HTML {
 			class = "bad"
 		}
 		y := height(float64(n))
-		d.rect(plotLeft+step*float64(i), y, step, plotBottom-y, class,
+		d.bar(i, step, 1, 0, y, plotBottom-y, class,
 			fmt.Sprintf("%d at %s", n, diagnose.Duration(int64(i)*x.Interval)))
 	}
 	says := fmt.Sprintf("%s: at most %d at once", x.Dir, x.Top)
@@ -156,8 +166,25 @@ func drawDepth(x Depth) template.HTML {
 		says += fmt.Sprintf(", limit %d", x.Limit)
 	}
 	d.text(plotLeft, plotTop-10, "tick", "start", says)
-	d.axis("0", diagnose.Duration(int64(len(x.Most))*x.Interval))
+	d.axis("0", diagnose.Duration(x.Lasted))
 	return d.out("chart", "Requests that wait over time, "+says)
+}
+
+// leastBins is how many bins a chart has, so that a few are not as wide as all of it.
+const leastBins = 9
+
+// widened has empty bins around those that there are, alternately on both sides, if these are
+// few. They are as much wider or narrower as the next ones.
+func widened(bins []Bin) []Bin {
+	for right := true; len(bins) > 0 && len(bins) < leastBins; right = !right {
+		first, last := bins[0], bins[len(bins)-1]
+		if grown := last.To * last.To / max(last.From, 1); !right && first.From > 1 {
+			bins = append([]Bin{{From: first.From * first.From / first.To, To: first.From}}, bins...)
+		} else {
+			bins = append(bins, Bin{From: last.To, To: max(grown, last.To+1)})
+		}
+	}
+	return bins
 }
 
 // drawBins draws bars.
@@ -172,13 +199,14 @@ func drawBins(d *drawing, bins []Bin, class string, name func(Bin) string) {
 			continue
 		}
 		h := max((plotBottom-plotTop)*float64(b.Count)/float64(most), 1)
-		d.rect(plotLeft+step*float64(i), plotBottom-h, max(min(step*.9, 40), .6), h, class, name(b)+": "+diagnose.Number(b.Count))
+		d.rect(plotLeft+step*float64(i), plotBottom-h, max(step*.9, .6), h, class, name(b)+": "+diagnose.Number(b.Count))
 	}
 }
 
 // drawLatency draws a histogram with its percentiles.
 func drawLatency(l Latency) template.HTML {
 	d := newChart()
+	l.Bins = widened(l.Bins)
 	drawBins(d, l.Bins, "d0", func(b Bin) string { return ns(b.From) + " to " + ns(b.To) })
 	if len(l.Bins) == 0 {
 		return d.out("chart", l.Name)
@@ -196,7 +224,7 @@ func drawLatency(l Latency) template.HTML {
 			}
 		}
 	}
-	d.text(plotLeft, plotTop-10, "tick", "start", l.Name+" (each bar a quarter of a doubling)")
+	d.text(plotLeft, plotTop-10, "tick", "start", "each bar is a quarter of a doubling")
 	d.axis(ns(l.Bins[0].From), ns(l.Bins[len(l.Bins)-1].To))
 	return d.out("chart", fmt.Sprintf("Latency of %s: median %s, 99th percentile %s", l.Name, ns(l.Half), ns(l.P99)))
 }
@@ -211,15 +239,16 @@ func drawSizes(s Sizes) template.HTML {
 	if s.Dir == "r2i" {
 		class = "d1"
 	}
+	s.Bins = widened(s.Bins)
 	drawBins(d, s.Bins, class, func(b Bin) string {
 		if b.To <= 1 {
 			return "empty"
 		}
-		return size(b.From) + " to " + size(b.To-1)
+		return render.Size(b.From) + " to " + render.Size(b.To-1)
 	})
-	d.text(plotLeft, plotTop-10, "tick", "start", s.Dir+": messages by size (each bar a doubling)")
+	d.text(plotLeft, plotTop-10, "tick", "start", s.Dir+": messages by size, each bar is a doubling")
 	if n := len(s.Bins); n > 0 {
-		d.axis(size(s.Bins[0].From), size(s.Bins[n-1].To-1))
+		d.axis(render.Size(s.Bins[0].From), render.Size(s.Bins[n-1].To-1))
 	}
 	return d.out("chart", "Sizes of messages "+s.Dir)
 }

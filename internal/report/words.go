@@ -3,22 +3,7 @@ package report
 import (
 	"strconv"
 	"time"
-
-	"github.com/iwdissect/iwdissect/internal/diagnose"
 )
-
-// size spells octets.
-func size(n uint64) string {
-	switch {
-	case n < 100_000:
-		return diagnose.Number(n) + " B"
-	case n < 10_000_000:
-		return strconv.FormatFloat(float64(n)/1e3, 'f', 1, 64) + " kB"
-	case n < 10_000_000_000:
-		return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
-	}
-	return strconv.FormatFloat(float64(n)/1e9, 'f', 1, 64) + " GB"
-}
 
 // rate spells bits a second.
 func rate(bits float64) string {

@@ -36,7 +36,8 @@ func (c *Capture) Follow(ctx context.Context, conn uint64) (*Dialogue, error) {
 			d.Left++
 			return
 		}
-		d.Rows = append(d.Rows, Said{*r})
+		d.Rows = append(d.Rows, Said{})
+		r.Hold(&d.Rows[len(d.Rows)-1].FollowRow)
 	}}
 	err := c.again(ctx, false, pipeline.New(c.options(), c.judging(f)), nil, nil)
 	f.end()

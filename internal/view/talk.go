@@ -112,7 +112,7 @@ func (t *talkView) add(i int) {
 		look = yellow
 	}
 	t.lines = append(t.lines, talkLine{i, r.line(), look})
-	for _, line := range r.Below {
+	for _, line := range r.Below() {
 		below(line, look)
 	}
 }
@@ -134,7 +134,7 @@ func (r *Said) line() string {
 	if r.First != r.Last && r.First != 0 {
 		frames = fmt.Sprintf("%d-%d", r.First, r.Last)
 	}
-	return fmt.Sprintf("%s  %-13s %s %s", timeOfDay(r.Ended), frames, arrow, r.Text)
+	return fmt.Sprintf("%s  %-13s %s %s", timeOfDay(r.Ended), frames, arrow, r.Text())
 }
 
 // jump goes to the next entry with something wrong.

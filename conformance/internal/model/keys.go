@@ -3,6 +3,8 @@ package model
 import (
 	"encoding/binary"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/trace"
@@ -172,5 +174,14 @@ func (h *Direction) Unfinished() *Unfinished {
 
 // Summary says how many octets there are, and how they begin.
 func (s *Loose) Summary() string {
-	return fmt.Sprintf("%d octets, %q", s.Length, s.Octets[:min(len(s.Octets), mpa.KeyLen)])
+	return fmt.Sprintf("%d octets, %s", s.Length, Quoted(s.Octets))
+}
+
+// commands are what a build service takes for the beginning of a command in a log.
+var commands = strings.NewReplacer("##", `#\x23`, "::", `:\x3a`)
+
+// Quoted shows the octets that stand in the place of a key as text. Nothing in them is obeyed by
+// what shows it.
+func Quoted(b []byte) string {
+	return commands.Replace(strconv.Quote(string(b[:min(len(b), mpa.KeyLen)])))
 }

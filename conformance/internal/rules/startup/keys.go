@@ -32,7 +32,7 @@ var startupKeyRules = []rules.Rule{
 				if f := c.Backwards(); f != nil {
 					r.On(f, "the side that opens the exchange sends a Reply", "MPA ID Rep Frame", "MPA ID Req Frame")
 				} else if s, _ := c.BadRequest(); s != nil {
-					r.On(s.Begin(), "the key of the Request is wrong", inQuotes(s.Octets), "MPA ID Req Frame")
+					r.On(s.Begin(), "the key of the Request is wrong", model.Quoted(s.Octets), "MPA ID Req Frame")
 				}
 			},
 		},
@@ -52,7 +52,7 @@ var startupKeyRules = []rules.Rule{
 				if mpa.NearKey(s.Octets) {
 					severity, message = catalogue.None, "the key of the Reply is wrong"
 				}
-				r.OnAs(severity, s.Begin(), message, inQuotes(s.Octets), "MPA ID Rep Frame")
+				r.OnAs(severity, s.Begin(), message, model.Quoted(s.Octets), "MPA ID Rep Frame")
 			},
 		},
 	},
@@ -87,7 +87,7 @@ var startupKeyRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
 				if !r.Reported(s.Direction) {
-					r.On(s.Begin(), "another startup frame is sent in full operation", inQuotes(s.Octets), "an FPDU")
+					r.On(s.Begin(), "another startup frame is sent in full operation", model.Quoted(s.Octets), "an FPDU")
 				}
 			},
 		},
@@ -185,6 +185,3 @@ func cutByFIN(c *model.Conn, h *model.Direction) bool {
 	}
 	return its.FIN == nil || mine.FIN.Acked <= its.FIN.At
 }
-
-// inQuotes is a key for people.
-func inQuotes(b []byte) string { return fmt.Sprintf("%q", b[:min(len(b), mpa.KeyLen)]) }
