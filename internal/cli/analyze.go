@@ -34,6 +34,7 @@ const mostShown = 50
 
 func newAnalyze(s *IOStreams) *cobra.Command {
 	o := &analyzeOptions{s: s, pager: pager{s: s}}
+	o.pager.confined = &o.sandbox
 	cmd := &cobra.Command{
 		Use:   "analyze FILE...",
 		Short: "Summarize what happened on each connection",
@@ -133,6 +134,7 @@ func (o *analyzeOptions) run(args []string) error {
 // tables writes tables. Several captures are read at the same time; what is
 // written has their order.
 func (o *analyzeOptions) tables(opt pipeline.Options, files []string, look appearance) error {
+	o.sandbox.confine(o.s, files)
 	names := o.sources(files)
 	failed, first := false, true
 	for r := range inOrder(o.share(len(names)), names, func(name string) *result { return o.one(opt, name, files, look, len(names) == 1) }) {
@@ -280,6 +282,7 @@ func (o *analyzeOptions) summary(run *pipeline.Run, name, format string, look ap
 // json writes one document. Transactions stream into it, so captures come one
 // after the other.
 func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
+	o.sandbox.confine(o.s, files)
 	doc := render.NewAnalysis(o.s.Out)
 	failed := false
 	opt.OnError = func(err error) { failed = true; o.s.warn(err) }

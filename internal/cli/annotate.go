@@ -105,6 +105,8 @@ func (o *annotateOptions) run(args []string) error {
 		}
 		w = out
 	}
+	o.sandbox.writes = []string{o.out}
+	o.sandbox.confine(o.s, files)
 	a := &annotation{o: o, opt: opt, name: files[0]}
 	if o.messages {
 		err = a.export(w)

@@ -49,6 +49,7 @@ func formatWords() string {
 
 func newCheck(s *IOStreams) *cobra.Command {
 	o := &checkOptions{s: s, pager: pager{s: s}}
+	o.pager.confined = &o.sandbox
 	cmd := &cobra.Command{
 		Use:   "check {FILE... | --live IFACE [FILTER]}",
 		Short: "Judge connections by the rules of the RFCs",

@@ -33,6 +33,7 @@ type dissectOptions struct {
 
 func newDissect(s *IOStreams) *cobra.Command {
 	o := &dissectOptions{s: s, pager: pager{s: s}}
+	o.pager.confined = &o.sandbox
 	cmd := &cobra.Command{
 		Use:   "dissect FILE...",
 		Short: "Annotate every frame: one line per PDU, a tree, or JSON records",
@@ -245,6 +246,8 @@ func (o *dissectOptions) all(opt pipeline.Options, files []string) error {
 			return err
 		}
 	}
+	o.sandbox.writes = []string{o.keep}
+	o.sandbox.confine(o.s, files, o.folders()...)
 	if o.room(3) { // of those that read, work and write
 		sink.Beside()
 	}

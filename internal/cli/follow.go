@@ -43,6 +43,7 @@ const (
 
 func newFollow(s *IOStreams) *cobra.Command {
 	o := &followOptions{s: s, pager: pager{s: s}}
+	o.pager.confined = &o.sandbox
 	cmd := &cobra.Command{
 		Use:   "follow [CONN...] FILE",
 		Short: "Show a connection as a dialogue of messages",
@@ -242,6 +243,7 @@ func (o *followOptions) run(args []string) error {
 
 // each shows the connections one after the other.
 func (o *followOptions) each(opt pipeline.Options, files []string) error {
+	o.sandbox.confine(o.s, files)
 	if len(o.several) < 2 {
 		return o.one(opt, files)
 	}

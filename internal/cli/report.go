@@ -71,6 +71,7 @@ func (o *reportOptions) flags(f *pflag.FlagSet) {
 	f.IntVar(&o.connections, "max-connections", pipeline.DefaultConnections, "maximum number of connections in memory")
 	f.IntVar(&o.reorder, "reorder-memory", pipeline.DefaultReorder, "maximum octets of out-of-order data for each direction of a connection")
 	o.upperFlag(f)
+	o.sandbox.flag(f)
 	o.jobsFlag(f)
 }
 
@@ -92,6 +93,8 @@ func (o *reportOptions) run(args []string) error {
 		return err
 	}
 	defer ignoreFirstInterrupt(files)()
+	o.sandbox.writes = []string{o.out}
+	o.sandbox.confine(o.s, files)
 	page := &report.Report{Tool: "iwdissect " + Version}
 	failed := false
 	for i, name := range o.sources(files) {

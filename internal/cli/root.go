@@ -14,6 +14,9 @@ import (
 
 // Main runs the command line of the process and returns its exit code.
 func Main() int {
+	if len(os.Args) > 1 && os.Args[1] == waitingPager && waitingPager != "" {
+		return becomePager(os.Args[2:])
+	}
 	collect()
 	defer outfile.RemoveLeftovers()
 	return Run(SystemStreams(), os.Args[1:])

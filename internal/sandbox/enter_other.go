@@ -1,0 +1,9 @@
+//go:build !linux
+
+package sandbox
+
+// Enter does nothing on this system.
+func Enter(Policy) (State, error) { return State{}, nil }
+
+// Supported says that there is nothing to enter on this system.
+func Supported() State { return State{} }
