@@ -62,7 +62,7 @@ what stands out, and which rules of the RFCs were broken.
 	findingsFlag(f, &o.unjudged)
 	o.upperFlag(f)
 	o.pager.flag(f)
-	completeFlags(cmd, "text", "json", csvFormat)
+	s.completeFlags(cmd, "text", "json", csvFormat)
 	return cmd
 }
 

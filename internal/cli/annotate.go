@@ -74,7 +74,7 @@ dissectors where Wireshark's own dissector of iWARP is lost.`),
 	o.decodingFlags(f)
 	findingsFlag(f, &o.unjudged)
 	o.upperFlag(f)
-	completeFlags(cmd)
+	s.completeFlags(cmd)
 	return cmd
 }
 

@@ -105,7 +105,7 @@ its end, or an output could not be written.
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), cmd.Flags(), args) },
 	}
 	o.checkFlags(cmd.Flags())
-	completeFlags(cmd, checkFormats...)
+	s.completeFlags(cmd, checkFormats...)
 	return cmd
 }
 

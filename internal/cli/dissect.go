@@ -82,8 +82,8 @@ findings and connections. With several captures each record has the name of its 
 	findingsFlag(f, &o.unjudged)
 	o.upperFlag(f)
 	o.pager.flag(f)
-	completeFlags(cmd, "text", "ndjson", "json", csvFormat)
-	completeForms(cmd)
+	s.completeFlags(cmd, "text", "ndjson", "json", csvFormat)
+	s.completeForms(cmd)
 	return cmd
 }
 

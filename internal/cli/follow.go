@@ -98,8 +98,8 @@ the connection at the end.
 	f.Lookup("conn").Usage = "show the connection `N`"
 	f.Lookup("quiet").Usage = "show no progress"
 	f.Lookup("worst").Hidden = true // follow shows one connection
-	completeFlags(cmd, "text", "ndjson", "json")
-	_ = cmd.RegisterFlagCompletionFunc(payloadFlag, words("hex", "ascii", "raw")) // the flag is there
+	s.completeFlags(cmd, "text", "ndjson", "json")
+	s.offer(cmd, payloadFlag, words("hex", "ascii", "raw"))
 	return cmd
 }
 

@@ -52,8 +52,8 @@ OUT is written when all of it is there; - is standard output.`),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
 	}
 	o.flags(cmd.Flags())
-	completeFlags(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("output", fixed([]string{"html"}, cobra.ShellCompDirectiveFilterFileExt)) // the flag is there
+	s.completeFlags(cmd)
+	s.offer(cmd, "output", fixed([]string{"html"}, cobra.ShellCompDirectiveFilterFileExt))
 	return cmd
 }
 

@@ -29,6 +29,7 @@ func Run(s *IOStreams, args []string) int {
 
 // runContext can be ended early, where the command goes on until it is.
 func runContext(ctx context.Context, s *IOStreams, args []string) int {
+	s.completing = completes(args)
 	cmd := newRoot(s)
 	args, wrong := followAsked(args)
 	if wrong != nil {

@@ -23,6 +23,8 @@ type IOStreams struct {
 	NoColor bool
 	// alone: they are those of the process, which runs nothing else.
 	alone bool
+	// completing: a shell asks what could be on the command line.
+	completing bool
 	// command names the command that runs, in errors.
 	command string
 	// Width is how many columns the terminal has, if OutTTY; 0 if that is not known.
