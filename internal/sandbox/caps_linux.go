@@ -20,24 +20,33 @@ func (p Policy) capabilities() (keep uint64) {
 	if err != nil || has == 0 {
 		return 0
 	}
+	// Where outputs go is looked up before, with all capabilities.
+	var dirs, outputs []string
+	dirs = append(dirs, p.Fill...)
+	for _, name := range p.Write {
+		place, direct := written(name)
+		outputs = append(outputs, place)
+		if !direct {
+			dirs = append(dirs, filepath.Dir(place))
+		}
+		if ofAnother(place) { // who keeps it, in a folder such as /tmp too
+			keep |= 1<<unix.CAP_CHOWN | 1<<unix.CAP_FOWNER
+		}
+	}
 	withoutCapabilities(func(may func(path string, mode uint32) bool) {
 		for _, name := range p.Read {
 			if !may(name, unix.R_OK) {
 				keep |= 1 << unix.CAP_DAC_READ_SEARCH
 			}
 		}
-		for _, folder := range p.Fill {
+		for _, folder := range dirs {
 			if !may(folder, unix.W_OK|unix.X_OK) {
 				keep |= 1 << unix.CAP_DAC_OVERRIDE
 			}
 		}
-		for _, name := range p.Write {
-			place, direct := written(name)
-			if !direct && !may(filepath.Dir(place), unix.W_OK|unix.X_OK) || !may(place, unix.W_OK) {
+		for _, name := range outputs {
+			if !may(name, unix.W_OK) {
 				keep |= 1 << unix.CAP_DAC_OVERRIDE
-			}
-			if ofAnother(place) { // who keeps it, in a folder such as /tmp too
-				keep |= 1<<unix.CAP_CHOWN | 1<<unix.CAP_FOWNER
 			}
 		}
 	})

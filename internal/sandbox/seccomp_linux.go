@@ -61,16 +61,12 @@ var common = []uint32{
 	unix.SYS_SENDTO, unix.SYS_SENDMSG, unix.SYS_SENDMMSG,
 }
 
-// call is one that is refused by its arguments.
+// call is one that is refused by an argument: if it is one of is, if it is none of isNot, if it
+// has one of the bits of with, or none of those of without. What is not set says nothing.
 type call struct {
-	number uint32
-	// argument is which one is looked at.
-	argument uint32
-	// unless and having say for which values it is allowed: if it is, or if none of its bits
-	// are among these.
-	is, isNot []uint32
-	with      uint32
-	without   uint32
+	number, argument uint32
+	is, isNot        []uint32
+	with, without    uint32
 }
 
 // byArgument are calls that are refused for some arguments.
@@ -93,8 +89,8 @@ func byArgument() []call {
 // tiocLinux has the console paste what is selected.
 const tiocLinux = 0x541c
 
-// program is the filter.
-func program() []bpf.Instruction {
+// filter is what each call is held against.
+func filter() []bpf.Instruction {
 	p := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offMachine, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: machine, SkipTrue: 1},
@@ -143,17 +139,17 @@ func filterCalls() error {
 	if len(denied) == 0 {
 		return nil // of this machine the numbers are not known
 	}
-	raw, err := bpf.Assemble(program())
+	raw, err := bpf.Assemble(filter())
 	if err != nil {
 		return err
 	}
-	filter := make([]unix.SockFilter, len(raw))
+	code := make([]unix.SockFilter, len(raw))
 	for i, r := range raw {
-		filter[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
+		code[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
 	}
-	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]} //nolint:gosec // some hundred
+	prog := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]} //nolint:gosec // some hundred
 	thread, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
-	runtime.KeepAlive(filter)
+	runtime.KeepAlive(code)
 	switch {
 	case errno != 0:
 		return errno
@@ -165,7 +161,7 @@ func filterCalls() error {
 
 // seccompThere reports whether the kernel has filters.
 func seccompThere() bool {
-	action := uint32(refuse)
+	action := uint32(unix.SECCOMP_RET_ERRNO)
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
 	return errno == 0
 }
