@@ -20,16 +20,16 @@ require (
 require (
 	github.com/goccy/go-yaml v1.19.2
 	github.com/joshdk/go-junit v1.0.0
+	github.com/landlock-lsm/go-landlock v0.11.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+	kernel.org/pub/linux/libs/security/libcap/psx v1.2.78
 )
 
 require (
 	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
-	github.com/landlock-lsm/go-landlock v0.11.0 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.4 // indirect
 	golang.org/x/text v0.43.0 // indirect
-	kernel.org/pub/linux/libs/security/libcap/psx v1.2.78 // indirect
 )
 
 require (

@@ -134,9 +134,15 @@ func TestSandbox_Planted(t *testing.T) {
 		args []string
 		off  bool
 	}{
-		{args: []string{"analyze"}}, {args: []string{"analyze", "--format", "json"}}, {args: []string{"analyze", "-q", "-z", "conv,tcp"}},
-		{args: []string{"analyze", "--join"}}, {args: []string{"dissect"}}, {args: []string{"check"}}, {args: []string{"report", "-o", "report.html"}},
-		{args: []string{"analyze", "--no-sandbox"}, off: true}, {args: []string{"check", "--no-sandbox"}, off: true},
+		{args: []string{"analyze"}},
+		{args: []string{"analyze", "--format", "json"}},
+		{args: []string{"analyze", "-q", "-z", "conv,tcp"}},
+		{args: []string{"analyze", "--join"}},
+		{args: []string{"dissect"}},
+		{args: []string{"check"}},
+		{args: []string{"report", "-o", "report.html"}},
+		{args: []string{"analyze", "--no-sandbox"}, off: true},
+		{args: []string{"check", "--no-sandbox"}, off: true},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
 			folder, outside := t.TempDir(), t.TempDir()

@@ -121,6 +121,7 @@ func (o *analyzeOptions) run(args []string) error {
 				return err
 			}
 		}
+		o.sandbox.confine(o.s, files)
 		return o.json(opt, files)
 	case csvFormat:
 		return noCSV()
@@ -282,7 +283,6 @@ func (o *analyzeOptions) summary(run *pipeline.Run, name, format string, look ap
 // json writes one document. Transactions stream into it, so captures come one
 // after the other.
 func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
-	o.sandbox.confine(o.s, files)
 	doc := render.NewAnalysis(o.s.Out)
 	failed := false
 	opt.OnError = func(err error) { failed = true; o.s.warn(err) }

@@ -3,9 +3,6 @@ package sandbox
 import (
 	"errors"
 	"time"
-
-	"golang.org/x/sys/unix"
-	"kernel.org/pub/linux/libs/security/libcap/psx"
 )
 
 // Enter gives up, for all threads and for good, what the policy does not need. What the kernel
@@ -15,10 +12,6 @@ func Enter(p Policy) (State, error) {
 	// The file of the time zone is read when it is first needed, which would be too late.
 	_ = time.Local.String()
 	keep := p.capabilities()
-	_, _, errno := psx.Syscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0)
-	if errno != 0 {
-		return State{}, errno
-	}
 	var s State
 	var errs [3]error
 	s.Landlock, errs[0] = p.restrictFiles()

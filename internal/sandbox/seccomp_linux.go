@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/net/bpf"
@@ -83,7 +84,7 @@ func byArgument() []call {
 		// Memory that becomes code.
 		{number: unix.SYS_MPROTECT, argument: 2, with: unix.PROT_EXEC},
 	}
-	return append(calls, ofMachine...)
+	return slices.Concat(calls, ofMachine)
 }
 
 // tiocLinux has the console paste what is selected.
@@ -148,6 +149,12 @@ func filterCalls() error {
 		code[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
 	}
 	prog := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]} //nolint:gosec // some hundred
+	// Without it the kernel takes no filter. With the filter the other threads get it, too.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
 	thread, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(code)
 	switch {

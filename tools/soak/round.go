@@ -81,7 +81,7 @@ func (r *round) run() (wrong []string, err error) {
 
 // made says how the captures were made.
 func (r *round) made() string {
-	var said []string
+	said := make([]string, 0, len(r.captures))
 	for _, c := range r.captures {
 		said = append(said, c.Name+": "+c.About)
 	}
