@@ -178,7 +178,7 @@ func TestSandbox_Planted(t *testing.T) {
 			if s.Seccomp && !slices.Equal(got["Seccomp"], []string{"2"}) || !slices.Equal(got["NoNewPrivs"], []string{"1"}) || !slices.Equal(got["CapEff"], []string{"0000000000000000"}) {
 				t.Errorf("the kernel says %v", got)
 			}
-			if s.Landlock > 0 && (code != 3 || !strings.Contains(r.said.String(), "permission denied")) {
+			if s.Landlock > 0 && (code != 3 || !strings.Contains(r.said.String(), "permission denied: the file came after the start, and the sandbox keeps it closed: start again, or with --no-sandbox")) {
 				t.Errorf("exit code %d: %s", code, &r.said)
 			}
 		})

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/sandbox"
 )
 
@@ -36,11 +40,22 @@ func (c *confined) confine(s *IOStreams, captures []string, fill ...string) {
 	if c.off || !s.alone {
 		return
 	}
+	s.confined = true
 	_, _ = sandbox.Enter(sandbox.Policy{
 		Read:  slices.DeleteFunc(slices.Clone(captures), isStream),
 		Write: slices.DeleteFunc(slices.Clone(c.writes), isStream),
 		Fill:  fill,
 	})
+}
+
+// closed tells what to do about a file that the user may read and the sandbox does not open: another
+// one that has taken the name of a capture since the start.
+func (s *IOStreams) closed(err error) error {
+	var e *capture.Error
+	if !s.confined || !errors.As(err, &e) || e.Code != capture.CodeOpen || !errors.Is(err, fs.ErrPermission) || !sandbox.Readable(e.File) {
+		return err
+	}
+	return fmt.Errorf("%w: the file came after the start, and the sandbox keeps it closed: start again, or with --%s", err, sandboxFlag)
 }
 
 // isStream reports whether the name of a file is none, or stands for a standard stream.

@@ -3,6 +3,8 @@ package sandbox
 import (
 	"errors"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Enter gives up, for all threads and for good, what the policy does not need. What the kernel
@@ -22,6 +24,9 @@ func Enter(p Policy) (State, error) {
 	}
 	return s, errors.Join(errs[:]...)
 }
+
+// Readable reports whether the user may read a file, whatever the sandbox says.
+func Readable(path string) bool { return unix.Access(path, unix.R_OK) == nil }
 
 // Supported says what the kernel has.
 func Supported() State {
