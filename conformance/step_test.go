@@ -3,8 +3,6 @@ package conformance_test
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -13,6 +11,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	"github.com/iwdissect/iwdissect/internal/tracetest/tracerun"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -52,36 +51,17 @@ func outOfStep(t *testing.T, name string, opt pipeline.Options, fs []capture.Fra
 // TestOutOfStep_Captures: no capture whose directions are out of step is accused of anything that
 // it is not accused of in step.
 func TestOutOfStep_Captures(t *testing.T) {
-	files := tracetest.Captures(t, "..")
-	if dir := os.Getenv("IWDISSECT_CAPTURES"); dir != "" && tracetest.Campaign() {
-		for _, d := range []string{dir, filepath.Join(dir, "../public")} {
-			more, err := filepath.Glob(filepath.Join(d, "*.pcap*"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			files = append(files, more...)
-		}
-	}
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if filepath.Base(filepath.Dir(f)) != "generated" {
-			outOfStep(t, filepath.Base(f), pipeline.Options{}, framesIn(t, b))
-		}
-	}
+	check := func(name string, fs []capture.Frame) { outOfStep(t, name, pipeline.Options{}, fs) }
+	tracerun.Captures(t, "..", check)
+	tracerun.Outside(t, check)
 }
 
 // TestOutOfStep_Scenarios is the same for the legal traces of the scenarios: all in the campaign,
 // some of them otherwise.
 func TestOutOfStep_Scenarios(t *testing.T) {
-	for k, s := range scenario.Builtin() {
-		if !tracetest.Campaign() && k%4 > 0 {
-			continue
-		}
-		outOfStep(t, s.Name, optionsOf(s.Name), framesOf(t, s.Script(true)))
-	}
+	tracerun.LegalScenarios(t, 4, func(name string, fs []capture.Frame) {
+		outOfStep(t, name, optionsOf(name), fs)
+	})
 }
 
 // TestOutOfStep_Faults: a fault is found with the directions out of step as well, but for those

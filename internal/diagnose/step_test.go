@@ -1,19 +1,15 @@
 package diagnose_test
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/capture"
-	"github.com/iwdissect/iwdissect/internal/scenario"
-	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	"github.com/iwdissect/iwdissect/internal/tracetest/tracerun"
 )
 
 // problems counts the errors and warnings among the diagnoses of frames, by kind.
@@ -50,34 +46,9 @@ func checkSteps(t *testing.T, name string, fs []capture.Frame) {
 // TestOutOfStep: nothing is diagnosed on captures whose directions are out of step that is not
 // diagnosed in step.
 func TestOutOfStep(t *testing.T) {
-	for _, f := range tracetest.Captures(t, "../..") {
-		if filepath.Base(filepath.Dir(f)) == "generated" {
-			continue
-		}
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fs, err := tracetest.ReadFile(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkSteps(t, filepath.Base(f), fs)
-	}
-	for i, s := range scenario.Builtin() {
-		if !tracetest.Campaign() && i%8 > 0 {
-			continue
-		}
-		var b bytes.Buffer
-		if _, err := synth.Run(&b, s.Script(true)); err != nil {
-			t.Fatal(err)
-		}
-		fs, err := tracetest.ReadFile(b.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkSteps(t, s.Name, fs)
-	}
+	check := func(name string, fs []capture.Frame) { checkSteps(t, name, fs) }
+	tracerun.Captures(t, "../..", check)
+	tracerun.LegalScenarios(t, 8, check)
 }
 
 // far reports whether a step puts so much out of order that the sessions of an association begin

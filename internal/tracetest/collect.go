@@ -163,11 +163,12 @@ func (c *Collect) Lines(conn uint64) []string {
 	return out
 }
 
-// Answers are the transactions of a connection without times and numbers.
+// Answers are the transactions of a connection without times and numbers. A PDU is named by
+// its sender: which one opened the connection may not be known.
 func (c *Collect) Answers(conn uint64) []string {
 	names := make(map[uint64]string, len(c.PDUs))
 	for _, p := range c.PDUs {
-		names[p.Number] = fmt.Sprintf("%v@%d", p.Dir, p.From)
+		names[p.Number] = fmt.Sprintf("%v@%d", p.Conn.Side[p.Dir].Addr, p.From)
 	}
 	var out []string
 	for _, t := range c.Transactions {
