@@ -74,7 +74,8 @@ type Capture struct {
 	// open opens the capture once more; nil: it can be read only once.
 	open   func() (capture.Source, error)
 	closed bool
-	pass   *pass // under way; nil: none
+	src    capture.Source // of the pass under way, or of the last one; nil: none
+	pass   *pass          // under way; nil: none
 	last   pipeline.Totals
 }
 
@@ -95,13 +96,31 @@ func Open(path string, opts ...Option) (*Capture, error) {
 	return start(opts, regular(path), func() (capture.Source, error) { return capture.Open(path, nil) })
 }
 
-// Join reads several files, in the order given, as one capture: those of a ring
-// buffer, for example. Frame numbers run on from file to file. Files are opened as
+// Join reads several files one after the other as one capture: those of a ring
+// buffer, for example. Their order is that of the times of their first frames, whatever
+// their names. Frame numbers run on from file to file. Files are opened as
 // they are needed; the range yields an error for one that cannot be read, and goes on
 // with the next. [Error.Frame] counts in the file that [Error.File] names.
 func Join(paths []string, opts ...Option) (*Capture, error) {
+	return together(paths, opts, func(names []string) capture.Source { return capture.Join(capture.ByTime(names), nil) })
+}
+
+// JoinGiven is [Join] in the order given.
+func JoinGiven(paths []string, opts ...Option) (*Capture, error) {
+	return together(paths, opts, func(names []string) capture.Source { return capture.Join(names, nil) })
+}
+
+// Merge reads several files side by side as one capture, in the order of the times of their
+// frames: those of two taps, directions or queues of one point. A packet that another file has
+// as well counts once, see [Totals.Duplicates]. Otherwise it is as [Join].
+func Merge(paths []string, opts ...Option) (*Capture, error) {
+	return together(paths, opts, func(names []string) capture.Source { return capture.Merge(names) })
+}
+
+// together makes one capture of several files.
+func together(paths []string, opts []Option, open func(names []string) capture.Source) (*Capture, error) {
 	if len(paths) == 0 {
-		return nil, errors.New("iwdissect: no file to join")
+		return nil, errors.New("iwdissect: no file to read")
 	}
 	names, again := make([]string, len(paths)), true
 	for i, p := range paths {
@@ -110,7 +129,7 @@ func Join(paths []string, opts ...Option) (*Capture, error) {
 		}
 		again = again && regular(names[i])
 	}
-	return start(opts, again, func() (capture.Source, error) { return capture.Join(names, nil), nil })
+	return start(opts, again, func() (capture.Source, error) { return open(names), nil })
 }
 
 // NewReader reads a capture file from r, which may be a pipe or a connection, and
@@ -158,7 +177,8 @@ func regular(path string) bool {
 }
 
 // take returns the source of the next pass.
-func (c *Capture) take() (capture.Source, error) {
+func (c *Capture) take() (src capture.Source, err error) {
+	defer func() { c.src = src }()
 	if src := c.ready; src != nil {
 		c.ready = nil
 		return src, nil
@@ -169,11 +189,31 @@ func (c *Capture) take() (capture.Source, error) {
 		}
 		return nil, ErrConsumed
 	}
-	src, err := c.open()
-	if err != nil {
+	if src, err = c.open(); err != nil {
 		return nil, errorOf(err)
 	}
 	return src, nil
+}
+
+// Remarks says in sentences what is odd about the times of the files that [Join] or [Merge] has
+// read so far: files that overlap, holes between them, time that goes back.
+func (c *Capture) Remarks() []string {
+	if all, ok := c.src.(interface{ Remarks() []string }); ok {
+		return all.Remarks()
+	}
+	return nil
+}
+
+// Locate returns the file of a frame, by its number, and its number there, of a capture
+// that [Join] or [Merge] makes of several files; ok is false if it is not known.
+func (c *Capture) Locate(frame uint64) (path string, own uint64, ok bool) {
+	all, ok := c.src.(interface {
+		Locate(number uint64) (path string, own uint64, ok bool)
+	})
+	if !ok {
+		return "", 0, false
+	}
+	return all.Locate(frame)
 }
 
 // Close ends a range that is under way, and closes a file that was opened and not

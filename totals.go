@@ -25,6 +25,9 @@ type Totals struct {
 	// Connections counts TCP connections and DDP stream sessions over SCTP, Sessions
 	// only the latter. IWARP counts those that carried iWARP and have ended.
 	Connections, Sessions, IWARP uint64
+	// Duplicates counts packets that another of the files has as well, see [Merge]. Nothing else
+	// counts them.
+	Duplicates uint64
 	// PDUs counts PDUs.
 	PDUs uint64
 	// Errors counts the places at which the capture is damaged and reading went on.
@@ -53,7 +56,7 @@ func totalsOf(t *pipeline.Totals) Totals {
 		TCP: t.TCP, SCTP: t.SCTP, Other: t.Other, Fragments: t.Fragments, Malformed: t.Malformed, Truncated: t.Truncated,
 		Unread: t.Unread, Damaged: t.Damaged,
 		Connections: t.Connections, Sessions: t.Sessions, IWARP: t.IWARP,
-		PDUs: t.PDUs, Errors: t.Errors, Evicted: t.Evicted, Starved: t.Starved,
+		Duplicates: t.Duplicates, PDUs: t.PDUs, Errors: t.Errors, Evicted: t.Evicted, Starved: t.Starved,
 		FragmentsLost: t.IP.LostFragments,
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Joined reads several files, in the order given, as one capture: a ring
-// buffer of files. Only Progress may be called from another goroutine.
+// buffer of files. Only Progress, Remarks and Locate may be called from another goroutine.
 type Joined struct {
 	paths []string
 	stdin io.Reader
@@ -18,6 +18,11 @@ type Joined struct {
 	i     int    // the file being read, or to be opened
 	cur   *File  // nil: not open
 	base  uint64 // frames in the files before, damaged ones included
+	at    places
+	odd   remarks
+	// now and before are the times of the file that is read, and of the last one before it
+	// that has some.
+	now, before span
 }
 
 // Join prepares the reading; files are opened as they are needed.
@@ -74,9 +79,12 @@ func (j *Joined) Next(fr *Frame) error {
 				f.Lend(j.lend)
 			}
 			j.cur = f
+			j.at.begin(j.base+1, 1, j.i)
+			j.now = span{name: j.paths[j.i]}
 		}
 		err := j.cur.Next(fr)
 		if err == nil {
+			j.now.see(fr, fr.Number)
 			fr.Number += j.base
 			return nil
 		}
@@ -97,10 +105,34 @@ func (j *Joined) Next(fr *Frame) error {
 // advance leaves the current file.
 func (j *Joined) advance() error {
 	j.base += j.cur.r.Count()
+	j.leave()
 	err := j.cur.Close()
 	j.cur = nil
 	j.i++
 	return err
+}
+
+// leave remarks on the times of the file that was read.
+func (j *Joined) leave() {
+	j.now.end(&j.odd)
+	j.now.follows(&j.before, &j.odd)
+	if j.now.known && (!j.before.known || j.now.last >= j.before.last) {
+		j.before = j.now
+	}
+}
+
+// Remarks are what is odd about the times of the files that were read so far, in sentences: files
+// that overlap, holes between them, time that goes back.
+func (j *Joined) Remarks() []string { return j.odd.all() }
+
+// Locate is the file of a frame, by its number, and its number in that file; ok is false if
+// that is not known.
+func (j *Joined) Locate(number uint64) (path string, own uint64, ok bool) {
+	i, own, ok := j.at.find(number)
+	if !ok {
+		return "", 0, false
+	}
+	return j.paths[i], own, true
 }
 
 // resumable marks an error as one behind which reading goes on.

@@ -162,7 +162,7 @@ func (o *analyzeOptions) tables(opt pipeline.Options, files []string, look appea
 func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, look appearance, sole bool) *result {
 	r := new(result)
 	opt.OnError = func(err error) { r.errs = append(r.errs, err) }
-	src, err := o.open(name, files, o.s.In)
+	src, err := o.open(name, files, o.s)
 	if err != nil {
 		r.errs = append(r.errs, err)
 		return r
@@ -304,7 +304,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		}
 		run := pipeline.New(opt, st.beside(sink))
 		format, failure := "", ""
-		src, err := o.open(name, files, o.s.In)
+		src, err := o.open(name, files, o.s)
 		if err == nil {
 			m.source(src.Source)
 			format, err = o.into(run, src)
@@ -319,7 +319,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		o.s.remarked(m.remark(name, &t))
 		t.FindingsUnlisted = found.left()
 		list := selectedFindings(sel, found.list)
-		sortFindings(list)
+		sortAndLocate(src, list)
 		if o.any() {
 			doc.Selected(len(cs))
 		}

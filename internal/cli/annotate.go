@@ -182,7 +182,7 @@ func (a *annotation) write(w io.Writer) error {
 		memory := account(&a.opt)
 		sink = func(c *annotate.Copier) pipeline.Sink { return judgeFor(a.name, c, nil, memory, a.tell, nil) }
 	}
-	src, err := a.o.open(a.name, nil, a.o.s.In)
+	src, err := a.o.open(a.name, nil, a.o.s)
 	if err != nil {
 		a.tell(err)
 		return errNothing
@@ -220,7 +220,7 @@ func (a *annotation) tell(err error) {
 
 // survey reads the capture for what becomes known late.
 func (a *annotation) survey(x *annotate.Options) error {
-	src, err := a.o.open(a.name, nil, a.o.s.In)
+	src, err := a.o.open(a.name, nil, a.o.s)
 	if err != nil {
 		a.tell(err)
 		return errNothing

@@ -23,7 +23,7 @@ func (o *checkOptions) checkLiveUsage(args []string) error {
 		return usagef("%s goes with --live", given)
 	case o.live == "":
 		return nil
-	case len(args) == 1 && there(args[0]), len(o.read) > 0, o.join:
+	case len(args) == 1 && there(args[0]), len(o.read) > 0, o.single():
 		return usagef("--live takes an interface and no FILE, -r or --join")
 	case o.tree:
 		return usagef("--live goes without -V, which reads a capture twice")

@@ -124,7 +124,7 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 // read checks a capture.
 func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	c := &checkedCapture{job: j, names: []string{j.name}}
-	if o.join {
+	if o.single() {
 		c.names = o.files
 	}
 	c.File = j.name
@@ -149,7 +149,7 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 		parts[i] = picked(c.sel, p)
 	}
 	run := pipeline.New(opt, m.before(&judging{engine, parts}))
-	src, err := o.open(j.name, o.files, o.s.In)
+	src, err := o.open(j.name, o.files, o.s)
 	if err == nil {
 		stop := func() {}
 		if sole {
@@ -172,7 +172,7 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	c.remark = cmp.Or(m.remark(j.name, &t), givenUp(j.name, &t))
 	c.Findings, c.Unlisted = c.kept.list, c.kept.unlisted
 	c.Totals, c.Others, c.Rules = t, run.Others(), engine.Rules()
-	sortFindings(c.Findings)
+	sortAndLocate(src, c.Findings)
 	sortConnections(c)
 	return c
 }

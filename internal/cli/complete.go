@@ -211,7 +211,7 @@ func completeConns(cmd *cobra.Command, args []string, word string) ([]string, co
 	in := new(input)
 	end := time.Now().Add(completionTime)
 	for _, name := range expand(files) {
-		src, err := in.open(name, nil, strings.NewReader(""))
+		src, err := in.open(name, nil, &IOStreams{In: strings.NewReader("")})
 		if err != nil {
 			continue
 		}

@@ -253,7 +253,7 @@ func (o *dissectOptions) all(opt pipeline.Options, files []string) error {
 	}
 	failed := false
 	for _, src := range o.sources(files) {
-		if len(files) > 1 && !o.join {
+		if len(files) > 1 && !o.single() {
 			sink.Capture(src)
 		}
 		failed = o.one(opt, src, files, sink) || failed
@@ -336,7 +336,7 @@ const joint = " + "
 
 // sources are the names of the captures: one if the files are joined.
 func (in *input) sources(files []string) []string {
-	if in.join {
+	if in.single() {
 		return []string{strings.Join(files, joint)}
 	}
 	return files
@@ -344,7 +344,7 @@ func (in *input) sources(files []string) []string {
 
 // read runs over one of the sources.
 func (o *dissectOptions) read(run *pipeline.Run, name string, files []string, g *gate, sink dissectSink) error {
-	src, err := o.open(name, files, o.s.In)
+	src, err := o.open(name, files, o.s)
 	if err != nil {
 		return err
 	}
@@ -354,5 +354,10 @@ func (o *dissectOptions) read(run *pipeline.Run, name string, files []string, g 
 		defer o.progress(o.s, src)()
 	}
 	g.of(src.Source)
+	if r, ok := sink.(interface {
+		Origins(of func(frame uint64) render.Origin)
+	}); ok {
+		r.Origins(origins(src.Source))
+	}
 	return run.Read(src.Source)
 }

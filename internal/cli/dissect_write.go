@@ -87,7 +87,7 @@ func (o *exportFlags) check(s *IOStreams, in *input, files []string) error {
 	if o.whole && !o.keeping {
 		return usagef("--whole-connections goes with -w FILE")
 	}
-	switch several := len(files) > 1 && !in.join; {
+	switch several := len(files) > 1 && !in.single(); {
 	case o.fill && !o.unpacking:
 		return usagef("--allow-nonempty goes with --payload DIR")
 	case o.unpacking && o.payload == "":
@@ -98,6 +98,8 @@ func (o *exportFlags) check(s *IOStreams, in *input, files []string) error {
 		return nil
 	case several:
 		return usagef("-w takes one capture; --join makes one of several files")
+	case in.merge:
+		return usagef("-w copies files one after the other; mergecap -w puts them side by side")
 	}
 	return o.checkFile(s, files)
 }
@@ -282,7 +284,7 @@ func (o *dissectOptions) write(e *exporting, opt pipeline.Options, files []strin
 		opt.OnError, opt.Saw, opt.Opened = nil, nil, nil // reported the first time
 		opt.Lean, opt.Upper, opt.Memory = true, nil, nil
 		again := pipeline.New(opt, whole)
-		src, err := o.open(o.sources(files)[0], files, o.s.In)
+		src, err := o.open(o.sources(files)[0], files, o.s)
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func (o *checkOptions) exhibit(opt pipeline.Options, name string, files []string
 	}
 	opt.OnError = nil // reported the first time
 	opt.Saw = func(_ uint64, ns int64) { e.Saw(ns) }
-	src, err := o.open(name, files, o.s.In)
+	src, err := o.open(name, files, o.s)
 	if err == nil {
 		run := pipeline.New(opt, e)
 		err = run.Read(&until{src.Source, e.Done})

@@ -127,7 +127,7 @@ func (in *input) foresee(s *IOStreams, name string, files []string, opt pipeline
 	scout.Engine = conformance.New(conformance.Options{Enabled: enabled, OnBug: func(string, any) {}, OnFinding: scout.finding}, nil)
 	k.within.watch(&opt)
 	run := pipeline.New(opt, k.within.before(scout))
-	if src, err := in.open(name, files, s.In); err == nil {
+	if src, err := in.open(name, files, s); err == nil {
 		k.within.source(src.Source)
 		_ = run.Read(src.Source) // reported the second time
 		_ = src.Close()          // only read from

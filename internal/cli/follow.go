@@ -136,7 +136,7 @@ func (o *followOptions) split(args []string) ([]string, error) {
 func (o *followOptions) check(files []string) error {
 	c := o.chosen.Conns
 	switch {
-	case len(files) > 1 && !o.join:
+	case len(files) > 1 && !o.single():
 		for _, name := range files {
 			if _, err := os.Stat(name); name != "-" && err != nil {
 				return usagef("follow takes the number of a connection and one capture; there is no file %q", name)
@@ -312,7 +312,7 @@ func (o *followOptions) one(opt pipeline.Options, files []string) error {
 
 // readInto runs over the capture.
 func (o *followOptions) readInto(run *pipeline.Run, name string, files []string, g *gate) error {
-	src, err := o.open(name, files, o.s.In)
+	src, err := o.open(name, files, o.s)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,8 +17,8 @@ import (
 type input struct {
 	processors
 	selectFlags
+	together
 	read        []string
-	join        bool
 	decodeAs    []string
 	layout      string
 	count       uint64
@@ -42,7 +41,7 @@ type input struct {
 
 func (in *input) flags(f *pflag.FlagSet) {
 	f.StringArrayVarP(&in.read, "read", "r", nil, "read `FILE`, the same as an argument")
-	f.BoolVar(&in.join, "join", false, "read the files in the order given as one capture")
+	in.together.flags(f)
 	in.analysisFlags(f)
 	in.fileFlags(f)
 	f.Uint64VarP(&in.count, "count", "c", 0, "stop after `N` frames of each capture")
@@ -139,7 +138,7 @@ func (in *input) files(args []string) ([]string, error) {
 	if stdin > 1 {
 		return nil, usagef("standard input can be read only once")
 	}
-	return expand(files), nil
+	return in.order(expand(files))
 }
 
 // ahead reports whether a capture may be read by a goroutine of its own, ahead of
@@ -152,6 +151,14 @@ type source struct {
 	name   string
 	format func() string
 	prog   func() (done, total int64)
+	closed func() // called before it is closed; nil: nothing
+}
+
+func (s *source) Close() error {
+	if s.closed != nil {
+		s.closed()
+	}
+	return s.Source.Close()
 }
 
 // large is the size in octets from which a capture may hold many connections.
@@ -165,13 +172,13 @@ func (in *input) expect(done, total int64) {
 }
 
 // open opens one of the sources.
-func (in *input) open(name string, files []string, stdin io.Reader) (*source, error) {
-	if in.join {
-		j := capture.Join(files, stdin)
-		in.expect(j.Progress())
-		return &source{Source: j, name: j.Name(), format: func() string { return "joined" }, prog: j.Progress}, nil
+func (in *input) open(name string, files []string, s *IOStreams) (*source, error) {
+	if in.single() {
+		all := in.openAll(files, s)
+		in.expect(all.prog())
+		return all, nil
 	}
-	f, err := capture.Open(name, stdin)
+	f, err := capture.Open(name, s.In)
 	if err != nil {
 		return nil, folderError(err)
 	}

@@ -12,7 +12,7 @@ import (
 // placed reports whether a report says where in the file the frames of findings are.
 func (o *checkRun) placed() bool {
 	sarif := func(v string) bool { return strings.HasPrefix(v, "sarif=") }
-	return !o.join && (o.format == "sarif" || slices.ContainsFunc(o.outputs, sarif))
+	return !o.single() && (o.format == "sarif" || slices.ContainsFunc(o.outputs, sarif))
 }
 
 // places finds the frames of findings in a file. It is read again for that, as far as it must:

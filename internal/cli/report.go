@@ -63,7 +63,7 @@ func (o *reportOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.conns, "conn", "", "look closely at the connections `N[,M...]`, also ranges such as 3,7-9")
 	f.IntVar(&o.closer, "worst", closerLook, "look closely at the `N` worst connections")
 	f.StringArrayVarP(&o.read, "read", "r", nil, "read `FILE`, the same as an argument")
-	f.BoolVar(&o.join, "join", false, "read the files in the order given as one capture")
+	o.together.flags(f)
 	f.Uint64VarP(&o.count, "count", "c", 0, "stop after `N` frames of each capture")
 	f.StringArrayVarP(&o.decodeAs, "decode-as", "d", nil, "treat a TCP port as iWARP: `RULE` is like tcp.port==5445,iwarp_mpa")
 	f.StringVar(&o.layout, "mpa-layout", "", "read the IRD and ORD word as `LAYOUT` rfc6581 or draft01 (default rfc6581, or draft01 if the traffic shows it)")
@@ -225,7 +225,7 @@ func (o *reportOptions) closeups(
 
 // reads runs over a capture.
 func (o *reportOptions) reads(run *pipeline.Run, name string, files []string) (shown, format string, err error) {
-	src, err := o.open(name, files, o.s.In)
+	src, err := o.open(name, files, o.s)
 	if err != nil {
 		return name, "", err
 	}

@@ -98,7 +98,7 @@ func (a *statsAlone) one(opt pipeline.Options, name string, files []string, sole
 	if sole {
 		a.pager.ends(run.Stop)
 	}
-	src, err := a.open(name, files, a.s.In)
+	src, err := a.open(name, files, a.s)
 	if err != nil {
 		tell(err)
 		g.reports = st.Reports()

@@ -97,7 +97,7 @@ func (in *input) rank(s *IOStreams, name string, files []string, opt pipeline.Op
 		sink = &judging{engine, nil}
 	}
 	run := pipeline.New(opt, m.before(sink))
-	if src, err := in.open(name, files, s.In); err == nil {
+	if src, err := in.open(name, files, s); err == nil {
 		m.source(src.Source)
 		_ = run.Read(src.Source) // reported the second time
 		_ = src.Close()          // only read from

@@ -18,7 +18,7 @@ import (
 var members = map[string]map[string]bool{
 	"frame": {
 		"record": true, "frame": true, "time": true, "len": true, "caplen": true, "conn": false, "dir": false,
-		"src": false, "dst": false, "transport": false, "pdus": false, "carries": false, "notes": true, "info": true,
+		"src": false, "dst": false, "transport": false, "source": false, "pdus": false, "carries": false, "notes": true, "info": true,
 	},
 	"pdu": {
 		"record": true, "pdu": true, "conn": true, "kind": true, "dir": true, "frame": true, "time": true, "frames": true,
@@ -29,7 +29,7 @@ var members = map[string]map[string]bool{
 		"response_pdus_omitted": false, "bytes": true, "latency_first_ns": false, "latency_ns": false,
 	},
 	"finding": {
-		"record": true, "rule": true, "level": true, "conn": true, "dir": false, "frame": true, "pdu": false, "offset": false,
+		"record": true, "rule": true, "level": true, "conn": true, "dir": false, "frame": true, "source": false, "pdu": false, "offset": false,
 		"spec": true, "section": false, "message": true, "evidence": true,
 	},
 	"connection": {

@@ -43,6 +43,9 @@ func AppendNotes(notes []string, f *pipeline.Frame) []string {
 	if f.Damaged {
 		notes = append(notes, "damaged")
 	}
+	if f.Duplicate {
+		notes = append(notes, "duplicate")
+	}
 	if f.Reason != "" {
 		notes = append(notes, f.Reason)
 	}

@@ -24,6 +24,9 @@ type Record struct {
 	// NoTime tells that the file gives no time for this packet (Simple
 	// Packet Block); Time is 0 then.
 	NoTime bool
+	// Duplicate tells that the same packet came before, from another file of those that are
+	// merged. No reader of one file sets it.
+	Duplicate bool
 	// Section is the 0-based section of the file, Interface the index into
 	// [Reader.Interfaces], those of that section; both are 0 in a pcap file.
 	Section, Interface int

@@ -56,8 +56,15 @@ func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 	if r.opt.Saw != nil {
 		r.opt.Saw(f.Number, f.Time)
 	}
-	if r.opt.Bare {
+	if f.Duplicate {
+		t.Duplicates++
+	}
+	switch {
+	case r.opt.Bare:
 		r.bare(f)
+		return
+	case f.Duplicate:
+		r.duplicate(f)
 		return
 	}
 	if r.opt.Linger > 0 {
@@ -81,6 +88,23 @@ func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 		t.SCTP++
 		r.sctp(f, p, n)
 	}
+}
+
+// duplicate tells the sink of a packet that came before, from another file. Its headers are
+// decoded to be shown: fragments of it, too, are none of a datagram that is put together.
+func (r *Run) duplicate(f *capture.Frame) {
+	if r.sink == nil && r.opt.Opened == nil {
+		return
+	}
+	if r.again == nil {
+		r.again = packet.NewDecoder()
+	}
+	status := r.again.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Time, &r.pkt)
+	r.frame = Frame{Frame: *f, Status: status, Packet: &r.pkt}
+	if status == packet.Malformed || status == packet.Truncated {
+		r.frame.Reason = r.again.Reason()
+	}
+	r.told(&r.frame)
 }
 
 // bare tells the sink of a frame that nothing is looked at in.

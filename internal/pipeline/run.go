@@ -178,6 +178,9 @@ type Totals struct {
 	// TCP, SCTP and Other count packets; Malformed and Truncated frames could
 	// not be read as what they claim to be; Fragments waited for others.
 	TCP, SCTP, Other, Malformed, Truncated, Fragments uint64
+	// Duplicates are packets that another of the files that are merged had as well. Nothing
+	// else counts them.
+	Duplicates uint64
 	// Connections counts TCP connections and DDP stream sessions, Sessions the
 	// latter.
 	Connections, Sessions, IWARP uint64
@@ -215,6 +218,7 @@ type Run struct {
 	sink   Sink
 	env    analysis.Env
 	dec    *packet.Decoder
+	again  *packet.Decoder // of duplicates, nil: there was none
 	unwrap tunnel.Unwrapper
 	// tunnels are those of the current frame.
 	tunnels []tunnel.Header

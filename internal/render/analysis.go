@@ -183,6 +183,9 @@ func summaryMembers(o *object, t *pipeline.Totals, format, failure string, check
 	o.uint("sctp_frames", t.SCTP)
 	o.uint("other_frames", t.Other)
 	o.uint("ip_fragments", t.Fragments)
+	if t.Duplicates > 0 {
+		o.uint("duplicate_frames", t.Duplicates)
+	}
 	o.uint("malformed_frames", t.Malformed)
 	o.uint("truncated_frames", t.Truncated)
 	o.uint("cut_frames", t.Cut)

@@ -52,6 +52,7 @@ func findingMembers(o *object, f *conformance.Finding) {
 // checkedMembers are those of a finding with what was decided about it.
 func checkedMembers(o *object, f *Finding) {
 	findingMembers(o, &f.Finding)
+	f.In.member(o)
 	if f.Known {
 		o.bool("known", true)
 	}
@@ -130,7 +131,7 @@ func (r *githubReport) annotate(file string, f *Finding) {
 		return
 	}
 	command := map[conformance.Severity]string{conformance.Error: "error", conformance.Warning: "warning", conformance.Note: "notice"}[f.Severity]
-	text := "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + place(&f.Finding) + ": " + said(&f.Finding)
+	text := "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + f.place() + ": " + said(&f.Finding)
 	r.out.b = append(r.out.b, "::"+command+" file="+property.Replace(inside(file))+",title="+property.Replace(f.Rule.ID)+"::"+data.Replace(inside(text))+"\n"...)
 	r.out.done()
 }

@@ -174,7 +174,7 @@ func (r *textReport) block(b *block, introduced bool, exhibits map[*conformance.
 func (r *textReport) kind(g []*Finding, placed bool) {
 	first := g[0]
 	if r.All && placed {
-		r.hanging(len(beneath), len(beneath)+2, fmt.Sprintf("%s, conn %d: %s", place(&first.Finding), first.Conn.Number, said(&first.Finding)))
+		r.hanging(len(beneath), len(beneath)+2, fmt.Sprintf("%s, conn %d: %s", first.place(), first.Conn.Number, said(&first.Finding)))
 		return
 	}
 	r.line(len(beneath), first.Message)
@@ -188,7 +188,7 @@ func (r *textReport) kind(g []*Finding, placed bool) {
 	switch {
 	case !placed:
 	case len(g) == 1 && first.Further() == 0:
-		r.line(len(beneath), fmt.Sprintf("%s, conn %d", place(&first.Finding), first.Conn.Number))
+		r.line(len(beneath), fmt.Sprintf("%s, conn %d", first.place(), first.Conn.Number))
 	default:
 		r.line(len(beneath), places(g))
 	}

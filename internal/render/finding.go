@@ -19,6 +19,35 @@ type Finding struct {
 	// Suppressed says that the configuration does not let it fail, for the Reason.
 	Suppressed bool
 	Reason     string
+	// In is where its frame came from, if the capture is made of several files.
+	In Origin
+}
+
+// Origin is the file that a frame came from, and its number there.
+type Origin struct {
+	File  string // "": the capture is one file, or it is not known
+	Frame uint64
+}
+
+// member writes it into an object, if it is known.
+func (g *Origin) member(o *object) {
+	if g.File == "" {
+		return
+	}
+	o.key("source")
+	o.open()
+	o.str("file", g.File)
+	o.uint("frame", g.Frame)
+	o.close()
+}
+
+// place says where the finding is.
+func (f *Finding) place() string {
+	s := place(&f.Finding)
+	if f.In.File != "" {
+		s += fmt.Sprintf(" (frame %d of %s)", f.In.Frame, f.In.File)
+	}
+	return s
 }
 
 // Open reports whether nobody decided about it.

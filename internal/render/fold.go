@@ -65,7 +65,7 @@ func (b *block) where(introduced bool) string {
 	}
 	switch {
 	case b.times == 1:
-		return place(&f.Finding) + ", " + conn
+		return f.place() + ", " + conn
 	case b.conns == 1:
 		return diagnose.Number(b.times) + " findings on " + conn
 	}

@@ -83,7 +83,7 @@ func (r *junitReport) Capture(c *Checked) error {
 				} else {
 					decided = " (" + decided + ")"
 				}
-				fmt.Fprintf(&text, "%s%s: connection %d, %s: %s\n", f.Severity, decided, f.Conn.Number, place(&f.Finding), said(&f.Finding))
+				fmt.Fprintf(&text, "%s%s: connection %d, %s: %s\n", f.Severity, decided, f.Conn.Number, f.place(), said(&f.Finding))
 			}
 			if worst >= r.fail {
 				k.Failure = &junitSay{Message: fault(first, open-1), Type: worst.String(), Text: why(j.Rule) + "\n" + text.String()}

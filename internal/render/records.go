@@ -30,6 +30,8 @@ type Records struct {
 	walk  fields.Walker
 	notes []string
 	file  string
+	// origin is where a frame came from, of several files; nil: the capture is one file.
+	origin func(frame uint64) Origin
 
 	pdus  []byte // records that wait for the one of their frame
 	done  []byte
@@ -65,6 +67,9 @@ func NewRecords(w io.Writer, sel Select, list, live bool) *Records {
 // Capture begins another capture; name goes into each record if it is not
 // empty.
 func (r *Records) Capture(name string) { r.file = name }
+
+// Origins says where frames come from, if the capture is made of several files.
+func (r *Records) Origins(of func(frame uint64) Origin) { r.origin = of }
 
 // begin starts a record in a buffer.
 func (r *Records) begin(b []byte, kind string) {
@@ -182,6 +187,10 @@ func (r *Records) Finding(f *conformance.Finding) {
 	}
 	r.begin(r.found, "finding")
 	findingMembers(&r.obj, f)
+	if r.origin != nil {
+		in := r.origin(f.Frame)
+		in.member(&r.obj)
+	}
 	r.found = r.end()
 }
 
@@ -222,6 +231,12 @@ func (r *Records) frame(f *pipeline.Frame) {
 	}
 	b = appendNumber(b, `,"len":`, uint64(f.OrigLen))
 	b = appendNumber(b, `,"caplen":`, uint64(len(f.Data)))
+	if r.origin != nil {
+		in := r.origin(f.Number)
+		r.obj = object{b: b, comma: true}
+		in.member(&r.obj)
+		b = r.obj.b
+	}
 	h := r.hops.of(f)
 	b = append(b, h.text...)
 	if len(f.Tunnels) > 0 {

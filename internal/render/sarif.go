@@ -180,7 +180,7 @@ func (r *sarifReport) Capture(c *Checked) error {
 			p["further"] = n
 		}
 		result := sarifResult{
-			RuleID: f.Rule.ID, RuleIndex: r.rule(f.Rule), Level: f.Severity.String(), Message: sarifText{place(&f.Finding) + ": " + said(&f.Finding)},
+			RuleID: f.Rule.ID, RuleIndex: r.rule(f.Rule), Level: f.Severity.String(), Message: sarifText{f.place() + ": " + said(&f.Finding)},
 			Locations:    []sarifLocation{{regionOf(file, c, f.Frame), []sarifLogical{{fmt.Sprintf("connection %d/frame %d", f.Conn.Number, f.Frame), "frame"}}}},
 			Fingerprints: map[string]string{"iwdissect/v1": f.Fingerprint},
 			Property:     p,

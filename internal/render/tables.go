@@ -335,6 +335,9 @@ func (s *Summary) totals(w io.Writer) error {
 	if t.Damaged > 0 {
 		s.say(w, "%s damaged: the checksum is wrong and that of others of the sender is right", diagnose.Counted(t.Damaged, "SCTP packet is", "SCTP packets are"))
 	}
+	if t.Duplicates > 0 {
+		s.say(w, "Another file has %s as well: they count once", diagnose.Counted(t.Duplicates, "packet", "packets"))
+	}
 	if t.Cut > 0 {
 		s.say(w, "The snap length cut %s: %s of %s were captured", diagnose.Counted(t.Cut, "frame", "frames"), size(t.Captured), size(t.Octets))
 	}
