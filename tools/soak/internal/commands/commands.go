@@ -126,7 +126,8 @@ func Random(rnd *rand.Rand, captures []string) Line {
 		captures = captures[:1]
 	}
 	if len(captures) > 1 && rnd.IntN(2) == 0 {
-		l.Args = append(l.Args, "--join")
+		together := []string{"--join", "--join=given", "--merge"}
+		l.Args = append(l.Args, together[rnd.IntN(len(together))])
 	}
 	if !c.once && len(captures) == 1 && rnd.IntN(5) == 0 {
 		l.Stdin = true

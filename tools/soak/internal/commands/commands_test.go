@@ -22,7 +22,7 @@ func TestRandom(t *testing.T) {
 		if l.Stdin {
 			stdin++
 		}
-		if slices.Contains(l.Args, "--join") {
+		if slices.Contains(l.Args, "--join") || slices.Contains(l.Args, "--merge") {
 			joined++
 		}
 		if l.Stdin != (l.Args[len(l.Args)-1] == "-") {
