@@ -22,7 +22,9 @@ require (
 	github.com/charmbracelet/x/ansi v0.11.9
 	github.com/goccy/go-yaml v1.19.2
 	github.com/joshdk/go-junit v1.0.0
+	github.com/landlock-lsm/go-landlock v0.11.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+	kernel.org/pub/linux/libs/security/libcap/psx v1.2.78
 )
 
 require (

@@ -8,11 +8,14 @@ section_start() {
 	warm "$f"
 	for ((i = 0; i < ROUNDS; i++)); do
 		many start.ours "$ours" "$bin" analyze -q "$f"
+		many start.free "$ours" "$bin" analyze -q --no-sandbox "$f"
 		! have tshark || many start.tshark "$theirs" tshark -n -r "$f" -q -z io,stat,0,iwarp_mpa.crc,iwarp_rdma.opcode
 	done
 	header "a capture of $(sized "$f") octets" wall processor "peak memory"
 	cells "\`analyze\`, $((ours * ROUNDS)) times" "$(seconds "$(median start.ours "$wall")")" \
 		"$(seconds "$(median start.ours "$cpu")")" "$(megabytes "$(median start.ours "$rss")") MB"
+	cells "\`analyze --no-sandbox\`, $((ours * ROUNDS)) times" "$(seconds "$(median start.free "$wall")")" \
+		"$(seconds "$(median start.free "$cpu")")" "$(megabytes "$(median start.free "$rss")") MB"
 	if ! have tshark; then
 		cells tshark "not installed" "" ""
 		return

@@ -8,9 +8,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -27,9 +29,16 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"iwdissect": validated})
 }
 
+// asValidator in the environment makes the program one that passes its input on and validates it.
+const asValidator = "IWDISSECT_VALIDATES"
+
 // validated is the program, of which everything that it writes for other programs is held against
-// the schemas of docs/schema. It fails with a code of its own.
+// the schemas of docs/schema, by a process of its own: the program itself is in its sandbox and
+// reads no other files. It fails with a code of its own.
 func validated() {
+	if os.Getenv(asValidator) != "" {
+		os.Exit(validate())
+	}
 	if term.IsTerminal(int(os.Stdout.Fd())) {
 		main() // what a terminal shows is for people
 	}
@@ -37,17 +46,39 @@ func validated() {
 	if err != nil {
 		panic(err)
 	}
-	stdout := os.Stdout
+	path, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	cmd := exec.Command(path)
+	cmd.Args = os.Args
+	cmd.Env = append(os.Environ(), asValidator+"=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r, os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	r.Close()
 	os.Stdout = w
-	var printed bytes.Buffer
-	copied := make(chan struct{})
-	go func() {
-		defer close(copied)
-		_, _ = io.Copy(io.MultiWriter(stdout, &printed), r)
-	}()
 	code := cli.Main()
 	w.Close()
-	<-copied
+	var exit *exec.ExitError
+	if err := cmd.Wait(); errors.As(err, &exit) && exit.ExitCode() == invalid {
+		code = invalid
+	}
+	os.Exit(code)
+}
+
+// invalid is the exit code of an output that is not as its schema says.
+const invalid = 99
+
+// validate passes on what the program writes, and validates that and the files of its outputs.
+// It returns an exit code.
+func validate() (code int) {
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // they are for the program
+	var printed bytes.Buffer
+	if _, err := io.Copy(io.MultiWriter(os.Stdout, &printed), os.Stdin); err != nil {
+		return 1 // nobody reads it
+	}
 	outputs := [][]byte{printed.Bytes()}
 	for i, arg := range os.Args {
 		flag, file, _ := strings.Cut(arg, "=")
@@ -71,10 +102,10 @@ func validated() {
 	for _, text := range outputs {
 		if err := schematest.Output(text); err != nil {
 			fmt.Fprintf(os.Stderr, "not as docs/schema says: %v\n", err)
-			code = 99
+			code = invalid
 		}
 	}
-	os.Exit(code)
+	return code
 }
 
 // TestScripts runs testdata/script: each script is a short session on the

@@ -34,6 +34,7 @@ const mostShown = 50
 
 func newAnalyze(s *IOStreams) *cobra.Command {
 	o := &analyzeOptions{s: s, pager: pager{s: s}}
+	o.pager.confined = &o.sandbox
 	cmd := &cobra.Command{
 		Use:   "analyze FILE...",
 		Short: "Summarize what happened on each connection",
@@ -61,7 +62,7 @@ what stands out, and which rules of the RFCs were broken.
 	findingsFlag(f, &o.unjudged)
 	o.upperFlag(f)
 	o.pager.flag(f)
-	completeFlags(cmd, "text", "json", csvFormat)
+	s.completeFlags(cmd, "text", "json", csvFormat)
 	return cmd
 }
 
@@ -112,6 +113,7 @@ func (o *analyzeOptions) run(args []string) error {
 				return err
 			}
 		}
+		o.sandbox.confine(o.s, files)
 		return o.json(opt, files)
 	case csvFormat:
 		return noCSV()
@@ -125,6 +127,7 @@ func (o *analyzeOptions) run(args []string) error {
 // tables writes tables. Several captures are read at the same time; what is
 // written has their order.
 func (o *analyzeOptions) tables(opt pipeline.Options, files []string, look appearance) error {
+	o.sandbox.confine(o.s, files)
 	names := o.sources(files)
 	failed, first := false, true
 	opt = divide(opt, len(names))

@@ -69,7 +69,7 @@ dissectors where Wireshark's own dissector of iWARP is lost.`),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
 	}
 	o.flags(cmd.Flags())
-	completeFlags(cmd)
+	s.completeFlags(cmd)
 	return cmd
 }
 
@@ -103,6 +103,8 @@ func (o *annotateOptions) run(args []string) error {
 		}
 		w = out
 	}
+	o.sandbox.writes = []string{o.out}
+	o.sandbox.confine(o.s, files)
 	a := &annotation{o: o, opt: opt, name: files[0]}
 	if o.messages {
 		err = a.export(w)

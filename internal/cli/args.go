@@ -19,7 +19,7 @@ var colourWords = []string{"auto", "always", "never"}
 // have a value that may be left out, and take the next argument if it is one of their
 // words: --color, which must not swallow FILE, and -t, which tcpdump has without a value.
 func prepared(root *cobra.Command, args []string) []string {
-	if len(args) == 0 || args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd {
+	if len(args) == 0 || completes(args) {
 		return args
 	}
 	cmd, _, err := root.Find(args)

@@ -49,6 +49,7 @@ func formatWords() string {
 
 func newCheck(s *IOStreams) *cobra.Command {
 	o := &checkOptions{s: s, pager: pager{s: s}}
+	o.pager.confined = &o.sandbox
 	cmd := &cobra.Command{
 		Use:   "check {FILE... | --live IFACE [FILTER]}",
 		Short: "Judge connections by the rules of the RFCs",
@@ -104,7 +105,7 @@ its end, or an output could not be written.
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), cmd.Flags(), args) },
 	}
 	o.checkFlags(cmd.Flags())
-	completeFlags(cmd, checkFormats...)
+	s.completeFlags(cmd, checkFormats...)
 	return cmd
 }
 

@@ -67,6 +67,7 @@ func (o *checkRun) captureLive(ctx context.Context) (failed, found bool) {
 	l := newLiveOptions(o.s)
 	l.count, l.decodeAs, l.layout, l.connections, l.reorder = o.count, o.decodeAs, o.layout, o.connections, o.reorder
 	l.selectFlags = o.selectFlags
+	l.sandbox = confined{o.sandbox.off, outputNames(o.outputs)}
 	l.quiet, l.captureFlags, l.enabled = o.quiet, o.captureFlags, o.enabled
 	l.noUpper = !o.filters()
 	if o.tap != nil {

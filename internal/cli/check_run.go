@@ -26,6 +26,8 @@ type checkRun struct {
 // all checks the captures, several at the same time, and writes the reports in order.
 // failed: an error was reported; found: there are findings at or above the level.
 func (o *checkRun) all() (failed, found bool) {
+	o.sandbox.writes = append(outputNames(o.outputs), o.writeBaseline)
+	o.sandbox.confine(o.s, o.files)
 	jobs := jobsOf(o.sources(o.files), o.reports)
 	o.opts = divide(o.opts, len(jobs))
 	one := func(j *checkJob) *checkedCapture { return o.one(j, len(jobs) == 1) }

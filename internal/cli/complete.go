@@ -33,8 +33,22 @@ var knownPorts = []struct {
 	{5445, "SMB Direct"}, {20049, "NFS over RDMA"}, {3260, "iSER"}, {4420, "NVMe over RDMA"}, {7174, "librdmacm"}, {7471, "librdmacm"},
 }
 
+// offer registers what completes a flag. It does so for a shell that asks for completions alone:
+// cobra keeps what is registered for as long as the process lives, and with it the command, its
+// flags and its streams.
+func (s *IOStreams) offer(cmd *cobra.Command, flag string, f completion) {
+	if s.completing {
+		_ = cmd.RegisterFlagCompletionFunc(flag, f) // it fails only if it was registered before
+	}
+}
+
+// completes reports whether a shell asks for completions.
+func completes(args []string) bool {
+	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
+}
+
 // completeFlags registers what completes the flags that a command has.
-func completeFlags(cmd *cobra.Command, formats ...string) {
+func (s *IOStreams) completeFlags(cmd *cobra.Command, formats ...string) {
 	times := make([]string, 0, len(timeWords))
 	for _, w := range timeWords {
 		times = append(times, w.word+"\t"+w.means)
@@ -67,7 +81,7 @@ func completeFlags(cmd *cobra.Command, formats ...string) {
 		colourFlag:       words(colourWords...),
 	} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && (name != "output" || flag.Value.Type() == "stringArray") {
-			_ = cmd.RegisterFlagCompletionFunc(name, f) // it fails only if it was registered before
+			s.offer(cmd, name, f)
 		}
 	}
 }

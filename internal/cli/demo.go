@@ -34,7 +34,7 @@ you could type it. No privileges are needed. The trace and the page stay in FOLD
 		RunE: func(*cobra.Command, []string) error { return demonstrate(s, folder) },
 	}
 	cmd.Flags().StringVarP(&folder, "output", "o", "iwdissect-demo", "put the files into `FOLDER`")
-	_ = cmd.RegisterFlagCompletionFunc("output", fixed(nil, cobra.ShellCompDirectiveFilterDirs)) // the flag is there
+	s.offer(cmd, "output", fixed(nil, cobra.ShellCompDirectiveFilterDirs))
 	return cmd
 }
 

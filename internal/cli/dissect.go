@@ -33,6 +33,7 @@ type dissectOptions struct {
 
 func newDissect(s *IOStreams) *cobra.Command {
 	o := &dissectOptions{s: s, pager: pager{s: s}}
+	o.pager.confined = &o.sandbox
 	cmd := &cobra.Command{
 		Use:   "dissect FILE...",
 		Short: "Annotate every frame: one line per PDU, a tree, or JSON records",
@@ -81,8 +82,8 @@ findings and connections. With several captures each record has the name of its 
 	findingsFlag(f, &o.unjudged)
 	o.upperFlag(f)
 	o.pager.flag(f)
-	completeFlags(cmd, "text", "ndjson", "json", csvFormat)
-	completeForms(cmd)
+	s.completeFlags(cmd, "text", "ndjson", "json", csvFormat)
+	s.completeForms(cmd)
 	return cmd
 }
 
@@ -237,6 +238,8 @@ func (o *dissectOptions) all(opt pipeline.Options, files []string) error {
 			return err
 		}
 	}
+	o.sandbox.writes = []string{o.keep}
+	o.sandbox.confine(o.s, files, o.folders()...)
 	if o.room(3) { // of those that read, work and write
 		sink.Beside()
 	}

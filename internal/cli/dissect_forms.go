@@ -74,7 +74,7 @@ func (o *formFlags) shapeFlags(f *pflag.FlagSet) {
 }
 
 // completeForms registers what completes the flags.
-func completeForms(cmd *cobra.Command) {
+func (s *IOStreams) completeForms(cmd *cobra.Command) {
 	for name, f := range map[string]completion{
 		"form":         words(append(slices.Clone(forms), formWords...)...),
 		"field":        completeFields,
@@ -83,7 +83,7 @@ func completeForms(cmd *cobra.Command) {
 		"all-below":    lists(protocolNames()),
 		"preference":   words(preferenceWords()...),
 	} {
-		_ = cmd.RegisterFlagCompletionFunc(name, f) // the flags are there
+		s.offer(cmd, name, f)
 	}
 }
 

@@ -71,6 +71,14 @@ func (o *exportFlags) given(cmd *cobra.Command) {
 // exports reports whether files are written.
 func (o *exportFlags) exports() bool { return o.keeping || o.unpacking }
 
+// folders are those that get files.
+func (o *exportFlags) folders() []string {
+	if !o.unpacking {
+		return nil
+	}
+	return []string{o.payload}
+}
+
 // silent reports whether nothing is printed.
 func (o *exportFlags) silent() bool { return o.exports() && !o.shows }
 

@@ -62,7 +62,7 @@ in hex) or its name, or the kind of a diagnosis. Without a word it lists them.`)
 	formatFlag(cmd.Flags(), &format, "text or json")
 	widthFlag(cmd.Flags(), &columns)
 	p.flag(cmd.Flags())
-	completeFlags(cmd, "text", "json")
+	s.completeFlags(cmd, "text", "json")
 	return cmd
 }
 

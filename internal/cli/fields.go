@@ -94,7 +94,7 @@ there. Names are those of Wireshark where it has one.
 		},
 	}
 	formatFlag(cmd.Flags(), &format, "text or json")
-	completeFlags(cmd, "text", "json")
+	s.completeFlags(cmd, "text", "json")
 	return cmd
 }
 

@@ -43,6 +43,7 @@ const (
 
 func newFollow(s *IOStreams) *cobra.Command {
 	o := &followOptions{s: s, pager: pager{s: s}}
+	o.pager.confined = &o.sandbox
 	cmd := &cobra.Command{
 		Use:   "follow [CONN...] FILE",
 		Short: "Show a connection as a dialogue of messages",
@@ -97,8 +98,8 @@ the connection at the end.
 	f.Lookup("conn").Usage = "show the connection `N`"
 	f.Lookup("quiet").Usage = "show no progress"
 	f.Lookup("worst").Hidden = true // follow shows one connection
-	completeFlags(cmd, "text", "ndjson", "json")
-	_ = cmd.RegisterFlagCompletionFunc(payloadFlag, words("hex", "ascii", "raw")) // the flag is there
+	s.completeFlags(cmd, "text", "ndjson", "json")
+	s.offer(cmd, payloadFlag, words("hex", "ascii", "raw"))
 	return cmd
 }
 
@@ -235,6 +236,7 @@ func (o *followOptions) run(args []string) error {
 
 // each shows the connections one after the other.
 func (o *followOptions) each(opt pipeline.Options, files []string) error {
+	o.sandbox.confine(o.s, files)
 	if len(o.several) < 2 {
 		return o.one(opt, files)
 	}

@@ -82,7 +82,7 @@ those with faults are also written without them, as NAME.clean.
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	o.jobsFlag(f)
 	o.flags(f)
-	completeFlags(cmd, "pcap", "pcapng")
+	s.completeFlags(cmd, "pcap", "pcapng")
 	return cmd
 }
 

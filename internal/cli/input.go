@@ -27,7 +27,9 @@ type input struct {
 	connections int
 	reorder     int
 	memory      memorySize
-	resolve     bool
+	// sandbox is --no-sandbox, and which outputs are still to be made.
+	sandbox confined
+	resolve bool
 	// noUpper is --no-upper-layers.
 	noUpper bool
 	// columns is --width.
@@ -66,6 +68,7 @@ func (in *input) decodingFlags(f *pflag.FlagSet) {
 	f.IntVar(&in.connections, "max-connections", pipeline.DefaultConnections, "maximum number of connections in memory")
 	f.IntVar(&in.reorder, "reorder-memory", pipeline.DefaultReorder, "maximum octets of out-of-order data for each direction of a connection")
 	f.Var(&in.memory, memoryFlag, "give up what is least needed rather than take more than `SIZE`, such as 512M or 4G (default a quarter of the machine's, 2G at most)")
+	in.sandbox.flag(f)
 	in.jobsFlag(f)
 	f.BoolVarP(&in.resolve, "no-resolve", "n", true, "no effect: names are never resolved")
 }

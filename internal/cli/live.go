@@ -99,8 +99,8 @@ With live, --worst N has the tables at the end list N connections.` + aboutStati
 		},
 	}
 	o.flags(cmd.Flags())
-	completeFlags(cmd, "text", "ndjson", "json", csvFormat)
-	completeForms(cmd)
+	s.completeFlags(cmd, "text", "ndjson", "json", csvFormat)
+	s.completeForms(cmd)
 	return cmd
 }
 

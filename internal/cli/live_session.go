@@ -152,6 +152,8 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 		_ = c.h.Release() // the first error is the one to report
 		return nil, err
 	}
+	o.sandbox.writes = append(o.sandbox.writes, o.keep)
+	o.sandbox.confine(o.s, nil)
 	return c, nil
 }
 

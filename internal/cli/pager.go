@@ -21,6 +21,9 @@ type pager struct {
 	s *IOStreams
 	// off is --no-pager.
 	off bool
+	// confined is the sandbox of the command, in which no pager can be started any more; nil
+	// for commands without one.
+	confined *confined
 
 	mu   sync.Mutex
 	left bool   // the reader has gone, or pressed Ctrl-C
@@ -54,6 +57,9 @@ func (p *pager) through(text bool, work func() error) error {
 		return work()
 	}
 	g := &paged{pager: p, name: name, out: p.s.Out, err: p.s.Err}
+	if p.confined.will(p.s) {
+		g.hold()
+	}
 	p.s.Out, p.s.Err = pagedOut{g}, pagedErr{g}
 	err := work()
 	lost := g.end()
@@ -102,6 +108,11 @@ type paged struct {
 	cmd     *exec.Cmd // nil: it could not be started
 	in      io.WriteCloser
 	quit    func()
+	// held is a pager that was started before the sandbox and waits for text, asked that it was
+	// to be, and why it could not be.
+	held  *exec.Cmd
+	asked bool
+	lacks error
 }
 
 type pagedOut struct{ *paged }
@@ -118,7 +129,7 @@ func (g *paged) write(b []byte, w io.Writer, begins bool) (int, error) {
 	if begins && !g.begun {
 		g.begin()
 	}
-	if g.cmd == nil || !begins && !g.s.ErrTTY {
+	if !g.begun || g.cmd == nil || !begins && !g.s.ErrTTY {
 		return w.Write(b)
 	}
 	n, err := g.in.Write(b)
@@ -135,10 +146,35 @@ func (g *paged) write(b []byte, w io.Writer, begins bool) (int, error) {
 // begin starts the pager. Without less, text goes to the terminal as it is.
 func (g *paged) begin() {
 	g.begun = true
-	cmd := exec.Command(g.name)
-	if strings.ContainsAny(g.name, " \t|&;<>()$`\\\"'*?[#~=%") {
-		cmd = exec.Command("sh", "-c", g.name)
+	if !g.asked {
+		g.held, g.lacks = g.start(pagerCommand(g.name))
 	}
+	if err := g.lacks; err != nil {
+		if g.name != "less" {
+			fmt.Fprintf(g.err, "%s: the pager: %v\n", g.s.name(), err)
+		}
+		return
+	}
+	g.cmd = g.held
+	// Ctrl-C is for the pager, and ends the work; this program waits for the pager.
+	g.quit = outfile.Catch(func() (again bool) {
+		g.leave()
+		return true
+	}, os.Interrupt)
+}
+
+// hold starts a program that waits for text and then becomes the pager: the sandbox does not let
+// one be started later. What writes nothing still shows no pager.
+func (g *paged) hold() {
+	g.asked = true
+	cmd := pagerCommand(g.name)
+	if g.lacks = cmd.Err; g.lacks == nil {
+		g.held, g.lacks = g.start(waiting(cmd))
+	}
+}
+
+// start starts a program that shows what is written to g.in.
+func (g *paged) start(cmd *exec.Cmd) (*exec.Cmd, error) {
 	cmd.Stdout, cmd.Stderr, cmd.Env = g.out, g.err, os.Environ()
 	for name, v := range map[string]string{"LESS": "FRX", "LV": "-c"} {
 		if _, ok := os.LookupEnv(name); !ok {
@@ -149,18 +185,16 @@ func (g *paged) begin() {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		if g.name != "less" {
-			fmt.Fprintf(g.err, "%s: the pager: %v\n", g.s.name(), err)
-		}
-		return
+	g.in = in
+	return cmd, err
+}
+
+// pagerCommand is the pager as it is started: by a shell, if its name is more than one.
+func pagerCommand(name string) *exec.Cmd {
+	if strings.ContainsAny(name, " \t|&;<>()$`\\\"'*?[#~=%") {
+		return exec.Command("sh", "-c", name)
 	}
-	g.cmd, g.in = cmd, in
-	// Ctrl-C is for the pager, and ends the work; this program waits for the pager.
-	g.quit = outfile.Catch(func() (again bool) {
-		g.leave()
-		return true
-	}, os.Interrupt)
+	return exec.Command(name)
 }
 
 // The exit codes of a shell that could not run a command.
@@ -168,11 +202,14 @@ const shellCannot, shellFindsNone = 126, 127
 
 // end waits for the pager. It returns an error if it showed nothing at all.
 func (g *paged) end() error {
-	if g.cmd == nil {
+	if g.held == nil || g.lacks != nil {
 		return nil
 	}
 	_ = g.in.Close() // it may have gone
-	err := g.cmd.Wait()
+	err := g.held.Wait()
+	if g.cmd == nil {
+		return nil // it was not needed
+	}
 	g.quit()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && (exit.ExitCode() == shellCannot || exit.ExitCode() == shellFindsNone) {

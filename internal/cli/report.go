@@ -52,8 +52,8 @@ has the rest. OUT is written when all of it is there; - is standard output.`),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
 	}
 	o.flags(cmd.Flags())
-	completeFlags(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("output", fixed([]string{"html"}, cobra.ShellCompDirectiveFilterFileExt)) // the flag is there
+	s.completeFlags(cmd)
+	s.offer(cmd, "output", fixed([]string{"html"}, cobra.ShellCompDirectiveFilterFileExt))
 	return cmd
 }
 
@@ -66,6 +66,7 @@ func (o *reportOptions) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	o.decodingFlags(f)
 	o.upperFlag(f)
+	o.sandbox.flag(f)
 }
 
 func (o *reportOptions) run(args []string) error {
@@ -78,6 +79,8 @@ func (o *reportOptions) run(args []string) error {
 		return err
 	}
 	defer ignoreFirstInterrupt(files)()
+	o.sandbox.writes = []string{o.out}
+	o.sandbox.confine(o.s, files)
 	page := &report.Report{Tool: "iwdissect " + Version}
 	failed := false
 	for i, name := range o.sources(files) {

@@ -15,6 +15,9 @@ import (
 
 // Main runs the command line of the process and returns its exit code.
 func Main() int {
+	if len(os.Args) > 1 && os.Args[1] == waitingPager && waitingPager != "" {
+		return becomePager(os.Args[2:])
+	}
 	collect()
 	defer outfile.RemoveLeftovers()
 	return Run(SystemStreams(), os.Args[1:])
@@ -30,6 +33,7 @@ func runContext(ctx context.Context, s *IOStreams, args []string) int {
 	if extcap.Asked(args) {
 		return answerWireshark(ctx, s, args)
 	}
+	s.completing = completes(args)
 	cmd := newRoot(s)
 	args, wrong := followAsked(args)
 	if wrong != nil {

@@ -65,7 +65,7 @@ in a capture).`),
 	formatFlag(cmd.Flags(), &format, "text or json")
 	widthFlag(cmd.Flags(), &columns)
 	p.flag(cmd.Flags())
-	completeFlags(cmd, "text", "json")
+	s.completeFlags(cmd, "text", "json")
 	return cmd
 }
 

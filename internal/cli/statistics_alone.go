@@ -57,6 +57,7 @@ func (a *statsAlone) run(opt pipeline.Options, files []string) error {
 }
 
 func (a *statsAlone) all(opt pipeline.Options, files []string) error {
+	a.sandbox.confine(a.s, files)
 	names := a.sources(files)
 	w := &statWriter{w: a.s.Out, format: a.format, named: len(names) > 1}
 	failed := false

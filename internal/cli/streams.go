@@ -23,6 +23,10 @@ type IOStreams struct {
 	NoColor bool
 	// alone: they are those of the process, which runs nothing else.
 	alone bool
+	// confined: the process is in its sandbox.
+	confined bool
+	// completing: a shell asks what could be on the command line.
+	completing bool
 	// command names the command that runs, in errors.
 	command string
 	// Width is how many columns the terminal has, if OutTTY; 0 if that is not known.
@@ -125,7 +129,7 @@ func painter(on bool) func(string) string {
 }
 
 // warn writes an error to the error stream, with the name of the command.
-func (s *IOStreams) warn(err error) { s.say("%v", err) }
+func (s *IOStreams) warn(err error) { s.say("%v", s.closed(err)) }
 
 // say writes a line to the error stream, with the name of the command. What is not ours among
 // the arguments is escaped.

@@ -9,21 +9,29 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/internal/sandbox"
 )
 
 // Version is the release.
 const Version = "0.1.0"
 
 func newVersion(s *IOStreams) *cobra.Command {
-	return &cobra.Command{
+	confines := false
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  maxArgs(0),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := io.WriteString(s.Out, versionLine())
+			line := versionLine()
+			if confines {
+				line += fmt.Sprintf("sandbox: %s\n", sandbox.Supported())
+			}
+			_, err := io.WriteString(s.Out, line)
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&confines, "sandbox", false, "print what keeps commands that read captures from everything else")
+	return cmd
 }
 
 // versionLine is what is known of the program, in a line.

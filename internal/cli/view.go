@@ -73,7 +73,7 @@ end, or an output could not be written.`) + "\n" + aboutCapture,
 	f.Lookup(colourFlag).NoOptDefVal = "always"
 	f.StringArrayVarP(&o.ifaces, "interface", "i", nil, "capture on `IFACE`; all arguments are a capture filter then")
 	o.addFlags(f, "with -i: ")
-	completeFlags(cmd)
+	s.completeFlags(cmd)
 	return cmd
 }
 

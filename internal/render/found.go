@@ -21,10 +21,17 @@ type Found struct {
 	Has     func(*trace.Connection) bool
 	Each    bool
 
-	verdicts map[uint64][][]conformance.Judgement
+	verdicts []connVerdicts
 	rows     []foundRow
 	dropped  int
 	tally    conformance.Tally
+}
+
+// connVerdicts are verdicts on a connection. They stay in the order in which they came: of two
+// reasons why a rule is not judged the first one counts.
+type connVerdicts struct {
+	conn uint64
+	kept []conformance.Judgement
 }
 
 type foundRow struct {
@@ -49,10 +56,7 @@ func (s *Found) Connection(c *trace.Connection, fs []conformance.Finding, vs []c
 	}
 	kept := s.tally.Add(vs)
 	if s.Each {
-		if s.verdicts == nil {
-			s.verdicts = map[uint64][][]conformance.Judgement{}
-		}
-		s.verdicts[c.Number] = append(s.verdicts[c.Number], kept)
+		s.verdicts = append(s.verdicts, connVerdicts{c.Number, kept})
 	}
 	at := map[foundKey]int{}
 	for i := range fs {
@@ -89,11 +93,9 @@ func (s *Found) Only(conn func(uint64) bool) {
 	}
 	s.rows = slices.DeleteFunc(s.rows, func(r foundRow) bool { return !conn(r.first.Conn.Number) })
 	s.tally = conformance.Tally{}
-	for n, vs := range s.verdicts {
-		for _, v := range vs {
-			if conn(n) {
-				s.tally.Add(v)
-			}
+	for _, v := range s.verdicts {
+		if conn(v.conn) {
+			s.tally.Add(v.kept)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/tools/hostile/internal/attack"
 	"github.com/iwdissect/iwdissect/tools/hostile/internal/measure"
-	"github.com/iwdissect/iwdissect/tools/hostile/internal/messy"
+	"github.com/iwdissect/iwdissect/tools/internal/messy"
 )
 
 func list(out io.Writer) error {

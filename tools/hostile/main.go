@@ -35,8 +35,13 @@ func main() {
 
 // program is iwdissect, with what is measured of it.
 func program() int {
+	tell, err := measure.Watch()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hostile:", err)
+		return 1
+	}
 	code := cli.Main()
-	if err := measure.Tell(); err != nil {
+	if err := tell(); err != nil {
 		fmt.Fprintln(os.Stderr, "hostile:", err)
 	}
 	return code

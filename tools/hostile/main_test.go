@@ -12,7 +12,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/tools/hostile/internal/attack"
 	"github.com/iwdissect/iwdissect/tools/hostile/internal/measure"
-	"github.com/iwdissect/iwdissect/tools/hostile/internal/messy"
+	"github.com/iwdissect/iwdissect/tools/internal/messy"
 )
 
 // TestMain makes the test the program that it measures.

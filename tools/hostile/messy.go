@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iwdissect/iwdissect/tools/hostile/internal/messy"
+	"github.com/iwdissect/iwdissect/tools/internal/messy"
 )
 
 // compareMessy compares messy captures of all kinds of traffic with whole ones, and writes how

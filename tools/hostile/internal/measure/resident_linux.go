@@ -7,18 +7,20 @@ import (
 	"strings"
 )
 
-// resident is the most memory of this process that was resident, in octets.
-func resident() (n int64, err error) {
+// resident opens what tells the most memory of this process that was resident, in octets.
+func resident() (func() (n int64, err error), error) {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if rest, ok := strings.CutPrefix(s.Text(), "VmHWM:"); ok {
-			_, err := fmt.Sscan(rest, &n)
-			return n << 10, err
+	return func() (n int64, err error) {
+		defer f.Close() //nolint:errcheck // it was only read
+		for s := bufio.NewScanner(f); s.Scan(); {
+			if rest, ok := strings.CutPrefix(s.Text(), "VmHWM:"); ok {
+				_, err := fmt.Sscan(rest, &n)
+				return n << 10, err
+			}
 		}
-	}
-	return 0, fmt.Errorf("%s has no VmHWM", f.Name())
+		return 0, fmt.Errorf("%s has no VmHWM", f.Name())
+	}, nil
 }

@@ -39,7 +39,7 @@ func TestRandom(t *testing.T) {
 			if !slices.Contains(usual, m.Name) {
 				continue
 			}
-			found, err := Judge(tracetest.Number(m.of(frames, seed)))
+			found, err := Judge(tracetest.Number(m.Of(frames, seed)))
 			if err != nil {
 				t.Fatal(err)
 			}

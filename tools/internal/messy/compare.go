@@ -177,7 +177,7 @@ func Compare(t Traffic, messes []Mess, seed uint64) ([]Result, error) {
 	}
 	out := make([]Result, 0, len(messes))
 	for _, m := range messes {
-		messy := m.of(frames, seed)
+		messy := m.Of(frames, seed)
 		reach := whole.reach(messy)
 		found, err := Judge(tracetest.Number(messy))
 		if err != nil {

@@ -14,12 +14,15 @@ type Mess struct {
 	Name, What string
 	// Open tells that rules are still found to be broken that are not.
 	Open bool
-	make func(rnd *rand.Rand, whole []capture.Frame) []capture.Frame
+	// Plain tells that it is for frames of Ethernet and IPv4 without options alone: it tells the
+	// sides of a connection by their ports.
+	Plain bool
+	make  func(rnd *rand.Rand, whole []capture.Frame) []capture.Frame
 }
 
-// of returns the messy capture of a whole one, whose frames it leaves as they are, and so are
+// Of returns the messy capture of a whole one, whose frames it leaves as they are, and so are
 // their numbers.
-func (m Mess) of(whole []capture.Frame, seed uint64) []capture.Frame {
+func (m Mess) Of(whole []capture.Frame, seed uint64) []capture.Frame {
 	return m.make(rand.New(rand.NewPCG(seed, 5)), slices.Clone(whole))
 }
 
@@ -37,16 +40,16 @@ func All() []Mess {
 		{Name: "loss-20", What: "20 % of the frames are lost", make: loss(0.2)},
 		{Name: "late", What: "the first third is missing", make: func(_ *rand.Rand, f []capture.Frame) []capture.Frame { return f[len(f)/3:] }},
 		{Name: "early-end", What: "the last third is missing", make: func(_ *rand.Rand, f []capture.Frame) []capture.Frame { return f[:len(f)*2/3] }},
-		{Name: "from-client", What: "the frames of the servers are missing", make: side(true)},
-		{Name: "from-server", What: "the frames of the clients are missing", make: side(false)},
+		{Name: "from-client", What: "the frames of the servers are missing", Plain: true, make: side(true)},
+		{Name: "from-server", What: "the frames of the clients are missing", Plain: true, make: side(false)},
 		{Name: "snap-128", What: "snap length 128", make: snap(128)},
 		{Name: "snap-70", What: "snap length 70", make: snap(70)},
-		{Name: "duplicates", What: "each frame comes again 30 us later, with a VLAN tag", make: duplicates},
+		{Name: "duplicates", What: "each frame comes again 30 us later, with a VLAN tag", Plain: true, make: duplicates},
 		{Name: "clock", What: "the clock steps back and forth by up to a second", make: clock},
-		{Name: "client-first-8", What: "frames of the clients come 8 frames early", make: early(true, 8, 0)},
-		{Name: "server-first-8", What: "frames of the servers come 8 frames early", make: early(false, 8, 0)},
-		{Name: "server-first-64", What: "frames of the servers come 64 frames early", make: early(false, 64, 0)},
-		{Name: "server-first-2ms", What: "frames of the servers come 2 ms early", make: early(false, 0, 2*millisecond)},
+		{Name: "client-first-8", What: "frames of the clients come 8 frames early", Plain: true, make: early(true, 8, 0)},
+		{Name: "server-first-8", What: "frames of the servers come 8 frames early", Plain: true, make: early(false, 8, 0)},
+		{Name: "server-first-64", What: "frames of the servers come 64 frames early", Plain: true, make: early(false, 64, 0)},
+		{Name: "server-first-2ms", What: "frames of the servers come 2 ms early", Plain: true, make: early(false, 0, 2*millisecond)},
 		{Name: "taps", What: "two taps that each lose 2 %, with clocks 300 us apart, in one file", Open: true, make: taps},
 	}
 }
