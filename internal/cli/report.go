@@ -66,7 +66,6 @@ func (o *reportOptions) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	o.decodingFlags(f)
 	o.upperFlag(f)
-	o.sandbox.flag(f)
 }
 
 func (o *reportOptions) run(args []string) error {

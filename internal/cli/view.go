@@ -68,6 +68,7 @@ end, or an output could not be written.`) + "\n" + aboutCapture,
 	f.StringVarP(&o.display, "display-filter", "Y", "", "begin with the display `FILTER`, as in Wireshark")
 	f.Uint64VarP(&o.count, "count", "c", 0, "stop after `N` frames")
 	o.decodingFlags(f)
+	_ = f.MarkHidden(sandboxFlag) // a terminal wants more than the sandbox leaves
 	o.upperFlag(f)
 	f.StringVar(&o.color, colourFlag, "auto", "colours: `WHEN` is auto, always or never")
 	f.Lookup(colourFlag).NoOptDefVal = "always"
