@@ -136,7 +136,7 @@ func byConnection(fs []Finding) iter.Seq2[uint64, []int32] {
 		at := make([]int32, len(fs))
 		for i := range fs {
 			conn := fs[i].Conn.Number
-			at[end[conn]] = int32(i) //nolint:gosec // findings in memory
+			at[end[conn]] = int32(i)
 			end[conn]++
 		}
 		from := int32(0)

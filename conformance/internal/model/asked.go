@@ -62,7 +62,7 @@ func (p *packedAsked) unpack() asked {
 }
 
 func (p *packedAsked) pdu() uint64 { return p[4] }
-func (p *packedAsked) msn() uint32 { return uint32(p[3] >> 32) } //nolint:gosec // its upper half
+func (p *packedAsked) msn() uint32 { return uint32(p[3] >> 32) }
 
 func (p *packedAsked) depth() depth {
 	const low = 1<<24 - 1
