@@ -20,7 +20,7 @@ func (d *Decoder) byChain(c *chain) {
 // those in front of it may lie in the payload of another one, unless they begin with a segment.
 func (d *Decoder) byMarker(c *chain) {
 	d.seek.found = ByMarker
-	if d.cfg.CRC == No && !c.atStart {
+	if d.cfg.CRC == No && d.cfg.Segments != nil && !c.atStart {
 		d.seek.at = c.marked
 	}
 }

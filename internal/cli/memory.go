@@ -106,7 +106,7 @@ func givenUp(name string, t *pipeline.Totals) error {
 	return fmt.Errorf("%s: to bound memory, %s", name, strings.Join(what, ", "))
 }
 
-// machineMemory is how much there is, or what the group of the process may take, in octets; 0
+// machineMemory is how much there is, or what the process or its group may take, in octets; 0
 // if that is not known.
 func machineMemory() (octets int) {
 	f, err := os.Open("/proc/meminfo")
@@ -125,6 +125,9 @@ func machineMemory() (octets int) {
 		if n, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && n > 0 {
 			octets = min(octets, n)
 		}
+	}
+	if n := addressLimit(); n > 0 { // beyond it the process would end, as if by wrong usage
+		octets = min(octets, n)
 	}
 	return octets
 }

@@ -36,3 +36,12 @@ const (
 	// so touched.
 	piece = 4 << 20
 )
+
+// addressLimit is how many octets of addresses the process may have (ulimit -v); 0: any number.
+func addressLimit() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil || uint64(limit.Cur) > math.MaxInt {
+		return 0
+	}
+	return int(limit.Cur) //nolint:gosec // checked
+}
