@@ -137,7 +137,7 @@ func TestSandbox_Planted(t *testing.T) {
 		{args: []string{"analyze"}},
 		{args: []string{"analyze", "--format", "json"}},
 		{args: []string{"analyze", "-q", "-z", "conv,tcp"}},
-		{args: []string{"analyze", "--join"}},
+		{args: []string{"analyze", "--join=given"}},
 		{args: []string{"dissect"}},
 		{args: []string{"check"}},
 		{args: []string{"report", "-o", "report.html"}},

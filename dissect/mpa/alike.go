@@ -16,16 +16,17 @@ func (d *Decoder) byChain(c *chain) {
 	}
 }
 
-// byMarker takes a place as proven by markers. Without a CRC they prove the FPDU that they stand in:
+// byMarker takes a place as proven by markers. Without a CRC they prove the FPDU that they stand in: if
+// payload looks like FPDUs,
 // those in front of it may lie in the payload of another one, unless they begin with a segment.
 func (d *Decoder) byMarker(c *chain) {
 	d.seek.found = ByMarker
-	if d.cfg.CRC == No && d.cfg.Segments != nil && !c.atStart {
+	if d.cfg.CRC == No && d.cfg.Segments != nil && !c.atStart && d.alike(c) {
 		d.seek.at = c.marked
 	}
 }
 
-// alike reports whether there are two headers in a row in the payload of the FPDUs of a chain.
+// alike reports whether payload of the FPDUs of a chain looks like FPDUs, see pair.
 func (d *Decoder) alike(c *chain) bool {
 	own, end := *c, min(c.at, c.from+maxAlike)
 	own.at, own.count, own.rest = c.from, 0, d.from(c.from)
@@ -48,8 +49,8 @@ func (d *Decoder) alike(c *chain) bool {
 	return false
 }
 
-// pair reports whether two headers in a row begin at an offset, the second before another one or
-// there: where the FPDU around the first one ends.
+// pair reports whether what begins at an offset looks like an FPDU and another header behind it, before
+// an end or there, or like an FPDU that ends there: where the one around it does.
 func (d *Decoder) pair(at, end int64) bool {
 	x := chain{from: at, at: at, rest: d.from(at)}
 	d.seek.steps++
@@ -59,6 +60,9 @@ func (d *Decoder) pair(at, end int64) bool {
 	}
 	x.add(&l)
 	x.count++
+	if x.at == end {
+		return true
+	}
 	_, f = d.link(&x)
 	return f == fits
 }

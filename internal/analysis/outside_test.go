@@ -251,7 +251,7 @@ func TestStartup_LengthBeyondReason(t *testing.T) {
 			if s := &c.Side[trace.I2R].Startup; s.PDLength != 65535 || len(s.PrivateData) != 600 {
 				t.Errorf("%s: %d octets of private data of %d", name, len(s.PrivateData), s.PDLength)
 			}
-			if want := []string{"startup i2r@0 bytes 0 by r2i@0"}; !slices.Equal(r.Answers(0), want) {
+			if want := []string{fmt.Sprintf("startup %v@0 bytes 0 by %v@0", c.Side[trace.I2R].Addr, c.Side[trace.R2I].Addr)}; !slices.Equal(r.Answers(0), want) {
 				t.Errorf("%s: %v", name, r.Answers(0))
 			}
 			ps := r.Of(0, trace.I2R)

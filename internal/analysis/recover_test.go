@@ -199,14 +199,18 @@ var cuts = map[string]func(rnd *rand.Rand, ps []tracetest.Packet) (left []tracet
 // with CRC, and with both. Nothing proves the place of an FPDU without markers and CRC but the headers
 // behind it and how its sender fills segments.
 var least = map[string][4]float64{
-	"20 % lost":           {0.965, 0.98, 1, 1},
+	"20 % lost":           {0.965, 0.985, 1, 1},
 	"begun in the middle": {0.995, 0.985, 0.999, 0.999},
 	"snap length 128":     {0.9, 0.9, 1, 1},
 }
 
 // silent is the share where payload is made to look like FPDUs and neither CRC nor segments show where
 // they begin: what may be payload is left out then.
-const silent = 0.9
+const silent = 0.88
+
+// rarely is in how many of them one may be false with markers and without CRC: payload may imitate
+// FPDUs with the markers where they have to be.
+const rarely = 5000
 
 // TestRecovery: of what was captured whole, nearly all is found again behind holes, after a late
 // start and between octets that were cut off, with payload that looks like FPDUs as well; and nothing
@@ -240,7 +244,7 @@ func TestRecovery(t *testing.T) {
 					if float64(sum.found) < wanted*float64(sum.whole) {
 						t.Errorf("%v, at least %g wanted", sum, wanted)
 					}
-					if sum.false > 0 {
+					if mimic := payload == "hostile" && i == 1; sum.false > 0 && (!mimic || sum.false > sum.found/rarely) {
 						t.Errorf("%d false", sum.false)
 					}
 				})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"os"
 	"slices"
 )
 
@@ -42,7 +43,11 @@ type first struct {
 	known bool
 }
 
+// firstOf reads a file for it. What is no regular file is left alone: nobody could read it again.
 func firstOf(path string) first {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return first{}
+	}
 	f, err := Open(path, nil)
 	if err != nil {
 		return first{} // whoever reads the file is told

@@ -103,7 +103,7 @@ func (o *annotateOptions) run(args []string) error {
 		}
 		w = out
 	}
-	o.sandbox.writes = []string{o.out}
+	o.sandbox.writes = append(o.sandbox.writes, o.out)
 	o.sandbox.confine(o.s, files)
 	a := &annotation{o: o, opt: opt, name: files[0]}
 	if o.messages {

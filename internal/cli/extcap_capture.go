@@ -30,6 +30,7 @@ func annotateForWireshark(s *IOStreams, call *extcap.Call) (err error) {
 		return usagef("no capture file was chosen: in Wireshark the gear in front of the interface asks for one, tshark takes -o extcap.iwdissect_file.file:FILE")
 	}
 	o := &annotateOptions{s: s, mute: true}
+	o.sandbox.writes = []string{call.Pipe} // which may be a file
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	o.flags(f)
 	if err := f.Parse(append(decodeAsFlags(call), "--quiet", "--output=-")); err != nil {
@@ -57,6 +58,7 @@ func captureForWireshark(ctx context.Context, o *liveOptions, iface string, call
 	if err := f.Parse(args); err != nil {
 		return &usageError{err}
 	}
+	o.sandbox.writes = []string{call.Pipe} // which may be a file
 	v := &wiresharkView{}
 	if v.words, o.unjudged, err = commentsOf(call); err != nil {
 		return err

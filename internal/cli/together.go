@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"slices"
 	"sync"
 
@@ -55,11 +56,19 @@ func (t *together) order(files []string) ([]string, error) {
 		return nil, usagef("--join reads files one after the other, --merge side by side; give one")
 	case len(files) < 2 || t.join != byTime && !t.merge:
 		return files, nil
-	case slices.Contains(files, "-"):
-		if t.merge {
-			return nil, usagef("--merge has to look at each file twice, and standard input can be read only once")
+	}
+	for _, name := range files {
+		once := "standard input"
+		if name != "-" {
+			if info, err := os.Stat(name); err != nil || info.Mode().IsRegular() {
+				continue
+			}
+			once = name
 		}
-		return nil, usagef("--join looks at each file twice, and standard input can be read only once; --join=given keeps the order")
+		if t.merge {
+			return nil, usagef("--merge has to look at each file twice, and %s can be read only once", once)
+		}
+		return nil, usagef("--join looks at each file twice, and %s can be read only once; --join=given keeps the order", once)
 	}
 	return capture.ByTime(files), nil
 }
