@@ -43,5 +43,5 @@ func addressLimit() int {
 	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil || uint64(limit.Cur) > math.MaxInt {
 		return 0
 	}
-	return int(limit.Cur) //nolint:gosec // checked
+	return int(limit.Cur)
 }
