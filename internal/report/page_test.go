@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
@@ -136,15 +137,7 @@ func sound(t testing.TB, page string) []*element {
 // TestPage_Sound: a page of all captures, over TCP and SCTP, is well-formed, all links lead to something in it, and
 // nothing to the outside.
 func TestPage_Sound(t *testing.T) {
-	files, err := filepath.Glob(captures + "*.pcap*")
-	if err != nil || len(files) < 20 {
-		t.Fatal(files, err)
-	}
-	more, err := filepath.Glob(captures + "generated/*.pcap*")
-	if err != nil || len(more) < 20 {
-		t.Fatal(more, err)
-	}
-	files = append(files, more...)
+	files := tracetest.Captures(t, "../..")
 	r := &Report{Tool: "iwdissect test"}
 	for i, f := range files {
 		r.Captures = append(r.Captures, captured(t, i, f, 3))

@@ -18,6 +18,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -140,16 +141,8 @@ func TestModel_Golden(t *testing.T) {
 // TestDetails_Readings: what is drawn is the same whether the first reading gathered it or the
 // second one.
 func TestDetails_Readings(t *testing.T) {
-	files, err := filepath.Glob(captures + "*.pcap*")
-	if err != nil || len(files) < 20 {
-		t.Fatal(files, err)
-	}
-	more, err := filepath.Glob(captures + "generated/*.pcap*")
-	if err != nil || len(more) < 20 {
-		t.Fatal(more, err)
-	}
 	once := 0
-	for _, f := range append(files, more...) {
+	for _, f := range tracetest.Captures(t, "../..") {
 		first, again := capturedIn(t, 0, f, 5, Room)
 		if !again {
 			once++
