@@ -3,23 +3,19 @@ package capture
 import (
 	"errors"
 	"io"
-	"strings"
 )
 
 // Joined reads several files, in the order given, as one capture: a ring
 // buffer of files. Only Progress, Remarks and Locate may be called from another goroutine.
 type Joined struct {
-	paths []string
+	series
 	stdin io.Reader
-	prog  progress
 	keep  bool
 	lend  func(done []byte) []byte // see [File.Lend], nil: none
 	large bool
 	i     int    // the file being read, or to be opened
 	cur   *File  // nil: not open
 	base  uint64 // frames in the files before, damaged ones included
-	at    places
-	odd   remarks
 	// now and before are the times of the file that is read, and of the last one before it
 	// that has some.
 	now, before span
@@ -31,7 +27,7 @@ type Joined struct {
 // [Error.File] names. Every error has Resume set, because the following files
 // are read whatever happens to one.
 func Join(paths []string, stdin io.Reader) *Joined {
-	j := &Joined{paths: paths, stdin: stdin, large: true}
+	j := &Joined{series: series{paths: paths}, stdin: stdin, large: true}
 	for _, p := range paths {
 		n := sizeOf(p, stdin)
 		j.prog.total.Add(n)
@@ -121,20 +117,6 @@ func (j *Joined) leave() {
 	}
 }
 
-// Remarks are what is odd about the times of the files that were read so far, in sentences: files
-// that overlap, holes between them, time that goes back.
-func (j *Joined) Remarks() []string { return j.odd.all() }
-
-// Locate is the file of a frame, by its number, and its number in that file; ok is false if
-// that is not known.
-func (j *Joined) Locate(number uint64) (path string, own uint64, ok bool) {
-	i, own, ok := j.at.find(number)
-	if !ok {
-		return "", 0, false
-	}
-	return j.paths[i], own, true
-}
-
 // resumable marks an error as one behind which reading goes on.
 func resumable(err error) error {
 	var e *Error
@@ -144,9 +126,6 @@ func resumable(err error) error {
 	return err
 }
 
-// Name is the names of all files, with " + " between them.
-func (j *Joined) Name() string { return strings.Join(j.paths, " + ") }
-
 // Current is the name of the file that the last frame came from, or the next
 // one to be opened; "" behind the last.
 func (j *Joined) Current() string {
@@ -154,12 +133,6 @@ func (j *Joined) Current() string {
 		return ""
 	}
 	return j.paths[j.i]
-}
-
-// Progress tells how many octets of all files, as compressed, were read, and
-// their size as far as it is known. It may be called from any goroutine.
-func (j *Joined) Progress() (done, total int64) {
-	return j.prog.done.Load(), j.prog.total.Load()
 }
 
 // Close closes the file being read and ends the capture.

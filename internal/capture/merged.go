@@ -3,7 +3,6 @@ package capture
 import (
 	"errors"
 	"io"
-	"strings"
 )
 
 // Merged reads several files as one capture, in the order of the times of their frames: two taps,
@@ -12,8 +11,7 @@ import (
 // A packet that another file has as well is a [Frame.Duplicate]. Only Progress, Remarks and Locate
 // may be called from another goroutine.
 type Merged struct {
-	paths  []string
-	prog   progress
+	series
 	keep   bool
 	starts []first   // of the files that are still to be opened
 	next   int       // the first of them
@@ -21,8 +19,6 @@ type Merged struct {
 	cur    *strand   // whose frame was given last; nil: none
 	number uint64
 	twins  twins
-	at     places
-	odd    remarks
 	failed []error // to be told before the next frame
 }
 
@@ -40,7 +36,7 @@ type strand struct {
 // [Frame.Number] counts over all files, [Error.Frame] in the file that [Error.File] names. Every
 // error has Resume set, because the others are read whatever happens to one.
 func Merge(paths []string) *Merged {
-	m := &Merged{paths: ByTime(paths)}
+	m := &Merged{series: series{paths: ByTime(paths)}}
 	m.starts = make([]first, len(m.paths))
 	for i, p := range m.paths {
 		m.prog.total.Add(sizeOf(p, nil))
@@ -151,29 +147,6 @@ func (m *Merged) earliest() (e *strand) {
 		}
 	}
 	return e
-}
-
-// Name is the names of all files, with " + " between them.
-func (m *Merged) Name() string { return strings.Join(m.paths, " + ") }
-
-// Remarks are what is odd about the times of the files that were read to their end, in
-// sentences: time that goes back.
-func (m *Merged) Remarks() []string { return m.odd.all() }
-
-// Locate is the file of a frame, by its number, and its number in that file; ok is false if
-// that is not known.
-func (m *Merged) Locate(number uint64) (path string, own uint64, ok bool) {
-	i, own, ok := m.at.find(number)
-	if !ok {
-		return "", 0, false
-	}
-	return m.paths[i], own, true
-}
-
-// Progress tells how many octets of all files, as compressed, were read, and
-// their size as far as it is known. It may be called from any goroutine.
-func (m *Merged) Progress() (done, total int64) {
-	return m.prog.done.Load(), m.prog.total.Load()
 }
 
 // Close closes the files being read and ends the capture.
