@@ -113,6 +113,10 @@ func New(opt Options, sink Sink) *Engine {
 	return e
 }
 
+// Partial says that the engine is told of some of the connections of a capture: that one is not
+// there proves nothing to the rules that compare connections. It is called before all else.
+func (e *Engine) Partial() { e.capture.Omit() }
+
 // list lists the rules that weigh findings of others, or those that do not.
 func (e *Engine) list(weighs bool) {
 	for i := range e.rules {

@@ -1,6 +1,6 @@
 // Package capture is where frames come from: capture files, plain or
 // compressed with gzip, zstd or lz4, from a path or standard input, alone or
-// joined.
+// joined. A program may add a [Remote], which opens names that are URLs.
 //
 // What a file is, is told by its first octets and never by its name.
 // Decompression is streaming: memory does not depend on how much comes out.

@@ -46,6 +46,9 @@ func Open(path string, stdin io.Reader) (*File, error) {
 // sizeOf is the size of an input in octets, 0 if it is not known before it was
 // read.
 func sizeOf(path string, stdin io.Reader) int64 {
+	if r := reached(path); r != nil {
+		return r.Size(path)
+	}
 	var info os.FileInfo
 	var err error
 	if path == stdinName {
@@ -67,11 +70,11 @@ func open(path string, stdin io.Reader, p *progress) (*File, error) {
 	f := &File{name: path, prog: p}
 	src := stdin
 	if path != stdinName {
-		file, err := os.Open(path)
+		file, size, err := openNamed(path)
 		if err != nil {
 			return nil, &Error{File: path, Code: CodeOpen, Err: bare(err)}
 		}
-		f.closer, src = file, file
+		f.closer, src, f.size = file, file, size
 	}
 	if src == nil {
 		return nil, &Error{File: path, Code: CodeOpen, Err: errors.New("not given")}

@@ -37,10 +37,9 @@ type strand struct {
 // error has Resume set, because the others are read whatever happens to one.
 func Merge(paths []string) *Merged {
 	m := &Merged{series: series{paths: ByTime(paths)}}
-	m.starts = make([]first, len(m.paths))
-	for i, p := range m.paths {
+	m.starts = firsts(m.paths)
+	for _, p := range m.paths {
 		m.prog.total.Add(sizeOf(p, nil))
-		m.starts[i] = firstOf(p)
 	}
 	return m
 }

@@ -2,10 +2,13 @@ package outfile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 )
 
 // Folder is a folder for files that are not there yet: none is written over. Names do not lead
@@ -25,6 +28,14 @@ func OpenFolder(path string) (*Folder, error) {
 		return nil, err
 	}
 	return &Folder{path, root}, nil
+}
+
+// MakeFolder makes a folder, and those above it, if it is not there.
+func MakeFolder(path string) error {
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		return fmt.Errorf("the folder %s cannot be made: %w", path, cause(err))
+	}
+	return nil
 }
 
 // Empty reports whether the folder has no files.
@@ -75,6 +86,45 @@ type Part struct {
 	err        error
 }
 
+// Begin begins a file of which [Part.CommitAs] tells the name when it is written.
+func (d *Folder) Begin() (*Part, error) {
+	for {
+		p := &Part{d: d, made: "." + strconv.FormatUint(rand.Uint64(), 36) + ".part"}
+		var err error
+		if p.f, err = d.create(p.made); err == nil {
+			return p, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, &Error{Path: d.path, Err: cause(err)}
+		}
+	}
+}
+
+// CommitAs ends a file that [Folder.Begin] began. It is synced, and takes the place of a file of
+// that name.
+func (p *Part) CommitAs(name string) error {
+	p.name = name
+	var err error
+	if p.f != nil { // else there was an error before
+		if err = p.f.Sync(); errors.Is(err, errors.ErrUnsupported) {
+			err = nil
+		}
+		if err != nil {
+			err = p.fail(err)
+		}
+	}
+	if err = errors.Join(err, p.Pause()); err != nil {
+		_ = p.Discard() // the first error is the one to report
+		return err
+	}
+	defer leftovers.done(p.d.full(p.made))
+	if err = p.d.root.Rename(p.made, name); err != nil {
+		_ = p.d.root.Remove(p.made) // the first error is the one to report
+		return p.fail(err)
+	}
+	return nil
+}
+
 // Create begins a file. It fails if there is one of that name.
 func (d *Folder) Create(name string) (*Part, error) {
 	if _, err := d.root.Lstat(name); err == nil {
@@ -89,7 +139,7 @@ func (d *Folder) Create(name string) (*Part, error) {
 }
 
 func (p *Part) fail(err error) error {
-	p.err = &Error{Path: p.d.full(p.name), Err: cause(err)}
+	p.err = &Error{Path: p.d.full(p.name), Err: cause(err)} // the folder, if it has no name yet
 	return p.err
 }
 

@@ -356,3 +356,68 @@ func TestRemoveLeftovers(t *testing.T) {
 		t.Error("what was removed is committed")
 	}
 }
+
+// TestFolder_Begin: a file without a name is hidden until it gets one, takes the place of a file
+// of that name, and leaves nothing if it is given up.
+func TestFolder_Begin(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	if err := MakeFolder(dir); err != nil {
+		t.Fatal(err)
+	}
+	d, err := OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	names := func() (all []string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			all = append(all, e.Name())
+		}
+		return all
+	}
+	for _, content := range []string{"first", "second"} {
+		p, err := d.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Write([]byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		if all := names(); all[0][0] != '.' {
+			t.Errorf("while it is written: %q", all)
+		}
+		if err := p.CommitAs("name"); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(dir, "name")); err != nil || string(got) != content {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	p, err := d.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if all := names(); len(all) != 1 || all[0] != "name" {
+		t.Errorf("left: %q", all)
+	}
+	// What cannot have the name leaves nothing either.
+	if p, err = d.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.CommitAs("../out"); err == nil {
+		t.Error("it left the folder")
+	}
+	if all := names(); len(all) != 1 {
+		t.Errorf("left: %q", all)
+	}
+	if err := MakeFolder(filepath.Join(dir, "name", "c")); err == nil {
+		t.Error("a folder in a file")
+	}
+}

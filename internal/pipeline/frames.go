@@ -52,6 +52,10 @@ func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *
 // decode takes in a frame, of which a note may say something.
 func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 	t, p := &r.totals, &r.pkt
+	if f.Duplicate && !r.opt.Shard.First() {
+		r.passOver(f.Number, f.Time)
+		return
+	}
 	t.frame(f.Time, len(f.Data), f.OrigLen)
 	if r.opt.Saw != nil {
 		r.opt.Saw(f.Number, f.Time)
@@ -79,6 +83,8 @@ func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 		r.tunnels = r.unwrap.Headers()
 	}
 	switch {
+	case !r.mine(status, p):
+		r.giveBack(f)
 	case status != packet.OK:
 		r.undecoded(f, status)
 	case p.Proto == packet.ProtoTCP:

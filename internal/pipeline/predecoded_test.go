@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/scenario"
@@ -33,6 +34,7 @@ func TestRun_Predecoded(t *testing.T) {
 		shape       scenario.Shape
 		connections int // at most
 		numbers     int
+		shard       packet.Shard
 		again       bool // all of it comes twice, so that the ports are used again
 	}{
 		{name: "bulk", shape: bulk},
@@ -40,6 +42,9 @@ func TestRun_Predecoded(t *testing.T) {
 		{name: "IPv6 and VLAN", shape: with(func(l *scenario.Shape) { l.IPv6, l.VLAN = true, 7 })},
 		{name: "lossy", shape: with(func(l *scenario.Shape) { l.Loss, l.Reorder = 0.02, 0.02 })},
 		{name: "SCTP", shape: with(func(l *scenario.Shape) { l.SCTP = true })},
+		{name: "a part of them", shape: bulk, shard: packet.Shard{K: 1, N: 3}, again: true},
+		{name: "a part of them, many", shape: with(func(l *scenario.Shape) { l.Flows = 300 }), numbers: 64, shard: packet.Shard{K: 2, N: 3}},
+		{name: "a part of them, SCTP", shape: with(func(l *scenario.Shape) { l.SCTP = true }), shard: packet.Shard{K: 0, N: 3}},
 		{name: "ports again", shape: bulk, again: true},
 		{name: "evicted", shape: bulk, connections: 5, again: true},
 		{name: "many connections", shape: with(func(l *scenario.Shape) { l.Flows = 300 }), numbers: 64},
@@ -55,7 +60,7 @@ func TestRun_Predecoded(t *testing.T) {
 					t.Parallel()
 					file := filepath.Join(t.TempDir(), "load")
 					onDisk(t, file, rewrite(t, octets.Bytes(), format, tt.again)).Close()
-					opt := pipeline.Options{MaxConnections: tt.connections, Sums: sums}
+					opt := pipeline.Options{MaxConnections: tt.connections, Sums: sums, Shard: tt.shard}
 					want, _ := predecoded(t, file, opt, 1)
 					opt.ReadAhead = true
 					got, known := predecoded(t, file, opt, cmp.Or(tt.numbers, 1<<12))

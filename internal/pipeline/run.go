@@ -39,6 +39,9 @@ type Options struct {
 	MemoryBytes int
 	// Count ends the run after that many frames, if it is not 0.
 	Count uint64
+	// Shard keeps part of the connections. Frames of the others are passed over: nobody is told
+	// of them, but Saw, and they do not count. What belongs to no connection is in the first part.
+	Shard packet.Shard
 	// Lean does not collect what only records of PDUs need: the frames that carried a
 	// PDU, and the payload of FPDUs that span segments.
 	Lean bool
@@ -249,8 +252,11 @@ type Run struct {
 	chunks   analysis.Packet // the current SCTP packet
 	ahead    readahead.Options
 	others   Others
-	decoded  uint64 // the last TCP frame that was decoded, and not predecoded
-	stopped  atomic.Bool
+	// elsewhere counts frames of other shards, began is the time of the first frame if that is one.
+	elsewhere uint64
+	began     *int64
+	decoded   uint64 // the last TCP frame that was decoded, and not predecoded
+	stopped   atomic.Bool
 	// settling are those that have closed, see Options.Linger.
 	settling settling
 	repeats  repeats
@@ -262,6 +268,9 @@ type Run struct {
 
 // New prepares a run; sink may be nil.
 func New(opt Options, sink Sink) *Run {
+	if !opt.Shard.All() {
+		opt.Bare = false // to tell whose a frame is takes its headers
+	}
 	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), syns: newSYNs(), assocs: newAssociations()}
 	if opt.MaxConnections == 0 {
 		r.opt.MaxConnections = DefaultConnections
@@ -330,7 +339,7 @@ func (r *Run) Read(src capture.Source) error {
 func (r *Run) readAhead(src readahead.Source, waits bool) error {
 	opt := r.ahead
 	opt.Waits = waits
-	opt.Checksums, opt.Bare = r.opt.Sums, r.opt.Bare
+	opt.Checksums, opt.Bare, opt.Shard = r.opt.Sums, r.opt.Bare, r.opt.Shard
 	opt.Packets = r.showsFrames()
 	if r.opt.Look != nil {
 		var own Frame // of the goroutine that reads
@@ -348,6 +357,10 @@ func (r *Run) readAhead(src readahead.Source, waits bool) error {
 				return nil
 			}
 			n := b.Note(i)
+			if n.Kind() == readahead.Elsewhere {
+				r.passOver(first+uint64(i), n.Time)
+				continue
+			}
 			if r.opt.Look != nil {
 				r.opening.Looked, r.opening.HasLooked = b.Looked(i)
 			}
@@ -375,7 +388,7 @@ func (r *Run) showsFrames() bool { return !r.brief() || r.opt.Opened != nil }
 
 // full reports whether there were as many frames as were asked for.
 func (r *Run) full() bool {
-	return r.stopped.Load() || r.opt.Count != 0 && r.totals.Frames >= r.opt.Count
+	return r.stopped.Load() || r.opt.Count != 0 && r.totals.Frames+r.elsewhere >= r.opt.Count
 }
 
 // ended reports whether an error of the source ends the input, and returns the error to
@@ -388,7 +401,9 @@ func (r *Run) ended(err error) (bool, error) {
 	if !errors.As(err, &damage) || !damage.Resume {
 		return true, err
 	}
-	r.totals.Errors += 1 + damage.More
+	if r.opt.Shard.First() {
+		r.totals.Errors += 1 + damage.More
+	}
 	if r.opt.OnError != nil {
 		r.opt.OnError(err)
 	}
@@ -512,7 +527,13 @@ func (r *Run) Tracked() int { return r.flows.n + r.syns.len() + len(r.assocs.all
 // Totals returns the counts so far.
 func (r *Run) Totals() Totals {
 	t := r.totals
-	t.Connections, t.PDUs, t.IP, t.Starved = r.next, r.env.PDUs(), r.dec.Stats(), r.env.Decoders.Starved
+	t.Connections, t.PDUs, t.Starved = r.next, r.env.PDUs(), r.env.Decoders.Starved
+	if r.opt.Shard.First() {
+		t.IP = r.dec.Stats()
+	}
+	if r.began != nil {
+		t.FirstTime = *r.began
+	}
 	return t
 }
 

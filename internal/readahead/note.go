@@ -36,6 +36,8 @@ const (
 	TCP
 	// SCTP is such a packet of SCTP. Only ChecksumRight is valid.
 	SCTP
+	// Elsewhere is one of either that is in another shard. Only Time is valid.
+	Elsewhere
 )
 
 // bits of a note, above its kind.
@@ -77,11 +79,16 @@ type noter struct {
 	numbers numbers
 	packet  packet.Packet
 	sums    bool // verify the checksums of TCP
+	shard   packet.Shard
 }
 
 // note fills in the note of a frame, and p if the frame is plain.
 func (t *noter) note(f *capture.Frame, n *Note, p *packet.Packet) {
 	if n.bits = uint8(Other); uint16(f.Link) != packet.LinkEthernet || !packet.Plain(f.Data, p) {
+		return
+	}
+	if !t.shard.Has(p) {
+		n.bits, n.Time = uint8(Elsewhere), f.Time
 		return
 	}
 	if p.Proto != packet.ProtoTCP {

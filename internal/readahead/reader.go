@@ -2,7 +2,9 @@ package readahead
 
 import (
 	"errors"
+	"fmt"
 	"hash/maphash"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -36,6 +38,8 @@ type Options struct {
 	Always, Bare bool
 	// Waits: the source is a [Waiting] that does wait.
 	Waits bool
+	// Shard is the part of the connections that notes are made for.
+	Shard packet.Shard
 	// Packets keeps what was decoded of each frame of TCP, see [Batch.Packet].
 	Packets bool
 	// Look is called for each of these frames, in the goroutine that reads: what it returns
@@ -66,6 +70,8 @@ type Reader struct {
 	large    atomic.Bool   // there was one
 	quit     chan struct{}
 	once     sync.Once
+
+	panicked error // why the goroutine ended, if it panicked
 
 	cur  *Batch // that is being filled
 	last *Batch // that was handed out, for the one who calls Next
@@ -125,7 +131,7 @@ func Start(src Source, opt Options) *Reader {
 		opt.MaxNumbers = MaxNumbers
 	}
 	r := &Reader{
-		src: src, opt: opt, noter: noter{numbers: numbers{bound: opt.MaxNumbers, seed: maphash.MakeSeed()}, sums: opt.Checksums},
+		src: src, opt: opt, noter: noter{numbers: numbers{bound: opt.MaxNumbers, seed: maphash.MakeSeed()}, sums: opt.Checksums, shard: opt.Shard},
 		filled: make(chan *Batch, batches), done: make(chan *Batch, batches), free: make(chan []byte, buffers),
 		released: make(chan struct{}, 1), quit: make(chan struct{}),
 	}
@@ -145,7 +151,12 @@ func Start(src Source, opt Options) *Reader {
 
 // run reads all frames.
 func (r *Reader) run() {
-	defer close(r.filled)
+	defer func() {
+		if p := recover(); p != nil {
+			r.panicked = fmt.Errorf("%v\n\nin the goroutine that reads:\n%s", p, debug.Stack())
+		}
+		close(r.filled)
+	}()
 	var f capture.Frame
 	r.begin()
 	for r.cur != nil {
@@ -260,7 +271,8 @@ func (r *Reader) lend(done []byte) (next []byte) {
 	return next
 }
 
-// Next returns the next batch and takes back the previous one. It returns nil at the end.
+// Next returns the next batch and takes back the previous one. It returns nil at the end. It
+// panics if the source did: who calls it may have a terminal or a file to put in order.
 func (r *Reader) Next() *Batch {
 	if b := r.last; b != nil {
 		if buf := b.buf; buf != nil {
@@ -282,7 +294,9 @@ func (r *Reader) Next() *Batch {
 		}
 		r.done <- b
 	}
-	r.last = <-r.filled
+	if r.last = <-r.filled; r.last == nil && r.panicked != nil {
+		panic(r.panicked)
+	}
 	return r.last
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
@@ -217,4 +218,36 @@ func TestReader_Error(t *testing.T) {
 	if b := r.Next(); b != nil {
 		t.Error("something comes behind the error")
 	}
+}
+
+// faulty is a source that panics with its third frame.
+type faulty struct{ *capture.File }
+
+func (s faulty) Next(f *capture.Frame) error {
+	err := s.File.Next(f)
+	if f.Number == 3 {
+		panic("a fault of the source")
+	}
+	return err
+}
+
+// TestReader_Panic: a panic of the source is one of who takes the frames, who may have to put
+// something in order.
+func TestReader_Panic(t *testing.T) {
+	path, _ := file(t, 1, pcapng.PCAP)
+	f, err := capture.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := Start(faulty{f}, Options{})
+	defer r.Close()
+	defer func() {
+		if p := recover(); !strings.HasPrefix(fmt.Sprint(p), "a fault of the source\n") {
+			t.Errorf("panic %v", p)
+		}
+	}()
+	for r.Next() != nil { // until it panics
+	}
+	t.Error("the reading has an end")
 }

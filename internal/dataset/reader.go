@@ -1,0 +1,291 @@
+package dataset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/iwdissect/iwdissect/internal/points"
+)
+
+// maxManifest bounds the octets of a manifest.
+const maxManifest = 64 << 20
+
+// Result is what counts of a point: of each of its shards the newest manifest with files that are
+// all there.
+type Result struct {
+	Point string
+	Parts []Part
+	// Missing are shards that have no result.
+	Missing []Shard
+	// Older counts manifests that a newer one takes the place of.
+	Older int
+}
+
+// Part is a manifest that counts, in the folder of its dataset.
+type Part struct {
+	Manifest
+	Dir string
+}
+
+// Error is what is wrong with a file of a dataset.
+type Error struct {
+	File string
+	Err  error
+}
+
+func (e *Error) Error() string { return e.File + ": " + e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Results finds the points of datasets, by name. What a task left that did not come to its end
+// is told as an error, besides the results.
+func Results(dirs []string) (all []Result, errs []error) {
+	found := map[string][]Part{}
+	for _, dir := range dirs {
+		names, err := pointFolders(dir)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		for _, name := range names {
+			parts, wrong := manifestsOf(dir, name)
+			found[name] = append(found[name], parts...)
+			errs = append(errs, wrong...)
+		}
+	}
+	names := make([]string, 0, len(found))
+	for name := range found {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if len(found[name]) > 0 {
+			all = append(all, choose(name, found[name]))
+		}
+	}
+	return all, errs
+}
+
+// pointFolders are the names of the points that have manifests.
+func pointFolders(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(dir, manifests))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &Error{dir, errors.New("it has no manifests: --format parquet -o writes them")}
+	}
+	for _, e := range entries {
+		if name, ok := strings.CutPrefix(e.Name(), "point="); ok && points.CheckName(name) == nil {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
+// manifestsOf reads the manifests of a point. Those whose files are not there are errors.
+func manifestsOf(dir, point string) (parts []Part, errs []error) {
+	folder := partition(dir, manifests, point)
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, []error{err}
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") || !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		file := filepath.Join(folder, e.Name())
+		m, err := readManifest(file)
+		if err == nil && m.Point != point {
+			err = fmt.Errorf("it is of the point %q", m.Point)
+		}
+		if err == nil {
+			err = m.complete(dir)
+		}
+		if err != nil {
+			errs = append(errs, &Error{file, err})
+			continue
+		}
+		parts = append(parts, Part{*m, dir})
+	}
+	return parts, errs
+}
+
+func readManifest(file string) (*Manifest, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	content, err := io.ReadAll(io.LimitReader(f, maxManifest))
+	if err != nil {
+		return nil, err
+	}
+	m := new(Manifest)
+	switch err := json.Unmarshal(content, m); {
+	case err != nil:
+		return nil, fmt.Errorf("it is no manifest: %w", err)
+	case m.Schema != Schema:
+		return nil, fmt.Errorf("its schema is %q, and this version reads %s", m.Schema, Schema)
+	case m.Shard.Of < 1 || m.Shard.Index < 0 || m.Shard.Index >= m.Shard.Of:
+		return nil, fmt.Errorf("there is no shard %d of %d", m.Shard.Index, m.Shard.Of)
+	}
+	return m, nil
+}
+
+// complete reports what is missing of the files.
+func (m *Manifest) complete(dir string) error {
+	for i := range m.Files {
+		f := &m.Files[i]
+		if !slices.Contains(Tables, f.Table) || f.Name != filepath.Base(f.Name) || !strings.HasSuffix(f.Name, ".parquet") {
+			return fmt.Errorf("it names a file %q of a table %q", f.Name, f.Table)
+		}
+		info, err := os.Stat(m.path(dir, f))
+		switch {
+		case err != nil:
+			return fmt.Errorf("its result is not complete: %w", err)
+		case info.Size() != f.Size:
+			return fmt.Errorf("its result is not complete: %s has %d octets, not %d", m.path(dir, f), info.Size(), f.Size)
+		}
+	}
+	return nil
+}
+
+func (m *Manifest) path(dir string, f *File) string {
+	return filepath.Join(partition(dir, string(f.Table), m.Point), f.Name)
+}
+
+// file is the file of a table, nil if the run wrote none.
+func (m *Manifest) file(t Table) *File {
+	for i := range m.Files {
+		if m.Files[i].Table == t {
+			return &m.Files[i]
+		}
+	}
+	return nil
+}
+
+// Has reports whether the run wrote a table.
+func (m *Manifest) Has(t Table) bool { return m.file(t) != nil }
+
+// choose chooses the manifests that count: those of runs that told findings or diagnoses before
+// others, of these the newest, with the other shards of the same division.
+func choose(point string, parts []Part) Result {
+	r := Result{Point: point}
+	judging := slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return !p.Has(Diagnoses) })
+	if len(judging) > 0 {
+		parts = judging
+	}
+	slices.SortStableFunc(parts, func(a, b Part) int { return b.Finished.Compare(a.Finished) })
+	of := parts[0].Shard.Of
+	at := make([]*Part, 0)
+	for i := range parts {
+		s := parts[i].Shard
+		if s.Of != of || slices.ContainsFunc(at, func(p *Part) bool { return p.Shard == s }) {
+			r.Older++
+			continue
+		}
+		at = append(at, &parts[i])
+	}
+	slices.SortFunc(at, func(a, b *Part) int { return a.Shard.Index - b.Shard.Index })
+	next := 0
+	for _, p := range at {
+		for ; next < p.Shard.Index; next++ {
+			r.missing(next, of)
+		}
+		next++
+		r.Parts = append(r.Parts, *p)
+	}
+	for ; next < of; next++ {
+		r.missing(next, of)
+	}
+	return r
+}
+
+// mostMissing bounds the missing shards that are listed.
+const mostMissing = 1000
+
+func (r *Result) missing(index, of int) {
+	if len(r.Missing) < mostMissing {
+		r.Missing = append(r.Missing, Shard{index, of})
+	}
+}
+
+// Rows ranges over the rows of a table that a run wrote; there are none if it did not write it.
+func Rows[Row any](p *Part, t Table) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		file := p.file(t)
+		if file == nil {
+			return
+		}
+		path := p.path(p.Dir, file)
+		if err := read(path, file.Rows, func(r *Row) bool { return yield(r, nil) }); err != nil {
+			yield(nil, &Error{path, err})
+		}
+	}
+}
+
+// read calls f with each row. What makes the library panic is an error of the file.
+func read[Row any](path string, want int64, f func(*Row) bool) (err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // only read from
+	rows, n, got := make([]Row, batch/4), 0, int64(0)
+	next, done, err := reader[Row](file)
+	if err != nil {
+		return err
+	}
+	defer done()
+	for err == nil {
+		clear(rows)
+		n, err = next(rows)
+		for i := range rows[:n] {
+			if got++; !f(&rows[i]) {
+				return nil
+			}
+		}
+		if n == 0 && err == nil {
+			err = io.ErrNoProgress
+		}
+	}
+	switch {
+	case !errors.Is(err, io.EOF):
+		return err
+	case got != want:
+		return fmt.Errorf("it has %d rows, and its manifest says %d", got, want)
+	}
+	return nil
+}
+
+// reader opens a file of Parquet.
+func reader[Row any](file *os.File) (next func([]Row) (int, error), done func(), err error) {
+	defer caught(&err)
+	info, err := file.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := parquet.OpenFile(file, info.Size(), parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
+	if err != nil {
+		return nil, nil, err
+	}
+	r := parquet.NewGenericReader[Row](f)
+	next = func(rows []Row) (n int, err error) {
+		defer caught(&err)
+		return r.Read(rows)
+	}
+	return next, func() { _ = r.Close() }, nil
+}
+
+// caught makes an error of a panic.
+func caught(err *error) {
+	if why := recover(); why != nil {
+		*err = fmt.Errorf("it cannot be read: %v", why)
+	}
+}
