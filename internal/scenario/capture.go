@@ -27,6 +27,7 @@ func usualCapture() link.Capture {
 // capture reads the capture point.
 func (c *compiler) capture(n *node) {
 	p := &c.script.Capture
+	c.onlyKeys(n, ofCapture)
 	c.Mapping(n, keys{
 		"format":       word(c, &p.Format, "format", formats),
 		"time":         word(c, &p.Micro, "resolution", map[string]bool{"nano": false, "micro": true}),

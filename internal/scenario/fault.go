@@ -90,6 +90,9 @@ func (c *compiler) faultAt(n *node) {
 	}
 	w := synth.Wire{At: f.At}
 	c.some(wire, func(n *node) { c.wire(&w, n) })
+	if wire != nil && !c.clean {
+		c.modelled(wire.Pos, "wire", ofKernel)
+	}
 	for _, conn := range c.on(on) {
 		for _, side := range who {
 			if c.clean || !known {
@@ -132,7 +135,12 @@ func (c *compiler) faultKeys(f *pdu.Fault) keys {
 		"before":  c.octets(&f.Before),
 		"after":   c.octets(&f.After),
 		"grid":    c.Boolean(&f.Grid),
-		"glue":    c.Boolean(&f.Glue),
+		"glue": func(n *node) {
+			c.Boolean(&f.Glue)(n)
+			if !c.clean {
+				c.modelled(n.Pos, "glue", ofKernel)
+			}
+		},
 
 		"skip_ssn":   number(c, &f.SkipSSN, 1, math.MaxUint16),
 		"split":      number(c, &f.Split, 1, math.MaxUint16),

@@ -73,6 +73,7 @@ var packings = map[string]tcp.Packing{"stream": tcp.Stream, "aligned": tcp.Align
 // settings reads what is under client, server, both or settings.
 func (c *compiler) settings(n *node, s *settings) {
 	h := &s.host
+	c.onlyKeys(n, ofKernel, "address", "mpa", "mulpdu", "swapped_terminate", "sctp", "session")
 	c.Mapping(n, keys{
 		"address":           given(&s.addr, c.address(&h.Addr)),
 		"mac":               c.mac(&h.MAC),

@@ -25,6 +25,7 @@ func usualLink() link.Config {
 // behind the capture point, then for those of one sender.
 func (c *compiler) link(n *node) {
 	l := &c.script.Link
+	c.onlyKeys(n, ofLink, "mtu")
 	all := usualLink().Before[0]
 	var before, after *node
 	var from [2]*node

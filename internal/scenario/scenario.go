@@ -95,6 +95,8 @@ type compiler struct {
 
 	verbs    map[string]*verb
 	timeline timeline
+	// unfit cannot be done on a socket.
+	unfit []unfit
 	// octetsLeft may still be spelled out.
 	octetsLeft uint64
 }

@@ -169,6 +169,7 @@ func (c *compiler) carried(conn *connection, streams map[string]uint16) {
 	if !conn.sctp {
 		return
 	}
+	c.modelled(conn.pos, "a connection over SCTP", ofTCP)
 	if conn.Association == "" {
 		conn.Association = "a1"
 	}

@@ -142,8 +142,15 @@ func verbs() map[string]*verb { //nolint:funlen // a table
 		"region": {once: true, read: func(c *compiler, s *step, n *node) { c.region(s, n) }},
 		"packet": {read: func(c *compiler, s *step, n *node) {
 			s.Verb = synth.Packet
+			c.modelled(s.pos, "packet", ofKernel)
 			c.craft(&s.Craft, n)
 		}},
+
+		"expect": {
+			once: true, keys: []string{"bind"},
+			set:  func(c *compiler, s *step, _ string, n *node) { c.bind(s, n) },
+			read: func(c *compiler, s *step, n *node) { c.expect(s, n) },
+		},
 
 		"together": {read: func(c *compiler, s *step, n *node) {
 			s.Verb = synth.Together

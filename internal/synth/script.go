@@ -132,6 +132,9 @@ const (
 	// Load repeats Steps until the sides have sent Size octets of payload in
 	// them.
 	Load
+	// Expect waits for what the other side does, on a socket. In a trace that is made nothing
+	// happens.
+	Expect
 )
 
 // Step is one step of the timeline.
@@ -162,11 +165,46 @@ type Step struct {
 	Region rnic.Region
 	// Craft of a Packet.
 	Craft Craft
+	// Expect of an Expect.
+	Expect Expected
 	// Steps of Together, Repeat and Load; Branches of Parallel.
 	Steps    []Step
 	Branches [][]Step
 	Place
 }
+
+// Expectation is what is expected of the other side.
+type Expectation uint8
+
+// The expectations.
+const (
+	// ExpectSend and ExpectImmediate: a message; ExpectWrite: a Write.
+	ExpectSend Expectation = iota
+	ExpectImmediate
+	ExpectWrite
+	// ExpectPrivate: its startup frame, whose private data is bound.
+	ExpectPrivate
+	// ExpectTerminate, ExpectReject, ExpectClose, ExpectReset: it ends the connection so.
+	ExpectTerminate
+	ExpectReject
+	ExpectClose
+	ExpectReset
+)
+
+// Expected is what an Expect waits for.
+type Expected struct {
+	What Expectation
+	// Size in octets of a message, if HasSize.
+	Size    uint64
+	HasSize bool
+	// Layer, EType and Code of a Terminate, of which so many are known.
+	Layer, EType, Code, Known int
+	// Bind takes memory of the other side from the message, if not nil.
+	Bind *Binding
+}
+
+// Binding is where an advertised region of memory becomes one with a name.
+type Binding struct{ Region, Layout string }
 
 // Place is a line and a column of the scenario, for errors; 0 if there is none.
 type Place struct{ Line, Column int }
@@ -195,6 +233,16 @@ type Craft struct {
 	Deliver bool
 	// Over SCTP Payload are chunks.
 }
+
+// SeedOf is the seed of the endpoint of a side of the nth connection, from 0.
+func SeedOf(seed uint64, n int, side Side) uint64 { return seedOf(seed, n, side) }
+
+// RegionTO is where regions begin, unless a scenario says where, NewRegion the size of one
+// that is registered for one use.
+const (
+	RegionTO  = regionTO
+	NewRegion = newRegion
+)
 
 // DefaultRegion is the size of the memory that every host has, in octets.
 const DefaultRegion = 1 << 30

@@ -52,6 +52,8 @@ func (w *world) step(s *Step, wait waiter) bool {
 	case Packet:
 		h.line.craft(&s.Craft)
 		return true
+	case Expect:
+		return true
 	case Together, Parallel:
 		return w.parallel(s, wait)
 	case Repeat:

@@ -51,6 +51,13 @@ type Endpoint struct {
 	peerDone  bool
 	peerFirst bool // the peer has sent an FPDU, or its third frame
 	session   session
+
+	// What the owner is told.
+	ending   End
+	buffers  queue[int] // receive buffers, their sizes in octets
+	open     []byte     // the Send that is coming
+	writing  *Event     // the Write that is coming
+	received uint64     // segments
 }
 
 // place is the name of a message.
@@ -71,6 +78,9 @@ func New(c Config) (*Endpoint, error) {
 		rnd:    rand.New(rand.NewPCG(c.Seed, 5)),
 		unsent: map[string]int{}, unread: map[string]int{}, named: map[uint32]place{},
 		expect: [4]uint32{1, 1, 1, 1},
+	}
+	if c.Asked != nil {
+		e.mach.Decide(c.Asked)
 	}
 	if c.Session != nil {
 		f.Session()
@@ -95,16 +105,21 @@ func (e *Endpoint) Post(w Work) {
 }
 
 // Close asks for an orderly close once all that was posted is sent.
-func (e *Endpoint) Close() { e.closing = true }
+func (e *Endpoint) Close() {
+	e.ends(ClosedHere, rdmap.TermCode{})
+	e.closing = true
+}
 
 // PeerClosed tells that nothing more comes: a FIN, or a RST if reset.
 func (e *Endpoint) PeerClosed(reset bool) {
 	e.peerDone = true
 	if reset {
+		e.ends(ResetByPeer, rdmap.TermCode{})
 		e.phase = Failed
-		e.works, e.cur, e.answers, e.terminate = queue[Work]{}, nil, queue[answer]{}, nil
+		e.drop()
 		return
 	}
+	e.ends(ClosedByPeer, rdmap.TermCode{})
 	if !e.ignores(IgnoreClose) {
 		e.closing = true
 	}

@@ -19,6 +19,9 @@ type Region struct {
 	Read, Write bool
 	// Sink: what is written there is not kept.
 	Sink bool
+	// Memory is what stands behind it, all of it, and sets Size; nil: what was never written
+	// is generated. Whoever owns it may read and write it between the calls of the end.
+	Memory []byte
 }
 
 // region is a region with its memory. Numbers in it have network byte order.
@@ -37,8 +40,25 @@ func (e *Endpoint) Register(r Region) Region {
 		// makes the rest guessable.
 		r.STag = e.rnd.Uint32()
 	}
+	if r.Memory != nil {
+		r.Size = uint64(len(r.Memory))
+	}
 	e.regions = append(e.regions, &region{Region: r, seed: e.rnd.Uint64()})
 	return r
+}
+
+// Valid reports whether the STag is that of registered memory that was not invalidated.
+func (e *Endpoint) Valid(stag uint32) bool { return e.find(stag) != nil }
+
+// Fetch reads octets of registered memory, as a Read of the peer would. It reports whether
+// there are so many at the address.
+func (e *Endpoint) Fetch(a Address, b []byte) bool {
+	r := e.find(a.STag)
+	if r == nil || !r.holds(a.TO, uint64(len(b))) {
+		return false
+	}
+	r.fetch(a.TO, b)
+	return true
 }
 
 func (e *Endpoint) find(stag uint32) *region {
@@ -48,6 +68,13 @@ func (e *Endpoint) find(stag uint32) *region {
 		}
 	}
 	return nil
+}
+
+// Place writes octets to registered memory, as a Write of the peer would.
+func (e *Endpoint) Place(a Address, b []byte) {
+	if r := e.find(a.STag); r != nil && r.holds(a.TO, uint64(len(b))) {
+		r.place(a.TO, b)
+	}
 }
 
 // holds reports whether [to, to+n) lies inside.
@@ -65,7 +92,13 @@ func (r *region) span(to uint64, n int) (page, at, size int) {
 
 // place writes octets to an address.
 func (r *region) place(to uint64, b []byte) {
-	if r.Sink {
+	switch {
+	case r.Sink:
+		return
+	case r.Memory != nil:
+		if r.holds(to, uint64(len(b))) {
+			copy(r.Memory[to-r.TO:], b)
+		}
 		return
 	}
 	for len(b) > 0 {
@@ -86,6 +119,13 @@ func (r *region) place(to uint64, b []byte) {
 
 // fetch reads octets from an address; it is a source of payload.
 func (r *region) fetch(to uint64, b []byte) {
+	if r.Memory != nil {
+		// Another region may have taken the STag since the request was checked.
+		if clear(b); r.holds(to, uint64(len(b))) {
+			copy(b, r.Memory[to-r.TO:])
+		}
+		return
+	}
 	for len(b) > 0 {
 		page, at, n := r.span(to, len(b))
 		if p := r.pages[page]; p != nil {

@@ -102,6 +102,7 @@ func (e *Endpoint) fpdu(f *framed) {
 
 // takeULPDU takes a DDP segment.
 func (e *Endpoint) takeULPDU(b []byte) {
+	e.received++
 	var s ddp.Segment
 	if ddp.DecodeTo(&s, b) != nil {
 		return // shorter than any segment: there is no code for it
@@ -136,11 +137,21 @@ func (e *Endpoint) takeTagged(s *ddp.Segment, payload []byte) {
 	if bad && e.found(fault) {
 		return
 	}
-	if response && !e.takeResponse(s, n) {
-		return
+	done := false
+	if response {
+		var right bool
+		if right, done = e.takeResponse(s, n); !right {
+			return
+		}
 	}
 	if r != nil && !bad {
 		r.place(s.TO, payload)
+	}
+	switch {
+	case done:
+		e.answered(nil, nil)
+	case !response:
+		e.written(s, n)
 	}
 }
 
@@ -170,18 +181,15 @@ func (e *Endpoint) buffer(s *ddp.Segment, op rdmap.Opcode, n uint64) (r *region,
 func (e *Endpoint) awaitsRead() bool { return len(e.requests) > 0 && !e.requests[0].atomic }
 
 // takeResponse accounts for a segment of a Read Response, and reports whether it is what
-// was asked for (RFC 5040 section 5.2.2). If it is not, DDP has no code for it, because
-// its address is a valid one.
-func (e *Endpoint) takeResponse(s *ddp.Segment, n uint64) bool {
+// was asked for (RFC 5040 section 5.2.2), and the last of it. If it is not, DDP has no code
+// for it, because its address is a valid one.
+func (e *Endpoint) takeResponse(s *ddp.Segment, n uint64) (right, last bool) {
 	r := &e.requests[0]
 	if !r.answeredBy(s, n) && e.found(errOnStream) {
-		return false
+		return false, false
 	}
 	r.got += n
-	if s.Last {
-		e.answered()
-	}
-	return true
+	return true, s.Last
 }
 
 // answeredBy reports whether a segment of n octets continues the answer to the request, and
@@ -196,10 +204,13 @@ func (r *request) answeredBy(s *ddp.Segment, n uint64) bool {
 	return !s.Last || r.got+n == r.size
 }
 
-// answered is told that the oldest request has its answer.
-func (e *Endpoint) answered() {
-	e.unread[e.requests[0].name]--
+// answered is told that the oldest request has its answer: the old value if it is an atomic,
+// or what is wrong with that.
+func (e *Endpoint) answered(old []byte, err error) {
+	r := e.requests[0]
+	e.unread[r.name]--
 	e.requests = e.requests[:copy(e.requests, e.requests[1:])]
+	e.completed(&r, old, err)
 }
 
 // takeUntagged takes a segment for one of the queues.
@@ -222,6 +233,8 @@ func (e *Endpoint) takeUntagged(s *ddp.Segment, payload []byte) {
 		return
 	case !known, s.QN != qn:
 		e.found(errOpcode)
+	case e.buffered(s, len(payload)):
+		return
 	default:
 		e.takeMessage(s, c.Opcode, payload)
 	}
@@ -243,8 +256,9 @@ func (e *Endpoint) takeMessage(s *ddp.Segment, op rdmap.Opcode, payload []byte) 
 			e.found(errOpcode)
 			return
 		}
-		e.answered()
+		e.answered(e.requests[0].oldValue(payload))
 	case op == rdmap.OpTerminate:
+		e.receivedTerminate(payload)
 		e.phase, e.closing = Terminated, true
 		if e.ignores(IgnoreTerminate) {
 			e.closing = false
@@ -259,6 +273,7 @@ func (e *Endpoint) takeMessage(s *ddp.Segment, op rdmap.Opcode, payload []byte) 
 		}
 		r.invalid = true
 	}
+	e.collect(s, op, payload)
 }
 
 // overdrawn reports whether this end holds as many requests as its IRD: one more

@@ -60,6 +60,7 @@ func (e *Endpoint) frame(name string, s mpa.Startup) {
 // streaming takes octets outside MPA. They are the upper layer's; a Request
 // among them begins the startup of a responder.
 func (e *Endpoint) streaming(b []byte) {
+	e.tells(&Event{Kind: Streamed, Size: uint64(len(b)), Data: b})
 	e.early = append(e.early, b...)
 	at, whole := mpa.FindKey(e.early)
 	switch {
@@ -94,9 +95,15 @@ func (e *Endpoint) starting(b []byte) []byte {
 		}
 		e.phase = Rejected
 		if e.cfg.Startup.Initiator {
+			e.ends(RejectedByPeer, rdmap.TermCode{})
+		} else {
+			e.ends(RejectedHere, rdmap.TermCode{})
+		}
+		if e.cfg.Startup.Initiator {
 			e.closing = true
 		}
 	case startup.Failed:
+		e.ends(StartupFailed, rdmap.TermCode{})
 		e.phase, e.closing = Failed, true
 	case startup.Idle, startup.Waiting:
 	}

@@ -84,6 +84,7 @@ func (e *Endpoint) sendTerminate() { e.sendTerminateAs("terminate", 1) }
 func (e *Endpoint) sendTerminateAs(name string, number int) {
 	t := e.terminate
 	e.terminate = nil
+	e.ends(TerminatedHere, t.TermCode)
 	b := t.Append(nil)
 	if e.cfg.Swapped {
 		b = t.AppendSwapped(nil)

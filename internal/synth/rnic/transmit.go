@@ -266,6 +266,19 @@ func (e *Endpoint) segment() {
 		e.unsent[m.name]--
 	}
 	e.cur = nil
+	e.handedOut(m)
+}
+
+// handedOut tells the owner of a message that is all sent, unless an answer to it is awaited.
+func (e *Endpoint) handedOut(m *message) {
+	v := Event{Kind: Completed, Name: m.name, Number: m.place.number, Opcode: m.op, Size: m.size}
+	switch {
+	case m.owed:
+		v.Kind = Answered
+	case !m.own, m.op == rdmap.OpReadRequest, m.op == rdmap.OpAtomicRequest:
+		return
+	}
+	e.tells(&v)
 }
 
 // tell tells of a message that begins.

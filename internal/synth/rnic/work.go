@@ -1,6 +1,7 @@
 package rnic
 
 import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
 	"github.com/iwdissect/iwdissect/internal/synth/startup"
@@ -69,6 +70,14 @@ type Config struct {
 	// PeerName tells the name and number of the peer's request with the MSN on
 	// queue 1, after which its answer is named; nil names answers "response".
 	PeerName func(msn uint32) (name string, number int)
+	// Told is told of what happens, if not nil. It may read memory, and nothing else of the end.
+	Told func(v *Event)
+	// Asked decides the answer to a Request, if not nil: the private data of the Reply,
+	// and whether it rejects.
+	Asked func(request mpa.Startup) (private []byte, reject bool)
+	// Buffers: a Send or Immediate Data needs a receive buffer, see PostReceive. Else there
+	// is always one.
+	Buffers bool
 }
 
 // Session is what an end of a DDP stream session has over SCTP.

@@ -14,10 +14,18 @@ type Machine struct {
 	buf   []byte // the peer's frame as far as it came
 	res   Result
 	term  *rdmap.TermCode
+	// decide is asked for the private data of a Reply and whether it rejects, if not nil.
+	decide func(request mpa.Startup) (private []byte, reject bool)
 }
 
 // New returns a machine in state Idle.
 func New(c Config) *Machine { return &Machine{cfg: c} }
+
+// SetPrivate sets the private data of the frame of this end, which has not been sent yet.
+func (m *Machine) SetPrivate(b []byte) { m.cfg.Private = b }
+
+// Decide has f decide about a Request: the private data of the Reply, and whether it rejects.
+func (m *Machine) Decide(f func(request mpa.Startup) (private []byte, reject bool)) { m.decide = f }
 
 // State returns how far it is.
 func (m *Machine) State() State { return m.state }
@@ -125,6 +133,9 @@ func (m *Machine) acceptable() bool {
 func (m *Machine) request(q mpa.Startup) *mpa.Startup {
 	c := &m.cfg
 	m.res.Request = q
+	if m.decide != nil {
+		c.Private, c.Reject = m.decide(q)
+	}
 	r := mpa.Startup{Kind: mpa.StartupReply, M: c.Markers, C: c.CRC || q.C, R: c.Reject, Rev: min(q.Rev, c.Rev)}
 	if r.Rev == 0 {
 		r.M, r.C = true, true

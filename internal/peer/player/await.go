@@ -1,0 +1,237 @@
+package player
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/peer"
+	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+)
+
+// await waits until the other side has done a step: until its messages have come, or its
+// requests are answered.
+func (l *line) await(ctx context.Context, s *synth.Step, in scope) error {
+	if s.Verb == synth.Stream {
+		return l.awaitText(ctx, s)
+	}
+	ctx, cancel := l.timed(ctx, max(uint64(s.Times), 1)*max(s.Work.Size, uint64(len(s.Work.Data)))) //nolint:gosec // a count
+	defer cancel()
+	for range max(s.Times, 1) {
+		w, err := l.work(s)
+		if err != nil {
+			return err
+		}
+		if err := l.awaitOne(ctx, &w, in); err != nil {
+			return l.late(err, fmt.Sprintf("%s %d of the peer does not come", w.Name, w.Number))
+		}
+	}
+	return nil
+}
+
+// awaitText waits for octets in streaming mode.
+func (l *line) awaitText(ctx context.Context, s *synth.Step) error {
+	ctx, cancel := l.timed(ctx, s.Size)
+	defer cancel()
+	l.filling.Lock()
+	l.text += max(uint64(s.Times), 1) * max(s.Size, uint64(len(s.Data))) //nolint:gosec // a count
+	text := l.text
+	l.filling.Unlock()
+	return l.late(l.peer.Wait(ctx, func(*rnic.Endpoint) bool { return l.streamed >= text }), s.Name+" of the peer does not come")
+}
+
+// evidence is the event that shows that work of the other side is done here.
+func evidence(op rnic.Op) (kind rnic.EventKind, some bool) {
+	switch op {
+	case rnic.OpSend, rnic.OpImmediate:
+		return rnic.Received, true
+	case rnic.OpWrite:
+		return rnic.Written, true
+	case rnic.OpRead, rnic.OpFetchAdd, rnic.OpCmpSwap:
+		return rnic.Answered, true
+	case rnic.OpTerminate:
+		return rnic.TerminateReceived, true
+	case rnic.OpSegment, rnic.OpRaw, rnic.OpResponse, rnic.OpControl:
+	}
+	return 0, false
+}
+
+// shows reports whether an event is of the kind of work.
+func shows(v *seen, op rnic.Op) bool {
+	kind, some := evidence(op)
+	if !some || v.Kind != kind {
+		return false
+	}
+	immediate := v.Opcode == rdmap.OpImmediate || v.Opcode == rdmap.OpImmediateSE
+	switch op {
+	case rnic.OpSend:
+		return !immediate
+	case rnic.OpImmediate:
+		return immediate
+	case rnic.OpRead:
+		return v.Opcode == rdmap.OpReadResponse
+	case rnic.OpFetchAdd, rnic.OpCmpSwap:
+		return v.Opcode == rdmap.OpAtomicResponse
+	case rnic.OpWrite, rnic.OpTerminate, rnic.OpSegment, rnic.OpRaw, rnic.OpResponse, rnic.OpControl:
+	}
+	return true
+}
+
+// awaitOne waits for one message. Where several come at the same time it takes the one that
+// has the right octets; else the next one, which has to have them.
+func (l *line) awaitOne(ctx context.Context, w *rnic.Work, in scope) error {
+	if _, some := evidence(w.Op); !some {
+		return nil
+	}
+	want, has := l.wanted(w)
+	var wrong error
+	err := l.peer.Wait(ctx, func(e *rnic.Endpoint) bool {
+		for i := range l.seen {
+			v := &l.seen[i]
+			if !shows(v, w.Op) {
+				continue
+			}
+			wrong = nil
+			if has && v.whole {
+				wrong = differ(fmt.Sprintf("%s %d of the peer", w.Name, w.Number), v.data, want)
+			}
+			if wrong == nil && w.Op == rnic.OpRead && v.Size != w.Size {
+				wrong = fmt.Errorf("%s %d of the peer asks for %d octets, the scenario for %d", w.Name, w.Number, v.Size, w.Size)
+			}
+			if wrong != nil && in.concurrent {
+				continue
+			}
+			whole := v.whole
+			l.take(i)
+			if has && whole {
+				l.compared()
+			}
+			l.mirror(e, w, in)
+			return true
+		}
+		return false
+	})
+	if err != nil || l.faulty {
+		return err
+	}
+	return wrong
+}
+
+// wanted are the octets that the scenario has for a message of the other side.
+func (l *line) wanted(w *rnic.Work) (b []byte, ok bool) {
+	switch w.Op {
+	case rnic.OpSend, rnic.OpWrite:
+		return payload(l.model, w)
+	case rnic.OpImmediate:
+		return w.Immediate[:], true
+	case rnic.OpRead, rnic.OpFetchAdd, rnic.OpCmpSwap, rnic.OpTerminate, rnic.OpSegment, rnic.OpRaw, rnic.OpResponse, rnic.OpControl:
+	}
+	return nil, false
+}
+
+// mirror does to the model what the answer to a Read has done to the memory of the other
+// side. The lock of the peer is held.
+func (l *line) mirror(e *rnic.Endpoint, w *rnic.Work, in scope) {
+	if w.Op != rnic.OpRead {
+		return
+	}
+	if in.concurrent || w.Size > mostData {
+		l.unsure = true
+		return
+	}
+	b := make([]byte, w.Size)
+	if e.Fetch(w.Remote, b) {
+		l.model.Place(w.Local, b)
+	}
+}
+
+// expect waits for what the scenario expects of the other side.
+func (l *line) expect(ctx context.Context, s *synth.Step) error {
+	ctx, cancel := l.timed(ctx, 0)
+	defer cancel()
+	x := &s.Expect
+	var payload []byte
+	var wrong error
+	err := l.peer.Wait(ctx, func(e *rnic.Endpoint) bool {
+		var there bool
+		there, payload, wrong = l.expected(e, x)
+		return there
+	})
+	switch {
+	case errors.Is(err, peer.ErrOver):
+		end, _ := l.peer.End(ctx)
+		return fmt.Errorf("expected something else: the connection is over, %v", end)
+	case err != nil:
+		return l.late(err, "what is expected does not come")
+	case wrong != nil:
+		return wrong
+	case x.Bind == nil:
+		return nil
+	}
+	r, err := peer.Advertised(x.Bind.Layout, payload)
+	if err != nil {
+		return err
+	}
+	l.filling.Lock()
+	defer l.filling.Unlock()
+	l.peer.Do(func(*rnic.Endpoint) { l.advertised(x.Bind.Region, r) })
+	return nil
+}
+
+// expected reports whether what is expected has happened, with the octets that came, or what
+// happened in its place. The lock of the peer is held.
+func (l *line) expected(e *rnic.Endpoint, x *synth.Expected) (there bool, payload []byte, wrong error) {
+	end := e.End()
+	cause := func(want ...rnic.Cause) (bool, []byte, error) {
+		for _, w := range want {
+			if end.Cause == w {
+				return true, nil, nil
+			}
+		}
+		return false, nil, nil
+	}
+	switch x.What {
+	case synth.ExpectPrivate:
+		payload, there = e.PeerPrivate()
+		return there, payload, nil
+	case synth.ExpectReject:
+		return cause(rnic.RejectedByPeer)
+	case synth.ExpectReset:
+		return cause(rnic.ResetByPeer)
+	case synth.ExpectClose:
+		return cause(rnic.ClosedByPeer)
+	case synth.ExpectTerminate:
+		if end.Cause != rnic.TerminatedByPeer {
+			return false, nil, nil
+		}
+		got := [3]int{int(end.Code.Layer), int(end.Code.EType), int(end.Code.Code)}
+		want := [3]int{x.Layer, x.EType, x.Code}
+		if !bytes.Equal(known(got, x.Known), known(want, x.Known)) {
+			return true, nil, fmt.Errorf("expected another Terminate: %v", end)
+		}
+		return true, nil, nil
+	case synth.ExpectSend, synth.ExpectImmediate, synth.ExpectWrite:
+	}
+	op := map[synth.Expectation]rnic.Op{synth.ExpectSend: rnic.OpSend, synth.ExpectImmediate: rnic.OpImmediate, synth.ExpectWrite: rnic.OpWrite}[x.What]
+	for i := range l.seen {
+		if !shows(&l.seen[i], op) {
+			continue
+		}
+		v := l.take(i)
+		if x.HasSize && v.Size != x.Size {
+			wrong = fmt.Errorf("expected %d octets, %d came", x.Size, v.Size)
+		}
+		return true, v.data, wrong
+	}
+	return false, nil, nil
+}
+
+func known(v [3]int, n int) (b []byte) {
+	for i := range n {
+		b = append(b, byte(v[i])) //nolint:gosec // of eight bits
+	}
+	return b
+}

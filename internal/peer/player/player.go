@@ -1,0 +1,298 @@
+// Package player does the timeline of a scenario as one of its two sides, on sockets.
+//
+// The other side may play the same scenario: then its steps are waited for, and what it
+// sends, and what is read from its memory, is compared with what the scenario makes of the
+// seed. Or it is somebody else, who is told nothing: then only the own steps are done, and
+// what the scenario expects.
+package player
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/iwdissect/iwdissect/internal/peer"
+	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+)
+
+// Options are how a side is played.
+type Options struct {
+	Side synth.Side
+	// Alone: the other side does not play the scenario.
+	Alone bool
+	// Open opens the nth connection, from 0. It is called for one after the other.
+	Open func(ctx context.Context, n int) (net.Conn, error)
+	// Regions are those of the other side by name, in place of what the scenario says.
+	Regions map[string]peer.Region
+	// Step is how long a step may take, 0 for the usual time.
+	Step time.Duration
+	// Hold, Idle and Taps are those of the peers.
+	Hold, Idle time.Duration
+	Taps       []*peer.Tap
+}
+
+const (
+	// usualStep is how long a step may take; with faults, which may keep a message from ever
+	// coming, it is faultyStep.
+	usualStep  = 20 * time.Second
+	faultyStep = 2 * time.Second
+	// slowest is the rate, in octets a second, with which large messages are reckoned.
+	slowest = 1 << 20
+)
+
+// Failure is a step that did not go as it should.
+type Failure struct {
+	synth.Place
+	Err error
+}
+
+// Connection is what became of one.
+type Connection struct {
+	Name string
+	// End is why it ended; Err is an error of the socket, or of time.
+	End rnic.End
+	Err error
+	// CRC, Markers (in what is sent, received), IRD and ORD were agreed, if Begun.
+	Begun    bool
+	CRC      bool
+	Markers  [2]bool
+	IRD, ORD uint16
+	// Private is the private data of the peer's upper layer.
+	Private []byte
+}
+
+// Outcome is what became of a scenario.
+type Outcome struct {
+	Connections []Connection
+	// Done counts the steps that were done, Skipped those that could not be because their
+	// connection was over, Compared the messages whose octets were compared.
+	Done, Skipped, Compared int
+	Failures                []Failure
+}
+
+// player plays one side.
+type player struct {
+	Options
+	script *synth.Script
+	lines  []*line
+	byName map[string]*line
+	other  synth.Side
+
+	mu      sync.Mutex // for what follows
+	out     Outcome
+	numbers map[string]int
+}
+
+// Play does the timeline. The error is one that keeps it from beginning; what goes wrong in
+// it is in the outcome.
+func Play(ctx context.Context, s *synth.Script, o Options) (*Outcome, error) {
+	p := &player{Options: o, script: s, other: 1 - o.Side, byName: map[string]*line{}, numbers: map[string]int{}}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer p.hangUp()
+	for i := range s.Connections {
+		l, err := newLine(p, i)
+		if err != nil {
+			return nil, err
+		}
+		p.lines, p.byName[l.cfg.Name] = append(p.lines, l), l
+	}
+	for i, l := range p.lines {
+		c, err := o.Open(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		l.conn = c
+	}
+	p.steps(ctx, s.Timeline, scope{})
+	for _, l := range p.lines {
+		p.out.Connections = append(p.out.Connections, l.finish(ctx))
+	}
+	return &p.out, nil
+}
+
+// hangUp closes the sockets that no peer has.
+func (p *player) hangUp() {
+	for _, l := range p.lines {
+		if l.conn != nil && l.peer == nil {
+			_ = l.conn.Close()
+		}
+	}
+}
+
+// scope is what steps are in.
+type scope struct {
+	// concurrent: others are done at the same time, so that the order of messages, and what
+	// memory has, is not known.
+	concurrent bool
+}
+
+// steps does steps one after the other.
+func (p *player) steps(ctx context.Context, steps []synth.Step, in scope) {
+	for i := range steps {
+		if ctx.Err() != nil {
+			return
+		}
+		p.step(ctx, &steps[i], in)
+	}
+}
+
+var errNoConnection = errors.New("there is no such connection")
+
+func (p *player) step(ctx context.Context, s *synth.Step, in scope) {
+	switch s.Verb {
+	case synth.Together, synth.Parallel:
+		p.parallel(ctx, s)
+		return
+	case synth.Repeat:
+		for range max(s.Times, 1) {
+			p.steps(ctx, s.Steps, in)
+		}
+		return
+	case synth.Load:
+		for done := uint64(0); done < s.Size && ctx.Err() == nil; {
+			n := carried(s.Steps)
+			if n == 0 {
+				p.failed(s, errors.New("the steps of a load send nothing"))
+				return
+			}
+			p.steps(ctx, s.Steps, in)
+			done += n
+		}
+		return
+	case synth.Connect, synth.Open, synth.Start, synth.Stream, synth.Post, synth.Close, synth.Reset, synth.End, synth.Wait,
+		synth.Register, synth.Packet, synth.Expect:
+	}
+	l := p.lines[0]
+	if s.Conn != "" {
+		if l = p.byName[s.Conn]; l == nil {
+			p.failed(s, errNoConnection)
+			return
+		}
+	}
+	p.ended(s, l, l.step(ctx, s, in))
+}
+
+// ended counts a step, and notes what went wrong.
+func (p *player) ended(s *synth.Step, l *line, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case err == nil:
+		p.out.Done++
+	case errors.Is(err, peer.ErrOver):
+		p.out.Skipped++
+	case l.faulty && errors.Is(err, errStep):
+		p.out.Skipped++ // a fault has kept it from coming
+	default:
+		p.out.Failures = append(p.out.Failures, Failure{s.Place, err})
+	}
+}
+
+func (p *player) failed(s *synth.Step, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.out.Failures = append(p.out.Failures, Failure{s.Place, err})
+}
+
+// parallel does steps, or branches of steps, at the same time.
+func (p *player) parallel(ctx context.Context, s *synth.Step) {
+	var all sync.WaitGroup
+	branches := s.Branches
+	for i := range s.Steps {
+		branches = append(branches, s.Steps[i:i+1])
+	}
+	on := map[string]int{}
+	for _, b := range branches {
+		for name := range connectionsOf(b) {
+			on[name]++
+		}
+	}
+	for _, b := range branches {
+		in := scope{}
+		for name := range connectionsOf(b) {
+			in.concurrent = in.concurrent || on[name] > 1
+		}
+		all.Go(func() { p.steps(ctx, b, in) })
+	}
+	all.Wait()
+}
+
+// connectionsOf are the names of the connections that steps are on.
+func connectionsOf(steps []synth.Step) map[string]bool {
+	names := map[string]bool{}
+	var walk func([]synth.Step)
+	walk = func(steps []synth.Step) {
+		for i := range steps {
+			names[steps[i].Conn] = true
+			walk(steps[i].Steps)
+			for _, b := range steps[i].Branches {
+				walk(b)
+			}
+		}
+	}
+	walk(steps)
+	return names
+}
+
+// carried is the payload of steps, in octets.
+func carried(steps []synth.Step) (n uint64) {
+	for i := range steps {
+		s := &steps[i]
+		size := max(s.Work.Size, uint64(len(s.Work.Data)), s.Size*b2u(s.Verb == synth.Stream))
+		n += max(uint64(s.Times), 1) * (size + carried(s.Steps)) //nolint:gosec // a count
+		for _, b := range s.Branches {
+			n += carried(b)
+		}
+	}
+	return n
+}
+
+func b2u(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// number is the number of the next message of a name.
+func (p *player) number(name string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.numbers[name]++
+	return p.numbers[name]
+}
+
+func (p *player) compared() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.out.Compared++
+}
+
+// errStep is a step that took too long.
+var errStep = errors.New("the time of the step is over")
+
+// timed is a context for a step that moves so many octets.
+func (l *line) timed(ctx context.Context, octets uint64) (context.Context, context.CancelFunc) {
+	d := l.Step
+	switch {
+	case d > 0:
+	case l.faulty:
+		d = faultyStep
+	default:
+		d = usualStep
+	}
+	d += time.Duration(octets/slowest) * time.Second //nolint:gosec // bounded by the size of messages
+	return context.WithTimeoutCause(ctx, d, errStep)
+}
+
+func (l *line) late(err error, what string) error {
+	if errors.Is(err, errStep) {
+		return fmt.Errorf("%s: %w", what, errStep)
+	}
+	return err
+}

@@ -1,0 +1,185 @@
+package player_test
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/iwdissect/iwdissect"
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/peer"
+	"github.com/iwdissect/iwdissect/internal/peer/player"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+)
+
+// played is what became of a scenario that both sides played.
+type played struct {
+	out   [2]*player.Outcome
+	rules [2][]string // errors and warnings, by their rules, in the capture of each side
+}
+
+// both plays a script with both sides over an address.
+func both(t *testing.T, address string, script func() *synth.Script) (r played) {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Skipf("no socket on %s: %v", address, err)
+	}
+	defer l.Close()
+	var captures [2]bytes.Buffer
+	var errs [2]error
+	done := make(chan struct{})
+	side := func(side synth.Side, open func(context.Context, int) (net.Conn, error)) {
+		tap, err := peer.NewTap(&captures[side])
+		if err != nil {
+			errs[side] = err
+			return
+		}
+		r.out[side], errs[side] = player.Play(t.Context(), script(), player.Options{Side: side, Open: open, Taps: []*peer.Tap{tap}})
+		if err := tap.Flush(); err != nil {
+			errs[side] = err
+		}
+	}
+	go func() {
+		defer close(done)
+		side(synth.Server, func(context.Context, int) (net.Conn, error) { return l.Accept() })
+	}()
+	side(synth.Client, func(ctx context.Context, _ int) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
+	})
+	<-done
+	for side := range captures {
+		if errs[side] != nil {
+			t.Fatal(errs[side])
+		}
+		r.rules[side] = found(t, captures[side].Bytes())
+	}
+	return r
+}
+
+// found are the rules that a capture breaks.
+func found(t *testing.T, capture []byte) (ids []string) {
+	t.Helper()
+	c, err := iwdissect.NewReader(bytes.NewReader(capture))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, err := range c.Findings(conformance.Warning) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, f.Rule.ID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// waits is how long the timeline of a script waits, all in all.
+func waits(steps []synth.Step) (d time.Duration) {
+	for i := range steps {
+		d += time.Duration(steps[i].For) + waits(steps[i].Steps)
+		for _, b := range steps[i].Branches {
+			d += waits(b)
+		}
+	}
+	return d
+}
+
+// made are the rules that the made trace of a script breaks.
+func made(t *testing.T, s *synth.Script) []string {
+	t.Helper()
+	var trace bytes.Buffer
+	if _, err := synth.Run(&trace, s); err != nil {
+		t.Fatal(err)
+	}
+	return found(t, trace.Bytes())
+}
+
+// TestPlay_Builtin: every built-in scenario that can be played on a socket is played with its
+// faults left out, over IPv4 and IPv6. All steps are done, all octets are those of the
+// scenario, and the captures of both sides show what the made trace shows.
+func TestPlay_Builtin(t *testing.T) {
+	n := 0
+	var compared atomic.Int64
+	t.Run("all", func(t *testing.T) {
+		for _, s := range scenario.Builtin() {
+			if s.OnSocket(true) != nil || waits(s.Script(true).Timeline) > time.Second && !tracetest.Campaign() {
+				continue
+			}
+			n++
+			address := []string{"127.0.0.1:0", "[::1]:0"}[n%2]
+			t.Run(s.Name, func(t *testing.T) {
+				t.Parallel()
+				r := both(t, address, func() *synth.Script { return s.Script(true) })
+				want := made(t, s.Script(true))
+				for side, o := range r.out {
+					compared.Add(int64(o.Compared))
+					for _, f := range o.Failures {
+						t.Errorf("side %d, line %d: %v", side, f.Line, f.Err)
+					}
+					for _, c := range o.Connections {
+						if c.Err != nil {
+							t.Errorf("side %d: %s: %v", side, c.Name, c.Err)
+						}
+					}
+					if !slices.Equal(r.rules[side], want) {
+						t.Errorf("the capture of side %d breaks %q, the made trace %q", side, r.rules[side], want)
+					}
+				}
+			})
+		}
+	})
+	if n < 200 || compared.Load() < 500 {
+		t.Errorf("%d scenarios, %d messages compared", n, compared.Load())
+	}
+}
+
+// otherwise are the scenarios whose faults a capture on a socket shows otherwise than the made
+// trace: the options of the SYNs, real acknowledgements and segments are missing from it, and
+// a peer that has closed is not told any more.
+var otherwise = []string{
+	"ADV-CLIENT-SERVER-REFUSED", "ADV-PRIVATE-DATA-256", "ADV-PRIVATE-DATA-WRAP", "ADV-SILENT-CLOSE", "ADV-STRICT-DEPTH-CLOSE",
+	"MPA-CONN-BOTH-01", "MPA-KEY-INI-CLOSE-01", "MPA-KEY-RSP-CLOSE-01", "MPA-MULPDU-01", "MPA-REP-KEY-01", "MPA-REQ-KEY-01",
+	"MPA-START-01", "MPA-START-03A", "MPA-ULPDU-ONE-01", "MPA2-IRDORD-01", "MPA2-REV-03", "RDMAP-READRESP-MSG-01",
+	"RDMAP-READRESP-UNSOL-01", "RDMAP-TERM-AFTER-01", "RDMAP-TERM-ONCE-01", "RDMAP-TERM-SENT-01", "RDMAX-ARESP-UNSOL-01",
+	"RDMAX-ORDER-01", "RDMAX-ORDER-02", "RNIC-IOP-NOSTART-01", "TCP-FIN-STARTUP-01",
+}
+
+// TestPlay_Faulty: the captures of both sides show the faults of the scenarios of rules.
+func TestPlay_Faulty(t *testing.T) {
+	few := []string{"DDP-STAG-02", "DDP-DV-01", "DDP-UNTAG-MSN-01", "MPA-CRC-VALUE-01", "MPA-MARKER-PTR-01", "RDMAP-READRESP-LEN-01", "RDMAX-AREQ-ALIGN-01", "MPA-PDLEN-01"}
+	n := 0
+	for _, s := range scenario.Builtin() {
+		if s.OnSocket(false) != nil || !s.HasFaults() || slices.Contains(otherwise, s.Name) || !slices.Contains(few, s.Name) && !tracetest.Campaign() {
+			continue
+		}
+		n++
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			r := both(t, "127.0.0.1:0", func() *synth.Script { return s.Script(false) })
+			want := made(t, s.Script(false))
+			for side, got := range r.rules {
+				for _, id := range s.Rules {
+					if slices.Contains(want, id) && !slices.Contains(got, id) {
+						t.Errorf("the capture of side %d breaks %q, the made trace %q", side, got, want)
+					}
+				}
+				for _, id := range got {
+					// Which side closes first, and whether it says why, may differ.
+					if id != "ADV-SILENT-CLOSE" && !slices.Contains(want, id) {
+						t.Errorf("the capture of side %d breaks %s, the made trace %q", side, id, want)
+					}
+				}
+			}
+		})
+	}
+	if n < len(few) {
+		t.Errorf("%d scenarios", n)
+	}
+}

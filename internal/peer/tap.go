@@ -1,0 +1,185 @@
+package peer
+
+import (
+	"io"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
+)
+
+// Tap writes a capture of connections on sockets. A socket shows neither segments nor their
+// acknowledgements, so the packets are made up: one for each FPDU or startup frame that was
+// written, one for each run of octets that was read. The options of the SYNs are cut off, as
+// by a snap length, so that there is no MSS: rules about segment sizes and alignment have no
+// evidence then.
+type Tap struct {
+	mu   sync.Mutex
+	w    *pcapng.Writer
+	last int64
+	err  error
+}
+
+// TapNote is what the interface description of such a capture says.
+const TapNote = "written by a peer on a socket: packets and acknowledgements are made up around the octets, segment sizes say nothing"
+
+// NewTap returns a tap that writes pcapng.
+func NewTap(w io.Writer) (*Tap, error) {
+	pw, err := pcapng.NewWriter(w, pcapng.WriterOptions{Format: pcapng.PCAPNG, Application: "iwdissect", Comment: TapNote})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := pw.AddInterface(pcapng.Interface{Link: pcapng.LinkType(packet.LinkRaw), Name: "socket", Description: TapNote}); err != nil {
+		return nil, err
+	}
+	return &Tap{w: pw}, nil
+}
+
+// Flush writes what was collected. The error is the first of writing.
+func (t *Tap) Flush() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err == nil {
+		t.err = t.w.Flush()
+	}
+	return t.err
+}
+
+// tapped is one connection on its taps.
+type tapped struct {
+	mu    sync.Mutex
+	taps  []*Tap
+	ends  [2]netip.AddrPort
+	seq   [2]uint32 // of the next octet, by sender
+	ended [2]bool
+	buf   []byte
+}
+
+// The senders of a connection.
+const (
+	here = iota
+	there
+)
+
+const (
+	firstSeq = 1
+	// tapWindow is the window that packets announce.
+	tapWindow = 0xffff
+	// unseenOptions are those of a SYN, in octets, of which the capture has none.
+	unseenOptions = 4
+	// tapPayload is how much a packet carries at most, in octets: an IP packet holds no more.
+	tapPayload = 65000
+)
+
+// newTapped begins a connection that one side has opened.
+func newTapped(taps []*Tap, local, remote netip.AddrPort, opened bool) *tapped {
+	c := &tapped{taps: taps, ends: [2]netip.AddrPort{local, remote}, seq: [2]uint32{firstSeq - 1, firstSeq - 1}}
+	from := there
+	if opened {
+		from = here
+	}
+	c.packet(from, nil, 0, packet.FlagSYN)
+	c.seq[from]++
+	c.packet(1-from, nil, c.seq[from], packet.FlagSYN|packet.FlagACK)
+	c.seq[1-from]++
+	c.packet(from, nil, c.seq[1-from], packet.FlagACK)
+	return c
+}
+
+// heard is the acknowledgement of what was read so far.
+func (c *tapped) heard() uint32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seq[there]
+}
+
+// sent writes down octets that are about to be written. They were made when this side had
+// read up to ack.
+func (c *tapped) sent(b []byte, ack uint32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.octets(here, b, ack)
+}
+
+// read writes down octets that were read. The peer acknowledges all that was sent before: a
+// socket does not tell what it had when it sent them.
+func (c *tapped) read(b []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.octets(there, b, c.seq[here])
+}
+
+// end writes down that a side closed, or reset.
+func (c *tapped) end(side int, reset bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended[side] {
+		return
+	}
+	c.ended[side] = true
+	flags := packet.FlagFIN | packet.FlagACK
+	if reset {
+		flags = packet.FlagRST | packet.FlagACK
+		c.ended[1-side] = true
+	}
+	c.packet(side, nil, c.seq[1-side], uint16(flags))
+	c.seq[side]++
+	if !reset {
+		c.packet(1-side, nil, c.seq[side], packet.FlagACK)
+	}
+}
+
+func (c *tapped) octets(side int, b []byte, ack uint32) {
+	for len(b) > 0 {
+		n := min(len(b), tapPayload)
+		c.packet(side, b[:n], ack, packet.FlagACK|packet.FlagPSH)
+		c.seq[side] += uint32(n)
+		b = b[n:]
+	}
+}
+
+func (c *tapped) packet(side int, b []byte, ack uint32, flags uint16) {
+	if len(c.taps) == 0 {
+		return
+	}
+	from, to := c.ends[side], c.ends[1-side]
+	p := packet.Build{
+		Link: packet.LinkRaw, Src: packet.AddrFrom(from.Addr()), Dst: packet.AddrFrom(to.Addr()),
+		SrcPort: from.Port(), DstPort: to.Port(), DontFragment: true,
+		Seq: c.seq[side], Ack: ack, Flags: flags, Window: tapWindow, Payload: b,
+	}
+	kept := 0
+	if flags&packet.FlagSYN != 0 {
+		p.Options = make([]byte, unseenOptions)
+		kept = -unseenOptions
+	}
+	c.buf = p.Append(c.buf[:0])
+	kept += len(c.buf)
+	for _, t := range c.taps {
+		t.write(c.buf[:kept], len(c.buf))
+	}
+}
+
+func (t *Tap) write(frame []byte, size int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return
+	}
+	t.last = max(t.last, time.Now().UnixNano())
+	t.err = t.w.WritePacket(&pcapng.Record{
+		Time: t.last, Link: pcapng.LinkType(packet.LinkRaw), Data: frame, OrigLen: uint32(size), //nolint:gosec // a frame
+	})
+}
+
+// endpointOf is the address of an end of a connection, or one for documentation if it has
+// none, as a pipe in memory.
+func endpointOf(a interface{ String() string }, other netip.AddrPort) netip.AddrPort {
+	p, err := netip.ParseAddrPort(a.String())
+	if err != nil {
+		return other
+	}
+	return netip.AddrPortFrom(p.Addr().Unmap().WithZone(""), p.Port())
+}
