@@ -120,14 +120,18 @@ func (c *Copier) frames(f *capture.File, run *pipeline.Run) (err error) {
 			break
 		}
 		c.frame = rec.Number
+		if run == nil {
+			if err := c.known(r, &rec); err != nil {
+				return err
+			}
+			continue
+		}
 		block, err := c.raw(r, &rec)
 		if err != nil {
 			return err
 		}
 		c.window.push(held{frame: rec.Number, packet: true, block: block, big: r.BigEndian()})
-		if run != nil {
-			run.Frame(&rec)
-		}
+		run.Frame(&rec)
 		c.drain(false)
 	}
 	if c.opt.Known == nil { // else nothing can follow that is not known
@@ -163,7 +167,7 @@ func (c *Copier) begin(f *capture.File) (err error) {
 		if c.opt.Comment != "" {
 			comments = append(comments, []byte(c.opt.Comment))
 		}
-		c.write(r.Header(), r.BigEndian(), comments)
+		_ = c.wrote(c.write(r.Header(), r.BigEndian(), comments)) // it is there already
 		return nil
 	}
 	i := r.Interfaces()[0]
@@ -199,6 +203,29 @@ func (c *Copier) raw(r *pcapng.Reader, rec *pcapng.Record) ([]byte, error) {
 	return b, nil
 }
 
+// known writes a packet of whose comments the first reading has kept all.
+func (c *Copier) known(r *pcapng.Reader, rec *pcapng.Record) error {
+	c.list = c.list[:0]
+	room, more := maxText, 0
+	c.opt.Known.take(rec.Number, func(_ place, text []byte) {
+		if room -= len(text); room < 0 {
+			room += len(text)
+			more++
+			return
+		}
+		c.list = append(c.list, text)
+	})
+	c.list = lacking(c.list, more)
+	c.report.Frames++
+	var err error
+	if c.enc == nil {
+		err = c.write(r.Raw(rec), r.BigEndian(), c.list)
+	} else {
+		err = c.out.addPacket(c.enc, rec, c.list)
+	}
+	return c.wrote(err)
+}
+
 // drain writes what does not have to be held back any more, or all.
 func (c *Copier) drain(all bool) {
 	for c.window.full() || all && len(c.window.held) > 0 {
@@ -219,29 +246,35 @@ func (c *Copier) oldest() {
 		c.list = h.texts(c.list)
 		c.report.Frames++
 	}
-	if c.write(h.block, h.big, c.list) {
-		c.report.Commented++
-	}
+	_ = c.wrote(c.write(h.block, h.big, c.list)) // the block is there already
 	c.window.pop()
 }
 
-// write writes a block with comments, and reports whether it has them.
-func (c *Copier) write(block []byte, big bool, comments [][]byte) bool {
+// write writes a block with comments.
+func (c *Copier) write(block []byte, big bool, comments [][]byte) error {
 	if len(comments) == 0 && !pcapng.IsSection(block) {
 		c.out.add(block)
-		return false
+		return nil
 	}
-	switch err := c.out.addCommented(block, big, comments); {
-	case err == nil:
-		return len(comments) > 0
+	return c.out.addCommented(block, big, comments)
+}
+
+// wrote counts a packet with the comments of list. An error that does not mean that it has no
+// place for them is returned.
+func (c *Copier) wrote(err error) error {
+	switch {
+	case err == nil && len(c.list) > 0:
+		c.report.Commented++
 	case errors.Is(err, pcapng.ErrNoOptions):
 		c.report.Simple++
 	case errors.Is(err, pcapng.ErrBadOptions):
 		c.report.Damaged++
-	default:
+	case errors.Is(err, pcapng.ErrTooLong):
 		c.report.Long++
+	case err != nil:
+		return fmt.Errorf("frame %d: %w", c.frame, err)
 	}
-	return false
+	return nil
 }
 
 // add adds a comment to a frame.

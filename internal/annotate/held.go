@@ -72,8 +72,13 @@ func (h *held) texts(list [][]byte) [][]byte {
 		c := &h.comments[i]
 		list = append(list, h.text[c.from:c.to])
 	}
-	if h.more > 0 {
-		list = append(list, fmt.Appendf(nil, Prefix+"%d more, for which there is no room here", h.more))
+	return lacking(list, h.more)
+}
+
+// lacking says how many comments there is no room for.
+func lacking(list [][]byte, n int) [][]byte {
+	if n > 0 {
+		list = append(list, fmt.Appendf(nil, Prefix+"%d more, for which there is no room here", n))
 	}
 	return list
 }

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// partSize is from how many octets on a part is written.
+	// partSize is how many octets are written at once.
 	partSize = 256 << 10
 	// partsAhead bounds the parts that wait to be written.
 	partsAhead = 4
@@ -65,10 +65,39 @@ func (wr *writer) addCommented(block []byte, big bool, comments [][]byte) (err e
 	return err
 }
 
-// full hands on what was collected if it is enough.
+// addPacket appends the block of a packet with comments, see [pcapng.Writer.AppendBlock].
+func (wr *writer) addPacket(enc *pcapng.Writer, rec *pcapng.Record, comments [][]byte) (err error) {
+	wr.part, err = enc.AppendBlock(wr.part, rec, comments)
+	wr.full()
+	return err
+}
+
+// full hands on what was collected if it is enough. Parts of the same size begin at pages of the
+// file, which the system copies a quarter faster.
 func (wr *writer) full() {
-	if len(wr.part) >= partSize {
-		wr.flush()
+	n := len(wr.part) / partSize * partSize
+	if n == 0 {
+		return
+	}
+	if wr.parts == nil {
+		if wr.err == nil {
+			_, wr.err = wr.w.Write(wr.part[:n])
+		}
+		wr.part = append(wr.part[:0], wr.part[n:]...)
+		return
+	}
+	next := append(wr.empty(), wr.part[n:]...)
+	wr.parts <- wr.part[:n]
+	wr.part = next
+}
+
+// empty is memory for a part.
+func (wr *writer) empty() []byte {
+	select {
+	case p := <-wr.free:
+		return p
+	default:
+		return make([]byte, 0, partSize+partSize/8)
 	}
 }
 
@@ -80,13 +109,9 @@ func (wr *writer) flush() {
 	case wr.parts == nil:
 		_, wr.err = wr.w.Write(wr.part)
 		wr.part = wr.part[:0]
-		return
-	}
-	wr.parts <- wr.part
-	select {
-	case wr.part = <-wr.free:
 	default:
-		wr.part = make([]byte, 0, partSize+partSize/8)
+		wr.parts <- wr.part
+		wr.part = wr.empty()
 	}
 }
 

@@ -40,24 +40,28 @@ func AppendCommented(b, block []byte, big bool, comments [][]byte) ([]byte, erro
 	if walk.bad {
 		return b, ErrBadOptions
 	}
+	return o.addComments(b, start, list, walk.rest, comments)
+}
+
+// addComments adds comments to the block that b ends with, behind the options that it has. tail
+// is the end of their list: the mark of the end and what follows it, if there is one.
+func (o byteOrder) addComments(b []byte, start int, list, tail []byte, comments [][]byte) ([]byte, error) {
 	added := 0
 	for _, c := range comments {
-		if !hasComment(list, big, c) {
+		if !hasComment(list, o.big, c) {
 			added += optHeaderLen + pad4(len(c))
 		}
 	}
 	if added == 0 {
 		return b, nil
 	}
-	if len(block)+added+optHeaderLen > maxBlock {
+	if len(b)-start+added+optHeaderLen > maxBlock {
 		return b, ErrTooLong
 	}
-	// The rest is the mark of the end and what follows it, if there is one.
-	tail := walk.rest
-	b = b[:start+len(block)-blockTailLen-len(tail)]
+	b = b[:len(b)-blockTailLen-len(tail)]
 	order := o.append()
 	for _, c := range comments {
-		if !hasComment(list, big, c) {
+		if !hasComment(list, o.big, c) {
 			b = appendComment(b, order, c)
 		}
 	}

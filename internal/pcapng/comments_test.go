@@ -112,3 +112,44 @@ func TestInterface_Units(t *testing.T) {
 		}
 	}
 }
+
+// TestWriter_AppendBlock: a packet gets the same block with comments as in two steps.
+func TestWriter_AppendBlock(t *testing.T) {
+	comments := [][]byte{[]byte("first"), []byte("second"), nil}
+	for _, big := range []bool{false, true} {
+		w, err := NewWriter(io.Discard, WriterOptions{Format: PCAPNG, BigEndian: big})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.AppendBlock(nil, &Record{}, nil); err == nil {
+			t.Error("a packet of no interface")
+		}
+		if _, err := w.AddInterface(Interface{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, rec := range []Record{
+			{Data: []byte("12345"), Time: 1, OrigLen: 9},
+			{Data: []byte("123456"), Time: 2, Comments: []string{"theirs", "first"}},
+			{Data: []byte("1234"), NoTime: true},
+			{Data: []byte("1234"), Interface: 7},
+		} {
+			for _, cs := range [][][]byte{nil, comments} {
+				want := []byte("before")
+				block, wantErr := w.Block(&rec)
+				if wantErr == nil {
+					want, wantErr = AppendCommented(want, block, big, cs)
+					if len(cs) == 0 {
+						wantErr = nil
+					}
+				}
+				got, err := w.AppendBlock([]byte("before"), &rec, cs)
+				if len(cs) == 0 && errors.Is(err, ErrNoOptions) {
+					err = nil
+				}
+				if !bytes.Equal(got, want) || (err == nil) != (wantErr == nil) {
+					t.Errorf("%+v: %q, %v, not %q, %v", rec, got, err, want, wantErr)
+				}
+			}
+		}
+	}
+}

@@ -95,7 +95,7 @@ func (w *Writer) WritePacket(rec *Record) error {
 // written, and borrowed until the next call.
 func (w *Writer) Block(rec *Record) ([]byte, error) {
 	if w.opt.Format == PCAP {
-		return nil, errors.New("pcapng: a pcap file has no blocks")
+		return nil, errNoBlocks
 	}
 	if len(rec.Data) > MaxCapLen {
 		return nil, tooLong(rec)
@@ -111,6 +111,41 @@ func (w *Writer) Block(rec *Record) ([]byte, error) {
 	w.buf = w.buf[:0]
 	return b, nil
 }
+
+// AppendBlock appends the block that WritePacket would write of a packet to a pcapng file, with
+// further comments. Its interface has to be there. If it has no place for them, it is appended without, see [AppendCommented];
+// any other error appends nothing.
+func (w *Writer) AppendBlock(b []byte, rec *Record, comments [][]byte) ([]byte, error) {
+	if w.opt.Format == PCAP {
+		return b, errNoBlocks
+	}
+	switch {
+	case len(w.ifaces) == 0:
+		return b, errNoInterface
+	case len(rec.Data) > MaxCapLen:
+		return b, tooLong(rec)
+	}
+	if len(rec.Comments) > 0 || rec.NoTime { // its options have to be found
+		block, err := w.Block(rec)
+		if err != nil {
+			return b, err
+		}
+		return AppendCommented(b, block, w.opt.BigEndian, comments)
+	}
+	start, collected := len(b), w.buf
+	w.buf = b
+	err := w.ngPacket(rec)
+	b, w.buf = w.buf, collected
+	if err != nil {
+		return b[:start], err
+	}
+	return byteOrder{w.opt.BigEndian}.addComments(b, start, nil, nil, comments)
+}
+
+var (
+	errNoBlocks    = errors.New("pcapng: a pcap file has no blocks")
+	errNoInterface = errors.New("pcapng: no interface was added")
+)
 
 func tooLong(rec *Record) error {
 	return fmt.Errorf("pcapng: packet of %d octets is longer than %d", len(rec.Data), MaxCapLen)
