@@ -26,7 +26,7 @@ func TestProgram_SameAsLibpcapLive(t *testing.T) {
 	livetest.Veth(t)
 	n := 40
 	if tracetest.Campaign() {
-		n = 600
+		n = 300
 	}
 	m := &maker{Rand: rand.New(rand.NewPCG(2, 18)), link: Ethernet, live: true}
 	d := differ{t: t, m: m, args: []string{"-i", livetest.Near}}

@@ -20,6 +20,7 @@ import (
 type analyzeOptions struct {
 	input
 	statFlags
+	datasetFlags
 	s      *IOStreams
 	format string
 	all    bool
@@ -43,26 +44,34 @@ Summarize each iWARP connection of a capture: its endpoints, what was negotiated
 operations by kind with their sizes and latencies, those of upper layers such as
 NVMe/RDMA and NFS with their errors, which side closed it and how,
 what stands out, and which rules of the RFCs were broken.
-` + aboutSelection + aboutFilters + aboutTwice + aboutStatistics),
+` + aboutParquet + "\n" + aboutSelection + aboutFilters + aboutTwice + aboutStatistics + aboutPoints),
 		Example: strings.Trim(`
   iwdissect analyze trace.pcap
   iwdissect analyze --format json trace.pcap | jq '.captures[0].connections[0].mpa'
   iwdissect analyze -q -z rdma,rate --format csv trace.pcap
+  iwdissect analyze --format parquet -o results --point tap1 trace.pcap
   iwdissect analyze --join ring_00001.pcap ring_00002.pcap
 `, "\n"),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.noted(cmd.Flags(), o.format); err != nil {
+				return err
+			}
+			return o.run(args)
+		},
 	}
 	f := cmd.Flags()
 	o.input.flags(f)
+	o.points.flags(f, s)
 	o.statFlags.flag(f)
-	formatFlag(f, &o.format, "text or json; of statistics alone also ndjson and csv")
+	o.datasetFlags.addFlags(f, "o")
+	formatFlag(f, &o.format, "text, json or parquet; of statistics alone also ndjson and csv")
 	f.BoolVar(&o.brief, "brief", false, "say only what went wrong, without the tables")
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the worst 50")
 	widthFlag(f, &o.columns)
 	findingsFlag(f, &o.unjudged)
 	o.upperFlag(f)
 	o.pager.flag(f)
-	s.completeFlags(cmd, "text", "json", csvFormat)
+	s.completeFlags(cmd, "text", "json", parquetFormat, csvFormat)
 	return cmd
 }
 
@@ -115,23 +124,25 @@ func (o *analyzeOptions) run(args []string) error {
 		}
 		o.sandbox.confine(o.s, files)
 		return o.json(opt, files)
+	case parquetFormat:
+		return o.datasets(opt, files)
 	case csvFormat:
 		return noCSV()
 	}
 	if slices.Contains(forms, o.format) {
-		return usagef("-T %s shows frames, which 'iwdissect dissect' does; here it takes text or json", o.format)
+		return usagef("-T %s shows frames, which 'iwdissect dissect' does; here it takes text, json or parquet", o.format)
 	}
-	return usagef("--format takes text or json, not %q", o.format)
+	return usagef("--format takes text, json or parquet, not %q", o.format)
 }
 
 // tables writes tables. Several captures are read at the same time; what is
 // written has their order.
 func (o *analyzeOptions) tables(opt pipeline.Options, files []string, look appearance) error {
 	o.sandbox.confine(o.s, files)
-	names := o.sources(files)
+	units := o.units(files)
 	failed, first := false, true
-	opt = divide(opt, len(names))
-	for r := range inOrder(o.share(len(names)), names, func(name string) *result { return o.one(opt, name, files, look, len(names) == 1) }) {
+	opt = divide(opt, len(units))
+	for r := range inOrder(o.share(len(units)), units, func(u *unit) *result { return o.one(u.options(opt), u, look, len(units) == 1) }) {
 		for _, err := range r.errs {
 			failed = true
 			o.s.warn(err)
@@ -152,10 +163,10 @@ func (o *analyzeOptions) tables(opt pipeline.Options, files []string, look appea
 }
 
 // one analyses one capture into tables.
-func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, look appearance, sole bool) *result {
+func (o *analyzeOptions) one(opt pipeline.Options, u *unit, look appearance, sole bool) *result {
 	r := new(result)
 	opt.OnError = func(err error) { r.errs = append(r.errs, err) }
-	src, err := o.open(name, files, o.s)
+	src, err := o.open(u, o.s)
 	if err != nil {
 		r.errs = append(r.errs, err)
 		return r
@@ -164,11 +175,11 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	opt.Brief, opt.ReadAhead, opt.Pipes = true, o.ahead(), true
 	o.upper(&opt)
 	sel := o.selection(&opt)
-	k := o.foresee(o.s, name, files, opt, true, nil)
+	k := o.foresee(o.s, u, opt, true, nil)
 	m := o.matching(&opt, sel, k)
 	ds := newDiagnosing(sel, o.worst > 0)
 	st := o.stats(&o.input, &opt, sel, k)
-	found, sink := o.found(name, sel, m.before(nil), ds, st, account(&opt), opt.OnError)
+	found, sink := o.found(u.name, sel, m.before(nil), ds, st, account(&opt), &opt)
 	run := pipeline.New(opt, st.beside(sink))
 	stop := func() {}
 	if sole {
@@ -186,12 +197,10 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 	if o.unjudged {
 		ds.all(sum.Connections)
 	}
-	r.remark = m.remark(name, &sum.Totals)
+	r.remark = m.remark(u.name, &sum.Totals)
 	o.narrow(sum, sel)
 	ds.settle()
-	if failure == nil || sum.Totals.Frames > 0 {
-		ds.Capture(&sum.Totals, run.Others())
-	}
+	ds.whole(&opt, failure == nil, &sum.Totals, run.Others())
 	if err := render.Tables(&r.out, sum); err != nil {
 		r.errs = append(r.errs, err)
 	}
@@ -206,13 +215,13 @@ func (o *analyzeOptions) one(opt pipeline.Options, name string, files []string, 
 // found makes what sums up the findings, and the sink for it and for the diagnoses; without
 // findings there is only the sink behind them, which may be nil.
 func (o *analyzeOptions) found(
-	capture string, sel *pipeline.Selection, next pipeline.Sink, ds conformance.Sink, st *stats, memory *budget.Account, tell func(error),
+	capture string, sel *pipeline.Selection, next pipeline.Sink, ds conformance.Sink, st *stats, memory *budget.Account, opt *pipeline.Options,
 ) (*render.Found, pipeline.Sink) {
 	if o.unjudged {
 		return nil, next
 	}
 	found := newFound(sel, o.worst)
-	return found, judgeFor(capture, next, sinks{ds, found}.and(st.findings()), memory, tell, st.finding())
+	return found, judgeFor(capture, next, sinks{ds, found}.and(st.findings()), memory, opt.OnError, st.finding()).of(opt)
 }
 
 // sinks pass on what is told about a connection, in their order.
@@ -280,24 +289,24 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 	failed := false
 	opt.OnError = func(err error) { failed = true; o.s.warn(err) }
 	opt.Lean, opt.Brief = o.unjudged, true
-	for _, name := range o.sources(files) {
-		doc.Begin(name)
-		opt := opt
+	for _, u := range o.units(files) {
+		doc.BeginPoint(u.point, u.file())
+		opt := u.options(opt)
 		o.upper(&opt)
 		sel := o.selection(&opt)
-		k := o.foresee(o.s, name, files, opt, true, nil)
-		o.rank(o.s, name, files, opt, sel, k, !o.unjudged, nil)
+		k := o.foresee(o.s, u, opt, true, nil)
+		o.rank(o.s, u, opt, sel, k, !o.unjudged, nil)
 		m := o.matching(&opt, sel, k)
 		ds := newDiagnosing(sel, false)
 		st := o.stats(&o.input, &opt, sel, k)
 		found := allFindings{keptFindings{memory: account(&opt)}, sel}
 		sink := m.before(picked(sel, doc))
 		if !o.unjudged {
-			sink = judgeFor(name, sink, sinks{ds, &found}.and(st.findings()), found.memory, opt.OnError, st.finding())
+			sink = judgeFor(u.name, sink, sinks{ds, &found}.and(st.findings()), found.memory, opt.OnError, st.finding()).of(&opt)
 		}
 		run := pipeline.New(opt, st.beside(sink))
 		format, failure := "", ""
-		src, err := o.open(name, files, o.s)
+		src, err := o.open(u, o.s)
 		if err == nil {
 			m.source(src.Source)
 			format, err = o.into(run, src)
@@ -309,7 +318,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		m.end()
 		cs := selected(sel, run.Finish())
 		t := run.Totals()
-		o.s.remarked(m.remark(name, &t))
+		o.s.remarked(m.remark(u.name, &t))
 		t.FindingsUnlisted = found.left()
 		list := selectedFindings(sel, found.list())
 		locate(src, list)
@@ -319,9 +328,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		if o.unjudged {
 			ds.all(cs)
 		}
-		if failure == "" || t.Frames > 0 {
-			ds.Capture(&t, run.Others())
-		}
+		ds.whole(&opt, failure == "", &t, run.Others())
 		counted, err := st.json()
 		if err != nil {
 			opt.OnError(err)

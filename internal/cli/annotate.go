@@ -180,7 +180,7 @@ func (a *annotation) write(w io.Writer) error {
 		memory := account(&a.opt)
 		sink = func(c *annotate.Copier) pipeline.Sink { return judgeFor(a.name, c, nil, memory, a.tell, nil) }
 	}
-	src, err := a.o.open(a.name, nil, a.o.s)
+	src, err := a.o.open(fileUnit(a.name), a.o.s)
 	if err != nil {
 		a.tell(err)
 		return errNothing
@@ -218,7 +218,7 @@ func (a *annotation) tell(err error) {
 
 // survey reads the capture for what becomes known late.
 func (a *annotation) survey(x *annotate.Options) error {
-	src, err := a.o.open(a.name, nil, a.o.s)
+	src, err := a.o.open(fileUnit(a.name), a.o.s)
 	if err != nil {
 		a.tell(err)
 		return errNothing

@@ -22,7 +22,7 @@ func (a *annotation) export(w io.Writer) error {
 		defer stop()
 		w = &untilInterrupt{w: w, interrupt: interrupt}
 	}
-	src, err := a.o.open(a.name, nil, a.o.s)
+	src, err := a.o.open(fileUnit(a.name), a.o.s)
 	if err != nil {
 		a.tell(err)
 		return errNothing
@@ -61,7 +61,7 @@ func (a *annotation) export(w io.Writer) error {
 // layers reads the capture for the upper layers of its connections: some show late which they
 // speak. What is wrong with the file is told when it is read again.
 func (a *annotation) layers() map[uint64]string {
-	src, err := a.o.open(a.name, nil, a.o.s)
+	src, err := a.o.open(fileUnit(a.name), a.o.s)
 	if err != nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/render"
 )
@@ -181,9 +182,15 @@ func (b *baseline) add(k *knownFinding) {
 	}
 }
 
+// pointPrefix begins what a baseline calls the capture of a point.
+const pointPrefix = "point:"
+
 // nameOf is what the baseline calls a capture. JSON has no octets that are not
 // UTF-8.
 func (b *baseline) nameOf(names []string) string {
+	if len(names) == 1 && strings.HasPrefix(names[0], pointPrefix) {
+		return names[0]
+	}
 	return string([]rune(strings.Join(within(b.folder, names), joint)))
 }
 
@@ -217,11 +224,11 @@ func (b *baseline) gone(asked func(*conformance.Entry) bool) (gone []*knownFindi
 	for _, k := range b.entries {
 		e, exists := conformance.Catalogue().Find(k.rule())
 		switch {
-		case k.found || exists && !asked(e) || k.File == "-":
+		case k.found || exists && !asked(e) || k.File == "-" || capture.IsURL(k.File) && !b.read[k.File]:
 		case b.read[k.File]:
 			gone = append(gone, k)
 		default:
-			if _, err := os.Stat(filepath.Join(b.folder, filepath.FromSlash(k.File))); errors.Is(err, os.ErrNotExist) && !strings.Contains(k.File, joint) {
+			if _, err := os.Stat(filepath.Join(b.folder, filepath.FromSlash(k.File))); errors.Is(err, os.ErrNotExist) && !strings.Contains(k.File, joint) && !strings.HasPrefix(k.File, pointPrefix) {
 				gone = append(gone, k)
 			}
 		}
@@ -296,7 +303,7 @@ func within(folder string, names []string) []string {
 	out := slices.Clone(names)
 	for i, n := range out {
 		full, err := filepath.Abs(n)
-		if err != nil || n == "-" {
+		if err != nil || notFile(n) {
 			continue
 		}
 		if rel, err := filepath.Rel(folder, full); err == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/dataset"
 	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/render"
@@ -21,6 +22,7 @@ import (
 // checkOptions are the flags of check.
 type checkOptions struct {
 	input
+	datasetFlags
 	s               *IOStreams
 	format          string
 	outputs         []string
@@ -31,6 +33,8 @@ type checkOptions struct {
 	// config, baseline and writeBaseline are names of files.
 	config, baseline, writeBaseline string
 	pager                           pager
+	// tables are those of --format parquet, nil for other formats.
+	tables *datasets
 	captureFlags
 	// live is what a capture on interfaces is called, "" for files.
 	live string
@@ -88,10 +92,11 @@ override it. Its output stays below its folder, unless --config names the file.
 No output may be one of the files that are read. A file is replaced when all of the
 new one is written.
 
+` + aboutParquet[1:] + `
 Exit codes: 0 nothing new at or above --fail-on; 1 findings; 2 wrong usage, or a
 configuration or baseline that cannot be read; 3 an input could not be read to
 its end, or an output could not be written.
-` + aboutSelection + aboutFilters + aboutTwice),
+` + aboutSelection + aboutFilters + aboutTwice + aboutPoints),
 		Example: strings.Trim(`
   iwdissect check trace.pcap
   iwdissect check -V trace.pcap
@@ -105,14 +110,16 @@ its end, or an output could not be written.
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), cmd.Flags(), args) },
 	}
 	o.checkFlags(cmd.Flags())
-	s.completeFlags(cmd, checkFormats...)
+	s.completeFlags(cmd, append(slices.Clone(checkFormats), parquetFormat)...)
 	return cmd
 }
 
 func (o *checkOptions) checkFlags(f *pflag.FlagSet) {
 	o.flags(f)
+	o.points.flags(f, o.s)
 	f.Lookup("quiet").Usage = "show no progress"
-	formatFlag(f, &o.format, formatWords())
+	o.datasetFlags.addFlags(f, "o")
+	formatFlag(f, &o.format, formatWords()+"; parquet with -o")
 	o.times.flag(f)
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show the PDUs of findings in text, with the field at fault")
 	f.BoolVar(&o.all, "all", false, "list each finding in text, instead of the first ones of a kind, and those that are known")
@@ -160,6 +167,10 @@ func (r *checkReport) Close() error {
 
 func (o *checkOptions) report(format string, w io.Writer, look appearance, level conformance.Severity) (*checkReport, error) {
 	switch format {
+	case parquetFormat:
+		if w == o.s.Out { // not of --output, which writes files
+			return &checkReport{Report: render.NewNoReport()}, nil
+		}
 	case "text":
 		return &checkReport{Report: render.NewTextReport(w, render.TextOptions{Paint: painter(look.colour), Width: look.width, All: o.all})}, nil
 	case "json":
@@ -244,6 +255,9 @@ func (o *checkOptions) run(ctx context.Context, f *pflag.FlagSet, args []string)
 	if err != nil {
 		return err
 	}
+	if err := o.noted(f, o.format); err != nil {
+		return err
+	}
 	level, ok := conformance.ParseSeverity(o.failOn)
 	if !ok {
 		return usagef("--fail-on takes error, warning or note, not %q", o.failOn)
@@ -278,6 +292,14 @@ func (o *checkOptions) run(ctx context.Context, f *pflag.FlagSet, args []string)
 	}
 	if err := o.outputsApart(conf, files); err != nil {
 		return err
+	}
+	if o.format == parquetFormat {
+		if o.live != "" {
+			return usagef("--format parquet is for files: --live captures with -w, and check reads that afterwards")
+		}
+		if o.tables, err = o.datasets(o.s, &o.input, files, "check", dataset.Connections, dataset.Findings, dataset.Diagnoses); err != nil {
+			return err
+		}
 	}
 	run := &checkRun{checkOptions: o, opts: opt, enabled: enabled, decided: decided, files: files, level: level, ctx: ctx}
 	return o.pager.through(o.format == "text" && o.live == "", run.report)

@@ -26,6 +26,8 @@ func (o *checkOptions) checkLiveUsage(args []string) error {
 		return nil
 	case len(args) == 1 && there(args[0]), len(o.read) > 0, o.single():
 		return usagef("--live takes an interface and no FILE, -r or --join")
+	case o.points.listed() || o.points.task != "" || o.points.shard.N > 0:
+		return usagef("--live goes without --points, --task and --shard: they divide what was captured")
 	case o.tree:
 		return usagef("--live goes without -V, which reads a capture twice")
 	case o.baseline != "" || o.writeBaseline != "":
@@ -67,13 +69,13 @@ func (o *checkRun) captureLive(ctx context.Context) (failed, found bool) {
 	l := newLiveOptions(o.s)
 	l.count, l.decodeAs, l.layout, l.connections, l.reorder = o.count, o.decodeAs, o.layout, o.connections, o.reorder
 	l.selectFlags = o.selectFlags
-	l.sandbox = confined{o.sandbox.off, outputNames(o.outputs)}
+	l.sandbox = confined{off: o.sandbox.off, writes: outputNames(o.outputs)}
 	l.quiet, l.captureFlags, l.enabled = o.quiet, o.captureFlags, o.enabled
 	l.noUpper = !o.filters()
 	if o.tap != nil {
 		l.tap, l.clock = o.tap, o.clock
 	}
-	job := jobsOf([]string{o.live}, o.reports)[0]
+	job := jobsOf([]*unit{fileUnit(o.live)}, o.reports)[0]
 	v := &checkView{run: o, job: job, checked: checkedCapture{job: job, names: []string{o.live}}}
 	v.checked.File, v.checked.Format = o.live, "live"
 	for _, p := range job.parts {

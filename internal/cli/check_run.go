@@ -27,8 +27,8 @@ type checkRun struct {
 // failed: an error was reported; found: there are findings at or above the level.
 func (o *checkRun) all() (failed, found bool) {
 	o.sandbox.writes = append(outputNames(o.outputs), o.writeBaseline)
-	o.sandbox.confine(o.s, o.files)
-	jobs := jobsOf(o.sources(o.files), o.reports)
+	o.sandbox.confine(o.s, o.files, o.dir)
+	jobs := jobsOf(o.units(o.files), o.reports)
 	o.opts = divide(o.opts, len(jobs))
 	one := func(j *checkJob) *checkedCapture { return o.one(j, len(jobs) == 1) }
 	for c := range inOrder(o.share(len(jobs)), jobs, one) {
@@ -41,6 +41,12 @@ func (o *checkRun) all() (failed, found bool) {
 		o.decided.saw(c.names, &c.Checked)
 		for s := o.level; s <= conformance.Error; s++ {
 			found = found || c.Count(s) > 0
+		}
+		if o.tables != nil {
+			if err := o.tables.checked(c, o.level); err != nil {
+				failed = true
+				o.s.warn(err)
+			}
 		}
 		for _, r := range o.reports {
 			if r.json != nil {
@@ -108,10 +114,10 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 		c.Selected, c.Keep = true, keeps(c.sel)
 	}
 	if o.tree {
-		o.exhibit(o.opts, j.name, o.files, c)
+		o.exhibit(j.options(o.opts), j.unit, c)
 	}
-	if o.placed() {
-		c.Places = o.places(j.name, c.Findings)
+	if o.placed(j.unit) {
+		c.Places = o.places(j.files[0], c.Findings)
 	}
 	for _, p := range j.parts {
 		if c.Selected {
@@ -124,33 +130,31 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 
 // read checks a capture.
 func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
-	c := &checkedCapture{job: j, names: []string{j.name}}
-	if o.single() {
-		c.names = o.files
-	}
-	c.File = j.name
+	c := &checkedCapture{job: j}
+	c.Point, c.File = j.point, j.file()
+	c.names = j.files // in order
 	for _, p := range j.parts {
-		p.Begin(j.name)
+		p.BeginPoint(j.point, c.File)
 	}
-	opt := o.opts
+	opt := j.options(o.opts)
 	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
 	opt.Brief, opt.ReadAhead, opt.Pipes = true, o.ahead(), true
 	if o.filters() { // which may ask for fields of upper layers
 		o.upper(&opt)
 	}
 	c.sel = o.selection(&opt)
-	k := o.foresee(o.s, j.name, o.files, opt, true, o.enabled)
-	o.rank(o.s, j.name, o.files, opt, c.sel, k, true, o.enabled)
+	k := o.foresee(o.s, j.unit, opt, true, o.enabled)
+	o.rank(o.s, j.unit, opt, c.sel, k, true, o.enabled)
 	m := o.matching(&opt, c.sel, k)
 	bug := onBug(j.name, func(err error) { c.errs = append(c.errs, err) })
 	c.kept.memory = account(&opt)
-	engine := conformance.New(conformance.Options{Enabled: o.enabled, Account: c.kept.memory, OnBug: bug, OnFinding: m.findings()}, c)
+	engine := partly(conformance.New(conformance.Options{Enabled: o.enabled, Account: c.kept.memory, OnBug: bug, OnFinding: m.findings()}, c), &opt)
 	parts := make([]pipeline.Sink, len(j.parts))
 	for i, p := range j.parts {
 		parts[i] = picked(c.sel, p)
 	}
 	run := pipeline.New(opt, m.before(&judging{engine, parts}))
-	src, err := o.open(j.name, o.files, o.s)
+	src, err := o.open(j.unit, o.s)
 	if err == nil {
 		stop := func() {}
 		if sole {
@@ -172,7 +176,10 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	t.FindingsUnlisted = c.kept.left()
 	c.remark = cmp.Or(m.remark(j.name, &t), givenUp(j.name, &t))
 	c.Findings, c.Unlisted = c.kept.list(), c.kept.unlisted
-	c.Totals, c.Others, c.Rules = t, run.Others(), engine.Rules()
+	c.Totals, c.Rules = t, engine.Rules()
+	if unsharded(&opt) {
+		c.Others = run.Others()
+	}
 	locate(src, c.Findings)
 	sortConnections(c)
 	return c

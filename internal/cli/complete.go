@@ -10,6 +10,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/rulebook"
@@ -69,10 +70,13 @@ func (s *IOStreams) completeFlags(cmd *cobra.Command, formats ...string) {
 		"read-filter":    completeFilter,
 		"mpa-layout":     words(mpa.LayoutRFC6581.String(), mpa.LayoutDraft01.String()),
 		"output":         open(outputs),
+		"task":           completeTasks,
+		"shard":          words("0/2", "0/4", "0/8"),
 		"show":           completeScenarios,
 		"mix":            words("mixed", "bulk"),
 		"interface":      completeInterfaces,
 		"live":           completeInterfaces,
+		"output-dir":     fixed(nil, cobra.ShellCompDirectiveFilterDirs),
 		"linktype":       words("EN10MB", "RAW", "LINUX_SLL"),
 		"autostop":       open([]string{"duration:", "packets:", "filesize:", "files:"}),
 		"ring-buffer":    open([]string{"duration:", "filesize:", "packets:", "interval:", "files:"}),
@@ -204,14 +208,15 @@ func completeConns(cmd *cobra.Command, args []string, word string) ([]string, co
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	read, _ := cmd.Flags().GetStringArray("read")
 	files := append(slices.Clone(read), args...)
-	if len(files) == 0 || readableTwice(files, "") != nil {
+	// A key pressed sends no requests.
+	if len(files) == 0 || readableTwice(files, "") != nil || slices.ContainsFunc(files, capture.IsURL) {
 		return nil, directive
 	}
 	var offers []string
 	in := new(input)
 	end := time.Now().Add(completionTime)
 	for _, name := range expand(files) {
-		src, err := in.open(name, nil, &IOStreams{In: strings.NewReader("")})
+		src, err := in.open(fileUnit(name), &IOStreams{In: strings.NewReader("")})
 		if err != nil {
 			continue
 		}

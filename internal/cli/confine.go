@@ -21,6 +21,8 @@ type confined struct {
 	off bool
 	// writes are files that the command makes after it began to read.
 	writes []string
+	// accepts: it answers on a socket that is open by then.
+	accepts bool
 }
 
 func (c *confined) flag(f *pflag.FlagSet) {
@@ -42,9 +44,10 @@ func (c *confined) confine(s *IOStreams, captures []string, fill ...string) {
 	}
 	s.confined = true
 	_, _ = sandbox.Enter(sandbox.Policy{
-		Read:  slices.DeleteFunc(slices.Clone(captures), isStream),
-		Write: slices.DeleteFunc(slices.Clone(c.writes), isStream),
-		Fill:  fill,
+		Read:   slices.DeleteFunc(slices.Clone(captures), notFile),
+		Write:  slices.DeleteFunc(slices.Clone(c.writes), isStream),
+		Fill:   fill,
+		Accept: c.accepts,
 	})
 }
 
@@ -60,6 +63,9 @@ func (s *IOStreams) closed(err error) error {
 
 // isStream reports whether the name of a file is none, or stands for a standard stream.
 func isStream(name string) bool { return name == "" || name == "-" }
+
+// notFile reports whether the name of a capture is not that of a file.
+func notFile(name string) bool { return isStream(name) || capture.IsURL(name) }
 
 // outputNames are the files of --output FORMAT=FILE.
 func outputNames(outputs []string) (names []string) {

@@ -59,17 +59,26 @@ func (d *decisions) mark(names []string, c *render.Checked) {
 	}
 	if d.baseline != nil {
 		c.Compared = true
-		d.baseline.mark(names, c.Findings)
+		d.baseline.mark(captureNamed(names, c), c.Findings)
 	}
+}
+
+// captureNamed are the names of a capture in a baseline: of a point its name, as its files come and
+// go.
+func captureNamed(names []string, c *render.Checked) []string {
+	if c.Point != "" {
+		return []string{pointPrefix + c.Point}
+	}
+	return names
 }
 
 // saw takes note of a capture.
 func (d *decisions) saw(names []string, c *render.Checked) {
 	if d.baseline != nil {
-		d.baseline.saw(names, c)
+		d.baseline.saw(captureNamed(names, c), c)
 	}
 	if d.fresh != nil {
-		d.fresh.take(names, c.Findings)
+		d.fresh.take(captureNamed(names, c), c.Findings)
 	}
 }
 

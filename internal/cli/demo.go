@@ -72,6 +72,9 @@ func demonstrate(s *IOStreams, folder string) error {
 			return brokenPipe(err)
 		}
 		own := *s
+		// What a command gives up to read a capture, the next one would lack. This one was just made
+		// here.
+		own.alone = false
 		args := step.args
 		if s.OutTTY && step.args[0] != "generate" && step.args[0] != "report" {
 			args = append([]string{args[0], "--no-pager"}, args[1:]...)

@@ -76,3 +76,11 @@ func (d *diagnosing) settle() {
 	}
 	d.held = nil
 }
+
+// whole diagnoses a capture as a whole: not one of which nothing could be read, nor a part, of which
+// it cannot be said what is missing.
+func (d *diagnosing) whole(opt *pipeline.Options, read bool, t *pipeline.Totals, o *pipeline.Others) {
+	if unsharded(opt) && (read || t.Frames > 0) {
+		d.Capture(t, o)
+	}
+}

@@ -29,6 +29,7 @@ type dissectOptions struct {
 	exportFlags
 	statFlags
 	formFlags
+	datasetFlags
 }
 
 func newDissect(s *IOStreams) *cobra.Command {
@@ -48,11 +49,13 @@ A broken rule of the RFCs is reported below the PDU that shows it. If only the
 end of the connection proves it, it is reported there, with its place.
 
 --format ndjson writes one JSON object per line: frames, PDUs, transactions,
-findings and connections. With several captures each record has the name of its file.` + aboutForms + "\n" + aboutWriting + "\n" + aboutSelection + aboutFilters + aboutTwice + aboutStatistics),
+findings and connections. With several captures each record has the name of its file.
+` + aboutParquet + "\n" + aboutForms + "\n" + aboutWriting + "\n" + aboutSelection + aboutFilters + aboutTwice + aboutStatistics + aboutPoints),
 		Example: strings.Trim(`
   iwdissect dissect trace.pcap
   iwdissect dissect -V -c 20 trace.pcap
   iwdissect dissect --format ndjson --records pdu trace.pcap.zst
+  iwdissect dissect --format parquet -o results --point tap1 trace.pcap
   iwdissect dissect -q -z conv,tcp -z rdma,srt trace.pcap
   iwdissect dissect -T fields -e frame.number -e iwarp_rdma.opcode -E header=y trace.pcap
   iwdissect dissect --worst 1 --whole-connections -w small.pcapng trace.pcapng
@@ -63,6 +66,9 @@ findings and connections. With several captures each record has the name of its 
 				return err
 			}
 			o.given(cmd)
+			if err := o.parquet(cmd.Flags()); err != nil {
+				return err
+			}
 			if err := o.formFlags.check(&o.format, cmd.Flags().Changed("format")); err != nil {
 				return err
 			}
@@ -71,9 +77,11 @@ findings and connections. With several captures each record has the name of its 
 	}
 	f := cmd.Flags()
 	o.input.flags(f)
+	o.points.flags(f, s)
 	o.exportFlags.flags(f)
 	o.statFlags.flag(f)
-	f.StringVar(&o.format, "format", "text", "output `FORMAT`: text, ndjson or json, records of our own; of statistics alone also csv")
+	o.datasetFlags.addFlags(f, "")
+	f.StringVar(&o.format, "format", "text", "output `FORMAT`: text, ndjson, json or parquet, records of our own; of statistics alone also csv")
 	o.formFlags.flags(f)
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the octets of each PDU")
@@ -82,7 +90,7 @@ findings and connections. With several captures each record has the name of its 
 	findingsFlag(f, &o.unjudged)
 	o.upperFlag(f)
 	o.pager.flag(f)
-	s.completeFlags(cmd, "text", "ndjson", "json", csvFormat)
+	s.completeFlags(cmd, "text", "ndjson", "json", parquetFormat, csvFormat)
 	s.completeForms(cmd)
 	return cmd
 }
@@ -120,7 +128,8 @@ func selection(kinds string) (render.Select, error) {
 // dissectSink is a sink that also writes the connections at the end.
 type dissectSink interface {
 	pipeline.Sink
-	Capture(name string)
+	// Capture begins a capture; point is "" if it is none of a point.
+	Capture(name, point string)
 	Finding(*conformance.Finding)
 	Connections([]*trace.Connection)
 	// Beside has it write beside the work.
@@ -164,12 +173,24 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 	case "json":
 		return render.NewRecords(w, sel, true, live), nil
 	}
-	return nil, usagef("--format takes text, ndjson or json, not %q", o.format)
+	return nil, usagef("--format takes text, ndjson, json or parquet, not %q", o.format)
+}
+
+// output is what shows the captures: the sink of the format.
+func (o *dissectOptions) output(files []string, live bool) (dissectSink, error) {
+	if o.format != parquetFormat {
+		return o.sink(o.s.Out, live)
+	}
+	t, err := o.pduTables(files)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // judged has findings shown by a sink, if they are asked for, or asked about by a filter, and
 // statistics gathered.
-func (o *dissectOptions) judged(capture string, sink pipeline.Sink, st *stats, memory *budget.Account, tell func(error)) pipeline.Sink {
+func (o *dissectOptions) judged(capture string, sink pipeline.Sink, st *stats, memory *budget.Account, opt *pipeline.Options) pipeline.Sink {
 	keep := st.findings()
 	if sel, _ := selection(o.records); o.unjudged || (!sel.Findings || o.silent() || o.shaped() && !o.judges()) && !o.needsFindings() {
 		if keep == nil {
@@ -177,7 +198,7 @@ func (o *dissectOptions) judged(capture string, sink pipeline.Sink, st *stats, m
 		}
 		sink = struct{ pipeline.Sink }{sink} // that shows no findings
 	}
-	return st.beside(judgeFor(capture, sink, keep, memory, tell, st.finding()))
+	return st.beside(judgeFor(capture, sink, keep, memory, opt.OnError, st.finding()).of(opt))
 }
 
 func (o *dissectOptions) run(args []string) error {
@@ -195,7 +216,7 @@ func (o *dissectOptions) run(args []string) error {
 	o.shown = o.list
 	opt.Sums = !o.unjudged
 	// A line needs neither frames nor payload.
-	opt.Brief = o.format == "text" && !o.tree && !o.hex && !o.exports() && !o.shaped() && o.dump == 0
+	opt.Brief = (o.format == "text" || o.format == parquetFormat) && !o.tree && !o.hex && !o.exports() && !o.shaped() && o.dump == 0
 	opt.Marks = true
 	if o.plain() {
 		opt.Sums, opt.Alone, o.noUpper = false, true, true
@@ -220,8 +241,8 @@ func (o *dissectOptions) run(args []string) error {
 // all shows the captures one after the other.
 func (o *dissectOptions) all(opt pipeline.Options, files []string) error {
 	// One who reads a pipe, or watches a terminal, wants lines as they come.
-	live := o.s.OutTTY || files[0] == "-"
-	sink, err := o.sink(o.s.Out, live)
+	live := o.s.OutTTY || slices.Contains(files, "-")
+	sink, err := o.output(files, live)
 	if err != nil {
 		return err
 	}
@@ -239,16 +260,19 @@ func (o *dissectOptions) all(opt pipeline.Options, files []string) error {
 		}
 	}
 	o.sandbox.writes = []string{o.keep}
-	o.sandbox.confine(o.s, files, o.folders()...)
+	o.sandbox.confine(o.s, files, append(o.folders(), o.dir)...)
 	if o.room(3) { // of those that read, work and write
 		sink.Beside()
 	}
 	failed := false
-	for _, src := range o.sources(files) {
-		if len(files) > 1 && !o.single() {
-			sink.Capture(src)
+	units := o.units(files)
+	for _, u := range units {
+		name := ""
+		if len(units) > 1 {
+			name = u.name
 		}
-		failed = o.one(opt, src, files, sink) || failed
+		sink.Capture(name, u.point)
+		failed = o.one(u.options(opt), u, sink) || failed
 		if o.pager.gone() {
 			break
 		}
@@ -263,10 +287,16 @@ func (o *dissectOptions) all(opt pipeline.Options, files []string) error {
 }
 
 // one shows a capture, and reports whether there was an error to tell.
-func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, sink dissectSink) (failed bool) {
+func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink) (failed bool) {
+	var errs []error
 	tell := func(err error) {
 		failed = true
+		errs = append(errs, err)
 		o.s.warn(err)
+	}
+	tables, ok := beginTables(printed(sink), u, tell)
+	if !ok {
+		return failed
 	}
 	opt.OnError, opt.ReadAhead = tell, o.ahead()
 	o.upper(&opt)
@@ -278,21 +308,21 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 		opt.Saw = both(opt.Saw, ex.saw)
 	}
 	sel := o.selection(&opt)
-	k := o.foresee(o.s, src, files, opt, o.exports(), nil)
-	o.rank(o.s, src, files, opt, sel, k, !o.unjudged, nil)
+	k := o.foresee(o.s, u, opt, o.exports(), nil)
+	o.rank(o.s, u, opt, sel, k, !o.unjudged, nil)
 	shown := picked(sel, sink)
 	g := o.gate(shown, k, o.exports() || o.shaped())
 	o.watch(printed(sink), &opt)
 	o.knows(printed(sink), k)
 	g.watch(&opt)
 	st := o.stats(&o.input, &opt, sel, k)
-	judges := o.judged(src, g.or(shown), st, account(&opt), tell)
+	judges := o.judged(u.name, g.or(shown), st, account(&opt), &opt)
 	run := pipeline.New(opt, judges)
 	o.pager.ends(run.Stop)
 	if ex != nil {
 		ex.stop = run.Stop
 	}
-	if err := o.read(run, src, files, g, printed(sink)); err != nil {
+	if err := o.read(run, u, g, printed(sink)); err != nil {
 		tell(err)
 	}
 	g.end()
@@ -302,41 +332,37 @@ func (o *dissectOptions) one(opt pipeline.Options, src string, files []string, s
 		sel.Matching(passedOn{g})
 	}
 	sink.Connections(selected(sel, cs))
+	if err := tables.end(run, errs); err != nil {
+		tell(err)
+	}
 	if err := st.show(printed(sink), o.s.Out); err != nil {
 		tell(err)
 	}
 	if ex != nil {
-		if err := o.export(ex, opt, files, run, failed); err != nil {
+		if err := o.export(ex, opt, u, run, failed); err != nil {
 			tell(err)
 		}
 	}
-	if o.format != "text" || o.quiet || o.shaped() || ex != nil && ex.any {
-		return failed
-	}
-	if t := run.Totals(); t.Frames == 0 && failed {
-		// The error says why there is nothing.
-	} else if t.PDUs == 0 && (g == nil || g.lonely == 0) {
-		o.s.say("%s: no iWARP PDU in %s", src, countFrames(&t))
-	} else {
-		o.notShown(o.s, src, shown, g, &t)
+	if o.format == "text" && !o.quiet && !o.shaped() && (ex == nil || !ex.any) {
+		o.lacking(u, run, g, shown, failed)
 	}
 	return failed
 }
 
-// joint stands between the names of files that are joined.
-const joint = " + "
-
-// sources are the names of the captures: one if the files are joined.
-func (in *input) sources(files []string) []string {
-	if in.single() {
-		return []string{strings.Join(files, joint)}
+// lacking says what of a capture has no line, if there is such.
+func (o *dissectOptions) lacking(u *unit, run *pipeline.Run, g *gate, shown pipeline.Sink, failed bool) {
+	if t := run.Totals(); t.Frames == 0 && failed {
+		// The error says why there is nothing.
+	} else if t.PDUs == 0 && (g == nil || g.lonely == 0) {
+		o.s.say("%s: no iWARP PDU in %s", u.name, countFrames(&t))
+	} else {
+		o.notShown(o.s, u.name, shown, g, &t)
 	}
-	return files
 }
 
-// read runs over one of the sources.
-func (o *dissectOptions) read(run *pipeline.Run, name string, files []string, g *gate, sink dissectSink) error {
-	src, err := o.open(name, files, o.s)
+// read runs over a capture.
+func (o *dissectOptions) read(run *pipeline.Run, u *unit, g *gate, sink dissectSink) error {
+	src, err := o.open(u, o.s)
 	if err != nil {
 		return err
 	}

@@ -215,7 +215,7 @@ type shaped struct{ shapedSink }
 
 // Capture, Finding, Connections and Beside make it a sink of dissect: what it writes knows
 // no captures and no connections.
-func (shaped) Capture(string)                  {}
+func (shaped) Capture(_, _ string)             {}
 func (shaped) Connections([]*trace.Connection) {}
 func (shaped) Beside()                         {}
 

@@ -87,7 +87,8 @@ func (o *exportFlags) check(s *IOStreams, in *input, files []string) error {
 	if o.whole && !o.keeping {
 		return usagef("--whole-connections goes with -w FILE")
 	}
-	switch several := len(files) > 1 && !in.single(); {
+	units := in.units(files)
+	switch several := len(units) > 1; {
 	case o.fill && !o.unpacking:
 		return usagef("--allow-nonempty goes with --payload DIR")
 	case o.unpacking && o.payload == "":
@@ -98,7 +99,7 @@ func (o *exportFlags) check(s *IOStreams, in *input, files []string) error {
 		return nil
 	case several:
 		return usagef("-w takes one capture; --join makes one of several files")
-	case in.merge:
+	case units[0].how.merge:
 		return usagef("-w copies files one after the other; mergecap -w puts them side by side")
 	}
 	return o.checkFile(s, files)
@@ -242,14 +243,14 @@ func (silent) Gap(*trace.GapEvent)             {}
 func (silent) Transaction(*trace.Transaction)  {}
 func (silent) Frame(*pipeline.Frame)           {}
 func (silent) Finding(*conformance.Finding)    {}
-func (silent) Capture(string)                  {}
+func (silent) Capture(_, _ string)             {}
 func (silent) Connections([]*trace.Connection) {}
 func (silent) Beside()                         {}
 func (silent) Close() error                    { return nil }
 
 // export writes files, now that all of the capture was read by a run. Of a capture in which
 // there was nothing to read no file is written.
-func (o *dissectOptions) export(e *exporting, opt pipeline.Options, files []string, run *pipeline.Run, failed bool) error {
+func (o *dissectOptions) export(e *exporting, opt pipeline.Options, u *unit, run *pipeline.Run, failed bool) error {
 	var err error
 	if e.payload != nil {
 		if err = e.payload.Close(); err != nil {
@@ -258,7 +259,7 @@ func (o *dissectOptions) export(e *exporting, opt pipeline.Options, files []stri
 		o.unpacked(e.payload)
 	}
 	if e.frames != nil && !(failed && run.Totals().Frames == 0) {
-		err = errors.Join(err, o.write(e, opt, files, run))
+		err = errors.Join(err, o.write(e, opt, u, run))
 	}
 	return err
 }
@@ -277,14 +278,14 @@ func (o *dissectOptions) unpacked(w *payload.Writer) {
 }
 
 // write writes the frames that were chosen. run is the first reading of the capture.
-func (o *dissectOptions) write(e *exporting, opt pipeline.Options, files []string, run *pipeline.Run) error {
+func (o *dissectOptions) write(e *exporting, opt pipeline.Options, u *unit, run *pipeline.Run) error {
 	frames := &e.frames.Frames
 	if o.whole {
 		whole := &extract.Whole{Of: e.frames}
 		opt.OnError, opt.Saw, opt.Opened = nil, nil, nil // reported the first time
 		opt.Lean, opt.Upper, opt.Memory = true, nil, nil
 		again := pipeline.New(opt, whole)
-		src, err := o.open(o.sources(files)[0], files, o.s)
+		src, err := o.open(u, o.s)
 		if err != nil {
 			return err
 		}
@@ -296,7 +297,7 @@ func (o *dissectOptions) write(e *exporting, opt pipeline.Options, files []strin
 		}
 		frames = whole.Frames()
 	}
-	format, err := formatOfCopy(o.keep, files)
+	format, err := formatOfCopy(o.keep, u.files)
 	if err != nil {
 		return err
 	}
@@ -304,7 +305,7 @@ func (o *dissectOptions) write(e *exporting, opt pipeline.Options, files []strin
 	if o.count > 0 {
 		x.Last = e.last
 	}
-	report, err := o.copyTo(o.keep, files, x)
+	report, err := o.copyTo(o.keep, u.files, x)
 	if err != nil {
 		return err
 	}

@@ -62,20 +62,20 @@ func (s *sticky) Write(b []byte) (n int, err error) {
 
 // checkJob is a capture that is to be checked, with its entries in the documents.
 type checkJob struct {
-	name  string
+	*unit
 	parts []*part
 	// next gives the following capture its turn.
 	next chan<- struct{}
 }
 
 // jobsOf returns the captures in the order of the documents.
-func jobsOf(names []string, reports []*checkReport) []*checkJob {
-	jobs := make([]*checkJob, len(names))
+func jobsOf(units []*unit, reports []*checkReport) []*checkJob {
+	jobs := make([]*checkJob, len(units))
 	turn := make(chan struct{})
 	close(turn)
-	for i, name := range names {
+	for i, u := range units {
 		next := make(chan struct{})
-		jobs[i] = &checkJob{name: name, next: next}
+		jobs[i] = &checkJob{unit: u, next: next}
 		for _, r := range reports {
 			if r.json != nil {
 				p := &part{w: r.out, turn: turn}

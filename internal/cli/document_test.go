@@ -16,7 +16,7 @@ import (
 // TestDocument_Order has captures write their entries at the same time, the
 // later ones first and more than may wait: the document has them in their order.
 func TestDocument_Order(t *testing.T) {
-	names := []string{"a", "b", "c", "d"}
+	units := []*unit{fileUnit("a"), fileUnit("b"), fileUnit("c"), fileUnit("d")}
 	var one bytes.Buffer
 	doc := func(w io.Writer) []*checkReport {
 		out := &sticky{w: w}
@@ -33,7 +33,7 @@ func TestDocument_Order(t *testing.T) {
 		}
 	}
 	rs := doc(&one)
-	for _, j := range jobsOf(names, rs) {
+	for _, j := range jobsOf(units, rs) {
 		entry(j)
 		j.done()
 	}
@@ -48,7 +48,7 @@ func TestDocument_Order(t *testing.T) {
 			entry(j)
 			return j
 		}
-		for j := range inOrder(4, jobsOf(names, rs), late) {
+		for j := range inOrder(4, jobsOf(units, rs), late) {
 			j.done()
 		}
 		if err := rs[0].Close(); err != nil {
@@ -75,7 +75,7 @@ func (f *full) Write(b []byte) (int, error) {
 func TestDocument_Full(t *testing.T) {
 	out := &sticky{w: &full{200}}
 	r := &checkReport{json: render.NewAnalysis(out), out: out}
-	for _, j := range jobsOf([]string{"a", "b"}, []*checkReport{r}) {
+	for _, j := range jobsOf([]*unit{fileUnit("a"), fileUnit("b")}, []*checkReport{r}) {
 		j.parts[0].Begin(j.name)
 		j.parts[0].EndChecked(&render.Checked{})
 		j.done()

@@ -43,14 +43,14 @@ func describe(name string) string {
 }
 
 // exhibit reads a capture again for the PDUs of its findings.
-func (o *checkOptions) exhibit(opt pipeline.Options, name string, files []string, c *checkedCapture) {
+func (o *checkOptions) exhibit(opt pipeline.Options, u *unit, c *checkedCapture) {
 	e := render.NewExhibits(c.Findings, o.times.format)
 	if e.Done() {
 		return
 	}
 	opt.OnError = nil // reported the first time
 	opt.Saw = func(_ uint64, ns int64) { e.Saw(ns) }
-	src, err := o.open(name, files, o.s)
+	src, err := o.open(u, o.s)
 	if err == nil {
 		run := pipeline.New(opt, e)
 		err = run.Read(&until{src.Source, e.Done})

@@ -110,11 +110,11 @@ type foresight struct {
 // foresee reads a capture for what a filter asks for and only later frames tell, if that
 // is wanted. What is wrong with the file is reported when it is read again. always: as with
 // -2, if the files can be read twice.
-func (in *input) foresee(s *IOStreams, name string, files []string, opt pipeline.Options, always bool, enabled func(*conformance.Entry) bool) (k foresight) {
+func (in *input) foresee(s *IOStreams, u *unit, opt pipeline.Options, always bool, enabled func(*conformance.Entry) bool) (k foresight) {
 	if !in.filters() && !in.twice {
 		return k
 	}
-	if fs := slices.Concat(compiled(in.display).Fields(), in.shown); fields.Later(fs) && (in.twice || always && readableTwice(files, "") == nil) {
+	if fs := slices.Concat(compiled(in.display).Fields(), in.shown); fields.Later(fs) && (in.twice || always && readableTwice(u.files, "") == nil) {
 		k.known = new(fields.Hindsight)
 	}
 	if in.reading != "" {
@@ -125,7 +125,7 @@ func (in *input) foresee(s *IOStreams, name string, files []string, opt pipeline
 	}
 	k.scout(context.Background(), opt, enabled, func(opt *pipeline.Options) (capture.Source, error) {
 		opt.ReadAhead = in.ahead()
-		return in.open(name, files, s)
+		return in.open(u, s)
 	})
 	return k
 }
@@ -138,7 +138,7 @@ func (k foresight) scout(
 	opt.OnError, opt.Saw, opt.Opened = nil, nil, nil
 	opt.Brief = true
 	scout := &scouting{foresight: k}
-	scout.Engine = conformance.New(conformance.Options{Enabled: enabled, OnBug: func(string, any) {}, OnFinding: scout.finding}, nil)
+	scout.Engine = partly(conformance.New(conformance.Options{Enabled: enabled, OnBug: func(string, any) {}, OnFinding: scout.finding}, nil), &opt)
 	k.within.watch(&opt)
 	run := pipeline.New(opt, k.within.before(scout))
 	defer context.AfterFunc(ctx, run.Stop)()

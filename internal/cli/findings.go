@@ -52,6 +52,20 @@ func judgeFor(
 	return &judged{Engine: conformance.New(opt, keep), next: next}
 }
 
+// partly tells an engine of a run that has part of the connections.
+func partly(e *conformance.Engine, opt *pipeline.Options) *conformance.Engine {
+	if !unsharded(opt) {
+		e.Partial()
+	}
+	return e
+}
+
+// of tells the rules whether the run has all connections.
+func (j *judged) of(opt *pipeline.Options) *judged {
+	partly(j.Engine, opt)
+	return j
+}
+
 // PDU implements [trace.Sink].
 func (j *judged) PDU(p *trace.PDU) {
 	if j.next != nil {

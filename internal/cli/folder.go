@@ -19,6 +19,10 @@ var captureNames, compressedNames = []string{".pcap", ".pcapng", ".cap"}, []stri
 // read.
 func expand(names []string) (files []string) {
 	for _, name := range names {
+		if capture.IsURL(name) {
+			files = append(files, capture.List(name)...)
+			continue
+		}
 		if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
 			files = append(files, name)
 			continue

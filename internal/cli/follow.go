@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
@@ -138,7 +139,7 @@ func (o *followOptions) check(files []string) error {
 	switch {
 	case len(files) > 1 && !o.single():
 		for _, name := range files {
-			if _, err := os.Stat(name); name != "-" && err != nil {
+			if _, err := os.Stat(name); name != "-" && !capture.IsURL(name) && err != nil {
 				return usagef("follow takes the number of a connection and one capture; there is no file %q", name)
 			}
 		}
@@ -257,7 +258,7 @@ func (o *followOptions) each(opt pipeline.Options, files []string) error {
 
 // one shows a connection of a capture.
 func (o *followOptions) one(opt pipeline.Options, files []string) error {
-	name := o.sources(files)[0]
+	u := o.units(files)[0]
 	sink, err := o.sink(o.s.OutTTY || files[0] == "-")
 	if err != nil {
 		return err
@@ -273,17 +274,17 @@ func (o *followOptions) one(opt pipeline.Options, files []string) error {
 		opt.Saw = func(_ uint64, ns int64) { sink.Saw(ns) }
 	}
 	sel := o.selection(&opt)
-	k := o.foresee(o.s, name, files, opt, false, nil)
+	k := o.foresee(o.s, u, opt, false, nil)
 	shown := picked(sel, sink)
 	g := o.gate(shown, k, false)
 	g.watch(&opt)
 	next := g.or(shown)
 	if !o.unjudged {
-		next = judge(name, next, nil, account(&opt), tell)
+		next = judge(u.name, next, nil, account(&opt), tell)
 	}
 	run := pipeline.New(opt, next)
 	o.pager.ends(run.Stop)
-	if err := o.readInto(run, name, files, g); err != nil {
+	if err := o.readInto(run, u, g); err != nil {
 		tell(err)
 	}
 	g.end()
@@ -296,7 +297,7 @@ func (o *followOptions) one(opt pipeline.Options, files []string) error {
 	if err := brokenPipe(sink.Close()); err != nil {
 		return err
 	}
-	o.told(name, sink, run)
+	o.told(u.name, sink, run)
 	if failed {
 		return errReported
 	}
@@ -304,8 +305,8 @@ func (o *followOptions) one(opt pipeline.Options, files []string) error {
 }
 
 // readInto runs over the capture.
-func (o *followOptions) readInto(run *pipeline.Run, name string, files []string, g *gate) error {
-	src, err := o.open(name, files, o.s)
+func (o *followOptions) readInto(run *pipeline.Run, u *unit, g *gate) error {
+	src, err := o.open(u, o.s)
 	if err != nil {
 		return err
 	}

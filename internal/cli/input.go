@@ -18,6 +18,7 @@ type input struct {
 	processors
 	selectFlags
 	together
+	points      pointFlags
 	read        []string
 	decodeAs    []string
 	layout      string
@@ -102,7 +103,7 @@ func (in *input) begin(args []string) (opt pipeline.Options, files []string, und
 
 // options checks the flags.
 func (in *input) options() (pipeline.Options, error) {
-	opt := pipeline.Options{Count: in.count, MaxConnections: in.connections, ReorderBytes: in.reorder}
+	opt := pipeline.Options{Count: in.count, MaxConnections: in.connections, ReorderBytes: in.reorder, Shard: in.points.shard.Shard}
 	if in.connections < 1 || in.reorder < 1 {
 		return opt, usagef("--max-connections and --reorder-memory must be positive")
 	}
@@ -110,23 +111,38 @@ func (in *input) options() (pipeline.Options, error) {
 	if err := in.choose(); err != nil {
 		return opt, err
 	}
-	switch in.layout {
+	if err := setLayout(&opt, in.layout); err != nil {
+		return opt, err
+	}
+	var err error
+	opt.DecodeAs, err = decodePorts(in.decodeAs)
+	return opt, err
+}
+
+// setLayout sets what --mpa-layout says.
+func setLayout(opt *pipeline.Options, layout string) error {
+	switch layout {
 	case "":
 	case mpa.LayoutRFC6581.String():
-		opt.Forced = true
+		opt.Forced, opt.Layout = true, mpa.LayoutRFC6581
 	case mpa.LayoutDraft01.String():
 		opt.Forced, opt.Layout = true, mpa.LayoutDraft01
 	default:
-		return opt, usagef("--mpa-layout takes rfc6581 or draft01, not %q", in.layout)
+		return usagef("--mpa-layout takes rfc6581 or draft01, not %q", layout)
 	}
-	for _, d := range in.decodeAs {
+	return nil
+}
+
+// decodePorts reads what --decode-as says.
+func decodePorts(rules []string) (ports []uint16, err error) {
+	for _, d := range rules {
 		port, err := decodeAs(d)
 		if err != nil {
-			return opt, err
+			return nil, err
 		}
-		opt.DecodeAs = append(opt.DecodeAs, port)
+		ports = append(ports, port)
 	}
-	return opt, nil
+	return ports, nil
 }
 
 // decodeAs reads a rule such as tcp.port==5445,iwarp_mpa.
@@ -142,11 +158,20 @@ func decodeAs(rule string) (uint16, error) {
 
 // files are the captures to read, with those below each folder.
 func (in *input) files(args []string) ([]string, error) {
+	if in.points.listed() {
+		return in.pointFiles(args)
+	}
+	if in.points.task != "" {
+		return nil, usagef("--task goes with --points FILE")
+	}
 	files := append(append([]string(nil), in.read...), args...)
 	if len(files) == 0 {
 		return nil, usagef("no capture file given; - is standard input")
 	}
 	if err := in.noFilter(args); err != nil {
+		return nil, err
+	}
+	if err := reachable(files); err != nil {
 		return nil, err
 	}
 	stdin := 0
@@ -189,19 +214,4 @@ func (in *input) expect(done, total int64) {
 	if total-done >= large {
 		in.pages.Do(hugePages)
 	}
-}
-
-// open opens one of the sources.
-func (in *input) open(name string, files []string, s *IOStreams) (*source, error) {
-	if in.single() {
-		all := in.openAll(files, s)
-		in.expect(all.prog())
-		return all, nil
-	}
-	f, err := capture.Open(name, s.In)
-	if err != nil {
-		return nil, folderError(err)
-	}
-	in.expect(f.Progress())
-	return &source{Source: f, name: name, format: f.Format, prog: f.Progress}, nil
 }

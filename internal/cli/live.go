@@ -33,6 +33,7 @@ type liveOptions struct {
 	board   bool // while frames come
 	lines   bool
 	all     bool
+	listen  string // where metrics are served, "" nowhere
 	// enabled selects the rules, nil all of them.
 	enabled func(*conformance.Entry) bool
 	// What tests replace.
@@ -74,6 +75,7 @@ the order of their time, and a pcapng file says which interface each is of.
 ` + aboutCapture + aboutForms + ` -l writes each frame as soon
 as it has come, not when no frame waits.
 
+` + aboutListen + `
 Exit codes: 0 done; 2 wrong usage; 3 the capture failed, or an output could not
 be written.
 ` + aboutSelection + aboutFilters + `
@@ -89,6 +91,7 @@ With live, --worst N has the tables at the end list N connections.` + aboutStati
   iwdissect live -w trace.pcapng -b filesize:100000 -b files:10 eth0
   iwdissect live --duration 1m --summary-only eth0
   iwdissect live --duration 1m -q -z rdma,srt -z io,stat,1 eth0
+  iwdissect live --listen 127.0.0.1:9478 --summary-only eth0
   iwdissect live -w trace.pcapng --format ndjson eth0 | jq .info
 `, "\n"),
 		ValidArgsFunction: completeLive,
@@ -128,6 +131,7 @@ func (o *liveOptions) flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.board, "summary", false, "show the worst connections, again every second (default on a terminal)")
 	f.BoolVar(&o.lines, "lines", false, "show a line for each PDU (default if standard output is no terminal)")
 	f.BoolVar(&o.summary, "summary-only", false, "show only the summary at the end")
+	f.StringVar(&o.listen, "listen", "", "serve metrics for Prometheus, /healthz and /readyz on `HOST:PORT`")
 	f.BoolVar(&o.all, "all", false, "show all connections in the tables, not the worst 50")
 	widthFlag(f, &o.columns)
 	o.analysisFlags(f)
@@ -176,6 +180,9 @@ func (o *liveOptions) check(words []string) error {
 		return usagef("--summary-only goes without -V, -x and --records")
 	case o.worst > 0 && (o.format != "text" || o.shaped()):
 		return usagef("--worst of live goes with --format text")
+	}
+	if err := checkListen(o.listen, o.set.Changed("listen")); err != nil {
+		return err
 	}
 	if len(o.ifaces) == 0 {
 		if lacksInterface(words) {

@@ -30,6 +30,7 @@ type captureFlags struct {
 	buffer  int // MiB
 	during  time.Duration
 	keep    string
+	fan     int // files beside each other
 	stops   []string
 	turns   []string
 	selects string // the text of -f
@@ -64,6 +65,7 @@ func (c *captureFlags) addFlags(f *pflag.FlagSet, with string) {
 	f.BoolVarP(&c.monitor, "monitor-mode", "I", false, with+"no effect but an error: monitor mode is for wireless interfaces")
 	f.StringVarP(&c.link, "linktype", "y", "", with+"fail if the interface has another link `TYPE` than this: EN10MB, RAW or LINUX_SLL")
 	f.StringVarP(&c.keep, "write", "w", "", with+"save the frames to `FILE`")
+	f.IntVar(&c.fan, "fan-out", 0, with+"with -w: write `N` files beside each other, with whole connections in each, as --shard divides them")
 	f.StringArrayVarP(&c.stops, "autostop", "a", nil, with+"stop at `COND`: duration:S, packets:N, filesize:KB or files:N")
 	f.StringArrayVarP(&c.turns, "ring-buffer", "b", nil, with+"change to another file at `COND`: duration:S, filesize:KB, packets:N or interval:S; files:N keeps the last N")
 	f.DurationVar(&c.during, "duration", 0, with+"stop after this `TIME`, such as 30s or 5m")
@@ -76,7 +78,7 @@ func (c *captureFlags) addFlags(f *pflag.FlagSet, with string) {
 
 // captureFlagNames are those that mean nothing for a file.
 var captureFlagNames = []string{
-	"no-promiscuous-mode", "monitor-mode", "linktype", "write", "autostop", "ring-buffer", "duration",
+	"no-promiscuous-mode", "monitor-mode", "linktype", "write", "fan-out", "autostop", "ring-buffer", "duration",
 	"filter", "bpf-file", "snaplen", "ring-size", "buffer-size",
 }
 
@@ -137,7 +139,12 @@ func (c *captureFlags) checkInterfaces() error {
 }
 
 func (c *captureFlags) checkKeep() error {
-	if !c.set.Changed("write") && c.keep == "" {
+	switch {
+	case c.set.Changed("fan-out") && (c.fan < 1 || c.fan > mostFanned):
+		return usagef("--fan-out takes 1 to %d files, not %d", mostFanned, c.fan)
+	case c.fan > 0 && c.keep == "":
+		return usagef("--fan-out goes with -w, which names the files")
+	case !c.set.Changed("write") && c.keep == "":
 		return nil
 	}
 	switch c.keep {

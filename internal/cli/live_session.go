@@ -38,7 +38,7 @@ type session struct {
 	sink *liveSink
 	view liveView
 	out  *bufio.Writer
-	keep *store // nil without -w
+	keep frameStore // nil without -w
 	// framed is the view, if it is shown frames.
 	framed frameView
 	// stats are the statistics of -z, nil without any.
@@ -50,6 +50,8 @@ type session struct {
 	gate  *gate
 	// memory is the account of the run.
 	memory *budget.Account
+	// metrics are those of --listen, nil without.
+	metrics *liveMetrics
 
 	frame   capture.Frame
 	ifaces  []pcapng.Interface
@@ -141,17 +143,20 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 	}
 	lean := opt
 	c.memory = account(&lean)
+	c.metrics = newLiveMetrics(o.listen)
 	c.stats = o.stats(&o.input, &lean, shown, foresight{})
 	c.sink = c.judged(shown)
-	lean.Lean = c.view.sink() == nil && c.sink.engine == nil && (c.stats == nil || !c.stats.needs.PDUs)
-	c.run = pipeline.New(lean, c.stats.beside(c.sink))
+	lean.Lean = c.view.sink() == nil && c.sink.engine == nil && (c.stats == nil || !c.stats.needs.PDUs) && c.metrics == nil
+	c.run = pipeline.New(lean, c.metrics.beside(c.stats.beside(c.sink)))
 	if c.h, err = o.tap(o.taps()); err != nil {
 		return nil, err
 	}
-	if err := c.store(); err != nil {
+	if err := errors.Join(c.metrics.open(), c.store()); err != nil {
+		c.metrics.close()
 		_ = c.h.Release() // the first error is the one to report
 		return nil, err
 	}
+	o.sandbox.accepts = c.metrics != nil
 	o.sandbox.writes = append(o.sandbox.writes, o.keep)
 	o.sandbox.confine(o.s, nil)
 	return c, nil
@@ -180,7 +185,7 @@ func (c *session) store() (err error) {
 	if o.keep == "" {
 		return nil
 	}
-	c.keep, err = newStore(o.keep, o.plan, o.inputs(), c.ifaces, o.clock, func(err error) {
+	c.keep, err = o.frameStore(c.ifaces, o.clock, func(err error) {
 		c.clear()
 		o.s.warn(err)
 	})
@@ -197,12 +202,11 @@ func (c *session) judged(shown *pipeline.Selection) *liveSink {
 		Enabled: c.o.enabled, OnBug: onBug(c.o.iface, c.o.s.warn),
 		Window: windowLive, CompareAfter: int64(compareLive),
 	}
-	more := c.stats.finding()
-	opt.OnFinding = more
 	if s, ok := l.next.(interface{ Finding(*conformance.Finding) }); ok && c.wantsFindings() {
-		if opt.OnFinding = s.Finding; more != nil {
-			opt.OnFinding = func(f *conformance.Finding) { s.Finding(f); more(f) }
-		}
+		opt.OnFinding = s.Finding
+	}
+	for _, more := range []func(*conformance.Finding){c.stats.finding(), c.metrics.finding()} {
+		opt.OnFinding = each(opt.OnFinding, more)
 	}
 	keep := ofSelected(c.sel, c.view.keep())
 	switch count := c.stats.findings(); {
@@ -216,6 +220,17 @@ func (c *session) judged(shown *pipeline.Selection) *liveSink {
 		l.engine = conformance.New(opt, keep)
 	}
 	return l
+}
+
+// each calls two functions with each finding; either may be nil.
+func each(a, b func(*conformance.Finding)) func(*conformance.Finding) {
+	if a == nil || b == nil {
+		if a == nil {
+			return b
+		}
+		return a
+	}
+	return func(f *conformance.Finding) { a(f); b(f) }
 }
 
 // wantsFindings reports whether what is shown, or a filter, asks for findings.
@@ -317,6 +332,7 @@ func (c *session) capture() error {
 	if !c.o.quiet {
 		c.tell("capturing on %s, Ctrl-C ends", c.o.iface)
 	}
+	c.serve()
 	c.started = time.Now()
 	c.handed, c.counted = c.started, c.started
 	if err := c.frames(); err != nil {
@@ -448,6 +464,7 @@ func (c *session) unkept(err error) {
 func (c *session) handOn() {
 	now := time.Now()
 	c.handed = now
+	c.publish(now)
 	if c.keep != nil {
 		c.kept(c.keep.tick())
 	}
@@ -519,6 +536,7 @@ func (c *session) finish() {
 	c.match.end()
 	c.gate.end()
 	c.run.Finish()
+	c.metrics.close()
 	c.gate.end()
 	c.over()
 	dropped := "drops unknown"

@@ -23,7 +23,7 @@ func (*liveStats) erase()                    {}
 func (v *liveStats) finish(string) {
 	c := v.c
 	w := &statWriter{w: c.out, format: c.o.format}
-	w.write(c.o.iface, c.stats.Reports())
+	w.write(fileUnit(c.o.iface), c.stats.Reports())
 	if err := w.close(); err != nil && !c.gone {
 		c.fail(err)
 		c.gone = true

@@ -54,6 +54,7 @@ func ran(in string, args ...string) (stdout, stderr string, code int) {
 // is not listed is said, the exit code is that of findings, and nothing depends on processors
 // or on whether the capture comes from a pipe.
 func TestMemory_GivenUp(t *testing.T) {
+	unlessRaced(t)
 	const conns = 300 // with 100 findings each
 	file := attack(t, "findings", conns)
 	raw, err := os.ReadFile(file)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/internal/bpf"
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/display"
 	"github.com/iwdissect/iwdissect/internal/fields"
 )
@@ -16,7 +17,7 @@ import (
 func (in *input) noFilter(args []string) error {
 	missing := args
 	for i, name := range args {
-		if _, err := os.Stat(name); name == "-" || !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(name); name == "-" || capture.IsURL(name) || !errors.Is(err, fs.ErrNotExist) {
 			missing = args[i+1:]
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/iwdissect/iwdissect/internal/render"
 )
 
-// placed reports whether a report says where in the file the frames of findings are.
-func (o *checkRun) placed() bool {
+// placed reports whether a report says where in the file the frames of findings are, of a capture that is one file.
+func (o *checkRun) placed(u *unit) bool {
 	sarif := func(v string) bool { return strings.HasPrefix(v, "sarif=") }
-	return !o.single() && (o.format == "sarif" || slices.ContainsFunc(o.outputs, sarif))
+	return !u.how.single() && len(u.files) == 1 && (o.format == "sarif" || slices.ContainsFunc(o.outputs, sarif))
 }
 
 // places finds the frames of findings in a file. It is read again for that, as far as it must:

@@ -82,8 +82,8 @@ func (o *reportOptions) run(args []string) error {
 	o.sandbox.confine(o.s, files)
 	page := &report.Report{Tool: "iwdissect " + Version}
 	failed := false
-	for i, name := range o.sources(files) {
-		c, errs := o.one(opt, i, name, files)
+	for i, u := range o.units(files) {
+		c, errs := o.one(opt, i, u)
 		for _, err := range errs {
 			failed = true
 			o.s.warn(err)
@@ -117,7 +117,7 @@ func (o *reportOptions) possible(files []string) error {
 }
 
 // one makes the part of the page about a capture, and returns what went wrong.
-func (o *reportOptions) one(opt pipeline.Options, place int, name string, files []string) (*report.Capture, []error) {
+func (o *reportOptions) one(opt pipeline.Options, place int, u *unit) (*report.Capture, []error) {
 	var errs []error
 	opt.OnError = func(err error) { errs = append(errs, err) }
 	opt.ReadAhead, opt.Pipes, opt.Sums, opt.Outlines = o.ahead(), true, true, true
@@ -127,8 +127,8 @@ func (o *reportOptions) one(opt pipeline.Options, place int, name string, files 
 	first.Brief, first.Marks = true, true
 	o.upper(&first)
 	memory := account(&first)
-	run := pipeline.New(first, judge(name, details, survey, memory, opt.OnError))
-	shown, format, err := o.reads(run, name, files)
+	run := pipeline.New(first, judge(u.name, details, survey, memory, opt.OnError))
+	shown, format, err := o.reads(run, u)
 	if err != nil {
 		errs = append(errs, err)
 	}
@@ -136,12 +136,12 @@ func (o *reportOptions) one(opt pipeline.Options, place int, name string, files 
 	if err == nil || totals.Frames > 0 {
 		survey.Summary.Capture(&totals, run.Others())
 	}
-	once := o.once(name, files)
+	once := readableTwice(u.files, "") != nil
 	chosen := o.chosenOf(survey, details, cs, once)
 	c := survey.Capture(place, &totals, cs, chosen)
 	c.File, c.Format = visible.Text(shown), format
 	if again, judged := details.Choose(survey, cs, chosen); again && !once {
-		o.again(details, judged, opt, name, files)
+		o.again(details, judged, opt, u)
 	} else if again {
 		c.Notes = append(c.Notes, o.said(readOnce+"the PDUs of the findings are not shown: save it to a file for that."))
 	}
@@ -151,14 +151,6 @@ func (o *reportOptions) one(opt pipeline.Options, place int, name string, files 
 	c.Details = details.All(cs)
 	c.Notes = append(c.Notes, o.unknown(cs)...)
 	return c, errs
-}
-
-// once reports whether a capture can be read only once.
-func (o *reportOptions) once(name string, files []string) bool {
-	if !o.single() {
-		files = []string{name}
-	}
-	return readableTwice(files, "") != nil
 }
 
 // readOnce begins what a page lacks because of that.
@@ -221,17 +213,17 @@ func (o *reportOptions) unknown(cs []*trace.Connection) (notes []string) {
 
 // again reads a capture again for what the first reading has not of the chosen connections. What
 // is wrong with the file was reported the first time.
-func (o *reportOptions) again(details *report.Details, judged bool, opt pipeline.Options, name string, files []string) {
+func (o *reportOptions) again(details *report.Details, judged bool, opt pipeline.Options, u *unit) {
 	opt.OnError = nil
 	o.upper(&opt)
 	memory := account(&opt)
 	var sink pipeline.Sink = details
 	if judged {
-		sink = &judgedSome{judge(name, details, nil, memory, func(error) {}), details}
+		sink = &judgedSome{judge(u.name, details, nil, memory, func(error) {}), details}
 	}
 	run := pipeline.New(opt, sink)
 	details.Until(run.Stop)
-	_, _, _ = o.reads(run, name, files) // reported the first time
+	_, _, _ = o.reads(run, u) // reported the first time
 	run.Finish()
 }
 
@@ -265,10 +257,10 @@ func (j *judgedSome) Ended(live, record *trace.Connection) {
 }
 
 // reads runs over a capture.
-func (o *reportOptions) reads(run *pipeline.Run, name string, files []string) (shown, format string, err error) {
-	src, err := o.open(name, files, o.s)
+func (o *reportOptions) reads(run *pipeline.Run, u *unit) (shown, format string, err error) {
+	src, err := o.open(u, o.s)
 	if err != nil {
-		return name, "", err
+		return u.name, "", err
 	}
 	defer src.Close() //nolint:errcheck // only read from
 	defer o.progress(o.s, src)()

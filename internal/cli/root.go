@@ -9,18 +9,34 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/extcap"
 	"github.com/iwdissect/iwdissect/internal/outfile"
 )
 
+// Option changes what the command line can do.
+type Option func(*IOStreams)
+
+// WithObjects has URLs read by r, in a program of that name.
+func WithObjects(program string, r capture.Remote) Option {
+	return func(s *IOStreams) {
+		s.program = program
+		capture.Reach(r)
+	}
+}
+
 // Main runs the command line of the process and returns its exit code.
-func Main() int {
+func Main(options ...Option) int {
 	if len(os.Args) > 1 && os.Args[1] == waitingPager && waitingPager != "" {
 		return becomePager(os.Args[2:])
 	}
 	collect()
 	defer outfile.RemoveLeftovers()
-	return Run(SystemStreams(), os.Args[1:])
+	s := SystemStreams()
+	for _, o := range options {
+		o(s)
+	}
+	return Run(s, os.Args[1:])
 }
 
 // Run runs a command line.
@@ -59,7 +75,7 @@ func runContext(ctx context.Context, s *IOStreams, args []string) int {
 func newRoot(s *IOStreams) *cobra.Command {
 	analyze := newAnalyze(s)
 	root := &cobra.Command{
-		Use:   "iwdissect [command] FILE...",
+		Use:   s.own() + " [command] FILE...",
 		Short: "Dissect and analyse iWARP (RDMA over TCP or SCTP) traffic",
 		Long: strings.TrimSpace(`
 Dissect and analyse iWARP traffic: MPA (RFC 5044, RFC 6581), DDP (RFC 5041) and
@@ -68,7 +84,7 @@ RDMAP (RFC 5040, RFC 7306) over TCP, and DDP over SCTP (RFC 5043).
 FILE is a pcap or pcapng file, plain or compressed with gzip, zstd or lz4, or -
 for standard input. A folder stands for the capture files below it, sorted by
 name. 'iwdissect FILE' is short for 'iwdissect analyze FILE'.
-
+` + aboutObjects() + `
 Exit codes: 0 done; 1 findings (check); 2 wrong usage; 3 an input could not be
 read to its end, or an output could not be written.`),
 		Example: strings.Trim(`
@@ -101,7 +117,7 @@ read to its end, or an output could not be written.`),
 	root.SetVersionTemplate(versionLine())
 	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newDissect(s), newFollow(s), analyze, newCheck(s), newReport(s), newView(s), newDemo(s), newRules(s), newExplain(s), newLive(s), newAnnotate(s), newExtcap(s), newGenerate(s), newFields(s), newMan(s), newVersion(s))
+	root.AddCommand(newDissect(s), newFollow(s), analyze, newCheck(s), newMerge(s), newReport(s), newView(s), newDemo(s), newRules(s), newExplain(s), newLive(s), newAnnotate(s), newExtcap(s), newGenerate(s), newServe(s), newConnect(s), newFields(s), newMan(s), newVersion(s))
 	root.InitDefaultCompletionCmd()
 	helpOfCommands(root)
 	if c, _, err := root.Find([]string{"completion"}); err == nil {

@@ -11,6 +11,7 @@ import (
 // TestRules_SeeIt runs the commands that the explanation of a rule shows: check
 // has to find what it is said to judge by, and only that.
 func TestRules_SeeIt(t *testing.T) {
+	unlessRaced(t)
 	t.Chdir(t.TempDir())
 	run := func(command string) string {
 		var out, errs bytes.Buffer

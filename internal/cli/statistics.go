@@ -176,7 +176,7 @@ func (s *stats) beside(next pipeline.Sink) pipeline.Sink {
 	if s == nil {
 		return next
 	}
-	return &gathering{next: next, to: picked(s.sel, s.Run), stats: s}
+	return &tee{first: &statsSink{picked(s.sel, s.Run), s}, next: next}
 }
 
 // parsed is parse, where there may be no findings.
@@ -188,60 +188,18 @@ func (o *statFlags) parsed(w io.Writer, unjudged bool) (helped bool, err error) 
 	return helped, err
 }
 
-// gathering tells statistics what it tells a sink. The statistics are told first: findings
-// about a PDU come from the sink.
-type gathering struct {
-	next  pipeline.Sink // nil: none
-	to    pipeline.Sink
+// statsSink are the statistics as a sink that is told of what they are about.
+type statsSink struct {
+	pipeline.Sink
 	stats *stats
 }
 
-// PDU implements [trace.Sink].
-func (g *gathering) PDU(p *trace.PDU) {
-	g.to.PDU(p)
-	if g.next != nil {
-		g.next.PDU(p)
-	}
-}
-
-// Transaction implements [trace.Sink].
-func (g *gathering) Transaction(t *trace.Transaction) {
-	g.to.Transaction(t)
-	if g.next != nil {
-		g.next.Transaction(t)
-	}
-}
-
-// Gap implements [trace.Sink].
-func (g *gathering) Gap(e *trace.GapEvent) {
-	g.to.Gap(e)
-	if g.next != nil {
-		g.next.Gap(e)
-	}
-}
-
-// Frame implements [pipeline.Sink].
-func (g *gathering) Frame(f *pipeline.Frame) {
-	g.to.Frame(f)
-	if g.next != nil {
-		g.next.Frame(f)
-	}
-}
-
 // Ended implements [pipeline.Judge].
-func (g *gathering) Ended(live, record *trace.Connection) {
-	if j, ok := g.next.(pipeline.Judge); ok {
-		j.Ended(live, record)
-	}
+func (g *statsSink) Ended(live, record *trace.Connection) {
 	if g.stats.sel.Conn(record.Number) {
 		g.stats.Ended(live, record)
 	}
 }
 
 // Finish implements [pipeline.Judge].
-func (g *gathering) Finish() {
-	if j, ok := g.next.(pipeline.Judge); ok {
-		j.Finish()
-	}
-	g.stats.Finish()
-}
+func (g *statsSink) Finish() { g.stats.Finish() }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ func noCSV() error { return usagef("--format csv is for statistics alone: add -q
 
 // gathered is what became of a capture.
 type gathered struct {
-	name    string
+	*unit
 	reports []*statistics.Report
 	errs    []error
 }
@@ -58,16 +59,16 @@ func (a *statsAlone) run(opt pipeline.Options, files []string) error {
 
 func (a *statsAlone) all(opt pipeline.Options, files []string) error {
 	a.sandbox.confine(a.s, files)
-	names := a.sources(files)
-	w := &statWriter{w: a.s.Out, format: a.format, named: len(names) > 1}
+	units := a.units(files)
+	w := &statWriter{w: a.s.Out, format: a.format, named: len(units) > 1}
 	failed := false
-	opt = divide(opt, len(names))
-	for g := range inOrder(a.share(len(names)), names, func(name string) *gathered { return a.one(opt, name, files, len(names) == 1) }) {
+	opt = divide(opt, len(units))
+	for g := range inOrder(a.share(len(units)), units, func(u *unit) *gathered { return a.one(u.options(opt), u, len(units) == 1) }) {
 		for _, err := range g.errs {
 			failed = true
 			a.s.warn(err)
 		}
-		w.write(g.name, g.reports)
+		w.write(g.unit, g.reports)
 		if w.err != nil {
 			break
 		}
@@ -82,24 +83,24 @@ func (a *statsAlone) all(opt pipeline.Options, files []string) error {
 }
 
 // one gathers the statistics of a capture.
-func (a *statsAlone) one(opt pipeline.Options, name string, files []string, sole bool) *gathered {
-	g := &gathered{name: name}
+func (a *statsAlone) one(opt pipeline.Options, u *unit, sole bool) *gathered {
+	g := &gathered{unit: u}
 	tell := func(err error) { g.errs = append(g.errs, err) }
 	opt.OnError, opt.ReadAhead = tell, a.ahead()
 	a.upper(&opt)
 	sel := a.selection(&opt)
-	k := a.foresee(a.s, name, files, opt, true, nil)
-	a.rank(a.s, name, files, opt, sel, k, !a.unjudged, nil)
+	k := a.foresee(a.s, u, opt, true, nil)
+	a.rank(a.s, u, opt, sel, k, !a.unjudged, nil)
 	st := a.alone(a.input, &opt, sel, k)
 	var judges pipeline.Sink
 	if keep := st.findings(); keep != nil {
-		judges = judgeFor(name, nil, keep, account(&opt), tell, st.finding())
+		judges = judgeFor(u.name, nil, keep, account(&opt), tell, st.finding()).of(&opt)
 	}
 	run := pipeline.New(opt, st.beside(judges))
 	if sole {
 		a.pager.ends(run.Stop)
 	}
-	src, err := a.open(name, files, a.s)
+	src, err := a.open(u, a.s)
 	if err != nil {
 		tell(err)
 		g.reports = st.Reports()
@@ -125,30 +126,33 @@ type statWriter struct {
 }
 
 // write writes those of a capture.
-func (s *statWriter) write(file string, reports []*statistics.Report) {
+func (s *statWriter) write(u *unit, reports []*statistics.Report) {
 	name := ""
-	if s.named {
-		name = file
+	if s.named && u.point == "" {
+		name = u.name
 	}
 	switch s.format {
 	case csvFormat:
 		if s.err == nil {
 			s.csv.W = s.w
-			s.err = s.csv.Write(name, reports)
+			s.csv.Point = u.point != ""
+			s.err = s.csv.Write(cmp.Or(u.point, name), reports)
 		}
 	case "json":
 		s.head()
 		s.json(struct {
+			Point      string               `json:"point,omitempty"`
 			File       string               `json:"file"`
 			Statistics []*statistics.Report `json:"statistics"`
-		}{file, reports})
+		}{u.point, u.file(), reports})
 	case "ndjson":
 		for _, r := range reports {
 			s.json(struct {
 				Record    string             `json:"record"`
 				Statistic *statistics.Report `json:"statistic"`
 				File      string             `json:"file,omitempty"`
-			}{"statistic", r, name})
+				Point     string             `json:"point,omitempty"`
+			}{"statistic", r, name, u.point})
 			s.text("\n")
 		}
 	default:
@@ -156,7 +160,7 @@ func (s *statWriter) write(file string, reports []*statistics.Report) {
 			if s.begun {
 				s.text("\n")
 			}
-			s.text("==> " + visible.Text(file) + " <==\n")
+			s.text("==> " + visible.Text(u.name) + " <==\n")
 		}
 		if s.err == nil {
 			s.err = statistics.Text(s.w, reports)

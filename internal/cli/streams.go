@@ -29,6 +29,8 @@ type IOStreams struct {
 	completing bool
 	// command names the command that runs, in errors.
 	command string
+	// program is the name of the program, if it is another one than iwdissect.
+	program string
 	// Width is how many columns the terminal has, if OutTTY; 0 if that is not known.
 	Width int
 	// Size is the width and height of the terminal; nil: not known.
@@ -140,9 +142,17 @@ func (s *IOStreams) say(format string, args ...any) {
 // name is the name of the command that runs, as it was called.
 func (s *IOStreams) name() string {
 	if s.command == "" {
-		return "iwdissect"
+		return s.own()
 	}
 	return s.command
+}
+
+// own is the name of the program.
+func (s *IOStreams) own() string {
+	if s.program == "" {
+		return "iwdissect"
+	}
+	return s.program
 }
 
 // size is the width and height of the terminal, or those of old ones if it does not tell.

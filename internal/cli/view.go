@@ -141,7 +141,7 @@ func (o *viewOptions) checkFiles(args []string) error {
 	case o.firstGiven() != "":
 		return usagef("%s goes with -i IFACE", o.firstGiven())
 	case !slices.Contains(files, "-"):
-		return nil
+		return reachable(files)
 	case len(files) > 1:
 		return usagef("view takes several files or standard input, not both")
 	}
@@ -214,20 +214,20 @@ func (o *viewOptions) file(src *view.Source, files []string) (func() []error, er
 	if len(files) > 1 && !o.single() {
 		return nil, usagef("the folder has %d captures; name one of them, or --join makes one of all", len(files))
 	}
-	name := o.sources(files)[0]
-	opened, err := o.open(name, files, o.s) // so that what cannot be read is told without a screen
+	u := o.units(files)[0]
+	opened, err := o.open(u, o.s) // so that what cannot be read is told without a screen
 	if err != nil {
 		return nil, err
 	}
 	var first atomic.Pointer[source]
 	first.Store(opened)
-	src.Name = name
+	src.Name = u.name
 	src.Run.ReadAhead = o.ahead()
 	src.Store = view.File{Source: func() (capture.Source, error) {
 		if s := first.Swap(nil); s != nil {
 			return s.Source, nil
 		}
-		s, err := o.open(name, files, o.s)
+		s, err := o.open(u, o.s)
 		if err != nil {
 			return nil, err
 		}

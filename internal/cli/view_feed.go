@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,7 +20,7 @@ import (
 // pipe has standard input shown. It is read by a goroutine of its own, which the end of the
 // process ends: a read from a pipe cannot be interrupted.
 func (o *viewOptions) pipe(ctx context.Context, src *view.Source, most int) error {
-	in, err := o.open("-", []string{"-"}, o.s)
+	in, err := o.open(fileUnit("-"), o.s)
 	if err != nil {
 		return err
 	}
@@ -26,6 +28,7 @@ func (o *viewOptions) pipe(ctx context.Context, src *view.Source, most int) erro
 	src.Name, src.Store, src.Live = "standard input", frames, true
 	context.AfterFunc(ctx, func() { frames.End(nil) })
 	go func() {
+		defer endOnPanic(frames)
 		var f capture.Frame
 		for {
 			err := in.Next(&f)
@@ -51,13 +54,21 @@ func (o *viewOptions) pipe(ctx context.Context, src *view.Source, most int) erro
 	return nil
 }
 
+// endOnPanic, if a goroutine panics that hands frames to the view, has the view show that as an
+// error: nobody would give the terminal back to the user otherwise.
+func endOnPanic(frames *view.Frames) {
+	if p := recover(); p != nil {
+		frames.End(fmt.Errorf("a fault of iwdissect, please report it: %v\n%s", p, debug.Stack()))
+	}
+}
+
 // viewFeed hands frames of interfaces to the view.
 type viewFeed struct {
 	o      *viewOptions
 	h      tap
 	frames *view.Frames
 	ifaces []pcapng.Interface
-	keep   *store // nil without -w
+	keep   frameStore // nil without -w
 	done   chan struct{}
 	drops  atomic.Uint64 // frames that the kernel dropped
 
@@ -107,7 +118,7 @@ func (v *viewFeed) store() (err error) {
 	if o.keep == "" {
 		return nil
 	}
-	v.keep, err = newStore(o.keep, o.plan, o.inputs(), v.ifaces, o.clock, v.fail)
+	v.keep, err = o.frameStore(v.ifaces, o.clock, v.fail)
 	return err
 }
 
@@ -123,6 +134,7 @@ const tickLive = 250 * time.Millisecond
 // run takes frames until there are no more.
 func (v *viewFeed) run() {
 	defer close(v.done)
+	defer endOnPanic(v.frames)
 	var failure error
 	var p live.Packet
 	var f capture.Frame

@@ -58,6 +58,7 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // TestWidth_Captures: what is said of real captures fits the width, each colour ends in
 // the line that it begins in, and a pipe gets what a wide terminal does.
 func TestWidth_Captures(t *testing.T) {
+	unlessRaced(t)
 	t.Chdir("../../testdata/pcaps")
 	files, err := filepath.Glob("*.pcap")
 	if err != nil || len(files) < 20 {

@@ -82,7 +82,7 @@ func (r *ranking) worst(n int, cs []*trace.Connection) map[uint64]bool {
 
 // rank reads a capture for its worst connections, and selects them. Only then is it known
 // what is shown of it, so it is read again. What is wrong with the file is reported then.
-func (in *input) rank(s *IOStreams, name string, files []string, opt pipeline.Options, sel *pipeline.Selection, k foresight, judges bool, enabled func(*conformance.Entry) bool) {
+func (in *input) rank(s *IOStreams, u *unit, opt pipeline.Options, sel *pipeline.Selection, k foresight, judges bool, enabled func(*conformance.Entry) bool) {
 	if in.worst == 0 {
 		return
 	}
@@ -93,11 +93,11 @@ func (in *input) rank(s *IOStreams, name string, files []string, opt pipeline.Op
 	r := newRanking(first)
 	var sink pipeline.Sink
 	if judges {
-		engine := conformance.New(conformance.Options{Enabled: enabled, OnBug: func(string, any) {}, OnFinding: m.findings()}, r)
+		engine := partly(conformance.New(conformance.Options{Enabled: enabled, OnBug: func(string, any) {}, OnFinding: m.findings()}, r), &opt)
 		sink = &judging{engine, nil}
 	}
 	run := pipeline.New(opt, m.before(sink))
-	if src, err := in.open(name, files, s); err == nil {
+	if src, err := in.open(u, s); err == nil {
 		m.source(src.Source)
 		_ = run.Read(src.Source) // reported the second time
 		_ = src.Close()          // only read from

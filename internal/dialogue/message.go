@@ -2,6 +2,7 @@ package dialogue
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
@@ -79,6 +80,9 @@ type Messages struct {
 	// Most is how many may be open at once, 0 for the default.
 	Most int
 
+	// Those that are open: the first ones in few, which is searched faster than a map, and the
+	// others in open.
+	few  []*Message
 	open map[key]*Message
 	turn uint64
 	free []*Message
@@ -94,7 +98,7 @@ func (m *Messages) Add(p *trace.PDU) *Message {
 		return nil
 	}
 	k := keyOf(p)
-	msg := m.open[k]
+	msg := m.of(k)
 	if msg != nil && !msg.continuedBy(p) {
 		m.broken(msg)
 		msg = nil
@@ -112,7 +116,7 @@ func (m *Messages) Add(p *trace.PDU) *Message {
 		msg.Done, msg.nth = p.Message.Done, p.Message.Segments
 	}
 	if msg.Done {
-		delete(m.open, k)
+		m.end(msg)
 		m.free = append(m.free[:0], msg)
 	}
 	return msg
@@ -120,10 +124,7 @@ func (m *Messages) Add(p *trace.PDU) *Message {
 
 // begin begins a message with a PDU.
 func (m *Messages) begin(k key, p *trace.PDU) *Message {
-	if m.open == nil {
-		m.open = map[key]*Message{}
-	}
-	if len(m.open) >= cmp.Or(m.Most, Most) {
+	if len(m.few)+len(m.open) >= cmp.Or(m.Most, Most) {
 		m.broken(m.oldest())
 	}
 	msg := new(Message)
@@ -136,19 +137,48 @@ func (m *Messages) begin(k key, p *trace.PDU) *Message {
 		First: p.Number, FirstFrame: p.Frame, Began: p.Time, key: k, turn: m.turn,
 		Start: p.Message != nil && p.Message.StartKnown && p.Message.Segments == 1,
 	}
-	m.open[k] = msg
+	switch {
+	case len(m.few) < mostFew:
+		m.few = append(m.few, msg)
+	case m.open == nil:
+		m.open = map[key]*Message{k: msg}
+	default:
+		m.open[k] = msg
+	}
 	return msg
 }
 
-// oldest is the message that began first of those that are open.
-func (m *Messages) oldest() (first *Message) {
-	for _, msg := range m.open {
-		if first == nil || msg.turn < first.turn {
-			first = msg
+// mostFew is how many messages are searched one by one: those of a connection, in most cases.
+const mostFew = 8
+
+// of is the message of a key that is open; nil: there is none.
+func (m *Messages) of(k key) *Message {
+	for _, msg := range m.few {
+		if msg.key == k {
+			return msg
 		}
 	}
-	return first
+	return m.open[k]
 }
+
+// end takes a message out of those that are open.
+func (m *Messages) end(msg *Message) {
+	i := slices.Index(m.few, msg)
+	if i < 0 {
+		delete(m.open, msg.key)
+		return
+	}
+	last := len(m.few) - 1
+	m.few[i], m.few[last] = m.few[last], nil
+	m.few = m.few[:last]
+}
+
+// oldest is the message that began first of those that are open.
+func (m *Messages) oldest() *Message {
+	return slices.MinFunc(slices.AppendSeq(slices.Clone(m.few), maps.Values(m.open)), byTurn)
+}
+
+func byTurn(a, b *Message) int { return cmp.Compare(a.turn, b.turn) }
 
 // offset is where a segment stands in its message, or in the tagged buffer.
 func offset(s *ddp.Segment) uint64 {
@@ -171,7 +201,7 @@ func (m *Message) continuedBy(p *trace.PDU) bool {
 
 // broken gives a message up.
 func (m *Messages) broken(msg *Message) {
-	delete(m.open, msg.key)
+	m.end(msg)
 	if m.Broken != nil {
 		m.Broken(msg)
 	}
@@ -180,7 +210,7 @@ func (m *Messages) broken(msg *Message) {
 // Gap breaks off what a direction of a connection has under way: octets are missing.
 func (m *Messages) Gap(conn uint64, dir trace.Dir) {
 	for slot := range uint8(slotQueue + queues) {
-		if msg := m.open[key{conn, dir, slot}]; msg != nil {
+		if msg := m.of(key{conn, dir, slot}); msg != nil {
 			m.broken(msg)
 		}
 	}
@@ -188,11 +218,8 @@ func (m *Messages) Gap(conn uint64, dir trace.Dir) {
 
 // All are the messages that are open, in the order in which they began.
 func (m *Messages) All() []*Message {
-	all := make([]*Message, 0, len(m.open))
-	for _, msg := range m.open {
-		all = append(all, msg)
-	}
-	slices.SortFunc(all, func(a, b *Message) int { return cmp.Compare(a.turn, b.turn) })
+	all := slices.AppendSeq(slices.Clone(m.few), maps.Values(m.open))
+	slices.SortFunc(all, byTurn)
 	return all
 }
 

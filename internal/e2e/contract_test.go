@@ -19,24 +19,25 @@ var members = map[string]map[string]bool{
 	"frame": {
 		"record": true, "frame": true, "time": true, "len": true, "caplen": true, "conn": false, "dir": false,
 		"src": false, "dst": false, "transport": false, "source": false, "pdus": false, "carries": false, "notes": true, "info": true,
+		"point": false,
 	},
 	"pdu": {
 		"record": true, "pdu": true, "conn": true, "kind": true, "dir": true, "frame": true, "time": true, "frames": true,
-		"offset": false, "length": true, "info": true, "fields": true,
+		"offset": false, "length": true, "info": true, "fields": true, "point": false,
 	},
 	"transaction": {
 		"record": true, "conn": true, "frame": true, "kind": true, "request_pdu": true, "response_pdus": true,
-		"response_pdus_omitted": false, "bytes": true, "latency_first_ns": false, "latency_ns": false,
+		"response_pdus_omitted": false, "bytes": true, "latency_first_ns": false, "latency_ns": false, "point": false,
 	},
 	"finding": {
 		"record": true, "rule": true, "level": true, "conn": true, "dir": false, "frame": true, "source": false, "pdu": false, "offset": false,
-		"spec": true, "section": false, "message": true, "evidence": true,
+		"spec": true, "section": false, "message": true, "evidence": true, "point": false,
 	},
 	"connection": {
 		"record": true, "conn": true, "transport": true, "initiator": true, "responder": true, "roles": true, "upper_layer": false,
 		"syn_captured": true, "mpa": true, "first_frame": true, "first_time": true, "last_frame": true, "last_time": true,
 		"i2r": true, "r2i": true, "read_latency": false, "atomic_latency": false, "startup_latency_ns": false,
-		"end": true, "terminates": true, "problems": true,
+		"end": true, "terminates": true, "problems": true, "point": false,
 	},
 }
 

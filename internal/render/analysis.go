@@ -55,7 +55,10 @@ func (a *Analysis) flush() {
 }
 
 // Begin starts the entry of a capture.
-func (a *Analysis) Begin(file string) {
+func (a *Analysis) Begin(file string) { a.BeginPoint("", file) }
+
+// BeginPoint starts the entry of the capture of a point, unless that is "".
+func (a *Analysis) BeginPoint(point, file string) {
 	o := &a.obj
 	if o.comma {
 		o.sep()
@@ -63,6 +66,9 @@ func (a *Analysis) Begin(file string) {
 	o.b = append(o.b, '\n')
 	o.comma = false
 	o.open()
+	if point != "" {
+		o.str("point", point)
+	}
 	o.str("file", file)
 	o.key("transactions")
 	o.openList()

@@ -12,6 +12,8 @@ import (
 
 // Checked is what became of a capture that was checked.
 type Checked struct {
+	// Point is the name of the capture point, "": there is none. File are its files.
+	Point        string
 	File, Format string
 	Totals       pipeline.Totals
 	// Others is what the capture holds besides iWARP; may be nil.
@@ -42,6 +44,22 @@ type Checked struct {
 	// may suppress findings, if there is one.
 	Compared bool
 	Config   string
+}
+
+// title is what the capture is called in text.
+func (c *Checked) title() string {
+	if c.Point != "" {
+		return "point " + c.Point
+	}
+	return c.File
+}
+
+// fileOf is the file that a finding is in, as far as it is known.
+func (c *Checked) fileOf(f *Finding) string {
+	if c.Point != "" && f.In.File != "" {
+		return f.In.File
+	}
+	return c.File
 }
 
 // ConnVerdicts are the verdicts on a connection. Thousands of connections may share
@@ -126,6 +144,15 @@ type Report interface {
 	Capture(*Checked) error
 	Close() error
 }
+
+// noReport writes nothing.
+type noReport struct{}
+
+// NewNoReport makes a report that writes nothing: what became of captures goes elsewhere.
+func NewNoReport() Report { return noReport{} }
+
+func (noReport) Capture(*Checked) error { return nil }
+func (noReport) Close() error           { return nil }
 
 // said is what was found, with observed and expected if there are any.
 func said(f *conformance.Finding) string {

@@ -79,12 +79,16 @@ type linesReport struct {
 // NewLinesReport writes a finding or verdict record a line.
 func NewLinesReport(w io.Writer) Report { return &linesReport{out: output{w: w}} }
 
-func (r *linesReport) record(file, kind string, members func(*object)) {
+func (r *linesReport) record(c *Checked, kind string, members func(*object)) {
 	r.obj = object{b: r.out.b}
 	r.obj.open()
 	r.obj.str("record", kind)
 	members(&r.obj)
-	r.obj.str("file", file)
+	if c.Point != "" { // which may have thousands of files
+		r.obj.str("point", c.Point)
+	} else {
+		r.obj.str("file", c.File)
+	}
 	r.obj.close()
 	r.out.b = append(r.obj.b, '\n')
 	r.out.done()
@@ -92,10 +96,10 @@ func (r *linesReport) record(file, kind string, members func(*object)) {
 
 func (r *linesReport) Capture(c *Checked) error {
 	for i := range c.Findings {
-		r.record(c.File, "finding", func(o *object) { checkedMembers(o, &c.Findings[i]) })
+		r.record(c, "finding", func(o *object) { checkedMembers(o, &c.Findings[i]) })
 	}
 	c.eachVerdict(func(conn uint64, v *conformance.Judgement) {
-		r.record(c.File, "verdict", func(o *object) { verdictMembers(o, conn, v) })
+		r.record(c, "verdict", func(o *object) { verdictMembers(o, conn, v) })
 	})
 	return r.out.err
 }
@@ -120,19 +124,23 @@ func NewGitHubReport(w io.Writer) Report { return &githubReport{output{w: w}} }
 
 func (r *githubReport) Capture(c *Checked) error {
 	for i := range c.Findings {
-		r.annotate(c.File, &c.Findings[i])
+		r.annotate(c, &c.Findings[i])
 	}
 	return r.out.err
 }
 
 // annotate writes the command for a finding.
-func (r *githubReport) annotate(file string, f *Finding) {
+func (r *githubReport) annotate(c *Checked, f *Finding) {
 	if !f.Open() {
 		return
 	}
 	command := map[conformance.Severity]string{conformance.Error: "error", conformance.Warning: "warning", conformance.Note: "notice"}[f.Severity]
-	text := "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + f.place() + ": " + said(&f.Finding)
-	r.out.b = append(r.out.b, "::"+command+" file="+property.Replace(inside(file))+",title="+property.Replace(f.Rule.ID)+"::"+data.Replace(inside(text))+"\n"...)
+	text := ""
+	if c.Point != "" {
+		text = c.title() + " "
+	}
+	text += "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + f.place() + ": " + said(&f.Finding)
+	r.out.b = append(r.out.b, "::"+command+" file="+property.Replace(inside(c.fileOf(f)))+",title="+property.Replace(f.Rule.ID)+"::"+data.Replace(inside(text))+"\n"...)
 	r.out.done()
 }
 

@@ -68,12 +68,12 @@ func (r *textReport) Capture(c *Checked) error {
 	r.suppressed += suppressed
 	r.config = c.Config
 	blocks := blocksOf(c.Findings, r.All)
-	v := Verdict{File: c.File, Selected: c.Selected, Conns: uint64(len(c.Connections)), Totals: &c.Totals, Diagnoses: c.Diagnoses(), Brief: true, All: r.All, Width: r.Width, Bad: r.Paint}
+	v := Verdict{File: c.title(), Selected: c.Selected, Conns: uint64(len(c.Connections)), Totals: &c.Totals, Diagnoses: c.Diagnoses(), Brief: true, All: r.All, Width: r.Width, Bad: r.Paint}
 	says := v.says()
 	if len(blocks) == 0 && known == 0 && !says {
 		return r.err
 	}
-	r.line(0, visible.Text(c.File))
+	r.line(0, visible.Text(c.title()))
 	if says && r.err == nil {
 		r.err = v.Write(r.w)
 	}

@@ -263,7 +263,7 @@ func (f *Follow) Finding(x *conformance.Finding) {
 func (f *Follow) LeftOut() { f.flush() }
 
 // Capture implements the sink of a capture: there is only one.
-func (f *Follow) Capture(string) {}
+func (f *Follow) Capture(_, _ string) {}
 
 // flush shows what was held.
 func (f *Follow) flush() {
@@ -306,7 +306,7 @@ func (f *Follow) announce(before *spoken) {
 		e := f.entry(trace.KindFPDU, nil, m.Dir)
 		e.begins, e.hasOp, e.op = true, true, m.Op
 		e.first, e.last, e.began, e.ended = m.FirstFrame, m.FirstFrame, m.Began, m.Began
-		e.text = append(append(e.text, t.text...), " begins"...)
+		e.text = append(appendSubject(e.text, m), " begins"...)
 		f.show(e)
 	}
 }

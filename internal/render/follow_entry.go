@@ -33,8 +33,10 @@ type spoken struct {
 	pdu, lastPDU uint64
 	first, last  uint64
 	began, ended int64
-	// text is what it is; below stands beneath it.
+	// text is what it is, if it is said; of most messages it is made only when they are shown,
+	// see words. below stands beneath it.
 	text, below []byte
+	unsaid      bool
 	colour      string
 	// length is its payload in octets, payload the first of them.
 	length                   int64
@@ -138,7 +140,6 @@ func shapeOf(e *spoken, length int64) uint64 {
 
 // talk is what is gathered of a message while it goes on.
 type talk struct {
-	text      []byte
 	payload   []byte
 	colour    string
 	announced bool
@@ -154,7 +155,7 @@ type talk struct {
 
 // reset makes it that of another message. What the entry of the last one has is not used again.
 func (t *talk) reset() {
-	*t = talk{text: t.text[:0], whole: t.whole[:0], upper: t.upper[:0], found: spoken{below: t.found.below[:0]}}
+	*t = talk{whole: t.whole[:0], upper: t.upper[:0], found: spoken{below: t.found.below[:0]}}
 }
 
 // segment takes in a segment.
@@ -163,14 +164,6 @@ func (t *talk) segment(f *Follow, p *trace.PDU) {
 	head, n, _ := p.ULPDU()
 	body := head[min(seg.HeaderLen, len(head)):]
 	n = max(n-seg.HeaderLen, 0)
-	if len(t.text) == 0 {
-		t.text = append(t.text, op.String()...)
-		if seg.Tagged {
-			t.text = appendTO(appendSTag(t.text, " stag ", seg.STag), " to ", seg.TO)
-		} else {
-			t.text = appendPlace(t.text, seg, op)
-		}
-	}
 	if u := p.Upper; u != nil && len(t.upper) == 0 && len(u.Info) > 0 {
 		t.upper = appendUpper(t.upper, u)
 		if u.HasOperation {
@@ -266,13 +259,38 @@ func (f *Follow) message(m *dialogue.Message, c *trace.Connection) *spoken {
 	if e.colour = t.colour; t.found.colour != "" {
 		e.colour = t.found.colour
 	}
-	b := append(e.text, t.text...)
 	e.verb = t.verb
-	if m.Op.HeaderLen() > 0 {
-		e.text = append(append(b, t.whole...), t.upper...)
-		return e
+	switch {
+	case m.Op.HeaderLen() > 0:
+		e.text = append(append(appendSubject(e.text, m), t.whole...), t.upper...)
+	case len(t.upper) > 0:
+		e.text = append(appendWhole(e.text, m), t.upper...)
+	default:
+		e.unsaid = true
 	}
-	b = append(b, ", "...)
+	return e
+}
+
+// words is the text of an entry.
+func (e *spoken) words() []byte {
+	if e.unsaid {
+		e.text, e.unsaid = appendWhole(e.text, &e.message), false
+	}
+	return e.text
+}
+
+// appendSubject says which message it is.
+func appendSubject(b []byte, m *dialogue.Message) []byte {
+	b = append(b, m.Op.String()...)
+	if m.Segment.Tagged {
+		return appendTO(appendSTag(b, " stag ", m.Segment.STag), " to ", m.Segment.TO)
+	}
+	return appendPlace(b, &m.Segment, m.Op)
+}
+
+// appendWhole says which message it is, and how long.
+func appendWhole(b []byte, m *dialogue.Message) []byte {
+	b = append(appendSubject(b, m), ", "...)
 	b = append(b, diagnose.Counted(uint64(m.Length), "octet", "octets")...) //nolint:gosec // not negative
 	if m.Segments > 1 {
 		b = append(appendNumber(b, " in ", uint64(m.Segments)), " segments"...)
@@ -280,8 +298,7 @@ func (f *Follow) message(m *dialogue.Message, c *trace.Connection) *spoken {
 			b = append(append(b, ", "...), diagnose.Duration(took)...)
 		}
 	}
-	e.text = append(b, t.upper...)
-	return e
+	return b
 }
 
 // broken shows a message that is not completed.

@@ -164,7 +164,7 @@ func (l *ladder) put(e *spoken) {
 	if e.begins || e.announced {
 		letter = l.letter(e)
 	}
-	text := append([]byte(letter), e.text...)
+	text := append([]byte(letter), e.words()...)
 	text = appendMarks(appendAnswer(text, e), e)
 	l.arrow(before, string(text), e)
 	if len(e.below) > 0 {

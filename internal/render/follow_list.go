@@ -65,7 +65,7 @@ func (l *list) put(e *spoken) {
 		l.began = len(b)
 	}
 	at := len(b)
-	b = append(b, e.text...)
+	b = append(b, e.words()...)
 	b = appendAnswer(b, e)
 	b = appendMarks(b, e)
 	l.line = b

@@ -74,7 +74,7 @@ func (r *followRecords) entry(e *spoken) {
 		}
 		o.closeList()
 	}
-	o.str("info", string(e.text))
+	o.str("info", string(e.words()))
 	r.finish(&o)
 	r.f.release(e)
 }

@@ -40,7 +40,7 @@ func (r *FollowRow) Text() string {
 		return ""
 	}
 	e := r.said
-	return string(appendMarks(appendAnswer(append([]byte(nil), e.text...), e), e))
+	return string(appendMarks(appendAnswer(append([]byte(nil), e.words()...), e), e))
 }
 
 // Below is what else there is to say, such as its findings.

@@ -57,7 +57,7 @@ func NewJUnitReport(w io.Writer, fail conformance.Severity) Report {
 }
 
 func (r *junitReport) Capture(c *Checked) error {
-	s := junitSuite{Name: inside(c.File)}
+	s := junitSuite{Name: inside(c.title())}
 	found := map[*conformance.Entry][]*Finding{}
 	for i := range c.Findings {
 		f := &c.Findings[i]

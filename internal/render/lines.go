@@ -280,7 +280,7 @@ func (l *Lines) Frame(f *pipeline.Frame) {
 }
 
 // Capture begins another capture; name is written if it is not empty.
-func (l *Lines) Capture(name string) {
+func (l *Lines) Capture(name, _ string) {
 	l.frame, l.index, l.any, l.several = 0, 0, false, false
 	l.times.restart()
 	if name != "" {

@@ -75,7 +75,7 @@ func (r *textReport) End(c *Checked) error {
 
 // Finding implements [LiveReport].
 func (r *linesReport) Finding(file string, f *Finding) error {
-	r.record(file, "finding", func(o *object) { checkedMembers(o, f) })
+	r.record(&Checked{File: file}, "finding", func(o *object) { checkedMembers(o, f) })
 	r.out.flush()
 	return r.out.err
 }
@@ -83,7 +83,7 @@ func (r *linesReport) Finding(file string, f *Finding) error {
 // Judged implements [LiveReport].
 func (r *linesReport) Judged(file string, c *trace.Connection, _ []diagnose.Diagnosis, vs []conformance.Judgement) error {
 	for i := range vs {
-		r.record(file, "verdict", func(o *object) { verdictMembers(o, c.Number, &vs[i]) })
+		r.record(&Checked{File: file}, "verdict", func(o *object) { verdictMembers(o, c.Number, &vs[i]) })
 	}
 	r.out.flush()
 	return r.out.err
@@ -94,7 +94,7 @@ func (r *linesReport) End(*Checked) error { return r.out.err }
 
 // Finding implements [LiveReport].
 func (r *githubReport) Finding(file string, f *Finding) error {
-	r.annotate(file, f)
+	r.annotate(&Checked{File: file}, f)
 	r.out.flush()
 	return r.out.err
 }

@@ -30,6 +30,7 @@ type Records struct {
 	walk  fields.Walker
 	notes []string
 	file  string
+	point string
 	// origin is where a frame came from, of several files; nil: the capture is one file.
 	origin func(frame uint64) Origin
 
@@ -64,9 +65,13 @@ func NewRecords(w io.Writer, sel Select, list, live bool) *Records {
 	return r
 }
 
-// Capture begins another capture; name goes into each record if it is not
-// empty.
-func (r *Records) Capture(name string) { r.file = name }
+// Capture begins another capture; what it is called goes into each record: the point, or else the
+// name, unless that is empty.
+func (r *Records) Capture(name, point string) {
+	if r.file, r.point = name, point; point != "" {
+		r.file = "" // a point may have thousands of files: where a frame came from says the record
+	}
+}
 
 // Origins says where frames come from, if the capture is made of several files.
 func (r *Records) Origins(of func(frame uint64) Origin) { r.origin = of }
@@ -84,6 +89,9 @@ func (r *Records) begin(b []byte, kind string) {
 func (r *Records) end() []byte {
 	if r.file != "" {
 		r.obj.str("file", r.file)
+	}
+	if r.point != "" {
+		r.obj.str("point", r.point)
 	}
 	r.obj.close()
 	if !r.list {
@@ -105,6 +113,9 @@ func (r *Records) start(b []byte, head string) []byte {
 func (r *Records) finish(b []byte) []byte {
 	if r.file != "" {
 		b = appendJSONString(append(b, `,"file":`...), r.file)
+	}
+	if r.point != "" {
+		b = appendJSONString(append(b, `,"point":`...), r.point)
 	}
 	if r.list {
 		return append(b, '}')

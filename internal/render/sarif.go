@@ -121,10 +121,28 @@ func (r *sarifReport) rule(e *conformance.Entry) int {
 	return i
 }
 
+// artifactURI is the URI of a capture: of a file relative to where the program was started, of an
+// object its own.
+func artifactURI(name string) string {
+	scheme, rest, ok := strings.Cut(name, "://")
+	switch {
+	case ok && scheme == "https":
+		return name
+	case ok && scheme == "s3":
+		bucket, key, _ := strings.Cut(rest, "/")
+		return (&url.URL{Scheme: scheme, Host: bucket, Path: "/" + key}).String()
+	}
+	return (&url.URL{Path: filepath.ToSlash(name)}).String()
+}
+
 func (r *sarifReport) Capture(c *Checked) error {
-	file := sarifPhysical{sarifArtifact{(&url.URL{Path: filepath.ToSlash(c.File)}).String()}}
+	file := sarifPhysical{sarifArtifact{artifactURI(c.File)}}
 	for i := range c.Findings {
-		r.result(c, &c.Findings[i], file.Artifact.URI)
+		uri := file.Artifact.URI
+		if of := c.fileOf(&c.Findings[i]); of != c.File {
+			uri = artifactURI(of)
+		}
+		r.result(c, &c.Findings[i], uri)
 	}
 	notify := func(level, text string) {
 		r.ran.Notifications = append(r.ran.Notifications, sarifNotification{level, sarifText{text}, []sarifLocation{{file}}})
@@ -161,7 +179,7 @@ func (r *sarifReport) result(c *Checked, f *Finding, uri string) {
 	o.str("iwdissect/v1", f.Fingerprint())
 	o.close()
 	decided(&o, c, f)
-	properties(&o, f)
+	properties(&o, c, f)
 	o.close()
 	r.out.b = o.b
 	r.out.done()
@@ -225,9 +243,12 @@ func decided(o *object, c *Checked, f *Finding) {
 }
 
 // properties are what of a finding SARIF has no member for.
-func properties(o *object, f *Finding) {
+func properties(o *object, c *Checked, f *Finding) {
 	o.key("properties")
 	o.open()
+	if c.Point != "" {
+		o.str("point", c.Point)
+	}
 	o.uint("frame", f.Frame)
 	o.uint("conn", f.Conn.Number)
 	if f.HasDir {

@@ -19,7 +19,7 @@ func Enter(p Policy) (State, error) {
 	s.Landlock, errs[0] = p.restrictFiles()
 	errs[1] = dropCapabilities(keep)
 	// Last: the filter refuses some of what was done above.
-	if errs[2] = filterCalls(); errs[2] == nil {
+	if errs[2] = filterCalls(p.Accept); errs[2] == nil {
 		s.Seccomp = len(denied) > 0
 	}
 	return s, errors.Join(errs[:]...)

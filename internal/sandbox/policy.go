@@ -16,6 +16,9 @@ type Policy struct {
 	Write []string
 	// Fill are folders in which files are made.
 	Fill []string
+	// Accept leaves the call that takes connections from sockets that listen already. New sockets
+	// stay refused.
+	Accept bool
 }
 
 // State says what is in force, or could be.

@@ -24,6 +24,9 @@ import (
 // is the folder that is used.
 const inside = "SANDBOX_INSIDE"
 
+// accepting in the environment lets it take connections.
+const accepting = "SANDBOX_ACCEPTING"
+
 func TestMain(m *testing.M) {
 	if folder := os.Getenv(inside); folder != "" {
 		program(folder)
@@ -33,7 +36,10 @@ func TestMain(m *testing.M) {
 }
 
 // layout are the files of a test, below a folder.
-type layout struct{ folder string }
+type layout struct {
+	folder string
+	accept bool
+}
 
 func (l layout) in() string      { return filepath.Join(l.folder, "in.pcap") }
 func (l layout) link() string    { return filepath.Join(l.folder, "link.pcap") }
@@ -42,7 +48,7 @@ func (l layout) out() string     { return filepath.Join(l.folder, "out", "report
 func (l layout) fill() string    { return filepath.Join(l.folder, "fill") }
 
 func (l layout) policy() Policy {
-	return Policy{Read: []string{l.in(), l.link(), filepath.Join(l.folder, "not there")}, Write: []string{l.out()}, Fill: []string{l.fill()}}
+	return Policy{Read: []string{l.in(), l.link(), filepath.Join(l.folder, "not there")}, Write: []string{l.out()}, Fill: []string{l.fill()}, Accept: l.accept}
 }
 
 // program tries everything in a sandbox, says what came of it, and ends with its input.
@@ -57,9 +63,11 @@ func program(folder string) {
 			}
 		}()
 	}
-	state, err := Enter(layout{folder}.policy())
+	l := layout{folder, os.Getenv(accepting) != ""}
+	listening := listen()
+	state, err := Enter(l.policy())
 	got := map[string]string{"enter": result(err), "state": state.String()}
-	for name, try := range attempts(layout{folder}) {
+	for name, try := range attempts(l, listening) {
 		done := make(chan struct{})
 		tries <- func() {
 			got[name] = result(try())
@@ -84,7 +92,7 @@ func result(err error) string {
 }
 
 // attempts are what is tried.
-func attempts(l layout) map[string]func() error {
+func attempts(l layout, listening int) map[string]func() error {
 	read := func(name string) func() error {
 		return func() error {
 			_, err := os.ReadFile(name)
@@ -138,11 +146,15 @@ func attempts(l layout) map[string]func() error {
 			_, err := os.StartProcess("/bin/true", []string{"true"}, &os.ProcAttr{})
 			return err
 		},
-		"run a program by the system":  func() error { return unix.Exec("/bin/true", []string{"true"}, nil) },
-		"make a process":               call(unix.SYS_CLONE, uintptr(unix.SIGCHLD)),
-		"connect by IP":                socket(unix.AF_INET, unix.SOCK_STREAM),
-		"connect by UDP":               socket(unix.AF_INET6, unix.SOCK_DGRAM),
-		"connect by a local socket":    socket(unix.AF_UNIX, unix.SOCK_STREAM),
+		"run a program by the system": func() error { return unix.Exec("/bin/true", []string{"true"}, nil) },
+		"make a process":              call(unix.SYS_CLONE, uintptr(unix.SIGCHLD)),
+		"connect by IP":               socket(unix.AF_INET, unix.SOCK_STREAM),
+		"connect by UDP":              socket(unix.AF_INET6, unix.SOCK_DGRAM),
+		"connect by a local socket":   socket(unix.AF_UNIX, unix.SOCK_STREAM),
+		"take a connection": func() error {
+			_, _, err := unix.Accept4(listening, 0)
+			return err
+		},
 		"capture":                      socket(unix.AF_PACKET, unix.SOCK_RAW),
 		"signal the parent":            func() error { return unix.Kill(os.Getppid(), 0) },
 		"signal all":                   func() error { return unix.Kill(-1, 0) },
@@ -178,6 +190,18 @@ func fillFolder(folder string) error {
 		return err
 	}
 	return errors.Join(f.Close(), root.Link(".part", "whole"), root.Remove(".part"))
+}
+
+// listen opens a socket that listens, and to which nobody connects.
+func listen() int {
+	s, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
+	if err == nil {
+		err = errors.Join(unix.Bind(s, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), unix.Listen(s, 1))
+	}
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 func signalSelf() error {
@@ -226,7 +250,7 @@ var files = map[string]string{
 // calls are what attempts give that a filter refuses.
 var calls = map[string]string{
 	"run a program": "EPERM", "run a program by the system": "EPERM", "make a process": "EPERM",
-	"connect by IP": "EPERM", "connect by UDP": "EPERM", "connect by a local socket": "EPERM", "capture": "EPERM",
+	"connect by IP": "EPERM", "connect by UDP": "EPERM", "connect by a local socket": "EPERM", "take a connection": "EPERM", "capture": "EPERM",
 	"signal the parent": "EPERM", "signal all": "EPERM", "trace": "EPERM", "mount": "EPERM", "enter a namespace": "EPERM",
 	"load a filter into a kernel": "EPERM", "watch events": "EPERM", "io_uring": "EPERM", "keys": "EPERM", "a file in memory": "EPERM",
 	"read memory of a process": "EPERM", "load a module": "EPERM", "make memory code": "EPERM", "get memory for code": "EPERM",
@@ -256,7 +280,7 @@ func need(t *testing.T) State {
 // newLayout makes the files.
 func newLayout(t *testing.T) layout {
 	t.Helper()
-	l := layout{t.TempDir()}
+	l := layout{folder: t.TempDir()}
 	for _, name := range []string{l.in(), l.planted()} {
 		if err := os.WriteFile(name, []byte("secret"), 0o600); err != nil {
 			t.Fatal(err)
@@ -282,6 +306,9 @@ func enter(t *testing.T, l layout) (got map[string]string, pid int) {
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), inside+"="+l.folder)
+	if l.accept {
+		cmd.Env = append(cmd.Env, accepting+"=yes")
+	}
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -308,6 +335,22 @@ func enter(t *testing.T, l layout) (got map[string]string, pid int) {
 		t.Fatalf("%v: %s", err, line)
 	}
 	return got, cmd.Process.Pid
+}
+
+// TestEnter_Accept: a process that answers takes connections, and still makes none.
+func TestEnter_Accept(t *testing.T) {
+	need(t)
+	l := newLayout(t)
+	l.accept = true
+	got, _ := enter(t, l)
+	for name, want := range map[string]string{"take a connection": "EAGAIN", "connect by IP": "EPERM", "connect by a local socket": "EPERM"} {
+		if !Supported().Seccomp && want == "EPERM" {
+			continue
+		}
+		if got[name] != want {
+			t.Errorf("%s: %s, want %s", name, got[name], want)
+		}
+	}
 }
 
 // TestEnter: a planted file outside cannot be opened, nothing can be run, reached or traced, and
@@ -430,7 +473,7 @@ func TestProgram(t *testing.T) {
 			seen[n]++
 		}
 	}
-	for _, c := range byArgument() {
+	for _, c := range byArgument(false) {
 		seen[c.number]++
 	}
 	for n, times := range seen {
@@ -438,7 +481,7 @@ func TestProgram(t *testing.T) {
 			t.Errorf("call %d is listed %d times", n, times)
 		}
 	}
-	if n := len(filter()); n > 4096 {
+	if n := len(filter(false)); n > 4096 {
 		t.Errorf("%d instructions", n)
 	}
 }

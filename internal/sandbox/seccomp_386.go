@@ -22,3 +22,6 @@ var ofMachine = []call{
 	{number: unix.SYS_MMAP2, argument: 2, with: unix.PROT_EXEC},
 	{number: unix.SYS_SOCKETCALL, argument: 0, is: []uint32{1, 2, 3, 4, 5, 8, 9, 11, 16, 18, 20}},
 }
+
+// acceptBy takes connections.
+var acceptBy = by{unix.SYS_SOCKETCALL, 18}

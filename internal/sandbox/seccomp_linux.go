@@ -62,6 +62,9 @@ var common = []uint32{
 	unix.SYS_SENDTO, unix.SYS_SENDMSG, unix.SYS_SENDMMSG,
 }
 
+// by is a call that does several things, and the first argument that has it do one of them.
+type by struct{ number, argument uint32 }
+
 // call is one that is refused by an argument: if it is one of is, if it is none of isNot, if it
 // has one of the bits of with, or none of those of without. What is not set says nothing.
 type call struct {
@@ -71,7 +74,7 @@ type call struct {
 }
 
 // byArgument are calls that are refused for some arguments.
-func byArgument() []call {
+func byArgument(accept bool) []call {
 	self := uint32(os.Getpid()) //nolint:gosec // a process
 	calls := []call{
 		// Threads, and no processes: the flags of clone3 are out of reach, see below.
@@ -84,14 +87,20 @@ func byArgument() []call {
 		// Memory that becomes code.
 		{number: unix.SYS_MPROTECT, argument: 2, with: unix.PROT_EXEC},
 	}
-	return slices.Concat(calls, ofMachine)
+	others := slices.Clone(ofMachine)
+	if accept {
+		for i, c := range others {
+			others[i].is = slices.DeleteFunc(slices.Clone(c.is), func(v uint32) bool { return by{c.number, v} == acceptBy })
+		}
+	}
+	return slices.Concat(calls, others)
 }
 
 // tiocLinux has the console paste what is selected.
 const tiocLinux = 0x541c
 
-// filter is what each call is held against.
-func filter() []bpf.Instruction {
+// filter is what each call is held against. accept leaves connections to sockets that listen.
+func filter(accept bool) []bpf.Instruction {
 	p := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offMachine, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: machine, SkipTrue: 1},
@@ -103,13 +112,16 @@ func filter() []bpf.Instruction {
 	}
 	for _, list := range [][]uint32{common, denied} {
 		for _, n := range list {
+			if accept && n == unix.SYS_ACCEPT4 {
+				continue
+			}
 			p = append(p, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: n, SkipTrue: 1}, bpf.RetConstant{Val: refuse})
 		}
 	}
 	// clone3 has its flags in memory, where a filter cannot look. To libraries it is missing,
 	// and they use clone.
 	p = append(p, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_CLONE3, SkipTrue: 1}, bpf.RetConstant{Val: missing})
-	for _, c := range byArgument() {
+	for _, c := range byArgument(accept) {
 		body := c.body()
 		p = append(p, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: c.number, SkipTrue: uint8(len(body))}) //nolint:gosec // some instructions
 		p = append(p, body...)
@@ -136,11 +148,11 @@ func (c *call) body() []bpf.Instruction {
 }
 
 // filterCalls puts the filter before all threads.
-func filterCalls() error {
+func filterCalls(accept bool) error {
 	if len(denied) == 0 {
 		return nil // of this machine the numbers are not known
 	}
-	raw, err := bpf.Assemble(filter())
+	raw, err := bpf.Assemble(filter(accept))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Output validates what the program has printed or written: JSON documents, records one a line,
@@ -85,6 +86,10 @@ func value(v []byte) error {
 		return fmt.Errorf("%w in %.200s", err, v)
 	}
 	switch {
+	case strings.HasPrefix(head.Schema, "iwdissect-merge/"):
+		return As("merge", v)
+	case strings.HasPrefix(head.Schema, "iwdissect-tables/"):
+		return As("manifest", v)
 	case head.Source != nil:
 		return As("packet", v)
 	case head.Index != nil || head.Timestamp != nil:

@@ -10,10 +10,12 @@ import (
 
 // CSVWriter writes the tables of reports (RFC 4180, with lines that end in LF). Each begins
 // with a line of names, and an empty line stands between two of them; a table with the names
-// of the one before goes on with it. The first columns of all are the file, if it has a name,
+// of the one before goes on with it. The first columns of all are the file or point, if it has a name,
 // the statistic and the table. Facts are a table of their own.
 type CSVWriter struct {
 	W io.Writer
+	// Point says that the names of captures are those of points.
+	Point bool
 	// names are those of the last table.
 	names []string
 }
@@ -44,7 +46,11 @@ func (c *CSVWriter) table(t *Table, file, name string) error {
 	w := csv.NewWriter(c.W)
 	names, before := []string{"statistic", "table"}, []string{name, t.Key}
 	if file != "" {
-		names, before = append([]string{"file"}, names...), append([]string{file}, before...)
+		kind := "file"
+		if c.Point {
+			kind = "point"
+		}
+		names, before = append([]string{kind}, names...), append([]string{file}, before...)
 	}
 	for _, col := range t.Columns {
 		names = append(names, col.Key)

@@ -474,7 +474,7 @@ func TestView_Keys(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, uint64(len(names))))
 	rounds, keys := 6, 60
 	if tracetest.Campaign() {
-		rounds, keys = 200, 400
+		rounds, keys = 100, 400
 	}
 	for range rounds {
 		name := names[rnd.IntN(len(names))]

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/iwdissect/iwdissect/internal/synth"
+)
+
+// dialTime is how long a peer has to accept a connection.
+const dialTime = 10 * time.Second
+
+func newConnect(s *IOStreams) *cobra.Command {
+	o := &socketOptions{s: s, side: synth.Client}
+	cmd := &cobra.Command{
+		Use:   "connect ADDR [SCENARIO]",
+		Short: "Be an iWARP peer that connects to another one",
+		Long: strings.TrimSpace(`
+Connect to ADDR and play the client of a scenario, speak the protocol of rping, or
+without either do the startup, say what was agreed, and close. ADDR is the only
+address that is connected to.
+` + aboutSockets + `
+Exit codes: 0 done; 1 findings at or above --fail-on, or a step failed; 2 wrong usage;
+3 the peer could not be reached, or an output not written.`),
+		Example: strings.Trim(`
+  iwdissect connect 192.0.2.1:7174
+  iwdissect connect 127.0.0.1:5001 write-read -w client.pcapng
+  iwdissect connect 192.0.2.1:7174 --protocol rping --rounds 10 --hold 250ms
+  iwdissect connect 192.0.2.1:5001 my.yaml --alone --region buf=0x1234,0,4096
+`, "\n"),
+		Args: cobra.RangeArgs(1, 2),
+		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return completeScenarios(c, args, word)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.connect(cmd, args) },
+	}
+	o.flags(cmd)
+	cmd.Flags().IntVar(&o.rounds, "rounds", 1, "with --protocol rping: do `N` rounds")
+	return cmd
+}
+
+func (o *socketOptions) connect(cmd *cobra.Command, args []string) error {
+	if err := o.prepare(cmd.Flags(), args[1:]); err != nil {
+		return err
+	}
+	if o.rounds < 1 {
+		return usagef("--rounds takes a number from 1 on, not %d", o.rounds)
+	}
+	to, err := address(args[0], false)
+	if err != nil {
+		return err
+	}
+	if err := o.capture(); err != nil {
+		return err
+	}
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	dialer := net.Dialer{Timeout: dialTime}
+	err = o.session(ctx, func(ctx context.Context, _ int) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", to.String()) })
+	return errors.Join(err, o.keep())
+}

@@ -1,0 +1,256 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/dataset"
+	"github.com/iwdissect/iwdissect/internal/merge"
+	"github.com/iwdissect/iwdissect/internal/outfile"
+	"github.com/iwdissect/iwdissect/internal/points"
+	"github.com/iwdissect/iwdissect/internal/render"
+)
+
+// mergeOptions are the flags of merge. Of those of check it has what concerns findings and
+// reports.
+type mergeOptions struct {
+	check checkOptions
+	list  string // --points
+	level conformance.Severity
+}
+
+func newMerge(s *IOStreams) *cobra.Command {
+	o := &mergeOptions{check: checkOptions{s: s}}
+	cmd := &cobra.Command{
+		Use:   "merge DIR...",
+		Short: "Put the results of capture points together, and judge them",
+		Long: strings.TrimSpace(`
+Put together what analyze and check wrote with --format parquet below DIR: totals, a table
+of the points, what went wrong at how many of them, and the findings by rule. Findings at
+or above --fail-on make the exit code 1, as with check: the gate of a fleet is here, since
+batch engines take a task that exits with 1 for one that failed.
+
+What a task writes counts when its manifest is there. Of several results of a point the
+newest counts, and shards of a point are put together. --points FILE names the points that
+must have a result; a point without one, or without one of its shards, makes the exit code 3,
+and so does a point whose capture could not be read to its end.
+
+--format json has one document. ndjson, sarif, junit and github are those of check with a
+point in the place of a file; ndjson has no verdicts of single connections, junit one suite
+for each point. A finding that stands for several counts once in them.
+
+Exit codes: 0 nothing at or above --fail-on; 1 findings; 2 wrong usage; 3 a point without
+a result or with a capture that could not be read, or an output that could not be written.`),
+		Example: strings.Trim(`
+  iwdissect merge results
+  iwdissect merge --points points.txt --fail-on warning results
+  iwdissect merge --format junit --output json=fleet.json results
+`, "\n"),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
+	}
+	o.flags(cmd.Flags())
+	s.completeFlags(cmd, checkFormats...)
+	return cmd
+}
+
+func (o *mergeOptions) flags(f *pflag.FlagSet) {
+	c := &o.check
+	formatFlag(f, &c.format, formatWords())
+	f.StringVar(&o.list, "points", "", "these points must have results: `FILE` has one a line")
+	f.StringArrayVar(&c.outputs, "output", nil, "write another report, `FORMAT=FILE`")
+	f.StringVar(&c.failOn, "fail-on", "error", "exit with 1 on findings at or above `LEVEL`: error, warning or note")
+	f.StringArrayVar(&c.enable, "enable", nil, "count only findings of the rules that match `RULE`")
+	f.StringArrayVar(&c.disable, "disable", nil, "do not count findings of the rules that match `RULE`")
+	f.BoolVar(&c.all, "all", false, "list all points and diagnoses in text, not the worst")
+	f.StringVar(&c.color, colourFlag, "auto", "colours: `WHEN` is auto, always or never")
+	f.Lookup(colourFlag).NoOptDefVal = "always"
+	c.columns = unsetWidth
+}
+
+// mergeOutput is a report of merge: of points as they come, or of all.
+type mergeOutput struct {
+	format string
+	w      io.Writer
+	// of points, nil for a summary.
+	report *checkReport
+	file   *outfile.File
+	failed error
+}
+
+func (o *mergeOptions) run(args []string) error {
+	if len(args) == 0 {
+		return usagef("merge takes the folders that --format parquet -o wrote to")
+	}
+	var ok bool
+	if o.level, ok = conformance.ParseSeverity(o.check.failOn); !ok {
+		return usagef("--fail-on takes error, warning or note, not %q", o.check.failOn)
+	}
+	enabled, err := o.check.enabled()
+	if err != nil {
+		return err
+	}
+	var wanted []points.Point
+	if o.list != "" {
+		if wanted, err = points.Read(o.list); err != nil {
+			return usagef("--points: %w", err)
+		}
+	}
+	outs, err := o.outputs()
+	if err != nil {
+		return err
+	}
+	results, errs := dataset.Results(args)
+	sum := merge.New(o.check.failOn)
+	for _, err := range errs {
+		// A task that did not come to its end is no failure if another one did.
+		sum.Remarks = append(sum.Remarks, err.Error())
+	}
+	failed := len(results) == 0
+	opt := merge.Options{}
+	if len(o.check.enable)+len(o.check.disable) > 0 {
+		opt.Enabled = enabled
+	}
+	if slices.ContainsFunc(outs, func(m *mergeOutput) bool { return m.report != nil }) {
+		opt.Keep = func(c *render.Checked) error { return o.point(outs, c) }
+	}
+	for i := range results {
+		if err := sum.Add(&results[i], opt); err != nil {
+			failed = true
+			o.check.s.warn(err)
+		}
+	}
+	sum.Missing = append(sum.Missing, pointsWithout(wanted, results)...)
+	sum.End(o.level, failed)
+	for _, r := range sum.Remarks {
+		o.check.s.say("%s", r)
+	}
+	return o.close(outs, sum)
+}
+
+// pointsWithout are the points of a list that have no result.
+func pointsWithout(wanted []points.Point, results []dataset.Result) (names []string) {
+	for _, p := range wanted {
+		if _, ok := slices.BinarySearchFunc(results, p.Name, func(r dataset.Result, name string) int { return strings.Compare(r.Point, name) }); !ok {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// outputs opens all reports.
+func (o *mergeOptions) outputs() (outs []*mergeOutput, err error) {
+	first, err := o.output(o.check.format, o.check.s.Out)
+	if err != nil {
+		return nil, err
+	}
+	outs = append(outs, first)
+	names := make([]string, 0, len(o.check.outputs))
+	for _, v := range o.check.outputs {
+		format, name, ok := strings.Cut(v, "=")
+		if !ok || name == "" {
+			return nil, usagef("--output takes FORMAT=FILE, not %q", v)
+		}
+		if _, err := o.output(format, io.Discard); err != nil {
+			return nil, err
+		}
+		if err := outfile.Distinct(name, names); err != nil {
+			return nil, usagef("--output %s: %w", v, err)
+		}
+		names = append(names, name)
+	}
+	for _, v := range o.check.outputs {
+		format, name, _ := strings.Cut(v, "=")
+		f, err := outfile.Create(name, []string{o.list})
+		if err != nil {
+			return nil, errors.Join(err, discard(outs))
+		}
+		out, err := o.output(format, f)
+		if err != nil {
+			return nil, errors.Join(err, f.Discard(), discard(outs))
+		}
+		out.file = f
+		outs = append(outs, out)
+	}
+	return outs, nil
+}
+
+// discard removes what was written of files.
+func discard(outs []*mergeOutput) (err error) {
+	for _, m := range outs {
+		if m.file != nil {
+			err = errors.Join(err, m.file.Discard())
+		}
+	}
+	return err
+}
+
+func (o *mergeOptions) output(format string, w io.Writer) (*mergeOutput, error) {
+	m := &mergeOutput{format: format, w: w}
+	if format == "text" || format == "json" {
+		return m, nil
+	}
+	if !slices.Contains(checkFormats, format) {
+		return nil, usagef("--format and --output take %s, not %q", formatWords(), format)
+	}
+	var err error
+	m.report, err = o.check.report(format, w, appearance{}, o.level)
+	return m, err
+}
+
+// point hands a point to the reports.
+func (o *mergeOptions) point(outs []*mergeOutput, c *render.Checked) error {
+	for _, m := range outs {
+		if m.report != nil && m.failed == nil {
+			m.failed = m.report.Capture(c)
+		}
+	}
+	return nil
+}
+
+// close ends the reports, and says what the exit code is.
+func (o *mergeOptions) close(outs []*mergeOutput, sum *merge.Summary) error {
+	failed := false
+	for _, m := range outs {
+		if err := brokenPipe(o.closeOne(m, sum)); err != nil {
+			failed = true
+			o.check.s.warn(err)
+		}
+	}
+	switch {
+	case failed || sum.Gate.ExitCode == exitInput:
+		return errReported
+	case sum.Gate.ExitCode == exitFindings:
+		return errFindings
+	}
+	return nil
+}
+
+func (o *mergeOptions) closeOne(m *mergeOutput, sum *merge.Summary) error {
+	err := m.failed
+	switch {
+	case err != nil:
+	case m.report != nil:
+		err = m.report.Report.Close()
+	case m.format == "json":
+		err = sum.JSON(m.w)
+	default:
+		paint, wrong := o.check.s.colour(o.check.color)
+		if err = wrong; err == nil {
+			err = sum.Text(m.w, merge.TextOptions{All: o.check.all, Paint: painter(paint && m.file == nil)})
+		}
+	}
+	if m.file == nil {
+		return err
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("%s report: %w", m.format, err), m.file.Discard())
+	}
+	return m.file.Commit()
+}

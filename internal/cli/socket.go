@@ -1,0 +1,434 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/outfile"
+	"github.com/iwdissect/iwdissect/internal/peer"
+	"github.com/iwdissect/iwdissect/internal/peer/player"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+	"github.com/iwdissect/iwdissect/internal/synth/startup"
+	"github.com/iwdissect/iwdissect/internal/visible"
+)
+
+// socketOptions are the flags of serve and connect.
+type socketOptions struct {
+	s          *IOStreams
+	side       synth.Side
+	out        string
+	protocol   string
+	size       int
+	rounds     int
+	regions    []string
+	alone      bool
+	clean      bool
+	seed       uint64
+	seeded     bool
+	hold, idle time.Duration
+	step       time.Duration
+	noCheck    bool
+	failOn     string
+	noCRC      bool
+	markers    bool
+	revision   uint8
+	rtr        string
+	ird, ord   uint16
+
+	file   *outfile.File
+	tap    *peer.Tap // of the file
+	script *scenario.Scenario
+	bound  map[string]peer.Region
+}
+
+// mostJudged is how much of a session is kept to be judged, in octets.
+const mostJudged = 256 << 20
+
+func (o *socketOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&o.out, "write", "w", "", "write what was sent and received to `OUT`, as pcapng")
+	f.StringVar(&o.protocol, "protocol", "", "speak `PROTOCOL` in place of a scenario: rping")
+	f.StringArrayVar(&o.regions, "region", nil, "with a scenario: memory of the peer, `NAME=STAG,TO,SIZE`; default=... is that of steps that name none")
+	f.BoolVar(&o.alone, "alone", false, "with a scenario: the peer does not play it; do the own steps, and expect what the scenario expects")
+	f.BoolVar(&o.clean, "clean", false, "leave out the faults of the scenario")
+	f.Uint64Var(&o.seed, "seed", 1, "use seed `N` instead of that of the scenario; both sides need the same")
+	f.DurationVar(&o.hold, "hold", 0, "wait `TIME` after the startup before the first FPDU, such as 250ms")
+	f.DurationVar(&o.idle, "idle", peer.DefaultIdle, "reset a connection on which nothing came for `TIME`")
+	f.DurationVar(&o.step, "step-time", 0, "wait at most `TIME` for each step (default 20s, 2s where the scenario has faults)")
+	f.BoolVar(&o.noCheck, "no-check", false, "do not judge what was sent and received by the rules of check")
+	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 on findings at or above `LEVEL`: error, warning or note")
+	what, usual := "with --protocol rping: `N` octets in a round", 64
+	if o.side == synth.Server {
+		what, usual = "without a scenario and rping: `N` octets of memory, which the Reply names", 1<<20
+	}
+	f.IntVar(&o.size, "size", usual, what)
+	f.BoolVar(&o.noCRC, "no-crc", false, "without a scenario: do not ask for CRCs")
+	f.BoolVar(&o.markers, "markers", false, "without a scenario: ask for markers")
+	f.Uint8Var(&o.revision, "revision", 2, "without a scenario: revision `N` of MPA, 1 or 2")
+	f.StringVar(&o.rtr, "rtr", "", "without a scenario: the ready-to-receive indications, a `LIST` of read, write and send")
+	f.Uint16Var(&o.ird, "ird", 16, "without a scenario: take `N` Reads of the peer at once")
+	f.Uint16Var(&o.ord, "ord", 16, "without a scenario: have `N` Reads outstanding at once")
+	o.s.offer(cmd, "protocol", words("rping"))
+	o.s.offer(cmd, "fail-on", words(severities...))
+	o.s.offer(cmd, "rtr", lists([]string{"read", "write", "send"}))
+}
+
+// prepare reads the flags and the scenario.
+func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
+	o.seeded = f.Changed("seed")
+	switch {
+	case o.protocol != "" && o.protocol != "rping":
+		return usagef("--protocol takes rping, not %q", o.protocol)
+	case o.protocol != "" && len(args) > 0:
+		return usagef("--protocol goes without a scenario")
+	case len(args) == 0 && (o.alone || o.clean || o.seeded || len(o.regions) > 0):
+		return usagef("--alone, --clean, --seed and --region go with a scenario")
+	case o.revision != 1 && o.revision != 2:
+		return usagef("--revision takes 1 or 2, not %d", o.revision)
+	case o.size < 1 || o.size > 1<<20:
+		return usagef("--size takes 1 to 1048576 octets, not %d", o.size)
+	case o.hold < 0 || o.idle <= 0 || o.step < 0:
+		return usagef("--hold, --idle and --step-time take times such as 250ms")
+	}
+	if _, ok := conformance.ParseSeverity(o.failOn); !ok {
+		return usagef("--fail-on takes error, warning or note, not %q", o.failOn)
+	}
+	if _, err := o.indications(); err != nil {
+		return err
+	}
+	var err error
+	if o.bound, err = boundRegions(o.regions); err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	s, err := (&generateOptions{s: o.s}).find(args[0])
+	if err != nil {
+		return err
+	}
+	if o.seeded {
+		s = s.WithSeed(o.seed)
+	}
+	if err := s.OnSocket(o.clean); err != nil {
+		return &usageError{err}
+	}
+	o.script = s
+	return nil
+}
+
+// boundRegions reads --region.
+func boundRegions(flags []string) (map[string]peer.Region, error) {
+	all := map[string]peer.Region{}
+	for _, v := range flags {
+		name, place, ok := strings.Cut(v, "=")
+		parts := strings.Split(place, ",")
+		var n [3]uint64
+		for i, bits := range [...]int{32, 64, 64} {
+			if !ok || len(parts) != len(n) {
+				break
+			}
+			var err error
+			n[i], err = strconv.ParseUint(parts[i], 0, bits)
+			ok = err == nil
+		}
+		if !ok || name == "" || len(parts) != len(n) {
+			return nil, usagef("--region takes NAME=STAG,TO,SIZE such as buf=0x1234,0,4096, not %q", v)
+		}
+		if name == "default" {
+			name = ""
+		}
+		all[name] = peer.Region{STag: uint32(n[0]), TO: n[1], Size: n[2]} //nolint:gosec // of 32 bits
+	}
+	return all, nil
+}
+
+func (o *socketOptions) indications() (set mpa.RTRSet, err error) {
+	for _, w := range strings.Split(o.rtr, ",") {
+		switch w {
+		case "":
+		case "read":
+			set |= mpa.RTRRead
+		case "write":
+			set |= mpa.RTRWrite
+		case "send":
+			set |= mpa.RTRSend
+		default:
+			return 0, usagef("--rtr takes read, write and send, not %q", w)
+		}
+	}
+	return set, nil
+}
+
+// endpoint is the endpoint without a scenario.
+func (o *socketOptions) endpoint() rnic.Config {
+	c := startup.Config{
+		Initiator: o.side == synth.Client, Rev: o.revision, Markers: o.markers, CRC: !o.noCRC, IRD: o.ird, ORD: o.ord, Strict: true,
+	}
+	if o.revision == 2 {
+		c.Dialect = startup.Enhanced
+		c.RTR, _ = o.indications()
+		c.PeerToPeer = c.RTR != 0
+	}
+	return rnic.Config{Startup: c, Seed: uint64(time.Now().UnixNano())}
+}
+
+// capture opens the output.
+func (o *socketOptions) capture() error {
+	if o.out == "" {
+		return nil
+	}
+	f, err := outfile.Create(o.out, nil)
+	if err != nil {
+		return err
+	}
+	o.file = f
+	o.tap, err = peer.NewTap(f)
+	return err
+}
+
+// keep ends the output.
+func (o *socketOptions) keep() error {
+	if o.file == nil {
+		return nil
+	}
+	if err := o.tap.Flush(); err != nil {
+		return errors.Join(err, o.file.Discard())
+	}
+	return o.file.Commit()
+}
+
+// bounded keeps what is written, up to a limit.
+type bounded struct {
+	bytes.Buffer
+	over bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.over = b.over || b.Len()+len(p) > mostJudged; b.over {
+		return len(p), nil
+	}
+	return b.Buffer.Write(p)
+}
+
+// session does something on one connection, or on those of a scenario, and judges it. open
+// gives the nth socket.
+func (o *socketOptions) session(ctx context.Context, open func(context.Context, int) (net.Conn, error)) error {
+	kept := &bounded{}
+	own, err := peer.NewTap(kept)
+	if err != nil {
+		return err
+	}
+	var taps []*peer.Tap
+	if !o.noCheck {
+		taps = append(taps, own)
+	}
+	if o.tap != nil {
+		taps = append(taps, o.tap)
+	}
+	var well bool
+	switch {
+	case o.script != nil:
+		well, err = o.play(ctx, open, taps)
+	default:
+		well, err = o.single(ctx, open, taps)
+	}
+	if err != nil {
+		return err
+	}
+	if err := own.Flush(); err != nil {
+		return err
+	}
+	found, err := o.judge(kept)
+	if err == nil && (found || !well) {
+		err = errFindings
+	}
+	return err
+}
+
+// judge checks what was sent and received.
+func (o *socketOptions) judge(b *bounded) (found bool, err error) {
+	switch {
+	case o.noCheck:
+		return false, nil
+	case b.over:
+		o.s.say("more than %d octets were exchanged, they are not judged: -w OUT keeps them for check", mostJudged)
+		return false, nil
+	}
+	own := *o.s
+	own.In, own.alone, own.OutTTY = &b.Buffer, false, false
+	switch code := Run(&own, []string{"check", "--no-pager", "--quiet", "--fail-on", o.failOn, "-"}); code {
+	case exitOK:
+		return false, nil
+	case exitFindings:
+		return true, nil
+	}
+	return false, errReported
+}
+
+// play plays the scenario, and reports whether all went as it should.
+func (o *socketOptions) play(ctx context.Context, open func(context.Context, int) (net.Conn, error), taps []*peer.Tap) (well bool, err error) {
+	r, err := player.Play(ctx, o.script.Script(o.clean), player.Options{
+		Side: o.side, Alone: o.alone, Open: open, Regions: o.bound, Step: o.step, Hold: o.hold, Idle: o.idle, Taps: taps,
+	})
+	if err != nil {
+		return false, err
+	}
+	well = true
+	for i := range r.Connections {
+		c := &r.Connections[i]
+		o.startup(c.Name, c.Begun, c.CRC, c.Markers, c.IRD, c.ORD, c.Private)
+		well = o.ended(c.Name, c.End, c.Err) && well
+	}
+	for _, f := range r.Failures {
+		well = false
+		o.s.warn(o.script.At(f.Line, f.Column, f.Err))
+	}
+	o.print("steps done: %d, not done because the connection was over: %d; messages compared: %d; failures: %d", r.Done, r.Skipped, r.Compared, len(r.Failures))
+	return well, nil
+}
+
+// print writes a line of results.
+func (o *socketOptions) print(format string, args ...any) {
+	_, _ = fmt.Fprintf(o.s.Out, format+"\n", visible.Args(args)...)
+}
+
+// startup says what was agreed.
+func (o *socketOptions) startup(name string, begun, crc bool, markers [2]bool, ird, ord uint16, private []byte) {
+	if !begun {
+		o.print("%s: no startup", name)
+		return
+	}
+	on := map[bool]string{true: "on", false: "off"}
+	o.print("%s: CRC %s, markers sent %s, received %s, IRD %d, ORD %d, private data of the peer %s",
+		name, on[crc], on[markers[0]], on[markers[1]], ird, ord, excerpt(private))
+}
+
+// excerpt is the beginning of octets, for people.
+func excerpt(b []byte) string {
+	if len(b) == 0 {
+		return "none"
+	}
+	const most = 64
+	more := ""
+	if len(b) > most {
+		more = fmt.Sprintf(" and %d more", len(b)-most)
+	}
+	return strconv.QuoteToASCII(string(b[:min(len(b), most)])) + more
+}
+
+// ended says how a connection ended, and reports whether the socket had no error.
+func (o *socketOptions) ended(name string, end rnic.End, err error) bool {
+	o.print("%s: %s", name, end)
+	if err != nil {
+		o.s.warn(fmt.Errorf("%s: %w", name, err))
+	}
+	return err == nil
+}
+
+// address reads the address of a socket: a name could be another one tomorrow.
+func address(arg string, listens bool) (netip.AddrPort, error) {
+	a, err := netip.ParseAddrPort(arg)
+	if err != nil || a.Port() == 0 && !listens {
+		return a, usagef("an address has the form 192.0.2.1:5001 or [2001:db8::1]:5001, not %q; names are not resolved", arg)
+	}
+	return a, nil
+}
+
+// single speaks rping, or does nothing but answer, on one connection.
+func (o *socketOptions) single(ctx context.Context, open func(context.Context, int) (net.Conn, error), taps []*peer.Tap) (well bool, err error) {
+	conn, err := open(ctx, 0)
+	if err != nil {
+		return false, err
+	}
+	r := &peer.Rping{Size: o.size, Rounds: o.rounds, Round: func(n int, data []byte) { o.print("round %d: %s", n, excerpt(data)) }}
+	opt := peer.Options{RNIC: o.endpoint(), Hold: o.hold, Idle: o.idle, Opened: o.side == synth.Client, Taps: taps, Setup: r.Setup, Buffers: peer.RpingBuffers, BufferSize: peer.RpingBuffer}
+	if o.side == synth.Server {
+		r.Size = 0
+	}
+	if o.protocol == "" {
+		opt.Buffers, opt.Setup, opt.Told = 0, o.advertise, o.told
+	}
+	p, err := peer.New(ctx, conn, opt)
+	if err != nil {
+		return false, err
+	}
+	var failed error
+	switch {
+	case o.protocol != "" && o.side == synth.Client:
+		if failed = r.Client(ctx, p); failed == nil {
+			_, _ = p.Close(ctx)
+		}
+	case o.protocol != "":
+		failed = r.Server(ctx, p)
+	case o.side == synth.Client:
+		timed, cancel := context.WithTimeoutCause(ctx, o.idle, errors.New("the startup does not end"))
+		failed = p.Wait(timed, func(e *rnic.Endpoint) bool { return e.Phase() == rnic.Ready && e.Unfinished("rtr") == 0 })
+		cancel()
+	default:
+		<-p.Ended()
+	}
+	over, cancel := context.WithTimeoutCause(ctx, o.idle, errors.New("the peer does not close"))
+	defer cancel()
+	end, err := p.Close(over)
+	p.Do(func(e *rnic.Endpoint) {
+		a := e.Agreed()
+		private, begun := e.PeerPrivate()
+		o.startup("connection", begun, a.CRC, [2]bool{a.SendMarkers, a.RecvMarkers}, a.IRD, a.ORD, private)
+	})
+	well = o.ended("connection", end, err)
+	if failed != nil && !(errors.Is(failed, peer.ErrOver) && o.protocol == "") {
+		o.s.warn(failed)
+		well = false
+	}
+	return well, nil
+}
+
+// advertise registers the memory of a responder without a scenario, and names it in its
+// private data.
+func (o *socketOptions) advertise(e *rnic.Endpoint) {
+	if o.side == synth.Server {
+		r := e.Register(rnic.Region{Memory: make([]byte, o.size), Read: true, Write: true})
+		e.SetPrivate(peer.Region{STag: r.STag, TO: r.TO, Size: r.Size}.AppendIwprobe(nil))
+	}
+	e.Start()
+}
+
+// told says what the peer has done.
+func (o *socketOptions) told(v *rnic.Event) {
+	switch v.Kind {
+	case rnic.Received:
+		o.print("received %v, %d octets: %s", v.Opcode, v.Size, excerpt(v.Data))
+	case rnic.Written:
+		o.print("received %v, %d octets to STag 0x%08x, offset 0x%x", v.Opcode, v.Size, v.STag, v.TO)
+	case rnic.Answered:
+		o.print("answered with %v, %d octets", v.Opcode, v.Size)
+	case rnic.Completed, rnic.TerminateReceived, rnic.Streamed:
+	}
+}
+
+// limited refuses a number of sessions that is none.
+func limited(n int) (int, error) {
+	if n < 0 {
+		return 0, usagef("--count takes a number of sessions, 0 for any, not %d", n)
+	}
+	if n == 0 {
+		return math.MaxInt, nil
+	}
+	return n, nil
+}
