@@ -14,6 +14,7 @@
 #   start       a small capture, from start to exit
 #   processors  one processor against all
 #   growth      by size, connections and MTU
+#   pictures    annotate and report against check and analyze, the first screen of view
 #
 # Without a name it runs all of them. Variables:
 #
@@ -30,14 +31,14 @@
 # All commands of a table run in turn, round by round, on files in the page cache.
 # A ratio is taken within each round; the table has the median.
 #
-# It needs bash, awk and GNU time. It skips tshark, capinfos, tcptrace, gzip and zstd
-# if they are not installed, and says so.
+# It needs bash, awk and GNU time. It skips tshark, capinfos, tcptrace, gzip, zstd and
+# tmux if they are not installed, and says so.
 set -euo pipefail
 export LC_ALL=C
 bench=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$bench")
 
-sections=(plain tshark filters shapes compressed start processors growth)
+sections=(plain tshark filters shapes compressed start processors growth pictures)
 SIZE=${SIZE:-1GB} SMALL=${SMALL:-100MB} PACKED=${PACKED:-300MB}
 ROUNDS=${ROUNDS:-7} PEER_ROUNDS=${PEER_ROUNDS:-1}
 DIR=${DIR:-${TMPDIR:-/tmp}/iwdissect-bench}

@@ -38,6 +38,7 @@ capture() {
 	ipv6) flags='--flows 64 --ipv6 --vlan 7' ;;
 	sctp) flags='--flows 64 --sctp' ;;
 	mix) flags='--flows 64' mix=mixed ;;
+	mix10000) flags='--flows 10000' mix=mixed ;;
 	*) fail "there is no shape $shape" ;;
 	esac
 	file=$DIR/$shape-$of.$suffix

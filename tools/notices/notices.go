@@ -12,9 +12,22 @@ import (
 	"strings"
 )
 
-// program is what is linked, systems those for which it is built.
-const program = "github.com/iwdissect/iwdissect/cmd/iwdissect"
+// own is the module of the project.
+const own = "github.com/iwdissect/iwdissect"
 
+// program is what is linked.
+type program struct {
+	name string
+	dir  string // of its module
+}
+
+// programs are those of the project, each with its notices.
+var programs = map[string]program{
+	"iwdissect":         {"iwdissect", "../.."},
+	"iwdissect-objects": {"iwdissect-objects", "../../cmd/iwdissect-objects"},
+}
+
+// systems are those for which they are built.
 var systems = []string{"linux/amd64", "linux/arm64", "darwin/arm64", "windows/amd64"}
 
 // legal matches the names of files that have to be passed on.
@@ -28,14 +41,14 @@ type module struct {
 }
 
 // notices is the text.
-func notices(ctx context.Context) ([]byte, error) {
-	all, err := linked(ctx)
+func (p program) notices(ctx context.Context) ([]byte, error) {
+	all, err := p.linked(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
 	out.WriteString("<!-- Written by go generate ./tools/notices; change tools/notices, not this. -->\n\n# Third-party notices\n\n" +
-		"The program `iwdissect` has these modules linked in, some of them on some systems only, under the licences below.\n\n")
+		"The program `" + p.name + "` has these modules linked in, some of them on some systems only, under the licences below.\n\n")
 	for _, m := range all {
 		fmt.Fprintf(&out, "- %s %s\n", m.path, m.version)
 	}
@@ -66,8 +79,8 @@ func plain(text []byte) string {
 
 // linked are the modules that are linked, in the order of their paths, and the standard
 // library of Go.
-func linked(ctx context.Context) ([]*module, error) {
-	root, err := output(ctx, "", "env", "GOROOT")
+func (p program) linked(ctx context.Context) ([]*module, error) {
+	root, err := p.output(ctx, "", "env", "GOROOT")
 	if err != nil {
 		return nil, err
 	}
@@ -75,13 +88,13 @@ func linked(ctx context.Context) ([]*module, error) {
 	found := map[string]*module{"Go": {path: "Go", version: "standard library", dir: root, folders: []string{root}}}
 	for _, system := range systems {
 		// The paths of folders may hold blanks, and no tabs.
-		list, err := output(ctx, system, "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", program)
+		list, err := p.output(ctx, system, "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", own+"/cmd/"+p.name)
 		if err != nil {
 			return nil, err
 		}
 		for line := range strings.Lines(list) {
 			f := strings.Split(strings.TrimSpace(line), "\t")
-			if len(f) != 4 {
+			if len(f) != 4 || f[0] == own {
 				continue
 			}
 			m := found[f[0]]
@@ -101,8 +114,9 @@ func linked(ctx context.Context) ([]*module, error) {
 }
 
 // output runs the go command for a system, this one if it is empty.
-func output(ctx context.Context, system string, args ...string) (string, error) {
+func (p program) output(ctx context.Context, system string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if goos, arch, ok := strings.Cut(system, "/"); ok {
 		cmd.Env = append(cmd.Env, "GOOS="+goos, "GOARCH="+arch)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // TestNotices: the notices are those of what go.mod has linked now.
@@ -14,7 +16,7 @@ func TestNotices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := notices(t.Context())
+	want, err := programs["iwdissect"].notices(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,6 +27,28 @@ func TestNotices(t *testing.T) {
 		if !strings.Contains(string(want), part) {
 			t.Errorf("%q is missing", part)
 		}
+	}
+}
+
+// TestNotices_Objects: so are those of the program that reads objects, whose modules a clone does
+// not have before it is built.
+func TestNotices_Objects(t *testing.T) {
+	if !tracetest.Campaign() {
+		t.Skip("only in a campaign")
+	}
+	got, err := os.ReadFile("../../cmd/iwdissect-objects/THIRD_PARTY_NOTICES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := programs["iwdissect-objects"].notices(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != strings.ReplaceAll(string(got), "\r\n", "\n") {
+		t.Error("go generate ./tools/notices was not run")
+	}
+	if !strings.Contains(string(want), "\n## github.com/minio/minio-go/v7: LICENSE\n") {
+		t.Error("the client of S3 is missing")
 	}
 }
 
