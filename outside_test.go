@@ -32,7 +32,15 @@ func TestOutside(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "main.go"), src)
 	write(t, filepath.Join(dir, "go.sum"), sums)
-	write(t, filepath.Join(dir, "go.mod"), []byte("module example.com/badcrc\n\ngo 1.26.0\n\nrequire "+module+" v0.0.0\n\nreplace "+module+" => "+strconv.Quote(root)+"\n"))
+	// Its requirements are those of this module too, as go mod tidy would write them. Else the go command
+	// asks for the requirements of old modules, which a fresh clone has not fetched.
+	requirements, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod := bytes.Replace(requirements, []byte("module "+module), []byte("module example.com/badcrc"), 1)
+	mod = append(mod, "\nrequire "+module+" v0.0.0\n\nreplace "+module+" => "+strconv.Quote(root)+"\n"...)
+	write(t, filepath.Join(dir, "go.mod"), mod)
 	env := append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local")
 	bin := filepath.Join(dir, "badcrc.exe") // a name that suits every system
 	build := exec.Command("go", "build", "-o", bin, ".")
