@@ -216,10 +216,7 @@ const rarely = 5000
 // start and between octets that were cut off, with payload that looks like FPDUs as well; and nothing
 // is found that is no FPDU.
 func TestRecovery(t *testing.T) {
-	seeds := uint64(2)
-	if tracetest.Campaign() {
-		seeds = 40
-	}
+	seeds := uint64(tracetest.Count(2, 16, 400))
 	for what, cut := range cuts {
 		for payload := range payloads {
 			for i := range 4 {

@@ -24,10 +24,7 @@ func overwritten(filter string) bool {
 func TestProgram_SameAsLibpcapLive(t *testing.T) {
 	tracetest.Tcpdump(t)
 	livetest.Veth(t)
-	n := 40
-	if tracetest.Campaign() {
-		n = 300
-	}
+	n := tracetest.Count(40, 150, 2000)
 	m := &maker{Rand: rand.New(rand.NewPCG(2, 18)), link: Ethernet, live: true}
 	d := differ{t: t, m: m, args: []string{"-i", livetest.Near}}
 	for _, filter := range []string{

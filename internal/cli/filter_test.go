@@ -16,6 +16,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -78,6 +79,7 @@ func someCaptures(t testing.TB) []string {
 
 // TestFilter_PDUs: a filter leaves just the PDUs whose records say what it asks for.
 func TestFilter_PDUs(t *testing.T) {
+	tracetest.UnlessRaced(t)
 	has := func(name string) func(*record) bool {
 		return func(r *record) bool { return r.Fields[name] != nil }
 	}
@@ -141,6 +143,7 @@ func TestFilter_PDUs(t *testing.T) {
 // TestFilter_All: a filter that all match changes nothing of what is shown, in whatever form,
 // decided at once or with the frame.
 func TestFilter_All(t *testing.T) {
+	tracetest.UnlessRaced(t)
 	files := someCaptures(t)
 	for i := 0; i < len(files); i += 3 {
 		file := files[i]
@@ -169,6 +172,7 @@ func firstOther(a, b string) string {
 // TestFilter_Latency: with -2 a filter knows the latency of a request and of the last
 // answer, else of the last answer alone.
 func TestFilter_Latency(t *testing.T) {
+	tracetest.UnlessRaced(t)
 	some := 0
 	for _, file := range someCaptures(t) {
 		ends, both := map[uint64]bool{}, map[uint64]bool{}
@@ -204,6 +208,7 @@ func TestFilter_Latency(t *testing.T) {
 // them, those that only the end of a connection proves included, and in another one for
 // its id.
 func TestFilter_Findings(t *testing.T) {
+	tracetest.UnlessRaced(t)
 	findings := func(args ...string) []string {
 		var doc struct {
 			Captures []struct {
@@ -244,6 +249,7 @@ func TestFilter_Findings(t *testing.T) {
 // TestFilter_Frames: a frame is shown if one of its PDUs is, or if it has none and matches
 // itself.
 func TestFilter_Frames(t *testing.T) {
+	tracetest.UnlessRaced(t)
 	for _, file := range someCaptures(t) {
 		all := recordsOf(t, told(t, "dissect", "--no-findings", "--format", "ndjson", "--records", "frame,pdu", file))
 		completed := map[uint64]bool{}

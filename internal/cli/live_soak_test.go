@@ -76,6 +76,7 @@ func (g *shortConnections) make() {
 // TestLive_Soak: the memory of live, and its table of connections, do not grow with the number of
 // connections that have come and gone.
 func TestLive_Soak(t *testing.T) {
+	tracetest.UnlessRaced(t)
 	for _, args := range [][]string{{"--lines"}, {"--format", "ndjson"}, {"--summary"}} {
 		t.Run(args[0], func(t *testing.T) {
 			var s *session

@@ -13,6 +13,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/internal/tracetest/hostile"
 )
 
@@ -54,7 +55,7 @@ func ran(in string, args ...string) (stdout, stderr string, code int) {
 // is not listed is said, the exit code is that of findings, and nothing depends on processors
 // or on whether the capture comes from a pipe.
 func TestMemory_GivenUp(t *testing.T) {
-	unlessRaced(t)
+	tracetest.UnlessRaced(t)
 	const conns = 300 // with 100 findings each
 	file := attack(t, "findings", conns)
 	raw, err := os.ReadFile(file)
@@ -134,7 +135,11 @@ func TestMemory_Several(t *testing.T) {
 	file := attack(t, "findings", 100)
 	for _, command := range []string{"check", "analyze"} {
 		first := ""
-		for _, j := range []string{"1", "2", "8"} {
+		numbers := []string{"1", "2", "8"}
+		if testing.Short() {
+			numbers = []string{"8"}
+		}
+		for _, j := range numbers {
 			out, errs, code := ran("", command, "-q", "--memory", "16M", "-j", j, file, file, file, file, file)
 			if command == "check" && (code != 1 || strings.Count(errs, "to bound memory") != 5) {
 				t.Errorf("%s -j %s: exit code %d, %s", command, j, code, errs)

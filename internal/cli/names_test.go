@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/annotate"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
@@ -32,7 +33,7 @@ func shows(t *testing.T, what, text string, commands bool) {
 // TestNames_Visible: names of files do not steer a terminal or a build service, in any command
 // and format, in results or in errors, and JSON is valid.
 func TestNames_Visible(t *testing.T) {
-	unlessRaced(t)
+	tracetest.UnlessRaced(t)
 	capture, err := os.ReadFile("../../testdata/pcaps/abort-rst-midtransfer.pcap")
 	if err != nil {
 		t.Fatal(err)

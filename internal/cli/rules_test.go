@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/rulebook"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // TestRules_SeeIt runs the commands that the explanation of a rule shows: check
 // has to find what it is said to judge by, and only that.
 func TestRules_SeeIt(t *testing.T) {
-	unlessRaced(t)
+	tracetest.UnlessRaced(t)
 	t.Chdir(t.TempDir())
 	run := func(command string) string {
 		var out, errs bytes.Buffer

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // TestWidth: the flag decides, then the terminal; a file or a pipe is as wide as the
@@ -58,7 +60,7 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // TestWidth_Captures: what is said of real captures fits the width, each colour ends in
 // the line that it begins in, and a pipe gets what a wide terminal does.
 func TestWidth_Captures(t *testing.T) {
-	unlessRaced(t)
+	tracetest.UnlessRaced(t)
 	t.Chdir("../../testdata/pcaps")
 	files, err := filepath.Glob("*.pcap")
 	if err != nil || len(files) < 20 {

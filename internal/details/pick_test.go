@@ -25,17 +25,19 @@ var picks = []struct {
 }
 
 // TestPick_Tshark compares what -j and -J leave of trees with tshark, member by member, for one
-// capture in three: TestJSON_Tshark compares all members of all captures.
+// capture in six: TestJSON_Tshark compares all members of all captures.
 func TestPick_Tshark(t *testing.T) {
 	tracetest.Tshark(t)
 	files := tracetest.Captures(t, "../..")
+	n := 0
 	for i, path := range files {
 		name := filepath.Base(path)
-		if i%29 > 0 && (i%3 > 0 || !tracetest.AllCaptures()) {
+		if i%tracetest.Count(29, 6, 1) > 0 {
 			continue
 		}
+		p := picks[n%len(picks)]
+		n++
 		t.Run(name, func(t *testing.T) {
-			p := picks[i/3%len(picks)]
 			pick := &Pick{Names: map[string]bool{}, Whole: p.whole}
 			for n := range strings.FieldsSeq(p.names) {
 				pick.Names[n] = true

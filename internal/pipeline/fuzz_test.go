@@ -233,7 +233,7 @@ func invented(t *testing.T, r *tracerun.Result, d *tracetest.Dialog) {
 // TestMemory_Hostile holds the memory of runs over captures that are made to
 // fill it: every bound is reached, none is passed by much.
 func TestMemory_Hostile(t *testing.T) {
-	unlessRaced(t)
+	tracetest.UnlessRaced(t)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

@@ -18,6 +18,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/crc32c"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -152,6 +153,7 @@ func (nobody) Frame(*pipeline.Frame) {}
 // TestGuard_Allocations: with the rules, too, nothing is allocated for a packet or
 // an FPDU in order; what a run keeps of them grows in rare steps.
 func TestGuard_Allocations(t *testing.T) {
+	tracetest.UnlessRaced(t)
 	for _, shape := range shapes {
 		t.Run(shape.name, func(t *testing.T) {
 			s := steady(shape.markers, 12_000, shape.ulpdu, shape.spanning)

@@ -147,6 +147,7 @@ func exchange(c, s []byte, mss int) []tracetest.Packet {
 // TestOrdinary has no PDU in what is not iWARP: from the start, from
 // mid-connection, with holes, and without one direction.
 func TestOrdinary(t *testing.T) {
+	tracetest.UnlessRaced(t)
 	for _, o := range ordinary {
 		t.Run(o.name, func(t *testing.T) {
 			t.Parallel()

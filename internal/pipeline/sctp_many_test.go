@@ -32,7 +32,7 @@ func (a *assoc) feed(run *pipeline.Run, number *uint64) {
 // TestSCTP_ManyStreams: all streams of an association at once, with a bound and
 // without; the bound on connections holds.
 func TestSCTP_ManyStreams(t *testing.T) {
-	unlessRaced(t)
+	tracetest.UnlessRaced(t)
 	for _, bound := range []int{0, 500} {
 		before := used()
 		run := pipeline.New(pipeline.Options{MaxConnections: bound}, nil)
@@ -68,7 +68,7 @@ func TestSCTP_ManyStreams(t *testing.T) {
 // TestSCTP_ManySessions: 100,000 sessions one after the other on a stream leave
 // no more than their records, 120,000 associations not even that of all.
 func TestSCTP_ManySessions(t *testing.T) {
-	unlessRaced(t)
+	tracetest.UnlessRaced(t)
 	run := pipeline.New(pipeline.Options{}, nil)
 	a := newAssoc(&wire{})
 	a.open(0)
@@ -97,7 +97,7 @@ func TestSCTP_ManySessions(t *testing.T) {
 // TestSCTP_ManyAssociations: the bound holds for associations that carry no DDP
 // as well, and for blind INITs.
 func TestSCTP_ManyAssociations(t *testing.T) {
-	unlessRaced(t)
+	tracetest.UnlessRaced(t)
 	before := used()
 	run := pipeline.New(pipeline.Options{MaxConnections: 1000}, nil)
 	var n uint64
@@ -129,7 +129,7 @@ func TestSCTP_ManyAssociations(t *testing.T) {
 // TestSCTP_HeldMemory: messages that wait for a number that never comes stay
 // within the budget.
 func TestSCTP_HeldMemory(t *testing.T) {
-	unlessRaced(t)
+	tracetest.UnlessRaced(t)
 	for _, fragments := range []bool{false, true} {
 		before := used()
 		run := pipeline.New(pipeline.Options{ReorderBytes: 64 << 10, TotalReorderBytes: 256 << 10}, nil)

@@ -161,7 +161,7 @@ func TestSCTP_Interleaved(t *testing.T) {
 // TestSCTP_Wrap: TSNs wrap in a few packets, DDP-SSNs in a session of 70,000
 // chunks, in order and not.
 func TestSCTP_Wrap(t *testing.T) {
-	unlessRaced(t)
+	tracetest.UnlessRaced(t)
 	for _, shuffled := range []bool{false, true} {
 		a := newAssoc(&wire{})
 		a.tsn = [2]uint32{0xffffffff - 50, 0xffffffff}

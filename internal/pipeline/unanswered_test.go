@@ -77,7 +77,7 @@ func withOptions(f capture.Frame, rnd *rand.Rand) capture.Frame {
 // TestUnanswered_SameAsConnections: a SYN that waits for an answer makes no difference to
 // anything that is told or listed, whatever comes before it and after it.
 func TestUnanswered_SameAsConnections(t *testing.T) {
-	unlessRaced(t)
+	tracetest.UnlessRaced(t)
 	t.Parallel()
 	flags := []uint16{
 		packet.FlagSYN, packet.FlagSYN, packet.FlagSYN, packet.FlagSYN | packet.FlagACK, packet.FlagACK, packet.FlagRST,
@@ -122,7 +122,7 @@ func TestUnanswered_SameAsConnections(t *testing.T) {
 
 // TestUnanswered_Flood: a SYN that nothing answers takes some octets, and not a connection.
 func TestUnanswered_Flood(t *testing.T) {
-	unlessRaced(t)
+	tracetest.UnlessRaced(t)
 	const n = 200_000
 	syns, _ := hostile.Find("syns")
 	before := used()

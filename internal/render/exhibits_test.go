@@ -32,6 +32,7 @@ func (j *judge) Connection(_ *trace.Connection, fs []conformance.Finding, _ []co
 // TestExhibits: of each finding in the traces that break a rule all PDUs are
 // shown, and the field that it names is marked once, or, of markers, at its place.
 func TestExhibits(t *testing.T) {
+	tracetest.UnlessRaced(t)
 	marked := 0
 	for _, s := range scenario.Builtin() {
 		var b bytes.Buffer

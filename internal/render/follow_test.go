@@ -16,6 +16,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -87,6 +88,7 @@ func TestFolder(t *testing.T) {
 
 // TestFolder_Counts: of any sequence each entry is shown or counted once.
 func TestFolder_Counts(t *testing.T) {
+	tracetest.UnlessRaced(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
 		var b strings.Builder
@@ -136,6 +138,7 @@ func frameOf(n uint64, c *trace.Connection, dir trace.Dir) *pipeline.Frame {
 // TestFollow_Memory: a connection with very many messages takes no more memory than one with
 // some, whatever they are like and whether they end.
 func TestFollow_Memory(t *testing.T) {
+	tracetest.UnlessRaced(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	c := &trace.Connection{IsMPA: true}
 	for name, f := range map[string]*Follow{

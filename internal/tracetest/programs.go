@@ -56,3 +56,12 @@ const required = "required"
 // AllCaptures reports whether a comparison with tshark looks at all captures, and not at a few
 // of them: in a campaign, or if tshark is required.
 func AllCaptures() bool { return Campaign() || os.Getenv("IWDISSECT_TSHARK") == required }
+
+// EveryNth is how far apart the captures are that a further comparison with tshark looks at, beside the
+// one of every PDU: each starts tshark for each capture, which takes a quarter of a second.
+func EveryNth(plain int) int {
+	if AllCaptures() {
+		return Count(3, 3, 1)
+	}
+	return plain
+}

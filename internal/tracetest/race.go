@@ -1,10 +1,10 @@
-package pipeline_test
+package tracetest
 
 import "testing"
 
-// unlessRaced skips a test that is long and has one goroutine: the race detector, which runs with
+// UnlessRaced skips a test that is long and has nothing concurrent: the race detector, which runs with
 // -short, would make it ten times as long and find nothing.
-func unlessRaced(t *testing.T) {
+func UnlessRaced(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("long, and nothing in it is concurrent")
