@@ -17,6 +17,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	"github.com/iwdissect/iwdissect/internal/tracetest/processor"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -396,9 +397,7 @@ func TestGate_Held(t *testing.T) {
 		g.Finding(&conformance.Finding{Rule: rule, Conn: p.Conn, Frame: p.Frame, PDU: pdu, HasPDU: true})
 	}
 	g.Finding(&conformance.Finding{Rule: &conformance.Entry{ID: "MPA-CRC-02"}, Conn: p.Conn, Frame: p.Frame, PDU: 8, HasPDU: true})
-	start := time.Now()
-	g.end()
-	if took := time.Since(start); took > 3*time.Second {
+	if took := processor.Time(g.end); took > 3*time.Second {
 		t.Errorf("%d PDUs take %v", n, took)
 	}
 	if d := cmp.Diff([]uint64{7, 30_000, n - 1}, passed.pdus); d != "" {

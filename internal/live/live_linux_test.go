@@ -168,13 +168,16 @@ func TestClose_WakesAndDrains(t *testing.T) {
 	if ok, err := h.Next(&p, -1); ok || !errors.Is(err, io.EOF) {
 		t.Fatalf("woken with %v, %v", ok, err)
 	}
-	if d := time.Since(<-closed); d > time.Second {
+	if d := time.Since(<-closed); d > patience {
 		t.Errorf("woken %v after close", d)
 	}
 	if err := h.Close(); err != nil {
 		t.Errorf("close after the end: %v", err)
 	}
 }
+
+// patience is how long a test waits for what takes milliseconds: a busy machine may take seconds.
+const patience = time.Minute
 
 func TestNext_Timeout(t *testing.T) {
 	newVeth(t)
@@ -185,17 +188,17 @@ func TestNext_Timeout(t *testing.T) {
 		if ok, err := h.Next(&p, wait); ok || err != nil {
 			t.Fatalf("%v, %v", ok, err)
 		}
-		if d := time.Since(start); d < wait || d > wait+2*time.Second {
+		if d := time.Since(start); d < wait || d > wait+patience {
 			t.Errorf("waited %v, want %v", d, wait)
 		}
 	}
 	// A lone packet must not sit in its block.
 	sender(t)(ether(ipv4(6, 0, 0, transport(1, 2, 9)), 0x0800))
 	start := time.Now()
-	if ok, err := h.Next(&p, 5*time.Second); !ok || err != nil {
+	if ok, err := h.Next(&p, patience); !ok || err != nil {
 		t.Fatalf("%v, %v", ok, err)
 	}
-	if d := time.Since(start); d > time.Second {
+	if d := time.Since(start); d > patience/2 {
 		t.Errorf("a packet took %v", d)
 	}
 }

@@ -64,23 +64,35 @@ func loneSYN(s *reassembly.Segment) bool {
 		s.Len == 0 && len(s.Fragments) == 0 && !s.SACK && s.Options%4 == 0
 }
 
-// synTable finds a SYN by its endpoints: a hash table with open addressing, whose places
-// are numbers of entries. Entries lie in blocks, so that a larger table needs no copy of them.
+// synTable finds a SYN by its endpoints: a hash table with open addressing. Entries lie in
+// blocks, so that a larger table needs no copy of them.
 type synTable[K comparable] struct {
 	blocks []*[synBlock]syn[K]
 	n      int
-	places []uint32 // numbers of entries from 1
+	places []synPlace
 	mask   uint64
 }
+
+// synPlace is the number of an entry, from 1, and 32 bits of the hash of its key: of a million
+// entries each lies in memory that no cache holds, so they are looked at only when the hash is right.
+type synPlace uint64
+
+func synPlaceOf(hash uint64, i int) synPlace { return synPlace(hash<<32 | uint64(uint32(i)+1)) } //nolint:gosec // see maxSYNs
+
+func (p synPlace) hash() uint64 { return uint64(p >> 32) }
+func (p synPlace) entry() int   { return int(uint32(p)) - 1 } //nolint:gosec // the number
 
 const synBlock = 1 << 9
 
 func (t *synTable[K]) entry(i int) *syn[K] { return &t.blocks[i/synBlock][i%synBlock] }
 
+// synHash is the hash of a key, as a [synPlace] has it.
+func synHash[K comparable](seed maphash.Seed, k *K) uint64 { return maphash.Comparable(seed, *k) >> 32 }
+
 // place is where the entry for a key is, or where it would be put.
-func (t *synTable[K]) place(seed maphash.Seed, k *K) uint64 {
-	i := maphash.Comparable(seed, *k) & t.mask
-	for t.places[i] != 0 && t.entry(int(t.places[i]-1)).ends != *k {
+func (t *synTable[K]) place(hash uint64, k *K) uint64 {
+	i := hash & t.mask
+	for p := t.places[i]; p != 0 && (p.hash() != hash || t.entry(p.entry()).ends != *k); p = t.places[i] {
 		i = (i + 1) & t.mask
 	}
 	return i
@@ -91,48 +103,64 @@ func (t *synTable[K]) find(seed maphash.Seed, k *K) (i int, ok bool) {
 	if t.n == 0 {
 		return 0, false
 	}
-	i = int(t.places[t.place(seed, k)])
-	return i - 1, i > 0
+	i = t.places[t.place(synHash(seed, k), k)].entry()
+	return i, i >= 0
 }
 
 // add adds an entry for a key that has none.
 func (t *synTable[K]) add(seed maphash.Seed, k *K) *syn[K] {
 	if 2*t.n >= len(t.places) {
-		t.places = make([]uint32, max(2*len(t.places), 1<<6))
-		t.mask = uint64(len(t.places) - 1) //nolint:gosec // a power of two
-		for i := range t.n {
-			t.places[t.place(seed, &t.entry(i).ends)] = uint32(i) + 1
-		}
+		t.enlarge()
 	}
 	if t.n == len(t.blocks)*synBlock {
 		t.blocks = append(t.blocks, new([synBlock]syn[K]))
 	}
-	t.places[t.place(seed, k)] = uint32(t.n) + 1 //nolint:gosec // see maxSYNs
+	hash := synHash(seed, k)
+	t.places[t.place(hash, k)] = synPlaceOf(hash, t.n)
 	n := t.entry(t.n)
 	n.ends = *k
 	t.n++
 	return n
 }
 
+// enlarge makes the table twice as large.
+func (t *synTable[K]) enlarge() {
+	old := t.places
+	t.places = make([]synPlace, max(2*len(old), 1<<6))
+	t.mask = uint64(len(t.places) - 1) //nolint:gosec // a power of two
+	for _, p := range old {
+		if p == 0 {
+			continue
+		}
+		i := p.hash() & t.mask
+		for t.places[i] != 0 {
+			i = (i + 1) & t.mask
+		}
+		t.places[i] = p
+	}
+}
+
 // remove takes an entry out. The last one takes its number; those behind its place in the
 // table move up, so that they are found.
 func (t *synTable[K]) remove(seed maphash.Seed, i int) {
-	t.vacate(seed, t.place(seed, &t.entry(i).ends))
+	k := &t.entry(i).ends
+	t.vacate(t.place(synHash(seed, k), k))
 	if t.n--; i < t.n {
 		last := t.entry(t.n)
-		t.places[t.place(seed, &last.ends)] = uint32(i) + 1 //nolint:gosec // see maxSYNs
+		hash := synHash(seed, &last.ends)
+		t.places[t.place(hash, &last.ends)] = synPlaceOf(hash, i)
 		*t.entry(i) = *last
 	}
 }
 
-func (t *synTable[K]) vacate(seed maphash.Seed, hole uint64) {
+func (t *synTable[K]) vacate(hole uint64) {
 	for j := hole; ; {
 		t.places[hole] = 0
 		for {
 			if j = (j + 1) & t.mask; t.places[j] == 0 {
 				return
 			}
-			home := maphash.Comparable(seed, t.entry(int(t.places[j]-1)).ends) & t.mask
+			home := t.places[j].hash() & t.mask
 			if (j-home)&t.mask >= (j-hole)&t.mask {
 				break
 			}
@@ -154,7 +182,7 @@ func (t *synTable[K]) drop(seed maphash.Seed, below uint64) {
 }
 
 // syns are the connections of which nothing was captured yet but a SYN: a scan, or an attack,
-// makes millions. Each takes some fifty octets here, and becomes a connection with the next
+// makes millions. Each takes some seventy octets here, and becomes a connection with the next
 // frame of it.
 type syns struct {
 	seed maphash.Seed
@@ -203,7 +231,7 @@ func (t *syns) add(e *packet.Endpoints, swap bool, number uint64, s *reassembly.
 // weight is the memory that it takes, in octets.
 func (t *syns) weight() int {
 	const each4, each6 = int(unsafe.Sizeof(syn[ends4]{})), int(unsafe.Sizeof(syn[packet.Endpoints]{}))
-	return (len(t.v4.blocks)*each4+len(t.v6.blocks)*each6)*synBlock + 4*(len(t.v4.places)+len(t.v6.places))
+	return (len(t.v4.blocks)*each4+len(t.v6.blocks)*each6)*synBlock + 8*(len(t.v4.places)+len(t.v6.places))
 }
 
 // halfOpen is a SYN that was taken out of the table.

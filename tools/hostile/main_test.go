@@ -56,7 +56,8 @@ func TestResult_Wrong(t *testing.T) {
 	good := func() *result {
 		r := &result{
 			Attack: &attack.Attack{Name: "it", Bound: attack.Bound{Octet: 10, Memory: 100}, Exit: 1}, octet: 9,
-			pair: measure.Pair{One: measure.Cost{Processor: 500 * ms, Exit: 1}, Two: measure.Cost{Processor: 1100 * ms, Memory: 99 << 20, Exit: 1}},
+			pair: measure.Pair{One: measure.Cost{Processor: 500 * ms, Exit: 1}, Two: measure.Cost{Processor: 1100 * ms, Exit: 1}},
+			own:  measure.Cost{Exit: 1}, memory: 99,
 		}
 		return r
 	}
@@ -64,8 +65,8 @@ func TestResult_Wrong(t *testing.T) {
 		"":                         func(*result) {},
 		"times the work, more":     func(r *result) { r.pair.Two.Processor = 1200 * ms },
 		"than 10":                  func(r *result) { r.octet = 10.1 },
-		"101 MB, more than 100":    func(r *result) { r.pair.Two.Memory = 101 << 20 },
-		"exit code 2, want 1: oom": func(r *result) { r.pair.Two.Exit, r.pair.Two.Said = 2, "oom" },
+		"101 MB, more than 100":    func(r *result) { r.memory = 101 },
+		"exit code 2, want 1: oom": func(r *result) { r.own.Exit, r.own.Said = 2, "oom" },
 	} {
 		r := good()
 		change(r)

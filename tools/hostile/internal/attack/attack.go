@@ -32,7 +32,7 @@ type Bound struct {
 	// ordinary capture takes: one of large Writes, whose headers are few. Small packets cost
 	// more, and so do connections.
 	Octet float64
-	// Memory is the most that is resident, in MB, at twice the size.
+	// Memory is the most that is resident, in MB, at twice the size, besides what every run takes.
 	Memory int
 }
 

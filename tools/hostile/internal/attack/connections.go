@@ -21,7 +21,7 @@ func connections() []Attack {
 		},
 		{
 			Name: "holes", What: "connections with octets behind eight holes each", Unit: "connections",
-			Size: 10_000, Full: 50_000, Command: analyze, Bound: Bound{40, 600}, Write: shared("holes"),
+			Size: 5000, Full: 50_000, Command: analyze, Bound: Bound{40, 300}, Write: shared("holes"),
 		},
 		{
 			Name: "private", What: "Requests with 60,000 octets of private data, which lack the last one", Unit: "connections",
@@ -46,12 +46,12 @@ func streams() []Attack {
 	return []Attack{
 		{
 			Name: "resync", What: "a place in the stream that is lost, and headers that lead a search from one to the next and prove nothing", Unit: "MB",
-			Size: 2, Full: 16, Command: analyze, Bound: Bound{150, 64}, Write: resync,
+			Size: 4, Full: 16, Command: analyze, Bound: Bound{150, 64}, Write: resync,
 		},
 		{
 			Name: "findings", What: "connections of a hundred FPDUs that each break a rule, in check with a SARIF report", Unit: "connections",
 			// Both sizes are beyond the 72 MB below which the program collects no garbage.
-			Size: 3000, Full: 10_000, Command: []string{"check", "-q", "-j", "1", "--format", "sarif"}, Exit: 1, Bound: Bound{600, 900}, Write: shared("findings"),
+			Size: 1500, Full: 10_000, Command: []string{"check", "-q", "-j", "1", "--format", "sarif"}, Exit: 1, Bound: Bound{600, 450}, Write: shared("findings"),
 		},
 	}
 }

@@ -17,11 +17,11 @@ func files() []Attack {
 	return []Attack{
 		{
 			Name: "interfaces", What: "a section of pcapng with interfaces", Unit: "interfaces",
-			Size: 500_000, Full: 1_000_000, Command: analyze, Exit: 3, Bound: Bound{50, 128}, Write: repeated(1, description),
+			Size: 1_000_000, Full: 1_000_000, Command: analyze, Exit: 3, Bound: Bound{50, 128}, Write: repeated(1, description),
 		},
 		{
 			Name: "sections", What: "sections of pcapng with two interfaces each", Unit: "sections",
-			Size: 500_000, Full: 1_000_000, Command: analyze, Bound: Bound{10, 40}, Write: repeated(0, section, description, description),
+			Size: 1_000_000, Full: 1_000_000, Command: analyze, Bound: Bound{10, 40}, Write: repeated(0, section, description, description),
 		},
 		{
 			Name: "faults", What: "packets of interfaces that pcapng does not describe", Unit: "faults",

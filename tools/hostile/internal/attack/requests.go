@@ -13,11 +13,11 @@ func requests() []Attack {
 	return []Attack{
 		{
 			Name: "reads", What: "connections with 100 Reads outstanding each, which nobody answers", Unit: "connections",
-			Size: 4000, Full: 100_000, Command: analyze, Bound: Bound{200, 750}, Write: shared("reads"),
+			Size: 2000, Full: 100_000, Command: analyze, Bound: Bound{200, 375}, Write: shared("reads"),
 		},
 		{
 			Name: "atomics", What: "the same with 200 atomics", Unit: "connections",
-			Size: 4000, Full: 100_000, Command: analyze, Bound: Bound{200, 1700}, Write: shared("atomics"),
+			Size: 1500, Full: 100_000, Command: analyze, Bound: Bound{200, 640}, Write: shared("atomics"),
 		},
 		{
 			Name: "depth", What: "Reads on a connection of which 4,096 are outstanding at any time", Unit: "Reads",

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,10 +84,23 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// Steady is the program with one share of garbage, however large its heap is. By itself it collects a
+// small heap never and a large one often: of two captures, one may be below that step and the other
+// above it, and how their work grows would say nothing.
+func (p Program) Steady() Program {
+	p.Env = append(slices.Clip(p.Env), "GOGC=100")
+	return p
+}
+
 // Least runs a command a few times, and returns the run that took the least, with the most
 // memory of all.
-func (p Program) Least(ctx context.Context, times int, args ...string) (least Cost, err error) {
-	for i := range times {
+func (p Program) Least(ctx context.Context, times int, args ...string) (Cost, error) {
+	return p.Until(ctx, times, func(Cost) bool { return false }, args...)
+}
+
+// Until is like Least, and stops when the cost is good.
+func (p Program) Until(ctx context.Context, most int, good func(Cost) bool, args ...string) (least Cost, err error) {
+	for i := range most {
 		c, err := p.Run(ctx, args...)
 		if err != nil {
 			return least, err
@@ -94,7 +108,9 @@ func (p Program) Least(ctx context.Context, times int, args ...string) (least Co
 		if i == 0 {
 			least = c
 		}
-		least = least.with(c)
+		if least = least.with(c); good(least) {
+			break
+		}
 	}
 	return least, nil
 }
@@ -126,13 +142,20 @@ func (p Pair) Within(growth float64, every time.Duration) bool {
 	return p.Two.Processor-every-noise <= time.Duration(growth*float64(p.One.Processor-every))
 }
 
+// enough is for how long the smaller capture is read at least, in all rounds: the least of many short
+// runs says as much as one long run.
+const enough = 400 * time.Millisecond
+
+// Tries is how often a cost that is too high is measured again.
+const Tries = 12
+
 // Double runs a command over two captures in turn, until the larger one takes at most so many
 // times the work, or it has been tried often. The least of each counts: other work on the
 // machine makes a run slower, and none faster.
 func (p Program) Double(ctx context.Context, growth float64, every time.Duration, command []string, one, two string) (Pair, error) {
-	const least, most = 2, 6
 	var r Pair
-	for ; r.Rounds < most && (r.Rounds < least || !r.Within(growth, every)); r.Rounds++ {
+	spent := time.Duration(0)
+	for ; r.Rounds < Tries && (spent < enough || !r.Within(growth, every)); r.Rounds++ {
 		for _, x := range [...]struct {
 			cost *Cost
 			file string
@@ -140,6 +163,9 @@ func (p Program) Double(ctx context.Context, growth float64, every time.Duration
 			c, err := p.Run(ctx, append(command[:len(command):len(command)], x.file)...)
 			if err != nil {
 				return r, err
+			}
+			if x.file == one {
+				spent += c.Processor
 			}
 			if r.Rounds == 0 {
 				*x.cost = c

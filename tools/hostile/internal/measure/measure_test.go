@@ -3,6 +3,7 @@ package measure_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
@@ -14,6 +15,9 @@ import (
 const helper = "MEASURE_HELPER"
 
 func TestMain(m *testing.M) {
+	if power := os.Getenv(powerHelper); power != "" {
+		os.Exit(work(power))
+	}
 	if os.Getenv(helper) != "" {
 		b := make([]byte, 100<<20)
 		for i := range b {
@@ -30,6 +34,61 @@ func TestMain(m *testing.M) {
 		os.Exit(3)
 	}
 	os.Exit(m.Run())
+}
+
+// powerHelper in the environment makes the test a program whose work grows with a power of the size of
+// the file that it is given.
+const powerHelper = "MEASURE_POWER"
+
+func work(power string) int {
+	info, err := os.Stat(os.Args[1])
+	if err != nil {
+		return 1
+	}
+	steps := info.Size()
+	if power == "2" {
+		steps *= steps
+	}
+	x := uint64(1)
+	for range steps * stepsEach[power] {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+	}
+	tell, err := measure.Watch()
+	if x == 0 || err != nil || tell() != nil {
+		return 1
+	}
+	return 0
+}
+
+// stepsEach makes a file of 1000 octets take some tens of milliseconds.
+var stepsEach = map[string]int64{"1": 25_000, "2": 25}
+
+// TestDouble: work that grows as its input does is within the bound, and that of its square is not, however
+// often it is tried.
+func TestDouble(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names [2]string
+	for i := range names {
+		names[i] = filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(names[i], make([]byte, 1000*(i+1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for power, want := range map[string]bool{"1": true, "2": false} {
+		p := measure.Program{Path: self, Env: []string{powerHelper + "=" + power}}.Steady()
+		pair, err := p.Double(t.Context(), 2.3, 0, nil, names[0], names[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pair.Within(2.3, 0); got != want || !want && pair.Rounds != measure.Tries {
+			t.Errorf("power %s: %t after %d rounds, growth %.2f", power, got, pair.Rounds, pair.Growth(0))
+		}
+	}
 }
 
 // TestRun: what a process took is told, and none of what its parent did.
