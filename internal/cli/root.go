@@ -117,7 +117,7 @@ read to its end, or an output could not be written.`),
 	root.SetVersionTemplate(versionLine())
 	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(newDissect(s), newFollow(s), analyze, newCheck(s), newMerge(s), newReport(s), newView(s), newDemo(s), newRules(s), newExplain(s), newLive(s), newAnnotate(s), newExtcap(s), newGenerate(s), newServe(s), newConnect(s), newFields(s), newMan(s), newVersion(s))
+	root.AddCommand(newDissect(s), newFollow(s), analyze, newCheck(s), newMerge(s), newReport(s), newView(s), newDemo(s), newRules(s), newExplain(s), newLive(s), newAnnotate(s), newExtcap(s), newGenerate(s), newServe(s), newConnect(s), newProbe(s), newFields(s), newMan(s), newVersion(s))
 	root.InitDefaultCompletionCmd()
 	helpOfCommands(root)
 	if c, _, err := root.Find([]string{"completion"}); err == nil {

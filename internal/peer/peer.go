@@ -33,6 +33,8 @@ type Options struct {
 	// Idle ends the connection when nothing was read, or could be written, for so long;
 	// 0 is [DefaultIdle].
 	Idle time.Duration
+	// Cut cuts what is written into several writes.
+	Cut Cut
 	// Opened: this side has opened the TCP connection, for the taps.
 	Opened bool
 	// Taps write down what is sent and received.

@@ -104,6 +104,9 @@ func (p *Peer) next() (w writing) {
 
 // put writes units.
 func (p *Peer) put(us []pdu.Unit, acks []uint32) error {
+	if p.opt.Cut != (Cut{}) {
+		return p.putPieces(us, acks)
+	}
 	out := make(net.Buffers, 0, len(us))
 	for i, u := range us {
 		if len(u.Data) > 0 {

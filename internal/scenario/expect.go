@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/strictyaml"
 	"github.com/iwdissect/iwdissect/internal/synth"
 )
 
@@ -12,6 +13,7 @@ import (
 var expectations = map[string]synth.Expectation{
 	"send": synth.ExpectSend, "immediate": synth.ExpectImmediate, "write": synth.ExpectWrite, "private": synth.ExpectPrivate,
 	"terminate": synth.ExpectTerminate, "reject": synth.ExpectReject, "close": synth.ExpectClose, "reset": synth.ExpectReset,
+	"end": synth.ExpectEnd,
 }
 
 // advertLayouts are how an advertisement of memory can be laid out.
@@ -20,6 +22,20 @@ var advertLayouts = map[string]string{"rping": "rping", "iwprobe": "iwprobe"}
 // expect reads what the other side is to do: a word, and a size or a code behind some.
 func (c *compiler) expect(s *step, n *node) {
 	s.Verb = synth.Expect
+	c.expected(&s.Expect, n)
+}
+
+// ReadExpected reads what a step expect has, out of another file; nil if it is wrong.
+func ReadExpected(r *strictyaml.Report, n *strictyaml.Node) *synth.Expected {
+	before := r.Failed()
+	var e synth.Expected
+	if newCompiler(r, false).expected(&e, n); r.Failed() > before {
+		return nil
+	}
+	return &e
+}
+
+func (c *compiler) expected(e *synth.Expected, n *node) {
 	if !c.Is(n, scalar) {
 		return
 	}
@@ -29,17 +45,17 @@ func (c *compiler) expect(s *step, n *node) {
 		return
 	}
 	what := &node{Pos: n.Pos, Kind: scalar, Text: ws[0]}
-	word(c, &s.Expect.What, "thing to expect", expectations)(what)
+	word(c, &e.What, "thing to expect", expectations)(what)
 	rest := &node{Pos: n.Pos, Kind: scalar, Text: strings.Join(ws[1:], " ")}
 	switch {
 	case len(ws) == 1:
 	case len(ws) > 2:
 		c.Fail(n.Pos, "expect takes one word behind %s, not %q", ws[0], rest.Text)
-	case s.Expect.What == synth.ExpectTerminate:
-		c.expectedCode(&s.Expect, rest)
-	case s.Expect.What == synth.ExpectSend, s.Expect.What == synth.ExpectWrite:
-		s.Expect.HasSize = true
-		size(c, &s.Expect.Size, 0, maxMessage)(rest)
+	case e.What == synth.ExpectTerminate:
+		c.expectedCode(e, rest)
+	case e.What == synth.ExpectSend, e.What == synth.ExpectWrite:
+		e.HasSize = true
+		size(c, &e.Size, 0, maxMessage)(rest)
 	default:
 		c.Fail(n.Pos, "expect %s takes nothing behind it", ws[0])
 	}

@@ -28,6 +28,7 @@ type Scenario struct {
 	root   *node
 	seed   *uint64
 	faulty bool
+	part   *Part
 }
 
 // Parse reads a scenario; name is for its errors. The error joins an [*Error]
@@ -52,7 +53,12 @@ func Parse(name string, src []byte) (*Scenario, error) {
 // there were none.
 func (s *Scenario) Script(clean bool) *synth.Script {
 	c := newCompiler(newReport(s.Name), clean)
-	return c.scenario(&Scenario{Name: s.Name, root: s.root, seed: s.seed, faulty: s.faulty})
+	return c.scenario(s.again())
+}
+
+// again is the scenario as it is read once more.
+func (s *Scenario) again() *Scenario {
+	return &Scenario{Name: s.Name, root: s.root, seed: s.seed, faulty: s.faulty, part: s.part}
 }
 
 // At is an error at a place of the scenario, for what is found only when it is played.
@@ -142,7 +148,9 @@ func (c *compiler) scenario(s *Scenario) *synth.Script {
 	if s.seed != nil {
 		c.seed = *s.seed
 	}
-	c.summary(root, summary, &s.Summary)
+	if s.part == nil {
+		c.summary(root, summary, &s.Summary)
+	}
 	c.some(link, c.link)
 	c.some(capture, c.capture)
 	c.some(link, c.outermost)
@@ -151,6 +159,7 @@ func (c *compiler) scenario(s *Scenario) *synth.Script {
 		c.some(own[side], func(n *node) { c.settings(n, &c.hosts[side]) })
 	}
 	c.connections(connections)
+	c.foreseen(s.part)
 	if steps == nil {
 		c.Fail(root.Pos, "there is no timeline")
 	} else {

@@ -39,7 +39,7 @@ func (c *compiler) onlyKeys(n *node, why string, but ...string) {
 // without. The error joins an [*Error] for each thing that cannot.
 func (s *Scenario) OnSocket(clean bool) error {
 	c := newCompiler(newReport(s.Name), clean)
-	c.scenario(&Scenario{Name: s.Name, root: s.root, seed: s.seed, faulty: s.faulty})
+	c.scenario(s.again())
 	if len(c.unfit) == 0 {
 		return nil
 	}

@@ -64,6 +64,9 @@ func (r *Report) Fail(p Pos, format string, args ...any) {
 	r.errs = append(r.errs, e)
 }
 
+// Failed is how many errors there are so far.
+func (r *Report) Failed() int { return len(r.errs) }
+
 // Err returns the errors in the order of the file, or nil.
 func (r *Report) Err() error {
 	slices.SortStableFunc(r.errs, func(a, b *Error) int {

@@ -189,6 +189,8 @@ const (
 	ExpectReject
 	ExpectClose
 	ExpectReset
+	// ExpectEnd: it ends the connection, however.
+	ExpectEnd
 )
 
 // Expected is what an Expect waits for.
@@ -204,7 +206,11 @@ type Expected struct {
 }
 
 // Binding is where an advertised region of memory becomes one with a name.
-type Binding struct{ Region, Layout string }
+type Binding struct {
+	Region, Layout string
+	// Tail, if not 0, binds only so many octets at the end of what was advertised.
+	Tail uint64
+}
 
 // Place is a line and a column of the scenario, for errors; 0 if there is none.
 type Place struct{ Line, Column int }

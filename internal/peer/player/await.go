@@ -175,6 +175,10 @@ func (l *line) expect(ctx context.Context, s *synth.Step) error {
 	if err != nil {
 		return err
 	}
+	if n := x.Bind.Tail; n > 0 {
+		n = min(n, r.Size)
+		r.TO, r.Size = r.TO+r.Size-n, n
+	}
 	l.filling.Lock()
 	defer l.filling.Unlock()
 	l.peer.Do(func(*rnic.Endpoint) { l.advertised(x.Bind.Region, r) })
@@ -213,6 +217,8 @@ func (l *line) expected(e *rnic.Endpoint, x *synth.Expected) (there bool, payloa
 			return true, nil, fmt.Errorf("expected another Terminate: %v", end)
 		}
 		return true, nil, nil
+	case synth.ExpectEnd:
+		return end.Cause != rnic.NotEnded && end.Cause != rnic.ClosedHere, nil, nil
 	case synth.ExpectSend, synth.ExpectImmediate, synth.ExpectWrite:
 	}
 	op := map[synth.Expectation]rnic.Op{synth.ExpectSend: rnic.OpSend, synth.ExpectImmediate: rnic.OpImmediate, synth.ExpectWrite: rnic.OpWrite}[x.What]

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/peer"
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
@@ -47,6 +48,8 @@ type line struct {
 	streamed uint64
 	old      map[string][][]byte
 	wrong    error
+	// terminate is the first that came.
+	terminate *rdmap.Terminate
 }
 
 // memory is that of a side by the names of the scenario.
@@ -77,7 +80,7 @@ var errNoneLeft = errors.New("no region to be invalidated is left: they are regi
 func newLine(p *player, n int) (*line, error) {
 	l := &line{player: p, index: n, cfg: &p.script.Connections[n], old: map[string][][]byte{}}
 	for _, h := range l.cfg.Hosts {
-		l.faulty = l.faulty || len(h.RNIC.Faults) > 0 || h.RNIC.Ignore != 0
+		l.faulty = !p.Strict && (l.faulty || len(h.RNIC.Faults) > 0 || h.RNIC.Ignore != 0)
 	}
 	m, err := rnic.New(l.config(p.other))
 	if err != nil {
@@ -247,7 +250,7 @@ func (l *line) open(ctx context.Context) error {
 		return errors.New("the connection is open")
 	}
 	p, err := peer.New(ctx, l.conn, peer.Options{
-		RNIC: l.config(l.Side), Hold: l.Hold, Idle: l.Idle, Opened: l.Side == synth.Client, Taps: l.Taps, Told: l.told,
+		RNIC: l.config(l.Side), Hold: l.Hold, Idle: l.Idle, Cut: l.Cut, Opened: l.Side == synth.Client && !l.Accepted, Taps: l.Taps, Told: l.told,
 		Setup: func(e *rnic.Endpoint) {
 			l.own = e
 			l.prepare(e, l.Side)
@@ -286,7 +289,13 @@ func (l *line) told(v *rnic.Event) {
 		if uint64(len(v.Data)) == v.Size && l.kept < mostKept {
 			s.data, s.whole = bytes.Clone(v.Data), true
 		}
-	case rnic.Answered, rnic.TerminateReceived:
+	case rnic.TerminateReceived:
+		if l.terminate == nil {
+			t := v.Terminate
+			t.DDPHeader, t.RDMAHeader = nil, nil // valid during the call
+			l.terminate = &t
+		}
+	case rnic.Answered:
 	}
 	l.kept += len(s.data)
 	l.seen = append(l.seen, s)
@@ -313,6 +322,10 @@ func (l *line) finish(ctx context.Context) Connection {
 		c.Private, c.Begun = e.PeerPrivate()
 		a := e.Agreed()
 		c.CRC, c.Markers, c.IRD, c.ORD = a.CRC, [2]bool{a.SendMarkers, a.RecvMarkers}, a.IRD, a.ORD
+		c.Terminate, c.Spoke, c.Followed = l.terminate, e.PeerSpoke(), e.PeerDone()
+		_, _, asked := a.Request.Word()
+		_, _, answered := a.Reply.Word()
+		c.Enhanced = asked && answered
 	})
 	return c
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/peer"
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
@@ -30,6 +31,12 @@ type Options struct {
 	Regions map[string]peer.Region
 	// Step is how long a step may take, 0 for the usual time.
 	Step time.Duration
+	// Accepted: the other side has opened the TCP connections, whatever the side.
+	Accepted bool
+	// Strict: faults of the own side do not excuse the other one, which has to do its part.
+	Strict bool
+	// Cut cuts what is written, see [peer.Options].
+	Cut peer.Cut
 	// Hold, Idle and Taps are those of the peers.
 	Hold, Idle time.Duration
 	Taps       []*peer.Tap
@@ -63,6 +70,12 @@ type Connection struct {
 	IRD, ORD uint16
 	// Private is the private data of the peer's upper layer.
 	Private []byte
+	// Terminate is what the peer sent, nil if it sent none, also after the end of the timeline.
+	Terminate *rdmap.Terminate
+	// Spoke: an FPDU of the peer has come. Followed: the peer closed as well.
+	Spoke, Followed bool
+	// Enhanced: both startup frames have the word of RFC 6581.
+	Enhanced bool
 }
 
 // Outcome is what became of a scenario.

@@ -118,6 +118,13 @@ func (e End) String() string {
 // End returns why the connection ends: the first reason stays.
 func (e *Endpoint) End() End { return e.ending }
 
+// PeerSpoke reports whether an FPDU of the peer, or its third frame, has come, PeerDone
+// whether the peer has closed or reset.
+func (e *Endpoint) PeerSpoke() bool { return e.peerFirst }
+
+// PeerDone see PeerSpoke.
+func (e *Endpoint) PeerDone() bool { return e.peerDone }
+
 func (e *Endpoint) ends(c Cause, code rdmap.TermCode) {
 	if e.ending.Cause == NotEnded {
 		e.ending = End{c, code}

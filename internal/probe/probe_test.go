@@ -1,0 +1,132 @@
+package probe_test
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/peer"
+	"github.com/iwdissect/iwdissect/internal/probe"
+	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+	"github.com/iwdissect/iwdissect/internal/synth/startup"
+)
+
+// memorySize is that of a product under test, in octets.
+const memorySize = 64 << 10
+
+// product is an endpoint as serve has it, with faults.
+func product(initiator bool) rnic.Config {
+	c := startup.Config{Initiator: initiator, Rev: 2, Dialect: startup.Enhanced, CRC: true, IRD: 16, ORD: 16, Strict: true}
+	return rnic.Config{Startup: c, Seed: 7}
+}
+
+// advertise registers memory and names it in the private data.
+func advertise(e *rnic.Endpoint) {
+	r := e.Register(rnic.Region{Memory: make([]byte, memorySize), Read: true, Write: true})
+	e.SetPrivate(peer.Region{STag: r.STag, TO: r.TO, Size: r.Size}.AppendIwprobe(nil))
+	e.Start()
+}
+
+// responder listens and serves connections until the test is over, and returns what dials it.
+func responder(t *testing.T, address string, config func() rnic.Config) func(context.Context) (net.Conn, error) {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Skipf("no socket on %s: %v", address, err)
+	}
+	var all sync.WaitGroup
+	t.Cleanup(func() {
+		_ = l.Close()
+		all.Wait()
+	})
+	all.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			p, err := peer.New(context.Background(), conn, peer.Options{RNIC: config(), Setup: advertise})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			all.Go(func() { <-p.Ended() })
+		}
+	})
+	return func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
+	}
+}
+
+// options are those of a test that dials.
+func options(open func(context.Context) (net.Conn, error)) probe.Options {
+	return probe.Options{Role: probe.Responder, Open: open, Timeout: 2 * time.Second, FailOn: conformance.Error, Describe: render.AppendInfo}
+}
+
+// probed runs cases and returns what became of them.
+func probed(t *testing.T, cases []*probe.Case, o probe.Options) (all []*probe.Result, p *probe.Peer, err error) {
+	t.Helper()
+	err = probe.Run(t.Context(), cases, o, func(q *probe.Peer) { p = q }, func(r *probe.Result) error {
+		all = append(all, r)
+		return nil
+	})
+	return all, p, err
+}
+
+// of are the built-in cases for a role.
+func of(t *testing.T, role probe.Role, patterns ...string) []*probe.Case {
+	t.Helper()
+	all, err := probe.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := probe.Select(all, role, patterns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+// say puts a result into words, for a test that fails.
+func say(r *probe.Result) string {
+	var b strings.Builder
+	b.WriteString(r.Case.Name + ": " + r.Verdict.String() + ": " + r.Came + "; " + r.Reason + "; broken " + strings.Join(r.Broken, " "))
+	if r.Exchange != nil {
+		for _, p := range r.Exchange.PDUs {
+			who := " probe "
+			if p.Peer {
+				who = " peer "
+			}
+			b.WriteString("\n   " + who + p.Info)
+		}
+	}
+	return b.String()
+}
+
+// TestRun_Responder: an endpoint without faults passes all cases, over IPv4 and IPv6.
+func TestRun_Responder(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+		t.Run(address, func(t *testing.T) {
+			t.Parallel()
+			cases := of(t, probe.Responder)
+			results, p, err := probed(t, cases, options(responder(t, address, func() rnic.Config { return product(false) })))
+			if err != nil || len(results) != len(cases) {
+				t.Fatalf("%d of %d cases, %v", len(results), len(cases), err)
+			}
+			if !p.Enhanced || p.Memory == nil || p.Memory.Size != memorySize {
+				t.Errorf("the peer is %+v", p)
+			}
+			for _, r := range results {
+				if r.Verdict == probe.Fail || r.Verdict == probe.NotJudged && !slices.Contains([]string{"crc-off-wrong"}, r.Case.Name) {
+					t.Error(say(r))
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,105 @@
+package probe
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/peer/player"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+)
+
+// noMatchingRTR is the code of a Terminate for a Reply that takes no indication that the
+// initiator can send (RFC 6581 section 8).
+const noMatchingRTR = 7
+
+// heard is the answer of the peer; terminates: the probe sends a Terminate on purpose.
+func heard(c *player.Connection, fs []player.Failure, terminates bool) Answer {
+	if t := c.Terminate; t != nil {
+		code := [3]int{int(t.Layer), int(t.EType), int(t.Code)}
+		return Answer{
+			Kind: Terminates, Code: code, Known: len(code),
+			Text: fmt.Sprintf("the peer sent Terminate %x/%x/%02x (%s)", t.Layer, t.EType, t.Code, t.Name()),
+		}
+	}
+	switch c.End.Cause {
+	case rnic.RejectedByPeer:
+		return Answer{Kind: Rejects, Text: "the peer sent a Reply that rejects"}
+	case rnic.ClosedByPeer, rnic.ResetByPeer:
+		how := map[bool]string{false: "without a startup frame", true: "without a Terminate"}[c.Begun]
+		return Answer{Kind: Closes, Text: fmt.Sprintf("%v, %s", c.End, how)}
+	case rnic.StartupFailed:
+		return Answer{Kind: Unacceptable, Text: "the peer sent a startup frame that is not acceptable"}
+	case rnic.RejectedHere:
+		if c.Followed {
+			return Answer{Kind: Closes, Text: "the peer closed after the reject"}
+		}
+	case rnic.TerminatedHere:
+		if c.End.Code == (rdmap.TermCode{Layer: rdmap.LayerLLP, EType: rdmap.ETypeMPA, Code: noMatchingRTR}) {
+			return Answer{Kind: NoCommonRTR, Text: "the Reply takes no ready-to-receive indication that was offered"}
+		}
+		if terminates {
+			break
+		}
+		return Answer{Kind: Unacceptable, Text: fmt.Sprintf("the peer sent what is wrong: %v", c.End)}
+	case rnic.NotEnded, rnic.ClosedHere, rnic.TerminatedByPeer, rnic.Aborted:
+	}
+	for _, f := range fs {
+		if f.Line == lineOfEnd {
+			return Answer{Kind: Silence, Text: "nothing came, and the connection stayed open"}
+		}
+	}
+	if len(fs) > 0 {
+		return Answer{Kind: Stuck, Text: fs[0].Err.Error()}
+	}
+	if c.Followed {
+		return Answer{Kind: Follows, Text: "all steps were done, and the peer closed as well"}
+	}
+	return Answer{Kind: GoesOn, Text: "all steps were done, and the connection stayed open"}
+}
+
+// verdict judges a case by what came back.
+func (o *Options) verdict(r *Result, out *player.Outcome, wrong string) {
+	c, conn := r.Case, &out.Connections[0]
+	a := heard(conn, out.Failures, c.terminates())
+	r.Came = a.String()
+	for i := range r.Exchange.Peer {
+		id := r.Exchange.Peer[i].Rule.ID
+		if !slices.Contains(c.Allows, id) && !slices.Contains(r.Broken, id) {
+			r.Broken = append(r.Broken, id)
+		}
+	}
+	switch {
+	case len(r.Broken) > 0:
+		f := &r.Exchange.Peer[slices.IndexFunc(r.Exchange.Peer, func(f conformance.Finding) bool { return f.Rule.ID == r.Broken[0] })]
+		r.Verdict, r.Reason = Fail, fmt.Sprintf("the peer broke %s: %s", r.Broken[0], f.Message)
+	case a.keeps(c.Declines):
+		r.Reason = "the peer declines, as it may: " + r.Came
+	case o.Role == Initiator && !conn.Spoke && a.Kind == Stuck:
+		r.Reason = "the initiator sent no FPDU, and before one this side may not send any"
+	case conn.Begun && c.Needs&NeedCRC != 0 && !conn.CRC:
+		r.Reason = "no CRCs were agreed on"
+	case conn.Begun && c.Needs&NeedNoCRC != 0 && conn.CRC:
+		r.Reason = "the peer asks for CRCs"
+	case conn.Begun && c.Needs&NeedReads != 0 && conn.ORD == 0:
+		r.Reason = "the peer takes no Reads: its IRD is 0"
+	case !a.keeps(c.Answers):
+		r.Verdict, r.Broken = Fail, c.Rules[:1]
+		r.Reason = "expected " + wanted(c.Answers)
+	case wrong != "":
+		r.Verdict, r.Broken, r.Reason = Fail, c.Rules[:1], wrong
+	default:
+		r.Verdict = Pass
+	}
+}
+
+func wanted(all []Answer) (s string) {
+	for i, a := range all {
+		if i > 0 {
+			s += ", or "
+		}
+		s += a.String()
+	}
+	return s
+}
