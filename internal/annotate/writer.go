@@ -9,7 +9,7 @@ import (
 
 const (
 	// partSize is how many octets are written at once.
-	partSize = 256 << 10
+	partSize = 512 << 10
 	// partsAhead bounds the parts that wait to be written.
 	partsAhead = 4
 )

@@ -59,19 +59,18 @@ func (o byteOrder) addComments(b []byte, start int, list, tail []byte, comments 
 		return b, ErrTooLong
 	}
 	b = b[:len(b)-blockTailLen-len(tail)]
-	order := o.append()
 	for _, c := range comments {
 		if !hasComment(list, o.big, c) {
-			b = appendComment(b, order, c)
+			b = o.appendComment(b, c)
 		}
 	}
 	if len(list) == 0 {
-		b = order.AppendUint32(b, optEnd)
+		b = o.put32(b, optEnd)
 	}
 	b = append(b, tail...)
 	total := uint32(len(b) - start + blockTailLen) //nolint:gosec // at most maxBlock
-	b = order.AppendUint32(b, total)
-	order.AppendUint32(b[start+4:start+4], total)
+	b = o.put32(b, total)
+	o.put32(b[start+4:start+4], total)
 	return b, nil
 }
 
@@ -99,14 +98,6 @@ func (o byteOrder) optionsAt(block []byte) (int, error) {
 	return 0, ErrNoOptions
 }
 
-// append is the order in which numbers are written.
-func (o byteOrder) append() binary.AppendByteOrder {
-	if o.big {
-		return binary.BigEndian
-	}
-	return binary.LittleEndian
-}
-
 // hasComment reports whether a list of options has a comment.
 func hasComment(list []byte, big bool, comment []byte) bool {
 	o := options{rest: list, big: big}
@@ -119,10 +110,10 @@ func hasComment(list []byte, big bool, comment []byte) bool {
 }
 
 // appendComment appends a comment, cut where an option can hold no more.
-func appendComment(b []byte, order binary.AppendByteOrder, c []byte) []byte {
+func (o byteOrder) appendComment(b, c []byte) []byte {
 	c = c[:min(len(c), maxOption)]
-	b = order.AppendUint16(b, optComment)
-	b = order.AppendUint16(b, uint16(len(c))) //nolint:gosec // bounded
+	b = o.put16(b, optComment)
+	b = o.put16(b, uint16(len(c))) //nolint:gosec // bounded
 	b = append(b, c...)
 	return append(b, "\x00\x00\x00"[:pad4(len(c))-len(c)]...)
 }

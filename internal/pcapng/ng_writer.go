@@ -47,7 +47,7 @@ func (w *Writer) AddInterface(i Interface) (int, error) {
 	if i.TsOffset != 0 {
 		w.u16(ifTsOffset)
 		w.u16(8)
-		w.buf = w.order.AppendUint64(w.buf, uint64(i.TsOffset))
+		w.buf = w.order.put64(w.buf, uint64(i.TsOffset))
 	}
 	w.endOptions()
 	w.endBlock(start)
@@ -171,7 +171,7 @@ func (w *Writer) startBlock(kind uint32) int {
 func (w *Writer) endBlock(start int) {
 	total := uint32(len(w.buf) - start + blockTailLen)
 	w.u32(total)
-	w.order.AppendUint32(w.buf[start+4:start+4], total)
+	w.order.put32(w.buf[start+4:start+4], total)
 }
 
 func (w *Writer) pad(n int) { w.buf = append(w.buf, "\x00\x00\x00"[:pad4(n)-n]...) }

@@ -277,6 +277,28 @@ func (o byteOrder) u16(b []byte) uint16 {
 	return v
 }
 
+// put16, put32 and put64 append a number. They are no interface, so that they are inlined.
+func (o byteOrder) put16(b []byte, v uint16) []byte {
+	if o.big {
+		v = bits.ReverseBytes16(v)
+	}
+	return binary.LittleEndian.AppendUint16(b, v)
+}
+
+func (o byteOrder) put32(b []byte, v uint32) []byte {
+	if o.big {
+		v = bits.ReverseBytes32(v)
+	}
+	return binary.LittleEndian.AppendUint32(b, v)
+}
+
+func (o byteOrder) put64(b []byte, v uint64) []byte {
+	if o.big {
+		v = bits.ReverseBytes64(v)
+	}
+	return binary.LittleEndian.AppendUint64(b, v)
+}
+
 // ended is called when the input ended before what was needed: a clean end,
 // a truncated input, or a source that failed.
 func (r *Reader) ended(what string) error {

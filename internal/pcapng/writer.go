@@ -1,7 +1,6 @@
 package pcapng
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +37,7 @@ const flushAt = 64 << 10
 type Writer struct {
 	w      io.Writer
 	opt    WriterOptions
-	order  binary.AppendByteOrder
+	order  byteOrder
 	buf    []byte
 	ifaces []Interface
 	// written counts the octets that went to w.
@@ -49,10 +48,7 @@ type Writer struct {
 // NewWriter starts a file. Its header is written with the first packets, or
 // by [Writer.Flush].
 func NewWriter(w io.Writer, opt WriterOptions) (*Writer, error) {
-	wr := &Writer{w: w, opt: opt, order: binary.LittleEndian, buf: make([]byte, 0, flushAt+4096)}
-	if opt.BigEndian {
-		wr.order = binary.BigEndian
-	}
+	wr := &Writer{w: w, opt: opt, order: byteOrder{opt.BigEndian}, buf: make([]byte, 0, flushAt+4096)}
 	switch opt.Format {
 	case PCAP:
 		wr.fileHeader()
@@ -139,7 +135,7 @@ func (w *Writer) AppendBlock(b []byte, rec *Record, comments [][]byte) ([]byte, 
 	if err != nil {
 		return b[:start], err
 	}
-	return byteOrder{w.opt.BigEndian}.addComments(b, start, nil, nil, comments)
+	return w.order.addComments(b, start, nil, nil, comments)
 }
 
 var (
@@ -169,8 +165,8 @@ func (w *Writer) Flush() error {
 // Size returns the octets of the file so far, with those that were collected.
 func (w *Writer) Size() uint64 { return w.written + uint64(len(w.buf)) }
 
-func (w *Writer) u16(v uint16) { w.buf = w.order.AppendUint16(w.buf, v) }
-func (w *Writer) u32(v uint32) { w.buf = w.order.AppendUint32(w.buf, v) }
+func (w *Writer) u16(v uint16) { w.buf = w.order.put16(w.buf, v) }
+func (w *Writer) u32(v uint32) { w.buf = w.order.put32(w.buf, v) }
 
 func origLen(rec *Record) uint32 {
 	if rec.OrigLen == 0 {
