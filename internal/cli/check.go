@@ -46,9 +46,12 @@ type checkOptions struct {
 var checkFormats = []string{"text", "json", "ndjson", "sarif", "junit", "github"}
 
 // formatWords lists the formats in a sentence.
-func formatWords() string {
-	last := len(checkFormats) - 1
-	return strings.Join(checkFormats[:last], ", ") + " or " + checkFormats[last]
+func formatWords() string { return alternatives(checkFormats) }
+
+// alternatives lists words of which one is to be chosen.
+func alternatives(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 func newCheck(s *IOStreams) *cobra.Command {

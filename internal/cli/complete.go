@@ -54,9 +54,11 @@ func (s *IOStreams) completeFlags(cmd *cobra.Command, formats ...string) {
 	for _, w := range timeWords {
 		times = append(times, w.word+"\t"+w.means)
 	}
-	outputs := make([]string, 0, len(checkFormats))
-	for _, f := range checkFormats {
-		outputs = append(outputs, f+"=")
+	outputs := make([]string, 0, len(formats))
+	for _, f := range formats {
+		if f != parquetFormat { // which is written to a folder
+			outputs = append(outputs, f+"=")
+		}
 	}
 	for name, f := range map[string]completion{
 		"format":         words(formats...),

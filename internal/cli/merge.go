@@ -16,6 +16,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/points"
 	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/internal/report"
 )
 
 // mergeOptions are the flags of merge. Of those of check it has what concerns findings and
@@ -42,7 +43,7 @@ newest counts, and shards of a point are put together. --points FILE names the p
 must have a result; a point without one, or without one of its shards, makes the exit code 3,
 and so does a point whose capture could not be read to its end.
 
---format json has one document. ndjson, sarif, junit and github are those of check with a
+--format json has one document, html a page that can be mailed. ndjson, sarif, junit and github are those of check with a
 point in the place of a file; ndjson has no verdicts of single connections, junit one suite
 for each point. A finding that stands for several counts once in them.
 
@@ -51,18 +52,26 @@ a result or with a capture that could not be read, or an output that could not b
 		Example: strings.Trim(`
   iwdissect merge results
   iwdissect merge --points points.txt --fail-on warning results
-  iwdissect merge --format junit --output json=fleet.json results
+  iwdissect merge --format junit --output json=fleet.json --output html=fleet.html results
 `, "\n"),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(args) },
 	}
 	o.flags(cmd.Flags())
-	s.completeFlags(cmd, checkFormats...)
+	s.completeFlags(cmd, mergeFormats...)
 	return cmd
 }
 
+// pageFormat is a page as report writes it.
+const pageFormat = "html"
+
+// mergeFormats are those of --format and --output.
+var mergeFormats = append(slices.Clone(checkFormats), pageFormat)
+
+func mergeWords() string { return alternatives(mergeFormats) }
+
 func (o *mergeOptions) flags(f *pflag.FlagSet) {
 	c := &o.check
-	formatFlag(f, &c.format, formatWords())
+	formatFlag(f, &c.format, mergeWords())
 	f.StringVar(&o.list, "points", "", "these points must have results: `FILE` has one a line")
 	f.StringArrayVar(&c.outputs, "output", nil, "write another report, `FORMAT=FILE`")
 	f.StringVar(&c.failOn, "fail-on", "error", "exit with 1 on findings at or above `LEVEL`: error, warning or note")
@@ -193,11 +202,11 @@ func discard(outs []*mergeOutput) (err error) {
 
 func (o *mergeOptions) output(format string, w io.Writer) (*mergeOutput, error) {
 	m := &mergeOutput{format: format, w: w}
-	if format == "text" || format == "json" {
+	if format == "text" || format == "json" || format == pageFormat {
 		return m, nil
 	}
 	if !slices.Contains(checkFormats, format) {
-		return nil, usagef("--format and --output take %s, not %q", formatWords(), format)
+		return nil, usagef("--format and --output take %s, not %q", mergeWords(), format)
 	}
 	var err error
 	m.report, err = o.check.report(format, w, appearance{}, o.level)
@@ -240,6 +249,8 @@ func (o *mergeOptions) closeOne(m *mergeOutput, sum *merge.Summary) error {
 		err = m.report.Report.Close()
 	case m.format == "json":
 		err = sum.JSON(m.w)
+	case m.format == pageFormat:
+		err = report.Fleet(m.w, sum, "iwdissect "+Version)
 	default:
 		paint, wrong := o.check.s.colour(o.check.color)
 		if err = wrong; err == nil {

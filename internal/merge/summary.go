@@ -192,6 +192,17 @@ func (s *Summary) End(level conformance.Severity, failed bool) {
 	s.Gate.ExitCode = code
 }
 
+// Worst are the points, those with the most trouble first.
+func (s *Summary) Worst() []*Point {
+	all := slices.Clone(s.Points)
+	slices.SortStableFunc(all, func(a, b *Point) int {
+		f, g := &a.Findings, &b.Findings
+		return cmp.Or(cmp.Compare(b.Exit, a.Exit), cmp.Compare(g.Errors, f.Errors), cmp.Compare(g.Warnings, f.Warnings), cmp.Compare(b.BadCRCs, a.BadCRCs),
+			cmp.Compare(b.Stalls, a.Stalls), strings.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
 func severity(word string) conformance.Severity {
 	s, _ := conformance.ParseSeverity(word)
 	return s

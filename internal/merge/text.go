@@ -2,10 +2,8 @@ package merge
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -136,12 +134,7 @@ func (p *page) table(title string, head []string, rows [][]string) {
 
 // points writes the worst points first.
 func (p *page) points(s *Summary) {
-	all := slices.Clone(s.Points)
-	slices.SortStableFunc(all, func(a, b *Point) int {
-		f, g := &a.Findings, &b.Findings
-		return cmp.Or(cmp.Compare(b.Exit, a.Exit), cmp.Compare(g.Errors, f.Errors), cmp.Compare(g.Warnings, f.Warnings), cmp.Compare(b.BadCRCs, a.BadCRCs),
-			cmp.Compare(b.Stalls, a.Stalls), strings.Compare(a.Name, b.Name))
-	})
+	all := s.Worst()
 	title := "Points"
 	if n := len(all); n > mostShown && !p.All {
 		all, title = all[:mostShown], fmt.Sprintf("Points, the worst %d of %s (--all lists all)", mostShown, number(int64(n)))

@@ -253,6 +253,36 @@ func browsed(t *testing.T) string {
 	return path
 }
 
+// fits fails if a page is wider than a window or a sheet of paper, or complains.
+func (b *browser) fits(path string) {
+	b.t.Helper()
+	for _, c := range []struct {
+		width int
+		media string
+	}{{1280, "screen"}, {400, "screen"}, {718, "print"}} { // A4 without margins of 10 mm
+		b.do("Emulation.setEmulatedMedia", map[string]any{"media": c.media}, nil)
+		b.open(path, c.width)
+		var bad []string
+		b.eval(outside, &bad)
+		for _, x := range bad {
+			b.t.Errorf("%s, %d wide: %s", c.media, c.width, x)
+		}
+		b.quiet(path)
+	}
+}
+
+// TestBrowser_Fleet: a browser shows the page of merge without an error or a request.
+func TestBrowser_Fleet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes some seconds")
+	}
+	path := filepath.Join(t.TempDir(), "fleet.html")
+	if err := os.WriteFile(path, []byte(fleetPage(t, fleetOf())), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	browse(t).fits(path)
+}
+
 // TestBrowser: a browser shows the page without an error or a request, at two widths, light and
 // dark; the table sorts, filters and turns its pages, and links open what they lead to.
 func TestBrowser(t *testing.T) {
@@ -261,21 +291,7 @@ func TestBrowser(t *testing.T) {
 	}
 	path := browsed(t)
 	b := browse(t)
-	for _, c := range []struct {
-		width int
-		media string
-	}{{1280, "screen"}, {400, "screen"}, {718, "print"}} { // A4 without margins of 10 mm
-		t.Run(fmt.Sprint(c.media, c.width), func(t *testing.T) {
-			b.do("Emulation.setEmulatedMedia", map[string]any{"media": c.media}, nil)
-			b.open(path, c.width)
-			var bad []string
-			b.eval(outside, &bad)
-			for _, x := range bad {
-				t.Error(x)
-			}
-			b.quiet(path)
-		})
-	}
+	b.fits(path)
 	b.do("Emulation.setEmulatedMedia", map[string]any{"media": ""}, nil)
 	b.spells(path)
 	var rows []string
