@@ -297,7 +297,7 @@ func (o *probeOptions) run(ctx context.Context, at netip.AddrPort) (*render.Prob
 	p := &render.Probed{Address: at.String(), Role: o.role(), Cases: len(o.cases), Captures: map[string]string{}}
 	from := time.Now()
 	err = probe.Run(ctx, o.cases, probe.Options{
-		Role: o.role(), Open: open, Memory: o.memory, Hold: o.hold, Timeout: o.timeout, Pause: o.pause, FailOn: o.level, Describe: render.AppendInfo,
+		Role: o.role(), Open: open, Memory: o.memory, Hold: o.hold, Timeout: o.timeout, Listen: o.timeout / 4, Pause: o.pause, FailOn: o.level, Describe: render.AppendInfo,
 	}, func(q *probe.Peer) { p.Peer = q }, func(r *probe.Result) error {
 		p.Results = append(p.Results, r)
 		err := o.keep(p, r)

@@ -42,6 +42,7 @@ type socketOptions struct {
 	seeded     bool
 	hold, idle time.Duration
 	step       time.Duration
+	stay       bool
 	noCheck    bool
 	failOn     string
 	noCRC      bool
@@ -380,6 +381,9 @@ func (o *socketOptions) single(ctx context.Context, open func(context.Context, i
 		timed, cancel := context.WithTimeoutCause(ctx, o.idle, errors.New("the startup does not end"))
 		failed = p.Wait(timed, func(e *rnic.Endpoint) bool { return e.Phase() == rnic.Ready && e.Unfinished("rtr") == 0 })
 		cancel()
+		if failed == nil && o.stay {
+			<-p.Ended()
+		}
 	default:
 		<-p.Ended()
 	}
@@ -399,10 +403,10 @@ func (o *socketOptions) single(ctx context.Context, open func(context.Context, i
 	return well, nil
 }
 
-// advertise registers the memory of a responder without a scenario, and names it in its
+// advertise registers the memory of a side without a scenario that answers, and names it in its
 // private data.
 func (o *socketOptions) advertise(e *rnic.Endpoint) {
-	if o.side == synth.Server {
+	if o.side == synth.Server || o.stay {
 		r := e.Register(rnic.Region{Memory: make([]byte, o.size), Read: true, Write: true})
 		e.SetPrivate(peer.Region{STag: r.STag, TO: r.TO, Size: r.Size}.AppendIwprobe(nil))
 	}

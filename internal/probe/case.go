@@ -2,6 +2,8 @@ package probe
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/iwdissect/iwdissect/internal/peer"
 	"github.com/iwdissect/iwdissect/internal/scenario"
@@ -61,11 +63,14 @@ type Case struct {
 	// Tests are the roles that the case is for.
 	Tests Role
 	Needs Need
+	// Rests are names of cases: if the peer answered one of them wrongly this one would fail for
+	// the same reason, and is not played.
+	Rests []string
 	// Answers are those that keep the rule. Declines are those of a peer that lacks
 	// something it need not have: nothing is judged then.
 	Answers, Declines []Answer
-	// Shows are display filters, each of which a PDU of the exchange has to match; none may
-	// match one of Misses.
+	// Shows are display filters, each of which a PDU of the peer has to match; none may match one
+	// of Misses.
 	Shows, Misses []string
 	// Allows are rules that the peer may break, because the probe made it.
 	Allows []string
@@ -76,6 +81,8 @@ type Case struct {
 	Line int
 
 	scenario *scenario.Scenario
+	// ownStartup: it says itself which revision and dialect the probe has.
+	ownStartup bool
 }
 
 // Kind is how a peer can answer.
@@ -199,17 +206,20 @@ const (
 	leastMemory = 16 << 10
 )
 
+// closeListens is how many times as long a close is waited for as a Terminate.
+const closeListens = 4
+
 // lineOfEnd marks the step that waits for the end, which no case has.
 const lineOfEnd = -1
 
 // script is the script for a peer. bind takes its memory out of its private data.
-func (c *Case) script(role Role, rev1, bind bool) *synth.Script {
+func (c *Case) script(role Role, rev1, bind bool, listen time.Duration) *synth.Script {
 	s := c.scenario.Script(false)
 	conn := &s.Connections[0]
 	if role == Initiator {
 		conn.Initiator = synth.Server
 	}
-	if rev1 && c.Needs&NeedEnhanced == 0 {
+	if rev1 && !c.ownStartup {
 		for i := range conn.Hosts {
 			plain(&conn.Hosts[i].RNIC.Startup)
 		}
@@ -218,9 +228,16 @@ func (c *Case) script(role Role, rev1, bind bool) *synth.Script {
 		s.Timeline = bound(s.Timeline)
 	}
 	if c.waits() {
-		s.Timeline = append(s.Timeline, synth.Step{
-			Verb: synth.Expect, From: synth.Client, Expect: synth.Expected{What: synth.ExpectEnd}, Place: synth.Place{Line: lineOfEnd},
-		})
+		if last := &s.Timeline[len(s.Timeline)-1]; last.Verb == synth.Post {
+			last.Ahead = true // its answer is the end of the connection
+		}
+		end := synth.Step{Verb: synth.Expect, From: synth.Client, Expect: synth.Expected{What: synth.ExpectEnd}, Place: synth.Place{Line: lineOfEnd}}
+		// A Terminate that comes later is still heard when the probe has closed. A close is not
+		// told from that of a peer that follows then.
+		if end.For = int64(listen); slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Kind == Closes }) {
+			end.For *= closeListens
+		}
+		s.Timeline = append(s.Timeline, end)
 	}
 	return s
 }

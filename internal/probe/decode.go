@@ -47,6 +47,7 @@ func (r *reader) file(root *strictyaml.Node) {
 		"about": r.Text(new(string)),
 		"tests": r.tests(&r.usual),
 		"needs": r.needs(&r.usual),
+		"rests": r.rests(&r.usual),
 		"cases": func(n *strictyaml.Node) { cases = n },
 	}) {
 		return
@@ -90,9 +91,16 @@ func (r *reader) needs(c *Case) strictyaml.Setter {
 	}
 }
 
+func (r *reader) rests(c *Case) strictyaml.Setter {
+	return func(n *strictyaml.Node) {
+		c.Rests = nil
+		r.texts(&c.Rests)(n)
+	}
+}
+
 // read reads a case.
 func (r *reader) read(n *strictyaml.Node) {
-	c := &Case{Group: r.group, Tests: r.usual.Tests, Needs: r.usual.Needs, File: r.File, Line: n.Line}
+	c := &Case{Group: r.group, Tests: r.usual.Tests, Needs: r.usual.Needs, Rests: r.usual.Rests, File: r.File, Line: n.Line}
 	part := &scenario.Part{At: n.Pos, Regions: []string{RegionPeer, RegionEnd}}
 	keys := strictyaml.Keys{
 		"case":     r.Text(&c.Name),
@@ -104,6 +112,7 @@ func (r *reader) read(n *strictyaml.Node) {
 		"section":  r.Text(&c.Section),
 		"tests":    r.tests(c),
 		"needs":    r.needs(c),
+		"rests":    r.rests(c),
 		"answers":  r.answers(&c.Answers),
 		"declines": r.answers(&c.Declines),
 		"shows":    r.filters(&c.Shows),
@@ -126,10 +135,25 @@ func (r *reader) read(n *strictyaml.Node) {
 		}
 	}
 	r.complete(n, c)
+	c.ownStartup = ownStartup(n)
 	part.Name, part.Entries = c.Name, own
 	if c.scenario = scenario.ReadPart(r.Report, part); c.scenario != nil {
 		r.cases = append(r.cases, c)
 	}
+}
+
+// ownStartup reports whether a case says which startup the probe does.
+func ownStartup(n *strictyaml.Node) bool {
+	for _, side := range []string{"both", "client"} {
+		host := n.Get(side)
+		if host == nil {
+			continue
+		}
+		if m := host.Get("mpa"); m != nil {
+			return m.Get("revision") != nil || m.Get("dialect") != nil || m.Get("rtr") != nil || m.Get("peer_to_peer") != nil
+		}
+	}
+	return false
 }
 
 // complete checks what a case cannot do without, and fills in what follows from its rules.

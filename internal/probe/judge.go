@@ -19,8 +19,9 @@ type Exchange struct {
 	PDUs []PDU
 	// More is how many further ones there are.
 	More int
-	// Peer and Own are the rules that each side broke.
-	Peer, Own []conformance.Finding
+	// Peer and Own are the rules that each side broke, at or above the level that fails a case;
+	// Lesser are those of the peer below it, down to warnings.
+	Peer, Own, Lesser []conformance.Finding
 }
 
 // PDU is one in the words of dissect.
@@ -104,24 +105,31 @@ func judge(b []byte, c *Case, o *Options) (*Exchange, string, error) {
 func (j *judging) lacks() string {
 	for _, s := range j.shows {
 		if !s.found {
-			return "no PDU of the exchange matches " + s.text
+			return "no PDU of the peer matches " + s.text
 		}
 	}
 	for _, s := range j.misses {
 		if s.found {
-			return "a PDU of the exchange matches " + s.text
+			return "a PDU of the peer matches " + s.text
 		}
 	}
 	return ""
 }
 
 func (j *judging) finding(f *conformance.Finding) {
-	if f.Severity < j.least || !f.HasDir {
+	if f.Severity < min(j.least, conformance.Warning) || !f.HasDir {
 		return
 	}
 	into := &j.x.Own
-	if f.Dir == j.peer {
+	switch {
+	case f.Dir == j.peer && f.Severity < j.least && f.Rule.Advice:
+		return
+	case f.Dir == j.peer && f.Severity < j.least:
+		into = &j.x.Lesser
+	case f.Dir == j.peer:
 		into = &j.x.Peer
+	case f.Severity < j.least:
+		return
 	}
 	if len(*into) < mostFindings {
 		own := *f
@@ -134,7 +142,7 @@ func (j *judging) finding(f *conformance.Finding) {
 func (j *judging) PDU(p *trace.PDU) {
 	for _, all := range [][]*seeking{j.shows, j.misses} {
 		for _, s := range all {
-			if !s.found {
+			if !s.found && p.Dir == j.peer {
 				s.values.PDU(p)
 				s.found = s.filter.Match(s.values.Row())
 			}

@@ -2,6 +2,7 @@ package probe_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/peer"
 	"github.com/iwdissect/iwdissect/internal/probe"
 	"github.com/iwdissect/iwdissect/internal/render"
@@ -41,7 +43,9 @@ func responder(t *testing.T, address string, config func() rnic.Config) func(con
 		t.Skipf("no socket on %s: %v", address, err)
 	}
 	var all sync.WaitGroup
+	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(func() {
+		stop()
 		_ = l.Close()
 		all.Wait()
 	})
@@ -51,7 +55,7 @@ func responder(t *testing.T, address string, config func() rnic.Config) func(con
 			if err != nil {
 				return
 			}
-			p, err := peer.New(context.Background(), conn, peer.Options{RNIC: config(), Setup: advertise})
+			p, err := peer.New(ctx, conn, peer.Options{RNIC: config(), Setup: advertise})
 			if err != nil {
 				t.Error(err)
 				return
@@ -66,7 +70,7 @@ func responder(t *testing.T, address string, config func() rnic.Config) func(con
 
 // options are those of a test that dials.
 func options(open func(context.Context) (net.Conn, error)) probe.Options {
-	return probe.Options{Role: probe.Responder, Open: open, Timeout: 2 * time.Second, FailOn: conformance.Error, Describe: render.AppendInfo}
+	return probe.Options{Role: probe.Responder, Open: open, Timeout: 30 * time.Second, Listen: 700 * time.Millisecond, FailOn: conformance.Error, Describe: render.AppendInfo}
 }
 
 // probed runs cases and returns what became of them.
@@ -128,5 +132,81 @@ func TestRun_Responder(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// initiator connects to an address again and again until the test is over.
+func initiator(t *testing.T, address string) {
+	ctx, stop := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	t.Cleanup(func() {
+		stop()
+		all.Wait()
+	})
+	all.Go(func() {
+		for ctx.Err() == nil {
+			conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+			if err != nil {
+				return
+			}
+			c := product(true)
+			c.Startup.PeerToPeer, c.Startup.RTR = true, mpa.RTRSend|mpa.RTRWrite|mpa.RTRRead
+			p, err := peer.New(ctx, conn, peer.Options{RNIC: c, Setup: advertise, Opened: true})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			<-p.Ended()
+		}
+	})
+}
+
+// TestRun_Initiator: an endpoint without faults that connects passes all cases.
+func TestRun_Initiator(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	initiator(t, l.Addr().String())
+	o := options(func(context.Context) (net.Conn, error) { return l.Accept() })
+	o.Role = probe.Initiator
+	cases := of(t, probe.Initiator)
+	results, _, err := probed(t, cases, o)
+	if err != nil || len(results) != len(cases) {
+		t.Fatalf("%d of %d cases, %v", len(results), len(cases), err)
+	}
+	for _, r := range results {
+		if r.Verdict != probe.Pass {
+			t.Error(say(r))
+		}
+	}
+}
+
+// TestRun_Gone: cases are left out when the peer does not answer a plain startup any more.
+func TestRun_Gone(t *testing.T) {
+	t.Parallel()
+	cases := of(t, probe.Responder, "ends-*")
+	left := 4 // connections that are answered: the first startup, a case, the startup after it, a case
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := responder(t, "127.0.0.1:0", func() rnic.Config { return product(false) })
+	o := options(func(ctx context.Context) (net.Conn, error) {
+		if left--; left < 0 {
+			return new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
+		}
+		return open(ctx)
+	})
+	_ = l.Close()
+	results, _, err := probed(t, cases, o)
+	var gone *probe.GoneError
+	if !errors.As(err, &gone) || gone.After != cases[1] || len(results) != 2 {
+		t.Errorf("%d results, %v", len(results), err)
+	}
+	if _, _, err := probed(t, cases, o); !errors.As(err, &gone) || gone.After != nil {
+		t.Errorf("nobody is there: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +23,10 @@ type Options struct {
 	Open func(ctx context.Context) (net.Conn, error)
 	// Memory is that of the peer, if not nil; else it is taken out of its private data.
 	Memory *peer.Region
-	// Hold is that of [peer.Options]. Timeout is how long a peer may take for a step, and how
-	// long its silence is listened to; Pause is between two connections.
-	Hold, Timeout, Pause time.Duration
+	// Hold is that of [peer.Options]. Timeout is how long a peer may take for a step. Listen is how
+	// long a Terminate is waited for before the probe closes, and takes what comes then; a close
+	// is waited for four times as long. Pause is between two connections.
+	Hold, Timeout, Listen, Pause time.Duration
 	// FailOn is the least severity of a rule of check that fails a case.
 	FailOn conformance.Severity
 	// Describe puts a PDU into words, if not nil.
@@ -58,6 +60,8 @@ type Result struct {
 	// Capture is pcapng, nil if nothing was exchanged.
 	Capture []byte
 	Took    time.Duration
+	// wrong: the answer itself is wrong.
+	wrong bool
 }
 
 // Peer is what a plain startup has told of the peer.
@@ -94,9 +98,10 @@ func Run(ctx context.Context, cases []*Case, o Options, begun func(*Peer), each 
 		return gone(ctx, nil, err)
 	}
 	begun(p)
+	wrong := map[string]bool{} // cases that were answered wrongly
 	for _, c := range cases {
 		r := &Result{Case: c, Verdict: NotJudged}
-		if r.Reason = p.lacks(c); r.Reason != "" {
+		if r.Reason = cmp.Or(p.lacks(c), c.rests(wrong)); r.Reason != "" {
 			if err := each(r); err != nil {
 				return err
 			}
@@ -109,6 +114,7 @@ func Run(ctx context.Context, cases []*Case, o Options, begun func(*Peer), each 
 		if err != nil {
 			return gone(ctx, c, err)
 		}
+		wrong[c.Name] = r.wrong
 		if err := each(r); err != nil {
 			return err
 		}
@@ -154,6 +160,16 @@ func (p *Peer) lacks(c *Case) string {
 	return ""
 }
 
+// rests says which case that this one rests on was answered wrongly.
+func (c *Case) rests(wrong map[string]bool) string {
+	for _, name := range c.Rests {
+		if wrong[name] {
+			return "it would fail as the case " + name + " did"
+		}
+	}
+	return ""
+}
+
 // mostSteps is how many times the timeout a case takes at most.
 const mostSteps = 6
 
@@ -185,7 +201,7 @@ func (o *Options) play(ctx context.Context, p *Peer, r *Result) error {
 		regions = map[string]peer.Region{RegionPeer: *m, RegionEnd: {STag: m.STag, TO: m.TO + m.Size - endSize, Size: endSize}}
 	}
 	from := time.Now()
-	out, err := o.outcome(ctx, c.script(o.Role, !p.Enhanced, o.Memory == nil), c.Cut, regions, []*peer.Tap{tap})
+	out, err := o.outcome(ctx, c.script(o.Role, !p.Enhanced, o.Memory == nil, o.Listen), c.Cut, regions, []*peer.Tap{tap})
 	if err != nil {
 		return err
 	}

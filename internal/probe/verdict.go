@@ -64,16 +64,11 @@ func (o *Options) verdict(r *Result, out *player.Outcome, wrong string) {
 	c, conn := r.Case, &out.Connections[0]
 	a := heard(conn, out.Failures, c.terminates())
 	r.Came = a.String()
-	for i := range r.Exchange.Peer {
-		id := r.Exchange.Peer[i].Rule.ID
-		if !slices.Contains(c.Allows, id) && !slices.Contains(r.Broken, id) {
-			r.Broken = append(r.Broken, id)
-		}
-	}
+	r.Broken = c.broken(r.Exchange.Peer)
+	r.wrong = !a.keeps(c.Answers)
 	switch {
 	case len(r.Broken) > 0:
-		f := &r.Exchange.Peer[slices.IndexFunc(r.Exchange.Peer, func(f conformance.Finding) bool { return f.Rule.ID == r.Broken[0] })]
-		r.Verdict, r.Reason = Fail, fmt.Sprintf("the peer broke %s: %s", r.Broken[0], f.Message)
+		r.Verdict, r.Reason = Fail, because(r.Exchange.Peer, r.Broken[0])
 	case a.keeps(c.Declines):
 		r.Reason = "the peer declines, as it may: " + r.Came
 	case o.Role == Initiator && !conn.Spoke && a.Kind == Stuck:
@@ -84,9 +79,13 @@ func (o *Options) verdict(r *Result, out *player.Outcome, wrong string) {
 		r.Reason = "the peer asks for CRCs"
 	case conn.Begun && c.Needs&NeedReads != 0 && conn.ORD == 0:
 		r.Reason = "the peer takes no Reads: its IRD is 0"
-	case !a.keeps(c.Answers):
+	case r.wrong:
 		r.Verdict, r.Broken = Fail, c.Rules[:1]
 		r.Reason = "expected " + wanted(c.Answers)
+		if ids := c.broken(r.Exchange.Lesser); len(ids) > 0 {
+			// What the peer sent explains the answer.
+			r.Broken, r.Reason = ids, r.Reason+"; "+because(r.Exchange.Lesser, ids[0])
+		}
 	case wrong != "":
 		r.Verdict, r.Broken, r.Reason = Fail, c.Rules[:1], wrong
 	default:
@@ -102,4 +101,20 @@ func wanted(all []Answer) (s string) {
 		s += a.String()
 	}
 	return s
+}
+
+// broken are the ids of findings that the case does not allow.
+func (c *Case) broken(fs []conformance.Finding) (ids []string) {
+	for i := range fs {
+		if id := fs[i].Rule.ID; !slices.Contains(c.Allows, id) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// because says how the peer broke a rule.
+func because(fs []conformance.Finding, id string) string {
+	i := slices.IndexFunc(fs, func(f conformance.Finding) bool { return f.Rule.ID == id })
+	return fmt.Sprintf("the peer broke %s: %s", id, fs[i].Message)
 }

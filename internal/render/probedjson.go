@@ -71,7 +71,7 @@ const byProbe, byPeer = "probe", "peer"
 // ProbedJSON writes results for programs: docs/schema/probe.schema.json.
 func ProbedJSON(w io.Writer, p *Probed) error {
 	doc := probedJSON{
-		Schema: "iwdissect/1", Address: p.Address, Role: p.Role.String(), Complete: p.Failure == "", Failure: p.Failure,
+		Schema: "iwdissect-probe/1", Address: p.Address, Role: p.Role.String(), Complete: p.Failure == "", Failure: p.Failure,
 		Summary: probeSummary{
 			Cases: p.Cases, Passed: p.Count(probe.Pass), Failed: p.Count(probe.Fail), NotJudged: p.Count(probe.NotJudged),
 			LeftOut: p.Cases - len(p.Results), Took: p.Took.Nanoseconds(),

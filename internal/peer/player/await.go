@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/peer"
@@ -150,6 +151,11 @@ func (l *line) mirror(e *rnic.Endpoint, w *rnic.Work, in scope) {
 
 // expect waits for what the scenario expects of the other side.
 func (l *line) expect(ctx context.Context, s *synth.Step) error {
+	if s.For > 0 {
+		var own context.CancelFunc
+		ctx, own = context.WithTimeoutCause(ctx, time.Duration(s.For), errStep)
+		defer own()
+	}
 	ctx, cancel := l.timed(ctx, 0)
 	defer cancel()
 	x := &s.Expect

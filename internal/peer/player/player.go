@@ -33,7 +33,8 @@ type Options struct {
 	Step time.Duration
 	// Accepted: the other side has opened the TCP connections, whatever the side.
 	Accepted bool
-	// Strict: faults of the own side do not excuse the other one, which has to do its part.
+	// Strict: faults of the own side do not excuse the other one, which has to do its part. What
+	// follows a step that was not done is left out, but for what is expected.
 	Strict bool
 	// Cut cuts what is written, see [peer.Options].
 	Cut peer.Cut
@@ -147,7 +148,7 @@ type scope struct {
 // steps does steps one after the other.
 func (p *player) steps(ctx context.Context, steps []synth.Step, in scope) {
 	for i := range steps {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || p.Strict && p.wentWrong() && steps[i].Verb != synth.Expect {
 			return
 		}
 		p.step(ctx, &steps[i], in)
@@ -204,6 +205,13 @@ func (p *player) ended(s *synth.Step, l *line, err error) {
 	default:
 		p.out.Failures = append(p.out.Failures, Failure{s.Place, err})
 	}
+}
+
+// wentWrong reports whether a step has failed.
+func (p *player) wentWrong() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.out.Failures) > 0
 }
 
 func (p *player) failed(s *synth.Step, err error) {

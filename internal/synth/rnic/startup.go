@@ -136,6 +136,7 @@ func (e *Endpoint) full() {
 	e.framer.Full(e.agreed.SendMarkers, e.agreed.CRC)
 	e.phase = Full
 	if c, due := e.mach.Terminate(); due {
+		e.ends(TerminatedHere, c)
 		e.terminate = &rdmap.Terminate{TermCode: c}
 		e.phase = Terminated
 		return

@@ -1,6 +1,8 @@
 package rnic
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 )
@@ -42,10 +44,11 @@ func code(layer, etype, c uint8) rdmap.TermCode {
 // unless this end ignores errors. It reports whether the segment is to be
 // dropped.
 func (e *Endpoint) found(c rdmap.TermCode) bool {
-	if e.ignores(IgnoreErrors) {
+	if e.ignores(IgnoreErrors) || slices.Contains(e.cfg.Overlooks, c) {
 		return false
 	}
 	if e.terminate == nil && e.phase < Terminated {
+		e.ends(TerminatedHere, c)
 		e.raise(c, c.Layer != rdmap.LayerLLP)
 		e.phase = Terminated
 	}

@@ -52,6 +52,8 @@ type Config struct {
 	MULPDU int
 	// Ignore is what this end does not care about.
 	Ignore Ignore
+	// Overlooks are errors that this end does not find in what it receives.
+	Overlooks []rdmap.TermCode
 	// Faults of the PDUs that this end sends.
 	Faults []pdu.Fault
 	// BadCRC is the share of FPDUs that this end sends with a wrong CRC, from 0 to 1.
