@@ -67,9 +67,13 @@ type Env struct {
 func (e *Env) PDUs() uint64 { return e.pdus }
 
 // hand hands out a PDU.
-func (e *Env) hand(p *trace.PDU) {
+func (c *upper) hand(p *trace.PDU) {
+	e := c.env
 	if e.Upper != nil {
 		e.Upper(p)
+		if p.Upper != nil {
+			c.weighUpper()
+		}
 		if e.Sink == nil || e.Lean && (p.FPDU != nil || p.Chunk != nil) {
 			return
 		}

@@ -192,7 +192,7 @@ func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, single bool) {
 	if !single {
 		c.dirs[side].unusual.mark(p)
 	}
-	c.env.hand(p)
+	c.hand(p)
 }
 
 // lastPart sets the frame of an FPDU whose end was not captured: the last frame that
@@ -366,5 +366,5 @@ func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
 	}
 	c.evidence(side, p, from, to)
 	c.dirs[side].unusual.mark(p)
-	c.env.hand(p)
+	c.hand(p)
 }

@@ -302,7 +302,7 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 			p.Frames = append(p.Frames, p.Frame)
 		}
 		s.assoc.unusual[side].mark(p)
-		s.env.hand(p)
+		s.hand(p)
 	}
 	if len(s.env.done) > 0 {
 		s.flushTransactions()

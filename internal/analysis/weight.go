@@ -35,6 +35,19 @@ func (c *upper) grows(octets int) {
 	c.weight += octets
 }
 
+// growing is what is known of the upper layer of a connection; Grown is how much more memory it takes
+// than when it was asked last, in octets.
+type growing interface{ Grown() (octets int) }
+
+// weighUpper takes memory for the operations of the upper layer.
+func (c *upper) weighUpper() {
+	if g, ok := c.Trace.UpperData.(growing); ok {
+		if n := g.Grown(); n != 0 {
+			c.grows(n)
+		}
+	}
+}
+
 // gives gives all memory of the connection back.
 func (c *upper) gives() { c.grows(-c.weight) }
 

@@ -178,8 +178,9 @@ func (o *analyzeOptions) one(opt pipeline.Options, u *unit, look appearance, sol
 	k := o.foresee(o.s, u, opt, true, nil)
 	m := o.matching(&opt, sel, k)
 	ds := newDiagnosing(sel, o.worst > 0)
+	memory := account(&opt)
 	st := o.stats(&o.input, &opt, sel, k)
-	found, sink := o.found(u.name, sel, m.before(nil), ds, st, account(&opt), &opt)
+	found, sink := o.found(u.name, sel, m.before(nil), ds, st, memory, &opt)
 	run := pipeline.New(opt, st.beside(sink))
 	stop := func() {}
 	if sole {
@@ -298,8 +299,8 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		o.rank(o.s, u, opt, sel, k, !o.unjudged, nil)
 		m := o.matching(&opt, sel, k)
 		ds := newDiagnosing(sel, false)
-		st := o.stats(&o.input, &opt, sel, k)
 		found := allFindings{keptFindings{memory: account(&opt)}, sel}
+		st := o.stats(&o.input, &opt, sel, k)
 		sink := m.before(picked(sel, doc))
 		if !o.unjudged {
 			sink = judgeFor(u.name, sink, sinks{ds, &found}.and(st.findings()), found.memory, opt.OnError, st.finding()).of(&opt)

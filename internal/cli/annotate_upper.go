@@ -30,7 +30,7 @@ func (a *annotation) export(w io.Writer) error {
 	defer src.Close() //nolint:errcheck // only read from
 	u, err := upperpdu.New(w, upperpdu.Options{
 		Comment:     annotate.Prefix + "messages of upper layers in " + visible.Text(filepath.Base(a.name)),
-		Application: "iwdissect " + Version, Words: annotationWords().PDU, Live: src.Source.(*capture.File).Waits(),
+		Application: "iwdissect " + Version, Words: annotationWords().PDU, Memory: a.o.memory.size() / 8, Live: src.Source.(*capture.File).Waits(),
 		Layer: func(c *trace.Connection) string { return layers[c.Number] },
 	})
 	if err != nil {

@@ -315,8 +315,9 @@ func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink) (f
 	o.watch(printed(sink), &opt)
 	o.knows(printed(sink), k)
 	g.watch(&opt)
+	memory := account(&opt)
 	st := o.stats(&o.input, &opt, sel, k)
-	judges := o.judged(u.name, g.or(shown), st, account(&opt), &opt)
+	judges := o.judged(u.name, g.or(shown), st, memory, &opt)
 	run := pipeline.New(opt, judges)
 	o.pager.ends(run.Stop)
 	if ex != nil {

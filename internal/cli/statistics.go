@@ -87,13 +87,13 @@ type stats struct {
 	sel   *pipeline.Selection
 }
 
-// stats begins to gather, and sees to it that the run of the pipeline shows what is needed.
+// stats begins to gather, into the account of the capture, and sees to it that the run of the pipeline shows what is needed.
 // It returns nil if nothing was asked for. k is what an earlier run found out.
 func (o *statFlags) stats(in *input, opt *pipeline.Options, sel *pipeline.Selection, k foresight) *stats {
 	if !o.wanted() {
 		return nil
 	}
-	only := statistics.Only{Filter: in.display, Known: k.known, Describe: render.AppendInfo}
+	only := statistics.Only{Filter: in.display, Known: k.known, Describe: render.AppendInfo, Memory: opt.Memory}
 	if k.within != nil {
 		only.Within = k.within.Frame
 	}

@@ -91,10 +91,11 @@ func (a *statsAlone) one(opt pipeline.Options, u *unit, sole bool) *gathered {
 	sel := a.selection(&opt)
 	k := a.foresee(a.s, u, opt, true, nil)
 	a.rank(a.s, u, opt, sel, k, !a.unjudged, nil)
+	memory := account(&opt)
 	st := a.alone(a.input, &opt, sel, k)
 	var judges pipeline.Sink
 	if keep := st.findings(); keep != nil {
-		judges = judgeFor(u.name, nil, keep, account(&opt), tell, st.finding()).of(&opt)
+		judges = judgeFor(u.name, nil, keep, memory, tell, st.finding()).of(&opt)
 	}
 	run := pipeline.New(opt, st.beside(judges))
 	if sole {

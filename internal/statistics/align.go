@@ -70,6 +70,8 @@ func (w *wire) add(e *event) {
 	w.payload += uint64(payload)
 }
 
+func (a *alignment) keepsIn(room *room) { a.conns.room = room }
+
 func (a *alignment) event(e *event) {
 	if e.is != aPDU || e.pdu != trace.KindFPDU {
 		return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"unsafe"
 
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 )
@@ -54,6 +55,7 @@ type conversations struct {
 	// all: this type is one of several, which is left out if there is nothing.
 	all   bool
 	clock *clock
+	room  *room
 	index map[pair]int32
 	list  []conversation
 	found []pair
@@ -61,7 +63,11 @@ type conversations struct {
 	omitted uint64
 }
 
-func (c *conversations) keeps(k *clock) { c.clock = k }
+// convWeight is what a conversation takes.
+const convWeight = int(unsafe.Sizeof(conversation{})+2*unsafe.Sizeof(pair{})) + rowWeight
+
+func (c *conversations) keeps(k *clock)  { c.clock = k }
+func (c *conversations) keepsIn(r *room) { c.room = r }
 
 func (c *conversations) frame(f *pipeline.Frame) {
 	at, timed := c.clock.at(f)
@@ -78,7 +84,7 @@ func (c *conversations) count(p *pair, octets uint32, at int64, timed bool) {
 	}
 	n, ok := c.index[k]
 	if !ok {
-		if len(c.list) >= maxRows {
+		if len(c.list) >= maxRows || !c.room.take(convWeight) {
 			c.omitted++
 			return
 		}
@@ -142,7 +148,7 @@ func (c *conversations) report() *Report {
 	}
 	r.Tables = []Table{t}
 	if c.omitted > 0 {
-		r.note(fmt.Sprintf("%d frames of conversations beyond the first %d are left out", c.omitted, maxRows))
+		r.note(fmt.Sprintf("%d frames of conversations beyond the first %d are left out", c.omitted, len(c.list)))
 	}
 	r.text = func(w *textWriter, r *Report) { c.text(w, r, list) }
 	return r

@@ -50,6 +50,8 @@ func (c *crcCounts) add(e *event) {
 
 func (c *crcCounts) count() uint64 { return c.good + c.bad + c.unverifiable + c.off }
 
+func (c *crcs) keepsIn(room *room) { c.conns.room = room }
+
 func (c *crcs) event(e *event) {
 	if e.is != aPDU || e.pdu != trace.KindFPDU {
 		return

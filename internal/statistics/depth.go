@@ -62,6 +62,8 @@ func mergeDepth(to, from *depthSlot) {
 
 func (d *depths) keeps(k *clock) { d.clock = k }
 
+func (d *depths) keepsIn(room *room) { d.conns.room, d.series.room = room, room }
+
 func (d *depths) event(e *event) {
 	c := d.conns.has(e.conn.Number)
 	if c == nil {

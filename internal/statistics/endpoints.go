@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 )
@@ -31,12 +32,18 @@ type endpoints struct {
 	kind   *hostType
 	filter string
 	all    bool
+	room   *room
 	index  map[host]int32
 	list   []endpoint
 	found  []pair
 	// omitted counts what endpoints beyond the bound sent or received.
 	omitted uint64
 }
+
+// endpointWeight is what an endpoint takes.
+const endpointWeight = int(unsafe.Sizeof(endpoint{})+2*unsafe.Sizeof(host{})) + rowWeight
+
+func (e *endpoints) keepsIn(r *room) { e.room = r }
 
 func (e *endpoints) frame(f *pipeline.Frame) {
 	e.found = e.kind.pairs(e.found[:0], f)
@@ -55,7 +62,7 @@ func (e *endpoints) frame(f *pipeline.Frame) {
 func (e *endpoints) of(h host) *endpoint {
 	n, ok := e.index[h]
 	if !ok {
-		if len(e.list) >= maxRows {
+		if len(e.list) >= maxRows || !e.room.take(endpointWeight) {
 			e.omitted++
 			return nil
 		}
@@ -98,7 +105,7 @@ func (e *endpoints) report() *Report {
 	}
 	r.Tables = []Table{t}
 	if e.omitted > 0 {
-		r.note(fmt.Sprintf("endpoints beyond the first %d are left out; frames name them %d times", maxRows, e.omitted))
+		r.note(fmt.Sprintf("endpoints beyond the first %d are left out; frames name them %d times", len(e.list), e.omitted))
 	}
 	r.text = func(w *textWriter, r *Report) { e.text(w, r, list) }
 	return r

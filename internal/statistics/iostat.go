@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -186,8 +187,13 @@ func (c *ioColumn) slot(f *pipeline.Frame) *ioSlot {
 			return nil
 		}
 	}
-	if n >= int64(len(c.slots)) {
-		c.slots = append(c.slots, make([]ioSlot, int(n)+1-len(c.slots))...)
+	if more := int(n) + 1 - len(c.slots); more > 0 {
+		if !c.of.room.take(more * (int(unsafe.Sizeof(ioSlot{})) + slotWeight)) {
+			c.of.full = true
+			c.of.omitted++
+			return nil
+		}
+		c.slots = append(c.slots, make([]ioSlot, more)...)
 	}
 	return &c.slots[n]
 }
@@ -270,6 +276,12 @@ func (c *ioValues) load(f *pipeline.Frame, ns int64) {
 	to = max((to+500)/1000*1000, 0)
 	for ns > 0 {
 		n := to / iv
+		if end := int64(len(c.slots)); n >= end && to > end*iv { // there was no room for these
+			ns, to, n = ns-(to-end*iv), end*iv, end
+			if ns <= 0 {
+				return
+			}
+		}
 		part := min(ns, to-n*iv)
 		if part == 0 { // the end of an interval is the start of the next
 			if n == 0 {
@@ -291,10 +303,14 @@ type ioStat struct {
 	places   int   // decimals of it
 	columns  []*ioColumn
 	omitted  uint64
+	room     *room
+	// full: there was no room for all intervals.
+	full bool
 }
 
-func (io *ioStat) keeps(k *clock) { io.clock = k }
-func (io *ioStat) onlyTimes()     {}
+func (io *ioStat) keeps(k *clock)  { io.clock = k }
+func (io *ioStat) keepsIn(r *room) { io.room = r }
+func (io *ioStat) onlyTimes()      {}
 
 // value is what a column shows of an interval, whole and as a float.
 func (c *ioColumn) value(s *ioSlot) (whole int64, point float64) {
@@ -335,7 +351,9 @@ func (io *ioStat) rows() (n int, interval, duration int64) {
 	if interval = io.interval; interval == 0 || interval > duration {
 		return 1, duration, duration
 	}
-	n = int(min((duration+interval-1)/interval, maxIntervals))
+	if n = 1; !io.full {
+		n = int(min((duration+interval-1)/interval, maxIntervals))
+	}
 	for _, c := range io.columns {
 		n = max(n, len(c.slots))
 	}
@@ -361,7 +379,7 @@ func (io *ioStat) report() *Report {
 		{Column{"interval_ns", "Interval", Nanoseconds}, interval},
 	}
 	if io.omitted > 0 {
-		r.note(fmt.Sprintf("%d frames behind the first %d intervals are left out; choose a longer interval", io.omitted, maxIntervals))
+		r.note(fmt.Sprintf("%d frames behind the first %d intervals are left out; choose a longer interval", io.omitted, n))
 	}
 	return r
 }

@@ -99,6 +99,8 @@ type connWork struct {
 
 func (r *rates) keeps(k *clock) { r.clock = k }
 
+func (r *rates) keepsIn(room *room) { r.conns.room, r.series.room = room, room }
+
 func (r *rates) event(e *event) {
 	if e.is != aPDU || !e.hasOp {
 		return

@@ -11,6 +11,7 @@ import (
 // [pipeline.Judge] as well.
 type Run struct {
 	clock clock
+	room  room
 	taps  []tap
 	// Those that learn of something, each with what decides for it.
 	frames   []gated[frameTap]
@@ -47,7 +48,7 @@ type gated[T any] struct {
 
 // Gather makes a run for a capture. The filter must be one that was compiled before.
 func (s *Set) Gather(only Only) *Run {
-	r := &Run{within: only.Within, only: -1, known: only.Known, describe: only.Describe, counts: true}
+	r := &Run{within: only.Within, only: -1, known: only.Known, describe: only.Describe, counts: true, room: room{only.Memory}}
 	if m, err := newMatcher(only.Filter, nil); err == nil {
 		r.only = r.gate(m)
 	}
@@ -97,6 +98,9 @@ func (r *Run) register(t tap, gate int) {
 	r.taps = append(r.taps, t)
 	if x, ok := t.(clockTap); ok {
 		x.keeps(&r.clock)
+	}
+	if x, ok := t.(roomTap); ok {
+		x.keepsIn(&r.room)
 	}
 	if x, ok := t.(frameTap); ok {
 		r.needs.Frames = true

@@ -1,6 +1,9 @@
 package statistics
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // series has a slot for each interval of time. The interval is given, or it grows with the
 // capture, so that there are never more than a hundred.
@@ -11,6 +14,7 @@ type series[T any] struct {
 	// merge adds a later slot to an earlier one.
 	merge   func(to, from *T)
 	omitted uint64
+	room    *room
 }
 
 // The intervals that a series chooses: the first one, and how many slots it takes before
@@ -38,8 +42,13 @@ func (s *series[T]) at(ns int64) *T {
 		s.omitted++
 		return nil
 	}
-	if n >= int64(len(s.slots)) {
-		s.slots = append(s.slots, make([]T, int(n)+1-len(s.slots))...)
+	if more := int(n) + 1 - len(s.slots); more > 0 {
+		var slot T
+		if s.fixed && !s.room.take(more*(int(unsafe.Sizeof(slot))+slotWeight)) {
+			s.omitted++
+			return nil
+		}
+		s.slots = append(s.slots, make([]T, more)...)
 	}
 	return &s.slots[n]
 }
@@ -63,7 +72,7 @@ func (s *series[T]) coarser() {
 // left says what a bound left out of a report.
 func (s *series[T]) left(r *Report) {
 	if s.omitted > 0 {
-		r.note(fmt.Sprintf("%d events behind the first %d intervals are left out; choose a longer interval", s.omitted, maxIntervals))
+		r.note(fmt.Sprintf("%d events behind the first %d intervals are left out; choose a longer interval", s.omitted, len(s.slots)))
 	}
 }
 

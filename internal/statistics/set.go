@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -18,6 +19,8 @@ type Only struct {
 	Within func(frame uint64) bool
 	// Describe tells a PDU in a line, for filters that ask for the column Info.
 	Describe func(b []byte, p *trace.PDU) []byte
+	// Memory is the account of the run, nil for none.
+	Memory *budget.Account
 }
 
 // Set are the statistics that were asked for.

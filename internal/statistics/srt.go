@@ -3,6 +3,7 @@ package statistics
 import (
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
@@ -26,6 +27,8 @@ type responses struct {
 	ops   []string
 	all   []timed
 	conns table[connTimes]
+	// untimed are times that the rows of their connections lack: there was no room for them.
+	untimed uint64
 }
 
 // connTimes are those of a connection, by operation.
@@ -55,6 +58,9 @@ func (t *timed) values() []any {
 	}
 	return append(t.histogram.values(), t.slowest)
 }
+
+// timedWeight is what the times of an operation take: with some doublings, and a row.
+const timedWeight = int(unsafe.Sizeof(timed{})) + 8*128 + rowWeight
 
 // maxTimed bounds the connections that have histograms of their own.
 const maxTimed = 10_000
@@ -88,12 +94,18 @@ func (r *responses) add(conn uint64, op int, ns int64, frame uint64) {
 		c.ops = append(c.ops, make([]*timed, len(r.ops)-len(c.ops))...)
 	}
 	if c.ops[op] == nil {
+		if !r.conns.room.take(timedWeight) {
+			r.untimed++
+			return
+		}
 		c.ops[op] = new(timed)
 	}
 	c.ops[op].took(ns, frame)
 }
 
 // over takes the ends of a connection.
+func (r *responses) keepsIn(room *room) { r.conns.room = room }
+
 func (r *responses) over(c *trace.Connection) {
 	if t := r.conns.has(c.Number); t != nil {
 		t.set(c)
@@ -154,6 +166,9 @@ func (r *responses) report() *Report {
 	}
 	rep.Tables = []Table{all, hist, conns}
 	r.conns.left(rep)
+	if r.untimed > 0 {
+		rep.note(fmt.Sprintf("%d times are in the totals and in no row of a connection, to bound memory", r.untimed))
+	}
 	return rep
 }
 
@@ -237,6 +252,8 @@ func (t *rdmaTimes) sent(e *event) {
 	}
 	w.times = append(w.times, e.time)
 }
+
+func (t *rdmaTimes) keepsIn(room *room) { t.conns.room, t.sends.room = room, room }
 
 func (t *rdmaTimes) conn(c *trace.Connection) { t.over(c) }
 

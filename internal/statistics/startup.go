@@ -37,6 +37,8 @@ type start struct {
 	latency   int64 // -1: not known
 }
 
+func (s *startups) keepsIn(room *room) { s.conns.room = room }
+
 func (s *startups) event(e *event) {
 	if e.is != aPDU {
 		return

@@ -1,5 +1,7 @@
 package statistics
 
+import "unsafe"
+
 // table has a row for each connection that was seen, in their order, up to a limit.
 type table[T any] struct {
 	// index has the place of the row of a connection plus 1, 0: none, -1: left out.
@@ -7,8 +9,10 @@ type table[T any] struct {
 	rows  []T
 	nums  []uint64
 	limit int
-	// omitted counts connections that were left out.
-	omitted uint64
+	room  *room
+	// omitted counts connections that were left out; behind is the number behind the last one of
+	// them that has no place in the index.
+	omitted, behind uint64
 }
 
 // maxRows bounds the connections that a table has rows for.
@@ -17,11 +21,14 @@ const maxRows = 100_000
 // of returns the row of a connection, which is zero at first; nil if it is left out.
 func (t *table[T]) of(conn uint64) *T {
 	if conn >= uint64(len(t.index)) {
-		if conn >= maxNumbers {
-			t.omitted++
+		more := int(conn) + 1 - len(t.index)
+		if conn >= maxNumbers || !t.room.take(more*int(unsafe.Sizeof(t.index[0]))) {
+			if conn >= t.behind {
+				t.omitted, t.behind = t.omitted+1, conn+1
+			}
 			return nil
 		}
-		t.index = append(t.index, make([]int32, int(conn)+1-len(t.index))...)
+		t.index = append(t.index, make([]int32, more)...)
 	}
 	i := t.index[conn]
 	switch {
@@ -34,7 +41,7 @@ func (t *table[T]) of(conn uint64) *T {
 	if limit == 0 {
 		limit = maxRows
 	}
-	if len(t.rows) >= limit {
+	if len(t.rows) >= limit || !t.room.take(int(unsafe.Sizeof(t.rows[0]))+rowWeight) {
 		t.index[conn] = -1
 		t.omitted++
 		return nil
@@ -44,6 +51,8 @@ func (t *table[T]) of(conn uint64) *T {
 	t.index[conn] = int32(len(t.rows)) //nolint:gosec // at most limit
 	return &t.rows[len(t.rows)-1]
 }
+
+func (t *table[T]) keepsIn(r *room) { t.room = r }
 
 // has returns the row of a connection, nil if there is none.
 func (t *table[T]) has(conn uint64) *T {

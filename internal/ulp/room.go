@@ -51,6 +51,8 @@ type conn struct {
 	points      [maxProtocols]int8
 	out, ported uint8
 	seen        uint8 // messages, while there is no name
+	// told is the memory that Grown has told of, in octets.
+	told int
 }
 
 // named is the state of a connection whose protocol is recognised.
@@ -90,6 +92,9 @@ func (r *Room) of(p *trace.PDU) *conn {
 // begin begins a connection, or another startup on it.
 func (r *Room) begin(t *trace.Connection) *conn {
 	c := new(conn)
+	if old, ok := t.UpperData.(*conn); ok {
+		c.told = old.told
+	}
 	t.UpperData, t.Upper = c, nil
 	for i, ports := range r.ports {
 		for _, port := range ports {
@@ -199,7 +204,7 @@ func (r *Room) forget(c *conn, t *trace.Connection) {
 			out |= 1 << i
 		}
 	}
-	*c = conn{out: out, ported: c.ported, points: c.points, seen: c.seen}
+	*c = conn{out: out, ported: c.ported, points: c.points, seen: c.seen, told: c.told}
 	t.Upper = nil
 }
 

@@ -2,6 +2,7 @@ package upperpdu
 
 import (
 	"slices"
+	"unsafe"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/dissect/rpcrdma"
@@ -13,7 +14,7 @@ import (
 // and Read, and the octets of these parts (RFC 8166 section 3.4).
 type chunks struct {
 	calls   map[callKey]*call
-	order   []callKey // in which they came; some have ended
+	order   []*call // in which they came; some have ended
 	regions map[regionKey][]*region
 	reads   map[way][]rdmap.ReadRequest
 }
@@ -26,6 +27,10 @@ const (
 	maxReads   = 1 << 6
 	maxRegions = 1 << 8
 	maxAlike   = 1 << 6
+
+	// callWeight and regionWeight are what they take, in octets, with their entries in tables.
+	callWeight   = int(unsafe.Sizeof(call{})) + 128
+	regionWeight = int(unsafe.Sizeof(region{})) + 96
 )
 
 // callKey is the call that a side of a connection made.
@@ -49,6 +54,7 @@ type call struct {
 	// message is the call itself, while octets of it are to come: it is written with them.
 	message *sent
 	header  int // octets of its transport header
+	weight  int // octets that it takes without those of its regions
 }
 
 // region is a segment of a chunk: memory of the caller, with the octets that were moved to it or
@@ -78,13 +84,19 @@ func (w *Writer) announce(s *sent, h *rpcrdma.Header) *call {
 	if old := k.calls[c.key]; old != nil {
 		w.endCall(old, s)
 	}
-	for len(k.calls) >= maxCalls {
-		if old := k.calls[k.order[0]]; old != nil {
+	weight := callWeight + int(h.Lists.Segments)*regionWeight
+	for len(k.calls) > 0 && (len(k.calls) >= maxCalls || w.held+weight > w.most) {
+		if old := k.order[0]; k.current(old) {
 			w.endCall(old, s)
 		}
 		k.order = k.order[1:]
 	}
-	k.calls[c.key], k.order = c, append(k.order, c.key)
+	if len(k.order) > 2*maxCalls { // most of those that it names have ended
+		k.order = slices.DeleteFunc(k.order, func(c *call) bool { return !k.current(c) })
+	}
+	k.calls[c.key], k.order = c, append(k.order, c)
+	w.held += weight
+	c.weight = weight
 	for walk := h.Lists.Walk(); walk.Next(); {
 		r := &region{
 			call: c, key: regionKey{c.key.way, walk.Handle}, base: walk.Offset,
@@ -116,11 +128,15 @@ func (c *call) all() []*region {
 	return slices.Concat(c.reads, slices.Concat(c.writes...), c.reply)
 }
 
+// current reports whether a call has not ended.
+func (k *chunks) current(c *call) bool { return k.calls[c.key] == c }
+
 // endCall forgets a call. If it waits for octets, it is written without them, with what ends it.
 func (w *Writer) endCall(c *call, by *sent) {
 	w.writeCall(c, by.frame, by.time)
 	k := &w.chunks
 	delete(k.calls, c.key)
+	w.held -= c.weight
 	for _, r := range c.all() {
 		w.held -= len(r.data)
 		left := slices.DeleteFunc(k.regions[r.key], func(x *region) bool { return x == r })
@@ -129,6 +145,7 @@ func (w *Writer) endCall(c *call, by *sent) {
 		}
 	}
 	k.forgetReads(c)
+	c.reads, c.writes, c.reply = nil, nil, nil
 }
 
 // forgetReads forgets the Read Requests for the chunks of a call.
@@ -144,8 +161,8 @@ func (k *chunks) forgetReads(c *call) {
 
 // endCalls forgets all calls.
 func (w *Writer) endCalls() {
-	for _, key := range w.chunks.order {
-		if c := w.chunks.calls[key]; c != nil {
+	for _, c := range w.chunks.order {
+		if w.chunks.current(c) {
 			by := sent{}
 			if c.message != nil {
 				by = *c.message
@@ -202,7 +219,7 @@ func (w *Writer) store(p *trace.PDU, key regionKey, at uint64) {
 		n := dialogue.Pieces(p, func(off int64, b []byte) {
 			switch place := from + int(off); {
 			case r.broken:
-			case place != len(r.data), place+len(b) > r.length, w.held+len(b) > maxHeld:
+			case place != len(r.data), place+len(b) > r.length, w.held+len(b) > w.most:
 				r.broken = true
 			default:
 				r.data = append(r.data, b...)

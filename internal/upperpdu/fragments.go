@@ -25,7 +25,7 @@ func (w *Writer) fragment(f *fragments, payload []byte, length int) {
 	f.length += length
 	switch {
 	case f.gone || !whole:
-	case f.length > maxMessage || w.held+len(payload) > maxHeld:
+	case f.length > maxMessage || w.held+len(payload) > w.most:
 		f.gone = true
 	default:
 		f.octets = append(f.octets, payload...)

@@ -193,3 +193,32 @@ func TestWriter_ManyCalls(t *testing.T) {
 		t.Errorf("%v: %d octets, %d messages, %d regions, reads of %d", err, w.held, w.Messages, len(w.chunks.regions), len(w.chunks.reads))
 	}
 }
+
+// TestWriter_Memory: calls with many segments stay within the memory that there is, and a number that
+// comes again and again leaves nothing behind.
+func TestWriter_Memory(t *testing.T) {
+	const memory = 1 << 20
+	w, err := New(io.Discard, Options{Memory: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads := make([]rpcrdma.ReadSegment, maxRegions)
+	for i := range uint32(3 * maxCalls) {
+		for j := range reads {
+			reads[j].Handle, reads[j].Length = i<<8|uint32(j), 100
+		}
+		h := rpcrdma.Header{XID: i, Version: 1, Credits: 1, Proc: rpcrdma.ProcNoMsg}
+		if h.Lists = rpcrdma.NewLists(reads, nil, nil); i > 1000 { // one call over and over
+			h.XID, h.Lists = 7, rpcrdma.NewLists(reads[:1], nil, nil)
+		}
+		b := h.Append(nil)
+		s := sent{conn: 1, octets: b, length: len(b), proto: rpcRDMA, frame: uint64(i)}
+		w.unwrap(&s)
+		if w.held > memory+len(b) || len(w.chunks.order) > 2*maxCalls+1 {
+			t.Fatalf("call %d: %d octets, %d calls are remembered", i, w.held, len(w.chunks.order))
+		}
+	}
+	if err := w.Close(); err != nil || w.held != 0 {
+		t.Errorf("%v: %d octets", err, w.held)
+	}
+}

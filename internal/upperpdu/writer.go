@@ -15,8 +15,8 @@ import (
 const link pcapng.LinkType = 252
 
 const (
-	// maxMessage bounds the octets of a message, and maxHeld those of all that are not
-	// complete.
+	// maxMessage bounds the octets of a message, and maxHeld what those that are not complete
+	// take, with the calls that they belong to.
 	maxMessage = pcapng.MaxCapLen - 1<<10
 	maxHeld    = 64 << 20
 )
@@ -30,6 +30,8 @@ type Options struct {
 	Layer func(*trace.Connection) string
 	// Live hands on each message at once, for one who waits for it.
 	Live bool
+	// Memory bounds what is kept, in octets; 0: 64 MiB.
+	Memory int
 	// Words append the comment of a message, of which the PDU is the first; nil: there are none.
 	Words func([]byte, *trace.PDU) []byte
 }
@@ -55,7 +57,8 @@ type Writer struct {
 	messages  dialogue.Messages
 	fragments map[way]*fragments
 	chunks    chunks
-	held      int
+	held      int // octets, at most so many
+	most      int
 	packet    []byte
 	room      []byte
 	err       error
@@ -77,7 +80,10 @@ func New(w io.Writer, opt Options) (*Writer, error) {
 	if _, err := out.AddInterface(pcapng.Interface{Link: link, Name: "iWARP", Description: "messages of upper layers over iWARP"}); err != nil {
 		return nil, err
 	}
-	u := &Writer{opt: opt, out: out, fragments: map[way]*fragments{}}
+	u := &Writer{opt: opt, out: out, fragments: map[way]*fragments{}, most: maxHeld}
+	if opt.Memory > 0 {
+		u.most = min(opt.Memory, maxHeld)
+	}
 	u.messages.Broken = func(m *dialogue.Message) {
 		u.Incomplete++
 		u.drop(m)
@@ -179,7 +185,7 @@ func (w *Writer) add(msg *message, p *trace.PDU) {
 		if msg.holed || msg.gone {
 			return
 		}
-		if len(msg.octets)+len(b) > maxMessage || w.held+len(b) > maxHeld {
+		if len(msg.octets)+len(b) > maxMessage || w.held+len(b) > w.most {
 			msg.gone = true
 			w.Long++
 			return

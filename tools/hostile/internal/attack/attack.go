@@ -41,7 +41,7 @@ const Growth = 2.3
 
 // All are the attacks.
 func All() []Attack {
-	return slices.Concat(connections(), streams(), requests(), files(), associations())
+	return slices.Concat(connections(), streams(), requests(), files(), associations(), upper())
 }
 
 // Find returns the attack of a name.

@@ -1,0 +1,27 @@
+package ulp
+
+import "unsafe"
+
+// What operations take, in octets: their slots, and entries in tables.
+const (
+	entryWeight     = 32
+	operationWeight = int(unsafe.Sizeof(Operation{})) + entryWeight + 4
+	grantWeight     = int(unsafe.Sizeof(grant{})) + entryWeight + 4
+	readWeight      = int(unsafe.Sizeof(read{}))
+	// namedWeight is what a connection takes whose protocol is recognised, roughly.
+	namedWeight = int(unsafe.Sizeof(named{})) + 512
+)
+
+// Grown is how much more memory the connection takes than when this was asked last, in octets.
+func (c *conn) Grown() (octets int) {
+	n := 0
+	if c.named != nil {
+		n = namedWeight
+		for i := range c.ops {
+			q := &c.ops[i]
+			n += cap(q.slots)*operationWeight + cap(q.grants)*grantWeight + cap(q.reads)*readWeight
+		}
+	}
+	octets, c.told = n-c.told, n
+	return octets
+}
