@@ -185,6 +185,58 @@ func TestSandbox_Planted(t *testing.T) {
 	}
 }
 
+// TestSandbox_Merge: merge is in the sandbox when it writes, and reads all tables from there.
+func TestSandbox_Merge(t *testing.T) {
+	s := sandboxed(t)
+	folder := t.TempDir()
+	capture, err := filepath.Abs(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, point := range []string{"a", "b", "c"} {
+		if r := start(t, folder, nil, "check", "-q", "--format", "parquet", "-o", "results", "--point", point, capture); r.code() != 0 {
+			t.Fatalf("%s: %s", point, &r.said)
+		}
+	}
+	// Nobody reads what it writes, so that it can be looked at.
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if _, err := unix.FcntlInt(in.Fd(), unix.F_SETPIPE_SZ, 4096); err != nil {
+		t.Fatal(err)
+	}
+	path, err := exec.LookPath("iwdissect")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, "merge", "--format", "html", "--output", "json=all.json", "results")
+	cmd.Dir, cmd.Stdout = folder, in
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	page := make([]byte, 1)
+	if _, err := io.ReadFull(out, page); err != nil {
+		t.Fatal(err)
+	}
+	got := status(t, cmd.Process.Pid, "NoNewPrivs", "Seccomp", "CapEff")
+	rest, err := io.ReadAll(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || !bytes.Contains(rest, []byte("iWARP report of 3 points")) {
+		t.Errorf("%v: %.200s", err, rest)
+	}
+	if s.Seccomp && !slices.Equal(got["Seccomp"], []string{"2"}) || !slices.Equal(got["NoNewPrivs"], []string{"1"}) || !slices.Equal(got["CapEff"], []string{"0000000000000000"}) {
+		t.Errorf("the kernel says %v", got)
+	}
+	if i, err := os.Stat(filepath.Join(folder, "all.json")); err != nil || i.Size() == 0 {
+		t.Errorf("the other report: %v", err)
+	}
+}
+
 // TestSandbox_Outputs: all outputs are written from the sandbox: to the working directory and to
 // other folders, in the place of older files, through links, and to descriptors.
 func TestSandbox_Outputs(t *testing.T) {

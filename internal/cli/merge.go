@@ -81,6 +81,7 @@ func (o *mergeOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.color, colourFlag, "auto", "colours: `WHEN` is auto, always or never")
 	f.Lookup(colourFlag).NoOptDefVal = "always"
 	c.columns = unsetWidth
+	c.sandbox.flag(f)
 }
 
 // mergeOutput is a report of merge: of points as they come, or of all.
@@ -116,6 +117,7 @@ func (o *mergeOptions) run(args []string) error {
 		return err
 	}
 	results, errs := dataset.Results(args)
+	o.confine(results)
 	sum := merge.New(o.check.failOn)
 	for _, err := range errs {
 		// A task that did not come to its end is no failure if another one did.
@@ -141,6 +143,17 @@ func (o *mergeOptions) run(args []string) error {
 		o.check.s.say("%s", r)
 	}
 	return o.close(outs, sum)
+}
+
+// confine leaves the process nothing but to read the tables and to write the reports.
+func (o *mergeOptions) confine(results []dataset.Result) {
+	var files []string
+	for i := range results {
+		files = append(files, results[i].Files()...)
+	}
+	c := &o.check
+	c.sandbox.writes = outputNames(c.outputs)
+	c.sandbox.confine(c.s, files)
 }
 
 // pointsWithout are the points of a list that have no result.

@@ -170,6 +170,17 @@ func (m *Manifest) file(t Table) *File {
 	return nil
 }
 
+// Files are the files of all tables of a point.
+func (r *Result) Files() (names []string) {
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		for k := range p.Manifest.Files {
+			names = append(names, p.path(p.Dir, &p.Manifest.Files[k]))
+		}
+	}
+	return names
+}
+
 // Has reports whether the run wrote a table.
 func (m *Manifest) Has(t Table) bool { return m.file(t) != nil }
 
