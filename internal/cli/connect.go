@@ -43,7 +43,7 @@ Exit codes: 0 done; 1 findings at or above --fail-on, or a step failed; 2 wrong 
 		RunE: func(cmd *cobra.Command, args []string) error { return o.connect(cmd, args) },
 	}
 	o.flags(cmd)
-	cmd.Flags().BoolVar(&o.stay, "stay", false, "without a scenario: answer what comes, on memory of --size octets that the Request names, until the peer closes")
+	cmd.Flags().BoolVar(&o.stay, "stay", false, "without a scenario: answer what comes, on memory of --size octets (1 MiB) that the Request names, until the peer closes")
 	cmd.Flags().IntVar(&o.rounds, "rounds", 1, "with --protocol rping: do `N` rounds")
 	return cmd
 }
@@ -54,6 +54,9 @@ func (o *socketOptions) connect(cmd *cobra.Command, args []string) error {
 	}
 	if o.stay && (o.protocol != "" || o.script != nil) {
 		return usagef("--stay goes without a scenario and --protocol")
+	}
+	if o.stay && !cmd.Flags().Changed("size") {
+		o.size = servedMemory
 	}
 	if o.rounds < 1 {
 		return usagef("--rounds takes a number from 1 on, not %d", o.rounds)

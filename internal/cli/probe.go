@@ -257,8 +257,13 @@ func (o *probeOptions) open() (err error) {
 	if err := outfile.MakeFolder(o.captures); err != nil {
 		return err
 	}
-	o.folder, err = outfile.OpenFolder(o.captures)
-	return err
+	if o.folder, err = outfile.OpenFolder(o.captures); err != nil {
+		return err
+	}
+	if empty, err := o.folder.Empty(); err != nil || !empty {
+		return errors.Join(err, o.folder.Close(), usagef("-w %s: the folder is not empty, and no capture is written over", o.captures))
+	}
+	return nil
 }
 
 func (o *probeOptions) close() error {

@@ -57,6 +57,9 @@ type socketOptions struct {
 	bound  map[string]peer.Region
 }
 
+// servedMemory is how much memory a side that answers has, in octets, unless it is told.
+const servedMemory = 1 << 20
+
 // mostJudged is how much of a session is kept to be judged, in octets.
 const mostJudged = 256 << 20
 
@@ -75,7 +78,7 @@ func (o *socketOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 on findings at or above `LEVEL`: error, warning or note")
 	what, usual := "with --protocol rping: `N` octets in a round", 64
 	if o.side == synth.Server {
-		what, usual = "without a scenario and rping: `N` octets of memory, which the Reply names", 1<<20
+		what, usual = "without a scenario and rping: `N` octets of memory, which the Reply names", servedMemory
 	}
 	f.IntVar(&o.size, "size", usual, what)
 	f.BoolVar(&o.noCRC, "no-crc", false, "without a scenario: do not ask for CRCs")

@@ -221,7 +221,9 @@ func (c *Case) script(role Role, rev1, bind bool, listen time.Duration) *synth.S
 	}
 	if rev1 && !c.ownStartup {
 		for i := range conn.Hosts {
-			plain(&conn.Hosts[i].RNIC.Startup)
+			c := &conn.Hosts[i].RNIC.Startup
+			plain(c)
+			c.ORD = min(c.ORD, 1) // nothing tells how many Reads the peer takes
 		}
 	}
 	if bind && c.Needs&NeedMemory != 0 {

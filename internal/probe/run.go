@@ -114,7 +114,7 @@ func Run(ctx context.Context, cases []*Case, o Options, begun func(*Peer), each 
 		if err != nil {
 			return gone(ctx, c, err)
 		}
-		wrong[c.Name] = r.wrong
+		wrong[c.Name] = r.wrong && r.Verdict == Fail
 		if err := each(r); err != nil {
 			return err
 		}
@@ -147,11 +147,16 @@ func (o *Options) pause(ctx context.Context) error {
 	}
 }
 
+// noReads is why a case with Reads is not judged.
+const noReads = "the peer takes no Reads: its IRD is 0"
+
 // lacks says what a peer does not have that a case needs.
 func (p *Peer) lacks(c *Case) string {
 	switch {
 	case c.Needs&NeedEnhanced != 0 && !p.Enhanced:
 		return "the peer does not speak the enhanced startup of RFC 6581"
+	case c.Needs&NeedReads != 0 && p.ORD == 0:
+		return noReads
 	case c.Needs&NeedMemory != 0 && p.Memory == nil:
 		return "no memory of the peer is known: --region STAG,TO,SIZE says where it is, or the private data of its startup frame (layout iwprobe)"
 	case c.Needs&NeedMemory != 0 && p.Memory.Size < leastMemory:

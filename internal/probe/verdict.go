@@ -78,7 +78,7 @@ func (o *Options) verdict(r *Result, out *player.Outcome, wrong string) {
 	case conn.Begun && c.Needs&NeedNoCRC != 0 && conn.CRC:
 		r.Reason = "the peer asks for CRCs"
 	case conn.Begun && c.Needs&NeedReads != 0 && conn.ORD == 0:
-		r.Reason = "the peer takes no Reads: its IRD is 0"
+		r.Reason = noReads
 	case r.wrong:
 		r.Verdict, r.Broken = Fail, c.Rules[:1]
 		r.Reason = "expected " + wanted(c.Answers)
