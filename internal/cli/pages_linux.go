@@ -37,11 +37,13 @@ const (
 	piece = 4 << 20
 )
 
-// addressLimit is how many octets of addresses the process may have (ulimit -v); 0: any number.
+// addressLimit is how many octets of addresses (ulimit -v) there are besides those that Go takes before
+// it does anything; 0: any number. The same limit gives the same memory on each run.
 func addressLimit() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil || uint64(limit.Cur) > math.MaxInt {
 		return 0
 	}
-	return int(limit.Cur)
+	const own = 3 << 29
+	return max(int(limit.Cur)-own, 1)
 }
