@@ -67,10 +67,19 @@ func found(c merge.Counts) string {
 func fleetFacts(t merge.Totals) []Fact {
 	number := func(n int64) string { return diagnose.Number(unsigned(n)) }
 	facts := []Fact{
-		{"points", number(int64(t.Points))}, {"iWARP connections", number(t.Connections)}, {"frames", diagnose.Number(t.Frames)},
-		{"octets", render.Size(t.Octets)}, {"PDUs", diagnose.Number(t.PDUs)}, {"FPDUs", number(t.FPDUs)}, {"bad CRCs", number(t.BadCRCs)},
-		{"gaps", number(t.Gaps)}, {"retransmissions", number(t.Retransmissions)}, {"stalls", number(t.Stalls)},
-		{"in Sends", render.Size(unsigned(t.SendOctets))}, {"in Writes", render.Size(unsigned(t.WriteOctets))}, {"in Reads", render.Size(unsigned(t.ReadOctets))},
+		{"points", number(int64(t.Points))},
+		{"iWARP connections", number(t.Connections)},
+		{"frames", diagnose.Number(t.Frames)},
+		{"octets", render.Size(t.Octets)},
+		{"PDUs", diagnose.Number(t.PDUs)},
+		{"FPDUs", number(t.FPDUs)},
+		{"bad CRCs", number(t.BadCRCs)},
+		{"gaps", number(t.Gaps)},
+		{"retransmissions", number(t.Retransmissions)},
+		{"stalls", number(t.Stalls)},
+		{"in Sends", render.Size(unsigned(t.SendOctets))},
+		{"in Writes", render.Size(unsigned(t.WriteOctets))},
+		{"in Reads", render.Size(unsigned(t.ReadOctets))},
 	}
 	if t.Reads > 0 {
 		facts = append(facts, Fact{"latency of Reads", fmt.Sprintf("%s mean, %s p99 of the worst connection, %s most",
