@@ -117,6 +117,9 @@ func say(r *probe.Result) string {
 func TestRun_Responder(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		t.Run(address, func(t *testing.T) {
+			if testing.Short() && address != "127.0.0.1:0" {
+				t.Skip("the same as over IPv4")
+			}
 			t.Parallel()
 			cases := of(t, probe.Responder)
 			results, p, err := probed(t, cases, options(responder(t, address, func() rnic.Config { return product(false) })))

@@ -109,7 +109,7 @@ const underCase = 6
 func (t *probedText) result(p *Probed, r *probe.Result) {
 	word := map[probe.Verdict]string{probe.Pass: "pass", probe.Fail: t.Paint("FAIL"), probe.NotJudged: "none"}[r.Verdict]
 	t.line(0, 0, "")
-	t.line(0, underCase, fmt.Sprintf("%s  %s  %s", word, visible.Text(r.Case.Name), visible.Text(ids(r)+", "+stands(r.Case))))
+	t.line(0, underCase, fmt.Sprintf("%s  %s  %s", word, visible.Text(r.Case.Name), visible.Text(ids(r)+", "+stands(r))))
 	say := func(label, text string) {
 		if text != "" {
 			t.line(underCase, underCase+2, label+": "+visible.Text(strings.TrimSpace(text)))
@@ -146,12 +146,17 @@ func ids(r *probe.Result) string {
 	return strings.Join(r.Case.Rules, " ")
 }
 
-// stands is where the rule of a case stands.
-func stands(c *probe.Case) string {
-	if c.Section == "" {
-		return c.Spec
+// stands is where the rule stands that was broken, or that the case is about.
+func stands(r *probe.Result) string {
+	spec, section := r.Case.Spec, r.Case.Section
+	if len(r.Broken) > 0 && r.Broken[0] != r.Case.Rules[0] {
+		e := entryOf(r)
+		spec, section = e.Spec, e.Section
 	}
-	return c.Spec + " section " + c.Section
+	if section == "" {
+		return spec
+	}
+	return spec + " section " + section
 }
 
 // unjudged lists the cases that were not judged, by the reason.

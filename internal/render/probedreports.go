@@ -50,7 +50,7 @@ func ProbedJUnit(w io.Writer, p *Probed) error {
 
 // story tells of a case that failed.
 func story(p *Probed, r *probe.Result) string {
-	s := fmt.Sprintf("%s\nsent: %s\ndemanded: %s\ncame: %s\nbecause: %s\n", stands(r.Case), r.Case.Sends, r.Case.Demands, r.Came, r.Reason)
+	s := fmt.Sprintf("%s\nsent: %s\ndemanded: %s\ncame: %s\nbecause: %s\n", stands(r), r.Case.Sends, r.Case.Demands, r.Came, r.Reason)
 	if name := p.Captures[r.Case.Name]; name != "" {
 		s += "capture: " + name + "\n"
 	}
