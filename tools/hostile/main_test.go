@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +51,29 @@ func TestAttacks(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestAddressLimit: where addresses are scarce, memory is given up, and the process does not end as if
+// it had been used wrongly. Go takes more than half of these itself.
+func TestAddressLimit(t *testing.T) {
+	if testing.Short() || runtime.GOOS != "linux" {
+		t.Skip("it takes the address limit of Linux, and much of it")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, ok := attack.Find("holes")
+	path := filepath.Join(t.TempDir(), "holes.pcap")
+	if err := file(path, func(w io.Writer) error { return a.Write(w, 20_000) }); err != nil || !ok {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -v 2000000; exec "$0" analyze -j 1 "$1"`, self, path)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	out, err := cmd.Output()
+	if err != nil || !bytes.Contains(out, []byte("To bound memory, ")) {
+		t.Errorf("%v, %d octets", err, len(out))
 	}
 }
 
