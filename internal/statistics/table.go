@@ -21,7 +21,7 @@ const maxRows = 100_000
 // of returns the row of a connection, which is zero at first; nil if it is left out.
 func (t *table[T]) of(conn uint64) *T {
 	if conn >= uint64(len(t.index)) {
-		more := int(conn) + 1 - len(t.index)
+		more := int(conn) + 1 - len(t.index) //nolint:gosec // used below maxNumbers only
 		if conn >= maxNumbers || !t.room.take(more*int(unsafe.Sizeof(t.index[0]))) {
 			if conn >= t.behind {
 				t.omitted, t.behind = t.omitted+1, conn+1

@@ -56,7 +56,7 @@ func calls(out io.Writer, conns, each, segments int) error {
 			enc := mpa.Encoder{CRC: true}
 			for n := range uint32(each) { //nolint:gosec // a count
 				for s := range chunk {
-					chunk[s] = rpcrdma.Segment{Handle: n<<8 | uint32(s), Length: 4096} //nolint:gosec // at most 256
+					chunk[s] = rpcrdma.Segment{Handle: n<<8 | uint32(s), Length: 4096}
 				}
 				body := rpcrdma.Header{XID: n, Version: 1, Credits: 32, Lists: rpcrdma.NewLists(nil, [][]rpcrdma.Segment{chunk}, nil)}.Append(nil)
 				body = rpcrdma.RPC{XID: n, RPCVersion: 2, Program: 100003, ProgVersion: 3, Procedure: 6}.Append(body)
