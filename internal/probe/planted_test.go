@@ -10,7 +10,6 @@ import (
 	"github.com/iwdissect/iwdissect/internal/probe"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
-	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // at is a fault of the messages of a name.
@@ -95,7 +94,7 @@ func TestRun_PlantedEnd(t *testing.T) {
 	}
 }
 
-// stuck are faults for which cases wait in vain. Outside of a campaign only one case is played.
+// stuck are faults for which cases wait in vain, each as long as the probe is patient. Only one case is played.
 var stuck = map[string]string{"no answers": "basic-write-read", "L of Responses": "basic-write-read", "markers left out": "markers", "overlooks CRCs": "crc-bad-write"}
 
 // slow are cases that take long.
@@ -128,7 +127,6 @@ func plant(t *testing.T, name string, fault func(*rnic.Config), rules []string) 
 		return c
 	}))
 	switch only := stuck[name]; {
-	case tracetest.Campaign():
 	case only != "":
 		cases, o.Timeout = of(t, probe.Responder, only), time.Second
 	default:
