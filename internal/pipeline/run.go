@@ -252,9 +252,11 @@ type Run struct {
 	chunks   analysis.Packet // the current SCTP packet
 	ahead    readahead.Options
 	others   Others
-	// elsewhere counts frames of other shards, began is the time of the first frame if that is one.
+	// elsewhere counts frames of other shards. led says that the first frame was one, and began is
+	// its time.
 	elsewhere uint64
-	began     *int64
+	began     int64
+	led       bool
 	decoded   uint64 // the last TCP frame that was decoded, and not predecoded
 	stopped   atomic.Bool
 	// settling are those that have closed, see Options.Linger.
@@ -531,8 +533,8 @@ func (r *Run) Totals() Totals {
 	if r.opt.Shard.First() {
 		t.IP = r.dec.Stats()
 	}
-	if r.began != nil {
-		t.FirstTime = *r.began
+	if r.led {
+		t.FirstTime = r.began
 	}
 	return t
 }
