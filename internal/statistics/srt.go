@@ -103,9 +103,9 @@ func (r *responses) add(conn uint64, op int, ns int64, frame uint64) {
 	c.ops[op].took(ns, frame)
 }
 
-// over takes the ends of a connection.
 func (r *responses) keepsIn(room *room) { r.conns.room = room }
 
+// over takes the ends of a connection.
 func (r *responses) over(c *trace.Connection) {
 	if t := r.conns.has(c.Number); t != nil {
 		t.set(c)
