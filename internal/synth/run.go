@@ -59,9 +59,9 @@ type world struct {
 	kicked []*host // hosts with something new to send
 	dirty  []*conn // connections of which something changed
 
-	tasks   []*task        // in the order in which they began
-	alive   int            // tasks that are not done
-	waiting []*task        // those that wait for no connection
+	tasks   []*task // in the order in which they began
+	alive   int     // tasks that are not done
+	waiting []*task // those that wait for no connection
 	// stirred: something happened since these were asked that one of them may wait for.
 	stirred bool
 	numbers map[string]int // messages so far, by name
