@@ -102,11 +102,7 @@ func (o *analyzeOptions) run(args []string) error {
 	if o.wanted() && o.worst > 0 && o.format == "text" {
 		return usagef("-z with --worst goes with -q or --format json")
 	}
-	colour, err := o.s.colour(o.color)
-	if err != nil {
-		return err
-	}
-	width, err := o.s.width(o.columns)
+	look, err := o.s.appearance(o.color, o.columns)
 	if err != nil {
 		return err
 	}
@@ -115,7 +111,7 @@ func (o *analyzeOptions) run(args []string) error {
 	}
 	switch o.format {
 	case "text":
-		return o.pager.through(true, func() error { return o.tables(opt, files, appearance{colour, width}) })
+		return o.pager.through(true, func() error { return o.tables(opt, files, look) })
 	case "json":
 		if o.worst > 0 {
 			if err := readableTwice(files, "--worst with --format json"); err != nil {
