@@ -326,11 +326,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 			ds.all(cs)
 		}
 		ds.whole(&opt, failure == "", &t, run.Others())
-		counted, err := st.json()
-		if err != nil {
-			opt.OnError(err)
-		}
-		doc.Statistics(counted)
+		doc.Statistics(st.json())
 		doc.End(&t, format, cs, list, &ds.Summary, failure)
 	}
 	if err := doc.Close(); err != nil {
