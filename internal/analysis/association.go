@@ -59,6 +59,8 @@ type Association struct {
 	path      uint8 // of the current packet
 	unusual   [2]unusual
 	octets    int // in it
+	// mixed: not each TSN is a message of one stream.
+	mixed bool
 }
 
 // Sessions counts the sessions of a capture.
@@ -456,7 +458,9 @@ func (a *Association) again(side int, d *sctp.Data, tsn int64) {
 
 // message hands a user message to its session.
 func (a *Association) message(side int, m *reassembly.Message) *Session {
-	if m.PPID != sctpddp.PPIDSegment && m.PPID != sctpddp.PPIDControl {
+	ddp := m.PPID == sctpddp.PPIDSegment || m.PPID == sctpddp.PPIDControl
+	a.mixed = a.mixed || !ddp || m.Torn || len(m.TSNs) > 1 || a.latest != nil && a.sid != m.SID
+	if !ddp {
 		return nil
 	}
 	s := a.sessionOf(side, m)
@@ -491,7 +495,7 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 		return st.before
 	case st.before != nil && (m.First < st.now.dirs[side].from || st.before.goesOn(side, st.now, m)):
 		return st.before // sent before this session began, or before its sender knew
-	case asks && st.now.endsFor(side, ssn, m.First), answers && st.now.answered(side, m.First):
+	case asks && st.now.endsFor(side, ssn, m.First), answers && st.now.answered(side, m.First), !asks && !answers && st.now.another(side, m):
 		if st.before != nil {
 			a.finish(st.before)
 		}
@@ -500,7 +504,7 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 		st.now = a.begin(side, m, asks)
 		if asks {
 			a.reuses(side, m, st.before)
-		} else {
+		} else if answers {
 			a.astray(side, st.now)
 		}
 	}
@@ -594,12 +598,6 @@ func (a *Association) Finish() {
 		a.asm.Finish(side)
 		a.broken(side, true)
 	}
-	for side := range 2 {
-		st := a.asm.Stats(side)
-		s := &a.side[side]
-		s.Chunks, s.Retransmitted, s.Reordered = st.Chunks, st.Retransmitted, st.Reordered
-		s.Gaps, s.GapTSNs, s.Orphans, s.MostOutstanding = st.Gaps, st.GapTSNs, st.Orphans, st.MostOutstanding
-	}
 	var all []*Session
 	for _, st := range a.streams {
 		for _, s := range [...]*Session{st.before, st.now} {
@@ -633,7 +631,18 @@ func (a *Association) unused() {
 // Sessions is the number of sessions that are kept.
 func (a *Association) Sessions() int { return len(a.streams) }
 
+// count notes what was counted by now.
+func (a *Association) count() {
+	for side := range 2 {
+		st := a.asm.Stats(side)
+		s := &a.side[side]
+		s.Chunks, s.Retransmitted, s.Reordered = st.Chunks, st.Retransmitted, st.Reordered
+		s.Gaps, s.GapTSNs, s.Orphans, s.MostOutstanding = st.Gaps, st.GapTSNs, st.Orphans, st.MostOutstanding
+	}
+}
+
 func (a *Association) finish(s *Session) {
+	a.count()
 	s.finish()
 	a.forget(s)
 	a.waiting = slices.DeleteFunc(a.waiting, func(x *Session) bool { return x == s })

@@ -30,9 +30,10 @@ type sessionDirection struct {
 	order reassembly.Sequence
 	// from is the lowest TSN, unwrapped, that can belong to the session.
 	from int64
-	// spoke: a chunk of it was seen; first is the lowest TSN of those.
-	spoke bool
-	first int64
+	// spoke: a chunk of it was seen; first is the lowest TSN of those, top one beyond the
+	// highest.
+	spoke      bool
+	first, top int64
 	// cut: the snap length has cut a chunk of it off before its number.
 	cut bool
 	// done: the last chunk that it may send in the session was seen, at TSN doneAt.
@@ -90,6 +91,28 @@ func (s *Session) goesOn(side int, now *Session, m *reassembly.Message) bool {
 	return ssn != 0 && s.dirs[side].order.Begun() && s.dirs[side].order.Expected() == ssn
 }
 
+// another reports whether a message belongs to another session, which began on the stream while
+// octets were missing: its number is one that the chunks which are missing can have led up to from
+// 0, and not the one that they lead up to from the numbers of this session.
+func (s *Session) another(side int, m *reassembly.Message) bool {
+	h := &s.dirs[side]
+	top := max(h.top, h.from)
+	if m.First <= top || m.Torn || !h.order.Begun() || len(m.Octets) < sctpddp.SegmentLen {
+		return false
+	}
+	missing := s.assoc.asm.Unseen(side, top, m.First)
+	ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
+	switch next := h.order.Expected(); {
+	case missing == 0 || int64(ssn) > missing:
+		return false
+	case int16(ssn-next) < 0: //nolint:gosec // modulo 65536
+		return true
+	default:
+		// Chunks that are missing may be of other streams, or several may be one message.
+		return !s.assoc.mixed && ssn != next+uint16(missing) //nolint:gosec // modulo 65536
+	}
+}
+
 // supersede notes that side has begun another session on the stream.
 func (s *Session) supersede(side int) {
 	for i := range 2 {
@@ -118,6 +141,7 @@ func (s *Session) take(side int, m *reassembly.Message) {
 	if !h.spoke || m.First < h.first {
 		h.spoke, h.first = true, m.First
 	}
+	h.top = max(h.top, m.First+int64(max(len(m.TSNs), 1)))
 	s.note(side, m)
 	if len(m.Octets) < sctpddp.SegmentLen {
 		h.cut = h.cut || !m.Whole
