@@ -59,8 +59,6 @@ type Association struct {
 	path      uint8 // of the current packet
 	unusual   [2]unusual
 	octets    int // in it
-	// mixed: not each TSN is a message of one stream.
-	mixed bool
 }
 
 // Sessions counts the sessions of a capture.
@@ -458,9 +456,7 @@ func (a *Association) again(side int, d *sctp.Data, tsn int64) {
 
 // message hands a user message to its session.
 func (a *Association) message(side int, m *reassembly.Message) *Session {
-	ddp := m.PPID == sctpddp.PPIDSegment || m.PPID == sctpddp.PPIDControl
-	a.mixed = a.mixed || !ddp || m.Torn || len(m.TSNs) > 1 || a.latest != nil && a.sid != m.SID
-	if !ddp {
+	if m.PPID != sctpddp.PPIDSegment && m.PPID != sctpddp.PPIDControl {
 		return nil
 	}
 	s := a.sessionOf(side, m)
@@ -495,23 +491,34 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 		return st.before
 	case st.before != nil && (m.First < st.now.dirs[side].from || st.before.goesOn(side, st.now, m)):
 		return st.before // sent before this session began, or before its sender knew
-	case asks && st.now.endsFor(side, ssn, m.First), answers && st.now.answered(side, m.First), !asks && !answers && st.now.another(side, m):
-		if st.before != nil {
-			a.finish(st.before)
-		}
-		st.before = st.now
-		st.before.supersede(side)
-		st.now = a.begin(side, m, asks)
+	case asks && st.now.endsFor(side, ssn, m.First), answers && st.now.answered(side, m.First):
+		a.next(st, side, m, asks, true)
 		if asks {
 			a.reuses(side, m, st.before)
-		} else if answers {
+		} else {
 			a.astray(side, st.now)
+		}
+	case !asks && st.now.another(side, m):
+		a.next(st, side, m, false, false)
+		st.now.blind = true
+		for i := range 2 {
+			st.now.dirs[i].from = max(st.before.dirs[i].top, st.before.dirs[i].from)
 		}
 	}
 	if asks {
 		a.ask(side, st.now)
 	}
 	return st.now
+}
+
+// next begins the next session of a pair of streams. seen: its beginning was captured.
+func (a *Association) next(st *stream, side int, m *reassembly.Message, asks, seen bool) {
+	if st.before != nil {
+		a.finish(st.before)
+	}
+	st.before = st.now
+	st.before.supersede(side, seen)
+	st.now = a.begin(side, m, asks)
 }
 
 // stream returns a pair of streams.
