@@ -76,7 +76,7 @@ func TestSessions(t *testing.T) {
 				}
 			}
 			t.Logf("%d of %d captures without 10 to 40 %% of their frames are accused", wrong, seeds)
-			if uint64(wrong) > seeds/20 { //nolint:gosec // a count
+			if uint64(wrong) > seeds/20 {
 				t.Error("too many")
 			}
 		})
