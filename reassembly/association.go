@@ -123,6 +123,12 @@ func (a *Association) Lost(side int, from int64) bool {
 	return len(l) > 0 && l[len(l)-1].to > from
 }
 
+// Unseen is how many of the TSNs of a side from one on and below another were not captured, or
+// not yet.
+func (a *Association) Unseen(side int, from, to int64) (n int64) {
+	return a.dirs[side].unseen(from, to)
+}
+
 // Acked is one beyond the last TSN of a side that the peer has acknowledged
 // cumulatively; ok is false when no acknowledgement was seen.
 func (a *Association) Acked(side int) (tsn int64, ok bool) {

@@ -60,6 +60,27 @@ func (q *Sequence) AtStart() bool { return q.next == q.first }
 // Expected is the number that is awaited.
 func (q *Sequence) Expected() uint16 { return uint16(q.next) } //nolint:gosec // modulo 65536 by design
 
+// Had reports whether a message with that number was there.
+func (q *Sequence) Had(n uint16) bool {
+	if !q.begun {
+		return false
+	}
+	v := q.unwrap(n)
+	if v >= q.next {
+		return slices.ContainsFunc(q.held, func(h heldMessage) bool { return h.number == v })
+	}
+	return v >= q.first && !has(q.lost, v)
+}
+
+// Above reports whether a number is above those of all messages that were there.
+func (q *Sequence) Above(n uint16) bool {
+	v := q.unwrap(n)
+	return q.begun && v >= q.next && (len(q.held) == 0 || v > q.held[len(q.held)-1].number)
+}
+
+// First is the number that the sequence began with.
+func (q *Sequence) First() uint16 { return uint16(q.first) } //nolint:gosec // modulo 65536 by design
+
 // Waiting is the number of messages that are kept.
 func (q *Sequence) Waiting() int { return len(q.held) }
 

@@ -87,6 +87,21 @@ func (t *tsns) add(v int64) (n Note, fresh bool) {
 	return 0, true
 }
 
+// unseen is how many TSNs of [from, to) were not seen.
+func (t *tsns) unseen(from, to int64) (n int64) {
+	for _, x := range t.lost {
+		n += max(min(x.to, to)-max(x.from, from), 0)
+	}
+	from = max(from, t.next)
+	if n += max(to-from, 0); to <= from {
+		return n
+	}
+	for _, x := range t.seen {
+		n -= max(min(x.to, to)-max(x.from, from), 0)
+	}
+	return n
+}
+
 // ack notes that the peer has all below v, and the blocks beyond.
 func (t *tsns) ack(v int64, octets []byte) {
 	if !t.hasAcked || v > t.acked {

@@ -78,6 +78,10 @@ func (s *Session) arrival(k *trace.Chunk, m *reassembly.Message) {
 	}
 }
 
+// ackDelay is how late an acknowledgement may be, in nanoseconds (RFC 9260 section 6.2): if none was
+// captured by then, it is the capture that lacks it.
+const ackDelay = int64(500e6)
+
 // overtakes notes that a message of side may arrive before one that was sent by
 // from, if no acknowledgement of that was captured.
 func (a *Association) overtakes(m *reassembly.Message, from int, u *utterance) bool {
@@ -87,7 +91,7 @@ func (a *Association) overtakes(m *reassembly.Message, from int, u *utterance) b
 	}
 	r := &m.Arrival
 	r.Pending, r.PendingSide, r.PendingFunction = u.frame, from, uint16(u.function)
-	r.Certain = u.frame == a.cur.Frame || a.witnessed(from)
+	r.Certain = u.frame == a.cur.Frame || a.witnessed(from) && a.cur.Time-u.time <= ackDelay
 	return true
 }
 

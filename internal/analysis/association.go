@@ -492,22 +492,33 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 	case st.before != nil && (m.First < st.now.dirs[side].from || st.before.goesOn(side, st.now, m)):
 		return st.before // sent before this session began, or before its sender knew
 	case asks && st.now.endsFor(side, ssn, m.First), answers && st.now.answered(side, m.First):
-		if st.before != nil {
-			a.finish(st.before)
-		}
-		st.before = st.now
-		st.before.supersede(side)
-		st.now = a.begin(side, m, asks)
+		a.next(st, side, m, asks, true)
 		if asks {
 			a.reuses(side, m, st.before)
 		} else {
 			a.astray(side, st.now)
+		}
+	case !asks && st.now.another(side, m):
+		a.next(st, side, m, false, false)
+		st.now.blind = true
+		for i := range 2 {
+			st.now.dirs[i].from = max(st.before.dirs[i].top, st.before.dirs[i].from)
 		}
 	}
 	if asks {
 		a.ask(side, st.now)
 	}
 	return st.now
+}
+
+// next begins the next session of a pair of streams. seen: its beginning was captured.
+func (a *Association) next(st *stream, side int, m *reassembly.Message, asks, seen bool) {
+	if st.before != nil {
+		a.finish(st.before)
+	}
+	st.before = st.now
+	st.before.supersede(side, seen)
+	st.now = a.begin(side, m, asks)
 }
 
 // stream returns a pair of streams.
@@ -594,12 +605,6 @@ func (a *Association) Finish() {
 		a.asm.Finish(side)
 		a.broken(side, true)
 	}
-	for side := range 2 {
-		st := a.asm.Stats(side)
-		s := &a.side[side]
-		s.Chunks, s.Retransmitted, s.Reordered = st.Chunks, st.Retransmitted, st.Reordered
-		s.Gaps, s.GapTSNs, s.Orphans, s.MostOutstanding = st.Gaps, st.GapTSNs, st.Orphans, st.MostOutstanding
-	}
 	var all []*Session
 	for _, st := range a.streams {
 		for _, s := range [...]*Session{st.before, st.now} {
@@ -633,7 +638,18 @@ func (a *Association) unused() {
 // Sessions is the number of sessions that are kept.
 func (a *Association) Sessions() int { return len(a.streams) }
 
+// count notes what was counted by now.
+func (a *Association) count() {
+	for side := range 2 {
+		st := a.asm.Stats(side)
+		s := &a.side[side]
+		s.Chunks, s.Retransmitted, s.Reordered = st.Chunks, st.Retransmitted, st.Reordered
+		s.Gaps, s.GapTSNs, s.Orphans, s.MostOutstanding = st.Gaps, st.GapTSNs, st.Orphans, st.MostOutstanding
+	}
+}
+
 func (a *Association) finish(s *Session) {
+	a.count()
 	s.finish()
 	a.forget(s)
 	a.waiting = slices.DeleteFunc(a.waiting, func(x *Session) bool { return x == s })

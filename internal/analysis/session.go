@@ -21,6 +21,7 @@ type Session struct {
 	dirs   [2]sessionDirection
 	over   bool      // a Terminate or a Reject was seen
 	listed bool      // among those that wait
+	blind  bool      // it began while chunks were missing, see another
 	ended  uint64    // the frame that brought the Terminate
 	early  trace.PDU // the answer, as far as it counts if it was captured before the Initiate
 }
@@ -30,9 +31,10 @@ type sessionDirection struct {
 	order reassembly.Sequence
 	// from is the lowest TSN, unwrapped, that can belong to the session.
 	from int64
-	// spoke: a chunk of it was seen; first is the lowest TSN of those.
-	spoke bool
-	first int64
+	// spoke: a chunk of it was seen; first is the lowest TSN of those, top one beyond the
+	// highest.
+	spoke      bool
+	first, top int64
 	// cut: the snap length has cut a chunk of it off before its number.
 	cut bool
 	// done: the last chunk that it may send in the session was seen, at TSN doneAt.
@@ -81,19 +83,68 @@ func (s *Session) answered(side int, tsn int64) bool {
 
 // goesOn reports whether a message belongs to this session although another session has
 // begun: it has the next number of this session, and its sender has sent nothing in the
-// other one, where its first number would be 0.
+// other one, where its first number would be 0. Where the beginning of the other one was lost, no
+// TSN may be missing before it; and a chunk with a higher number and a lower TSN than its first one
+// is none of it.
 func (s *Session) goesOn(side int, now *Session, m *reassembly.Message) bool {
-	if now.dirs[side].spoke || len(m.Octets) < sctpddp.SegmentLen || s.Trace.Outcome == trace.Rejected {
+	if len(m.Octets) < sctpddp.SegmentLen || s.Trace.Outcome == trace.Rejected {
 		return false
 	}
-	ssn := uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
-	return ssn != 0 && s.dirs[side].order.Begun() && s.dirs[side].order.Expected() == ssn
+	h, other, ssn := &s.dirs[side], &now.dirs[side], numberOf(m)
+	switch {
+	case other.spoke:
+		return now.blind && m.First < other.first && int16(ssn-other.order.First()) > 0 //nolint:gosec // modulo 65536
+	case now.blind && s.assoc.asm.Unseen(side, max(h.top, h.from), m.First) > 0:
+		return false
+	}
+	over := h.done && h.order.Waiting() == 0 // its last number was before this one
+	return ssn != 0 && h.order.Begun() && h.order.Expected() == ssn && !over && !s.breaks(side, m)
 }
 
-// supersede notes that side has begun another session on the stream.
-func (s *Session) supersede(side int) {
+// another reports whether a message belongs to another session, of which the beginning was lost together
+// with the end of this one. Its TSN is above all of this session, some TSNs are missing before it, and
+// one of these says that it is none of this session, in whatever order chunks come: its number was used by another chunk of this session, or its MSN
+// does not follow those of this session. A sender may give TSNs in another order than numbers, so a
+// number that does not fit its TSN says nothing (RFC 5043 section 5.2.1).
+func (s *Session) another(side int, m *reassembly.Message) bool {
+	h := &s.dirs[side]
+	if !h.spoke || m.First < h.top || m.Torn || len(m.Octets) < sctpddp.SegmentLen ||
+		s.assoc.asm.Unseen(side, max(h.first, h.from), m.First) == 0 {
+		return false
+	}
+	switch ssn := numberOf(m); {
+	case h.order.Had(ssn):
+		return true
+	case !h.order.Above(ssn):
+		return false
+	}
+	return s.breaks(side, m)
+}
+
+// breaks reports whether the MSN of a message, whose number is above all of the session, cannot
+// follow those before it: it goes back, or it skips some although no number is missing.
+func (s *Session) breaks(side int, m *reassembly.Message) bool {
+	var seg ddp.Segment
+	if m.PPID != sctpddp.PPIDSegment || m.Torn || ddp.DecodeTo(&seg, m.Octets[sctpddp.SegmentLen:]) != nil || seg.Tagged {
+		return false
+	}
+	h, last := &s.dirs[side], s.queues[side].messages().queue(seg.QN).name // MSNs begin with 1
+	if last == 0 && h.order.First() != 0 {
+		return false // there may have been some before the capture
+	}
+	step := int32(seg.MSN - last) //nolint:gosec // modulo 2^32
+	return step < 0 || step > 1 && h.order.Expected() == numberOf(m) && s.Trace.Flow[s.Dir(side)].Gaps == 0
+}
+
+// numberOf is the DDP-SSN of a message.
+func numberOf(m *reassembly.Message) uint16 { return uint16(m.Octets[0])<<8 | uint16(m.Octets[1]) }
+
+// supersede notes that side has begun another session on the stream. seen: the beginning of that was
+// captured; else the end of this one was lost, and more of it. What the other side sent last may be
+// lost too, without a later chunk that shows it.
+func (s *Session) supersede(side int, seen bool) {
 	for i := range 2 {
-		s.flush(i, true)
+		s.flush(i, seen && i == side)
 	}
 	if t := &s.Trace; t.Ending == trace.Open {
 		t.Ending, t.EndedBy, t.EndFrame = trace.Superseded, s.Dir(side), s.assoc.cur.Frame
@@ -118,6 +169,7 @@ func (s *Session) take(side int, m *reassembly.Message) {
 	if !h.spoke || m.First < h.first {
 		h.spoke, h.first = true, m.First
 	}
+	h.top = max(h.top, m.First+int64(max(len(m.TSNs), 1)))
 	s.note(side, m)
 	if len(m.Octets) < sctpddp.SegmentLen {
 		h.cut = h.cut || !m.Whole
@@ -213,11 +265,13 @@ func (s *Session) age(side int) {
 const shuffledGrace = 16
 
 // flush gives up all that is missing. Where the capture ends before that, a number
-// without a TSN may be in a chunk that was still to come.
+// without a TSN may be in a chunk that was still to come; and where nobody acknowledged the last
+// chunk, more of them may follow that were not captured.
 func (s *Session) flush(side int, over bool) {
 	asm := &s.assoc.asm
 	why := reassembly.Ended
-	if high := asm.High(side); over && asm.FirstMissing(side) >= high && !asm.Lost(side, s.dirs[side].from) {
+	acked, ok := asm.Acked(side)
+	if high := asm.High(side); over && ok && acked >= high && asm.FirstMissing(side) >= high && !asm.Lost(side, s.dirs[side].from) {
 		why = reassembly.NeverSent
 	}
 	for s.dirs[side].order.Waiting() > 0 {

@@ -102,11 +102,7 @@ func (o *analyzeOptions) run(args []string) error {
 	if o.wanted() && o.worst > 0 && o.format == "text" {
 		return usagef("-z with --worst goes with -q or --format json")
 	}
-	colour, err := o.s.colour(o.color)
-	if err != nil {
-		return err
-	}
-	width, err := o.s.width(o.columns)
+	look, err := o.s.appearance(o.color, o.columns)
 	if err != nil {
 		return err
 	}
@@ -115,7 +111,7 @@ func (o *analyzeOptions) run(args []string) error {
 	}
 	switch o.format {
 	case "text":
-		return o.pager.through(true, func() error { return o.tables(opt, files, appearance{colour, width}) })
+		return o.pager.through(true, func() error { return o.tables(opt, files, look) })
 	case "json":
 		if o.worst > 0 {
 			if err := readableTwice(files, "--worst with --format json"); err != nil {
@@ -330,11 +326,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 			ds.all(cs)
 		}
 		ds.whole(&opt, failure == "", &t, run.Others())
-		counted, err := st.json()
-		if err != nil {
-			opt.OnError(err)
-		}
-		doc.Statistics(counted)
+		doc.Statistics(st.json())
 		doc.End(&t, format, cs, list, &ds.Summary, failure)
 	}
 	if err := doc.Close(); err != nil {

@@ -194,15 +194,11 @@ func (o *checkOptions) report(format string, w io.Writer, look appearance, level
 // reports opens all that are to be written, and does not touch the inputs. With an error it
 // returns those that were opened before.
 func (o *checkOptions) reports(level conformance.Severity, inputs []string) (rs []*checkReport, err error) {
-	colour, err := o.s.colour(o.color)
+	look, err := o.s.appearance(o.color, o.columns)
 	if err != nil {
 		return nil, err
 	}
-	width, err := o.s.width(o.columns)
-	if err != nil {
-		return nil, err
-	}
-	first, err := o.report(o.format, o.s.Out, appearance{colour, width}, level)
+	first, err := o.report(o.format, o.s.Out, look, level)
 	if err != nil {
 		return nil, err
 	}

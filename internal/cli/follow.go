@@ -166,19 +166,16 @@ func (o *followOptions) check(files []string) error {
 
 // sink makes what writes the chosen format.
 func (o *followOptions) sink(live bool) (*render.Follow, error) {
-	colour, err := o.s.colour(o.color)
+	look, err := o.s.appearance(o.color, o.columns)
 	if err != nil {
 		return nil, err
 	}
 	opt := render.FollowOptions{
 		All: o.all, Part: o.chosen.ByFrame() || o.filters(), Pause: int64(o.pause),
-		Colour: colour, Live: live, Times: o.times.format, Explain: explained,
+		Colour: look.colour, Width: look.width, Live: live, Times: o.times.format, Explain: explained,
 	}
 	if o.hex {
 		opt.Hex, opt.Payload = o.octets, payloadForms[o.payload]
-	}
-	if opt.Width, err = o.s.width(o.columns); err != nil {
-		return nil, err
 	}
 	if c := o.chosen.Conns; c != nil {
 		opt.Conn, opt.HasConn = c[0].From, true

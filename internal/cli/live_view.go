@@ -14,7 +14,7 @@ import (
 
 // view makes what live shows: lines or records as they come, or a summary.
 func (o *liveOptions) view(c *session) (liveView, error) {
-	tint, err := o.s.colour(o.color)
+	look, err := o.s.appearance(o.color, o.columns)
 	if err != nil {
 		return nil, err
 	}
@@ -22,10 +22,7 @@ func (o *liveOptions) view(c *session) (liveView, error) {
 	if o.all {
 		most = keptLiveAll
 	}
-	t := liveTables{c: c, watch: render.NewWatch(most), paint: painter(tint)}
-	if t.width, err = o.s.width(o.columns); err != nil {
-		return nil, err
-	}
+	t := liveTables{c: c, watch: render.NewWatch(most), width: look.width, paint: painter(look.colour)}
 	switch {
 	case o.shaped():
 		sink, err := o.sinkOf(c.out, true, o.hex)
@@ -36,7 +33,7 @@ func (o *liveOptions) view(c *session) (liveView, error) {
 		return &liveBoard{liveTables: t}, nil
 	case o.format == "text":
 		// The sink hands on each line, the buffer holds them until there is time to write.
-		l := render.NewLines(c.out, render.LineOptions{Tree: o.tree, Hex: o.hex, Colour: tint, Live: true, Times: o.times.format})
+		l := render.NewLines(c.out, render.LineOptions{Tree: o.tree, Hex: o.hex, Colour: look.colour, Live: true, Times: o.times.format})
 		return &liveLines{liveTables: t, lines: l}, nil
 	}
 	sel, err := selection(o.records)

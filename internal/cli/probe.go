@@ -174,15 +174,10 @@ func (o *probeOptions) prepare() error {
 		m := all["peer"]
 		o.memory = &m
 	}
-	colour, err := o.s.colour(o.color)
-	if err != nil {
+	var err error
+	if o.look, err = o.s.appearance(o.color, o.columns); err != nil {
 		return err
 	}
-	width, err := o.s.width(o.columns)
-	if err != nil {
-		return err
-	}
-	o.look = appearance{colour, width}
 	return o.choose()
 }
 

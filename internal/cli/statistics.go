@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -136,12 +135,12 @@ func (s *stats) findings() conformance.Sink {
 	return ofSelected(s.sel, s.Run)
 }
 
-// json are the results for a document, nil if nothing was asked for.
-func (s *stats) json() ([]byte, error) {
+// json writes the results for a document; nil if nothing was asked for.
+func (s *stats) json() func(io.Writer) error {
 	if s == nil {
-		return nil, nil
+		return nil
 	}
-	return json.Marshal(s.Reports())
+	return func(w io.Writer) error { return statistics.JSON(w, s.Reports()) }
 }
 
 // show writes the results behind what a sink wrote: as a record each, or as text, which goes
@@ -151,13 +150,11 @@ func (s *stats) show(sink any, w io.Writer) error {
 		return nil
 	}
 	switch to := sink.(type) {
-	case interface{ Statistic(report []byte) }:
+	case interface {
+		Statistic(write func(io.Writer) error)
+	}:
 		for _, r := range s.Reports() {
-			text, err := json.Marshal(r)
-			if err != nil {
-				return err
-			}
-			to.Statistic(text)
+			to.Statistic(r.JSON)
 		}
 	case interface{ Behind(text []byte) }:
 		var b bytes.Buffer

@@ -141,20 +141,25 @@ func (s *statWriter) write(u *unit, reports []*statistics.Report) {
 		}
 	case "json":
 		s.head()
-		s.json(struct {
-			Point      string               `json:"point,omitempty"`
-			File       string               `json:"file"`
-			Statistics []*statistics.Report `json:"statistics"`
-		}{u.point, u.file(), reports})
+		if u.point != "" {
+			s.text(`{"point":` + jsonText(u.point) + `,"file":`)
+		} else {
+			s.text(`{"file":`)
+		}
+		s.text(jsonText(u.file()) + `,"statistics":`)
+		s.then(func(w io.Writer) error { return statistics.JSON(w, reports) })
+		s.text("}")
 	case "ndjson":
 		for _, r := range reports {
-			s.json(struct {
-				Record    string             `json:"record"`
-				Statistic *statistics.Report `json:"statistic"`
-				File      string             `json:"file,omitempty"`
-				Point     string             `json:"point,omitempty"`
-			}{"statistic", r, name, u.point})
-			s.text("\n")
+			s.text(`{"record":"statistic","statistic":`)
+			s.then(r.JSON)
+			if name != "" {
+				s.text(`,"file":` + jsonText(name))
+			}
+			if u.point != "" {
+				s.text(`,"point":` + jsonText(u.point))
+			}
+			s.text("}\n")
 		}
 	default:
 		if s.named {
@@ -179,12 +184,17 @@ func (s *statWriter) head() {
 	}
 }
 
-func (s *statWriter) json(v any) {
-	text, err := json.Marshal(v)
+// then writes something more, unless something went wrong before.
+func (s *statWriter) then(write func(io.Writer) error) {
 	if s.err == nil {
-		s.err = err
+		s.err = write(s.w)
 	}
-	s.text(string(text))
+}
+
+// jsonText is a text as JSON has it.
+func jsonText(s string) string {
+	b, _ := json.Marshal(s) //nolint:errchkjson // a string always is JSON
+	return string(b)
 }
 
 func (s *statWriter) text(t string) {

@@ -120,6 +120,15 @@ func (s *IOStreams) colour(mode string) (bool, error) {
 	return false, usagef("--color takes auto, always or never, not %q", mode)
 }
 
+// appearance decides what results look like, from --color and --width.
+func (s *IOStreams) appearance(mode string, columns int) (a appearance, err error) {
+	if a.colour, err = s.colour(mode); err != nil {
+		return a, err
+	}
+	a.width, err = s.width(columns)
+	return a, err
+}
+
 // painter returns what marks trouble, or nil without colour.
 func painter(on bool) func(string) string {
 	if !on {

@@ -45,8 +45,8 @@ func (r *reader) file(root *strictyaml.Node) {
 	if !r.Mapping(root, strictyaml.Keys{
 		"group": r.Text(&r.group),
 		"about": r.Text(new(string)),
-		"tests": r.tests(&r.usual),
-		"needs": r.needs(&r.usual),
+		"tests": set(r, &r.usual.Tests, "role", roles),
+		"needs": set(r, &r.usual.Needs, "need", needs),
 		"rests": r.rests(&r.usual),
 		"cases": func(n *strictyaml.Node) { cases = n },
 	}) {
@@ -67,26 +67,16 @@ func (r *reader) file(root *strictyaml.Node) {
 
 var roles = map[string]Role{"responder": Responder, "initiator": Initiator}
 
-func (r *reader) tests(c *Case) strictyaml.Setter {
-	return func(n *strictyaml.Node) {
-		c.Tests = 0
-		r.List(n, func(n *strictyaml.Node) {
-			var one Role
-			strictyaml.Word(r.Report, &one, "role", roles)(n)
-			c.Tests |= one
-		})
-	}
-}
-
 var needs = map[string]Need{"memory": NeedMemory, "reads": NeedReads, "crc": NeedCRC, "no-crc": NeedNoCRC, "enhanced": NeedEnhanced}
 
-func (r *reader) needs(c *Case) strictyaml.Setter {
+// set reads a list of words, each of which stands for a bit.
+func set[T ~uint8](r *reader, p *T, what string, words map[string]T) strictyaml.Setter {
 	return func(n *strictyaml.Node) {
-		c.Needs = 0
+		*p = 0
 		r.List(n, func(n *strictyaml.Node) {
-			var one Need
-			strictyaml.Word(r.Report, &one, "need", needs)(n)
-			c.Needs |= one
+			var one T
+			strictyaml.Word(r.Report, &one, what, words)(n)
+			*p |= one
 		})
 	}
 }
@@ -110,8 +100,8 @@ func (r *reader) read(n *strictyaml.Node) {
 		"rules":    r.texts(&c.Rules),
 		"spec":     r.Text(&c.Spec),
 		"section":  r.Text(&c.Section),
-		"tests":    r.tests(c),
-		"needs":    r.needs(c),
+		"tests":    set(r, &c.Tests, "role", roles),
+		"needs":    set(r, &c.Needs, "need", needs),
 		"rests":    r.rests(c),
 		"answers":  r.answers(&c.Answers),
 		"declines": r.answers(&c.Declines),

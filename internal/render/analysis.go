@@ -21,8 +21,8 @@ type Analysis struct {
 	// selected is how many connections are, if hasSelected.
 	selected    int
 	hasSelected bool
-	// statistics are the JSON of those of the capture at hand, nil for none.
-	statistics []byte
+	// statistics writes the JSON of those of the capture at hand, nil for none.
+	statistics func(io.Writer) error
 }
 
 // NewAnalysis writes to w.
@@ -107,8 +107,8 @@ func (a *Analysis) spill() {
 // connections that are.
 func (a *Analysis) Selected(connections int) { a.selected, a.hasSelected = connections, true }
 
-// Statistics sets the statistics of the capture at hand, a JSON list.
-func (a *Analysis) Statistics(list []byte) { a.statistics = list }
+// Statistics sets what writes the statistics of the capture at hand, a JSON list; nil for none.
+func (a *Analysis) Statistics(list func(io.Writer) error) { a.statistics = list }
 
 // End ends the entry of a capture. Failure says why it could not be read to its
 // end, if it could not.
@@ -167,8 +167,9 @@ func (a *Analysis) end(
 	}
 	if a.statistics != nil {
 		o.key("statistics")
-		o.b, o.comma = append(o.b, a.statistics...), true
-		a.statistics = nil
+		a.flush()
+		a.out.take(a.statistics)
+		a.statistics, o.comma = nil, true
 	}
 	o.key("summary")
 	o.open()

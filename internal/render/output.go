@@ -29,6 +29,20 @@ func (o *output) done() {
 	}
 }
 
+// Write implements [io.Writer], for what is written in large parts.
+func (o *output) Write(b []byte) (int, error) {
+	o.b = append(o.b, b...)
+	o.done()
+	return len(b), o.err
+}
+
+// take has a function write what comes next.
+func (o *output) take(write func(io.Writer) error) {
+	if err := write(o); err != nil && o.err == nil {
+		o.err = err
+	}
+}
+
 // flush hands on what was collected.
 func (o *output) flush() {
 	if len(o.b) == 0 {

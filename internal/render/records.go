@@ -329,12 +329,14 @@ func (r *Records) Connections(cs []*trace.Connection) {
 	}
 }
 
-// Statistic writes the record of a statistic, whose JSON it is given.
-func (r *Records) Statistic(report []byte) {
+// Statistic writes the record of a statistic, whose JSON the function writes.
+func (r *Records) Statistic(write func(io.Writer) error) {
 	r.rest()
 	r.begin(r.one[:0], "statistic")
 	r.obj.key("statistic")
-	r.obj.b, r.obj.comma = append(r.obj.b, report...), true
+	r.put(r.obj.b)
+	r.out.take(write)
+	r.obj = object{b: r.one[:0], comma: true}
 	r.one = r.end()
 	r.put(r.one)
 	r.out.done()

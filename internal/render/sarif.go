@@ -188,6 +188,22 @@ func (r *sarifReport) result(c *Checked, f *Finding, uri string) {
 // locations says where a finding is. GitHub shows a result only where it has a line, so the
 // frame counts as one. The octets are those of the frame in the file.
 func locations(o *object, c *Checked, f *Finding, uri string) {
+	name := appendUint(append(make([]byte, 0, 64), "connection "...), f.Conn.Number)
+	at := sarifPlace{uri: uri, line: f.Frame, name: string(appendUint(append(name, "/frame "...), f.Frame)), kind: "frame"}
+	at.octets, at.hasOctets = c.Places[f.Frame]
+	at.append(o)
+}
+
+// sarifPlace is where a result is: a line of a file and the octets of it, and what it is called.
+type sarifPlace struct {
+	uri        string
+	line       uint64
+	octets     Place
+	hasOctets  bool
+	name, kind string
+}
+
+func (p *sarifPlace) append(o *object) {
 	o.key("locations")
 	o.openList()
 	o.open()
@@ -195,23 +211,22 @@ func locations(o *object, c *Checked, f *Finding, uri string) {
 	o.open()
 	o.key("artifactLocation")
 	o.open()
-	o.str("uri", uri)
+	o.str("uri", p.uri)
 	o.close()
 	o.key("region")
 	o.open()
-	o.uint("startLine", max(f.Frame, 1))
-	if p, ok := c.Places[f.Frame]; ok {
-		o.int("byteOffset", p.Offset)
-		o.int("byteLength", int64(p.Length))
+	o.uint("startLine", max(p.line, 1))
+	if p.hasOctets {
+		o.int("byteOffset", p.octets.Offset)
+		o.int("byteLength", int64(p.octets.Length))
 	}
 	o.close()
 	o.close()
 	o.key("logicalLocations")
 	o.openList()
 	o.open()
-	name := appendUint(append(make([]byte, 0, 64), "connection "...), f.Conn.Number)
-	o.str("fullyQualifiedName", string(appendUint(append(name, "/frame "...), f.Frame)))
-	o.str("kind", "frame")
+	o.str("fullyQualifiedName", p.name)
+	o.str("kind", p.kind)
 	o.close()
 	o.closeList()
 	o.close()

@@ -35,7 +35,7 @@ var fleet = template.Must(template.New("fleet").Funcs(template.FuncMap{
 		}
 		return "error"
 	},
-}).Parse(fleetText))
+}).Parse(headText + fleetText))
 
 // Fleet writes the page of what merge puts together. It has no script.
 func Fleet(w io.Writer, s *merge.Summary, tool string) error {

@@ -20,6 +20,11 @@ import (
 //go:embed page.html
 var pageText string
 
+// headText is the beginning of both pages: what they may load, and their style.
+//
+//go:embed head.html
+var headText string
+
 //go:embed page.css
 var style string
 
@@ -57,7 +62,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"long":     func(s string) bool { return len(s) > longValue },
 	"level":    worstLevel,
 	"problems": problems,
-}).Parse(pageText))
+}).Parse(headText + pageText))
 
 // worstLevel is the severity of the first diagnosis: they are sorted.
 func worstLevel(c *Capture) string {

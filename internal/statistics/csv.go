@@ -66,7 +66,7 @@ func (c *CSVWriter) table(t *Table, file, name string) error {
 			return err
 		}
 	}
-	for _, row := range t.Rows {
+	for row := range t.rows() {
 		line := append(make([]string, 0, len(names)), before...)
 		for _, v := range row {
 			line = append(line, raw(v))

@@ -51,10 +51,13 @@ type expert struct {
 	// forgotten are those in frames too long ago.
 	frames             *frameSet
 	further, forgotten uint64
+	room               *room
 }
 
+func (x *expert) keepsIn(r *room) { x.room = r }
+
 // limited has only findings in frames count that matched is told of.
-func (x *expert) limited() { x.frames = new(frameSet) }
+func (x *expert) limited() { x.frames = &frameSet{room: x.room, most: maxWords} }
 
 // matched takes note of a frame that the filter matches.
 func (x *expert) matched(frame uint64) {
@@ -166,10 +169,17 @@ func expertText(w *textWriter, r *Report, list []*found) {
 type frameSet struct {
 	bits []uint64
 	from uint64 // the frame of the first bit, a multiple of 64
+	most uint64 // how many words there may be
+	room *room
 }
 
-// maxWords bounds a set: 16 MB for 128 million frames.
-const maxWords = 1 << 21
+// maxWords bounds a set: 16 MB for 128 million frames. Without room a set does not grow, but has
+// leastWords at least. A word weighs as much as two: a slice that grows has room for more.
+const (
+	maxWords   = 1 << 21
+	leastWords = 1 << 10
+	wordWeight = 16
+)
 
 // add adds a frame; they come in rising order. Old ones are forgotten.
 func (s *frameSet) add(n uint64) {
@@ -177,8 +187,11 @@ func (s *frameSet) add(n uint64) {
 		return
 	}
 	i := (n - s.from) / 64
-	if i >= maxWords {
-		drop := min(i-maxWords/2, uint64(len(s.bits)))
+	if more := int(min(i, s.most)) + 1 - len(s.bits); more > 0 && i < s.most && !s.room.take(more*wordWeight) { //nolint:gosec // at most maxWords
+		s.most = max(uint64(len(s.bits)), leastWords)
+	}
+	if i >= s.most {
+		drop := min(i-s.most/2, uint64(len(s.bits)))
 		s.bits = s.bits[:copy(s.bits, s.bits[drop:])]
 		if s.from += drop * 64; len(s.bits) == 0 {
 			s.from = n / 64 * 64

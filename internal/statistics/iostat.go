@@ -166,6 +166,9 @@ type ioSlot struct {
 	real float64
 }
 
+// ioSlotWeight is what a slot takes, in octets: a slice that grows has room for about twice as many.
+const ioSlotWeight = 2 * int(unsafe.Sizeof(ioSlot{}))
+
 // ioColumn is a column.
 type ioColumn struct {
 	spec  ioSpec
@@ -188,7 +191,7 @@ func (c *ioColumn) slot(f *pipeline.Frame) *ioSlot {
 		}
 	}
 	if more := int(n) + 1 - len(c.slots); more > 0 {
-		if !c.of.room.take(more * (int(unsafe.Sizeof(ioSlot{})) + slotWeight)) {
+		if !c.of.room.take(more * ioSlotWeight) {
 			c.of.full = true
 			c.of.omitted++
 			return nil
@@ -406,7 +409,14 @@ func (io *ioStat) fill(r *Report) {
 		}
 		cols.add(uint64(i+1), c.spec.text, calc, field)
 	}
+	rows.each = io.lines
+	r.Tables = []Table{cols, rows}
+}
+
+// lines are the rows of each column in each interval.
+func (io *ioStat) lines(yield func([]any) bool) {
 	n, interval, duration := io.rows()
+	var line [7]any
 	for row := range n {
 		from := int64(row) * interval
 		to := from + interval
@@ -415,16 +425,17 @@ func (io *ioStat) fill(r *Report) {
 		}
 		for i, c := range io.columns {
 			s := c.at(row)
-			line := []any{from, to, uint64(i + 1), s.frames, nil, nil, nil}
+			line = [...]any{from, to, uint64(i + 1), s.frames, nil, nil, nil}
 			if c.spec.calc <= calcBytes {
 				line[4] = s.octets
 			} else if s.n > 0 || c.spec.calc == calcCount || c.spec.calc == calcLoad {
-				c.exact(s, interval, line)
+				c.exact(s, interval, line[:])
 			}
-			rows.add(line...)
+			if !yield(line[:]) {
+				return
+			}
 		}
 	}
-	r.Tables = []Table{cols, rows}
 }
 
 // exact puts the value of a column into a row of the table.

@@ -1,6 +1,10 @@
 package statistics
 
-import "io"
+import (
+	"io"
+	"iter"
+	"slices"
+)
 
 // Report is the result of a statistic: tables of values with their units.
 type Report struct {
@@ -60,6 +64,8 @@ type Table struct {
 	Key, Title string
 	Columns    []Column
 	Rows       [][]any
+	// each makes the rows one at a time, where they are many; one is valid until the next.
+	each iter.Seq[[]any]
 	// fold has text leave out intervals in which nothing was: rows, but for their first two
 	// values.
 	fold bool
@@ -69,6 +75,14 @@ type Table struct {
 type Fact struct {
 	Column
 	Value any
+}
+
+// rows are all rows.
+func (t *Table) rows() iter.Seq[[]any] {
+	if t.each != nil {
+		return t.each
+	}
+	return slices.Values(t.Rows)
 }
 
 func (t *Table) add(values ...any) { t.Rows = append(t.Rows, values) }

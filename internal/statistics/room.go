@@ -10,7 +10,7 @@ type room struct{ account *budget.Account }
 type roomTap interface{ keepsIn(*room) }
 
 // rowWeight is what a row takes in the report that is made of it, roughly, in octets; slotWeight what
-// an interval does.
+// an interval of a series does. Those of io,stat are written without a report of all of them.
 const (
 	rowWeight  = 512
 	slotWeight = 256

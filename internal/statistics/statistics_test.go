@@ -2,7 +2,6 @@ package statistics
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -176,7 +175,7 @@ func TestKinds(t *testing.T) {
 		r.Finish()
 		for _, format := range []func() error{
 			func() error { return Text(new(bytes.Buffer), r.Reports()) },
-			func() error { _, err := json.Marshal(r.Reports()); return err },
+			func() error { return JSON(new(bytes.Buffer), r.Reports()) },
 			func() error { return (&CSVWriter{W: new(bytes.Buffer)}).Write("x", r.Reports()) },
 		} {
 			if err := format(); err != nil {
@@ -274,7 +273,7 @@ func rows(t *testing.T, tp tap, key string) (all []string) {
 		if tab.Key != key {
 			continue
 		}
-		for _, row := range tab.Rows {
+		for row := range tab.rows() {
 			line := make([]string, len(row))
 			for i, v := range row {
 				line[i] = raw(v)
@@ -433,7 +432,7 @@ func TestExpert(t *testing.T) {
 
 // TestFrameSet: it holds the latest frames, in bounded memory.
 func TestFrameSet(t *testing.T) {
-	var s frameSet
+	s := frameSet{most: maxWords}
 	const step = 1000
 	last := uint64(0)
 	for n := uint64(1); n < 5*64*maxWords; n += step {
@@ -474,7 +473,7 @@ func TestOnly(t *testing.T) {
 	frames(r, 0, 1000, 2000, 3000, 4000)
 	want := []uint64{3, 2} // 1, 2, 5 and 2, 5
 	for i, rep := range r.Reports() {
-		if got := rep.tables()[1].Rows[0][3]; got != want[i] {
+		if got := firstRow(&rep.tables()[1])[3]; got != want[i] {
 			t.Errorf("%d: %v frames, want %d", i, got, want[i])
 		}
 	}
@@ -519,4 +518,11 @@ func ExampleCSVWriter() {
 	// Output:
 	// statistic,table,a,frames
 	// "conv,tcp",conversations,10.0.0.1,3
+}
+
+func firstRow(t *Table) []any {
+	for row := range t.rows() {
+		return row
+	}
+	return nil
 }

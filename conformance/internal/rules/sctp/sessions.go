@@ -67,7 +67,7 @@ var sctpSessionRules = []rules.Rule{
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
 				a, b := c.Trace.Side[0].SCTP, c.Trace.Side[1].SCTP
-				if a.GapTSNs+b.GapTSNs > 0 || c.Trace.Ending == trace.Shutdown && !a.ShutDown && !b.ShutDown {
+				if a.GapTSNs+b.GapTSNs > 0 || a.Unseen || b.Unseen || c.Trace.Ending == trace.Shutdown && !a.ShutDown && !b.ShutDown {
 					return rules.OutOfScope // the Terminate may be what was not captured
 				}
 				over := c.Trace.Ending == trace.Shutdown || c.Trace.Ending == trace.Superseded || c.Trace.Ending == trace.Terminated
