@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"net"
+	"net/netip"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,50 +17,124 @@ import (
 	"github.com/iwdissect/iwdissect/internal/peer/player"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/assoc"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // played is what became of a scenario that both sides played.
 type played struct {
-	out   [2]*player.Outcome
-	rules [2][]string // errors and warnings, by their rules, in the capture of each side
+	out      [2]*player.Outcome
+	captures [2]bytes.Buffer
+	rules    [2][]string // errors and warnings, by their rules, in the capture of each side
 }
 
-// both plays a script with both sides over an address.
-func both(t *testing.T, address string, script func() *synth.Script) (r played) {
+// waiting is a server that plays a script with whoever comes, over TCP and SCTP.
+type waiting struct {
+	tcp net.Listener
+	udp *peer.Host
+}
+
+// wait waits for connections of a script on an address.
+func wait(t *testing.T, address string, script *synth.Script) *waiting {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Skipf("no socket on %s: %v", address, err)
 	}
-	defer l.Close()
-	var captures [2]bytes.Buffer
+	conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort(address)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &waiting{l, peer.Listen(conn, func(port uint16) assoc.Config {
+		c, _ := player.Passive(script, port)
+		return c
+	})}
+}
+
+func (w *waiting) close() {
+	_ = w.tcp.Close()
+	_ = w.udp.Close()
+}
+
+// options are those of the server.
+func (w *waiting) options() player.Options {
+	var once sync.Mutex
+	var client *peer.Client
+	accept := func(ctx context.Context) (_ *peer.Client, err error) {
+		once.Lock()
+		defer once.Unlock()
+		if client == nil {
+			client, err = w.udp.Accept(ctx)
+		}
+		return client, err
+	}
+	return player.Options{
+		Side: synth.Server,
+		Open: func(context.Context, int) (net.Conn, error) { return w.tcp.Accept() },
+		Associate: func(ctx context.Context, c assoc.Config) (*peer.Association, error) {
+			from, err := accept(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return from.Next(ctx, c.DstPort)
+		},
+	}
+}
+
+// dialing are the options of a client of addresses of TCP and UDP.
+func dialing(t *testing.T, tcp, udp net.Addr) (o player.Options, shut func()) {
+	t.Helper()
+	h, err := peer.DialHost(t.Context(), netip.MustParseAddrPort(udp.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return player.Options{
+		Side: synth.Client,
+		Open: func(ctx context.Context, _ int) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", tcp.String())
+		},
+		Associate: func(_ context.Context, c assoc.Config) (*peer.Association, error) { return h.Dial(c) },
+	}, func() { _ = h.Close() }
+}
+
+// both plays a script with both sides over an address.
+func both(t *testing.T, address string, script func() *synth.Script) (r played) {
+	t.Helper()
+	w := wait(t, address, script())
+	defer w.close()
+	dial, shut := dialing(t, w.tcp.Addr(), w.udp.Addr())
+	defer shut()
+	return bothBy(t, script, w.options(), dial)
+}
+
+// bothBy plays a script with the options of both sides.
+func bothBy(t *testing.T, script func() *synth.Script, server, client player.Options) (r played) {
+	t.Helper()
 	var errs [2]error
-	done := make(chan struct{})
-	side := func(side synth.Side, open func(context.Context, int) (net.Conn, error)) {
-		tap, err := peer.NewTap(&captures[side])
+	side := func(o player.Options) {
+		tap, err := peer.NewTap(&r.captures[o.Side])
 		if err != nil {
-			errs[side] = err
+			errs[o.Side] = err
 			return
 		}
-		r.out[side], errs[side] = player.Play(t.Context(), script(), player.Options{Side: side, Open: open, Taps: []*peer.Tap{tap}})
+		o.Taps = []*peer.Tap{tap}
+		r.out[o.Side], errs[o.Side] = player.Play(t.Context(), script(), o)
 		if err := tap.Flush(); err != nil {
-			errs[side] = err
+			errs[o.Side] = err
 		}
 	}
+	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		side(synth.Server, func(context.Context, int) (net.Conn, error) { return l.Accept() })
+		side(server)
 	}()
-	side(synth.Client, func(ctx context.Context, _ int) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
-	})
+	side(client)
 	<-done
-	for side := range captures {
+	for side := range r.captures {
 		if errs[side] != nil {
 			t.Fatal(errs[side])
 		}
-		r.rules[side] = found(t, captures[side].Bytes())
+		r.rules[side] = found(t, r.captures[side].Bytes())
 	}
 	return r
 }

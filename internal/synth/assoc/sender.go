@@ -16,7 +16,9 @@ type sender struct {
 	octets int      // of flight that are under way
 	queuedOctets,
 	written int
-	mids map[uint16]uint32 // I-DATA: next message identifier by stream
+	peerWindow uint32            // receive window of the peer
+	congestion *congestion       // nil: there is none
+	mids       map[uint16]uint32 // I-DATA: next message identifier by stream
 }
 
 type queued struct {
@@ -175,7 +177,7 @@ func (a *Association) data(now int64) (Packet, bool) {
 // more takes what waits to be sent into the flight, as far as the window lets it,
 // and reports whether there was anything.
 func (a *Association) more() bool {
-	if a.octets >= a.cfg.Inflight {
+	if a.octets >= a.window() {
 		return false
 	}
 	n := len(a.flight)
@@ -190,6 +192,15 @@ func (a *Association) more() bool {
 		}
 	}
 	return len(a.flight) > n
+}
+
+// window is how many octets may be under way. One chunk always may (RFC 9260 section 6.1 rule A).
+func (a *Association) window() int {
+	n := min(a.cfg.Inflight, int(a.peerWindow))
+	if a.congestion != nil {
+		n = min(n, a.congestion.window)
+	}
+	return max(n, 1)
 }
 
 // packet makes a packet of chunks under way.
@@ -235,6 +246,7 @@ func (a *Association) timeout(now int64) {
 		}
 	}
 	if some {
+		a.congestion.expired()
 		a.arm(now)
 	}
 }
@@ -248,7 +260,7 @@ func (a *Association) acknowledge(now int64, s *sctp.Sack) {
 	if seq.Less(s.TSN, a.acked) || !seq.Less(s.TSN, a.next) {
 		return
 	}
-	progress := false
+	progress, before := false, a.octets
 	n := 0
 	for n < len(a.flight) && !seq.Less(s.TSN, a.flight[n].TSN) && a.flight[n].sent > 0 {
 		c := &a.flight[n]
@@ -275,6 +287,7 @@ func (a *Association) acknowledge(now int64, s *sctp.Sack) {
 		c.sacked, c.resend, highest = true, false, c.TSN
 		progress = true
 	}
+	a.congestion.acknowledged(before-a.octets, before, s.TSN)
 	if progress && highest != s.TSN {
 		for i := range a.flight {
 			c := &a.flight[i]
@@ -282,6 +295,7 @@ func (a *Association) acknowledge(now int64, s *sctp.Sack) {
 				if c.missed++; c.missed == missing {
 					c.resend = true
 					a.octets -= len(c.Octets)
+					a.congestion.lost(a.next - 1)
 				}
 			}
 		}
