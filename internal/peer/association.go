@@ -110,16 +110,20 @@ func (a *Association) wake() {
 	}
 }
 
-// receive takes a packet that is for this association.
-func (a *Association) receive(b []byte) {
+// receive takes a packet that is for this association. One with a wrong checksum is shown to
+// the taps alone.
+func (a *Association) receive(b []byte, good bool) {
 	a.mu.Lock()
 	defer a.wake()
 	defer a.mu.Unlock()
 	if !a.started || a.sock.Closed() {
 		return
 	}
-	a.heard = time.Now()
 	a.tap.packet(there, b)
+	if !good {
+		return
+	}
+	a.heard = time.Now()
 	a.sock.Receive(a.now(), b, 0)
 	a.take()
 	a.notify()
@@ -296,7 +300,7 @@ func (a *Association) leave(now int64) (wait time.Duration) {
 		if s.left.After(left) {
 			left = s.left
 		}
-		all = all && s.ep.SessionOver() && (s.left.IsZero() || s.answered())
+		all = all && s.said() && (s.left.IsZero() || s.answered())
 	}
 	switch wait = time.Until(left.Add(closeWait)); {
 	case left.IsZero() || a.closing:
@@ -312,7 +316,7 @@ func (a *Association) leave(now int64) (wait time.Duration) {
 
 // sessions reports whether a stream has a session. The lock is held.
 func (a *Association) sessions() bool {
-	return slices.ContainsFunc(a.streams, func(s *stream) bool { return !s.ep.SessionOver() })
+	return slices.ContainsFunc(a.streams, func(s *stream) bool { return !s.said() })
 }
 
 // shut ends the association in good order. The lock is held.

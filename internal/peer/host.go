@@ -164,11 +164,7 @@ func (h *Host) all() (all []*Association) {
 // on the address where it came from, or begins one.
 func (h *Host) receive(b []byte, from netip.AddrPort) {
 	head, err := sctp.DecodeHeader(b)
-	if err != nil || head.SrcPort == 0 || head.DstPort == 0 || sctp.Check(b, len(b)) != sctp.Good {
-		return
-	}
-	first, n, err := sctp.Next(b[sctp.HeaderLen:], len(b)-sctp.HeaderLen)
-	if err != nil {
+	if err != nil || head.SrcPort == 0 || head.DstPort == 0 {
 		return
 	}
 	c := caller{from, head.SrcPort, head.DstPort, head.Tag}
@@ -177,11 +173,18 @@ func (h *Host) receive(b []byte, from netip.AddrPort) {
 	a := h.byTag[head.Tag]
 	g, buried := h.ended[head.Tag]
 	h.mu.Unlock()
-	switch {
-	case a != nil:
+	good := sctp.Check(b, len(b)) == sctp.Good
+	if a != nil {
 		if a.is(c) {
-			a.receive(b)
+			a.receive(b, good)
 		}
+		return
+	}
+	first, n, err := sctp.Next(b[sctp.HeaderLen:], len(b)-sctp.HeaderLen)
+	if err != nil || !good {
+		return
+	}
+	switch {
 	case buried:
 		if g.caller == c {
 			h.answerDead(&g, first.Type)

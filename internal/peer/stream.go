@@ -22,9 +22,18 @@ type stream struct {
 	left     time.Time       // since when the owner wants no more sessions
 	pending  []assoc.Message // of the next session, which the peer has begun before the owner
 	octets   int             // of pending
-	held     *pdu.Unit       // the first segment, which waits
-	until    time.Time       // until then
+	held     *pdu.Unit       // what waits
+	until    time.Time       // until then, or
+	behind   bool            // until control has arrived
 	began    bool            // the first segment need not wait, or has waited
+	control  mark            // the last session control that was sent
+}
+
+// mark is a message whose arrival is waited for.
+type mark struct {
+	index int
+	tsn   uint32
+	known bool // the TSN
 }
 
 // mostPending bounds the octets of a session that the owner has not begun.
@@ -62,6 +71,9 @@ func (s *stream) session(c rnic.Config) error {
 func (s *stream) over() bool {
 	return s.ep.SessionOver() && s.ep.Phase() != rnic.Streaming && (s.ep.PeerDone() || s.refused())
 }
+
+// said reports whether this end has nothing more to say.
+func (s *stream) said() bool { return s.ep.SessionOver() && s.held == nil }
 
 // refused reports whether no session has come about.
 func (s *stream) refused() bool { return s.ep.Phase() == rnic.Rejected || s.ep.Phase() == rnic.Failed }
@@ -108,31 +120,51 @@ func (s *stream) give() (some bool, later time.Duration) {
 		if u.Kind == pdu.Control {
 			m.PPID, m.Barrier = sctpddp.PPIDControl, true
 		}
-		s.a.sock.Write(m)
+		n := s.a.sock.Write(m)
+		if u.Kind == pdu.Control {
+			s.control = mark{index: n}
+		}
 		some = true
 	}
-	if s.held != nil {
+	if s.held != nil && !s.behind {
 		later = max(time.Until(s.until), time.Millisecond)
 	}
 	return some, later
 }
 
-// next is the next unit of the endpoint. The first segment may have to wait.
+// next is the next unit of the endpoint. The first segment may have to wait; session control
+// waits until the one before has arrived (RFC 5043 section 6.6), unless a scenario makes it.
 func (s *stream) next() (pdu.Unit, bool) {
 	if s.held != nil {
-		if time.Now().Before(s.until) {
+		if s.behind && !s.arrived() || !s.behind && time.Now().Before(s.until) {
 			return pdu.Unit{}, false
 		}
 		u := *s.held
-		s.held = nil
+		s.held, s.behind = nil, false
 		return u, true
 	}
 	u, ok := s.ep.Next()
-	if ok && !s.began && u.Kind == pdu.Segment {
+	switch {
+	case ok && !s.began && u.Kind == pdu.Segment:
 		s.began, s.held, s.until = true, &u, time.Now().Add(s.opt.Hold)
+		return pdu.Unit{}, false
+	case ok && u.Kind == pdu.Control && u.Place.Message == rnic.EndOfSession && !s.arrived():
+		s.held, s.behind = &u, true
 		return pdu.Unit{}, false
 	}
 	return u, ok
+}
+
+// arrived reports whether the other side has the last session control.
+func (s *stream) arrived() bool {
+	c := &s.control
+	if c.index == 0 {
+		return true
+	}
+	if !c.known {
+		c.tsn, c.known = s.a.sock.Assigned(c.index)
+	}
+	return c.known && s.a.sock.Acknowledged(c.tsn)
 }
 
 // Up waits until the association of a peer over SCTP is there.
@@ -179,7 +211,7 @@ func (p *Peer) EndSession(ctx context.Context, own bool) error {
 	if own {
 		p.Do(func(e *rnic.Endpoint) { e.Close() })
 	}
-	return p.wait(ctx, func() bool { return s.ep.SessionOver() && s.answered() && s.a.sock.Queued() == 0 }, p.gone)
+	return p.wait(ctx, func() bool { return s.said() && s.answered() && s.a.sock.Queued() == 0 }, p.gone)
 }
 
 // Shut ends the association of a peer over SCTP in good order, unless a stream of it has a

@@ -70,6 +70,9 @@ func (a *Association) Assigned(index int) (tsn uint32, ok bool) {
 	return a.next - 1, true
 }
 
+// Acknowledged reports whether the peer has all up to a TSN.
+func (a *Association) Acknowledged(tsn uint32) bool { return !seq.Less(a.acked, tsn) }
+
 // assign gives TSNs to the next message.
 func (a *Association) assign() {
 	i := 0

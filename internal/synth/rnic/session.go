@@ -12,6 +12,9 @@ import (
 // with 512 octets of private data (RFC 5043 section 9).
 const leastUserMessage = sctpddp.ControlLen + sctpddp.MaxPrivateData
 
+// EndOfSession is the name of the Terminate that ends a session.
+const EndOfSession = "end"
+
 // session is one end of a DDP stream session (RFC 5043 section 6).
 type session struct {
 	expect uint16
@@ -231,7 +234,7 @@ func (e *Endpoint) end() bool {
 		return false
 	}
 	e.session.ended = true
-	e.sessionControl("end", e.cfg.Session.Number, sctpddp.Control{Function: sctpddp.Terminate})
+	e.sessionControl(EndOfSession, e.cfg.Session.Number, sctpddp.Control{Function: sctpddp.Terminate})
 	return len(e.out) > 0
 }
 
