@@ -36,9 +36,9 @@ func (l *line) associate() {
 // ipv6More is how much larger the header of IPv6 is than that of IPv4, in octets.
 const ipv6More = 20
 
-// associationOf is how a side has the association of a connection. The largest packet is one
+// AssociationOf is how a side has the association of a connection. The largest packet is one
 // over IPv4.
-func associationOf(s *synth.Script, n int, side synth.Side) assoc.Config {
+func AssociationOf(s *synth.Script, n int, side synth.Side) assoc.Config {
 	h := &s.Connections[n].Hosts
 	c := h[side].SCTP
 	c.Active = side == synth.Client
@@ -50,6 +50,19 @@ func associationOf(s *synth.Script, n int, side synth.Side) assoc.Config {
 	return c
 }
 
+// Over reports which transports the connections of a script are over, and how many of them are
+// over TCP.
+func Over(s *synth.Script) (tcp int, sctp bool) {
+	for n := range s.Connections {
+		if s.Connections[n].Association == "" {
+			tcp++
+		} else {
+			sctp = true
+		}
+	}
+	return tcp, sctp
+}
+
 // Passive is how the server of a script has the association with a client that uses an SCTP
 // port: that of the scenario, or else the first. It is false if there is none.
 func Passive(s *synth.Script, port uint16) (c assoc.Config, ok bool) {
@@ -57,7 +70,7 @@ func Passive(s *synth.Script, port uint16) (c assoc.Config, ok bool) {
 		if s.Connections[n].Association == "" {
 			continue
 		}
-		own := associationOf(s, n, synth.Server)
+		own := AssociationOf(s, n, synth.Server)
 		if own.DstPort == port {
 			return own, true
 		}
@@ -82,7 +95,21 @@ func (l *line) openAssociation(ctx context.Context) error {
 	}
 	ctx, cancel := l.timed(ctx, 0)
 	defer cancel()
-	return l.late(l.peer.Up(ctx), "the association")
+	err = l.late(l.peer.Up(ctx), "the association")
+	if err != nil && l.Side == synth.Client {
+		l.unreachable(err)
+	}
+	return err
+}
+
+// unreachable ends the timeline: nobody is there.
+func (p *player) unreachable(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.nobody == nil {
+		p.nobody = err
+		p.stop()
+	}
 }
 
 // open makes the peers of all lines, and begins the association.
@@ -93,7 +120,7 @@ func (s *association) open(ctx context.Context) error {
 	}
 	timed, cancel := first.timed(ctx, 0)
 	defer cancel()
-	a, err := first.Associate(timed, associationOf(first.script, first.index, first.Side))
+	a, err := first.Associate(timed, AssociationOf(first.script, first.index, first.Side))
 	if err != nil {
 		return first.late(err, "the association")
 	}

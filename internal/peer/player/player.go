@@ -106,14 +106,17 @@ type player struct {
 	mu      sync.Mutex // for what follows
 	out     Outcome
 	numbers map[string]int
+	nobody  error // the other side could not be reached
+
+	stop context.CancelFunc
 }
 
 // Play does the timeline. The error is one that keeps it from beginning; what goes wrong in
 // it is in the outcome.
 func Play(ctx context.Context, s *synth.Script, o Options) (*Outcome, error) {
 	p := &player{Options: o, script: s, other: 1 - o.Side, byName: map[string]*line{}, assocs: map[string]*association{}, numbers: map[string]int{}}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	ctx, p.stop = context.WithCancel(ctx)
+	defer p.stop()
 	defer p.hangUp()
 	for i := range s.Connections {
 		l, err := newLine(p, i)
@@ -133,6 +136,9 @@ func Play(ctx context.Context, s *synth.Script, o Options) (*Outcome, error) {
 		l.conn = c
 	}
 	p.steps(ctx, s.Timeline, scope{})
+	if p.nobody != nil {
+		return nil, p.nobody
+	}
 	for _, l := range p.lines {
 		if l.assoc != nil && l.peer != nil {
 			l.peer.Leave() // the association ends with the last of its streams
