@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -34,6 +35,7 @@ type socketOptions struct {
 	out        string
 	protocol   string
 	transport  string
+	private    string
 	size       int
 	rounds     int
 	regions    []string
@@ -56,6 +58,7 @@ type socketOptions struct {
 	tap    *peer.Tap // of the file
 	script *scenario.Scenario
 	plain  *scenario.Scenario // in place of it, for what an association is
+	sent   []byte             // private data
 	judged *atomic.Int64      // octets that are kept to be judged
 	bound  map[string]peer.Region
 }
@@ -85,6 +88,7 @@ func (o *socketOptions) flags(cmd *cobra.Command) {
 		what, usual = "without a scenario and rping: `N` octets of memory, which the Reply names", servedMemory
 	}
 	f.IntVar(&o.size, "size", usual, what)
+	f.StringVar(&o.private, "private-data", "", "without a scenario: send private data `HEX`, or that of @FILE")
 	f.BoolVar(&o.noCRC, "no-crc", false, "without a scenario: do not ask for CRCs")
 	f.BoolVar(&o.markers, "markers", false, "without a scenario: ask for markers")
 	f.Uint8Var(&o.revision, "revision", 2, "without a scenario: revision `N` of MPA, 1 or 2")
@@ -111,6 +115,8 @@ func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 		return usagef("--transport takes tcp or sctp, not %q", o.transport)
 	case f.Changed("transport") && len(args) > 0:
 		return usagef("--transport goes without a scenario, which says so itself: transport: sctp")
+	case o.private != "" && len(args) > 0:
+		return usagef("--private-data goes without a scenario, which says so itself: client: {mpa: {private: ...}}")
 	case o.transport == "sctp" && (f.Changed("no-crc") || f.Changed("markers") || f.Changed("revision") || f.Changed("rtr")):
 		return usagef("--no-crc, --markers, --revision and --rtr are of MPA, which there is none of over SCTP")
 	case o.revision != 1 && o.revision != 2:
@@ -128,6 +134,9 @@ func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 	}
 	var err error
 	if o.bound, err = boundRegions(o.regions); err != nil {
+		return err
+	}
+	if o.sent, err = privateData(o.private); err != nil {
 		return err
 	}
 	o.judged = new(atomic.Int64)
@@ -175,6 +184,23 @@ func boundRegions(flags []string) (map[string]peer.Region, error) {
 	return all, nil
 }
 
+// mostPrivate is how much private data a startup frame with the word of RFC 6581 holds, in octets.
+const mostPrivate = mpa.MaxPrivateData - mpa.EnhancedLen
+
+// privateData reads --private-data; nil if there is none.
+func privateData(v string) (b []byte, err error) {
+	switch name, file := strings.CutPrefix(v, "@"); {
+	case v == "":
+		return nil, nil
+	case file:
+		return readSmall(name, mostPrivate)
+	}
+	if b, err = hex.DecodeString(v); err != nil || len(b) > mostPrivate {
+		return nil, usagef("--private-data takes at most %d octets in hexadecimal, such as 0a0b0c, or @FILE, not %q", mostPrivate, v)
+	}
+	return b, nil
+}
+
 func (o *socketOptions) indications() (set mpa.RTRSet, err error) {
 	for _, w := range strings.Split(o.rtr, ",") {
 		switch w {
@@ -195,7 +221,7 @@ func (o *socketOptions) indications() (set mpa.RTRSet, err error) {
 // endpoint is the endpoint without a scenario.
 func (o *socketOptions) endpoint() rnic.Config {
 	c := startup.Config{
-		Initiator: o.side == synth.Client, Rev: o.revision, Markers: o.markers, CRC: !o.noCRC, IRD: o.ird, ORD: o.ord, Strict: true,
+		Initiator: o.side == synth.Client, Rev: o.revision, Markers: o.markers, CRC: !o.noCRC, IRD: o.ird, ORD: o.ord, Strict: true, Private: o.sent,
 	}
 	if o.revision == 2 {
 		c.Dialect = startup.Enhanced
@@ -400,7 +426,9 @@ func address(arg string, listens bool) (netip.AddrPort, error) {
 func (o *socketOptions) advertise(e *rnic.Endpoint) {
 	if o.side == synth.Server || o.stay {
 		r := e.Register(rnic.Region{Memory: make([]byte, o.size), Read: true, Write: true})
-		e.SetPrivate(peer.Region{STag: r.STag, TO: r.TO, Size: r.Size}.AppendIwprobe(nil))
+		if o.sent == nil {
+			e.SetPrivate(peer.Region{STag: r.STag, TO: r.TO, Size: r.Size}.AppendIwprobe(nil))
+		}
 	}
 	e.Start()
 }

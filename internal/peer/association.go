@@ -224,10 +224,20 @@ func (a *Association) run(ctx context.Context) {
 			done = nil
 			a.mu.Lock()
 			a.fail(context.Cause(ctx))
-			a.sock.Abort()
+			a.abort()
 			a.mu.Unlock()
 		}
 	}
+}
+
+// abort resets the association. The lock is held.
+func (a *Association) abort() {
+	for _, s := range a.streams {
+		if !s.over() {
+			s.ep.Abort()
+		}
+	}
+	a.sock.Abort()
 }
 
 // turn does what is due: it returns packets to be sent, and else until when there is nothing
@@ -237,7 +247,7 @@ func (a *Association) turn() (out [][]byte, wait time.Duration, over bool) {
 	defer a.mu.Unlock()
 	now := a.now()
 	if a.late() {
-		a.sock.Abort()
+		a.abort()
 	}
 	if at, ok := a.sock.Timer(); ok && at <= now {
 		a.sock.Tick(now)

@@ -92,6 +92,8 @@ type Outcome struct {
 	// connection was over, Compared the messages whose octets were compared.
 	Done, Skipped, Compared int
 	Failures                []Failure
+	// Bound is the memory of the other side that was taken from what it sent.
+	Bound map[string]peer.Region
 }
 
 // player plays one side.
@@ -307,6 +309,16 @@ func (p *player) number(name string) int {
 	defer p.mu.Unlock()
 	p.numbers[name]++
 	return p.numbers[name]
+}
+
+// bound notes memory of the other side.
+func (p *player) bound(name string, r peer.Region) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.out.Bound == nil {
+		p.out.Bound = map[string]peer.Region{}
+	}
+	p.out.Bound[name] = r
 }
 
 func (p *player) compared() {
