@@ -111,20 +111,15 @@ func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 		return usagef("--protocol goes without a scenario")
 	case len(args) == 0 && (o.alone || o.clean || o.seeded || len(o.regions) > 0):
 		return usagef("--alone, --clean, --seed and --region go with a scenario")
-	case o.transport != "tcp" && o.transport != "sctp":
-		return usagef("--transport takes tcp or sctp, not %q", o.transport)
-	case f.Changed("transport") && len(args) > 0:
-		return usagef("--transport goes without a scenario, which says so itself: transport: sctp")
-	case o.private != "" && len(args) > 0:
-		return usagef("--private-data goes without a scenario, which says so itself: client: {mpa: {private: ...}}")
-	case o.transport == "sctp" && (f.Changed("no-crc") || f.Changed("markers") || f.Changed("revision") || f.Changed("rtr")):
-		return usagef("--no-crc, --markers, --revision and --rtr are of MPA, which there is none of over SCTP")
 	case o.revision != 1 && o.revision != 2:
 		return usagef("--revision takes 1 or 2, not %d", o.revision)
 	case o.size < 1 || o.size > 1<<20:
 		return usagef("--size takes 1 to 1048576 octets, not %d", o.size)
 	case o.hold < 0 || o.idle <= 0 || o.step < 0:
 		return usagef("--hold, --idle and --step-time take times such as 250ms")
+	}
+	if err := o.goes(f, len(args) > 0); err != nil {
+		return err
 	}
 	if _, ok := conformance.ParseSeverity(o.failOn); !ok {
 		return usagef("--fail-on takes error, warning or note, not %q", o.failOn)
@@ -155,6 +150,21 @@ func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 		return &usageError{err}
 	}
 	o.script = s
+	return nil
+}
+
+// goes checks what the flags say of the transport and of the startup.
+func (o *socketOptions) goes(f *pflag.FlagSet, scenario bool) error {
+	switch {
+	case o.transport != "tcp" && o.transport != "sctp":
+		return usagef("--transport takes tcp or sctp, not %q", o.transport)
+	case f.Changed("transport") && scenario:
+		return usagef("--transport goes without a scenario, which says so itself: transport: sctp")
+	case o.private != "" && scenario:
+		return usagef("--private-data goes without a scenario, which says so itself: client: {mpa: {private: ...}}")
+	case o.transport == "sctp" && (f.Changed("no-crc") || f.Changed("markers") || f.Changed("revision") || f.Changed("rtr")):
+		return usagef("--no-crc, --markers, --revision and --rtr are of MPA, which there is none of over SCTP")
+	}
 	return nil
 }
 

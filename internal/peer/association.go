@@ -88,9 +88,7 @@ func (a *Association) Start(ctx context.Context, o AssociationOptions) {
 	a.mu.Lock()
 	a.tap = newTappedPackets(o.Taps, a.host.conn.LocalAddr(), a.remote, a.cfg.Active)
 	a.idle, a.started, a.heard = o.Idle, true, time.Now()
-	for n, b := range a.before {
-		a.tap.packet([...]int{there, here, there}[n], b)
-	}
+	a.tap.handshake(a.before)
 	if len(a.before) > 0 {
 		a.sock.Receive(a.now(), a.before[len(a.before)-1], 0)
 	}

@@ -55,7 +55,7 @@ func (h *Host) cookie(i *sctp.Init, c caller, now time.Time) []byte {
 		binary.BigEndian.PutUint32(b[16:], v)
 		b[23] = 1
 	}
-	binary.BigEndian.PutUint64(b[24:], uint64(now.UnixNano())) //nolint:gosec // a time of today
+	binary.BigEndian.PutUint64(b[24:], uint64(now.UnixNano()))
 	return append(b, h.code(b, c)...)
 }
 

@@ -119,7 +119,11 @@ func TestHost_Stranger(t *testing.T) {
 	untagged := i
 	untagged.Tag = 0
 	for _, b := range [][]byte{
-		nil, {1}, make([]byte, 2000), short, bad,
+		nil,
+		{1},
+		make([]byte, 2000),
+		short,
+		bad,
 		sealed(0, untagged.Chunk(false)),
 		sealed(0, i.Chunk(false), sctp.New(sctp.TypePad, 0, nil)),
 		sealed(1, i.Chunk(false)),

@@ -165,6 +165,11 @@ func (c *tapped) packet(side int, b []byte, ack uint32, flags uint16) {
 func (t *Tap) write(frame []byte, size int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.put(frame, size)
+}
+
+// put writes a frame. The lock is held.
+func (t *Tap) put(frame []byte, size int) {
 	if t.err != nil {
 		return
 	}

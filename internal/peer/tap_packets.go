@@ -47,13 +47,31 @@ func (t *tappedPackets) packet(side int, b []byte) {
 	if len(t.taps) == 0 {
 		return
 	}
+	t.buf = t.frame(t.buf[:0], side, b)
+	for _, w := range t.taps {
+		w.write(t.buf, len(t.buf))
+	}
+}
+
+// handshake writes down what a client has begun with, and the answer: nothing of another
+// association comes between, which might have the same addresses and ports.
+func (t *tappedPackets) handshake(packets [][]byte) {
+	for _, w := range t.taps {
+		w.mu.Lock()
+		for n, b := range packets {
+			frame := t.frame(nil, [...]int{there, here, there}[n], b)
+			w.put(frame, len(frame))
+		}
+		w.mu.Unlock()
+	}
+}
+
+// frame puts a packet of a side into IP and UDP.
+func (t *tappedPackets) frame(dst []byte, side int, b []byte) []byte {
 	from, to := t.ends[side], t.ends[1-side]
 	p := packet.Build{
 		Link: packet.LinkRaw, Src: packet.AddrFrom(from.Addr()), Dst: packet.AddrFrom(to.Addr()), DontFragment: true, Proto: packet.ProtoUDP,
 	}
 	p.Payload = p.UDP(from.Port(), to.Port(), b)
-	t.buf = p.Append(t.buf[:0])
-	for _, w := range t.taps {
-		w.write(t.buf, len(t.buf))
-	}
+	return p.Append(dst)
 }
