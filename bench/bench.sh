@@ -6,6 +6,8 @@
 #   bench/bench.sh [SECTION...]
 #
 #   plain       MTU 1500 and 9000 against cat, capinfos and tcptrace
+#   crowds      thousands of connections, bulk and messages of all kinds, against cat
+#               and against 64 connections
 #   tshark      the summary, lines and JSON against tshark
 #   filters     -Y, -T fields and -z io,stat against dissect and tshark
 #   shapes      many connections, loss, markers... against the plain capture,
@@ -26,6 +28,9 @@
 #   DIR              where captures are kept and used again, by default
 #                    iwdissect-bench in TMPDIR; all sections need 15 x SIZE.
 #                    Remove it when generate has changed.
+#   CEILING          a program that reads a capture, verifies its CRCs, and does no more
+#   OTHER            a folder with captures of another generator for crowds: other64.pcap
+#                    and other10000.pcap
 #   BIN              an iwdissect binary to use instead of building one
 #
 # All commands of a table run in turn, round by round, on files in the page cache.
@@ -38,7 +43,7 @@ export LC_ALL=C
 bench=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$bench")
 
-sections=(plain tshark filters shapes compressed start processors growth pictures)
+sections=(plain crowds tshark filters shapes compressed start processors growth pictures)
 SIZE=${SIZE:-1GB} SMALL=${SMALL:-100MB} PACKED=${PACKED:-300MB}
 ROUNDS=${ROUNDS:-7} PEER_ROUNDS=${PEER_ROUNDS:-1}
 DIR=${DIR:-${TMPDIR:-/tmp}/iwdissect-bench}

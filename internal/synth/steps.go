@@ -44,7 +44,7 @@ func (w *world) step(s *Step, wait waiter) bool {
 		return wait(c, func() bool { return h.peer().line.peerReset() })
 	case Wait:
 		end := w.queue.Now() + s.For
-		w.queue.At(end, func() {})
+		w.queue.At(end, func() { w.stirred = true })
 		return wait(nil, func() bool { return w.queue.Now() >= end })
 	case Register:
 		h.register(s.Name, s.Region)

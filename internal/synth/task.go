@@ -16,7 +16,7 @@ type pause struct {
 	// until holds when the task may go on; nil: at once.
 	until func() bool
 	// of is the connection that it hangs on; it is asked only when something
-	// changed there. nil: always.
+	// changed there. nil: none, it is asked when the world was stirred.
 	of *conn
 }
 
@@ -36,7 +36,7 @@ func (w *world) spawn(steps []Step) *task {
 	})
 	w.tasks = append(w.tasks, t)
 	w.alive++
-	w.waiting = append(w.waiting, t)
+	w.waiting, w.stirred = append(w.waiting, t), true
 	return t
 }
 

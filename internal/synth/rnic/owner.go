@@ -251,6 +251,9 @@ func (e *Endpoint) collect(s *ddp.Segment, op rdmap.Opcode, payload []byte) {
 
 // completed tells the owner that a request has its answer.
 func (e *Endpoint) completed(r *request, old []byte, err error) {
+	if e.cfg.Told == nil {
+		return
+	}
 	v := Event{
 		Kind: Completed, Name: r.name, Number: r.number, Opcode: rdmap.OpReadRequest,
 		Size: r.size, STag: r.sink.STag, TO: r.sink.TO, Data: old, Err: err,

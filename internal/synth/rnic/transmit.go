@@ -271,6 +271,9 @@ func (e *Endpoint) segment() {
 
 // handedOut tells the owner of a message that is all sent, unless an answer to it is awaited.
 func (e *Endpoint) handedOut(m *message) {
+	if e.cfg.Told == nil {
+		return // an Event takes memory, for each message of a big trace
+	}
 	v := Event{Kind: Completed, Name: m.name, Number: m.place.number, Opcode: m.op, Size: m.size}
 	switch {
 	case m.owed:
