@@ -141,13 +141,17 @@ func (h *Host) readAll() {
 			h.receive(b[:n], plainAddr(from))
 			continue
 		}
-		for _, a := range h.all() {
-			a.refused(err)
+		// What the system says of a datagram that was sent tells whose it was on a connected
+		// socket alone.
+		if h.to.IsValid() || errors.Is(err, net.ErrClosed) {
+			for _, a := range h.all() {
+				a.refused(err)
+			}
 		}
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		time.Sleep(time.Millisecond) // what the system says of a datagram that was sent
+		time.Sleep(time.Millisecond)
 	}
 }
 
