@@ -16,6 +16,8 @@ type Joined struct {
 	i     int    // the file being read, or to be opened
 	cur   *File  // nil: not open
 	base  uint64 // frames in the files before, damaged ones included
+	given uint64 // frames
+	most  uint64 // see Limit
 	// now and before are the times of the file that is read, and of the last one before it
 	// that has some.
 	now, before span
@@ -58,8 +60,15 @@ func (j *Joined) Lend(lend func(done []byte) []byte) {
 	}
 }
 
+// Limit ends the capture behind n frames. Who reads ahead would else open further files, and remark
+// on them; 0: it has no such end.
+func (j *Joined) Limit(n uint64) { j.most = n }
+
 // Next reads the next frame of the current or a following file.
 func (j *Joined) Next(fr *Frame) error {
+	if j.most > 0 && j.given >= j.most {
+		return io.EOF
+	}
 	for {
 		if j.cur == nil {
 			if j.i >= len(j.paths) {
@@ -81,6 +90,7 @@ func (j *Joined) Next(fr *Frame) error {
 		err := j.cur.Next(fr)
 		if err == nil {
 			j.now.see(fr, fr.Number)
+			j.given++
 			fr.Number += j.base
 			return nil
 		}

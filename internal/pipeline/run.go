@@ -343,6 +343,9 @@ func (r *Run) readAhead(src readahead.Source, waits bool) error {
 	opt.Waits = waits
 	opt.Checksums, opt.Bare, opt.Shard = r.opt.Sums, r.opt.Bare, r.opt.Shard
 	opt.Packets = r.showsFrames()
+	if l, ok := src.(interface{ Limit(frames uint64) }); ok {
+		l.Limit(r.opt.Count)
+	}
 	if r.opt.Look != nil {
 		var own Frame // of the goroutine that reads
 		opt.Look = func(f *capture.Frame, p *packet.Packet) uint64 {

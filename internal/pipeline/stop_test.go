@@ -1,9 +1,15 @@
 package pipeline_test
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -58,5 +64,44 @@ func TestRun_NoRecords(t *testing.T) {
 	var s stopper
 	if records := s.read(t, pipeline.Options{NoRecords: true}); len(records) != 0 || s.ended < 20 || s.run.Totals().IWARP != uint64(s.ended) {
 		t.Errorf("%+v, %d records", s, len(records))
+	}
+}
+
+// TestRun_CountOfJoined: where a number of frames ends the run, no file behind them is looked at, though
+// they are read ahead: nothing is said of it.
+func TestRun_CountOfJoined(t *testing.T) {
+	dir := t.TempDir()
+	var paths []string
+	for i := range 2 {
+		var b bytes.Buffer
+		w, err := pcapng.NewWriter(&b, pcapng.WriterOptions{Link: pcapng.Ethernet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 10 {
+			err = errors.Join(err, w.WritePacket(&pcapng.Record{Data: make([]byte, 100<<10), Time: int64(i)*3600e9 + int64(n)*1e6, Link: pcapng.Ethernet}))
+		}
+		paths = append(paths, filepath.Join(dir, fmt.Sprintf("%d.pcap", i)))
+		if err := errors.Join(err, w.Flush(), os.WriteFile(paths[i], b.Bytes(), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, ahead := range []bool{false, true} {
+		for count, want := range map[uint64]int{0: 1, 5: 0, 10: 0, 11: 0, 19: 0} {
+			src := capture.Join(paths, nil)
+			run := pipeline.New(pipeline.Options{Count: count, ReadAhead: ahead}, nil)
+			if err := run.Read(src); err != nil {
+				t.Fatal(err)
+			}
+			if got := run.Totals().Frames; count > 0 && got != count || count == 0 && got != 20 {
+				t.Errorf("%d frames of %d", got, count)
+			}
+			if all := src.Remarks(); len(all) != want {
+				t.Errorf("%d frames, read ahead %v: %q", count, ahead, all)
+			}
+			if err := src.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
