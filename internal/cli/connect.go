@@ -1,19 +1,13 @@
 package cli
 
 import (
-	"context"
 	"errors"
-	"net"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/iwdissect/iwdissect/internal/synth"
 )
-
-// dialTime is how long a peer has to accept a connection.
-const dialTime = 10 * time.Second
 
 func newConnect(s *IOStreams) *cobra.Command {
 	o := &socketOptions{s: s, side: synth.Client}
@@ -31,6 +25,7 @@ Exit codes: 0 done; 1 findings at or above --fail-on, or a step failed; 2 wrong 
   iwdissect connect 192.0.2.1:7174
   iwdissect connect 127.0.0.1:5001 write-read -w client.pcapng
   iwdissect connect 192.0.2.1:7174 --protocol rping --rounds 10 --hold 250ms
+  iwdissect connect 127.0.0.1:9899 sctp-session
   iwdissect connect 192.0.2.1:5001 my.yaml --alone --region buf=0x1234,0,4096
 `, "\n"),
 		Args: cobra.RangeArgs(1, 2),
@@ -70,7 +65,10 @@ func (o *socketOptions) connect(cmd *cobra.Command, args []string) error {
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	dialer := net.Dialer{Timeout: dialTime}
-	err = o.session(ctx, func(ctx context.Context, _ int) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", to.String()) })
+	r, err := o.dial(ctx, to)
+	if err == nil {
+		err = o.session(ctx, r)
+		r.shut()
+	}
 	return errors.Join(err, o.keep())
 }

@@ -32,10 +32,13 @@ type probeOptions struct {
 	format, color, failOn      string
 	columns                    int
 	captures, region           string
+	advertises, private        string
 	hold, timeout, pause, wait time.Duration
 
 	cases  []*probe.Case
 	memory *peer.Region
+	advert probe.Advert
+	sent   []byte // private data
 	level  conformance.Severity
 	look   appearance
 	folder *outfile.Folder
@@ -69,8 +72,9 @@ startup shows whether the peer still answers; if not the rest is left out.
 
 A case is judged by how the peer answers, and by the rules of check on all that was
 sent and received. It is not judged if the peer lacks what the case needs. Cases of
-memory need a region that may be read and written: one that the private data of the
-peer names (layout iwprobe, as 'iwdissect serve' does), or --region.
+memory need a region that may be read and written: one that the peer names in its private
+data (layout iwprobe, as 'iwdissect serve' does) or elsewhere (--advertises), or --region.
+Only TCP is spoken.
 
 --cases plays the cases of a file, or of the *.yaml files of a folder, in place of the
 built-in ones. --case selects by name, group or rule: a word or a glob.
@@ -103,6 +107,8 @@ func (o *probeOptions) flags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.files, "cases", nil, "play the cases of the file or folder `PATH` in place of the built-in ones")
 	f.StringVarP(&o.captures, "write", "w", "", "write a capture of each case into the folder `DIR`")
 	f.StringVar(&o.region, "region", "", "memory of the peer that may be read and written, `STAG,TO,SIZE`")
+	f.StringVar(&o.advertises, "advertises", "private/iwprobe", "the peer names its memory in `WHERE/LAYOUT`: private or send, rping or iwprobe")
+	f.StringVar(&o.private, "private-data", "", "send private data `HEX`, or that of @FILE, in startup frames, unless a case has its own")
 	f.DurationVar(&o.hold, "hold", 0, "wait `TIME` after the startup before the first FPDU, such as 250ms")
 	f.DurationVar(&o.timeout, "timeout", usualTimeout, "wait at most `TIME` for each answer; a case takes at most six times as long")
 	f.DurationVar(&o.pause, "pause", usualPause, "wait `TIME` between connections")
@@ -116,6 +122,7 @@ func (o *probeOptions) flags(cmd *cobra.Command) {
 	o.s.offer(cmd, "fail-on", words(severities...))
 	o.s.offer(cmd, "format", words(probeFormats...))
 	o.s.offer(cmd, "color", words("auto", "always", "never"))
+	o.s.offer(cmd, "advertises", words("private/iwprobe", "private/rping", "send/iwprobe", "send/rping"))
 }
 
 // role is that of the peer.
@@ -174,7 +181,15 @@ func (o *probeOptions) prepare() error {
 		m := all["peer"]
 		o.memory = &m
 	}
+	where, layout, _ := strings.Cut(o.advertises, "/")
+	if where != "private" && where != "send" || layout != peer.LayoutRping && layout != peer.LayoutIwprobe {
+		return usagef("--advertises takes private or send, / and rping or iwprobe, such as send/rping, not %q", o.advertises)
+	}
+	o.advert = probe.Advert{Send: where == "send", Layout: layout}
 	var err error
+	if o.sent, err = privateData(o.private); err != nil {
+		return err
+	}
 	if o.look, err = o.s.appearance(o.color, o.columns); err != nil {
 		return err
 	}
@@ -297,7 +312,7 @@ func (o *probeOptions) run(ctx context.Context, at netip.AddrPort) (*render.Prob
 	p := &render.Probed{Address: at.String(), Role: o.role(), Cases: len(o.cases), Captures: map[string]string{}}
 	from := time.Now()
 	err = probe.Run(ctx, o.cases, probe.Options{
-		Role: o.role(), Open: open, Memory: o.memory, Hold: o.hold, Timeout: o.timeout, Listen: o.timeout / 4, Pause: o.pause, FailOn: o.level, Describe: render.AppendInfo,
+		Role: o.role(), Open: open, Memory: o.memory, Advert: o.advert, Private: o.sent, Hold: o.hold, Timeout: o.timeout, Listen: o.timeout / 4, Pause: o.pause, FailOn: o.level, Describe: render.AppendInfo,
 	}, func(q *probe.Peer) { p.Peer = q }, func(r *probe.Result) error {
 		p.Results = append(p.Results, r)
 		err := o.keep(p, r)

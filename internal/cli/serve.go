@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"net"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,23 +11,26 @@ import (
 
 // aboutSockets is what the help of serve and connect has in common.
 const aboutSockets = `
-The peer is an endpoint in user space on a TCP socket: it needs no privileges and no
-RDMA hardware. A scenario is played as one of its sides. If the other side plays the
-same scenario with the same seed, its steps are waited for, and the octets of all
-messages are compared. With --alone the peer is somebody else: only the steps of this
-side are done, and what the scenario expects.
+The peer is an endpoint in user space on a socket of TCP, or of UDP for DDP over SCTP
+(RFC 5043, 6951): it needs no privileges and no RDMA hardware. A scenario says which, or
+--transport. A scenario is played as one of its sides. If the other side plays the same
+scenario with the same seed, its steps are waited for, and the octets of all messages
+are compared. With --alone the peer is somebody else: only the steps of this side are
+done, and what the scenario expects.
 
-The kernel makes the packets: wire: and packet: of a scenario, and what it says of the
-link, the capture point and TCP, are refused.
+The kernel makes the packets of TCP: wire: and packet: of a scenario, and what it says
+of the link, the capture point and TCP, are refused.
 
 At the end all that was sent and received is judged by the rules of check. -w keeps it
-as pcapng. A socket shows neither packets nor acknowledgements, these are made up:
-rules about segment sizes and alignment are not judged.
+as pcapng. A socket of TCP shows neither packets nor acknowledgements, these are made
+up: rules about segment sizes and alignment are not judged.
 `
 
+// usualSessions is how many sessions are served at a time, unless it is told.
+const usualSessions = 16
+
 func newServe(s *IOStreams) *cobra.Command {
-	o := &socketOptions{s: s, side: synth.Server}
-	listen, count := "", 0
+	o := &serveOptions{socketOptions: socketOptions{s: s, side: synth.Server}}
 	cmd := &cobra.Command{
 		Use:   "serve [SCENARIO] --listen ADDR",
 		Short: "Be an iWARP peer that others connect to",
@@ -38,7 +39,9 @@ Wait for connections and play the server of a scenario on each, speak the protoc
 rping, or without either answer what comes: Writes, Reads and atomics on memory of
 --size octets (1 MiB), which the Reply names in its private data (layout iwprobe).
 
-One session is served at a time; others wait. --count ends after so many.
+Up to --sessions sessions are served at a time; others wait. --count ends after so many.
+The connections of a scenario that has several are told by the IP address of the client,
+its associations by the UDP address. With both kinds one session is served at a time.
 ` + aboutSockets + `
 Exit codes: 0 done; 1 findings at or above --fail-on, or a step failed; 2 wrong usage;
 3 the socket or an output failed.`),
@@ -46,59 +49,48 @@ Exit codes: 0 done; 1 findings at or above --fail-on, or a step failed; 2 wrong 
   iwdissect serve --listen 127.0.0.1:5001
   iwdissect serve write-read --listen '[::1]:5001' --count 1 -w server.pcapng
   iwdissect serve --protocol rping --listen 192.0.2.1:7174
+  iwdissect serve sctp-session --listen 127.0.0.1:9899
 `, "\n"),
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if listen == "" {
+			if o.listen == "" {
 				return usagef("--listen ADDR says where to wait, such as 127.0.0.1:5001")
 			}
-			return o.serve(cmd, args, listen, count)
+			return o.serve(cmd, args)
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().StringVar(&listen, "listen", "", "wait for connections at `ADDR`")
-	cmd.Flags().IntVar(&count, "count", 0, "end after `N` sessions, 0 for any number")
+	cmd.Flags().StringVar(&o.listen, "listen", "", "wait for connections at `ADDR`; over SCTP it is one of UDP")
+	cmd.Flags().IntVar(&o.count, "count", 0, "end after `N` sessions, 0 for any number")
+	cmd.Flags().IntVar(&o.sessions, "sessions", usualSessions, "serve `N` sessions at a time")
 	return cmd
 }
 
-func (o *socketOptions) serve(cmd *cobra.Command, args []string, listen string, count int) (err error) {
+func (o *serveOptions) serve(cmd *cobra.Command, args []string) error {
 	if err := o.prepare(cmd.Flags(), args); err != nil {
 		return err
 	}
-	at, err := address(listen, true)
+	at, err := address(o.listen, true)
 	if err != nil {
 		return err
 	}
-	sessions, err := limited(count)
-	if err != nil {
+	if o.left, err = limited(o.count); err != nil {
 		return err
+	}
+	if o.sessions < 1 || o.sessions > mostSessions {
+		return usagef("--sessions takes a number from 1 to %d, not %d", mostSessions, o.sessions)
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", at.String())
-	if err != nil {
+	if err := o.wait(ctx, at); err != nil {
 		return err
 	}
-	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
-	defer l.Close() //nolint:errcheck // it only listened
+	defer context.AfterFunc(ctx, o.shut)()
+	defer o.shut()
 	if err := o.capture(); err != nil {
 		return err
 	}
-	o.print("listening on %s", l.Addr())
-	worst := error(nil)
-	for n := 0; n < sessions && ctx.Err() == nil; n++ {
-		err := o.session(ctx, func(context.Context, int) (net.Conn, error) { return l.Accept() })
-		switch {
-		case err == nil || ctx.Err() != nil:
-		case errors.Is(err, errFindings):
-			worst = err
-		default:
-			return errors.Join(err, o.keep())
-		}
-	}
-	if err := o.keep(); err != nil {
-		return err
-	}
-	return worst
+	o.print("listening on %s%s", o.at, o.transports())
+	return o.served(ctx)
 }

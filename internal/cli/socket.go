@@ -3,13 +3,14 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,8 @@ type socketOptions struct {
 	side       synth.Side
 	out        string
 	protocol   string
+	transport  string
+	private    string
 	size       int
 	rounds     int
 	regions    []string
@@ -54,19 +57,23 @@ type socketOptions struct {
 	file   *outfile.File
 	tap    *peer.Tap // of the file
 	script *scenario.Scenario
+	plain  *scenario.Scenario // in place of it, for what an association is
+	sent   []byte             // private data
+	judged *atomic.Int64      // octets that are kept to be judged
 	bound  map[string]peer.Region
 }
 
 // servedMemory is how much memory a side that answers has, in octets, unless it is told.
 const servedMemory = 1 << 20
 
-// mostJudged is how much of a session is kept to be judged, in octets.
+// mostJudged is how much of all sessions at a time is kept to be judged, in octets.
 const mostJudged = 256 << 20
 
 func (o *socketOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "write", "w", "", "write what was sent and received to `OUT`, as pcapng")
 	f.StringVar(&o.protocol, "protocol", "", "speak `PROTOCOL` in place of a scenario: rping")
+	f.StringVar(&o.transport, "transport", "tcp", "without a scenario: go over `TRANSPORT`, tcp or sctp, which is in UDP")
 	f.StringArrayVar(&o.regions, "region", nil, "with a scenario: memory of the peer, `NAME=STAG,TO,SIZE`; default=... is that of steps that name none")
 	f.BoolVar(&o.alone, "alone", false, "with a scenario: the peer does not play it; do the own steps, and expect what the scenario expects")
 	f.BoolVar(&o.clean, "clean", false, "leave out the faults of the scenario")
@@ -81,6 +88,7 @@ func (o *socketOptions) flags(cmd *cobra.Command) {
 		what, usual = "without a scenario and rping: `N` octets of memory, which the Reply names", servedMemory
 	}
 	f.IntVar(&o.size, "size", usual, what)
+	f.StringVar(&o.private, "private-data", "", "without a scenario: send private data `HEX`, or that of @FILE")
 	f.BoolVar(&o.noCRC, "no-crc", false, "without a scenario: do not ask for CRCs")
 	f.BoolVar(&o.markers, "markers", false, "without a scenario: ask for markers")
 	f.Uint8Var(&o.revision, "revision", 2, "without a scenario: revision `N` of MPA, 1 or 2")
@@ -88,6 +96,7 @@ func (o *socketOptions) flags(cmd *cobra.Command) {
 	f.Uint16Var(&o.ird, "ird", 16, "without a scenario: take `N` Reads of the peer at once")
 	f.Uint16Var(&o.ord, "ord", 16, "without a scenario: have `N` Reads outstanding at once")
 	o.s.offer(cmd, "protocol", words("rping"))
+	o.s.offer(cmd, "transport", words("tcp", "sctp"))
 	o.s.offer(cmd, "fail-on", words(severities...))
 	o.s.offer(cmd, "rtr", lists([]string{"read", "write", "send"}))
 }
@@ -109,6 +118,9 @@ func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 	case o.hold < 0 || o.idle <= 0 || o.step < 0:
 		return usagef("--hold, --idle and --step-time take times such as 250ms")
 	}
+	if err := o.goes(f, len(args) > 0); err != nil {
+		return err
+	}
 	if _, ok := conformance.ParseSeverity(o.failOn); !ok {
 		return usagef("--fail-on takes error, warning or note, not %q", o.failOn)
 	}
@@ -119,8 +131,13 @@ func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 	if o.bound, err = boundRegions(o.regions); err != nil {
 		return err
 	}
+	if o.sent, err = privateData(o.private); err != nil {
+		return err
+	}
+	o.judged = new(atomic.Int64)
 	if len(args) == 0 {
-		return nil
+		o.plain, err = scenario.Parse("plain", []byte(plainSCTP))
+		return err
 	}
 	s, err := (&generateOptions{s: o.s}).find(args[0])
 	if err != nil {
@@ -133,6 +150,21 @@ func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 		return &usageError{err}
 	}
 	o.script = s
+	return nil
+}
+
+// goes checks what the flags say of the transport and of the startup.
+func (o *socketOptions) goes(f *pflag.FlagSet, scenario bool) error {
+	switch {
+	case o.transport != "tcp" && o.transport != "sctp":
+		return usagef("--transport takes tcp or sctp, not %q", o.transport)
+	case f.Changed("transport") && scenario:
+		return usagef("--transport goes without a scenario, which says so itself: transport: sctp")
+	case o.private != "" && scenario:
+		return usagef("--private-data goes without a scenario, which says so itself: client: {mpa: {private: ...}}")
+	case o.transport == "sctp" && (f.Changed("no-crc") || f.Changed("markers") || f.Changed("revision") || f.Changed("rtr")):
+		return usagef("--no-crc, --markers, --revision and --rtr are of MPA, which there is none of over SCTP")
+	}
 	return nil
 }
 
@@ -162,6 +194,23 @@ func boundRegions(flags []string) (map[string]peer.Region, error) {
 	return all, nil
 }
 
+// mostPrivate is how much private data a startup frame with the word of RFC 6581 holds, in octets.
+const mostPrivate = mpa.MaxPrivateData - mpa.EnhancedLen
+
+// privateData reads --private-data; nil if there is none.
+func privateData(v string) (b []byte, err error) {
+	switch name, file := strings.CutPrefix(v, "@"); {
+	case v == "":
+		return nil, nil
+	case file:
+		return readSmall(name, mostPrivate)
+	}
+	if b, err = hex.DecodeString(v); err != nil || len(b) > mostPrivate {
+		return nil, usagef("--private-data takes at most %d octets in hexadecimal, such as 0a0b0c, or @FILE, not %q", mostPrivate, v)
+	}
+	return b, nil
+}
+
 func (o *socketOptions) indications() (set mpa.RTRSet, err error) {
 	for _, w := range strings.Split(o.rtr, ",") {
 		switch w {
@@ -182,7 +231,7 @@ func (o *socketOptions) indications() (set mpa.RTRSet, err error) {
 // endpoint is the endpoint without a scenario.
 func (o *socketOptions) endpoint() rnic.Config {
 	c := startup.Config{
-		Initiator: o.side == synth.Client, Rev: o.revision, Markers: o.markers, CRC: !o.noCRC, IRD: o.ird, ORD: o.ord, Strict: true,
+		Initiator: o.side == synth.Client, Rev: o.revision, Markers: o.markers, CRC: !o.noCRC, IRD: o.ird, ORD: o.ord, Strict: true, Private: o.sent,
 	}
 	if o.revision == 2 {
 		c.Dialect = startup.Enhanced
@@ -217,23 +266,30 @@ func (o *socketOptions) keep() error {
 	return o.file.Commit()
 }
 
-// bounded keeps what is written, up to a limit.
+// bounded keeps what is written, up to a limit for all sessions.
 type bounded struct {
 	bytes.Buffer
+	all  *atomic.Int64 // octets that all sessions keep
+	size int64
 	over bool
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.over = b.over || b.Len()+len(p) > mostJudged; b.over {
+	if b.over = b.over || b.all.Load()+int64(len(p)) > mostJudged; b.over {
 		return len(p), nil
 	}
+	b.size += int64(len(p))
+	b.all.Add(int64(len(p)))
 	return b.Buffer.Write(p)
 }
 
-// session does something on one connection, or on those of a scenario, and judges it. open
-// gives the nth socket.
-func (o *socketOptions) session(ctx context.Context, open func(context.Context, int) (net.Conn, error)) error {
-	kept := &bounded{}
+// free makes room for other sessions.
+func (b *bounded) free() { b.all.Add(-b.size) }
+
+// session does something on one connection, or on those of a scenario, and judges it.
+func (o *socketOptions) session(ctx context.Context, r *sockets) error {
+	kept := &bounded{all: o.judged}
+	defer kept.free()
 	own, err := peer.NewTap(kept)
 	if err != nil {
 		return err
@@ -248,9 +304,9 @@ func (o *socketOptions) session(ctx context.Context, open func(context.Context, 
 	var well bool
 	switch {
 	case o.script != nil:
-		well, err = o.play(ctx, open, taps)
+		well, err = o.play(ctx, r, taps)
 	default:
-		well, err = o.single(ctx, open, taps)
+		well, err = o.single(ctx, r, taps)
 	}
 	if err != nil {
 		return err
@@ -271,12 +327,20 @@ func (o *socketOptions) judge(b *bounded) (found bool, err error) {
 	case o.noCheck:
 		return false, nil
 	case b.over:
-		o.s.say("more than %d octets were exchanged, they are not judged: -w OUT keeps them for check", mostJudged)
+		o.s.say("more than %d octets were exchanged in the sessions at a time, this one is not judged: -w OUT keeps it for check", mostJudged)
 		return false, nil
 	}
 	own := *o.s
-	own.In, own.alone, own.OutTTY = &b.Buffer, false, false
-	switch code := Run(&own, []string{"check", "--no-pager", "--quiet", "--fail-on", o.failOn, "-"}); code {
+	var out, errs bytes.Buffer // written at once: other sessions write as well
+	own.In, own.Out, own.Err, own.alone, own.OutTTY = &b.Buffer, &out, &errs, false, false
+	code := Run(&own, []string{"check", "--no-pager", "--quiet", "--fail-on", o.failOn, "-"})
+	if _, err := out.WriteTo(o.s.Out); err != nil {
+		return false, err
+	}
+	if _, err := errs.WriteTo(o.s.Err); err != nil {
+		return false, err
+	}
+	switch code {
 	case exitOK:
 		return false, nil
 	case exitFindings:
@@ -286,9 +350,9 @@ func (o *socketOptions) judge(b *bounded) (found bool, err error) {
 }
 
 // play plays the scenario, and reports whether all went as it should.
-func (o *socketOptions) play(ctx context.Context, open func(context.Context, int) (net.Conn, error), taps []*peer.Tap) (well bool, err error) {
+func (o *socketOptions) play(ctx context.Context, on *sockets, taps []*peer.Tap) (well bool, err error) {
 	r, err := player.Play(ctx, o.script.Script(o.clean), player.Options{
-		Side: o.side, Alone: o.alone, Open: open, Regions: o.bound, Step: o.step, Hold: o.hold, Idle: o.idle, Taps: taps,
+		Side: o.side, Alone: o.alone, Open: on.open, Associate: on.associate, Regions: o.bound, Step: o.step, Hold: o.hold, Idle: o.idle, Taps: taps,
 	})
 	if err != nil {
 		return false, err
@@ -296,7 +360,11 @@ func (o *socketOptions) play(ctx context.Context, open func(context.Context, int
 	well = true
 	for i := range r.Connections {
 		c := &r.Connections[i]
-		o.startup(c.Name, c.Begun, c.CRC, c.Markers, c.IRD, c.ORD, c.Private)
+		if c.Association == "" {
+			o.startup(c.Name, c.Begun, c.CRC, c.Markers, c.IRD, c.ORD, c.Private)
+		} else {
+			o.begun(c.Name, c.Begun, c.IRD, c.ORD, c.Private)
+		}
 		well = o.ended(c.Name, c.End, c.Err) && well
 	}
 	for _, f := range r.Failures {
@@ -321,6 +389,15 @@ func (o *socketOptions) startup(name string, begun, crc bool, markers [2]bool, i
 	on := map[bool]string{true: "on", false: "off"}
 	o.print("%s: CRC %s, markers sent %s, received %s, IRD %d, ORD %d, private data of the peer %s",
 		name, on[crc], on[markers[0]], on[markers[1]], ird, ord, excerpt(private))
+}
+
+// begun says what was agreed over SCTP.
+func (o *socketOptions) begun(name string, begun bool, ird, ord uint16, private []byte) {
+	if !begun {
+		o.print("%s: no session", name)
+		return
+	}
+	o.print("%s: IRD %d, ORD %d, private data of the peer %s", name, ird, ord, excerpt(private))
 }
 
 // excerpt is the beginning of octets, for people.
@@ -354,64 +431,14 @@ func address(arg string, listens bool) (netip.AddrPort, error) {
 	return a, nil
 }
 
-// single speaks rping, or does nothing but answer, on one connection.
-func (o *socketOptions) single(ctx context.Context, open func(context.Context, int) (net.Conn, error), taps []*peer.Tap) (well bool, err error) {
-	conn, err := open(ctx, 0)
-	if err != nil {
-		return false, err
-	}
-	r := &peer.Rping{Size: o.size, Rounds: o.rounds, Round: func(n int, data []byte) { o.print("round %d: %s", n, excerpt(data)) }}
-	opt := peer.Options{RNIC: o.endpoint(), Hold: o.hold, Idle: o.idle, Opened: o.side == synth.Client, Taps: taps, Setup: r.Setup, Buffers: peer.RpingBuffers, BufferSize: peer.RpingBuffer}
-	if o.side == synth.Server {
-		r.Size = 0
-	}
-	if o.protocol == "" {
-		opt.Buffers, opt.Setup, opt.Told = 0, o.advertise, o.told
-	}
-	p, err := peer.New(ctx, conn, opt)
-	if err != nil {
-		return false, err
-	}
-	var failed error
-	switch {
-	case o.protocol != "" && o.side == synth.Client:
-		if failed = r.Client(ctx, p); failed == nil {
-			_, _ = p.Close(ctx)
-		}
-	case o.protocol != "":
-		failed = r.Server(ctx, p)
-	case o.side == synth.Client:
-		timed, cancel := context.WithTimeoutCause(ctx, o.idle, errors.New("the startup does not end"))
-		failed = p.Wait(timed, func(e *rnic.Endpoint) bool { return e.Phase() == rnic.Ready && e.Unfinished("rtr") == 0 })
-		cancel()
-		if failed == nil && o.stay {
-			<-p.Ended()
-		}
-	default:
-		<-p.Ended()
-	}
-	over, cancel := context.WithTimeoutCause(ctx, o.idle, errors.New("the peer does not close"))
-	defer cancel()
-	end, err := p.Close(over)
-	p.Do(func(e *rnic.Endpoint) {
-		a := e.Agreed()
-		private, begun := e.PeerPrivate()
-		o.startup("connection", begun, a.CRC, [2]bool{a.SendMarkers, a.RecvMarkers}, a.IRD, a.ORD, private)
-	})
-	well = o.ended("connection", end, err)
-	if failed != nil && !(errors.Is(failed, peer.ErrOver) && o.protocol == "") {
-		o.s.warn(failed)
-		well = false
-	}
-	return well, nil
-}
-
 // advertise registers the memory of a side without a scenario that answers, and names it in its
 // private data.
 func (o *socketOptions) advertise(e *rnic.Endpoint) {
 	if o.side == synth.Server || o.stay {
 		r := e.Register(rnic.Region{Memory: make([]byte, o.size), Read: true, Write: true})
-		e.SetPrivate(peer.Region{STag: r.STag, TO: r.TO, Size: r.Size}.AppendIwprobe(nil))
+		if o.sent == nil {
+			e.SetPrivate(peer.Region{STag: r.STag, TO: r.TO, Size: r.Size}.AppendIwprobe(nil))
+		}
 	}
 	e.Start()
 }

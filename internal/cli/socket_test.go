@@ -30,6 +30,7 @@ func exchange(t *testing.T, address string, serve, connect []string) (r exchange
 	lines := bufio.NewReader(in)
 	first, err := lines.ReadString('\n')
 	at, ok := strings.CutPrefix(strings.TrimSpace(first), "listening on ")
+	at, _, _ = strings.Cut(at, " ")
 	if err != nil || !ok {
 		if strings.Contains(serveErrs.String(), "cannot assign requested address") {
 			t.Skip("no such address here")
@@ -68,7 +69,7 @@ timeline:
   - {expect: terminate ddp/tagged/01}
 `)
 	other := file("other.yaml", "summary: Another Terminate is expected.\ntimeline: [connect, {write: 8, to: {stag: 1, to: 0}}, {expect: terminate rdmap}]\n")
-	tap := filepath.Join(dir, "tap.pcapng")
+	tap, overSCTP := filepath.Join(dir, "tap.pcapng"), filepath.Join(dir, "sctp.pcapng")
 	for _, c := range []struct {
 		name           string
 		address        string
@@ -82,6 +83,41 @@ timeline:
 			[]string{"write-read", "-w", tap},
 			[2]int{0, 0},
 			[2]string{"messages compared: 2; failures: 0\n", "messages compared: 9; failures: 0\n"},
+			[2]string{},
+		},
+		{
+			"scenario over SCTP", "127.0.0.1:0",
+			[]string{"sctp-sessions"},
+			[]string{"sctp-sessions", "-w", overSCTP},
+			[2]int{0, 0},
+			[2]string{"messages compared: 3; failures: 0\n", "messages compared: 2; failures: 0\n"},
+			[2]string{},
+		},
+		{"scenario over SCTP and IPv6", "[::1]:0", []string{"sctp-streams"}, []string{"sctp-streams"}, [2]int{0, 0}, [2]string{"failures: 0\n", "failures: 0\n"}, [2]string{}},
+		{
+			"private data", "127.0.0.1:0",
+			[]string{"--private-data", "@" + file("private.bin", "who is there?")},
+			[]string{"--private-data", "68656c6c6f"},
+			[2]int{0, 0},
+			[2]string{`private data of the peer "hello"`, `private data of the peer "who is there?"`},
+			[2]string{},
+		},
+		{"several connections", "127.0.0.1:0", []string{"two-connections"}, []string{"two-connections"}, [2]int{0, 0}, [2]string{"failures: 0\n", "failures: 0\n"}, [2]string{}},
+		{"scenario over both", "127.0.0.1:0", []string{"sctp-mixed"}, []string{"sctp-mixed"}, [2]int{0, 0}, [2]string{"tcp: CRC on", "sctp: IRD 16"}, [2]string{}},
+		{
+			"rping over SCTP", "127.0.0.1:0",
+			[]string{"--protocol", "rping", "--transport", "sctp"},
+			[]string{"--protocol", "rping", "--transport", "sctp", "--rounds", "3"},
+			[2]int{0, 0},
+			[2]string{`round 3: "rdma-ping-2: CDE`, `round 3: "rdma-ping-2: CDE`},
+			[2]string{},
+		},
+		{
+			"no scenario, over SCTP", "127.0.0.1:0",
+			[]string{"--transport", "sctp"},
+			[]string{"--transport", "sctp", "--ird", "3"},
+			[2]int{0, 0},
+			[2]string{"connection: IRD 16, ORD 3,", `private data of the peer "iwprobe\x01`},
 			[2]string{},
 		},
 		{"scenario over IPv6", "[::1]:0", []string{"sends"}, []string{"sends"}, [2]int{0, 0}, [2]string{"failures: 0\n", "failures: 0\n"}, [2]string{}},
@@ -142,6 +178,10 @@ timeline:
 	if code != 0 || !strings.Contains(out, "MPA Request rev 2") || !strings.Contains(out, "RDMA Write stag") {
 		t.Errorf("dissect of the capture: %d\n%s%s", code, out, errs)
 	}
+	code, out, errs = command(t, nil, "dissect", overSCTP)
+	if code != 0 || strings.Count(out, "session Enhanced Initiate") != 3 || strings.Count(out, "session Terminate") != 6 {
+		t.Errorf("dissect of the capture: %d\n%s%s", code, out, errs)
+	}
 }
 
 func TestSocket_Refused(t *testing.T) {
@@ -155,7 +195,13 @@ func TestSocket_Refused(t *testing.T) {
 		{[]string{"connect", "127.0.0.1:0"}, exitUsage, "an address has the form"},
 		{[]string{"connect", "127.0.0.1:1"}, exitInput, "connection refused"},
 		{[]string{"connect", "127.0.0.1:1", "nosuch"}, exitUsage, `no built-in scenario is called "nosuch"`},
-		{[]string{"connect", "127.0.0.1:1", "sctp-session"}, exitUsage, "a connection over SCTP cannot be done on a socket"},
+		{[]string{"connect", "127.0.0.1:1", "sctp-session"}, exitInput, "connection refused"},
+		{[]string{"connect", "127.0.0.1:1", "--transport", "sctp"}, exitInput, "connection refused"},
+		{[]string{"connect", "127.0.0.1:1", "sctp-multihomed"}, exitUsage, "addresses cannot be done on a socket: a socket has one address"},
+		{[]string{"connect", "127.0.0.1:1", "sends", "--transport", "tcp"}, exitUsage, "--transport goes without a scenario"},
+		{[]string{"connect", "127.0.0.1:1", "--transport", "udp"}, exitUsage, "--transport takes tcp or sctp"},
+		{[]string{"connect", "127.0.0.1:1", "--transport", "sctp", "--markers"}, exitUsage, "are of MPA"},
+		{[]string{"serve", "--listen", "127.0.0.1:0", "--sessions", "0"}, exitUsage, "--sessions takes"},
 		{[]string{"connect", "127.0.0.1:1", "loss"}, exitUsage, "cannot be done on a socket: the link is a real one"},
 		{[]string{"connect", "127.0.0.1:1", "TCP-RETX-01"}, exitUsage, "wire cannot be done on a socket: the kernel makes the packets"},
 		{[]string{"connect", "127.0.0.1:1", "--protocol", "ping"}, exitUsage, "--protocol takes rping"},
@@ -164,6 +210,9 @@ func TestSocket_Refused(t *testing.T) {
 		{[]string{"connect", "127.0.0.1:1", "sends", "--region", "buf=1,2"}, exitUsage, "--region takes NAME=STAG,TO,SIZE"},
 		{[]string{"connect", "127.0.0.1:1", "--rtr", "all"}, exitUsage, "--rtr takes read, write and send"},
 		{[]string{"connect", "127.0.0.1:1", "--size", "0"}, exitUsage, "--size takes"},
+		{[]string{"connect", "127.0.0.1:1", "--private-data", "xyz"}, exitUsage, "--private-data takes at most 508 octets in hexadecimal"},
+		{[]string{"connect", "127.0.0.1:1", "--private-data", "@/nowhere/at/all"}, exitUsage, "/nowhere/at/all"},
+		{[]string{"connect", "127.0.0.1:1", "sends", "--private-data", "00"}, exitUsage, "--private-data goes without a scenario"},
 		{[]string{"connect", "127.0.0.1:1", "--rounds", "0"}, exitUsage, "--rounds takes"},
 		{[]string{"connect", "127.0.0.1:1", "--revision", "3"}, exitUsage, "--revision takes"},
 		{[]string{"serve", "--listen", "127.0.0.1:0", "--count", "-1"}, exitUsage, "--count takes"},

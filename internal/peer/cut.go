@@ -39,14 +39,14 @@ func (c Cut) pieces(b []byte) (out [][]byte) {
 }
 
 // putPieces writes units in pieces.
-func (p *Peer) putPieces(us []pdu.Unit, acks []uint32) error {
+func (c *connection) putPieces(us []pdu.Unit, acks []uint32) error {
 	for i, u := range us {
-		for _, b := range p.opt.Cut.pieces(u.Data) {
-			p.tap.sent(b, acks[i])
-			if err := p.conn.SetWriteDeadline(time.Now().Add(p.opt.Idle)); err != nil {
+		for _, b := range c.opt.Cut.pieces(u.Data) {
+			c.tap.sent(b, acks[i])
+			if err := c.conn.SetWriteDeadline(time.Now().Add(c.opt.Idle)); err != nil {
 				return err
 			}
-			if _, err := p.conn.Write(b); err != nil {
+			if _, err := c.conn.Write(b); err != nil {
 				return err
 			}
 			time.Sleep(betweenPieces)

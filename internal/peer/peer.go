@@ -3,13 +3,7 @@ package peer
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net"
-	"net/netip"
-	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
@@ -35,6 +29,8 @@ type Options struct {
 	Idle time.Duration
 	// Cut cuts what is written into several writes.
 	Cut Cut
+	// OneSided, over SCTP: the other side ends no session, nor answers the end of one.
+	OneSided bool
 	// Opened: this side has opened the TCP connection, for the taps.
 	Opened bool
 	// Taps write down what is sent and received.
@@ -60,64 +56,41 @@ type Message struct {
 
 // Peer is one end of a connection.
 type Peer struct {
-	conn   net.Conn
 	opt    Options
-	tap    *tapped
-	kick   chan struct{} // the writer has something to look for
-	ended  chan struct{} // both goroutines are gone
+	kick   func()        // what carries octets has something to look for
+	ended  chan struct{} // it is gone
 	cancel context.CancelFunc
+	stream *stream // over SCTP
 
-	mu       sync.Mutex
-	ep       *rnic.Endpoint
-	changed  chan struct{} // closed when something changed; nil if nobody waits
-	inbox    []Message
-	closing  bool // this side has closed its half, at closedAt
-	closedAt time.Time
-	err      error // why it failed, nil if it did not
+	mu      *sync.Mutex // for what follows; over SCTP it is that of the association
+	ep      *rnic.Endpoint
+	changed chan struct{} // closed when something changed; nil if nobody waits
+	inbox   []Message
+	closing bool  // this side has closed: what fails now is no failure
+	err     error // why it failed, nil if it did not
 }
 
-// New begins a connection on a socket, which it owns from now on. It is over at the latest
-// when the context is.
-func New(ctx context.Context, conn net.Conn, opt Options) (*Peer, error) {
-	p := &Peer{conn: conn, opt: opt, kick: make(chan struct{}, 1), ended: make(chan struct{})}
-	if p.opt.Idle <= 0 {
-		p.opt.Idle = DefaultIdle
+// newPeer returns a peer whose endpoint is to be made.
+func newPeer(opt Options, kick func(), mu *sync.Mutex) *Peer {
+	if opt.Idle <= 0 {
+		opt.Idle = DefaultIdle
 	}
-	p.tap = newTapped(opt.Taps,
-		endpointOf(conn.LocalAddr(), netip.MustParseAddrPort("192.0.2.1:40000")),
-		endpointOf(conn.RemoteAddr(), netip.MustParseAddrPort("192.0.2.2:5001")), opt.Opened)
-	c := opt.RNIC
-	c.Told, c.Buffers = p.told, opt.Buffers > 0
-	if c.EMSS == 0 {
-		c.EMSS = usualEMSS
-	}
+	return &Peer{opt: opt, kick: kick, ended: make(chan struct{}), mu: mu}
+}
+
+// begin makes the endpoint.
+func (p *Peer) begin(c rnic.Config) error {
+	c.Told, c.Buffers = p.told, p.opt.Buffers > 0
 	ep, err := rnic.New(c)
 	if err != nil {
-		return nil, errors.Join(err, conn.Close())
+		return err
 	}
 	p.ep = ep
-	ep.PostReceive(opt.BufferSize, opt.Buffers)
-	if opt.Setup != nil {
-		opt.Setup(ep)
+	ep.PostReceive(p.opt.BufferSize, p.opt.Buffers)
+	if p.opt.Setup != nil {
+		p.opt.Setup(ep)
 	}
-	ctx, p.cancel = context.WithCancel(ctx)
-	var loops sync.WaitGroup
-	loops.Add(2)
-	go func() { defer loops.Done(); p.readAll() }()
-	go func() { defer loops.Done(); p.writeAll(ctx) }()
-	stop := context.AfterFunc(ctx, func() {
-		p.fail(context.Cause(ctx))
-		_ = p.conn.Close()
-	})
-	go func() {
-		loops.Wait()
-		stop()
-		_ = p.conn.Close()
-		p.cancel()
-		close(p.ended)
-		p.Do(func(*rnic.Endpoint) {})
-	}()
-	return p, nil
+	return nil
 }
 
 // Do does something to the endpoint, and lets it send.
@@ -126,7 +99,7 @@ func (p *Peer) Do(f func(e *rnic.Endpoint)) {
 	f(p.ep)
 	p.notify()
 	p.mu.Unlock()
-	p.wake()
+	p.kick()
 }
 
 // notify wakes those who wait. The lock is held.
@@ -137,25 +110,23 @@ func (p *Peer) notify() {
 	}
 }
 
-func (p *Peer) wake() {
-	select {
-	case p.kick <- struct{}{}:
-	default:
-	}
-}
-
 // ErrOver is returned by Wait when the connection is over before what was waited for.
 var ErrOver = errors.New("the connection is over")
 
 // Wait waits until something holds, which is asked under the lock after each change.
 func (p *Peer) Wait(ctx context.Context, holds func(e *rnic.Endpoint) bool) error {
+	return p.wait(ctx, func() bool { return holds(p.ep) }, p.overLocked)
+}
+
+// wait waits until something holds, unless it is over.
+func (p *Peer) wait(ctx context.Context, holds, over func() bool) error {
 	for {
 		p.mu.Lock()
-		if holds(p.ep) {
+		if holds() {
 			p.mu.Unlock()
 			return nil
 		}
-		if p.overLocked() {
+		if over() {
 			p.mu.Unlock()
 			return ErrOver
 		}
@@ -174,11 +145,16 @@ func (p *Peer) Wait(ctx context.Context, holds func(e *rnic.Endpoint) bool) erro
 
 // overLocked reports whether nothing more can come. The lock is held.
 func (p *Peer) overLocked() bool {
+	return p.gone() || p.ep.Phase() >= rnic.Rejected || p.stream != nil && p.stream.over()
+}
+
+// gone reports whether the connection is gone.
+func (p *Peer) gone() bool {
 	select {
 	case <-p.ended:
 		return true
 	default:
-		return p.ep.Phase() >= rnic.Rejected
+		return false
 	}
 }
 
@@ -205,9 +181,19 @@ func (p *Peer) End(ctx context.Context) (rnic.End, error) {
 	return p.ep.End(), p.err
 }
 
+// Leave asks for a close in good order: over SCTP the association ends with the last of its peers.
+func (p *Peer) Leave() {
+	p.Do(func(e *rnic.Endpoint) {
+		e.Close()
+		if p.stream != nil {
+			p.stream.leave()
+		}
+	})
+}
+
 // Close closes in good order and waits for the end.
 func (p *Peer) Close(ctx context.Context) (rnic.End, error) {
-	p.Do(func(e *rnic.Endpoint) { e.Close() })
+	p.Leave()
 	return p.End(ctx)
 }
 
@@ -248,58 +234,4 @@ func (p *Peer) fail(err error) {
 		p.err = err
 	}
 	p.notify()
-}
-
-// readAll reads until the peer has closed.
-func (p *Peer) readAll() {
-	defer p.wake()
-	b := make([]byte, readSize)
-	for {
-		p.arm()
-		n, err := p.conn.Read(b)
-		p.mu.Lock()
-		if n > 0 {
-			p.tap.read(b[:n])
-			p.ep.Receive(b[:n])
-			p.notify()
-		}
-		p.mu.Unlock()
-		if n > 0 {
-			p.wake()
-		}
-		if err != nil {
-			p.lost(err)
-			return
-		}
-	}
-}
-
-// arm sets until when the next octet has to come. A deadline that cannot be set is that of a
-// closed socket, which the next Read tells.
-func (p *Peer) arm() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	at := time.Now().Add(p.opt.Idle)
-	if p.closing {
-		at = p.closedAt.Add(closeWait)
-	}
-	_ = p.conn.SetReadDeadline(at)
-}
-
-// lost is told that nothing more will be read.
-func (p *Peer) lost(err error) {
-	reset := !errors.Is(err, io.EOF)
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		p.fail(fmt.Errorf("nothing came for %v", p.opt.Idle))
-		p.Do(func(e *rnic.Endpoint) { e.Abort() })
-		return
-	case errors.Is(err, net.ErrClosed), errors.Is(err, io.ErrClosedPipe):
-		p.Do(func(e *rnic.Endpoint) { e.PeerClosed(true) })
-		return
-	case reset && !errors.Is(err, syscall.ECONNRESET):
-		p.fail(err)
-	}
-	p.tap.end(there, reset)
-	p.Do(func(e *rnic.Endpoint) { e.PeerClosed(reset) })
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 )
 
-// Tap writes a capture of connections on sockets. A socket shows neither segments nor their
+// Tap writes a capture of connections on sockets. One of TCP shows neither segments nor their
 // acknowledgements, so the packets are made up: one for each FPDU or startup frame that was
 // written, one for each run of octets that was read. The options of the SYNs are cut off, as
 // by a snap length, so that there is no MSS: rules about segment sizes and alignment have no
@@ -23,7 +23,7 @@ type Tap struct {
 }
 
 // TapNote is what the interface description of such a capture says.
-const TapNote = "written by a peer on a socket: packets and acknowledgements are made up around the octets, segment sizes say nothing"
+const TapNote = "written by a peer on a socket: packets and acknowledgements of TCP, and the headers below SCTP, are made up; segment sizes of TCP say nothing"
 
 // NewTap returns a tap that writes pcapng.
 func NewTap(w io.Writer) (*Tap, error) {
@@ -165,6 +165,11 @@ func (c *tapped) packet(side int, b []byte, ack uint32, flags uint16) {
 func (t *Tap) write(frame []byte, size int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.put(frame, size)
+}
+
+// put writes a frame. The lock is held.
+func (t *Tap) put(frame []byte, size int) {
 	if t.err != nil {
 		return
 	}

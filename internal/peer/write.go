@@ -19,20 +19,20 @@ type writing struct {
 }
 
 // writeAll writes what the endpoint has to say, until it has closed.
-func (p *Peer) writeAll(ctx context.Context) {
-	held := p.opt.Hold <= 0
+func (c *connection) writeAll(ctx context.Context) {
+	held := c.opt.Hold <= 0
 	for {
-		w := p.next()
+		w := c.next()
 		if len(w.units) == 0 {
 			switch {
 			case w.want != rnic.Nothing:
-				p.shut(w.want)
+				c.shut(w.want)
 				return
 			case w.over:
 				return
 			}
 			select {
-			case <-p.kick:
+			case <-c.kicked:
 			case <-ctx.Done():
 				return
 			}
@@ -44,14 +44,14 @@ func (p *Peer) writeAll(ctx context.Context) {
 				n = startupFrames(w.units[i:])
 				if n == 0 {
 					held = true
-					if !pause(ctx, p.opt.Hold) {
+					if !pause(ctx, c.opt.Hold) {
 						return
 					}
 					continue
 				}
 			}
-			if err := p.put(w.units[i:i+n], w.acks[i:i+n]); err != nil {
-				p.broken(err)
+			if err := c.put(w.units[i:i+n], w.acks[i:i+n]); err != nil {
+				c.broken(err)
 				return
 			}
 			i += n
@@ -79,77 +79,77 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 // next takes units from the endpoint.
-func (p *Peer) next() (w writing) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (c *connection) next() (w writing) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for size := 0; size < batchSize; {
-		u, ok := p.ep.Next()
+		u, ok := c.ep.Next()
 		if !ok {
 			break
 		}
 		size += len(u.Data)
-		w.units, w.acks = append(w.units, u), append(w.acks, p.tap.heard())
+		w.units, w.acks = append(w.units, u), append(w.acks, c.tap.heard())
 	}
 	if len(w.units) > 0 {
-		p.notify() // work may be done
+		c.notify() // work may be done
 		return w
 	}
-	w.want = p.ep.Want()
-	w.over = p.ep.Phase() == rnic.Failed
+	w.want = c.ep.Want()
+	w.over = c.ep.Phase() == rnic.Failed
 	if w.want != rnic.Nothing {
-		p.closing, p.closedAt = true, time.Now()
+		c.closing, c.closedAt = true, time.Now()
 	}
 	return w
 }
 
 // put writes units.
-func (p *Peer) put(us []pdu.Unit, acks []uint32) error {
-	if p.opt.Cut != (Cut{}) {
-		return p.putPieces(us, acks)
+func (c *connection) put(us []pdu.Unit, acks []uint32) error {
+	if c.opt.Cut != (Cut{}) {
+		return c.putPieces(us, acks)
 	}
 	out := make(net.Buffers, 0, len(us))
 	for i, u := range us {
 		if len(u.Data) > 0 {
-			p.tap.sent(u.Data, acks[i])
+			c.tap.sent(u.Data, acks[i])
 			out = append(out, u.Data)
 		}
 	}
-	if err := p.conn.SetWriteDeadline(time.Now().Add(p.opt.Idle)); err != nil {
+	if err := c.conn.SetWriteDeadline(time.Now().Add(c.opt.Idle)); err != nil {
 		return err
 	}
-	_, err := out.WriteTo(p.conn)
+	_, err := out.WriteTo(c.conn)
 	return err
 }
 
 // broken is told that nothing more can be written. What the peer has sent before, such as a
 // Terminate, may still be read.
-func (p *Peer) broken(err error) {
+func (c *connection) broken(err error) {
 	var late net.Error
 	if errors.As(err, &late) && late.Timeout() {
-		p.fail(errors.New("the peer takes no octets"))
-		p.shut(rnic.WantReset)
+		c.fail(errors.New("the peer takes no octets"))
+		c.shut(rnic.WantReset)
 		return
 	}
-	p.mu.Lock()
-	p.closing, p.closedAt = true, time.Now()
-	p.mu.Unlock()
-	p.arm()
+	c.mu.Lock()
+	c.closing, c.closedAt = true, time.Now()
+	c.mu.Unlock()
+	c.arm()
 }
 
 // shut closes this side's half, or resets.
-func (p *Peer) shut(w rnic.Want) {
+func (c *connection) shut(w rnic.Want) {
 	if w == rnic.WantReset {
-		p.tap.end(here, true)
-		if l, ok := p.conn.(interface{ SetLinger(sec int) error }); ok {
+		c.tap.end(here, true)
+		if l, ok := c.conn.(interface{ SetLinger(sec int) error }); ok {
 			_ = l.SetLinger(0)
 		}
-		_ = p.conn.Close()
+		_ = c.conn.Close()
 		return
 	}
-	p.tap.end(here, false)
-	p.arm()
-	if c, ok := p.conn.(interface{ CloseWrite() error }); ok && c.CloseWrite() == nil {
+	c.tap.end(here, false)
+	c.arm()
+	if h, ok := c.conn.(interface{ CloseWrite() error }); ok && h.CloseWrite() == nil {
 		return
 	}
-	_ = p.conn.Close()
+	_ = c.conn.Close()
 }

@@ -1,14 +1,16 @@
 package probe
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/peer"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+	"github.com/iwdissect/iwdissect/internal/synth/startup"
 )
 
 // Role is what the peer under test is in the startup.
@@ -209,14 +211,22 @@ const (
 // closeListens is how many times as long a close is waited for as a Terminate.
 const closeListens = 4
 
-// lineOfEnd marks the step that waits for the end, which no case has.
-const lineOfEnd = -1
+// lineOfEnd marks the step that waits for the end, lineOfBind the one that waits for what names
+// the memory of the peer, which no case has.
+const (
+	lineOfEnd  = -1
+	lineOfBind = -2
+)
 
-// script is the script for a peer. bind takes its memory out of its private data.
-func (c *Case) script(role Role, rev1, bind bool, listen time.Duration) *synth.Script {
+// script is the script of the case for a peer.
+func (o *Options) script(c *Case, rev1 bool) *synth.Script {
 	s := c.scenario.Script(false)
 	conn := &s.Connections[0]
-	if role == Initiator {
+	own := &conn.Hosts[synth.Client].RNIC.Startup
+	if len(own.Private) == 0 {
+		own.Private = o.Private
+	}
+	if o.Role == Initiator {
 		conn.Initiator = synth.Server
 	}
 	if rev1 && !c.ownStartup {
@@ -226,8 +236,9 @@ func (c *Case) script(role Role, rev1, bind bool, listen time.Duration) *synth.S
 			c.ORD = min(c.ORD, 1) // nothing tells how many Reads the peer takes
 		}
 	}
-	if bind && c.Needs&NeedMemory != 0 {
-		s.Timeline = bound(s.Timeline)
+	if o.Memory == nil && c.Needs&NeedMemory != 0 {
+		s.Timeline = bound(s.Timeline, o.Advert)
+		o.Advert.invites(own, o.Role)
 	}
 	if c.waits() {
 		if last := &s.Timeline[len(s.Timeline)-1]; last.Verb == synth.Post {
@@ -236,7 +247,7 @@ func (c *Case) script(role Role, rev1, bind bool, listen time.Duration) *synth.S
 		end := synth.Step{Verb: synth.Expect, From: synth.Client, Expect: synth.Expected{What: synth.ExpectEnd}, Place: synth.Place{Line: lineOfEnd}}
 		// A Terminate that comes later is still heard when the probe has closed. A close is not
 		// told from that of a peer that follows then.
-		if end.For = int64(listen); slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Kind == Closes }) {
+		if end.For = int64(o.Listen); slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Kind == Closes }) {
 			end.For *= closeListens
 		}
 		s.Timeline = append(s.Timeline, end)
@@ -244,20 +255,43 @@ func (c *Case) script(role Role, rev1, bind bool, listen time.Duration) *synth.S
 	return s
 }
 
-// bound adds the steps that bind the memory of the peer behind the startup.
-func bound(steps []synth.Step) (out []synth.Step) {
+// Advert is where a peer names its memory.
+type Advert struct {
+	// Send: in its first Send, else in the private data of its startup frame.
+	Send bool
+	// Layout is one of those of package peer, "" for [peer.LayoutIwprobe].
+	Layout string
+}
+
+// step waits for what names the memory of the peer, and binds it.
+func (a Advert) step(conn string) synth.Step {
+	x := synth.Expected{What: synth.ExpectPrivate}
+	if a.Send {
+		x.What = synth.ExpectSend
+	}
+	for _, b := range []synth.Binding{{Region: RegionPeer}, {Region: RegionEnd, Tail: endSize}} {
+		b.Layout = cmp.Or(a.Layout, peer.LayoutIwprobe)
+		x.Binds = append(x.Binds, b)
+	}
+	return synth.Step{Verb: synth.Expect, Conn: conn, From: synth.Client, Expect: x, Place: synth.Place{Line: lineOfBind}}
+}
+
+// invites has the probe send a ready-to-receive indication: a responder sends nothing before
+// something has come. It is no Read, whose answer the case might take for one of its own.
+func (a Advert) invites(c *startup.Config, role Role) {
+	if a.Send && role == Responder {
+		c.PeerToPeer, c.RTR = true, mpa.RTRWrite|mpa.RTRSend
+	}
+}
+
+// bound adds the step that binds the memory of the peer behind the startup.
+func bound(steps []synth.Step, a Advert) (out []synth.Step) {
 	done := false
 	for _, s := range steps {
 		out = append(out, s)
-		if done || s.Verb != synth.Connect && s.Verb != synth.Start {
-			continue
-		}
-		done = true
-		for _, b := range []synth.Binding{{Region: RegionPeer}, {Region: RegionEnd, Tail: endSize}} {
-			b.Layout = peer.LayoutIwprobe
-			out = append(out, synth.Step{
-				Verb: synth.Expect, Conn: s.Conn, From: synth.Client, Expect: synth.Expected{What: synth.ExpectPrivate, Bind: &b}, Place: s.Place,
-			})
+		if !done && (s.Verb == synth.Connect || s.Verb == synth.Start) {
+			done = true
+			out = append(out, a.step(s.Conn))
 		}
 	}
 	return out

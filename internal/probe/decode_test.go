@@ -112,7 +112,8 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("a case without something: %+v", c)
 			}
 			for _, role := range []Role{Responder, Initiator} {
-				if s := c.script(role, role == Initiator, true, 1); len(s.Connections) != 1 || len(s.Timeline) == 0 {
+				o := Options{Role: role, Listen: 1, Advert: Advert{Send: role == Initiator}}
+				if s := o.script(c, role == Initiator); len(s.Connections) != 1 || len(s.Timeline) == 0 {
 					t.Fatalf("%d connections, %d steps", len(s.Connections), len(s.Timeline))
 				}
 			}

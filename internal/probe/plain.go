@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,15 @@ func plain(c *startup.Config) {
 
 // hello does a plain startup and closes.
 func (o *Options) hello(ctx context.Context, rev1 bool) (*player.Connection, error) {
+	out, err := o.greet(ctx, rev1, false)
+	if err != nil {
+		return nil, err
+	}
+	return &out.Connections[0], nil
+}
+
+// greet does a plain startup, waits for what names the memory of the peer if it is to, and closes.
+func (o *Options) greet(ctx context.Context, rev1, asks bool) (*player.Outcome, error) {
 	s, err := scenario.Parse("plain", []byte(plainScenario))
 	if err != nil {
 		return nil, err
@@ -32,8 +42,14 @@ func (o *Options) hello(ctx context.Context, rev1 bool) (*player.Connection, err
 	if o.Role == Initiator {
 		conn.Initiator = synth.Server
 	}
+	own := &conn.Hosts[synth.Client].RNIC.Startup
+	own.Private = o.Private
+	if asks {
+		o.Advert.invites(own, o.Role)
+		script.Timeline = bound(script.Timeline, o.Advert)
+	}
 	if rev1 {
-		plain(&conn.Hosts[synth.Client].RNIC.Startup)
+		plain(own)
 	}
 	out, err := o.outcome(ctx, script, peer.Cut{}, nil, nil)
 	if err != nil {
@@ -48,7 +64,7 @@ func (o *Options) hello(ctx context.Context, rev1 bool) (*player.Connection, err
 	case !c.Begun:
 		return nil, fmt.Errorf("%v", c.End)
 	}
-	return c, nil
+	return out, nil
 }
 
 // meet learns what the peer is, from a plain startup.
@@ -64,8 +80,20 @@ func (o *Options) meet(ctx context.Context) (*Peer, error) {
 		return nil, err
 	}
 	p := &Peer{Enhanced: c.Enhanced, Memory: o.Memory, IRD: c.IRD, ORD: c.ORD, CRC: c.CRC}
-	if p.Memory == nil {
-		if r, err := peer.Advertised(peer.LayoutIwprobe, c.Private); err == nil {
+	switch {
+	case p.Memory != nil || o.Advert.Send && o.Role == Responder && !p.Enhanced:
+	case o.Advert.Send:
+		if err := o.pause(ctx); err != nil {
+			return nil, err
+		}
+		// A peer that names none has none, as far as the cases go.
+		if out, err := o.greet(ctx, !p.Enhanced, true); err == nil {
+			if r, ok := out.Bound[RegionPeer]; ok {
+				p.Memory = &r
+			}
+		}
+	default:
+		if r, err := peer.Advertised(cmp.Or(o.Advert.Layout, peer.LayoutIwprobe), c.Private); err == nil {
 			p.Memory = &r
 		}
 	}

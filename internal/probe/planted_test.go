@@ -59,6 +59,12 @@ var planted = []struct {
 	{"DDP version of Responses", set("response", "iwarp_ddp.dv", 2), []string{"DDP-DV-01"}},
 	{"RDMAP version of Responses", set("response", "iwarp_rdma.version", 2), []string{"RDMAP-RV-01"}},
 	{"Responses twice", at("response", pdu.Fault{Repeat: 1}), []string{"RDMAP-READRESP-UNSOL-01"}},
+	{"request identifiers of Atomic Responses", add("atomic_response", "iwarp_rdma.atomic.original_request_identifier", 1), []string{"RDMAX-ARESP-ID-01"}},
+	{"old values of Atomic Responses", add("atomic_response", "iwarp_rdma.atomic.original_remote_data_value", 1), []string{"RDMAX-AREQ-ANSWER-01", "RDMAX-RESULT-01"}},
+	{"L of Atomic Responses", set("atomic_response", "iwarp_ddp.last_flag", 0), []string{"RDMAX-SEG-01"}},
+	{"length of Atomic Responses", at("atomic_response", pdu.Fault{Extend: []byte{0, 0, 0, 0}}), []string{"RDMAX-ARESP-LEN-01"}},
+	{"MSN of Atomic Responses", add("atomic_response", "iwarp_ddp.msn", 1), []string{"RDMAX-ARESP-MSN-01"}},
+	{"Reads overtake atomics", at("atomic_response", pdu.Fault{Hold: 1}), []string{"RDMAX-ORDER-02"}},
 	{"no answers", func(c *rnic.Config) { c.Ignore |= rnic.IgnoreRequests }, []string{"RDMAP-READ-PAIR-01"}},
 	{"markers left out", at("response", pdu.Fault{Markers: []pdu.Marker{{Drop: true}}}), []string{"MPA-M-REQ-01"}},
 	{"markers point elsewhere", at("response", pdu.Fault{Markers: []pdu.Marker{{Number: 2, SetPointer: true, Pointer: 4}}}), []string{"MPA-MARKER-PTR-05"}},
@@ -95,7 +101,7 @@ func TestRun_PlantedEnd(t *testing.T) {
 }
 
 // stuck are faults for which cases wait in vain, each as long as the probe is patient. Only one case is played.
-var stuck = map[string]string{"no answers": "basic-write-read", "L of Responses": "basic-write-read", "markers left out": "markers", "overlooks CRCs": "crc-bad-write"}
+var stuck = map[string]string{"Reads overtake atomics": "atomics-with-reads", "no answers": "basic-write-read", "L of Responses": "basic-write-read", "markers left out": "markers", "overlooks CRCs": "crc-bad-write"}
 
 // slow are cases that take long.
 var slow = []string{"framing-octets", "framing-sevens", "reads-after-pause", "rtr-late", "startup-in-pieces"}

@@ -38,6 +38,12 @@ func advertise(e *rnic.Endpoint) {
 // responder listens and serves connections until the test is over, and returns what dials it.
 func responder(t *testing.T, address string, config func() rnic.Config) func(context.Context) (net.Conn, error) {
 	t.Helper()
+	return responderThat(t, address, config, advertise)
+}
+
+// responderThat is one that does something before anything is said.
+func responderThat(t *testing.T, address string, config func() rnic.Config, setup func(*rnic.Endpoint)) func(context.Context) (net.Conn, error) {
+	t.Helper()
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Skipf("no socket on %s: %v", address, err)
@@ -55,7 +61,7 @@ func responder(t *testing.T, address string, config func() rnic.Config) func(con
 			if err != nil {
 				return
 			}
-			p, err := peer.New(ctx, conn, peer.Options{RNIC: config(), Setup: advertise})
+			p, err := peer.New(ctx, conn, peer.Options{RNIC: config(), Setup: setup})
 			if err != nil {
 				t.Error(err)
 				return
@@ -135,6 +141,46 @@ func TestRun_Responder(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRun_Advert: a peer that insists on private data, and names its memory in a Send as rping
+// does, is tested like another one. Without the private data it rejects all.
+func TestRun_Advert(t *testing.T) {
+	t.Parallel()
+	insists := func() rnic.Config {
+		c := product(false)
+		c.Asked = func(q mpa.Startup) ([]byte, bool) {
+			_, private, _ := q.Word()
+			return nil, string(private) != "open"
+		}
+		return c
+	}
+	o := options(responderThat(t, "127.0.0.1:0", insists, func(e *rnic.Endpoint) {
+		r := e.Register(rnic.Region{Memory: make([]byte, memorySize), Read: true, Write: true})
+		e.Post(rnic.Work{Op: rnic.OpSend, Name: "advert", Number: 1, Data: peer.Region{STag: r.STag, TO: r.TO, Size: r.Size}.AppendRping(nil)})
+		e.Start()
+	}))
+	cases := of(t, probe.Responder, "basic-*", "memory-*")
+	var gone *probe.GoneError
+	if _, _, err := probed(t, cases, o); !errors.As(err, &gone) || gone.After != nil {
+		t.Errorf("without private data: %v", err)
+	}
+	o.Private, o.Advert = []byte("open"), probe.Advert{Send: true, Layout: peer.LayoutRping}
+	results, p, err := probed(t, cases, o)
+	if err != nil || len(results) != len(cases) || p.Memory == nil || p.Memory.Size != memorySize {
+		t.Fatalf("%d of %d cases, %+v, %v", len(results), len(cases), p, err)
+	}
+	passed := 0
+	for _, r := range results {
+		if r.Verdict == probe.Pass {
+			passed++
+		} else if !strings.Contains(r.Reason, "sends no ready-to-receive indication") {
+			t.Error(say(r))
+		}
+	}
+	if passed < 10 {
+		t.Errorf("%d of %d cases passed", passed, len(results))
 	}
 }
 

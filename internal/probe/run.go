@@ -21,8 +21,11 @@ type Options struct {
 	// Role is that of the peer. Open gives the next connection with it, in time of the context.
 	Role Role
 	Open func(ctx context.Context) (net.Conn, error)
-	// Memory is that of the peer, if not nil; else it is taken out of its private data.
+	// Memory is that of the peer, if not nil; else Advert says where the peer names it.
 	Memory *peer.Region
+	Advert Advert
+	// Private is the private data of the probe's startup frame, where a case has none.
+	Private []byte
 	// Hold is that of [peer.Options]. Timeout is how long a peer may take for a step. Listen is how
 	// long a Terminate is waited for before the probe closes, and takes what comes then; a close
 	// is waited for four times as long. Pause is between two connections.
@@ -101,7 +104,7 @@ func Run(ctx context.Context, cases []*Case, o Options, begun func(*Peer), each 
 	wrong := map[string]bool{} // cases that were answered wrongly
 	for _, c := range cases {
 		r := &Result{Case: c, Verdict: NotJudged}
-		if r.Reason = cmp.Or(p.lacks(c), c.rests(wrong)); r.Reason != "" {
+		if r.Reason = cmp.Or(p.lacks(c), o.mute(c, p), c.rests(wrong)); r.Reason != "" {
 			if err := each(r); err != nil {
 				return err
 			}
@@ -158,9 +161,17 @@ func (p *Peer) lacks(c *Case) string {
 	case c.Needs&NeedReads != 0 && p.ORD == 0:
 		return noReads
 	case c.Needs&NeedMemory != 0 && p.Memory == nil:
-		return "no memory of the peer is known: --region STAG,TO,SIZE says where it is, or the private data of its startup frame (layout iwprobe)"
+		return "no memory of the peer is known: --region STAG,TO,SIZE says where it is, or what it sends names it (--advertises)"
 	case c.Needs&NeedMemory != 0 && p.Memory.Size < leastMemory:
 		return fmt.Sprintf("the memory of the peer has %d octets, the cases need %d", p.Memory.Size, leastMemory)
+	}
+	return ""
+}
+
+// mute says that the peer may not name its memory in a case.
+func (o *Options) mute(c *Case, p *Peer) string {
+	if o.Memory == nil && o.Advert.Send && o.Role == Responder && c.Needs&NeedMemory != 0 && (c.ownStartup || !p.Enhanced) {
+		return "the peer names its memory in a Send, which it may not send before something has come, and this case sends no ready-to-receive indication"
 	}
 	return ""
 }
@@ -206,7 +217,7 @@ func (o *Options) play(ctx context.Context, p *Peer, r *Result) error {
 		regions = map[string]peer.Region{RegionPeer: *m, RegionEnd: {STag: m.STag, TO: m.TO + m.Size - endSize, Size: endSize}}
 	}
 	from := time.Now()
-	out, err := o.outcome(ctx, c.script(o.Role, !p.Enhanced, o.Memory == nil, o.Listen), c.Cut, regions, []*peer.Tap{tap})
+	out, err := o.outcome(ctx, o.script(c, !p.Enhanced), c.Cut, regions, []*peer.Tap{tap})
 	if err != nil {
 		return err
 	}

@@ -67,6 +67,8 @@ func (o *Options) verdict(r *Result, out *player.Outcome, wrong string) {
 	r.Broken = c.broken(r.Exchange.Peer)
 	r.wrong = !a.keeps(c.Answers)
 	switch {
+	case slices.ContainsFunc(out.Failures, func(f player.Failure) bool { return f.Line == lineOfBind }) && a.Kind == Stuck:
+		r.Reason = "the peer did not name its memory this time: " + r.Came
 	case len(r.Broken) > 0:
 		r.Verdict, r.Reason = Fail, because(r.Exchange.Peer, r.Broken[0])
 	case a.keeps(c.Declines):

@@ -99,7 +99,7 @@ func (c *compiler) expectedCode(e *synth.Expected, n *node) {
 
 // bind reads which region of the other side an advertisement names.
 func (c *compiler) bind(s *step, n *node) {
-	b := &synth.Binding{}
+	b := synth.Binding{}
 	if !c.Mapping(n, keys{"region": c.name(&b.Region), "layout": word(c, &b.Layout, "layout", advertLayouts)}) {
 		return
 	}
@@ -107,6 +107,6 @@ func (c *compiler) bind(s *step, n *node) {
 		c.Fail(n.Pos, "bind needs region and layout")
 		return
 	}
-	s.Expect.Bind = b
+	s.Expect.Binds = []synth.Binding{b}
 	c.timeline.regions[c.regionOf(s, 1-s.from, b.Region)] = true
 }

@@ -91,7 +91,11 @@ func (c *compiler) faultAt(n *node) {
 	w := synth.Wire{At: f.At}
 	c.some(wire, func(n *node) { c.wire(&w, n) })
 	if wire != nil && !c.clean {
-		c.modelled(wire.Pos, "wire", ofKernel)
+		why := ofKernel
+		if c.sctpEverywhere {
+			why = ofNetwork
+		}
+		c.modelled(wire.Pos, "wire", why)
 	}
 	for _, conn := range c.on(on) {
 		for _, side := range who {

@@ -32,6 +32,10 @@ func usualSCTP() assoc.Config {
 // sctp reads the settings of an end of an association.
 func (c *compiler) sctp(n *node, s *settings) {
 	a := &s.host.SCTP
+	c.hidden(n, "tag", "it is chosen at random")
+	c.hidden(n, "addresses", ofAddress)
+	c.hidden(n, "spread", ofAddress)
+	c.hidden(n, "zero_checksum", "packets without a checksum are dropped")
 	c.Mapping(n, keys{
 		"tag":           given(&s.tag, number(c, &a.Tag, 1, math.MaxUint32)),
 		"tsn":           given(&s.tsn, number(c, &a.TSN, 0, math.MaxUint32)),
@@ -169,7 +173,6 @@ func (c *compiler) carried(conn *connection, streams map[string]uint16) {
 	if !conn.sctp {
 		return
 	}
-	c.modelled(conn.pos, "a connection over SCTP", ofTCP)
 	if conn.Association == "" {
 		conn.Association = "a1"
 	}

@@ -1,6 +1,9 @@
 package scenario
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // modelled notes something that only the modelled link, hosts and capture point have: a
 // socket hides it.
@@ -19,17 +22,23 @@ const (
 	ofKernel  = "the kernel makes the packets"
 	ofLink    = "the link is a real one"
 	ofCapture = "the capture is that of the octets on the socket"
-	ofTCP     = "the socket is one of TCP"
+	ofNetwork = "what happens to packets is left to the network"
+	ofAddress = "a socket has one address"
 )
+
+// hidden notes a key of a mapping, if it is there, that a socket has no use for.
+func (c *compiler) hidden(n *node, key, why string) {
+	for _, e := range n.Entries {
+		if e.Key.Text == key {
+			c.modelled(e.Key.Pos, key, why)
+		}
+	}
+}
 
 // onlyKeys notes the keys of a mapping that a socket hides: all but some.
 func (c *compiler) onlyKeys(n *node, why string, but ...string) {
 	for _, e := range n.Entries {
-		fits := false
-		for _, b := range but {
-			fits = fits || e.Key.Text == b
-		}
-		if !fits {
+		if !slices.Contains(but, e.Key.Text) {
 			c.modelled(e.Key.Pos, e.Key.Text, why)
 		}
 	}

@@ -142,7 +142,9 @@ func verbs() map[string]*verb { //nolint:funlen // a table
 		"region": {once: true, read: func(c *compiler, s *step, n *node) { c.region(s, n) }},
 		"packet": {read: func(c *compiler, s *step, n *node) {
 			s.Verb = synth.Packet
-			c.modelled(s.pos, "packet", ofKernel)
+			if n.Get("chunks") == nil { // over SCTP the packets are those of this program
+				c.modelled(s.pos, "packet", ofKernel)
+			}
 			c.craft(&s.Craft, n)
 		}},
 

@@ -12,6 +12,8 @@ const (
 	ParamIPv6       uint16 = 6
 	ParamCookie     uint16 = 7
 	ParamAdaptation uint16 = 0xC006
+	// ParamPadding has no meaning (RFC 4820 section 4).
+	ParamPadding uint16 = 0x8005
 	// ParamZeroSum lets the peer leave checksums out (RFC 9653 section 4).
 	ParamZeroSum uint16 = 0x8001
 
@@ -160,6 +162,9 @@ func (i *Init) Adaptation() (uint32, bool) {
 	}
 	return binary.BigEndian.Uint32(v), true
 }
+
+// Cookie returns the state cookie of an INIT ACK, if there is one.
+func (i *Init) Cookie() ([]byte, bool) { return i.param(ParamCookie) }
 
 // TakesZero reports whether packets without a checksum are taken.
 func (i *Init) TakesZero() bool {

@@ -201,8 +201,8 @@ type Expected struct {
 	HasSize bool
 	// Layer, EType and Code of a Terminate, of which so many are known.
 	Layer, EType, Code, Known int
-	// Bind takes memory of the other side from the message, if not nil.
-	Bind *Binding
+	// Binds take memory of the other side from the message.
+	Binds []Binding
 }
 
 // Binding is where an advertised region of memory becomes one with a name.

@@ -1,7 +1,6 @@
 package synth
 
 import (
-	"encoding/binary"
 	"net/netip"
 	"slices"
 
@@ -272,9 +271,6 @@ func (e *assocEnd) send(p *assoc.Packet, o link.Orders) {
 
 // craft sends a packet with chunks that were made by hand.
 func (l *sctpLine) craft(c *Craft) {
-	p := l.end.sock.Craft(c.Payload)
-	if c.Seq != 0 { // another tag
-		binary.BigEndian.PutUint32(p.Octets[4:], uint32(c.Seq)) //nolint:gosec // a number of 32 bits
-	}
+	p := l.end.sock.Craft(c.Payload, uint32(c.Seq)) //nolint:gosec // a number of 32 bits
 	l.end.send(&p, link.Orders{Safe: true, LoseAfter: !c.Deliver})
 }

@@ -174,20 +174,26 @@ func (l *line) expect(ctx context.Context, s *synth.Step) error {
 		return l.late(err, "what is expected does not come")
 	case wrong != nil:
 		return wrong
-	case x.Bind == nil:
-		return nil
 	}
-	r, err := peer.Advertised(x.Bind.Layout, payload)
-	if err != nil {
-		return err
+	return l.bind(x.Binds, payload)
+}
+
+// bind takes memory of the other side from what it has sent.
+func (l *line) bind(all []synth.Binding, payload []byte) error {
+	for _, b := range all {
+		r, err := peer.Advertised(b.Layout, payload)
+		if err != nil {
+			return err
+		}
+		if n := b.Tail; n > 0 {
+			n = min(n, r.Size)
+			r.TO, r.Size = r.TO+r.Size-n, n
+		}
+		l.filling.Lock()
+		l.peer.Do(func(*rnic.Endpoint) { l.advertised(b.Region, r) })
+		l.filling.Unlock()
+		l.bound(b.Region, r)
 	}
-	if n := x.Bind.Tail; n > 0 {
-		n = min(n, r.Size)
-		r.TO, r.Size = r.TO+r.Size-n, n
-	}
-	l.filling.Lock()
-	defer l.filling.Unlock()
-	l.peer.Do(func(*rnic.Endpoint) { l.advertised(x.Bind.Region, r) })
 	return nil
 }
 

@@ -23,6 +23,7 @@ type line struct {
 	cfg   *synth.Connection
 	conn  net.Conn
 	peer  *peer.Peer
+	assoc *association // over SCTP
 	// faulty: a side has faults, so that nothing is certain to come or to be right.
 	faulty bool
 	// model is the other side as the scenario has it: an endpoint that never speaks, whose
@@ -34,6 +35,9 @@ type line struct {
 	memory    [2]memory
 	requestID uint32
 	text      uint64 // octets in streaming mode that were waited for
+	// Over SCTP: sessions so far, starts of the timeline, and requests of the other side in the
+	// sessions before.
+	sessions, starts, before int
 
 	// The rest is under the lock of the peer.
 
@@ -46,6 +50,7 @@ type line struct {
 	seen     []seen
 	kept     int
 	streamed uint64
+	answered int // requests of the other side
 	old      map[string][][]byte
 	wrong    error
 	// terminate is the first that came.
@@ -78,23 +83,29 @@ const (
 var errNoneLeft = errors.New("no region to be invalidated is left: they are registered before the timeline, and not for each turn of a load")
 
 func newLine(p *player, n int) (*line, error) {
-	l := &line{player: p, index: n, cfg: &p.script.Connections[n], old: map[string][][]byte{}}
+	l := &line{player: p, index: n, cfg: &p.script.Connections[n], old: map[string][][]byte{}, sessions: 1}
+	l.associate()
 	for _, h := range l.cfg.Hosts {
 		l.faulty = !p.Strict && (l.faulty || len(h.RNIC.Faults) > 0 || h.RNIC.Ignore != 0)
 	}
-	m, err := rnic.New(l.config(p.other))
+	return l, l.imagine()
+}
+
+// imagine makes the model of the other side.
+func (l *line) imagine() error {
+	m, err := rnic.New(l.config(l.other))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	l.model = m
-	l.prepare(m, p.other)
-	if p.Alone {
-		l.memory[p.other].regions[""] = rnic.Region{} // not known
+	l.prepare(m, l.other)
+	if l.Alone {
+		l.memory[l.other].regions[""] = rnic.Region{} // not known
 	}
-	for name, r := range p.Regions {
+	for name, r := range l.Regions {
 		l.advertised(name, r)
 	}
-	return l, nil
+	return nil
 }
 
 // extent is a run of memory of the other side.
@@ -142,11 +153,15 @@ func (l *line) config(side synth.Side) rnic.Config {
 		c.Seed = synth.SeedOf(l.script.Seed, l.index, side)
 	}
 	c.EMSS = h.TCP.MSS
+	if l.assoc != nil {
+		l.session(&c)
+	}
 	if side != l.Side {
 		c.Faults = nil
 		return c
 	}
 	asked := l.requests(1 - side)
+	asked = asked[min(l.before, len(asked)):]
 	if !l.Alone {
 		c.PeerName = func(msn uint32) (string, int) { return l.requestName(asked, msn) }
 	}
@@ -246,22 +261,33 @@ func (l *line) prepare(e *rnic.Endpoint, side synth.Side) {
 
 // open begins the connection.
 func (l *line) open(ctx context.Context) error {
+	if l.assoc != nil {
+		return l.openAssociation(ctx)
+	}
 	if l.peer != nil {
 		return errors.New("the connection is open")
 	}
-	p, err := peer.New(ctx, l.conn, peer.Options{
-		RNIC: l.config(l.Side), Hold: l.Hold, Idle: l.Idle, Cut: l.Cut, Opened: l.Side == synth.Client && !l.Accepted, Taps: l.Taps, Told: l.told,
-		Setup: func(e *rnic.Endpoint) {
-			l.own = e
-			l.prepare(e, l.Side)
-		},
-	})
+	p, err := peer.New(ctx, l.conn, l.options())
 	if err != nil {
 		l.conn = nil
 		return err
 	}
 	l.peer = p
 	return nil
+}
+
+// options are how the peer is set up.
+func (l *line) options() peer.Options {
+	return peer.Options{
+		RNIC: l.config(l.Side), Hold: l.Hold, Idle: l.Idle, Cut: l.Cut, Opened: l.Side == synth.Client && !l.Accepted, Taps: l.Taps, Told: l.told,
+		Setup: l.setup, OneSided: l.oneSided(),
+	}
+}
+
+// setup prepares the endpoint of this side.
+func (l *line) setup(e *rnic.Endpoint) {
+	l.own = e
+	l.prepare(e, l.Side)
 }
 
 // told keeps what the other side has sent. The lock of the peer is held.
@@ -296,6 +322,7 @@ func (l *line) told(v *rnic.Event) {
 			l.terminate = &t
 		}
 	case rnic.Answered:
+		l.answered++
 	}
 	l.kept += len(s.data)
 	l.seen = append(l.seen, s)
@@ -315,6 +342,9 @@ func (l *line) finish(ctx context.Context) Connection {
 	if l.peer == nil {
 		return c
 	}
+	if l.assoc != nil {
+		c.Association = l.cfg.Association
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, endWait, errors.New("the peer does not close"))
 	defer cancel()
 	c.End, c.Err = l.peer.Close(ctx)
@@ -323,9 +353,7 @@ func (l *line) finish(ctx context.Context) Connection {
 		a := e.Agreed()
 		c.CRC, c.Markers, c.IRD, c.ORD = a.CRC, [2]bool{a.SendMarkers, a.RecvMarkers}, a.IRD, a.ORD
 		c.Terminate, c.Spoke, c.Followed = l.terminate, e.PeerSpoke(), e.PeerDone()
-		_, _, asked := a.Request.Word()
-		_, _, answered := a.Reply.Word()
-		c.Enhanced = asked && answered
+		c.Enhanced = e.Enhanced()
 	})
 	return c
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/peer"
 	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/assoc"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 )
 
@@ -25,8 +26,11 @@ type Options struct {
 	Side synth.Side
 	// Alone: the other side does not play the scenario.
 	Alone bool
-	// Open opens the nth connection, from 0. It is called for one after the other.
+	// Open opens the nth connection, from 0, over TCP. It is called for one after the other.
 	Open func(ctx context.Context, n int) (net.Conn, error)
+	// Associate gives an association of SCTP that is set up so, when the timeline opens it. The
+	// side that waits gives the next one from the port.
+	Associate func(ctx context.Context, c assoc.Config) (*peer.Association, error)
 	// Regions are those of the other side by name, in place of what the scenario says.
 	Regions map[string]peer.Region
 	// Step is how long a step may take, 0 for the usual time.
@@ -61,6 +65,8 @@ type Failure struct {
 // Connection is what became of one.
 type Connection struct {
 	Name string
+	// Association is that of SCTP, "" over TCP.
+	Association string
 	// End is why it ended; Err is an error of the socket, or of time.
 	End rnic.End
 	Err error
@@ -86,6 +92,8 @@ type Outcome struct {
 	// connection was over, Compared the messages whose octets were compared.
 	Done, Skipped, Compared int
 	Failures                []Failure
+	// Bound is the memory of the other side that was taken from what it sent.
+	Bound map[string]peer.Region
 }
 
 // player plays one side.
@@ -94,19 +102,23 @@ type player struct {
 	script *synth.Script
 	lines  []*line
 	byName map[string]*line
+	assocs map[string]*association
 	other  synth.Side
 
 	mu      sync.Mutex // for what follows
 	out     Outcome
 	numbers map[string]int
+	nobody  error // the other side could not be reached
+
+	stop context.CancelFunc
 }
 
 // Play does the timeline. The error is one that keeps it from beginning; what goes wrong in
 // it is in the outcome.
 func Play(ctx context.Context, s *synth.Script, o Options) (*Outcome, error) {
-	p := &player{Options: o, script: s, other: 1 - o.Side, byName: map[string]*line{}, numbers: map[string]int{}}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	p := &player{Options: o, script: s, other: 1 - o.Side, byName: map[string]*line{}, assocs: map[string]*association{}, numbers: map[string]int{}}
+	ctx, p.stop = context.WithCancel(ctx)
+	defer p.stop()
 	defer p.hangUp()
 	for i := range s.Connections {
 		l, err := newLine(p, i)
@@ -116,6 +128,9 @@ func Play(ctx context.Context, s *synth.Script, o Options) (*Outcome, error) {
 		p.lines, p.byName[l.cfg.Name] = append(p.lines, l), l
 	}
 	for i, l := range p.lines {
+		if l.assoc != nil {
+			continue
+		}
 		c, err := o.Open(ctx, i)
 		if err != nil {
 			return nil, err
@@ -123,6 +138,14 @@ func Play(ctx context.Context, s *synth.Script, o Options) (*Outcome, error) {
 		l.conn = c
 	}
 	p.steps(ctx, s.Timeline, scope{})
+	if p.nobody != nil {
+		return nil, p.nobody
+	}
+	for _, l := range p.lines {
+		if l.assoc != nil && l.peer != nil {
+			l.peer.Leave() // the association ends with the last of its streams
+		}
+	}
 	for _, l := range p.lines {
 		p.out.Connections = append(p.out.Connections, l.finish(ctx))
 	}
@@ -286,6 +309,16 @@ func (p *player) number(name string) int {
 	defer p.mu.Unlock()
 	p.numbers[name]++
 	return p.numbers[name]
+}
+
+// bound notes memory of the other side.
+func (p *player) bound(name string, r peer.Region) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.out.Bound == nil {
+		p.out.Bound = map[string]peer.Region{}
+	}
+	p.out.Bound[name] = r
 }
 
 func (p *player) compared() {

@@ -49,6 +49,14 @@ func (l *line) step(ctx context.Context, s *synth.Step, in scope) error {
 		return l.expect(ctx, s)
 	case s.Verb == synth.Expect:
 		return nil
+	case (s.Verb == synth.Packet || s.Verb == synth.End) && l.assoc == nil:
+		return errors.New("it has a meaning over SCTP alone")
+	case s.Verb == synth.End:
+		return l.end(ctx, mine)
+	case s.Verb == synth.Packet && mine:
+		return l.peer.Craft(s.Craft.Payload, uint32(s.Craft.Seq)) //nolint:gosec // a tag of 32 bits
+	case s.Verb == synth.Packet:
+		return nil
 	case s.Verb == synth.Close, s.Verb == synth.Reset:
 		return l.close(ctx, s, mine)
 	case mine:
@@ -62,6 +70,9 @@ func (l *line) start(ctx context.Context) error {
 	ctx, cancel := l.timed(ctx, 0)
 	defer cancel()
 	initiator := l.Side == l.cfg.Initiator
+	if err := l.again(); err != nil {
+		return err
+	}
 	l.peer.Do(func(e *rnic.Endpoint) { e.Start() })
 	err := l.peer.Wait(ctx, func(e *rnic.Endpoint) bool {
 		if initiator {
@@ -75,7 +86,11 @@ func (l *line) start(ctx context.Context) error {
 func (l *line) close(ctx context.Context, s *synth.Step, mine bool) error {
 	ctx, cancel := l.timed(ctx, 0)
 	defer cancel()
-	if mine {
+	if s.Verb == synth.Close && l.assoc != nil {
+		if ends, err := l.shut(ctx, mine); err != nil || !ends {
+			return err
+		}
+	} else if mine {
 		l.peer.Do(func(e *rnic.Endpoint) {
 			if s.Verb == synth.Reset {
 				e.Abort()

@@ -2,6 +2,7 @@ package assoc
 
 import (
 	"encoding/binary"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -31,6 +32,7 @@ type Association struct {
 
 	peerTag uint32
 	peerOut uint16
+	cookie  []byte   // of the peer, to be echoed
 	push    []Packet // control packets that are due
 	retries int
 	rtoAt   int64
@@ -39,6 +41,7 @@ type Association struct {
 	closing     bool // SHUTDOWN is wanted
 	peerClosing bool // SHUTDOWN came in
 	aborted     bool // ABORT came in
+	gaveUp      bool // the peer has not answered
 
 	sender
 	receiver
@@ -49,6 +52,10 @@ func New(c Config) *Association {
 	a := &Association{cfg: c, rnd: rand.New(rand.NewPCG(c.Seed, 17))}
 	a.sender.next = c.TSN
 	a.sender.acked = c.TSN - 1
+	a.sender.peerWindow = math.MaxUint32
+	if c.Congestion {
+		a.sender.congestion = newCongestion(c.MaxPacket)
+	}
 	a.mids = map[uint16]uint32{}
 	a.parts = map[uint32]*part{}
 	return a
@@ -66,8 +73,14 @@ func (a *Association) Open(now int64) {
 	}
 }
 
+// mostPushed bounds the control packets that are due: a packet of the peer asks for few.
+const mostPushed = 32
+
 // control sends a packet with control chunks.
 func (a *Association) control(tag uint32, chunks ...sctp.Chunk) {
+	if len(a.push) >= mostPushed {
+		return
+	}
 	b := sctp.Header{SrcPort: a.cfg.SrcPort, DstPort: a.cfg.DstPort, Tag: tag}.Append(nil)
 	for _, c := range chunks {
 		b = c.Append(b)
@@ -100,15 +113,13 @@ func (a *Association) announce() sctp.Init {
 
 func (a *Association) init(now int64) {
 	i := a.announce()
+	a.padInit(&i)
 	a.control(0, i.Chunk(false))
 	a.arm(now)
 }
 
-// cookie is what an INIT ACK hands out; real ones are signed.
-const cookie = "iwdissect cookie"
-
 func (a *Association) cookieEcho(now int64) {
-	a.control(a.peerTag, sctp.New(sctp.TypeCookieEcho, 0, []byte(cookie)))
+	a.control(a.peerTag, sctp.New(sctp.TypeCookieEcho, 0, a.cookie))
 	a.arm(now)
 }
 
@@ -150,10 +161,21 @@ func (a *Association) Abort() {
 	a.state, a.rtoAt, a.ackAt, a.ackNow = dead, 0, 0, false
 }
 
-// Craft returns a packet with the chunks, right in all else, without changing
-// the state: the start of what a scenario sends by hand.
-func (a *Association) Craft(chunks []byte) Packet {
-	b := sctp.Header{SrcPort: a.cfg.SrcPort, DstPort: a.cfg.DstPort, Tag: a.peerTag}.Append(nil)
+// Forget ends the association without a word: the peer knows it no more.
+func (a *Association) Forget() {
+	a.state, a.rtoAt, a.ackAt, a.ackNow, a.push = dead, 0, 0, false, nil
+}
+
+// PeerTag is the verification tag of what is sent.
+func (a *Association) PeerTag() uint32 { return a.peerTag }
+
+// Craft returns a packet with the chunks, under another tag unless it is 0, right in all else,
+// without changing the state: what a scenario sends by hand.
+func (a *Association) Craft(chunks []byte, tag uint32) Packet {
+	if tag == 0 {
+		tag = a.peerTag
+	}
+	b := sctp.Header{SrcPort: a.cfg.SrcPort, DstPort: a.cfg.DstPort, Tag: tag}.Append(nil)
 	b = append(b, chunks...)
 	a.seal(b)
 	return Packet{Octets: b, Path: a.path}
@@ -219,6 +241,7 @@ func (a *Association) Tick(now int64) {
 	}
 	a.rtoAt = 0
 	if a.retries++; a.retries > a.cfg.Retries {
+		a.gaveUp = true
 		a.Abort()
 		return
 	}
@@ -250,6 +273,9 @@ func (a *Association) Closed() bool { return a.state >= done && len(a.push) == 0
 
 // Aborted reports whether the peer has aborted the association.
 func (a *Association) Aborted() bool { return a.aborted }
+
+// GaveUp reports whether the association was given up because the peer did not answer.
+func (a *Association) GaveUp() bool { return a.gaveUp }
 
 // MaxData is the most user data that fits a packet.
 func (a *Association) MaxData() int {

@@ -5,7 +5,7 @@
 // It does what shows in a capture (RFC 9260): the four-way handshake with its
 // parameters, bundling, fragmentation, SACK with gap blocks and duplicates,
 // delayed SACKs, retransmission, SHUTDOWN and ABORT; and I-DATA (RFC 8260).
-// Congestion control is left at a fixed window.
+// The window is fixed, unless congestion control is wanted.
 package assoc
 
 import (
@@ -49,8 +49,14 @@ type Config struct {
 	// how often before the association is given up.
 	RTO     int64
 	Retries int
-	// Inflight bounds the octets under way.
+	// Inflight bounds the octets under way, as the receive window of the peer does.
 	Inflight int
+	// Congestion has a congestion window as well (RFC 9260 section 7.2): for real networks.
+	Congestion bool
+	// PadInit is the size of the INIT packet in octets, which gets a Padding Parameter (RFC
+	// 4820 section 4) if it is smaller: who answers a stranger with no more than came from it
+	// can answer then. 0: it is as small as can be.
+	PadInit int
 	// ZeroChecksum leaves the checksum zero.
 	ZeroChecksum bool
 	// Paths is the number of pairs of addresses; retransmissions take the next

@@ -10,11 +10,12 @@ import (
 
 // receiver is the half that receives.
 type receiver struct {
-	got   uint32 // cumulative TSN
-	early []uint32
-	dups  []uint32
-	parts map[uint32]*part // fragments by TSN
-	ready []Message
+	got        uint32 // cumulative TSN
+	early      []uint32
+	dups       []uint32
+	parts      map[uint32]*part // fragments by TSN, with so many octets
+	partOctets int
+	ready      []Message
 	// packets that are not acknowledged.
 	unacked int
 	ackNow  bool
@@ -53,7 +54,7 @@ func (a *Association) Receive(now int64, b []byte, path int) {
 		if err != nil {
 			break
 		}
-		if c.Type != sctp.TypeInit && h.Tag != a.cfg.Tag {
+		if c.Type != sctp.TypeInit && h.Tag != a.cfg.Tag && !a.reflected(&c, h.Tag) {
 			return
 		}
 		if c.Type == sctp.TypeInit {
@@ -68,6 +69,15 @@ func (a *Association) Receive(now int64, b []byte, path int) {
 	a.shutdown(now)
 }
 
+// flagReflected: the packet has the tag of its receiver's peer, because its sender knows no
+// other one (the T bit, RFC 9260 section 8.5.1).
+const flagReflected = 1
+
+// reflected reports whether a chunk is from a peer that knows the association no more.
+func (a *Association) reflected(c *sctp.Chunk, tag uint32) bool {
+	return (c.Type == sctp.TypeAbort || c.Type == sctp.TypeShutdownComplete) && c.Flags&flagReflected != 0 && tag == a.peerTag && a.state > cookieWait
+}
+
 // chunk takes a chunk, and reports whether it has user data.
 func (a *Association) chunk(now int64, c *sctp.Chunk) bool {
 	switch c.Type {
@@ -80,6 +90,9 @@ func (a *Association) chunk(now int64, c *sctp.Chunk) bool {
 		return a.take(c)
 	case sctp.TypeSack:
 		if s, err := sctp.DecodeSack(*c); err == nil {
+			if !seq.Less(s.TSN, a.acked) {
+				a.peerWindow = s.Window
+			}
 			a.acknowledge(now, &s)
 		}
 	case sctp.TypeForwardTSN:
@@ -109,14 +122,19 @@ func (a *Association) handshake(now int64, c *sctp.Chunk) {
 		// The state is in the cookie; this end knows the peer until it comes.
 		a.peer(&i)
 		ack := a.announce()
-		ack.Params = sctp.Param{Type: sctp.ParamCookie, Value: []byte(cookie)}.Append(ack.Params)
+		ack.Params = sctp.Param{Type: sctp.ParamCookie, Value: []byte(modelCookie)}.Append(ack.Params)
 		a.control(i.Tag, ack.Chunk(true))
 	case sctp.TypeInitAck:
 		i, err := sctp.DecodeInit(*c)
 		if err != nil || a.state != cookieWait {
 			return
 		}
+		cookie, ok := i.Cookie()
+		if !ok || i.Tag == 0 {
+			return
+		}
 		a.peer(&i)
+		a.cookie = slices.Clone(cookie)
 		a.state, a.retries = cookieEchoed, 0
 		a.cookieEcho(now)
 	case sctp.TypeCookieEcho:
@@ -133,7 +151,7 @@ func (a *Association) handshake(now int64, c *sctp.Chunk) {
 }
 
 func (a *Association) peer(i *sctp.Init) {
-	a.peerTag, a.peerOut, a.got = i.Tag, i.Out, i.TSN-1
+	a.peerTag, a.peerOut, a.got, a.peerWindow = i.Tag, i.Out, i.TSN-1, i.Window
 }
 
 // ending takes the chunks of the end (RFC 9260 section 9.2).
@@ -173,6 +191,13 @@ func (a *Association) finish() {
 // PeerClosing reports whether the peer wants to end the association.
 func (a *Association) PeerClosing() bool { return a.peerClosing }
 
+// mostEarly bounds the chunks that are kept before those in front of them have come, and how
+// far they may be ahead.
+const mostEarly = 1 << 12
+
+// mostParts bounds the octets of messages that are not whole.
+func (a *Association) mostParts() int { return max(int(a.cfg.Window), 256<<10) }
+
 // take takes a chunk of user data.
 func (a *Association) take(c *sctp.Chunk) bool {
 	d, err := sctp.DecodeData(*c)
@@ -186,14 +211,20 @@ func (a *Association) take(c *sctp.Chunk) bool {
 		a.ackNow = true
 		return true
 	}
+	whole := d.Begin() && d.End()
+	if seq.Diff(d.TSN, a.got) > mostEarly || !whole && (len(a.parts) >= mostEarly || a.partOctets+len(d.Octets) > a.mostParts()) {
+		a.ackNow = true
+		return true // there is no room; it will come again
+	}
 	a.early = append(a.early, d.TSN)
 	a.advance()
-	if d.Begin() && d.End() {
+	if whole {
 		a.ready = append(a.ready, Message{SID: d.SID, PPID: d.PPID, Data: d.Octets})
 		return true
 	}
 	d.Octets = slices.Clone(d.Octets)
 	a.parts[d.TSN] = &part{d}
+	a.partOctets += len(d.Octets)
 	a.assemble(d.TSN)
 	return true
 }
@@ -237,6 +268,7 @@ func (a *Association) assemble(tsn uint32) {
 			break
 		}
 	}
+	a.partOctets -= len(m.Data)
 	for ; from != to+1; from++ {
 		delete(a.parts, from)
 	}
@@ -258,6 +290,7 @@ func (a *Association) assembleI(d *part) {
 	m := Message{SID: d.SID, PPID: all[0].PPID}
 	for _, p := range all {
 		m.Data = append(m.Data, p.Octets...)
+		a.partOctets -= len(p.Octets)
 		delete(a.parts, p.TSN)
 	}
 	a.ready = append(a.ready, m)

@@ -16,7 +16,9 @@ type sender struct {
 	octets int      // of flight that are under way
 	queuedOctets,
 	written int
-	mids map[uint16]uint32 // I-DATA: next message identifier by stream
+	peerWindow uint32            // receive window of the peer
+	congestion *congestion       // nil: there is none
+	mids       map[uint16]uint32 // I-DATA: next message identifier by stream
 }
 
 type queued struct {
@@ -67,6 +69,9 @@ func (a *Association) Assigned(index int) (tsn uint32, ok bool) {
 	}
 	return a.next - 1, true
 }
+
+// Acknowledged reports whether the peer has all up to a TSN.
+func (a *Association) Acknowledged(tsn uint32) bool { return !seq.Less(a.acked, tsn) }
 
 // assign gives TSNs to the next message.
 func (a *Association) assign() {
@@ -175,7 +180,7 @@ func (a *Association) data(now int64) (Packet, bool) {
 // more takes what waits to be sent into the flight, as far as the window lets it,
 // and reports whether there was anything.
 func (a *Association) more() bool {
-	if a.octets >= a.cfg.Inflight {
+	if a.octets >= a.window() {
 		return false
 	}
 	n := len(a.flight)
@@ -190,6 +195,15 @@ func (a *Association) more() bool {
 		}
 	}
 	return len(a.flight) > n
+}
+
+// window is how many octets may be under way. One chunk always may (RFC 9260 section 6.1 rule A).
+func (a *Association) window() int {
+	n := min(a.cfg.Inflight, int(a.peerWindow))
+	if a.congestion != nil {
+		n = min(n, a.congestion.window)
+	}
+	return max(n, 1)
 }
 
 // packet makes a packet of chunks under way.
@@ -235,6 +249,7 @@ func (a *Association) timeout(now int64) {
 		}
 	}
 	if some {
+		a.congestion.expired()
 		a.arm(now)
 	}
 }
@@ -248,7 +263,7 @@ func (a *Association) acknowledge(now int64, s *sctp.Sack) {
 	if seq.Less(s.TSN, a.acked) || !seq.Less(s.TSN, a.next) {
 		return
 	}
-	progress := false
+	progress, before := false, a.octets
 	n := 0
 	for n < len(a.flight) && !seq.Less(s.TSN, a.flight[n].TSN) && a.flight[n].sent > 0 {
 		c := &a.flight[n]
@@ -275,6 +290,7 @@ func (a *Association) acknowledge(now int64, s *sctp.Sack) {
 		c.sacked, c.resend, highest = true, false, c.TSN
 		progress = true
 	}
+	a.congestion.acknowledged(before-a.octets, before, s.TSN)
 	if progress && highest != s.TSN {
 		for i := range a.flight {
 			c := &a.flight[i]
@@ -282,6 +298,7 @@ func (a *Association) acknowledge(now int64, s *sctp.Sack) {
 				if c.missed++; c.missed == missing {
 					c.resend = true
 					a.octets -= len(c.Octets)
+					a.congestion.lost(a.next - 1)
 				}
 			}
 		}

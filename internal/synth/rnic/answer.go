@@ -25,6 +25,9 @@ func (e *Endpoint) owe(a answer) {
 		return
 	}
 	a.place = place{"response", int(a.msn)}
+	if a.atomic {
+		a.place.name = "atomic_response"
+	}
 	if e.cfg.PeerName != nil {
 		if name, number := e.cfg.PeerName(a.msn); name != "" {
 			a.place = place{name + ".response", number}

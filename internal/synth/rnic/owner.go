@@ -153,6 +153,9 @@ func (e *Endpoint) MULPDU() int { return e.limit() }
 // PeerPrivate is the private data of the peer's upper layer, and whether its startup frame
 // has come.
 func (e *Endpoint) PeerPrivate() (b []byte, ok bool) {
+	if e.cfg.Session != nil {
+		return e.session.private, e.session.spoke
+	}
 	if s := e.mach.State(); s != startup.Done && s != startup.Rejected {
 		return nil, false
 	}

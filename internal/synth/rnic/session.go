@@ -3,6 +3,7 @@ package rnic
 import (
 	"encoding/binary"
 
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
 )
@@ -11,13 +12,25 @@ import (
 // with 512 octets of private data (RFC 5043 section 9).
 const leastUserMessage = sctpddp.ControlLen + sctpddp.MaxPrivateData
 
+// EndOfSession is the name of the Terminate that ends a session.
+const EndOfSession = "end"
+
 // session is one end of a DDP stream session (RFC 5043 section 6).
 type session struct {
 	expect uint16
 	early  map[uint16]userMessage
+	octets int  // of early
 	open   bool // accepted
 	ended  bool // this end has sent its Terminate, or has none to send
+	// private is the private data of the peer's upper layer, once its control chunk has come;
+	// enhanced: that had the word of RFC 6581.
+	private         []byte
+	spoke, enhanced bool
 }
+
+// mostEarly bounds the user messages that are kept because others in front of them are missing,
+// in octets. Nobody who obeys the receive window comes near it.
+const mostEarly = 16 << 20
 
 type userMessage struct {
 	ppid   uint32
@@ -74,6 +87,13 @@ func (e *Endpoint) ReceiveMessage(ppid uint32, b []byte) {
 			if e.session.early == nil {
 				e.session.early = map[uint16]userMessage{}
 			}
+			if _, twice := e.session.early[ssn]; twice {
+				return
+			}
+			if e.session.octets += len(b); e.session.octets > mostEarly {
+				e.Abort()
+				return
+			}
 			e.session.early[ssn] = userMessage{ppid, append([]byte(nil), b...)}
 		}
 		return
@@ -86,6 +106,7 @@ func (e *Endpoint) ReceiveMessage(ppid uint32, b []byte) {
 			return
 		}
 		delete(e.session.early, e.session.expect)
+		e.session.octets -= len(m.octets)
 		ppid, b = m.ppid, m.octets
 	}
 }
@@ -127,17 +148,22 @@ func (e *Endpoint) takeControl(c *sctpddp.Control) {
 		if w, _, ok := c.Word(); ok {
 			e.mach.Take(w)
 		}
+		e.introduced(c)
 		e.accepted()
 	case sctpddp.Reject, sctpddp.EnhancedReject:
 		if active && !e.ignores(IgnoreReject) {
+			e.introduced(c)
+			e.ends(RejectedByPeer, rdmap.TermCode{})
 			e.phase, e.session.ended = Rejected, true
 		}
 	case sctpddp.Terminate:
 		e.peerDone = true
 		if !e.session.open {
+			e.ends(RejectedByPeer, rdmap.TermCode{})
 			e.phase, e.session.ended = Rejected, true
 			return
 		}
+		e.ends(ClosedByPeer, rdmap.TermCode{})
 		if e.ignores(IgnoreClose) {
 			return
 		}
@@ -147,17 +173,37 @@ func (e *Endpoint) takeControl(c *sctpddp.Control) {
 	}
 }
 
+// introduced keeps what the control chunk of the peer tells of it.
+func (e *Endpoint) introduced(c *sctpddp.Control) {
+	_, private, enhanced := c.Word()
+	e.session.spoke, e.session.enhanced, e.session.private = true, enhanced, append([]byte(nil), private...)
+}
+
+// Enhanced reports whether both ends have sent the word of RFC 6581.
+func (e *Endpoint) Enhanced() bool {
+	if e.cfg.Session != nil {
+		return e.session.enhanced && e.cfg.Startup.Enhanced()
+	}
+	a := e.Agreed()
+	_, _, asked := a.Request.Word()
+	_, _, answered := a.Reply.Word()
+	return asked && answered
+}
+
 // answerSession answers an Initiate (RFC 5043 sections 6.2 to 6.4, RFC 6581
 // section 7).
 func (e *Endpoint) answerSession(c *sctpddp.Control) {
 	enhanced := c.Function == sctpddp.EnhancedInitiate
 	w, _, _ := c.Word()
+	e.introduced(c)
 	a := sctpddp.Control{Function: sctpddp.Accept, PrivateData: e.cfg.Startup.Private}
 	switch {
 	case e.cfg.Session.Refuse, enhanced && !e.cfg.Startup.Enhanced():
+		e.ends(RejectedHere, rdmap.TermCode{})
 		a = sctpddp.Control{Function: sctpddp.Terminate}
 		e.phase, e.session.ended = Rejected, true
 	case e.cfg.Startup.Reject:
+		e.ends(RejectedHere, rdmap.TermCode{})
 		a.Function = sctpddp.Reject
 		if enhanced {
 			a.Function = sctpddp.EnhancedReject
@@ -188,7 +234,7 @@ func (e *Endpoint) end() bool {
 		return false
 	}
 	e.session.ended = true
-	e.sessionControl("end", e.cfg.Session.Number, sctpddp.Control{Function: sctpddp.Terminate})
+	e.sessionControl(EndOfSession, e.cfg.Session.Number, sctpddp.Control{Function: sctpddp.Terminate})
 	return len(e.out) > 0
 }
 

@@ -70,7 +70,8 @@ type Config struct {
 	// nil. Data is valid during the call. Faults are not in it.
 	Sent func(m Message)
 	// PeerName tells the name and number of the peer's request with the MSN on
-	// queue 1, after which its answer is named; nil names answers "response".
+	// queue 1, after which its answer is named; nil names answers
+	// "response", those to atomics "atomic_response".
 	PeerName func(msn uint32) (name string, number int)
 	// Told is told of what happens, if not nil. It may read memory, and nothing else of the end.
 	Told func(v *Event)

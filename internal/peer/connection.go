@@ -1,0 +1,121 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+)
+
+// connection carries a peer over TCP.
+type connection struct {
+	*Peer
+	conn     net.Conn
+	tap      *tapped
+	kicked   chan struct{} // the writer has something to look for
+	closedAt time.Time     // when this side has closed its half
+}
+
+// New begins a connection on a socket, which it owns from now on. It is over at the latest
+// when the context is.
+func New(ctx context.Context, conn net.Conn, opt Options) (*Peer, error) {
+	c := &connection{conn: conn, kicked: make(chan struct{}, 1)}
+	c.Peer = newPeer(opt, c.wake, new(sync.Mutex))
+	c.tap = newTapped(opt.Taps,
+		endpointOf(conn.LocalAddr(), netip.MustParseAddrPort("192.0.2.1:40000")),
+		endpointOf(conn.RemoteAddr(), netip.MustParseAddrPort("192.0.2.2:5001")), opt.Opened)
+	own := opt.RNIC
+	if own.EMSS == 0 {
+		own.EMSS = usualEMSS
+	}
+	if err := c.begin(own); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	ctx, c.cancel = context.WithCancel(ctx)
+	var loops sync.WaitGroup
+	loops.Add(2)
+	go func() { defer loops.Done(); c.readAll() }()
+	go func() { defer loops.Done(); c.writeAll(ctx) }()
+	stop := context.AfterFunc(ctx, func() {
+		c.fail(context.Cause(ctx))
+		_ = c.conn.Close()
+	})
+	go func() {
+		loops.Wait()
+		stop()
+		_ = c.conn.Close()
+		c.cancel()
+		close(c.ended)
+		c.Do(func(*rnic.Endpoint) {})
+	}()
+	return c.Peer, nil
+}
+
+func (c *connection) wake() {
+	select {
+	case c.kicked <- struct{}{}:
+	default:
+	}
+}
+
+// readAll reads until the peer has closed.
+func (c *connection) readAll() {
+	defer c.wake()
+	b := make([]byte, readSize)
+	for {
+		c.arm()
+		n, err := c.conn.Read(b)
+		c.mu.Lock()
+		if n > 0 {
+			c.tap.read(b[:n])
+			c.ep.Receive(b[:n])
+			c.notify()
+		}
+		c.mu.Unlock()
+		if n > 0 {
+			c.wake()
+		}
+		if err != nil {
+			c.lost(err)
+			return
+		}
+	}
+}
+
+// arm sets until when the next octet has to come. A deadline that cannot be set is that of a
+// closed socket, which the next Read tells.
+func (c *connection) arm() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := time.Now().Add(c.opt.Idle)
+	if c.closing {
+		at = c.closedAt.Add(closeWait)
+	}
+	_ = c.conn.SetReadDeadline(at)
+}
+
+// lost is told that nothing more will be read.
+func (c *connection) lost(err error) {
+	reset := !errors.Is(err, io.EOF)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		c.fail(fmt.Errorf("nothing came for %v", c.opt.Idle))
+		c.Do(func(e *rnic.Endpoint) { e.Abort() })
+		return
+	case errors.Is(err, net.ErrClosed), errors.Is(err, io.ErrClosedPipe):
+		c.Do(func(e *rnic.Endpoint) { e.PeerClosed(true) })
+		return
+	case reset && !errors.Is(err, syscall.ECONNRESET):
+		c.fail(err)
+	}
+	c.tap.end(there, reset)
+	c.Do(func(e *rnic.Endpoint) { e.PeerClosed(reset) })
+}
