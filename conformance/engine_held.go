@@ -45,7 +45,9 @@ func (c *judged) release() {
 		if c.Directions[i].Hole || c.Trace.Flow[i].Waiting {
 			lost |= catalogue.ReadSync
 		}
-		if s := c.Trace.Side[i].SCTP; s != nil && s.Unseen {
+		// Where the network loses or reorders packets, it may have lost an acknowledgement before the
+		// capture point, and nothing shows that.
+		if s := c.Trace.Side[i].SCTP; s != nil && (s.Unseen || s.Retransmitted > 0 || s.Reordered > 0) {
 			lost |= catalogue.Causal
 		}
 	}
