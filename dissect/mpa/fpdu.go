@@ -160,10 +160,14 @@ type FPDU struct {
 // stream without gaps, in sync, its CRC field right and no markers yet. ULPDULength is n
 // and stands behind lead octets of a marker. Head, ULPDU and pad are set by cut.
 func (f *FPDU) begin(off int64, w []byte, lead, n int) {
+	f.beginWith(off, w, lead, n, binary.BigEndian.Uint32(w[len(w)-crcSize:]))
+}
+
+// beginWith is begin for a CRC field that was read already.
+func (f *FPDU) beginWith(off int64, w []byte, lead, n int, crc uint32) {
 	f.Offset, f.Size, f.Lead, f.ULPDULength, f.Wire = off, len(w), lead > 0, uint16(n), w //nolint:gosec // read from 16 bits
 	f.Markers, f.Missing, f.Unsent, f.Captured, f.Sync = f.Markers[:0], f.Missing[:0], 0, Full, InSync
-	f.CRC = binary.BigEndian.Uint32(w[len(w)-crcSize:])
-	f.WantCRC, f.HasCRC, f.CRCStatus = f.CRC, true, CRCGood
+	f.CRC, f.WantCRC, f.HasCRC, f.CRCStatus = crc, crc, true, CRCGood
 }
 
 // PadZero reports whether all pad octets are zero, as they must be.

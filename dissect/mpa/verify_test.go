@@ -77,7 +77,7 @@ func TestVerify_OtherFraming(t *testing.T) {
 	}
 	d.Next()
 	var f FPDU
-	if d.Whole(b, v, &f) {
+	if d.Whole(b, v, nil, &f) {
 		t.Fatal("it was taken for right")
 	}
 	d.WriteVerified(b, v)

@@ -50,7 +50,7 @@ func TestWhole(t *testing.T) {
 			gap = rnd.IntN(len(cuts))
 		}
 		cfg := Config{Markers: TriOf(e.Markers), CRC: Yes, Start: true, Trusted: true, Gather: seed%3 == 0, Grammar: testGrammar}
-		run := func(whole, verify bool) (out []string) {
+		run := func(whole, verify, byEnds bool) (out []string) {
 			var d Decoder
 			var f FPDU
 			d.Reset(cfg, 0)
@@ -68,10 +68,15 @@ func TestWhole(t *testing.T) {
 				if v != 0 {
 					verified++
 				}
+				var ends *Ends
+				if byEnds && v != 0 {
+					ends = new(Ends)
+					ends.Copy(b)
+				}
 				switch {
 				case i == gap:
 					d.Missing(int64(len(b)), true)
-				case whole && d.Whole(b, v, &f):
+				case whole && d.Whole(b, v, ends, &f):
 					out = append(out, fmt.Sprintf("%+v", f))
 					short++
 				default:
@@ -82,9 +87,9 @@ func TestWhole(t *testing.T) {
 			d.End()
 			return said(&d, out)
 		}
-		want := run(false, false)
-		for _, how := range [][2]bool{{true, false}, {false, true}, {true, true}} {
-			got := run(how[0], how[1])
+		want := run(false, false, false)
+		for _, how := range [][3]bool{{true, false, false}, {false, true, false}, {true, true, false}, {true, true, true}} {
+			got := run(how[0], how[1], how[2])
 			for i := range max(len(want), len(got)) {
 				if i >= len(want) || i >= len(got) || want[i] != got[i] {
 					t.Fatalf("seed %d, %v: %d and %d FPDUs, from number %d on they differ", seed, how, len(want), len(got), i)

@@ -258,8 +258,8 @@ func (c *Conn) NewConnection(side int, s *reassembly.Segment) bool {
 func (c *Conn) Opening() reassembly.Opening { return c.tcp.Opening() }
 
 // Packet processes the next packet of the connection and returns what it was. crcs is the
-// result of [mpa.Verify] for its data.
-func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reassembly.Note {
+// result of [mpa.Verify] for its data, and ends are the ends of these, or nil.
+func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *mpa.Ends) reassembly.Note {
 	w, t := c.work, &c.Trace
 	if !w.used {
 		w.used = true
@@ -291,7 +291,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified) reasse
 	if s.ZeroWindow != w.shut[side] {
 		c.window(side, s)
 	}
-	if h := &w.dirs[side]; h.phase == full && h.dec != nil && !h.ended && w.tcp.Plain(side, s) && h.dec.Whole(s.Data, crcs, &c.env.whole) {
+	if h := &w.dirs[side]; h.phase == full && h.dec != nil && !h.ended && w.tcp.Plain(side, s) && h.dec.Whole(s.Data, crcs, ends, &c.env.whole) {
 		c.wholeFPDU(w, side, s)
 		return 0
 	}

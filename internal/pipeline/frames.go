@@ -254,10 +254,11 @@ func (r *Run) admit(fl *flow, side int, p *packet.Packet, n *readahead.Note) (*f
 // deliver hands the segment at hand to its connection, with the CRCs that were verified in it.
 func (r *Run) deliver(fl *flow, side int, n *readahead.Note) reassembly.Note {
 	var crcs mpa.Verified
-	if n.Kind() == readahead.TCP {
-		crcs = n.CRCs
+	var ends *mpa.Ends
+	if n.Kind() == readahead.TCP && n.CRCs != 0 {
+		crcs, ends = n.CRCs, &n.Ends
 	}
-	note := fl.conn.Packet(side, &r.seg, crcs)
+	note := fl.conn.Packet(side, &r.seg, crcs, ends)
 	r.closing(fl)
 	return note
 }

@@ -41,7 +41,7 @@ func framing(segments [][]byte) func() int {
 		d.Reset(cfg, 0)
 		for _, b := range segments {
 			p := &f
-			if !d.Whole(b, 0, &f) {
+			if !d.Whole(b, 0, nil, &f) {
 				if d.Write(b); d.Next() != mpa.Got {
 					continue
 				}

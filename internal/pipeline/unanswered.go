@@ -63,7 +63,7 @@ func (r *Run) answered(p *packet.Packet) (*flow, int) {
 // begin has a connection take in its SYN.
 func (r *Run) begin(fl *flow, h *halfOpen) {
 	fl.conn.Init(&r.env, h.number, h.addr(), false)
-	fl.conn.Packet(0, &h.seg, 0)
+	fl.conn.Packet(0, &h.seg, 0, nil)
 }
 
 // tellUnanswered tells of the SYN at hand as if it had its connection. That lasts as long as
@@ -75,7 +75,7 @@ func (r *Run) tellUnanswered(f *capture.Frame, p *packet.Packet) {
 	fl := new(flow)
 	fl.conn.Init(&r.env, r.next-1, endpoints(p), false)
 	r.open(f, p, fl, 0)
-	note := fl.conn.Packet(0, &r.seg, 0)
+	note := fl.conn.Packet(0, &r.seg, 0, nil)
 	if !r.brief() {
 		r.tell(f, p, fl, 0, note)
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/iwdissect/iwdissect/internal/sctp"
 )
 
-// Note is the predecoded and verified state of a frame. It is one cache line long.
+// Note is the predecoded and verified state of a frame. It is three cache lines long, of which
+// two are read mostly.
 type Note struct {
 	// Segment is the TCP segment with its header, if the kind is TCP.
 	Segment  []byte
@@ -23,6 +24,9 @@ type Note struct {
 	Flags  uint16 // of the TCP header
 	Header uint8  // octets of it, with options
 	bits   uint8
+	// Ends are those of the payload, if CRCs says something of it: the octets of a frame need
+	// not come into the cache of another processor then.
+	Ends mpa.Ends
 }
 
 // Kind says what a frame holds.
@@ -111,7 +115,9 @@ func (t *noter) note(f *capture.Frame, n *Note, p *packet.Packet) {
 	if number.swap {
 		n.bits |= swapBit
 	}
-	n.CRCs = mpa.Verify(p.Payload)
+	if n.CRCs = mpa.Verify(p.Payload); n.CRCs != 0 {
+		n.Ends.Copy(p.Payload)
+	}
 	if t.sums && p.SumRight(number.front) {
 		n.bits |= sumBit
 	}

@@ -28,6 +28,18 @@ type Waiting interface {
 	Before(f func() bool)
 }
 
+// Mapped is a source that may be mapped into memory instead of being read.
+type Mapped interface {
+	Source
+	// Map maps it, and reports whether it did. give is called for each window of the mapped
+	// file: it gets octets that the source is done with, and returns others that nobody uses
+	// any more, or none. If ok is false, nothing more is to be read.
+	Map(give func(done []byte) (unused []byte, ok bool)) bool
+	// Lost returns the error to report if a panic came from octets of the mapped file that
+	// are not there any more, else nil.
+	Lost(panicked any) error
+}
+
 // Options of a Reader. The zero value will do.
 type Options struct {
 	// Checksums verifies those of TCP.
@@ -48,8 +60,10 @@ type Options struct {
 }
 
 const (
-	// buffers of pcapng.LentSize octets, and batches, are under way.
+	// buffers of pcapng.LentSize octets, or windows of a mapped file, and batches, are
+	// under way.
 	buffers = 6
+	windows = 4
 	batches = 24
 	// batchSize is how many frames are handed over together.
 	batchSize = 128
@@ -71,7 +85,8 @@ type Reader struct {
 	quit     chan struct{}
 	once     sync.Once
 
-	panicked error // why the goroutine ended, if it panicked
+	mapped   Mapped // the source, if it is mapped
+	panicked error  // why the goroutine ended, if it panicked
 
 	cur  *Batch // that is being filled
 	last *Batch // that was handed out, for the one who calls Next
@@ -87,6 +102,7 @@ type Batch struct {
 	n       int
 	noted   int    // of them, from the first on
 	buf     []byte // free when the frames up to here are done with
+	window  bool   // it is of a mapped file
 	// Err is the error of the source after these frames.
 	Err error
 }
@@ -135,13 +151,17 @@ func Start(src Source, opt Options) *Reader {
 		filled: make(chan *Batch, batches), done: make(chan *Batch, batches), free: make(chan []byte, buffers),
 		released: make(chan struct{}, 1), quit: make(chan struct{}),
 	}
-	for range buffers - 1 { // the source has one already
-		r.free <- nil
-	}
 	for range batches {
 		r.done <- nil
 	}
 	src.Lend(r.lend)
+	under := buffers
+	if m, ok := src.(Mapped); ok && m.Map(r.give) {
+		r.mapped, under = m, windows
+	}
+	for range under - 1 { // the source has one already
+		r.free <- nil
+	}
 	if w, ok := src.(Waiting); ok && opt.Waits {
 		w.Before(r.flush)
 	}
@@ -153,10 +173,16 @@ func Start(src Source, opt Options) *Reader {
 func (r *Reader) run() {
 	defer func() {
 		if p := recover(); p != nil {
-			r.panicked = fmt.Errorf("%v\n\nin the goroutine that reads:\n%s", p, debug.Stack())
+			if err := r.Lost(p); err != nil && r.cur != nil {
+				r.cur.Err = err
+				r.filled <- r.cur
+			} else {
+				r.panicked = fmt.Errorf("%v\n\nin the goroutine that reads:\n%s", p, debug.Stack())
+			}
 		}
 		close(r.filled)
 	}()
+	debug.SetPanicOnFault(true) // see Lost
 	var f capture.Frame
 	r.begin()
 	for r.cur != nil {
@@ -222,7 +248,7 @@ func (r *Reader) begin() {
 				r.cur.looks = new([batchSize]uint64)
 			}
 		}
-		r.cur.n, r.cur.noted, r.cur.buf, r.cur.Err = 0, 0, nil, nil
+		r.cur.n, r.cur.noted, r.cur.buf, r.cur.window, r.cur.Err = 0, 0, nil, false, nil
 	}
 }
 
@@ -265,26 +291,46 @@ func (r *Reader) lend(done []byte) (next []byte) {
 	case <-r.quit:
 		r.cur = nil
 	}
-	if next == nil {
+	if len(next) != pcapng.LentSize { // none was made yet, or it is a window
 		next = make([]byte, pcapng.LentSize)
 	}
 	return next
+}
+
+// give takes a window of a mapped file that the source is done with, and returns one that the
+// ordered side is done with, see [Mapped].
+func (r *Reader) give(done []byte) (unused []byte, ok bool) {
+	switch {
+	case r.cur == nil:
+		return nil, false
+	case r.cur.n == 0 && len(done) == 0:
+		return nil, true // the first window, or a record longer than one
+	}
+	r.cur.window = true
+	r.hand(done)
+	select {
+	case unused = <-r.free:
+	case <-r.quit:
+		r.cur = nil
+	}
+	return unused, r.cur != nil
+}
+
+// Lost returns the error to report if a panic came from octets of a mapped file that are not
+// there any more, for instance because the file was made shorter; else nil. Who uses frames of a
+// Reader may panic that way, after [debug.SetPanicOnFault].
+func (r *Reader) Lost(panicked any) error {
+	if r.mapped == nil {
+		return nil
+	}
+	return r.mapped.Lost(panicked)
 }
 
 // Next returns the next batch and takes back the previous one. It returns nil at the end. It
 // panics if the source did: who calls it may have a terminal or a file to put in order.
 func (r *Reader) Next() *Batch {
 	if b := r.last; b != nil {
-		if buf := b.buf; buf != nil {
-			b.buf = nil
-			if len(buf) > pcapng.LentSize {
-				r.released <- struct{}{}
-			}
-			if len(buf) != pcapng.LentSize {
-				buf = nil
-			}
-			r.free <- buf
-		}
+		r.takeBack(b)
 		if r.large.Load() {
 			clear(b.frames[:b.n]) // so that they do not keep a large buffer
 			clear(b.notes[:b.noted])
@@ -298,6 +344,22 @@ func (r *Reader) Next() *Batch {
 		panic(r.panicked)
 	}
 	return r.last
+}
+
+// takeBack makes the buffer or the window of a batch free.
+func (r *Reader) takeBack(b *Batch) {
+	buf := b.buf
+	switch b.buf = nil; {
+	case b.window:
+	case buf == nil:
+		return
+	case len(buf) > pcapng.LentSize:
+		r.released <- struct{}{}
+		buf = nil
+	case len(buf) < pcapng.LentSize:
+		buf = nil
+	}
+	r.free <- buf
 }
 
 // Close ends the reading. When it returns, the source is no longer in use.
