@@ -15,8 +15,8 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 )
 
-// mapped is a file that is mapped into memory: its octets come from the page cache without a copy,
-// which takes a third of the time of read(2). Only a few windows of it are there at a time.
+// mapped is a file that is mapped into memory: its octets are used where the page cache has them.
+// Only a few windows of it are there at a time.
 type mapped struct {
 	octets []byte
 	// from and to are where the windows begin that the reader has not given back, and where
