@@ -28,7 +28,7 @@ func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *
 		return false
 	}
 	fl, side := r.flows.numbered(n)
-	if fl == nil || r.repeats.repeating(fl.ends) {
+	if fl == nil || len(r.repeats.again) > 0 && r.repeats.repeating(fl.ends) { // ends lie in a cache line of their own
 		return false
 	}
 	r.totals.frame(n.Time, int(n.Captured), n.OrigLen)
