@@ -221,6 +221,7 @@ type work struct {
 	wanted bool // some side of it is known to carry MPA
 	closed bool
 	told   bool // that it closed
+	done   bool // Over has reported it
 	// crcs is the result of mpa.Verify for the data of the current packet, size octets.
 	crcs mpa.Verified
 	size int
@@ -563,6 +564,21 @@ func (c *Conn) Closed() bool {
 		return false
 	}
 	c.told = true
+	return true
+}
+
+// Over reports, once, that nothing more is to come: both sides have closed the connection, each has
+// acknowledged that of the other, and no octets are missing.
+func (c *Conn) Over() bool {
+	if !c.closed || c.work.done || !c.fins[0] || !c.fins[1] || c.Lacks() {
+		return false
+	}
+	for side := range 2 {
+		if h := c.tcp.Direction(side); h.Acked() <= h.FIN() {
+			return false
+		}
+	}
+	c.work.done = true
 	return true
 }
 

@@ -25,3 +25,6 @@ func (r *Run) Farthest() (most int) {
 	}
 	return most
 }
+
+// SetMaxOver is for tests of the bound.
+func (r *Run) SetMaxOver(n int) { r.maxOver = n }

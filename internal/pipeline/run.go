@@ -262,6 +262,7 @@ type Run struct {
 	stopped   atomic.Bool
 	// settling are those that have closed, see Options.Linger.
 	settling settling
+	maxOver  int // as the constant
 	repeats  repeats
 	memory   *budget.Account
 	// synWeight is what was taken for the SYNs.
@@ -274,7 +275,7 @@ func New(opt Options, sink Sink) *Run {
 	if !opt.Shard.All() {
 		opt.Bare = false // to tell whose a frame is takes its headers
 	}
-	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), syns: newSYNs(), assocs: newAssociations()}
+	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), syns: newSYNs(), assocs: newAssociations(), maxOver: maxOver}
 	if opt.MaxConnections == 0 {
 		r.opt.MaxConnections = DefaultConnections
 	}
@@ -460,7 +461,8 @@ func (r *Run) keep(c *trace.Connection) {
 	}
 	c.Until, c.UpperData = r.totals.LastTime, nil
 	record := c
-	if c.Transport == trace.SCTP { // the state of a session is larger than its record
+	if c.Transport == trace.SCTP || r.env.End == 0 {
+		// What it lies in is larger, and others come that need room. At the end it makes no difference.
 		own := *c
 		record = &own
 	}

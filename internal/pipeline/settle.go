@@ -16,7 +16,8 @@ import (
 // to wait for. There a connection is settled a while after it closed: it leaves the table, its
 // findings become certain and its record is handed out. What comes after that is only
 // recognised as a straggler, so that it is not taken for another connection. In a file the
-// same becomes of connections that have closed when there is no room for another one.
+// same becomes of connections that have closed when there are thousands of them, or no room for
+// another one.
 
 const (
 	// settleWaits is how many times longer a connection waits that closed with octets
@@ -27,18 +28,24 @@ const (
 	rememberFor = int64(60e9)
 	// minQueue is from how many on the queue of those that have closed is tidied.
 	minQueue = 1 << 10
+	// maxOver is how many connections of a file stay after both sides have closed them and know that.
+	// More of them take memory, and only copies can still come of them.
+	maxOver = 1 << 12
 	// maxSettled bounds the settled connections whose stragglers are recognised.
-	maxSettled = 1 << 13
+	maxSettled = 1 << 15
 )
 
 // settling are the connections that have closed, and those that were settled of late.
 type settling struct {
 	queue closing
-	now   int64 // the latest time of the capture
-	past  map[packet.Endpoints]settled
-	order []pastKey // first in, first out
-	room  fifo.Room[pastKey]
-	conn  trace.Connection // stands for that of a straggler
+	// over are connections of a file of which nothing more is to come, in that order.
+	over     []*flow
+	overRoom fifo.Room[*flow]
+	now      int64 // the latest time of the capture
+	past     map[packet.Endpoints]settled
+	order    []pastKey // first in, first out
+	room     fifo.Room[pastKey]
+	conn     trace.Connection // stands for that of a straggler
 }
 
 // closed is a connection or an association that has closed.
@@ -202,6 +209,26 @@ func (r *Run) closing(fl *flow) {
 		r.settling.tidy(2 * (r.flows.n + len(r.assocs.all)))
 		heap.Push(&r.settling.queue, c)
 	}
+	if r.opt.Linger == 0 && fl.conn.Over() {
+		s := &r.settling
+		s.overRoom.Push(&s.over, fl)
+		if len(s.over) > r.maxOver {
+			s.now = max(s.now, r.totals.LastTime)
+			r.settleOver(len(s.over) - r.maxOver)
+			s.forget()
+		}
+	}
+}
+
+// settleOver settles the n connections that have been over for longest.
+func (r *Run) settleOver(n int) {
+	s := &r.settling
+	for _, fl := range s.over[:n] {
+		if !fl.conn.Finished() {
+			r.settle(&closed{flow: fl})
+		}
+	}
+	s.overRoom.Drop(&s.over, n)
 }
 
 // tidy drops those that have ended in another way, once there are more than n in the queue.

@@ -122,6 +122,53 @@ func TestSettle_WhenClosed(t *testing.T) {
 	}
 }
 
+// TestSettle_File: in a file, too, connections are settled when many are over. Their records are
+// those that they have if all stay to the end, and a straggler opens no connection.
+func TestSettle_File(t *testing.T) {
+	const conns, closed = 60, 16
+	var parts [][]capture.Frame
+	for i := range conns {
+		parts = append(parts, at(i, int64(i)*second, func(t *tracetest.TCP) { t.Play(small(i % 2)); t.Close() }))
+	}
+	var straggler tracetest.TCP
+	straggler.Handshake()
+	straggler.Play(small(0))
+	straggler.Close()
+	straggler.Wait(second / 2)
+	straggler.Ack(0)
+	late := tracetest.Net{Pair: conns - closed - 4, ISN: [2]uint32{1000, 2000}}.Frames(straggler.Packets)
+	fs := tracetest.Number(append(merged(parts...), late[len(late)-1]))
+	fs[len(fs)-1].Time = fs[len(fs)-2].Time + 1
+	read := func(closed int) (*settler, int) {
+		s, most := new(settler), 0
+		run := pipeline.New(pipeline.Options{}, s)
+		run.SetMaxOver(closed)
+		for i := range fs {
+			run.Frame(&fs[i])
+			most = max(most, run.Tracked())
+		}
+		s.Conns, s.Totals = run.Finish(), run.Totals()
+		return s, most
+	}
+	got, most := read(closed)
+	want, all := read(conns)
+	if most > closed+1 || all != conns {
+		t.Errorf("up to %d connections in memory, without the bound %d", most, all)
+	}
+	last := len(fs) - 1
+	if n := got.FrameConn[last]; n != conns-closed-4 || want.FrameConn[last] != n {
+		t.Errorf("the straggler is of connection %d, without the bound %d", n, want.FrameConn[last])
+	}
+	if got.Totals != want.Totals {
+		t.Errorf("%+v, without the bound %+v", got.Totals, want.Totals)
+	}
+	for i, c := range want.Conns {
+		if diff := cmp.Diff(tracetest.Summary(c), tracetest.Summary(got.Conns[i])); diff != "" && c.Number != conns-closed-4 {
+			t.Errorf("connection %d: %s", i, diff)
+		}
+	}
+}
+
 // TestSettle_Waits: while octets are missing a closed connection waits longer for them.
 func TestSettle_Waits(t *testing.T) {
 	d := small(0)
