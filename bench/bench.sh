@@ -8,6 +8,7 @@
 #   plain       MTU 1500 and 9000 against cat, capinfos and tcptrace
 #   crowds      thousands of connections, bulk and messages of all kinds, against cat
 #               and against 64 connections
+#   turnover    connections that come and go, and many that are open at once
 #   tshark      the summary, lines and JSON against tshark
 #   filters     -Y, -T fields and -z io,stat against dissect and tshark
 #   shapes      many connections, loss, markers... against the plain capture,
@@ -31,6 +32,7 @@
 #   CEILING          a program that reads a capture, verifies its CRCs, and does no more
 #   OTHER            a folder with captures of another generator for crowds: other64.pcap
 #                    and other10000.pcap
+#   MILLION=1000000  so many connections in a further capture for turnover, of 1.5 kB each
 #   BIN              an iwdissect binary to use instead of building one
 #
 # All commands of a table run in turn, round by round, on files in the page cache.
@@ -43,7 +45,7 @@ export LC_ALL=C
 bench=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$bench")
 
-sections=(plain crowds tshark filters shapes compressed start processors growth pictures)
+sections=(plain crowds turnover tshark filters shapes compressed start processors growth pictures)
 SIZE=${SIZE:-1GB} SMALL=${SMALL:-100MB} PACKED=${PACKED:-300MB}
 ROUNDS=${ROUNDS:-7} PEER_ROUNDS=${PEER_ROUNDS:-1}
 DIR=${DIR:-${TMPDIR:-/tmp}/iwdissect-bench}
