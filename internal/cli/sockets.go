@@ -86,7 +86,11 @@ func (o *socketOptions) reach(ctx context.Context, r *sockets, opt peer.Options)
 	}
 	timed, cancel := context.WithTimeoutCause(ctx, dialTime, errors.New("nobody answers"))
 	defer cancel()
-	a, err := r.associate(timed, player.AssociationOf(o.played(), 0, o.side))
+	c := player.AssociationOf(o.played(), 0, o.side)
+	if o.side == synth.Client {
+		c.SrcPort = peer.DynamicPort() // the server tells clients apart by it, and so does who reads a capture
+	}
+	a, err := r.associate(timed, c)
 	if err != nil {
 		return nil, err
 	}
