@@ -21,7 +21,7 @@ func TestShape(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close() //nolint:errcheck // only read from
+	defer c.Close()
 	conns := 0
 	for e, err := range c.Events(iwdissect.Connections | iwdissect.Findings) {
 		if err != nil {
