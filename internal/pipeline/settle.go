@@ -31,8 +31,10 @@ const (
 	// maxOver is how many connections of a file stay after both sides have closed them and know that.
 	// More of them take memory, and only copies can still come of them.
 	maxOver = 1 << 12
-	// maxSettled bounds the settled connections whose stragglers are recognised.
-	maxSettled = 1 << 15
+	// maxSettled bounds the settled connections whose stragglers are recognised. In a live capture
+	// they have waited already.
+	maxSettled     = 1 << 13
+	maxSettledFile = 1 << 15
 )
 
 // settling are the connections that have closed, and those that were settled of late.
@@ -118,13 +120,17 @@ func (r *Run) Settle(now int64) {
 		}
 		heap.Pop(&s.queue)
 	}
-	s.forget()
+	r.forget()
 }
 
 // forget forgets the settled connections whose ports may be used again, and those beyond the
 // bound.
-func (s *settling) forget() {
-	for len(s.order) > 0 && (s.order[0].until <= s.now || len(s.order) > maxSettled) {
+func (r *Run) forget() {
+	s, most := &r.settling, maxSettled
+	if r.opt.Linger == 0 {
+		most = maxSettledFile
+	}
+	for len(s.order) > 0 && (s.order[0].until <= s.now || len(s.order) > most) {
 		k := s.order[0]
 		s.room.Drop(&s.order, 1)
 		if s.past[k.ends].number == k.number {
@@ -154,7 +160,7 @@ func (r *Run) settleClosed(n int) (settled int) {
 		}
 		heap.Pop(&s.queue)
 	}
-	s.forget()
+	r.forget()
 	return settled
 }
 
@@ -215,7 +221,7 @@ func (r *Run) closing(fl *flow) {
 		if len(s.over) > r.maxOver {
 			s.now = max(s.now, r.totals.LastTime)
 			r.settleOver(len(s.over) - r.maxOver)
-			s.forget()
+			r.forget()
 		}
 	}
 }
