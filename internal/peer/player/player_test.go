@@ -240,6 +240,11 @@ var otherwise = []string{
 	"SCTP-DDP-STREAMS-02", "SCTP-TSN-01", "TCP-FIN-STARTUP-01",
 }
 
+// timed is the advice by scenario that sockets sometimes get and the made trace does not: a
+// Reply and the Terminate right behind it are read in one piece, which the capture of a socket
+// shows as one segment.
+var timed = map[string]string{"MPA-ERR-CLOSE4-01": "ADV-EARLY-FPDU"}
+
 // TestPlay_Faulty: the captures of both sides show the faults of the scenarios of rules.
 func TestPlay_Faulty(t *testing.T) {
 	few := []string{"DDP-STAG-02", "DDP-DV-01", "DDP-UNTAG-MSN-01", "MPA-CRC-VALUE-01", "MPA-MARKER-PTR-01", "RDMAP-READRESP-LEN-01", "RDMAX-AREQ-ALIGN-01", "MPA-PDLEN-01", "SCTP-CRC-01", "SCTP-DDP-CTL-02", "SCTP-DDP-ENH-01"}
@@ -260,9 +265,8 @@ func TestPlay_Faulty(t *testing.T) {
 					}
 				}
 				for _, id := range got {
-					// Which side closes first, and whether it says why, may differ: both pieces of
-					// advice are about that.
-					if id != "ADV-SILENT-CLOSE" && id != "ADV-EARLY-FPDU" && !slices.Contains(want, id) {
+					// Which side closes first, and whether it says why, may differ.
+					if id != "ADV-SILENT-CLOSE" && id != timed[s.Name] && !slices.Contains(want, id) {
 						t.Errorf("the capture of side %d breaks %s, the made trace %q", side, id, want)
 					}
 				}
