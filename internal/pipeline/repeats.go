@@ -49,7 +49,7 @@ func (r *repeats) remember(e packet.Endpoints, was settled, now int64) {
 
 // expire forgets those whose ports may be used again with any number, and those beyond the bound.
 func (r *repeats) expire(now int64) {
-	for len(r.order) > 0 && (r.order[0].until <= now || len(r.order) >= maxSettled) {
+	for len(r.order) > 0 && (r.order[0].until <= now || len(r.order) >= maxSettledFile) {
 		k := r.order[0]
 		r.room.Drop(&r.order, 1)
 		r.forget(k.ends, k.number)

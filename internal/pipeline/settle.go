@@ -31,9 +31,10 @@ const (
 	// maxOver is how many connections of a file stay after both sides have closed them and know that.
 	// More of them take memory, and only copies can still come of them.
 	maxOver = 1 << 12
-	// maxSettled bounds the settled connections whose stragglers are recognised. In a live capture
-	// they have waited already.
-	maxSettled     = 1 << 13
+	// maxSettled bounds the settled connections of a live capture whose stragglers are recognised:
+	// each has waited for its linger time before, and memory must not grow with the time.
+	maxSettled = 1 << 13
+	// maxSettledFile is the same for a file, whose connections are settled as soon as others are.
 	maxSettledFile = 1 << 15
 )
 
