@@ -92,7 +92,7 @@ func (o *socketOptions) reach(ctx context.Context, r *sockets, opt peer.Options)
 	}
 	a, err := r.associate(timed, c)
 	if err != nil {
-		return nil, err
+		return nil, o.absent(err)
 	}
 	p, err := a.Peer(0, opt)
 	if err != nil {
@@ -103,9 +103,19 @@ func (o *socketOptions) reach(ctx context.Context, r *sockets, opt peer.Options)
 		over, now := context.WithCancel(ctx)
 		now()
 		_, _ = p.End(over)
-		return nil, err
+		return nil, o.absent(err)
 	}
 	return p, nil
+}
+
+// absent is what a session ends with whose peer is not there: a client fails, a server goes on
+// with others.
+func (o *socketOptions) absent(err error) error {
+	if o.side == synth.Client {
+		return err
+	}
+	o.s.warn(err)
+	return errFindings
 }
 
 // single speaks rping, or does nothing but answer, on one connection.

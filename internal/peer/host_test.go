@@ -269,6 +269,21 @@ func TestHost_Restart(t *testing.T) {
 	}
 }
 
+// TestHost_Brief: an association that is over before anybody waits for it was there.
+func TestHost_Brief(t *testing.T) {
+	h := listening(t)
+	s := newStranger(t, h, nil)
+	_, p := established(t, h, s)
+	s.end.Abort()
+	s.write(s.said())
+	if end, err := p.End(t.Context()); err != nil || end.Cause != rnic.ResetByPeer {
+		t.Error(end, err)
+	}
+	if err := p.Up(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestHost_Refused: nobody is there.
 func TestHost_Refused(t *testing.T) {
 	h := listening(t)

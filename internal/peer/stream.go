@@ -167,12 +167,13 @@ func (s *stream) arrived() bool {
 	return c.known && s.a.sock.Acknowledged(c.tsn)
 }
 
-// Up waits until the association of a peer over SCTP is there.
+// Up waits until the association of a peer over SCTP is there. One that came and is over
+// already was there: whoever waits may be slower than the other side.
 func (p *Peer) Up(ctx context.Context) error {
 	if p.stream == nil {
 		return nil
 	}
-	err := p.Wait(ctx, func(*rnic.Endpoint) bool { return p.stream.a.sock.Established() })
+	err := p.Wait(ctx, func(*rnic.Endpoint) bool { return p.stream.a.sock.CameUp() })
 	if errors.Is(err, ErrOver) {
 		if _, failed := p.End(ctx); failed != nil {
 			return failed

@@ -38,6 +38,7 @@ type Association struct {
 	rtoAt   int64
 	path    int
 
+	cameUp      bool // it is established, or was
 	closing     bool // SHUTDOWN is wanted
 	peerClosing bool // SHUTDOWN came in
 	aborted     bool // ABORT came in
@@ -267,6 +268,12 @@ func (a *Association) Tick(now int64) {
 
 // Established reports whether the handshake is over, on this side.
 func (a *Association) Established() bool { return a.state == established }
+
+// CameUp reports whether the association is established, or was before it ended.
+func (a *Association) CameUp() bool { return a.cameUp }
+
+// establish notes that both sides know each other.
+func (a *Association) establish() { a.state, a.cameUp, a.retries = established, true, 0 }
 
 // Closed reports whether nothing more will be sent.
 func (a *Association) Closed() bool { return a.state >= done && len(a.push) == 0 }

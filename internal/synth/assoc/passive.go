@@ -23,7 +23,7 @@ func Answer(c Config, peer *sctp.Init, cookie []byte) []byte {
 func Accept(c Config, peer *sctp.Init) *Association {
 	a := New(c)
 	a.peer(peer)
-	a.state = established
+	a.establish()
 	return a
 }
 

@@ -139,12 +139,13 @@ func (a *Association) handshake(now int64, c *sctp.Chunk) {
 		a.cookieEcho(now)
 	case sctp.TypeCookieEcho:
 		if a.state == listening || a.state == established {
-			a.state, a.retries = established, 0
+			a.establish()
 			a.control(a.peerTag, sctp.New(sctp.TypeCookieAck, 0, nil))
 		}
 	case sctp.TypeCookieAck:
 		if a.state == cookieEchoed {
-			a.state, a.retries, a.rtoAt = established, 0, 0
+			a.establish()
+			a.rtoAt = 0
 		}
 	default:
 	}
