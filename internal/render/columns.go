@@ -3,7 +3,6 @@ package render
 import (
 	"io"
 
-	"github.com/olekukonko/tablewriter/pkg/twwidth"
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 )
@@ -74,7 +73,7 @@ func (c *columns) row(r *tw.RowContext) {
 	blanks := 0 // before the next cell
 	for i := range len(r.Widths) {
 		cell := r.Current[i]
-		fill := r.Widths.Get(i) - twwidth.Width(cell.Data) - len(gutter)
+		fill := r.Widths.Get(i) - columnsOf(cell.Data) - len(gutter)
 		if cell.Align == tw.AlignRight {
 			blanks, fill = blanks+fill, 0
 		}

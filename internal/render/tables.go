@@ -127,7 +127,8 @@ func beside(w io.Writer, cs []*trace.Connection, parts ...func(io.Writer, []*tra
 }
 
 // uncached ends the memory of widths that all tables share: to wait for each other to
-// look one up takes longer than to add up a few letters.
+// look one up takes longer than to add up a few letters. It is called before any width
+// is asked for, since the package does not guard the change against readers.
 var uncached = sync.OnceFunc(func() { twwidth.SetCacheCapacity(0) })
 
 // table writes a table. left are the columns that are aligned to the left; under is

@@ -177,6 +177,7 @@ func escapeLen(s string) int {
 func columnsOf(s string) int {
 	for i := range len(s) {
 		if s[i] < 0x20 || s[i] >= 0x7f {
+			uncached()
 			return twwidth.Width(s)
 		}
 	}
