@@ -110,7 +110,7 @@ func TestConnections_AreThoseOfDissect(t *testing.T) {
 			all = append(all, conn)
 		}
 		slices.SortFunc(all, func(a, b *trace.Connection) int { return cmp.Compare(a.Number, b.Number) })
-		r.Connections(all)
+		r.Connections(slices.Values(all))
 	})
 }
 

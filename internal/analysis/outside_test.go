@@ -163,7 +163,7 @@ func watch(t *testing.T, ps []tracetest.Packet) (*moments, []*trace.Connection) 
 	if err := run.Read(tracetest.Source(tracetest.Net{}.Frames(ps))); err != nil {
 		t.Fatal(err)
 	}
-	return m, run.Finish()
+	return m, run.Finish().Collect()
 }
 
 // TestStartup_KnownWithItsHead sends a Request in two segments. With the key and

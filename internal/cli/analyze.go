@@ -255,7 +255,7 @@ func (in *input) narrow(s *render.Summary, sel *pipeline.Selection) {
 	if !in.any() {
 		return
 	}
-	of := len(s.Connections)
+	of := s.Connections.Len()
 	s.Connections = selected(sel, s.Connections)
 	if in.worst > 0 {
 		r := newRanking(sel)
@@ -266,7 +266,7 @@ func (in *input) narrow(s *render.Summary, sel *pipeline.Selection) {
 		s.Connections = selected(sel, s.Connections)
 		s.Found.Only(sel.Conn)
 	}
-	s.Selected = fmt.Sprintf("%d of %d iWARP connections", len(s.Connections), of)
+	s.Selected = fmt.Sprintf("%d of %d iWARP connections", s.Connections.Len(), of)
 }
 
 func (o *analyzeOptions) summary(run *pipeline.Run, name, format string, look appearance) *render.Summary {
@@ -320,7 +320,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 		list := selectedFindings(sel, found.list())
 		locate(src, list)
 		if o.any() {
-			doc.Selected(len(cs))
+			doc.Selected(cs.Len())
 		}
 		if o.unjudged {
 			ds.all(cs)

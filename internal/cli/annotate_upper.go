@@ -72,7 +72,7 @@ func (a *annotation) layers() map[uint64]string {
 	run := pipeline.New(opt, nil)
 	_ = run.Read(src.Source) // see above
 	all := map[uint64]string{}
-	for _, c := range run.Finish() {
+	for c := range run.Finish().All() {
 		if c.Upper != nil {
 			all[c.Number] = c.Upper.Protocol
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
@@ -210,7 +211,12 @@ func (v *checkView) open(fs []conformance.Finding) (out []conformance.Finding) {
 
 func (v *checkView) ended(cs []*trace.Connection) {
 	if c := &v.checked; v.whole() {
-		c.Connections = append(c.Connections, cs[:min(len(cs), max(mostLiveVerdicts-len(c.Connections), 0))]...)
+		if c.Connections == nil {
+			c.Connections = new(ended.List)
+		}
+		for _, t := range cs[:min(len(cs), max(mostLiveVerdicts-c.Connections.Len(), 0))] {
+			c.Connections.Add(t, 0)
+		}
 	}
 }
 
@@ -224,7 +230,7 @@ func (v *checkView) close() bool {
 		}
 	}
 	slices.SortStableFunc(c.Findings, func(a, b render.Finding) int { return byFrame(&a, &b) })
-	sortConnections(c)
+	sortVerdicts(c)
 	v.run.decided.mark(c.names, &c.Checked)
 	if v.dropped > 0 {
 		v.run.s.warn(fmt.Errorf("%s: %d findings are not in the reports that are written at the end: too many of them", c.File, v.dropped))

@@ -121,7 +121,7 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 	}
 	for _, p := range j.parts {
 		if c.Selected {
-			p.Selected(len(c.Connections))
+			p.Selected(c.Connections.Len())
 		}
 		p.EndChecked(&c.Checked)
 	}
@@ -181,12 +181,11 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 		c.Others = run.Others()
 	}
 	locate(src, c.Findings)
-	sortConnections(c)
+	sortVerdicts(c)
 	return c
 }
 
-// sortConnections sorts what is known of connections by their numbers.
-func sortConnections(c *checkedCapture) {
-	slices.SortFunc(c.Connections, func(a, b *trace.Connection) int { return cmp.Compare(a.Number, b.Number) })
+// sortVerdicts sorts the verdicts on connections by their numbers.
+func sortVerdicts(c *checkedCapture) {
 	slices.SortStableFunc(c.Verdicts, func(a, b render.ConnVerdicts) int { return cmp.Compare(a.Conn, b.Conn) })
 }

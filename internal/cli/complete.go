@@ -225,7 +225,7 @@ func completeConns(cmd *cobra.Command, args []string, word string) ([]string, co
 		run := pipeline.New(pipeline.Options{Count: completionFrames, Brief: true}, nil)
 		_ = run.Read(&until{src.Source, func() bool { return time.Now().After(end) }}) // what was read is offered
 		_ = src.Close()                                                                // only read from
-		for _, c := range run.Finish() {
+		for c := range run.Finish().All() {
 			offer := strconv.FormatUint(c.Number, 10) + "\t" + c.Side[0].Addr.String() + " > " + c.Side[1].Addr.String()
 			if !slices.Contains(offers, offer) {
 				offers = append(offers, offer)

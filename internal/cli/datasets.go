@@ -12,6 +12,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/dataset"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/points"
 	"github.com/iwdissect/iwdissect/internal/render"
@@ -187,7 +188,7 @@ func bySeverity(counts [conformance.Error + 1]int) map[string]int64 {
 }
 
 // add writes connections, findings and diagnoses.
-func (o *outcome) add(w *dataset.Writer, cs []*trace.Connection, ds *diagnose.Summary) {
+func (o *outcome) add(w *dataset.Writer, cs *ended.List, ds *diagnose.Summary) {
 	var found map[uint64]*dataset.Counts
 	if o.tally != nil {
 		found = map[uint64]*dataset.Counts{}
@@ -211,7 +212,7 @@ func (o *outcome) add(w *dataset.Writer, cs []*trace.Connection, ds *diagnose.Su
 		}
 		c[f.Severity] += int64(1 + f.Further())
 	}
-	w.Connections(cs, found)
+	w.Connections(cs.All(), found)
 	if ds != nil {
 		w.Diagnoses(ds.List())
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -107,7 +108,7 @@ func (t *pduTables) Transaction(x *trace.Transaction) {
 }
 
 // Connections writes the connections of a capture.
-func (t *pduTables) Connections(cs []*trace.Connection) {
+func (t *pduTables) Connections(cs iter.Seq[*trace.Connection]) {
 	if t.w != nil {
 		t.w.Connections(cs, nil)
 	}

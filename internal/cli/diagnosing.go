@@ -5,6 +5,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -62,8 +63,8 @@ func (d *diagnosing) Connection(c *trace.Connection, fs []conformance.Finding, v
 }
 
 // all diagnoses connections that were not judged.
-func (d *diagnosing) all(cs []*trace.Connection) {
-	for _, c := range cs {
+func (d *diagnosing) all(cs *ended.List) {
+	for c := range cs.All() {
 		d.Connection(c, nil, nil)
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -131,7 +132,7 @@ type dissectSink interface {
 	// Capture begins a capture; point is "" if it is none of a point.
 	Capture(name, point string)
 	Finding(*conformance.Finding)
-	Connections([]*trace.Connection)
+	Connections(iter.Seq[*trace.Connection])
 	// Beside has it write beside the work.
 	Beside()
 	Close() error
@@ -140,7 +141,7 @@ type dissectSink interface {
 // lines is the text form: it has no connection records.
 type lines struct{ *render.Lines }
 
-func (lines) Connections([]*trace.Connection) {}
+func (lines) Connections(iter.Seq[*trace.Connection]) {}
 
 // sink makes what writes the chosen format.
 func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
@@ -332,7 +333,7 @@ func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink) (f
 	if g != nil {
 		sel.Matching(passedOn{g})
 	}
-	sink.Connections(selected(sel, cs))
+	sink.Connections(selected(sel, cs).All())
 	if err := tables.end(run, errs); err != nil {
 		tell(err)
 	}

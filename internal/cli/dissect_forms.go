@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -215,9 +216,9 @@ type shaped struct{ shapedSink }
 
 // Capture, Finding, Connections and Beside make it a sink of dissect: what it writes knows
 // no captures and no connections.
-func (shaped) Capture(_, _ string)             {}
-func (shaped) Connections([]*trace.Connection) {}
-func (shaped) Beside()                         {}
+func (shaped) Capture(_, _ string)                     {}
+func (shaped) Connections(iter.Seq[*trace.Connection]) {}
+func (shaped) Beside()                                 {}
 
 // Finding passes on a finding, where a column asks for it.
 func (s shaped) Finding(f *conformance.Finding) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path/filepath"
 	"strings"
 
@@ -238,15 +239,15 @@ func (e *exporting) LeftOut() {
 // silent prints nothing.
 type silent struct{}
 
-func (silent) PDU(*trace.PDU)                  {}
-func (silent) Gap(*trace.GapEvent)             {}
-func (silent) Transaction(*trace.Transaction)  {}
-func (silent) Frame(*pipeline.Frame)           {}
-func (silent) Finding(*conformance.Finding)    {}
-func (silent) Capture(_, _ string)             {}
-func (silent) Connections([]*trace.Connection) {}
-func (silent) Beside()                         {}
-func (silent) Close() error                    { return nil }
+func (silent) PDU(*trace.PDU)                          {}
+func (silent) Gap(*trace.GapEvent)                     {}
+func (silent) Transaction(*trace.Transaction)          {}
+func (silent) Frame(*pipeline.Frame)                   {}
+func (silent) Finding(*conformance.Finding)            {}
+func (silent) Capture(_, _ string)                     {}
+func (silent) Connections(iter.Seq[*trace.Connection]) {}
+func (silent) Beside()                                 {}
+func (silent) Close() error                            { return nil }
 
 // export writes files, now that all of the capture was read by a run. Of a capture in which
 // there was nothing to read no file is written.

@@ -48,7 +48,7 @@ func (o *checkOptions) exhibit(opt pipeline.Options, u *unit, c *checkedCapture)
 	if e.Done() {
 		return
 	}
-	opt.OnError = nil // reported the first time
+	opt.OnError, opt.NoRecords = nil, true // errors were reported the first time
 	opt.Saw = func(_ uint64, ns int64) { e.Saw(ns) }
 	src, err := o.open(u, o.s)
 	if err == nil {

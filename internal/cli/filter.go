@@ -136,7 +136,7 @@ func (k foresight) scout(
 ) {
 	src, err := open(&opt)
 	opt.OnError, opt.Saw, opt.Opened = nil, nil, nil
-	opt.Brief = true
+	opt.Brief, opt.NoRecords = true, true
 	scout := &scouting{foresight: k}
 	scout.Engine = partly(conformance.New(conformance.Options{Enabled: enabled, OnBug: func(string, any) {}, OnFinding: scout.finding}, nil), &opt)
 	k.within.watch(&opt)

@@ -290,7 +290,7 @@ func (o *followOptions) one(opt pipeline.Options, files []string) error {
 	if g != nil {
 		sel.Matching(passedOn{g})
 	}
-	sink.Connections(selected(sel, cs))
+	sink.Connections(selected(sel, cs).All())
 	if err := brokenPipe(sink.Close()); err != nil {
 		return err
 	}

@@ -401,14 +401,14 @@ func (c *session) idle() {
 	if c.sink.engine != nil {
 		c.sink.engine.Compare(now)
 	}
-	c.view.ended(selected(c.sel, c.sink.over)) // also for findings that are on no connection that ends now
+	c.view.ended(picks(c.sel, c.sink.over)) // also for findings that are on no connection that ends now
 	c.forget()
 }
 
 // over shows the connections that have ended.
 func (c *session) over() {
 	if len(c.sink.over) > 0 {
-		c.view.ended(selected(c.sel, c.sink.over))
+		c.view.ended(picks(c.sel, c.sink.over))
 		c.forget()
 	}
 }

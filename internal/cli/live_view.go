@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,7 +144,7 @@ func (v *liveRecords) sink() pipeline.Sink {
 func (v *liveRecords) keep() conformance.Sink       { return nil }
 func (v *liveRecords) refresh(time.Time)            {}
 func (v *liveRecords) erase()                       {}
-func (v *liveRecords) ended(cs []*trace.Connection) { v.records.Connections(cs) }
+func (v *liveRecords) ended(cs []*trace.Connection) { v.records.Connections(slices.Values(cs)) }
 
 func (v *liveRecords) finish(string) {
 	if err := v.c.stats.show(v.records, v.c.out); err != nil {

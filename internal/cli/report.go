@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
@@ -175,14 +176,14 @@ func (o *reportOptions) wanted() func(uint64) bool {
 
 // chosenOf are the connections to look at closely. What can be read only once has no others than
 // those that there was room for.
-func (o *reportOptions) chosenOf(survey *report.Survey, details *report.Details, cs []*trace.Connection, once bool) (chosen []uint64) {
+func (o *reportOptions) chosenOf(survey *report.Survey, details *report.Details, cs *ended.List, once bool) (chosen []uint64) {
 	if once {
-		cs = slices.DeleteFunc(slices.Clone(cs), func(c *trace.Connection) bool { return !details.Has(c.Number) })
+		cs = cs.Only(func(c *trace.Connection) bool { return details.Has(c.Number) })
 	}
 	if o.conns == "" {
 		return survey.Choose(o.closer, cs)
 	}
-	for _, c := range cs {
+	for c := range cs.All() {
 		if o.chosen.Conn(c.Number) {
 			chosen = append(chosen, c.Number)
 		}
@@ -192,12 +193,12 @@ func (o *reportOptions) chosenOf(survey *report.Survey, details *report.Details,
 }
 
 // unknown says what --conn names and the capture does not have, or not in the page.
-func (o *reportOptions) unknown(cs []*trace.Connection) (notes []string) {
+func (o *reportOptions) unknown(cs *ended.List) (notes []string) {
 	if o.conns == "" {
 		return nil
 	}
 	n := 0
-	for _, c := range cs {
+	for c := range cs.All() {
 		if o.chosen.Conn(c.Number) {
 			n++
 		}
@@ -214,7 +215,7 @@ func (o *reportOptions) unknown(cs []*trace.Connection) (notes []string) {
 // again reads a capture again for what the first reading has not of the chosen connections. What
 // is wrong with the file was reported the first time.
 func (o *reportOptions) again(details *report.Details, judged bool, opt pipeline.Options, u *unit) {
-	opt.OnError = nil
+	opt.OnError, opt.NoRecords = nil, true
 	o.upper(&opt)
 	memory := account(&opt)
 	var sink pipeline.Sink = details

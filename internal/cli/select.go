@@ -10,6 +10,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
@@ -153,7 +154,15 @@ func both(f, g func(uint64, int64)) func(uint64, int64) {
 }
 
 // selected are the connections that a selection has.
-func selected(s *pipeline.Selection, cs []*trace.Connection) []*trace.Connection {
+func selected(s *pipeline.Selection, cs *ended.List) *ended.List {
+	if s.All() {
+		return cs
+	}
+	return cs.Only(s.Has)
+}
+
+// picks are those of some connections that a selection has.
+func picks(s *pipeline.Selection, cs []*trace.Connection) []*trace.Connection {
 	if s.All() {
 		return cs
 	}

@@ -97,6 +97,7 @@ func (a *statsAlone) one(opt pipeline.Options, u *unit, sole bool) *gathered {
 	if keep := st.findings(); keep != nil {
 		judges = judgeFor(u.name, nil, keep, memory, tell, st.finding()).of(&opt)
 	}
+	opt.NoRecords = true
 	run := pipeline.New(opt, st.beside(judges))
 	if sole {
 		a.pager.ends(run.Stop)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -63,9 +64,9 @@ func (r *ranking) Connection(c *trace.Connection, fs []conformance.Finding, _ []
 }
 
 // worst are the n worst of the connections.
-func (r *ranking) worst(n int, cs []*trace.Connection) map[uint64]bool {
-	all := make([]*troubles, 0, len(cs))
-	for _, c := range cs {
+func (r *ranking) worst(n int, cs *ended.List) map[uint64]bool {
+	all := make([]*troubles, 0, cs.Len())
+	for c := range cs.All() {
 		t := r.of(c.Number)
 		for d := range c.Flow {
 			t.packets += c.Flow[d].Retransmitted + c.Flow[d].Gaps

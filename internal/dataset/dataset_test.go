@@ -144,11 +144,11 @@ func write(t *testing.T, dir, point string, shard Shard, file string) *run {
 	if err := p.Read(src); err != nil {
 		t.Fatal(err)
 	}
-	r.conns, r.totals = p.Finish(), p.Totals()
+	r.conns, r.totals = p.Finish().Collect(), p.Totals()
 	for i := range r.findings {
 		w.Finding(&r.findings[i], Decided{})
 	}
-	w.Connections(r.conns, map[uint64]*Counts{})
+	w.Connections(slices.Values(r.conns), map[uint64]*Counts{})
 	w.Diagnoses(r.summary.List())
 	m := &Manifest{Command: "test", Counters: Count(&r.totals)}
 	if err := w.Commit(m); err != nil {

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -119,11 +120,11 @@ func (*Writer) Gap(*trace.GapEvent) {}
 func (*Writer) Frame(*pipeline.Frame) {}
 
 // Connections writes the connections. found counts the findings of each; nil: no rules were asked.
-func (w *Writer) Connections(cs []*trace.Connection, found map[uint64]*Counts) {
+func (w *Writer) Connections(cs iter.Seq[*trace.Connection], found map[uint64]*Counts) {
 	if w.connections == nil {
 		return
 	}
-	for _, c := range cs {
+	for c := range cs {
 		var counts *Counts
 		if found != nil {
 			if counts = found[c.Number]; counts == nil {

@@ -51,7 +51,7 @@ func analyse(t *testing.T, octets []byte) []*trace.Connection {
 	if err := r.Read(f); err != nil {
 		t.Fatal(err)
 	}
-	return r.Finish()
+	return r.Finish().Collect()
 }
 
 // spoken are the diagnoses of delays in a capture, each in four lines.

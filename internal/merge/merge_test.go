@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,14 +67,14 @@ func write(t testing.TB, dir, point, file string, shard dataset.Shard, code int)
 	if err := run.Read(src); err != nil {
 		t.Fatal(err)
 	}
-	cs := run.Finish()
+	cs := run.Finish().Collect()
 	counts := map[string]int64{}
 	for i := range j.findings {
 		f := &j.findings[i]
 		w.Finding(f, dataset.Decided{})
 		counts[f.Severity.String()] += int64(1 + f.Further())
 	}
-	w.Connections(cs, map[uint64]*dataset.Counts{})
+	w.Connections(slices.Values(cs), map[uint64]*dataset.Counts{})
 	w.Diagnoses(j.summary.List())
 	totals := run.Totals()
 	m := &dataset.Manifest{

@@ -43,7 +43,7 @@ func watch(tb testing.TB, r *Recorder, fs []capture.Frame) (conns []*trace.Conne
 	for i := range fs {
 		run.Frame(&fs[i])
 	}
-	conns = run.Finish()
+	conns = run.Finish().Collect()
 	r.Publish(State{Totals: run.Totals()})
 	return conns, found
 }

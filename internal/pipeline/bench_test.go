@@ -109,7 +109,7 @@ func TestSteadyStateAllocations(t *testing.T) {
 				t.Errorf("%v allocations a packet", n)
 			}
 			run.Frame(&rest[i])
-			c := run.Finish()
+			c := run.Finish().Collect()
 			if len(c) != 1 || c[0].Flow[0].CRCGood != 400 || c[0].Flow[0].CRCBad != 0 {
 				t.Fatalf("not all FPDUs found: %+v", c)
 			}

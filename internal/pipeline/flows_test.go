@@ -268,7 +268,7 @@ func TestFlows_SinkMakesNoDifference(t *testing.T) {
 		if err := run.Read(tracetest.Source(fs)); err != nil {
 			t.Fatal(err)
 		}
-		conns := run.Finish()
+		conns := run.Finish().Collect()
 		if run.Totals() != r.Totals || len(conns) != len(r.Conns) {
 			t.Fatalf("seed %d: %+v, with a sink %+v", seed, run.Totals(), r.Totals)
 		}

@@ -79,7 +79,7 @@ func FuzzPipeline(f *testing.F) {
 		r := new(tracerun.Result)
 		run := pipeline.New(opt, r)
 		_ = run.Read(src)
-		conns := run.Finish()
+		conns := run.Finish().Collect()
 		var octets int64
 		for _, p := range r.PDUs {
 			octets += p.Length

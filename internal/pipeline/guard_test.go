@@ -193,7 +193,7 @@ func TestGuard_Found(t *testing.T) {
 				if err := run.Read(f); err != nil {
 					t.Fatal(err)
 				}
-				cs := run.Finish()
+				cs := run.Finish().Collect()
 				if len(cs) != 1 || cs[0].Flow[0].FPDUs != count || cs[0].Flow[0].CRCGood != count {
 					t.Fatalf("not all FPDUs were found, or not all are right: %+v", cs)
 				}

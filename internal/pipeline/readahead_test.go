@@ -114,7 +114,7 @@ func bare(err error) string {
 // records are those of a run, as text.
 func records(r *pipeline.Run) string {
 	var out strings.Builder
-	for _, c := range r.Finish() {
+	for _, c := range r.Finish().Collect() {
 		c.ReadLatency, c.AtomicLatency, c.Side[0].SCTP, c.Side[1].SCTP = nil, nil, nil, nil
 		for i := range c.Flow {
 			if c.Flow[i].Waits == nil {

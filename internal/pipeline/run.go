@@ -13,6 +13,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/analysis"
 	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/readahead"
 	"github.com/iwdissect/iwdissect/internal/sctp"
@@ -99,9 +100,6 @@ const (
 	DefaultTotalReorder = 64 << 20
 	DefaultDecoder      = 256 << 20
 	DefaultMemory       = 1 << 30
-	// maxRecords is the number of ended connections that carried iWARP whose
-	// records are kept.
-	maxRecords = 100_000
 )
 
 // Sink receives what a run finds. PDUs, transactions and gaps come before the frame that
@@ -238,7 +236,7 @@ type Run struct {
 	assocs  *associations
 	live    uint64 // sessions of the associations in the table
 	totals  Totals
-	records []*trace.Connection // ended connections that carried iWARP
+	records ended.List // ended connections that carried iWARP
 	next    uint64
 	pkt     packet.Packet
 	frame   Frame
@@ -473,12 +471,11 @@ func (r *Run) keep(c *trace.Connection) {
 	if r.opt.NoRecords {
 		return
 	}
-	if len(r.records) >= maxRecords || r.memory.Scarce() {
+	if r.memory.Scarce() {
 		r.totals.RecordsDropped++
 		return
 	}
-	r.memory.Keep(recordWeight + analysis.Weight(record))
-	r.records = append(r.records, record)
+	r.memory.Keep(r.records.Add(record, recordWeight+analysis.Weight(record)))
 }
 
 // evict makes room: it settles connections that have closed, or if there are none ends those
@@ -492,9 +489,10 @@ func (r *Run) evict() {
 }
 
 // Finish ends all connections and returns those that carried iWARP, by number.
-func (r *Run) Finish() []*trace.Connection {
+func (r *Run) Finish() *ended.List {
 	r.env.End = r.totals.LastTime
 	r.memory.End()
+	r.records.Unpacked()
 	flows, lone := r.flows.all(), r.syns.order()
 	r.flows = newFlows()
 	for i, fl := range flows {
@@ -519,10 +517,7 @@ func (r *Run) Finish() []*trace.Connection {
 	if s, ok := r.sink.(Judge); ok && !r.stopped.Load() {
 		s.Finish()
 	}
-	slices.SortFunc(r.records, func(a, b *trace.Connection) int {
-		return int(int64(a.Number) - int64(b.Number)) //nolint:gosec // counts of connections
-	})
-	return r.records
+	return &r.records
 }
 
 // Open calls a function with each connection that carries iWARP and has not ended, in no

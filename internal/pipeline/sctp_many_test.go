@@ -58,7 +58,7 @@ func TestSCTP_ManyStreams(t *testing.T) {
 			t.Errorf("bound %d: %d evicted", bound, tot.Evicted)
 		}
 		t.Logf("bound %d: %d octets a session, %d evicted", bound, size>>16, tot.Evicted)
-		conns := run.Finish()
+		conns := run.Finish().Collect()
 		if len(conns) < 1<<16 {
 			t.Errorf("bound %d: %d connections", bound, len(conns))
 		}
@@ -83,7 +83,7 @@ func TestSCTP_ManySessions(t *testing.T) {
 	if tot.Sessions != 100_000 || tot.PDUs != 300_000 || tot.Evicted != 0 {
 		t.Errorf("%+v", tot)
 	}
-	conns := run.Finish()
+	conns := run.Finish().Collect()
 	if len(conns) != 100_000 || run.Totals().RecordsDropped != 0 {
 		t.Fatalf("%d connections", len(conns))
 	}
@@ -121,7 +121,7 @@ func TestSCTP_ManyAssociations(t *testing.T) {
 	if tot := run.Totals(); tot.Sessions != 10_000 || tot.Evicted == 0 {
 		t.Errorf("%+v", tot)
 	}
-	if conns := run.Finish(); len(conns) != 10_000 {
+	if conns := run.Finish().Collect(); len(conns) != 10_000 {
 		t.Errorf("%d connections", len(conns))
 	}
 }

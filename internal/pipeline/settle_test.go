@@ -56,7 +56,7 @@ func settle(t *testing.T, opt pipeline.Options, fs []capture.Frame) (s *settler,
 	}
 	left = run.Tracked()
 	s.closed = true
-	s.Conns = run.Finish()
+	s.Conns = run.Finish().Collect()
 	s.Totals = run.Totals()
 	return s, most, left
 }
@@ -147,7 +147,7 @@ func TestSettle_File(t *testing.T) {
 			run.Frame(&fs[i])
 			most = max(most, run.Tracked())
 		}
-		s.Conns, s.Totals = run.Finish(), run.Totals()
+		s.Conns, s.Totals = run.Finish().Collect(), run.Totals()
 		return s, most
 	}
 	got, most := read(closed)
@@ -166,6 +166,35 @@ func TestSettle_File(t *testing.T) {
 		if diff := cmp.Diff(tracetest.Summary(c), tracetest.Summary(got.Conns[i])); diff != "" && c.Number != conns-closed-4 {
 			t.Errorf("connection %d: %s", i, diff)
 		}
+	}
+}
+
+// TestRecords: there is a record of each of thousands of connections that came and went, and each
+// is what it would be alone.
+func TestRecords(t *testing.T) {
+	const conns = 30_000
+	d := small(0)
+	alone := tracerun.Run(t, pipeline.Options{}, at(0, 0, func(t *tracetest.TCP) { t.Play(d); t.Close() })).Conns[0]
+	run := pipeline.New(pipeline.Options{}, nil)
+	number, most := uint64(0), 0
+	for i := range conns {
+		for _, f := range at(i, int64(i)*second, func(t *tracetest.TCP) { t.Play(d); t.Close() }) {
+			number++
+			f.Number = number
+			run.Frame(&f)
+		}
+		most = max(most, run.Tracked())
+	}
+	records, next := run.Finish(), uint64(0)
+	for c := range records.All() {
+		if c.Number != next || c.Flow[0].FPDUs != alone.Flow[0].FPDUs || c.Flow[1].CRCGood != alone.Flow[1].CRCGood || c.Ending != alone.Ending ||
+			c.LastFrame-c.FirstFrame != alone.LastFrame-alone.FirstFrame || c.Side[1].Addr != alone.Side[1].Addr || len(c.Flow[0].Ops) != len(alone.Flow[0].Ops) {
+			t.Fatalf("connection %d: %+v, alone %+v", next, c, alone)
+		}
+		next++
+	}
+	if totals := run.Totals(); next != conns || records.Len() != conns || totals.RecordsDropped != 0 || totals.IWARP != conns || most > conns/2 {
+		t.Errorf("%d records, %d said, %d connections, %d dropped, up to %d in memory", next, records.Len(), totals.IWARP, totals.RecordsDropped, most)
 	}
 }
 

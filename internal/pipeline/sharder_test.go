@@ -39,7 +39,7 @@ func TestSharder(t *testing.T) {
 				for i := range fs {
 					r.Frame(&fs[i])
 				}
-				for _, c := range r.Finish() {
+				for _, c := range r.Finish().Collect() {
 					for d := range c.Flow {
 						w := &c.Flow[d]
 						f.FPDUs, f.Good, f.Chunks, f.Gaps = f.FPDUs+w.FPDUs, f.Good+w.CRCGood, f.Chunks+w.Chunks, f.Gaps+w.Gaps

@@ -42,7 +42,7 @@ func (s *stopper) read(t *testing.T, opt pipeline.Options) []*trace.Connection {
 	if err := s.run.Read(src); err != nil {
 		t.Fatal(err)
 	}
-	return s.run.Finish()
+	return s.run.Finish().Collect()
 }
 
 // TestRun_Stop: the current frame is the last one, and no connection ends.

@@ -52,7 +52,7 @@ func play(fs []capture.Frame, opt pipeline.Options, eager bool) (out []string) {
 	for i := range fs {
 		run.Frame(&fs[i])
 	}
-	for _, c := range run.Finish() {
+	for _, c := range run.Finish().Collect() {
 		out = append(out, written(c))
 	}
 	return append(append(out, s.frames...), fmt.Sprintf("%+v %+v", run.Totals(), *run.Others()))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -112,7 +113,7 @@ func (a *Analysis) Statistics(list func(io.Writer) error) { a.statistics = list 
 
 // End ends the entry of a capture. Failure says why it could not be read to its
 // end, if it could not.
-func (a *Analysis) End(t *pipeline.Totals, format string, cs []*trace.Connection, findings []Finding, ds *diagnose.Summary, failure string) {
+func (a *Analysis) End(t *pipeline.Totals, format string, cs *ended.List, findings []Finding, ds *diagnose.Summary, failure string) {
 	a.end(t, format, cs, findings, ds, failure, nil)
 }
 
@@ -123,14 +124,14 @@ func (a *Analysis) EndChecked(c *Checked) {
 }
 
 func (a *Analysis) end(
-	t *pipeline.Totals, format string, cs []*trace.Connection, findings []Finding, ds *diagnose.Summary, failure string, checked *Checked,
+	t *pipeline.Totals, format string, cs *ended.List, findings []Finding, ds *diagnose.Summary, failure string, checked *Checked,
 ) {
 	o := &a.obj
 	o.closeList()
 	a.diagnoses(ds)
 	o.key("connections")
 	o.openList()
-	for _, c := range cs {
+	for c := range cs.All() {
 		o.sep()
 		o.b = append(o.b, '\n')
 		o.open()

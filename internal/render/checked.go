@@ -6,8 +6,8 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
-	"github.com/iwdissect/iwdissect/trace"
 )
 
 // Checked is what became of a capture that was checked.
@@ -18,7 +18,7 @@ type Checked struct {
 	Totals       pipeline.Totals
 	// Others is what the capture holds besides iWARP; may be nil.
 	Others      *pipeline.Others
-	Connections []*trace.Connection
+	Connections *ended.List
 	// Findings in the order of their frames.
 	Findings []Finding
 	// Unlisted counts findings that are not among them, to bound memory, by severity.
@@ -106,7 +106,7 @@ func (c *Checked) Diagnoses() *diagnose.Summary {
 		found[conn] = at
 	}
 	c.diagnoses = &diagnose.Summary{Keep: c.Keep}
-	for _, t := range c.Connections {
+	for t := range c.Connections.All() {
 		c.diagnoses.Connection(t, c.open(found[t.Number]), nil)
 	}
 	if c.Others != nil && (c.Failure == "" || c.Totals.Frames > 0) {

@@ -54,7 +54,7 @@ func NewTextReport(w io.Writer, opt TextOptions) Report {
 func (r *textReport) Capture(c *Checked) error {
 	r.files++
 	if c.Selected {
-		r.conns += uint64(len(c.Connections))
+		r.conns += c.Connections.Count()
 	} else {
 		r.conns += c.Totals.IWARP
 	}
@@ -68,7 +68,7 @@ func (r *textReport) Capture(c *Checked) error {
 	r.suppressed += suppressed
 	r.config = c.Config
 	blocks := blocksOf(c.Findings, r.All)
-	v := Verdict{File: c.title(), Selected: c.Selected, Conns: uint64(len(c.Connections)), Totals: &c.Totals, Diagnoses: c.Diagnoses(), Brief: true, All: r.All, Width: r.Width, Bad: r.Paint}
+	v := Verdict{File: c.title(), Selected: c.Selected, Conns: c.Connections.Count(), Totals: &c.Totals, Diagnoses: c.Diagnoses(), Brief: true, All: r.All, Width: r.Width, Bad: r.Paint}
 	says := v.says()
 	if len(blocks) == 0 && known == 0 && !says {
 		return r.err

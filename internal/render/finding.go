@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -149,25 +148,47 @@ func byConnection(fs []Finding) iter.Seq2[uint64, []int32] {
 	}
 }
 
-// connectionNames names connections by transport and endpoints.
+// connectionNames names the connections that have findings, by transport and endpoints. Of
+// several with the same name, whether they have findings or not, each gets its number.
 func connectionNames(c *Checked) map[uint64]string {
-	all := slices.Clone(c.Connections)
-	for _, at := range byConnection(c.Findings) {
-		all = append(all, c.Findings[at[0]].Conn) // its record may be dropped
-	}
-	slices.SortStableFunc(all, func(a, b *trace.Connection) int { return cmp.Compare(a.Number, b.Number) })
+	var found []*trace.Connection
 	names, seen := map[uint64]string{}, map[string]int{}
-	for _, t := range all {
-		if names[t.Number] != "" {
-			continue
+	for conn, at := range byConnection(c.Findings) {
+		t := c.Findings[at[0]].Conn
+		found = append(found, t)
+		names[conn], seen[connectionName(t)] = "", 0
+	}
+	name := func(t *trace.Connection) {
+		s := connectionName(t)
+		if _, asked := seen[s]; !asked {
+			return
 		}
-		s := fmt.Sprintf("%s %s>%s", t.Transport, t.Side[trace.I2R].Addr, t.Side[trace.R2I].Addr)
-		if t.Transport == trace.SCTP {
-			s += fmt.Sprintf(" sid %d", t.SID)
+		s = counted(seen, s)
+		if _, asked := names[t.Number]; asked {
+			names[t.Number] = s
 		}
-		names[t.Number] = counted(seen, s)
+	}
+	for t := range c.Connections.All() {
+		for len(found) > 0 && found[0].Number <= t.Number {
+			if found[0].Number < t.Number { // its record was dropped
+				name(found[0])
+			}
+			found = found[1:]
+		}
+		name(t)
+	}
+	for _, t := range found {
+		name(t)
 	}
 	return names
+}
+
+func connectionName(t *trace.Connection) string {
+	s := fmt.Sprintf("%s %s>%s", t.Transport, t.Side[trace.I2R].Addr, t.Side[trace.R2I].Addr)
+	if t.Transport == trace.SCTP {
+		s += fmt.Sprintf(" sid %d", t.SID)
+	}
+	return s
 }
 
 // counted makes the second of a kind another one.

@@ -8,12 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
 // fingerprinted are the fingerprints of findings on connections.
 func fingerprinted(conns []*trace.Connection, fs ...conformance.Finding) []string {
-	c := &Checked{Connections: conns}
+	c := &Checked{Connections: ended.Of(conns...)}
 	for _, f := range fs {
 		c.Findings = append(c.Findings, Finding{Finding: f})
 	}

@@ -15,7 +15,7 @@ import (
 const all = "all"
 
 // several reports whether there is something to sum up.
-func (s *Summary) several() bool { return len(s.Connections) > 1 }
+func (s *Summary) several() bool { return s.Connections.Len() > 1 }
 
 func (s *Summary) operations(w io.Writer, cs []*trace.Connection) error {
 	var rows [][]string
@@ -81,7 +81,6 @@ func (s *Summary) latency(w io.Writer, cs []*trace.Connection) error {
 		add(conn, "read", c.ReadLatency, most)
 		add(conn, "atomic", c.AtomicLatency, most)
 	}
-	startups := new(trace.Latency)
 	for _, c := range cs {
 		conn := strconv.FormatUint(c.Number, 10)
 		if c.HasStartupLatency {
@@ -92,12 +91,7 @@ func (s *Summary) latency(w io.Writer, cs []*trace.Connection) error {
 		each(conn, c)
 	}
 	if s.several() {
-		for _, c := range s.Connections {
-			if c.HasStartupLatency {
-				startups.Add(c.StartupLatency)
-			}
-		}
-		add(all, "startup", startups, "-")
+		add(all, "startup", &s.overview().startups, "-")
 		each(all, s.sum())
 	}
 	return (&grid{title: "Latency", rows: rows, cols: []column{

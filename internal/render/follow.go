@@ -2,6 +2,7 @@ package render
 
 import (
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -312,11 +313,11 @@ func (f *Follow) announce(before *spoken) {
 }
 
 // Connections shows the end of the connection.
-func (f *Follow) Connections(cs []*trace.Connection) {
+func (f *Follow) Connections(cs iter.Seq[*trace.Connection]) {
 	f.flush()
 	f.messages.Close()
 	f.flush()
-	for _, c := range cs {
+	for c := range cs {
 		if !f.is(c) {
 			f.other(c.Number)
 			continue

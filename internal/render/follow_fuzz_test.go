@@ -46,7 +46,7 @@ func FuzzFollow(f *testing.F) {
 				}
 				run.Frame(&fr)
 			}
-			follow.Connections(run.Finish())
+			follow.Connections(run.Finish().All())
 			if err := follow.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,7 +172,7 @@ func TestFollow_Memory(t *testing.T) {
 		if after := some(80_000); after > before+1<<20 {
 			t.Errorf("%s: %d octets after 20,000 messages, %d after 100,000", name, before, after)
 		}
-		f.Connections([]*trace.Connection{c})
+		f.Connections(slices.Values([]*trace.Connection{c}))
 		if err := f.Close(); err != nil {
 			t.Error(err)
 		}
@@ -198,7 +199,7 @@ func TestLadder_Overlap(t *testing.T) {
 	say(trace.I2R, rdmap.OpSend, ddp.Segment{MSN: 1}, 20, 1, true)
 	say(trace.R2I, rdmap.OpReadResponse, ddp.Segment{Tagged: true, STag: 2, TO: 5}, 5, 2, true)
 	c.Ending = trace.FIN
-	f.Connections([]*trace.Connection{c})
+	f.Connections(slices.Values([]*trace.Connection{c}))
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func feed(t *testing.T, sink pipeline.Sink, ps []tracetest.Packet) []*trace.Conn
 	if err := run.Read(tracetest.Source(tracetest.Net{}.Frames(ps))); err != nil {
 		t.Fatal(err)
 	}
-	return run.Finish()
+	return run.Finish().Collect()
 }
 
 // written are the records of packets by kind.
@@ -46,7 +46,7 @@ func written(t *testing.T, ps []tracetest.Packet) map[string][]map[string]any {
 	t.Helper()
 	var b bytes.Buffer
 	r := NewRecords(&b, All, false, false)
-	r.Connections(feed(t, r, ps))
+	r.Connections(slices.Values(feed(t, r, ps)))
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}

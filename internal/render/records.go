@@ -2,6 +2,7 @@ package render
 
 import (
 	"io"
+	"iter"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/fields"
@@ -315,12 +316,12 @@ func (r *Records) appendNotes(b []byte, f *pipeline.Frame) []byte {
 func (r *Records) LeftOut() { r.rest() }
 
 // Connections writes the connection records.
-func (r *Records) Connections(cs []*trace.Connection) {
+func (r *Records) Connections(cs iter.Seq[*trace.Connection]) {
 	r.rest()
 	if !r.sel.Connections {
 		return
 	}
-	for _, c := range cs {
+	for c := range cs {
 		r.begin(r.one[:0], "connection")
 		connectionMembers(&r.obj, c)
 		r.one = r.end()

@@ -4,22 +4,6 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// sum is a connection that stands for all of the capture, in what is summed up. It is
-// made once.
-func (s *Summary) sum() *trace.Connection {
-	s.summed.Do(func() {
-		s.total = new(trace.Connection)
-		for _, c := range s.Connections {
-			for d := range c.Flow {
-				addFlow(&s.total.Flow[d], &c.Flow[d])
-			}
-			s.total.ReadLatency = merged(s.total.ReadLatency, c.ReadLatency)
-			s.total.AtomicLatency = merged(s.total.AtomicLatency, c.AtomicLatency)
-		}
-	})
-	return s.total
-}
-
 // addFlow adds what one direction carried.
 func addFlow(to, f *trace.Flow) {
 	to.FPDUs += f.FPDUs

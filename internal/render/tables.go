@@ -16,6 +16,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -25,7 +26,7 @@ type Summary struct {
 	File        string
 	Format      string
 	Totals      pipeline.Totals
-	Connections []*trace.Connection
+	Connections *ended.List
 	// Found are the findings; nil if the rules were not asked.
 	Found *Found
 	// Diagnoses say what went wrong, before the tables.
@@ -43,9 +44,9 @@ type Summary struct {
 	// Bad paints what is wrong; it may be nil.
 	Bad func(string) string
 
-	// total is the sum of all connections.
-	total  *trace.Connection
-	summed sync.Once
+	// seen is what a reading of all connections gave.
+	seen overview
+	read sync.Once
 }
 
 // Tables writes a summary as tables for a person.
@@ -54,7 +55,7 @@ func Tables(w io.Writer, s *Summary) error {
 		s.Bad = func(v string) string { return v }
 	}
 	v := Verdict{File: s.File, Totals: &s.Totals, Diagnoses: s.Diagnoses, All: s.Most == 0, Cut: s.Cut, Width: s.Width, Bad: s.Bad}
-	v.Selected, v.Conns = s.Selected != "", uint64(len(s.Connections))
+	v.Selected, v.Conns = s.Selected != "", s.Connections.Count()
 	if s.Found != nil {
 		v.Tally = &s.Found.tally
 	}
@@ -71,7 +72,7 @@ func Tables(w io.Writer, s *Summary) error {
 	if s.Selected != "" {
 		fmt.Fprintf(w, "Selected: %s\n", s.Selected)
 	}
-	shown := s.worst()
+	shown := s.overview().shown
 	if len(shown) == 0 {
 		if s.Selected == "" || s.Totals.IWARP == 0 {
 			fmt.Fprintln(w, "No iWARP connection found.")
@@ -82,9 +83,7 @@ func Tables(w io.Writer, s *Summary) error {
 		return err
 	}
 	s.further(w, len(shown))
-	if s.Most == 0 || s.Found == nil { // else the diagnoses and findings say it
-		s.problems(w)
-	}
+	s.problems(w)
 	if err := s.findings(w); err != nil {
 		return err
 	}
@@ -296,21 +295,20 @@ func rtr(c *trace.Connection) string {
 // mostProblems is the number of problems shown without --all.
 const mostProblems = 200
 
+// listsProblems reports whether what stands out is listed; else the diagnoses and findings say it.
+func (s *Summary) listsProblems() bool { return s.Most == 0 || s.Found == nil }
+
 // problems lists what is wrong, of all connections, shown or not.
 func (s *Summary) problems(w io.Writer) {
-	n := 0
-	for _, c := range s.Connections {
-		for _, p := range diagnose.Problems(c) {
-			if n == 0 {
-				fmt.Fprintln(w, "\nWhat stands out")
-			}
-			if n++; s.Most == 0 || n <= mostProblems {
-				s.say(w, "conn %d: %s", c.Number, s.Bad(p))
-			}
-		}
+	o := s.overview()
+	if o.problemCount > 0 {
+		fmt.Fprintln(w, "\nWhat stands out")
 	}
-	if s.Most > 0 && n > mostProblems {
-		fmt.Fprintf(w, "%s more (--all shows them)\n", diagnose.Number(uint64(n-mostProblems)))
+	for _, p := range o.problems {
+		s.say(w, "conn %d: %s", p.conn, s.Bad(p.text))
+	}
+	if n := o.problemCount; n > len(o.problems) {
+		fmt.Fprintf(w, "%s more (--all shows them)\n", diagnose.Number(uint64(n-len(o.problems)))) //nolint:gosec // a number of them
 	}
 }
 

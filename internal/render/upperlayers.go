@@ -18,45 +18,50 @@ type upperSum struct {
 }
 
 // upperSums adds up the upper layers of connections, in the order in which they come first.
-func upperSums(cs []*trace.Connection) []*upperSum {
-	var all []*upperSum
-	byName := map[string]*upperSum{}
-	tallies := map[[2]string]*trace.UpperTally{}
-	for _, c := range cs {
-		u := c.Upper
-		if u == nil {
-			continue
-		}
-		s := byName[u.Protocol]
-		if s == nil {
-			s = &upperSum{name: u.Protocol}
-			byName[u.Protocol] = s
-			all = append(all, s)
-		}
-		s.conns++
-		s.by[u.By]++
-		s.waiting += u.Outstanding + u.Unanswered
-		for i := range u.Operations {
-			o := &u.Operations[i]
-			key := [2]string{u.Protocol, o.Name}
-			t := tallies[key]
-			if t == nil {
-				t = &trace.UpperTally{Name: o.Name}
-				tallies[key] = t
-				s.operations = append(s.operations, t)
-			}
-			t.Errors += o.Errors
-			merged(&t.Latency, &o.Latency)
-		}
+type upperSums struct {
+	all     []*upperSum
+	byName  map[string]*upperSum
+	tallies map[[2]string]*trace.UpperTally
+}
+
+func newUpperSums() *upperSums {
+	return &upperSums{byName: map[string]*upperSum{}, tallies: map[[2]string]*trace.UpperTally{}}
+}
+
+// add adds those of a connection.
+func (a *upperSums) add(c *trace.Connection) {
+	u := c.Upper
+	if u == nil {
+		return
 	}
-	return all
+	s := a.byName[u.Protocol]
+	if s == nil {
+		s = &upperSum{name: u.Protocol}
+		a.byName[u.Protocol] = s
+		a.all = append(a.all, s)
+	}
+	s.conns++
+	s.by[u.By]++
+	s.waiting += u.Outstanding + u.Unanswered
+	for i := range u.Operations {
+		o := &u.Operations[i]
+		key := [2]string{u.Protocol, o.Name}
+		t := a.tallies[key]
+		if t == nil {
+			t = &trace.UpperTally{Name: o.Name}
+			a.tallies[key] = t
+			s.operations = append(s.operations, t)
+		}
+		t.Errors += o.Errors
+		merged(&t.Latency, &o.Latency)
+	}
 }
 
 // upperLayers writes what the connections carry, if anything is known of it. It sums up
 // all connections, shown or not.
 func (s *Summary) upperLayers(w io.Writer, _ []*trace.Connection) error {
 	var rows [][]string
-	for _, u := range upperSums(s.Connections) {
+	for _, u := range s.overview().uppers {
 		what := u.name
 		if u.by[trace.ByPort] == u.conns {
 			what += " (by port)"

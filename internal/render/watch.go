@@ -9,6 +9,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -165,11 +166,12 @@ func worse(a, b watched) int {
 func (w *Watch) Fill(s *Summary, judged bool) {
 	w.prune()
 	slices.SortFunc(w.ended, func(a, b watched) int { return cmp.Compare(a.conn.Number, b.conn.Number) })
-	found := &Found{tally: w.tally}
+	found, all := &Found{tally: w.tally}, new(ended.List)
 	for i := range w.ended {
-		s.Connections = append(s.Connections, w.ended[i].conn)
+		all.Add(w.ended[i].conn, 0)
 		found.rows = append(found.rows, w.ended[i].rows...)
 	}
+	s.Connections = all
 	s.Totals.RecordsDropped += w.dropped
 	s.Diagnoses = &w.diagnoses
 	if judged {

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 
-	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -27,38 +25,6 @@ func (t *trouble) compare(o *trouble) int {
 		cmp.Compare(o.retransmitted, t.retransmitted), cmp.Compare(o.gaps, t.gaps), cmp.Compare(t.conn.Number, o.conn.Number))
 }
 
-// worst are the connections to be shown, by their numbers: all of them, or the worst.
-func (s *Summary) worst() []*trace.Connection {
-	if s.Most == 0 || len(s.Connections) <= s.Most {
-		return s.Connections
-	}
-	all := make([]trouble, len(s.Connections))
-	at := make(map[uint64]*trouble, len(all))
-	for i, c := range s.Connections {
-		all[i] = troubleOf(c)
-		at[c.Number] = &all[i]
-	}
-	if s.Found != nil {
-		for i := range s.Found.rows {
-			row := &s.Found.rows[i]
-			switch t := at[row.first.Conn.Number]; {
-			case t == nil: // its record was dropped
-			case row.first.Severity == conformance.Error:
-				t.errors += row.count
-			case row.first.Severity == conformance.Warning:
-				t.warnings += row.count
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b trouble) int { return a.compare(&b) })
-	shown := make([]*trace.Connection, s.Most)
-	for i := range shown {
-		shown[i] = all[i].conn
-	}
-	slices.SortFunc(shown, func(a, b *trace.Connection) int { return cmp.Compare(a.Number, b.Number) })
-	return shown
-}
-
 // troubleOf is what the analysis knows of a connection.
 func troubleOf(c *trace.Connection) trouble {
 	t := trouble{conn: c}
@@ -77,7 +43,7 @@ func troubleOf(c *trace.Connection) trouble {
 
 // further says how many connections are not shown, and which are.
 func (s *Summary) further(w io.Writer, shown int) {
-	n := len(s.Connections) - shown
+	n := s.Connections.Len() - shown
 	if n <= 0 {
 		return
 	}

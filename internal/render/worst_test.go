@@ -10,6 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -17,10 +18,11 @@ import (
 // equals the first is shown. The order is that of the numbers.
 func TestWorst(t *testing.T) {
 	t.Parallel()
-	s := &Summary{Found: new(Found), Most: 6}
+	found := new(Found)
+	var all []*trace.Connection
 	for i := range uint64(12) {
 		c := conn(i, trace.TCP, 0, "10.0.0.1:40000", "10.0.0.2:5001")
-		s.Connections = append(s.Connections, c)
+		all = append(all, c)
 		var fs []conformance.Finding
 		add := func(level conformance.Severity, n int) {
 			for range n {
@@ -41,23 +43,26 @@ func TestWorst(t *testing.T) {
 		case 1:
 			add(conformance.Note, 50)
 		}
-		s.Found.Connection(c, fs, nil)
+		found.Connection(c, fs, nil)
 	}
-	var got []uint64
-	for _, c := range s.worst() {
-		got = append(got, c.Number)
+	worst := func(most int, found *Found) (numbers []uint64) {
+		s := &Summary{Connections: ended.Of(all...), Found: found, Most: most}
+		for _, c := range s.overview().shown {
+			numbers = append(numbers, c.Number)
+		}
+		return numbers
 	}
+	got := worst(6, found)
 	if want := []uint64{0, 7, 8, 9, 10, 11}; !slices.Equal(got, want) {
 		t.Errorf("the worst are %d, want %d", got, want)
 	}
-	s.Most = 1
-	if got := s.worst(); len(got) != 1 || got[0].Number != 11 {
+	if got := worst(1, found); len(got) != 1 || got[0] != 11 {
 		t.Errorf("the worst is %v", got)
 	}
-	s.Connections[2].Ending, s.Found = trace.RST, nil
-	s.Connections[2].Terminates[0] = new(trace.Terminate)
-	if got := s.worst(); got[0].Number != 2 {
-		t.Errorf("without findings the worst is %d", got[0].Number)
+	all[2].Ending = trace.RST
+	all[2].Terminates[0] = new(trace.Terminate)
+	if got := worst(1, nil); got[0] != 2 {
+		t.Errorf("without findings the worst is %d", got[0])
 	}
 }
 
@@ -65,7 +70,7 @@ func TestWorst(t *testing.T) {
 // all of them.
 func TestTables_Further(t *testing.T) {
 	t.Parallel()
-	s := &Summary{File: "t.pcap", Format: "pcap", Most: 50}
+	var all []*trace.Connection
 	for i := range uint64(10_000) {
 		c := conn(i, trace.TCP, 0, "10.0.0.1:40000", "10.0.0.2:5001")
 		c.Flow[0].Ops = make([]trace.Ops, int(rdmap.OpSend)+1)
@@ -74,10 +79,11 @@ func TestTables_Further(t *testing.T) {
 		c.ReadLatency = new(trace.Latency)
 		c.ReadLatency.Add(int64(1000 * (1 + i)))
 		c.HasStartupLatency, c.StartupLatency = true, 1000
-		s.Connections = append(s.Connections, c)
+		all = append(all, c)
 	}
-	s.Connections[9000].Ending = trace.RST
+	all[9000].Ending = trace.RST
 	var b strings.Builder
+	s := &Summary{File: "t.pcap", Format: "pcap", Most: 50, Connections: ended.Of(all...)}
 	if err := Tables(&b, s); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +123,7 @@ func TestTables_One(t *testing.T) {
 	c := conn(0, trace.TCP, 0, "10.0.0.1:40000", "10.0.0.2:5001")
 	c.HasStartupLatency = true
 	var b strings.Builder
-	if err := Tables(&b, &Summary{Connections: []*trace.Connection{c}}); err != nil {
+	if err := Tables(&b, &Summary{Connections: ended.Of(c)}); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(b.String(), "\nall ") {

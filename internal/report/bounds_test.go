@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -104,7 +105,7 @@ func TestSurvey_Bounded(t *testing.T) {
 	if kept != s.kept || kept > keptFindings || counted != 3000/60*(60*61/2) {
 		t.Errorf("%d findings kept, %d counted", kept, counted)
 	}
-	chosen := s.Choose(20, cs)
+	chosen := s.Choose(20, ended.Of(cs...))
 	if len(chosen) != 20 {
 		t.Fatalf("%d chosen", len(chosen))
 	}
@@ -124,11 +125,11 @@ func TestSurvey_Rows(t *testing.T) {
 	}
 	last := cs[len(cs)-1]
 	last.Flow[0].Retransmitted = 5
-	chosen := s.Choose(1, cs)
+	chosen := s.Choose(1, ended.Of(cs...))
 	if len(chosen) != 1 || chosen[0] != last.Number {
 		t.Fatalf("chosen: %v", chosen)
 	}
-	rows := s.rows(cs, chosen)
+	rows := s.rows(ended.Of(cs...), chosen)
 	if len(rows) != mostRows || rows[len(rows)-1].Conn != last.Number || !rows[len(rows)-1].Detailed || rows[0].Conn != 0 {
 		t.Errorf("%d rows, the last is %+v", len(rows), rows[len(rows)-1])
 	}

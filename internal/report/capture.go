@@ -9,6 +9,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
@@ -16,13 +17,13 @@ import (
 
 // Capture makes the part of the page that is about a capture. place is its number among those of
 // the page, chosen are the connections with details. It may be called once.
-func (s *Survey) Capture(place int, totals *pipeline.Totals, cs []*trace.Connection, chosen []uint64) *Capture {
+func (s *Survey) Capture(place int, totals *pipeline.Totals, cs *ended.List, chosen []uint64) *Capture {
 	c := &Capture{Facts: factsOf(totals, cs), Operations: allOperations(cs)}
 	s.diagnoses(c, place, chosen)
 	c.Connections = s.rows(cs, chosen)
-	if n := len(cs) - len(c.Connections); n > 0 {
+	if n := cs.Len() - len(c.Connections); n > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("The table of connections leaves out %s of %s, those with the least trouble.",
-			diagnose.Number(uint64(n)), diagnose.Number(uint64(len(cs)))))
+			diagnose.Number(uint64(n)), diagnose.Number(cs.Count())))
 	}
 	return c
 }
@@ -37,7 +38,7 @@ func atPDU(place int, pdu uint64) string {
 }
 
 // factsOf are the totals of a capture.
-func factsOf(t *pipeline.Totals, cs []*trace.Connection) []Fact {
+func factsOf(t *pipeline.Totals, cs *ended.List) []Fact {
 	count := func(name string, n uint64) Fact { return Fact{name, diagnose.Number(n)} }
 	facts := []Fact{
 		count("Frames", t.Frames),
@@ -50,7 +51,7 @@ func factsOf(t *pipeline.Totals, cs []*trace.Connection) []Fact {
 		facts = append(facts, Fact{"First frame", clock(t.FirstTime)})
 	}
 	var sum struct{ ok, bad, open, off, again, gaps uint64 }
-	for _, c := range cs {
+	for c := range cs.All() {
 		for d := range c.Flow {
 			f := &c.Flow[d]
 			sum.ok, sum.bad, sum.open, sum.off = sum.ok+f.CRCGood, sum.bad+f.CRCBad, sum.open+f.CRCUnverifiable, sum.off+f.CRCOff
@@ -79,9 +80,9 @@ func factsOf(t *pipeline.Totals, cs []*trace.Connection) []Fact {
 }
 
 // allOperations sums up the operations of all connections.
-func allOperations(cs []*trace.Connection) []Operation {
+func allOperations(cs *ended.List) []Operation {
 	var sum [2][rdmap.Opcodes]trace.Ops
-	for _, c := range cs {
+	for c := range cs.All() {
 		for d := range c.Flow {
 			for op, o := range c.Flow[d].Ops {
 				if op < rdmap.Opcodes {
@@ -150,25 +151,30 @@ func (s *Survey) diagnoses(c *Capture, place int, chosen []uint64) {
 }
 
 // rows are the connections for the table: all in their order, or the worst if there are too many.
-func (s *Survey) rows(cs []*trace.Connection, chosen []uint64) []Row {
+func (s *Survey) rows(cs *ended.List, chosen []uint64) []Row {
 	detailed := make(map[uint64]bool, len(chosen))
 	for _, n := range chosen {
 		detailed[n] = true
 	}
-	if len(cs) > mostRows {
-		cs = slices.Clone(cs)
-		slices.SortFunc(cs, func(a, b *trace.Connection) int {
-			if x, y := detailed[a.Number], detailed[b.Number]; x != y {
-				return cmp.Compare(b2i(y), b2i(x))
+	var rows []Row
+	worst := func() {
+		if len(rows) <= mostRows {
+			return
+		}
+		slices.SortFunc(rows, func(a, b Row) int {
+			if a.Detailed != b.Detailed {
+				return cmp.Compare(b2i(b.Detailed), b2i(a.Detailed))
 			}
-			return s.of(a.Number).compare(s.of(b.Number))
+			return s.of(a.Conn).compare(s.of(b.Conn))
 		})
-		cs = cs[:mostRows]
+		rows = rows[:mostRows]
 	}
-	rows := make([]Row, 0, len(cs))
-	for _, c := range cs {
-		rows = append(rows, s.row(c, detailed[c.Number]))
+	for c := range cs.All() {
+		if rows = append(rows, s.row(c, detailed[c.Number])); len(rows) == 2*mostRows {
+			worst()
+		}
 	}
+	worst()
 	slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(a.Conn, b.Conn) })
 	return rows
 }

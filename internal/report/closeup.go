@@ -164,7 +164,7 @@ func (u *closeup) row(r *render.FollowRow) {
 
 // end completes what is drawn, once the connection has ended as c says.
 func (u *closeup) end(c *trace.Connection) {
-	u.follow.Connections([]*trace.Connection{c})
+	u.follow.Connections(slices.Values([]*trace.Connection{c}))
 	_ = u.follow.Close() // it writes nothing
 	u.followed = true
 	u.Initiator, u.Responder = c.Side[0].Addr.String(), c.Side[1].Addr.String()

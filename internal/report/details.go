@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
@@ -57,10 +58,15 @@ func (d *Details) Full() bool { return d.full }
 // Choose ends the first reading. cs are all connections, chosen those to look at, in the order
 // in which they are shown; the others are forgotten. It reports whether something is missing
 // that a second reading can find, and whether that has to be judged again.
-func (d *Details) Choose(s *Survey, cs []*trace.Connection, chosen []uint64) (again, judged bool) {
-	known := make(map[uint64]*trace.Connection, len(cs))
-	for _, c := range cs {
-		known[c.Number] = c
+func (d *Details) Choose(s *Survey, cs *ended.List, chosen []uint64) (again, judged bool) {
+	known := make(map[uint64]*trace.Connection, len(chosen))
+	for _, n := range chosen {
+		known[n] = nil
+	}
+	for c := range cs.All() {
+		if _, ok := known[c.Number]; ok {
+			known[c.Number] = c
+		}
 	}
 	had := d.conns
 	d.conns, d.order, d.second, d.drawn = make(map[uint64]*closeup, len(chosen)), nil, true, true
@@ -225,9 +231,9 @@ func (d *Details) Judged(c *trace.Connection) bool {
 }
 
 // All returns what was gathered, in the order in which it was chosen. cs are all connections.
-func (d *Details) All(cs []*trace.Connection) []*Detail {
+func (d *Details) All(cs *ended.List) []*Detail {
 	all := make([]*Detail, 0, len(d.order))
-	for _, c := range cs {
+	for c := range cs.All() {
 		if u := d.conns[c.Number]; u != nil && !u.followed {
 			u.end(c)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -145,9 +146,9 @@ func (s *Survey) titles(conn uint64) (all []string) {
 // Choose names the n connections that are worth a closer look: first those that the diagnoses
 // speak of, so that each kind of problem is shown, then the worst of the others. cs are all that
 // carry iWARP.
-func (s *Survey) Choose(n int, cs []*trace.Connection) []uint64 {
-	known := make(map[uint64]bool, len(cs))
-	for _, c := range cs {
+func (s *Survey) Choose(n int, cs *ended.List) []uint64 {
+	known := make(map[uint64]bool, cs.Len())
+	for c := range cs.All() {
 		known[c.Number] = true
 		t := s.of(c.Number)
 		t.packets = 0

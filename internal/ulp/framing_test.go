@@ -79,7 +79,7 @@ func say(frames []capture.Frame, brief bool) *said {
 		f := frames[i]
 		run.Frame(&f)
 	}
-	s.conns = run.Finish()
+	s.conns = run.Finish().Collect()
 	return s
 }
 

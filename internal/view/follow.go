@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -114,7 +115,7 @@ func (f *following) end() {
 		return
 	}
 	if f.over != nil {
-		f.to.Connections([]*trace.Connection{f.over})
+		f.to.Connections(slices.Values([]*trace.Connection{f.over}))
 	}
 	_ = f.to.Close() // it writes nothing
 }

@@ -43,7 +43,7 @@ func Run(tb testing.TB, opt pipeline.Options, fs []capture.Frame) *Result {
 	if err := run.Read(tracetest.Source(fs)); err != nil {
 		tb.Fatal(err)
 	}
-	r.Conns = run.Finish()
+	r.Conns = run.Finish().Collect()
 	r.Totals = run.Totals()
 	r.check(tb)
 	return r
