@@ -158,6 +158,9 @@ func connectionNames(c *Checked) map[uint64]string {
 		found = append(found, t)
 		names[conn], seen[connectionName(t)] = "", 0
 	}
+	if len(found) == 0 {
+		return names
+	}
 	name := func(t *trace.Connection) {
 		s := connectionName(t)
 		if _, asked := seen[s]; !asked {
