@@ -79,6 +79,7 @@ func (o *checkRun) captureLive(ctx context.Context) (failed, found bool) {
 	job := jobsOf([]*unit{fileUnit(o.live)}, o.reports)[0]
 	v := &checkView{run: o, job: job, checked: checkedCapture{job: job, names: []string{o.live}}}
 	v.checked.File, v.checked.Format = o.live, "live"
+	v.checked.Connections = new(ended.List)
 	for _, p := range job.parts {
 		p.Begin(o.live)
 	}
@@ -211,9 +212,6 @@ func (v *checkView) open(fs []conformance.Finding) (out []conformance.Finding) {
 
 func (v *checkView) ended(cs []*trace.Connection) {
 	if c := &v.checked; v.whole() {
-		if c.Connections == nil {
-			c.Connections = new(ended.List)
-		}
 		for _, t := range cs[:min(len(cs), max(mostLiveVerdicts-c.Connections.Len(), 0))] {
 			c.Connections.Add(t, 0)
 		}
