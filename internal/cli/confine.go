@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -39,7 +40,13 @@ func (c *confined) will(s *IOStreams) bool {
 // else, and so not in tests that run a command among others. What the kernel cannot do is left
 // out: a capture is read all the same.
 func (c *confined) confine(s *IOStreams, captures []string, fill ...string) {
-	if c.off || !s.alone {
+	if !s.alone {
+		return
+	}
+	if slices.ContainsFunc(captures, isLarge) {
+		releaseStart() // the sandbox has no /proc
+	}
+	if c.off {
 		return
 	}
 	s.confined = true
@@ -59,6 +66,12 @@ func (s *IOStreams) closed(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: the file came after the start, and the sandbox keeps it closed: start again, or with --%s", err, sandboxFlag)
+}
+
+// isLarge reports whether the name is that of a file which may hold many connections.
+func isLarge(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Size() >= large
 }
 
 // isStream reports whether the name of a file is none, or stands for a standard stream.

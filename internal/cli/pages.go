@@ -7,3 +7,6 @@ func hugePages() {}
 
 // addressLimit is how many octets of addresses the process may have; 0: that is not known.
 func addressLimit() int { return 0 }
+
+// releaseStart gives back pages of the program. It does nothing on this system.
+func releaseStart() {}
