@@ -90,6 +90,9 @@ func open(path string, stdin io.Reader, p *progress) (*File, error) {
 			f.size = info.Size()
 		}
 		f.waits = err == nil && !info.Mode().IsRegular()
+		if f.waits && info.Mode()&os.ModeNamedPipe != 0 {
+			widen(d)
+		}
 	}
 	if err := f.start(src); err != nil {
 		_ = f.Close()
