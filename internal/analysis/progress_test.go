@@ -1,0 +1,48 @@
+package analysis
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// TestFilled: a packet that fills a hole was lost before the capture point, or came out of
+// order. Without a round trip time an acknowledgement that asks for it proves no loss, unless
+// a timer ran out.
+func TestFilled(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	for _, tt := range []struct {
+		name  string
+		rtt   int64
+		age   int64 // of the hole
+		asked bool  // by duplicate acknowledgements
+		want  trace.Delays
+	}{
+		{"soon", 10 * ms, 5 * ms, true, trace.Delays{Late: 1, FirstLate: 7}},
+		{"after a round trip", 10 * ms, 10 * ms, true, trace.Delays{Unseen: 1, Losses: 1, FirstLoss: 7}},
+		{"after a timeout", 10 * ms, 200 * ms, false, trace.Delays{Unseen: 1, UnseenTimeouts: 1, Losses: 1, FirstLoss: 7}},
+		{"no round trip time", 0, 5 * ms, false, trace.Delays{Late: 1, FirstLate: 7}},
+		{"no round trip time, asked for", 0, 5 * ms, true, trace.Delays{Unseen: 1, Unproven: 1, Losses: 1, FirstLoss: 7}},
+		{"no round trip time, asked for, after a timeout", 0, 200 * ms, true, trace.Delays{Unseen: 1, UnseenTimeouts: 1, Losses: 1, FirstLoss: 7}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			const acked, from = 1000, 50 * ms
+			p := pauses{rtt: tt.rtt}
+			state := &p.trouble().sides[1]
+			state.holeAt = from
+			if tt.asked {
+				for range manyDups {
+					state.duplicate(acked, true, false)
+				}
+			}
+			var fl trace.Flow
+			p.filled(1, &fl, acked, trace.Moment{Frame: 7, Time: from + tt.age})
+			if d := cmp.Diff(tt.want, fl.Delays()); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
