@@ -48,6 +48,10 @@ type conn struct {
 	msn   [2]uint32
 	enc   [2]mpa.Encoder
 	over  bool
+	// Of one that is idle: asks is the side that spoke last, and the other one owes an
+	// acknowledgement.
+	asks int
+	owes bool
 }
 
 // begin makes it the nth connection.
