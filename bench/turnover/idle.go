@@ -81,6 +81,6 @@ func (c *conn) probe(dst []byte, side int) []byte {
 	seq := c.seq[side]
 	c.seq[side]--
 	dst = c.frame(dst, side, reassembly.FlagACK, make([]byte, octets))
-	c.seq[side] = seq
+	c.seq[side], c.twice = seq, octets > 0
 	return dst
 }

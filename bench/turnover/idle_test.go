@@ -99,8 +99,8 @@ func cut(t *testing.T, octets []byte, from int64) (late []byte, sent int) {
 		if f.Time < from {
 			continue
 		}
-		const headers, probe = 14 + 20 + 20, 1
-		if len(f.Data) > headers+probe {
+		const headers, selective = 14 + 20 + 20, 12
+		if len(f.Data) > headers+selective {
 			sent++
 		}
 		if err := w.WritePacket(f); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -44,5 +45,30 @@ func TestFilled(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// TestReports: a selective acknowledgement of a side that has all octets asks for none.
+func TestReports(t *testing.T) {
+	const base = 1000
+	c := Conn{work: new(work)}
+	c.work.tcp.Init(reassembly.NewBudget(1<<20, 1<<20))
+	push := func(side int, s reassembly.Segment) {
+		c.work.tcp.Push(side, &s)
+		for p := (reassembly.Piece{}); c.work.tcp.Pop(side, &p); {
+		}
+		if s.SACK {
+			c.reports(side, &s, false)
+		}
+	}
+	push(0, reassembly.Segment{Seq: base, Flags: reassembly.FlagACK, Len: 4, Data: make([]byte, 4)})
+	push(1, reassembly.Segment{Ack: base + 4, Flags: reassembly.FlagACK, SACK: true})
+	if c.work.more != nil {
+		t.Error("octets are said to be missing where none are")
+	}
+	push(0, reassembly.Segment{Seq: base + 8, Flags: reassembly.FlagACK, Len: 4, Data: make([]byte, 4)})
+	push(1, reassembly.Segment{Ack: base + 4, Flags: reassembly.FlagACK, SACK: true})
+	if more := c.work.more; more == nil || !more.sides[0].reported(4) {
+		t.Error("octets are missing, and it is not noticed")
 	}
 }
