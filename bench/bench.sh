@@ -8,6 +8,8 @@
 #   plain       MTU 1500 and 9000 against cat, capinfos and tcptrace
 #   crowds      thousands of connections, bulk and messages of all kinds, against cat
 #               and against 64 connections
+#   many        10,000 connections with markers, with loss, over SCTP, with small
+#               messages, and idle for an hour, against 64 of the same kind
 #   turnover    connections that come and go, and many that are open at once
 #   tshark      the summary, lines and JSON against tshark
 #   filters     -Y, -T fields and -z io,stat against dissect and tshark
@@ -27,7 +29,7 @@
 #   ROUNDS=7         how often each command runs
 #   PEER_ROUNDS=1    how often tshark runs
 #   DIR              where captures are kept and used again, by default
-#                    iwdissect-bench in TMPDIR; all sections need 15 x SIZE.
+#                    iwdissect-bench in TMPDIR; all sections need 20 x SIZE.
 #                    Remove it when generate has changed.
 #   CEILING          a program that reads a capture, verifies its CRCs, and does no more
 #   OTHER            a folder with captures of another generator for crowds: other64.pcap
@@ -45,7 +47,7 @@ export LC_ALL=C
 bench=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$bench")
 
-sections=(plain crowds turnover tshark filters shapes compressed start processors growth pictures)
+sections=(plain crowds many turnover tshark filters shapes compressed start processors growth pictures)
 SIZE=${SIZE:-1GB} SMALL=${SMALL:-100MB} PACKED=${PACKED:-300MB}
 ROUNDS=${ROUNDS:-7} PEER_ROUNDS=${PEER_ROUNDS:-1}
 DIR=${DIR:-${TMPDIR:-/tmp}/iwdissect-bench}

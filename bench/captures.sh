@@ -22,8 +22,8 @@ label() {
 # its connections sent, before any of them was captured.
 capture() {
 	local shape=$1 of=$2 suffix=pcap mix=bulk flags
-	# mix has Writes, Reads and Sends both ways. Each of the others has RDMA Writes of
-	# 64 KiB, with a Send behind each. CRC is on, and there is one
+	# mix has Writes, Reads and Sends both ways, small has small ones. Each of the others
+	# has RDMA Writes of 64 KiB, with a Send behind each. CRC is on, and there is one
 	# acknowledgement for two segments.
 	case $shape in
 	plain) flags='--flows 64' ;;
@@ -32,13 +32,17 @@ capture() {
 	flows*) flags="--flows ${shape#flows}" ;;
 	loss) flags='--flows 64 --loss 1 --reorder 1' ;;
 	markers) flags='--flows 64 --markers' ;;
+	markers10000) flags='--flows 10000 --markers' ;;
 	span) flags='--flows 64 --fpdu 16KiB' ;;
 	badcrc) flags='--flows 64 --bad-crc 0.1' ;;
 	pcapng) flags='--flows 64' suffix=pcapng ;;
 	ipv6) flags='--flows 64 --ipv6 --vlan 7' ;;
 	sctp) flags='--flows 64 --sctp' ;;
+	sctp10000) flags='--flows 10000 --sctp' ;;
 	mix) flags='--flows 64' mix=mixed ;;
 	mix10000) flags='--flows 10000' mix=mixed ;;
+	small) flags='--flows 64' mix=small ;;
+	small10000) flags='--flows 10000' mix=small ;;
 	*) fail "there is no shape $shape" ;;
 	esac
 	file=$DIR/$shape-$of.$suffix
@@ -49,6 +53,19 @@ capture() {
 	sed -n 's/^load: \([0-9]*\) DDP segments.*/\1/p' "$work/stats" >"$work/sent"
 	[[ -s $work/sent ]] || fail "generate did not tell what it sent: $(cat "$work/stats")"
 	mv "$work/sent" "$file.sent"
+}
+
+# turned NAME FLAGS... sets $file to a capture of bench/turnover, which is made if it is not there,
+# and with it FILE.sent.
+turned() {
+	file=$DIR/turnover-$1.pcap
+	shift
+	[[ -s $file && -s $file.sent ]] && return
+	[[ -x $work/turnover ]] || (cd "$root" && CGO_ENABLED=0 go build -o "$work/turnover" ./bench/turnover)
+	say "makes $file"
+	"$work/turnover" "$@" -o "$file.part" 2>"$work/stats" || fail "$(cat "$work/stats")"
+	sed -n 's/^turnover: \([0-9]*\) DDP segments.*/\1/p' "$work/stats" >"$file.sent"
+	mv "$file.part" "$file"
 }
 
 # sized FILE is its size in octets.

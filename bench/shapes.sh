@@ -54,7 +54,7 @@ described() {
 truth() {
 	local sent segments bad gaps
 	sent=$(cat "$2.sent")
-	read -r segments bad gaps < <(found "$2")
+	read -r segments bad gaps <<<"$(found "$2")"
 	cells "$(described "$1")" "$sent" "$segments" "$bad" "$gaps" "$(judged "$2")" >>"$work/truths"
 	# Of the capture with wrong CRCs all but one in 500 are right.
 	if [[ $1 == badcrc ]]; then

@@ -6,7 +6,6 @@ section_turnover() {
 	local few=64 all=1 n shape
 	echo
 	echo "## Connections that come and go"
-	(cd "$root" && CGO_ENABLED=0 go build -o "$work/turnover" ./bench/turnover)
 	all=$((size / 4300)) # of 20 packets each
 	header "" capture command wall processor "peak memory" "wall against the ceiling" "a frame"
 	turns long "64 connections, to the end" -open $few -all $few -messages $((size / few / 600))
@@ -26,12 +25,7 @@ section_turnover() {
 turns() {
 	local shape=$1 what=$2 i c frames
 	shift 2
-	file=$DIR/turnover-$shape-$size.pcap
-	if [[ ! -s $file ]]; then
-		say "makes $file"
-		"$work/turnover" "$@" -o "$file.part" 2>"$work/stats" || fail "$(cat "$work/stats")"
-		mv "$file.part" "$file"
-	fi
+	turned "$shape-$size" "$@"
 	warm "$file"
 	for ((i = 0; i < ROUNDS; i++)); do
 		[[ -z ${CEILING:-} ]] || once "ceiling.turn.$shape" "$CEILING" "$file"

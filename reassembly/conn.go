@@ -160,9 +160,12 @@ func (c *Conn) push(dir int, s *Segment) Note {
 			h.startKnown = true
 		}
 	case s.Flags&FlagRST == 0:
-		h.begins(seq, s.Flags&FlagSYN != 0, peer)
+		h.begins(h.first(s, seq), s.Flags&FlagSYN != 0, peer)
 	}
 	if h.started {
+		if size > 0 {
+			h.begunBefore(seq)
+		}
 		off := h.Offset(seq)
 		note = h.push(s, off, size)
 		// A FIN below octets that were sent is none of this stream.

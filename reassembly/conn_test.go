@@ -29,6 +29,7 @@ func times(n int, s step) []step     { return repeat(nil, n, s) }
 func open() step                     { return step{off: -1, ack: -1}.with(syn) }
 func steps(parts ...[]step) []step   { return join(parts) }
 func one(s ...step) []step           { return s }
+func probe(s string) step            { return data(3, s).with(ack) }
 func answer() step                   { return step{dir: 1, off: -1, ack: 0}.with(syn) }
 func ending(off int, s string) step  { return data(off, s).with(fin) }
 
@@ -150,6 +151,36 @@ func TestConn(t *testing.T) {
 			name:  "keep-alive when no acknowledgement was ever seen",
 			steps: one(open(), data(0, "abc"), data(2, "\x00").is("keepalive")),
 			want:  "abc@0#2",
+		},
+		{
+			name:  "mid-connection from a keep-alive with an octet on",
+			steps: one(probe("\x00").is("keepalive"), acked(4), probe("\x00").is("keepalive"), data(4, "ef").with(ack)),
+			want:  "ef@0#4",
+		},
+		{
+			name:  "mid-connection from a keep-alive without an octet on",
+			steps: one(probe(""), acked(4), probe("").is("keepalive"), probe("\x00").is("keepalive"), data(4, "ef").with(ack)),
+			want:  "ef@0#5",
+		},
+		{
+			name:  "mid-connection from a keep-alive on, behind what it is about",
+			steps: one(acked(4), probe("").is("keepalive"), acked(4), data(4, "ef").with(ack)),
+			want:  "ef@0#4",
+		},
+		{
+			name:  "mid-connection from a keep-alive on, in one direction",
+			steps: one(probe(""), probe(""), data(4, "ef").with(ack), data(6, "gh")),
+			want:  "ef@0#3 gh@2#4",
+		},
+		{
+			name:  "mid-connection from an acknowledgement on, and an octet that was not captured",
+			steps: one(data(3, "").with(ack), acked(3), data(4, "ef").is("early"), acked(6)),
+			want:  "gap1@0#3:ended ef@1#3",
+		},
+		{
+			name:  "mid-connection from an octet on that is urgent",
+			steps: one(data(3, "d").with(ack|reassembly.FlagPSH), acked(4), data(4, "ef")),
+			want:  "d@0#1 ef@1#3",
 		},
 		{
 			name:  "zero-window probe",

@@ -17,12 +17,14 @@ type Direction struct {
 	started, startKnown bool
 	// baseByAck: base is what the peer acknowledged first, see ackFirst.
 	baseByAck bool
-	acked     int64 // what the peer has acknowledged
-	ackOff    int64 // ackSeq as an offset
-	waiting   int   // held segments
-	released  int64 // carriers below this are not needed
-	left      int64 // where the first delivery that is still known begins
-	passed    []delivery
+	// vague: offset 0 is the number of a packet without octets, which may be a keep-alive.
+	vague    bool
+	acked    int64 // what the peer has acknowledged
+	ackOff   int64 // ackSeq as an offset
+	waiting  int   // held segments
+	released int64 // carriers below this are not needed
+	left     int64 // where the first delivery that is still known begins
+	passed   []delivery
 
 	data   []byte
 	cut    int64 // octets behind data that the snap length took
@@ -128,6 +130,7 @@ const maxAhead = 1 << 24
 // peer was captured.
 func (h *Direction) ack(s *Segment, opened bool) {
 	answer := s.Flags&(FlagSYN|FlagRST) == FlagSYN
+	h.begunBefore(s.Ack)
 	if !h.started {
 		if !answer {
 			h.ackFirst(s, opened)
@@ -153,6 +156,7 @@ func (h *Direction) ackFirst(s *Segment, opened bool) {
 	switch {
 	case h.baseByAck:
 	case !opened && s.Flags&FlagRST == 0:
+		h.ackSeq = s.Ack // see first
 		return
 	default:
 		h.base, h.baseByAck = s.Ack, true // or a RST refuses a SYN
@@ -170,6 +174,32 @@ func (h *Direction) begins(number uint32, known bool, peer *Direction) {
 		h.acked, h.ackSeen = max(h.ackOff, 0), true
 	}
 	h.start(number, known)
+}
+
+// first is the number of the first octet that may be new, where the first packet of the
+// direction has the number seq. In the middle of a connection it may be a keep-alive, which has
+// the number before: one octet that is not urgent to its sender is one, and no octet if the
+// other side has acknowledged that number.
+func (h *Direction) first(s *Segment, number uint32) uint32 {
+	const alone = FlagACK // nothing but the acknowledgement
+	if s.Flags&(FlagSYN|FlagFIN|FlagPSH|FlagACK) != alone || h.baseByAck {
+		return number
+	}
+	if s.Len == 1 || s.Len == 0 && h.ackSeq == number+1 {
+		return number + 1
+	}
+	h.vague = s.Len == 0
+	return number
+}
+
+// begunBefore moves offset 0 by one: what was captured first was a keep-alive without an octet,
+// as the first acknowledgement of the other side, or the first octets that come, show. Of one
+// octet before the start of the capture nothing is known.
+func (h *Direction) begunBefore(number uint32) {
+	if h.vague && !h.startKnown && !h.ackSeen && h.fin < 0 && h.high() == 0 && number == h.base+1 {
+		h.base++
+		h.vague = false
+	}
 }
 
 // acknowledged is what a packet of the peer acknowledges, as an offset of this

@@ -17,9 +17,12 @@ type Delays struct {
 	Fast, Timeouts, Needless uint64
 	// Unseen counts packets that filled a hole so late that they must have been sent
 	// again, and the first copy was lost before the capture point. UnseenTimeouts are
-	// those of them that came after a time in which nothing went on. Late counts packets
-	// that filled a hole sooner: they came out of order.
-	Unseen, UnseenTimeouts, Late uint64
+	// those of them that came after a time in which nothing went on. Unproven are those
+	// that may only have come out of order: the round trip time, which the start of the
+	// connection shows, is not known, and no time passed in which nothing went on.
+	Unseen, UnseenTimeouts, Unproven uint64
+	// Late counts packets that filled a hole sooner: they came out of order.
+	Late uint64
 	// Losses counts the times at which packets were lost: those that were sent again for
 	// the same reason count once.
 	Losses uint64

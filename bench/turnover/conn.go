@@ -48,6 +48,12 @@ type conn struct {
 	msn   [2]uint32
 	enc   [2]mpa.Encoder
 	over  bool
+	// Of one that is idle: asks is the side that spoke last, and the other one owes an
+	// acknowledgement.
+	asks int
+	owes bool
+	// twice: it has received the octet before the next one again.
+	twice bool
 }
 
 // begin makes it the nth connection.
@@ -120,7 +126,10 @@ func (c *conn) frame(dst []byte, side int, flags uint16, payload []byte) []byte 
 	}
 	if flags&reassembly.FlagSYN != 0 {
 		const mss = 1460
-		b.Options = packet.AppendMSS(nil, mss)
+		b.Options = packet.AppendSACKPermitted(packet.AppendMSS(nil, mss))
+	}
+	if c.twice { // it says so (RFC 2883)
+		b.Options, c.twice = packet.AppendSACK(nil, [2]uint32{b.Ack - 1, b.Ack}), false
 	}
 	c.seq[side] += uint32(len(payload)) //nolint:gosec // of a packet
 	if flags&(reassembly.FlagSYN|reassembly.FlagFIN) != 0 {

@@ -1,6 +1,6 @@
 // Command turnover writes a capture in which many connections are open at once, each exchanges some
 // messages, closes, and gives way to a new one, as the traffic of short jobs does. bench/bench.sh
-// uses it.
+// uses it. With -idle they stay, and hardly say anything: there are keep-alives.
 //
 // Messages are Sends of 16 to 1,024 octets, both ways, each in one FPDU. Packets come in bursts of 1 to 8
 // of one connection. What is sent is legal. The number of DDP segments goes to standard error.
@@ -23,6 +23,7 @@ type shape struct {
 	open     int    // connections at the same time
 	messages int    // of each connection
 	all      int    // connections
+	minutes  int    // for which they are idle, 0: they are not
 	seed     uint64 // of chance
 }
 
@@ -31,6 +32,7 @@ func main() {
 	flag.IntVar(&s.open, "open", 10_000, "`N` connections are open at once")
 	flag.IntVar(&s.messages, "messages", 6, "each exchanges `N` messages")
 	flag.IntVar(&s.all, "all", 200_000, "there are `N` connections in all")
+	flag.IntVar(&s.minutes, "idle", 0, "the connections stay open for `N` minutes, idle; -all does not matter")
 	flag.Uint64Var(&s.seed, "seed", 1, "`N` decides what chance decides")
 	name := flag.String("o", "", "the capture to write")
 	flag.Parse()
@@ -41,7 +43,11 @@ func main() {
 }
 
 func write(name string, s shape) (err error) {
-	if s.open < 1 || s.open > mostOpen || s.messages < 0 || s.all < s.open || s.all > mostConns || name == "" {
+	idle := s.minutes > 0
+	switch {
+	case idle && s.open > mostIdle:
+		return fmt.Errorf("-open takes up to %d with -idle", mostIdle)
+	case s.open < 1 || s.open > mostOpen || s.messages < 0 || !idle && (s.all < s.open || s.all > mostConns) || name == "":
 		return fmt.Errorf("-open takes up to %d, -all from as many up to %d; -o is needed", mostOpen, mostConns)
 	}
 	f, err := os.Create(name)
@@ -50,7 +56,11 @@ func write(name string, s shape) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	b := bufio.NewWriterSize(f, 1<<20)
-	sent, err := s.write(b)
+	to := s.write
+	if idle {
+		to = s.writeIdle
+	}
+	sent, err := to(b)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func TestShape(t *testing.T) {
 
 // TestWrite: what makes no sense is an error.
 func TestWrite(t *testing.T) {
-	for _, s := range []shape{{open: 0, all: 1}, {open: 2, all: 1}, {open: 1, all: 1, messages: -1}, {open: 1, all: mostConns + 1}} {
+	for _, s := range []shape{{open: 0, all: 1}, {open: 2, all: 1}, {open: 1, all: 1, messages: -1}, {open: 1, all: mostConns + 1}, {open: mostIdle + 1, minutes: 1}} {
 		if write(t.TempDir()+"/x.pcap", s) == nil {
 			t.Errorf("%+v is accepted", s)
 		}

@@ -87,9 +87,12 @@ func (c *Conn) tookIn(side int, s *reassembly.Segment, a *arrival, note reassemb
 	}
 }
 
-// reports notes that a side lacks octets, as its acknowledgement tells.
+// reports notes that a side lacks octets, as its acknowledgement tells. If it has all, it tells of
+// octets that came twice, such as that of a keep-alive (RFC 2883).
 func (c *Conn) reports(side int, s *reassembly.Segment, again bool) {
-	c.work.trouble().sides[1-side].duplicate(c.work.tcp.Direction(1-side).Acked(), again, s.SACK)
+	if h := c.work.tcp.Direction(1 - side); h.High() > h.Acked() {
+		c.work.trouble().sides[1-side].duplicate(h.Acked(), again, s.SACK)
+	}
 }
 
 // window notes that a side closed its receive window, or opened it again.

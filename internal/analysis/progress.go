@@ -271,8 +271,11 @@ func (p *pauses) filled(side int, fl *trace.Flow, acked int64, now trace.Moment)
 			t.counting = t.holeAt
 			d.Losses++
 		}
-		if age >= minStall {
+		switch {
+		case age >= minStall:
 			d.UnseenTimeouts++
+		case p.rtt == 0: // a packet that comes late is asked for again as one that is lost
+			d.Unproven++
 		}
 		if d.FirstLoss == 0 {
 			d.FirstLoss = now.Frame

@@ -75,7 +75,7 @@ func (s *IOStreams) completeFlags(cmd *cobra.Command, formats ...string) {
 		"task":           completeTasks,
 		"shard":          words("0/2", "0/4", "0/8"),
 		"show":           completeScenarios,
-		"mix":            words("mixed", "bulk"),
+		"mix":            words("mixed", "bulk", "small"),
 		"interface":      completeInterfaces,
 		"live":           completeInterfaces,
 		"output-dir":     fixed(nil, cobra.ShellCompDirectiveFilterDirs),

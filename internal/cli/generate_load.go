@@ -36,7 +36,7 @@ func (o *loadOptions) flags(all *pflag.FlagSet) {
 func (o *loadOptions) shape() *pflag.FlagSet {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.IntVar(&o.flows, "flows", 16, "number `N` of concurrent connections, with --size")
-	f.StringVar(&o.mix, "mix", "mixed", "`MIX` of operations: mixed (Writes, Reads, Sends both ways) or bulk (64 KiB Writes, each followed by a Send), with --size")
+	f.StringVar(&o.mix, "mix", "mixed", "`MIX` of operations: mixed (Writes, Reads, Sends both ways), bulk (64 KiB Writes, each followed by a Send) or small (64-octet Sends and 4 KiB Reads both ways), with --size")
 	f.IntVar(&o.mtu, "mtu", 1500, "MTU of `N` octets, with --size")
 	f.BoolVar(&o.markers, "markers", false, "MPA markers in both directions, with --size")
 	f.StringVar(&o.fpdu, "fpdu", "", "FPDUs of `SIZE`, such as 16KiB, that span TCP segments, with --size")
@@ -75,7 +75,7 @@ const (
 	mostChance = 20
 )
 
-var mixes = map[string]scenario.Mix{"mixed": scenario.Mixed, "bulk": scenario.Bulk}
+var mixes = map[string]scenario.Mix{"mixed": scenario.Mixed, "bulk": scenario.Bulk, "small": scenario.Small}
 
 // read checks the flags and returns what the trace is to be like.
 func (o *loadOptions) read(seed uint64) (scenario.Shape, error) {
@@ -92,7 +92,7 @@ func (o *loadOptions) read(seed uint64) (scenario.Shape, error) {
 		return l, usagef("--flows takes a number from 1 to %d", scenario.MaxFlows)
 	}
 	if l.Mix, ok = mixes[o.mix]; !ok {
-		return l, usagef("--mix takes mixed or bulk, not %q", o.mix)
+		return l, usagef("--mix takes mixed, bulk or small, not %q", o.mix)
 	}
 	if err := o.inRange(); err != nil {
 		return l, err

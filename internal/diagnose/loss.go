@@ -44,39 +44,80 @@ func losses(a *about) {
 	}
 }
 
-// lost diagnoses the packets of a direction that were lost and sent again.
-func (a *about) lost(d trace.Dir, h *trace.Delays) {
-	sent := float64(a.sent(d))
+// lossCounts are the packets of a direction that were lost and sent again: behind the capture
+// point, and before it. unproven are those of unseen that may only have come out of order.
+type lossCounts struct{ behind, unseen, unproven uint64 }
+
+// lossesOf counts what was lost. Where order is lost, a packet that comes late need not be a
+// second copy: then only those count that came after a time in which nothing went on.
+func lossesOf(h *trace.Delays) lossCounts {
 	behind := h.Fast + h.Timeouts
-	n, unseen := behind+h.Unseen, h.Unseen
-	if h.Late > n { // where order is lost, a packet that comes late need not be a second copy
-		n, unseen = behind+h.UnseenTimeouts, h.UnseenTimeouts
+	if h.Late > behind+h.Unseen {
+		return lossCounts{behind: behind, unseen: h.UnseenTimeouts}
 	}
-	losses, severity := min(h.Losses, n), conformance.Note
+	return lossCounts{behind, h.Unseen, h.Unproven}
+}
+
+// all counts them together.
+func (l *lossCounts) all() uint64 { return l.behind + l.unseen }
+
+// upTo stands before a number that may be smaller.
+func (l *lossCounts) upTo() string {
+	if l.unproven > 0 {
+		return "up to "
+	}
+	return ""
+}
+
+// where says on which side of the capture point the packets of a side were lost.
+func (l *lossCounts) where(me, other string) string {
+	switch {
+	case l.unseen == 0:
+		return fmt.Sprintf(" The capture has both copies: they were lost between the capture point and the %s.", other)
+	case l.behind > 0:
+		return fmt.Sprintf(" Lost before the capture point: %s%s, behind it: %s.", l.upTo(), Number(l.unseen), Number(l.behind))
+	case l.unproven > 0:
+		return fmt.Sprintf(" The capture has only one copy of each: the first ones were lost between the %s and the capture point, or there was only one.", me)
+	default:
+		return fmt.Sprintf(" The capture has only the second copies: the first ones were lost between the %s and the capture point.", me)
+	}
+}
+
+// lossSeverity is how bad a loss is. ok: it is worth telling.
+func (a *about) lossSeverity(d trace.Dir, h *trace.Delays, l *lossCounts) (severity conformance.Severity, ok bool) {
+	sent, n := float64(a.sent(d)), float64(l.all())
+	losses := min(h.Losses, l.all())
 	switch {
 	case h.Losses <= h.Stalls && a.has(Stalled):
-		return // the stalls tell of them
-	case losses >= manyLosses && float64(n) >= badLoss*sent:
-		severity = conformance.Warning
-	case losses < someLosses || float64(n) < someLoss*sent:
+		return conformance.Note, false // the stalls tell of them
+	case losses < manyLosses || n < badLoss*sent:
+		return conformance.Note, losses >= someLosses && n >= someLoss*sent
+	case a.disordered(d, h) && n-float64(l.unproven) < badLoss*sent && float64(l.unproven) < badLate*sent:
+		return conformance.Note, true // what is not proven would be no more than that out of order
+	}
+	return conformance.Warning, true
+}
+
+// lost diagnoses the packets of a direction that were lost and sent again.
+func (a *about) lost(d trace.Dir, h *trace.Delays) {
+	l := lossesOf(h)
+	severity, ok := a.lossSeverity(d, h, &l)
+	if !ok {
 		return
 	}
 	me, other, what := d.Sender(), (1 - d).Sender(), a.carriers()
-	text := fmt.Sprintf("Of %s %s of the %s %s were lost and sent again (%s), the first in frame %d.",
-		Number(a.sent(d)), what, me, Number(n), share(float64(n), sent), h.FirstLoss)
-	where := "lost " + fmt.Sprint(behind > 0, unseen > 0)
-	switch {
-	case unseen == 0:
-		text += fmt.Sprintf(" The capture has both copies: they were lost between the capture point and the %s.", other)
-	case behind == 0:
-		text += fmt.Sprintf(" The capture has only the second copies: the first ones were lost between the %s and the capture point.", me)
-	default:
-		text += fmt.Sprintf(" Lost before the capture point: %s, behind it: %s.", Number(unseen), Number(behind))
+	n, lost := l.all(), share(float64(l.all()), float64(a.sent(d)))
+	text := fmt.Sprintf("Of %s %s of the %s %s%s were lost and sent again (%s), the first in frame %d.",
+		Number(a.sent(d)), what, me, l.upTo(), Number(n), lost, h.FirstLoss) + l.where(me, other)
+	advice := "look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link."
+	if l.unproven > 0 {
+		text += fmt.Sprintf(" %s of them may only have come out of order: the round trip time, which the start of a connection shows, is not known.", allOr(l.unproven, n))
+		advice = "capture the start of the connection too, to tell loss from disorder; " + advice
 	}
 	diagnosis := Diagnosis{
 		Kind: Lossy, Severity: severity, Dir: d, HasDir: true, Frames: []uint64{h.FirstLoss},
-		Title: share(float64(n), sent) + " of the " + what + " lost", Text: text, same: where,
-		Advice: "look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.",
+		Title: l.upTo() + lost + " of the " + what + " lost", Text: text, Advice: advice,
+		same: "lost " + fmt.Sprint(l.behind > 0, l.unseen > 0, l.unproven > 0),
 	}
 	if t := h.Timeouts + h.UnseenTimeouts; t > 0 {
 		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Of them %s came only after a timeout, during which nothing went on%s.", Number(t), stalledFor(h)))
@@ -109,12 +150,26 @@ func (a *about) sent(d trace.Dir) uint64 {
 	return f.Frames
 }
 
+// allOr writes a count, or "All" where it is that of all.
+func allOr(n, all uint64) string {
+	if n == all {
+		return "All"
+	}
+	return Number(n)
+}
+
+// disordered reports whether so many packets of a direction came out of order that it is
+// told.
+func (a *about) disordered(d trace.Dir, h *trace.Delays) bool {
+	return h.Late >= manyLate && float64(h.Late) >= lateShare*float64(a.sent(d))
+}
+
 // late diagnoses packets that came out of order.
 func (a *about) late(d trace.Dir, h *trace.Delays) {
-	sent := float64(a.sent(d))
-	if h.Late < manyLate || float64(h.Late) < lateShare*sent {
+	if !a.disordered(d, h) {
 		return
 	}
+	sent := float64(a.sent(d))
 	what, severity := a.carriers(), conformance.Note
 	if float64(h.Late) >= badLate*sent {
 		severity = conformance.Warning

@@ -37,6 +37,36 @@ timeline: [connect, write 4MiB, close]
 Of 2945 packets of the initiator 31 were lost and sent again (1.1 %), the first in frame 159. Lost before the capture point: 20, behind it: 11.
 Try: look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
 `},
+	{"on both sides of it, without the start of the connection", `
+link: {rate: 100Mbps, before: {loss: 0.5%}, after: {loss: 0.5%}}
+capture: {skip: 3}
+timeline: [connect, write 4MiB, close]
+`, `warning loss: up to 1.1 % of the packets lost
+Of 2943 packets of the initiator up to 31 were lost and sent again (1.1 %), the first in frame 156. Lost before the capture point: up to 20, behind it: 11. 20 of them may only have come out of order: the round trip time, which the start of a connection shows, is not known.
+Try: capture the start of the connection too, to tell loss from disorder; look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+`},
+	{"out of order, without the start of the connection", `
+link: {rate: 100Mbps, before: {reorder: 20%, reorder_by: 1ms}, delay: 1ms}
+capture: {skip: 3}
+timeline: [connect, write 2MiB, close]
+`, `warning loss: up to 12 % of the packets lost
+Of 1859 packets of the initiator up to 230 were lost and sent again (12 %), the first in frame 24. The capture has only one copy of each: the first ones were lost between the initiator and the capture point, or there was only one. All of them may only have come out of order: the round trip time, which the start of a connection shows, is not known.
+Try: capture the start of the connection too, to tell loss from disorder; look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+
+note reorder: 3.5 % of the packets out of order
+Of 1859 packets of the initiator 65 came behind later ones (3.5 %), the first in frame 11, and were not lost.
+Sent again without need, as the sender took them for lost: 398.
+Try: look for a path over several links that are used in turn, or a capture that puts its queues together in another order.
+`},
+	{"a few so late that they may be lost, without the start of the connection", `
+link: {rate: 100Mbps, before: {reorder: 4%, reorder_by: 250us}, delay: 200us}
+capture: {skip: 3}
+timeline: [connect, write 2MiB, close]
+`, `note reorder: 3.1 % of the packets out of order
+Of 1460 packets of the initiator 45 came behind later ones (3.1 %), the first in frame 10, and were not lost.
+So late that they may have been lost before the capture point: 11 more.
+Try: look for a path over several links that are used in turn, or a capture that puts its queues together in another order.
+`},
 	{"little", `
 link: {rate: 1Gbps}
 timeline: [connect, write 20MiB, close]

@@ -23,6 +23,8 @@ const (
 	Mixed Mix = iota
 	// Bulk is Writes of 64 KiB from the initiator, each followed by a Send.
 	Bulk
+	// Small is Sends of 64 octets and Reads of 4 KiB, in both directions.
+	Small
 )
 
 // Shape is what a big trace is like. The zero values are the usual ones, but
@@ -82,9 +84,13 @@ func Load(l Shape) *synth.Script {
 		conn := &s.Connections[i]
 		rnd := rand.New(rand.NewPCG(l.Seed, uint64(i)))
 		play := mixed
-		if l.Mix == Bulk {
+		switch l.Mix {
+		case Bulk:
 			hurry(rnd, conn)
 			play = bulk
+		case Small:
+			play = small
+		case Mixed:
 		}
 		all.Branches = append(all.Branches, play(rnd, conn.Name, share))
 	}

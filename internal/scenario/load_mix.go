@@ -56,6 +56,33 @@ func mixed(rnd *rand.Rand, conn string, share uint64) []synth.Step {
 	}
 }
 
+// The sizes of small messages, in octets.
+const (
+	smallSend = 64
+	smallRead = 4 << 10
+)
+
+// small is the life of one connection whose sides send share octets: questions and answers,
+// and pages that each side fetches from the other, as a file server and its client do.
+func small(_ *rand.Rand, conn string, share uint64) []synth.Step {
+	p := poster{conn: conn}
+	client, server := synth.Client, synth.Server
+	return []synth.Step{
+		{Verb: synth.Connect, Conn: conn},
+		{Verb: synth.Load, Conn: conn, Size: share, Steps: []synth.Step{
+			{Verb: synth.Together, Conn: conn, Steps: []synth.Step{
+				p.post(client, rnic.OpSend, smallSend, 6),
+				p.post(server, rnic.OpSend, smallSend, 6),
+			}},
+			p.post(server, rnic.OpRead, smallRead, 1),
+			p.post(server, rnic.OpSend, smallSend, 1),
+			p.post(client, rnic.OpRead, smallRead, 1),
+			p.post(client, rnic.OpSend, smallSend, 1),
+		}},
+		{Verb: synth.Close, Conn: conn},
+	}
+}
+
 // The sizes of bulk data, in octets.
 const (
 	bulkWrite = 64 << 10

@@ -91,15 +91,21 @@ const (
 	packetOverhead = 105
 	// loadFixed is what the beginning and the end of a connection take.
 	loadFixed = 2048
-	// shorter: packets of many messages of other sizes are not full.
-	shorter = 1.4
+	// shorter: packets of many messages of other sizes are not full; shortest: those of
+	// small ones hardly ever are.
+	shorter  = 1.4
+	shortest = 3
 )
 
 // share is what each connection sends, in octets of its streams.
 func (l *Shape) share(mtu int) uint64 {
 	each := float64(packetOverhead) / float64(mtu-ipv4TCP)
-	if l.Mix == Mixed {
+	switch l.Mix {
+	case Mixed:
 		each *= shorter
+	case Small:
+		each *= shortest
+	case Bulk:
 	}
 	return uint64(max(float64(l.Size)/float64(l.Flows)-loadFixed, 1) / (1 + each + l.Loss))
 }
