@@ -208,10 +208,6 @@ var least = map[string][4]float64{
 // they begin: what may be payload is left out then.
 const silent = 0.88
 
-// rarely is in how many of them one may be false with markers and without CRC: payload may imitate
-// FPDUs with the markers where they have to be.
-const rarely = 5000
-
 // TestRecovery: of what was captured whole, nearly all is found again behind holes, after a late
 // start and between octets that were cut off, with payload that looks like FPDUs as well; and nothing
 // is found that is no FPDU.
@@ -241,7 +237,7 @@ func TestRecovery(t *testing.T) {
 					if float64(sum.found) < wanted*float64(sum.whole) {
 						t.Errorf("%v, at least %g wanted", sum, wanted)
 					}
-					if mimic := payload == "hostile" && i == 1; sum.false > 0 && (!mimic || sum.false > sum.found/rarely) {
+					if sum.false > 0 {
 						t.Errorf("%d false", sum.false)
 					}
 				})

@@ -502,7 +502,7 @@ func (c *Conn) decode(side int, cfg mpa.Config, off int64) {
 		h.dec = new(mpa.Decoder)
 	}
 	cfg.Gather, cfg.Grammar, cfg.Budget = c.env.wantsPayload(), &grammar, c.env.Decoders
-	cfg.Segments = c.tcp.Direction(side)
+	cfg.Segments, cfg.Before = c.tcp.Direction(side), &c.queues[side]
 	cfg.Side = uint8(side) //nolint:gosec // 0 or 1
 	h.dec.Reset(cfg, off)
 }
