@@ -132,6 +132,7 @@ type direction struct {
 	idle      bool // in full operation, and no decoder was needed so far
 	gap       bool
 	rtr       bool // the frame in startup is the 2007 RTR frame
+	adrift    bool // that frame may have been lost: where full operation began is not known
 	partial   bool // octets of the startup frame are missing
 	// loose holds streaming octets; nil while there are none, and in full operation.
 	loose   *loose
@@ -679,6 +680,7 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 		c.hole(side, p)
 		c.queues[side].messages().gap()
 	}
+	c.drifts(side)
 	c.force(side)
 	if h.phase == startup {
 		if c.bridge(side, p.Len) {
