@@ -665,6 +665,7 @@ func (h *direction) keep(off int64, b []byte) {
 func (c *Conn) missing(side int, p *reassembly.Piece) {
 	h := &c.dirs[side]
 	gap := p.Kind == reassembly.Gap
+	c.drifts(side)
 	c.start(side)
 	if gap && h.phase == streaming {
 		c.tear(side, p)
@@ -680,7 +681,6 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 		c.hole(side, p)
 		c.queues[side].messages().gap()
 	}
-	c.drifts(side)
 	c.force(side)
 	if h.phase == startup {
 		if c.bridge(side, p.Len) {

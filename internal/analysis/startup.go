@@ -427,7 +427,7 @@ func (c *Conn) opening(side int, b []byte) (rest []byte) {
 // initiator may be there: with it the first FPDU, and so each marker, stands behind that frame.
 func (c *Conn) drifts(side int) {
 	h := &c.dirs[side]
-	if c.Dir(side) != trace.I2R || h.rtr || h.phase != held && h.phase != opening {
+	if c.Dir(side) != trace.I2R || h.rtr || h.phase != held && h.phase != opening && (h.phase != full || !h.idle) {
 		return
 	}
 	if n := len(h.tail); n >= len(mpa.RTRKey) || string(h.tail) != mpa.RTRKey[:n] && string(h.tail) != mpa.RtRKey[:n] {
