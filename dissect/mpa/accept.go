@@ -45,6 +45,9 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	if d.markers {
 		d.listMarkers(f, lead)
 	}
+	if d.likeness.left > 0 && !d.crc {
+		d.lookOn(w)
+	}
 	d.cut(f, lead, n)
 	if whole && d.framing == Unknown {
 		d.proveFraming(f)
@@ -115,6 +118,7 @@ func (d *Decoder) pass(f *FPDU, whole bool) {
 	d.seek.force = false
 	d.unsure = !whole && d.cfg.Markers == Unknown
 	d.off += int64(f.Size)
+	d.framed = d.off
 	d.long = d.believed(f.Size)
 	d.aligned.largest = max(d.aligned.largest, int32(f.Size)) //nolint:gosec // ULPDU_Length has 16 bits
 	if f.CRCStatus == CRCGood {

@@ -98,7 +98,7 @@ func (d *Decoder) skip(off int64) int64 {
 // segment whose length fills the segment is seldom anything else.
 func (d *Decoder) fills(c *chain, l *link) verdict {
 	end := c.at + int64(l.size)
-	if d.cfg.Segments == nil || d.cfg.CRC == Yes && !d.missing(c.at, end) || d.markers && c.inner == 0 && !d.mustMark() {
+	if d.cfg.Segments == nil || d.cfg.CRC == Yes && !d.missing(c.at, end) || !d.knowsGrid(c) || !d.unmarked(c) {
 		return wait
 	}
 	first, _, ok := d.cfg.Segments.Segment(c.at)
@@ -123,8 +123,12 @@ func (d *Decoder) fills(c *chain, l *link) verdict {
 		d.seek.found = ByChain
 		return confirm
 	}
-	if c.count >= c.need && (c.alone == c.count || c.atStart && c.ends >= fewEnds) {
+	switch {
+	case c.count < c.need:
+	case c.alone == c.count:
 		d.seek.found = ByChain
+		return confirm
+	case c.atStart && c.ends >= fewEnds && d.told(c, ByChain):
 		return confirm
 	}
 	return wait
@@ -147,9 +151,6 @@ func (d *Decoder) leadsOut(c *chain) bool {
 	// What lies in payload may lead over a hole to what is right, while the FPDU around it ends in
 	// the hole.
 	c.out = span > reach && (c.atStart || !d.missing(c.from, c.at))
-	if c.out && c.beyond == 0 {
-		c.beyond = c.at
-	}
 	return c.out && span > farOut*reach
 }
 

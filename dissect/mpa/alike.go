@@ -1,58 +1,96 @@
 package mpa
 
-// What lies in the payload of an FPDU may look like FPDUs, the last of which ends where the one
-// around it does: the run of headers goes on with what is right, and its first ones are none. A
-// CRC tells, and so do markers in the first one. Without them payload that looks so is a warning.
+// What lies in the payload of an FPDU may look like FPDUs. Ordinary payload does so by chance once in many
+// megabytes; payload that does so once is likely to do it again.
 
-// maxAlike is in how many octets payload is searched for what looks like FPDUs.
-const maxAlike = 16 << 10
+const (
+	// maxAlike is in how many octets payload is searched for what looks like FPDUs at a time.
+	maxAlike = 16 << 10
+	// enough is how many octets of payload without anything like that show that it is ordinary.
+	enough = 1 << 10
+)
 
-// byChain takes a place as proven by a run of headers. If payload looks like FPDUs, those of them
-// that may lie in the payload of a single one are left out, unless they begin with a segment.
-func (d *Decoder) byChain(c *chain) {
-	d.seek.found = ByChain
-	if c.beyond > 0 && !c.atStart && d.alike(c) {
-		d.seek.at = c.beyond
+// likeness is what the payload of a direction was seen to look like.
+type likeness struct {
+	alike  bool // some of it looks like FPDUs
+	looked int  // octets that were searched
+	left   int  // octets of FPDUs to search, behind a place that was found
+}
+
+// ordinary reports whether payload was searched, and nothing in it looks like FPDUs.
+func (k *likeness) ordinary() bool { return !k.alike && k.looked >= enough }
+
+// inspect searches the payload of the FPDUs of a chain, and what stands in front of it.
+func (d *Decoder) inspect(c *chain) {
+	k := &d.likeness
+	if k.alike {
+		return
+	}
+	for at := d.front(c); at < c.from && !k.alike; at++ {
+		k.alike = d.pair(at, c.from, d.from(at)) && !d.leads(at, c.from)
+	}
+	own := chain{from: c.from, at: c.from, rest: d.from(c.from)}
+	for own.at <= c.at && own.at < c.from+maxAlike && !k.alike {
+		l, f := d.link(&own)
+		if f != fits || len(own.rest) < l.size {
+			return
+		}
+		d.look(own.at, own.rest[:l.size])
+		own.add(&l)
 	}
 }
 
-// byMarker takes a place as proven by markers. Without a CRC they prove the FPDU that they stand in: if
-// payload looks like FPDUs,
-// those in front of it may lie in the payload of another one, unless they begin with a segment.
-func (d *Decoder) byMarker(c *chain) {
-	d.seek.found = ByMarker
-	if d.cfg.CRC == No && d.cfg.Segments != nil && !c.atStart && d.alike(c) {
-		d.seek.at = c.marked
+// front is from where on the octets in front of a chain were captured, as far as they are at hand.
+func (d *Decoder) front(c *chain) int64 {
+	from := max(d.seek.lost, d.off, c.from-maxAlike)
+	for i := d.holeBehind(from); i < len(d.holes) && d.holes[i].from < c.from; i++ {
+		from = d.holes[i].to
 	}
+	return from
 }
 
-// alike reports whether payload of the FPDUs of a chain looks like FPDUs, see pair.
-func (d *Decoder) alike(c *chain) bool {
-	own, end := *c, min(c.at, c.from+maxAlike)
-	own.at, own.count, own.rest = c.from, 0, d.from(c.from)
-	for at := c.from; at < end; at++ {
-		if at == own.at { // where an FPDU of the chain begins
-			l, f := d.link(&own)
-			if f != fits || len(own.rest) < l.size {
-				return false
-			}
-			own.add(&l)
-			continue
+// leads reports whether a run of headers leads to a chain: then it may be right as well.
+func (d *Decoder) leads(at, to int64) bool {
+	x := chain{from: at, at: at, rest: d.from(at)}
+	for x.at < to {
+		d.seek.steps++
+		l, f := d.link(&x)
+		if f != fits || len(x.rest) < l.size {
+			return false
 		}
-		if b := d.from(at); len(b) < lengthSize+MarkerSize || !d.cfg.Grammar.Quick(b[lengthSize], b[lengthSize+1]) {
-			continue
-		}
-		if d.pair(at, own.at) {
-			return true
+		x.add(&l)
+		x.count++
+	}
+	return x.at == to
+}
+
+// look searches the payload of the FPDU w at an offset.
+func (d *Decoder) look(off int64, w []byte) {
+	k := &d.likeness
+	for i := lengthSize + MinULPDU; i+crcSize < len(w); i++ {
+		if d.pair(off+int64(i), off+int64(len(w)), w[i:]) {
+			k.alike = true
+			return
 		}
 	}
-	return false
+	k.looked = min(k.looked+max(len(w)-lengthSize-minHead-crcSize, 0), enough)
+}
+
+// lookOn searches the payload of an FPDU behind a place that was found.
+func (d *Decoder) lookOn(w []byte) {
+	k := &d.likeness
+	if k.left -= len(w); !k.alike {
+		d.look(d.off, w)
+	}
 }
 
 // pair reports whether what begins at an offset looks like an FPDU and another header behind it, before
 // an end or there, or like an FPDU that ends there: where the one around it does.
-func (d *Decoder) pair(at, end int64) bool {
-	x := chain{from: at, at: at, rest: d.from(at)}
+func (d *Decoder) pair(at, end int64, b []byte) bool {
+	x := chain{from: at, at: at, rest: b}
+	if len(x.rest) < lengthSize+MarkerSize || !d.cfg.Grammar.Quick(x.rest[lengthSize], x.rest[lengthSize+1]) {
+		return false
+	}
 	d.seek.steps++
 	l, f := d.link(&x)
 	if f != fits || at+int64(l.size) > end || len(x.rest) < l.size {

@@ -14,8 +14,8 @@ type chain struct {
 	alone, ends         int   // how many have TCP segments of their own, or end with one
 	atStart             bool  // the first one begins with a segment
 	out                 bool  // it leads out of any FPDU in whose payload it may lie
-	beyond              int64 // where the first one begins that lies in no such payload, or 0
 	marked              int64 // where the first one begins in which a marker is right, or 0
+	again               int   // how many FPDUs it takes to look again for one that can be told
 	failed              bool  // a CRC was wrong
 	prev                [minHead]byte
 	prevN               int // ULPDU_Length of the last one
@@ -147,11 +147,10 @@ func (d *Decoder) verify(c *chain, l *link) verdict {
 				return reject
 			}
 			c.agree++
-			if c.agree == 1 {
-				c.marked = c.at
-			}
 			if at >= l.lead+lengthSize {
-				c.inner++
+				if c.inner++; c.inner == 1 {
+					c.marked = c.at
+				}
 			}
 		}
 	}
@@ -195,19 +194,17 @@ func (d *Decoder) proves(c *chain, l *link) bool {
 		d.seek.found = ByMarker
 		return true
 	}
-	if d.markers && c.inner == 0 && !d.mustMark() {
+	if !d.knowsGrid(c) {
 		return false
 	}
-	if d.cfg.CRC == Yes && !d.missing(c.at, c.at+int64(l.size)) {
+	if d.cfg.CRC == Yes && !d.missing(c.at, c.at+int64(l.size)) || !d.unmarked(c) {
 		return false
 	}
 	switch {
 	case c.agree >= 2 && d.cfg.Trusted:
-		d.byMarker(c)
+		return d.told(c, ByMarker)
 	case c.count >= c.need && d.leadsOut(c):
-		d.byChain(c)
-	default:
-		return false
+		return d.told(c, ByChain)
 	}
-	return true
+	return false
 }

@@ -37,6 +37,11 @@ type Grammar struct {
 	// Follows reports whether the segment next can follow the segment head of
 	// n octets in a stream.
 	Follows func(head []byte, n int, next []byte) bool
+	// Queue numbers the queues and the kinds of tagged messages from 0 on, up to 4. Joins reports
+	// whether the segment next of a queue goes on where the segment head of n octets of that queue
+	// stopped: such as chance does not do.
+	Queue func(head []byte) int
+	Joins func(head []byte, n int, next []byte) bool
 }
 
 // Config is what is known of a direction when its full operation begins.
@@ -64,6 +69,15 @@ type Config struct {
 	// Segments tells the TCP segments; nil: they are not known. Then each input but the first
 	// may begin anywhere.
 	Segments Segments
+	// Before tells what was seen of the direction; nil: nothing.
+	Before Before
+}
+
+// Before tells what was seen of a direction by now.
+type Before interface {
+	// Continues reports whether the segment head goes on with what was seen, with at most within
+	// octets of the stream between: such as chance does not do.
+	Continues(head []byte, within int64) bool
 }
 
 // Event is what [Decoder.Next] found.
@@ -129,12 +143,14 @@ type Decoder struct {
 
 	start  int64 // offset of the first octet of the direction
 	proven int64 // where the last FPDU with a right CRC ends, or start
+	framed int64 // where the last FPDU ends that was not framed by Whole
 	plain  int   // octets framed without markers since the place was found
 	susOff int64
 	jumpTo int64 // offset behind a hole too long to bridge, or 0
 
-	aligned alignment
-	rare    *rare // nil: there was no need
+	aligned  alignment
+	likeness likeness
+	rare     *rare // nil: there was no need
 }
 
 // rare is state that most decoders never need.
@@ -169,7 +185,7 @@ func (d *Decoder) Reset(cfg Config, off int64) {
 		f = new(FPDU)
 	}
 	*d = Decoder{
-		FPDU: f, cfg: cfg, off: off, gapAt: -1, start: off, proven: off,
+		FPDU: f, cfg: cfg, off: off, gapAt: -1, start: off, proven: off, framed: off,
 		buf: d.buf, suspect: d.suspect, holes: d.holes[:0], rare: d.rare,
 		crc: cfg.CRC == Yes, markers: cfg.Markers == Yes, hasGrid: cfg.Start, grid: off,
 	}

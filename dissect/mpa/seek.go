@@ -195,6 +195,10 @@ func (d *Decoder) forget() {
 func (d *Decoder) resync() (Event, bool) {
 	s := &d.seek
 	s.on = false
+	if d.framing == Unknown && d.cfg.Markers == Unknown && s.found == ByChain && d.cfg.Segments != nil && !d.crc {
+		d.framing = TriOf(d.markers)
+	}
+	d.likeness.left = maxAlike
 	d.cfg.Trusted = true // what is proven once need not be proven as hard again
 	if s.odd > 0 && s.at == s.odd {
 		// A good FPDU follows directly: the odd one is an FPDU too.
@@ -271,6 +275,13 @@ func (d *Decoder) mustMark() bool {
 	return d.hasGrid && !without
 }
 
+// knowsGrid reports whether the markers of a chain are on a grid that is known, or that the chain shows: where
+// there may be none, a single one may be an MSN.
+func (d *Decoder) knowsGrid(c *chain) bool {
+	_, without := d.ways()
+	return !d.markers || d.mustMark() || c.inner > 1 || c.inner == 1 && (d.hasGrid || !without)
+}
+
 // tells reports whether four octets of an FPDU look like a marker in it.
 func tells(w []byte) bool {
 	for p := MarkerSize; p < MarkerInterval && p+MarkerSize <= len(w); p += 4 {
@@ -298,13 +309,18 @@ func (d *Decoder) padZero(w []byte, off int64, n int) bool {
 
 // few judges a chain that could not be followed to the end.
 func (d *Decoder) few(c *chain, last bool) verdict {
-	if d.markers && c.inner == 0 && !d.mustMark() {
+	if !d.knowsGrid(c) {
 		return reject // the zeros in front may be anything
 	}
 	few := d.cfg.Segments == nil || len(c.rest) == 0 && !d.missing(c.from, c.at) // it ends with the stream
+	if len(c.rest) > 0 && !d.unmarked(c) {
+		return reject
+	}
 	if last && d.cfg.CRC != Yes && (c.out || few && (d.cfg.Trusted && c.count >= chainTrusted-1 || c.count > c.need)) {
-		d.byChain(c)
-		return confirm
+		c.again = 0
+		if d.told(c, ByChain) {
+			return confirm
+		}
 	}
 	return reject
 }

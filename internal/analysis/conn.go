@@ -132,6 +132,7 @@ type direction struct {
 	idle      bool // in full operation, and no decoder was needed so far
 	gap       bool
 	rtr       bool // the frame in startup is the 2007 RTR frame
+	adrift    bool // that frame may have been lost: where full operation began is not known
 	partial   bool // octets of the startup frame are missing
 	// loose holds streaming octets; nil while there are none, and in full operation.
 	loose   *loose
@@ -664,6 +665,7 @@ func (h *direction) keep(off int64, b []byte) {
 func (c *Conn) missing(side int, p *reassembly.Piece) {
 	h := &c.dirs[side]
 	gap := p.Kind == reassembly.Gap
+	c.drifts(side)
 	c.start(side)
 	if gap && h.phase == streaming {
 		c.tear(side, p)

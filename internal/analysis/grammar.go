@@ -9,7 +9,7 @@ import (
 )
 
 // grammar is what DDP and RDMAP accept, for a decoder that looks for FPDUs.
-var grammar = mpa.Grammar{Quick: quick, Light: light, Strict: strict, Follows: follows}
+var grammar = mpa.Grammar{Quick: quick, Light: light, Strict: strict, Follows: follows, Queue: queue, Joins: joins}
 
 // quick looks at the two control octets: reserved bits zero, versions 0 or 1,
 // and an opcode of the right buffer model.
@@ -104,6 +104,57 @@ func follows(head []byte, n int, next []byte) bool {
 		return a.MSN == b.MSN && b.MO == a.MO+uint32(octets) //nolint:gosec // 16 bits
 	}
 	return b.MSN == a.MSN+1 && b.MO == 0
+}
+
+// queue numbers queues and kinds of tagged messages.
+func queue(head []byte) int {
+	seg, err := ddp.Decode(head)
+	switch {
+	case err == nil && !seg.Tagged && seg.QN < 3:
+		return int(seg.QN)
+	case err == nil && seg.Tagged && rdmap.ControlOf(seg.RsvdULP).Opcode == rdmap.OpReadResponse:
+		return 3
+	}
+	return 4
+}
+
+// joins reports whether a segment goes on where another one of its queue stopped: with 32 bits and more
+// that are as they have to be.
+func joins(head []byte, n int, next []byte) bool {
+	a, err := ddp.Decode(head)
+	if err != nil {
+		return false
+	}
+	b, err := ddp.Decode(next)
+	octets := n - a.HeaderLen
+	switch {
+	case err != nil || octets < 0 || a.DV != b.DV || a.Tagged != b.Tagged:
+		return false
+	case a.Tagged:
+		return a.STag == b.STag && b.TO == a.TO+uint64(octets) && a.RsvdULP&0x0f == b.RsvdULP&0x0f
+	case a.Last:
+		return b.MSN == a.MSN+1 && b.MO == 0
+	}
+	return b.MSN == a.MSN && b.MO == a.MO+uint32(octets) //nolint:gosec // 16 bits
+}
+
+// Continues reports whether a segment goes on behind what was seen of its queue before, with at most so
+// many octets of the stream between: the same message, or one of the next.
+func (q *queues) Continues(head []byte, within int64) bool {
+	seg, err := ddp.Decode(head)
+	if err != nil || q.open == nil {
+		return false
+	}
+	m := q.open
+	if seg.Tagged {
+		g := &m.tagged[0]
+		if rdmap.ControlOf(seg.RsvdULP).Opcode == rdmap.OpReadResponse {
+			g = &m.tagged[1]
+		}
+		return g.segments > 0 && seg.STag == g.name && seg.TO-g.next <= uint64(within) //nolint:gosec // not negative
+	}
+	g, least := m.queue(seg.QN), int64(mpa.MinULPDU)
+	return g.segments > 0 && int64(seg.MSN-g.name) <= within/least && (seg.MSN != g.name || g.open || m.lost) && int64(seg.MO) <= g.octets+within
 }
 
 // opens reports whether octets can be the beginning of a stream of FPDUs, with a

@@ -134,6 +134,7 @@ func (c *Conn) bridge(side int, n int64) bool {
 	if n == missing {
 		return true
 	}
+	c.drifts(side)
 	c.force(side)
 	if h.phase == full {
 		c.start(side)
@@ -422,6 +423,25 @@ func (c *Conn) opening(side int, b []byte) (rest []byte) {
 	return append([]byte(nil), b...)
 }
 
+// drifts notes that octets are missing where full operation of a side would begin, if the 2007 RTR frame of the
+// initiator may be there: with it the first FPDU, and so each marker, stands behind that frame.
+func (c *Conn) drifts(side int) {
+	h := &c.dirs[side]
+	if c.Dir(side) != trace.I2R || h.rtr || h.phase != held && h.phase != opening && (h.phase != full || !h.idle) {
+		return
+	}
+	if n := len(h.tail); n >= len(mpa.RTRKey) || string(h.tail) != mpa.RTRKey[:n] && string(h.tail) != mpa.RtRKey[:n] {
+		return // it was there, or another thing was
+	}
+	for i := range c.Trace.Side {
+		s := &c.Trace.Side[i]
+		if s.HasStartup && (!s.Startup.S || s.Startup.Rev != 1) {
+			return
+		}
+	}
+	h.adrift = true
+}
+
 // force begins full operation of a side now, even without the other startup frame.
 func (c *Conn) force(side int) {
 	h := &c.dirs[side]
@@ -458,6 +478,9 @@ func (c *Conn) start(side int) {
 	cfg := mpa.Config{Start: true, Trusted: true, Markers: t.Markers[d], CRC: t.CRC, AfterGap: h.gap}
 	if !t.Negotiated {
 		cfg.Markers, cfg.CRC = c.guess(d)
+	}
+	if h.adrift {
+		cfg.Start, h.hasOrigin = false, false
 	}
 	c.decode(side, cfg, h.origin)
 }
@@ -502,7 +525,7 @@ func (c *Conn) decode(side int, cfg mpa.Config, off int64) {
 		h.dec = new(mpa.Decoder)
 	}
 	cfg.Gather, cfg.Grammar, cfg.Budget = c.env.wantsPayload(), &grammar, c.env.Decoders
-	cfg.Segments = c.tcp.Direction(side)
+	cfg.Segments, cfg.Before = c.tcp.Direction(side), &c.queues[side]
 	cfg.Side = uint8(side) //nolint:gosec // 0 or 1
 	h.dec.Reset(cfg, off)
 }
