@@ -87,14 +87,14 @@ func (q *closing) Pop() any {
 	return x
 }
 
-// settled is what stragglers of a connection need.
+// settled is what stragglers of a connection need. It holds no pointers, so a garbage collector does
+// not look at the tables of it.
 type settled struct {
 	number uint64
-	swap   bool // as in [flow]
-	addr   [2]trace.Endpoint
-	first  trace.Dir // direction of side 0
-	syns   reassembly.Opening
 	until  int64 // how long copies of it are recognised on ports that are used again
+	syns   reassembly.Opening
+	swap   bool      // as in [flow]
+	first  trace.Dir // direction of side 0
 }
 
 type pastKey struct {
