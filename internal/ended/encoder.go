@@ -99,7 +99,27 @@ func (e *encoder) structure(p *program, v, like unsafe.Pointer) (differs bool) {
 // group packs those fields of a group that differ, and returns its mask.
 func (e *encoder) group(g *group, v, like unsafe.Pointer) (mask byte) {
 	for i := range g.fields {
-		if e.field(&g.fields[i], v, like) {
+		f := &g.fields[i]
+		switch f.kind { // most fields are the same, or not there
+		case number8:
+			if *at[uint8](v, f.at) == *at[uint8](like, f.at) {
+				continue
+			}
+		case number64:
+			if *at[uint64](v, f.at) == *at[uint64](like, f.at) {
+				continue
+			}
+		case chained:
+			if *at[uint64](v, f.at)|*at[uint64](like, f.at) == 0 {
+				continue
+			}
+		case pointer:
+			if *at[unsafe.Pointer](v, f.at) == nil && *at[unsafe.Pointer](like, f.at) == nil {
+				continue
+			}
+		default:
+		}
+		if e.field(f, v, like) {
 			mask |= 1 << i
 		}
 	}
