@@ -66,7 +66,7 @@ func (r *ranking) Connection(c *trace.Connection, fs []conformance.Finding, _ []
 // worst are the n worst of the connections.
 func (r *ranking) worst(n int, cs *ended.List) map[uint64]bool {
 	all := make([]*troubles, 0, cs.Len())
-	for c := range cs.All() {
+	for c := range cs.Each() {
 		t := r.of(c.Number)
 		for d := range c.Flow {
 			t.packets += c.Flow[d].Retransmitted + c.Flow[d].Gaps

@@ -16,12 +16,17 @@ func dialects(a *about) {
 	if a.Transport != trace.TCP || !ini.HasStartup || !res.HasStartup || a.has(StartupRefused) {
 		return
 	}
+	asked, answered := ini.Startup.Rev, res.Startup.Rev
+	r := conformance.Classify(a.Connection)
+	if r.Works != mpa.No && asked == answered && (!ini.HasEnhanced || res.HasEnhanced) {
+		a.layouts()
+		return
+	}
 	d := Diagnosis{
 		Kind: Dialect, Severity: conformance.Warning, Dir: trace.R2I, HasDir: true, Frames: framesAt(res.StartupFrame, ini.StartupFrame),
-		same: fmt.Sprint(ini.Startup.Rev, res.Startup.Rev),
+		same: fmt.Sprint(asked, answered),
 	}
-	asked, answered := ini.Startup.Rev, res.Startup.Rev
-	switch r := conformance.Classify(a.Connection); {
+	switch {
 	case r.Works == mpa.No:
 		d.Severity, d.Title = conformance.Error, "RNICs that cannot work together"
 		d.Text = fmt.Sprintf("The initiator is %s RNIC and the responder %s RNIC: the Request in frame %d has revision %d and the Reply in frame %d revision %d.",
@@ -31,13 +36,10 @@ func dialects(a *about) {
 		d.Title = "revisions of MPA differ"
 		d.Text = fmt.Sprintf("The Request in frame %d has revision %d of MPA, the Reply in frame %d revision %d.", ini.StartupFrame, asked, res.StartupFrame, answered)
 		d.Advice = "set both sides to the same revision of MPA."
-	case ini.HasEnhanced && !res.HasEnhanced:
+	default:
 		d.Title = "enhanced request, plain answer"
 		d.Text = fmt.Sprintf("The Request in frame %d has the enhanced data with IRD and ORD, the Reply in frame %d has not: nothing was agreed about them.", ini.StartupFrame, res.StartupFrame)
 		d.Advice = "find out whether the responder knows RFC 6581; if not, set the initiator to revision 1."
-	default:
-		a.layouts(&d)
-		return
 	}
 	if d.Severity == conformance.Warning && !a.troubled() {
 		d.Severity = conformance.Note
@@ -59,7 +61,7 @@ var layoutRules = []string{"MPA2-CTRL-A-02", "MPA2-CTRL-A-03", "MPA2-CTRL-BCD-02
 var document = map[mpa.Layout]string{mpa.LayoutRFC6581: "RFC 6581", mpa.LayoutDraft01: "draft -01", mpa.LayoutRTR2007: "the proposal of 2007"}
 
 // layouts diagnoses sides that may read the flags of the enhanced data in different layouts.
-func (a *about) layouts(d *Diagnosis) {
+func (a *about) layouts() {
 	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
 	if !ini.HasEnhanced || !res.HasEnhanced {
 		return
@@ -72,13 +74,16 @@ func (a *about) layouts(d *Diagnosis) {
 		bit := map[bool]string{true: "1", false: "0"}
 		return "A=" + bit[e.A] + " B=" + bit[e.B] + " C=" + bit[e.C] + " D=" + bit[e.D]
 	}
-	d.HasDir, d.Rules, d.Severity, d.Title = false, rulesOf(found), found[0].Severity, "flags of the enhanced data do not fit"
+	d := Diagnosis{
+		Kind: Dialect, Severity: found[0].Severity, Dir: trace.R2I, Frames: framesAt(res.StartupFrame, ini.StartupFrame),
+		Title: "flags of the enhanced data do not fit", Rules: rulesOf(found),
+	}
 	d.Text = fmt.Sprintf("The Request in frame %d has %s and the Reply in frame %d %s, which is not right in the layout of %v: %s.",
 		ini.StartupFrame, flags(ini.Enhanced), res.StartupFrame, flags(res.Enhanced), document[a.Layout], strings.TrimSuffix(found[0].Message, "."))
 	d.Also = []string{"The sides may read the flags in different layouts: draft -01 and RFC 6581 give them other meanings."}
 	d.Advice = "compare the versions of both drivers; --mpa-layout reads the capture in the other layout."
 	d.same = flags(ini.Enhanced) + flags(res.Enhanced)
-	a.add(*d)
+	a.add(d)
 }
 
 // troubled reports whether the connection ended early: before an FPDU in each direction, or by

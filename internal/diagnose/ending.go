@@ -62,22 +62,22 @@ func (a *about) silentClose() { a.closed(a.EndedBy, a.EndFrame) }
 
 // closed diagnoses the close of a side in a frame.
 func (a *about) closed(who trace.Dir, frame uint64) {
-	ini := &a.Flow[trace.I2R]
+	ini, left := &a.Flow[trace.I2R], a.underWay()
+	if left == "" && (who != trace.R2I || !a.unheard()) {
+		return
+	}
 	d := Diagnosis{
 		Kind: SilentClose, Severity: conformance.Error, Dir: who, HasDir: true, Frames: framesAt(frame), Title: "closed without a reason",
 		Advice: fmt.Sprintf("look into the log of the %s for that time.", who.Sender()),
 	}
-	switch left := a.underWay(); {
-	case left != "":
+	if left != "" {
 		d.same = "under way"
 		d.Text = fmt.Sprintf("The %s closed the connection in frame %d, without a Terminate. %s", who.Sender(), frame, left)
-	case who == trace.R2I && a.unheard():
+	} else {
 		d.Severity, d.same = conformance.Warning, "without a word"
 		d.Text = fmt.Sprintf("The responder closed the connection in frame %d, without a Terminate and without an FPDU of its own, after %s of the initiator.",
 			frame, Counted(ini.FPDUs, "FPDU", "FPDUs"))
 		a.perhaps(&d)
-	default:
-		return
 	}
 	a.add(d)
 }

@@ -27,6 +27,9 @@ func readyToReceive(a *about) {
 	if a.Outcome != trace.Accepted || a.has(Terminated) || a.Flow[trace.I2R].Gaps > 0 {
 		return
 	}
+	if a.RTRExpected == 0 && !a.noneNamed() || a.RTRExpected != 0 && a.RTRSent != "" && !otherKind(a.Connection) {
+		return
+	}
 	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
 	d := Diagnosis{
 		Kind: Indication, Severity: conformance.Error, Dir: trace.I2R, HasDir: true,
@@ -43,17 +46,12 @@ func readyToReceive(a *about) {
 	f := &a.Flow[trace.I2R]
 	switch {
 	case a.RTRExpected == 0:
-		if !a.noneNamed() {
-			return
-		}
 		d.Dir, d.Title, d.same = trace.R2I, "no ready-to-receive indication possible", "none"
 		d.Text = "Both sides agreed on the peer-to-peer model, but the Reply names no kind of ready-to-receive indication, so the responder may wait for ever."
 	case otherKind(a.Connection):
 		d.Title = "wrong ready-to-receive indication"
 		d.Text = fmt.Sprintf("%s, but the initiator sent %s (frame %d).", asks, article(spelled[a.RTRSent]), a.RTRFrame)
 		d.Frames = append(framesAt(a.RTRFrame), d.Frames...)
-	case a.RTRSent != "":
-		return
 	case f.FPDUs > 0:
 		d.Title = "no ready-to-receive indication"
 		d.Text = asks + ", but the first FPDU of the initiator is none."

@@ -109,24 +109,25 @@ func (a *about) lateAnswer() {
 	if rst := a.Flow[trace.I2R].RST; rst != nil && (gaveUp == nil || rst.Frame < gaveUp.Frame) {
 		gaveUp = rst
 	}
+	// The place in the capture does not count if it acknowledged the Reply.
+	had := gaveUp != nil && res.HasStartup && gaveUp.Acked >= int64(mpa.StartupLen+int(res.Startup.PDLength))
+	tooLate := gaveUp != nil && gaveUp.Frame < res.StartupFrame && !had
+	if !tooLate && a.StartupLatency < int64(late) {
+		return
+	}
 	d := Diagnosis{
 		Kind: StartupLate, Severity: conformance.Warning, Dir: trace.R2I, HasDir: true,
 		Frames: framesAt(res.StartupFrame, ini.StartupFrame), Title: "answered late",
 		Advice: "find out why the responder took so long: its upper layer accepts the connection, or its processor is busy.",
 	}
-	// The place in the capture does not count if it acknowledged the Reply.
-	had := gaveUp != nil && res.HasStartup && gaveUp.Acked >= int64(mpa.StartupLen+int(res.Startup.PDLength))
-	switch {
-	case gaveUp != nil && gaveUp.Frame < res.StartupFrame && !had:
+	if tooLate {
 		d.Severity, d.Title, d.same = conformance.Error, "answered too late", "gave up"
 		d.Frames = append(d.Frames, gaveUp.Frame)
 		d.Text = fmt.Sprintf("The responder answered the request in frame %d after %s (frame %d); the initiator had given up in frame %d, after %s.",
 			ini.StartupFrame, duration(a.StartupLatency), res.StartupFrame, gaveUp.Frame, duration(gaveUp.Time-ini.StartupTime))
-	case a.StartupLatency >= int64(late):
+	} else {
 		d.Text = fmt.Sprintf("The responder answered the request in frame %d only after %s (frame %d).",
 			ini.StartupFrame, duration(a.StartupLatency), res.StartupFrame)
-	default:
-		return
 	}
 	a.add(d)
 }

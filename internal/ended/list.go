@@ -13,26 +13,23 @@ import (
 
 const (
 	// mostPlain is the number of records that are kept as they are while the capture is read.
-	mostPlain = 16_384
-	// runSize is the number of records that are packed together.
-	runSize = 4096
+	mostPlain = 1024
+	// runSize is the number of records that are packed together, runOctets how many octets of them are.
+	runSize, runOctets = 4096, 1 << 20
 )
 
 // List holds records. The zero value is an empty list, and so is nil.
 type List struct {
-	// plain are the records that are kept as they are, waiting those that are packed next.
-	plain, waiting []*trace.Connection
-	// weight is that of the records that wait.
-	weight int
-	runs   []*run
+	// plain are the records that are kept as they are.
+	plain []*trace.Connection
+	runs  []*run
+	// packer has the last run, which is not full.
+	packer packer
 	n      int
 	// all says that all records are kept as they are from now on.
 	all bool
 	// mostPlain and runSize are set by tests; 0 for the constants.
 	mostPlain, runSize int
-	// busy is closed when the last run is packed.
-	busy   chan struct{}
-	packer *packer
 }
 
 // Of returns a list of records.
@@ -60,64 +57,53 @@ func (l *List) Count() uint64 { return uint64(l.Len()) } //nolint:gosec // a len
 func (l *List) Unpacked() { l.all = true }
 
 // Add adds a record of so many octets, which nobody changes any more. It returns how many octets
-// more the list takes, less than 0 if others were packed. That depends on nothing but the records.
+// more the list takes. That depends on nothing but the records.
 func (l *List) Add(c *trace.Connection, octets int) int {
 	l.n++
-	if l.all || len(l.plain) < cmp.Or(l.mostPlain, mostPlain) {
+	if l.keeps() {
 		l.plain = append(l.plain, c)
 		return octets
 	}
-	l.waiting = append(l.waiting, c)
-	l.weight += octets
-	if len(l.waiting) < cmp.Or(l.runSize, runSize) {
+	p := &l.packer
+	if p.run == nil {
+		p.begin(c)
 		return octets
 	}
-	if l.packer == nil {
-		l.packer = newPacker()
+	n := p.add(c)
+	if len(p.places) >= cmp.Or(l.runSize, runSize) || len(p.b) >= runOctets {
+		l.runs = append(l.runs, p.end())
 	}
-	freed := l.settle()
-	r := &run{weight: l.weight}
-	l.runs = append(l.runs, r)
-	some, busy := l.waiting, make(chan struct{})
-	l.busy = busy
-	go func() {
-		defer close(busy)
-		l.packer.pack(r, some)
-	}()
-	l.waiting, l.weight = make([]*trace.Connection, 0, cmp.Or(l.runSize, runSize)), 0
-	return octets - freed
+	return n
 }
 
-// settle waits until the last run is packed, and returns how many octets that freed.
-func (l *List) settle() int {
-	if l.busy == nil {
-		return 0
-	}
-	<-l.busy
-	l.busy = nil
-	r := l.runs[len(l.runs)-1]
-	return r.weight - len(r.data)
-}
+// keeps reports whether the next record is kept as it is.
+func (l *List) keeps() bool { return l.all || len(l.plain) < cmp.Or(l.mostPlain, mostPlain) }
 
 // All ranges over the records in the order of their numbers. A record that was packed is
 // read anew each time, and belongs to the caller.
-func (l *List) All() iter.Seq[*trace.Connection] {
+func (l *List) All() iter.Seq[*trace.Connection] { return l.each(false) }
+
+// Each ranges over the records like [List.All], but a record that was packed is borrowed until the next
+// one, and only what it refers to may be kept.
+func (l *List) Each() iter.Seq[*trace.Connection] { return l.each(true) }
+
+func (l *List) each(borrowed bool) iter.Seq[*trace.Connection] {
 	return func(yield func(*trace.Connection) bool) {
-		if l == nil {
-			return
+		if l != nil {
+			merge(l.sources(borrowed), yield)
 		}
-		l.settle()
-		slices.SortStableFunc(l.plain, byNumber)
-		slices.SortStableFunc(l.waiting, byNumber)
-		merge(l.sources(), yield)
 	}
 }
 
 // sources are the parts of the list, each in the order of numbers.
-func (l *List) sources() []*source {
-	all := append(make([]*source, 0, 2+len(l.runs)), &source{plain: l.plain}, &source{plain: l.waiting})
+func (l *List) sources(borrowed bool) []*source {
+	slices.SortStableFunc(l.plain, byNumber)
+	all := append(make([]*source, 0, 2+len(l.runs)), &source{plain: l.plain})
 	for _, r := range l.runs {
-		all = append(all, r.source())
+		all = append(all, r.source(borrowed))
+	}
+	if l.packer.run != nil {
+		all = append(all, l.packer.sofar().source(borrowed))
 	}
 	return slices.DeleteFunc(all, func(s *source) bool { return !s.advance() })
 }

@@ -1,74 +1,102 @@
 package ended
 
 import (
-	"bufio"
-	"bytes"
-	"compress/flate"
+	"cmp"
 	"encoding/binary"
-	"fmt"
-	"io"
 	"reflect"
 	"slices"
+	"sync"
+	"unsafe"
 
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// run is a number of packed records, in the order of their numbers.
+// records is the program of a connection.
+var records = sync.OnceValue(func() *program { return programOf(reflect.TypeFor[trace.Connection]()) })
+
+// run is a number of packed records. Each is packed as what differs from the first of them, so they are
+// independent of each other: they come in the order in which they ended, and are read in that of
+// their numbers.
 type run struct {
-	// data is the compressed stream of the records: for each its length in octets, as a
-	// varint, and what the codec made of it.
+	like  trace.Connection
+	usual []byte
+	sides []*trace.SCTPSide
+	// data are the records in the order of their numbers, each behind its length in octets, as
+	// a varint.
 	data []byte
-	// sides are those of the SCTP associations of each record, nil if no record has any.
-	// Sessions of an association share them, and they change until it ends.
-	sides [][2]*trace.SCTPSide
-	// weight is how many octets the records took.
-	weight int
 }
 
-// packer packs records.
+// packer packs the records of a run.
 type packer struct {
-	flat *flate.Writer
-	out  bytes.Buffer
-	one  []byte
-	size []byte
+	*run
+	encoder
+	places []place
 }
 
-func newPacker() *packer {
-	p := new(packer)
-	p.flat, _ = flate.NewWriter(&p.out, flate.BestSpeed) // the level is right
-	return p
+// place is where a record is in what is packed.
+type place struct {
+	number   uint64
+	from, to int
 }
 
-func (p *packer) pack(r *run, cs []*trace.Connection) {
-	slices.SortStableFunc(cs, byNumber)
-	p.out.Reset()
-	p.flat.Reset(&p.out)
-	encode := records().encode
-	for i, c := range cs {
-		own := *c
-		for d := range own.Side {
-			if s := own.Side[d].SCTP; s != nil {
-				if r.sides == nil {
-					r.sides = make([][2]*trace.SCTPSide, len(cs))
-				}
-				r.sides[i][d], own.Side[d].SCTP = s, nil
-			}
-		}
-		p.one = encode(p.one[:0], reflect.ValueOf(&own).Elem())
-		p.size = binary.AppendUvarint(p.size[:0], uint64(len(p.one)))
-		p.write(p.size)
-		p.write(p.one)
-	}
-	if err := p.flat.Close(); err != nil {
-		panic(fmt.Sprintf("ended: %v", err)) // memory takes what is written
-	}
-	r.data = bytes.Clone(p.out.Bytes())
+// begin begins a run with a record, which takes no octets more.
+func (p *packer) begin(c *trace.Connection) {
+	p.run = &run{like: *c}
+	p.like.SinkData, p.like.UpperData = nil, nil
+	p.b, p.encoder.sides = p.b[:0], nil
+	p.places = append(p.places[:0], place{number: c.Number})
 }
 
-func (p *packer) write(b []byte) {
-	if _, err := p.flat.Write(b); err != nil {
-		panic(fmt.Sprintf("ended: %v", err)) // see pack
+// add packs a record, and returns how many octets that takes.
+func (p *packer) add(c *trace.Connection) int {
+	from := len(p.b)
+	v, like := unsafe.Pointer(c), unsafe.Pointer(&p.like)
+	if p.usual == nil { // what differs of this one mostly differs of the others too
+		p.record(records(), v, like, nil)
+		p.usual = slices.Clone(p.masks)
+		p.b, p.encoder.sides = p.b[:from], p.encoder.sides[:0]
 	}
+	p.record(records(), v, like, p.usual)
+	p.places = append(p.places, place{c.Number, from, len(p.b)})
+	n := len(p.b) - from
+	return n + varintLen(n)
+}
+
+// sofar is the run as it is.
+func (p *packer) sofar() *run {
+	r := *p.run
+	r.data, r.sides = p.ordered(), p.encoder.sides
+	return &r
+}
+
+// end ends the run and returns it.
+func (p *packer) end() *run {
+	r := p.sofar()
+	p.run = nil
+	return r
+}
+
+// ordered are the records in the order of their numbers.
+func (p *packer) ordered() []byte {
+	slices.SortFunc(p.places, func(a, b place) int { return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.from, b.from)) })
+	n := len(p.b)
+	for i := range p.places {
+		n += varintLen(p.places[i].to - p.places[i].from)
+	}
+	all := make([]byte, 0, n)
+	for i := range p.places {
+		one := p.b[p.places[i].from:p.places[i].to]
+		all = append(binary.AppendUvarint(all, uint64(len(one))), one...)
+	}
+	return all
+}
+
+func varintLen(n int) int {
+	l := 1
+	for ; n >= 0x80; n >>= 7 {
+		l++
+	}
+	return l
 }
 
 // source yields records in the order of their numbers: plain ones, or those of a run.
@@ -76,14 +104,15 @@ type source struct {
 	next  *trace.Connection
 	plain []*trace.Connection
 	run   *run
-	in    *bufio.Reader
-	one   []byte
-	read  int // records of the run
+	decoder
+	rest []byte
+	// borrowed says that the next record of the run takes the place of the one before it.
+	borrowed bool
 }
 
 // source returns what reads the records of the run.
-func (r *run) source() *source {
-	return &source{run: r, in: bufio.NewReader(flate.NewReader(bytes.NewReader(r.data)))}
+func (r *run) source(borrowed bool) *source {
+	return &source{run: r, rest: r.data, decoder: decoder{sides: r.sides}, borrowed: borrowed}
 }
 
 // advance makes the next record the one after it, and reports whether there is one.
@@ -95,25 +124,24 @@ func (s *source) advance() bool {
 		s.next, s.plain = s.plain[0], s.plain[1:]
 		return true
 	}
-	n, err := binary.ReadUvarint(s.in)
-	if err == io.EOF { //nolint:errorlint // of a reader in memory
+	if len(s.rest) == 0 {
 		return false
 	}
-	s.one = slices.Grow(s.one[:0], int(n))[:n] //nolint:gosec // a length
-	if err == nil {
-		_, err = io.ReadFull(s.in, s.one)
+	n, size := binary.Uvarint(s.rest)
+	s.begin(s.rest[size:][:n])
+	s.rest = s.rest[size:][n:]
+	if !s.borrowed || s.next == nil {
+		s.next = new(trace.Connection)
 	}
-	if err != nil {
-		panic(fmt.Sprintf("ended: %v", err)) // nothing but this package writes it
-	}
-	c := new(trace.Connection)
-	records().decode(&reader{s.one}, reflect.ValueOf(c).Elem())
-	if s.run.sides != nil {
-		for d, side := range s.run.sides[s.read] {
-			c.Side[d].SCTP = side
+	*s.next = s.run.like
+	v, like := unsafe.Pointer(s.next), unsafe.Pointer(&s.run.like)
+	if n == 0 { // the first one
+		s.same(records(), v, like)
+		for d := range s.next.Side {
+			s.next.Side[d].SCTP = s.run.like.Side[d].SCTP
 		}
+		return true
 	}
-	s.read++
-	s.next = c
+	s.record(records(), v, like, s.run.usual)
 	return true
 }

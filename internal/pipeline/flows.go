@@ -91,6 +91,16 @@ func (t *flows) find(p *packet.Packet) (f *flow, side int) {
 	}
 }
 
+// of returns the connection between endpoints, or nil.
+func (t *flows) of(e *packet.Endpoints) *flow {
+	hash := e.Keyed(t.seed)
+	for i := hash & t.mask; ; i = (i + 1) & t.mask {
+		if s := &t.slots[i]; s.flow == nil || s.hash == hash && s.flow.ends == *e {
+			return s.flow
+		}
+	}
+}
+
 // numbered returns the connection for the endpoint number of a note without comparing
 // endpoints, or nil if the number is not known.
 func (t *flows) numbered(n *readahead.Note) (f *flow, side int) {

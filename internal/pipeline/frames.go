@@ -296,7 +296,8 @@ func (r *Run) tellDamaged(f *capture.Frame, p *packet.Packet, fl *flow, side int
 func (r *Run) tellStraggler(f *capture.Frame, p *packet.Packet, was *settled, dir trace.Dir) {
 	c := &r.settling.conn
 	*c = trace.Connection{Number: was.number}
-	c.Side[0].Addr, c.Side[1].Addr = was.addr[0], was.addr[1]
+	ends := endpoints(p)
+	c.Side[dir].Addr, c.Side[1-dir].Addr = ends[0], ends[1]
 	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: c, Dir: dir}
 	r.told(&r.frame)
 }

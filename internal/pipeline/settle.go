@@ -51,19 +51,13 @@ type settling struct {
 	conn     trace.Connection // stands for that of a straggler
 }
 
-// closed is a connection or an association that has closed.
+// closed is a connection or an association that has closed. A connection may end in another way
+// before its turn comes: it is named by what finds it in the table, so that nothing of it is kept till then.
 type closed struct {
-	flow  *flow
-	assoc *association
-	due   int64
-}
-
-// number is unique among connections, and among associations.
-func (c *closed) number() uint64 {
-	if c.assoc != nil {
-		return c.assoc.conn.Number()
-	}
-	return c.flow.conn.Trace.Number
+	assoc  *association
+	ends   packet.Endpoints // of a connection
+	number uint64           // unique among connections, and among associations
+	due    int64
 }
 
 // closing is a heap: the one that is settled next comes first.
@@ -72,29 +66,49 @@ type closing []closed
 func (q closing) Len() int      { return len(q) }
 func (q closing) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q closing) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(q[i].due, q[j].due), cmp.Compare(q[i].number(), q[j].number())) < 0
+	return cmp.Or(cmp.Compare(q[i].due, q[j].due), cmp.Compare(q[i].number, q[j].number)) < 0
 }
 
-// Push implements [heap.Interface], as does Pop.
+// Push implements [heap.Interface], as does Pop. What comes and goes by add and first need not be
+// allocated.
 func (q *closing) Push(x any) { *q = append(*q, x.(closed)) }
 
 // Pop takes the last one.
 func (q *closing) Pop() any {
-	last := len(*q) - 1
-	x := (*q)[last]
-	(*q)[last] = closed{}
-	*q = (*q)[:last]
-	return x
+	last := (*q)[len(*q)-1]
+	q.drop()
+	return last
 }
 
-// settled is what stragglers of a connection need.
+// add adds one.
+func (q *closing) add(c closed) {
+	*q = append(*q, c)
+	heap.Fix(q, len(*q)-1)
+}
+
+// drop takes the last one.
+func (q *closing) drop() {
+	(*q)[len(*q)-1] = closed{}
+	*q = (*q)[:len(*q)-1]
+}
+
+// first takes the one that comes first.
+func (q *closing) first() {
+	last := len(*q) - 1
+	q.Swap(0, last)
+	if q.drop(); last > 0 {
+		heap.Fix(q, 0)
+	}
+}
+
+// settled is what stragglers of a connection need. It holds no pointers, so a garbage collector does
+// not look at the tables of it.
 type settled struct {
 	number uint64
-	swap   bool // as in [flow]
-	addr   [2]trace.Endpoint
-	first  trace.Dir // direction of side 0
-	syns   reassembly.Opening
 	until  int64 // how long copies of it are recognised on ports that are used again
+	syns   reassembly.Opening
+	swap   bool      // as in [flow]
+	first  trace.Dir // direction of side 0
 }
 
 type pastKey struct {
@@ -111,15 +125,19 @@ func (r *Run) Settle(now int64) {
 	s.now = max(s.now, now)
 	for len(s.queue) > 0 && s.queue[0].due <= s.now && !r.stopped.Load() {
 		c := s.queue[0]
-		if !c.gone() {
-			if c.due = c.dueAfter(r.opt.Linger); c.due > s.now { // something came meanwhile
+		if fl := r.closedFlow(&c); fl != nil || c.assoc != nil && c.assoc.keys != nil {
+			if c.due = dueAfter(fl, c.assoc, r.opt.Linger); c.due > s.now { // something came meanwhile
 				s.queue[0] = c
 				heap.Fix(&s.queue, 0)
 				continue
 			}
-			r.settle(&c)
+			if fl != nil {
+				r.settle(fl)
+			} else {
+				r.dissociate(c.assoc)
+			}
 		}
-		heap.Pop(&s.queue)
+		s.queue.first()
 	}
 	r.forget()
 }
@@ -147,50 +165,50 @@ func (r *Run) settleClosed(n int) (settled int) {
 	s.now = max(s.now, r.totals.LastTime)
 	for len(s.queue) > 0 && settled < n {
 		c := s.queue[0]
-		if c.flow == nil { // an association: it is not in this table
+		if c.assoc != nil { // it is not in this table
 			break
 		}
-		if !c.gone() {
-			if due := c.dueAfter(r.linger()); due != c.due { // something came meanwhile
+		if fl := r.closedFlow(&c); fl != nil {
+			if due := dueAfter(fl, nil, r.linger()); due != c.due { // something came meanwhile
 				s.queue[0].due = due
 				heap.Fix(&s.queue, 0)
 				continue
 			}
-			r.settle(&c)
+			r.settle(fl)
 			settled++
 		}
-		heap.Pop(&s.queue)
+		s.queue.first()
 	}
 	r.forget()
 	return settled
 }
 
-// gone reports whether it has ended in another way: its ports were used again, or it made
-// room.
-func (c *closed) gone() bool {
-	if c.flow != nil {
-		return c.flow.conn.Finished()
+// closedFlow is the flow of a connection that has closed, nil if it has ended in another way: its ports
+// were used again, or it made room.
+func (r *Run) closedFlow(c *closed) *flow {
+	if c.assoc != nil {
+		return nil
 	}
-	return c.assoc.keys == nil
+	if fl := r.flows.of(&c.ends); fl != nil && fl.conn.Trace.Number == c.number {
+		return fl
+	}
+	return nil
 }
 
-// dueAfter is when it may be settled.
-func (c *closed) dueAfter(linger int64) int64 {
-	if c.assoc != nil {
-		return c.assoc.conn.LastTime() + linger
+// dueAfter is when a flow or an association may be settled.
+func dueAfter(fl *flow, a *association, linger int64) int64 {
+	if fl == nil {
+		return a.conn.LastTime() + linger
 	}
-	if c.flow.conn.Lacks() {
+	if fl.conn.Lacks() {
 		linger *= settleWaits
 	}
-	return c.flow.conn.Trace.LastTime + linger
+	return fl.conn.Trace.LastTime + linger
 }
 
-func (r *Run) settle(c *closed) {
-	if c.assoc != nil {
-		r.dissociate(c.assoc)
-		return
-	}
-	fl, s := c.flow, &r.settling
+// settle settles a connection.
+func (r *Run) settle(fl *flow) {
+	s := &r.settling
 	r.flows.remove(fl)
 	syns := fl.conn.Opening()
 	r.finish(fl)
@@ -211,10 +229,8 @@ func (r *Run) linger() int64 { return cmp.Or(r.opt.Linger, lingerInFile) }
 // closing notes a connection that has closed.
 func (r *Run) closing(fl *flow) {
 	if fl.conn.Closed() {
-		c := closed{flow: fl}
-		c.due = c.dueAfter(r.linger())
-		r.settling.tidy(2 * (r.flows.n + len(r.assocs.all)))
-		heap.Push(&r.settling.queue, c)
+		r.tidy(2 * (r.flows.n + len(r.assocs.all)))
+		r.settling.queue.add(closed{ends: fl.ends, number: fl.conn.Trace.Number, due: dueAfter(fl, nil, r.linger())})
 	}
 	if r.opt.Linger == 0 && fl.conn.Over() {
 		s := &r.settling
@@ -232,27 +248,32 @@ func (r *Run) settleOver(n int) {
 	s := &r.settling
 	for _, fl := range s.over[:n] {
 		if !fl.conn.Finished() {
-			r.settle(&closed{flow: fl})
+			r.settle(fl)
 		}
 	}
 	s.overRoom.Drop(&s.over, n)
 }
 
 // tidy drops those that have ended in another way, once there are more than n in the queue.
-func (s *settling) tidy(n int) {
-	if len(s.queue) > n+minQueue {
-		s.queue = slices.DeleteFunc(s.queue, func(c closed) bool { return c.gone() })
-		heap.Init(&s.queue)
+func (r *Run) tidy(n int) {
+	q := &r.settling.queue
+	if len(*q) <= n+minQueue {
+		return
 	}
+	*q = slices.DeleteFunc(*q, func(c closed) bool {
+		if c.assoc != nil {
+			return c.assoc.keys == nil
+		}
+		return r.closedFlow(&c) == nil
+	})
+	heap.Init(q)
 }
 
 // dissociating is closing for an association.
 func (r *Run) dissociating(a *association) {
 	if r.opt.Linger > 0 && a.conn.Over() && !a.closing {
 		a.closing = true
-		c := closed{assoc: a}
-		c.due = c.dueAfter(r.opt.Linger)
-		heap.Push(&r.settling.queue, c)
+		r.settling.queue.add(closed{assoc: a, number: a.conn.Number(), due: dueAfter(nil, a, r.opt.Linger)})
 	}
 }
 

@@ -131,7 +131,7 @@ func (a *Analysis) end(
 	a.diagnoses(ds)
 	o.key("connections")
 	o.openList()
-	for c := range cs.All() {
+	for c := range cs.Each() {
 		o.sep()
 		o.b = append(o.b, '\n')
 		o.open()

@@ -171,7 +171,7 @@ func connectionNames(c *Checked) map[uint64]string {
 			names[t.Number] = s
 		}
 	}
-	for t := range c.Connections.All() {
+	for t := range c.Connections.Each() {
 		for len(found) > 0 && found[0].Number <= t.Number {
 			if found[0].Number < t.Number { // its record was dropped
 				name(found[0])

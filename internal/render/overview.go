@@ -35,7 +35,7 @@ func (s *Summary) overview() *overview {
 	s.read.Do(func() {
 		o := &s.seen
 		layers, worst := newUpperSums(), &worstOf{most: s.Most, found: s.Found.troubles()}
-		for c := range s.Connections.All() {
+		for c := range s.Connections.Each() {
 			o.add(c)
 			layers.add(c)
 			worst.add(c)
@@ -74,12 +74,20 @@ type worstOf struct {
 	most  int
 	found map[uint64]trouble
 	all   []trouble
+	// least is the last one of those that were left, nil while nothing was left out.
+	least *trouble
 }
 
+// add takes a connection in, which is borrowed.
 func (w *worstOf) add(c *trace.Connection) {
 	t := troubleOf(c)
 	known := w.found[c.Number]
 	t.errors, t.warnings = known.errors, known.warnings
+	if w.least != nil && w.least.compare(&t) < 0 {
+		return
+	}
+	own := *c
+	t.conn = &own
 	if w.all = append(w.all, t); w.most > 0 && len(w.all) >= 64+2*w.most {
 		w.prune()
 	}
@@ -93,6 +101,8 @@ func (w *worstOf) prune() {
 	slices.SortFunc(w.all, func(a, b trouble) int { return a.compare(&b) })
 	clear(w.all[w.most:])
 	w.all = w.all[:w.most]
+	least := w.all[w.most-1]
+	w.least = &least
 }
 
 // connections are the worst ones, by their numbers.

@@ -51,7 +51,7 @@ func factsOf(t *pipeline.Totals, cs *ended.List) []Fact {
 		facts = append(facts, Fact{"First frame", clock(t.FirstTime)})
 	}
 	var sum struct{ ok, bad, open, off, again, gaps uint64 }
-	for c := range cs.All() {
+	for c := range cs.Each() {
 		for d := range c.Flow {
 			f := &c.Flow[d]
 			sum.ok, sum.bad, sum.open, sum.off = sum.ok+f.CRCGood, sum.bad+f.CRCBad, sum.open+f.CRCUnverifiable, sum.off+f.CRCOff
@@ -82,7 +82,7 @@ func factsOf(t *pipeline.Totals, cs *ended.List) []Fact {
 // allOperations sums up the operations of all connections.
 func allOperations(cs *ended.List) []Operation {
 	var sum [2][rdmap.Opcodes]trace.Ops
-	for c := range cs.All() {
+	for c := range cs.Each() {
 		for d := range c.Flow {
 			for op, o := range c.Flow[d].Ops {
 				if op < rdmap.Opcodes {
@@ -169,7 +169,7 @@ func (s *Survey) rows(cs *ended.List, chosen []uint64) []Row {
 		})
 		rows = rows[:mostRows]
 	}
-	for c := range cs.All() {
+	for c := range cs.Each() {
 		if rows = append(rows, s.row(c, detailed[c.Number])); len(rows) == 2*mostRows {
 			worst()
 		}

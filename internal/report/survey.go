@@ -148,7 +148,7 @@ func (s *Survey) titles(conn uint64) (all []string) {
 // carry iWARP.
 func (s *Survey) Choose(n int, cs *ended.List) []uint64 {
 	known := make(map[uint64]bool, cs.Len())
-	for c := range cs.All() {
+	for c := range cs.Each() {
 		known[c.Number] = true
 		t := s.of(c.Number)
 		t.packets = 0
