@@ -62,7 +62,9 @@ type Engine struct {
 	before  map[*model.EndedConnection][]rules.Finding
 	// compared is how many of those that ended have been compared with the others.
 	compared int
-	report   rules.Report // of the current rule
+	running  *indexedRule // the rule that is being asked
+	report   rules.Report // of it
+	calm     trouble      // of all connections that have none; it is never written to
 	// verdicts holds the verdicts on a connection for the sink, told what they follow from.
 	verdicts []Judgement
 	told     told
@@ -145,7 +147,7 @@ func (e *Engine) of(t *trace.Connection) *judged {
 
 // fresh returns the state for a new connection.
 func (e *Engine) fresh(t *trace.Connection) *judged {
-	c := &judged{engine: e, rules: newVerdicts(len(e.rules))}
+	c := &judged{engine: e}
 	c.begin(t)
 	c.weigh()
 	return c

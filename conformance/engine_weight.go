@@ -42,8 +42,7 @@ func (c *judged) weighSome() {
 // weigh tells how much memory the connection takes.
 func (c *judged) weigh() {
 	n := int(unsafe.Sizeof(*c)) - int(unsafe.Sizeof(c.Conn)) + c.Weight()
-	n += 8*len(c.rules.judged) + cap(c.rules.lacks) + 8*cap(c.rules.fires)
-	n += cap(c.findings)*findingWeight + cap(c.held)*int(unsafe.Sizeof(held{}))
+	n += c.troubleWeight()
 	c.engine.takes(n - c.weight)
 	c.weight = n
 }
