@@ -18,8 +18,8 @@ type judged struct {
 	*trouble
 	// wait are the events of each direction that wait for the other one; nil: none do.
 	wait   *[2]waiting
-	weight int    // the memory that was taken for it, in octets
-	long   uint32 // PDUs that were judged
+	weight uint32 // the memory that was taken for it, in octets
+	long   uint16 // PDUs that were judged, modulo 65536
 	agreed bool   // the rules about the startup were asked
 }
 

@@ -43,12 +43,12 @@ func (c *judged) weighSome() {
 func (c *judged) weigh() {
 	n := int(unsafe.Sizeof(*c)) - int(unsafe.Sizeof(c.Conn)) + c.Weight()
 	n += c.troubleWeight()
-	c.engine.takes(n - c.weight)
-	c.weight = n
+	c.engine.takes(n - int(c.weight))
+	c.weight = uint32(n) //nolint:gosec // all that grows is bounded
 }
 
 // gives gives all memory of the connection back.
 func (c *judged) gives() {
-	c.engine.takes(-c.weight)
+	c.engine.takes(-int(c.weight))
 	c.weight = 0
 }

@@ -18,6 +18,7 @@ type CaptureState struct {
 	idle idle
 	// shapes are the numbers of shapes.
 	shapes numbering
+	wires  wires
 	// Latest is the time of the latest PDU.
 	Latest int64
 	// Long: each FPDU goes the long way. Tests compare the two.

@@ -1,14 +1,10 @@
 package model
 
 import (
-	"bytes"
-	"slices"
-
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
-	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -24,8 +20,8 @@ type Conn struct {
 	OutOfStep  bool
 	Directions [2]Direction
 	upTo       [2]int64 // see knows
-	// active is who was taken for the initiator when the connection was first seen.
-	active trace.Endpoint
+	// active is who was taken for the initiator when a session of SCTP was first seen.
+	active *trace.Endpoint
 	// Request, Reply and Rtr are the startup frames, or the session control that takes their
 	// place; nil if they were not seen.
 	Request, Reply, Rtr *Frame
@@ -33,7 +29,11 @@ type Conn struct {
 
 // Begin resets the model for a connection about which nothing is known yet.
 func (c *Conn) Begin(t *trace.Connection, capture *CaptureState, tell observer) {
-	*c = Conn{Trace: t, Capture: capture, Tell: tell, upTo: [2]int64{-1, -1}, active: t.Side[trace.I2R].Addr}
+	*c = Conn{Trace: t, Capture: capture, Tell: tell, upTo: [2]int64{-1, -1}}
+	if t.Transport == trace.SCTP {
+		active := t.Side[trace.I2R].Addr
+		c.active = &active
+	}
 	c.sides()
 }
 
@@ -109,37 +109,6 @@ type firstSegment struct {
 	cut                 bool
 	// good: its CRC was verified and is right; off: its CRC is not to be verified.
 	good, off bool
-}
-
-// Frame is a startup frame, or the session control that takes its place.
-type Frame struct {
-	PDUNumber, FrameNumber uint64
-	Span
-	mpa.Startup
-	Raw     []byte
-	Dir     trace.Dir
-	Kind    trace.Kind
-	Partial bool
-	HasWord bool
-	gates   catalogue.Gate // of its direction when it came
-	// Function of a session control.
-	Function sctpddp.Function
-	Behind   int // octets in its last TCP segment
-	// bounds are the places at which TCP segments begin in it.
-	bounds []int
-	// word is the establishment word, if there is one.
-	EnhancedWord mpa.Enhanced
-	// Asked is the frame that this one answers, if it was seen.
-	Asked *Frame
-}
-
-// Where is the place of a startup frame.
-func (f *Frame) Where() Place {
-	x := Place{Dir: f.Dir, HasDir: true, Frame: f.FrameNumber, PDU: f.PDUNumber, HasPDU: true}
-	if f.Asked != nil {
-		x.Related = []uint64{f.Asked.PDUNumber}
-	}
-	return x
 }
 
 // Segment is the current DDP segment.
@@ -279,27 +248,15 @@ func (c *Conn) Enhanced() bool {
 }
 
 func (c *Conn) startup(p *trace.PDU) {
-	f := &Frame{
-		PDUNumber: p.Number, FrameNumber: p.Frame, Dir: p.Dir, Span: SpanOf(p), Kind: p.Kind, Startup: *p.Startup, Partial: p.Partial, Raw: bytes.Clone(p.StartupRaw),
-		Behind: p.Behind, bounds: slices.Clone(p.Bounds),
-	}
-	if n := len(f.PrivateData); n > 0 && len(f.Raw) >= mpa.StartupLen+n && bytes.Equal(f.Raw[mpa.StartupLen:][:n], f.PrivateData) {
-		f.PrivateData = f.Raw[mpa.StartupLen:][:n] // nearly always: one copy is enough
-	} else {
-		f.PrivateData = bytes.Clone(f.PrivateData)
-	}
-	if w, _, ok := f.Word(); ok && f.Rev >= 2 {
-		f.EnhancedWord, f.HasWord = w, true
-	}
+	f := frameOfPDU(p)
+	f.wire, f.shares = c.Capture.wires.of(p)
 	if f.Rev == ErdmaRev {
 		c.Foreign = f
 		return
 	}
 	h := &c.Directions[p.Dir]
 	h.Began = true
-	if len(h.Frames) < maxFrames {
-		h.Frames = append(h.Frames, f)
-	}
+	h.keepFrame(f)
 	switch p.Kind {
 	case trace.KindRequest:
 		c.Request = f

@@ -35,9 +35,9 @@ type Direction struct {
 	*sending
 	*asking
 	*session
-	// looses are octets outside startup frames and FPDUs, the first few of them.
-	looses []Loose
-	Frames []*Frame // its startup frames, the first few of them
+	apart *[]Loose // see looses; nil: there are none
+	// frames is its first startup frame, nil if there is none; each leads to the next one.
+	frames *Frame
 }
 
 // owned are parts of a direction that are its own.

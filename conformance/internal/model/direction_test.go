@@ -14,10 +14,10 @@ func TestDirection_Size(t *testing.T) {
 		what       string
 		size, most uintptr
 	}{
-		{"a direction that sends nothing", unsafe.Sizeof(Direction{}), 128},
-		{"a connection with two directions", unsafe.Sizeof(Conn{}), 512},
+		{"a direction that sends nothing", unsafe.Sizeof(Direction{}), 80},
+		{"a connection with two directions", unsafe.Sizeof(Conn{}), 256},
 		{"what a direction sends", unsafe.Sizeof(sending{}), 1280},
-		{"a startup frame", unsafe.Sizeof(Frame{}), 192},
+		{"a startup frame", unsafe.Sizeof(Frame{}), 112},
 		{"a message", unsafe.Sizeof(Message{}), 160},
 		{"what a long Write comes to", unsafe.Sizeof(steady{}), 128},
 	} {

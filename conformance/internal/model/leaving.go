@@ -26,8 +26,8 @@ func (c *Conn) SilentAfterStartup(d trace.Dir) bool {
 	if own != nil {
 		end = own.End
 	} else if peer := c.StartupFrameOf(Other(d)); peer != nil {
-		for i := range h.looses {
-			if h.looses[i].Knew(peer.End) != Without {
+		for i := range h.looses() {
+			if h.looses()[i].Knew(peer.End) != Without {
 				return false
 			}
 		}
@@ -141,7 +141,7 @@ func (c *Conn) Complete(h *Direction) bool {
 		}
 		end++
 	}
-	apart := slices.ContainsFunc(h.looses, func(s Loose) bool { return s.From >= h.Started() && (len(h.Frames) > 0 || !c.Trace.SYN) })
+	apart := slices.ContainsFunc(h.looses(), func(s Loose) bool { return s.From >= h.Started() && (h.HasFrames() || !c.Trace.SYN) })
 	return !h.Gap && !h.Unsure && !apart && !fl.Waiting && !Hides(fl) && (fl.RST == nil || fl.RST.At <= end)
 }
 

@@ -142,13 +142,9 @@ func (o *opening) knew(end int64) *FPDUNote {
 	return nil
 }
 
-// maxFrames is how many startup frames of a direction are kept. There is one, unless
-// the other side rejected it.
-const maxFrames = 8
-
 // OfKind returns the startup frames of a kind that the direction sent.
 func (h *Direction) OfKind(k trace.Kind) (out []*Frame) {
-	for _, f := range h.Frames {
+	for f := range h.Frames {
 		if f.Kind == k {
 			out = append(out, f)
 		}
@@ -159,7 +155,7 @@ func (h *Direction) OfKind(k trace.Kind) (out []*Frame) {
 // FirstOf returns the first startup frame of a kind that the direction sent, nil if there is
 // none.
 func (h *Direction) FirstOf(k trace.Kind) *Frame {
-	for _, f := range h.Frames {
+	for f := range h.Frames {
 		if f.Kind == k {
 			return f
 		}
@@ -182,8 +178,8 @@ func (c *Conn) Pair() (q, r *Frame) {
 // Started is the offset where the last startup frame of the direction ends, 0 if it sent
 // none.
 func (h *Direction) Started() int64 {
-	if n := len(h.Frames); n > 0 {
-		return h.Frames[n-1].End
+	if f := h.lastFrame(); f != nil {
+		return f.End
 	}
 	return 0
 }
@@ -191,9 +187,9 @@ func (h *Direction) Started() int64 {
 // LooseAt returns the octets outside frames and FPDUs that begin at an offset of the
 // stream, nil if there are none.
 func (h *Direction) LooseAt(from int64) *Loose {
-	for i := range h.looses {
-		if h.looses[i].From == from {
-			return &h.looses[i]
+	for i := range h.looses() {
+		if h.looses()[i].From == from {
+			return &h.looses()[i]
 		}
 	}
 	return nil

@@ -41,12 +41,15 @@ const maxBounds = 16
 // a TCP segment, and with a right CRC. The octets after the frame are the rest of that
 // FPDU. 0 if there is none.
 func (f *Frame) Swallows(rest *Loose) int {
+	if f.bounds == nil {
+		return 0
+	}
 	b := f.Raw
 	if rest != nil {
 		b = append(b[:len(b):len(b)], rest.Octets...)
 	}
-	for _, at := range f.bounds[:min(len(f.bounds), maxBounds)] {
-		if at >= mpa.StartupLen && at < len(f.Raw) && beginsFPDU(b[at:]) {
+	for _, at := range *f.bounds {
+		if at < len(f.Raw) && beginsFPDU(b[at:]) {
 			return at
 		}
 	}
