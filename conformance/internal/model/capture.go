@@ -16,6 +16,7 @@ type CaptureState struct {
 	seg  Segment
 	fpdu FPDU
 	idle idle
+	pool pool
 	// shapes are the numbers of shapes.
 	shapes numbering
 	wires  wires

@@ -93,24 +93,6 @@ func (c *Conn) Over() {
 	}
 }
 
-// firstSegment is what the first FPDU of a direction was.
-type firstSegment struct {
-	Span
-	Frame, pdu uint64
-	Octets     int64
-	size       uint32 // of a Read Request, unless it is cut
-	// STag is that of a Write or of the source of a Read Request.
-	STag uint32
-	// Payload are its first octets.
-	Payload             [4]byte
-	Code                rdmap.TermCode
-	Op                  rdmap.Opcode
-	Seen, Segment, last bool
-	cut                 bool
-	// good: its CRC was verified and is right; off: its CRC is not to be verified.
-	good, off bool
-}
-
 // Segment is the current DDP segment.
 type Segment struct {
 	*Direction
@@ -130,6 +112,7 @@ type Segment struct {
 	rel     Relation
 	msg     *Message
 	related bool
+	pool    *pool // of the capture
 	Depth   depth // with a request, how many are outstanding
 	Touch   touch // of memory of the peer
 	// Noise: nothing in its headers makes sense; Known: its shape was found valid before, in
@@ -320,7 +303,7 @@ func (h *Direction) guessed(f *mpa.FPDU) bool {
 
 func (c *Conn) fpdu(p *trace.PDU) {
 	h := &c.Directions[p.Dir]
-	h.sends()
+	h.sends(&c.Capture.pool)
 	f := p.FPDU
 	switch f.Sync {
 	case mpa.ByChain:
@@ -353,7 +336,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	c.data(h, p, !bad, have)
 	c.Tell.Taken(h, p.Number)
 	h.CRC.add(p)
-	h.Opening.add(p)
+	h.Opening.add(p, &c.Capture.pool)
 	if bad && !c.Astray(h) {
 		h.addWrongCRC(e)
 	}
@@ -365,7 +348,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 
 func (c *Conn) chunk(p *trace.PDU) {
 	h := &c.Directions[p.Dir]
-	h.sends()
+	h.sends(&c.Capture.pool)
 	h.joins()
 	c.OutOfStep = c.OutOfStep || p.Chunk.Arrival.Shuffled
 	if !h.Began && c.Trace.SYN {
@@ -379,7 +362,7 @@ func (c *Conn) chunk(p *trace.PDU) {
 		have |= catalogue.Full
 	}
 	s := &c.Capture.seg
-	*s = Segment{Direction: h, PDU: p, DDP: p.Segment}
+	*s = Segment{Direction: h, PDU: p, DDP: p.Segment, pool: &c.Capture.pool}
 	s.Op = p.Control.Opcode
 	c.Tell.Chunk(s, have)
 	if s.Misplaced(c) != InPlace {
@@ -403,13 +386,14 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	s := &c.Capture.seg
 	// Field by field: clearing the whole of it shows in the profile.
 	s.Direction, s.PDU, s.DDP, s.Op, s.IsFirst, s.related, s.Noise, s.known = h, p, p.Segment, p.Control.Opcode, h.Count == 0, false, false, false
+	s.pool = &c.Capture.pool
 	switch h.Count++; h.Count {
 	case 1:
 		// It was long in doubt what the octets of the direction are: the other one has
 		// answered already.
 		h.Unread = h.Unread || p.Conn.Transport == trace.TCP && h.Peer.Latest.LastAcked >= p.From+p.Length
 	case 2:
-		h.Second = SpanOf(p)
+		h.Second = secondOf(p)
 	}
 	length, whole := 0, false
 	s.Head, length, whole = p.ULPDU()
@@ -425,6 +409,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	s.cut(length)
 	if s.IsFirst {
 		h.First = firstOf(s)
+		h.Opening.place(p)
 	}
 	if s.Answer = (Answer{}); s.Op == OpReadResponse || s.Op == OpAtomicResponse {
 		s.Answer = s.answers()
@@ -456,27 +441,6 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	c.follow(s, have)
 	c.serve(s, have)
 	h.counts(s)
-}
-
-// firstOf is what is kept of the first segment of a direction.
-func firstOf(s *Segment) firstSegment {
-	p := s.PDU
-	f := firstSegment{
-		Seen: true, Segment: true, Op: s.Op, Octets: s.Octets, Frame: frameOf(p), pdu: p.Number, last: s.DDP.Last, Code: p.TermCode,
-		Span: SpanOf(p), STag: s.DDP.STag,
-	}
-	if p.FPDU != nil {
-		f.good, f.off = p.FPDU.CRCStatus == mpa.CRCGood, p.FPDU.CRCStatus == mpa.CRCOff
-	}
-	if s.Op == rdmap.OpReadRequest {
-		r, err := rdmap.DecodeReadRequest(s.Body)
-		f.size, f.cut = r.Size, err != nil && s.Octets >= rdmap.ReadRequestLen
-		if err == nil {
-			f.STag = r.SrcSTag
-		}
-	}
-	copy(f.Payload[:], s.Body)
-	return f
 }
 
 // counts takes a segment into what is known of all that the direction sent, once the

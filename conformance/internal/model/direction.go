@@ -63,7 +63,7 @@ type sending struct {
 	Chain   chain
 	Latest  last // FPDU
 	First   firstSegment
-	Second  Span // of the second FPDU
+	Second  second
 	// Knows is how much of the other direction the sender had when it sent its last message
 	// other than a Terminate.
 	Knows int64
@@ -153,10 +153,10 @@ func (h *Direction) share(i *idle) {
 }
 
 // sends gives a direction what it sends to keep.
-func (h *Direction) sends() {
+func (h *Direction) sends(k *pool) {
 	if h.own&ownSending == 0 {
 		h.own |= ownSending
-		h.sending = &sending{}
+		h.sending = k.sending.Take()
 	}
 }
 

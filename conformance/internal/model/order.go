@@ -104,7 +104,7 @@ func (s *Loose) Where() Place {
 
 func (c *Conn) loose(p *trace.PDU) {
 	h := &c.Directions[p.Dir]
-	h.sends()
+	h.sends(&c.Capture.pool)
 	s := Loose{
 		Direction: h, Span: SpanOf(p), frame: p.Frame, pdu: p.Number, offset: p.Offset, hasOffset: p.HasOffset, Length: p.Length,
 		Octets: bytes.Clone(p.Octets), Gap: h.Hole, Start: p.Frame, Bare: p.Bare,

@@ -80,11 +80,6 @@ func (c *Conn) OneMarker(h *Direction) bool {
 	return o.Lead && f.MarkersSeen == mpa.Yes && f.Markers-f.Faults().MarkersBad <= 1 && f.Sent-o.From > mpa.MarkerInterval
 }
 
-// AtFirst is the place of the first FPDU of a direction.
-func (h *Direction) AtFirst() Place {
-	return Place{Dir: h.Dir, HasDir: true, Frame: h.First.Frame, PDU: h.First.pdu, HasPDU: true}
-}
-
 // StrayBefore returns the octets between the startup frame and the first FPDU of its
 // direction, if they belong to neither and are not a damaged FPDU.
 func (e *FPDU) StrayBefore() *Loose {

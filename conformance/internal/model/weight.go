@@ -11,7 +11,7 @@ const (
 	// are half empty.
 	mapEntry = 24
 	// smallParts is what a direction has of parts with a small bound, roughly.
-	smallParts = 1 << 10
+	smallParts = 768
 
 	frameWeight   = int(unsafe.Sizeof(Frame{}))
 	wireWeight    = int(unsafe.Sizeof(wire{}))

@@ -33,7 +33,8 @@ var rtrAdvice = []rules.Rule{
 					return
 				}
 				failure := c.Refused(0)
-				if res := c.Directions[trace.R2I].First; h.Count > 1 && (!res.Seen || res.Knew(h.Second.End) != model.Without) {
+				res := &c.Directions[trace.R2I]
+				if first := res.FirstSpan(); h.Count > 1 && (!res.First.Seen || first.Knew(h.Second.End) != model.Without) {
 					failure = "" // it may be the second FPDU that was refused
 				}
 				kind, _ := c.Indication()

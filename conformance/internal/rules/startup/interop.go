@@ -60,7 +60,7 @@ var interopRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				for i := range c.Directions {
 					if h := &c.Directions[i]; h.Count > 0 && h.First.Seen {
-						r.On(h.FirstPlace(), "FPDUs are sent although revision 0 was answered with revision 1", "an FPDU", "a graceful close")
+						r.On(h.AtFirst(), "FPDUs are sent although revision 0 was answered with revision 1", "an FPDU", "a graceful close")
 						return
 					}
 				}
@@ -81,7 +81,7 @@ var interopRules = []rules.Rule{
 					if a.DDPVersion == 0 {
 						odd = a
 					}
-					r.On(odd.FirstPlace(), "the directions have different DDP versions",
+					r.On(odd.AtFirst(), "the directions have different DDP versions",
 						fmt.Sprintf("%v %d, %v %d", a.Dir, a.DDPVersion, b.Dir, b.DDPVersion), "the same")
 				}
 			},

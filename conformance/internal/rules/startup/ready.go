@@ -208,15 +208,16 @@ func takesRevision2(same []*model.EndedConnection) bool {
 // responder began once it had it (having), or did not (without), or whether that is
 // unknown.
 func looksLikeIndication(ini, res *model.Direction) model.Order {
-	next := res.First.Span
+	first, next := ini.FirstSpan(), res.FirstSpan()
+	answered, end, alone := next.Knew(first.End), next.End, model.Having
 	if res.First.Op == model.OpReadResponse {
-		if next = res.Second; res.Count < 2 {
+		if res.Count < 2 {
 			return model.Without // it only answers
 		}
+		answered, end = res.Second.Knew(first.End), res.Second.End
 	}
-	answered, alone := next.Knew(ini.First.End), model.Having
 	if ini.Count > 1 {
-		alone = ini.Second.Knew(next.End)
+		alone = ini.Second.Knew(end)
 	}
 	switch {
 	case answered == model.Without || alone == model.Without:
