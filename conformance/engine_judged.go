@@ -182,6 +182,14 @@ func (c *judged) violated(r *indexedRule, v rules.Violation) {
 	c.findings = append(c.findings, f)
 }
 
+// traits are those of the connection. On the long way rules are asked about the others, too.
+func (c *judged) traits() model.Traits {
+	if c.engine.capture.Long {
+		return 1<<model.AllTraits - 1
+	}
+	return c.Traits()
+}
+
 // finish asks about the end, and settles what is open.
 func (c *judged) finish() {
 	c.Over()
@@ -189,11 +197,11 @@ func (c *judged) finish() {
 	c.release()
 	if c.Foreign == nil {
 		c.askAgreed(have)
-		c.ask(c.lists().end, have, func(r *indexedRule, k *rules.Report) { r.AskAtEnd(k, r.entry) })
+		c.ask(c.lists().end[c.traits()], have, func(r *indexedRule, k *rules.Report) { r.AskAtEnd(k, r.entry) })
 	}
 	c.decide(0, func(f *rules.Finding) bool { return !f.Settled })
 	c.withdraw()
-	c.ask(c.lists().advice, have, func(r *indexedRule, k *rules.Report) { r.AskAdvice(k, r.entry) })
+	c.ask(c.lists().advice[c.traits()], have, func(r *indexedRule, k *rules.Report) { r.AskAdvice(k, r.entry) })
 	c.settleAll()
 }
 

@@ -3,7 +3,7 @@ package conformance
 import "math/bits"
 
 // ruleWords is how many words a bit for each rule takes.
-const ruleWords = 5
+const ruleWords = 6
 
 // ruleSet is a set of rules, by their index.
 type ruleSet [ruleWords]uint64

@@ -13,7 +13,7 @@ import (
 // flagAdvice is about flags and revisions of startup frames.
 var flagAdvice = []rules.Rule{
 	{
-		ID: "ADV-REJECT-FLAGS", Weighs: true, Needs: catalogue.Layout, Transport: rules.OnTCP,
+		ID: "ADV-REJECT-FLAGS", If: model.Worded, Weighs: true, Needs: catalogue.Layout, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.Trace.Outcome == trace.Rejected && c.Enhanced() && c.RFC6581() && c.Reply.R)

@@ -27,7 +27,7 @@ var interopRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RNIC-IOP-PERM-01", Transport: rules.OnTCP, Field: "iwarp_mpa.rev", AtStartup: true,
+		ID: "RNIC-IOP-PERM-01", If: model.Old, Transport: rules.OnTCP, Field: "iwarp_mpa.rev", AtStartup: true,
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.Revisions(0, 0) && !c.Reply.R)
@@ -40,7 +40,7 @@ var interopRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RNIC-IOP-RDMAC-RSP-01", Transport: rules.OnTCP, Field: "iwarp_mpa.rev", AtStartup: true,
+		ID: "RNIC-IOP-RDMAC-RSP-01", If: model.Old, Transport: rules.OnTCP, Field: "iwarp_mpa.rev", AtStartup: true,
 		YieldsTo: []string{"MPA2-ENH-REPLY-01"},
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope { return rules.InScopeIf(c.Revisions(1, 0)) },
@@ -52,7 +52,7 @@ var interopRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RNIC-IOP-NONPERM-01", Needs: catalogue.Bidir, Transport: rules.OnTCP,
+		ID: "RNIC-IOP-NONPERM-01", If: model.Old, Needs: catalogue.Bidir, Transport: rules.OnTCP,
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.Revisions(0, 1) && !c.Reply.R)
