@@ -62,7 +62,10 @@ type Engine struct {
 	before  map[*model.EndedConnection][]rules.Finding
 	// compared is how many of those that ended have been compared with the others.
 	compared int
-	report   rules.Report // of the current rule
+	running  *indexedRule // the rule that is being asked
+	report   rules.Report // of it
+	spare    model.Spares[judged]
+	calm     trouble // of all connections that have none; it is never written to
 	// verdicts holds the verdicts on a connection for the sink, told what they follow from.
 	verdicts []Judgement
 	told     told
@@ -145,7 +148,8 @@ func (e *Engine) of(t *trace.Connection) *judged {
 
 // fresh returns the state for a new connection.
 func (e *Engine) fresh(t *trace.Connection) *judged {
-	c := &judged{engine: e, rules: newVerdicts(len(e.rules))}
+	c := e.spare.Take()
+	c.engine = e
 	c.begin(t)
 	c.weigh()
 	return c
@@ -195,6 +199,9 @@ func (e *Engine) Ended(live, record *trace.Connection) {
 	if e.opt.Window > 0 {
 		e.compareSome(record.LastTime)
 	}
+	c.Release()
+	*c = judged{}
+	e.spare.Give(c)
 }
 
 // remember keeps what rules that compare connections ask for.

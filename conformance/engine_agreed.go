@@ -22,6 +22,6 @@ func (c *judged) agree() {
 func (c *judged) askAgreed(have catalogue.Gate) {
 	if !c.agreed {
 		c.agreed = true
-		c.ask(c.lists().agreed, have, func(r *indexedRule, k *rules.Report) { r.AskAtEnd(k, r.entry) })
+		c.ask(c.lists().agreed[c.traits()], have, func(r *indexedRule, k *rules.Report) { r.AskAtEnd(k, r.entry) })
 	}
 }

@@ -11,11 +11,14 @@ func (e *Engine) compare(ended []*model.EndedConnection) {
 	if len(ended) == 0 || len(e.lists[trace.TCP].capture)+len(e.lists[trace.SCTP].capture) == 0 {
 		return
 	}
-	c := &judged{engine: e, rules: newVerdicts(len(e.rules))}
+	c := &judged{engine: e}
 	for _, p := range ended {
 		c.begin(p.Trace)
 		c.Request, c.Reply = p.Request, p.Reply
-		c.before = e.before[p]
+		if before := e.before[p]; len(before) > 0 {
+			c.troubles()
+			c.before = before
+		}
 		c.ask(c.lists().capture, p.Have, func(r *indexedRule, k *rules.Report) { r.AskAtCaptureEnd(k, r.entry, p) })
 		c.settleAll()
 		vs := c.verdicts()

@@ -23,12 +23,13 @@ func (c *judged) ViolatedUnlessUnseen(v rules.Violation) { c.hold(v, catalogue.C
 
 // Holds implements [rules.Recorder].
 func (c *judged) Holds(d trace.Dir) bool {
-	return slices.ContainsFunc(c.held, func(h held) bool { return h.indexedRule == c.running && h.HasDir && h.Dir == d })
+	return slices.ContainsFunc(c.held, func(h held) bool { return h.indexedRule == c.engine.running && h.HasDir && h.Dir == d })
 }
 
 func (c *judged) hold(v rules.Violation, needs catalogue.Gate) {
 	if len(c.held) < maxFindings {
-		c.held = append(c.held, held{c.running, v, needs})
+		c.troubles()
+		c.held = append(c.held, held{c.engine.running, v, needs})
 	}
 }
 
@@ -53,7 +54,7 @@ func (c *judged) release() {
 	}
 	for _, h := range c.held {
 		if lost&h.needs != 0 {
-			c.rules.lack(h.index, h.needs)
+			c.lack(h.index, h.needs)
 			continue
 		}
 		c.violated(h.indexedRule, h.Violation)

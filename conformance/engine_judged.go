@@ -13,26 +13,19 @@ import (
 // and has the rules judge each event.
 type judged struct {
 	model.Conn
-	engine   *Engine
-	rules    verdicts
-	running  *indexedRule // the rule that is being asked
-	fires    int          // violations of all rules
-	findings []rules.Finding
-	before   []rules.Finding // reported while the connection was under way
-	looked   int             // findings that settle has looked at
-	agreed   bool            // the rules about the startup were asked
-	// held are findings that wait for the end.
-	held []held
+	engine *Engine
+	rules  ruleSet // those that apply
+	*trouble
 	// wait are the events of each direction that wait for the other one; nil: none do.
 	wait   *[2]waiting
-	weight int    // the memory that was taken for it, in octets
-	long   uint32 // PDUs that were judged
+	weight uint32 // the memory that was taken for it, in octets
+	long   uint16 // PDUs that were judged, modulo 65536
+	agreed bool   // the rules about the startup were asked
 }
 
 // begin resets it for a new connection.
 func (c *judged) begin(t *trace.Connection) {
-	c.rules.reset()
-	*c = judged{engine: c.engine, rules: c.rules}
+	*c = judged{engine: c.engine, trouble: &c.engine.calm}
 	c.Conn.Begin(t, &c.engine.capture, c)
 }
 
@@ -55,10 +48,10 @@ func (c *judged) askFrom(list []*indexedRule, i int, have catalogue.Gate, f func
 		}
 	}()
 	k := &c.engine.report
-	k.Begin(&c.Conn, &c.findings, c.before, have, c)
+	k.Begin(&c.Conn, c.before, have, c)
 	for ; i < len(list); i++ {
-		c.running = list[i]
-		f(c.running, k)
+		c.engine.running = list[i]
+		f(list[i], k)
 	}
 	return i
 }
@@ -69,16 +62,16 @@ func (c *judged) askShaped(s *byShape, every []*indexedRule, known model.Known, 
 	if known.Has(k) && !c.engine.capture.Long {
 		return
 	}
-	before := c.fires
+	before := c.violations
 	c.ask(s.shape, have, f)
-	if k != 0 && c.fires == before {
+	if k != 0 && c.violations == before {
 		known.Add(k)
 	}
 }
 
 func (c *judged) bug(r *indexedRule, why any) {
 	c.engine.Bugs++
-	c.rules.lack(r.index, catalogue.Sync)
+	c.lack(r.index, catalogue.Sync)
 	if c.engine.opt.OnBug != nil {
 		c.engine.opt.OnBug(r.ID, fmt.Sprint(why))
 	}
@@ -151,24 +144,26 @@ func (c *judged) Settled() bool {
 }
 
 // Judged implements [rules.Recorder], as do the following: the current rule applies.
-func (c *judged) Judged() { c.rules.judge(c.running.index) }
+func (c *judged) Judged() { c.rules.add(c.engine.running.index) }
 
 // Unproven records that the current rule lacks evidence.
-func (c *judged) Unproven(g catalogue.Gate) { c.rules.lack(c.running.index, g.First()) }
+func (c *judged) Unproven(g catalogue.Gate) { c.lack(c.engine.running.index, g.First()) }
 
 // Count is how often the current rule was violated.
-func (c *judged) Count() int { return int(c.rules.fired(c.running.index)) }
+func (c *judged) Count() int { return int(c.fired(c.engine.running.index)) }
+
+// Found are the findings so far.
+func (c *judged) Found() []rules.Finding { return c.findings }
 
 // maxFindings is how many findings of a rule are kept for a connection.
 const maxFindings = 100
 
 // Violated records a violation of the current rule.
-func (c *judged) Violated(v rules.Violation) { c.violated(c.running, v) }
+func (c *judged) Violated(v rules.Violation) { c.violated(c.engine.running, v) }
 
 func (c *judged) violated(r *indexedRule, v rules.Violation) {
-	c.fires++
-	c.rules.judge(r.index)
-	n := c.rules.fire(r.index)
+	c.rules.add(r.index)
+	n := c.fire(r.index)
 	if n > maxFindings {
 		return
 	}
@@ -187,6 +182,14 @@ func (c *judged) violated(r *indexedRule, v rules.Violation) {
 	c.findings = append(c.findings, f)
 }
 
+// traits are those of the connection. On the long way rules are asked about the others, too.
+func (c *judged) traits() model.Traits {
+	if c.engine.capture.Long {
+		return 1<<model.AllTraits - 1
+	}
+	return c.Traits()
+}
+
 // finish asks about the end, and settles what is open.
 func (c *judged) finish() {
 	c.Over()
@@ -194,11 +197,11 @@ func (c *judged) finish() {
 	c.release()
 	if c.Foreign == nil {
 		c.askAgreed(have)
-		c.ask(c.lists().end, have, func(r *indexedRule, k *rules.Report) { r.AskAtEnd(k, r.entry) })
+		c.ask(c.lists().end[c.traits()], have, func(r *indexedRule, k *rules.Report) { r.AskAtEnd(k, r.entry) })
 	}
 	c.decide(0, func(f *rules.Finding) bool { return !f.Settled })
 	c.withdraw()
-	c.ask(c.lists().advice, have, func(r *indexedRule, k *rules.Report) { r.AskAdvice(k, r.entry) })
+	c.ask(c.lists().advice[c.traits()], have, func(r *indexedRule, k *rules.Report) { r.AskAdvice(k, r.entry) })
 	c.settleAll()
 }
 
@@ -213,10 +216,10 @@ func (c *judged) verdicts() []Judgement {
 		r := &c.engine.rules[i]
 		j := Judgement{Rule: r.entry}
 		switch {
-		case c.rules.fired(i) > 0 && rules.AnyFinding(c.findings, func(f *rules.Finding) bool { return f.Rule == r.entry }):
+		case c.fired(i) > 0 && rules.AnyFinding(c.findings, func(f *rules.Finding) bool { return f.Rule == r.entry }):
 			j.Verdict = Fail
-		case c.rules.lacking(i) != 0:
-			j.Verdict, j.Gate = NotJudged, c.rules.lacking(i)
+		case c.lacking(i) != 0:
+			j.Verdict, j.Gate = NotJudged, c.lacking(i)
 		default:
 			j.Verdict = Pass
 			if g := lost.of(c, r); g != 0 {

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 )
@@ -10,10 +11,24 @@ type lists struct {
 	fpdu, message byShape
 	// segment are those about segments, by T and opcode; malformed those about ULPDUs that
 	// are not segments.
-	segment                                                                 [2][rdmap.Opcodes]byShape
-	malformed                                                               []*indexedRule
-	exchange                                                                [rdmap.Opcodes][]*indexedRule
-	startup, terminate, control, chunk, loose, agreed, end, advice, capture []*indexedRule
+	segment                                            [2][rdmap.Opcodes]byShape
+	malformed                                          []*indexedRule
+	exchange                                           [rdmap.Opcodes][]*indexedRule
+	startup, terminate, control, chunk, loose, capture []*indexedRule
+	// agreed are those that judge once the startup is over, end those at the end, advice those
+	// that give advice.
+	agreed, end, advice byTraits
+}
+
+// byTraits are the rules that may speak of a connection, by the traits that it has.
+type byTraits [1 << model.AllTraits][]*indexedRule
+
+func (l *byTraits) add(r *indexedRule) {
+	for has := range l {
+		if int(r.If)&^has == 0 {
+			l[has] = append(l[has], r)
+		}
+	}
 }
 
 // byShape are rules about an event: those that look at more than its shape, those of them
@@ -56,9 +71,15 @@ func (l *lists) add(r *indexedRule) {
 	add(&l.control, r.Control != nil)
 	add(&l.chunk, r.Chunk != nil)
 	add(&l.loose, r.Loose != nil)
-	add(&l.agreed, r.AtEnd() && r.AtStartup)
-	add(&l.end, r.AtEnd() && !r.AtStartup)
-	add(&l.advice, r.Advises())
+	switch {
+	case r.AtEnd() && r.AtStartup:
+		l.agreed.add(r)
+	case r.AtEnd():
+		l.end.add(r)
+	}
+	if r.Advises() {
+		l.advice.add(r)
+	}
 	add(&l.capture, r.Compares())
 }
 

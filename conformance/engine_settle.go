@@ -71,8 +71,8 @@ func (c *judged) settleAll() {
 	}
 	for i := range c.engine.rules {
 		r := &c.engine.rules[i]
-		if f := last[r.entry]; f != nil && c.rules.fired(i) > maxFindings {
-			f.Further = int(c.rules.fired(i) - maxFindings)
+		if f := last[r.entry]; f != nil && c.fired(i) > maxFindings {
+			f.Further = int(c.fired(i) - maxFindings)
 		}
 	}
 	c.withdraw()
@@ -108,6 +108,9 @@ func (c *judged) decide(from int, ready func(*rules.Finding) bool) (stand []*rul
 
 // withdraw removes findings that do not stand.
 func (c *judged) withdraw() {
+	if len(c.findings) == 0 {
+		return
+	}
 	c.findings = slices.DeleteFunc(c.findings, func(f rules.Finding) bool { return f.Withdrawn })
 }
 

@@ -1,8 +1,6 @@
 package conformance
 
 import (
-	"slices"
-
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
@@ -39,19 +37,19 @@ func (m *missing) of(c *judged, r *indexedRule) catalogue.Gate {
 // told is what the latest verdicts were derived from. Thousands of connections have the
 // same, if nothing is violated and no evidence is missing.
 type told struct {
-	judged []uint64 // nil: something was violated or missing
+	judged ruleSet // zero: something was violated or missing
 	lost   missing
 }
 
 func (k *told) note(c *judged, lost *missing) {
-	if k.judged = k.judged[:0]; c.rules.clean() {
-		k.judged, k.lost = append(k.judged, c.rules.judged...), *lost
+	if k.judged = (ruleSet{}); c.clean() {
+		k.judged, k.lost = c.rules, *lost
 	}
 }
 
 // holdFor reports whether the verdicts on a connection are the same.
 func (k *told) holdFor(c *judged) bool {
-	if len(k.judged) == 0 || !c.rules.clean() || !slices.Equal(k.judged, c.rules.judged) {
+	if k.judged == (ruleSet{}) || k.judged != c.rules || !c.clean() {
 		return false
 	}
 	for l, g := range k.lost {

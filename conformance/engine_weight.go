@@ -42,14 +42,13 @@ func (c *judged) weighSome() {
 // weigh tells how much memory the connection takes.
 func (c *judged) weigh() {
 	n := int(unsafe.Sizeof(*c)) - int(unsafe.Sizeof(c.Conn)) + c.Weight()
-	n += 8*len(c.rules.judged) + cap(c.rules.lacks) + 8*cap(c.rules.fires)
-	n += cap(c.findings)*findingWeight + cap(c.held)*int(unsafe.Sizeof(held{}))
-	c.engine.takes(n - c.weight)
-	c.weight = n
+	n += c.troubleWeight()
+	c.engine.takes(n - int(c.weight))
+	c.weight = uint32(n) //nolint:gosec // all that grows is bounded
 }
 
 // gives gives all memory of the connection back.
 func (c *judged) gives() {
-	c.engine.takes(-c.weight)
+	c.engine.takes(-int(c.weight))
 	c.weight = 0
 }

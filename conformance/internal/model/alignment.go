@@ -7,18 +7,18 @@ import "github.com/iwdissect/iwdissect/dissect/mpa"
 type alignment struct {
 	// ends are the ends of the last FPDUs, a ring; end is the index of the next one.
 	ends [8]ending
-	end  uint8
 	// Segments counts the TCP segments that begin in FPDUs, aligned those of them that
 	// begin at the start of one.
 	Segments, Aligned uint32
 	// whole: the current segment begins at the start of an FPDU. torn counts the segments
 	// that do so and end inside an FPDU that would fit in a segment; tornAt is the first of
 	// them.
-	whole bool
 	Torn  uint32
+	whole bool
 	// tail: the last segment, at tailNow, has so far held nothing but the pad and CRC of an
 	// FPDU. tails counts such segments; tailAt is the first of them.
 	tail  bool
+	end   uint8
 	tails uint32
 }
 

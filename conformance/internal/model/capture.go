@@ -16,8 +16,10 @@ type CaptureState struct {
 	seg  Segment
 	fpdu FPDU
 	idle idle
+	pool pool
 	// shapes are the numbers of shapes.
 	shapes numbering
+	wires  wires
 	// Latest is the time of the latest PDU.
 	Latest int64
 	// Long: each FPDU goes the long way. Tests compare the two.

@@ -1,14 +1,10 @@
 package model
 
 import (
-	"bytes"
-	"slices"
-
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
-	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -24,8 +20,8 @@ type Conn struct {
 	OutOfStep  bool
 	Directions [2]Direction
 	upTo       [2]int64 // see knows
-	// active is who was taken for the initiator when the connection was first seen.
-	active trace.Endpoint
+	// active is who was taken for the initiator when a session of SCTP was first seen.
+	active *trace.Endpoint
 	// Request, Reply and Rtr are the startup frames, or the session control that takes their
 	// place; nil if they were not seen.
 	Request, Reply, Rtr *Frame
@@ -33,7 +29,11 @@ type Conn struct {
 
 // Begin resets the model for a connection about which nothing is known yet.
 func (c *Conn) Begin(t *trace.Connection, capture *CaptureState, tell observer) {
-	*c = Conn{Trace: t, Capture: capture, Tell: tell, upTo: [2]int64{-1, -1}, active: t.Side[trace.I2R].Addr}
+	*c = Conn{Trace: t, Capture: capture, Tell: tell, upTo: [2]int64{-1, -1}}
+	if t.Transport == trace.SCTP {
+		active := t.Side[trace.I2R].Addr
+		c.active = &active
+	}
 	c.sides()
 }
 
@@ -93,55 +93,6 @@ func (c *Conn) Over() {
 	}
 }
 
-// firstSegment is what the first FPDU of a direction was.
-type firstSegment struct {
-	Span
-	Frame, pdu uint64
-	Octets     int64
-	size       uint32 // of a Read Request, unless it is cut
-	// STag is that of a Write or of the source of a Read Request.
-	STag uint32
-	// Payload are its first octets.
-	Payload             [4]byte
-	Code                rdmap.TermCode
-	Op                  rdmap.Opcode
-	Seen, Segment, last bool
-	cut                 bool
-	// good: its CRC was verified and is right; off: its CRC is not to be verified.
-	good, off bool
-}
-
-// Frame is a startup frame, or the session control that takes its place.
-type Frame struct {
-	PDUNumber, FrameNumber uint64
-	Span
-	mpa.Startup
-	Raw     []byte
-	Dir     trace.Dir
-	Kind    trace.Kind
-	Partial bool
-	HasWord bool
-	gates   catalogue.Gate // of its direction when it came
-	// Function of a session control.
-	Function sctpddp.Function
-	Behind   int // octets in its last TCP segment
-	// bounds are the places at which TCP segments begin in it.
-	bounds []int
-	// word is the establishment word, if there is one.
-	EnhancedWord mpa.Enhanced
-	// Asked is the frame that this one answers, if it was seen.
-	Asked *Frame
-}
-
-// Where is the place of a startup frame.
-func (f *Frame) Where() Place {
-	x := Place{Dir: f.Dir, HasDir: true, Frame: f.FrameNumber, PDU: f.PDUNumber, HasPDU: true}
-	if f.Asked != nil {
-		x.Related = []uint64{f.Asked.PDUNumber}
-	}
-	return x
-}
-
 // Segment is the current DDP segment.
 type Segment struct {
 	*Direction
@@ -161,6 +112,7 @@ type Segment struct {
 	rel     Relation
 	msg     *Message
 	related bool
+	pool    *pool // of the capture
 	Depth   depth // with a request, how many are outstanding
 	Touch   touch // of memory of the peer
 	// Noise: nothing in its headers makes sense; Known: its shape was found valid before, in
@@ -279,27 +231,15 @@ func (c *Conn) Enhanced() bool {
 }
 
 func (c *Conn) startup(p *trace.PDU) {
-	f := &Frame{
-		PDUNumber: p.Number, FrameNumber: p.Frame, Dir: p.Dir, Span: SpanOf(p), Kind: p.Kind, Startup: *p.Startup, Partial: p.Partial, Raw: bytes.Clone(p.StartupRaw),
-		Behind: p.Behind, bounds: slices.Clone(p.Bounds),
-	}
-	if n := len(f.PrivateData); n > 0 && len(f.Raw) >= mpa.StartupLen+n && bytes.Equal(f.Raw[mpa.StartupLen:][:n], f.PrivateData) {
-		f.PrivateData = f.Raw[mpa.StartupLen:][:n] // nearly always: one copy is enough
-	} else {
-		f.PrivateData = bytes.Clone(f.PrivateData)
-	}
-	if w, _, ok := f.Word(); ok && f.Rev >= 2 {
-		f.EnhancedWord, f.HasWord = w, true
-	}
+	f := frameOfPDU(p)
+	f.wire, f.shares = c.Capture.wires.of(p)
 	if f.Rev == ErdmaRev {
 		c.Foreign = f
 		return
 	}
 	h := &c.Directions[p.Dir]
 	h.Began = true
-	if len(h.Frames) < maxFrames {
-		h.Frames = append(h.Frames, f)
-	}
+	h.keepFrame(f)
 	switch p.Kind {
 	case trace.KindRequest:
 		c.Request = f
@@ -363,7 +303,7 @@ func (h *Direction) guessed(f *mpa.FPDU) bool {
 
 func (c *Conn) fpdu(p *trace.PDU) {
 	h := &c.Directions[p.Dir]
-	h.sends()
+	h.sends(&c.Capture.pool)
 	f := p.FPDU
 	switch f.Sync {
 	case mpa.ByChain:
@@ -396,7 +336,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	c.data(h, p, !bad, have)
 	c.Tell.Taken(h, p.Number)
 	h.CRC.add(p)
-	h.Opening.add(p)
+	h.Opening.add(p, &c.Capture.pool)
 	if bad && !c.Astray(h) {
 		h.addWrongCRC(e)
 	}
@@ -408,7 +348,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 
 func (c *Conn) chunk(p *trace.PDU) {
 	h := &c.Directions[p.Dir]
-	h.sends()
+	h.sends(&c.Capture.pool)
 	h.joins()
 	c.OutOfStep = c.OutOfStep || p.Chunk.Arrival.Shuffled
 	if !h.Began && c.Trace.SYN {
@@ -422,7 +362,7 @@ func (c *Conn) chunk(p *trace.PDU) {
 		have |= catalogue.Full
 	}
 	s := &c.Capture.seg
-	*s = Segment{Direction: h, PDU: p, DDP: p.Segment}
+	*s = Segment{Direction: h, PDU: p, DDP: p.Segment, pool: &c.Capture.pool}
 	s.Op = p.Control.Opcode
 	c.Tell.Chunk(s, have)
 	if s.Misplaced(c) != InPlace {
@@ -446,13 +386,14 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	s := &c.Capture.seg
 	// Field by field: clearing the whole of it shows in the profile.
 	s.Direction, s.PDU, s.DDP, s.Op, s.IsFirst, s.related, s.Noise, s.known = h, p, p.Segment, p.Control.Opcode, h.Count == 0, false, false, false
+	s.pool = &c.Capture.pool
 	switch h.Count++; h.Count {
 	case 1:
 		// It was long in doubt what the octets of the direction are: the other one has
 		// answered already.
 		h.Unread = h.Unread || p.Conn.Transport == trace.TCP && h.Peer.Latest.LastAcked >= p.From+p.Length
 	case 2:
-		h.Second = SpanOf(p)
+		h.Second = secondOf(p)
 	}
 	length, whole := 0, false
 	s.Head, length, whole = p.ULPDU()
@@ -468,6 +409,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	s.cut(length)
 	if s.IsFirst {
 		h.First = firstOf(s)
+		h.Opening.place(p)
 	}
 	if s.Answer = (Answer{}); s.Op == OpReadResponse || s.Op == OpAtomicResponse {
 		s.Answer = s.answers()
@@ -499,27 +441,6 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	c.follow(s, have)
 	c.serve(s, have)
 	h.counts(s)
-}
-
-// firstOf is what is kept of the first segment of a direction.
-func firstOf(s *Segment) firstSegment {
-	p := s.PDU
-	f := firstSegment{
-		Seen: true, Segment: true, Op: s.Op, Octets: s.Octets, Frame: frameOf(p), pdu: p.Number, last: s.DDP.Last, Code: p.TermCode,
-		Span: SpanOf(p), STag: s.DDP.STag,
-	}
-	if p.FPDU != nil {
-		f.good, f.off = p.FPDU.CRCStatus == mpa.CRCGood, p.FPDU.CRCStatus == mpa.CRCOff
-	}
-	if s.Op == rdmap.OpReadRequest {
-		r, err := rdmap.DecodeReadRequest(s.Body)
-		f.size, f.cut = r.Size, err != nil && s.Octets >= rdmap.ReadRequestLen
-		if err == nil {
-			f.STag = r.SrcSTag
-		}
-	}
-	copy(f.Payload[:], s.Body)
-	return f
 }
 
 // counts takes a segment into what is known of all that the direction sent, once the

@@ -18,8 +18,8 @@ type crcRun struct {
 	Value  uint32 // of those
 	Frame  uint64 // of the first of those, or of the last FPDU
 	PDU    uint64
-	Starts []int64 // of the last FPDUs, in the stream
-	Unsent int     // octets that the last FPDU lacks, since its sender closed before it sent them
+	starts *[]int64 // of the last FPDUs, in the stream; nil: none had a marker
+	Unsent int      // octets that the last FPDU lacks, since its sender closed before it sent them
 }
 
 // add records an FPDU after the rules have judged it.
@@ -38,16 +38,32 @@ func (r *crcRun) add(p *trace.PDU) {
 		r.Frame, r.PDU = p.Frame, p.Number
 	}
 	r.Unsent = f.Unsent
-	if len(f.Markers) > 0 || len(r.Starts) > 0 {
-		start := f.Offset
-		if f.Lead {
-			start += mpa.MarkerSize
-		}
-		for len(r.Starts) > 0 && r.Starts[0] <= start-mpa.MarkerInterval {
-			r.Starts = r.Starts[:copy(r.Starts, r.Starts[1:])]
-		}
-		r.Starts = append(r.Starts, start)
+	if len(f.Markers) > 0 || len(r.Starts()) > 0 {
+		r.begin(f)
 	}
+}
+
+// begin records where an FPDU begins.
+func (r *crcRun) begin(f *mpa.FPDU) {
+	if r.starts == nil {
+		r.starts = new([]int64)
+	}
+	start, all := f.Offset, *r.starts
+	if f.Lead {
+		start += mpa.MarkerSize
+	}
+	for len(all) > 0 && all[0] <= start-mpa.MarkerInterval {
+		all = all[:copy(all, all[1:])]
+	}
+	*r.starts = append(all, start)
+}
+
+// Starts are where the last FPDUs begin in the stream, of a direction with markers.
+func (r *crcRun) Starts() []int64 {
+	if r.starts == nil {
+		return nil
+	}
+	return *r.starts
 }
 
 // Constant reports whether a CRC field has a value that is typical of memory that was

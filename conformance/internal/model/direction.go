@@ -35,9 +35,9 @@ type Direction struct {
 	*sending
 	*asking
 	*session
-	// looses are octets outside startup frames and FPDUs, the first few of them.
-	looses []Loose
-	Frames []*Frame // its startup frames, the first few of them
+	apart *[]Loose // see looses; nil: there are none
+	// frames is its first startup frame, nil if there is none; each leads to the next one.
+	frames *Frame
 }
 
 // owned are parts of a direction that are its own.
@@ -63,7 +63,7 @@ type sending struct {
 	Chain   chain
 	Latest  last // FPDU
 	First   firstSegment
-	Second  Span // of the second FPDU
+	Second  second
 	// Knows is how much of the other direction the sender had when it sent its last message
 	// other than a Terminate.
 	Knows int64
@@ -153,10 +153,10 @@ func (h *Direction) share(i *idle) {
 }
 
 // sends gives a direction what it sends to keep.
-func (h *Direction) sends() {
+func (h *Direction) sends(k *pool) {
 	if h.own&ownSending == 0 {
 		h.own |= ownSending
-		h.sending = &sending{}
+		h.sending = k.sending.Take()
 	}
 }
 

@@ -103,10 +103,10 @@ func (p *packedBurst) foreseen() packedBurst {
 }
 
 // add records a burst.
-func (r *ring) add(x burst) {
+func (r *ring) add(x burst, k *pool) {
 	if r.latest.n > 0 {
 		if r.packedBursts == nil {
-			r.packedBursts = &packedBursts{}
+			r.packedBursts = k.bursts.Take()
 		}
 		r.packedBursts.add(r.latest.pack())
 	}
@@ -170,7 +170,7 @@ func (h *history) add(s *Segment) {
 		b.n++
 		return
 	}
-	h.bursts.add(burst{k, length, 1})
+	h.bursts.add(burst{k, length, 1}, s.pool)
 }
 
 // number records the PDU number of a segment.

@@ -18,7 +18,7 @@ func TestHistory(t *testing.T) {
 		head := g.Append(nil)
 		pdu += 1 + pdu%3
 		g.HeaderLen = len(head)
-		s := &Segment{PDU: &trace.PDU{Number: pdu}, DDP: &g, Head: head, Octets: octets}
+		s := &Segment{PDU: &trace.PDU{Number: pdu}, DDP: &g, Head: head, Octets: octets, pool: &pool{}}
 		h.add(s)
 		want = append(want, Sent{pdu, plain(head), uint32(int64(len(head)) + octets)})
 	}

@@ -24,7 +24,7 @@ func (c *Conn) Backwards() *Frame {
 	if f == nil || c.Request != nil || !c.Trace.Flow[trace.R2I].Opens {
 		return nil
 	}
-	if len(c.Directions[trace.I2R].Frames) > 0 || f.From != 0 || f.Acked != 0 {
+	if c.Directions[trace.I2R].HasFrames() || f.From != 0 || f.Acked != 0 {
 		return nil
 	}
 	return f
@@ -40,7 +40,7 @@ func (c *Conn) BadRequest() (s *Loose, ok bool) {
 		return nil, false
 	case mpa.NearKey(s.Octets):
 		return s, s.Acked == 0 || c.Reply != nil // else it may be meant for a Reply
-	case len(h.Frames) > 0 || h.Opening.Seen() && c.Reply == nil || c.Reply == nil && !c.Trace.Configured:
+	case h.HasFrames() || h.Opening.Seen() && c.Reply == nil || c.Reply == nil && !c.Trace.Configured:
 		return nil, false
 	}
 	return s, len(s.Octets) >= mpa.KeyLen && c.AllOf(h)
@@ -49,13 +49,13 @@ func (c *Conn) BadRequest() (s *Loose, ok bool) {
 // LostRequest reports whether a Reply was captured, and what it answers was not.
 func (c *Conn) LostRequest() bool {
 	h := &c.Directions[trace.I2R]
-	return c.Reply != nil && c.Request == nil && len(h.Frames) == 0 && h.Hole && c.Starts(h)
+	return c.Reply != nil && c.Request == nil && !h.HasFrames() && h.Hole && c.Starts(h)
 }
 
 // Answers returns the first octets of a direction that answer the Request.
 func (h *Direction) Answers(q *Frame) *Loose {
-	for i := range h.looses {
-		s := &h.looses[i]
+	for i := range h.looses() {
+		s := &h.looses()[i]
 		if s.Length < mpa.KeyLen || Keyed(s.Octets) {
 			continue
 		}
@@ -74,7 +74,7 @@ func (c *Conn) BadReply() (end int64, ok bool) {
 	}
 	h := &c.Directions[trace.R2I]
 	q, _ := c.Pair()
-	if q == nil || len(h.Frames) > 0 {
+	if q == nil || h.HasFrames() {
 		return 0, false
 	}
 	if s := h.Answers(q); s != nil && mpa.NearKey(s.Octets) {
@@ -134,7 +134,7 @@ func (c *Conn) IsCRC(f *Frame) bool {
 
 // marked reports whether octets are a marker in front of a startup frame.
 func (h *Direction) marked(s *Loose) bool {
-	return s.Length == mpa.MarkerSize && ZeroMarker(s.Octets) && len(h.Frames) > 0 && h.Frames[0].From == s.End
+	return s.Length == mpa.MarkerSize && ZeroMarker(s.Octets) && h.HasFrames() && h.frames.From == s.End
 }
 
 // LeadingMarker returns a marker at the beginning of the stream, in front of the
@@ -156,16 +156,15 @@ type Unfinished struct {
 // Unfinished returns the startup frame of a direction whose end never came, nil if there is
 // none.
 func (h *Direction) Unfinished() *Unfinished {
-	if n := len(h.Frames); n > 0 {
-		f := h.Frames[n-1]
+	if f := h.lastFrame(); f != nil {
 		have, need := int64(len(f.Raw)), mpa.StartupLen+int64(f.PDLength)
 		if !f.Partial || have >= need {
 			return nil
 		}
 		return &Unfinished{f.Where(), f.Time, have, need}
 	}
-	for i := range h.looses {
-		if s := &h.looses[i]; Keyed(s.Octets) && s.Length < mpa.StartupLen && !s.Placed {
+	for i := range h.looses() {
+		if s := &h.looses()[i]; Keyed(s.Octets) && s.Length < mpa.StartupLen && !s.Placed {
 			return &Unfinished{s.Begin(), s.Time, s.Length, mpa.StartupLen}
 		}
 	}

@@ -26,8 +26,8 @@ func (c *Conn) SilentAfterStartup(d trace.Dir) bool {
 	if own != nil {
 		end = own.End
 	} else if peer := c.StartupFrameOf(Other(d)); peer != nil {
-		for i := range h.looses {
-			if h.looses[i].Knew(peer.End) != Without {
+		for i := range h.looses() {
+			if h.looses()[i].Knew(peer.End) != Without {
 				return false
 			}
 		}
@@ -85,12 +85,13 @@ func (c *Conn) BacksOut() string {
 // Terminate, or closed first without an FPDU of its own; "" if it did neither. within
 // bounds the time until that close, in nanoseconds; 0 is no bound.
 func (c *Conn) Refused(within int64) string {
-	first := &c.Directions[trace.I2R].First
-	if !first.Seen {
+	first := c.Directions[trace.I2R].FirstSpan()
+	if !c.Directions[trace.I2R].First.Seen {
 		return ""
 	}
 	h := &c.Directions[trace.R2I]
-	if s := h.terminatesFirst(); s != "" && h.First.Knew(first.End) == Having {
+	if answer := h.FirstSpan(); answer.Knew(first.End) == Having && h.terminatesFirst() != "" {
+		s := h.terminatesFirst()
 		return "the responder " + s
 	}
 	k, ok := c.Leaves(trace.R2I)
@@ -105,7 +106,7 @@ func (h *Direction) terminatesFirst() string {
 	if !h.First.Segment || h.First.Op != OpTerminate {
 		return ""
 	}
-	return fmt.Sprintf("sends Terminate %s in frame %d", CodeText(h.First.Code), h.First.Frame)
+	return fmt.Sprintf("sends Terminate %s in frame %d", CodeText(h.First.Code), h.AtFirst().Frame)
 }
 
 // Verb is "resets" or "closes".
@@ -141,7 +142,7 @@ func (c *Conn) Complete(h *Direction) bool {
 		}
 		end++
 	}
-	apart := slices.ContainsFunc(h.looses, func(s Loose) bool { return s.From >= h.Started() && (len(h.Frames) > 0 || !c.Trace.SYN) })
+	apart := slices.ContainsFunc(h.looses(), func(s Loose) bool { return s.From >= h.Started() && (h.HasFrames() || !c.Trace.SYN) })
 	return !h.Gap && !h.Unsure && !apart && !fl.Waiting && !Hides(fl) && (fl.RST == nil || fl.RST.At <= end)
 }
 

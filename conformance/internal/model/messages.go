@@ -30,9 +30,10 @@ type flow struct {
 
 // room returns the message of a queue or flow, by its bit in [sending.open]; it allocates it
 // if there is none yet.
-func room(m **Message, bit uint8) *Message {
+func (k *pool) room(m **Message, bit uint8) *Message {
 	if *m == nil {
-		*m = &Message{bit: bit}
+		*m = k.messages.Take()
+		(*m).bit = bit
 	}
 	return *m
 }

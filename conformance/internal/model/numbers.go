@@ -73,6 +73,17 @@ func (r *numbers) push(t train) {
 	r.count += t.size()
 }
 
+// emptied returns the room for trains, without any in it, unless it is large.
+func (r *numbers) emptied() []*[trainsBlock]train {
+	if len(r.kept) > someBlocks {
+		return nil
+	}
+	for _, b := range r.kept {
+		*b = [trainsBlock]train{}
+	}
+	return r.kept
+}
+
 // grow makes room for more trains after the latest one.
 func (r *numbers) grow() {
 	if r.at > 0 {

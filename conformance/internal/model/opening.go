@@ -28,24 +28,49 @@ type opening struct {
 // later are FPDUs before which their sender had received more than before those that came
 // earlier: the first ones, and the last one.
 type later struct {
-	rises [maxRises]FPDUNote // n of them
+	rises [maxRises]risen // n of them
 	n     int
-	most  FPDUNote
+	most  risen
+}
+
+// risen is such an FPDU.
+type risen struct {
+	acked      int64
+	frame, pdu uint64
+	refuses    bool
+}
+
+func (n *FPDUNote) risen() risen { return risen{n.Acked, n.frame, n.pdu, n.Refuses()} }
+
+func risenOf(p *trace.PDU) risen {
+	n := FPDUNote{Span: Span{Acked: p.Acked}, Op: p.Control.Opcode, code: p.TermCode, frame: p.Frame, pdu: p.Number}
+	return n.risen()
+}
+
+// Knew is [Span.Knew] for it.
+func (n *risen) Knew(end int64) Order {
+	span := Span{Acked: n.acked}
+	return span.Knew(end)
+}
+
+// in is its place.
+func (n *risen) in(d trace.Dir) Place {
+	return Place{Dir: d, HasDir: true, Frame: n.frame, PDU: n.pdu, HasPDU: true}
 }
 
 // FPDUNote is what is kept of an FPDU.
 type FPDUNote struct {
 	Span
+	frame, pdu uint64
+	begun      uint64 // the frame that carried its first octets
 	Seen       bool
 	Dir        trace.Dir
-	frame, pdu uint64
 	Op         rdmap.Opcode
 	code       rdmap.TermCode
 	CRC        mpa.CRCStatus
 	// whole: all of it was sent; lead: it begins with a marker; alone: that marker is in a
 	// TCP segment of its own.
 	whole, Lead, Alone bool
-	begun              uint64 // the frame that carried its first octets
 }
 
 // Where is the place of the FPDU.
@@ -90,16 +115,16 @@ const maxKnowing = 64
 // comes first, in one segment or a few.
 const maxRises = 4
 
-func (o *opening) add(p *trace.PDU) {
+func (o *opening) add(p *trace.PDU, k *pool) {
 	o.Count++
 	switch {
 	case o.Count == 1:
 		o.First = noteOf(p)
-	case o.Count <= maxKnowing && p.Acked > o.most().Acked:
+	case o.Count <= maxKnowing && p.Acked > o.most().acked:
 		if o.later == nil {
-			o.later = &later{}
+			o.later = k.later.Take()
 		}
-		o.later.most = noteOf(p)
+		o.later.most = risenOf(p)
 		if k := o.later; k.n < maxRises {
 			k.rises[k.n] = k.most
 			k.n++
@@ -116,39 +141,32 @@ func (o *opening) add(p *trace.PDU) {
 }
 
 // most is the FPDU whose sender had received most.
-func (o *opening) most() *FPDUNote {
+func (o *opening) most() risen {
 	if o.later != nil {
-		return &o.later.most
+		return o.later.most
 	}
-	return &o.First
+	return o.First.risen()
 }
 
-// knew is the first FPDU whose sender had received the other direction up to end; nil if
-// there is none.
-func (o *opening) knew(end int64) *FPDUNote {
+// knew is the first FPDU whose sender had received the other direction up to end; if there is
+// none, the one whose sender had received most.
+func (o *opening) knew(end int64) risen {
 	if o.First.Knew(end) == Having {
-		return &o.First
+		return o.First.risen()
 	}
 	if o.later != nil {
 		for i := range o.later.n {
-			if n := &o.later.rises[i]; n.Knew(end) == Having {
+			if n := o.later.rises[i]; n.Knew(end) == Having {
 				return n
 			}
 		}
 	}
-	if n := o.most(); n.Knew(end) == Having {
-		return n
-	}
-	return nil
+	return o.most()
 }
-
-// maxFrames is how many startup frames of a direction are kept. There is one, unless
-// the other side rejected it.
-const maxFrames = 8
 
 // OfKind returns the startup frames of a kind that the direction sent.
 func (h *Direction) OfKind(k trace.Kind) (out []*Frame) {
-	for _, f := range h.Frames {
+	for f := range h.Frames {
 		if f.Kind == k {
 			out = append(out, f)
 		}
@@ -159,7 +177,7 @@ func (h *Direction) OfKind(k trace.Kind) (out []*Frame) {
 // FirstOf returns the first startup frame of a kind that the direction sent, nil if there is
 // none.
 func (h *Direction) FirstOf(k trace.Kind) *Frame {
-	for _, f := range h.Frames {
+	for f := range h.Frames {
 		if f.Kind == k {
 			return f
 		}
@@ -182,8 +200,8 @@ func (c *Conn) Pair() (q, r *Frame) {
 // Started is the offset where the last startup frame of the direction ends, 0 if it sent
 // none.
 func (h *Direction) Started() int64 {
-	if n := len(h.Frames); n > 0 {
-		return h.Frames[n-1].End
+	if f := h.lastFrame(); f != nil {
+		return f.End
 	}
 	return 0
 }
@@ -191,9 +209,9 @@ func (h *Direction) Started() int64 {
 // LooseAt returns the octets outside frames and FPDUs that begin at an offset of the
 // stream, nil if there are none.
 func (h *Direction) LooseAt(from int64) *Loose {
-	for i := range h.looses {
-		if h.looses[i].From == from {
-			return &h.looses[i]
+	for i := range h.looses() {
+		if h.looses()[i].From == from {
+			return &h.looses()[i]
 		}
 	}
 	return nil

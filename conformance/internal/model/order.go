@@ -80,6 +80,23 @@ type Loose struct {
 // maxLoose bounds those that are kept of a direction.
 const maxLoose = 16
 
+// looses are octets of the direction outside startup frames and FPDUs, the first few of them.
+func (h *Direction) looses() []Loose {
+	if h.apart == nil {
+		return nil
+	}
+	return *h.apart
+}
+
+func (h *Direction) keepLoose(s *Loose) {
+	if h.apart == nil {
+		h.apart = new([]Loose)
+	}
+	if len(*h.apart) < maxLoose {
+		*h.apart = append(*h.apart, *s)
+	}
+}
+
 // Where is the place of loose octets.
 func (s *Loose) Where() Place {
 	return Place{Dir: s.Dir, HasDir: true, Frame: s.frame, PDU: s.pdu, HasPDU: true, Offset: s.offset, HasOffset: s.hasOffset}
@@ -87,7 +104,7 @@ func (s *Loose) Where() Place {
 
 func (c *Conn) loose(p *trace.PDU) {
 	h := &c.Directions[p.Dir]
-	h.sends()
+	h.sends(&c.Capture.pool)
 	s := Loose{
 		Direction: h, Span: SpanOf(p), frame: p.Frame, pdu: p.Number, offset: p.Offset, hasOffset: p.HasOffset, Length: p.Length,
 		Octets: bytes.Clone(p.Octets), Gap: h.Hole, Start: p.Frame, Bare: p.Bare,
@@ -96,9 +113,7 @@ func (c *Conn) loose(p *trace.PDU) {
 		s.Start = p.Frames[0]
 	}
 	s.Placed = s.hasOffset && (s.offset == 0 || h.Opening.sound && h.Latest.End == s.From)
-	if len(h.looses) < maxLoose {
-		h.looses = append(h.looses, s)
-	}
+	h.keepLoose(&s)
 	have := c.Gates(h)
 	if c.Astray(h) {
 		have &^= catalogue.Sync

@@ -10,8 +10,8 @@ import (
 func (c *Conn) PlainOctets() *Loose {
 	for i := range c.Directions {
 		h := &c.Directions[i]
-		for k := range h.looses {
-			s := &h.looses[k]
+		for k := range h.looses() {
+			s := &h.looses()[k]
 			const enough = 8
 			if s.Placed && s.From >= h.Started() && (s.Length >= enough || s.From+enough <= c.Trace.Flow[i].Sent) && len(s.Octets) > 0 && !Headed(s.Octets) && !ZeroMarker(s.Octets) {
 				return s
@@ -25,7 +25,7 @@ func (c *Conn) PlainOctets() *Loose {
 // sent a startup frame.
 func (c *Conn) Unstarted() *FPDUNote {
 	a, b := &c.Directions[0], &c.Directions[1]
-	if len(a.Frames)+len(b.Frames) > 0 || !a.Opening.Seen() && !b.Opening.Seen() {
+	if a.HasFrames() || b.HasFrames() || !a.Opening.Seen() && !b.Opening.Seen() {
 		return nil
 	}
 	h := a
@@ -58,8 +58,8 @@ func (c *Conn) UnstartedGates() catalogue.Gate {
 // FPDUs.
 func (h *Direction) MayGoOn() bool {
 	from := h.Started()
-	for i := range h.looses {
-		if s := &h.looses[i]; s.From >= from && Headed(s.Octets) {
+	for i := range h.looses() {
+		if s := &h.looses()[i]; s.From >= from && Headed(s.Octets) {
 			return true
 		}
 	}
@@ -80,20 +80,15 @@ func (c *Conn) OneMarker(h *Direction) bool {
 	return o.Lead && f.MarkersSeen == mpa.Yes && f.Markers-f.Faults().MarkersBad <= 1 && f.Sent-o.From > mpa.MarkerInterval
 }
 
-// AtFirst is the place of the first FPDU of a direction.
-func (h *Direction) AtFirst() Place {
-	return Place{Dir: h.Dir, HasDir: true, Frame: h.First.Frame, PDU: h.First.pdu, HasPDU: true}
-}
-
 // StrayBefore returns the octets between the startup frame and the first FPDU of its
 // direction, if they belong to neither and are not a damaged FPDU.
 func (e *FPDU) StrayBefore() *Loose {
 	const most = 2048
-	n := len(e.looses)
+	n := len(e.looses())
 	if n == 0 {
 		return nil
 	}
-	s := &e.looses[n-1]
+	s := &e.looses()[n-1]
 	if s.End != e.PDU.From || s.offset != 0 || s.Length > most {
 		return nil
 	}
@@ -106,8 +101,8 @@ func (e *FPDU) StrayBefore() *Loose {
 // StreamedUpTo returns the octets of a direction that end where its Reply begins, but for a
 // marker.
 func (h *Direction) StreamedUpTo(reply *Frame) *Loose {
-	for i := range h.looses {
-		if s := &h.looses[i]; s.End == reply.From && !h.marked(s) {
+	for i := range h.looses() {
+		if s := &h.looses()[i]; s.End == reply.From && !h.marked(s) {
 			return s
 		}
 	}

@@ -41,12 +41,15 @@ const maxBounds = 16
 // a TCP segment, and with a right CRC. The octets after the frame are the rest of that
 // FPDU. 0 if there is none.
 func (f *Frame) Swallows(rest *Loose) int {
+	if f.bounds == nil {
+		return 0
+	}
 	b := f.Raw
 	if rest != nil {
 		b = append(b[:len(b):len(b)], rest.Octets...)
 	}
-	for _, at := range f.bounds[:min(len(f.bounds), maxBounds)] {
-		if at >= mpa.StartupLen && at < len(f.Raw) && beginsFPDU(b[at:]) {
+	for _, at := range *f.bounds {
+		if at < len(f.Raw) && beginsFPDU(b[at:]) {
 			return at
 		}
 	}
@@ -73,10 +76,11 @@ func beginsFPDU(b []byte) bool {
 // segment, and whether they were sent before its sender was allowed to continue: a Request
 // waits for the Reply, a Reply for the first FPDU of the initiator.
 func (c *Conn) Overrun(f *Frame) (octets int, o Order) {
-	if first := &c.Directions[f.Dir].First; f.Partial || first.Seen && first.From == f.End && (first.good || first.off) {
+	h := &c.Directions[f.Dir]
+	if first := &h.First; f.Partial || first.Seen && h.FirstSpan().From == f.End && (first.good || first.off) {
 		return 0, Unproven
 	}
-	awaited := c.Directions[trace.I2R].First.End
+	awaited := c.Directions[trace.I2R].FirstSpan().End
 	seen := c.Directions[trace.I2R].First.Seen
 	if f.Kind == trace.KindRequest {
 		if seen = c.Reply != nil; seen {

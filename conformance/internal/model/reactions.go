@@ -29,12 +29,8 @@ func (c *Conn) Sequel(dir trace.Dir, end int64) (x Sequel) {
 	if r := c.Reply; r != nil && r.Dir == h.Dir && !r.R && dir == trace.I2R {
 		add("an accepting Reply", r.Knew(end), r)
 	}
-	n := h.Opening.knew(end)
-	if n == nil {
-		n = h.Opening.most()
-	}
-	if x.Order != Having && n.Seen && !n.Refuses() {
-		add("an FPDU", n.Knew(end), n)
+	if n := h.Opening.knew(end); x.Order != Having && h.Opening.Seen() && !n.refuses {
+		add("an FPDU", n.Knew(end), n.in(h.Dir))
 	}
 	return x
 }

@@ -36,7 +36,7 @@ func (s *Segment) relation() (Relation, *Message) {
 func (s *Segment) taggedRelation() (Relation, *Message) {
 	g := s.DDP
 	i := s.flowIndex()
-	m := room(&s.Tagged[i].Msg, flowBit<<i)
+	m := s.pool.room(&s.Tagged[i].Msg, flowBit<<i)
 	if !m.Open() {
 		if x := s.continuedFlow(m); x != nil {
 			return GoesOn, x // regardless of its opcode
@@ -78,7 +78,7 @@ func (s *Segment) untaggedRelation() (Relation, *Message) {
 	if g.QN >= uint32(len(s.Queues)) || known && own != g.QN {
 		return Stray, nil
 	}
-	m := room(&s.Queues[g.QN].Msg, queueBit<<g.QN)
+	m := s.pool.room(&s.Queues[g.QN].Msg, queueBit<<g.QN)
 	switch {
 	case !m.There:
 	case g.MSN == m.MSN && g.MO == 0 && m.unended() && !s.Repeats(m):

@@ -16,8 +16,3 @@ func (c *Conn) Version(dv uint8) bool {
 	}
 	return (q.Rev == 0) == (r.Rev == 0) && (dv == 0) == (r.Rev == 0) && dv <= 1
 }
-
-// FirstPlace is the place of the first FPDU of a direction, or of its first chunk.
-func (h *Direction) FirstPlace() Place {
-	return Place{Dir: h.Dir, HasDir: true, Frame: h.First.Frame, PDU: h.First.pdu, HasPDU: true}
-}

@@ -101,8 +101,8 @@ func (c *Conn) mayBeNext(h *Direction) {
 // turn forgets what was learned of the sides if the first session control shows
 // that they are the other way round.
 func (c *Conn) turn() {
-	if ini := c.Trace.Side[trace.I2R].Addr; ini != c.active {
-		c.active, c.Directions = ini, [2]Direction{}
+	if ini := c.Trace.Side[trace.I2R].Addr; ini != *c.active {
+		*c.active, c.Directions = ini, [2]Direction{}
 		c.sides()
 		for i := range c.Directions {
 			c.Directions[i].lost()
@@ -120,7 +120,7 @@ func (e *Control) keep() *Control {
 
 // sessionFrame takes an Initiate or its answer for a startup frame.
 func (c *Conn) sessionFrame(e *Control) {
-	f := &Frame{PDUNumber: e.PDU.Number, FrameNumber: frameOf(e.PDU), Dir: e.PDU.Dir, Kind: e.PDU.Kind, Function: e.Function}
+	f := &Frame{PDUNumber: e.PDU.Number, FrameNumber: frameOf(e.PDU), Dir: e.PDU.Dir, Kind: e.PDU.Kind, Function: e.Function, wire: &wire{}}
 	if w, _, ok := e.Chunk.Control.Word(); ok {
 		f.EnhancedWord, f.HasWord = w, true
 	}

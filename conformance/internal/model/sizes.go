@@ -1,10 +1,6 @@
 package model
 
 import (
-	"fmt"
-	"math/bits"
-	"strings"
-
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -13,19 +9,19 @@ import (
 // lengths are in octets.
 type sizes struct {
 	alignment
-	// Largest is the largest ULPDU_Length, LargestAt the first FPDU that has it.
-	Largest   int
+	// LargestAt is the first FPDU that has the largest ULPDU_Length.
 	LargestAt site
 	// Partial are the ULPDUs that do not end their message.
 	Partial   lengths
 	PartialAt site // the first of them, or the one that may turn out to be
+	*oddities
 	// Small counts those of Partial below the least MULPDU; inRow the latest consecutive
 	// ones; row says that there were smallRow in a row.
 	Small, inRow uint32
 	Row          bool
+	Largest      uint16 // ULPDU_Length
 	// open is the length of the last ULPDU if its message continues, else 0.
 	open uint16
-	*oddities
 }
 
 // oddities are the places where a direction did what few do.
@@ -47,7 +43,7 @@ func (s *sizes) odd() *oddities {
 
 // add records an FPDU. One with a wrong CRC says nothing about how its sender sizes FPDUs.
 func (s *sizes) add(c *Conn, e *FPDU) {
-	n := int(e.FPDU.ULPDULength)
+	n := e.FPDU.ULPDULength
 	if e.FPDU.CRCStatus == mpa.CRCBad {
 		s.tail, s.whole = false, false
 		return
@@ -62,7 +58,7 @@ func (s *sizes) add(c *Conn, e *FPDU) {
 	}
 	s.open = 0
 	// A message of a fixed header that is cut, and an empty segment, have rules of their own.
-	if g := e.PDU.Segment; g != nil && !g.Last && n > g.HeaderLen && e.PDU.Control.Opcode.HeaderLen() == 0 {
+	if g := e.PDU.Segment; g != nil && !g.Last && int(n) > g.HeaderLen && e.PDU.Control.Opcode.HeaderLen() == 0 {
 		s.open = e.FPDU.ULPDULength
 		if s.Partial.N == 0 {
 			s.PartialAt = e.site()
@@ -92,42 +88,6 @@ const (
 	// SmallRow is how many smaller ULPDUs in a row are no accident.
 	SmallRow = 3
 )
-
-// lengths counts lengths by powers of two.
-type lengths struct {
-	count      [16]uint32
-	N, Largest uint32
-}
-
-func (l *lengths) add(n int) { l.addSome(n, 1) }
-
-// addSome counts several of one length.
-func (l *lengths) addSome(n int, several uint32) {
-	l.count[max(bits.Len16(uint16(n))-1, 0)] += several //nolint:gosec // of 16 bits
-	l.N += several
-	l.Largest = max(l.Largest, uint32(n)) //nolint:gosec // of 16 bits
-}
-
-// Below counts those that are certainly shorter than n.
-func (l *lengths) Below(n int) (sum uint32) {
-	for i, k := range l.count {
-		if 2<<i <= n {
-			sum += k
-		}
-	}
-	return sum
-}
-
-// String lists how many there are of each size.
-func (l *lengths) String() string {
-	var s []string
-	for i, n := range l.count {
-		if n > 0 {
-			s = append(s, fmt.Sprintf("%d of %d to %d", n, 1<<i, 2<<i-1))
-		}
-	}
-	return strings.Join(s, ", ")
-}
 
 // The MSS of a receiver that announces none, over IPv4 and IPv6 (RFC 9293 section 3.7.1).
 const (

@@ -19,6 +19,7 @@ type steady struct {
 	marked        bool
 	crc           mpa.Tri
 	hasOffset     bool    // of the last one
+	clean         bool    // see there
 	control       [2]byte // of DDP and of RDMAP
 	ulpdu         uint16
 	gates, have   catalogue.Gate // as they were, and what rules about FPDUs were given
@@ -27,18 +28,16 @@ type steady struct {
 	to            uint64
 	message       *Message
 	// n of them are not in the model yet; the last of them is this one.
-	n          uint64
+	n uint32
+	// early is how many of the first FPDUs also update the opening, if their sender had received
+	// more than what is recorded there.
+	early      uint32
 	frame, pdu uint64
 	offset     int64
 	knows      int64
 	start      int64 // of its ULPDU_Length, if it has markers
 	last
 	time int64
-	// The first few FPDUs also update the opening if their sender had received more than
-	// what is recorded there.
-	early   uint32
-	clean   bool // see there
-	knowing int64
 }
 
 // steadies readies the short way for what follows an FPDU that went the long one.
@@ -52,13 +51,13 @@ func (c *Conn) steadies(e *FPDU, s *Segment, known bool, gates, have catalogue.G
 	k, z := &h.CRC, &h.Sizes
 	switch {
 	case f.CRCStatus != mpa.CRCGood, !oneSegment(p), c.Trace.Outcome == trace.Rejected && h.Opening.Refused == nil, h.Opening.Good == 0:
-	case len(f.Markers) > 0 && (!c.Trace.Negotiated || f.Size < 2*mpa.MarkerInterval), len(f.Markers) == 0 && len(k.Starts) > 0, z.open != f.ULPDULength, z.open < LeastMULPDU, z.Partial.N == 0, z.tail, !z.whole:
+	case len(f.Markers) > 0 && (!c.Trace.Negotiated || f.Size < 2*mpa.MarkerInterval), len(f.Markers) == 0 && len(k.Starts()) > 0, z.open != f.ULPDULength, z.open < LeastMULPDU, z.Partial.N == 0, z.tail, !z.whole:
 	default:
 		y.begin(s, f.ULPDULength)
 		y.cut, y.padKnown, y.crc, y.gates, y.have, y.marked, y.knows = c.Trace.Flow[h.Dir].Cut, f.PadKnown, c.Trace.CRC, gates, have, len(f.Markers) > 0, h.Knows
 		y.clean = gates&catalogue.Bidir != 0 && c.clean(h)
 		if o := &h.Opening; o.Count < maxKnowing {
-			y.early, y.knowing = uint32(maxKnowing-o.Count), o.most().Acked
+			y.early = uint32(maxKnowing - o.Count)
 		}
 	}
 }
@@ -105,7 +104,7 @@ func (c *Conn) steadily(h *Direction, p *trace.PDU) bool {
 	}
 	m := y.message
 	if !oneSegment(p) || p.Message == nil || p.Message.Segments < 2 || m.Segments() >= maxPieces ||
-		c.Trace.CRC != y.crc || c.Trace.Flow[h.Dir].Cut != y.cut || !c.asBefore(h) || y.n < uint64(y.early) && p.Acked > y.knowing {
+		c.Trace.CRC != y.crc || c.Trace.Flow[h.Dir].Cut != y.cut || !c.asBefore(h) || y.n < y.early && p.Acked > h.Opening.most().acked {
 		return false
 	}
 	if y.marked {
@@ -144,10 +143,10 @@ func (h *Direction) catchUp() {
 	if y.n == 0 {
 		return
 	}
-	n, m := uint32(y.n), y.message //nolint:gosec // FPDUs of a message
-	h.Count += y.n
+	n, m := y.n, y.message
+	h.Count += uint64(n)
 	m.lengthen(siteAt(y.frame, y.pdu, h.Count, y.offset, y.hasOffset, y.End, y.time))
-	m.sum += y.n * uint64(y.octets)
+	m.sum += uint64(n) * uint64(y.octets)
 	m.high = max(m.high, m.Next())
 	h.Sent.lengthen(n)
 	if y.chunks {
@@ -158,9 +157,9 @@ func (h *Direction) catchUp() {
 	h.CRC.Good += int(n)
 	h.CRC.Frame, h.CRC.PDU = y.frame, y.pdu
 	if y.marked { // no earlier marker is within the distance of two markers
-		h.CRC.Starts = append(h.CRC.Starts[:0], y.start)
+		*h.CRC.starts = append((*h.CRC.starts)[:0], y.start)
 	}
-	h.Opening.Count += y.n
+	h.Opening.Count += uint64(n)
 	h.Opening.sound = true
 	h.Sizes.Partial.addSome(int(y.ulpdu), n)
 	h.Sizes.Segments += n

@@ -11,9 +11,11 @@ const (
 	// are half empty.
 	mapEntry = 24
 	// smallParts is what a direction has of parts with a small bound, roughly.
-	smallParts = 1 << 10
+	smallParts = 768
 
 	frameWeight   = int(unsafe.Sizeof(Frame{}))
+	wireWeight    = int(unsafe.Sizeof(wire{}))
+	sliceWeight   = int(unsafe.Sizeof([]int{}))
 	requestWeight = int(unsafe.Sizeof(Request{}))
 	flyingWeight  = int(unsafe.Sizeof(flying{}))
 	areaWeight    = int(unsafe.Sizeof(Area{})) + mapEntry
@@ -33,10 +35,12 @@ func (c *Conn) Weight() int {
 }
 
 func (h *Direction) weight() (n int) {
-	for _, f := range h.Frames {
+	for f := range h.Frames {
 		n += f.weight()
 	}
-	n += cap(h.looses) * int(unsafe.Sizeof(Loose{}))
+	if h.apart != nil {
+		n += sliceWeight + cap(*h.apart)*int(unsafe.Sizeof(Loose{}))
+	}
 	if h.own&ownSending != 0 {
 		n += int(unsafe.Sizeof(*h.sending)) + smallParts + h.sending.weight()
 	}
@@ -51,7 +55,14 @@ func (h *Direction) weight() (n int) {
 
 // weight is the frame with its octets; private data is nearly always a part of them.
 func (f *Frame) weight() int {
-	n := frameWeight + cap(f.Raw) + 8*cap(f.bounds)
+	n := frameWeight
+	if f.bounds != nil {
+		n += sliceWeight + 8*cap(*f.bounds)
+	}
+	if f.shares {
+		return n
+	}
+	n += wireWeight + cap(f.Raw)
 	if len(f.Raw) < mpa.StartupLen+len(f.PrivateData) {
 		n += cap(f.PrivateData)
 	}

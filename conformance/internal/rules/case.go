@@ -14,7 +14,6 @@ type Case struct {
 	*model.Conn
 	rule   *Rule
 	entry  *catalogue.Entry
-	found  *[]Finding
 	before []Finding
 	have   catalogue.Gate
 	desk   Recorder
@@ -38,11 +37,13 @@ type Recorder interface {
 	Unproven(g catalogue.Gate)
 	// Count is how often the rule was violated on the connection so far.
 	Count() int
+	// Found are the findings on the connection so far.
+	Found() []Finding
 }
 
 // Begin readies a case for the rules on a connection.
-func (c *Case) Begin(of *model.Conn, found *[]Finding, before []Finding, have catalogue.Gate, desk Recorder) {
-	*c = Case{Conn: of, found: found, before: before, have: have, desk: desk}
+func (c *Case) Begin(of *model.Conn, before []Finding, have catalogue.Gate, desk Recorder) {
+	*c = Case{Conn: of, before: before, have: have, desk: desk}
 }
 
 // Has reports whether evidence is there.
@@ -58,7 +59,7 @@ func (c *Case) Found() []Finding {
 	if !c.rule.Weighs {
 		return nil
 	}
-	return *c.found
+	return c.desk.Found()
 }
 
 // FoundBy returns the first finding of a rule on the connection so far, in a direction if
@@ -77,8 +78,9 @@ func (c *Case) Entry() *catalogue.Entry { return c.entry }
 
 // Reported reports whether the current rule has reported something in a direction.
 func (c *Case) Reported(h *model.Direction) bool {
-	for i := range *c.found {
-		if f := &(*c.found)[i]; f.Rule == c.entry && f.HasDir && f.Dir == h.Dir {
+	found := c.desk.Found()
+	for i := range found {
+		if f := &found[i]; f.Rule == c.entry && f.HasDir && f.Dir == h.Dir {
 			return true
 		}
 	}

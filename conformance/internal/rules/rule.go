@@ -48,6 +48,9 @@ type Rule struct {
 	Capture     *On[*model.EndedConnection] // once for each connection
 	CaptureSide *On[*model.Side]            // for each side of an SCTP association
 
+	// If: at the end, and for its advice, the rule speaks of connections only that have all of
+	// these; it is not asked about others.
+	If model.Traits
 	// Noise: the rule also judges octets that are not an RDMA message.
 	Noise bool
 	// Tagged and On restrict the segments that the rule judges, to tagged or untagged ones

@@ -17,7 +17,7 @@ const smbDirect = 5445
 // depthAdvice is about IRD and ORD.
 var depthAdvice = []rules.Rule{
 	{
-		ID: "ADV-IRD-SILENT-CLOSE", EitherSide: true, Weighs: true, Needs: catalogue.Neg | catalogue.Layout | catalogue.Bidir, Transport: rules.OnTCP,
+		ID: "ADV-IRD-SILENT-CLOSE", If: model.Worded, EitherSide: true, Weighs: true, Needs: catalogue.Neg | catalogue.Layout | catalogue.Bidir, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				if c.HasAgreed() && depthExceeded(c) {

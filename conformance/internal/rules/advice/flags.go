@@ -13,7 +13,7 @@ import (
 // flagAdvice is about flags and revisions of startup frames.
 var flagAdvice = []rules.Rule{
 	{
-		ID: "ADV-REJECT-FLAGS", Weighs: true, Needs: catalogue.Layout, Transport: rules.OnTCP,
+		ID: "ADV-REJECT-FLAGS", If: model.Worded, Weighs: true, Needs: catalogue.Layout, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.Trace.Outcome == trace.Rejected && c.Enhanced() && c.RFC6581() && c.Reply.R)
@@ -87,11 +87,11 @@ func echoed(c *model.Conn) (same []string) {
 func rBitIgnored(c *model.Conn) string {
 	h, f := &c.Directions[trace.R2I], &c.Trace.Flow[trace.I2R]
 	k, closed := c.Closed()
-	switch ini := &c.Directions[trace.I2R].First; {
+	switch ini := &c.Directions[trace.I2R]; {
 	case !c.Request.R || !c.Reply.R:
 	case h.Count > 0:
-		return fmt.Sprintf("the responder continues with an FPDU in frame %d", h.First.Frame)
-	case ini.Segment && f.Acked >= ini.End && (!closed || k.Dir == trace.I2R):
+		return fmt.Sprintf("the responder continues with an FPDU in frame %d", h.AtFirst().Frame)
+	case ini.First.Segment && f.Acked >= ini.FirstSpan().End && (!closed || k.Dir == trace.I2R):
 		return "the responder accepts the FPDUs of the initiator and does not close"
 	}
 	return ""

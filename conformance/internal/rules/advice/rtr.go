@@ -18,7 +18,7 @@ const refusalTime = int64(time.Second)
 // rtrAdvice is about the indication that the initiator is ready to receive.
 var rtrAdvice = []rules.Rule{
 	{
-		ID: "ADV-RTR-STAG-ZERO", Weighs: true, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig | catalogue.Full, Transport: rules.OnTCP,
+		ID: "ADV-RTR-STAG-ZERO", If: model.Worded, Weighs: true, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig | catalogue.Full, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				if c.PeerToPeer() && c.HalfRead() {
@@ -33,7 +33,8 @@ var rtrAdvice = []rules.Rule{
 					return
 				}
 				failure := c.Refused(0)
-				if res := c.Directions[trace.R2I].First; h.Count > 1 && (!res.Seen || res.Knew(h.Second.End) != model.Without) {
+				res := &c.Directions[trace.R2I]
+				if first := res.FirstSpan(); h.Count > 1 && (!res.First.Seen || first.Knew(h.Second.End) != model.Without) {
 					failure = "" // it may be the second FPDU that was refused
 				}
 				kind, _ := c.Indication()
@@ -42,7 +43,7 @@ var rtrAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-RTR-ONE-TYPE", EitherSide: true, Weighs: true, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start, Transport: rules.OnTCP,
+		ID: "ADV-RTR-ONE-TYPE", If: model.Worded, EitherSide: true, Weighs: true, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				if !c.PeerToPeer() {
@@ -62,7 +63,7 @@ var rtrAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-RTR-PREFERENCE", Weighs: true, Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP,
+		ID: "ADV-RTR-PREFERENCE", If: model.Worded, Weighs: true, Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: peerToPeer,
 			Judge: func(r *rules.Report, c *model.Conn) {
@@ -79,7 +80,7 @@ var rtrAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-A-NOT-MIRRORED", Weighs: true, Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP,
+		ID: "ADV-A-NOT-MIRRORED", If: model.Worded, Weighs: true, Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(c.HasAgreed()) },
 			Judge: func(r *rules.Report, c *model.Conn) {
@@ -90,7 +91,7 @@ var rtrAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-RTR-OTHER-TYPE", Weighs: true, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig | catalogue.Bidir, Transport: rules.OnTCP,
+		ID: "ADV-RTR-OTHER-TYPE", If: model.Worded, Weighs: true, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig | catalogue.Bidir, Transport: rules.OnTCP,
 		Test: rules.Test{Needs: rules.ComesFirst | rules.ComesLast},
 		Advice: &rules.On[*model.Conn]{
 			Applies: rules.HasIndication,
@@ -106,7 +107,7 @@ var rtrAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-RTR-SUBSTITUTE", EitherSide: true, Weighs: true, Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP,
+		ID: "ADV-RTR-SUBSTITUTE", If: model.Worded, EitherSide: true, Weighs: true, Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: peerToPeer,
 			Judge: func(r *rules.Report, c *model.Conn) {
@@ -117,7 +118,7 @@ var rtrAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-RTR-SEND-OFFERED", Weighs: true, Needs: catalogue.Full, Transport: rules.OnTCP,
+		ID: "ADV-RTR-SEND-OFFERED", If: model.Worded, Weighs: true, Needs: catalogue.Full, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(k *rules.Case, c *model.Conn) rules.Scope {
 				f := c.Request

@@ -13,7 +13,7 @@ import (
 // catalogue.
 var terminateAdvice = []rules.Rule{
 	{
-		ID: "ADV-TERM-SWAPPED", Weighs: true, Needs: catalogue.Full,
+		ID: "ADV-TERM-SWAPPED", If: model.Terminated, Weighs: true, Needs: catalogue.Full,
 		Terminate: &rules.On[*model.Terminate]{
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if t.Swapped {
@@ -51,7 +51,7 @@ var terminateAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-TERM-RRESP-DDP", EitherSide: true, Weighs: true,
+		ID: "ADV-TERM-RRESP-DDP", If: model.Terminated, EitherSide: true, Weighs: true,
 		AdviceDirection: &rules.On[*model.Direction]{
 			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope {
 				w := h.FirstTerminate

@@ -59,7 +59,7 @@ var trafficAdvice = []rules.Rule{
 		},
 	},
 	{
-		ID: "ADV-IRD-CLAMP", Weighs: true, Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP,
+		ID: "ADV-IRD-CLAMP", If: model.Worded, Weighs: true, Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP,
 		Test: rules.Test{NotDetected: "the window of TCP lets no more than 32 of the Reads out at a time"},
 		AdviceDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {

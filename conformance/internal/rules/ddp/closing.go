@@ -50,7 +50,7 @@ var closingRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "TCP-HALFCLOSE-01", Needs: catalogue.ReadSync, Transport: rules.OnTCP,
+		ID: "TCP-HALFCLOSE-01", If: model.Asked, Needs: catalogue.ReadSync, Transport: rules.OnTCP,
 		Test: rules.Test{NotDetected: "the indication is a Read that is not answered, so that the other one is never sent"},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {

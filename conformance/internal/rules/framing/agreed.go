@@ -44,7 +44,7 @@ var markersAgreedRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RNIC-IOP-MARKER-01", Needs: catalogue.Neg | catalogue.Start, Transport: rules.OnTCP,
+		ID: "RNIC-IOP-MARKER-01", If: model.Old, Needs: catalogue.Neg | catalogue.Start, Transport: rules.OnTCP,
 		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01"},
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {

@@ -174,7 +174,7 @@ func pointsToFormer(e *model.FPDU, m *mpa.Marker) bool {
 	if int(m.Pointer) == m.Expected || m.Expected == 0 || m.Pointer == 0 || m.Pointer&3 != 0 || displaced(m) {
 		return false
 	}
-	for _, start := range e.CRC.Starts {
+	for _, start := range e.CRC.Starts() {
 		if start > m.Offset-mpa.MarkerInterval && m.Offset-start == int64(m.Pointer) && start != m.Offset-int64(m.Expected) {
 			return true
 		}

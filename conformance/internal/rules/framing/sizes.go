@@ -62,7 +62,7 @@ var sizeRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				s := &h.Sizes
-				room, of := s.Largest, "the largest on the connection"
+				room, of := int(s.Largest), "the largest on the connection"
 				if emss, ok := r.Emss(h.Dir); ok {
 					room, of = model.MULPDU(emss, r.Marking(h.Dir) == mpa.Yes), "the maximum that the MSS allows"
 				}
@@ -94,7 +94,7 @@ func largestULPDU(markers mpa.Tri) *rules.On[*model.Direction] {
 		},
 		Judge: func(r *rules.Report, h *model.Direction) {
 			emss, _ := r.Emss(h.Dir)
-			if limit := model.MULPDU(emss, markers == mpa.Yes); h.Sizes.Largest > limit {
+			if limit := model.MULPDU(emss, markers == mpa.Yes); int(h.Sizes.Largest) > limit {
 				r.On(h.Sizes.LargestAt.In(h.Dir), "the ULPDU is too large for a TCP segment",
 					fmt.Sprint(h.Sizes.Largest), fmt.Sprintf("at most %d, with %d octets in a segment", limit, emss))
 			}

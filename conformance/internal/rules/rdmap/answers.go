@@ -14,12 +14,12 @@ import (
 // RFC 7306 sections 5.2.1 and 5.4).
 var rdmapAnswerRules = []rules.Rule{
 	{
-		ID: "RDMAP-READ-PAIR-01", Weighs: true, Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP, On: model.OpcodeSet(model.OpReadResponse),
+		ID: "RDMAP-READ-PAIR-01", If: model.Asked, Weighs: true, Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP, On: model.OpcodeSet(model.OpReadResponse),
 		Exchange:     answered(model.OpReadResponse),
 		EndDirection: unanswered(false, "the connection closes gracefully, but a Read was not answered"),
 	},
 	{
-		ID: "RDMAX-AREQ-ANSWER-01", Weighs: true, Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP, On: model.OpcodeSet(model.OpAtomicResponse),
+		ID: "RDMAX-AREQ-ANSWER-01", If: model.Asked, Weighs: true, Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP, On: model.OpcodeSet(model.OpAtomicResponse),
 		Test:         rules.Test{Related: []string{"RDMAP-READ-PAIR-01"}}, // the indication of readiness is a Read, and has no answer already
 		Exchange:     answered(model.OpAtomicResponse),
 		EndDirection: unanswered(true, "the connection closes gracefully, but an Atomic Request was not answered"),

@@ -14,7 +14,7 @@ import (
 // rdmapAtomicRules judge atomic operations (RFC 7306 section 5).
 var rdmapAtomicRules = []rules.Rule{
 	{
-		ID: "RDMAX-AREQ-ALIGN-01", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
+		ID: "RDMAX-AREQ-ALIGN-01", If: model.Asked, Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
 		Exchange: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				return rules.InScopeIf(s.Op == model.OpAtomicRequest && s.Touch.Octets > 0)
@@ -37,7 +37,7 @@ var rdmapAtomicRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RDMAX-AREQ-ALIGN-02", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicResponse),
+		ID: "RDMAX-AREQ-ALIGN-02", If: model.Asked, Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicResponse),
 		Exchange: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				return rules.InScopeIf(s.Op == model.OpAtomicResponse && s.Answer.Request != nil && s.Answer.Fits)

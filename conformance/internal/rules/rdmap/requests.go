@@ -84,7 +84,7 @@ var rdmapRequestRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RDMAP-READRESP-LEN-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse), ByShape: true,
+		ID: "RDMAP-READRESP-LEN-01", If: model.Asked, Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse), ByShape: true,
 		Field:    "iwd.payload.length",
 		YieldsTo: []string{"RDMAP-READRESP-MSG-01", "RDMAP-READ-ZERO-01"},
 		Segment: &rules.On[*model.Segment]{

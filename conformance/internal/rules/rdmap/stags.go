@@ -12,7 +12,7 @@ import (
 // rdmapSTagRules judge how STags are invalidated (RFC 5040 section 5.3).
 var rdmapSTagRules = []rules.Rule{
 	{
-		ID: "RDMAP-INVSTAG-04", Needs: catalogue.Sync, On: model.Touching, ByTouch: true,
+		ID: "RDMAP-INVSTAG-04", If: model.Asked, Needs: catalogue.Sync, On: model.Touching, ByTouch: true,
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				return rules.InScopeIf(s.Touch.Octets > 0 && s.Touch.Behind)

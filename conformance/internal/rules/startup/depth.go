@@ -13,7 +13,7 @@ import (
 // depthNegotiationRules judge how IRD and ORD are negotiated (RFC 6581 section 9.1).
 var depthNegotiationRules = []rules.Rule{
 	{
-		ID: "MPA2-IRDORD-01", Needs: catalogue.Neg | catalogue.Layout, Field: "iwarp_mpa.enhanced.ord", AtStartup: true,
+		ID: "MPA2-IRDORD-01", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout, Field: "iwarp_mpa.enhanced.ord", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			if q.IRD != model.UnknownDepth && a.ORD != model.UnknownDepth && a.ORD > q.IRD {
 				r.On(r.Reply, "the responder declares an ORD above the IRD of the initiator",
@@ -22,7 +22,7 @@ var depthNegotiationRules = []rules.Rule{
 		}),
 	},
 	{
-		ID: "MPA2-IRDORD-02", Needs: catalogue.Neg | catalogue.Layout, Field: "iwarp_mpa.enhanced.ird", AtStartup: true,
+		ID: "MPA2-IRDORD-02", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout, Field: "iwarp_mpa.enhanced.ird", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			if q.ORD != model.UnknownDepth && a.IRD != model.UnknownDepth && a.IRD < q.ORD {
 				r.On(r.Reply, "the responder grants fewer Reads than requested; the initiator must respect its IRD",
@@ -31,7 +31,7 @@ var depthNegotiationRules = []rules.Rule{
 		}),
 	},
 	{
-		ID: "MPA2-IRDORD-04", Needs: catalogue.Neg | catalogue.Layout, Field: "iwarp_mpa.enhanced.ird", AtStartup: true,
+		ID: "MPA2-IRDORD-04", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout, Field: "iwarp_mpa.enhanced.ird", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			if q.ORD == model.UnknownDepth && a.IRD != model.UnknownDepth {
 				r.On(r.Reply, "the initiator left its ORD open, but the IRD of the Reply is not open", fmt.Sprintf("IRD %d", a.IRD), "0x3fff")
@@ -39,7 +39,7 @@ var depthNegotiationRules = []rules.Rule{
 		}),
 	},
 	{
-		ID: "MPA2-IRDORD-05", Needs: catalogue.Neg | catalogue.Layout, Field: "iwarp_mpa.enhanced.ord", AtStartup: true,
+		ID: "MPA2-IRDORD-05", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout, Field: "iwarp_mpa.enhanced.ord", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			if q.IRD == model.UnknownDepth && a.ORD != model.UnknownDepth {
 				r.On(r.Reply, "the initiator left its IRD open, but the ORD of the Reply is not open", fmt.Sprintf("ORD %d", a.ORD), "0x3fff")
@@ -47,7 +47,7 @@ var depthNegotiationRules = []rules.Rule{
 		}),
 	},
 	{
-		ID: "MPA2-IRDORD-05B", Needs: catalogue.Neg | catalogue.Layout, AtStartup: true,
+		ID: "MPA2-IRDORD-05B", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout, AtStartup: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			if q.IRD != model.UnknownDepth && a.ORD == model.UnknownDepth {
 				r.On(r.Reply, "the responder leaves its ORD open although the initiator declared its IRD", "ORD 0x3fff", fmt.Sprintf("at most %d", q.IRD))
@@ -58,7 +58,7 @@ var depthNegotiationRules = []rules.Rule{
 		}),
 	},
 	{
-		ID: "MPA2-IRDORD-07", Needs: catalogue.Layout, Transport: rules.OnTCP, Field: "iwarp_mpa.enhanced.ird", AtStartup: true,
+		ID: "MPA2-IRDORD-07", If: model.Worded, Needs: catalogue.Layout, Transport: rules.OnTCP, Field: "iwarp_mpa.enhanced.ird", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, _, a mpa.Enhanced) {
 			if !r.RFC6581() || !a.D || a.IRD != 0 {
 				return
@@ -71,7 +71,7 @@ var depthNegotiationRules = []rules.Rule{
 		}),
 	},
 	{
-		ID: "MPA2-TERM-06", Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Field: "iwarp_rdma.term_errcode_llp", AtStartup: true, First: true,
+		ID: "MPA2-TERM-06", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Field: "iwarp_rdma.term_errcode_llp", AtStartup: true, First: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			t := r.Directions[trace.I2R].First
 			if t.Op != model.OpTerminate || !t.Segment || a.ORD <= q.IRD || a.ORD == model.UnknownDepth || q.IRD == model.UnknownDepth {
@@ -83,7 +83,7 @@ var depthNegotiationRules = []rules.Rule{
 		}),
 	},
 	{
-		ID: "MPA2-IRDORD-03", Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Field: "iwarp_rdma.term_errcode_llp", AtStartup: true, First: true,
+		ID: "MPA2-IRDORD-03", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Field: "iwarp_rdma.term_errcode_llp", AtStartup: true, First: true,
 		Test: rules.Test{Needs: rules.ComesFirst},
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			t := r.Directions[trace.I2R].First

@@ -86,7 +86,7 @@ var enhancedRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA2-ENH-NOUSE-01", Field: "iwarp_mpa.enhanced.a", AtStartup: true,
+		ID: "MPA2-ENH-NOUSE-01", If: model.Worded, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.Request != nil && c.Request.HasWord && c.Trace.Transport != trace.SCTP)
@@ -99,7 +99,7 @@ var enhancedRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA2-CTRL-A-02", Needs: catalogue.Layout, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
+		ID: "MPA2-CTRL-A-02", If: model.Worded, Needs: catalogue.Layout, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(c.RFC6581() && c.Enhanced()) },
 			Judge: func(r *rules.Report, c *model.Conn) {
@@ -116,7 +116,7 @@ var enhancedRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA2-CTRL-A-03", Needs: catalogue.Layout, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
+		ID: "MPA2-CTRL-A-03", If: model.Worded, Needs: catalogue.Layout, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
 		YieldsTo: []string{"MPA2-WORD-ORDER-01"},
 		EndFrame: &rules.On[*model.Frame]{
 			Applies: rfc6581Word,
@@ -128,7 +128,7 @@ var enhancedRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA2-CTRL-A-04", AtStartup: true,
+		ID: "MPA2-CTRL-A-04", If: model.Worded, AtStartup: true,
 		Test: rules.Test{
 			NotDetected: "the first message is by chance the indication that draft -01 would have: the flags are right in its layout",
 		},
@@ -145,7 +145,7 @@ var enhancedRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA2-CTRL-BCD-01", Needs: catalogue.Layout, Transport: rules.OnTCP, AtStartup: true, First: true,
+		ID: "MPA2-CTRL-BCD-01", If: model.Worded, Needs: catalogue.Layout, Transport: rules.OnTCP, AtStartup: true, First: true,
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				f := c.Request
@@ -163,7 +163,7 @@ var enhancedRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA2-CTRL-BCD-02", Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
+		ID: "MPA2-CTRL-BCD-02", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout, Transport: rules.OnTCP, Field: "iwarp_mpa.enhanced.a", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			if !r.RFC6581() || !a.A || a.B || a.C || a.D {
 				return
@@ -176,7 +176,7 @@ var enhancedRules = []rules.Rule{
 		}),
 	},
 	{
-		ID: "MPA2-WORD-ORDER-01", AtStartup: true,
+		ID: "MPA2-WORD-ORDER-01", If: model.Worded, AtStartup: true,
 		EndFrame: &rules.On[*model.Frame]{
 			Applies: rfc6581Word,
 			Judge: func(r *rules.Report, f *model.Frame) {
@@ -193,7 +193,7 @@ var enhancedRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA2-D01-FLAG-01", Field: "iwarp_mpa.enhanced.D", AtStartup: true,
+		ID: "MPA2-D01-FLAG-01", If: model.Worded, Field: "iwarp_mpa.enhanced.D", AtStartup: true,
 		Test: rules.Test{Draft01: true},
 		EndFrame: &rules.On[*model.Frame]{
 			Applies: func(c *rules.Case, f *model.Frame) rules.Scope {
@@ -207,7 +207,7 @@ var enhancedRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA2-D01-FLAG-02", AtStartup: true,
+		ID: "MPA2-D01-FLAG-02", If: model.Worded, AtStartup: true,
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.Request != nil && c.Request.HasWord && c.Trace.Layout == mpa.LayoutDraft01)

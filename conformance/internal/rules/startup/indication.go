@@ -13,7 +13,7 @@ import (
 // which has to be an indication that it is ready to receive (RFC 6581 section 9.2).
 var indicationRules = []rules.Rule{
 	{
-		ID: "MPA2-RTR-TYPE-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP, Field: "iwarp_rdma.opcode", AtStartup: true, First: true,
+		ID: "MPA2-RTR-TYPE-01", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP, Field: "iwarp_rdma.opcode", AtStartup: true, First: true,
 		YieldsTo: []string{"MPA2-CTRL-BCD-02"},
 		End: &rules.On[*model.Conn]{
 			Applies: rules.HasIndication,
@@ -26,7 +26,7 @@ var indicationRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA2-RTR-LEN-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP, AtStartup: true, First: true,
+		ID: "MPA2-RTR-LEN-01", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP, AtStartup: true, First: true,
 		End: &rules.On[*model.Conn]{
 			Applies: peerToPeerFirst,
 			Judge: func(r *rules.Report, c *model.Conn) {
@@ -38,7 +38,7 @@ var indicationRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA2-RTR-FIRST-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP, Field: "iwarp_rdma.opcode", AtStartup: true, First: true,
+		ID: "MPA2-RTR-FIRST-01", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP, Field: "iwarp_rdma.opcode", AtStartup: true, First: true,
 		End: &rules.On[*model.Conn]{
 			Applies: peerToPeerFirst,
 			Judge: func(r *rules.Report, c *model.Conn) {

@@ -27,7 +27,7 @@ var interopRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RNIC-IOP-PERM-01", Transport: rules.OnTCP, Field: "iwarp_mpa.rev", AtStartup: true,
+		ID: "RNIC-IOP-PERM-01", If: model.Old, Transport: rules.OnTCP, Field: "iwarp_mpa.rev", AtStartup: true,
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.Revisions(0, 0) && !c.Reply.R)
@@ -40,7 +40,7 @@ var interopRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RNIC-IOP-RDMAC-RSP-01", Transport: rules.OnTCP, Field: "iwarp_mpa.rev", AtStartup: true,
+		ID: "RNIC-IOP-RDMAC-RSP-01", If: model.Old, Transport: rules.OnTCP, Field: "iwarp_mpa.rev", AtStartup: true,
 		YieldsTo: []string{"MPA2-ENH-REPLY-01"},
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope { return rules.InScopeIf(c.Revisions(1, 0)) },
@@ -52,7 +52,7 @@ var interopRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RNIC-IOP-NONPERM-01", Needs: catalogue.Bidir, Transport: rules.OnTCP,
+		ID: "RNIC-IOP-NONPERM-01", If: model.Old, Needs: catalogue.Bidir, Transport: rules.OnTCP,
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.Revisions(0, 1) && !c.Reply.R)
@@ -60,7 +60,7 @@ var interopRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				for i := range c.Directions {
 					if h := &c.Directions[i]; h.Count > 0 && h.First.Seen {
-						r.On(h.FirstPlace(), "FPDUs are sent although revision 0 was answered with revision 1", "an FPDU", "a graceful close")
+						r.On(h.AtFirst(), "FPDUs are sent although revision 0 was answered with revision 1", "an FPDU", "a graceful close")
 						return
 					}
 				}
@@ -81,7 +81,7 @@ var interopRules = []rules.Rule{
 					if a.DDPVersion == 0 {
 						odd = a
 					}
-					r.On(odd.FirstPlace(), "the directions have different DDP versions",
+					r.On(odd.AtFirst(), "the directions have different DDP versions",
 						fmt.Sprintf("%v %d, %v %d", a.Dir, a.DDPVersion, b.Dir, b.DDPVersion), "the same")
 				}
 			},

@@ -2,7 +2,6 @@ package startup
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
@@ -44,7 +43,7 @@ var startupKeyRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				q, _ := c.Pair()
 				h := &c.Directions[trace.R2I]
-				if len(h.Frames) > 0 {
+				if h.HasFrames() {
 					return
 				}
 				severity, message := catalogue.Note, "the peer does not speak MPA here"
@@ -100,14 +99,17 @@ var startupKeyRules = []rules.Rule{
 		Test: rules.Test{Needs: rules.SameMarkers | rules.SameCRC}, // the CRC is that of its Reply
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-				judged := func(f *model.Frame) bool { return !f.Partial && h.LooseAt(f.End) == nil || c.CRCBehind(f) != nil }
-				return rules.InScopeIf(h.LeadingMarker() != nil || slices.ContainsFunc(h.Frames, judged)).GivenOnly(c.StartupGates(h))
+				judged := h.LeadingMarker() != nil
+				for f := range h.Frames {
+					judged = judged || !f.Partial && h.LooseAt(f.End) == nil || c.CRCBehind(f) != nil
+				}
+				return rules.InScopeIf(judged).GivenOnly(c.StartupGates(h))
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				report := func(s *model.Loose, message string) {
 					r.On(s.Begin(), message, fmt.Sprintf("% x", s.Octets), "the frame alone")
 				}
-				for _, f := range h.Frames {
+				for f := range h.Frames {
 					if s := r.CRCBehind(f); s != nil {
 						report(s, "a CRC follows the startup frame, as if it were an FPDU")
 					}
@@ -127,7 +129,7 @@ var startupKeyRules = []rules.Rule{
 					evidence &^= catalogue.Full
 				}
 				if h.Unfinished() == nil {
-					return rules.InScopeIf(len(h.Frames) > 0).GivenOnly(evidence)
+					return rules.InScopeIf(h.HasFrames()).GivenOnly(evidence)
 				}
 				return rules.InScopeIf(cutByFIN(c.Conn, h)).GivenOnly(evidence)
 			},
@@ -152,7 +154,7 @@ func replyKeyScope(_ *rules.Case, c *model.Conn) rules.Scope {
 		return rules.OutOfScope
 	}
 	evidence := c.StartupGates(h)
-	if len(h.Frames) > 0 {
+	if h.HasFrames() {
 		return rules.InScope.GivenOnly(evidence)
 	}
 	s := h.Answers(q)

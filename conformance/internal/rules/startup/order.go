@@ -212,7 +212,7 @@ func noReplyScope(_ *rules.Case, c *model.Conn) rules.Scope {
 		return rules.OutOfScope
 	}
 	peer := &c.Directions[trace.R2I]
-	if _, bad := c.BadReply(); bad || len(peer.Frames) > 0 && reply == nil {
+	if _, bad := c.BadReply(); bad || peer.HasFrames() && reply == nil {
 		return rules.OutOfScope // that is another fault
 	}
 	evidence := c.StartupGates(peer)

@@ -310,7 +310,7 @@ func afterBadReply(c *rules.Case, h *model.Direction) (x model.Sequel, ok bool) 
 // it, and whether a rule on that applies.
 func refusal(c *rules.Case, f *model.Frame) (model.Closing, rules.Scope) {
 	h := c.Directions[f.Dir].Peer
-	if c.Trace.Flow[h.Dir].Sent > h.Started() || len(h.Frames) > 0 && f.Kind == trace.KindRequest {
+	if c.Trace.Flow[h.Dir].Sent > h.Started() || h.HasFrames() && f.Kind == trace.KindRequest {
 		return model.Closing{}, rules.OutOfScope
 	}
 	k, ok := c.Closed()

@@ -43,7 +43,7 @@ var readyRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA2-CTRL-A-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.Sync, Transport: rules.OnTCP, Reacts: true,
+		ID: "MPA2-CTRL-A-01", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout | catalogue.Sync, Transport: rules.OnTCP, Reacts: true,
 		Test: rules.Test{Needs: rules.ComesFirst},
 		End: agreedWords(func(r *rules.Report, q, _ mpa.Enhanced) {
 			if q.A || !r.RFC6581() {
@@ -68,7 +68,7 @@ var readyRules = []rules.Rule{
 		}),
 	},
 	{
-		ID: "MPA2-RTR-TERM-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP,
+		ID: "MPA2-RTR-TERM-01", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP,
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				if !c.PeerToPeer() || c.Offers(c.Reply) == 0 {
@@ -97,7 +97,7 @@ var readyRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA2-RTR-MISSING-01", Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP, Reacts: true,
+		ID: "MPA2-RTR-MISSING-01", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP, Reacts: true,
 		YieldsTo: []string{"MPA2-RTR-FIRST-01", "MPA2-RTR-TERM-01", "MPA-START-04A"},
 		Test:     rules.Test{Needs: rules.ComesFirst},
 		End: &rules.On[*model.Conn]{
@@ -108,7 +108,7 @@ var readyRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA2-TERM-05", Weighs: true, Needs: catalogue.Neg, Transport: rules.OnTCP,
+		ID: "MPA2-TERM-05", If: model.Worded, Weighs: true, Needs: catalogue.Neg, Transport: rules.OnTCP,
 		Test: rules.Test{Needs: rules.ComesFirst},
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
@@ -208,15 +208,16 @@ func takesRevision2(same []*model.EndedConnection) bool {
 // responder began once it had it (having), or did not (without), or whether that is
 // unknown.
 func looksLikeIndication(ini, res *model.Direction) model.Order {
-	next := res.First.Span
+	first, next := ini.FirstSpan(), res.FirstSpan()
+	answered, end, alone := next.Knew(first.End), next.End, model.Having
 	if res.First.Op == model.OpReadResponse {
-		if next = res.Second; res.Count < 2 {
+		if res.Count < 2 {
 			return model.Without // it only answers
 		}
+		answered, end = res.Second.Knew(first.End), res.Second.End
 	}
-	answered, alone := next.Knew(ini.First.End), model.Having
 	if ini.Count > 1 {
-		alone = ini.Second.Knew(next.End)
+		alone = ini.Second.Knew(end)
 	}
 	switch {
 	case answered == model.Without || alone == model.Without:

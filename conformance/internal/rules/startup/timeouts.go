@@ -52,7 +52,7 @@ var timeoutRules = []rules.Rule{
 				if c.SecondReply() != nil {
 					return rules.InScope.GivenOnly(have)
 				}
-				silent := c.Trace.Flow[0].Octets+c.Trace.Flow[1].Octets == 0 && !a.Hole && !b.Hole && len(a.Frames)+len(b.Frames) == 0
+				silent := c.Trace.Flow[0].Octets+c.Trace.Flow[1].Octets == 0 && !a.Hole && !b.Hole && !a.HasFrames() && !b.HasFrames()
 				if !silent || !c.Trace.Configured || !c.Trace.SYN || c.Trace.Flow[0].Frames == 0 || c.Trace.Flow[1].Frames == 0 {
 					return rules.OutOfScope
 				}

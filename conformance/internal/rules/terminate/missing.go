@@ -61,7 +61,7 @@ var missingTerminateRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "DDP-LLP-CONN-01", Needs: catalogue.Bidir, Transport: rules.OnTCP, Reacts: true,
+		ID: "DDP-LLP-CONN-01", If: model.Terminated, Needs: catalogue.Bidir, Transport: rules.OnTCP, Reacts: true,
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope { return rules.InScopeIf(c.FirstTerminate() != nil) },
 			Judge: func(r *rules.Report, c *model.Conn) {
@@ -75,7 +75,7 @@ var missingTerminateRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RDMAP-TERM-CLOSE-01", Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
+		ID: "RDMAP-TERM-CLOSE-01", If: model.Terminated, Needs: catalogue.Bidir | catalogue.End, Transport: rules.OnTCP,
 		Test: rules.Test{
 			NotDetected: "the acknowledgement passed the place of the capture before the RST did: nothing tells that its receiver had not got it",
 		},

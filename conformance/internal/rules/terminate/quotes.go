@@ -74,7 +74,7 @@ var quoteRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RDMAP-TERM-FIRST-01", Weighs: true, Needs: catalogue.Sync,
+		ID: "RDMAP-TERM-FIRST-01", If: model.Terminated, Weighs: true, Needs: catalogue.Sync,
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope {
 				return rules.InScopeIf(h.Quotes() && len(aboutCode(h.FirstTerminate.Code)) > 0)
@@ -94,8 +94,8 @@ var quoteRules = []rules.Rule{
 			},
 		},
 	},
-	{ID: "DDP-RSVD-IGN-01", Weighs: true, Needs: catalogue.Sync, EndDirection: refusesBits("DDP-RSVD-01")},
-	{ID: "RDMAP-RSV-IGN-01", Weighs: true, Needs: catalogue.Sync, EndDirection: refusesBits("RDMAP-RSV-01", "RDMAP-INVSTAG-01")},
+	{ID: "DDP-RSVD-IGN-01", If: model.Terminated, Weighs: true, Needs: catalogue.Sync, EndDirection: refusesBits("DDP-RSVD-01")},
+	{ID: "RDMAP-RSV-IGN-01", If: model.Terminated, Weighs: true, Needs: catalogue.Sync, EndDirection: refusesBits("RDMAP-RSV-01", "RDMAP-INVSTAG-01")},
 }
 
 // judgeQuotedHeader judges whether an error of DDP fits the header that is quoted.
