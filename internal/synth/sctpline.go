@@ -100,15 +100,14 @@ func (l *sctpLine) close(now int64) bool {
 	return true
 }
 
-// mark: once all messages so far have TSNs, the peer has to have those.
-func (l *sctpLine) mark() func() bool {
-	last, tsn, known := l.last, uint32(0), false
-	return func() bool {
-		if !known {
-			tsn, known = l.end.sock.Assigned(last)
-		}
-		return known && (last == 0 || !seq.Less(l.end.other().sock.Got(), tsn))
+func (l *sctpLine) mark() mark { return mark{at: int64(l.last)} }
+
+// has: once all messages up to there have TSNs, the peer has to have those.
+func (l *sctpLine) has(m *mark) bool {
+	if !m.known {
+		m.tsn, m.known = l.end.sock.Assigned(int(m.at))
 	}
+	return m.known && (m.at == 0 || !seq.Less(l.end.other().sock.Got(), m.tsn))
 }
 
 func (l *sctpLine) configure(c *rnic.Config) {
@@ -247,7 +246,9 @@ func (e *assocEnd) transmit(p *assoc.Packet) {
 // send puts a packet on the link, on its path.
 func (e *assocEnd) send(p *assoc.Packet, o link.Orders) {
 	h := e.host
-	b := h.build
+	on := e.world.link.Packet()
+	b := &on.Build
+	*b = h.build
 	if a := h.cfg.SCTP.Addresses; p.Path > 0 && p.Path <= len(a) {
 		b.Src = packet.AddrFrom(a[p.Path-1])
 	}
@@ -262,11 +263,20 @@ func (e *assocEnd) send(p *assoc.Packet, o link.Orders) {
 	if from := h.cfg.UDP; from != 0 {
 		b.Proto, b.Payload = packet.ProtoUDP, b.UDP(from, h.peer().cfg.UDP, b.Payload)
 	}
-	peer, octets, path := e.other(), p.Octets, p.Path
-	h.send(b, o, func() {
-		peer.sock.Receive(e.world.queue.Now(), octets, path)
-		peer.pump()
-	})
+	h.send(on, o, &assocPacket{e.other(), p.Octets, p.Path})
+}
+
+// assocPacket is a packet on its way to an end of an association.
+type assocPacket struct {
+	to     *assocEnd
+	octets []byte
+	path   int
+}
+
+// Arrive implements [link.Receiver].
+func (p *assocPacket) Arrive(*link.Packet) {
+	p.to.sock.Receive(p.to.world.queue.Now(), p.octets, p.path)
+	p.to.pump()
 }
 
 // craft sends a packet with chunks that were made by hand.

@@ -16,17 +16,16 @@ func runShards(w io.Writer, s *Script) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
+	taps, feeds := link.NewFeeds(s.Capture, len(parts))
 	var (
 		wait  sync.WaitGroup
-		feeds []*link.Feed
 		errs  = make([]error, len(parts))
 		stall = make([]int, len(parts))
 		said  = make([]uint64, len(parts))
 	)
 	for i, part := range parts {
-		tap, feed := link.NewFeed(part.Capture)
-		feeds = append(feeds, feed)
 		wait.Go(func() {
+			tap := taps[i]
 			r := newWorld(part, tap, nil)
 			errs[i] = r.play()
 			stall[i], said[i] = r.stalled, r.segments

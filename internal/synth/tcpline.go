@@ -43,10 +43,8 @@ func (h *tcpLine) written() int64  { return h.sock.Written() }
 // other is the end of the peer.
 func (h *tcpLine) other() *tcpLine { return h.peer().line.(*tcpLine) }
 
-func (h *tcpLine) mark() func() bool {
-	end := h.sock.Written()
-	return func() bool { return h.other().sock.Received() >= end }
-}
+func (h *tcpLine) mark() mark       { return mark{at: h.sock.Written()} }
+func (h *tcpLine) has(m *mark) bool { return h.other().sock.Received() >= m.at }
 
 func (h *tcpLine) configure(c *rnic.Config) {
 	if c.EMSS == 0 {
@@ -147,21 +145,27 @@ func (h *tcpLine) arm() {
 // transmit sends a segment, with what the scenario wants for it.
 func (h *tcpLine) transmit(g tcp.Segment) {
 	orders, copies := h.orders(&g)
-	h.segment(g, orders)
-	for _, c := range copies {
-		h.segment(c, link.Orders{Safe: true})
+	h.segment(&g, orders)
+	for i := range copies {
+		h.segment(&copies[i], link.Orders{Safe: true})
 	}
 }
 
-func (h *tcpLine) segment(g tcp.Segment, o link.Orders) {
-	b := h.build
+func (h *tcpLine) segment(g *tcp.Segment, o link.Orders) {
+	p := h.world().link.Packet()
+	b := &p.Build
+	*b = h.build
 	b.Seq, b.Ack, b.Flags, b.Window = g.Seq, g.Ack, g.Flags, g.Window
 	b.Options, b.Payload = g.Options, g.Payload
-	peer := h.other()
-	h.send(b, o, func() {
-		peer.sock.Receive(h.world().queue.Now(), &g)
-		peer.pump()
-	})
+	h.send(p, o, h.other())
+}
+
+// Arrive implements [link.Receiver]: it takes a segment of the peer.
+func (h *tcpLine) Arrive(p *link.Packet) {
+	b := &p.Build
+	g := tcp.Segment{Seq: b.Seq, Ack: b.Ack, Flags: b.Flags, Window: b.Window, Options: b.Options, Payload: b.Payload}
+	h.sock.Receive(h.world().queue.Now(), &g)
+	h.pump()
 }
 
 // note remembers where the octets of a unit will be, if a fault may ask.
@@ -183,5 +187,5 @@ func (h *tcpLine) craft(c *Craft) {
 		g.Flags = packet.FlagACK
 	}
 	g.Window = uint16(max(0, min(int64(g.Window)+c.Window, 0xffff)))
-	h.segment(g, link.Orders{Safe: true, LoseAfter: !c.Deliver})
+	h.segment(&g, link.Orders{Safe: true, LoseAfter: !c.Deliver})
 }

@@ -50,11 +50,20 @@ func newWorld(t *testing.T, cfg Config, c Capture) *world {
 
 // send lets a packet set out at a time.
 func (w *world) send(at int64, n int, p Packet) {
-	p.Arrive = func() {
-		w.arrived = append(w.arrived, n)
-		w.times = append(w.times, w.queue.Now())
-	}
-	w.queue.At(at, func() { w.link.Send(p) })
+	p.To = arrival{w, n}
+	w.queue.At(at, func() { w.link.Send(&p) })
+}
+
+// arrival notes that the packet with a number arrives.
+type arrival struct {
+	world *world
+	n     int
+}
+
+// Arrive implements [Receiver].
+func (a arrival) Arrive(*Packet) {
+	a.world.arrived = append(a.world.arrived, a.n)
+	a.world.times = append(a.world.times, a.world.queue.Now())
 }
 
 // sendAll sends packets of 100 octets, every so many nanoseconds.
