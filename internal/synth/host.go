@@ -20,9 +20,10 @@ const (
 // conn is a connection on its way.
 type conn struct {
 	world *world
-	index int
-	cfg   *Connection
-	hosts [2]*host
+	// number is its place in the script, index that in the part of the script which is played.
+	number, index int
+	cfg           *Connection
+	hosts         [2]*host
 	// dirty: something changed since the tasks that wait for it were asked.
 	dirty   bool
 	waiting []*task
@@ -149,6 +150,9 @@ func (h *host) endpoint() *rnic.Endpoint {
 	}
 	c := h.cfg.RNIC
 	c.Startup.Initiator = h.side == h.conn.cfg.Initiator
+	if w := h.world(); w.shard != nil && c.Seed == 0 {
+		c.Seed = seedOf(w.script.Seed, h.conn.number, h.side)
+	}
 	h.line.configure(&c)
 	if c.Seed == 0 {
 		c.Seed = seedOf(h.world().script.Seed, h.conn.index, h.side)

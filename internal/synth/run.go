@@ -37,7 +37,7 @@ func RunObserved(w io.Writer, s *Script, o Observer) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	r := newWorld(s, tap, o)
+	r := newWorld(s, nil, tap, o)
 	err = r.play()
 	if e := tap.Close(); err == nil {
 		err = e
@@ -48,6 +48,7 @@ func RunObserved(w io.Writer, s *Script, o Observer) (Stats, error) {
 // world is a script on its way.
 type world struct {
 	script  *Script
+	shard   *shard // of the script; nil: it is all of it
 	queue   *link.Queue
 	tap     *link.Tap
 	link    *link.Link
@@ -74,13 +75,18 @@ type world struct {
 	err      error
 }
 
-func newWorld(s *Script, tap *link.Tap, o Observer) *world {
+// newWorld sets up a script, or a part of it.
+func newWorld(s *Script, part *shard, tap *link.Tap, o Observer) *world {
 	w := &world{
-		script: s, queue: &link.Queue{}, tap: tap, observe: o, assocs: map[string]*[2]*assocEnd{},
+		script: s, shard: part, queue: &link.Queue{}, tap: tap, observe: o, assocs: map[string]*[2]*assocEnd{},
 	}
-	w.link = link.New(w.queue, s.Link, tap)
-	for i := range s.Connections {
-		c := &conn{world: w, index: i, cfg: &s.Connections[i]}
+	first, every, on := 0, 1, s.Link
+	if part != nil {
+		first, every, on = part.first, part.every, part.config(s)
+	}
+	w.link = link.New(w.queue, on, tap)
+	for i := first; i < len(s.Connections); i += every {
+		c := &conn{world: w, index: len(w.conns), number: i, cfg: &s.Connections[i]}
 		for side := range c.hosts {
 			c.hosts[side] = newHost(c, side)
 		}
@@ -95,7 +101,7 @@ func (w *world) play() error {
 	if len(w.conns) == 0 {
 		return fmt.Errorf("a script needs a connection")
 	}
-	w.spawn(newCompiler(w).run(w.script.Timeline), nil)
+	w.spawn(w.timeline(), nil)
 	for w.err == nil && !w.tap.Failed() {
 		w.runReady()
 		if w.err != nil {
@@ -106,6 +112,15 @@ func (w *world) play() error {
 		}
 	}
 	return w.err
+}
+
+// timeline is what is to be done.
+func (w *world) timeline() []op {
+	c := newCompiler(w)
+	if w.shard != nil {
+		return w.shard.timeline(c, w.script)
+	}
+	return c.run(w.script.Timeline)
 }
 
 // runReady lets every task go on whose time has come, and sends what they left to

@@ -75,8 +75,9 @@ func (w *world) run(t *task) {
 		if last {
 			*l = level{steps: l.steps, at: l.at + 1}
 		}
-		if w.err == nil && !until.holds() {
-			w.pause(t, until)
+		t.until = until
+		if w.err == nil && !t.until.holds() {
+			w.pause(t)
 			return
 		}
 	}
@@ -84,11 +85,10 @@ func (w *world) run(t *task) {
 }
 
 // pause has a task wait.
-func (w *world) pause(t *task, until wait) {
-	t.until = until
+func (w *world) pause(t *task) {
 	w.waits++
 	t.queued = w.waits
-	switch {
+	switch until := &t.until; {
 	case until.conn != nil:
 		until.conn.waiting = append(until.conn.waiting, t)
 	case until.kind == moment:
