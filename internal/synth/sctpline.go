@@ -22,6 +22,8 @@ type assocEnd struct {
 	host  *host       // the first one, whose addresses and settings count
 	lines []*sctpLine // by stream
 	alarm int64
+	// builds are what frames have in common, by path.
+	builds map[int]*packet.Build
 }
 
 // sctpLine is the end of a pair of streams.
@@ -247,23 +249,41 @@ func (e *assocEnd) transmit(p *assoc.Packet) {
 func (e *assocEnd) send(p *assoc.Packet, o link.Orders) {
 	h := e.host
 	on := e.world.link.Packet()
-	b := &on.Build
-	*b = h.build
-	if a := h.cfg.SCTP.Addresses; p.Path > 0 && p.Path <= len(a) {
-		b.Src = packet.AddrFrom(a[p.Path-1])
-	}
-	if a := h.peer().cfg.SCTP.Addresses; p.Path > 0 && p.Path <= len(a) {
-		b.Dst = packet.AddrFrom(a[p.Path-1])
-	}
-	b.Proto, b.Payload = packet.ProtoSCTP, p.Octets
+	on.Build = e.path(p.Path)
+	octets := p.Octets
 	if o.BadChecksum {
-		b.Payload = slices.Clone(p.Octets)
-		b.Payload[len(b.Payload)-1] ^= 0x55
+		octets = slices.Clone(octets)
+		octets[len(octets)-1] ^= 0x55
 	}
 	if from := h.cfg.UDP; from != 0 {
-		b.Proto, b.Payload = packet.ProtoUDP, b.UDP(from, h.peer().cfg.UDP, b.Payload)
+		octets = on.Build.UDP(from, h.peer().cfg.UDP, octets)
 	}
+	on.Own.Payload = octets
 	h.send(on, o, &assocPacket{e.other(), p.Octets, p.Path})
+}
+
+// path is what all frames on a path have in common.
+func (e *assocEnd) path(n int) *packet.Build {
+	if b, ok := e.builds[n]; ok {
+		return b
+	}
+	h := e.host
+	b := h.build
+	if a := h.cfg.SCTP.Addresses; n > 0 && n <= len(a) {
+		b.Src = packet.AddrFrom(a[n-1])
+	}
+	if a := h.peer().cfg.SCTP.Addresses; n > 0 && n <= len(a) {
+		b.Dst = packet.AddrFrom(a[n-1])
+	}
+	b.Proto = packet.ProtoSCTP
+	if h.cfg.UDP != 0 {
+		b.Proto = packet.ProtoUDP
+	}
+	if e.builds == nil {
+		e.builds = map[int]*packet.Build{}
+	}
+	e.builds[n] = &b
+	return &b
 }
 
 // assocPacket is a packet on its way to an end of an association.

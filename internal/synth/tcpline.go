@@ -153,17 +153,15 @@ func (h *tcpLine) transmit(g tcp.Segment) {
 
 func (h *tcpLine) segment(g *tcp.Segment, o link.Orders) {
 	p := h.world().link.Packet()
-	b := &p.Build
-	*b = h.build
-	b.Seq, b.Ack, b.Flags, b.Window = g.Seq, g.Ack, g.Flags, g.Window
-	b.Options, b.Payload = g.Options, g.Payload
+	p.Build = &h.build
+	p.Own = link.Own{Seq: g.Seq, Ack: g.Ack, Flags: g.Flags, Window: g.Window, Options: g.Options, Payload: g.Payload}
 	h.send(p, o, h.other())
 }
 
 // Arrive implements [link.Receiver]: it takes a segment of the peer.
 func (h *tcpLine) Arrive(p *link.Packet) {
-	b := &p.Build
-	g := tcp.Segment{Seq: b.Seq, Ack: b.Ack, Flags: b.Flags, Window: b.Window, Options: b.Options, Payload: b.Payload}
+	o := &p.Own
+	g := tcp.Segment{Seq: o.Seq, Ack: o.Ack, Flags: o.Flags, Window: o.Window, Options: o.Options, Payload: o.Payload}
 	h.sock.Receive(h.world().queue.Now(), &g)
 	h.pump()
 }

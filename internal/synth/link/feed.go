@@ -53,13 +53,12 @@ func NewFeeds(c Capture, n int) ([]*Tap, []*Feed) {
 // more to it than that.
 func (t *Tap) feeds(now int64, p *Packet) {
 	if t.tunnels != nil || t.fragment > 0 || p.Orders.BadChecksum || t.cfg.Offload[p.Side] {
-		q := *p // rendering changes it
-		t.render(now, &q, t.fragment)
+		t.render(now, p, t.fragment)
 		return
 	}
 	b := t.filling()
 	at := len(b.octets)
-	b.octets = p.Build.Append(b.octets)
+	b.octets = p.frame(&t.build).Append(b.octets)
 	rec := &t.rec
 	if !t.record(rec, now, p, len(b.octets)-at) {
 		b.octets = b.octets[:at]

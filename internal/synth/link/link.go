@@ -83,8 +83,11 @@ type Receiver interface {
 type Packet struct {
 	// Side is the sender.
 	Side int
-	// Build is the frame.
-	Build packet.Build
+	// Build is what its frame has in common with others, and Own what it has of its own. Nobody
+	// changes either: many packets are under way, and most of what a frame needs is the same for
+	// all of a host.
+	Build *packet.Build
+	Own   Own
 	// Orders for it.
 	Orders Orders
 	// To is told when it arrives; not, if it is lost. nil: nobody is.
@@ -93,6 +96,21 @@ type Packet struct {
 	link *Link
 	bits int64
 	left int // events of it that are still to come
+}
+
+// Own is what replaces the members of the same name in what a frame has in common with others.
+type Own struct {
+	ID, Seq, Ack     uint32
+	Flags, Window    uint16
+	Options, Payload []byte
+}
+
+// frame describes the whole frame. It is b.
+func (p *Packet) frame(b *packet.Build) *packet.Build {
+	*b = *p.Build
+	o := &p.Own
+	b.ID, b.Seq, b.Ack, b.Flags, b.Window, b.Options, b.Payload = o.ID, o.Seq, o.Ack, o.Flags, o.Window, o.Options, o.Payload
+	return b
 }
 
 // Link carries packets.
@@ -135,12 +153,12 @@ func (l *Link) Packet() *Packet {
 // Send sends a packet now. It is the link's from then on.
 func (l *Link) Send(p *Packet) {
 	side := p.Side
-	if p.Build.ID == 0 {
+	if p.Own.ID == 0 {
 		l.id[side]++
-		p.Build.ID = l.id[side]
+		p.Own.ID = l.id[side]
 	}
 	o := &p.Orders
-	p.link, p.bits, p.left = l, 8*int64(len(p.Build.Payload)+len(p.Build.Options)+frameOverhead), 1
+	p.link, p.bits, p.left = l, 8*int64(len(p.Own.Payload)+len(p.Own.Options)+frameOverhead), 1
 	for i := range 1 + o.Copies {
 		for _, at := range l.before[side].pass(l.queue.now, p.bits, o) {
 			if o.LoseBefore && i == 0 {

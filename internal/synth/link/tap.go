@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 )
 
@@ -85,6 +86,7 @@ type Tap struct {
 	cfg    Capture
 	w      *pcapng.Writer
 	rnd    *rand.Rand
+	build  packet.Build // of the frame at hand
 	buf    []byte
 	seg    []byte
 	rec    pcapng.Record // of the frame at hand
@@ -151,8 +153,8 @@ func (t *Tap) see(now int64, p *Packet) {
 		t.feeds(now, p)
 		return
 	}
-	t.batch = append(t.batch, seen{now, Packet{Side: p.Side, Build: p.Build, Orders: p.Orders}})
-	t.waiting += len(p.Build.Payload)
+	t.batch = append(t.batch, seen{now, Packet{Side: p.Side, Build: p.Build, Own: p.Own, Orders: p.Orders}})
+	t.waiting += len(p.Own.Payload)
 	if len(t.batch) < batchSize && t.waiting < batchOctets {
 		return
 	}
