@@ -77,18 +77,26 @@ func Load(l Shape) *synth.Script {
 	s.Connections = c.finished()
 
 	share := l.share(c.mtu)
-	all := synth.Step{Verb: synth.Parallel}
-	for i := range s.Connections {
-		conn := &s.Connections[i]
-		rnd := rand.New(rand.NewPCG(l.Seed, uint64(i)))
-		play := mixed
-		if l.Mix == Bulk {
-			hurry(rnd, conn)
-			play = bulk
+	if l.Mix == Bulk {
+		for i := range s.Connections {
+			hurry(l.chance(i), &s.Connections[i])
 		}
-		all.Branches = append(all.Branches, play(rnd, conn.Name, share))
+	} else {
+		remember(s.Connections, share)
 	}
-	s.Timeline = []synth.Step{all}
+	s.Branch = func(n int) []synth.Step {
+		rnd, name := l.chance(n), s.Connections[n].Name
+		if l.Mix == Bulk {
+			_ = packets(rnd) // see hurry
+			return bulk(rnd, name, share)
+		}
+		return mixed(rnd, name, share)
+	}
 	s.Shards = shards
 	return s
+}
+
+// chance is what the nth connection is left to.
+func (l *Shape) chance(n int) *rand.Rand {
+	return rand.New(rand.NewPCG(l.Seed, uint64(n))) //nolint:gosec // a count
 }

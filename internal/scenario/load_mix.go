@@ -32,7 +32,7 @@ const (
 
 // mixed is the life of one connection whose sides send share octets.
 func mixed(rnd *rand.Rand, conn string, share uint64) []synth.Step {
-	unit := max(leastWork, min(share/rounds/4, mostWork))
+	unit := unitOf(share)
 	p := poster{conn: conn}
 	// Sizes differ from flow to flow, and with them where segments end.
 	some := func() uint64 { return unit/2 + rnd.Uint64N(unit) }
@@ -53,6 +53,27 @@ func mixed(rnd *rand.Rand, conn string, share uint64) []synth.Step {
 		{Verb: synth.Connect, Conn: conn},
 		{Verb: synth.Load, Conn: conn, Size: share, Steps: mix},
 		{Verb: synth.Close, Conn: conn},
+	}
+}
+
+// unitOf is the usual size of the work of a mixed flow.
+func unitOf(share uint64) uint64 { return max(leastWork, min(share/rounds/4, mostWork)) }
+
+// remember has the hosts of mixed flows keep no more of what is written to them than may be read
+// again: the memory of thousands would be most of all that a trace takes.
+func remember(conns []synth.Connection, share uint64) {
+	kept := (unitOf(share)/2 + unitOf(share)) / 4 // the longest Read, see mixed
+	var memory [2]*rnic.Region
+	for side := range memory {
+		memory[side] = &rnic.Region{
+			Address: rnic.Address{TO: synth.RegionTO}, Size: synth.DefaultRegion, Read: true, Write: true,
+			Sink: side == synth.Client, Kept: kept,
+		}
+	}
+	for i := range conns {
+		for side := range memory {
+			conns[i].Hosts[side].Memory = memory[side]
+		}
 	}
 }
 

@@ -1,16 +1,27 @@
 package synth
 
+import "github.com/iwdissect/iwdissect/internal/synth/rnic"
+
 // op is a step with what it speaks of: thousands of connections do their steps
 // again and again, and names would be looked up each time.
 type op struct {
-	*Step
-	conn *conn // nil: there is none of this name
-	host *host
+	verb  Verb
+	ahead bool
+	times int
+	name  string
+	size  uint64 // of a Load
+	conn  *conn  // nil: there is none of this name
+	host  *host
+	place Place
 	// said counts the messages of this name so far.
 	said *int
+	// work is that of a Post.
+	work *rnic.Work
 	// parts are the Steps of Together, Repeat and Load; of Together and Parallel each is a
 	// run of its own.
 	parts [][]op
+	// step is all of it; nil if the above is, since most steps have a great deal of nothing.
+	step *Step
 }
 
 // compiler makes ops of steps.
@@ -28,6 +39,18 @@ func newCompiler(w *world) *compiler {
 	return c
 }
 
+// timeline is what is to be done.
+func (c *compiler) timeline(s *Script) []op {
+	if s.Branch == nil {
+		return c.run(s.Timeline)
+	}
+	all := op{verb: Parallel, conn: c.world.conns[0], parts: make([][]op, 0, len(c.world.conns))}
+	for _, x := range c.world.conns {
+		all.parts = append(all.parts, c.run(s.Branch(x.number)))
+	}
+	return []op{all}
+}
+
 // run compiles steps that are done one after the other.
 func (c *compiler) run(steps []Step) []op {
 	ops := make([]op, len(steps))
@@ -38,19 +61,25 @@ func (c *compiler) run(steps []Step) []op {
 }
 
 func (c *compiler) op(s *Step) op {
-	o := op{Step: s, conn: c.conns[s.Conn]}
+	o := op{verb: s.Verb, ahead: s.Ahead, times: max(s.Times, 1), name: s.Name, size: s.Size, conn: c.conns[s.Conn], place: s.Place}
 	if s.Conn == "" {
 		o.conn = c.world.conns[0]
 	}
 	if o.conn != nil {
 		o.host = o.conn.hosts[s.From]
+	} else {
+		o.step = s
 	}
 	switch s.Verb {
 	case Post, Stream:
-		if c.counts[s.Name] == nil {
-			c.counts[s.Name] = new(int)
+		o.said = c.count(s.Name)
+		work := s.Work
+		if s.Verb == Stream {
+			work = rnic.Work{Op: rnic.OpRaw, Data: s.Data, Size: s.Size}
+		} else if s.Remote != (Memory{}) || s.Local != (Memory{}) || s.Invalidate != nil {
+			o.step = s
 		}
-		o.said = c.counts[s.Name]
+		o.work = &work
 	case Together, Parallel:
 		for i := range s.Steps {
 			o.parts = append(o.parts, c.run(s.Steps[i:i+1]))
@@ -60,7 +89,19 @@ func (c *compiler) op(s *Step) op {
 		}
 	case Repeat, Load:
 		o.parts = [][]op{c.run(s.Steps)}
-	case Connect, Open, Start, Close, Reset, End, Wait, Register, Packet, Expect:
+	case Wait, Register, Packet:
+		o.step = s
+	case Connect, Open, Start, Close, Reset, End, Expect:
 	}
 	return o
+}
+
+// count is where messages with a name are counted.
+func (c *compiler) count(name string) *int {
+	n := c.counts[name]
+	if n == nil {
+		n = new(int)
+		c.counts[name] = n
+	}
+	return n
 }

@@ -17,6 +17,9 @@ const (
 	newRegion = 4096
 )
 
+// usualMemory is what a host has, unless configured.
+var usualMemory = rnic.Region{Address: rnic.Address{TO: regionTO}, Size: DefaultRegion, Read: true, Write: true}
+
 // conn is a connection on its way.
 type conn struct {
 	world *world
@@ -169,7 +172,11 @@ func (h *host) endpoint() *rnic.Endpoint {
 	}
 	h.ep = ep
 	if len(h.regions) == 0 {
-		h.register("", rnic.Region{Address: rnic.Address{TO: regionTO}, Size: DefaultRegion, Read: true, Write: true})
+		memory := usualMemory
+		if h.cfg.Memory != nil {
+			memory = *h.cfg.Memory
+		}
+		h.register("", memory)
 		return ep
 	}
 	for i := range h.regions {

@@ -101,7 +101,7 @@ func (w *world) play() error {
 	if len(w.conns) == 0 {
 		return fmt.Errorf("a script needs a connection")
 	}
-	w.spawn(w.timeline(), nil)
+	w.spawn(newCompiler(w).timeline(w.script), nil)
 	for w.err == nil && !w.tap.Failed() {
 		w.runReady()
 		if w.err != nil {
@@ -112,15 +112,6 @@ func (w *world) play() error {
 		}
 	}
 	return w.err
-}
-
-// timeline is what is to be done.
-func (w *world) timeline() []op {
-	c := newCompiler(w)
-	if w.shard != nil {
-		return w.shard.timeline(c, w.script)
-	}
-	return c.run(w.script.Timeline)
 }
 
 // runReady lets every task go on whose time has come, and sends what they left to

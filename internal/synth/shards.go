@@ -1,7 +1,7 @@
 package synth
 
 import (
-	"fmt"
+	"errors"
 	"io"
 	"sync"
 
@@ -16,8 +16,8 @@ type shard struct{ first, every int }
 // puts their frames together by time. How many processors there are makes no
 // difference to what comes out.
 func runShards(w io.Writer, s *Script) (Stats, error) {
-	if len(s.Timeline) != 1 || s.Timeline[0].Verb != Parallel || len(s.Timeline[0].Branches) != len(s.Connections) {
-		return Stats{}, fmt.Errorf("a script of shards is one step with a branch for each connection")
+	if s.Branch == nil || len(s.Connections) == 0 {
+		return Stats{}, errors.New("a script of shards has connections, each with a branch")
 	}
 	n := min(s.Shards, len(s.Connections))
 	taps, feeds := link.NewFeeds(s.Capture, n)
@@ -54,13 +54,4 @@ func (p *shard) config(s *Script) link.Config {
 	c := s.Link
 	c.Seed = seedOf(s.Link.Seed, p.first, Client)
 	return c
-}
-
-// timeline is what the connections of a shard do.
-func (p *shard) timeline(c *compiler, s *Script) []op {
-	all := op{Step: &Step{Verb: Parallel}, conn: c.world.conns[0]}
-	for i := p.first; i < len(s.Connections); i += p.every {
-		all.parts = append(all.parts, c.run(s.Timeline[0].Branches[i]))
-	}
-	return []op{all}
 }

@@ -13,10 +13,10 @@ import (
 func (w *world) part(t *task, o *op, part int) (until wait, last bool) {
 	c, h := o.conn, o.host
 	if c == nil {
-		w.fail(o.Place, "there is no connection %q", o.Conn)
+		w.fail(o.place, "there is no connection %q", o.step.Conn)
 		return wait{}, true
 	}
-	switch o.Verb {
+	switch o.verb {
 	case Connect:
 		if part == 0 {
 			until, _ = w.open(c)
@@ -38,14 +38,14 @@ func (w *world) part(t *task, o *op, part int) (until wait, last bool) {
 		w.kick(h)
 		return wait{kind: resetSeen, conn: c, host: h}, true
 	case Wait:
-		end := w.queue.Now() + o.For
+		end := w.queue.Now() + o.step.For
 		w.queue.At(end, func() { w.stirred = true })
 		return wait{kind: moment, host: h, at: end}, true
 	case Register:
-		h.register(o.Name, o.Region)
+		h.register(o.name, o.step.Region)
 		return wait{}, true
 	case Packet:
-		h.line.craft(&o.Craft)
+		h.line.craft(&o.step.Craft)
 		return wait{}, true
 	case Expect:
 		return wait{}, true
@@ -60,7 +60,7 @@ func (w *world) part(t *task, o *op, part int) (until wait, last bool) {
 	case Load:
 		return wait{}, !w.load(t, o)
 	}
-	w.fail(o.Place, "a step that does not exist: %d", o.Verb)
+	w.fail(o.place, "a step that does not exist: %d", o.verb)
 	return wait{}, true
 }
 
@@ -138,38 +138,43 @@ func (w *world) post(o *op, part int) (until wait, last bool) {
 	if part > 0 {
 		return h.delivered(), true
 	}
-	for range max(o.Times, 1) {
-		work, err := h.work(o.Step)
+	for range o.times {
+		work, err := h.work(o)
 		if err != nil {
-			w.fail(o.Place, "%w", err)
+			w.fail(o.place, "%w", err)
 			return wait{}, true
 		}
 		*o.said++
-		work.Name, work.Number = o.Name, *o.said
+		work.Name, work.Number = o.name, *o.said
 		h.endpoint().Post(work)
 	}
 	w.kick(h)
-	if o.Ahead {
+	if o.ahead {
 		return wait{}, true
 	}
-	return wait{kind: sent, conn: o.conn, host: h, name: o.Name}, false
+	return wait{kind: sent, conn: o.conn, host: h, name: o.name}, false
 }
 
 // work fills in what the step leaves to the hosts.
-func (h *host) work(s *Step) (rnic.Work, error) {
-	work := s.Work
-	if s.Verb == Stream {
-		return rnic.Work{Op: rnic.OpRaw, Data: s.Data, Size: s.Size}, nil
+func (h *host) work(o *op) (rnic.Work, error) {
+	work := *o.work
+	if o.verb == Stream {
+		return work, nil
+	}
+	var remote, local Memory
+	var invalidate *Memory
+	if s := o.step; s != nil {
+		remote, local, invalidate = s.Remote, s.Local, s.Invalidate
 	}
 	var err error
-	if work.Remote, err = h.peer().address(s.Remote); err != nil {
+	if work.Remote, err = h.peer().address(&remote); err != nil {
 		return work, err
 	}
-	if work.Local, err = h.address(s.Local); err != nil {
+	if work.Local, err = h.address(&local); err != nil {
 		return work, err
 	}
-	if s.Invalidate != nil {
-		a, err := h.peer().address(*s.Invalidate)
+	if invalidate != nil {
+		a, err := h.peer().address(invalidate)
 		if err != nil {
 			return work, err
 		}
@@ -185,7 +190,7 @@ func (h *host) work(s *Step) (rnic.Work, error) {
 // repeat begins the next round of a Repeat, if there is one.
 func (t *task) repeat(o *op) bool {
 	l := &t.levels[len(t.levels)-1]
-	if l.rounds == max(o.Times, 1) {
+	if l.rounds == o.times {
 		return false
 	}
 	l.rounds++
@@ -199,9 +204,9 @@ func (w *world) load(t *task, o *op) bool {
 	written := o.conn.written()
 	switch {
 	case l.rounds == 0:
-		l.goal = written + int64(o.Size) //nolint:gosec // a size that a file can have
+		l.goal = written + int64(o.size) //nolint:gosec // a size that a file can have
 	case written == l.before:
-		w.fail(o.Place, "the steps of a load send nothing")
+		w.fail(o.place, "the steps of a load send nothing")
 		return false
 	}
 	if written >= l.goal {
@@ -236,7 +241,7 @@ func (h *host) region(name string) (int, bool) {
 }
 
 // address is where a step says that memory of the host is.
-func (h *host) address(m Memory) (rnic.Address, error) {
+func (h *host) address(m *Memory) (rnic.Address, error) {
 	h.endpoint()
 	var r rnic.Region
 	i, ok := h.region(m.Region)

@@ -32,7 +32,7 @@ const (
 	blockSize = 256 << 10
 	// fullBlocks wait at most for each feed, and emptyBlocks for all of them together;
 	// with the one that is filled and the one that is written they bound the memory.
-	fullBlocks, emptyBlocks = 2, 16
+	fullBlocks, emptyBlocks = 1, 16
 	// margin is what a block may have more, for the frame that fills it.
 	margin = 4 << 10
 )
