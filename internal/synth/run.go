@@ -54,6 +54,7 @@ type world struct {
 	link    *link.Link
 	observe Observer
 
+	pool   pool
 	conns  []*conn
 	assocs map[string]*[2]*assocEnd
 	kicked []*host // hosts with something new to send

@@ -22,6 +22,9 @@ type tcpLine struct {
 func newTCPLine(h *host) *tcpLine {
 	t := h.cfg.TCP
 	t.Active = h.side == Client
+	if h.world().pooled(h.conn) {
+		t.Done = h.world().pool.done
+	}
 	l := &tcpLine{host: h, sock: tcp.New(t)}
 	for _, f := range h.conn.cfg.Wire[h.side] {
 		l.wires = append(l.wires, wire{Wire: f, seen: map[int64]int{}})
@@ -47,6 +50,9 @@ func (h *tcpLine) mark() mark       { return mark{at: h.sock.Written()} }
 func (h *tcpLine) has(m *mark) bool { return h.other().sock.Received() >= m.at }
 
 func (h *tcpLine) configure(c *rnic.Config) {
+	if h.world().pooled(h.conn) {
+		c.Room = h.world().pool.take
+	}
 	if c.EMSS == 0 {
 		c.EMSS = h.sock.EMSS()
 	}

@@ -30,9 +30,9 @@ type feedFrame struct {
 
 const (
 	blockSize = 256 << 10
-	// fullBlocks wait at most for each feed, and emptyBlocks for all of them together;
-	// with the one that is filled and the one that is written they bound the memory.
-	fullBlocks, emptyBlocks = 1, 16
+	// fullBlocks wait at most for each feed, and one empty one; with the one that is filled and
+	// the one that is written they bound the memory.
+	fullBlocks = 1
 	// margin is what a block may have more, for the frame that fills it.
 	margin = 4 << 10
 )
@@ -41,7 +41,7 @@ const (
 // neither clock steps nor an offset nor another order than that of time.
 func NewFeeds(c Capture, n int) ([]*Tap, []*Feed) {
 	taps, feeds := make([]*Tap, n), make([]*Feed, n)
-	empty := make(chan *block, emptyBlocks)
+	empty := make(chan *block, n)
 	for i := range feeds {
 		feeds[i] = &Feed{full: make(chan *block, fullBlocks), empty: empty}
 		taps[i] = &Tap{cfg: c, feed: feeds[i], rnd: rand.New(rand.NewPCG(c.Seed, 9))}

@@ -84,6 +84,9 @@ func New(c Config) (*Endpoint, error) {
 	if c.Asked != nil {
 		e.mach.Decide(c.Asked)
 	}
+	if c.Room != nil {
+		f.Room(c.Room)
+	}
 	if c.Session != nil {
 		f.Session()
 	}

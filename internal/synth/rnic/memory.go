@@ -122,7 +122,7 @@ func (r *region) page(n int) []byte {
 		if first >= r.Kept {
 			return nil
 		}
-		size = int(min(pageSize, r.Kept-first)) //nolint:gosec // at most a page
+		size = int(min(pageSize, r.Kept-first))
 	}
 	p := make([]byte, size)
 	block(r.seed).read(p, first)
