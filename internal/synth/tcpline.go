@@ -12,6 +12,7 @@ import (
 type tcpLine struct {
 	*host
 	sock  *tcp.Socket
+	most  int64 // octets that the socket is given
 	wires []wire
 	spans []span
 	told  bool // the endpoint knows that the peer has closed
@@ -25,7 +26,7 @@ func newTCPLine(h *host) *tcpLine {
 	if h.world().pooled(h.conn) {
 		t.Done = h.world().pool.done
 	}
-	l := &tcpLine{host: h, sock: tcp.New(t)}
+	l := &tcpLine{host: h, sock: tcp.New(t), most: int64(h.queue(maxQueued))}
 	for _, f := range h.conn.cfg.Wire[h.side] {
 		l.wires = append(l.wires, wire{Wire: f, seen: map[int64]int{}})
 	}
@@ -62,48 +63,41 @@ func (h *tcpLine) configure(c *rnic.Config) {
 // and segments onto the link.
 func (h *tcpLine) pump() {
 	now := h.world().queue.Now()
-	for again := true; again; {
-		again = h.take()
-		again = h.give(now) || again
-		for {
-			g, ok := h.sock.Next(now)
-			if !ok {
-				break
-			}
-			h.transmit(g)
-			again = true
+	// Once is enough: what goes out neither brings octets in nor makes room for others.
+	h.take()
+	h.give(now)
+	for {
+		g, ok := h.sock.Next(now)
+		if !ok {
+			break
 		}
+		h.transmit(g)
 	}
 	h.arm()
 	h.conn.touch()
 }
 
 // take hands to the endpoint what the socket has received.
-func (h *tcpLine) take() bool {
-	some := false
+func (h *tcpLine) take() {
 	for {
 		b := h.sock.Read()
 		if len(b) == 0 {
 			break
 		}
 		h.endpoint().Receive(b)
-		some = true
 	}
 	if !h.told && (h.sock.PeerFIN() || h.sock.PeerReset()) {
 		h.told = true
 		h.endpoint().PeerClosed(h.sock.PeerReset())
-		some = true
 	}
-	return some
 }
 
 // give hands to the socket what the endpoint wants to send.
-func (h *tcpLine) give(now int64) bool {
+func (h *tcpLine) give(now int64) {
 	if h.ep == nil {
-		return false
+		return
 	}
-	some := false
-	for most := int64(h.queue(maxQueued)); h.sock.Queued() < most; {
+	for h.sock.Queued() < h.most {
 		u, ok := h.ep.Next()
 		if !ok {
 			break
@@ -111,18 +105,15 @@ func (h *tcpLine) give(now int64) bool {
 		h.note(u)
 		h.counted(&u)
 		h.sock.Write(now, tcp.Write{Data: u.Data, Fresh: u.Fresh})
-		some = true
 	}
 	if want := h.ep.Want(); want > h.asked {
 		h.asked = want
-		some = true
 		if want == rnic.WantReset {
 			h.sock.Reset(now)
 		} else {
 			h.sock.Close(now)
 		}
 	}
-	return some
 }
 
 // arm has the queue wake the socket when its timer runs out. A wake that is
