@@ -79,22 +79,33 @@ func Load(l Shape) *synth.Script {
 	s.Connections = c.finished()
 
 	share := l.share(c.mtu)
-	all := synth.Step{Verb: synth.Parallel}
-	for i := range s.Connections {
-		conn := &s.Connections[i]
-		rnd := rand.New(rand.NewPCG(l.Seed, uint64(i)))
-		play := mixed
+	switch l.Mix {
+	case Bulk:
+		for i := range s.Connections {
+			hurry(l.chance(i), &s.Connections[i])
+		}
+	case Mixed:
+		remember(s.Connections, longestRead(share), synth.Server)
+	case Small:
+		remember(s.Connections, smallRead, synth.Client, synth.Server)
+	}
+	s.Branch = func(n int) []synth.Step {
+		rnd, name := l.chance(n), s.Connections[n].Name
 		switch l.Mix {
 		case Bulk:
-			hurry(rnd, conn)
-			play = bulk
+			_ = packets(rnd) // see hurry
+			return bulk(rnd, name, share)
 		case Small:
-			play = small
-		case Mixed:
+			return small(name, share)
+		default:
+			return mixed(rnd, name, share)
 		}
-		all.Branches = append(all.Branches, play(rnd, conn.Name, share))
 	}
-	s.Timeline = []synth.Step{all}
 	s.Shards = shards
 	return s
+}
+
+// chance is what the nth connection is left to.
+func (l *Shape) chance(n int) *rand.Rand {
+	return rand.New(rand.NewPCG(l.Seed, uint64(n))) //nolint:gosec // a count
 }

@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
@@ -32,7 +33,7 @@ const (
 
 // mixed is the life of one connection whose sides send share octets.
 func mixed(rnd *rand.Rand, conn string, share uint64) []synth.Step {
-	unit := max(leastWork, min(share/rounds/4, mostWork))
+	unit := unitOf(share)
 	p := poster{conn: conn}
 	// Sizes differ from flow to flow, and with them where segments end.
 	some := func() uint64 { return unit/2 + rnd.Uint64N(unit) }
@@ -64,7 +65,7 @@ const (
 
 // small is the life of one connection whose sides send share octets: questions and answers,
 // and pages that each side fetches from the other, as a file server and its client do.
-func small(_ *rand.Rand, conn string, share uint64) []synth.Step {
+func small(conn string, share uint64) []synth.Step {
 	p := poster{conn: conn}
 	client, server := synth.Client, synth.Server
 	return []synth.Step{
@@ -80,6 +81,30 @@ func small(_ *rand.Rand, conn string, share uint64) []synth.Step {
 			p.post(client, rnic.OpSend, smallSend, 1),
 		}},
 		{Verb: synth.Close, Conn: conn},
+	}
+}
+
+// unitOf is the usual size of the work of a mixed flow.
+func unitOf(share uint64) uint64 { return max(leastWork, min(share/rounds/4, mostWork)) }
+
+// longestRead is that of a mixed flow, in octets.
+func longestRead(share uint64) uint64 { return (unitOf(share)/2 + unitOf(share)) / 4 }
+
+// remember has the hosts of connections keep no more of what is written to them than may be read
+// again, which is so many octets on the sides that are read from: the memory of thousands would be most
+// of all that a trace takes.
+func remember(conns []synth.Connection, kept uint64, read ...synth.Side) {
+	var memory [2]*rnic.Region
+	for side := range memory {
+		memory[side] = &rnic.Region{
+			Address: rnic.Address{TO: synth.RegionTO}, Size: synth.DefaultRegion, Read: true, Write: true,
+			Sink: !slices.Contains(read, side), Kept: kept,
+		}
+	}
+	for i := range conns {
+		for side := range memory {
+			conns[i].Hosts[side].Memory = memory[side]
+		}
 	}
 }
 

@@ -120,14 +120,17 @@ const (
 	mostWindow  = 12
 )
 
+// packets is how many packets a connection with bulk data has under way.
+func packets(rnd *rand.Rand) int { return leastWindow + rnd.IntN(mostWindow-leastWindow+1) }
+
 // hurry bounds what the ends of a connection have under way, and with that the
 // memory that each takes.
 func hurry(rnd *rand.Rand, conn *synth.Connection) {
-	packets := leastWindow + rnd.IntN(mostWindow-leastWindow+1)
+	n := packets(rnd)
 	for side := range conn.Hosts {
 		h := &conn.Hosts[side]
-		h.TCP.Inflight = packets * (h.TCP.MSS - timestampsLen)
-		h.SCTP.Inflight = packets * h.SCTP.MaxPacket
+		h.TCP.Inflight = n * (h.TCP.MSS - timestampsLen)
+		h.SCTP.Inflight = n * h.SCTP.MaxPacket
 		h.Queue = max(h.TCP.Inflight, h.SCTP.Inflight)
 	}
 }

@@ -12,19 +12,32 @@ import (
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 	"github.com/iwdissect/iwdissect/internal/synth/tcp"
 )
 
+// branches are what the connections of a script do.
+func branches(s *synth.Script) (all [][]synth.Step) {
+	for i := range s.Connections {
+		all = append(all, s.Branch(i))
+	}
+	return all
+}
+
 func TestLoad(t *testing.T) {
 	s := Load(Shape{Size: 1 << 30, Flows: 64, Seed: 7})
-	if len(s.Connections) != 64 || len(s.Timeline) != 1 || len(s.Timeline[0].Branches) != 64 {
-		t.Fatalf("%d connections, %d steps", len(s.Connections), len(s.Timeline))
+	if len(s.Connections) != 64 || len(branches(s)) != 64 {
+		t.Fatalf("%d connections, %d branches", len(s.Connections), len(branches(s)))
 	}
 	seen := map[string]bool{}
 	var total uint64
-	for i, b := range s.Timeline[0].Branches {
+	for i, b := range branches(s) {
 		if s.Connections[i].Hosts[0].Addr.Port() != uint16(40000+i) {
 			t.Errorf("port %d", s.Connections[i].Hosts[0].Addr.Port())
+		}
+		kept := s.Connections[i].Hosts[synth.Server].Memory.Kept
+		if read := b[1].Steps[1].Steps[0].Work; read.Op != rnic.OpRead || read.Size > kept {
+			t.Errorf("%d octets are kept, a Read asks for %d", kept, read.Size)
 		}
 		for _, step := range b {
 			total += step.Size
@@ -39,7 +52,7 @@ func TestLoad(t *testing.T) {
 	if total < 9<<30/10 || total > 1<<30 {
 		t.Errorf("%d octets in the streams", total)
 	}
-	if !reflect.DeepEqual(s.Timeline, Load(Shape{Size: 1 << 30, Flows: 64, Seed: 7}).Timeline) || reflect.DeepEqual(s.Timeline, Load(Shape{Size: 1 << 30, Flows: 64, Seed: 8}).Timeline) {
+	if !reflect.DeepEqual(branches(s), branches(Load(Shape{Size: 1 << 30, Flows: 64, Seed: 7}))) || reflect.DeepEqual(branches(s), branches(Load(Shape{Size: 1 << 30, Flows: 64, Seed: 8}))) {
 		t.Error("the seed does not decide")
 	}
 }
@@ -50,7 +63,7 @@ func TestLoad_Bulk(t *testing.T) {
 	for _, flows := range []int{1, 16, 64, 1000, 10_000} {
 		s := Load(Shape{Size: 1 << 30, Flows: flows, Mix: Bulk})
 		share := uint64(1<<30) / uint64(flows)
-		for i, b := range s.Timeline[0].Branches {
+		for i, b := range branches(s) {
 			var total, open uint64
 			for _, step := range b {
 				switch step.Verb {

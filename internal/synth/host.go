@@ -1,9 +1,6 @@
 package synth
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/synth/link"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
@@ -20,12 +17,16 @@ const (
 	newRegion = 4096
 )
 
+// usualMemory is what a host has, unless configured.
+var usualMemory = rnic.Region{Address: rnic.Address{TO: regionTO}, Size: DefaultRegion, Read: true, Write: true}
+
 // conn is a connection on its way.
 type conn struct {
 	world *world
-	index int
-	cfg   *Connection
-	hosts [2]*host
+	// number is its place in the script, index that in the part of the script which is played.
+	number, index int
+	cfg           *Connection
+	hosts         [2]*host
 	// dirty: something changed since the tasks that wait for it were asked.
 	dirty   bool
 	waiting []*task
@@ -62,7 +63,7 @@ type host struct {
 	ep   *rnic.Endpoint
 
 	build     packet.Build // what all frames have in common
-	regions   map[string]rnic.Region
+	regions   []region     // sorted by name
 	requestID uint32
 	sessions  int // over SCTP, so far
 	kicked    bool
@@ -81,8 +82,9 @@ type line interface {
 	peerReset() bool
 	// written counts what was sent, in octets.
 	written() int64
-	// mark returns what tells whether the peer has all that was written so far.
-	mark() func() bool
+	// mark is where the line is, has whether the peer has all that was written up to there.
+	mark() mark
+	has(m *mark) bool
 	// pump moves octets: from the transport to the endpoint, from there to the
 	// transport, and packets onto the link.
 	pump()
@@ -91,8 +93,16 @@ type line interface {
 	craft(c *Craft)
 }
 
+// mark is a place in what a line writes: over TCP an offset, over SCTP the number of a
+// message, and its TSN once it is known.
+type mark struct {
+	at    int64
+	tsn   uint32
+	known bool
+}
+
 func newHost(c *conn, side Side) *host {
-	h := &host{conn: c, side: side, cfg: &c.cfg.Hosts[side], regions: map[string]rnic.Region{}}
+	h := &host{conn: c, side: side, cfg: &c.cfg.Hosts[side]}
 	from, to := h.cfg, &c.cfg.Hosts[1-side]
 	h.build = packet.Build{
 		Link: c.world.script.Capture.Link, SrcMAC: from.MAC, DstMAC: to.MAC, VLANs: from.VLANs,
@@ -143,6 +153,9 @@ func (h *host) endpoint() *rnic.Endpoint {
 	}
 	c := h.cfg.RNIC
 	c.Startup.Initiator = h.side == h.conn.cfg.Initiator
+	if w := h.world(); w.shard != nil && c.Seed == 0 {
+		c.Seed = seedOf(w.script.Seed, h.conn.number, h.side)
+	}
 	h.line.configure(&c)
 	if c.Seed == 0 {
 		c.Seed = seedOf(h.world().script.Seed, h.conn.index, h.side)
@@ -159,11 +172,15 @@ func (h *host) endpoint() *rnic.Endpoint {
 	}
 	h.ep = ep
 	if len(h.regions) == 0 {
-		h.register("", rnic.Region{Address: rnic.Address{TO: regionTO}, Size: DefaultRegion, Read: true, Write: true})
+		memory := usualMemory
+		if h.cfg.Memory != nil {
+			memory = *h.cfg.Memory
+		}
+		h.register("", memory)
 		return ep
 	}
-	for _, name := range slices.Sorted(maps.Keys(h.regions)) {
-		h.register(name, h.regions[name])
+	for i := range h.regions {
+		h.regions[i].Region = ep.Register(h.regions[i].Region)
 	}
 	return ep
 }
@@ -173,13 +190,16 @@ func seedOf(seed uint64, n int, side Side) uint64 {
 	return seed<<24 + uint64(2*n+side) //nolint:gosec // counts
 }
 
-// delivered waits until the peer has got all that was written so far.
-func (h *host) delivered(wait waiter) bool { return wait(h.conn, h.line.mark()) }
+// delivered is to wait until the peer has got all that was written so far.
+func (h *host) delivered() wait {
+	return wait{kind: delivered, conn: h.conn, host: h, mark: h.line.mark()}
+}
 
-// send puts a frame on the link.
-func (h *host) send(b packet.Build, o link.Orders, arrive func()) {
+// send puts a packet on the link.
+func (h *host) send(p *link.Packet, o link.Orders, to link.Receiver) {
 	if o.BadChecksum {
 		o.LoseAfter = true // the receiver drops it
 	}
-	h.world().link.Send(link.Packet{Side: h.side, Build: b, Orders: o, Arrive: arrive})
+	p.Side, p.Orders, p.To = h.side, o, to
+	h.world().link.Send(p)
 }

@@ -37,7 +37,7 @@ func RunObserved(w io.Writer, s *Script, o Observer) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	r := newWorld(s, tap, o)
+	r := newWorld(s, nil, tap, o)
 	err = r.play()
 	if e := tap.Close(); err == nil {
 		err = e
@@ -48,42 +48,50 @@ func RunObserved(w io.Writer, s *Script, o Observer) (Stats, error) {
 // world is a script on its way.
 type world struct {
 	script  *Script
+	shard   *shard // of the script; nil: it is all of it
 	queue   *link.Queue
 	tap     *link.Tap
 	link    *link.Link
 	observe Observer
 
+	pool   pool
 	conns  []*conn
 	assocs map[string]*[2]*assocEnd
-	byName map[string]*conn
 	kicked []*host // hosts with something new to send
 	dirty  []*conn // connections of which something changed
+	clean  []*conn // room for the next of them
 
-	tasks   []*task // in the order in which they began
-	alive   int     // tasks that are not done
-	waiting []*task // those that wait for no connection
-	// stirred: something happened since these were asked that one of them may wait for.
-	stirred bool
-	numbers map[string]int // messages so far, by name
-	stalled int
+	tasks []*task // in the order in which they began
+	alive int     // tasks that are not done
+	spare []*task // that were reaped
+	waits uint64  // how often one began to wait
+	awake []*task // those that go on just now
+	// timed are those that wait for a moment, ripe those that wait for no connection and may go
+	// on. stirred: something happened since these were asked that one of them may wait for.
+	timed, ripe []*task
+	stirred     bool
+	stalled     int
 	// segments were given to transports.
 	segments uint64
 	err      error
 }
 
-func newWorld(s *Script, tap *link.Tap, o Observer) *world {
+// newWorld sets up a script, or a part of it.
+func newWorld(s *Script, part *shard, tap *link.Tap, o Observer) *world {
 	w := &world{
-		script: s, queue: &link.Queue{}, tap: tap, observe: o,
-		byName: map[string]*conn{}, numbers: map[string]int{}, assocs: map[string]*[2]*assocEnd{},
+		script: s, shard: part, queue: &link.Queue{}, tap: tap, observe: o, assocs: map[string]*[2]*assocEnd{},
 	}
-	w.link = link.New(w.queue, s.Link, tap)
-	for i := range s.Connections {
-		c := &conn{world: w, index: i, cfg: &s.Connections[i]}
+	first, every, on := 0, 1, s.Link
+	if part != nil {
+		first, every, on = part.first, part.every, part.config(s)
+	}
+	w.link = link.New(w.queue, on, tap)
+	for i := first; i < len(s.Connections); i += every {
+		c := &conn{world: w, index: len(w.conns), number: i, cfg: &s.Connections[i]}
 		for side := range c.hosts {
 			c.hosts[side] = newHost(c, side)
 		}
 		w.conns = append(w.conns, c)
-		w.byName[c.cfg.Name] = c
 	}
 	return w
 }
@@ -94,8 +102,7 @@ func (w *world) play() error {
 	if len(w.conns) == 0 {
 		return fmt.Errorf("a script needs a connection")
 	}
-	w.spawn(w.script.Timeline)
-	defer w.stop()
+	w.spawn(newCompiler(w).timeline(w.script), nil)
 	for w.err == nil && !w.tap.Failed() {
 		w.runReady()
 		if w.err != nil {
@@ -113,13 +120,12 @@ func (w *world) play() error {
 func (w *world) runReady() {
 	for w.err == nil {
 		moved := w.resume()
-		for len(w.kicked) > 0 {
-			h := w.kicked[0]
-			w.kicked = w.kicked[1:]
+		for i := 0; i < len(w.kicked); i++ { // they may kick others
+			h := w.kicked[i]
 			h.kicked = false
 			h.line.pump()
 		}
-		w.kicked = nil
+		w.kicked = w.kicked[:0]
 		if !moved && len(w.dirty) == 0 {
 			return
 		}
@@ -130,58 +136,20 @@ func (w *world) runReady() {
 // was one.
 func (w *world) resume() bool {
 	changed := w.dirty
-	w.dirty = nil
+	w.dirty = w.clean[:0]
 	moved := false
 	for _, c := range changed {
 		c.dirty = false
-		moved = w.wake(&c.waiting) || moved
+		moved = len(c.waiting) > 0 && w.wakeOn(c) || moved
 	}
+	w.clean = changed
 	// These may have waited for those. Thousands of connections make nearly all steps without
 	// them, and to ask them each time would take a fifth of the time.
 	if w.stirred {
 		w.stirred = false
-		moved = w.wake(&w.waiting) || moved
+		moved = w.wakeOthers() || moved
 	}
 	return moved
-}
-
-// wake asks the tasks of a list whether they may go on. Those that do wait
-// again, perhaps in another list, or are done.
-func (w *world) wake(list *[]*task) bool {
-	var awake []*task
-	kept := (*list)[:0]
-	for _, t := range *list {
-		if t.ready() {
-			awake = append(awake, t)
-		} else {
-			kept = append(kept, t)
-		}
-	}
-	clear((*list)[len(kept):])
-	*list = kept
-	for _, t := range awake {
-		w.resumeTask(t)
-	}
-	return len(awake) > 0
-}
-
-// resumeTask lets a task go on until it waits again.
-func (w *world) resumeTask(t *task) {
-	p, ok := t.next()
-	if !ok {
-		t.done, w.stirred = true, true
-		w.alive--
-		if 2*w.alive < len(w.tasks) {
-			w.tasks = reap(w.tasks)
-		}
-		return
-	}
-	t.pause = p
-	list := &w.waiting
-	if p.of != nil {
-		list = &p.of.waiting
-	}
-	*list = append(*list, t)
 }
 
 // release lets the first task go on whatever it waits for, as nothing else can
@@ -192,24 +160,23 @@ func (w *world) release() bool {
 		if t.done {
 			continue
 		}
-		if of := t.pause.of; of == nil || !of.over() {
+		of := t.until.conn
+		if of == nil || !of.over() {
 			w.stalled++
 		}
-		t.pause.until = nil
-		if t.pause.of != nil {
-			t.pause.of.touch()
-		} else {
+		waited := t.until.kind
+		t.until = wait{conn: of}
+		switch {
+		case of != nil:
+			of.touch()
+		case waited == tasks:
+			w.ripe, w.stirred = append(w.ripe, t), true
+		default:
 			w.stirred = true
 		}
 		return true
 	}
 	return false
-}
-
-func (w *world) stop() {
-	for _, t := range w.tasks {
-		t.stop()
-	}
 }
 
 func (w *world) fail(at Place, format string, args ...any) {

@@ -34,9 +34,12 @@ type Script struct {
 	// Capture is where Seed and Comment are filled in by whoever writes.
 	Capture  link.Capture
 	Timeline []Step
-	// Shards, if more than 1, is into how many parts the script may be divided
-	// that are played at the same time, each on a link of its own: the timeline
-	// is then one Parallel with a branch for each connection.
+	// Branch, if not nil, takes the place of Timeline: what the nth connection does, all of them
+	// at the same time. It is asked once for each, since the steps of thousands would be most of
+	// the memory of a script.
+	Branch func(n int) []Step
+	// Shards, if more than 1, is into how many parts a script with branches may be divided that
+	// are played at the same time, each on a link of its own.
 	Shards int
 }
 
@@ -71,6 +74,9 @@ type Host struct {
 	RNIC rnic.Config
 	// UDP is the port over which SCTP goes in UDP (RFC 6951), 0 for none.
 	UDP uint16
+	// Memory is what every host has without registering it, if not the usual of DefaultRegion
+	// octets.
+	Memory *rnic.Region
 	// Queue is how many octets the transport is given before some of them are
 	// acknowledged; 0 is 256 KiB.
 	Queue int

@@ -22,6 +22,8 @@ type assocEnd struct {
 	host  *host       // the first one, whose addresses and settings count
 	lines []*sctpLine // by stream
 	alarm int64
+	// builds are what frames have in common, by path.
+	builds map[int]*packet.Build
 }
 
 // sctpLine is the end of a pair of streams.
@@ -100,15 +102,14 @@ func (l *sctpLine) close(now int64) bool {
 	return true
 }
 
-// mark: once all messages so far have TSNs, the peer has to have those.
-func (l *sctpLine) mark() func() bool {
-	last, tsn, known := l.last, uint32(0), false
-	return func() bool {
-		if !known {
-			tsn, known = l.end.sock.Assigned(last)
-		}
-		return known && (last == 0 || !seq.Less(l.end.other().sock.Got(), tsn))
+func (l *sctpLine) mark() mark { return mark{at: int64(l.last)} }
+
+// has: once all messages up to there have TSNs, the peer has to have those.
+func (l *sctpLine) has(m *mark) bool {
+	if !m.known {
+		m.tsn, m.known = l.end.sock.Assigned(int(m.at))
 	}
+	return m.known && (m.at == 0 || !seq.Less(l.end.other().sock.Got(), m.tsn))
 }
 
 func (l *sctpLine) configure(c *rnic.Config) {
@@ -247,26 +248,55 @@ func (e *assocEnd) transmit(p *assoc.Packet) {
 // send puts a packet on the link, on its path.
 func (e *assocEnd) send(p *assoc.Packet, o link.Orders) {
 	h := e.host
-	b := h.build
-	if a := h.cfg.SCTP.Addresses; p.Path > 0 && p.Path <= len(a) {
-		b.Src = packet.AddrFrom(a[p.Path-1])
-	}
-	if a := h.peer().cfg.SCTP.Addresses; p.Path > 0 && p.Path <= len(a) {
-		b.Dst = packet.AddrFrom(a[p.Path-1])
-	}
-	b.Proto, b.Payload = packet.ProtoSCTP, p.Octets
+	on := e.world.link.Packet()
+	on.Build = e.path(p.Path)
+	octets := p.Octets
 	if o.BadChecksum {
-		b.Payload = slices.Clone(p.Octets)
-		b.Payload[len(b.Payload)-1] ^= 0x55
+		octets = slices.Clone(octets)
+		octets[len(octets)-1] ^= 0x55
 	}
 	if from := h.cfg.UDP; from != 0 {
-		b.Proto, b.Payload = packet.ProtoUDP, b.UDP(from, h.peer().cfg.UDP, b.Payload)
+		octets = on.Build.UDP(from, h.peer().cfg.UDP, octets)
 	}
-	peer, octets, path := e.other(), p.Octets, p.Path
-	h.send(b, o, func() {
-		peer.sock.Receive(e.world.queue.Now(), octets, path)
-		peer.pump()
-	})
+	on.Own.Payload = octets
+	h.send(on, o, &assocPacket{e.other(), p.Octets, p.Path})
+}
+
+// path is what all frames on a path have in common.
+func (e *assocEnd) path(n int) *packet.Build {
+	if b, ok := e.builds[n]; ok {
+		return b
+	}
+	h := e.host
+	b := h.build
+	if a := h.cfg.SCTP.Addresses; n > 0 && n <= len(a) {
+		b.Src = packet.AddrFrom(a[n-1])
+	}
+	if a := h.peer().cfg.SCTP.Addresses; n > 0 && n <= len(a) {
+		b.Dst = packet.AddrFrom(a[n-1])
+	}
+	b.Proto = packet.ProtoSCTP
+	if h.cfg.UDP != 0 {
+		b.Proto = packet.ProtoUDP
+	}
+	if e.builds == nil {
+		e.builds = map[int]*packet.Build{}
+	}
+	e.builds[n] = &b
+	return &b
+}
+
+// assocPacket is a packet on its way to an end of an association.
+type assocPacket struct {
+	to     *assocEnd
+	octets []byte
+	path   int
+}
+
+// Arrive implements [link.Receiver].
+func (p *assocPacket) Arrive(*link.Packet) {
+	p.to.sock.Receive(p.to.world.queue.Now(), p.octets, p.path)
+	p.to.pump()
 }
 
 // craft sends a packet with chunks that were made by hand.

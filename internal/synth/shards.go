@@ -1,42 +1,45 @@
 package synth
 
 import (
-	"fmt"
+	"errors"
 	"io"
 	"sync"
 
 	"github.com/iwdissect/iwdissect/internal/synth/link"
 )
 
+// shard is a part of a script: each so many-th of its connections, from the first one on. The
+// script itself is not divided, since that would take its memory twice.
+type shard struct{ first, every int }
+
 // runShards plays the connections of a script in parts, at the same time, and
 // puts their frames together by time. How many processors there are makes no
 // difference to what comes out.
 func runShards(w io.Writer, s *Script) (Stats, error) {
-	parts, err := shards(s)
-	if err != nil {
-		return Stats{}, err
+	if s.Branch == nil || len(s.Connections) == 0 {
+		return Stats{}, errors.New("a script of shards has connections, each with a branch")
 	}
+	n := min(s.Shards, len(s.Connections))
+	taps, feeds := link.NewFeeds(s.Capture, n)
 	var (
 		wait  sync.WaitGroup
-		feeds []*link.Feed
-		errs  = make([]error, len(parts))
-		stall = make([]int, len(parts))
-		said  = make([]uint64, len(parts))
+		errs  = make([]error, n)
+		stall = make([]int, n)
+		said  = make([]uint64, n)
 	)
-	for i, part := range parts {
-		tap, feed := link.NewFeed(part.Capture)
-		feeds = append(feeds, feed)
+	for i := range n {
 		wait.Go(func() {
-			r := newWorld(part, tap, nil)
+			r := newWorld(s, &shard{i, n}, taps[i], nil)
 			errs[i] = r.play()
 			stall[i], said[i] = r.stalled, r.segments
-			_ = tap.Close() // a feed has no error of its own
+			_ = taps[i].Close() // a feed has no error of its own
 		})
 	}
-	var st Stats
+	st := Stats{}
+	var err error
 	st.Frames, st.Octets, err = link.Merge(w, s.Capture, feeds)
 	wait.Wait()
-	for i := range parts {
+	for i := range n {
 		st.Stalled += stall[i]
 		st.Segments += said[i]
 		if err == nil {
@@ -46,28 +49,9 @@ func runShards(w io.Writer, s *Script) (Stats, error) {
 	return st, err
 }
 
-// shards divides a script.
-func shards(s *Script) ([]*Script, error) {
-	if len(s.Timeline) != 1 || s.Timeline[0].Verb != Parallel || len(s.Timeline[0].Branches) != len(s.Connections) {
-		return nil, fmt.Errorf("a script of shards is one step with a branch for each connection")
-	}
-	n := min(s.Shards, len(s.Connections))
-	parts := make([]*Script, n)
-	for i := range parts {
-		parts[i] = &Script{Seed: s.Seed, Link: s.Link, Capture: s.Capture, Timeline: []Step{{Verb: Parallel}}}
-		// Else the same packets would be lost in all parts.
-		parts[i].Link.Seed = seedOf(s.Link.Seed, i, Client)
-	}
-	for i := range s.Connections {
-		part := parts[i%n]
-		c := s.Connections[i]
-		for side := range c.Hosts {
-			if c.Hosts[side].RNIC.Seed == 0 {
-				c.Hosts[side].RNIC.Seed = seedOf(s.Seed, i, side)
-			}
-		}
-		part.Connections = append(part.Connections, c)
-		part.Timeline[0].Branches = append(part.Timeline[0].Branches, s.Timeline[0].Branches[i])
-	}
-	return parts, nil
+// config is the link of a shard. With one seed for all the same packets would be lost on each.
+func (p *shard) config(s *Script) link.Config {
+	c := s.Link
+	c.Seed = seedOf(s.Link.Seed, p.first, Client)
+	return c
 }

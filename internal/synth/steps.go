@@ -2,180 +2,179 @@ package synth
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 )
 
-// steps does steps one after the other. It returns early when the task ends.
-func (w *world) steps(steps []Step, wait waiter) {
-	for i := range steps {
-		if !w.step(&steps[i], wait) {
-			return
-		}
+// part does a part of a step, from 0, and returns what to wait for before the next one: until the
+// peer has got what was sent, and requests are answered. last: there is no next one.
+func (w *world) part(t *task, o *op, part int) (until wait, last bool) {
+	c, h := o.conn, o.host
+	if c == nil {
+		w.fail(o.place, "there is no connection %q", o.step.Conn)
+		return wait{}, true
 	}
-}
-
-// step does one step and waits for its end: until the peer has got what was
-// sent, and requests are answered. It returns false when the task is to end.
-func (w *world) step(s *Step, wait waiter) bool {
-	c, ok := w.conn(s)
-	if !ok {
-		return false
-	}
-	h := c.hosts[s.From]
-	switch s.Verb {
+	switch o.verb {
 	case Connect:
-		return w.open(c, wait) && w.start(c, wait)
+		if part == 0 {
+			until, _ = w.open(c)
+			return until, false
+		}
+		return w.start(c, part-1)
 	case Open:
-		return w.open(c, wait)
+		return w.open(c)
 	case Start:
-		return w.start(c, wait)
-	case Stream:
-		return w.post(s, h, wait)
-	case Post:
-		return w.post(s, h, wait)
+		return w.start(c, part)
+	case Post, Stream:
+		return w.post(o, part)
 	case Close:
-		return w.close(c, h, wait)
+		return w.close(c, h, part)
 	case End:
-		return w.end(c, h, wait)
+		return w.end(c, h, part)
 	case Reset:
 		h.line.reset(w.queue.Now())
 		w.kick(h)
-		return wait(c, func() bool { return h.peer().line.peerReset() })
+		return wait{kind: resetSeen, conn: c, host: h}, true
 	case Wait:
-		end := w.queue.Now() + s.For
+		end := w.queue.Now() + o.step.For
 		w.queue.At(end, func() { w.stirred = true })
-		return wait(nil, func() bool { return w.queue.Now() >= end })
+		return wait{kind: moment, host: h, at: end}, true
 	case Register:
-		h.register(s.Name, s.Region)
-		return true
+		h.register(o.name, o.step.Region)
+		return wait{}, true
 	case Packet:
-		h.line.craft(&s.Craft)
-		return true
+		h.line.craft(&o.step.Craft)
+		return wait{}, true
 	case Expect:
-		return true
+		return wait{}, true
 	case Together, Parallel:
-		return w.parallel(s, wait)
-	case Repeat:
-		for range max(s.Times, 1) {
-			for i := range s.Steps {
-				if !w.step(&s.Steps[i], wait) {
-					return false
-				}
-			}
+		t.open = len(o.parts)
+		for _, p := range o.parts {
+			w.spawn(p, t)
 		}
-		return true
+		return wait{kind: tasks, task: t}, true
+	case Repeat:
+		return wait{}, !t.repeat(o)
 	case Load:
-		return w.load(s, c, wait)
+		return wait{}, !w.load(t, o)
 	}
-	w.fail(s.Place, "a step that does not exist: %d", s.Verb)
-	return false
-}
-
-func (w *world) conn(s *Step) (*conn, bool) {
-	if s.Conn == "" {
-		return w.conns[0], true
-	}
-	c, ok := w.byName[s.Conn]
-	if !ok {
-		w.fail(s.Place, "there is no connection %q", s.Conn)
-	}
-	return c, ok
+	w.fail(o.place, "a step that does not exist: %d", o.verb)
+	return wait{}, true
 }
 
 // open does the TCP handshake.
-func (w *world) open(c *conn, wait waiter) bool {
+func (w *world) open(c *conn) (until wait, last bool) {
 	now := w.queue.Now()
 	for _, side := range [...]Side{Server, Client} {
 		c.hosts[side].line.open(now)
 		w.kick(c.hosts[side])
 	}
-	return wait(c, func() bool {
-		return c.hosts[Client].line.established() && c.hosts[Server].line.established()
-	})
+	return wait{kind: opened, conn: c}, true
 }
 
 // end ends a DDP stream session.
-func (w *world) end(c *conn, h *host, wait waiter) bool {
-	h.endpoint().Close()
-	w.kick(h)
-	return wait(c, func() bool {
-		return c.hosts[Client].endpoint().SessionOver() && c.hosts[Server].endpoint().SessionOver()
-	}) && h.delivered(wait) && h.peer().delivered(wait)
+func (w *world) end(c *conn, h *host, part int) (until wait, last bool) {
+	switch part {
+	case 0:
+		h.endpoint().Close()
+		w.kick(h)
+		return wait{kind: ended, conn: c}, false
+	case 1:
+		return h.delivered(), false
+	}
+	return h.peer().delivered(), true
 }
 
 // start does the startup of MPA, the ready-to-receive indication included, or
 // begins a DDP stream session.
-func (w *world) start(c *conn, wait waiter) bool {
+func (w *world) start(c *conn, part int) (until wait, last bool) {
 	i := c.hosts[c.cfg.Initiator]
 	r := i.peer()
-	for _, h := range [...]*host{i, r} {
-		if h.ep != nil && c.cfg.Association != "" && h.ep.Phase() != rnic.Streaming {
-			h.ep = nil // the next session on the stream
+	switch part {
+	case 0:
+		for _, h := range [...]*host{i, r} {
+			if h.ep != nil && c.cfg.Association != "" && h.ep.Phase() != rnic.Streaming {
+				h.ep = nil // the next session on the stream
+			}
 		}
+		r.endpoint().Start()
+		i.endpoint().Start()
+		w.kick(r)
+		w.kick(i)
+		return wait{kind: started, conn: c}, false
+	case 1:
+		return i.delivered(), false
 	}
-	r.endpoint().Start()
-	i.endpoint().Start()
-	w.kick(r)
-	w.kick(i)
-	return wait(c, func() bool {
-		return i.ep.Phase() >= rnic.Ready && r.ep.Phase() >= rnic.Full && i.ep.Unfinished("rtr") == 0
-	}) && i.delivered(wait) && r.delivered(wait)
+	return r.delivered(), true
 }
 
 // close closes a half. What was posted goes out first, if it ever can.
-func (w *world) close(c *conn, h *host, wait waiter) bool {
-	h.endpoint().Close()
-	w.kick(h)
-	closed := func() bool { return c.hosts[Client].line.closed() && c.hosts[Server].line.closed() }
+func (w *world) close(c *conn, h *host, part int) (until wait, last bool) {
 	if c.cfg.Association != "" {
-		if !w.end(c, h, wait) {
-			return false
+		if part < endParts {
+			until, _ = w.end(c, h, part)
+			return until, false
 		}
-	} else if !wait(c, closed) {
-		return false
+	} else if part == 0 {
+		h.endpoint().Close()
+		w.kick(h)
+		return wait{kind: closed, conn: c}, false
 	}
 	if !h.line.close(w.queue.Now()) {
-		return true // others on the association go on
+		return wait{}, true // others on the association go on
 	}
 	w.kick(h)
-	return wait(c, closed)
+	return wait{kind: closed, conn: c}, true
 }
 
+// endParts are the parts of an End.
+const endParts = 3
+
 // post posts the work of a step.
-func (w *world) post(s *Step, h *host, wait waiter) bool {
-	for range max(s.Times, 1) {
-		work, err := h.work(s)
+func (w *world) post(o *op, part int) (until wait, last bool) {
+	h := o.host
+	if part > 0 {
+		return h.delivered(), true
+	}
+	for range o.times {
+		work, err := h.work(o)
 		if err != nil {
-			w.fail(s.Place, "%w", err)
-			return false
+			w.fail(o.place, "%w", err)
+			return wait{}, true
 		}
-		w.numbers[s.Name]++
-		work.Name, work.Number = s.Name, w.numbers[s.Name]
+		*o.said++
+		work.Name, work.Number = o.name, *o.said
 		h.endpoint().Post(work)
 	}
 	w.kick(h)
-	if s.Ahead {
-		return true
+	if o.ahead {
+		return wait{}, true
 	}
-	return wait(h.conn, func() bool { return h.ep.Unfinished(s.Name) == 0 }) && h.delivered(wait)
+	return wait{kind: sent, conn: o.conn, host: h, name: o.name}, false
 }
 
 // work fills in what the step leaves to the hosts.
-func (h *host) work(s *Step) (rnic.Work, error) {
-	work := s.Work
-	if s.Verb == Stream {
-		return rnic.Work{Op: rnic.OpRaw, Data: s.Data, Size: s.Size}, nil
+func (h *host) work(o *op) (rnic.Work, error) {
+	work := *o.work
+	if o.verb == Stream {
+		return work, nil
+	}
+	var remote, local Memory
+	var invalidate *Memory
+	if s := o.step; s != nil {
+		remote, local, invalidate = s.Remote, s.Local, s.Invalidate
 	}
 	var err error
-	if work.Remote, err = h.peer().address(s.Remote); err != nil {
+	if work.Remote, err = h.peer().address(&remote); err != nil {
 		return work, err
 	}
-	if work.Local, err = h.address(s.Local); err != nil {
+	if work.Local, err = h.address(&local); err != nil {
 		return work, err
 	}
-	if s.Invalidate != nil {
-		a, err := h.peer().address(*s.Invalidate)
+	if invalidate != nil {
+		a, err := h.peer().address(invalidate)
 		if err != nil {
 			return work, err
 		}
@@ -188,50 +187,67 @@ func (h *host) work(s *Step) (rnic.Work, error) {
 	return work, nil
 }
 
-// parallel does steps, or branches of steps, at the same time.
-func (w *world) parallel(s *Step, wait waiter) bool {
-	var all []*task
-	for i := range s.Steps {
-		all = append(all, w.spawn(s.Steps[i:i+1]))
+// repeat begins the next round of a Repeat, if there is one.
+func (t *task) repeat(o *op) bool {
+	l := &t.levels[len(t.levels)-1]
+	if l.rounds == o.times {
+		return false
 	}
-	for _, b := range s.Branches {
-		all = append(all, w.spawn(b))
-	}
-	return wait(nil, func() bool {
-		for len(all) > 0 && all[0].done {
-			all = all[1:]
-		}
-		return len(all) == 0
-	})
+	l.rounds++
+	t.levels = append(t.levels, level{steps: o.parts[0]})
+	return true
 }
 
-// load repeats steps until the hosts have written so much.
-func (w *world) load(s *Step, c *conn, wait waiter) bool {
-	goal := c.written() + int64(s.Size) //nolint:gosec // a size that a file can have
-	for c.written() < goal {
-		before := c.written()
-		for i := range s.Steps {
-			if !w.step(&s.Steps[i], wait) {
-				return false
-			}
-		}
-		if c.written() == before {
-			w.fail(s.Place, "the steps of a load send nothing")
-			return false
-		}
+// load begins the next round of a Load, until the hosts have written so much.
+func (w *world) load(t *task, o *op) bool {
+	l := &t.levels[len(t.levels)-1]
+	written := o.conn.written()
+	switch {
+	case l.rounds == 0:
+		l.goal = written + int64(o.size) //nolint:gosec // a size that a file can have
+	case written == l.before:
+		w.fail(o.place, "the steps of a load send nothing")
+		return false
 	}
+	if written >= l.goal {
+		return false
+	}
+	l.rounds++
+	l.before = written
+	t.levels = append(t.levels, level{steps: o.parts[0]})
 	return true
 }
 
 // register makes memory of a host known under a name.
 func (h *host) register(name string, r rnic.Region) {
-	h.regions[name] = h.endpoint().Register(r)
+	ep := h.endpoint() // which may register others again
+	r = ep.Register(r)
+	i, known := h.region(name)
+	if !known {
+		h.regions = slices.Insert(h.regions, i, region{name: name})
+	}
+	h.regions[i].Region = r
+}
+
+// region is registered memory with its name.
+type region struct {
+	name string
+	rnic.Region
+}
+
+// region is where memory with a name is among the regions, or would be.
+func (h *host) region(name string) (int, bool) {
+	return slices.BinarySearchFunc(h.regions, name, func(r region, name string) int { return strings.Compare(r.name, name) })
 }
 
 // address is where a step says that memory of the host is.
-func (h *host) address(m Memory) (rnic.Address, error) {
+func (h *host) address(m *Memory) (rnic.Address, error) {
 	h.endpoint()
-	r, ok := h.regions[m.Region]
+	var r rnic.Region
+	i, ok := h.region(m.Region)
+	if ok {
+		r = h.regions[i].Region
+	}
 	if m.New {
 		r, ok = h.endpoint().Register(rnic.Region{Address: rnic.Address{TO: regionTO}, Size: newRegion, Read: true, Write: true}), true
 	}

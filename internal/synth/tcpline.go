@@ -12,6 +12,7 @@ import (
 type tcpLine struct {
 	*host
 	sock  *tcp.Socket
+	most  int64 // octets that the socket is given
 	wires []wire
 	spans []span
 	told  bool // the endpoint knows that the peer has closed
@@ -22,7 +23,10 @@ type tcpLine struct {
 func newTCPLine(h *host) *tcpLine {
 	t := h.cfg.TCP
 	t.Active = h.side == Client
-	l := &tcpLine{host: h, sock: tcp.New(t)}
+	if h.world().pooled(h.conn) {
+		t.Done = h.world().pool.done
+	}
+	l := &tcpLine{host: h, sock: tcp.New(t), most: int64(h.queue(maxQueued))}
 	for _, f := range h.conn.cfg.Wire[h.side] {
 		l.wires = append(l.wires, wire{Wire: f, seen: map[int64]int{}})
 	}
@@ -43,12 +47,13 @@ func (h *tcpLine) written() int64  { return h.sock.Written() }
 // other is the end of the peer.
 func (h *tcpLine) other() *tcpLine { return h.peer().line.(*tcpLine) }
 
-func (h *tcpLine) mark() func() bool {
-	end := h.sock.Written()
-	return func() bool { return h.other().sock.Received() >= end }
-}
+func (h *tcpLine) mark() mark       { return mark{at: h.sock.Written()} }
+func (h *tcpLine) has(m *mark) bool { return h.other().sock.Received() >= m.at }
 
 func (h *tcpLine) configure(c *rnic.Config) {
+	if h.world().pooled(h.conn) {
+		c.Room = h.world().pool.take
+	}
 	if c.EMSS == 0 {
 		c.EMSS = h.sock.EMSS()
 	}
@@ -58,48 +63,41 @@ func (h *tcpLine) configure(c *rnic.Config) {
 // and segments onto the link.
 func (h *tcpLine) pump() {
 	now := h.world().queue.Now()
-	for again := true; again; {
-		again = h.take()
-		again = h.give(now) || again
-		for {
-			g, ok := h.sock.Next(now)
-			if !ok {
-				break
-			}
-			h.transmit(g)
-			again = true
+	// Once is enough: what goes out neither brings octets in nor makes room for others.
+	h.take()
+	h.give(now)
+	for {
+		g, ok := h.sock.Next(now)
+		if !ok {
+			break
 		}
+		h.transmit(g)
 	}
 	h.arm()
 	h.conn.touch()
 }
 
 // take hands to the endpoint what the socket has received.
-func (h *tcpLine) take() bool {
-	some := false
+func (h *tcpLine) take() {
 	for {
 		b := h.sock.Read()
 		if len(b) == 0 {
 			break
 		}
 		h.endpoint().Receive(b)
-		some = true
 	}
 	if !h.told && (h.sock.PeerFIN() || h.sock.PeerReset()) {
 		h.told = true
 		h.endpoint().PeerClosed(h.sock.PeerReset())
-		some = true
 	}
-	return some
 }
 
 // give hands to the socket what the endpoint wants to send.
-func (h *tcpLine) give(now int64) bool {
+func (h *tcpLine) give(now int64) {
 	if h.ep == nil {
-		return false
+		return
 	}
-	some := false
-	for most := int64(h.queue(maxQueued)); h.sock.Queued() < most; {
+	for h.sock.Queued() < h.most {
 		u, ok := h.ep.Next()
 		if !ok {
 			break
@@ -107,18 +105,15 @@ func (h *tcpLine) give(now int64) bool {
 		h.note(u)
 		h.counted(&u)
 		h.sock.Write(now, tcp.Write{Data: u.Data, Fresh: u.Fresh})
-		some = true
 	}
 	if want := h.ep.Want(); want > h.asked {
 		h.asked = want
-		some = true
 		if want == rnic.WantReset {
 			h.sock.Reset(now)
 		} else {
 			h.sock.Close(now)
 		}
 	}
-	return some
 }
 
 // arm has the queue wake the socket when its timer runs out. A wake that is
@@ -147,21 +142,25 @@ func (h *tcpLine) arm() {
 // transmit sends a segment, with what the scenario wants for it.
 func (h *tcpLine) transmit(g tcp.Segment) {
 	orders, copies := h.orders(&g)
-	h.segment(g, orders)
-	for _, c := range copies {
-		h.segment(c, link.Orders{Safe: true})
+	h.segment(&g, orders)
+	for i := range copies {
+		h.segment(&copies[i], link.Orders{Safe: true})
 	}
 }
 
-func (h *tcpLine) segment(g tcp.Segment, o link.Orders) {
-	b := h.build
-	b.Seq, b.Ack, b.Flags, b.Window = g.Seq, g.Ack, g.Flags, g.Window
-	b.Options, b.Payload = g.Options, g.Payload
-	peer := h.other()
-	h.send(b, o, func() {
-		peer.sock.Receive(h.world().queue.Now(), &g)
-		peer.pump()
-	})
+func (h *tcpLine) segment(g *tcp.Segment, o link.Orders) {
+	p := h.world().link.Packet()
+	p.Build = &h.build
+	p.Own = link.Own{Seq: g.Seq, Ack: g.Ack, Flags: g.Flags, Window: g.Window, Options: g.Options, Payload: g.Payload}
+	h.send(p, o, h.other())
+}
+
+// Arrive implements [link.Receiver]: it takes a segment of the peer.
+func (h *tcpLine) Arrive(p *link.Packet) {
+	o := &p.Own
+	g := tcp.Segment{Seq: o.Seq, Ack: o.Ack, Flags: o.Flags, Window: o.Window, Options: o.Options, Payload: o.Payload}
+	h.sock.Receive(h.world().queue.Now(), &g)
+	h.pump()
 }
 
 // note remembers where the octets of a unit will be, if a fault may ask.
@@ -183,5 +182,5 @@ func (h *tcpLine) craft(c *Craft) {
 		g.Flags = packet.FlagACK
 	}
 	g.Window = uint16(max(0, min(int64(g.Window)+c.Window, 0xffff)))
-	h.segment(g, link.Orders{Safe: true, LoseAfter: !c.Deliver})
+	h.segment(&g, link.Orders{Safe: true, LoseAfter: !c.Deliver})
 }

@@ -10,7 +10,7 @@ import (
 func TestTap_Fragments(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		build    packet.Build
+		build    *packet.Build
 		fragment int
 		frames   int
 	}{
@@ -19,12 +19,12 @@ func TestTap_Fragments(t *testing.T) {
 		{"IPv6 fits exactly", build6(0, 1440), 1500, 1},
 		{"IPv6 one octet more", build6(0, 1441), 1500, 2},
 		{"smallest IPv4 MTU", build(0, 1000), 68, 22},
-		{"IPv4 options", func() packet.Build {
+		{"IPv4 options", func() *packet.Build {
 			b := build(0, 1000)
 			b.IPOptions = bytes.Repeat([]byte{1}, 40)
 			return b
 		}(), 576, 2},
-		{"IPv6 extensions", func() packet.Build {
+		{"IPv6 extensions", func() *packet.Build {
 			b := build6(0, 1500)
 			b.Extensions = []packet.Extension{{Proto: 60, Body: []byte{1, 30, 30: 0, 31: 0}}}
 			return b
@@ -58,7 +58,7 @@ func TestTap_Fragments(t *testing.T) {
 // of the segment go into nine of them.
 func TestTap_FragmentTooSmall(t *testing.T) {
 	for _, c := range []struct {
-		build packet.Build
+		build *packet.Build
 		limit int
 	}{
 		{build(0, 50), 1},
@@ -111,9 +111,9 @@ func TestTap_BadChecksum(t *testing.T) {
 			{"fragments", func(*packet.Build) {}, 100},
 			{"offload", func(*packet.Build) {}, 0},
 		} {
-			for i, b := range []packet.Build{build(7, 301), build6(7, 301)} {
+			for i, b := range []*packet.Build{build(7, 301), build6(7, 301)} {
 				b.Link = link
-				v.change(&b)
+				v.change(b)
 				c := usual()
 				c.Link = link
 				c.Offload[Client] = v.name == "offload"

@@ -21,12 +21,12 @@ const (
 	sctpChecksumAt = 8
 )
 
-// render makes frames of a packet and writes them. It changes the packet.
+// render makes frames of a packet and writes them.
 func (t *Tap) render(now int64, p *Packet, fragment int) {
+	b := p.frame(&t.build)
 	if t.tunnels != nil {
-		fragment = t.tunnels.enter(p, t.cfg.Link, fragment)
+		fragment = t.tunnels.enter(b, t.cfg.Link, fragment)
 	}
-	b := &p.Build
 	size := 0
 	if fragment > 0 || p.Orders.BadChecksum || t.cfg.Offload[p.Side] {
 		own := b.Raw == nil && (b.Proto == packet.ProtoNone || b.Proto == packet.ProtoTCP)

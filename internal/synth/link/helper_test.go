@@ -11,8 +11,8 @@ import (
 )
 
 // build is a data segment, number n in its sequence number.
-func build(n, size int) packet.Build {
-	return packet.Build{
+func build(n, size int) *packet.Build {
+	return &packet.Build{
 		Link: packet.LinkEthernet, Src: packet.Addr4(192, 0, 2, 1), Dst: packet.Addr4(192, 0, 2, 2),
 		SrcPort: 40000, DstPort: 5001, Seq: uint32(n), Flags: packet.FlagACK, Window: 1000,
 		Payload: bytes.Repeat([]byte{byte(n + 1)}, size),
@@ -20,7 +20,7 @@ func build(n, size int) packet.Build {
 }
 
 // build6 is the same over IPv6.
-func build6(n, size int) packet.Build {
+func build6(n, size int) *packet.Build {
 	b := build(n, size)
 	b.Src, b.Dst = packet.Addr{0x20, 1, 15: 1}, packet.Addr{0x20, 1, 15: 2}
 	return b
@@ -50,11 +50,25 @@ func newWorld(t *testing.T, cfg Config, c Capture) *world {
 
 // send lets a packet set out at a time.
 func (w *world) send(at int64, n int, p Packet) {
-	p.Arrive = func() {
-		w.arrived = append(w.arrived, n)
-		w.times = append(w.times, w.queue.Now())
-	}
-	w.queue.At(at, func() { w.link.Send(p) })
+	p.To, p.Own = arrival{w, n}, own(p.Build)
+	w.queue.At(at, func() { w.link.Send(&p) })
+}
+
+// own is what a frame has of its own.
+func own(b *packet.Build) Own {
+	return Own{b.ID, b.Seq, b.Ack, b.Flags, b.Window, b.Options, b.Payload}
+}
+
+// arrival notes that the packet with a number arrives.
+type arrival struct {
+	world *world
+	n     int
+}
+
+// Arrive implements [Receiver].
+func (a arrival) Arrive(*Packet) {
+	a.world.arrived = append(a.world.arrived, a.n)
+	a.world.times = append(a.world.times, a.world.queue.Now())
 }
 
 // sendAll sends packets of 100 octets, every so many nanoseconds.

@@ -72,16 +72,45 @@ type Orders struct {
 	Safe bool
 }
 
+// Receiver is where packets arrive.
+type Receiver interface {
+	// Arrive takes a packet, which is the link's again when it returns. Its payload and
+	// options are not.
+	Arrive(p *Packet)
+}
+
 // Packet is on its way.
 type Packet struct {
 	// Side is the sender.
 	Side int
-	// Build is the frame.
-	Build packet.Build
+	// Build is what its frame has in common with others, and Own what it has of its own. Nobody
+	// changes either: many packets are under way, and most of what a frame needs is the same for
+	// all of a host.
+	Build *packet.Build
+	Own   Own
 	// Orders for it.
 	Orders Orders
-	// Arrive is called when it arrives; not, if it is lost.
-	Arrive func()
+	// To is told when it arrives; not, if it is lost. nil: nobody is.
+	To Receiver
+
+	link *Link
+	bits int64
+	left int // events of it that are still to come
+}
+
+// Own is what replaces the members of the same name in what a frame has in common with others.
+type Own struct {
+	ID, Seq, Ack     uint32
+	Flags, Window    uint16
+	Options, Payload []byte
+}
+
+// frame describes the whole frame. It is b.
+func (p *Packet) frame(b *packet.Build) *packet.Build {
+	*b = *p.Build
+	o := &p.Own
+	b.ID, b.Seq, b.Ack, b.Flags, b.Window, b.Options, b.Payload = o.ID, o.Seq, o.Ack, o.Flags, o.Window, o.Options, o.Payload
+	return b
 }
 
 // Link carries packets.
@@ -90,6 +119,7 @@ type Link struct {
 	tap           *Tap
 	before, after [2]*line
 	id            [2]uint32
+	spare         []*Packet // that nobody needs any more
 }
 
 // New returns a link in the time of q, with a capture point, which may be nil.
@@ -107,38 +137,79 @@ func New(q *Queue, c Config, t *Tap) *Link {
 	return l
 }
 
-// Send sends a packet now.
-func (l *Link) Send(p Packet) {
+// Packet returns an empty packet, to be filled in and sent. Each is used again when it
+// has come to its end: thousands of connections have more of them under way than a
+// collector of garbage could look at in passing.
+func (l *Link) Packet() *Packet {
+	n := len(l.spare) - 1
+	if n < 0 {
+		return new(Packet)
+	}
+	p := l.spare[n]
+	l.spare = l.spare[:n]
+	return p
+}
+
+// Send sends a packet now. It is the link's from then on.
+func (l *Link) Send(p *Packet) {
 	side := p.Side
-	if p.Build.ID == 0 {
+	if p.Own.ID == 0 {
 		l.id[side]++
-		p.Build.ID = l.id[side]
+		p.Own.ID = l.id[side]
 	}
 	o := &p.Orders
-	bits := 8 * int64(len(p.Build.Payload)+len(p.Build.Options)+frameOverhead)
+	p.link, p.bits, p.left = l, 8*int64(len(p.Own.Payload)+len(p.Own.Options)+frameOverhead), 1
 	for i := range 1 + o.Copies {
-		for _, at := range l.before[side].pass(l.queue.now, bits, o) {
+		for _, at := range l.before[side].pass(l.queue.now, p.bits, o) {
 			if o.LoseBefore && i == 0 {
 				continue
 			}
-			l.queue.At(at+o.Delay, func() { l.tapped(&p, bits) })
+			p.left++
+			l.queue.Add(at+o.Delay, (*passing)(p))
 		}
 	}
+	p.done()
 }
 
 // frameOverhead is what a frame has around options and payload: Ethernet, IPv4
 // and TCP. It only sets the pace.
 const frameOverhead = 14 + 20 + 20
 
-// tapped is a packet at the capture point.
-func (l *Link) tapped(p *Packet, bits int64) {
+// passing is a packet that comes to the capture point.
+type passing Packet
+
+// Happen implements [Event].
+func (x *passing) Happen() {
+	p := (*Packet)(x)
+	l := p.link
 	if l.tap != nil {
 		l.tap.see(l.queue.now, p)
 	}
-	for _, at := range l.after[p.Side].pass(l.queue.now, bits, &p.Orders) {
-		if !p.Orders.LoseAfter && p.Arrive != nil {
-			l.queue.At(at, p.Arrive)
+	for _, at := range l.after[p.Side].pass(l.queue.now, p.bits, &p.Orders) {
+		if !p.Orders.LoseAfter && p.To != nil {
+			p.left++
+			l.queue.Add(at, (*arriving)(p))
 		}
+	}
+	p.done()
+}
+
+// arriving is a packet that comes to its end.
+type arriving Packet
+
+// Happen implements [Event].
+func (x *arriving) Happen() {
+	p := (*Packet)(x)
+	p.To.Arrive(p)
+	p.done()
+}
+
+// done is told that one of the events of a packet is over.
+func (p *Packet) done() {
+	if p.left--; p.left == 0 {
+		l := p.link
+		*p = Packet{}
+		l.spare = append(l.spare, p)
 	}
 }
 

@@ -208,7 +208,7 @@ func TestLink_WithoutCapturePoint(t *testing.T) {
 	w.link = New(&w.queue, Config{Fragment: 100}, nil)
 	w.sendAll(5, 10)
 	w.send(60, 5, Packet{Build: build(5, 1), Orders: Orders{BadChecksum: true}})
-	w.queue.At(70, func() { w.link.Send(Packet{Build: build(6, 1)}) }) // nobody waits for it
+	w.queue.At(70, func() { w.link.Send(&Packet{Build: build(6, 1)}) }) // nobody waits for it
 	for w.queue.Step() {
 	}
 	if d := cmp.Diff(upTo(6), w.arrived); d != "" {

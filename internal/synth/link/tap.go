@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 )
 
@@ -72,10 +73,10 @@ const mergeWindow = 4096
 // Tap is the capture point. What passes is collected in batches; from the
 // second one on another goroutine renders and writes them, in order.
 type Tap struct {
-	batch    []passing
+	batch    []seen
 	waiting  int // octets in it
-	full     chan []passing
-	empty    chan []passing
+	full     chan []seen
+	empty    chan []seen
 	finished chan struct{}
 	failed   atomic.Bool
 	fragment int
@@ -85,8 +86,10 @@ type Tap struct {
 	cfg    Capture
 	w      *pcapng.Writer
 	rnd    *rand.Rand
+	build  packet.Build // of the frame at hand
 	buf    []byte
 	seg    []byte
+	rec    pcapng.Record // of the frame at hand
 	passed int
 	count  uint64
 	octets uint64
@@ -128,8 +131,8 @@ func NewTap(w io.Writer, c Capture) (*Tap, error) {
 	return &Tap{cfg: c, w: pw, rnd: rand.New(rand.NewPCG(c.Seed, 9))}, nil
 }
 
-// passing is a packet as it passes.
-type passing struct {
+// seen is a packet as it passes.
+type seen struct {
 	now    int64
 	packet Packet
 }
@@ -147,18 +150,17 @@ const (
 // Its octets may not change any more.
 func (t *Tap) see(now int64, p *Packet) {
 	if t.feed != nil {
-		q := *p // rendering changes it
-		t.render(now, &q, t.fragment)
+		t.feeds(now, p)
 		return
 	}
-	t.batch = append(t.batch, passing{now, Packet{Side: p.Side, Build: p.Build, Orders: p.Orders}})
-	t.waiting += len(p.Build.Payload)
+	t.batch = append(t.batch, seen{now, Packet{Side: p.Side, Build: p.Build, Own: p.Own, Orders: p.Orders}})
+	t.waiting += len(p.Own.Payload)
 	if len(t.batch) < batchSize && t.waiting < batchOctets {
 		return
 	}
 	t.waiting = 0
 	if t.full == nil {
-		t.full, t.empty = make(chan []passing, batches), make(chan []passing, batches)
+		t.full, t.empty = make(chan []seen, batches), make(chan []seen, batches)
 		t.finished = make(chan struct{})
 		go t.serve()
 	}
@@ -166,7 +168,7 @@ func (t *Tap) see(now int64, p *Packet) {
 	select {
 	case t.batch = <-t.empty:
 	default:
-		t.batch = make([]passing, 0, batchSize)
+		t.batch = make([]seen, 0, batchSize)
 	}
 }
 
@@ -183,7 +185,7 @@ func (t *Tap) serve() {
 	}
 }
 
-func (t *Tap) all(b []passing) {
+func (t *Tap) all(b []seen) {
 	for i := range b {
 		t.render(b[i].now, &b[i].packet, t.fragment)
 	}
@@ -204,8 +206,29 @@ func (t *Tap) wants(now int64, side int) bool {
 
 // frame writes a frame that passes.
 func (t *Tap) frame(now int64, p *Packet, data []byte) {
-	if t.err != nil || !t.wants(now, p.Side) {
+	rec := &t.rec
+	if !t.record(rec, now, p, len(data)) {
 		return
+	}
+	if t.cfg.Snaplen > 0 {
+		data = data[:min(len(data), t.cfg.Snaplen)]
+	}
+	if t.cfg.Merge {
+		t.held = append(t.held, held{*rec, slices.Clone(data)})
+		if len(t.held) >= 2*mergeWindow {
+			t.release(mergeWindow)
+		}
+		return
+	}
+	rec.Data = data
+	t.write(rec)
+}
+
+// record fills in the record of a frame of so many octets. It reports whether the capture
+// has it.
+func (t *Tap) record(rec *pcapng.Record, now int64, p *Packet, size int) bool {
+	if t.err != nil || !t.wants(now, p.Side) {
+		return false
 	}
 	stamp := t.cfg.Epoch + now
 	for _, s := range t.cfg.Steps {
@@ -213,24 +236,13 @@ func (t *Tap) frame(now int64, p *Packet, data []byte) {
 			stamp += s.By
 		}
 	}
-	rec := pcapng.Record{Link: pcapng.LinkType(t.cfg.Link), OrigLen: uint32(len(data))} //nolint:gosec // a frame
+	*rec = pcapng.Record{Link: pcapng.LinkType(t.cfg.Link), OrigLen: uint32(size)} //nolint:gosec // a frame
 	if t.cfg.PerSide {
 		rec.Interface = p.Side
 		stamp += t.cfg.ClockOffset * int64(p.Side)
 	}
 	rec.Time = max(stamp, 0)
-	if t.cfg.Snaplen > 0 {
-		data = data[:min(len(data), t.cfg.Snaplen)]
-	}
-	if t.cfg.Merge {
-		t.held = append(t.held, held{rec, slices.Clone(data)})
-		if len(t.held) >= 2*mergeWindow {
-			t.release(mergeWindow)
-		}
-		return
-	}
-	rec.Data = data
-	t.write(&rec)
+	return true
 }
 
 // release writes the first n held frames in the order of their stamps.

@@ -228,7 +228,7 @@ func TestTap_Comment(t *testing.T) {
 }
 
 func TestTap_Offload(t *testing.T) {
-	for _, build := range []func(n, size int) packet.Build{build, build6} {
+	for _, build := range []func(n, size int) *packet.Build{build, build6} {
 		c := usual()
 		c.Offload[Client] = true
 		w := newWorld(t, Config{}, c)
@@ -271,7 +271,7 @@ func pseudoSum(p *packet.Packet) uint16 {
 
 // A segment before segmentation offload is larger than an IP packet can be.
 func TestTap_LargeSegments(t *testing.T) {
-	for _, build := range []func(n, size int) packet.Build{build, build6} {
+	for _, build := range []func(n, size int) *packet.Build{build, build6} {
 		w := newWorld(t, Config{}, usual())
 		w.send(0, 0, Packet{Build: build(0, 65000)})
 		w.send(1, 1, Packet{Build: build(1, 65536)})
@@ -343,6 +343,7 @@ func BenchmarkTap_See(b *testing.B) {
 				b.Fatal(err)
 			}
 			p := Packet{Build: build(1, size)}
+			p.Own = own(p.Build)
 			b.SetBytes(size)
 			b.ReportAllocs()
 			now := int64(0)

@@ -116,8 +116,7 @@ func newTunnels(all []Tunnel) *tunnels {
 // enter takes the link layer off a packet, for the outermost tunnel. It returns
 // the largest packet inside of the tunnels: it is the outermost IP packet that is
 // cut into fragments.
-func (t *tunnels) enter(p *Packet, link uint16, fragment int) int {
-	b := &p.Build
+func (t *tunnels) enter(b *packet.Build, link uint16, fragment int) int {
 	t.outer = packet.Build{
 		Link: link, SrcMAC: b.SrcMAC, DstMAC: b.DstMAC, VLANs: b.VLANs, Pad: b.Pad, BigEndian: b.BigEndian,
 		ID: b.ID, TTL: b.TTL,

@@ -55,6 +55,7 @@ type Framer struct {
 	held    []held
 	joined  []byte // ULPDUs that the next one is put behind
 	join    bool
+	room    func(n int) []byte
 	spoil   func() bool // whether the CRC of an FPDU is to be wrong, nil: never
 }
 
@@ -68,7 +69,7 @@ type held struct {
 // NewFramer returns a framer with the faults for one end of a connection. The
 // error names a field that no header has, or a value that does not fit.
 func NewFramer(faults []Fault) (*Framer, error) {
-	f := &Framer{}
+	f := &Framer{room: func(n int) []byte { return make([]byte, 0, n) }}
 	for i := range faults {
 		for _, v := range faults[i].Set {
 			if err := Check(v); err != nil {
@@ -92,6 +93,9 @@ func (f *Framer) Full(markers, crc bool) {
 
 // Session begins a DDP stream session over SCTP: PDUs are numbered, not framed.
 func (f *Framer) Session() { f.session = true }
+
+// Room has the octets of FPDUs without faults put into buffers that room returns.
+func (f *Framer) Room(room func(n int) []byte) { f.room = room }
 
 // Append appends the units that the PDU becomes: one, or with faults none or
 // several.
@@ -146,7 +150,7 @@ func (f *Framer) plain(dst []Unit, p PDU) []Unit {
 		return append(dst, u)
 	}
 	if p.Kind == Segment {
-		u.Data = f.enc.Append(make([]byte, 0, wireSize(len(p.Octets), f.enc.Markers)), p.Octets)
+		u.Data = f.enc.Append(f.room(wireSize(len(p.Octets), f.enc.Markers)), p.Octets)
 		if f.spoil != nil && f.enc.CRC && f.spoil() {
 			u.Data[len(u.Data)-1] ^= 1
 		}

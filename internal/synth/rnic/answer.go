@@ -30,7 +30,10 @@ func (e *Endpoint) owe(a answer) {
 	}
 	if e.cfg.PeerName != nil {
 		if name, number := e.cfg.PeerName(a.msn); name != "" {
-			a.place = place{name + ".response", number}
+			if e.asked != name {
+				e.asked, e.answerTo = name, name+".response"
+			}
+			a.place = place{e.answerTo, number}
 		}
 	}
 	if e.answers.len() >= maxOwed {
@@ -53,16 +56,17 @@ func (e *Endpoint) readsFirst() {
 // answer begins the answer to a request. An atomic operation is done only now,
 // so that it sees what earlier answers and Writes have left.
 func (e *Endpoint) answer(a answer) *message {
-	m := &message{place: a.place, number: 1, owed: true}
+	m := &e.message
+	*m = message{place: a.place, number: 1, owed: true}
 	if !a.atomic {
 		m.size = uint64(a.read.Size)
-		m.src = memorySource{e.find(a.read.SrcSTag), a.read.SrcTO}
+		m.src = source{kind: fromMemory, region: e.find(a.read.SrcSTag), at: a.read.SrcTO}
 		if m.size <= maxTold {
 			// What Config.Sent is told now must be what goes out, whatever is
 			// written to the memory by then.
 			e.snapshot = slices.Grow(e.snapshot[:0], int(m.size))[:m.size]
 			m.src.read(e.snapshot, 0)
-			m.src = octets(e.snapshot)
+			m.src = source{octets: e.snapshot}
 		}
 		e.tagged(m, rdmap.OpReadResponse, Address{a.read.SinkSTag, a.read.SinkTO})
 		return m
@@ -74,6 +78,6 @@ func (e *Endpoint) answer(a answer) *message {
 			r.setWord(a.ask.RemoteTO, v)
 		}
 	}
-	e.fixed(m, rdmap.OpAtomicResponse, rdmap.AtomicResponse{RequestID: a.ask.RequestID, Original: old}.Append(nil))
+	e.fixed(m, rdmap.OpAtomicResponse, rdmap.AtomicResponse{RequestID: a.ask.RequestID, Original: old}.Append(e.header[:0]))
 	return m
 }

@@ -24,21 +24,24 @@ type Endpoint struct {
 	// Transmit side.
 	out       []pdu.Unit // framed, from head on
 	head      int
-	works     queue[Work]   // posted
-	answers   queue[answer] // owed
-	cur       *message      // under way
-	msn       [4]uint32     // last one sent, by queue
-	buf       []byte        // the ULPDU at hand
-	snapshot  []byte        // the Read Response under way
-	unsent    map[string]int
+	works     queue[Work]     // posted
+	answers   queue[answer]   // owed
+	cur       *message        // under way
+	message   message         // what it mostly is
+	header    [mostFixed]byte // of a message that is a header alone
+	msn       [4]uint32       // last one sent, by queue
+	buf       []byte          // the ULPDU at hand
+	snapshot  []byte          // the Read Response under way
+	asked     string          // the name of the last request that was answered
+	answerTo  string          // and that of its answer
+	undone    tallies
 	closing   bool
 	want      Want
 	terminate *rdmap.Terminate // to be sent before anything else
 
 	// Requests of this end.
 	requests []request // sent and not answered, in order
-	unread   map[string]int
-	named    map[uint32]place // of requests, by MSN
+	named    names
 
 	// Receive side.
 	early     []byte // octets before the startup
@@ -76,11 +79,13 @@ func New(c Config) (*Endpoint, error) {
 	e := &Endpoint{
 		cfg: c, framer: f, mach: startup.New(c.Startup),
 		rnd:    rand.New(rand.NewPCG(c.Seed, 5)),
-		unsent: map[string]int{}, unread: map[string]int{}, named: map[uint32]place{},
 		expect: [4]uint32{1, 1, 1, 1},
 	}
 	if c.Asked != nil {
 		e.mach.Decide(c.Asked)
+	}
+	if c.Room != nil {
+		f.Room(c.Room)
 	}
 	if c.Session != nil {
 		f.Session()
@@ -100,7 +105,7 @@ func (e *Endpoint) ignores(i Ignore) bool { return e.cfg.Ignore&i != 0 }
 
 // Post queues work. It is sent when the phase and the depths allow it.
 func (e *Endpoint) Post(w Work) {
-	e.unsent[w.Name]++
+	e.undone.add(w.Name, 1, 0)
 	e.works.push(w)
 }
 
@@ -158,12 +163,12 @@ func (e *Endpoint) Phase() Phase { return e.phase }
 // Unfinished returns how many of the messages with the name are not done:
 // posted and not handed out by Next to their last segment, or requests without
 // their whole answer.
-func (e *Endpoint) Unfinished(name string) int { return e.unsent[name] + e.unread[name] }
+func (e *Endpoint) Unfinished(name string) int { return e.undone.of(name) }
 
 // RequestName returns the name and number of this end's request with the MSN
 // on queue 1, for the peer to name its answer after it.
 func (e *Endpoint) RequestName(msn uint32) (string, int) {
-	p := e.named[msn]
+	p := e.named.find(msn)
 	return p.name, p.number
 }
 

@@ -17,8 +17,10 @@ type Region struct {
 	Size uint64
 	// Read and Write say what the peer may do; Atomic needs both.
 	Read, Write bool
-	// Sink: what is written there is not kept.
+	// Sink: what is written there is not kept. Kept, if not 0, is how many octets from the start
+	// on are: what is written behind them is not.
 	Sink bool
+	Kept uint64
 	// Memory is what stands behind it, all of it, and sets Size; nil: what was never written
 	// is generated. Whoever owns it may read and write it between the calls of the end.
 	Memory []byte
@@ -28,7 +30,7 @@ type Region struct {
 type region struct {
 	Region
 	seed    uint64
-	pages   map[int]*[pageSize]byte
+	pages   [][]byte // nil ones were never written to
 	invalid bool
 }
 
@@ -103,18 +105,32 @@ func (r *region) place(to uint64, b []byte) {
 	}
 	for len(b) > 0 {
 		page, at, n := r.span(to, len(b))
-		p := r.pages[page]
-		if p == nil {
-			p = new([pageSize]byte)
-			block(r.seed).read(p[:], uint64(page)*pageSize) //nolint:gosec // below backing
-			if r.pages == nil {
-				r.pages = map[int]*[pageSize]byte{}
-			}
-			r.pages[page] = p
+		if p := r.page(page); at < len(p) {
+			copy(p[at:], b[:n])
 		}
-		copy(p[at:], b[:n])
 		b, to = b[n:], to+uint64(n) //nolint:gosec // at most a page
 	}
+}
+
+// page is a page to be written to, or what of it is kept.
+func (r *region) page(n int) []byte {
+	if n < len(r.pages) && r.pages[n] != nil {
+		return r.pages[n]
+	}
+	size, first := pageSize, uint64(n)*pageSize //nolint:gosec // below backing
+	if r.Kept > 0 {
+		if first >= r.Kept {
+			return nil
+		}
+		size = int(min(pageSize, r.Kept-first))
+	}
+	p := make([]byte, size)
+	block(r.seed).read(p, first)
+	if n >= len(r.pages) {
+		r.pages = append(r.pages, make([][]byte, n+1-len(r.pages))...)
+	}
+	r.pages[n] = p
+	return p
 }
 
 // fetch reads octets from an address; it is a source of payload.
@@ -128,10 +144,12 @@ func (r *region) fetch(to uint64, b []byte) {
 	}
 	for len(b) > 0 {
 		page, at, n := r.span(to, len(b))
-		if p := r.pages[page]; p != nil {
-			copy(b[:n], p[at:])
-		} else {
-			block(r.seed).read(b[:n], uint64(page)*pageSize+uint64(at)) //nolint:gosec // below backing
+		there := 0
+		if page < len(r.pages) && at < len(r.pages[page]) {
+			there = copy(b[:n], r.pages[page][at:])
+		}
+		if there < n {
+			block(r.seed).read(b[there:n], uint64(page)*pageSize+uint64(at+there)) //nolint:gosec // below backing
 		}
 		b, to = b[n:], to+uint64(n) //nolint:gosec // at most a page
 	}

@@ -242,6 +242,9 @@ func (e *Endpoint) collect(s *ddp.Segment, op rdmap.Opcode, payload []byte) {
 	if e.cfg.Buffers && e.buffers.len() > 0 {
 		e.buffers.pop()
 	}
+	if e.cfg.Told == nil {
+		return // an Event takes memory, for each message of a big trace
+	}
 	v := Event{Kind: Received, Opcode: op, Size: uint64(s.MO) + uint64(len(payload)), Data: e.open}
 	if op.Invalidates() {
 		v.STag = s.RsvdULP32
@@ -287,7 +290,8 @@ func (e *Endpoint) Payload(w Work, b []byte) {
 		copy(b, w.Data)
 		return
 	}
-	e.pattern(w.Name, w.Number).read(b, 0)
+	p := e.pattern(w.Name, w.Number)
+	p.read(b, 0)
 }
 
 // oldValue reads an Atomic Response to a request. What is wrong with it is told to the owner

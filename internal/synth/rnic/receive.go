@@ -208,7 +208,7 @@ func (r *request) answeredBy(s *ddp.Segment, n uint64) bool {
 // or what is wrong with that.
 func (e *Endpoint) answered(old []byte, err error) {
 	r := e.requests[0]
-	e.unread[r.name]--
+	e.undone.add(r.name, 0, -1)
 	e.requests = e.requests[:copy(e.requests, e.requests[1:])]
 	e.completed(&r, old, err)
 }

@@ -2,32 +2,44 @@ package rnic
 
 import (
 	"encoding/binary"
-	"hash/fnv"
 	"math/rand/v2"
 )
 
-// source is where the payload of a message comes from.
-type source interface {
-	// read fills b with the octets from offset at on.
-	read(b []byte, at uint64)
+// source is where the payload of a message comes from. It is no interface, which would take
+// memory for each message.
+type source struct {
+	kind   sourceKind
+	octets []byte
+	region *region
+	at     uint64 // an address, or what a pattern begins with
 }
 
-// octets are a payload that is there.
-type octets []byte
+type sourceKind uint8
 
-func (o octets) read(b []byte, at uint64) { copy(b, o[at:]) }
+const (
+	// fromOctets: a payload that is there.
+	fromOctets sourceKind = iota
+	// fromMemory: a payload in a region, none for a Read of nothing.
+	fromMemory
+	// fromBlock and fromLetters: a payload that is generated.
+	fromBlock
+	fromLetters
+)
 
-// memorySource is a payload in a region.
-type memorySource struct {
-	r  *region
-	to uint64
-}
-
-func (s memorySource) read(b []byte, at uint64) {
-	if s.r == nil { // a Read of nothing
-		return
+// read fills b with the octets from offset at on.
+func (s *source) read(b []byte, at uint64) {
+	switch s.kind {
+	case fromOctets:
+		copy(b, s.octets[at:])
+	case fromMemory:
+		if s.region != nil {
+			s.region.fetch(s.at+at, b)
+		}
+	case fromBlock:
+		block(s.at).read(b, at)
+	case fromLetters:
+		letters(s.at).read(b, at)
 	}
-	s.r.fetch(s.to+at, b)
 }
 
 // blockSize is the period of generated payload. It has no common factor with
@@ -84,13 +96,30 @@ func (l letters) word(n uint64) uint64 {
 
 // pattern is the payload of a message that was given none.
 func (e *Endpoint) pattern(name string, number int) source {
-	h := fnv.New64a()
-	_ = binary.Write(h, binary.BigEndian, []uint64{e.cfg.Seed, uint64(number)}) //nolint:gosec // a count
-	_, _ = h.Write([]byte(name))
-	if e.cfg.Endless {
-		return letters(h.Sum64())
+	h := fnvWord(fnvWord(fnvOffset, e.cfg.Seed), uint64(number)) //nolint:gosec // a count
+	for i := range len(name) {
+		h = fnvOctet(h, name[i])
 	}
-	return block(h.Sum64())
+	if e.cfg.Endless {
+		return source{kind: fromLetters, at: h}
+	}
+	return source{kind: fromBlock, at: h}
+}
+
+// FNV-1a. hash/fnv would take memory for each message.
+const (
+	fnvOffset = 14695981039346656037
+	fnvPrime  = 1099511628211
+)
+
+func fnvOctet(h uint64, b byte) uint64 { return (h ^ uint64(b)) * fnvPrime }
+
+// fnvWord takes the octets of a number in network byte order.
+func fnvWord(h, n uint64) uint64 {
+	for shift := 56; shift >= 0; shift -= 8 {
+		h = fnvOctet(h, byte(n>>shift)) //nolint:gosec // its low octet
+	}
+	return h
 }
 
 // line is what streaming mode talks about when it is not told.

@@ -7,7 +7,7 @@ import (
 
 // TestSource holds that generated payload is the same however it is cut.
 func TestSource(t *testing.T) {
-	for name, s := range map[string]source{"block": block(7), "letters": letters(7)} {
+	for name, s := range map[string]source{"block": {kind: fromBlock, at: 7}, "letters": {kind: fromLetters, at: 7}} {
 		whole := make([]byte, 3*blockSize)
 		s.read(whole, 0)
 		for _, at := range []int{0, 1, 7, 8, 9, 1428, blockSize - 1, blockSize, 2*blockSize + 3} {

@@ -175,7 +175,7 @@ func (e *Endpoint) indicate() {
 	default:
 		w.Op, w.RTR = OpSend, true
 	}
-	e.unsent[w.Name]++
+	e.undone.add(w.Name, 1, 0)
 	rest := e.works
 	e.works = queue[Work]{}
 	e.works.push(w)

@@ -25,6 +25,9 @@ type message struct {
 	owed   bool // an answer
 }
 
+// mostFixed is the longest message that is a header alone, in octets.
+const mostFixed = rdmap.AtomicRequestLen
+
 // request is one of this end's that is not answered.
 type request struct {
 	place
@@ -96,7 +99,7 @@ func (e *Endpoint) begin() bool {
 	case OpControl:
 		w := e.works.pop()
 		e.sessionControl(w.Name, w.Number, sctpddp.Control{Function: sctpddp.Function(w.Function), PrivateData: w.Data})
-		e.unsent[w.Name]--
+		e.undone.add(w.Name, -1, 0)
 		return true
 	case OpRead, OpFetchAdd, OpCmpSwap:
 		// The indication is due whatever the ORD (RFC 6581 section 9.1).
@@ -114,13 +117,13 @@ func (e *Endpoint) begin() bool {
 		e.out = e.framer.Append(e.out, pdu.PDU{
 			Place: pdu.Place{Message: work.Name, Number: work.Number, Segment: 1, Last: true}, Kind: pdu.Segment, Octets: work.Data,
 		})
-		e.unsent[work.Name]--
+		e.undone.add(work.Name, -1, 0)
 	case OpTerminate:
-		e.unsent[work.Name]--
+		e.undone.add(work.Name, -1, 0)
 		e.raise(rdmap.TermCode{Layer: work.Layer, EType: work.EType, Code: work.Code}, work.QuoteLast)
 		e.sendTerminateAs(work.Name, work.Number)
 	default:
-		e.cur = e.message(work)
+		e.cur = e.begun(work)
 		e.cur.own = true
 	}
 	return true
@@ -136,14 +139,15 @@ func (e *Endpoint) raw(w Work) {
 	e.out = e.framer.Append(e.out, pdu.PDU{
 		Place: pdu.Place{Message: w.Name, Number: w.Number, Segment: 1, Last: true}, Kind: pdu.Raw, Octets: b,
 	})
-	e.unsent[w.Name]--
+	e.undone.add(w.Name, -1, 0)
 }
 
-// message begins a message of the upper layer.
-func (e *Endpoint) message(w Work) *message {
-	m := &message{place: place{w.Name, w.Number}, size: w.Size, number: 1}
+// begun begins a message of the upper layer.
+func (e *Endpoint) begun(w Work) *message {
+	m := &e.message
+	*m = message{place: place{w.Name, w.Number}, size: w.Size, number: 1}
 	if w.Data != nil {
-		m.size, m.src = uint64(len(w.Data)), octets(w.Data)
+		m.size, m.src = uint64(len(w.Data)), source{octets: w.Data}
 	} else {
 		m.src = e.pattern(w.Name, w.Number)
 	}
@@ -155,7 +159,7 @@ func (e *Endpoint) message(w Work) *message {
 		e.tagged(m, rdmap.OpWrite, w.Remote)
 	case OpResponse:
 		if w.Atomic {
-			e.fixed(m, rdmap.OpAtomicResponse, rdmap.AtomicResponse{RequestID: w.RequestID, Original: w.Operand}.Append(nil))
+			e.fixed(m, rdmap.OpAtomicResponse, rdmap.AtomicResponse{RequestID: w.RequestID, Original: w.Operand}.Append(e.header[:0]))
 			break
 		}
 		e.tagged(m, rdmap.OpReadResponse, w.Remote)
@@ -164,13 +168,13 @@ func (e *Endpoint) message(w Work) *message {
 		if w.Solicited {
 			op = rdmap.OpImmediateSE
 		}
-		e.fixed(m, op, rdmap.ImmediateData{Data: w.Immediate}.Append(nil))
+		e.fixed(m, op, rdmap.ImmediateData{Data: w.Immediate}.Append(e.header[:0]))
 	case OpRead:
 		r := rdmap.ReadRequest{
 			SinkSTag: w.Local.STag, SinkTO: w.Local.TO, SrcSTag: w.Remote.STag, SrcTO: w.Remote.TO,
 			Size: uint32(m.size), //nolint:gosec // the most that a Read can ask for; bounded by whoever posts
 		}
-		e.fixed(m, rdmap.OpReadRequest, r.Append(nil))
+		e.fixed(m, rdmap.OpReadRequest, r.Append(e.header[:0]))
 		e.ask(m, request{sink: w.Local, size: uint64(r.Size)})
 	case OpFetchAdd, OpCmpSwap:
 		r := rdmap.AtomicRequest{
@@ -180,7 +184,7 @@ func (e *Endpoint) message(w Work) *message {
 		if w.Op == OpCmpSwap {
 			r.AOpCode, r.CompareData, r.CompareMask = rdmap.CmpSwapOp, w.Compare, w.CompareMask
 		}
-		e.fixed(m, rdmap.OpAtomicRequest, r.Append(nil))
+		e.fixed(m, rdmap.OpAtomicRequest, r.Append(e.header[:0]))
 		e.ask(m, request{atomic: true, id: w.RequestID})
 	default:
 		m.op = rdmap.OpSend
@@ -205,15 +209,13 @@ func (e *Endpoint) message(w Work) *message {
 func (e *Endpoint) ask(m *message, r request) {
 	r.place = m.place
 	e.requests = append(e.requests, r)
-	e.unread[m.name]++
-	e.named[m.head.MSN] = m.place
-	// The peer has named its answer by the time the depth is used up.
-	delete(e.named, m.head.MSN-1<<15)
+	e.undone.add(m.name, 0, 1)
+	e.named.add(m.head.MSN, m.place)
 }
 
 // fixed makes an untagged message of a header alone.
 func (e *Endpoint) fixed(m *message, op rdmap.Opcode, header []byte) {
-	m.op, m.src, m.size = op, octets(header), uint64(len(header))
+	m.op, m.src, m.size = op, source{octets: header}, uint64(len(header))
 	e.untagged(m)
 }
 
@@ -263,7 +265,7 @@ func (e *Endpoint) segment() {
 		return
 	}
 	if m.own {
-		e.unsent[m.name]--
+		e.undone.add(m.name, -1, 0)
 	}
 	e.cur = nil
 	e.handedOut(m)

@@ -66,6 +66,8 @@ type Config struct {
 	// Endless: generated payload never repeats, which takes longer to make; else
 	// it does every 64 KiB or so.
 	Endless bool
+	// Room returns an empty buffer for so many octets of an FPDU, nil: a new one is made.
+	Room func(n int) []byte
 	// Sent is told of every message when its first segment is made, if not
 	// nil. Data is valid during the call. Faults are not in it.
 	Sent func(m Message)

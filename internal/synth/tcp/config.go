@@ -55,6 +55,9 @@ type Config struct {
 	// Retries how often before the connection is given up with a RST.
 	RTO     int64
 	Retries int
+	// Done is given what was written when it is acknowledged, if it was sent once only: the
+	// peer has it, and nobody needs it any more. nil: nobody wants it.
+	Done func([]byte)
 	// Inflight bounds the octets under way, if not 0.
 	Inflight int
 }

@@ -140,7 +140,10 @@ func (s *Socket) measure(limit int) (n int, fresh bool) {
 func (s *Socket) take(n int) []byte {
 	c := &s.chunks[s.first]
 	if n <= len(c.data) {
-		b := c.data[:n:n]
+		b := c.data[:n]
+		if n < len(c.data) {
+			b = b[:n:n]
+		}
 		s.drop(n)
 		return b
 	}
@@ -247,8 +250,12 @@ func (s *Socket) acknowledge(now, ack int64, blocks []byte, pure bool) {
 }
 
 func (s *Socket) release(i int) {
-	if s.sent[i].lost {
+	t := &s.sent[i]
+	if t.lost {
 		s.lost--
+	}
+	if s.cfg.Done != nil && t.times == 0 {
+		s.cfg.Done(t.data)
 	}
 	s.sent[i] = sent{from: s.sent[i].from, flags: s.sent[i].flags}
 }
