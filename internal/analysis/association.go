@@ -137,7 +137,7 @@ func (a *Association) Session(side int) (c *trace.Connection, d trace.Dir) {
 	if a.first == nil {
 		return nil, 0
 	}
-	return &a.first.Trace, a.first.Dir(side)
+	return a.first.Trace, a.first.Dir(side)
 }
 
 // damaged counts the checksum of a packet and reports whether the packet is to
@@ -538,9 +538,9 @@ func (a *Association) stream(sid uint16) *stream {
 // begin begins a session with a message of side.
 func (a *Association) begin(side int, m *reassembly.Message, asks bool) *Session {
 	s := &Session{assoc: a}
-	s.env = a.env
+	s.env, s.Trace = a.env, new(trace.Connection)
 	s.grows(sessionWeight)
-	t := &s.Trace
+	t := s.Trace
 	t.Number, t.Transport, t.SID, t.Association = a.session.Begun(), trace.SCTP, m.SID, a.number
 	t.IsMPA, t.Layout = true, a.env.Layout
 	t.Lead, a.begun = !a.begun, true
@@ -630,7 +630,7 @@ func (a *Association) unused() {
 		return
 	}
 	s := a.begin(0, &reassembly.Message{}, false)
-	t := &s.Trace
+	t := s.Trace
 	t.FirstFrame, t.FirstTime, t.LastFrame, t.LastTime = a.opened.Frame, a.opened.Time, a.cur.Frame, a.cur.Time
 	a.finish(s)
 }
@@ -657,14 +657,14 @@ func (a *Association) finish(s *Session) {
 		a.first = nil
 	}
 	s.gives()
-	a.session.Ended(&s.Trace)
+	a.session.Ended(s.Trace)
 }
 
 // Each calls a function with each session that has not ended.
 func (a *Association) Each(f func(*trace.Connection)) {
 	for _, st := range a.streams {
 		if st.now != nil {
-			f(&st.now.Trace)
+			f(st.now.Trace)
 		}
 	}
 }

@@ -52,7 +52,9 @@ type Env struct {
 	sent    []sentSegment             // those that are searched for what a Terminate quotes
 	shared  sharing                   // of what sides have sent
 	frames  []uint64
-	loose   []*loose // for sides that have none
+	loose   []*loose       // for sides that have none
+	works   []*work        // of connections that have ended
+	decs    []*mpa.Decoder // that are not used
 	pdu     trace.PDU
 	chunk   trace.Chunk // of it, over SCTP
 	segment ddp.Segment
@@ -203,17 +205,14 @@ func (c *Conn) inside(side int) {
 	h.loose = nil
 }
 
-// maxSpare bounds the freed memory that is kept for later connections.
-const maxSpare = 64
-
 // Conn is one TCP connection under analysis.
 type Conn struct {
 	*work
 	upper
 }
 
-// work is what a connection needs until it ends. What remains after the end is kept
-// separately, so that it need not be copied.
+// work is what a connection needs until it ends. It lies apart from what remains, so that
+// others can have its memory.
 type work struct {
 	used   bool
 	octets bool
@@ -239,7 +238,8 @@ type work struct {
 // that it carries MPA even if no startup frame is seen.
 func (c *Conn) Init(env *Env, number uint64, addr [2]trace.Endpoint, forced bool) {
 	c.env = env
-	c.work = new(work)
+	c.work = env.work()
+	c.Trace = new(trace.Connection)
 	c.forced, c.wanted = forced, forced
 	c.Trace.Configured, c.Trace.IsMPA = forced, forced
 	c.tcp.Init(env.Budget)
@@ -261,7 +261,7 @@ func (c *Conn) Opening() reassembly.Opening { return c.tcp.Opening() }
 // Packet processes the next packet of the connection and returns what it was. crcs is the
 // result of [mpa.Verify] for its data, and ends are the ends of these, or nil.
 func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *mpa.Ends) reassembly.Note {
-	w, t := c.work, &c.Trace
+	w, t := c.work, c.Trace
 	if !w.used {
 		w.used = true
 		t.FirstFrame, t.FirstTime = s.Frame, s.Time
@@ -419,7 +419,7 @@ func (c *Conn) OpenPDU(side int) (from, to int64, whole, ok bool) {
 
 // ending notes FIN and RST.
 func (c *Conn) ending(side int, s *reassembly.Segment) {
-	t := &c.Trace
+	t := c.Trace
 	fl := &t.Flow[c.Dir(side)]
 	act := &trace.Closing{Frame: s.Frame, Time: s.Time, At: c.tcp.Direction(side).Offset(s.Seq) + int64(s.Len), Acked: c.tcp.Acked()}
 	if s.Flags&reassembly.FlagRST != 0 {
@@ -513,7 +513,7 @@ func (c *Conn) Finish() {
 	for _, side := range [2]int{c.ini, 1 - c.ini} {
 		c.end(side)
 	}
-	t := &c.Trace
+	t := c.Trace
 	for side := range 2 {
 		h := c.tcp.Direction(side)
 		fl := &t.Flow[c.Dir(side)]
@@ -531,6 +531,7 @@ func (c *Conn) Finish() {
 		c.queues[side].sent.release(&c.env.shared)
 	}
 	c.tcp.Release()
+	c.env.rework(c.work)
 	c.work, c.queues = nil, [2]queues{}
 	c.gives()
 }
@@ -554,7 +555,7 @@ func (c *Conn) end(side int) {
 		c.certain(side)
 		c.streamed(side, c.tcp.Direction(side).Next())
 	}
-	h.undecode()
+	c.undecode(side)
 	h.tail = nil
 }
 
@@ -670,7 +671,7 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 	}
 	if gap && c.env.Sink != nil {
 		c.env.Sink.Gap(&trace.GapEvent{
-			Conn: &c.Trace, Dir: c.Dir(side), Frame: c.Trace.LastFrame, Time: c.Trace.LastTime,
+			Conn: c.Trace, Dir: c.Dir(side), Frame: c.Trace.LastFrame, Time: c.Trace.LastTime,
 			Octets: p.Len, Reason: p.Reason.String(),
 		})
 	}

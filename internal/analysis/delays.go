@@ -108,7 +108,7 @@ func (c *Conn) blocked(side int) bool {
 
 // running reports whether FPDUs are under way, or may be.
 func (c *Conn) running() bool {
-	t := &c.Trace
+	t := c.Trace
 	begun := c.dirs[0].phase >= opening || c.dirs[1].phase >= opening
 	return t.IsMPA && begun && t.Outcome != trace.Rejected && t.Terminates == [2]*trace.Terminate{}
 }

@@ -40,7 +40,7 @@ func (c *Conn) drain(side int) {
 				l.frames = l.frames[:0]
 			}
 		case mpa.Hopeless:
-			h.undecode()
+			c.undecode(side)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (c *Conn) count(dir trace.Dir, f *mpa.FPDU) {
 // seen notes whether a side uses markers and CRCs, if that was not negotiated or differs
 // from it.
 func (c *Conn) seen(side int, dir trace.Dir) {
-	t, dec := &c.Trace, c.dirs[side].dec
+	t, dec := c.Trace, c.dirs[side].dec
 	if m := mpa.TriOf(dec.Markers()); t.Markers[dir] != m {
 		if t.Negotiated {
 			t.Flow[dir].MarkersSeen = m
@@ -129,7 +129,7 @@ func (c *Conn) seen(side int, dir trace.Dir) {
 func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, single bool) *trace.PDU {
 	h, p := &c.dirs[side], &c.env.pdu
 	// Field by field: clearing the whole of it shows in the profile.
-	p.Number, p.Conn, p.Kind, p.Dir, p.Frames = c.env.pdus, &c.Trace, trace.KindFPDU, dir, p.Frames[:0]
+	p.Number, p.Conn, p.Kind, p.Dir, p.Frames = c.env.pdus, c.Trace, trace.KindFPDU, dir, p.Frames[:0]
 	p.From, p.Length, p.FPDU, p.Chunk, p.Segment, p.Message = f.Offset, int64(f.Size), f, nil, nil, nil
 	p.Offset, p.HasOffset = f.Offset-h.origin, h.hasOrigin
 	p.Startup, p.StartupRaw, p.Partial, p.FramesOmitted, p.TermSwapped, p.Terminate = nil, nil, false, 0, false, nil
@@ -245,7 +245,7 @@ func (c *Conn) indicated(first indication) {
 // readied notes what the initiator sent first on a connection whose Reply awaits a
 // ready-to-receive indication, and decides the layout by it.
 func (c *Conn) readied(first indication) {
-	t, kind := &c.Trace, first.kind
+	t, kind := c.Trace, first.kind
 	ini, res := &t.Side[trace.I2R], &t.Side[trace.R2I]
 	if !ini.HasEnhanced || !res.HasEnhanced {
 		return
@@ -341,7 +341,7 @@ func (c *Conn) emitLoose(kind trace.Kind, side int, from, to int64, octets []byt
 }
 
 func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
-	p.Number, p.Conn, p.Dir = c.env.pdus, &c.Trace, c.Dir(side)
+	p.Number, p.Conn, p.Dir = c.env.pdus, c.Trace, c.Dir(side)
 	c.env.pdus++
 	p.Frame, p.Time = c.tcp.Direction(side).Delivered(to)
 	if isLoose(p) {

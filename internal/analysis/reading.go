@@ -182,7 +182,7 @@ var indications = map[string]mpa.RTRSet{"send": mpa.RTRSend, "write": mpa.RTRWri
 // in place of its first message (RFC 6581 sections 8 and 9).
 func (c *upper) fitsStartup(side int, d trace.Dir, code uint8) (fit, string) {
 	const depth, indication, open = 6, 7, 0x3fff
-	t := &c.Trace
+	t := c.Trace
 	spoke := c.queues[side].sent.some || c.queues[1-side].sent.some
 	switch {
 	case code != depth && code != indication, !t.RolesKnown:

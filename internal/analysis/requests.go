@@ -321,7 +321,7 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 		first, last = -1, -1 // by clocks that differ
 	}
 	c.transaction(&trace.Transaction{
-		Conn: &c.Trace, Kind: kind, Frame: p.Frame, Request: r.pdu, Responses: a.pdus, Omitted: a.more,
+		Conn: c.Trace, Kind: kind, Frame: p.Frame, Request: r.pdu, Responses: a.pdus, Omitted: a.more,
 		Bytes: octets, First: first, Last: last,
 	})
 	c.drop(1-side, i+1)

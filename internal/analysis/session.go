@@ -146,7 +146,7 @@ func (s *Session) supersede(side int, seen bool) {
 	for i := range 2 {
 		s.flush(i, seen && i == side)
 	}
-	if t := &s.Trace; t.Ending == trace.Open {
+	if t := s.Trace; t.Ending == trace.Open {
 		t.Ending, t.EndedBy, t.EndFrame = trace.Superseded, s.Dir(side), s.assoc.cur.Frame
 	}
 }
@@ -154,7 +154,7 @@ func (s *Session) supersede(side int, seen bool) {
 // take processes a message of side.
 func (s *Session) take(side int, m *reassembly.Message) {
 	h := &s.dirs[side]
-	t := &s.Trace
+	t := s.Trace
 	t.LastFrame, t.LastTime = s.assoc.cur.Frame, s.assoc.cur.Time
 	if fl := &t.Flow[s.Dir(side)]; h.frame != s.assoc.cur.Frame {
 		h.frame = s.assoc.cur.Frame
@@ -291,7 +291,7 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 	s.queues[side].messages().gap()
 	if s.env.Sink != nil {
 		s.env.Sink.Gap(&trace.GapEvent{
-			Conn: &s.Trace, Dir: s.Dir(side), Frame: s.assoc.cur.Frame, Time: s.assoc.cur.Time,
+			Conn: s.Trace, Dir: s.Dir(side), Frame: s.assoc.cur.Frame, Time: s.assoc.cur.Time,
 			Chunks: n, SSN: from, Reason: why.String(), NeverSent: why == reassembly.NeverSent,
 		})
 	}
@@ -300,7 +300,7 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 
 // finish says that no more messages come.
 func (s *Session) finish() {
-	t := &s.Trace
+	t := s.Trace
 	s.assoc.unseen()
 	if asm := &s.assoc.asm; t.HasAskedOn {
 		// Only a complete capture proves that there was no Initiate.
@@ -382,7 +382,7 @@ func (s *Session) chunkRecord(side int, m *reassembly.Message, o trace.Order) *t
 	if k.HasSSN = o != trace.Unplaced; k.HasSSN {
 		k.SSN = uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
 	}
-	p.Number, p.Conn, p.Kind, p.Frame, p.Time = s.env.pdus, &s.Trace, trace.KindSCTPSegment, m.Frame, m.Time
+	p.Number, p.Conn, p.Kind, p.Frame, p.Time = s.env.pdus, s.Trace, trace.KindSCTPSegment, m.Frame, m.Time
 	p.Length, p.Frames, p.Segment, p.Message, p.Control, p.TermSwapped, p.Terminate = int64(m.Length), p.Frames[:0], nil, nil, rdmap.Control{}, false, nil
 	s.env.pdus++
 	return p
@@ -473,7 +473,7 @@ func (s *Session) roles(side int, f sctpddp.Function) {
 // control follows the life of the session (RFC 5043 sections 6.2 to 6.4, RFC
 // 6581 section 7).
 func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
-	t := &s.Trace
+	t := s.Trace
 	own := &t.Side[p.Dir]
 	switch c.Function {
 	case sctpddp.Initiate, sctpddp.EnhancedInitiate:
@@ -522,7 +522,7 @@ func (s *Session) says(side *trace.Side, p *trace.PDU, c *sctpddp.Control) {
 
 // answer notes how the passive side answered the Initiate.
 func (s *Session) answer(p *trace.PDU, f sctpddp.Function) {
-	t := &s.Trace
+	t := s.Trace
 	out := trace.Accepted
 	switch f {
 	case sctpddp.Reject, sctpddp.EnhancedReject:

@@ -46,7 +46,7 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 		}
 		at++
 	}
-	h.undecode()
+	c.undecode(side)
 	if s, _, _ := mpa.DecodeStartup(b[at:]); s.Kind == mpa.StartupRequest {
 		c.keyed(side)
 	} else {
@@ -178,7 +178,7 @@ func (c *Conn) roles(initiator int) {
 // keyed sets the initiator as soon as a startup key shows it.
 func (c *Conn) keyed(initiator int) {
 	c.Trace.IsMPA = true
-	if t := &c.Trace; !t.RolesKnown {
+	if t := c.Trace; !t.RolesKnown {
 		t.RolesKnown = true
 		c.setInitiator(initiator)
 	}
@@ -187,7 +187,7 @@ func (c *Conn) keyed(initiator int) {
 // started processes a whole startup frame, whose octets are in tail.
 func (c *Conn) started(side int, s *mpa.Startup) {
 	h, peer := &c.dirs[side], &c.dirs[1-side]
-	t := &c.Trace
+	t := c.Trace
 	if h.rtr {
 		c.emitStartup(side, s)
 		t.RTRSent, t.RTRFrame = "frame", c.env.pdu.Frame
@@ -255,7 +255,7 @@ type reply struct {
 // startupDone hands out the transaction of a Request and its Reply, of which a frame was
 // captured last.
 func (c *Conn) startupDone(pdu uint64, at int64, frame uint64) {
-	t := &c.Trace
+	t := c.Trace
 	took := at - c.reqAt
 	if took >= 0 {
 		t.StartupLatency, t.HasStartupLatency = took, true
@@ -283,7 +283,7 @@ func (c *Conn) cutShort(side int) {
 // forget prepares the connection for another startup after a reject, of either
 // side.
 func (c *Conn) forget() {
-	t := &c.Trace
+	t := c.Trace
 	t.Outcome, t.Negotiated, t.RolesKnown = trace.NoneSeen, false, false
 	for i := range t.Side {
 		t.Side[i] = trace.Side{Addr: t.Side[i].Addr}
@@ -356,7 +356,7 @@ func (c *Conn) replay(side int, off int64, b []byte) {
 
 // negotiate applies what both frames say (RFC 5044 section 7.1.1, RFC 6581).
 func (c *Conn) negotiate() {
-	t := &c.Trace
+	t := c.Trace
 	req, rep := &t.Side[trace.I2R].Startup, &t.Side[trace.R2I].Startup
 	t.Outcome, t.Negotiated = trace.Accepted, true
 	rdmac := rep.Rev == 0
@@ -453,7 +453,7 @@ func (c *Conn) start(side int) {
 		return
 	}
 	h.idle = false
-	t := &c.Trace
+	t := c.Trace
 	d := c.Dir(side)
 	cfg := mpa.Config{Start: true, Trusted: true, Markers: t.Markers[d], CRC: t.CRC, AfterGap: h.gap}
 	if !t.Negotiated {
@@ -499,20 +499,12 @@ func (c *Conn) search(side int, off int64) {
 func (c *Conn) decode(side int, cfg mpa.Config, off int64) {
 	h := &c.dirs[side]
 	if h.dec == nil {
-		h.dec = new(mpa.Decoder)
+		h.dec = c.env.decoder()
 	}
 	cfg.Gather, cfg.Grammar, cfg.Budget = c.env.wantsPayload(), &grammar, c.env.Decoders
 	cfg.Segments = c.tcp.Direction(side)
 	cfg.Side = uint8(side) //nolint:gosec // 0 or 1
 	h.dec.Reset(cfg, off)
-}
-
-// undecode ends the decoder of a side.
-func (h *direction) undecode() {
-	if h.dec != nil {
-		h.dec.Free()
-		h.dec = nil
-	}
 }
 
 // note remembers the frames of the streaming octets up to an offset.

@@ -114,7 +114,7 @@ func (h *queues) asked(q *trace.Quote) bool {
 
 // allKnown reports whether all that a side sent in its direction is known.
 func (c *upper) allKnown(side int, d trace.Dir) bool {
-	t, f := &c.Trace, &c.Trace.Flow[d]
+	t, f := c.Trace, &c.Trace.Flow[d]
 	begun := t.Side[d].HasStartup || t.Transport == trace.SCTP && t.SYN
 	m := c.queues[side].open
 	return begun && (m == nil || !m.lost) && !f.Waiting && !f.Cut && f.Malformed == 0 && f.Partial == 0
@@ -122,7 +122,7 @@ func (c *upper) allKnown(side int, d trace.Dir) bool {
 
 // underWay reports whether a side has sent a part of an FPDU that is not complete.
 func (c *upper) underWay(side int, d trace.Dir) bool {
-	t := &c.Trace
+	t := c.Trace
 	end := c.queues[side].sent.end
 	if end == 0 {
 		end = mpa.StartupLen + int64(t.Side[d].Startup.PDLength)

@@ -15,8 +15,9 @@ type upper struct {
 	weight int
 	// The fields that change with each packet lie together.
 	queues [2]queues
-	// Trace is what is known of the connection.
-	Trace trace.Connection
+	// Trace is what is known of the connection. It lies apart: it is what remains of the
+	// connection, and sinks may keep it.
+	Trace *trace.Connection
 	// arrived is the frame that brought the current PDU, and its time, if that is
 	// known apart from the frame that made it deliverable; else 0.
 	arrived   uint64
@@ -64,7 +65,7 @@ func (c *upper) setInitiator(side int) {
 		return
 	}
 	c.ini = side
-	t := &c.Trace
+	t := c.Trace
 	t.Side[0], t.Side[1] = t.Side[1], t.Side[0]
 	t.Flow[0], t.Flow[1] = t.Flow[1], t.Flow[0]
 	t.Terminates[0], t.Terminates[1] = t.Terminates[1], t.Terminates[0]

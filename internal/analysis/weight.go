@@ -16,8 +16,8 @@ const (
 	// opcode, open messages, headers that it sent last, waits and delays.
 	smallParts = 4 << 10
 	// ConnWeight is what a connection takes at least, sessionWeight what a session does.
-	ConnWeight    = int(unsafe.Sizeof(Conn{})+unsafe.Sizeof(work{})) + 256
-	sessionWeight = int(unsafe.Sizeof(Session{})) + smallParts
+	ConnWeight    = int(unsafe.Sizeof(Conn{})+unsafe.Sizeof(work{})+unsafe.Sizeof(trace.Connection{})) + 256
+	sessionWeight = int(unsafe.Sizeof(Session{})+unsafe.Sizeof(trace.Connection{})) + smallParts
 	// associationWeight is what an association takes besides its sessions.
 	associationWeight = int(unsafe.Sizeof(Association{})) + 512
 

@@ -28,7 +28,7 @@ type repeats struct {
 
 // settledOf is what stragglers of a flow need.
 func settledOf(fl *flow, syns reassembly.Opening) settled {
-	t := &fl.conn.Trace
+	t := fl.conn.Trace
 	return settled{t.Number, fl.mark.swap(), [2]trace.Endpoint{t.Side[0].Addr, t.Side[1].Addr}, fl.conn.Dir(0), syns, 0}
 }
 

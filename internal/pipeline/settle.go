@@ -56,14 +56,8 @@ type closed struct {
 	flow  *flow
 	assoc *association
 	due   int64
-}
-
-// number is unique among connections, and among associations.
-func (c *closed) number() uint64 {
-	if c.assoc != nil {
-		return c.assoc.conn.Number()
-	}
-	return c.flow.conn.Trace.Number
+	// number is unique among connections, and among associations.
+	number uint64
 }
 
 // closing is a heap: the one that is settled next comes first.
@@ -72,7 +66,7 @@ type closing []closed
 func (q closing) Len() int      { return len(q) }
 func (q closing) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q closing) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(q[i].due, q[j].due), cmp.Compare(q[i].number(), q[j].number())) < 0
+	return cmp.Or(cmp.Compare(q[i].due, q[j].due), cmp.Compare(q[i].number, q[j].number)) < 0
 }
 
 // Push implements [heap.Interface], as does Pop.
@@ -194,12 +188,13 @@ func (r *Run) settle(c *closed) {
 	r.flows.remove(fl)
 	syns := fl.conn.Opening()
 	r.finish(fl)
-	t := &fl.conn.Trace
+	t := fl.conn.Trace
 	if s.past == nil {
 		s.past = map[packet.Endpoints]settled{}
 	}
 	s.past[fl.ends] = settledOf(fl, syns)
 	s.room.Push(&s.order, pastKey{fl.ends, t.Number, s.now + rememberFor})
+	fl.forget()
 }
 
 // lingerInFile is how long a connection of a file that has closed waits, in nanoseconds of the
@@ -211,7 +206,7 @@ func (r *Run) linger() int64 { return cmp.Or(r.opt.Linger, lingerInFile) }
 // closing notes a connection that has closed.
 func (r *Run) closing(fl *flow) {
 	if fl.conn.Closed() {
-		c := closed{flow: fl}
+		c := closed{flow: fl, number: fl.conn.Trace.Number}
 		c.due = c.dueAfter(r.linger())
 		r.settling.tidy(2 * (r.flows.n + len(r.assocs.all)))
 		heap.Push(&r.settling.queue, c)
@@ -250,7 +245,7 @@ func (s *settling) tidy(n int) {
 func (r *Run) dissociating(a *association) {
 	if r.opt.Linger > 0 && a.conn.Over() && !a.closing {
 		a.closing = true
-		c := closed{assoc: a}
+		c := closed{assoc: a, number: a.conn.Number()}
 		c.due = c.dueAfter(r.opt.Linger)
 		heap.Push(&r.settling.queue, c)
 	}

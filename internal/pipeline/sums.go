@@ -32,7 +32,7 @@ const (
 // failed reports whether so many octets were verified that a connection that is not known to
 // carry iWARP is none.
 func (fl *flow) failed() bool {
-	t := &fl.conn.Trace
+	t := fl.conn.Trace
 	return t.Flow[0].Octets+t.Flow[1].Octets > probation
 }
 
@@ -40,7 +40,7 @@ func (fl *flow) failed() bool {
 // others of the sender are right: the receiver drops such a packet. right says that it was
 // verified already; else p is the packet.
 func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right bool) bool {
-	t := &fl.conn.Trace
+	t := fl.conn.Trace
 	s.Compare, s.HasSum = false, false
 	if !t.IsMPA && fl.failed() {
 		return false
@@ -83,7 +83,7 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right
 
 // undamaged is damaged for a whole packet that is known to be right: nearly each.
 func (fl *flow) undamaged(side int, s *reassembly.Segment) {
-	t := &fl.conn.Trace
+	t := fl.conn.Trace
 	if s.Compare = t.IsMPA || !fl.failed(); !s.Compare || s.Len == 0 {
 		return
 	}
