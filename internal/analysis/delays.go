@@ -169,14 +169,14 @@ func (c *Conn) waited(side int, u *undone) {
 
 // waits fills in what waits in a direction.
 func (u *undone) waits(q *[2]queues, side int) {
-	if r := q[1-side].requests; len(r) > 0 {
+	if r := q[1-side].requests(); len(r) > 0 {
 		if u.Owed == 0 || r[0].time < u.request.Time {
 			u.request = trace.Moment{Frame: r[0].frame, Time: r[0].time}
 		}
 		u.Owed += len(r)
 	}
-	u.Asked += len(q[side].requests)
-	u.Open = u.Open || q[side].open.anyOpen()
+	u.Asked += len(q[side].requests())
+	u.Open = u.Open || q[side].out != nil && q[side].out.anyOpen()
 }
 
 // stops looks at both directions when the connection ends.

@@ -180,7 +180,7 @@ func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, single bool) {
 		p.Begun, p.Inner = 0, 0
 		p.Acked = c.tcp.Acked()
 		p.LastAcked = p.Acked
-	case c.env.Brief && len(c.dirs[side].unusual.list) == 0:
+	case c.env.Brief && c.dirs[side].unusual.none():
 		c.evidence(side, p, f.Offset, end)
 	default:
 		p.Frames = c.tcp.Direction(side).Carriers(p.Frames, f.Offset, end)
@@ -280,19 +280,19 @@ func (c *Conn) emitStartup(side int, s *mpa.Startup) {
 		kind = trace.KindReply
 	case mpa.StartupRTR, mpa.StartupUnknown:
 	}
-	to := h.tailOff + int64(len(h.tail))
+	to := h.tailOff() + int64(len(h.tail()))
 	length := int64(mpa.StartupLen + int(s.PDLength))
 	if s.PDLength > mpa.MaxPrivateData && !h.partial {
-		length = int64(len(h.tail)) // its length field is impossible
+		length = int64(len(h.tail())) // its length field is impossible
 	}
 	*p = trace.PDU{
-		Kind: kind, Frames: p.Frames[:0], Bounds: p.Bounds[:0], From: h.tailOff, Length: length,
-		Startup: s, StartupRaw: h.tail, Partial: h.partial,
+		Kind: kind, Frames: p.Frames[:0], Bounds: p.Bounds[:0], From: h.tailOff(), Length: length,
+		Startup: s, StartupRaw: h.tail(), Partial: h.partial,
 	}
 	if end, ok := c.tcp.Direction(side).Bound(to - 1); ok {
 		p.Behind = int(end - to)
 	}
-	c.emit(side, p, h.tailOff, to)
+	c.emit(side, p, h.tailOff(), to)
 }
 
 // evidence notes the acknowledgements and boundaries of the segments that carried a PDU.

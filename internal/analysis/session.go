@@ -128,7 +128,7 @@ func (s *Session) breaks(side int, m *reassembly.Message) bool {
 	if m.PPID != sctpddp.PPIDSegment || m.Torn || ddp.DecodeTo(&seg, m.Octets[sctpddp.SegmentLen:]) != nil || seg.Tagged {
 		return false
 	}
-	h, last := &s.dirs[side], s.queues[side].messages().queue(seg.QN).name // MSNs begin with 1
+	h, last := &s.dirs[side], s.outgoing(side).queue(seg.QN).name // MSNs begin with 1
 	if last == 0 && h.order.First() != 0 {
 		return false // there may have been some before the capture
 	}
@@ -288,7 +288,7 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 	fl := &s.Trace.Flow[s.Dir(side)]
 	fl.Gaps++
 	fl.GapOctets += uint64(n) //nolint:gosec // a count
-	s.queues[side].messages().gap()
+	s.outgoing(side).gap()
 	if s.env.Sink != nil {
 		s.env.Sink.Gap(&trace.GapEvent{
 			Conn: s.Trace, Dir: s.Dir(side), Frame: s.assoc.cur.Frame, Time: s.assoc.cur.Time,
@@ -311,11 +311,9 @@ func (s *Session) finish() {
 		s.flush(side, s.assoc.ending != trace.Open)
 	}
 	for side := range 2 {
-		s.unanswered(side, s.queues[side].requests)
+		s.unanswered(side, s.queues[side].requests())
 	}
-	for side := range 2 {
-		s.queues[side].sent.release(&s.env.shared)
-	}
+	s.clear()
 	if a := s.assoc; t.Ending == trace.Open && a.ending != trace.Open {
 		t.Ending, t.EndedBy, t.EndFrame = a.ending, s.Dir(a.endedBy), a.endedAt
 	}
@@ -448,7 +446,7 @@ func (s *Session) data(side int, p *trace.PDU, fl *trace.Flow) {
 	case p.Chunk.Order == trace.Duplicate:
 	case p.Chunk.Torn:
 		// Its length and its end are not known.
-		s.queues[side].messages().gap()
+		s.outgoing(side).gap()
 	default:
 		s.segment(side, p)
 	}

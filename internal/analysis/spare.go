@@ -27,6 +27,24 @@ func (e *Env) rework(w *work) {
 	}
 }
 
+// outgoing returns that of a side that begins to send.
+func (e *Env) outgoing() *outgoing {
+	o := new(outgoing)
+	if n := len(e.outs); n > 0 {
+		o, e.outs = e.outs[n-1], e.outs[:n-1]
+	}
+	o.sent.newer = o.few[:0]
+	return o
+}
+
+// sendNoMore keeps the memory of a side for another one.
+func (e *Env) sendNoMore(o *outgoing) {
+	if len(e.outs) < maxSpare {
+		*o = outgoing{}
+		e.outs = append(e.outs, o)
+	}
+}
+
 // decoder returns one that is to be reset.
 func (e *Env) decoder() *mpa.Decoder {
 	n := len(e.decs)

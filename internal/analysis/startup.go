@@ -22,10 +22,10 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 			return nil
 		}
 	}
-	if len(h.tail) > 0 {
-		b = append(h.tail, b...)
-		off = h.tailOff
-		h.tail = nil // it is in b
+	if len(h.tail()) > 0 {
+		b = append(h.tail(), b...)
+		off = h.tailOff()
+		h.kept = nil // it is in b
 	}
 	at := 0
 	for {
@@ -36,9 +36,8 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 			return nil
 		}
 		if !whole || len(b)-at < mpa.StartupLen {
-			h.tailOff = off + int64(at)
-			h.tail = append(h.tail, b[at:]...)
-			c.note(side, h.tailOff)
+			h.await(slices.Clone(b[at:]), off+int64(at))
+			c.note(side, off+int64(at))
 			return nil
 		}
 		if c.believable(side, off+int64(at), b[at:]) {
@@ -53,8 +52,7 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 		c.keyed(1 - side)
 	}
 	h.phase, h.rtr, h.partial = startup, false, false
-	h.tailOff = off + int64(at)
-	h.tail = make([]byte, 0, len(b)-at)
+	h.await(make([]byte, 0, len(b)-at), off+int64(at))
 	return b[at:]
 }
 
@@ -98,18 +96,18 @@ func (c *Conn) collect(side int, b []byte) (rest []byte) {
 	h := &c.dirs[side]
 	need := mpa.StartupLen
 	for {
-		if n := min(need-len(h.tail), len(b)); n > 0 {
-			h.tail = append(h.tail, b[:n]...)
+		if n := min(need-len(h.tail()), len(b)); n > 0 {
+			h.keep(h.tailOff(), b[:n])
 			b = b[n:]
 		}
-		if len(h.tail) < need {
+		if len(h.tail()) < need {
 			return nil
 		}
-		if all := mpa.StartupLen + int(mpa.PrivateLen(h.tail)); all > need {
+		if all := mpa.StartupLen + int(mpa.PrivateLen(h.tail())); all > need {
 			need = all
 			continue
 		}
-		s, _, _ := mpa.DecodeStartup(h.tail)
+		s, _, _ := mpa.DecodeStartup(h.tail())
 		c.started(side, &s)
 		return b
 	}
@@ -118,18 +116,18 @@ func (c *Conn) collect(side int, b []byte) (rest []byte) {
 // bridge continues after missing octets inside the private data of a startup frame.
 func (c *Conn) bridge(side int, n int64) bool {
 	h := &c.dirs[side]
-	if len(h.tail) < mpa.StartupLen {
+	if len(h.tail()) < mpa.StartupLen {
 		return false
 	}
-	s, _, _ := mpa.DecodeStartup(h.tail)
-	missing := int64(mpa.StartupLen+int(s.PDLength)) - int64(len(h.tail))
+	s, _, _ := mpa.DecodeStartup(h.tail())
+	missing := int64(mpa.StartupLen+int(s.PDLength)) - int64(len(h.tail()))
 	h.partial = true
 	if n < missing {
-		h.tail = append(h.tail, make([]byte, n)...)
+		h.keep(h.tailOff(), make([]byte, n))
 		return true
 	}
-	h.tail = append(h.tail, make([]byte, missing)...)
-	s, _, _ = mpa.DecodeStartup(h.tail)
+	h.keep(h.tailOff(), make([]byte, missing))
+	s, _, _ = mpa.DecodeStartup(h.tail())
 	c.started(side, &s)
 	if n == missing {
 		return true
@@ -147,17 +145,17 @@ func (c *Conn) bridge(side int, n int64) bool {
 func (c *Conn) brokenStartup(side int) {
 	h := &c.dirs[side]
 	h.phase = streaming
-	if len(h.tail) < mpa.StartupLen {
-		h.tail = h.tail[:0]
+	if len(h.tail()) < mpa.StartupLen {
+		h.drop()
 		return
 	}
-	s, _, _ := mpa.DecodeStartup(h.tail)
+	s, _, _ := mpa.DecodeStartup(h.tail())
 	if s.Kind == mpa.StartupRequest {
 		c.roles(side)
 	} else {
 		c.roles(1 - side)
 	}
-	c.streamed(side, h.tailOff)
+	c.streamed(side, h.tailOff())
 	h.partial = true
 	c.emitStartup(side, &s)
 	c.keepStartup(side, &s)
@@ -165,7 +163,7 @@ func (c *Conn) brokenStartup(side int) {
 		c.Trace.Outcome = trace.Incomplete
 	}
 	c.outside(side).restart(c.tcp.Direction(side).Next())
-	h.tail = h.tail[:0]
+	h.drop()
 }
 
 // roles notes which side is the initiator, permanently, and that the
@@ -194,13 +192,13 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 		if !c.env.LayoutForced {
 			t.Layout = mpa.LayoutRTR2007
 		}
-		h.origin = h.tailOff + int64(len(h.tail))
-		h.tail = h.tail[:0]
+		h.origin = h.tailOff() + int64(len(h.tail()))
+		h.drop()
 		c.begin(side)
 		return
 	}
-	c.streamed(side, h.tailOff)
-	to := h.tailOff + int64(len(h.tail))
+	c.streamed(side, h.tailOff())
+	to := h.tailOff() + int64(len(h.tail()))
 	answered := s.Kind == mpa.StartupRequest && c.reply != nil && c.reply.acked >= to
 	if s.Kind == mpa.StartupRequest {
 		if t.Outcome == trace.Rejected && !answered {
@@ -229,7 +227,7 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 	}
 	h.origin = to
 	h.hasOrigin, h.phase = true, held
-	h.tail = h.tail[:0]
+	h.drop()
 	c.outside(side).restart(h.origin)
 	if t.Outcome == trace.NoneSeen {
 		t.Outcome = trace.Incomplete
@@ -272,10 +270,10 @@ func (c *Conn) startupDone(pdu uint64, at int64, frame uint64) {
 // be, because the other side has answered it.
 func (c *Conn) cutShort(side int) {
 	h := &c.dirs[side]
-	if h.phase != startup || len(h.tail) < mpa.StartupLen {
+	if h.phase != startup || len(h.tail()) < mpa.StartupLen {
 		return
 	}
-	if s, _, _ := mpa.DecodeStartup(h.tail); s.PDLength > mpa.MaxPrivateData {
+	if s, _, _ := mpa.DecodeStartup(h.tail()); s.PDLength > mpa.MaxPrivateData {
 		c.started(side, &s)
 	}
 }
@@ -316,8 +314,8 @@ func (c *Conn) rejected() {
 		if h.phase != held && h.phase != opening {
 			continue
 		}
-		b, off := h.tail, h.tailOff
-		h.phase, h.tail = streaming, nil
+		b, off := h.tail(), h.tailOff()
+		h.phase, h.kept = streaming, nil
 		l := c.outside(side)
 		l.frames = l.frames[:0]
 		l.restart(h.origin)
@@ -383,8 +381,8 @@ func (c *Conn) negotiate() {
 // open begins full operation of a side, with what is known by now.
 func (c *Conn) open(side int) {
 	h := &c.dirs[side]
-	b, off := h.tail, h.tailOff
-	h.tail = nil
+	b, off := h.tail(), h.tailOff()
+	h.kept = nil
 	if h.phase == held && c.Dir(side) == trace.I2R && !h.rtr {
 		h.phase = opening
 		if len(b) == 0 {
@@ -404,9 +402,9 @@ func (c *Conn) open(side int) {
 // opening tells a 2007 RTR frame from the first FPDU of the initiator.
 func (c *Conn) opening(side int, b []byte) (rest []byte) {
 	h := &c.dirs[side]
-	if len(h.tail) > 0 {
-		b = append(h.tail, b...)
-		h.tail = nil
+	if len(h.tail()) > 0 {
+		b = append(h.tail(), b...)
+		h.kept = nil
 	}
 	n := min(len(b), len(mpa.RTRKey))
 	switch s := string(b[:n]); {
@@ -418,7 +416,7 @@ func (c *Conn) opening(side int, b []byte) (rest []byte) {
 		return nil
 	}
 	h.phase, h.rtr, h.partial = startup, true, false
-	h.tailOff = h.origin
+	h.await(nil, h.origin)
 	return append([]byte(nil), b...)
 }
 
@@ -468,8 +466,8 @@ func (c *Conn) guess(d trace.Dir) (markers, crc mpa.Tri) {
 	for i := range c.Trace.Side {
 		dir := trace.Dir(i)
 		s, ok := c.Trace.Side[i].Startup, c.Trace.Side[i].HasStartup
-		if h := &c.dirs[i^c.ini]; !ok && h.phase == startup && len(h.tail) >= mpa.StartupLen {
-			s, _, _ = mpa.DecodeStartup(h.tail)
+		if h := &c.dirs[i^c.ini]; !ok && h.phase == startup && len(h.tail()) >= mpa.StartupLen {
+			s, _, _ = mpa.DecodeStartup(h.tail())
 			ok = true
 		}
 		if !ok {
