@@ -12,7 +12,7 @@ const maxAlike = 16 << 10
 func (d *Decoder) byChain(c *chain) {
 	d.seek.found = ByChain
 	if c.beyond > 0 && !c.atStart && d.alike(c) {
-		d.seek.at = c.beyond
+		d.rare.at = c.beyond
 	}
 }
 
@@ -22,7 +22,7 @@ func (d *Decoder) byChain(c *chain) {
 func (d *Decoder) byMarker(c *chain) {
 	d.seek.found = ByMarker
 	if d.cfg.CRC == No && d.cfg.Segments != nil && !c.atStart && d.alike(c) {
-		d.seek.at = c.marked
+		d.rare.at = c.marked
 	}
 }
 
@@ -53,7 +53,7 @@ func (d *Decoder) alike(c *chain) bool {
 // an end or there, or like an FPDU that ends there: where the one around it does.
 func (d *Decoder) pair(at, end int64) bool {
 	x := chain{from: at, at: at, rest: d.from(at)}
-	d.seek.steps++
+	d.rare.steps++
 	l, f := d.link(&x)
 	if f != fits || at+int64(l.size) > end || len(x.rest) < l.size {
 		return false
