@@ -425,7 +425,7 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 		s := a.message(side, m)
 		if s != nil && note&reassembly.OutOfOrder != 0 {
 			fl := &s.Trace.Flow[s.Dir(side)]
-			fl.Reordered++
+			fl.Rarely().Reordered++
 			a.filled(side, fl, a.acked(side, was.high), a.now())
 		}
 	}
@@ -445,7 +445,7 @@ func (a *Association) again(side int, d *sctp.Data, tsn int64) {
 	if st := a.streams[d.SID]; st != nil && st.now != nil {
 		st.now.dirs[side].order.Again(tsn, d.TSN, &a.cur)
 		fl, high := &st.now.Trace.Flow[st.now.Dir(side)], a.asm.High(side)
-		fl.Retransmitted++
+		fl.Rarely().Retransmitted++
 		a.repeated(side, fl, stretch{tsn, tsn + 1}, a.acked(side, tsn), high, a.now())
 		st.now.dirs[side].paths = paths{}
 		if a.first == nil {

@@ -545,8 +545,10 @@ func (c *Conn) Finish() {
 		h := c.tcp.Direction(side)
 		fl := &t.Flow[c.Dir(side)]
 		n := h.Counts()
-		fl.Gaps, fl.GapOctets = n.Gaps, n.GapOctets
-		fl.Retransmitted, fl.Reordered = n.Retransmitted, n.Reordered
+		if n.Gaps|n.GapOctets|n.Retransmitted|n.Reordered > 0 {
+			k := fl.Rarely()
+			k.Gaps, k.GapOctets, k.Retransmitted, k.Reordered = n.Gaps, n.GapOctets, n.Retransmitted, n.Reordered
+		}
 		if n.Conflicts|n.Uncompared > 0 {
 			k := fl.Faulty()
 			k.Conflicts, k.Uncompared = n.Conflicts, n.Uncompared

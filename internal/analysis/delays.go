@@ -157,7 +157,7 @@ func (c *Conn) paused(side int, s *reassembly.Segment, end trace.StallEnd) {
 func (c *Conn) waited(side int, u *undone) {
 	for i := range 2 {
 		fl := &c.Trace.Flow[c.Dir(i)]
-		if fl.Cut || fl.Frames == 0 || fl.Malformed > 0 || fl.CRCBad > 0 || c.tcp.Direction(i).Counts().Gaps > 0 {
+		if fl.Cut || fl.Frames == 0 || fl.Rare().Malformed > 0 || fl.CRCBad > 0 || c.tcp.Direction(i).Counts().Gaps > 0 {
 			return
 		}
 	}

@@ -28,7 +28,7 @@ func (c *Conn) drain(side int) {
 		case mpa.Unframed:
 			if h.phase == full && !h.dec.AfterGap {
 				from, to := h.dec.From, h.dec.To
-				c.Trace.Flow[c.Dir(side)].Unframed += uint64(to - from) //nolint:gosec // not negative
+				c.Trace.Flow[c.Dir(side)].Rarely().Unframed += uint64(to - from) //nolint:gosec // not negative
 				l := c.outside(side)
 				l.frames, l.omitted = l.frames[:0], 0
 				c.remember(side, from, to)
@@ -93,7 +93,7 @@ func (c *Conn) count(dir trace.Dir, f *mpa.FPDU) {
 	case mpa.CRCBad:
 		fl.CRCBad++
 	case mpa.CRCUnverifiable:
-		fl.CRCUnverifiable++
+		fl.Rarely().CRCUnverifiable++
 	case mpa.CRCOff:
 		fl.CRCOff++
 	}
@@ -101,7 +101,7 @@ func (c *Conn) count(dir trace.Dir, f *mpa.FPDU) {
 		fl.Faulty().Resyncs[f.Sync]++
 	}
 	if len(f.Missing) > 0 {
-		fl.Partial++
+		fl.Rarely().Partial++
 	}
 	fl.Markers += uint64(len(f.Markers))
 	if f.PadKnown && !f.PadZero() {
@@ -153,7 +153,7 @@ func (c *Conn) header(side int, dir trace.Dir, f *mpa.FPDU, p *trace.PDU) {
 	indicates := h.first && dir == trace.I2R
 	h.first = false
 	if err := ddp.DecodeTo(&c.env.segment, f.Head); err != nil {
-		c.Trace.Flow[dir].Malformed++
+		c.Trace.Flow[dir].Rarely().Malformed++
 		if indicates && f.ULPDULength == 0 {
 			c.indicated(indication{mpa.RTRSend, "send", p.Frame}) // the draft's zero-length ULPDU
 		}

@@ -113,7 +113,7 @@ type early struct {
 
 // unmatched notes a response without a request.
 func (c *upper) unmatched(side int, p *trace.PDU, e early) {
-	c.Trace.Flow[p.Dir].Unmatched++
+	c.Trace.Flow[p.Dir].Rarely().Unmatched++
 	if c.arrived != 0 {
 		e.acked = p.Chunk.Arrival.Heard
 	} else if e.acked = p.LastAcked; !c.Trace.Flow[1-p.Dir].Waiting || e.acked < 0 {
@@ -153,7 +153,7 @@ func (c *upper) catchUp(side int, p *trace.PDU) {
 			passed++
 			continue
 		}
-		c.Trace.Flow[c.Dir(1-side)].Unmatched--
+		c.Trace.Flow[c.Dir(1-side)].Rarely().Unmatched--
 		done = c.take(side, i, e, p)
 	}
 	if kept == 0 {
@@ -246,7 +246,7 @@ func (c *upper) atomicResponse(side int, p *trace.PDU, body []byte) {
 		c.unmatched(side, p, early{atomic: true, id: a.RequestID})
 		return
 	}
-	c.Trace.Flow[p.Dir].Unmatched++
+	c.Trace.Flow[p.Dir].Rarely().Unmatched++
 }
 
 // answered notes a PDU that answers request i of the other side.

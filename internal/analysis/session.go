@@ -133,7 +133,7 @@ func (s *Session) breaks(side int, m *reassembly.Message) bool {
 		return false // there may have been some before the capture
 	}
 	step := int32(seg.MSN - last) //nolint:gosec // modulo 2^32
-	return step < 0 || step > 1 && h.order.Expected() == numberOf(m) && s.Trace.Flow[s.Dir(side)].Gaps == 0
+	return step < 0 || step > 1 && h.order.Expected() == numberOf(m) && s.Trace.Flow[s.Dir(side)].Rare().Gaps == 0
 }
 
 // numberOf is the DDP-SSN of a message.
@@ -162,8 +162,8 @@ func (s *Session) take(side int, m *reassembly.Message) {
 		switch {
 		case s.assoc.asm.Lost(side, h.from):
 			h.paths = paths{}
-		case h.paths.add(s.assoc.path) && fl.Spread == 0:
-			fl.Spread = h.frame
+		case h.paths.add(s.assoc.path) && fl.Rare().Spread == 0:
+			fl.Rarely().Spread = h.frame
 		}
 	}
 	if !h.spoke || m.First < h.first {
@@ -286,8 +286,8 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 	}
 	from, n := s.dirs[side].order.Skip()
 	fl := &s.Trace.Flow[s.Dir(side)]
-	fl.Gaps++
-	fl.GapOctets += uint64(n) //nolint:gosec // a count
+	fl.Rarely().Gaps++
+	fl.Rarely().GapOctets += uint64(n) //nolint:gosec // a count
 	s.outgoing(side).gap()
 	if s.env.Sink != nil {
 		s.env.Sink.Gap(&trace.GapEvent{
@@ -337,15 +337,15 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 	fl := &s.Trace.Flow[p.Dir]
 	countMessage(fl, m, o)
 	if p.Kind == trace.KindSCTPControl {
-		fl.Controls++
+		fl.Rarely().Controls++
 		if k.HasControl && o != trace.Duplicate {
 			s.control(p, &k.Control)
 		}
 		if !k.HasControl {
-			fl.Malformed++
+			fl.Rarely().Malformed++
 		}
 	} else {
-		fl.Chunks++
+		fl.Rarely().Chunks++
 		s.data(side, p, fl)
 	}
 	if s.env.wantsPDUs() {
@@ -374,7 +374,7 @@ func (s *Session) chunkRecord(side int, m *reassembly.Message, o trace.Order) *t
 	}
 	k.SID, k.PPID, k.TSNs, k.Unordered, k.IData = m.SID, m.PPID, m.TSNs, m.Flags&sctp.FlagUnordered != 0, m.IData
 	k.Octets, k.Length, k.Whole, k.Torn, k.Order = m.Octets, m.Length, m.Whole, m.Torn, o
-	k.AfterGap, k.InFragments = o != trace.Late && s.Trace.Flow[s.Dir(side)].Gaps > 0, m.Arrival.TooLarge
+	k.AfterGap, k.InFragments = o != trace.Late && s.Trace.Flow[s.Dir(side)].Rare().Gaps > 0, m.Arrival.TooLarge
 	s.arrival(k, m)
 	k.SSN = 0
 	if k.HasSSN = o != trace.Unplaced; k.HasSSN {
@@ -391,13 +391,13 @@ func countMessage(fl *trace.Flow, m *reassembly.Message, o trace.Order) {
 	fl.Octets += uint64(m.Length) //nolint:gosec // not negative
 	switch o {
 	case trace.Late:
-		fl.LateChunks++
+		fl.Rarely().LateChunks++
 	case trace.Duplicate:
-		fl.DuplicateSSNs++
+		fl.Rarely().DuplicateSSNs++
 	case trace.InOrder, trace.AfterMissing, trace.Unplaced:
 	}
 	if !m.Whole {
-		fl.Partial++
+		fl.Rarely().Partial++
 	}
 }
 
@@ -432,7 +432,7 @@ func (s *Session) data(side int, p *trace.PDU, fl *trace.Flow) {
 	head, _, whole := p.ULPDU()
 	if err := ddp.DecodeTo(&s.env.segment, head); err != nil {
 		if whole || p.Chunk.Whole && p.Chunk.Length < sctpddp.SegmentLen {
-			fl.Malformed++
+			fl.Rarely().Malformed++
 		}
 		if len(head) > 1 {
 			p.Control = rdmap.ControlOf(head[1])

@@ -117,7 +117,7 @@ func (c *upper) allKnown(side int, d trace.Dir) bool {
 	t, f := c.Trace, &c.Trace.Flow[d]
 	begun := t.Side[d].HasStartup || t.Transport == trace.SCTP && t.SYN
 	o := c.queues[side].out
-	return begun && (o == nil || !o.lost) && !f.Waiting && !f.Cut && f.Malformed == 0 && f.Partial == 0
+	return begun && (o == nil || !o.lost) && !f.Waiting && !f.Cut && f.Rare().Malformed == 0 && f.Rare().Partial == 0
 }
 
 // underWay reports whether a side has sent a part of an FPDU that is not complete.
@@ -142,12 +142,15 @@ func (c *upper) refuse(side int, pdu, frame uint64) {
 
 // unanswered counts requests of a side that get no answer.
 func (c *upper) unanswered(side int, all []request) {
-	fl := &c.Trace.Flow[c.Dir(side)]
-	fl.Unanswered += uint64(len(all))
+	if len(all) == 0 {
+		return
+	}
+	k := c.Trace.Flow[c.Dir(side)].Rarely()
+	k.Unanswered += uint64(len(all))
 	for i := range all {
 		if all[i].refused > 0 {
-			fl.Refused++
-			fl.RefusedFrame = all[i].refused
+			k.Refused++
+			k.RefusedFrame = all[i].refused
 		}
 	}
 }

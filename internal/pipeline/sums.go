@@ -58,7 +58,7 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right
 	f := &t.Flow[d]
 	switch mss := int(t.Flow[1-d].MSS); {
 	case verdict == packet.ChecksumUnfilled && s.Len > 0:
-		more(&f.SumsUnfilled)
+		more(&f.Rarely().SumsUnfilled)
 	case verdict == packet.ChecksumOK && s.Len == 0:
 	case verdict == packet.ChecksumOK:
 		more(&k.good)
@@ -103,7 +103,10 @@ func (fl *flow) spoilt(side int, p *packet.Packet) bool {
 func (fl *flow) tally() {
 	for side := range fl.sums {
 		f := &fl.conn.Trace.Flow[fl.conn.Dir(side)]
-		f.SumsRight, f.SumsWrong = fl.sums[side].good, fl.sums[side].bad
+		f.SumsRight = fl.sums[side].good
+		if n := fl.sums[side].bad; n > 0 {
+			f.Rarely().SumsWrong = n
+		}
 	}
 }
 
