@@ -119,5 +119,5 @@ func speaks(f *trace.Flow, version uint8) bool {
 func turnsAway(c *trace.Connection) bool {
 	f := &c.Flow[trace.I2R]
 	ended := (c.Ending == trace.FIN || c.Ending == trace.RST) && c.EndedBy == trace.I2R
-	return ended && f.FPDUs == 0 && f.Gaps == 0 && !f.Waiting && !model.Hides(f)
+	return ended && f.FPDUs == 0 && f.Rare().Gaps == 0 && !f.Waiting && !model.Hides(f)
 }

@@ -149,7 +149,7 @@ func strain(rnd *rand.Rand, p *trace.PDU) {
 	case 3:
 		f.Cut = true
 	case 4:
-		f.Unframed++
+		f.Rarely().Unframed++
 	case 5:
 		f.Sent += 1 << 20
 	}

@@ -13,8 +13,10 @@ type Budget struct {
 	free                [len(classes)][][]byte
 	idle                int
 	blocks              []*block
-	// passed is room that a direction needs while it waits for the end of a PDU.
-	passed []delivery
+	// passed is room that directions need while they wait for the end of a PDU, for spare
+	// deliveries.
+	passed []*[]delivery
+	spare  int
 	runs   runs // of all directions
 }
 
@@ -77,6 +79,32 @@ func (b *Budget) give(buf []byte) {
 			return
 		}
 	}
+}
+
+// maxPassedSpare bounds the room for deliveries that is kept for directions that need some: about
+// 5 MB.
+const maxPassedSpare = 1 << 17
+
+// takePassed returns an empty list of deliveries.
+func (b *Budget) takePassed() *[]delivery {
+	n := len(b.passed)
+	if n == 0 {
+		return new([]delivery)
+	}
+	ps := b.passed[n-1]
+	b.passed = b.passed[:n-1]
+	b.spare -= cap(*ps)
+	return ps
+}
+
+// givePassed takes an empty list back, unless there are enough.
+func (b *Budget) givePassed(ps *[]delivery) bool {
+	n := b.spare + cap(*ps)
+	if n > maxPassedSpare {
+		return false
+	}
+	b.passed, b.spare = append(b.passed, ps), n
+	return true
 }
 
 // takeBlock returns an empty block for a queue.

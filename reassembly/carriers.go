@@ -50,14 +50,23 @@ const (
 
 // pass remembers with which frame the octets up to next became deliverable.
 func (h *Direction) pass(frame uint64, time int64, carrier uint64, ack int64) {
-	if n := len(h.passed); n >= maxPassed {
-		h.passed[n-1].to = h.next
+	if h.passed == nil {
+		h.passed = h.budget.takePassed()
+	}
+	ps := *h.passed
+	if n := len(ps); n >= maxPassed {
+		ps[n-1].to = h.next
 		return
 	}
+	*h.passed = append(ps, delivery{h.next, frame, time, carrier, ack})
+}
+
+// deliveries are those that may still be asked for.
+func (h *Direction) deliveries() []delivery {
 	if h.passed == nil {
-		h.passed, h.budget.passed = h.budget.passed, nil
+		return nil
 	}
-	h.passed = append(h.passed, delivery{h.next, frame, time, carrier, ack})
+	return *h.passed
 }
 
 // again remembers the carrier of octets that are delivered already, or with
@@ -158,22 +167,24 @@ func (h *Direction) Release(off int64) {
 		return
 	}
 	h.released = off
-	if n := len(h.passed); n > 0 && h.passed[n-1].to <= off {
-		h.left = h.passed[n-1].to
-		h.passed = h.passed[:0]
-		switch {
-		case n > keepCap:
-			h.passed = nil
-		case h.budget.passed == nil: // most directions never need it again
-			h.passed, h.budget.passed = nil, h.passed
-		}
-	} else if n > 0 && h.passed[0].to <= off {
+	if ps := h.deliveries(); len(ps) > 0 && ps[len(ps)-1].to <= off {
+		h.left = ps[len(ps)-1].to
+		h.undeliver(ps)
+	} else if len(ps) > 0 && ps[0].to <= off {
 		i := h.covering(off + 1)
-		h.left = h.passed[i-1].to
-		h.passed = h.passed[:copy(h.passed, h.passed[i:])]
+		h.left = ps[i-1].to
+		*h.passed = ps[:copy(ps, ps[i:])]
 	}
 	if h.extra {
 		h.release(off)
+	}
+}
+
+// undeliver forgets all deliveries. Others may have the room: most directions never need it again.
+func (h *Direction) undeliver(ps []delivery) {
+	*h.passed = ps[:0]
+	if len(ps) > keepCap || h.budget.givePassed(h.passed) {
+		h.passed = nil
 	}
 }
 
@@ -208,13 +219,14 @@ func prune(cs []carried, off int64) []carried {
 
 // covering is the index of the first delivery that ends at to or beyond.
 func (h *Direction) covering(to int64) int {
-	if len(h.passed) > 0 && h.passed[0].to >= to {
+	ps := h.deliveries()
+	if len(ps) > 0 && ps[0].to >= to {
 		return 0
 	}
-	lo, hi := 0, len(h.passed)
+	lo, hi := 0, len(ps)
 	for lo < hi {
 		m := int(uint(lo+hi) >> 1)
-		if h.passed[m].to < to {
+		if ps[m].to < to {
 			lo = m + 1
 		} else {
 			hi = m
@@ -226,8 +238,9 @@ func (h *Direction) covering(to int64) int {
 // Delivered returns the frame with which the octet before to became deliverable
 // in order, and its time. Octets below the released ones are forgotten.
 func (h *Direction) Delivered(to int64) (frame uint64, time int64) {
-	if i := h.covering(to); i < len(h.passed) {
-		return h.passed[i].frame, h.passed[i].time
+	ps := h.deliveries()
+	if i := h.covering(to); i < len(ps) {
+		return ps[i].frame, ps[i].time
 	}
 	return 0, 0
 }
@@ -235,8 +248,9 @@ func (h *Direction) Delivered(to int64) (frame uint64, time int64) {
 // Carrier returns the frame that the octet at off was taken from; 0 if that is not known
 // any more, or if it was not captured.
 func (h *Direction) Carrier(off int64) uint64 {
-	if i := h.covering(off + 1); i < len(h.passed) && (i > 0 || off >= h.left) && h.passed[i].carrier != nobody {
-		return h.passed[i].carrier
+	ps := h.deliveries()
+	if i := h.covering(off + 1); i < len(ps) && (i > 0 || off >= h.left) && ps[i].carrier != nobody {
+		return ps[i].carrier
 	}
 	return 0
 }
@@ -246,9 +260,10 @@ func (h *Direction) Carrier(off int64) uint64 {
 // false if no captured copy tells. Of several copies the least counts: it only
 // grows, so any copy proves that the first one said no more.
 func (h *Direction) AckedBy(off int64) (ack int64, ok bool) {
+	ps := h.deliveries()
 	ack = unknown
-	if i := h.covering(off + 1); i < len(h.passed) && (i > 0 || off >= h.left) {
-		ack = h.passed[i].ack
+	if i := h.covering(off + 1); i < len(ps) && (i > 0 || off >= h.left) {
+		ack = ps[i].ack
 	}
 	if h.extra {
 		h.dis.each(h.next, off, off+1, func(c *carried) {
@@ -263,18 +278,19 @@ func (h *Direction) AckedBy(off int64) (ack int64, ok bool) {
 // Bounds appends where in [from, to) segments begin, as they were delivered,
 // counted from from.
 func (h *Direction) Bounds(dst []int, from, to int64) []int {
+	ps := h.deliveries()
 	i := h.covering(from + 1)
 	begin := h.left
 	if i > 0 {
-		begin = h.passed[i-1].to
+		begin = ps[i-1].to
 	}
-	for ; i < len(h.passed) && begin < to; i++ {
+	for ; i < len(ps) && begin < to; i++ {
 		// What the snap length took is of the same segment, and nobody knows which
 		// segments a gap had.
-		if c := h.passed[i].carrier; begin >= from && c != nobody && (i == 0 || c != h.passed[i-1].carrier) {
+		if c := ps[i].carrier; begin >= from && c != nobody && (i == 0 || c != ps[i-1].carrier) {
 			dst = append(dst, int(begin-from))
 		}
-		begin = h.passed[i].to
+		begin = ps[i].to
 	}
 	return dst
 }
@@ -282,46 +298,49 @@ func (h *Direction) Bounds(dst []int, from, to int64) []int {
 // Bound is where the segment ends that the octet at off was delivered with; ok is
 // false when that is not known any more.
 func (h *Direction) Bound(off int64) (end int64, ok bool) {
+	ps := h.deliveries()
 	i := h.covering(off + 1)
-	if i >= len(h.passed) || off < h.left {
+	if i >= len(ps) || off < h.left {
 		return 0, false
 	}
-	return h.passed[i].to, true
+	return ps[i].to, true
 }
 
 // Segment is where the TCP segment begins and ends that the octet at off was taken from, as far as
 // its octets were not captured before. ok is false when that is not known any more, or if the octet was
 // not captured.
 func (h *Direction) Segment(off int64) (from, to int64, ok bool) {
+	ps := h.deliveries()
 	i := h.covering(off + 1)
-	if i >= len(h.passed) || off < h.left || h.passed[i].carrier == nobody {
+	if i >= len(ps) || off < h.left || ps[i].carrier == nobody {
 		return 0, 0, false
 	}
 	last := i
-	for last+1 < len(h.passed) && h.passed[last+1].carrier == h.passed[i].carrier {
+	for last+1 < len(ps) && ps[last+1].carrier == ps[i].carrier {
 		last++ // what the snap length took is of the same segment
 	}
-	for i > 0 && h.passed[i-1].carrier == h.passed[last].carrier {
+	for i > 0 && ps[i-1].carrier == ps[last].carrier {
 		i--
 	}
 	if from = h.left; i > 0 {
-		from = h.passed[i-1].to
+		from = ps[i-1].to
 	}
-	return from, h.passed[last].to, true
+	return from, ps[last].to, true
 }
 
 // Carriers appends the frames that carried octets of [from, to), in rising
 // order and each once.
 func (h *Direction) Carriers(dst []uint64, from, to int64) []uint64 {
+	ps := h.deliveries()
 	if from >= to {
 		return dst
 	}
 	start := len(dst)
-	for i := h.covering(from + 1); i < len(h.passed); i++ {
-		if f := h.passed[i].carrier; f != nobody {
+	for i := h.covering(from + 1); i < len(ps); i++ {
+		if f := ps[i].carrier; f != nobody {
 			dst = append(dst, f)
 		}
-		if h.passed[i].to >= to {
+		if ps[i].to >= to {
 			break
 		}
 	}

@@ -9,9 +9,14 @@ type Conn struct {
 	frame   uint64 // of the packet processed last
 	time    int64
 	ack     int64 // what it acknowledged, or unknown
-	dirs    [2]Direction
-	rst     [2]bool
-	syn     [2]bool // the SYN was captured
+	// data are its octets that Pop hands out in the direction of, and cut counts those behind
+	// them that the snap length took.
+	data []byte
+	cut  int64
+	of   uint8
+	rst  [2]bool
+	syn  [2]bool // the SYN was captured
+	dirs [2]Direction
 }
 
 // Init prepares the connection. The zero Conn is not usable.
@@ -125,7 +130,7 @@ func (c *Conn) Push(dir int, s *Segment) Note {
 	h := &c.dirs[dir&1]
 	if h.follows(s) {
 		c.Acknowledge(dir, s)
-		h.data = s.Data
+		c.data, c.of = s.Data, uint8(dir&1) //nolint:gosec // 0 or 1
 		if s.Compare {
 			h.keepCopy(h.next, h.next+int64(s.Len), s.sum(), false)
 		}
@@ -153,6 +158,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 	}
 	c.ack = peer.acknowledged(s)
 	s.acked = c.ack
+	s.data, s.cut = nil, 0
 	var note Note
 	switch {
 	case h.started:
@@ -174,6 +180,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 			h.plain = false
 		}
 	}
+	c.data, c.cut, c.of = s.data, s.cut, uint8(dir) //nolint:gosec // 0 or 1
 	return note
 }
 
@@ -182,7 +189,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 // processed by [Conn.Acknowledge] and [Conn.Pass] in place of Push and Pop.
 func (c *Conn) Plain(dir int, s *Segment) bool {
 	h := &c.dirs[dir&1]
-	return h.follows(s) && len(s.Fragments) == 0 && !h.extra && len(h.passed) == 0 && c.dirs[1-dir&1].waiting == 0
+	return h.follows(s) && len(s.Fragments) == 0 && !h.extra && len(h.deliveries()) == 0 && c.dirs[1-dir&1].waiting == 0
 }
 
 // follows reports whether a packet has the next octets of a stream without holes,
@@ -218,12 +225,12 @@ func (c *Conn) Pass(dir int, s *Segment, crc uint32) {
 // yet.
 func (c *Conn) Pop(dir int, p *Piece) bool {
 	h := &c.dirs[dir&1]
-	if n := int64(len(h.data)); n > 0 {
+	if n := int64(len(c.data)); n > 0 && c.of == uint8(dir&1) { //nolint:gosec // 0 or 1
 		p.Kind, p.Reason, p.Held = Data, 0, false
-		p.Off, p.Len, p.Data = h.next, n, h.data
+		p.Off, p.Len, p.Data = h.next, n, c.data
 		p.Frame, p.Time = c.frame, c.time
 		h.next += n
-		h.data = nil
+		c.data = nil
 		h.pass(c.frame, c.time, c.frame, c.ack)
 		return true
 	}
@@ -275,7 +282,7 @@ func (c *Conn) ripe(h *Direction) bool {
 // becomes a gap.
 func (c *Conn) Flush(dir int, p *Piece) bool {
 	h := &c.dirs[dir]
-	if len(h.data) > 0 {
+	if len(c.data) > 0 && c.of == uint8(dir) { //nolint:gosec // 0 or 1
 		return c.Pop(dir, p)
 	}
 	if h.more && h.ready(c, p) {

@@ -19,21 +19,16 @@ type Direction struct {
 	baseByAck bool
 	// vague: offset 0 is the number of a packet without octets, which may be a keep-alive.
 	vague    bool
-	acked    int64 // what the peer has acknowledged
-	ackOff   int64 // ackSeq as an offset
-	waiting  int   // held segments
-	released int64 // carriers below this are not needed
-	left     int64 // where the first delivery that is still known begins
-	passed   []delivery
-
-	data   []byte
-	cut    int64 // octets behind data that the snap length took
-	fin    int64 // Offset of the FIN, or -1
-	budget *Budget
-	dis    *disorder
-
-	copies     copies
-	ackUnknown int64 // what the octets below acknowledged is not known
+	waiting  int32       // held segments
+	acked    int64       // what the peer has acknowledged
+	ackOff   int64       // ackSeq as an offset
+	released int64       // carriers below this are not needed
+	left     int64       // where the first delivery that is still known begins
+	passed   *[]delivery // nil while there are none
+	fin      int64       // Offset of the FIN, or -1
+	budget   *Budget
+	dis      *disorder
+	copies   copies
 }
 
 // Counts are the counters of a direction, for the summary. A segment may count in more
@@ -169,7 +164,6 @@ func (h *Direction) begins(number uint32, known bool, peer *Direction) {
 	switch {
 	case !h.baseByAck:
 	case number != h.base: // what the peer acknowledged was something else
-		peer.ackUnknown = peer.high()
 	case h.ackOff <= maxAhead:
 		h.acked, h.ackSeen = max(h.ackOff, 0), true
 	}
@@ -290,8 +284,8 @@ func (h *Direction) unusual(s *Segment, off, end int64) Note {
 // set makes octets [a, b) of the segment what Pop hands out next.
 func (h *Direction) set(s *Segment, a, b int64) {
 	captured := int64(len(s.Data))
-	h.data = s.Data[min(a, captured):min(b, captured)]
-	if h.cut = b - a - int64(len(h.data)); h.cut > 0 {
+	s.data = s.Data[min(a, captured):min(b, captured)]
+	if s.cut = b - a - int64(len(s.data)); s.cut > 0 {
 		h.more = true
 	}
 }
@@ -299,10 +293,10 @@ func (h *Direction) set(s *Segment, a, b int64) {
 // ready hands out what needs no gap: what the snap length took of the packet at
 // hand, and what no longer waits.
 func (h *Direction) ready(c *Conn, p *Piece) bool {
-	if n := h.cut; n > 0 {
+	if n := c.cut; n > 0 && h == &c.dirs[c.of] {
 		*p = Piece{Kind: Cut, Off: h.next, Len: n, Frame: c.frame, Time: c.time}
 		h.next += n
-		h.cut = 0
+		c.cut = 0
 		h.pass(p.Frame, p.Time, c.frame, c.ack)
 		return true
 	}

@@ -117,7 +117,7 @@ func (d *disorder) hold(h *Direction, s *Segment, off, from, end int64) bool {
 		at = d.held.after(d.held.insert(h.budget, at, n))
 		from = stop
 	}
-	h.waiting = d.held.n
+	h.waiting = int32(d.held.n) //nolint:gosec // not many more than maxHeld
 	h.more, h.plain = true, false
 	return fresh
 }
@@ -151,7 +151,7 @@ func (d *disorder) unhold(h *Direction, p *Piece) bool {
 		d.bytes -= heldCost + cap(e.data)
 		h.budget.used -= heldCost
 		d.held.drop(h.budget)
-		h.waiting = d.held.n
+		h.waiting = int32(d.held.n) //nolint:gosec // not many more than maxHeld
 	}
 	h.pass(frame, time, carrier, ack)
 	return true

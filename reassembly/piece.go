@@ -98,6 +98,10 @@ type Segment struct {
 	HasSum bool
 
 	acked int64 // Ack as an offset in the other direction, or unknown
+	// data are the octets of Data that are next in order, cut counts those behind them that the
+	// snap length took.
+	data []byte
+	cut  int64
 }
 
 // Reset makes s a packet that was captured whole in one frame, without options: the

@@ -136,12 +136,12 @@ func TestBounds(t *testing.T) {
 	for off := range maxPassed + 1000 {
 		send(13 + off)
 	}
-	if len(h.passed) > maxPassed {
-		t.Errorf("%d deliveries", len(h.passed))
+	if len(h.deliveries()) > maxPassed {
+		t.Errorf("%d deliveries", len(h.deliveries()))
 	}
 	h.Release(h.Next())
-	if h.extra || cap(h.passed)+cap(h.dis.late)+cap(h.dis.pending)+cap(h.dis.sorted) > 4*keepCap {
-		t.Errorf("lists keep %d %d %d %d", cap(h.passed), cap(h.dis.late), cap(h.dis.pending), cap(h.dis.sorted))
+	if h.extra || cap(h.deliveries())+cap(h.dis.late)+cap(h.dis.pending)+cap(h.dis.sorted) > 4*keepCap {
+		t.Errorf("lists keep %d %d %d %d", cap(h.deliveries()), cap(h.dis.late), cap(h.dis.pending), cap(h.dis.sorted))
 	}
 }
 
@@ -163,7 +163,7 @@ func TestHeld(t *testing.T) {
 		c.Push(0, &s)
 		for c.Pop(0, &p) {
 		}
-		if want := min(i+1, maxHeld); h.waiting != want || h.plain || !h.more {
+		if want := min(i+1, maxHeld); int(h.waiting) != want || h.plain || !h.more {
 			t.Fatalf("%d held segments, want %d", h.waiting, want)
 		}
 	}

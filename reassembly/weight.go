@@ -4,7 +4,7 @@ import "unsafe"
 
 // Weight is the memory that the direction keeps, in octets, besides what [Budget.Used] counts.
 func (h *Direction) Weight() int {
-	n := cap(h.passed) * int(unsafe.Sizeof(delivery{}))
+	n := cap(h.deliveries()) * int(unsafe.Sizeof(delivery{}))
 	d := h.dis
 	if d == nil {
 		return n

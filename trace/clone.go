@@ -74,7 +74,7 @@ func (s Side) clone() Side {
 func (f Flow) clone() Flow {
 	f.Ops = slices.Clone(f.Ops)
 	f.FIN, f.RST = copied(f.FIN), copied(f.RST)
-	f.Waits, f.Held = copied(f.Waits), copied(f.Held)
+	f.Waits, f.Held, f.Seldom = copied(f.Waits), copied(f.Held), copied(f.Seldom)
 	if f.Wrong != nil {
 		f.Wrong = copied(f.Wrong)
 		k := f.Wrong

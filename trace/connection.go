@@ -216,8 +216,9 @@ type Flow struct {
 	Frames, Octets uint64
 	// FPDUs counts FPDUs and FPDUOctets their octets on the wire.
 	FPDUs, FPDUOctets uint64
-	// CRCGood, CRCBad, CRCUnverifiable and CRCOff count FPDUs by [mpa.CRCStatus].
-	CRCGood, CRCBad, CRCUnverifiable, CRCOff uint64
+	// CRCGood, CRCBad and CRCOff count FPDUs by [mpa.CRCStatus], with
+	// [Rare.CRCUnverifiable].
+	CRCGood, CRCBad, CRCOff uint64
 	// Sent is the offset after the last octet that was delivered in order, Acked the
 	// highest offset that the other side acknowledged, both in octets of the TCP stream, as
 	// [PDU.From].
@@ -228,8 +229,6 @@ type Flow struct {
 	// StartAcked is when the other side had acknowledged its startup frame, in
 	// nanoseconds since the epoch; 0 while it had not.
 	StartAcked int64
-	// Unframed are octets of full operation that are in no FPDU.
-	Unframed uint64
 	// Ops counts by opcode, as far as it is long; see [Flow.Op].
 	Ops []Ops
 	// SYN says that its SYN was captured with all its options, Opens that it opened the
@@ -265,45 +264,27 @@ type Flow struct {
 
 	// The remaining fields are rarely used.
 
-	// Chunks counts DDP segment chunks, Controls session control chunks (over
-	// SCTP), LateChunks those after their turn, DuplicateSSNs those with the DDP-SSN of
-	// another one.
-	Chunks, Controls, LateChunks, DuplicateSSNs uint64
 	// Markers counts markers (RFC 5044 section 4.3).
 	Markers uint64
-	// Partial counts FPDUs of which octets are missing.
-	Partial uint64
-	// Malformed counts FPDUs whose DDP or RDMAP header could not be read.
-	Malformed uint64
-	// Gaps and GapOctets are holes of the capture; over SCTP GapOctets counts the
-	// DDP-SSNs that are missing.
-	Gaps, GapOctets uint64
-	// Retransmitted and Reordered count packets.
-	Retransmitted, Reordered uint64
 	// FIN and RST are its closing acts, nil while there was none.
 	FIN, RST *Closing
-	// Spread is the frame with which the packets of the direction had taken several
-	// paths in turn for so long that it is no failover, Unnumbered the one with
-	// which 32768 DDP-SSNs were under way; 0 if there is none (over SCTP).
-	Spread, Unnumbered uint64
 	// Reads: requests sent in this direction, and how many are answered. Atomics
 	// count as well.
-	Requests, Answered, Unanswered, Unmatched uint64
+	Requests, Answered uint64
 	// Waits says how the requests of the direction waited, nil if there was none.
 	Waits *Waits
 	// Held holds the delays of the direction, nil while there are none; see
 	// [Flow.Delays].
 	Held *Delays
-	// Refused are those of the unanswered ones that a Terminate quotes, RefusedFrame is the
-	// frame of that.
-	Refused, RefusedFrame uint64
-	// SumsRight and SumsWrong count packets with data by their TCP checksum, as far as it
-	// was verified; they are set at the end of the connection. SumsUnfilled counts those
-	// whose field was not filled in yet.
-	SumsRight, SumsWrong, SumsUnfilled uint32
+	// SumsRight counts packets with data whose TCP checksum is right, as far as it was
+	// verified; it is set at the end of the connection.
+	SumsRight uint32
 	// Wrong holds the faults of the direction, nil while there are none; see
 	// [Flow.Faults].
 	Wrong *Faults
+	// Seldom holds what most directions have none of, nil while there is none; see
+	// [Flow.Rare].
+	Seldom *Rare
 }
 
 // Faults are the faults of a direction. They are separate from [Flow] to save memory:

@@ -12,7 +12,7 @@ type Delays struct {
 	// Fast, Timeouts and Needless count packets that were sent again: after duplicate
 	// acknowledgements or selective ones, after a time in which nothing went on, and
 	// although the other side had acknowledged the octets. The rest of
-	// [Flow.Retransmitted] has no known reason: copies that the network or the capture
+	// [Rare.Retransmitted] has no known reason: copies that the network or the capture
 	// made are among them. Over SCTP chunks are counted.
 	Fast, Timeouts, Needless uint64
 	// Unseen counts packets that filled a hole so late that they must have been sent

@@ -27,7 +27,7 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	}
 	f := d.FPDU
 	f.begin(d.off, w, lead, n)
-	if len(d.holes) > 0 {
+	if len(d.holes()) > 0 {
 		d.listMissing(f)
 	}
 	whole := len(f.Missing) == 0
@@ -45,7 +45,7 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	if d.markers {
 		d.listMarkers(f, lead)
 	}
-	if d.likeness.left > 0 && !d.crc {
+	if d.rare != nil && d.rare.likeness.left > 0 && !d.crc {
 		d.lookOn(w)
 	}
 	d.cut(f, lead, n)
@@ -59,7 +59,8 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 	}
 	d.trusty()
 	if f.CRCStatus == CRCBad {
-		d.susOff, d.suspect = d.off, d.cfg.Budget.add(d.suspect, w)
+		r := d.seldom()
+		r.susOff, r.suspect = d.off, d.cfg.Budget.add(r.suspect, w)
 	}
 	d.pass(f, whole)
 	return Got, true
@@ -110,7 +111,7 @@ func (d *Decoder) misframed(f *FPDU, lead int) bool {
 func (d *Decoder) doubt(w []byte, afterGap bool) {
 	d.unread(w)
 	d.startSeek(d.off, afterGap)
-	d.seek.odd = d.off + int64(len(w))
+	d.rare.odd = d.off + int64(len(w))
 }
 
 // pass moves behind the FPDU.
@@ -140,7 +141,7 @@ func (d *Decoder) proveFraming(f *FPDU) {
 	case !d.markers && d.plain >= MarkerInterval && d.cfg.Grammar.Strict(f.Head, int(f.ULPDULength)):
 		d.framing = No // a marker before this would have broken the chain
 	case !d.markers:
-		d.plain += f.Size
+		d.plain = min(d.plain+int32(f.Size), MarkerInterval) //nolint:gosec // ULPDU_Length has 16 bits
 	}
 }
 
@@ -165,8 +166,8 @@ func (d *Decoder) betrayed(w []byte, n int) bool {
 			d.startSeek(d.off, false) // which one it is the next FPDUs tell
 			return true
 		}
-		if len(after) < more && d.await < len(w)+more && !d.ended && d.jumpTo == 0 {
-			d.await = len(w) + more
+		if len(after) < more && int(d.await) < len(w)+more && !d.ended && !d.jumps() {
+			d.await = int32(len(w) + more) //nolint:gosec // of an FPDU
 			return true
 		}
 		hadGrid, grid := d.hasGrid, d.grid
@@ -227,17 +228,17 @@ func (d *Decoder) unread(w []byte) {
 // listMissing lists the missing octets of the FPDU and forgets them.
 func (d *Decoder) listMissing(f *FPDU) {
 	end := f.Offset + int64(f.Size)
-	keep := 0
-	for _, h := range d.holes {
+	keep, holes := 0, d.holes()
+	for _, h := range holes {
 		if h.from < end && h.to > f.Offset {
 			f.Missing = append(f.Missing, Range{int(max(h.from-f.Offset, 0)), int(min(h.to, end) - f.Offset)})
 		}
 		if h.to > end {
-			d.holes[keep] = h
+			holes[keep] = h
 			keep++
 		}
 	}
-	d.holes = d.holes[:keep]
+	d.rare.holes = holes[:keep]
 	if len(f.Missing) > 0 {
 		f.Captured = Partial
 	}

@@ -22,7 +22,7 @@ func (k *likeness) ordinary() bool { return !k.alike && k.looked >= enough }
 
 // inspect searches the payload of the FPDUs of a chain, and what stands in front of it.
 func (d *Decoder) inspect(c *chain) {
-	k := &d.likeness
+	k := &d.rare.likeness
 	if k.alike {
 		return
 	}
@@ -42,9 +42,10 @@ func (d *Decoder) inspect(c *chain) {
 
 // front is from where on the octets in front of a chain were captured, as far as they are at hand.
 func (d *Decoder) front(c *chain) int64 {
-	from := max(d.seek.lost, d.off, c.from-maxAlike)
-	for i := d.holeBehind(from); i < len(d.holes) && d.holes[i].from < c.from; i++ {
-		from = d.holes[i].to
+	from := max(d.rare.lost, d.off, c.from-maxAlike)
+	holes := d.holes()
+	for i := holeBehind(holes, from); i < len(holes) && holes[i].from < c.from; i++ {
+		from = holes[i].to
 	}
 	return from
 }
@@ -53,7 +54,7 @@ func (d *Decoder) front(c *chain) int64 {
 func (d *Decoder) leads(at, to int64) bool {
 	x := chain{from: at, at: at, rest: d.from(at)}
 	for x.at < to {
-		d.seek.steps++
+		d.rare.steps++
 		l, f := d.link(&x)
 		if f != fits || len(x.rest) < l.size {
 			return false
@@ -66,7 +67,7 @@ func (d *Decoder) leads(at, to int64) bool {
 
 // look searches the payload of the FPDU w at an offset.
 func (d *Decoder) look(off int64, w []byte) {
-	k := &d.likeness
+	k := &d.rare.likeness
 	for i := lengthSize + MinULPDU; i+crcSize < len(w); i++ {
 		if d.pair(off+int64(i), off+int64(len(w)), w[i:]) {
 			k.alike = true
@@ -78,7 +79,7 @@ func (d *Decoder) look(off int64, w []byte) {
 
 // lookOn searches the payload of an FPDU behind a place that was found.
 func (d *Decoder) lookOn(w []byte) {
-	k := &d.likeness
+	k := &d.rare.likeness
 	if k.left -= len(w); !k.alike {
 		d.look(d.off, w)
 	}
@@ -91,7 +92,7 @@ func (d *Decoder) pair(at, end int64, b []byte) bool {
 	if len(x.rest) < lengthSize+MarkerSize || !d.cfg.Grammar.Quick(x.rest[lengthSize], x.rest[lengthSize+1]) {
 		return false
 	}
-	d.seek.steps++
+	d.rare.steps++
 	l, f := d.link(&x)
 	if f != fits || at+int64(l.size) > end || len(x.rest) < l.size {
 		return false

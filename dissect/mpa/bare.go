@@ -31,7 +31,7 @@ func (k *bare) followed() int {
 
 // follow processes what is at hand.
 func (d *Decoder) follow() {
-	k := d.seek.bare
+	k := d.rare.bare
 	for k != nil && k.on {
 		from := d.rd + int(k.at+int64(k.have)-d.off)
 		if from < d.rd || from > len(d.buf) || d.missing(k.at, k.at+int64(len(k.head))) {

@@ -101,11 +101,13 @@ func (d *Decoder) empty() {
 
 // trusty forgets the FPDU with the bad CRC.
 func (d *Decoder) trusty() {
-	if d.cfg.Budget == nil {
-		d.suspect = d.suspect[:0]
-	} else if d.suspect != nil {
-		d.cfg.Budget.put(d.suspect)
-		d.suspect = nil
+	switch r := d.rare; {
+	case r == nil:
+	case d.cfg.Budget == nil:
+		r.suspect = r.suspect[:0]
+	case r.suspect != nil:
+		d.cfg.Budget.put(r.suspect)
+		r.suspect = nil
 	}
 }
 

@@ -46,10 +46,10 @@ func (d *Decoder) chain(o int64, last bool) verdict {
 		c.need = chainTrusted
 	}
 	for {
-		if s := &d.seek; s.steps >= stepFloor+stepFactor*s.came {
+		if d.rare.steps >= stepFloor+stepFactor*d.seek.came {
 			return reject
 		}
-		d.seek.steps++
+		d.rare.steps++
 		l, f := d.link(&c)
 		if f == short || f == fits && len(c.rest) < l.size {
 			break
@@ -76,7 +76,7 @@ func (d *Decoder) chain(o int64, last bool) verdict {
 	if !last {
 		return wait
 	}
-	if o == d.seek.lost && d.ended && len(c.rest) == 0 && c.count > 0 {
+	if o == d.rare.lost && d.ended && len(c.rest) == 0 && c.count > 0 {
 		c.count++ // start and end are where they should be
 	}
 	return d.few(&c, last)

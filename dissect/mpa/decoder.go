@@ -58,12 +58,12 @@ type Config struct {
 	Trusted bool
 	// Gather asks for the whole ULPDU of every FPDU that was captured whole.
 	Gather bool
+	// Side is 0 or 1, for the two directions of a connection.
+	Side uint8
 	// Budget bounds the octets that decoders hold together. Those of a budget share
 	// buffers, and those of the same side the FPDU that they hand out: it is valid until
 	// the next call of any of them. nil: the decoder is not bounded, and shares nothing.
 	Budget *Budget
-	// Side is 0 or 1, for the two directions of a connection.
-	Side uint8
 	// Grammar must be given.
 	Grammar *Grammar
 	// Segments tells the TCP segments; nil: they are not known. Then each input but the first
@@ -89,7 +89,7 @@ const (
 	None Event = iota
 	// Got: an FPDU is in Decoder.FPDU.
 	Got
-	// Unframed: octets [From, To) of the stream are not part of an FPDU.
+	// Unframed: octets of the stream are not part of an FPDU, as [Decoder.Loose] says.
 	Unframed
 	// Hopeless: the search has ended without an FPDU. Only an untrusted direction ends
 	// so.
@@ -102,31 +102,42 @@ const (
 type Decoder struct {
 	// The fields that each FPDU touches come first: thousands of decoders share a cache.
 
-	in       []byte   // borrowed input, behind what buf holds
-	verified Verified // CRCs in it
-	off      int64    // offset of the next octet to frame: that at buf[rd], else in[0]
-	grid     int64    // an offset at which a marker stands
-	priorEnd int64    // where the last FPDU ends, if its CRC field was there
-	gapAt    int64    // offset of the first gap, or -1
-	prior    uint32   // the CRC field of the last FPDU, if it was there
-	await    int      // octets to be there before the next FPDU is judged, or 0
-	long     int      // how long FPDUs were of late, in octets
+	in       []byte // borrowed input, behind what buf holds
+	off      int64  // offset of the next octet to frame: that at buf[rd], else in[0]
+	grid     int64  // an offset at which a marker stands
+	priorEnd int64  // where the last FPDU ends, if its CRC field was there
+	gapAt    int64  // offset of the first gap, or -1
+	start    int64  // offset of the first octet of the direction
+	proven   int64  // where the last FPDU with a right CRC ends, or start
+	framed   int64  // where the last FPDU ends that was not framed by Whole
+	prior    uint32 // the CRC field of the last FPDU, if it was there
+	await    int32  // octets to be there before the next FPDU is judged, or 0
+	long     int32  // how long FPDUs were of late, in octets
+	plain    int32  // octets framed without markers since the place was found, as far as they count
 
 	crc, markers, hasGrid, unsure, ended, stopped bool // unsure: the last FPDU had a hole, markers in it may not be known of
 
 	framing Tri  // whether there are markers, once an FPDU has shown it
 	right   bool // the CRC of the current FPDU is known to be right
 
+	verified Verified // CRCs in in
+	aligned  alignment
+	seek     seeker
+
 	// buf keeps octets that wait: an open FPDU, or what is being searched.
-	buf     []byte
-	rd      int
-	holes   []hole
-	suspect []byte // the last FPDU, if its CRC was bad: its length may be wrong
-	seek    seeker
-	cfg     Config
+	buf []byte
+	rd  int
+	cfg Config
 
 	// FPDU is the one that Next found.
 	FPDU *FPDU
+	// Loose is what Next found besides; nil before it returned Unframed.
+	*Loose
+	rare *rare // nil: there was no need
+}
+
+// Loose are octets of the stream that are not part of an FPDU.
+type Loose struct {
 	// From and To are the offsets of unframed octets, on the scale of Reset; AfterGap
 	// is true when a gap or a late start is why they could not be framed.
 	From, To int64
@@ -140,32 +151,6 @@ type Decoder struct {
 	// Bare is how many FPDUs the unframed octets can be read as if they have no CRC
 	// field, including the last one before From; 0 if that is impossible.
 	Bare int
-
-	start  int64 // offset of the first octet of the direction
-	proven int64 // where the last FPDU with a right CRC ends, or start
-	framed int64 // where the last FPDU ends that was not framed by Whole
-	plain  int   // octets framed without markers since the place was found
-	susOff int64
-	jumpTo int64 // offset behind a hole too long to bridge, or 0
-
-	aligned  alignment
-	likeness likeness
-	rare     *rare // nil: there was no need
-}
-
-// rare is state that most decoders never need.
-type rare struct {
-	head []byte // a head with markers in it
-	full []byte
-	lost []byte // the first octets of those that were searched without success
-}
-
-// seldom returns the rare state, and allocates it if needed.
-func (d *Decoder) seldom() *rare {
-	if d.rare == nil {
-		d.rare = new(rare)
-	}
-	return d.rare
 }
 
 const strayLen = 64
@@ -185,18 +170,19 @@ func (d *Decoder) Reset(cfg Config, off int64) {
 		f = new(FPDU)
 	}
 	*d = Decoder{
-		FPDU: f, cfg: cfg, off: off, gapAt: -1, start: off, proven: off, framed: off,
-		buf: d.buf, suspect: d.suspect, holes: d.holes[:0], rare: d.rare,
+		FPDU: f, cfg: cfg, off: off, gapAt: -1, start: off, proven: off, framed: off, buf: d.buf, rare: d.rare,
 		crc: cfg.CRC == Yes, markers: cfg.Markers == Yes, hasGrid: cfg.Start, grid: off,
 	}
 	if d.rare != nil {
-		d.rare.lost = d.rare.lost[:0]
+		d.rare.reset()
 	}
 	if cfg.AfterGap {
 		d.gapAt = off
 	}
-	d.startSeek(off, true)
-	d.seek.anchored = cfg.Start
+	if d.seek.on, d.seek.afterGap, d.seek.anchored = true, true, cfg.Start; !cfg.Start || d.ends(off) {
+		d.startSeek(off, true)
+		d.seek.anchored = cfg.Start
+	}
 }
 
 // Markers reports whether FPDUs are framed with markers.
@@ -241,8 +227,8 @@ func (d *Decoder) Begun() (from, to int64) {
 
 // Oldest is the lowest offset that may still become part of an FPDU.
 func (d *Decoder) Oldest() int64 {
-	if len(d.suspect) > 0 {
-		return d.susOff
+	if len(d.suspect()) > 0 {
+		return d.rare.susOff
 	}
 	return d.off
 }
@@ -269,9 +255,9 @@ func (d *Decoder) Next() Event {
 		if !done {
 			continue
 		}
-		if ev == None && d.jumpTo > 0 {
+		if ev == None && d.jumps() {
 			d.drop()
-			d.off, d.jumpTo = d.jumpTo, 0
+			d.off, d.rare.jumpTo = d.rare.jumpTo, 0
 			d.startSeek(d.off, true)
 		}
 		if ev == None && len(d.buf) > 0 && d.cfg.Budget.over() {
@@ -296,7 +282,7 @@ func (d *Decoder) step() (ev Event, done bool) {
 	if len(d.in) > 0 {
 		return d.direct()
 	}
-	if d.ended && len(d.suspect) > 0 {
+	if d.ended && len(d.suspect()) > 0 {
 		d.rewind()
 		return None, false
 	}
@@ -306,7 +292,7 @@ func (d *Decoder) step() (ev Event, done bool) {
 // direct frames an FPDU that lies whole in the input, without a copy.
 func (d *Decoder) direct() (Event, bool) {
 	lead := d.lead(d.off)
-	if len(d.in) >= lead+lengthSize && len(d.suspect) == 0 && !d.unsure {
+	if len(d.in) >= lead+lengthSize && len(d.suspect()) == 0 && !d.unsure {
 		n := int(binary.BigEndian.Uint16(d.in[lead:]))
 		if size := d.size(d.off, n); size <= len(d.in) {
 			w := d.in[:size:size]
@@ -331,7 +317,7 @@ func (d *Decoder) take(n int) {
 	}
 	d.compact()
 	// Allocate for the claimed length only as far as recent FPDUs were as long.
-	if all <= 2*d.long {
+	if all <= 2*int(d.long) {
 		d.buf = d.cfg.Budget.room(d.buf, all)
 	}
 	d.keep(d.in[:n])
@@ -340,7 +326,9 @@ func (d *Decoder) take(n int) {
 
 // believed returns the new value of long after an FPDU of size octets: one small FPDU
 // among large ones lowers it only a little.
-func (d *Decoder) believed(size int) int { return max(size, d.long-d.long/4) }
+func (d *Decoder) believed(size int) int32 {
+	return max(int32(size), d.long-d.long/4) //nolint:gosec // ULPDU_Length has 16 bits
+}
 
 // compact moves what is unread to the front of the buffer.
 func (d *Decoder) compact() {
@@ -359,7 +347,7 @@ func (d *Decoder) buffered() (Event, bool) {
 		// The length of this FPDU is not known. The next one may begin with a marker
 		// that ends in the hole.
 		d.startSeek(d.holeEnd(behind-1), true)
-		d.seek.at = max(d.seek.at-MarkerSize, d.off)
+		d.rare.at = max(d.rare.at-MarkerSize, d.off)
 		return None, false
 	}
 	if len(b) < lead+lengthSize {
@@ -367,10 +355,10 @@ func (d *Decoder) buffered() (Event, bool) {
 	}
 	n := int(binary.BigEndian.Uint16(b[lead:]))
 	size := d.size(d.off, n)
-	if len(d.suspect) > 0 || d.unsure {
+	if len(d.suspect()) > 0 || d.unsure {
 		wait, bad := d.implausible(lead, n, size)
 		switch {
-		case bad && len(d.suspect) > 0:
+		case bad && len(d.suspect()) > 0:
 			d.rewind()
 			return None, false
 		case bad:
@@ -382,12 +370,12 @@ func (d *Decoder) buffered() (Event, bool) {
 		}
 		d.unsure = false
 	}
-	d.take(max(size, d.await))
+	d.take(max(size, int(d.await)))
 	b = d.buf[d.rd:]
 	switch {
 	case len(b) < size:
 		return d.rest()
-	case len(b) < d.await && !d.ended && d.jumpTo == 0:
+	case len(b) < int(d.await) && !d.ended && !d.jumps():
 		return None, true
 	}
 	d.rd += size
@@ -412,21 +400,22 @@ func (d *Decoder) implausible(lead, n, size int) (wait, bad bool) {
 
 // rewind goes back into the FPDU with the bad CRC: its length was wrong.
 func (d *Decoder) rewind() {
-	b := d.cfg.Budget.add(d.suspect, d.buf[d.rd:])
-	d.suspect = nil
+	r := d.rare
+	b := d.cfg.Budget.add(r.suspect, d.buf[d.rd:])
+	r.suspect = nil
 	end := d.off // everything before was handed out
 	d.empty()
-	d.buf, d.off = b, d.susOff
-	d.startSeek(d.susOff+1, false)
-	d.seek.lost = end
+	d.buf, d.off = b, r.susOff
+	d.startSeek(r.susOff+1, false)
+	r.lost = end
 }
 
 // rest handles an FPDU that is not whole yet, or never will be.
 func (d *Decoder) rest() (Event, bool) {
-	if !d.ended && d.jumpTo == 0 {
+	if !d.ended && !d.jumps() {
 		return None, true
 	}
-	if len(d.suspect) > 0 {
+	if len(d.suspect()) > 0 {
 		d.rewind()
 		return None, false
 	}
@@ -439,7 +428,7 @@ func (d *Decoder) rest() (Event, bool) {
 	head := d.headOf(b, lead, n)
 	if !d.likely(head, n) {
 		d.startSeek(d.off+1, false)
-		d.seek.lost = d.off
+		d.rare.lost = d.off
 		return None, false
 	}
 	// Hand it out as it is. It may also be whole FPDUs that a wrong length
@@ -449,16 +438,17 @@ func (d *Decoder) rest() (Event, bool) {
 	w := d.scratch(size)
 	copy(w, b)
 	off := d.off
-	holes := slices.Clone(d.holes) // accept forgets them, the look inside needs them
-	d.holes = append(d.holes, hole{off + have, off + int64(size)})
+	r := d.seldom()
+	holes := slices.Clone(r.holes) // accept forgets them, the look inside needs them
+	r.holes = append(r.holes, hole{off + have, off + int64(size)})
 	ev, done := d.accept(w, lead, n)
 	if d.ended {
 		d.FPDU.Unsent = size - int(have)
 	}
 	d.trusty()
-	d.off, d.holes = off, holes
+	d.off, r.holes = off, holes
 	d.startSeek(off+1, false)
-	d.seek.lost = off + have
+	d.rare.lost = off + have
 	return ev, done
 }
 
@@ -477,7 +467,9 @@ func (d *Decoder) likely(head []byte, n int) bool {
 
 // unframed reports octets that are not part of an FPDU and moves behind them.
 func (d *Decoder) unframed(from, to int64) (Event, bool) {
-	d.From, d.To, d.AfterGap, d.Bare = from, to, d.seek.afterGap, d.seek.bare.followed()
+	r := d.seldom()
+	d.Loose = &r.loose
+	d.From, d.To, d.AfterGap, d.Bare = from, to, d.seek.afterGap, r.bare.followed()
 	d.stray(from)
 	d.Lied = d.lied(from, to)
 	d.rd += int(to - d.off)
@@ -485,9 +477,8 @@ func (d *Decoder) unframed(from, to int64) (Event, bool) {
 	if from >= to {
 		return None, false
 	}
-	r := d.seldom()
-	d.Stray = r.lost[:min(int64(len(r.lost)), to-from)]
-	r.lost = r.lost[:0]
+	d.Stray = r.strays[:min(int64(len(r.strays)), to-from)]
+	r.strays = r.strays[:0]
 	return Unframed, true
 }
 
@@ -497,7 +488,7 @@ func (d *Decoder) lied(from, to int64) bool {
 	if from != d.proven || d.rare == nil {
 		return true
 	}
-	b := d.rare.lost
+	b := d.rare.strays
 	if lead := d.lead(from); len(b) >= lead {
 		b = b[lead:]
 	}
@@ -508,17 +499,17 @@ func (d *Decoder) lied(from, to int64) bool {
 // far as they were captured.
 func (d *Decoder) stray(from int64) {
 	at := d.rd + int(from-d.off)
-	if d.rare != nil && len(d.rare.lost) > 0 || from < d.off || at >= len(d.buf) {
+	if d.rare != nil && len(d.rare.strays) > 0 || from < d.off || at >= len(d.buf) {
 		return
 	}
 	end := from + int64(min(len(d.buf)-at, strayLen))
-	for _, h := range d.holes {
+	for _, h := range d.holes() {
 		if h.to > from && h.from < end {
 			end = max(h.from, from)
 		}
 	}
 	r := d.seldom()
-	r.lost = append(r.lost, d.buf[at:at+int(end-from)]...)
+	r.strays = append(r.strays, d.buf[at:at+int(end-from)]...)
 }
 
 // drop discards all buffered octets.
@@ -526,7 +517,8 @@ func (d *Decoder) drop() {
 	d.off += int64(len(d.buf) - d.rd + len(d.in))
 	d.empty()
 	d.trusty()
-	d.in, d.holes = nil, d.holes[:0]
+	d.in = nil
+	d.fill()
 }
 
 // lead is the size of the marker in front of an FPDU at the offset, or 0.

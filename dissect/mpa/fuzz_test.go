@@ -85,7 +85,7 @@ func (c *checker) run() {
 			c.t.Fatal("no end")
 		}
 		ev := d.Next()
-		if have := cap(d.buf) + cap(d.seldom().full) + cap(d.suspect); have > 2<<20 {
+		if have := cap(d.buf) + cap(d.seldom().full) + cap(d.suspect()); have > 2<<20 {
 			c.t.Fatalf("%d octets kept", have)
 		}
 		switch ev {

@@ -22,10 +22,11 @@ func (d *Decoder) Missing(n int64, gap bool) {
 	case d.stopped:
 		d.off += n
 	case n > maxBridge:
-		d.jumpTo = at + n
+		d.seldom().jumpTo = at + n
 	default:
 		d.compact()
-		d.holes = append(d.holes, hole{at, at + n})
+		r := d.seldom()
+		r.holes = append(r.holes, hole{at, at + n})
 		d.keep(zeros[:n])
 	}
 }
@@ -34,23 +35,25 @@ var zeros [maxBridge]byte
 
 // missing reports whether any octet of [from, to) is missing.
 func (d *Decoder) missing(from, to int64) bool {
-	if len(d.holes) == 0 {
+	holes := d.holes()
+	if len(holes) == 0 {
 		return false
 	}
-	i := d.holeBehind(from)
-	return i < len(d.holes) && d.holes[i].from < to
+	i := holeBehind(holes, from)
+	return i < len(holes) && holes[i].from < to
 }
 
 // holeEnd is the first captured octet at or behind off.
 func (d *Decoder) holeEnd(off int64) int64 {
-	for i := d.holeBehind(off); i < len(d.holes) && d.holes[i].from <= off; i++ {
-		off = d.holes[i].to
+	holes := d.holes()
+	for i := holeBehind(holes, off); i < len(holes) && holes[i].from <= off; i++ {
+		off = holes[i].to
 	}
 	return off
 }
 
 // holeBehind is the index of the first hole that ends behind off. The holes are
 // in order, and an FPDU may have as many as it has octets.
-func (d *Decoder) holeBehind(off int64) int {
-	return sort.Search(len(d.holes), func(i int) bool { return d.holes[i].to > off })
+func holeBehind(holes []hole, off int64) int {
+	return sort.Search(len(holes), func(i int) bool { return holes[i].to > off })
 }

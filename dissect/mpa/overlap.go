@@ -28,10 +28,10 @@ func (d *Decoder) overlaps(f *FPDU, w []byte, lead int) bool {
 	headed := len(head) > 1 && d.cfg.Grammar.Quick(head[0], head[1])
 	d.unread(w)
 	d.startSeek(from+1, false)
-	d.seek.lost, d.seek.odd, d.seek.limit = from, behind, min(behind, from+maxStray)
+	d.rare.lost, d.rare.odd, d.rare.limit = from, behind, min(behind, from+maxStray)
 	if headed {
 		// As many as this may be an FPDU with a wrong length.
-		d.seek.limit = min(d.seek.limit, from+lengthSize+MinULPDU+crcSize)
+		d.rare.limit = min(d.rare.limit, from+lengthSize+MinULPDU+crcSize)
 	}
 	return true
 }
@@ -39,6 +39,6 @@ func (d *Decoder) overlaps(f *FPDU, w []byte, lead int) bool {
 // believe takes the FPDU in which none was found as it is.
 func (d *Decoder) believe() {
 	s := &d.seek
-	s.on, s.limit, s.odd = false, 0, 0
+	s.on, d.rare.limit, d.rare.odd = false, 0, 0
 	s.force, s.found = true, InSync
 }

@@ -57,41 +57,47 @@ const (
 	stepFloor, stepFactor = 1 << 18, 4
 )
 
-// seeker is the state of the search for a place in the stream.
+// seeker is the state of the search for a place in the stream, as far as a decoder that begins with
+// full operation needs it.
 type seeker struct {
 	on       bool
 	anchored bool  // only the very start is looked at: how is it framed?
 	afterGap bool  // the place was lost to a gap or a late start
 	force    bool  // take the next FPDU whatever its header
 	found    Sync  // how the next FPDU's place was found
-	lost     int64 // offset at which it was lost
-	at       int64 // offset from which to search
-	odd      int64 // end of an FPDU with an impossible header, or 0
-	limit    int64 // end of the search for an FPDU in the first one, or 0
-	passed   int64 // octets searched without success
 	crcWork  int64 // octets of CRC computed on trial
 	came     int64 // octets that came in, searched or not
-	steps    int64 // headers that were followed
-	bare     *bare // nil: there was none
+}
+
+// quest is the rest of it.
+type quest struct {
+	lost   int64 // offset at which the place was lost
+	at     int64 // offset from which to search
+	odd    int64 // end of an FPDU with an impossible header, or 0
+	limit  int64 // end of the search for an FPDU in the first one, or 0
+	passed int64 // octets searched without success
+	steps  int64 // headers that were followed
+	bare   *bare // nil: there was none
 }
 
 func (d *Decoder) startSeek(from int64, afterGap bool) {
-	s := &d.seek
-	s.on, s.anchored, s.afterGap = true, false, afterGap
-	s.lost, s.at, s.odd, s.limit, s.force = from, from, 0, 0, false
+	s, r := &d.seek, d.seldom()
+	s.on, s.anchored, s.afterGap, s.force = true, false, afterGap, false
+	r.lost, r.at, r.odd, r.limit = from, from, 0, 0
 	d.unsure, d.plain = false, 0
-	if d.rare != nil {
-		d.rare.lost = d.rare.lost[:0]
-	}
+	r.strays = r.strays[:0]
 	switch {
-	case d.crcOff() && d.priorEnd == from:
-		s.bare = new(bare)
-		s.bare.begin(from, d.prior)
-	case s.bare != nil:
-		s.bare.on = false
+	case d.ends(from):
+		r.bare = new(bare)
+		r.bare.begin(from, d.prior)
+	case r.bare != nil:
+		r.bare.on = false
 	}
 	d.trusty()
 }
+
+// ends reports whether an FPDU ended at an offset whose CRC field may be none.
+func (d *Decoder) ends(off int64) bool { return d.crcOff() && d.priorEnd == off }
 
 // verdict of a trial.
 type verdict uint8
@@ -104,20 +110,20 @@ const (
 
 // search looks for a place at which FPDUs begin.
 func (d *Decoder) search() (Event, bool) {
-	s := &d.seek
 	if len(d.in) > 0 {
 		d.compact()
 		d.keep(d.in)
 		d.in = nil
 	}
-	if s.anchored {
+	if d.seek.anchored {
 		return d.anchor()
 	}
-	last := d.ended || d.jumpTo > 0
+	s := d.rare
+	last := d.ended || d.jumps()
 	end := d.off + int64(len(d.buf)-d.rd)
 	d.follow()
 	for s.at = max(s.at, d.off); s.at+lengthSize+MinULPDU <= end && (s.limit == 0 || s.at < s.limit); s.at++ {
-		if len(d.holes) > 0 {
+		if len(d.holes()) > 0 {
 			if to := d.holeEnd(s.at); to > s.at {
 				lead := to - int64(MarkerInterval-d.toMarker(to))
 				if _, without := d.ways(); without || !d.hasGrid || lead < s.at || to-lead > MarkerSize {
@@ -168,7 +174,7 @@ func (d *Decoder) search() (Event, bool) {
 // forget lets go of octets that were searched without success, so that the buffer stays
 // within the window.
 func (d *Decoder) forget() {
-	s := &d.seek
+	s := d.rare
 	if s.odd > 0 && s.at <= s.odd {
 		return // what follows the odd FPDU decides
 	}
@@ -181,28 +187,28 @@ func (d *Decoder) forget() {
 		d.rd += int(n)
 		d.off = to
 		keep := 0
-		for _, h := range d.holes {
+		for _, h := range s.holes {
 			if h.to > d.off {
-				d.holes[keep] = h
+				s.holes[keep] = h
 				keep++
 			}
 		}
-		d.holes = d.holes[:keep]
+		s.holes = s.holes[:keep]
 	}
 }
 
 // resync goes on framing at the place that was found.
 func (d *Decoder) resync() (Event, bool) {
-	s := &d.seek
-	s.on = false
-	if d.framing == Unknown && d.cfg.Markers == Unknown && s.found == ByChain && d.cfg.Segments != nil && !d.crc {
+	s := d.rare
+	if d.framing == Unknown && d.cfg.Markers == Unknown && d.seek.found == ByChain && d.cfg.Segments != nil && !d.crc {
 		d.framing = TriOf(d.markers)
 	}
-	d.likeness.left = maxAlike
+	s.likeness.left = maxAlike
+	d.seek.on = false
 	d.cfg.Trusted = true // what is proven once need not be proven as hard again
 	if s.odd > 0 && s.at == s.odd {
 		// A good FPDU follows directly: the odd one is an FPDU too.
-		s.force, s.found = true, InSync
+		d.seek.force, d.seek.found = true, InSync
 		return None, false
 	}
 	return d.unframed(s.lost, s.at)
@@ -264,7 +270,7 @@ func (d *Decoder) ways() (with, without bool) {
 	case d.cfg.Start && d.cfg.Markers != Unknown && d.markers != (d.cfg.Markers == Yes):
 		return true, true // the start looked otherwise than negotiated
 	}
-	doubt := !d.cfg.Start && d.seek.passed > disbelief
+	doubt := !d.cfg.Start && d.searched() > disbelief
 	return d.cfg.Markers != No || doubt, d.cfg.Markers != Yes || doubt
 }
 
@@ -329,7 +335,7 @@ func (d *Decoder) few(c *chain, last bool) verdict {
 // a search may cost.
 func (d *Decoder) trialCRC(w []byte) (ok, tested bool) {
 	s := &d.seek
-	if d.cfg.CRC == No || s.crcWork > crcFloor+crcFactor*s.passed {
+	if d.cfg.CRC == No || s.crcWork > crcFloor+crcFactor*d.searched() {
 		return false, false
 	}
 	s.crcWork += int64(len(w))
@@ -345,7 +351,7 @@ func (d *Decoder) anchor() (Event, bool) {
 	if len(b) == 0 {
 		return None, true
 	}
-	last := d.ended || d.jumpTo > 0
+	last := d.ended || d.jumps()
 	first := d.cfg.Markers == Yes
 	choice, chosen := first, false
 	for _, markers := range [2]bool{first, !first} {

@@ -21,14 +21,14 @@ func (d *Decoder) told(c *chain, how Sync) bool {
 		return false
 	}
 	whole := c.from == d.start && d.ended && len(c.rest) == 0 // nothing else was captured
-	if d.cfg.Segments != nil && d.cfg.CRC != Yes && !whole && (s.afterGap || c.from != s.lost) {
-		if d.inspect(c); !d.likeness.ordinary() {
+	if d.cfg.Segments != nil && d.cfg.CRC != Yes && !whole && (s.afterGap || c.from != d.rare.lost) {
+		if d.inspect(c); !d.rare.likeness.ordinary() {
 			from, ok := d.joined(c)
 			if !ok {
 				c.again = c.count + c.count/2
 				return false
 			}
-			s.at = from
+			d.rare.at = from
 		}
 	}
 	s.found = how
@@ -64,7 +64,7 @@ func (d *Decoder) joined(c *chain) (from int64, ok bool) {
 		since int64 // the first FPDU that is right if the last of this queue is, or one behind it
 	}
 	for own.at <= c.at {
-		d.seek.steps++
+		d.rare.steps++
 		l, f := d.link(&own)
 		if f != fits {
 			break

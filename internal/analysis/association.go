@@ -137,7 +137,7 @@ func (a *Association) Session(side int) (c *trace.Connection, d trace.Dir) {
 	if a.first == nil {
 		return nil, 0
 	}
-	return &a.first.Trace, a.first.Dir(side)
+	return a.first.Trace, a.first.Dir(side)
 }
 
 // damaged counts the checksum of a packet and reports whether the packet is to
@@ -425,7 +425,7 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 		s := a.message(side, m)
 		if s != nil && note&reassembly.OutOfOrder != 0 {
 			fl := &s.Trace.Flow[s.Dir(side)]
-			fl.Reordered++
+			fl.Rarely().Reordered++
 			a.filled(side, fl, a.acked(side, was.high), a.now())
 		}
 	}
@@ -445,7 +445,7 @@ func (a *Association) again(side int, d *sctp.Data, tsn int64) {
 	if st := a.streams[d.SID]; st != nil && st.now != nil {
 		st.now.dirs[side].order.Again(tsn, d.TSN, &a.cur)
 		fl, high := &st.now.Trace.Flow[st.now.Dir(side)], a.asm.High(side)
-		fl.Retransmitted++
+		fl.Rarely().Retransmitted++
 		a.repeated(side, fl, stretch{tsn, tsn + 1}, a.acked(side, tsn), high, a.now())
 		st.now.dirs[side].paths = paths{}
 		if a.first == nil {
@@ -538,9 +538,9 @@ func (a *Association) stream(sid uint16) *stream {
 // begin begins a session with a message of side.
 func (a *Association) begin(side int, m *reassembly.Message, asks bool) *Session {
 	s := &Session{assoc: a}
-	s.env = a.env
+	s.env, s.Trace = a.env, new(trace.Connection)
 	s.grows(sessionWeight)
-	t := &s.Trace
+	t := s.Trace
 	t.Number, t.Transport, t.SID, t.Association = a.session.Begun(), trace.SCTP, m.SID, a.number
 	t.IsMPA, t.Layout = true, a.env.Layout
 	t.Lead, a.begun = !a.begun, true
@@ -630,7 +630,7 @@ func (a *Association) unused() {
 		return
 	}
 	s := a.begin(0, &reassembly.Message{}, false)
-	t := &s.Trace
+	t := s.Trace
 	t.FirstFrame, t.FirstTime, t.LastFrame, t.LastTime = a.opened.Frame, a.opened.Time, a.cur.Frame, a.cur.Time
 	a.finish(s)
 }
@@ -657,14 +657,14 @@ func (a *Association) finish(s *Session) {
 		a.first = nil
 	}
 	s.gives()
-	a.session.Ended(&s.Trace)
+	a.session.Ended(s.Trace)
 }
 
 // Each calls a function with each session that has not ended.
 func (a *Association) Each(f func(*trace.Connection)) {
 	for _, st := range a.streams {
 		if st.now != nil {
-			f(&st.now.Trace)
+			f(st.now.Trace)
 		}
 	}
 }

@@ -123,7 +123,7 @@ func (a *Association) blocked(side int) bool {
 
 // running reports whether segments are under way, or may be.
 func (s *Session) running() bool {
-	t := &s.Trace
+	t := s.Trace
 	return !s.over && t.Ending == trace.Open && t.Outcome != trace.Rejected && t.Terminates == [2]*trace.Terminate{}
 }
 

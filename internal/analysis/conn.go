@@ -44,19 +44,25 @@ type Env struct {
 	// known; may be nil. It is asked only about FPDUs with a wrong CRC.
 	Checksum func() mpa.Tri
 
-	whole   mpa.FPDU // the FPDU of a segment that holds nothing else
-	crcs    segmentCRCs
-	pdus    uint64
-	senders map[trace.Endpoint]sender // what their Terminates showed
-	words   map[word]bool             // whether a control word with two meanings is read as swapped
-	sent    []sentSegment             // those that are searched for what a Terminate quotes
-	shared  sharing                   // of what sides have sent
-	frames  []uint64
-	loose   []*loose // for sides that have none
-	pdu     trace.PDU
-	chunk   trace.Chunk // of it, over SCTP
-	segment ddp.Segment
-	message trace.Message
+	// verified is the result of mpa.Verify for the data of the current packet, size octets.
+	verified mpa.Verified
+	size     int
+	whole    mpa.FPDU // the FPDU of a segment that holds nothing else
+	crcs     segmentCRCs
+	pdus     uint64
+	senders  map[trace.Endpoint]sender // what their Terminates showed
+	words    map[word]bool             // whether a control word with two meanings is read as swapped
+	sent     []sentSegment             // those that are searched for what a Terminate quotes
+	shared   sharing                   // of what sides have sent
+	frames   []uint64
+	loose    []*loose // for sides that have none
+	works    []*work  // of connections that have ended
+	outs     []*outgoing
+	decs     []*mpa.Decoder // that are not used
+	pdu      trace.PDU
+	chunk    trace.Chunk // of it, over SCTP
+	segment  ddp.Segment
+	message  trace.Message
 	// terminate is one that its connection does not keep.
 	terminate trace.Terminate
 	done      []trace.Transaction
@@ -122,8 +128,6 @@ func (e *Env) wantsPayload() bool { return e.wantsPDUs() && !e.Brief }
 // direction is the state of one direction, by the side that sends it.
 type direction struct {
 	dec       *mpa.Decoder
-	tail      []byte // octets that wait, from offset tailOff on
-	tailOff   int64
 	origin    int64 // where full operation began
 	hasOrigin bool
 	phase     phase
@@ -135,10 +139,36 @@ type direction struct {
 	adrift    bool // that frame may have been lost: where full operation began is not known
 	partial   bool // octets of the startup frame are missing
 	// loose holds streaming octets; nil while there are none, and in full operation.
-	loose   *loose
-	unusual unusual
-	weight  int // what was taken for it, see weigh
+	loose *loose
+	// kept are octets that wait outside full operation, nil while there are none.
+	kept    *kept
+	unusual *unusual // nil while there was nothing
+	weight  int32    // what was taken for it, see weigh
 }
+
+// kept are octets that wait, from an offset on.
+type kept struct {
+	octets []byte
+	off    int64
+}
+
+// tail are the octets that wait, tailOff is the offset of the first.
+func (h *direction) tail() []byte {
+	if h.kept == nil {
+		return nil
+	}
+	return h.kept.octets
+}
+
+func (h *direction) tailOff() int64 {
+	if h.kept == nil {
+		return 0
+	}
+	return h.kept.off
+}
+
+// await sets the octets that wait.
+func (h *direction) await(octets []byte, off int64) { h.kept = &kept{octets, off} }
 
 // loose are the streaming octets of a direction that were not handed out yet.
 type loose struct {
@@ -196,7 +226,7 @@ func (c *Conn) outside(side int) *loose {
 // inside begins full operation of a side, and frees its streaming octets for reuse.
 func (c *Conn) inside(side int) {
 	h := &c.dirs[side]
-	h.phase, h.tail = full, nil
+	h.phase, h.kept = full, nil
 	if l := h.loose; l != nil && len(c.env.loose) < maxSpare {
 		*l = loose{lead: l.lead[:0], frames: l.frames[:0]}
 		c.env.loose = append(c.env.loose, l)
@@ -204,17 +234,14 @@ func (c *Conn) inside(side int) {
 	h.loose = nil
 }
 
-// maxSpare bounds the freed memory that is kept for later connections.
-const maxSpare = 64
-
 // Conn is one TCP connection under analysis.
 type Conn struct {
 	*work
 	upper
 }
 
-// work is what a connection needs until it ends. What remains after the end is kept
-// separately, so that it need not be copied.
+// work is what a connection needs until it ends. It lies apart from what remains, so that
+// others can have its memory.
 type work struct {
 	used   bool
 	octets bool
@@ -223,10 +250,7 @@ type work struct {
 	closed bool
 	told   bool // that it closed
 	done   bool // Over has reported it
-	// crcs is the result of mpa.Verify for the data of the current packet, size octets.
-	crcs mpa.Verified
-	size int
-	fins [2]bool
+	fins   [2]bool
 	// first is the initiator's first FPDU, if the Reply was not seen by then; else nil.
 	first *indication
 	// reply is one that was captured before its Request; nil if there is none.
@@ -240,7 +264,8 @@ type work struct {
 // that it carries MPA even if no startup frame is seen.
 func (c *Conn) Init(env *Env, number uint64, addr [2]trace.Endpoint, forced bool) {
 	c.env = env
-	c.work = new(work)
+	c.work = env.work()
+	c.Trace = new(trace.Connection)
 	c.forced, c.wanted = forced, forced
 	c.Trace.Configured, c.Trace.IsMPA = forced, forced
 	c.tcp.Init(env.Budget)
@@ -262,7 +287,7 @@ func (c *Conn) Opening() reassembly.Opening { return c.tcp.Opening() }
 // Packet processes the next packet of the connection and returns what it was. crcs is the
 // result of [mpa.Verify] for its data, and ends are the ends of these, or nil.
 func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *mpa.Ends) reassembly.Note {
-	w, t := c.work, &c.Trace
+	w, t := c.work, c.Trace
 	if !w.used {
 		w.used = true
 		t.FirstFrame, t.FirstTime = s.Frame, s.Time
@@ -297,7 +322,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 		c.wholeFPDU(w, side, s)
 		return 0
 	}
-	w.crcs, w.size = crcs, len(s.Data)
+	c.env.verified, c.env.size = crcs, len(s.Data)
 	note := c.push(side, s)
 	c.noteProgress() // before the data of the packet is judged
 	var p reassembly.Piece
@@ -403,10 +428,10 @@ func (c *Conn) OpenPDU(side int) (from, to int64, whole, ok bool) {
 	h := &c.dirs[side]
 	switch {
 	case h.ended:
-	case h.phase == startup && len(h.tail) > 0:
-		from, ok = h.tailOff, true
-		if len(h.tail) >= mpa.StartupLen {
-			to = from + int64(mpa.StartupLen+int(mpa.PrivateLen(h.tail)))
+	case h.phase == startup && len(h.tail()) > 0:
+		from, ok = h.tailOff(), true
+		if len(h.tail()) >= mpa.StartupLen {
+			to = from + int64(mpa.StartupLen+int(mpa.PrivateLen(h.tail())))
 		}
 	case h.phase == full && h.dec != nil && !h.dec.Seeking() && h.dec.Open() > 0:
 		ok = true
@@ -420,7 +445,7 @@ func (c *Conn) OpenPDU(side int) (from, to int64, whole, ok bool) {
 
 // ending notes FIN and RST.
 func (c *Conn) ending(side int, s *reassembly.Segment) {
-	t := &c.Trace
+	t := c.Trace
 	fl := &t.Flow[c.Dir(side)]
 	act := &trace.Closing{Frame: s.Frame, Time: s.Time, At: c.tcp.Direction(side).Offset(s.Seq) + int64(s.Len), Acked: c.tcp.Acked()}
 	if s.Flags&reassembly.FlagRST != 0 {
@@ -464,15 +489,17 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 func (c *Conn) release(side int) {
 	off := c.oldest(side)
 	c.tcp.Direction(side).Release(off)
-	c.dirs[side].unusual.release(off)
+	if u := c.dirs[side].unusual; u != nil {
+		u.release(off)
+	}
 	c.weigh(side)
 }
 
 func (c *Conn) oldest(side int) int64 {
 	h := &c.dirs[side]
 	off := c.tcp.Direction(side).Next()
-	if len(h.tail) > 0 {
-		off = h.tailOff
+	if h.kept != nil && len(h.kept.octets) > 0 {
+		off = h.kept.off
 	}
 	if h.dec != nil && !h.ended {
 		off = min(off, h.dec.Oldest())
@@ -514,25 +541,26 @@ func (c *Conn) Finish() {
 	for _, side := range [2]int{c.ini, 1 - c.ini} {
 		c.end(side)
 	}
-	t := &c.Trace
+	t := c.Trace
 	for side := range 2 {
 		h := c.tcp.Direction(side)
 		fl := &t.Flow[c.Dir(side)]
 		n := h.Counts()
-		fl.Gaps, fl.GapOctets = n.Gaps, n.GapOctets
-		fl.Retransmitted, fl.Reordered = n.Retransmitted, n.Reordered
+		if n.Gaps|n.GapOctets|n.Retransmitted|n.Reordered > 0 {
+			k := fl.Rarely()
+			k.Gaps, k.GapOctets, k.Retransmitted, k.Reordered = n.Gaps, n.GapOctets, n.Retransmitted, n.Reordered
+		}
 		if n.Conflicts|n.Uncompared > 0 {
 			k := fl.Faulty()
 			k.Conflicts, k.Uncompared = n.Conflicts, n.Uncompared
 		}
-		c.unanswered(side, c.queues[side].requests)
+		c.unanswered(side, c.queues[side].requests())
 	}
 	t.EndedBy = c.Dir(int(t.EndedBy))
-	for side := range 2 {
-		c.queues[side].sent.release(&c.env.shared)
-	}
+	c.clear()
 	c.tcp.Release()
-	c.work, c.queues = nil, [2]queues{}
+	c.env.rework(c.work)
+	c.work = nil
 	c.gives()
 }
 
@@ -555,8 +583,8 @@ func (c *Conn) end(side int) {
 		c.certain(side)
 		c.streamed(side, c.tcp.Direction(side).Next())
 	}
-	h.undecode()
-	h.tail = nil
+	c.undecode(side)
+	h.kept = nil
 }
 
 // Closed reports, once, that both sides have closed the connection or one has reset it.
@@ -610,8 +638,8 @@ func (c *Conn) piece(side int, p *reassembly.Piece) {
 	if h.phase == full {
 		c.start(side)
 		var crcs mpa.Verified
-		if !p.Held && len(p.Data) == c.size { // all data of the current packet
-			crcs = c.crcs
+		if !p.Held && len(p.Data) == c.env.size { // all data of the current packet
+			crcs = c.env.verified
 		}
 		h.dec.WriteVerified(p.Data, crcs)
 		c.drain(side)
@@ -632,7 +660,7 @@ func (c *Conn) data(side int, off int64, b []byte) {
 			b = c.collect(side, b)
 		case held:
 			h.keep(off, b)
-			if len(h.tail) > maxHeld {
+			if len(h.tail()) > maxHeld {
 				c.force(side)
 			}
 			return
@@ -655,10 +683,22 @@ func (c *Conn) consumed(side int, rest []byte) int64 {
 
 // keep appends octets to those that wait.
 func (h *direction) keep(off int64, b []byte) {
-	if len(h.tail) == 0 {
-		h.tailOff = off
+	k := h.kept
+	if k == nil {
+		h.await(slices.Clone(b), off)
+		return
 	}
-	h.tail = append(h.tail, b...)
+	if len(k.octets) == 0 {
+		k.off = off
+	}
+	k.octets = append(k.octets, b...)
+}
+
+// drop gives up what waits.
+func (h *direction) drop() {
+	if h.kept != nil {
+		h.kept.octets = h.kept.octets[:0]
+	}
 }
 
 // missing processes a hole.
@@ -672,14 +712,14 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 	}
 	if gap && c.env.Sink != nil {
 		c.env.Sink.Gap(&trace.GapEvent{
-			Conn: &c.Trace, Dir: c.Dir(side), Frame: c.Trace.LastFrame, Time: c.Trace.LastTime,
+			Conn: c.Trace, Dir: c.Dir(side), Frame: c.Trace.LastFrame, Time: c.Trace.LastTime,
 			Octets: p.Len, Reason: p.Reason.String(),
 		})
 	}
 	if gap {
 		h.gap = true
 		c.hole(side, p)
-		c.queues[side].messages().gap()
+		c.outgoing(side).gap()
 	}
 	c.force(side)
 	if h.phase == startup {
@@ -694,7 +734,7 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 		c.drain(side)
 		return
 	}
-	h.tail = h.tail[:0]
+	h.drop()
 	if gap {
 		c.tear(side, p)
 	} else {

@@ -111,7 +111,7 @@ func (c *Conn) blocked(side int) bool {
 
 // running reports whether FPDUs are under way, or may be.
 func (c *Conn) running() bool {
-	t := &c.Trace
+	t := c.Trace
 	begun := c.dirs[0].phase >= opening || c.dirs[1].phase >= opening
 	return t.IsMPA && begun && t.Outcome != trace.Rejected && t.Terminates == [2]*trace.Terminate{}
 }
@@ -160,7 +160,7 @@ func (c *Conn) paused(side int, s *reassembly.Segment, end trace.StallEnd) {
 func (c *Conn) waited(side int, u *undone) {
 	for i := range 2 {
 		fl := &c.Trace.Flow[c.Dir(i)]
-		if fl.Cut || fl.Frames == 0 || fl.Malformed > 0 || fl.CRCBad > 0 || c.tcp.Direction(i).Counts().Gaps > 0 {
+		if fl.Cut || fl.Frames == 0 || fl.Rare().Malformed > 0 || fl.CRCBad > 0 || c.tcp.Direction(i).Counts().Gaps > 0 {
 			return
 		}
 	}
@@ -172,14 +172,14 @@ func (c *Conn) waited(side int, u *undone) {
 
 // waits fills in what waits in a direction.
 func (u *undone) waits(q *[2]queues, side int) {
-	if r := q[1-side].requests; len(r) > 0 {
+	if r := q[1-side].requests(); len(r) > 0 {
 		if u.Owed == 0 || r[0].time < u.request.Time {
 			u.request = trace.Moment{Frame: r[0].frame, Time: r[0].time}
 		}
 		u.Owed += len(r)
 	}
-	u.Asked += len(q[side].requests)
-	u.Open = u.Open || q[side].open.anyOpen()
+	u.Asked += len(q[side].requests())
+	u.Open = u.Open || q[side].out != nil && q[side].out.anyOpen()
 }
 
 // stops looks at both directions when the connection ends.

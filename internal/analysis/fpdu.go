@@ -28,7 +28,7 @@ func (c *Conn) drain(side int) {
 		case mpa.Unframed:
 			if h.phase == full && !h.dec.AfterGap {
 				from, to := h.dec.From, h.dec.To
-				c.Trace.Flow[c.Dir(side)].Unframed += uint64(to - from) //nolint:gosec // not negative
+				c.Trace.Flow[c.Dir(side)].Rarely().Unframed += uint64(to - from) //nolint:gosec // not negative
 				l := c.outside(side)
 				l.frames, l.omitted = l.frames[:0], 0
 				c.remember(side, from, to)
@@ -40,7 +40,7 @@ func (c *Conn) drain(side int) {
 				l.frames = l.frames[:0]
 			}
 		case mpa.Hopeless:
-			h.undecode()
+			c.undecode(side)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (c *Conn) count(dir trace.Dir, f *mpa.FPDU) {
 	case mpa.CRCBad:
 		fl.CRCBad++
 	case mpa.CRCUnverifiable:
-		fl.CRCUnverifiable++
+		fl.Rarely().CRCUnverifiable++
 	case mpa.CRCOff:
 		fl.CRCOff++
 	}
@@ -101,7 +101,7 @@ func (c *Conn) count(dir trace.Dir, f *mpa.FPDU) {
 		fl.Faulty().Resyncs[f.Sync]++
 	}
 	if len(f.Missing) > 0 {
-		fl.Partial++
+		fl.Rarely().Partial++
 	}
 	fl.Markers += uint64(len(f.Markers))
 	if f.PadKnown && !f.PadZero() {
@@ -112,7 +112,7 @@ func (c *Conn) count(dir trace.Dir, f *mpa.FPDU) {
 // seen notes whether a side uses markers and CRCs, if that was not negotiated or differs
 // from it.
 func (c *Conn) seen(side int, dir trace.Dir) {
-	t, dec := &c.Trace, c.dirs[side].dec
+	t, dec := c.Trace, c.dirs[side].dec
 	if m := mpa.TriOf(dec.Markers()); t.Markers[dir] != m {
 		if t.Negotiated {
 			t.Flow[dir].MarkersSeen = m
@@ -129,7 +129,7 @@ func (c *Conn) seen(side int, dir trace.Dir) {
 func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, single bool) *trace.PDU {
 	h, p := &c.dirs[side], &c.env.pdu
 	// Field by field: clearing the whole of it shows in the profile.
-	p.Number, p.Conn, p.Kind, p.Dir, p.Frames = c.env.pdus, &c.Trace, trace.KindFPDU, dir, p.Frames[:0]
+	p.Number, p.Conn, p.Kind, p.Dir, p.Frames = c.env.pdus, c.Trace, trace.KindFPDU, dir, p.Frames[:0]
 	p.From, p.Length, p.FPDU, p.Chunk, p.Segment, p.Message = f.Offset, int64(f.Size), f, nil, nil, nil
 	p.Offset, p.HasOffset = f.Offset-h.origin, h.hasOrigin
 	p.Startup, p.StartupRaw, p.Partial, p.FramesOmitted, p.TermSwapped, p.Terminate = nil, nil, false, 0, false, nil
@@ -153,7 +153,7 @@ func (c *Conn) header(side int, dir trace.Dir, f *mpa.FPDU, p *trace.PDU) {
 	indicates := h.first && dir == trace.I2R
 	h.first = false
 	if err := ddp.DecodeTo(&c.env.segment, f.Head); err != nil {
-		c.Trace.Flow[dir].Malformed++
+		c.Trace.Flow[dir].Rarely().Malformed++
 		if indicates && f.ULPDULength == 0 {
 			c.indicated(indication{mpa.RTRSend, "send", p.Frame}) // the draft's zero-length ULPDU
 		}
@@ -180,7 +180,7 @@ func (c *Conn) show(side int, f *mpa.FPDU, p *trace.PDU, single bool) {
 		p.Begun, p.Inner = 0, 0
 		p.Acked = c.tcp.Acked()
 		p.LastAcked = p.Acked
-	case c.env.Brief && len(c.dirs[side].unusual.list) == 0:
+	case c.env.Brief && c.dirs[side].unusual.none():
 		c.evidence(side, p, f.Offset, end)
 	default:
 		p.Frames = c.tcp.Direction(side).Carriers(p.Frames, f.Offset, end)
@@ -245,7 +245,7 @@ func (c *Conn) indicated(first indication) {
 // readied notes what the initiator sent first on a connection whose Reply awaits a
 // ready-to-receive indication, and decides the layout by it.
 func (c *Conn) readied(first indication) {
-	t, kind := &c.Trace, first.kind
+	t, kind := c.Trace, first.kind
 	ini, res := &t.Side[trace.I2R], &t.Side[trace.R2I]
 	if !ini.HasEnhanced || !res.HasEnhanced {
 		return
@@ -280,19 +280,19 @@ func (c *Conn) emitStartup(side int, s *mpa.Startup) {
 		kind = trace.KindReply
 	case mpa.StartupRTR, mpa.StartupUnknown:
 	}
-	to := h.tailOff + int64(len(h.tail))
+	to := h.tailOff() + int64(len(h.tail()))
 	length := int64(mpa.StartupLen + int(s.PDLength))
 	if s.PDLength > mpa.MaxPrivateData && !h.partial {
-		length = int64(len(h.tail)) // its length field is impossible
+		length = int64(len(h.tail())) // its length field is impossible
 	}
 	*p = trace.PDU{
-		Kind: kind, Frames: p.Frames[:0], Bounds: p.Bounds[:0], From: h.tailOff, Length: length,
-		Startup: s, StartupRaw: h.tail, Partial: h.partial,
+		Kind: kind, Frames: p.Frames[:0], Bounds: p.Bounds[:0], From: h.tailOff(), Length: length,
+		Startup: s, StartupRaw: h.tail(), Partial: h.partial,
 	}
 	if end, ok := c.tcp.Direction(side).Bound(to - 1); ok {
 		p.Behind = int(end - to)
 	}
-	c.emit(side, p, h.tailOff, to)
+	c.emit(side, p, h.tailOff(), to)
 }
 
 // evidence notes the acknowledgements and boundaries of the segments that carried a PDU.
@@ -341,7 +341,7 @@ func (c *Conn) emitLoose(kind trace.Kind, side int, from, to int64, octets []byt
 }
 
 func (c *Conn) emit(side int, p *trace.PDU, from, to int64) {
-	p.Number, p.Conn, p.Dir = c.env.pdus, &c.Trace, c.Dir(side)
+	p.Number, p.Conn, p.Dir = c.env.pdus, c.Trace, c.Dir(side)
 	c.env.pdus++
 	p.Frame, p.Time = c.tcp.Direction(side).Delivered(to)
 	if isLoose(p) {

@@ -142,19 +142,17 @@ func joins(head []byte, n int, next []byte) bool {
 // many octets of the stream between: the same message, or one of the next.
 func (q *queues) Continues(head []byte, within int64) bool {
 	seg, err := ddp.Decode(head)
-	if err != nil || q.open == nil {
+	if err != nil || q.out == nil {
 		return false
 	}
-	m := q.open
+	m := &q.out.messages
 	if seg.Tagged {
-		g := &m.tagged[0]
-		if rdmap.ControlOf(seg.RsvdULP).Opcode == rdmap.OpReadResponse {
-			g = &m.tagged[1]
-		}
-		return g.segments > 0 && seg.STag == g.name && seg.TO-g.next <= uint64(within) //nolint:gosec // not negative
+		g := m.seen(taggedRow(rdmap.ControlOf(seg.RsvdULP).Opcode))
+		return g != nil && g.segments > 0 && seg.STag == g.name && seg.TO-g.next <= uint64(within) //nolint:gosec // not negative
 	}
-	g, least := m.queue(seg.QN), int64(mpa.MinULPDU)
-	return g.segments > 0 && int64(seg.MSN-g.name) <= within/least && (seg.MSN != g.name || g.open || m.lost) && int64(seg.MO) <= g.octets+within
+	g, least := m.seen(untaggedRow(seg.QN)), int64(mpa.MinULPDU)
+	return g != nil && g.segments > 0 && int64(seg.MSN-g.name) <= within/least && (seg.MSN != g.name || g.open || m.lost) &&
+		int64(seg.MO) <= g.octets+within
 }
 
 // opens reports whether octets can be the beginning of a stream of FPDUs, with a

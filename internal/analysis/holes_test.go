@@ -110,8 +110,8 @@ func TestHoles_LostSegments(t *testing.T) {
 				if acked && given >= last || !acked && given != last {
 					t.Errorf("%s: gap given up in frame %d of %d", name, given, last)
 				}
-				if c := only(t, r); c.Flow[0].GapOctets != uint64(octets) || c.Flow[1].Gaps != 0 {
-					t.Errorf("%s: %d gaps", name, c.Flow[0].Gaps)
+				if c := only(t, r); c.Flow[0].Rare().GapOctets != uint64(octets) || c.Flow[1].Rare().Gaps != 0 {
+					t.Errorf("%s: %d gaps", name, c.Flow[0].Rare().Gaps)
 				}
 			}
 		}

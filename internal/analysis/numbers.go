@@ -101,7 +101,7 @@ func (a *Association) unnumbered(side int) {
 			o.wide = false
 			return true
 		case !a.merged:
-			w.Trace.Flow[w.Dir(side)].Unnumbered = o.frame
+			w.Trace.Flow[w.Dir(side)].Rarely().Unnumbered = o.frame
 		}
 		return true
 	})

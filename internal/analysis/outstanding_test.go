@@ -40,7 +40,7 @@ func TestTransactions_ManyOutstanding(t *testing.T) {
 		n++
 	}
 	fl := &r.Conns[0].Flow[0]
-	if n != kept || fl.MostOutstanding != kept || fl.Answered != kept || fl.Unanswered != reads {
-		t.Errorf("%d transactions; %d outstanding at most, %d answered, %d not", n, fl.MostOutstanding, fl.Answered, fl.Unanswered)
+	if n != kept || fl.MostOutstanding != kept || fl.Answered != kept || fl.Rare().Unanswered != reads {
+		t.Errorf("%d transactions; %d outstanding at most, %d answered, %d not", n, fl.MostOutstanding, fl.Answered, fl.Rare().Unanswered)
 	}
 }

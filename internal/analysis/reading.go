@@ -140,7 +140,7 @@ const (
 // about in that case.
 func (c *upper) fitting(side int, p *trace.PDU, k rdmap.TermCode) (fit, string) {
 	peer := &c.queues[1-side]
-	silent := !peer.sent.some && c.allKnown(1-side, c.Dir(1-side))
+	silent := !peer.history().some && c.allKnown(1-side, c.Dir(1-side))
 	switch {
 	case k.Layer == rdmap.LayerLLP:
 		return c.fitsStartup(side, p.Dir, k.Code)
@@ -151,15 +151,16 @@ func (c *upper) fitting(side int, p *trace.PDU, k rdmap.TermCode) (fit, string) 
 	case k.Code == 7:
 		// The indication of readiness may be a Read Request, and what is wrong with it is
 		// another error.
-		if n := len(peer.requests); n > 0 && peer.requests[n-1].frame != c.Trace.RTRFrame {
-			return fitsWell, fmt.Sprintf("the request in frame %d has no answer", peer.requests[n-1].frame)
+		all := peer.requests()
+		if n := len(all); n > 0 && all[n-1].frame != c.Trace.RTRFrame {
+			return fitsWell, fmt.Sprintf("the request in frame %d has no answer", all[n-1].frame)
 		}
 		return mayBe, ""
 	case silent:
 		return cannotBe, ""
 	}
 	executes := c.Trace.Flow[p.Dir].Op(rdmap.OpAtomicResponse).Segments > 0
-	c.env.sent = peer.sent.latest(c.env.sent[:0])
+	c.env.sent = peer.history().latest(c.env.sent[:0])
 	for i := range c.env.sent {
 		x := &c.env.sent[i]
 		op, version := rdmap.Opcode(x.control[1]&0x0f), x.control[1]>>6
@@ -182,8 +183,8 @@ var indications = map[string]mpa.RTRSet{"send": mpa.RTRSend, "write": mpa.RTRWri
 // in place of its first message (RFC 6581 sections 8 and 9).
 func (c *upper) fitsStartup(side int, d trace.Dir, code uint8) (fit, string) {
 	const depth, indication, open = 6, 7, 0x3fff
-	t := &c.Trace
-	spoke := c.queues[side].sent.some || c.queues[1-side].sent.some
+	t := c.Trace
+	spoke := c.queues[side].history().some || c.queues[1-side].history().some
 	switch {
 	case code != depth && code != indication, !t.RolesKnown:
 		return mayBe, ""

@@ -53,7 +53,7 @@ func (c *upper) atomicRequest(side int, p *trace.PDU, body []byte) {
 
 // asked puts a request in the queue of its direction.
 func (c *upper) asked(side int, p *trace.PDU, r request) {
-	h := &c.queues[side]
+	h := c.queues[side].asking()
 	fl := &c.Trace.Flow[p.Dir]
 	r.pdu, r.frame, r.offset, r.time = p.Number, p.Frame, p.Offset, p.Time
 	if len(h.requests) >= maxRequests {
@@ -83,7 +83,7 @@ func (c *upper) outruns(p *trace.PDU) bool {
 
 // pass adds the time since the requests of a side changed in number to what is known of
 // how they wait.
-func (q *queues) pass(fl *trace.Flow, now int64) {
+func (q *asking) pass(fl *trace.Flow, now int64) {
 	if fl.Waits == nil {
 		fl.Waits = new(trace.Waits)
 	}
@@ -113,7 +113,7 @@ type early struct {
 
 // unmatched notes a response without a request.
 func (c *upper) unmatched(side int, p *trace.PDU, e early) {
-	c.Trace.Flow[p.Dir].Unmatched++
+	c.Trace.Flow[p.Dir].Rarely().Unmatched++
 	if c.arrived != 0 {
 		e.acked = p.Chunk.Arrival.Heard
 	} else if e.acked = p.LastAcked; !c.Trace.Flow[1-p.Dir].Waiting || e.acked < 0 {
@@ -146,14 +146,14 @@ func (c *upper) catchUp(side int, p *trace.PDU) {
 	n := 0
 	for done := false; n < len(all) && !done && passed < maxPassed; n++ {
 		e := &all[n]
-		i := len(c.queues[side].requests) - 1
-		if !c.answers(e, p) || !c.queues[side].requests[i].takes(e) {
+		i := len(c.queues[side].requests()) - 1
+		if !c.answers(e, p) || !c.queues[side].asks.requests[i].takes(e) {
 			all[kept] = *e
 			kept++
 			passed++
 			continue
 		}
-		c.Trace.Flow[c.Dir(1-side)].Unmatched--
+		c.Trace.Flow[c.Dir(1-side)].Rarely().Unmatched--
 		done = c.take(side, i, e, p)
 	}
 	if kept == 0 {
@@ -178,11 +178,11 @@ func (c *upper) take(side, i int, e *early, p *trace.PDU) bool {
 	if c.arrived != 0 && c.arrived < p.Frame {
 		// The answer was seen before the request became deliverable: use the time at which
 		// the request was captured.
-		c.queues[side].requests[i].time = c.arrivedAt
+		c.queues[side].asks.requests[i].time = c.arrivedAt
 	}
 	at := trace.PDU{Number: e.pdu, Frame: p.Frame, Time: e.time}
 	c.answered(1-side, i, &at)
-	r := &c.queues[side].requests[i]
+	r := &c.queues[side].asks.requests[i]
 	if r.got == 0 {
 		r.lead = uint64(e.octets) //nolint:gosec // not negative
 	}
@@ -212,7 +212,7 @@ func (r *request) takes(e *early) bool {
 // readResponse pairs a segment of a Read Response with its request: the oldest
 // one whose buffer it continues.
 func (c *upper) readResponse(side int, p *trace.PDU, octets int64) {
-	q := c.queues[1-side].requests
+	q := c.queues[1-side].requests()
 	seg := p.Segment
 	for i := range q {
 		r := &q[i]
@@ -234,7 +234,7 @@ func (c *upper) readResponse(side int, p *trace.PDU, octets int64) {
 
 func (c *upper) atomicResponse(side int, p *trace.PDU, body []byte) {
 	a, err := rdmap.DecodeAtomicResponse(body)
-	q := c.queues[1-side].requests
+	q := c.queues[1-side].requests()
 	for i := range q {
 		if q[i].atomic && (err != nil || q[i].id == a.RequestID) {
 			c.answered(side, i, p)
@@ -246,13 +246,13 @@ func (c *upper) atomicResponse(side int, p *trace.PDU, body []byte) {
 		c.unmatched(side, p, early{atomic: true, id: a.RequestID})
 		return
 	}
-	c.Trace.Flow[p.Dir].Unmatched++
+	c.Trace.Flow[p.Dir].Rarely().Unmatched++
 }
 
 // answered notes a PDU that answers request i of the other side.
 func (c *upper) answered(side, i int, p *trace.PDU) {
-	r := &c.queues[1-side].requests[i]
-	h := &c.queues[1-side]
+	h := c.queues[1-side].asks
+	r := &h.requests[i]
 	if !r.any {
 		r.any, r.first = true, p.Time-r.time
 		h.answers = append(h.answers, answer{request: r.pdu, pdus: c.env.answer()})
@@ -267,7 +267,7 @@ func (c *upper) answered(side, i int, p *trace.PDU) {
 
 // answerTo is the place of the answer to a request, a part of which came. Nearly always there
 // is one.
-func (q *queues) answerTo(r *request) int {
+func (q *asking) answerTo(r *request) int {
 	i := len(q.answers) - 1
 	for q.answers[i].request != r.pdu {
 		i--
@@ -276,7 +276,7 @@ func (q *queues) answerTo(r *request) int {
 }
 
 // takeAnswer takes out the answer to a request; it is empty if none came.
-func (q *queues) takeAnswer(r *request) (a answer) {
+func (q *asking) takeAnswer(r *request) (a answer) {
 	if !r.any {
 		return a
 	}
@@ -289,7 +289,7 @@ func (q *queues) takeAnswer(r *request) (a answer) {
 
 // drop takes the oldest requests out; they get no answer any more.
 func (c *upper) drop(side, n int) {
-	h := &c.queues[side]
+	h := c.queues[side].asks
 	for i := range h.requests[:n] {
 		if r := &h.requests[i]; r.any {
 			a := h.takeAnswer(r)
@@ -302,7 +302,7 @@ func (c *upper) drop(side, n int) {
 // complete ends request i of the other side, and those before it: their answers
 // can no longer come.
 func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64, p *trace.PDU) {
-	h := &c.queues[1-side]
+	h := c.queues[1-side].asks
 	fl := &c.Trace.Flow[c.Dir(1-side)]
 	r := h.requests[i]
 	a := h.takeAnswer(&r)
@@ -321,7 +321,7 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 		first, last = -1, -1 // by clocks that differ
 	}
 	c.transaction(&trace.Transaction{
-		Conn: &c.Trace, Kind: kind, Frame: p.Frame, Request: r.pdu, Responses: a.pdus, Omitted: a.more,
+		Conn: c.Trace, Kind: kind, Frame: p.Frame, Request: r.pdu, Responses: a.pdus, Omitted: a.more,
 		Bytes: octets, First: first, Last: last,
 	})
 	c.drop(1-side, i+1)

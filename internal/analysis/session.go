@@ -128,12 +128,12 @@ func (s *Session) breaks(side int, m *reassembly.Message) bool {
 	if m.PPID != sctpddp.PPIDSegment || m.Torn || ddp.DecodeTo(&seg, m.Octets[sctpddp.SegmentLen:]) != nil || seg.Tagged {
 		return false
 	}
-	h, last := &s.dirs[side], s.queues[side].messages().queue(seg.QN).name // MSNs begin with 1
+	h, last := &s.dirs[side], s.outgoing(side).queue(seg.QN).name // MSNs begin with 1
 	if last == 0 && h.order.First() != 0 {
 		return false // there may have been some before the capture
 	}
 	step := int32(seg.MSN - last) //nolint:gosec // modulo 2^32
-	return step < 0 || step > 1 && h.order.Expected() == numberOf(m) && s.Trace.Flow[s.Dir(side)].Gaps == 0
+	return step < 0 || step > 1 && h.order.Expected() == numberOf(m) && s.Trace.Flow[s.Dir(side)].Rare().Gaps == 0
 }
 
 // numberOf is the DDP-SSN of a message.
@@ -146,7 +146,7 @@ func (s *Session) supersede(side int, seen bool) {
 	for i := range 2 {
 		s.flush(i, seen && i == side)
 	}
-	if t := &s.Trace; t.Ending == trace.Open {
+	if t := s.Trace; t.Ending == trace.Open {
 		t.Ending, t.EndedBy, t.EndFrame = trace.Superseded, s.Dir(side), s.assoc.cur.Frame
 	}
 }
@@ -154,7 +154,7 @@ func (s *Session) supersede(side int, seen bool) {
 // take processes a message of side.
 func (s *Session) take(side int, m *reassembly.Message) {
 	h := &s.dirs[side]
-	t := &s.Trace
+	t := s.Trace
 	t.LastFrame, t.LastTime = s.assoc.cur.Frame, s.assoc.cur.Time
 	if fl := &t.Flow[s.Dir(side)]; h.frame != s.assoc.cur.Frame {
 		h.frame = s.assoc.cur.Frame
@@ -162,8 +162,8 @@ func (s *Session) take(side int, m *reassembly.Message) {
 		switch {
 		case s.assoc.asm.Lost(side, h.from):
 			h.paths = paths{}
-		case h.paths.add(s.assoc.path) && fl.Spread == 0:
-			fl.Spread = h.frame
+		case h.paths.add(s.assoc.path) && fl.Rare().Spread == 0:
+			fl.Rarely().Spread = h.frame
 		}
 	}
 	if !h.spoke || m.First < h.first {
@@ -286,12 +286,12 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 	}
 	from, n := s.dirs[side].order.Skip()
 	fl := &s.Trace.Flow[s.Dir(side)]
-	fl.Gaps++
-	fl.GapOctets += uint64(n) //nolint:gosec // a count
-	s.queues[side].messages().gap()
+	fl.Rarely().Gaps++
+	fl.Rarely().GapOctets += uint64(n) //nolint:gosec // a count
+	s.outgoing(side).gap()
 	if s.env.Sink != nil {
 		s.env.Sink.Gap(&trace.GapEvent{
-			Conn: &s.Trace, Dir: s.Dir(side), Frame: s.assoc.cur.Frame, Time: s.assoc.cur.Time,
+			Conn: s.Trace, Dir: s.Dir(side), Frame: s.assoc.cur.Frame, Time: s.assoc.cur.Time,
 			Chunks: n, SSN: from, Reason: why.String(), NeverSent: why == reassembly.NeverSent,
 		})
 	}
@@ -300,7 +300,7 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 
 // finish says that no more messages come.
 func (s *Session) finish() {
-	t := &s.Trace
+	t := s.Trace
 	s.assoc.unseen()
 	if asm := &s.assoc.asm; t.HasAskedOn {
 		// Only a complete capture proves that there was no Initiate.
@@ -311,11 +311,9 @@ func (s *Session) finish() {
 		s.flush(side, s.assoc.ending != trace.Open)
 	}
 	for side := range 2 {
-		s.unanswered(side, s.queues[side].requests)
+		s.unanswered(side, s.queues[side].requests())
 	}
-	for side := range 2 {
-		s.queues[side].sent.release(&s.env.shared)
-	}
+	s.clear()
 	if a := s.assoc; t.Ending == trace.Open && a.ending != trace.Open {
 		t.Ending, t.EndedBy, t.EndFrame = a.ending, s.Dir(a.endedBy), a.endedAt
 	}
@@ -339,15 +337,15 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 	fl := &s.Trace.Flow[p.Dir]
 	countMessage(fl, m, o)
 	if p.Kind == trace.KindSCTPControl {
-		fl.Controls++
+		fl.Rarely().Controls++
 		if k.HasControl && o != trace.Duplicate {
 			s.control(p, &k.Control)
 		}
 		if !k.HasControl {
-			fl.Malformed++
+			fl.Rarely().Malformed++
 		}
 	} else {
-		fl.Chunks++
+		fl.Rarely().Chunks++
 		s.data(side, p, fl)
 	}
 	if s.env.wantsPDUs() {
@@ -376,13 +374,13 @@ func (s *Session) chunkRecord(side int, m *reassembly.Message, o trace.Order) *t
 	}
 	k.SID, k.PPID, k.TSNs, k.Unordered, k.IData = m.SID, m.PPID, m.TSNs, m.Flags&sctp.FlagUnordered != 0, m.IData
 	k.Octets, k.Length, k.Whole, k.Torn, k.Order = m.Octets, m.Length, m.Whole, m.Torn, o
-	k.AfterGap, k.InFragments = o != trace.Late && s.Trace.Flow[s.Dir(side)].Gaps > 0, m.Arrival.TooLarge
+	k.AfterGap, k.InFragments = o != trace.Late && s.Trace.Flow[s.Dir(side)].Rare().Gaps > 0, m.Arrival.TooLarge
 	s.arrival(k, m)
 	k.SSN = 0
 	if k.HasSSN = o != trace.Unplaced; k.HasSSN {
 		k.SSN = uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
 	}
-	p.Number, p.Conn, p.Kind, p.Frame, p.Time = s.env.pdus, &s.Trace, trace.KindSCTPSegment, m.Frame, m.Time
+	p.Number, p.Conn, p.Kind, p.Frame, p.Time = s.env.pdus, s.Trace, trace.KindSCTPSegment, m.Frame, m.Time
 	p.Length, p.Frames, p.Segment, p.Message, p.Control, p.TermSwapped, p.Terminate = int64(m.Length), p.Frames[:0], nil, nil, rdmap.Control{}, false, nil
 	s.env.pdus++
 	return p
@@ -393,13 +391,13 @@ func countMessage(fl *trace.Flow, m *reassembly.Message, o trace.Order) {
 	fl.Octets += uint64(m.Length) //nolint:gosec // not negative
 	switch o {
 	case trace.Late:
-		fl.LateChunks++
+		fl.Rarely().LateChunks++
 	case trace.Duplicate:
-		fl.DuplicateSSNs++
+		fl.Rarely().DuplicateSSNs++
 	case trace.InOrder, trace.AfterMissing, trace.Unplaced:
 	}
 	if !m.Whole {
-		fl.Partial++
+		fl.Rarely().Partial++
 	}
 }
 
@@ -434,7 +432,7 @@ func (s *Session) data(side int, p *trace.PDU, fl *trace.Flow) {
 	head, _, whole := p.ULPDU()
 	if err := ddp.DecodeTo(&s.env.segment, head); err != nil {
 		if whole || p.Chunk.Whole && p.Chunk.Length < sctpddp.SegmentLen {
-			fl.Malformed++
+			fl.Rarely().Malformed++
 		}
 		if len(head) > 1 {
 			p.Control = rdmap.ControlOf(head[1])
@@ -448,7 +446,7 @@ func (s *Session) data(side int, p *trace.PDU, fl *trace.Flow) {
 	case p.Chunk.Order == trace.Duplicate:
 	case p.Chunk.Torn:
 		// Its length and its end are not known.
-		s.queues[side].messages().gap()
+		s.outgoing(side).gap()
 	default:
 		s.segment(side, p)
 	}
@@ -473,7 +471,7 @@ func (s *Session) roles(side int, f sctpddp.Function) {
 // control follows the life of the session (RFC 5043 sections 6.2 to 6.4, RFC
 // 6581 section 7).
 func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
-	t := &s.Trace
+	t := s.Trace
 	own := &t.Side[p.Dir]
 	switch c.Function {
 	case sctpddp.Initiate, sctpddp.EnhancedInitiate:
@@ -522,7 +520,7 @@ func (s *Session) says(side *trace.Side, p *trace.PDU, c *sctpddp.Control) {
 
 // answer notes how the passive side answered the Initiate.
 func (s *Session) answer(p *trace.PDU, f sctpddp.Function) {
-	t := &s.Trace
+	t := s.Trace
 	out := trace.Accepted
 	switch f {
 	case sctpddp.Reject, sctpddp.EnhancedReject:

@@ -22,10 +22,10 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 			return nil
 		}
 	}
-	if len(h.tail) > 0 {
-		b = append(h.tail, b...)
-		off = h.tailOff
-		h.tail = nil // it is in b
+	if len(h.tail()) > 0 {
+		b = append(h.tail(), b...)
+		off = h.tailOff()
+		h.kept = nil // it is in b
 	}
 	at := 0
 	for {
@@ -36,9 +36,8 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 			return nil
 		}
 		if !whole || len(b)-at < mpa.StartupLen {
-			h.tailOff = off + int64(at)
-			h.tail = append(h.tail, b[at:]...)
-			c.note(side, h.tailOff)
+			h.await(slices.Clone(b[at:]), off+int64(at))
+			c.note(side, off+int64(at))
 			return nil
 		}
 		if c.believable(side, off+int64(at), b[at:]) {
@@ -46,15 +45,14 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 		}
 		at++
 	}
-	h.undecode()
+	c.undecode(side)
 	if s, _, _ := mpa.DecodeStartup(b[at:]); s.Kind == mpa.StartupRequest {
 		c.keyed(side)
 	} else {
 		c.keyed(1 - side)
 	}
 	h.phase, h.rtr, h.partial = startup, false, false
-	h.tailOff = off + int64(at)
-	h.tail = make([]byte, 0, len(b)-at)
+	h.await(make([]byte, 0, len(b)-at), off+int64(at))
 	return b[at:]
 }
 
@@ -98,18 +96,18 @@ func (c *Conn) collect(side int, b []byte) (rest []byte) {
 	h := &c.dirs[side]
 	need := mpa.StartupLen
 	for {
-		if n := min(need-len(h.tail), len(b)); n > 0 {
-			h.tail = append(h.tail, b[:n]...)
+		if n := min(need-len(h.tail()), len(b)); n > 0 {
+			h.keep(h.tailOff(), b[:n])
 			b = b[n:]
 		}
-		if len(h.tail) < need {
+		if len(h.tail()) < need {
 			return nil
 		}
-		if all := mpa.StartupLen + int(mpa.PrivateLen(h.tail)); all > need {
+		if all := mpa.StartupLen + int(mpa.PrivateLen(h.tail())); all > need {
 			need = all
 			continue
 		}
-		s, _, _ := mpa.DecodeStartup(h.tail)
+		s, _, _ := mpa.DecodeStartup(h.tail())
 		c.started(side, &s)
 		return b
 	}
@@ -118,18 +116,18 @@ func (c *Conn) collect(side int, b []byte) (rest []byte) {
 // bridge continues after missing octets inside the private data of a startup frame.
 func (c *Conn) bridge(side int, n int64) bool {
 	h := &c.dirs[side]
-	if len(h.tail) < mpa.StartupLen {
+	if len(h.tail()) < mpa.StartupLen {
 		return false
 	}
-	s, _, _ := mpa.DecodeStartup(h.tail)
-	missing := int64(mpa.StartupLen+int(s.PDLength)) - int64(len(h.tail))
+	s, _, _ := mpa.DecodeStartup(h.tail())
+	missing := int64(mpa.StartupLen+int(s.PDLength)) - int64(len(h.tail()))
 	h.partial = true
 	if n < missing {
-		h.tail = append(h.tail, make([]byte, n)...)
+		h.keep(h.tailOff(), make([]byte, n))
 		return true
 	}
-	h.tail = append(h.tail, make([]byte, missing)...)
-	s, _, _ = mpa.DecodeStartup(h.tail)
+	h.keep(h.tailOff(), make([]byte, missing))
+	s, _, _ = mpa.DecodeStartup(h.tail())
 	c.started(side, &s)
 	if n == missing {
 		return true
@@ -148,17 +146,17 @@ func (c *Conn) bridge(side int, n int64) bool {
 func (c *Conn) brokenStartup(side int) {
 	h := &c.dirs[side]
 	h.phase = streaming
-	if len(h.tail) < mpa.StartupLen {
-		h.tail = h.tail[:0]
+	if len(h.tail()) < mpa.StartupLen {
+		h.drop()
 		return
 	}
-	s, _, _ := mpa.DecodeStartup(h.tail)
+	s, _, _ := mpa.DecodeStartup(h.tail())
 	if s.Kind == mpa.StartupRequest {
 		c.roles(side)
 	} else {
 		c.roles(1 - side)
 	}
-	c.streamed(side, h.tailOff)
+	c.streamed(side, h.tailOff())
 	h.partial = true
 	c.emitStartup(side, &s)
 	c.keepStartup(side, &s)
@@ -166,7 +164,7 @@ func (c *Conn) brokenStartup(side int) {
 		c.Trace.Outcome = trace.Incomplete
 	}
 	c.outside(side).restart(c.tcp.Direction(side).Next())
-	h.tail = h.tail[:0]
+	h.drop()
 }
 
 // roles notes which side is the initiator, permanently, and that the
@@ -179,7 +177,7 @@ func (c *Conn) roles(initiator int) {
 // keyed sets the initiator as soon as a startup key shows it.
 func (c *Conn) keyed(initiator int) {
 	c.Trace.IsMPA = true
-	if t := &c.Trace; !t.RolesKnown {
+	if t := c.Trace; !t.RolesKnown {
 		t.RolesKnown = true
 		c.setInitiator(initiator)
 	}
@@ -188,20 +186,20 @@ func (c *Conn) keyed(initiator int) {
 // started processes a whole startup frame, whose octets are in tail.
 func (c *Conn) started(side int, s *mpa.Startup) {
 	h, peer := &c.dirs[side], &c.dirs[1-side]
-	t := &c.Trace
+	t := c.Trace
 	if h.rtr {
 		c.emitStartup(side, s)
 		t.RTRSent, t.RTRFrame = "frame", c.env.pdu.Frame
 		if !c.env.LayoutForced {
 			t.Layout = mpa.LayoutRTR2007
 		}
-		h.origin = h.tailOff + int64(len(h.tail))
-		h.tail = h.tail[:0]
+		h.origin = h.tailOff() + int64(len(h.tail()))
+		h.drop()
 		c.begin(side)
 		return
 	}
-	c.streamed(side, h.tailOff)
-	to := h.tailOff + int64(len(h.tail))
+	c.streamed(side, h.tailOff())
+	to := h.tailOff() + int64(len(h.tail()))
 	answered := s.Kind == mpa.StartupRequest && c.reply != nil && c.reply.acked >= to
 	if s.Kind == mpa.StartupRequest {
 		if t.Outcome == trace.Rejected && !answered {
@@ -230,7 +228,7 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 	}
 	h.origin = to
 	h.hasOrigin, h.phase = true, held
-	h.tail = h.tail[:0]
+	h.drop()
 	c.outside(side).restart(h.origin)
 	if t.Outcome == trace.NoneSeen {
 		t.Outcome = trace.Incomplete
@@ -256,7 +254,7 @@ type reply struct {
 // startupDone hands out the transaction of a Request and its Reply, of which a frame was
 // captured last.
 func (c *Conn) startupDone(pdu uint64, at int64, frame uint64) {
-	t := &c.Trace
+	t := c.Trace
 	took := at - c.reqAt
 	if took >= 0 {
 		t.StartupLatency, t.HasStartupLatency = took, true
@@ -273,10 +271,10 @@ func (c *Conn) startupDone(pdu uint64, at int64, frame uint64) {
 // be, because the other side has answered it.
 func (c *Conn) cutShort(side int) {
 	h := &c.dirs[side]
-	if h.phase != startup || len(h.tail) < mpa.StartupLen {
+	if h.phase != startup || len(h.tail()) < mpa.StartupLen {
 		return
 	}
-	if s, _, _ := mpa.DecodeStartup(h.tail); s.PDLength > mpa.MaxPrivateData {
+	if s, _, _ := mpa.DecodeStartup(h.tail()); s.PDLength > mpa.MaxPrivateData {
 		c.started(side, &s)
 	}
 }
@@ -284,7 +282,7 @@ func (c *Conn) cutShort(side int) {
 // forget prepares the connection for another startup after a reject, of either
 // side.
 func (c *Conn) forget() {
-	t := &c.Trace
+	t := c.Trace
 	t.Outcome, t.Negotiated, t.RolesKnown = trace.NoneSeen, false, false
 	for i := range t.Side {
 		t.Side[i] = trace.Side{Addr: t.Side[i].Addr}
@@ -317,8 +315,8 @@ func (c *Conn) rejected() {
 		if h.phase != held && h.phase != opening {
 			continue
 		}
-		b, off := h.tail, h.tailOff
-		h.phase, h.tail = streaming, nil
+		b, off := h.tail(), h.tailOff()
+		h.phase, h.kept = streaming, nil
 		l := c.outside(side)
 		l.frames = l.frames[:0]
 		l.restart(h.origin)
@@ -357,7 +355,7 @@ func (c *Conn) replay(side int, off int64, b []byte) {
 
 // negotiate applies what both frames say (RFC 5044 section 7.1.1, RFC 6581).
 func (c *Conn) negotiate() {
-	t := &c.Trace
+	t := c.Trace
 	req, rep := &t.Side[trace.I2R].Startup, &t.Side[trace.R2I].Startup
 	t.Outcome, t.Negotiated = trace.Accepted, true
 	rdmac := rep.Rev == 0
@@ -384,8 +382,8 @@ func (c *Conn) negotiate() {
 // open begins full operation of a side, with what is known by now.
 func (c *Conn) open(side int) {
 	h := &c.dirs[side]
-	b, off := h.tail, h.tailOff
-	h.tail = nil
+	b, off := h.tail(), h.tailOff()
+	h.kept = nil
 	if h.phase == held && c.Dir(side) == trace.I2R && !h.rtr {
 		h.phase = opening
 		if len(b) == 0 {
@@ -405,9 +403,9 @@ func (c *Conn) open(side int) {
 // opening tells a 2007 RTR frame from the first FPDU of the initiator.
 func (c *Conn) opening(side int, b []byte) (rest []byte) {
 	h := &c.dirs[side]
-	if len(h.tail) > 0 {
-		b = append(h.tail, b...)
-		h.tail = nil
+	if len(h.tail()) > 0 {
+		b = append(h.tail(), b...)
+		h.kept = nil
 	}
 	n := min(len(b), len(mpa.RTRKey))
 	switch s := string(b[:n]); {
@@ -419,7 +417,7 @@ func (c *Conn) opening(side int, b []byte) (rest []byte) {
 		return nil
 	}
 	h.phase, h.rtr, h.partial = startup, true, false
-	h.tailOff = h.origin
+	h.await(nil, h.origin)
 	return append([]byte(nil), b...)
 }
 
@@ -430,7 +428,7 @@ func (c *Conn) drifts(side int) {
 	if c.Dir(side) != trace.I2R || h.rtr || h.phase != held && h.phase != opening && (h.phase != full || !h.idle) {
 		return
 	}
-	if n := len(h.tail); n >= len(mpa.RTRKey) || string(h.tail) != mpa.RTRKey[:n] && string(h.tail) != mpa.RtRKey[:n] {
+	if n := len(h.tail()); n >= len(mpa.RTRKey) || string(h.tail()) != mpa.RTRKey[:n] && string(h.tail()) != mpa.RtRKey[:n] {
 		return // it was there, or another thing was
 	}
 	for i := range c.Trace.Side {
@@ -473,7 +471,7 @@ func (c *Conn) start(side int) {
 		return
 	}
 	h.idle = false
-	t := &c.Trace
+	t := c.Trace
 	d := c.Dir(side)
 	cfg := mpa.Config{Start: true, Trusted: true, Markers: t.Markers[d], CRC: t.CRC, AfterGap: h.gap}
 	if !t.Negotiated {
@@ -491,8 +489,8 @@ func (c *Conn) guess(d trace.Dir) (markers, crc mpa.Tri) {
 	for i := range c.Trace.Side {
 		dir := trace.Dir(i)
 		s, ok := c.Trace.Side[i].Startup, c.Trace.Side[i].HasStartup
-		if h := &c.dirs[i^c.ini]; !ok && h.phase == startup && len(h.tail) >= mpa.StartupLen {
-			s, _, _ = mpa.DecodeStartup(h.tail)
+		if h := &c.dirs[i^c.ini]; !ok && h.phase == startup && len(h.tail()) >= mpa.StartupLen {
+			s, _, _ = mpa.DecodeStartup(h.tail())
 			ok = true
 		}
 		if !ok {
@@ -522,20 +520,12 @@ func (c *Conn) search(side int, off int64) {
 func (c *Conn) decode(side int, cfg mpa.Config, off int64) {
 	h := &c.dirs[side]
 	if h.dec == nil {
-		h.dec = new(mpa.Decoder)
+		h.dec = c.env.decoder()
 	}
 	cfg.Gather, cfg.Grammar, cfg.Budget = c.env.wantsPayload(), &grammar, c.env.Decoders
 	cfg.Segments, cfg.Before = c.tcp.Direction(side), &c.queues[side]
 	cfg.Side = uint8(side) //nolint:gosec // 0 or 1
 	h.dec.Reset(cfg, off)
-}
-
-// undecode ends the decoder of a side.
-func (h *direction) undecode() {
-	if h.dec != nil {
-		h.dec.Free()
-		h.dec = nil
-	}
 }
 
 // note remembers the frames of the streaming octets up to an offset.

@@ -44,7 +44,7 @@ func seenIn(t *testing.T, fs []capture.Frame) (map[string]seen, *tracerun.Result
 		}
 		s.pdus = append(s.pdus, fmt.Sprint(c.Outcome))
 		s.transactions = append(s.transactions, r.Answers(c.Number)...)
-		s.transactions = append(s.transactions, fmt.Sprintf("unmatched %d %d", c.Flow[dirs[0]].Unmatched, c.Flow[dirs[1]].Unmatched))
+		s.transactions = append(s.transactions, fmt.Sprintf("unmatched %d %d", c.Flow[dirs[0]].Rare().Unmatched, c.Flow[dirs[1]].Rare().Unmatched))
 		out[ends(c)] = s
 	}
 	return out, r

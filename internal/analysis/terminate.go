@@ -34,7 +34,7 @@ func (c *upper) terminate(side int, p *trace.PDU, body []byte) {
 		c.refuse(1-side, q.PDU, p.Frame)
 		c.message(1-side, q)
 		if !first {
-			c.queues[1-side].quoted = nil // nobody keeps it
+			c.outgoing(1 - side).quoted = nil // nobody keeps it
 		}
 	}
 }
@@ -55,17 +55,17 @@ func (c *upper) quote(side int, t *rdmap.Terminate, err error, q *trace.Quote) {
 
 // match finds what a side has sent with a header, the latest first.
 func (c *upper) match(side int, head []byte, q *trace.Quote) {
-	h := &c.queues[side]
+	h, sent := &c.queues[side], c.queues[side].history()
 	key, name := placeOf(&q.Header)
-	all := h.sent.latest(c.env.sent[:0])
+	all := sent.latest(c.env.sent[:0])
 	c.env.sent = all
 	fits := func(x *sentSegment) bool { return x.has(head, key, name) }
 	// siw counts the payload only.
 	sized := func(x *sentSegment) bool {
 		return fits(x) && (x.length == uint32(q.Length) || x.octets() == int64(q.Length))
 	}
-	if q.HasLength && take(all, sized, q) || take(all, fits, q) || q.HasRead && q.Opcode == rdmap.OpReadRequest && h.asked(q) {
-		q.HasOffset = h.sent.placed
+	if q.HasLength && take(all, sized, q) || take(all, fits, q) || q.HasRead && q.Opcode == rdmap.OpReadRequest && quotedRequest(h.requests(), q) {
+		q.HasOffset = sent.placed
 		return
 	}
 	switch d := c.Dir(side); {
@@ -73,7 +73,7 @@ func (c *upper) match(side int, head []byte, q *trace.Quote) {
 		q.Match = trace.NotCaptured
 	case c.underWay(side, d):
 		q.Match = trace.Unfinished
-	case h.sent.lost:
+	case sent.lost:
 		q.Match = trace.Forgotten
 	default:
 		q.Match = trace.NeverSent
@@ -97,11 +97,11 @@ func take(all []sentSegment, fits func(*sentSegment) bool, q *trace.Quote) bool 
 	return q.Candidates > 0
 }
 
-// asked finds the request with the sink of a quoted one, which may be what is left of it. A
+// quotedRequest finds the request with the sink of a quoted one, which may be what is left of it. A
 // known stack quotes a Read Request with the size of it in place of its MSN.
-func (h *queues) asked(q *trace.Quote) bool {
-	for i := len(h.requests) - 1; i >= 0; i-- {
-		r := &h.requests[i]
+func quotedRequest(all []request, q *trace.Quote) bool {
+	for i := len(all) - 1; i >= 0; i-- {
+		r := &all[i]
 		if done := q.Read.SinkTO - r.to; r.atomic || r.stag != q.Read.SinkSTag || done > r.size || r.size-done != uint64(q.Read.Size) {
 			continue
 		}
@@ -114,16 +114,16 @@ func (h *queues) asked(q *trace.Quote) bool {
 
 // allKnown reports whether all that a side sent in its direction is known.
 func (c *upper) allKnown(side int, d trace.Dir) bool {
-	t, f := &c.Trace, &c.Trace.Flow[d]
+	t, f := c.Trace, &c.Trace.Flow[d]
 	begun := t.Side[d].HasStartup || t.Transport == trace.SCTP && t.SYN
-	m := c.queues[side].open
-	return begun && (m == nil || !m.lost) && !f.Waiting && !f.Cut && f.Malformed == 0 && f.Partial == 0
+	o := c.queues[side].out
+	return begun && (o == nil || !o.lost) && !f.Waiting && !f.Cut && f.Rare().Malformed == 0 && f.Rare().Partial == 0
 }
 
 // underWay reports whether a side has sent a part of an FPDU that is not complete.
 func (c *upper) underWay(side int, d trace.Dir) bool {
-	t := &c.Trace
-	end := c.queues[side].sent.end
+	t := c.Trace
+	end := c.queues[side].history().end
 	if end == 0 {
 		end = mpa.StartupLen + int64(t.Side[d].Startup.PDLength)
 	}
@@ -132,7 +132,7 @@ func (c *upper) underWay(side int, d trace.Dir) bool {
 
 // refuse notes that a Terminate refuses a request of a side.
 func (c *upper) refuse(side int, pdu, frame uint64) {
-	q := c.queues[side].requests
+	q := c.queues[side].requests()
 	for i := range q {
 		if q[i].pdu == pdu {
 			q[i].refused = frame
@@ -142,12 +142,15 @@ func (c *upper) refuse(side int, pdu, frame uint64) {
 
 // unanswered counts requests of a side that get no answer.
 func (c *upper) unanswered(side int, all []request) {
-	fl := &c.Trace.Flow[c.Dir(side)]
-	fl.Unanswered += uint64(len(all))
+	if len(all) == 0 {
+		return
+	}
+	k := c.Trace.Flow[c.Dir(side)].Rarely()
+	k.Unanswered += uint64(len(all))
 	for i := range all {
 		if all[i].refused > 0 {
-			fl.Refused++
-			fl.RefusedFrame = all[i].refused
+			k.Refused++
+			k.RefusedFrame = all[i].refused
 		}
 	}
 }
@@ -175,10 +178,10 @@ func (c *upper) message(side int, q *trace.Quote) {
 			m.Octets, m.Segments, m.FirstFrame = m.Octets+x.octets(), m.Segments+1, x.frame
 		}
 	}
-	h := &c.queues[side]
+	h := c.outgoing(side)
 	h.quoted = &quoted{q, all[at]}
 	for i := at - 1; i >= 0 && h.quoted != nil && !all[at].last(); i-- {
-		h.more(&all[i])
+		h.follow(&all[i])
 	}
 	if all[at].last() {
 		h.quoted = nil
@@ -191,8 +194,8 @@ func sameFlow(x, before *sentSegment) bool {
 	return x.name != before.name || x.control[1] != before.control[1] || x.tagged() != before.tagged() || x.follows(before)
 }
 
-// more takes a segment that was sent after the quoted one into the message of that.
-func (h *queues) more(x *sentSegment) {
+// follow takes a segment that was sent after the quoted one into the message of that.
+func (h *outgoing) follow(x *sentSegment) {
 	w := h.quoted
 	switch {
 	case x.follows(&w.last):
@@ -208,7 +211,7 @@ func (h *queues) more(x *sentSegment) {
 }
 
 // remember takes a segment into the history of its side.
-func (h *queues) remember(t *sharing, seg *ddp.Segment, p *trace.PDU) {
+func (h *outgoing) remember(t *sharing, seg *ddp.Segment, p *trace.PDU) {
 	head, length, _ := p.ULPDU()
 	if len(head) < len(sentSegment{}.control) {
 		return
@@ -216,7 +219,7 @@ func (h *queues) remember(t *sharing, seg *ddp.Segment, p *trace.PDU) {
 	h.sent.add(t, seg, p, head, length)
 	if h.quoted != nil {
 		key, name := placeOf(seg)
-		h.more(&sentSegment{key, p.Number, p.Frame, p.Offset, name, uint32(length), [2]byte(head)}) //nolint:gosec // a ULPDU
+		h.follow(&sentSegment{key, p.Number, p.Frame, p.Offset, name, uint32(length), [2]byte(head)}) //nolint:gosec // a ULPDU
 	}
 }
 

@@ -157,8 +157,8 @@ func TestTerminate_Refused(t *testing.T) {
 	d.FPDU(1, tracetest.Terminate(refusal(rdmap.TermCode{Layer: 0, EType: 1}, tracetest.ReadRequest(1, read))))
 	r := run(t, d, 0)
 	f := &only(t, r).Flow[trace.I2R]
-	if x, _ := termOf(t, r, trace.R2I); f.Unanswered != 2 || f.Refused != 1 || f.RefusedFrame != x.Frame {
-		t.Errorf("%d unanswered, %d refused in frame %d", f.Unanswered, f.Refused, f.RefusedFrame)
+	if x, _ := termOf(t, r, trace.R2I); f.Rare().Unanswered != 2 || f.Rare().Refused != 1 || f.Rare().RefusedFrame != x.Frame {
+		t.Errorf("%d unanswered, %d refused in frame %d", f.Rare().Unanswered, f.Rare().Refused, f.Rare().RefusedFrame)
 	}
 }
 

@@ -114,7 +114,7 @@ func TestTransactions_Interleaved(t *testing.T) {
 		{trace.TransactionRead, 4, []int{7}, 1500, 5_008_300, 5_008_300, false},
 	})
 	f := only(t, r).Flow[0]
-	if f.MostOutstanding != 5 || f.Requests != 5 || f.Answered != 5 || f.Unanswered != 0 || only(t, r).Flow[1].Unmatched != 0 {
+	if f.MostOutstanding != 5 || f.Requests != 5 || f.Answered != 5 || f.Rare().Unanswered != 0 || only(t, r).Flow[1].Rare().Unmatched != 0 {
 		t.Errorf("%+v", f)
 	}
 	c := only(t, r)
@@ -196,8 +196,8 @@ func TestTransactions_Depth(t *testing.T) {
 		d.Read(0, uint32(100+i), 0, 10)
 	}
 	c := only(t, run(t, d, 0))
-	if f := c.Flow[0]; f.MostOutstanding != 20 || f.Requests != 25 || f.Answered != 10 || f.Unanswered != 15 {
-		t.Errorf("%d outstanding, %d requests, %d answered, %d not", f.MostOutstanding, f.Requests, f.Answered, f.Unanswered)
+	if f := c.Flow[0]; f.MostOutstanding != 20 || f.Requests != 25 || f.Answered != 10 || f.Rare().Unanswered != 15 {
+		t.Errorf("%d outstanding, %d requests, %d answered, %d not", f.MostOutstanding, f.Requests, f.Answered, f.Rare().Unanswered)
 	}
 }
 
@@ -220,8 +220,8 @@ func TestTransactions_LostResponse(t *testing.T) {
 		ps, _ := tracetest.DropRange(tracetest.Connection(d, 272), 1, lost.From, lost.From+1)
 		r := tracerun.Run(t, pipeline.Options{}, tracetest.Net{}.Frames(ps))
 		f := only(t, r).Flow[0]
-		if f.Answered != 6 || f.Unanswered != 1 || only(t, r).Flow[1].Unmatched != 0 {
-			t.Errorf("CRC %t: %d answered, %d not, %d unmatched", crc, f.Answered, f.Unanswered, only(t, r).Flow[1].Unmatched)
+		if f.Answered != 6 || f.Rare().Unanswered != 1 || only(t, r).Flow[1].Rare().Unmatched != 0 {
+			t.Errorf("CRC %t: %d answered, %d not, %d unmatched", crc, f.Answered, f.Rare().Unanswered, only(t, r).Flow[1].Rare().Unmatched)
 		}
 		for _, tr := range r.Transactions {
 			if tr.Kind == trace.TransactionRead && (tr.Bytes != 500 || len(tr.Responses) != 2) {
@@ -251,8 +251,8 @@ func TestTransactions_LateStart(t *testing.T) {
 		{trace.TransactionRead, 1, []int{3, 4}, 400, 1000, 1000, false},
 		{trace.TransactionAtomic, 2, []int{5}, 8, 1000, 1000, false},
 	})
-	if c := only(t, r); c.Flow[1].Unmatched != 3 {
-		t.Errorf("%d unmatched", c.Flow[1].Unmatched)
+	if c := only(t, r); c.Flow[1].Rare().Unmatched != 3 {
+		t.Errorf("%d unmatched", c.Flow[1].Rare().Unmatched)
 	}
 }
 
@@ -311,7 +311,7 @@ func TestTransactions_Cut(t *testing.T) {
 		t.Error(diff)
 	}
 	flow := &only(t, r).Flow
-	if flow[0].Requests != 2 || flow[1].Unmatched != 0 || flow[0].Unanswered != 0 {
-		t.Errorf("%d requests, %d unsolicited, %d unanswered", flow[0].Requests, flow[1].Unmatched, flow[0].Unanswered)
+	if flow[0].Requests != 2 || flow[1].Rare().Unmatched != 0 || flow[0].Rare().Unanswered != 0 {
+		t.Errorf("%d requests, %d unsolicited, %d unanswered", flow[0].Requests, flow[1].Rare().Unmatched, flow[0].Rare().Unanswered)
 	}
 }

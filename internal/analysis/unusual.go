@@ -43,10 +43,13 @@ func (u *unusual) release(off int64) {
 	}
 }
 
+// none reports whether there are none.
+func (u *unusual) none() bool { return u == nil || len(u.list) == 0 }
+
 // mark sets the frames of a PDU that carried octets of it again or out of order.
 func (u *unusual) mark(p *trace.PDU) {
 	p.Retransmitted, p.OutOfOrder = p.Retransmitted[:0], p.OutOfOrder[:0]
-	if len(u.list) == 0 {
+	if u.none() {
 		return
 	}
 	for _, f := range p.Frames {
@@ -81,7 +84,11 @@ func (c *Conn) noteUnusual(side int, s *reassembly.Segment, note reassembly.Note
 	if note&again == 0 || s.Len == 0 || !c.env.wantsMarks() {
 		return
 	}
-	u := &c.dirs[side].unusual
+	h := &c.dirs[side]
+	if h.unusual == nil {
+		h.unusual = new(unusual)
+	}
+	u := h.unusual
 	for _, f := range s.Fragments {
 		u.add(f, note&again)
 	}

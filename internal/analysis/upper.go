@@ -15,8 +15,9 @@ type upper struct {
 	weight int
 	// The fields that change with each packet lie together.
 	queues [2]queues
-	// Trace is what is known of the connection.
-	Trace trace.Connection
+	// Trace is what is known of the connection. It lies apart: it is what remains of the
+	// connection, and sinks may keep it.
+	Trace *trace.Connection
 	// arrived is the frame that brought the current PDU, and its time, if that is
 	// known apart from the frame that made it deliverable; else 0.
 	arrived   uint64
@@ -26,31 +27,76 @@ type upper struct {
 	reqAt  int64
 }
 
-// queues are the messages and requests of a side that are under way.
+// queues are the messages and requests of a side that are under way. Many sides send no
+// segments, and most no requests.
 type queues struct {
-	// What each segment touches comes first.
-
-	open *messages // nil while there was none
-	// sent are the headers of what it sent last. quoted is the message that a Terminate
-	// quotes a segment of, while it goes on; nil if there is none.
-	quoted *quoted
-	sent   sent
-
-	requests []request
-	room     fifo.Room[request] // for them
-	answers  []answer           // what came of the answers to them
-	changed  int64              // when the number of them changed
+	out  *outgoing // nil: it sent nothing, and nothing of it is missing
+	asks *asking   // nil: it asked for nothing
 	// early are responses whose request may come later: it waits behind chunks
 	// that are missing. nil: there was none.
 	early *[]early
 }
 
-// messages are those that are under way.
-func (q *queues) messages() *messages {
-	if q.open == nil {
-		q.open = new(messages)
+// outgoing is what each segment of a side touches.
+type outgoing struct {
+	messages
+	// sent are the headers of what it sent last. quoted is the message that a Terminate
+	// quotes a segment of, while it goes on; nil if there is none.
+	quoted *quoted
+	sent   sent
+	few    [fewSent]byte // room for the first of them
+}
+
+// asking are the requests of a side that await their answers.
+type asking struct {
+	requests []request
+	room     fifo.Room[request] // for them
+	answers  []answer           // what came of the answers to them
+	changed  int64              // when the number of them changed
+}
+
+// outgoing is what a side sends.
+func (c *upper) outgoing(side int) *outgoing {
+	q := &c.queues[side]
+	if q.out == nil {
+		q.out = c.env.outgoing()
 	}
-	return q.open
+	return q.out
+}
+
+// asking is what a side asks for.
+func (q *queues) asking() *asking {
+	if q.asks == nil {
+		q.asks = new(asking)
+	}
+	return q.asks
+}
+
+// history is what was kept of what it sent.
+func (q *queues) history() *sent {
+	if q.out == nil {
+		return new(sent)
+	}
+	return &q.out.sent
+}
+
+// requests are those that await their answers.
+func (q *queues) requests() []request {
+	if q.asks == nil {
+		return nil
+	}
+	return q.asks.requests
+}
+
+// clear gives back what both sides have.
+func (c *upper) clear() {
+	for side := range c.queues {
+		if o := c.queues[side].out; o != nil {
+			o.sent.release(&c.env.shared)
+			c.env.sendNoMore(o)
+		}
+	}
+	c.queues = [2]queues{}
 }
 
 // Dir is the direction in which a side sends, as far as the roles are known.
@@ -64,7 +110,7 @@ func (c *upper) setInitiator(side int) {
 		return
 	}
 	c.ini = side
-	t := &c.Trace
+	t := c.Trace
 	t.Side[0], t.Side[1] = t.Side[1], t.Side[0]
 	t.Flow[0], t.Flow[1] = t.Flow[1], t.Flow[0]
 	t.Terminates[0], t.Terminates[1] = t.Terminates[1], t.Terminates[0]
@@ -85,14 +131,14 @@ func (c *upper) segment(side int, p *trace.PDU) {
 	octets, body := payload(p)
 	fl := &c.Trace.Flow[p.Dir]
 	if int(op) >= len(fl.Ops) {
-		fl.Ops = append(fl.Ops, make([]trace.Ops, (int(op)|3)+1-len(fl.Ops))...)
+		fl.Ops = moreOps(fl.Ops, op)
 	}
 	if !fl.HasVersions && (p.FPDU == nil || p.FPDU.CRCStatus != mpa.CRCBad) {
 		fl.DV, fl.RV, fl.HasVersions = seg.DV, p.Control.RV, true
 	}
 	ops := &fl.Ops[op]
 	ops.Segments++
-	open := c.queues[side].messages()
+	open := c.outgoing(side)
 	p.Message = open.add(seg, op, octets, &c.env.message)
 	if p.Message.Header = open.header(seg, op, body, octets); p.Message.Header != nil {
 		body = p.Message.Header
@@ -125,7 +171,17 @@ func (c *upper) segment(side int, p *trace.PDU) {
 		c.terminate(side, p, body)
 	default:
 	}
-	c.queues[side].remember(&c.env.shared, seg, p)
+	open.remember(&c.env.shared, seg, p)
+}
+
+// moreOps makes room for the counts of an opcode: for Writes, which may be all that a side sends,
+// or for the next four opcodes.
+func moreOps(all []trace.Ops, op rdmap.Opcode) []trace.Ops {
+	n := 1
+	if op != rdmap.OpWrite {
+		n = int(op)&^3 + 4
+	}
+	return append(make([]trace.Ops, 0, n), all...)[:n]
 }
 
 // inParts reports whether a segment is a part of a message that another one completes;

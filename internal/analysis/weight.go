@@ -16,8 +16,8 @@ const (
 	// opcode, open messages, headers that it sent last, waits and delays.
 	smallParts = 4 << 10
 	// ConnWeight is what a connection takes at least, sessionWeight what a session does.
-	ConnWeight    = int(unsafe.Sizeof(Conn{})+unsafe.Sizeof(work{})) + 256
-	sessionWeight = int(unsafe.Sizeof(Session{})) + smallParts
+	ConnWeight    = int(unsafe.Sizeof(Conn{})+unsafe.Sizeof(work{})+unsafe.Sizeof(trace.Connection{})) + 256
+	sessionWeight = int(unsafe.Sizeof(Session{})+unsafe.Sizeof(trace.Connection{})) + smallParts
 	// associationWeight is what an association takes besides its sessions.
 	associationWeight = int(unsafe.Sizeof(Association{})) + 512
 
@@ -54,19 +54,19 @@ func (c *upper) gives() { c.grows(-c.weight) }
 // weigh takes memory for what waits on a side.
 func (c *Conn) weigh(side int) {
 	h := &c.dirs[side]
-	n := cap(h.tail) + c.tcp.Direction(side).Weight()
+	n := cap(h.tail()) + c.tcp.Direction(side).Weight()
 	if h.loose != nil {
 		n += looseWeight * (1 + len(h.loose.before))
 	}
 	if h.dec != nil {
 		n += fullWeight
 	}
-	if l := h.unusual.list; l != nil {
-		n += unusualWeight * cap(l)
+	if u := h.unusual; u != nil {
+		n += unusualWeight * cap(u.list)
 	}
-	if n != h.weight {
-		c.grows(n - h.weight)
-		h.weight = n
+	if was := int(h.weight); n != was {
+		c.grows(n - was)
+		h.weight = int32(n) //nolint:gosec // all of it has bounds
 	}
 }
 

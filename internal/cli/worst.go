@@ -69,7 +69,7 @@ func (r *ranking) worst(n int, cs *ended.List) map[uint64]bool {
 	for c := range cs.Each() {
 		t := r.of(c.Number)
 		for d := range c.Flow {
-			t.packets += c.Flow[d].Retransmitted + c.Flow[d].Gaps
+			t.packets += c.Flow[d].Rare().Retransmitted + c.Flow[d].Rare().Gaps
 		}
 		all = append(all, t)
 	}

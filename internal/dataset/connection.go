@@ -87,14 +87,14 @@ func terminate(t *trace.Terminate) string {
 func flow(f *trace.Flow) Flow {
 	k, held := f.Faults(), f.Delays()
 	r := Flow{
-		Frames: signed(f.Frames), Octets: signed(f.Octets), FPDUs: signed(f.FPDUs), FPDUOctets: signed(f.FPDUOctets), Chunks: signed(f.Chunks),
-		CRCOk: signed(f.CRCGood), CRCBad: signed(f.CRCBad), CRCUnverifiable: signed(f.CRCUnverifiable), CRCOff: signed(f.CRCOff),
-		Markers: signed(f.Markers), MarkersBad: signed(k.MarkersBad), Partial: signed(f.Partial), Malformed: signed(f.Malformed),
-		Unframed: signed(f.Unframed), Resyncs: signed(k.Resyncs[mpa.ByCRC] + k.Resyncs[mpa.ByMarker] + k.Resyncs[mpa.ByChain]),
-		Gaps: signed(f.Gaps), GapOctets: signed(f.GapOctets), Retransmissions: signed(f.Retransmitted), OutOfOrder: signed(f.Reordered),
+		Frames: signed(f.Frames), Octets: signed(f.Octets), FPDUs: signed(f.FPDUs), FPDUOctets: signed(f.FPDUOctets), Chunks: signed(f.Rare().Chunks),
+		CRCOk: signed(f.CRCGood), CRCBad: signed(f.CRCBad), CRCUnverifiable: signed(f.Rare().CRCUnverifiable), CRCOff: signed(f.CRCOff),
+		Markers: signed(f.Markers), MarkersBad: signed(k.MarkersBad), Partial: signed(f.Rare().Partial), Malformed: signed(f.Rare().Malformed),
+		Unframed: signed(f.Rare().Unframed), Resyncs: signed(k.Resyncs[mpa.ByCRC] + k.Resyncs[mpa.ByMarker] + k.Resyncs[mpa.ByChain]),
+		Gaps: signed(f.Rare().Gaps), GapOctets: signed(f.Rare().GapOctets), Retransmissions: signed(f.Rare().Retransmitted), OutOfOrder: signed(f.Rare().Reordered),
 		Stalls: signed(held.Stalls), StalledNS: held.Stalled,
-		Requests: signed(f.Requests), Answered: signed(f.Answered), Unanswered: signed(f.Unanswered), Refused: signed(f.Refused),
-		Unmatched: signed(f.Unmatched), MostOutstanding: int64(f.MostOutstanding),
+		Requests: signed(f.Requests), Answered: signed(f.Answered), Unanswered: signed(f.Rare().Unanswered), Refused: signed(f.Rare().Refused),
+		Unmatched: signed(f.Rare().Unmatched), MostOutstanding: int64(f.MostOutstanding),
 	}
 	operations(&r, f)
 	return r

@@ -125,7 +125,7 @@ func (a *about) crcCause(dir trace.Dir, found []*conformance.Finding) (cause, ad
 func (a *about) crcOrigin(dir trace.Dir) (cause, advice, same string) {
 	f, who := &a.Flow[dir], dir.Sender()
 	right, wrong := 0, 0
-	others := f.SumsUnsure || uint64(f.SumsWrong) > f.Faults().Damaged // besides those that were left out
+	others := f.SumsUnsure || uint64(f.Rare().SumsWrong) > f.Faults().Damaged // besides those that were left out
 	bad := f.Faults().BadCRCs
 	for i := range bad {
 		switch bad[i].Checksum {
@@ -151,7 +151,7 @@ func (a *about) crcOrigin(dir trace.Dir) (cause, advice, same string) {
 	case wrong > 0 && right == 0 && f.SumsRight > 0:
 		return "The TCP checksum is wrong as well, while others of the " + who + " are right: the octets were damaged on the way to the capture point.",
 			"look at the error counters of adapters, cables and switch ports between the " + who + " and the capture point.", "link"
-	case wrong == 0 && (right > 0 || f.SumsRight > 0 && !others && f.SumsUnfilled == 0):
+	case wrong == 0 && (right > 0 || f.SumsRight > 0 && !others && f.Rare().SumsUnfilled == 0):
 		return sums + ", and damage on a link would have made " + them + " wrong: the " + who +
 				" sent the octets so, or something on the way that computes TCP checksums anew changed them.",
 			"look at the RNIC, the driver and the memory of the " + who +
@@ -159,7 +159,7 @@ func (a *about) crcOrigin(dir trace.Dir) (cause, advice, same string) {
 	case right == 0 && f.SumsRight > 0 && others:
 		return "Some TCP checksums of the " + who + " are wrong and others are right: the octets may have been damaged on the way to the capture point.",
 			"look at the error counters of adapters, cables and switch ports between the " + who + " and the capture point.", "link"
-	case f.SumsRight == 0 && f.SumsUnfilled > 0:
+	case f.SumsRight == 0 && f.Rare().SumsUnfilled > 0:
 		return "The TCP checksums of the " + who + " are not filled in, as before checksum offload: the capture was taken on its host, so the octets were wrong before they left it.",
 			"look at the RNIC driver and the memory of the " + who + ".", "host"
 	}

@@ -39,12 +39,12 @@ func (p *problems) framing(c *trace.Connection, d trace.Dir) {
 	p.count(d, k.MarkersBad, "wrong marker", "wrong markers", k.FirstBadMarker)
 	p.count(d, k.PadBad, "FPDU with a pad that is not zero", "FPDUs with a pad that is not zero", 0)
 	if c.Transport == trace.SCTP {
-		p.count(d, f.Malformed, "chunk whose header cannot be read", "chunks whose header cannot be read", 0)
+		p.count(d, f.Rare().Malformed, "chunk whose header cannot be read", "chunks whose header cannot be read", 0)
 	} else {
-		p.count(d, f.Malformed, "FPDU whose header cannot be read", "FPDUs whose header cannot be read", 0)
+		p.count(d, f.Rare().Malformed, "FPDU whose header cannot be read", "FPDUs whose header cannot be read", 0)
 	}
-	p.count(d, f.DuplicateSSNs, "chunk with the DDP-SSN of another one", "chunks with the DDP-SSN of another one", 0)
-	p.count(d, f.Unframed, "octets that are in no FPDU", "octets that are in no FPDU", 0)
+	p.count(d, f.Rare().DuplicateSSNs, "chunk with the DDP-SSN of another one", "chunks with the DDP-SSN of another one", 0)
+	p.count(d, f.Rare().Unframed, "octets that are in no FPDU", "octets that are in no FPDU", 0)
 	switch f.MarkersSeen {
 	case mpa.Yes:
 		p.add(d.String() + ": markers are used though not negotiated")
@@ -57,22 +57,22 @@ func (p *problems) framing(c *trace.Connection, d trace.Dir) {
 // missing tells of gaps in the capture, and of CRCs that cannot be verified.
 func (p *problems) missing(c *trace.Connection, d trace.Dir) {
 	f := &c.Flow[d]
-	if f.Gaps > 0 {
+	if f.Rare().Gaps > 0 {
 		what := "octets missing from the capture in "
 		if c.Transport == trace.SCTP {
 			what = "DDP-SSNs missing in "
 		}
-		what += Counted(f.Gaps, "gap", "gaps")
-		p.count(d, f.GapOctets, what, what, 0)
+		what += Counted(f.Rare().Gaps, "gap", "gaps")
+		p.count(d, f.Rare().GapOctets, what, what, 0)
 	}
-	p.count(d, f.CRCUnverifiable, "FPDU whose CRC cannot be verified", "FPDUs whose CRC cannot be verified", 0)
+	p.count(d, f.Rare().CRCUnverifiable, "FPDU whose CRC cannot be verified", "FPDUs whose CRC cannot be verified", 0)
 }
 
 // requests tells of requests and responses that do not go together.
 func (p *problems) requests(c *trace.Connection, d trace.Dir) {
 	f := &c.Flow[d]
 	p.refused(f, d)
-	p.count(d, f.Unmatched, "response without a captured request", "responses without a captured request", 0)
+	p.count(d, f.Rare().Unmatched, "response without a captured request", "responses without a captured request", 0)
 }
 
 // packets tells of packets that differ from their copies or were damaged.

@@ -110,7 +110,7 @@ const fewFPDUs = 4
 func (a *about) unheard() bool {
 	ini, res := &a.Flow[trace.I2R], &a.Flow[trace.R2I]
 	sends := ini.Op(rdmap.OpSend).Messages + ini.Op(rdmap.OpSendSE).Messages
-	return a.Outcome == trace.Accepted && ini.FPDUs <= fewFPDUs && sends > 0 && res.FPDUs == 0 && ini.Gaps+res.Gaps == 0 && !res.Cut
+	return a.Outcome == trace.Accepted && ini.FPDUs <= fewFPDUs && sends > 0 && res.FPDUs == 0 && ini.Rare().Gaps+res.Rare().Gaps == 0 && !res.Cut
 }
 
 // underWay says what was not complete when the connection ended; "" if everything was, as far
@@ -118,14 +118,14 @@ func (a *about) unheard() bool {
 func (a *about) underWay() string {
 	for d := range a.Flow {
 		f := &a.Flow[d]
-		if f.Gaps > 0 || f.Waiting || f.Frames == 0 && a.Transport == trace.TCP {
+		if f.Rare().Gaps > 0 || f.Waiting || f.Frames == 0 && a.Transport == trace.TCP {
 			return ""
 		}
 	}
 	var left []string
 	for d := range a.Flow {
 		// A response that answers nothing may have been captured before its request.
-		if n := a.Flow[d].Unanswered; n > a.Flow[1-d].Unmatched {
+		if n := a.Flow[d].Rare().Unanswered; n > a.Flow[1-d].Rare().Unmatched {
 			left = append(left, Counted(n, "request", "requests")+" of the "+trace.Dir(d).Sender()+" had no answer yet")
 		}
 	}

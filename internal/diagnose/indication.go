@@ -24,7 +24,7 @@ func otherKind(c *trace.Connection) bool {
 // readyToReceive diagnoses a ready-to-receive indication (RTR, RFC 6581 section 9.2) that is
 // missing, of another kind than the Reply asks for, or never possible.
 func readyToReceive(a *about) {
-	if a.Outcome != trace.Accepted || a.has(Terminated) || a.Flow[trace.I2R].Gaps > 0 {
+	if a.Outcome != trace.Accepted || a.has(Terminated) || a.Flow[trace.I2R].Rare().Gaps > 0 {
 		return
 	}
 	if a.RTRExpected == 0 && !a.noneNamed() || a.RTRExpected != 0 && a.RTRSent != "" && !otherKind(a.Connection) {

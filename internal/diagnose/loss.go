@@ -145,7 +145,7 @@ func (a *about) carriers() string {
 func (a *about) sent(d trace.Dir) uint64 {
 	f := &a.Flow[d]
 	if a.Transport == trace.SCTP {
-		return f.Chunks + f.Controls + f.Retransmitted
+		return f.Rare().Chunks + f.Rare().Controls + f.Rare().Retransmitted
 	}
 	return f.Frames
 }

@@ -14,7 +14,7 @@ func incomplete(a *about) {
 		return
 	}
 	for d := range a.Flow {
-		if a.Flow[d].Gaps > 0 {
+		if a.Flow[d].Rare().Gaps > 0 {
 			a.gaps(trace.Dir(d))
 		}
 	}
@@ -62,11 +62,11 @@ func (a *about) gaps(dir trace.Dir) {
 	f, who, peer := &a.Flow[dir], dir.Sender(), (1 - dir).Sender()
 	d := Diagnosis{Kind: Missing, Severity: conformance.Warning, Dir: dir, HasDir: true, Title: "missing from the capture"}
 	if a.Transport == trace.SCTP {
-		d.Text = fmt.Sprintf("%s of the %s are missing from the capture: their DDP-SSNs do not appear.", Counted(f.GapOctets, "chunk", "chunks"), who)
+		d.Text = fmt.Sprintf("%s of the %s are missing from the capture: their DDP-SSNs do not appear.", Counted(f.Rare().GapOctets, "chunk", "chunks"), who)
 		a.add(d)
 		return
 	}
-	d.Text = fmt.Sprintf("%s of the %s are not in the capture, in %s", octets(f.GapOctets), who, Counted(f.Gaps, "gap", "gaps"))
+	d.Text = fmt.Sprintf("%s of the %s are not in the capture, in %s", octets(f.Rare().GapOctets), who, Counted(f.Rare().Gaps, "gap", "gaps"))
 	acked, holes := 0, f.Faults().Holes
 	for _, h := range holes {
 		if h.Octets+h.At <= f.Acked {
@@ -77,7 +77,7 @@ func (a *about) gaps(dir trace.Dir) {
 		}
 	}
 	switch {
-	case len(d.Frames) > 0 && f.Gaps == 1:
+	case len(d.Frames) > 0 && f.Rare().Gaps == 1:
 		d.Text += fmt.Sprintf(" before frame %d", d.Frames[0])
 	case len(d.Frames) > 0:
 		d.Text += fmt.Sprintf(", the first before frame %d", d.Frames[0])
@@ -93,8 +93,8 @@ func (a *about) gaps(dir trace.Dir) {
 		d.Text += fmt.Sprintf(". The %s acknowledged those of %d of these gaps, so at least they arrived: the capture lost them.", peer, acked)
 		d.same = "acked"
 	}
-	if f.CRCUnverifiable > 0 {
-		d.Also = append(d.Also, Counted(f.CRCUnverifiable, "FPDU", "FPDUs")+" could not be verified.")
+	if f.Rare().CRCUnverifiable > 0 {
+		d.Also = append(d.Also, Counted(f.Rare().CRCUnverifiable, "FPDU", "FPDUs")+" could not be verified.")
 	}
 	d.Rules = rulesOf(a.explainIn(dir, "TCP-RELIABLE-01"))
 	if d.same == "acked" {
@@ -107,8 +107,8 @@ func (a *about) gaps(dir trace.Dir) {
 func (a *about) snapLength() {
 	var all, cut uint64
 	for d := range a.Flow {
-		if f := &a.Flow[d]; f.Cut && f.Gaps == 0 {
-			cut += f.Partial
+		if f := &a.Flow[d]; f.Cut && f.Rare().Gaps == 0 {
+			cut += f.Rare().Partial
 		}
 		all += a.Flow[d].FPDUs
 	}

@@ -27,7 +27,7 @@ func offloads(a *about) {
 		if mss := a.Flow[1-d].MSS; mss > 0 && f.Largest > int32(mss) {
 			large = append(large, fmt.Sprintf("%s of the %s, which may send %s at most (MSS)", octets(uint64(f.Largest)), who, Number(uint64(mss)))) //nolint:gosec // positive
 		}
-		if f.SumsUnfilled > 0 && f.SumsRight == 0 {
+		if f.Rare().SumsUnfilled > 0 && f.SumsRight == 0 {
 			unfilled = append(unfilled, "the "+who)
 		}
 	}

@@ -86,11 +86,11 @@ func operation(q *trace.Quote) string {
 // refused tells of requests that get no answer, and of the Terminate that refuses one.
 func (p *problems) refused(f *trace.Flow, d trace.Dir) {
 	switch {
-	case f.Refused == 0:
-		p.count(d, f.Unanswered, "request without a captured answer", "requests without a captured answer", 0)
-	case f.Refused == f.Unanswered:
-		p.addf("%v: %s without an answer: refused by the Terminate in frame %d", d, Counted(f.Unanswered, "request", "requests"), f.RefusedFrame)
+	case f.Rare().Refused == 0:
+		p.count(d, f.Rare().Unanswered, "request without a captured answer", "requests without a captured answer", 0)
+	case f.Rare().Refused == f.Rare().Unanswered:
+		p.addf("%v: %s without an answer: refused by the Terminate in frame %d", d, Counted(f.Rare().Unanswered, "request", "requests"), f.Rare().RefusedFrame)
 	default:
-		p.addf("%v: %s without an answer: %d refused by the Terminate in frame %d", d, Counted(f.Unanswered, "request", "requests"), f.Refused, f.RefusedFrame)
+		p.addf("%v: %s without an answer: %d refused by the Terminate in frame %d", d, Counted(f.Rare().Unanswered, "request", "requests"), f.Rare().Refused, f.Rare().RefusedFrame)
 	}
 }

@@ -61,8 +61,8 @@ func TestProblems_Terminate(t *testing.T) {
 		conn := trace.Connection{Outcome: trace.Accepted}
 		conn.Terminates[trace.R2I] = &c.term
 		f := &conn.Flow[trace.I2R]
-		if f.Unanswered, f.Refused = c.unanswered, c.refused; f.Refused > 0 {
-			f.RefusedFrame = 12
+		if f.Rarely().Unanswered, f.Rarely().Refused = c.unanswered, c.refused; f.Rare().Refused > 0 {
+			f.Rarely().RefusedFrame = 12
 		}
 		if got := Problems(&conn); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

@@ -15,12 +15,12 @@ func (p *problems) session(c *trace.Connection) {
 	case c.Outcome == trace.Incomplete:
 		p.add("no captured answer to the Initiate")
 	}
-	if n := c.Flow[0].Chunks + c.Flow[1].Chunks; n > 0 && (c.Outcome == trace.Rejected || c.Outcome == trace.Refused) {
+	if n := c.Flow[0].Rare().Chunks + c.Flow[1].Rare().Chunks; n > 0 && (c.Outcome == trace.Rejected || c.Outcome == trace.Refused) {
 		p.add(Counted(n, "DDP segment", "DDP segments") + " although the session was not accepted")
 	}
 	switch c.Ending {
 	case trace.Superseded:
-		if c.Outcome == trace.Accepted && c.Flow[0].Gaps+c.Flow[1].Gaps+c.Side[0].SCTP.GapTSNs+c.Side[1].SCTP.GapTSNs == 0 {
+		if c.Outcome == trace.Accepted && c.Flow[0].Rare().Gaps+c.Flow[1].Rare().Gaps+c.Side[0].SCTP.GapTSNs+c.Side[1].SCTP.GapTSNs == 0 {
 			p.addf("no Terminate before another session began on the stream in frame %d", c.EndFrame)
 		}
 	case trace.Abort:

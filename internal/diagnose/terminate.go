@@ -164,7 +164,7 @@ func (a *about) crcOf(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 	case !isCRCError(t.Code):
 	case f.CRCBad > 0:
 		d.same += "wrong" // which ones is said with the CRCs
-	case f.CRCGood > 0 && f.Gaps == 0 && f.CRCUnverifiable == 0:
+	case f.CRCGood > 0 && f.Rare().Gaps == 0 && f.Rare().CRCUnverifiable == 0:
 		d.Also = append(d.Also, fmt.Sprintf("But the CRC of each FPDU that the %s sent is right, as it was captured.", peer))
 		d.Advice = fmt.Sprintf("look behind the capture point: the way from there to the %s, or the %s itself, changed the octets or computes the CRC wrongly.", dir.Sender(), dir.Sender())
 	}
@@ -183,7 +183,7 @@ func (a *about) whereFrom(dir trace.Dir) string {
 		sends += f.Op(op).Messages
 	}
 	advice := fmt.Sprintf("compare the STag with the one that the %s advertised", dir.Sender())
-	switch whole := a.SYN && f.Gaps == 0; {
+	switch whole := a.SYN && f.Rare().Gaps == 0; {
 	case whole && sends == 0 && len(s.ULPPrivate) > 0:
 		advice += fmt.Sprintf("; only its private data (frame %d) can have carried it", s.StartupFrame)
 	case whole && sends == 1 && len(s.ULPPrivate) == 0:

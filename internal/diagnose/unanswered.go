@@ -58,7 +58,7 @@ func (a *about) noAnswer() {
 	if a.EndFrame > 0 {
 		d.Frames = append(d.Frames, a.EndFrame)
 	}
-	if f.GapOctets > 0 || f.Waiting {
+	if f.Rare().GapOctets > 0 || f.Waiting {
 		d.Also = append(d.Also, "Octets of the responder are missing from the capture; the answer may have been among them.")
 		d.Severity = conformance.Warning
 	} else if a.Transport == trace.TCP {

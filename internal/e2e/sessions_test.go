@@ -204,7 +204,7 @@ func checkWhole(t *testing.T, what string, p *pattern, v *variant, r *tracerun.R
 		if p.accepted != (sent > 0) || p.accepted != (answered > 0) {
 			t.Errorf("%s: stream %d: %d and %d segments", what, c.SID, sent, answered)
 		}
-		if fl := c.Flow[trace.I2R]; p.accepted && (fl.Requests != 4 || fl.Answered != 4) || fl.Unanswered+c.Flow[trace.R2I].Unmatched != 0 {
+		if fl := c.Flow[trace.I2R]; p.accepted && (fl.Requests != 4 || fl.Answered != 4) || fl.Rare().Unanswered+c.Flow[trace.R2I].Rare().Unmatched != 0 {
 			t.Errorf("%s: stream %d: %d of %d requests answered", what, c.SID, fl.Answered, fl.Requests)
 		}
 	}

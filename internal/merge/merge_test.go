@@ -122,7 +122,7 @@ func TestSummary(t *testing.T) {
 			want.Connections++
 			for d := range c.Flow {
 				want.FPDUs += int64(c.Flow[d].FPDUs)
-				want.Retransmissions += int64(c.Flow[d].Retransmitted)
+				want.Retransmissions += int64(c.Flow[d].Rare().Retransmitted)
 			}
 			if l := c.ReadLatency; l != nil {
 				want.Reads += int64(l.Count)

@@ -101,7 +101,7 @@ func TestRecorder_Captures(t *testing.T) {
 		for _, c := range conns {
 			for d := range c.Flow {
 				f := &c.Flow[d]
-				fpdus, bad, chunks, gaps = fpdus+f.FPDUs, bad+f.CRCBad, chunks+f.Chunks, gaps+f.Gaps
+				fpdus, bad, chunks, gaps = fpdus+f.FPDUs, bad+f.CRCBad, chunks+f.Rare().Chunks, gaps+f.Rare().Gaps
 				for op := range f.Ops {
 					segments += f.Ops[op].Segments
 					if op == 7 {

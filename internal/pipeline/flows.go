@@ -19,9 +19,12 @@ type flow struct {
 	mark mark
 }
 
+// forget drops the record of a connection that has ended: the queue of those that have closed may
+// hold the flow for longer.
+func (f *flow) forget() { f.conn.Trace = nil }
+
 // mark packs whether side 0, the sender of the first packet, is the larger endpoint, and
-// the index in flows.known plus 1, or 0. It is one word: a second one would make a flow an
-// eighth larger.
+// the index in flows.known plus 1, or 0. It is one word: a second one would make a flow larger.
 type mark uint32
 
 func newMark(swap bool) mark {

@@ -154,7 +154,7 @@ func (r *Run) open(f *capture.Frame, p *packet.Packet, fl *flow, side int) {
 	o.Frame, o.Packet, o.Tunnels = *f, p, r.tunnels
 	o.Conn, o.Dir = nil, 0
 	if fl != nil {
-		o.Conn, o.Dir = &fl.conn.Trace, fl.conn.Dir(side)
+		o.Conn, o.Dir = fl.conn.Trace, fl.conn.Dir(side)
 	}
 	r.opt.Opened(o)
 }
@@ -241,6 +241,7 @@ func (r *Run) admit(fl *flow, side int, p *packet.Packet, n *readahead.Note) (*f
 		if r.opt.Linger == 0 {
 			r.repeats.remember(fl.ends, settledOf(fl, syns), s.Time)
 		}
+		fl.forget()
 		fl, side = r.flows.replace(fl, p), 0
 		r.init(fl, p)
 	}
@@ -267,7 +268,7 @@ func (r *Run) deliver(fl *flow, side int, n *readahead.Note) reassembly.Note {
 func (r *Run) tell(f *capture.Frame, p *packet.Packet, fl *flow, side int, note reassembly.Note) {
 	o := &r.delivered // its other members are always zero
 	o.Frame, o.Packet, o.Tunnels = *f, p, r.tunnels
-	o.Conn, o.Dir, o.Note = &fl.conn.Trace, fl.conn.Dir(side), note
+	o.Conn, o.Dir, o.Note = fl.conn.Trace, fl.conn.Dir(side), note
 	o.From, o.To, o.HasSpan = fl.conn.Span(side, &r.seg)
 	o.Origin, o.HasOrig = fl.conn.Origin(side)
 	o.Open, o.OpenTo, o.OpenEnds, o.HasOpen = fl.conn.OpenPDU(side)
@@ -277,7 +278,7 @@ func (r *Run) tell(f *capture.Frame, p *packet.Packet, fl *flow, side int, note 
 // tellOutline tells the sink what matters most of a segment that was delivered.
 func (r *Run) tellOutline(fl *flow, side int, note reassembly.Note) {
 	o, p, s := &r.outline, &r.outlined, &r.seg // their other members are always the same
-	o.Number, o.Time, o.Conn, o.Dir, o.Note = s.Frame, s.Time, &fl.conn.Trace, fl.conn.Dir(side), note
+	o.Number, o.Time, o.Conn, o.Dir, o.Note = s.Frame, s.Time, fl.conn.Trace, fl.conn.Dir(side), note
 	o.Outline, o.Packet = true, p
 	p.Proto, p.Flags, p.PayloadLen, p.Window = packet.ProtoTCP, s.Flags, s.Len, 1
 	if s.ZeroWindow {
@@ -288,7 +289,7 @@ func (r *Run) tellOutline(fl *flow, side int, note reassembly.Note) {
 
 // tellDamaged tells the sink of a segment that was damaged.
 func (r *Run) tellDamaged(f *capture.Frame, p *packet.Packet, fl *flow, side int) {
-	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: &fl.conn.Trace, Dir: fl.conn.Dir(side), Damaged: true}
+	r.frame = Frame{Frame: *f, Packet: p, Tunnels: r.tunnels, Conn: fl.conn.Trace, Dir: fl.conn.Dir(side), Damaged: true}
 	r.told(&r.frame)
 }
 

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"unsafe"
 
-	"github.com/iwdissect/iwdissect/internal/analysis"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -13,7 +12,7 @@ import (
 // ended are not kept when it is scarce.
 
 const (
-	recordWeight = analysis.ConnWeight
+	recordWeight = int(unsafe.Sizeof(trace.Connection{})) + 256
 	// keyWeight is what an association takes for each pair of addresses, roughly: a key of
 	// its own, and an entry in the table.
 	keyWeight = int(3*unsafe.Sizeof(packet.Endpoints{})+3*unsafe.Sizeof(place{})) + 48
@@ -43,8 +42,9 @@ const synShare = 16
 // endOldest ends the connections that were seen least recently.
 func (r *Run) endOldest(n int) {
 	for _, fl := range r.flows.oldest(n) {
-		endedEarly(&fl.conn.Trace)
+		endedEarly(fl.conn.Trace)
 		r.finish(fl)
+		fl.forget()
 		r.totals.Evicted++
 	}
 }

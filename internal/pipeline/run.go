@@ -446,8 +446,8 @@ func (r *Run) finish(fl *flow) {
 	first := fl.conn.First()
 	fl.conn.Finish()
 	fl.tally()
-	r.keep(&fl.conn.Trace)
-	if t := &fl.conn.Trace; !t.IsMPA {
+	r.keep(fl.conn.Trace)
+	if t := fl.conn.Trace; !t.IsMPA {
 		r.others.connection(t, first)
 	}
 }
@@ -458,14 +458,8 @@ func (r *Run) keep(c *trace.Connection) {
 		return
 	}
 	c.Until, c.UpperData = r.totals.LastTime, nil
-	record := c
-	if c.Transport == trace.SCTP || r.env.End == 0 {
-		// What it lies in is larger, and others come that need room. At the end it makes no difference.
-		own := *c
-		record = &own
-	}
 	if s, ok := r.sink.(Judge); ok {
-		s.Ended(c, record)
+		s.Ended(c, c)
 	}
 	r.totals.IWARP++
 	if r.opt.NoRecords {
@@ -475,7 +469,7 @@ func (r *Run) keep(c *trace.Connection) {
 		r.totals.RecordsDropped++
 		return
 	}
-	r.memory.Keep(r.records.Add(record, recordWeight+analysis.Weight(record)))
+	r.memory.Keep(r.records.Add(c, recordWeight+analysis.Weight(c)))
 }
 
 // evict makes room: it settles connections that have closed, or if there are none ends those
@@ -525,7 +519,7 @@ func (r *Run) Finish() *ended.List {
 func (r *Run) Open(f func(*trace.Connection)) {
 	for _, s := range r.flows.slots {
 		if s.flow != nil && s.flow.conn.Trace.IsMPA {
-			f(&s.flow.conn.Trace)
+			f(s.flow.conn.Trace)
 		}
 	}
 	for _, a := range r.assocs.all {

@@ -77,7 +77,7 @@ func TestSCTP_Allocs(t *testing.T) {
 	if n := testing.AllocsPerRun(1000, func() { w.next(run) }); n > 0 {
 		t.Errorf("%v allocations a packet", n)
 	}
-	if c := run.Finish().Collect(); len(c) != 1 || c[0].Flow[0].Chunks != 1102 || c[0].Flow[0].Gaps != 0 {
+	if c := run.Finish().Collect(); len(c) != 1 || c[0].Flow[0].Rare().Chunks != 1102 || c[0].Flow[0].Rare().Gaps != 0 {
 		t.Errorf("%d connections, %+v", len(c), c[0].Flow[0])
 	}
 }

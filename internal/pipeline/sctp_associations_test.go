@@ -253,7 +253,7 @@ func TestSCTP_Strangers(t *testing.T) {
 			t.Errorf("before packet %d, %d strangers: %s", n+1, k, diff)
 			continue
 		}
-		if conn.Ending != trace.Terminated || conn.Flow[0].Gaps+conn.Flow[1].Gaps != 0 || !conn.Side[0].SCTP.HasAdaptation || conn.Side[0].SCTP.TSN != 100 {
+		if conn.Ending != trace.Terminated || conn.Flow[0].Rare().Gaps+conn.Flow[1].Rare().Gaps != 0 || !conn.Side[0].SCTP.HasAdaptation || conn.Side[0].SCTP.TSN != 100 {
 			t.Errorf("before packet %d: %v, %+v", n+1, conn.Ending, conn.Side[0].SCTP)
 		}
 	}
@@ -282,7 +282,7 @@ func TestSCTP_Pairs(t *testing.T) {
 		t.Fatalf("%d connections, %d PDUs", len(r.Conns), len(r.PDUs))
 	}
 	for i, c := range r.Conns {
-		if c.Number != uint64(i) || c.Association != uint64(i) || c.Side[0].Addr.Addr() != all[i].addr[0].Netip() || c.Flow[0].Chunks != 1 {
+		if c.Number != uint64(i) || c.Association != uint64(i) || c.Side[0].Addr.Addr() != all[i].addr[0].Netip() || c.Flow[0].Rare().Chunks != 1 {
 			t.Errorf("%d: %v", i, c.Side[0].Addr)
 		}
 	}

@@ -120,7 +120,7 @@ func TestSCTP_Lost(t *testing.T) {
 	if n := r.Frames[409].Note; n != reassembly.LateForGap {
 		t.Errorf("note %b", n)
 	}
-	if f := r.Conns[0].Flow[0]; f.Gaps != 1 || f.GapOctets != 1 || f.LateChunks != 1 {
+	if f := r.Conns[0].Flow[0]; f.Rare().Gaps != 1 || f.Rare().GapOctets != 1 || f.Rare().LateChunks != 1 {
 		t.Errorf("%+v", f)
 	}
 	if s := r.Conns[0].Side[0].SCTP; s.Gaps != 1 || s.GapTSNs != 1 {

@@ -88,7 +88,7 @@ func TestSCTP_ManySessions(t *testing.T) {
 		t.Fatalf("%d connections", len(conns))
 	}
 	for i, c := range conns {
-		if c.Number != uint64(i) || c.Ending != trace.Terminated || c.Flow[0].Gaps+c.Flow[1].Gaps != 0 || c.FirstFrame != uint64(5+3*i) {
+		if c.Number != uint64(i) || c.Ending != trace.Terminated || c.Flow[0].Rare().Gaps+c.Flow[1].Rare().Gaps != 0 || c.FirstFrame != uint64(5+3*i) {
 			t.Fatalf("%d: %+v", i, c)
 		}
 	}

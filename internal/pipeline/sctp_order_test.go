@@ -85,7 +85,7 @@ func TestSCTP_Again(t *testing.T) {
 			t.Errorf("frame %d: note %b, want %b", i+1, got, want)
 		}
 	}
-	if f := r.Conns[0].Flow[0]; f.Retransmitted != 5 || f.DuplicateSSNs != 1 || f.Reordered != 1 || f.Chunks != 4 {
+	if f := r.Conns[0].Flow[0]; f.Rare().Retransmitted != 5 || f.Rare().DuplicateSSNs != 1 || f.Rare().Reordered != 1 || f.Rare().Chunks != 4 {
 		t.Errorf("%+v", f)
 	}
 	if s := r.Conns[0].Side[0].SCTP; s.Retransmitted != 5 || s.Reordered != 1 || s.Chunks != 10 {
@@ -205,7 +205,7 @@ func TestSCTP_Wrap(t *testing.T) {
 		if p := r.PDUs[chunks+2]; p.Chunk.TSNs[0] != 0 || p.Chunk.SSN != 1 {
 			t.Error(brief(p))
 		}
-		if c := r.Conns[0]; c.Ending != trace.Terminated || c.Flow[0].Chunks != chunks || c.Side[0].SCTP.Gaps != 0 {
+		if c := r.Conns[0]; c.Ending != trace.Terminated || c.Flow[0].Rare().Chunks != chunks || c.Side[0].SCTP.Gaps != 0 {
 			t.Errorf("%v, %+v", c.Ending, c.Flow[0])
 		}
 	}
@@ -229,8 +229,8 @@ func TestSCTP_ShortMessages(t *testing.T) {
 			if p.Chunk.HasSSN != (n >= 2) || p.Segment != nil || p.Chunk.HasControl != (ppid == ppidControl && n >= 4) || p.Length != int64(n) {
 				t.Errorf("PPID %d, %d octets: %s", ppid, n, brief(p))
 			}
-			if f := r.Conns[0].Flow[0]; f.Malformed != 1 && (ppid == ppidSegment || n < 4) {
-				t.Errorf("PPID %d, %d octets: %d malformed", ppid, n, f.Malformed)
+			if f := r.Conns[0].Flow[0]; f.Rare().Malformed != 1 && (ppid == ppidSegment || n < 4) {
+				t.Errorf("PPID %d, %d octets: %d malformed", ppid, n, f.Rare().Malformed)
 			}
 		}
 	}
@@ -328,7 +328,7 @@ func TestSCTP_Bundling(t *testing.T) {
 			got := lines(r)
 			for _, c := range r.Conns {
 				got = append(got, fmt.Sprintf("c%d s%d %v %v %v by %v, %d and %d, %d and %d octets", c.Number, c.SID, c.Side[0].Addr, c.Outcome, c.Ending, c.EndedBy,
-					c.Flow[0].Chunks, c.Flow[1].Chunks, c.Flow[0].Octets, c.Flow[1].Octets))
+					c.Flow[0].Rare().Chunks, c.Flow[1].Rare().Chunks, c.Flow[0].Octets, c.Flow[1].Octets))
 			}
 			if variant == 0 {
 				want = got
@@ -424,8 +424,8 @@ func TestSCTP_AnswerFirst(t *testing.T) {
 		t.Fatalf("%d connections, %d PDUs", len(r.Conns), len(r.PDUs))
 	}
 	for i, c := range r.Conns {
-		if c.Outcome != trace.Accepted || c.Flow[0].Controls != 1 || c.Flow[1].Controls != 2 {
-			bad = append(bad, fmt.Sprintf("session %d: %v, %d and %d control chunks", i, c.Outcome, c.Flow[0].Controls, c.Flow[1].Controls))
+		if c.Outcome != trace.Accepted || c.Flow[0].Rare().Controls != 1 || c.Flow[1].Rare().Controls != 2 {
+			bad = append(bad, fmt.Sprintf("session %d: %v, %d and %d control chunks", i, c.Outcome, c.Flow[0].Rare().Controls, c.Flow[1].Rare().Controls))
 		}
 	}
 	if bad != nil {

@@ -316,7 +316,7 @@ func TestSCTP_Bundles(t *testing.T) {
 			t.Errorf("connection %d: %v, association %d, stream %d", i, c.Ending, c.Association, c.SID)
 		}
 	}
-	if f := r.Conns[0].Flow; f[0].Frames != 2 || f[1].Frames != 1 || f[0].Chunks != 2 || f[0].Controls != 2 || f[1].Chunks != 1 || f[1].Controls != 1 {
+	if f := r.Conns[0].Flow; f[0].Frames != 2 || f[1].Frames != 1 || f[0].Rare().Chunks != 2 || f[0].Rare().Controls != 2 || f[1].Rare().Chunks != 1 || f[1].Rare().Controls != 1 {
 		t.Errorf("%+v", f)
 	}
 	if tot := r.Totals; tot.SCTP != 7 || tot.Sessions != 3 || tot.Connections != 3 || tot.IWARP != 3 || tot.Unread != 0 {

@@ -58,7 +58,7 @@ func TestSCTP_SessionBounds(t *testing.T) {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
 		for _, c := range r.Conns {
-			if c.Outcome == trace.Accepted || c.Flow[0].DuplicateSSNs+c.Flow[1].DuplicateSSNs > 0 {
+			if c.Outcome == trace.Accepted || c.Flow[0].Rare().DuplicateSSNs+c.Flow[1].Rare().DuplicateSSNs > 0 {
 				t.Errorf("%s: session %d %v, %+v", tt.name, c.Number, c.Outcome, c.Flow)
 			}
 		}
@@ -133,7 +133,7 @@ func TestSCTP_AnswerBehindHole(t *testing.T) {
 	a.send(1, a.seg(1, 0, readResponse(7, 4)))
 	a.send(0, a.ctl(0, 0, fTerminate))
 	r := a.run(t)
-	if f := r.Conns[0].Flow[0]; f.Requests != 1 || f.Answered != 1 || f.Unanswered != 0 {
+	if f := r.Conns[0].Flow[0]; f.Requests != 1 || f.Answered != 1 || f.Rare().Unanswered != 0 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -154,7 +154,7 @@ func TestSCTP_TornAnswer(t *testing.T) {
 		t.Fatalf("%s %+v", brief(p), p.Chunk)
 	}
 	c := r.Conns[0]
-	if f := c.Flow[0]; f.Answered != 0 || f.Unanswered != 1 || c.Flow[1].Partial != 1 || c.Flow[1].Ops != nil {
+	if f := c.Flow[0]; f.Answered != 0 || f.Rare().Unanswered != 1 || c.Flow[1].Rare().Partial != 1 || c.Flow[1].Ops != nil {
 		t.Errorf("%+v, %+v", f, c.Flow[1])
 	}
 }

@@ -212,12 +212,13 @@ func (r *Run) settle(fl *flow) {
 	r.flows.remove(fl)
 	syns := fl.conn.Opening()
 	r.finish(fl)
-	t := &fl.conn.Trace
+	t := fl.conn.Trace
 	if s.past == nil {
 		s.past = map[packet.Endpoints]settled{}
 	}
 	s.past[fl.ends] = settledOf(fl, syns)
 	s.room.Push(&s.order, pastKey{fl.ends, t.Number, s.now + rememberFor})
+	fl.forget()
 }
 
 // lingerInFile is how long a connection of a file that has closed waits, in nanoseconds of the

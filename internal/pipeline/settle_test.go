@@ -217,7 +217,7 @@ func TestSettle_Waits(t *testing.T) {
 	fs = merged(fs, at(1, second*3/2, func(*tracetest.TCP) {}), at(2, 5*second, func(*tracetest.TCP) {}))
 	s, _, _ := settle(t, pipeline.Options{}, fs)
 	complete(t, &s.Result, 0, d)
-	if len(s.settled) != 1 || s.Conns[0].Flow[0].Gaps+s.Conns[0].Flow[1].Gaps > 0 {
+	if len(s.settled) != 1 || s.Conns[0].Flow[0].Rare().Gaps+s.Conns[0].Flow[1].Rare().Gaps > 0 {
 		t.Errorf("%q, %+v", s.settled, s.Conns[0].Flow)
 	}
 }

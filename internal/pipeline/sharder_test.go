@@ -42,7 +42,7 @@ func TestSharder(t *testing.T) {
 				for _, c := range r.Finish().Collect() {
 					for d := range c.Flow {
 						w := &c.Flow[d]
-						f.FPDUs, f.Good, f.Chunks, f.Gaps = f.FPDUs+w.FPDUs, f.Good+w.CRCGood, f.Chunks+w.Chunks, f.Gaps+w.Gaps
+						f.FPDUs, f.Good, f.Chunks, f.Gaps = f.FPDUs+w.FPDUs, f.Good+w.CRCGood, f.Chunks+w.Rare().Chunks, f.Gaps+w.Rare().Gaps
 					}
 				}
 				t := r.Totals()

@@ -32,7 +32,7 @@ const (
 // failed reports whether so many octets were verified that a connection that is not known to
 // carry iWARP is none.
 func (fl *flow) failed() bool {
-	t := &fl.conn.Trace
+	t := fl.conn.Trace
 	return t.Flow[0].Octets+t.Flow[1].Octets > probation
 }
 
@@ -40,7 +40,7 @@ func (fl *flow) failed() bool {
 // others of the sender are right: the receiver drops such a packet. right says that it was
 // verified already; else p is the packet.
 func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right bool) bool {
-	t := &fl.conn.Trace
+	t := fl.conn.Trace
 	s.Compare, s.HasSum = false, false
 	if !t.IsMPA && fl.failed() {
 		return false
@@ -58,7 +58,7 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right
 	f := &t.Flow[d]
 	switch mss := int(t.Flow[1-d].MSS); {
 	case verdict == packet.ChecksumUnfilled && s.Len > 0:
-		more(&f.SumsUnfilled)
+		more(&f.Rarely().SumsUnfilled)
 	case verdict == packet.ChecksumOK && s.Len == 0:
 	case verdict == packet.ChecksumOK:
 		more(&k.good)
@@ -83,7 +83,7 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right
 
 // undamaged is damaged for a whole packet that is known to be right: nearly each.
 func (fl *flow) undamaged(side int, s *reassembly.Segment) {
-	t := &fl.conn.Trace
+	t := fl.conn.Trace
 	if s.Compare = t.IsMPA || !fl.failed(); !s.Compare || s.Len == 0 {
 		return
 	}
@@ -103,7 +103,10 @@ func (fl *flow) spoilt(side int, p *packet.Packet) bool {
 func (fl *flow) tally() {
 	for side := range fl.sums {
 		f := &fl.conn.Trace.Flow[fl.conn.Dir(side)]
-		f.SumsRight, f.SumsWrong = fl.sums[side].good, fl.sums[side].bad
+		f.SumsRight = fl.sums[side].good
+		if n := fl.sums[side].bad; n > 0 {
+			f.Rarely().SumsWrong = n
+		}
 	}
 }
 

@@ -218,19 +218,19 @@ func flowMembers(o *object, c *trace.Connection, d trace.Dir) {
 	o.uint("frames", f.Frames)
 	o.uint("octets", f.Octets)
 	if c.Transport == trace.SCTP {
-		o.uint("segment_chunks", f.Chunks)
-		o.uint("control_chunks", f.Controls)
-		o.uint("late_chunks", f.LateChunks)
-		o.uint("duplicate_ssns", f.DuplicateSSNs)
-		o.uint("partial", f.Partial)
-		o.uint("malformed", f.Malformed)
-		o.uint("gaps", f.Gaps)
-		o.uint("missing_ssns", f.GapOctets)
+		o.uint("segment_chunks", f.Rare().Chunks)
+		o.uint("control_chunks", f.Rare().Controls)
+		o.uint("late_chunks", f.Rare().LateChunks)
+		o.uint("duplicate_ssns", f.Rare().DuplicateSSNs)
+		o.uint("partial", f.Rare().Partial)
+		o.uint("malformed", f.Rare().Malformed)
+		o.uint("gaps", f.Rare().Gaps)
+		o.uint("missing_ssns", f.Rare().GapOctets)
 	} else {
 		framingMembers(o, f)
 	}
-	o.uint("retransmissions", f.Retransmitted)
-	o.uint("out_of_order", f.Reordered)
+	o.uint("retransmissions", f.Rare().Retransmitted)
+	o.uint("out_of_order", f.Rare().Reordered)
 	delayMembers(o, f.Held)
 	k := f.Faults()
 	o.uint("conflicts", k.Conflicts)
@@ -239,11 +239,11 @@ func flowMembers(o *object, c *trace.Connection, d trace.Dir) {
 	}
 	o.uint("requests", f.Requests)
 	o.uint("answered", f.Answered)
-	o.uint("unanswered", f.Unanswered)
-	if f.Refused > 0 {
-		o.uint("refused", f.Refused)
+	o.uint("unanswered", f.Rare().Unanswered)
+	if f.Rare().Refused > 0 {
+		o.uint("refused", f.Rare().Refused)
 	}
-	o.uint("unmatched_responses", f.Unmatched)
+	o.uint("unmatched_responses", f.Rare().Unmatched)
 	o.int("most_outstanding", int64(f.MostOutstanding))
 	if w := f.Waits; w != nil {
 		o.int("outstanding_ns", w.Busy)
@@ -270,19 +270,19 @@ func framingMembers(o *object, f *trace.Flow) {
 	o.open()
 	o.uint("ok", f.CRCGood)
 	o.uint("bad", f.CRCBad)
-	o.uint("unverifiable", f.CRCUnverifiable)
+	o.uint("unverifiable", f.Rare().CRCUnverifiable)
 	o.uint("not_negotiated", f.CRCOff)
 	o.close()
 	k := f.Faults()
 	o.uint("markers", f.Markers)
 	o.uint("markers_bad", k.MarkersBad)
 	o.uint("pad_bad", k.PadBad)
-	o.uint("partial", f.Partial)
-	o.uint("malformed", f.Malformed)
-	o.uint("unframed_octets", f.Unframed)
+	o.uint("partial", f.Rare().Partial)
+	o.uint("malformed", f.Rare().Malformed)
+	o.uint("unframed_octets", f.Rare().Unframed)
 	o.uint("resyncs", k.Resyncs[mpa.ByCRC]+k.Resyncs[mpa.ByMarker]+k.Resyncs[mpa.ByChain])
-	o.uint("gaps", f.Gaps)
-	o.uint("gap_octets", f.GapOctets)
+	o.uint("gaps", f.Rare().Gaps)
+	o.uint("gap_octets", f.Rare().GapOctets)
 }
 
 func opsMembers(o *object, op rdmap.Opcode, n *trace.Ops) {

@@ -137,8 +137,8 @@ func (s *Summary) health(w io.Writer, cs []*trace.Connection) error {
 			}
 			rows = append(rows, []string{
 				conn, trace.Dir(d).String(),
-				s.count(f.FPDUs+f.Chunks, false), crcs(trace.Dir(d)), marks, s.count(f.Frames, false), size(f.Octets),
-				s.count(f.Retransmitted, false), s.count(f.Reordered, false), s.count(f.Gaps, true),
+				s.count(f.FPDUs+f.Rare().Chunks, false), crcs(trace.Dir(d)), marks, s.count(f.Frames, false), size(f.Octets),
+				s.count(f.Rare().Retransmitted, false), s.count(f.Rare().Reordered, false), s.count(f.Rare().Gaps, true),
 				s.count(k.Resyncs[1]+k.Resyncs[2]+k.Resyncs[3], false),
 			})
 		}
@@ -185,8 +185,8 @@ func (s *Summary) crcs(c *trace.Connection, d trace.Dir) string {
 
 func (s *Summary) crcCounts(f *trace.Flow) string {
 	v := s.count(f.CRCGood, false) + " ok " + s.count(f.CRCBad, true) + " bad"
-	if f.CRCUnverifiable > 0 {
-		v += " " + s.count(f.CRCUnverifiable, false) + " unverifiable"
+	if f.Rare().CRCUnverifiable > 0 {
+		v += " " + s.count(f.Rare().CRCUnverifiable, false) + " unverifiable"
 	}
 	return v
 }
@@ -195,7 +195,7 @@ func (s *Summary) crcCounts(f *trace.Flow) string {
 // checksums of packets over SCTP are not among them: sessions share them.
 func (s *Summary) allCRCs(f *trace.Flow) string {
 	var v []string
-	if f.CRCGood+f.CRCBad+f.CRCUnverifiable > 0 {
+	if f.CRCGood+f.CRCBad+f.Rare().CRCUnverifiable > 0 {
 		v = append(v, s.crcCounts(f))
 	}
 	if f.CRCOff > 0 {

@@ -7,17 +7,17 @@ import (
 // addFlow adds what one direction carried.
 func addFlow(to, f *trace.Flow) {
 	to.FPDUs += f.FPDUs
-	to.Chunks += f.Chunks
+	to.Rarely().Chunks += f.Rare().Chunks
 	to.Frames += f.Frames
 	to.Octets += f.Octets
-	to.Retransmitted += f.Retransmitted
-	to.Reordered += f.Reordered
-	to.Gaps += f.Gaps
+	to.Rarely().Retransmitted += f.Rare().Retransmitted
+	to.Rarely().Reordered += f.Rare().Reordered
+	to.Rarely().Gaps += f.Rare().Gaps
 	to.Markers += f.Markers
 	to.CRCGood += f.CRCGood
 	to.CRCBad += f.CRCBad
 	to.CRCOff += f.CRCOff
-	to.CRCUnverifiable += f.CRCUnverifiable
+	to.Rarely().CRCUnverifiable += f.Rare().CRCUnverifiable
 	to.Answered += f.Answered
 	to.MostOutstanding = max(to.MostOutstanding, f.MostOutstanding)
 	if k := f.Wrong; k != nil {

@@ -320,13 +320,13 @@ func (s *Summary) totals(w io.Writer) error {
 	n := diagnose.Number
 	over := ""
 	if t.SCTP > 0 {
-		over = ", " + diagnose.Counted(f.Chunks, "DDP segment", "DDP segments") + " over SCTP"
+		over = ", " + diagnose.Counted(f.Rare().Chunks, "DDP segment", "DDP segments") + " over SCTP"
 	}
 	fmt.Fprintln(w)
 	err := wrap(w, s.Width, 4, fmt.Sprintf(
 		"Total: %s (CRC %s ok, %s bad, %s off, %s unverifiable)%s, %s answered, %s; %s TCP, %s SCTP, %s, %s malformed, %s cut before the transport header",
-		diagnose.Counted(f.FPDUs, "FPDU", "FPDUs"), n(f.CRCGood), n(f.CRCBad), n(f.CRCOff), n(f.CRCUnverifiable), over,
-		diagnose.Counted(f.Answered, "request", "requests"), diagnose.Counted(f.Gaps, "gap", "gaps"),
+		diagnose.Counted(f.FPDUs, "FPDU", "FPDUs"), n(f.CRCGood), n(f.CRCBad), n(f.CRCOff), n(f.Rare().CRCUnverifiable), over,
+		diagnose.Counted(f.Answered, "request", "requests"), diagnose.Counted(f.Rare().Gaps, "gap", "gaps"),
 		n(t.TCP), n(t.SCTP), diagnose.Counted(t.Other, "other frame", "other frames"), n(t.Malformed), n(t.Truncated)))
 	if t.Unread > 0 {
 		s.say(w, "%s chunks that cannot be read", diagnose.Counted(t.Unread, "SCTP packet has", "SCTP packets have"))

@@ -206,7 +206,7 @@ func (o *watched) verdict() string {
 // carried counts the DDP segments of a connection, and its octets.
 func carried(c *trace.Connection) (segments, octets uint64) {
 	for d := range c.Flow {
-		segments += c.Flow[d].FPDUs + c.Flow[d].Chunks
+		segments += c.Flow[d].FPDUs + c.Flow[d].Rare().Chunks
 		octets += c.Flow[d].Octets
 	}
 	return segments, octets

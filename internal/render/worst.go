@@ -35,8 +35,8 @@ func troubleOf(c *trace.Connection) trouble {
 		if c.Terminates[d] != nil {
 			t.broken++
 		}
-		t.retransmitted += c.Flow[d].Retransmitted
-		t.gaps += c.Flow[d].Gaps
+		t.retransmitted += c.Flow[d].Rare().Retransmitted
+		t.gaps += c.Flow[d].Rare().Gaps
 	}
 	return t
 }

@@ -37,9 +37,9 @@ func TestWorst(t *testing.T) {
 		case 9:
 			c.Terminates[1] = new(trace.Terminate)
 		case 8:
-			c.Flow[1].Retransmitted = 2
+			c.Flow[1].Rarely().Retransmitted = 2
 		case 7:
-			c.Flow[0].Gaps = 1000
+			c.Flow[0].Rarely().Gaps = 1000
 		case 1:
 			add(conformance.Note, 50)
 		}

@@ -124,7 +124,7 @@ func TestSurvey_Rows(t *testing.T) {
 		cs[i] = &trace.Connection{Number: uint64(i), IsMPA: true}
 	}
 	last := cs[len(cs)-1]
-	last.Flow[0].Retransmitted = 5
+	last.Flow[0].Rarely().Retransmitted = 5
 	chosen := s.Choose(1, ended.Of(cs...))
 	if len(chosen) != 1 || chosen[0] != last.Number {
 		t.Fatalf("chosen: %v", chosen)

@@ -54,8 +54,8 @@ func factsOf(t *pipeline.Totals, cs *ended.List) []Fact {
 	for c := range cs.Each() {
 		for d := range c.Flow {
 			f := &c.Flow[d]
-			sum.ok, sum.bad, sum.open, sum.off = sum.ok+f.CRCGood, sum.bad+f.CRCBad, sum.open+f.CRCUnverifiable, sum.off+f.CRCOff
-			sum.again, sum.gaps = sum.again+f.Retransmitted, sum.gaps+f.Gaps
+			sum.ok, sum.bad, sum.open, sum.off = sum.ok+f.CRCGood, sum.bad+f.CRCBad, sum.open+f.Rare().CRCUnverifiable, sum.off+f.CRCOff
+			sum.again, sum.gaps = sum.again+f.Rare().Retransmitted, sum.gaps+f.Rare().Gaps
 		}
 	}
 	facts = append(facts, count("CRCs right", sum.ok), count("CRCs wrong", sum.bad), count("Retransmissions", sum.again), count("Gaps of the capture", sum.gaps))
@@ -197,10 +197,10 @@ func (s *Survey) row(c *trace.Connection, detailed bool) Row {
 	}
 	for d := range c.Flow {
 		f := &c.Flow[d]
-		r.PDUs += f.FPDUs + f.Chunks
+		r.PDUs += f.FPDUs + f.Rare().Chunks
 		r.Octets += f.Octets
-		r.Retransmitted += f.Retransmitted
-		r.Gaps += f.Gaps
+		r.Retransmitted += f.Rare().Retransmitted
+		r.Gaps += f.Rare().Gaps
 	}
 	if l := c.ReadLatency; l != nil && l.Count > 0 {
 		r.Slow = int64(l.Quantile(.99)) //nolint:gosec // was a duration

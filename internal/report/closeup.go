@@ -92,7 +92,7 @@ func (u *closeup) pdu(p *trace.PDU) {
 		count(&u.octets[p.Dir], slot, uint64(max(p.Length, 0)))
 		for d := range u.depth {
 			f := &p.Conn.Flow[d]
-			u.depth[d].at(slot, int32(f.Requests-f.Answered-f.Unanswered)) //nolint:gosec // bounded by the analysis
+			u.depth[d].at(slot, int32(f.Requests-f.Answered-f.Rare().Unanswered)) //nolint:gosec // bounded by the analysis
 		}
 	}
 	if m := p.Message; m != nil && m.Done && m.StartKnown {
@@ -264,9 +264,9 @@ func connectionFacts(c *trace.Connection) []Fact {
 				parts = append(parts, diagnose.Counted(n, one, many))
 			}
 		}
-		more(f.Retransmitted, "retransmission", "retransmissions")
-		more(f.Reordered, "packet out of order", "packets out of order")
-		more(f.Gaps, "gap of the capture", "gaps of the capture")
+		more(f.Rare().Retransmitted, "retransmission", "retransmissions")
+		more(f.Rare().Reordered, "packet out of order", "packets out of order")
+		more(f.Rare().Gaps, "gap of the capture", "gaps of the capture")
 		more(f.CRCBad, "wrong CRC", "wrong CRCs")
 		if held.Stalls > 0 {
 			parts = append(parts, diagnose.Counted(held.Stalls, "stall", "stalls")+" of "+diagnose.Duration(held.Stalled)+" in all")

@@ -153,7 +153,7 @@ func (s *Survey) Choose(n int, cs *ended.List) []uint64 {
 		t := s.of(c.Number)
 		t.packets = 0
 		for d := range c.Flow {
-			t.packets += c.Flow[d].Retransmitted + c.Flow[d].Gaps
+			t.packets += c.Flow[d].Rare().Retransmitted + c.Flow[d].Rare().Gaps
 		}
 	}
 	var chosen []uint64

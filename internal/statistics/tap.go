@@ -130,6 +130,6 @@ func (e *event) set(p *trace.PDU) {
 func (e *event) counts() {
 	for d := range e.conn.Flow {
 		f := &e.conn.Flow[d]
-		e.outstanding[d] = int32(f.Requests - f.Answered - f.Unanswered) //nolint:gosec // bounded by the analysis
+		e.outstanding[d] = int32(f.Requests - f.Answered - f.Rare().Unanswered) //nolint:gosec // bounded by the analysis
 	}
 }

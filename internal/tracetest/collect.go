@@ -217,8 +217,8 @@ func Summary(c *trace.Connection) []string {
 		f := &c.Flow[i]
 		k := f.Faults()
 		out = append(out, fmt.Sprintf("flow %d fpdus %d/%d crc %d %d %d %d markers %d %d pad %d partial %d resyncs %v unframed %d malformed %d gaps %d/%d requests %d answered %d unanswered %d unmatched %d seen %v",
-			i, f.FPDUs, f.FPDUOctets, f.CRCGood, f.CRCBad, f.CRCUnverifiable, f.CRCOff, f.Markers, k.MarkersBad, k.PadBad, f.Partial,
-			k.Resyncs, f.Unframed, f.Malformed, f.Gaps, f.GapOctets, f.Requests, f.Answered, f.Unanswered, f.Unmatched, f.MarkersSeen))
+			i, f.FPDUs, f.FPDUOctets, f.CRCGood, f.CRCBad, f.Rare().CRCUnverifiable, f.CRCOff, f.Markers, k.MarkersBad, k.PadBad, f.Rare().Partial,
+			k.Resyncs, f.Rare().Unframed, f.Rare().Malformed, f.Rare().Gaps, f.Rare().GapOctets, f.Requests, f.Answered, f.Rare().Unanswered, f.Rare().Unmatched, f.MarkersSeen))
 		for op, o := range f.Ops {
 			if o.Segments > 0 {
 				out = append(out, fmt.Sprintf("flow %d op %d %+v", i, op, o))

@@ -117,7 +117,7 @@ func (c *Capture) ended(t *trace.Connection) {
 	n.Over = t
 	n.Again = 0
 	for d := range t.Flow {
-		n.Again += t.Flow[d].Retransmitted + t.Flow[d].Gaps
+		n.Again += t.Flow[d].Rare().Retransmitted + t.Flow[d].Rare().Gaps
 	}
 	c.changed = true
 }

@@ -200,7 +200,10 @@ func (c *Conn) settled() bool {
 }
 
 // Hides reports whether a direction may have FPDUs that cannot be seen.
-func Hides(f *trace.Flow) bool { return f.Cut || f.Unframed > 0 }
+func Hides(f *trace.Flow) bool { return f.Cut || unframed(f) }
+
+// unframed reports whether octets of the direction are in no FPDU.
+func unframed(f *trace.Flow) bool { return f.Seldom != nil && f.Seldom.Unframed > 0 }
 
 // connGates are those that hold for both directions.
 func (c *Conn) connGates() (g catalogue.Gate) {

@@ -186,6 +186,6 @@ func (c *Conn) asBefore(h *Direction) bool {
 // transport.
 func (c *Conn) clean(h *Direction) bool {
 	f, g := &c.Trace.Flow[h.Dir], &c.Trace.Flow[h.Peer.Dir]
-	return !f.Cut && !g.Cut && !f.Waiting && !g.Waiting && f.Unframed|g.Unframed == 0 && !f.SumsUnsure &&
+	return !f.Cut && !g.Cut && !f.Waiting && !g.Waiting && !unframed(f) && !unframed(g) && !f.SumsUnsure &&
 		(h.Peer.Count > 0 || h.Peer.NextOffset >= g.Sent)
 }

@@ -56,7 +56,7 @@ func (c *Conn) unseenFrom(h *Direction, l Looks) catalogue.Gate {
 		return catalogue.Contig
 	case l&looksAnywhere != 0 && !onTCP && c.Trace.Side[h.Dir].SCTP.GapTSNs > 0:
 		return catalogue.Contig
-	case onTCP && (f.Unframed > 0 || f.Cut && h.NextOffset < f.Sent):
+	case onTCP && (f.Rare().Unframed > 0 || f.Cut && h.NextOffset < f.Sent):
 		return catalogue.Sync
 	}
 	return 0
@@ -87,7 +87,7 @@ func (c *Conn) unseenFirst() catalogue.Gate {
 		return 0
 	case h.Hole || f.Waiting:
 		return catalogue.Contig
-	case f.Unframed > 0 || f.Cut:
+	case f.Rare().Unframed > 0 || f.Cut:
 		return catalogue.Sync
 	case c.Trace.Ending == trace.Open:
 		return catalogue.End

@@ -46,7 +46,7 @@ var streamAdvice = []rules.Rule{
 				failure := c.GivenUp()
 				unfilled := h.CRC.Good == 0 && uint64(h.CRC.Run) == h.Count && h.Count > 0 && model.Constant(h.CRC.Value)
 				if !unfilled && failure == "" {
-					if c.Trace.Flow[trace.I2R].CRCUnverifiable > 0 {
+					if c.Trace.Flow[trace.I2R].Rare().CRCUnverifiable > 0 {
 						r.Unproven(catalogue.Full)
 					}
 					return

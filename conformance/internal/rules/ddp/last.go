@@ -36,7 +36,7 @@ var lastFlagRules = []rules.Rule{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				f := &c.Trace.Flow[h.Dir]
 				closed := c.Trace.Ending == trace.FIN && h.Terminates+h.Peer.Terminates == 0
-				return rules.InScopeIf(closed && h.CutShort != nil && !h.Gap && !h.Unsure && f.Partial+f.Unframed == 0).Given(catalogue.MsgSync | catalogue.Sync)
+				return rules.InScopeIf(closed && h.CutShort != nil && !h.Gap && !h.Unsure && f.Rare().Partial+f.Rare().Unframed == 0).Given(catalogue.MsgSync | catalogue.Sync)
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				r.OnAs(catalogue.Warning, h.CutShort.PlaceOf(&h.CutShort.Final), "the connection closes in the middle of a message", "L=0", "L=1")

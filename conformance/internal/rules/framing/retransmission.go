@@ -16,7 +16,7 @@ var retransmissionRules = []rules.Rule{
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				f := &c.Trace.Flow[h.Dir]
-				if f.Retransmitted == 0 {
+				if f.Rare().Retransmitted == 0 {
 					return rules.OutOfScope
 				}
 				scope := rules.InScope.Given(c.Gates(h) | c.EndGates())

@@ -17,7 +17,7 @@ var sctpAssociationRules = []rules.Rule{
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				s, peer := c.Trace.Side[h.Dir].SCTP, c.Trace.Side[model.Other(h.Dir)].SCTP
-				if f := &c.Trace.Flow[h.Dir]; f.Chunks+f.Controls == 0 || s.Reconfigured || peer.Reconfigured {
+				if f := &c.Trace.Flow[h.Dir]; f.Rare().Chunks+f.Rare().Controls == 0 || s.Reconfigured || peer.Reconfigured {
 					return rules.OutOfScope
 				}
 				return knowing(s.HasInit && peer.HasInit)
@@ -62,7 +62,7 @@ var sctpAssociationRules = []rules.Rule{
 				return rules.InScope
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
-				if f := r.Trace.Flow[h.Dir].Spread; f != 0 {
+				if f := r.Trace.Flow[h.Dir].Rare().Spread; f != 0 {
 					r.On(model.Place{Dir: h.Dir, HasDir: true, Frame: f}, "the chunks of a stream alternate between several paths",
 						"more than 100 packets without a retransmission", "a change of path only after a failure")
 				}

@@ -226,13 +226,13 @@ var sctpSessionRules = []rules.Rule{
 		ID: "SCTP-DDP-SSN-03", Transport: rules.OnSCTP,
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-				if f := &c.Trace.Flow[h.Dir]; f.Crowded && f.Unnumbered == 0 {
+				if f := &c.Trace.Flow[h.Dir]; f.Crowded && f.Rare().Unnumbered == 0 {
 					return rules.Lacking(catalogue.Causal)
 				}
 				return rules.InScope
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
-				if f := r.Trace.Flow[h.Dir].Unnumbered; f != 0 {
+				if f := r.Trace.Flow[h.Dir].Rare().Unnumbered; f != 0 {
 					r.On(model.Place{Dir: h.Dir, HasDir: true, Frame: f}, "too many chunks of a stream are outstanding to tell their DDP-SSNs apart", "32768 or more", "at most 32767")
 				}
 			},

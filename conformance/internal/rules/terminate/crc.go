@@ -80,7 +80,7 @@ var crcErrorRules = []rules.Rule{
 				}
 				have := c.Evidence() & (c.Gates(t.Peer) | catalogue.Full) // of both directions
 				switch {
-				case model.Hides(f) || f.Partial > 0 || f.CRCUnverifiable > 0:
+				case model.Hides(f) || f.Rare().Partial > 0 || f.Rare().CRCUnverifiable > 0:
 					return rules.Lacking(catalogue.Full).GivenOnly(have)
 				case f.Waiting || t.PDU.LastAcked < 0 || t.PDU.LastAcked > f.Sent+1 || f.Faults().Conflicts > 0:
 					return rules.Lacking(catalogue.Contig).GivenOnly(have)

@@ -1,0 +1,53 @@
+package trace
+
+// Rare are counts of what most directions have none of. They are separate from [Flow] to save
+// memory.
+type Rare struct {
+	// Chunks counts DDP segment chunks, Controls session control chunks (over
+	// SCTP), LateChunks those after their turn, DuplicateSSNs those with the DDP-SSN of
+	// another one.
+	Chunks, Controls, LateChunks, DuplicateSSNs uint64
+	// Spread is the frame with which the packets of the direction had taken several
+	// paths in turn for so long that it is no failover, Unnumbered the one with
+	// which 32768 DDP-SSNs were under way; 0 if there is none (over SCTP).
+	Spread, Unnumbered uint64
+	// CRCUnverifiable counts FPDUs whose CRC could not be verified.
+	CRCUnverifiable uint64
+	// Partial counts FPDUs of which octets are missing.
+	Partial uint64
+	// Malformed counts FPDUs whose DDP or RDMAP header could not be read.
+	Malformed uint64
+	// Unframed are octets of full operation that are in no FPDU.
+	Unframed uint64
+	// Gaps and GapOctets are holes of the capture; over SCTP GapOctets counts the
+	// DDP-SSNs that are missing.
+	Gaps, GapOctets uint64
+	// Retransmitted and Reordered count packets.
+	Retransmitted, Reordered uint64
+	// Unanswered counts requests of [Flow.Requests] that get no answer, Unmatched answers of
+	// the direction without a request.
+	Unanswered, Unmatched uint64
+	// Refused are those of the unanswered ones that a Terminate quotes, RefusedFrame is the
+	// frame of that.
+	Refused, RefusedFrame uint64
+	// SumsWrong counts packets with data whose TCP checksum is wrong, as far as it was
+	// verified; it is set at the end of the connection. SumsUnfilled counts those
+	// whose field was not filled in yet.
+	SumsWrong, SumsUnfilled uint32
+}
+
+// Rare returns what most directions have none of.
+func (f *Flow) Rare() Rare {
+	if f.Seldom == nil {
+		return Rare{}
+	}
+	return *f.Seldom
+}
+
+// Rarely returns the same for the caller to change, and allocates it if needed.
+func (f *Flow) Rarely() *Rare {
+	if f.Seldom == nil {
+		f.Seldom = new(Rare)
+	}
+	return f.Seldom
+}
