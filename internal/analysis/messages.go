@@ -117,7 +117,7 @@ func (m *messages) add(seg *ddp.Segment, op rdmap.Opcode, octets int64, out *tra
 
 // queue is the message of an untagged queue.
 func (m *messages) queue(qn uint32) *message {
-	return m.of(untagged + row(min(qn, uint32(noQueue-untagged)))) //nolint:gosec // small
+	return m.of(untagged + row(min(qn, uint32(noQueue-untagged))))
 }
 
 func (g *message) more(octets int64, done bool, out *trace.Message) *trace.Message {
