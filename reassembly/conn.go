@@ -130,7 +130,7 @@ func (c *Conn) Push(dir int, s *Segment) Note {
 	h := &c.dirs[dir&1]
 	if h.follows(s) {
 		c.Acknowledge(dir, s)
-		c.data, c.of = s.Data, uint8(dir&1) //nolint:gosec // 0 or 1
+		c.data, c.of = s.Data, uint8(dir&1)
 		if s.Compare {
 			h.keepCopy(h.next, h.next+int64(s.Len), s.sum(), false)
 		}
@@ -166,7 +166,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 			h.startKnown = true
 		}
 	case s.Flags&FlagRST == 0:
-		h.begins(h.first(s, seq), s.Flags&FlagSYN != 0, peer)
+		h.begins(h.first(s, seq), s.Flags&FlagSYN != 0)
 	}
 	if h.started {
 		if size > 0 {
@@ -225,7 +225,7 @@ func (c *Conn) Pass(dir int, s *Segment, crc uint32) {
 // yet.
 func (c *Conn) Pop(dir int, p *Piece) bool {
 	h := &c.dirs[dir&1]
-	if n := int64(len(c.data)); n > 0 && c.of == uint8(dir&1) { //nolint:gosec // 0 or 1
+	if n := int64(len(c.data)); n > 0 && c.of == uint8(dir&1) {
 		p.Kind, p.Reason, p.Held = Data, 0, false
 		p.Off, p.Len, p.Data = h.next, n, c.data
 		p.Frame, p.Time = c.frame, c.time

@@ -160,7 +160,7 @@ func (h *Direction) ackFirst(s *Segment, opened bool) {
 }
 
 // begins fixes offset 0 with the first packet of the direction.
-func (h *Direction) begins(number uint32, known bool, peer *Direction) {
+func (h *Direction) begins(number uint32, known bool) {
 	switch {
 	case !h.baseByAck:
 	case number != h.base: // what the peer acknowledged was something else

@@ -110,13 +110,13 @@ type Side struct {
 	// Addr is its address and port; over SCTP an address out of several.
 	Addr Endpoint
 	// Startup is the frame it sent, if HasStartup.
-	Startup    mpa.Startup
-	HasStartup bool
+	Startup mpa.Startup
 	// StartupFrame is the frame with which that, or over SCTP the session control that it
 	// began with, was complete, StartupTime its capture time in nanoseconds since the Unix
 	// epoch.
 	StartupFrame uint64
 	StartupTime  int64
+	HasStartup   bool
 	// HasEnhanced says that Enhanced, the enhanced connection establishment data (RFC
 	// 6581 section 9), was in it.
 	HasEnhanced bool
@@ -261,6 +261,9 @@ type Flow struct {
 	Crowded bool
 	// MostOutstanding is the most requests that were outstanding at once.
 	MostOutstanding int32
+	// SumsRight counts packets with data whose TCP checksum is right, as far as it was
+	// verified; it is set at the end of the connection.
+	SumsRight uint32
 
 	// The remaining fields are rarely used.
 
@@ -276,9 +279,6 @@ type Flow struct {
 	// Held holds the delays of the direction, nil while there are none; see
 	// [Flow.Delays].
 	Held *Delays
-	// SumsRight counts packets with data whose TCP checksum is right, as far as it was
-	// verified; it is set at the end of the connection.
-	SumsRight uint32
 	// Wrong holds the faults of the direction, nil while there are none; see
 	// [Flow.Faults].
 	Wrong *Faults
