@@ -198,7 +198,9 @@ func (d *Decoder) resync() (Event, bool) {
 	if d.framing == Unknown && d.cfg.Markers == Unknown && s.found == ByChain && d.cfg.Segments != nil && !d.crc {
 		d.framing = TriOf(d.markers)
 	}
-	d.likeness.left = maxAlike
+	if d.cfg.Segments != nil {
+		d.likeness.left = maxAlike
+	}
 	d.cfg.Trusted = true // what is proven once need not be proven as hard again
 	if s.odd > 0 && s.at == s.odd {
 		// A good FPDU follows directly: the odd one is an FPDU too.
