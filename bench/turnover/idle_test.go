@@ -73,7 +73,8 @@ func quiet(t *testing.T, octets []byte) (conns []*trace.Connection) {
 		conns = append(conns, x)
 		for d := range x.Flow {
 			fl := &x.Flow[d]
-			counts := []uint64{fl.Rare().Retransmitted, fl.Reordered, fl.Gaps, fl.Unframed, fl.Faults().Conflicts, fl.Delays().Stalls}
+			rare := fl.Rare()
+			counts := []uint64{rare.Retransmitted, rare.Reordered, rare.Gaps, rare.Unframed, fl.Faults().Conflicts, fl.Delays().Stalls}
 			if fl.Held != nil || slices.Max(counts) > 0 {
 				t.Errorf("connection %d: retransmitted, reordered, gaps, unframed, conflicts, stalls: %d", x.Number, counts)
 			}

@@ -203,7 +203,9 @@ func (d *Decoder) resync() (Event, bool) {
 	if d.framing == Unknown && d.cfg.Markers == Unknown && d.seek.found == ByChain && d.cfg.Segments != nil && !d.crc {
 		d.framing = TriOf(d.markers)
 	}
-	s.likeness.left = maxAlike
+	if d.cfg.Segments != nil {
+		s.likeness.left = maxAlike
+	}
 	d.seek.on = false
 	d.cfg.Trusted = true // what is proven once need not be proven as hard again
 	if s.odd > 0 && s.at == s.odd {

@@ -113,7 +113,7 @@ func (f *flushes) add(d *Decoder, at, end int64) {
 		if !ok {
 			to = max(d.holeEnd(at), at+1)
 		}
-		if to > end {
+		if to = max(to, at+1); to > end {
 			return
 		}
 		f.all++
