@@ -46,6 +46,28 @@ func unanswered(count int) []tracetest.Packet {
 	return ps[:len(ps)-4] // it goes on
 }
 
+// early are count Atomic Responses that were captured before their requests, which their sender had
+// received: the requests are still to come.
+func early(count int) []tracetest.Packet {
+	d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
+	d.Request()
+	d.Reply()
+	d.Message(0, rdmap.OpSend, []byte("first"), 1400)
+	d.Message(1, rdmap.OpSend, []byte("first"), 1400)
+	for i := range count {
+		d.Break()
+		d.Atomic(0, uint32(i)) //nolint:gosec // small
+		d.Answer(1, uint32(i)) //nolint:gosec // small
+	}
+	requests := 0
+	return tracetest.Drop(packets(d, shape{segment: 1448}), func(p *tracetest.Packet) bool {
+		if p.Side == 0 && p.Off > 0 && len(p.Data) > 0 {
+			requests++
+		}
+		return requests > 1 && p.Side == 0
+	})
+}
+
 // TestAccount: what waits on a connection is on account, and given back at the end.
 func TestAccount(t *testing.T) {
 	for _, c := range []struct {
@@ -59,6 +81,7 @@ func TestAccount(t *testing.T) {
 				return p.Side == 0 && p.Off > 60 && p.Off < 200 || p.Side == 1 && p.Off > 0
 			})
 		}, 30},
+		{"responses before their requests", early, 64},
 	} {
 		few, _ := onAccount(c.packets(20))
 		many, left := onAccount(c.packets(2020))
