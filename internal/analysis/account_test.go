@@ -56,8 +56,8 @@ func early(count int) []tracetest.Packet {
 	d.Message(1, rdmap.OpSend, []byte("first"), 1400)
 	for i := range count {
 		d.Break()
-		d.Atomic(0, uint32(i)) //nolint:gosec // small
-		d.Answer(1, uint32(i)) //nolint:gosec // small
+		d.Atomic(0, uint32(i))
+		d.Answer(1, uint32(i))
 	}
 	requests := 0
 	return tracetest.Drop(packets(d, shape{segment: 1448}), func(p *tracetest.Packet) bool {

@@ -52,7 +52,7 @@ func taggedRow(op rdmap.Opcode) row {
 }
 
 func untaggedRow(qn uint32) row {
-	return untagged + row(min(qn, uint32(noQueue-untagged))) //nolint:gosec // small
+	return untagged + row(min(qn, uint32(noQueue-untagged)))
 }
 
 // seen is the latest message of a row, nil if there was none.
