@@ -257,8 +257,8 @@ func (h *Direction) unusual(s *Segment, off, end int64) Note {
 	}
 	d := h.disordered()
 	high := h.high()
-	if off < h.next {
-		note |= d.seen(max(off, 0), min(end, h.next))
+	if from := max(off, 0); from < h.next {
+		note |= d.seen(from, min(end, h.next))
 	}
 	switch {
 	case end <= h.next:

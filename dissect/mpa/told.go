@@ -21,7 +21,7 @@ func (d *Decoder) told(c *chain, how Sync) bool {
 		return false
 	}
 	whole := c.from == d.start && d.ended && len(c.rest) == 0 // nothing else was captured
-	if d.cfg.Segments != nil && d.cfg.CRC != Yes && !whole && (s.afterGap || c.from != d.rare.lost) {
+	if d.cfg.Segments != nil && d.cfg.CRC != Yes && !whole && s.afterGap {
 		if d.inspect(c); !d.rare.likeness.ordinary() {
 			from, ok := d.joined(c)
 			if !ok {
