@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,21 +22,21 @@ import (
 // feed is a tap without an interface: it hands out frames, and calls functions when the
 // capture is idle.
 type feed struct {
-	items  []any // capture.Frame, or func()
-	now    int64 // the time of the latest frame
-	closed bool
+	items  []any       // capture.Frame, or func()
+	now    int64       // the time of the latest frame
+	closed atomic.Bool // Close may come from another goroutine
 }
 
 func (f *feed) LinkTypes() []uint16        { return []uint16{live.LinkEthernet} }
 func (f *feed) Stats() (live.Stats, error) { return live.Stats{}, nil }
 func (f *feed) Release() error             { return nil }
 func (f *feed) Close() error {
-	f.closed = true
+	f.closed.Store(true)
 	return nil
 }
 
 func (f *feed) Next(p *live.Packet, wait time.Duration) (bool, error) {
-	if f.closed || len(f.items) == 0 {
+	if f.closed.Load() || len(f.items) == 0 {
 		return false, io.EOF
 	}
 	switch x := f.items[0].(type) {
