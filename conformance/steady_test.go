@@ -262,16 +262,22 @@ func TestSteady(t *testing.T) {
 				lost := lose(rand.New(rand.NewPCG(seed, 3)), fs)
 				rate := []int{0, 200, 30}[seed%3]
 				quick, long := said(t, lost, seed, rate, false), said(t, lost, seed, rate, true)
-				if quick == long {
-					continue
-				}
-				a, b := strings.Split(quick, "\n"), strings.Split(long, "\n")
-				i := 0
-				for i < min(len(a), len(b))-1 && a[i] == b[i] {
-					i++
-				}
-				t.Errorf("%s, %s, seed %d: %d lines, the long way %d; the first that differ:\n%s\n%s", name, what, seed, len(a), len(b), a[i], b[i])
+				sameSaid(t, fmt.Sprintf("%s, %s, seed %d", name, what, seed), quick, long)
 			}
 		}
 	}
+}
+
+// sameSaid compares what is said of a trace in the quick way and in the long one.
+func sameSaid(t *testing.T, name, quick, long string) {
+	t.Helper()
+	if quick == long {
+		return
+	}
+	a, b := strings.Split(quick, "\n"), strings.Split(long, "\n")
+	i := 0
+	for i < min(len(a), len(b))-1 && a[i] == b[i] {
+		i++
+	}
+	t.Errorf("%s: %d lines, the long way %d; the first that differ:\n%s\n%s", name, len(a), len(b), a[i], b[i])
 }

@@ -1,7 +1,6 @@
 package conformance_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/scenario"
@@ -12,15 +11,6 @@ import (
 func TestTraits(t *testing.T) {
 	for _, s := range scenario.Builtin() {
 		fs := framesOf(t, s.Script(false))
-		quick, long := said(t, fs, 0, 0, false), said(t, fs, 0, 0, true)
-		if quick == long {
-			continue
-		}
-		a, b := strings.Split(quick, "\n"), strings.Split(long, "\n")
-		i := 0
-		for i < min(len(a), len(b))-1 && a[i] == b[i] {
-			i++
-		}
-		t.Errorf("%s: %d lines, the long way %d; the first that differ:\n%s\n%s", s.Name, len(a), len(b), a[i], b[i])
+		sameSaid(t, s.Name, said(t, fs, 0, 0, false), said(t, fs, 0, 0, true))
 	}
 }
