@@ -16,10 +16,7 @@ section_many() {
 	cat "$work/many.truths"
 	echo
 	echo "The ceiling knows no SCTP. The 64 idle connections are idle for so many more minutes that there are about as many packets."
-	awk '{ all++; right += $1 } END {
-		met = right == all ? "met" : "NOT met"
-		printf "| captures of many connections with all segments found, no CRC wrong and nothing to warn of | %d of %d | all: %s | all: %s |\n", right, all, met, met
-	}' "$work/many.right" >>"$work/bars"
+	all_right many.right "captures of many connections with all segments found, no CRC wrong and nothing to warn of"
 }
 
 # kind KIND COUNT sets $file to a capture of so many connections, 64 or 10,000.

@@ -30,10 +30,7 @@ section_shapes() {
 	cat "$work/shapes"
 	echo
 	echo "Each runs in turn with the plain capture; times against it are for the same number of octets."
-	awk '{ all++; right += $1 } END {
-		met = right == all ? "met" : "NOT met"
-		printf "| captures with all segments found, and no CRC wrong that was not made so | %d of %d | all: %s | all: %s |\n", right, all, met, met
-	}' "$work/right" >>"$work/bars"
+	all_right right "captures with all segments found, and no CRC wrong that was not made so"
 }
 
 # described SHAPE in words.

@@ -46,3 +46,11 @@ all_bars() {
 	header "" measured must goal
 	cat "$work/bars"
 }
+
+# all_right FILE WHAT keeps the bar that each line of a file in $work says 1: of so many captures all are right.
+all_right() {
+	awk -v what="$2" '{ all++; right += $1 } END {
+		met = right == all ? "met" : "NOT met"
+		printf "| %s | %d of %d | all: %s | all: %s |\n", what, right, all, met, met
+	}' "$work/$1" >>"$work/bars"
+}
