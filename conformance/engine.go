@@ -7,6 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+	"github.com/iwdissect/iwdissect/internal/spare"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -64,7 +65,7 @@ type Engine struct {
 	compared int
 	running  *indexedRule // the rule that is being asked
 	report   rules.Report // of it
-	spare    model.Spares[judged]
+	spare    spare.List[judged]
 	calm     trouble // of all connections that have none; it is never written to
 	// verdicts holds the verdicts on a connection for the sink, told what they follow from.
 	verdicts []Judgement
@@ -201,7 +202,7 @@ func (e *Engine) Ended(live, record *trace.Connection) {
 	}
 	c.Release()
 	*c = judged{}
-	e.spare.Give(c)
+	e.spare.Give(c, model.MaxSpares)
 }
 
 // remember keeps what rules that compare connections ask for.

@@ -7,6 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/budget"
+	"github.com/iwdissect/iwdissect/internal/spare"
 	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -55,10 +56,10 @@ type Env struct {
 	sent     []sentSegment             // those that are searched for what a Terminate quotes
 	shared   sharing                   // of what sides have sent
 	frames   []uint64
-	loose    []*loose // for sides that have none
-	works    []*work  // of connections that have ended
-	outs     []*outgoing
-	decs     []*mpa.Decoder // that are not used
+	loose    []*loose         // for sides that have none
+	works    spare.List[work] // of connections that have ended, as the next two
+	outs     spare.List[outgoing]
+	decs     spare.List[mpa.Decoder]
 	pdu      trace.PDU
 	chunk    trace.Chunk // of it, over SCTP
 	segment  ddp.Segment
@@ -264,7 +265,7 @@ type work struct {
 // that it carries MPA even if no startup frame is seen.
 func (c *Conn) Init(env *Env, number uint64, addr [2]trace.Endpoint, forced bool) {
 	c.env = env
-	c.work = env.work()
+	c.work = env.works.Take()
 	c.Trace = new(trace.Connection)
 	c.forced, c.wanted = forced, forced
 	c.Trace.Configured, c.Trace.IsMPA = forced, forced

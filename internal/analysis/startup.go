@@ -520,7 +520,7 @@ func (c *Conn) search(side int, off int64) {
 func (c *Conn) decode(side int, cfg mpa.Config, off int64) {
 	h := &c.dirs[side]
 	if h.dec == nil {
-		h.dec = c.env.decoder()
+		h.dec = c.env.decs.Take()
 	}
 	cfg.Gather, cfg.Grammar, cfg.Budget = c.env.wantsPayload(), &grammar, c.env.Decoders
 	cfg.Segments, cfg.Before = c.tcp.Direction(side), &c.queues[side]
