@@ -161,13 +161,13 @@ func (p *pass) Frame(f *pipeline.Frame) {
 }
 
 // Ended implements [pipeline.Judge].
-func (p *pass) Ended(live, record *trace.Connection) {
+func (p *pass) Ended(c *trace.Connection) {
 	if p.engine != nil {
-		p.engine.Ended(live, record)
+		p.engine.Ended(c)
 		p.judged()
 	}
 	if p.kinds&Connections != 0 {
-		p.emit(Event{Connection: record}, nil)
+		p.emit(Event{Connection: c}, nil)
 	}
 }
 

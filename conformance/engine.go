@@ -181,24 +181,24 @@ func (e *Engine) Gap(g *trace.GapEvent) {
 // Transaction implements [trace.Sink].
 func (e *Engine) Transaction(*trace.Transaction) {}
 
-// Ended records that a connection is over. Only its record is kept.
-func (e *Engine) Ended(live, record *trace.Connection) {
-	c, ok := live.SinkData.(*judged)
-	live.SinkData, record.SinkData = nil, nil
+// Ended records that a connection is over. The engine may keep it, as the record of it.
+func (e *Engine) Ended(t *trace.Connection) {
+	c, ok := t.SinkData.(*judged)
+	t.SinkData = nil
 	switch {
-	case !ok && !live.Configured && live.Transport != trace.SCTP:
+	case !ok && !t.Configured && t.Transport != trace.SCTP:
 		return
 	case !ok:
-		c = e.fresh(live)
+		c = e.fresh(t)
 	}
 	c.passAll()
 	c.finish()
-	e.remember(c, record)
+	e.remember(c, t)
 	if e.sink != nil {
-		e.sink.Connection(record, e.public(c.findings, record), c.verdicts())
+		e.sink.Connection(t, e.public(c.findings, t), c.verdicts())
 	}
 	if e.opt.Window > 0 {
-		e.compareSome(record.LastTime)
+		e.compareSome(t.LastTime)
 	}
 	c.Release()
 	*c = judged{}

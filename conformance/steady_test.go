@@ -68,9 +68,9 @@ func (h *harm) model(c *trace.Connection) {
 }
 
 // Ended hears of the end of a connection before the rules do.
-func (h *harm) Ended(live, record *trace.Connection) {
-	h.model(live)
-	h.judge.Ended(live, record)
+func (h *harm) Ended(c *trace.Connection) {
+	h.model(c)
+	h.judge.Ended(c)
 }
 
 var harms = []func(*rand.Rand, *trace.PDU, *mpa.FPDU){

@@ -265,9 +265,9 @@ func (w *watching) Finding(f *conformance.Finding) {
 }
 
 // Ended implements [pipeline.Judge], if the sink does.
-func (w *watching) Ended(live, record *trace.Connection) {
+func (w *watching) Ended(c *trace.Connection) {
 	if j, ok := w.next.(pipeline.Judge); ok {
-		j.Ended(live, record)
+		j.Ended(c)
 	}
 }
 

@@ -282,13 +282,13 @@ func (l *liveSink) Frame(f *pipeline.Frame) {
 }
 
 // Ended implements [pipeline.Judge].
-func (l *liveSink) Ended(live, record *trace.Connection) {
+func (l *liveSink) Ended(c *trace.Connection) {
 	if l.engine != nil {
-		l.ending = record
-		l.engine.Ended(live, record)
+		l.ending = c
+		l.engine.Ended(c)
 		l.ending = nil
 	}
-	l.over = append(l.over, record)
+	l.over = append(l.over, c)
 }
 
 // Finish implements [pipeline.Judge].

@@ -251,9 +251,9 @@ func (j *judgedSome) Gap(g *trace.GapEvent) {
 }
 
 // Ended implements [pipeline.Judge].
-func (j *judgedSome) Ended(live, record *trace.Connection) {
-	if j.details.Judged(live) {
-		j.judged.Ended(live, record)
+func (j *judgedSome) Ended(c *trace.Connection) {
+	if j.details.Judged(c) {
+		j.judged.Ended(c)
 	}
 }
 

@@ -192,9 +192,9 @@ type statsSink struct {
 }
 
 // Ended implements [pipeline.Judge].
-func (g *statsSink) Ended(live, record *trace.Connection) {
-	if g.stats.sel.Conn(record.Number) {
-		g.stats.Ended(live, record)
+func (g *statsSink) Ended(c *trace.Connection) {
+	if g.stats.sel.Conn(c.Number) {
+		g.stats.Ended(c)
 	}
 }
 

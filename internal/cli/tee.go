@@ -44,10 +44,10 @@ func (t *tee) Frame(f *pipeline.Frame) {
 }
 
 // Ended implements [pipeline.Judge].
-func (t *tee) Ended(live, record *trace.Connection) {
+func (t *tee) Ended(c *trace.Connection) {
 	for _, s := range [...]pipeline.Sink{t.next, t.first} {
 		if j, ok := s.(pipeline.Judge); ok {
-			j.Ended(live, record)
+			j.Ended(c)
 		}
 	}
 }

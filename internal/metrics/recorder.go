@@ -140,13 +140,13 @@ func (r *Recorder) Frame(f *pipeline.Frame) {
 }
 
 // Ended implements [pipeline.Judge].
-func (r *Recorder) Ended(_, record *trace.Connection) {
+func (r *Recorder) Ended(c *trace.Connection) {
 	n := &r.now
-	if int(record.Ending) < len(n.ended) {
-		n.ended[record.Ending]++
+	if int(c.Ending) < len(n.ended) {
+		n.ended[c.Ending]++
 	}
-	for d := range record.Flow {
-		most := uint64(max(record.Flow[d].MostOutstanding, 0))
+	for d := range c.Flow {
+		most := uint64(max(c.Flow[d].MostOutstanding, 0))
 		n.outstanding[bucket(outstandingBounds, float64(most))]++
 		n.outstandings += most
 	}

@@ -30,9 +30,9 @@ func (w *watched) Transaction(x *trace.Transaction) { w.Recorder.Transaction(x) 
 func (w *watched) Frame(f *pipeline.Frame)          { w.Recorder.Frame(f) }
 func (w *watched) Finish()                          { w.Engine.Finish() }
 
-func (w *watched) Ended(live, record *trace.Connection) {
-	w.Engine.Ended(live, record)
-	w.Recorder.Ended(live, record)
+func (w *watched) Ended(c *trace.Connection) {
+	w.Engine.Ended(c)
+	w.Recorder.Ended(c)
 }
 
 // watch runs a capture, and publishes what was counted.

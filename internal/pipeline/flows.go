@@ -19,8 +19,8 @@ type flow struct {
 	mark mark
 }
 
-// forget drops the record of a connection that has ended: the queue of those that have closed may
-// hold the flow for longer.
+// forget drops the record of a connection that has ended: the flow may stay for longer among those
+// of which nothing more is to come.
 func (f *flow) forget() { f.conn.Trace = nil }
 
 // mark packs whether side 0, the sender of the first packet, is the larger endpoint, and

@@ -111,9 +111,8 @@ type Sink interface {
 
 // Judge is a sink that also learns when a connection that carried iWARP has ended.
 type Judge interface {
-	// Ended gets the connection as the sink knows it, and the record that is kept of it:
-	// the same, or a copy.
-	Ended(live, record *trace.Connection)
+	// Ended gets the connection, which may be kept as the record of it.
+	Ended(c *trace.Connection)
 	// Finish is called after all connections have ended.
 	Finish()
 }
@@ -459,7 +458,7 @@ func (r *Run) keep(c *trace.Connection) {
 	}
 	c.Until, c.UpperData = r.totals.LastTime, nil
 	if s, ok := r.sink.(Judge); ok {
-		s.Ended(c, c)
+		s.Ended(c)
 	}
 	r.totals.IWARP++
 	if r.opt.NoRecords {

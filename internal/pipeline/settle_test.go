@@ -33,12 +33,12 @@ func (s *settler) Frame(f *pipeline.Frame) {
 	s.Result.Frame(f)
 }
 
-func (s *settler) Ended(_, record *trace.Connection) {
+func (s *settler) Ended(c *trace.Connection) {
 	when := fmt.Sprintf("after frame %d", s.frame)
 	if s.closed {
 		when = "at the end"
 	}
-	s.settled = append(s.settled, fmt.Sprintf("conn %d %v %s", record.Number, record.Ending, when))
+	s.settled = append(s.settled, fmt.Sprintf("conn %d %v %s", c.Number, c.Ending, when))
 }
 
 func (s *settler) Finish() {}

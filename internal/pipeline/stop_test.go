@@ -28,7 +28,7 @@ func (s *stopper) PDU(*trace.PDU) {
 func (*stopper) Transaction(*trace.Transaction) {}
 func (*stopper) Gap(*trace.GapEvent)            {}
 func (*stopper) Frame(*pipeline.Frame)          {}
-func (s *stopper) Ended(_, _ *trace.Connection) { s.ended++ }
+func (s *stopper) Ended(*trace.Connection)      { s.ended++ }
 func (s *stopper) Finish()                      { s.finished++ }
 
 func (s *stopper) read(t *testing.T, opt pipeline.Options) []*trace.Connection {

@@ -170,7 +170,7 @@ func (j *judging) Transaction(*trace.Transaction) {}
 func (j *judging) Frame(*pipeline.Frame) {}
 
 // Ended implements [pipeline.Judge].
-func (j *judging) Ended(live, record *trace.Connection) { j.engine.Ended(live, record) }
+func (j *judging) Ended(c *trace.Connection) { j.engine.Ended(c) }
 
 // Finish implements [pipeline.Judge].
 func (j *judging) Finish() { j.engine.Finish() }

@@ -238,9 +238,9 @@ func (r *Run) Connection(_ *trace.Connection, fs []conformance.Finding, _ []conf
 }
 
 // Ended implements [pipeline.Judge].
-func (r *Run) Ended(_, record *trace.Connection) {
+func (r *Run) Ended(c *trace.Connection) {
 	for _, t := range r.conns {
-		t.conn(record)
+		t.conn(c)
 	}
 }
 

@@ -77,10 +77,10 @@ func (j *judging) Gap(g *trace.GapEvent) {
 }
 
 // Ended implements [pipeline.Judge].
-func (j *judging) Ended(live, record *trace.Connection) {
-	j.engine.Ended(live, record)
+func (j *judging) Ended(c *trace.Connection) {
+	j.engine.Ended(c)
 	if s, ok := j.Sink.(interface{ ended(*trace.Connection) }); ok {
-		s.ended(record)
+		s.ended(c)
 	}
 }
 

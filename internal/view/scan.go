@@ -70,9 +70,9 @@ func (s *scan) Transaction(*trace.Transaction) {}
 func (s *scan) Frame(*pipeline.Frame) {}
 
 // Ended implements [pipeline.Judge].
-func (s *scan) Ended(live, record *trace.Connection) {
-	s.engine.Ended(live, record)
-	s.c.ended(record)
+func (s *scan) Ended(c *trace.Connection) {
+	s.engine.Ended(c)
+	s.c.ended(c)
 }
 
 // Finish implements [pipeline.Judge].
