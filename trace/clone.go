@@ -74,15 +74,7 @@ func (s Side) clone() Side {
 func (f Flow) clone() Flow {
 	f.Ops = slices.Clone(f.Ops)
 	f.FIN, f.RST = copied(f.FIN), copied(f.RST)
-	f.Waits, f.Held, f.Seldom = copied(f.Waits), copied(f.Held), copied(f.Seldom)
-	if f.Wrong != nil {
-		f.Wrong = copied(f.Wrong)
-		k := f.Wrong
-		k.Differing, k.BadCRCs, k.Holes = slices.Clone(k.Differing), slices.Clone(k.BadCRCs), slices.Clone(k.Holes)
-		for i := range k.BadCRCs {
-			k.BadCRCs[i].Frames = slices.Clone(k.BadCRCs[i].Frames)
-		}
-	}
+	f.Waits, f.Seldom = copied(f.Waits), f.Seldom.clone()
 	return f
 }
 

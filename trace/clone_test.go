@@ -111,7 +111,7 @@ func TestClone_Empty(t *testing.T) {
 		t.Error(d)
 	}
 	c := &Connection{SinkData: 1, UpperData: 1}
-	if got := c.Clone(); got.SinkData != nil || got.UpperData != nil || got.Side[0].SCTP != nil || got.ReadLatency != nil || got.Flow[0].Wrong != nil {
+	if got := c.Clone(); got.SinkData != nil || got.UpperData != nil || got.Side[0].SCTP != nil || got.ReadLatency != nil || got.Flow[0].Seldom != nil {
 		t.Errorf("%+v", got)
 	}
 }

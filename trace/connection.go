@@ -276,12 +276,6 @@ type Flow struct {
 	Requests, Answered uint64
 	// Waits says how the requests of the direction waited, nil if there was none.
 	Waits *Waits
-	// Held holds the delays of the direction, nil while there are none; see
-	// [Flow.Delays].
-	Held *Delays
-	// Wrong holds the faults of the direction, nil while there are none; see
-	// [Flow.Faults].
-	Wrong *Faults
 	// Seldom holds what most directions have none of, nil while there is none; see
 	// [Flow.Rare].
 	Seldom *Rare
@@ -326,18 +320,19 @@ type Faults struct {
 
 // Faults returns the faults of the direction.
 func (f *Flow) Faults() Faults {
-	if f.Wrong == nil {
+	if f.Seldom == nil || f.Seldom.Wrong == nil {
 		return Faults{}
 	}
-	return *f.Wrong
+	return *f.Seldom.Wrong
 }
 
 // Faulty returns the faults for the caller to change, and allocates them if needed.
 func (f *Flow) Faulty() *Faults {
-	if f.Wrong == nil {
-		f.Wrong = new(Faults)
+	k := f.Rarely()
+	if k.Wrong == nil {
+		k.Wrong = new(Faults)
 	}
-	return f.Wrong
+	return k.Wrong
 }
 
 // Op returns the counts of one opcode.
@@ -412,9 +407,9 @@ type Connection struct {
 	Ending  Ending
 	EndedBy Dir
 	// RTRExpected are the types of the ready-to-receive message that the Reply names
-	// (RFC 6581 section 9.2). RTRSent is the message that was sent, in words, in frame
-	// RTRFrame.
+	// (RFC 6581 section 9.2). RTRSent is the message that was sent, in frame RTRFrame.
 	RTRExpected mpa.RTRSet
+	RTRSent     RTR
 	// Transport carries it; SID is the stream, over SCTP, and Association counts
 	// the associations of the capture from 0.
 	Transport Transport
@@ -434,7 +429,6 @@ type Connection struct {
 	// or inferred.
 	Side [2]Side
 
-	RTRSent            string
 	RTRFrame, EndFrame uint64
 	// Terminates are the first Terminate of each direction.
 	Terminates [2]*Terminate

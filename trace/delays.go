@@ -119,18 +119,19 @@ func (e StallEnd) String() string {
 
 // Delays returns what the direction was held up by.
 func (f *Flow) Delays() Delays {
-	if f.Held == nil {
+	if f.Seldom == nil || f.Seldom.Held == nil {
 		return Delays{}
 	}
-	return *f.Held
+	return *f.Seldom.Held
 }
 
 // Delayed returns the delays for the caller to change, and allocates them if needed.
 func (f *Flow) Delayed() *Delays {
-	if f.Held == nil {
-		f.Held = new(Delays)
+	k := f.Rarely()
+	if k.Held == nil {
+		k.Held = new(Delays)
 	}
-	return f.Held
+	return k.Held
 }
 
 // Waits is how the requests of a direction waited for their answers.

@@ -1,5 +1,7 @@
 package trace
 
+import "slices"
+
 // Rare are counts of what most directions have none of. They are separate from [Flow] to save
 // memory.
 type Rare struct {
@@ -34,6 +36,25 @@ type Rare struct {
 	// verified; it is set at the end of the connection. SumsUnfilled counts those
 	// whose field was not filled in yet.
 	SumsWrong, SumsUnfilled uint32
+	// Held are the delays of the direction, nil while there are none; see [Flow.Delays].
+	Held *Delays
+	// Wrong are its faults, nil while there are none; see [Flow.Faults].
+	Wrong *Faults
+}
+
+func (r *Rare) clone() *Rare {
+	own := copied(r)
+	if own == nil {
+		return nil
+	}
+	own.Held, own.Wrong = copied(r.Held), copied(r.Wrong)
+	if k := own.Wrong; k != nil {
+		k.Differing, k.BadCRCs, k.Holes = slices.Clone(k.Differing), slices.Clone(k.BadCRCs), slices.Clone(k.Holes)
+		for i := range k.BadCRCs {
+			k.BadCRCs[i].Frames = slices.Clone(k.BadCRCs[i].Frames)
+		}
+	}
+	return own
 }
 
 // Rare returns what most directions have none of.

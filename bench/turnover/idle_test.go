@@ -75,7 +75,7 @@ func quiet(t *testing.T, octets []byte) (conns []*trace.Connection) {
 			fl := &x.Flow[d]
 			rare := fl.Rare()
 			counts := []uint64{rare.Retransmitted, rare.Reordered, rare.Gaps, rare.Unframed, fl.Faults().Conflicts, fl.Delays().Stalls}
-			if fl.Held != nil || slices.Max(counts) > 0 {
+			if rare.Held != nil || slices.Max(counts) > 0 {
 				t.Errorf("connection %d: retransmitted, reordered, gaps, unframed, conflicts, stalls: %d", x.Number, counts)
 			}
 		}

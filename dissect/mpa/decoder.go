@@ -131,9 +131,16 @@ type Decoder struct {
 
 	// FPDU is the one that Next found.
 	FPDU *FPDU
-	// Loose is what Next found besides; nil before it returned Unframed.
-	*Loose
 	rare *rare // nil: there was no need
+}
+
+// Loose is what [Decoder.Next] found when it last returned Unframed; nil: it never did. It is valid
+// until the next call of it.
+func (d *Decoder) Loose() *Loose {
+	if d.rare == nil {
+		return nil
+	}
+	return &d.rare.loose
 }
 
 // Loose are octets of the stream that are not part of an FPDU.
@@ -468,16 +475,16 @@ func (d *Decoder) likely(head []byte, n int) bool {
 // unframed reports octets that are not part of an FPDU and moves behind them.
 func (d *Decoder) unframed(from, to int64) (Event, bool) {
 	r := d.seldom()
-	d.Loose = &r.loose
-	d.From, d.To, d.AfterGap, d.Bare = from, to, d.seek.afterGap, r.bare.followed()
+	l := &r.loose
+	l.From, l.To, l.AfterGap, l.Bare = from, to, d.seek.afterGap, r.bare.followed()
 	d.stray(from)
-	d.Lied = d.lied(from, to)
+	l.Lied = d.lied(from, to)
 	d.rd += int(to - d.off)
 	d.off = to
 	if from >= to {
 		return None, false
 	}
-	d.Stray = r.strays[:min(int64(len(r.strays)), to-from)]
+	l.Stray = r.strays[:min(int64(len(r.strays)), to-from)]
 	r.strays = r.strays[:0]
 	return Unframed, true
 }

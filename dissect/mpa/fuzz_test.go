@@ -117,8 +117,8 @@ func (c *checker) run() {
 			c.last, c.n = f.Offset, c.n+1
 			c.bad = f.Offset + int64(f.Size)
 		case Unframed:
-			if d.From > d.To {
-				c.t.Fatalf("unframed %d to %d", d.From, d.To)
+			if l := d.Loose(); l.From > l.To {
+				c.t.Fatalf("unframed %d to %d", l.From, l.To)
 			}
 		case Hopeless:
 			if d.cfg.Trusted {

@@ -111,7 +111,7 @@ func said(d *Decoder, out []string) []string {
 		case Got:
 			out = append(out, fmt.Sprintf("%+v", *d.FPDU))
 		case Unframed:
-			out = append(out, fmt.Sprintf("unframed %d to %d, gap %v", d.From, d.To, d.AfterGap))
+			out = append(out, fmt.Sprintf("unframed %d to %d, gap %v", d.Loose().From, d.Loose().To, d.Loose().AfterGap))
 		case Hopeless:
 			out = append(out, "hopeless")
 		}

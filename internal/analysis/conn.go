@@ -139,6 +139,7 @@ type direction struct {
 	rtr       bool // the frame in startup is the 2007 RTR frame
 	adrift    bool // that frame may have been lost: where full operation began is not known
 	partial   bool // octets of the startup frame are missing
+	fin       bool // its side has closed
 	// loose holds streaming octets; nil while there are none, and in full operation.
 	loose *loose
 	// kept are octets that wait outside full operation, nil while there are none.
@@ -251,7 +252,6 @@ type work struct {
 	closed bool
 	told   bool // that it closed
 	done   bool // Over has reported it
-	fins   [2]bool
 	// first is the initiator's first FPDU, if the Reply was not seen by then; else nil.
 	first *indication
 	// reply is one that was captured before its Request; nil if there is none.
@@ -467,17 +467,17 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 	if fl.FIN == nil {
 		fl.FIN = act
 	}
-	first := !c.fins[0] && !c.fins[1]
+	first := !c.dirs[0].fin && !c.dirs[1].fin
 	if first {
 		c.stops(s, trace.StallClosed)
 	}
 	// The FIN of the other side may have been captured first and yet answer this one.
-	if peer := t.Flow[c.Dir(1-side)].FIN; (first || !c.fins[side] && peer.Acked > act.At) && !c.closed {
+	if peer := t.Flow[c.Dir(1-side)].FIN; (first || !c.dirs[side].fin && peer.Acked > act.At) && !c.closed {
 		t.Ending, t.EndFrame = trace.FIN, s.Frame
 		t.EndedBy = trace.Dir(side) //nolint:gosec // a side until Finish
 	}
-	c.fins[side] = true
-	if c.fins[0] && c.fins[1] {
+	c.dirs[side].fin = true
+	if c.dirs[0].fin && c.dirs[1].fin {
 		c.closed = true
 	}
 	if h := c.tcp.Direction(side); h.FIN() >= 0 && h.Next() >= h.FIN() {
@@ -600,7 +600,7 @@ func (c *Conn) Closed() bool {
 // Over reports, once, that nothing more is to come: both sides have closed the connection, each has
 // acknowledged that of the other, and no octets are missing.
 func (c *Conn) Over() bool {
-	if !c.closed || c.work.done || !c.fins[0] || !c.fins[1] || c.Lacks() {
+	if !c.closed || c.work.done || !c.dirs[0].fin || !c.dirs[1].fin || c.Lacks() {
 		return false
 	}
 	for side := range 2 {

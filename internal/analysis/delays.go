@@ -131,7 +131,7 @@ func (c *Conn) paused(side int, s *reassembly.Segment, end trace.StallEnd) {
 		}
 		return
 	}
-	if !c.running() || w.closed || w.fins != [2]bool{} {
+	if !c.running() || w.closed || w.dirs[0].fin || w.dirs[1].fin {
 		return
 	}
 	u := undone{Stall: trace.Stall{End: end, Hole: h.Waiting()}}

@@ -71,10 +71,10 @@ func (c *Conn) goodCRC(side int, fl *trace.Flow, f *mpa.FPDU) {
 
 // each calls do for the listed FPDUs with a wrong CRC that end in a TCP segment.
 func each(fl *trace.Flow, end int64, do func(*trace.BadCRC)) {
-	if fl.Wrong == nil {
+	if fl.Seldom == nil || fl.Seldom.Wrong == nil {
 		return
 	}
-	l := fl.Wrong.BadCRCs
+	l := fl.Seldom.Wrong.BadCRCs
 	for i := len(l) - 1; i >= 0 && l[i].SegmentEnd == end; i-- {
 		do(&l[i])
 	}
@@ -114,12 +114,13 @@ func (c *Conn) badCRC(side int, fl *trace.Flow, f *mpa.FPDU, p *trace.PDU) {
 // again notes which FPDUs with a wrong CRC a retransmission brings again, whole.
 func (c *Conn) again(side int, s *reassembly.Segment) {
 	fl := &c.Trace.Flow[c.Dir(side)]
-	if fl.Wrong == nil || len(fl.Wrong.BadCRCs) == 0 || len(s.Data) < s.Len {
+	if len(s.Data) < s.Len || fl.Seldom == nil || fl.Seldom.Wrong == nil || len(fl.Seldom.Wrong.BadCRCs) == 0 {
 		return
 	}
+	bad := fl.Seldom.Wrong.BadCRCs
 	from := c.tcp.Direction(side).Offset(s.Seq)
-	for i := range fl.Wrong.BadCRCs {
-		b := &fl.Wrong.BadCRCs[i]
+	for i := range bad {
+		b := &bad[i]
 		at := b.At - from
 		if b.Again == mpa.Yes || at < 0 || at+b.Length > int64(len(s.Data)) || slices.Contains(b.Frames, s.Frame) {
 			continue

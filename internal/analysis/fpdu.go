@@ -26,17 +26,17 @@ func (c *Conn) drain(side int) {
 			}
 			c.fpdu(side, f, false)
 		case mpa.Unframed:
-			if h.phase == full && !h.dec.AfterGap {
-				from, to := h.dec.From, h.dec.To
+			if found := h.dec.Loose(); h.phase == full && !found.AfterGap {
+				from, to := found.From, found.To
 				c.Trace.Flow[c.Dir(side)].Rarely().Unframed += uint64(to - from) //nolint:gosec // not negative
 				l := c.outside(side)
 				l.frames, l.omitted = l.frames[:0], 0
 				c.remember(side, from, to)
 				kind := trace.KindStreaming
-				if h.dec.Lied {
+				if found.Lied {
 					kind = trace.KindUnframed
 				}
-				c.emitLoose(kind, side, from, to, h.dec.Stray, h.dec.Bare, c.acked(side, from))
+				c.emitLoose(kind, side, from, to, found.Stray, found.Bare, c.acked(side, from))
 				l.frames = l.frames[:0]
 			}
 		case mpa.Hopeless:
@@ -155,7 +155,7 @@ func (c *Conn) header(side int, dir trace.Dir, f *mpa.FPDU, p *trace.PDU) {
 	if err := ddp.DecodeTo(&c.env.segment, f.Head); err != nil {
 		c.Trace.Flow[dir].Rarely().Malformed++
 		if indicates && f.ULPDULength == 0 {
-			c.indicated(indication{mpa.RTRSend, "send", p.Frame}) // the draft's zero-length ULPDU
+			c.indicated(indication{trace.RTRSend, p.Frame}) // the draft's zero-length ULPDU
 		}
 		if len(f.Head) > 1 {
 			p.Control = rdmap.ControlOf(f.Head[1])
@@ -206,11 +206,9 @@ func (c *Conn) lastPart(side int, f *mpa.FPDU, p *trace.PDU) {
 	}
 }
 
-// indication is the initiator's first FPDU: what kind of ready-to-receive indication it is,
-// 0 if none, and what RTRSent says of it.
+// indication is the initiator's first FPDU.
 type indication struct {
-	kind  mpa.RTRSet
-	sent  string
+	sent  trace.RTR
 	frame uint64
 }
 
@@ -219,14 +217,14 @@ func indicationOf(p *trace.PDU) indication {
 	octets, body := payload(p)
 	switch op := p.Control.Opcode; {
 	case op == rdmap.OpSend && octets == 0:
-		return indication{mpa.RTRSend, "send", p.Frame}
+		return indication{trace.RTRSend, p.Frame}
 	case op == rdmap.OpWrite && octets == 0:
-		return indication{mpa.RTRWrite, "write", p.Frame}
+		return indication{trace.RTRWrite, p.Frame}
 	case op == rdmap.OpTerminate:
-		return indication{0, "terminate", p.Frame}
+		return indication{trace.RTRTerminate, p.Frame}
 	case op == rdmap.OpReadRequest:
 		if r, err := rdmap.DecodeReadRequest(body); err == nil && r.Size == 0 {
-			return indication{mpa.RTRRead, "read", p.Frame}
+			return indication{trace.RTRRead, p.Frame}
 		}
 	}
 	return indication{frame: p.Frame}
@@ -245,7 +243,7 @@ func (c *Conn) indicated(first indication) {
 // readied notes what the initiator sent first on a connection whose Reply awaits a
 // ready-to-receive indication, and decides the layout by it.
 func (c *Conn) readied(first indication) {
-	t, kind := c.Trace, first.kind
+	t, kind := c.Trace, first.sent.Type()
 	ini, res := &t.Side[trace.I2R], &t.Side[trace.R2I]
 	if !ini.HasEnhanced || !res.HasEnhanced {
 		return
@@ -263,7 +261,7 @@ func (c *Conn) readied(first indication) {
 	if t.RTRExpected == 0 && (kind != 0 || !ini.Enhanced.A || !res.Enhanced.A) {
 		return // no RTR message was requested
 	}
-	if t.RTRSent = first.sent; first.sent != "" {
+	if t.RTRSent = first.sent; first.sent != trace.NoRTR {
 		t.RTRFrame = first.frame
 	}
 }

@@ -402,7 +402,7 @@ func TestStartup_RTRWithoutULPDU(t *testing.T) {
 				first := d.Truth[ini][at]
 				frames := carriers(ps, ini, first.From, first.To)
 				c := only(t, r)
-				if c.Layout != mpa.LayoutDraft01 || c.RTRSent != "send" || c.RTRExpected != mpa.RTRSend || c.RTRFrame != frames[len(frames)-1] {
+				if c.Layout != mpa.LayoutDraft01 || c.RTRSent != trace.RTRSend || c.RTRExpected != mpa.RTRSend || c.RTRFrame != frames[len(frames)-1] {
 					t.Errorf("%s: layout %v sent %q in frame %d of %v, expected %v", name, c.Layout, c.RTRSent, c.RTRFrame, frames, c.RTRExpected)
 				}
 				fs := tracetest.Net{}.Frames(ps)

@@ -176,9 +176,6 @@ func (c *upper) fitting(side int, p *trace.PDU, k rdmap.TermCode) (fit, string) 
 	return mayBe, ""
 }
 
-// indications are the ready-to-receive messages by the names that rtr gives them.
-var indications = map[string]mpa.RTRSet{"send": mpa.RTRSend, "write": mpa.RTRWrite, "read": mpa.RTRRead}
-
 // fitsStartup is fitting for the errors of the enhanced startup, which the initiator reports
 // in place of its first message (RFC 6581 sections 8 and 9).
 func (c *upper) fitsStartup(side int, d trace.Dir, code uint8) (fit, string) {
@@ -188,7 +185,7 @@ func (c *upper) fitsStartup(side int, d trace.Dir, code uint8) (fit, string) {
 	switch {
 	case code != depth && code != indication, !t.RolesKnown:
 		return mayBe, ""
-	case code == indication && d == trace.R2I && t.RTRFrame > 0 && !t.RTRExpected.Has(indications[t.RTRSent]):
+	case code == indication && d == trace.R2I && t.RTRFrame > 0 && !t.RTRExpected.Has(t.RTRSent.Type()):
 		return fitsWell, fmt.Sprintf("the ready-to-receive indication in frame %d is a %s, which the Reply does not name", t.RTRFrame, t.RTRSent)
 	case spoke || d == trace.R2I:
 		return cannotBe, ""

@@ -189,7 +189,7 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 	t := c.Trace
 	if h.rtr {
 		c.emitStartup(side, s)
-		t.RTRSent, t.RTRFrame = "frame", c.env.pdu.Frame
+		t.RTRSent, t.RTRFrame = trace.RTR2007, c.env.pdu.Frame
 		if !c.env.LayoutForced {
 			t.Layout = mpa.LayoutRTR2007
 		}

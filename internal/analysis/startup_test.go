@@ -222,7 +222,7 @@ func TestStartup_RTR2007(t *testing.T) {
 			r := run(t, d, size)
 			truth(t, fmt.Sprintf("segments of %d", size), r, 0, d)
 			c := only(t, r)
-			if c.RTRSent != "frame" || c.RTRFrame == 0 || c.Layout != mpa.LayoutRTR2007 {
+			if c.RTRSent != trace.RTR2007 || c.RTRFrame == 0 || c.Layout != mpa.LayoutRTR2007 {
 				t.Errorf("%v", tracetest.Summary(c))
 			}
 			// Offsets count from the sender's last startup frame.
@@ -293,7 +293,7 @@ func TestStartup_RTRClassified(t *testing.T) {
 			r := run(t, d, size)
 			truth(t, name, r, 0, d)
 			conn := only(t, r)
-			if conn.RTRSent != c.sent || conn.Layout != c.layout || conn.RTRExpected != c.expected || (conn.RTRFrame != 0) != (c.sent != "") {
+			if conn.RTRSent.String() != c.sent || conn.Layout != c.layout || conn.RTRExpected != c.expected || (conn.RTRFrame != 0) != (c.sent != "") {
 				t.Errorf("%s: sent %q frame %d layout %v expected %v", name, conn.RTRSent, conn.RTRFrame, conn.Layout, conn.RTRExpected)
 			}
 		}
@@ -308,7 +308,7 @@ func TestStartup_RTRNotTheFirst(t *testing.T) {
 	d.Reply()
 	firsts["other"](d)
 	firsts["write"](d)
-	if c := only(t, run(t, d, 0)); c.RTRSent != "" || c.RTRFrame != 0 {
+	if c := only(t, run(t, d, 0)); c.RTRSent != trace.NoRTR || c.RTRFrame != 0 {
 		t.Errorf("%q", c.RTRSent)
 	}
 }

@@ -172,7 +172,7 @@ func TestTransactions_ZeroLength(t *testing.T) {
 		{trace.TransactionRead, 1, []int{1}, 1, 1000, 1000, false},
 	})
 	c := only(t, r)
-	if c.RTRSent != "read" {
+	if c.RTRSent != trace.RTRRead {
 		t.Errorf("RTR %q", c.RTRSent)
 	}
 	for dir, want := range []int{4, 8} {

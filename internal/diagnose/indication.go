@@ -8,17 +8,14 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// indications are the kinds by the names that the analysis has for them.
-var indications = map[string]mpa.RTRSet{"send": mpa.RTRSend, "write": mpa.RTRWrite, "read": mpa.RTRRead}
-
-// spelled are their names in a sentence.
-var spelled = map[string]string{"send": "Send", "write": "RDMA Write", "read": "RDMA Read Request"}
+// spelled are the indications in a sentence.
+var spelled = map[trace.RTR]string{trace.RTRSend: "Send", trace.RTRWrite: "RDMA Write", trace.RTRRead: "RDMA Read Request"}
 
 // otherKind reports whether the indication that was sent is none of those that the
 // Reply asks for.
 func otherKind(c *trace.Connection) bool {
-	kind, ok := indications[c.RTRSent]
-	return ok && !c.RTRExpected.Has(kind)
+	kind := c.RTRSent.Type()
+	return kind != 0 && !c.RTRExpected.Has(kind)
 }
 
 // readyToReceive diagnoses a ready-to-receive indication (RTR, RFC 6581 section 9.2) that is
@@ -27,13 +24,13 @@ func readyToReceive(a *about) {
 	if a.Outcome != trace.Accepted || a.has(Terminated) || a.Flow[trace.I2R].Rare().Gaps > 0 {
 		return
 	}
-	if a.RTRExpected == 0 && !a.noneNamed() || a.RTRExpected != 0 && a.RTRSent != "" && !otherKind(a.Connection) {
+	if a.RTRExpected == 0 && !a.noneNamed() || a.RTRExpected != 0 && a.RTRSent != trace.NoRTR && !otherKind(a.Connection) {
 		return
 	}
 	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
 	d := Diagnosis{
 		Kind: Indication, Severity: conformance.Error, Dir: trace.I2R, HasDir: true,
-		Frames: framesAt(res.StartupFrame, ini.StartupFrame), same: a.RTRExpected.String() + a.RTRSent,
+		Frames: framesAt(res.StartupFrame, ini.StartupFrame), same: a.RTRExpected.String() + a.RTRSent.String(),
 		Advice: "compare the peer-to-peer settings and the kinds of RTR of both sides (for siw: peer_to_peer and rtr_type).",
 	}
 	asks := fmt.Sprintf("The Reply in frame %d asks for a ready-to-receive indication (%v)", res.StartupFrame, a.RTRExpected)
@@ -76,6 +73,6 @@ func readyToReceive(a *about) {
 // noneNamed reports whether a Reply in the peer-to-peer model names no kind of indication.
 func (a *about) noneNamed() bool {
 	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
-	return ini.HasEnhanced && res.HasEnhanced && a.Layout == mpa.LayoutRFC6581 && a.RTRSent == "" &&
+	return ini.HasEnhanced && res.HasEnhanced && a.Layout == mpa.LayoutRFC6581 && a.RTRSent == trace.NoRTR &&
 		ini.Enhanced.A && res.Enhanced.A && mpa.RTRTypes(res.Enhanced, a.Layout) == 0
 }

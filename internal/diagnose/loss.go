@@ -36,7 +36,7 @@ const (
 // losses diagnoses lost packets, packets out of order and closed receive windows.
 func losses(a *about) {
 	for d := range a.Flow {
-		if h := a.Flow[d].Held; h != nil {
+		if h := a.Flow[d].Rare().Held; h != nil {
 			a.lost(trace.Dir(d), h)
 			a.late(trace.Dir(d), h)
 			a.shut(trace.Dir(d), h)

@@ -32,7 +32,7 @@ func stalls(a *about) {
 		found[d] = a.stalled(trace.Dir(d))
 	}
 	if found[0] && found[1] {
-		x, y := &a.Flow[0].Held.Longest, &a.Flow[1].Held.Longest
+		x, y := &a.Flow[0].Rare().Held.Longest, &a.Flow[1].Rare().Held.Longest
 		if x.From.Time < y.To.Time && y.From.Time < x.To.Time { // at the same time
 			first := telling(x) > telling(y) || telling(x) == telling(y) && x.Length() >= y.Length()
 			found[0], found[1] = first, !first
@@ -80,7 +80,7 @@ func telling(s *trace.Stall) int {
 
 // stall diagnoses the stalls of a direction.
 func (a *about) stall(d trace.Dir) {
-	h := a.Flow[d].Held
+	h := a.Flow[d].Rare().Held
 	s := &h.Longest
 	if s.End == trace.StallReset || s.End == trace.StallClosed {
 		a.endExplained = true
@@ -93,7 +93,7 @@ func (a *about) stall(d trace.Dir) {
 
 // tellStall writes the sentences of a diagnosis about the stalls of a direction.
 func (a *about) tellStall(d trace.Dir, to *Diagnosis) {
-	h := a.Flow[d].Held
+	h := a.Flow[d].Rare().Held
 	s := &h.Longest
 	text, advice := a.why(d, s)
 	to.Title, to.Text, to.Advice = "stalled for "+duration(s.Length()), a.stallText(d, s)+" "+text, advice

@@ -37,7 +37,7 @@ func (p *problems) startup(c *trace.Connection) {
 func (p *problems) indication(c *trace.Connection) {
 	switch {
 	case c.RTRExpected == 0:
-	case c.RTRSent == "":
+	case c.RTRSent == trace.NoRTR:
 		if c.Outcome == trace.Accepted && c.Flow[trace.I2R].FPDUs > 0 {
 			p.addf("the initiator's first FPDU is not the ready-to-receive indication that the Reply asks for (%v)", c.RTRExpected)
 		}

@@ -11,17 +11,17 @@ import (
 // TestProblems_Sentences has connections of which one thing is wrong, or which
 // are close to it and are not.
 func TestProblems_Sentences(t *testing.T) {
-	accepted := func(expected mpa.RTRSet, sent string, fpdus uint64) trace.Connection {
+	accepted := func(expected mpa.RTRSet, sent trace.RTR, fpdus uint64) trace.Connection {
 		c := trace.Connection{Outcome: trace.Accepted, Negotiated: true, RTRExpected: expected, RTRSent: sent}
 		c.Side[trace.I2R].HasStartup, c.Side[trace.R2I].HasStartup = true, true
 		c.Flow[trace.I2R].FPDUs = fpdus
-		if sent != "" {
+		if sent != trace.NoRTR {
 			c.RTRFrame = 9
 		}
 		return c
 	}
 	rejected := func(i2r, r2i uint64) trace.Connection {
-		c := accepted(0, "", i2r)
+		c := accepted(0, trace.NoRTR, i2r)
 		c.Outcome, c.Negotiated = trace.Rejected, false
 		c.Flow[trace.R2I].FPDUs = r2i
 		return c
@@ -38,15 +38,15 @@ func TestProblems_Sentences(t *testing.T) {
 		conn trace.Connection
 		want []string
 	}{
-		{"RTR as asked for", accepted(mpa.RTRWrite|mpa.RTRRead, "read", 3), nil},
-		{"2007 frame", accepted(0, "frame", 3), nil},
-		{"write for a read", accepted(mpa.RTRRead, "write", 3), []string{"the ready-to-receive indication in frame 9 is a write, but the Reply asks for read"}},
-		{"read for a write", accepted(mpa.RTRWrite, "read", 3), []string{"the ready-to-receive indication in frame 9 is a read, but the Reply asks for write"}},
-		{"send for either", accepted(mpa.RTRWrite|mpa.RTRRead, "send", 3), []string{"the ready-to-receive indication in frame 9 is a send, but the Reply asks for write|read"}},
-		{"write for a send", accepted(mpa.RTRSend, "write", 3), []string{"the ready-to-receive indication in frame 9 is a write, but the Reply asks for send"}},
-		{"Terminate for a read", accepted(mpa.RTRRead, "terminate", 1), nil}, // its own sentence says enough
-		{"another FPDU first", accepted(mpa.RTRRead, "", 3), []string{"the initiator's first FPDU is not the ready-to-receive indication that the Reply asks for (read)"}},
-		{"no FPDU yet", accepted(mpa.RTRRead, "", 0), nil},
+		{"RTR as asked for", accepted(mpa.RTRWrite|mpa.RTRRead, trace.RTRRead, 3), nil},
+		{"2007 frame", accepted(0, trace.RTR2007, 3), nil},
+		{"write for a read", accepted(mpa.RTRRead, trace.RTRWrite, 3), []string{"the ready-to-receive indication in frame 9 is a write, but the Reply asks for read"}},
+		{"read for a write", accepted(mpa.RTRWrite, trace.RTRRead, 3), []string{"the ready-to-receive indication in frame 9 is a read, but the Reply asks for write"}},
+		{"send for either", accepted(mpa.RTRWrite|mpa.RTRRead, trace.RTRSend, 3), []string{"the ready-to-receive indication in frame 9 is a send, but the Reply asks for write|read"}},
+		{"write for a send", accepted(mpa.RTRSend, trace.RTRWrite, 3), []string{"the ready-to-receive indication in frame 9 is a write, but the Reply asks for send"}},
+		{"Terminate for a read", accepted(mpa.RTRRead, trace.RTRTerminate, 1), nil}, // its own sentence says enough
+		{"another FPDU first", accepted(mpa.RTRRead, trace.NoRTR, 3), []string{"the initiator's first FPDU is not the ready-to-receive indication that the Reply asks for (read)"}},
+		{"no FPDU yet", accepted(mpa.RTRRead, trace.NoRTR, 0), nil},
 
 		{"reject", rejected(0, 0), []string{no}},
 		{"one FPDU after a reject", rejected(1, 0), []string{no, "1 FPDU although the connection was rejected"}},

@@ -17,7 +17,7 @@ func some(n int) []*trace.Connection {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	all := make([]*trace.Connection, n)
 	for i := range all {
-		all[i] = &trace.Connection{Number: uint64(i), FirstFrame: rnd.Uint64N(1000), RTRSent: "Send"}
+		all[i] = &trace.Connection{Number: uint64(i), FirstFrame: rnd.Uint64N(1000), RTRSent: trace.RTRSend}
 		all[i].Flow[0].Ops = make([]trace.Ops, rnd.IntN(3))
 	}
 	for range n {

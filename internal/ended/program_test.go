@@ -51,7 +51,7 @@ func TestProgram(t *testing.T) {
 			t.Fatal("a record refers to parts of another one")
 		}
 	}
-	for _, name := range []string{".Number", ".Flow.Wrong.Resyncs", ".Side.ULPPrivate", ".Upper.Operations.Latency.Bins", ".Terminates.Quote.Length"} {
+	for _, name := range []string{".Number", ".Flow.Seldom.Wrong.Resyncs", ".Side.ULPPrivate", ".Upper.Operations.Latency.Bins", ".Terminates.Quote.Length"} {
 		if !fields[name] {
 			t.Errorf("%s was not set", name)
 		}

@@ -83,7 +83,7 @@ func TestFlows_CopiedInTurn(t *testing.T) {
 // accused reports whether something is wrong with the octets of a connection.
 func accused(c *trace.Connection) bool {
 	for i := range c.Flow {
-		if w := c.Flow[i].Wrong; w != nil && (w.AfterFIN != 0 || len(w.Differing) != 0) {
+		if w := c.Flow[i].Rare().Wrong; w != nil && (w.AfterFIN != 0 || len(w.Differing) != 0) {
 			return true
 		}
 	}

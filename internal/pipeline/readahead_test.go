@@ -120,9 +120,11 @@ func records(r *pipeline.Run) string {
 			if c.Flow[i].Waits == nil {
 				c.Flow[i].Waits = new(trace.Waits)
 			}
-			fmt.Fprintf(&out, "%+v %+v %+v %+v %+v\n", c.Flow[i].Ops, c.Flow[i].Rare(), c.Flow[i].Faults(), c.Flow[i].Delays(), *c.Flow[i].Waits)
-			c.Flow[i].Ops, c.Flow[i].Wrong, c.Flow[i].FIN, c.Flow[i].RST = nil, nil, nil, nil
-			c.Flow[i].Held, c.Flow[i].Waits, c.Flow[i].Seldom = nil, nil, nil
+			rare := c.Flow[i].Rare()
+			rare.Held, rare.Wrong = nil, nil // they follow
+			fmt.Fprintf(&out, "%+v %+v %+v %+v %+v\n", c.Flow[i].Ops, rare, c.Flow[i].Faults(), c.Flow[i].Delays(), *c.Flow[i].Waits)
+			c.Flow[i].Ops, c.Flow[i].FIN, c.Flow[i].RST = nil, nil, nil
+			c.Flow[i].Waits, c.Flow[i].Seldom = nil, nil
 		}
 		fmt.Fprintf(&out, "%+v\n", *c)
 	}

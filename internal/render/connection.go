@@ -122,18 +122,18 @@ func mpaMembers(o *object, c *trace.Connection) {
 	}
 	sideMembers(o, "initiator", ini)
 	sideMembers(o, "responder", res)
-	if c.RTRExpected != 0 || c.RTRSent != "" {
+	if c.RTRExpected != 0 || c.RTRSent != trace.NoRTR {
 		o.key("rtr")
 		o.open()
 		o.key("expected")
-		if c.RTRSent == "frame" {
+		if c.RTRSent == trace.RTR2007 {
 			o.b = append(o.b, `["frame"]`...)
 		} else {
 			o.b = c.RTRExpected.AppendJSON(o.b)
 		}
 		o.comma = true
-		if c.RTRSent != "" {
-			o.str("sent", c.RTRSent)
+		if c.RTRSent != trace.NoRTR {
+			o.str("sent", c.RTRSent.String())
 			o.uint("frame", c.RTRFrame)
 		}
 		o.close()
@@ -231,7 +231,7 @@ func flowMembers(o *object, c *trace.Connection, d trace.Dir) {
 	}
 	o.uint("retransmissions", f.Rare().Retransmitted)
 	o.uint("out_of_order", f.Rare().Reordered)
-	delayMembers(o, f.Held)
+	delayMembers(o, f.Rare().Held)
 	k := f.Faults()
 	o.uint("conflicts", k.Conflicts)
 	if k.Damaged > 0 {

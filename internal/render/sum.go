@@ -20,7 +20,7 @@ func addFlow(to, f *trace.Flow) {
 	to.Rarely().CRCUnverifiable += f.Rare().CRCUnverifiable
 	to.Answered += f.Answered
 	to.MostOutstanding = max(to.MostOutstanding, f.MostOutstanding)
-	if k := f.Wrong; k != nil {
+	if k := f.Rare().Wrong; k != nil {
 		sum := to.Faulty()
 		sum.MarkersBad += k.MarkersBad
 		for i, n := range k.Resyncs {

@@ -284,8 +284,8 @@ func readDepth(c *trace.Connection) string {
 
 func rtr(c *trace.Connection) string {
 	switch {
-	case c.RTRSent != "":
-		return c.RTRSent
+	case c.RTRSent != trace.NoRTR:
+		return c.RTRSent.String()
 	case c.RTRExpected != 0:
 		return "none of " + c.RTRExpected.String()
 	}

@@ -73,7 +73,7 @@ func (s *startups) conn(c *trace.Connection) {
 			t.private[d] = int32(len(side.ULPPrivate)) //nolint:gosec // 16 bits
 		}
 	}
-	if t.rtr = c.RTRSent; t.rtr == "" && c.RTRExpected != 0 {
+	if t.rtr = c.RTRSent.String(); t.rtr == "" && c.RTRExpected != 0 {
 		t.rtr = "none"
 	}
 	if t.latency = -1; c.HasStartupLatency {

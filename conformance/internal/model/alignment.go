@@ -5,8 +5,7 @@ import "github.com/iwdissect/iwdissect/dissect/mpa"
 // alignment describes how the FPDUs of a direction lie in TCP segments, counting each
 // segment when it was first captured.
 type alignment struct {
-	// ends are the ends of the last FPDUs, a ring; end is the index of the next one.
-	ends [8]ending
+	ends endings
 	// Segments counts the TCP segments that begin in FPDUs, aligned those of them that
 	// begin at the start of one.
 	Segments, Aligned uint32
@@ -18,42 +17,11 @@ type alignment struct {
 	// tail: the last segment, at tailNow, has so far held nothing but the pad and CRC of an
 	// FPDU. tails counts such segments; tailAt is the first of them.
 	tail  bool
-	end   uint8
 	tails uint32
 }
 
-// ending is where an FPDU ends in the stream, in which frame, and how its CRC was.
-type ending struct {
-	End int64
-	of  uint64 // the frame, above two flags
-}
-
-// The flags of an ending: the CRC field is in several segments; the CRC is right.
-const (
-	splitEnd = 1 << iota
-	goodEnd
-	endFlags = iota
-)
-
-func endingAt(end int64, frame uint64, split, good bool) ending {
-	return ending{end, frame<<endFlags | uint64(Bit(split))*splitEnd | uint64(Bit(good))*goodEnd} //nolint:gosec // 0 or 1
-}
-
-func (e ending) Frame() uint64 { return e.of >> endFlags }
-
-func (e ending) Split() bool { return e.of&splitEnd != 0 }
-
-func (e ending) Good() bool { return e.of&goodEnd != 0 }
-
 // Acked returns the last FPDU that ends at an offset of the stream or before it.
-func (a *alignment) Acked(off int64) (last ending) {
-	for _, k := range a.ends {
-		if k.End <= off && k.End > last.End {
-			last = k
-		}
-	}
-	return last
-}
+func (a *alignment) Acked(off int64) ending { return a.ends.upTo(off) }
 
 // place records where TCP segments begin in an FPDU.
 func (s *sizes) place(c *Conn, e *FPDU) {
@@ -88,7 +56,7 @@ func (s *sizes) place(c *Conn, e *FPDU) {
 	if n := len(e.PDU.Bounds); n == 0 || e.PDU.Bounds[n-1] < size-CrcSize-e.FPDU.PadLen {
 		a.tail = false
 	}
-	a.note(endingAt(e.PDU.From+e.PDU.Length, e.PDU.Frame, split, e.FPDU.CRCStatus == mpa.CRCGood))
+	a.ends.add(endingAt(e.PDU.From+e.PDU.Length, e.PDU.Frame, split, e.FPDU.CRCStatus == mpa.CRCGood))
 }
 
 // inner is the place of the first TCP segment that begins inside an FPDU.
@@ -98,12 +66,6 @@ func (e *FPDU) inner() site {
 		x.Frame = e.PDU.Inner
 	}
 	return x
-}
-
-// note remembers where an FPDU ends.
-func (a *alignment) note(k ending) {
-	a.ends[a.end] = k
-	a.end = (a.end + 1) % uint8(len(a.ends))
 }
 
 // endTail counts the last segment if it held only the end of an FPDU.

@@ -13,13 +13,13 @@ const LengthSize = 2
 // chain is what is known of the lengths that lead from one FPDU of a direction to the
 // next.
 type chain struct {
-	// Suspect: the last FPDU had a wrong CRC, so that its length may be wrong.
-	Suspect bool
-	*suspected
+	*suspected // nil: no FPDU had a wrong CRC
 }
 
 // suspected is the last FPDU of a direction with a wrong CRC.
 type suspected struct {
+	// on: none came after it.
+	on  bool
 	At  site
 	End int64
 	// sum is the CRC32c of the FPDU up to its CRC field, field that field, pad the length
@@ -29,15 +29,22 @@ type suspected struct {
 	Pad   int
 }
 
+// Suspect reports whether the last FPDU had a wrong CRC, so that its length may be wrong.
+func (k *chain) Suspect() bool { return k.suspected != nil && k.on }
+
 // add records an FPDU after the rules have judged it.
 func (k *chain) add(e *FPDU) {
 	f := e.FPDU
-	if k.Suspect = f.CRCStatus == mpa.CRCBad; !k.Suspect {
+	if f.CRCStatus != mpa.CRCBad {
+		if k.suspected != nil {
+			k.on = false
+		}
 		return
 	}
 	if k.suspected == nil {
 		k.suspected = &suspected{}
 	}
+	k.on = true
 	k.At, k.End, k.Pad = e.site(), e.PDU.From+e.PDU.Length, f.PadLen
 	n := copy(k.field[:], f.Wire[len(f.Wire)-CrcSize:])
 	k.sum = crc32.Checksum(f.Wire[:len(f.Wire)-n], Castagnoli)

@@ -66,9 +66,8 @@ type sending struct {
 	Second  second
 	// Knows is how much of the other direction the sender had when it sent its last message
 	// other than a Terminate.
-	Knows int64
-	// met is the STag of the peer that was looked at last.
-	met                      TaggedAddress
+	Knows                    int64
+	met                      met
 	HasVersions              bool
 	open                     uint8 // a bit for each of Queues and Tagged whose message is open
 	DDPVersion, RDMAPVersion uint8
@@ -90,6 +89,12 @@ type sending struct {
 	FirstWrongCRC *wrongCRC
 	// CutShort is a message that was incomplete when the connection ended.
 	CutShort *Message
+}
+
+// met is the STag of the peer that was looked at last.
+type met struct {
+	stag uint32
+	any  bool
 }
 
 // last is where the last FPDU of a direction ends, and how much of the other direction its

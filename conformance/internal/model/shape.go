@@ -138,7 +138,7 @@ var Touching = OpcodeSet(OpWrite, OpReadRequest, OpAtomicRequest, rdmap.OpSendIn
 // untouched reports whether a Write adds nothing about the memory: it continues the one
 // before, nothing was invalidated, and no atomic is outstanding.
 func (s *Segment) untouched() bool {
-	return s.DDP.Tagged && s.Octets > 0 && s.met == TaggedAddress{s.DDP.STag, 1} && len(s.gone) == 0 && s.atomicsOut == 0
+	return s.DDP.Tagged && s.Octets > 0 && s.met == met{s.DDP.STag, true} && len(s.gone) == 0 && s.atomicsOut == 0
 }
 
 // shape is that of a message of one segment.

@@ -139,7 +139,7 @@ func (s *Segment) invalidates(c *Conn) {
 		h.gone = map[uint32]struct{}{}
 	}
 	h.gone[x] = struct{}{}
-	h.met = TaggedAddress{}
+	h.met = met{}
 }
 
 // isSTagError reports whether a Terminate is about an STag.

@@ -117,7 +117,7 @@ func (c *Conn) steadily(h *Direction, p *trace.PDU) bool {
 		}
 	}
 	y.add(h, p, f.Head)
-	h.Sizes.note(endingAt(p.From+p.Length, p.Frame, false, true))
+	h.Sizes.ends.add(endingAt(p.From+p.Length, p.Frame, false, true))
 	y.End, y.LastAcked = p.From+p.Length, p.LastAcked
 	y.knows = max(y.knows, p.Acked)
 	return true

@@ -60,9 +60,9 @@ func (s *Segment) touches(c *Conn, b *CaptureState, have catalogue.Gate) {
 		if side := s.mentions(c, b, s.Peer.Dir, s.DDP.RsvdULP32, have); side != nil {
 			side.invalidate(s.DDP.RsvdULP32)
 		}
-	case t.Octets == 0 || s.Op == OpWrite && s.met == TaggedAddress{t.STag, 1}:
+	case t.Octets == 0 || s.Op == OpWrite && s.met == met{t.STag, true}:
 	default:
-		s.met = TaggedAddress{t.STag, 1} // the next segment will most likely have the same
+		s.met = met{t.STag, true} // the next segment will most likely have the same
 		s.mentions(c, b, s.Peer.Dir, t.STag, have)
 		if s.Op == OpReadRequest {
 			r, _ := rdmap.DecodeReadRequest(s.Header)

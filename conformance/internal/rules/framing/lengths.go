@@ -199,10 +199,10 @@ func endsAt(f *mpa.FPDU, n, pad int) bool {
 
 // foundAgain reports whether an FPDU was found by search, after one with a wrong CRC whose
 // length leads elsewhere.
-func foundAgain(e *model.FPDU) bool { return e.FPDU.Sync != mpa.InSync && e.Chain.Suspect }
+func foundAgain(e *model.FPDU) bool { return e.FPDU.Sync != mpa.InSync && e.Chain.Suspect() }
 
 // behindSuspect reports whether loose octets follow an FPDU with a wrong CRC.
-func behindSuspect(s *model.Loose) bool { return s.Chain.Suspect && s.From == s.Chain.End }
+func behindSuspect(s *model.Loose) bool { return s.Chain.Suspect() && s.From == s.Chain.End }
 
 // inPlaceOfFPDU reports whether loose octets are as many as an FPDU has at least, and
 // cannot be the beginning of one.
