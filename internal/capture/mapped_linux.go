@@ -71,7 +71,7 @@ func scarce() bool {
 
 // windowSize is by how many octets what can be read grows. Smaller windows cost more calls, larger
 // ones more memory.
-const windowSize = 1 << 20
+const windowSize = 1 << 19
 
 // window makes octets up to the end of a window readable, so that those needed are. It gives the
 // windows in front of done back. See [pcapng.Reader.Map].

@@ -10,3 +10,6 @@ func addressLimit() int { return 0 }
 
 // releaseStart gives back pages of the program. It does nothing on this system.
 func releaseStart() {}
+
+// releaseProgram does the same.
+func releaseProgram() {}

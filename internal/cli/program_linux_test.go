@@ -25,6 +25,15 @@ func TestReleaseStart(t *testing.T) {
 	if after := programPages(t); after > before*2/3 {
 		t.Errorf("%d KiB of the program were mapped, and %d KiB are", before, after)
 	}
+	var out, errs bytes.Buffer
+	if code := Run(&IOStreams{Out: &out, Err: &errs}, []string{"analyze", "-q", "../../testdata/pcaps/rping-p2p-read-crc.pcap"}); code != 0 || out.Len() == 0 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	touched := programPages(t)
+	releaseProgram()
+	if after := programPages(t); after > touched*2/3 {
+		t.Errorf("behind a command %d KiB of the program were mapped, and %d KiB are", touched, after)
+	}
 }
 
 // programPages is how much of the program's code and constants is mapped, in KiB.
