@@ -12,6 +12,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/extcap"
 	"github.com/iwdissect/iwdissect/internal/outfile"
+	"github.com/iwdissect/iwdissect/internal/render"
 )
 
 // Option changes what the command line can do.
@@ -31,6 +32,7 @@ func Main(options ...Option) int {
 		return becomePager(os.Args[2:])
 	}
 	collect()
+	render.Prepare()
 	defer outfile.RemoveLeftovers()
 	s := SystemStreams()
 	for _, o := range options {

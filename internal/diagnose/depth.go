@@ -52,10 +52,12 @@ func (a *about) limit(d trace.Dir) (n int, name, whose string) {
 
 // depth diagnoses the Reads of a direction.
 func (a *about) depth(d trace.Dir) {
-	f := &a.Flow[d]
+	f, l := &a.Flow[d], a.ReadLatency
+	if f.Waits == nil || f.Waits.Busy == 0 || l == nil {
+		return
+	}
 	limit, name, whose := a.limit(d)
-	l := a.ReadLatency
-	if limit == 0 || int(f.MostOutstanding) != limit || f.Waits == nil || f.Waits.Busy == 0 || l == nil {
+	if limit == 0 || int(f.MostOutstanding) != limit {
 		return
 	}
 	if f.Answered < enoughReads || float64(f.Waits.AtMost) < limitedMost*float64(f.Waits.Busy) {

@@ -22,6 +22,9 @@ type Summary struct {
 	Dropped int
 	// seen has a bit for each connection that was diagnosed.
 	seen []uint64
+	// idle serves the next connection: the one before had no diagnosis. nil: it had one, which may still
+	// ask it for words.
+	idle *about
 }
 
 // alike is what diagnoses that are folded into one have in common.
@@ -44,7 +47,7 @@ const (
 // [conformance.Sink]: called again for the same connection, it adds only what the findings
 // say, since those come from comparing connections.
 func (s *Summary) Connection(c *trace.Connection, findings []conformance.Finding, _ []conformance.Judgement) {
-	a := newAbout(c, findings)
+	a := s.about(c, findings)
 	if s.again(c.Number) {
 		brokenRules(a)
 	} else {
@@ -56,6 +59,22 @@ func (s *Summary) Connection(c *trace.Connection, findings []conformance.Finding
 		}
 		s.Add(d)
 	}
+	if len(a.diagnoses) == 0 {
+		*a = about{explained: a.explained}
+		s.idle = a
+	}
+}
+
+// about returns a connection to diagnose.
+func (s *Summary) about(c *trace.Connection, findings []conformance.Finding) *about {
+	a := s.idle
+	if a == nil || cap(a.explained) < len(findings) {
+		return newAbout(c, findings)
+	}
+	s.idle = nil
+	a.Connection, a.findings, a.explained = c, findings, a.explained[:len(findings)]
+	clear(a.explained)
+	return a
 }
 
 // again reports whether the connection was diagnosed before, and notes that it is now.

@@ -80,8 +80,12 @@ func (q *closing) Pop() any {
 	return last
 }
 
-// add adds one.
+// add adds one. The queue doubles where it is full: thousands end at once, and smaller steps leave
+// more of it behind.
 func (q *closing) add(c closed) {
+	if len(*q) == cap(*q) {
+		*q = slices.Grow(*q, max(len(*q), 64))
+	}
 	*q = append(*q, c)
 	heap.Fix(q, len(*q)-1)
 }

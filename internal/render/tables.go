@@ -130,6 +130,9 @@ func beside(w io.Writer, cs []*trace.Connection, parts ...func(io.Writer, []*tra
 // is asked for, since the package does not guard the change against readers.
 var uncached = sync.OnceFunc(func() { twwidth.SetCacheCapacity(0) })
 
+// Prepare gives back what tables need no more than a program that begins to read a capture does.
+func Prepare() { uncached() }
+
 // table writes a table. left are the columns that are aligned to the left; under is
 // what stands below the header and each row, nil for nothing.
 func table(w io.Writer, title string, header []string, rows [][]string, left []bool, under []string) error {
