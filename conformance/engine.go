@@ -66,7 +66,10 @@ type Engine struct {
 	running  *indexedRule // the rule that is being asked
 	report   rules.Report // of it
 	spare    spare.List[judged]
-	calm     trouble // of all connections that have none; it is never written to
+	// spareTroubles and spareLacks are those of connections that are over.
+	spareTroubles spare.List[trouble]
+	spareLacks    spare.List[lacks]
+	calm          trouble // of all connections that have none; it is never written to
 	// verdicts holds the verdicts on a connection for the sink, told what they follow from.
 	verdicts []Judgement
 	told     told
@@ -200,6 +203,7 @@ func (e *Engine) Ended(t *trace.Connection) {
 	if e.opt.Window > 0 {
 		e.compareSome(t.LastTime)
 	}
+	c.untroubled()
 	c.Release()
 	*c = judged{}
 	e.spare.Give(c, model.MaxSpares)

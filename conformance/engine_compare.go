@@ -25,6 +25,7 @@ func (e *Engine) compare(ended []*model.EndedConnection) {
 		if e.sink != nil && len(c.findings)+len(vs) > 0 {
 			e.sink.Connection(p.Trace, e.public(c.findings, p.Trace), vs)
 		}
+		c.untroubled()
 	}
 }
 

@@ -5,13 +5,14 @@ import (
 	"unsafe"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 )
 
 // trouble is what few connections have, so that it takes no room of the others: violations, and
 // evidence that is missing.
 type trouble struct {
-	lacks      []uint8  // the evidence that was missing first, as the ordinal of its gate, by rule; nil: none was, for any
+	lacks      *lacks   // nil: none was missing, for any rule
 	fires      []broken // the rules that were violated
 	violations int      // of all rules
 	findings   []rules.Finding
@@ -20,21 +21,39 @@ type trouble struct {
 	held       []held          // findings that wait for the end
 }
 
+// lacks is the evidence that was missing first, as the ordinal of its gate, by rule.
+type lacks [64 * ruleWords]uint8
+
 // broken is how often a rule was violated.
 type broken struct{ rule, times uint32 }
 
 // troubles gives a connection its own.
 func (c *judged) troubles() {
 	if c.trouble == &c.engine.calm {
-		c.trouble = &trouble{}
+		c.trouble = c.engine.spareTroubles.Take()
 	}
+}
+
+// untroubled has other connections use what was its own: what begins next has none.
+func (c *judged) untroubled() {
+	t := c.trouble
+	if t == &c.engine.calm {
+		return
+	}
+	c.trouble = &c.engine.calm
+	if l := t.lacks; l != nil {
+		*l = lacks{}
+		c.engine.spareLacks.Give(l, model.MaxSpares)
+	}
+	*t = trouble{}
+	c.engine.spareTroubles.Give(t, model.MaxSpares)
 }
 
 // lack notes the evidence that a rule lacks, if it is the first.
 func (c *judged) lack(i int, g catalogue.Gate) {
 	c.troubles()
 	if c.lacks == nil {
-		c.lacks = make([]uint8, 64*ruleWords)
+		c.lacks = c.engine.spareLacks.Take()
 	}
 	c.rules.add(i)
 	if c.lacks[i] == 0 {
@@ -80,6 +99,9 @@ func (c *judged) troubleWeight() int {
 	if c.trouble == &c.engine.calm {
 		return 0
 	}
-	n := int(unsafe.Sizeof(*c.trouble)) + cap(c.lacks) + cap(c.fires)*int(unsafe.Sizeof(broken{}))
+	n := int(unsafe.Sizeof(*c.trouble)) + cap(c.fires)*int(unsafe.Sizeof(broken{}))
+	if c.lacks != nil {
+		n += len(c.lacks)
+	}
 	return n + cap(c.findings)*findingWeight + cap(c.held)*int(unsafe.Sizeof(held{}))
 }
