@@ -151,7 +151,7 @@ func TestView_Refuses(t *testing.T) {
 
 // TestView_Docs: docs/view.md shows what the program shows. With -update it is written anew.
 func TestView_Docs(t *testing.T) {
-	const page, picture = "../../docs/view.md", "../../cmd/iwdissect/testdata/view.ansi"
+	const page, picture = "../../docs/view.md", "../../internal/program/testdata/view.ansi"
 	b, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

@@ -39,7 +39,7 @@ func TestDraw_Unknown(t *testing.T) {
 // TestPicture: the picture in the README is that of the output that the tests of the
 // program check.
 func TestPicture(t *testing.T) {
-	text, err := os.ReadFile("../../cmd/iwdissect/testdata/check.ansi")
+	text, err := os.ReadFile("../../internal/program/testdata/check.ansi")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ func TestREADME(t *testing.T) {
 			continue
 		}
 		if d := cmp.Diff(string(text), out); d != "" {
-			t.Errorf("%s shows something else (-shown +printed); go test ./cmd/iwdissect -update writes it:\n%s", name, d)
+			t.Errorf("%s shows something else (-shown +printed); go test ./internal/program -update writes it:\n%s", name, d)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/iwdissect/iwdissect/internal/cli"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // ciDocs shows how to use the program in continuous integration, and what comes
@@ -84,6 +85,34 @@ func newRunner(t *testing.T, captures ...string) *runner {
 		}
 	}
 	return r
+}
+
+// quickGo is a go that builds without the profile and with the names of folders, so that what the tests
+// have compiled serves it. In the campaign the go of the machine does what it is told.
+const quickGo = `#!/usr/bin/env bash
+args=()
+for arg; do
+  [[ $arg == -trimpath ]] || args+=("$arg")
+done
+GOFLAGS="-pgo=off" exec "$REAL_GO" "${args[@]}"
+`
+
+// quickly has scripts find quickGo in front of the go of the machine.
+func quickly(t *testing.T) {
+	t.Helper()
+	if tracetest.Campaign() {
+		return
+	}
+	name, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(quickGo), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("REAL_GO", name)
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 // bash runs a script as runners do, and returns what it prints and how it ends.
@@ -218,6 +247,7 @@ func TestCI(t *testing.T) {
 	}
 	job := jobs["iwarp-conformance"]
 	a := readAction(t)
+	quickly(t)
 	tests := []struct {
 		captures []string
 		code     int
@@ -232,7 +262,7 @@ func TestCI(t *testing.T) {
 		was := fenced(t, text, what)
 		updated = strings.Replace(updated, what+" -->\n```text\n"+was, what+" -->\n```text\n"+log, 1)
 		if d := cmp.Diff(was, log); d != "" && !*update {
-			t.Errorf("%s: the %s is something else (-shown +printed); go test ./cmd/iwdissect -update writes it:\n%s", ciDocs, what, d)
+			t.Errorf("%s: the %s is something else (-shown +printed); go test ./internal/program -update writes it:\n%s", ciDocs, what, d)
 		}
 	}
 	for _, tt := range tests {

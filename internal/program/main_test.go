@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/cli"
 	"github.com/iwdissect/iwdissect/internal/schematest"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
@@ -39,8 +41,8 @@ func validated() {
 	if os.Getenv(asValidator) != "" {
 		os.Exit(validate())
 	}
-	if term.IsTerminal(int(os.Stdout.Fd())) {
-		main() // what a terminal shows is for people
+	if term.IsTerminal(int(os.Stdout.Fd())) || !tracetest.Campaign() && !forPrograms(os.Args) {
+		os.Exit(cli.Main()) // what it writes is for people
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -66,6 +68,15 @@ func validated() {
 		code = invalid
 	}
 	os.Exit(code)
+}
+
+// forPrograms reports whether a command line names what the program writes for other programs. A
+// configuration may ask for that too: in the campaign all outputs are looked at.
+func forPrograms(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		return strings.HasPrefix(arg, "--output") || strings.HasPrefix(arg, "--write-baseline") ||
+			slices.ContainsFunc([]string{"json", "sarif", "junit", "pdml", "psml"}, func(form string) bool { return strings.Contains(arg, form) })
+	})
 }
 
 // invalid is the exit code of an output that is not as its schema says.

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package program
 
 import "github.com/rogpeppe/go-internal/testscript"
 

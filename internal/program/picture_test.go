@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // TestPicture: the program prints what the picture in the README shows, which
 // internal/termsvg draws from testdata/check.ansi. With -update it writes that file.
 func TestPicture(t *testing.T) {
-	const golden = "cmd/iwdissect/testdata/check.ansi"
+	const golden = "internal/program/testdata/check.ansi"
 	t.Chdir("../..")
 	var out, problems bytes.Buffer
 	args := []string{"check", "--color", "always", "testdata/pcaps/term-wbadkey.pcap"}
@@ -32,6 +32,6 @@ func TestPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), out.String()); d != "" {
-		t.Errorf("the program prints something else (-picture +printed); go test ./cmd/iwdissect -update and go generate ./internal/termsvg:\n%s", d)
+		t.Errorf("the program prints something else (-picture +printed); go test ./internal/program -update and go generate ./internal/termsvg:\n%s", d)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"bytes"
@@ -54,7 +54,7 @@ func TestCounts(t *testing.T) {
 				found[i]++
 				number := c.phrase.FindSubmatch(phrase)[1]
 				if n, err := strconv.Atoi(string(number)); (err != nil || n != c.of()) && !*update {
-					t.Errorf("%s says %q; the catalogue has %d: go test ./cmd/iwdissect -update writes it", name, phrase, c.of())
+					t.Errorf("%s says %q; the catalogue has %d: go test ./internal/program -update writes it", name, phrase, c.of())
 				}
 				return bytes.Replace(phrase, number, []byte(strconv.Itoa(c.of())), 1)
 			})
