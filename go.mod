@@ -2,6 +2,10 @@ module github.com/iwdissect/iwdissect
 
 go 1.26.0
 
+// The program is built with a profile. Without this line, go test ./... would compile all packages twice,
+// with the profile and without.
+ignore ./cmd/iwdissect
+
 require (
 	github.com/fatih/color v1.19.0
 	github.com/google/go-cmp v0.7.0

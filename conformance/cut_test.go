@@ -127,12 +127,12 @@ func snapped(all []capture.Frame, length int) []capture.Frame {
 }
 
 // TestMutation_Cut: where evidence is missing, no rule that was violated on the connection
-// passes, and none that was kept fails.
+// passes, and none that was kept fails. A plain go test tries some of the rules.
 func TestMutation_Cut(t *testing.T) {
 	wanted := mutants(*mutantsCut, usualCut)
 	outcome := map[string]map[string]int{}
-	for _, s := range scenario.Builtin() {
-		if !slices.Contains(conformance.Checked(), s.Name) {
+	for i, s := range scenario.Builtin() {
+		if !slices.Contains(conformance.Checked(), s.Name) || wanted < usualCut && i%4 > 0 {
 			continue
 		}
 		d, _ := newFaultSource(t, s)

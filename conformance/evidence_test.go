@@ -46,7 +46,7 @@ func distortions() map[string]func(*synth.Script) {
 // The campaign takes 9,000 captures; the plain run has each scenario distorted in a
 // few ways, and each distortion applied to many scenarios.
 func TestNoFalseAlarm(t *testing.T) {
-	runs, few := 0, 8
+	runs, few := 0, 16
 	if tracetest.Campaign() {
 		few = 1
 	}

@@ -23,8 +23,11 @@ func TestVerdicts_After(t *testing.T) {
 	quick, long := &judge{}, &judge{}
 	quick.Engine, long.Engine = conformance.New(conformance.Options{}, quick), conformance.New(conformance.Options{}, long)
 	long.Engine.GoLong()
-	n := 0
-	for _, s := range scenario.Builtin() {
+	n, every := 0, tracetest.Count(4, 1, 1)
+	for i, s := range scenario.Builtin() {
+		if i%every > 0 {
+			continue
+		}
 		for _, clean := range []bool{true, true, false, true} {
 			fs := framesOf(t, s.Script(clean))
 			for _, j := range []*judge{quick, long} {
@@ -41,7 +44,7 @@ func TestVerdicts_After(t *testing.T) {
 			}
 		}
 	}
-	if n < 1000 {
+	if n < 1000/every {
 		t.Errorf("%d connections were judged", n)
 	}
 }

@@ -84,6 +84,14 @@ func TestFilter_PDUs(t *testing.T) {
 	has := func(name string) func(*record) bool {
 		return func(r *record) bool { return r.Fields[name] != nil }
 	}
+	pdus := func(file string, args ...string) []record {
+		args = append([]string{"dissect", "--no-findings", "--format", "ndjson", "--records", "pdu"}, args...)
+		return recordsOf(t, told(t, append(args, file)...))
+	}
+	files, all := someCaptures(t), map[string][]record{}
+	for _, file := range files {
+		all[file] = pdus(file)
+	}
 	for _, f := range []struct {
 		filter string
 		want   func(*record) bool
@@ -115,17 +123,21 @@ func TestFilter_PDUs(t *testing.T) {
 	} {
 		t.Run(f.filter, func(t *testing.T) {
 			some := false
-			for _, file := range someCaptures(t) {
+			for i, file := range files {
 				var want []uint64
-				for _, r := range recordsOf(t, told(t, "dissect", "--no-findings", "--format", "ndjson", "--records", "pdu", file)) {
+				for _, r := range all[file] {
 					if f.want(&r) {
 						want = append(want, r.PDU)
 					}
 				}
 				// The second filter is decided only with the frame, the third one with its headers.
-				for _, filter := range []string{f.filter, "(" + f.filter + ") && !(iwd.latency == -1)", "(" + f.filter + ") && !(iwd.tunnel == \"none\")"} {
+				filters := []string{f.filter, "(" + f.filter + ") && !(iwd.latency == -1)", "(" + f.filter + ") && !(iwd.tunnel == \"none\")"}
+				if !tracetest.Campaign() {
+					filters = filters[i%len(filters):][:1]
+				}
+				for _, filter := range filters {
 					var got []uint64
-					for _, r := range recordsOf(t, told(t, "dissect", "--no-findings", "--format", "ndjson", "--records", "pdu", "-Y", filter, file)) {
+					for _, r := range pdus(file, "-Y", filter) {
 						got = append(got, r.PDU)
 					}
 					if !slices.Equal(got, want) {

@@ -9,12 +9,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // TestLive_Listen: metrics are those of the frames so far while the capture runs, with findings
 // at once and response times, whatever is shown of it; the port is closed when it is over.
 func TestLive_Listen(t *testing.T) {
-	for _, shown := range [][]string{{"--summary-only"}, {"--lines"}, {"--format", "ndjson"}, {"-q", "-z", "rdma,srt"}, {"-T", "fields", "-e", "frame.number"}} {
+	for i, shown := range [][]string{{"--summary-only"}, {"--lines"}, {"--format", "ndjson"}, {"-q", "-z", "rdma,srt"}, {"-T", "fields", "-e", "frame.number"}} {
+		if i%tracetest.Count(3, 1, 1) > 0 {
+			continue
+		}
 		t.Run(strings.Join(shown, " "), func(t *testing.T) {
 			var errs bytes.Buffer
 			var slept time.Duration

@@ -41,8 +41,11 @@ func TestLive_Rate(t *testing.T) {
 		t.Cleanup(func() { _ = os.RemoveAll(shm) })
 		folder = shm // the disk is not what is measured
 	}
-	bin := filepath.Join(folder, "iwdissect")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/iwdissect").CombinedOutput(); err != nil {
+	bin, pgo := filepath.Join(folder, "iwdissect"), "-pgo=off" // quick to build
+	if measures {
+		pgo = "-pgo=auto"
+	}
+	if out, err := exec.Command("go", "build", pgo, "-o", bin, "../../cmd/iwdissect").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	trace := filepath.Join(folder, "load.pcap")

@@ -10,13 +10,18 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // TestSameOutput checks that a capture gives the same octets however it is read
 // and however many processors read it, and that the JSON array holds the same
-// records as the lines.
+// records as the lines. A plain go test looks at every fourth capture.
 func TestSameOutput(t *testing.T) {
-	for _, path := range small(t) {
+	for i, path := range small(t) {
+		if i%tracetest.Count(4, 1, 1) > 0 {
+			continue
+		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
 			raw, err := os.ReadFile(path)

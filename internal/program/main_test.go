@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -34,15 +33,15 @@ func TestMain(m *testing.M) {
 // asValidator in the environment makes the program one that passes its input on and validates it.
 const asValidator = "IWDISSECT_VALIDATES"
 
-// validated is the program, of which everything that it writes for other programs is held against
-// the schemas of docs/schema, by a process of its own: the program itself is in its sandbox and
+// validated is the program. In the campaign everything that it writes for other programs is held
+// against the schemas of docs/schema, by a process of its own: the program itself is in its sandbox and
 // reads no other files. It fails with a code of its own.
 func validated() {
 	if os.Getenv(asValidator) != "" {
 		os.Exit(validate())
 	}
-	if term.IsTerminal(int(os.Stdout.Fd())) || !tracetest.Campaign() && !forPrograms(os.Args) {
-		os.Exit(cli.Main()) // what it writes is for people
+	if term.IsTerminal(int(os.Stdout.Fd())) || !tracetest.Campaign() {
+		os.Exit(cli.Main())
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -68,15 +67,6 @@ func validated() {
 		code = invalid
 	}
 	os.Exit(code)
-}
-
-// forPrograms reports whether a command line names what the program writes for other programs. A
-// configuration may ask for that too: in the campaign all outputs are looked at.
-func forPrograms(args []string) bool {
-	return slices.ContainsFunc(args, func(arg string) bool {
-		return strings.HasPrefix(arg, "--output") || strings.HasPrefix(arg, "--write-baseline") ||
-			slices.ContainsFunc([]string{"json", "sarif", "junit", "pdml", "psml"}, func(form string) bool { return strings.Contains(arg, form) })
-	})
 }
 
 // invalid is the exit code of an output that is not as its schema says.

@@ -6,34 +6,51 @@ import (
 	"testing"
 )
 
-// Tshark is the path of tshark. Without it the test is skipped; it fails if
-// IWDISSECT_TSHARK=required, as the step campaign of .ci/run has it.
+// Tshark is the path of tshark. A plain go test, which a stranger runs, does not compare with programs
+// of others: the test is skipped but in a campaign or if IWDISSECT_TSHARK is set. Then, without tshark, it
+// is skipped, or fails if IWDISSECT_TSHARK=required, as the step campaign of .ci/run has it.
 func Tshark(t testing.TB) string {
 	t.Helper()
-	return Program(t, "tshark", "IWDISSECT_TSHARK")
+	return Compared(t, "tshark", "IWDISSECT_TSHARK")
 }
 
 // Tcpdump is the path of tcpdump, with IWDISSECT_TCPDUMP as in [Tshark].
 func Tcpdump(t testing.TB) string {
 	t.Helper()
-	return Program(t, "tcpdump", "IWDISSECT_TCPDUMP")
+	return Compared(t, "tcpdump", "IWDISSECT_TCPDUMP")
 }
 
 // Tmux is the path of a terminal that can be looked at, with IWDISSECT_TMUX as in [Tshark].
 func Tmux(t testing.TB) string {
 	t.Helper()
-	return Program(t, "tmux", "IWDISSECT_TMUX")
+	return Compared(t, "tmux", "IWDISSECT_TMUX")
 }
 
 // Chromium is the path of a browser that can be driven, with IWDISSECT_CHROMIUM as in [Tshark].
 func Chromium(t testing.TB) string {
 	t.Helper()
+	const variable = "IWDISSECT_CHROMIUM"
+	onRequest(t, "chromium", variable)
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	return Program(t, "chromium", "IWDISSECT_CHROMIUM")
+	return Program(t, "chromium", variable)
+}
+
+// Compared is the path of a program that a plain go test leaves alone, with a variable as in [Tshark].
+func Compared(t testing.TB, name, variable string) string {
+	t.Helper()
+	onRequest(t, name, variable)
+	return Program(t, name, variable)
+}
+
+func onRequest(t testing.TB, name, variable string) {
+	t.Helper()
+	if !Campaign() && os.Getenv(variable) == "" {
+		t.Skipf("%s is used in a campaign, or with %s=required", name, variable)
+	}
 }
 
 // Program is the path of a program. Without it the test is skipped; it fails if the variable of

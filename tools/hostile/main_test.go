@@ -36,7 +36,7 @@ func TestAttacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	quick := map[string]bool{"resync": true, "sections": true, "repeats": true}
+	quick := map[string]bool{"resync": true, "sections": true}
 	for _, a := range attack.All() {
 		if a.Open != "" || !tracetest.Campaign() && !quick[a.Name] {
 			continue
@@ -108,7 +108,7 @@ func TestResult_Wrong(t *testing.T) {
 // TestMessy: in messy captures nothing is found that the whole ones do not have, and with CRCs
 // or SCTP all that they have is found.
 func TestMessy(t *testing.T) {
-	for _, seed := range []uint64{1, 10} {
+	for _, seed := range []uint64{1, 10}[:tracetest.Count(1, 2, 2)] {
 		for _, kind := range messy.Kinds(seed) {
 			all, err := messy.Compare(kind, messy.All(), seed)
 			if err != nil {

@@ -178,14 +178,14 @@ func made(t *testing.T, s *synth.Script) []string {
 }
 
 // TestPlay_Builtin: every built-in scenario that can be played on a socket is played with its
-// faults left out, over IPv4 and IPv6. All steps are done, all octets are those of the
+// faults left out, over IPv4 and IPv6; a plain go test plays some of them. All steps are done, all octets are those of the
 // scenario, and the captures of both sides show what the made trace shows.
 func TestPlay_Builtin(t *testing.T) {
-	n := 0
+	n, every := 0, tracetest.Count(4, 1, 1)
 	var compared atomic.Int64
 	t.Run("all", func(t *testing.T) {
-		for _, s := range scenario.Builtin() {
-			if s.OnSocket(true) != nil || waits(s.Script(true).Timeline) > time.Second && !tracetest.Campaign() {
+		for i, s := range scenario.Builtin() {
+			if i%every > 0 || s.OnSocket(true) != nil || waits(s.Script(true).Timeline) > time.Second && !tracetest.Campaign() {
 				continue
 			}
 			n++
@@ -201,7 +201,7 @@ func TestPlay_Builtin(t *testing.T) {
 			}
 		}
 	})
-	if n < 200 || compared.Load() < 500 {
+	if n < 200/every || compared.Load() < int64(500/every) {
 		t.Errorf("%d scenarios, %d messages compared", n, compared.Load())
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/sctp"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 func usual(active bool) Config {
@@ -88,7 +89,7 @@ func (w *wire) run() {
 // TestAssociation_Transfer: every message arrives once and whole, whatever is
 // lost, and the association ends in good order.
 func TestAssociation_Transfer(t *testing.T) {
-	for seed := range uint64(600) {
+	for seed := range uint64(tracetest.Count(120, 600, 6000)) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
 		a, b := usual(true), usual(false)
 		for _, c := range []*Config{&a, &b} {
