@@ -51,7 +51,10 @@ func hear(t *testing.T, frames []capture.Frame) *told {
 // TestOnFinding: the findings reported while the capture is read are those found in the
 // end, each once, and findings on the current PDU wait only if they must.
 func TestOnFinding(t *testing.T) {
-	for _, s := range scenario.Builtin() {
+	for i, s := range scenario.Builtin() {
+		if i%tracetest.Count(3, 1, 1) > 0 {
+			continue
+		}
 		got := hear(t, framesOf(t, s.Script(false)))
 		count := map[string]int{}
 		for i := range got.all {

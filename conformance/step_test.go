@@ -59,7 +59,7 @@ func TestOutOfStep_Captures(t *testing.T) {
 // TestOutOfStep_Scenarios is the same for the legal traces of the scenarios: all in the campaign,
 // some of them otherwise.
 func TestOutOfStep_Scenarios(t *testing.T) {
-	tracerun.LegalScenarios(t, 4, func(name string, fs []capture.Frame) {
+	tracerun.LegalScenarios(t, 8, func(name string, fs []capture.Frame) {
 		outOfStep(t, name, optionsOf(name), fs)
 	})
 }

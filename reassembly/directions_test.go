@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/reassembly"
 )
 
@@ -240,8 +241,8 @@ func TestConn_CarriersAhead(t *testing.T) {
 
 // TestConn_LongStream goes twice around the sequence numbers.
 func TestConn_LongStream(t *testing.T) {
-	if testing.Short() {
-		t.Skip("copies 4 GB")
+	if testing.Short() || !tracetest.Campaign() {
+		t.Skip("copies 4 GB: only in a campaign")
 	}
 	const size = 1 << 20
 	r := newRig(t, 8<<20, 64<<20)

@@ -99,7 +99,7 @@ func TestOutOfStep_PDUs(t *testing.T) {
 	check := func(name string, fs []capture.Frame) { checkSteps(t, name, fs) }
 	tracerun.Captures(t, "../..", check)
 	tracerun.Outside(t, check)
-	tracerun.LegalScenarios(t, 8, check)
+	tracerun.LegalScenarios(t, 16, check)
 	for i, setup := range tracetest.Setups() {
 		d := tracetest.NewDialog(setup)
 		d.Request()

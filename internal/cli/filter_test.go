@@ -162,7 +162,11 @@ func TestFilter_All(t *testing.T) {
 		file := files[i]
 		for _, form := range [][]string{nil, {"-V"}, {"-x"}, {"--format", "ndjson"}, {"--no-findings"}} {
 			want := told(t, append([]string{"dissect", file}, form...)...)
-			for _, filter := range []string{"!(iwarp_rdma.opcode == 0xff)", "!(iwd.latency == -1)", "!(ip.ttl == 0 && iwarp_mpa)", ""} {
+			filters := []string{"!(iwarp_rdma.opcode == 0xff)", "!(iwd.latency == -1)", "!(ip.ttl == 0 && iwarp_mpa)", ""}
+			if !tracetest.Campaign() {
+				filters = filters[i%len(filters):][:1]
+			}
+			for _, filter := range filters {
 				if got := told(t, append([]string{"dissect", file, "-Y", filter}, form...)...); got != want {
 					t.Errorf("%s %v: with %s other lines are shown:\n%s\nwant\n%s", file, form, filter, firstOther(got, want), firstOther(want, got))
 				}

@@ -11,14 +11,13 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/live/livetest"
-	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // soakTime is how long TestLive_SoakInterface lasts, and soakRate how many connections it opens in
 // a second. bench/soak.sh sets them.
 func soakTime(t *testing.T) (d time.Duration, rate int) {
 	t.Helper()
-	d, rate = time.Duration(tracetest.Count(1, 3, 3))*time.Second, 200
+	d, rate = 3*time.Second, 200
 	if v := os.Getenv("IWDISSECT_SOAK"); v != "" {
 		var err error
 		if d, err = time.ParseDuration(v); err != nil {

@@ -48,7 +48,7 @@ func checkSteps(t *testing.T, name string, fs []capture.Frame) {
 func TestOutOfStep(t *testing.T) {
 	check := func(name string, fs []capture.Frame) { checkSteps(t, name, fs) }
 	tracerun.Captures(t, "../..", check)
-	tracerun.LegalScenarios(t, 8, check)
+	tracerun.LegalScenarios(t, 16, check)
 }
 
 // far reports whether a step puts so much out of order that the sessions of an association begin

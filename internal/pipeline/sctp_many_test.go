@@ -70,21 +70,21 @@ func TestSCTP_ManyStreams(t *testing.T) {
 func TestSCTP_ManySessions(t *testing.T) {
 	tracetest.UnlessRaced(t)
 	run := pipeline.New(pipeline.Options{}, nil)
-	a := newAssoc(&wire{})
+	a, many := newAssoc(&wire{}), tracetest.Count(20_000, 100_000, 100_000)
 	a.open(0)
 	var n uint64
-	for i := range 100_000 {
+	for i := range many {
 		a.send(0, a.ctl(0, 0, fInitiate))
 		a.send(1, a.ctl(1, 0, fAccept))
 		a.send(1-i&1, a.ctl(1-i&1, 0, fTerminate), a.ack(1-i&1))
 		a.feed(run, &n)
 	}
 	tot := run.Totals()
-	if tot.Sessions != 100_000 || tot.PDUs != 300_000 || tot.Evicted != 0 {
+	if tot.Sessions != uint64(many) || tot.PDUs != 3*uint64(many) || tot.Evicted != 0 {
 		t.Errorf("%+v", tot)
 	}
 	conns := run.Finish().Collect()
-	if len(conns) != 100_000 || run.Totals().RecordsDropped != 0 {
+	if len(conns) != many || run.Totals().RecordsDropped != 0 {
 		t.Fatalf("%d connections", len(conns))
 	}
 	for i, c := range conns {

@@ -122,7 +122,7 @@ func TestRun_Planted(t *testing.T) {
 	if testing.Short() { // with the race detector, to which they are all alike
 		some = planted[:3]
 	}
-	every := tracetest.Count(3, 1, 1)
+	every := tracetest.Count(6, 1, 1)
 	for i, f := range some {
 		if i%every > 0 {
 			continue

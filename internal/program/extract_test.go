@@ -20,8 +20,11 @@ import (
 // transactions and connections as the capture has, but for their numbers, whatever else the
 // capture holds.
 func TestWholeConnections(t *testing.T) {
-	tried := 0
-	for _, f := range tracetest.Captures(t, "../..") {
+	tried, every := 0, tracetest.Count(3, 1, 1)
+	for i, f := range tracetest.Captures(t, "../..") {
+		if i%every > 0 {
+			continue
+		}
 		t.Run(filepath.Base(f), func(t *testing.T) {
 			for _, conns := range connections(t, f) {
 				small := filepath.Join(t.TempDir(), "small"+filepath.Ext(f))
@@ -34,7 +37,7 @@ func TestWholeConnections(t *testing.T) {
 			}
 		})
 	}
-	if tried < 150 {
+	if tried < 150/every {
 		t.Errorf("only %d connections tried", tried)
 	}
 }

@@ -128,17 +128,23 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tty": tty},
 		Condition: func(name string) (bool, error) {
-			if name != "netns" {
-				return false, fmt.Errorf("unknown condition %q", name)
+			switch name {
+			case "netns":
+				return netns()
+			case "campaign":
+				return tracetest.Campaign() || *update, nil
 			}
-			return netns()
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 	})
 }
 
-// netns reports whether a script can make a network namespace of its own, in which it
-// captures. It is an error if it cannot, and the run was told that it can.
+// netns reports whether a script makes a network namespace of its own, in which it
+// captures: not in a plain go test. It is an error if it cannot, and the run was told that it can.
 func netns() (bool, error) {
+	if os.Getenv("IWDISSECT_LIVE_TESTS") == "" && !tracetest.Campaign() {
+		return false, nil
+	}
 	err := exec.Command("unshare", "-n", "ip", "link", "set", "lo", "up").Run()
 	if err != nil && os.Getenv("IWDISSECT_LIVE_TESTS") == "required" {
 		return false, fmt.Errorf("no network namespace: %w", err)

@@ -36,7 +36,7 @@ func TestAttacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	quick := map[string]bool{"resync": true, "sections": true}
+	quick := map[string]bool{"sections": true}
 	for _, a := range attack.All() {
 		if a.Open != "" || !tracetest.Campaign() && !quick[a.Name] {
 			continue
@@ -57,8 +57,8 @@ func TestAttacks(t *testing.T) {
 // TestAddressLimit: where addresses are scarce, memory is given up, and the process does not end as if
 // it had been used wrongly. Go takes more than half of these itself.
 func TestAddressLimit(t *testing.T) {
-	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("it takes the address limit of Linux, and much of it")
+	if !tracetest.Campaign() || runtime.GOOS != "linux" {
+		t.Skip("it takes the address limit of Linux, and much of it: only in a campaign")
 	}
 	self, err := os.Executable()
 	if err != nil {

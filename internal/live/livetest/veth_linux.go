@@ -30,9 +30,12 @@ func Skip(t testing.TB, format string, args ...any) {
 
 // Namespace puts the test into a network namespace of its own, which goes away
 // with it. The thread stays locked for good: it is never used again. Sockets
-// must be made, and interfaces looked up, by the goroutine of the test.
+// must be made, and interfaces looked up, by the goroutine of the test. A plain go test makes none.
 func Namespace(t testing.TB) {
 	t.Helper()
+	if os.Getenv("IWDISSECT_LIVE_TESTS") == "" && os.Getenv("IWDISSECT_CAMPAIGN") == "" {
+		t.Skip("live capture is tested in a campaign, or with IWDISSECT_LIVE_TESTS=required")
+	}
 	if os.Geteuid() != 0 {
 		Skip(t, "needs root to make a network namespace")
 	}

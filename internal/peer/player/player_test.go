@@ -181,7 +181,7 @@ func made(t *testing.T, s *synth.Script) []string {
 // faults left out, over IPv4 and IPv6; a plain go test plays some of them. All steps are done, all octets are those of the
 // scenario, and the captures of both sides show what the made trace shows.
 func TestPlay_Builtin(t *testing.T) {
-	n, every := 0, tracetest.Count(4, 1, 1)
+	n, every := 0, tracetest.Count(8, 1, 1)
 	var compared atomic.Int64
 	t.Run("all", func(t *testing.T) {
 		for i, s := range scenario.Builtin() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/tools/hostile/internal/measure"
 )
 
@@ -68,6 +69,9 @@ var stepsEach = map[string]int64{"1": 25_000, "2": 25}
 // TestDouble: work that grows as its input does is within the bound, and that of its square is not, however
 // often it is tried.
 func TestDouble(t *testing.T) {
+	if !tracetest.Campaign() {
+		t.Skip("it measures: only in a campaign")
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
