@@ -67,9 +67,9 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 }
 
 // maybeMarked reports whether an FPDU that was framed without markers may have some: in a
-// direction whose beginning was not captured, and of which no FPDU was long enough to tell.
+// direction whose first FPDU was not captured, and of which no FPDU was long enough to tell.
 func (d *Decoder) maybeMarked() bool {
-	return !d.markers && d.framing == Unknown && d.cfg.Markers == Unknown && !d.cfg.Start
+	return !d.markers && d.framing == Unknown && d.cfg.Markers == Unknown
 }
 
 // checkCRC sets the status of the CRC of an FPDU. whole: all of its octets were captured.

@@ -134,6 +134,9 @@ func (d *Decoder) verify(c *chain, l *link) verdict {
 			return reject // CRCs are in use, and the first one was wrong
 		case ok && d.markers && !d.hasGrid && !d.onGrid(w, l.lead, d.toMarker(c.at)):
 			return reject
+		case ok && d.markers && d.hasGrid && d.framing == Unknown && d.gapAt >= 0 && d.elsewhere(w, l.lead, d.toMarker(c.at)):
+			d.hasGrid = false // full operation began elsewhere: a startup frame was lost
+			return reject
 		case ok:
 			d.seek.found, d.crc = ByCRC, true
 			return confirm
@@ -170,6 +173,12 @@ func (d *Decoder) onGrid(w []byte, lead, first int) bool {
 		}
 	}
 	return lead > 0 || !otherGrid(w, first)
+}
+
+// elsewhere reports whether the first marker of an FPDU does not stand where the grid has it, behind
+// first octets, but at another place.
+func (d *Decoder) elsewhere(w []byte, lead, first int) bool {
+	return first+MarkerSize <= len(w) && int(binary.BigEndian.Uint32(w[first:])) != max(first-lead, 0) && otherGrid(w, first)
 }
 
 // otherGrid reports whether markers seem to stand in an FPDU at another place than p.

@@ -235,11 +235,11 @@ func (d *Decoder) try(o int64, last bool) verdict {
 	}
 	if with {
 		d.markers = true
+		if d.hasGrid && (o-d.grid)&3 == 0 && keep(d.chain(o, last)) == confirm {
+			return confirm
+		}
 		switch {
-		case d.hasGrid:
-			if (o-d.grid)&3 == 0 && keep(d.chain(o, last)) == confirm {
-				return confirm
-			}
+		case d.hasGrid: // there is no other one
 		case binary.BigEndian.Uint32(b) == 0:
 			if d.grid = o; keep(d.chain(o, last)) == confirm {
 				d.hasGrid = true

@@ -38,7 +38,7 @@ func (d *Decoder) told(c *chain, how Sync) bool {
 // unmarked reports whether a chain that is read without markers can have none: in a direction of which nothing
 // else tells, it passes the place of one on any grid.
 func (d *Decoder) unmarked(c *chain) bool {
-	return d.markers || d.framing != Unknown || d.cfg.Markers != Unknown || d.cfg.Start || d.cfg.CRC == Yes ||
+	return d.markers || d.framing != Unknown || d.cfg.Markers != Unknown || d.cfg.CRC == Yes ||
 		c.at-c.from >= MarkerInterval || d.cfg.Segments == nil
 }
 

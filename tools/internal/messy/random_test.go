@@ -10,6 +10,11 @@ import (
 	"github.com/iwdissect/iwdissect/internal/tracetest/scripts"
 )
 
+// lateStart are seeds of which the loss of a startup frame and of the first FPDU behind it once had FPDUs
+// found that nobody sent: short ones were framed without markers, or with markers at places that a longer
+// startup frame moves.
+var lateStart = []uint64{1323, 1699, 2124, 2369, 2494, 2713, 2910, 2982}
+
 // TestRandom: in messy captures of random legal connections of all dialects, nothing is found
 // that nobody sent, and no CRC is wrong.
 func TestRandom(t *testing.T) {
@@ -19,7 +24,11 @@ func TestRandom(t *testing.T) {
 	if tracetest.Campaign() {
 		seeds = 500
 	}
+	all := slices.Clone(lateStart)
 	for seed := range seeds {
+		all = append(all, seed)
+	}
+	for _, seed := range all {
 		var file bytes.Buffer
 		if _, err := synth.Run(&file, scripts.Random(seed)); err != nil {
 			t.Fatal(err)
