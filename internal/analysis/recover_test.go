@@ -319,3 +319,39 @@ func TestRecovery_ThirdFrame(t *testing.T) {
 		}
 	}
 }
+
+// TestRecovery_Payload: three FPDUs that fill a segment exactly lie in the payload of one whose header is
+// lost. The segment begins with the first of them and ends with the last one, which chance does as well: they
+// are not told. Where each of two segments ends with one, they would be.
+func TestRecovery_Payload(t *testing.T) {
+	for seed := range uint64(20) {
+		const segment, places = 1448, 9
+		mimic := tracetest.NewDialog(tracetest.Setup{Rev: 1})
+		for i, n := range []int{460, 460, 456} {
+			mimic.Message(mimic.Initiator, rdmap.OpSend, tracetest.Octets(seed*10+uint64(i), n), 2000)
+		}
+		inside := mimic.Stream(mimic.Initiator)
+		if len(inside) != segment {
+			t.Fatalf("%d octets", len(inside))
+		}
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 1})
+		d.Request()
+		d.Reply()
+		for i := range 6 {
+			d.Message(d.Initiator, rdmap.OpSend, tracetest.Octets(seed*100+uint64(i), 9000), 1000)
+		}
+		d.Break()
+		const header = 2 + 18
+		payload := tracetest.Octets(seed, places*segment)
+		copy(payload[5*segment-header:], inside)
+		d.Message(d.Initiator, rdmap.OpSend, payload, 1<<15)
+		from := d.Truth[d.Initiator][len(d.Truth[d.Initiator])-1].From
+		d.Message(d.Initiator, rdmap.OpSend, tracetest.Octets(seed+5, 3000), 1000)
+		left := tracetest.Drop(packets(d, shape{segment: segment}), func(p *tracetest.Packet) bool {
+			return p.Side == d.Initiator && len(p.Data) > 0 && p.Off <= from && p.Off+int64(len(p.Data)) > from
+		})
+		if got := recovered(t, d, left, 0); got.false > 0 || got.found < 50 {
+			t.Errorf("seed %d: %v", seed, got)
+		}
+	}
+}
