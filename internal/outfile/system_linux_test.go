@@ -127,6 +127,16 @@ func TestHelper_Ends(*testing.T) {
 			return false
 		}, os.Interrupt)
 	}
+	if kind == "refused" {
+		find, tried := self, false
+		self = func() (*os.Process, error) {
+			if !tried {
+				tried = true
+				return &os.Process{}, nil // signals to it fail
+			}
+			return find()
+		}
+	}
 	if kind == "pipe" {
 		time.Sleep(200 * time.Millisecond) // until nobody reads
 		for range 100 {
@@ -203,6 +213,17 @@ func TestSignals_LeaveNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSignals_Refused: a process that enters the sandbox when a signal comes may not send it to itself by what it
+// has found of itself before. It tries once more, and does not end as if it had found something.
+func TestSignals_Refused(t *testing.T) {
+	cmd, out, _ := writing(t, "refused")
+	line(t, out, "ready")
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	killed(t, cmd, syscall.SIGTERM)
 }
 
 // TestCatch_First: a signal that is caught ends nothing; the second one does.
