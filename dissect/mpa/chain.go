@@ -129,21 +129,8 @@ func (d *Decoder) link(c *chain) (l link, f fit) {
 func (d *Decoder) verify(c *chain, l *link) verdict {
 	w := c.rest[:l.size]
 	if !d.missing(c.at, c.at+int64(l.size)) {
-		switch ok, tested := d.trialCRC(w); {
-		case ok && c.failed:
-			return reject // CRCs are in use, and the first one was wrong
-		case ok && d.markers && !d.hasGrid && !d.onGrid(w, l.lead, d.toMarker(c.at)):
-			return reject
-		case ok && d.markers && d.hasGrid && d.framing == Unknown && d.gapAt >= 0 && d.elsewhere(w, l.lead, d.toMarker(c.at)):
-			d.hasGrid = false // full operation began elsewhere: a startup frame was lost
-			return reject
-		case ok:
-			d.seek.found, d.crc = ByCRC, true
-			return confirm
-		case tested && d.cfg.CRC == Yes:
-			return reject
-		case tested:
-			c.failed = true
+		if v := d.verifyCRC(c, l, w); v != wait {
+			return v
 		}
 		for at := d.toMarker(c.at); d.markers && at < l.size; at += MarkerInterval {
 			if int(binary.BigEndian.Uint32(w[at:])) != max(at-l.lead, 0) {
@@ -159,6 +146,27 @@ func (d *Decoder) verify(c *chain, l *link) verdict {
 	}
 	if !d.padZero(w, c.at, l.n) && (d.markers || d.cfg.Markers == No || d.framing == No || !tells(w)) {
 		return reject // right senders write zeros, and chance seldom does
+	}
+	return wait
+}
+
+// verifyCRC is verify for the CRC of an FPDU w that was captured whole.
+func (d *Decoder) verifyCRC(c *chain, l *link, w []byte) verdict {
+	switch ok, tested := d.trialCRC(w); {
+	case ok && c.failed:
+		return reject // CRCs are in use, and the first one was wrong
+	case ok && d.markers && !d.hasGrid && !d.onGrid(w, l.lead, d.toMarker(c.at)):
+		return reject
+	case ok && d.markers && d.hasGrid && d.framing == Unknown && d.gapAt >= 0 && d.elsewhere(w, l.lead, d.toMarker(c.at)):
+		d.hasGrid = false // full operation began elsewhere: a startup frame was lost
+		return reject
+	case ok:
+		d.seek.found, d.crc = ByCRC, true
+		return confirm
+	case tested && d.cfg.CRC == Yes:
+		return reject
+	case tested:
+		c.failed = true
 	}
 	return wait
 }
