@@ -51,10 +51,7 @@ func hear(t *testing.T, frames []capture.Frame) *told {
 // TestOnFinding: the findings reported while the capture is read are those found in the
 // end, each once, and findings on the current PDU wait only if they must.
 func TestOnFinding(t *testing.T) {
-	for i, s := range scenario.Builtin() {
-		if i%tracetest.Count(3, 1, 1) > 0 {
-			continue
-		}
+	for _, s := range tracetest.Some(scenario.Builtin(), 3) {
 		got := hear(t, framesOf(t, s.Script(false)))
 		count := map[string]int{}
 		for i := range got.all {

@@ -10,11 +10,7 @@ import (
 // TestTraits: findings and verdicts are the same whether the rules that do not speak of a connection
 // are left out at its end or asked nevertheless; and so is all that the short ways leave out.
 func TestTraits(t *testing.T) {
-	every := tracetest.Count(4, 1, 1)
-	for i, s := range scenario.Builtin() {
-		if i%every > 0 {
-			continue
-		}
+	for _, s := range tracetest.Some(scenario.Builtin(), 4) {
 		fs := framesOf(t, s.Script(false))
 		sameSaid(t, s.Name, said(t, fs, 0, 0, false), said(t, fs, 0, 0, true))
 	}

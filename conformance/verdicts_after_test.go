@@ -23,11 +23,9 @@ func TestVerdicts_After(t *testing.T) {
 	quick, long := &judge{}, &judge{}
 	quick.Engine, long.Engine = conformance.New(conformance.Options{}, quick), conformance.New(conformance.Options{}, long)
 	long.Engine.GoLong()
-	n, every := 0, tracetest.Count(4, 1, 1)
-	for i, s := range scenario.Builtin() {
-		if i%every > 0 {
-			continue
-		}
+	const one = 4
+	n := 0
+	for _, s := range tracetest.Some(scenario.Builtin(), one) {
 		for _, clean := range []bool{true, true, false, true} {
 			fs := framesOf(t, s.Script(clean))
 			for _, j := range []*judge{quick, long} {
@@ -44,7 +42,7 @@ func TestVerdicts_After(t *testing.T) {
 			}
 		}
 	}
-	if n < 1000/every {
+	if n < tracetest.Least(1000, one) {
 		t.Errorf("%d connections were judged", n)
 	}
 }

@@ -57,7 +57,7 @@ func TestRun_Predecoded(t *testing.T) {
 		}
 		for _, format := range []pcapng.Format{pcapng.PCAP, pcapng.PCAPNG} {
 			for _, sums := range []bool{false, true} {
-				if (testing.Short() || !tracetest.Campaign()) && sums != (format == pcapng.PCAPNG) {
+				if !tracetest.Campaign() && sums != (format == pcapng.PCAPNG) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s, %v, checksums %v", tt.name, format, sums), func(t *testing.T) {
