@@ -45,6 +45,7 @@ type made struct {
 // its own, so that they can lie in one file.
 func all(t *testing.T) []*made {
 	t.Helper()
+	tracetest.Tshark(t) // all are compared with it
 	ms, err := makeAll()
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +128,7 @@ func files(t *testing.T, ms []*made) map[string][]*made {
 // it is not there and need not be.
 func tool(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(context.Background(), tracetest.Compared(t, name, "IWDISSECT_TSHARK"), args...)
+	cmd := exec.CommandContext(context.Background(), tracetest.Program(t, name, "IWDISSECT_TSHARK"), args...)
 	var out, told bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &told
 	if err := cmd.Run(); err != nil {
@@ -165,7 +166,6 @@ var numbered = regexp.MustCompile(`^ *(\d+)  \d\d:\d\d:`)
 // TestAccepted_Packets: tcpdump, capinfos and tshark find nothing wrong with the
 // packets of any trace, and every checksum right that is not wrong on purpose.
 func TestAccepted_Packets(t *testing.T) {
-	tracetest.Tshark(t)
 	for path, ms := range files(t, all(t)) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
@@ -297,7 +297,6 @@ var crcLine = regexp.MustCompile(`^Frame (\d+):|\((Good|Bad) CRC32`)
 // TestAccepted_FPDUs: tshark finds every FPDU of the legal traces, and each CRC
 // right, where it is able to.
 func TestAccepted_FPDUs(t *testing.T) {
-	tracetest.Tshark(t)
 	var legal []*made
 	for _, m := range all(t) {
 		if m.legal && m.script.Connections[0].Association == "" {

@@ -142,7 +142,7 @@ func TestScripts(t *testing.T) {
 // netns reports whether a script makes a network namespace of its own, in which it
 // captures: not in a plain go test. It is an error if it cannot, and the run was told that it can.
 func netns() (bool, error) {
-	if os.Getenv("IWDISSECT_LIVE_TESTS") == "" && !tracetest.Campaign() {
+	if !tracetest.Asked("IWDISSECT_LIVE_TESTS") {
 		return false, nil
 	}
 	err := exec.Command("unshare", "-n", "ip", "link", "set", "lo", "up").Run()

@@ -11,19 +11,19 @@ import (
 // is skipped, or fails if IWDISSECT_TSHARK=required, as the step campaign of .ci/run has it.
 func Tshark(t testing.TB) string {
 	t.Helper()
-	return Compared(t, "tshark", "IWDISSECT_TSHARK")
+	return compared(t, "tshark", "IWDISSECT_TSHARK")
 }
 
 // Tcpdump is the path of tcpdump, with IWDISSECT_TCPDUMP as in [Tshark].
 func Tcpdump(t testing.TB) string {
 	t.Helper()
-	return Compared(t, "tcpdump", "IWDISSECT_TCPDUMP")
+	return compared(t, "tcpdump", "IWDISSECT_TCPDUMP")
 }
 
 // Tmux is the path of a terminal that can be looked at, with IWDISSECT_TMUX as in [Tshark].
 func Tmux(t testing.TB) string {
 	t.Helper()
-	return Compared(t, "tmux", "IWDISSECT_TMUX")
+	return compared(t, "tmux", "IWDISSECT_TMUX")
 }
 
 // Chromium is the path of a browser that can be driven, with IWDISSECT_CHROMIUM as in [Tshark].
@@ -39,16 +39,20 @@ func Chromium(t testing.TB) string {
 	return Program(t, "chromium", variable)
 }
 
-// Compared is the path of a program that a plain go test leaves alone, with a variable as in [Tshark].
-func Compared(t testing.TB, name, variable string) string {
+// compared is the path of a program that a plain go test leaves alone.
+func compared(t testing.TB, name, variable string) string {
 	t.Helper()
 	onRequest(t, name, variable)
 	return Program(t, name, variable)
 }
 
+// Asked reports whether a run is asked for what a plain go test leaves alone: it is a campaign, or has the
+// variable of the environment set.
+func Asked(variable string) bool { return Campaign() || os.Getenv(variable) != "" }
+
 func onRequest(t testing.TB, name, variable string) {
 	t.Helper()
-	if !Campaign() && os.Getenv(variable) == "" {
+	if !Asked(variable) {
 		t.Skipf("%s is used in a campaign, or with %s=required", name, variable)
 	}
 }

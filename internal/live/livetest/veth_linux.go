@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // The interfaces of [Veth].
@@ -33,7 +35,7 @@ func Skip(t testing.TB, format string, args ...any) {
 // must be made, and interfaces looked up, by the goroutine of the test. A plain go test makes none.
 func Namespace(t testing.TB) {
 	t.Helper()
-	if os.Getenv("IWDISSECT_LIVE_TESTS") == "" && os.Getenv("IWDISSECT_CAMPAIGN") == "" {
+	if !tracetest.Asked("IWDISSECT_LIVE_TESTS") {
 		t.Skip("live capture is tested in a campaign, or with IWDISSECT_LIVE_TESTS=required")
 	}
 	if os.Geteuid() != 0 {
