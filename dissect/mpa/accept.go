@@ -193,7 +193,7 @@ func (d *Decoder) betrayed(w []byte, n int) bool {
 // grid in an FPDU.
 func marked(w []byte, p int) bool {
 	for ; p+MarkerSize <= len(w); p += MarkerInterval {
-		if int(binary.BigEndian.Uint32(w[p:])) != p {
+		if !pointsBack(w, p, 0) {
 			return false
 		}
 	}

@@ -133,7 +133,7 @@ func (d *Decoder) verify(c *chain, l *link) verdict {
 			return v
 		}
 		for at := d.toMarker(c.at); d.markers && at < l.size; at += MarkerInterval {
-			if int(binary.BigEndian.Uint32(w[at:])) != max(at-l.lead, 0) {
+			if !pointsBack(w, at, l.lead) {
 				return reject
 			}
 			c.agree++
@@ -176,7 +176,7 @@ func (d *Decoder) verifyCRC(c *chain, l *link, w []byte) verdict {
 // an MSN of 12 stands where a marker says 12.
 func (d *Decoder) onGrid(w []byte, lead, first int) bool {
 	for at := first; at < len(w); at += MarkerInterval {
-		if at+MarkerSize > len(w) || int(binary.BigEndian.Uint32(w[at:])) != max(at-lead, 0) {
+		if at+MarkerSize > len(w) || !pointsBack(w, at, lead) {
 			return false
 		}
 	}
@@ -186,7 +186,13 @@ func (d *Decoder) onGrid(w []byte, lead, first int) bool {
 // elsewhere reports whether the first marker of an FPDU does not stand where the grid has it, behind
 // first octets, but at another place.
 func (d *Decoder) elsewhere(w []byte, lead, first int) bool {
-	return first+MarkerSize <= len(w) && int(binary.BigEndian.Uint32(w[first:])) != max(first-lead, 0) && otherGrid(w, first)
+	return first+MarkerSize <= len(w) && !pointsBack(w, first, lead) && otherGrid(w, first)
+}
+
+// pointsBack reports whether the four octets at a place of an FPDU, which begins with lead octets of a marker, are a
+// marker with the right FPDU pointer.
+func pointsBack(w []byte, at, lead int) bool {
+	return int(binary.BigEndian.Uint32(w[at:])) == max(at-lead, 0)
 }
 
 // otherGrid reports whether markers seem to stand in an FPDU at another place than p.
