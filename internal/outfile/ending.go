@@ -133,18 +133,11 @@ func (e *endings) got(s os.Signal) {
 	// Nothing is made any more: the lock is kept.
 	e.remove()
 	signal.Reset(s)
-	// The second try is for a process that enters the sandbox meanwhile: the descriptor that the first one
-	// has found signals nobody any more, and the next one is found without.
-	for range 2 {
-		if p, err := self(); err == nil && p.Signal(s) == nil {
-			time.Sleep(time.Second) // until it arrives
-		}
+	if raise(s) == nil {
+		time.Sleep(time.Second) // until it arrives
 	}
 	os.Exit(1)
 }
-
-// self is this process, as [os.FindProcess] finds it.
-var self = func() (*os.Process, error) { return os.FindProcess(os.Getpid()) }
 
 func (e *endings) remove() {
 	for name, remove := range e.files {
