@@ -28,3 +28,6 @@ func (r *Run) Farthest() (most int) {
 
 // SetMaxOver is for tests of the bound.
 func (r *Run) SetMaxOver(n int) { r.maxOver = n }
+
+// SetManyFlows is from how many connections on the next packets are prepared for.
+func (r *Run) SetManyFlows(n int) { r.manyFlows = n }

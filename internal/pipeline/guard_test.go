@@ -190,6 +190,7 @@ func TestGuard_Found(t *testing.T) {
 				}
 				defer f.Close()
 				run := pipeline.New(pipeline.Options{Brief: true, ReadAhead: ahead, Sums: true}, nobody{conformance.New(conformance.Options{}, noFinding{t})})
+				run.SetManyFlows(1)
 				if err := run.Read(f); err != nil {
 					t.Fatal(err)
 				}

@@ -171,6 +171,7 @@ func predecoded(t *testing.T, file string, opt pipeline.Options, numbers int) (o
 	r := pipeline.New(opt, nil)
 	r.NoteAlways()
 	r.SetMaxNumbers(numbers)
+	r.SetManyFlows(1)
 	if err := r.Read(f); err != nil {
 		t.Fatal(err)
 	}

@@ -96,6 +96,7 @@ func read(t *testing.T, octets []byte, opt pipeline.Options) string {
 	r := pipeline.New(opt, nil)
 	if opt.ReadAhead {
 		r.NoteAlways()
+		r.SetManyFlows(1)
 	}
 	err := r.Read(f)
 	out := records(r)

@@ -258,10 +258,11 @@ type Run struct {
 	decoded   uint64 // the last TCP frame that was decoded, and not predecoded
 	stopped   atomic.Bool
 	// settling are those that have closed, see Options.Linger.
-	settling settling
-	maxOver  int // as the constant
-	repeats  repeats
-	memory   *budget.Account
+	settling  settling
+	maxOver   int // as the constant, as is manyFlows
+	manyFlows int
+	repeats   repeats
+	memory    *budget.Account
 	// synWeight is what was taken for the SYNs.
 	synWeight int
 	weighed   uint64 // the changes of the associations when one was weighed last
@@ -272,7 +273,7 @@ func New(opt Options, sink Sink) *Run {
 	if !opt.Shard.All() {
 		opt.Bare = false // to tell whose a frame is takes its headers
 	}
-	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), syns: newSYNs(), assocs: newAssociations(), maxOver: maxOver}
+	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), syns: newSYNs(), assocs: newAssociations(), maxOver: maxOver, manyFlows: manyFlows}
 	if opt.MaxConnections == 0 {
 		r.opt.MaxConnections = DefaultConnections
 	}
@@ -368,6 +369,9 @@ func (r *Run) readAhead(src readahead.Source, waits bool) (err error) {
 		for i := range b.Len() {
 			if r.full() {
 				return nil
+			}
+			if r.flows.n >= r.manyFlows {
+				r.upcoming(b, i)
 			}
 			n := b.Note(i)
 			if n.Kind() == readahead.Elsewhere {

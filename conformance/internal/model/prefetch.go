@@ -1,0 +1,16 @@
+package model
+
+import "github.com/iwdissect/iwdissect/internal/prefetch"
+
+// Prefetch fetches what a PDU of a direction will need, in the fourth step of [prefetch.State]. The
+// connection itself was fetched in the third.
+func (c *Conn) Prefetch(dir uint8) {
+	if h := &c.Directions[dir]; h.own&ownSending != 0 {
+		prefetch.Object(h.sending)
+	}
+	for i := range c.Directions {
+		if h := &c.Directions[i]; h.own&ownAsking != 0 {
+			prefetch.Object(h.asking)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package pipeline
+
+import (
+	"github.com/iwdissect/iwdissect/internal/prefetch"
+	"github.com/iwdissect/iwdissect/internal/readahead"
+)
+
+// What a packet needs of its connection is a dozen objects, each of which leads to others. The
+// packets that follow are known, since they were read ahead: while one is worked on, what those
+// behind it need comes into the cache, a step further along the pointers for each packet that is
+// nearer.
+
+const (
+	// manyFlows is from how many connections on it pays: what fewer need is in a cache.
+	manyFlows = 1 << 9
+	// apart is how many packets lie between two steps, and steps how many there are.
+	apart = 2
+	steps = 5
+)
+
+// upcoming prepares for the packets behind the ith of a batch.
+func (r *Run) upcoming(b *readahead.Batch, i int) {
+	for step := range steps {
+		at := i + apart*(steps-step)
+		if at >= b.Len() {
+			continue
+		}
+		if n := b.Note(at); n.Kind() == readahead.TCP {
+			if f, side := r.flows.soon(n); f != nil {
+				f.prefetch(side, step)
+			}
+		}
+	}
+}
+
+// prefetch takes a step towards what a packet of a side needs.
+func (f *flow) prefetch(side, step int) {
+	if step == 0 {
+		prefetch.Object(f)
+		return
+	}
+	if f.conn.Finished() {
+		return
+	}
+	f.conn.Prefetch(side, step)
+	if step < 3 {
+		return
+	}
+	if s, ok := f.conn.Trace.SinkData.(prefetch.State); ok {
+		s.Prefetch(uint8(f.conn.Dir(side)), step)
+	}
+}
+
+// soon returns the connection of a note, as numbered does, if it is known by now.
+func (t *flows) soon(n *readahead.Note) (f *flow, side int) {
+	if n.Epoch != t.epoch || int(n.Number) >= len(t.known) {
+		return nil, 0
+	}
+	k := &t.known[n.Number]
+	return k.flow, sideOf(n.FromLarger(), k.swap)
+}
