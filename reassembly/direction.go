@@ -74,6 +74,18 @@ func (h *Direction) News(s *Segment) bool {
 // Waiting reports whether octets wait behind a hole.
 func (h *Direction) Waiting() bool { return h.waiting > 0 }
 
+// Since is when the packet came that carries the first octets from an offset on, of those that wait
+// behind a hole, in nanoseconds since the Unix epoch.
+func (h *Direction) Since(off int64) (time int64, ok bool) {
+	if h.waiting == 0 {
+		return 0, false
+	}
+	if e := h.dis.held.at(h.dis.held.seek(off)); e != nil {
+		return e.time, true
+	}
+	return 0, false
+}
+
 // Acked is the highest offset that the peer acknowledged.
 func (h *Direction) Acked() int64 { return h.acked }
 

@@ -17,11 +17,14 @@ type Delays struct {
 	Fast, Timeouts, Needless uint64
 	// Unseen counts packets that filled a hole so late that they must have been sent
 	// again, and the first copy was lost before the capture point. UnseenTimeouts are
-	// those of them that came after a time in which nothing went on. Unproven are those
-	// that may only have come out of order: the round trip time, which the start of the
-	// connection shows, is not known, and no time passed in which nothing went on.
-	Unseen, UnseenTimeouts, Unproven uint64
-	// Late counts packets that filled a hole sooner: they came out of order.
+	// those of them that came after a time in which nothing went on. UnseenStamped are
+	// those that a timestamp proves to be sent after octets that follow theirs (RFC 7323).
+	// Unproven are those that may only have come out of order: neither of the two holds, and
+	// the round trip time, which the start of the connection shows, is not known, or the other
+	// side did not ask for them.
+	Unseen, UnseenTimeouts, UnseenStamped, Unproven uint64
+	// Late counts packets that filled a hole and came out of order: sooner, or as a timestamp
+	// or an acknowledgement that was captured before proves.
 	Late uint64
 	// Losses counts the times at which packets were lost: those that were sent again for
 	// the same reason count once.

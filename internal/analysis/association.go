@@ -426,7 +426,7 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 		if s != nil && note&reassembly.OutOfOrder != 0 {
 			fl := &s.Trace.Flow[s.Dir(side)]
 			fl.Rarely().Reordered++
-			a.filled(side, fl, a.acked(side, was.high), a.now())
+			a.filled(side, fl, a.acked(side, was.high), a.now(), 0, sentUnknown)
 		}
 	}
 	return nil

@@ -44,6 +44,9 @@ type Env struct {
 	// Checksum says whether the TCP checksum of the packet at hand is right, if that is
 	// known; may be nil. It is asked only about FPDUs with a wrong CRC.
 	Checksum func() mpa.Tri
+	// Timestamp is TSval of the packet at hand (RFC 7323 section 3.2), if it has one; may be nil. It is
+	// asked only while octets are missing.
+	Timestamp func() (val uint32, ok bool)
 
 	// verified is the result of mpa.Verify for the data of the current packet, size octets.
 	verified mpa.Verified

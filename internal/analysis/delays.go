@@ -28,6 +28,7 @@ type arrival struct {
 	off, end  int64
 	high      int64
 	waiting   bool
+	shown     int64 // when octets behind its own came, if they wait
 	duplicate bool
 }
 
@@ -51,6 +52,9 @@ func (c *Conn) arrives(side int, s *reassembly.Segment) (a arrival) {
 	}
 	a.off = h.Offset(s.Seq)
 	a.end, a.high, a.waiting = a.off+int64(s.Len), h.High(), h.Waiting()
+	if a.waiting && a.off < a.high {
+		a.shown, _ = h.Since(a.end)
+	}
 	if next := h.Next(); a.end > a.high || a.off <= next && next < a.end {
 		c.moves(side, s, trace.StallData)
 	}
@@ -79,11 +83,36 @@ func (c *Conn) tookIn(side int, s *reassembly.Segment, a *arrival, note reassemb
 	fl, now := &c.Trace.Flow[c.Dir(side)], trace.Moment{Frame: s.Frame, Time: s.Time}
 	switch {
 	case note&reassembly.Retransmission != 0:
+		if w.more != nil {
+			if stamped, ok := w.more.sides[side].clock.overtaken(c.env, a.off); ok {
+				behindCopy(fl, stamped, now)
+				return
+			}
+		}
 		w.repeated(side, fl, stretch{a.off, a.end}, h.Acked(), a.high, now)
 	case a.waiting && a.off < a.high && note&reassembly.LateForGap == 0:
-		w.filled(side, fl, h.Acked(), now)
-	case !a.waiting && h.Waiting():
-		w.trouble().sides[side].holeAt = s.Time
+		c.fills(side, fl, a, now)
+	case h.Waiting():
+		t := &w.trouble().sides[side]
+		if !a.waiting {
+			t.holeAt = s.Time
+			t.clock.shows(c.env, a.off)
+		} else if a.end > a.high {
+			t.clock.goesOn(c.env, s.Time-t.holeAt < w.rtt/muchLonger)
+		}
+	}
+}
+
+// fills notes a packet that was not seen before, whose octets come behind later ones.
+func (c *Conn) fills(side int, fl *trace.Flow, a *arrival, now trace.Moment) {
+	w := c.work
+	k, acked := &w.trouble().sides[side].clock, w.tcp.Direction(side).Acked()
+	sent := k.order(c.env, a.off)
+	if sent == sentUnknown && acked >= a.end {
+		sent = sentBefore // the receiver had it before this packet was captured
+	}
+	if w.filled(side, fl, acked, now, a.shown, sent) {
+		k.overtook(c.env, a.off, sent == sentAfter)
 	}
 }
 

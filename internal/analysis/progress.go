@@ -17,6 +17,8 @@ const (
 	// manyTrips multiplies the round trip time: silence of less than that is usual where
 	// the window is small for the distance.
 	manyTrips = 4
+	// muchLonger is how many times longer the round trip at the start may be than later ones.
+	muchLonger = 4
 	// atOnce is how soon a copy comes that the network or the capture made.
 	atOnce = int64(time.Millisecond)
 )
@@ -65,6 +67,7 @@ type troubled struct {
 	// holeAt is when octets were missing first, while they are.
 	holeAt   int64
 	counting int64 // holeAt of the one that was counted last as a loss
+	clock    clock
 	// The receive window of the side that sends in the direction was 0 from shutAt to
 	// openAt, or is still.
 	shutAt, openAt int64
@@ -254,37 +257,74 @@ func (p *pauses) repeated(side int, fl *trace.Flow, what stretch, acked, high in
 	}
 }
 
-// filled notes a packet that was not seen before and came behind later ones.
-func (p *pauses) filled(side int, fl *trace.Flow, acked int64, now trace.Moment) {
+// leastTrip is the least time after which a packet that is missing comes again, because the other side
+// asks for it: the acknowledgement that does goes to the receiver and back, whatever the capture
+// point. 0: not known.
+func (p *pauses) leastTrip() int64 { return p.rtt - p.rtt/8 }
+
+// filled notes a packet that was not seen before and came behind later ones, and reports whether it
+// counts as sent again. shown is when its hole showed, 0: with the first one; sent is what timestamps say of it.
+func (p *pauses) filled(side int, fl *trace.Flow, acked int64, now trace.Moment, shown int64, sent sentOrder) (again bool) {
 	d, t := fl.Delayed(), &p.trouble().sides[side]
-	age := now.Time - t.holeAt
-	// One that is sent again comes a whole round trip after the hole was seen, at any
-	// capture point: the acknowledgement that asks for it goes to the receiver and back.
+	age := now.Time - max(t.holeAt, shown)
 	// Where many packets come out of order, some are nearly as late without a loss.
-	trip := p.rtt - p.rtt/8
+	trip := p.leastTrip()
 	if d.Late > d.Unseen {
 		trip = p.rtt + p.rtt/2
 	}
-	if p.rtt > 0 && age >= trip || p.rtt == 0 && t.reported(acked) {
-		d.Unseen++
-		if t.counting != t.holeAt {
-			t.counting = t.holeAt
-			d.Losses++
-		}
-		switch {
-		case age >= minStall:
-			d.UnseenTimeouts++
-		case p.rtt == 0: // a packet that comes late is asked for again as one that is lost
-			d.Unproven++
-		}
-		if d.FirstLoss == 0 {
-			d.FirstLoss = now.Frame
-		}
-		return
+	switch sent {
+	case sentUnknown:
+		again = p.rtt > 0 && age >= trip || p.rtt == 0 && t.reported(acked)
+	case sentAfter:
+		again = true
+	case sentBefore:
 	}
+	if !again {
+		late(d, now)
+		return false
+	}
+	d.Unseen++
+	if t.counting != t.holeAt {
+		t.counting = t.holeAt
+		d.Losses++
+	}
+	if sent == sentAfter {
+		d.UnseenStamped++
+	}
+	switch {
+	case age >= minStall:
+		d.UnseenTimeouts++
+	case sent != sentAfter && (p.rtt == 0 || !t.reported(acked)):
+		// What comes late is asked for again as what is lost; and nobody asked for it.
+		d.Unproven++
+	}
+	if d.FirstLoss == 0 {
+		d.FirstLoss = now.Frame
+	}
+	return true
+}
+
+// late notes a packet that came out of order.
+func late(d *trace.Delays, now trace.Moment) {
 	d.Late++
 	if d.FirstLate == 0 {
 		d.FirstLate = now.Frame
+	}
+}
+
+// behindCopy notes a packet that came behind its copy, which counts as sent again for a loss by now.
+// stamped: among those that timestamps prove.
+func behindCopy(fl *trace.Flow, stamped bool, now trace.Moment) {
+	d := fl.Delayed()
+	d.Needless++
+	late(d, now)
+	d.Unseen--
+	if stamped {
+		d.UnseenStamped--
+	}
+	d.UnseenTimeouts, d.Unproven = min(d.UnseenTimeouts, d.Unseen), min(d.Unproven, d.Unseen-d.UnseenStamped)
+	if d.Fast+d.Timeouts+d.Unseen == 0 {
+		d.Losses, d.FirstLoss = 0, 0
 	}
 }
 

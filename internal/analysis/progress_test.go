@@ -12,7 +12,7 @@ import (
 
 // TestFilled: a packet that fills a hole was lost before the capture point, or came out of
 // order. Without a round trip time an acknowledgement that asks for it proves no loss, unless
-// a timer ran out.
+// a timer ran out, nor does its age alone. A timestamp proves either.
 func TestFilled(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	for _, tt := range []struct {
@@ -20,14 +20,21 @@ func TestFilled(t *testing.T) {
 		rtt   int64
 		age   int64 // of the hole
 		asked bool  // by duplicate acknowledgements
+		sent  sentOrder
 		want  trace.Delays
 	}{
-		{"soon", 10 * ms, 5 * ms, true, trace.Delays{Late: 1, FirstLate: 7}},
-		{"after a round trip", 10 * ms, 10 * ms, true, trace.Delays{Unseen: 1, Losses: 1, FirstLoss: 7}},
-		{"after a timeout", 10 * ms, 200 * ms, false, trace.Delays{Unseen: 1, UnseenTimeouts: 1, Losses: 1, FirstLoss: 7}},
-		{"no round trip time", 0, 5 * ms, false, trace.Delays{Late: 1, FirstLate: 7}},
-		{"no round trip time, asked for", 0, 5 * ms, true, trace.Delays{Unseen: 1, Unproven: 1, Losses: 1, FirstLoss: 7}},
-		{"no round trip time, asked for, after a timeout", 0, 200 * ms, true, trace.Delays{Unseen: 1, UnseenTimeouts: 1, Losses: 1, FirstLoss: 7}},
+		{"soon", 10 * ms, 5 * ms, true, sentUnknown, trace.Delays{Late: 1, FirstLate: 7}},
+		{"after a round trip", 10 * ms, 10 * ms, true, sentUnknown, trace.Delays{Unseen: 1, Losses: 1, FirstLoss: 7}},
+		{"after a timeout", 10 * ms, 200 * ms, false, sentUnknown, trace.Delays{Unseen: 1, UnseenTimeouts: 1, Losses: 1, FirstLoss: 7}},
+		{"no round trip time", 0, 5 * ms, false, sentUnknown, trace.Delays{Late: 1, FirstLate: 7}},
+		{"no round trip time, asked for", 0, 5 * ms, true, sentUnknown, trace.Delays{Unseen: 1, Unproven: 1, Losses: 1, FirstLoss: 7}},
+		{"no round trip time, asked for, after a timeout", 0, 200 * ms, true, sentUnknown, trace.Delays{Unseen: 1, UnseenTimeouts: 1, Losses: 1, FirstLoss: 7}},
+		{"after a round trip, not asked for", 10 * ms, 10 * ms, false, sentUnknown, trace.Delays{Unseen: 1, Unproven: 1, Losses: 1, FirstLoss: 7}},
+		{"sent before, after a round trip", 10 * ms, 10 * ms, true, sentBefore, trace.Delays{Late: 1, FirstLate: 7}},
+		{"sent before, long ago", 10 * ms, 200 * ms, true, sentBefore, trace.Delays{Late: 1, FirstLate: 7}},
+		{"sent after, soon", 10 * ms, 5 * ms, false, sentAfter, trace.Delays{Unseen: 1, UnseenStamped: 1, Losses: 1, FirstLoss: 7}},
+		{"sent after, no round trip time", 0, 5 * ms, true, sentAfter, trace.Delays{Unseen: 1, UnseenStamped: 1, Losses: 1, FirstLoss: 7}},
+		{"sent after, after a timeout", 10 * ms, 200 * ms, false, sentAfter, trace.Delays{Unseen: 1, UnseenStamped: 1, UnseenTimeouts: 1, Losses: 1, FirstLoss: 7}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			const acked, from = 1000, 50 * ms
@@ -40,7 +47,7 @@ func TestFilled(t *testing.T) {
 				}
 			}
 			var fl trace.Flow
-			p.filled(1, &fl, acked, trace.Moment{Frame: 7, Time: from + tt.age})
+			p.filled(1, &fl, acked, trace.Moment{Frame: 7, Time: from + tt.age}, 0, tt.sent)
 			if d := cmp.Diff(tt.want, fl.Delays()); d != "" {
 				t.Error(d)
 			}
@@ -70,5 +77,49 @@ func TestReports(t *testing.T) {
 	push(1, reassembly.Segment{Ack: base + 4, Flags: reassembly.FlagACK, SACK: true})
 	if more := c.work.more; more == nil || !more.sides[0].reported(4) {
 		t.Error("octets are missing, and it is not noticed")
+	}
+}
+
+// TestClock: the timestamps of a sender tell what it sent before and after other packets.
+func TestClock(t *testing.T) {
+	const none = -1
+	for _, tt := range []struct {
+		name   string
+		beyond []int64 // the first one shows the hole
+		soon   int     // so many came in less than a round trip
+		fills  int64
+		at     int64
+		want   sentOrder
+	}{
+		{"before", []int64{100, 101}, 1, 99, 0, sentBefore},
+		{"with what showed the hole", []int64{100, 101}, 1, 100, 0, sentUnknown},
+		{"before what came in a round trip", []int64{100, 101, 102}, 2, 100, 0, sentBefore},
+		{"with what came in a round trip", []int64{100, 101, 102}, 2, 101, 1000, sentUnknown},
+		{"after what showed the hole", []int64{100, 101}, 1, 101, 0, sentAfter},
+		{"another hole", []int64{100, 105}, 1, 102, 1000, sentUnknown},
+		{"another hole, with the farthest", []int64{100, 105}, 1, 105, 1000, sentUnknown},
+		{"another hole, after the farthest", []int64{100, 105}, 1, 106, 1000, sentAfter},
+		{"before, around the end of the numbers", []int64{1, 2}, 1, 1<<32 - 1, 0, sentBefore},
+		{"after, around the end of the numbers", []int64{1<<32 - 2, 1<<32 - 1}, 1, 0, 0, sentAfter},
+		{"without timestamps", []int64{none, none}, 1, none, 0, sentUnknown},
+		{"what showed the hole has none", []int64{none, 100}, 1, 99, 0, sentUnknown},
+		{"the farthest has none", []int64{100, none}, 1, 99, 0, sentUnknown},
+		{"what fills has none", []int64{100}, 1, none, 0, sentUnknown},
+	} {
+		var at int64
+		e := &Env{Timestamp: func() (uint32, bool) { return uint32(max(at, 0)), at != none }}
+		k := clock{shown: 7, soon: 7, farthest: 7, known: true} // of a hole before
+		for i := range tt.beyond {
+			at = tt.beyond[i]
+			if i == 0 {
+				k.shows(e, 1000)
+			} else {
+				k.goesOn(e, i < tt.soon)
+			}
+		}
+		at = tt.fills
+		if got := k.order(e, tt.at); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
 	}
 }

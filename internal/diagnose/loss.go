@@ -49,11 +49,12 @@ func losses(a *about) {
 type lossCounts struct{ behind, unseen, unproven uint64 }
 
 // lossesOf counts what was lost. Where order is lost, a packet that comes late need not be a
-// second copy: then only those count that came after a time in which nothing went on.
+// second copy: then only those count that came after a time in which nothing went on,
+// or of which timestamps prove it.
 func lossesOf(h *trace.Delays) lossCounts {
 	behind := h.Fast + h.Timeouts
 	if h.Late > behind+h.Unseen {
-		return lossCounts{behind: behind, unseen: h.UnseenTimeouts}
+		return lossCounts{behind: behind, unseen: max(h.UnseenTimeouts, h.UnseenStamped)}
 	}
 	return lossCounts{behind, h.Unseen, h.Unproven}
 }
@@ -111,8 +112,8 @@ func (a *about) lost(d trace.Dir, h *trace.Delays) {
 		Number(a.sent(d)), what, me, l.upTo(), Number(n), lost, h.FirstLoss) + l.where(me, other)
 	advice := "look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link."
 	if l.unproven > 0 {
-		text += fmt.Sprintf(" %s of them may only have come out of order: the round trip time, which the start of a connection shows, is not known.", allOr(l.unproven, n))
-		advice = "capture the start of the connection too, to tell loss from disorder; " + advice
+		text += fmt.Sprintf(" %s of them may only have come out of order: neither timestamps nor acknowledgements prove that they were sent again.", allOr(l.unproven, n))
+		advice = "capture the start of the connection too, and have both sides use timestamps of TCP, to tell loss from disorder; " + advice
 	}
 	diagnosis := Diagnosis{
 		Kind: Lossy, Severity: severity, Dir: d, HasDir: true, Frames: []uint64{h.FirstLoss},
@@ -184,8 +185,8 @@ func (a *about) late(d trace.Dir, h *trace.Delays) {
 	if h.Needless > 0 {
 		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Sent again without need, as the sender took them for lost: %s.", Number(h.Needless)))
 	}
-	if h.Unseen > 0 && h.Late > h.Fast+h.Timeouts+h.Unseen {
-		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("So late that they may have been lost before the capture point: %s more.", Number(h.Unseen)))
+	if l := lossesOf(h); h.Unseen > l.unseen {
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("So late that they may have been lost before the capture point: %s more.", Number(h.Unseen-l.unseen)))
 	}
 	a.add(diagnosis)
 }

@@ -42,16 +42,16 @@ link: {rate: 100Mbps, before: {loss: 0.5%}, after: {loss: 0.5%}}
 capture: {skip: 3}
 timeline: [connect, write 4MiB, close]
 `, `warning loss: up to 1.1 % of the packets lost
-Of 2943 packets of the initiator up to 31 were lost and sent again (1.1 %), the first in frame 156. Lost before the capture point: up to 20, behind it: 11. 20 of them may only have come out of order: the round trip time, which the start of a connection shows, is not known.
-Try: capture the start of the connection too, to tell loss from disorder; look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+Of 2943 packets of the initiator up to 31 were lost and sent again (1.1 %), the first in frame 156. Lost before the capture point: up to 20, behind it: 11. 20 of them may only have come out of order: neither timestamps nor acknowledgements prove that they were sent again.
+Try: capture the start of the connection too, and have both sides use timestamps of TCP, to tell loss from disorder; look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
 `},
 	{"out of order, without the start of the connection", `
 link: {rate: 100Mbps, before: {reorder: 20%, reorder_by: 1ms}, delay: 1ms}
 capture: {skip: 3}
 timeline: [connect, write 2MiB, close]
 `, `warning loss: up to 12 % of the packets lost
-Of 1859 packets of the initiator up to 230 were lost and sent again (12 %), the first in frame 24. The capture has only one copy of each: the first ones were lost between the initiator and the capture point, or there was only one. All of them may only have come out of order: the round trip time, which the start of a connection shows, is not known.
-Try: capture the start of the connection too, to tell loss from disorder; look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+Of 1859 packets of the initiator up to 230 were lost and sent again (12 %), the first in frame 24. The capture has only one copy of each: the first ones were lost between the initiator and the capture point, or there was only one. All of them may only have come out of order: neither timestamps nor acknowledgements prove that they were sent again.
+Try: capture the start of the connection too, and have both sides use timestamps of TCP, to tell loss from disorder; look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
 
 note reorder: 3.5 % of the packets out of order
 Of 1859 packets of the initiator 65 came behind later ones (3.5 %), the first in frame 11, and were not lost.
@@ -66,6 +66,39 @@ timeline: [connect, write 2MiB, close]
 Of 1460 packets of the initiator 45 came behind later ones (3.1 %), the first in frame 10, and were not lost.
 So late that they may have been lost before the capture point: 11 more.
 Try: look for a path over several links that are used in turn, or a capture that puts its queues together in another order.
+`},
+	{"out of order, later than a copy, with timestamps", `
+both: {tcp: {timestamps: true}}
+link: {rate: 100Mbps, before: {reorder: 2%, reorder_by: 20ms}, delay: 1ms}
+timeline: [connect, write 2MiB, close]
+`, `note reorder: 2.0 % of the packets out of order
+Of 1529 packets of the initiator 30 came behind later ones (2.0 %), the first in frame 242, and were not lost.
+Sent again without need, as the sender took them for lost: 54.
+So late that they may have been lost before the capture point: 1 more.
+Try: look for a path over several links that are used in turn, or a capture that puts its queues together in another order.
+`},
+	{"before the capture point and out of order, with timestamps", `
+both: {tcp: {timestamps: true}}
+link: {rate: 100Mbps, before: {loss: 1%, reorder: 20%, reorder_by: 3ms}, delay: 1ms}
+timeline: [connect, write 2MiB, close]
+`, `warning loss: 1.3 % of the packets lost
+Of 1821 packets of the initiator 24 were lost and sent again (1.3 %), the first in frame 148. Lost before the capture point: 9, behind it: 15.
+Try: look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+
+warning reorder: 16 % of the packets out of order
+Of 1821 packets of the initiator 289 came behind later ones (16 %), the first in frame 27, and were not lost.
+Sent again without need, as the sender took them for lost: 263.
+So late that they may have been lost before the capture point: 8 more.
+Try: look for a path over several links that are used in turn, or a capture that puts its queues together in another order.
+`},
+	{"before the capture point and out of order, with timestamps, without the start of the connection", `
+both: {tcp: {timestamps: true}}
+link: {rate: 100Mbps, before: {loss: 1%, reorder: 20%, reorder_by: 3ms}, delay: 1ms}
+capture: {skip: 3}
+timeline: [connect, write 2MiB, close]
+`, `warning loss: up to 18 % of the packets lost
+Of 1819 packets of the initiator up to 321 were lost and sent again (18 %), the first in frame 24. Lost before the capture point: up to 306, behind it: 15. 297 of them may only have come out of order: neither timestamps nor acknowledgements prove that they were sent again.
+Try: capture the start of the connection too, and have both sides use timestamps of TCP, to tell loss from disorder; look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
 `},
 	{"little", `
 link: {rate: 1Gbps}

@@ -37,6 +37,7 @@ func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *
 		r.opt.Saw(number, n.Time)
 	}
 	s := &r.seg
+	r.note = n
 	s.Reset(n.Seq, n.Ack, n.Flags, n.Payload(), number, n.Time)
 	s.Options, s.SACK, s.ZeroWindow = int(n.Header)-packet.TCPLen, n.SACK(), n.ZeroWindow()
 	if r.tunnels != nil {
@@ -262,6 +263,16 @@ func (r *Run) deliver(fl *flow, side int, n *readahead.Note) reassembly.Note {
 	note := fl.conn.Packet(side, &r.seg, crcs, ends)
 	r.closing(fl)
 	return note
+}
+
+// timestamp is TSval of the packet at hand.
+func (r *Run) timestamp() (val uint32, ok bool) {
+	options := r.pkt.Options
+	if r.decoded != r.seg.Frame {
+		options = r.note.Segment[packet.TCPLen:r.note.Header]
+	}
+	val, _, ok = packet.Timestamps(options)
+	return val, ok
 }
 
 // tell tells the sink of a segment that was delivered.

@@ -255,7 +255,8 @@ type Run struct {
 	elsewhere uint64
 	began     int64
 	led       bool
-	decoded   uint64 // the last TCP frame that was decoded, and not predecoded
+	decoded   uint64          // the last TCP frame that was decoded, and not predecoded
+	note      *readahead.Note // of the last one that was predecoded
 	stopped   atomic.Bool
 	// settling are those that have closed, see Options.Linger.
 	settling  settling
@@ -295,7 +296,7 @@ func New(opt Options, sink Sink) *Run {
 		Decoders: mpa.NewBudget(r.opt.DecoderBytes),
 		Layout:   opt.Layout, LayoutForced: opt.Forced,
 	}
-	r.env.Checksum = r.checksum
+	r.env.Checksum, r.env.Timestamp = r.checksum, r.timestamp
 	r.env.Upper, r.env.Brief, r.env.Alone = opt.Upper, opt.Brief, opt.Alone
 	if sink != nil {
 		r.env.Sink, r.env.Lean, r.env.Brief = sink, opt.Lean, opt.Brief

@@ -14,6 +14,7 @@ func delayMembers(o *object, d *trace.Delays) {
 	o.uint("needless_retransmissions", d.Needless)
 	o.uint("unseen_losses", d.Unseen)
 	o.uint("unseen_timeouts", d.UnseenTimeouts)
+	o.uint("unseen_stamped", d.UnseenStamped)
 	o.uint("unproven_losses", d.Unproven)
 	o.uint("late_packets", d.Late)
 	o.uint("losses", d.Losses)

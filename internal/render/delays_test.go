@@ -11,7 +11,7 @@ import (
 // TestDelayMembers: what is not there is left out, and nothing is written of a direction
 // without delays.
 func TestDelayMembers(t *testing.T) {
-	const counts = `"fast_retransmissions":1,"timeout_retransmissions":2,"needless_retransmissions":3,"unseen_losses":4,"unseen_timeouts":5,"unproven_losses":10,"late_packets":6,"losses":7,`
+	const counts = `"fast_retransmissions":1,"timeout_retransmissions":2,"needless_retransmissions":3,"unseen_losses":4,"unseen_timeouts":5,"unseen_stamped":11,"unproven_losses":10,"late_packets":6,"losses":7,`
 	for _, tt := range []struct {
 		name string
 		d    *trace.Delays
@@ -19,12 +19,12 @@ func TestDelayMembers(t *testing.T) {
 	}{
 		{"none", nil, `{}`},
 		{
-			"losses", &trace.Delays{Fast: 1, Timeouts: 2, Needless: 3, Unseen: 4, UnseenTimeouts: 5, Unproven: 10, Late: 6, Losses: 7, FirstLoss: 8, FirstLate: 9},
+			"losses", &trace.Delays{Fast: 1, Timeouts: 2, Needless: 3, Unseen: 4, UnseenTimeouts: 5, UnseenStamped: 11, Unproven: 10, Late: 6, Losses: 7, FirstLoss: 8, FirstLate: 9},
 			`{"delays":{` + counts + `"first_loss":8,"first_late":9,"zero_windows":0,"stalls":0}}`,
 		},
 		{
 			"stall", &trace.Delays{
-				Fast: 1, Timeouts: 2, Needless: 3, Unseen: 4, UnseenTimeouts: 5, Unproven: 10, Late: 6, Losses: 7, StepBack: 13,
+				Fast: 1, Timeouts: 2, Needless: 3, Unseen: 4, UnseenTimeouts: 5, UnseenStamped: 11, Unproven: 10, Late: 6, Losses: 7, StepBack: 13,
 				Closed: trace.ZeroWindows{Count: 1, Total: 20, Blocked: 19, Longest: 18, From: 3},
 				Stalls: 1, Stalled: 10, Longest: trace.Stall{
 					From: trace.Moment{Frame: 4, Time: 100}, To: trace.Moment{Frame: 6, Time: 110}, End: trace.StallReset,
