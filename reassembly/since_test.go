@@ -9,7 +9,7 @@ func TestDirection_Since(t *testing.T) {
 	c.Init(NewBudget(1<<20, 1<<20))
 	push := func(seq uint32, octets int, at int64) {
 		var s Segment
-		s.Reset(seq, 0, FlagACK, make([]byte, octets), uint64(at), at) //nolint:gosec // a frame
+		s.Reset(seq, 0, FlagACK, make([]byte, octets), uint64(at), at)
 		c.Push(0, &s)
 	}
 	pop := func() {

@@ -138,14 +138,14 @@ func identified(frames []capture.Frame) (counts [][2]filled) {
 			continue
 		}
 		p := place{binary.BigEndian.Uint16(ip[4:]), seq}
-		switch end := seq + uint32(octets); { //nolint:gosec // of a packet
-		case len(d.there) == 0 || int32(end-d.high) > 0: //nolint:gosec // serial numbers
+		switch end := seq + uint32(octets); {
+		case len(d.there) == 0 || int32(end-d.high) > 0:
 			d.high = end
 		case !d.seen[seq]:
 			first := slices.MinFunc(d.there, func(a, b place) int {
-				return cmp.Or(cmp.Compare(later(b.seq, seq), later(a.seq, seq)), int(int16(a.id-b.id))) //nolint:gosec // serial numbers
+				return cmp.Or(cmp.Compare(later(b.seq, seq), later(a.seq, seq)), int(int16(a.id-b.id)))
 			})
-			if int16(p.id-first.id) > 0 { //nolint:gosec // serial numbers
+			if int16(p.id-first.id) > 0 {
 				of[ends].again++
 			} else {
 				of[ends].late++
@@ -161,7 +161,7 @@ func identified(frames []capture.Frame) (counts [][2]filled) {
 
 // later is 1 if a sequence number follows another one, else 0.
 func later(a, b uint32) int {
-	if int32(a-b) > 0 { //nolint:gosec // serial numbers
+	if int32(a-b) > 0 {
 		return 1
 	}
 	return 0
