@@ -246,6 +246,10 @@ var otherwise = []string{
 // shows as one segment.
 var timed = map[string]string{"MPA-ERR-CLOSE4-01": "ADV-EARLY-FPDU"}
 
+// tries is how often a scenario is played again whose fault a socket does not always show: the SACK of
+// the Initiate may come before the segment that should wait for it.
+var tries = map[string]int{"SCTP-DDP-SEQ-06": 10}
+
 // TestPlay_Faulty: the captures of both sides show the faults of the scenarios of rules.
 func TestPlay_Faulty(t *testing.T) {
 	few := []string{"DDP-STAG-02", "DDP-DV-01", "DDP-UNTAG-MSN-01", "MPA-CRC-VALUE-01", "MPA-MARKER-PTR-01", "RDMAP-READRESP-LEN-01", "RDMAX-AREQ-ALIGN-01", "MPA-PDLEN-01", "SCTP-CRC-01", "SCTP-DDP-CTL-02", "SCTP-DDP-ENH-01"}
@@ -257,13 +261,20 @@ func TestPlay_Faulty(t *testing.T) {
 		n++
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			r := both(t, "127.0.0.1:0", func() *synth.Script { return s.Script(false) })
 			want := made(t, s.Script(false))
+			lacks := func(got []string) bool {
+				return slices.ContainsFunc(s.Rules, func(id string) bool { return slices.Contains(want, id) && !slices.Contains(got, id) })
+			}
+			r := both(t, "127.0.0.1:0", func() *synth.Script { return s.Script(false) })
+			for range tries[s.Name] {
+				if !slices.ContainsFunc(r.rules[:], lacks) {
+					break
+				}
+				r = both(t, "127.0.0.1:0", func() *synth.Script { return s.Script(false) })
+			}
 			for side, got := range r.rules {
-				for _, id := range s.Rules {
-					if slices.Contains(want, id) && !slices.Contains(got, id) {
-						t.Errorf("the capture of side %d breaks %q, the made trace %q", side, got, want)
-					}
+				if lacks(got) {
+					t.Errorf("the capture of side %d breaks %q, the made trace %q", side, got, want)
 				}
 				for _, id := range got {
 					// Which side closes first, and whether it says why, may differ.
