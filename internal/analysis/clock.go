@@ -34,6 +34,7 @@ type clock struct {
 type copied struct {
 	off, val uint32
 	stamped  bool // it was shown to be one by that
+	alone    bool // the first one did not come yet
 }
 
 // shows notes the packet at hand, which shows a hole in front of an offset.
@@ -68,7 +69,7 @@ func (k *clock) order(e *Env, off int64) sentOrder {
 // overtook notes the packet at hand, which was sent again and filled a hole.
 func (k *clock) overtook(e *Env, off int64, stamped bool) {
 	if val, ok := e.timestamp(); ok {
-		k.copies[k.n%uint32(len(k.copies))] = copied{uint32(off), val, stamped} //nolint:gosec // modulo 2^32
+		k.copies[k.n%uint32(len(k.copies))] = copied{uint32(off), val, stamped, true} //nolint:gosec // modulo 2^32
 		k.n++
 	}
 }
@@ -78,8 +79,8 @@ func (k *clock) overtook(e *Env, off int64, stamped bool) {
 func (k *clock) overtaken(e *Env, off int64) (stamped, ok bool) {
 	for i := range min(k.n, uint32(len(k.copies))) {
 		c := &k.copies[i]
-		if val, ok := e.timestamp(); ok && c.off == uint32(off) && seq.Less(val, c.val) { //nolint:gosec // modulo 2^32
-			c.val = val
+		if val, ok := e.timestamp(); ok && c.alone && c.off == uint32(off) && seq.Less(val, c.val) { //nolint:gosec // modulo 2^32
+			c.alone = false
 			return c.stamped, true
 		}
 	}

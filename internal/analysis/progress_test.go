@@ -123,3 +123,38 @@ func TestClock(t *testing.T) {
 		}
 	}
 }
+
+// TestClock_Overtaken: the first one of a packet that was sent again counts once, whatever comes
+// behind it, and as long as it is among the last of them.
+func TestClock_Overtaken(t *testing.T) {
+	var val uint32
+	e := &Env{Timestamp: func() (uint32, bool) { return val, true }}
+	var k clock
+	const most = int64(len(k.copies))
+	for off := range most + 1 {
+		val = 100
+		k.overtook(e, off, off%2 == 0)
+	}
+	for _, tt := range []struct {
+		name    string
+		off     int64
+		val     uint32
+		stamped bool
+		ok      bool
+	}{
+		{"forgotten", 0, 99, false, false},
+		{"as old", 1, 100, false, false},
+		{"newer", 1, 101, false, false},
+		{"elsewhere", most + 1, 99, false, false},
+		{"the first one", 1, 99, false, true},
+		{"a copy of it", 1, 99, false, false},
+		{"an older one", 1, 98, false, false},
+		{"the first one, as a timestamp shows", 2, 99, true, true},
+		{"4 GiB further", 4 + 1<<32, 99, true, true},
+	} {
+		val = tt.val
+		if stamped, ok := k.overtaken(e, tt.off); stamped != tt.stamped || ok != tt.ok {
+			t.Errorf("%s: %v, %v", tt.name, stamped, ok)
+		}
+	}
+}
