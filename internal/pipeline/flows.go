@@ -111,11 +111,7 @@ func (t *flows) numbered(n *readahead.Note) (f *flow, side int) {
 		clear(t.known)
 		t.known, t.epoch = t.known[:0], n.Epoch
 	}
-	if int(n.Number) >= len(t.known) {
-		return nil, 0
-	}
-	k := &t.known[n.Number]
-	return k.flow, sideOf(n.FromLarger(), k.swap)
+	return t.soon(n)
 }
 
 // learn notes the connection of a number.
