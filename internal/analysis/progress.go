@@ -257,18 +257,15 @@ func (p *pauses) repeated(side int, fl *trace.Flow, what stretch, acked, high in
 	}
 }
 
-// leastTrip is the least time after which a packet that is missing comes again, because the other side
-// asks for it: the acknowledgement that does goes to the receiver and back, whatever the capture
-// point. 0: not known.
-func (p *pauses) leastTrip() int64 { return p.rtt - p.rtt/8 }
-
 // filled notes a packet that was not seen before and came behind later ones, and reports whether it
 // counts as sent again. shown is when its hole showed, 0: with the first one; sent is what timestamps say of it.
 func (p *pauses) filled(side int, fl *trace.Flow, acked int64, now trace.Moment, shown int64, sent sentOrder) (again bool) {
 	d, t := fl.Delayed(), &p.trouble().sides[side]
 	age := now.Time - max(t.holeAt, shown)
+	// One that is sent again comes a whole round trip after the hole was seen, at any
+	// capture point: the acknowledgement that asks for it goes to the receiver and back.
 	// Where many packets come out of order, some are nearly as late without a loss.
-	trip := p.leastTrip()
+	trip := p.rtt - p.rtt/8
 	if d.Late > d.Unseen {
 		trip = p.rtt + p.rtt/2
 	}
