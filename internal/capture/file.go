@@ -26,7 +26,6 @@ type File struct {
 	waits  bool      // see [File.Waits]
 	free   func()    // of the decompressor, may be nil
 	closer io.Closer // nil for standard input
-	mapped *mapped   // nil: it is read
 	prog   *progress
 }
 

@@ -37,8 +37,6 @@ type buffer struct {
 	fresh int                      // r when the buffer was lent: no record of it was handed out
 
 	before func() bool // see [Reader.Before]; may be nil
-
-	window func(done, need int) (to int) // set while buf is a mapped file, see [Reader.Map]
 }
 
 const (
@@ -67,10 +65,6 @@ func (b *buffer) fill(n int) bool {
 	for b.w-b.r < n {
 		if b.err != nil {
 			return false
-		}
-		if b.window != nil {
-			b.slide(n)
-			continue
 		}
 		if b.before != nil && !b.before() {
 			b.err = io.EOF

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 
@@ -339,7 +338,7 @@ func (r *Run) Read(src capture.Source) error {
 }
 
 // readAhead processes the frames of a source that another goroutine reads.
-func (r *Run) readAhead(src readahead.Source, waits bool) (err error) {
+func (r *Run) readAhead(src readahead.Source, waits bool) error {
 	opt := r.ahead
 	opt.Waits = waits
 	opt.Checksums, opt.Bare, opt.Shard = r.opt.Sums, r.opt.Bare, r.opt.Shard
@@ -356,15 +355,6 @@ func (r *Run) readAhead(src readahead.Source, waits bool) (err error) {
 	}
 	a := readahead.Start(src, opt)
 	defer a.Close()
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			if err = a.Lost(p); err == nil {
-				panic(p)
-			}
-			r.Stop() // what the frame at hand changed is not complete
-		}
-	}()
 	for b := a.Next(); b != nil; b = a.Next() {
 		first := b.First()
 		for i := range b.Len() {

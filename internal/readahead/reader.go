@@ -28,18 +28,6 @@ type Waiting interface {
 	Before(f func() bool)
 }
 
-// Mapped is a source that may be mapped into memory instead of being read.
-type Mapped interface {
-	Source
-	// Map maps it, and reports whether it did. give is called for each window of the mapped
-	// file: it gets octets that the source is done with, and returns others that nobody uses
-	// any more, or none. If ok is false, nothing more is to be read.
-	Map(give func(done []byte) (unused []byte, ok bool)) bool
-	// Lost returns the error to report if a panic came from octets of the mapped file that
-	// are not there any more, else nil.
-	Lost(panicked any) error
-}
-
 // Options of a Reader. The zero value will do.
 type Options struct {
 	// Checksums verifies those of TCP.
@@ -60,10 +48,8 @@ type Options struct {
 }
 
 const (
-	// buffers of pcapng.LentSize octets, or windows of a mapped file, and batches, are
-	// under way.
+	// buffers of pcapng.LentSize octets, and batches, are under way.
 	buffers = 6
-	windows = 4
 	batches = 24
 	// batchSize is how many frames are handed over together.
 	batchSize = 128
@@ -85,8 +71,7 @@ type Reader struct {
 	quit     chan struct{}
 	once     sync.Once
 
-	mapped   Mapped // the source, if it is mapped
-	panicked error  // why the goroutine ended, if it panicked
+	panicked error // why the goroutine ended, if it panicked
 
 	cur  *Batch // that is being filled
 	last *Batch // that was handed out, for the one who calls Next
@@ -102,7 +87,6 @@ type Batch struct {
 	n       int
 	noted   int    // of them, from the first on
 	buf     []byte // free when the frames up to here are done with
-	window  bool   // it is of a mapped file
 	// Err is the error of the source after these frames.
 	Err error
 }
@@ -155,11 +139,7 @@ func Start(src Source, opt Options) *Reader {
 		r.done <- nil
 	}
 	src.Lend(r.lend)
-	under := buffers
-	if m, ok := src.(Mapped); ok && m.Map(r.give) {
-		r.mapped, under = m, windows
-	}
-	for range under - 1 { // the source has one already
+	for range buffers - 1 { // the source has one already
 		r.free <- nil
 	}
 	if w, ok := src.(Waiting); ok && opt.Waits {
@@ -173,16 +153,10 @@ func Start(src Source, opt Options) *Reader {
 func (r *Reader) run() {
 	defer func() {
 		if p := recover(); p != nil {
-			if err := r.Lost(p); err != nil && r.cur != nil {
-				r.cur.Err = err
-				r.filled <- r.cur
-			} else {
-				r.panicked = fmt.Errorf("%v\n\nin the goroutine that reads:\n%s", p, debug.Stack())
-			}
+			r.panicked = fmt.Errorf("%v\n\nin the goroutine that reads:\n%s", p, debug.Stack())
 		}
 		close(r.filled)
 	}()
-	debug.SetPanicOnFault(true) // see Lost
 	var f capture.Frame
 	r.begin()
 	for r.cur != nil {
@@ -248,7 +222,7 @@ func (r *Reader) begin() {
 				r.cur.looks = new([batchSize]uint64)
 			}
 		}
-		r.cur.n, r.cur.noted, r.cur.buf, r.cur.window, r.cur.Err = 0, 0, nil, false, nil
+		r.cur.n, r.cur.noted, r.cur.buf, r.cur.Err = 0, 0, nil, nil
 	}
 }
 
@@ -291,39 +265,10 @@ func (r *Reader) lend(done []byte) (next []byte) {
 	case <-r.quit:
 		r.cur = nil
 	}
-	if len(next) != pcapng.LentSize { // none was made yet, or it is a window
+	if next == nil {
 		next = make([]byte, pcapng.LentSize)
 	}
 	return next
-}
-
-// give takes a window of a mapped file that the source is done with, and returns one that the
-// ordered side is done with, see [Mapped].
-func (r *Reader) give(done []byte) (unused []byte, ok bool) {
-	switch {
-	case r.cur == nil:
-		return nil, false
-	case r.cur.n == 0 && len(done) == 0:
-		return nil, true // the first window, or a record longer than one
-	}
-	r.cur.window = true
-	r.hand(done)
-	select {
-	case unused = <-r.free:
-	case <-r.quit:
-		r.cur = nil
-	}
-	return unused, r.cur != nil
-}
-
-// Lost returns the error to report if a panic came from octets of a mapped file that are not
-// there any more, for instance because the file was made shorter; else nil. Who uses frames of a
-// Reader may panic that way, after [debug.SetPanicOnFault].
-func (r *Reader) Lost(panicked any) error {
-	if r.mapped == nil {
-		return nil
-	}
-	return r.mapped.Lost(panicked)
 }
 
 // Next returns the next batch and takes back the previous one. It returns nil at the end. It
@@ -346,11 +291,10 @@ func (r *Reader) Next() *Batch {
 	return r.last
 }
 
-// takeBack makes the buffer or the window of a batch free.
+// takeBack makes the buffer of a batch free.
 func (r *Reader) takeBack(b *Batch) {
 	buf := b.buf
 	switch b.buf = nil; {
-	case b.window:
 	case buf == nil:
 		return
 	case len(buf) > pcapng.LentSize:

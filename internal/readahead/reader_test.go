@@ -131,7 +131,6 @@ func TestReader(t *testing.T) {
 			}
 			for _, p := range paths {
 				compare(t, ahead(t, open(t, p)), direct(open(t, p)))
-				compare(t, ahead(t, struct{ Source }{open(t, p)}), direct(open(t, p))) // not mapped
 			}
 			paths = append(paths, paths[0], filepath.Join(t.TempDir(), "none"))
 			join := func() *capture.Joined {
