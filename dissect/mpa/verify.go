@@ -23,6 +23,9 @@ const oneFPDU Verified = 1 << 31
 // result and use it where the stream turns out to be framed that way; else they compute
 // CRCs themselves. What they report does not depend on it.
 func Verify(b []byte) Verified {
+	if fillsWithMarkers(b) && rightCRC(b) { // without markers it would be of another length
+		return oneFPDU | Verified(firstMarker(b)+1) //nolint:gosec // from -1 to 508
+	}
 	good := 0
 	for len(b)-good >= lengthSize+MinULPDU+crcSize {
 		rest := b[good:]
@@ -32,9 +35,6 @@ func Verify(b []byte) Verified {
 			break
 		}
 		good += size
-	}
-	if good == 0 && fillsWithMarkers(b) && rightCRC(b) {
-		return oneFPDU | Verified(firstMarker(b)+1) //nolint:gosec // from -1 to 508
 	}
 	return Verified(good)
 }
@@ -76,7 +76,7 @@ func firstMarker(b []byte) int {
 		return 0
 	}
 	for at := MarkerSize; at < MarkerInterval && at+MarkerSize <= len(b); at += MarkerSize {
-		if marked(b, at) {
+		if binary.BigEndian.Uint32(b[at:]) == uint32(at) && marked(b, at) { // most places are told by the first look
 			return at
 		}
 	}
