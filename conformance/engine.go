@@ -69,7 +69,8 @@ type Engine struct {
 	// spareTroubles and spareLacks are those of connections that are over.
 	spareTroubles spare.List[trouble]
 	spareLacks    spare.List[lacks]
-	calm          trouble // of all connections that have none; it is never written to
+	calm          trouble           // of all connections that have none; it is never written to
+	valid         map[valid]ruleSet // see there
 	// verdicts holds the verdicts on a connection for the sink, told what they follow from.
 	verdicts []Judgement
 	told     told

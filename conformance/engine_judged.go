@@ -56,14 +56,31 @@ func (c *judged) askFrom(list []*indexedRule, i int, have catalogue.Gate, f func
 	return i
 }
 
-// askShaped asks about an event of a shape; every are those that are asked in any case.
-func (c *judged) askShaped(s *byShape, every []*indexedRule, known model.Known, k model.Shape, have catalogue.Gate, f func(*indexedRule, *rules.Report)) {
+// askShaped asks about an event of a shape in a direction; every are those that are asked in any case.
+func (c *judged) askShaped(s *byShape, every []*indexedRule, h *model.Direction, known model.Known, k model.Shape, have catalogue.Gate, f func(*indexedRule, *rules.Report)) {
 	c.ask(every, have, f)
-	if known.Has(k) && !c.engine.capture.Long {
+	long := c.engine.capture.Long
+	if known.Has(k) && !long {
 		return
 	}
-	before := c.violations
+	of := valid{list: s, shape: k}
+	if k != 0 && !long && c.calm() {
+		of.sort = c.Sort(h)
+	}
+	if of.sort != 0 {
+		if judged, ok := c.engine.valid[of]; ok {
+			c.rules.merge(&judged)
+			known.Add(k)
+			return
+		}
+	}
+	before, own := c.violations, c.rules
+	c.rules = ruleSet{}
 	c.ask(s.shape, have, f)
+	if of.sort != 0 && c.calm() {
+		c.engine.keepValid(of, &c.rules)
+	}
+	c.rules.merge(&own)
 	if k != 0 && c.violations == before {
 		known.Add(k)
 	}
@@ -85,7 +102,7 @@ func (c *judged) Startup(f *model.Frame, have catalogue.Gate) {
 // FPDU has the rules judge an FPDU.
 func (c *judged) FPDU(e *model.FPDU, k model.Shape, have catalogue.Gate) {
 	l := &c.lists().fpdu
-	c.askShaped(l, l.every, c.Capture.FPDUs(e.Direction), k, have, func(r *indexedRule, k *rules.Report) { r.FPDU.Ask(k, r.Rule, r.entry, e) })
+	c.askShaped(l, l.every, e.Direction, c.Capture.FPDUs(e.Direction), k, have, func(r *indexedRule, k *rules.Report) { r.FPDU.Ask(k, r.Rule, r.entry, e) })
 }
 
 // Segment has the rules judge a segment, selected by its T bit and its opcode.
@@ -95,7 +112,7 @@ func (c *judged) Segment(s *model.Segment, k model.Shape, have catalogue.Gate) {
 	if !s.Noise && !s.Touch.Matters() && !c.engine.capture.Long {
 		every = l.calm
 	}
-	c.askShaped(l, every, c.Capture.Segments(s.Direction), k, have, func(r *indexedRule, k *rules.Report) {
+	c.askShaped(l, every, s.Direction, c.Capture.Segments(s.Direction), k, have, func(r *indexedRule, k *rules.Report) {
 		if !s.Noise || r.Noise {
 			r.Segment.Ask(k, r.Rule, r.entry, s)
 		}
@@ -105,7 +122,7 @@ func (c *judged) Segment(s *model.Segment, k model.Shape, have catalogue.Gate) {
 // Message has the rules judge a message.
 func (c *judged) Message(m *model.Message, k model.Shape, have catalogue.Gate) {
 	l := &c.lists().message
-	c.askShaped(l, l.every, c.Capture.Messages(m.Direction), k, have, func(r *indexedRule, k *rules.Report) { r.Message.Ask(k, r.Rule, r.entry, m) })
+	c.askShaped(l, l.every, m.Direction, c.Capture.Messages(m.Direction), k, have, func(r *indexedRule, k *rules.Report) { r.Message.Ask(k, r.Rule, r.entry, m) })
 }
 
 // Malformed has the rules judge a ULPDU without a whole DDP header.

@@ -29,7 +29,7 @@ type broken struct{ rule, times uint32 }
 
 // troubles gives a connection its own.
 func (c *judged) troubles() {
-	if c.trouble == &c.engine.calm {
+	if c.calm() {
 		c.trouble = c.engine.spareTroubles.Take()
 	}
 }
@@ -82,6 +82,9 @@ func (c *judged) fire(i int) uint32 {
 	return 1
 }
 
+// calm reports whether a connection has none of it.
+func (c *judged) calm() bool { return c.trouble == &c.engine.calm }
+
 // clean reports whether no rule was violated and none lacked evidence.
 func (t *trouble) clean() bool { return len(t.fires) == 0 && t.lacks == nil }
 
@@ -96,7 +99,7 @@ func (t *trouble) fired(i int) uint32 {
 
 // troubleWeight is the memory that it takes beyond what all connections share, in octets.
 func (c *judged) troubleWeight() int {
-	if c.trouble == &c.engine.calm {
+	if c.calm() {
 		return 0
 	}
 	n := int(unsafe.Sizeof(*c.trouble)) + cap(c.fires)*int(unsafe.Sizeof(broken{}))

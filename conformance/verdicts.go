@@ -10,6 +10,13 @@ type ruleSet [ruleWords]uint64
 
 func (s *ruleSet) add(i int) { s[i/64] |= 1 << (i % 64) }
 
+// merge adds the rules of another set.
+func (s *ruleSet) merge(o *ruleSet) {
+	for i, w := range o {
+		s[i] |= w
+	}
+}
+
 // each iterates over the rules in the order of the catalogue.
 func (s *ruleSet) each(yield func(int) bool) {
 	for k, w := range s {

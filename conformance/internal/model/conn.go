@@ -331,7 +331,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	}
 	e := &c.Capture.fpdu
 	*e = FPDU{h, p, f}
-	k := e.shape(c, have)
+	k, first := e.shape(c, have), e.Count == 0
 	c.Tell.FPDU(e, k, have)
 	// Nothing that follows a wrong CRC is evidence for anything else. But a known stack
 	// leaves the CRC of Terminates zero until it has set up the connection.
@@ -346,7 +346,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	h.Sizes.add(c, e)
 	h.Chain.add(e)
 	h.Latest = last{p.From + p.Length, p.LastAcked}
-	c.steadies(e, &c.Capture.seg, c.Capture.FPDUs(h).Has(k), gates, have)
+	c.steadies(e, &c.Capture.seg, !first && c.Capture.FPDUs(h).Has(k), gates, have)
 }
 
 func (c *Conn) chunk(p *trace.PDU) {

@@ -38,7 +38,7 @@ const gateBits = uint(catalogue.NumGates)
 func (e *FPDU) shape(c *Conn, have catalogue.Gate) Shape {
 	f := e.FPDU
 	if f.CRCStatus == mpa.CRCBad || !f.PadZero() || f.ULPDULength > mpa.MaxULPDU ||
-		f.Sync != mpa.InSync || f.Unsent > 0 || e.Count == 0 {
+		f.Sync != mpa.InSync || f.Unsent > 0 || e.Count == 0 && !e.firstAsUsual() {
 		return 0
 	}
 	k := packed{v: 1, n: 1}
@@ -49,6 +49,7 @@ func (e *FPDU) shape(c *Conn, have catalogue.Gate) Shape {
 	k.flag(f.PadKnown)
 	k.flag(e.Hole)
 	k.flag(c.Trace.Flow[e.Dir].Cut)
+	k.flag(e.Count == 0)
 	if len(f.Markers) == 0 {
 		return k.v
 	}
@@ -65,6 +66,11 @@ func (e *FPDU) shape(c *Conn, have catalogue.Gate) Shape {
 	k.flag(e.Marked(c))
 	k.flag(e.Wrapped(c))
 	return k.v
+}
+
+// firstAsUsual reports whether the first FPDU of a direction follows its startup frame, and has no markers.
+func (e *FPDU) firstAsUsual() bool {
+	return e.PDU.HasOffset && e.PDU.Offset == 0 && len(e.looses()) == 0 && len(e.FPDU.Markers) == 0
 }
 
 // shape is the shape of a segment: its header, and its relation to the open message. It is

@@ -26,7 +26,10 @@ var depthAdvice = []rules.Rule{
 				return rules.InScopeIf(c.HasAgreed())
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
-				if failure := c.GivenUp(); depthExceeded(c) && failure != "" {
+				if !depthExceeded(c) {
+					return
+				}
+				if failure := c.GivenUp(); failure != "" {
 					q, a := c.Request.EnhancedWord, c.Reply.EnhancedWord
 					reportAdvice(r, c.Reply, fmt.Sprintf("Request IRD %d ORD %d, Reply IRD %d ORD %d", q.IRD, q.ORD, a.IRD, a.ORD), failure)
 				}
