@@ -49,7 +49,6 @@ func (e *FPDU) shape(c *Conn, have catalogue.Gate) Shape {
 	k.flag(f.PadKnown)
 	k.flag(e.Hole)
 	k.flag(c.Trace.Flow[e.Dir].Cut)
-	k.flag(e.Count == 0)
 	if len(f.Markers) == 0 {
 		return k.v
 	}
@@ -68,9 +67,10 @@ func (e *FPDU) shape(c *Conn, have catalogue.Gate) Shape {
 	return k.v
 }
 
-// firstAsUsual reports whether the first FPDU of a direction follows its startup frame, and has no markers.
+// firstAsUsual reports whether the first FPDU of a direction is right behind its startup frame, and has no
+// markers.
 func (e *FPDU) firstAsUsual() bool {
-	return e.PDU.HasOffset && e.PDU.Offset == 0 && len(e.looses()) == 0 && len(e.FPDU.Markers) == 0
+	return e.PDU.HasOffset && e.PDU.Offset == 0 && len(e.FPDU.Markers) == 0
 }
 
 // shape is the shape of a segment: its header, and its relation to the open message. It is
