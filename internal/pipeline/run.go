@@ -261,6 +261,7 @@ type Run struct {
 	settling  settling
 	maxOver   int // as the constant, as is manyFlows
 	manyFlows int
+	coming    upcoming
 	repeats   repeats
 	memory    *budget.Account
 	// synWeight is what was taken for the SYNs.
@@ -356,13 +357,16 @@ func (r *Run) readAhead(src readahead.Source, waits bool) error {
 	a := readahead.Start(src, opt)
 	defer a.Close()
 	for b := a.Next(); b != nil; b = a.Next() {
-		first := b.First()
+		first, next := b.First(), (*readahead.Batch)(nil)
+		if r.flows.n >= r.manyFlows {
+			next = a.Peek()
+		}
 		for i := range b.Len() {
 			if r.full() {
 				return nil
 			}
 			if r.flows.n >= r.manyFlows {
-				r.upcoming(b, i)
+				r.upcoming(b, next, i)
 			}
 			n := b.Note(i)
 			if n.Kind() == readahead.Elsewhere {

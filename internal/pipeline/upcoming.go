@@ -18,17 +18,39 @@ const (
 	steps = 5
 )
 
-// upcoming prepares for the packets behind the ith of a batch.
-func (r *Run) upcoming(b *readahead.Batch, i int) {
-	for step := range steps {
-		at := i + apart*(steps-step)
-		if at >= b.Len() {
-			continue
-		}
+// upcoming are the connections of the packets behind the current one.
+type upcoming struct {
+	of [ring]struct {
+		flow *flow // nil: it is not known
+		side int
+	}
+	at int // the place of the current packet, modulo ring
+}
+
+const (
+	far  = apart * steps // how far ahead a connection is looked up
+	ring = 16            // more than that, a power of two
+)
+
+// upcoming prepares for the packets behind the ith of a batch. next is the batch behind it, nil if that is not
+// there yet.
+func (r *Run) upcoming(b, next *readahead.Batch, i int) {
+	u := &r.coming
+	u.at++
+	last := &u.of[(u.at+far)%ring]
+	last.flow = nil
+	at := i + far
+	if at >= b.Len() {
+		b, at = next, at-b.Len()
+	}
+	if b != nil && at < b.Len() {
 		if n := b.Note(at); n.Kind() == readahead.TCP {
-			if f, side := r.flows.soon(n); f != nil {
-				f.prefetch(side, step)
-			}
+			last.flow, last.side = r.flows.soon(n)
+		}
+	}
+	for step := range steps {
+		if x := &u.of[(u.at+far-apart*step)%ring]; x.flow != nil {
+			x.flow.prefetch(x.side, step)
 		}
 	}
 }

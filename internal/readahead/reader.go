@@ -75,6 +75,7 @@ type Reader struct {
 
 	cur  *Batch // that is being filled
 	last *Batch // that was handed out, for the one who calls Next
+	next *Batch // that was looked at, and not handed out
 }
 
 // Batch is frames that follow each other.
@@ -285,10 +286,25 @@ func (r *Reader) Next() *Batch {
 		}
 		r.done <- b
 	}
-	if r.last = <-r.filled; r.last == nil && r.panicked != nil {
+	if r.last, r.next = r.next, nil; r.last == nil {
+		r.last = <-r.filled
+	}
+	if r.last == nil && r.panicked != nil {
 		panic(r.panicked)
 	}
 	return r.last
+}
+
+// Peek returns the batch that Next will return, if it is there by now; else nil. Its frames and notes may be
+// looked at until Next is called.
+func (r *Reader) Peek() *Batch {
+	if r.next == nil {
+		select {
+		case r.next = <-r.filled:
+		default:
+		}
+	}
+	return r.next
 }
 
 // takeBack makes the buffer of a batch free.

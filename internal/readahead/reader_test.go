@@ -77,7 +77,16 @@ func ahead(t *testing.T, src Source) (out []string) {
 	t.Helper()
 	r := Start(src, Options{Always: true})
 	defer r.Close()
+	var next *Batch // that was looked at
 	for b := r.Next(); b != nil; b = r.Next() {
+		if next != nil && b != next {
+			t.Fatalf("the batch from frame %d on follows, and that from %d on was to", b.First(), next.First())
+		}
+		if next = nil; b.First()%3 > 0 {
+			if next = r.Peek(); next != nil && (next != r.Peek() || next.Len() > 0 && next.First() < b.First()+uint64(b.Len())) {
+				t.Fatalf("behind %d frames from %d on comes the batch from %d on", b.Len(), b.First(), next.First())
+			}
+		}
 		for i := range b.Len() {
 			if n := b.First() + uint64(i); b.Frame(i).Number != n {
 				t.Fatalf("frame %d is said to have number %d", b.Frame(i).Number, n)
