@@ -2,7 +2,7 @@ package model
 
 import (
 	"cmp"
-	"hash/crc32"
+	"hash/maphash"
 	"math"
 	"slices"
 
@@ -122,8 +122,10 @@ func hashOf(p *trace.PDU, head []byte) uint32 {
 	if f := p.FPDU; f != nil && f.CRCStatus == mpa.CRCGood && len(f.Markers) == 0 {
 		return f.CRC // over all of it
 	}
-	return crc32.Checksum(head[:min(len(head), hashed)], Castagnoli)
+	return uint32(maphash.Bytes(hashSeed, head[:min(len(head), hashed)])) //nolint:gosec // as good as all of it
 }
+
+var hashSeed = maphash.MakeSeed()
 
 // hashed is how many octets of a ULPDU its hash covers.
 const hashed = 96
