@@ -20,6 +20,7 @@ type clock struct {
 	// shown is that of the packet that showed the hole, whose octets begin at shownAt.
 	shown   uint32
 	known   bool // also of farthest
+	later   bool // a packet came that was not so soon
 	shownAt int64
 	// farthest is that of the packet with the farthest octets, soon that of the last such packet that
 	// was captured so soon after the hole showed that what is sent again is sent later.
@@ -40,15 +41,17 @@ type copied struct {
 // shows notes the packet at hand, which shows a hole in front of an offset.
 func (k *clock) shows(e *Env, off int64) {
 	val, ok := e.timestamp()
-	k.shown, k.soon, k.farthest, k.known, k.shownAt = val, val, val, ok, off
+	k.shown, k.soon, k.farthest, k.known, k.later, k.shownAt = val, val, val, ok, false, off
 }
 
 // goesOn notes the packet at hand, with octets beyond all others. soon: it came within a part of the
-// round trip after the hole showed.
+// round trip after the hole showed, if the clock of the capture is right. Behind one that did not, none did:
+// that clock may have been set back.
 func (k *clock) goesOn(e *Env, soon bool) {
 	val, ok := e.timestamp()
 	k.farthest, k.known = val, ok && k.known
-	if soon {
+	k.later = k.later || !soon
+	if !k.later {
 		k.soon = val
 	}
 }

@@ -98,7 +98,8 @@ func (c *Conn) tookIn(side int, s *reassembly.Segment, a *arrival, note reassemb
 			t.holeAt = s.Time
 			t.clock.shows(c.env, a.off)
 		} else if a.end > a.high {
-			t.clock.goesOn(c.env, s.Time-t.holeAt < w.rtt/muchLonger)
+			since := s.Time - t.holeAt
+			t.clock.goesOn(c.env, since >= 0 && since < w.rtt/muchLonger)
 		}
 	}
 }
