@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/merge"
@@ -18,29 +19,32 @@ var fleetText string
 // mostNamed is how many points of a diagnosis are named.
 const mostNamed = 20
 
-var fleet = template.Must(template.New("fleet").Funcs(template.FuncMap{
-	"count":    countOf[int],
-	"counted":  countOf[int64],
-	"number":   func(n int64) string { return diagnose.Number(unsigned(n)) },
-	"size":     func(n int64) string { return render.Size(unsigned(n)) },
-	"duration": diagnose.Duration,
-	"more":     func(of, shown int) int { return max(of-shown, 0) },
-	"named":    func(points []string) []string { return points[:min(len(points), mostNamed)] },
-	"found":    found,
-	"long":     func(s string) bool { return len(s) > longValue },
-	"facts":    fleetFacts,
-	"verdict": func(code int) string {
-		if code == 0 {
-			return "fine"
-		}
-		return "error"
-	},
-}).Parse(headText + fleetText))
+// fleet is made when it is first needed: each run of the program would wait for it.
+var fleet = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("fleet").Funcs(template.FuncMap{
+		"count":    countOf[int],
+		"counted":  countOf[int64],
+		"number":   func(n int64) string { return diagnose.Number(unsigned(n)) },
+		"size":     func(n int64) string { return render.Size(unsigned(n)) },
+		"duration": diagnose.Duration,
+		"more":     func(of, shown int) int { return max(of-shown, 0) },
+		"named":    func(points []string) []string { return points[:min(len(points), mostNamed)] },
+		"found":    found,
+		"long":     func(s string) bool { return len(s) > longValue },
+		"facts":    fleetFacts,
+		"verdict": func(code int) string {
+			if code == 0 {
+				return "fine"
+			}
+			return "error"
+		},
+	}).Parse(headText + fleetText))
+})
 
 // Fleet writes the page of what merge puts together. It has no script.
 func Fleet(w io.Writer, s *merge.Summary, tool string) error {
 	out := &visibleWriter{w: w}
-	err := fleet.Execute(out, struct {
+	err := fleet().Execute(out, struct {
 		*merge.Summary
 		Tool   string
 		Policy string

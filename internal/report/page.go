@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/iwdissect/iwdissect/internal/diagnose"
@@ -48,21 +49,24 @@ const longValue = 40
 // shownAtOnce is how many rows of the table of connections are there without the script.
 const shownAtOnce = 100
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"ladder": drawLadder, "rates": drawRates, "depth": drawDepth, "latency": drawLatency, "sizes": drawSizes,
-	"rows":     rowsJSON,
-	"size":     render.Size,
-	"number":   diagnose.Number,
-	"duration": diagnose.Duration,
-	"ns":       ns,
-	"few":      func(rows []Row) []Row { return rows[:min(len(rows), shownAtOnce)] },
-	"len64":    func(rows []Row) uint64 { return uint64(len(rows)) },
-	"count":    func(n int, one, many string) string { return diagnose.Counted(uint64(max(n, 0)), one, many) },
-	"more":     func(of, shown int) int { return max(of-shown, 0) },
-	"long":     func(s string) bool { return len(s) > longValue },
-	"level":    worstLevel,
-	"problems": problems,
-}).Parse(headText + pageText))
+// page is made when it is first needed: each run of the program would wait for it.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"ladder": drawLadder, "rates": drawRates, "depth": drawDepth, "latency": drawLatency, "sizes": drawSizes,
+		"rows":     rowsJSON,
+		"size":     render.Size,
+		"number":   diagnose.Number,
+		"duration": diagnose.Duration,
+		"ns":       ns,
+		"few":      func(rows []Row) []Row { return rows[:min(len(rows), shownAtOnce)] },
+		"len64":    func(rows []Row) uint64 { return uint64(len(rows)) },
+		"count":    func(n int, one, many string) string { return diagnose.Counted(uint64(max(n, 0)), one, many) },
+		"more":     func(of, shown int) int { return max(of-shown, 0) },
+		"long":     func(s string) bool { return len(s) > longValue },
+		"level":    worstLevel,
+		"problems": problems,
+	}).Parse(headText + pageText))
+})
 
 // worstLevel is the severity of the first diagnosis: they are sorted.
 func worstLevel(c *Capture) string {
@@ -127,7 +131,7 @@ type view struct {
 // Write writes the page.
 func Write(w io.Writer, r *Report) error {
 	out := &visibleWriter{w: w}
-	err := page.Execute(out, view{r, policy(), template.CSS(style), template.JS(script)})
+	err := page().Execute(out, view{r, policy(), template.CSS(style), template.JS(script)})
 	if err == nil {
 		err = out.flush()
 	}
