@@ -49,7 +49,7 @@ type Options struct {
 
 const (
 	// buffers of pcapng.LentSize octets, and batches, are under way.
-	buffers = 4
+	buffers = 6
 	batches = 24
 	// batchSize is how many frames are handed over together.
 	batchSize = 128
