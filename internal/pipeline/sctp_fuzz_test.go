@@ -106,16 +106,18 @@ func FuzzSCTP(f *testing.F) {
 			t.Fatalf("run twice: %+v, %+v", again.Totals, r.Totals)
 		}
 		known := map[uint64]bool{}
-		// What comes at the end has the last frame of its association, or of its session if others follow.
-		last, end := map[uint64]uint64{}, map[uint64]uint64{}
+		// What comes at the end has the last frame of its association.
+		last := map[uint64]uint64{}
 		// gaps are those of each connection that none of its PDUs came behind yet.
 		gaps := map[uint64][]*trace.GapEvent{}
 		for _, g := range r.Gaps {
 			gaps[g.Conn.Number] = append(gaps[g.Conn.Number], g)
 		}
-		waits := map[source]wait{}
+		// until is up to which frame what comes on a connection may have waited, and handed the frame of what
+		// was handed out last of it in a direction.
+		until, handed := map[uint64]uint64{}, map[source]uint64{}
 		for i, c := range r.Conns {
-			known[c.Number], end[c.Number] = true, c.LastFrame
+			known[c.Number] = true
 			if i > 0 && c.Number <= r.Conns[i-1].Number || c.FirstFrame > c.LastFrame || c.EndFrame > uint64(len(a.frames)) {
 				t.Fatalf("connection %d: %+v", i, c)
 			}
@@ -127,26 +129,25 @@ func FuzzSCTP(f *testing.F) {
 			}
 			// What waited for a message that was given up is there with the frame that carried it,
 			// or that of one before it in the row, and not with the frame that ended the wait. That
-			// frame may have been overtaken since, and the message may have come again behind it.
+			// frame may have been overtaken since, and the message may have come again behind it. At the
+			// end, what still waits in the other direction comes with it.
 			from := source{p.Conn.Number, p.Dir}
-			w := waits[from]
 			if p.Chunk.Order == trace.AfterMissing {
 				if len(gaps[from.conn]) == 0 {
 					t.Fatalf("%s, and nothing was given up", brief(p))
 				}
-				w, gaps[from.conn] = wait{until: gaps[from.conn][0].Frame}, gaps[from.conn][1:]
+				until[from.conn], handed[from], gaps[from.conn] = gaps[from.conn][0].Frame, 0, gaps[from.conn][1:]
 			}
-			waited := p.Frame <= w.until
+			waited := p.Frame <= until[from.conn]
 			if p.Frame > uint64(len(a.frames)) || !waited && p.Frames[len(p.Frames)-1] > p.Frame || p.Frames[0] > p.Frame {
 				t.Fatalf("%s", brief(p))
 			}
-			if waited && p.Frame < w.frame || !waited && p.Frame < last[p.Conn.Association] && p.Frame != end[from.conn] {
-				t.Fatalf("%s, behind frames %d and %d", brief(p), w.frame, last[p.Conn.Association])
+			if waited && p.Frame < handed[from] || !waited && p.Frame < last[p.Conn.Association] {
+				t.Fatalf("%s, behind frames %d and %d", brief(p), handed[from], last[p.Conn.Association])
 			}
 			if waited {
-				w.frame = p.Frame
+				handed[from] = p.Frame
 			}
-			waits[from] = w
 			last[p.Conn.Association] = max(last[p.Conn.Association], p.Frame)
 			if k := p.Chunk; len(k.TSNs) == 0 || k.Length < len(k.Octets) || int64(k.Length) != p.Length || k.Whole && len(k.Octets) != k.Length {
 				t.Fatalf("%s: %d of %d octets", brief(p), len(k.Octets), k.Length)
@@ -169,15 +170,11 @@ func FuzzSCTP(f *testing.F) {
 	})
 }
 
-// source is a direction of a connection; wait is what waited in it until a frame in which a
-// missing message was given up, as far as the frame of the last one that was handed out.
-type (
-	source struct {
-		conn uint64
-		dir  trace.Dir
-	}
-	wait struct{ until, frame uint64 }
-)
+// source is a direction of a connection.
+type source struct {
+	conn uint64
+	dir  trace.Dir
+}
 
 // briefs are all PDUs.
 func briefs(r *tracerun.Result) (out []string) {
