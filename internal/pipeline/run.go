@@ -357,7 +357,8 @@ func (r *Run) readAhead(src readahead.Source, waits bool) error {
 	a := readahead.Start(src, opt)
 	defer a.Close()
 	for b := a.Next(); b != nil; b = a.Next() {
-		first, next := b.First(), (*readahead.Batch)(nil)
+		first := b.First()
+		var next *readahead.Batch
 		if r.flows.n >= r.manyFlows {
 			next = a.Peek()
 		}
