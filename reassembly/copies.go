@@ -6,6 +6,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/crc32c"
 	"github.com/iwdissect/iwdissect/internal/onesum"
+	"github.com/iwdissect/iwdissect/internal/prefetch"
 )
 
 // copies are the sums of the last segments of a direction. Octets that come
@@ -120,7 +121,9 @@ func (k *copies) add(all *runs, from, to int64, sum uint64, crc bool) {
 func (k *copies) next(all *runs) *run {
 	if k.n == maxRuns {
 		k.last = all.at(k.last).next
-		return all.at(k.last)
+		r := all.at(k.last)
+		prefetch.Object(all.at(r.next)) // of a while ago: by now it is in no cache nearby
+		return r
 	}
 	i := all.take()
 	r := all.at(i)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/iwdissect/iwdissect/internal/crc32c"
+	"github.com/iwdissect/iwdissect/internal/onesum"
 )
 
 // Verified is what [Verify] found out about CRCs in the payload of a TCP segment. The zero
@@ -23,20 +24,49 @@ const oneFPDU Verified = 1 << 31
 // result and use it where the stream turns out to be framed that way; else they compute
 // CRCs themselves. What they report does not depend on it.
 func Verify(b []byte) Verified {
-	if fillsWithMarkers(b) && rightCRC(b) { // without markers it would be of another length
-		return oneFPDU | Verified(firstMarker(b)+1) //nolint:gosec // from -1 to 508
+	v, _, _ := VerifySum(b)
+	return v
+}
+
+// VerifySum is Verify, and the ones' complement sum of the payload as 64-bit words in
+// little-endian order, the last one padded with zeros, if that came with the CRC of a single
+// FPDU: the checksum of TCP follows from it (RFC 1071).
+func VerifySum(b []byte) (v Verified, sum uint64, summed bool) {
+	if fillsWithMarkers(b) { // without markers it would be of another length
+		right, sum := rightWithSum(b)
+		if right {
+			return oneFPDU | Verified(firstMarker(b)+1), sum, true //nolint:gosec // from -1 to 508
+		}
 	}
 	good := 0
 	for len(b)-good >= lengthSize+MinULPDU+crcSize {
 		rest := b[good:]
 		n := int(binary.BigEndian.Uint16(rest))
 		size := lengthSize + n + PadLen(n) + crcSize
-		if n < MinULPDU || n > MaxULPDU || size > len(rest) || !rightCRC(rest[:size]) {
+		if n < MinULPDU || n > MaxULPDU || size > len(rest) {
+			break
+		}
+		if size == len(b) {
+			right, sum := rightWithSum(b)
+			if right {
+				good = size
+			}
+			return Verified(good), sum, true
+		}
+		if !rightCRC(rest[:size]) {
 			break
 		}
 		good += size
 	}
-	return Verified(good)
+	return Verified(good), 0, false
+}
+
+// rightWithSum is rightCRC, and the sum of all octets of an FPDU.
+func rightWithSum(b []byte) (right bool, sum uint64) {
+	n := len(b) - crcSize
+	crc, sum := crc32c.WithSum(b[:n])
+	field := binary.LittleEndian.Uint32(b[n:])
+	return crc == field, onesum.Add(sum, uint64(field)<<(n%8*8))
 }
 
 // rightCRC reports whether the last four octets are the CRC32c of those before.

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/onesum"
 )
 
 // segments are payloads of FPDUs: one or several in each, framed as the encoder does.
@@ -25,8 +27,12 @@ func TestVerify(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for size := range 1500 {
 		for _, b := range segments(&Encoder{CRC: true}, 1, 1+size%3, size) {
-			if v := Verify(b); int(v) != len(b) {
+			v, sum, summed := VerifySum(b)
+			if int(v) != len(b) {
 				t.Fatalf("%d octets: %d of %d are verified", size, v, len(b))
+			}
+			if single := size%3 == 0; summed != single || summed && sum != onesum.Sum(b) {
+				t.Fatalf("%d octets: the sum is %#x, %t, want %#x, %t", size, sum, summed, onesum.Sum(b), single)
 			}
 			half := b[:len(b)-1-rnd.IntN(len(b)-1)]
 			if v := Verify(half); int(v) > len(half) || v&oneFPDU != 0 {
@@ -34,8 +40,12 @@ func TestVerify(t *testing.T) {
 			}
 			at := rnd.IntN(len(b))
 			b[at] ^= 1 << rnd.IntN(8)
-			if v := Verify(b); v&oneFPDU != 0 || int(v) > at {
+			v, sum, summed = VerifySum(b)
+			if v&oneFPDU != 0 || int(v) > at {
 				t.Fatalf("%d octets: %#x are verified although octet %d is wrong", size, v, at)
+			}
+			if summed && sum != onesum.Sum(b) {
+				t.Fatalf("%d octets, octet %d is wrong: the sum is %#x, want %#x", size, at, sum, onesum.Sum(b))
 			}
 		}
 		e := &Encoder{CRC: true, Markers: true, Offset: int64(size) * 4}
@@ -43,8 +53,12 @@ func TestVerify(t *testing.T) {
 		for _, b := range segments(e, 3, 1, size) {
 			n := size + len(write(0, nil))
 			marked := len(b) > lengthSize+n+PadLen(n)+crcSize
-			if v := Verify(b); marked && !v.markersRight(int(-at)&(MarkerInterval-1)) || !marked && int(v) != len(b) {
+			v, sum, summed := VerifySum(b)
+			if marked && !v.markersRight(int(-at)&(MarkerInterval-1)) || !marked && int(v) != len(b) {
 				t.Fatalf("%d octets with markers: %#x", size, v)
+			}
+			if !summed || sum != onesum.Sum(b) {
+				t.Fatalf("%d octets with markers: the sum is %#x, %t, want %#x", size, sum, summed, onesum.Sum(b))
 			}
 			at += int64(len(b))
 		}
@@ -91,7 +105,10 @@ func FuzzVerify(f *testing.F) {
 	f.Add(segments(&Encoder{CRC: true}, 1, 3, 100)[0])
 	f.Add(segments(&Encoder{CRC: true, Markers: true}, 1, 1, 1400)[0])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		v := Verify(b)
+		v, sum, summed := VerifySum(b)
+		if summed && sum != onesum.Sum(b) {
+			t.Fatalf("the sum is %#x, want %#x", sum, onesum.Sum(b))
+		}
 		if v&oneFPDU != 0 {
 			n := len(b) - crcSize
 			if n < 0 || CRC32c(b[:n]) != binary.BigEndian.Uint32(b[n:]) {

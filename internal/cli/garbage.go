@@ -19,9 +19,12 @@ const (
 	much   = 192 << 20
 )
 
-// first is the share of garbage to begin with, of 4 MiB: a small capture needs no
-// collection at all.
-const first = 200
+// first is the share of garbage to begin with, and as long as less than small is in use: Go takes it of
+// 4 MiB, so a small capture needs no collection at all.
+const (
+	first = 200
+	small = 4 << 20
+)
 
 // collect keeps garbage below that, unless the environment says how to collect it.
 func collect() {
@@ -49,7 +52,10 @@ func again(c *collected) {
 
 // percent is the share of garbage for what is in use.
 func percent(live int) int {
-	if live <= little {
+	switch {
+	case live < small:
+		return first
+	case live <= little:
 		return 100
 	}
 	least := leastPercent + (mostPercent-leastPercent)*max(live-whole, 0)/(much-whole)

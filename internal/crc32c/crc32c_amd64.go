@@ -6,12 +6,14 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-var fast = cpu.X86.HasSSE42 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VPCLMULQDQ
+var fast = cpu.X86.HasSSE42 && cpu.X86.HasBMI2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL &&
+	cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VPCLMULQDQ
 
-// fold takes octets, 256 at least, into a register of the CRC.
+// fold takes octets, 256 at least, into a register of the CRC. It sums the low and the high halves
+// of 64-bit words, too, the last one padded with zeros.
 //
 //go:noescape
-func fold(register uint32, b []byte, by *[8]factors) uint32
+func fold(register uint32, b []byte, by *[8]factors) (crc uint32, low, high uint64)
 
 // factors are what the two halves of 16 octets are multiplied by, modulo the polynomial,
 // when they are added to those that stand a number of bits behind them.

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/onesum"
 )
 
 // octets are some that are not alike.
@@ -31,7 +33,19 @@ func TestUpdate(t *testing.T) {
 		if got, want := Update(crc, b[from:from+n]), crc32.Update(crc, table, b[from:from+n]); got != want {
 			t.Fatalf("%d octets from %d behind %#x: %#x, want %#x", n, from, crc, got, want)
 		}
+		if got, sum := WithSum(b[from : from+n]); got != crc32.Checksum(b[from:from+n], table) || sum != onesum.Sum(b[from:from+n]) {
+			t.Fatalf("%d octets from %d: %#x with the sum %#x, want %#x with %#x", n, from, got, sum,
+				crc32.Checksum(b[from:from+n], table), onesum.Sum(b[from:from+n]))
+		}
 	}
+	// The most that the sums can carry.
+	for i := range b {
+		b[i] = 0xff
+	}
+	if _, sum := WithSum(b); sum != onesum.Sum(b) {
+		t.Fatalf("%d octets of ones: the sum is %#x, want %#x", len(b), sum, onesum.Sum(b))
+	}
+	b = octets(9100)
 	// Each bit counts: of any place in all that is done differently.
 	for n := 256; n < 700; n++ {
 		at := n * 31 % n
@@ -74,6 +88,9 @@ func FuzzUpdate(f *testing.F) {
 		if got := Update(crc, b); got != want {
 			t.Fatalf("%#x, want %#x", got, want)
 		}
+		if got, sum := WithSum(b); got != crc32.Checksum(b, table) || sum != onesum.Sum(b) {
+			t.Fatalf("%#x with the sum %#x, want %#x with %#x", got, sum, crc32.Checksum(b, table), onesum.Sum(b))
+		}
 	})
 }
 
@@ -82,6 +99,8 @@ func BenchmarkChecksum(b *testing.B) {
 	for _, n := range []int{256, 512, 1444, 4096, 8944} {
 		for name, sum := range map[string]func([]byte) uint32{
 			"fold": Checksum, "hash": func(b []byte) uint32 { return crc32.Checksum(b, table) },
+			"with sum": func(b []byte) uint32 { crc, _ := WithSum(b); return crc },
+			"and sum":  func(b []byte) uint32 { return Checksum(b) + uint32(onesum.Sum(b)) },
 		} {
 			b.Run(name+"/"+strconv.Itoa(n), func(b *testing.B) {
 				b.SetBytes(int64(n))

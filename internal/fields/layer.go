@@ -1,6 +1,9 @@
 package fields
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sync"
+)
 
 // Layer is a header of a frame, or a part of one that may stand in it several times, such
 // as a TCP option: the table of its fields, in the order of a tree. One table serves
@@ -215,9 +218,13 @@ func numbered(ls []*Layer) []*Layer {
 func AllLayers() []*Layer { return layerTable }
 
 // LayerFields lists the fields of all layers, each once.
-func LayerFields() []*Field { return layerFields }
+func LayerFields() []*Field {
+	all, _ := layerFields()
+	return all
+}
 
-var layerFields, layerNames = func() (all []*Field, names map[string]*Field) {
+// layerFields are those, in order and by their names. Most commands need none.
+var layerFields = sync.OnceValues(func() (all []*Field, names map[string]*Field) {
 	names = map[string]*Field{}
 	add := func(f *Field) {
 		if f != nil && f.Name != "" && names[f.Name] == nil {
@@ -232,7 +239,10 @@ var layerFields, layerNames = func() (all []*Field, names map[string]*Field) {
 		}
 	}
 	return all, names
-}()
+})
 
 // LayerField finds a field of a layer by its name, or returns nil.
-func LayerField(name string) *Field { return layerNames[name] }
+func LayerField(name string) *Field {
+	_, names := layerFields()
+	return names[name]
+}

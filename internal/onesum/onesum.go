@@ -12,11 +12,21 @@ import (
 // of the octets in a word is little-endian, which is the faster one; see Fold.
 func Sum(b []byte) (s uint64) {
 	if fast && len(b) >= least {
-		low, high := halves(b)
-		s, c := bits.Add64(low, high<<32, 0)
-		return around(s, c+high>>32)
+		return Join(halves(b))
 	}
 	return slow(b)
+}
+
+// Join is the sum of words of which the low and the high halves were summed.
+func Join(low, high uint64) uint64 {
+	s, c := bits.Add64(low, high<<32, 0)
+	return around(s, c+high>>32)
+}
+
+// Add is the sum of two sums.
+func Add(a, b uint64) uint64 {
+	s, c := bits.Add64(a, b, 0)
+	return s + c
 }
 
 // least is the number of octets from which 64 of them are added at a time, where the
@@ -63,11 +73,16 @@ func Fold32(s uint64) uint32 {
 	return uint32(s>>32 + s) //nolint:gosec // carried around
 }
 
+// Carried brings a sum of 16-bit words down to 16 bits. It has no loop until all is carried: a
+// processor cannot foresee how often.
+func Carried(s uint64) uint16 {
+	s = s>>32 + s&0xffffffff
+	s = s>>16 + s&0xffff // at most 0x2fffe
+	s = s>>16 + s&0xffff
+	return uint16(s>>16 + s) //nolint:gosec // carried around
+}
+
 // Fold is the sum of the same octets as 16-bit words in network byte order.
 func Fold(s uint64) uint16 {
-	s = s>>32 + s&0xffffffff
-	for s > 0xffff {
-		s = s>>16 + s&0xffff
-	}
-	return bits.ReverseBytes16(uint16(s))
+	return bits.ReverseBytes16(Carried(s))
 }

@@ -1,6 +1,10 @@
 package packet
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/iwdissect/iwdissect/internal/onesum"
+)
 
 // VLAN is a tag to be written: its protocol identifier (0x8100 when zero) and
 // its control field (IEEE 802.1Q clause 9).
@@ -239,7 +243,7 @@ func (b *Build) appendIPv4(dst []byte) []byte {
 	if n := len(dst) - start; n <= 0xffff && !b.NoLength {
 		binary.BigEndian.PutUint16(dst[start+2:], uint16(n))
 	}
-	binary.BigEndian.PutUint16(dst[start+10:], ^fold(sum(dst[start:end])))
+	binary.BigEndian.PutUint16(dst[start+10:], ^onesum.Carried(sum(dst[start:end])))
 	return dst
 }
 
@@ -300,7 +304,7 @@ func (b *Build) AppendSegment(dst []byte) []byte {
 	dst = append(dst, b.Payload...)
 	seg := dst[start:]
 	s := pseudo(b.Src, b.Dst, !b.Src.Is4(), ProtoTCP, len(seg)) + sum(seg)
-	binary.BigEndian.PutUint16(seg[16:], ^fold(s))
+	binary.BigEndian.PutUint16(seg[16:], ^onesum.Carried(s))
 	return dst
 }
 
@@ -318,7 +322,7 @@ func appendPadded(dst, b []byte, unit int) []byte {
 // bits: what stands in the checksum field when the hardware is to fill it in.
 func (b *Build) PseudoSum() uint16 {
 	n := 20 + (len(b.Options)+3)&^3 + len(b.Payload)
-	return fold(pseudo(b.Src, b.Dst, !b.Src.Is4(), ProtoTCP, n))
+	return onesum.Carried(pseudo(b.Src, b.Dst, !b.Src.Is4(), ProtoTCP, n))
 }
 
 // UDP returns a UDP datagram with its checksum, as Payload of ProtoUDP.
@@ -327,7 +331,7 @@ func (b *Build) UDP(src, dst uint16, payload []byte) []byte {
 	d = binary.BigEndian.AppendUint16(d, dst)
 	d = binary.BigEndian.AppendUint16(d, uint16(udpLen+len(payload)))
 	d = append(append(d, 0, 0), payload...)
-	c := ^fold(pseudo(b.Src, b.Dst, !b.Src.Is4(), ProtoUDP, len(d)) + sum(d))
+	c := ^onesum.Carried(pseudo(b.Src, b.Dst, !b.Src.Is4(), ProtoUDP, len(d)) + sum(d))
 	if c == 0 {
 		c = 0xffff // zero says that there is none (RFC 768)
 	}
@@ -337,4 +341,4 @@ func (b *Build) UDP(src, dst uint16, payload []byte) []byte {
 
 // InternetChecksum returns the checksum of b (RFC 1071), whose own field has to be
 // zero.
-func InternetChecksum(b []byte) uint16 { return ^fold(sum(b)) }
+func InternetChecksum(b []byte) uint16 { return ^onesum.Carried(sum(b)) }

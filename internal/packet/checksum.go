@@ -49,18 +49,24 @@ func (p *Packet) Sum() (c Checksum, payload uint64) {
 		return ChecksumUnknown, 0
 	}
 	payload = onesum.Sum(p.Payload)
+	return p.SumWith(payload), payload
+}
+
+// SumWith is VerifyChecksum for one who has summed the payload of a TCP packet, all of which was
+// captured.
+func (p *Packet) SumWith(payload uint64) Checksum {
 	if p.Notes&NoteRouted != 0 {
-		return ChecksumUnknown, payload
+		return ChecksumUnknown
 	}
 	header := p.Segment[:p.SegmentLen-p.PayloadLen]
 	front := pseudo(p.Src, p.Dst, p.V6, p.Proto, p.SegmentLen)
 	switch {
-	case fold(front+sum(header)+uint64(onesum.Fold(payload))) == 0xffff:
-		return ChecksumOK, payload
-	case binary.BigEndian.Uint16(header[16:]) == fold(front):
-		return ChecksumUnfilled, payload
+	case onesum.Carried(front+sum(header)+uint64(onesum.Fold(payload))) == 0xffff:
+		return ChecksumOK
+	case binary.BigEndian.Uint16(header[16:]) == onesum.Carried(front):
+		return ChecksumUnfilled
 	}
-	return ChecksumBad, payload
+	return ChecksumBad
 }
 
 // Front is what the pseudo header adds to the checksum, but for the length: the same for
@@ -70,9 +76,19 @@ func (p *Packet) Front() uint32 {
 }
 
 // SumRight reports whether [Packet.Sum] finds the checksum right, of a TCP packet that was
-// captured whole and not routed, between endpoints with that Front.
-func (p *Packet) SumRight(front uint32) bool {
-	return fold(uint64(front)+uint64(len(p.Segment))+sum(p.Segment)) == 0xffff
+// captured whole and not routed, between endpoints with that Front. payload is the sum of the
+// payload, if it was summed before; else it is 0.
+func (p *Packet) SumRight(front uint32, payload uint64, summed bool) bool {
+	rest := uint64(front) + uint64(len(p.Segment))
+	if !summed && len(p.Payload) > 0 {
+		return onesum.Carried(rest+sum(p.Segment)) == 0xffff
+	}
+	// A header is short, and has whole words of 32 bits.
+	s := payload>>32 + payload&0xffffffff
+	for h := p.Segment[:len(p.Segment)-len(p.Payload)]; len(h) >= 4; h = h[4:] {
+		s += uint64(binary.LittleEndian.Uint32(h))
+	}
+	return onesum.Carried(rest+uint64(onesum.Fold(s))) == 0xffff
 }
 
 // pseudo sums the pseudo header. Both forms of it sum to the same for the same
@@ -88,11 +104,3 @@ func pseudo(src, dst Addr, v6 bool, proto Proto, length int) uint64 {
 // sum adds the 16-bit words of b in ones' complement (RFC 1071), an odd last
 // octet padded with zero.
 func sum(b []byte) uint64 { return uint64(onesum.Fold(onesum.Sum(b))) }
-
-// fold brings a sum down to 16 bits.
-func fold(s uint64) uint16 {
-	for s > 0xffff {
-		s = s>>16 + s&0xffff
-	}
-	return uint16(s)
-}

@@ -188,6 +188,10 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 			return
 		}
 	}
+	r.verified = 0
+	if r.opt.Sums && fl != nil && fl.conn.Trace.IsMPA && n.Kind() != readahead.TCP {
+		r.verify(p)
+	}
 	fl, side, ok := r.admit(fl, side, p, n)
 	if !ok {
 		r.tellDamaged(f, p, fl, side)
@@ -253,12 +257,21 @@ func (r *Run) admit(fl *flow, side int, p *packet.Packet, n *readahead.Note) (*f
 	return fl, side, !r.opt.Sums || !fl.damaged(side, s, p, noted && n.ChecksumRight())
 }
 
+// verify computes the CRCs of what looks like whole FPDUs in the segment at hand, together with
+// its sum: each octet is loaded once.
+func (r *Run) verify(p *packet.Packet) {
+	if p.Fragments == nil && len(p.Payload) == p.PayloadLen && len(p.Segment) == p.SegmentLen {
+		r.verified, r.seg.Sum, r.seg.HasSum = mpa.VerifySum(p.Payload)
+	}
+}
+
 // deliver hands the segment at hand to its connection, with the CRCs that were verified in it.
 func (r *Run) deliver(fl *flow, side int, n *readahead.Note) reassembly.Note {
-	var crcs mpa.Verified
-	var ends *mpa.Ends
-	if n.Kind() == readahead.TCP && n.CRCs != 0 {
-		crcs, ends = n.CRCs, &n.Ends
+	crcs, ends := r.verified, (*mpa.Ends)(nil)
+	if n.Kind() == readahead.TCP {
+		if crcs = n.CRCs; crcs != 0 {
+			ends = &n.Ends
+		}
 	}
 	note := fl.conn.Packet(side, &r.seg, crcs, ends)
 	r.closing(fl)

@@ -255,6 +255,7 @@ type Run struct {
 	began     int64
 	led       bool
 	decoded   uint64          // the last TCP frame that was decoded, and not predecoded
+	verified  mpa.Verified    // what is known of the segment at hand, if no note says it
 	note      *readahead.Note // of the last one that was predecoded
 	stopped   atomic.Bool
 	// settling are those that have closed, see Options.Linger.

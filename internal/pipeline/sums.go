@@ -38,18 +38,22 @@ func (fl *flow) failed() bool {
 
 // damaged verifies the checksum of a packet and reports whether it is wrong while
 // others of the sender are right: the receiver drops such a packet. right says that it was
-// verified already; else p is the packet.
+// verified already; else p is the packet. If s has a sum, it is that of all its octets.
 func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right bool) bool {
 	t := fl.conn.Trace
+	summed := s.HasSum
 	s.Compare, s.HasSum = false, false
 	if !t.IsMPA && fl.failed() {
 		return false
 	}
 	k, d := &fl.sums[side], fl.conn.Dir(side)
 	verdict := packet.ChecksumOK
-	if right {
+	switch {
+	case right:
 		s.Compare = len(s.Data) == s.Len
-	} else {
+	case summed:
+		verdict, s.HasSum, s.Compare = p.SumWith(s.Sum), true, true
+	default:
 		var sum uint64
 		if verdict, sum = p.Sum(); len(s.Data) == s.Len {
 			s.Sum, s.HasSum, s.Compare = sum, true, true

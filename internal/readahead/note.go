@@ -115,10 +115,11 @@ func (t *noter) note(f *capture.Frame, n *Note, p *packet.Packet) {
 	if number.swap {
 		n.bits |= swapBit
 	}
-	if n.CRCs = mpa.Verify(p.Payload); n.CRCs != 0 {
+	crcs, sum, summed := mpa.VerifySum(p.Payload)
+	if n.CRCs = crcs; crcs != 0 {
 		n.Ends.Copy(p.Payload)
 	}
-	if t.sums && p.SumRight(number.front) {
+	if t.sums && p.SumRight(number.front, sum, summed) {
 		n.bits |= sumBit
 	}
 }
