@@ -75,6 +75,9 @@ type Engine struct {
 	verdicts []Judgement
 	told     told
 	shown    []Finding // those that are passed to the sink
+	// crossed is told when a verdict depends on connections that others judge; nil: there are none.
+	crossed  func()
+	mentions []model.Mention // of all parts, see Replay
 	// waiting counts the events that wait for the other direction.
 	waiting int
 	// Bugs counts rules that panicked.
@@ -187,16 +190,10 @@ func (e *Engine) Transaction(*trace.Transaction) {}
 
 // Ended records that a connection is over. The engine may keep it, as the record of it.
 func (e *Engine) Ended(t *trace.Connection) {
-	c, ok := t.SinkData.(*judged)
-	t.SinkData = nil
-	switch {
-	case !ok && !t.Configured && t.Transport != trace.SCTP:
+	c := e.over(t)
+	if c == nil {
 		return
-	case !ok:
-		c = e.fresh(t)
 	}
-	c.passAll()
-	c.finish()
 	e.remember(c, t)
 	if e.sink != nil {
 		e.sink.Connection(t, e.public(c.findings, t), c.verdicts())
@@ -204,6 +201,26 @@ func (e *Engine) Ended(t *trace.Connection) {
 	if e.opt.Window > 0 {
 		e.compareSome(t.LastTime)
 	}
+	e.release(c)
+}
+
+// over judges what a connection showed, now that it is over; nil: there was nothing to judge.
+func (e *Engine) over(t *trace.Connection) *judged {
+	c, ok := t.SinkData.(*judged)
+	t.SinkData = nil
+	switch {
+	case !ok && !t.Configured && t.Transport != trace.SCTP:
+		return nil
+	case !ok:
+		c = e.fresh(t)
+	}
+	c.passAll()
+	c.finish()
+	return c
+}
+
+// release makes what was kept of a connection free for others.
+func (e *Engine) release(c *judged) {
 	c.untroubled()
 	c.Release()
 	*c = judged{}
@@ -212,22 +229,29 @@ func (e *Engine) Ended(t *trace.Connection) {
 
 // remember keeps what rules that compare connections ask for.
 func (e *Engine) remember(c *judged, record *trace.Connection) {
-	if e.scarce() {
+	switch {
+	case e.scarce():
 		e.capture.Omit()
 		c.gives()
-		return
+	case e.capture.Full():
+		c.gives()
+	default:
+		p, before := c.Outlast(record), slices.Clone(c.findings[:min(len(c.findings), maxBefore)])
+		c.gives()
+		e.outlasts(p, before)
 	}
-	p := e.capture.Remember(&c.Conn, record)
-	if p != nil && len(c.findings) > 0 {
+}
+
+// outlasts keeps what rules that compare connections ask for, and findings from before.
+func (e *Engine) outlasts(p *model.EndedConnection, before []rules.Finding) {
+	e.capture.Remember(p)
+	if len(before) > 0 {
 		if e.before == nil {
 			e.before = map[*model.EndedConnection][]rules.Finding{}
 		}
-		e.before[p] = slices.Clone(c.findings[:min(len(c.findings), maxBefore)])
+		e.before[p] = before
 	}
-	c.gives()
-	if p != nil {
-		e.keeps(p.Weight() + len(e.before[p])*findingWeight)
-	}
+	e.keeps(p.Weight() + len(before)*findingWeight)
 }
 
 // maxBefore bounds the findings of a connection that are remembered.

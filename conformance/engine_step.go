@@ -91,6 +91,7 @@ func (c *judged) take(d trace.Dir, v event) {
 	}
 	c.wait[d] = append(c.wait[d], v)
 	e.waiting++
+	e.crowds()
 	for len(c.wait[0])+len(c.wait[1]) > 0 {
 		next, ok := c.next(d)
 		if !ok {

@@ -533,7 +533,7 @@ func (a *Association) Broken(side int, end bool, frame uint64, time int64) *Mess
 
 // full reports whether there is no room for what waits.
 func (h *assocDirection) full(b *Budget) bool {
-	return h.bytes > b.perDirection || b.used > b.total || len(h.frags) > maxHeldFragments
+	return h.bytes > b.perDirection || b.over() || len(h.frags) > maxHeldFragments
 }
 
 // maxHeldFragments bounds the chunks that wait, whatever their size.

@@ -8,6 +8,9 @@ type Budget struct {
 	// can show the acknowledgement before the data.
 	Grace uint64
 
+	// Exceeded says that all directions together held more than they may.
+	Exceeded bool
+
 	perDirection, total int
 	used                int
 	free                [len(classes)][][]byte
@@ -37,6 +40,13 @@ const (
 
 // defaultGrace is more than a retransmission needs at the usual window sizes.
 const defaultGrace = 64
+
+// over reports whether all directions together hold more than they may.
+func (b *Budget) over() bool {
+	over := b.used > b.total
+	b.Exceeded = b.Exceeded || over
+	return over
+}
 
 // NewBudget returns a budget in octets for one direction and for the run.
 func NewBudget(perDirection, total int) *Budget {

@@ -171,7 +171,7 @@ func (d *disorder) floor(frame uint64, time int64) (uint64, int64) {
 // overBudget reports whether the held octets of this direction or of the run are
 // more than they may be.
 func (h *Direction) overBudget() bool {
-	return h.dis.bytes > h.budget.perDirection || h.budget.used > h.budget.total || h.waiting > maxHeld
+	return h.dis.bytes > h.budget.perDirection || h.budget.over() || h.waiting > maxHeld
 }
 
 // giveUp makes a gap of the first hole, which is there, up to an offset.

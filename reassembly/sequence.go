@@ -161,7 +161,7 @@ func (q *Sequence) Pop() (*Message, bool) {
 
 // Full reports whether more is kept than there is room for.
 func (q *Sequence) Full() bool {
-	return len(q.held) > 0 && (q.bytes > q.budget.perDirection || q.budget.used > q.budget.total || len(q.held) > maxHeldMessages)
+	return len(q.held) > 0 && (q.bytes > q.budget.perDirection || q.budget.over() || len(q.held) > maxHeldMessages)
 }
 
 // maxHeldMessages bounds the messages that wait, whatever their size.

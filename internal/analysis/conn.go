@@ -41,12 +41,15 @@ type Env struct {
 	// End is the time of the last frame, in nanoseconds since the epoch, once the capture
 	// has ended; 0 before that.
 	End int64
-	// Checksum says whether the TCP checksum of the packet at hand is right, if that is
-	// known; may be nil. It is asked only about FPDUs with a wrong CRC.
-	Checksum func() mpa.Tri
+	// Checksum says whether the TCP checksum of a packet is right, if that is known: of the one at hand;
+	// may be nil. It is asked only about FPDUs with a wrong CRC.
+	Checksum func(frame uint64) mpa.Tri
 	// Timestamp is TSval of the packet at hand (RFC 7323 section 3.2), if it has one; may be nil. It is
 	// asked only while octets are missing.
 	Timestamp func() (val uint32, ok bool)
+
+	// Crossed is told when what a connection shows depends on what others showed before; may be nil.
+	Crossed func()
 
 	// verified is the result of mpa.Verify for the data of the current packet, size octets.
 	verified mpa.Verified
@@ -75,6 +78,16 @@ type Env struct {
 
 // PDUs is the number of PDUs found so far.
 func (e *Env) PDUs() uint64 { return e.pdus }
+
+// SetPDUs says how many there were, in other runs as well.
+func (e *Env) SetPDUs(n uint64) { e.pdus = n }
+
+// crossed tells that a connection depends on others.
+func (e *Env) crossed() {
+	if e.Crossed != nil {
+		e.Crossed()
+	}
+}
 
 // hand hands out a PDU.
 func (c *upper) hand(p *trace.PDU) {

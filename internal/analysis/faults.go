@@ -106,7 +106,7 @@ func (c *Conn) badCRC(side int, fl *trace.Flow, f *mpa.FPDU, p *trace.PDU) {
 	}
 	b.Frames = c.tcp.Direction(side).Carriers(nil, f.Offset, end)
 	if len(b.Frames) == 1 && b.Frames[0] == c.Trace.LastFrame && c.env.Checksum != nil {
-		b.Checksum = c.env.Checksum()
+		b.Checksum = c.env.Checksum(c.Trace.LastFrame)
 	}
 	k.BadCRCs = append(k.BadCRCs, b)
 }

@@ -43,12 +43,16 @@ func (c *upper) read(side int, p *trace.PDU, t *rdmap.Terminate, fits bool, to *
 	}
 	code, ok := t.Ambiguous()
 	if !ok {
+		if _, ok := t.Swapped(true); ok {
+			c.env.crossed()
+		}
 		seen := c.env.senders[from]
 		if code, ok := t.Swapped(seen.straight == 0); ok && seen.swapped > 0 {
 			to.Code, to.Swapped, to.Why = code, true, asBefore(seen.swapped)
 		}
 		return
 	}
+	c.env.crossed()
 	k := word{from, to.Code}
 	before, known := c.env.words[k]
 	swapped, why, settled := c.decide(side, p, to.Code, code)

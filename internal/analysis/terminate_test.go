@@ -2,7 +2,10 @@ package analysis_test
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -339,6 +342,38 @@ func TestTerminate_Reading(t *testing.T) {
 					t.Errorf("connection %d: %s, want %s", i, got, s.want)
 				}
 			}
+			for i, x := range sharedBy(t, 8, sayings(t, c.said)) {
+				if diff := cmp.Diff(r.Conns[i].Terminates, x.Terminates); diff != "" {
+					t.Errorf("several workers read it otherwise: %s", diff)
+				}
+			}
 		})
 	}
+}
+
+// sharedBy is what so many workers say of the connections, nothing if they leave it to one.
+func sharedBy(t *testing.T, workers int, fs []capture.Frame) []*trace.Connection {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "said.pcap")
+	if err := os.WriteFile(name, tracetest.PCAP(fs), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := capture.Open(name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	opt := pipeline.Options{Brief: true}
+	of := make([]pipeline.Worker, workers)
+	for i := range of {
+		of[i].Memory = pipeline.PartMemory(&opt)
+	}
+	w := pipeline.NewWorkers(opt, of)
+	switch err := w.Read(f); {
+	case errors.Is(err, pipeline.ErrOrder):
+		return nil
+	case err != nil:
+		t.Fatal(err)
+	}
+	return w.Finish().Collect()
 }

@@ -160,6 +160,16 @@ func (o *analyzeOptions) tables(opt pipeline.Options, files []string, look appea
 
 // one analyses one capture into tables.
 func (o *analyzeOptions) one(opt pipeline.Options, u *unit, look appearance, sole bool) *result {
+	if n := o.workers(u, &opt, sole); n > 1 && !o.wanted() {
+		if r := o.shared(opt, u, look, sole, n); r != nil {
+			return r
+		}
+	}
+	return o.shared(opt, u, look, sole, 1)
+}
+
+// shared analyses it by so many goroutines; nil: it has to be read in order.
+func (o *analyzeOptions) shared(opt pipeline.Options, u *unit, look appearance, sole bool, workers int) *result {
 	r := new(result)
 	opt.OnError = func(err error) { r.errs = append(r.errs, err) }
 	src, err := o.open(u, o.s)
@@ -177,15 +187,22 @@ func (o *analyzeOptions) one(opt pipeline.Options, u *unit, look appearance, sol
 	memory := account(&opt)
 	st := o.stats(&o.input, &opt, sel, k)
 	found, sink := o.found(u.name, sel, m.before(nil), ds, st, memory, &opt)
-	run := pipeline.New(opt, st.beside(sink))
+	var engine *conformance.Engine
+	if j, ok := sink.(*judged); ok {
+		engine = j.Engine
+	}
+	run := newRun(&opt, st.beside(sink), engine, workers, !o.noUpper)
 	stop := func() {}
 	if sole {
 		stop = o.progress(o.s, src)
 	}
 	m.source(src.Source)
-	failure := run.Read(src.Source)
+	failure := reads(run, src.Source)
 	m.end()
 	stop()
+	if inTurn(failure) {
+		return nil
+	}
 	if failure != nil {
 		r.errs = append(r.errs, failure)
 	}
@@ -269,7 +286,7 @@ func (in *input) narrow(s *render.Summary, sel *pipeline.Selection) {
 	s.Selected = fmt.Sprintf("%d of %d iWARP connections", s.Connections.Len(), of)
 }
 
-func (o *analyzeOptions) summary(run *pipeline.Run, name, format string, look appearance) *render.Summary {
+func (o *analyzeOptions) summary(run run, name, format string, look appearance) *render.Summary {
 	s := &render.Summary{File: name, Format: format, Connections: run.Finish(), Width: look.width, Bad: painter(look.colour)}
 	s.Totals = run.Totals()
 	s.Brief = o.brief

@@ -130,13 +130,23 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 
 // read checks a capture.
 func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
+	opt := j.options(o.opts)
+	if n := o.workers(j.unit, &opt, sole); n > 1 && len(j.parts) == 0 {
+		if c := o.shared(j, opt, sole, n); c != nil {
+			return c
+		}
+	}
+	return o.shared(j, opt, sole, 1)
+}
+
+// shared checks it by so many goroutines; nil: it has to be read in order.
+func (o *checkRun) shared(j *checkJob, opt pipeline.Options, sole bool, workers int) *checkedCapture {
 	c := &checkedCapture{job: j}
 	c.Point, c.File = j.point, j.file()
 	c.names = j.files // in order
 	for _, p := range j.parts {
 		p.BeginPoint(j.point, c.File)
 	}
-	opt := j.options(o.opts)
 	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
 	opt.Brief, opt.ReadAhead, opt.Pipes = true, o.ahead(), true
 	if o.filters() { // which may ask for fields of upper layers
@@ -153,7 +163,7 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 	for i, p := range j.parts {
 		parts[i] = picked(c.sel, p)
 	}
-	run := pipeline.New(opt, m.before(&judging{engine, parts}))
+	run := newRun(&opt, m.before(&judging{engine, parts}), engine, workers, false)
 	src, err := o.open(j.unit, o.s)
 	if err == nil {
 		stop := func() {}
@@ -161,10 +171,13 @@ func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
 			stop = o.progress(o.s, src)
 		}
 		m.source(src.Source)
-		err = run.Read(src.Source)
+		err = reads(run, src.Source)
 		stop()
 		c.Format = src.format()
 		src.Close() //nolint:errcheck // only read from
+	}
+	if inTurn(err) {
+		return nil
 	}
 	if err != nil {
 		c.errs = append(c.errs, err)

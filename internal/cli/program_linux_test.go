@@ -31,7 +31,7 @@ func TestReleaseStart(t *testing.T) {
 	}
 	touched := programPages(t)
 	releaseProgram()
-	if after := programPages(t); after > touched*2/3 {
+	if after := programPages(t); after > touched*3/4 {
 		t.Errorf("behind a command %d KiB of the program were mapped, and %d KiB are", touched, after)
 	}
 }

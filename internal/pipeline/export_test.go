@@ -31,3 +31,20 @@ func (r *Run) SetMaxOver(n int) { r.maxOver = n }
 
 // SetManyFlows is from how many connections on the next packets are prepared for.
 func (r *Run) SetManyFlows(n int) { r.manyFlows = n }
+
+// SetMaxOver and SetManyFlows do the same for all workers.
+func (w *Workers) SetMaxOver(n int) {
+	for _, r := range w.runs {
+		r.maxOver = n
+	}
+}
+
+// SetManyFlows is from how many connections on the next packets are prepared for.
+func (w *Workers) SetManyFlows(n int) {
+	for _, r := range w.runs {
+		r.manyFlows = n
+	}
+}
+
+// Add adds counts of others.
+func (t *Totals) Add(o *Totals) { t.add(o) }

@@ -48,7 +48,7 @@ type flows struct {
 	last  *flow
 	// known are the flows by the numbers of an epoch, see [readahead.Note].
 	known []known
-	epoch uint32
+	epoch uint16
 }
 
 // known is a flow, and whether its side 0 is the larger endpoint.

@@ -28,10 +28,11 @@ func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *
 		return false
 	}
 	fl, side := r.flows.numbered(n)
-	if fl == nil || len(r.repeats.again) > 0 && r.repeats.repeating(fl.ends) { // ends lie in a cache line of their own
+	if fl == nil || r.copied && r.repeatsOf(&fl.ends).repeating(fl.ends) { // ends lie in a cache line of their own
 		return false
 	}
 	r.totals.frame(n.Time, int(n.Captured), n.OrigLen)
+	r.latest = max(r.latest, n.Time)
 	r.totals.TCP++
 	if r.opt.Saw != nil {
 		r.opt.Saw(number, n.Time)
@@ -58,6 +59,7 @@ func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 		return
 	}
 	t.frame(f.Time, len(f.Data), f.OrigLen)
+	r.latest = max(r.latest, f.Time)
 	if r.opt.Saw != nil {
 		r.opt.Saw(f.Number, f.Time)
 	}
@@ -203,7 +205,9 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 // take hands the segment at hand to its connection, and tells of it before and after.
 func (r *Run) take(f *capture.Frame, p *packet.Packet, fl *flow, side int, n *readahead.Note) {
 	r.open(f, p, fl, side)
+	r.taken = r.seg.Frame
 	note := r.deliver(fl, side, n)
+	r.taken = 0
 	if !r.brief() {
 		r.tell(f, p, fl, side, note)
 	} else if r.outlines() && fl.conn.Trace.IsMPA {
@@ -244,7 +248,8 @@ func (r *Run) admit(fl *flow, side int, p *packet.Packet, n *readahead.Note) (*f
 		syns := fl.conn.Opening()
 		r.finish(fl)
 		if r.opt.Linger == 0 {
-			r.repeats.remember(fl.ends, settledOf(fl, syns), s.Time)
+			r.repeatsOf(&fl.ends).remember(fl.ends, settledOf(fl, syns), s.Time)
+			r.reused++
 		}
 		fl.forget()
 		fl, side = r.flows.replace(fl, p), 0

@@ -21,6 +21,9 @@ const (
 // relieve ends connections until no more memory is taken than there is. One of each transport
 // stays: what a single connection takes has bounds of its own.
 func (r *Run) relieve() {
+	if !r.alone() {
+		return
+	}
 	if n := r.syns.len(); n > 0 && r.syns.weight() > r.memory.Limit()/synShare {
 		r.dropSYNs(n/2 + 1)
 	}

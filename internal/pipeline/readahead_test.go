@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/synth"
@@ -113,10 +114,18 @@ func bare(err error) string {
 }
 
 // records are those of a run, as text.
-func records(r *pipeline.Run) string {
+func records(r *pipeline.Run) string { return recordsOf(r.Finish()) }
+
+func recordsOf(l *ended.List) string {
 	var out strings.Builder
-	for _, c := range r.Finish().Collect() {
+	for _, c := range l.Collect() {
 		c.ReadLatency, c.AtomicLatency, c.Side[0].SCTP, c.Side[1].SCTP = nil, nil, nil, nil
+		for i, x := range c.Terminates {
+			if x != nil {
+				fmt.Fprintf(&out, "%+v\n", *x)
+			}
+			c.Terminates[i] = nil
+		}
 		for i := range c.Flow {
 			if c.Flow[i].Waits == nil {
 				c.Flow[i].Waits = new(trace.Waits)

@@ -17,7 +17,7 @@ import (
 // maxRepeated bounds the former connections of the same ports that are remembered.
 const maxRepeated = 4
 
-// repeats are the connections whose ports were used again.
+// repeats are the connections of a part whose ports were used again, see settleParts.
 type repeats struct {
 	past  map[packet.Endpoints][]settled // the latest one first
 	order []pastKey                      // first in, first out
@@ -25,6 +25,9 @@ type repeats struct {
 	// again are the connections copies of which come at present.
 	again map[packet.Endpoints]settled
 }
+
+// repeatsOf are those of the part that the connection between endpoints is in.
+func (r *Run) repeatsOf(e *packet.Endpoints) *repeats { return &r.repeats[e.Hash()%settleParts] }
 
 // settledOf is what stragglers of a flow need.
 func settledOf(fl *flow, syns reassembly.Opening) settled {
@@ -48,7 +51,7 @@ func (r *repeats) remember(e packet.Endpoints, was settled, now int64) {
 
 // expire forgets those whose ports may be used again with any number, and those beyond the bound.
 func (r *repeats) expire(now int64) {
-	for len(r.order) > 0 && (r.order[0].until <= now || len(r.order) >= maxSettledFile) {
+	for len(r.order) > 0 && (r.order[0].until <= now || len(r.order) >= maxSettledFile/settleParts) {
 		k := r.order[0]
 		r.room.Drop(&r.order, 1)
 		r.forget(k.ends, k.number)
@@ -77,11 +80,14 @@ func (r *repeats) repeating(e packet.Endpoints) bool {
 // repeated returns the former connection that the segment at hand belongs to, while fl uses its
 // ports; fl may be nil.
 func (r *Run) repeated(p *packet.Packet, fl *flow, side int) (was settled, dir trace.Dir, ok bool) {
-	if len(r.repeats.past) == 0 || fl == nil {
+	if r.reused == 0 || fl == nil {
 		return was, 0, false
 	}
 	e, swap := p.Endpoints()
-	s, c := &r.seg, &r.repeats
+	s, c := &r.seg, r.repeatsOf(&e)
+	if len(c.past) == 0 {
+		return was, 0, false
+	}
 	if s.Flags&(reassembly.FlagSYN|reassembly.FlagRST) != reassembly.FlagSYN {
 		if !c.repeating(e) {
 			return was, 0, false
@@ -97,6 +103,7 @@ func (r *Run) repeated(p *packet.Packet, fl *flow, side int) (was settled, dir t
 	for _, was := range c.past[e] {
 		if side := sideOf(swap, was.swap); s.Time < was.until && was.syns.Copied(side, s) {
 			c.again[e] = was
+			r.copied = true
 			return was, was.dir(side), true
 		}
 	}

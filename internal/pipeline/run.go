@@ -234,7 +234,7 @@ type Run struct {
 	assocs  *associations
 	live    uint64 // sessions of the associations in the table
 	totals  Totals
-	records ended.List // ended connections that carried iWARP
+	records *ended.List // ended connections that carried iWARP
 	next    uint64
 	pkt     packet.Packet
 	frame   Frame
@@ -248,26 +248,33 @@ type Run struct {
 	seg      reassembly.Segment
 	chunks   analysis.Packet // the current SCTP packet
 	ahead    readahead.Options
-	others   Others
+	others   *Others
 	// elsewhere counts frames of other shards. led says that the first frame was one, and began is
 	// its time.
 	elsewhere uint64
 	began     int64
 	led       bool
+	taken     uint64          // the frame at hand, while its connection has it
 	decoded   uint64          // the last TCP frame that was decoded, and not predecoded
 	verified  mpa.Verified    // what is known of the segment at hand, if no note says it
 	note      *readahead.Note // of the last one that was predecoded
 	stopped   atomic.Bool
 	// settling are those that have closed, see Options.Linger.
 	settling  settling
-	maxOver   int // as the constant, as is manyFlows
+	latest    int64 // of the times of all frames
+	maxOver   int   // as the constant, as is manyFlows
 	manyFlows int
 	coming    upcoming
-	repeats   repeats
+	repeats   [settleParts]repeats
+	reused    uint64 // how often ports were used again
+	copied    bool   // packets of one of repeats have come again
 	memory    *budget.Account
 	// synWeight is what was taken for the SYNs.
 	synWeight int
 	weighed   uint64 // the changes of the associations when one was weighed last
+	// team are the workers that the run is one of, if it is, and found is what it found in the batch at hand.
+	team  *Workers
+	found share
 }
 
 // New prepares a run; sink may be nil.
@@ -275,7 +282,7 @@ func New(opt Options, sink Sink) *Run {
 	if !opt.Shard.All() {
 		opt.Bare = false // to tell whose a frame is takes its headers
 	}
-	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), syns: newSYNs(), assocs: newAssociations(), maxOver: maxOver, manyFlows: manyFlows}
+	r := &Run{opt: opt, sink: sink, dec: packet.NewDecoder(), flows: newFlows(), syns: newSYNs(), assocs: newAssociations(), maxOver: maxOver, manyFlows: manyFlows, records: new(ended.List), others: new(Others)}
 	if opt.MaxConnections == 0 {
 		r.opt.MaxConnections = DefaultConnections
 	}
@@ -425,8 +432,7 @@ func (r *Run) ended(err error) (bool, error) {
 }
 
 func (r *Run) init(fl *flow, p *packet.Packet) {
-	fl.conn.Init(&r.env, r.next, endpoints(p), r.forced(p))
-	r.next++
+	fl.conn.Init(&r.env, r.number(), endpoints(p), r.forced(p))
 }
 
 // forced reports whether the user says that the connection of a packet is MPA.
@@ -436,13 +442,17 @@ func (r *Run) forced(p *packet.Packet) bool {
 
 // makeRoom makes room for another connection.
 func (r *Run) makeRoom() {
-	if r.flows.n >= r.opt.MaxConnections {
+	if r.flows.n >= r.opt.MaxConnections && r.alone() {
 		r.evict()
 	}
 }
 
 // finish ends a connection and keeps its record if it carried iWARP.
 func (r *Run) finish(fl *flow) {
+	if r.team != nil {
+		r.leaves(fl)
+		return
+	}
 	first := fl.conn.First()
 	fl.conn.Finish()
 	fl.tally()
@@ -457,7 +467,7 @@ func (r *Run) keep(c *trace.Connection) {
 	if !c.IsMPA {
 		return
 	}
-	c.Until, c.UpperData = r.totals.LastTime, nil
+	c.Until, c.UpperData = r.latest, nil
 	if s, ok := r.sink.(Judge); ok {
 		s.Ended(c)
 	}
@@ -511,7 +521,7 @@ func (r *Run) Finish() *ended.List {
 	if s, ok := r.sink.(Judge); ok && !r.stopped.Load() {
 		s.Finish()
 	}
-	return &r.records
+	return r.records
 }
 
 // Open calls a function with each connection that carries iWARP and has not ended, in no
@@ -546,6 +556,6 @@ func (r *Run) Totals() Totals {
 // Others returns what the capture holds besides iWARP: of frames so far, and of
 // connections that have ended.
 func (r *Run) Others() *Others {
-	o := r.others
+	o := *r.others
 	return &o
 }

@@ -14,6 +14,9 @@ import (
 
 // sctp hands a packet to its association.
 func (r *Run) sctp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
+	if !r.alone() {
+		return
+	}
 	r.open(f, p, nil, 0)
 	q := &r.chunks // filled in place: building and copying it shows in the profile
 	var what analysis.PacketNote

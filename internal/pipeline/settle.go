@@ -28,27 +28,43 @@ const (
 	rememberFor = int64(60e9)
 	// minQueue is from how many on the queue of those that have closed is tidied.
 	minQueue = 1 << 10
-	// maxOver is how many connections of a file stay after both sides have closed them and know that.
-	// More of them take memory, and only copies can still come of them.
+	// maxOver is about how many connections of a file stay after both sides have closed them and know that.
+	// More of them take memory, and only copies can still come of them. It is the same number in each part.
 	maxOver = 1 << 12
 	// maxSettled bounds the settled connections of a live capture whose stragglers are recognised:
 	// each has waited for its linger time before, and memory must not grow with the time.
 	maxSettled = 1 << 13
 	// maxSettledFile is the same for a file, whose connections are settled as soon as others are.
 	maxSettledFile = 1 << 15
+	// settleParts is how many parts the connections of a file are in, by their endpoints. When one is
+	// settled depends on others of its part alone: several runs may share the parts.
+	settleParts = 8
 )
 
 // settling are the connections that have closed, and those that were settled of late.
 type settling struct {
 	queue closing
+	parts [settleParts]settlingPart
+	conn  trace.Connection // stands for that of a straggler
+}
+
+// settlingPart is what is kept for a part of the connections; of a live capture all are in the first one.
+type settlingPart struct {
 	// over are connections of a file of which nothing more is to come, in that order.
 	over     []*flow
 	overRoom fifo.Room[*flow]
-	now      int64 // the latest time of the capture
+	now      int64 // the latest time of the capture, as far as the part has met it
 	past     map[packet.Endpoints]settled
 	order    []pastKey // first in, first out
 	room     fifo.Room[pastKey]
-	conn     trace.Connection // stands for that of a straggler
+}
+
+// part is the one that the connection between endpoints is in.
+func (r *Run) part(e *packet.Endpoints) *settlingPart {
+	if r.opt.Linger > 0 {
+		return &r.settling.parts[0]
+	}
+	return &r.settling.parts[e.Hash()%settleParts]
 }
 
 // closed is a connection or an association that has closed. A connection may end in another way
@@ -125,12 +141,12 @@ type pastKey struct {
 // capture, in nanoseconds since 1970. Frames do so by themselves; on a quiet interface none
 // may come.
 func (r *Run) Settle(now int64) {
-	s := &r.settling
-	s.now = max(s.now, now)
-	for len(s.queue) > 0 && s.queue[0].due <= s.now && !r.stopped.Load() {
+	s, first := &r.settling, &r.settling.parts[0]
+	first.now = max(first.now, now)
+	for len(s.queue) > 0 && s.queue[0].due <= first.now && !r.stopped.Load() {
 		c := s.queue[0]
 		if fl := r.closedFlow(&c); fl != nil || c.assoc != nil && c.assoc.keys != nil {
-			if c.due = dueAfter(fl, c.assoc, r.opt.Linger); c.due > s.now { // something came meanwhile
+			if c.due = dueAfter(fl, c.assoc, r.opt.Linger); c.due > first.now { // something came meanwhile
 				s.queue[0] = c
 				heap.Fix(&s.queue, 0)
 				continue
@@ -143,15 +159,15 @@ func (r *Run) Settle(now int64) {
 		}
 		s.queue.first()
 	}
-	r.forget()
+	r.forget(first)
 }
 
-// forget forgets the settled connections whose ports may be used again, and those beyond the
+// forget forgets the settled connections of a part whose ports may be used again, and those beyond the
 // bound.
-func (r *Run) forget() {
-	s, most := &r.settling, maxSettled
+func (r *Run) forget(s *settlingPart) {
+	most := maxSettled
 	if r.opt.Linger == 0 {
-		most = maxSettledFile
+		most = maxSettledFile / settleParts
 	}
 	for len(s.order) > 0 && (s.order[0].until <= s.now || len(s.order) > most) {
 		k := s.order[0]
@@ -166,7 +182,9 @@ func (r *Run) forget() {
 // first. It returns how many that were.
 func (r *Run) settleClosed(n int) (settled int) {
 	s := &r.settling
-	s.now = max(s.now, r.totals.LastTime)
+	for i := range s.parts {
+		s.parts[i].now = max(s.parts[i].now, r.totals.LastTime)
+	}
 	for len(s.queue) > 0 && settled < n {
 		c := s.queue[0]
 		if c.assoc != nil { // it is not in this table
@@ -183,7 +201,9 @@ func (r *Run) settleClosed(n int) (settled int) {
 		}
 		s.queue.first()
 	}
-	r.forget()
+	for i := range s.parts {
+		r.forget(&s.parts[i])
+	}
 	return settled
 }
 
@@ -212,7 +232,7 @@ func dueAfter(fl *flow, a *association, linger int64) int64 {
 
 // settle settles a connection.
 func (r *Run) settle(fl *flow) {
-	s := &r.settling
+	s := r.part(&fl.ends)
 	r.flows.remove(fl)
 	syns := fl.conn.Opening()
 	r.finish(fl)
@@ -238,19 +258,18 @@ func (r *Run) closing(fl *flow) {
 		r.settling.queue.add(closed{ends: fl.ends, number: fl.conn.Trace.Number, due: dueAfter(fl, nil, r.linger())})
 	}
 	if r.opt.Linger == 0 && fl.conn.Over() {
-		s := &r.settling
+		s := r.part(&fl.ends)
 		s.overRoom.Push(&s.over, fl)
-		if len(s.over) > r.maxOver {
+		if n := len(s.over) - (r.maxOver+settleParts-1)/settleParts; n > 0 {
 			s.now = max(s.now, r.totals.LastTime)
-			r.settleOver(len(s.over) - r.maxOver)
-			r.forget()
+			r.settleOver(s, n)
+			r.forget(s)
 		}
 	}
 }
 
-// settleOver settles the n connections that have been over for longest.
-func (r *Run) settleOver(n int) {
-	s := &r.settling
+// settleOver settles the n connections of a part that have been over for longest.
+func (r *Run) settleOver(s *settlingPart, n int) {
 	for _, fl := range s.over[:n] {
 		if !fl.conn.Finished() {
 			r.settle(fl)
@@ -285,11 +304,9 @@ func (r *Run) dissociating(a *association) {
 // straggler reports whether the segment at hand belongs to a connection that was settled. A SYN
 // of its client begins another connection on the same ports, unless it is a copy.
 func (r *Run) straggler(p *packet.Packet) (settled, trace.Dir, bool) {
-	if len(r.settling.past) == 0 {
-		return settled{}, 0, false
-	}
 	e, swap := p.Endpoints()
-	was, ok := r.settling.past[e]
+	past := r.part(&e).past
+	was, ok := past[e]
 	if !ok {
 		return was, 0, false
 	}
@@ -303,7 +320,7 @@ func (r *Run) straggler(p *packet.Packet) (settled, trace.Dir, bool) {
 		begins = was.syns.Other(side, s)
 	}
 	if begins {
-		delete(r.settling.past, e)
+		delete(past, e)
 		return was, 0, false
 	}
 	return was, dir, true

@@ -33,6 +33,7 @@ func (r *Run) pass(time int64) {
 	}
 	r.elsewhere++
 	r.totals.LastTime = time
+	r.latest = max(r.latest, time)
 }
 
 // giveBack counts a frame, which was counted among those of this shard, with those of others.

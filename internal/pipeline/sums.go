@@ -114,11 +114,11 @@ func (fl *flow) tally() {
 	}
 }
 
-// checksum verifies the TCP checksum of the packet at hand, if checksums are verified at
+// checksum verifies the TCP checksum of a packet, if it is the one at hand, and if checksums are verified at
 // all. That of a frame that was not decoded was found right before.
-func (r *Run) checksum() mpa.Tri {
+func (r *Run) checksum(frame uint64) mpa.Tri {
 	switch {
-	case !r.opt.Sums:
+	case !r.opt.Sums || frame != r.taken:
 		return mpa.Unknown
 	case r.decoded != r.seg.Frame:
 		return mpa.Yes

@@ -28,13 +28,14 @@ func (r *Run) unanswered(p *packet.Packet) bool {
 			return false
 		}
 	}
-	if n := min(synsEach*r.opt.MaxConnections, maxSYNs); r.syns.len() >= n {
+	if r.team != nil && r.syns.len() >= min(synsEach*r.opt.MaxConnections, maxSYNs)/len(r.team.runs) {
+		r.team.Cross()
+	} else if n := min(synsEach*r.opt.MaxConnections, maxSYNs); r.syns.len() >= n {
 		r.dropSYNs(max(n/16, 1))
 	}
 	e, swap := p.Endpoints()
 	had := len(r.syns.v4.blocks) + len(r.syns.v6.blocks)
-	r.syns.add(&e, swap, r.next, s)
-	r.next++
+	r.syns.add(&e, swap, r.number(), s)
 	if len(r.syns.v4.blocks)+len(r.syns.v6.blocks) != had {
 		if r.weighSYNs(); r.memory.Over() {
 			r.relieve()

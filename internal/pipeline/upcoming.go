@@ -35,18 +35,42 @@ const (
 // upcoming prepares for the packets behind the ith of a batch. next is the batch behind it, nil if that is not
 // there yet.
 func (r *Run) upcoming(b, next *readahead.Batch, i int) {
-	u := &r.coming
-	u.at++
-	last := &u.of[(u.at+far)%ring]
-	last.flow = nil
 	at := i + far
 	if at >= b.Len() {
 		b, at = next, at-b.Len()
 	}
+	var n *readahead.Note
 	if b != nil && at < b.Len() {
-		if n := b.Note(at); n.Kind() == readahead.TCP {
-			last.flow, last.side = r.flows.soon(n)
+		n = b.Note(at)
+	}
+	r.comes(n)
+}
+
+// upcomingTurn is upcoming for the ith frame of the run's own part.
+func (r *Run) upcomingTurn(b, next *readahead.Batch, i int) {
+	part := int(r.opt.Shard.K)
+	at, turns := i+far, b.Turns(part)
+	if at >= len(turns) {
+		at -= len(turns)
+		if b, turns = next, nil; b != nil {
+			turns = b.Turns(part)
 		}
+	}
+	var n *readahead.Note
+	if at < len(turns) {
+		n = b.Note(int(turns[at].At))
+	}
+	r.comes(n)
+}
+
+// comes prepares for the packet that is far ahead, of which there is a note, and for those in front of it.
+func (r *Run) comes(n *readahead.Note) {
+	u := &r.coming
+	u.at++
+	last := &u.of[(u.at+far)%ring]
+	last.flow = nil
+	if n.Kind() == readahead.TCP {
+		last.flow, last.side = r.flows.soon(n)
 	}
 	for step := range steps {
 		if x := &u.of[(u.at+far-apart*step)%ring]; x.flow != nil {

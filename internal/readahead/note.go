@@ -17,8 +17,11 @@ type Note struct {
 	// Captured and OrigLen are the octets of the frame that are there, and on the wire.
 	Captured, OrigLen uint32
 	// Number stands for the endpoints of the segment: it is the same for both directions,
-	// until endpoints are numbered again in another Epoch.
-	Number, Epoch uint32
+	// until endpoints are numbered again in another Epoch, modulo 65536.
+	Number uint32
+	Epoch  uint16
+	// Part is the part of the connections that it belongs to, if these are distinguished.
+	Part uint16
 	// CRCs is the result of [mpa.Verify] for the payload.
 	CRCs   mpa.Verified
 	Flags  uint16 // of the TCP header
@@ -111,7 +114,7 @@ func (t *noter) note(f *capture.Frame, n *Note, p *packet.Packet) {
 		n.bits |= windowBit
 	}
 	number := t.numbers.of(p)
-	n.Number, n.Epoch = number.n, t.numbers.epoch
+	n.Number, n.Epoch, n.Part = number.n, t.numbers.epoch, number.part
 	if number.swap {
 		n.bits |= swapBit
 	}

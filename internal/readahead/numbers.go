@@ -14,7 +14,8 @@ type numbers struct {
 	slots []slot
 	mask  uint64
 	seed  maphash.Seed // of the hashes
-	epoch uint32
+	parts uint32       // that are distinguished; 0: none
+	epoch uint16
 	last  number
 	bound int // of n
 }
@@ -23,6 +24,7 @@ type numbers struct {
 type number struct {
 	n     uint32
 	front uint32 // see [packet.Packet.Front]
+	part  uint16 // of the connections
 	swap  bool   // the sender is the larger endpoint
 }
 
@@ -38,6 +40,7 @@ type slot struct{ n, tag uint32 }
 type numbered struct {
 	packet.Endpoints
 	front uint32
+	part  uint16
 }
 
 func (t *numbers) at(n uint32) *numbered { return &t.pages[n/pageSize][n%pageSize] }
@@ -67,9 +70,14 @@ func (t *numbers) of(p *packet.Packet) number {
 		}
 		t.n++
 		*s = slot{uint32(t.n), tagOf(hash)} //nolint:gosec // at most MaxNumbers
-		*t.at(s.n - 1) = numbered{e, p.Front()}
+		x := numbered{Endpoints: e, front: p.Front()}
+		if t.parts > 0 {
+			x.part = uint16(packet.ShardOf(p, t.parts)) //nolint:gosec // few
+		}
+		*t.at(s.n - 1) = x
 	}
-	t.last = number{s.n - 1, t.at(s.n - 1).front, swap}
+	x := t.at(s.n - 1)
+	t.last = number{s.n - 1, x.front, x.part, swap}
 	return t.last
 }
 
@@ -89,7 +97,7 @@ func tagOf(hash uint64) uint32 { return uint32(hash >> 32) }
 func (t *numbers) grow() {
 	const start = 1 << 10
 	if t.n == t.bound {
-		*t = numbers{epoch: t.epoch + 1, bound: t.bound, seed: t.seed}
+		*t = numbers{epoch: t.epoch + 1, bound: t.bound, seed: t.seed, parts: t.parts}
 	}
 	t.slots = make([]slot, max(start, 2*len(t.slots)))
 	t.mask = uint64(len(t.slots) - 1) //nolint:gosec // a power of two

@@ -40,6 +40,8 @@ type Options struct {
 	Waits bool
 	// Shard is the part of the connections that notes are made for.
 	Shard packet.Shard
+	// Parts is how many parts of the connections notes distinguish, see [Note.Part]; 0: none.
+	Parts uint32
 	// Packets keeps what was decoded of each frame of TCP, see [Batch.Packet].
 	Packets bool
 	// Look is called for each of these frames, in the goroutine that reads: what it returns
@@ -50,13 +52,16 @@ type Options struct {
 const (
 	// buffers of pcapng.LentSize octets, and batches, are under way.
 	buffers = 6
-	batches = 24
+	batches = Batches
 	// batchSize is how many frames are handed over together.
 	batchSize = 128
 	// enough is how many batches must be queued for the ordered side before notes are
 	// made for another one.
 	enough = 2
 )
+
+// Batches is how many batches there are.
+const Batches = 24
 
 // Reader reads a source ahead. Close must be called.
 type Reader struct {
@@ -73,6 +78,8 @@ type Reader struct {
 
 	panicked error // why the goroutine ended, if it panicked
 
+	latest int64 // of all times, if parts are distinguished
+
 	cur  *Batch // that is being filled
 	last *Batch // that was handed out, for the one who calls Next
 	next *Batch // that was looked at, and not handed out
@@ -85,6 +92,8 @@ type Batch struct {
 	// packets are those of notes, nil if they are not kept.
 	packets *[batchSize]packet.Packet
 	looks   *[batchSize]uint64 // what Options.Look returned, nil without it
+	turns   [][]Turn           // by part, nil if parts are not distinguished
+	latest  int64              // of all times up to the last frame
 	n       int
 	noted   int    // of them, from the first on
 	buf     []byte // free when the frames up to here are done with
@@ -114,6 +123,22 @@ func (b *Batch) Note(i int) *Note {
 	return &b.notes[i]
 }
 
+// Turn is a frame of a part of the connections.
+type Turn struct {
+	// Latest is the latest time of all frames up to it, of other parts as well, in nanoseconds since the Unix
+	// epoch.
+	Latest int64
+	// At is its place in the batch.
+	At uint8
+}
+
+// Turns are the frames of a part, in order, if parts are distinguished. A frame that is not known to be a
+// TCP segment is in all of them.
+func (b *Batch) Turns(part int) []Turn { return b.turns[part] }
+
+// Latest is the latest time of all frames up to the last one, if parts are distinguished.
+func (b *Batch) Latest() int64 { return b.latest }
+
 // Packet returns what a frame holds whose note says that it is TCP, or nil if packets are
 // not kept. It is borrowed as the frame is.
 func (b *Batch) Packet(i int) *packet.Packet {
@@ -137,11 +162,15 @@ func Start(src Source, opt Options) *Reader {
 		opt.MaxNumbers = MaxNumbers
 	}
 	r := &Reader{
-		src: src, opt: opt, noter: noter{numbers: numbers{bound: opt.MaxNumbers, seed: maphash.MakeSeed()}, sums: opt.Checksums, shard: opt.Shard},
+		src: src, opt: opt, noter: noter{numbers: numbers{bound: opt.MaxNumbers, seed: maphash.MakeSeed(), parts: opt.Parts}, sums: opt.Checksums, shard: opt.Shard},
 		filled: make(chan *Batch, batches), done: make(chan *Batch, batches), free: make(chan []byte, buffers),
 		released: make(chan struct{}, 1), quit: make(chan struct{}),
 	}
-	for range batches {
+	n := batches
+	if opt.Parts > 0 {
+		n = 16 // who shares them needs memory for other things
+	}
+	for range n {
 		r.done <- nil
 	}
 	src.Lend(r.lend)
@@ -210,6 +239,23 @@ func (r *Reader) note(b *Batch) {
 		b.looks[b.n] = r.opt.Look(f, p)
 	}
 	b.noted++
+	if b.turns != nil {
+		r.turn(f, n, b)
+	}
+}
+
+// turn notes which parts the frame is of.
+func (r *Reader) turn(f *capture.Frame, n *Note, b *Batch) {
+	r.latest = max(r.latest, f.Time)
+	b.latest = r.latest
+	t := Turn{b.latest, uint8(b.n)} //nolint:gosec // below batchSize
+	if n.Kind() == TCP {
+		b.turns[n.Part] = append(b.turns[n.Part], t)
+		return
+	}
+	for i := range b.turns {
+		b.turns[i] = append(b.turns[i], t)
+	}
 }
 
 // final reports whether an error of the source ends the input.
@@ -229,11 +275,18 @@ func (r *Reader) begin() {
 			if r.opt.Packets {
 				r.cur.packets = new([batchSize]packet.Packet)
 			}
+			if r.opt.Parts > 0 {
+				r.cur.turns = make([][]Turn, r.opt.Parts)
+			}
 			if r.opt.Look != nil {
 				r.cur.looks = new([batchSize]uint64)
 			}
 		}
 		r.cur.n, r.cur.noted, r.cur.buf, r.cur.Err = 0, 0, nil, nil
+		r.cur.latest = r.latest
+		for i := range r.cur.turns {
+			r.cur.turns[i] = r.cur.turns[i][:0]
+		}
 	}
 }
 
@@ -286,23 +339,34 @@ func (r *Reader) lend(done []byte) (next []byte) {
 // panics if the source did: who calls it may have a terminal or a file to put in order.
 func (r *Reader) Next() *Batch {
 	if b := r.last; b != nil {
-		r.takeBack(b)
-		if r.large.Load() {
-			clear(b.frames[:b.n]) // so that they do not keep a large buffer
-			clear(b.notes[:b.noted])
-			if b.packets != nil {
-				clear(b.packets[:b.noted])
-			}
-		}
-		r.done <- b
+		r.Return(b)
 	}
 	if r.last, r.next = r.next, nil; r.last == nil {
-		r.last = <-r.filled
-	}
-	if r.last == nil && r.panicked != nil {
-		panic(r.panicked)
+		r.last = r.Take()
 	}
 	return r.last
+}
+
+// Take returns the next batch, as Next does, for those who share it: it is theirs until [Reader.Return].
+func (r *Reader) Take() *Batch {
+	b := <-r.filled
+	if b == nil && r.panicked != nil {
+		panic(r.panicked)
+	}
+	return b
+}
+
+// Return takes back a batch. They come in the order in which they were taken.
+func (r *Reader) Return(b *Batch) {
+	r.takeBack(b)
+	if r.large.Load() {
+		clear(b.frames[:b.n]) // so that they do not keep a large buffer
+		clear(b.notes[:b.noted])
+		if b.packets != nil {
+			clear(b.packets[:b.noted])
+		}
+	}
+	r.done <- b
 }
 
 // Peek returns the batch that Next will return, if it is there by now; else nil. Its frames and notes may be

@@ -22,6 +22,8 @@ type CaptureState struct {
 	wires  wires
 	// Latest is the time of the latest PDU.
 	Latest int64
+	// Crossed is told when a verdict depends on other connections, or on their order; nil: all are here.
+	Crossed func()
 	// Long: each FPDU goes the long way. Tests compare the two.
 	Long bool
 
@@ -36,6 +38,8 @@ type CaptureState struct {
 	mapped map[netip.Addr]int
 	// Operations are the atomic operations that a side has done, a bit for each.
 	Operations map[netip.Addr]uint16
+	// Mentions has the STags of a part of the connections; nil: all are here, in stags.
+	Mentions *Mentions
 	// stags are those of each side.
 	stags map[netip.Addr]*stags
 }
@@ -66,13 +70,8 @@ type EndedConnection struct {
 // Responder is who answers: the address and port of the listener.
 func (p *EndedConnection) Responder() netip.AddrPort { return p.Trace.Side[trace.R2I].Addr }
 
-// Remember keeps what a rule may ask of a connection that is over; nil: there are too
-// many.
-func (b *CaptureState) Remember(c *Conn, record *trace.Connection) *EndedConnection {
-	if len(b.Ended) >= maxEnded {
-		b.full = true
-		return nil
-	}
+// Outlast is what a rule may ask of the connection when it is over.
+func (c *Conn) Outlast(record *trace.Connection) *EndedConnection {
 	p := &EndedConnection{Trace: record, Request: c.Request, Reply: c.Reply, Have: c.Gates(&c.Directions[0])&c.Gates(&c.Directions[1]) | c.EndGates()}
 	for i := range c.Directions {
 		h := &c.Directions[i]
@@ -80,11 +79,26 @@ func (b *CaptureState) Remember(c *Conn, record *trace.Connection) *EndedConnect
 		if h.Operations != (Operations{}) {
 			o := h.Operations
 			p.Operations[i] = &o
-			b.operate(record.Side[i].Addr.Addr(), o.Done)
 		}
 	}
 	p.Closing, p.HasClosing = c.Closed()
 	p.Dropped, p.GivenUp = c.Dropped(), c.GivenUp()
+	return p
+}
+
+// Full reports whether there are as many connections that are over as are remembered. Another one is not.
+func (b *CaptureState) Full() bool {
+	b.full = b.full || len(b.Ended) >= maxEnded
+	return len(b.Ended) >= maxEnded
+}
+
+// Remember keeps what a rule may ask of a connection that is over, unless it is [CaptureState.Full].
+func (b *CaptureState) Remember(p *EndedConnection) {
+	for i, o := range p.Operations {
+		if o != nil {
+			b.operate(p.Trace.Side[i].Addr.Addr(), o.Done)
+		}
+	}
 	p.Mapped = b.countMapped(p)
 	b.Ended = append(b.Ended, p)
 	if b.To == nil {
@@ -92,13 +106,12 @@ func (b *CaptureState) Remember(c *Conn, record *trace.Connection) *EndedConnect
 	}
 	at := p.Responder()
 	if len(b.To[at]) >= maxSame {
-		return p
+		return
 	}
 	b.To[at] = append(b.To[at], p)
 	if p.Unanswered() {
 		b.Unanswered[at] = append(b.Unanswered[at], p)
 	}
-	return p
 }
 
 // Omit notes that a connection that is over is not remembered.

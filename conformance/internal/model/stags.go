@@ -1,6 +1,10 @@
 package model
 
 import (
+	"cmp"
+	"net/netip"
+	"slices"
+
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -14,6 +18,54 @@ type stags struct {
 	full, index run
 	// predicted: they were found to be predictable.
 	predicted bool
+	// log has what becomes of them, of side, for one who knows all connections; nil: they are all here.
+	log  *Mentions
+	side netip.Addr
+}
+
+// Mentions are STags in the order in which the connections of a part named them.
+type Mentions struct {
+	// Now is the frame at hand.
+	Now func() uint64
+	// Most bounds the sides of the part, and Crossed is told if there are more.
+	Most    int
+	Crossed func()
+	list    []Mention
+}
+
+// Mention is an STag of a side that a segment named.
+type Mention struct {
+	frame       uint64
+	side        netip.Addr
+	stag        uint32
+	invalidates bool
+}
+
+// Cut returns what came since the last cut, in exchange for a list that is free.
+func (m *Mentions) Cut(free []Mention) (list []Mention) {
+	list, m.list = m.list, free[:0]
+	return list
+}
+
+func (t *stags) mention(x uint32, invalidates bool) {
+	t.log.list = append(t.log.list, Mention{t.log.Now(), t.side, x, invalidates})
+}
+
+// Replay records what parts cut at the same time, in the order of frames, as if all of it had come here. It
+// reports whether something is to be said of it, which takes the segment.
+func (b *CaptureState) Replay(all []Mention) (says bool) {
+	slices.SortStableFunc(all, func(a, b Mention) int { return cmp.Compare(a.frame, b.frame) })
+	for i := range all {
+		m := &all[i]
+		t := b.at(m.side)
+		if m.invalidates {
+			t.invalidate(m.stag)
+			continue
+		}
+		seq, _, since := t.use(m.stag)
+		says = says || seq != NoSequence || since >= 0 && since < Predicted
+	}
+	return says
 }
 
 // run is an arithmetic sequence and its last member so far.
@@ -38,7 +90,7 @@ func (r *run) next(x uint32, width int) {
 
 // The bounds, and how many STags in a row are taken for a sequence.
 const (
-	maxSides   = 4096
+	MaxSides   = 4096
 	maxSTags   = 1024
 	Predicted  = 16
 	keyBits    = 8
@@ -48,13 +100,22 @@ const (
 
 // of returns the STags of a side, or nil if there is no room.
 func (b *CaptureState) of(c *Conn, d trace.Dir) *stags {
-	a := c.Trace.Side[d].Addr.Addr()
+	return b.at(c.Trace.Side[d].Addr.Addr())
+}
+
+func (b *CaptureState) at(a netip.Addr) *stags {
 	s := b.stags[a]
-	if s == nil && len(b.stags) < maxSides {
+	if s == nil && len(b.stags) < MaxSides {
 		if b.stags == nil {
-			b.stags = map[trace.Host]*stags{}
+			b.stags = map[netip.Addr]*stags{}
 		}
-		s = &stags{used: map[uint32]struct{}{}, upper: map[uint32]struct{}{}, gone: map[uint32]int{}}
+		if m := b.Mentions; m != nil {
+			if s = (&stags{log: m, side: a}); len(b.stags) >= m.Most {
+				m.Crossed()
+			}
+		} else {
+			s = &stags{used: map[uint32]struct{}{}, upper: map[uint32]struct{}{}, gone: map[uint32]int{}}
+		}
 		b.stags[a] = s
 	}
 	return s
@@ -75,6 +136,10 @@ const (
 // STag was invalidated; -1 if it was not.
 func (t *stags) use(x uint32) (seq sequence, step uint32, since int) {
 	since = -1
+	if t.log != nil {
+		t.mention(x, false)
+		return NoSequence, 0, since
+	}
 	if len(t.used) >= maxSTags {
 		return NoSequence, 0, since // new ones are no longer counted
 	}
@@ -105,6 +170,10 @@ func (t *stags) use(x uint32) (seq sequence, step uint32, since int) {
 
 // invalidate records that an STag is no longer valid.
 func (t *stags) invalidate(x uint32) {
+	if t.log != nil {
+		t.mention(x, true)
+		return
+	}
 	if len(t.gone) < maxInvalid {
 		t.gone[x] = len(t.used)
 	}

@@ -87,6 +87,7 @@ var quoteRules = []rules.Rule{
 					if f.Severity != catalogue.Error || !f.HasPDU || f.Dir == h.Dir || f.PDU >= w.Sent[len(w.Sent)-1].PDU || !rules.IsOf(f, about...) {
 						continue
 					}
+					r.Capture.Crosses() // others may change the numbers
 					r.OnAs(catalogue.Warning, w, "the Terminate does not quote the first segment with that error",
 						fmt.Sprintf("that of PDU %d", w.Sent[0].PDU), fmt.Sprintf("that of PDU %d, which violates %s", f.PDU, f.Rule.ID))
 					return

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"errors"
+	"runtime"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/ended"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/ulp"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// What thousands of connections need is in no cache, and the goroutine that has to look at all of it in
+// order takes several times as long as the one that reads. So several share the connections of such
+// a capture. With few connections it is the other way round.
+
+// run is an analysis of a capture, by one goroutine or by several.
+type run interface {
+	Read(src capture.Source) error
+	Finish() *ended.List
+	Totals() pipeline.Totals
+	Others() *pipeline.Others
+}
+
+const (
+	// foreseen are the frames, and their octets, that are looked at to tell whether there are many connections.
+	foreseenFrames, foreseenOctets = 1 << 14, 4 << 20
+)
+
+// crowd is from how many connections on a capture is shared, and from how many octets on; tests change it.
+var crowd = struct {
+	connections int
+	octets      int64
+}{256, large}
+
+// workers is how many goroutines are to share the connections of a unit, of which nobody wants to know
+// anything but what became of its connections: 1 if it is not worth it, or if it cannot be read again.
+func (in *input) workers(u *unit, opt *pipeline.Options, sole bool) int {
+	n := 1
+	for 2*n <= min(runtime.GOMAXPROCS(0), pipeline.MostWorkers) {
+		n *= 2
+	}
+	switch {
+	case !sole || !in.ahead() || len(u.files) != 1 || readableTwice(u.files, "") != nil:
+		return 1
+	case in.any() || in.twice || opt.Count != 0 || !unsharded(opt):
+		return 1
+	}
+	if !in.crowded(u.files[0]) {
+		return 1
+	}
+	return n
+}
+
+// crowded reports whether a capture begins with many connections.
+func (in *input) crowded(name string) bool {
+	f, err := capture.Open(name, nil)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	if _, total := f.Progress(); total < crowd.octets {
+		return false
+	}
+	return pipeline.Connections(f, crowd.connections, foreseenFrames, foreseenOctets) >= crowd.connections
+}
+
+// newRun prepares an analysis by so many goroutines; engine is that of the sink, and may be nil. With
+// upper, upper layers are recognised.
+func newRun(opt *pipeline.Options, sink pipeline.Sink, engine *conformance.Engine, workers int, upper bool) run {
+	if workers == 1 {
+		return pipeline.New(*opt, sink)
+	}
+	of := make([]pipeline.Worker, workers)
+	var w *pipeline.Workers
+	for i := range of {
+		of[i].Memory = pipeline.PartMemory(opt)
+		if upper {
+			of[i].Upper = ulp.New().PDU
+		}
+		if engine != nil {
+			of[i].Sink = &judgingPart{Part: engine.Part(conformance.PartOptions{
+				Account: of[i].Memory, Crossed: func() { w.Cross() }, Frame: func() uint64 { return w.Frame(i) }, Parts: workers,
+			}), whole: engine}
+		}
+	}
+	w = pipeline.NewWorkers(*opt, of)
+	return w
+}
+
+// judgingPart is the sink of a worker.
+type judgingPart struct {
+	*conformance.Part
+	whole *conformance.Engine
+	logs  []*conformance.Log
+}
+
+func (p *judgingPart) Frame(*pipeline.Frame) {}
+
+// Concluded implements [pipeline.Part].
+func (p *judgingPart) Concluded(c *trace.Connection) func(number func(n uint64) uint64) {
+	o := p.Conclude(c)
+	if o == nil {
+		return nil
+	}
+	return func(number func(n uint64) uint64) { p.Tell(o, number) }
+}
+
+// Cut implements [pipeline.Part].
+func (p *judgingPart) Cut(old any) any {
+	log, ok := old.(*conformance.Log)
+	if !ok {
+		log = new(conformance.Log)
+	}
+	p.Part.Cut(log)
+	return log
+}
+
+// Join implements [pipeline.Part].
+func (p *judgingPart) Join(cuts []any) bool {
+	p.logs = p.logs[:0]
+	for _, c := range cuts {
+		p.logs = append(p.logs, c.(*conformance.Log))
+	}
+	return !p.whole.Replay(p.logs)
+}
+
+// Finish implements [pipeline.Part].
+func (p *judgingPart) Finish() { p.whole.Finish() }
+
+// inTurn reports whether a capture has to be read again, in order.
+func inTurn(err error) bool { return errors.Is(err, pipeline.ErrOrder) }
+
+// newlyShared is told how each sharing went; tests set it.
+var newlyShared func(error)
+
+// reads has a run read a capture.
+func reads(r run, src capture.Source) error {
+	err := r.Read(src)
+	if _, shared := r.(*pipeline.Workers); shared && newlyShared != nil {
+		newlyShared(err)
+	}
+	return err
+}
