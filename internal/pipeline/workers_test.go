@@ -307,7 +307,7 @@ func TestTotals_Add(t *testing.T) {
 func TestWorkers_Random(t *testing.T) {
 	rounds := 300
 	if tracetest.Campaign() {
-		rounds = 30_000
+		rounds = 10_000
 	}
 	left := 0
 	for round := range rounds {
