@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/scenario"
@@ -239,12 +240,15 @@ func TestWorkers_ComeAndGo(t *testing.T) {
 // TestWorkers_Order: what depends on all connections is left to a single run.
 func TestWorkers_Order(t *testing.T) {
 	fs := comings(100)
+	all := budget.New(1 << 30)
+	inOrder(t, tracetest.PCAP(fs), pipeline.Options{Memory: all}, 4096)
 	for name, tt := range map[string]struct {
 		octets []byte
 		opt    pipeline.Options
 	}{
 		"too many connections": {tracetest.PCAP(fs), pipeline.Options{MaxConnections: 60}},
 		"too little memory":    {tracetest.PCAP(fs), pipeline.Options{MemoryBytes: 10_000}},
+		"too little together":  {tracetest.PCAP(fs), pipeline.Options{MemoryBytes: all.Peak() * 3 / 4}},
 		"SCTP":                 {sctpLoad(t), pipeline.Options{}},
 	} {
 		if _, _, err := byWorkers(t, tt.octets, tt.opt, 4, 4096); !errors.Is(err, pipeline.ErrOrder) {
