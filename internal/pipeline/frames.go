@@ -249,7 +249,8 @@ func (r *Run) admit(fl *flow, side int, p *packet.Packet, n *readahead.Note) (*f
 		r.finish(fl)
 		if r.opt.Linger == 0 {
 			r.repeatsOf(&fl.ends).remember(fl.ends, settledOf(fl, syns), s.Time)
-			r.reused++
+			r.reused = true
+			r.copying()
 		}
 		fl.forget()
 		fl, side = r.flows.replace(fl, p), 0

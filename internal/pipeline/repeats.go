@@ -68,6 +68,11 @@ func (r *repeats) forget(e packet.Endpoints, number uint64) {
 	}
 }
 
+// copying notes whether packets may be copies at present, of any connection.
+func (r *Run) copying() {
+	r.copied = slices.ContainsFunc(r.repeats[:], func(c repeats) bool { return len(c.again) > 0 })
+}
+
 // repeating reports whether packets between endpoints may be copies at present.
 func (r *repeats) repeating(e packet.Endpoints) bool {
 	if len(r.again) == 0 {
@@ -80,7 +85,7 @@ func (r *repeats) repeating(e packet.Endpoints) bool {
 // repeated returns the former connection that the segment at hand belongs to, while fl uses its
 // ports; fl may be nil.
 func (r *Run) repeated(p *packet.Packet, fl *flow, side int) (was settled, dir trace.Dir, ok bool) {
-	if r.reused == 0 || fl == nil {
+	if !r.reused || fl == nil {
 		return was, 0, false
 	}
 	e, swap := p.Endpoints()
@@ -96,6 +101,7 @@ func (r *Run) repeated(p *packet.Packet, fl *flow, side int) (was settled, dir t
 		side := sideOf(swap, was.swap)
 		return was, was.dir(side), was.syns.Holds(side, s)
 	}
+	defer r.copying()
 	delete(c.again, e)
 	if !fl.conn.NewConnection(side, s) {
 		return was, 0, false
@@ -103,7 +109,6 @@ func (r *Run) repeated(p *packet.Packet, fl *flow, side int) (was settled, dir t
 	for _, was := range c.past[e] {
 		if side := sideOf(swap, was.swap); s.Time < was.until && was.syns.Copied(side, s) {
 			c.again[e] = was
-			r.copied = true
 			return was, was.dir(side), true
 		}
 	}

@@ -266,8 +266,8 @@ type Run struct {
 	manyFlows int
 	coming    upcoming
 	repeats   [settleParts]repeats
-	reused    uint64 // how often ports were used again
-	copied    bool   // packets of one of repeats have come again
+	reused    bool // ports were used again
+	copied    bool // packets may be copies at present, see repeats
 	memory    *budget.Account
 	// synWeight is what was taken for the SYNs.
 	synWeight int
