@@ -74,12 +74,11 @@ type Engine struct {
 	// verdicts holds the verdicts on a connection for the sink, told what they follow from.
 	verdicts []Judgement
 	told     told
-	shown    []Finding // those that are passed to the sink
-	// crossed is told when a verdict depends on connections that others judge; nil: there are none.
-	crossed  func()
+	shown    []Finding       // those that are passed to the sink
 	mentions []model.Mention // of all parts, see Replay
-	// waiting counts the events that wait for the other direction.
-	waiting int
+	// waiting counts the events that wait for the other direction. parts share the most there may be; 0: it is
+	// one engine.
+	waiting, parts int
 	// Bugs counts rules that panicked.
 	Bugs int
 }

@@ -33,8 +33,8 @@ type PartOptions struct {
 func (e *Engine) Part(opt PartOptions) *Part {
 	own := Options{Enabled: e.opt.Enabled, Account: opt.Account, OnBug: func(string, any) { opt.Crossed() }}
 	p := &Part{Engine: New(own, nil), whole: e}
-	p.capture.Crossed, p.crossed = opt.Crossed, opt.Crossed
-	p.capture.Mentions = &model.Mentions{Now: opt.Frame, Most: model.MaxSides / opt.Parts, Crossed: opt.Crossed}
+	p.parts, p.capture.Crossed = opt.Parts, opt.Crossed
+	p.capture.Mentions = &model.Mentions{Now: opt.Frame, Most: model.MaxSides / opt.Parts}
 	return p
 }
 
@@ -107,12 +107,9 @@ func (p *Part) Tell(o *Outcome, number func(n uint64) uint64) {
 	}
 }
 
-// mostParts is how many parts there are at most, as far as they share what is bounded.
-const mostParts = 8
-
 // crowds tells that more events wait than a part may have for itself.
 func (e *Engine) crowds() {
-	if e.crossed != nil && e.waiting >= maxAllWaiting/mostParts {
-		e.crossed()
+	if e.parts > 0 && e.waiting >= maxAllWaiting/e.parts {
+		e.capture.Crosses()
 	}
 }

@@ -14,7 +14,7 @@ func (p *EndedConnection) Renumber(number func(uint64) uint64) {
 	}
 }
 
-// Crosses tells that a verdict names a PDU in words, the number of which others may still change.
+// Crosses tells that a verdict depends on connections that others judge.
 func (b *CaptureState) Crosses() {
 	if b.Crossed != nil {
 		b.Crossed()

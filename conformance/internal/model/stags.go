@@ -27,10 +27,9 @@ type stags struct {
 type Mentions struct {
 	// Now is the frame at hand.
 	Now func() uint64
-	// Most bounds the sides of the part, and Crossed is told if there are more.
-	Most    int
-	Crossed func()
-	list    []Mention
+	// Most bounds the sides of the part.
+	Most int
+	list []Mention
 }
 
 // Mention is an STag of a side that a segment named.
@@ -111,7 +110,7 @@ func (b *CaptureState) at(a netip.Addr) *stags {
 		}
 		if m := b.Mentions; m != nil {
 			if s = (&stags{log: m, side: a}); len(b.stags) >= m.Most {
-				m.Crossed()
+				b.Crosses()
 			}
 		} else {
 			s = &stags{used: map[uint32]struct{}{}, upper: map[uint32]struct{}{}, gone: map[uint32]int{}}
