@@ -28,9 +28,11 @@ func (r *Run) unanswered(p *packet.Packet) bool {
 			return false
 		}
 	}
-	if r.team != nil && r.syns.len() >= min(synsEach*r.opt.MaxConnections, maxSYNs)/len(r.team.runs) {
-		r.team.Cross()
-	} else if n := min(synsEach*r.opt.MaxConnections, maxSYNs); r.syns.len() >= n {
+	n := min(synsEach*r.opt.MaxConnections, maxSYNs)
+	if r.team != nil {
+		n /= len(r.team.runs)
+	}
+	if r.syns.len() >= n && r.alone() {
 		r.dropSYNs(max(n/16, 1))
 	}
 	e, swap := p.Endpoints()
