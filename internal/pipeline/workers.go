@@ -144,8 +144,7 @@ func (w *Workers) Read(src capture.Source) error {
 		queues[i] = make(chan *shared, readahead.Batches)
 		all.Go(func() { r.share(queues[i], a) })
 	}
-	w.hand(a, queues)
-	all.Wait()
+	w.hand(a, queues, &all)
 	for _, r := range w.runs {
 		if r.env.Budget.Exceeded || r.env.Decoders.Starved > 0 {
 			w.Cross()
@@ -160,12 +159,13 @@ func (w *Workers) Read(src capture.Source) error {
 	return w.failure
 }
 
-// hand hands all batches to all workers.
-func (w *Workers) hand(a *readahead.Reader, queues []chan *shared) {
+// hand hands all batches to all workers. They are done when it returns, also if reading panics.
+func (w *Workers) hand(a *readahead.Reader, queues []chan *shared, all *sync.WaitGroup) {
 	defer func() {
 		for _, q := range queues {
 			close(q)
 		}
+		all.Wait()
 	}()
 	for b := a.Take(); b != nil; b = a.Take() {
 		if w.crossed.Load() {

@@ -147,8 +147,11 @@ func (w *Workers) end(r *Run, fl *flow) {
 	w.pdus = r.env.PDUs()
 	w.opt.Memory.Take(r.memory.Used() - before)
 	w.left(&r.found.leaving[0])
-	if p, ok := r.sink.(Part); ok && !p.Join([]any{p.Cut(nil)}) {
-		w.Cross()
+	if p, ok := r.sink.(Part); ok {
+		r.found.cut = p.Cut(r.found.cut)
+		if w.cuts = append(w.cuts[:0], r.found.cut); !p.Join(w.cuts) {
+			w.Cross()
+		}
 	}
 }
 

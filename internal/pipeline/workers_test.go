@@ -11,6 +11,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/synth"
@@ -88,9 +89,7 @@ func (s *teller) Join(cuts []any) bool {
 }
 
 // byWorkers is what so many workers say of a capture, as read does, and what they tell a sink.
-func byWorkers(t *testing.T, octets []byte, opt pipeline.Options, n, over int) (out, history string, err error) {
-	t.Helper()
-	f := onDisk(t, filepath.Join(t.TempDir(), "load.pcapng"), octets)
+func byWorkers(f *capture.File, opt pipeline.Options, n, over int) (out, history string, err error) {
 	defer f.Close()
 	var damage []string
 	opt.OnError = func(err error) { damage = append(damage, bare(err)) }
@@ -107,16 +106,13 @@ func byWorkers(t *testing.T, octets []byte, opt pipeline.Options, n, over int) (
 	if errors.Is(err, pipeline.ErrOrder) {
 		return "", "", err
 	}
-	out = recordsOf(w.Finish())
-	return fmt.Sprintf("%s%+v\n%+v\n%q, %v", out, w.Totals(), *w.Others(), damage, bare(err)), fmt.Sprint(h.lines), err
+	return said(w, damage, err), fmt.Sprint(h.lines), err
 }
 
 func newHistory() *history { return new(history) }
 
 // inOrder is the same by a single run.
-func inOrder(t *testing.T, octets []byte, opt pipeline.Options, over int) (out, history string) {
-	t.Helper()
-	f := onDisk(t, filepath.Join(t.TempDir(), "load.pcapng"), octets)
+func inOrder(f *capture.File, opt pipeline.Options, over int) (out, history string) {
 	defer f.Close()
 	var damage []string
 	opt.OnError = func(err error) { damage = append(damage, bare(err)) }
@@ -125,16 +121,27 @@ func inOrder(t *testing.T, octets []byte, opt pipeline.Options, over int) (out, 
 	r := pipeline.New(opt, newTeller(h))
 	r.SetMaxOver(over)
 	err := r.Read(f)
-	out = recordsOf(r.Finish())
-	return fmt.Sprintf("%s%+v\n%+v\n%q, %v", out, r.Totals(), *r.Others(), damage, bare(err)), fmt.Sprint(h.lines)
+	return said(r, damage, err), fmt.Sprint(h.lines)
+}
+
+// said is what a run, or several workers, say of a capture that was read.
+func said(r interface {
+	Finish() *ended.List
+	Totals() pipeline.Totals
+	Others() *pipeline.Others
+}, damage []string, err error,
+) string {
+	out := recordsOf(r.Finish())
+	return fmt.Sprintf("%s%+v\n%+v\n%q, %v", out, r.Totals(), *r.Others(), damage, bare(err))
 }
 
 // agree compares workers with a single run.
 func agree(t *testing.T, what string, octets []byte, opt pipeline.Options, over int) {
 	t.Helper()
-	want, wantHistory := inOrder(t, octets, opt, over)
+	open := func() *capture.File { return onDisk(t, filepath.Join(t.TempDir(), "load.pcapng"), octets) }
+	want, wantHistory := inOrder(open(), opt, over)
 	for _, n := range []int{2, 8} {
-		got, history, err := byWorkers(t, octets, opt, n, over)
+		got, history, err := byWorkers(open(), opt, n, over)
 		if errors.Is(err, pipeline.ErrOrder) {
 			t.Errorf("%s, %d workers: %v", what, n, err)
 			continue
@@ -241,7 +248,7 @@ func TestWorkers_ComeAndGo(t *testing.T) {
 func TestWorkers_Order(t *testing.T) {
 	fs := comings(100)
 	all := budget.New(1 << 30)
-	inOrder(t, tracetest.PCAP(fs), pipeline.Options{Memory: all}, 4096)
+	inOrder(inMemory(t, tracetest.PCAP(fs)), pipeline.Options{Memory: all}, 4096)
 	for name, tt := range map[string]struct {
 		octets []byte
 		opt    pipeline.Options
@@ -251,7 +258,7 @@ func TestWorkers_Order(t *testing.T) {
 		"too little together":  {tracetest.PCAP(fs), pipeline.Options{MemoryBytes: all.Peak() * 3 / 4}},
 		"SCTP":                 {sctpLoad(t), pipeline.Options{}},
 	} {
-		if _, _, err := byWorkers(t, tt.octets, tt.opt, 4, 4096); !errors.Is(err, pipeline.ErrOrder) {
+		if _, _, err := byWorkers(inMemory(t, tt.octets), tt.opt, 4, 4096); !errors.Is(err, pipeline.ErrOrder) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -340,34 +347,23 @@ func TestWorkers_Random(t *testing.T) {
 // sameByWorkers compares workers with a single run, and reports whether they did not leave it to it.
 func sameByWorkers(t *testing.T, octets []byte, workers, over int, sums bool) bool {
 	t.Helper()
-	opt := pipeline.Options{Brief: true, Sums: sums, ReorderBytes: 4 << 10}
-	open := func() *capture.File {
-		src, err := capture.Open("-", bytes.NewReader(octets))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return src
-	}
-	h := newHistory()
-	r := pipeline.New(opt, newTeller(h))
-	r.SetMaxOver(over)
-	err := r.Read(open())
-	want := fmt.Sprintf("%s%+v\n%+v\n%v\n%v", recordsOf(r.Finish()), r.Totals(), *r.Others(), bare(err), h.lines)
-
-	h = newHistory()
-	of := make([]pipeline.Worker, workers)
-	for i := range of {
-		of[i] = pipeline.Worker{Sink: newTeller(h), Memory: pipeline.PartMemory(&opt)}
-	}
-	w := pipeline.NewWorkers(opt, of)
-	w.SetMaxOver(over)
-	w.SetManyFlows(1)
-	if err = w.Read(open()); errors.Is(err, pipeline.ErrOrder) {
+	opt := pipeline.Options{Sums: sums, ReorderBytes: 4 << 10}
+	want, wantHistory := inOrder(inMemory(t, octets), opt, over)
+	got, history, err := byWorkers(inMemory(t, octets), opt, workers, over)
+	if errors.Is(err, pipeline.ErrOrder) {
 		return false
 	}
-	got := fmt.Sprintf("%s%+v\n%+v\n%v\n%v", recordsOf(w.Finish()), w.Totals(), *w.Others(), bare(err), h.lines)
-	if got != want {
-		t.Error(tracetest.Diff(linesOf(got), linesOf(want)))
+	if got += history; got != want+wantHistory {
+		t.Error(tracetest.Diff(linesOf(got), linesOf(want+wantHistory)))
 	}
 	return true
+}
+
+func inMemory(t *testing.T, octets []byte) *capture.File {
+	t.Helper()
+	f, err := capture.Open("-", bytes.NewReader(octets))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
