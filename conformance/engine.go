@@ -75,7 +75,7 @@ type Engine struct {
 	verdicts []Judgement
 	told     told
 	shown    []Finding       // those that are passed to the sink
-	mentions []model.Mention // of all parts, see Replay
+	mentions []model.Mention // of all parts, see part.Join
 	// waiting counts the events that wait for the other direction. parts share the most there may be; 0: it is
 	// one engine.
 	waiting, parts int

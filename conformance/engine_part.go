@@ -5,83 +5,77 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+	"github.com/iwdissect/iwdissect/internal/judges"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// Part judges some of the connections of a capture for an engine that has all of them. Several may do so at the
-// same time, each in a goroutine of its own; it implements [trace.Sink].
-type Part struct {
+func init() { judges.New = newPart }
+
+// part implements [judges.Part]: an engine that judges some of the connections of the whole.
+type part struct {
 	*Engine
 	whole  *Engine
 	latest []Judgement // the verdicts on the last connection
 }
 
-// PartOptions are those of a part.
-type PartOptions struct {
-	// Account is told of the memory that the part takes.
-	Account Account
-	// Crossed is called when a verdict depends on other connections, or on their order: what the parts find
-	// is not to be used then. So it is when a rule panics.
-	Crossed func()
-	// Frame tells the frame at hand.
-	Frame func() uint64
-	// Parts is how many parts there are.
-	Parts int
-}
-
-// Part returns a part that judges by the same rules.
-func (e *Engine) Part(opt PartOptions) *Part {
+// newPart is [judges.New].
+func newPart(whole trace.Sink, opt judges.Options) judges.Part {
+	e := whole.(*Engine)
 	own := Options{Enabled: e.opt.Enabled, Account: opt.Account, OnBug: func(string, any) { opt.Crossed() }}
-	p := &Part{Engine: New(own, nil), whole: e}
+	p := &part{Engine: New(own, nil), whole: e}
 	p.parts, p.capture.Crossed = opt.Parts, opt.Crossed
 	p.capture.Mentions = &model.Mentions{Now: opt.Frame, Most: model.MaxSides / opt.Parts}
 	return p
 }
 
-// Log is what a part has for all the others to know.
-type Log struct{ mentions []model.Mention }
+// mentions is what a part has for all the others to know.
+type mentions struct{ of []model.Mention }
 
-// Cut makes it the log since the last cut. What was in it is free.
-func (p *Part) Cut(log *Log) { log.mentions = p.capture.Mentions.Cut(log.mentions) }
-
-// Replay takes in the logs that the parts cut at the same place. It reports whether a verdict depends on them: what
-// the parts find is not to be used then.
-func (e *Engine) Replay(logs []*Log) (crossed bool) {
-	e.mentions = e.mentions[:0]
-	for _, l := range logs {
-		e.mentions = append(e.mentions, l.mentions...)
+func (p *part) Cut(old any) any {
+	m, ok := old.(*mentions)
+	if !ok {
+		m = new(mentions)
 	}
-	return e.capture.Replay(e.mentions)
+	m.of = p.capture.Mentions.Cut(m.of)
+	return m
 }
 
-// Outcome is what a part says of a connection that is over.
-type Outcome struct {
-	record   *trace.Connection
-	ended    *model.EndedConnection
-	findings []rules.Finding
-	verdicts []Judgement
+func (p *part) Join(cuts []any) bool {
+	e := p.whole
+	e.mentions = e.mentions[:0]
+	for _, c := range cuts {
+		e.mentions = append(e.mentions, c.(*mentions).of...)
+	}
+	return !e.capture.Replay(e.mentions)
 }
 
-// Conclude judges a connection that is over. The record may be kept. nil: there was nothing to judge.
-func (p *Part) Conclude(t *trace.Connection) *Outcome {
+func (p *part) Concluded(t *trace.Connection) func(number func(n uint64) uint64) {
 	c := p.over(t)
 	if c == nil {
 		return nil
 	}
-	o := &Outcome{record: t, ended: c.Outlast(t), findings: slices.Clone(c.findings)}
+	o := &outcome{record: t, ended: c.Outlast(t), findings: slices.Clone(c.findings)}
 	if vs := c.verdicts(); !slices.Equal(vs, p.latest) { // of thousands of connections most are alike
 		p.latest = slices.Clone(vs)
 	}
 	o.verdicts = p.latest
 	c.gives()
 	p.release(c)
-	return o
+	return func(number func(n uint64) uint64) { p.whole.take(o, number) }
 }
 
-// Tell tells the engine that has all connections of an outcome, as [Engine.Ended] does: connections are told
-// of one at a time, in the order in which they ended. number tells the number in the capture of the nth PDU of
-// the part, from 0.
-func (p *Part) Tell(o *Outcome, number func(n uint64) uint64) {
+func (p *part) Finish() { p.whole.Finish() }
+
+// outcome is what a part says of a connection that is over.
+type outcome struct {
+	record   *trace.Connection
+	ended    *model.EndedConnection
+	findings []rules.Finding
+	verdicts []Judgement
+}
+
+// take does for a connection that a part has judged what [Engine.Ended] does.
+func (e *Engine) take(o *outcome, number func(n uint64) uint64) {
 	for i := range o.findings {
 		f := &o.findings[i]
 		if f.HasPDU {
@@ -95,7 +89,6 @@ func (p *Part) Tell(o *Outcome, number func(n uint64) uint64) {
 		}
 	}
 	o.ended.Renumber(number)
-	e := p.whole
 	switch {
 	case e.scarce():
 		e.capture.Omit()

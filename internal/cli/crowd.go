@@ -7,9 +7,9 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/ended"
+	"github.com/iwdissect/iwdissect/internal/judges"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/ulp"
-	"github.com/iwdissect/iwdissect/trace"
 )
 
 // What thousands of connections need is in no cache, and the goroutine that has to look at all of it in
@@ -81,54 +81,19 @@ func newRun(opt *pipeline.Options, sink pipeline.Sink, engine *conformance.Engin
 			of[i].Upper = ulp.New().PDU
 		}
 		if engine != nil {
-			of[i].Sink = &judgingPart{Part: engine.Part(conformance.PartOptions{
+			of[i].Sink = judgingPart{judges.New(engine, judges.Options{
 				Account: of[i].Memory, Crossed: func() { w.Cross() }, Frame: func() uint64 { return w.Frame(i) }, Parts: workers,
-			}), whole: engine}
+			})}
 		}
 	}
 	w = pipeline.NewWorkers(*opt, of)
 	return w
 }
 
-// judgingPart is the sink of a worker.
-type judgingPart struct {
-	*conformance.Part
-	whole *conformance.Engine
-	logs  []*conformance.Log
-}
+// judgingPart is the sink of a worker, which nobody tells of frames.
+type judgingPart struct{ judges.Part }
 
-func (p *judgingPart) Frame(*pipeline.Frame) {}
-
-// Concluded implements [pipeline.Part].
-func (p *judgingPart) Concluded(c *trace.Connection) func(number func(n uint64) uint64) {
-	o := p.Conclude(c)
-	if o == nil {
-		return nil
-	}
-	return func(number func(n uint64) uint64) { p.Tell(o, number) }
-}
-
-// Cut implements [pipeline.Part].
-func (p *judgingPart) Cut(old any) any {
-	log, ok := old.(*conformance.Log)
-	if !ok {
-		log = new(conformance.Log)
-	}
-	p.Part.Cut(log)
-	return log
-}
-
-// Join implements [pipeline.Part].
-func (p *judgingPart) Join(cuts []any) bool {
-	p.logs = p.logs[:0]
-	for _, c := range cuts {
-		p.logs = append(p.logs, c.(*conformance.Log))
-	}
-	return !p.whole.Replay(p.logs)
-}
-
-// Finish implements [pipeline.Part].
-func (p *judgingPart) Finish() { p.whole.Finish() }
+func (judgingPart) Frame(*pipeline.Frame) {}
 
 // inTurn reports whether a capture has to be read again, in order.
 func inTurn(err error) bool { return errors.Is(err, pipeline.ErrOrder) }
