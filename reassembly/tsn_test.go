@@ -338,7 +338,8 @@ func TestTSNs_Acknowledged(t *testing.T) {
 			for v := int64(1000); v <= cumulative; v++ {
 				acked[v] = true
 			}
-			_, blocks, err := sctp.Acked(sack.Chunk())
+			chunk := sack.Chunk()
+			_, blocks, err := sctp.Acked(&chunk)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -365,7 +366,8 @@ func TestTSNs_Blurred(t *testing.T) {
 	for i := range uint16(maxSpans + 2) {
 		sack.Blocks = append(sack.Blocks, sctp.Block{Start: 2 + 2*i, End: 2 + 2*i})
 	}
-	_, blocks, err := sctp.Acked(sack.Chunk())
+	chunk := sack.Chunk()
+	_, blocks, err := sctp.Acked(&chunk)
 	if err != nil {
 		t.Fatal(err)
 	}

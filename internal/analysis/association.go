@@ -182,11 +182,12 @@ func (a *Association) Damage(side int, frame uint64) {
 	}
 }
 
-// Packet processes the next packet of the association, sent by side.
-func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
+// Packet processes the next packet of the association, sent by side, and says in n, which is empty, what it was.
+func (a *Association) Packet(side int, p *Packet, n *PacketNote) {
 	a.cur, a.first, a.last, a.path, a.wrong = p.Carriage, nil, p.Frame, p.Path, false
 	if a.damaged(side, p) {
-		return PacketNote{Damaged: true}
+		n.Damaged = true
+		return
 	}
 	a.octets = p.Length
 	if !a.hasPacket {
@@ -197,21 +198,22 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 	a.asm.Packet()
 	a.shook.packet(side, p.Time)
 	behindData := false
+	var c sctp.Chunk
 	for off := sctp.HeaderLen; off < p.Length; {
-		c, size, err := sctp.Next(p.Octets[min(off, len(p.Octets)):], p.Length-off)
+		size, err := c.Decode(p.Octets[min(off, len(p.Octets)):], p.Length-off)
 		if err == nil {
-			a.pad(side, &n, &c, size, off+size == p.Length)
+			a.pad(side, n, &c, size, off+size == p.Length)
 			if c.Type == sctp.TypeCookieEcho && err == nil {
 				a.acceptOffer(side, p)
 			}
-			err = a.chunk(side, &c, &n)
+			err = a.chunk(side, &c, n)
 		}
 		switch cut := c.Cut || errors.Is(err, sctp.ErrCut); {
 		case err != nil && cut:
 			a.hidden[side] = true
 			a.shook.cut(side, behindData || size > 0 && userData(c.Type))
 		case err != nil && n.Trouble == "":
-			a.unread(side, &n, off, err)
+			a.unread(side, n, off, err)
 		}
 		if size == 0 {
 			break
@@ -220,7 +222,6 @@ func (a *Association) Packet(side int, p *Packet) (n PacketNote) {
 		off += size
 	}
 	a.expire()
-	return n
 }
 
 // pad checks the pad of a chunk that takes size octets (RFC 9260 section 3.2).
@@ -263,7 +264,7 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 	case sctp.TypeInit, sctp.TypeInitAck:
 		return a.init(side, c)
 	case sctp.TypeSack:
-		cumulative, blocks, err := sctp.Acked(*c)
+		cumulative, blocks, err := sctp.Acked(c)
 		if err != nil {
 			return err
 		}
@@ -272,7 +273,7 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 		}
 		a.sacked(side, c, cumulative, blocks)
 		a.unnumbered(1 - side)
-		return sctp.CheckContent(*c)
+		return sctp.CheckContent(c)
 	case sctp.TypeForwardTSN, sctp.TypeIForwardTSN:
 		a.side[side].Forwarded = true
 		tsn, err := sctp.DecodeTSN(*c)
@@ -292,12 +293,12 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 		a.ended(1-side, trace.Shutdown) // they answer what was not captured
 	case sctp.TypeAbort:
 		a.ended(side, trace.Abort)
-		return sctp.CheckContent(*c)
+		return sctp.CheckContent(c)
 	case sctp.TypeReconfig:
 		a.side[side].Reconfigured = true
-		return sctp.CheckContent(*c)
+		return sctp.CheckContent(c)
 	case sctp.TypeHeartbeat, sctp.TypeHeartbeatAck, sctp.TypeError:
-		return sctp.CheckContent(*c)
+		return sctp.CheckContent(c)
 	default:
 	}
 	return nil
@@ -377,12 +378,12 @@ func (a *Association) Addresses(side int) []netip.Addr { return a.side[side].Add
 
 // data processes a chunk of user data.
 func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
-	wire := sctp.DataLen(*c)
+	wire := sctp.DataLen(c)
 	if wire == 0 {
 		a.odd(side, trace.OddNoData, uint32(c.Length))
 	}
-	d, err := sctp.DecodeData(*c)
-	if err != nil {
+	var d sctp.Data
+	if err := d.Decode(c); err != nil {
 		return err
 	}
 	if c.Flags&sctp.FlagsReserved != 0 {

@@ -45,7 +45,8 @@ func TestOpenNumbers(t *testing.T) {
 		t.Errorf("%d times wide, span %d", n.wide, s)
 	}
 	sack := sctp.Sack{TSN: 9, Blocks: []sctp.Block{{Start: 1, End: 3}}}
-	_, blocks, err := sctp.Acked(sack.Chunk())
+	chunk := sack.Chunk()
+	_, blocks, err := sctp.Acked(&chunk)
 	if err != nil {
 		t.Fatal(err)
 	}

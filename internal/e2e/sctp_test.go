@@ -85,14 +85,14 @@ func ownSCTP(frame int, p *packet.Packet) []string {
 		types, lengths = append(types, uint64(c.Type)), append(lengths, uint64(c.Length))
 		switch c.Type {
 		case sctp.TypeData, sctp.TypeIData:
-			d, err := sctp.DecodeData(c)
+			d, err := sctp.DecodeData(&c)
 			if err != nil {
 				continue
 			}
 			tsns, sids = append(tsns, uint64(d.TSN)), append(sids, uint64(d.SID))
 			u, b, e = append(u, bit(d.Unordered())), append(b, bit(d.Begin())), append(e, bit(d.End()))
 		case sctp.TypeSack:
-			if cum, _, err := sctp.Acked(c); err == nil {
+			if cum, _, err := sctp.Acked(&c); err == nil {
 				cums = append(cums, uint64(cum))
 			}
 		case sctp.TypeInit, sctp.TypeInitAck:

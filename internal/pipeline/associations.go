@@ -107,10 +107,10 @@ type opening struct {
 
 const flagReflected = 0x01
 
-func openingOf(p *packet.Packet) (o opening) {
-	c, _, err := sctp.Next(p.Payload[sctp.HeaderLen:], p.PayloadLen-sctp.HeaderLen)
-	if err != nil {
-		return o
+func (o *opening) decode(p *packet.Packet) {
+	var c sctp.Chunk
+	if _, err := c.Decode(p.Payload[sctp.HeaderLen:], p.PayloadLen-sctp.HeaderLen); err != nil {
+		return
 	}
 	o.Type, o.ok = c.Type, true
 	switch c.Type {
@@ -121,7 +121,6 @@ func openingOf(p *packet.Packet) (o opening) {
 		o.reflected = c.Flags&flagReflected != 0
 	default:
 	}
-	return o
 }
 
 // find returns the association of a packet and the side that sent it, or nil if

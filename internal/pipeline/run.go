@@ -377,10 +377,15 @@ func (r *Run) readAhead(src readahead.Source, waits bool) error {
 			if r.flows.n >= r.manyFlows {
 				r.upcoming(b, next, i)
 			}
+			b.Fetch(i + 6)
 			n := b.Note(i)
-			if n.Kind() == readahead.Elsewhere {
+			switch n.Kind() {
+			case readahead.Elsewhere:
 				r.passOver(first+uint64(i), n.Time)
 				continue
+			case readahead.SCTP:
+				upcomingSCTP(b, i)
+			default:
 			}
 			if r.opt.Look != nil {
 				r.opening.Looked, r.opening.HasLooked = b.Looked(i)

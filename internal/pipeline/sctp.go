@@ -29,9 +29,10 @@ func (r *Run) sctp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 			q.Checksum = sctp.Check(p.Payload, p.PayloadLen)
 		}
 		q.Frame, q.Time, q.Fragments = f.Number, f.Time, p.Fragments
-		o := openingOf(p)
+		var o opening
+		o.decode(p)
 		if a, side = r.association(p, hdr.Tag, &o, &what); a != nil {
-			what = r.associated(p, a, side, &o)
+			r.associated(p, a, side, &o, &what)
 		}
 	}
 	if !r.brief() || r.outlines() {
@@ -56,9 +57,9 @@ func (r *Run) tellSCTP(f *capture.Frame, p *packet.Packet, a *association, side 
 }
 
 // associated lets an association take the current packet in.
-func (r *Run) associated(p *packet.Packet, a *association, side int, o *opening) analysis.PacketNote {
+func (r *Run) associated(p *packet.Packet, a *association, side int, o *opening, n *analysis.PacketNote) {
 	r.chunks.Path = a.path(side, p.Src)
-	n := a.conn.Packet(side, &r.chunks)
+	a.conn.Packet(side, &r.chunks, n)
 	r.dissociating(a)
 	if o.ok && (o.Type == sctp.TypeInit || o.Type == sctp.TypeInitAck) && !n.Damaged {
 		r.assocs.homes(a, side, a.conn.Addresses(side))
@@ -73,7 +74,6 @@ func (r *Run) associated(p *packet.Packet, a *association, side int, o *opening)
 	if n.Damaged {
 		r.totals.Damaged++
 	}
-	return n
 }
 
 // association finds the association of a packet, or begins one. It returns nil

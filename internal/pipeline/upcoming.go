@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"unsafe"
+
 	"github.com/iwdissect/iwdissect/internal/prefetch"
 	"github.com/iwdissect/iwdissect/internal/readahead"
 )
@@ -61,6 +63,15 @@ func (r *Run) upcomingTurn(b, next *readahead.Batch, i int) {
 		n = b.Note(int(turns[at].At))
 	}
 	r.comes(n)
+}
+
+// upcomingSCTP prepares for one of the packets behind the ith of a batch, as if that were one of SCTP, too: the reader's
+// processor has its octets, and this one needs those at its front.
+func upcomingSCTP(b *readahead.Batch, i int) {
+	const near, octets = 4, 256 // headers, and what tells copies of a message apart
+	if i += near; i < b.Len() {
+		prefetch.First(unsafe.SliceData(b.Frame(i).Data), octets)
+	}
 }
 
 // comes prepares for the packet that is far ahead, of which there is a note, and for those in front of it.

@@ -11,6 +11,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/prefetch"
 )
 
 // Source is a source to read ahead. Frames are handed over in batches: one that waits, as a
@@ -121,6 +122,13 @@ func (b *Batch) Note(i int) *Note {
 		return nil
 	}
 	return &b.notes[i]
+}
+
+// Fetch has the processor bring what there is of a frame into its caches: that of the reader has it.
+func (b *Batch) Fetch(i int) {
+	if i < b.noted {
+		prefetch.Object(&b.notes[i])
+	}
 }
 
 // Turn is a frame of a part of the connections.

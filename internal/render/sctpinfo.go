@@ -110,7 +110,7 @@ func appendSCTPChunk(b []byte, c *sctp.Chunk) []byte {
 	case sctp.TypeData, sctp.TypeIData:
 		return appendData(b, c)
 	case sctp.TypeSack:
-		cum, blocks, err := sctp.Acked(*c)
+		cum, blocks, err := sctp.Acked(c)
 		if err != nil {
 			return b
 		}
@@ -142,7 +142,7 @@ func appendSCTPChunk(b []byte, c *sctp.Chunk) []byte {
 
 // appendData says what a DATA or I-DATA chunk holds.
 func appendData(b []byte, c *sctp.Chunk) []byte {
-	d, err := sctp.DecodeData(*c)
+	d, err := sctp.DecodeData(c)
 	if err != nil {
 		return b
 	}
@@ -164,7 +164,7 @@ func appendData(b []byte, c *sctp.Chunk) []byte {
 	if !d.I || d.Begin() {
 		b = appendNumber(b, " ppid ", uint64(d.PPID))
 	}
-	return appendNumber(b, " len ", uint64(sctp.DataLen(*c))) //nolint:gosec // not negative
+	return appendNumber(b, " len ", uint64(sctp.DataLen(c))) //nolint:gosec // not negative
 }
 
 // appendInit says what an INIT or INIT ACK chunk asks for.

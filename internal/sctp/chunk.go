@@ -142,19 +142,26 @@ var (
 // cannot be is an error, and nothing that follows can be found; one that the
 // capture cut is handed out with Cut set.
 func Next(b []byte, wire int) (c Chunk, n int, err error) {
+	n, err = c.Decode(b, wire)
+	return c, n, err
+}
+
+// Decode is [Next] for whoever has a chunk already: to copy one that was just filled in takes as long as to decode it.
+func (c *Chunk) Decode(b []byte, wire int) (n int, err error) {
+	*c = Chunk{}
 	if wire < chunkHeaderLen {
-		return c, 0, &Error{"trailing_octets", 0, errOctets}
+		return 0, &Error{"trailing_octets", 0, errOctets}
 	}
 	if len(b) < chunkHeaderLen {
-		return c, 0, &Error{"chunk_not_captured", len(b), ErrCut}
+		return 0, &Error{"chunk_not_captured", len(b), ErrCut}
 	}
-	c = Chunk{Type: Type(b[0]), Flags: b[1], Length: binary.BigEndian.Uint16(b[2:])}
+	c.Type, c.Flags, c.Length = Type(b[0]), b[1], binary.BigEndian.Uint16(b[2:])
 	n = int(c.Length)
 	switch {
 	case n < chunkHeaderLen:
-		return c, 0, &Error{"chunk_length", 2, errLength}
+		return 0, &Error{"chunk_length", 2, errLength}
 	case n > wire:
-		return c, 0, &Error{"chunk_length", 2, errBeyond}
+		return 0, &Error{"chunk_length", 2, errBeyond}
 	}
 	have := min(n, len(b))
 	c.Value, c.Cut = b[chunkHeaderLen:have:have], have < n
@@ -163,5 +170,5 @@ func Next(b []byte, wire int) (c Chunk, n int, err error) {
 	if !c.Cut {
 		c.Pad = b[n:min(end, len(b)):min(end, len(b))]
 	}
-	return c, end, nil
+	return end, nil
 }

@@ -136,7 +136,7 @@ func checkParams(b []byte, off int) error {
 // CheckContent says why what is in a chunk of control cannot be parsed, if so: the
 // parameters of a HEARTBEAT or a RE-CONFIG, the causes of an ABORT or an ERROR,
 // the blocks that a SACK announces.
-func CheckContent(c Chunk) error {
+func CheckContent(c *Chunk) error {
 	switch c.Type {
 	case TypeHeartbeat, TypeHeartbeatAck, TypeAbort, TypeError, TypeReconfig:
 		return checkParams(c.Value, chunkHeaderLen)
@@ -222,7 +222,7 @@ func (b Blocks) Next() (x Block, rest Blocks, ok bool) {
 }
 
 // Acked reads of a SACK what it acknowledges, without allocating.
-func Acked(c Chunk) (cumulative uint32, b Blocks, err error) {
+func Acked(c *Chunk) (cumulative uint32, b Blocks, err error) {
 	v := c.Value
 	if len(v) < sackLen {
 		return 0, nil, short("short_sack", chunkHeaderLen+len(v))

@@ -65,21 +65,28 @@ func (d *Data) End() bool { return d.Flags&FlagEnd != 0 }
 func (d *Data) Unordered() bool { return d.Flags&FlagUnordered != 0 }
 
 // DecodeData reads a DATA or an I-DATA chunk.
-func DecodeData(c Chunk) (Data, error) {
-	d := Data{I: c.Type == TypeIData, Flags: c.Flags}
+func DecodeData(c *Chunk) (d Data, err error) {
+	err = d.Decode(c)
+	return d, err
+}
+
+// Decode is [DecodeData] for whoever has a Data already, see [Chunk.Decode].
+func (d *Data) Decode(c *Chunk) error {
+	*d = Data{}
+	d.I, d.Flags = c.Type == TypeIData, c.Flags
 	v := c.Value
 	want := dataLen
 	if d.I {
 		want = iDataLen
 	}
 	if len(v) < want {
-		return d, short("short_data", chunkHeaderLen+len(v))
+		return short("short_data", chunkHeaderLen+len(v))
 	}
 	d.TSN, d.SID = binary.BigEndian.Uint32(v), binary.BigEndian.Uint16(v[4:])
 	d.Octets = v[want:]
 	if !d.I {
 		d.SSN, d.PPID = binary.BigEndian.Uint16(v[6:]), binary.BigEndian.Uint32(v[8:])
-		return d, nil
+		return nil
 	}
 	d.Rsvd, d.MID = binary.BigEndian.Uint16(v[6:]), binary.BigEndian.Uint32(v[8:])
 	if n := binary.BigEndian.Uint32(v[12:]); d.Begin() {
@@ -87,11 +94,11 @@ func DecodeData(c Chunk) (Data, error) {
 	} else {
 		d.FSN = n
 	}
-	return d, nil
+	return nil
 }
 
 // DataLen is how many octets of user data a DATA or I-DATA chunk had on the wire.
-func DataLen(c Chunk) int {
+func DataLen(c *Chunk) int {
 	n := int(c.Length) - chunkHeaderLen - dataLen
 	if c.Type == TypeIData {
 		n -= iDataLen - dataLen

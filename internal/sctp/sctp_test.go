@@ -68,7 +68,7 @@ func TestPacket_Vectors(t *testing.T) {
 		if sctp.Check(b, len(b)) != sctp.Good || h.Tag != tt.tag || len(cs) != 1 {
 			t.Fatalf("%s: %v, %+v, %d chunks", tt.in, sctp.Check(b, len(b)), h, len(cs))
 		}
-		d, err := sctp.DecodeData(cs[0])
+		d, err := sctp.DecodeData(&cs[0])
 		if err != nil || !d.Begin() || !d.End() || !d.Unordered() || d.SID != 2 || d.TSN != tt.tsn || d.PPID != tt.ppid ||
 			hex.EncodeToString(d.Octets) != tt.octets {
 			t.Errorf("%s: %+v, %v", tt.in, d, err)
@@ -137,7 +137,7 @@ func TestChunks_Bundle(t *testing.T) {
 		t.Errorf("%+v, %v", gotSack, err)
 	}
 	for i, want := range []sctp.Data{data, first, next} {
-		if got, err := sctp.DecodeData(cs[2+i]); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := sctp.DecodeData(&cs[2+i]); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, want %+v, %v", got, want, err)
 		}
 	}
@@ -168,7 +168,7 @@ func TestNext_Hostile(t *testing.T) {
 	if err != nil || !c.Cut || n != 32 || len(c.Value) != 4 {
 		t.Errorf("cut: %+v, %d, %v", c, n, err)
 	}
-	if _, err := sctp.DecodeData(c); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := sctp.DecodeData(&c); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("cut DATA: %v", err)
 	}
 	// The last chunk may lack its pad.
@@ -214,7 +214,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil || n%4 != 0 {
 			t.Fatal(n, err)
 		}
-		if got, err := sctp.DecodeData(c); err != nil || !reflect.DeepEqual(got, d) {
+		if got, err := sctp.DecodeData(&c); err != nil || !reflect.DeepEqual(got, d) {
 			t.Fatalf("%+v becomes %+v, %v", d, got, err)
 		}
 	}
@@ -244,7 +244,7 @@ func FuzzPacket(f *testing.F) {
 			if whole := c.Append(nil); !c.Cut && !bytes.HasPrefix(rest, whole) {
 				t.Fatalf("%x is written as %x", rest[:n], whole)
 			}
-			_, _ = sctp.DecodeData(c)
+			_, _ = sctp.DecodeData(&c)
 			if i, err := sctp.DecodeInit(c); err == nil {
 				i.Adaptation()
 				i.Addresses(nil)
@@ -277,7 +277,7 @@ func TestCheckContent(t *testing.T) {
 		{"something else", sctp.New(sctp.TypeCookieEcho, 0, []byte{1}), "", 0},
 	}
 	for _, tt := range tests {
-		err := sctp.CheckContent(tt.chunk)
+		err := sctp.CheckContent(&tt.chunk)
 		var e *sctp.Error
 		switch {
 		case tt.code == "" && err != nil:

@@ -201,7 +201,7 @@ func (a *Association) mostParts() int { return max(int(a.cfg.Window), 256<<10) }
 
 // take takes a chunk of user data.
 func (a *Association) take(c *sctp.Chunk) bool {
-	d, err := sctp.DecodeData(*c)
+	d, err := sctp.DecodeData(c)
 	if err != nil {
 		return false
 	}

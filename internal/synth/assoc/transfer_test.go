@@ -206,7 +206,7 @@ func TestAssociation_Faults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := sctp.DecodeData(c)
+	d, err := sctp.DecodeData(&c)
 	if err != nil || d.SID != 7 || d.Unordered() || !bytes.Equal(c.Pad, []byte{1, 2, 3}) || n+sctp.HeaderLen != len(p.Octets) {
 		t.Errorf("%+v %x %v", d, c.Pad, err)
 	}
@@ -237,7 +237,7 @@ func TestAssociation_Fragments(t *testing.T) {
 			t.Fatal(err)
 		}
 		off += n
-		d, err := sctp.DecodeData(c)
+		d, err := sctp.DecodeData(&c)
 		if err != nil {
 			t.Fatal(err)
 		}
