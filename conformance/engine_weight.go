@@ -10,8 +10,8 @@ const (
 	// findingWeight is a finding with its words, roughly.
 	findingWeight = int(unsafe.Sizeof(rules.Finding{})) + 160
 	// weighEvery: a connection is weighed with each so manieth PDU that is judged, and with
-	// the first ones, so that it can only have doubled since.
-	weighEvery = 8
+	// the first ones, so that it can only have doubled since. It is looked at all over for that.
+	weighEvery = 32
 )
 
 // takes tells of memory that is in use, or no longer.

@@ -40,7 +40,21 @@ const codeBits = 3
 // Add appends a record. foreseen has the same length, at most MaxWords; of the tag as many
 // bits are kept as there is room for above the words.
 func (l *List) Add(tag uint8, record, foreseen []uint64) {
+	n := len(l.octets)
+	if cap(l.octets)-n >= lead+8*len(record) { // there is room for it, however long: nothing need be copied
+		l.octets = l.octets[:n+put(l.octets[n:cap(l.octets)], tag, record, foreseen)]
+		return
+	}
 	var b [maxRecord]byte
+	size := put(b[:], tag, record, foreseen)
+	if cap(l.octets)-n < size {
+		l.grow(size)
+	}
+	l.octets = append(l.octets, b[:size]...)
+}
+
+// put writes a record, and returns how many octets it takes. Up to eight behind them are written to as well.
+func put(b []byte, tag uint8, record, foreseen []uint64) int {
 	codes, at := uint32(tag)<<(codeBits*len(record)), lead
 	for i, w := range record {
 		w ^= foreseen[i]
@@ -49,11 +63,8 @@ func (l *List) Add(tag uint8, record, foreseen []uint64) {
 		codes |= code << (codeBits * i)
 		at += sizeOf[code]
 	}
-	binary.LittleEndian.PutUint32(b[:], codes)
-	if cap(l.octets)-len(l.octets) < at {
-		l.grow(at)
-	}
-	l.octets = append(l.octets, b[:at]...)
+	binary.LittleEndian.PutUint32(b, codes)
+	return at
 }
 
 // grow makes room: in place of records that were dropped, or half as much again.

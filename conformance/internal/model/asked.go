@@ -42,12 +42,13 @@ func (x *asked) pack() packedAsked {
 	}
 }
 
-// foreseen is what follows most likely: the next message, of memory that goes on there.
-func (p *packedAsked) foreseen() packedAsked {
-	next, size := *p, p[3]&0xffffffff
-	next[0], next[1], next[5] = p[0]+size, p[1]+size, p[5]+size
-	next[3] += 1 << 32
-	return next
+// foresee makes it what follows most likely: the next message, of memory that goes on there.
+func (p *packedAsked) foresee() {
+	size := p[3] & 0xffffffff
+	p[0] += size
+	p[1] += size
+	p[5] += size
+	p[3] += 1 << 32
 }
 
 func (p *packedAsked) unpack() asked {
@@ -78,15 +79,18 @@ func (a *askedRing) add(r *Request, s *Segment) {
 		if a.base == nil {
 			a.base = &packedAsked{}
 		}
-		*a.base = a.base.foreseen()
+		a.base.foresee()
 		oldest := a.kept.Read()
 		oldest.Next(a.base[:])
 		a.kept.Drop(&oldest)
 		a.n--
 	}
-	next, foreseen := x.pack(), a.latest.foreseen()
-	a.kept.Add(0, next[:], foreseen[:])
-	a.latest = next
+	next := x.pack()
+	a.latest.foresee()
+	a.kept.Add(0, next[:], a.latest[:])
+	for i, w := range next { // see packedBursts.add
+		a.latest[i] = w
+	}
 	a.n++
 	a.count++
 }
@@ -111,7 +115,7 @@ func (r *askedReader) next() bool {
 	if !r.rest.More() {
 		return false
 	}
-	r.p = r.p.foreseen()
+	r.p.foresee()
 	r.rest.Next(r.p[:])
 	r.nth++
 	return true

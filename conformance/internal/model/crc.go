@@ -19,7 +19,8 @@ type crcRun struct {
 	Frame  uint64 // of the first of those, or of the last FPDU
 	PDU    uint64
 	starts *[]int64 // of the last FPDUs, in the stream; nil: none had a marker
-	Unsent int      // octets that the last FPDU lacks, since its sender closed before it sent them
+	Unsent uint32   // octets that the last FPDU lacks, since its sender closed before it sent them
+	sound  bool     // the CRC of the last FPDU is right
 }
 
 // add records an FPDU after the rules have judged it.
@@ -37,7 +38,7 @@ func (r *crcRun) add(p *trace.PDU) {
 	if r.Run <= 1 {
 		r.Frame, r.PDU = p.Frame, p.Number
 	}
-	r.Unsent = f.Unsent
+	r.Unsent, r.sound = uint32(f.Unsent), f.CRCStatus == mpa.CRCGood //nolint:gosec // of an FPDU
 	if len(f.Markers) > 0 || len(r.Starts()) > 0 {
 		r.begin(f)
 	}

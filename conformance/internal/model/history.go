@@ -64,12 +64,12 @@ type ofKinds [kinds]packedBurst
 // nearly all are Writes, Read Requests, Read Responses and Sends.
 const kinds = 4
 
-func (b *burst) pack() packedBurst {
+func (b *burst) pack(p *packedBurst) {
 	h := &b.key.b
-	return packedBurst{
-		uint64(binary.LittleEndian.Uint16(h[:])) | uint64(binary.LittleEndian.Uint32(h[2:]))<<16, binary.BigEndian.Uint64(h[6:]),
-		uint64(b.length) | uint64(binary.BigEndian.Uint32(h[14:]))<<32, uint64(b.n) | uint64(b.key.n)<<32,
-	}
+	p[0] = uint64(binary.LittleEndian.Uint16(h[:])) | uint64(binary.LittleEndian.Uint32(h[2:]))<<16
+	p[1] = binary.BigEndian.Uint64(h[6:])
+	p[2] = uint64(b.length) | uint64(binary.BigEndian.Uint32(h[14:]))<<32
+	p[3] = uint64(b.n) | uint64(b.key.n)<<32
 }
 
 func (p *packedBurst) unpack() (b burst) {
@@ -87,40 +87,44 @@ const lastFlag = 0x40
 // kind is that of the message.
 func (p *packedBurst) kind() uint8 { return uint8(p[0]>>8) % kinds } //nolint:gosec // the opcode
 
-// foreseen is what most likely follows: a tagged message that goes on, or the next one.
-func (p *packedBurst) foreseen() packedBurst {
+// foresee makes it what most likely follows: a tagged message that goes on, or the next one.
+func (p *packedBurst) foresee() {
 	const low = 1<<32 - 1
-	next, size := *p, p[2]&low-p[3]>>32
+	size := p[2]&low - p[3]>>32
 	switch {
 	case p[3]>>32 == ddp.TaggedLen:
-		next[1] += p[3] & low * size
+		p[1] += p[3] & low * size
 	case p[0]&lastFlag != 0: // the next message number, from its beginning
-		next[1], next[2] = p[1]&^low|(p[1]+1)&low, p[2]&low
+		p[1], p[2] = p[1]&^low|(p[1]+1)&low, p[2]&low
 	default:
-		next[2] += p[3] & low * size << 32
+		p[2] += p[3] & low * size << 32
 	}
-	return next
 }
 
-// add records a burst.
-func (r *ring) add(x burst, k *pool) {
-	if r.latest.n > 0 {
-		if r.packedBursts == nil {
-			r.packedBursts = k.bursts.Take()
-		}
-		r.packedBursts.add(r.latest.pack())
+// keep packs the latest burst, in whose place there will be another one.
+func (r *ring) keep(k *pool) {
+	if r.latest.n == 0 {
+		return
 	}
-	r.latest = x
+	if r.packedBursts == nil {
+		r.packedBursts = k.bursts.Take()
+	}
+	r.packedBursts.add(&r.latest)
 }
 
 // dropped reports whether bursts were given up.
 func (r *ring) dropped() bool { return r.packedBursts != nil && r.base != nil }
 
-func (r *packedBursts) add(p packedBurst) {
+// add packs a burst. Words are copied one by one: a processor waits until all is written that is to be copied
+// in larger parts than it was written in.
+func (r *packedBursts) add(b *burst) {
+	var p packedBurst
+	b.pack(&p)
 	k := p.kind()
-	foreseen := r.last[k].foreseen()
+	foreseen := &r.last[k]
+	foreseen.foresee()
 	r.kept.Add(k, p[:], foreseen[:])
-	r.last[k] = p
+	foreseen[0], foreseen[1], foreseen[2], foreseen[3] = p[0], p[1], p[2], p[3]
 	if r.n++; r.n < maxBursts {
 		return
 	}
@@ -136,7 +140,7 @@ func (r *packedBursts) add(p packedBurst) {
 // next reads the next burst.
 func (o *ofKinds) next(r *deltas.Reader) *packedBurst {
 	p := &o[r.Tag(len(packedBurst{}))]
-	*p = p.foreseen()
+	p.foresee()
 	r.Next(p[:])
 	return p
 }
@@ -164,13 +168,16 @@ func (h *history) Dropped() bool { return h.bursts.dropped() || h.pdus.dropped()
 
 func (h *history) add(s *Segment) {
 	n := s.DDP.HeaderLen
-	k, length := plain(s.Head[:min(n, len(s.Head))]), uint32(int64(n)+s.Octets) //nolint:gosec // a ULPDU or a user message
+	head, length := s.Head[:min(n, len(s.Head))], uint32(int64(n)+s.Octets) //nolint:gosec // a ULPDU or a user message
 	h.number(s.PDU.Number)
-	if b := &h.bursts.latest; b.n > 0 && b.length == length && b.goesOn(&k) {
+	b := &h.bursts.latest
+	if b.n > 0 && b.length == length && b.goesOn(head) {
 		b.n++
 		return
 	}
-	h.bursts.add(burst{k, length, 1}, s.pool)
+	h.bursts.keep(s.pool)
+	b.key.set(head)
+	b.length, b.n = length, 1
 }
 
 // number records the PDU number of a segment.
@@ -180,10 +187,24 @@ func (h *history) number(pdu uint64) { h.pdus.add(pdu) }
 // recorded already.
 func (h *history) lengthen(n uint32) { h.bursts.latest.n += n }
 
-// goesOn reports whether a header continues the burst.
-func (b *burst) goesOn(k *headerKey) bool {
-	next, ok := b.nth(b.n)
-	return ok && next == *k
+// goesOn reports whether a header continues the burst. It compares octets where they are: to copy what was just
+// written in parts takes a processor longer.
+func (b *burst) goesOn(head []byte) bool {
+	k := &b.key
+	octets := uint64(b.length) - uint64(k.n)
+	if int(k.n) != len(head) || octets == 0 || len(head) < ddp.TaggedLen || head[0]&^reserved0 != k.b[0] || head[1]&^reserved1 != k.b[1] ||
+		binary.LittleEndian.Uint32(head[2:]) != binary.LittleEndian.Uint32(k.b[2:]) {
+		return false
+	}
+	from, was := binary.BigEndian.Uint64(head[6:]), binary.BigEndian.Uint64(k.b[6:])
+	switch len(head) {
+	case ddp.TaggedLen:
+		return from == was+uint64(b.n)*octets
+	case ddp.UntaggedLen:
+		return from == was && binary.BigEndian.Uint32(head[14:]) == binary.BigEndian.Uint32(k.b[14:])+b.n*uint32(octets) //nolint:gosec // modulo 2^32 by design
+	default:
+		return false
+	}
 }
 
 // nth is the header of the nth segment of the burst, or of one after it.
@@ -259,10 +280,18 @@ func (x *Sent) Octets() int64 { return int64(x.Length) - int64(x.key.n) }
 
 // plain is a header without its reserved bits, which a receiver may clear.
 func plain(b []byte) (k headerKey) {
-	k.n = uint8(copy(k.b[:], b)) //nolint:gosec // at most 18
-	k.b[0] &^= 0x3c
-	k.b[1] &^= 0x30
+	k.set(b)
 	return k
+}
+
+// The reserved bits of the first two octets: those of DDP, and of the octet that is for RDMAP.
+const reserved0, reserved1 = 0x3c, 0x30
+
+func (k *headerKey) set(b []byte) {
+	*k = headerKey{}
+	k.n = uint8(copy(k.b[:], b)) //nolint:gosec // at most 18
+	k.b[0] &^= reserved0
+	k.b[1] &^= reserved1
 }
 
 // headerKey is a DDP header; the longer one is the untagged one.

@@ -44,6 +44,14 @@ const (
 	flowBit  = queueBit << 4
 )
 
+// clear makes it a message of which nothing is known, in the same queue or flow.
+func (m *Message) clear() {
+	bit := m.bit
+	runs, hashes := m.emptied()
+	*m = Message{}
+	m.Runs, m.hashes, m.bit = runs, hashes, bit
+}
+
 // marks takes down whether a message is open.
 func (h *Direction) marks(m *Message) {
 	if h.open &^= m.bit; m.Open() {
@@ -150,7 +158,8 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate) {
 		m.over(c)
 		// If its first segment was seen, nothing of it is missing.
 		*sure = have&catalogue.MsgSync != 0 || !s.DDP.Tagged && s.DDP.MO == 0 || *sure
-		*m = Message{Direction: s.Direction, There: true, Tagged: s.DDP.Tagged, pieces: m.reset(), sure: *sure, bit: m.bit}
+		m.clear()
+		m.Direction, m.There, m.Tagged, m.sure = s.Direction, true, s.DDP.Tagged, *sure
 		m.Op, m.Control, m.Field = s.Op, s.DDP.RsvdULP, s.DDP.RsvdULP32
 		m.QN, m.MSN, m.STag = s.DDP.QN, s.DDP.MSN, s.DDP.STag
 		if !s.DDP.Tagged && s.DDP.QN < uint32(len(s.Queues)) {
@@ -168,7 +177,7 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate) {
 	m.sum += to - from
 	m.have = have
 	if m.Segments() < maxPieces {
-		m.add(from, to, s.DDP.Last, s.Hash(), siteOf(s.PDU, s.Direction.Count))
+		m.add(from, to, s.DDP.Last, s.Hash(), s.PDU, s.Direction.Count)
 		m.high = max(m.high, to)
 	} else {
 		m.More++

@@ -57,7 +57,7 @@ func (r *numbers) add(pdu uint64) {
 
 // push keeps a train, and gives up those that are no longer needed.
 func (r *numbers) push(t train) {
-	for r.n > 0 && r.count-r.nth(0).size()+t.size() >= maxHistory {
+	for r.n > 0 && r.count+t.size() > maxHistory && r.count-r.nth(0).size()+t.size() >= maxHistory {
 		oldest := *r.nth(0)
 		if oldest.gap() == farGap {
 			*r.far = (*r.far)[1:]

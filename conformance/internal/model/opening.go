@@ -13,6 +13,8 @@ import (
 // of startup and FPDUs depends on them.
 type opening struct {
 	Count uint64
+	// most is how much of the other direction the sender of an FPDU had at most.
+	most int64
 	// First is the first FPDU, even with a wrong CRC; Refused is the first one after a
 	// rejecting Reply, nil if there is none; later are those whose senders had received more
 	// than the first one had, nil if there are none.
@@ -21,8 +23,6 @@ type opening struct {
 	later   *later
 	// Good is the end of the first FPDU with a right CRC, or 0.
 	Good int64
-	// sound: the CRC of the last FPDU is right.
-	sound bool
 }
 
 // later are FPDUs before which their sender had received more than before those that came
@@ -43,8 +43,8 @@ type risen struct {
 func (n *FPDUNote) risen() risen { return risen{n.Acked, n.frame, n.pdu, n.Refuses()} }
 
 func risenOf(p *trace.PDU) risen {
-	n := FPDUNote{Span: Span{Acked: p.Acked}, Op: p.Control.Opcode, code: p.TermCode, frame: p.Frame, pdu: p.Number}
-	return n.risen()
+	n := FPDUNote{Op: p.Control.Opcode, code: p.TermCode}
+	return risen{p.Acked, p.Frame, p.Number, n.Refuses()}
 }
 
 // Knew is [Span.Knew] for it.
@@ -119,19 +119,19 @@ func (o *opening) add(p *trace.PDU, k *pool) {
 	o.Count++
 	switch {
 	case o.Count == 1:
-		o.First = noteOf(p)
-	case o.Count <= maxKnowing && p.Acked > o.most().acked:
+		o.First, o.most = noteOf(p), p.Acked
+	case o.Count <= maxKnowing && p.Acked > o.most:
 		if o.later == nil {
 			o.later = k.later.Take()
 		}
-		o.later.most = risenOf(p)
+		r := risenOf(p)
+		o.later.most, o.most = r, r.acked
 		if k := o.later; k.n < maxRises {
-			k.rises[k.n] = k.most
+			k.rises[k.n] = r
 			k.n++
 		}
 	}
-	o.sound = p.FPDU.CRCStatus == mpa.CRCGood
-	if o.Good == 0 && o.sound {
+	if o.Good == 0 && p.FPDU.CRCStatus == mpa.CRCGood {
 		o.Good = p.From + p.Length
 	}
 	if o.Refused == nil && p.Conn.Outcome == trace.Rejected {
@@ -140,8 +140,8 @@ func (o *opening) add(p *trace.PDU, k *pool) {
 	}
 }
 
-// most is the FPDU whose sender had received most.
-func (o *opening) most() risen {
+// best is the FPDU whose sender had received most.
+func (o *opening) best() risen {
 	if o.later != nil {
 		return o.later.most
 	}
@@ -161,7 +161,7 @@ func (o *opening) knew(end int64) risen {
 			}
 		}
 	}
-	return o.most()
+	return o.best()
 }
 
 // OfKind returns the startup frames of a kind that the direction sent.

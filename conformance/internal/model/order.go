@@ -112,7 +112,7 @@ func (c *Conn) loose(p *trace.PDU) {
 	if len(p.Frames) > 0 {
 		s.Start = p.Frames[0]
 	}
-	s.Placed = s.hasOffset && (s.offset == 0 || h.Opening.sound && h.Latest.End == s.From)
+	s.Placed = s.hasOffset && (s.offset == 0 || h.CRC.sound && h.Latest.End == s.From)
 	h.keepLoose(&s)
 	have := c.Gates(h)
 	if c.Astray(h) {

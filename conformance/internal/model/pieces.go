@@ -1,5 +1,7 @@
 package model
 
+import "github.com/iwdissect/iwdissect/trace"
+
 // pieces are the segments of a message in the order in which they came. Segments of the
 // same length, each of which begins where the one before ends, make a run: a long message
 // is a few runs instead of hundreds of segments.
@@ -38,31 +40,34 @@ const (
 // enough for 64 KiB in segments that fit Ethernet frames.
 const someHashes = 48
 
-// reset returns empty pieces that reuse the allocated slices, unless those are too large.
-func (p *pieces) reset() (fresh pieces) {
+// emptied returns the allocated slices, to be used again, unless they are too large.
+func (p *pieces) emptied() (runs []Stretch, hashes []uint32) {
 	if cap(p.Runs) <= keptRuns {
-		fresh.Runs = p.Runs[:0]
+		runs = p.Runs[:0]
 	}
 	if cap(p.hashes) <= keptHashes {
-		fresh.hashes = p.hashes[:0]
+		hashes = p.hashes[:0]
 	}
-	return fresh
+	return runs, hashes
 }
 
-// add records a segment.
-func (p *pieces) add(from, to uint64, last bool, hash uint32, at site) {
+// add records a segment, the nth PDU of its direction.
+func (p *pieces) add(from, to uint64, last bool, hash uint32, pdu *trace.PDU, nth uint64) {
 	if p.hashes == nil && !last {
 		p.hashes = make([]uint32, 0, someHashes)
 	}
 	p.hashes = append(p.hashes, hash)
-	p.Final = at
+	p.Final.set(pdu, nth)
 	if n := len(p.Runs); n > 0 && !last {
 		if r := &p.Runs[n-1]; !r.last && r.Size > 0 && to-from == r.Size && from == r.To() {
 			r.n++
 			return
 		}
 	}
-	p.Runs = append(p.Runs, Stretch{From: from, Size: to - from, n: 1, hash: int32(len(p.hashes) - 1), last: last, first: at}) //nolint:gosec // at most maxPieces
+	p.Runs = append(p.Runs, Stretch{})
+	r := &p.Runs[len(p.Runs)-1]
+	r.From, r.Size, r.n, r.hash, r.last = from, to-from, 1, int32(len(p.hashes)-1), last //nolint:gosec // at most maxPieces
+	r.first.set(pdu, nth)
 }
 
 // lengthen adds segments to the last run, whose hashes are there already; at is the last

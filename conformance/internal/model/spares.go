@@ -46,7 +46,8 @@ func (k *pool) giveSending(s *sending) {
 
 func (k *pool) giveMessage(m *Message) {
 	if m != nil && cap(m.hashes) <= someHashes {
-		*m = Message{pieces: m.reset()}
+		m.clear()
+		m.bit = 0
 		k.messages.Give(m, MaxSpares)
 	}
 }

@@ -104,7 +104,7 @@ func (c *Conn) steadily(h *Direction, p *trace.PDU) bool {
 	}
 	m := y.message
 	if !oneSegment(p) || p.Message == nil || p.Message.Segments < 2 || m.Segments() >= maxPieces ||
-		c.Trace.CRC != y.crc || c.Trace.Flow[h.Dir].Cut != y.cut || !c.asBefore(h) || y.n < y.early && p.Acked > h.Opening.most().acked {
+		c.Trace.CRC != y.crc || c.Trace.Flow[h.Dir].Cut != y.cut || !c.asBefore(h) || y.n < y.early && p.Acked > h.Opening.most {
 		return false
 	}
 	if y.marked {
@@ -160,7 +160,7 @@ func (h *Direction) catchUp() {
 		*h.CRC.starts = append((*h.CRC.starts)[:0], y.start)
 	}
 	h.Opening.Count += uint64(n)
-	h.Opening.sound = true
+	h.CRC.sound = true
 	h.Sizes.Partial.addSome(int(y.ulpdu), n)
 	h.Sizes.Segments += n
 	h.Sizes.Aligned += n

@@ -14,10 +14,10 @@ func (o *On[E]) Ask(k *Report, r *Rule, entry *catalogue.Entry, e E) {
 	if o.Applies != nil {
 		s = o.Applies(&k.Case, e)
 	}
-	if !s.applies {
+	if s.scope&applies == 0 {
 		return
 	}
-	if s.only {
+	if s.scope&only != 0 {
 		k.have = 0
 	}
 	k.have = (k.have | s.given) &^ s.lacks

@@ -108,20 +108,34 @@ type On[E any] struct {
 }
 
 // Scope is whether a rule speaks of an event, and on what evidence.
+//
+// It has four members: with more of them it would not be handed over in registers, for each rule and event.
 type Scope struct {
-	applies             bool
-	only                bool // nothing but what is given is there
+	scope               scope
 	needs, given, lacks catalogue.Gate
 }
+
+// scope says whether a rule speaks of an event.
+type scope uint8
+
+const (
+	applies scope = 1 << iota
+	only          // nothing but what is given is there
+)
 
 // OutOfScope: the rule does not speak of the event. InScope: it does.
 var (
 	OutOfScope = Scope{}
-	InScope    = Scope{applies: true}
+	InScope    = Scope{scope: applies}
 )
 
 // InScopeIf returns InScope if a condition holds, else OutOfScope.
-func InScopeIf(holds bool) Scope { return Scope{applies: holds} }
+func InScopeIf(holds bool) (s Scope) {
+	if holds {
+		s.scope = applies
+	}
+	return s
+}
 
 // Needing returns the scope for an event that needs more evidence than [Rule.Needs].
 func (s Scope) Needing(g catalogue.Gate) Scope { s.needs |= g; return s }
@@ -132,11 +146,11 @@ func (s Scope) Given(g catalogue.Gate) Scope { s.given |= g; return s }
 
 // GivenOnly returns the scope for an event with exactly this evidence, regardless of what
 // is known of its direction.
-func (s Scope) GivenOnly(g catalogue.Gate) Scope { s.given, s.only = g, true; return s }
+func (s Scope) GivenOnly(g catalogue.Gate) Scope { s.given, s.scope = g, s.scope|only; return s }
 
 // Lacking returns the scope of an event that the rule speaks of, and that cannot be
 // judged since this evidence is missing.
-func Lacking(g catalogue.Gate) Scope { return Scope{applies: true, lacks: g} }
+func Lacking(g catalogue.Gate) Scope { return Scope{scope: applies, lacks: g} }
 
 // Without returns the scope for an event that lacks this evidence, regardless of what is
 // known of its direction. Then it cannot be judged.
