@@ -12,9 +12,9 @@ import (
 	"github.com/iwdissect/iwdissect/internal/ulp"
 )
 
-// What thousands of connections need is in no cache, and the goroutine that has to look at all of it in
-// order takes several times as long as the one that reads. So several share the connections of such
-// a capture. With few connections it is the other way round.
+// What thousands of connections need is in no cache, and small frames are much work for few octets. The goroutine that has
+// to look at all of it in order takes several times as long then as the one that reads. So several share the
+// connections of such a capture. With few connections and large frames it is the other way round.
 
 // run is an analysis of a capture, by one goroutine or by several.
 type run interface {
@@ -24,16 +24,16 @@ type run interface {
 	Others() *pipeline.Others
 }
 
-const (
-	// foreseen are the frames, and their octets, that are looked at to tell whether there are many connections.
-	foreseenFrames, foreseenOctets = 1 << 14, 4 << 20
-)
+// foreseen is how much of a capture is looked at to tell what it is like.
+var foreseen = pipeline.Beginning{Connections: 1 << 8, Frames: 1 << 14, Octets: 4 << 20}
 
-// crowd is from how many connections on a capture is shared, and from how many octets on; tests change it.
+// crowd is from what on a capture is shared; tests change it.
 var crowd = struct {
-	connections int
-	octets      int64
-}{256, large}
+	connections int   // of frames of any size
+	some        int   // connections of small frames
+	small       int   // octets of a frame, in the mean
+	octets      int64 // of the file
+}{foreseen.Connections, 16, 512, large}
 
 // workers is how many goroutines are to share the connections of a unit, of which nobody wants to know
 // anything but what became of its connections: 1 if it is not worth it, or if it cannot be read again.
@@ -54,7 +54,7 @@ func (in *input) workers(u *unit, opt *pipeline.Options, sole bool) int {
 	return n
 }
 
-// crowded reports whether a capture begins with many connections.
+// crowded reports whether a capture begins with many connections, or with several of small frames.
 func (in *input) crowded(name string) bool {
 	f, err := capture.Open(name, nil)
 	if err != nil {
@@ -64,7 +64,8 @@ func (in *input) crowded(name string) bool {
 	if _, total := f.Progress(); total < crowd.octets {
 		return false
 	}
-	return pipeline.Connections(f, crowd.connections, foreseenFrames, foreseenOctets) >= crowd.connections
+	b := pipeline.Look(f, foreseen)
+	return b.Connections >= crowd.connections || b.Connections >= crowd.some && b.Octets < crowd.small*b.Frames
 }
 
 // newRun prepares an analysis by so many goroutines; engine is that of the sink, and may be nil. With

@@ -67,7 +67,7 @@ func compareShared(t *testing.T, files []string, commands ...string) (shared, al
 				code := Run(&IOStreams{Out: &out, Err: &errs}, append(strings.Fields(args), file))
 				return out.String() + errs.String(), code
 			}
-			crowd.connections = 1 << 30
+			crowd.octets = 1 << 60
 			want, code := run()
 			crowd.connections, crowd.octets = 0, 0
 			if got, c := run(); got != want || c != code {
@@ -199,8 +199,13 @@ func TestCrowd_Workers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))))
 	usual := crowd
 	defer func() { crowd = usual }()
-	crowd.connections, crowd.octets = 2, 0
+	crowd.connections, crowd.some, crowd.small, crowd.octets = 30, 10, 512, 0
 	const few, many = "../../testdata/pcaps/rping-p2p-read-crc.pcap", "../../testdata/pcaps/cmtime-20conn-crc.pcap"
+	generated := func(flows string) string {
+		file := filepath.Join(t.TempDir(), flows)
+		results(t, "generate", "-q", "-o", file, "--size", "2MiB", "--mix", "bulk", "--flows", flows)
+		return file
+	}
 	for name, tt := range map[string]struct {
 		file  string
 		opt   pipeline.Options
@@ -208,7 +213,9 @@ func TestCrowd_Workers(t *testing.T) {
 		sole  bool
 		want  bool
 	}{
-		"many connections":      {file: many, sole: true, want: true},
+		"small frames":          {file: many, sole: true, want: true},
+		"large frames":          {file: generated("20"), sole: true},
+		"many connections":      {file: generated("40"), sole: true, want: true},
 		"a single connection":   {file: few, sole: true},
 		"several captures":      {file: many},
 		"so many frames":        {file: many, sole: true, opt: pipeline.Options{Count: 10}},

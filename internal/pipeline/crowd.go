@@ -5,19 +5,27 @@ import (
 	"github.com/iwdissect/iwdissect/internal/packet"
 )
 
-// Connections counts the TCP connections that a source begins with: it stops when there are as many as asked for, or
-// after so many frames or octets.
-func Connections(src capture.Source, most, frames, octets int) int {
+// Beginning is what a capture begins with.
+type Beginning struct {
+	// Connections are those of TCP.
+	Connections int
+	// Frames are all that were looked at, Octets those of them that were captured.
+	Frames, Octets int
+}
+
+// Look looks at the first frames of a source, until it has seen as many connections, frames or octets as most has.
+func Look(src capture.Source, most Beginning) (b Beginning) {
 	seen := map[packet.Endpoints]struct{}{}
 	var f capture.Frame
 	var p packet.Packet
-	for frames > 0 && octets > 0 && len(seen) < most && src.Next(&f) == nil {
-		frames--
-		octets -= len(f.Data)
+	for b.Frames < most.Frames && b.Octets < most.Octets && len(seen) < most.Connections && src.Next(&f) == nil {
+		b.Frames++
+		b.Octets += len(f.Data)
 		if uint16(f.Link) == packet.LinkEthernet && packet.Plain(f.Data, &p) && p.Proto == packet.ProtoTCP {
 			e, _ := p.Endpoints()
 			seen[e] = struct{}{}
 		}
 	}
-	return len(seen)
+	b.Connections = len(seen)
+	return b
 }
