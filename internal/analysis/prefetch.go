@@ -21,5 +21,12 @@ func (c *Conn) Prefetch(side, step int) {
 		if d := c.dirs[side].dec; d != nil {
 			prefetch.Object(d)
 		}
+		const some = 4 // opcodes, of which one is needed
+		if ops := c.Trace.Flow[c.Dir(side)].Ops; len(ops) > 0 {
+			prefetch.First(&ops[0], unsafe.Sizeof(ops[0])*some)
+		}
+		if o := c.queues[side].out; o != nil {
+			prefetch.Tail(o.sent.newer)
+		}
 	}
 }

@@ -23,8 +23,9 @@ const (
 // upcoming are the connections of the packets behind the current one.
 type upcoming struct {
 	of [ring]struct {
-		flow *flow // nil: it is not known
-		side int
+		flow  *flow // nil: it is not known
+		side  int
+		again bool // the packet before is of the same direction
 	}
 	at int // the place of the current packet, modulo ring
 }
@@ -52,6 +53,9 @@ func (r *Run) upcoming(b, next *readahead.Batch, i int) {
 func (r *Run) upcomingTurn(b, next *readahead.Batch, i int) {
 	part := int(r.opt.Shard.K)
 	at, turns := i+far, b.Turns(part)
+	if soon := at + apart; soon < len(turns) {
+		b.Fetch(int(turns[soon].At))
+	}
 	if at >= len(turns) {
 		at -= len(turns)
 		if b, turns = next, nil; b != nil {
@@ -79,12 +83,14 @@ func (r *Run) comes(n *readahead.Note) {
 	u := &r.coming
 	u.at++
 	last := &u.of[(u.at+far)%ring]
+	before := u.of[(u.at+far-1)%ring]
 	last.flow = nil
 	if n.Kind() == readahead.TCP {
 		last.flow, last.side = r.flows.soon(n)
 	}
+	last.again = last.flow != nil && last.flow == before.flow && last.side == before.side
 	for step := range steps {
-		if x := &u.of[(u.at+far-apart*step)%ring]; x.flow != nil {
+		if x := &u.of[(u.at+far-apart*step)%ring]; x.flow != nil && !x.again {
 			x.flow.prefetch(x.side, step)
 		}
 	}

@@ -14,6 +14,11 @@ func Object[T any](p *T) { lines(unsafe.Pointer(p), unsafe.Sizeof(*p)) }
 // First fetches the first octets of what p points to.
 func First[T any](p *T, octets uintptr) { lines(unsafe.Pointer(p), octets) }
 
+// Tail fetches where a list goes on.
+func Tail[T any](list []T) {
+	lines(unsafe.Add(unsafe.Pointer(unsafe.SliceData(list)), uintptr(len(list))*unsafe.Sizeof(*new(T))), 1)
+}
+
 // State is what is kept of a connection by someone whom the reader of packets does not know.
 type State interface {
 	// Prefetch fetches what a packet of a direction will need. A pointer is followed in each step, and
