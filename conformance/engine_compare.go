@@ -14,7 +14,7 @@ func (e *Engine) compare(ended []*model.EndedConnection) {
 	c := &judged{engine: e}
 	for _, p := range ended {
 		c.begin(p.Trace)
-		c.Request, c.Reply = p.Request, p.Reply
+		c.Recall(p)
 		if before := e.before[p]; len(before) > 0 {
 			c.troubles()
 			c.before = before

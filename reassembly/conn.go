@@ -189,6 +189,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 // processed by [Conn.Acknowledge] and [Conn.Pass] in place of Push and Pop.
 func (c *Conn) Plain(dir int, s *Segment) bool {
 	h := &c.dirs[dir&1]
+	h.copies.prefetch(&h.budget.runs)
 	return h.follows(s) && len(s.Fragments) == 0 && !h.extra && len(h.deliveries()) == 0 && c.dirs[1-dir&1].waiting == 0
 }
 

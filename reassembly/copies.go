@@ -117,6 +117,13 @@ func (k *copies) add(all *runs, from, to int64, sum uint64, crc bool) {
 	}
 }
 
+// prefetch fetches the latest run, to which a segment will be added.
+func (k *copies) prefetch(all *runs) {
+	if k.n > 0 {
+		prefetch.Object(all.at(k.last))
+	}
+}
+
 // next begins a run, in place of the oldest one if there are as many as are kept.
 func (k *copies) next(all *runs) *run {
 	if k.n == maxRuns {

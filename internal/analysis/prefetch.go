@@ -27,6 +27,7 @@ func (c *Conn) Prefetch(side, step int) {
 		}
 		if o := c.queues[side].out; o != nil {
 			prefetch.Tail(o.sent.newer)
+			prefetch.First(unsafe.SliceData(o.more), unsafe.Sizeof(message{}))
 		}
 	}
 }

@@ -17,9 +17,12 @@ type Conn struct {
 	// else is judged.
 	Foreign *Frame
 	// OutOfStep: the directions were out of step by too much for what they say to be put in order.
-	OutOfStep  bool
-	Directions [2]Direction
-	upTo       [2]int64 // see knows
+	OutOfStep bool
+	// wholeRequest and wholeReply: there is such a frame, and all of it was captured. Each FPDU asks, and the
+	// frames are of long ago.
+	wholeRequest, wholeReply bool
+	Directions               [2]Direction
+	upTo                     [2]int64 // see knows
 	// active is who was taken for the initiator when a session of SCTP was first seen.
 	active *trace.Endpoint
 	// Request, Reply and Rtr are the startup frames, or the session control that takes their
@@ -210,7 +213,7 @@ func (c *Conn) connGates() (g catalogue.Gate) {
 	if c.Trace.Flow[0].Frames > 0 && c.Trace.Flow[1].Frames > 0 {
 		g |= catalogue.Bidir
 	}
-	if c.Request != nil && c.Reply != nil && !c.Request.Partial && !c.Reply.Partial {
+	if c.wholeRequest && c.wholeReply {
 		g |= catalogue.Neg | catalogue.Layout
 	}
 	return g
@@ -245,9 +248,9 @@ func (c *Conn) startup(p *trace.PDU) {
 	h.keepFrame(f)
 	switch p.Kind {
 	case trace.KindRequest:
-		c.Request = f
+		c.requested(f)
 	case trace.KindReply:
-		c.Reply, f.Asked = f, c.Request
+		c.replied(f)
 	default:
 		c.Rtr = f
 	}
@@ -257,6 +260,18 @@ func (c *Conn) startup(p *trace.PDU) {
 		have |= catalogue.Full
 	}
 	c.Tell.Startup(f, have)
+}
+
+func (c *Conn) requested(f *Frame) { c.Request, c.wholeRequest = f, !f.Partial }
+
+// Recall makes the startup frames those of a connection that has ended.
+func (c *Conn) Recall(p *EndedConnection) {
+	c.Request, c.wholeRequest = p.Request, p.Request != nil && !p.Request.Partial
+	c.Reply, c.wholeReply = p.Reply, p.Reply != nil && !p.Reply.Partial
+}
+
+func (c *Conn) replied(f *Frame) {
+	c.Reply, f.Asked, c.wholeReply = f, c.Request, !f.Partial
 }
 
 // FPDU is the current FPDU.

@@ -9,10 +9,29 @@ type numbers struct {
 	// The n trains before cur are in a ring of blocks; the oldest is at at. Rings that are
 	// reallocated when they grow would cause most of the garbage with thousands of
 	// connections.
-	n, at uint16
-	count uint32 // numbers in them
-	kept  []*[trainsBlock]train
-	far   *[]uint64 // gaps that are too long for a train, by age; nil: there was none
+	n, at  uint16
+	held   uint16 // blocks in the ring
+	count  uint32 // numbers in them
+	newest *block // where the latest train is; nil: it has to be looked up
+	blocks *blocks
+	far    *[]uint64 // gaps that are too long for a train, by age; nil: there was none
+}
+
+// block is a part of a ring.
+type block [trainsBlock]train
+
+// blocks are those of a ring.
+type blocks struct {
+	some [someBlocks]*block
+	more []*block
+}
+
+// at is the ith block.
+func (b *blocks) at(i uint16) **block {
+	if i < someBlocks {
+		return &b.some[i]
+	}
+	return &b.more[i-someBlocks]
 }
 
 // train is a run of consecutive numbers. Its low octet is the count of numbers after the
@@ -68,20 +87,25 @@ func (r *numbers) push(t train) {
 	if r.n == r.room() {
 		r.grow()
 	}
+	i := (r.at + r.n) % r.room()
+	if i%trainsBlock == 0 || r.newest == nil {
+		r.newest = *r.blocks.at(i / trainsBlock)
+	}
+	r.newest[i%trainsBlock] = t
 	r.n++
-	*r.nth(r.n - 1) = t
 	r.count += t.size()
 }
 
-// emptied returns the room for trains, without any in it, unless it is large.
-func (r *numbers) emptied() []*[trainsBlock]train {
-	if len(r.kept) > someBlocks {
-		return nil
+// emptied returns numbers that are none yet, and have the room of these, unless it is large.
+func (r *numbers) emptied() (fresh numbers) {
+	if r.held > someBlocks {
+		return fresh
 	}
-	for _, b := range r.kept {
-		*b = [trainsBlock]train{}
+	for i := range r.held {
+		**r.blocks.at(i) = block{}
 	}
-	return r.kept
+	fresh.held, fresh.blocks = r.held, r.blocks
+	return fresh
 }
 
 // grow makes room for more trains after the latest one.
@@ -91,23 +115,28 @@ func (r *numbers) grow() {
 		for i := range all {
 			all[i] = *r.nth(uint16(i))
 		}
-		for i, t := range all {
-			r.kept[i/trainsBlock][i%trainsBlock] = t
-		}
 		r.at = 0
+		for i, t := range all {
+			*r.nth(uint16(i)) = t
+		}
 	}
-	if r.kept == nil {
-		r.kept = make([]*[trainsBlock]train, 0, someBlocks)
+	if r.blocks == nil {
+		r.blocks = new(blocks)
 	}
-	r.kept = append(r.kept, new([trainsBlock]train))
+	if r.held >= someBlocks {
+		r.blocks.more = append(r.blocks.more, nil)
+	}
+	*r.blocks.at(r.held) = new(block)
+	r.held++
+	r.newest = nil
 }
 
-func (r *numbers) room() uint16 { return uint16(len(r.kept) * trainsBlock) } //nolint:gosec // little more than maxHistory
+func (r *numbers) room() uint16 { return r.held * trainsBlock } // little more than maxHistory
 
 // nth is the train that n others are before.
 func (r *numbers) nth(n uint16) *train {
 	i := (r.at + n) % r.room()
-	return &r.kept[i/trainsBlock][i%trainsBlock]
+	return &(*r.blocks.at(i / trainsBlock))[i%trainsBlock]
 }
 
 // latest iterates over the numbers, from the last one back.

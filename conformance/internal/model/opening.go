@@ -43,8 +43,7 @@ type risen struct {
 func (n *FPDUNote) risen() risen { return risen{n.Acked, n.frame, n.pdu, n.Refuses()} }
 
 func risenOf(p *trace.PDU) risen {
-	n := FPDUNote{Op: p.Control.Opcode, code: p.TermCode}
-	return risen{p.Acked, p.Frame, p.Number, n.Refuses()}
+	return risen{p.Acked, p.Frame, p.Number, refuses(p.Control.Opcode, p.TermCode)}
 }
 
 // Knew is [Span.Knew] for it.

@@ -37,9 +37,11 @@ func (c *Conn) Sequel(dir trace.Dir, end int64) (x Sequel) {
 
 // Refuses reports whether an FPDU is a Terminate that speaks of the startup (RFC
 // 5044 section 8, code 4).
-func (n *FPDUNote) Refuses() bool {
+func (n *FPDUNote) Refuses() bool { return refuses(n.Op, n.code) }
+
+func refuses(op rdmap.Opcode, code rdmap.TermCode) bool {
 	const invalidStartup = 4
-	return n.Op == OpTerminate && n.code.Layer == rdmap.LayerLLP && n.code.EType == rdmap.ETypeMPA && n.code.Code == invalidStartup
+	return op == OpTerminate && code.Layer == rdmap.LayerLLP && code.EType == rdmap.ETypeMPA && code.Code == invalidStartup
 }
 
 // WrongLength reports whether the length of the private data does not match PD_Length or

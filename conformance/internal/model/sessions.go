@@ -127,11 +127,11 @@ func (c *Conn) sessionFrame(e *Control) {
 	switch e.Function {
 	case sctpddp.Initiate, sctpddp.EnhancedInitiate:
 		if c.Request == nil && e.PDU.Dir == trace.I2R {
-			c.Request = f
+			c.requested(f)
 		}
 	case sctpddp.Accept, sctpddp.EnhancedAccept, sctpddp.Reject, sctpddp.EnhancedReject:
 		if c.Reply == nil && e.PDU.Dir == trace.R2I {
-			c.Reply, f.Asked = f, c.Request
+			c.replied(f)
 		}
 	default:
 	}

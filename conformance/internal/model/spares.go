@@ -38,9 +38,9 @@ func (k *pool) giveSending(s *sending) {
 		*b = packedBursts{}
 		k.bursts.Give(b, MaxSpares)
 	}
-	trains := s.Sent.pdus.emptied()
+	pdus := s.Sent.pdus.emptied()
 	*s = sending{}
-	s.Sent.pdus.kept = trains
+	s.Sent.pdus = pdus
 	k.sending.Give(s, MaxSpares)
 }
 

@@ -19,7 +19,7 @@ const (
 	requestWeight = int(unsafe.Sizeof(Request{}))
 	flyingWeight  = int(unsafe.Sizeof(flying{}))
 	areaWeight    = int(unsafe.Sizeof(Area{})) + mapEntry
-	trainWeight   = int(unsafe.Sizeof([trainsBlock]train{}))
+	trainWeight   = int(unsafe.Sizeof(block{}))
 	runWeight     = int(unsafe.Sizeof(Stretch{}))
 	endedWeight   = int(unsafe.Sizeof(EndedConnection{})) + smallParts
 )
@@ -77,7 +77,9 @@ func (s *sending) weight() (n int) {
 		n += s.Tagged[i].Msg.weight()
 	}
 	r := &s.Sent
-	n += len(r.pdus.kept) * trainWeight
+	if b := r.pdus.blocks; b != nil {
+		n += int(unsafe.Sizeof(*b)) + 8*cap(b.more) + int(r.pdus.held)*trainWeight
+	}
 	if r.pdus.far != nil {
 		n += 8 * cap(*r.pdus.far)
 	}
