@@ -29,11 +29,11 @@ var foreseen = pipeline.Beginning{Connections: 1 << 8, Frames: 1 << 14, Octets: 
 
 // crowd is from what on a capture is shared; tests change it.
 var crowd = struct {
-	connections int   // of frames of any size
-	some        int   // connections of small frames
-	small       int   // octets of a frame, in the mean
+	connections int   // with frames of any size
+	some        int   // with small frames
+	small       int   // octets for each frame with data, in the mean
 	octets      int64 // of the file
-}{foreseen.Connections, 16, 512, large}
+}{foreseen.Connections, 16, 1000, large}
 
 // workers is how many goroutines are to share the connections of a unit, of which nobody wants to know
 // anything but what became of its connections: 1 if it is not worth it, or if it cannot be read again.
@@ -65,7 +65,7 @@ func (in *input) crowded(name string) bool {
 		return false
 	}
 	b := pipeline.Look(f, foreseen)
-	return b.Connections >= crowd.connections || b.Connections >= crowd.some && b.Octets < crowd.small*b.Frames
+	return b.Connections >= crowd.connections || b.Connections >= crowd.some && b.Octets < crowd.small*b.Data
 }
 
 // newRun prepares an analysis by so many goroutines; engine is that of the sink, and may be nil. With

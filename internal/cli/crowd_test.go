@@ -199,7 +199,7 @@ func TestCrowd_Workers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))))
 	usual := crowd
 	defer func() { crowd = usual }()
-	crowd.connections, crowd.some, crowd.small, crowd.octets = 30, 10, 512, 0
+	crowd.connections, crowd.some, crowd.small, crowd.octets = 30, 10, 1000, 0
 	const few, many = "../../testdata/pcaps/rping-p2p-read-crc.pcap", "../../testdata/pcaps/cmtime-20conn-crc.pcap"
 	generated := func(flows string) string {
 		file := filepath.Join(t.TempDir(), flows)

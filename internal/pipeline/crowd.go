@@ -9,8 +9,8 @@ import (
 type Beginning struct {
 	// Connections are those of TCP.
 	Connections int
-	// Frames are all that were looked at, Octets those of them that were captured.
-	Frames, Octets int
+	// Frames are all that were looked at, Data those of TCP with a payload, Octets those of all that were captured.
+	Frames, Data, Octets int
 }
 
 // Look looks at the first frames of a source, until it has seen as many connections, frames or octets as most has.
@@ -24,6 +24,9 @@ func Look(src capture.Source, most Beginning) (b Beginning) {
 		if uint16(f.Link) == packet.LinkEthernet && packet.Plain(f.Data, &p) && p.Proto == packet.ProtoTCP {
 			e, _ := p.Endpoints()
 			seen[e] = struct{}{}
+			if p.PayloadLen > 0 {
+				b.Data++
+			}
 		}
 	}
 	b.Connections = len(seen)
