@@ -302,7 +302,7 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 	doc := render.NewAnalysis(o.s.Out)
 	failed := false
 	opt.OnError = func(err error) { failed = true; o.s.warn(err) }
-	opt.Lean, opt.Brief = o.unjudged, true
+	opt.Lean, opt.Brief, opt.ReadAhead, opt.Pipes = o.unjudged, true, o.ahead(), true
 	for _, u := range o.units(files) {
 		doc.BeginPoint(u.point, u.file())
 		opt := u.options(opt)
