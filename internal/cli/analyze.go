@@ -159,17 +159,16 @@ func (o *analyzeOptions) tables(opt pipeline.Options, files []string, look appea
 }
 
 // one analyses one capture into tables.
-func (o *analyzeOptions) one(opt pipeline.Options, u *unit, look appearance, sole bool) *result {
-	if n := o.workers(u, &opt, sole); n > 1 && !o.wanted() {
-		if r := o.shared(opt, u, look, sole, n); r != nil {
-			return r
-		}
-	}
-	return o.shared(opt, u, look, sole, 1)
+func (o *analyzeOptions) one(opt pipeline.Options, u *unit, look appearance, sole bool) (r *result) {
+	o.attempts(u, &opt, sole && !o.wanted(), func(a *attempt) bool {
+		r = o.attempt(opt, u, look, sole, a)
+		return r != nil
+	})
+	return r
 }
 
-// shared analyses it by so many goroutines; nil: it has to be read in order.
-func (o *analyzeOptions) shared(opt pipeline.Options, u *unit, look appearance, sole bool, workers int) *result {
+// attempt analyses it; nil: it has to be read in order.
+func (o *analyzeOptions) attempt(opt pipeline.Options, u *unit, look appearance, sole bool, a *attempt) *result {
 	r := new(result)
 	opt.OnError = func(err error) { r.errs = append(r.errs, err) }
 	src, err := o.open(u, o.s)
@@ -191,7 +190,7 @@ func (o *analyzeOptions) shared(opt pipeline.Options, u *unit, look appearance, 
 	if j, ok := sink.(*judged); ok {
 		engine = j.Engine
 	}
-	run := newRun(&opt, st.beside(sink), engine, workers, !o.noUpper)
+	run := a.newRun(&opt, st.beside(sink), engine, !o.noUpper, nil)
 	stop := func() {}
 	if sole {
 		stop = o.progress(o.s, src)
@@ -301,50 +300,16 @@ func (o *analyzeOptions) summary(run run, name, format string, look appearance) 
 func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 	doc := render.NewAnalysis(o.s.Out)
 	failed := false
-	opt.OnError = func(err error) { failed = true; o.s.warn(err) }
 	opt.Lean, opt.Brief, opt.ReadAhead, opt.Pipes = o.unjudged, true, o.ahead(), true
 	for _, u := range o.units(files) {
 		doc.BeginPoint(u.point, u.file())
 		opt := u.options(opt)
-		o.upper(&opt)
-		sel := o.selection(&opt)
-		k := o.foresee(o.s, u, opt, true, nil)
-		o.rank(o.s, u, opt, sel, k, !o.unjudged, nil)
-		m := o.matching(&opt, sel, k)
-		ds := newDiagnosing(sel, false)
-		found := allFindings{keptFindings{memory: account(&opt)}, sel}
-		st := o.stats(&o.input, &opt, sel, k)
-		sink := m.before(picked(sel, doc))
-		if !o.unjudged {
-			sink = judgeFor(u.name, sink, sinks{ds, &found}.and(st.findings()), found.memory, opt.OnError, st.finding()).of(&opt)
-		}
-		run := pipeline.New(opt, st.beside(sink))
-		format, failure := "", ""
-		src, err := o.open(u, o.s)
-		if err == nil {
-			m.source(src.Source)
-			format, err = o.into(run, src)
-		}
-		if err != nil {
-			failed, failure = true, err.Error()
-			o.s.warn(err)
-		}
-		m.end()
-		cs := selected(sel, run.Finish())
-		t := run.Totals()
-		o.s.remarked(m.remark(u.name, &t))
-		t.FindingsUnlisted = found.left()
-		list := selectedFindings(sel, found.list())
-		locate(src, list)
-		if o.any() {
-			doc.Selected(cs.Len())
-		}
-		if o.unjudged {
-			ds.all(cs)
-		}
-		ds.whole(&opt, failure == "", &t, run.Others())
-		doc.Statistics(st.json())
-		doc.End(&t, format, cs, list, &ds.Summary, failure)
+		o.attempts(u, &opt, !o.wanted(), func(a *attempt) bool {
+			e := &entry{analyzeOptions: o, doc: doc, attempt: a}
+			done := e.write(opt, u)
+			failed = failed || e.failed
+			return done
+		})
 	}
 	if err := doc.Close(); err != nil {
 		return brokenPipe(err)
@@ -355,9 +320,94 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 	return nil
 }
 
-func (o *analyzeOptions) into(run *pipeline.Run, src *source) (format string, err error) {
+// entry is that of a capture in a document.
+type entry struct {
+	*analyzeOptions
+	*attempt
+	doc    *render.Analysis
+	errs   []error // of several goroutines: who reads the capture again reports them
+	failed bool
+}
+
+// warn reports an error once.
+func (e *entry) warn(err error) {
+	if e.workers > 1 {
+		e.errs = append(e.errs, err)
+		return
+	}
+	e.failed = true
+	e.s.warn(err)
+}
+
+// write writes the entry. It reports false if the capture has to be read in order.
+func (e *entry) write(opt pipeline.Options, u *unit) bool {
+	opt.OnError = e.warn
+	e.upper(&opt)
+	sel := e.selection(&opt)
+	k := e.foresee(e.s, u, opt, true, nil)
+	e.rank(e.s, u, opt, sel, k, !e.unjudged, nil)
+	m := e.matching(&opt, sel, k)
+	ds := newDiagnosing(sel, false)
+	found := allFindings{keptFindings{memory: account(&opt)}, sel}
+	st := e.stats(&e.input, &opt, sel, k)
+	next := picked(sel, e.doc)
+	to := e.transactions(next.Transaction)
+	sink := m.before(&toDocument{next, to})
+	var engine *conformance.Engine
+	if !e.unjudged {
+		j := judgeFor(u.name, sink, sinks{ds, &found}.and(st.findings()), found.memory, opt.OnError, st.finding()).of(&opt)
+		sink, engine = j, j.Engine
+	}
+	run := e.newRun(&opt, st.beside(sink), engine, !e.noUpper, to)
+	format, failure := "", ""
+	src, err := e.open(u, e.s)
+	if err == nil {
+		m.source(src.Source)
+		format, err = e.into(run, src)
+	}
+	if inTurn(err) {
+		return false
+	}
+	if err != nil {
+		failure = err.Error()
+		e.warn(err)
+	}
+	if e.workers > 1 {
+		e.workers = 1 // it is certain now that nobody reads it again
+		for _, err := range e.errs {
+			e.warn(err)
+		}
+	}
+	m.end()
+	cs := selected(sel, run.Finish())
+	t := run.Totals()
+	e.s.remarked(m.remark(u.name, &t))
+	t.FindingsUnlisted = found.left()
+	list := selectedFindings(sel, found.list())
+	locate(src, list)
+	if e.any() {
+		e.doc.Selected(cs.Len())
+	}
+	if e.unjudged {
+		ds.all(cs)
+	}
+	ds.whole(&opt, failure == "", &t, run.Others())
+	e.doc.Statistics(st.json())
+	e.doc.End(&t, format, cs, list, &ds.Summary, failure)
+	return true
+}
+
+// toDocument is the sink behind which a document is.
+type toDocument struct {
+	pipeline.Sink
+	to func(*trace.Transaction)
+}
+
+func (d *toDocument) Transaction(t *trace.Transaction) { d.to(t) }
+
+func (o *analyzeOptions) into(r run, src *source) (format string, err error) {
 	defer src.Close() //nolint:errcheck // only read from
 	defer o.progress(o.s, src)()
-	err = run.Read(src.Source)
+	err = reads(r, src.Source)
 	return src.format(), err
 }

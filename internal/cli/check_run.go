@@ -94,14 +94,14 @@ func (c *checkedCapture) Connection(t *trace.Connection, fs []conformance.Findin
 // judging is the sink of a run: the rules, and the documents that stream.
 type judging struct {
 	*conformance.Engine
-	parts []pipeline.Sink
+	to func(*trace.Transaction) // nil: nobody wants them
 }
 
 func (j *judging) Frame(*pipeline.Frame) {}
 
 func (j *judging) Transaction(t *trace.Transaction) {
-	for _, p := range j.parts {
-		p.Transaction(t)
+	if j.to != nil {
+		j.to(t)
 	}
 }
 
@@ -129,24 +129,23 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 }
 
 // read checks a capture.
-func (o *checkRun) read(j *checkJob, sole bool) *checkedCapture {
-	opt := j.options(o.opts)
-	if n := o.workers(j.unit, &opt, sole); n > 1 && len(j.parts) == 0 {
-		if c := o.shared(j, opt, sole, n); c != nil {
-			return c
-		}
+func (o *checkRun) read(j *checkJob, sole bool) (c *checkedCapture) {
+	for _, p := range j.parts {
+		p.BeginPoint(j.point, j.file())
 	}
-	return o.shared(j, opt, sole, 1)
+	opt := j.options(o.opts)
+	o.attempts(j.unit, &opt, sole, func(a *attempt) bool {
+		c = o.attempt(j, opt, sole, a)
+		return c != nil
+	})
+	return c
 }
 
-// shared checks it by so many goroutines; nil: it has to be read in order.
-func (o *checkRun) shared(j *checkJob, opt pipeline.Options, sole bool, workers int) *checkedCapture {
+// attempt checks it; nil: it has to be read in order.
+func (o *checkRun) attempt(j *checkJob, opt pipeline.Options, sole bool, a *attempt) *checkedCapture {
 	c := &checkedCapture{job: j}
 	c.Point, c.File = j.point, j.file()
 	c.names = j.files // in order
-	for _, p := range j.parts {
-		p.BeginPoint(j.point, c.File)
-	}
 	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
 	opt.Brief, opt.ReadAhead, opt.Pipes = true, o.ahead(), true
 	if o.filters() { // which may ask for fields of upper layers
@@ -159,11 +158,11 @@ func (o *checkRun) shared(j *checkJob, opt pipeline.Options, sole bool, workers 
 	bug := onBug(j.name, func(err error) { c.errs = append(c.errs, err) })
 	c.kept.memory = account(&opt)
 	engine := partly(conformance.New(conformance.Options{Enabled: o.enabled, Account: c.kept.memory, OnBug: bug, OnFinding: m.findings()}, c), &opt)
-	parts := make([]pipeline.Sink, len(j.parts))
-	for i, p := range j.parts {
-		parts[i] = picked(c.sel, p)
+	var to func(*trace.Transaction)
+	if len(j.parts) > 0 {
+		to = a.transactions(j.transactions(c.sel))
 	}
-	run := newRun(&opt, m.before(&judging{engine, parts}), engine, workers, false)
+	run := a.newRun(&opt, m.before(&judging{engine, to}), engine, false, to)
 	src, err := o.open(j.unit, o.s)
 	if err == nil {
 		stop := func() {}
@@ -196,6 +195,19 @@ func (o *checkRun) shared(j *checkJob, opt pipeline.Options, sole bool, workers 
 	locate(src, c.Findings)
 	sortVerdicts(c)
 	return c
+}
+
+// transactions returns what writes those that are selected into the documents.
+func (j *checkJob) transactions(sel *pipeline.Selection) func(*trace.Transaction) {
+	parts := make([]pipeline.Sink, len(j.parts))
+	for i, p := range j.parts {
+		parts[i] = picked(sel, p)
+	}
+	return func(t *trace.Transaction) {
+		for _, p := range parts {
+			p.Transaction(t)
+		}
+	}
 }
 
 // sortVerdicts sorts the verdicts on connections by their numbers.

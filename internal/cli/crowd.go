@@ -10,6 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/judges"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/ulp"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // What thousands of connections need is in no cache, and small frames are much work for few octets. The goroutine that has
@@ -68,9 +69,27 @@ func (in *input) crowded(name string) bool {
 	return b.Connections >= crowd.connections || b.Connections >= crowd.some && b.Octets < crowd.small*b.Data
 }
 
+// attempt is an attempt to read a capture.
+type attempt struct {
+	workers int // goroutines that share its connections, or 1
+	told    int // transactions that were told of by those who had to give up
+}
+
+// attempts has a capture read by several goroutines if that pays, else by one, and by one if it has to be read in order.
+// read reports whether that is not so.
+func (in *input) attempts(u *unit, opt *pipeline.Options, sole bool, read func(*attempt) bool) {
+	a := attempt{workers: in.workers(u, opt, sole)}
+	if a.workers == 1 || !read(&a) {
+		a.workers = 1
+		read(&a)
+	}
+}
+
 // newRun prepares an analysis by so many goroutines; engine is that of the sink, and may be nil. With
-// upper, upper layers are recognised.
-func newRun(opt *pipeline.Options, sink pipeline.Sink, engine *conformance.Engine, workers int, upper bool) run {
+// upper, upper layers are recognised. to gets transactions if there are several goroutines, in place of the sink; nil: nobody
+// wants them.
+func (a *attempt) newRun(opt *pipeline.Options, sink pipeline.Sink, engine *conformance.Engine, upper bool, to func(*trace.Transaction)) run {
+	workers := a.workers
 	if workers == 1 {
 		return pipeline.New(*opt, sink)
 	}
@@ -88,7 +107,28 @@ func newRun(opt *pipeline.Options, sink pipeline.Sink, engine *conformance.Engin
 		}
 	}
 	w = pipeline.NewWorkers(*opt, of)
+	if to != nil {
+		w.Transactions(to)
+	}
 	return w
+}
+
+// transactions passes on each transaction once: an attempt that failed told of the first ones.
+func (a *attempt) transactions(to func(*trace.Transaction)) func(*trace.Transaction) {
+	if a.workers > 1 {
+		return func(t *trace.Transaction) {
+			a.told++
+			to(t)
+		}
+	}
+	again := a.told
+	return func(t *trace.Transaction) {
+		if again > 0 {
+			again--
+			return
+		}
+		to(t)
+	}
 }
 
 // judgingPart is the sink of a worker, which nobody tells of frames.

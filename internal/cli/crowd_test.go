@@ -39,7 +39,8 @@ func TestCrowd(t *testing.T) {
 		}
 		files = append(files, file)
 	}
-	shared, alone := compareShared(t, files, "analyze --all", "analyze --no-findings --all", "check --all", "check --verdicts", "check --format sarif")
+	shared, alone := compareShared(t, files, "analyze --all", "analyze --no-findings --all", "check --all", "check --verdicts", "check --format sarif",
+		"check --format json", "analyze --format json", "analyze --format json --no-findings")
 	// The others have SCTP in them, or STags that tell something.
 	if shared < 2*alone || shared == 0 {
 		t.Errorf("%d were shared, %d read in order", shared, alone)
@@ -112,8 +113,8 @@ func TestCrowd_Joint(t *testing.T) {
 		pairs = append(pairs, put(fmt.Sprint("pair", i), busiest[:min(len(busiest), 400)], fs, busiest[:min(len(busiest), 100)]))
 	}
 	for _, joint := range []struct{ files, commands []string }{
-		{many, []string{"analyze --all", "analyze --no-findings --all", "check --all", "check --verdicts"}},
-		{pairs, []string{"analyze", "check --all"}},
+		{many, []string{"analyze --all", "analyze --no-findings --all", "check --all", "check --verdicts", "check --format json --verdicts"}},
+		{pairs, []string{"analyze", "check --all", "analyze --format json"}},
 	} {
 		shared, alone := compareShared(t, joint.files, joint.commands...)
 		if shared < 2*alone || alone == 0 {
@@ -140,6 +141,41 @@ func TestCrowd_InOrder(t *testing.T) {
 		}
 		if shared, alone := compareShared(t, []string{file}, "check --all"); shared != 0 || alone != 1 {
 			t.Errorf("%s was shared", name)
+		}
+	}
+}
+
+// TestCrowd_Late: what was written by the time at which it shows that a capture has to be read in order is not
+// written again.
+func TestCrowd_Late(t *testing.T) {
+	made := func(s *synth.Script) []capture.Frame {
+		var b bytes.Buffer
+		if _, err := synth.Run(&b, s); err != nil {
+			t.Fatal(err)
+		}
+		fs, err := tracetest.ReadFile(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fs
+	}
+	first := made(scenario.Load(scenario.Shape{Size: 4 << 20, Flows: 300, Seed: 5}))
+	late, ok := scenario.Find("sctp-rdmap-terminate")
+	if !ok {
+		t.Fatal("there is no such scenario")
+	}
+	all := first
+	for _, f := range made(late.Script(false)) {
+		f.Time = first[len(first)-1].Time
+		all = append(all, f)
+	}
+	file := filepath.Join(t.TempDir(), "late.pcap")
+	if err := os.WriteFile(file, tracetest.PCAP(tracetest.Number(all)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"check --format json", "check --format ndjson", "analyze --format json", "analyze --format json --no-findings"} {
+		if shared, alone := compareShared(t, []string{file}, command); shared != 0 || alone != 1 {
+			t.Errorf("%s: it was shared", command)
 		}
 	}
 }

@@ -56,9 +56,19 @@ func (p *pdus) grow() {
 	p.words = append(p.words, 0)
 }
 
+// piece is the last one that is not behind something; those behind it are at the end. What is asked for is mostly of
+// the latest frames, so it is looked for from there.
+func (p *pdus) piece(behind func(int) bool) int {
+	from, to := len(p.before)-1, len(p.before)
+	for step := 1; from > 0 && behind(from); step *= 2 {
+		from, to = max(from-step, 0), from
+	}
+	return from + sort.Search(to-from, func(i int) bool { return behind(from + i) }) - 1
+}
+
 // frameOf is the frame of the nth PDU, from 0.
 func (p *pdus) frameOf(n uint64) uint64 {
-	piece := sort.Search(len(p.before), func(i int) bool { return p.before[i] > n }) - 1
+	piece := p.piece(func(i int) bool { return p.before[i] > n })
 	n -= p.before[piece]
 	for i := piece * pdusPiece; ; i++ {
 		if c := uint64(bits.OnesCount64(p.words[i])); n >= c { //nolint:gosec // not negative
@@ -90,7 +100,7 @@ func (p *pdus) until(frame uint64) uint64 {
 	}
 	// The bit of the frame is the first one with so many zeros up to it.
 	zeros := func(i int) uint64 { return uint64(i)*pieceBits - p.before[i] } //nolint:gosec // not negative
-	piece := sort.Search(len(p.before), func(i int) bool { return zeros(i) >= frame }) - 1
+	piece := p.piece(func(i int) bool { return zeros(i) >= frame })
 	left := frame - zeros(piece)
 	for i := piece * pdusPiece; ; i++ {
 		if c := uint64(bits.OnesCount64(^p.words[i])); left > c { //nolint:gosec // not negative

@@ -89,8 +89,11 @@ type Workers struct {
 	records ended.List
 	others  Others
 	totals  Totals
-	ended   []leaving // in the batch at hand, as cuts
+	ended   []leaving // in the batch at hand, as cuts and told
 	cuts    []any
+	told    []told
+	conn    trace.Connection         // that of the transaction at hand
+	to      func(*trace.Transaction) // nil: nobody wants them
 }
 
 // NewWorkers prepares them. Nobody can be told of frames, and there is no Count, no Linger and no Shard.
@@ -146,9 +149,7 @@ func (w *Workers) Read(src capture.Source) error {
 	}
 	w.hand(a, queues, &all)
 	for _, r := range w.runs {
-		if r.env.Budget.Exceeded || r.env.Decoders.Starved > 0 {
-			w.Cross()
-		}
+		r.scants()
 	}
 	if !w.crossed.Load() {
 		w.finish()

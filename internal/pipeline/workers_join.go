@@ -33,6 +33,7 @@ func (w *Workers) join(s *shared) {
 		w.Cross()
 		return
 	}
+	w.tell(s.of)
 	w.live -= forgot
 	slices.SortStableFunc(w.ended, func(a, b leaving) int { return cmp.Compare(a.frame, b.frame) })
 	for i := range w.ended {
@@ -142,10 +143,11 @@ func (w *Workers) finish() {
 func (w *Workers) end(r *Run, fl *flow) {
 	before := r.memory.Used()
 	r.env.SetPDUs(w.pdus)
-	r.found.leaving = r.found.leaving[:0]
+	r.found.leaving, r.found.transactions = r.found.leaving[:0], r.found.transactions.emptied()
 	r.leaves(fl)
 	w.pdus = r.env.PDUs()
 	w.opt.Memory.Take(r.memory.Used() - before)
+	w.tellLast(r)
 	w.left(&r.found.leaving[0])
 	if p, ok := r.sink.(Part); ok {
 		r.found.cut = p.Cut(r.found.cut)

@@ -25,12 +25,13 @@ type share struct {
 	cut     any // see Part.Cut
 	added   int // connections that more than before are in memory
 	used    int // octets in use
+	transactions
 }
 
 // reset makes it free for another batch.
 func (s *share) reset() {
 	clear(s.leaving)
-	*s = share{created: s.created[:0], pdus: s.pdus[:0], leaving: s.leaving[:0], cut: s.cut}
+	*s = share{created: s.created[:0], pdus: s.pdus[:0], leaving: s.leaving[:0], cut: s.cut, transactions: s.transactions.emptied()}
 }
 
 // counted are PDUs that were found with a frame.
@@ -82,6 +83,7 @@ func (r *Run) share(in <-chan *shared, a *readahead.Reader) {
 		flows := r.flows.n
 		r.batch(at.Batch, ahead)
 		r.found.added, r.found.used = r.flows.n-flows, r.memory.Used()
+		r.scants()
 		if p, ok := r.sink.(Part); ok {
 			r.found.cut = p.Cut(r.found.cut)
 		}
@@ -105,6 +107,13 @@ func (s *shared) done(w *Workers, a *readahead.Reader) {
 		s.of[i].reset()
 	}
 	w.free <- s // there is room for all
+}
+
+// scants has the workers give up if memory that they share out among them was too little for this one.
+func (r *Run) scants() {
+	if r.env.Budget.Exceeded || r.env.Decoders.Starved > 0 {
+		r.team.Cross()
+	}
 }
 
 // batch processes the run's own connections in a batch. next is the one behind it, nil if that is not there yet.

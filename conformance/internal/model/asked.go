@@ -42,6 +42,12 @@ func (x *asked) pack() packedAsked {
 	}
 }
 
+// set copies the words one by one, see packedBursts.add.
+func (p *packedAsked) set(next *packedAsked) {
+	p[0], p[1], p[2], p[3] = next[0], next[1], next[2], next[3]
+	p[4], p[5], p[6], p[7] = next[4], next[5], next[6], next[7]
+}
+
 // foresee makes it what follows most likely: the next message, of memory that goes on there.
 func (p *packedAsked) foresee() {
 	size := p[3] & 0xffffffff
@@ -88,9 +94,7 @@ func (a *askedRing) add(r *Request, s *Segment) {
 	next := x.pack()
 	a.latest.foresee()
 	a.kept.Add(0, next[:], a.latest[:])
-	for i, w := range next { // see packedBursts.add
-		a.latest[i] = w
-	}
+	a.latest.set(&next)
 	a.n++
 	a.count++
 }
