@@ -17,11 +17,21 @@ func (r *Run) SetMaxNumbers(n int) { r.ahead.MaxNumbers = n }
 
 // Farthest is how far from its place the farthest connection of the table lies.
 func (r *Run) Farthest() (most int) {
-	t := r.flows
-	for i, s := range t.slots {
-		if s.flow != nil {
-			most = max(most, int((uint64(i)-s.hash)&t.mask))
+	for k := range r.flows.tables {
+		t := &r.flows.tables[k]
+		for i, s := range t.slots {
+			if s.flow != nil {
+				most = max(most, int((uint64(i)-s.hash)&t.mask))
+			}
 		}
+	}
+	return most
+}
+
+// Largest is how many connections the fullest table has: so many are moved when it grows.
+func (r *Run) Largest() (most int) {
+	for i := range r.flows.tables {
+		most = max(most, r.flows.tables[i].n)
 	}
 	return most
 }

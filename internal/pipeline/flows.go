@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"hash/maphash"
 	"net/netip"
 	"slices"
@@ -38,14 +39,12 @@ func (m mark) swap() bool       { return m&1 != 0 }
 func (m mark) known() int       { return int(m>>1) - 1 }
 func (m mark) at(n uint32) mark { return m&1 | mark(n+1)<<1 }
 
-// flows finds the connection of a packet. It is a hash table with open addressing; a
-// repeated lookup of the same flow costs one comparison.
+// flows finds the connection of a packet. A repeated lookup of the same flow costs one comparison.
 type flows struct {
-	slots []slot
-	mask  uint64
-	seed  maphash.Seed // of the hashes
-	n     int
-	last  *flow
+	tables [flowTables]flowTable
+	seed   maphash.Seed // of the hashes
+	n      int
+	last   *flow
 	// known are the flows by the numbers of an epoch, see [readahead.Note].
 	known []known
 	epoch uint16
@@ -57,17 +56,7 @@ type known struct {
 	swap bool
 }
 
-// slot is a place in the table; the hash beside the pointer saves looking at
-// flows that are not meant.
-type slot struct {
-	hash uint64
-	flow *flow
-}
-
-func newFlows() *flows {
-	const start = 1 << 8
-	return &flows{slots: make([]slot, start), mask: start - 1, seed: maphash.MakeSeed()}
-}
+func newFlows() *flows { return &flows{seed: maphash.MakeSeed()} }
 
 // find returns the connection of the packet and the side that sent it, or nil.
 func (t *flows) find(p *packet.Packet) (f *flow, side int) {
@@ -79,8 +68,12 @@ func (t *flows) find(p *packet.Packet) (f *flow, side int) {
 	}
 	e, _ := p.Endpoints()
 	hash := e.Keyed(t.seed)
-	for i := hash & t.mask; ; i = (i + 1) & t.mask {
-		s := &t.slots[i]
+	k := t.table(hash)
+	if k.n == 0 {
+		return nil, 0
+	}
+	for i := hash & k.mask; ; i = (i + 1) & k.mask {
+		s := &k.slots[i]
 		if s.flow == nil {
 			return nil, 0
 		}
@@ -97,8 +90,12 @@ func (t *flows) find(p *packet.Packet) (f *flow, side int) {
 // of returns the connection between endpoints, or nil.
 func (t *flows) of(e *packet.Endpoints) *flow {
 	hash := e.Keyed(t.seed)
-	for i := hash & t.mask; ; i = (i + 1) & t.mask {
-		if s := &t.slots[i]; s.flow == nil || s.hash == hash && s.flow.ends == *e {
+	k := t.table(hash)
+	if k.n == 0 {
+		return nil
+	}
+	for i := hash & k.mask; ; i = (i + 1) & k.mask {
+		if s := &k.slots[i]; s.flow == nil || s.hash == hash && s.flow.ends == *e {
 			return s.flow
 		}
 	}
@@ -153,60 +150,24 @@ func (f *flow) side(p *packet.Packet) (side int, ok bool) {
 
 // add puts a flow between endpoints into the table; swap says that side 0 is the larger one.
 func (t *flows) add(e packet.Endpoints, swap bool) *flow {
-	if t.n*2 >= len(t.slots) {
-		t.rebuild(len(t.slots)*2, nil)
-	}
 	f := &flow{ends: e, mark: newMark(swap)}
-	t.put(slot{e.Keyed(t.seed), f})
+	hash := e.Keyed(t.seed)
+	t.table(hash).add(slot{hash, f})
 	t.n++
 	t.last = f
 	return f
 }
 
-func (t *flows) put(s slot) {
-	i := s.hash & t.mask
-	for t.slots[i].flow != nil {
-		i = (i + 1) & t.mask
-	}
-	t.slots[i] = s
-}
-
-// rebuild makes a new table with size slots, without the flows for which drop is true.
-func (t *flows) rebuild(size int, drop map[*flow]bool) {
-	old := t.slots
-	t.slots, t.mask, t.n, t.last = make([]slot, size), uint64(size-1), 0, nil //nolint:gosec // a power of two
-	for _, s := range old {
-		if s.flow != nil && !drop[s.flow] {
-			t.put(s)
-			t.n++
-		}
-	}
-}
-
-// remove takes a flow out of the table. Those behind it move up, so that they are found.
+// remove takes a flow out of the table.
 func (t *flows) remove(f *flow) {
 	t.forget(f)
 	if t.last == f {
 		t.last = nil
 	}
-	i := f.ends.Keyed(t.seed) & t.mask
-	for t.slots[i].flow != f {
-		i = (i + 1) & t.mask
-	}
 	t.n--
-	for j := i; ; {
-		t.slots[i] = slot{}
-		for {
-			if j = (j + 1) & t.mask; t.slots[j].flow == nil {
-				return
-			}
-			// One that hashes to behind the hole stays where it is.
-			if home := t.slots[j].hash & t.mask; (j-home)&t.mask >= (j-i)&t.mask {
-				break
-			}
-		}
-		t.slots[i], i = t.slots[j], j
-	}
+	hash := f.ends.Keyed(t.seed)
+	k := t.table(hash)
+	k.removeAt(k.place(hash, f))
 }
 
 // replace puts a new connection on the same endpoints in place of the old one.
@@ -214,47 +175,45 @@ func (t *flows) replace(old *flow, p *packet.Packet) *flow {
 	t.forget(old)
 	_, swap := p.Endpoints()
 	f := &flow{ends: old.ends, mark: newMark(swap)}
-	for i := f.ends.Keyed(t.seed) & t.mask; ; i = (i + 1) & t.mask {
-		if t.slots[i].flow == old {
-			t.slots[i].flow = f
-			t.last = f
-			return f
-		}
-	}
+	hash := f.ends.Keyed(t.seed)
+	k := t.table(hash)
+	k.slots[k.place(hash, old)].flow = f
+	t.last = f
+	return f
 }
 
 // oldest takes the n flows that were seen least recently out of the table.
 func (t *flows) oldest(n int) []*flow {
-	all := t.all()
-	slices.SortFunc(all, func(a, b *flow) int {
-		switch x, y := a.conn.Trace.LastFrame, b.conn.Trace.LastFrame; {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
-	all = all[:min(n, len(all))]
-	drop := make(map[*flow]bool, len(all))
-	for _, f := range all {
-		drop[f] = true
-		t.forget(f)
+	type seen struct {
+		frame uint64
+		flow  *flow
 	}
-	t.rebuild(len(t.slots), drop)
-	return byNumber(all)
-}
-
-// all returns the flows in the order of their numbers.
-func (t *flows) all() []*flow {
-	out := make([]*flow, 0, t.n)
-	for _, s := range t.slots {
-		if s.flow != nil {
-			out = append(out, s.flow)
-		}
+	all := make([]seen, 0, t.n) // with the frames beside them: to sort looks at each many times
+	for f := range t.each {
+		all = append(all, seen{f.conn.Trace.LastFrame, f})
+	}
+	slices.SortFunc(all, func(a, b seen) int { return cmp.Compare(a.frame, b.frame) })
+	out := make([]*flow, min(n, len(all)))
+	for i := range out {
+		out[i] = all[i].flow
+		t.remove(out[i])
 	}
 	return byNumber(out)
 }
+
+// each iterates over the flows.
+func (t *flows) each(yield func(*flow) bool) {
+	for i := range t.tables {
+		for _, s := range t.tables[i].slots {
+			if s.flow != nil && !yield(s.flow) {
+				return
+			}
+		}
+	}
+}
+
+// all returns the flows in the order of their numbers.
+func (t *flows) all() []*flow { return byNumber(slices.AppendSeq(make([]*flow, 0, t.n), t.each)) }
 
 func byNumber(fs []*flow) []*flow {
 	slices.SortFunc(fs, func(a, b *flow) int {

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"fmt"
+	"net/netip"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
@@ -209,6 +210,25 @@ func TestFlows_Flood(t *testing.T) {
 	}
 	if far := run.Farthest(); far > n/10 {
 		t.Errorf("a connection lies %d slots from its place", far)
+	}
+}
+
+// TestFlows_Growth: of many connections few are moved at a time, so that no packet waits for long.
+func TestFlows_Growth(t *testing.T) {
+	const n = 20_000
+	run := pipeline.New(pipeline.Options{}, nil)
+	run.Eager()
+	for i := range uint32(n) {
+		client := packet.AddrFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}))
+		b := packet.Build{
+			Link: packet.LinkEthernet, Src: client, Dst: packet.AddrFrom(netip.AddrFrom4([4]byte{10, 1, 0, 1})), SrcPort: 40000, DstPort: 5001,
+			Flags: reassembly.FlagSYN,
+		}
+		data := b.Append(nil)
+		run.Frame(&capture.Frame{Number: uint64(i) + 1, Link: pcapng.LinkType(packet.LinkEthernet), Data: data, OrigLen: uint32(len(data))})
+	}
+	if run.Tracked() != n || run.Largest() > n/32 {
+		t.Errorf("%d connections, %d in one table", run.Tracked(), run.Largest())
 	}
 }
 

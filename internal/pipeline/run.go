@@ -532,9 +532,9 @@ func (r *Run) Finish() *ended.List {
 // Open calls a function with each connection that carries iWARP and has not ended, in no
 // particular order. They are borrowed.
 func (r *Run) Open(f func(*trace.Connection)) {
-	for _, s := range r.flows.slots {
-		if s.flow != nil && s.flow.conn.Trace.IsMPA {
-			f(s.flow.conn.Trace)
+	for fl := range r.flows.each {
+		if fl.conn.Trace.IsMPA {
+			f(fl.conn.Trace)
 		}
 	}
 	for _, a := range r.assocs.all {
