@@ -23,6 +23,7 @@ against_cat() {
 		once "bare.$mtu" "$bin" analyze --no-findings -q "$file"
 		once "analyze.$mtu" "$bin" analyze -q "$file"
 		once "check.$mtu" "$bin" check -q "$file"
+		once "json.$mtu" "$bin" analyze --format json -q "$file"
 		once "pipe.$mtu" "$bin" analyze -q - < <(cat "$file")
 		! have capinfos || once "capinfos.$mtu" capinfos -c "$file"
 		! have tcptrace || once "tcptrace.$mtu" tcptrace -n "$file"
@@ -34,6 +35,7 @@ against_cat() {
 	measured "\`analyze --no-findings\`" "bare.$mtu" "cat.$mtu"
 	measured "\`analyze\`" "analyze.$mtu" "cat.$mtu"
 	measured "\`check\`" "check.$mtu" "cat.$mtu"
+	measured "\`analyze --format json\`" "json.$mtu" "cat.$mtu"
 	measured "\`analyze -\`, from a pipe that \`cat\` fills" "pipe.$mtu" "cat.$mtu"
 	steady "cat.$mtu" "\`cat\`"
 	bar "\`analyze\` against \`cat\`, MTU $mtu" "$(ratio "analyze.$mtu" "cat.$mtu" "$wall")" "" "$3" "$4" most
