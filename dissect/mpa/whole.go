@@ -25,21 +25,25 @@ func (d *Decoder) Whole(b []byte, v Verified, e *Ends, f *FPDU) bool {
 	if !right && !rightCRC(b) {
 		return false
 	}
-	if e != nil && right && !d.markers {
-		d.byEnds(f, b, e, n)
-		return true
-	}
-	f.begin(d.off, b, lead, n)
+	marked := right && d.markers && v.markersRight(d.toMarker(d.off))
 	switch {
-	case !d.markers:
-	case v.markersRight(d.toMarker(d.off)):
+	case e != nil && right && !d.markers:
+		d.byEnds(f, b, e, 0, n)
+	case e != nil && marked && !d.cfg.Gather:
+		d.byEnds(f, b, e, lead, n)
 		d.expectMarkers(f, lead)
+		d.marked(f, e, lead, n)
 	default:
-		if d.listMarkers(f, lead); !f.MarkersOK() {
-			return false
+		f.begin(d.off, b, lead, n)
+		if marked {
+			d.expectMarkers(f, lead)
+		} else if d.markers {
+			if d.listMarkers(f, lead); !f.MarkersOK() {
+				return false
+			}
 		}
+		d.cut(f, lead, n)
 	}
-	d.cut(f, lead, n)
 	d.behind(f)
 	return true
 }
@@ -52,13 +56,31 @@ func (d *Decoder) behind(f *FPDU) {
 	d.prior, d.priorEnd, d.long = f.CRC, d.off, d.believed(f.Size)
 }
 
-// byEnds frames a whole FPDU without markers by its ends.
-func (d *Decoder) byEnds(f *FPDU, b []byte, e *Ends, n int) {
-	f.beginWith(d.off, b, 0, n, e.crc())
-	f.Head, f.ULPDU = e.first[lengthSize:lengthSize+min(n, headSize)], b[lengthSize:lengthSize+n]
+// byEnds frames a whole FPDU by its ends, one with no marker but that in front, of lead octets.
+func (d *Decoder) byEnds(f *FPDU, b []byte, e *Ends, lead, n int) {
+	from := lead + lengthSize
+	f.beginWith(d.off, b, lead, n, e.crc())
+	f.Head, f.ULPDU = e.first[from:from+min(n, headSize)], b[from:from+n]
 	f.PadLen, f.PadKnown = PadLen(n), true
 	f.Pad = e.pad(f.PadLen)
-	d.behind(f)
+}
+
+// marked sets what markers behind ULPDU_Length change in an FPDU that was framed by its ends.
+func (d *Decoder) marked(f *FPDU, e *Ends, lead, n int) {
+	first := d.toMarker(f.Offset)
+	if lead > 0 {
+		first += MarkerInterval
+	}
+	if first >= f.Size {
+		return
+	}
+	f.ULPDU = nil // it is not in one piece
+	f.Head = d.strip(d.headRoom(), e.first[:], f.Offset, lead+lengthSize, min(n, headSize))
+	// A marker between the pad and the CRC leaves no room for the pad in the end.
+	if end := f.Size - crcSize; f.PadLen > 0 && d.toMarker(f.Offset+int64(end-MarkerSize)) == 0 {
+		f.Pad = [3]byte{}
+		copy(f.Pad[:], f.Wire[end-MarkerSize-f.PadLen:end-MarkerSize])
+	}
 }
 
 // sure reports whether nothing about the place of the next FPDU is unusual.

@@ -1,6 +1,7 @@
 package mpa
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -39,8 +40,15 @@ func TestWhole(t *testing.T) {
 		var stream []byte
 		var sizes []int
 		for i := range 40 {
-			was := len(stream)
-			stream = e.Append(stream, write(uint64(i)<<20, make([]byte, rnd.IntN(1600))))
+			was, n := len(stream), rnd.IntN(1600)
+			switch rnd.IntN(5) {
+			case 0: // the next one begins with a marker
+				n = untilMarker(e, was, n, 0)
+			case 1: // a marker lies in front of the CRC
+				n = untilMarker(e, was, n, MarkerSize+crcSize)
+			}
+			stream = e.Append(stream, write(uint64(i)<<20, make([]byte, n)))
+			fillPad(stream, was, n, e.Markers, byte(rnd.IntN(256)))
 			sizes = append(sizes, len(stream)-was)
 		}
 		cuts := cutAtFPDUs(rnd, sizes, len(stream))
@@ -104,6 +112,30 @@ func TestWhole(t *testing.T) {
 	if short < 25*seeds || verified < 25*seeds {
 		t.Errorf("the short way was taken %d times, CRCs were verified before in %d segments", short, verified)
 	}
+}
+
+// untilMarker returns how long the payload of a Write is, at least n octets, so that a marker is due so many octets
+// before its FPDU ends.
+func untilMarker(e Encoder, at, n, before int) int {
+	for ; ; n++ {
+		own := e
+		if (at+len(own.Append(nil, write(0, make([]byte, n))))-before)%MarkerInterval == 0 {
+			return n
+		}
+	}
+}
+
+// fillPad sets the pad of the last FPDU, which begins at a place, to an octet, and its CRC.
+func fillPad(stream []byte, from, payload int, markers bool, with byte) {
+	crc := len(stream) - crcSize
+	end := crc
+	if markers && (end-MarkerSize)%MarkerInterval == 0 {
+		end -= MarkerSize
+	}
+	for i := range PadLen(len(write(0, make([]byte, payload)))) {
+		stream[end-1-i] = with
+	}
+	binary.BigEndian.PutUint32(stream[crc:], CRC32c(stream[from:crc]))
 }
 
 // said lists what a decoder has.

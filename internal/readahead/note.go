@@ -1,6 +1,8 @@
 package readahead
 
 import (
+	"encoding/binary"
+
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
@@ -106,7 +108,9 @@ func (t *noter) note(f *capture.Frame, n *Note, p *packet.Packet) {
 	}
 	n.bits = uint8(TCP)
 	n.Segment, n.Time, n.Captured, n.OrigLen = p.Segment, f.Time, uint32(len(f.Data)), f.OrigLen //nolint:gosec // bounded by the reader
-	n.Seq, n.Ack, n.Flags, n.Header = p.Seq, p.Ack, p.Flags, uint8(packet.TCPLen+len(p.Options)) //nolint:gosec // at most 60
+	// From the segment: a processor waits for both numbers if it loads them as one word just after they were written.
+	n.Seq, n.Ack = binary.BigEndian.Uint32(p.Segment[4:]), binary.BigEndian.Uint32(p.Segment[8:])
+	n.Flags, n.Header = p.Flags, uint8(packet.TCPLen+len(p.Options)) //nolint:gosec // at most 60
 	if len(p.Options) > 0 && packet.SACK(p.Options) != nil {
 		n.bits |= sackBit
 	}
