@@ -174,15 +174,15 @@ func Start(src Source, opt Options) *Reader {
 		filled: make(chan *Batch, batches), done: make(chan *Batch, batches), free: make(chan []byte, buffers),
 		released: make(chan struct{}, 1), quit: make(chan struct{}),
 	}
-	n := batches
+	lent, handed := buffers, batches
 	if opt.Parts > 0 {
-		n = 16 // who shares them needs memory for other things
+		lent, handed = 4, 16 // who shares them needs memory for other things, and more time than the reader
 	}
-	for range n {
+	for range handed {
 		r.done <- nil
 	}
 	src.Lend(r.lend)
-	for range buffers - 1 { // the source has one already
+	for range lent - 1 { // the source has one already
 		r.free <- nil
 	}
 	if w, ok := src.(Waiting); ok && opt.Waits {
