@@ -10,12 +10,12 @@ import (
 // The heap is mostly the state of the connections, which is kept to the end. While it is
 // small, garbage may be as much again, as by default. With thousands of connections,
 // collections would take a sixth of the time and free next to nothing, so garbage is
-// allowed until it and the heap are 55 MB; above that, a seventh of the heap, and of a large one
+// allowed until it and the heap are 57 MB; above that, a seventh of the heap, and of a large one
 // half: what all collections together look at is then some times the heap that there is in the
 // end, however large that is. A seventh would be eight times.
 const (
 	little = 12 << 20
-	whole  = 55 << 20
+	whole  = 57 << 20
 	much   = 192 << 20
 )
 
