@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -210,7 +211,9 @@ func (o *analyzeOptions) attempt(opt pipeline.Options, u *unit, look appearance,
 	if o.unjudged {
 		ds.all(sum.Connections)
 	}
-	r.remark = m.remark(u.name, &sum.Totals)
+	if r.remark = m.remark(u.name, &sum.Totals); o.brief { // the tables say what was given up
+		r.remark = cmp.Or(r.remark, givenUp(u.name, &sum.Totals))
+	}
 	o.narrow(sum, sel)
 	ds.settle()
 	ds.whole(&opt, failure == nil, &sum.Totals, run.Others())
