@@ -328,16 +328,10 @@ type entry struct {
 	*analyzeOptions
 	*attempt
 	doc    *render.Analysis
-	errs   []error // of several goroutines: who reads the capture again reports them
-	failed bool
+	failed bool // an error was reported
 }
 
-// warn reports an error once.
 func (e *entry) warn(err error) {
-	if e.workers > 1 {
-		e.errs = append(e.errs, err)
-		return
-	}
 	e.failed = true
 	e.s.warn(err)
 }
@@ -345,6 +339,10 @@ func (e *entry) warn(err error) {
 // write writes the entry. It reports false if the capture has to be read in order.
 func (e *entry) write(opt pipeline.Options, u *unit) bool {
 	opt.OnError = e.warn
+	var errs []error
+	if e.workers > 1 { // if the capture is read again, they are reported then
+		opt.OnError = func(err error) { errs = append(errs, err) }
+	}
 	e.upper(&opt)
 	sel := e.selection(&opt)
 	k := e.foresee(e.s, u, opt, true, nil)
@@ -355,7 +353,7 @@ func (e *entry) write(opt pipeline.Options, u *unit) bool {
 	st := e.stats(&e.input, &opt, sel, k)
 	next := picked(sel, e.doc)
 	to := e.transactions(next.Transaction)
-	sink := m.before(&toDocument{next, to})
+	sink := m.before(&entrySink{next, to})
 	var engine *conformance.Engine
 	if !e.unjudged {
 		j := judgeFor(u.name, sink, sinks{ds, &found}.and(st.findings()), found.memory, opt.OnError, st.finding()).of(&opt)
@@ -371,15 +369,12 @@ func (e *entry) write(opt pipeline.Options, u *unit) bool {
 	if inTurn(err) {
 		return false
 	}
+	for _, err := range errs {
+		e.warn(err)
+	}
 	if err != nil {
 		failure = err.Error()
 		e.warn(err)
-	}
-	if e.workers > 1 {
-		e.workers = 1 // it is certain now that nobody reads it again
-		for _, err := range e.errs {
-			e.warn(err)
-		}
 	}
 	m.end()
 	cs := selected(sel, run.Finish())
@@ -400,13 +395,13 @@ func (e *entry) write(opt pipeline.Options, u *unit) bool {
 	return true
 }
 
-// toDocument is the sink behind which a document is.
-type toDocument struct {
+// entrySink writes the transactions of an entry.
+type entrySink struct {
 	pipeline.Sink
 	to func(*trace.Transaction)
 }
 
-func (d *toDocument) Transaction(t *trace.Transaction) { d.to(t) }
+func (s *entrySink) Transaction(t *trace.Transaction) { s.to(t) }
 
 func (o *analyzeOptions) into(r run, src *source) (format string, err error) {
 	defer src.Close() //nolint:errcheck // only read from
