@@ -39,28 +39,12 @@ const MostWorkers = settleParts
 
 // Worker is what each worker has for itself.
 type Worker struct {
-	// Sink gets what the worker finds, but no frames, and not when a connection ends if it is a [Part].
+	// Sink gets what the worker finds, but no frames, and not when a connection ends if it is a [judges.Part].
 	Sink Sink
 	// Upper is for it what [Options.Upper] is for a run.
 	Upper func(*trace.PDU)
 	// Memory is its account, see [PartMemory].
 	Memory *budget.Account
-}
-
-// Part is a sink that judges a part of the connections.
-type Part interface {
-	// Concluded gets a connection that has ended, and returns what tells all others of it; nil: there is
-	// nothing to tell. tell is called when all that happened before is known; number then tells the number in
-	// the capture of the nth PDU of the part.
-	Concluded(c *trace.Connection) (tell func(number func(n uint64) uint64))
-	// Cut returns what the part has for others to know, since the last cut. It may use old, which it returned
-	// before, or which is nil.
-	Cut(old any) any
-	// Join takes what all parts cut at the same place, by worker. It is called for one of the parts. false:
-	// the capture has to be read in order.
-	Join(cuts []any) bool
-	// Finish is called after all connections have ended, for one of the parts.
-	Finish()
 }
 
 // PartMemory is the account of a worker on a capture.
@@ -148,9 +132,6 @@ func (w *Workers) Read(src capture.Source) error {
 		all.Go(func() { r.share(queues[i], a) })
 	}
 	w.hand(a, queues, &all)
-	for _, r := range w.runs {
-		r.scants()
-	}
 	if !w.crossed.Load() {
 		w.finish()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/analysis"
 	"github.com/iwdissect/iwdissect/internal/ended"
+	"github.com/iwdissect/iwdissect/internal/judges"
 )
 
 // tight is the part of the memory that may have been in use and is no longer at the end of a batch.
@@ -45,7 +46,7 @@ func (w *Workers) join(s *shared) {
 
 // cut has the parts know what they have for each other.
 func (w *Workers) cut(of []share) bool {
-	p, ok := w.runs[0].sink.(Part)
+	p, ok := w.runs[0].sink.(judges.Part)
 	if !ok {
 		return true
 	}
@@ -134,7 +135,7 @@ func (w *Workers) finish() {
 		w.end(e.run, e.flow)
 		*e = ending{} // the garbage collector may take it
 	}
-	if p, ok := w.runs[0].sink.(Part); ok {
+	if p, ok := w.runs[0].sink.(judges.Part); ok {
 		p.Finish()
 	}
 }
@@ -149,7 +150,7 @@ func (w *Workers) end(r *Run, fl *flow) {
 	w.opt.Memory.Take(r.memory.Used() - before)
 	w.tellLast(r)
 	w.left(&r.found.leaving[0])
-	if p, ok := r.sink.(Part); ok {
+	if p, ok := r.sink.(judges.Part); ok {
 		r.found.cut = p.Cut(r.found.cut)
 		if w.cuts = append(w.cuts[:0], r.found.cut); !p.Join(w.cuts) {
 			w.Cross()

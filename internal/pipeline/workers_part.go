@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/iwdissect/iwdissect/internal/judges"
 	"github.com/iwdissect/iwdissect/internal/readahead"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -22,7 +23,7 @@ type share struct {
 	created []uint64 // the frames that began connections
 	pdus    []counted
 	leaving []leaving
-	cut     any // see Part.Cut
+	cut     any // see judges.Part
 	added   int // connections that more than before are in memory
 	used    int // octets in use
 	transactions
@@ -83,8 +84,10 @@ func (r *Run) share(in <-chan *shared, a *readahead.Reader) {
 		flows := r.flows.n
 		r.batch(at.Batch, ahead)
 		r.found.added, r.found.used = r.flows.n-flows, r.memory.Used()
-		r.scants()
-		if p, ok := r.sink.(Part); ok {
+		if r.shortOfMemory() {
+			r.team.Cross()
+		}
+		if p, ok := r.sink.(judges.Part); ok {
 			r.found.cut = p.Cut(r.found.cut)
 		}
 		at.of[r.opt.Shard.K] = r.found
@@ -109,12 +112,8 @@ func (s *shared) done(w *Workers, a *readahead.Reader) {
 	w.free <- s // there is room for all
 }
 
-// scants has the workers give up if memory that they share out among them was too little for this one.
-func (r *Run) scants() {
-	if r.env.Budget.Exceeded || r.env.Decoders.Starved > 0 {
-		r.team.Cross()
-	}
-}
+// shortOfMemory reports whether the worker's share of what all may take was too little for it.
+func (r *Run) shortOfMemory() bool { return r.env.Budget.Exceeded || r.env.Decoders.Starved > 0 }
 
 // batch processes the run's own connections in a batch. next is the one behind it, nil if that is not there yet.
 func (r *Run) batch(b, next *readahead.Batch) {
@@ -173,7 +172,7 @@ func (r *Run) leaves(fl *flow) {
 	l := leaving{frame: r.seg.Frame, run: r, conn: c}
 	if c.IsMPA {
 		c.Until, c.UpperData = r.latest, nil
-		if p, ok := r.sink.(Part); ok {
+		if p, ok := r.sink.(judges.Part); ok {
 			l.tell = p.Concluded(c)
 		}
 	} else {
