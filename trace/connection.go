@@ -384,6 +384,9 @@ type Connection struct {
 	// EndedEarly: it was ended to bound memory. What follows of it is another connection,
 	// whose start was not captured.
 	EndedEarly bool
+	// MayBeRest: its first packet was no SYN, and others had been ended to bound memory
+	// before. It may be what follows of one of them.
+	MayBeRest bool
 	// RolesKnown is true when a startup frame showed which side is the initiator.
 	RolesKnown bool
 	// IsMPA is true when the connection carries iWARP; Configured says that this follows

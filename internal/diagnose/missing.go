@@ -22,24 +22,30 @@ func incomplete(a *about) {
 	a.begunBefore()
 }
 
-// begunBefore diagnoses a connection that had begun before the capture.
+// begunBefore diagnoses a connection that had begun before the capture, or that is what follows
+// of one that was ended to bound memory: its packets look the same.
 func (a *about) begunBefore() {
 	if a.Transport != trace.TCP || a.SYN || a.Side[trace.I2R].HasStartup || a.Side[trace.R2I].HasStartup {
 		return
 	}
-	a.add(Diagnosis{
+	d := Diagnosis{
 		Kind: LateStart, Severity: conformance.Note, Frames: framesAt(a.FirstFrame), Title: "begun before the capture",
-		Text: "The connection had begun before the capture did. Its MPA startup is missing, so its roles, its use of CRCs and markers, and its read depth are guessed from " +
-			"the FPDUs or not known, and most rules cannot be judged.",
-		Advice: "start the capture before the connection: " + capture(a.Connection),
-	})
+		Text: "The connection had begun before the capture did. ", Advice: "start the capture before the connection: " + capture(a.Connection),
+	}
+	if a.MayBeRest {
+		d.Title, d.same = "beginning missing", "rest"
+		d.Text = "The connection had begun before the capture did, or it is the rest of one that was ended early to bound memory. "
+		d.Advice = "raise --max-connections or --memory. If that changes nothing, " + d.Advice
+	}
+	d.Text += "Its MPA startup is missing, so its roles, its use of CRCs and markers, and its read depth are guessed from the FPDUs or not known, and most rules cannot be judged."
+	a.add(d)
 }
 
 // oneWay diagnoses a connection of which one direction was captured, and reports whether it is
 // one.
 func (a *about) oneWay() bool {
-	if a.Transport != trace.TCP {
-		return false
+	if a.Transport != trace.TCP || a.EndedEarly || a.MayBeRest {
+		return false // the other direction may stand in what was not followed
 	}
 	for d := range a.Flow {
 		if a.Flow[d].Frames > 0 || a.Flow[1-d].Frames == 0 {

@@ -127,7 +127,7 @@ func (a *about) stallText(d trace.Dir, s *trace.Stall) string {
 	from := s.From.Frame
 	switch s.End {
 	case trace.StallOpen:
-		return text + fmt.Sprintf("from frame %d until the capture ended.", from)
+		return text + fmt.Sprintf("from frame %d until %s.", from, a.lastLook())
 	case trace.StallReset:
 		return text + fmt.Sprintf("from frame %d until the %s reset the connection in frame %d.", from, a.EndedBy.Sender(), s.To.Frame)
 	case trace.StallClosed:

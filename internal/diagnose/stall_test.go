@@ -73,7 +73,7 @@ capture: {stop: 3s}
 link: {rate: 100Mbps, from_client: {after: {down: [{at: 5ms, for: 20s}]}}, from_server: {before: {down: [{at: 5ms, for: 20s}]}}}
 timeline: [connect, write 256KiB, close]
 `, `warning stall: stalled for 1.393 s
-The initiator did not get on for 1.393 s, from frame 120 until the capture ended. 93,440 octets that it had sent stayed without an acknowledgement, though it repeated some of them 3 times, last in frame 123. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
+The initiator did not get on for 1.393 s, from frame 120 until the end of the capture. 93,440 octets that it had sent stayed without an acknowledgement, though it repeated some of them 3 times, last in frame 123. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
 Meanwhile waited: an unfinished message of the initiator.
 Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
 `},

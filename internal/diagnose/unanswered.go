@@ -20,6 +20,8 @@ func unanswered(a *about) {
 	switch {
 	case ini.StartupFrame == 0 || a.Flow[trace.R2I].Frames == 0:
 		// Nothing is known of the other direction.
+	case a.EndedEarly && a.Ending == trace.Open && a.until()-ini.StartupTime < int64(late):
+		// The answer may stand in what was not followed.
 	case a.Outcome == trace.Incomplete && res.StartupFrame == 0:
 		a.noAnswer()
 	case res.StartupFrame > 0 && a.HasStartupLatency:
@@ -40,8 +42,8 @@ func (a *about) noAnswer() {
 	}
 	switch {
 	case a.Ending == trace.Open:
-		d.Text = fmt.Sprintf("The responder did not answer the %s in frame %d until the end of the capture, %s later.",
-			request, ini.StartupFrame, duration(a.until()-ini.StartupTime))
+		d.Text = fmt.Sprintf("The responder did not answer the %s in frame %d until %s, %s later.",
+			request, ini.StartupFrame, a.lastLook(), duration(a.until()-ini.StartupTime))
 		d.same = "open"
 		if a.until()-ini.StartupTime < int64(late) {
 			d.Severity = conformance.Note // the answer may follow
@@ -134,6 +136,14 @@ func (a *about) lateAnswer() {
 
 // until is the time up to which the capture shows that nothing more came on the connection.
 func (a *about) until() int64 { return max(a.LastTime, a.Until) }
+
+// lastLook says up to when the connection was followed.
+func (a *about) lastLook() string {
+	if a.EndedEarly {
+		return "the connection was given up to bound memory (--max-connections, --memory)"
+	}
+	return "the end of the capture"
+}
 
 // ended says what the side did that ended the connection.
 func (a *about) ended() string {

@@ -164,7 +164,7 @@ func (o *Others) connection(t *trace.Connection, first [2][]byte) {
 	answer := &t.Flow[server]
 	switch {
 	case a.Octets+b.Octets > 0:
-		if a.Frames == 0 || b.Frames == 0 {
+		if (a.Frames == 0 || b.Frames == 0) && !t.EndedEarly && !t.MayBeRest {
 			o.OneWay.add(t.FirstFrame)
 		}
 		o.stream(t, t.Side[server].Addr, protocolOf(first))

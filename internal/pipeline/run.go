@@ -438,6 +438,7 @@ func (r *Run) ended(err error) (bool, error) {
 
 func (r *Run) init(fl *flow, p *packet.Packet) {
 	fl.conn.Init(&r.env, r.number(), endpoints(p), r.forced(p))
+	fl.conn.Trace.MayBeRest = r.totals.Evicted > 0 && r.seg.Flags&reassembly.FlagSYN == 0
 }
 
 // forced reports whether the user says that the connection of a packet is MPA.

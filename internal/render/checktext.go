@@ -31,8 +31,11 @@ type textReport struct {
 	err   error
 	total conformance.Tally
 	count [conformance.Error + 1]int
-	files int
-	conns uint64
+	// files were read, short of them not to their end; unread could not be read at all.
+	files, short, unread int
+	conns                uint64
+	// evicted counts connections that were ended early to bound memory.
+	evicted uint64
 	// folded says that findings were not listed.
 	folded bool
 	// known, suppressed by config: those that were decided about.
@@ -52,7 +55,16 @@ func NewTextReport(w io.Writer, opt TextOptions) Report {
 }
 
 func (r *textReport) Capture(c *Checked) error {
-	r.files++
+	switch {
+	case c.Failure == "":
+		r.files++
+	case c.Totals.Frames == 0:
+		r.unread++
+	default:
+		r.files++
+		r.short++
+	}
+	r.evicted += c.Totals.Evicted
 	if c.Selected {
 		r.conns += c.Connections.Count()
 	} else {
@@ -223,6 +235,21 @@ func (r *textReport) knownLine(c *Checked) {
 	r.folded = true
 }
 
+// lacking says what the verdicts do not cover: input that could not be read, and connections that
+// were not followed to their end.
+func (r *textReport) lacking() (s string) {
+	if r.short > 0 {
+		s += fmt.Sprintf(" (%d not read to %s)", r.short, plural(uint64(r.short), "its end", "their ends")) //nolint:gosec // a count
+	}
+	if r.unread > 0 {
+		s += fmt.Sprintf("; %d could not be read", r.unread)
+	}
+	if r.evicted > 0 {
+		s += "; " + diagnose.Counted(r.evicted, "connection", "connections") + " ended early to bound memory"
+	}
+	return s
+}
+
 // Close writes the verdict line. It names what could not be judged, so that no
 // findings do not pass for no faults.
 func (r *textReport) Close() error {
@@ -236,7 +263,7 @@ func (r *textReport) Close() error {
 	if len(gates) > 0 {
 		lacks = " (for lack of " + strings.Join(gates, ", ") + ")"
 	}
-	decided := ""
+	decided := r.lacking()
 	if r.known > 0 {
 		decided += fmt.Sprintf("; %d known", r.known)
 	}

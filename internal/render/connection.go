@@ -70,6 +70,9 @@ func endMembers(o *object, c *trace.Connection) {
 		o.bool("early", true)
 	}
 	o.close()
+	if c.MayBeRest {
+		o.bool("may_be_rest", true)
+	}
 	o.key("terminates")
 	o.openList()
 	for d, t := range c.Terminates {
