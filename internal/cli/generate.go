@@ -115,6 +115,7 @@ func (o *generateOptions) run(args []string) error {
 	if _, err := formatOf(o.format); o.format != "" && err != nil {
 		return err
 	}
+	rare.Store(o.size != "")
 	traces, err := o.traces(args)
 	if err != nil {
 		return err
