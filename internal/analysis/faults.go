@@ -133,6 +133,9 @@ func (c *Conn) again(side int, s *reassembly.Segment) {
 
 // hole notes a gap of the capture.
 func (c *Conn) hole(side int, p *reassembly.Piece) {
+	if p.Reason == reassembly.OverBudget {
+		c.Trace.Flow[c.Dir(side)].Rarely().NoRoom++
+	}
 	k := c.Trace.Flow[c.Dir(side)].Faulty()
 	if len(k.Holes) >= trace.MaxListed {
 		return

@@ -287,6 +287,9 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 	from, n := s.dirs[side].order.Skip()
 	fl := &s.Trace.Flow[s.Dir(side)]
 	fl.Rarely().Gaps++
+	if why == reassembly.OverBudget {
+		fl.Rarely().NoRoom++
+	}
 	fl.Rarely().GapOctets += uint64(n) //nolint:gosec // a count
 	s.outgoing(side).gap()
 	if s.env.Sink != nil {
@@ -311,6 +314,7 @@ func (s *Session) finish() {
 		s.flush(side, s.assoc.ending != trace.Open)
 	}
 	for side := range 2 {
+		t.Flow[s.Dir(side)].Waiting = s.lacks(side)
 		s.unanswered(side, s.queues[side].requests())
 	}
 	s.clear()

@@ -243,6 +243,7 @@ func (a *annotation) survey(x *annotate.Options) error {
 	s.Ended()
 	sum := &render.Summary{File: filepath.Base(a.name), Format: src.format(), Connections: run.Finish(), Brief: true, Cut: a.failed}
 	sum.Totals, sum.Diagnoses = run.Totals(), &ds.Summary
+	a.o.s.remarked(givenUp(a.name, &sum.Totals))
 	if a.o.unjudged {
 		ds.all(sum.Connections)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"github.com/iwdissect/iwdissect/internal/dataset"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 )
@@ -82,7 +83,7 @@ func (o *analyzeOptions) dataset(opt pipeline.Options, u *unit, d *datasets, sol
 		out.tally = &tally.Tally
 	}
 	locate(src, out.findings)
-	r.remark = m.remark(u.name, &out.totals)
+	r.remark = cmp.Or(m.remark(u.name, &out.totals), givenUp(u.name, &out.totals))
 	ds.whole(&opt, err == nil, &out.totals, run.Others())
 	out.errs, out.code = r.errs, exitOf(len(r.errs) > 0, false)
 	out.add(w, cs, &ds.Summary)

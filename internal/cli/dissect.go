@@ -345,6 +345,8 @@ func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink) (f
 			tell(err)
 		}
 	}
+	t := run.Totals()
+	o.s.remarked(givenUp(u.name, &t))
 	if o.format == "text" && !o.quiet && !o.shaped() && (ex == nil || !ex.any) {
 		o.lacking(u, run, g, shown, failed)
 	}

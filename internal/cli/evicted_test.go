@@ -35,8 +35,46 @@ func TestEvicted_NoFalseProblems(t *testing.T) {
 	}
 }
 
+// TestLimits_NotTheCapture: what --max-connections and --reorder-memory leave out is not said to be missing from the
+// capture, and the flags are named.
+func TestLimits_NotTheCapture(t *testing.T) {
+	for _, transport := range []string{"", " --sctp --mix bulk"} {
+		file := filepath.Join(t.TempDir(), "lossy.pcap")
+		var out, errs bytes.Buffer
+		if code := Run(&IOStreams{Out: &out, Err: &errs}, strings.Fields("generate -q --size 1MB --flows 8 --loss 1 --reorder 1 -o "+file+transport)); code != exitOK {
+			t.Fatal(errs.String())
+		}
+		if whole := sayOf(t, file); slices.ContainsFunc(whole.Diagnoses, func(d said) bool { return d.Kind == string(diagnose.Missing) }) {
+			t.Fatal("something is missing from the whole capture")
+		}
+		for _, limit := range []string{"--reorder-memory 1", "--max-connections 5"} {
+			named := false
+			for _, d := range sayOf(t, append(strings.Fields(limit), file)...).Diagnoses {
+				if strings.Contains(d.Text, "not in the capture") || strings.Contains(d.Text, "missing from the capture") {
+					t.Errorf("%s%s: %s", limit, transport, d.Text)
+				}
+				named = named || d.Kind == string(diagnose.Missing) && strings.Contains(d.Advice, strings.Fields(limit)[0])
+			}
+			if !named {
+				t.Errorf("%s%s: no diagnosis names the flag", limit, transport)
+			}
+		}
+	}
+}
+
+// TestLimits_Told: commands without tables say on standard error that connections were ended early.
+func TestLimits_Told(t *testing.T) {
+	for _, command := range []string{"dissect", "follow", "check", "analyze --brief", "report -o " + filepath.Join(t.TempDir(), "page.html"), "annotate -o " + filepath.Join(t.TempDir(), "a.pcapng")} {
+		var out, errs bytes.Buffer
+		Run(&IOStreams{Out: &out, Err: &errs}, strings.Fields(command+" --max-connections 3 ../../testdata/pcaps/cmtime-20conn-crc.pcap"))
+		if n := strings.Count(errs.String(), "connections were ended early"); n != 1 {
+			t.Errorf("%s: %q", command, errs.String())
+		}
+	}
+}
+
 type (
-	said    struct{ Kind, Dir, Text string }
+	said    struct{ Kind, Dir, Text, Advice string }
 	sayings struct {
 		Summary struct {
 			Early int `json:"connections_ended_early"`

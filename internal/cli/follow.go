@@ -318,6 +318,7 @@ func (o *followOptions) readInto(run *pipeline.Run, u *unit, g *gate) error {
 // told says which connections there are besides, or why nothing was shown.
 func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run) {
 	t := run.Totals()
+	o.s.remarked(givenUp(name, &t))
 	conn, shown := sink.Shown()
 	switch {
 	case t.PDUs == 0:
@@ -330,6 +331,8 @@ func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run
 		o.s.say("%s: there is no connection %d, only 0%s", name, conn, last)
 	case !shown && o.filters():
 		o.s.say("%s: none of %s matches -Y", name, countPDUs(&t))
+	case !shown && o.chosen.Conns != nil && !o.chosen.ByFrame() && t.Evicted > 0:
+		o.s.say("%s: nothing of iWARP was found on connection %d, which may have been ended early", name, conn)
 	case !shown && o.chosen.Conns != nil && !o.chosen.ByFrame():
 		o.s.say("%s: connection %d does not carry iWARP", name, conn)
 	case !shown:

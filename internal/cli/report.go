@@ -134,6 +134,7 @@ func (o *reportOptions) one(opt pipeline.Options, place int, u *unit) (*report.C
 		errs = append(errs, err)
 	}
 	cs, totals := run.Finish(), run.Totals()
+	o.s.remarked(givenUp(u.name, &totals))
 	if err == nil || totals.Frames > 0 {
 		survey.Summary.Capture(&totals, run.Others())
 	}

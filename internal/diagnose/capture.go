@@ -276,14 +276,14 @@ func named(streams []pipeline.Stream) (n, first uint64, what string) {
 // unknown tells of TCP connections with data that begin neither with an MPA Request nor with
 // anything else that is known.
 func (w *whole) unknown() {
-	var late, n, first uint64
+	var late, cut, n, first uint64
 	var servers []netip.AddrPort
 	for i := range w.Streams {
 		s := &w.Streams[i]
 		if s.Protocol != pipeline.Unrecognized || s.Connections == 0 {
 			continue
 		}
-		n, late = n+s.Connections, late+s.Late
+		n, late, cut = n+s.Connections, late+s.Late, cut+s.Cut
 		if first == 0 || s.First < first {
 			first = s.First
 		}
@@ -303,7 +303,12 @@ func (w *whole) unknown() {
 			carries(n), few(names), first),
 		Advice: "check that the application uses RDMA at all; " + ports,
 	}
-	if late > 0 {
+	if cut > 0 {
+		d.Kind, d.Title = SnapLength, "cut by the snap length"
+		d.Text = fmt.Sprintf("%s data without an MPA Request that could be read: with %s, the first in frame %d. The snap length cut off octets of %s, so whether it is iWARP is not known.",
+			carries(n), few(names), first, Counted(cut, "of these connections", "of these connections"))
+		d.Advice = "capture whole frames: " + tcpdump + "; " + ports
+	} else if late > 0 {
 		d.Kind, d.Title = LateStart, "started before the capture"
 		d.Text = fmt.Sprintf("%s data without an MPA Request: with %s, the first in frame %d. The capture does not hold the start of %s, so whether it is iWARP is not known; no FPDUs were found.",
 			carries(n), few(names), first, Counted(late, "of these connections", "of these connections"))

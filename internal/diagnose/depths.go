@@ -40,11 +40,11 @@ func (a *about) tooDeep(dir trace.Dir, ord, ird uint16) {
 	}
 	silent := a.Ending == trace.FIN || a.Ending == trace.RST
 	switch most := a.Flow[dir].MostOutstanding; {
-	case silent && a.EndedBy == trace.I2R && a.Flow[trace.I2R].FPDUs == 0:
+	case silent && a.EndedBy == trace.I2R && a.Flow[trace.I2R].FPDUs == 0 && a.complete(trace.I2R):
 		d.Severity = conformance.Error
 		d.Text += fmt.Sprintf(" The initiator %s the connection without an FPDU (frame %d); this may be why.", a.ended(), a.EndFrame)
 		d.Frames = append(d.Frames, a.EndFrame)
-	case int(most) > int(ird):
+	case int(most) > int(ird) && a.complete(1-dir): // else it may have had answers
 		d.Severity = conformance.Error
 		d.Text += fmt.Sprintf(" It had up to %d outstanding.", most)
 	case dir == trace.I2R && most > 0:

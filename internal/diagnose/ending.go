@@ -125,13 +125,13 @@ func (a *about) underWay() string {
 	var left []string
 	for d := range a.Flow {
 		// A response that answers nothing may have been captured before its request.
-		if n := a.Flow[d].Rare().Unanswered; n > a.Flow[1-d].Rare().Unmatched {
+		if n := a.Flow[d].Rare().Unanswered; n > a.Flow[1-d].Rare().Unmatched && a.complete(trace.Dir(1-d)) {
 			left = append(left, Counted(n, "request", "requests")+" of the "+trace.Dir(d).Sender()+" had no answer yet")
 		}
 	}
 	for d := range a.Flow {
 		// What was not acknowledged may not have arrived, so nobody knows whether it counts.
-		if f := &a.Flow[d]; f.Sent > f.Acked+1 && f.Acked > 0 && f.FPDUs > 0 {
+		if f := &a.Flow[d]; f.Sent > f.Acked+1 && f.Acked > 0 && f.FPDUs > 0 && a.waitedForAck(trace.Dir(d)) {
 			left = append(left, octets(uint64(f.Sent-f.Acked))+" of the "+trace.Dir(d).Sender()+" were not acknowledged") //nolint:gosec // positive
 		}
 	}
@@ -139,4 +139,18 @@ func (a *about) underWay() string {
 		return ""
 	}
 	return sentence("at that time " + list(left))
+}
+
+// complete reports whether a direction was captured from its startup on, as far as anything tells:
+// else what is not found in it may be in what is missing.
+func (a *about) complete(d trace.Dir) bool {
+	f := &a.Flow[d]
+	return f.Rare().Gaps == 0 && f.Rare().Partial == 0 && !f.Waiting && !f.Cut && (a.Transport == trace.SCTP || a.Side[d].HasStartup && f.Acked <= f.Sent+1)
+}
+
+// waitedForAck reports whether a side waited in vain for an acknowledgement until the connection
+// ended. Behind a close it may still come, or the capture may have lost it: a side that does not get
+// it sends again.
+func (a *about) waitedForAck(d trace.Dir) bool {
+	return a.Ending != trace.FIN || a.Flow[d].Rare().Retransmitted > 0 && a.until()-a.endTime() >= int64(late)
 }

@@ -49,6 +49,8 @@ func readyToReceive(a *about) {
 		d.Title = "wrong ready-to-receive indication"
 		d.Text = fmt.Sprintf("%s, but the initiator sent %s (frame %d).", asks, article(spelled[a.RTRSent]), a.RTRFrame)
 		d.Frames = append(framesAt(a.RTRFrame), d.Frames...)
+	case f.FPDUs > 0 && f.Cut:
+		return // it may be what the snap length cut
 	case f.FPDUs > 0:
 		d.Title = "no ready-to-receive indication"
 		d.Text = asks + ", but the first FPDU of the initiator is none."

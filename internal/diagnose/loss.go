@@ -113,7 +113,13 @@ func (a *about) lost(d trace.Dir, h *trace.Delays) {
 	advice := "look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link."
 	if l.unproven > 0 {
 		text += fmt.Sprintf(" %s of them may only have come out of order: neither timestamps nor acknowledgements prove that they were sent again.", allOr(l.unproven, n))
-		advice = "capture the start of the connection too, and have both sides use timestamps of TCP, to tell loss from disorder; " + advice
+		switch {
+		case a.Transport != trace.TCP:
+		case a.SYN:
+			advice = "have both sides use timestamps of TCP, to tell loss from disorder; " + advice
+		default:
+			advice = "capture the start of the connection too, and have both sides use timestamps of TCP, to tell loss from disorder; " + advice
+		}
 	}
 	diagnosis := Diagnosis{
 		Kind: Lossy, Severity: severity, Dir: d, HasDir: true, Frames: []uint64{h.FirstLoss},

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/trace"
@@ -68,7 +69,11 @@ func (a *about) gaps(dir trace.Dir) {
 	f, who, peer := &a.Flow[dir], dir.Sender(), (1 - dir).Sender()
 	d := Diagnosis{Kind: Missing, Severity: conformance.Warning, Dir: dir, HasDir: true, Title: "missing from the capture"}
 	if a.Transport == trace.SCTP {
-		d.Text = fmt.Sprintf("%s of the %s are missing from the capture: their DDP-SSNs do not appear.", Counted(f.Rare().GapOctets, "chunk", "chunks"), who)
+		n := f.Rare().GapOctets
+		d.Text = fmt.Sprintf("%s of the %s %s missing from the capture: no chunk has %s.", Counted(n, "chunk", "chunks"), who, are(n), ssns(n))
+		if why := a.leftOut(dir, &d); why != "" {
+			d.Text = fmt.Sprintf("%s of the %s %s not dissected. %s", Counted(n, "chunk", "chunks"), who, are(n), why)
+		}
 		a.add(d)
 		return
 	}
@@ -88,7 +93,9 @@ func (a *about) gaps(dir trace.Dir) {
 	case len(d.Frames) > 0:
 		d.Text += fmt.Sprintf(", the first before frame %d", d.Frames[0])
 	}
-	switch {
+	switch why := a.leftOut(dir, &d); {
+	case why != "":
+		d.Text = strings.Replace(d.Text, "not in the capture", "not dissected", 1) + ". " + why
 	case acked == len(holes) && acked > 0:
 		d.Text += fmt.Sprintf(". The %s acknowledged them, so they arrived: the capture lost them, and not the network.", peer)
 		d.same = "acked"
@@ -107,6 +114,36 @@ func (a *about) gaps(dir trace.Dir) {
 		d.Advice = "capture with a larger buffer, on a machine or a mirror port that keeps up: " + capture(a.Connection)
 	}
 	a.add(d)
+}
+
+// leftOut says why octets that seem to be missing from a direction may be in the capture: they came
+// too late for the memory that there was, or with another part of the connection. "": neither.
+func (a *about) leftOut(dir trace.Dir, d *Diagnosis) string {
+	switch {
+	case a.Flow[dir].Rare().NoRoom > 0:
+		d.same, d.Title, d.Advice = "no room", "not dissected for lack of memory", "raise --reorder-memory, or --memory if it is less than that."
+		return "So much came behind them that there was no room to wait any longer (--reorder-memory, --memory). They may have been captured later."
+	case a.EndedEarly || a.MayBeRest:
+		d.same, d.Title, d.Advice = "in parts", "not dissected for lack of memory", "raise --max-connections or --memory."
+		return "The connection was ended early to bound memory, or is the rest of one that was. They may have been captured before or later."
+	}
+	return ""
+}
+
+// are is the verb for a number of things.
+func are(n uint64) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// ssns are the numbers of so many chunks.
+func ssns(n uint64) string {
+	if n == 1 {
+		return "its DDP-SSN"
+	}
+	return "their DDP-SSNs"
 }
 
 // snapLength diagnoses FPDUs that the snap length cut.

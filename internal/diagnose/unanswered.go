@@ -60,9 +60,9 @@ func (a *about) noAnswer() {
 	if a.EndFrame > 0 {
 		d.Frames = append(d.Frames, a.EndFrame)
 	}
-	if f.Rare().GapOctets > 0 || f.Waiting {
-		d.Also = append(d.Also, "Octets of the responder are missing from the capture; the answer may have been among them.")
-		d.Severity = conformance.Warning
+	if why := a.mayMiss(f); why != "" {
+		d.Also = append(d.Also, why)
+		d.Severity = min(d.Severity, conformance.Warning)
 	} else if a.Transport == trace.TCP {
 		d.Also = append(d.Also, a.mayIgnore()...)
 	}
@@ -74,6 +74,19 @@ func (a *about) noAnswer() {
 		d.Advice = "find out what listens on that port: another program, or a driver that writes a wrong key."
 	}
 	a.add(d)
+}
+
+// mayMiss says why the answer of the responder may not have been captured; "": nothing shows that it was not.
+func (a *about) mayMiss(f *trace.Flow) string {
+	switch r := f.Rare(); {
+	case r.GapOctets > 0 || f.Waiting:
+		return "Octets of the responder are missing from the capture; the answer may have been among them."
+	case f.Cut || r.Partial > 0:
+		return "The snap length cut off octets of the responder; the answer may have been among them."
+	case a.Transport == trace.TCP && !f.SYN:
+		return "The start of what the responder sent is missing from the capture; the answer may have been there."
+	}
+	return ""
 }
 
 // mayIgnore names what in the request makes responders close or stay silent; the capture does

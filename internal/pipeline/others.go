@@ -143,9 +143,10 @@ type Stream struct {
 	// Server is the side that did not open the connection, or the one with the smaller port
 	// if that was not captured.
 	Server netip.AddrPort
-	// Connections counts the connections, Late those of them whose start was not captured.
-	Connections, Late, Octets uint64
-	First                     uint64
+	// Connections counts the connections, Late those of them whose start was not captured, Cut
+	// those of which the snap length cut off octets.
+	Connections, Late, Cut, Octets uint64
+	First                          uint64
 }
 
 // Unopened is a server to which connections were not opened.
@@ -222,6 +223,9 @@ func (o *Others) stream(t *trace.Connection, server netip.AddrPort, p Protocol) 
 	s.Octets += t.Flow[0].Octets + t.Flow[1].Octets
 	if !t.SYN {
 		s.Late++
+	}
+	if t.Flow[0].Cut || t.Flow[1].Cut {
+		s.Cut++
 	}
 }
 

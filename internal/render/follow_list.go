@@ -40,7 +40,10 @@ func (l *list) begin(c *trace.Connection) {
 	b = c.Side[trace.R2I].Addr.AppendTo(b)
 	b = append(b, " (responder, <--)"...)
 	l.write(b, 0, "")
-	if !c.SYN {
+	switch {
+	case c.MayBeRest:
+		l.write([]byte("its beginning is not in the capture, or belongs to a connection that was ended early to bound memory"), 0, "")
+	case !c.SYN:
 		l.write([]byte("the capture does not have its beginning"), 0, "")
 	}
 }
@@ -146,6 +149,8 @@ var endings = map[trace.Ending]string{
 func endOf(c *trace.Connection) string {
 	var b []byte
 	switch {
+	case c.EndedEarly && c.Ending == trace.Open:
+		b = append(b, "The connection was ended early to bound memory (--max-connections, --memory)."...)
 	case c.Ending == trace.Open:
 		b = append(b, "The capture ends before the connection does."...)
 	default:

@@ -200,7 +200,12 @@ func (v *Verdict) unjudged(w io.Writer) error {
 	for _, g := range gates {
 		why = append(why, fmt.Sprintf("%s (%d)", g.Lack(), missing[g]))
 	}
-	return v.say(w, 0, fmt.Sprintf("\nRules not judged: %d of %d, because %s.", n, t.Rules(), strings.Join(why, "; ")))
+	text := fmt.Sprintf("\nRules not judged: %d of %d, because %s.", n, t.Rules(), strings.Join(why, "; "))
+	if e := v.Totals.Evicted; e > 0 {
+		text += fmt.Sprintf(" Beginnings, ends and octets may be missing because %s ended early to bound memory (--max-connections, --memory).",
+			diagnose.Counted(e, "connection was", "connections were"))
+	}
+	return v.say(w, 0, text)
 }
 
 // say writes a line, broken at the width.

@@ -115,7 +115,11 @@ func TestMessy(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range all {
-				held(t, fmt.Sprintf("%s, %s, seed %d", kind.Name, all[i].Mess.Name, seed), &all[i], kind.Recovered)
+				recovered := kind.Recovered
+				if all[i].Mess.Name == "server-late" || all[i].Mess.Name == "some" {
+					recovered *= 0.99 // of a stream that begins anywhere, the first FPDU may not be proven
+				}
+				held(t, fmt.Sprintf("%s, %s, seed %d", kind.Name, all[i].Mess.Name, seed), &all[i], recovered)
 			}
 		}
 	}
@@ -148,10 +152,7 @@ func held(t *testing.T, name string, r *messy.Result, recovered float64) {
 	if r.Sent < 1000 {
 		t.Fatalf("%s: only %d FPDUs", name, r.Sent)
 	}
-	for _, s := range r.Invented {
-		t.Errorf("%s: %s", name, s)
-	}
-	for _, s := range r.Accused {
+	for _, s := range slices.Concat(r.Invented, r.Accused, r.Blamed) {
 		t.Errorf("%s: %s", name, s)
 	}
 	if least := float64(r.Reach) * recovered; float64(r.Found.Whole) < least {

@@ -39,7 +39,7 @@ func compareMessy(out io.Writer, args []string) error {
 		}
 		for i, r := range all {
 			rows[i] += fmt.Sprintf(" %d of %d |", r.Found.Whole, r.Reach)
-			for _, what := range slices.Concat(r.Invented, r.Accused) {
+			for _, what := range slices.Concat(r.Invented, r.Accused, r.Blamed) {
 				falses[i] = append(falses[i], r.Mess.Name+", "+t.Name+": "+what)
 			}
 		}

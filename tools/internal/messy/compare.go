@@ -8,6 +8,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/trace"
@@ -27,11 +28,13 @@ type Found struct {
 	bad int
 	// broken are rules that are broken, with the connection.
 	broken map[string]string
+	// blamed are diagnoses of the severity error, with the connection.
+	blamed map[string]string
 }
 
 // Judge dissects frames and judges them by the rules.
 func Judge(frames []capture.Frame) (*Found, error) {
-	f := &Found{content: map[uint64]int{}, headers: map[uint64]int{}, broken: map[string]string{}}
+	f := &Found{content: map[uint64]int{}, headers: map[uint64]int{}, broken: map[string]string{}, blamed: map[string]string{}}
 	run := pipeline.New(pipeline.Options{Sums: true}, &sink{conformance.New(conformance.Options{}, f), f})
 	if err := run.Read(tracetest.Source(frames)); err != nil {
 		return nil, err
@@ -91,6 +94,13 @@ var ofShares = []string{"MPA-ALIGN-01"}
 func (f *Found) Connection(c *trace.Connection, findings []conformance.Finding, _ []conformance.Judgement) {
 	ports := []uint16{c.Side[0].Addr.Port(), c.Side[1].Addr.Port()}
 	slices.Sort(ports)
+	var s diagnose.Summary
+	s.Connection(c, findings, nil)
+	for _, d := range s.List() {
+		if d.Severity == conformance.Error && d.Kind != diagnose.Rule {
+			f.blamed[fmt.Sprint(d.Kind, ports, c.SID)] = fmt.Sprintf("%s on %v: %s: %s", d.Kind, ports, d.Title, d.Sentences())
+		}
+	}
 	for i := range findings {
 		rule := findings[i].Rule.ID
 		if slices.Contains(ofShares, rule) {
@@ -120,10 +130,15 @@ func (f *Found) Invented(whole *Found) []string {
 }
 
 // Accused says which rules are broken that are not in the whole capture.
-func (f *Found) Accused(whole *Found) []string {
-	var out []string
-	for key, text := range f.broken {
-		if whole.broken[key] == "" {
+func (f *Found) Accused(whole *Found) []string { return others(f.broken, whole.broken) }
+
+// Blamed says which errors are diagnosed that are not in the whole capture.
+func (f *Found) Blamed(whole *Found) []string { return others(f.blamed, whole.blamed) }
+
+// others are the texts of the first whose keys the second does not have.
+func others(a, b map[string]string) (out []string) {
+	for key, text := range a {
+		if b[key] == "" {
 			out = append(out, text)
 		}
 	}
@@ -160,8 +175,8 @@ type Result struct {
 	Found   *Found
 	// Sent are all FPDUs, Reach those that the messy capture has whole.
 	Sent, Reach int
-	// Invented and Accused are what is false.
-	Invented, Accused []string
+	// Invented, Accused and Blamed are what is false.
+	Invented, Accused, Blamed []string
 }
 
 // Compare makes the messy captures of a kind of traffic and compares them with the whole one. The
@@ -183,7 +198,7 @@ func Compare(t Traffic, messes []Mess, seed uint64) ([]Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Result{t.Name, m, found, whole.FPDUs, reach, found.Invented(whole), found.Accused(whole)})
+		out = append(out, Result{t.Name, m, found, whole.FPDUs, reach, found.Invented(whole), found.Accused(whole), found.Blamed(whole)})
 	}
 	return out, nil
 }

@@ -38,9 +38,14 @@ func All() []Mess {
 		{Name: "loss-20", What: "20 % of the frames are lost", make: loss(0.2)},
 		{Name: "late", What: "the first third is missing", make: func(_ *rand.Rand, f []capture.Frame) []capture.Frame { return f[len(f)/3:] }},
 		{Name: "early-end", What: "the last third is missing", make: func(_ *rand.Rand, f []capture.Frame) []capture.Frame { return f[:len(f)*2/3] }},
+		{Name: "one-lost", What: "one frame is lost", make: oneLost},
+		{Name: "some", What: "only a part is captured, from any frame to any other", make: part},
+		{Name: "server-late", What: "the first frames of the servers are missing, up to any of them", Plain: true, make: serverLate},
 		{Name: "from-client", What: "the frames of the servers are missing", Plain: true, make: side(true)},
 		{Name: "from-server", What: "the frames of the clients are missing", Plain: true, make: side(false)},
+		{Name: "snap-200", What: "snap length 200", make: snap(200)},
 		{Name: "snap-128", What: "snap length 128", make: snap(128)},
+		{Name: "snap-96", What: "snap length 96", make: snap(96)},
 		{Name: "snap-70", What: "snap length 70", make: snap(70)},
 		{Name: "duplicates", What: "each frame comes again 30 us later, with a VLAN tag", Plain: true, make: duplicates},
 		{Name: "clock", What: "the clock steps back and forth by up to a second", make: clock},
@@ -57,6 +62,27 @@ func loss(share float64) func(*rand.Rand, []capture.Frame) []capture.Frame {
 	return func(rnd *rand.Rand, f []capture.Frame) []capture.Frame {
 		return slices.DeleteFunc(f, func(capture.Frame) bool { return rnd.Float64() < share })
 	}
+}
+
+// oneLost loses one frame.
+func oneLost(rnd *rand.Rand, f []capture.Frame) []capture.Frame {
+	i := rnd.IntN(len(f))
+	return slices.Delete(f, i, i+1)
+}
+
+// part keeps the frames between two of them.
+func part(rnd *rand.Rand, f []capture.Frame) []capture.Frame {
+	from := rnd.IntN(len(f))
+	return f[from : from+1+rnd.IntN(len(f)-from)]
+}
+
+// serverLate leaves out the frames of the servers before one of them.
+func serverLate(rnd *rand.Rand, f []capture.Frame) []capture.Frame {
+	n, from := 0, rnd.IntN(len(f))
+	return slices.DeleteFunc(f, func(f capture.Frame) bool {
+		n++
+		return n <= from && !fromClient(&f)
+	})
 }
 
 // fromClient reports whether a client sent a frame: Ethernet, IPv4 without options, and ports.
