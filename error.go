@@ -52,7 +52,11 @@ func (e *Error) Error() string {
 		s += e.File + ": "
 	}
 	if e.Frame != 0 {
-		s += "frame " + strconv.FormatUint(e.Frame, 10) + ", octet " + strconv.FormatInt(e.Offset, 10) + ": "
+		s += "frame " + strconv.FormatUint(e.Frame, 10)
+		if e.Offset > 0 { // a source has none
+			s += ", octet " + strconv.FormatInt(e.Offset, 10)
+		}
+		s += ": "
 	}
 	s += e.Err.Error()
 	if e.Skipped != 0 {

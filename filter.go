@@ -20,7 +20,7 @@ import (
 // 'iwdissect fields' lists them. All else that a range yields stays: transactions,
 // findings, connections and frames are those of the whole capture. The error of a wrong
 // filter shows the place. Fields that become known later than the PDU, such as
-// iwd.latency and iwd.note, are an error.
+// iwd.latency and iwd.note, are an error. Of several filters the last one counts.
 func WithFilter(filter string) Option {
 	return func(s *settings) error {
 		f, err := compile(filter)

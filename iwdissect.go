@@ -16,7 +16,9 @@
 //		if err != nil {
 //			return err
 //		}
-//		fmt.Println(pdu.Frame, pdu.Kind, pdu.Control.Opcode)
+//		if pdu.HasControl {
+//			fmt.Println(pdu.Frame, pdu.Control.Opcode)
+//		}
 //	}
 //
 // Each range is one pass over the capture, from its first frame. [Capture.Events]
@@ -63,7 +65,6 @@ import (
 	"os"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
-	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/layers"
 )
 
@@ -76,7 +77,7 @@ type Capture struct {
 	closed bool
 	src    capture.Source // of the pass under way, or of the last one; nil: none
 	pass   *pass          // under way; nil: none
-	last   pipeline.Totals
+	last   Totals
 }
 
 // ErrConsumed is what a second range yields over a capture that comes from a reader
@@ -141,7 +142,9 @@ func NewReader(r io.Reader, opts ...Option) (*Capture, error) {
 
 // FrameSource gives frames one after the other, and [io.EOF] behind the last.
 // [layers.NewSource] makes one of any gopacket.PacketDataSource. The octets of a
-// frame have to stay as they are until the next call.
+// frame have to stay as they are until the next call. The first error ends the capture,
+// as io.EOF does. A frame without a time has none in what a range yields, and latencies
+// that depend on it are 0.
 type FrameSource interface {
 	Next() (layers.Frame, error)
 }

@@ -24,7 +24,8 @@ type settings struct {
 
 // WithContext ends a range when ctx is done: the range yields ctx.Err() and stops.
 // It takes effect between two frames. A Read that blocks is not interrupted; close
-// what it reads from to end it.
+// what it reads from to end it. Nor is a source that waits for the next frame: see
+// [layers.Source] for one that reads from a live handle.
 func WithContext(ctx context.Context) Option {
 	return func(s *settings) error {
 		s.ctx = ctx

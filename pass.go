@@ -26,6 +26,8 @@ type pass struct {
 	engine *conformance.Engine
 	done   <-chan struct{} // of the context, may be nil
 	left   bool            // the loop was left
+	// incomplete: reading ended with an error before the end of the capture.
+	incomplete bool
 	// found are findings that the engine told of, bugs are rules that failed. They
 	// are handed on when the engine has returned: it recovers from panics of its
 	// rules, and must not catch those of the loop.
@@ -68,7 +70,7 @@ func (p *pass) read(src capture.Source) {
 	outer := c.pass
 	c.pass = p
 	defer func() {
-		c.last, c.pass = p.run.Totals(), outer
+		c.last, c.pass = p.totals(), outer
 		src.Close() //nolint:errcheck // only read from
 	}()
 	if ctx := c.set.ctx; ctx != nil {
@@ -79,6 +81,7 @@ func (p *pass) read(src capture.Source) {
 	}
 	p.filter.of(src)
 	if err := p.run.Read(src); err != nil {
+		p.incomplete = true
 		p.emit(Event{}, errorOf(err))
 	}
 	if !p.left {

@@ -1,10 +1,6 @@
 package iwdissect
 
-import (
-	"fmt"
-
-	"github.com/iwdissect/iwdissect/internal/pipeline"
-)
+import "fmt"
 
 // Totals are the counts of a pass over a capture.
 type Totals struct {
@@ -31,7 +27,11 @@ type Totals struct {
 	// PDUs counts PDUs.
 	PDUs uint64
 	// Errors counts the places at which the capture is damaged and reading went on.
-	Errors uint64
+	// Incomplete: it could not be read to its end; the error says why.
+	Errors     uint64
+	Incomplete bool
+	// Undecoded counts those of Other whose link type is not known to this package.
+	Undecoded uint64
 	// Evicted counts connections that were ended before their time to bound memory,
 	// Starved how often a direction of a connection lost its place for that reason.
 	Evicted, Starved uint64
@@ -42,34 +42,43 @@ type Totals struct {
 
 // Totals returns the counts of the pass that is under way, or of the last one.
 func (c *Capture) Totals() Totals {
-	t := c.last
 	if c.pass != nil {
-		t = c.pass.run.Totals()
+		return c.pass.totals()
 	}
-	return totalsOf(&t)
+	return c.last
 }
 
-func totalsOf(t *pipeline.Totals) Totals {
-	return Totals{
+// totals are the counts up to now.
+func (p *pass) totals() Totals {
+	t := p.run.Totals()
+	out := Totals{
 		Frames: t.Frames, Octets: t.Octets, Captured: t.Captured, Cut: t.Cut,
 		FirstTime: t.FirstTime, LastTime: t.LastTime,
 		TCP: t.TCP, SCTP: t.SCTP, Other: t.Other, Fragments: t.Fragments, Malformed: t.Malformed, Truncated: t.Truncated,
 		Unread: t.Unread, Damaged: t.Damaged,
 		Connections: t.Connections, Sessions: t.Sessions, IWARP: t.IWARP,
 		Duplicates: t.Duplicates, PDUs: t.PDUs, Errors: t.Errors, Evicted: t.Evicted, Starved: t.Starved,
-		FragmentsLost: t.IP.LostFragments,
+		FragmentsLost: t.IP.LostFragments, Incomplete: p.incomplete,
 	}
+	for _, l := range p.run.Others().Links {
+		out.Undecoded += l.Count
+	}
+	return out
 }
 
 // Warnings lists, in a sentence each, what the pass had to leave out, so that what it
 // found may be incomplete. There are none when everything was read.
 func (t Totals) Warnings() []string {
 	var out []string
+	if t.Incomplete {
+		out = append(out, "the capture was not read to its end")
+	}
 	for _, w := range []struct {
 		n    uint64
 		text string
 	}{
 		{t.Errors, "%d damaged places of the capture were skipped"},
+		{t.Undecoded, "%d frames are of a link type that cannot be decoded"},
 		{t.Cut, "%d frames were cut by the snap length"},
 		{t.Evicted, "%d connections were ended early to bound memory"},
 		{t.Starved, "%d times a direction lost its place to bound memory"},

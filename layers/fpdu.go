@@ -69,7 +69,8 @@ const (
 
 // SerializeTo writes the FPDU around what is in the buffer, its ULPDU. With
 // FixLengths it computes ULPDULength and zeroes the pad, with ComputeChecksums
-// the CRC; without them it writes the fields as they are.
+// the CRC; without them it writes the fields as they are. The pad always has as many
+// octets as align the FPDU: Pad is cut to that, or filled with zeros.
 func (f *FPDU) SerializeTo(b gopacket.SerializeBuffer, opts gopacket.SerializeOptions) error {
 	ulpdu := len(b.Bytes())
 	if err := fits(ulpdu, "an ULPDU"); err != nil {

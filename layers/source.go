@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"io"
 	"time"
 
 	"github.com/google/gopacket"
@@ -41,6 +42,10 @@ type Source struct {
 	// and afpacket the same with afpacket.ErrTimeout. When nil, Next returns
 	// every error.
 	Retry func(error) bool
+	// Done, once it is closed, has Next return [io.EOF] in place of reading again where
+	// nothing has come: without it, Next stays in that loop for as long as the link is idle.
+	// It is for the Done channel of a context.
+	Done <-chan struct{}
 
 	read func() ([]byte, gopacket.CaptureInfo, error)
 	link func(iface int) uint16
@@ -82,7 +87,8 @@ func (s *Source) SetLinkType(link uint16) {
 }
 
 // Next returns the next frame, [io.EOF] at the end, or the error of the data
-// source. Whether reading can go on behind an error is up to the data source.
+// source. Whether reading can go on behind an error is up to the data source; a
+// range of the package iwdissect ends with it.
 func (s *Source) Next() (Frame, error) {
 	for {
 		data, info, err := s.read()
@@ -97,6 +103,11 @@ func (s *Source) Next() (Frame, error) {
 		}
 		if s.Retry == nil || !s.Retry(err) {
 			return Frame{}, err
+		}
+		select {
+		case <-s.Done:
+			return Frame{}, io.EOF
+		default:
 		}
 	}
 }

@@ -96,6 +96,29 @@ func (h *handle) ReadPacketData() ([]byte, gopacket.CaptureInfo, error) {
 	return []byte("frame"), gopacket.CaptureInfo{CaptureLength: 5, Length: 3}, nil
 }
 
+// TestSource_Done: a source on which nothing comes ends when it is told to.
+func TestSource_Done(t *testing.T) {
+	done := make(chan struct{})
+	n := 0
+	s := layers.NewSource(idle(func() {
+		if n++; n == 3 {
+			close(done)
+		}
+	}))
+	s.Retry, s.Done = func(err error) bool { return errors.Is(err, errTimeout) }, done
+	if _, err := s.Next(); !errors.Is(err, io.EOF) || n != 3 {
+		t.Error(err, n)
+	}
+}
+
+// idle is a data source that only times out.
+type idle func()
+
+func (i idle) ReadPacketData() ([]byte, gopacket.CaptureInfo, error) {
+	i()
+	return nil, gopacket.CaptureInfo{}, errTimeout
+}
+
 func TestSource_Retry(t *testing.T) {
 	s := layers.NewSource(&handle{idle: 2})
 	if _, err := s.Next(); !errors.Is(err, errTimeout) {

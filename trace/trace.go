@@ -158,12 +158,15 @@ type PDU struct {
 	Behind int
 
 	// FPDU is set for a KindFPDU, Chunk for what SCTP carries. Segment is the DDP
-	// header in it (RFC 5041 section 4) and Control what its RDMAP control octet says
-	// (RFC 5040 section 4.1); Segment is nil where the header could not be read.
-	FPDU    *mpa.FPDU
-	Chunk   *Chunk
-	Segment *ddp.Segment
-	Control rdmap.Control
+	// header in it (RFC 5041 section 4), nil where it could not be read. Control is what
+	// its RDMAP control octet says (RFC 5040 section 4.1), if HasControl: that octet may be
+	// there where the rest of the header is not. Without HasControl it is zero, which would
+	// read as an RDMA Write.
+	FPDU       *mpa.FPDU
+	Chunk      *Chunk
+	Segment    *ddp.Segment
+	Control    rdmap.Control
+	HasControl bool
 	// Message describes the message that this segment belongs to, as far as it is
 	// known with this segment; nil if there is none.
 	Message *Message
@@ -179,13 +182,16 @@ type PDU struct {
 	Upper *Upper
 }
 
-// ULPDU is the DDP segment of an FPDU or a chunk, header included: the captured
-// octets at its start, which are borrowed, its length in octets, and whether all of
-// it was captured. It is empty for other kinds.
+// ULPDU is the DDP segment of an FPDU or a chunk, header included: its length in octets on
+// the wire, the octets at its start, which are borrowed, and whether the whole PDU was
+// captured, over TCP with markers, pad and CRC. head may be shorter than length also if all
+// was captured: of an FPDU it has up to 96 octets, which hold all headers, and
+// [mpa.FPDU.ULPDU] has the rest. It is empty for other kinds.
 func (p *PDU) ULPDU() (head []byte, length int, whole bool) {
 	switch {
 	case p.FPDU != nil:
-		return p.FPDU.Head, int(p.FPDU.ULPDULength), len(p.FPDU.Missing) == 0
+		head = p.FPDU.Head
+		return head[:len(head):len(head)], int(p.FPDU.ULPDULength), len(p.FPDU.Missing) == 0
 	case p.Chunk != nil && len(p.Chunk.Octets) >= sctpddp.SegmentLen:
 		return p.Chunk.Octets[sctpddp.SegmentLen:], p.Chunk.Length - sctpddp.SegmentLen, p.Chunk.Whole
 	}

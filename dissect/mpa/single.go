@@ -14,7 +14,8 @@ import (
 // Size, ULPDULength, Head, ULPDU, Wire, Pad and the members about the CRC are
 // set; the slices are parts of b. Whether CRCs were negotiated does not show in
 // the octets: CRCStatus says whether the field is right. When b ends before the
-// FPDU does the error is io.ErrUnexpectedEOF, and nothing is set.
+// FPDU does the error is a [*dissect.Error] that wraps io.ErrUnexpectedEOF, and
+// nothing is set.
 func DecodeFPDU(b []byte) (f FPDU, n int, err error) {
 	if len(b) < lengthSize {
 		return FPDU{}, 0, dissect.Short(dissect.LayerMPA, "short_ulpdu_length", len(b))

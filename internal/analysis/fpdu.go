@@ -157,13 +157,14 @@ func (c *Conn) header(side int, dir trace.Dir, f *mpa.FPDU, p *trace.PDU) {
 		if indicates && f.ULPDULength == 0 {
 			c.indicated(indication{trace.RTRSend, p.Frame}) // the draft's zero-length ULPDU
 		}
-		if len(f.Head) > 1 {
+		// The record may have been that of another FPDU.
+		if p.Control, p.HasControl = (rdmap.Control{}), len(f.Head) > 1; p.HasControl {
 			p.Control = rdmap.ControlOf(f.Head[1])
 		}
 		return
 	}
 	p.Segment = &c.env.segment
-	p.Control = rdmap.ControlOf(p.Segment.RsvdULP)
+	p.Control, p.HasControl = rdmap.ControlOf(p.Segment.RsvdULP), true
 	if indicates {
 		c.indicated(indicationOf(p))
 	}

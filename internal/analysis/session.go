@@ -385,7 +385,7 @@ func (s *Session) chunkRecord(side int, m *reassembly.Message, o trace.Order) *t
 		k.SSN = uint16(m.Octets[0])<<8 | uint16(m.Octets[1])
 	}
 	p.Number, p.Conn, p.Kind, p.Frame, p.Time = s.env.pdus, s.Trace, trace.KindSCTPSegment, m.Frame, m.Time
-	p.Length, p.Frames, p.Segment, p.Message, p.Control, p.TermSwapped, p.Terminate = int64(m.Length), p.Frames[:0], nil, nil, rdmap.Control{}, false, nil
+	p.Length, p.Frames, p.Segment, p.Message, p.Control, p.HasControl, p.TermSwapped, p.Terminate = int64(m.Length), p.Frames[:0], nil, nil, rdmap.Control{}, false, false, nil
 	s.env.pdus++
 	return p
 }
@@ -439,12 +439,12 @@ func (s *Session) data(side int, p *trace.PDU, fl *trace.Flow) {
 			fl.Rarely().Malformed++
 		}
 		if len(head) > 1 {
-			p.Control = rdmap.ControlOf(head[1])
+			p.Control, p.HasControl = rdmap.ControlOf(head[1]), true
 		}
 		return
 	}
 	p.Segment = &s.env.segment
-	p.Control = rdmap.ControlOf(p.Segment.RsvdULP)
+	p.Control, p.HasControl = rdmap.ControlOf(p.Segment.RsvdULP), true
 	s.assoc.terminates(side, p)
 	switch {
 	case p.Chunk.Order == trace.Duplicate:

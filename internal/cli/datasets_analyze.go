@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+
 	"github.com/iwdissect/iwdissect/internal/dataset"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 )

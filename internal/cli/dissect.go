@@ -345,17 +345,19 @@ func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink) (f
 			tell(err)
 		}
 	}
-	t := run.Totals()
-	o.s.remarked(givenUp(u.name, &t))
-	if o.format == "text" && !o.quiet && !o.shaped() && (ex == nil || !ex.any) {
-		o.lacking(u, run, g, shown, failed)
-	}
+	o.lacking(u, run, g, shown, failed, ex != nil && ex.any)
 	return failed
 }
 
-// lacking says what of a capture has no line, if there is such.
-func (o *dissectOptions) lacking(u *unit, run *pipeline.Run, g *gate, shown pipeline.Sink, failed bool) {
-	if t := run.Totals(); t.Frames == 0 && failed {
+// lacking says what was given up of a capture, and what of it has no line, if there is such and nothing
+// was exported.
+func (o *dissectOptions) lacking(u *unit, run *pipeline.Run, g *gate, shown pipeline.Sink, failed, exported bool) {
+	t := run.Totals()
+	o.s.remarked(givenUp(u.name, &t))
+	if o.format != "text" || o.quiet || o.shaped() || exported {
+		return
+	}
+	if t.Frames == 0 && failed {
 		// The error says why there is nothing.
 	} else if t.PDUs == 0 && (g == nil || g.lonely == 0) {
 		o.s.say("%s: no iWARP PDU in %s", u.name, countFrames(&t))

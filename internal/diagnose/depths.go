@@ -44,7 +44,7 @@ func (a *about) tooDeep(dir trace.Dir, ord, ird uint16) {
 		d.Severity = conformance.Error
 		d.Text += fmt.Sprintf(" The initiator %s the connection without an FPDU (frame %d); this may be why.", a.ended(), a.EndFrame)
 		d.Frames = append(d.Frames, a.EndFrame)
-	case int(most) > int(ird) && a.complete(1-dir): // else it may have had answers
+	case int(most) > int(ird) && a.complete(0) && a.complete(1): // else some may have had answers
 		d.Severity = conformance.Error
 		d.Text += fmt.Sprintf(" It had up to %d outstanding.", most)
 	case dir == trace.I2R && most > 0:

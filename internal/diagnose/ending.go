@@ -145,7 +145,7 @@ func (a *about) underWay() string {
 // else what is not found in it may be in what is missing.
 func (a *about) complete(d trace.Dir) bool {
 	f := &a.Flow[d]
-	return f.Rare().Gaps == 0 && f.Rare().Partial == 0 && !f.Waiting && !f.Cut && (a.Transport == trace.SCTP || a.Side[d].HasStartup && f.Acked <= f.Sent+1)
+	return f.Rare().Gaps == 0 && f.Rare().Partial == 0 && !f.Waiting && !f.Cut && a.Side[d].StartupFrame > 0 && (a.Transport == trace.SCTP || f.Acked <= f.Sent+1)
 }
 
 // waitedForAck reports whether a side waited in vain for an acknowledgement until the connection

@@ -70,7 +70,7 @@ func (a *about) gaps(dir trace.Dir) {
 	d := Diagnosis{Kind: Missing, Severity: conformance.Warning, Dir: dir, HasDir: true, Title: "missing from the capture"}
 	if a.Transport == trace.SCTP {
 		n := f.Rare().GapOctets
-		d.Text = fmt.Sprintf("%s of the %s %s missing from the capture: no chunk has %s.", Counted(n, "chunk", "chunks"), who, are(n), ssns(n))
+		d.Text = fmt.Sprintf("%s of the %s %s missing from the capture: %s not appear.", Counted(n, "chunk", "chunks"), who, are(n), ssnsDo(n))
 		if why := a.leftOut(dir, &d); why != "" {
 			d.Text = fmt.Sprintf("%s of the %s %s not dissected. %s", Counted(n, "chunk", "chunks"), who, are(n), why)
 		}
@@ -138,12 +138,12 @@ func are(n uint64) string {
 	return "are"
 }
 
-// ssns are the numbers of so many chunks.
-func ssns(n uint64) string {
+// ssnsDo begins a sentence about the numbers of so many chunks.
+func ssnsDo(n uint64) string {
 	if n == 1 {
-		return "its DDP-SSN"
+		return "its DDP-SSN does"
 	}
-	return "their DDP-SSNs"
+	return "their DDP-SSNs do"
 }
 
 // snapLength diagnoses FPDUs that the snap length cut.

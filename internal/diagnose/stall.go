@@ -53,9 +53,12 @@ func (a *about) stalled(d trace.Dir) bool {
 	if h.Stalls == 0 || wait <= 2*h.StepBack {
 		return false // nothing, or the clock of the capture jumps as far
 	}
-	hidden := s.Again > 0 || s.Window || s.Hole || s.Unacked > 0
+	hidden := s.Again > 0 || s.Window || s.Unacked > 0
 	if hidden {
 		return true
+	}
+	if f := &a.Flow[d]; f.Rare().Gaps > 0 || f.Waiting || f.Cut {
+		return false // what seems to have been waited for may be among what was not captured
 	}
 	if l := a.ReadLatency; s.Owed > 0 && s.End == trace.StallData && l != nil && l.Count >= usualReads {
 		return wait > usualWait*int64(l.Min) //nolint:gosec // a time
@@ -65,12 +68,16 @@ func (a *about) stalled(d trace.Dir) bool {
 	return s.End == trace.StallData || wait >= longStall
 }
 
+// lost reports whether something was lost on the way to the capture point: octets are missing, and
+// the other side did not acknowledge them. Others are missing from the capture alone.
+func lost(s *trace.Stall) bool { return s.Hole && s.Unacked > 0 }
+
 // telling says how much a stall shows of its cause.
 func telling(s *trace.Stall) int {
 	switch {
 	case s.Again > 0, s.Window:
 		return 3
-	case s.Hole:
+	case lost(s):
 		return 2
 	case s.Unacked > 0:
 		return 1
@@ -108,7 +115,9 @@ func (a *about) tellStall(d trace.Dir, to *Diagnosis) {
 
 func (a *about) stallSeverity(h *trace.Delays) conformance.Severity {
 	whole := float64(a.LastTime - a.FirstTime)
-	switch {
+	switch s := &h.Longest; {
+	case s.Again == 0 && !s.Window && s.Unacked == 0 && !a.complete(0) && !a.complete(1):
+		return conformance.Note // which answers were waited for is a guess, as with a start that was not captured
 	case h.Longest.End == trace.StallReset && h.Longest.Length() >= longStall:
 		return conformance.Error
 	case h.Stalled >= longStall, h.Stalls >= manyStalls && float64(h.Stalled) >= stalledShare*whole:
@@ -120,7 +129,7 @@ func (a *about) stallSeverity(h *trace.Delays) conformance.Severity {
 // stallText says how long nothing went on, between which frames.
 func (a *about) stallText(d trace.Dir, s *trace.Stall) string {
 	what := "did not get on"
-	if s.Unacked == 0 && !s.Hole && s.Again == 0 {
+	if s.Unacked == 0 && s.Again == 0 {
 		what = "sent nothing"
 	}
 	text := fmt.Sprintf("The %s %s for %s, ", d.Sender(), what, duration(s.Length()))
@@ -165,7 +174,7 @@ func (a *about) cause(s *trace.Stall) stallCause {
 		return lostAcks
 	case s.Again > 0:
 		return lostBehind
-	case s.Hole:
+	case lost(s):
 		return lostBefore
 	case s.Unacked > 0 && s.End == trace.StallAck && s.Owed == 0 && !s.Open:
 		return lateAck
@@ -258,7 +267,7 @@ func repeats(n uint64) string {
 // waited says which RDMA operations a stall held up, as far as that was not said.
 func (a *about) waited(d trace.Dir, s *trace.Stall) string {
 	var who []string
-	named := s.Unacked == 0 && !s.Window && s.Again == 0 && !s.Hole // the requests are the cause
+	named := s.Unacked == 0 && !s.Window && s.Again == 0 // the requests are the cause
 	if s.Owed > 0 && !named {
 		who = append(who, fmt.Sprintf("%s of the %s", a.requests(1-d, s.Owed), (1-d).Sender()))
 	}

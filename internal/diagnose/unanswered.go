@@ -61,8 +61,11 @@ func (a *about) noAnswer() {
 		d.Frames = append(d.Frames, a.EndFrame)
 	}
 	if why := a.mayMiss(f); why != "" {
+		if f.FPDUs+f.Rare().Chunks > 0 {
+			return // they follow an answer
+		}
 		d.Also = append(d.Also, why)
-		d.Severity = min(d.Severity, conformance.Warning)
+		d.Severity = conformance.Note
 	} else if a.Transport == trace.TCP {
 		d.Also = append(d.Also, a.mayIgnore()...)
 	}

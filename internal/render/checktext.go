@@ -239,7 +239,7 @@ func (r *textReport) knownLine(c *Checked) {
 // were not followed to their end.
 func (r *textReport) lacking() (s string) {
 	if r.short > 0 {
-		s += fmt.Sprintf(" (%d not read to %s)", r.short, plural(uint64(r.short), "its end", "their ends")) //nolint:gosec // a count
+		s += fmt.Sprintf(" (%d not read to %s)", r.short, plural(uint64(r.short), "its end", "their ends"))
 	}
 	if r.unread > 0 {
 		s += fmt.Sprintf("; %d could not be read", r.unread)

@@ -22,7 +22,7 @@ func TestRandom(t *testing.T) {
 	usual := []string{"loss-0.1", "loss-2", "loss-20", "late", "early-end", "one-lost", "some", "snap-200", "snap-128", "snap-96", "snap-70", "clock"}
 	seeds, fpdus := uint64(60), 0
 	if tracetest.Campaign() {
-		seeds = 12000
+		seeds = 2000
 	}
 	all := slices.Clone(lateStart)
 	for seed := range seeds {
