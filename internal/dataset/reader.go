@@ -227,6 +227,9 @@ func (r *Result) missing(index, of int) {
 	}
 }
 
+// Has reports whether the part has a table.
+func (p *Part) Has(t Table) bool { return p.file(t) != nil }
+
 // Rows ranges over the rows of a table that a run wrote; there are none if it did not write it.
 func Rows[Row any](p *Part, t Table) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {

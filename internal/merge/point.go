@@ -26,13 +26,21 @@ func (s *Summary) Add(r *dataset.Result, opt Options) error {
 	p := &Point{Name: r.Point, Shards: len(r.Parts)}
 	kept := &render.Checked{File: r.Point, Format: "parquet"}
 	var errs []error
+	untold := false
 	for i := range r.Parts {
 		part := &r.Parts[i]
 		p.manifest(part, i == 0)
+		if !part.Has(dataset.Connections) {
+			p.Connections += int64(part.Counters.IWARP) //nolint:gosec // a count
+			untold = true
+		}
 		errs = append(errs, s.rows(p, part, opt, kept))
 	}
 	if p.Judged {
 		p.Failed, p.NotJudged, p.Passed = p.verdicts(r.Parts, kept, opt.Enabled)
+	}
+	if untold {
+		s.Remarks = append(s.Remarks, fmt.Sprintf("point %s: %s wrote no table of connections, so no more is known of them than how many there are; analyze and check write it", r.Point, p.Command))
 	}
 	if r.Older > 0 {
 		s.Remarks = append(s.Remarks, fmt.Sprintf("point %s has %s; the newest counts", r.Point, diagnose.Counted(uint64(r.Older), "older result", "older results")))
