@@ -25,7 +25,8 @@ func TriOf(b bool) Tri {
 
 // Grammar tells the decoder what the layers above accept, so that it can judge
 // whether octets look like an FPDU. head holds the first octets of an ULPDU of
-// n octets, as far as they were captured.
+// n octets, as far as they were captured. All functions must be set. The one of DDP and
+// RDMAP is Grammar in the package rdmap.
 type Grammar struct {
 	// Quick judges the first two octets of an ULPDU; it must accept whatever
 	// Strict accepts.
@@ -42,6 +43,17 @@ type Grammar struct {
 	// stopped: such as chance does not do.
 	Queue func(head []byte) int
 	Joins func(head []byte, n int, next []byte) bool
+}
+
+// unknown is the grammar of what nothing is known of: nothing in it proves that an FPDU lies
+// where it seems to.
+var unknown = &Grammar{
+	Quick:   func(_, _ byte) bool { return true },
+	Light:   func([]byte, int) bool { return true },
+	Strict:  func([]byte, int) bool { return true },
+	Follows: func([]byte, int, []byte) bool { return false },
+	Queue:   func([]byte) int { return 4 },
+	Joins:   func([]byte, int, []byte) bool { return false },
 }
 
 // Config is what is known of a direction when its full operation begins.
@@ -64,7 +76,8 @@ type Config struct {
 	// buffers, and those of the same side the FPDU that they hand out: it is valid until
 	// the next call of any of them. nil: the decoder is not bounded, and shares nothing.
 	Budget *Budget
-	// Grammar must be given.
+	// Grammar is that of what the FPDUs carry; nil: it is not known. Then an FPDU is found
+	// where Start says that one begins, and behind that one, and nowhere else.
 	Grammar *Grammar
 	// Segments tells the TCP segments; nil: they are not known. Then each input but the first
 	// may begin anywhere.
@@ -166,6 +179,9 @@ const strayLen = 64
 // offsets count octets on from there. Buffers are kept.
 func (d *Decoder) Reset(cfg Config, off int64) {
 	d.Free()
+	if cfg.Grammar == nil {
+		cfg.Grammar = unknown
+	}
 	var f *FPDU
 	switch {
 	case cfg.Budget != nil:

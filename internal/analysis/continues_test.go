@@ -82,7 +82,7 @@ func TestJoins(t *testing.T) {
 		if c.head[0]&0x80 != 0 {
 			header = 14
 		}
-		if got := joins(c.head, header+octets, c.next); got != c.want {
+		if got := rdmap.Grammar.Joins(c.head, header+octets, c.next); got != c.want {
 			t.Errorf("%s: %t", c.name, got)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -522,7 +523,7 @@ func (c *Conn) decode(side int, cfg mpa.Config, off int64) {
 	if h.dec == nil {
 		h.dec = c.env.decs.Take()
 	}
-	cfg.Gather, cfg.Grammar, cfg.Budget = c.env.wantsPayload(), &grammar, c.env.Decoders
+	cfg.Gather, cfg.Grammar, cfg.Budget = c.env.wantsPayload(), rdmap.Grammar, c.env.Decoders
 	cfg.Segments, cfg.Before = c.tcp.Direction(side), &c.queues[side]
 	cfg.Side = uint8(side) //nolint:gosec // 0 or 1
 	h.dec.Reset(cfg, off)
