@@ -71,6 +71,9 @@ type Stall struct {
 	// Owed counts the requests of the other side that waited for an answer in this
 	// direction, Asked those of this direction that waited for one in the other.
 	Owed, Asked int
+	// Sure says that the oldest of those that are Owed came behind all that the direction
+	// had sent: none of it was an answer to it, whatever of it was not captured or not read.
+	Sure bool
 	// Open says that a message was not whole.
 	Open bool
 	// Window says that the other side announced a receive window of 0 for most of it.

@@ -32,6 +32,10 @@ type Rare struct {
 	// Unanswered counts requests of [Flow.Requests] that get no answer, Unmatched answers of
 	// the direction without a request.
 	Unanswered, Unmatched uint64
+	// Unheard counts those of the unanswered ones behind which the other side sent nothing, as
+	// the acknowledgement with the request shows: no answer can be hidden in what was not read. For
+	// TCP only.
+	Unheard uint64
 	// Refused are those of the unanswered ones that a Terminate quotes, RefusedFrame is the
 	// frame of that.
 	Refused, RefusedFrame uint64

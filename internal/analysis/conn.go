@@ -571,7 +571,7 @@ func (c *Conn) Finish() {
 			k := fl.Faulty()
 			k.Conflicts, k.Uncompared = n.Conflicts, n.Uncompared
 		}
-		c.unanswered(side, c.queues[side].requests())
+		c.left(side)
 	}
 	t.EndedBy = c.Dir(int(t.EndedBy))
 	c.clear()

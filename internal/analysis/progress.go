@@ -105,6 +105,7 @@ func (p *pauses) judge(side int, u *undone, now trace.Moment) bool {
 	if u.Unacked == 0 && !u.Open && u.Owed > 0 && u.request.Time > m.time {
 		u.From = u.request // before that there was nothing to do
 	}
+	u.Sure = u.Owed > 0 && u.request.Frame >= m.frame // that of the request itself may acknowledge octets
 	p.repeats(side, u)
 	p.closedWindow(side, u)
 	wait := u.Length()

@@ -17,15 +17,17 @@ type request struct {
 	// refused is the frame of the Terminate that quotes it, 0 if there is none.
 	refused uint64
 	time    int64
-	to      uint64 // Read: where the answer goes
-	stag    uint32
-	id      uint32 // Atomic: the request identifier
-	size    uint64
-	got     uint64 // octets of the answer so far
-	lead    uint64 // those of its first part
-	first   int64  // latency to the first part of the answer
-	atomic  bool
-	any     bool // a part of the answer came: it is among the answers of the direction
+	// acked is what was acknowledged of the other side with it, -1 if that is not known, as over SCTP.
+	acked  int64
+	to     uint64 // Read: where the answer goes
+	stag   uint32
+	id     uint32 // Atomic: the request identifier
+	size   uint64
+	got    uint64 // octets of the answer so far
+	lead   uint64 // those of its first part
+	first  int64  // latency to the first part of the answer
+	atomic bool
+	any    bool // a part of the answer came: it is among the answers of the direction
 }
 
 // answer is what came of the answer to a request.
@@ -55,7 +57,7 @@ func (c *upper) atomicRequest(side int, p *trace.PDU, body []byte) {
 func (c *upper) asked(side int, p *trace.PDU, r request) {
 	h := c.queues[side].asking()
 	fl := &c.Trace.Flow[p.Dir]
-	r.pdu, r.frame, r.offset, r.time = p.Number, p.Frame, p.Offset, p.Time
+	r.pdu, r.frame, r.offset, r.time, r.acked = p.Number, p.Frame, p.Offset, p.Time, p.LastAcked
 	if len(h.requests) >= maxRequests {
 		c.unanswered(side, h.requests[:1])
 		c.drop(side, 1)

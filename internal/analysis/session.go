@@ -314,8 +314,9 @@ func (s *Session) finish() {
 		s.flush(side, s.assoc.ending != trace.Open)
 	}
 	for side := range 2 {
-		t.Flow[s.Dir(side)].Waiting = s.lacks(side)
-		s.unanswered(side, s.queues[side].requests())
+		fl := &t.Flow[s.Dir(side)]
+		fl.Waiting, fl.Cut = s.lacks(side), s.assoc.hidden[side] || s.dirs[side].cut
+		s.left(side)
 	}
 	s.clear()
 	if a := s.assoc; t.Ending == trace.Open && a.ending != trace.Open {

@@ -155,6 +155,17 @@ func (c *upper) unanswered(side int, all []request) {
 	}
 }
 
+// left notes the requests of a side that have no answer when the connection ends.
+func (c *upper) left(side int) {
+	all := c.queues[side].requests()
+	c.unanswered(side, all)
+	for i := range all {
+		if c.Trace.Transport == trace.TCP && all[i].acked == c.Trace.Flow[c.Dir(1-side)].Sent {
+			c.Trace.Flow[c.Dir(side)].Rarely().Unheard++
+		}
+	}
+}
+
 // quoted is a message of which a Terminate quotes a segment, and that is not complete.
 type quoted struct {
 	quote *trace.Quote

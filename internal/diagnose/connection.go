@@ -77,6 +77,11 @@ func (a *about) explain(rules ...string) (found []*conformance.Finding) {
 	return a.explainIf(func(f *conformance.Finding) bool { return slices.Contains(rules, f.Rule.ID) })
 }
 
+// broken reports whether there is a finding of a rule.
+func (a *about) broken(rule string) bool {
+	return slices.ContainsFunc(a.findings, func(f conformance.Finding) bool { return f.Rule.ID == rule })
+}
+
 // explainIf does so with the findings for which a condition holds.
 func (a *about) explainIf(holds func(*conformance.Finding) bool) (found []*conformance.Finding) {
 	for i := range a.findings {

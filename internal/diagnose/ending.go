@@ -18,7 +18,7 @@ func endings(a *about) {
 	switch a.Ending {
 	case trace.RST, trace.Abort:
 		a.reset()
-	case trace.FIN:
+	case trace.FIN, trace.Shutdown, trace.Terminated:
 		a.silentClose()
 	default:
 	}
@@ -63,7 +63,7 @@ func (a *about) silentClose() { a.closed(a.EndedBy, a.EndFrame) }
 // closed diagnoses the close of a side in a frame.
 func (a *about) closed(who trace.Dir, frame uint64) {
 	ini, left := &a.Flow[trace.I2R], a.underWay()
-	if left == "" && (who != trace.R2I || !a.unheard()) {
+	if left == "" && (a.Transport == trace.SCTP || who != trace.R2I || !a.unheard()) {
 		return
 	}
 	d := Diagnosis{
@@ -72,7 +72,18 @@ func (a *about) closed(who trace.Dir, frame uint64) {
 	}
 	if left != "" {
 		d.same = "under way"
-		d.Text = fmt.Sprintf("The %s closed the connection in frame %d, without a Terminate. %s", who.Sender(), frame, left)
+		what := "closed the connection"
+		switch a.Ending {
+		case trace.Shutdown:
+			what = "shut the association down"
+		case trace.Terminated:
+			what = "ended the session"
+		default:
+		}
+		d.Text = fmt.Sprintf("The %s %s in frame %d, without an RDMAP Terminate. %s", who.Sender(), what, frame, left)
+		if a.Transport == trace.TCP {
+			d.Text = fmt.Sprintf("The %s closed the connection in frame %d, without a Terminate. %s", who.Sender(), frame, left)
+		}
 	} else {
 		d.Severity, d.same = conformance.Warning, "without a word"
 		d.Text = fmt.Sprintf("The responder closed the connection in frame %d, without a Terminate and without an FPDU of its own, after %s of the initiator.",
@@ -125,8 +136,15 @@ func (a *about) underWay() string {
 	var left []string
 	for d := range a.Flow {
 		// A response that answers nothing may have been captured before its request.
-		if n := a.Flow[d].Rare().Unanswered; n > a.Flow[1-d].Rare().Unmatched && a.complete(trace.Dir(1-d)) {
-			left = append(left, Counted(n, "request", "requests")+" of the "+trace.Dir(d).Sender()+" had no answer yet")
+		n, f, least := a.Flow[d].Rare().Unanswered, &a.Flow[1-d], ""
+		if !a.complete(trace.Dir(1 - d)) {
+			least = "at least "
+			if n = a.Flow[d].Rare().Unheard; a.Transport == trace.SCTP || f.Acked > f.Sent+1 {
+				n = 0 // over SCTP it may have come by another path, which only the start tells
+			}
+		}
+		if n > f.Rare().Unmatched {
+			left = append(left, least+Counted(n, "request", "requests")+" of the "+trace.Dir(d).Sender()+" had no answer yet")
 		}
 	}
 	for d := range a.Flow {

@@ -71,6 +71,10 @@ func (a *about) gaps(dir trace.Dir) {
 	if a.Transport == trace.SCTP {
 		n := f.Rare().GapOctets
 		d.Text = fmt.Sprintf("%s of the %s %s missing from the capture: %s not appear.", Counted(n, "chunk", "chunks"), who, are(n), ssnsDo(n))
+		if f.Cut {
+			d.Kind, d.Title, d.same, d.Advice = SnapLength, "cut by the snap length, or missing", "cut", "capture whole frames: "+capture(a.Connection)
+			d.Text = fmt.Sprintf("%s of the %s could not be read: the snap length cut off the beginnings of chunks. Others may be missing from the capture.", Counted(n, "chunk", "chunks"), who)
+		}
 		if why := a.leftOut(dir, &d); why != "" {
 			d.Text = fmt.Sprintf("%s of the %s %s not dissected. %s", Counted(n, "chunk", "chunks"), who, are(n), why)
 		}

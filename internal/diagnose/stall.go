@@ -116,7 +116,7 @@ func (a *about) tellStall(d trace.Dir, to *Diagnosis) {
 func (a *about) stallSeverity(h *trace.Delays) conformance.Severity {
 	whole := float64(a.LastTime - a.FirstTime)
 	switch s := &h.Longest; {
-	case s.Again == 0 && !s.Window && s.Unacked == 0 && !a.complete(0) && !a.complete(1):
+	case s.Again == 0 && !s.Window && s.Unacked == 0 && !s.Sure && !(s.Open && a.Transport == trace.TCP) && !a.complete(0) && !a.complete(1):
 		return conformance.Note // which answers were waited for is a guess, as with a start that was not captured
 	case h.Longest.End == trace.StallReset && h.Longest.Length() >= longStall:
 		return conformance.Error

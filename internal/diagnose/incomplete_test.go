@@ -1,0 +1,99 @@
+package diagnose_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+)
+
+// before is what goes on before a fault.
+const before = `
+  - connect
+  - read 4KiB
+  - send 100
+  - server send 100
+  - read 4KiB x2
+  - wait 5ms
+  - server send 64
+  - read 1KiB x4
+  - wait 5ms
+  - {read: 4KiB, times: 4, as: gone}
+`
+
+// ignored is a fault: no answer to these Reads.
+const ignored = "faults: [{at: gone.response, skip: true}]\n"
+
+// certain are faults, and what is said of them in captures that begin late, or that the snap length
+// cut: what is captured proves it all the same.
+var certain = []struct {
+	name, src string
+	kind      diagnose.Kind
+	want      string
+}{
+	{"close", ignored + "timeline:" + before + "  - wait 50ms\n  - server close\n", diagnose.SilentClose, "of the initiator had no answer yet"},
+	{"reset", ignored + "timeline:" + before + "  - wait 50ms\n  - server reset\n", diagnose.Reset, "of the initiator had no answer yet"},
+	{"reset after a while", ignored + "timeline:" + before + "  - wait 5s\n  - reset\n", diagnose.Reset, "of the initiator had no answer yet"},
+}
+
+// TestIncomplete_StillTold: an error that what is captured proves is diagnosed as one, whatever else
+// is missing.
+func TestIncomplete_StillTold(t *testing.T) {
+	for _, transport := range []string{"tcp", "sctp"} {
+		for _, how := range []string{"", "skip: 24", "snaplen: 128"} {
+			if transport == "sctp" && how != "" {
+				continue // an answer may have come by a path that is not known
+			}
+			for _, tt := range certain {
+				name := fmt.Sprintf("%s over %s, %s", tt.name, transport, how)
+				src := fmt.Sprintf("summary: a test\ntransport: %s\ncapture: {%s}\n%s", transport, how, tt.src)
+				s, err := scenario.Parse("t.yaml", []byte(strings.Replace(src, "capture: {}\n", "", 1)))
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				all := text(diagnosed(t, written(t, s, false)))
+				// A long wait says the same, and that the connection was reset then.
+				if !strings.Contains(all, "error "+string(tt.kind)) && !strings.Contains(all, "error "+string(diagnose.Stalled)) ||
+					!strings.Contains(all, tt.want) && !strings.Contains(all, "RDMA Reads of the initiator waited for an answer") {
+					t.Errorf("%s: %s", name, all)
+				}
+			}
+		}
+	}
+}
+
+// TestIncomplete_Hang: a responder that stops answering is a problem also where the capture began in
+// the middle of the connection.
+func TestIncomplete_Hang(t *testing.T) {
+	for _, skip := range []string{"", "capture: {skip: 24}\n"} {
+		s, err := scenario.Parse("t.yaml", []byte("summary: a test\n"+skip+ignored+"timeline:"+before+"  - wait 5s\n  - send 100\n  - close\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := text(diagnosed(t, written(t, s, false)), diagnose.Stalled); !strings.HasPrefix(all, "warning") || !strings.Contains(all, "waited for an answer in that time") {
+			t.Errorf("%q: %s", skip, all)
+		}
+	}
+}
+
+// TestIncomplete_Depth: too many requests outstanding are a warning where some may have had an answer that
+// the snap length cut off.
+func TestIncomplete_Depth(t *testing.T) {
+	const src = "server: {mpa: {ird: 2}}\nfaults: [{by: both, ignores: [depth]}, {at: r.response, skip: true}]\n" +
+		"timeline:\n  - connect\n  - read 4KiB\n  - send 5\n  - {read: 2000, times: 8, as: r}\n  - wait 30ms\n  - server reset\n"
+	for capture, want := range map[string]string{
+		"":                          "error ird-ord initiator",
+		"capture: {snaplen: 128}\n": "warning ird-ord initiator",
+	} {
+		s, err := scenario.Parse("t.yaml", []byte("summary: a test\n"+capture+src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := text(diagnosed(t, written(t, s, false)), diagnose.ReadDepth)
+		if !strings.HasPrefix(all, want) || !strings.Contains(all, "up to 8 outstanding") {
+			t.Errorf("%q: %s", capture, all)
+		}
+	}
+}
