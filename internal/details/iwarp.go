@@ -172,6 +172,9 @@ func octetsText(b []byte, v fields.Value) []byte {
 // segment adds the DDP and RDMAP headers, which begin at pos, and what they carry.
 func (t *Tree) segment(p *trace.PDU, pos int) {
 	head, length, _ := p.ULPDU()
+	if f := p.FPDU; f != nil && f.ULPDU != nil {
+		head = f.ULPDU // all of it, for the payload
+	}
 	if len(head) == 0 {
 		return
 	}

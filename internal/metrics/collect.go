@@ -31,7 +31,7 @@ var (
 	payload       = describe("segment_octets_total", "Octets of DDP segments with their headers, by the operation of RDMAP.", "operation")
 	malformed     = describe("malformed_segments_total", "FPDUs and chunks whose DDP header could not be read.")
 	retransmitted = describe("retransmitted_packets_total", "Packets of connections with iWARP that carried octets again.")
-	reordered     = describe("reordered_packets_total", "Packets of connections with iWARP that came out of order.")
+	reordered     = describe("reordered_packets_total", "Packets of connections with iWARP that came while others before them were missing: those behind a loss too.")
 	gaps          = describe("gaps_total", "Holes in streams: octets or chunks that were not captured.")
 	findings      = describe("findings_total", "Violations of rules, and advice.", "rule", "severity")
 	latency       = describe("latency_seconds", "Time from a request to the end of its answer.", "operation")

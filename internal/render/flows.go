@@ -138,7 +138,7 @@ func (s *Summary) health(w io.Writer, cs []*trace.Connection) error {
 			rows = append(rows, []string{
 				conn, trace.Dir(d).String(),
 				s.count(f.FPDUs+f.Rare().Chunks, false), crcs(trace.Dir(d)), marks, s.count(f.Frames, false), size(f.Octets),
-				s.count(f.Rare().Retransmitted, false), s.count(f.Rare().Reordered, false), s.count(f.Rare().Gaps, true),
+				s.count(f.Rare().Retransmitted, false), s.count(f.Delays().Late, false), s.count(f.Rare().Gaps, true),
 				s.count(k.Resyncs[1]+k.Resyncs[2]+k.Resyncs[3], false),
 			})
 		}

@@ -11,7 +11,9 @@ func addFlow(to, f *trace.Flow) {
 	to.Frames += f.Frames
 	to.Octets += f.Octets
 	to.Rarely().Retransmitted += f.Rare().Retransmitted
-	to.Rarely().Reordered += f.Rare().Reordered
+	if late := f.Delays().Late; late > 0 {
+		to.Delayed().Late += late
+	}
 	to.Rarely().Gaps += f.Rare().Gaps
 	to.Markers += f.Markers
 	to.CRCGood += f.CRCGood

@@ -265,7 +265,7 @@ func connectionFacts(c *trace.Connection) []Fact {
 			}
 		}
 		more(f.Rare().Retransmitted, "retransmission", "retransmissions")
-		more(f.Rare().Reordered, "packet out of order", "packets out of order")
+		more(held.Late, "packet out of order", "packets out of order")
 		more(f.Rare().Gaps, "gap of the capture", "gaps of the capture")
 		more(f.CRCBad, "wrong CRC", "wrong CRCs")
 		if held.Stalls > 0 {
