@@ -60,7 +60,7 @@ func (a *about) reset() {
 // the responder sent anything.
 func (a *about) silentClose() { a.closed(a.EndedBy, a.EndFrame) }
 
-// closed diagnoses the close of a side in a frame.
+// closed diagnoses the close of a side in a frame, over SCTP the end of a session.
 func (a *about) closed(who trace.Dir, frame uint64) {
 	ini, left := &a.Flow[trace.I2R], a.underWay()
 	if left == "" && (a.Transport == trace.SCTP || who != trace.R2I || !a.unheard()) {
@@ -72,18 +72,15 @@ func (a *about) closed(who trace.Dir, frame uint64) {
 	}
 	if left != "" {
 		d.same = "under way"
-		what := "closed the connection"
+		what, lacks := "closed the connection", "a Terminate"
 		switch a.Ending {
 		case trace.Shutdown:
-			what = "shut the association down"
+			what, lacks = "shut the association down", "an RDMAP Terminate"
 		case trace.Terminated:
-			what = "ended the session"
+			what, lacks = "ended the session", "an RDMAP Terminate"
 		default:
 		}
-		d.Text = fmt.Sprintf("The %s %s in frame %d, without an RDMAP Terminate. %s", who.Sender(), what, frame, left)
-		if a.Transport == trace.TCP {
-			d.Text = fmt.Sprintf("The %s closed the connection in frame %d, without a Terminate. %s", who.Sender(), frame, left)
-		}
+		d.Text = fmt.Sprintf("The %s %s in frame %d, without %s. %s", who.Sender(), what, frame, lacks, left)
 	} else {
 		d.Severity, d.same = conformance.Warning, "without a word"
 		d.Text = fmt.Sprintf("The responder closed the connection in frame %d, without a Terminate and without an FPDU of its own, after %s of the initiator.",
@@ -157,13 +154,6 @@ func (a *about) underWay() string {
 		return ""
 	}
 	return sentence("at that time " + list(left))
-}
-
-// complete reports whether a direction was captured from its startup on, as far as anything tells:
-// else what is not found in it may be in what is missing.
-func (a *about) complete(d trace.Dir) bool {
-	f := &a.Flow[d]
-	return f.Rare().Gaps == 0 && f.Rare().Partial == 0 && !f.Waiting && !f.Cut && a.Side[d].StartupFrame > 0 && (a.Transport == trace.SCTP || f.Acked <= f.Sent+1)
 }
 
 // waitedForAck reports whether a side waited in vain for an acknowledgement until the connection

@@ -69,16 +69,7 @@ func (a *about) gaps(dir trace.Dir) {
 	f, who, peer := &a.Flow[dir], dir.Sender(), (1 - dir).Sender()
 	d := Diagnosis{Kind: Missing, Severity: conformance.Warning, Dir: dir, HasDir: true, Title: "missing from the capture"}
 	if a.Transport == trace.SCTP {
-		n := f.Rare().GapOctets
-		d.Text = fmt.Sprintf("%s of the %s %s missing from the capture: %s not appear.", Counted(n, "chunk", "chunks"), who, are(n), ssnsDo(n))
-		if f.Cut {
-			d.Kind, d.Title, d.same, d.Advice = SnapLength, "cut by the snap length, or missing", "cut", "capture whole frames: "+capture(a.Connection)
-			d.Text = fmt.Sprintf("%s of the %s could not be read: the snap length cut off the beginnings of chunks. Others may be missing from the capture.", Counted(n, "chunk", "chunks"), who)
-		}
-		if why := a.leftOut(dir, &d); why != "" {
-			d.Text = fmt.Sprintf("%s of the %s %s not dissected. %s", Counted(n, "chunk", "chunks"), who, are(n), why)
-		}
-		a.add(d)
+		a.chunks(dir, &d)
 		return
 	}
 	d.Text = fmt.Sprintf("%s of the %s are not in the capture, in %s", octets(f.Rare().GapOctets), who, Counted(f.Rare().Gaps, "gap", "gaps"))
@@ -118,6 +109,22 @@ func (a *about) gaps(dir trace.Dir) {
 		d.Advice = "capture with a larger buffer, on a machine or a mirror port that keeps up: " + capture(a.Connection)
 	}
 	a.add(d)
+}
+
+// chunks diagnoses chunks that are missing from a direction over SCTP.
+func (a *about) chunks(dir trace.Dir, d *Diagnosis) {
+	n, who := a.Flow[dir].Rare().GapOctets, dir.Sender()
+	missing := Counted(n, "chunk", "chunks") + " of the " + who
+	switch why := a.leftOut(dir, d); {
+	case why != "":
+		d.Text = fmt.Sprintf("%s %s not dissected. %s", missing, are(n), why)
+	case a.Flow[dir].Cut:
+		d.Kind, d.Title, d.same, d.Advice = SnapLength, "cut by the snap length, or missing", "cut", "capture whole frames: "+capture(a.Connection)
+		d.Text = missing + " could not be read: the snap length cut off the beginnings of chunks. Others may be missing from the capture."
+	default:
+		d.Text = fmt.Sprintf("%s %s missing from the capture: %s not appear.", missing, are(n), ssnsDo(n))
+	}
+	a.add(*d)
 }
 
 // leftOut says why octets that seem to be missing from a direction may be in the capture: they came

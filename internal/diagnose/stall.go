@@ -113,11 +113,18 @@ func (a *about) tellStall(d trace.Dir, to *Diagnosis) {
 	}
 }
 
+// guessed reports whether nothing but requests shows a stall, and they may have had answers before the
+// capture began.
+func (a *about) guessed(s *trace.Stall) bool {
+	told := s.Again > 0 || s.Window || s.Unacked > 0 || s.Sure || s.Open && a.Transport == trace.TCP
+	return !told && !a.complete(trace.I2R) && !a.complete(trace.R2I)
+}
+
 func (a *about) stallSeverity(h *trace.Delays) conformance.Severity {
 	whole := float64(a.LastTime - a.FirstTime)
 	switch s := &h.Longest; {
-	case s.Again == 0 && !s.Window && s.Unacked == 0 && !s.Sure && !(s.Open && a.Transport == trace.TCP) && !a.complete(0) && !a.complete(1):
-		return conformance.Note // which answers were waited for is a guess, as with a start that was not captured
+	case a.guessed(s):
+		return conformance.Note
 	case h.Longest.End == trace.StallReset && h.Longest.Length() >= longStall:
 		return conformance.Error
 	case h.Stalled >= longStall, h.Stalls >= manyStalls && float64(h.Stalled) >= stalledShare*whole:
