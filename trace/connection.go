@@ -384,8 +384,8 @@ type Connection struct {
 	// EndedEarly: it was ended to bound memory. What follows of it is another connection,
 	// whose start was not captured.
 	EndedEarly bool
-	// MayBeRest: its first packet was no SYN, and others had been ended to bound memory
-	// before. It may be what follows of one of them.
+	// MayBeRest: its first packet was no SYN, over SCTP that of its association no INIT, and
+	// others had been ended to bound memory before. It may be what follows of one of them.
 	MayBeRest bool
 	// RolesKnown is true when a startup frame showed which side is the initiator.
 	RolesKnown bool

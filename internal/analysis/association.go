@@ -36,6 +36,8 @@ type Association struct {
 	endedBy int
 	endedAt uint64
 	hidden  [2]bool // the snap length cut off chunks of the side
+	// mayBeRest is as in [trace.Connection].
+	mayBeRest bool
 	ddp     bool    // it carries DDP
 	last    uint64
 	begun   bool // a session has begun
@@ -109,6 +111,9 @@ func (a *Association) Init(env *Env, number uint64, addr [2]trace.Endpoint, s Se
 	a.asm.Init(env.Budget)
 	a.streams = map[uint16]*stream{}
 }
+
+// MayBeRest notes that it may be what follows of one that was ended to bound memory.
+func (a *Association) MayBeRest() { a.mayBeRest = true }
 
 // LastFrame is the frame of its last packet.
 func (a *Association) LastFrame() uint64 { return a.last }
@@ -540,6 +545,7 @@ func (a *Association) stream(sid uint16) *stream {
 func (a *Association) begin(side int, m *reassembly.Message, asks bool) *Session {
 	s := &Session{assoc: a}
 	s.env, s.Trace = a.env, new(trace.Connection)
+	s.Trace.MayBeRest = a.mayBeRest
 	s.grows(sessionWeight)
 	t := s.Trace
 	t.Number, t.Transport, t.SID, t.Association = a.session.Begun(), trace.SCTP, m.SID, a.number

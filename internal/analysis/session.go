@@ -484,7 +484,7 @@ func (s *Session) control(p *trace.PDU, c *sctpddp.Control) {
 			return
 		}
 		s.says(own, p, c)
-		t.SYN = true
+		t.SYN, t.MayBeRest = true, false
 		t.Startups++
 		s.reqNum, s.reqAt = p.Number, p.Time
 		switch answer := &t.Side[trace.R2I]; {

@@ -97,3 +97,20 @@ func TestIncomplete_Depth(t *testing.T) {
 		}
 	}
 }
+
+// TestIncomplete_SCTP: an Initiate without an answer is told although the responder sent no chunk of
+// DDP, and that a session had begun before the capture.
+func TestIncomplete_SCTP(t *testing.T) {
+	for src, want := range map[string]string{
+		"connections: [c1, c2]\nfaults: [{at: reply, on: c1, skip: true}]\ntimeline: [{parallel: {c1: [connect], c2: [connect, send 5, wait 5s, send 5, close]}}]\n": "error startup-unanswered responder",
+		"capture: {skip: 12}\ntimeline: [connect, send 100 x50, server send 100 x50, close]\n":                                                                       "note late-start",
+	} {
+		s, err := scenario.Parse("t.yaml", []byte("summary: a test\ntransport: sctp\n"+src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := text(diagnosed(t, written(t, s, false))); !strings.Contains(all, want) {
+			t.Errorf("%s: %s", src, all)
+		}
+	}
+}

@@ -26,19 +26,28 @@ func incomplete(a *about) {
 // begunBefore diagnoses a connection that had begun before the capture, or that is what follows
 // of one that was ended to bound memory: its packets look the same.
 func (a *about) begunBefore() {
-	if a.Transport != trace.TCP || a.SYN || a.Side[trace.I2R].HasStartup || a.Side[trace.R2I].HasStartup {
+	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
+	switch {
+	case a.Transport == trace.TCP && (a.SYN || ini.HasStartup || res.HasStartup):
 		return
+	case a.Transport == trace.SCTP && (ini.StartupFrame > 0 || res.StartupFrame > 0):
+		return
+	}
+	what, startup, known := "connection", "MPA startup is", "its roles, its use of CRCs and markers, and its read depth are guessed from the FPDUs or not known"
+	if a.Transport == trace.SCTP {
+		what, startup, known = "session", "Initiate and Accept are", "its roles and its read depth are guessed from the segments or not known"
 	}
 	d := Diagnosis{
 		Kind: LateStart, Severity: conformance.Note, Frames: framesAt(a.FirstFrame), Title: "begun before the capture",
-		Text: "The connection had begun before the capture did. ", Advice: "start the capture before the connection: " + capture(a.Connection),
+		Text: fmt.Sprintf("The %s had begun before the capture did. ", what), Advice: "start the capture before the connection: " + capture(a.Connection),
 	}
+	d.same = what
 	if a.MayBeRest {
-		d.Title, d.same = "beginning missing", "rest"
-		d.Text = "The connection had begun before the capture did, or it is the rest of one that was ended early to bound memory. "
+		d.Title, d.same = "beginning missing", "rest of a "+what
+		d.Text = fmt.Sprintf("The %s had begun before the capture did, or it is the rest of one that was ended early to bound memory. ", what)
 		d.Advice = "raise --max-connections or --memory. If that changes nothing, " + d.Advice
 	}
-	d.Text += "Its MPA startup is missing, so its roles, its use of CRCs and markers, and its read depth are guessed from the FPDUs or not known, and most rules cannot be judged."
+	d.Text += fmt.Sprintf("Its %s missing, so %s, and most rules cannot be judged.", startup, known)
 	a.add(d)
 }
 

@@ -18,7 +18,7 @@ const late = time.Second
 func unanswered(a *about) {
 	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
 	switch {
-	case ini.StartupFrame == 0 || a.Flow[trace.R2I].Frames == 0:
+	case ini.StartupFrame == 0 || a.Flow[trace.R2I].Frames == 0 && (a.Transport == trace.TCP || res.SCTP == nil || res.SCTP.Good == 0):
 		// Nothing is known of the other direction.
 	case a.EndedEarly && a.Ending == trace.Open && a.until()-ini.StartupTime < int64(late):
 		// The answer may stand in what was not followed.

@@ -99,6 +99,9 @@ func (r *Run) association(p *packet.Packet, tag uint32, o *opening, n *analysis.
 		r.roomFor(p)
 		a, side = t.add(p), 0
 		a.conn.Init(&r.env, t.next, endpoints(p), (*sessions)(r))
+		if r.totals.Evicted > 0 && o.Type != sctp.TypeInit {
+			a.conn.MayBeRest()
+		}
 		t.next++
 	}
 	if bad := r.chunks.Checksum == sctp.Bad; !bad || !a.conn.Trusted(side) {
