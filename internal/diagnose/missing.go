@@ -110,6 +110,9 @@ func (a *about) gaps(dir trace.Dir) {
 		d.Text += fmt.Sprintf(". The %s acknowledged those of %d of these gaps, so at least they arrived: the capture lost them.", peer, acked)
 		d.same = "acked"
 	}
+	if n := f.Faults().Damaged; n > 0 {
+		d.Also = append(d.Also, were(n, "packet")+" left out for a wrong checksum. Octets that stand in no other packet count as missing.")
+	}
 	if f.Rare().CRCUnverifiable > 0 {
 		d.Also = append(d.Also, Counted(f.Rare().CRCUnverifiable, "FPDU", "FPDUs")+" could not be verified.")
 	}
