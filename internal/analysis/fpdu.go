@@ -67,7 +67,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU, single bool) {
 	c.seen(side, dir)
 	p := c.fpduRecord(side, dir, f, single)
 	c.faults(side, dir, f, p, single)
-	if c.Trace.Flow[1-dir].Waiting {
+	if c.Trace.Flow[1-dir].Waiting || asks(f) { // else only the sink needs it
 		p.LastAcked = c.tcp.Acked()
 		if !single {
 			p.LastAcked = c.acked(side, f.Offset+int64(f.Size)-1)
@@ -145,6 +145,15 @@ func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, single bool) *tr
 		p.Frame, p.Time = c.Trace.LastFrame, c.Trace.LastTime
 	}
 	return p
+}
+
+// asks reports whether an FPDU carries a request that gets an answer.
+func asks(f *mpa.FPDU) bool {
+	if len(f.Head) < 2 {
+		return false
+	}
+	op := rdmap.ControlOf(f.Head[1]).Opcode
+	return op == rdmap.OpReadRequest || op == rdmap.OpAtomicRequest
 }
 
 // header decodes the DDP header, and processes the segment.

@@ -86,6 +86,8 @@ func (a *about) mayMiss(f *trace.Flow) string {
 		return "Octets of the responder are missing from the capture; the answer may have been among them."
 	case f.Cut || r.Partial > 0:
 		return "The snap length cut off octets of the responder; the answer may have been among them."
+	case a.Transport == trace.SCTP && (a.Side[trace.R2I].SCTP == nil || a.Side[trace.R2I].SCTP.InitFrame == 0 || a.Side[trace.R2I].SCTP.InitCut):
+		return "The INIT or INIT ACK of the responder is missing or cut, and with it the addresses that it has; the answer may have come from another one."
 	case a.Transport == trace.TCP && !f.SYN:
 		return "The start of what the responder sent is missing from the capture; the answer may have been there."
 	}
