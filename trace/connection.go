@@ -239,7 +239,9 @@ type Flow struct {
 	SYN, Opens, SACKs bool
 	LeastOptions      uint8
 	MSS               uint16
-	Largest           int32
+	// Started says that its SYN was captured, whatever was cut of its options.
+	Started bool
+	Largest int32
 	// Base is the TCP sequence number of offset 0.
 	Base uint32
 	// Cut says that the snap length cut payload of some packet.

@@ -24,6 +24,9 @@ type Rare struct {
 	// Gaps and GapOctets are holes of the capture; over SCTP GapOctets counts the
 	// DDP-SSNs that are missing.
 	Gaps, GapOctets uint64
+	// NeverSent are those of GapOctets over SCTP that are in no chunk although none is missing:
+	// their sender left them out.
+	NeverSent uint64
 	// NoRoom counts those of the gaps that were given up because no more octets or chunks could
 	// wait behind them: what is missing may have been captured later.
 	NoRoom uint64

@@ -38,9 +38,9 @@ type Association struct {
 	hidden  [2]bool // the snap length cut off chunks of the side
 	// mayBeRest is as in [trace.Connection].
 	mayBeRest bool
-	ddp     bool    // it carries DDP
-	last    uint64
-	begun   bool // a session has begun
+	ddp       bool // it carries DDP
+	last      uint64
+	begun     bool // a session has begun
 
 	pauses
 	shutOf [2]*Session // the session at hand when the side closed its window

@@ -328,7 +328,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 		fl.Largest = max(fl.Largest, int32(s.Len)) //nolint:gosec // of an IP packet
 	}
 	if s.Flags&reassembly.FlagSYN != 0 {
-		t.SYN, fl.SYN, fl.MSS = true, !s.OptionsCut, s.MSS
+		t.SYN, fl.Started, fl.SYN, fl.MSS = true, true, !s.OptionsCut, s.MSS
 		fl.Opens = s.Flags&reassembly.FlagACK == 0
 	}
 	fl.SACKs = fl.SACKs || s.SACK

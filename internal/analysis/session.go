@@ -287,8 +287,12 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 	from, n := s.dirs[side].order.Skip()
 	fl := &s.Trace.Flow[s.Dir(side)]
 	fl.Rarely().Gaps++
-	if why == reassembly.OverBudget {
+	switch why {
+	case reassembly.OverBudget:
 		fl.Rarely().NoRoom++
+	case reassembly.NeverSent:
+		fl.Rarely().NeverSent += uint64(n) //nolint:gosec // a count
+	default:
 	}
 	fl.Rarely().GapOctets += uint64(n) //nolint:gosec // a count
 	s.outgoing(side).gap()

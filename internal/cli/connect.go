@@ -70,5 +70,8 @@ func (o *socketOptions) connect(cmd *cobra.Command, args []string) error {
 		err = o.session(ctx, r)
 		r.shut()
 	}
-	return errors.Join(err, o.keep())
+	if err != nil {
+		return errors.Join(err, o.keepAny())
+	}
+	return o.keep()
 }

@@ -266,6 +266,14 @@ func (o *socketOptions) keep() error {
 	return o.file.Commit()
 }
 
+// keepAny ends the output of what failed. Without a frame in it, an older file is worth more.
+func (o *socketOptions) keepAny() error {
+	if o.file != nil && o.tap.Empty() {
+		return o.file.Discard()
+	}
+	return o.keep()
+}
+
 // bounded keeps what is written, up to a limit for all sessions.
 type bounded struct {
 	bytes.Buffer

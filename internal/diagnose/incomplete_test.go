@@ -114,3 +114,28 @@ func TestIncomplete_SCTP(t *testing.T) {
 		}
 	}
 }
+
+// TestUnanswered_CutSYN: a SYN without all its options shows the start of a direction as well, so what
+// was not answered is an error.
+func TestUnanswered_CutSYN(t *testing.T) {
+	const src = "summary: a test\ncapture: {snaplen: 80}\nfaults: [{at: reply, skip: true}]\ntimeline: [connect, wait 2s, close]\n"
+	s, err := scenario.Parse("t.yaml", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := text(diagnosed(t, written(t, s, false)), diagnose.StartupUnanswered); !strings.HasPrefix(all, "error startup-unanswered") {
+		t.Error(all)
+	}
+}
+
+// TestMissing_LeftOut: numbers of chunks that the sender left out are not missing from the capture.
+func TestMissing_LeftOut(t *testing.T) {
+	s, ok := scenario.Find("SCTP-DDP-SSN-02")
+	if !ok {
+		t.Fatal("no such scenario")
+	}
+	all := text(diagnosed(t, written(t, s, false)))
+	if strings.Contains(all, "missing from the capture") || !strings.Contains(all, "SCTP-DDP-SSN-02") {
+		t.Error(all)
+	}
+}

@@ -125,7 +125,11 @@ func (a *about) gaps(dir trace.Dir) {
 
 // chunks diagnoses chunks that are missing from a direction over SCTP.
 func (a *about) chunks(dir trace.Dir, d *Diagnosis) {
-	n, who := a.Flow[dir].Rare().GapOctets, dir.Sender()
+	r, who := a.Flow[dir].Rare(), dir.Sender()
+	n := r.GapOctets - r.NeverSent
+	if n == 0 {
+		return // a finding says that they were left out
+	}
 	missing := Counted(n, "chunk", "chunks") + " of the " + who
 	switch why := a.leftOut(dir, d); {
 	case why != "":

@@ -18,7 +18,7 @@ const late = time.Second
 func unanswered(a *about) {
 	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
 	switch {
-	case ini.StartupFrame == 0 || a.Flow[trace.R2I].Frames == 0 && (a.Transport == trace.TCP || res.SCTP == nil || res.SCTP.Good == 0):
+	case ini.StartupFrame == 0 || a.Flow[trace.R2I].Frames == 0 && !a.silentSession():
 		// Nothing is known of the other direction.
 	case a.EndedEarly && a.Ending == trace.Open && a.until()-ini.StartupTime < int64(late):
 		// The answer may stand in what was not followed.
@@ -27,6 +27,17 @@ func unanswered(a *about) {
 	case res.StartupFrame > 0 && a.HasStartupLatency:
 		a.lateAnswer()
 	}
+}
+
+// silentSession reports whether packets of the responder were captured, over SCTP, and none of them
+// carried anything of the session for long: an answer that was captured early would be taken for another
+// session.
+func (a *about) silentSession() bool {
+	res, end := a.Side[trace.R2I].SCTP, a.until()
+	if a.Ending != trace.Open {
+		end = a.endTime()
+	}
+	return a.Transport == trace.SCTP && res != nil && res.Good > 0 && end-a.Side[trace.I2R].StartupTime >= int64(late)
 }
 
 // noAnswer diagnoses a request without an answer.
@@ -88,7 +99,7 @@ func (a *about) mayMiss(f *trace.Flow) string {
 		return "The snap length cut off octets of the responder; the answer may have been among them."
 	case a.Transport == trace.SCTP && (a.Side[trace.R2I].SCTP == nil || a.Side[trace.R2I].SCTP.InitFrame == 0 || a.Side[trace.R2I].SCTP.InitCut):
 		return "The INIT or INIT ACK of the responder is missing or cut, and with it the addresses that it has; the answer may have come from another one."
-	case a.Transport == trace.TCP && !f.SYN:
+	case a.Transport == trace.TCP && !f.Started:
 		return "The start of what the responder sent is missing from the capture; the answer may have been there."
 	}
 	return ""

@@ -37,6 +37,13 @@ func NewTap(w io.Writer) (*Tap, error) {
 	return &Tap{w: pw}, nil
 }
 
+// Empty reports whether no frame was written.
+func (t *Tap) Empty() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last == 0
+}
+
 // Flush writes what was collected. The error is the first of writing.
 func (t *Tap) Flush() error {
 	t.mu.Lock()

@@ -150,8 +150,8 @@ func pointing(f *mpa.FPDU) (all []*mpa.Marker) {
 	return all
 }
 
-// disagreeing returns the first marker of an FPDU that points to a different start than
-// the first marker does; nil if there is none, or if a pointer is wrong in itself.
+// disagreeing returns the first wrong marker of an FPDU whose markers point to different starts; nil if
+// they do not, or if a pointer is wrong in itself.
 func disagreeing(f *mpa.FPDU) *mpa.Marker {
 	all := pointing(f)
 	for _, m := range all {
@@ -159,10 +159,15 @@ func disagreeing(f *mpa.FPDU) *mpa.Marker {
 			return nil
 		}
 	}
-	start := all[0].Offset - int64(all[0].Pointer)
+	start, differ := all[0].Offset-int64(all[0].Pointer), false
 	for _, m := range all[1:] {
-		if m.Offset-int64(m.Pointer) != start {
-			return m
+		differ = differ || m.Offset-int64(m.Pointer) != start
+	}
+	if differ {
+		for _, m := range all {
+			if int(m.Pointer) != m.Expected {
+				return m
+			}
 		}
 	}
 	return nil
