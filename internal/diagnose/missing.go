@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/trace"
@@ -81,7 +80,11 @@ func (a *about) gaps(dir trace.Dir) {
 		a.chunks(dir, &d)
 		return
 	}
-	d.Text = fmt.Sprintf("%s of the %s are not in the capture, in %s", octets(f.Rare().GapOctets), who, Counted(f.Rare().Gaps, "gap", "gaps"))
+	why, what := a.leftOut(dir, &d), "in the capture"
+	if why != "" {
+		what = "dissected"
+	}
+	d.Text = fmt.Sprintf("%s of the %s are not %s, in %s", octets(f.Rare().GapOctets), who, what, Counted(f.Rare().Gaps, "gap", "gaps"))
 	acked, holes := 0, f.Faults().Holes
 	for _, h := range holes {
 		if h.Octets+h.At <= f.Acked {
@@ -97,9 +100,9 @@ func (a *about) gaps(dir trace.Dir) {
 	case len(d.Frames) > 0:
 		d.Text += fmt.Sprintf(", the first before frame %d", d.Frames[0])
 	}
-	switch why := a.leftOut(dir, &d); {
+	switch {
 	case why != "":
-		d.Text = strings.Replace(d.Text, "not in the capture", "not dissected", 1) + ". " + why
+		d.Text += ". " + why
 	case acked == len(holes) && acked > 0:
 		d.Text += fmt.Sprintf(". The %s acknowledged them, so they arrived: the capture lost them, and not the network.", peer)
 		d.same = "acked"
