@@ -77,8 +77,8 @@ func (a *about) explain(rules ...string) (found []*conformance.Finding) {
 	return a.explainIf(func(f *conformance.Finding) bool { return slices.Contains(rules, f.Rule.ID) })
 }
 
-// broken reports whether there is a finding of a rule.
-func (a *about) broken(rule string) bool {
+// finds reports whether there is a finding of a rule.
+func (a *about) finds(rule string) bool {
 	return slices.ContainsFunc(a.findings, func(f conformance.Finding) bool { return f.Rule.ID == rule })
 }
 

@@ -49,7 +49,7 @@ func readyToReceive(a *about) {
 		d.Title = "wrong ready-to-receive indication"
 		d.Text = fmt.Sprintf("%s, but the initiator sent %s (frame %d).", asks, article(spelled[a.RTRSent]), a.RTRFrame)
 		d.Frames = append(framesAt(a.RTRFrame), d.Frames...)
-	case f.FPDUs > 0 && f.Cut && !a.broken("MPA2-RTR-FIRST-01"):
+	case f.FPDUs > 0 && f.Cut && !a.finds("MPA2-RTR-FIRST-01"):
 		return // it may be what the snap length cut
 	case f.FPDUs > 0:
 		d.Title = "no ready-to-receive indication"

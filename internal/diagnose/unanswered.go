@@ -71,7 +71,7 @@ func (a *about) noAnswer() {
 	if a.EndFrame > 0 {
 		d.Frames = append(d.Frames, a.EndFrame)
 	}
-	if why := a.mayMiss(f); why != "" && !a.broken("MPA-REP-KEY-01") {
+	if why := a.mayMiss(f); why != "" && !a.finds("MPA-REP-KEY-01") {
 		if f.FPDUs+f.Rare().Chunks > 0 {
 			return // they follow an answer
 		}
