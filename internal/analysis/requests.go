@@ -17,7 +17,7 @@ type request struct {
 	// refused is the frame of the Terminate that quotes it, 0 if there is none.
 	refused uint64
 	time    int64
-	// acked is what was acknowledged of the other side with it, -1 if that is not known, as over SCTP.
+	// acked is what was acknowledged of the other side with it, negative if that is not known. For TCP only.
 	acked  int64
 	to     uint64 // Read: where the answer goes
 	stag   uint32
