@@ -157,9 +157,9 @@ type SCTPSide struct {
 	Good, Zero, Wrong, Uncertain, Damaged uint64
 	FirstDamaged                          uint64
 	// GoodWhole are those of Good that no IP fragmentation cut, Reversed those of
-	// Wrong that are right but for the order of their octets; FirstZero and
-	// FirstWrong are frames.
-	GoodWhole, Reversed, FirstZero, FirstWrong uint64
+	// Wrong that are right but for the order of their octets, DamagedReversed those
+	// of Damaged; FirstZero and FirstWrong are frames.
+	GoodWhole, Reversed, DamagedReversed, FirstZero, FirstWrong uint64
 	// TakesZero says that its INIT lets the peer leave the checksum out (RFC 9653).
 	TakesZero bool
 	// Odd counts the faults in its packets, by kind.

@@ -165,6 +165,9 @@ func (a *Association) damaged(side int, p *Packet) bool {
 		s.Uncertain++
 	case sctp.Bad, sctp.Reversed:
 		if s.Good > 0 {
+			if p.Checksum == sctp.Reversed {
+				s.DamagedReversed++
+			}
 			a.Damage(side, p.Frame)
 			return true
 		}

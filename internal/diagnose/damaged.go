@@ -8,25 +8,70 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
+// fewDamaged and damagedShare bound the packets of a side that count as damaged: links damage few. If there are
+// more, its sender does not compute checksums as it should.
+const (
+	fewDamaged   = 3
+	damagedShare = 8
+)
+
 // damagedPackets diagnoses packets that were damaged on their way: their TCP checksum is
 // wrong, while others of the sender are right. Their receiver drops them.
 func damagedPackets(a *about) {
+	if a.Transport != trace.TCP {
+		return
+	}
 	for d := range a.Flow {
-		k, who := a.Flow[d].Faults(), trace.Dir(d).Sender()
-		if k.Damaged == 0 {
+		dir := trace.Dir(d)
+		n, first := a.damaged(dir)
+		if n == 0 {
 			continue
 		}
-		d := Diagnosis{
-			Kind: Damaged, Severity: conformance.Warning, Dir: trace.Dir(d), HasDir: true, Frames: framesAt(k.FirstDamaged), Title: "damaged packets",
-			Text: fmt.Sprintf("%s of the %s had a wrong TCP checksum, the first in frame %d, while others of it are right: damaged on the way to the capture point. "+
-				"The receiver drops such packets and TCP sends them again, so this costs time and no data.",
-				Counted(k.Damaged, "packet", "packets"), who, k.FirstDamaged),
-			Advice: "look at the error counters of adapters, cables and switch ports between the " + who + " and the capture point.",
-		}
+		d := damage(dir, n, first, "TCP")
 		if i := slices.IndexFunc(a.diagnoses, func(x Diagnosis) bool { return x.Kind == WrongCRC && x.Dir == d.Dir && x.same == "link" }); i >= 0 {
 			a.diagnoses[i].Also = append(a.diagnoses[i].Also, d.Text) // the same link did it
 			continue
 		}
 		a.add(d)
 	}
+}
+
+// damagedAssociation does so for an association of SCTP, where a rule finds such packets once the association is over.
+func damagedAssociation(a *about) {
+	for d := range a.Flow {
+		dir := trace.Dir(d)
+		if n, first := a.damaged(dir); n > 0 {
+			if found := a.explainIn(dir, "SCTP-CRC-01"); len(found) > 0 {
+				d := damage(dir, n, first, "SCTP")
+				d.Rules = rulesOf(found)
+				a.add(d)
+			}
+		}
+	}
+}
+
+// damage diagnoses damaged packets of a direction.
+func damage(dir trace.Dir, n, first uint64, transport string) Diagnosis {
+	who := dir.Sender()
+	return Diagnosis{
+		Kind: Damaged, Severity: conformance.Warning, Dir: dir, HasDir: true, Frames: framesAt(first), Title: "damaged packets",
+		Text: fmt.Sprintf("%s of the %s had a wrong %s checksum, the first in frame %d, while others of it are right: damaged on the way to the capture point. "+
+			"The receiver drops such packets and %s sends them again, so this costs time and no data.",
+			Counted(n, "packet", "packets"), who, transport, first, transport),
+		Advice: "look at the error counters of adapters, cables and switch ports between the " + who + " and the capture point.",
+	}
+}
+
+// damaged counts the packets of a side that were damaged on their way, over SCTP those of the whole
+// association. If its checksums also have their octets in the other order, or are missing, it is the sender that errs.
+func (a *about) damaged(dir trace.Dir) (n, first uint64) {
+	if a.Transport == trace.TCP {
+		k := a.Flow[dir].Faults()
+		return k.Damaged, k.FirstDamaged
+	}
+	s := a.Side[dir].SCTP
+	if s.Damaged >= fewDamaged+s.Good/damagedShare || s.Wrong > 0 || s.DamagedReversed > 0 || s.Zero > 0 && !a.Side[1-dir].SCTP.TakesZero {
+		return 0, 0
+	}
+	return s.Damaged, s.FirstDamaged
 }

@@ -211,9 +211,13 @@ func (a *about) why(d trace.Dir, s *trace.Stall) (text, advice string) {
 			fmt.Sprintf("look for lost packets between the capture point and the %s: drops at switches and adapters, a link or a path that "+
 				"failed over, a firewall; and whether the %s itself hung.", other, other)
 	case lostBefore:
-		return fmt.Sprintf("Some of what it had sent was missing while later %s had come: it was lost on its way to the capture point, and the "+
-				"%s noticed only after that time. %s waited for an acknowledgement.", a.units(), me, amount),
-			fmt.Sprintf("look for lost packets between the %s and the capture point: drops at switches and adapters.", me)
+		how, what := "lost on its way to the capture point", "lost packets"
+		if n, first := a.damaged(d); n > 0 && first <= s.To.Frame {
+			how, what = "damaged or lost on its way to the capture point", "damaged and lost packets"
+		}
+		return fmt.Sprintf("Some of what it had sent was missing while later %s had come: it was %s, and the "+
+				"%s noticed only after that time. %s waited for an acknowledgement.", a.units(), how, me, amount),
+			fmt.Sprintf("look for %s between the %s and the capture point: drops at switches and adapters.", what, me)
 	case lateAck:
 		return fmt.Sprintf("The %s acknowledged %s only then, and the %s had not repeated them. Both sides may have been held up, or the "+
 			"capture missed packets, or its clock went forward.", other, amount, me), "compare with a capture at the other side."

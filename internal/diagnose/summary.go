@@ -49,6 +49,7 @@ const (
 func (s *Summary) Connection(c *trace.Connection, findings []conformance.Finding, _ []conformance.Judgement) {
 	a := s.about(c, findings)
 	if s.again(c.Number) {
+		damagedAssociation(a)
 		brokenRules(a)
 	} else {
 		a.diagnose()
