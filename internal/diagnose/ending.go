@@ -51,6 +51,9 @@ func (a *about) reset() {
 		d.Severity = conformance.Error
 		d.Text += " " + left
 		d.same = "under way"
+		if a.behindOctets(&d) {
+			return
+		}
 	}
 	d.Advice = fmt.Sprintf("look into the log of the %s for that time: a process that ends or is killed, or a driver that gives up, resets its connections.", who.Sender())
 	a.add(d)
@@ -81,6 +84,9 @@ func (a *about) closed(who trace.Dir, frame uint64) {
 		default:
 		}
 		d.Text = fmt.Sprintf("The %s %s in frame %d, without %s. %s", who.Sender(), what, frame, lacks, left)
+		if a.behindOctets(&d) {
+			return
+		}
 	} else {
 		d.Severity, d.same = conformance.Warning, "without a word"
 		d.Text = fmt.Sprintf("The responder closed the connection in frame %d, without a Terminate and without an FPDU of its own, after %s of the initiator.",
@@ -88,6 +94,23 @@ func (a *about) closed(who trace.Dir, frame uint64) {
 		a.perhaps(&d)
 	}
 	a.add(d)
+}
+
+// behindOctets diagnoses octets that are no FPDU in front of an end, which they explain, and reports whether there are
+// any: behind them a receiver cannot read what it should answer.
+func (a *about) behindOctets(end *Diagnosis) bool {
+	found := a.explainIf(func(f *conformance.Finding) bool {
+		return f.Rule.ID == "MPA-CONN-BOTH-01" && f.Severity == conformance.Error && f.HasDir && f.Frame > 0 && f.Frame <= end.Frames[0]
+	})
+	if len(found) == 0 {
+		return false
+	}
+	d := broken(found)
+	d.Frames, d.same = append(d.Frames, end.Frames...), d.same+", "+end.same
+	d.Also = append(d.Also, "A receiver finds no FPDU behind such octets. "+end.Text)
+	d.Advice = "look at what wrote these octets into the stream, beside its FPDUs."
+	a.add(d)
+	return true
 }
 
 // perhaps says what a close may be for: rules that the other side broke before, or else a
