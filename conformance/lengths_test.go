@@ -40,6 +40,12 @@ faults: [{at: send1, crc: none}, {at: send2, crc: none}, {at: send3, crc: none},
 both: {mpa: {crc: false}}
 timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
 faults: [{at: send2, after: {hex: "00 01 02 03 04 05 06 07 00 01 02 03 04 05 06 07 00 01 02 03 04 05 06 07"}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"an Atomic Response that is whole, with an MO", `
+timeline: [connect, send 24, {fetch_add: , as: add}, close]
+faults: [{at: add.response, set: {iwarp_ddp.mo: 5}}]`, []string{"DDP-UNTAG-MO-01 error"}},
+		{"a Read Request with an MO, and another length", `
+timeline: [connect, send 24, {read: 64, as: get}, close]
+faults: [{at: get, set: {iwarp_ddp.mo: 5}, extend: {size: 4}}]`, []string{"DDP-UNTAG-MO-01 error", "RDMAP-READREQ-LEN-01 error"}},
 		{"two small segments", `
 timeline: [connect, write 80, close]
 faults: [{by: client, settings: {mulpdu: 64}}]`, []string{"MPA-MULPDU-03 note"}},

@@ -282,7 +282,11 @@ func hasLength(want int) *rules.On[*model.Segment] {
 	return &rules.On[*model.Segment]{
 		Applies: func(_ *rules.Case, s *model.Segment) rules.Scope { return rules.InScopeIf(s.DDP.Last) },
 		Judge: func(r *rules.Report, s *model.Segment) {
-			if n := int64(s.DDP.MO) + s.Octets; n != int64(want) {
+			n := int64(s.DDP.MO) + s.Octets
+			if rel, _ := s.Relate(); s.DDP.MO != 0 && rel != model.GoesOn && s.Octets == int64(want) {
+				return // it is whole, and its MO is wrong
+			}
+			if n != int64(want) {
 				r.On(s, fmt.Sprintf("the length of the %v is wrong", s.Op), fmt.Sprint(n), fmt.Sprint(want))
 			}
 		},
