@@ -77,7 +77,7 @@ type UpperOperation struct {
 	Time       int64
 	// Ended says that this PDU is its answer; Failed that it tells of an error.
 	Ended, Failed bool
-	// Latency is the time from the request to this PDU in nanoseconds.
+	// Latency is the time from the request to this PDU in nanoseconds, -1 if it is not known.
 	Latency int64
 }
 

@@ -301,6 +301,15 @@ func (c *upper) drop(side, n int) {
 	h.room.Drop(&h.requests, n)
 }
 
+// elapsed is the time from a request to its answer, -1 if it is not known: one of them has no time, or they were
+// captured by clocks that differ.
+func elapsed(from, to int64) int64 {
+	if from == 0 || to == 0 || to < from {
+		return -1
+	}
+	return to - from
+}
+
 // complete ends request i of the other side, and those before it: their answers
 // can no longer come.
 func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64, p *trace.PDU) {
@@ -316,11 +325,11 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 	}
 	fl.Answered++
 	c.unanswered(1-side, h.requests[:i])
-	first, last := r.first, p.Time-r.time
+	first, last := r.first, elapsed(r.time, p.Time)
 	if first >= 0 && last >= 0 {
 		c.took(kind, last)
 	} else {
-		first, last = -1, -1 // by clocks that differ
+		first, last = -1, -1
 	}
 	c.transaction(&trace.Transaction{
 		Conn: c.Trace, Kind: kind, Frame: p.Frame, Request: r.pdu, Responses: a.pdus, Omitted: a.more,

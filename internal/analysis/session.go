@@ -550,11 +550,9 @@ func (s *Session) answer(p *trace.PDU, f sctpddp.Function) {
 		return
 	}
 	t.Negotiated = t.Side[0].HasEnhanced == t.Side[1].HasEnhanced
-	took := p.Time - s.reqAt
+	took := elapsed(s.reqAt, p.Time)
 	if took >= 0 {
 		t.StartupLatency, t.HasStartupLatency = took, true
-	} else {
-		took = -1 // by clocks that differ
 	}
 	s.transaction(&trace.Transaction{
 		Conn: t, Kind: trace.TransactionStartup, Frame: p.Frame, Request: s.reqNum, Responses: []uint64{p.Number}, First: took, Last: took,

@@ -256,11 +256,9 @@ type reply struct {
 // captured last.
 func (c *Conn) startupDone(pdu uint64, at int64, frame uint64) {
 	t := c.Trace
-	took := at - c.reqAt
+	took := elapsed(c.reqAt, at)
 	if took >= 0 {
 		t.StartupLatency, t.HasStartupLatency = took, true
-	} else {
-		took = -1
 	}
 	c.transaction(&trace.Transaction{
 		Conn: t, Kind: trace.TransactionStartup, Frame: frame, Request: c.reqNum, Responses: []uint64{pdu}, First: took, Last: took,

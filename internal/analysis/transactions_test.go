@@ -275,6 +275,22 @@ func TestTransactions_Retransmitted(t *testing.T) {
 	})
 }
 
+// TestTransactions_NoTimes has frames without times: nobody knows how long an answer took.
+func TestTransactions_NoTimes(t *testing.T) {
+	d := started(tracetest.Setup{CRC: true})
+	d.Read(0, 0x61, 0, 4000)
+	d.Tagged(1, rdmap.OpReadResponse, 0x61, 0, tracetest.Octets(1, 4000), 1000)
+	fs := tracetest.Net{}.Frames(tracetest.Connection(d, 700))
+	for i := range fs {
+		fs[i].Time = 0
+	}
+	r := tracerun.Run(t, pipeline.Options{}, fs)
+	expect(t, r, d, []want{{trace.TransactionRead, 0, []int{0, 1, 2, 3}, 4000, -1, -1, false}})
+	if c := r.Conns[0]; c.HasStartupLatency || c.ReadLatency != nil || c.Flow[0].Answered != 1 {
+		t.Errorf("startup %v, reads %v, %d answered", c.StartupLatency, c.ReadLatency, c.Flow[0].Answered)
+	}
+}
+
 // TestTransactions_ManyResponses has an answer of very many segments.
 func TestTransactions_ManyResponses(t *testing.T) {
 	d := started(tracetest.Setup{})

@@ -59,6 +59,14 @@ func duration(ns int64) string {
 // Duration shows nanoseconds as the sentences do.
 func Duration(ns int64) string { return duration(ns) }
 
+// Span is the time from a first to a last frame, which some captures do not have: Simple Packet Blocks of pcapng carry none.
+func Span(first, last int64) string {
+	if first == 0 && last == 0 {
+		return "no times"
+	}
+	return duration(max(last-first, 0))
+}
+
 // list joins words: "a", "a and b", "a, b and c".
 func list(words []string) string {
 	switch n := len(words); n {

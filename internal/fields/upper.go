@@ -71,7 +71,9 @@ func upper(u *trace.Upper, v Visitor) {
 		v.Number(fUpperFrame, o.Frame)
 		if o.Ended {
 			v.Flag(fUpperError, o.Failed)
-			v.Number(fUpperLatency, uint64(max(o.Latency, 0)))
+			if o.Latency >= 0 {
+				v.Number(fUpperLatency, uint64(o.Latency))
+			}
 		}
 	}
 	if m, ok := v.(UpperVisitor); ok {

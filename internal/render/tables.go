@@ -178,7 +178,7 @@ func (s *Summary) connections(w io.Writer, cs []*trace.Connection) error {
 			strconv.FormatUint(c.Number, 10),
 			c.Side[0].Addr.String() + " > " + c.Side[1].Addr.String() + roles,
 			carrier(c), depths(c), readDepth(c), rtr(c), s.rnics(c), s.outcome(c), end,
-			duration(uint64(max(c.LastTime-c.FirstTime, 0))),
+			lasted(c),
 		})
 	}
 	what := "MPA"
@@ -363,6 +363,14 @@ func size(n uint64) string {
 		return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
 	}
 	return strconv.FormatFloat(float64(n)/1e9, 'f', 1, 64) + " GB"
+}
+
+// lasted is how long a connection was seen, "-" if its frames have no times.
+func lasted(c *trace.Connection) string {
+	if c.FirstTime == 0 && c.LastTime == 0 {
+		return "-"
+	}
+	return duration(uint64(max(c.LastTime-c.FirstTime, 0)))
 }
 
 // duration shows nanoseconds to three or four digits.

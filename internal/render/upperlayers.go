@@ -72,10 +72,11 @@ func (s *Summary) upperLayers(w io.Writer, _ []*trace.Connection) error {
 		}
 		for _, o := range u.operations {
 			l := &o.Latency
-			rows = append(rows, []string{
-				what, conns, o.Name, diagnose.Number(l.Count), s.count(o.Errors, true),
-				duration(l.Min), duration(l.Sum / l.Count), about(l, 0.5), about(l, 0.99), duration(l.Max),
-			})
+			took := []string{duration(l.Min), duration(l.Sum / l.Count), about(l, 0.5), about(l, 0.99), duration(l.Max)}
+			if s.Totals.FirstTime == 0 && s.Totals.LastTime == 0 {
+				took = []string{"-", "-", "-", "-", "-"}
+			}
+			rows = append(rows, append([]string{what, conns, o.Name, diagnose.Number(l.Count), s.count(o.Errors, true)}, took...))
 		}
 		if u.waiting > 0 {
 			rows = append(rows, []string{what, conns, "(not answered)", diagnose.Number(u.waiting), "-", "-", "-", "-", "-", "-"})

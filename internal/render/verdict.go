@@ -115,7 +115,7 @@ func (v *Verdict) headline() string {
 		of, selected = diagnose.Number(v.Conns)+" of ", " (selected)"
 	}
 	return fmt.Sprintf("%s: %s in %s%s%s, %s, %s", visible.Text(v.File), what, of, diagnose.Counted(t.IWARP, "iWARP connection", "iWARP connections"), selected,
-		diagnose.Counted(t.Frames, "frame", "frames"), diagnose.Duration(max(t.LastTime-t.FirstTime, 0)))
+		diagnose.Counted(t.Frames, "frame", "frames"), diagnose.Span(t.FirstTime, t.LastTime))
 }
 
 // diagnosis writes one.

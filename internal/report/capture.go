@@ -43,7 +43,7 @@ func factsOf(t *pipeline.Totals, cs *ended.List) []Fact {
 	facts := []Fact{
 		count("Frames", t.Frames),
 		{"Octets", render.Size(t.Octets)},
-		{"Duration", diagnose.Duration(max(t.LastTime-t.FirstTime, 0))},
+		{"Duration", diagnose.Span(t.FirstTime, t.LastTime)},
 		count("iWARP connections", t.IWARP),
 		count("PDUs", t.PDUs),
 	}

@@ -254,7 +254,7 @@ func connectionFacts(c *trace.Connection) []Fact {
 		facts = append(facts, Fact{"Carries", c.Upper.Protocol})
 	}
 	facts = append(facts, Fact{"Frames", diagnose.Number(c.FirstFrame) + " to " + diagnose.Number(c.LastFrame)},
-		Fact{"Lasted", diagnose.Duration(max(c.LastTime-c.FirstTime, 0))})
+		Fact{"Lasted", diagnose.Span(c.FirstTime, c.LastTime)})
 	for d := range c.Flow {
 		f, held := &c.Flow[d], c.Flow[d].Delays()
 		name := "Sent " + trace.Dir(d).String()

@@ -42,7 +42,9 @@ func (t *upperTimes) event(e *event) {
 	if e.failed {
 		t.failed++
 	}
-	t.add(e.conn.Number, op, e.latency, e.frame)
+	if e.latency >= 0 {
+		t.add(e.conn.Number, op, e.latency, e.frame)
+	}
 }
 
 func (t *upperTimes) conn(c *trace.Connection) { t.over(c) }

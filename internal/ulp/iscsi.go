@@ -212,7 +212,7 @@ func (p *pdu) response(failed bool) {
 	}
 	b = p.data(b)
 	if ok {
-		b = appendDuration(append(b, ", "...), p.m.PDU.Time-o.time)
+		b = o.appendTook(b, p.m.PDU.Time)
 	}
 	p.n.SetInfo(b)
 }

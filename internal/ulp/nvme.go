@@ -400,7 +400,7 @@ func (d *nvmeConn) response(m *Message, n *Note) Fit {
 		b = d.result(&c, &o, n, b)
 	}
 	if ok {
-		b = appendDuration(append(b, ", "...), m.PDU.Time-o.time)
+		b = o.appendTook(b, m.PDU.Time)
 	}
 	n.SetInfo(b)
 	if ok {

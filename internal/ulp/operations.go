@@ -116,6 +116,22 @@ func (c *conn) giveUp(dir trace.Dir, i int32) {
 	c.remove(dir, i)
 }
 
+// took is the time until now in nanoseconds, -1 if it is not known: frames without a time, or clocks that differ.
+func (o *Operation) took(now int64) int64 {
+	if o.time == 0 || now < o.time {
+		return -1
+	}
+	return now - o.time
+}
+
+// appendTook appends the time until now, if it is known.
+func (o *Operation) appendTook(b []byte, now int64) []byte {
+	if took := o.took(now); took >= 0 {
+		return appendDuration(append(b, ", "...), took)
+	}
+	return b
+}
+
 // end counts an operation that was answered, and forgets it.
 func (c *conn) end(dir trace.Dir, o *Operation, latency int64, failed bool) {
 	t := c.tally(o.Name)

@@ -156,7 +156,7 @@ func (n *Note) End(id uint64, failed bool) (Operation, bool) {
 func (n *Note) tell(o *Operation, ended, failed bool) {
 	n.up.HasOperation = true
 	n.up.Operation = trace.UpperOperation{
-		Name: o.Name, PDU: o.pdu, Frame: o.frame, Time: o.time, Ended: ended, Failed: failed, Latency: n.pdu.Time - o.time,
+		Name: o.Name, PDU: o.pdu, Frame: o.frame, Time: o.time, Ended: ended, Failed: failed, Latency: o.took(n.pdu.Time),
 	}
 }
 

@@ -183,7 +183,7 @@ func (d *rpcConn) reply(h *rpcrdma.Header, r *rpcrdma.RPC, cut bool, rest []byte
 	}
 	b = appendChunks(b, h)
 	if known {
-		b = appendDuration(append(b, ", "...), m.PDU.Time-o.time)
+		b = o.appendTook(b, m.PDU.Time)
 	}
 	n.SetInfo(b)
 }

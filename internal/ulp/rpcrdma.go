@@ -163,7 +163,7 @@ func (d *rpcConn) failed(h *rpcrdma.Header, m *Message, n *Note) {
 	}
 	if ok {
 		b = d.AppendOperation(append(b, ", for "...), &o)
-		b = appendDuration(append(b, ", "...), m.PDU.Time-o.time)
+		b = o.appendTook(b, m.PDU.Time)
 	} else {
 		b = appendHex(b, " xid ", uint64(h.XID), 8)
 	}

@@ -183,7 +183,7 @@ func (c *smbConn) response(m *Message, n *Note) {
 	b = appendSizes(b, r.PreferredSendSize, r.MaxReceiveSize, r.MaxFragmentedSize)
 	b = appendOctets(append(b, ", read-write "...), uint64(r.MaxReadWriteSize))
 	if known {
-		b = appendDuration(append(b, ", "...), m.PDU.Time-o.time)
+		b = o.appendTook(b, m.PDU.Time)
 	}
 	n.SetInfo(b)
 }
@@ -341,7 +341,7 @@ func (c *smbConn) answer(h *smbdirect.SMB2, b []byte, m *Message, n *Note, line 
 		line = appendStatus(line, h.Status)
 	}
 	if known {
-		line = appendDuration(append(line, ", "...), m.PDU.Time-o.time)
+		line = o.appendTook(line, m.PDU.Time)
 	}
 	return line
 }
