@@ -7,6 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/spare"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -61,6 +62,8 @@ type Engine struct {
 	// that are over.
 	capture model.CaptureState
 	before  map[*model.EndedConnection][]rules.Finding
+	// records are those of the connections that are over, as far as they are packed, in order.
+	records ended.Sequence
 	// compared is how many of those that ended have been compared with the others.
 	compared int
 	running  *indexedRule // the rule that is being asked
@@ -250,7 +253,21 @@ func (e *Engine) outlasts(p *model.EndedConnection, before []rules.Finding) {
 		}
 		e.before[p] = before
 	}
-	e.keeps(p.Weight() + len(before)*findingWeight)
+	e.keeps(p.Weight() + e.pack(p) + len(before)*findingWeight)
+}
+
+// plainRecords is how many records stay as they are: others have most of these too. Tests set it.
+var plainRecords = 1024
+
+// pack packs the record of a connection that is over, if there are many, and returns how many octets it takes. That of a
+// connection that ends with the capture stays as it is, like that of a session: others have it too.
+func (e *Engine) pack(p *model.EndedConnection) int {
+	if e.opt.Window > 0 || len(e.capture.Ended) <= plainRecords || p.Transport != trace.TCP || p.Ending == trace.Open {
+		return 0
+	}
+	n := e.records.Add(p.Trace)
+	p.Trace = nil
+	return n
 }
 
 // maxBefore bounds the findings of a connection that are remembered.

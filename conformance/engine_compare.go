@@ -1,19 +1,28 @@
 package conformance
 
 import (
+	"iter"
+
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
 // compare judges connections that are over beside the others of the capture.
-func (e *Engine) compare(ended []*model.EndedConnection) {
-	if len(ended) == 0 || len(e.lists[trace.TCP].capture)+len(e.lists[trace.SCTP].capture) == 0 {
+func (e *Engine) compare(over []*model.EndedConnection) {
+	if len(over) == 0 || len(e.lists[trace.TCP].capture)+len(e.lists[trace.SCTP].capture) == 0 {
 		return
 	}
 	c := &judged{engine: e}
-	for _, p := range ended {
-		c.begin(p.Trace)
+	packed, stop := iter.Pull(e.records.All())
+	defer stop()
+	for _, p := range over {
+		record := p.Trace
+		if record == nil {
+			record, _ = packed()
+		}
+		c.begin(record)
 		c.Recall(p)
 		if before := e.before[p]; len(before) > 0 {
 			c.troubles()
@@ -23,10 +32,11 @@ func (e *Engine) compare(ended []*model.EndedConnection) {
 		c.settleAll()
 		vs := c.verdicts()
 		if e.sink != nil && len(c.findings)+len(vs) > 0 {
-			e.sink.Connection(p.Trace, e.public(c.findings, p.Trace), vs)
+			e.sink.Connection(record, e.public(c.findings, record), vs)
 		}
 		c.untroubled()
 	}
+	e.records = ended.Sequence{}
 }
 
 // compareSome compares the connections whose time has come, and forgets the older half when
@@ -34,7 +44,7 @@ func (e *Engine) compare(ended []*model.EndedConnection) {
 func (e *Engine) compareSome(now int64) {
 	all := e.capture.Ended
 	n := e.compared
-	for n < len(all) && (now-all[n].Trace.LastTime >= e.opt.CompareAfter || len(all) >= e.opt.Window && n < len(all)/2) {
+	for n < len(all) && (now-all[n].LastTime >= e.opt.CompareAfter || len(all) >= e.opt.Window && n < len(all)/2) {
 		n++
 	}
 	e.compare(all[e.compared:n])

@@ -37,3 +37,6 @@ func AboutTest(id string) rules.Test {
 	}
 	return rules.Test{}
 }
+
+// Records are packed here as those of large captures are, in all tests of this package.
+func init() { plainRecords = 1 }

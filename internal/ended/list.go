@@ -66,11 +66,11 @@ func (l *List) Add(c *trace.Connection, octets int) int {
 	}
 	p := &l.packer
 	if p.run == nil {
-		p.begin(c)
+		p.begin(c, c.Number)
 		return octets
 	}
-	n := p.add(c)
-	if len(p.places) >= cmp.Or(l.runSize, runSize) || len(p.b) >= runOctets {
+	n := p.add(c, c.Number)
+	if p.full(cmp.Or(l.runSize, runSize)) {
 		l.runs = append(l.runs, p.end())
 	}
 	return n

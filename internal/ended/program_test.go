@@ -57,8 +57,8 @@ func TestProgram(t *testing.T) {
 		}
 	}
 	var p packer
-	p.begin(new(trace.Connection))
-	if n := p.add(new(trace.Connection)); n != 2 {
+	p.begin(new(trace.Connection), 0)
+	if n := p.add(new(trace.Connection), 1); n != 2 {
 		t.Errorf("an empty record takes % x", p.b)
 	}
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
+// recordOctets is about what a record takes that is not packed.
+const recordOctets = int(unsafe.Sizeof(trace.Connection{}))
+
 // records is the program of a connection.
 var records = sync.OnceValue(func() *program { return programOf(reflect.TypeFor[trace.Connection]()) })
 
@@ -39,16 +42,16 @@ type place struct {
 	from, to int
 }
 
-// begin begins a run with a record, which takes no octets more.
-func (p *packer) begin(c *trace.Connection) {
+// begin begins a run with a record that has a number in the order of reading. It takes no octets more.
+func (p *packer) begin(c *trace.Connection, number uint64) {
 	p.run = &run{like: *c}
 	p.like.SinkData, p.like.UpperData = nil, nil
 	p.b, p.encoder.sides = p.b[:0], nil
-	p.places = append(p.places[:0], place{number: c.Number})
+	p.places = append(p.places[:0], place{number: number})
 }
 
-// add packs a record, and returns how many octets that takes.
-func (p *packer) add(c *trace.Connection) int {
+// add packs a record that has a number in the order of reading, and returns how many octets that takes.
+func (p *packer) add(c *trace.Connection, number uint64) int {
 	from := len(p.b)
 	v, like := unsafe.Pointer(c), unsafe.Pointer(&p.like)
 	if p.usual == nil { // what differs of this one mostly differs of the others too
@@ -57,10 +60,13 @@ func (p *packer) add(c *trace.Connection) int {
 		p.b, p.encoder.sides = p.b[:from], p.encoder.sides[:0]
 	}
 	p.record(records(), v, like, p.usual)
-	p.places = append(p.places, place{c.Number, from, len(p.b)})
+	p.places = append(p.places, place{number, from, len(p.b)})
 	n := len(p.b) - from
 	return n + varintLen(n)
 }
+
+// full reports whether a run of so many records at most ends here.
+func (p *packer) full(size int) bool { return len(p.places) >= size || len(p.b) >= runOctets }
 
 // sofar is the run as it is.
 func (p *packer) sofar() *run {

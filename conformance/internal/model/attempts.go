@@ -12,22 +12,25 @@ const dynamicPort = 32768
 // Unanswered reports whether a Request of revision 2 got no Reply before the
 // connection ended.
 func (p *EndedConnection) Unanswered() bool {
-	return p.Request != nil && p.Request.Rev == 2 && p.Reply == nil && p.Trace.Ending != trace.Open
+	return p.Request != nil && p.Request.Rev == 2 && p.Reply == nil && p.Ending != trace.Open
 }
 
 // Listener is the side that did not open the connection, if known.
 func (p *EndedConnection) Listener() trace.Dir {
-	if p.Trace.Flow[trace.R2I].Opens {
+	if p.opens[trace.R2I] {
 		return trace.I2R
 	}
 	return trace.R2I
 }
 
+// Opened reports whether it is known which side opened the connection.
+func (p *EndedConnection) Opened() bool { return p.opens[Other(p.Listener())] }
+
 // isMapped reports whether a host accepted the connection at a port that is assigned to no
 // service, so that a port mapper must have announced it.
 func (p *EndedConnection) isMapped() bool {
 	d := p.Listener()
-	return p.Trace.Transport == trace.TCP && p.Trace.Outcome == trace.Accepted && p.Trace.Flow[Other(d)].Opens && p.Trace.Side[d].Addr.Port() >= dynamicPort
+	return p.Transport == trace.TCP && p.Outcome == trace.Accepted && p.Opened() && p.Addr[d].Port() >= dynamicPort
 }
 
 // countMapped returns the ordinal of a connection among those to such ports of its host,
@@ -39,7 +42,7 @@ func (b *CaptureState) countMapped(p *EndedConnection) int {
 	if b.mapped == nil {
 		b.mapped = map[netip.Addr]int{}
 	}
-	at := p.Trace.Side[p.Listener()].Addr.Addr()
+	at := p.Addr[p.Listener()].Addr()
 	b.mapped[at]++
 	return b.mapped[at]
 }

@@ -55,7 +55,18 @@ const maxEnded = 50_000
 
 // EndedConnection is a connection that is over.
 type EndedConnection struct {
-	Trace          *trace.Connection
+	// Trace is its record; nil if that is packed, see [CaptureState.Records].
+	Trace *trace.Connection
+	// What follows is from the record.
+
+	Addr                [2]netip.AddrPort // by side
+	FirstFrame          uint64
+	FirstTime, LastTime int64
+	Transport           trace.Transport
+	Outcome             trace.Outcome
+	Ending              trace.Ending
+	opens               [2]bool // the direction began with a SYN
+
 	Request, Reply *Frame
 	Count          [2]uint64      // FPDUs or segments, by direction
 	Operations     [2]*Operations // nil: it did none
@@ -68,13 +79,18 @@ type EndedConnection struct {
 }
 
 // Responder is who answers: the address and port of the listener.
-func (p *EndedConnection) Responder() netip.AddrPort { return p.Trace.Side[trace.R2I].Addr }
+func (p *EndedConnection) Responder() netip.AddrPort { return p.Addr[trace.R2I] }
 
 // Outlast is what a rule may ask of the connection when it is over.
 func (c *Conn) Outlast(record *trace.Connection) *EndedConnection {
-	p := &EndedConnection{Trace: record, Request: c.Request, Reply: c.Reply, Have: c.Gates(&c.Directions[0])&c.Gates(&c.Directions[1]) | c.EndGates()}
+	p := &EndedConnection{
+		Trace: record, FirstFrame: record.FirstFrame, FirstTime: record.FirstTime, LastTime: record.LastTime,
+		Transport: record.Transport, Outcome: record.Outcome, Ending: record.Ending,
+		Request: c.Request, Reply: c.Reply, Have: c.Gates(&c.Directions[0])&c.Gates(&c.Directions[1]) | c.EndGates(),
+	}
 	for i := range c.Directions {
 		h := &c.Directions[i]
+		p.Addr[i], p.opens[i] = record.Side[i].Addr, record.Flow[i].Opens
 		p.Count[i] = h.Count
 		if h.Operations != (Operations{}) {
 			o := h.Operations
@@ -96,7 +112,7 @@ func (b *CaptureState) Full() bool {
 func (b *CaptureState) Remember(p *EndedConnection) {
 	for i, o := range p.Operations {
 		if o != nil {
-			b.operate(p.Trace.Side[i].Addr.Addr(), o.Done)
+			b.operate(p.Addr[i].Addr(), o.Done)
 		}
 	}
 	p.Mapped = b.countMapped(p)

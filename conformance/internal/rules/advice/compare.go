@@ -66,7 +66,7 @@ var compareAdvice = []rules.Rule{
 					return
 				}
 				for _, x := range r.Ended().To[p.Responder()] {
-					takes := x != p && x.Request != nil && x.Request.HasWord && !x.Request.EnhancedWord.A && x.Trace.Outcome == trace.Accepted && x.GivenUp == ""
+					takes := x != p && x.Request != nil && x.Request.HasWord && !x.Request.EnhancedWord.A && x.Outcome == trace.Accepted && x.GivenUp == ""
 					if takes || fellBack(x, p) {
 						return // it accepts that, or other advice explains it
 					}
@@ -91,11 +91,11 @@ var compareAdvice = []rules.Rule{
 		ID: "ADV-PORT-MAPPER", Weighs: true, Transport: rules.OnTCP,
 		Capture: &rules.On[*model.EndedConnection]{
 			Applies: func(_ *rules.Case, p *model.EndedConnection) rules.Scope {
-				return rules.InScopeIf(p.Trace.Outcome == trace.Accepted && p.Trace.Flow[model.Other(p.Listener())].Opens)
+				return rules.InScopeIf(p.Outcome == trace.Accepted && p.Opened())
 			},
 			Judge: func(r *rules.Report, p *model.EndedConnection) {
 				if d := p.Listener(); p.Mapped == 2 {
-					reportAdvice(r, model.Place{Dir: d, HasDir: true, Frame: p.Trace.FirstFrame}, fmt.Sprintf("port %d", p.Trace.Side[d].Addr.Port()), "")
+					reportAdvice(r, model.Place{Dir: d, HasDir: true, Frame: p.FirstFrame}, fmt.Sprintf("port %d", p.Addr[d].Port()), "")
 				}
 			},
 		},
@@ -119,8 +119,8 @@ func fellBack(p, from *model.EndedConnection) bool {
 	if p.Request == nil || p.Request.Rev != 1 || !from.Unanswered() {
 		return false
 	}
-	host := func(x *model.EndedConnection) netip.Addr { return x.Trace.Side[trace.I2R].Addr.Addr() }
-	return host(p) == host(from) && from.Trace.FirstTime < p.Trace.FirstTime && p.Trace.FirstTime-from.Trace.LastTime <= fallbackTime
+	host := func(x *model.EndedConnection) netip.Addr { return x.Addr[trace.I2R].Addr() }
+	return host(p) == host(from) && from.FirstTime < p.FirstTime && p.FirstTime-from.LastTime <= fallbackTime
 }
 
 // depths are what a responder took of other enhanced Requests: any at all, one as deep
@@ -137,7 +137,7 @@ func depthsTaken(b *model.CaptureState, p *model.EndedConnection) (d depths) {
 		return d
 	}
 	for _, x := range b.To[p.Responder()] {
-		if x.Request == nil || !x.Request.HasWord || x.Reply == nil || !x.Reply.HasWord || x.Trace.Outcome != trace.Accepted {
+		if x.Request == nil || !x.Request.HasWord || x.Reply == nil || !x.Reply.HasWord || x.Outcome != trace.Accepted {
 			continue
 		}
 		w := x.Request.EnhancedWord

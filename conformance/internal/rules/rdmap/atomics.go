@@ -193,7 +193,7 @@ func reportBothDone(r *rules.Report, a *model.Area) {
 // reportRefusedAlone reports the atomic operations that a side has refused although it
 // does the other one, on any of its connections.
 func reportRefusedAlone(r *rules.Report, p *model.EndedConnection, side trace.Dir, o *model.Operations) {
-	done := r.Ended().Operations[p.Trace.Side[side].Addr.Addr()]
+	done := r.Ended().Operations[p.Addr[side].Addr()]
 	for _, op := range [...]rdmap.AOpCode{rdmap.FetchAddOp, rdmap.CmpSwapOp} {
 		other := rdmap.FetchAddOp + rdmap.CmpSwapOp - op
 		if o.Refused&(1<<op) == 0 || done&(1<<op) != 0 || done&(1<<other) == 0 {

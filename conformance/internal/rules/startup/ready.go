@@ -27,7 +27,7 @@ var readyRules = []rules.Rule{
 					return rules.OutOfScope
 				}
 				if p.Dropped == "" {
-					return rules.InScopeIf(p.Trace.Outcome == trace.Accepted)
+					return rules.InScopeIf(p.Outcome == trace.Accepted)
 				}
 				return rules.InScopeIf(takesRevision2(c.Ended().To[p.Responder()]) && !c.BlamedBefore(f.PDUNumber))
 			},
@@ -199,7 +199,7 @@ func takesRevision2(same []*model.EndedConnection) bool {
 		if q.Dropped != "" {
 			return false
 		}
-		took = took || q.Trace.Outcome == trace.Accepted
+		took = took || q.Outcome == trace.Accepted
 	}
 	return took
 }
