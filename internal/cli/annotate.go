@@ -172,9 +172,6 @@ func (a *annotation) write(w io.Writer) error {
 		if err := a.survey(&x); err != nil {
 			return err
 		}
-		interrupt, stop := interrupts()
-		defer stop()
-		w = &untilInterrupt{w: w, interrupt: interrupt}
 		x.Tell = nil // it was told the first time
 	} else if !a.o.unjudged {
 		memory := account(&a.opt)

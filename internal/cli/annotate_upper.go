@@ -18,9 +18,6 @@ func (a *annotation) export(w io.Writer) error {
 	var layers map[uint64]string
 	if readableTwice([]string{a.name}, "") == nil {
 		layers = a.layers()
-		interrupt, stop := interrupts()
-		defer stop()
-		w = &untilInterrupt{w: w, interrupt: interrupt}
 	}
 	src, err := a.o.open(fileUnit(a.name), a.o.s)
 	if err != nil {

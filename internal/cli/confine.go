@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/sandbox"
 )
 
@@ -54,6 +55,7 @@ func (c *confined) confine(s *IOStreams, captures []string, fill ...string) {
 		Read:   slices.DeleteFunc(slices.Clone(captures), notFile),
 		Write:  slices.DeleteFunc(slices.Clone(c.writes), isStream),
 		Fill:   fill,
+		Remove: outfile.Made(),
 		Accept: c.accepts,
 	})
 }

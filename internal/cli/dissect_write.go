@@ -316,12 +316,9 @@ func (o *dissectOptions) write(e *exporting, opt pipeline.Options, u *unit, run 
 
 // copyTo copies frames to a file, or to standard output.
 func (o *dissectOptions) copyTo(name string, files []string, x extract.Options) (*extract.Report, error) {
-	interrupt, stop := interrupts()
-	defer stop()
 	if name == "-" {
-		w := &untilInterrupt{w: o.s.Out, interrupt: interrupt}
-		report, err := extract.Copy(w, files, x)
-		if w.err != nil && brokenPipe(w.err) == nil {
+		report, err := extract.Copy(o.s.Out, files, x)
+		if err != nil && brokenPipe(err) == nil {
 			return new(extract.Report), nil
 		}
 		return report, err
@@ -330,7 +327,7 @@ func (o *dissectOptions) copyTo(name string, files []string, x extract.Options) 
 	if err != nil {
 		return nil, err
 	}
-	report, err := extract.Copy(&untilInterrupt{w: out, interrupt: interrupt}, files, x)
+	report, err := extract.Copy(out, files, x)
 	if err != nil {
 		return nil, notWritten(name, err, out.Discard())
 	}

@@ -3,30 +3,8 @@ package cli
 import (
 	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
-
-	"github.com/iwdissect/iwdissect/internal/scenario"
 )
-
-// TestGenerate_InterruptRemovesFile holds that Ctrl-C leaves no half trace, and
-// that this is told.
-func TestGenerate_InterruptRemovesFile(t *testing.T) {
-	var stderr bytes.Buffer
-	o := &generateOptions{s: &IOStreams{Err: &stderr}}
-	out := filepath.Join(t.TempDir(), "t.pcap")
-	interrupt := make(chan os.Signal, 1)
-	interrupt <- os.Interrupt
-	err := o.one(traceOf{name: "load"}, scenario.Load(scenario.Shape{Size: 1 << 20, Flows: 2, Seed: 1}), out, &untilInterrupt{interrupt: interrupt})
-	if !errors.Is(err, errInterrupted) || exitCode(err) != exitInput || !strings.HasSuffix(err.Error(), out+" is not written: interrupted") {
-		t.Errorf("error %v", err)
-	}
-	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the file: %v", err)
-	}
-}
 
 // failing fails after some octets.
 type failing struct{ left int }

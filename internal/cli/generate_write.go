@@ -24,8 +24,6 @@ func (o *generateOptions) write(traces []traceOf) error {
 	if err != nil {
 		return err
 	}
-	interrupt, stop := interrupts()
-	defer stop()
 	if err := o.distinct(traces, folder); err != nil {
 		return err
 	}
@@ -39,12 +37,9 @@ func (o *generateOptions) write(traces []traceOf) error {
 			return err
 		}
 		out := o.fileOf(t, s, folder)
-		if err := o.one(t, s, out, &untilInterrupt{interrupt: interrupt, count: &at.octets}); err != nil {
+		if err := o.one(t, s, out, &counting{count: &at.octets}); err != nil {
 			o.s.warn(err)
 			worst = worse(worst, err)
-			if errors.Is(err, errInterrupted) {
-				break
-			}
 		}
 	}
 	return worst
@@ -96,7 +91,7 @@ func (o *generateOptions) folder(traces int) (bool, error) {
 	case o.out == "-" || !is && traces == 1 && !o.all && !strings.HasSuffix(o.out, "/"):
 		return false, nil
 	}
-	return true, os.MkdirAll(o.out, 0o777)
+	return true, outfile.MakeFolder(o.out)
 }
 
 // shape sets the format: that of the flag, of the suffix, or of the scenario.
@@ -118,7 +113,7 @@ func (o *generateOptions) shape(s *synth.Script, folder bool) error {
 }
 
 // one makes one trace.
-func (o *generateOptions) one(t traceOf, s *synth.Script, out string, w *untilInterrupt) error {
+func (o *generateOptions) one(t traceOf, s *synth.Script, out string, w *counting) error {
 	w.w = o.s.Out
 	var file *outfile.File
 	if out != "-" {
@@ -205,43 +200,19 @@ func stalled(n int) string {
 	return fmt.Sprintf("%d steps did not come to their end", n)
 }
 
-var errInterrupted = errors.New("interrupted")
-
-// untilInterrupt writes until Ctrl-C, so that a partly written file can be removed.
-type untilInterrupt struct {
-	w         io.Writer
-	interrupt <-chan os.Signal
-	// count, if not nil, counts octets.
+// counting writes, and counts octets.
+type counting struct {
+	w     io.Writer
 	count *atomic.Int64
 	// err is the first error of writing.
 	err error
 }
 
-func (i *untilInterrupt) Write(b []byte) (n int, err error) {
-	if i.err != nil {
-		return 0, i.err
+func (c *counting) Write(b []byte) (n int, err error) {
+	if c.err != nil {
+		return 0, c.err
 	}
-	select {
-	case <-i.interrupt:
-		i.err = errInterrupted
-		return 0, i.err
-	default:
-	}
-	n, i.err = i.w.Write(b)
-	if i.count != nil {
-		i.count.Add(int64(n))
-	}
-	return n, i.err
-}
-
-// interrupts catches Ctrl-C. The function it returns ends that.
-func interrupts() (c <-chan os.Signal, stop func()) {
-	caught := make(chan os.Signal, 1)
-	return caught, outfile.Catch(func() bool {
-		select {
-		case caught <- os.Interrupt:
-		default: // it is known already
-		}
-		return true
-	}, os.Interrupt)
+	n, c.err = c.w.Write(b)
+	c.count.Add(int64(n))
+	return n, c.err
 }

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/internal/outfile"
+	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
 // ignoreFirstInterrupt ignores the first Ctrl-C while standard input is read. In
@@ -16,4 +18,18 @@ func ignoreFirstInterrupt(files []string) (stop func()) {
 		return func() {}
 	}
 	return outfile.Catch(func() (again bool) { return false }, os.Interrupt)
+}
+
+// interrupted returns what says that a signal ends the command, and what becomes of its outputs.
+func (s *IOStreams) interrupted() func(outputs string) {
+	command, begin, to := s.name(), "", s.Err // not through a pager, which may not read
+	if s.ErrTTY {
+		begin = "\r\x1b[K" // of the progress, or of ^C
+	}
+	return func(outputs string) {
+		if outputs != "" {
+			outputs = ": " + visible.Text(outputs)
+		}
+		fmt.Fprintf(to, "%s%s: interrupted%s\n", begin, command, outputs)
+	}
 }

@@ -100,62 +100,70 @@ func TestPayload_FullDisk(t *testing.T) {
 	}
 }
 
-// TestOutputs_Signals: a signal leaves the older file, and nothing else.
+// TestOutputs_Signals: a signal ends each command at once. It leaves the older file and nothing
+// that is not whole, and the command says so in a line.
 func TestOutputs_Signals(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if signal.Ignored(sig) {
 			continue // inherited
 		}
-		for _, args := range []string{
-			"generate --size 1TiB -o OUT",
-			"check --config none --output json=OUT -",
+		for _, tt := range []struct {
+			args, says string
+			// files are how many the folder has when the command is at work.
+			files int
+		}{
+			{"generate --size 1TiB -o OUT", ": OUT is not written, the older file is left as it is", 3},
+			{"check --config none --output json=OUT FIFO", ": OUT is not written, the older file is left as it is", 3},
+			{"report FIFO -o OUT", ": OUT is not written, the older file is left as it is", 3},
+			{"annotate FIFO -o OUT", ": OUT is not written, the older file is left as it is", 3},
+			{"analyze --format parquet -o DIR/a/tables FIFO", ": what is not whole below DIR/a/tables is removed", 3},
+			{"dissect --payload DIR/pay FIFO", ": what DIR/pay/manifest.ndjson lists is whole", 3},
+			{"generate --size 1TiB -o /dev/null", "", 2},
 		} {
-			if sig == syscall.SIGINT && strings.HasPrefix(args, "check") {
-				continue // the first one is for what writes to the pipe
-			}
-			t.Run(sig.String()+" "+strings.Fields(args)[0], func(t *testing.T) {
-				out := filepath.Join(t.TempDir(), "out.pcap")
+			t.Run(sig.String()+" "+tt.args, func(t *testing.T) {
+				dir := t.TempDir()
+				out := filepath.Join(dir, "out.pcapng")
 				old(t, out)
-				cmd := program(t, strings.ReplaceAll(args, "OUT", out))
-				unread, stdin, err := os.Pipe()
-				if err != nil {
+				fifo := filepath.Join(dir, "fifo")
+				if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				defer stdin.Close()
+				names := strings.NewReplacer("OUT", out, "FIFO", fifo, "DIR", dir)
+				cmd := program(t, names.Replace(tt.args))
 				var errs bytes.Buffer
-				cmd.Stdin, cmd.Stderr = unread, &errs
+				cmd.Stderr = &errs
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
-				unread.Close()
-				waitForFiles(t, filepath.Dir(out), 2)
+				waitForFiles(t, dir, tt.files)
+				if strings.Contains(tt.args, "FIFO") {
+					// That it is opened says that the outputs are begun.
+					f, err := os.OpenFile(fifo, os.O_WRONLY, 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer f.Close()
+				} else {
+					time.Sleep(100 * time.Millisecond)
+				}
 				if err := cmd.Process.Signal(sig); err != nil {
 					t.Fatal(err)
 				}
 				stuck := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 				defer stuck.Stop()
-				endedBy(t, cmd, sig, errs.String)
+				var exit *exec.ExitError
+				if err := cmd.Wait(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != sig {
+					t.Errorf("ended by %v", err)
+				}
+				if want := "iwdissect " + strings.Fields(tt.args)[0] + ": interrupted" + names.Replace(tt.says) + "\n"; errs.String() != want {
+					t.Errorf("said %q, not %q", &errs, want)
+				}
+				if err := errors.Join(os.Remove(fifo), os.RemoveAll(filepath.Join(dir, "pay"))); err != nil {
+					t.Fatal(err)
+				}
 				onlyOld(t, out)
 			})
 		}
-	}
-}
-
-// endedBy waits for a process that a signal ends; of Ctrl-C generate tells.
-func endedBy(t *testing.T, cmd *exec.Cmd, sig syscall.Signal, said func() string) {
-	t.Helper()
-	var exit *exec.ExitError
-	err := cmd.Wait()
-	if !errors.As(err, &exit) {
-		t.Fatalf("%v: %s", err, said())
-	}
-	status := exit.Sys().(syscall.WaitStatus)
-	if sig == syscall.SIGINT {
-		if status.ExitStatus() != exitInput || !strings.Contains(said(), "out.pcap is not written: interrupted") {
-			t.Errorf("%v: %s", err, said())
-		}
-	} else if status.Signal() != sig {
-		t.Errorf("%v: %s", err, said())
 	}
 }
 

@@ -78,6 +78,12 @@ func (o *reportOptions) run(args []string) error {
 	if err := o.possible(files); err != nil {
 		return err
 	}
+	var out *outfile.File
+	if o.out != "-" { // begun first: what cannot be written is told before a capture is read
+		if out, err = outfile.Create(o.out, files); err != nil {
+			return err
+		}
+	}
 	defer ignoreFirstInterrupt(files)()
 	o.sandbox.writes = []string{o.out}
 	o.sandbox.confine(o.s, files)
@@ -92,7 +98,7 @@ func (o *reportOptions) run(args []string) error {
 		}
 		page.Captures = append(page.Captures, c)
 	}
-	if err := o.write(page, files); err != nil {
+	if err := o.write(page, out); err != nil {
 		return err
 	}
 	if failed {
@@ -270,14 +276,10 @@ func (o *reportOptions) reads(run *pipeline.Run, u *unit) (shown, format string,
 	return src.name, src.format(), err
 }
 
-// write writes the page.
-func (o *reportOptions) write(page *report.Report, files []string) error {
-	if o.out == "-" {
+// write writes the page, to standard output without a file.
+func (o *reportOptions) write(page *report.Report, out *outfile.File) error {
+	if out == nil {
 		return brokenPipe(report.Write(o.s.Out, page))
-	}
-	out, err := outfile.Create(o.out, files)
-	if err != nil {
-		return err
 	}
 	if err := report.Write(out, page); err != nil {
 		return notWritten(o.out, err, out.Discard())

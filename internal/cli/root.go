@@ -99,6 +99,9 @@ read to its end, or an output could not be written.`),
 		Version:                    Version,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			s.command = cmd.CommandPath()
+			if s.alone {
+				outfile.Tell(s.interrupted())
+			}
 			if f := cmd.Flags().Lookup(memoryFlag); f != nil && s.alone {
 				f.Value.(*memorySize).bound()
 			}

@@ -40,7 +40,7 @@ func newTable[Row any](kind Table, dir, point string) (*table[Row], error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table[Row]{kind: kind, folder: folder, sum: sha256.New(), rows: make([]Row, 0, batch)}
+	t := &table[Row]{kind: kind, folder: folder.Below(dir), sum: sha256.New(), rows: make([]Row, 0, batch)}
 	if t.part, err = folder.Begin(); err != nil {
 		_ = folder.Close()
 		return nil, err

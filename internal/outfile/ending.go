@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -19,10 +20,32 @@ var leftovers endings
 // that it is certain for each whether somebody catches it. It runs while there is something to
 // do; else signals do what they do by default.
 type endings struct {
-	mu      sync.Mutex
-	files   map[string]func() error
+	mu    sync.Mutex
+	files map[string]leftover
+	// folders were made, those above first. One that has got nothing goes, too.
+	folders []string
 	catches []*catch
 	signals chan os.Signal
+	// tell says that a signal ends the process, and what became of the outputs; nil: nobody
+	// wants to know.
+	tell func(says string)
+}
+
+// leftover is a file that has not come to its end.
+type leftover struct {
+	// says is what becomes of the output.
+	says   string
+	remove func() error
+}
+
+// Tell has f called when a signal ends the process, which nobody catches: with a sentence on
+// what became of the outputs, of which nothing is left that is not whole.
+func Tell(f func(says string)) {
+	e := &leftovers
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tell = f
+	e.watch()
 }
 
 // catch is one that catches signals.
@@ -55,9 +78,9 @@ func (e *endings) let(c *catch) {
 	e.unwatch()
 }
 
-// add makes a file that has to go if the process ends. create returns its name and what removes
-// it.
-func (e *endings) add(create func() (name string, remove func() error, err error)) error {
+// add makes a file that has to go if the process ends, when says is told. create returns its
+// name and what removes it.
+func (e *endings) add(says string, create func() (name string, remove func() error, err error)) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.watch()
@@ -70,10 +93,17 @@ func (e *endings) add(create func() (name string, remove func() error, err error
 		return err
 	}
 	if e.files == nil {
-		e.files = map[string]func() error{}
+		e.files = map[string]leftover{}
 	}
-	e.files[name] = remove
+	e.files[name] = leftover{says, remove}
 	return nil
+}
+
+// keep has a file that lists others stay if the process ends.
+func (e *endings) keep(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.files[name] = leftover{"what " + name + " lists is whole", func() error { return nil }}
 }
 
 // done forgets a file: it has its name, or is gone.
@@ -103,6 +133,10 @@ func (e *endings) unwatch() {
 	if e.signals == nil || len(e.files) > 0 || len(e.catches) > 0 {
 		return
 	}
+	if e.tell != nil {
+		signal.Reset(syscall.SIGPIPE) // see add
+		return
+	}
 	signal.Stop(e.signals)
 	close(e.signals)
 	e.signals = nil
@@ -130,23 +164,57 @@ func (e *endings) got(s os.Signal) {
 	if caught {
 		return
 	}
-	// Nothing is made any more: the lock is kept.
-	e.remove()
-	signal.Reset(s)
-	if raise(s) == nil {
+	e.end(s)
+}
+
+// End ends the process by a signal that was caught, as if nobody had caught it.
+func End(s os.Signal) {
+	leftovers.mu.Lock()
+	leftovers.end(s)
+}
+
+// end ends the process. The lock is kept: nothing is made any more, and nothing comes to its end.
+func (e *endings) end(s os.Signal) {
+	says := e.remove()
+	signal.Reset(s) // another one ends a process that cannot tell
+	if e.tell != nil {
+		e.tell(says)
+	}
+	// The first process of a container gets no signal by which it would end, and for SIGQUIT Go would
+	// write all stacks on a terminal that was just put in order.
+	if os.Getpid() != 1 && s != syscall.SIGQUIT && raise(s) == nil {
 		time.Sleep(time.Second) // until it arrives
 	}
-	os.Exit(1)
+	os.Exit(exitOf(s))
 }
 
-func (e *endings) remove() {
-	for name, remove := range e.files {
-		_ = remove() // nobody can be told
+// exitOf is the exit code that a shell gives to a process which a signal ended.
+func exitOf(s os.Signal) int {
+	n, ok := s.(syscall.Signal)
+	if !ok {
+		return 1
+	}
+	return 128 + int(n)
+}
+
+// remove removes what is not whole, and says what becomes of the outputs.
+func (e *endings) remove() string {
+	says := make([]string, 0, len(e.files))
+	for name, l := range e.files {
+		_ = l.remove() // nobody can be told
+		says = append(says, l.says)
 		delete(e.files, name)
 	}
+	for _, name := range slices.Backward(e.folders) {
+		_ = os.Remove(name) // it fails for those that have files
+	}
+	e.folders = nil
+	slices.Sort(says)
+	return strings.Join(slices.Compact(says), "; ")
 }
 
-// RemoveLeftovers removes all files that did not come to their end, when the program does.
+// RemoveLeftovers removes all files that did not come to their end when the program does, and
+// the folders that were made and got nothing.
 func RemoveLeftovers() {
 	leftovers.mu.Lock()
 	defer leftovers.mu.Unlock()

@@ -135,7 +135,7 @@ func (o *File) beside() error {
 			return errors.New("it is a link that leads to nothing")
 		}
 	}
-	if o.f, err = hidden(filepath.Dir(o.path), filepath.Base(o.path), info); err != nil {
+	if o.f, err = hidden(o.path, o.unwritten(), info); err != nil {
 		o.path = ""
 		return err
 	}
@@ -159,15 +159,25 @@ func writable(path string) error {
 	return f.Close()
 }
 
-// hidden makes a file with a name of its own, and has it removed if a signal ends the process.
-func hidden(folder, base string, older fs.FileInfo) (f *os.File, err error) {
+// unwritten says what becomes of the output if a signal ends the process.
+func (o *File) unwritten() string {
+	if o.older {
+		return o.name + " is not written, the older file is left as it is"
+	}
+	return o.name + " is not written"
+}
+
+// hidden makes a file with a name of its own beside a path, and has it removed if a signal ends
+// the process, which says that then.
+func hidden(path, says string, older fs.FileInfo) (f *os.File, err error) {
+	folder, base := filepath.Split(path)
 	mode := fs.FileMode(0o666)
 	if older != nil {
 		mode = 0o600 // until it has the mode of the older one
 	}
 	for range 100 {
 		name := filepath.Join(folder, "."+base+"."+strconv.FormatUint(rand.Uint64(), 36))
-		err = leftovers.add(func() (string, func() error, error) {
+		err = leftovers.add(says, func() (string, func() error, error) {
 			f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 			return name, func() error { return os.Remove(name) }, err
 		})

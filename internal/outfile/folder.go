@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -16,26 +17,57 @@ import (
 type Folder struct {
 	path string
 	root *os.Root
+	// asked is the folder that the user named, which may be one above.
+	asked string
 }
 
 // OpenFolder opens a folder, and makes it if it is not there.
 func OpenFolder(path string) (*Folder, error) {
-	if err := os.MkdirAll(path, 0o777); err != nil {
+	if err := makeFolder(path); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{path, root}, nil
+	return &Folder{path, root, path}, nil
 }
 
-// MakeFolder makes a folder, and those above it, if it is not there.
+// Below says that the user named a folder above, of which is told if a signal ends the process.
+func (d *Folder) Below(above string) *Folder {
+	d.asked = above
+	return d
+}
+
+// MakeFolder makes a folder, and those above it, if it is not there. If it has nothing in it when
+// the program ends, it goes again.
 func MakeFolder(path string) error {
-	if err := os.MkdirAll(path, 0o777); err != nil {
+	if err := makeFolder(path); err != nil {
 		return fmt.Errorf("the folder %s cannot be made: %w", path, cause(err))
 	}
 	return nil
+}
+
+// Made are the folders that were made, which go again if they have nothing in them.
+func Made() []string {
+	leftovers.mu.Lock()
+	defer leftovers.mu.Unlock()
+	return slices.Clone(leftovers.folders)
+}
+
+func makeFolder(path string) error {
+	var made []string
+	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); err == nil || at == filepath.Dir(at) {
+			break
+		}
+		made = append(made, at)
+	}
+	slices.Reverse(made)
+	leftovers.mu.Lock()
+	defer leftovers.mu.Unlock()
+	leftovers.folders = append(leftovers.folders, made...)
+	return os.MkdirAll(path, 0o777)
 }
 
 // Empty reports whether the folder has no files.
@@ -57,7 +89,7 @@ func (d *Folder) Close() error { return d.root.Close() }
 
 // create makes a file that is not there, and has it removed if a signal ends the process.
 func (d *Folder) create(name string) (f *os.File, err error) {
-	err = leftovers.add(func() (string, func() error, error) {
+	err = leftovers.add("what is not whole below "+d.asked+" is removed", func() (string, func() error, error) {
 		f, err = d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		return d.full(name), func() error { return d.root.Remove(name) }, err
 	})
@@ -72,7 +104,7 @@ func (d *Folder) Grow(name string) (*Growing, error) {
 	if err != nil {
 		return nil, err
 	}
-	leftovers.done(d.full(name))
+	leftovers.keep(d.full(name))
 	remove := func() error { return errors.Join(f.Close(), d.root.Remove(name)) }
 	return &Growing{f: f, name: d.full(name), shown: true, remove: remove}, nil
 }

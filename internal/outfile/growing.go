@@ -38,7 +38,7 @@ func Grow(path string, inputs []string) (*Growing, error) {
 // GrowNew begins an output that must not be there yet.
 func GrowNew(path string) (*Growing, error) {
 	g := &Growing{name: path}
-	err := leftovers.add(func() (_ string, _ func() error, err error) {
+	err := leftovers.add(path+" is not written", func() (_ string, _ func() error, err error) {
 		g.f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		return path, func() error { return os.Remove(path) }, err
 	})
@@ -114,7 +114,10 @@ func (g *Growing) cut(n int64, err error) error {
 func (g *Growing) Stat() (fs.FileInfo, error) { return g.f.Stat() }
 
 // Close ends the output.
-func (g *Growing) Close() error { return g.f.Close() }
+func (g *Growing) Close() error {
+	leftovers.done(g.name) // where it lists others
+	return g.f.Close()
+}
 
 // Discard removes an output that was not shown.
 func (g *Growing) Discard() error { return g.remove() }

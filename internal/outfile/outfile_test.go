@@ -357,6 +357,30 @@ func TestRemoveLeftovers(t *testing.T) {
 	}
 }
 
+// TestRemoveLeftovers_Folders: folders that were made go if they have nothing in them, and no
+// others.
+func TestRemoveLeftovers_Folders(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"was", "a/b/c", "full/d"} {
+		if name == "was" {
+			if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := MakeFolder(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, filepath.Join(dir, "full", "file"), "dear", 0o600)
+	RemoveLeftovers()
+	if got := tracetest.Names(t, dir); got != "full was" {
+		t.Error(got)
+	}
+	if got := tracetest.Names(t, filepath.Join(dir, "full")); got != "file" {
+		t.Error(got)
+	}
+}
+
 // TestFolder_Begin: a file without a name is hidden until it gets one, takes the place of a file
 // of that name, and leaves nothing if it is given up.
 func TestFolder_Begin(t *testing.T) {

@@ -50,6 +50,9 @@ func (p Policy) restrictFiles() (version int, err error) {
 	for _, name := range p.Fill {
 		allow(making|ll.AccessFSReadDir, name)
 	}
+	for _, name := range p.Remove {
+		allow(ll.AccessFSRemoveDir, filepath.Dir(name))
+	}
 	// The library leaves out what the kernel does not have, and what it does wrong: before an
 	// erratum was mended, threads could not signal each other.
 	return version, landlock.V11.BestEffort().Restrict(rules...)

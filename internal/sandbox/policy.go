@@ -16,6 +16,8 @@ type Policy struct {
 	Write []string
 	// Fill are folders in which files are made.
 	Fill []string
+	// Remove are folders that are removed if they are empty in the end.
+	Remove []string
 	// Accept leaves the call that takes connections from sockets that listen already. New sockets
 	// stay refused.
 	Accept bool
