@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/display"
 	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/live"
+	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/ulp"
 	"github.com/iwdissect/iwdissect/internal/view"
@@ -115,9 +115,15 @@ func (o *viewOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	c := view.NewCapture(*src)
-	err = view.Show(ctx, c, o.display, !colour, tea.WithOutput(o.s.Out))
+	ended, forget := endsView(cancel)
+	err = view.Show(ctx, c, o.display, !colour, tea.WithOutput(o.s.Out), tea.WithoutSignalHandler())
 	cancel()
-	if err != nil && !errors.Is(err, tea.ErrInterrupted) {
+	if sig := ended.Load(); sig != nil {
+		_ = errs() // what was captured is kept
+		outfile.End(*sig)
+	}
+	forget()
+	if err != nil {
 		return err
 	}
 	failed := append(c.Errors(), errs()...)

@@ -178,3 +178,22 @@ func TestView_TerminalPipe(t *testing.T) {
 	m.do("run-shell", "-b", "kill -TERM $(ps -o pid= --ppid #{pane_pid})")
 	m.until("code ", "ready>")
 }
+
+// TestView_Signals: a signal ends the view, and leaves the terminal as it was.
+func TestView_Signals(t *testing.T) {
+	m := newTmux(t, 100, 30)
+	for name, code := range map[string]string{"TERM": "143", "HUP": "129", "QUIT": "131"} {
+		m.run("clear; iwdissect view $PCAPS/term-wbadkey.pcap; echo code $?; stty -a | grep -o '.echo '; echo 'lo''oked'")
+		m.until("═ PDUs  1 of 6")
+		m.do("run-shell", "-b", "kill -"+name+" $(ps -o pid= --ppid #{pane_pid})")
+		screen := m.until("looked", "ready>")
+		for _, want := range []string{"iwdissect view: interrupted", "code " + code, " echo\n"} {
+			if !strings.Contains(screen, want) {
+				t.Errorf("after %s the screen lacks %q:\n%s", name, want, screen)
+			}
+		}
+		if strings.Contains(screen, "-echo") || strings.Contains(screen, "PDUs") {
+			t.Errorf("after %s the terminal is not as it was:\n%s", name, screen)
+		}
+	}
+}
