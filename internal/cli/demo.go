@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
@@ -25,7 +26,8 @@ func newDemo(s *IOStreams) *cobra.Command {
 		Long: strings.TrimSpace(`
 Make a trace in which something goes wrong, check it, explain the rule that was broken,
 say what happened, and write a report of it. Each command is printed before it runs, as
-you could type it. No privileges are needed. The trace and the page stay in FOLDER.`),
+you could type it. No privileges are needed. The trace and the page stay in FOLDER:
+trace.pcapng and report.html, of which none may be there before.`),
 		Example: strings.Trim(`
   iwdissect demo
   iwdissect demo -o /tmp/demo
@@ -46,9 +48,14 @@ type demoStep struct {
 	exits int
 }
 
+// demoFiles are the files of the demonstration.
+func demoFiles(folder string) (trace, page string) {
+	return filepath.Join(folder, "trace.pcapng"), filepath.Join(folder, "report.html")
+}
+
 // demoSteps are the commands, with the files in a folder.
 func demoSteps(folder string) []demoStep {
-	trace, page := filepath.Join(folder, "trace.pcapng"), filepath.Join(folder, "report.html")
+	trace, page := demoFiles(folder)
 	return []demoStep{
 		{"Make a trace with a fault.", []string{"generate", demoScenario, "-o", trace}, exitOK},
 		{"Is it conformant? Exit code 1 says that it is not.", []string{"check", "--fail-on", "warning", trace}, exitFindings},
@@ -61,7 +68,13 @@ func demoSteps(folder string) []demoStep {
 
 // demonstrate runs the commands one after the other.
 func demonstrate(s *IOStreams, folder string) error {
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	trace, page := demoFiles(folder)
+	for _, name := range []string{trace, page} { // which the user did not name, and so not to be replaced
+		if _, err := os.Lstat(name); err == nil {
+			return usagef("%s is there already, and is not overwritten: move it away, or put the files into another folder with -o", name)
+		}
+	}
+	if err := outfile.MakeFolder(folder); err != nil {
 		return err
 	}
 	for i, step := range demoSteps(folder) {
@@ -83,7 +96,7 @@ func demonstrate(s *IOStreams, folder string) error {
 			return fmt.Errorf("demo: iwdissect %s ended with %d instead of %d", typed(step.args), code, step.exits)
 		}
 	}
-	_, err := fmt.Fprintf(s.Out, "\nOpen %s in a browser.\n", visible.Text(filepath.Join(folder, "report.html")))
+	_, err := fmt.Fprintf(s.Out, "\nOpen %s in a browser.\n", visible.Text(page))
 	return brokenPipe(err)
 }
 
