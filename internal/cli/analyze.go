@@ -153,10 +153,7 @@ func (o *analyzeOptions) tables(opt pipeline.Options, files []string, look appea
 			return brokenPipe(err)
 		}
 	}
-	if failed {
-		return errReported
-	}
-	return nil
+	return o.ended(o.s, units, failed)
 }
 
 // one analyses one capture into tables.
@@ -207,6 +204,9 @@ func (o *analyzeOptions) attempt(opt pipeline.Options, u *unit, look appearance,
 		r.errs = append(r.errs, failure)
 	}
 	sum := o.summary(run, src.name, src.format(), look)
+	if o.nothing(&sum.Totals, sole && len(r.errs) == 0) {
+		return r
+	}
 	sum.Found, sum.Diagnoses, sum.Cut = found, &ds.Summary, len(r.errs) > 0
 	if o.unjudged {
 		ds.all(sum.Connections)
@@ -304,23 +304,25 @@ func (o *analyzeOptions) json(opt pipeline.Options, files []string) error {
 	doc := render.NewAnalysis(o.s.Out)
 	failed := false
 	opt.Lean, opt.Brief, opt.ReadAhead, opt.Pipes = o.unjudged, true, o.ahead(), true
-	for _, u := range o.units(files) {
+	units := o.units(files)
+	for _, u := range units {
 		doc.BeginPoint(u.point, u.file())
 		opt := u.options(opt)
 		o.attempts(u, &opt, !o.wanted(), func(a *attempt) bool {
-			e := &entry{analyzeOptions: o, doc: doc, attempt: a}
+			e := &entry{analyzeOptions: o, doc: doc, attempt: a, sole: len(units) == 1}
 			done := e.write(opt, u)
 			failed = failed || e.failed
 			return done
 		})
 	}
-	if err := doc.Close(); err != nil {
-		return brokenPipe(err)
+	err := o.ended(o.s, units, failed)
+	if len(units) == 1 && exitCode(err) == exitUsage {
+		return err // and no document
 	}
-	if failed {
-		return errReported
+	if err := brokenPipe(doc.Close()); err != nil {
+		return err
 	}
-	return nil
+	return err
 }
 
 // entry is that of a capture in a document.
@@ -328,6 +330,7 @@ type entry struct {
 	*analyzeOptions
 	*attempt
 	doc    *render.Analysis
+	sole   bool // there is no other one
 	failed bool // an error was reported
 }
 
@@ -379,6 +382,9 @@ func (e *entry) write(opt pipeline.Options, u *unit) bool {
 	m.end()
 	cs := selected(sel, run.Finish())
 	t := run.Totals()
+	if e.nothing(&t, e.sole && !e.failed) {
+		return true
+	}
 	e.s.remarked(m.remark(u.name, &t))
 	t.FindingsUnlisted = found.left()
 	list := selectedFindings(sel, found.list())

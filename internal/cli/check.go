@@ -318,6 +318,11 @@ func (o *checkRun) report() error {
 	defer ignoreFirstInterrupt(o.files)()
 	o.reports = reports
 	failed, found := o.judge(o.ctx)
+	if !failed {
+		if err := o.absent(o.s, o.files); err != nil {
+			return errors.Join(err, o.withdrawn())
+		}
+	}
 	if err := o.decided.close(o.files, o.count == 0 && !o.any(), o.enabled, o.s.warn); err != nil {
 		failed = true
 		o.s.warn(err)
@@ -332,6 +337,19 @@ func (o *checkRun) report() error {
 		return errFindings
 	}
 	return nil
+}
+
+// withdrawn ends reports that have nothing to say.
+func (o *checkRun) withdrawn() (err error) {
+	for _, r := range o.reports {
+		switch {
+		case r.file != nil:
+			err = errors.Join(err, r.file.Discard())
+		case r.json != nil: // which has begun
+			err = errors.Join(err, brokenPipe(r.json.Close()))
+		}
+	}
+	return err
 }
 
 // closeAll closes the reports, and reports whether all of them were written.

@@ -38,6 +38,9 @@ func (o *checkRun) all() (failed, found bool) {
 			o.s.warn(err)
 		}
 		o.s.remarked(c.remark)
+		if len(jobs) == 1 && len(c.errs) == 0 && o.lacks(c.Totals.Connections) {
+			break // which is told
+		}
 		o.decided.saw(c.names, &c.Checked)
 		for s := o.level; s <= conformance.Error; s++ {
 			found = found || c.Count(s) > 0
@@ -187,6 +190,7 @@ func (o *checkRun) attempt(j *checkJob, opt pipeline.Options, sole bool, a *atte
 	t := run.Totals()
 	t.FindingsUnlisted = c.kept.left()
 	c.remark = cmp.Or(m.remark(j.name, &t), givenUp(j.name, &t))
+	o.counted(&t)
 	c.Findings, c.Unlisted = c.kept.list(), c.kept.unlisted
 	c.Totals, c.Rules = t, engine.Rules()
 	if unsharded(&opt) {

@@ -36,10 +36,7 @@ func (o *analyzeOptions) datasets(opt pipeline.Options, files []string) error {
 		}
 		o.s.remarked(r.remark)
 	}
-	if failed {
-		return errReported
-	}
-	return nil
+	return o.ended(o.s, units, failed)
 }
 
 // dataset writes the tables of a capture.
@@ -82,6 +79,9 @@ func (o *analyzeOptions) dataset(opt pipeline.Options, u *unit, d *datasets, sol
 		ds.all(cs)
 	} else {
 		out.tally = &tally.Tally
+	}
+	if o.nothing(&out.totals, sole && len(r.errs) == 0) {
+		return r
 	}
 	locate(src, out.findings)
 	r.remark = cmp.Or(m.remark(u.name, &out.totals), givenUp(u.name, &out.totals))

@@ -93,6 +93,14 @@ func (t *pduTables) end(run *pipeline.Run, errs []error) error {
 	return t.d.commit(w, &outcome{totals: run.Totals(), errs: errs, code: exitOf(len(errs) > 0, false)})
 }
 
+// discard gives them up, if there are any.
+func (t *pduTables) discard() {
+	if t != nil && t.w != nil {
+		t.w.Discard()
+		t.w = nil
+	}
+}
+
 // PDU implements [trace.Sink].
 func (t *pduTables) PDU(p *trace.PDU) {
 	if t.w != nil {

@@ -273,28 +273,25 @@ func (o *dissectOptions) all(opt pipeline.Options, files []string) error {
 			name = u.name
 		}
 		sink.Capture(name, u.point)
-		failed = o.one(u.options(opt), u, sink) || failed
+		failed = o.one(u.options(opt), u, sink, len(units) == 1) || failed
 		if o.pager.gone() {
 			break
 		}
 	}
+	err = o.ended(o.s, units, failed)
+	if len(units) == 1 && exitCode(err) == exitUsage {
+		return err // and no output
+	}
 	if err := brokenPipe(sink.Close()); err != nil {
 		return err
 	}
-	if failed {
-		return errReported
-	}
-	return nil
+	return err
 }
 
 // one shows a capture, and reports whether there was an error to tell.
-func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink) (failed bool) {
+func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink, sole bool) (failed bool) {
 	var errs []error
-	tell := func(err error) {
-		failed = true
-		errs = append(errs, err)
-		o.s.warn(err)
-	}
+	tell := func(err error) { failed, errs = true, append(errs, err); o.s.warn(err) }
 	tables, ok := beginTables(printed(sink), u, tell)
 	if !ok {
 		return failed
@@ -332,6 +329,11 @@ func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink) (f
 	g.end()
 	if g != nil {
 		sel.Matching(passedOn{g})
+	}
+	if t := run.Totals(); o.nothing(&t, sole && !failed) {
+		tables.discard()
+		ex.discard()
+		return false
 	}
 	sink.Connections(selected(sel, cs).All())
 	if err := tables.end(run, errs); err != nil {

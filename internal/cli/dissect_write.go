@@ -265,6 +265,13 @@ func (o *dissectOptions) export(e *exporting, opt pipeline.Options, u *unit, run
 	return err
 }
 
+// discard gives up the files.
+func (e *exporting) discard() {
+	if e != nil && e.payload != nil {
+		_ = e.payload.Discard() // there is nothing in it
+	}
+}
+
 // unpacked says what was written.
 func (o *dissectOptions) unpacked(w *payload.Writer) {
 	if o.quiet {

@@ -290,6 +290,10 @@ func (o *followOptions) one(opt pipeline.Options, files []string) error {
 	if g != nil {
 		sel.Matching(passedOn{g})
 	}
+	t := run.Totals()
+	if o.nothing(&t, !failed) {
+		return o.absent(o.s, []string{u.name})
+	}
 	sink.Connections(selected(sel, cs).All())
 	if err := brokenPipe(sink.Close()); err != nil {
 		return err
@@ -323,12 +327,6 @@ func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run
 	switch {
 	case t.PDUs == 0:
 		o.s.say("%s: no iWARP PDU in %s", name, countFrames(&t))
-	case !shown && o.chosen.Conns != nil && conn >= t.Connections:
-		last := ""
-		if t.Connections > 1 {
-			last = fmt.Sprintf(" to %d", t.Connections-1)
-		}
-		o.s.say("%s: there is no connection %d, only 0%s", name, conn, last)
 	case !shown && o.filters():
 		o.s.say("%s: none of %s matches -Y", name, countPDUs(&t))
 	case !shown && o.chosen.Conns != nil && !o.chosen.ByFrame() && t.Evicted > 0:

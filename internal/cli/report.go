@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -98,6 +99,14 @@ func (o *reportOptions) run(args []string) error {
 		}
 		page.Captures = append(page.Captures, c)
 	}
+	if !failed {
+		if err := o.absent(o.s, files); err != nil {
+			if out != nil {
+				err = errors.Join(err, out.Discard())
+			}
+			return err
+		}
+	}
 	if err := o.write(page, out); err != nil {
 		return err
 	}
@@ -140,6 +149,7 @@ func (o *reportOptions) one(opt pipeline.Options, place int, u *unit) (*report.C
 		errs = append(errs, err)
 	}
 	cs, totals := run.Finish(), run.Totals()
+	o.counted(&totals)
 	o.s.remarked(givenUp(u.name, &totals))
 	if err == nil || totals.Frames > 0 {
 		survey.Summary.Capture(&totals, run.Others())
@@ -157,7 +167,9 @@ func (o *reportOptions) one(opt pipeline.Options, place int, u *unit) (*report.C
 		c.Notes = append(c.Notes, o.said(readOnce+"there is a closer look only at connections among the first ones: save it to a file, or name some with --conn."))
 	}
 	c.Details = details.All(cs)
-	c.Notes = append(c.Notes, o.unknown(cs)...)
+	if !o.lacks(totals.Connections) { // of that all captures tell together
+		c.Notes = append(c.Notes, o.unknown(cs)...)
+	}
 	return c, errs
 }
 

@@ -24,6 +24,7 @@ type selectFlags struct {
 	filterFlags
 	// chosen is what they say, without --worst.
 	chosen pipeline.Selection
+	there  *presence
 }
 
 // aboutSelection explains the flags, in the help of each command that has them.
@@ -51,6 +52,9 @@ func (o *selectFlags) flags(f *pflag.FlagSet) {
 
 // choose reads the flags.
 func (o *selectFlags) choose() (err error) {
+	if o.there == nil {
+		o.there = new(presence)
+	}
 	c := &o.chosen
 	if c.Conns, err = spans("--conn", o.conns, 0); err != nil {
 		return err

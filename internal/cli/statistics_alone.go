@@ -38,6 +38,7 @@ type gathered struct {
 	*unit
 	reports []*statistics.Report
 	errs    []error
+	none    bool // it has no connection that was asked for
 }
 
 // run gathers the statistics of all captures. Several are read at the same time; what is
@@ -68,18 +69,22 @@ func (a *statsAlone) all(opt pipeline.Options, files []string) error {
 			failed = true
 			a.s.warn(err)
 		}
+		if g.none {
+			continue // which is told
+		}
 		w.write(g.unit, g.reports)
 		if w.err != nil {
 			break
 		}
 	}
+	err := a.ended(a.s, units, failed)
+	if len(units) == 1 && exitCode(err) == exitUsage {
+		return err // and no document
+	}
 	if err := w.close(); err != nil {
 		return err
 	}
-	if failed {
-		return errReported
-	}
-	return nil
+	return err
 }
 
 // one gathers the statistics of a capture.
@@ -113,6 +118,8 @@ func (a *statsAlone) one(opt pipeline.Options, u *unit, sole bool) *gathered {
 		tell(err)
 	}
 	run.Finish()
+	t := run.Totals()
+	g.none = a.nothing(&t, sole && len(g.errs) == 0)
 	g.reports = st.Reports()
 	return g
 }

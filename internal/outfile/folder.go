@@ -105,7 +105,10 @@ func (d *Folder) Grow(name string) (*Growing, error) {
 		return nil, err
 	}
 	leftovers.keep(d.full(name))
-	remove := func() error { return errors.Join(f.Close(), d.root.Remove(name)) }
+	remove := func() error {
+		defer leftovers.done(d.full(name))
+		return errors.Join(f.Close(), d.root.Remove(name))
+	}
 	return &Growing{f: f, name: d.full(name), shown: true, remove: remove}, nil
 }
 

@@ -261,6 +261,11 @@ func (w *Writer) fail(err error) bool {
 	return err != nil
 }
 
+// Discard gives up a folder in which nothing was written.
+func (w *Writer) Discard() error {
+	return errors.Join(w.manifest.Discard(), w.dir.Close())
+}
+
 // Close ends the files of messages that were not completed, and the manifest.
 func (w *Writer) Close() error {
 	w.messages.Close()

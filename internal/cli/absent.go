@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+)
+
+// presence is how many connections the captures have, of which --conn names some.
+type presence struct {
+	captures atomic.Uint64
+	most     atomic.Uint64 // that one of them has
+}
+
+// counted takes note of a capture that was read.
+func (in *input) counted(t *pipeline.Totals) {
+	in.there.captures.Add(1)
+	for most := in.there.most.Load(); t.Connections > most && !in.there.most.CompareAndSwap(most, t.Connections); {
+		most = in.there.most.Load()
+	}
+}
+
+// nothing takes note of a capture that was read, and reports whether nothing is written of it: it is
+// the only one, whole, and has none of the connections that --conn names. [input.ended] tells that.
+func (in *input) nothing(t *pipeline.Totals, only bool) bool {
+	in.counted(t)
+	return only && in.lacks(t.Connections)
+}
+
+// lacks reports whether a capture of so many connections has none of those that --conn names.
+func (in *input) lacks(connections uint64) bool {
+	missing := in.missing(connections)
+	return len(missing) > 0 && len(missing) == len(in.chosen.Conns)
+}
+
+// missing are those that --conn names, in words, and that a capture of so many connections does not
+// have. One part of several does not know how many there are.
+func (in *input) missing(connections uint64) (all []string) {
+	if in.points.shard.N > 1 {
+		return nil
+	}
+	for _, s := range in.chosen.Conns {
+		switch {
+		case s.From < connections:
+		case s.From == s.To:
+			all = append(all, fmt.Sprint(s.From))
+		default:
+			all = append(all, strings.TrimSuffix(fmt.Sprintf("%d-%d", s.From, s.To), fmt.Sprint(uint64(1<<64-1))))
+		}
+	}
+	return all
+}
+
+// absent is the error of --conn if no capture has a connection that it names. That one has some
+// of them is told.
+func (in *input) absent(s *IOStreams, names []string) error {
+	there := in.there.most.Load()
+	missing := in.missing(there)
+	if len(missing) == 0 || in.there.captures.Load() == 0 {
+		return nil
+	}
+	capture := ""
+	if len(names) == 1 {
+		capture = names[0] + ": "
+	}
+	says := fmt.Sprintf("%sthere is no connection %s, %s", capture, strings.Join(missing, ", "), onlyThose(there))
+	if in.lacks(there) {
+		return usagef("%s", says)
+	}
+	s.say("%s", says)
+	return nil
+}
+
+// ended is how a command ends that has read captures: some could not be read to their end, or
+// --conn is wrong.
+func (in *input) ended(s *IOStreams, units []*unit, failed bool) error {
+	if failed {
+		return errReported
+	}
+	names := make([]string, len(units))
+	for i, u := range units {
+		names[i] = u.name
+	}
+	return in.absent(s, names)
+}
+
+// onlyThose says which connections there are.
+func onlyThose(connections uint64) string {
+	switch connections {
+	case 0:
+		return "nor any other one"
+	case 1:
+		return "only 0"
+	}
+	return fmt.Sprintf("only 0 to %d", connections-1)
+}
