@@ -156,7 +156,7 @@ func messy() (file []byte, mute map[int]bool) {
 			case 5:
 				w.packet(enhanced, iface, ticks, f.Data, w.option(2988, "\xd9\x7e\x00\x00custom"), w.option(0x7654, "x"), end, []byte("behind the end!!"))
 			case 6:
-				w.packet(enhanced, iface, ticks, f.Data, w.option(1, "iwdissect: of another run"), end)
+				w.packet(enhanced, iface, ticks, f.Data, w.option(1, "another program: iwdissect: is not meant"), end)
 			case 7:
 				w.packet(enhanced, iface, ticks, f.Data, o.AppendUint16(o.AppendUint16(nil, 1), 999), []byte("runs over"))
 				mute[n] = true

@@ -154,31 +154,42 @@ func (o *Options) tell(err error) {
 }
 
 // begin writes the first section header.
-func (c *Copier) begin(f *capture.File) (err error) {
+func (c *Copier) begin(f *capture.File) error {
 	r := f.Reader()
-	if r.Format() == pcapng.PCAPNG {
-		r.Block = func(b []byte) {
-			c.window.push(held{frame: c.frame, block: b, big: r.BigEndian()})
-			if c.window.most == 0 {
-				c.drain(true) // the block is borrowed
-			}
-		}
-		var comments [][]byte
-		if c.opt.Comment != "" {
-			comments = append(comments, []byte(c.opt.Comment))
-		}
-		_ = c.wrote(c.write(r.Header(), r.BigEndian(), comments)) // it is there already
-		return nil
+	var comments [][]byte
+	if c.opt.Comment != "" {
+		comments = append(comments, []byte(c.opt.Comment))
 	}
-	i := r.Interfaces()[0]
+	if r.Format() == pcapng.PCAP {
+		return c.beginPCAP(r, comments)
+	}
+	r.Block = func(b []byte) {
+		c.window.push(held{frame: c.frame, block: b, big: r.BigEndian()})
+		if c.window.most == 0 {
+			c.drain(true) // the block is borrowed
+		}
+	}
+	_ = c.wrote(c.write(r.Header(), r.BigEndian(), comments)) // it is there already
+	return nil
+}
+
+// beginPCAP writes a section header and an interface for a pcap file. The comments stand where
+// they would if the section had been there before.
+func (c *Copier) beginPCAP(r *pcapng.Reader, comments [][]byte) (err error) {
 	h := binary.LittleEndian.Uint32(r.Header())
 	c.report.Patched = h == patched || h == bits.ReverseBytes32(patched)
 	var header bytes.Buffer
 	if c.enc, err = pcapng.NewWriter(&header, pcapng.WriterOptions{
-		Format: pcapng.PCAPNG, BigEndian: r.BigEndian(), Application: c.opt.Application, Comment: c.opt.Comment,
+		Format: pcapng.PCAPNG, BigEndian: r.BigEndian(), Application: c.opt.Application,
 	}); err != nil {
 		return err
 	}
+	if err = c.enc.Flush(); err != nil {
+		return err
+	}
+	_ = c.wrote(c.write(header.Bytes(), r.BigEndian(), comments)) // it is there already
+	header.Reset()
+	i := r.Interfaces()[0]
 	if _, err = c.enc.AddInterface(pcapng.Interface{Link: i.Link, SnapLen: i.SnapLen, Micro: i.Micro, FCS: i.FCS}); err != nil {
 		return err
 	}
@@ -250,13 +261,18 @@ func (c *Copier) oldest() {
 	c.window.pop()
 }
 
-// write writes a block with comments.
+// write writes a block with comments, in place of those that it has of us. What is read once may
+// have older ones that become known too late, and so keeps them, as does a section that gets none.
 func (c *Copier) write(block []byte, big bool, comments [][]byte) error {
-	if len(comments) == 0 && !pcapng.IsSection(block) {
+	section, older := pcapng.IsSection(block), ""
+	if c.opt.Known != nil && !(section && len(comments) == 0) {
+		older = Prefix
+	}
+	if len(comments) == 0 && !section && !pcapng.Commented(block, big, older) {
 		c.out.add(block)
 		return nil
 	}
-	return c.out.addCommented(block, big, comments)
+	return c.out.addCommented(block, big, comments, older)
 }
 
 // wrote counts a packet with the comments of list. An error that does not mean that it has no

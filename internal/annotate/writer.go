@@ -58,9 +58,9 @@ func (wr *writer) add(b []byte) {
 	wr.full()
 }
 
-// addCommented appends a block with comments, see [pcapng.AppendCommented].
-func (wr *writer) addCommented(block []byte, big bool, comments [][]byte) (err error) {
-	wr.part, err = pcapng.AppendCommented(wr.part, block, big, comments)
+// addCommented appends a block with comments in place of others, see [pcapng.AppendCommented].
+func (wr *writer) addCommented(block []byte, big bool, comments [][]byte, others string) (err error) {
+	wr.part, err = pcapng.AppendCommented(wr.part, block, big, comments, others)
 	wr.full()
 	return err
 }

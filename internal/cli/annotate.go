@@ -49,9 +49,9 @@ rules that were broken there, and what that means; at the first section what ana
 
 Every packet and every other block stays in its place, octet for octet, with the
 comments and options that it has; our comments follow them and begin with
-"iwdissect: ". A section that gives its length gives none any more. The packets of a
-pcap file get the same times, lengths and octets in blocks of pcapng. What is damaged in
-FILE is reported and left out.
+"iwdissect: ", and take the place of older ones that do. A section that gives its length
+gives none any more. The packets of a pcap file get the same times, lengths and octets
+in blocks of pcapng. What is damaged in FILE is reported and left out.
 
 FILE is read twice, since some things become known only after their frame. What comes
 through a pipe can be read once: then the last frames are held back (--window), and what
@@ -238,7 +238,8 @@ func (a *annotation) survey(x *annotate.Options) error {
 		a.tell(failure)
 	}
 	s.Ended()
-	sum := &render.Summary{File: filepath.Base(a.name), Format: src.format(), Connections: run.Finish(), Brief: true, Cut: a.failed}
+	// The name of the file is not in it: the comment is of what is in OUT, whatever that is called.
+	sum := &render.Summary{File: "this capture", Format: src.format(), Connections: run.Finish(), Brief: true, Cut: a.failed}
 	sum.Totals, sum.Diagnoses = run.Totals(), &ds.Summary
 	a.o.s.remarked(givenUp(a.name, &sum.Totals))
 	if a.o.unjudged {

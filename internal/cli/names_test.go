@@ -129,8 +129,9 @@ func TestNames_Visible(t *testing.T) {
 			if !found {
 				t.Errorf("%q: no comment", name)
 			}
-			comment, _, _ = strings.Cut(comment, "\x04\x00") // the next option
-			shows(t, "annotate "+flag, strings.TrimRight(comment, "\x00"), false)
+			comment, _, _ = strings.Cut(comment, "\x04\x00") // the next option, or the end of the list
+			comment, _, _ = strings.Cut(comment, "\x00")
+			shows(t, "annotate "+flag, comment, false)
 		}
 		for _, args := range [][]string{{"analyze", "--format", "json", name}, {"dissect", "--format", "json", name}, {"check", "--format", "json", name}, {"check", "--format", "sarif", name}, {"follow", "--format", "json", name}} {
 			var out, errs bytes.Buffer

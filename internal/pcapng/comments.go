@@ -18,10 +18,15 @@ var (
 // is a section header or a packet as it stands in a file, see [Reader.Raw]; big tells the byte
 // order of its section. All octets of it stay as they are but for its length, and for that of a
 // section, which becomes "not given": its packets get longer too. A comment that the block has
-// already is not added again. If there is an error, the block is appended without comments.
-func AppendCommented(b, block []byte, big bool, comments [][]byte) ([]byte, error) {
+// already is not added again. The comments that it has and that begin with ours, unless that is
+// "", are left out: the new ones take their place. If there is an error, the block is appended
+// without comments.
+func AppendCommented(b, block []byte, big bool, comments [][]byte, ours string) ([]byte, error) {
 	o := byteOrder{big}
 	start := len(b)
+	if Commented(block, big, ours) {
+		block = o.without(block, ours)
+	}
 	b = append(b, block...)
 	at, err := o.optionsAt(block)
 	if err != nil {
@@ -41,6 +46,50 @@ func AppendCommented(b, block []byte, big bool, comments [][]byte) ([]byte, erro
 		return b, ErrBadOptions
 	}
 	return o.addComments(b, start, list, walk.rest, comments)
+}
+
+// Commented reports whether a block has a comment that begins with ours, and options that are in
+// order.
+func Commented(block []byte, big bool, ours string) bool {
+	o := byteOrder{big}
+	at, err := o.optionsAt(block)
+	if err != nil || ours == "" {
+		return false
+	}
+	has := false
+	walk := options{rest: block[at : len(block)-blockTailLen], big: big}
+	for walk.next() {
+		has = has || walk.isComment(ours)
+	}
+	return has && !walk.bad
+}
+
+// isComment reports whether the option is a comment that begins with ours.
+func (o *options) isComment(ours string) bool {
+	return o.code == optComment && len(o.val) >= len(ours) && string(o.val[:len(ours)]) == ours
+}
+
+// without is a block without the comments that begin with ours.
+func (o byteOrder) without(block []byte, ours string) []byte {
+	at, err := o.optionsAt(block)
+	if err != nil {
+		return block
+	}
+	list := block[at : len(block)-blockTailLen]
+	b := bytes.Clone(block[:at])
+	walk := options{rest: list, big: o.big}
+	for from := 0; walk.next(); from = len(list) - len(walk.rest) {
+		if !walk.isComment(ours) {
+			b = append(b, list[from:len(list)-len(walk.rest)]...)
+		}
+	}
+	if len(b) > at || len(walk.rest) > optHeaderLen { // else nothing is left but the end of the list
+		b = append(b, walk.rest...)
+	}
+	total := uint32(len(b) + blockTailLen) //nolint:gosec // less than before
+	b = o.put32(b, total)
+	o.put32(b[4:4], total)
+	return b
 }
 
 // addComments adds comments to the block that b ends with, behind the options that it has. tail

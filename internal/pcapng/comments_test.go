@@ -35,19 +35,19 @@ func TestAppendCommented(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := AppendCommented([]byte("before"), r.Header(), big, [][]byte{[]byte("theirs"), []byte("of the section")})
+		out, err := AppendCommented([]byte("before"), r.Header(), big, [][]byte{[]byte("theirs"), []byte("of the section")}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Block = func(b []byte) {
-			if !errors.Is(second(AppendCommented(nil, b, big, [][]byte{[]byte("x")})), ErrNoOptions) {
+			if !errors.Is(second(AppendCommented(nil, b, big, [][]byte{[]byte("x")}, "")), ErrNoOptions) {
 				t.Errorf("a comment in %x", b)
 			}
 			out = append(out, b...)
 		}
 		var rec Record
 		for r.Next(&rec) == nil {
-			if out, err = AppendCommented(out, r.Raw(&rec), big, [][]byte{[]byte("ours"), []byte(long), nil}); err != nil {
+			if out, err = AppendCommented(out, r.Raw(&rec), big, [][]byte{[]byte("ours"), []byte(long), nil}, ""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -74,6 +74,50 @@ func TestAppendCommented(t *testing.T) {
 		cut := long[:maxOption]
 		if d := cmp.Diff([][]string{{"ours", cut, ""}, {"theirs", "ours", cut, ""}}, got); d != "" {
 			t.Error(d)
+		}
+	}
+}
+
+// TestAppendCommented_Ours: our comments take the place of older ones of us; those of others and
+// all other options stay, as does what is not in order.
+func TestAppendCommented_Ours(t *testing.T) {
+	for _, big := range []bool{false, true} {
+		w, err := NewWriter(io.Discard, WriterOptions{Format: PCAPNG, BigEndian: big})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.AddInterface(Interface{}); err != nil {
+			t.Fatal(err)
+		}
+		packet := func(comments ...string) []byte {
+			b, err := w.Block(&Record{Data: []byte("12345"), Time: 1, Comments: comments})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		}
+		for _, c := range []struct{ was, with, want []string }{
+			{[]string{"us: a", "them: us: a", "us: bcd"}, []string{"us: e"}, []string{"them: us: a", "us: e"}},
+			{[]string{"us: a", "them"}, []string{"us: a"}, []string{"them", "us: a"}},
+			{[]string{"us: a", "them"}, nil, []string{"them"}},
+			{[]string{"us: a"}, nil, nil},
+			{nil, nil, nil},
+			{[]string{"them", "us:"}, nil, []string{"them", "us:"}},
+		} {
+			with := make([][]byte, len(c.with))
+			for i, text := range c.with {
+				with[i] = []byte(text)
+			}
+			got, err := AppendCommented([]byte("before"), packet(c.was...), big, with, "us: ")
+			if want := append([]byte("before"), packet(c.want...)...); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("big %v, %q with %q:\n%q, %v, not\n%q", big, c.was, c.with, got, err, want)
+			}
+		}
+		damaged := packet("us: a", "them")
+		at := bytes.Index(damaged, []byte("them"))
+		damaged[at-2], damaged[at-1] = 0xff, 0xff // its length
+		if got, err := AppendCommented(nil, damaged, big, nil, "us: "); !errors.Is(err, ErrBadOptions) || !bytes.Equal(got, damaged) {
+			t.Errorf("damaged options: %q, %v", got, err)
 		}
 	}
 }
@@ -137,7 +181,7 @@ func TestWriter_AppendBlock(t *testing.T) {
 				want := []byte("before")
 				block, wantErr := w.Block(&rec)
 				if wantErr == nil {
-					want, wantErr = AppendCommented(want, block, big, cs)
+					want, wantErr = AppendCommented(want, block, big, cs, "")
 					if len(cs) == 0 {
 						wantErr = nil
 					}

@@ -126,7 +126,7 @@ func (w *Writer) AppendBlock(b []byte, rec *Record, comments [][]byte) ([]byte, 
 		if err != nil {
 			return b, err
 		}
-		return AppendCommented(b, block, w.opt.BigEndian, comments)
+		return AppendCommented(b, block, w.opt.BigEndian, comments, "")
 	}
 	start, collected := len(b), w.buf
 	w.buf = b
