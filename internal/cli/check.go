@@ -208,6 +208,9 @@ func (o *checkOptions) reports(level conformance.Severity, inputs []string) (rs 
 		if !ok || name == "" {
 			return nil, usagef("--output takes FORMAT=FILE, not %q", v)
 		}
+		if name == "-" {
+			return nil, usagef("--output %s: standard output has the report of --format: name a file, or use --format %s", v, format)
+		}
 		if _, err := o.report(format, io.Discard, appearance{}, level); err != nil {
 			return nil, err
 		}

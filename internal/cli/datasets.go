@@ -46,6 +46,8 @@ func (d *datasetFlags) noted(set *pflag.FlagSet, format string) error {
 	switch {
 	case format == parquetFormat && d.dir == "":
 		return usagef("--format parquet writes files: -o DIR says below which folder")
+	case d.dir == "-":
+		return usagef("--format parquet writes many files, which standard output cannot take: -o DIR names a folder")
 	case format != parquetFormat && d.dir != "":
 		return usagef("--output-dir goes with --format parquet")
 	case format != parquetFormat && d.point != "":

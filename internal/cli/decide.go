@@ -115,6 +115,9 @@ func (o *checkOptions) outputsApart(conf *config, captures []string) error {
 		inputs = append(inputs, o.bpfFile)
 	}
 	var outputs []outputFile
+	if o.writeBaseline == "-" {
+		return usagef("--write-baseline -: standard output has the report of --format: name a file")
+	}
 	if o.writeBaseline != "" {
 		// It may be the baseline itself, which is written anew.
 		outputs = append(outputs, outputFile{"--write-baseline " + o.writeBaseline, o.writeBaseline})

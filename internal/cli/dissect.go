@@ -256,9 +256,10 @@ func (o *dissectOptions) all(opt pipeline.Options, files []string) error {
 		return err
 	}
 	if o.exports() {
-		if sink, err = o.exporting(sink); err != nil {
+		if sink, err = o.exporting(sink, files); err != nil {
 			return err
 		}
+		defer sink.(*exporting).discard() //nolint:forcetypeassert // it was just made
 	}
 	o.sandbox.writes = []string{o.keep}
 	o.sandbox.confine(o.s, files, append(o.folders(), o.dir)...)

@@ -94,6 +94,8 @@ func (o *exportFlags) check(s *IOStreams, in *input, files []string) error {
 		return usagef("--allow-nonempty goes with --payload DIR")
 	case o.unpacking && o.payload == "":
 		return usagef("--payload needs the name of a folder")
+	case o.unpacking && o.payload == "-":
+		return usagef("--payload writes many files, which standard output cannot take: name a folder")
 	case o.unpacking && several:
 		return usagef("--payload takes one capture; --join makes one of several files")
 	case !o.keeping:
@@ -123,7 +125,11 @@ func (o *exportFlags) checkFile(s *IOStreams, files []string) error {
 		}
 		return nil
 	}
-	return keptApart("-w "+o.keep, o.keep, files)
+	outputs := []outputFile{{"-w " + o.keep, o.keep}}
+	if o.unpacking {
+		outputs = append(outputs, outputFile{"--payload " + o.payload, o.payload})
+	}
+	return checkOutputs(outputs, files)
 }
 
 // fileName refuses names of captures that cannot be written.
@@ -142,6 +148,7 @@ func fileName(name string) error {
 type exporting struct {
 	dissectSink
 	frames  *extract.Collector
+	out     *outfile.File // where they go; nil: to standard output, or they were written
 	payload *payload.Writer
 	// any says that something was selected, a frame or a PDU. last is the number of the last
 	// frame. stop ends the reading.
@@ -168,8 +175,9 @@ func printed(s dissectSink) dissectSink {
 	return s
 }
 
-// exporting puts what writes files before a sink.
-func (o *exportFlags) exporting(next dissectSink) (dissectSink, error) {
+// exporting puts what writes files before a sink. The files are begun: what cannot be written is told
+// before a capture is read.
+func (o *exportFlags) exporting(next dissectSink, files []string) (_ dissectSink, err error) {
 	e := &exporting{dissectSink: next}
 	if o.silent() {
 		e.dissectSink = silent{}
@@ -177,9 +185,16 @@ func (o *exportFlags) exporting(next dissectSink) (dissectSink, error) {
 	if o.keeping {
 		e.frames = new(extract.Collector)
 	}
+	if o.keeping && o.keep != "-" {
+		if e.out, err = outfile.Create(o.keep, files); err != nil {
+			return nil, err
+		}
+	}
 	if o.unpacking {
-		var err error
 		e.payload, err = payload.New(o.payload, o.fill, e.failed)
+		if err != nil {
+			e.discard()
+		}
 		switch {
 		case err == nil:
 		case errors.Is(err, payload.ErrNotEmpty):
@@ -252,24 +267,36 @@ func (silent) Close() error                            { return nil }
 // export writes files, now that all of the capture was read by a run. Of a capture in which
 // there was nothing to read no file is written.
 func (o *dissectOptions) export(e *exporting, opt pipeline.Options, u *unit, run *pipeline.Run, failed bool) error {
+	if failed && run.Totals().Frames == 0 {
+		e.discard()
+		return nil
+	}
 	var err error
 	if e.payload != nil {
 		if err = e.payload.Close(); err != nil {
 			err = fmt.Errorf("--payload %s: %w; what the manifest lists is whole", o.payload, err)
 		}
 		o.unpacked(e.payload)
+		e.payload = nil
 	}
-	if e.frames != nil && !(failed && run.Totals().Frames == 0) {
+	if e.frames != nil {
 		err = errors.Join(err, o.write(e, opt, u, run))
 	}
 	return err
 }
 
-// discard gives up the files.
+// discard gives up the files that are not written.
 func (e *exporting) discard() {
-	if e != nil && e.payload != nil {
+	if e == nil {
+		return
+	}
+	if e.payload != nil {
 		_ = e.payload.Discard() // there is nothing in it
 	}
+	if e.out != nil {
+		_ = e.out.Discard() // an error was told
+	}
+	e.payload, e.out = nil, nil
 }
 
 // unpacked says what was written.
@@ -313,7 +340,7 @@ func (o *dissectOptions) write(e *exporting, opt pipeline.Options, u *unit, run 
 	if o.count > 0 {
 		x.Last = e.last
 	}
-	report, err := o.copyTo(o.keep, u.files, x)
+	report, err := o.copyTo(e, u.files, x)
 	if err != nil {
 		return err
 	}
@@ -321,22 +348,20 @@ func (o *dissectOptions) write(e *exporting, opt pipeline.Options, u *unit, run 
 	return nil
 }
 
-// copyTo copies frames to a file, or to standard output.
-func (o *dissectOptions) copyTo(name string, files []string, x extract.Options) (*extract.Report, error) {
-	if name == "-" {
+// copyTo copies frames to the file, or to standard output.
+func (o *dissectOptions) copyTo(e *exporting, files []string, x extract.Options) (*extract.Report, error) {
+	out := e.out
+	if out == nil {
 		report, err := extract.Copy(o.s.Out, files, x)
 		if err != nil && brokenPipe(err) == nil {
 			return new(extract.Report), nil
 		}
 		return report, err
 	}
-	out, err := outfile.Create(name, files)
-	if err != nil {
-		return nil, err
-	}
+	e.out = nil
 	report, err := extract.Copy(out, files, x)
 	if err != nil {
-		return nil, notWritten(name, err, out.Discard())
+		return nil, notWritten(o.keep, err, out.Discard())
 	}
 	return report, out.Commit()
 }

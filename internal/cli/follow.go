@@ -298,7 +298,7 @@ func (o *followOptions) one(opt pipeline.Options, files []string) error {
 	if err := brokenPipe(sink.Close()); err != nil {
 		return err
 	}
-	o.told(u.name, sink, run)
+	o.told(u.name, sink, run, failed)
 	if failed {
 		return errReported
 	}
@@ -320,11 +320,13 @@ func (o *followOptions) readInto(run *pipeline.Run, u *unit, g *gate) error {
 }
 
 // told says which connections there are besides, or why nothing was shown.
-func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run) {
+func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run, failed bool) {
 	t := run.Totals()
 	o.s.remarked(givenUp(name, &t))
 	conn, shown := sink.Shown()
 	switch {
+	case t.Frames == 0 && failed:
+		// The error says why there is nothing.
 	case t.PDUs == 0:
 		o.s.say("%s: no iWARP PDU in %s", name, countFrames(&t))
 	case !shown && o.filters():
