@@ -93,7 +93,7 @@ func demonstrate(s *IOStreams, folder string) error {
 			args = append([]string{args[0], "--no-pager"}, args[1:]...)
 		}
 		if code := Run(&own, args); code != step.exits {
-			return fmt.Errorf("demo: iwdissect %s ended with %d instead of %d", typed(step.args), code, step.exits)
+			return fmt.Errorf("iwdissect %s ended with %d instead of %d", typed(step.args), code, step.exits)
 		}
 	}
 	_, err := fmt.Fprintf(s.Out, "\nOpen %s in a browser.\n", visible.Text(page))
