@@ -23,7 +23,7 @@ type Association struct {
 	began  time.Time
 	kicked chan struct{} // it has something to look for
 	ended  chan struct{}
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 
 	mu      sync.Mutex // for what follows, and for the peers
 	sock    *assoc.Association
@@ -62,7 +62,7 @@ func newAssociation(h *Host, remote netip.AddrPort, c assoc.Config) *Association
 	if remote.Addr().Is6() {
 		c.MaxPacket -= ipv6More
 	}
-	return &Association{host: h, remote: remote, cfg: c, began: time.Now(), kicked: make(chan struct{}, 1), ended: make(chan struct{}), cancel: func() {}}
+	return &Association{host: h, remote: remote, cfg: c, began: time.Now(), kicked: make(chan struct{}, 1), ended: make(chan struct{}), cancel: func(error) {}}
 }
 
 // is reports whether the association is with a caller.
@@ -84,7 +84,7 @@ func (a *Association) Start(ctx context.Context, o AssociationOptions) {
 	if o.Idle <= 0 {
 		o.Idle = DefaultIdle
 	}
-	ctx, a.cancel = context.WithCancel(ctx)
+	ctx, a.cancel = context.WithCancelCause(ctx)
 	a.mu.Lock()
 	a.tap = newTappedPackets(o.Taps, a.host.conn.LocalAddr(), a.remote, a.cfg.Active)
 	a.idle, a.started, a.heard = o.Idle, true, time.Now()
@@ -352,7 +352,7 @@ func (a *Association) finish() {
 	}
 	a.mu.Unlock()
 	a.host.forget(a)
-	a.cancel()
+	a.cancel(nil)
 	close(a.ended)
 }
 

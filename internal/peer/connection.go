@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/iwdissect/iwdissect/internal/synth/pdu"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 )
 
@@ -21,17 +22,20 @@ type connection struct {
 	conn     net.Conn
 	tap      *tapped
 	kicked   chan struct{} // the writer has something to look for
+	asked    chan struct{} // the peer has something to acknowledge
 	closedAt time.Time     // when this side has closed its half
+	held     *pdu.Unit     // the first segment, which waits for Hold
+	began    bool          // it need not wait, or has waited
 }
 
 // New begins a connection on a socket, which it owns from now on. It is over at the latest
 // when the context is.
 func New(ctx context.Context, conn net.Conn, opt Options) (*Peer, error) {
-	c := &connection{conn: conn, kicked: make(chan struct{}, 1)}
+	c := &connection{conn: conn, kicked: make(chan struct{}, 1), asked: make(chan struct{}, 1), began: opt.Hold <= 0}
 	c.Peer = newPeer(opt, c.wake, new(sync.Mutex))
 	c.tap = newTapped(opt.Taps,
 		endpointOf(conn.LocalAddr(), netip.MustParseAddrPort("192.0.2.1:40000")),
-		endpointOf(conn.RemoteAddr(), netip.MustParseAddrPort("192.0.2.2:5001")), opt.Opened)
+		endpointOf(conn.RemoteAddr(), netip.MustParseAddrPort("192.0.2.2:5001")), opt.Opened, kernelAcked(conn))
 	own := opt.RNIC
 	if own.EMSS == 0 {
 		own.EMSS = usualEMSS
@@ -39,23 +43,25 @@ func New(ctx context.Context, conn net.Conn, opt Options) (*Peer, error) {
 	if err := c.begin(own); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	ctx, c.cancel = context.WithCancel(ctx)
+	ctx, c.cancel = context.WithCancelCause(ctx)
 	var loops sync.WaitGroup
-	loops.Add(2)
-	go func() { defer loops.Done(); c.readAll() }()
-	go func() { defer loops.Done(); c.writeAll(ctx) }()
+	loops.Go(c.readAll)
+	loops.Go(func() { c.writeAll(ctx) })
 	stop := context.AfterFunc(ctx, func() {
 		c.fail(context.Cause(ctx))
-		_ = c.conn.Close()
+		c.Do(func(e *rnic.Endpoint) { e.Abort() })
+		c.shut(rnic.WantReset)
 	})
 	go func() {
 		loops.Wait()
+		c.settle(ctx)
 		stop()
 		_ = c.conn.Close()
-		c.cancel()
+		c.cancel(nil)
 		close(c.ended)
 		c.Do(func(*rnic.Endpoint) {})
 	}()
+	go c.watch()
 	return c.Peer, nil
 }
 

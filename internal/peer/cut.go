@@ -39,10 +39,9 @@ func (c Cut) pieces(b []byte) (out [][]byte) {
 }
 
 // putPieces writes units in pieces.
-func (c *connection) putPieces(us []pdu.Unit, acks []uint32) error {
-	for i, u := range us {
+func (c *connection) putPieces(us []pdu.Unit) error {
+	for _, u := range us {
 		for _, b := range c.opt.Cut.pieces(u.Data) {
-			c.tap.sent(b, acks[i])
 			if err := c.conn.SetWriteDeadline(time.Now().Add(c.opt.Idle)); err != nil {
 				return err
 			}

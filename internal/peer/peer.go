@@ -59,7 +59,7 @@ type Peer struct {
 	opt    Options
 	kick   func()        // what carries octets has something to look for
 	ended  chan struct{} // it is gone
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	stream *stream // over SCTP
 
 	mu      *sync.Mutex // for what follows; over SCTP it is that of the association
@@ -173,7 +173,7 @@ func (p *Peer) End(ctx context.Context) (rnic.End, error) {
 	select {
 	case <-p.ended:
 	case <-ctx.Done():
-		p.cancel()
+		p.cancel(context.Cause(ctx))
 		<-p.ended
 	}
 	p.mu.Lock()

@@ -44,7 +44,7 @@ func (a *Association) Peer(sid uint16, opt Options) (*Peer, error) {
 	s := &stream{a: a, sid: sid}
 	s.Peer = newPeer(opt, a.wake, &a.mu)
 	s.Peer.stream = s
-	s.Peer.cancel = func() { a.cancel() }
+	s.Peer.cancel = func(why error) { a.cancel(why) }
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := s.session(opt.RNIC); err != nil {

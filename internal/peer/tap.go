@@ -10,9 +10,9 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 )
 
-// Tap writes a capture of connections on sockets. One of TCP shows neither segments nor their
-// acknowledgements, so the packets are made up: one for each FPDU or startup frame that was
-// written, one for each run of octets that was read. The options of the SYNs are cut off, as
+// Tap writes a capture of connections on sockets. One of TCP shows no segments, so the packets are
+// made up: one for each FPDU or startup frame that was written, one for each run of octets that
+// was read, with an acknowledgement right behind it. What the peer acknowledges is asked of the kernel. The options of the SYNs are cut off, as
 // by a snap length, so that there is no MSS: rules about segment sizes and alignment have no
 // evidence then.
 type Tap struct {
@@ -59,9 +59,14 @@ type tapped struct {
 	mu    sync.Mutex
 	taps  []*Tap
 	ends  [2]netip.AddrPort
-	seq   [2]uint32 // of the next octet, by sender
+	seq   [2]uint64 // of the next octet, by sender
 	ended [2]bool
-	buf   []byte
+	reset bool
+	// acked is what the peer has acknowledged, as far as is known; kernel tells how many octets
+	// that are, nil: it does not.
+	acked  uint64
+	kernel func() (n uint64, ok bool)
+	buf    []byte
 }
 
 // The senders of a connection.
@@ -81,8 +86,8 @@ const (
 )
 
 // newTapped begins a connection that one side has opened.
-func newTapped(taps []*Tap, local, remote netip.AddrPort, opened bool) *tapped {
-	c := &tapped{taps: taps, ends: [2]netip.AddrPort{local, remote}, seq: [2]uint32{firstSeq - 1, firstSeq - 1}}
+func newTapped(taps []*Tap, local, remote netip.AddrPort, opened bool, kernel func() (uint64, bool)) *tapped {
+	c := &tapped{taps: taps, ends: [2]netip.AddrPort{local, remote}, seq: [2]uint64{firstSeq - 1, firstSeq - 1}, acked: firstSeq, kernel: kernel}
 	from := there
 	if opened {
 		from = here
@@ -95,27 +100,56 @@ func newTapped(taps []*Tap, local, remote netip.AddrPort, opened bool) *tapped {
 	return c
 }
 
-// heard is the acknowledgement of what was read so far.
-func (c *tapped) heard() uint32 {
+// sent writes down octets that are about to be written. Nothing is read between the moment in
+// which they were made and this one.
+func (c *tapped) sent(b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.seq[there]
+	c.octets(here, b, c.seq[there])
 }
 
-// sent writes down octets that are about to be written. They were made when this side had
-// read up to ack.
-func (c *tapped) sent(b []byte, ack uint32) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.octets(here, b, ack)
-}
-
-// read writes down octets that were read. The peer acknowledges all that was sent before: a
-// socket does not tell what it had when it sent them.
+// read writes down octets that were read, and their acknowledgement. The peer acknowledges what
+// the kernel has taken in as acknowledged, which is no less than what the peer knew when it sent them.
 func (c *tapped) read(b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.octets(there, b, c.seq[here])
+	c.ask()
+	if c.acked == firstSeq && c.seq[here] > firstSeq {
+		// An answer without an acknowledgement: this kernel does not count them.
+		c.kernel = nil
+		c.ask()
+	}
+	c.octets(there, b, c.acked)
+	c.packet(here, nil, c.seq[there], packet.FlagACK)
+}
+
+// acknowledge writes down what the peer has acknowledged since, and reports whether that is all
+// that it ever will.
+func (c *tapped) acknowledge() (all bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reset || len(c.taps) == 0 {
+		return true
+	}
+	before := c.acked
+	if c.ask(); c.acked > before {
+		c.packet(there, nil, c.acked, packet.FlagACK)
+	}
+	return c.acked == c.seq[here]
+}
+
+// ask asks the kernel what the peer has acknowledged. A kernel that does not tell is taken to have
+// an acknowledgement of everything: that it is late would be said without evidence.
+func (c *tapped) ask() {
+	n := c.seq[here]
+	if c.kernel != nil {
+		got, ok := c.kernel()
+		if !ok {
+			return // the socket is closed
+		}
+		n = min(n, firstSeq+got)
+	}
+	c.acked = max(c.acked, n)
 }
 
 // end writes down that a side closed, or reset.
@@ -129,25 +163,30 @@ func (c *tapped) end(side int, reset bool) {
 	flags := packet.FlagFIN | packet.FlagACK
 	if reset {
 		flags = packet.FlagRST | packet.FlagACK
-		c.ended[1-side] = true
+		c.ended[1-side], c.reset = true, true
 	}
-	c.packet(side, nil, c.seq[1-side], uint16(flags))
+	ack := c.seq[there]
+	if side == there {
+		c.ask()
+		ack = c.acked
+	}
+	c.packet(side, nil, ack, uint16(flags))
 	c.seq[side]++
-	if !reset {
-		c.packet(1-side, nil, c.seq[side], packet.FlagACK)
+	if !reset && side == there {
+		c.packet(here, nil, c.seq[there], packet.FlagACK)
 	}
 }
 
-func (c *tapped) octets(side int, b []byte, ack uint32) {
+func (c *tapped) octets(side int, b []byte, ack uint64) {
 	for len(b) > 0 {
 		n := min(len(b), tapPayload)
 		c.packet(side, b[:n], ack, packet.FlagACK|packet.FlagPSH)
-		c.seq[side] += uint32(n)
+		c.seq[side] += uint64(n)
 		b = b[n:]
 	}
 }
 
-func (c *tapped) packet(side int, b []byte, ack uint32, flags uint16) {
+func (c *tapped) packet(side int, b []byte, ack uint64, flags uint16) {
 	if len(c.taps) == 0 {
 		return
 	}
@@ -155,7 +194,7 @@ func (c *tapped) packet(side int, b []byte, ack uint32, flags uint16) {
 	p := packet.Build{
 		Link: packet.LinkRaw, Src: packet.AddrFrom(from.Addr()), Dst: packet.AddrFrom(to.Addr()),
 		SrcPort: from.Port(), DstPort: to.Port(), DontFragment: true,
-		Seq: c.seq[side], Ack: ack, Flags: flags, Window: tapWindow, Payload: b,
+		Seq: uint32(c.seq[side]), Ack: uint32(ack), Flags: flags, Window: tapWindow, Payload: b, //nolint:gosec // modulo 2^32 by design
 	}
 	kept := 0
 	if flags&packet.FlagSYN != 0 {

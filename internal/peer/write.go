@@ -13,58 +13,42 @@ import (
 // writing is what one turn of the writer has.
 type writing struct {
 	units []pdu.Unit
-	acks  []uint32 // what had been read when each was made
+	hold  bool // what follows waits
 	want  rnic.Want
 	over  bool
 }
 
 // writeAll writes what the endpoint has to say, until it has closed.
 func (c *connection) writeAll(ctx context.Context) {
-	held := c.opt.Hold <= 0
 	for {
 		w := c.next()
-		if len(w.units) == 0 {
-			switch {
-			case w.want != rnic.Nothing:
-				c.shut(w.want)
-				return
-			case w.over:
-				return
-			}
-			select {
-			case <-c.kicked:
-			case <-ctx.Done():
-				return
-			}
-			continue
-		}
-		for i := 0; i < len(w.units); {
-			n := len(w.units) - i
-			if !held {
-				n = startupFrames(w.units[i:])
-				if n == 0 {
-					held = true
-					if !pause(ctx, c.opt.Hold) {
-						return
-					}
-					continue
-				}
-			}
-			if err := c.put(w.units[i:i+n], w.acks[i:i+n]); err != nil {
+		if len(w.units) > 0 {
+			if err := c.put(w.units); err != nil {
 				c.broken(err)
 				return
 			}
-			i += n
+			c.written()
+		}
+		switch {
+		case w.hold:
+			if !pause(ctx, c.opt.Hold) {
+				return
+			}
+			continue
+		case len(w.units) > 0:
+			continue
+		case w.want != rnic.Nothing:
+			c.shut(w.want)
+			return
+		case w.over:
+			return
+		}
+		select {
+		case <-c.kicked:
+		case <-ctx.Done():
+			return
 		}
 	}
-}
-
-// startupFrames is how many of the first units come before full operation.
-func startupFrames(us []pdu.Unit) (n int) {
-	for n < len(us) && us[n].Kind != pdu.Segment {
-		n++
-	}
-	return n
 }
 
 func pause(ctx context.Context, d time.Duration) bool {
@@ -78,20 +62,28 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// next takes units from the endpoint.
+// next takes units from the endpoint, and writes them down for the taps.
 func (c *connection) next() (w writing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for size := 0; size < batchSize; {
-		u, ok := c.ep.Next()
+		u, ok := c.unit()
 		if !ok {
 			break
 		}
+		if !c.began && u.Kind == pdu.Segment {
+			c.began, c.held = true, &u
+			w.hold = true
+			break
+		}
+		c.note(u.Data)
 		size += len(u.Data)
-		w.units, w.acks = append(w.units, u), append(w.acks, c.tap.heard())
+		w.units = append(w.units, u)
 	}
 	if len(w.units) > 0 {
 		c.notify() // work may be done
+	}
+	if len(w.units) > 0 || w.hold {
 		return w
 	}
 	w.want = c.ep.Want()
@@ -102,15 +94,31 @@ func (c *connection) next() (w writing) {
 	return w
 }
 
+// unit is the next unit: the one that had to wait, or one of the endpoint.
+func (c *connection) unit() (pdu.Unit, bool) {
+	if c.held == nil {
+		return c.ep.Next()
+	}
+	u := *c.held
+	c.held = nil
+	return u, true
+}
+
+// note writes down what is about to be written, in its pieces.
+func (c *connection) note(b []byte) {
+	for _, piece := range c.opt.Cut.pieces(b) {
+		c.tap.sent(piece)
+	}
+}
+
 // put writes units.
-func (c *connection) put(us []pdu.Unit, acks []uint32) error {
+func (c *connection) put(us []pdu.Unit) error {
 	if c.opt.Cut != (Cut{}) {
-		return c.putPieces(us, acks)
+		return c.putPieces(us)
 	}
 	out := make(net.Buffers, 0, len(us))
-	for i, u := range us {
+	for _, u := range us {
 		if len(u.Data) > 0 {
-			c.tap.sent(u.Data, acks[i])
 			out = append(out, u.Data)
 		}
 	}
@@ -149,6 +157,7 @@ func (c *connection) shut(w rnic.Want) {
 	c.tap.end(here, false)
 	c.arm()
 	if h, ok := c.conn.(interface{ CloseWrite() error }); ok && h.CloseWrite() == nil {
+		c.written()
 		return
 	}
 	_ = c.conn.Close()
