@@ -47,11 +47,7 @@ func New(ctx context.Context, conn net.Conn, opt Options) (*Peer, error) {
 	var loops sync.WaitGroup
 	loops.Go(c.readAll)
 	loops.Go(func() { c.writeAll(ctx) })
-	stop := context.AfterFunc(ctx, func() {
-		c.fail(context.Cause(ctx))
-		c.Do(func(e *rnic.Endpoint) { e.Abort() })
-		c.shut(rnic.WantReset)
-	})
+	stop := context.AfterFunc(ctx, func() { c.giveUp(context.Cause(ctx)) })
 	go func() {
 		loops.Wait()
 		c.settle(ctx)
@@ -70,6 +66,23 @@ func (c *connection) wake() {
 	case c.kicked <- struct{}{}:
 	default:
 	}
+}
+
+// giveUp ends the connection at once: with a reset if something is under way, or this side has closed
+// already.
+func (c *connection) giveUp(why error) {
+	c.fail(why)
+	want := rnic.WantReset
+	c.Do(func(e *rnic.Endpoint) {
+		if !c.closing && e.End().Cause == rnic.NotEnded && e.Idle() {
+			want = rnic.WantClose
+			e.Close()
+			return
+		}
+		e.Abort()
+	})
+	c.shut(want)
+	_ = c.conn.Close()
 }
 
 // readAll reads until the peer has closed.

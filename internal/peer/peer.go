@@ -191,9 +191,11 @@ func (p *Peer) Leave() {
 	})
 }
 
-// Close closes in good order and waits for the end.
+// Close closes in good order and waits for the end. When the context is over, there is no time for that.
 func (p *Peer) Close(ctx context.Context) (rnic.End, error) {
-	p.Leave()
+	if ctx.Err() == nil {
+		p.Leave()
+	}
 	return p.End(ctx)
 }
 

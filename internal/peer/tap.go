@@ -131,11 +131,16 @@ func (c *tapped) acknowledge() (all bool) {
 	if c.reset || len(c.taps) == 0 {
 		return true
 	}
+	c.catchUp()
+	return c.acked == c.seq[here]
+}
+
+// catchUp writes down an acknowledgement of the peer, if there is another one.
+func (c *tapped) catchUp() {
 	before := c.acked
 	if c.ask(); c.acked > before {
 		c.packet(there, nil, c.acked, packet.FlagACK)
 	}
-	return c.acked == c.seq[here]
 }
 
 // ask asks the kernel what the peer has acknowledged. A kernel that does not tell is taken to have
@@ -169,6 +174,8 @@ func (c *tapped) end(side int, reset bool) {
 	if side == there {
 		c.ask()
 		ack = c.acked
+	} else {
+		c.catchUp()
 	}
 	c.packet(side, nil, ack, uint16(flags))
 	c.seq[side]++

@@ -132,11 +132,14 @@ func (e *Endpoint) PeerClosed(reset bool) {
 
 // Want returns what the transport has to do now, when Next has nothing more.
 func (e *Endpoint) Want() Want {
-	if e.want == Nothing && e.closing && !e.busy() && !e.owesEnd() {
+	if e.want == Nothing && e.closing && e.Idle() {
 		e.want = WantClose
 	}
 	return e.want
 }
+
+// Idle reports whether this end has nothing to say that it can say.
+func (e *Endpoint) Idle() bool { return !e.busy() && !e.owesEnd() }
 
 // busy reports whether something is still to be sent that can be sent.
 func (e *Endpoint) busy() bool {

@@ -1,0 +1,65 @@
+package peer_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/peer"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+)
+
+// TestPeer_Told: a connection that is told to end does so at once: in good order if nothing is under
+// way, else with a reset. Its end is that of this side, for the reason that was told.
+func TestPeer_Told(t *testing.T) {
+	enough := errors.New("enough")
+	for name, c := range map[string]struct {
+		octets int // that the other side does not read
+		cause  rnic.Cause
+		reset  bool
+	}{
+		"idle": {0, rnic.ClosedHere, false},
+		"busy": {64, rnic.Aborted, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			conn, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, err := l.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer other.Close()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			p, err := peer.New(ctx, conn, peer.Options{RNIC: enhanced(true), Opened: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Do(func(e *rnic.Endpoint) {
+				for n := range c.octets {
+					e.Post(rnic.Work{Op: rnic.OpRaw, Name: "raw", Number: n + 1, Size: 1 << 20})
+				}
+				e.Start()
+			})
+			if _, err := other.Read(make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+			cancel(enough)
+			if end, err := p.End(t.Context()); end.Cause != c.cause || !errors.Is(err, enough) {
+				t.Errorf("this side: %v, %v", end, err)
+			}
+			if _, err := io.Copy(io.Discard, other); errors.Is(err, syscall.ECONNRESET) != c.reset {
+				t.Errorf("the other side: %v", err)
+			}
+		})
+	}
+}
