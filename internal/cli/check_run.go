@@ -147,7 +147,7 @@ func (o *checkRun) read(j *checkJob, sole bool) (c *checkedCapture) {
 // attempt checks it; nil: it has to be read in order.
 func (o *checkRun) attempt(j *checkJob, opt pipeline.Options, sole bool, a *attempt) *checkedCapture {
 	c := &checkedCapture{job: j}
-	c.Point, c.File = j.point, j.file()
+	c.Point, c.File = j.point, o.s.called(j.file())
 	c.names = j.files // in order
 	opt.OnError = func(err error) { c.errs = append(c.errs, err) }
 	opt.Brief, opt.ReadAhead, opt.Pipes = true, o.ahead(), true

@@ -19,8 +19,9 @@ Connect to ADDR and play the client of a scenario, speak the protocol of rping, 
 without either do the startup, say what was agreed, and close. ADDR is the only
 address that is connected to.
 ` + aboutSockets + `
-Exit codes: 0 done; 1 findings at or above --fail-on, or a step failed; 2 wrong usage;
-3 the peer could not be reached, or an output not written.`),
+Exit codes: 0 done; 1 findings at or above --fail-on, no startup, or a step failed or could
+not be done because the peer ended the connection; 2 wrong usage; 3 the peer could not be
+reached, an output was not written, or the program was interrupted: with --stay that is 0.`),
 		Example: strings.Trim(`
   iwdissect connect 192.0.2.1:7174
   iwdissect connect 127.0.0.1:5001 write-read -w client.pcapng
@@ -69,6 +70,9 @@ func (o *socketOptions) connect(cmd *cobra.Command, args []string) error {
 	if err == nil {
 		err = o.session(ctx, r)
 		r.shut()
+	}
+	if ctx.Err() != nil && !o.stay {
+		err = errInterrupted
 	}
 	if err != nil {
 		return errors.Join(err, o.keepAny())

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -8,6 +9,9 @@ import (
 	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/visible"
 )
+
+// errInterrupted is why something ends that a signal has ended.
+var errInterrupted = errors.New("interrupted")
 
 // ignoreFirstInterrupt ignores the first Ctrl-C while standard input is read. In
 // 'tcpdump ... | iwdissect dissect -' the same Ctrl-C ends tcpdump, and the input

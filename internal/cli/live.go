@@ -147,9 +147,9 @@ func interruptible(parent context.Context) (context.Context, func()) {
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, cancel := context.WithCancel(parent)
+	ctx, cancel := context.WithCancelCause(parent)
 	forget := outfile.Catch(func() (again bool) {
-		cancel()
+		cancel(errInterrupted)
 		return false
 	}, signals...)
 	// When the reader of standard output goes away, that must be an error of
@@ -157,7 +157,7 @@ func interruptible(parent context.Context) (context.Context, func()) {
 	goOn := outfile.Catch(func() (again bool) { return true }, syscall.SIGPIPE)
 	return ctx, func() {
 		forget()
-		cancel()
+		cancel(nil)
 		goOn()
 	}
 }

@@ -320,7 +320,7 @@ func (o *probeOptions) run(ctx context.Context, at netip.AddrPort) (*render.Prob
 		return err
 	})
 	if p.Took = time.Since(from); ctx.Err() != nil {
-		err = errors.New("interrupted")
+		err = errInterrupted
 	}
 	if err != nil {
 		p.Failure = err.Error()

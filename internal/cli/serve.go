@@ -39,12 +39,14 @@ Wait for connections and play the server of a scenario on each, speak the protoc
 rping, or without either answer what comes: Writes, Reads and atomics on memory of
 --size octets (1 MiB), which the Reply names in its private data (layout iwprobe).
 
-Up to --sessions sessions are served at a time; others wait. --count ends after so many.
+Up to --sessions sessions are served at a time; others wait. --count ends after so many,
+Ctrl-C at once.
 The connections of a scenario that has several are told by the IP address of the client,
 its associations by the UDP address. With both kinds one session is served at a time.
 ` + aboutSockets + `
-Exit codes: 0 done; 1 findings at or above --fail-on, or a step failed; 2 wrong usage;
-3 the socket or an output failed.`),
+Exit codes: 0 done; 1 of a session: findings at or above --fail-on, no startup, or a step
+failed or could not be done because the peer ended the connection; 2 wrong usage; 3 the
+socket or an output failed, or the program was interrupted before --count sessions were over.`),
 		Example: strings.Trim(`
   iwdissect serve --listen 127.0.0.1:5001
   iwdissect serve write-read --listen '[::1]:5001' --count 1 -w server.pcapng
@@ -86,8 +88,10 @@ func (o *serveOptions) serve(cmd *cobra.Command, args []string) error {
 	if err := o.wait(ctx, at); err != nil {
 		return err
 	}
-	defer context.AfterFunc(ctx, o.shut)()
 	defer o.shut()
+	if o.tcp != nil { // the socket of UDP still has to say that associations end
+		defer context.AfterFunc(ctx, func() { _ = o.tcp.Close() })()
+	}
 	if err := o.capture(); err != nil {
 		return err
 	}

@@ -81,13 +81,17 @@ func (o *serveOptions) shut() {
 	}
 }
 
+// errOthers ends the sessions that are served when one fails so that there can be no others.
+var errOthers = errors.New("ended with the session that failed")
+
 // served serves sessions until there were enough.
-func (o *serveOptions) served(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+func (o *serveOptions) served(told context.Context) error {
+	ctx, stop := context.WithCancelCause(told)
+	defer stop(nil)
 	var all sync.WaitGroup
-	var mu sync.Mutex // for the worst error, and for what is printed
+	var mu sync.Mutex // for what follows, and for what is printed
 	var worst, failed error
+	whole := 0 // sessions that came to their end
 	free := make(chan struct{}, o.sessions)
 	clients := &callers{tcp: o.tcp, each: 1}
 	if o.script != nil {
@@ -104,7 +108,9 @@ func (o *serveOptions) served(ctx context.Context) error {
 		r, err := o.next(ctx, clients)
 		if err != nil {
 			mu.Lock()
-			failed = errors.Join(failed, unlessOver(ctx, err))
+			if ctx.Err() == nil && told.Err() == nil {
+				failed = errors.Join(failed, err)
+			}
 			mu.Unlock()
 			break
 		}
@@ -113,34 +119,29 @@ func (o *serveOptions) served(ctx context.Context) error {
 			defer func() { <-free }()
 			defer r.shut()
 			err := own.session(ctx, r)
-			if ctx.Err() != nil {
-				return
-			}
 			mu.Lock()
 			defer mu.Unlock()
+			if ctx.Err() == nil {
+				whole++
+			}
 			switch {
 			case errors.Is(err, errFindings):
 				worst = err
-			case err != nil:
+			case err != nil && ctx.Err() == nil:
 				failed = errors.Join(failed, err)
-				stop()
+				stop(errOthers)
 			}
 		})
 	}
 	all.Wait()
 	clients.close()
+	if told.Err() != nil && o.count > 0 && whole < o.count {
+		failed = errors.Join(failed, fmt.Errorf("%w: %d of %d sessions were served", errInterrupted, whole, o.count))
+	}
 	if err := errors.Join(failed, o.keep()); err != nil {
 		return err
 	}
 	return worst
-}
-
-// unlessOver is an error that is not due to the end of the context.
-func unlessOver(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
 
 // own are the options of one session, whose lines have its number if there may be others at the
@@ -182,7 +183,7 @@ func (p *prefixed) Write(b []byte) (int, error) {
 
 // next waits for the next client, and returns its sockets.
 func (o *serveOptions) next(ctx context.Context, clients *callers) (*sockets, error) {
-	r := &sockets{}
+	r := &sockets{name: "serve " + o.at.String()}
 	if o.tcp != nil {
 		conns, err := clients.next()
 		if err != nil {

@@ -322,15 +322,15 @@ func (o *socketOptions) session(ctx context.Context, r *sockets) error {
 	if err := own.Flush(); err != nil {
 		return err
 	}
-	found, err := o.judge(kept)
+	found, err := o.judge(kept, r.name)
 	if err == nil && (found || !well) {
 		err = errFindings
 	}
 	return err
 }
 
-// judge checks what was sent and received.
-func (o *socketOptions) judge(b *bounded) (found bool, err error) {
+// judge checks what was sent and received under a name.
+func (o *socketOptions) judge(b *bounded, name string) (found bool, err error) {
 	switch {
 	case o.noCheck:
 		return false, nil
@@ -341,6 +341,7 @@ func (o *socketOptions) judge(b *bounded) (found bool, err error) {
 	own := *o.s
 	var out, errs bytes.Buffer // written at once: other sessions write as well
 	own.In, own.Out, own.Err, own.alone, own.OutTTY = &b.Buffer, &out, &errs, false, false
+	own.input = name
 	code := Run(&own, []string{"check", "--no-pager", "--quiet", "--fail-on", o.failOn, "-"})
 	if _, err := out.WriteTo(o.s.Out); err != nil {
 		return false, err
@@ -379,8 +380,22 @@ func (o *socketOptions) play(ctx context.Context, on *sockets, taps []*peer.Tap)
 		well = false
 		o.s.warn(o.script.At(f.Line, f.Column, f.Err))
 	}
-	o.print("steps done: %d, not done because the connection was over: %d; messages compared: %d; failures: %d", r.Done, r.Skipped, r.Compared, len(r.Failures))
+	o.steps(r)
 	return well, nil
+}
+
+// steps says what became of the steps: the numbers are those of all steps of this side.
+func (o *socketOptions) steps(r *player.Outcome) {
+	others := ""
+	for _, x := range []struct {
+		n   int
+		why string
+	}{{r.Missing, "a fault"}, {r.Left, "the interrupt"}} {
+		if x.n > 0 {
+			others += fmt.Sprintf(", because of %s: %d", x.why, x.n)
+		}
+	}
+	o.print("steps done: %d, not done because the connection was over: %d%s; messages compared: %d; failures: %d", r.Done, r.Skipped, others, r.Compared, r.Failed)
 }
 
 // print writes a line of results.
@@ -421,8 +436,13 @@ func excerpt(b []byte) string {
 	return strconv.QuoteToASCII(string(b[:min(len(b), most)])) + more
 }
 
-// ended says how a connection ended, and reports whether the socket had no error.
+// ended says how a connection ended, and reports whether the socket had no error. What this side
+// was told to end is none.
 func (o *socketOptions) ended(name string, end rnic.End, err error) bool {
+	if errors.Is(err, errInterrupted) {
+		o.print("%s: %s, interrupted", name, end)
+		return true
+	}
 	o.print("%s: %s", name, end)
 	if err != nil {
 		o.s.warn(fmt.Errorf("%s: %w", name, err))

@@ -69,6 +69,7 @@ timeline:
   - {expect: terminate ddp/tagged/01}
 `)
 	other := file("other.yaml", "summary: Another Terminate is expected.\ntimeline: [connect, {write: 8, to: {stag: 1, to: 0}}, {expect: terminate rdmap}]\n")
+	two := file("two.yaml", "summary: Two Sends.\ntimeline: [connect, send 100, send 200, close]\n")
 	tap, overSCTP := filepath.Join(dir, "tap.pcapng"), filepath.Join(dir, "sctp.pcapng")
 	for _, c := range []struct {
 		name           string
@@ -123,8 +124,8 @@ timeline:
 		{"scenario over IPv6", "[::1]:0", []string{"sends"}, []string{"sends"}, [2]int{0, 0}, [2]string{"failures: 0\n", "failures: 0\n"}, [2]string{}},
 		{
 			"other seeds", "127.0.0.1:0",
-			[]string{"sends", "--seed", "2"},
-			[]string{"sends"},
+			[]string{two, "--seed", "2"},
+			[]string{two},
 			[2]int{1, 0},
 			[2]string{"failures: ", "failures: 0\n"},
 			[2]string{"send1 1 of the peer: other octets than the scenario has, from octet 0", ""},

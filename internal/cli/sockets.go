@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"time"
@@ -22,6 +23,7 @@ type sockets struct {
 
 	conns []net.Conn // those of serve; closing them again does no harm
 	end   func()
+	name  string // of the session, for what is said of it
 }
 
 // shut closes what the session has left.
@@ -36,7 +38,7 @@ func (r *sockets) shut() {
 
 // dial are the sockets of a client.
 func (o *socketOptions) dial(ctx context.Context, to netip.AddrPort) (*sockets, error) {
-	r := &sockets{}
+	r := &sockets{name: "connect " + to.String()}
 	tcp, sctp := o.over()
 	if tcp > 0 {
 		dialer := net.Dialer{Timeout: dialTime}
@@ -146,11 +148,33 @@ func (o *socketOptions) single(ctx context.Context, on *sockets, taps []*peer.Ta
 		o.startup("connection", begun, a.CRC, [2]bool{a.SendMarkers, a.RecvMarkers}, a.IRD, a.ORD, private)
 	})
 	well = o.ended("connection", end, err)
-	if failed != nil && !(errors.Is(failed, peer.ErrOver) && o.protocol == "") {
-		o.s.warn(failed)
+	switch {
+	case ctx.Err() != nil: // what was not done, was not because of that
+	case failed != nil && !errors.Is(failed, peer.ErrOver):
+		o.s.warn(fmt.Errorf("connection: %w", failed))
+		well = false
+	case !well: // why it is over was said
+	case !agreed(p):
+		o.s.warn(fmt.Errorf("connection: no startup came about: %v", end))
+		well = false
+	case failed != nil:
+		o.s.warn(fmt.Errorf("connection: it was over too early: %v", end))
 		well = false
 	}
 	return well, nil
+}
+
+// agreed reports whether the startup of a peer came about.
+func agreed(p *peer.Peer) (yes bool) {
+	p.Do(func(e *rnic.Endpoint) {
+		_, yes = e.PeerPrivate()
+		switch e.End().Cause {
+		case rnic.RejectedHere, rnic.RejectedByPeer, rnic.StartupFailed:
+			yes = false
+		case rnic.NotEnded, rnic.ClosedHere, rnic.ClosedByPeer, rnic.ResetByPeer, rnic.TerminatedHere, rnic.TerminatedByPeer, rnic.Aborted:
+		}
+	})
+	return yes
 }
 
 // converse is what a session without a scenario is for.

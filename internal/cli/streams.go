@@ -27,6 +27,8 @@ type IOStreams struct {
 	confined bool
 	// completing: a shell asks what could be on the command line.
 	completing bool
+	// input is what In is called in place of "-", if not "".
+	input string
 	// command names the command that runs, in errors.
 	command string
 	// program is the name of the program, if it is another one than iwdissect.
@@ -137,6 +139,14 @@ func painter(on bool) func(string) string {
 	c := color.New(color.FgRed)
 	c.EnableColor()
 	return func(s string) string { return c.Sprint(s) }
+}
+
+// called is what people call an input.
+func (s *IOStreams) called(file string) string {
+	if file == "-" && s.input != "" {
+		return s.input
+	}
+	return file
 }
 
 // warn writes an error to the error stream, with the name of the command.

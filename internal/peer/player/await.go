@@ -175,6 +175,11 @@ func (l *line) expect(ctx context.Context, s *synth.Step) error {
 	case wrong != nil:
 		return wrong
 	}
+	switch x.What {
+	case synth.ExpectTerminate, synth.ExpectReject, synth.ExpectClose, synth.ExpectReset, synth.ExpectEnd:
+		l.foreseen.Store(true)
+	case synth.ExpectSend, synth.ExpectImmediate, synth.ExpectWrite, synth.ExpectPrivate:
+	}
 	return l.bind(x.Binds, payload)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
@@ -26,6 +27,12 @@ type line struct {
 	assoc *association // over SCTP
 	// faulty: a side has faults, so that nothing is certain to come or to be right.
 	faulty bool
+	// skipped is the first step that could not be done because the connection was over; failed:
+	// another one went wrong. Both are under the lock of the player.
+	skipped *synth.Step
+	failed  bool
+	// foreseen: this side has seen an end that it expected, or has sent a Terminate that is a step.
+	foreseen atomic.Bool
 	// model is the other side as the scenario has it: an endpoint that never speaks, whose
 	// memory follows what is done to that of the other side.
 	model *rnic.Endpoint

@@ -88,10 +88,14 @@ type Connection struct {
 // Outcome is what became of a scenario.
 type Outcome struct {
 	Connections []Connection
-	// Done counts the steps that were done, Skipped those that could not be because their
-	// connection was over, Compared the messages whose octets were compared.
-	Done, Skipped, Compared int
-	Failures                []Failure
+	// The steps of this side are those that it does or waits for. Done counts those that were done,
+	// Skipped those that were not because their connection was over, Missing those that were not
+	// because a fault kept what they waited for from coming, Left those that were not because the
+	// context ended, Failed those that failed.
+	Done, Skipped, Missing, Left, Failed int
+	// Compared counts the messages whose octets were compared.
+	Compared int
+	Failures []Failure
 	// Bound is the memory of the other side that was taken from what it sent.
 	Bound map[string]peer.Region
 }
@@ -142,12 +146,15 @@ func Play(ctx context.Context, s *synth.Script, o Options) (*Outcome, error) {
 		return nil, p.nobody
 	}
 	for _, l := range p.lines {
-		if l.assoc != nil && l.peer != nil {
+		if l.assoc != nil && l.peer != nil && ctx.Err() == nil {
 			l.peer.Leave() // the association ends with the last of its streams
 		}
 	}
 	for _, l := range p.lines {
 		p.out.Connections = append(p.out.Connections, l.finish(ctx))
+	}
+	if !p.Strict && ctx.Err() == nil {
+		p.blame()
 	}
 	return &p.out, nil
 }
@@ -171,7 +178,11 @@ type scope struct {
 // steps does steps one after the other.
 func (p *player) steps(ctx context.Context, steps []synth.Step, in scope) {
 	for i := range steps {
-		if ctx.Err() != nil || p.Strict && p.wentWrong() && steps[i].Verb != synth.Expect {
+		switch {
+		case ctx.Err() != nil:
+			p.left(1, steps[i:])
+			return
+		case p.Strict && p.wentWrong() && steps[i].Verb != synth.Expect:
 			return
 		}
 		p.step(ctx, &steps[i], in)
@@ -191,18 +202,13 @@ func (p *player) step(ctx context.Context, s *synth.Step, in scope) {
 		}
 		return
 	case synth.Load:
-		for done := uint64(0); done < s.Size && ctx.Err() == nil; {
-			n := carried(s.Steps)
-			if n == 0 {
-				p.failed(s, errors.New("the steps of a load send nothing"))
-				return
-			}
-			p.steps(ctx, s.Steps, in)
-			done += n
-		}
+		p.load(ctx, s, in)
 		return
 	case synth.Connect, synth.Open, synth.Start, synth.Stream, synth.Post, synth.Close, synth.Reset, synth.End, synth.Wait,
 		synth.Register, synth.Packet, synth.Expect:
+	}
+	if !p.own(s) {
+		return
 	}
 	l := p.lines[0]
 	if s.Conn != "" {
@@ -211,21 +217,44 @@ func (p *player) step(ctx context.Context, s *synth.Step, in scope) {
 			return
 		}
 	}
-	p.ended(s, l, l.step(ctx, s, in))
+	p.ended(ctx, s, l, l.step(ctx, s, in))
+}
+
+// load repeats steps until enough was carried.
+func (p *player) load(ctx context.Context, s *synth.Step, in scope) {
+	n := carried(s.Steps)
+	if n == 0 {
+		p.failed(s, errors.New("the steps of a load send nothing"))
+		return
+	}
+	for done := uint64(0); done < s.Size; done += n {
+		if ctx.Err() != nil {
+			p.left(int((s.Size-done+n-1)/n), s.Steps) //nolint:gosec // a count
+			return
+		}
+		p.steps(ctx, s.Steps, in)
+	}
 }
 
 // ended counts a step, and notes what went wrong.
-func (p *player) ended(s *synth.Step, l *line, err error) {
+func (p *player) ended(ctx context.Context, s *synth.Step, l *line, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case err == nil:
 		p.out.Done++
+	case ctx.Err() != nil:
+		p.out.Left++
 	case errors.Is(err, peer.ErrOver):
 		p.out.Skipped++
+		if l.skipped == nil {
+			l.skipped = s
+		}
 	case l.faulty && errors.Is(err, errStep):
-		p.out.Skipped++ // a fault has kept it from coming
+		p.out.Missing++
 	default:
+		p.out.Failed++
+		l.failed = true
 		p.out.Failures = append(p.out.Failures, Failure{s.Place, err})
 	}
 }
@@ -240,6 +269,7 @@ func (p *player) wentWrong() bool {
 func (p *player) failed(s *synth.Step, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.out.Failed++
 	p.out.Failures = append(p.out.Failures, Failure{s.Place, err})
 }
 

@@ -39,24 +39,17 @@ func (l *line) step(ctx context.Context, s *synth.Step, in scope) error {
 		return errors.New("the connection is not open")
 	}
 	mine := s.From == l.Side
-	if !mine && l.Alone {
-		return nil
-	}
 	switch {
 	case s.Verb == synth.Start:
 		return l.start(ctx)
-	case s.Verb == synth.Expect && mine:
-		return l.expect(ctx, s)
 	case s.Verb == synth.Expect:
-		return nil
+		return l.expect(ctx, s)
 	case (s.Verb == synth.Packet || s.Verb == synth.End) && l.assoc == nil:
 		return errors.New("it has a meaning over SCTP alone")
 	case s.Verb == synth.End:
 		return l.end(ctx, mine)
-	case s.Verb == synth.Packet && mine:
-		return l.peer.Craft(s.Craft.Payload, uint32(s.Craft.Seq)) //nolint:gosec // a tag of 32 bits
 	case s.Verb == synth.Packet:
-		return nil
+		return l.peer.Craft(s.Craft.Payload, uint32(s.Craft.Seq)) //nolint:gosec // a tag of 32 bits
 	case s.Verb == synth.Close, s.Verb == synth.Reset:
 		return l.close(ctx, s, mine)
 	case mine:
@@ -101,7 +94,10 @@ func (l *line) close(ctx context.Context, s *synth.Step, mine bool) error {
 	}
 	select {
 	case <-l.peer.Ended():
-		return nil
+		if s.Verb == synth.Reset {
+			return nil
+		}
+		return l.tooEarly(ctx)
 	case <-ctx.Done():
 		return l.late(context.Cause(ctx), "the end of the connection")
 	}
@@ -131,6 +127,9 @@ func (l *line) post(ctx context.Context, s *synth.Step, in scope) error {
 			e.Post(w)
 		}
 	})
+	if s.Work.Op == rnic.OpTerminate {
+		l.foreseen.Store(true)
+	}
 	if s.Ahead {
 		return nil
 	}

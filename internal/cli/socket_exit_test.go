@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// answers listens, and does something to each connection once its Request has come.
+func answers(t *testing.T, f func(c *net.TCPConn)) (at string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if _, err := c.Read(make([]byte, 1024)); err == nil {
+				f(c.(*net.TCPConn)) //nolint:forcetypeassert // of TCP
+			}
+			_ = c.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// TestConnect_NoStartup: a client whose startup does not come about fails, and says so.
+func TestConnect_NoStartup(t *testing.T) {
+	write := func(text string) func(*net.TCPConn) {
+		return func(c *net.TCPConn) {
+			_, _ = io.WriteString(c, text)
+			_ = c.CloseWrite()
+			_, _ = io.Copy(io.Discard, c)
+		}
+	}
+	for _, peer := range []struct {
+		name string
+		does func(*net.TCPConn)
+		says string
+	}{
+		{"is a web server", write("HTTP/1.1 400 Bad Request\r\n\r\n"), "the startup frame of the peer is not acceptable"},
+		{"rejects", write("MPA ID Rep Frame\x60\x02\x00\x04\x00\x10\x00\x10"), "rejected by the peer"},
+		{"closes", func(*net.TCPConn) {}, "closed by the peer"},
+		{"resets", func(c *net.TCPConn) { _ = c.SetLinger(0) }, "reset by the peer"},
+	} {
+		for _, args := range [][]string{nil, {"write-read"}, {"sends", "--alone"}, {"two-connections"}, {"DDP-DV-01"}, {"--protocol", "rping"}} {
+			t.Run(peer.name+" "+strings.Join(args, " "), func(t *testing.T) {
+				code, out, errs := command(t, nil, append([]string{"connect", answers(t, peer.does), "--no-check"}, args...)...)
+				if code != exitFindings || !strings.Contains(errs, peer.says) || strings.Contains(out, "failures: 0") {
+					t.Errorf("%d %s %s", code, out, errs)
+				}
+			})
+		}
+	}
+}
+
+// TestServe_NoStartup: a session whose client goes away before the startup has failed.
+func TestServe_NoStartup(t *testing.T) {
+	for _, args := range [][]string{nil, {"sends"}, {"--protocol", "rping"}} {
+		s := serveHere(t, t.Context(), append(args, "--count", "1")...)
+		c, err := net.Dial("tcp", s.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Close()
+		if code := <-s.code; code != exitFindings || !strings.Contains(s.errs.String(), "startup") {
+			t.Errorf("%q: exit code %d, %s", args, code, s.errs.String())
+		}
+	}
+}
+
+// serving is a serve that runs.
+type serving struct {
+	at   string
+	code chan int
+	out  chan string // what it has said, when it is over
+	errs bytes.Buffer
+}
+
+// serveHere runs serve until the context ends, or by itself.
+func serveHere(t *testing.T, ctx context.Context, args ...string) *serving { //nolint:revive // it ends before the test does
+	t.Helper()
+	in, out := io.Pipe()
+	s := &serving{code: make(chan int, 1), out: make(chan string, 1)}
+	go func() {
+		code := runContext(ctx, &IOStreams{In: strings.NewReader(""), Out: out, Err: &s.errs}, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...))
+		_ = out.Close()
+		s.code <- code
+	}()
+	lines := bufio.NewReader(in)
+	first, err := lines.ReadString('\n')
+	if err != nil {
+		t.Fatal(first, err)
+	}
+	s.at, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(first), "listening on "), " ")
+	go func() {
+		rest, _ := io.ReadAll(lines)
+		s.out <- string(rest)
+	}()
+	return s
+}
+
+// numbers are those of the steps: done, not done for one reason or another, failed.
+var numbers = regexp.MustCompile(`steps done: (\d+), not done because the connection was over: (\d+)(?:, because of the interrupt: (\d+))?; messages compared: \d+; failures: (\d+)`)
+
+// stepsOf are those of a line of results, and their sum.
+func stepsOf(t *testing.T, text string) (n [4]int, sum int) {
+	t.Helper()
+	m := numbers.FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("no steps in %q", text)
+	}
+	for i := range n {
+		n[i], _ = strconv.Atoi(m[i+1])
+		sum += n[i]
+	}
+	return n, sum
+}
+
+// TestSocket_Told: the side that is told to end says so, counts what it has not done, and tells the
+// other side, which has steps that it could not do.
+func TestSocket_Told(t *testing.T) {
+	const all = 17
+	for _, transport := range []string{"tcp", "sctp"} {
+		file := filepath.Join(t.TempDir(), "long.yaml")
+		text := "summary: Something long.\ntransport: " + transport + "\ntimeline:\n  - connect\n  - send 16\n  - server send 16\n  - wait 500ms\n  - repeat: [send 8, server send 8]\n    times: 2\n  - load: [send 8]\n    size: 64\n  - close\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, client := range []bool{true, false} {
+			name := transport + map[bool]string{true: " client", false: " server"}[client]
+			t.Run(name, func(t *testing.T) {
+				told, cancel := context.WithCancelCause(t.Context())
+				contexts := map[bool]context.Context{client: told, !client: t.Context()}
+				s := serveHere(t, contexts[false], file, "--count", "1", "--no-check")
+				time.AfterFunc(250*time.Millisecond, func() { cancel(errInterrupted) })
+				var out, errs bytes.Buffer
+				code := runContext(contexts[true], &IOStreams{In: strings.NewReader(""), Out: &out, Err: &errs}, []string{"connect", s.at, file, "--no-check"})
+				ends := map[bool]struct {
+					code      int
+					out, errs string
+				}{true: {code, out.String(), errs.String()}, false: {<-s.code, <-s.out, s.errs.String()}}
+				if got := ends[client]; got.code != exitInput || !strings.Contains(got.out, "by this side, interrupted") || !strings.Contains(got.errs, ": interrupted") {
+					t.Errorf("the side that was told: %d %s %s", got.code, got.out, got.errs)
+				}
+				if n, sum := stepsOf(t, ends[client].out); n[0] < 3 || n[2] < all-4 || n[3] != 0 || sum != all {
+					t.Errorf("the side that was told: %s", ends[client].out)
+				}
+				if got := ends[!client]; got.code != exitFindings || !strings.Contains(got.out, "by the peer") || !strings.Contains(got.errs, "it could not be done: the connection is over") {
+					t.Errorf("the other side: %d %s %s", got.code, got.out, got.errs)
+				}
+				if n, sum := stepsOf(t, ends[!client].out); n[2] != 0 || n[3] != 1 || sum != all {
+					t.Errorf("the other side: %s", ends[!client].out)
+				}
+			})
+		}
+	}
+}
+
+// TestServe_Told: to be told to end is how a serve without --count ends, whatever it serves just then.
+func TestServe_Told(t *testing.T) {
+	for _, transport := range []string{"tcp", "sctp"} {
+		t.Run(transport, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			s := serveHere(t, ctx, "--transport", transport)
+			time.AfterFunc(200*time.Millisecond, func() { cancel(errInterrupted) })
+			began := time.Now()
+			if code, out, errs := command(t, nil, "connect", s.at, "--transport", transport, "--stay"); code != exitOK || time.Since(began) > 5*time.Second {
+				t.Errorf("connect: %d after %v: %s %s", code, time.Since(began), out, errs)
+			}
+			if code, text := <-s.code, <-s.out; code != exitOK || !strings.Contains(text, "connection: ") || !strings.Contains(text, "by this side, interrupted\n") || s.errs.Len() > 0 {
+				t.Errorf("serve: %d %s %s", code, text, s.errs.String())
+			}
+		})
+	}
+}
+
+// TestSocket_Named: what is found in a session stands below its name.
+func TestSocket_Named(t *testing.T) {
+	s := serveHere(t, t.Context(), "--count", "1")
+	_, out, _ := command(t, nil, "connect", s.at)
+	for side, text := range map[string]string{"serve": <-s.out, "connect": out} {
+		if !strings.Contains(text, "\n"+side+" "+s.at+"\n") || strings.Contains(text, "\n-\n") {
+			t.Errorf("%s said\n%s", side, text)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package player
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/internal/peer"
+	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+)
+
+// mostForeseen is the payload of a scenario, in octets, up to which it is played in memory to learn
+// how its connections end: that takes half a second at most.
+const mostForeseen = 64 << 20
+
+// own reports whether a step is one that this side does or waits for.
+func (p *player) own(s *synth.Step) bool {
+	switch s.Verb {
+	case synth.Connect, synth.Open, synth.Wait, synth.Register:
+		return true
+	case synth.Expect, synth.Packet:
+		return s.From == p.Side
+	case synth.Start, synth.Stream, synth.Post, synth.Close, synth.Reset, synth.End, synth.Together, synth.Repeat, synth.Parallel, synth.Load:
+	}
+	return s.From == p.Side || !p.Alone
+}
+
+// left counts steps, so many times, that are not done because the context ended.
+func (p *player) left(times int, steps []synth.Step) {
+	n := times * p.count(steps)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.out.Left += n
+}
+
+// count is how many steps of this side there are.
+func (p *player) count(steps []synth.Step) (n int) {
+	for i := range steps {
+		s := &steps[i]
+		inside := p.count(s.Steps)
+		for _, b := range s.Branches {
+			inside += p.count(b)
+		}
+		switch s.Verb {
+		case synth.Together, synth.Parallel:
+			n += inside
+		case synth.Repeat:
+			n += max(s.Times, 1) * inside
+		case synth.Load:
+			if size := carried(s.Steps); size > 0 {
+				n += int((s.Size+size-1)/size) * inside //nolint:gosec // a count
+			}
+		case synth.Connect, synth.Open, synth.Start, synth.Stream, synth.Post, synth.Close, synth.Reset, synth.End, synth.Wait,
+			synth.Register, synth.Packet, synth.Expect:
+			if p.own(s) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// tooEarly is the error of a close that came after another end, which nobody expected.
+func (l *line) tooEarly(ctx context.Context) error {
+	end, _ := l.peer.End(ctx)
+	if early(end.Cause) && !l.foreseen.Load() {
+		return peer.ErrOver
+	}
+	return nil
+}
+
+// early reports whether an end is none that closes a connection in good order.
+func early(c rnic.Cause) bool {
+	switch c {
+	case rnic.RejectedHere, rnic.RejectedByPeer, rnic.StartupFailed, rnic.TerminatedHere, rnic.TerminatedByPeer, rnic.Aborted:
+		return true
+	case rnic.NotEnded, rnic.ClosedHere, rnic.ClosedByPeer, rnic.ResetByPeer:
+	}
+	return false
+}
+
+// agreed reports whether a startup came about.
+func agreed(begun bool, c rnic.Cause) bool {
+	return begun && c != rnic.RejectedHere && c != rnic.RejectedByPeer && c != rnic.StartupFailed
+}
+
+// blame makes failures of the steps that were not done because the other side ended the connection
+// too early: the first of each connection tells of all.
+func (p *player) blame() {
+	var ends [][2]synth.Ended
+	for i, l := range p.lines {
+		if l.skipped == nil || l.failed || l.foreseen.Load() {
+			continue
+		}
+		if ends == nil {
+			ends = p.foresee()
+		}
+		c := &p.out.Connections[i]
+		if l.excuses(&ends[i][p.Side], c) {
+			continue
+		}
+		what := "the connection is over"
+		if !c.Begun {
+			what = "the connection was over before the startup"
+		}
+		p.out.Skipped--
+		p.out.Failed++
+		p.out.Failures = append(p.out.Failures, Failure{l.skipped.Place, fmt.Errorf("it could not be done: %s: %v", what, c.End)})
+	}
+}
+
+// foresee tells how the connections end if both sides do all that the scenario says.
+func (p *player) foresee() [][2]synth.Ended {
+	if carried(p.script.Timeline) <= mostForeseen {
+		if ends, err := synth.Ends(p.script); err == nil {
+			return ends
+		}
+	}
+	usual := make([][2]synth.Ended, len(p.lines))
+	for i := range usual {
+		for side := range usual[i] {
+			usual[i][side].Begun = true
+		}
+	}
+	return usual
+}
+
+// excuses reports whether the scenario itself has the connection end as it did. With faults nothing
+// is certain, but whether there is a startup.
+func (l *line) excuses(foreseen *synth.Ended, c *Connection) bool {
+	startup, foreseenStartup := agreed(c.Begun, c.End.Cause), agreed(foreseen.Begun, foreseen.Cause)
+	switch {
+	case l.faulty:
+		return startup || !foreseenStartup
+	case !c.Begun && !foreseen.Begun:
+		return true
+	}
+	// A step that waits may come to look only after the reset that the scenario ends with.
+	return (early(foreseen.Cause) || foreseen.Cause == rnic.ResetByPeer) && c.End.Cause == foreseen.Cause
+}
