@@ -21,7 +21,7 @@ func TestBuiltin(t *testing.T) {
 		if found, ok := Find(s.Name); !ok || !bytes.Equal(found.Source, s.Source) {
 			t.Errorf("%s is not found", s.Name)
 		}
-		if rule := ruleID.MatchString(s.Name); rule != slices.Contains(s.Rules, s.Name) {
+		if rule := known(s.Name); rule != slices.Contains(s.Rules, s.Name) {
 			t.Errorf("%s breaks the rules %v", s.Name, s.Rules)
 		} else if rule && !s.HasFaults() {
 			t.Errorf("%s breaks no rule", s.Name)

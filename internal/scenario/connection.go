@@ -166,6 +166,9 @@ func (c *compiler) finished() []synth.Connection {
 			ports = 0
 		}
 		conn.Hosts = c.finish(&conn.both, number, ports, conn.sctp, conn.pos)
+		if a := conn.Hosts[synth.Client].Addr; a == conn.Hosts[synth.Server].Addr {
+			c.Fail(conn.pos, "client and server of connection %s have the same address and port, %s: give one of them another", conn.Name, a)
+		}
 		out = append(out, conn.Connection)
 	}
 	return slices.Clip(out)

@@ -3,9 +3,9 @@ package scenario
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 
+	rulebook "github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/internal/strictyaml"
 	"github.com/iwdissect/iwdissect/internal/synth"
 )
@@ -46,6 +46,13 @@ func Parse(name string, src []byte) (*Scenario, error) {
 		return nil, err
 	}
 	s.faulty = c.faulty
+	if s.faulty { // its clean trace has other steps
+		c = newCompiler(r, true)
+		c.scenario(s.again())
+	}
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -170,6 +177,9 @@ func (c *compiler) scenario(s *Scenario) *synth.Script {
 	c.script.Seed, c.script.Link.Seed, c.script.Capture.Seed = c.seed, c.seed, c.seed
 	c.script.Capture.Comment = c.comment(s)
 	c.script.Connections = c.finished()
+	if c.Failed() == 0 {
+		c.inOrder()
+	}
 	return c.script
 }
 
@@ -208,17 +218,28 @@ func (c *compiler) comment(s *Scenario) string {
 	return fmt.Sprintf("%s%s, seed %d: %s", s.Name, how, c.seed, s.Summary)
 }
 
-var ruleID = regexp.MustCompile(`^[A-Z][A-Z0-9]*(-[A-Z0-9]+)+$`)
-
 func (c *compiler) rules(n *node) (ids []string) {
 	c.List(n, func(n *node) {
 		switch {
 		case !c.Is(n, scalar):
-		case !ruleID.MatchString(n.Text):
-			c.Fail(n.Pos, "expected the id of a rule such as DDP-TO-01, not %q", n.Text)
+		case !known(n.Text):
+			c.Unknown(n.Pos, "rule", n.Text, ruleIDs())
 		default:
 			ids = append(ids, n.Text)
 		}
 	})
+	return ids
+}
+
+// known reports whether the catalogue has a rule, checked on captures or not.
+func known(id string) bool {
+	_, ok := rulebook.Load().Find(id)
+	return ok
+}
+
+func ruleIDs() (ids []string) {
+	for _, e := range rulebook.Load().Entries {
+		ids = append(ids, e.ID)
+	}
 	return ids
 }

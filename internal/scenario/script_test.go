@@ -94,7 +94,7 @@ both: {ttl: 10, tcp: {window: 1MiB}, mpa: {ird: 4}}
 server: {ttl: 20, vlan: [100, 7]}
 connections: {a: {}, b: {server: {ttl: 30}, initiator: server}}
 link: {mtu: 9000}
-timeline: [{write: 1}]
+timeline: [connect, {write: 1}]
 faults: [{by: server, on: b, ignores: [depth, close], settings: {mpa: {ird: 5}}}]
 `)
 	for _, clean := range []bool{false, true} {
@@ -178,7 +178,6 @@ capture:
 // TestSteps_OneLineAndMapping holds that both forms of a step mean the same.
 func TestSteps_OneLineAndMapping(t *testing.T) {
 	for _, tt := range [][2]string{
-		{"connect", "{connect: }"},
 		{"write 64KiB", "{write: 65536}"},
 		{"read 4KiB x16", "{read: 4KiB, times: 16}"},
 		{"server send 100", "{send: {size: 100}, from: server}"},
@@ -193,8 +192,8 @@ func TestSteps_OneLineAndMapping(t *testing.T) {
 		{"wait 1ms x3", "{repeat: [{wait: 1ms}], times: 3}"},
 		{"immediate 7", "{immediate: {hex: 00 00 00 00 00 00 00 07}}"},
 	} {
-		a := parse(t, "timeline: [ \""+tt[0]+"\" ]\n").Script(false).Timeline
-		b := parse(t, "timeline: [ "+tt[1]+" ]\n").Script(false).Timeline
+		a := parse(t, "timeline: [ connect, \""+tt[0]+"\" ]\n").Script(false).Timeline[1:]
+		b := parse(t, "timeline: [ {connect: }, "+tt[1]+" ]\n").Script(false).Timeline[1:]
 		if d := cmp.Diff(a, b, cmpopts.IgnoreFields(synth.Place{}, "Column")); d != "" {
 			t.Errorf("%s: -line +mapping\n%s", tt[0], d)
 		}
@@ -205,6 +204,8 @@ func TestSteps(t *testing.T) {
 	s := parse(t, `
 connections: [a, b]
 timeline:
+  - connect
+  - {connect: , on: b}
   - {region: {name: buf, stag: 0x100, to: 0x1000, size: 64KiB, access: [write]}}
   - {write: "hello", to: {region: buf, offset: 16}, as: big}
   - write 5
@@ -235,18 +236,18 @@ timeline:
 		{Verb: synth.Packet, Craft: synth.Craft{Seq: -1, Flags: packet.FlagFIN | packet.FlagACK, Payload: []byte{0xff}, Deliver: true}},
 		{Verb: synth.Post, Name: "segment1", Work: rnic.Work{Op: rnic.OpSegment, Data: []byte{0xab, 0xab, 0xab}}},
 	}
-	if d := cmp.Diff(want, s.Timeline, cmpopts.IgnoreTypes(synth.Place{})); d != "" {
+	if d := cmp.Diff(want, s.Timeline[2:], cmpopts.IgnoreTypes(synth.Place{})); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
 }
 
 func TestSteps_Only(t *testing.T) {
-	s := parse(t, "timeline: [{write: 1, only: faulty}, {write: 2, only: clean}, {write: 3}]\n")
+	s := parse(t, "timeline: [connect, {write: 1, only: faulty}, {write: 2, only: clean}, {write: 3}]\n")
 	if !s.HasFaults() {
 		t.Error("no faults")
 	}
 	names := func(clean bool) (out []string) {
-		for _, st := range s.Script(clean).Timeline {
+		for _, st := range s.Script(clean).Timeline[1:] {
 			out = append(out, st.Name)
 		}
 		return out
@@ -258,7 +259,7 @@ func TestSteps_Only(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	s := parse(t, `
-timeline: [read 9 x3, write 9]
+timeline: [connect, read 9 x3, write 9]
 faults:
   - {at: read1#2.response/last, from: server, set: {iwarp_ddp.tagged_offset: -1, iwarp_ddp.dv: "2"}, crc: stale}
   - {at: write1/3, crc: 0x01234567, pad: {hex: ""}, cut: -4, marker: {number: 1, shift: 4, pointer: 0}}
