@@ -48,12 +48,18 @@ a file, and - is standard input. OUT is a file, - for standard output, or a
 folder. It is a folder if it exists as one, if it ends in a slash, or if there are
 several scenarios; each trace in it is named after its scenario.
 
+A scenario with a mistake is refused with its line: also for a fault that never
+strikes, such as one at a segment that is not sent. Then no file is written.
+
 --clean leaves out the faults of a scenario. --all writes all built-in scenarios;
 those with faults are also written without them, as NAME.clean.
 
 --size makes a big trace for measurements. --flows, --mix, --mtu, --markers,
 --fpdu, --loss, --reorder, --bad-crc, --ipv6, --vlan and --sctp set its shape.
---stats counts what the endpoints sent: FPDUs over TCP, segments over SCTP.`),
+--stats counts what the endpoints sent: FPDUs over TCP, segments over SCTP.
+
+Exit codes: 0 done; 2 wrong usage, or a mistake in a scenario; 3 a file could not be
+read, or an output not written.`),
 		Example: strings.Trim(`
   iwdissect generate --list
   iwdissect generate write-read -o trace.pcapng

@@ -127,6 +127,12 @@ func (o *generateOptions) one(t traceOf, s *synth.Script, out string, w *countin
 	if err != nil {
 		return o.givenUp(t, out, file, w.err, err)
 	}
+	if err := o.missed(&t, stats.Missed, notWrittenTo(out, file)); err != nil {
+		if file != nil {
+			err = &usageError{errors.Join(err, file.Discard())}
+		}
+		return err
+	}
 	if file != nil {
 		if err := file.Commit(); err != nil {
 			return err
@@ -145,12 +151,9 @@ func (o *generateOptions) one(t traceOf, s *synth.Script, out string, w *countin
 // the script.
 func (o *generateOptions) givenUp(t traceOf, out string, file *outfile.File, writing, playing error) error {
 	var discarding error
-	left := ""
+	left := notWrittenTo(out, file)
 	if file != nil {
 		discarding = file.Discard()
-		if !file.Direct() {
-			left = "; " + out + " is not written"
-		}
 	}
 	switch {
 	case writing == nil:
@@ -162,6 +165,14 @@ func (o *generateOptions) givenUp(t traceOf, out string, file *outfile.File, wri
 		return nil
 	}
 	return fmt.Errorf("%s: %w", out, writing)
+}
+
+// notWrittenTo says of a file that is discarded that it is not written.
+func notWrittenTo(out string, file *outfile.File) string {
+	if file == nil || file.Direct() {
+		return ""
+	}
+	return "; " + out + " is not written"
 }
 
 // placed says of an error of playing where in the scenario it is, and what became of the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/synth/link"
 )
 
@@ -29,15 +30,29 @@ func (c *compiler) capture(n *node) {
 	p := &c.script.Capture
 	c.onlyKeys(n, ofCapture)
 	c.Mapping(n, keys{
-		"format":       word(c, &p.Format, "format", formats),
-		"time":         word(c, &p.Micro, "resolution", map[string]bool{"nano": false, "micro": true}),
-		"snaplen":      size(c, &p.Snaplen, 1, math.MaxUint16),
-		"skip":         number(c, &p.Skip, 0, math.MaxInt32),
-		"start":        c.duration(&p.Start, false),
-		"stop":         c.duration(&p.Stop, false),
-		"only":         word(c, &p.Only, "side", map[string]link.Direction{"client": link.FromClient, "server": link.FromServer}),
-		"drop":         c.share(&p.Drop),
-		"missing":      c.numbers(&p.Missing, 1),
+		"format":  word(c, &p.Format, "format", formats),
+		"time":    word(c, &p.Micro, "resolution", map[string]bool{"nano": false, "micro": true}),
+		"snaplen": size(c, &p.Snaplen, 1, math.MaxUint16),
+		"skip": func(n *node) {
+			number(c, &p.Skip, 0, math.MaxInt32)(n)
+			c.await(n, "a packet after "+itoa(p.Skip)+" that are skipped", p.Skip+1, 0)
+		},
+		"start": func(n *node) {
+			c.duration(&p.Start, false)(n)
+			c.await(n, "the start of the capture", 0, p.Start)
+		},
+		"stop": c.duration(&p.Stop, false),
+		"only": word(c, &p.Only, "side", map[string]link.Direction{"client": link.FromClient, "server": link.FromServer}),
+		"drop": c.share(&p.Drop),
+		"missing": func(n *node) {
+			p.Missing = nil
+			c.List(n, func(n *node) {
+				v := 0
+				number(c, &v, 1, math.MaxInt32)(n)
+				p.Missing = append(p.Missing, v)
+				c.await(n, "the missing packet "+itoa(v), v, 0)
+			})
+		},
 		"interfaces":   word(c, &p.PerSide, "choice of interfaces", map[string]bool{"one": false, "per-side": true}),
 		"clock_offset": c.duration(&p.ClockOffset, true),
 		"merge":        c.Boolean(&p.Merge),
@@ -54,6 +69,9 @@ func (c *compiler) capture(n *node) {
 		"link":  c.linkType(&p.Link),
 		"epoch": c.epoch(&p.Epoch),
 	})
+	if p.Stop > 0 && p.Stop <= p.Start {
+		c.Fail(n.Pos, "the capture stops before it starts")
+	}
 	if p.PerSide && p.Format != pcapng.PCAPNG {
 		c.Fail(n.Pos, "only pcapng has several interfaces")
 	}
@@ -82,10 +100,18 @@ func (c *compiler) numbers(p *[]int, lo uint64) setter {
 	}
 }
 
+// await notes what the capture point does at a packet or at a time.
+func (c *compiler) await(n *node, what string, packet int, at int64) {
+	c.script.Awaited = append(c.script.Awaited, synth.Awaited{
+		Place: synth.Place(n.Pos), What: what, Packet: packet, At: at, OfCapture: true,
+	})
+}
+
 func (c *compiler) clockStep(n *node) {
 	var s link.Step
 	if c.Mapping(n, keys{"at": c.duration(&s.At, false), "by": c.duration(&s.By, true)}) {
 		c.script.Capture.Steps = append(c.script.Capture.Steps, s)
+		c.await(n, "the step of the clock", 0, s.At)
 	}
 }
 

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -16,13 +17,13 @@ func (c *compiler) faults(n *node) {
 	if !c.Is(n, sequence) {
 		return
 	}
-	for _, i := range n.Items {
+	for nth, i := range n.Items {
 		switch {
 		case !c.Is(i, mapping):
 		case i.Get("by") != nil:
 			c.faultBy(i)
 		default:
-			c.faultAt(i)
+			c.faultAt(i, nth+1)
 		}
 		c.faulty = true
 	}
@@ -55,6 +56,7 @@ func (c *compiler) faultBy(n *node) {
 		for _, side := range who {
 			s := conn.both[side]
 			s.host.RNIC.Ignore |= what
+			c.script.Habits = true
 			c.some(set, func(n *node) { c.settings(n, &s) })
 			if !c.clean {
 				conn.both[side] = s
@@ -64,10 +66,10 @@ func (c *compiler) faultBy(n *node) {
 }
 
 // faultAt reads what becomes of a PDU, and of the packets that carry it.
-func (c *compiler) faultAt(n *node) {
-	var f pdu.Fault
+func (c *compiler) faultAt(n *node, number int) {
+	f := pdu.Fault{Fate: &pdu.Fate{}}
 	var at, on, wire *node
-	who := bothSides["both"]
+	who, before := bothSides["both"], c.Failed()
 	rest := c.faultKeys(&f)
 	rest["at"], rest["on"], rest["wire"] = keep(&at), keep(&on), keep(&wire)
 	rest["from"] = word(c, &who, "side", bothSides)
@@ -77,19 +79,12 @@ func (c *compiler) faultAt(n *node) {
 		return
 	}
 	known := c.place(&f.At, at)
-	ofPDU := false
-	for _, e := range n.Entries {
-		switch e.Key.Text {
-		case "at", "on", "from", "wire":
-		default:
-			ofPDU = true
-		}
-	}
-	if !ofPDU && wire == nil {
-		c.Fail(n.Pos, "a fault that does nothing")
-	}
-	w := synth.Wire{At: f.At}
+	w := synth.Wire{At: f.At, Fate: f.Fate}
 	c.some(wire, func(n *node) { c.wire(&w, n) })
+	ofPDU := true
+	if c.Failed() == before {
+		ofPDU = c.harms(n, &f, &w)
+	}
 	if wire != nil && !c.clean {
 		why := ofKernel
 		if c.sctpEverywhere {
@@ -97,11 +92,19 @@ func (c *compiler) faultAt(n *node) {
 		}
 		c.modelled(wire.Pos, "wire", why)
 	}
+	if c.clean || !known {
+		return
+	}
+	told := synth.Fault{Place: synth.Place(n.Pos), Number: number, PDU: at.Text, At: f.At, Sides: who, Fate: f.Fate}
+	if ofPDU {
+		told.Does = &f
+	}
+	if wire != nil {
+		told.Wire = &w
+	}
 	for _, conn := range c.on(on) {
+		told.Conns = append(told.Conns, conn.Name)
 		for _, side := range who {
-			if c.clean || !known {
-				continue
-			}
 			if ofPDU {
 				h := &conn.both[side].host.RNIC
 				h.Faults = append(h.Faults[:len(h.Faults):len(h.Faults)], f)
@@ -111,6 +114,20 @@ func (c *compiler) faultAt(n *node) {
 			}
 		}
 	}
+	c.script.Faults = append(c.script.Faults, told)
+}
+
+// harms reports whether a fault does something to its PDU, and refuses one that does nothing at all.
+func (c *compiler) harms(n *node, f *pdu.Fault, w *synth.Wire) (ofPDU bool) {
+	ofPDU = !reflect.DeepEqual(*f, pdu.Fault{At: f.At, Fate: f.Fate, Grid: f.Grid})
+	ofPackets := !reflect.DeepEqual(*w, synth.Wire{At: w.At, Fate: w.Fate, Times: w.Times})
+	switch {
+	case !ofPDU && !ofPackets:
+		c.Fail(n.Pos, "a fault that does nothing")
+	case f.Grid && f.Before == nil && f.After == nil:
+		c.Fail(n.Pos, "grid is of octets before or after the PDU, and there are none")
+	}
+	return ofPDU
 }
 
 // faultKeys are what a fault can do to a PDU.

@@ -84,6 +84,8 @@ func (c *compiler) line(n *node, lines ...*link.Line) {
 
 // span reads a stretch of time.
 func (c *compiler) span(n *node) (s link.Span, ok bool) {
-	ok = c.Mapping(n, keys{"at": c.duration(&s.At, false), "for": c.duration(&s.For, false)})
+	if ok = c.Mapping(n, keys{"at": c.duration(&s.At, false), "for": c.duration(&s.For, false)}); ok {
+		c.script.Awaited = append(c.script.Awaited, synth.Awaited{Place: synth.Place(n.Pos), What: "this time", At: s.At})
+	}
 	return s, ok
 }

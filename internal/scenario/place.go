@@ -11,16 +11,13 @@ import (
 // answered.
 var startupPlaces = map[string]bool{"request": false, "reply": false, "rtr": true, "terminate": false, "end": false}
 
-// response stands behind the name of a step for what answers it.
-const response = ".response"
-
 // place reads the place of a PDU: NAME[#NUMBER][.response][/SEGMENT].
 func (c *compiler) place(p *pdu.Selector, n *node) bool {
 	if !c.Is(n, scalar) {
 		return false
 	}
 	rest, segment, hasSegment := strings.Cut(n.Text, "/")
-	rest, answer := strings.CutSuffix(rest, response)
+	rest, answer := strings.CutSuffix(rest, pdu.Response)
 	name, number, hasNumber := strings.Cut(rest, "#")
 	ok := true
 	if hasSegment && segment == "last" {
@@ -48,7 +45,7 @@ func (c *compiler) place(p *pdu.Selector, n *node) bool {
 		return false
 	}
 	if p.Message = name; answer {
-		p.Message += response
+		p.Message += pdu.Response
 	}
 	return true
 }

@@ -174,6 +174,9 @@ func (c *compiler) scenario(s *Scenario) *synth.Script {
 	}
 	c.some(faults, c.faults)
 
+	if c.clean && c.faulty {
+		c.script.Awaited = nil // packets and times are those of the trace with its faults
+	}
 	c.script.Seed, c.script.Link.Seed, c.script.Capture.Seed = c.seed, c.seed, c.seed
 	c.script.Capture.Comment = c.comment(s)
 	c.script.Connections = c.finished()

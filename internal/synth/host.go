@@ -164,6 +164,9 @@ func (h *host) endpoint() *rnic.Endpoint {
 	if o := h.world().observe; o != nil {
 		c.Sent = func(m rnic.Message) { o(h.conn.cfg.Name, h.side, m) }
 	}
+	if watch := h.world().watch; watch != nil {
+		c.Watch = func(p pdu.Place) { watch.sent(h, p) }
+	}
 	ep, err := rnic.New(c)
 	if err != nil {
 		h.world().fail(h.conn.cfg.Place, "%w", err)

@@ -20,6 +20,8 @@ type Stats struct {
 	// happen, and what they waited for had not, although their connection was
 	// not over.
 	Stalled int
+	// Missed are the faults that did not strike, and what else of the scenario did not come.
+	Missed []Miss
 }
 
 // Observer is told of every message that an end sends, before any fault.
@@ -42,7 +44,11 @@ func RunObserved(w io.Writer, s *Script, o Observer) (Stats, error) {
 	if e := tap.Close(); err == nil {
 		err = e
 	}
-	return Stats{Frames: tap.Count(), Octets: tap.Octets(), Segments: r.segments, Stalled: r.stalled}, err
+	st := Stats{Frames: tap.Count(), Octets: tap.Octets(), Segments: r.segments, Stalled: r.stalled}
+	if err == nil {
+		st.Missed = append(r.missed(), r.awaited()...)
+	}
+	return st, err
 }
 
 // world is a script on its way.
@@ -53,6 +59,7 @@ type world struct {
 	tap     *link.Tap
 	link    *link.Link
 	observe Observer
+	watch   *watcher // nil: there is no fault to look for
 
 	pool   pool
 	conns  []*conn
@@ -79,7 +86,7 @@ type world struct {
 // newWorld sets up a script, or a part of it.
 func newWorld(s *Script, part *shard, tap *link.Tap, o Observer) *world {
 	w := &world{
-		script: s, shard: part, queue: &link.Queue{}, tap: tap, observe: o, assocs: map[string]*[2]*assocEnd{},
+		script: s, shard: part, queue: &link.Queue{}, tap: tap, observe: o, watch: newWatcher(s), assocs: map[string]*[2]*assocEnd{},
 	}
 	first, every, on := 0, 1, s.Link
 	if part != nil {

@@ -34,6 +34,11 @@ type Script struct {
 	// Capture is where Seed and Comment are filled in by whoever writes.
 	Capture  link.Capture
 	Timeline []Step
+	// Faults are those at PDUs, and Awaited is what happens at a packet or a time: to tell what
+	// became of them. Habits: a side has a habit that is a fault.
+	Faults  []Fault
+	Awaited []Awaited
+	Habits  bool
 	// Branch, if not nil, takes the place of Timeline: what the nth connection does, all of them
 	// at the same time. It is asked once for each, since the steps of thousands would be most of
 	// the memory of a script.
@@ -95,6 +100,8 @@ type Wire struct {
 	// is one.
 	Resend bool
 	Flip   []int
+	// Fate, if not nil, is told what became of it.
+	Fate *pdu.Fate
 	// Seq, Ack and Window are added to the fields; SetFlags and ClearFlags
 	// change the flags.
 	Seq, Ack, Window     int64

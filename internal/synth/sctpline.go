@@ -233,6 +233,7 @@ func (e *assocEnd) transmit(p *assoc.Packet) {
 			}
 			if hit {
 				o = merge(o, w.Orders)
+				w.touched(nil)
 				if w.Resend {
 					copies++
 				}

@@ -148,6 +148,7 @@ func (w *world) post(o *op, part int) (until wait, last bool) {
 		work.Name, work.Number = o.name, *o.said
 		h.endpoint().Post(work)
 	}
+	w.watch.posted(h, o.name, *o.said)
 	w.kick(h)
 	if o.ahead {
 		return wait{}, true

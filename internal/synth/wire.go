@@ -48,6 +48,7 @@ func (h *tcpLine) orders(g *tcp.Segment) (link.Orders, []tcp.Segment) {
 			continue
 		}
 		o = merge(o, w.Orders)
+		w.touched(g.Payload)
 		if w.Resend {
 			c := *g
 			c.Payload = flip(g.Payload, w.Flip)
@@ -61,6 +62,16 @@ func (h *tcpLine) orders(g *tcp.Segment) (link.Orders, []tcp.Segment) {
 		g.Flags = g.Flags&^w.ClearFlags | w.SetFlags
 	}
 	return o, copies
+}
+
+// touched notes that the fault concerned a packet.
+func (w *Wire) touched(payload []byte) {
+	w.Fate.Did("wire")
+	for _, at := range w.Flip {
+		if at < len(payload) {
+			w.Fate.Did("flip")
+		}
+	}
 }
 
 // flip is a copy of octets with those at some places inverted.

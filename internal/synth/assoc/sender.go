@@ -93,7 +93,9 @@ func (a *Association) assign() {
 	most, interleave := a.MaxData(), false
 	for k := range m.Faults {
 		if s := m.Faults[k].Split; s > 0 {
-			most = min(s, most)
+			if most = min(s, most); s < len(m.Data) {
+				m.Faults[k].Fate.Did("split")
+			}
 		}
 		interleave = interleave || m.Faults[k].Interleave
 	}
@@ -116,6 +118,9 @@ func (a *Association) assign() {
 	behind := a.later
 	a.later = nil
 	if interleave && len(all) > 1 {
+		for k := range m.Faults {
+			m.Faults[k].Fate.Did("interleave")
+		}
 		a.later = all[1:]
 		all = all[:1]
 	}

@@ -57,6 +57,18 @@ type Config struct {
 	Seed uint64
 }
 
+// Chance reports whether something of the link is left to chance.
+func (c *Config) Chance() bool {
+	for _, lines := range [...][2]Line{c.Before, c.After} {
+		for _, l := range lines {
+			if l.Loss > 0 || l.Duplicate > 0 || l.Reorder > 0 || l.Jitter > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Orders are what a scenario wants for one packet, whatever chance says.
 type Orders struct {
 	// LoseBefore and LoseAfter lose it before or behind the capture point.

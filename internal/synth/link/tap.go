@@ -91,6 +91,7 @@ type Tap struct {
 	seg    []byte
 	rec    pcapng.Record // of the frame at hand
 	passed int
+	last   int64 // when a packet passed
 	count  uint64
 	octets uint64
 	err    error
@@ -194,6 +195,7 @@ func (t *Tap) all(b []seen) {
 // wants reports whether the capture has the next frame.
 func (t *Tap) wants(now int64, side int) bool {
 	t.passed++
+	t.last = now
 	dropped := t.cfg.Drop > 0 && t.rnd.Float64() < t.cfg.Drop
 	switch {
 	case t.passed <= t.cfg.Skip, now < t.cfg.Start, t.cfg.Stop > 0 && now >= t.cfg.Stop:
@@ -303,6 +305,13 @@ func (t *Tap) Close() error {
 
 // Failed reports whether writing has failed; Close tells why.
 func (t *Tap) Failed() bool { return t.failed.Load() }
+
+// Passed is the number of packets that passed, once the capture is closed.
+func (t *Tap) Passed() int { return t.passed }
+
+// Last is when the last of them did, in nanoseconds since the queue began, once the capture is
+// closed.
+func (t *Tap) Last() int64 { return t.last }
 
 // Count is the number of frames written, once the capture is closed.
 func (t *Tap) Count() uint64 { return t.count }

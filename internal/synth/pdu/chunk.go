@@ -26,6 +26,7 @@ func EditChunk(b []byte, faults []Fault) []byte {
 		if p := faults[i].Pad; p != nil && len(b) >= chunkQuantum {
 			n := int(binary.BigEndian.Uint16(b[offLength:]))
 			b = append(b[:min(n, len(b)):min(n, len(b))], p...)
+			faults[i].Fate.Did("pad")
 		}
 		for _, v := range faults[i].Set {
 			if f := sctpddp.DataHeader.Field(v.Name); f != nil {
@@ -34,7 +35,9 @@ func EditChunk(b []byte, faults []Fault) []byte {
 					inIData.Bit += 32
 					f = &inIData
 				}
-				put(f, b, v)
+				if put(f, b, v) {
+					faults[i].Fate.Did(v.Name)
+				}
 			}
 		}
 	}
@@ -56,6 +59,9 @@ func EditChecksum(b []byte, faults []Fault) {
 		case CRCValue:
 			right = c.Value
 		case CRCRight, CRCNoMarkers, CRCNoLead, CRCStale:
+		}
+		if right != binary.BigEndian.Uint32(f) {
+			faults[i].Fate.Did("crc")
 		}
 		binary.BigEndian.PutUint32(f, right)
 	}

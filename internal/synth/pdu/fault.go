@@ -6,6 +6,8 @@ package pdu
 // otherwise.
 type Fault struct {
 	At Selector
+	// Fate, if not nil, is told what became of it.
+	Fate *Fate
 
 	// Skip leaves the PDU out. The state behind it (MSN, offsets) goes on as if
 	// it had been sent.

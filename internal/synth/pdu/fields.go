@@ -132,8 +132,9 @@ func edit(kind Kind, b []byte, edits []Fault) []byte {
 		}
 		for _, v := range edits[i].Set {
 			for _, p := range table[v.Name] {
-				if at, ok := p.base.offset(kind, tagged, header); ok && at <= len(b) {
-					put(p.field, b[at:], v)
+				at, ok := p.base.offset(kind, tagged, header)
+				if ok && at <= len(b) && put(p.field, b[at:], v) {
+					edits[i].Fate.Did(v.Name)
 				}
 			}
 		}
@@ -143,11 +144,14 @@ func edit(kind Kind, b []byte, edits []Fault) []byte {
 		if x.Octets != nil {
 			b = append([]byte(nil), x.Octets...)
 		}
+		x.Fate.sized(len(b))
 		switch {
 		case x.Cut > 0 && x.Cut < len(b):
 			b = b[:x.Cut]
-		case x.Cut < 0:
+			x.Fate.Did("cut")
+		case x.Cut < 0 && len(b) > 0:
 			b = b[:max(0, len(b)+x.Cut)]
+			x.Fate.Did("cut")
 		}
 		b = append(b, x.Extend...)
 	}
@@ -182,22 +186,24 @@ func (b base) offset(kind Kind, tagged bool, header int) (at int, ok bool) {
 	return 0, false
 }
 
-// put writes a value into its field, if that is there.
-func put(f *dissect.Field, b []byte, v Value) {
+// put writes a value into its field, and reports whether that is there.
+func put(f *dissect.Field, b []byte, v Value) bool {
 	if v.Octets != nil {
-		if n := len(v.Octets); f.Bit%8 == 0 && f.Bit/8+n <= len(b) {
+		there := f.Bit%8 == 0 && f.Bit/8+len(v.Octets) <= len(b)
+		if there {
 			copy(b[f.Bit/8:], v.Octets)
 		}
-		return
+		return there
 	}
 	if f.Width == 0 || f.Width > 64 || !f.In(b) {
-		return
+		return false
 	}
 	n := v.Number
 	if v.Add {
 		n += f.Uint(b)
 	}
 	f.Set(b, n)
+	return true
 }
 
 // payload replaces what follows the headers. The private data of a startup

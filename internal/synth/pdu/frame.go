@@ -18,6 +18,7 @@ func (f *Framer) frame(clean, ulpdu []byte, edits []Fault) []byte {
 	w := wire{b: f.enc.Append(nil, ulpdu), markers: f.enc.Markers, start: start, ulpdu: len(ulpdu)}
 	w.split()
 	for i := range edits {
+		edits[i].Fate.marked(len(w.at), f.enc.CRC)
 		w.edit(&edits[i])
 	}
 	out := w.body
@@ -28,8 +29,15 @@ func (f *Framer) frame(clean, ulpdu []byte, edits []Fault) []byte {
 		}
 		noCRC = noCRC || edits[i].NoCRC
 	}
+	crc := w.crc(mode, f.enc.CRC, staleWire[len(staleWire)-4:])
 	if !noCRC {
-		out = binary.BigEndian.AppendUint32(out, w.crc(mode, f.enc.CRC, staleWire[len(staleWire)-4:]))
+		out = binary.BigEndian.AppendUint32(out, crc)
+	}
+	// Where no CRCs are used a wrong one is no fault, but a field that ought to be zero is.
+	if noCRC || crc != w.crc(CRC{}, f.enc.CRC, nil) && (f.enc.CRC || mode.Mode == CRCValue) {
+		for i := range edits {
+			edits[i].Fate.Did("crc")
+		}
 	}
 	f.enc.Offset = start + int64(len(out))
 	return out
@@ -71,16 +79,19 @@ func (w *wire) edit(x *Fault) {
 				n += uint64(binary.BigEndian.Uint16(w.body[w.lead:]))
 			}
 			binary.BigEndian.PutUint16(w.body[w.lead:], uint16(n)) //nolint:gosec // wraps by design
+			x.Fate.Did(v.Name)
 		}
 	}
 	if x.Pad != nil {
 		w.repad(x.Pad)
+		x.Fate.Did("pad")
 	}
 	// From the last one on, so that places before stay right.
 	for i := len(w.at) - 1; i >= 0; i-- {
-		for _, m := range x.Markers {
+		for j, m := range x.Markers {
 			if m.Number == 0 || m.Number == i+1 {
 				w.marker(i, m)
+				x.Fate.Did(markerKey(j))
 			}
 		}
 	}

@@ -55,8 +55,10 @@ type Framer struct {
 	held    []held
 	joined  []byte // ULPDUs that the next one is put behind
 	join    bool
+	joins   []Fault // those that want it
 	room    func(n int) []byte
 	spoil   func() bool // whether the CRC of an FPDU is to be wrong, nil: never
+	watch   func(Place) // nil: nobody watches
 }
 
 // held is a unit that lets others pass.
@@ -100,10 +102,13 @@ func (f *Framer) Room(room func(n int) []byte) { f.room = room }
 // Append appends the units that the PDU becomes: one, or with faults none or
 // several.
 func (f *Framer) Append(dst []Unit, p PDU) []Unit {
+	if f.watch != nil {
+		f.watch(p.Place)
+	}
 	if len(f.faults) == 0 {
 		return f.plain(dst, p)
 	}
-	edits := f.picked(p.Place)
+	edits := f.picked(p.Place, p.Kind)
 	release := f.pass()
 	dst = f.faulty(dst, p, edits)
 	for _, h := range release {
@@ -129,14 +134,18 @@ func (f *Framer) Flush(dst []Unit) []Unit {
 }
 
 // picked are the faults of a PDU.
-func (f *Framer) picked(p Place) (out []Fault) {
+func (f *Framer) picked(p Place, k Kind) (out []Fault) {
 	for _, x := range f.faults[p.Message] {
 		if x.At.Picks(p) {
+			x.Fate.picked(k)
 			out = append(out, x)
 		}
 	}
 	return out
 }
+
+// Watch has watch told of every PDU, before its faults.
+func (f *Framer) Watch(watch func(Place)) { f.watch = watch }
 
 // Spoil has the CRC of those FPDUs wrong that have no other fault and for which spoil says
 // so: one bit of it.
@@ -183,6 +192,9 @@ func wireSize(ulpdu int, markers bool) int {
 func (f *Framer) pass() (out []held) {
 	kept := f.held[:0]
 	for _, h := range f.held {
+		for i := range h.edits {
+			h.edits[i].Fate.Did("hold")
+		}
 		if h.after--; h.after <= 0 {
 			out = append(out, h)
 		} else {
@@ -224,6 +236,9 @@ func (f *Framer) send(dst []Unit, p PDU, edits []Fault) []Unit {
 	if p.Kind == Segment && f.join {
 		p.Octets = append(f.joined, p.Octets...)
 		f.join, f.joined = false, nil
+		for i := range f.joins {
+			f.joins[i].Fate.Did("join")
+		}
 	}
 	if len(edits) == 0 {
 		return f.plain(dst, p)
@@ -232,7 +247,7 @@ func (f *Framer) send(dst []Unit, p PDU, edits []Fault) []Unit {
 	b := edit(p.Kind, before, edits)
 	for i := range edits {
 		if edits[i].Join && p.Kind == Segment {
-			f.join, f.joined = true, b
+			f.join, f.joined, f.joins = true, b, edits
 			return dst
 		}
 	}
@@ -246,6 +261,9 @@ func (f *Framer) send(dst []Unit, p PDU, edits []Fault) []Unit {
 			grid += len(x.Before) + len(x.After)
 		}
 		if x.Glue {
+			if u.Fresh && !f.session {
+				x.Fate.Did("glue")
+			}
 			u.Fresh = false
 		}
 	}
@@ -260,9 +278,11 @@ func (f *Framer) send(dst []Unit, p PDU, edits []Fault) []Unit {
 		f.stray(p.Kind, len(b))
 	}
 	for i := range edits {
+		edits[i].Fate.sent(&u)
 		if n := edits[i].Stop; n > 0 && n < len(u.Data) {
 			f.enc.Offset -= int64(len(u.Data) - n)
 			u.Data = u.Data[:n]
+			edits[i].Fate.Did("stop")
 		}
 	}
 	u.Data = append(append(front, u.Data...), behind...)
@@ -274,6 +294,9 @@ func (f *Framer) wrap(k Kind, b []byte, edits []Fault) []byte {
 	var out []byte
 	for i := range edits {
 		f.ssn += uint16(edits[i].SkipSSN) //nolint:gosec // modulo 65536 by design
+		if k != Raw {
+			edits[i].Fate.Did("skip_ssn")
+		}
 	}
 	if k == Raw {
 		return append(out, b...)
@@ -289,8 +312,8 @@ func (f *Framer) wrap(k Kind, b []byte, edits []Fault) []byte {
 	f.ssn++
 	for i := range edits {
 		for _, v := range edits[i].Set {
-			if v.Name == fieldSSN {
-				put(sctpddp.SegmentHeader.Field(fieldSSN), out, v)
+			if v.Name == fieldSSN && put(sctpddp.SegmentHeader.Field(fieldSSN), out, v) {
+				edits[i].Fate.Did(v.Name)
 			}
 		}
 	}

@@ -16,6 +16,9 @@ type Place struct {
 	Last bool
 }
 
+// Response stands behind the name of a message for what answers it.
+const Response = ".response"
+
 // Selector picks PDUs by their place. The zero numbers stand for all.
 type Selector struct {
 	// Message is compared with [Place.Message].

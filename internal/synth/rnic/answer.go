@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/synth/pdu"
 )
 
 // answer is one that this end owes.
@@ -31,7 +32,7 @@ func (e *Endpoint) owe(a answer) {
 	if e.cfg.PeerName != nil {
 		if name, number := e.cfg.PeerName(a.msn); name != "" {
 			if e.asked != name {
-				e.asked, e.answerTo = name, name+".response"
+				e.asked, e.answerTo = name, name+pdu.Response
 			}
 			a.place = place{e.answerTo, number}
 		}

@@ -87,6 +87,7 @@ func New(c Config) (*Endpoint, error) {
 	if c.Room != nil {
 		f.Room(c.Room)
 	}
+	f.Watch(c.Watch)
 	if c.Session != nil {
 		f.Session()
 	}

@@ -68,6 +68,8 @@ type Config struct {
 	Endless bool
 	// Room returns an empty buffer for so many octets of an FPDU, nil: a new one is made.
 	Room func(n int) []byte
+	// Watch is told of every PDU before its faults, if not nil.
+	Watch func(p pdu.Place)
 	// Sent is told of every message when its first segment is made, if not
 	// nil. Data is valid during the call. Faults are not in it.
 	Sent func(m Message)
