@@ -141,9 +141,7 @@ func (o *generateOptions) one(t traceOf, s *synth.Script, out string, w *countin
 	if o.stats {
 		fmt.Fprintf(o.s.Err, "%s: %d DDP segments, %d frames, %d octets\n", visible.Text(t.name), stats.Segments, stats.Frames, stats.Octets)
 	}
-	if stats.Stalled > 0 && !t.faults {
-		o.s.say("%s: %s", t.name, stalled(stats.Stalled))
-	}
+	o.told(&t, &stats)
 	return nil
 }
 

@@ -72,6 +72,9 @@ func (c *compiler) capture(n *node) {
 	if p.Stop > 0 && p.Stop <= p.Start {
 		c.Fail(n.Pos, "the capture stops before it starts")
 	}
+	if p.ClockOffset != 0 && !p.PerSide {
+		c.Fail(n.Pos, "clock_offset is of the second interface, and there is one: interfaces: per-side makes two")
+	}
 	if p.PerSide && p.Format != pcapng.PCAPNG {
 		c.Fail(n.Pos, "only pcapng has several interfaces")
 	}

@@ -84,11 +84,24 @@ func (c *compiler) connect(name string, at pos, own *node) {
 				c.settings(n, &conn.both[i])
 			}
 		}
+		c.ofAssociation(conn, own)
 		conn.ownPort = conn.both[synth.Client].host.Addr != before
 	}
 	c.carried(conn, c.streams)
 	c.connNumber[name] = len(c.conns)
 	c.conns = append(c.conns, conn)
+}
+
+// ofAssociation refuses what only a connection over SCTP has.
+func (c *compiler) ofAssociation(conn *connection, own *node) {
+	if conn.sctp {
+		return
+	}
+	for _, e := range own.Entries {
+		if e.Key.Text == "association" || e.Key.Text == "stream" {
+			c.Fail(e.Key.Pos, "%s has no meaning here: connection %s is over TCP", e.Key.Text, conn.Name)
+		}
+	}
 }
 
 // on are the connections that a fault is about: one, or all.
@@ -117,6 +130,15 @@ type single struct {
 // only notes that something has a meaning over one transport alone.
 func (c *compiler) only(n *node, sctp bool, what string) {
 	c.singles = append(c.singles, single{n.Pos, sctp, what})
+}
+
+// onlyOver notes the keys of a mapping that have a meaning over one transport alone.
+func (c *compiler) onlyOver(n *node, sctp bool, which ...string) {
+	for _, e := range n.Entries {
+		if slices.Contains(which, e.Key.Text) {
+			c.only(e.Key, sctp, e.Key.Text)
+		}
+	}
 }
 
 // used checks that there is a connection for what has a meaning over one transport

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/iwdissect/iwdissect/internal/strictyaml"
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/synth/link"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
@@ -47,11 +48,21 @@ func (c *compiler) faultBy(n *node) {
 	c.Mapping(n, keys{
 		"by": word(c, &who, "side", bothSides), "on": keep(&on), "ignores": keep(&ignored), "settings": keep(&set),
 	})
-	if ignored == nil && set == nil {
-		c.Fail(n.Pos, "a fault that does nothing")
-	}
 	var what rnic.Ignore
 	c.some(ignored, bits(c, &what, "thing to ignore", ignores))
+	c.some(ignored, func(n *node) {
+		c.List(n, func(n *node) {
+			switch n.Text {
+			case "rtr":
+				c.only(n, false, n.Text)
+			case "end":
+				c.only(n, true, n.Text)
+			}
+		})
+	})
+	if (ignored == nil || len(ignored.Items) == 0 && ignored.Kind == sequence) && (set == nil || len(set.Entries) == 0) {
+		c.Fail(n.Pos, "a fault that does nothing")
+	}
 	for _, conn := range c.on(on) {
 		for _, side := range who {
 			s := conn.both[side]
@@ -74,6 +85,8 @@ func (c *compiler) faultAt(n *node, number int) {
 	rest["at"], rest["on"], rest["wire"] = keep(&at), keep(&on), keep(&wire)
 	rest["from"] = word(c, &who, "side", bothSides)
 	c.Mapping(n, rest)
+	c.onlyOver(n, false, "join", "glue")
+	c.onlyOver(n, true, "skip_ssn", "split", "interleave")
 	if at == nil {
 		c.Fail(n.Pos, "a fault needs at: PLACE, or by: SIDE")
 		return
@@ -177,7 +190,7 @@ func (c *compiler) set(p *[]pdu.Value, n *node) {
 	for _, e := range n.Entries {
 		v := pdu.Value{Name: e.Key.Text}
 		if known := pdu.FieldNames(); !slices.Contains(known, v.Name) {
-			c.Unknown(e.Key.Pos, "field", v.Name, known)
+			c.noField(e.Key, known)
 			continue
 		}
 		c.fieldValue(&v, e.Value)
@@ -187,6 +200,15 @@ func (c *compiler) set(p *[]pdu.Value, n *node) {
 		}
 		*p = append(*p, v)
 	}
+}
+
+// noField tells of a field that no header has, and which one may have been meant.
+func (c *compiler) noField(n *node, known []string) {
+	if err := pdu.Check(pdu.Value{Name: n.Text}); err != nil && strictyaml.Nearest(n.Text, known) == "" {
+		c.Fail(n.Pos, "%v", err)
+		return
+	}
+	c.Unknown(n.Pos, "field", n.Text, known)
 }
 
 // fieldValue reads a number, a number with a sign to be added, a truth value,
@@ -206,6 +228,10 @@ func (c *compiler) fieldValue(v *pdu.Value, n *node) {
 			if n.Text == "true" {
 				v.Number = 1
 			}
+			return
+		}
+		if pdu.Numeric(v.Name) {
+			c.Fail(n.Pos, "%s takes a number such as 5, 0xff or +1, or {hex: ..}, not %q", v.Name, n.Text)
 			return
 		}
 	}
@@ -250,12 +276,22 @@ func (c *compiler) crc(f *pdu.Fault, n *node) {
 		f.NoCRC = true
 		return
 	}
+	if _, ok := crcModes[n.Text]; !ok && n.Kind == scalar {
+		c.Unknown(n.Pos, "CRC", n.Text, append(names(crcModes), "none", "a number"))
+		return
+	}
 	word(c, &f.CRC.Mode, "CRC", crcModes)(n)
+	switch f.CRC.Mode {
+	case pdu.CRCNoMarkers, pdu.CRCNoLead, pdu.CRCStale:
+		c.only(n, false, n.Text)
+	case pdu.CRCRight, pdu.CRCBad, pdu.CRCZero, pdu.CRCReversed, pdu.CRCValue:
+	}
 }
 
 // wire reads what happens to packets.
 func (c *compiler) wire(w *synth.Wire, n *node) {
 	o := &w.Orders
+	c.onlyOver(n, false, "flip", "seq", "ack", "window", "set_flags", "clear_flags")
 	c.Mapping(n, keys{
 		"times": func(n *node) {
 			if n.Kind == scalar && n.Text == "all" {

@@ -80,7 +80,7 @@ func (c *compiler) settings(n *node, s *settings) {
 		"vlan":              c.vlans(&h.VLANs),
 		"ttl":               number(c, &h.TTL, 1, math.MaxUint8),
 		"mpa":               func(n *node) { c.only(n, false, "mpa"); c.mpa(n, s) },
-		"tcp":               func(n *node) { c.tcp(n, s) },
+		"tcp":               func(n *node) { c.only(n, false, "tcp"); c.tcp(n, s) },
 		"sctp":              func(n *node) { c.only(n, true, "sctp"); c.sctp(n, s) },
 		"session":           func(n *node) { c.only(n, true, "session"); c.session(n, s) },
 		"mulpdu":            number(c, &h.RNIC.MULPDU, 64, math.MaxUint16),

@@ -48,7 +48,7 @@ func TestMissed(t *testing.T) {
 		{usual + "faults: [{at: reply, from: client, skip: true}]", []string{"fault 1 (reply) never struck: the server sends it, on c1"}},
 		{usual + "faults: [{at: terminate, skip: true}]", []string{"fault 1 (terminate) never struck: no side sends a Terminate"}},
 		{usual + "faults: [{at: rtr, skip: true}]", []string{"fault 1 (rtr) never struck: no ready-to-receive message is sent; mpa: {rtr: [send]} of both sides asks for one"}},
-		{usual + "faults: [{at: end, skip: true}]", []string{"fault 1 (end) never struck: no session ends so"}},
+		{"transport: sctp\ntimeline: [connect, send 5, reset]\nfaults: [{at: end, skip: true}]", []string{"fault 1 (end) never struck: no session ends so"}},
 		{"timeline: [connect, {write: 5, only: clean}, close]\nfaults: [{at: write1, skip: true}]", []string{"fault 1 (write1) never struck: no step of this trace sends it"}},
 		{"timeline: [connect, read 5 x3, close]\nfaults: [{at: read1#4.response, skip: true}]", []string{"fault 1 (read1#4.response) never struck: read1.response has 3 messages"}},
 		{"timeline: [connect, read 5 x3, close]\nfaults: [{at: read1#3.response, repeat: 1}]", nil},
@@ -73,7 +73,6 @@ func TestMissed(t *testing.T) {
 		{usual + "faults: [{at: send1#2, join: true}]", []string{"fault 1 (send1#2) did not do all that it should: join: no FPDU follows it"}},
 		{usual + "faults: [{at: send1#2, hold: 1}]", []string{"fault 1 (send1#2) did not do all that it should: hold: its side sends nothing after it"}},
 		{usual + "faults: [{at: send1#1, hold: 1}]", nil},
-		{usual + "faults: [{at: send1, skip_ssn: 1}]", []string{"fault 1 (send1) did not do all that it should: skip_ssn: it has no DDP-SSN"}},
 		{sctp + "faults: [{at: send1, skip_ssn: 1, split: 9, interleave: true}, {at: write1, crc: bad, set: {sctp.chunk_flags: 0}}]", nil},
 		{sctp + "faults: [{at: send1, split: 900}]", []string{"fault 1 (send1) did not do all that it should: split: it has only 30 octets"}},
 		{sctp + "faults: [{at: request#2, skip: true}]", []string{"fault 1 (request#2) never struck: request has 1 message"}},
@@ -115,6 +114,33 @@ func TestMissed_Builtin(t *testing.T) {
 			if what := missed(t, s, clean); len(what) > 0 {
 				t.Errorf("%s, clean %t: %q", s.Name, clean, what)
 			}
+		}
+	}
+}
+
+// TestUndone holds that messages that are never sent are told, and those that are are not.
+func TestUndone(t *testing.T) {
+	const usual = "timeline: [connect, send 10, close]\n"
+	for _, tt := range []struct{ src, want string }{
+		{usual, ""},
+		{"server: {mpa: {reject: true}}\n" + usual, "send1 was not sent: the connection was rejected"},
+		{"server: {mpa: {revision: 1}}\n" + usual, "send1 was not sent: the startup did not come to its end"},
+		{"timeline: [connect, server send 10, close]", "send1 was not sent: the server may send nothing before the other side has"},
+		{"client: {mpa: {ord: 0}}\ntimeline: [connect, read 10, close]", "read1 was not sent: nothing let it go on; the depths of requests (ird, ord) or the link may be why"},
+		{"timeline: [connect, {write: 10, to: {offset: 2GiB}}, wait 1ms, send 5]", "send1 was not sent: the connection was over before"},
+		// A Terminate is the answer.
+		{"timeline: [connect, {read: 10, from_memory: {offset: 2GiB}}]", ""},
+	} {
+		st, err := synth.Run(io.Discard, parse(t, tt.src).Script(false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if len(st.Undone) > 0 {
+			got = st.Undone[0].What
+		}
+		if got != tt.want || len(st.Undone) > 1 || got != "" && st.Undone[0].Line == 0 {
+			t.Errorf("%s: %+v, want %q", tt.src, st.Undone, tt.want)
 		}
 	}
 }

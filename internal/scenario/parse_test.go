@@ -304,7 +304,7 @@ func TestScalars(t *testing.T) {
 }
 
 func TestTimesOfDay(t *testing.T) {
-	s, err := Parse("t.yaml", []byte(head+"capture: {epoch: 2027-02-03T04:05:06.5Z, clock_offset: -2ms, start: 1.5s}\ntimeline: [connect]\n"))
+	s, err := Parse("t.yaml", []byte(head+"capture: {epoch: 2027-02-03T04:05:06.5Z, clock_offset: -2ms, interfaces: per-side, start: 1.5s}\ntimeline: [connect]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

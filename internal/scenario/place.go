@@ -33,6 +33,12 @@ func (c *compiler) place(p *pdu.Selector, n *node) bool {
 		return false
 	}
 	answered, known := startupPlaces[name]
+	switch name {
+	case "rtr":
+		c.only(n, false, name)
+	case "end":
+		c.only(n, true, name)
+	}
 	if m, is := c.timeline.messages[name]; is {
 		answered, known = m.answered, true
 	}

@@ -116,7 +116,7 @@ func (c *compiler) nvmeCommand(n *node) []byte {
 	}
 	op, fabrics, ok := nvmeOpcode(name)
 	if !ok {
-		c.Fail(n.Pos, "no NVMe command is called %q", name)
+		c.noName(n, "name", "NVMe command", name, nvmeNames())
 		return nil
 	}
 	cmd.Opcode = op
@@ -246,7 +246,7 @@ func (c *compiler) iscsi(n *node) []byte {
 	}
 	op, ok := iscsiOpcode(name)
 	if !ok {
-		c.Fail(n.Pos, "no iSCSI PDU is called %q", name)
+		c.noName(n, "name", "iSCSI PDU", name, iscsiNames())
 		return nil
 	}
 	h.Opcode, h.LUN = op, uint64(unit)<<48
@@ -302,7 +302,7 @@ func (c *compiler) cdb(n *node, h *iser.BHS, name string, lba uint64, blocks uin
 		}
 		return true
 	}
-	c.Fail(n.Pos, "no SCSI command is called %q", name)
+	c.noName(n, "scsi", "SCSI command", name, scsiNames())
 	return false
 }
 

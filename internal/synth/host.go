@@ -66,7 +66,10 @@ type host struct {
 	regions   []region     // sorted by name
 	requestID uint32
 	sessions  int // over SCTP, so far
-	kicked    bool
+	// posted are the steps whose messages it posted, to tell which were not done; nil if that is
+	// not to be told.
+	posted []step
+	kicked bool
 }
 
 // line is what an endpoint talks over: a TCP socket, or streams of an SCTP

@@ -20,6 +20,9 @@ type Stats struct {
 	// happen, and what they waited for had not, although their connection was
 	// not over.
 	Stalled int
+	// Undone are the messages that were not sent, or requests that were not answered. Without a
+	// fault that is a mistake of the script, or chance.
+	Undone []Miss
 	// Missed are the faults that did not strike, and what else of the scenario did not come.
 	Missed []Miss
 }
@@ -47,6 +50,7 @@ func RunObserved(w io.Writer, s *Script, o Observer) (Stats, error) {
 	st := Stats{Frames: tap.Count(), Octets: tap.Octets(), Segments: r.segments, Stalled: r.stalled}
 	if err == nil {
 		st.Missed = append(r.missed(), r.awaited()...)
+		st.Undone = r.undone()
 	}
 	return st, err
 }

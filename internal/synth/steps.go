@@ -149,6 +149,7 @@ func (w *world) post(o *op, part int) (until wait, last bool) {
 		h.endpoint().Post(work)
 	}
 	w.watch.posted(h, o.name, *o.said)
+	h.posts(o)
 	w.kick(h)
 	if o.ahead {
 		return wait{}, true

@@ -82,6 +82,12 @@ func FieldNames() []string {
 	return names
 }
 
+// Numeric reports whether a field holds a number, of at most 64 bits.
+func Numeric(name string) bool {
+	ps := table[name]
+	return len(ps) > 0 && ps[0].field.Kind != dissect.Bytes
+}
+
 // Check reports what is wrong with a value: a field that no header has, or a
 // number that does not fit.
 func Check(v Value) error {

@@ -169,6 +169,9 @@ func (e *Endpoint) Phase() Phase { return e.phase }
 // their whole answer.
 func (e *Endpoint) Unfinished(name string) int { return e.undone.of(name) }
 
+// Unsent returns how many of the messages with the name were posted and not handed out.
+func (e *Endpoint) Unsent(name string) int { return e.undone.unsent(name) }
+
 // RequestName returns the name and number of this end's request with the MSN
 // on queue 1, for the peer to name its answer after it.
 func (e *Endpoint) RequestName(msn uint32) (string, int) {

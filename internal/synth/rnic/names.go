@@ -43,6 +43,16 @@ func (t tallies) of(name string) int {
 	return 0
 }
 
+// unsent is how many messages with a name were not handed out.
+func (t tallies) unsent(name string) int {
+	for i := range t {
+		if t[i].name == name {
+			return t[i].unsent
+		}
+	}
+	return 0
+}
+
 // names are those of the requests of an end, by MSN. Requests that are posted one after the
 // other have a common name and numbers that follow each other: such a run takes one place,
 // however long it is.

@@ -1,0 +1,53 @@
+package scenario
+
+import (
+	"errors"
+	"testing"
+)
+
+// TestParse_WithoutEffect holds that what would have no effect is refused, and that what may have
+// been meant is named.
+func TestParse_WithoutEffect(t *testing.T) {
+	const (
+		sctp = "transport: sctp\n"
+		none = " has no meaning here: no connection is over "
+	)
+	for _, tt := range []struct{ src, want string }{
+		{sctp + "client: {tcp: {mss: 500}}", `"tcp"` + none + "TCP"},
+		{sctp + "faults: [{at: send1, wire: {flip: 3}}]", `"flip"` + none + "TCP"},
+		{sctp + "faults: [{at: send1, wire: {seq: 3}}]", `"seq"` + none + "TCP"},
+		{sctp + "faults: [{at: send1, wire: {clear_flags: psh}}]", `"clear_flags"` + none + "TCP"},
+		{sctp + "faults: [{at: send1, crc: no-markers}]", `"no-markers"` + none + "TCP"},
+		{sctp + "faults: [{at: send1, join: true}]", `"join"` + none + "TCP"},
+		{sctp + "faults: [{at: rtr, skip: true}]", `"rtr"` + none + "TCP"},
+		{sctp + "faults: [{by: client, ignores: rtr}]", `"rtr"` + none + "TCP"},
+		{"faults: [{by: client, ignores: [errors, end]}]", `"end"` + none + "SCTP"},
+		{"faults: [{at: end, skip: true}]", `"end"` + none + "SCTP"},
+		{"faults: [{at: send1, split: 5}]", `"split"` + none + "SCTP"},
+		{"faults: [{at: send1, skip_ssn: 5}]", `"skip_ssn"` + none + "SCTP"},
+		{"connections: {a: {association: z}}", "association has no meaning here: connection a is over TCP"},
+		{"connections: {a: {stream: 3}}", "stream has no meaning here: connection a is over TCP"},
+		{"capture: {clock_offset: 5ms}", "clock_offset is of the second interface, and there is one: interfaces: per-side makes two"},
+		{"capture: {start: 5ms, stop: 5ms}", "the capture stops before it starts"},
+		{"faults: [{by: server, ignores: []}]", "a fault that does nothing"},
+		{"faults: [{by: server, settings: {}}]", "a fault that does nothing"},
+		{"faults: [{at: send1, crc: right}]", "a fault that does nothing"},
+		{"faults: [{at: send1, skip: false}]", "a fault that does nothing"},
+		{"faults: [{at: send1, wire: {times: 3}}]", "a fault that does nothing"},
+		{"faults: [{at: send1, grid: true, skip: true}]", "grid is of octets before or after the PDU, and there are none"},
+		{"faults: [{at: send1, set: {iwarp_ddp.msn: five}}]", `iwarp_ddp.msn takes a number such as 5, 0xff or +1, or {hex: ..}, not "five"`},
+		{"faults: [{at: send1, set: {msn: 5}}]", `no header has a field "msn", did you mean "iwarp_ddp.msn"?`},
+		{"faults: [{at: send1, crc: nono}]", `unknown CRC "nono", did you mean "none"?`},
+		{"rules: [DDP-TO-O1]", `unknown rule "DDP-TO-O1", did you mean "DDP-TO-01"?`},
+		{"client: {mpa: {private: {nvme: {command: {name: Reed}}}}}", `unknown NVMe command "Reed", did you mean "Read"?`},
+		{"client: {mpa: {private: {nvme: {command: {cid: 1}}}}}", "name is missing: the name of the NVMe command"},
+		{"client: {mpa: {private: {iser: {pdu: {name: SCSI comand}}}}}", `unknown iSCSI PDU "SCSI comand", did you mean "SCSI Command"?`},
+		{"client: {mpa: {private: {iser: {pdu: {name: SCSI Command, scsi: READ(11)}}}}}", `unknown SCSI command "READ(11)", did you mean "Read(10)"?`},
+	} {
+		_, err := Parse("t.yaml", []byte(head+tt.src+"\ntimeline: [connect, send 10, close]\n"))
+		var e *Error
+		if !errors.As(err, &e) || e.Msg != tt.want {
+			t.Errorf("%s: %v\nwant %s", tt.src, err, tt.want)
+		}
+	}
+}
