@@ -137,6 +137,8 @@ func (c *compiler) harms(n *node, f *pdu.Fault, w *synth.Wire) (ofPDU bool) {
 	switch {
 	case !ofPDU && !ofPackets:
 		c.Fail(n.Pos, "a fault that does nothing")
+	case f.Skip && !reflect.DeepEqual(*f, pdu.Fault{At: f.At, Fate: f.Fate, Skip: true}):
+		c.Fail(n.Pos, "with skip nothing is sent to which another fault could be done: leave one of them out")
 	case f.Grid && f.Before == nil && f.After == nil:
 		c.Fail(n.Pos, "grid is of octets before or after the PDU, and there are none")
 	}

@@ -46,7 +46,7 @@ func TestMissed(t *testing.T) {
 		{usual + "faults: [{at: write1, from: server, crc: bad}]", []string{"fault 1 (write1) never struck: the client sends it, on c1"}},
 		{"connections: [a, b]\n" + usual + "faults: [{at: write1, on: b, crc: bad}]", []string{"fault 1 (write1) never struck: the client sends it, on a"}},
 		{usual + "faults: [{at: reply, from: client, skip: true}]", []string{"fault 1 (reply) never struck: the server sends it, on c1"}},
-		{usual + "faults: [{at: terminate, skip: true}]", []string{"fault 1 (terminate) never struck: no side sends a Terminate"}},
+		{usual + "faults: [{at: terminate, skip: true}]", []string{"fault 1 (terminate) never struck: no side sends a Terminate of its own accord; that of a step is called as the step is"}},
 		{usual + "faults: [{at: rtr, skip: true}]", []string{"fault 1 (rtr) never struck: no ready-to-receive message is sent; mpa: {rtr: [send]} of both sides asks for one"}},
 		{"transport: sctp\ntimeline: [connect, send 5, reset]\nfaults: [{at: end, skip: true}]", []string{"fault 1 (end) never struck: no session ends so"}},
 		{"timeline: [connect, {write: 5, only: clean}, close]\nfaults: [{at: write1, skip: true}]", []string{"fault 1 (write1) never struck: no step of this trace sends it"}},
@@ -77,7 +77,10 @@ func TestMissed(t *testing.T) {
 		{sctp + "faults: [{at: send1, split: 900}]", []string{"fault 1 (send1) did not do all that it should: split: it has only 30 octets"}},
 		{sctp + "faults: [{at: request#2, skip: true}]", []string{"fault 1 (request#2) never struck: request has 1 message"}},
 
-		// Another fault ends the connection before.
+		{"both: {mpa: {rtr: [write]}}\n" + usual + "faults: [{at: rtr.response, skip: true}]", []string{"fault 1 (rtr.response) never struck: nothing answers a ready-to-receive message but a Read"}},
+
+		// Another fault ends the connection before, also in a load.
+		{"timeline: [connect, {load: [write 1KiB], size: 10KiB}, close]\nfaults: [{at: 'write1#5', crc: bad}]", nil},
 		{usual + "faults: [{at: request, set: {iwarp_mpa.rev: 9}}, {at: send1, crc: bad}]", []string{"- fault 2 (send1) never struck: its connection was over before it was sent"}},
 
 		// What happens at a packet or a time.

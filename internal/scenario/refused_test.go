@@ -34,7 +34,8 @@ func TestParse_WithoutEffect(t *testing.T) {
 		{"faults: [{at: send1, crc: right}]", "a fault that does nothing"},
 		{"faults: [{at: send1, skip: false}]", "a fault that does nothing"},
 		{"faults: [{at: send1, wire: {times: 3}}]", "a fault that does nothing"},
-		{"faults: [{at: send1, grid: true, skip: true}]", "grid is of octets before or after the PDU, and there are none"},
+		{"faults: [{at: send1, grid: true, repeat: 1}]", "grid is of octets before or after the PDU, and there are none"},
+		{"faults: [{at: send1, skip: true, crc: bad}]", "with skip nothing is sent to which another fault could be done: leave one of them out"},
 		{"faults: [{at: send1, set: {iwarp_ddp.msn: five}}]", `iwarp_ddp.msn takes a number such as 5, 0xff or +1, or {hex: ..}, not "five"`},
 		{"faults: [{at: send1, set: {msn: 5}}]", `no header has a field "msn", did you mean "iwarp_ddp.msn"?`},
 		{"faults: [{at: send1, crc: nono}]", `unknown CRC "nono", did you mean "none"?`},
@@ -49,5 +50,13 @@ func TestParse_WithoutEffect(t *testing.T) {
 		if !errors.As(err, &e) || e.Msg != tt.want {
 			t.Errorf("%s: %v\nwant %s", tt.src, err, tt.want)
 		}
+	}
+}
+
+// TestParse_InvalidateByName: a place in memory is the name of a region too.
+func TestParse_InvalidateByName(t *testing.T) {
+	steps := parse(t, "timeline: [connect, {region: {name: buf}}, {send: 5, invalidate: buf}]\n").Script(false).Timeline
+	if m := steps[2].Invalidate; m == nil || m.Region != "buf" || m.New {
+		t.Errorf("%+v", m)
 	}
 }

@@ -16,7 +16,7 @@ func setMessage(c *compiler, s *step, key string, n *node) {
 	switch {
 	case key == "solicited":
 		c.Boolean(&s.Work.Solicited)(n)
-	case n.Kind == scalar:
+	case n.Kind == scalar && (n.Text == "true" || n.Text == "false"):
 		fresh := false
 		if c.Boolean(&fresh)(n); fresh {
 			s.Invalidate = &synth.Memory{New: true}

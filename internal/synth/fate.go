@@ -2,7 +2,6 @@ package synth
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
@@ -159,7 +158,7 @@ func (x *sighting) absent(w *world) (why string, cut bool) {
 	case there == 0 && x.other != "":
 		return x.other, false
 	case there == 0:
-		why = usualAbsence[strings.TrimSuffix(name, pdu.Response)]
+		why = usualAbsence[name]
 		if why == "" {
 			return "no step of this trace sends it", false
 		}
@@ -178,7 +177,8 @@ func (x *sighting) absent(w *world) (why string, cut bool) {
 // usualAbsence is why there is none of what an end sends without a step.
 var usualAbsence = map[string]string{
 	"request": "no startup begins", "reply": "no startup is answered", "end": "no session ends so",
-	"rtr": "no ready-to-receive message is sent; mpa: {rtr: [send]} of both sides asks for one", "terminate": "no side sends a Terminate",
+	"rtr": "no ready-to-receive message is sent; mpa: {rtr: [send]} of both sides asks for one", "terminate": "no side sends a Terminate of its own accord; that of a step is called as the step is",
+	"rtr.response": "nothing answers a ready-to-receive message but a Read",
 }
 
 // untouched says why no packet was for the wire of a fault, "" if one was.

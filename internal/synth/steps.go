@@ -207,6 +207,8 @@ func (w *world) load(t *task, o *op) bool {
 	switch {
 	case l.rounds == 0:
 		l.goal = written + int64(o.size) //nolint:gosec // a size that a file can have
+	case written == l.before && o.conn.over():
+		return false // a fault may have ended it
 	case written == l.before:
 		w.fail(o.place, "the steps of a load send nothing")
 		return false
