@@ -20,9 +20,13 @@ type order struct {
 	meanwhile map[string]synth.Place
 }
 
-// track is how far a TCP connection or an association is: where it was opened, and where it was
-// closed.
-type track struct{ opened, over synth.Place }
+// track is how far a TCP connection or an association is: where it was opened, and where and by
+// whom it was closed, or reset.
+type track struct {
+	opened, over synth.Place
+	by           synth.Side
+	reset        bool
+}
 
 var never synth.Place
 
@@ -161,12 +165,17 @@ func (o *order) alive(s *synth.Step, conn *connection) bool {
 	switch {
 	case t.opened == never:
 		o.fail(s, "%s is not open yet: put connect before this step", o.called(conn))
-	case t.over != never && !o.stays(conn):
+	case t.over != never && !o.stays(conn) && !t.mayEnd(s):
 		o.fail(s, "%s was closed in line %d: put this step before that one, or name another connection under connections", o.called(conn), t.over.Line)
 	default:
 		return true
 	}
 	return false
+}
+
+// mayEnd reports whether a step ends what was closed: the other side closes too, or somebody resets.
+func (t track) mayEnd(s *synth.Step) bool {
+	return !t.reset && (s.Verb == synth.Reset || s.Verb == synth.Close && s.From != t.by)
 }
 
 // stays reports whether a side of a connection goes on when the other one has closed.
@@ -224,7 +233,7 @@ func (o *order) finish(s *synth.Step, conn *connection) {
 		return
 	}
 	t := o.lines[conn.key()]
-	t.over = s.Place
+	t.over, t.by, t.reset = s.Place, s.From, s.Verb == synth.Reset
 	o.lines[conn.key()] = t
 }
 

@@ -28,7 +28,7 @@ func TestParse_Order(t *testing.T) {
 		{"connect at the same time", "", "[{parallel: [[connect], [connect]]}]", "", "the connection is opened in line 2 at the same time: leave one of the two out"},
 		{"send after close", "", "[connect, close, send 10]", "", "the connection was closed in line 2: put this step before that one, or name another connection under connections"},
 		{"send after reset", "", "[connect, reset, send 10]", "", "the connection was closed in line 2: put this step before that one, or name another connection under connections"},
-		{"close twice", "", "[connect, close, server close]", "", "the connection was closed in line 2: put this step before that one, or name another connection under connections"},
+		{"close twice", "", "[connect, close, close]", "", "the connection was closed in line 2: put this step before that one, or name another connection under connections"},
 		{"no startup", "", "[open, send 10]", "", "the startup of the connection was not done: put start before this step"},
 		{"startup twice", "", "[connect, start]", "", "the startup of the connection was in line 2: leave this step out"},
 		{"stream after the startup", "", "[connect, stream 10]", "", "stream is for what is sent before the startup: put open, stream and start in place of connect"},
@@ -40,6 +40,8 @@ func TestParse_Order(t *testing.T) {
 		{"one end", "both: {address: '10.0.0.1:4000'}\n", "[connect]", "", "client and server of connection c1 have the same address and port, 10.0.0.1:4000: give one of them another"},
 
 		{"one after the other", same, "[connect, close, {connect: , on: b}]", "", ""},
+		{"both close", "", "[connect, close, server close]", "", ""},
+		{"reset behind a close", "", "[connect, close, server reset]", "", ""},
 		{"two VLANs", vlans, "[connect, {connect: , on: b}]", "", ""},
 		{"half closed", "", "[connect, close, server send 10, server close]", keeps, ""},
 		{"before the startup", "", "[open, {send: 10, only: faulty}, start]", early, ""},
