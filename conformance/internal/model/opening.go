@@ -219,7 +219,7 @@ func (h *Direction) LooseAt(from int64) *Loose {
 // Starts reports whether it is known where the stream of a direction begins.
 func (c *Conn) Starts(h *Direction) bool {
 	mine, its := &c.Trace.Flow[h.Dir], &c.Trace.Flow[h.Peer.Dir]
-	return mine.SYN || its.SYN && !its.Opens
+	return mine.Started || its.Started && !its.Opens
 }
 
 // AllOf reports whether everything that a direction sent was captured.
