@@ -54,7 +54,7 @@ func (m *mutation) evidence(rule string) *evidence {
 		if f.Rule.ID != rule {
 			continue
 		}
-		if on != nil && on != f.Conn {
+		if on != nil && on.Number != f.Conn.Number {
 			return nil
 		}
 		on, e.dir, e.hasDir = f.Conn, f.Dir, f.HasDir
@@ -69,7 +69,7 @@ func (m *mutation) evidence(rule string) *evidence {
 		return nil
 	}
 	e.place = placeOf(on)
-	if slices.ContainsFunc(m.conns, func(c connJudged) bool { return c.Connection != on && placeOf(c.Connection) == e.place }) {
+	if slices.ContainsFunc(m.conns, func(c connJudged) bool { return c.Number != on.Number && placeOf(c.Connection) == e.place }) {
 		return nil
 	}
 	order := slices.Sorted(maps.Keys(e.frames))

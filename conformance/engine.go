@@ -17,7 +17,8 @@ import (
 type Sink interface {
 	// Connection gets the findings in the order of their frames, and a judgement
 	// for each rule that applies, in the order of the catalogue. Both are borrowed
-	// until it returns.
+	// until it returns. The second time c may be a copy: connections are told apart by
+	// their numbers.
 	Connection(c *trace.Connection, findings []Finding, verdicts []Judgement)
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/internal/tracetest/scripts"
-	"github.com/iwdissect/iwdissect/trace"
 )
 
 // FuzzJudge edits the traces of random scripts at every layer and has them judged. No rule may
@@ -36,17 +35,17 @@ func FuzzJudge(f *testing.F) {
 		}
 		fs = tracetest.Edit(fs, edits)
 		first := judgedWith(t, pipeline.Options{}, fs)
-		last := map[*trace.Connection]int{} // rules that compare connections come at the end
+		last := map[uint64]int{} // rules that compare connections come at the end
 		for i, c := range first.conns {
-			last[c.Connection] = i
+			last[c.Number] = i
 		}
 		for i, c := range first.conns {
-			if last[c.Connection] != i {
+			if last[c.Number] != i {
 				continue
 			}
 			for i := range c.verdicts {
 				v := &c.verdicts[i]
-				found := slices.ContainsFunc(first.findings, func(g conformance.Finding) bool { return g.Conn == c.Connection && g.Rule.ID == v.Rule.ID })
+				found := slices.ContainsFunc(first.findings, func(g conformance.Finding) bool { return g.Conn.Number == c.Number && g.Rule.ID == v.Rule.ID })
 				if failed := v.Verdict == conformance.Fail; failed != found && v.Rule.Severity != conformance.Note {
 					t.Errorf("conn %d, %s: %v, and a finding: %t", c.Number, v.Rule.ID, v.Verdict, found)
 				}

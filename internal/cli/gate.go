@@ -331,7 +331,7 @@ func (g *gate) known(place int) {
 		e := &g.held[i]
 		if e.transaction != nil {
 			g.c.Transaction(e.transaction)
-		} else if f := e.finding; f != nil && !f.HasPDU && f.Conn == p.Conn && f.Frame == p.Frame {
+		} else if f := e.finding; f != nil && !f.HasPDU && f.Conn.Number == p.Conn.Number && f.Frame == p.Frame {
 			g.c.Finding(ofFields(f))
 		}
 	}

@@ -20,7 +20,7 @@ import (
 type Watch struct {
 	most    int
 	ended   []watched
-	at      map[*trace.Connection]int // where in ended
+	at      map[uint64]int // where in ended, by number
 	dropped uint64
 	tally   conformance.Tally
 	// diagnoses are those of all connections that have ended.
@@ -48,7 +48,7 @@ type watched struct {
 
 // NewWatch keeps at most so many connections that have ended.
 func NewWatch(most int) *Watch {
-	return &Watch{most: most, at: map[*trace.Connection]int{}, open: map[uint64]*watched{}}
+	return &Watch{most: most, at: map[uint64]int{}, open: map[uint64]*watched{}}
 }
 
 // PDU implements [trace.Sink].
@@ -125,13 +125,13 @@ func (o *watched) diagnose(fs []conformance.Finding) {
 // entry is what is kept of a connection that has ended. One that was dropped gets another.
 func (w *Watch) entry(c *trace.Connection) (e *watched, fresh bool) {
 	delete(w.open, c.Number)
-	if i, ok := w.at[c]; ok {
+	if i, ok := w.at[c.Number]; ok {
 		return &w.ended[i], false
 	}
 	if len(w.ended) >= 2*w.most {
 		w.prune()
 	}
-	w.at[c] = len(w.ended)
+	w.at[c.Number] = len(w.ended)
 	w.ended = append(w.ended, watched{conn: c})
 	return &w.ended[len(w.ended)-1], true
 }
@@ -147,7 +147,7 @@ func (w *Watch) prune() {
 	w.ended = w.ended[:w.most]
 	clear(w.at)
 	for i := range w.ended {
-		w.at[w.ended[i].conn] = i
+		w.at[w.ended[i].conn.Number] = i
 	}
 }
 
