@@ -41,13 +41,13 @@ type collected struct{ _ [16]byte }
 
 // again sets the share of garbage that the next collection waits for.
 func again(c *collected) {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	n := int(live[0].Value.Uint64()) //nolint:gosec // of a heap
+	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/heap:bytes"}}
+	metrics.Read(heap)
+	n, looked := int(heap[0].Value.Uint64()), int(heap[1].Value.Uint64()) //nolint:gosec // of a heap
 	if rare.Load() {
 		debug.SetGCPercent(rarePercent)
 	} else {
-		debug.SetGCPercent(percent(n))
+		debug.SetGCPercent(percent(n, looked))
 	}
 	if n > little {
 		releaseProgram()
@@ -63,8 +63,8 @@ var rare atomic.Bool
 // rarePercent is the share of garbage then.
 const rarePercent = 300
 
-// percent is the share of garbage for what is in use.
-func percent(live int) int {
+// percent is the share of garbage for what is in use, of which a collection looks at a part.
+func percent(live, looked int) int {
 	switch {
 	case live < small:
 		return first
@@ -72,7 +72,8 @@ func percent(live int) int {
 		return 100
 	}
 	least := leastPercent + (mostPercent-leastPercent)*max(live-whole, 0)/(much-whole)
-	return max(100*(whole-live)/live, min(least, mostPercent))
+	cheap := max(100*looked/live*cheapShare/100, leastPercent)
+	return max(100*(whole-live)/live, min(least, mostPercent, cheap))
 }
 
 // leastPercent bounds the work of collecting, mostPercent that of a large heap.
@@ -80,3 +81,7 @@ const (
 	leastPercent = 14
 	mostPercent  = 50
 )
+
+// cheapShare bounds the garbage by what a collection looks at, in percent of that: packed records
+// have no pointers, so where most of the heap are such, a collection is cheap.
+const cheapShare = 75
