@@ -40,6 +40,10 @@ func TestMissed(t *testing.T) {
 		want []string
 	}{
 		{usual + "faults: [{at: write1/2, crc: bad}]", nil},
+		{
+			usual + "faults: [{at: send1#2, payload: {size: 70000}}]",
+			[]string{"fault 1 (send1#2) did not do all that it should: its ULPDU would be longer than 65535 octets, which is the most that an FPDU holds"},
+		},
 		{usual + "faults: [{at: write1/9, crc: bad}]", []string{"fault 1 (write1/9) never struck: write1 has 3 segments"}},
 		{usual + "faults: [{at: send1#2, skip: true}, {at: send1#5, skip: true}]", []string{"fault 2 (send1#5) never struck: send1 has 2 messages"}},
 		{usual + "faults: [{at: send1#2/2, skip: true}]", []string{"fault 1 (send1#2/2) never struck: send1#2 has 1 segment"}},

@@ -110,8 +110,14 @@ func (x *Fault) Idle() (why []string) {
 			why = append(why, k.why)
 		}
 	}
+	if f.done[tooLong] {
+		why = append(why, fmt.Sprintf("its ULPDU would be longer than %d octets, which is the most that an FPDU holds", maxULPDU))
+	}
 	return why
 }
+
+// tooLong is what is noted of a PDU that no FPDU can hold.
+const tooLong = "too long"
 
 // markerKey is what the nth fault of a marker is noted under.
 func markerKey(n int) string { return fmt.Sprintf("marker %d", n) }

@@ -7,14 +7,22 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 )
 
+// maxULPDU is how many octets an ULPDU has at most: its length has 16 bits.
+const maxULPDU = 1<<16 - 1
+
 // frame frames an ULPDU with faults. It takes what the encoder makes of it and
 // edits that, so that there is one definition of an FPDU. clean is the ULPDU
 // before its faults.
 func (f *Framer) frame(clean, ulpdu []byte, edits []Fault) []byte {
 	start := f.enc.Offset
-	ulpdu = ulpdu[:min(len(ulpdu), 0xffff)]
+	if len(ulpdu) > maxULPDU {
+		for i := range edits {
+			edits[i].Fate.Did(tooLong)
+		}
+		ulpdu = ulpdu[:maxULPDU]
+	}
 	stale := f.enc
-	staleWire := stale.Append(nil, clean[:min(len(clean), 0xffff)])
+	staleWire := stale.Append(nil, clean[:min(len(clean), maxULPDU)])
 	w := wire{b: f.enc.Append(nil, ulpdu), markers: f.enc.Markers, start: start, ulpdu: len(ulpdu)}
 	w.split()
 	for i := range edits {
