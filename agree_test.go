@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -309,5 +310,23 @@ func TestPDUs_Offsets(t *testing.T) {
 	}
 	if compared < 1000 {
 		t.Errorf("only %d FPDUs were compared", compared)
+	}
+}
+
+// TestVerdicts_AreThoseOfCheck: as many rules passed, failed and were not judged as check says, and none in a pass without
+// findings.
+func TestVerdicts_AreThoseOfCheck(t *testing.T) {
+	for _, path := range tracetest.Captures(t, ".") {
+		c := open(t, path)
+		count(t, c.PDUs())
+		if n := c.Verdicts().Rules(); n > 0 {
+			t.Errorf("%s: %d rules without findings", path, n)
+		}
+		count(t, c.Findings(conformance.Note))
+		v := c.Verdicts()
+		got := fmt.Sprintf("rules: %d passed, %d failed, %d not judged", v.Count(conformance.Pass), v.Count(conformance.Fail), v.Count(conformance.NotJudged))
+		if said := string(command(t, "check", "--quiet", path)); v.Rules() > 0 && !strings.Contains(said, got) {
+			t.Errorf("%s: %s, check says %s", path, got, said)
+		}
 	}
 }

@@ -85,6 +85,33 @@ func ExampleCapture_Findings() {
 	// frame 12: error: reserved bits of the Terminate are set (RDMAP-TERM-RSVD-01, RFC 5040 section 4.8)
 }
 
+// Whether a capture shows that all rules were kept.
+func ExampleCapture_Verdicts() {
+	c, err := iwdissect.Open("testdata/pcaps/term-rbadkey.pcap", iwdissect.DisableRules("ADV-*"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	for _, err := range c.Findings(conformance.Note) {
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	v := c.Verdicts()
+	fmt.Printf("%d rules apply: %d passed, %d failed, %d not judged\n",
+		v.Rules(), v.Count(conformance.Pass), v.Count(conformance.Fail), v.Count(conformance.NotJudged))
+	for _, j := range v.Judgements() {
+		if j.Verdict == conformance.Fail {
+			fmt.Println("failed:", j.Rule.ID)
+		}
+	}
+	// Output:
+	// 93 rules apply: 91 passed, 2 failed, 0 not judged
+	// failed: RDMAP-READREQ-VALID-01
+	// failed: RDMAP-TERM-RSVD-01
+}
+
 // RDMA Reads and their latency, and the findings, in one pass.
 func ExampleCapture_Events() {
 	c, err := iwdissect.Open("testdata/pcaps/generated/terminate-bad-crc.pcapng")

@@ -64,6 +64,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/layers"
 )
@@ -78,6 +79,8 @@ type Capture struct {
 	src    capture.Source // of the pass under way, or of the last one; nil: none
 	pass   *pass          // under way; nil: none
 	last   Totals
+	// verdicts are those of the last pass.
+	verdicts conformance.Tally
 }
 
 // ErrConsumed is what a second range yields over a capture that comes from a reader

@@ -23,9 +23,10 @@ type pass struct {
 	yield func(Event, error) bool
 	run   *pipeline.Run
 	// engine judges; nil: no findings are wanted.
-	engine *conformance.Engine
-	done   <-chan struct{} // of the context, may be nil
-	left   bool            // the loop was left
+	engine   *conformance.Engine
+	verdicts verdicts
+	done     <-chan struct{} // of the context, may be nil
+	left     bool            // the loop was left
 	// incomplete: reading ended with an error before the end of the capture.
 	incomplete bool
 	// found are findings that the engine told of, bugs are rules that failed. They
@@ -52,7 +53,7 @@ func newPass(c *Capture, kinds Kinds, yield func(Event, error) bool) *pass {
 	opt.Memory = budget.New(cmp.Or(opt.MemoryBytes, pipeline.DefaultMemory))
 	opt.OnError = func(err error) { p.emit(Event{}, errorOf(err)) }
 	if kinds&Findings != 0 {
-		p.engine = conformance.New(conformance.Options{Enabled: c.set.enabled(), Account: opt.Memory, OnFinding: p.note, OnBug: p.bug}, nil)
+		p.engine = conformance.New(conformance.Options{Enabled: c.set.enabled(), Account: opt.Memory, OnFinding: p.note, OnBug: p.bug}, &p.verdicts)
 	}
 	if c.set.ctx != nil {
 		p.done = c.set.ctx.Done()
@@ -70,7 +71,7 @@ func (p *pass) read(src capture.Source) {
 	outer := c.pass
 	c.pass = p
 	defer func() {
-		c.last, c.pass = p.totals(), outer
+		c.last, c.verdicts, c.pass = p.totals(), p.verdicts.Tally, outer
 		src.Close() //nolint:errcheck // only read from
 	}()
 	if ctx := c.set.ctx; ctx != nil {

@@ -94,8 +94,8 @@ func (c *Capture) Connections() iter.Seq2[*trace.Connection, error] {
 // [conformance.Finding.Further] of the last tells how many more there are.
 //
 // A rule is asked where the capture has the evidence for it, and only there: that
-// there is no finding does not say that a rule was kept. A rule that panics, which
-// is a fault of this module, is yielded as an error and left out on its connection.
+// there is no finding does not say that a rule was kept, see [Capture.Verdicts]. A rule
+// that panics, which is a fault of this module, is yielded as an error and left out on its connection.
 func (c *Capture) Findings(least conformance.Severity) iter.Seq2[*conformance.Finding, error] {
 	return func(yield func(*conformance.Finding, error) bool) {
 		for e, err := range c.Events(Findings) {
