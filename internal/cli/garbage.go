@@ -17,7 +17,7 @@ import (
 const (
 	little = 12 << 20
 	whole  = 57 << 20
-	much   = 192 << 20
+	much   = 128 << 20
 )
 
 // first is the share of garbage to begin with, and as long as less than small is in use: Go takes it of
@@ -84,4 +84,4 @@ const (
 
 // cheapShare bounds the garbage by what a collection looks at, in percent of that: packed records
 // have no pointers, so where most of the heap are such, a collection is cheap.
-const cheapShare = 75
+const cheapShare = 100
