@@ -40,6 +40,9 @@ faults: [{at: send1, crc: none}, {at: send2, crc: none}, {at: send3, crc: none},
 both: {mpa: {crc: false}}
 timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
 faults: [{at: send2, after: {hex: "00 01 02 03 04 05 06 07 00 01 02 03 04 05 06 07 00 01 02 03 04 05 06 07"}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"a wrong CRC of the first FPDU, too small to be framed at once", `
+timeline: [connect, read 0, close]
+faults: [{at: read1.response, crc: bad}]`, []string{"MPA-CRC-VALUE-01 error"}},
 		{"an Atomic Response that is whole, with an MO", `
 timeline: [connect, send 24, {fetch_add: , as: add}, close]
 faults: [{at: add.response, set: {iwarp_ddp.mo: 5}}]`, []string{"DDP-UNTAG-MO-01 error"}},

@@ -266,9 +266,10 @@ func (o *socketOptions) keep() error {
 	return o.file.Commit()
 }
 
-// keepAny ends the output of what failed. Without a frame in it, an older file is worth more.
+// keepAny ends the output. Without a frame in it, an older file is worth more.
 func (o *socketOptions) keepAny() error {
 	if o.file != nil && o.tap.Empty() {
+		o.s.say("no frame was captured: %s is not written", visible.Text(o.out))
 		return o.file.Discard()
 	}
 	return o.keep()

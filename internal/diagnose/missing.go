@@ -186,6 +186,7 @@ func (a *about) snapLength() {
 		all += a.Flow[d].FPDUs
 	}
 	if cut == 0 {
+		a.unreadable(all)
 		return
 	}
 	d := Diagnosis{
@@ -202,6 +203,21 @@ func (a *about) snapLength() {
 		d.Text = fmt.Sprintf("The snap length of the capture cut every FPDU (%s): no CRC can be verified, and what lies behind the cut is not decoded.", Number(all))
 	}
 	a.add(d)
+}
+
+// unreadable diagnoses a connection that is known to carry iWARP because the user says so, of which the snap length left nothing
+// to read.
+func (a *about) unreadable(fpdus uint64) {
+	ini, res := &a.Flow[trace.I2R], &a.Flow[trace.R2I]
+	if fpdus > 0 || !a.Configured || !ini.Cut && !res.Cut || a.Side[0].HasStartup || a.Side[1].HasStartup {
+		return
+	}
+	a.add(Diagnosis{
+		Kind: SnapLength, Severity: conformance.Warning, Title: "cut by the snap length", same: "nothing to read",
+		Text: fmt.Sprintf("The snap length cut the packets so short that no FPDU of the connection could be read, in %s of the initiator and %s of the responder.",
+			octets(uint64(max(ini.Sent, 0))), octets(uint64(max(res.Sent, 0)))),
+		Advice: "capture whole frames: " + capture(a.Connection),
+	})
 }
 
 // capture is a command that captures a connection.

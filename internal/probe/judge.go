@@ -37,7 +37,7 @@ const mostPDUs, mostFindings = 200, 100
 type judging struct {
 	x        *Exchange
 	engine   *conformance.Engine
-	peer     trace.Dir
+	opens    bool // the peer opens the connection
 	least    conformance.Severity
 	describe func([]byte, *trace.PDU) []byte
 	shows    []*seeking
@@ -77,10 +77,7 @@ func (j *judging) seek(texts []string, opt *pipeline.Options) (all []*seeking) {
 
 // judge reads the capture of a case.
 func judge(b []byte, c *Case, o *Options) (*Exchange, string, error) {
-	j := &judging{x: &Exchange{}, least: o.FailOn, describe: o.Describe, peer: trace.R2I}
-	if o.Role == Initiator {
-		j.peer = trace.I2R
-	}
+	j := &judging{x: &Exchange{}, least: o.FailOn, describe: o.Describe, opens: o.Role == Initiator}
 	opt := pipeline.Options{Sums: true, OnError: func(err error) { j.errs = append(j.errs, err) }}
 	j.shows, j.misses = j.seek(c.Shows, &opt), j.seek(c.Misses, &opt)
 	j.engine = conformance.New(conformance.Options{
@@ -116,17 +113,26 @@ func (j *judging) lacks() string {
 	return ""
 }
 
+// peers reports whether the peer sends in a direction. Who opened a connection of TCP tells it: roles follow from
+// the startup frames, and a case may send the wrong one.
+func (j *judging) peers(c *trace.Connection, d trace.Dir) bool {
+	if c.Transport == trace.TCP && c.Flow[0].Opens != c.Flow[1].Opens {
+		return c.Flow[d].Opens == j.opens
+	}
+	return (d == trace.I2R) == j.opens
+}
+
 func (j *judging) finding(f *conformance.Finding) {
 	if f.Severity < min(j.least, conformance.Warning) || !f.HasDir {
 		return
 	}
-	into := &j.x.Own
+	into, peers := &j.x.Own, j.peers(f.Conn, f.Dir)
 	switch {
-	case f.Dir == j.peer && f.Severity < j.least && f.Rule.Advice:
+	case peers && f.Severity < j.least && f.Rule.Advice:
 		return
-	case f.Dir == j.peer && f.Severity < j.least:
+	case peers && f.Severity < j.least:
 		into = &j.x.Lesser
-	case f.Dir == j.peer:
+	case peers:
 		into = &j.x.Peer
 	case f.Severity < j.least:
 		return
@@ -142,7 +148,7 @@ func (j *judging) finding(f *conformance.Finding) {
 func (j *judging) PDU(p *trace.PDU) {
 	for _, all := range [][]*seeking{j.shows, j.misses} {
 		for _, s := range all {
-			if !s.found && p.Dir == j.peer {
+			if !s.found && j.peers(p.Conn, p.Dir) {
 				s.values.PDU(p)
 				s.found = s.filter.Match(s.values.Row())
 			}
@@ -153,7 +159,7 @@ func (j *judging) PDU(p *trace.PDU) {
 		if j.describe != nil {
 			info = string(j.describe(nil, p))
 		}
-		j.x.PDUs = append(j.x.PDUs, PDU{Peer: p.Dir == j.peer, Info: info})
+		j.x.PDUs = append(j.x.PDUs, PDU{Peer: j.peers(p.Conn, p.Dir), Info: info})
 	} else {
 		j.x.More++
 	}
