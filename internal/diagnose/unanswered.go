@@ -47,6 +47,7 @@ func (a *about) noAnswer() {
 	if a.Transport == trace.SCTP {
 		request = "Initiate"
 	}
+	early := a.Ending != trace.Open && a.EndedBy == trace.R2I && a.EndFrame < ini.StartupFrame // whatever is in the request
 	d := Diagnosis{
 		Kind: StartupUnanswered, Severity: conformance.Error, Dir: trace.R2I, HasDir: true,
 		Frames: framesAt(ini.StartupFrame), Title: "not answered",
@@ -59,6 +60,9 @@ func (a *about) noAnswer() {
 		if a.until()-ini.StartupTime < int64(late) {
 			d.Severity = conformance.Note // the answer may follow
 		}
+	case early:
+		d.Text = fmt.Sprintf("The responder %s the connection in frame %d, before it got the %s in frame %d.", a.ended(), a.EndFrame, request, ini.StartupFrame)
+		d.same = "before the request"
 	case a.EndedBy == trace.R2I:
 		d.Text = fmt.Sprintf("The responder %s the connection (frame %d) in place of an answer to the %s in frame %d.",
 			a.ended(), a.EndFrame, request, ini.StartupFrame)
@@ -77,7 +81,7 @@ func (a *about) noAnswer() {
 		}
 		d.Also = append(d.Also, why)
 		d.Severity = conformance.Note
-	} else if a.Transport == trace.TCP {
+	} else if a.Transport == trace.TCP && !early {
 		d.Also = append(d.Also, a.mayIgnore()...)
 	}
 	d.Advice = "look into the log of the responder for the time of the request, and whether an iWARP application listens on that port."

@@ -26,6 +26,7 @@ type connection struct {
 	closedAt time.Time     // when this side has closed its half
 	held     *pdu.Unit     // the first segment, which waits for Hold
 	began    bool          // it need not wait, or has waited
+	reset    bool          // the writer was told that the peer has reset the connection
 }
 
 // New begins a connection on a socket, which it owns from now on. It is over at the latest
@@ -123,8 +124,13 @@ func (c *connection) arm() {
 
 // lost is told that nothing more will be read.
 func (c *connection) lost(err error) {
-	reset := !errors.Is(err, io.EOF)
+	c.mu.Lock()
+	closing, told := c.closing, c.reset
+	c.mu.Unlock()
+	eof := errors.Is(err, io.EOF)
+	reset := !eof || told || !closing && kernelReset(c.conn)
 	switch {
+	case eof:
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		c.fail(fmt.Errorf("nothing came for %v", c.opt.Idle))
 		c.Do(func(e *rnic.Endpoint) { e.Abort() })

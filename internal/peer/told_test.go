@@ -63,3 +63,40 @@ func TestPeer_Told(t *testing.T) {
 		})
 	}
 }
+
+// TestPeer_ResetWhileWriting: a reset is one, whether the writer or the reader is told of it first.
+func TestPeer_ResetWhileWriting(t *testing.T) {
+	for range 8 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := peer.New(t.Context(), conn, peer.Options{RNIC: enhanced(true), Opened: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Do(func(e *rnic.Endpoint) {
+			for n := range 64 { // the other side does not read them
+				e.Post(rnic.Work{Op: rnic.OpRaw, Name: "raw", Number: n + 1, Size: 1 << 20})
+			}
+			e.Start()
+		})
+		if _, err := other.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(other.(*net.TCPConn).SetLinger(0), other.Close(), l.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if end, err := p.End(t.Context()); end.Cause != rnic.ResetByPeer {
+			t.Fatalf("%v, %v", end, err)
+		}
+	}
+}

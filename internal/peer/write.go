@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"syscall"
 	"time"
 
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
@@ -139,6 +140,7 @@ func (c *connection) broken(err error) {
 		return
 	}
 	c.mu.Lock()
+	c.reset = errors.Is(err, syscall.ECONNRESET) // the reader is not told then
 	c.closing, c.closedAt = true, time.Now()
 	c.mu.Unlock()
 	c.arm()
