@@ -123,6 +123,13 @@ type Segment struct {
 	Noise, known bool
 }
 
+// Unframed reports whether its sender had acknowledged octets that are still to be framed. They may hold whole FPDUs: where
+// octets that are no FPDU begin like a long one, those behind them are found late.
+func (s *Segment) Unframed() bool {
+	sent := s.PDU.Conn.Flow[s.Peer.Dir].Sent // a FIN counts as an octet behind them
+	return s.PDU.Conn.Transport == trace.TCP && min(s.PDU.LastAcked, sent) > s.Peer.NextOffset
+}
+
 // Where is the place of a segment.
 func (s *Segment) Where() Place {
 	f := pduAt(s.PDU, s.Count)
@@ -334,6 +341,9 @@ func (c *Conn) fpdu(p *trace.PDU) {
 		// What precedes it is missing, or may have been cut off by the snap length.
 		h.Hole = true
 		h.lost()
+	}
+	if f.Sync != mpa.InSync && h.Peer.Latest.LastAcked > p.From {
+		c.OutOfStep = true // the other side had it, and what that sent since was judged without it
 	}
 	gates := c.Gates(h)
 	have := gates

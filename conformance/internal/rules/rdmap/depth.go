@@ -22,6 +22,10 @@ var rdmapDepthRules = []rules.Rule{
 				if n <= s.Deepest.Reads {
 					return
 				}
+				if s.Unframed() {
+					r.Unproven(catalogue.ReadSync)
+					return
+				}
 				limit, _ := r.Trace.Depth(s.Dir)
 				switch own := r.Request.EnhancedWord.ORD; {
 				case n > limit:
@@ -40,7 +44,11 @@ var rdmapDepthRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				limit, _ := r.Trace.Depth(s.Dir)
 				d := s.Depth
-				if d.Mixed(limit) > s.Deepest.Mixed {
+				switch {
+				case d.Mixed(limit) <= s.Deepest.Mixed:
+				case s.Unframed():
+					r.Unproven(catalogue.ReadSync)
+				default:
 					r.On(s, "more Reads and atomics are outstanding than the IRD of the other side allows", fmt.Sprintf("%d and %d", d.Reads, d.Atomics), fmt.Sprintf("at most %d in all", limit))
 				}
 			},

@@ -20,7 +20,11 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.Answer.Begins && s.Answer.Request == nil {
+				switch {
+				case !s.Answer.Begins || s.Answer.Request != nil:
+				case s.Unframed():
+					r.Unproven(catalogue.ReadSync)
+				default:
 					reportUnasked(r, s, "no Read Request asks for this Read Response")
 				}
 			},
