@@ -3,10 +3,12 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -143,8 +145,8 @@ func TestOutputs_Signals(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer f.Close()
-				} else {
-					time.Sleep(100 * time.Millisecond)
+				} else if strings.HasSuffix(tt.args, os.DevNull) {
+					waitForWork(t, cmd.Process.Pid)
 				}
 				if err := cmd.Process.Signal(sig); err != nil {
 					t.Fatal(err)
@@ -165,6 +167,22 @@ func TestOutputs_Signals(t *testing.T) {
 			})
 		}
 	}
+}
+
+// waitForWork waits until a process has had the processor for a second, in which it gets to its work on any machine.
+func waitForWork(t *testing.T, pid int) {
+	t.Helper()
+	const userTime, second = 13, 100 // the place in what the kernel says, and its ticks
+	for end := time.Now().Add(timeout); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ticks, err := strconv.Atoi(strings.Fields(string(b))[userTime]); err == nil && ticks >= second {
+			return
+		}
+	}
+	t.Fatal("the process does not work")
 }
 
 // waitForFiles waits until a folder has so many files.
