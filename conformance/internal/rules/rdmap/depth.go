@@ -22,12 +22,10 @@ var rdmapDepthRules = []rules.Rule{
 				if n <= s.Deepest.Reads {
 					return
 				}
-				if s.Unframed() {
-					r.Unproven(catalogue.ReadSync)
-					return
-				}
 				limit, _ := r.Trace.Depth(s.Dir)
 				switch own := r.Request.EnhancedWord.ORD; {
+				case (n > limit || s.Dir == trace.I2R && n > int(own)) && s.Unframed():
+					r.Unproven(catalogue.ReadSync)
 				case n > limit:
 					r.On(s, "more Reads are outstanding than the IRD of the other side allows", fmt.Sprint(n), fmt.Sprintf("at most %d", limit))
 				case s.Dir == trace.I2R && n > int(own) && !r.Reported(s.Direction):
