@@ -31,7 +31,7 @@ func TestUnframed(t *testing.T) {
 			fs[i].Data = append([]byte(nil), was...)
 			setWithSum(fs[i].Data, at, 0x4745)
 			j := judged(t, fs)
-			for _, id := range []string{"MPA2-IRDORD-06", "RDMAX-AREQ-DEPTH-01", "RDMAP-READRESP-UNSOL-01"} {
+			for _, id := range []string{"MPA2-IRDORD-06", "RDMAX-AREQ-DEPTH-01", "RDMAP-READRESP-UNSOL-01", "RDMAX-ARESP-UNSOL-01"} {
 				if n := len(severities(j, id)); n > 0 {
 					t.Errorf("%s, frame %d: %d findings of %s: %s", name, i+1, n, id, text(j.findings))
 				}

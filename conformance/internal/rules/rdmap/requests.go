@@ -20,11 +20,7 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				switch {
-				case !s.Answer.Begins || s.Answer.Request != nil:
-				case s.Unframed():
-					r.Unproven(catalogue.ReadSync)
-				default:
+				if s.Answer.Begins && s.Answer.Request == nil {
 					reportUnasked(r, s, "no Read Request asks for this Read Response")
 				}
 			},
@@ -243,6 +239,10 @@ func reportAnswer(r *rules.Report, sev catalogue.Severity, s *model.Segment, mes
 // may come long after the answer, and over TCP an answer may be sent too early, so
 // that only later it shows whether there was a request that was not captured.
 func reportUnasked(r *rules.Report, s *model.Segment, message string) {
+	if s.Unframed() {
+		r.Unproven(catalogue.ReadSync)
+		return
+	}
 	v := rules.Violation{Place: s.Where(), Message: message, Observed: "no request is outstanding", Expected: "an outstanding request"}
 	if r.Trace.Transport == trace.TCP && (s.PDU.LastAcked < 0 || s.PDU.LastAcked >= s.Peer.NextOffset) {
 		r.Report(v)
