@@ -1,8 +1,0 @@
-//go:build !linux
-
-package peer
-
-import "net"
-
-// kernelAcked: the kernel does not tell what the peer has acknowledged.
-func kernelAcked(net.Conn) func() (n uint64, ok bool) { return nil }
