@@ -34,6 +34,34 @@ type dialog struct {
 	taps     [2]*peer.Tap
 }
 
+// sockets returns both ends of a connection on the loopback interface.
+func sockets(t *testing.T) (opened, other net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if opened, err = net.Dial("tcp", l.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if other, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Close() })
+	return opened, other
+}
+
+// flood begins the startup, and has so many MiB sent behind it.
+func flood(p *peer.Peer, mebibytes int) {
+	p.Do(func(e *rnic.Endpoint) {
+		for n := range mebibytes {
+			e.Post(rnic.Work{Op: rnic.OpRaw, Name: "raw", Number: n + 1, Size: 1 << 20})
+		}
+		e.Start()
+	})
+}
+
 // begin connects two peers over an address.
 func begin(t *testing.T, address string, set func(side int, o *peer.Options)) *dialog {
 	t.Helper()

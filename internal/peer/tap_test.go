@@ -2,7 +2,6 @@ package peer_test
 
 import (
 	"bytes"
-	"net"
 	"testing"
 	"time"
 
@@ -68,20 +67,7 @@ func TestTap_Acknowledged(t *testing.T) {
 
 // TestTap_NotAcknowledged: what waits in the kernel, because the peer reads nothing, is not acknowledged.
 func TestTap_NotAcknowledged(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	conn, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
+	conn, _ := sockets(t) // the other side reads nothing
 	var capture bytes.Buffer
 	tap, err := peer.NewTap(&capture)
 	if err != nil {
@@ -91,13 +77,7 @@ func TestTap_NotAcknowledged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const size = 1 << 20
-	p.Do(func(e *rnic.Endpoint) {
-		for n := range 64 {
-			e.Post(rnic.Work{Op: rnic.OpRaw, Name: "raw", Number: n + 1, Size: size})
-		}
-		e.Start()
-	})
+	flood(p, 64)
 	if _, err := p.End(t.Context()); err == nil {
 		t.Error("a peer that takes nothing is no failure")
 	}
@@ -108,20 +88,7 @@ func TestTap_NotAcknowledged(t *testing.T) {
 
 // TestTap_Refused: octets that are no startup frame are in the capture, those behind the first as well.
 func TestTap_Refused(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	conn, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
+	conn, other := sockets(t)
 	var capture bytes.Buffer
 	tap, err := peer.NewTap(&capture)
 	if err != nil {

@@ -17,39 +17,21 @@ import (
 func TestPeer_Told(t *testing.T) {
 	enough := errors.New("enough")
 	for name, c := range map[string]struct {
-		octets int // that the other side does not read
-		cause  rnic.Cause
-		reset  bool
+		mebibytes int // that the other side does not read
+		cause     rnic.Cause
+		reset     bool
 	}{
 		"idle": {0, rnic.ClosedHere, false},
 		"busy": {64, rnic.Aborted, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Close()
-			conn, err := net.Dial("tcp", l.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
-			other, err := l.Accept()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer other.Close()
+			conn, other := sockets(t)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			p, err := peer.New(ctx, conn, peer.Options{RNIC: enhanced(true), Opened: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.Do(func(e *rnic.Endpoint) {
-				for n := range c.octets {
-					e.Post(rnic.Work{Op: rnic.OpRaw, Name: "raw", Number: n + 1, Size: 1 << 20})
-				}
-				e.Start()
-			})
+			flood(p, c.mebibytes)
 			if _, err := other.Read(make([]byte, 1)); err != nil {
 				t.Fatal(err)
 			}
@@ -67,32 +49,16 @@ func TestPeer_Told(t *testing.T) {
 // TestPeer_ResetWhileWriting: a reset is one, whether the writer or the reader is told of it first.
 func TestPeer_ResetWhileWriting(t *testing.T) {
 	for range 8 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		other, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn, other := sockets(t)
 		p, err := peer.New(t.Context(), conn, peer.Options{RNIC: enhanced(true), Opened: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Do(func(e *rnic.Endpoint) {
-			for n := range 64 { // the other side does not read them
-				e.Post(rnic.Work{Op: rnic.OpRaw, Name: "raw", Number: n + 1, Size: 1 << 20})
-			}
-			e.Start()
-		})
+		flood(p, 64) // which the other side does not read
 		if _, err := other.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(other.(*net.TCPConn).SetLinger(0), other.Close(), l.Close()); err != nil {
+		if err := errors.Join(other.(*net.TCPConn).SetLinger(0), other.Close()); err != nil {
 			t.Fatal(err)
 		}
 		if end, err := p.End(t.Context()); end.Cause != rnic.ResetByPeer {
