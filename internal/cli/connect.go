@@ -74,8 +74,5 @@ func (o *socketOptions) connect(cmd *cobra.Command, args []string) error {
 	if ctx.Err() != nil && !o.stay {
 		err = errInterrupted
 	}
-	if err != nil {
-		return errors.Join(err, o.keepAny())
-	}
-	return o.keep()
+	return errors.Join(err, o.keep())
 }

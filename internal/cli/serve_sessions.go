@@ -138,7 +138,7 @@ func (o *serveOptions) served(told context.Context) error {
 	if told.Err() != nil && o.count > 0 && whole < o.count {
 		failed = errors.Join(failed, fmt.Errorf("%w: %d of %d sessions were served", errInterrupted, whole, o.count))
 	}
-	if err := errors.Join(failed, o.keepAny()); err != nil {
+	if err := errors.Join(failed, o.keep()); err != nil {
 		return err
 	}
 	return worst

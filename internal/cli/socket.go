@@ -255,24 +255,19 @@ func (o *socketOptions) capture() error {
 	return err
 }
 
-// keep ends the output.
+// keep ends the output. Without a frame in it, an older file is worth more.
 func (o *socketOptions) keep() error {
 	if o.file == nil {
 		return nil
+	}
+	if o.tap.Empty() {
+		o.s.say("no frame was captured: %s is not written", visible.Text(o.out))
+		return o.file.Discard()
 	}
 	if err := o.tap.Flush(); err != nil {
 		return errors.Join(err, o.file.Discard())
 	}
 	return o.file.Commit()
-}
-
-// keepAny ends the output. Without a frame in it, an older file is worth more.
-func (o *socketOptions) keepAny() error {
-	if o.file != nil && o.tap.Empty() {
-		o.s.say("no frame was captured: %s is not written", visible.Text(o.out))
-		return o.file.Discard()
-	}
-	return o.keep()
 }
 
 // bounded keeps what is written, up to a limit for all sessions.
