@@ -2,16 +2,16 @@ package pdu
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 )
 
 // Fate tells what became of a fault of a scenario: whether there was a PDU for it, and what of
 // it could be done to that. The ends that have the fault note it; nil notes nothing.
 type Fate struct {
-	mu    sync.Mutex // a fault may be one of several connections, each with a goroutine
-	kinds []Kind
-	done  map[string]bool
+	mu   sync.Mutex // a fault may be one of several connections, each with a goroutine
+	done map[string]bool
+	// found: there was a PDU for it; segment: one of them was an ULPDU.
+	found, segment bool
 	// markers is the most that an FPDU had, octets the size of the longest PDU, and framed that of
 	// what was sent for it.
 	markers, octets, framed int
@@ -21,7 +21,7 @@ type Fate struct {
 
 // picked notes a PDU that the fault is for.
 func (f *Fate) picked(k Kind) {
-	f.note(func() { f.kinds = append(f.kinds, k) })
+	f.note(func() { f.found, f.segment = true, f.segment || k == Segment })
 }
 
 // Did notes that something was done, by the key that a scenario has for it.
@@ -62,7 +62,7 @@ func (f *Fate) note(what func()) {
 func (f *Fate) Picked() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.kinds) > 0
+	return f.found
 }
 
 // Has reports whether something was done.
@@ -124,7 +124,7 @@ func markerKey(n int) string { return fmt.Sprintf("marker %d", n) }
 
 func (f *Fate) noMarker(number int) string {
 	switch {
-	case !slices.Contains(f.kinds, Segment):
+	case !f.segment:
 		return "marker: it is no FPDU"
 	case f.markers == 0 && number == 0:
 		return "marker: it has none; mpa: {markers: true} of the other side asks for them"
@@ -136,7 +136,7 @@ func (f *Fate) noMarker(number int) string {
 
 func (f *Fate) noCRC() string {
 	switch {
-	case !slices.Contains(f.kinds, Segment):
+	case !f.segment:
 		return "it is no FPDU"
 	case !f.crcOn:
 		return "the connection uses none; a number or none changes the field all the same"
