@@ -96,7 +96,7 @@ func (p *player) blame() {
 			ends = p.foresee()
 		}
 		c := &p.out.Connections[i]
-		if l.excuses(&ends[i][p.Side], c) {
+		if l.excuses(&ends[i][p.Side], c) || c.End.Cause == rnic.ResetByPeer && p.restarted(i) {
 			continue
 		}
 		what := "the connection is over"
@@ -123,6 +123,20 @@ func (p *player) foresee() [][2]synth.Ended {
 		}
 	}
 	return usual
+}
+
+// restarted reports whether another association of the scenario has the addresses and ports of this one, whose place
+// it takes at any time (RFC 9260 section 5.2).
+func (p *player) restarted(i int) bool {
+	own := &p.script.Connections[i]
+	for j := range p.script.Connections {
+		o := &p.script.Connections[j]
+		if own.Association != "" && o.Association != "" && o.Association != own.Association &&
+			o.Hosts[synth.Client].Addr == own.Hosts[synth.Client].Addr && o.Hosts[synth.Server].Addr == own.Hosts[synth.Server].Addr {
+			return true
+		}
+	}
+	return false
 }
 
 // excuses reports whether the scenario itself has the connection end as it did. With faults nothing
