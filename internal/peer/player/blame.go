@@ -96,7 +96,7 @@ func (p *player) blame() {
 			ends = p.foresee()
 		}
 		c := &p.out.Connections[i]
-		if l.excuses(&ends[i][p.Side], c) || c.End.Cause == rnic.ResetByPeer && p.restarted(i) {
+		if l.excuses(&ends[i], c) || c.End.Cause == rnic.ResetByPeer && p.restarted(i) {
 			continue
 		}
 		what := "the connection is over"
@@ -141,7 +141,8 @@ func (p *player) restarted(i int) bool {
 
 // excuses reports whether the scenario itself has the connection end as it did. With faults nothing
 // is certain, but whether there is a startup.
-func (l *line) excuses(foreseen *synth.Ended, c *Connection) bool {
+func (l *line) excuses(ends *[2]synth.Ended, c *Connection) bool {
+	foreseen := &ends[l.Side]
 	startup, foreseenStartup := agreed(c.Begun, c.End.Cause), agreed(foreseen.Begun, foreseen.Cause)
 	switch {
 	case l.faulty:
@@ -149,6 +150,26 @@ func (l *line) excuses(foreseen *synth.Ended, c *Connection) bool {
 	case !c.Begun && !foreseen.Begun:
 		return true
 	}
-	// A step that waits may come to look only after the reset that the scenario ends with.
-	return (early(foreseen.Cause) || foreseen.Cause == rnic.ResetByPeer) && c.End.Cause == foreseen.Cause
+	// A step that waits may come to look only after the reset that the scenario ends with. What the other side does
+	// may come before this side ends the connection, although it comes behind that in the trace that is made.
+	for _, cause := range [...]rnic.Cause{foreseen.Cause, mirrored(ends[1-l.Side].Cause)} {
+		if (early(cause) || cause == rnic.ResetByPeer) && c.End.Cause == cause {
+			return true
+		}
+	}
+	return false
+}
+
+// mirrored is how the other side sees that one ends a connection.
+func mirrored(c rnic.Cause) rnic.Cause {
+	switch c {
+	case rnic.TerminatedHere:
+		return rnic.TerminatedByPeer
+	case rnic.RejectedHere:
+		return rnic.RejectedByPeer
+	case rnic.Aborted:
+		return rnic.ResetByPeer
+	case rnic.NotEnded, rnic.ClosedHere, rnic.ClosedByPeer, rnic.ResetByPeer, rnic.RejectedByPeer, rnic.StartupFailed, rnic.TerminatedByPeer:
+	}
+	return rnic.NotEnded
 }
