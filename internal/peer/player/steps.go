@@ -84,6 +84,9 @@ func (l *line) close(ctx context.Context, s *synth.Step, mine bool) error {
 			return err
 		}
 	} else if mine {
+		if s.Verb == synth.Reset { // which would take a startup frame with it that is still to be sent
+			_ = l.peer.Wait(ctx, func(e *rnic.Endpoint) bool { return !e.Untaken() })
+		}
 		l.peer.Do(func(e *rnic.Endpoint) {
 			if s.Verb == synth.Reset {
 				e.Abort()

@@ -142,9 +142,12 @@ func (e *Endpoint) Want() Want {
 // Idle reports whether this end has nothing to say that it can say.
 func (e *Endpoint) Idle() bool { return !e.busy() && !e.owesEnd() }
 
+// Untaken reports whether units that were made wait for Next.
+func (e *Endpoint) Untaken() bool { return e.head < len(e.out) }
+
 // busy reports whether something is still to be sent that can be sent.
 func (e *Endpoint) busy() bool {
-	if e.head < len(e.out) {
+	if e.Untaken() {
 		return true
 	}
 	switch e.phase {
