@@ -54,19 +54,24 @@ func (in *input) missing(connections uint64) (all []string) {
 }
 
 // absent is the error of --conn if no capture has a connection that it names. That one has some
-// of them is told.
-func (in *input) absent(s *IOStreams, names []string) error {
+// of them is told, and so it is if failed says that a capture could not be read to its end: what
+// could not be read may have the others.
+func (in *input) absent(s *IOStreams, names []string, failed bool) error {
 	there := in.there.most.Load()
 	missing := in.missing(there)
-	if len(missing) == 0 || in.there.captures.Load() == 0 {
+	if len(missing) == 0 || in.there.captures.Load() == 0 || failed && there == 0 {
 		return nil
 	}
 	capture := ""
 	if len(names) == 1 {
 		capture = names[0] + ": "
 	}
-	says := fmt.Sprintf("%sthere is no connection %s, %s", capture, strings.Join(missing, ", "), onlyThose(there))
-	if in.lacks(there) {
+	where := ""
+	if failed {
+		where = " in what could be read"
+	}
+	says := fmt.Sprintf("%sthere is no connection %s%s, %s", capture, strings.Join(missing, ", "), where, onlyThose(there))
+	if in.lacks(there) && !failed {
 		return usagef("%s", says)
 	}
 	s.say("%s", says)
@@ -76,14 +81,14 @@ func (in *input) absent(s *IOStreams, names []string) error {
 // ended is how a command ends that has read captures: some could not be read to their end, or
 // --conn is wrong.
 func (in *input) ended(s *IOStreams, units []*unit, failed bool) error {
-	if failed {
-		return errReported
-	}
 	names := make([]string, len(units))
 	for i, u := range units {
 		names[i] = u.name
 	}
-	return in.absent(s, names)
+	if err := in.absent(s, names, failed); err != nil || !failed {
+		return err
+	}
+	return errReported
 }
 
 // onlyThose says which connections there are.

@@ -321,10 +321,8 @@ func (o *checkRun) report() error {
 	defer ignoreFirstInterrupt(o.files)()
 	o.reports = reports
 	failed, found := o.judge(o.ctx)
-	if !failed {
-		if err := o.absent(o.s, o.files); err != nil {
-			return errors.Join(err, o.withdrawn())
-		}
+	if err := o.absent(o.s, o.files, failed); err != nil {
+		return errors.Join(err, o.withdrawn())
 	}
 	if err := o.decided.close(o.files, o.count == 0 && !o.any(), o.enabled, o.s.warn); err != nil {
 		failed = true

@@ -292,7 +292,7 @@ func (o *followOptions) one(opt pipeline.Options, files []string) error {
 	}
 	t := run.Totals()
 	if o.nothing(&t, !failed) {
-		return o.absent(o.s, []string{u.name})
+		return o.absent(o.s, []string{u.name}, failed)
 	}
 	sink.Connections(selected(sel, cs).All())
 	if err := brokenPipe(sink.Close()); err != nil {
@@ -327,14 +327,14 @@ func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run
 	switch {
 	case t.Frames == 0 && failed:
 		// The error says why there is nothing.
+	case failed && o.lacks(t.Connections):
+		_ = o.absent(o.s, []string{name}, failed) // says so, and is no error besides that one
 	case t.PDUs == 0:
 		o.s.say("%s: no iWARP PDU in %s", name, countFrames(&t))
 	case !shown && o.filters():
 		o.s.say("%s: none of %s matches -Y", name, countPDUs(&t))
-	case !shown && o.chosen.Conns != nil && !o.chosen.ByFrame() && t.Evicted > 0:
-		o.s.say("%s: nothing of iWARP was found on connection %d, which may have been ended early", name, conn)
 	case !shown && o.chosen.Conns != nil && !o.chosen.ByFrame():
-		o.s.say("%s: connection %d does not carry iWARP", name, conn)
+		o.s.say("%s: %s", name, noneOn(conn, failed, &t))
 	case !shown:
 		o.s.say("%s: nothing of %s is selected", name, countPDUs(&t))
 	case o.chosen.Conns == nil && !o.filters() && len(sink.Others()) > 0 && !o.quiet && o.format == "text":
@@ -348,5 +348,17 @@ func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run
 		}
 		o.s.say("this is conn %d; iWARP is also on %s: conn %s%s", conn,
 			diagnose.Counted(others, "other connection", "other connections"), strings.Join(words, ", "), more)
+	}
+}
+
+// noneOn says why nothing of a connection was shown.
+func noneOn(conn uint64, failed bool, t *pipeline.Totals) string {
+	switch {
+	case failed: // what it carries may stand in the rest
+		return fmt.Sprintf("no iWARP on connection %d in what could be read", conn)
+	case t.Evicted > 0:
+		return fmt.Sprintf("nothing of iWARP was found on connection %d, which may have been ended early", conn)
+	default:
+		return fmt.Sprintf("connection %d does not carry iWARP", conn)
 	}
 }

@@ -99,13 +99,11 @@ func (o *reportOptions) run(args []string) error {
 		}
 		page.Captures = append(page.Captures, c)
 	}
-	if !failed {
-		if err := o.absent(o.s, files); err != nil {
-			if out != nil {
-				err = errors.Join(err, out.Discard())
-			}
-			return err
+	if err := o.absent(o.s, files, failed); err != nil {
+		if out != nil {
+			err = errors.Join(err, out.Discard())
 		}
+		return err
 	}
 	if err := o.write(page, out); err != nil {
 		return err
