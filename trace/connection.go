@@ -314,6 +314,9 @@ type Faults struct {
 	// Damaged counts packets that were left out because their TCP checksum is wrong
 	// while others of the sender are right, FirstDamaged is the frame of the first.
 	Damaged, FirstDamaged uint64
+	// DamagedOctets are those of [Rare.GapOctets] that only such packets carried, over SCTP the DDP-SSNs,
+	// and DamagedGaps the gaps of which they carried all.
+	DamagedOctets, DamagedGaps uint64
 	// AfterFIN is the first frame with octets behind the FIN, 0 if there is none;
 	// AfterFINAt is their offset in the TCP stream.
 	AfterFIN   uint64

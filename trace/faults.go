@@ -43,6 +43,8 @@ type BadMarker struct {
 type Hole struct {
 	// At is where it begins in the TCP stream, Octets how long it is.
 	At, Octets int64
+	// Damaged are those of Octets that packets carried that were left out, see [Faults].
+	Damaged int64
 	// Behind is the frame that carried the octets behind it, 0 if there are none.
 	Behind uint64
 }

@@ -60,6 +60,7 @@ type Association struct {
 	merged    bool
 	path      uint8 // of the current packet
 	unusual   [2]unusual
+	leftOut   [2][]leftOutChunk
 	octets    int // in it
 }
 
@@ -169,6 +170,7 @@ func (a *Association) damaged(side int, p *Packet) bool {
 				s.DamagedReversed++
 			}
 			a.Damage(side, p.Frame)
+			a.leaveOut(side, p)
 			return true
 		}
 		if s.Wrong++; s.FirstWrong == 0 {

@@ -722,20 +722,28 @@ func (h *direction) drop() {
 func (c *Conn) missing(side int, p *reassembly.Piece) {
 	h := &c.dirs[side]
 	gap := p.Kind == reassembly.Gap
+	var damaged int64 // what packets carried that were left out
+	if gap {
+		damaged = h.unusual.within(p.Off, p.Off+p.Len)
+	}
 	c.drifts(side)
 	c.start(side)
 	if gap && h.phase == streaming {
 		c.tear(side, p)
 	}
 	if gap && c.env.Sink != nil {
-		c.env.Sink.Gap(&trace.GapEvent{
+		g := &trace.GapEvent{
 			Conn: c.Trace, Dir: c.Dir(side), Frame: c.Trace.LastFrame, Time: c.Trace.LastTime,
 			Octets: p.Len, Reason: p.Reason.String(),
-		})
+		}
+		if damaged == p.Len {
+			g.Reason = onlyDamaged
+		}
+		c.env.Sink.Gap(g)
 	}
 	if gap {
 		h.gap = true
-		c.hole(side, p)
+		c.hole(side, p, damaged)
 		c.outgoing(side).gap()
 	}
 	c.force(side)

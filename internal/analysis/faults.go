@@ -131,16 +131,17 @@ func (c *Conn) again(side int, s *reassembly.Segment) {
 	}
 }
 
-// hole notes a gap of the capture.
-func (c *Conn) hole(side int, p *reassembly.Piece) {
+// hole notes a gap of the capture, of which so many octets stand in packets that were left out.
+func (c *Conn) hole(side int, p *reassembly.Piece, damaged int64) {
 	if p.Reason == reassembly.OverBudget {
 		c.Trace.Flow[c.Dir(side)].Rarely().NoRoom++
 	}
 	k := c.Trace.Flow[c.Dir(side)].Faulty()
+	damagedIn(k, damaged, p.Len)
 	if len(k.Holes) >= trace.MaxListed {
 		return
 	}
-	h := trace.Hole{At: p.Off, Octets: p.Len}
+	h := trace.Hole{At: p.Off, Octets: p.Len, Damaged: damaged}
 	c.env.frames = c.tcp.Direction(side).Carriers(c.env.frames[:0], p.Off+p.Len, p.Off+p.Len+1)
 	if len(c.env.frames) > 0 {
 		h.Behind = c.env.frames[0]

@@ -295,11 +295,18 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 	default:
 	}
 	fl.Rarely().GapOctets += uint64(n) //nolint:gosec // a count
+	damaged, reason := s.assoc.leftOutOf(side, s.Trace.SID, from, n), why.String()
+	if damaged > 0 {
+		damagedIn(fl.Faulty(), damaged, n)
+	}
+	if damaged == n {
+		reason = onlyDamaged
+	}
 	s.outgoing(side).gap()
 	if s.env.Sink != nil {
 		s.env.Sink.Gap(&trace.GapEvent{
 			Conn: s.Trace, Dir: s.Dir(side), Frame: s.assoc.cur.Frame, Time: s.assoc.cur.Time,
-			Chunks: n, SSN: from, Reason: why.String(), NeverSent: why == reassembly.NeverSent,
+			Chunks: n, SSN: from, Reason: reason, NeverSent: why == reassembly.NeverSent,
 		})
 	}
 	s.drain(side, trace.AfterMissing)

@@ -12,6 +12,8 @@ import (
 type unusual struct {
 	list []unusualFrame
 	to   int64 // the end of the octets that they carried
+	// leftOut is what packets carried that were left out.
+	leftOut []leftOut
 }
 
 type unusualFrame struct {

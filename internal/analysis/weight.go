@@ -26,6 +26,7 @@ const (
 	requestWeight = int(unsafe.Sizeof(request{}))
 	earlyWeight   = int(unsafe.Sizeof(early{}))
 	unusualWeight = int(unsafe.Sizeof(unusualFrame{}))
+	leftOutWeight = int(unsafe.Sizeof(leftOut{}))
 	addressWeight = int(unsafe.Sizeof(netip.Addr{}))
 )
 
@@ -62,7 +63,7 @@ func (c *Conn) weigh(side int) {
 		n += fullWeight
 	}
 	if u := h.unusual; u != nil {
-		n += unusualWeight * cap(u.list)
+		n += unusualWeight*cap(u.list) + leftOutWeight*cap(u.leftOut)
 	}
 	if was := int(h.weight); n != was {
 		c.grows(n - was)

@@ -28,6 +28,7 @@ func damagedPackets(a *about) {
 			continue
 		}
 		d := damage(dir, n, first, "TCP")
+		a.notAgain(dir, &d)
 		if i := slices.IndexFunc(a.diagnoses, func(x Diagnosis) bool { return x.Kind == WrongCRC && x.Dir == d.Dir && x.same == "link" }); i >= 0 {
 			a.diagnoses[i].Also = append(a.diagnoses[i].Also, d.Text) // the same link did it
 			continue
@@ -43,6 +44,9 @@ func damagedAssociation(a *about) {
 		if n, first := a.damaged(dir); n > 0 {
 			if found := a.explainIn(dir, "SCTP-CRC-01"); len(found) > 0 {
 				d := damage(dir, n, first, "SCTP")
+				if a.Flow[dir].Faults().DamagedOctets == 0 { // else its session tells
+					d.Text += again("SCTP")
+				}
 				d.Rules = rulesOf(found)
 				a.add(d)
 			}
@@ -55,11 +59,47 @@ func damage(dir trace.Dir, n, first uint64, transport string) Diagnosis {
 	who := dir.Sender()
 	return Diagnosis{
 		Kind: Damaged, Severity: conformance.Warning, Dir: dir, HasDir: true, Frames: framesAt(first), Title: "damaged packets",
-		Text: fmt.Sprintf("%s of the %s had a wrong %s checksum, the first in frame %d, while others of it are right: damaged on the way to the capture point. "+
-			"The receiver drops such packets and %s sends them again, so this costs time and no data.",
-			Counted(n, "packet", "packets"), who, transport, first, transport),
+		Text: fmt.Sprintf("%s of the %s had a wrong %s checksum, the first in frame %d, while others of it are right: damaged on the way to the capture point.",
+			Counted(n, "packet", "packets"), who, transport, first),
 		Advice: "look at the error counters of adapters, cables and switch ports between the " + who + " and the capture point.",
 	}
+}
+
+// again says what damage costs where all octets came again.
+func again(transport string) string {
+	return " The receiver drops such packets and " + transport + " sends them again, so this costs time and no data."
+}
+
+// notAgain says what became of the octets of damaged packets of a TCP connection. Those that no other packet
+// carried count as missing, but the capture did not lose them.
+func (a *about) notAgain(dir trace.Dir, d *Diagnosis) {
+	f, peer := &a.Flow[dir], (1 - dir).Sender()
+	k := f.Faults()
+	if k.DamagedOctets == 0 {
+		d.Text += again("TCP")
+		return
+	}
+	acked, all := 0, 0
+	for _, h := range k.Holes {
+		if h.Damaged > 0 {
+			all++
+			if h.At+h.Octets <= f.Acked {
+				acked++
+			}
+		}
+	}
+	d.Text += fmt.Sprintf(" %s of that stand in no other packet, so they are not dissected.", octets(k.DamagedOctets))
+	d.same = "not again"
+	switch {
+	case acked == 0:
+		d.Text += fmt.Sprintf(" The %s did not acknowledge them as far as the capture shows.", peer)
+		d.same += ", lost"
+	case acked == all:
+		d.Text += fmt.Sprintf(" The %s acknowledged them, so they arrived: whole, where only the copy in the capture was damaged, or sent again in packets that the capture lacks.", peer)
+	default:
+		d.Text += fmt.Sprintf(" The %s acknowledged those of %d of %d gaps.", peer, acked, all)
+	}
+	d.Rules = rulesOf(a.explainIn(dir, "TCP-RELIABLE-01"))
 }
 
 // damaged counts the packets of a side that were damaged on their way, over SCTP those of the whole

@@ -2,9 +2,11 @@ package diagnose_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
@@ -32,4 +34,44 @@ func TestDamaged_SCTP(t *testing.T) {
 		fmt.Fprintf(&b, "== %s\n%s", tt.name, said)
 	}
 	golden(t, "damaged.txt", b.String())
+}
+
+// TestDamaged_NotAgain compares what is said of a packet that only the capture has damaged: it does not come again,
+// and the capture did not lose it. Packets that it did lose are told besides.
+func TestDamaged_NotAgain(t *testing.T) {
+	const plain = "timeline: [connect, send 1000 x20, server send 1000 x20, close]\n"
+	var b strings.Builder
+	for _, tt := range []struct {
+		name, script  string
+		damaged, lost []int // of the large frames
+	}{
+		{"tcp", plain, []int{5}, nil},
+		{"tcp, two packets", plain, []int{5, 9}, nil},
+		{"tcp, and a packet that is missing", plain, []int{5}, []int{9}},
+		{"tcp, beside a packet that is missing", plain, []int{5}, []int{6}},
+		{"sctp", "transport: sctp\n" + plain, []int{5}, nil},
+		{"sctp, and a packet that is missing", "transport: sctp\n" + plain, []int{5}, []int{9}},
+	} {
+		fs, err := tracetest.ReadFile(generate(t, tt.script, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept []capture.Frame
+		large := 0
+		for _, f := range fs {
+			if len(f.Data) > 1000 {
+				large++
+				if slices.Contains(tt.lost, large) {
+					continue
+				}
+				if slices.Contains(tt.damaged, large) {
+					f.Data[len(f.Data)-9] ^= 0x40
+				}
+			}
+			f.Number = uint64(len(kept)) + 1
+			kept = append(kept, f)
+		}
+		fmt.Fprintf(&b, "== %s\n%s", tt.name, text(diagnosed(t, tracetest.Source(kept))))
+	}
+	golden(t, "notagain.txt", b.String())
 }

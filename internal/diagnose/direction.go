@@ -57,14 +57,22 @@ func (p *problems) framing(c *trace.Connection, d trace.Dir) {
 // missing tells of gaps in the capture, and of CRCs that cannot be verified.
 func (p *problems) missing(c *trace.Connection, d trace.Dir) {
 	f := &c.Flow[d]
-	if f.Rare().Gaps > 0 {
+	k := f.Faults()
+	if gone := f.Rare().GapOctets - k.DamagedOctets; gone > 0 {
 		what := "octets missing from the capture in "
 		if c.Transport == trace.SCTP {
 			what = "DDP-SSNs missing in "
 		}
-		what += Counted(f.Rare().Gaps, "gap", "gaps")
-		p.count(d, f.Rare().GapOctets, what, what, 0)
+		what += Counted(f.Rare().Gaps-k.DamagedGaps, "gap", "gaps")
+		p.count(d, gone, what, what, 0)
 	}
+	only := "in damaged packets only"
+	if c.Transport == trace.SCTP {
+		only = "DDP-SSNs " + only
+	} else {
+		only = "octets " + only
+	}
+	p.count(d, k.DamagedOctets, only, only, 0)
 	p.count(d, f.Rare().CRCUnverifiable, "FPDU whose CRC cannot be verified", "FPDUs whose CRC cannot be verified", 0)
 }
 

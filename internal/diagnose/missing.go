@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/trace"
@@ -80,12 +81,16 @@ func (a *about) gaps(dir trace.Dir) {
 		a.chunks(dir, &d)
 		return
 	}
+	gone, n := f.Rare().GapOctets-f.Faults().DamagedOctets, f.Rare().Gaps-f.Faults().DamagedGaps
+	if gone == 0 {
+		return // damagedPackets tells
+	}
 	why, what := a.leftOut(dir, &d), "in the capture"
 	if why != "" {
 		what = "dissected"
 	}
-	d.Text = fmt.Sprintf("%s of the %s are not %s, in %s", octets(f.Rare().GapOctets), who, what, Counted(f.Rare().Gaps, "gap", "gaps"))
-	acked, holes := 0, f.Faults().Holes
+	d.Text = fmt.Sprintf("%s of the %s are not %s, in %s", octets(gone), who, what, Counted(n, "gap", "gaps"))
+	acked, holes := 0, slices.DeleteFunc(slices.Clone(f.Faults().Holes), func(h trace.Hole) bool { return h.Damaged == h.Octets })
 	for _, h := range holes {
 		if h.Octets+h.At <= f.Acked {
 			acked++
@@ -95,7 +100,7 @@ func (a *about) gaps(dir trace.Dir) {
 		}
 	}
 	switch {
-	case len(d.Frames) > 0 && f.Rare().Gaps == 1:
+	case len(d.Frames) > 0 && n == 1:
 		d.Text += fmt.Sprintf(" before frame %d", d.Frames[0])
 	case len(d.Frames) > 0:
 		d.Text += fmt.Sprintf(", the first before frame %d", d.Frames[0])
@@ -113,9 +118,6 @@ func (a *about) gaps(dir trace.Dir) {
 		d.Text += fmt.Sprintf(". The %s acknowledged those of %d of these gaps, so at least they arrived: the capture lost them.", peer, acked)
 		d.same = "acked"
 	}
-	if n := f.Faults().Damaged; n > 0 {
-		d.Also = append(d.Also, were(n, "packet")+" left out for a wrong checksum. Octets that stand in no other packet count as missing.")
-	}
 	if f.Rare().CRCUnverifiable > 0 {
 		d.Also = append(d.Also, Counted(f.Rare().CRCUnverifiable, "FPDU", "FPDUs")+" could not be verified.")
 	}
@@ -129,7 +131,15 @@ func (a *about) gaps(dir trace.Dir) {
 // chunks diagnoses chunks that are missing from a direction over SCTP.
 func (a *about) chunks(dir trace.Dir, d *Diagnosis) {
 	r, who := a.Flow[dir].Rare(), dir.Sender()
-	n := r.GapOctets - r.NeverSent
+	damaged := a.Flow[dir].Faults().DamagedOctets
+	if damaged > 0 {
+		a.add(Diagnosis{
+			Kind: Missing, Severity: conformance.Warning, Dir: dir, HasDir: true, Title: "captured only damaged", same: "damaged",
+			Text: fmt.Sprintf("%s of the %s %s not dissected: no packet with a right checksum has %s.",
+				Counted(damaged, "chunk", "chunks"), who, are(damaged), map[bool]string{true: "it", false: "them"}[damaged == 1]),
+		})
+	}
+	n := r.GapOctets - r.NeverSent - damaged
 	if n == 0 {
 		return // a finding says that they were left out
 	}

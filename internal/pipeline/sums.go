@@ -80,6 +80,7 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right
 		if e.Damaged++; e.FirstDamaged == 0 {
 			e.FirstDamaged = s.Frame
 		}
+		fl.conn.LeaveOut(side, s)
 		return true
 	}
 	return false
