@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/internal/capture"
 )
 
@@ -46,5 +47,33 @@ func TestSeen(t *testing.T) {
 				t.Errorf("%d findings, %v, want %d, %v\n\t%s", n, v, tt.findings, tt.verdict, text(j.findings))
 			}
 		})
+	}
+}
+
+// TestVerdicts_OptionsOfSYN: where the snap length cut the options of the SYNs, the start of the stream is there, and
+// what is missing is their MSS.
+func TestVerdicts_OptionsOfSYN(t *testing.T) {
+	const id = "MPA-MULPDU-02"
+	src := "timeline: [connect, send 16, close]\n"
+	for _, tt := range []struct {
+		name    string
+		of      func([]capture.Frame) []capture.Frame
+		verdict conformance.Verdict
+		lacks   conformance.Gate
+	}{
+		{"whole", func(fs []capture.Frame) []capture.Frame { return fs }, conformance.Pass, 0},
+		{"without the SYNs", func(fs []capture.Frame) []capture.Frame { return fs[2:] }, conformance.NotJudged, catalogue.Start},
+		{"options cut", func(fs []capture.Frame) []capture.Frame {
+			for i := range fs[:2] {
+				fs[i].Data = fs[i].Data[:54]
+			}
+			return fs
+		}, conformance.NotJudged, catalogue.Full},
+	} {
+		for _, v := range judged(t, tt.of(framesOf(t, parsed(t, src)))).verdicts() {
+			if v.Rule.ID == id && (v.Verdict != tt.verdict || v.Gate != tt.lacks) {
+				t.Errorf("%s: %v for lack of %v, want %v for lack of %v", tt.name, v.Verdict, v.Gate, tt.verdict, tt.lacks)
+			}
+		}
 	}
 }

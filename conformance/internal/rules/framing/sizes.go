@@ -87,10 +87,13 @@ func largestULPDU(markers mpa.Tri) *rules.On[*model.Direction] {
 			if c.Trace.Negotiated && c.Trace.Flow[h.Dir].MarkersSeen != mpa.Unknown {
 				return scope.Without(catalogue.Sync) // there may be a marker at the start only
 			}
-			if _, ok := c.Emss(h.Dir); !ok {
-				return scope.Without(catalogue.Start)
+			if _, ok := c.Emss(h.Dir); ok {
+				return scope
 			}
-			return scope
+			if c.Trace.Flow[0].Started && c.Trace.Flow[1].Started {
+				return scope.Without(catalogue.Full) // the snap length cut the options of a SYN
+			}
+			return scope.Without(catalogue.Start)
 		},
 		Judge: func(r *rules.Report, h *model.Direction) {
 			emss, _ := r.Emss(h.Dir)
