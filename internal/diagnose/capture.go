@@ -334,10 +334,18 @@ func (w *whole) cut() {
 	if n+w.Truncated == 0 || w.Totals.Cut == 0 {
 		return
 	}
+	what, short := "TCP", "nothing is left of what they carry"
+	if w.SCTP > 0 {
+		what = "TCP and SCTP"
+	}
+	cut, all := w.Emptied+w.Headless, Counted(w.TCP+w.SCTP+w.Headless, "packet", "packets")+" of "+what
+	if cut == 0 { // not even that is known of them
+		cut, all, short = w.Truncated, Counted(w.Frames, "frame", "frames"), "nothing shows what they carry"
+	}
 	w.add(Diagnosis{
 		Kind: SnapLength, Severity: conformance.Warning, Frames: framesAt(first), Title: "cut by the snap length",
-		Text: fmt.Sprintf("The snap length cut %s of %s so short that nothing is left of what TCP carries: of %s on average %s were captured.",
-			Number(w.Totals.Cut), Counted(w.Frames, "frame", "frames"), octets(w.Octets/w.Frames), Number(w.Captured/w.Frames)),
+		Text: fmt.Sprintf("The snap length cut %s of %s so short that %s: of %s of a frame on average %s were captured.",
+			Number(cut), all, short, octets(w.Octets/w.Frames), Number(w.Captured/w.Frames)),
 		Advice: "capture whole frames: " + tcpdump,
 	})
 }

@@ -22,6 +22,20 @@ func raw(link uint16, n int, data []byte) []capture.Frame {
 	return tracetest.Number(fs)
 }
 
+// headersOnly are the frames of a connection of which few octets were captured.
+func headersOnly(snap int) []capture.Frame {
+	ps, _ := sends(3)
+	return tracetest.Net{Snap: snap}.Frames(ps)
+}
+
+// cutTo cuts frames to a snap length.
+func cutTo(snap int, fs []capture.Frame) []capture.Frame {
+	for i := range fs {
+		fs[i].Data = fs[i].Data[:min(snap, len(fs[i].Data))]
+	}
+	return fs
+}
+
 // ethernet is a frame with an Ethernet type.
 func ethernet(etherType uint16, payload []byte) []byte {
 	return append(binary.BigEndian.AppendUint16(make([]byte, 12), etherType), payload...)
@@ -117,7 +131,10 @@ var captures = []struct {
 	{"an unknown protocol", talk(on(7174, 0), noProtocol, noProtocol)},
 	{"started before the capture", late(7174, noProtocol)},
 	{"no data", talk(on(7174, 0), "", "")},
-	{"headers only", tracetest.Net{Snap: 54}.Frames(func() []tracetest.Packet { ps, _ := sends(3); return ps }())},
+	{"headers only", headersOnly(54)},
+	{"headers only, beside UDP", tracetest.Join(cutTo(40, raw(1, 3, udp(53, make([]byte, 20)))), headersOnly(54))},
+	{"half of the headers", headersOnly(40)},
+	{"hardly a header", headersOnly(20)},
 	{"one direction of something else", func() []capture.Frame {
 		var t tracetest.TCP
 		t.Handshake()

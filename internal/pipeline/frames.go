@@ -90,13 +90,24 @@ func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 		r.giveBack(f)
 	case status != packet.OK:
 		r.undecoded(f, status)
-	case p.Proto == packet.ProtoTCP:
+	default:
+		r.packet(f, p, n)
+	}
+}
+
+// packet takes in a TCP or SCTP packet.
+func (r *Run) packet(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
+	t := &r.totals
+	if len(p.Payload) == 0 && p.PayloadLen > 0 {
+		t.Emptied++
+	}
+	if p.Proto == packet.ProtoTCP {
 		t.TCP++
 		r.tcp(f, p, n)
-	default:
-		t.SCTP++
-		r.sctp(f, p, n)
+		return
 	}
+	t.SCTP++
+	r.sctp(f, p, n)
 }
 
 // duplicate tells the sink of a packet that came before, from another file. Its headers are
@@ -133,6 +144,9 @@ func (r *Run) undecoded(f *capture.Frame, status packet.Status) {
 		t.Malformed++
 	case packet.Truncated:
 		t.Truncated++
+		if proto := r.pkt.Proto; proto == packet.ProtoTCP || proto == packet.ProtoSCTP {
+			t.Headless++
+		}
 	case packet.Fragment:
 		t.Fragments++
 	default:

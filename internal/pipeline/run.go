@@ -176,8 +176,9 @@ func (f *Frame) Plain() bool {
 // Totals of a run.
 type Totals struct {
 	Frames, Octets, Captured uint64
-	// Cut counts frames that the snap length truncated.
-	Cut uint64
+	// Cut counts frames that the snap length truncated. Of these, Emptied are TCP and SCTP packets of
+	// which no octet behind the transport header is left, and Headless those of which that header is not whole.
+	Cut, Emptied, Headless uint64
 	// Unread counts SCTP packets with chunks that could not be parsed, Damaged
 	// those with a wrong checksum while others of the sender are right.
 	Unread, Damaged uint64

@@ -184,6 +184,8 @@ func (t *Totals) add(o *Totals) {
 	t.Octets += o.Octets
 	t.Captured += o.Captured
 	t.Cut += o.Cut
+	t.Emptied += o.Emptied
+	t.Headless += o.Headless
 	t.Unread += o.Unread
 	t.Damaged += o.Damaged
 	t.TCP += o.TCP
