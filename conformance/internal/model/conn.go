@@ -363,7 +363,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	bad := f.CRCStatus == mpa.CRCBad && !(p.TermSwapped && f.CRC == 0)
 	c.data(h, p, !bad, have)
 	c.Tell.Taken(h, p.Number)
-	h.CRC.add(p)
+	h.CRC.add(p, gates&catalogue.Contig != 0)
 	h.Opening.add(p, &c.Capture.pool)
 	if bad && !c.Astray(h) {
 		h.addWrongCRC(e)

@@ -21,10 +21,12 @@ type crcRun struct {
 	starts *[]int64 // of the last FPDUs, in the stream; nil: none had a marker
 	Unsent uint32   // octets that the last FPDU lacks, since its sender closed before it sent them
 	sound  bool     // the CRC of the last FPDU is right
+	// BehindGap says that octets may be missing in front of an FPDU with Unsent.
+	BehindGap bool
 }
 
-// add records an FPDU after the rules have judged it.
-func (r *crcRun) add(p *trace.PDU) {
+// add records an FPDU after the rules have judged it. contig: no octets in front of it are missing.
+func (r *crcRun) add(p *trace.PDU, contig bool) {
 	f := p.FPDU
 	switch {
 	case f.CRCStatus == mpa.CRCGood:
@@ -39,6 +41,7 @@ func (r *crcRun) add(p *trace.PDU) {
 		r.Frame, r.PDU = p.Frame, p.Number
 	}
 	r.Unsent, r.sound = uint32(f.Unsent), f.CRCStatus == mpa.CRCGood //nolint:gosec // of an FPDU
+	r.BehindGap = f.Unsent > 0 && !contig
 	if len(f.Markers) > 0 || len(r.Starts()) > 0 {
 		r.begin(f)
 	}

@@ -55,11 +55,13 @@ var fpduRules = []rules.Rule{
 					return rules.OutOfScope
 				case c.FramingLost(h):
 					return rules.Lacking(catalogue.Sync)
+				case h.CRC.Unsent > 0 && !h.CRC.BehindGap:
+					return rules.InScope.Given(catalogue.Contig) // only what the FIN cuts off is missing
 				}
 				return rules.InScope
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
-				if n := h.CRC.Unsent; n > 0 && !h.Unsure && !h.Gap {
+				if n := h.CRC.Unsent; n > 0 && !h.Unsure && !h.CRC.BehindGap {
 					at := model.Place{Dir: h.Dir, HasDir: true, Frame: h.CRC.Frame, PDU: h.CRC.PDU, HasPDU: true}
 					r.On(at, "a FIN comes in the middle of an FPDU", fmt.Sprintf("%d octets are missing", n), "the whole FPDU")
 				}
