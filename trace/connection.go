@@ -117,6 +117,10 @@ type Side struct {
 	StartupFrame uint64
 	StartupTime  int64
 	HasStartup   bool
+	// StartupHad is how many octets came of a startup frame whose rest never came, 0 if there is none, and
+	// StartupNeeds how many it would have; 0: its header is not whole. StartupUntil is the frame of the last of them.
+	StartupHad, StartupNeeds int32
+	StartupUntil             uint64
 	// HasEnhanced says that Enhanced, the enhanced connection establishment data (RFC
 	// 6581 section 9), was in it.
 	HasEnhanced bool

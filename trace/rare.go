@@ -17,6 +17,9 @@ type Rare struct {
 	CRCUnverifiable uint64
 	// Partial counts FPDUs of which octets are missing.
 	Partial uint64
+	// Unsent is how many octets the last FPDU lacks of UnsentOf, as the connection or the capture ends in the
+	// middle of it; 0 if there is no such FPDU.
+	Unsent, UnsentOf uint64
 	// Malformed counts FPDUs whose DDP or RDMAP header could not be read.
 	Malformed uint64
 	// Unframed are octets of full operation that are in no FPDU.

@@ -588,6 +588,7 @@ func (c *Conn) end(side int) {
 		return
 	}
 	c.force(side)
+	c.halfStartup(side)
 	if h.phase == startup {
 		c.brokenStartup(side)
 	}

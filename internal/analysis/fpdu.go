@@ -101,7 +101,11 @@ func (c *Conn) count(dir trace.Dir, f *mpa.FPDU) {
 		fl.Faulty().Resyncs[f.Sync]++
 	}
 	if len(f.Missing) > 0 {
-		fl.Rarely().Partial++
+		k := fl.Rarely()
+		k.Partial++
+		if f.Unsent > 0 {
+			k.Unsent, k.UnsentOf = uint64(f.Unsent), uint64(f.Size) //nolint:gosec // not negative
+		}
 	}
 	fl.Markers += uint64(len(f.Markers))
 	if f.PadKnown && !f.PadZero() {

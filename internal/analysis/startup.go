@@ -168,6 +168,30 @@ func (c *Conn) brokenStartup(side int) {
 	h.drop()
 }
 
+// leastKey is how many octets of a startup key are no coincidence.
+const leastKey = 4
+
+// halfStartup notes a startup frame in the middle of which the stream ends. Where the capture lacks octets, it is
+// not known that it does.
+func (c *Conn) halfStartup(side int) {
+	h, tcp, b := &c.dirs[side], c.tcp.Direction(side), c.dirs[side].tail()
+	if h.gap || c.Trace.Flow[c.Dir(side)].Cut || h.rtr || h.partial {
+		return
+	}
+	needs := 0
+	switch {
+	case h.phase == startup && len(b) >= mpa.StartupLen:
+		needs = mpa.StartupLen + int(mpa.PrivateLen(b))
+	case h.phase != streaming || len(b) < leastKey || h.tailOff() != 0 || !tcp.StartKnown() || tcp.Next() != int64(len(b)):
+		return
+	}
+	s := &c.Trace.Side[c.Dir(side)]
+	s.StartupHad, s.StartupNeeds = int32(len(b)), int32(needs) //nolint:gosec // at most 64 KB
+	if frames := tcp.Carriers(c.env.frames[:0], h.tailOff(), h.tailOff()+int64(len(b))); len(frames) > 0 {
+		s.StartupUntil, c.env.frames = frames[len(frames)-1], frames
+	}
+}
+
 // roles notes which side is the initiator, permanently, and that the
 // connection carries MPA.
 func (c *Conn) roles(initiator int) {

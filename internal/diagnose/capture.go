@@ -189,10 +189,11 @@ func have(n uint64) string {
 // streams tells what TCP connections carry that is not iWARP.
 func (w *whole) streams() {
 	w.unknown()
+	w.halfRequests()
 	var plain, secret []pipeline.Stream
 	for _, s := range w.Streams {
 		switch {
-		case s.Protocol == pipeline.Unrecognized || s.Protocol == pipeline.Unseen || s.Protocol == pipeline.SMCR:
+		case s.Protocol == pipeline.Unrecognized || s.Protocol == pipeline.Unseen || s.Protocol == pipeline.SMCR || s.Protocol == pipeline.HalfRequest:
 		case s.Protocol.Encrypted():
 			secret = append(secret, s)
 		default:
@@ -315,6 +316,20 @@ func (w *whole) unknown() {
 		d.Advice = "start the capture before the application connects: " + tcpdump + "; " + ports
 	}
 	w.add(d)
+}
+
+// halfRequests tells of TCP connections that end, or of which the capture ends, in the key of an MPA Request.
+func (w *whole) halfRequests() {
+	n, first, where := w.carry(func(p pipeline.Protocol) bool { return p == pipeline.HalfRequest })
+	if n == 0 {
+		return
+	}
+	w.add(Diagnosis{
+		Kind: StartupUnanswered, Severity: conformance.Warning, Frames: framesAt(first), Title: "ends in the middle of the MPA Request",
+		Text: fmt.Sprintf("%s the first octets of an MPA Request and nothing behind them: with %s, the first in frame %d.",
+			carries(n), where, first),
+		Advice: "look whether the capture goes on for long enough, else into the log of the initiator for that time.",
+	})
 }
 
 // oneWay tells of TCP connections of which one direction was captured.

@@ -18,7 +18,7 @@ func dialects(a *about) {
 	}
 	asked, answered := ini.Startup.Rev, res.Startup.Rev
 	r := conformance.Classify(a.Connection)
-	if r.Works != mpa.No && asked == answered && (!ini.HasEnhanced || res.HasEnhanced) {
+	if r.Works != mpa.No && asked == answered && (!ini.HasEnhanced || res.HasEnhanced || res.StartupHad > 0) {
 		a.layouts()
 		return
 	}

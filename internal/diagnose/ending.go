@@ -47,6 +47,9 @@ func (a *about) reset() {
 		d.Text = fmt.Sprintf("The %s closed the connection and the %s answered with a reset in frame %d, without a Terminate that says why.",
 			(1 - who).Sender(), who.Sender(), a.EndFrame)
 	}
+	if r := a.Flow[who].Rare(); r.Unsent > 0 && r.Gaps == 0 {
+		d.Text += fmt.Sprintf(" It came after %s of an FPDU that has %s.", octets(r.UnsentOf-r.Unsent), Number(r.UnsentOf))
+	}
 	if left := a.underWay(); left != "" {
 		d.Severity = conformance.Error
 		d.Text += " " + left

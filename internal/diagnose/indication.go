@@ -51,6 +51,8 @@ func readyToReceive(a *about) {
 		d.Frames = append(framesAt(a.RTRFrame), d.Frames...)
 	case f.FPDUs > 0 && f.Cut && !a.finds("MPA2-RTR-FIRST-01"):
 		return // it may be what the snap length cut
+	case f.FPDUs == 1 && f.Rare().Unsent > 0 && !a.finds("MPA2-RTR-FIRST-01"):
+		return // it may be the FPDU in the middle of which the stream ends
 	case f.FPDUs > 0:
 		d.Title = "no ready-to-receive indication"
 		d.Text = asks + ", but the first FPDU of the initiator is none."

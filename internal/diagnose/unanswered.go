@@ -18,6 +18,7 @@ const late = time.Second
 func unanswered(a *about) {
 	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
 	switch {
+	case a.halfStartup(trace.I2R) || a.halfStartup(trace.R2I):
 	case ini.StartupFrame == 0 || a.Flow[trace.R2I].Frames == 0 && !a.silentSession():
 		// Nothing is known of the other direction.
 	case a.EndedEarly && a.Ending == trace.Open && a.until()-ini.StartupTime < int64(late):

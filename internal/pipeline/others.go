@@ -168,7 +168,11 @@ func (o *Others) connection(t *trace.Connection, first [2][]byte) {
 		if (a.Frames == 0 || b.Frames == 0) && !t.EndedEarly && !t.MayBeRest {
 			o.OneWay.add(t.FirstFrame)
 		}
-		o.stream(t, t.Side[server].Addr, protocolOf(first))
+		p := protocolOf(first)
+		if f := &t.Flow; p == HalfRequest && (!t.SYN || f[0].Cut || f[1].Cut || f[0].Rare().Gaps+f[1].Rare().Gaps > 0) {
+			p = Unrecognized // the rest may be what the capture lacks
+		}
+		o.stream(t, t.Side[server].Addr, p)
 	case !t.SYN:
 		o.Idle.add(t.FirstFrame)
 	case answer.Frames == 0:

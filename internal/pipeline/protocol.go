@@ -1,6 +1,11 @@
 package pipeline
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+)
 
 // Protocol is what a TCP connection carries, as its first octets show.
 type Protocol uint8
@@ -23,17 +28,23 @@ const (
 	Ceph
 	// SMCR begins on TCP and goes on over RoCE (RFC 7609).
 	SMCR
+	// HalfRequest is the beginning of an MPA Request, and nothing behind it.
+	HalfRequest
 )
 
 // String returns the protocol as people call it.
 func (p Protocol) String() string {
 	return [...]string{
 		"an unknown protocol", "octets that were not captured", "HTTP", "TLS", "SSH", "NVMe/TCP", "iSCSI", "SMB", "RPC (NFS)", "Ceph", "SMC-R",
+		"the beginning of an MPA Request",
 	}[p]
 }
 
 // Encrypted reports whether nobody can read what it carries.
 func (p Protocol) Encrypted() bool { return p == TLS || p == SSH }
+
+// leastKey is how many octets of the key of a Request are no coincidence.
+const leastKey = 4
 
 // protocolOf tells the protocol from the first octets of both sides.
 func protocolOf(first [2][]byte) Protocol {
@@ -41,6 +52,9 @@ func protocolOf(first [2][]byte) Protocol {
 		return Unseen
 	}
 	for _, b := range first {
+		if len(b) >= leastKey && len(b) < mpa.KeyLen && strings.HasPrefix(mpa.RequestKey, string(b)) {
+			return HalfRequest
+		}
 		if p := protocol(b); p != Unrecognized {
 			return p
 		}

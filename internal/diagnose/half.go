@@ -1,0 +1,56 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// halfStartup diagnoses a startup frame in the middle of which the connection or the capture ends, and reports
+// whether there is one in a direction.
+func (a *about) halfStartup(dir trace.Dir) bool {
+	s := &a.Side[dir]
+	if s.StartupHad == 0 || a.EndedEarly {
+		return false
+	}
+	what, who := "MPA Request", dir.Sender()
+	if dir == trace.R2I {
+		what = "MPA Reply"
+	}
+	came := octets(uint64(s.StartupHad)) //nolint:gosec // positive
+	if s.StartupNeeds > 0 {
+		came += fmt.Sprintf(" of the %s of the %s", Number(uint64(s.StartupNeeds)), what)
+	} else {
+		came += " of the " + what
+	}
+	d := Diagnosis{
+		Kind: StartupUnanswered, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesAt(s.StartupUntil),
+		Title: "ends in the middle of the " + what, Rules: rulesOf(a.explainIn(dir, "TCP-FIN-STARTUP-01")),
+		Advice: fmt.Sprintf("look into the log of the %s for that time.", a.EndedBy.Sender()),
+	}
+	switch silent := a.until() - a.Flow[dir].Heard; {
+	case a.Ending != trace.Open && a.EndedBy == dir:
+		d.Text = fmt.Sprintf("The %s %s the connection in frame %d, after %s.", who, a.ended(), a.EndFrame, came)
+		d.same = "sender"
+	case a.Ending != trace.Open:
+		d.Text = fmt.Sprintf("The %s %s the connection in frame %d, when the %s had sent %s.", (1 - dir).Sender(), a.ended(), a.EndFrame, who, came)
+		d.same = "receiver"
+	case silent < int64(late):
+		d.Severity, d.same = conformance.Note, "open"
+		d.Text = fmt.Sprintf("The capture ends after %s; the last is in frame %d.", came, s.StartupUntil)
+		d.Advice = "" // the rest may follow
+	default:
+		d.same = "silent"
+		d.Text = fmt.Sprintf("The %s sent %s, the last in frame %d, and nothing more until the end of the capture, %s later.", who, came, s.StartupUntil, duration(silent))
+		d.Advice = fmt.Sprintf("look into the log of the %s for that time.", who)
+	}
+	if len(d.Rules) > 0 && s.StartupNeeds > 0 {
+		d.Also = append(d.Also, "The rest was not sent, or its PD_Length is too large.")
+	}
+	if a.EndFrame > 0 {
+		d.Frames = append(d.Frames, a.EndFrame)
+	}
+	a.add(d)
+	return true
+}
