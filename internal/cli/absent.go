@@ -29,19 +29,19 @@ func (in *input) nothing(t *pipeline.Totals, only bool) bool {
 	return only && in.lacks(t.Connections)
 }
 
-// lacks reports whether a capture of so many connections has none of those that --conn names.
+// lacks reports whether a capture of so many connections has none of those that --conn names, and
+// nothing is written of it. Of one part of several something is: the others may have them.
 func (in *input) lacks(connections uint64) bool {
-	missing := in.missing(connections)
-	return len(missing) > 0 && len(missing) == len(in.chosen.Conns)
+	missing := absentOf(in.chosen.Conns, connections)
+	return !in.sharded() && len(missing) > 0 && len(missing) == len(in.chosen.Conns)
 }
 
-// missing are those that --conn names, in words, and that a capture of so many connections does not
-// have. One part of several does not know how many there are.
-func (in *input) missing(connections uint64) (all []string) {
-	if in.points.shard.N > 1 {
-		return nil
-	}
-	for _, s := range in.chosen.Conns {
+func (in *input) sharded() bool { return in.points.shard.N > 1 }
+
+// absentOf are those of the connections that are named, in words, that a capture of so many does not
+// have.
+func absentOf(named []pipeline.Span, connections uint64) (all []string) {
+	for _, s := range named {
 		switch {
 		case s.From < connections:
 		case s.From == s.To:
@@ -55,10 +55,11 @@ func (in *input) missing(connections uint64) (all []string) {
 
 // absent is the error of --conn if no capture has a connection that it names. That one has some
 // of them is told, and so it is if failed says that a capture could not be read to its end: what
-// could not be read may have the others.
+// could not be read may have the others. One part of several says that it has none: merge knows
+// whether another one has.
 func (in *input) absent(s *IOStreams, names []string, failed bool) error {
 	there := in.there.most.Load()
-	missing := in.missing(there)
+	missing := absentOf(in.chosen.Conns, there)
 	if len(missing) == 0 || in.there.captures.Load() == 0 || failed && there == 0 {
 		return nil
 	}
@@ -67,8 +68,11 @@ func (in *input) absent(s *IOStreams, names []string, failed bool) error {
 		capture = names[0] + ": "
 	}
 	where := ""
+	if in.sharded() {
+		where = fmt.Sprintf(" in shard %s, which counts its own", &in.points.shard)
+	}
 	if failed {
-		where = " in what could be read"
+		where = " in what could be read" + where
 	}
 	says := fmt.Sprintf("%sthere is no connection %s%s, %s", capture, strings.Join(missing, ", "), where, onlyThose(there))
 	if in.lacks(there) && !failed {

@@ -41,7 +41,8 @@ batch engines take a task that exits with 1 for one that failed.
 What a task writes counts when its manifest is there. Of several results of a point the
 newest counts, and shards of a point are put together. --points FILE names the points that
 must have a result; a point without one, or without one of its shards, makes the exit code 3,
-and so does a point whose capture could not be read to its end.
+and so does a point whose capture could not be read to its end, and a --conn of analyze or
+check of which no shard has a connection.
 
 --format json has one document, html a page that can be mailed. ndjson, sarif, junit and github are those of check with a
 point in the place of a file; ndjson has no verdicts of single connections, junit one suite
@@ -138,6 +139,7 @@ func (o *mergeOptions) run(args []string) error {
 		}
 	}
 	sum.Missing = append(sum.Missing, pointsWithout(wanted, results)...)
+	sum.Missing = append(sum.Missing, nowhere(results)...)
 	sum.End(o.level, failed)
 	for _, r := range sum.Remarks {
 		o.check.s.say("%s", r)

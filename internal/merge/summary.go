@@ -17,7 +17,8 @@ type Summary struct {
 	Schema string `json:"schema"`
 	// Points are by name.
 	Points []*Point `json:"points"`
-	// Missing are points of the list that have no result, or not of all shards.
+	// Missing are points of the list that have no result, or not of all shards, and connections
+	// that were asked for and are nowhere.
 	Missing []string `json:"missing,omitempty"`
 	// Remarks say what was not taken.
 	Remarks   []string     `json:"remarks,omitempty"`
