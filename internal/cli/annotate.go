@@ -105,7 +105,7 @@ func (o *annotateOptions) run(args []string) error {
 	}
 	o.sandbox.writes = append(o.sandbox.writes, o.out)
 	o.sandbox.confine(o.s, files)
-	a := &annotation{o: o, opt: opt, name: files[0]}
+	a := &annotation{o: o, opt: opt, name: files[0], tellWritten: func() {}}
 	if o.messages {
 		err = a.export(w)
 	} else {
@@ -125,6 +125,7 @@ func (o *annotateOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
+	a.tellWritten()
 	if a.failed {
 		return errReported
 	}
@@ -158,6 +159,8 @@ type annotation struct {
 	opt    pipeline.Options
 	name   string
 	failed bool // there was an error to tell
+	// tellWritten says what was written, once it is there.
+	tellWritten func()
 }
 
 // errNothing says that there was nothing to read, of which was told.
@@ -203,7 +206,7 @@ func (a *annotation) write(w io.Writer) error {
 	case err != nil:
 		a.tell(err)
 	}
-	a.told(report, x.Known)
+	a.tellWritten = func() { a.told(report, x.Known) }
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -86,6 +87,40 @@ func TestAnnotate_WriteError(t *testing.T) {
 		code := Run(&IOStreams{Out: &goneReader{}, Err: &errs}, append(strings.Fields(args), "../../testdata/pcaps/rping-p2p-read-crc.pcap"))
 		if code != exitInput || !strings.Contains(errs.String(), io.ErrClosedPipe.Error()) {
 			t.Errorf("%s: exit code %d: %s", args, code, &errs)
+		}
+	}
+}
+
+// removes reads, and removes a folder when there is no more.
+type removes struct {
+	io.Reader
+	folder string
+}
+
+func (r *removes) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	if err == io.EOF {
+		_ = os.RemoveAll(r.folder)
+	}
+	return n, err
+}
+
+// TestAnnotate_Lost: nothing is said to be written of a file that did not get its name.
+func TestAnnotate_Lost(t *testing.T) {
+	file, err := os.ReadFile("../../testdata/pcaps/rping-p2p-read-crc.pcap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{nil, {"--upper-pdu"}} {
+		dir := filepath.Join(t.TempDir(), "gone")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var errs bytes.Buffer
+		out := filepath.Join(dir, "out.pcapng")
+		code := Run(&IOStreams{In: &removes{bytes.NewReader(file), dir}, Out: io.Discard, Err: &errs}, append([]string{"annotate", "-", "-o", out}, args...))
+		if says := errs.String(); code != exitInput || !strings.Contains(says, out+" is not written: ") || strings.Contains(says, " annotated in ") || strings.Contains(says, " written to ") {
+			t.Errorf("%s: %d %s", args, code, says)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (a *annotation) export(w io.Writer) error {
 			return errNothing
 		}
 	}
-	a.exported(&u.Report)
+	a.tellWritten = func() { a.exported(&u.Report) }
 	return nil
 }
 

@@ -106,12 +106,15 @@ func (e *endings) keep(name string) {
 	e.files[name] = leftover{"what " + name + " lists is whole", func() error { return nil }}
 }
 
-// done forgets a file: it has its name, or is gone.
-func (e *endings) done(name string) {
+// settle does what gives a file its name, or removes it, and forgets it. A signal ends the process
+// before that or behind it, so that what it says of the file is so.
+func (e *endings) settle(name string, do func() error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	defer e.unwatch()
+	err := do()
 	delete(e.files, name)
-	e.unwatch()
+	return err
 }
 
 // watch begins to take signals, but for those that the process was started to ignore.

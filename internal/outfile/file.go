@@ -223,15 +223,17 @@ func (o *File) Commit() error {
 	if errors.Is(err, errors.ErrUnsupported) {
 		err = nil
 	}
-	if err = errors.Join(err, o.f.Close()); err == nil {
-		err = os.Rename(o.f.Name(), o.path)
+	if err = errors.Join(err, o.f.Close()); err != nil {
+		_ = o.remove() // the first error is the one to report
+		return o.fail(err)
 	}
-	if err != nil {
-		_ = os.Remove(o.f.Name()) // the first error is the one to report
-		err = o.fail(err)
-	}
-	leftovers.done(o.f.Name())
-	return err
+	return leftovers.settle(o.f.Name(), func() error {
+		if err := os.Rename(o.f.Name(), o.path); err != nil {
+			_ = os.Remove(o.f.Name()) // the first error is the one to report
+			return o.fail(err)
+		}
+		return nil
+	})
 }
 
 // Discard ends the output and leaves what was there before.
@@ -254,8 +256,9 @@ func (o *File) close() error {
 
 // drop removes what was written.
 func (o *File) drop() error {
-	err := o.f.Close()
-	err = errors.Join(err, os.Remove(o.f.Name()))
-	leftovers.done(o.f.Name())
-	return err
+	return errors.Join(o.f.Close(), o.remove())
+}
+
+func (o *File) remove() error {
+	return leftovers.settle(o.f.Name(), func() error { return os.Remove(o.f.Name()) })
 }

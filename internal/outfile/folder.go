@@ -106,8 +106,7 @@ func (d *Folder) Grow(name string) (*Growing, error) {
 	}
 	leftovers.keep(d.full(name))
 	remove := func() error {
-		defer leftovers.done(d.full(name))
-		return errors.Join(f.Close(), d.root.Remove(name))
+		return errors.Join(f.Close(), leftovers.settle(d.full(name), func() error { return d.root.Remove(name) }))
 	}
 	return &Growing{f: f, name: d.full(name), shown: true, remove: remove}, nil
 }
@@ -152,12 +151,13 @@ func (p *Part) CommitAs(name string) error {
 		_ = p.Discard() // the first error is the one to report
 		return err
 	}
-	defer leftovers.done(p.d.full(p.made))
-	if err = p.d.root.Rename(p.made, name); err != nil {
-		_ = p.d.root.Remove(p.made) // the first error is the one to report
-		return p.fail(err)
-	}
-	return nil
+	return leftovers.settle(p.d.full(p.made), func() error {
+		if err := p.d.root.Rename(p.made, name); err != nil {
+			_ = p.d.root.Remove(p.made) // the first error is the one to report
+			return p.fail(err)
+		}
+		return nil
+	})
 }
 
 // Create begins a file. It fails if there is one of that name.
@@ -209,24 +209,48 @@ func (p *Part) Pause() error {
 
 // Commit ends the file and gives it its name.
 func (p *Part) Commit() error {
+	return p.commit(func() error { return nil })
+}
+
+// CommitIn ends the file, gives it its name, and has a file that lists the others say so with an
+// entry. A signal finds both done or neither. What cannot be listed is removed.
+func (p *Part) CommitIn(list *Growing, entry []byte) error {
+	return p.commit(func() error {
+		_, err := list.Write(entry)
+		if err != nil {
+			_ = p.d.root.Remove(p.name) // the first error is the one to report
+		}
+		return err
+	})
+}
+
+func (p *Part) commit(then func() error) error {
 	if err := p.Pause(); err != nil {
 		_ = p.Discard() // the first error is the one to report
 		return err
 	}
-	defer leftovers.done(p.d.full(p.made))
-	// A link is not made over a file that has come meanwhile; not every file system has links.
+	return leftovers.settle(p.d.full(p.made), func() error {
+		if err := p.link(); err != nil {
+			_ = p.d.root.Remove(p.made) // the first error is the one to report
+			return p.fail(err)
+		}
+		return then()
+	})
+}
+
+// link gives the file its name. A link is not made over a file that has come meanwhile; not every
+// file system has links.
+func (p *Part) link() error {
 	err := p.d.root.Link(p.made, p.name)
 	switch {
 	case err == nil:
-		err = p.d.root.Remove(p.made)
+		if err = p.d.root.Remove(p.made); err != nil {
+			_ = p.d.root.Remove(p.name) // the first error is the one to report
+		}
 	case !errors.Is(err, fs.ErrExist):
-		err = p.d.root.Rename(p.made, p.name)
+		return p.d.root.Rename(p.made, p.name)
 	}
-	if err != nil {
-		_ = p.d.root.Remove(p.made) // the first error is the one to report
-		return p.fail(err)
-	}
-	return nil
+	return err
 }
 
 // Discard removes the file.
@@ -236,6 +260,5 @@ func (p *Part) Discard() error {
 		err = p.f.Close()
 		p.f = nil
 	}
-	defer leftovers.done(p.d.full(p.made))
-	return errors.Join(err, p.d.root.Remove(p.made))
+	return errors.Join(err, leftovers.settle(p.d.full(p.made), func() error { return p.d.root.Remove(p.made) }))
 }

@@ -46,8 +46,7 @@ func GrowNew(path string) (*Growing, error) {
 		return nil, &Error{Path: path, Err: cause(err)}
 	}
 	g.remove = func() error {
-		defer leftovers.done(path)
-		return errors.Join(g.f.Close(), os.Remove(path))
+		return errors.Join(g.f.Close(), leftovers.settle(path, func() error { return os.Remove(path) }))
 	}
 	return g, nil
 }
@@ -58,15 +57,15 @@ func (g *Growing) Show() error {
 		return nil
 	}
 	g.shown = true
-	made := g.f.Name()
-	defer leftovers.done(made)
-	if g.to == "" {
+	return leftovers.settle(g.f.Name(), func() error {
+		if g.to == "" {
+			return nil
+		}
+		if err := os.Rename(g.f.Name(), g.to); err != nil {
+			return &Error{Path: g.name, Err: cause(err)}
+		}
 		return nil
-	}
-	if err := os.Rename(made, g.to); err != nil {
-		return &Error{Path: g.name, Err: cause(err)}
-	}
-	return nil
+	})
 }
 
 // Ends says that a record ends after so many octets of the output, when they are written.
@@ -115,8 +114,7 @@ func (g *Growing) Stat() (fs.FileInfo, error) { return g.f.Stat() }
 
 // Close ends the output.
 func (g *Growing) Close() error {
-	leftovers.done(g.name) // where it lists others
-	return g.f.Close()
+	return leftovers.settle(g.name, g.f.Close) // where it lists others
 }
 
 // Discard removes an output that was not shown.

@@ -336,6 +336,48 @@ func TestFolder_Parts(t *testing.T) {
 	}
 }
 
+// TestFolder_Unlisted: a file that cannot be listed is not there.
+func TestFolder_Unlisted(t *testing.T) {
+	dir := t.TempDir()
+	d, err := OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	list, err := d.Grow("list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, listed := range map[string]bool{"a": true, "b": false} {
+		p, err := d.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		to := list
+		if !listed {
+			if to, err = d.Grow("closed"); err != nil {
+				t.Fatal(err)
+			}
+			if err := to.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.CommitIn(to, []byte(name)); (err == nil) != listed {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := list.Close(); err != nil {
+		t.Error(err)
+	}
+	has(t, filepath.Join(dir, "list"), "a")
+	if got := tracetest.Names(t, dir); got != "a closed list" {
+		t.Error(got)
+	}
+}
+
 // TestRemoveLeftovers removes what has not come to its end.
 func TestRemoveLeftovers(t *testing.T) {
 	dir := t.TempDir()

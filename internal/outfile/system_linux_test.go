@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -147,10 +148,16 @@ func TestHelper_Ends(*testing.T) {
 		}
 		os.Exit(7)
 	}
+	if kind == "list" {
+		_ = p.CommitIn(&Growing{f: os.Stdout, name: "list", direct: true}, make([]byte, longEntry))
+	}
 	fmt.Println("ready")
 	time.Sleep(time.Minute)
 	os.Exit(8)
 }
+
+// longEntry is more than a pipe takes while nobody reads.
+const longEntry = 1 << 20
 
 // writing starts such a process, in a folder with an older file.
 func writing(t *testing.T, kind string) (cmd *exec.Cmd, out *os.File, dir string) {
@@ -213,6 +220,29 @@ func TestSignals_LeaveNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSignals_Listed: a signal that comes when a file has its name and is not listed yet, waits until
+// it is.
+func TestSignals_Listed(t *testing.T) {
+	cmd, out, dir := writing(t, "list")
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, "part")); err == nil {
+			break
+		} else if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond) // it has arrived
+	if n, err := io.ReadFull(out, make([]byte, longEntry)); err != nil {
+		t.Errorf("%d octets of the entry are there: %v", n, err)
+	}
+	killed(t, cmd, syscall.SIGTERM)
+	has(t, filepath.Join(dir, "part"), "half")
+	has(t, filepath.Join(dir, "out"), "old")
 }
 
 // refuse has the kernel refuse a call to all threads, for good.

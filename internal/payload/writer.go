@@ -234,7 +234,8 @@ func (w *Writer) end(m *dialogue.Message) {
 		_ = c.f.Discard() // the first error is the one to report
 		return
 	}
-	if w.fail(c.f.Commit()) {
+	w.line = appendEntry(w.line[:0], m, c)
+	if w.fail(c.f.CommitIn(w.manifest, w.line)) {
 		return
 	}
 	w.Files++
@@ -242,9 +243,6 @@ func (w *Writer) end(m *dialogue.Message) {
 	if !complete(m, c) {
 		w.Incomplete++
 	}
-	w.line = appendEntry(w.line[:0], m, c)
-	_, err := w.manifest.Write(w.line)
-	w.fail(err)
 }
 
 // complete reports whether a file holds all of its message.
