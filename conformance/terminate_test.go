@@ -55,7 +55,7 @@ func (s *spoken) frames(pair int) []capture.Frame {
 		if s.swap {
 			u = x.AppendSwapped(u[:ddp.UntaggedLen:ddp.UntaggedLen])
 		}
-		b := d.Enc[s.from].Append(nil, u)
+		b := tracetest.Framed(d.Enc[s.from].Append(nil, u))
 		if s.zero {
 			clear(b[len(b)-4:])
 		}

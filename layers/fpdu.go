@@ -73,12 +73,12 @@ const (
 // octets as align the FPDU: Pad is cut to that, or filled with zeros.
 func (f *FPDU) SerializeTo(b gopacket.SerializeBuffer, opts gopacket.SerializeOptions) error {
 	ulpdu := len(b.Bytes())
-	if err := fits(ulpdu, "an ULPDU"); err != nil {
+	wire, err := (&mpa.Encoder{}).Append(nil, b.Bytes())
+	if err != nil {
 		return err
 	}
-	wire := (&mpa.Encoder{}).Append(nil, b.Bytes())
 	if opts.FixLengths {
-		f.ULPDULength = uint16(ulpdu) //nolint:gosec // fits holds that it fits
+		f.ULPDULength = uint16(ulpdu) //nolint:gosec // Append holds that it fits
 		f.Pad = wire[lengthLen+ulpdu : len(wire)-crcLen]
 	}
 	binary.BigEndian.PutUint16(wire, f.ULPDULength)

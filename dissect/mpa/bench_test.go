@@ -23,7 +23,7 @@ func newSteady(markers, gather bool, mss int) *steady {
 		if markers {
 			n -= 4 * ((mss + 511) / 512)
 		}
-		s.stream = e.Append(s.stream, write(uint64(s.count)<<20, make([]byte, n-14)))
+		s.stream = framed(e.Append(s.stream, write(uint64(s.count)<<20, make([]byte, n-14))))
 		s.count++
 	}
 	return s

@@ -124,7 +124,7 @@ func randomStream(rnd *rand.Rand, e *Encoder, count int) (stream []byte, ulpdus 
 		if rnd.IntN(2) == 0 {
 			u = send(uint32(i+1), p)
 		}
-		stream = e.Append(stream, u)
+		stream = framed(e.Append(stream, u))
 		ulpdus = append(ulpdus, string(u))
 	}
 	return stream, ulpdus
@@ -140,17 +140,17 @@ func TestRFC5044Figures(t *testing.T) {
 		00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 84 92 58 98`)
 	// Between them stand FPDUs up to octet 0x1ec, which the RFC does not print.
 	e := Encoder{Markers: true, CRC: true}
-	stream := e.Append(nil, send(1, make([]byte, 24)))
+	stream := framed(e.Append(nil, send(1, make([]byte, 24))))
 	if !bytes.Equal(stream, fig5) {
 		t.Fatalf("figure 5: encoded % x", stream)
 	}
 	fill := 0x1ec - len(stream) - 6
-	stream = e.Append(stream, write(0, make([]byte, fill-14)))
+	stream = framed(e.Append(stream, write(0, make([]byte, fill-14))))
 	if e.Offset != 0x1ec {
 		t.Fatalf("offset %#x", e.Offset)
 	}
 	second := len(stream)
-	stream = e.Append(stream, send(2, make([]byte, 24)))
+	stream = framed(e.Append(stream, send(2, make([]byte, 24))))
 	if !bytes.Equal(stream[second:], fig6) {
 		t.Fatalf("figure 6: encoded % x", stream[second:])
 	}
@@ -227,13 +227,13 @@ func pattern(k, n int) []byte {
 func TestSixFPDUs(t *testing.T) {
 	e := Encoder{Markers: true, CRC: true}
 	var s []byte
-	s = e.Append(s, send(1, pattern(0, 24)))
-	s = e.Append(s, send(2, pattern(1, 439)))
-	s = e.Append(s, send(3, pattern(2, 480)))
+	s = framed(e.Append(s, send(1, pattern(0, 24))))
+	s = framed(e.Append(s, send(2, pattern(1, 439))))
+	s = framed(e.Append(s, send(3, pattern(2, 480))))
 	w := append([]byte{0xc1, 0x40, 0x11, 0x22, 0x33, 0x44, 0, 0, 0, 0, 0, 0, 0x10, 0}, pattern(3, 1086)...)
-	s = e.Append(s, w)
-	s = e.Append(s, unhex(t, `4141 00000000 00000001 00000001 00000000 00000055 0000000000002000 00001000 00000066 0000000000003000`))
-	s = e.Append(s, send(4, nil))
+	s = framed(e.Append(s, w))
+	s = framed(e.Append(s, unhex(t, `4141 00000000 00000001 00000001 00000000 00000055 0000000000002000 00001000 00000066 0000000000003000`)))
+	s = framed(e.Append(s, send(4, nil)))
 	if sum := sha256.Sum256(s); hex.EncodeToString(sum[:]) != "fcd0e74b6fa86fc5d776018cc40172adda5fdba2287b3162bde8784391ee5cb8" || len(s) != 2220 {
 		t.Fatalf("encoded %d octets, %x", len(s), sum)
 	}
@@ -408,7 +408,7 @@ func TestDamagedLength(t *testing.T) {
 		var at []int64
 		for i := range 40 {
 			at = append(at, e.Offset)
-			stream = e.Append(stream, write(uint64(i)<<20, pattern(i, rnd.IntN(1400))))
+			stream = framed(e.Append(stream, write(uint64(i)<<20, pattern(i, rnd.IntN(1400)))))
 		}
 		k := rnd.IntN(len(at))
 		p := at[k]

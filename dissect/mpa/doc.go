@@ -9,7 +9,7 @@
 //
 // The Decode functions return a [*dissect.Error] for octets that cannot be parsed;
 // where the input ends too early it wraps [io.ErrUnexpectedEOF]. A Decoder has no
-// errors: what cannot be framed is one of its results.
+// errors: what cannot be framed is one of its results. An Encoder has one, [ErrLongULPDU].
 //
 // Numbers are in network byte order, but for the CRC32c, whose register goes
 // out least significant octet first (RFC 5044 section 4.4 figure 5).

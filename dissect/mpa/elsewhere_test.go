@@ -25,7 +25,7 @@ func TestSeek_WrongMarker(t *testing.T) {
 				if i == at {
 					from = e.Offset
 				}
-				parts[i] = e.Append(nil, write(uint64(i)<<20, make([]byte, n)))
+				parts[i] = framed(e.Append(nil, write(uint64(i)<<20, make([]byte, n))))
 			}
 			if c.broken >= 0 {
 				head := parts[c.broken][MarkerSize+lengthSize:]

@@ -14,7 +14,10 @@ func Example() {
 	var stream []byte
 	for msn := range uint32(2) {
 		head := ddp.Segment{DV: 1, Last: true, RsvdULP: rdmap.Control{RV: 1, Opcode: rdmap.OpSend}.Octet(), MSN: msn + 1}
-		stream = e.Append(stream, append(head.Append(nil), make([]byte, 300)...))
+		var err error
+		if stream, err = e.Append(stream, append(head.Append(nil), make([]byte, 300)...)); err != nil {
+			panic(err)
+		}
 	}
 
 	var d mpa.Decoder

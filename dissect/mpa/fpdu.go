@@ -2,6 +2,9 @@ package mpa
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
 	"math/bits"
 
 	"github.com/iwdissect/iwdissect/dissect"
@@ -213,6 +216,9 @@ var FPDUHeader = dissect.Header{
 	},
 }
 
+// ErrLongULPDU is why an ULPDU cannot be framed.
+var ErrLongULPDU = errors.New("an FPDU holds 65535 at most, since ULPDU_Length has 16 bits (RFC 5044 section 4.1)")
+
 // Encoder writes the FPDUs of one direction. The zero value writes neither
 // markers nor a meaningful CRC, from the start of full operation on.
 type Encoder struct {
@@ -222,16 +228,23 @@ type Encoder struct {
 	Offset int64
 }
 
-// Append appends the FPDU that carries the ULPDU, whose length must fit 16 bits,
-// and moves the offset behind it.
-func (e *Encoder) Append(dst, ulpdu []byte) []byte {
+// Append appends the FPDU that carries the ULPDU, and moves the offset behind it.
+//
+// ULPDU_Length has 16 bits (RFC 5044 section 4.1): of an ULPDU of more than 65,535
+// octets nothing is appended, the offset stays, and the error wraps [ErrLongULPDU].
+// An ULPDU between [MaxULPDU] and that is written, though a sender may not: with markers
+// the FPDUPTR of the last ones may not fit 16 bits, and has the low ones.
+func (e *Encoder) Append(dst, ulpdu []byte) ([]byte, error) {
+	if len(ulpdu) > math.MaxUint16 {
+		return dst, fmt.Errorf("mpa: the ULPDU has %d octets: %w", len(ulpdu), ErrLongULPDU)
+	}
 	start := len(dst)
 	if e.Markers && e.Offset%MarkerInterval == 0 {
 		dst = append(dst, 0, 0, 0, 0)
 	}
 	base := len(dst) // place of ULPDU_Length, from which markers point back
 	n := len(ulpdu)
-	dst = append(dst, byte(n>>8), byte(n)) //nolint:gosec // the two octets of ULPDU_Length, which the caller keeps within 16 bits
+	dst = append(dst, byte(n>>8), byte(n)) //nolint:gosec // the two octets of ULPDU_Length
 	dst = e.fill(dst, start, base, ulpdu)
 	var pad [3]byte
 	dst = e.fill(dst, start, base, pad[:PadLen(n)])
@@ -243,7 +256,7 @@ func (e *Encoder) Append(dst, ulpdu []byte) []byte {
 	}
 	dst = binary.BigEndian.AppendUint32(dst, crc)
 	e.Offset += int64(len(dst) - start)
-	return dst
+	return dst, nil
 }
 
 // fill appends octets with the markers that fall between them.

@@ -23,7 +23,7 @@ func TestFraming_KeptBehindHole(t *testing.T) {
 			var stream []byte
 			var ends []int64
 			for i, n := range []int{20, 600, 300, 30, 20, 40, 30, 700, 20, 500, 600, 30, 40} {
-				stream = e.Append(stream, write(uint64(i)<<20, pattern(i, n)))
+				stream = framed(e.Append(stream, write(uint64(i)<<20, pattern(i, n))))
 				ends = append(ends, e.Offset)
 			}
 			var d Decoder
@@ -82,7 +82,7 @@ func TestFraming_NumberThatLooksLikeAMarker(t *testing.T) {
 		var stream []byte
 		const count = 40
 		for i := range count {
-			stream = e.Append(stream, send(uint32(i+1), pattern(i, 4*i)))
+			stream = framed(e.Append(stream, send(uint32(i+1), pattern(i, 4*i))))
 		}
 		var d Decoder
 		d.Reset(Config{Grammar: testGrammar, Trusted: true}, 0)
@@ -103,7 +103,7 @@ func TestFraming_LateMarkers(t *testing.T) {
 			var at []int64
 			for i, n := range []int{10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 700, 30, 40} {
 				at = append(at, e.Offset)
-				stream = e.Append(stream, write(uint64(i)<<20, pattern(i, n)))
+				stream = framed(e.Append(stream, write(uint64(i)<<20, pattern(i, n))))
 			}
 			var d Decoder
 			d.Reset(Config{Grammar: testGrammar, Trusted: true}, 512*7+4)
@@ -140,7 +140,7 @@ func TestHole_InLeadingMarker(t *testing.T) {
 			e := Encoder{Markers: true, CRC: crc}
 			var stream []byte
 			for i := range 8 {
-				stream = e.Append(stream, write(uint64(i)<<20, pattern(i, 50)))
+				stream = framed(e.Append(stream, write(uint64(i)<<20, pattern(i, 50))))
 			}
 			var d Decoder
 			d.Reset(Config{Markers: Yes, CRC: TriOf(crc), Start: true, Trusted: true, Grammar: testGrammar}, 0)
@@ -158,7 +158,7 @@ func TestHole_CRCFieldsOfZeros(t *testing.T) {
 	var e Encoder
 	var stream []byte
 	for i := range 6 {
-		stream = e.Append(stream, write(uint64(i)<<20, pattern(i, 30)))
+		stream = framed(e.Append(stream, write(uint64(i)<<20, pattern(i, 30))))
 	}
 	size := len(stream) / 6
 	var d Decoder
@@ -191,7 +191,7 @@ func TestHole_AtTheEnd(t *testing.T) {
 // be: no FPDU, not even a partial one.
 func TestHole_ImpossibleLength(t *testing.T) {
 	e := Encoder{CRC: true}
-	stream := e.Append(nil, write(1, pattern(1, 30)))
+	stream := framed(e.Append(nil, write(1, pattern(1, 30))))
 	first := len(stream)
 	stream = append(stream, 0, 3, 9, 9)
 	hole := len(stream)
@@ -199,7 +199,7 @@ func TestHole_ImpossibleLength(t *testing.T) {
 	behind := len(stream)
 	e.Offset = int64(behind)
 	for i := range 3 {
-		stream = e.Append(stream, write(uint64(i)<<20, pattern(i, 30)))
+		stream = framed(e.Append(stream, write(uint64(i)<<20, pattern(i, 30))))
 	}
 	var d Decoder
 	d.Reset(Config{Markers: No, CRC: Yes, Start: true, Trusted: true, Grammar: testGrammar}, 0)
@@ -215,7 +215,7 @@ func TestFraming_ShownByFirstFPDU(t *testing.T) {
 	e := Encoder{CRC: true}
 	var stream []byte
 	for i, n := range []int{394, 32, 4, 4, 16, 16} {
-		stream = e.Append(stream, write(uint64(i)<<20, pattern(0, n)))
+		stream = framed(e.Append(stream, write(uint64(i)<<20, pattern(0, n))))
 	}
 	for _, crc := range []Tri{Unknown, Yes} {
 		var d Decoder
@@ -236,14 +236,14 @@ func TestSearch_Steps(t *testing.T) {
 		stream = append(stream, 0xea, 0x60, 0xc1, 0x40)
 		stream = append(stream, make([]byte, 12)...)
 	}
-	small := (&Encoder{}).Append(nil, write(0, nil)) // its CRC field is zero
+	small := framed((&Encoder{}).Append(nil, write(0, nil))) // its CRC field is zero
 	for len(stream) < 2<<20 {
 		stream = append(stream, small...)
 	}
 	bad := int64(len(stream))
 	good := Encoder{CRC: true, Offset: bad}
 	for i := range 200 {
-		stream = good.Append(stream, write(uint64(i), pattern(i, 1000)))
+		stream = framed(good.Append(stream, write(uint64(i), pattern(i, 1000))))
 	}
 	var d Decoder
 	d.Reset(Config{CRC: Yes, Markers: No, AfterGap: true, Trusted: true, Grammar: testGrammar}, 0)

@@ -12,7 +12,7 @@ func TestDecoder_NoGrammar(t *testing.T) {
 	e := Encoder{Markers: true, CRC: true}
 	var stream []byte
 	for i := range 20 {
-		stream = e.Append(stream, write(uint64(i), bytes.Repeat([]byte{byte(i)}, 100*i)))
+		stream = framed(e.Append(stream, write(uint64(i), bytes.Repeat([]byte{byte(i)}, 100*i))))
 	}
 	var d Decoder
 	d.Reset(Config{Markers: Yes, CRC: Yes, Start: true, Trusted: true}, 0)

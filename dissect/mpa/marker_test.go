@@ -52,7 +52,7 @@ func TestMarker_WrongInBothFields(t *testing.T) {
 			var stream []byte
 			var ends []int
 			for i := range 12 {
-				stream = e.Append(stream, write(uint64(i)<<20, pattern(i, 400)))
+				stream = framed(e.Append(stream, write(uint64(i)<<20, pattern(i, 400))))
 				ends = append(ends, len(stream))
 			}
 			// The marker at 1024 lies in the third FPDU.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // TestFPDU_Offset: it counts on the scale of Reset, markers included, and a marker
@@ -17,7 +18,7 @@ func TestFPDU_Offset(t *testing.T) {
 		var at []int
 		for range 40 {
 			at = append(at, len(stream))
-			stream = enc.Append(stream, ulpdu)
+			stream = tracetest.Framed(enc.Append(stream, ulpdu))
 		}
 		for _, piece := range []int{1, 7, len(stream)} {
 			var d mpa.Decoder

@@ -12,7 +12,7 @@ import (
 func TestDecodeFPDU(t *testing.T) {
 	for n := range 130 {
 		ulpdu := bytes.Repeat([]byte{byte(n)}, n)
-		wire := (&Encoder{CRC: true}).Append(nil, ulpdu)
+		wire := framed((&Encoder{CRC: true}).Append(nil, ulpdu))
 		f, size, err := DecodeFPDU(append(bytes.Clone(wire), "next"...))
 		if err != nil || size != len(wire) || f.Size != size || !bytes.Equal(f.Wire, wire) || !bytes.Equal(f.ULPDU, ulpdu) {
 			t.Fatalf("%d octets: %+v, %d, %v", n, f, size, err)

@@ -19,7 +19,7 @@ func (c cutAt) Segment(off int64) (from, to int64, ok bool) {
 func TestTold_Work(t *testing.T) {
 	t.Parallel()
 	const octets, most = 1 << 20, 8
-	small := (&Encoder{}).Append(nil, write(0, nil))
+	small := framed((&Encoder{}).Append(nil, write(0, nil)))
 	for _, run := range []int{2, 5, 20, 50, 300, 3200} {
 		for _, segments := range []cutAt{{-700, 1448}, {maxAlike, int64(2 * len(small))}, {maxAlike, int64(len(small))}} {
 			t.Run(fmt.Sprintf("runs of %d in segments of %d", run, segments.size), func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 func octets(t *testing.T, s string) []byte {
@@ -77,7 +78,7 @@ func TestVectors_FPDU(t *testing.T) {
 			t.Errorf("%s: ULPDU % x", v.name, f.ULPDU)
 		}
 		e := mpa.Encoder{CRC: true}
-		if got := hex.EncodeToString(e.Append(nil, f.ULPDU)); got != v.octets {
+		if got := hex.EncodeToString(tracetest.Framed(e.Append(nil, f.ULPDU))); got != v.octets {
 			t.Errorf("%s: encoded %s", v.name, got)
 		}
 	}
@@ -96,7 +97,7 @@ func TestVectors_Pad(t *testing.T) {
 // figure 4): pointer 12, pad 2.
 func TestVectors_Figure4(t *testing.T) {
 	e := mpa.Encoder{Markers: true, CRC: true, Offset: 500}
-	b := e.Append(nil, make([]byte, 16))
+	b := tracetest.Framed(e.Append(nil, make([]byte, 16)))
 	if hex.EncodeToString(b[:2]) != "0010" || hex.EncodeToString(b[12:16]) != "0000000c" || len(b) != 2+16+2+4+4 {
 		t.Errorf("% x", b)
 	}
@@ -114,7 +115,7 @@ func TestVectors_MarkerPositions(t *testing.T) {
 		{1, []uint32{1, 0x201}},
 	} {
 		e := mpa.Encoder{Markers: true, CRC: true}
-		b := e.Append(nil, make([]byte, 3000))
+		b := tracetest.Framed(e.Append(nil, make([]byte, 3000)))
 		var d mpa.Decoder
 		d.Reset(mpa.Config{Markers: mpa.Yes, CRC: mpa.Yes, Start: true, Trusted: true, Grammar: &anything}, 0)
 		d.Write(b)

@@ -13,7 +13,7 @@ func segments(e *Encoder, count, each, size int) (out [][]byte) {
 	for i := range count {
 		var b []byte
 		for range each {
-			b = e.Append(b, write(uint64(i)<<20, make([]byte, size)))
+			b = framed(e.Append(b, write(uint64(i)<<20, make([]byte, size))))
 		}
 		out = append(out, b)
 	}
@@ -81,7 +81,7 @@ func TestVerify_OtherFraming(t *testing.T) {
 	}
 	var d Decoder
 	d.Reset(Config{Markers: Yes, CRC: Yes, Start: true, Trusted: true, Grammar: testGrammar}, 0)
-	prelude := (&Encoder{CRC: true, Markers: true}).Append(nil, write(0, make([]byte, 390-len(write(0, nil)))))
+	prelude := framed((&Encoder{CRC: true, Markers: true}).Append(nil, write(0, make([]byte, 390-len(write(0, nil))))))
 	if len(prelude) != 400 {
 		t.Fatalf("the first FPDU has %d octets", len(prelude))
 	}

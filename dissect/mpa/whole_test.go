@@ -47,7 +47,7 @@ func TestWhole(t *testing.T) {
 			case 1: // a marker lies in front of the CRC
 				n = untilMarker(e, was, n, MarkerSize+crcSize)
 			}
-			stream = e.Append(stream, write(uint64(i)<<20, make([]byte, n)))
+			stream = framed(e.Append(stream, write(uint64(i)<<20, make([]byte, n))))
 			fillPad(stream, was, n, e.Markers, byte(rnd.IntN(256)))
 			sizes = append(sizes, len(stream)-was)
 		}
@@ -119,7 +119,7 @@ func TestWhole(t *testing.T) {
 func untilMarker(e Encoder, at, n, before int) int {
 	for ; ; n++ {
 		own := e
-		if (at+len(own.Append(nil, write(0, make([]byte, n))))-before)%MarkerInterval == 0 {
+		if (at+len(framed(own.Append(nil, write(0, make([]byte, n)))))-before)%MarkerInterval == 0 {
 			return n
 		}
 	}

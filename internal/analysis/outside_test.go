@@ -543,7 +543,7 @@ func TestStreaming_Acknowledged(t *testing.T) {
 func TestFPDUs_WithoutStartup(t *testing.T) {
 	for _, markers := range []bool{false, true} {
 		enc := mpa.Encoder{Markers: markers, CRC: true}
-		good := enc.Append(nil, tracetest.Send(rdmap.OpSend, 0, 1, 0, true, tracetest.Octets(1, 30)))
+		good := tracetest.Framed(enc.Append(nil, tracetest.Send(rdmap.OpSend, 0, 1, 0, true, tracetest.Octets(1, 30))))
 		bad := slices.Clone(good)
 		bad[len(bad)-1]++
 		for name, b := range map[string][]byte{"good": good, "bad": bad} {

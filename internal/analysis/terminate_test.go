@@ -131,7 +131,7 @@ func TestTerminate_Quote(t *testing.T) {
 			d.FPDU(1, tracetest.Terminate(refusal(invalid, tracetest.Write(5, 640, false, make([]byte, 64)))))
 		}, 10, trace.Matched, 1, 64, 0},
 		{"an FPDU that is not complete", func(d *tracetest.Dialog) {
-			whole := d.Enc[0].Append(nil, write)
+			whole := tracetest.Framed(d.Enc[0].Append(nil, write))
 			d.Raw(0, whole[:40])
 			d.FPDU(1, tracetest.Terminate(refusal(invalid, write)))
 		}, -1, trace.Unfinished, 0, 0, 0},
@@ -224,7 +224,7 @@ func sayings(t *testing.T, all []said) []capture.Frame {
 		}
 		u := tracetest.Terminate(rdmap.Terminate{})
 		u = append(u[:len(u)-rdmap.TerminateLen], word...)
-		b := d.Enc[s.side].Append(nil, u)
+		b := tracetest.Framed(d.Enc[s.side].Append(nil, u))
 		if s.zero {
 			clear(b[len(b)-4:])
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // TestPayloads: what is found without going over the octets is what they have.
@@ -26,7 +27,7 @@ func TestPayloads(t *testing.T) {
 			}
 			ulpdu[rnd.IntN(len(ulpdu))] ^= 0x81
 			e := mpa.Encoder{CRC: true}
-			wire := e.Append(nil, ulpdu)
+			wire := tracetest.Framed(e.Append(nil, ulpdu))
 			f := &mpa.FPDU{Size: len(wire), Wire: wire, ULPDU: ulpdu, PadLen: mpa.PadLen(len(ulpdu)), PadKnown: true, CRCStatus: mpa.CRCGood}
 			for i := range f.PadLen { // a pad that is wrong has a CRC as well
 				f.Pad[i] = byte(rnd.Uint32())

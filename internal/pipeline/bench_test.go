@@ -59,7 +59,7 @@ func steady(markers bool, count, ulpdu, spanning int) *stream {
 	to := uint64(1 << 20)
 	for range count {
 		b := make([]byte, ulpdu-14)
-		octets = e.Append(octets, tracetest.Write(7, to, false, b))
+		octets = tracetest.Framed(e.Append(octets, tracetest.Write(7, to, false, b)))
 		to += uint64(len(b))
 		if spanning == 0 {
 			flush(len(octets))

@@ -11,6 +11,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -22,7 +23,7 @@ func write() (*trace.PDU, *pipeline.Frame) {
 	}.Append(nil)
 	ulpdu = append(ulpdu, make([]byte, 1424)...)
 	e := mpa.Encoder{CRC: true}
-	wire := e.Append(nil, ulpdu)
+	wire := tracetest.Framed(e.Append(nil, ulpdu))
 	crc := mpa.CRC32c(wire[:len(wire)-4])
 	seg, err := ddp.Decode(ulpdu)
 	if err != nil {

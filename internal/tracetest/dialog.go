@@ -161,7 +161,7 @@ func (d *Dialog) Reply() { d.Startup(1-d.Initiator, d.ReplyFrame()) }
 
 // FPDU says an FPDU.
 func (d *Dialog) FPDU(side int, ulpdu []byte) {
-	d.pdu(side, trace.KindFPDU, d.Enc[side].Append(nil, ulpdu), ulpdu)
+	d.pdu(side, trace.KindFPDU, Framed(d.Enc[side].Append(nil, ulpdu)), ulpdu)
 }
 
 // Next is the next MSN of a queue of a side.

@@ -61,3 +61,11 @@ func Immediate(op rdmap.Opcode, msn uint32, data [8]byte) []byte {
 func Terminate(t rdmap.Terminate) []byte {
 	return untagged(rdmap.OpTerminate, 0, 1, 0, true, t.Append(nil))
 }
+
+// Framed is what [mpa.Encoder.Append] returns for an ULPDU that is not too long.
+func Framed(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}

@@ -22,8 +22,9 @@ func (f *Framer) frame(clean, ulpdu []byte, edits []Fault) []byte {
 		ulpdu = ulpdu[:maxULPDU]
 	}
 	stale := f.enc
-	staleWire := stale.Append(nil, clean[:min(len(clean), maxULPDU)])
-	w := wire{b: f.enc.Append(nil, ulpdu), markers: f.enc.Markers, start: start, ulpdu: len(ulpdu)}
+	staleWire, _ := stale.Append(nil, clean[:min(len(clean), maxULPDU)]) // it is not too long
+	b, _ := f.enc.Append(nil, ulpdu)
+	w := wire{b: b, markers: f.enc.Markers, start: start, ulpdu: len(ulpdu)}
 	w.split()
 	for i := range edits {
 		edits[i].Fate.marked(len(w.at), f.enc.CRC)

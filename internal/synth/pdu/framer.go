@@ -159,7 +159,8 @@ func (f *Framer) plain(dst []Unit, p PDU) []Unit {
 		return append(dst, u)
 	}
 	if p.Kind == Segment {
-		u.Data = f.enc.Append(f.room(wireSize(len(p.Octets), f.enc.Markers)), p.Octets)
+		// An endpoint makes no ULPDU that is too long.
+		u.Data, _ = f.enc.Append(f.room(wireSize(len(p.Octets), f.enc.Markers)), p.Octets)
 		if f.spoil != nil && f.enc.CRC && f.spoil() {
 			u.Data[len(u.Data)-1] ^= 1
 		}

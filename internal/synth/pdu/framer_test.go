@@ -10,6 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // send is a Send with so many octets of payload.
@@ -166,7 +167,7 @@ func TestFramer_MarkerFaults(t *testing.T) {
 			}
 			// The next FPDU is framed for the place where it really is.
 			enc := mpa.Encoder{Markers: true, CRC: true, Offset: int64(len(got))}
-			if !bytes.Equal(us[1].Data, enc.Append(nil, b.Octets)) {
+			if !bytes.Equal(us[1].Data, tracetest.Framed(enc.Append(nil, b.Octets))) {
 				t.Error("the markers of the next FPDU are at wrong places")
 			}
 		})
@@ -222,19 +223,19 @@ func TestFramer_Around(t *testing.T) {
 			start = 4
 		}
 		enc := mpa.Encoder{Markers: true, CRC: true, Offset: start}
-		if !bytes.Equal(got[4:len(got)-2], enc.Append(nil, x.Octets)) {
+		if !bytes.Equal(got[4:len(got)-2], tracetest.Framed(enc.Append(nil, x.Octets))) {
 			t.Errorf("grid %v: the FPDU itself is framed otherwise", grid)
 		}
 		if grid {
 			enc.Offset += 2
 		}
-		if !bytes.Equal(us[1].Data, enc.Append(nil, y.Octets)) {
+		if !bytes.Equal(us[1].Data, tracetest.Framed(enc.Append(nil, y.Octets))) {
 			t.Errorf("grid %v: the next FPDU is framed otherwise", grid)
 		}
 	}
 	stopped := framed(t, true, []pdu.Fault{{At: pdu.Selector{Message: "x"}, Stop: 40}}, x, y)
 	enc := mpa.Encoder{Markers: true, CRC: true, Offset: 40}
-	if len(stopped[0].Data) != 40 || !bytes.Equal(stopped[1].Data, enc.Append(nil, y.Octets)) {
+	if len(stopped[0].Data) != 40 || !bytes.Equal(stopped[1].Data, tracetest.Framed(enc.Append(nil, y.Octets))) {
 		t.Error("an FPDU that stops early")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // This is MPA once more, slow and obvious: RFC 5044 sections 4.1 to 4.4 word by
@@ -131,7 +132,7 @@ func TestFramer_AgainstTheObvious(t *testing.T) {
 			for _, unit := range f.Append(nil, pdu.PDU{Kind: pdu.Segment, Octets: u}) {
 				got = append(got, unit.Data...)
 			}
-			encoded = enc.Append(encoded, u)
+			encoded = tracetest.Framed(enc.Append(encoded, u))
 			if !bytes.Equal(got[from:], want[from:ends[i]]) || !bytes.Equal(encoded[from:], want[from:ends[i]]) {
 				t.Fatalf("ULPDU %d of %d octets at %d (markers %v, CRC %v) is framed otherwise", i, len(u), from, markers, crc)
 			}

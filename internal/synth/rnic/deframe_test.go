@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // What the encoder writes comes out again, whatever the sizes, the markers and
@@ -22,7 +23,7 @@ func TestDeframer_Splits(t *testing.T) {
 			for i := range b {
 				b[i] = byte(rnd.Uint32())
 			}
-			want, wire = append(want, b), enc.Append(wire, b)
+			want, wire = append(want, b), tracetest.Framed(enc.Append(wire, b))
 		}
 		got := 0
 		for len(wire) > 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 func (p *pair) names(side int) (names []string) {
@@ -208,7 +209,7 @@ func FuzzEndpoint(f *testing.F) {
 			var w []byte
 			for len(b) > 0 {
 				n := min(len(b), 70)
-				w = e.Append(w, b[:n])
+				w = tracetest.Framed(e.Append(w, b[:n]))
 				b = b[n:]
 			}
 			b = w

@@ -77,7 +77,7 @@ func operations(n int, w *wire, count int, ulpdu func(msn uint32) []byte) {
 		if len(b)+len(u)+10 > 1460 {
 			packets, b = append(packets, b), nil
 		}
-		b = enc.Append(b, u)
+		b = tracetest.Framed(enc.Append(b, u))
 	}
 	packets = append(packets, b)
 	for i := range n {
@@ -115,10 +115,10 @@ func datagram(n int, w *wire) {
 	c := w.side(0, tracetest.Client)
 	var enc mpa.Encoder
 	enc.CRC = true
-	fpdu := enc.Append(nil, tracetest.Write(1, 0, true, make([]byte, 60_000)))
+	fpdu := tracetest.Framed(enc.Append(nil, tracetest.Write(1, 0, true, make([]byte, 60_000))))
 	var many []byte
 	for range 40 {
-		many = enc.Append(many, tracetest.Write(1, 0, true, make([]byte, 16)))
+		many = tracetest.Framed(enc.Append(many, tracetest.Write(1, 0, true, make([]byte, 16))))
 	}
 	w.fragments = 48
 	for range n {
@@ -142,7 +142,7 @@ func private(n int, w *wire) {
 func holes(n int, w *wire) {
 	var enc mpa.Encoder
 	enc.CRC = true
-	fpdu := enc.Append(nil, tracetest.Write(1, 0, true, make([]byte, 1000)))
+	fpdu := tracetest.Framed(enc.Append(nil, tracetest.Write(1, 0, true, make([]byte, 1000))))
 	for i := range n {
 		seq := begun(w, i)
 		c := w.side(i, tracetest.Client)

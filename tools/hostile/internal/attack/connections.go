@@ -64,7 +64,7 @@ func resync(out io.Writer, size int) error {
 		large = append(large, 0xea, 0x60, 0xc1, 0x40)
 		large = append(large, make([]byte, 12)...)
 	}
-	small := (&mpa.Encoder{}).Append(nil, tracetest.Write(0, 0, true, nil))
+	small := tracetest.Framed((&mpa.Encoder{}).Append(nil, tracetest.Write(0, 0, true, nil)))
 	var many []byte
 	for len(many)+len(small) <= mss {
 		many = append(many, small...)

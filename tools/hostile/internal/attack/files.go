@@ -73,10 +73,10 @@ func repeated(headers int, blocks ...[]byte) func(out io.Writer, size int) error
 // the hole is filled, in two IP fragments each: all these frames carried each of the FPDUs.
 func repeats(out io.Writer, size int) error {
 	enc := mpa.Encoder{CRC: true}
-	first := enc.Append(nil, tracetest.Send(rdmap.OpSend, 0, 1, 0, true, nil))
+	first := tracetest.Framed(enc.Append(nil, tracetest.Send(rdmap.OpSend, 0, 1, 0, true, nil)))
 	var many []byte
 	for i := uint32(2); len(many)+2*len(first) <= mss; i++ {
-		many = enc.Append(many, tracetest.Send(rdmap.OpSend, 0, i, 0, true, nil))
+		many = tracetest.Framed(enc.Append(many, tracetest.Send(rdmap.OpSend, 0, i, 0, true, nil)))
 	}
 	return write(out, func(w *wire) {
 		f := flowOf(w, 0)

@@ -40,9 +40,9 @@ func depth(out io.Writer, size int) error {
 		f := flowOf(w, 0)
 		f.start()
 		for i := range uint32(size) { //nolint:gosec // a count
-			f.say(client, enc[client].Append(nil, read(i)))
+			f.say(client, tracetest.Framed(enc[client].Append(nil, read(i))))
 			if i >= most {
-				f.say(server, enc[server].Append(nil, tracetest.ReadResponse(0x55, uint64(i-most)*16, true, payload)))
+				f.say(server, tracetest.Framed(enc[server].Append(nil, tracetest.ReadResponse(0x55, uint64(i-most)*16, true, payload))))
 			}
 		}
 	})

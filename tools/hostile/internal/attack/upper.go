@@ -60,7 +60,7 @@ func calls(out io.Writer, conns, each, segments int) error {
 				}
 				body := rpcrdma.Header{XID: n, Version: 1, Credits: 32, Lists: rpcrdma.NewLists(nil, [][]rpcrdma.Segment{chunk}, nil)}.Append(nil)
 				body = rpcrdma.RPC{XID: n, RPCVersion: 2, Program: 100003, ProgVersion: 3, Procedure: 6}.Append(body)
-				f.say(client, enc.Append(nil, tracetest.Send(rdmap.OpSend, 0, n+1, 0, true, body)))
+				f.say(client, tracetest.Framed(enc.Append(nil, tracetest.Send(rdmap.OpSend, 0, n+1, 0, true, body))))
 			}
 		}
 	})
