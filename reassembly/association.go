@@ -491,7 +491,8 @@ const startFactor = 4
 
 // Broken hands out a message that will never be complete: chunks of it are in a
 // hole that was given up, or there is no room to keep it. end says that nothing
-// more comes at all.
+// more comes at all, frame and time which frame tells that, and when it was captured, in
+// nanoseconds since the Unix epoch. It returns nil when there is none.
 func (a *Association) Broken(side int, end bool, frame uint64, time int64) *Message {
 	h := &a.dirs[side]
 	if len(h.frags) == 0 {

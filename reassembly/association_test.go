@@ -874,3 +874,11 @@ func TestAssociation_Allocs(t *testing.T) {
 		t.Errorf("%d octets came out, %d in use", got, budget.Used())
 	}
 }
+
+// TestChunk_Flags: they are those of the chunks, as package sctp reads them.
+func TestChunk_Flags(t *testing.T) {
+	got := [...]uint8{reassembly.ChunkEnd, reassembly.ChunkBegin, reassembly.ChunkUnordered}
+	if want := [...]uint8{sctp.FlagEnd, sctp.FlagBegin, sctp.FlagUnordered}; got != want {
+		t.Errorf("%v, not %v", got, want)
+	}
+}

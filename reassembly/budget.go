@@ -5,10 +5,11 @@ package reassembly
 type Budget struct {
 	// Grace is the number of packets of a connection that may still fill a
 	// hole after the peer acknowledged past it: a capture from several queues
-	// can show the acknowledgement before the data.
+	// can show the acknowledgement before the data. NewBudget sets 64.
 	Grace uint64
 
-	// Exceeded says that all directions together held more than they may.
+	// Exceeded says that all directions together held more than they may; it is never
+	// taken back.
 	Exceeded bool
 
 	perDirection, total int
@@ -48,7 +49,8 @@ func (b *Budget) over() bool {
 	return over
 }
 
-// NewBudget returns a budget in octets for one direction and for the run.
+// NewBudget returns a budget: how many octets may wait of one direction, and how many of
+// all that share it.
 func NewBudget(perDirection, total int) *Budget {
 	return &Budget{Grace: defaultGrace, perDirection: perDirection, total: total}
 }

@@ -236,7 +236,8 @@ func (h *Direction) covering(to int64) int {
 }
 
 // Delivered returns the frame with which the octet before to became deliverable
-// in order, and its time. Octets below the released ones are forgotten.
+// in order, and its capture time in nanoseconds since the Unix epoch. Octets below the
+// released ones are forgotten.
 func (h *Direction) Delivered(to int64) (frame uint64, time int64) {
 	ps := h.deliveries()
 	if i := h.covering(to); i < len(ps) {

@@ -1,19 +1,16 @@
 package reassembly
 
-import "github.com/iwdissect/iwdissect/internal/sctp"
-
 // Flags of DATA and I-DATA chunks (RFC 9260 section 3.3.1).
 const (
 	// ChunkEnd and ChunkBegin: the chunk ends and begins its message.
-	ChunkEnd   uint8 = sctp.FlagEnd
-	ChunkBegin uint8 = sctp.FlagBegin
+	ChunkEnd   uint8 = 0x01
+	ChunkBegin uint8 = 0x02
 	// ChunkUnordered: the message is delivered out of order.
-	ChunkUnordered uint8 = sctp.FlagUnordered
+	ChunkUnordered uint8 = 0x04
 )
 
 // Chunk is a chunk of user data: DATA (RFC 9260 section 3.3.1), or I-DATA (RFC 8260
-// section 2.1). Its members are those of [sctp.Data], which is converted to it
-// without a copy.
+// section 2.1).
 type Chunk struct {
 	// I says that it is an I-DATA chunk.
 	I bool

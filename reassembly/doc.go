@@ -1,5 +1,7 @@
 // Package reassembly turns the packets of a TCP connection into two ordered
-// streams of octets, and remembers for every octet which frames carried it.
+// streams of octets, and remembers for every octet which frames carried it: [Conn].
+// It turns the chunks of an SCTP association into user messages: [Association]. And it
+// puts such messages in order by their DDP-SSN: [Sequence].
 //
 // Unlike a receiver it reports everything: octets that were not captured become an
 // explicit [Gap], octets beyond the snap length become a [Cut], and retransmissions and
@@ -19,4 +21,23 @@
 // The caller asks [Conn.NewConnection] and then calls [Conn.Push] for each
 // packet, [Conn.Pop] until it has no more, and [Direction.Release] for octets that are
 // no longer needed; at the end [Conn.Flush] for both directions.
+//
+// For SCTP the caller begins each packet with [Association.Packet], calls
+// [Association.Data] for each chunk of user data and [Association.Ack] for each SACK, and
+// then [Association.Age] and [Association.Broken], unless [Association.Quiet]; at the end
+// [Association.Finish], and Age and Broken once more.
+//
+// # Units
+//
+// Numbers of headers are in the order of the host, octets as they are on the wire.
+// Lengths, offsets and bounds count octets. Times are nanoseconds since the Unix epoch.
+// Frames are numbered from 1, and 0 stands for none. TSNs of 64 bits are unwrapped: they
+// go on where those of the wire begin again at 0. A direction, and the side that sends
+// in it, is 0 or 1: of another number the lowest bit counts.
+//
+// # Errors
+//
+// There are none. Whatever the packets say has a result: octets that are missing are a
+// Gap, and what contradicts what came before has a [Note]. Nothing is safe for use by
+// several goroutines, and a [Budget] with all that share it belongs to one.
 package reassembly

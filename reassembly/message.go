@@ -36,8 +36,11 @@ type Message struct {
 	Arrival Arrival
 }
 
-// Arrival is how things stood when a message came.
+// Arrival is how things stood when a message came. What it says is the caller's: this
+// package keeps it with the message.
 type Arrival struct {
+	// Frame is the frame that completed the message, Time its capture time in
+	// nanoseconds since the Unix epoch.
 	Frame uint64
 	Time  int64
 	// Heard and Passed are TSNs of the other direction: those below were

@@ -153,7 +153,10 @@ const (
 
 // Carrier is a frame and the octets [From, To) of the stream that it carried.
 type Carrier struct {
+	// From and To are offsets of the stream.
 	From, To int64
-	Frame    uint64
-	Time     int64
+	// Frame is the number of the frame, Time its capture time in nanoseconds since the
+	// Unix epoch.
+	Frame uint64
+	Time  int64
 }
