@@ -213,7 +213,7 @@ func (c *Conn) Acknowledge(dir int, s *Segment) {
 
 // Pass processes the octets of a packet whose carriers are not needed. They end with the
 // right CRC32c of the octets before, which identifies them as well as a sum; crc is that,
-// the last four octets read in network byte order (RFC 5044 section 4.4).
+// the last four octets read with the least significant one first (RFC 5044 figure 5).
 func (c *Conn) Pass(dir int, s *Segment, crc uint32) {
 	h := &c.dirs[dir&1]
 	to := h.next + int64(s.Len)
