@@ -140,6 +140,9 @@ func together(paths []string, opts []Option, open func(names []string) capture.S
 // begins with its first octets; see [Open] for the error. Closing the Capture does
 // not close r.
 func NewReader(r io.Reader, opts ...Option) (*Capture, error) {
+	if r == nil {
+		return nil, errors.New("iwdissect: NewReader takes a reader, not nil")
+	}
 	return start(opts, false, func() (capture.Source, error) { return capture.Open("-", r) })
 }
 
@@ -152,8 +155,11 @@ type FrameSource interface {
 	Next() (layers.Frame, error)
 }
 
-// NewSource reads the frames of src. The error is one of the options.
+// NewSource reads the frames of src. The error is one of the options, or that src is nil.
 func NewSource(src FrameSource, opts ...Option) (*Capture, error) {
+	if src == nil {
+		return nil, errors.New("iwdissect: NewSource takes a source, not nil")
+	}
 	return start(opts, false, func() (capture.Source, error) { return &source{src: src}, nil })
 }
 
@@ -161,6 +167,9 @@ func NewSource(src FrameSource, opts ...Option) (*Capture, error) {
 func start(opts []Option, again bool, open func() (capture.Source, error)) (*Capture, error) {
 	c := &Capture{}
 	for _, o := range opts {
+		if o == nil {
+			continue // it changes nothing
+		}
 		if err := o(&c.set); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package iwdissect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -9,7 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 )
 
-// Option changes how a capture is read.
+// Option changes how a capture is read. A nil Option changes nothing.
 type Option func(*settings) error
 
 // settings are what the options say.
@@ -28,6 +29,9 @@ type settings struct {
 // [layers.Source] for one that reads from a live handle.
 func WithContext(ctx context.Context) Option {
 	return func(s *settings) error {
+		if ctx == nil {
+			return errors.New("iwdissect: WithContext takes a context, not nil")
+		}
 		s.ctx = ctx
 		return nil
 	}

@@ -736,3 +736,37 @@ func FuzzNewReader(f *testing.F) {
 		}
 	})
 }
+
+// idle gives nothing, for good.
+type idle struct{}
+
+func (idle) Read([]byte) (int, error) { return 0, nil }
+
+// TestNil: what is not given is an error or changes nothing, and no panic later.
+func TestNil(t *testing.T) {
+	const file = "testdata/pcaps/lo-rping-crc.pcap"
+	if c, err := iwdissect.Open(file, nil); err != nil {
+		t.Error("a nil option:", err)
+	} else if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	_, noReader := iwdissect.NewReader(nil)
+	_, noSource := iwdissect.NewSource(nil)
+	_, noContext := iwdissect.Open(file, iwdissect.WithContext(nil)) //nolint:staticcheck // that is the test
+	for want, err := range map[string]error{
+		"iwdissect: NewReader takes a reader, not nil":    noReader,
+		"iwdissect: NewSource takes a source, not nil":    noSource,
+		"iwdissect: WithContext takes a context, not nil": noContext,
+	} {
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, not %s", err, want)
+		}
+	}
+}
+
+// TestNewReader_NoProgress: a reader that never gives anything is an error.
+func TestNewReader_NoProgress(t *testing.T) {
+	if _, err := iwdissect.NewReader(idle{}); !errors.Is(err, io.ErrNoProgress) {
+		t.Error(err)
+	}
+}

@@ -103,7 +103,7 @@ func open(path string, stdin io.Reader, p *progress) (*File, error) {
 // start looks at the first octets and sets up the readers.
 func (f *File) start(src io.Reader) error {
 	in := &input{src: src, prog: f.prog}
-	in.n, in.err = io.ReadFull(src, in.head[:])
+	in.n, in.err = io.ReadFull(&patient{src, 0}, in.head[:])
 	if errors.Is(in.err, io.ErrUnexpectedEOF) {
 		in.err = io.EOF
 	}
