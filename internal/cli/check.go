@@ -159,10 +159,11 @@ func (r *checkReport) Close() error {
 	} else {
 		err = r.Report.Close()
 	}
+	err = cmp.Or(r.failed, err)
 	if r.file == nil {
 		return err
 	}
-	if err = cmp.Or(r.failed, err); err != nil {
+	if err != nil {
 		return errors.Join(err, r.file.Discard())
 	}
 	return r.file.Commit()

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/joshdk/go-junit"
@@ -378,3 +379,20 @@ func TestReports_JUnitMessage(t *testing.T) {
 	}
 	t.Error("the rule did not fail")
 }
+
+// TestCheck_FullOnce: that standard output takes no more is told once, in each format.
+func TestCheck_FullOnce(t *testing.T) {
+	for _, format := range []string{"text", "ndjson", "json", "junit", "sarif", "github"} {
+		var errs bytes.Buffer
+		code := Run(&IOStreams{In: strings.NewReader(""), Out: noRoom{}, Err: &errs},
+			[]string{"check", "--config", "none", "--format", format, "../../testdata/pcaps/cmtime-20conn-crc.pcap"})
+		if n := strings.Count(errs.String(), syscall.ENOSPC.Error()); code != exitInput || n != 1 {
+			t.Errorf("%s: exit code %d, told %d times: %s", format, code, n, &errs)
+		}
+	}
+}
+
+// noRoom takes nothing.
+type noRoom struct{}
+
+func (noRoom) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
