@@ -21,6 +21,8 @@ type connection struct {
 	sctp, hasStream bool
 	// ownPort: the scenario gives this connection an address for its client.
 	ownPort bool
+	// byHand: some of its session control is made by hand, so that it may be in any state.
+	byHand bool
 }
 
 var sides = map[string]synth.Side{"client": synth.Client, "server": synth.Server}
@@ -144,10 +146,7 @@ func (c *compiler) onlyOver(n *node, sctp bool, which ...string) {
 // used checks that there is a connection for what has a meaning over one transport
 // alone.
 func (c *compiler) used() {
-	var over [2]bool
-	for _, conn := range c.conns {
-		over[index(conn.sctp)] = true
-	}
+	over := c.transports()
 	for _, s := range c.singles {
 		if !over[index(s.sctp)] {
 			c.Fail(s.pos, "%q has no meaning here: no connection is over %s", s.what, [2]string{"TCP", "SCTP"}[index(s.sctp)])
@@ -156,11 +155,41 @@ func (c *compiler) used() {
 	}
 }
 
+// transports are those of the connections: TCP, SCTP.
+func (c *compiler) transports() (over [2]bool) {
+	for _, conn := range c.conns {
+		over[index(conn.sctp)] = true
+	}
+	return over
+}
+
+// singleWords are the steps and places that have a meaning over one transport alone: over SCTP, if true.
+var singleWords = map[string]bool{"stream": false, "rtr": false, "control": true, "end": true}
+
+// possible leaves out the words that have no meaning over the transports of the connections.
+func (c *compiler) possible(words []string) []string {
+	over := c.transports()
+	return slices.DeleteFunc(words, func(word string) bool {
+		sctp, one := singleWords[word]
+		return one && !over[index(sctp)]
+	})
+}
+
 func index(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
+}
+
+// addressed is where the scenario gives the connection an address of its own, or where it is named.
+func (conn *connection) addressed() pos {
+	for _, side := range [...]synth.Side{synth.Client, synth.Server} {
+		if s := &conn.both[side]; s.addr {
+			return s.addrAt
+		}
+	}
+	return conn.pos
 }
 
 // finished returns the connections with everything filled in.
@@ -187,9 +216,9 @@ func (c *compiler) finished() []synth.Connection {
 		if conn.ownPort {
 			ports = 0
 		}
-		conn.Hosts = c.finish(&conn.both, number, ports, conn.sctp, conn.pos)
+		conn.Hosts = c.finish(conn, number, ports)
 		if a := conn.Hosts[synth.Client].Addr; a == conn.Hosts[synth.Server].Addr {
-			c.Fail(conn.pos, "client and server of connection %s have the same address and port, %s: give one of them another", conn.Name, a)
+			c.Fail(conn.addressed(), "client and server of connection %s have the same address and port, %s: give one of them another", conn.Name, a)
 		}
 		out = append(out, conn.Connection)
 	}

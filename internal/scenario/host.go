@@ -33,6 +33,8 @@ type settings struct {
 	host synth.Host
 	// What was given; the rest follows in finish.
 	addr, revision, dialect, markers, crc, peer, mss, isn, tag, tsn bool
+	// addrAt is the place of the address that was given.
+	addrAt pos
 	// further are the places of the further addresses of SCTP.
 	further []pos
 	// receive is the window of SCTP, 0 for the usual one.
@@ -75,7 +77,7 @@ func (c *compiler) settings(n *node, s *settings) {
 	h := &s.host
 	c.onlyKeys(n, ofKernel, "address", "mpa", "mulpdu", "swapped_terminate", "sctp", "session")
 	c.Mapping(n, keys{
-		"address":           given(&s.addr, c.address(&h.Addr)),
+		"address":           given(&s.addr, func(n *node) { s.addrAt = n.Pos; c.address(&h.Addr)(n) }),
 		"mac":               c.mac(&h.MAC),
 		"vlan":              c.vlans(&h.VLANs),
 		"ttl":               number(c, &h.TTL, 1, math.MaxUint8),
@@ -196,15 +198,15 @@ func (c *compiler) vlans(p *[]packet.VLAN) setter {
 	}
 }
 
-// finish fills in what follows from the rest, for both sides of connection
-// number conn, whose client's port is moved up by ports.
-func (c *compiler) finish(both *[2]settings, conn, ports int, sctp bool, at pos) (hosts [2]synth.Host) {
-	c.addresses(both, ports, at)
-	for side := range both {
-		s := &both[side]
+// finish fills in what follows from the rest, for both sides of a connection with a
+// number, whose client's port is moved up by ports.
+func (c *compiler) finish(conn *connection, number, ports int) (hosts [2]synth.Host) {
+	c.addresses(conn, ports)
+	for side := range conn.both {
+		s := &conn.both[side]
 		s.startup()
 		t := &s.host.TCP
-		rnd := rand.New(rand.NewPCG(c.seed, uint64(conn)<<1|uint64(side))) //nolint:gosec // counts
+		rnd := rand.New(rand.NewPCG(c.seed, uint64(number)<<1|uint64(side))) //nolint:gosec // counts
 		isn, base := rnd.Uint32(), rnd.Uint32()
 		if !s.isn {
 			t.ISN = isn
@@ -219,7 +221,7 @@ func (c *compiler) finish(both *[2]settings, conn, ports int, sctp bool, at pos)
 		if t.Window > math.MaxUint16 && !t.Scale {
 			t.Window = math.MaxUint16
 		}
-		if sctp {
+		if conn.sctp {
 			c.finishSCTP(s, isn, base)
 		} else {
 			s.host.SCTP, s.host.UDP, s.host.RNIC.Session = assoc.Config{}, 0, nil
@@ -236,8 +238,8 @@ const (
 )
 
 // addresses fills in addresses, of the family of the other side.
-func (c *compiler) addresses(both *[2]settings, ports int, at pos) {
-	v6 := false
+func (c *compiler) addresses(conn *connection, ports int) {
+	v6, both := false, &conn.both
 	for _, s := range both {
 		v6 = v6 || s.addr && s.host.Addr.Addr().Is6()
 	}
@@ -249,11 +251,11 @@ func (c *compiler) addresses(both *[2]settings, ports int, at pos) {
 	}
 	client := &both[synth.Client].host
 	if client.Addr.Addr().Is6() != both[synth.Server].host.Addr.Addr().Is6() {
-		c.Fail(at, "one side has an IPv4 address and the other one an IPv6 address")
+		c.Fail(conn.addressed(), "one side has an IPv4 address and the other one an IPv6 address")
 	}
 	port := int(client.Addr.Port()) + ports
 	if port > math.MaxUint16 {
-		c.Fail(at, "no client port is left for all connections")
+		c.Fail(conn.pos, "no client port is left for all connections")
 		return
 	}
 	client.Addr = netip.AddrPortFrom(client.Addr.Addr(), uint16(port)) //nolint:gosec // checked above

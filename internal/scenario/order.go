@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/internal/synth"
@@ -16,23 +15,33 @@ type order struct {
 	// of each connection that is in full operation.
 	lines map[string]track
 	begun map[string]synth.Place
+	// ended is where the last session of each connection ended.
+	ended map[string]synth.Place
 	// meanwhile are the connections that are opened or begun at the same time by other steps.
 	meanwhile map[string]synth.Place
+	// again: the steps are those of a repetition in its second round.
+	again *round
 }
 
 // track is how far a TCP connection or an association is: where it was opened, and where and by
-// whom it was closed, or reset.
+// whom it was closed, or reset. last is the last step that began or ended something on an
+// association, and leaves tells that it is a close.
 type track struct {
 	opened, over synth.Place
 	by           synth.Side
 	reset        bool
+	last         synth.Place
+	leaves       bool
 }
 
 var never synth.Place
 
 // inOrder checks that the steps come in an order that makes sense.
 func (c *compiler) inOrder() {
-	o := &order{c: c, lines: map[string]track{}, begun: map[string]synth.Place{}, meanwhile: map[string]synth.Place{}}
+	o := &order{
+		c: c, lines: map[string]track{},
+		begun: map[string]synth.Place{}, ended: map[string]synth.Place{}, meanwhile: map[string]synth.Place{},
+	}
 	o.run(c.script.Timeline)
 }
 
@@ -55,9 +64,7 @@ func (o *order) step(s *synth.Step) {
 	case synth.Parallel:
 		o.atOnce(s.Branches)
 	case synth.Repeat:
-		for range min(max(s.Times, 1), 2) { // the second round begins where the first one ended
-			o.run(s.Steps)
-		}
+		o.repeat(s)
 	case synth.Load:
 		o.run(s.Steps)
 	case synth.Connect:
@@ -102,15 +109,13 @@ func (o *order) called(conn *connection) string {
 	return "connection " + conn.Name
 }
 
-func (o *order) fail(s *synth.Step, format string, args ...any) {
-	o.c.Fail(pos(s.Place), format, args...)
-}
-
 // open opens a connection, once. An association may be there already.
 func (o *order) open(s *synth.Step, conn *connection) {
 	t := o.lines[conn.key()]
 	other, twice := o.meanwhile[conn.key()]
 	switch {
+	case t.over != never && conn.sctp:
+		o.fail(s, "the association of %s was closed in line %d and is opened only once: name another connection with another association under connections, and open that", o.called(conn), t.over.Line)
 	case t.over != never:
 		o.fail(s, "%s was closed in line %d and is opened only once: name another one under connections, and open that", o.called(conn), t.over.Line)
 	case conn.sctp && t.opened != never:
@@ -165,6 +170,8 @@ func (o *order) alive(s *synth.Step, conn *connection) bool {
 	switch {
 	case t.opened == never:
 		o.fail(s, "%s is not open yet: put connect before this step", o.called(conn))
+	case t.over != never && !o.stays(conn) && !t.mayEnd(s) && conn.sctp:
+		o.fail(s, "the association of %s was closed in line %d: %s", o.called(conn), t.over.Line, t.before(s))
 	case t.over != never && !o.stays(conn) && !t.mayEnd(s):
 		o.fail(s, "%s was closed in line %d: put this step before that one, or name another connection under connections", o.called(conn), t.over.Line)
 	default:
@@ -198,6 +205,7 @@ func (o *order) start(s *synth.Step, conn *connection) {
 		return
 	}
 	o.begun[conn.Name] = s.Place
+	o.noted(s, conn)
 }
 
 // post sends something.
@@ -209,8 +217,12 @@ func (o *order) post(s *synth.Step, conn *connection) {
 		if begun {
 			o.fail(s, "stream is for what is sent before the startup: put open, stream and start in place of connect")
 		}
-	case s.Work.Op == rnic.OpRaw, s.Work.Op == rnic.OpControl: // in any state
+	case s.Work.Op == rnic.OpControl: // in any state
+		conn.byHand = true
+	case s.Work.Op == rnic.OpRaw: // in any state too
 	case begun || soon || o.habit(conn, rnic.IgnorePhase|rnic.IgnoreStartup|rnic.IgnoreEnd):
+	case o.ended[conn.Name] != never:
+		o.fail(s, "the session of %s ended in line %d: put this step before that one, or start before this step", o.called(conn), o.ended[conn.Name].Line)
 	default:
 		o.fail(s, "the startup of %s was not done: put start before this step", o.called(conn))
 	}
@@ -226,73 +238,15 @@ func (o *order) finish(s *synth.Step, conn *connection) {
 	if s.Verb == synth.End && !begun && !o.habit(conn, rnic.IgnoreEnd) {
 		o.fail(s, "no session of %s goes on: put start before this step", o.called(conn))
 	}
-	if conn.sctp {
-		delete(o.begun, conn.Name)
-	}
-	if s.Verb == synth.End || s.Verb == synth.Close && conn.sctp && o.shared(conn) {
+	if conn.sctp && !o.leaves(s, conn) {
 		return
 	}
-	t := o.lines[conn.key()]
+	o.over(s, conn.key())
+}
+
+// over notes that a step ends a connection or an association.
+func (o *order) over(s *synth.Step, key string) {
+	t := o.lines[key]
 	t.over, t.by, t.reset = s.Place, s.From, s.Verb == synth.Reset
-	o.lines[conn.key()] = t
-}
-
-// shared reports whether others are on the association of a connection.
-func (o *order) shared(conn *connection) bool {
-	n := 0
-	for _, other := range o.c.conns {
-		if other.key() == conn.key() {
-			n++
-		}
-	}
-	return n > 1
-}
-
-// atOnce follows parts that are done at the same time.
-func (o *order) atOnce(parts [][]synth.Step) {
-	opened := make([]map[string]synth.Place, len(parts))
-	for i, p := range parts {
-		opened[i] = map[string]synth.Place{}
-		o.opened(p, opened[i])
-	}
-	after := &order{c: o.c, lines: maps.Clone(o.lines), begun: maps.Clone(o.begun)}
-	for i, p := range parts {
-		own := &order{c: o.c, lines: maps.Clone(o.lines), begun: maps.Clone(o.begun), meanwhile: maps.Clone(o.meanwhile)}
-		for j := range parts {
-			if j != i {
-				maps.Copy(own.meanwhile, opened[j])
-			}
-		}
-		own.run(p)
-		for k, t := range own.lines {
-			if t != o.lines[k] {
-				after.lines[k] = t
-			}
-		}
-		maps.Copy(after.begun, own.begun)
-		for name := range o.begun {
-			if _, still := own.begun[name]; !still {
-				delete(after.begun, name)
-			}
-		}
-	}
-	o.lines, o.begun = after.lines, after.begun
-}
-
-// opened collects what steps open and start, at any depth.
-func (o *order) opened(steps []synth.Step, into map[string]synth.Place) {
-	for i := range steps {
-		s := &steps[i]
-		conn := o.conn(s)
-		if s.Verb == synth.Connect || s.Verb == synth.Open {
-			into[conn.key()] = s.Place
-		}
-		if s.Verb == synth.Connect || s.Verb == synth.Start {
-			into["start of "+conn.Name] = s.Place
-		}
-		o.opened(s.Steps, into)
-		for _, b := range s.Branches {
-			o.opened(b, into)
-		}
-	}
+	o.lines[key] = t
 }

@@ -110,9 +110,9 @@ t.yaml:2:13: expected a number from 1 to 255, not 300
   both: {ttl: 300}
               ^`},
 		{"address families", head + "client: {address: '10.0.0.1:1'}\nserver: {address: '[fd00::1]:2'}\ntimeline: [connect]\n", `
-t.yaml:1:1: one side has an IPv4 address and the other one an IPv6 address
-  summary: a test
-  ^`},
+t.yaml:2:19: one side has an IPv4 address and the other one an IPv6 address
+  client: {address: '10.0.0.1:1'}
+                    ^`},
 		{"word in one line", head + "timeline:\n  - connect\n  - server send 100 sollicited\n", `
 t.yaml:4:21: "sollicited" is not understood in a step of one line
     - server send 100 sollicited

@@ -44,7 +44,7 @@ func (c *compiler) place(p *pdu.Selector, n *node) bool {
 	}
 	switch {
 	case !known:
-		c.Unknown(n.Pos, "step", name, append(names(c.timeline.messages), names(startupPlaces)...))
+		c.Unknown(n.Pos, "step", name, append(names(c.timeline.messages), c.possible(names(startupPlaces))...))
 		return false
 	case answer && !answered:
 		c.Fail(n.Pos, "nothing answers %s", name)

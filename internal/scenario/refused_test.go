@@ -60,3 +60,23 @@ func TestParse_InvalidateByName(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+// TestParse_Possible holds that no word is suggested that has a meaning over another transport alone.
+func TestParse_Possible(t *testing.T) {
+	const steps = ", there are close, cmp_swap, connect, expect, fetch_add, immediate, load, open, packet, parallel, raw, read, region, repeat, reset, response, segment, send, start, stream, terminate, together, wait, write"
+	for _, tt := range []struct{ src, want string }{
+		{"timeline: [connect, send 10, endd]", `unknown step "endd"` + steps},
+		{"timeline: [connect, snd 10]", `unknown step "snd", did you mean "send"?`},
+		{"timeline: [connect, contrl 10]", `unknown step "contrl"` + steps},
+		{"transport: sctp\ntimeline: [connect, send 10, endd]", `unknown step "endd", did you mean "end"?`},
+		{"transport: sctp\ntimeline: [connect, strem 10]", `unknown step "strem"`},
+		{"timeline: [connect, close]\nfaults: [{at: endd, skip: true}]", `unknown step "endd", there are reply, request, rtr, terminate`},
+		{"transport: sctp\ntimeline: [connect, close]\nfaults: [{at: endd, skip: true}]", `unknown step "endd", did you mean "end"?`},
+	} {
+		_, err := Parse("t.yaml", []byte(head+tt.src+"\n"))
+		var e *Error
+		if !errors.As(err, &e) || e.Msg != tt.want {
+			t.Errorf("%s: %v\nwant %s", tt.src, err, tt.want)
+		}
+	}
+}

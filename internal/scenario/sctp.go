@@ -198,6 +198,7 @@ func (c *compiler) onAssociations() {
 				own, shared := &conn.both[side].host, &f.both[side].host
 				own.Addr, own.MAC, own.VLANs, own.TTL = shared.Addr, shared.MAC, shared.VLANs, shared.TTL
 				own.SCTP, own.UDP = shared.SCTP, shared.UDP
+				conn.both[side].addrAt = f.both[side].addrAt
 				conn.both[side].addr, conn.both[side].tag, conn.both[side].tsn = f.both[side].addr, f.both[side].tag, f.both[side].tsn
 			}
 		}

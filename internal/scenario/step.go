@@ -155,7 +155,7 @@ func (c *compiler) verb(n *node, s *step) (value *node) {
 		c.Fail(e.Pos, "in a mapping the side is from: %s", e.Text)
 		return nil
 	}
-	c.Unknown(e.Pos, "step", e.Text, names(c.verbs))
+	c.Unknown(e.Pos, "step", e.Text, c.possible(names(c.verbs)))
 	return nil
 }
 
