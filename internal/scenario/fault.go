@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/synth/link"
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
-	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 )
 
 // faults reads the list of faults.
@@ -33,47 +31,6 @@ func (c *compiler) faults(n *node) {
 // bothSides are the words for a side, or both.
 var bothSides = map[string][]synth.Side{
 	"client": {synth.Client}, "server": {synth.Server}, "both": {synth.Client, synth.Server},
-}
-
-var ignores = map[string]rnic.Ignore{
-	"phase": rnic.IgnorePhase, "depth": rnic.IgnoreDepth, "errors": rnic.IgnoreErrors, "terminate": rnic.IgnoreTerminate,
-	"reject": rnic.IgnoreReject, "requests": rnic.IgnoreRequests, "close": rnic.IgnoreClose, "rtr": rnic.IgnoreRTR,
-	"startup": rnic.IgnoreStartup, "order": rnic.IgnoreOrder, "end": rnic.IgnoreEnd,
-}
-
-// faultBy reads what a side does not care about, and other settings of it.
-func (c *compiler) faultBy(n *node) {
-	var who []synth.Side
-	var on, ignored, set *node
-	c.Mapping(n, keys{
-		"by": word(c, &who, "side", bothSides), "on": keep(&on), "ignores": keep(&ignored), "settings": keep(&set),
-	})
-	var what rnic.Ignore
-	c.some(ignored, bits(c, &what, "thing to ignore", ignores))
-	c.some(ignored, func(n *node) {
-		c.List(n, func(n *node) {
-			switch n.Text {
-			case "rtr":
-				c.only(n, false, n.Text)
-			case "end":
-				c.only(n, true, n.Text)
-			}
-		})
-	})
-	if (ignored == nil || len(ignored.Items) == 0 && ignored.Kind == sequence) && (set == nil || len(set.Entries) == 0) {
-		c.Fail(n.Pos, "a fault that does nothing")
-	}
-	for _, conn := range c.on(on) {
-		for _, side := range who {
-			s := conn.both[side]
-			s.host.RNIC.Ignore |= what
-			c.script.Habits = true
-			c.some(set, func(n *node) { c.settings(n, &s) })
-			if !c.clean {
-				conn.both[side] = s
-			}
-		}
-	}
 }
 
 // faultAt reads what becomes of a PDU, and of the packets that carry it.
@@ -130,21 +87,6 @@ func (c *compiler) faultAt(n *node, number int) {
 	c.script.Faults = append(c.script.Faults, told)
 }
 
-// harms reports whether a fault does something to its PDU, and refuses one that does nothing at all.
-func (c *compiler) harms(n *node, f *pdu.Fault, w *synth.Wire) (ofPDU bool) {
-	ofPDU = !reflect.DeepEqual(*f, pdu.Fault{At: f.At, Fate: f.Fate, Grid: f.Grid})
-	ofPackets := !reflect.DeepEqual(*w, synth.Wire{At: w.At, Fate: w.Fate, Times: w.Times})
-	switch {
-	case !ofPDU && !ofPackets:
-		c.Fail(n.Pos, "a fault that does nothing")
-	case f.Skip && !reflect.DeepEqual(*f, pdu.Fault{At: f.At, Fate: f.Fate, Skip: true}):
-		c.Fail(n.Pos, "with skip nothing is sent to which another fault could be done: leave one of them out")
-	case f.Grid && f.Before == nil && f.After == nil:
-		c.Fail(n.Pos, "grid is of octets before or after the PDU, and there are none")
-	}
-	return ofPDU
-}
-
 // faultKeys are what a fault can do to a PDU.
 func (c *compiler) faultKeys(f *pdu.Fault) keys {
 	return keys{
@@ -161,15 +103,15 @@ func (c *compiler) faultKeys(f *pdu.Fault) keys {
 			}
 			f.Cut = int(v)
 		},
-		"extend":  c.octets(&f.Extend),
+		"extend":  c.someOctets(&f.Extend),
 		"join":    c.Boolean(&f.Join),
 		"pad":     c.octets(&f.Pad),
 		"marker":  func(n *node) { c.marker(&f.Markers, n) },
 		"markers": func(n *node) { c.List(n, func(n *node) { c.marker(&f.Markers, n) }) },
 		"crc":     func(n *node) { c.crc(f, n) },
 		"stop":    number(c, &f.Stop, 1, math.MaxInt32),
-		"before":  c.octets(&f.Before),
-		"after":   c.octets(&f.After),
+		"before":  c.someOctets(&f.Before),
+		"after":   c.someOctets(&f.After),
 		"grid":    c.Boolean(&f.Grid),
 		"glue": func(n *node) {
 			c.Boolean(&f.Glue)(n)
@@ -219,7 +161,9 @@ func (c *compiler) fieldValue(v *pdu.Value, n *node) {
 	if n.Kind == scalar {
 		signed := strings.HasPrefix(n.Text, "+") || strings.HasPrefix(n.Text, "-")
 		if d, ok := relative(n.Text); ok && signed {
-			v.Number, v.Add = uint64(d), true //nolint:gosec // modulo the width
+			if v.Number, v.Add = uint64(d), true; d == 0 { //nolint:gosec // modulo the width
+				c.Fail(n.Pos, "a change of 0 changes nothing")
+			}
 			return
 		}
 		if u, ok := unsigned(n.Text); ok {
@@ -259,6 +203,12 @@ func (c *compiler) marker(p *[]pdu.Marker, n *node) {
 		return
 	}
 	m.Shift = int(shift)
+	switch moved := m.Shift != 0 || m.SetPointer || m.SetReserved; {
+	case m.Drop && moved:
+		c.Fail(n.Pos, "a marker that is dropped cannot be changed too: leave drop or the others out")
+	case !m.Drop && !moved:
+		c.Fail(n.Pos, "a fault that does nothing: a marker takes drop, shift, pointer or reserved")
+	}
 	*p = append(*p, m)
 }
 
@@ -313,14 +263,19 @@ func (c *compiler) wire(w *synth.Wire, n *node) {
 			})(n)
 			o.LoseBefore, o.LoseAfter = where.LoseBefore, where.LoseAfter
 		},
-		"copies":       number(c, &o.Copies, 1, 1000),
-		"delay":        c.duration(&o.Delay, false),
+		"copies": number(c, &o.Copies, 1, 1000),
+		"delay": func(n *node) {
+			before := c.Failed()
+			if c.duration(&o.Delay, false)(n); o.Delay == 0 && c.Failed() == before {
+				c.Fail(n.Pos, "a delay of 0 changes nothing")
+			}
+		},
 		"bad_checksum": c.Boolean(&o.BadChecksum),
 		"resend":       c.Boolean(&w.Resend),
 		"flip":         c.numbers(&w.Flip, 0),
-		"seq":          c.signed(&w.Seq),
-		"ack":          c.signed(&w.Ack),
-		"window":       c.signed(&w.Window),
+		"seq":          c.change(&w.Seq),
+		"ack":          c.change(&w.Ack),
+		"window":       c.change(&w.Window),
 		"set_flags":    bits(c, &w.SetFlags, "flag", tcpFlags),
 		"clear_flags":  bits(c, &w.ClearFlags, "flag", tcpFlags),
 	})

@@ -190,6 +190,29 @@ func (x *sighting) untouched() string {
 	case len(x.Wire.Flip) > 0 && !x.Fate.Has("flip"):
 		return "flip: no packet of it has so many octets"
 	}
+	return x.same()
+}
+
+// same says which field of the packets has the value that a fault gives it without that, "" if none has.
+func (x *sighting) same() string {
+	w := x.Wire
+	if w == nil {
+		return ""
+	}
+	for _, k := range [...]struct {
+		key    string
+		wanted bool
+	}{
+		{"seq", w.Seq != 0},
+		{"ack", w.Ack != 0},
+		{"window", w.Window != 0},
+		{"set_flags", w.SetFlags != 0},
+		{"clear_flags", w.ClearFlags != 0},
+	} {
+		if k.wanted && !x.Fate.Has(k.key) {
+			return k.key + ": its packets are the same without the fault"
+		}
+	}
 	return ""
 }
 

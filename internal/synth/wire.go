@@ -56,12 +56,32 @@ func (h *tcpLine) orders(g *tcp.Segment) (link.Orders, []tcp.Segment) {
 		} else if len(w.Flip) > 0 {
 			g.Payload = flip(g.Payload, w.Flip)
 		}
-		g.Seq += uint32(w.Seq) //nolint:gosec // wraps by design
-		g.Ack += uint32(w.Ack) //nolint:gosec // wraps by design
-		g.Window = uint16(max(0, min(int64(g.Window)+w.Window, 0xffff)))
-		g.Flags = g.Flags&^w.ClearFlags | w.SetFlags
+		w.edit(g)
 	}
 	return o, copies
+}
+
+// edit changes fields of the TCP header, and notes which of them are others then.
+func (w *Wire) edit(g *tcp.Segment) {
+	was := *g
+	g.Seq += uint32(w.Seq) //nolint:gosec // wraps by design
+	g.Ack += uint32(w.Ack) //nolint:gosec // wraps by design
+	g.Window = uint16(max(0, min(int64(g.Window)+w.Window, 0xffff)))
+	g.Flags = g.Flags&^w.ClearFlags | w.SetFlags
+	for _, k := range [...]struct {
+		key     string
+		changed bool
+	}{
+		{"seq", g.Seq != was.Seq},
+		{"ack", g.Ack != was.Ack},
+		{"window", g.Window != was.Window},
+		{"set_flags", w.SetFlags&^was.Flags != 0},
+		{"clear_flags", w.ClearFlags&was.Flags&^w.SetFlags != 0},
+	} {
+		if k.changed {
+			w.Fate.Did(k.key)
+		}
+	}
 }
 
 // touched notes that the fault concerned a packet.

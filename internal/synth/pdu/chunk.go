@@ -1,6 +1,7 @@
 package pdu
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 
@@ -24,9 +25,9 @@ const (
 func EditChunk(b []byte, faults []Fault) []byte {
 	for i := range faults {
 		if p := faults[i].Pad; p != nil && len(b) >= chunkQuantum {
-			n := int(binary.BigEndian.Uint16(b[offLength:]))
-			b = append(b[:min(n, len(b)):min(n, len(b))], p...)
-			faults[i].Fate.Did("pad")
+			n := min(int(binary.BigEndian.Uint16(b[offLength:])), len(b))
+			faults[i].Fate.changed("pad", !bytes.Equal(b[n:], p))
+			b = append(b[:n:n], p...)
 		}
 		for _, v := range faults[i].Set {
 			if f := sctpddp.DataHeader.Field(v.Name); f != nil {
@@ -35,9 +36,7 @@ func EditChunk(b []byte, faults []Fault) []byte {
 					inIData.Bit += 32
 					f = &inIData
 				}
-				if put(f, b, v) {
-					faults[i].Fate.Did(v.Name)
-				}
+				put(f, b, v, faults[i].Fate)
 			}
 		}
 	}

@@ -34,6 +34,17 @@ func (f *Fate) Did(key string) {
 	})
 }
 
+// changed notes that something was done, and whether what is sent is another by it.
+func (f *Fate) changed(key string, other bool) {
+	f.Did(key)
+	if other {
+		f.Did(changedKey(key))
+	}
+}
+
+// changedKey is what is noted under once something that was done has changed a PDU.
+func changedKey(key string) string { return "changed " + key }
+
 // sized notes how long a PDU is.
 func (f *Fate) sized(octets int) {
 	f.note(func() { f.octets = max(f.octets, octets) })
@@ -81,13 +92,24 @@ func (x *Fault) Idle() (why []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, v := range x.Set {
-		if !f.done[v.Name] {
+		switch {
+		case !f.done[v.Name]:
 			why = append(why, "it has no field "+v.Name)
+		case !f.done[changedKey(v.Name)]:
+			why = append(why, "set: "+v.Name+" has that value without the fault")
 		}
 	}
 	for i := range x.Markers {
-		if !f.done[markerKey(i)] {
+		switch {
+		case !f.done[markerKey(i)]:
 			why = append(why, f.noMarker(x.Markers[i].Number))
+		case !f.done[changedKey(markerKey(i))]:
+			why = append(why, "marker: it is the same without the fault")
+		}
+	}
+	for _, key := range [...]string{"payload", "octets", "pad"} {
+		if f.done[key] && !f.done[changedKey(key)] {
+			why = append(why, key+": they are the same without the fault")
 		}
 	}
 	for _, k := range [...]struct {

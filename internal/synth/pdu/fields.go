@@ -1,6 +1,7 @@
 package pdu
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,6 +83,11 @@ func FieldNames() []string {
 	return names
 }
 
+// Around reports whether a field stands around a PDU, so that it is there whatever its octets are.
+func Around(name string) bool {
+	return slices.ContainsFunc(table[name], func(p place) bool { return p.base == atLength || p.base == atChunk })
+}
+
 // Numeric reports whether a field holds a number, of at most 64 bits.
 func Numeric(name string) bool {
 	ps := table[name]
@@ -134,13 +140,15 @@ func edit(kind Kind, b []byte, edits []Fault) []byte {
 	}
 	for i := range edits {
 		if p := edits[i].Payload; p != nil {
+			was := b
 			b = payload(kind, b, header, p)
+			edits[i].Fate.changed("payload", !bytes.Equal(was, b))
 		}
 		for _, v := range edits[i].Set {
 			for _, p := range table[v.Name] {
 				at, ok := p.base.offset(kind, tagged, header)
-				if ok && at <= len(b) && put(p.field, b[at:], v) {
-					edits[i].Fate.Did(v.Name)
+				if ok && at <= len(b) {
+					put(p.field, b[at:], v, edits[i].Fate)
 				}
 			}
 		}
@@ -148,6 +156,7 @@ func edit(kind Kind, b []byte, edits []Fault) []byte {
 	for i := range edits {
 		x := &edits[i]
 		if x.Octets != nil {
+			x.Fate.changed("octets", !bytes.Equal(b, x.Octets))
 			b = append([]byte(nil), x.Octets...)
 		}
 		x.Fate.sized(len(b))
@@ -192,24 +201,25 @@ func (b base) offset(kind Kind, tagged bool, header int) (at int, ok bool) {
 	return 0, false
 }
 
-// put writes a value into its field, and reports whether that is there.
-func put(f *dissect.Field, b []byte, v Value) bool {
+// put writes a value into its field, if that is there.
+func put(f *dissect.Field, b []byte, v Value, fate *Fate) {
 	if v.Octets != nil {
-		there := f.Bit%8 == 0 && f.Bit/8+len(v.Octets) <= len(b)
-		if there {
-			copy(b[f.Bit/8:], v.Octets)
+		if f.Bit%8 == 0 && f.Bit/8+len(v.Octets) <= len(b) {
+			there := b[f.Bit/8:][:len(v.Octets)]
+			fate.changed(v.Name, !bytes.Equal(there, v.Octets))
+			copy(there, v.Octets)
 		}
-		return there
+		return
 	}
 	if f.Width == 0 || f.Width > 64 || !f.In(b) {
-		return false
+		return
 	}
-	n := v.Number
+	was, n := f.Uint(b), v.Number
 	if v.Add {
-		n += f.Uint(b)
+		n += was
 	}
 	f.Set(b, n)
-	return true
+	fate.changed(v.Name, f.Uint(b) != was)
 }
 
 // payload replaces what follows the headers. The private data of a startup

@@ -1,6 +1,7 @@
 package pdu
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 
@@ -83,24 +84,21 @@ func (w *wire) split() {
 func (w *wire) edit(x *Fault) {
 	for _, v := range x.Set {
 		if v.Name == fieldLength && len(w.body) >= w.lead+2 {
-			n := v.Number
-			if v.Add {
-				n += uint64(binary.BigEndian.Uint16(w.body[w.lead:]))
-			}
-			binary.BigEndian.PutUint16(w.body[w.lead:], uint16(n)) //nolint:gosec // wraps by design
-			x.Fate.Did(v.Name)
+			put(mpa.FPDUHeader.Field(fieldLength), w.body[w.lead:], v, x.Fate)
 		}
 	}
 	if x.Pad != nil {
+		was := w.body
 		w.repad(x.Pad)
-		x.Fate.Did("pad")
+		x.Fate.changed("pad", !bytes.Equal(was, w.body))
 	}
 	// From the last one on, so that places before stay right.
 	for i := len(w.at) - 1; i >= 0; i-- {
 		for j, m := range x.Markers {
 			if m.Number == 0 || m.Number == i+1 {
+				was := bytes.Clone(w.body)
 				w.marker(i, m)
-				x.Fate.Did(markerKey(j))
+				x.Fate.changed(markerKey(j), !bytes.Equal(was, w.body))
 			}
 		}
 	}

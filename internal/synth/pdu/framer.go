@@ -313,8 +313,8 @@ func (f *Framer) wrap(k Kind, b []byte, edits []Fault) []byte {
 	f.ssn++
 	for i := range edits {
 		for _, v := range edits[i].Set {
-			if v.Name == fieldSSN && put(sctpddp.SegmentHeader.Field(fieldSSN), out, v) {
-				edits[i].Fate.Did(v.Name)
+			if v.Name == fieldSSN {
+				put(sctpddp.SegmentHeader.Field(fieldSSN), out, v, edits[i].Fate)
 			}
 		}
 	}
