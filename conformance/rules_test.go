@@ -179,6 +179,9 @@ func TestRules(t *testing.T) {
 		if slices.Contains(seen.Clean, s.Name) {
 			t.Errorf("%s: the clean trace breaks it:\n\t%s", s.Name, text(clean.findings))
 		}
+		if j := judged(t, framesOf(t, s.Script(true))); testOf(s.Name).Draft01 && len(j.findings) > 0 {
+			t.Errorf("%s: the clean trace breaks rules unless the layout is forced:\n\t%s", s.Name, text(j.findings))
+		}
 		if s.HasFaults() {
 			j := judgedWith(t, optionsOf(s.Name), framesOf(t, s.Script(false)))
 			seen.Faulty = ids(j.findings, s.Name)

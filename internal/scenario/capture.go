@@ -80,6 +80,20 @@ func (c *compiler) capture(n *node) {
 	}
 }
 
+// framed checks that frames have a header for what is set in it.
+func (c *compiler) framed() {
+	switch c.script.Capture.Link {
+	case packet.LinkRaw, packet.LinkNull, packet.LinkLoop:
+	default:
+		return
+	}
+	for _, key := range c.untagged {
+		if key.Text == "vlan" || len(c.script.Link.Tunnels) == 0 {
+			c.Fail(key.Pos, "%s has no effect: the capture is one of packets without a link layer; link: ethernet or sll has one", key.Text)
+		}
+	}
+}
+
 // linkType is a word; null is one too, though YAML has another idea of it.
 func (c *compiler) linkType(p *uint16) setter {
 	return func(n *node) {

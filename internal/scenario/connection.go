@@ -81,12 +81,15 @@ func (c *compiler) connect(name string, at pos, own *node) {
 			"association": c.name(&conn.Association),
 			"stream":      given(&conn.hasStream, number(c, &conn.SID, 0, math.MaxUint16)),
 		})
+		until := c.within(conn)
 		for i, n := range side {
 			if n != nil {
 				c.settings(n, &conn.both[i])
 			}
 		}
+		until()
 		c.ofAssociation(conn, own)
+		c.ofFirst(conn, side)
 		conn.ownPort = conn.both[synth.Client].host.Addr != before
 	}
 	c.carried(conn, c.streams)
@@ -102,6 +105,24 @@ func (c *compiler) ofAssociation(conn *connection, own *node) {
 	for _, e := range own.Entries {
 		if e.Key.Text == "association" || e.Key.Text == "stream" {
 			c.Fail(e.Key.Pos, "%s has no meaning here: connection %s is over TCP", e.Key.Text, conn.Name)
+		}
+	}
+}
+
+// ofFirst refuses settings of an association of a connection that is not the first on it.
+func (c *compiler) ofFirst(conn *connection, side [2]*node) {
+	i := slices.IndexFunc(c.conns, func(other *connection) bool { return other.sctp && other.Association == conn.association() })
+	if !conn.sctp || i < 0 {
+		return
+	}
+	for _, n := range side {
+		if n == nil {
+			continue
+		}
+		for _, e := range n.Entries {
+			if slices.Contains([]string{"address", "mac", "vlan", "ttl", "sctp"}, e.Key.Text) {
+				c.Fail(e.Key.Pos, "%s has no effect here: connection %s is on the association of %s, whose settings count", e.Key.Text, conn.Name, c.conns[i].Name)
+			}
 		}
 	}
 }
@@ -127,11 +148,28 @@ type single struct {
 	pos
 	sctp bool
 	what string
+	// of is the connection that it is of; nil: any.
+	of *connection
 }
 
 // only notes that something has a meaning over one transport alone.
 func (c *compiler) only(n *node, sctp bool, what string) {
-	c.singles = append(c.singles, single{n.Pos, sctp, what})
+	c.singles = append(c.singles, single{n.Pos, sctp, what, c.of})
+}
+
+// within has what is read from now on be of one connection, until the function is called.
+func (c *compiler) within(conn *connection) (until func()) {
+	outer := c.of
+	c.of = conn
+	return func() { c.of = outer }
+}
+
+// stepOn is the connection of a step.
+func (c *compiler) stepOn(s *step) *connection {
+	if len(c.conns) == 0 {
+		return nil
+	}
+	return c.conns[c.connNumber[s.on]] // "" is the first
 }
 
 // onlyOver notes the keys of a mapping that have a meaning over one transport alone.
@@ -146,10 +184,14 @@ func (c *compiler) onlyOver(n *node, sctp bool, which ...string) {
 // used checks that there is a connection for what has a meaning over one transport
 // alone.
 func (c *compiler) used() {
-	over := c.transports()
+	over, called := c.transports(), [2]string{"TCP", "SCTP"}
 	for _, s := range c.singles {
-		if !over[index(s.sctp)] {
-			c.Fail(s.pos, "%q has no meaning here: no connection is over %s", s.what, [2]string{"TCP", "SCTP"}[index(s.sctp)])
+		switch {
+		case !over[index(s.sctp)]:
+			c.Fail(s.pos, "%q has no meaning here: no connection is over %s", s.what, called[index(s.sctp)])
+			return
+		case s.of != nil && s.of.sctp != s.sctp:
+			c.Fail(s.pos, "%q has no meaning here: connection %s is over %s", s.what, s.of.Name, called[index(s.of.sctp)])
 			return
 		}
 	}
@@ -180,6 +222,24 @@ func index(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// refusing checks that a side that refuses the startup is one that is asked.
+func (c *compiler) refusing() {
+	asked := map[pos]bool{}
+	for _, conn := range c.conns {
+		for side := range conn.both {
+			s := &conn.both[side]
+			if own := s.host.RNIC.Session; s.host.RNIC.Startup.Reject || own != nil && own.Refuse {
+				asked[s.rejectAt] = asked[s.rejectAt] || side != conn.Initiator
+			}
+		}
+	}
+	for at, is := range asked {
+		if !is {
+			c.Fail(at, "it has no effect here: this side begins the startup, and the other one answers")
+		}
+	}
 }
 
 // addressed is where the scenario gives the connection an address of its own, or where it is named.

@@ -35,6 +35,8 @@ type settings struct {
 	addr, revision, dialect, markers, crc, peer, mss, isn, tag, tsn bool
 	// addrAt is the place of the address that was given.
 	addrAt pos
+	// rejectAt is the place of what refuses the startup.
+	rejectAt pos
 	// further are the places of the further addresses of SCTP.
 	further []pos
 	// receive is the window of SCTP, 0 for the usual one.
@@ -75,6 +77,11 @@ var packings = map[string]tcp.Packing{"stream": tcp.Stream, "aligned": tcp.Align
 // settings reads what is under client, server, both or settings.
 func (c *compiler) settings(n *node, s *settings) {
 	h := &s.host
+	for _, e := range n.Entries {
+		if e.Key.Text == "vlan" || e.Key.Text == "mac" {
+			c.untagged = append(c.untagged, e.Key)
+		}
+	}
 	c.onlyKeys(n, ofKernel, "address", "mpa", "mulpdu", "swapped_terminate", "sctp", "session")
 	c.Mapping(n, keys{
 		"address":           given(&s.addr, func(n *node) { s.addrAt = n.Pos; c.address(&h.Addr)(n) }),
@@ -102,9 +109,16 @@ func (c *compiler) mpa(n *node, s *settings) {
 		"rtr":          bits(c, &m.RTR, "ready-to-receive indication", rtrTypes),
 		"peer_to_peer": given(&s.peer, c.Boolean(&m.PeerToPeer)),
 		"private":      c.octets(&m.Private),
-		"reject":       c.Boolean(&m.Reject),
+		"reject":       func(n *node) { s.rejectAt = n.Pos; c.Boolean(&m.Reject)(n) },
 		"strict":       c.Boolean(&m.Strict),
 	})
+	given := func(key string) bool { return n.Get(key) != nil }
+	plain := given("revision") && !given("dialect") && m.Rev < mpaEnhanced || given("dialect") && m.Dialect == startup.Plain
+	for _, e := range n.Entries {
+		if plain && (e.Key.Text == "rtr" && m.RTR != 0 || e.Key.Text == "peer_to_peer" && m.PeerToPeer) {
+			c.Fail(e.Key.Pos, "%s has no effect without the enhanced startup: leave it out, or revision and dialect", e.Key.Text)
+		}
+	}
 }
 
 func (c *compiler) tcp(n *node, s *settings) {

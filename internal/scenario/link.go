@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"math"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/synth/link"
@@ -52,6 +53,22 @@ func (c *compiler) link(n *node) {
 			})
 		}
 	}
+	c.reorders()
+}
+
+// lateness is a time by which packets are late that are reordered on some of lines.
+type lateness struct {
+	pos
+	lines []*link.Line
+}
+
+// reorders checks that packets are reordered where it is said by how much.
+func (c *compiler) reorders() {
+	for _, late := range c.late {
+		if !slices.ContainsFunc(late.lines, func(l *link.Line) bool { return l.Reorder > 0 }) {
+			c.Fail(late.pos, "reorder_by has no effect: no packet is reordered; reorder: 1%% says how many are")
+		}
+	}
 }
 
 // line reads one line and sets it for all of lines.
@@ -61,13 +78,16 @@ func (c *compiler) line(n *node, lines ...*link.Line) {
 	}
 	v := *lines[0]
 	c.Mapping(n, keys{
-		"delay":      c.duration(&v.Delay, false),
-		"jitter":     c.duration(&v.Jitter, false),
-		"rate":       c.rate(&v.Rate),
-		"loss":       c.share(&v.Loss),
-		"duplicate":  c.share(&v.Duplicate),
-		"reorder":    c.share(&v.Reorder),
-		"reorder_by": c.duration(&v.ReorderBy, false),
+		"delay":     c.duration(&v.Delay, false),
+		"jitter":    c.duration(&v.Jitter, false),
+		"rate":      c.rate(&v.Rate),
+		"loss":      c.share(&v.Loss),
+		"duplicate": c.share(&v.Duplicate),
+		"reorder":   c.share(&v.Reorder),
+		"reorder_by": func(n *node) {
+			c.late = append(c.late, lateness{n.Pos, lines})
+			c.duration(&v.ReorderBy, false)(n)
+		},
 		"down": func(n *node) {
 			v.Down = nil
 			c.List(n, func(n *node) {

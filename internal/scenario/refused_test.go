@@ -63,6 +63,53 @@ func TestParse_WithoutEffect(t *testing.T) {
 	}
 }
 
+// TestParse_Ineffective holds that what has no effect beside something else is refused.
+func TestParse_Ineffective(t *testing.T) {
+	const (
+		usual = "timeline: [connect, send 10, close]\n"
+		sctp  = "transport: sctp\n"
+		two   = "connections: {a: {transport: sctp}, b: {}}\n"
+	)
+	for _, tt := range []struct{ src, want string }{
+		{"timeline: [connect, {region: {name: a}}, {region: {name: a}}]", `a second region "a" of the server, the first is in line 2: give it another name`},
+		{"timeline: [connect, {region: {name: a, stag: 5}}, {region: {name: b, stag: 5}}]", `region "a" of the server has the STag 0x5 too, in line 2: give it another one`},
+		{"timeline: [connect, {region: {name: a, stag: 0}}]", "expected a number from 1 to 4294967295, not 0"},
+		{"timeline: [connect, {repeat: [{region: {name: a}}], times: 2}]", "a region is registered once, and this step is repeated: put it before the repetition"},
+		{"timeline: [connect, {region: {name: a}}, {write: 5, to: {region: a, offset: 5, to: 9}}]", "to is where in memory the place is, so that offset has no effect: leave one of them out"},
+		{"timeline: [connect, {packet: {chunks: 'abcd'}}]", `"chunks" has no meaning here: no connection is over SCTP`},
+		{sctp + "timeline: [connect, {packet: {flags: fin}}]", `"flags" has no meaning here: no connection is over TCP`},
+		{two + "timeline: [{stream: 5, on: a}]", `"stream" has no meaning here: connection a is over SCTP`},
+		{two + "timeline: [{parallel: {b: [{control: initiate}]}}]", `"control" has no meaning here: connection b is over TCP`},
+		{"connections: {a: {transport: sctp, client: {tcp: {mss: 500}}}, b: {}}\n" + usual, `"tcp" has no meaning here: connection a is over SCTP`},
+		{sctp + "connections: {a: {}, b: {client: {sctp: {streams: 4}}}}\n" + usual, "sctp has no effect here: connection b is on the association of a, whose settings count"},
+		{sctp + "connections: {a: {stream: 20}}\n" + usual, "connection a has stream 20, and the association has 16, from 0: both: {sctp: {streams: 21}} makes room"},
+		{"both: {mpa: {revision: 1, rtr: send}}\n" + usual, "rtr has no effect without the enhanced startup: leave it out, or revision and dialect"},
+		{"both: {mpa: {dialect: plain, peer_to_peer: true}}\n" + usual, "peer_to_peer has no effect without the enhanced startup: leave it out, or revision and dialect"},
+		{"client: {mpa: {reject: true}}\n" + usual, "it has no effect here: this side begins the startup, and the other one answers"},
+		{"link: {before: {reorder_by: 5ms}}\n" + usual, "reorder_by has no effect: no packet is reordered; reorder: 1% says how many are"},
+		{"link: {tunnel: {kind: mpls, control_word: true}}\n" + usual, "control_word is for an Ethernet frame, and the tunnel carries IP: ethernet: true has it carry one"},
+		{"capture: {link: raw}\nclient: {vlan: 5}\n" + usual, "vlan has no effect: the capture is one of packets without a link layer; link: ethernet or sll has one"},
+		{"capture: {link: 'null'}\nconnections: {a: {server: {mac: '02:00:00:00:00:09'}}}\n" + usual, "mac has no effect: the capture is one of packets without a link layer; link: ethernet or sll has one"},
+
+		{"timeline: [connect, {region: {name: a}}, {region: {name: a, of: client}}, {region: {name: b, stag: 5}}, {region: {name: b, of: client, stag: 5}}]", ""},
+		{"connections: [a, b]\ntimeline: [{region: {name: a}}, {region: {name: a}, on: b}, connect]", ""},
+		{"timeline: [connect, {region: {name: a}, only: clean}, {region: {name: a, size: 5}, only: faulty}]", ""},
+		{"timeline: [connect, {region: {name: a, stag: 5}}, {send: 5, invalidate: a}, {region: {name: a, stag: 5}}, close]", ""},
+		{"server: {mpa: {reject: true}}\nconnections: {a: {}, b: {initiator: server}}\n" + usual, ""},
+		{"both: {mpa: {dialect: rtr2007, peer_to_peer: true}}\n" + usual, ""},
+		{"both: {mpa: {rtr: send}}\nserver: {mpa: {revision: 1}}\n" + usual, ""},
+		{"link: {before: {reorder_by: 5ms}, from_client: {before: {reorder: 1%}}}\n" + usual, ""},
+		{"link: {tunnel: vxlan}\ncapture: {link: raw}\nboth: {mac: '02:00:00:00:00:09'}\n" + usual, ""},
+		{"capture: {link: sll}\nboth: {vlan: 5}\n" + usual, ""},
+	} {
+		_, err := Parse("t.yaml", []byte(head+tt.src+"\n"))
+		var e *Error
+		if is := errors.As(err, &e); is != (tt.want != "") || is && (e.Msg != tt.want || e.Line < 2) {
+			t.Errorf("%s: %v\nwant %s", tt.src, err, tt.want)
+		}
+	}
+}
+
 // TestParse_InvalidateByName: a place in memory is the name of a region too.
 func TestParse_InvalidateByName(t *testing.T) {
 	steps := parse(t, "timeline: [connect, {region: {name: buf}}, {send: 5, invalidate: buf}]\n").Script(false).Timeline

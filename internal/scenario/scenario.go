@@ -102,12 +102,17 @@ type compiler struct {
 	sctpEverywhere bool
 	streams        map[string]uint16
 	singles        []single
+	// of is the connection that what is being read is of, if it is of one.
+	of *connection
 
 	conns      []*connection
 	connNumber map[string]int
 
 	verbs    map[string]*verb
 	timeline timeline
+	// late are times by which packets are late, untagged what only frames with a header of Ethernet have.
+	late     []lateness
+	untagged []*node
 	// unfit cannot be done on a socket.
 	unfit []unfit
 	// octetsLeft may still be spelled out.
@@ -166,6 +171,7 @@ func (c *compiler) scenario(s *Scenario) *synth.Script {
 		c.some(own[side], func(n *node) { c.settings(n, &c.hosts[side]) })
 	}
 	c.connections(connections)
+	c.framed()
 	c.foreseen(s.part)
 	if steps == nil {
 		c.Fail(root.Pos, "there is no timeline")
@@ -180,6 +186,9 @@ func (c *compiler) scenario(s *Scenario) *synth.Script {
 	c.script.Seed, c.script.Link.Seed, c.script.Capture.Seed = c.seed, c.seed, c.seed
 	c.script.Capture.Comment = c.comment(s)
 	c.script.Connections = c.finished()
+	if s.part == nil { // who plays a part says which side begins
+		c.refusing()
+	}
 	if c.Failed() == 0 {
 		c.inOrder()
 	}

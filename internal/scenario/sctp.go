@@ -113,8 +113,8 @@ func (c *compiler) session(n *node, s *settings) {
 		"ord":          number(c, &m.ORD, 0, math.MaxUint16),
 		"peer_to_peer": given(&s.peer, c.Boolean(&m.PeerToPeer)),
 		"private":      c.octets(&m.Private),
-		"reject":       c.Boolean(&m.Reject),
-		"refuse":       c.Boolean(&own.Refuse),
+		"reject":       func(n *node) { s.rejectAt = n.Pos; c.Boolean(&m.Reject)(n) },
+		"refuse":       func(n *node) { s.rejectAt = n.Pos; c.Boolean(&own.Refuse)(n) },
 		"mute":         c.Boolean(&own.Mute),
 	})
 	if m.Dialect = startup.Plain; enhanced {
@@ -168,18 +168,32 @@ func (c *compiler) control(s *step, n *node) {
 	s.Work.Function = uint16(f)
 }
 
+// association is the name of the association of a connection.
+func (conn *connection) association() string {
+	if conn.Association == "" {
+		return "a1"
+	}
+	return conn.Association
+}
+
 // carried says on which association and stream a connection is.
 func (c *compiler) carried(conn *connection, streams map[string]uint16) {
 	if !conn.sctp {
 		return
 	}
-	if conn.Association == "" {
-		conn.Association = "a1"
-	}
+	conn.Association = conn.association()
 	if !conn.hasStream {
 		conn.SID = streams[conn.Association]
 	}
 	streams[conn.Association] = conn.SID + 1
+}
+
+// roomFor checks that an association has the stream of a connection, unless a fault leaves that out.
+func (c *compiler) roomFor(conn *connection) {
+	here, there := &conn.both[0].host.SCTP, &conn.both[1].host.SCTP
+	if room := min(here.Out, there.In, there.Out, here.In); conn.SID >= room && !c.script.Habits {
+		c.Fail(conn.pos, "connection %s has stream %d, and the association has %d, from 0: both: {sctp: {streams: %d}} makes room", conn.Name, conn.SID, room, int(conn.SID)+1)
+	}
 }
 
 // onAssociations checks that every association has its ends once: the settings
@@ -202,6 +216,7 @@ func (c *compiler) onAssociations() {
 				conn.both[side].addr, conn.both[side].tag, conn.both[side].tsn = f.both[side].addr, f.both[side].tag, f.both[side].tsn
 			}
 		}
+		c.roomFor(conn)
 		if k := [2]any{conn.Association, conn.SID}; used[k] {
 			c.Fail(conn.pos, "stream %d of association %s has a connection already", conn.SID, conn.Association)
 		} else {

@@ -25,8 +25,10 @@ type timeline struct {
 	messages map[string]message
 	ordinals map[string]int
 	regions  map[region]bool
-	done     uint64
-	waited   uint64
+	// registered are those that steps register, until one takes them away.
+	registered []registered
+	done       uint64
+	waited     uint64
 	// told: that the timeline is too long.
 	told bool
 }
@@ -50,6 +52,8 @@ type scope struct {
 	on    string
 	from  synth.Side
 	times uint64
+	// absent: the trace does not have them.
+	absent bool
 }
 
 // step is one on its way.
@@ -113,6 +117,9 @@ func (c *compiler) step(n *node, in scope) (synth.Step, bool) {
 	c.modifiers(n, s)
 	s.Conn, s.From = s.on, s.from
 	s.Step.Place = synth.Place(s.pos)
+	there := s.only == always || c.clean == (s.only == onlyClean)
+	s.absent = s.absent || !there
+	defer c.within(c.stepOn(s))()
 	c.call(s)
 	c.spend(s, uint64(max(s.repeated, 1)))
 	s.def.read(c, s, value)
@@ -120,7 +127,6 @@ func (c *compiler) step(n *node, in scope) (synth.Step, bool) {
 	if s.only != always {
 		c.faulty = true
 	}
-	there := s.only == always || c.clean == (s.only == onlyClean)
 	return c.times(s), there
 }
 

@@ -114,6 +114,9 @@ func (c *compiler) tunnel(n *node, t *link.Tunnel) {
 	case link.TunnelERSPANI, link.TunnelIP:
 	}
 	c.Mapping(n, known)
+	if t.ControlWord && !t.Ethernet {
+		c.Fail(n.Pos, "control_word is for an Ethernet frame, and the tunnel carries IP: ethernet: true has it carry one")
+	}
 	if t.Addr[0].Is4() != t.Addr[1].Is4() {
 		c.Fail(n.Pos, "one end of the tunnel has an IPv4 address and the other one an IPv6 address")
 	}

@@ -24,6 +24,7 @@ func setMessage(c *compiler, s *step, key string, n *node) {
 	default:
 		s.Invalidate = &synth.Memory{}
 		c.memory(n, s, 1-s.From, s.Invalidate)
+		c.invalidated(s, 1-s.From, s.Invalidate.Region)
 	}
 }
 
@@ -69,6 +70,9 @@ func (c *compiler) memory(n *node, s *step, side synth.Side, m *synth.Memory) {
 		"stag":   func(n *node) { m.STag = &stag; number(c, &stag, 0, math.MaxUint32)(n) },
 		"to":     func(n *node) { m.TO = &to; number(c, &to, 0, allOnes)(n) },
 	})
+	if m.TO != nil && m.Offset != 0 {
+		c.Fail(n.Pos, "to is where in memory the place is, so that offset has no effect: leave one of them out")
+	}
 }
 
 func (c *compiler) regionOf(s *step, side synth.Side, name string) region {
@@ -84,36 +88,6 @@ func sideName(s synth.Side) string {
 		return "client"
 	}
 	return "server"
-}
-
-// usualRegion is the size of a region without one, in octets.
-const usualRegion = 1 << 20
-
-// region reads memory to be registered.
-func (c *compiler) region(s *step, n *node) {
-	s.Verb, s.From = synth.Register, synth.Server
-	r := &s.Region
-	*r = rnic.Region{Size: usualRegion, Read: true, Write: true}
-	r.TO = 0x10000
-	if !c.Mapping(n, keys{
-		"name": c.name(&s.Name),
-		"of":   word(c, &s.From, "side", sides),
-		"stag": number(c, &r.STag, 0, math.MaxUint32),
-		"to":   number(c, &r.TO, 0, allOnes),
-		"size": size(c, &r.Size, 0, allOnes),
-		"access": func(n *node) {
-			access := uint8(0)
-			bits(c, &access, "access", map[string]uint8{"read": 1, "write": 2})(n)
-			r.Read, r.Write = access&1 != 0, access&2 != 0
-		},
-	}) {
-		return
-	}
-	if s.Name == "" {
-		c.Fail(n.Pos, "a region needs a name")
-		return
-	}
-	c.timeline.regions[c.regionOf(s, s.From, s.Name)] = true
 }
 
 // immediate reads Immediate Data: a number, or eight octets.
@@ -179,6 +153,8 @@ func (c *compiler) craft(p *synth.Craft, n *node) {
 		return
 	}
 	at := n.Pos
+	c.onlyOver(n, false, "seq", "ack", "window", "flags", "payload")
+	c.onlyOver(n, true, "chunks")
 	c.Mapping(n, keys{
 		"seq":     c.signed(&p.Seq),
 		"ack":     c.signed(&p.Ack),
