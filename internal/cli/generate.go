@@ -122,6 +122,9 @@ func (o *generateOptions) run(args []string) error {
 		return err
 	}
 	rare.Store(o.size != "")
+	if o.size != "" && o.flows >= scattered {
+		hugePages(ofFlows)
+	}
 	traces, err := o.traces(args)
 	if err != nil {
 		return err

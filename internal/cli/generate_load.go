@@ -77,6 +77,13 @@ const (
 
 var mixes = map[string]scenario.Mix{"mixed": scenario.Mixed, "bulk": scenario.Bulk, "small": scenario.Small}
 
+// With scattered connections or more a big trace gets large pages, for ofFlows octets of the heap: what
+// the most connections take.
+const (
+	scattered = 256
+	ofFlows   = 512 << 20
+)
+
 // read checks the flags and returns what the trace is to be like.
 func (o *loadOptions) read(seed uint64) (scenario.Shape, error) {
 	l := scenario.Shape{

@@ -209,9 +209,13 @@ func (s *source) Close() error {
 // large is the size in octets from which a capture may hold many connections.
 const large = 64 << 20
 
+// ofCapture is how much of the heap gets large pages for a capture, in octets: beyond it they are
+// small ones again.
+const ofCapture = 128 << 20
+
 // expect prepares the heap for a capture with that many octets still to be read.
 func (in *input) expect(done, total int64) {
 	if total-done >= large {
-		in.pages.Do(hugePages)
+		in.pages.Do(func() { hugePages(ofCapture) })
 	}
 }

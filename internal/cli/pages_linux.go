@@ -7,13 +7,13 @@ import (
 	"syscall"
 )
 
-// hugePages asks for large pages for the heap that is still to come. What thousands of
+// hugePages asks for large pages for so many octets of the heap that is still to come. What thousands of
 // connections need is spread over so many small ones that finding a page takes longer than
 // what is done with it.
 //
 // Memory that is made and not touched takes none; the advice stays with its addresses when
 // it is given back, and the heap grows into them.
-func hugePages() {
+func hugePages(advised int) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil || uint64(limit.Cur) != math.MaxUint64 {
 		return // addresses are scarce
@@ -29,13 +29,9 @@ func hugePages() {
 	runtime.GC()
 }
 
-const (
-	// advised is how many octets are: beyond them it is small pages again.
-	advised = 128 << 20
-	// piece is what is made at a time: where the heap was in use before it is zeroed, and
-	// so touched.
-	piece = 4 << 20
-)
+// piece is what is made at a time: where the heap was in use before it is zeroed, and
+// so touched.
+const piece = 4 << 20
 
 // addressLimit is how many octets of addresses (ulimit -v) there are besides those that Go takes before
 // it does anything; 0: any number. The same limit gives the same memory on each run.

@@ -25,21 +25,21 @@ func TestHugePages(t *testing.T) {
 		return
 	}
 	before, _ := mappings(t)
-	hugePages()
+	hugePages(ofCapture)
 	after, resident := mappings(t)
 	// The runtime asks for them too, where it notes what is in the heap.
 	const notes = 32 << 20
-	if after-before < advised*9/10 || after-before > advised*11/10+notes {
+	if after-before < ofCapture*9/10 || after-before > ofCapture*11/10+notes {
 		t.Errorf("%d octets are advised", after-before)
 	}
-	if resident > advised/4 {
+	if resident > ofCapture/4 {
 		t.Errorf("%d octets of them are resident", resident)
 	}
 }
 
 // mappings counts octets of memory for which huge pages are asked, and those of them that
 // are there.
-func mappings(t *testing.T) (advised, resident int) {
+func mappings(t *testing.T) (ofCapture, resident int) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
@@ -58,9 +58,9 @@ func mappings(t *testing.T) (advised, resident int) {
 	}
 	for _, part := range regexp.MustCompile(`(?ms)^[0-9a-f]+-[0-9a-f]+ .*?^VmFlags:.*?$`).FindAllString(string(text), -1) {
 		if _, flags, _ := strings.Cut(part, "VmFlags:"); strings.Contains(flags+" ", " hg ") {
-			advised += field(part, "Size")
+			ofCapture += field(part, "Size")
 			resident += field(part, "Rss")
 		}
 	}
-	return advised, resident
+	return ofCapture, resident
 }

@@ -65,18 +65,11 @@ func Load(l Shape) *synth.Script {
 		c.mtu = l.MTU
 	}
 	l.hosts(c)
-	for i := range l.Flows {
-		name := itoa(i + 1)
-		c.connect("c"+name, pos{Line: 1, Column: 1}, nil)
-		if l.SCTP {
-			c.conns[i].Association, c.conns[i].SID = "a"+name, 0
-		}
-	}
 	s := c.script
 	l.link(c)
 	s.Seed, s.Link.Seed, s.Capture.Seed = l.Seed, l.Seed, l.Seed
 	s.Capture.Comment = fmt.Sprintf("load of %d octets on %d connections, seed %d", l.Size, l.Flows, l.Seed)
-	s.Connections = c.finished()
+	s.Connections = l.connections(c)
 
 	share := l.share(c.mtu)
 	switch l.Mix {
@@ -89,20 +82,42 @@ func Load(l Shape) *synth.Script {
 	case Small:
 		remember(s.Connections, smallRead, synth.Client, synth.Server)
 	}
-	s.Branch = func(n int) []synth.Step {
-		rnd, name := l.chance(n), s.Connections[n].Name
-		switch l.Mix {
-		case Bulk:
-			_ = packets(rnd) // see hurry
-			return bulk(rnd, name, share)
-		case Small:
-			return small(name, share)
-		default:
-			return mixed(rnd, name, share)
+	s.Branch = func() func(n int) []synth.Step {
+		p := poster{}
+		return func(n int) []synth.Step {
+			rnd := l.chance(n)
+			p.begin(s.Connections[n].Name)
+			switch l.Mix {
+			case Bulk:
+				_ = packets(rnd) // see hurry
+				return p.bulk(rnd, share)
+			case Small:
+				return p.small(share)
+			default:
+				return p.mixed(rnd, share)
+			}
 		}
 	}
 	s.Shards = shards
 	return s
+}
+
+// connections are those of the trace. One after the other is finished: the settings of thousands would
+// take more memory than the connections.
+func (l *Shape) connections(c *compiler) []synth.Connection {
+	all := make([]synth.Connection, l.Flows)
+	var conn connection
+	for i := range all {
+		name := itoa(i + 1)
+		conn = connection{pos: pos{Line: 1, Column: 1}, both: c.hosts, sctp: l.SCTP}
+		conn.Name, conn.Initiator, conn.Place = "c"+name, c.initiator, synth.Place(conn.pos)
+		if l.SCTP {
+			conn.Association = "a" + name
+		}
+		conn.Hosts = c.finish(&conn, i, i)
+		all[i] = conn.Connection
+	}
+	return all
 }
 
 // chance is what the nth connection is left to.

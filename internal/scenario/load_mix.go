@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -9,18 +8,32 @@ import (
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 )
 
-// poster makes steps that post work on a connection, each with its own name.
+// poster makes the steps of one connection after the other, of which each that posts work has its
+// own name. Those of one connection are gone when the next one begins: to make room for those of
+// thousands would take longer than what the connections do with them.
 type poster struct {
 	conn    string
 	ordinal int
+	// lists are runs of steps, one behind the other; life is what a connection with bulk data does.
+	lists, life []synth.Step
 }
+
+// begin turns to a connection.
+func (p *poster) begin(conn string) { *p = poster{conn: conn, lists: p.lists[:0], life: p.life[:0]} }
 
 func (p *poster) post(from synth.Side, op rnic.Op, size uint64, times int) synth.Step {
 	p.ordinal++
 	return synth.Step{
-		Verb: synth.Post, Name: fmt.Sprintf("%s.%d", p.conn, p.ordinal), Conn: p.conn, From: from, Times: times,
+		Verb: synth.Post, Name: p.conn + "." + itoa(p.ordinal), Conn: p.conn, From: from, Times: times,
 		Work: rnic.Work{Op: op, Size: size},
 	}
+}
+
+// list is a run of steps.
+func (p *poster) list(steps ...synth.Step) []synth.Step {
+	from := len(p.lists)
+	p.lists = append(p.lists, steps...)
+	return slices.Clip(p.lists[from:])
 }
 
 // The sizes of the work of a mixed flow, in octets.
@@ -32,29 +45,28 @@ const (
 )
 
 // mixed is the life of one connection whose sides send share octets.
-func mixed(rnd *rand.Rand, conn string, share uint64) []synth.Step {
-	unit := unitOf(share)
-	p := poster{conn: conn}
+func (p *poster) mixed(rnd *rand.Rand, share uint64) []synth.Step {
+	unit, conn := unitOf(share), p.conn
 	// Sizes differ from flow to flow, and with them where segments end.
 	some := func() uint64 { return unit/2 + rnd.Uint64N(unit) }
 	client, server := synth.Client, synth.Server
-	mix := []synth.Step{
+	mix := p.list(
 		p.post(client, rnic.OpWrite, some(), 2),
-		{Verb: synth.Together, Conn: conn, Steps: []synth.Step{
+		synth.Step{Verb: synth.Together, Conn: conn, Steps: p.list(
 			p.post(client, rnic.OpRead, some()/4, 4),
 			p.post(server, rnic.OpWrite, some(), 1),
-		}},
+		)},
 		p.post(client, rnic.OpSend, 32+rnd.Uint64N(224), 1),
 		p.post(server, rnic.OpSend, 16+rnd.Uint64N(112), 1),
-	}
+	)
 	for i := 2; i < len(mix); i++ {
 		mix[i].Work.Solicited = true
 	}
-	return []synth.Step{
-		{Verb: synth.Connect, Conn: conn},
-		{Verb: synth.Load, Conn: conn, Size: share, Steps: mix},
-		{Verb: synth.Close, Conn: conn},
-	}
+	return p.list(
+		synth.Step{Verb: synth.Connect, Conn: conn},
+		synth.Step{Verb: synth.Load, Conn: conn, Size: share, Steps: mix},
+		synth.Step{Verb: synth.Close, Conn: conn},
+	)
 }
 
 // The sizes of small messages, in octets.
@@ -65,23 +77,22 @@ const (
 
 // small is the life of one connection whose sides send share octets: questions and answers,
 // and pages that each side fetches from the other, as a file server and its client do.
-func small(conn string, share uint64) []synth.Step {
-	p := poster{conn: conn}
-	client, server := synth.Client, synth.Server
-	return []synth.Step{
-		{Verb: synth.Connect, Conn: conn},
-		{Verb: synth.Load, Conn: conn, Size: share, Steps: []synth.Step{
-			{Verb: synth.Together, Conn: conn, Steps: []synth.Step{
+func (p *poster) small(share uint64) []synth.Step {
+	client, server, conn := synth.Client, synth.Server, p.conn
+	return p.list(
+		synth.Step{Verb: synth.Connect, Conn: conn},
+		synth.Step{Verb: synth.Load, Conn: conn, Size: share, Steps: p.list(
+			synth.Step{Verb: synth.Together, Conn: conn, Steps: p.list(
 				p.post(client, rnic.OpSend, smallSend, 6),
 				p.post(server, rnic.OpSend, smallSend, 6),
-			}},
+			)},
 			p.post(server, rnic.OpRead, smallRead, 1),
 			p.post(server, rnic.OpSend, smallSend, 1),
 			p.post(client, rnic.OpRead, smallRead, 1),
 			p.post(client, rnic.OpSend, smallSend, 1),
-		}},
-		{Verb: synth.Close, Conn: conn},
-	}
+		)},
+		synth.Step{Verb: synth.Close, Conn: conn},
+	)
 }
 
 // unitOf is the usual size of the work of a mixed flow.
@@ -119,25 +130,25 @@ const (
 )
 
 // bulk is the life of one connection whose client sends share octets.
-func bulk(rnd *rand.Rand, conn string, share uint64) []synth.Step {
-	p := poster{conn: conn}
-	at := uint64(1)
+func (p *poster) bulk(rnd *rand.Rand, share uint64) []synth.Step {
+	at, conn := uint64(1), p.conn
 	if share/bulkPair >= 8*ahead {
 		at = ahead
 	}
-	steps := []synth.Step{
+	steps := append(p.life,
 		// Adapters do not begin in the same moment.
-		{Verb: synth.Wait, Conn: conn, For: rnd.Int64N(roundTrip)},
-		{Verb: synth.Connect, Conn: conn},
-	}
+		synth.Step{Verb: synth.Wait, Conn: conn, For: rnd.Int64N(roundTrip)},
+		synth.Step{Verb: synth.Connect, Conn: conn},
+	)
 	// Each Write that is posted at once has a buffer of its own.
-	pairs := func(n, size uint64) (all []synth.Step) {
+	pairs := func(n, size uint64) []synth.Step {
+		from := len(p.lists)
 		for i := range n {
 			w, s := p.post(synth.Client, rnic.OpWrite, size, 1), p.post(synth.Client, rnic.OpSend, bulkSend, 1)
 			w.Remote.Region, w.Ahead, s.Ahead = buffer(i), true, i < n-1
-			all = append(all, w, s)
+			p.lists = append(p.lists, w, s)
 		}
-		return all
+		return slices.Clip(p.lists[from:])
 	}
 	for i := range at {
 		steps = append(steps, synth.Step{
@@ -155,7 +166,8 @@ func bulk(rnd *rand.Rand, conn string, share uint64) []synth.Step {
 	if rest := share % bulkPair; rest > leastWork {
 		steps = append(steps, pairs(1, rest-bulkSend)...)
 	}
-	return append(steps, synth.Step{Verb: synth.Close, Conn: conn})
+	p.life = append(steps, synth.Step{Verb: synth.Close, Conn: conn})
+	return p.life
 }
 
 // buffer is the name of a buffer that Writes go to.

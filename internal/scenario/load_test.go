@@ -19,7 +19,7 @@ import (
 // branches are what the connections of a script do.
 func branches(s *synth.Script) (all [][]synth.Step) {
 	for i := range s.Connections {
-		all = append(all, s.Branch(i))
+		all = append(all, s.Branch()(i)) // what one tells is gone when it is asked again
 	}
 	return all
 }

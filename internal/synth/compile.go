@@ -29,6 +29,17 @@ type compiler struct {
 	world  *world
 	conns  map[string]*conn
 	counts map[string]*int
+	// borrowed: the steps are gone soon.
+	borrowed bool
+}
+
+// kept is a step that is there as long as its op is.
+func (c *compiler) kept(s *Step) *Step {
+	if !c.borrowed {
+		return s
+	}
+	own := *s
+	return &own
 }
 
 func newCompiler(w *world) *compiler {
@@ -45,8 +56,10 @@ func (c *compiler) timeline(s *Script) []op {
 		return c.run(s.Timeline)
 	}
 	all := op{verb: Parallel, conn: c.world.conns[0], parts: make([][]op, 0, len(c.world.conns))}
+	branch := s.Branch()
+	c.borrowed = true
 	for _, x := range c.world.conns {
-		all.parts = append(all.parts, c.run(s.Branch(x.number)))
+		all.parts = append(all.parts, c.run(branch(x.number)))
 	}
 	return []op{all}
 }
@@ -68,7 +81,7 @@ func (c *compiler) op(s *Step) op {
 	if o.conn != nil {
 		o.host = o.conn.hosts[s.From]
 	} else {
-		o.step = s
+		o.step = c.kept(s)
 	}
 	switch s.Verb {
 	case Post, Stream:
@@ -77,7 +90,7 @@ func (c *compiler) op(s *Step) op {
 		if s.Verb == Stream {
 			work = rnic.Work{Op: rnic.OpRaw, Data: s.Data, Size: s.Size}
 		} else if s.Remote != (Memory{}) || s.Local != (Memory{}) || s.Invalidate != nil {
-			o.step = s
+			o.step = c.kept(s)
 		}
 		o.work = &work
 	case Together, Parallel:
@@ -90,7 +103,7 @@ func (c *compiler) op(s *Step) op {
 	case Repeat, Load:
 		o.parts = [][]op{c.run(s.Steps)}
 	case Wait, Register, Packet:
-		o.step = s
+		o.step = c.kept(s)
 	case Connect, Open, Start, Close, Reset, End, Expect:
 	}
 	return o

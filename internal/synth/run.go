@@ -104,6 +104,7 @@ func newWorld(s *Script, part *shard, tap *link.Tap, o Observer) *world {
 		}
 		w.conns = append(w.conns, c)
 	}
+	w.queue.Ahead = len(w.conns) >= many
 	return w
 }
 

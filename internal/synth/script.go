@@ -39,10 +39,10 @@ type Script struct {
 	Faults  []Fault
 	Awaited []Awaited
 	Habits  bool
-	// Branch, if not nil, takes the place of Timeline: what the nth connection does, all of them
-	// at the same time. It is asked once for each, since the steps of thousands would be most of
-	// the memory of a script.
-	Branch func(n int) []Step
+	// Branch, if not nil, takes the place of Timeline: it returns what tells what the nth connection
+	// does, all of them at the same time. That is asked once for each, and what it tells is valid
+	// until it is asked again: the steps of thousands would be most of the memory of a script.
+	Branch func() func(n int) []Step
 	// Shards, if more than 1, is into how many parts a script with branches may be divided that
 	// are played at the same time, each on a link of its own.
 	Shards int

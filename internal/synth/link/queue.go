@@ -12,6 +12,9 @@ type Queue struct {
 	now   int64
 	added uint64
 	lanes [4]lane
+	// Ahead has what events will need fetched into the caches of the processor. It pays where many
+	// connections take turns.
+	Ahead bool
 	heap  []event // a binary heap
 }
 
@@ -87,6 +90,9 @@ func (q *Queue) Step() bool {
 	what := first.what
 	q.now = first.at
 	if from != nil {
+		if q.Ahead {
+			from.foresee()
+		}
 		from.pop()
 	} else {
 		q.pop()
