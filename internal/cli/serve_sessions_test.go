@@ -69,7 +69,7 @@ func TestServe_Sessions(t *testing.T) {
 					t.Errorf("session %d is missing:\n%s", n, text)
 				}
 			}
-			if !strings.Contains(errs.String(), "nothing came for 600ms") {
+			if !strings.Contains(errs.String(), "the peer sent nothing for 600ms") {
 				t.Errorf("%s", errs.String())
 			}
 			if got, out, errs := command(t, nil, "check", tap); got != exitOK || !strings.Contains(out, "in 3 iWARP connections") && !strings.Contains(out, "in 4 iWARP connections") || !strings.Contains(out, "0 errors, 0 warnings") {

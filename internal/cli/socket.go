@@ -79,7 +79,7 @@ func (o *socketOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.clean, "clean", false, "leave out the faults of the scenario")
 	f.Uint64Var(&o.seed, "seed", 1, "use seed `N` instead of that of the scenario; both sides need the same")
 	f.DurationVar(&o.hold, "hold", 0, "wait `TIME` after the startup before the first FPDU, such as 250ms")
-	f.DurationVar(&o.idle, "idle", peer.DefaultIdle, "reset a connection on which nothing came for `TIME`")
+	f.DurationVar(&o.idle, "idle", peer.DefaultIdle, "reset a connection on which nothing moves either way for `TIME`")
 	f.DurationVar(&o.step, "step-time", 0, "wait at most `TIME` for each step (default 20s, 2s where the scenario has faults)")
 	f.BoolVar(&o.noCheck, "no-check", false, "do not judge what was sent and received by the rules of check")
 	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 on findings at or above `LEVEL`: error, warning or note")

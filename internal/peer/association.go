@@ -3,7 +3,6 @@ package peer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -39,7 +38,7 @@ type Association struct {
 
 // AssociationOptions are how an association is begun.
 type AssociationOptions struct {
-	// Idle ends it when nothing came for so long; 0 is [DefaultIdle].
+	// Idle ends it when no packet of the peer came for so long, which acknowledges what it gets; 0 is [DefaultIdle].
 	Idle time.Duration
 	// Taps write down what is sent and received.
 	Taps []*Tap
@@ -291,7 +290,7 @@ func (a *Association) late() bool {
 	if a.sock.Closed() || time.Since(a.heard) <= a.patience() {
 		return false
 	}
-	a.fail(fmt.Errorf("nothing came for %v", a.idle))
+	a.fail(silent(a.idle))
 	return true
 }
 

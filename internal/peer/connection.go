@@ -3,7 +3,6 @@ package peer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -23,6 +22,9 @@ type connection struct {
 	tap      *tapped
 	kicked   chan struct{} // the writer has something to look for
 	asked    chan struct{} // the peer has something to acknowledge
+	moved    time.Time     // when an octet went either way last
+	taken    uint64        // what the peer had acknowledged then
+	unsent   int           // octets that the writer has, and the kernel does not take yet
 	closedAt time.Time     // when this side has closed its half
 	held     *pdu.Unit     // the first segment, which waits for Hold
 	began    bool          // it need not wait, or has waited
@@ -32,11 +34,11 @@ type connection struct {
 // New begins a connection on a socket, which it owns from now on. It is over at the latest
 // when the context is.
 func New(ctx context.Context, conn net.Conn, opt Options) (*Peer, error) {
-	c := &connection{conn: conn, kicked: make(chan struct{}, 1), asked: make(chan struct{}, 1), began: opt.Hold <= 0}
+	c := &connection{conn: conn, kicked: make(chan struct{}, 1), asked: make(chan struct{}, 1), began: opt.Hold <= 0, moved: time.Now()}
 	c.Peer = newPeer(opt, c.wake, new(sync.Mutex))
 	c.tap = newTapped(opt.Taps,
 		endpointOf(conn.LocalAddr(), netip.MustParseAddrPort("192.0.2.1:40000")),
-		endpointOf(conn.RemoteAddr(), netip.MustParseAddrPort("192.0.2.2:5001")), opt.Opened, kernelAcked(conn))
+		endpointOf(conn.RemoteAddr(), netip.MustParseAddrPort("192.0.2.2:5001")), opt.Opened, kernelPeer(conn))
 	own := opt.RNIC
 	if own.EMSS == 0 {
 		own.EMSS = usualEMSS
@@ -95,6 +97,7 @@ func (c *connection) readAll() {
 		n, err := c.conn.Read(b)
 		c.mu.Lock()
 		if n > 0 {
+			c.moved = time.Now()
 			c.tap.read(b[:n])
 			c.ep.Receive(b[:n])
 			c.notify()
@@ -103,23 +106,14 @@ func (c *connection) readAll() {
 		if n > 0 {
 			c.wake()
 		}
+		if errors.Is(err, os.ErrDeadlineExceeded) && c.patient() {
+			continue
+		}
 		if err != nil {
 			c.lost(err)
 			return
 		}
 	}
-}
-
-// arm sets until when the next octet has to come. A deadline that cannot be set is that of a
-// closed socket, which the next Read tells.
-func (c *connection) arm() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at := time.Now().Add(c.opt.Idle)
-	if c.closing {
-		at = c.closedAt.Add(closeWait)
-	}
-	_ = c.conn.SetReadDeadline(at)
 }
 
 // lost is told that nothing more will be read.
@@ -132,7 +126,7 @@ func (c *connection) lost(err error) {
 	switch {
 	case eof:
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		c.fail(fmt.Errorf("nothing came for %v", c.opt.Idle))
+		c.fail(c.idleError())
 		c.Do(func(e *rnic.Endpoint) { e.Abort() })
 		return
 	case errors.Is(err, net.ErrClosed), errors.Is(err, io.ErrClosedPipe):

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"net"
 	"time"
 
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
@@ -42,10 +43,7 @@ func (c Cut) pieces(b []byte) (out [][]byte) {
 func (c *connection) putPieces(us []pdu.Unit) error {
 	for _, u := range us {
 		for _, b := range c.opt.Cut.pieces(u.Data) {
-			if err := c.conn.SetWriteDeadline(time.Now().Add(c.opt.Idle)); err != nil {
-				return err
-			}
-			if _, err := c.conn.Write(b); err != nil {
+			if err := c.write(net.Buffers{b}); err != nil {
 				return err
 			}
 			time.Sleep(betweenPieces)

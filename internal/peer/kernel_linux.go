@@ -31,9 +31,8 @@ func tcpInfo(conn net.Conn) func() *unix.TCPInfo {
 	}
 }
 
-// kernelAcked returns what asks the kernel how many octets of this side the peer has acknowledged,
-// a FIN among them; nil if it cannot be asked.
-func kernelAcked(conn net.Conn) func() (n uint64, ok bool) {
+// kernelPeer returns what asks the kernel about the peer; nil if it cannot be asked.
+func kernelPeer(conn net.Conn) func() (p peerTCP, ok bool) {
 	ask := tcpInfo(conn)
 	if ask == nil {
 		return nil
@@ -42,11 +41,13 @@ func kernelAcked(conn net.Conn) func() (n uint64, ok bool) {
 	if before == nil {
 		return nil
 	}
-	return func() (uint64, bool) {
-		if i := ask(); i != nil {
-			return i.Bytes_acked - before.Bytes_acked, true
+	return func() (p peerTCP, ok bool) {
+		i := ask()
+		if i == nil {
+			return p, false
 		}
-		return 0, false
+		// An older kernel does not tell the window, not at the beginning either.
+		return peerTCP{acked: i.Bytes_acked - before.Bytes_acked, full: i.Snd_wnd == 0 && before.Snd_wnd > 0}, true
 	}
 }
 

@@ -208,7 +208,7 @@ func TestPeer_Idle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.End(t.Context()); err == nil || !strings.Contains(err.Error(), "nothing came for 20ms") {
+	if _, err := p.End(t.Context()); err == nil || !strings.Contains(err.Error(), "the peer sent nothing for 20ms") {
 		t.Error(err)
 	}
 }

@@ -62,11 +62,19 @@ type tapped struct {
 	seq   [2]uint64 // of the next octet, by sender
 	ended [2]bool
 	reset bool
-	// acked is what the peer has acknowledged, as far as is known; kernel tells how many octets
-	// that are, nil: it does not.
+	// acked is what the peer has acknowledged, as far as is known; kernel tells of it, nil: it does not.
 	acked  uint64
-	kernel func() (n uint64, ok bool)
-	buf    []byte
+	kernel func() (p peerTCP, ok bool)
+	// fullSince is since when the peer has no room, full that the capture says so.
+	fullSince time.Time
+	full      bool
+	buf       []byte
+}
+
+// peerTCP is what the kernel knows of the peer.
+type peerTCP struct {
+	acked uint64 // octets that it has acknowledged, a FIN among them
+	full  bool   // it announces a window of 0
 }
 
 // The senders of a connection.
@@ -81,12 +89,15 @@ const (
 	tapWindow = 0xffff
 	// unseenOptions are those of a SYN, in octets, of which the capture has none.
 	unseenOptions = 4
+	// fullFor is how long a peer has no room before the capture says so: a receiver that is only slower
+	// than this side has none for moments.
+	fullFor = 100 * time.Millisecond
 	// tapPayload is how much a packet carries at most, in octets: an IP packet holds no more.
 	tapPayload = 65000
 )
 
 // newTapped begins a connection that one side has opened.
-func newTapped(taps []*Tap, local, remote netip.AddrPort, opened bool, kernel func() (uint64, bool)) *tapped {
+func newTapped(taps []*Tap, local, remote netip.AddrPort, opened bool, kernel func() (peerTCP, bool)) *tapped {
 	c := &tapped{taps: taps, ends: [2]netip.AddrPort{local, remote}, seq: [2]uint64{firstSeq - 1, firstSeq - 1}, acked: firstSeq, kernel: kernel}
 	from := there
 	if opened {
@@ -135,10 +146,27 @@ func (c *tapped) acknowledge() (all bool) {
 	return c.acked == c.seq[here]
 }
 
-// catchUp writes down an acknowledgement of the peer, if there is another one.
+// taken is how many octets the peer has acknowledged, as far as is known.
+func (c *tapped) taken() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.reset {
+		c.catchUp()
+	}
+	return c.acked
+}
+
+// pending is how many octets of this side the peer has not acknowledged.
+func (c *tapped) pending() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seq[here] - c.acked
+}
+
+// catchUp writes down an acknowledgement of the peer, if there is another one, or its window opened or closed.
 func (c *tapped) catchUp() {
-	before := c.acked
-	if c.ask(); c.acked > before {
+	before, full := c.acked, c.full
+	if c.ask(); c.acked > before || c.full != full {
 		c.packet(there, nil, c.acked, packet.FlagACK)
 	}
 }
@@ -152,9 +180,22 @@ func (c *tapped) ask() {
 		if !ok {
 			return // the socket is closed
 		}
-		n = min(n, firstSeq+got)
+		n = min(n, firstSeq+got.acked)
+		c.fills(got.full)
 	}
 	c.acked = max(c.acked, n)
+}
+
+// fills notes whether the peer has room.
+func (c *tapped) fills(full bool) {
+	switch {
+	case !full:
+		c.fullSince, c.full = time.Time{}, false
+	case c.fullSince.IsZero():
+		c.fullSince = time.Now()
+	case time.Since(c.fullSince) >= fullFor:
+		c.full = true
+	}
 }
 
 // end writes down that a side closed, or reset.
@@ -202,6 +243,9 @@ func (c *tapped) packet(side int, b []byte, ack uint64, flags uint16) {
 		Link: packet.LinkRaw, Src: packet.AddrFrom(from.Addr()), Dst: packet.AddrFrom(to.Addr()),
 		SrcPort: from.Port(), DstPort: to.Port(), DontFragment: true,
 		Seq: uint32(c.seq[side]), Ack: uint32(ack), Flags: flags, Window: tapWindow, Payload: b, //nolint:gosec // modulo 2^32 by design
+	}
+	if side == there && c.full {
+		p.Window = 0
 	}
 	kept := 0
 	if flags&packet.FlagSYN != 0 {

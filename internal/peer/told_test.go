@@ -7,6 +7,7 @@ import (
 	"net"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/iwdissect/iwdissect/internal/peer"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
@@ -64,5 +65,31 @@ func TestPeer_ResetWhileWriting(t *testing.T) {
 		if end, err := p.End(t.Context()); end.Cause != rnic.ResetByPeer {
 			t.Fatalf("%v, %v", end, err)
 		}
+	}
+}
+
+// TestPeer_OneWay: a connection on which octets go one way only is not idle.
+func TestPeer_OneWay(t *testing.T) {
+	const idle, piece = 800 * time.Millisecond, 64 << 10
+	conn, other := sockets(t)
+	if err := other.(*net.TCPConn).SetReadBuffer(piece); err != nil {
+		t.Fatal(err)
+	}
+	p, err := peer.New(t.Context(), conn, peer.Options{RNIC: enhanced(true), Opened: true, Idle: idle})
+	if err != nil {
+		t.Fatal(err)
+	}
+	flood(p, 64)
+	began, longest := time.Now(), time.Duration(0)
+	for last := began; time.Since(began) < 3*idle; last = time.Now() {
+		if _, err := io.ReadFull(other, make([]byte, piece)); err != nil {
+			break // it was reset
+		}
+		time.Sleep(20 * time.Millisecond)
+		longest = max(longest, time.Since(last))
+	}
+	if p.Over() && longest < idle/2 { // else this machine was too slow
+		_, err := p.End(t.Context())
+		t.Errorf("it ended although octets went: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"syscall"
 	"time"
 
@@ -123,19 +124,40 @@ func (c *connection) put(us []pdu.Unit) error {
 			out = append(out, u.Data)
 		}
 	}
-	if err := c.conn.SetWriteDeadline(time.Now().Add(c.opt.Idle)); err != nil {
-		return err
+	return c.write(out)
+}
+
+// write writes octets, as long as anything moves.
+func (c *connection) write(out net.Buffers) error {
+	defer c.waiting(0)
+	for {
+		c.waiting(sizeOf(out))
+		if err := c.conn.SetWriteDeadline(c.look()); err != nil {
+			return err
+		}
+		n, err := out.WriteTo(c.conn)
+		if n > 0 {
+			c.move()
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) || !c.patient() {
+			return err
+		}
 	}
-	_, err := out.WriteTo(c.conn)
-	return err
+}
+
+func sizeOf(out net.Buffers) (n int) {
+	for _, b := range out {
+		n += len(b)
+	}
+	return n
 }
 
 // broken is told that nothing more can be written. What the peer has sent before, such as a
 // Terminate, may still be read.
 func (c *connection) broken(err error) {
-	var late net.Error
-	if errors.As(err, &late) && late.Timeout() {
-		c.fail(errors.New("the peer takes no octets"))
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		c.fail(c.idleError())
+		c.Do(func(e *rnic.Endpoint) { e.Abort() })
 		c.shut(rnic.WantReset)
 		return
 	}
