@@ -391,7 +391,7 @@ func (o *socketOptions) steps(r *player.Outcome) {
 			others += fmt.Sprintf(", because of %s: %d", x.why, x.n)
 		}
 	}
-	o.print("steps done: %d, not done because the connection was over: %d%s; messages compared: %d; failures: %d", r.Done, r.Skipped, others, r.Compared, r.Failed)
+	o.print("steps: %d, done: %d, failed: %d, left out because the connection was over: %d%s; messages compared: %d", r.Steps, r.Done, r.Failed, r.Skipped, others, r.Compared)
 }
 
 // print writes a line of results.
@@ -476,6 +476,8 @@ func (o *socketOptions) told(v *rnic.Event) {
 		o.print("received %v, %d octets to STag 0x%08x, offset 0x%x", v.Opcode, v.Size, v.STag, v.TO)
 	case rnic.Answered:
 		o.print("answered with %v, %d octets", v.Opcode, v.Size)
+	case rnic.Unasked:
+		o.print("received %v that nothing asked for", v.Opcode)
 	case rnic.Completed, rnic.TerminateReceived, rnic.Streamed:
 	}
 }

@@ -47,6 +47,10 @@ func TestConnect_NoStartup(t *testing.T) {
 			_, _ = io.Copy(io.Discard, c)
 		}
 	}
+	bound := filepath.Join(t.TempDir(), "bound.yaml")
+	if err := os.WriteFile(bound, []byte("summary: Memory of the peer.\ntimeline: [connect, {expect: private, bind: {region: buf, layout: iwprobe}}, {write: 8, to: buf}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, peer := range []struct {
 		name string
 		does func(*net.TCPConn)
@@ -57,10 +61,10 @@ func TestConnect_NoStartup(t *testing.T) {
 		{"closes", func(*net.TCPConn) {}, "closed by the peer"},
 		{"resets", func(c *net.TCPConn) { _ = c.SetLinger(0) }, "reset by the peer"},
 	} {
-		for _, args := range [][]string{nil, {"write-read"}, {"sends", "--alone"}, {"two-connections"}, {"DDP-DV-01"}, {"--protocol", "rping"}} {
+		for _, args := range [][]string{nil, {"write-read"}, {"sends", "--alone"}, {bound, "--alone"}, {"two-connections"}, {"DDP-DV-01"}, {"--protocol", "rping"}} {
 			t.Run(peer.name+" "+strings.Join(args, " "), func(t *testing.T) {
 				code, out, errs := command(t, nil, append([]string{"connect", answers(t, peer.does), "--no-check"}, args...)...)
-				if code != exitFindings || !strings.Contains(errs, peer.says) || strings.Contains(out, "failures: 0") {
+				if code != exitFindings || !strings.Contains(errs, peer.says) || strings.Contains(errs, "advertisement") || strings.Contains(errs, "it is not known where") || strings.Contains(out, "failed: 0") {
 					t.Errorf("%d %s %s", code, out, errs)
 				}
 			})
@@ -115,9 +119,10 @@ func serveHere(t *testing.T, ctx context.Context, args ...string) *serving { //n
 }
 
 // numbers are those of the steps: done, not done for one reason or another, failed.
-var numbers = regexp.MustCompile(`steps done: (\d+), not done because the connection was over: (\d+)(?:, because of the interrupt: (\d+))?; messages compared: \d+; failures: (\d+)`)
+var numbers = regexp.MustCompile(`steps: (\d+), done: (\d+), failed: (\d+), left out because the connection was over: (\d+)(?:, because of the interrupt: (\d+))?; messages compared: \d+\n`)
 
-// stepsOf are those of a line of results, and their sum.
+// stepsOf are those of a line of results: done, failed, left out because the connection was over, because of the
+// interrupt; and their sum, which has to be that of the line.
 func stepsOf(t *testing.T, text string) (n [4]int, sum int) {
 	t.Helper()
 	m := numbers.FindStringSubmatch(text)
@@ -125,8 +130,11 @@ func stepsOf(t *testing.T, text string) (n [4]int, sum int) {
 		t.Fatalf("no steps in %q", text)
 	}
 	for i := range n {
-		n[i], _ = strconv.Atoi(m[i+1])
+		n[i], _ = strconv.Atoi(m[i+2])
 		sum += n[i]
+	}
+	if m[1] != strconv.Itoa(sum) {
+		t.Errorf("%d steps are told in %q", sum, text)
 	}
 	return n, sum
 }
@@ -157,13 +165,13 @@ func TestSocket_Told(t *testing.T) {
 				if got := ends[client]; got.code != exitInput || !strings.Contains(got.out, "by this side, interrupted") || !strings.Contains(got.errs, ": interrupted") {
 					t.Errorf("the side that was told: %d %s %s", got.code, got.out, got.errs)
 				}
-				if n, sum := stepsOf(t, ends[client].out); n[0] < 3 || n[2] < all-4 || n[3] != 0 || sum != all {
+				if n, sum := stepsOf(t, ends[client].out); n[0] < 3 || n[1] != 0 || n[3] < all-4 || sum != all {
 					t.Errorf("the side that was told: %s", ends[client].out)
 				}
 				if got := ends[!client]; got.code != exitFindings || !strings.Contains(got.out, "by the peer") || !strings.Contains(got.errs, "it could not be done: the connection is over") {
 					t.Errorf("the other side: %d %s %s", got.code, got.out, got.errs)
 				}
-				if n, sum := stepsOf(t, ends[!client].out); n[2] != 0 || n[3] != 1 || sum != all {
+				if n, sum := stepsOf(t, ends[!client].out); n[1] != 1 || n[3] != 0 || sum != all {
 					t.Errorf("the other side: %s", ends[!client].out)
 				}
 			})

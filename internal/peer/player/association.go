@@ -95,7 +95,7 @@ func (l *line) openAssociation(ctx context.Context) error {
 	}
 	ctx, cancel := l.timed(ctx, 0)
 	defer cancel()
-	err = l.late(l.peer.Up(ctx), "the association")
+	err = late(l.peer.Up(ctx), "the association did not come about")
 	if err != nil && l.Side == synth.Client {
 		l.unreachable(err)
 	}
@@ -122,12 +122,14 @@ func (s *association) open(ctx context.Context) error {
 	defer cancel()
 	a, err := first.Associate(timed, AssociationOf(first.script, first.index, first.Side))
 	if err != nil {
-		return first.late(err, "the association")
+		return late(err, "the association did not come about")
 	}
 	for _, l := range s.lines {
-		if l.peer, err = a.Peer(l.cfg.SID, l.options()); err != nil {
+		p, err := a.Peer(l.cfg.SID, l.options())
+		if err != nil {
 			return err
 		}
+		l.has(p)
 	}
 	a.Start(ctx, peer.AssociationOptions{Idle: first.Idle, Taps: first.Taps})
 	return nil
@@ -164,7 +166,7 @@ func (l *line) again() error {
 	l.peer.Do(func(*rnic.Endpoint) {
 		l.sessions++
 		l.before = l.answered
-		l.known, l.unsure, l.old = nil, false, map[string][][]byte{}
+		l.known, l.unsure, l.astray, l.old = nil, false, false, map[string][][]byte{}
 		err = l.imagine()
 	})
 	if err != nil {
@@ -177,7 +179,7 @@ func (l *line) again() error {
 func (l *line) end(ctx context.Context, mine bool) error {
 	ctx, cancel := l.timed(ctx, 0)
 	defer cancel()
-	return l.late(l.peer.EndSession(ctx, mine), "the end of the session")
+	return late(l.peer.EndSession(ctx, mine), "the session did not end")
 }
 
 // shut ends the session of the line, and the association if it is the last one. It reports
@@ -187,7 +189,7 @@ func (l *line) shut(ctx context.Context, mine bool) (bool, error) {
 	case errors.Is(err, peer.ErrOver):
 		return true, nil
 	case err != nil:
-		return false, l.late(err, "the end of the session")
+		return false, late(err, "the session did not end")
 	case mine:
 		return l.peer.Shut(), nil
 	}

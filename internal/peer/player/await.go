@@ -27,7 +27,7 @@ func (l *line) await(ctx context.Context, s *synth.Step, in scope) error {
 			return err
 		}
 		if err := l.awaitOne(ctx, &w, in); err != nil {
-			return l.late(err, fmt.Sprintf("%s %d of the peer does not come", w.Name, w.Number))
+			return l.strays(late(err, fmt.Sprintf("%s %d of the peer did not come", w.Name, w.Number)))
 		}
 	}
 	return nil
@@ -41,7 +41,7 @@ func (l *line) awaitText(ctx context.Context, s *synth.Step) error {
 	l.text += max(uint64(s.Times), 1) * max(s.Size, uint64(len(s.Data))) //nolint:gosec // a count
 	text := l.text
 	l.filling.Unlock()
-	return l.late(l.peer.Wait(ctx, func(*rnic.Endpoint) bool { return l.streamed >= text }), s.Name+" of the peer does not come")
+	return late(l.peer.Wait(ctx, func(*rnic.Endpoint) bool { return l.streamed >= text }), s.Name+" of the peer did not come")
 }
 
 // evidence is the event that shows that work of the other side is done here.
@@ -55,7 +55,9 @@ func evidence(op rnic.Op) (kind rnic.EventKind, some bool) {
 		return rnic.Answered, true
 	case rnic.OpTerminate:
 		return rnic.TerminateReceived, true
-	case rnic.OpSegment, rnic.OpRaw, rnic.OpResponse, rnic.OpControl:
+	case rnic.OpResponse:
+		return rnic.Unasked, true
+	case rnic.OpSegment, rnic.OpRaw, rnic.OpControl:
 	}
 	return 0, false
 }
@@ -96,16 +98,16 @@ func (l *line) awaitOne(ctx context.Context, w *rnic.Work, in scope) error {
 				continue
 			}
 			wrong = nil
-			if has && v.whole {
+			if has && v.whole && !l.astray {
 				wrong = differ(fmt.Sprintf("%s %d of the peer", w.Name, w.Number), v.data, want)
 			}
-			if wrong == nil && w.Op == rnic.OpRead && v.Size != w.Size {
+			if wrong == nil && w.Op == rnic.OpRead && v.Size != w.Size && !l.astray {
 				wrong = fmt.Errorf("%s %d of the peer asks for %d octets, the scenario for %d", w.Name, w.Number, v.Size, w.Size)
 			}
 			if wrong != nil && in.concurrent {
 				continue
 			}
-			whole := v.whole
+			whole := v.whole && !l.astray
 			l.take(i)
 			if has && whole {
 				l.compared()
@@ -153,7 +155,7 @@ func (l *line) mirror(e *rnic.Endpoint, w *rnic.Work, in scope) {
 func (l *line) expect(ctx context.Context, s *synth.Step) error {
 	if s.For > 0 {
 		var own context.CancelFunc
-		ctx, own = context.WithTimeoutCause(ctx, time.Duration(s.For), errStep)
+		ctx, own = context.WithTimeoutCause(ctx, time.Duration(s.For), timeError(s.For))
 		defer own()
 	}
 	ctx, cancel := l.timed(ctx, 0)
@@ -171,7 +173,7 @@ func (l *line) expect(ctx context.Context, s *synth.Step) error {
 		end, _ := l.peer.End(ctx)
 		return fmt.Errorf("expected something else: the connection is over, %v", end)
 	case err != nil:
-		return l.late(err, "what is expected does not come")
+		return late(err, "what is expected did not come")
 	case wrong != nil:
 		return wrong
 	}
@@ -187,7 +189,10 @@ func (l *line) expect(ctx context.Context, s *synth.Step) error {
 func (l *line) bind(all []synth.Binding, payload []byte) error {
 	for _, b := range all {
 		r, err := peer.Advertised(b.Layout, payload)
-		if err != nil {
+		switch {
+		case err != nil && l.peer.Over(): // what came with a reject names none
+			return peer.ErrOver
+		case err != nil:
 			return err
 		}
 		if n := b.Tail; n > 0 {

@@ -99,13 +99,16 @@ func (p *player) blame() {
 		if l.excuses(&ends[i], c) || c.End.Cause == rnic.ResetByPeer && p.restarted(i) {
 			continue
 		}
-		what := "the connection is over"
+		why := fmt.Sprintf("the connection is over: %v", c.End)
 		if !c.Begun {
-			what = "the connection was over before the startup"
+			why = fmt.Sprintf("the connection was over before the startup: %v", c.End)
+		}
+		if c.Err != nil {
+			why += fmt.Sprintf(" (%v)", c.Err)
 		}
 		p.out.Skipped--
 		p.out.Failed++
-		p.out.Failures = append(p.out.Failures, Failure{l.skipped.Place, fmt.Errorf("it could not be done: %s: %v", what, c.End)})
+		p.out.Failures = append(p.out.Failures, Failure{l.skipped.Place, fmt.Errorf("it could not be done: %s", why)})
 	}
 }
 

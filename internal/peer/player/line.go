@@ -31,6 +31,8 @@ type line struct {
 	// another one went wrong. Both are under the lock of the player.
 	skipped *synth.Step
 	failed  bool
+	// tried: it was opened, or that has failed.
+	tried atomic.Bool
 	// foreseen: this side has seen an end that it expected, or has sent a Terminate that is a step.
 	foreseen atomic.Bool
 	// model is the other side as the scenario has it: an endpoint that never speaks, whose
@@ -50,8 +52,9 @@ type line struct {
 
 	// known is what is known of the memory of somebody else: what was written there.
 	known []extent
-	// unsure: what the other side's memory has is not known any more.
-	unsure bool
+	// unsure: what the other side's memory has is not known any more. astray: a message was given up, or this side
+	// could not send one; what comes later may be that one, or differ for it.
+	unsure, astray bool
 
 	// What has come; streamed are octets in streaming mode.
 	seen     []seen
@@ -268,6 +271,7 @@ func (l *line) prepare(e *rnic.Endpoint, side synth.Side) {
 
 // open begins the connection.
 func (l *line) open(ctx context.Context) error {
+	l.tried.Store(true)
 	if l.assoc != nil {
 		return l.openAssociation(ctx)
 	}
@@ -279,8 +283,15 @@ func (l *line) open(ctx context.Context) error {
 		l.conn = nil
 		return err
 	}
-	l.peer = p
+	l.has(p)
 	return nil
+}
+
+// has notes the peer of the line, which is there from now on.
+func (l *line) has(p *peer.Peer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.peer = p
 }
 
 // options are how the peer is set up.
@@ -330,6 +341,7 @@ func (l *line) told(v *rnic.Event) {
 		}
 	case rnic.Answered:
 		l.answered++
+	case rnic.Unasked:
 	}
 	l.kept += len(s.data)
 	l.seen = append(l.seen, s)

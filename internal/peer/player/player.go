@@ -88,11 +88,11 @@ type Connection struct {
 // Outcome is what became of a scenario.
 type Outcome struct {
 	Connections []Connection
-	// The steps of this side are those that it does or waits for. Done counts those that were done,
+	// Steps are those of this side, that it does or waits for. Done counts those that were done,
 	// Skipped those that were not because their connection was over, Missing those that were not
 	// because a fault kept what they waited for from coming, Left those that were not because the
 	// context ended, Failed those that failed.
-	Done, Skipped, Missing, Left, Failed int
+	Steps, Done, Skipped, Missing, Left, Failed int
 	// Compared counts the messages whose octets were compared.
 	Compared int
 	Failures []Failure
@@ -141,6 +141,7 @@ func Play(ctx context.Context, s *synth.Script, o Options) (*Outcome, error) {
 		}
 		l.conn = c
 	}
+	p.out.Steps = p.count(s.Timeline)
 	p.steps(ctx, s.Timeline, scope{})
 	if p.nobody != nil {
 		return nil, p.nobody
@@ -250,7 +251,7 @@ func (p *player) ended(ctx context.Context, s *synth.Step, l *line, err error) {
 		if l.skipped == nil {
 			l.skipped = s
 		}
-	case l.faulty && errors.Is(err, errStep):
+	case l.faulty && errors.As(err, new(timeError)):
 		p.out.Missing++
 	default:
 		p.out.Failed++
@@ -357,8 +358,10 @@ func (p *player) compared() {
 	p.out.Compared++
 }
 
-// errStep is a step that took too long.
-var errStep = errors.New("the time of the step is over")
+// timeError is a step that took longer than it may.
+type timeError time.Duration
+
+func (e timeError) Error() string { return fmt.Sprintf("within %v", time.Duration(e)) }
 
 // timed is a context for a step that moves so many octets.
 func (l *line) timed(ctx context.Context, octets uint64) (context.Context, context.CancelFunc) {
@@ -371,12 +374,13 @@ func (l *line) timed(ctx context.Context, octets uint64) (context.Context, conte
 		d = usualStep
 	}
 	d += time.Duration(octets/slowest) * time.Second //nolint:gosec // bounded by the size of messages
-	return context.WithTimeoutCause(ctx, d, errStep)
+	return context.WithTimeoutCause(ctx, d, timeError(d))
 }
 
-func (l *line) late(err error, what string) error {
-	if errors.Is(err, errStep) {
-		return fmt.Errorf("%s: %w", what, errStep)
+// late says what did not happen in the time of a step.
+func late(err error, what string) error {
+	if errors.As(err, new(timeError)) {
+		return fmt.Errorf("%s %w", what, err)
 	}
 	return err
 }

@@ -25,10 +25,7 @@ func (l *line) step(ctx context.Context, s *synth.Step, in scope) error {
 	case synth.Open:
 		return l.open(ctx)
 	case synth.Wait:
-		select {
-		case <-time.After(time.Duration(s.For)):
-		case <-ctx.Done():
-		}
+		l.pause(ctx, time.Duration(s.For))
 		return nil
 	case synth.Register:
 		return nil // there from the beginning
@@ -36,6 +33,9 @@ func (l *line) step(ctx context.Context, s *synth.Step, in scope) error {
 		synth.Repeat, synth.Parallel, synth.Load:
 	}
 	if l.peer == nil {
+		if l.tried.Load() {
+			return peer.ErrOver
+		}
 		return errors.New("the connection is not open")
 	}
 	mine := s.From == l.Side
@@ -73,7 +73,7 @@ func (l *line) start(ctx context.Context) error {
 		}
 		return e.Phase() == rnic.Full || e.Phase() == rnic.Ready
 	})
-	return l.late(err, "the startup")
+	return late(err, "the startup did not come to its end")
 }
 
 func (l *line) close(ctx context.Context, s *synth.Step, mine bool) error {
@@ -102,7 +102,7 @@ func (l *line) close(ctx context.Context, s *synth.Step, mine bool) error {
 		}
 		return l.tooEarly(ctx)
 	case <-ctx.Done():
-		return l.late(context.Cause(ctx), "the end of the connection")
+		return late(context.Cause(ctx), "the connection did not end")
 	}
 }
 
@@ -110,6 +110,9 @@ func (l *line) close(ctx context.Context, s *synth.Step, mine bool) error {
 func (l *line) post(ctx context.Context, s *synth.Step, in scope) error {
 	if s.Verb == synth.Stream {
 		s = &synth.Step{Verb: s.Verb, Name: s.Name, Times: s.Times, Work: rnic.Work{Op: rnic.OpRaw, Data: s.Data, Size: s.Size}}
+	}
+	if l.peer.Over() {
+		return peer.ErrOver
 	}
 	var works []rnic.Work
 	for range max(s.Times, 1) {
@@ -122,9 +125,6 @@ func (l *line) post(ctx context.Context, s *synth.Step, in scope) error {
 	octets := uint64(len(works)) * max(s.Work.Size, uint64(len(s.Work.Data)))
 	ctx, cancel := l.timed(ctx, octets)
 	defer cancel()
-	if l.peer.Over() {
-		return peer.ErrOver
-	}
 	l.peer.Do(func(e *rnic.Endpoint) {
 		for _, w := range works {
 			e.Post(w)
@@ -138,7 +138,7 @@ func (l *line) post(ctx context.Context, s *synth.Step, in scope) error {
 	}
 	err := l.peer.Wait(ctx, func(e *rnic.Endpoint) bool { return e.Unfinished(s.Name) == 0 })
 	if err != nil {
-		return l.late(err, s.Name+" is not done")
+		return l.strays(late(err, s.Name+" was not done"))
 	}
 	l.peer.Do(func(*rnic.Endpoint) { err, l.wrong = l.wrong, nil })
 	if err != nil && !l.faulty {
@@ -226,7 +226,7 @@ func (l *line) follow(works []rnic.Work, in scope) (err error) {
 
 func (l *line) compareRead(e *rnic.Endpoint, w *rnic.Work) error {
 	got, want := make([]byte, w.Size), make([]byte, w.Size)
-	if !l.knows(w.Remote, w.Size) || !e.Fetch(w.Local, got) || !l.model.Fetch(w.Remote, want) {
+	if l.astray || !l.knows(w.Remote, w.Size) || !e.Fetch(w.Local, got) || !l.model.Fetch(w.Remote, want) {
 		return nil
 	}
 	l.compared()
@@ -245,7 +245,7 @@ func (l *line) compareAtomic(w *rnic.Work, in scope) error {
 	if in.concurrent {
 		l.unsure = true
 	}
-	if !l.knows(w.Remote, uint64(len(want))) || !l.model.Fetch(w.Remote, want) {
+	if l.astray || !l.knows(w.Remote, uint64(len(want))) || !l.model.Fetch(w.Remote, want) {
 		return nil
 	}
 	q := rdmap.AtomicRequest{AOpCode: rdmap.FetchAddOp, Data: w.Operand, Mask: w.Mask, CompareMask: ^uint64(0)}
@@ -269,4 +269,32 @@ func differ(what string, got, want []byte) error {
 		at++
 	}
 	return fmt.Errorf("%s: other octets than the scenario has, from octet %d of %d on", what, at, len(want))
+}
+
+// pause waits, unless nothing is left to wait for: all connections of the scenario have ended.
+func (p *player) pause(ctx context.Context, d time.Duration) {
+	timed, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	for _, l := range p.lines {
+		p.mu.Lock()
+		of := l.peer
+		p.mu.Unlock()
+		if of == nil { // it is still to be opened
+			<-timed.Done()
+			return
+		}
+		select {
+		case <-of.Ended():
+		case <-timed.Done():
+			return
+		}
+	}
+}
+
+// strays notes that a message was given up, if there is an error.
+func (l *line) strays(err error) error {
+	if err != nil {
+		l.peer.Do(func(*rnic.Endpoint) { l.astray = true })
+	}
+	return err
 }

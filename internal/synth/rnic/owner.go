@@ -29,6 +29,8 @@ const (
 	// Streamed: octets of the peer have come before the startup began here. Size counts them;
 	// the Request may be among them.
 	Streamed
+	// Unasked: an answer has come that no request of this end asks for.
+	Unasked
 )
 
 // Event is something that happened at an end.
@@ -265,6 +267,13 @@ func (e *Endpoint) completed(r *request, old []byte, err error) {
 		v.Opcode = rdmap.OpAtomicRequest
 	}
 	e.tells(&v)
+}
+
+// unasked refuses an answer, or a segment of one, that no request asks for, and tells the owner.
+func (e *Endpoint) unasked(s *ddp.Segment, op rdmap.Opcode) {
+	if e.found(errOpcode) || s.Last {
+		e.tells(&Event{Kind: Unasked, Opcode: op})
+	}
 }
 
 // written accounts for the segments of a Write, and tells the owner of its end.

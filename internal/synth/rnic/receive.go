@@ -130,7 +130,7 @@ func (e *Endpoint) takeTagged(s *ddp.Segment, payload []byte) {
 	}
 	response := c.Opcode == rdmap.OpReadResponse
 	if response && !e.awaitsRead() {
-		e.found(errOpcode)
+		e.unasked(s, c.Opcode)
 		return
 	}
 	r, fault, bad := e.buffer(s, c.Opcode, n)
@@ -253,7 +253,7 @@ func (e *Endpoint) takeMessage(s *ddp.Segment, op rdmap.Opcode, payload []byte) 
 		e.takeAtomic(s, payload)
 	case op == rdmap.OpAtomicResponse:
 		if len(e.requests) == 0 || !e.requests[0].atomic {
-			e.found(errOpcode)
+			e.unasked(s, op)
 			return
 		}
 		e.answered(e.requests[0].oldValue(payload))
