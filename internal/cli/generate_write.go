@@ -127,11 +127,13 @@ func (o *generateOptions) one(t traceOf, s *synth.Script, out string, w *countin
 	if err != nil {
 		return o.givenUp(t, out, file, w.err, err)
 	}
-	if err := o.missed(&t, stats.Missed, notWrittenTo(out, file)); err != nil {
-		if file != nil {
-			err = &usageError{errors.Join(err, file.Discard())}
+	if t.of != nil {
+		if err := o.s.missed(t.of, stats.Missed, o.seeded, notWrittenTo(out, file)); err != nil {
+			if file != nil {
+				err = &usageError{errors.Join(err, file.Discard())}
+			}
+			return err
 		}
-		return err
 	}
 	if file != nil {
 		if err := file.Commit(); err != nil {

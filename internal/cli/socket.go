@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/netip"
 	"strconv"
@@ -150,6 +151,26 @@ func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 		return &usageError{err}
 	}
 	o.script = s
+	return o.strikes()
+}
+
+// strikes refuses faults that never strike, as generate does: the scenario is played in memory to learn it. What
+// somebody else does is not known, so that it is only told with --alone.
+func (o *socketOptions) strikes() error {
+	s := o.script.Script(o.clean)
+	if len(s.Faults) == 0 {
+		return nil
+	}
+	stats, err := synth.Run(io.Discard, s)
+	if err != nil {
+		return nil //nolint:nilerr // memory that the peer names is not there: only the peer can tell
+	}
+	if !o.alone {
+		return o.s.missed(o.script, stats.Missed, o.seeded, "")
+	}
+	for _, m := range stats.Missed {
+		o.s.sayAt(o.script, m)
+	}
 	return nil
 }
 

@@ -207,3 +207,25 @@ func TestSocket_Named(t *testing.T) {
 		}
 	}
 }
+
+// TestSocket_NeverStrikes: a fault that never strikes is a mistake of the scenario, as it is for generate. Of somebody
+// else nothing is known, so that it is only told.
+func TestSocket_NeverStrikes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "never.yaml")
+	if err := os.WriteFile(file, []byte("summary: No third segment.\ntimeline: [connect, send 100, close]\nfaults: [{at: send1/3, crc: bad}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"generate", file, "-o", filepath.Join(t.TempDir(), "x.pcapng")}, exitUsage},
+		{[]string{"serve", file, "--listen", "127.0.0.1:0"}, exitUsage},
+		{[]string{"connect", "127.0.0.1:1", file}, exitUsage},
+		{[]string{"connect", answers(t, func(*net.TCPConn) {}), file, "--alone", "--no-check"}, exitFindings},
+	} {
+		if code, out, errs := command(t, nil, c.args...); code != c.code || !strings.Contains(errs, "never.yaml:3:10: fault 1 (send1/3) never struck: send1 has 1 segment") {
+			t.Errorf("%q: %d %s %s", c.args, code, out, errs)
+		}
+	}
+}
