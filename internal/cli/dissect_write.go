@@ -144,6 +144,14 @@ func fileName(name string) error {
 	return nil
 }
 
+// besideResults refuses names of captures that cannot be written beside results.
+func besideResults(name string) error {
+	if name == "-" {
+		return usagef("-w cannot write to standard output, where the results go; name a file or a named pipe")
+	}
+	return fileName(name)
+}
+
 // exporting passes on to what is printed, and to what is written to files.
 type exporting struct {
 	dissectSink

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -147,15 +146,8 @@ func (c *captureFlags) checkKeep() error {
 	case !c.set.Changed("write") && c.keep == "":
 		return nil
 	}
-	switch c.keep {
-	case "":
-		return usagef("-w needs the name of a file")
-	case "-":
-		return usagef("-w cannot write to standard output, where the results go; name a file or a named pipe")
-	}
-	switch ext := strings.ToLower(filepath.Ext(c.keep)); ext {
-	case ".gz", ".zst", ".lz4":
-		return usagef("-w does not compress; name the file without %s", ext)
+	if err := besideResults(c.keep); err != nil {
+		return err
 	}
 	return keptApart("-w "+c.keep, c.keep, c.inputs())
 }

@@ -261,6 +261,9 @@ func (o *probeOptions) lists() error {
 
 // open makes the folder of captures.
 func (o *probeOptions) open() (err error) {
+	if o.captures == "-" {
+		return usagef("-w takes a folder for the captures of all cases, not standard output")
+	}
 	if o.captures == "" {
 		return nil
 	}

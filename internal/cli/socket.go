@@ -122,6 +122,11 @@ func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 	if err := o.goes(f, len(args) > 0); err != nil {
 		return err
 	}
+	if f.Changed("write") {
+		if err := besideResults(o.out); err != nil {
+			return err
+		}
+	}
 	if _, ok := conformance.ParseSeverity(o.failOn); !ok {
 		return usagef("--fail-on takes error, warning or note, not %q", o.failOn)
 	}
@@ -140,8 +145,12 @@ func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 		o.plain, err = scenario.Parse("plain", []byte(plainSCTP))
 		return err
 	}
-	s, err := (&generateOptions{s: o.s}).find(args[0])
+	from := generateOptions{s: o.s}
+	s, err := from.find(args[0])
 	if err != nil {
+		return err
+	}
+	if err := keptApart("-w "+o.out, o.out, from.read); err != nil {
 		return err
 	}
 	if o.seeded {
