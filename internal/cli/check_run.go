@@ -186,7 +186,7 @@ func (o *checkRun) attempt(j *checkJob, opt pipeline.Options, sole bool, a *atte
 	o.counted(&t)
 	c.Findings, c.Unlisted = c.kept.list(), c.kept.unlisted
 	c.Totals, c.Rules = t, engine.Rules()
-	if unsharded(&opt) {
+	if unsharded(&opt) && !o.s.session() {
 		c.Others = run.Others()
 	}
 	locate(src, c.Findings)

@@ -81,8 +81,11 @@ func TestServe_NoStartup(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = c.Close()
-		if code := <-s.code; code != exitFindings || !strings.Contains(s.errs.String(), "startup") {
-			t.Errorf("%q: exit code %d, %s", args, code, s.errs.String())
+		if code, out := <-s.code, <-s.out; code != exitFindings || !strings.Contains(s.errs.String(), "startup") || strings.Contains(out, "tcpdump") {
+			t.Errorf("%q: exit code %d, %s %s", args, code, out, s.errs.String())
+		}
+		if args == nil && !strings.Contains(s.errs.String(), "the peer sent no MPA Request: closed by the peer") {
+			t.Error(s.errs.String())
 		}
 	}
 }

@@ -155,7 +155,7 @@ func (o *socketOptions) single(ctx context.Context, on *sockets, taps []*peer.Ta
 		well = false
 	case !well: // why it is over was said
 	case !agreed(p):
-		o.s.warn(fmt.Errorf("connection: no startup came about: %v", end))
+		o.s.warn(fmt.Errorf("connection: no startup came about%s: %v", o.unasked(p), end))
 		well = false
 	case failed != nil:
 		o.s.warn(fmt.Errorf("connection: it was over too early: %v", end))
@@ -175,6 +175,19 @@ func agreed(p *peer.Peer) (yes bool) {
 		}
 	})
 	return yes
+}
+
+// unasked says of a peer that connected, and did not begin the startup, that it did not.
+func (o *socketOptions) unasked(p *peer.Peer) (text string) {
+	p.Do(func(e *rnic.Endpoint) {
+		if _, asked := e.PeerPrivate(); !asked && o.side == synth.Server && e.End().Cause != rnic.StartupFailed {
+			text = ", the peer sent no MPA Request"
+			if p.Sessions() {
+				text = ", the peer sent no Initiate"
+			}
+		}
+	})
+	return text
 }
 
 // converse is what a session without a scenario is for.

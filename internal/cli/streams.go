@@ -149,6 +149,9 @@ func (s *IOStreams) called(file string) string {
 	return file
 }
 
+// session reports whether what is read is a session of a peer, and no capture: how to capture is no advice then.
+func (s *IOStreams) session() bool { return s.input != "" }
+
 // warn writes an error to the error stream, with the name of the command.
 func (s *IOStreams) warn(err error) { s.say("%v", s.closed(err)) }
 
