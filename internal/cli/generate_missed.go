@@ -39,6 +39,10 @@ func (o *generateOptions) told(t *traceOf, stats *synth.Stats) {
 		for _, m := range stats.Undone {
 			o.s.sayAt(t.of, m)
 		}
+	case len(stats.Stalls) > 0:
+		for _, m := range stats.Stalls {
+			o.s.sayAt(t.of, m)
+		}
 	case stats.Stalled > 0:
 		o.s.say("%s: %s", t.name, stalled(stats.Stalled))
 	}

@@ -122,11 +122,6 @@ func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 	if err := o.goes(f, len(args) > 0); err != nil {
 		return err
 	}
-	if f.Changed("write") {
-		if err := besideResults(o.out); err != nil {
-			return err
-		}
-	}
 	if _, ok := conformance.ParseSeverity(o.failOn); !ok {
 		return usagef("--fail-on takes error, warning or note, not %q", o.failOn)
 	}
@@ -145,8 +140,13 @@ func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 		o.plain, err = scenario.Parse("plain", []byte(plainSCTP))
 		return err
 	}
+	return o.find(args[0])
+}
+
+// find finds the scenario, and refuses what cannot be played on a socket.
+func (o *socketOptions) find(arg string) error {
 	from := generateOptions{s: o.s}
-	s, err := from.find(args[0])
+	s, err := from.find(arg)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (o *socketOptions) strikes() error {
 	return nil
 }
 
-// goes checks what the flags say of the transport and of the startup.
+// goes checks what the flags say of the transport, of the startup and of the capture.
 func (o *socketOptions) goes(f *pflag.FlagSet, scenario bool) error {
 	switch {
 	case o.transport != "tcp" && o.transport != "sctp":
@@ -194,6 +194,8 @@ func (o *socketOptions) goes(f *pflag.FlagSet, scenario bool) error {
 		return usagef("--private-data goes without a scenario, which says so itself: client: {mpa: {private: ...}}")
 	case o.transport == "sctp" && (f.Changed("no-crc") || f.Changed("markers") || f.Changed("revision") || f.Changed("rtr")):
 		return usagef("--no-crc, --markers, --revision and --rtr are of MPA, which there is none of over SCTP")
+	case f.Changed("write"):
+		return besideResults(o.out)
 	}
 	return nil
 }

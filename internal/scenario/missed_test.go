@@ -154,6 +154,10 @@ func TestUndone(t *testing.T) {
 		{"timeline: [connect, server send 10, close]", "send1 was not sent: the server may send nothing before the other side has"},
 		{"client: {mpa: {ord: 0}}\ntimeline: [connect, read 10, close]", "read1 was not sent: nothing let it go on; the depths of requests (ird, ord) or the link may be why"},
 		{"timeline: [connect, {write: 10, to: {offset: 2GiB}}, wait 1ms, send 5]", "send1 was not sent: the connection was over before"},
+		{
+			"timeline: [connect, {parallel: [[write 4MiB], [wait 1ms, {send: 8, from: server}, {terminate: 0/2/06, from: server}]]}]",
+			"write1 was sent in part, 720000 of 4194304 octets: the connection was over before its end",
+		},
 		// A Terminate is the answer.
 		{"timeline: [connect, {read: 10, from_memory: {offset: 2GiB}}]", ""},
 	} {
@@ -167,6 +171,29 @@ func TestUndone(t *testing.T) {
 		}
 		if got != tt.want || len(st.Undone) > 1 || got != "" && st.Undone[0].Line == 0 {
 			t.Errorf("%s: %+v, want %q", tt.src, st.Undone, tt.want)
+		}
+	}
+}
+
+// TestStalls holds that a step that could not end is told, with what it waited for and since when.
+func TestStalls(t *testing.T) {
+	for _, tt := range []struct{ src, want string }{
+		{"timeline: [connect, send 10, close]", ""},
+		{
+			"timeline: [connect, server send 10, close]",
+			"this step did not come to its end: from 500µs on it waited for send1 to be sent, and to be answered if it is a request",
+		},
+	} {
+		st, err := synth.Run(io.Discard, parse(t, tt.src+"\n").Script(false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if len(st.Stalls) > 0 {
+			got = st.Stalls[0].What
+		}
+		if got != tt.want || len(st.Stalls) != st.Stalled || got != "" && st.Stalls[0].Line == 0 {
+			t.Errorf("%s: %+v, want %q", tt.src, st.Stalls, tt.want)
 		}
 	}
 }

@@ -20,6 +20,8 @@ type Stats struct {
 	// happen, and what they waited for had not, although their connection was
 	// not over.
 	Stalled int
+	// Stalls tells of them, unless the script has branches.
+	Stalls []Miss
 	// Undone are the messages that were not sent, or requests that were not answered. Without a
 	// fault that is a mistake of the script, or chance.
 	Undone []Miss
@@ -50,7 +52,7 @@ func RunObserved(w io.Writer, s *Script, o Observer) (Stats, error) {
 	st := Stats{Frames: tap.Count(), Octets: tap.Octets(), Segments: r.segments, Stalled: r.stalled}
 	if err == nil {
 		st.Missed = append(r.missed(), r.awaited()...)
-		st.Undone = r.undone()
+		st.Undone, st.Stalls = r.undone(), r.stalls
 	}
 	return st, err
 }
@@ -82,6 +84,7 @@ type world struct {
 	timed, ripe []*task
 	stirred     bool
 	stalled     int
+	stalls      []Miss
 	// segments were given to transports.
 	segments uint64
 	err      error
@@ -175,6 +178,7 @@ func (w *world) release() bool {
 		of := t.until.conn
 		if of == nil || !of.over() {
 			w.stalled++
+			w.stall(t)
 		}
 		waited := t.until.kind
 		t.until = wait{conn: of}

@@ -20,6 +20,9 @@ type task struct {
 	// queued tells which of the tasks that wait for no connection began to wait first.
 	queued uint64
 	done   bool
+	// doing is the step that it waits in, since a time.
+	doing *op
+	since int64
 }
 
 // level is a run of steps, and how far it is.
@@ -77,6 +80,7 @@ func (w *world) run(t *task) {
 		}
 		t.until = until
 		if w.err == nil && !t.until.holds() {
+			t.doing, t.since = o, w.queue.Now()
 			w.pause(t)
 			return
 		}

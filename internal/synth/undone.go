@@ -36,11 +36,14 @@ func (w *world) undone() (all []Miss) {
 
 // notDone says that messages with a name were not sent, or not answered, and why; "" if they were.
 func (h *host) notDone(name string) string {
-	what := " was not sent: "
+	what, before := " was not sent: ", "before"
 	switch {
 	case h.ep == nil || h.ep.Unfinished(name) == 0:
 		return ""
 	case h.ep.Unsent(name) > 0:
+		if sent, size, ok := h.ep.Part(name); ok {
+			what, before = fmt.Sprintf(" was sent in part, %d of %d octets: ", sent, size), "before its end"
+		}
 	case h.ep.Phase() > rnic.Ready: // a Terminate is an answer too
 		return ""
 	default:
@@ -50,7 +53,7 @@ func (h *host) notDone(name string) string {
 	case rnic.Rejected:
 		return what + "the connection was rejected"
 	case rnic.Terminated, rnic.Failed:
-		return what + "the connection was over before"
+		return what + "the connection was over " + before
 	case rnic.Full:
 		return fmt.Sprintf("%sthe %s may send nothing before the other side has", what, sideName(h.side))
 	case rnic.Streaming, rnic.Starting:

@@ -1,6 +1,11 @@
 package synth
 
-import "github.com/iwdissect/iwdissect/internal/synth/rnic"
+import (
+	"fmt"
+	"time"
+
+	"github.com/iwdissect/iwdissect/internal/synth/rnic"
+)
 
 // waitFor is what a task can wait for.
 type waitFor uint8
@@ -64,4 +69,44 @@ func (x *wait) holds() bool {
 	case nothing:
 	}
 	return true
+}
+
+// stall notes a step that could not end: what it waited for, and since when. Those of thousands of connections, which
+// a script with branches has, are not told one by one.
+func (w *world) stall(t *task) {
+	if w.script.Branch != nil || t.doing == nil {
+		return
+	}
+	w.stalls = append(w.stalls, Miss{Place: t.doing.place, What: fmt.Sprintf(
+		"this step did not come to its end: from %v on it waited for %s", time.Duration(t.since), t.until.what(t.doing))})
+}
+
+// what says what is waited for in a step.
+func (x *wait) what(o *op) string {
+	switch x.kind {
+	case opened:
+		return "the connection to open"
+	case closed:
+		return "both sides to close"
+	case started:
+		return "the startup to end"
+	case ended:
+		return "both sides to end the session"
+	case resetSeen:
+		return "the " + sideName(1-x.host.side) + " to learn of the reset"
+	case sent:
+		return x.name + " to be sent, and to be answered if it is a request"
+	case delivered:
+		name := o.name
+		if name == "" {
+			name = "all of it"
+		}
+		return "the " + sideName(1-x.host.side) + " to get " + name
+	case moment:
+		return "its time to pass"
+	case tasks:
+		return "the steps in it"
+	case nothing:
+	}
+	return "nothing"
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/iwdissect/iwdissect/internal/peer"
 	"github.com/iwdissect/iwdissect/internal/peer/player"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/synth"
@@ -85,13 +87,36 @@ func TestPlay_WaitsForNobody(t *testing.T) {
 	go func() {
 		b := make([]byte, 64)
 		_, _ = there.Read(b)
-		_, _ = io.WriteString(there, "MPA ID Rep Frame\x40\x02\x00\x04\x00\x10\x00\x10")
+		_, _ = io.WriteString(there, "MPA ID Rep Frame\x50\x02\x00\x04\x00\x10\x00\x10")
 		_ = there.Close()
 	}()
 	o, err := player.Play(t.Context(), s.Script(true), player.Options{
 		Side: synth.Client, Alone: true, Open: func(context.Context, int) (net.Conn, error) { return here, nil },
 	})
 	if err != nil || o.Failed != 1 || o.Failures[0].Line != 2 {
+		t.Errorf("%+v, %v", o, err)
+	}
+}
+
+// TestPlay_Part: of a Write whose connection ends in its middle the part is told that was sent.
+func TestPlay_Part(t *testing.T) {
+	s, err := scenario.Parse("part", []byte("summary: A large Write.\ntimeline: [connect, write 64MiB, close]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, there := net.Pipe()
+	go func() {
+		b := make([]byte, 64)
+		_, _ = there.Read(b)
+		_, _ = io.WriteString(there, "MPA ID Rep Frame\x50\x02\x00\x04\x00\x10\x00\x10")
+		_, _ = io.ReadFull(there, make([]byte, 1<<20))
+		_ = there.Close()
+	}()
+	o, err := player.Play(t.Context(), s.Script(true), player.Options{
+		Side: synth.Client, Alone: true, Regions: map[string]peer.Region{"": {STag: 1, Size: 64 << 20}},
+		Open: func(context.Context, int) (net.Conn, error) { return here, nil },
+	})
+	if err != nil || o.Failed != 1 || !strings.HasPrefix(o.Failures[0].Err.Error(), "write1 was sent in part, ") {
 		t.Errorf("%+v, %v", o, err)
 	}
 }

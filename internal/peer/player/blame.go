@@ -2,6 +2,7 @@ package player
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/iwdissect/iwdissect/internal/peer"
@@ -108,8 +109,39 @@ func (p *player) blame() {
 		}
 		p.out.Skipped--
 		p.out.Failed++
-		p.out.Failures = append(p.out.Failures, Failure{l.skipped.Place, fmt.Errorf("it could not be done: %s", why)})
+		p.out.Failures = append(p.out.Failures, Failure{l.skipped.Place, fmt.Errorf("%s: %s", undone(l.why), why)})
 	}
+}
+
+// undone says that a step could not be done, or which part of it was.
+func undone(err error) string {
+	if part := (*partError)(nil); errors.As(err, &part) {
+		return part.Error()
+	}
+	return "it could not be done"
+}
+
+// partError is a message of which a part was sent.
+type partError struct {
+	name       string
+	sent, size uint64
+	err        error // why not all
+}
+
+func (e *partError) Error() string {
+	return fmt.Sprintf("%s was sent in part, %d of %d octets", e.name, e.sent, e.size)
+}
+
+func (e *partError) Unwrap() error { return e.err }
+
+// partly says of a message whose connection is over how much of it was sent.
+func (l *line) partly(name string, err error) error {
+	l.peer.Do(func(e *rnic.Endpoint) {
+		if sent, size, ok := e.Part(name); ok && errors.Is(err, peer.ErrOver) {
+			err = &partError{name, sent, size, err}
+		}
+	})
+	return err
 }
 
 // foresee tells how the connections end if both sides do all that the scenario says.

@@ -30,6 +30,7 @@ type line struct {
 	// skipped is the first step that could not be done because the connection was over; failed:
 	// another one went wrong. Both are under the lock of the player.
 	skipped *synth.Step
+	why     error // how far it was done
 	failed  bool
 	// tried: it was opened, or that has failed.
 	tried atomic.Bool

@@ -249,7 +249,7 @@ func (p *player) ended(ctx context.Context, s *synth.Step, l *line, err error) {
 	case errors.Is(err, peer.ErrOver):
 		p.out.Skipped++
 		if l.skipped == nil {
-			l.skipped = s
+			l.skipped, l.why = s, err
 		}
 	case l.faulty && errors.As(err, new(timeError)):
 		p.out.Missing++

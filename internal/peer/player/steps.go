@@ -138,7 +138,7 @@ func (l *line) post(ctx context.Context, s *synth.Step, in scope) error {
 	}
 	err := l.peer.Wait(ctx, func(e *rnic.Endpoint) bool { return e.Unfinished(s.Name) == 0 })
 	if err != nil {
-		return l.strays(late(err, s.Name+" was not done"))
+		return l.strays(l.partly(s.Name, late(err, s.Name+" was not done")))
 	}
 	l.peer.Do(func(*rnic.Endpoint) { err, l.wrong = l.wrong, nil })
 	if err != nil && !l.faulty {

@@ -175,6 +175,13 @@ func (e *Endpoint) Unfinished(name string) int { return e.undone.of(name) }
 // Unsent returns how many of the messages with the name were posted and not handed out.
 func (e *Endpoint) Unsent(name string) int { return e.undone.unsent(name) }
 
+// Part tells how many octets of the last message with the name were handed out, and of how many, if its
+// connection was over in the middle of it.
+func (e *Endpoint) Part(name string) (sent, size uint64, ok bool) {
+	m := &e.message
+	return m.at, m.size, m.own && m.name == name && m.at > 0 && m.at < m.size
+}
+
 // RequestName returns the name and number of this end's request with the MSN
 // on queue 1, for the peer to name its answer after it.
 func (e *Endpoint) RequestName(msn uint32) (string, int) {
