@@ -232,3 +232,12 @@ func TestSocket_NeverStrikes(t *testing.T) {
 		}
 	}
 }
+
+// TestConnect_NoAnswer: when the startup takes too long, that is the one failure: the steps behind it are left out.
+func TestConnect_NoAnswer(t *testing.T) {
+	at := answers(t, func(c *net.TCPConn) { _, _ = io.Copy(io.Discard, c) })
+	code, out, errs := command(t, nil, "connect", at, "write-read", "--step-time", "200ms", "--no-check")
+	if n, _ := stepsOf(t, out); code != exitFindings || n[1] != 1 || !strings.Contains(errs, "the startup did not come to its end within 200ms") {
+		t.Errorf("%d %s %s", code, out, errs)
+	}
+}

@@ -202,7 +202,7 @@ func (o *socketOptions) converse(ctx context.Context, p *peer.Peer, r *peer.Rpin
 	case o.protocol != "":
 		return r.Server(ctx, p)
 	case o.side == synth.Client:
-		timed, cancel := context.WithTimeoutCause(ctx, o.idle, errors.New("the startup does not end"))
+		timed, cancel := context.WithTimeoutCause(ctx, o.idle, fmt.Errorf("the startup did not come to its end within %v", o.idle))
 		defer cancel()
 		err := p.Wait(timed, func(e *rnic.Endpoint) bool { return e.Phase() == rnic.Ready && e.Unfinished("rtr") == 0 })
 		if err == nil && o.stay {

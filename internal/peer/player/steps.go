@@ -73,6 +73,9 @@ func (l *line) start(ctx context.Context) error {
 		}
 		return e.Phase() == rnic.Full || e.Phase() == rnic.Ready
 	})
+	if errors.As(err, new(timeError)) && l.assoc == nil && !l.Strict && !l.faulty {
+		l.peer.Do(func(e *rnic.Endpoint) { e.Abort() }) // no step behind it can be done: each would take its time
+	}
 	return late(err, "the startup did not come to its end")
 }
 
