@@ -86,6 +86,9 @@ func shows(v *seen, op rnic.Op) bool {
 // awaitOne waits for one message. Where several come at the same time it takes the one that
 // has the right octets; else the next one, which has to have them.
 func (l *line) awaitOne(ctx context.Context, w *rnic.Work, in scope) error {
+	if w.Op == rnic.OpRaw {
+		return l.awaitRaw(ctx)
+	}
 	if _, some := evidence(w.Op); !some {
 		return nil
 	}
@@ -121,6 +124,21 @@ func (l *line) awaitOne(ctx context.Context, w *rnic.Work, in scope) error {
 		return err
 	}
 	return wrong
+}
+
+// rawWait is how long octets outside FPDUs are waited for: where they look like FPDUs nothing shows them.
+const rawWait = time.Second
+
+// awaitRaw waits for octets of the other side that are in no FPDU, so that this side does not close before they are
+// there. They are no failure if they do not come.
+func (l *line) awaitRaw(ctx context.Context) error {
+	timed, cancel := context.WithTimeout(ctx, rawWait)
+	defer cancel()
+	err := l.peer.Wait(timed, func(e *rnic.Endpoint) bool { return e.Phase() < rnic.Full || e.PeerStrays() })
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
 }
 
 // wanted are the octets that the scenario has for a message of the other side.

@@ -30,6 +30,9 @@ type framed struct {
 	badCRC, badMark bool
 }
 
+// begun reports whether a part of an FPDU has come, or of what is none.
+func (d *deframer) begun() bool { return len(d.buf) > 0 && !d.used }
+
 // next returns the next FPDU, if it is whole.
 func (d *deframer) next() (f framed, ok bool) {
 	lead := 0

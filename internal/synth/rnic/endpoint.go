@@ -53,6 +53,7 @@ type Endpoint struct {
 	regions   []*region
 	peerDone  bool
 	peerFirst bool // the peer has sent an FPDU, or its third frame
+	spoiled   bool // an FPDU that is none, or was damaged, has come
 	session   session
 
 	// What the owner is told.

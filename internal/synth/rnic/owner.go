@@ -127,6 +127,9 @@ func (e *Endpoint) PeerSpoke() bool { return e.peerFirst }
 // PeerDone see PeerSpoke.
 func (e *Endpoint) PeerDone() bool { return e.peerDone }
 
+// PeerStrays reports whether octets of the peer have come that are no FPDU: a part of one, or one that is damaged.
+func (e *Endpoint) PeerStrays() bool { return e.spoiled || e.deframer.begun() }
+
 func (e *Endpoint) ends(c Cause, code rdmap.TermCode) {
 	if e.ending.Cause == NotEnded {
 		e.ending = End{c, code}

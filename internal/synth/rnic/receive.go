@@ -90,6 +90,7 @@ func (e *Endpoint) deframe(b []byte) {
 func (e *Endpoint) fpdu(f *framed) {
 	e.last = append(e.last[:0], f.ulpdu[:min(len(f.ulpdu), quoted)]...)
 	e.lastSize = len(f.ulpdu)
+	e.spoiled = e.spoiled || f.badCRC || f.badMark
 	if f.badCRC && e.found(errCRC) {
 		return
 	}
