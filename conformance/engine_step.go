@@ -71,8 +71,8 @@ func (v *event) own() {
 }
 
 // seen reports whether the capture has shown everything that the sender of a PDU had
-// received. A FIN counts for one octet.
-func seen(p *trace.PDU) bool { return p.LastAcked <= p.Conn.Flow[1-p.Dir].Sent+1 }
+// received.
+func seen(p *trace.PDU) bool { return p.LastAcked <= p.Conn.Flow[1-p.Dir].SeqEnd() }
 
 // inStep reports whether a PDU may be judged now.
 func (c *judged) inStep(p *trace.PDU) bool { return c.wait == nil && seen(p) }

@@ -130,3 +130,28 @@ func TestOutOfStep_Far(t *testing.T) {
 		}
 	}
 }
+
+// TestOutOfStep_LastOctet: the last octet of each request has a frame of its own, behind the
+// answer. The acknowledgement of it is not taken for one of a FIN.
+func TestOutOfStep_LastOctet(t *testing.T) {
+	d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
+	d.Request()
+	d.Reply()
+	d.Message(tracetest.Client, rdmap.OpSend, make([]byte, 10), 1000)
+	for i := range uint32(8) {
+		d.Read(tracetest.Client, i+1, 0, 8)
+		d.Tagged(tracetest.Server, rdmap.OpReadResponse, i+1, 0, make([]byte, 8), 1000)
+	}
+	fs := tracetest.Net{}.Frames(tracetest.Connection(d, 51))
+	late := 0
+	for i := 1; i+1 < len(fs); i++ {
+		if len(fs[i].Data) == 14+20+20+1 { // an octet behind the headers
+			fs[i], fs[i+1] = fs[i+1], fs[i]
+			late++
+		}
+	}
+	found, j := alarms(t, pipeline.Options{}, tracetest.Number(fs))
+	if late == 0 || len(found) > 0 {
+		t.Errorf("%d frames swapped: %v\n\t%s", late, found, text(j.findings))
+	}
+}

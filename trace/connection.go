@@ -344,6 +344,15 @@ func (f *Flow) Faulty() *Faults {
 	return k.Wrong
 }
 
+// SeqEnd is the number of TCP behind all that was captured of the direction, counted from
+// its first octet: a FIN takes a number. An acknowledgement beyond it covers what was not.
+func (f *Flow) SeqEnd() int64 {
+	if f.FIN != nil {
+		return f.Sent + 1
+	}
+	return f.Sent
+}
+
 // Op returns the counts of one opcode.
 func (f *Flow) Op(op rdmap.Opcode) Ops {
 	if int(op) < len(f.Ops) {

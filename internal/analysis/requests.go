@@ -80,7 +80,7 @@ func (c *upper) asked(side int, p *trace.PDU, r request) {
 // other direction by now: then it is not known how many are outstanding.
 func (c *upper) outruns(p *trace.PDU) bool {
 	peer := &c.Trace.Flow[1-p.Dir]
-	return c.arrived == 0 && peer.Waiting && (p.LastAcked < 0 || p.LastAcked > peer.Sent+1)
+	return c.arrived == 0 && peer.Waiting && (p.LastAcked < 0 || p.LastAcked > peer.SeqEnd())
 }
 
 // pass adds the time since the requests of a side changed in number to what is known of

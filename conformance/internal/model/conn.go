@@ -181,7 +181,7 @@ func (c *Conn) synced() bool {
 // sender had received when it sent it, if the capture has that.
 func (c *Conn) knows(p *trace.PDU) {
 	acked, peer := p.LastAcked, 1-p.Dir
-	if p.Conn.Transport != trace.TCP || acked > max(c.Trace.Flow[peer].Sent, c.Directions[peer].NextOffset)+1 {
+	if p.Conn.Transport != trace.TCP || acked > max(c.Trace.Flow[peer].SeqEnd(), c.Directions[peer].NextOffset) {
 		acked = -1
 	}
 	c.upTo[p.Dir], c.upTo[peer] = p.From, acked
