@@ -67,6 +67,23 @@ func (s *spoken) frames(pair int) []capture.Frame {
 	return tracetest.Net{Pair: pair, Hosts: s.hosts}.Frames(tracetest.Connection(d, 0))
 }
 
+// quoting is a Terminate that says that the STag of a segment is not known.
+func quoting(u []byte) []byte {
+	x := rdmap.Terminate{TermCode: rdmap.TermCode{Layer: rdmap.LayerDDP, EType: 1, M: true, D: true}}
+	x.HasSegLength, x.SegLength, x.DDPHeader = true, uint16(len(u)), u[:ddp.HeaderLen(u[0])]
+	return tracetest.Terminate(x)
+}
+
+// parted is that in two segments, the first with n octets of it.
+func parted(u []byte, n int) [][]byte {
+	const last, mo = 0x40, ddp.UntaggedLen - 4
+	whole := quoting(u)
+	a, b := slices.Clone(whole[:ddp.UntaggedLen+n]), slices.Concat(whole[:ddp.UntaggedLen], whole[ddp.UntaggedLen+n:])
+	a[0] &^= last
+	b[mo+3] = byte(n)
+	return [][]byte{a, b}
+}
+
 // TestTerminate_Findings: the findings about Terminates, with the direction and the place
 // of the PDU that they stand on.
 func TestTerminate_Findings(t *testing.T) {
@@ -113,6 +130,30 @@ func TestTerminate_Findings(t *testing.T) {
 			[]spoken{{client: [][]byte{around}, term: "0/1/01", quote: 1, from: 1}},
 			[]string{"RDMAP-READREQ-"},
 			[]string{"RDMAP-READREQ-WRAP-01 error i2r frame 6 pdu 2 offset 0: *"},
+		},
+		{
+			"a Read that is said to wrap, and does not",
+			[]spoken{{client: [][]byte{send, read}, term: "0/1/04", quote: 2, from: 1}},
+			[]string{"RDMAP-TERM-CODE-02", "RDMAP-READREQ-WRAP-01"},
+			[]string{"RDMAP-TERM-CODE-02 warning r2i frame 7 pdu 4 offset 0: the octets that the quoted Read Request asks for do not wrap around: 500 octets from TO 0x100000"},
+		},
+		{
+			"a Read that is said to wrap, and does",
+			[]spoken{{client: [][]byte{around}, term: "0/1/04", quote: 1, from: 1}},
+			[]string{"RDMAP-TERM-CODE-02", "RDMAP-READREQ-WRAP-01"},
+			[]string{"RDMAP-READREQ-WRAP-01 error i2r frame 6 pdu 2 offset 0: *"},
+		},
+		{
+			"a Terminate in two segments is one",
+			[]spoken{{client: [][]byte{write}, after: parted(write, 10), from: 1}},
+			[]string{"RDMAP-TERM-", "DDP-"},
+			[]string{"RDMAP-TERM-SEG-01 warning r2i frame 7 pdu 3 offset 0: the Terminate spans several segments although it fits in one: MO 0, L=0"},
+		},
+		{
+			"a Terminate without a control word",
+			[]spoken{{client: [][]byte{write}, after: [][]byte{quoting(write)[:ddp.UntaggedLen+3]}, from: 1}},
+			[]string{"RDMAP-TERM-", "DDP-"},
+			[]string{"RDMAP-TERM-HDRCT-02 error r2i frame 7 pdu 3 offset 0: the Terminate is shorter than its control word: 3 octets"},
 		},
 		{
 			"a Read that wraps, and is not answered",

@@ -4832,7 +4832,7 @@ var entries = [...]Entry{
 		Who:        "sender",
 		Statement:  "D=1 requires DDP Segment Length and DDP header; M=1 requires a valid length; R=1 requires the 28-octet RDMA header.",
 		Matters:    "A Terminate is the only report of what went wrong before the connection ends; if it is wrong, late or missing, the peer sees a closed connection and no cause.",
-		Check:      "Walk: 4 octets control; if M or D: 2 octets length; if D: quoted DDP header, 14 octets when its T bit is 1 else 18; if R: 28 octets. Message shorter than that: fire. Needs: Terminate decoded, G-FULL.",
+		Check:      "Walk: 4 octets control; if M or D: 2 octets length; if D: quoted DDP header, 14 octets when its T bit is 1 else 18; if R: 28 octets. Message shorter than that: fire, also without the control word; not while another segment of it may follow (L=0). Needs: Terminate decoded, G-FULL.",
 		Example:    "D=1 with only 6 octets after the DDP header.",
 		Observable: "yes",
 		Kind:       KindCheck,

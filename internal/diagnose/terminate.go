@@ -47,6 +47,7 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 		d.Advice = a.whereFrom(dir)
 	}
 	own, caused := a.rulesOfTerminate(dir, t)
+	a.unfounded(&d, dir, t, own)
 	for _, f := range caused {
 		d.Also = append(d.Also, fmt.Sprintf("That breaks %s: %s.", f.Rule.ID, strings.TrimSuffix(f.Message, ".")))
 	}
@@ -56,6 +57,19 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	}
 	d.Also = append(d.Also, remarks(t, own)...)
 	a.add(d)
+}
+
+// unfounded says that a Terminate does not describe what it quotes: at fault is the side that
+// sent it.
+func (a *about) unfounded(d *Diagnosis, dir trace.Dir, t *trace.Terminate, own []*conformance.Finding) {
+	for _, f := range own {
+		if f.Rule.ID == "RDMAP-TERM-CODE-02" && t.Quote.Match.Found() {
+			d.Dir = dir
+			d.Text = fmt.Sprintf("The %s sent the Terminate %s (frame %d)%s. It is about: %s. Its code is wrong: %s.",
+				dir.Sender(), t.Code.Name(), t.Frame, a.andEnded(dir), quotedMessage(&t.Quote), f.Message)
+			d.Advice = strings.NewReplacer("{sender}", dir.Sender()).Replace(tryDriver)
+		}
+	}
 }
 
 // refusedBy says what a Terminate refuses, and what became of the connection.

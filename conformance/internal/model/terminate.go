@@ -30,6 +30,9 @@ type Terminate struct {
 
 // terminated records a Terminate.
 func (c *Conn) terminated(s *Segment, have catalogue.Gate) {
+	if rel, _ := s.Relate(); rel == GoesOn {
+		return // a part of the one that its first segment was taken for
+	}
 	t := &Terminate{Segment: s}
 	var err error
 	t.Straight, err = rdmap.DecodeTerminate(s.Body)

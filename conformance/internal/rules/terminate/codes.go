@@ -48,6 +48,11 @@ var terminateCodeRules = []rules.Rule{
 				}
 				quoted := rdmap.ControlOf(t.Header.RsvdULP)
 				switch k := t.Code; {
+				case k.EType == 1 && k.Code == 4:
+					if _, q, ok := t.QuotedRead(); ok && !wraps(q) {
+						reportTerminate(r, catalogue.None, t, "the octets that the quoted Read Request asks for do not wrap around",
+							fmt.Sprintf("%d octets from TO %#x", q.Size, q.SrcTO), "octets beyond TO 0xffffffffffffffff")
+					}
 				case k.EType == 2 && k.Code == 5 && t.Peer.HasVersions && quoted.RV == t.Peer.RDMAPVersion:
 					reportTerminate(r, catalogue.None, t, "the quoted message has the RDMAP version of the stream", fmt.Sprintf("RV %d", quoted.RV), "another version")
 				case k.Code == 9 && !t.Op.Invalidates():
@@ -163,10 +168,19 @@ var terminateCodeRules = []rules.Rule{
 	{
 		ID: "RDMAP-TERM-HDRCT-02", Needs: catalogue.Full, Field: "iwd.payload.length",
 		YieldsTo: []string{"ADV-TERM-SWAPPED"},
+		On:       model.OpcodeSet(model.OpTerminate),
+		Segment: &rules.On[*model.Segment]{
+			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
+				return rules.InScopeIf(!s.DDP.Tagged && s.DDP.Last && s.DDP.MO == 0 && s.Octets < rdmap.TerminateLen)
+			},
+			Judge: func(r *rules.Report, s *model.Segment) {
+				r.On(s, "the Terminate is shorter than its control word", fmt.Sprintf("%d octets", s.Octets), fmt.Sprintf("%d octets or more", rdmap.TerminateLen))
+			},
+		},
 		Terminate: &rules.On[*model.Terminate]{
 			Applies: anyCode,
 			Judge: func(r *rules.Report, t *model.Terminate) {
-				if !t.Swapped && t.Broken != nil {
+				if !t.Swapped && t.Broken != nil && t.DDP.Last {
 					reportTerminate(r, catalogue.None, t, "the Terminate is shorter than M, D and R announce", fmt.Sprintf("%d octets", t.Octets), "the parts that they announce")
 				}
 			},
@@ -224,6 +238,10 @@ var terminateCodeRules = []rules.Rule{
 
 // anyCode is the scope of rules on the control word of a Terminate, in the chosen reading.
 func anyCode(_ *rules.Case, t *model.Terminate) rules.Scope { return rules.InScopeIf(!t.OnlyReserved) }
+
+// wraps reports whether the octets that a Read Request asks for go beyond the last offset, or up to it: some take
+// that for a wrap as well.
+func wraps(q rdmap.ReadRequest) bool { return q.SrcTO+uint64(q.Size) < q.SrcTO }
 
 // codeOf is that scope for the errors of a layer.
 func codeOf(layer uint8) func(*rules.Case, *model.Terminate) rules.Scope {

@@ -26,6 +26,7 @@ var terminateRules = []rules.Rule{
 	},
 	{
 		ID: "RDMAP-TERM-SEG-01", Needs: catalogue.Sync, Field: "iwarp_ddp.last_flag",
+		YieldsTo: []string{"DDP-UNTAG-MO-01"},
 		Terminate: &rules.On[*model.Terminate]{
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				switch {
