@@ -165,7 +165,7 @@ func TestTerminate_Findings(t *testing.T) {
 			"a Read that is not answered",
 			[]spoken{{client: [][]byte{read}, from: 1}},
 			[]string{"RDMAP-READREQ-", "RDMAP-READ-PAIR-01"},
-			[]string{"RDMAP-READ-PAIR-01 note i2r frame 6 pdu 2 offset 0: *"},
+			[]string{"RDMAP-READ-PAIR-01 note r2i frame 8 pdu 0 offset 0: *"},
 		},
 		{
 			"the depths do not go together, with a CRC of zero",

@@ -62,9 +62,11 @@ func unanswered(atomic bool, message string) *rules.On[*model.Direction] {
 		},
 		Judge: func(r *rules.Report, h *model.Direction) {
 			first, left := leftOver(&r.Case, h, atomic)
-			v := rules.Violation{Place: first.Where(h.Dir), Message: message, Observed: fmt.Sprintf("%d unanswered", left), Expected: "an answer to each"}
 			// A side that did not know of the other one's FIN closed on its own initiative.
 			asks, answers := r.Trace.Flow[h.Dir].FIN, r.Trace.Flow[h.Peer.Dir].FIN
+			at := h.Peer.PlaceIn(answers.Frame)
+			at.Related = []uint64{first.At.PDU}
+			v := rules.Violation{Place: at, Message: message, Observed: fmt.Sprintf("%d unanswered, the first in frame %d", left, first.At.Frame), Expected: "an answer to each"}
 			if answers.Acked > asks.At || asks.Acked <= answers.At {
 				v.Severity = catalogue.Note
 			}
