@@ -146,7 +146,7 @@ func (a *Answer) toRead(s *Segment, q []Request) {
 		if s.Peer.Shorts == 0 {
 			break // none has
 		}
-		if r := &q[i]; r.HasShort && r.STag == s.DDP.STag && r.TO+r.Got == s.DDP.TO && r.Got < r.Size {
+		if r := &q[i]; r.HasShort && r.STag == s.DDP.STag && r.TO+r.Got == s.DDP.TO && r.Got < r.Size && !(r.Got == 0 && a.Oldest.isFor(s)) {
 			a.Request, a.Joins, a.Fits = r, true, true
 			return
 		}
@@ -160,7 +160,7 @@ func (a *Answer) toRead(s *Segment, q []Request) {
 	}
 	for i := range q {
 		r := &q[i]
-		if r.Atomic || r.HasShort || r.STag != s.DDP.STag || r.TO != s.DDP.TO || r.Size == 0 && s.Octets > 0 {
+		if r.Atomic || r.HasShort || !r.isFor(s) || r.Size == 0 && s.Octets > 0 {
 			continue
 		}
 		a.Request, a.Fits, a.Later = r, true, r != a.Oldest
@@ -168,6 +168,9 @@ func (a *Answer) toRead(s *Segment, q []Request) {
 	}
 	a.Request = a.Oldest
 }
+
+// isFor reports whether a Read, if there is one, asked for octets where a segment begins.
+func (r *Request) isFor(s *Segment) bool { return r != nil && r.STag == s.DDP.STag && r.TO == s.DDP.TO }
 
 // serve records requests and responses after the rules have judged them.
 func (c *Conn) serve(s *Segment, have catalogue.Gate) {
