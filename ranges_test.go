@@ -603,6 +603,7 @@ func TestTotals_Warnings(t *testing.T) {
 func TestTotals_Complete(t *testing.T) {
 	elsewhere := map[string]string{
 		"RecordsDropped": "all connections are yielded", "FindingsUnlisted": "all findings are yielded",
+		"Emptied": "those of Cut that bring nothing", "Headless": "those of Cut without a whole header",
 		"IP": "FragmentsLost; the rest is about how fragments were put together",
 	}
 	public := reflect.TypeFor[iwdissect.Totals]()
