@@ -165,7 +165,10 @@ func TestPending(t *testing.T) {
 // TestStreams: the cases of rules on sessions that the scenario of the rule does not
 // show.
 func TestStreams(t *testing.T) {
-	accept := "both: {session: {enhanced: false}}\n"
+	const (
+		accept  = "both: {session: {enhanced: false}}\n"
+		unasked = "timeline: [open, {control: accept, from: server}, server send 100, wait 1s, close]\nfaults:\n  - {by: both, ignores: [phase, errors, end]}\n"
+	)
 	for _, tt := range []struct {
 		name, id, src string
 		findings      int
@@ -185,6 +188,36 @@ func TestStreams(t *testing.T) {
 			"the active side begins with a segment, and the INIT was not captured", "SCTP-DDP-SEQ-01",
 			"capture: {skip: 4}\ntimeline: [connect, send 100, end, close]\nfaults:\n  - {at: request, skip: true}\n  - {by: both, ignores: [phase, errors]}\n",
 			0, conformance.NotJudged,
+		},
+		{
+			"an Accept comes first, and there is no Initiate", "SCTP-DDP-SEQ-01",
+			unasked,
+			1, conformance.Fail,
+		},
+		{
+			"an Accept comes first, and the INIT was not captured", "SCTP-DDP-SEQ-01",
+			"capture: {skip: 4}\n" + unasked,
+			0, conformance.NotJudged,
+		},
+		{
+			"an Accept comes first, and the Initiate was not captured", "SCTP-DDP-SEQ-01",
+			"capture: {missing: [5]}\ntimeline: [connect, server send 100, server end, close]\n",
+			0, conformance.NotJudged,
+		},
+		{
+			"a segment before the Accept", "SCTP-DDP-SEQ-01",
+			"timeline: [connect, server send 100, send 100, end, close]\nfaults:\n  - {at: reply, hold: 1}\n  - {by: both, ignores: [phase, errors]}\n",
+			1, conformance.Fail,
+		},
+		{
+			"a function code without a meaning comes first", "SCTP-DDP-SEQ-01",
+			"timeline: [open, control: 0x0100, wait 1s, close]\n",
+			0, conformance.NotJudged,
+		},
+		{
+			"a chunk that its receiver drops uses up an MSN", "DDP-UNTAG-MSN-02",
+			"timeline: [connect, send 100, send 100, send 100, end, close]\nfaults:\n  - {at: send2, set: {iwd.sctp.ssn: -1}}\n  - {at: send3, set: {iwd.sctp.ssn: -1}}\n  - {by: both, ignores: errors}\n",
+			0, conformance.Pass,
 		},
 		{
 			"different adaptation layers, and no session", "SCTP-DDP-ADAPT-03",

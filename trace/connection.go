@@ -440,7 +440,10 @@ type Connection struct {
 	// AskedOn is the stream with an unanswered Initiate of the other side when this
 	// session began with an answer but no Initiate, if HasAskedOn. It is not set while
 	// chunks are missing that could hold the Initiate.
-	HasAskedOn        bool
+	HasAskedOn bool
+	// Unasked says that this session has no Initiate: all that its active side sent in the
+	// association was captured. It is known when the session is over.
+	Unasked           bool
 	HasStartupLatency bool
 	AskedOn, SID      uint16
 	Association       uint64

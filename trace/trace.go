@@ -217,6 +217,9 @@ type Chunk struct {
 	// Torn says that fragments of it are missing, so that Length is that of those
 	// that were captured; AfterGap that numbers before it are missing.
 	Torn, AfterGap bool
+	// InTurn says that nothing is missing of what its sender sent before it in the session:
+	// chunks that wait for others come behind it.
+	InTurn bool
 	// SSN is the DDP-SSN (RFC 5043 section 5.2.1), if HasSSN.
 	SSN    uint16
 	HasSSN bool

@@ -312,15 +312,17 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 	s.drain(side, trace.AfterMissing)
 }
 
+// whole reports whether all TSNs of a side were seen, from its first one on.
+func (a *Association) whole(side int) bool {
+	return a.asm.StartKnown(side) && !a.asm.Lost(side, 0) && a.asm.FirstMissing(side) >= a.asm.High(side)
+}
+
 // finish says that no more messages come.
 func (s *Session) finish() {
 	t := s.Trace
 	s.assoc.unseen()
-	if asm := &s.assoc.asm; t.HasAskedOn {
-		// Only a complete capture proves that there was no Initiate.
-		side := s.ini
-		t.HasAskedOn = !t.SYN && asm.StartKnown(side) && !asm.Lost(side, 0) && asm.FirstMissing(side) >= asm.High(side)
-	}
+	t.Unasked = !t.SYN && t.RolesKnown && s.assoc.whole(s.ini) && !s.holes(s.ini)
+	t.HasAskedOn = t.HasAskedOn && t.Unasked
 	for side := range 2 {
 		s.flush(side, s.assoc.ending != trace.Open)
 	}
@@ -350,6 +352,7 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 	for i := range 2 {
 		s.Trace.Flow[s.Dir(i)].Waiting = s.lacks(i)
 	}
+	k.InTurn = o == trace.InOrder && !s.holes(side)
 	fl := &s.Trace.Flow[p.Dir]
 	countMessage(fl, m, o)
 	if p.Kind == trace.KindSCTPControl {
@@ -419,12 +422,18 @@ func countMessage(fl *trace.Flow, m *reassembly.Message, o trace.Order) {
 
 // lacks reports whether chunks of a side are, or may be, missing at present.
 func (s *Session) lacks(side int) bool {
+	return s.dirs[side].order.Waiting() > 0 || s.holes(side)
+}
+
+// holes reports whether chunks of a side are, or may be, missing for another reason than that
+// others wait for them.
+func (s *Session) holes(side int) bool {
 	asm := &s.assoc.asm
 	if s.assoc.hidden[side] || s.dirs[side].cut {
 		return true
 	}
 	acked, ok := asm.Acked(side)
-	return s.dirs[side].order.Waiting() > 0 || ok && acked > asm.FirstMissing(side) || asm.Lost(side, s.dirs[side].from)
+	return ok && acked > asm.FirstMissing(side) || asm.Lost(side, s.dirs[side].from)
 }
 
 // arrived notes what session control tells of a side before its turn: its numbers

@@ -172,9 +172,16 @@ func (c *Conn) sized(h *Direction) bool {
 }
 
 // synced is settled, and also that no octets wait that may be requests or answers. Those that
-// the sender of the current PDU had not received do not matter to it.
+// the sender of the current PDU had not received, or sent behind it, do not matter to it.
 func (c *Conn) synced() bool {
-	return c.settled() && (c.proven() || !c.Trace.Flow[0].Waiting && !c.Trace.Flow[1].Waiting)
+	return c.settled() && (c.proven() || !c.awaits(0) && !c.awaits(1))
+}
+
+// awaits reports whether octets or chunks of a direction are missing that may precede the
+// current PDU.
+func (c *Conn) awaits(d trace.Dir) bool {
+	inTurn := c.Trace.Transport == trace.SCTP && c.upTo[d] >= 0
+	return c.Trace.Flow[d].Waiting && !inTurn
 }
 
 // knows notes up to where each direction matters to a PDU: what precedes it, and what its
@@ -185,6 +192,9 @@ func (c *Conn) knows(p *trace.PDU) {
 		acked = -1
 	}
 	c.upTo[p.Dir], c.upTo[peer] = p.From, acked
+	if p.Chunk != nil && !p.Chunk.InTurn {
+		c.upTo[p.Dir] = -1
+	}
 }
 
 // proven reports whether acknowledgements prove what the sender of the current PDU had
@@ -400,6 +410,7 @@ func (c *Conn) chunk(p *trace.PDU) {
 	h.recent.add(p)
 	switch {
 	case p.Chunk.Order == trace.Duplicate:
+		s.dropped()
 		return
 	case p.Chunk.Torn, p.Chunk.Order == trace.Late:
 		h.lost()

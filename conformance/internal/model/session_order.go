@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/trace"
@@ -53,8 +55,7 @@ const (
 // Misplaced tells whether a session control chunk is.
 func (e *Control) Misplaced() Misplaced {
 	f := e.Function
-	asks := Initiates(f)
-	answers := f >= sctpddp.Accept && f <= sctpddp.EnhancedReject && !asks && f != sctpddp.Terminate
+	asks, answers := Initiates(f), e.Answers()
 	switch {
 	case !e.Ok || e.Chunk.Order == trace.Duplicate:
 	case e.Ended():
@@ -63,7 +64,7 @@ func (e *Control) Misplaced() Misplaced {
 		return NoInitiate
 	case asks && e.Chunks > 0:
 		return InitiateWithin
-	case answers && (e.Chunks > 0 || e.PDU.Dir == trace.I2R):
+	case answers && (e.Direction.hasAnswered() || e.PDU.Dir == trace.I2R):
 		return StrayAnswer
 	}
 	return InPlace
@@ -87,6 +88,15 @@ func (s *Segment) Misplaced(c *Conn) Misplaced {
 func Initiates(f sctpddp.Function) bool {
 	return f == sctpddp.Initiate || f == sctpddp.EnhancedInitiate
 }
+
+// Answers reports whether a session control chunk is an Accept or a Reject, plain or enhanced.
+func (e *Control) Answers() bool {
+	f := e.Function
+	return f >= sctpddp.Accept && f <= sctpddp.EnhancedReject && !Initiates(f) && f != sctpddp.Terminate
+}
+
+// hasAnswered reports whether the side has answered an Initiate.
+func (h *Direction) hasAnswered() bool { return slices.ContainsFunc(h.Controls, (*Control).Answers) }
 
 // Ended reports whether the side has sent the Terminate of the session.
 func (h *Direction) Ended() bool {

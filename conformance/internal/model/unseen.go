@@ -47,10 +47,10 @@ func (c *Conn) Unseen(l Looks) catalogue.Gate {
 // unseenFrom returns what it lacks to have seen all octets of a direction.
 func (c *Conn) unseenFrom(h *Direction, l Looks) catalogue.Gate {
 	f, onTCP := &c.Trace.Flow[h.Dir], c.Trace.Transport == trace.TCP
-	switch {
-	case !h.Began && !c.Trace.SYN, onTCP && !h.Began && !c.Starts(h):
+	switch known := c.Trace.SYN || c.Trace.Unasked; {
+	case !h.Began && !known, onTCP && !h.Began && !c.Starts(h):
 		return catalogue.Start
-	case f.Frames == 0:
+	case f.Frames == 0 && !c.Trace.Unasked: // else it is known to have sent nothing
 		return catalogue.Bidir
 	case h.Hole || f.Waiting:
 		return catalogue.Contig

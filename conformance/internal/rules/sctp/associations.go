@@ -38,10 +38,10 @@ var sctpAssociationRules = []rules.Rule{
 				switch {
 				case !c.Trace.Side[trace.R2I].HasFunction:
 					return rules.OutOfScope
-				case !c.Trace.SYN && !c.Trace.HasAskedOn:
+				case !c.Trace.SYN && !c.Trace.Unasked:
 					return rules.Lacking(catalogue.Start)
 				}
-				return rules.InScope
+				return rules.InScopeIf(c.Trace.SYN || c.Trace.HasAskedOn) // else it is for SCTP-DDP-SEQ-01
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if !c.Trace.SYN {

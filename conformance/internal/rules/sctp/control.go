@@ -32,7 +32,7 @@ var sctpControlRules = []rules.Rule{
 				switch f := e.Function; {
 				case f == sctpddp.Experimental:
 					r.OnAs(catalogue.Note, e, "the function code is reserved for experiments", "0xffff", "1 to 7")
-				case f == 0 || f > sctpddp.EnhancedReject:
+				case unassigned(f):
 					r.On(e, "the function code is not assigned", fmt.Sprintf("%#04x", uint16(f)), "1 to 7")
 				}
 			},
@@ -197,3 +197,8 @@ var sctpControlRules = []rules.Rule{
 // leastSegment is the size of user data that must always be taken, in octets (RFC 5043
 // section 9).
 const leastSegment = 516
+
+// unassigned reports whether a function code has no meaning, not even for experiments.
+func unassigned(f sctpddp.Function) bool {
+	return f == 0 || f > sctpddp.EnhancedReject && f != sctpddp.Experimental
+}

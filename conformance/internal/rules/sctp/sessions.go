@@ -31,11 +31,13 @@ var sctpSessionRules = []rules.Rule{
 				case model.BehindTerminate:
 					r.On(e, "the side sends session control after its own Terminate", f, "nothing")
 				case model.NoInitiate:
-					r.On(e, "the session does not begin with an Initiate", f, "Initiate")
+					if !unassigned(e.Function) { // else it is for SCTP-DDP-CTL-02
+						r.On(e, "the session does not begin with an Initiate", f, "Initiate")
+					}
 				case model.InitiateWithin:
 					r.On(e, "an Initiate is sent within a session", f, "none")
 				case model.StrayAnswer:
-					r.On(e, "an Initiate is answered although there is none", f, "none")
+					r.On(e, strayAnswer, f, "none")
 				}
 			},
 		},
@@ -60,6 +62,12 @@ var sctpSessionRules = []rules.Rule{
 				default:
 				}
 			},
+		},
+		End: &rules.On[*model.Conn]{
+			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
+				return rules.InScopeIf(c.Trace.Unasked && !c.Trace.HasAskedOn).Given(catalogue.Start | catalogue.Contig)
+			},
+			Judge: reportUnasked,
 		},
 	},
 	{
@@ -239,6 +247,23 @@ var sctpSessionRules = []rules.Rule{
 		},
 	},
 }
+
+// reportUnasked reports the answer that begins a session without an Initiate, unless what the
+// active side sent in it instead was reported.
+func reportUnasked(r *rules.Report, c *model.Conn) {
+	if r.Reported(&c.Directions[trace.I2R]) {
+		return
+	}
+	for _, e := range c.Directions[trace.R2I].Controls {
+		if e.Answers() {
+			r.On(e.Place, strayAnswer, e.Function.String(), "none")
+			return
+		}
+	}
+}
+
+// strayAnswer is what is wrong with an answer to no Initiate.
+const strayAnswer = "an Initiate is answered although there is none"
 
 // afterReject judges a segment in a session that is rejected.
 func afterReject(r *rules.Report, s *model.Segment) {
