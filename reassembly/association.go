@@ -402,6 +402,9 @@ func (a *Association) Ack(side int, cumulative uint32, blocks []byte) {
 	h.hole(a.packets, above)
 }
 
+// Wide is a TSN of a side, unwrapped to 64 bits.
+func (a *Association) Wide(side int, tsn uint32) int64 { return a.dirs[side].unwrap(tsn) }
+
 // Forward says that a side gives up its chunks up to a TSN (RFC 3758 section
 // 3.5): nobody will see those of them that are missing.
 func (a *Association) Forward(side int, tsn uint32) (gap int64) {

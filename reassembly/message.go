@@ -46,6 +46,9 @@ type Arrival struct {
 	// Heard and Passed are TSNs of the other direction: those below were
 	// acknowledged by the sender, and had been captured.
 	Heard, Passed int64
+	// Sacked is the first of them that a SACK in its own packet does not acknowledge
+	// cumulatively; negative: there is none.
+	Sacked int64
 	// Pending is what the message may overtake: the frame, 0 if there is nothing,
 	// the side that sent it, what it is, and whether that is certain.
 	Pending         uint64

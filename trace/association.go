@@ -53,6 +53,9 @@ type Arrival struct {
 	// Negative: nothing shows. The sender may have received more, for SACKs are
 	// delayed: it says what was known, never what was not.
 	Heard int64
+	// Sacked is one beyond the cumulative TSN of the SACK in its own packet, the first that its
+	// sender lacked when it sent that packet. Negative: there is no SACK in it.
+	Sacked int64
 	// Passed is one beyond the highest TSN of the other direction that was captured
 	// before. What comes behind it the sender did not have, unless OnePlace is false:
 	// packets of the association come from several interfaces.

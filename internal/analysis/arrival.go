@@ -19,7 +19,7 @@ type utterance struct {
 func (s *Session) note(side int, m *reassembly.Message) {
 	a, h, r := s.assoc, &s.dirs[side], &m.Arrival
 	end := m.First + int64(len(m.TSNs))
-	r.Frame, r.Time, r.Heard, r.Passed = a.cur.Frame, a.cur.Time, -1, a.asm.High(1-side)
+	r.Frame, r.Time, r.Heard, r.Passed, r.Sacked = a.cur.Frame, a.cur.Time, -1, a.asm.High(1-side), a.told
 	if m.Torn {
 		return // recorded earlier
 	}
@@ -66,6 +66,7 @@ func (a *Association) tooLarge(m *reassembly.Message) bool {
 func (s *Session) arrival(k *trace.Chunk, m *reassembly.Message) {
 	r, a := &m.Arrival, &k.Arrival
 	a.Frame, a.Time, a.TSN, a.End, a.Heard, a.Passed = r.Frame, r.Time, m.First, m.First+int64(len(m.TSNs)), r.Heard, r.Passed
+	a.Sacked = r.Sacked
 	a.OnePlace, a.Shuffled, a.Complete = s.assoc.onePlace(), s.assoc.shook.shuffled, r.Complete
 	if a.HasPending {
 		a.HasPending, a.Pending = false, trace.Pending{}

@@ -35,6 +35,7 @@ type Association struct {
 	ending  trace.Ending
 	endedBy int
 	endedAt uint64
+	told    int64   // one beyond what the SACK of the current packet acknowledges; negative: it has none
 	hidden  [2]bool // the snap length cut off chunks of the side
 	// mayBeRest is as in [trace.Connection].
 	mayBeRest bool
@@ -194,7 +195,7 @@ func (a *Association) Damage(side int, frame uint64) {
 
 // Packet processes the next packet of the association, sent by side, and says in n, which is empty, what it was.
 func (a *Association) Packet(side int, p *Packet, n *PacketNote) {
-	a.cur, a.first, a.last, a.path, a.wrong = p.Carriage, nil, p.Frame, p.Path, false
+	a.cur, a.first, a.last, a.path, a.wrong, a.told = p.Carriage, nil, p.Frame, p.Path, false, -1
 	if a.damaged(side, p) {
 		n.Damaged = true
 		return
@@ -282,6 +283,9 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 			a.shook.acknowledges(1-side, cumulative)
 		}
 		a.sacked(side, c, cumulative, blocks)
+		if a.asm.Started(1 - side) {
+			a.told = a.asm.Wide(1-side, cumulative) + 1
+		}
 		a.unnumbered(1 - side)
 		return sctp.CheckContent(c)
 	case sctp.TypeForwardTSN, sctp.TypeIForwardTSN:

@@ -312,16 +312,21 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 	s.drain(side, trace.AfterMissing)
 }
 
-// whole reports whether all TSNs of a side were seen, from its first one on.
-func (a *Association) whole(side int) bool {
-	return a.asm.StartKnown(side) && !a.asm.Lost(side, 0) && a.asm.FirstMissing(side) >= a.asm.High(side)
+// unasked reports whether the active side has sent no Initiate: all that it sent was captured
+// from its INIT on, which came before the answer.
+func (s *Session) unasked() bool {
+	a, t := s.assoc, s.Trace
+	if t.SYN || !t.RolesKnown || a.shook.shuffled || s.holes(s.ini) || a.side[s.ini].InitFrame > t.FirstFrame {
+		return false
+	}
+	return a.asm.StartKnown(s.ini) && !a.asm.Lost(s.ini, 0) && a.asm.FirstMissing(s.ini) >= a.asm.High(s.ini)
 }
 
 // finish says that no more messages come.
 func (s *Session) finish() {
 	t := s.Trace
 	s.assoc.unseen()
-	t.Unasked = !t.SYN && t.RolesKnown && s.assoc.whole(s.ini) && !s.holes(s.ini)
+	t.Unasked = s.unasked()
 	t.HasAskedOn = t.HasAskedOn && t.Unasked
 	for side := range 2 {
 		s.flush(side, s.assoc.ending != trace.Open)

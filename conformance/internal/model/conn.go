@@ -408,6 +408,7 @@ func (c *Conn) chunk(p *trace.PDU) {
 	}
 	h.Chunks++
 	h.recent.add(p)
+	h.arrives(&p.Chunk.Arrival)
 	switch {
 	case p.Chunk.Order == trace.Duplicate:
 		s.dropped()

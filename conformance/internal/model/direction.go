@@ -113,8 +113,9 @@ type asking struct {
 	atomicsOut, Shorts int
 	// shortEnds are the segments that ended those answers, by the nth of the request.
 	shortEnds map[uint64]site
-	atomics   uint64 // Atomic Requests sent
-	Responses uint64 // Atomic Responses sent
+	early     []EarlyAnswer // of the other side, to requests that are still to come
+	atomics   uint64        // Atomic Requests sent
+	Responses uint64        // Atomic Responses sent
 	// Asked and flight are its requests: all of them, and those that may be outstanding.
 	Asked  askedRing
 	Flight flight

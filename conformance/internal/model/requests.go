@@ -34,6 +34,7 @@ type Request struct {
 	// had sent before.
 	nth     uint64
 	answers uint64
+	tsn     int64 // its last one, over SCTP
 }
 
 // End is that of its FPDU in the stream.
@@ -214,9 +215,14 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 				s.Operations.Done |= 1 << r.AtomicOp
 			}
 			s.Peer.answered(r)
+		} else {
+			s.answersEarly(c)
 		}
 	case OpReadResponse:
 		s.lands(c)
+		if s.Answer.Request == nil {
+			s.answersEarly(c)
+		}
 		s.responds()
 		if s.Answer.Begins && !s.Answer.Joins && have&catalogue.ReadSync != 0 {
 			s.endShortAnswers()
@@ -285,6 +291,9 @@ func (s *Segment) request(c *Conn, r Request) {
 	h := s.Direction
 	r.MSN, r.At, r.answers, r.nth = s.DDP.MSN, siteOf(s.PDU, s.Count), h.Peer.Count, h.Flight.count
 	h.Flight.retire(s.PDU.LastAcked)
+	if k := s.PDU.Chunk; k != nil {
+		r.tsn = k.Arrival.End - 1
+	}
 	if r.Atomic {
 		r.beside = h.Flight.beside(s, r.source.STag)
 		if a := h.area(r.source.STag); a != nil && !h.Unsure {
@@ -300,7 +309,9 @@ func (s *Segment) request(c *Conn, r Request) {
 	}
 	h.Asked.add(&r, s)
 	h.Flight.launch(&r)
-	h.ask(r)
+	if !s.takesEarly(&r) {
+		h.ask(r)
+	}
 }
 
 // ask queues a request.

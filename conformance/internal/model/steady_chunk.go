@@ -34,7 +34,7 @@ func (c *Conn) steadyChunk(h *Direction, p *trace.PDU) bool {
 		return false
 	}
 	head, length, _ := p.ULPDU()
-	if length != int(y.ulpdu) || !y.goesOn(p.Segment, head) || !harmless(p.Chunk) {
+	if length != int(y.ulpdu) || !y.goesOn(p.Segment, head) || !harmless(p.Chunk) || len(h.early) > 0 {
 		return false
 	}
 	if p.Message == nil || p.Message.Segments < 2 || y.message.Segments() >= maxPieces || !c.asBefore(h) {

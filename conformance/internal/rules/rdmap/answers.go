@@ -25,11 +25,11 @@ var rdmapAnswerRules = []rules.Rule{
 		EndDirection: unanswered(true, "the connection closes gracefully, but an Atomic Request was not answered"),
 	},
 	{
-		ID: "RDMAP-READ-ORDER-02", Needs: catalogue.ReadSync, Transport: rules.OnTCP, On: model.OpcodeSet(model.OpReadResponse),
+		ID: "RDMAP-READ-ORDER-02", Late: true, Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse, model.OpReadRequest),
 		Exchange: answeredEarly(false),
 	},
 	{
-		ID: "RDMAX-ORDER-03", Needs: catalogue.ReadSync, Transport: rules.OnTCP, On: model.OpcodeSet(model.OpAtomicResponse),
+		ID: "RDMAX-ORDER-03", Late: true, Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicResponse, model.OpAtomicRequest),
 		Exchange: answeredEarly(true),
 	},
 }
@@ -113,6 +113,9 @@ func answeredEarly(atomic bool) *rules.On[*model.Segment] {
 	return &rules.On[*model.Segment]{
 		Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
 			a := &s.Answer
+			if c.Trace.Transport == trace.SCTP {
+				return askedLate(c, s, atomic)
+			}
 			if !a.Begins || a.Joins || a.Request == nil || !a.Fits || a.Request.Atomic != atomic {
 				return rules.OutOfScope
 			}
@@ -125,10 +128,31 @@ func answeredEarly(atomic bool) *rules.On[*model.Segment] {
 		},
 		Judge: func(r *rules.Report, s *model.Segment) {
 			request := s.Answer.Request
+			if e := s.AnsweredEarly(); e != nil {
+				r.On(e.Where(s.Peer.Dir), tooEarly, fmt.Sprintf("acknowledged up to TSN %d", e.Acked()),
+					fmt.Sprintf("all chunks up to the request in frame %d", s.Where().Frame))
+				return
+			}
 			if at := model.SpanOf(s.PDU); at.Knew(request.End()) == model.Without {
-				r.On(s, "the answer is sent before its whole request has arrived",
+				r.On(s, tooEarly,
 					fmt.Sprintf("acknowledged up to offset %d", at.Acked), fmt.Sprintf("at least %d, the end of the request in frame %d", request.End(), request.At.Frame))
 			}
 		},
 	}
+}
+
+// tooEarly is what is wrong with an answer to a request that had not arrived in order.
+const tooEarly = "the answer is sent before its whole request has arrived"
+
+// askedLate is the scope of a request over SCTP that was answered while chunks in front of it
+// were missing: a SACK in the packet of the answer says what its sender lacked.
+func askedLate(c *rules.Case, s *model.Segment, atomic bool) rules.Scope {
+	e := s.AnsweredEarly()
+	switch {
+	case e == nil || (s.Op == model.OpAtomicRequest) != atomic:
+		return rules.OutOfScope
+	case !e.Proven:
+		return rules.Lacking(catalogue.Causal).Given(c.SettledGate())
+	}
+	return rules.InScope.Given(c.SettledGate())
 }

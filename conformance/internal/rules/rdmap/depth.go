@@ -14,10 +14,20 @@ import (
 // 7306 section 5.2.2).
 var rdmapDepthRules = []rules.Rule{
 	{
-		ID: "MPA2-IRDORD-06", Needs: catalogue.Neg | catalogue.Layout | catalogue.ReadSync, On: model.OpcodeSet(model.OpReadRequest, model.OpAtomicRequest),
+		ID: "MPA2-IRDORD-06", Needs: catalogue.Neg | catalogue.Layout | catalogue.ReadSync, On: model.OpcodeSet(model.OpReadRequest, model.OpAtomicRequest, model.OpReadResponse),
+		Late: true,
 		Exchange: &rules.On[*model.Segment]{
-			Applies: requestWithin(func(c *rules.Case, s *model.Segment) bool { return s.Op == model.OpReadRequest && !s.IsRTR(c.Conn) }),
+			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
+				if s.Op == model.OpReadResponse {
+					return rules.InScopeIf(tooDeep(c, s) != nil)
+				}
+				return requestWithin(func(c *rules.Case, s *model.Segment) bool { return s.Op == model.OpReadRequest && !s.IsRTR(c.Conn) })(c, s)
+			},
 			Judge: func(r *rules.Report, s *model.Segment) {
+				if q := tooDeep(&r.Case, s); q != nil {
+					reportTooDeep(r, s, q)
+					return
+				}
 				n := s.Depth.Reads
 				if n <= s.Deepest.Reads {
 					return
@@ -27,7 +37,7 @@ var rdmapDepthRules = []rules.Rule{
 				case (n > limit || s.Dir == trace.I2R && n > int(own)) && s.Unframed():
 					r.Unproven(catalogue.ReadSync)
 				case n > limit:
-					r.On(s, "more Reads are outstanding than the IRD of the other side allows", fmt.Sprint(n), fmt.Sprintf("at most %d", limit))
+					r.On(s, tooManyReads, fmt.Sprint(n), fmt.Sprintf("at most %d", limit))
 				case s.Dir == trace.I2R && n > int(own) && !r.Reported(s.Direction):
 					r.OnAs(catalogue.Note, s, "more Reads are outstanding than the Request announces, but no more than the Reply allows", fmt.Sprint(n), fmt.Sprint(own))
 				}
@@ -124,4 +134,36 @@ func ofDDP(t *model.Terminate) bool { return !t.OnlyReserved && t.Code.Layer == 
 func withinDepth(c *rules.Case, t *model.Terminate) bool {
 	_, ok := c.Trace.Depth(t.Peer.Dir)
 	return ok && t.Code.EType == 2 && (t.Code.Code == 2 || t.Code.Code == 3) && t.Asked != nil && t.Op == model.OpReadRequest
+}
+
+// tooManyReads is what is wrong with a Read beyond the depth.
+const tooManyReads = "more Reads are outstanding than the IRD of the other side allows"
+
+// tooDeep returns the first Read beyond the depth over SCTP, where an answer proves
+// that it was sent before that answer had come; nil if there is none.
+func tooDeep(c *rules.Case, s *model.Segment) (first *model.Request) {
+	limit, ok := c.Trace.Depth(s.Peer.Dir)
+	if c.Trace.Transport != trace.SCTP || s.Op != model.OpReadResponse || !ok || !c.Enhanced() || !s.Answer.Fits {
+		return nil
+	}
+	n := 0
+	for q := range s.ReadsHeard {
+		if n++; n == limit+1 {
+			return q
+		}
+	}
+	return nil
+}
+
+// reportTooDeep reports a Read over SCTP beyond the depth, the first of its sender.
+func reportTooDeep(r *rules.Report, s *model.Segment, q *model.Request) {
+	if r.Reported(s.Peer) {
+		return
+	}
+	n := 0
+	for range s.ReadsHeard {
+		n++
+	}
+	limit, _ := r.Trace.Depth(s.Peer.Dir)
+	r.On(q.Where(s.Peer.Dir), tooManyReads, fmt.Sprint(n), fmt.Sprintf("at most %d", limit))
 }
