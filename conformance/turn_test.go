@@ -114,3 +114,24 @@ func TestDepth_SCTP(t *testing.T) {
 		}
 	}
 }
+
+// TestUnanswered_SCTP: the side that owes an answer ends the session on its own.
+func TestUnanswered_SCTP(t *testing.T) {
+	for _, tt := range []struct {
+		name, src string
+		want      int
+	}{
+		{"the data source ends the session", "read 64, wait 1s, server end, wait 1s, close]\nfaults: [{at: read1.response, skip: true}]\n", 1},
+		{"the requester ends it", "read 64, wait 1s, end, wait 1s, close]\nfaults: [{at: read1.response, skip: true}]\n", 0},
+		{"an answer", "read 64, wait 1s, server end, wait 1s, close]\n", 0},
+		{"an association that ends without it", "read 64, wait 1s, reset]\nfaults: [{at: read1.response, skip: true}]\n", 0},
+	} {
+		j := judged(t, framesOf(t, overSCTP(t, "client: {sctp: {bundle: false}}\ntimeline: [connect, send 16, wait 1s, "+tt.src)))
+		if n := len(severities(j, "RDMAP-READ-PAIR-01")); n != tt.want {
+			t.Errorf("%s: %d times, want %d\n\t%s", tt.name, n, tt.want, text(j.findings))
+		}
+		if n := len(severities(j, "SCTP-DDP-TERM-02")); n != 0 {
+			t.Errorf("%s: the end is reported as if it had followed an error", tt.name)
+		}
+	}
+}

@@ -4265,7 +4265,7 @@ var entries = [...]Entry{
 		Who:        "data-source",
 		Statement:  "A Read is one Request and one Response message; a valid Request gets a valid Response.",
 		Matters:    "A requester matches answers to its requests by their order alone, and each request holds one of the few places of the queue; an answer that is missing, early or surplus puts data into the wrong buffer or stalls the queue.",
-		Check:      "At G-END with FIN of both sides, no Terminate, no RST: a request still unanswered that the data source's FIN segment (or an earlier one) acknowledged. Data source sent its FIN first: error. Requester sent its FIN first: note. Needs: G-READSYNC, G-END. Silent: capture ends before the close, Terminate either way, RST (TCP-HALFCLOSE-01); a request that must be refused, because it is beyond the depth (MPA2-IRDORD-06) or violates a rule that its receiver has to check (RDMAP-READREQ-WRAP-01), and those behind it.",
+		Check:      "At G-END with FIN of both sides, no Terminate, no RST: a request still unanswered that the data source's FIN segment (or an earlier one) acknowledged. Data source sent its FIN first: error. Requester sent its FIN first: note. SCTP: the data source ended the session with a Terminate, before it had that of the requester, and had acknowledged the request: error. Needs: G-READSYNC, G-END. Silent: capture ends before the close, Terminate either way, RST (TCP-HALFCLOSE-01); a request that must be refused, because it is beyond the depth (MPA2-IRDORD-06) or violates a rule that its receiver has to check (RDMAP-READREQ-WRAP-01), and those behind it.",
 		Example:    "Read Request acked, responder FIN without response.",
 		Observable: "yes",
 		Kind:       KindCheck,

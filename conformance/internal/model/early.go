@@ -28,6 +28,10 @@ func (e *EarlyAnswer) Where(d trace.Dir) Place { return e.begins.In(d) }
 // Acked is the last TSN that its sender had acknowledged when it sent it, if it is Proven.
 func (e *EarlyAnswer) Acked() uint32 { return uint32(e.sacked - 1) } //nolint:gosec // modulo 2^32
 
+// Heard reports whether the sender of a session control chunk had received the request when it
+// sent that.
+func (r *Request) Heard(e *Control) bool { return r.tsn < e.Heard }
+
 // ReadsHeard iterates over the Reads without a whole answer that the sender of an answer over
 // SCTP had received when it sent this segment of it, as it has said. All of them were sent
 // before their sender had the answer.
@@ -47,7 +51,7 @@ const maxEarly = 16
 // request may be among the chunks that wait.
 func (s *Segment) answersEarly(c *Conn) {
 	h := s.Peer
-	if c.Trace.Transport != trace.SCTP || s.Noise {
+	if c.Trace.Transport != trace.SCTP || s.Answer.Request != nil {
 		return
 	}
 	n, a := len(h.early), &s.PDU.Chunk.Arrival

@@ -207,6 +207,7 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 		}
 		s.Direction.Responses++
 		s.lands(c)
+		s.answersEarly(c)
 		if r := s.Answer.Request; r != nil {
 			if a := s.Peer.Areas[r.source.STag]; a != nil && s.Answer.Fits {
 				a.done(s, r)
@@ -215,14 +216,10 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 				s.Operations.Done |= 1 << r.AtomicOp
 			}
 			s.Peer.answered(r)
-		} else {
-			s.answersEarly(c)
 		}
 	case OpReadResponse:
 		s.lands(c)
-		if s.Answer.Request == nil {
-			s.answersEarly(c)
-		}
+		s.answersEarly(c)
 		s.responds()
 		if s.Answer.Begins && !s.Answer.Joins && have&catalogue.ReadSync != 0 {
 			s.endShortAnswers()

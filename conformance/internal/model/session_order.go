@@ -99,13 +99,16 @@ func (e *Control) Answers() bool {
 func (h *Direction) hasAnswered() bool { return slices.ContainsFunc(h.Controls, (*Control).Answers) }
 
 // Ended reports whether the side has sent the Terminate of the session.
-func (h *Direction) Ended() bool {
+func (h *Direction) Ended() bool { return h.EndOf() != nil }
+
+// EndOf returns the Terminate of the session that the side has sent, or nil.
+func (h *Direction) EndOf() *Control {
 	for _, x := range h.Controls {
 		if x.Function == sctpddp.Terminate {
-			return true
+			return x
 		}
 	}
-	return false
+	return nil
 }
 
 // Ordered reports whether it is known what stood before a chunk in its session: nothing was

@@ -14,15 +14,15 @@ import (
 // RFC 7306 sections 5.2.1 and 5.4).
 var rdmapAnswerRules = []rules.Rule{
 	{
-		ID: "RDMAP-READ-PAIR-01", If: model.Asked, Weighs: true, Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP, On: model.OpcodeSet(model.OpReadResponse),
+		ID: "RDMAP-READ-PAIR-01", If: model.Asked, Weighs: true, Needs: catalogue.ReadSync | catalogue.End, On: model.OpcodeSet(model.OpReadResponse),
 		Exchange:     answered(model.OpReadResponse),
-		EndDirection: unanswered(false, "the connection closes gracefully, but a Read was not answered"),
+		EndDirection: unanswered(false, "a Read"),
 	},
 	{
-		ID: "RDMAX-AREQ-ANSWER-01", If: model.Asked, Weighs: true, Needs: catalogue.ReadSync | catalogue.End, Transport: rules.OnTCP, On: model.OpcodeSet(model.OpAtomicResponse),
+		ID: "RDMAX-AREQ-ANSWER-01", If: model.Asked, Weighs: true, Needs: catalogue.ReadSync | catalogue.End, On: model.OpcodeSet(model.OpAtomicResponse),
 		Test:         rules.Test{Related: []string{"RDMAP-READ-PAIR-01"}}, // the indication of readiness is a Read, and has no answer already
 		Exchange:     answered(model.OpAtomicResponse),
-		EndDirection: unanswered(true, "the connection closes gracefully, but an Atomic Request was not answered"),
+		EndDirection: unanswered(true, "an Atomic Request"),
 	},
 	{
 		ID: "RDMAP-READ-ORDER-02", Late: true, Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpReadResponse, model.OpReadRequest),
@@ -45,7 +45,7 @@ func answered(response rdmap.Opcode) *rules.On[*model.Segment] {
 }
 
 // unanswered judges the requests of a kind that are left when both sides have closed.
-func unanswered(atomic bool, message string) *rules.On[*model.Direction] {
+func unanswered(atomic bool, what string) *rules.On[*model.Direction] {
 	return &rules.On[*model.Direction]{
 		Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 			if !h.Flight.Has(atomic) || c.Trace.Ending == trace.RST || h.Terminates+h.Peer.Terminates > 0 {
@@ -53,6 +53,9 @@ func unanswered(atomic bool, message string) *rules.On[*model.Direction] {
 			}
 			if _, left := leftOver(c, h, atomic); left == 0 {
 				return rules.OutOfScope
+			}
+			if c.Trace.Transport == trace.SCTP {
+				return rules.InScope
 			}
 			asks, answers := &c.Trace.Flow[h.Dir], &c.Trace.Flow[h.Peer.Dir]
 			if asks.FIN == nil || answers.FIN == nil || asks.RST != nil || answers.RST != nil {
@@ -62,11 +65,18 @@ func unanswered(atomic bool, message string) *rules.On[*model.Direction] {
 		},
 		Judge: func(r *rules.Report, h *model.Direction) {
 			first, left := leftOver(&r.Case, h, atomic)
+			v := rules.Violation{Message: "the connection closes gracefully, but " + what + " was not answered", Expected: "an answer to each"}
+			v.Observed = fmt.Sprintf("%d unanswered, the first in frame %d", left, first.At.Frame)
+			if r.Trace.Transport == trace.SCTP {
+				v.Place, v.Message = h.Peer.EndOf().Where(), "the session ends, but "+what+" was not answered"
+				v.Related = []uint64{first.At.PDU}
+				r.Report(v)
+				return
+			}
 			// A side that did not know of the other one's FIN closed on its own initiative.
 			asks, answers := r.Trace.Flow[h.Dir].FIN, r.Trace.Flow[h.Peer.Dir].FIN
-			at := h.Peer.PlaceIn(answers.Frame)
-			at.Related = []uint64{first.At.PDU}
-			v := rules.Violation{Place: at, Message: message, Observed: fmt.Sprintf("%d unanswered, the first in frame %d", left, first.At.Frame), Expected: "an answer to each"}
+			v.Place = h.Peer.PlaceIn(answers.Frame)
+			v.Related = []uint64{first.At.PDU}
 			if answers.Acked > asks.At || asks.Acked <= answers.At {
 				v.Severity = catalogue.Note
 			}
@@ -80,14 +90,17 @@ func unanswered(atomic bool, message string) *rules.On[*model.Direction] {
 // side had not received when it closed does not count. One that must not be answered ends
 // the stream: neither it nor those behind it get an answer.
 func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Request, n int) {
-	fin := c.Trace.Flow[h.Peer.Dir].FIN
+	fin, end := c.Trace.Flow[h.Peer.Dir].FIN, h.Peer.EndOf()
+	if c.Trace.Transport == trace.SCTP && !endsItself(h, end) {
+		return nil, 0
+	}
 	depths := h.Depths()
 	for i := range h.Requests {
 		q := &h.Requests[i]
 		if mustRefuse(c, h, q, depths) {
 			break
 		}
-		if q.Atomic != atomic || q.HasShort || fin != nil && q.End() > fin.Acked {
+		if q.Atomic != atomic || q.HasShort || fin != nil && q.End() > fin.Acked || end != nil && !q.Heard(end) {
 			continue
 		}
 		if n++; first == nil {
@@ -95,6 +108,13 @@ func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Requ
 		}
 	}
 	return first, n
+}
+
+// endsItself reports whether the other side has ended the session over SCTP on its own initiative:
+// it had not received the Terminate of the requester.
+func endsItself(h *model.Direction, end *model.Control) bool {
+	own := h.EndOf()
+	return end != nil && (own == nil || end.Heard <= own.TSN)
 }
 
 // mustRefuse reports whether the other side must not answer a request: it violates a rule

@@ -336,8 +336,12 @@ func reportSilentEnd(r *rules.Report, h *model.Direction) {
 	}
 }
 
-// isLayerError reports whether a finding is an error of DDP or RDMAP in a direction.
+// isLayerError reports whether a finding is an error of DDP or RDMAP in a direction. A request
+// that the end leaves without an answer is none: the error is the end.
 func isLayerError(f *rules.Finding, d trace.Dir) bool {
+	if f.Rule.ID == "RDMAP-READ-PAIR-01" || f.Rule.ID == "RDMAX-AREQ-ANSWER-01" {
+		return false
+	}
 	switch f.Rule.Layer {
 	case "ddp", "rdmap", "rdmap-ext":
 		return f.Severity == catalogue.Error && f.HasDir && f.Dir == d && f.HasPDU
