@@ -454,6 +454,8 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	if s.Answer = (Answer{}); s.Op == OpReadResponse || s.Op == OpAtomicResponse {
 		s.Answer = s.answers()
 	}
+	gapless := have&catalogue.MsgSync != 0
+	have |= c.relearned(s, have)
 	k := s.shape(have)
 	if !c.Capture.Segments(h).Has(k) {
 		if s.Noise = s.isNoise(); s.Noise {
@@ -478,7 +480,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	if s.Op == rdmap.OpTerminate && !s.DDP.Tagged {
 		c.terminated(s, have)
 	}
-	c.follow(s, have)
+	c.follow(s, have, gapless)
 	c.serve(s, have)
 	h.counts(s)
 }

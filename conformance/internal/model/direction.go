@@ -70,6 +70,7 @@ type sending struct {
 	met                      met
 	HasVersions              bool
 	open                     uint8 // a bit for each of Queues and Tagged whose message is open
+	bounded                  bool  // the last segment ended a message, and none was open besides
 	DDPVersion, RDMAPVersion uint8
 	Mixed                    mixed
 	// extended is the latest opcode of RFC 7306, or 0.

@@ -138,11 +138,26 @@ var hashSeed = maphash.MakeSeed()
 // hashed is how many octets of a ULPDU its hash covers.
 const hashed = 96
 
-// follow records a segment after the rules about segments have judged it.
-func (c *Conn) follow(s *Segment, have catalogue.Gate) {
+// relearned returns MsgSync if what is open when a segment comes is known again, although
+// something before it is missing: what is open was seen since. Only what ended without its
+// beginning in the capture may have had the segments that come behind it.
+func (c *Conn) relearned(s *Segment, have catalogue.Gate) catalogue.Gate {
+	if have&(catalogue.MsgSync|catalogue.Sync) != catalogue.Sync || c.Trace.Flow[s.Dir].Cut {
+		return 0
+	}
+	if rel, m := s.Relate(); rel == Behind && !m.sure {
+		return 0
+	}
+	return catalogue.MsgSync
+}
+
+// follow records a segment after the rules about segments have judged it; gapless: nothing
+// before it is missing.
+func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 	rel, m := s.Relate()
 	if rel == Stray {
 		s.strays()
+		s.bounded = false
 		return
 	}
 	if rel != Begins && s.Repeats(m) {
@@ -157,7 +172,7 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate) {
 	case Begins:
 		m.over(c)
 		// If its first segment was seen, nothing of it is missing.
-		*sure = have&catalogue.MsgSync != 0 || !s.DDP.Tagged && s.DDP.MO == 0 || *sure
+		*sure = gapless || s.bounded || !s.DDP.Tagged && s.DDP.MO == 0 || *sure
 		m.clear()
 		m.Direction, m.There, m.Tagged, m.sure = s.Direction, true, s.DDP.Tagged, *sure
 		m.Op, m.Control, m.Field = s.Op, s.DDP.RsvdULP, s.DDP.RsvdULP32
@@ -189,6 +204,7 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate) {
 		m.Done, m.lastAt = true, int32(len(m.Runs)-1) //nolint:gosec // at most maxPieces
 	}
 	s.marks(m)
+	s.bounded = s.DDP.Last && s.open == 0
 }
 
 // strays counts a message that may have used up an MSN of its own queue, or of the queue
@@ -256,7 +272,7 @@ func (h *Direction) lost() {
 	if h.own&ownSending == 0 {
 		return
 	}
-	h.open = 0
+	h.open, h.bounded = 0, false
 	forget := func(m *Message) {
 		if m != nil {
 			m.There = false

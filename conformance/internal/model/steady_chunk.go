@@ -17,7 +17,7 @@ func (c *Conn) chunkSteadies(h *Direction, p *trace.PDU, gates catalogue.Gate) {
 	case h.Peer.Offended, ends(h), ends(h.Peer):
 	default:
 		y.begin(s, uint16(length)) //nolint:gosec // at most maxSteady
-		y.chunks, y.gates, y.clean = true, gates, gates&catalogue.Bidir != 0 && c.clean(h)
+		y.chunks, y.cut, y.gates, y.clean = true, c.Trace.Flow[h.Dir].Cut, gates, gates&catalogue.Bidir != 0 && c.clean(h)
 	}
 }
 
@@ -37,7 +37,7 @@ func (c *Conn) steadyChunk(h *Direction, p *trace.PDU) bool {
 	if length != int(y.ulpdu) || !y.goesOn(p.Segment, head) || !harmless(p.Chunk) || len(h.early) > 0 {
 		return false
 	}
-	if p.Message == nil || p.Message.Segments < 2 || y.message.Segments() >= maxPieces || !c.asBefore(h) {
+	if p.Message == nil || p.Message.Segments < 2 || y.message.Segments() >= maxPieces || c.Trace.Flow[h.Dir].Cut != y.cut || !c.asBefore(h) {
 		return false
 	}
 	y.add(h, p, head)
