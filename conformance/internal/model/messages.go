@@ -160,8 +160,8 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 		s.bounded = false
 		return
 	}
-	if rel != Begins && s.Repeats(m) {
-		return // a duplicate
+	if rel != Begins && !s.DDP.Tagged && s.Repeats(m) {
+		return // a duplicate; that of a tagged segment counts, since it overlaps the first one
 	}
 	sure := &s.flow().sure
 	if !s.DDP.Tagged && s.DDP.QN < uint32(len(s.Queues)) {

@@ -73,6 +73,8 @@ type Answer struct {
 	// already had its L.
 	Later, Joins bool
 	Fits         bool // STag and TO are those of Request
+	// Again: the response has the same segment already, which fills no more of the request.
+	Again bool
 }
 
 // plain reports whether a segment of a Read Response is exactly what the oldest request
@@ -102,10 +104,12 @@ func (s *Segment) answers() (a Answer) {
 			break
 		}
 	}
-	if rel, _ := s.Relate(); rel == Begins {
+	rel, m := s.Relate()
+	if rel == Begins {
 		a.toRead(s, q)
 		return a
 	}
+	a.Again = rel == GoesOn && s.Repeats(m)
 	for i := range q {
 		if q[i].Started && !q[i].HasShort {
 			a.Request, a.Fits = &q[i], true
@@ -237,7 +241,9 @@ func (s *Segment) responds() {
 		return
 	}
 	r.Started = true
-	r.Got += uint64(s.Octets) //nolint:gosec // not negative
+	if !s.Answer.Again {
+		r.Got += uint64(s.Octets) //nolint:gosec // not negative
+	}
 	switch {
 	case !s.DDP.Last:
 	case r.Got < r.Size:
