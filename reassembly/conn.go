@@ -33,6 +33,9 @@ func (c *Conn) Release() {
 	for i := range c.dirs {
 		if h := &c.dirs[i]; h.budget != nil {
 			h.budget.runs.release(&h.copies)
+			if h.dis != nil {
+				h.dis.abandon(h.budget)
+			}
 		}
 	}
 }

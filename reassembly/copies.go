@@ -196,25 +196,35 @@ func (a *runs) release(k *copies) {
 	*k = copies{}
 }
 
-// compare compares octets of [off, end) that came before with those of a segment.
-// Whole segments among them are compared: all up to reach. The first that differ are
-// at conflict.
-func (k *copies) compare(all *runs, data []byte, off, end int64) (differ bool, conflict, reach int64) {
-	reach = off
-	work := compareFactor * (end - off)
-	k.each(all, func(c *copied, from, to int64) {
-		if from < off || to > end || work < 0 {
+// compared is what became of octets that came again: whether some differ from those that came
+// before, of which segment, up to where all of them were compared, and where the segment
+// begins of which they are the first ones; -1: there is none.
+type compared struct {
+	differ                  bool
+	conflict, reach, begins int64
+}
+
+// compare compares octets of [from, end) with the segments that came before, those whole among
+// them, of which some octet is at fresh or behind.
+func (k *copies) compare(all *runs, data []byte, from, fresh, end int64) compared {
+	x := compared{reach: from, begins: -1}
+	work := compareFactor * (end - fresh)
+	k.each(all, func(c *copied, at, to int64) {
+		if x.begins < 0 && at >= from && at < end && to > end {
+			x.begins = at
+		}
+		if at < from || to > end || to <= fresh || work < 0 {
 			return
 		}
-		work -= to - from
-		if !differ && !c.same(data[from-off:to-off]) {
-			differ, conflict = true, from
+		work -= to - at
+		if !x.differ && !c.same(data[at-from:to-from]) {
+			x.differ, x.conflict = true, at
 		}
-		if from <= reach {
-			reach = max(reach, to)
+		if at <= x.reach {
+			x.reach = max(x.reach, to)
 		}
 	})
-	return differ, conflict, reach
+	return x
 }
 
 // compareFactor bounds the octets that are summed for one of a segment.
@@ -238,15 +248,29 @@ func (d *disorder) recheck(h *Direction, s *Segment, off, end, high int64, again
 		h.keepCopy(off, end, s.sum(), false)
 		return 0
 	}
-	differ, at, reach := h.copies.compare(&h.budget.runs, s.Data, off, end)
-	if reach < end {
+	from, data := d.part.join(h.budget, s.Data, off)
+	if from == off {
+		d.abandon(h.budget)
+	}
+	x := h.copies.compare(&h.budget.runs, data, from, off, end)
+	if x.reach < end {
 		h.keepCopy(off, end, s.sum(), false)
 	}
-	if reach < min(end, high) {
-		d.Uncompared++
+	d.part.packets++
+	switch {
+	case x.begins >= 0 && end-x.begins <= maxPart && !h.budget.over():
+		if x.reach < x.begins { // what is in front of it cannot be compared any more
+			d.Uncompared += d.part.packets
+			d.part.packets = 0
+		}
+		d.part.keep(h.budget, data[x.begins-from:], x.begins)
+	case x.reach < min(end, high):
+		d.abandon(h.budget)
+	default:
+		d.part.drop(h.budget)
 	}
-	if differ {
-		d.conflict = at
+	if x.differ {
+		d.conflict = x.conflict
 		return Conflict
 	}
 	return 0

@@ -59,6 +59,59 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// TestCopies_Parts: a segment that comes again in several packets is compared with the last of
+// them, if they follow each other.
+func TestCopies_Parts(t *testing.T) {
+	const octets = "0123456789abcdefghijklmnopqrstuvwxyz"
+	for _, c := range []struct {
+		name       string
+		again      []string // one behind the other; - for octets that do not come again
+		conflicts  uint64
+		at         int64
+		uncompared uint64
+	}{
+		{"in halves", []string{octets[:6], octets[6:12]}, 0, 0, 0},
+		{"in halves, the first differs", []string{"01X345", octets[6:12]}, 1, 0, 0},
+		{"in halves, the second differs", []string{octets[:6], "6789aX"}, 1, 0, 0},
+		{"across the bounds", []string{octets[:8], octets[8:20], octets[20:36]}, 0, 0, 0},
+		{"across the bounds, one differs", []string{octets[:8], octets[8:14] + "X" + octets[15:20], octets[20:36]}, 1, 12, 0},
+		{"by single octets and more", []string{octets[:3], octets[3:5], octets[5:11], octets[11:13], octets[13:24]}, 0, 0, 0},
+		{"the first half alone", []string{octets[:6]}, 0, 0, 1},
+		{"the second half alone", []string{"------", octets[6:12]}, 0, 0, 1},
+		{"without the middle", []string{octets[:4], "----", octets[8:12]}, 0, 0, 2},
+		{"the end of one and the next", []string{"------", octets[6:18], "iXklmn"}, 1, 12, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var conn Conn
+			b := NewBudget(1<<20, 1<<20)
+			conn.Init(b)
+			push := func(at int, data string) {
+				s := Segment{Seq: 1000 + uint32(at), Flags: FlagACK, Data: []byte(data), Len: len(data), Frame: 1, Compare: true}
+				conn.Push(0, &s)
+				for piece := (Piece{}); conn.Pop(0, &piece); {
+				}
+			}
+			for i := 0; i < len(octets); i += 12 {
+				push(i, octets[i:i+12])
+			}
+			at := 0
+			for _, data := range c.again {
+				if data[0] != '-' {
+					push(at, data)
+				}
+				at += len(data)
+			}
+			h := conn.Direction(0)
+			if n := h.Counts(); n.Conflicts != c.conflicts || h.Conflict() != c.at || n.Uncompared != c.uncompared {
+				t.Errorf("%d conflicts at %d, %d uncompared", n.Conflicts, h.Conflict(), n.Uncompared)
+			}
+			if conn.Release(); b.Used() != 0 {
+				t.Errorf("%d octets are still in use", b.Used())
+			}
+		})
+	}
+}
+
 // TestCopies_Bounded: the oldest make room, whether segments follow each other or not.
 func TestCopies_Bounded(t *testing.T) {
 	for _, c := range []struct {

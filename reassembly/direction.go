@@ -45,7 +45,9 @@ func (h *Direction) Counts() Counts {
 	if h.dis == nil {
 		return Counts{}
 	}
-	return h.dis.Counts
+	k := h.dis.Counts
+	k.Uncompared += h.dis.part.packets
+	return k
 }
 
 // Started reports whether anything of this direction was seen.

@@ -15,6 +15,7 @@ type disorder struct {
 	markAt     uint64
 
 	conflict int64 // where octets came again with a difference last
+	part     part
 
 	gaps    [maxGaps]span // the last gaps, to recognise late data
 	gapsLen int

@@ -28,7 +28,7 @@ var entries = [...]Entry{
 		Who:        "sender",
 		Statement:  "Ordinary TCP rules hold under MPA, so octets that are retransmitted must be the same octets, including markers and CRC, however the data is re-segmented.",
 		Matters:    "A retransmission with other octets leaves the receiver with whichever copy came first, and both ends with different data that TCP calls delivered.",
-		Check:      "Keep a copy (or hash per 4 octets) of every captured octet of the half-stream that may still overlap. On an overlapping segment compare octet by octet; fire once per overlap with the first differing sequence number. Ignore zero-window probes and keep-alives (sequence number below snd_nxt, length 0 or 1). Needs: G-FULL and G-SUM for both copies. Silent: the connection carries a capture gap at that place, or one of the copies belongs to an older connection on the same 4-tuple.",
+		Check:      "Compare octet by octet with what still waits for its turn. Of what is past it, keep the sum of each TCP segment and the CRC of each FPDU, the last few hundred of the half-stream, and compare each that comes again whole, in one packet or in several that follow each other; fire once with its sequence number. Where less than a whole one came again, which octets it had is not known any more: not judged (G-FULL). Ignore zero-window probes and keep-alives (sequence number below snd_nxt, length 0 or 1). Needs: G-FULL and G-SUM for both copies. Silent: the connection carries a capture gap at that place, or one of the copies belongs to an older connection on the same 4-tuple.",
 		Example:    "Segment seq 1000 len 100 sent twice; second copy differs in the 4 CRC octets because a marker moved.",
 		Observable: "yes",
 		Kind:       KindCheck,

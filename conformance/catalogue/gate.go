@@ -12,7 +12,8 @@ const (
 	Start Gate = 1 << iota
 	// Contig: no hole before the event in this direction.
 	Contig
-	// Full: every octet that the rule depends on was captured.
+	// Full: every octet that the rule depends on was captured, and is still known where octets
+	// that came again are compared with it.
 	Full
 	// Bidir: both directions have packets in the capture.
 	Bidir
@@ -66,7 +67,7 @@ const NumGates = len(gateNames)
 var lacks = [...]string{
 	"the start of the stream was not captured",
 	"octets are missing from the capture",
-	"not every octet that they look at was captured",
+	"not every octet that they look at was captured or kept",
 	"one direction was not captured",
 	"no acknowledgement proves the order of the two sides",
 	"it is not known which packets were damaged",
