@@ -19,6 +19,9 @@ type queue struct {
 	// strays counts the messages since the last one that may have used up a number of
 	// this queue: their opcode does not fit their queue or T bit.
 	strays uint8
+	// astray: the last message has another number than wanted, the one that the count came to.
+	astray bool
+	wanted uint32
 	Msg    *Message // nil: there was none
 }
 
@@ -105,6 +108,12 @@ func (m *Message) RunPlace(run int) Place { return m.PlaceOf(&m.Runs[max(run, 0)
 // LastStart is where the segment with L begins, of a message that is done.
 func (m *Message) LastStart() uint64 { return m.Runs[min(int(m.lastAt), len(m.Runs)-1)].Start() }
 
+// Followed reports whether a segment behind the one with L, of a message that is done, has an
+// offset for which something holds.
+func (m *Message) Followed(of func(offset uint64) bool) bool {
+	return slices.ContainsFunc(m.Runs[min(int(m.lastAt)+1, len(m.Runs)):], func(r Stretch) bool { return of(r.From) })
+}
+
 // maxPieces is how many segments are kept of a message.
 const maxPieces = 4096
 
@@ -166,6 +175,9 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 	sure := &s.flow().sure
 	if !s.DDP.Tagged && s.DDP.QN < uint32(len(s.Queues)) {
 		q := &s.Queues[s.DDP.QN]
+		if rel == Begins {
+			q.counts(s, m, gapless)
+		}
 		sure, q.Seen = &q.sure, true
 	}
 	switch rel {
@@ -230,6 +242,28 @@ func (s *Segment) Follows(want uint32) bool {
 	return s.DDP.MSN-want <= uint32(s.Queues[s.DDP.QN].strays)
 }
 
+// counts notes whether the message that a segment begins behind m has the number that the
+// count of its queue came to.
+func (q *queue) counts(s *Segment, m *Message, gapless bool) {
+	switch {
+	case q.Seen:
+		q.wanted = m.MSN + 1
+	case gapless:
+		q.wanted = 1
+	default:
+		q.astray = false
+		return
+	}
+	q.astray = !s.Follows(q.wanted) && !(m.HasAlias && s.DDP.MSN == m.Alias+1)
+}
+
+// Resumes reports whether a segment has the MSN at which the count of its queue goes on behind
+// a message with a wrong one, which took a number of that count or none.
+func (s *Segment) Resumes() bool {
+	q := &s.Queues[s.DDP.QN]
+	return q.astray && s.DDP.MSN-q.wanted <= 1
+}
+
 // over has the rules judge a message: nothing more can belong to it.
 func (m *Message) over(c *Conn) {
 	if !m.There || m.Segments() == 0 {
@@ -280,7 +314,7 @@ func (h *Direction) lost() {
 	}
 	for i := range h.Queues {
 		q := &h.Queues[i]
-		q.Seen, q.sure = false, false
+		q.Seen, q.sure, q.astray = false, false, false
 		forget(q.Msg)
 	}
 	for i := range h.Tagged {

@@ -194,7 +194,8 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 			s.Direction.Unread = true
 		}
 		if err == nil && s.hasHeader() {
-			s.request(c, Request{STag: r.SinkSTag, TO: r.SinkTO, Size: uint64(r.Size), source: TaggedAddress{r.SrcSTag, r.SrcTO}})
+			s.request(c, s.DDP.MSN, readOf(&r))
+			s.joinedRead(c)
 		}
 	case OpAtomicRequest:
 		r, err := rdmap.DecodeAtomicRequest(s.Header)
@@ -203,7 +204,7 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 		}
 		if err == nil && s.hasHeader() {
 			s.Direction.atomics++
-			s.request(c, Request{Atomic: true, ID: r.RequestID, source: TaggedAddress{r.RemoteSTag, r.RemoteTO}, AtomicOp: r.AOpCode})
+			s.request(c, s.DDP.MSN, Request{Atomic: true, ID: r.RequestID, source: TaggedAddress{r.RemoteSTag, r.RemoteTO}, AtomicOp: r.AOpCode})
 		}
 	case OpAtomicResponse:
 		if s.inParts() {
@@ -289,10 +290,28 @@ func (h *Direction) forgetShort(r *Request) {
 	}
 }
 
-// request records the current request.
-func (s *Segment) request(c *Conn, r Request) {
+// readOf is the Read that a Read Request asks for.
+func readOf(r *rdmap.ReadRequest) Request {
+	return Request{STag: r.SinkSTag, TO: r.SinkTO, Size: uint64(r.Size), source: TaggedAddress{r.SrcSTag, r.SrcTO}}
+}
+
+// joinedRead records a Read Request behind the current one in its ULPDU: its receiver may answer
+// it, and it may have used up an MSN.
+func (s *Segment) joinedRead(c *Conn) {
+	op, body, ok := s.Joined()
+	if !ok || op != s.Op || s.DDP.QN >= uint32(len(s.Queues)) {
+		return
+	}
+	if r, err := rdmap.DecodeReadRequest(body); err == nil {
+		s.request(c, s.DDP.MSN+1, readOf(&r))
+		s.Queues[s.DDP.QN].strays++
+	}
+}
+
+// request records a request of the current segment.
+func (s *Segment) request(c *Conn, msn uint32, r Request) {
 	h := s.Direction
-	r.MSN, r.At, r.answers, r.nth = s.DDP.MSN, siteOf(s.PDU, s.Count), h.Peer.Count, h.Flight.count
+	r.MSN, r.At, r.answers, r.nth = msn, siteOf(s.PDU, s.Count), h.Peer.Count, h.Flight.count
 	h.Flight.retire(s.PDU.LastAcked)
 	if k := s.PDU.Chunk; k != nil {
 		r.tsn = k.Arrival.End - 1

@@ -108,7 +108,7 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	if g.Tagged {
 		return k.v
 	}
-	if g.QN >= uint32(len(s.Queues)) || s.Queues[g.QN].strays > 0 || m != nil && (m.MSN == 0xffffffff || m.HasAlias) || to > 0xffffffff {
+	if g.QN >= uint32(len(s.Queues)) || s.Queues[g.QN].strays > 0 || s.Queues[g.QN].astray || m != nil && (m.MSN == 0xffffffff || m.HasAlias) || to > 0xffffffff {
 		return 0
 	}
 	k.put(uint64(g.QN), 2)

@@ -49,7 +49,7 @@ var lastFlagRules = []rules.Rule{
 		Segment: inQueue(
 			hasEnded,
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
-				if uint64(s.DDP.MO) >= m.LastStart() && !s.Repeats(m) {
+				if last := m.LastStart(); uint64(s.DDP.MO) >= last && !s.Repeats(m) && !m.Followed(func(mo uint64) bool { return mo >= last }) {
 					reportInQueue(r, s, m, "a segment follows the one with L in its message", fmt.Sprintf("MSN %d, MO %d", s.DDP.MSN, s.DDP.MO), "nothing after the last segment")
 				}
 			}),
@@ -61,7 +61,7 @@ var lastFlagRules = []rules.Rule{
 		Segment: inQueue(
 			hasEnded,
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
-				if last := m.LastStart(); uint64(s.DDP.MO) < last && !s.Repeats(m) {
+				if last := m.LastStart(); uint64(s.DDP.MO) < last && !s.Repeats(m) && !m.Followed(func(mo uint64) bool { return mo < last }) {
 					reportInQueue(r, s, m, "the segment with L is sent before others of its message", fmt.Sprintf("MO %d after L at MO %d", s.DDP.MO, last), "L on the last segment sent")
 				}
 			}),

@@ -35,7 +35,7 @@ var messageNumberRules = []rules.Rule{
 			beginsNext,
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				want := m.MSN + 1
-				if s.Follows(want) || m.HasAlias && s.DDP.MSN == m.Alias+1 || m.MSN == math.MaxUint32 && s.DDP.MSN == 1 {
+				if s.Follows(want) || s.Resumes() || m.HasAlias && s.DDP.MSN == m.Alias+1 || m.MSN == math.MaxUint32 && s.DDP.MSN == 1 {
 					return
 				}
 				how := "skips ahead"

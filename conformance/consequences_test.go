@@ -1,0 +1,69 @@
+package conformance_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+)
+
+// TestConsequences: what follows from one fault of the messages of a side is not told as
+// another one.
+func TestConsequences(t *testing.T) {
+	hundred := bytes.Repeat([]byte{'x'}, 100)
+	sends := func(msns ...uint32) (steps string) {
+		for _, msn := range msns {
+			steps += untagged(msn, 0, true, fmt.Appendf(nil, "message %d", len(steps)))
+		}
+		return steps
+	}
+	changed := ddp.Segment{Last: true, DV: 1, RsvdULP: rdmap.Control{RV: 1, Opcode: rdmap.OpSend}.Octet(), QN: 1, MSN: 1, MO: 100}
+	otherQueue := fmt.Sprintf("  - {segment: {hex: \"%x\"}, from: client}\n", append(changed.Append(nil), hundred...))
+	read := func(to uint64) []byte {
+		return rdmap.ReadRequest{SinkSTag: 0x200, SinkTO: to, Size: 100, SrcSTag: 0x100, SrcTO: 0x1000}.Append(nil)
+	}
+	header := ddp.Segment{Last: true, DV: 1, RsvdULP: rdmap.Control{RV: 1, Opcode: rdmap.OpReadRequest}.Octet(), QN: 1, MSN: 2}
+	two := append(header.Append(read(0x1000)), read(0x2000)...)
+	answers := tagged(rdmap.OpReadResponse, 0x200, 0x1000, true, hundred) + tagged(rdmap.OpReadResponse, 0x200, 0x2000, true, hundred)
+	const msn, l02, l03 = "DDP-UNTAG-MSN-02", "DDP-L-02", "DDP-L-03"
+	for _, c := range []struct {
+		name, steps string
+		want        []string
+	}{
+		{"a stray MSN, counted from", sends(1, 2, 77, 78, 79), []string{msn}},
+		{"a stray MSN in place of one", sends(1, 2, 77, 4, 5), []string{msn}},
+		{"a stray MSN between two", sends(1, 2, 77, 3, 4), []string{msn}},
+		{"a stray MSN at first", sends(77, 2, 3), []string{"DDP-UNTAG-MSN-01"}},
+		{"two stray ones", sends(1, 2, 77, 3, 99, 4), []string{msn, msn}},
+		{"a stray MSN and one too many", sends(1, 2, 77, 5, 6), []string{msn, msn}},
+		{"L on all segments", untagged(1, 0, true, hundred) + untagged(1, 100, true, hundred) + untagged(1, 200, true, hundred) + untagged(1, 300, true, hundred), []string{l02}},
+		{"L on the first sent", untagged(1, 200, true, hundred) + untagged(1, 0, false, hundred) + untagged(1, 100, false, hundred), []string{l03}},
+		{"L on two messages' segments", untagged(1, 0, true, hundred) + untagged(1, 100, true, hundred) + untagged(2, 0, true, hundred) + untagged(2, 100, true, hundred), []string{l02, l02}},
+		{"another queue", untagged(1, 0, false, hundred) + otherQueue + sends(2), []string{"DDP-UNTAG-QN-01"}},
+		{"two Read Requests in a ULPDU, and their answers", pieces(rdmap.OpReadRequest, 1, two, len(two)) + answers, []string{"MPA-ULPDU-ONE-01"}},
+		{"and one answer too many", pieces(rdmap.OpReadRequest, 1, two, len(two)) + answers + answers[len(answers)/2:], []string{"MPA-ULPDU-ONE-01", "RDMAP-READRESP-UNSOL-01"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := scenario.Parse(c.name, []byte("summary: a trace\ntimeline:\n  - connect\n  - {region: {name: a, of: server, stag: 0x100, to: 0x1000, size: 64KiB}}\n"+
+				"  - {region: {name: b, of: client, stag: 0x200, to: 0x1000, size: 64KiB}}\n"+c.steps+"  - wait 1s\n  - close\nfaults:\n  - {by: both, ignores: [errors, requests]}\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := judged(t, framesOf(t, s.Script(false)))
+			var got []string
+			for i := range j.findings {
+				if f := &j.findings[i]; f.Severity == conformance.Error {
+					got = append(got, f.Rule.ID)
+				}
+			}
+			if slices.Sort(got); !slices.Equal(got, c.want) {
+				t.Errorf("%v, want %v\n\t%s", got, c.want, text(j.findings))
+			}
+		})
+	}
+}
