@@ -95,8 +95,14 @@ var framingAdvice = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				s := &h.Sizes
-				if n, first := s.AllTails(h.Latest.End == r.Trace.Flow[h.Dir].Sent); n > 0 {
-					reportAdvice(r, first.In(h.Dir), fmt.Sprintf("%d of %d segments hold only the end of an FPDU (%d %%)", n, s.Segments, n*100/s.Segments), "")
+				n, first := s.AllTails(h.Latest.End == r.Trace.Flow[h.Dir].Sent)
+				observed := fmt.Sprintf("%d of %d segments hold only the end of an FPDU (%d %%)", n, s.Segments, n*100/s.Segments)
+				switch at := first.In(h.Dir); {
+				case n == 0:
+				case 2*n < s.Segments-s.Aligned: // most others begin inside an FPDU for another reason
+					r.On(at, r.Entry().Message, observed, "")
+				default:
+					reportAdvice(r, at, observed, "")
 				}
 			},
 		},
