@@ -47,7 +47,7 @@ func Quoted(q *trace.Quote, sender string) string {
 	what := operation(q)
 	switch q.Match {
 	case trace.NotCaptured:
-		return "the " + what + ", which was not captured"
+		return "the " + what + ", which was not captured before it"
 	case trace.Forgotten:
 		return "the " + what + ", which was sent too long ago to be found"
 	case trace.Unfinished:

@@ -45,7 +45,7 @@ func TestProblems_Terminate(t *testing.T) {
 		{"one of three", trace.Terminate{Quote: as(send, trace.MatchedSeveral, 3)}, 0, 0, []string{
 			code + "; it quotes the Send with MSN 99 in frame 0; 2 others have the same header",
 		}},
-		{"not captured", trace.Terminate{Quote: as(send, trace.NotCaptured, 0)}, 0, 0, []string{code + "; it quotes the Send with MSN 99, which was not captured"}},
+		{"not captured", trace.Terminate{Quote: as(send, trace.NotCaptured, 0)}, 0, 0, []string{code + "; it quotes the Send with MSN 99, which was not captured before it"}},
 		{"never sent", trace.Terminate{Quote: as(send, trace.NeverSent, 0)}, 0, 0, []string{code + "; it quotes the Send with MSN 99, which the initiator did not send"}},
 		{"not complete", trace.Terminate{Quote: as(send, trace.Unfinished, 0)}, 0, 0, []string{code + "; it quotes the Send with MSN 99, of which the initiator sent only a part"}},
 		{"long ago", trace.Terminate{Quote: as(send, trace.Forgotten, 0)}, 0, 0, []string{code + "; it quotes the Send with MSN 99, which was sent too long ago to be found"}},
