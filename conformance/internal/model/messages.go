@@ -148,13 +148,14 @@ var hashSeed = maphash.MakeSeed()
 const hashed = 96
 
 // relearned returns MsgSync if what is open when a segment comes is known again, although
-// something before it is missing: what is open was seen since. Only what ended without its
-// beginning in the capture may have had the segments that come behind it.
+// something before it is missing: it began behind a segment with L. The first segments behind
+// a hole may belong to a message whose L, sent too early, is in the hole.
 func (c *Conn) relearned(s *Segment, have catalogue.Gate) catalogue.Gate {
 	if have&(catalogue.MsgSync|catalogue.Sync) != catalogue.Sync || c.Trace.Flow[s.Dir].Cut {
 		return 0
 	}
-	if rel, m := s.Relate(); rel == Behind && !m.sure {
+	rel, m := s.Relate()
+	if x := s.OpenBeside(); x != nil && !x.sure || rel == Begins && m.Open() && !m.sure || rel != Begins && m != nil && !m.sure {
 		return 0
 	}
 	return catalogue.MsgSync
@@ -176,15 +177,14 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 	if !s.DDP.Tagged && s.DDP.QN < uint32(len(s.Queues)) {
 		q := &s.Queues[s.DDP.QN]
 		if rel == Begins {
-			q.counts(s, m, gapless)
+			q.counts(s, m)
 		}
 		sure, q.Seen = &q.sure, true
 	}
 	switch rel {
 	case Begins:
 		m.over(c)
-		// If its first segment was seen, nothing of it is missing.
-		*sure = gapless || s.bounded || !s.DDP.Tagged && s.DDP.MO == 0 || *sure
+		*sure = gapless || s.bounded || *sure
 		m.clear()
 		m.Direction, m.There, m.Tagged, m.sure = s.Direction, true, s.DDP.Tagged, *sure
 		m.Op, m.Control, m.Field = s.Op, s.DDP.RsvdULP, s.DDP.RsvdULP32
@@ -244,17 +244,9 @@ func (s *Segment) Follows(want uint32) bool {
 
 // counts notes whether the message that a segment begins behind m has the number that the
 // count of its queue came to.
-func (q *queue) counts(s *Segment, m *Message, gapless bool) {
-	switch {
-	case q.Seen:
-		q.wanted = m.MSN + 1
-	case gapless:
-		q.wanted = 1
-	default:
-		q.astray = false
-		return
-	}
-	q.astray = !s.Follows(q.wanted) && !(m.HasAlias && s.DDP.MSN == m.Alias+1)
+func (q *queue) counts(s *Segment, m *Message) {
+	q.wanted = m.MSN + 1
+	q.astray = q.Seen && !s.Follows(q.wanted) && !(m.HasAlias && s.DDP.MSN == m.Alias+1)
 }
 
 // Resumes reports whether a segment has the MSN at which the count of its queue goes on behind

@@ -189,13 +189,13 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 	}
 	switch s.Op {
 	case OpReadRequest:
+		s.mayJoin()
 		r, err := rdmap.DecodeReadRequest(s.Header)
 		if err != nil && s.DDP.MO == 0 && s.Octets >= rdmap.ReadRequestLen {
 			s.Direction.Unread = true
 		}
 		if err == nil && s.hasHeader() {
-			s.request(c, s.DDP.MSN, readOf(&r))
-			s.joinedRead(c)
+			s.request(c, Request{STag: r.SinkSTag, TO: r.SinkTO, Size: uint64(r.Size), source: TaggedAddress{r.SrcSTag, r.SrcTO}})
 		}
 	case OpAtomicRequest:
 		r, err := rdmap.DecodeAtomicRequest(s.Header)
@@ -204,7 +204,7 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 		}
 		if err == nil && s.hasHeader() {
 			s.Direction.atomics++
-			s.request(c, s.DDP.MSN, Request{Atomic: true, ID: r.RequestID, source: TaggedAddress{r.RemoteSTag, r.RemoteTO}, AtomicOp: r.AOpCode})
+			s.request(c, Request{Atomic: true, ID: r.RequestID, source: TaggedAddress{r.RemoteSTag, r.RemoteTO}, AtomicOp: r.AOpCode})
 		}
 	case OpAtomicResponse:
 		if s.inParts() {
@@ -290,28 +290,21 @@ func (h *Direction) forgetShort(r *Request) {
 	}
 }
 
-// readOf is the Read that a Read Request asks for.
-func readOf(r *rdmap.ReadRequest) Request {
-	return Request{STag: r.SinkSTag, TO: r.SinkTO, Size: uint64(r.Size), source: TaggedAddress{r.SrcSTag, r.SrcTO}}
-}
-
-// joinedRead records a Read Request behind the current one in its ULPDU: its receiver may answer
-// it, and it may have used up an MSN.
-func (s *Segment) joinedRead(c *Conn) {
-	op, body, ok := s.Joined()
-	if !ok || op != s.Op || s.DDP.QN >= uint32(len(s.Queues)) {
-		return
-	}
-	if r, err := rdmap.DecodeReadRequest(body); err == nil {
-		s.request(c, s.DDP.MSN+1, readOf(&r))
+// mayJoin notes that another request is, or may be, behind a Read Request in its ULPDU: it may be
+// answered or not, and have used up an MSN or not.
+func (s *Segment) mayJoin() {
+	_, _, joined := s.Joined()
+	s.Direction.Unread = s.Direction.Unread || joined
+	cut := s.Octets > int64(len(s.Body)) && s.Octets > rdmap.ReadRequestLen
+	if (joined || cut) && s.DDP.QN < uint32(len(s.Queues)) {
 		s.Queues[s.DDP.QN].strays++
 	}
 }
 
-// request records a request of the current segment.
-func (s *Segment) request(c *Conn, msn uint32, r Request) {
+// request records the current request.
+func (s *Segment) request(c *Conn, r Request) {
 	h := s.Direction
-	r.MSN, r.At, r.answers, r.nth = msn, siteOf(s.PDU, s.Count), h.Peer.Count, h.Flight.count
+	r.MSN, r.At, r.answers, r.nth = s.DDP.MSN, siteOf(s.PDU, s.Count), h.Peer.Count, h.Flight.count
 	h.Flight.retire(s.PDU.LastAcked)
 	if k := s.PDU.Chunk; k != nil {
 		r.tsn = k.Arrival.End - 1

@@ -15,7 +15,7 @@ import (
 // section 7.1, RFC 5040 section 7).
 var mustValidate = []string{
 	"DDP-UNTAG-QN-02", "DDP-UNTAG-MSN-", "DDP-UNTAG-MO-", "DDP-TO-02", "DDP-HDR-01", "DDP-DV-01", "RDMAP-OPCODE-01", "RDMAP-RV-01",
-	"RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAX-AREQ-AOP-01",
+	"DDP-UNTAG-QN-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAX-AREQ-AOP-01",
 }
 
 // unseen are the rules on what a receiver ignores or cannot notice, and those for which
@@ -40,7 +40,7 @@ func (c *Case) Flagged(pdu uint64, ids ...string) bool {
 // queue awaited.
 func (c *Case) Awaits(t *model.Terminate) bool {
 	return len(t.Sent) > 0 && c.Gates(t.Peer)&catalogue.MsgSync != 0 &&
-		!c.Flagged(t.Sent[0].PDU, "DDP-UNTAG-MSN-", "DDP-DUP-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAP-TERM-QN-01") // not the MSNs of its queue
+		!c.Flagged(t.Sent[0].PDU, "DDP-UNTAG-MSN-", "DDP-DUP-01", "DDP-UNTAG-QN-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAP-TERM-QN-01") // not the MSNs of its queue
 }
 
 // Refusable reports whether a PDU violates a rule of DDP or RDMAP for which its receiver has
