@@ -40,6 +40,23 @@ faults: [{at: send1, crc: none}, {at: send2, crc: none}, {at: send3, crc: none},
 both: {mpa: {crc: false}}
 timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
 faults: [{at: send2, after: {hex: "00 01 02 03 04 05 06 07 00 01 02 03 04 05 06 07 00 01 02 03 04 05 06 07"}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"no first marker, and an FPDU that is too short for others", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 100, send 600, send 1000, send 1000, close]
+faults: [{at: send1, marker: {number: 1, drop: true}}, {by: server, ignores: [errors]}]`, []string{"MPA-START-07A error"}},
+		{"no first marker, and an FPDU with another", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 1000, send 600, send 1000, send 1000, close]
+faults: [{at: send1, marker: {number: 1, drop: true}}, {by: server, ignores: [errors]}]`, []string{"MPA-START-07A error"}},
+		{"no first marker, CRC off", `
+client: {mpa: {crc: false}}
+server: {mpa: {markers: true, crc: false}}
+timeline: [connect, send 100, send 600, send 1000, send 1000, close]
+faults: [{at: send1, marker: {number: 1, drop: true}}, {by: server, ignores: [errors]}]`, []string{"MPA-START-07A error"}},
+		{"the first marker is four octets late", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 100, send 600, send 1000, send 1000, close]
+faults: [{at: send1, marker: {number: 1, shift: 4}}, {by: server, ignores: [errors]}]`, []string{"MPA-START-07A error"}},
 		{"a wrong CRC of the first FPDU, too small to be framed at once", `
 timeline: [connect, read 0, close]
 faults: [{at: read1.response, crc: bad}]`, []string{"MPA-CRC-VALUE-01 error"}},

@@ -861,7 +861,7 @@ var entries = [...]Entry{
 		Who:        "sender",
 		Statement:  "With markers the first octets of full operation are the marker 00000000, then the first ULPDU_Length.",
 		Matters:    "The order of startup is what lets both ends change from octets to FPDUs at the same place, with receive buffers posted; sent out of turn, data reaches a side that is not ready for it.",
-		Check:      "markers[dir] on and the stream decodes with markers at the 512 grid: the 4 octets at seqStart must be zero; fire with the octets found. A stream that decodes only without markers is MPA-M-REQ-01/MPA-M-REP-01. Needs: G-NEG, G-START, G-FULL.",
+		Check:      "markers[dir] on: the 4 octets at seqStart must be zero; fire with the octets found, also where an FPDU begins in their place. A whole stream without markers is MPA-M-REQ-01/MPA-M-REP-01. Needs: G-NEG, G-START, G-FULL.",
 		Example:    "First octets 00 00 00 04 00 2a ....",
 		Observable: "yes",
 		Kind:       KindCheck,

@@ -258,19 +258,18 @@ func (f *Frame) StartupEvidence(have catalogue.Gate) catalogue.Gate {
 // Headed reports whether octets in place of an FPDU have plausible control octets. Then
 // they are a damaged FPDU.
 func Headed(b []byte) bool {
-	const lengthSize = 2
-	for _, lead := range [...]int{0, mpa.MarkerSize} {
-		if len(b) < lead+lengthSize+2 || lead > 0 && !ZeroMarker(b) {
-			continue
-		}
-		ddp, rdma := b[lead+lengthSize], b[lead+lengthSize+1]
-		op := rdmap.ControlOf(rdma).Opcode
-		// Reserved bits and the high bit of both versions.
-		if ddp&0x3e == 0 && rdma&0xb0 == 0 && op.Assigned() && op.Tagged() == (ddp&0x80 != 0) {
-			return true
-		}
+	return HeadedAt(b, 0) || ZeroMarker(b) && HeadedAt(b, mpa.MarkerSize)
+}
+
+// HeadedAt reports whether plausible control octets follow ULPDU_Length, if that begins at lead.
+func HeadedAt(b []byte, lead int) bool {
+	if len(b) < lead+LengthSize+2 {
+		return false
 	}
-	return false
+	ddp, rdma := b[lead+LengthSize], b[lead+LengthSize+1]
+	op := rdmap.ControlOf(rdma).Opcode
+	// Reserved bits and the high bit of both versions.
+	return ddp&0x3e == 0 && rdma&0xb0 == 0 && op.Assigned() && op.Tagged() == (ddp&0x80 != 0)
 }
 
 // minFPDU is the size of the smallest FPDU: a tagged header and nothing else.

@@ -102,6 +102,9 @@ func (s *Loose) Where() Place {
 	return Place{Dir: s.Dir, HasDir: true, Frame: s.frame, PDU: s.pdu, HasPDU: true, Offset: s.offset, HasOffset: s.hasOffset}
 }
 
+// HasPos reports whether they begin at an offset of full operation.
+func (s *Loose) HasPos(offset int64) bool { return s.hasOffset && s.offset == offset }
+
 func (c *Conn) loose(p *trace.PDU) {
 	h := &c.Directions[p.Dir]
 	h.sends(&c.Capture.pool)

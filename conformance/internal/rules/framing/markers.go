@@ -91,11 +91,15 @@ var markerRules = []rules.Rule{
 		Field:    "iwd.markers",
 		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01", "RNIC-IOP-MARKER-01"},
 		Test:     rules.Test{Needs: rules.ComesFirst},
-		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
-			if e.Pos(m) == 0 && (m.Reserved != 0 || m.Pointer&^3 != 0) {
-				r.On(e.PlaceOf(m), "the first marker is not zero", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), "00000000")
-			}
-		}),
+		FPDU:     &rules.On[*model.FPDU]{Applies: beginsMarked, Judge: firstMarker},
+		Loose: &rules.On[*model.Loose]{
+			Applies: func(c *rules.Case, s *model.Loose) rules.Scope {
+				return rules.InScopeIf(askedForMarkers(c, s.Direction) && c.Accepted() && s.HasPos(0) && model.HeadedAt(s.Octets, 0)).Given(catalogue.Full)
+			},
+			Judge: func(r *rules.Report, s *model.Loose) {
+				r.On(s.Begin(), noFirstMarker, fmt.Sprintf("%x", s.Octets[:mpa.MarkerSize]), zeroMarker)
+			},
+		},
 	},
 	{
 		ID: "MPA-MARKER-WRAP-01", Needs: catalogue.Start | catalogue.Contig | catalogue.Full, Transport: rules.OnTCP, ByShape: true,
@@ -122,6 +126,52 @@ func eachMarker(judge func(r *rules.Report, e *model.FPDU, m *mpa.Marker)) *rule
 			}
 		},
 	}
+}
+
+// What becomes of the first marker of a direction, and what it must be.
+const (
+	noFirstMarker = "an FPDU begins where the first marker must be"
+	zeroMarker    = "00000000"
+)
+
+// beginsMarked is the scope of the rule on the first marker of a direction: its first FPDU if that has the marker, or shows that
+// there is none. If its CRC is wrong, nothing proves that the octets in front of it are a marker; but where they are the beginning of
+// an FPDU, they are none.
+func beginsMarked(c *rules.Case, e *model.FPDU) rules.Scope {
+	f := e.FPDU
+	switch {
+	case !e.PDU.HasOffset || e.PDU.Offset != 0:
+		return rules.OutOfScope
+	case len(f.Markers) > 0 && f.Markers[0].Expected == 0:
+		return rules.InScopeIf(f.CRCStatus != mpa.CRCBad || model.HeadedAt(firstOctets(f), 0))
+	}
+	return rules.InScopeIf(!f.Lead && askedForMarkers(c, e.Direction) && (f.CRCStatus == mpa.CRCGood || model.HeadedAt(firstOctets(f), 0)))
+}
+
+// askedForMarkers reports whether the receiver of a direction wants markers.
+func askedForMarkers(c *rules.Case, h *model.Direction) bool {
+	receiver := c.StartupFrameOf(h.Peer.Dir)
+	return receiver != nil && receiver.M
+}
+
+func firstMarker(r *rules.Report, e *model.FPDU) {
+	f := e.FPDU
+	first := firstOctets(f)
+	switch {
+	case !f.Lead:
+		r.On(e, noFirstMarker, fmt.Sprintf("%x", first), zeroMarker)
+	case binary.BigEndian.Uint32(first)&^3 != 0:
+		r.On(e, "the first marker is not zero", fmt.Sprintf("%x", first), zeroMarker)
+	}
+}
+
+// firstOctets are the first four octets of an FPDU, which may have been kept without what it looks like on the wire.
+func firstOctets(f *mpa.FPDU) []byte {
+	if f.Lead && len(f.Markers) > 0 {
+		m := &f.Markers[0]
+		return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, m.Reserved), m.Pointer)
+	}
+	return append(binary.BigEndian.AppendUint16(nil, f.ULPDULength), f.Head[:min(2, len(f.Head))]...)
 }
 
 // displaced reports whether the octets at the position of a marker do not look like one at

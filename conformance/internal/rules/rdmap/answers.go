@@ -68,7 +68,7 @@ func unanswered(atomic bool, what string) *rules.On[*model.Direction] {
 			v := rules.Violation{Message: "the connection closes gracefully, but " + what + " was not answered", Expected: "an answer to each"}
 			v.Observed = fmt.Sprintf("%d unanswered, the first in frame %d", left, first.At.Frame)
 			if r.Trace.Transport == trace.SCTP {
-				v.Place, v.Message = h.Peer.EndOf().Where(), "the session ends, but "+what+" was not answered"
+				v.Place, v.Message = h.Peer.EndOf().Place, "the session ends, but "+what+" was not answered"
 				v.Related = []uint64{first.At.PDU}
 				r.Report(v)
 				return
