@@ -57,6 +57,32 @@ faults: [{at: send1, marker: {number: 1, drop: true}}, {by: server, ignores: [er
 server: {mpa: {markers: true}}
 timeline: [connect, send 100, send 600, send 1000, send 1000, close]
 faults: [{at: send1, marker: {number: 1, shift: 4}}, {by: server, ignores: [errors]}]`, []string{"MPA-START-07A error"}},
+		{"CRC off, the length counts the CRC", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 46}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"CRC off, a length with its octets exchanged", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"CRC off, a pad that need not be", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, pad: {hex: "00 00 00 00 00 00"}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"CRC off, no pad", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 25, send 24, send 24, send 24, close]
+faults: [{at: send2, pad: {hex: ""}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"CRC off, markers, one FPDU without a CRC field", `
+client: {mpa: {crc: false}}
+server: {mpa: {markers: true, crc: false}}
+timeline: [connect, send 24, send 24, send 600, send 24, send 24, close]
+faults: [{at: send2, crc: none}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"CRC off, no field, and octets in place of the second length that make it a long one", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, write 0, send 24, send 24, send 24, close]
+faults: [{at: send1, crc: none}, {at: write1, crc: none, set: {iwarp_ddp.stag: 0x5e6f7081}}, {at: send2, crc: none}, {at: send3, crc: none}, {at: send4, crc: none},
+  {by: server, ignores: [errors]}]`, []string{"MPA-C-FIELD-01 error"}},
 		{"a wrong CRC of the first FPDU, too small to be framed at once", `
 timeline: [connect, read 0, close]
 faults: [{at: read1.response, crc: bad}]`, []string{"MPA-CRC-VALUE-01 error"}},

@@ -1104,7 +1104,7 @@ var entries = [...]Entry{
 		Who:        "sender",
 		Statement:  "Every FPDU is ULPDU_Length (2), ULPDU, PAD (0-3), CRC (4), with markers woven in when enabled.",
 		Matters:    "Each FPDU determines where the next one begins; a malformed one makes everything after it unreadable.",
-		Check:      "Run the length chain from seqStart. Fire \"framing lost\" once when the chain yields an FPDU that cannot be one: CRC on, the CRC is bad and ULPDU_Length < 14, > 64768, or the next start is impossible as well; CRC off, ULPDU_Length < 14 or > 64768, or the header here and at the next chain position are both impossible (DV 2 or 3 and opcode/T/QN contradictory). Then drop G-SYNC. An FPDU whose CRC is good, or a single odd header inside a good chain, is judged by DDP-* and RDMAP-* entries. Needs: G-START or G-SYNC, G-FULL. Silent: hole before (resynchronise instead).",
+		Check:      "Run the length chain from seqStart. Fire \"framing lost\" once when the chain yields an FPDU that cannot be one: CRC on, the CRC is bad and ULPDU_Length < 14, > 64768, or the next start is impossible as well; CRC off, ULPDU_Length < 14 or > 64768, or the header here and at the next chain position are both impossible (DV 2 or 3 and opcode/T/QN contradictory), or FPDUs found by search begin inside of the one that the chain yields. Then drop G-SYNC. An FPDU whose CRC is good, or a single odd header inside a good chain, is judged by DDP-* and RDMAP-* entries. Needs: G-START or G-SYNC, G-FULL. Silent: hole before (resynchronise instead).",
 		Example:    "ULPDU_Length 0x2a00 (byte-swapped 0x002a) in the first FPDU.",
 		Observable: "yes",
 		Kind:       KindCheck,

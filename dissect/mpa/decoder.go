@@ -452,6 +452,7 @@ func (d *Decoder) rest() (Event, bool) {
 	if !d.likely(head, n) {
 		d.startSeek(d.off+1, false)
 		d.rare.lost = d.off
+		d.beginBare(d.off)
 		return None, false
 	}
 	// Hand it out as it is. It may also be whole FPDUs that a wrong length

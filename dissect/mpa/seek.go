@@ -86,18 +86,24 @@ func (d *Decoder) startSeek(from int64, afterGap bool) {
 	r.lost, r.at, r.odd, r.limit = from, from, 0, 0
 	d.unsure, d.plain = false, 0
 	r.strays = r.strays[:0]
-	switch {
-	case d.ends(from):
-		r.bare = new(bare)
-		r.bare.begin(from, d.prior)
-	case r.bare != nil:
-		r.bare.on = false
-	}
+	d.beginBare(from)
 	d.trusty()
 }
 
 // ends reports whether an FPDU ended at an offset whose CRC field may be none.
 func (d *Decoder) ends(off int64) bool { return d.crcOff() && d.priorEnd == off }
+
+// beginBare reads what follows an FPDU that ends at an offset as FPDUs without a CRC field, if they may be.
+func (d *Decoder) beginBare(off int64) {
+	r := d.rare
+	switch {
+	case d.ends(off):
+		r.bare = new(bare)
+		r.bare.begin(off, d.prior)
+	case r.bare != nil:
+		r.bare.on = false
+	}
+}
 
 // verdict of a trial.
 type verdict uint8

@@ -312,12 +312,16 @@ func pduAt(p *trace.PDU, nth uint64) Place {
 // Astray reports whether FPDUs or their markers may be at other places than expected; then
 // a violation there is only a consequence.
 func (c *Conn) Astray(h *Direction) bool {
-	other := c.Trace.Negotiated && c.Trace.Flow[h.Dir].MarkersSeen != mpa.Unknown
+	return c.offGrid(h) || h.shifted && c.Marking(h.Dir) != mpa.No
+}
+
+// offGrid reports whether a direction is framed otherwise than agreed, or may be.
+func (c *Conn) offGrid(h *Direction) bool {
 	// A length that does not count the establishment word says nothing about what follows.
 	if f := c.StartupFrameOf(h.Dir); f != nil && NoRoom(f) {
 		return true
 	}
-	return other || h.shifted && c.Marking(h.Dir) != mpa.No
+	return c.Trace.Negotiated && c.Trace.Flow[h.Dir].MarkersSeen != mpa.Unknown
 }
 
 // guessed reports whether it may be chance that four octets of an FPDU look like a

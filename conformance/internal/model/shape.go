@@ -38,7 +38,7 @@ const gateBits = uint(catalogue.NumGates)
 func (e *FPDU) shape(c *Conn, have catalogue.Gate) Shape {
 	f := e.FPDU
 	if f.CRCStatus == mpa.CRCBad || !f.PadZero() || f.ULPDULength > mpa.MaxULPDU ||
-		f.Sync != mpa.InSync || f.Unsent > 0 || e.Count == 0 && !e.firstAsUsual() {
+		f.Sync != mpa.InSync || f.Unsent > 0 || e.Count == 0 && !e.firstAsUsual(c) {
 		return 0
 	}
 	k := packed{v: 1, n: 1}
@@ -68,9 +68,9 @@ func (e *FPDU) shape(c *Conn, have catalogue.Gate) Shape {
 }
 
 // firstAsUsual reports whether the first FPDU of a direction is right behind its startup frame, and has no
-// markers.
-func (e *FPDU) firstAsUsual() bool {
-	return e.PDU.HasOffset && e.PDU.Offset == 0 && len(e.FPDU.Markers) == 0
+// markers, as agreed.
+func (e *FPDU) firstAsUsual(c *Conn) bool {
+	return e.PDU.HasOffset && e.PDU.Offset == 0 && len(e.FPDU.Markers) == 0 && c.Trace.Markers[e.Dir] != mpa.Yes
 }
 
 // shape is the shape of a segment: its header, and its relation to the open message. It is

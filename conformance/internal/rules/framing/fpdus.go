@@ -18,15 +18,17 @@ const maxULPDU = 64768
 var fpduRules = []rules.Rule{
 	{
 		ID: "MPA-FPDU-PAD-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
-		Field: "iwarp_mpa.pad",
-		Test:  rules.Test{Needs: rules.KeepsSteps},
+		Field:    "iwarp_mpa.pad",
+		YieldsTo: []string{"MPA-FPDU-FMT-01"},
+		Test:     rules.Test{Needs: rules.KeepsSteps},
 		FPDU: &rules.On[*model.FPDU]{
 			Applies: func(_ *rules.Case, e *model.FPDU) rules.Scope {
 				return rules.InScopeIf(e.FPDU.PadKnown && e.FPDU.PadLen > 0 && e.FPDU.CRCStatus != mpa.CRCBad)
 			},
 			Judge: func(r *rules.Report, e *model.FPDU) {
 				if !e.FPDU.PadZero() {
-					r.On(e, "the pad is not zero", fmt.Sprintf("% x", e.FPDU.Pad[:e.FPDU.PadLen]), "zeros")
+					// Where framing is lost behind it they are octets of something else.
+					r.Report(rules.Violation{Place: e.Where(), Message: "the pad is not zero", Observed: fmt.Sprintf("% x", e.FPDU.Pad[:e.FPDU.PadLen]), Expected: "zeros", Soon: true})
 				}
 			},
 		},
@@ -39,7 +41,7 @@ var fpduRules = []rules.Rule{
 			Applies: rules.CRCNotBad,
 			Judge: func(r *rules.Report, e *model.FPDU) {
 				if e.FPDU.ULPDULength > maxULPDU && !r.Reported(e.Direction) {
-					r.On(e, "the ULPDU is larger than the maximum", fmt.Sprint(e.FPDU.ULPDULength), fmt.Sprintf("at most %d", maxULPDU))
+					r.Report(rules.Violation{Place: e.Where(), Message: "the ULPDU is larger than the maximum", Observed: fmt.Sprint(e.FPDU.ULPDULength), Expected: fmt.Sprintf("at most %d", maxULPDU), Soon: true})
 				}
 			},
 		},

@@ -79,13 +79,16 @@ var lengthRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA-FPDU-FMT-01", Needs: catalogue.Sync, ByShape: true,
+		ID: "MPA-FPDU-FMT-01", Needs: catalogue.Sync, ByShape: true, Late: true,
 		YieldsTo: []string{"MPA-CONN-POINT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-C-FIELD-01"},
 		FPDU: &rules.On[*model.FPDU]{
 			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
+				_, unchained := e.Unchained(c.Conn)
 				switch {
 				case !c.Streamed(e.Direction):
 					return rules.OutOfScope
+				case unchained:
+					return rules.InScopeIf(!c.FramingLost(e.Direction)).Given(catalogue.Sync)
 				case c.Astray(e.Direction):
 					return rules.Lacking(catalogue.Sync)
 				case foundAgain(e) && !c.Trace.Negotiated:
@@ -94,7 +97,10 @@ var lengthRules = []rules.Rule{
 				return rules.InScope
 			},
 			Judge: func(r *rules.Report, e *model.FPDU) {
+				at, unchained := e.Unchained(r.Conn)
 				switch f := e.FPDU; {
+				case unchained:
+					reportLost(r, e.Direction, at, "the octets after this FPDU are not an FPDU; its length, its pad or its CRC field is wrong")
 				case foundAgain(e):
 					reportLost(r, e.Direction, e.Chain.At.In(e.Dir), "the octets after this FPDU are not an FPDU; its length is wrong")
 				case f.CRCStatus == mpa.CRCBad && (f.ULPDULength < mpa.MinULPDU || f.ULPDULength > mpa.MaxULPDU):

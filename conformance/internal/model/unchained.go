@@ -1,0 +1,37 @@
+package model
+
+import (
+	"encoding/binary"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+)
+
+// Unchained reports whether an FPDU that was found by search proves, without the help of CRCs, that the length of an FPDU leads
+// elsewhere: it lies in the FPDU before it, or in the one that would begin behind that. at is the FPDU whose end is no beginning.
+func (e *FPDU) Unchained(c *Conn) (at Place, ok bool) {
+	h := e.Direction
+	if e.FPDU.Sync == mpa.InSync || c.Trace.CRC != mpa.No || !c.Trace.Negotiated || !h.Began || h.Count == 0 || c.offGrid(h) || !c.Streamed(h) {
+		return at, false
+	}
+	marked, behind := c.Trace.Markers[h.Dir] == mpa.Yes, h.looses()
+	if marked && len(behind) > 0 && behind[0].From != h.Latest.End {
+		return at, false // its sender may not count the octets before, when it places markers
+	}
+	if s := h.LooseAt(h.Latest.End); e.PDU.From >= h.Latest.End && (s == nil || s.End != e.PDU.From || !s.leadsOn(marked)) {
+		return at, false
+	}
+	return Place{Dir: h.Dir, HasDir: true, Frame: h.CRC.Frame, PDU: h.CRC.PDU, HasPDU: true}, true
+}
+
+// leadsOn reports whether octets in no FPDU cannot be the beginning of one that ends where they do, or before.
+func (s *Loose) leadsOn(marked bool) bool {
+	b := s.Octets
+	if marked && s.hasOffset && s.offset%mpa.MarkerInterval == 0 {
+		b = b[min(mpa.MarkerSize, len(b)):]
+	}
+	if len(b) < LengthSize {
+		return false
+	}
+	n := int(binary.BigEndian.Uint16(b))
+	return n < mpa.MinULPDU || n > mpa.MaxULPDU || int64(LengthSize+n+mpa.PadLen(n)+CrcSize) > s.Length
+}
