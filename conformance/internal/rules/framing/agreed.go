@@ -81,8 +81,10 @@ func wantsMarkers(d trace.Dir) *rules.On[*model.Conn] {
 }
 
 // owesOldMarkers reports whether a direction has to have markers on a connection of
-// revision 0 although its receiver did not ask for them.
+// revision 0 although its receiver did not ask for them. An initiator of another revision does what a
+// Reply without M says, whose fault that is.
 func owesOldMarkers(c *model.Conn, h *model.Direction) bool {
 	receiver := c.StartupFrameOf(h.Peer.Dir)
-	return h.First.Seen && receiver != nil && !receiver.M
+	obeys := h.Dir == trace.I2R && c.Request != nil && c.Request.Rev != 0
+	return h.First.Seen && receiver != nil && !receiver.M && !obeys
 }

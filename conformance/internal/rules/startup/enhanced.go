@@ -180,14 +180,8 @@ var enhancedRules = []rules.Rule{
 		EndFrame: &rules.On[*model.Frame]{
 			Applies: rfc6581Word,
 			Judge: func(r *rules.Report, f *model.Frame) {
-				w, o := f.EnhancedWord, swapped(f.EnhancedWord)
-				legal := func(e mpa.Enhanced) bool { return e.A || !e.B && !e.C && !e.D }
-				message := "the octets of the establishment word may be swapped"
-				switch {
-				case !legal(w) && legal(o) && o.IRD <= 1024 && o.ORD <= 1024:
-					r.On(f, message, model.DepthsOf(w), model.DepthsOf(o))
-				case legal(w) && w.IRD > 1024 && w.ORD > 1024 && w.IRD != model.UnknownDepth && w.ORD != model.UnknownDepth && legal(o) && o.IRD <= 255 && o.ORD <= 255:
-					r.OnAs(catalogue.Note, f, message, model.DepthsOf(w), model.DepthsOf(o))
+				if severity, ok := misread(f.EnhancedWord); ok {
+					r.OnAs(severity, f, "the octets of the establishment word may be swapped", model.DepthsOf(f.EnhancedWord), model.DepthsOf(swapped(f.EnhancedWord)))
 				}
 			},
 		},
@@ -224,9 +218,34 @@ var enhancedRules = []rules.Rule{
 // agreedWords judges the words of the Request and of the Reply of an accepting startup.
 func agreedWords(judge func(r *rules.Report, request, reply mpa.Enhanced)) *rules.On[*model.Conn] {
 	return &rules.On[*model.Conn]{
-		Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(c.HasAgreed()) },
-		Judge:   func(r *rules.Report, c *model.Conn) { judge(r, c.Request.EnhancedWord, c.Reply.EnhancedWord) },
+		Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+			if c.HasAgreed() && c.RFC6581() && (swappedWord(c.Request) || swappedWord(c.Reply)) {
+				return rules.Lacking(catalogue.Layout)
+			}
+			return rules.InScopeIf(c.HasAgreed())
+		},
+		Judge: func(r *rules.Report, c *model.Conn) { judge(r, c.Request.EnhancedWord, c.Reply.EnhancedWord) },
 	}
+}
+
+// misread reports whether an establishment word makes more sense with the octets of its halves swapped, and how severe
+// that is.
+func misread(w mpa.Enhanced) (s catalogue.Severity, ok bool) {
+	o := swapped(w)
+	legal := func(e mpa.Enhanced) bool { return e.A || !e.B && !e.C && !e.D }
+	switch {
+	case !legal(w):
+		return catalogue.None, legal(o) && o.IRD <= 1024 && o.ORD <= 1024
+	case w.IRD == model.UnknownDepth || w.ORD == model.UnknownDepth:
+		return catalogue.None, false
+	}
+	return catalogue.Note, w.IRD > 1024 && w.ORD > 1024 && legal(o) && o.IRD <= 255 && o.ORD <= 255
+}
+
+// swappedWord is misread for the word of a frame.
+func swappedWord(f *model.Frame) bool {
+	_, ok := misread(f.EnhancedWord)
+	return f.HasWord && ok
 }
 
 // rfc6581Word is the scope of rules on an establishment word with the layout of RFC 6581.

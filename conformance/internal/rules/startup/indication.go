@@ -14,9 +14,13 @@ import (
 var indicationRules = []rules.Rule{
 	{
 		ID: "MPA2-RTR-TYPE-01", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP, Field: "iwarp_rdma.opcode", AtStartup: true, First: true,
-		YieldsTo: []string{"MPA2-CTRL-BCD-02"},
 		End: &rules.On[*model.Conn]{
-			Applies: rules.HasIndication,
+			Applies: func(k *rules.Case, c *model.Conn) rules.Scope {
+				if namesNoRTR(c) {
+					return rules.OutOfScope // no type could be right
+				}
+				return rules.HasIndication(k, c)
+			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				kind, _ := c.Indication()
 				if types := c.Offers(c.Reply); !types.Has(kind) {
@@ -64,4 +68,9 @@ func peerToPeerFirst(_ *rules.Case, c *model.Conn) rules.Scope {
 		return rules.Lacking(catalogue.Full)
 	}
 	return rules.InScope
+}
+
+// namesNoRTR reports whether a Reply demands an RTR and names no type of it, which MPA2-CTRL-BCD-02 judges.
+func namesNoRTR(c *model.Conn) bool {
+	return c.RFC6581() && c.HasAgreed() && c.Reply.EnhancedWord.A && c.Offers(c.Reply) == 0
 }

@@ -78,7 +78,7 @@ var interopRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if a, b := &c.Directions[0], &c.Directions[1]; a.DDPVersion != b.DDPVersion {
 					odd := b
-					if a.DDPVersion == 0 {
+					if a.DDPVersion != agreedVersion(c) {
 						odd = a
 					}
 					r.On(odd.AtFirst(), "the directions have different DDP versions",
@@ -113,11 +113,7 @@ var interopRules = []rules.Rule{
 				return rules.InScopeIf(s.DDP != nil && s.IsFirst && c.Accepted() && s.DDP.DV <= 1)
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
-				want := uint8(1)
-				if r.Reply.Rev == 0 {
-					want = 0
-				}
-				if s.DDP.DV != want {
+				if want := agreedVersion(r.Conn); s.DDP.DV != want {
 					r.On(s, "the DDP version does not match the startup", fmt.Sprint(s.DDP.DV), fmt.Sprint(want))
 				}
 			},
@@ -134,6 +130,14 @@ var interopRules = []rules.Rule{
 			},
 		},
 	},
+}
+
+// agreedVersion is the version of DDP that goes with the revision of the Reply; 1 if that was not captured.
+func agreedVersion(c *model.Conn) uint8 {
+	if c.Reply != nil && c.Reply.Rev == 0 {
+		return 0
+	}
+	return 1
 }
 
 // markersAndCRC formats the M and C bits of a startup frame.

@@ -90,13 +90,16 @@ var startupOrderRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA-START-04A", Needs: catalogue.Neg | catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP,
+		ID: "MPA-START-04A", Weighs: true, Needs: catalogue.Neg | catalogue.Start | catalogue.Bidir, Transport: rules.OnTCP,
 		End: &rules.On[*model.Conn]{
-			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
+			Applies: func(k *rules.Case, c *model.Conn) rules.Scope {
 				q, reply := c.Pair()
 				n := &c.Directions[trace.R2I].Opening.First
 				if q == nil || reply == nil || !c.Accepted() || !n.Seen || c.Rtr != nil || n.Refuses() && c.Bad(&c.Directions[trace.I2R]) {
 					return rules.OutOfScope
+				}
+				if k.FramingLost(&c.Directions[trace.I2R]) {
+					return rules.Lacking(catalogue.Sync) // its first FPDU ends elsewhere
 				}
 				scope, _ := speaksFirst(c, n.From, knownAt(n))
 				return scope
