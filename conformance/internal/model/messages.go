@@ -155,10 +155,14 @@ func (c *Conn) relearned(s *Segment, have catalogue.Gate) catalogue.Gate {
 		return 0
 	}
 	rel, m := s.Relate()
-	if x := s.OpenBeside(); x != nil && !x.sure || rel == Begins && m.Open() && !m.sure || rel != Begins && m != nil && !m.sure {
+	x := s.OpenBeside()
+	switch {
+	case x != nil && !x.sure, (m.Open() || rel == Behind) && !m.sure:
 		return 0
+	case x != nil, m.Open(), rel == Behind, s.bounded:
+		return catalogue.MsgSync
 	}
-	return catalogue.MsgSync
+	return 0
 }
 
 // follow records a segment after the rules about segments have judged it; gapless: nothing
