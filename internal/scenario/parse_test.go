@@ -280,7 +280,7 @@ func TestParse_Hostile(t *testing.T) {
 }
 
 func TestScalars(t *testing.T) {
-	sizes := map[string]uint64{"0": 0, "100": 100, "0x10": 16, "64KiB": 64 << 10, "10kB": 10_000, "1GiB": 1 << 30, "5B": 5, "010": 10}
+	sizes := map[string]uint64{"0": 0, "100": 100, "0x10": 16, "64KiB": 64 << 10, "10kB": 10_000, "10KB": 10_000, "1GiB": 1 << 30, "5B": 5, "010": 10}
 	for text, want := range sizes {
 		if got, ok := Size(text); !ok || got != want {
 			t.Errorf("Size(%q) = %d, %v", text, got, ok)

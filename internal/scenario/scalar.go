@@ -84,6 +84,7 @@ var sizeUnits = []unit{
 	{"GiB", 1 << 30},
 	{"TiB", 1 << 40},
 	{"kB", 1e3},
+	{"KB", 1e3},
 	{"MB", 1e6},
 	{"GB", 1e9},
 	{"TB", 1e12},
