@@ -80,7 +80,7 @@ func (c *Conn) begun(side int, off int64, b []byte) {
 
 // believable reports whether a key belongs to a startup frame. At the start of the stream
 // it always does. Later it might be text that mentions MPA, so the frame must have a
-// possible size.
+// possible size, or reserved bits of zero and a revision of the RFCs: text has neither.
 func (c *Conn) believable(side int, off int64, b []byte) bool {
 	s, _, _ := mpa.DecodeStartup(b)
 	if s.Kind == mpa.StartupRTR {
@@ -89,7 +89,7 @@ func (c *Conn) believable(side int, off int64, b []byte) bool {
 	if off == 0 && c.tcp.Direction(side).StartKnown() {
 		return true
 	}
-	return s.PDLength <= mpa.MaxPrivateData
+	return s.PDLength <= mpa.MaxPrivateData || s.Res == 0 && (s.Rev == 1 || s.Rev == 2)
 }
 
 // collect gathers a startup frame and returns what follows it.
