@@ -197,8 +197,8 @@ func (a *runs) release(k *copies) {
 }
 
 // compared is what became of octets that came again: whether some differ from those that came
-// before, of which segment, up to where all of them were compared, and where the segment
-// begins of which they are the first ones; -1: there is none.
+// before, of which segment, up to where all of them were compared, and begins, where a
+// segment starts that goes on beyond them; -1: none does.
 type compared struct {
 	differ                  bool
 	conflict, reach, begins int64

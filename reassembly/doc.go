@@ -33,7 +33,7 @@
 // Lengths, offsets and bounds count octets. Times are nanoseconds since the Unix epoch.
 // Frames are numbered from 1, and 0 stands for none. TSNs of 64 bits are unwrapped: they
 // go on where those of the wire begin again at 0. A direction, and the side that sends
-// in it, is 0 or 1: of another number the lowest bit counts.
+// in it, is 0 or 1.
 //
 // # Errors
 //

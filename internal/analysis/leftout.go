@@ -63,11 +63,15 @@ func (u *unusual) within(from, to int64) (octets int64) {
 }
 
 // leftOutChunk is a chunk of DDP in a packet that was left out.
-type leftOutChunk struct{ sid, ssn uint16 }
+type leftOutChunk struct {
+	sid, ssn uint16
+	tsn      uint32
+}
 
 // leaveOut notes the chunks in a packet that is left out, as far as the damage lets them be read.
 func (a *Association) leaveOut(side int, p *Packet) {
-	l := a.leftOut[side]
+	// What came again since, whole, is not left out.
+	l := slices.DeleteFunc(a.leftOut[side], func(c leftOutChunk) bool { return a.asm.Wide(side, c.tsn) < a.asm.FirstMissing(side) })
 	var c sctp.Chunk
 	for off := sctp.HeaderLen; off < len(p.Octets); {
 		size, err := c.Decode(p.Octets[off:], p.Length-off)
@@ -83,7 +87,7 @@ func (a *Association) leaveOut(side int, p *Packet) {
 			if len(l) == maxLeftOut {
 				l = l[:copy(l, l[1:])]
 			}
-			l = append(l, leftOutChunk{d.SID, binary.BigEndian.Uint16(d.Octets)})
+			l = append(l, leftOutChunk{d.SID, binary.BigEndian.Uint16(d.Octets), d.TSN})
 		}
 	}
 	a.leftOut[side] = l

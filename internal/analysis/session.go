@@ -295,7 +295,10 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 	default:
 	}
 	fl.Rarely().GapOctets += uint64(n) //nolint:gosec // a count
-	damaged, reason := s.assoc.leftOutOf(side, s.Trace.SID, from, n), why.String()
+	damaged, reason := int64(0), why.String()
+	if why != reassembly.NeverSent {
+		damaged = s.assoc.leftOutOf(side, s.Trace.SID, from, n)
+	}
 	if damaged > 0 {
 		damagedIn(fl.Faulty(), damaged, n)
 	}

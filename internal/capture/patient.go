@@ -5,7 +5,7 @@ import "io"
 // maxEmptyReads is how often a reader may give neither octets nor an error.
 const maxEmptyReads = 100
 
-// patient reads from a reader until that has given nothing too often: it never will.
+// patient gives up on a reader that gives neither octets nor an error too often in a row.
 type patient struct {
 	r     io.Reader
 	empty int

@@ -53,10 +53,9 @@ func absentOf(named []pipeline.Span, connections uint64) (all []string) {
 	return all
 }
 
-// absent is the error of --conn if no capture has a connection that it names. That one has some
-// of them is told, and so it is if failed says that a capture could not be read to its end: what
-// could not be read may have the others. One part of several says that it has none: merge knows
-// whether another one has.
+// absent is the error of --conn if no capture has a connection that it names. If one has some of
+// them, or could not be read to its end (failed), it is only told: what could not be read may have
+// the others. So does one part of several: merge knows whether another part has them.
 func (in *input) absent(s *IOStreams, names []string, failed bool) error {
 	there := in.there.most.Load()
 	missing := absentOf(in.chosen.Conns, there)

@@ -12,7 +12,7 @@ import (
 // else what is not found in it may be in what is missing.
 func (a *about) complete(d trace.Dir) bool {
 	f := &a.Flow[d]
-	return f.Rare().Gaps == 0 && f.Rare().Partial == 0 && !f.Waiting && !f.Cut && a.Side[d].StartupFrame > 0 && (a.Transport == trace.SCTP || f.Acked <= f.Sent+1)
+	return f.Rare().Gaps == 0 && f.Rare().Partial == 0 && !f.Waiting && !f.Cut && a.Side[d].StartupFrame > 0 && (a.Transport == trace.SCTP || f.Acked <= f.SeqEnd())
 }
 
 // answersKnown reports whether no request of the other side may have had an answer that was not

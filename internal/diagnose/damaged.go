@@ -91,6 +91,7 @@ func (a *about) notAgain(dir trace.Dir, d *Diagnosis) {
 	d.Text += fmt.Sprintf(" %s of that stand in no other packet, so they are not dissected.", octets(k.DamagedOctets))
 	d.same = "not again"
 	switch {
+	case all == 0: // none of them is among those that are listed
 	case acked == 0:
 		d.Text += fmt.Sprintf(" The %s did not acknowledge them as far as the capture shows.", peer)
 		d.same += ", lost"

@@ -66,13 +66,11 @@ func (p *problems) missing(c *trace.Connection, d trace.Dir) {
 		what += Counted(f.Rare().Gaps-k.DamagedGaps, "gap", "gaps")
 		p.count(d, gone, what, what, 0)
 	}
-	only := "in damaged packets only"
+	one, many := "octet", "octets"
 	if c.Transport == trace.SCTP {
-		only = "DDP-SSNs " + only
-	} else {
-		only = "octets " + only
+		one, many = "DDP-SSN", "DDP-SSNs"
 	}
-	p.count(d, k.DamagedOctets, only, only, 0)
+	p.count(d, k.DamagedOctets, one+" in damaged packets only", many+" in damaged packets only", 0)
 	p.count(d, f.Rare().CRCUnverifiable, "FPDU whose CRC cannot be verified", "FPDUs whose CRC cannot be verified", 0)
 }
 

@@ -162,7 +162,7 @@ func (a *about) underWay() string {
 		n, f, least := a.Flow[d].Rare().Unanswered, &a.Flow[1-d], ""
 		if !a.complete(trace.Dir(1 - d)) {
 			least = "at least "
-			if n = a.Flow[d].Rare().Unheard; a.Transport == trace.SCTP || f.Acked > f.Sent+1 {
+			if n = a.Flow[d].Rare().Unheard; a.Transport == trace.SCTP || f.Acked > f.SeqEnd() {
 				n = 0 // over SCTP it may have come by another path, which only the start tells
 			}
 		}

@@ -108,6 +108,8 @@ func (a *about) gaps(dir trace.Dir) {
 	switch {
 	case why != "":
 		d.Text += ". " + why
+	case len(holes) == 0: // none of them is among those that are listed
+		d.Text += "."
 	case acked == len(holes) && acked > 0:
 		d.Text += fmt.Sprintf(". The %s acknowledged them, so they arrived: the capture lost them, and not the network.", peer)
 		d.same = "acked"
@@ -136,7 +138,7 @@ func (a *about) chunks(dir trace.Dir, d *Diagnosis) {
 		a.add(Diagnosis{
 			Kind: Missing, Severity: conformance.Warning, Dir: dir, HasDir: true, Title: "captured only damaged", same: "damaged",
 			Text: fmt.Sprintf("%s of the %s %s not dissected: no packet with a right checksum has %s.",
-				Counted(damaged, "chunk", "chunks"), who, are(damaged), map[bool]string{true: "it", false: "them"}[damaged == 1]),
+				Counted(damaged, "chunk", "chunks"), who, are(damaged), them(damaged)),
 		})
 	}
 	n := r.GapOctets - r.NeverSent - damaged
@@ -176,6 +178,14 @@ func are(n uint64) string {
 		return "is"
 	}
 	return "are"
+}
+
+// them stands for a number of things.
+func them(n uint64) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
 }
 
 // ssnsDo begins a sentence about the numbers of so many chunks.

@@ -107,7 +107,7 @@ func (e *endings) keep(name string) {
 }
 
 // settle does what gives a file its name, or removes it, and forgets it. A signal ends the process
-// before that or behind it, so that what it says of the file is so.
+// before or after that, never in between, so what is then said of the file is true.
 func (e *endings) settle(name string, do func() error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -34,7 +34,7 @@ type connection struct {
 // New begins a connection on a socket, which it owns from now on. It is over at the latest
 // when the context is.
 func New(ctx context.Context, conn net.Conn, opt Options) (*Peer, error) {
-	c := &connection{conn: conn, kicked: make(chan struct{}, 1), asked: make(chan struct{}, 1), began: opt.Hold <= 0, moved: time.Now()}
+	c := &connection{conn: conn, kicked: make(chan struct{}, 1), asked: make(chan struct{}, 1), began: opt.Hold <= 0, moved: time.Now(), taken: firstSeq}
 	c.Peer = newPeer(opt, c.wake, new(sync.Mutex))
 	c.tap = newTapped(opt.Taps,
 		endpointOf(conn.LocalAddr(), netip.MustParseAddrPort("192.0.2.1:40000")),

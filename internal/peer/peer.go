@@ -24,7 +24,7 @@ type Options struct {
 	// Hold is how long the first FPDU waits after the startup: some stacks lose one that
 	// comes right behind their Reply.
 	Hold time.Duration
-	// Idle ends the connection when no octet went either way for so long; 0 is [DefaultIdle].
+	// Idle ends the connection when no octet went either way, nor was acknowledged, for so long; 0 is [DefaultIdle].
 	Idle time.Duration
 	// Cut cuts what is written into several writes.
 	Cut Cut

@@ -129,7 +129,6 @@ func (c *connection) put(us []pdu.Unit) error {
 
 // write writes octets, as long as anything moves.
 func (c *connection) write(out net.Buffers) error {
-	defer c.waiting(0)
 	for {
 		c.waiting(sizeOf(out))
 		if err := c.conn.SetWriteDeadline(c.look()); err != nil {
@@ -138,6 +137,9 @@ func (c *connection) write(out net.Buffers) error {
 		n, err := out.WriteTo(c.conn)
 		if n > 0 {
 			c.move()
+		}
+		if err == nil {
+			c.waiting(0)
 		}
 		if !errors.Is(err, os.ErrDeadlineExceeded) || !c.patient() {
 			return err

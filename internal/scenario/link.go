@@ -56,7 +56,7 @@ func (c *compiler) link(n *node) {
 	c.reorders()
 }
 
-// lateness is a time by which packets are late that are reordered on some of lines.
+// lateness is a reorder_by: its place, and the lines that it is for.
 type lateness struct {
 	pos
 	lines []*link.Line

@@ -193,7 +193,7 @@ func (x *sighting) untouched() string {
 	return x.same()
 }
 
-// same says which field of the packets has the value that a fault gives it without that, "" if none has.
+// same names a field of the packets that a fault sets to the value it had anyway, "" if there is none.
 func (x *sighting) same() string {
 	w := x.Wire
 	if w == nil {

@@ -39,9 +39,9 @@ type Script struct {
 	Faults  []Fault
 	Awaited []Awaited
 	Habits  bool
-	// Branch, if not nil, takes the place of Timeline: it returns what tells what the nth connection
-	// does, all of them at the same time. That is asked once for each, and what it tells is valid
-	// until it is asked again: the steps of thousands would be most of the memory of a script.
+	// Branch, if not nil, takes the place of Timeline: it returns a function of the steps of the nth
+	// connection; all connections go on at the same time. It is called once for each, and the steps
+	// are valid until its next call: the steps of thousands would be most of the memory of a script.
 	Branch func() func(n int) []Step
 	// Shards, if more than 1, is into how many parts a script with branches may be divided that
 	// are played at the same time, each on a link of its own.

@@ -144,6 +144,7 @@ func (s *Segment) takesEarly(r *Request) bool {
 	r.Started, r.Got = true, x.got
 	if x.done {
 		h.endsShort(r, x.at)
+		h.Flight.land(r.nth, 0)
 	}
 	return false
 }

@@ -226,17 +226,19 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 // strays counts a message that may have used up an MSN of its own queue, or of the queue
 // that it names.
 func (s *Segment) strays() {
-	count := func(qn uint32) {
-		if qn < uint32(len(s.Queues)) && s.Queues[qn].strays < math.MaxUint8 {
-			s.Queues[qn].strays++
-		}
-	}
 	own, known := s.Op.Queue()
 	if known {
-		count(own)
+		s.stray(own)
 	}
 	if !s.DDP.Tagged && (!known || own != s.DDP.QN) {
-		count(s.DDP.QN)
+		s.stray(s.DDP.QN)
+	}
+}
+
+// stray counts a message that may have used up an MSN of a queue.
+func (h *Direction) stray(qn uint32) {
+	if qn < uint32(len(h.Queues)) && h.Queues[qn].strays < math.MaxUint8 {
+		h.Queues[qn].strays++
 	}
 }
 
@@ -299,6 +301,9 @@ func (h *Direction) over(c *Conn) {
 // to be learned again.
 func (h *Direction) lost() {
 	h.Gap = true
+	if h.own&ownAsking != 0 {
+		h.early = h.early[:0] // their requests may be in it
+	}
 	if h.own&ownSending == 0 {
 		return
 	}

@@ -296,8 +296,8 @@ func (s *Segment) mayJoin() {
 	_, _, joined := s.Joined()
 	s.Direction.Unread = s.Direction.Unread || joined
 	cut := s.Octets > int64(len(s.Body)) && s.Octets > rdmap.ReadRequestLen
-	if (joined || cut) && s.DDP.QN < uint32(len(s.Queues)) {
-		s.Queues[s.DDP.QN].strays++
+	if joined || cut {
+		s.stray(s.DDP.QN)
 	}
 }
 

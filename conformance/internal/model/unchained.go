@@ -23,7 +23,7 @@ func (e *FPDU) Unchained(c *Conn) (at Place, ok bool) {
 	return Place{Dir: h.Dir, HasDir: true, Frame: h.CRC.Frame, PDU: h.CRC.PDU, HasPDU: true}, true
 }
 
-// leadsOn reports whether octets in no FPDU cannot be the beginning of one that ends where they do, or before.
+// leadsOn reports whether an FPDU that began with these octets would have an impossible length, or end behind them.
 func (s *Loose) leadsOn(marked bool) bool {
 	b := s.Octets
 	if marked && s.hasOffset && s.offset%mpa.MarkerInterval == 0 {

@@ -126,7 +126,7 @@ func (l *line) awaitOne(ctx context.Context, w *rnic.Work, in scope) error {
 	return wrong
 }
 
-// rawWait is how long octets outside FPDUs are waited for: where they look like FPDUs nothing shows them.
+// rawWait is how long octets outside FPDUs are waited for: those that happen to look like an FPDU are not noticed.
 const rawWait = time.Second
 
 // awaitRaw waits for octets of the other side that are in no FPDU, so that this side does not close before they are

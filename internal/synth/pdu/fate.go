@@ -109,7 +109,7 @@ func (x *Fault) Idle() (why []string) {
 	}
 	for _, key := range [...]string{"payload", "octets", "pad"} {
 		if f.done[key] && !f.done[changedKey(key)] {
-			why = append(why, key+": they are the same without the fault")
+			why = append(why, key+": its octets are the same without the fault")
 		}
 	}
 	for _, k := range [...]struct {

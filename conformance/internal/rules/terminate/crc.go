@@ -82,7 +82,7 @@ var crcErrorRules = []rules.Rule{
 				switch {
 				case model.Hides(f) || f.Rare().Partial > 0 || f.Rare().CRCUnverifiable > 0:
 					return rules.Lacking(catalogue.Full).GivenOnly(have)
-				case f.Waiting || t.PDU.LastAcked < 0 || t.PDU.LastAcked > f.Sent+1 || f.Faults().Conflicts > 0:
+				case f.Waiting || t.PDU.LastAcked < 0 || t.PDU.LastAcked > f.SeqEnd() || f.Faults().Conflicts > 0:
 					return rules.Lacking(catalogue.Contig).GivenOnly(have)
 				case t.Peer.NextOffset < t.PDU.LastAcked: // what was acknowledged last is still to be framed
 					return rules.Lacking(catalogue.Sync).GivenOnly(have)
