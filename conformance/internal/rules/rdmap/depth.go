@@ -21,7 +21,7 @@ var rdmapDepthRules = []rules.Rule{
 				if s.Op == model.OpReadResponse {
 					return rules.InScopeIf(tooDeep(c, s) != nil)
 				}
-				return requestWithin(func(c *rules.Case, s *model.Segment) bool { return s.Op == model.OpReadRequest && !s.IsRTR(c.Conn) })(c, s)
+				return readWithin(c, s)
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if q := tooDeep(&r.Case, s); q != nil {
@@ -108,6 +108,9 @@ var rdmapDepthRules = []rules.Rule{
 		},
 	},
 }
+
+// readWithin is [requestWithin] for Reads other than the indication of readiness.
+var readWithin = requestWithin(func(c *rules.Case, s *model.Segment) bool { return s.Op == model.OpReadRequest && !s.IsRTR(c.Conn) })
 
 // requestWithin is the scope of rules on requests where the depth was negotiated. Other
 // octets that are missing do not matter: acknowledgements decide.
