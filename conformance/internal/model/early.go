@@ -89,49 +89,53 @@ func (h *Direction) arrives(a *trace.Arrival) {
 
 // AnsweredEarly returns the answer that came before the current request, nil if there is none.
 func (s *Segment) AnsweredEarly() *EarlyAnswer {
+	if i := s.answeredEarly(); i >= 0 {
+		return &s.early[i]
+	}
+	return nil
+}
+
+// answeredEarly is which of the early answers that is, negative if none.
+func (s *Segment) answeredEarly() int {
 	if len(s.early) == 0 {
-		return nil
+		return -1
 	}
 	var r Request
 	switch s.Op {
 	case OpReadRequest:
 		q, err := rdmap.DecodeReadRequest(s.Header)
 		if err != nil {
-			return nil
+			return -1
 		}
 		r = Request{STag: q.SinkSTag, TO: q.SinkTO}
 	case OpAtomicRequest:
 		q, err := rdmap.DecodeAtomicRequest(s.Header)
 		if err != nil {
-			return nil
+			return -1
 		}
 		r = Request{Atomic: true, ID: q.RequestID}
 	default:
-		return nil
+		return -1
 	}
-	i := slices.IndexFunc(s.early, func(e EarlyAnswer) bool {
+	return slices.IndexFunc(s.early, func(e EarlyAnswer) bool {
 		fits := e.stag == r.STag && e.to == r.TO
 		if r.Atomic {
 			fits = e.id == r.ID
 		}
 		return fits && e.atomic == r.Atomic && s.PDU.Chunk.Arrival.TSN < e.passed
 	})
-	if i < 0 {
-		return nil
-	}
-	return &s.early[i]
 }
 
 // takesEarly gives the current request the answer that came before it, as far as there is one.
 // It reports whether nothing more of that is to come.
 func (s *Segment) takesEarly(r *Request) bool {
-	e := s.AnsweredEarly()
-	if e == nil {
+	i := s.answeredEarly()
+	if i < 0 {
 		return false
 	}
 	h := s.Direction
-	x := *e
-	h.early = slices.DeleteFunc(h.early, func(e EarlyAnswer) bool { return e == x })
+	x := h.early[i]
+	h.early = slices.Delete(h.early, i, i+1)
 	if x.atomic {
 		if a := h.Areas[r.source.STag]; a != nil {
 			a.done(s, r)

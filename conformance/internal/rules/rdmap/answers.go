@@ -147,12 +147,12 @@ func answeredEarly(atomic bool) *rules.On[*model.Segment] {
 			return rules.InScope.Given(have)
 		},
 		Judge: func(r *rules.Report, s *model.Segment) {
-			request := s.Answer.Request
 			if e := s.AnsweredEarly(); e != nil {
 				r.On(e.Where(s.Peer.Dir), tooEarly, fmt.Sprintf("acknowledged up to TSN %d", e.Acked()),
 					fmt.Sprintf("all chunks up to the request in frame %d", s.Where().Frame))
 				return
 			}
+			request := s.Answer.Request
 			if at := model.SpanOf(s.PDU); at.Knew(request.End()) == model.Without {
 				r.On(s, tooEarly,
 					fmt.Sprintf("acknowledged up to offset %d", at.Acked), fmt.Sprintf("at least %d, the end of the request in frame %d", request.End(), request.At.Frame))
