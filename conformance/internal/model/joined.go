@@ -6,20 +6,19 @@ import (
 )
 
 // Joined returns the opcode of a DDP segment that follows a message of fixed length in the same
-// ULPDU, and what is behind its header: that is plausible, and its MSN is the next one of its
-// queue.
-func (s *Segment) Joined() (op rdmap.Opcode, body []byte, ok bool) {
+// ULPDU. Its header is plausible, and its MSN is the next one of its queue.
+func (s *Segment) Joined() (op rdmap.Opcode, ok bool) {
 	n := fixedLength(s.Op)
 	if len(s.Body) <= n {
-		return 0, nil, false
+		return 0, false
 	}
 	var g ddp.Segment
 	if ddp.DecodeTo(&g, s.Body[n:]) != nil || g.Tagged || g.DV != s.DDP.DV || g.MO != 0 {
-		return 0, nil, false
+		return 0, false
 	}
 	op = rdmap.ControlOf(g.RsvdULP).Opcode
 	qn, ok := op.Queue()
-	return op, s.Body[n+g.HeaderLen:], ok && op.Assigned() && qn == g.QN && g.MSN == s.nextMSN(g.QN)
+	return op, ok && op.Assigned() && qn == g.QN && g.MSN == s.nextMSN(g.QN)
 }
 
 // fixedLength is the length of a message after its DDP header, in octets, for opcodes with

@@ -293,7 +293,7 @@ func (h *Direction) forgetShort(r *Request) {
 // mayJoin notes that another request is, or may be, behind a Read Request in its ULPDU: it may be
 // answered or not, and have used up an MSN or not.
 func (s *Segment) mayJoin() {
-	_, _, joined := s.Joined()
+	_, joined := s.Joined()
 	s.Direction.Unread = s.Direction.Unread || joined
 	cut := s.Octets > int64(len(s.Body)) && s.Octets > rdmap.ReadRequestLen
 	if joined || cut {

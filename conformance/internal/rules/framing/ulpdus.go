@@ -18,7 +18,7 @@ var ulpduRules = []rules.Rule{
 		Tagged: mpa.No, On: model.OpcodeSet(model.OpReadRequest, model.OpAtomicRequest, model.OpAtomicResponse, rdmap.OpImmediate, rdmap.OpImmediateSE),
 		Segment: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if op, _, ok := s.Joined(); ok {
+				if op, ok := s.Joined(); ok {
 					r.On(s, "the FPDU holds two DDP segments", fmt.Sprintf("%v after %v", op, s.Op), "one segment per FPDU")
 				}
 			},
