@@ -168,8 +168,8 @@ func (c *Conn) brokenStartup(side int) {
 	h.drop()
 }
 
-// leastKey is how many octets of a startup key are no coincidence.
-const leastKey = 4
+// LeastKey is how many octets of a startup key are no coincidence.
+const LeastKey = 4
 
 // halfStartup notes a startup frame in the middle of which the stream ends. Where the capture lacks octets, it is
 // not known that it does.
@@ -182,7 +182,7 @@ func (c *Conn) halfStartup(side int) {
 	switch {
 	case h.phase == startup && len(b) >= mpa.StartupLen:
 		needs = mpa.StartupLen + int(mpa.PrivateLen(b))
-	case h.phase != streaming || len(b) < leastKey || h.tailOff() != 0 || !tcp.StartKnown() || tcp.Next() != int64(len(b)):
+	case h.phase != streaming || len(b) < LeastKey || h.tailOff() != 0 || !tcp.StartKnown() || tcp.Next() != int64(len(b)):
 		return
 	}
 	s := &c.Trace.Side[c.Dir(side)]

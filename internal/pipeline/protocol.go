@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/internal/analysis"
 )
 
 // Protocol is what a TCP connection carries, as its first octets show.
@@ -43,16 +44,13 @@ func (p Protocol) String() string {
 // Encrypted reports whether nobody can read what it carries.
 func (p Protocol) Encrypted() bool { return p == TLS || p == SSH }
 
-// leastKey is how many octets of the key of a Request are no coincidence.
-const leastKey = 4
-
 // protocolOf tells the protocol from the first octets of both sides.
 func protocolOf(first [2][]byte) Protocol {
 	if len(first[0])+len(first[1]) == 0 {
 		return Unseen
 	}
 	for _, b := range first {
-		if len(b) >= leastKey && len(b) < mpa.KeyLen && strings.HasPrefix(mpa.RequestKey, string(b)) {
+		if len(b) >= analysis.LeastKey && len(b) < mpa.KeyLen && strings.HasPrefix(mpa.RequestKey, string(b)) {
 			return HalfRequest
 		}
 		if p := protocol(b); p != Unrecognized {
