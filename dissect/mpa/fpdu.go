@@ -216,7 +216,7 @@ var FPDUHeader = dissect.Header{
 	},
 }
 
-// ErrLongULPDU is why an ULPDU cannot be framed.
+// ErrLongULPDU: the ULPDU has more octets than ULPDU_Length can tell.
 var ErrLongULPDU = errors.New("an FPDU holds 65535 at most, since ULPDU_Length has 16 bits (RFC 5044 section 4.1)")
 
 // Encoder writes the FPDUs of one direction. The zero value writes neither
@@ -230,10 +230,10 @@ type Encoder struct {
 
 // Append appends the FPDU that carries the ULPDU, and moves the offset behind it.
 //
-// ULPDU_Length has 16 bits (RFC 5044 section 4.1): of an ULPDU of more than 65,535
+// ULPDU_Length has 16 bits (RFC 5044 section 4.1): of a ULPDU of more than 65,535
 // octets nothing is appended, the offset stays, and the error wraps [ErrLongULPDU].
-// An ULPDU between [MaxULPDU] and that is written, though a sender may not: with markers
-// the FPDUPTR of the last ones may not fit 16 bits, and has the low ones.
+// A ULPDU longer than [MaxULPDU], which a sender must not send, is written up to that
+// length: with markers the FPDUPTR of the last ones may not fit 16 bits, and has the low ones.
 func (e *Encoder) Append(dst, ulpdu []byte) ([]byte, error) {
 	if len(ulpdu) > math.MaxUint16 {
 		return dst, fmt.Errorf("mpa: the ULPDU has %d octets: %w", len(ulpdu), ErrLongULPDU)
