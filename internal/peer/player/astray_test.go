@@ -77,19 +77,26 @@ func TestPlay_GivenUp(t *testing.T) {
 	}
 }
 
+// accepting is a connection to a peer that accepts the startup, takes some octets more, and closes.
+func accepting(octets int) net.Conn {
+	here, there := net.Pipe()
+	go func() {
+		b := make([]byte, 64)
+		_, _ = there.Read(b)
+		_, _ = io.WriteString(there, "MPA ID Rep Frame\x50\x02\x00\x04\x00\x10\x00\x10")
+		_, _ = io.ReadFull(there, make([]byte, octets))
+		_ = there.Close()
+	}()
+	return here
+}
+
 // TestPlay_WaitsForNobody: a step that waits ends when there is no connection any more.
 func TestPlay_WaitsForNobody(t *testing.T) {
 	s, err := scenario.Parse("long", []byte("summary: A long wait.\ntimeline: [connect, wait 10h, send 1, close]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	here, there := net.Pipe()
-	go func() {
-		b := make([]byte, 64)
-		_, _ = there.Read(b)
-		_, _ = io.WriteString(there, "MPA ID Rep Frame\x50\x02\x00\x04\x00\x10\x00\x10")
-		_ = there.Close()
-	}()
+	here := accepting(0)
 	o, err := player.Play(t.Context(), s.Script(true), player.Options{
 		Side: synth.Client, Alone: true, Open: func(context.Context, int) (net.Conn, error) { return here, nil },
 	})
@@ -104,14 +111,7 @@ func TestPlay_Part(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	here, there := net.Pipe()
-	go func() {
-		b := make([]byte, 64)
-		_, _ = there.Read(b)
-		_, _ = io.WriteString(there, "MPA ID Rep Frame\x50\x02\x00\x04\x00\x10\x00\x10")
-		_, _ = io.ReadFull(there, make([]byte, 1<<20))
-		_ = there.Close()
-	}()
+	here := accepting(1 << 20)
 	o, err := player.Play(t.Context(), s.Script(true), player.Options{
 		Side: synth.Client, Alone: true, Regions: map[string]peer.Region{"": {STag: 1, Size: 64 << 20}},
 		Open: func(context.Context, int) (net.Conn, error) { return here, nil },
