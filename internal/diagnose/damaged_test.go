@@ -75,3 +75,29 @@ func TestDamaged_NotAgain(t *testing.T) {
 	}
 	golden(t, "notagain.txt", b.String())
 }
+
+// TestDamaged_NeverSent: a DDP-SSN that its sender left out is not missing from the capture, nor a damaged one, also
+// where a damaged copy of another packet happens to have it.
+func TestDamaged_NeverSent(t *testing.T) {
+	const ssn = 14 + 20 + 12 + 16 // behind the headers of Ethernet, IP, SCTP and the DATA chunk
+	fs, err := tracetest.ReadFile(generate(t, "transport: sctp\ntimeline: [connect, send 1000 x5, send 1000 x4, close]\nfaults: [{at: send2, skip_ssn: 1}]\n", false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := 0
+	for i := range fs {
+		if len(fs[i].Data) > 1000 {
+			if large++; large == 6 {
+				copied := fs[i]
+				copied.Data = slices.Clone(copied.Data)
+				copied.Data[ssn+1]--
+				fs = slices.Insert(fs, i, copied)
+				break
+			}
+		}
+	}
+	got := text(diagnosed(t, tracetest.Source(tracetest.Number(fs))))
+	if !strings.Contains(got, "damaged packets") || strings.Contains(got, "warning missing") {
+		t.Error(got)
+	}
+}
