@@ -216,7 +216,7 @@ var FPDUHeader = dissect.Header{
 	},
 }
 
-// ErrLongULPDU: the ULPDU has more octets than ULPDU_Length can tell.
+// ErrLongULPDU says that a ULPDU has more octets than ULPDU_Length can tell.
 var ErrLongULPDU = errors.New("an FPDU holds 65535 at most, since ULPDU_Length has 16 bits (RFC 5044 section 4.1)")
 
 // Encoder writes the FPDUs of one direction. The zero value writes neither
