@@ -31,6 +31,7 @@ type Error struct {
 	//	interface   a packet of an interface that was not described
 	//	options     a list of options that runs over its end
 	//	decompress  the compressed octets are damaged or cut
+	//	link        no frame has a link type that can be decoded
 	//	read        reading failed; Err is the error of the reader or the source
 	//	more        faults behind the first hundred, told together at the end
 	Code string

@@ -116,6 +116,7 @@ func (m *messages) add(seg *ddp.Segment, op rdmap.Opcode, octets int64, out *tra
 			*g = message{row: s, open: true, known: !m.lost, name: seg.STag}
 		}
 		g.next = seg.TO + uint64(octets) //nolint:gosec // not negative
+		m.lost = m.lost && !seg.Last
 		return g.more(octets, seg.Last, out)
 	}
 	g := m.queue(seg.QN)
@@ -128,6 +129,7 @@ func (m *messages) add(seg *ddp.Segment, op rdmap.Opcode, octets int64, out *tra
 	if seg.Last {
 		g.next = uint64(int64(seg.MO) + octets) //nolint:gosec // not negative
 	}
+	m.lost = m.lost && !seg.Last
 	whole := g.next > 0 && uint64(g.octets+octets) >= g.next //nolint:gosec // not negative
 	return g.more(octets, whole || seg.Last && (!g.known || octets == 0), out)
 }

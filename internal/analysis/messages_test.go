@@ -118,3 +118,35 @@ func TestMessages_Gap(t *testing.T) {
 		}
 	}
 }
+
+// TestMessages_Whole loses a part of a message: it is not counted as one, and its size is that of
+// none. What comes behind its end is whole.
+func TestMessages_Whole(t *testing.T) {
+	d := started(tracetest.Setup{CRC: true})
+	b := tracetest.Octets(1, 2000)
+	d.Tagged(0, rdmap.OpWrite, 1, 0, b, 1000)
+	d.Tagged(0, rdmap.OpWrite, 2, 0, b[:10], 1000)
+	d.Tagged(0, rdmap.OpWrite, 3, 0, b[:20], 1000)
+	tcp := tracetest.TCP{}
+	tcp.Handshake()
+	tcp.Send(0, d.Stream(0)[:d.Truth[0][0].To])
+	tcp.Send(1, d.Stream(1))
+	begun := len(tcp.Packets) // of them one for each FPDU follows
+	for _, w := range d.Truth[0][1:] {
+		tcp.Send(0, d.Stream(0)[w.From:w.To])
+	}
+	lost, _ := tracetest.DropRange(tcp.Packets, 0, d.Truth[0][1].From, d.Truth[0][1].To)
+	for name, ps := range map[string][]tracetest.Packet{
+		"the first segment is lost":    lost,
+		"the capture begins behind it": tcp.Packets[begun+1:],
+	} {
+		r := tracerun.Run(t, pipeline.Options{}, tracetest.Net{}.Frames(ps))
+		if diff := tracetest.Diff(described(r, trace.I2R), []string{"RDMA Write 1000/1 done tail", "RDMA Write 10/1 done", "RDMA Write 20/1 done"}); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		want := trace.Ops{Segments: 3, Messages: 2, Octets: 1030, Least: 10, Most: 20, Whole: 30}
+		if got := only(t, r).Flow[0].Op(rdmap.OpWrite); got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}

@@ -182,6 +182,9 @@ func (s *Session) take(side int, m *reassembly.Message) {
 			h.arrived(c.Function, ssn, m.First) // even if it has to wait
 		}
 	}
+	if !h.order.Begun() {
+		s.outgoing(side).gap() // the capture begins within the session
+	}
 	s.arrived, s.arrivedAt = m.Frame, m.Time
 	switch h.order.Push(ssn, m) {
 	case reassembly.Next:
@@ -479,6 +482,11 @@ func (s *Session) data(side int, p *trace.PDU, fl *trace.Flow) {
 	case p.Chunk.Order == trace.Duplicate:
 	case p.Chunk.Torn:
 		// Its length and its end are not known.
+		s.outgoing(side).gap()
+	case p.Chunk.Order == trace.Late:
+		// It belongs before what was handed out already.
+		s.outgoing(side).gap()
+		s.segment(side, p)
 		s.outgoing(side).gap()
 	default:
 		s.segment(side, p)

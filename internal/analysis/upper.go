@@ -139,12 +139,15 @@ func (c *upper) segment(side int, p *trace.PDU) {
 	ops := &fl.Ops[op]
 	ops.Segments++
 	open := c.outgoing(side)
+	if p.FPDU != nil && p.FPDU.Sync != mpa.InSync {
+		open.gap() // its FPDU was searched for: what came before it is not known
+	}
 	p.Message = open.add(seg, op, octets, &c.env.message)
 	if p.Message.Header = open.header(seg, op, body, octets); p.Message.Header != nil {
 		body = p.Message.Header
 	}
 	ops.Octets += uint64(octets) //nolint:gosec // not negative
-	if p.Message != nil && p.Message.Done {
+	if p.Message.Done && p.Message.StartKnown {
 		n := uint64(p.Message.Length) //nolint:gosec // not negative
 		if ops.Messages == 0 || n < ops.Least {
 			ops.Least = n

@@ -12,6 +12,7 @@ import (
 const (
 	CodeOpen       = "open"       // the file could not be opened
 	CodeDirectory  = "directory"  // the name is that of a directory
+	CodeLink       = "link"       // no frame has a link type that can be decoded
 	CodeDecompress = "decompress" // the compressed data are damaged or cut
 )
 

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"net/netip"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
@@ -135,6 +136,23 @@ func (o *Others) link(f *capture.Frame) {
 	if len(o.Links) < maxLinks {
 		o.Links = append(o.Links, Link{uint16(f.Link), Seen{1, f.Number}})
 	}
+}
+
+// undecodable says that none of so many frames of a capture could be decoded for its link type: a
+// capture of which nothing was read must not look like one in which nothing is wrong.
+func (o *Others) undecodable(src capture.Source, frames uint64) error {
+	var all uint64
+	for i := range o.Links {
+		all += o.Links[i].Count
+	}
+	if all == 0 || all < frames {
+		return nil
+	}
+	e := &capture.Error{Code: capture.CodeLink, Err: fmt.Errorf("none of %d frames can be decoded: link type %d is not supported", frames, o.Links[0].Type)}
+	if named, ok := src.(interface{ Name() string }); ok {
+		e.File = named.Name()
+	}
+	return e
 }
 
 // Stream is what TCP connections to a server carry that is not iWARP.

@@ -319,9 +319,17 @@ func New(opt Options, sink Sink) *Run {
 func (r *Run) Stop() { r.stopped.Store(true) }
 
 // Read processes all frames of the source. It returns the error that ended reading
-// early, if there was one; damage that could be skipped goes to Options.OnError and is
-// counted.
+// early, if there was one, or says that no frame has a link type that can be decoded; damage
+// that could be skipped goes to Options.OnError and is counted.
 func (r *Run) Read(src capture.Source) error {
+	err := r.read(src)
+	if err == nil {
+		err = r.others.undecodable(src, r.totals.Frames)
+	}
+	return err
+}
+
+func (r *Run) read(src capture.Source) error {
 	s, ok := src.(interface {
 		readahead.Source
 		Large() bool

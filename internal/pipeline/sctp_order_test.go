@@ -56,6 +56,29 @@ func TestSCTP_Order(t *testing.T) {
 	}
 }
 
+// TestSCTP_Whole: a message is not counted as one where its first segment was lost, or the capture
+// begins behind it.
+func TestSCTP_Whole(t *testing.T) {
+	for _, lost := range []bool{true, false} {
+		a := newAssoc(&wire{})
+		a.open(0)
+		a.begin(0, 1)
+		put := func(ulpdu []byte) []byte { return a.user(0, 1, ppidSegment, a.number(0, 1, ulpdu)) }
+		first := put(tracetest.Write(1, 0, false, tracetest.Octets(1, 100)))
+		if !lost {
+			a.send(0, first)
+			a.frames = nil
+		}
+		a.send(0, put(tracetest.Write(1, 100, true, tracetest.Octets(2, 50))))
+		a.send(0, put(tracetest.Write(2, 0, true, tracetest.Octets(3, 10))))
+		a.sacks(1, 1)
+		want := trace.Ops{Segments: 2, Messages: 1, Octets: 60, Least: 10, Most: 10, Whole: 10}
+		if got := a.run(t).Conns[0].Flow[0].Op(rdmap.OpWrite); got != want {
+			t.Errorf("lost %t: %+v, want %+v", lost, got, want)
+		}
+	}
+}
+
 // TestSCTP_Again: what comes again makes no PDU but a note; the frames of what
 // still waits grow; a DDP-SSN that another chunk had is shown as such.
 func TestSCTP_Again(t *testing.T) {

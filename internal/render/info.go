@@ -183,6 +183,9 @@ func appendMessage(b []byte, p *trace.PDU) []byte {
 		b = appendNumber(b, ", message ", uint64(m.Length)) //nolint:gosec // not negative
 		b = appendNumber(b, " in ", uint64(m.Segments))
 		b = append(b, " segments"...)
+		if !m.StartKnown {
+			b = append(b, ", its beginning not captured"...)
+		}
 	}
 	return b
 }
