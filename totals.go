@@ -8,8 +8,8 @@ type Totals struct {
 	// that are in the capture, and Cut the frames of which octets are missing because
 	// of the snap length.
 	Frames, Octets, Captured, Cut uint64
-	// FirstTime and LastTime are those of the first and the last frame, in
-	// nanoseconds since the Unix epoch.
+	// FirstTime and LastTime are those of the first and of the last frame that have one,
+	// in nanoseconds since the Unix epoch; 0 if no frame has.
 	FirstTime, LastTime int64
 	// TCP and SCTP count frames with a packet of it, Other those with something else,
 	// Fragments those that waited for other fragments of their IP packet. Malformed

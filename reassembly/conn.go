@@ -73,7 +73,7 @@ func (c *Conn) NewConnection(dir int, s *Segment) bool {
 		// If only its answer or its refusal was captured so far, this is the SYN itself, and late.
 		refused := c.rst[1-dir] && h.baseByAck && s.Seq+1 == h.base
 		itself := !c.syn[dir] && (h.started || refused)
-		return s.Time-c.time >= reuseAfter || !itself && !o.Copied(dir, s)
+		return c.time != 0 && s.Time-c.time >= reuseAfter || !itself && !o.Copied(dir, s)
 	}
 	return !h.started && peer.started && !peer.startKnown
 }

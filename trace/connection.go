@@ -393,7 +393,7 @@ type Connection struct {
 	// none was recognised.
 	Upper *UpperLayer
 	// FirstFrame and LastFrame are its first and last frame, FirstTime and LastTime
-	// their capture times in nanoseconds since the Unix epoch.
+	// their capture times in nanoseconds since the Unix epoch, 0 for none.
 	FirstFrame, LastFrame uint64
 	FirstTime, LastTime   int64
 	// Until is the time up to which the capture was read when the connection ended there, or
@@ -484,6 +484,15 @@ func (c *Connection) Depth(d Dir) (depth int, ok bool) {
 		return 0, false
 	}
 	return int(ird), true
+}
+
+// Lasted is the time from the first frame to the last one in nanoseconds, 0 if the clock went
+// back; it is not known if one of them has no time.
+func (c *Connection) Lasted() (ns int64, known bool) {
+	if c.FirstTime == 0 || c.LastTime == 0 {
+		return 0, false
+	}
+	return max(c.LastTime-c.FirstTime, 0), true
 }
 
 // Latency sums up durations in nanoseconds. Bins count them by size: each

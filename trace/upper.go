@@ -110,10 +110,10 @@ type UpperLayer struct {
 // UpperTally sums up the operations of one name.
 type UpperTally struct {
 	Name string
-	// Errors counts those whose answer tells of an error.
-	Errors uint64
-	// Latency is from the request to the answer, in nanoseconds; its Count is that of the
-	// operations.
+	// Count counts them, Errors those whose answer tells of an error.
+	Count, Errors uint64
+	// Latency is from the request to the answer, in nanoseconds, of those for which it is
+	// known: some captures have frames without times.
 	Latency Latency
 }
 

@@ -58,7 +58,7 @@ func (a *Association) chunked(side int, tsn int64, note reassembly.Note, was tsn
 	}
 	a.moved[side] = progress{a.cur.Time, a.cur.Frame}
 	if missing := a.asm.FirstMissing(side) < a.asm.High(side); missing && !was.waits() {
-		a.trouble().sides[side].holeAt = a.cur.Time
+		a.trouble().sides[side].opens(a.cur.Time)
 	}
 }
 
@@ -132,7 +132,7 @@ func (s *Session) running() bool {
 // is that chunks were not acknowledged.
 func (a *Association) paused(side int, u *undone, now trace.Moment) {
 	m := &a.moved[side]
-	if m.frame == 0 || a.latest == nil || a.latest.now == nil {
+	if !m.timed() || now.Time == 0 || a.latest == nil || a.latest.now == nil {
 		return
 	}
 	latest := a.latest.now

@@ -95,7 +95,7 @@ func (c *Conn) tookIn(side int, s *reassembly.Segment, a *arrival, note reassemb
 	case h.Waiting():
 		t := &w.trouble().sides[side]
 		if !a.waiting {
-			t.holeAt = s.Time
+			t.opens(s.Time)
 			t.clock.shows(c.env, a.off)
 		} else if a.end > a.high {
 			since := s.Time - t.holeAt
@@ -155,10 +155,11 @@ func (c *Conn) paused(side int, s *reassembly.Segment, end trace.StallEnd) {
 	if s != nil {
 		now = trace.Moment{Frame: s.Frame, Time: s.Time}
 	}
-	if m.frame == 0 || now.Time < m.time {
-		if m.frame != 0 {
-			w.steppedBack(m.time-now.Time, fl)
-		}
+	if !m.timed() || now.Time == 0 {
+		return
+	}
+	if now.Time < m.time {
+		w.steppedBack(m.time-now.Time, fl)
 		return
 	}
 	if !c.running() || w.closed || w.dirs[0].fin || w.dirs[1].fin {

@@ -29,6 +29,9 @@ type progress struct {
 	frame uint64
 }
 
+// timed reports whether it is known when the direction moved on last: it did, and the packet has a time.
+func (p *progress) timed() bool { return p.frame != 0 && p.time != 0 }
+
 // pauses finds the times in which the directions of a connection made no progress, and
 // why octets were sent again. Sides count as those that send.
 type pauses struct {
@@ -65,14 +68,17 @@ type troubled struct {
 	since         int64
 	again         uint64 // the frame of the last
 	// holeAt is when octets were missing first, while they are.
-	holeAt   int64
-	counting int64 // holeAt of the one that was counted last as a loss
-	clock    clock
+	holeAt  int64
+	counted bool // as a loss
+	clock   clock
 	// The receive window of the side that sends in the direction was 0 from shutAt to
 	// openAt, or is still.
 	shutAt, openAt int64
 	shutIn         uint64
 }
+
+// opens notes that octets are missing from now on.
+func (t *troubled) opens(now int64) { t.holeAt, t.counted = now, false }
 
 // trouble returns the state that is allocated only if it is needed.
 func (p *pauses) trouble() *trouble {
@@ -102,6 +108,9 @@ type undone struct {
 func (p *pauses) judge(side int, u *undone, now trace.Moment) bool {
 	m := &p.moved[side]
 	u.From, u.To = trace.Moment{Frame: m.frame, Time: m.time}, now
+	if u.Owed > 0 && u.request.Time == 0 {
+		return false // it is not known how long the request waited
+	}
 	if u.Unacked == 0 && !u.Open && u.Owed > 0 && u.request.Time > m.time {
 		u.From = u.request // before that there was nothing to do
 	}
@@ -214,7 +223,8 @@ type stretch struct{ from, end int64 }
 func (p *pauses) repeated(side int, fl *trace.Flow, what stretch, acked, high int64, now trace.Moment) {
 	d, t, m := fl.Delayed(), &p.trouble().sides[side], &p.moved[side]
 	known := what.end <= acked
-	if now.Time-m.time >= atOnce {
+	age := between(m.time, now.Time) // of the progress
+	if age >= atOnce {
 		if t.since != m.time {
 			t.copies, t.known, t.since = 0, 0, m.time
 		}
@@ -228,10 +238,10 @@ func (p *pauses) repeated(side int, fl *trace.Flow, what stretch, acked, high in
 		d.Needless++
 		return
 	}
-	if what.end == high && now.Time-m.time < atOnce {
+	if what.end == high && age < atOnce {
 		return // right behind the first: a copy
 	}
-	fresh := now.Time-max(m.time, t.lastAt) < p.timer()
+	fresh := min(age, between(max(m.time, t.lastAt), now.Time)) < p.timer()
 	switch {
 	case fresh && what.end <= t.recover:
 	case t.reported(acked) && what.from <= acked && (fresh || t.lastAt < m.time):
@@ -262,7 +272,8 @@ func (p *pauses) repeated(side int, fl *trace.Flow, what stretch, acked, high in
 // counts as sent again. shown is when its hole showed, 0: with the first one; sent is what timestamps say of it.
 func (p *pauses) filled(side int, fl *trace.Flow, acked int64, now trace.Moment, shown int64, sent sentOrder) (again bool) {
 	d, t := fl.Delayed(), &p.trouble().sides[side]
-	age := now.Time - max(t.holeAt, shown)
+	age := between(max(t.holeAt, shown), now.Time)
+	measured := p.rtt > 0 && t.holeAt != 0 && now.Time != 0
 	// One that is sent again comes a whole round trip after the hole was seen, at any
 	// capture point: the acknowledgement that asks for it goes to the receiver and back.
 	// Where many packets come out of order, some are nearly as late without a loss.
@@ -272,7 +283,7 @@ func (p *pauses) filled(side int, fl *trace.Flow, acked int64, now trace.Moment,
 	}
 	switch sent {
 	case sentUnknown:
-		again = p.rtt > 0 && age >= trip || p.rtt == 0 && t.reported(acked)
+		again = measured && age >= trip || !measured && t.reported(acked)
 	case sentAfter:
 		again = true
 	case sentBefore:
@@ -282,8 +293,8 @@ func (p *pauses) filled(side int, fl *trace.Flow, acked int64, now trace.Moment,
 		return false
 	}
 	d.Unseen++
-	if t.counting != t.holeAt {
-		t.counting = t.holeAt
+	if !t.counted {
+		t.counted = true
 		d.Losses++
 	}
 	if sent == sentAfter {
@@ -292,7 +303,7 @@ func (p *pauses) filled(side int, fl *trace.Flow, acked int64, now trace.Moment,
 	switch {
 	case age >= minStall:
 		d.UnseenTimeouts++
-	case sent != sentAfter && (p.rtt == 0 || !t.reported(acked)):
+	case sent != sentAfter && (!measured || !t.reported(acked)):
 		// What comes late is asked for again as what is lost; and nobody asked for it.
 		d.Unproven++
 	}
@@ -348,7 +359,7 @@ func (p *pauses) announce(side int, shut, blocked bool, fl *trace.Flow, now trac
 func (p *pauses) reopened(side int, blocked bool, fl *trace.Flow, now trace.Moment) {
 	t := &p.more.sides[side]
 	z := &fl.Delayed().Closed
-	closed := now.Time - t.shutAt
+	closed := between(t.shutAt, now.Time)
 	if closed < 0 {
 		return
 	}

@@ -89,7 +89,7 @@ func (q *asking) pass(fl *trace.Flow, now int64) {
 	if fl.Waits == nil {
 		fl.Waits = new(trace.Waits)
 	}
-	if d := now - q.changed; len(q.requests) > 0 && d > 0 {
+	if d := between(q.changed, now); len(q.requests) > 0 && d > 0 {
 		fl.Waits.Busy += d
 		if len(q.requests) == int(fl.MostOutstanding) {
 			fl.Waits.AtMost += d
@@ -310,6 +310,14 @@ func elapsed(from, to int64) int64 {
 	return to - from
 }
 
+// between is the time from one packet to another, 0 if it is not known because one of them has no time.
+func between(from, to int64) int64 {
+	if from == 0 || to == 0 {
+		return 0
+	}
+	return to - from
+}
+
 // complete ends request i of the other side, and those before it: their answers
 // can no longer come.
 func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64, p *trace.PDU) {
@@ -319,7 +327,7 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 	a := h.takeAnswer(&r)
 	h.requests[i].any = false
 	h.pass(fl, p.Time)
-	if d := p.Time - r.time - r.first; r.got > r.lead && d > 0 {
+	if d := between(r.time+r.first, p.Time); r.got > r.lead && d > 0 {
 		fl.Waits.Octets += r.got - r.lead
 		fl.Waits.Time += d
 	}

@@ -199,12 +199,12 @@ func (a *about) late(d trace.Dir, h *trace.Delays) {
 
 // shut diagnoses the closed receive windows of the sender of a direction.
 func (a *about) shut(d trace.Dir, h *trace.Delays) {
-	z, whole := &h.Closed, float64(a.LastTime-a.FirstTime)
+	z, whole := &h.Closed, a.lasted()
 	if s := a.Flow[1-d].Delays().Longest; s.Window || z.Blocked < shutShort {
 		return // the stall of the other side tells it, or it is how a full receiver works
 	}
 	severity := conformance.Note
-	if z.Blocked >= shutLong || float64(z.Blocked) >= shutShare*whole {
+	if z.Blocked >= shutLong || whole > 0 && float64(z.Blocked) >= shutShare*whole {
 		severity = conformance.Warning
 	}
 	me, other := d.Sender(), (1 - d).Sender()
@@ -215,8 +215,8 @@ func (a *about) shut(d trace.Dir, h *trace.Delays) {
 	a.add(Diagnosis{
 		Kind: WindowShut, Severity: severity, Dir: d, HasDir: true, Frames: frames,
 		Title: "receive window closed for " + duration(z.Blocked),
-		Text: fmt.Sprintf("The %s closed its receive window %s while the %s had more to send: %s in all (%s of the time of the connection), the longest time %s (%s).",
-			me, repeats(z.Count), other, duration(z.Blocked), share(float64(z.Blocked), whole), duration(z.Longest), where),
+		Text: fmt.Sprintf("The %s closed its receive window %s while the %s had more to send: %s in all%s, the longest time %s (%s).",
+			me, repeats(z.Count), other, duration(z.Blocked), a.ofTime(z.Blocked), duration(z.Longest), where),
 		Advice: fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", me),
 		same:   "shut",
 	})

@@ -23,6 +23,21 @@ func digits(v float64) string {
 	return s
 }
 
+// lasted is how long the connection was seen in nanoseconds, 0 if that is not known.
+func (a *about) lasted() float64 {
+	ns, _ := a.Lasted()
+	return float64(ns)
+}
+
+// ofTime says behind a time which part of that of the connection it is, if that is known.
+func (a *about) ofTime(ns int64) string {
+	whole := a.lasted()
+	if whole == 0 {
+		return ""
+	}
+	return " (" + share(float64(ns), whole) + " of the time of the connection)"
+}
+
 // share spells a part of a whole in percent, with two digits.
 func share(part, whole float64) string {
 	if whole <= 0 {

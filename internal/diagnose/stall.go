@@ -108,8 +108,8 @@ func (a *about) tellStall(d trace.Dir, to *Diagnosis) {
 		to.Also = append(to.Also, w)
 	}
 	if h.Stalls > 1 {
-		to.Also = append(to.Also, fmt.Sprintf("It was the longest of %s stalls, %s in all (%s of the time of the connection).",
-			Number(h.Stalls), duration(h.Stalled), share(float64(h.Stalled), float64(a.LastTime-a.FirstTime))))
+		to.Also = append(to.Also, fmt.Sprintf("It was the longest of %s stalls, %s in all%s.",
+			Number(h.Stalls), duration(h.Stalled), a.ofTime(h.Stalled)))
 	}
 }
 
@@ -121,13 +121,13 @@ func (a *about) guessed(s *trace.Stall) bool {
 }
 
 func (a *about) stallSeverity(h *trace.Delays) conformance.Severity {
-	whole := float64(a.LastTime - a.FirstTime)
+	whole := a.lasted()
 	switch s := &h.Longest; {
 	case a.guessed(s):
 		return conformance.Note
 	case h.Longest.End == trace.StallReset && h.Longest.Length() >= longStall:
 		return conformance.Error
-	case h.Stalled >= longStall, h.Stalls >= manyStalls && float64(h.Stalled) >= stalledShare*whole:
+	case h.Stalled >= longStall, h.Stalls >= manyStalls && whole > 0 && float64(h.Stalled) >= stalledShare*whole:
 		return conformance.Warning
 	}
 	return conformance.Note

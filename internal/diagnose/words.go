@@ -61,7 +61,7 @@ func Duration(ns int64) string { return duration(ns) }
 
 // Span is the time from a first to a last frame, which some captures do not have: Simple Packet Blocks of pcapng carry none.
 func Span(first, last int64) string {
-	if first == 0 && last == 0 {
+	if first == 0 || last == 0 {
 		return "no times"
 	}
 	return duration(max(last-first, 0))

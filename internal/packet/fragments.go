@@ -185,7 +185,8 @@ func reassembled(next Proto, v6 bool) bool {
 // expire gives up datagrams that are too old.
 func (r *reassembler) expire(now int64) {
 	for g := r.oldest; g != nil; g = r.oldest {
-		if now-g.born <= r.limits.Age && r.stats.Fragments-g.count <= maxAgeFragments {
+		old := g.born != 0 && now-g.born > r.limits.Age
+		if !old && r.stats.Fragments-g.count <= maxAgeFragments {
 			return
 		}
 		r.stats.EvictedAge++

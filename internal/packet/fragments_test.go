@@ -293,11 +293,19 @@ func TestFragments_Evicted(t *testing.T) {
 	}
 
 	d = NewDecoder()
-	for i, at := range []int64{0, 1e9, 31e9, 40e9} {
+	for i, at := range []int64{1e9, 2e9, 32e9, 41e9} {
 		d.Decode(b.Link, first(uint32(i)), 60_054, 1, at, &p)
 	}
 	if s := d.Stats(); s.EvictedAge != 2 || s.Pending != 2 {
 		t.Errorf("age: %+v", s)
+	}
+
+	d = NewDecoder()
+	for i, at := range []int64{0, 1e18, 0, 1e18} { // 0: the frame has no time
+		d.Decode(b.Link, first(uint32(i)), 60_054, 1, at, &p)
+	}
+	if s := d.Stats(); s.EvictedAge != 0 || s.Pending != 4 {
+		t.Errorf("without times: %+v", s)
 	}
 
 	d = NewDecoder()

@@ -199,18 +199,27 @@ type Totals struct {
 	FindingsUnlisted uint64
 	PDUs             uint64
 	// Starved counts directions that lost FPDU boundaries to stay within the memory bound.
-	Starved             uint64
-	Errors              uint64
+	Starved uint64
+	Errors  uint64
+	// FirstTime and LastTime are those of the first and of the last frame that have one.
 	FirstTime, LastTime int64
 	IP                  packet.FragmentStats
 }
 
-// frame counts a frame.
-func (t *Totals) frame(time int64, captured int, orig uint32) {
-	if t.Frames == 0 {
+// at notes the time of a frame, 0 for none.
+func (t *Totals) at(time int64) {
+	if time == 0 {
+		return
+	}
+	if t.FirstTime == 0 {
 		t.FirstTime = time
 	}
 	t.LastTime = time
+}
+
+// frame counts a frame.
+func (t *Totals) frame(time int64, captured int, orig uint32) {
+	t.at(time)
 	t.Frames++
 	t.Octets += uint64(orig)
 	t.Captured += uint64(captured) //nolint:gosec // not negative
@@ -244,17 +253,13 @@ type Run struct {
 	// all of a Frame takes time.
 	delivered Frame
 	// outline is that of Options.Outlines, of the packet outlined.
-	outline  Frame
-	outlined packet.Packet
-	seg      reassembly.Segment
-	chunks   analysis.Packet // the current SCTP packet
-	ahead    readahead.Options
-	others   *Others
-	// elsewhere counts frames of other shards. led says that the first frame was one, and began is
-	// its time.
-	elsewhere uint64
-	began     int64
-	led       bool
+	outline   Frame
+	outlined  packet.Packet
+	seg       reassembly.Segment
+	chunks    analysis.Packet // the current SCTP packet
+	ahead     readahead.Options
+	others    *Others
+	elsewhere uint64          // frames of other shards
 	taken     uint64          // the frame at hand, while its connection has it
 	decoded   uint64          // the last TCP frame that was decoded, and not predecoded
 	verified  mpa.Verified    // what is known of the segment at hand, if no note says it
@@ -561,9 +566,6 @@ func (r *Run) Totals() Totals {
 	t.Connections, t.PDUs, t.Starved = r.next, r.env.PDUs(), r.env.Decoders.Starved
 	if r.opt.Shard.First() {
 		t.IP = r.dec.Stats()
-	}
-	if r.led {
-		t.FirstTime = r.began
 	}
 	return t
 }

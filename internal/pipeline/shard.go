@@ -28,11 +28,8 @@ func (r *Run) passOver(number uint64, time int64) {
 
 // pass counts a frame of another shard. The capture begins and ends where it does for all shards.
 func (r *Run) pass(time int64) {
-	if r.elsewhere == 0 && r.totals.Frames == 0 {
-		r.began, r.led = time, true
-	}
 	r.elsewhere++
-	r.totals.LastTime = time
+	r.totals.at(time)
 	r.latest = max(r.latest, time)
 }
 

@@ -59,9 +59,8 @@ type Workers struct {
 	crossed atomic.Bool
 	free    chan *shared // to be used again
 	failure error        // that ended reading early
-	first   int64        // the time of the first frame
+	first   int64        // the time of the first frame that has one
 	last    int64        // and of the last one
-	begun   bool
 
 	// What follows is that of all batches that were joined.
 
@@ -141,6 +140,19 @@ func (w *Workers) Read(src capture.Source) error {
 	return w.failure
 }
 
+// spans notes when the capture begins and ends: the times of the first and of the last frame that have one.
+func (w *Workers) spans(b *readahead.Batch) {
+	for i := 0; w.first == 0 && i < b.Len(); i++ {
+		w.first = b.Frame(i).Time
+	}
+	for i := b.Len() - 1; i >= 0; i-- {
+		if t := b.Frame(i).Time; t != 0 {
+			w.last = t
+			return
+		}
+	}
+}
+
 // hand hands all batches to all workers. They are done when it returns, also if reading panics.
 func (w *Workers) hand(a *readahead.Reader, queues []chan *shared, all *sync.WaitGroup) {
 	defer func() {
@@ -153,12 +165,7 @@ func (w *Workers) hand(a *readahead.Reader, queues []chan *shared, all *sync.Wai
 		if w.crossed.Load() {
 			return
 		}
-		if n := b.Len(); n > 0 {
-			if !w.begun {
-				w.first, w.begun = b.Frame(0).Time, true
-			}
-			w.last = b.Frame(n - 1).Time
-		}
+		w.spans(b)
 		var s *shared
 		select {
 		case s = <-w.free:

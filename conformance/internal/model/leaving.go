@@ -95,11 +95,14 @@ func (c *Conn) Refused(within int64) string {
 		return "the responder " + s
 	}
 	k, ok := c.Leaves(trace.R2I)
-	if !ok || c.had(&k) < first.End || within > 0 && k.Time-first.Time > within {
+	if !ok || c.had(&k) < first.End || within > 0 && !soon(first.Time, k.Time, within) {
 		return ""
 	}
 	return fmt.Sprintf("the responder %s in frame %d without an FPDU", k.Verb(), k.Frame)
 }
+
+// soon reports whether one packet came within a time of another, as far as both have times.
+func soon(from, to, within int64) bool { return from != 0 && to != 0 && to-from <= within }
 
 // terminatesFirst describes a Terminate that is the first FPDU.
 func (h *Direction) terminatesFirst() string {

@@ -100,6 +100,14 @@ func (c *Case) Unexplained(layers ...string) (*Finding, model.Closing) {
 	return nil, k
 }
 
+// Waited is the time from one packet to another, 0 if it is not known because one of them has no time.
+func Waited(from, to int64) int64 {
+	if from == 0 || to == 0 {
+		return 0
+	}
+	return to - from
+}
+
 // Quiet is the time up to which neither side had closed the connection.
 func (c *Case) Quiet() int64 {
 	if k, ok := c.Closed(); ok {

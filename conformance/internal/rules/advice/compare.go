@@ -67,8 +67,8 @@ var compareAdvice = []rules.Rule{
 				}
 				for _, x := range r.Ended().To[p.Responder()] {
 					takes := x != p && x.Request != nil && x.Request.HasWord && !x.Request.EnhancedWord.A && x.Outcome == trace.Accepted && x.GivenUp == ""
-					if takes || fellBack(x, p) {
-						return // it accepts that, or other advice explains it
+					if takes || triesAgain(x, p) && !later(x, p) {
+						return // it accepts that, or other advice may explain it
 					}
 				}
 				reportAdvice(r, p.Request, "A=0", failure)
@@ -116,11 +116,21 @@ func firstAttempt(c *rules.Case, p *model.EndedConnection) *model.EndedConnectio
 // fellBack reports whether a connection is the second attempt, with revision 1, of an
 // initiator that got no Reply to a Request of revision 2.
 func fellBack(p, from *model.EndedConnection) bool {
+	return p.FirstTime != 0 && from.LastTime != 0 && triesAgain(p, from) && !later(p, from)
+}
+
+// later reports whether a connection began so long after another one that it is no second attempt.
+func later(p, from *model.EndedConnection) bool {
+	return rules.Waited(from.LastTime, p.FirstTime) > fallbackTime
+}
+
+// triesAgain reports whether a connection may be the second attempt, as far as times do not tell.
+func triesAgain(p, from *model.EndedConnection) bool {
 	if p.Request == nil || p.Request.Rev != 1 || !from.Unanswered() {
 		return false
 	}
 	host := func(x *model.EndedConnection) netip.Addr { return x.Addr[trace.I2R].Addr() }
-	return host(p) == host(from) && from.FirstTime < p.FirstTime && p.FirstTime-from.LastTime <= fallbackTime
+	return host(p) == host(from) && from.FirstFrame < p.FirstFrame
 }
 
 // depths are what a responder took of other enhanced Requests: any at all, one as deep

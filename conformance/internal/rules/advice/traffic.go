@@ -32,7 +32,7 @@ var trafficAdvice = []rules.Rule{
 				if c.Directions[k.Dir].Knows >= f.End {
 					return // it sent more after it had the fault, so it tolerated the fault
 				}
-				if after := k.Time - f.Time; after >= 0 && after <= reactionTime {
+				if after := k.Time - f.Time; f.Time != 0 && after >= 0 && after <= reactionTime {
 					adviseOnce(r, model.Place{Dir: k.Dir, HasDir: true, Frame: k.Frame},
 						fmt.Sprintf("%s in frame %d, then %s within %v", f.Rule.ID, f.Frame, k, time.Duration(after)), "")
 				}
@@ -50,7 +50,7 @@ var trafficAdvice = []rules.Rule{
 					return
 				}
 				toTheEnd := r.Trace.Ending == trace.Open && h.Count > f.Nth
-				if toTheEnd || r.Quiet()-f.Time >= silenceTime {
+				if toTheEnd || rules.Waited(f.Time, r.Quiet()) >= silenceTime {
 					v := adviceOf(r, f.Place, "no answer to anything after the violation of "+f.Rule.ID, "")
 					v.Field = f.Field
 					r.Report(v)

@@ -24,7 +24,7 @@ var closingRules = []rules.Rule{
 				f, peer := &r.Trace.Flow[h.Dir], &r.Trace.Flow[h.Peer.Dir]
 				// A reset reports the failure; without a packet of the other side after the FIN it
 				// is unknown what it has.
-				if !h.Gap || f.FIN.At <= f.Sent || f.Acked > f.Sent || f.RST != nil || peer.RST != nil || peer.Heard < f.FIN.Time {
+				if !h.Gap || f.FIN.At <= f.Sent || f.Acked > f.Sent || f.RST != nil || peer.RST != nil || f.FIN.Time == 0 || peer.Heard < f.FIN.Time {
 					return
 				}
 				r.On(h.PlaceIn(f.FIN.Frame), "the side closes although octets that it sent were never acknowledged",

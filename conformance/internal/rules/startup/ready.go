@@ -251,7 +251,7 @@ func missingIndication(r *rules.Report, c *model.Conn) {
 	if closed {
 		until, at.Frame = k.Time, k.Frame
 	}
-	silence := until - c.Trace.Flow[trace.R2I].StartAcked
+	silence := rules.Waited(c.Trace.Flow[trace.R2I].StartAcked, until)
 	expected := c.Offers(c.Reply).String()
 	_, left := c.Leaves(trace.I2R)
 	switch {

@@ -36,9 +36,9 @@ var timeoutRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if q, reply := c.Pair(); reply != nil {
-					reportWait(r, reply.Where(), reply.Time-q.Time, replyTimeout, "the Reply came late")
+					reportWait(r, reply.Where(), rules.Waited(q.Time, reply.Time), replyTimeout, "the Reply came late")
 				} else {
-					reportWait(r, q.Where(), waitsUntil(&r.Case)-q.Time, replyTimeout, "a valid Request got no answer")
+					reportWait(r, q.Where(), rules.Waited(q.Time, waitsUntil(&r.Case)), replyTimeout, "a valid Request got no answer")
 				}
 			},
 		},
@@ -63,7 +63,7 @@ var timeoutRules = []rules.Rule{
 					r.On(second, "both sides send a Reply; both expected a Request", "two Replies", "a Request")
 					return
 				}
-				took := waitsUntil(&r.Case) - c.Trace.FirstTime
+				took := rules.Waited(c.Trace.FirstTime, waitsUntil(&r.Case))
 				reportWait(r, model.Place{Frame: c.Trace.LastFrame}, took, requestTimeout, "the connection is set up for MPA, but no Request comes")
 			},
 		},
@@ -83,7 +83,7 @@ var timeoutRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				p := h.Unfinished()
-				reportWait(r, p.Place, waitsUntil(&r.Case)-p.Since, startupTimeout, "the rest of a startup frame never comes")
+				reportWait(r, p.Place, rules.Waited(p.Since, waitsUntil(&r.Case)), startupTimeout, "the rest of a startup frame never comes")
 			},
 		},
 	},
@@ -92,7 +92,7 @@ var timeoutRules = []rules.Rule{
 // waiting is the scope of a rule on something that did not come by the end of the capture.
 // It may still come in time if neither side has closed.
 func waiting(c *rules.Case, since, most int64) rules.Scope {
-	if c.Trace.Ending == trace.Open && waitsUntil(c)-since <= most {
+	if c.Trace.Ending == trace.Open && rules.Waited(since, waitsUntil(c)) <= most {
 		return rules.Lacking(catalogue.End)
 	}
 	return rules.InScope
@@ -106,7 +106,7 @@ func reportWait(r *rules.Report, at model.Place, took, most int64, message strin
 }
 
 // waitsUntil is when waiting for the other side ended: with the first close, or else the
-// last packet of the capture.
+// last packet of the capture; 0 if the close has no time.
 func waitsUntil(c *rules.Case) int64 {
 	end := c.Now()
 	for i := range c.Trace.Flow {

@@ -27,7 +27,7 @@ var missingTerminateRules = []rules.Rule{
 			Applies: rules.HasNoticeable,
 			Judge: func(r *rules.Report, h *model.Direction) {
 				f := r.Noticeable(h)
-				goesOn := h.Peer.Knows >= f.End || h.Count >= f.Nth+swallowed || r.Quiet()-f.Time >= toleratedTime
+				goesOn := h.Peer.Knows >= f.End || h.Count >= f.Nth+swallowed || rules.Waited(f.Time, r.Quiet()) >= toleratedTime
 				if r.Tolerates(h.Peer) && goesOn {
 					r.Report(rules.Violation{
 						Place: f.Place, Field: f.Field, Message: "the receiver continues as if the message were valid",
@@ -66,7 +66,7 @@ var missingTerminateRules = []rules.Rule{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope { return rules.InScopeIf(c.FirstTerminate() != nil) },
 			Judge: func(r *rules.Report, c *model.Conn) {
 				w := c.FirstTerminate()
-				open := r.Quiet() - w.Time
+				open := rules.Waited(w.Time, r.Quiet())
 				if waits := c.Trace.Flow[0].Waiting || c.Trace.Flow[1].Waiting; open > teardownTime && !waits {
 					r.On(w, "neither side closes the connection after the Terminate",
 						rules.Longer(open, teardownTime), "a FIN or a RST within "+rules.Span(teardownTime))
