@@ -211,7 +211,7 @@ func (o *analyzeOptions) attempt(opt pipeline.Options, u *unit, look appearance,
 	if o.unjudged {
 		ds.all(sum.Connections)
 	}
-	if r.remark = m.remark(u.name, &sum.Totals); o.brief { // the tables say what was given up
+	if r.remark = cmp.Or(m.remark(u.name, &sum.Totals), o.untimed(u.name, &sum.Totals)); o.brief { // the tables say what was given up
 		r.remark = cmp.Or(r.remark, givenUp(u.name, &sum.Totals))
 	}
 	o.narrow(sum, sel)
@@ -385,7 +385,7 @@ func (e *entry) write(opt pipeline.Options, u *unit) bool {
 	if e.nothing(&t, e.sole && !e.failed) {
 		return true
 	}
-	e.s.remarked(m.remark(u.name, &t))
+	e.s.remarked(cmp.Or(m.remark(u.name, &t), e.untimed(u.name, &t)))
 	t.FindingsUnlisted = found.left()
 	list := selectedFindings(sel, found.list())
 	locate(src, list)

@@ -84,7 +84,7 @@ func (o *analyzeOptions) dataset(opt pipeline.Options, u *unit, d *datasets, sol
 		return r
 	}
 	locate(src, out.findings)
-	r.remark = cmp.Or(m.remark(u.name, &out.totals), givenUp(u.name, &out.totals))
+	r.remark = cmp.Or(m.remark(u.name, &out.totals), o.untimed(u.name, &out.totals), givenUp(u.name, &out.totals))
 	ds.whole(&opt, err == nil, &out.totals, run.Others())
 	out.errs, out.code = r.errs, exitOf(len(r.errs) > 0, false)
 	out.add(w, cs, &ds.Summary)

@@ -357,6 +357,7 @@ func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink, so
 func (o *dissectOptions) lacking(u *unit, run *pipeline.Run, g *gate, shown pipeline.Sink, failed, exported bool) {
 	t := run.Totals()
 	o.s.remarked(givenUp(u.name, &t))
+	o.s.remarked(o.untimed(u.name, &t))
 	if o.format != "text" || o.quiet || o.shaped() || exported {
 		return
 	}

@@ -323,6 +323,7 @@ func (o *followOptions) readInto(run *pipeline.Run, u *unit, g *gate) error {
 func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run, failed bool) {
 	t := run.Totals()
 	o.s.remarked(givenUp(name, &t))
+	o.s.remarked(o.untimed(name, &t))
 	conn, shown := sink.Shown()
 	switch {
 	case t.Frames == 0 && failed:

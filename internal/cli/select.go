@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +40,8 @@ whole life. The worst connections are those with the most errors, then warnings,
 notes, and retransmissions and gaps; of equals the first.
 
 TIME is as in RFC 3339, a date and time or a time of day in UTC as dissect shows
-them, or seconds since the first frame, such as +1.5 or 1.5s.`
+them, or seconds since the first frame, such as +1.5 or 1.5s. Frames without a time
+are not selected by it.`
 
 func (o *selectFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.conns, "conn", "", "show only the connections `N[,M...]`, also ranges such as 3,7-9")
@@ -318,6 +320,14 @@ func (p *pick) Frame(f *pipeline.Frame) {
 	} else {
 		p.LeftOut()
 	}
+}
+
+// untimed says that --after or --before has nothing to select by, nil if it has.
+func (o *selectFlags) untimed(name string, t *pipeline.Totals) error {
+	if !o.chosen.Timed() || t.Frames == 0 || t.FirstTime != 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: no frame has a time, so --after and --before select nothing: use --frames", name)
 }
 
 // notShown says that nothing of a capture is selected, or which part of that has no line.

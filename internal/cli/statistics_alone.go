@@ -39,6 +39,7 @@ type gathered struct {
 	reports []*statistics.Report
 	errs    []error
 	none    bool // it has no connection that was asked for
+	remark  error
 }
 
 // run gathers the statistics of all captures. Several are read at the same time; what is
@@ -69,6 +70,7 @@ func (a *statsAlone) all(opt pipeline.Options, files []string) error {
 			failed = true
 			a.s.warn(err)
 		}
+		a.s.remarked(g.remark)
 		if g.none {
 			continue // which is told
 		}
@@ -120,6 +122,7 @@ func (a *statsAlone) one(opt pipeline.Options, u *unit, sole bool) *gathered {
 	run.Finish()
 	t := run.Totals()
 	g.none = a.nothing(&t, sole && len(g.errs) == 0)
+	g.remark = a.untimed(u.name, &t)
 	g.reports = st.Reports()
 	return g
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iwdissect/iwdissect/internal/fields"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
 )
 
 // EK is the form of tshark -T ek, for Elasticsearch: two lines a packet, the fields of each
@@ -20,14 +21,24 @@ func (EK) End(*Output) {}
 
 // Frame implements [Form].
 func (e EK) Frame(o *Output, f *Frame) {
-	o.str(`{"index":{"_index":"packets-`)
-	o.b = appendDay(o.b, f.Time)
-	o.str("\",\"_type\":\"doc\"}}\n{\"timestamp\":\"")
-	o.b = strconv.AppendInt(o.b, f.Time/1e6, 10)
-	o.str(`","layers":{`)
+	o.openEK(f.Frame)
 	w := ekWriter{jsonWriter: jsonWriter{o: o, t: f.Tree}}
 	w.layers(w.siblings(0, len(f.Tree.Nodes)), e.Pick)
 	o.str("}}\n")
+}
+
+// openEK begins the two lines of a packet. One without a time has no timestamp; the name of its index
+// is that of the day that tshark takes, the first of 1970.
+func (o *Output) openEK(f *pipeline.Frame) {
+	o.str(`{"index":{"_index":"packets-`)
+	o.b = appendDay(o.b, f.Time)
+	o.str("\",\"_type\":\"doc\"}}\n{")
+	if !f.NoTime {
+		o.str(`"timestamp":"`)
+		o.b = strconv.AppendInt(o.b, f.Time/1e6, 10)
+		o.str(`",`)
+	}
+	o.str(`"layers":{`)
 }
 
 // ekWriter writes nodes flat.

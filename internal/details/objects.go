@@ -1,7 +1,6 @@
 package details
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -10,11 +9,7 @@ import (
 // object writes a frame as an object with its columns: each an array of values.
 func (k *Columns) object(f *pipeline.Frame) {
 	if k.objects == "ek" {
-		k.out.str(`{"index":{"_index":"packets-`)
-		k.out.b = appendDay(k.out.b, f.Time)
-		k.out.str("\",\"_type\":\"doc\"}}\n{\"timestamp\":\"")
-		k.out.b = strconv.AppendInt(k.out.b, f.Time/1e6, 10)
-		k.out.str(`","layers":{`)
+		k.out.openEK(f)
 		k.members("", ":", "[", ",", "]")
 		k.out.str("}}\n")
 		return

@@ -149,12 +149,17 @@ func general(o *Output, f *Frame) {
 	o.str("  <proto name=\"geninfo\" pos=\"0\" showname=\"General information\"")
 	attr(o, "size", strconv.Itoa(size))
 	o.str(">\n")
-	for _, g := range [...]struct{ name, showname, show, value string }{
+	said := [...]struct{ name, showname, show, value string }{
 		{"num", "Number", strconv.FormatUint(f.Number, 10), strconv.FormatUint(f.Number, 16)},
 		{"len", "Frame Length", strconv.Itoa(size), strconv.FormatInt(int64(size), 16)},
 		{"caplen", "Captured Length", strconv.Itoa(len(f.Data)), strconv.FormatInt(int64(len(f.Data)), 16)},
 		{"timestamp", "Captured Time", shown(fields.Time, f.Time), shown(fields.Duration, f.Time)},
-	} {
+	}
+	n := len(said)
+	if f.NoTime {
+		n-- // it is the last
+	}
+	for _, g := range said[:n] {
 		o.str("    <field")
 		attr(o, "name", g.name)
 		o.str(" pos=\"0\"")

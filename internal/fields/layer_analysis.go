@@ -1,6 +1,8 @@
 package fields
 
 import (
+	"math"
+
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 )
@@ -109,14 +111,32 @@ func (c *tcpFlow) analyse(s *tcpSegment, own, peer *tcpSide, f *pipeline.Frame, 
 	a.last, a.window = s.flags, p.Window
 }
 
+// unknown is the time of a frame that has none.
+const unknown = math.MinInt64
+
+func timeOf(f *pipeline.Frame) int64 {
+	if f.NoTime {
+		return unknown
+	}
+	return f.Time
+}
+
+// between is the time from one frame to another, if both have one; else 0.
+func between(from, to int64) (ns int64, known bool) {
+	if from == unknown || to == unknown {
+		return 0, false
+	}
+	return to - from, true
+}
+
 // handshake measures the time from the SYN to the first packet behind it that acknowledges.
 func (c *tcpFlow) handshake(s *tcpSegment, f *pipeline.Frame) {
 	switch f.Packet.Flags & (packet.FlagSYN | packet.FlagACK) {
 	case packet.FlagSYN:
-		c.syn, c.hasSyn = f.Time, true
+		c.syn, c.hasSyn = timeOf(f), true
 	case packet.FlagACK:
 		if c.firstRTT == 0 && c.hasSyn {
-			c.firstRTT = f.Time - c.syn
+			c.firstRTT, _ = between(c.syn, timeOf(f))
 		}
 	}
 	s.firstRTT = c.firstRTT
@@ -185,10 +205,13 @@ func (c *tcpFlow) old(s *tcpSegment, a, b *tcpAnalysis, f *pipeline.Frame, n, en
 	if c.firstRTT != 0 {
 		limit = c.firstRTT
 	}
-	switch since := f.Time - a.nextTime; {
+	now := timeOf(f)
+	since, _ := between(a.nextTime, now)
+	sinceAck, _ := between(b.ackTime, now)
+	switch {
 	case n > 0 && b.hasAck && !earlier(b.ack, p.Seq+n):
 		s.flags |= aSpuriousRetransmission | aRetransmission
-	case b.dupAcks >= 2 && b.ack == p.Seq && f.Time-b.ackTime < fastWithin:
+	case b.dupAcks >= 2 && b.ack == p.Seq && sinceAck < fastWithin:
 		s.flags |= aFastRetransmission | aRetransmission
 	case since < limit && a.next != ends:
 		s.flags |= aOutOfOrder
@@ -197,7 +220,8 @@ func (c *tcpFlow) old(s *tcpSegment, a, b *tcpAnalysis, f *pipeline.Frame, n, en
 		s.rto, s.rtoFrame = since, a.nextFrame
 		for i := a.from; i < len(a.sent); i++ {
 			if a.sent[i].seq == p.Seq {
-				s.rto, s.rtoFrame = f.Time-a.sent[i].time, a.sent[i].frame
+				s.rto, _ = between(a.sent[i].time, now)
+				s.rtoFrame = a.sent[i].frame
 				break
 			}
 		}
@@ -207,13 +231,13 @@ func (c *tcpFlow) old(s *tcpSegment, a, b *tcpAnalysis, f *pipeline.Frame, n, en
 // advance notes how far a direction has come.
 func (a *tcpAnalysis) advance(s *tcpSegment, p *packet.Packet, f *pipeline.Frame, ends uint32, room bool) {
 	if s.flags&aZeroWindowProbe == 0 && (a.nextFrame == 0 || earlier(a.next, ends)) {
-		a.next, a.nextFrame, a.nextTime = ends, f.Number, f.Time
+		a.next, a.nextFrame, a.nextTime = ends, f.Number, timeOf(f)
 	}
 	if s.flags&aZeroWindowProbe == 0 && (!a.hasReach || p.Seq == a.reach) {
 		a.reach, a.hasReach = a.next, true
 	}
 	if ends != p.Seq && room && len(a.sent) < maxSent {
-		a.send(sentSegment{p.Seq, ends, f.Number, f.Time})
+		a.send(sentSegment{p.Seq, ends, f.Number, timeOf(f)})
 	}
 }
 
@@ -223,10 +247,11 @@ func (a *tcpAnalysis) acknowledges(s *tcpSegment, b *tcpAnalysis, p *packet.Pack
 		return
 	}
 	if g := b.acked(p.Ack); g != nil {
-		s.acksFrame, s.rtt = g.frame, f.Time-g.time
+		s.acksFrame = g.frame
+		s.rtt, s.measured = between(g.time, timeOf(f))
 	}
 	b.holes = false
-	a.ack, a.hasAck, a.ackTime = p.Ack, true, f.Time
+	a.ack, a.hasAck, a.ackTime = p.Ack, true, timeOf(f)
 }
 
 // counts finds how many octets are on their way, if no segment before was missing.

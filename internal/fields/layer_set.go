@@ -78,7 +78,11 @@ func (l *Layers) Open(f *pipeline.Frame) {
 const protocolsName = "frame.protocols"
 
 // Shown notes that the frame is shown: the next one that is counts its time from it.
-func (l *Layers) Shown() { l.shown, l.hasShown = l.f.Time, true }
+func (l *Layers) Shown() {
+	if !l.f.NoTime {
+		l.shown, l.hasShown = l.f.Time, true
+	}
+}
 
 // Heads are the headers of the frame, outermost first.
 func (l *Layers) Heads() []Head { return l.heads }

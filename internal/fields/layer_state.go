@@ -13,13 +13,16 @@ type tcpSegment struct {
 	window                  uint32
 	// factor is that of the window: -1 if not known, -2 if windows are not scaled, 0 in a
 	// SYN.
-	factor       int32
-	since, delta int64 // ns since the first and the last packet of the connection
+	factor int32
+	// ns since the first and the last packet of the connection, if its frame is timed
+	since, delta int64
+	timed        bool
 	complete     uint8
 
 	flags               analysisFlags
 	acksFrame, rtoFrame uint64
 	rtt, rto, firstRTT  int64
+	measured            bool // rtt
 	pushed              uint32
 	// flight and sacks tell how many octets are on their way, when somebody asks.
 	flight, sacks *tcpAnalysis
@@ -131,7 +134,9 @@ func (l *Layers) track() {
 	}
 	s := &l.seg
 	s.known = true
-	c.times(s, f.Time)
+	if s.timed = !f.NoTime; s.timed {
+		c.times(s, f.Time)
+	}
 	own, peer := &c.side[0], &c.side[1]
 	if _, larger := p.Endpoints(); larger { // directions follow the roles of MPA, which are found out late; this stays
 		own, peer = peer, own

@@ -60,12 +60,12 @@ var layerTCP = &Layer{
 		row("tcp.options", "Options", Octets, 160, 0).from(func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Bytes: l.f.Packet.Options}, len(l.f.Packet.Options) > 0
 		}).text(optionsText).holding(options, partOption).ref("RFC 9293 3.2"),
-		label("", "Timestamps", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.known }),
-		duration("tcp.time_relative", "Time since first frame in this TCP stream", func(s *tcpSegment) int64 { return s.since }, nil).at(1),
-		duration("tcp.time_delta", "Time since previous frame in this TCP stream", func(s *tcpSegment) int64 { return s.delta }, nil).at(1),
+		label("", "Timestamps", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.timed }),
+		duration("tcp.time_relative", "Time since first frame in this TCP stream", func(s *tcpSegment) int64 { return s.since }, func(s *tcpSegment) bool { return s.timed }).at(1),
+		duration("tcp.time_delta", "Time since previous frame in this TCP stream", func(s *tcpSegment) int64 { return s.delta }, func(s *tcpSegment) bool { return s.timed }).at(1),
 		label("tcp.analysis", "SEQ/ACK analysis", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.analysed() }).follows(),
 		number("tcp.analysis.acks_frame", "This is an ACK to the segment in frame", Frame, func(s *tcpSegment) uint64 { return s.acksFrame }).at(1),
-		duration("tcp.analysis.ack_rtt", "The RTT to ACK the segment was", func(s *tcpSegment) int64 { return s.rtt }, func(s *tcpSegment) bool { return s.acksFrame > 0 }).at(1),
+		duration("tcp.analysis.ack_rtt", "The RTT to ACK the segment was", func(s *tcpSegment) int64 { return s.rtt }, func(s *tcpSegment) bool { return s.measured }).at(1),
 		duration("tcp.analysis.initial_rtt", "iRTT", func(s *tcpSegment) int64 { return s.firstRTT }, func(s *tcpSegment) bool { return s.firstRTT != 0 && s.analysed() }).at(1),
 		number("tcp.analysis.bytes_in_flight", "Bytes in flight", Uint, (*tcpSegment).inFlight).at(1),
 		number("tcp.analysis.push_bytes_sent", "Bytes sent since last PSH flag", Uint, func(s *tcpSegment) uint64 { return uint64(s.pushed) }).at(1),

@@ -44,7 +44,7 @@ type Selection struct {
 	// matches is what a filter leaves, if it is not nil.
 	matches Matches
 	begun   bool
-	// from and to are the bounds in time, known with the first frame.
+	// from and to are the bounds in time, known with the first frame that has one.
 	from, to int64
 	inTime   []Span // the frames within them
 }
@@ -86,11 +86,14 @@ func (s *Selection) Saw(number uint64, ns int64) {
 	if !s.Timed() {
 		return
 	}
+	if ns == 0 {
+		return
+	}
 	if !s.begun {
 		s.begun = true
 		s.from, s.to = s.After.after(ns, -1<<63), s.Before.after(ns, 1<<63-1)
 	}
-	if ns == 0 || ns < s.from || ns > s.to {
+	if ns < s.from || ns > s.to {
 		return
 	}
 	if n := len(s.inTime); n > 0 && s.inTime[n-1].To+1 == number {

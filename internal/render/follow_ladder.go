@@ -64,7 +64,7 @@ func (l *ladder) begin(c *trace.Connection) {
 
 // sample is a time as wide as those of the connection are.
 func (l *ladder) sample(c *trace.Connection) []byte {
-	at := max(c.FirstTime, c.LastTime)
+	at := max(c.FirstTime, c.LastTime, l.times.first, 1000) // also where the first frame has no time
 	if c.FirstTime%1000 != 0 || c.LastTime%1000 != 0 {
 		at |= 1 // finer than microseconds
 	}

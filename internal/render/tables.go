@@ -365,12 +365,13 @@ func size(n uint64) string {
 	return strconv.FormatFloat(float64(n)/1e9, 'f', 1, 64) + " GB"
 }
 
-// lasted is how long a connection was seen, "-" if its frames have no times.
+// lasted is how long a connection was seen, "-" if that is not known.
 func lasted(c *trace.Connection) string {
-	if c.FirstTime == 0 && c.LastTime == 0 {
+	ns, known := c.Lasted()
+	if !known {
 		return "-"
 	}
-	return duration(uint64(max(c.LastTime-c.FirstTime, 0)))
+	return duration(uint64(ns)) //nolint:gosec // not negative
 }
 
 // duration shows nanoseconds to three or four digits.

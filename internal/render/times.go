@@ -49,11 +49,16 @@ func (t *times) saw(ns int64) {
 // restart begins another capture.
 func (t *times) restart() { *t = times{clock: t.clock, format: t.format} }
 
-// append appends a time and a blank, or nothing.
+// append appends a time, "-" where there is none, and a blank. [NoTime] appends nothing.
 func (t *times) append(b []byte, ns int64) []byte {
+	if t.format == NoTime {
+		return b
+	}
+	if ns == 0 {
+		return append(b, "- "...)
+	}
 	switch t.format {
 	case NoTime:
-		return b
 	case TimeOfDay:
 		b = t.appendDay(b, ns)
 	case Date, DayOfYear:

@@ -52,6 +52,7 @@ func (a *upperSums) add(c *trace.Connection) {
 			a.tallies[key] = t
 			s.operations = append(s.operations, t)
 		}
+		t.Count += o.Count
 		t.Errors += o.Errors
 		merged(&t.Latency, &o.Latency)
 	}
@@ -72,11 +73,11 @@ func (s *Summary) upperLayers(w io.Writer, _ []*trace.Connection) error {
 		}
 		for _, o := range u.operations {
 			l := &o.Latency
-			took := []string{duration(l.Min), duration(l.Sum / l.Count), about(l, 0.5), about(l, 0.99), duration(l.Max)}
-			if s.Totals.FirstTime == 0 && s.Totals.LastTime == 0 {
-				took = []string{"-", "-", "-", "-", "-"}
+			took := []string{"-", "-", "-", "-", "-"}
+			if l.Count > 0 {
+				took = []string{duration(l.Min), duration(l.Sum / l.Count), about(l, 0.5), about(l, 0.99), duration(l.Max)}
 			}
-			rows = append(rows, append([]string{what, conns, o.Name, diagnose.Number(l.Count), s.count(o.Errors, true)}, took...))
+			rows = append(rows, append([]string{what, conns, o.Name, diagnose.Number(o.Count), s.count(o.Errors, true)}, took...))
 		}
 		if u.waiting > 0 {
 			rows = append(rows, []string{what, conns, "(not answered)", diagnose.Number(u.waiting), "-", "-", "-", "-", "-", "-"})
@@ -113,6 +114,7 @@ func upperMembers(o *object, u *trace.UpperLayer) {
 		t := &u.Operations[i]
 		o.open()
 		o.str("name", t.Name)
+		o.uint("count", t.Count)
 		o.uint("errors", t.Errors)
 		latencyMembers(o, "latency", &t.Latency)
 		o.close()

@@ -188,9 +188,13 @@ func b2i(b bool) int {
 
 // row is a connection in the table.
 func (s *Survey) row(c *trace.Connection, detailed bool) Row {
+	lasted, known := c.Lasted()
+	if !known {
+		lasted = -1
+	}
 	r := Row{
 		Conn: c.Number, Initiator: c.Side[0].Addr.String(), Responder: c.Side[1].Addr.String(), Transport: c.Transport.String(),
-		Startup: c.Outcome.String(), Ending: c.Ending.String(), Lasted: max(c.LastTime-c.FirstTime, 0), Detailed: detailed,
+		Startup: c.Outcome.String(), Ending: c.Ending.String(), Lasted: lasted, Detailed: detailed,
 	}
 	if c.Upper != nil {
 		r.Carries = c.Upper.Protocol

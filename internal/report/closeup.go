@@ -156,7 +156,7 @@ func (u *closeup) row(r *render.FollowRow) {
 		Bad: r.Bad, Odd: r.Odd, Again: r.Again, Reset: r.Event == "rst",
 		notes: r.Bad || r.Odd || r.Again || r.Event != "" || !r.Plain(), pdu: [2]uint64{r.PDU, r.LastPDU}, has: r.HasPDU,
 	}
-	if r.Ended != 0 {
+	if r.Ended != 0 && u.Ladder.Began != 0 {
 		x.At = max(r.Ended-u.Ladder.Began, 0)
 	}
 	u.rows += u.steps.add(x, r)
@@ -169,12 +169,15 @@ func (u *closeup) end(c *trace.Connection) {
 	u.followed = true
 	u.Initiator, u.Responder = c.Side[0].Addr.String(), c.Side[1].Addr.String()
 	u.Facts = connectionFacts(c)
-	lasted := max(c.LastTime-c.FirstTime, 1)
+	lasted, timed := c.Lasted()
+	lasted = max(lasted, 1)
 	last := u.slot(c.LastTime)
-	u.Rates = Rates{Interval: 1 << u.double, Lasted: lasted, Octets: u.octets, Again: u.again}
+	if timed {
+		u.Rates = Rates{Interval: 1 << u.double, Lasted: lasted, Octets: u.octets, Again: u.again}
+	}
 	for dir := range c.Flow {
 		u.Operations = append(u.Operations, operations(trace.Dir(dir), c.Flow[dir].Ops)...)
-		if d := &u.depth[dir]; d.most != nil {
+		if d := &u.depth[dir]; timed && d.most != nil {
 			d.at(last, d.now)
 			x := Depth{
 				Dir: trace.Dir(dir).String(), Interval: 1 << u.double, Lasted: lasted, Most: d.most, Top: max(d.top, c.Flow[dir].MostOutstanding),

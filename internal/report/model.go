@@ -57,8 +57,8 @@ type Row struct {
 	Transport       string
 	Startup, Ending string
 	PDUs, Octets    uint64
-	// Lasted is in nanoseconds, as is Slow, the 99th percentile of the latency of Reads; it is
-	// 0 if there were none.
+	// Lasted is in nanoseconds, -1 if it is not known. So is Slow, the 99th percentile of the
+	// latency of Reads; it is 0 if there were none.
 	Lasted, Slow            int64
 	Retransmitted, Gaps     uint64
 	Errors, Warnings, Notes int
@@ -92,7 +92,7 @@ type Detail struct {
 // Ladder is the sequence of a connection.
 type Ladder struct {
 	Rows []Step
-	// Began is the time of its first frame, in nanoseconds since the Unix epoch.
+	// Began is the time of its first frame, in nanoseconds since the Unix epoch, 0 for none.
 	Began int64
 }
 
@@ -122,7 +122,7 @@ type Step struct {
 	has   bool
 }
 
-// Rates are octets over time.
+// Rates are octets over time; there are none where it is not known how long the connection lasted.
 type Rates struct {
 	// Interval is the length of a slot, Lasted that of the connection, in nanoseconds.
 	Interval, Lasted int64

@@ -27,7 +27,7 @@
   }
 
   const shown = {
-    6: number, 7: size, 8: duration, 9: n => n ? duration(n) : "", 10: number, 11: number, 12: number, 13: number, 14: number,
+    6: number, 7: size, 8: n => n < 0 ? "" : duration(n), 9: n => n ? duration(n) : "", 10: number, 11: number, 12: number, 13: number, 14: number,
   };
 
   function live(box) {

@@ -27,6 +27,9 @@ type depthSlots struct {
 
 // slot is the place of a time.
 func (t *timeline) slot(ns int64) int {
+	if t.began == 0 {
+		t.began = ns // the first frame has no time
+	}
 	at := max(ns-t.began, 0)
 	for at>>t.double >= slots {
 		t.double++

@@ -76,9 +76,9 @@ func value(v []byte) error {
 		Interfaces json.RawMessage `json:"interfaces"`
 		Findings   json.RawMessage `json:"findings"`
 		// The forms of tshark.
-		Source    json.RawMessage `json:"_source"`
-		Index     json.RawMessage `json:"index"`
-		Timestamp json.RawMessage `json:"timestamp"`
+		Source json.RawMessage `json:"_source"`
+		Index  json.RawMessage `json:"index"`
+		Layers json.RawMessage `json:"layers"`
 		// What explain found.
 		Rule, Term, Error, Diagnosis json.RawMessage
 	}
@@ -92,7 +92,7 @@ func value(v []byte) error {
 		return As("manifest", v)
 	case head.Source != nil:
 		return As("packet", v)
-	case head.Index != nil || head.Timestamp != nil:
+	case head.Index != nil || head.Layers != nil:
 		return As("ek", v)
 	case head.Record != "":
 		return As(head.Record, v)

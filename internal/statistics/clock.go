@@ -1,17 +1,23 @@
 package statistics
 
-import "github.com/iwdissect/iwdissect/internal/pipeline"
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+)
 
 // clock knows when a capture began and ended: the times of its first frame and of the
 // latest one. All taps of a run share it.
 type clock struct {
 	begun       bool
 	first, last int64
+	untimed     uint64 // frames without a time
 }
 
 // saw takes note of the time of a frame, 0 for none.
 func (c *clock) saw(ns int64) {
 	if ns == 0 {
+		c.untimed++
 		return
 	}
 	if !c.begun {
@@ -23,7 +29,33 @@ func (c *clock) saw(ns int64) {
 // at is the time of a frame since the first one, in nanoseconds. It is false for frames
 // without a time.
 func (c *clock) at(f *pipeline.Frame) (int64, bool) {
-	return f.Time - c.first, !f.NoTime && f.Time != 0
+	return c.since(f.Time)
+}
+
+// since is the time since the first frame, false for none.
+func (c *clock) since(ns int64) (int64, bool) { return ns - c.first, ns != 0 }
+
+// timeless reports whether there are frames, and none of them has a time.
+func (c *clock) timeless() bool { return !c.begun && c.untimed > 0 }
+
+// known is how long something took, nothing if no frame has a time.
+func (c *clock) known(ns int64) any {
+	if c.timeless() {
+		return nil
+	}
+	return ns
+}
+
+// lacks says of a report over time what has no place in it.
+func (c *clock) lacks(r *Report) {
+	switch {
+	case c.timeless():
+		r.note("no frame has a time: there are no intervals, and nothing is known of durations and rates")
+	case c.untimed == 1:
+		r.note("1 frame of the capture has no time: it is in no interval")
+	case c.untimed > 0:
+		r.note(fmt.Sprintf("%d frames of the capture have no time: they are in no interval", c.untimed))
+	}
 }
 
 // duration is the time from the first frame to the latest one.

@@ -193,7 +193,11 @@ func (c *conversations) text(w *textWriter, r *Report, list []conversation) {
 			v.back.frames, size(v.back.octets), v.there.frames, size(v.there.octets),
 			v.back.frames+v.there.frames, size(v.back.octets+v.there.octets),
 		)
-		w.printf("%14.9f   %12.4f\n", seconds(v.from), seconds(v.to)-seconds(v.from))
+		if v.timed {
+			w.printf("%14.9f   %12.4f\n", seconds(v.from), seconds(v.to)-seconds(v.from))
+		} else {
+			w.printf("%14s   %12s\n", "-", "-")
+		}
 	}
 	w.foot(r)
 }

@@ -88,7 +88,10 @@ func (d *depths) change(e *event, q *dirDepth, dir trace.Dir) {
 		q.limit, q.known = int32(limit), true //nolint:gosec // 14 bits
 	}
 	q.pass(e.time)
-	slot := d.series.at(e.time - d.clock.first)
+	var slot *depthSlot
+	if at, timed := d.clock.since(e.time); timed {
+		slot = d.series.at(at)
+	}
 	if delta := n - q.now; delta > 0 {
 		q.requests += uint64(delta)
 		if q.known && n > q.limit {
@@ -112,7 +115,7 @@ func (d *depths) change(e *event, q *dirDepth, dir trace.Dir) {
 
 // pass adds the time since the last change.
 func (q *dirDepth) pass(now int64) {
-	if t := now - q.since; q.now > 0 && t > 0 {
+	if t := now - q.since; q.now > 0 && t > 0 && q.since != 0 && now != 0 {
 		q.busy += t
 		q.weighted += t * int64(q.now)
 		if q.known && q.now >= q.limit {
@@ -162,15 +165,16 @@ func (d *depths) report() *Report {
 			}
 			var limit, mean, full, share, beyond any
 			if q.known {
-				limit, full, share, beyond = uint64(q.limit), q.full, part(q.full, q.busy), q.beyond //nolint:gosec // not negative
+				limit, full, share, beyond = uint64(q.limit), d.clock.known(q.full), part(q.full, q.busy), q.beyond //nolint:gosec // not negative
 			}
 			if q.busy > 0 {
 				mean = float64(q.weighted) / float64(q.busy)
 			}
-			conns.add(d.conns.nums[i], ends[dir], ends[1-dir], trace.Dir(dir).String(), limit, q.requests, uint64(q.most), mean, q.busy, full, share, beyond) //nolint:gosec // not negative
+			conns.add(d.conns.nums[i], ends[dir], ends[1-dir], trace.Dir(dir).String(), limit, q.requests, uint64(q.most), mean, d.clock.known(q.busy), full, share, beyond) //nolint:gosec // not negative
 		}
 	}
 	r.Tables = []Table{conns, d.overTime()}
+	d.clock.lacks(r)
 	d.conns.left(r)
 	d.series.left(r)
 	return r

@@ -183,7 +183,11 @@ func (c *ioColumn) matcher() *matcher { return c.spec.matcher }
 func (c *ioColumn) slot(f *pipeline.Frame) *ioSlot {
 	at, timed := c.of.clock.at(f)
 	n := int64(0)
-	if iv := c.of.interval; iv > 0 && timed && at > 0 {
+	iv := c.of.interval
+	if iv > 0 && !timed {
+		return nil
+	}
+	if iv > 0 && at > 0 {
 		// To the microsecond, as tshark has it.
 		if n = (at + 500) / 1000 * 1000 / iv; n >= maxIntervals {
 			c.of.omitted++
@@ -350,6 +354,12 @@ func (c *ioColumn) is(t fields.Type) bool {
 // rows is how many intervals there are, how long each is, and how long the capture took, in
 // nanoseconds to the microsecond.
 func (io *ioStat) rows() (n int, interval, duration int64) {
+	if io.clock.timeless() {
+		if io.interval == 0 {
+			n = 1
+		}
+		return n, io.interval, 0
+	}
 	duration = max((io.clock.duration()+500)/1000*1000, 0)
 	if interval = io.interval; interval == 0 || interval > duration {
 		return 1, duration, duration
@@ -378,8 +388,14 @@ func (io *ioStat) report() *Report {
 		interval = duration
 	}
 	r.Facts = []Fact{
-		{Column{"duration_ns", "Duration", Nanoseconds}, duration},
+		{Column{"duration_ns", "Duration", Nanoseconds}, io.clock.known(duration)},
 		{Column{"interval_ns", "Interval", Nanoseconds}, interval},
+	}
+	if interval == 0 {
+		r.Facts[1].Value = io.clock.known(0)
+	}
+	if io.interval > 0 || io.clock.timeless() {
+		io.clock.lacks(r)
 	}
 	if io.omitted > 0 {
 		r.note(fmt.Sprintf("%d frames behind the first %d intervals are left out; choose a longer interval", io.omitted, n))
@@ -425,10 +441,10 @@ func (io *ioStat) lines(yield func([]any) bool) {
 		}
 		for i, c := range io.columns {
 			s := c.at(row)
-			line = [...]any{from, to, uint64(i + 1), s.frames, nil, nil, nil}
+			line = [...]any{io.clock.known(from), io.clock.known(to), uint64(i + 1), s.frames, nil, nil, nil}
 			if c.spec.calc <= calcBytes {
 				line[4] = s.octets
-			} else if s.n > 0 || c.spec.calc == calcCount || c.spec.calc == calcLoad {
+			} else if s.n > 0 || c.spec.calc == calcCount || c.spec.calc == calcLoad && !io.clock.timeless() {
 				c.exact(s, interval, line[:])
 			}
 			if !yield(line[:]) {

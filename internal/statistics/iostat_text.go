@@ -170,8 +170,8 @@ func (io *ioStat) text(w *textWriter, r *Report) {
 	} else {
 		width += 1 + l.places
 	}
-	line(" Duration: " + fixed(l.duration, shown) + " secs")
-	line(" Interval: " + leftPad(fixed(l.interval, l.places), width) + " secs")
+	line(" Duration: " + io.spelt(l.duration, fixed(l.duration, shown)))
+	line(" Interval: " + io.spelt(l.interval, leftPad(fixed(l.interval, l.places), width)))
 	line("")
 	for i, c := range io.columns {
 		label := "    "
@@ -194,6 +194,14 @@ func (io *ioStat) text(w *textWriter, r *Report) {
 	for _, n := range r.Notes {
 		w.printf("Note: %s\n", n)
 	}
+}
+
+// spelt is a time that the text has, "-" for none in a capture without times.
+func (io *ioStat) spelt(us int64, text string) string {
+	if us == 0 && io.clock.timeless() {
+		return "-"
+	}
+	return text + " secs"
 }
 
 // grid writes the headings and the rows.
@@ -221,7 +229,11 @@ func (io *ioStat) grid(w *textWriter, l *ioLayout) {
 	w.printf("|%s|%s\n", strings.Repeat("-", l.table-2), filler)
 	for n := range l.rows {
 		var b strings.Builder
-		b.WriteString(l.label(n))
+		if io.clock.timeless() {
+			b.WriteString("| -" + strings.Repeat(" ", l.first-4) + "|")
+		} else {
+			b.WriteString(l.label(n))
+		}
 		for i, c := range io.columns {
 			c.cells(&b, c.at(n), l.cols[i], l.interval)
 		}

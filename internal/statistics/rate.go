@@ -106,13 +106,16 @@ func (r *rates) event(e *event) {
 		return
 	}
 	r.total.add(e)
-	if s := r.series.at(e.time - r.clock.first); s != nil {
-		s.add(e)
+	at, timed := r.clock.since(e.time)
+	if timed {
+		if s := r.series.at(at); s != nil {
+			s.add(e)
+		}
 	}
 	if c := r.conns.of(e.conn.Number); c != nil {
 		c.add(e)
-		if !c.begun {
-			c.begun, c.from, c.to = true, e.time, e.time
+		if timed && !c.begun {
+			c.begun, c.from = true, e.time
 		}
 		c.to = max(c.to, e.time)
 	}
@@ -151,7 +154,7 @@ func (w *work) row(ns int64) []any {
 func (r *rates) report() *Report {
 	rep := &Report{Name: "rdma,rate", Filter: r.filter, Title: "RDMA Rate Statistics"}
 	all := Table{Key: "total", Columns: append([]Column{{"duration_ns", "Duration", Nanoseconds}}, workColumns...)}
-	all.add(append([]any{r.clock.duration()}, r.total.row(r.clock.duration())...)...)
+	all.add(append([]any{r.clock.known(r.clock.duration())}, r.total.row(r.clock.duration())...)...)
 	times := Table{fold: true, Key: "intervals", Title: "Over time", Columns: append([]Column{{"from_ns", "From", Nanoseconds}, {"to_ns", "To", Nanoseconds}}, workColumns...)}
 	for i := range r.series.slots {
 		from, to := r.series.span(i)
@@ -163,8 +166,13 @@ func (r *rates) report() *Report {
 	}, workColumns...)}
 	for i := range r.conns.rows {
 		c := &r.conns.rows[i]
-		conns.add(append([]any{r.conns.nums[i], c.initiator, c.responder, c.to - c.from}, c.row(c.to-c.from)...)...)
+		var lasted any
+		if c.begun {
+			lasted = c.to - c.from
+		}
+		conns.add(append([]any{r.conns.nums[i], c.initiator, c.responder, lasted}, c.row(c.to-c.from)...)...)
 	}
+	r.clock.lacks(rep)
 	rep.Tables = []Table{all, times, conns}
 	r.conns.left(rep)
 	r.series.left(rep)

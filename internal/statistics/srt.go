@@ -236,7 +236,9 @@ func (t *rdmaTimes) sent(e *event) {
 	}
 	waiting := len(w.times) - w.next
 	if waiting > 0 && w.dir != e.dir {
-		t.add(e.conn.Number, opSends, e.time-w.times[w.next], e.frame)
+		if asked := w.times[w.next]; asked != 0 && e.time != 0 {
+			t.add(e.conn.Number, opSends, e.time-asked, e.frame)
+		}
 		if w.next++; w.next == len(w.times) {
 			w.times, w.next = w.times[:0], 0
 		}

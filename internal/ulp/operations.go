@@ -135,7 +135,10 @@ func (o *Operation) appendTook(b []byte, now int64) []byte {
 // end counts an operation that was answered, and forgets it.
 func (c *conn) end(dir trace.Dir, o *Operation, latency int64, failed bool) {
 	t := c.tally(o.Name)
-	t.Latency.Add(latency)
+	t.Count++
+	if latency >= 0 {
+		t.Latency.Add(latency)
+	}
 	if failed {
 		t.Errors++
 	}

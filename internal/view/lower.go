@@ -186,7 +186,7 @@ func (m *Model) explainConn(c *Conn, say sayer) {
 		if a := render.Agreed(t); a != "" {
 			say(usual, "Agreed: "+a)
 		}
-		say(usual, fmt.Sprintf("Frames %s to %s, %s.", number(t.FirstFrame), number(t.LastFrame), diagnose.Duration(max(t.LastTime-t.FirstTime, 0))))
+		say(usual, fmt.Sprintf("Frames %s to %s, %s.", number(t.FirstFrame), number(t.LastFrame), diagnose.Span(t.FirstTime, t.LastTime)))
 		say(usual, render.Ended(t))
 	} else {
 		say(faint, "How it ended is known when all of the capture was read.")
