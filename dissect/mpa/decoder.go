@@ -256,6 +256,15 @@ func (d *Decoder) Oldest() int64 {
 	return d.off
 }
 
+// Searched returns where the octets begin that were searched for an FPDU and let go of, up to [Decoder.Oldest]; ok is false if there
+// are none, or they are behind a gap.
+func (d *Decoder) Searched() (from int64, ok bool) {
+	if !d.Seeking() || d.seek.afterGap || d.rare.lost >= d.off {
+		return 0, false
+	}
+	return d.rare.lost, true
+}
+
 // Write hands over the next octets. They are borrowed until Next returns None.
 func (d *Decoder) Write(b []byte) { d.WriteVerified(b, 0) }
 

@@ -168,10 +168,11 @@ func (d *Decoder) search() (Event, bool) {
 		if end <= d.off {
 			return None, true
 		}
-		from := max(s.lost, d.off)
-		d.rd += int(from - d.off)
-		d.off = from
-		return d.unframed(from, end)
+		if s.lost > d.off { // what is before was told
+			d.rd += int(s.lost - d.off)
+			d.off = s.lost
+		}
+		return d.unframed(s.lost, end)
 	}
 	d.forget()
 	return None, true

@@ -505,6 +505,11 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 // release lets reassembly forget the carriers of octets that are done with.
 func (c *Conn) release(side int) {
 	off := c.oldest(side)
+	if dec := c.dirs[side].dec; dec != nil && c.dirs[side].phase == full {
+		if from, ok := dec.Searched(); ok {
+			c.searched(side, from, off)
+		}
+	}
 	c.tcp.Direction(side).Release(off)
 	if u := c.dirs[side].unusual; u != nil {
 		u.release(off)

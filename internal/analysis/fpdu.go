@@ -30,14 +30,13 @@ func (c *Conn) drain(side int) {
 				from, to := found.From, found.To
 				c.Trace.Flow[c.Dir(side)].Rarely().Unframed += uint64(to - from) //nolint:gosec // not negative
 				l := c.outside(side)
-				l.frames, l.omitted = l.frames[:0], 0
-				c.remember(side, from, to)
+				acked := c.searched(side, from, to)
 				kind := trace.KindStreaming
 				if found.Lied {
 					kind = trace.KindUnframed
 				}
-				c.emitLoose(kind, side, from, to, found.Stray, found.Bare, c.acked(side, from))
-				l.frames = l.frames[:0]
+				c.emitLoose(kind, side, from, to, found.Stray, found.Bare, acked)
+				l.frames, l.omitted, l.noted = l.frames[:0], 0, 0
 			}
 		case mpa.Hopeless:
 			c.undecode(side)

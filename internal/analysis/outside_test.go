@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -67,6 +68,41 @@ func TestStreaming_FramesBeforeTheRequest(t *testing.T) {
 		if p = r.PDUs[1]; p.Kind != trace.KindRequest || p.Frame != 6 || !slices.Equal(p.Frames, []uint64{6}) {
 			t.Errorf("side %d: %s: frame %d of %v", ini, tracetest.Brief(p), p.Frame, p.Frames)
 		}
+	}
+}
+
+// TestUnframed_Searched: octets in no FPDU have their place, and the frames that carried them, however long an FPDU is searched in
+// them: up to the next one, or to the end.
+func TestUnframed_Searched(t *testing.T) {
+	for _, found := range []bool{true, false} {
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
+		req, rep := d.RequestFrame(), d.ReplyFrame()
+		enc := mpa.Encoder{CRC: true}
+		write := tracetest.Framed(enc.Append(nil, tracetest.Write(1, 0, true, make([]byte, 100))))
+		var tcp tracetest.TCP
+		tcp.Handshake()
+		tcp.Send(0, req.Append(nil))
+		tcp.Send(1, rep.Append(nil))
+		tcp.Send(0, write)
+		for range 30 {
+			tcp.Send(0, bytes.Repeat([]byte{0, 1, 0xee, 0xee}, 25))
+			tcp.Ack(1)
+		}
+		if found {
+			tcp.Send(0, write)
+		}
+		tcp.Close()
+		r := tracerun.Run(t, pipeline.Options{}, tracetest.Net{}.Frames(tcp.Packets))
+		var loose []string
+		for _, p := range r.PDUs {
+			if p.Kind == trace.KindUnframed || p.Kind == trace.KindStreaming {
+				loose = append(loose, fmt.Sprint(p.Length))
+			}
+		}
+		if !slices.Equal(loose, []string{"3000"}) {
+			t.Errorf("found %t: %v", found, loose)
+		}
+		wholeFrames(t, fmt.Sprintf("found %t", found), r, 0, tcp.Packets)
 	}
 }
 

@@ -576,6 +576,18 @@ func (c *Conn) remember(side int, from, to int64) {
 	}
 }
 
+// searched notes the frames of octets in no FPDU, which begin at an offset and are searched up to another one. It returns what the
+// segment of the first of them acknowledged.
+func (c *Conn) searched(side int, from, to int64) (acked int64) {
+	l := c.outside(side)
+	if l.from != from || l.noted <= from {
+		l.from, l.noted, l.leadAck = from, from, c.acked(side, from)
+		l.frames, l.omitted = l.frames[:0], 0
+	}
+	c.note(side, to)
+	return l.leadAck
+}
+
 // certain drops the runs behind holes: no startup frame followed them, so one may have been in
 // a hole, and they may be FPDUs.
 func (c *Conn) certain(side int) {
