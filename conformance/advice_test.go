@@ -93,6 +93,10 @@ func TestAdvice(t *testing.T) {
 			"markers and a reserved bit, and no Reply", "ADV-NO-M",
 			leaves + "{by: client, settings: {mpa: {markers: true}}}, {at: request, set: {iwarp_mpa.res: 0x11}}]\n", nil,
 		},
+		{
+			"markers, and a Reject by the upper layer", "ADV-NO-M",
+			rejects + "{by: client, settings: {mpa: {markers: true}}}, {by: server, settings: {mpa: {private: \"no such queue\"}}}]\n", nil,
+		},
 		{"no markers, and a Reject", "ADV-NO-M", rejects + "{at: request, set: {iwarp_mpa.crc_flag: 1}}]\n", nil},
 
 		{"client and server, RST", "ADV-CLIENT", "timeline: [connect, {reset: }]\n", []string{"ADV-CLIENT-SERVER-REFUSED warning"}},

@@ -6699,7 +6699,7 @@ var entries = [...]Entry{
 		Level:      "ADVICE",
 		Layer:      "interop",
 		Statement:  "Peer without marker support",
-		Check:      "Request with M=1 and no other finding, and the responder answers R=1 with M=0, or closes first without Reply; or Reply with M=1 and R=0 after which the initiator closes first without any FPDU: warning. Needs: G-BIDIR; G-END for the close.",
+		Check:      "Request with M=1 and no other finding, and the responder answers R=1 with M=0 and no private data of the upper layer, or closes first without Reply; or Reply with M=1 and R=0 after which the initiator closes first without any FPDU: warning. Needs: G-BIDIR; G-END for the close.",
 		Observable: "yes",
 		Kind:       KindCheck,
 		Severity:   Warning,

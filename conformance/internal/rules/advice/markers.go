@@ -62,10 +62,11 @@ func markersAsked(c *rules.Case) *model.Frame {
 	return nil
 }
 
-// markersRefused says how the other side refused markers, "" if it accepted them.
+// markersRefused says how the other side refused markers, "" if it accepted them. An upper layer that has something to say with its
+// Reject refuses something else.
 func markersRefused(c *rules.Case) string {
 	switch rejects := c.Reply != nil && c.Reply.R && (c.Reply.Asked == nil || c.Reply.Asked == c.Request); {
-	case asksForMarkers(c, c.Request) && rejects && !c.Reply.M:
+	case asksForMarkers(c, c.Request) && rejects && !c.Reply.M && len(upperData(c.Reply)) == 0:
 		return fmt.Sprintf("the responder answers with R=1 and M=0 in frame %d", c.Reply.FrameNumber)
 	case asksForMarkers(c, c.Request) && c.Dropped() != "":
 		return c.Dropped()
