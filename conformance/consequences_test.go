@@ -30,7 +30,7 @@ func TestConsequences(t *testing.T) {
 	header := ddp.Segment{Last: true, DV: 1, RsvdULP: rdmap.Control{RV: 1, Opcode: rdmap.OpReadRequest}.Octet(), QN: 1, MSN: 2}
 	two := append(header.Append(read(0x1000)), read(0x2000)...)
 	answers := tagged(rdmap.OpReadResponse, 0x200, 0x1000, true, hundred) + tagged(rdmap.OpReadResponse, 0x200, 0x2000, true, hundred)
-	const msn, l02, l03 = "DDP-UNTAG-MSN-02", "DDP-L-02", "DDP-L-03"
+	const first, msn, l02, l03 = "DDP-UNTAG-MSN-01", "DDP-UNTAG-MSN-02", "DDP-L-02", "DDP-L-03"
 	for _, c := range []struct {
 		name, steps string
 		want        []string
@@ -40,6 +40,12 @@ func TestConsequences(t *testing.T) {
 		{"a stray MSN between two", sends(1, 2, 77, 3, 4), []string{msn}},
 		{"two stray ones", sends(1, 2, 77, 3, 99, 4), []string{msn, msn}},
 		{"a stray MSN and one too many", sends(1, 2, 77, 5, 6), []string{msn, msn}},
+		{"a stray first MSN, counted from", sends(77, 78, 79), []string{first}},
+		{"a stray first MSN in place of one", sends(77, 2, 3), []string{first}},
+		{"a stray first MSN before all others", sends(77, 1, 2), []string{first}},
+		{"a stray first MSN, and the second one again", sends(2, 2, 3), []string{first}},
+		{"a stray first MSN that looks like a wrap", sends(0xffffffff, 1, 2), []string{first}},
+		{"a stray first MSN and one too many", sends(77, 3, 4), []string{first, msn}},
 		{"L on all segments", untagged(1, 0, true, hundred) + untagged(1, 100, true, hundred) + untagged(1, 200, true, hundred) + untagged(1, 300, true, hundred), []string{l02}},
 		{"L on the first sent", untagged(1, 200, true, hundred) + untagged(1, 0, false, hundred) + untagged(1, 100, false, hundred), []string{l03}},
 		{"L on two messages' segments", untagged(1, 0, true, hundred) + untagged(1, 100, true, hundred) + untagged(2, 0, true, hundred) + untagged(2, 100, true, hundred), []string{l02, l02}},

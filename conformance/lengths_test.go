@@ -73,6 +73,36 @@ faults: [{at: send2, pad: {hex: "00 00 00 00 00 00"}}, {by: server, ignores: [er
 both: {mpa: {crc: false}}
 timeline: [connect, send 24, send 25, send 24, send 24, send 24, close]
 faults: [{at: send2, pad: {hex: ""}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"a marker is left out", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 100, send 1000, send 24, send 1000, close]
+faults: [{at: send2, marker: {number: 1, drop: true}}, {by: server, ignores: [errors]}]`, []string{"MPA-MARKER-POS-01 error"}},
+		{"CRC off, a marker is left out", `
+client: {mpa: {crc: false}}
+server: {mpa: {markers: true, crc: false}}
+timeline: [connect, send 100, send 1000, send 24, send 1000, close]
+faults: [{at: send2, marker: {number: 1, drop: true}}, {by: server, ignores: [errors]}]`, []string{"MPA-MARKER-POS-01 error"}},
+		{"a marker stands later in the DDP header", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 478, send 24, send 24, send 600, close]
+faults: [{at: send2, marker: {number: 1, shift: 4}}, {by: server, ignores: [errors]}]`, []string{"MPA-MARKER-POS-01 error"}},
+		{"CRC off, markers, a length that reaches into other FPDUs", `
+client: {mpa: {crc: false}}
+server: {mpa: {markers: true, crc: false}}
+timeline: [connect, send 24, send 40, send 300, send 500, send 700, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 758}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"CRC off, a length that is too short, and the rest of the FPDU is read as another one", `
+both: {mpa: {crc: false}}
+timeline: [connect, {send: {hex: "00000000 01000000 02000000 03000000"}}, send 24, send 700, send 24 x20, close]
+faults: [{at: send1, set: {iwarp_mpa.ulpdulength: 26}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"CRC off, the same with octets in place of the pad", `
+both: {mpa: {crc: false}}
+timeline: [connect, {send: {hex: "00000000 01000000 02000000 03000000"}}, send 300, send 700, send 24 x20, close]
+faults: [{at: send1, set: {iwarp_mpa.ulpdulength: 26}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"CRC off, a length with its octets exchanged, and all that it says comes", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24 x400, close]
+faults: [{at: send1#2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
 		{"CRC off, markers, one FPDU without a CRC field", `
 client: {mpa: {crc: false}}
 server: {mpa: {markers: true, crc: false}}

@@ -37,6 +37,16 @@ faults: [{by: client, settings: {tcp: {packing: stream}, mulpdu: 1000}}]`},
 	{"segments that begin anywhere, and FPDUs of three segments", "MPA-ALIGN-01", []string{"i2r 8"}, `
 timeline: [connect, send 16, write 64KiB, close]
 faults: [{by: client, settings: {tcp: {packing: stream}, mulpdu: 4001}}]`},
+	{"a length with its octets exchanged", "MPA-FPDU-FMT-01", []string{"i2r 7"}, `
+timeline: [connect, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`},
+	{"the same, and all that it says comes", "MPA-FPDU-FMT-01", []string{"i2r 7"}, `
+timeline: [connect, send 24 x400, close]
+faults: [{at: send1#2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`},
+	{"the same, CRC off", "MPA-FPDU-FMT-01", []string{"i2r 7"}, `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24 x400, close]
+faults: [{at: send1#2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`},
 	// The first copy of send2 is lost: it comes seconds later, and puts send3 in order.
 	{"a chunk that had to wait for its turn", "DDP-UNTAG-QN-02", []string{"i2r 8"}, `
 transport: sctp

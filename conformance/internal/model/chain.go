@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // LengthSize is the size of ULPDU_Length in octets.
@@ -13,24 +14,35 @@ const LengthSize = 2
 // chain is what is known of the lengths that lead from one FPDU of a direction to the
 // next.
 type chain struct {
-	*suspected // nil: no FPDU had a wrong CRC
+	*suspected // nil: no FPDU had a wrong CRC, or made no sense
 }
 
 // suspected is the last FPDU of a direction with a wrong CRC.
 type suspected struct {
 	// on: none came after it.
-	on  bool
-	At  site
-	End int64
+	on bool
+	At site
+	// begun is the frame in which it begins.
+	begun uint64
+	End   int64
 	// sum is the CRC32c of the FPDU up to its CRC field, field that field, pad the length
 	// of its pad in octets.
 	sum   uint32
 	field [CrcSize]byte
 	Pad   int
+	// noise is the last FPDU that made no sense, where CRCs are off.
+	noise uint64
 }
 
 // Suspect reports whether the last FPDU had a wrong CRC, so that its length may be wrong.
 func (k *chain) Suspect() bool { return k.suspected != nil && k.on }
+
+// Begin is the place of the suspected FPDU of a direction, in the frame in which its length left.
+func (k *suspected) Begin(d trace.Dir) Place {
+	at := k.At.In(d)
+	at.Frame = k.begun
+	return at
+}
 
 // add records an FPDU after the rules have judged it.
 func (k *chain) add(e *FPDU) {
@@ -45,9 +57,17 @@ func (k *chain) add(e *FPDU) {
 		k.suspected = &suspected{}
 	}
 	k.on = true
-	k.At, k.End, k.Pad = e.site(), e.PDU.From+e.PDU.Length, f.PadLen
+	k.At, k.begun, k.End, k.Pad = e.site(), begunIn(e.PDU), e.PDU.From+e.PDU.Length, f.PadLen
 	n := copy(k.field[:], f.Wire[len(f.Wire)-CrcSize:])
 	k.sum = crc32.Checksum(f.Wire[:len(f.Wire)-n], Castagnoli)
+}
+
+// doubts records an FPDU that makes no sense.
+func (k *chain) doubts(pdu uint64) {
+	if k.suspected == nil {
+		k.suspected = &suspected{}
+	}
+	k.noise = pdu
 }
 
 // Streamed reports whether nothing of a direction is missing or cut off so far.

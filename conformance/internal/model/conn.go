@@ -296,10 +296,27 @@ type FPDU struct {
 	*Direction
 	PDU  *trace.PDU
 	FPDU *mpa.FPDU
+	// Displaced is the first of its markers that is not where it must be, or one that is where none must be; nil: all are right.
+	Displaced *mpa.Marker
+	// misread: a marker that may be none was taken out of its DDP header.
+	misread bool
 }
 
 // Where is the place of an FPDU.
 func (e *FPDU) Where() Place { return pduAt(e.PDU, e.Count+1) }
+
+// Begin is its place, in the frame in which its first octets left.
+func (e *FPDU) Begin() Place {
+	at := e.Where()
+	at.Frame = begunIn(e.PDU)
+	return at
+}
+
+// doubtful reports whether nothing proves that the FPDU is one: its CRC is wrong, or it has none and makes no sense, or the markers of
+// its direction are not where they must be.
+func (e *FPDU) doubtful() bool {
+	return e.FPDU.CRCStatus == mpa.CRCBad || e.FPDU.CRCStatus == mpa.CRCOff && (e.displaced || e.Direction.Noise)
+}
 
 func (e *FPDU) site() site { return siteOf(e.PDU, e.Count+1) }
 
@@ -321,7 +338,7 @@ func (c *Conn) offGrid(h *Direction) bool {
 	if f := c.StartupFrameOf(h.Dir); f != nil && NoRoom(f) {
 		return true
 	}
-	return c.Trace.Negotiated && c.Trace.Flow[h.Dir].MarkersSeen != mpa.Unknown
+	return c.Trace.Negotiated && (h.displaced || c.Trace.Flow[h.Dir].MarkersSeen != mpa.Unknown)
 }
 
 // guessed reports whether it may be chance that four octets of an FPDU look like a
@@ -356,6 +373,9 @@ func (c *Conn) fpdu(p *trace.PDU) {
 		h.Hole = true
 		h.lost()
 	}
+	if f.Sync != mpa.InSync && p.From < h.NextOffset {
+		h.lost() // it lies in one with a wrong length, and so may others
+	}
 	if f.Sync != mpa.InSync && h.Peer.Latest.LastAcked > p.From {
 		c.OutOfStep = true // the other side had it, and what that sent since was judged without it
 	}
@@ -369,15 +389,23 @@ func (c *Conn) fpdu(p *trace.PDU) {
 		have &^= catalogue.Sync
 	}
 	e := &c.Capture.fpdu
-	*e = FPDU{h, p, f}
+	*e = FPDU{Direction: h, PDU: p, FPDU: f}
+	if len(f.Markers) > 0 || f.CRCStatus == mpa.CRCBad {
+		e.places(c.Marking(h.Dir))
+	}
 	k, first := e.shape(c, have), e.Count == 0
 	c.Tell.FPDU(e, k, have)
 	// Nothing that follows a wrong CRC is evidence for anything else. But a known stack
 	// leaves the CRC of Terminates zero until it has set up the connection.
 	bad := f.CRCStatus == mpa.CRCBad && !(p.TermSwapped && f.CRC == 0)
-	c.data(h, p, !bad, have)
+	astray := f.CRCStatus == mpa.CRCOff && e.displaced && e.Displaced == nil // as the one before showed
+	c.data(h, p, !bad && !e.misread && !astray, have)
 	c.Tell.Taken(h, p.Number)
-	h.CRC.add(p, gates&catalogue.Contig != 0)
+	if h.Noise = f.CRCStatus == mpa.CRCOff && c.Capture.seg.Noise; h.Noise {
+		h.Chain.doubts(p.Number)
+	} else {
+		h.CRC.add(p, gates&catalogue.Contig != 0)
+	}
 	h.Opening.add(p, &c.Capture.pool)
 	if bad && !c.Astray(h) {
 		h.addWrongCRC(e)

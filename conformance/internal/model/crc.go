@@ -13,14 +13,15 @@ const CrcSize = 4
 
 // crcRun describes the CRC fields of the FPDUs of a direction so far.
 type crcRun struct {
-	Good   int    // FPDUs with a right CRC
 	Run    uint32 // of bad ones with the same value
 	Value  uint32 // of those
 	Frame  uint64 // of the first of those, or of the last FPDU
 	PDU    uint64
+	begun  uint64   // the frame in which the last FPDU begins
 	starts *[]int64 // of the last FPDUs, in the stream; nil: none had a marker
 	Unsent uint32   // octets that the last FPDU lacks, since its sender closed before it sent them
-	sound  bool     // the CRC of the last FPDU is right
+	Good   bool     // some FPDU had a right CRC
+	sound  bool     // so has the last one
 	// BehindGap says that octets may be missing in front of an FPDU with Unsent.
 	BehindGap bool
 }
@@ -30,8 +31,7 @@ func (r *crcRun) add(p *trace.PDU, contig bool) {
 	f := p.FPDU
 	switch {
 	case f.CRCStatus == mpa.CRCGood:
-		r.Good++
-		r.Run = 0
+		r.Good, r.Run = true, 0
 	case f.CRCStatus == mpa.CRCBad && r.Run > 0 && f.CRC == r.Value:
 		r.Run++
 	case f.CRCStatus == mpa.CRCBad:
@@ -40,6 +40,7 @@ func (r *crcRun) add(p *trace.PDU, contig bool) {
 	if r.Run <= 1 {
 		r.Frame, r.PDU = p.Frame, p.Number
 	}
+	r.begun = begunIn(p)
 	r.Unsent, r.sound = uint32(f.Unsent), f.CRCStatus == mpa.CRCGood //nolint:gosec // of an FPDU
 	r.BehindGap = f.Unsent > 0 && !contig
 	if len(f.Markers) > 0 || len(r.Starts()) > 0 {

@@ -28,6 +28,10 @@ type Direction struct {
 	// shifted: octets in no FPDU came in full operation, which its sender may not
 	// count when it places markers.
 	shifted bool
+	// displaced: the last FPDU with a marker in it had one that was not in its place, or may not have been.
+	displaced bool
+	// Noise: nothing proves that the last FPDU is one, and its headers make no sense.
+	Noise bool
 	// NextOffset is where the last PDU ends in the TCP stream.
 	NextOffset int64
 	Count      uint64 // FPDUs or segments

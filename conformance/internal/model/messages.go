@@ -248,11 +248,13 @@ func (s *Segment) Follows(want uint32) bool {
 	return s.DDP.MSN-want <= uint32(s.Queues[s.DDP.QN].strays)
 }
 
-// counts notes whether the message that a segment begins behind m has the number that the
-// count of its queue came to.
+// counts notes whether the message that a segment begins has the number that the count of its
+// queue came to: behind m or, if that is the first one that is seen, 1.
 func (q *queue) counts(s *Segment, m *Message) {
-	q.wanted = m.MSN + 1
-	q.astray = q.Seen && !s.Follows(q.wanted) && !(m.HasAlias && s.DDP.MSN == m.Alias+1)
+	if q.wanted = 1; q.Seen {
+		q.wanted = m.MSN + 1
+	}
+	q.astray = !s.Follows(q.wanted) && !(q.Seen && m.HasAlias && s.DDP.MSN == m.Alias+1)
 }
 
 // Resumes reports whether a segment has the MSN at which the count of its queue goes on behind

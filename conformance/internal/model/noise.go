@@ -12,9 +12,9 @@ var Extensions = OpcodeSet(rdmap.OpImmediate, rdmap.OpImmediateSE, OpAtomicReque
 func Extension(op rdmap.Opcode) bool { return op >= rdmap.OpImmediate && op <= OpAtomicResponse }
 
 // isNoise reports whether everything in the headers of a segment is impossible; if
-// its CRC was cut off, whether most of it is or was different so far.
+// no CRC proves that it is one, whether most of it is or was different so far.
 func (s *Segment) isNoise() bool {
-	unverified := s.PDU.FPDU != nil && s.PDU.FPDU.CRCStatus == mpa.CRCUnverifiable
+	unverified := s.PDU.FPDU != nil && (s.PDU.FPDU.CRCStatus == mpa.CRCUnverifiable || s.PDU.FPDU.CRCStatus == mpa.CRCOff)
 	differs := func(now, before uint8) bool { return now > 1 || unverified && s.HasVersions && now != before }
 	wrong, asked := 0, 0
 	ask := func(bad bool) {

@@ -85,15 +85,20 @@ func (n *FPDUNote) Begin() Place {
 }
 
 func noteOf(p *trace.PDU) FPDUNote {
-	f, begun := p.FPDU, p.Frame
-	if p.Begun > 0 {
-		begun = p.Begun
-	}
+	f := p.FPDU
 	return FPDUNote{
 		Span: SpanOf(p), Seen: true, Dir: p.Dir, frame: p.Frame, pdu: p.Number, Op: p.Control.Opcode, code: p.TermCode, CRC: f.CRCStatus,
 		whole: f.Unsent == 0, Lead: f.Lead, Alone: f.Lead && partsAt(p.Bounds, mpa.MarkerSize),
-		begun: begun,
+		begun: begunIn(p),
 	}
+}
+
+// begunIn is the frame that carried the first octets of a PDU.
+func begunIn(p *trace.PDU) uint64 {
+	if p.Begun > 0 {
+		return p.Begun
+	}
+	return frameOf(p)
 }
 
 // partsAt reports whether the first segment of a PDU ends there.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -104,6 +105,11 @@ func (s *Loose) Where() Place {
 
 // HasPos reports whether they begin at an offset of full operation.
 func (s *Loose) HasPos(offset int64) bool { return s.hasOffset && s.offset == offset }
+
+// OnGrid reports whether they begin where an FPDU ends, and a marker must be.
+func (s *Loose) OnGrid() bool {
+	return s.hasOffset && s.offset > 0 && s.offset%mpa.MarkerInterval == 0 && s.From == s.Latest.End
+}
 
 func (c *Conn) loose(p *trace.PDU) {
 	h := &c.Directions[p.Dir]

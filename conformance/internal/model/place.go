@@ -12,6 +12,7 @@ type Place struct {
 	Offset    int64
 	HasOffset bool
 	Related   []uint64 // PDUs that it is to be seen with
+	Misread   uint64   // the PDU behind it that is none; 0: there is none
 
 	MSN       uint32 // of its message
 	HasMSN    bool

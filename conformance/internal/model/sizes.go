@@ -41,10 +41,10 @@ func (s *sizes) odd() *oddities {
 	return s.oddities
 }
 
-// add records an FPDU. One with a wrong CRC says nothing about how its sender sizes FPDUs.
+// add records an FPDU. A doubtful one says nothing about how its sender sizes FPDUs.
 func (s *sizes) add(c *Conn, e *FPDU) {
 	n := e.FPDU.ULPDULength
-	if e.FPDU.CRCStatus == mpa.CRCBad {
+	if e.doubtful() {
 		s.tail, s.whole = false, false
 		return
 	}

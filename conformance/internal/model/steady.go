@@ -108,7 +108,7 @@ func (c *Conn) steadily(h *Direction, p *trace.PDU) bool {
 		return false
 	}
 	if y.marked {
-		if e := (FPDU{h, p, f}); !c.Capture.FPDUs(h).Has(e.shape(c, y.have)) {
+		if e := (FPDU{Direction: h, PDU: p, FPDU: f}); !c.Capture.FPDUs(h).Has(e.shape(c, y.have)) {
 			return false
 		}
 		y.start = f.Offset
@@ -154,8 +154,7 @@ func (h *Direction) catchUp() {
 		return
 	}
 	h.NextOffset, h.Latest, h.Knows = y.End, y.last, y.knows
-	h.CRC.Good += int(n)
-	h.CRC.Frame, h.CRC.PDU = y.frame, y.pdu
+	h.CRC.Frame, h.CRC.PDU, h.CRC.begun = y.frame, y.pdu, y.frame
 	if y.marked { // no earlier marker is within the distance of two markers
 		*h.CRC.starts = append((*h.CRC.starts)[:0], y.start)
 	}

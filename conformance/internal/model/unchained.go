@@ -20,7 +20,16 @@ func (e *FPDU) Unchained(c *Conn) (at Place, ok bool) {
 	if s := h.LooseAt(h.Latest.End); e.PDU.From >= h.Latest.End && (s == nil || s.End != e.PDU.From || !s.leadsOn(marked)) {
 		return at, false
 	}
-	return Place{Dir: h.Dir, HasDir: true, Frame: h.CRC.Frame, PDU: h.CRC.PDU, HasPDU: true}, true
+	return h.LastFPDU(), true
+}
+
+// LastFPDU is the place of the last FPDU of a direction that makes sense, in the frame in which its length left.
+func (h *Direction) LastFPDU() Place {
+	at := Place{Dir: h.Dir, HasDir: true, Frame: h.CRC.begun, PDU: h.CRC.PDU, HasPDU: true}
+	if h.Noise {
+		at.Misread = h.Chain.noise
+	}
+	return at
 }
 
 // leadsOn reports whether an FPDU that began with these octets would have an impossible length, or end behind them.

@@ -47,7 +47,7 @@ func (f *Finding) near(g *Finding) bool {
 	switch {
 	case !f.HasDir || !g.HasDir:
 		return true // one is about the connection
-	case f.HasPDU && g.HasPDU && f.PDU == g.PDU:
+	case f.HasPDU && g.HasPDU && (f.PDU == g.PDU || g.Misread > 0 && f.PDU == g.Misread):
 		return true
 	case f.Dir == g.Dir && f.HasMSN && g.HasMSN && f.MSN == g.MSN:
 		return true

@@ -44,7 +44,7 @@ var streamAdvice = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				h := &c.Directions[trace.I2R]
 				failure := c.GivenUp()
-				unfilled := h.CRC.Good == 0 && uint64(h.CRC.Run) == h.Count && h.Count > 0 && model.Constant(h.CRC.Value)
+				unfilled := !h.CRC.Good && uint64(h.CRC.Run) == h.Count && h.Count > 0 && model.Constant(h.CRC.Value)
 				if !unfilled && failure == "" {
 					if c.Trace.Flow[trace.I2R].Rare().CRCUnverifiable > 0 {
 						r.Unproven(catalogue.Full)

@@ -26,7 +26,7 @@ var ddpHeaderRules = []rules.Rule{
 					want = 14
 				}
 				if _, length, _ := s.PDU.ULPDU(); length < want {
-					r.On(s, "the ULPDU is shorter than a DDP header", fmt.Sprint(length), fmt.Sprintf("at least %d", want))
+					r.Report(rules.Violation{Place: s.Where(), Message: "the ULPDU is shorter than a DDP header", Observed: fmt.Sprint(length), Expected: fmt.Sprintf("at least %d", want), Soon: true})
 				}
 			},
 		},

@@ -57,7 +57,8 @@ var messageNumberRules = []rules.Rule{
 				return beginsNext(s, rel, m) && m.MSN == math.MaxUint32
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
-				if s.DDP.MSN == 1 {
+				// Where the first MSN is known to be wrong, the count goes on behind it.
+				if s.DDP.MSN == 1 && !(s.Resumes() && r.Has(catalogue.Start|catalogue.Contig)) {
 					reportInQueue(r, s, m, "the MSN skips 0 when it wraps", "MSN 1", "MSN 0")
 				}
 			}),

@@ -22,7 +22,7 @@ var crcRules = []rules.Rule{
 			Applies: agreedCRC,
 			Judge: func(r *rules.Report, e *model.FPDU) {
 				f := e.FPDU
-				if f.CRCStatus != mpa.CRCBad {
+				if f.CRCStatus != mpa.CRCBad || e.Displaced != nil { // which its markers explain
 					return
 				}
 				r.Report(rules.Violation{
@@ -44,7 +44,7 @@ var crcRules = []rules.Rule{
 			Applies: agreedCRC,
 			Judge: func(r *rules.Report, e *model.FPDU) {
 				// The two before this one had the same value.
-				if e.CRC.Good == 0 && e.CRC.Run >= 2 && e.RepeatsConstant() && !r.Reported(e.Direction) {
+				if !e.CRC.Good && e.CRC.Run >= 2 && e.RepeatsConstant() && !r.Reported(e.Direction) {
 					r.On(e.ConstantsBegin(), "CRCs are enabled, but the CRC fields are not filled in", fmt.Sprintf("%08x in each FPDU", e.FPDU.CRC), "the CRC of each FPDU")
 				}
 			},
@@ -57,7 +57,7 @@ var crcRules = []rules.Rule{
 		FPDU: &rules.On[*model.FPDU]{
 			Applies: agreedCRC,
 			Judge: func(r *rules.Report, e *model.FPDU) {
-				if e.CRC.Good > 0 && e.CRC.Run >= 1 && e.RepeatsConstant() && !r.Reported(e.Direction) {
+				if e.CRC.Good && e.CRC.Run >= 1 && e.RepeatsConstant() && !r.Reported(e.Direction) {
 					r.On(e.ConstantsBegin(), "the sender stops computing CRCs in the middle of the connection", fmt.Sprintf("%08x from here on", e.FPDU.CRC), "the CRC of each FPDU")
 				}
 			},

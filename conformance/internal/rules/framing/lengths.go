@@ -22,7 +22,7 @@ var lengthRules = []rules.Rule{
 			Applies: endByCRC,
 			Judge: func(r *rules.Report, e *model.FPDU) {
 				f := e.FPDU
-				if f.CRCStatus == mpa.CRCGood {
+				if f.CRCStatus == mpa.CRCGood || e.Displaced != nil {
 					return
 				}
 				if len(f.Markers) > 0 && !r.Trace.Negotiated {
@@ -79,8 +79,8 @@ var lengthRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "MPA-FPDU-FMT-01", Needs: catalogue.Sync, ByShape: true, Late: true,
-		YieldsTo: []string{"MPA-CONN-POINT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-C-FIELD-01"},
+		ID: "MPA-FPDU-FMT-01", Needs: catalogue.Sync, ByShape: true, Late: true, Noise: true,
+		YieldsTo: []string{"MPA-CONN-POINT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-C-FIELD-01", "MPA-MARKER-POS-01"},
 		FPDU: &rules.On[*model.FPDU]{
 			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				_, unchained := e.Unchained(c.Conn)
@@ -100,13 +100,13 @@ var lengthRules = []rules.Rule{
 				at, unchained := e.Unchained(r.Conn)
 				switch f := e.FPDU; {
 				case unchained:
-					reportLost(r, e.Direction, at, "the octets after this FPDU are not an FPDU; its length, its pad or its CRC field is wrong")
+					reportLost(r, e.Direction, at, noFPDUBehind)
 				case foundAgain(e):
-					reportLost(r, e.Direction, e.Chain.At.In(e.Dir), "the octets after this FPDU are not an FPDU; its length is wrong")
+					reportLost(r, e.Direction, e.Chain.Begin(e.Dir), "the octets after this FPDU are not an FPDU; its length is wrong")
 				case f.CRCStatus == mpa.CRCBad && (f.ULPDULength < mpa.MinULPDU || f.ULPDULength > mpa.MaxULPDU):
-					reportLost(r, e.Direction, e.Where(), "an FPDU cannot have this length")
+					reportLost(r, e.Direction, e.Begin(), "an FPDU cannot have this length")
 				case f.Unsent > 0 && r.Trace.CRC == mpa.Yes && holdsFPDU(f.Wire[:len(f.Wire)-f.Unsent]):
-					reportLost(r, e.Direction, e.Where(), "the FPDU ends before its length is reached")
+					reportLost(r, e.Direction, e.Begin(), "the FPDU ends before its length is reached")
 				}
 			},
 		},
@@ -123,15 +123,34 @@ var lengthRules = []rules.Rule{
 				return rules.InScopeIf(behindSuspect(s) || inPlaceOfFPDU(s))
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
-				if behindSuspect(s) {
-					reportLost(r, s.Direction, s.Chain.At.In(s.Dir), "the octets after this FPDU are not an FPDU; its length is wrong")
-				} else {
-					reportLost(r, s.Direction, s.Where(), "octets are not an FPDU where one must begin")
+				switch {
+				case behindSuspect(s):
+					reportLost(r, s.Direction, s.Chain.Begin(s.Dir), "the octets after this FPDU are not an FPDU; its length is wrong")
+				case (s.Awaited || s.Noise) && s.From == s.Latest.End: // something is wrong with the FPDU before them, too
+					reportLost(r, s.Direction, s.LastFPDU(), noFPDUBehind)
+				default:
+					reportLost(r, s.Direction, s.Begin(), "octets are not an FPDU where one must begin")
 				}
 			},
 		},
+		Segment: &rules.On[*model.Segment]{
+			// One alone may be what its sender put into a right FPDU.
+			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
+				return rules.InScopeIf(s.Noise && s.Direction.Noise && c.Streamed(s.Direction) && !c.Astray(s.Direction))
+			},
+			Judge: func(r *rules.Report, s *model.Segment) { reportLost(r, s.Direction, s.LastFPDU(), noFPDUBehind) },
+		},
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
+				return rules.InScopeIf(h.Noise && c.Streamed(h) && !c.Astray(h)).Given(catalogue.Sync)
+			},
+			Judge: func(r *rules.Report, h *model.Direction) { reportLost(r, h, h.LastFPDU(), noFPDUBehind) },
+		},
 	},
 }
+
+// noFPDUBehind is what is wrong where no CRC says which part of an FPDU leads astray.
+const noFPDUBehind = "the octets after this FPDU are not an FPDU; its length, its pad or its CRC field is wrong"
 
 // enoughBare is how many FPDUs without a CRC field prove that there is none.
 const enoughBare = 3

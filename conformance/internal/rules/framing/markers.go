@@ -17,7 +17,7 @@ var markerRules = []rules.Rule{
 		Field: "iwd.markers",
 		Test:  rules.Test{Related: []string{"MPA-START-07A"}},
 		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
-			if m.Reserved != 0 && !displaced(m) && e.Pos(m) != 0 {
+			if m.Reserved != 0 && e.Pos(m) != 0 {
 				r.On(e.PlaceOf(m), "the reserved field of a marker is not zero", fmt.Sprintf("%#04x", m.Reserved), "0")
 			}
 		}),
@@ -25,21 +25,22 @@ var markerRules = []rules.Rule{
 	{
 		ID: "MPA-MARKER-PTR-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field:    "iwd.markers",
-		YieldsTo: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-MARKER-PTR-07", "MPA-MARKER-POS-01"},
+		YieldsTo: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-MARKER-PTR-07", "MPA-MARKER-POS-01", "MPA-FPDU-FMT-01"},
 		Test:     rules.Test{Related: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-START-07A"}},
 		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
-			if m.Expected != 0 && int(m.Pointer&^3) != m.Expected && !displaced(m) {
-				r.On(e.PlaceOf(m), "a marker points to the wrong position", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
+			if m.Expected != 0 && int(m.Pointer&^3) != m.Expected {
+				reportPointer(r, e, m, "a marker points to the wrong position", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
 			}
 		}),
 	},
 	{
 		ID: "MPA-MARKER-PTR-02", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
-		Field: "iwd.markers",
-		Test:  rules.Test{Related: []string{"MPA-MARKER-PTR-01", "MPA-MARKER-PTR-07", "MPA-MARKER-PTR-05", "MPA-START-07A"}},
+		Field:    "iwd.markers",
+		YieldsTo: []string{"MPA-FPDU-FMT-01"},
+		Test:     rules.Test{Related: []string{"MPA-MARKER-PTR-01", "MPA-MARKER-PTR-07", "MPA-MARKER-PTR-05", "MPA-START-07A"}},
 		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
-			if m.Expected == 0 && e.Pos(m) != 0 && m.Pointer&^3 != 0 && !displaced(m) {
-				r.On(e.PlaceOf(m), "the pointer of a marker between two FPDUs is not zero", fmt.Sprint(m.Pointer), "0")
+			if m.Expected == 0 && e.Pos(m) != 0 && m.Pointer&^3 != 0 {
+				reportPointer(r, e, m, "the pointer of a marker between two FPDUs is not zero", fmt.Sprint(m.Pointer), "0")
 			}
 		}),
 	},
@@ -47,32 +48,34 @@ var markerRules = []rules.Rule{
 		ID: "MPA-MARKER-PTR-03", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
 		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
-			if m.Pointer&3 != 0 && !displaced(m) {
+			if m.Pointer&3 != 0 {
 				r.On(e.PlaceOf(m), "the two low bits of a marker pointer are not zero", fmt.Sprintf("%#04x", m.Pointer), "both 0")
 			}
 		}),
 	},
 	{
 		ID: "MPA-MARKER-PTR-05", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
-		Field: "iwd.markers",
+		Field:    "iwd.markers",
+		YieldsTo: []string{"MPA-FPDU-FMT-01"},
 		FPDU: &rules.On[*model.FPDU]{
 			Applies: func(_ *rules.Case, e *model.FPDU) rules.Scope {
-				return rules.InScopeIf(e.FPDU.CRCStatus != mpa.CRCBad && len(pointing(e.FPDU)) >= 2)
+				return rules.InScopeIf(e.FPDU.CRCStatus != mpa.CRCBad && e.Displaced == nil && len(pointing(e.FPDU)) >= 2)
 			},
 			Judge: func(r *rules.Report, e *model.FPDU) {
 				if m := disagreeing(e.FPDU); m != nil {
-					r.On(e.PlaceOf(m), "the markers of an FPDU point to different positions", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
+					reportPointer(r, e, m, "the markers of an FPDU point to different positions", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
 				}
 			},
 		},
 	},
 	{
 		ID: "MPA-MARKER-PTR-07", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
-		Field: "iwd.markers",
-		Test:  rules.Test{Related: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-START-07A"}},
+		Field:    "iwd.markers",
+		YieldsTo: []string{"MPA-FPDU-FMT-01"},
+		Test:     rules.Test{Related: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-START-07A"}},
 		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
 			if pointsToFormer(e, m) {
-				r.On(e.PlaceOf(m), "a marker points to an earlier FPDU than the one that contains it", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
+				reportPointer(r, e, m, "a marker points to an earlier FPDU than the one that contains it", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
 			}
 		}),
 	},
@@ -80,11 +83,30 @@ var markerRules = []rules.Rule{
 		ID: "MPA-MARKER-POS-01", Needs: catalogue.Neg | catalogue.Start | catalogue.Full | catalogue.Sync, ByShape: true,
 		Field:    "iwd.markers",
 		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01", "MPA-START-07A", "MPA-MARKER-WRAP-01", "RNIC-IOP-MARKER-01"},
-		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
-			if displaced(m) && !r.Reported(e.Direction) {
-				r.On(e.PlaceOf(m), "there is no marker where one must be", fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), fmt.Sprintf("pointer %d", m.Expected))
-			}
-		}),
+		FPDU: &rules.On[*model.FPDU]{
+			Applies: func(_ *rules.Case, e *model.FPDU) rules.Scope {
+				return rules.InScopeIf(e.Displaced != nil || len(e.FPDU.Markers) > 0 && e.FPDU.CRCStatus != mpa.CRCBad)
+			},
+			Judge: func(r *rules.Report, e *model.FPDU) {
+				switch m := e.Displaced; {
+				case m == nil || r.Reported(e.Direction):
+				case m.Status() == mpa.MarkerOK:
+					r.On(e.PlaceOf(m), "there is a marker where none must be", fmt.Sprintf("pointer %d", m.Pointer), "a marker every 512 octets")
+				default:
+					r.On(e.PlaceOf(m), noMarker, fmt.Sprintf("%04x%04x", m.Reserved, m.Pointer), fmt.Sprintf("pointer %d", m.Expected))
+				}
+			},
+		},
+		Loose: &rules.On[*model.Loose]{
+			Applies: func(c *rules.Case, s *model.Loose) rules.Scope {
+				return rules.InScopeIf(c.Marking(s.Dir) == mpa.Yes && s.OnGrid() && model.HeadedAt(s.Octets, 0)).Given(catalogue.Full)
+			},
+			Judge: func(r *rules.Report, s *model.Loose) {
+				if !r.Reported(s.Direction) {
+					r.On(s.Begin(), noMarker, fmt.Sprintf("%x", s.Octets[:mpa.MarkerSize]), "pointer 0")
+				}
+			},
+		},
 	},
 	{
 		ID: "MPA-START-07A", Needs: catalogue.Neg | catalogue.Start | catalogue.Full, ByShape: true,
@@ -113,12 +135,20 @@ var markerRules = []rules.Rule{
 	},
 }
 
+// reportPointer reports the pointer of a marker, unless the length of its FPDU turns out to be wrong: then it is in another one.
+func reportPointer(r *rules.Report, e *model.FPDU, m *mpa.Marker, message, observed, expected string) {
+	r.Report(rules.Violation{Place: e.PlaceOf(m), Message: message, Observed: observed, Expected: expected, Soon: true})
+}
+
+// noMarker is what is wrong where octets other than a marker are.
+const noMarker = "there is no marker where one must be"
+
 // eachMarker judges the markers of an FPDU one by one. If the CRC is wrong, nothing
-// proves that those octets are markers.
+// proves that those octets are markers, and if one is elsewhere, that the others are.
 func eachMarker(judge func(r *rules.Report, e *model.FPDU, m *mpa.Marker)) *rules.On[*model.FPDU] {
 	return &rules.On[*model.FPDU]{
 		Applies: func(_ *rules.Case, e *model.FPDU) rules.Scope {
-			return rules.InScopeIf(len(e.FPDU.Markers) > 0 && e.FPDU.CRCStatus != mpa.CRCBad)
+			return rules.InScopeIf(len(e.FPDU.Markers) > 0 && e.FPDU.CRCStatus != mpa.CRCBad && e.Displaced == nil)
 		},
 		Judge: func(r *rules.Report, e *model.FPDU) {
 			for i := range e.FPDU.Markers {
@@ -174,12 +204,6 @@ func firstOctets(f *mpa.FPDU) []byte {
 	return append(binary.BigEndian.AppendUint16(nil, f.ULPDULength), f.Head[:min(2, len(f.Head))]...)
 }
 
-// displaced reports whether the octets at the position of a marker do not look like one at
-// all: the marker is elsewhere, or there is none.
-func displaced(m *mpa.Marker) bool {
-	return m.Status() == mpa.MarkerMissing || m.Reserved != 0 && int(m.Pointer&^3) != m.Expected
-}
-
 // innerMarkers counts the markers after ULPDU_Length.
 func innerMarkers(f *mpa.FPDU) (n int) {
 	for i := range f.Markers {
@@ -226,7 +250,7 @@ func disagreeing(f *mpa.FPDU) *mpa.Marker {
 // pointsToFormer reports whether a marker points to the start of one of the FPDUs before
 // its own.
 func pointsToFormer(e *model.FPDU, m *mpa.Marker) bool {
-	if int(m.Pointer) == m.Expected || m.Expected == 0 || m.Pointer == 0 || m.Pointer&3 != 0 || displaced(m) {
+	if int(m.Pointer) == m.Expected || m.Expected == 0 || m.Pointer == 0 || m.Pointer&3 != 0 {
 		return false
 	}
 	for _, start := range e.CRC.Starts() {
@@ -244,28 +268,15 @@ func markersAtWrap(r *rules.Report, e *model.FPDU) {
 	for i := range e.FPDU.Markers {
 		m := &e.FPDU.Markers[i]
 		at := e.PDU.From + m.Offset - e.FPDU.Offset
-		if at < wrap || !displaced(m) {
+		if at < wrap || !model.Unlike(m) {
 			continue
 		}
 		// Where the marker before it is if the sender counts from sequence number 0.
 		p := int(at - (at-wrap)%mpa.MarkerInterval - e.PDU.From)
-		if looksMarked(e.FPDU, p) && !r.Reported(e.Direction) {
+		if model.PointsBack(e.FPDU, p) && !r.Reported(e.Direction) {
 			r.On(e.PlaceOf(m), "the marker positions shift where the sequence numbers wrap",
 				fmt.Sprintf("a marker %d octets before its position", int(at-e.PDU.From)-p), "a marker every 512 octets from the first FPDU on")
 		}
 		return
 	}
-}
-
-// looksMarked reports whether the octets at p of an FPDU are a marker that points to its
-// start.
-func looksMarked(f *mpa.FPDU, p int) bool {
-	start := 0
-	if f.Lead {
-		start = mpa.MarkerSize
-	}
-	if p <= start || p+mpa.MarkerSize > len(f.Wire) {
-		return false
-	}
-	return int(binary.BigEndian.Uint32(f.Wire[p:])) == p-start
 }
