@@ -119,6 +119,7 @@ type asking struct {
 	// shortEnds are the segments that ended those answers, by the nth of the request.
 	shortEnds map[uint64]site
 	early     []EarlyAnswer // of the other side, to requests that are still to come
+	around    []*Message    // Read Responses of the other side that are open around its latest one
 	atomics   uint64        // Atomic Requests sent
 	Responses uint64        // Atomic Responses sent
 	// Asked and flight are its requests: all of them, and those that may be outstanding.

@@ -58,7 +58,8 @@ func (c *Conn) Misses() string {
 			open |= uint8(Bit(h.Queues[k].Msg.Open())) << k * queueBit //nolint:gosec // 0 or 1
 		}
 		for k := range h.Tagged {
-			open |= uint8(Bit(h.Tagged[k].Msg.Open())) << k * flowBit //nolint:gosec // 0 or 1
+			m := h.Tagged[k].Msg
+			open |= uint8(Bit(m.Open() || h.isAround(m))) << k * flowBit //nolint:gosec // 0 or 1
 		}
 		if open != h.open {
 			return fmt.Sprintf("%v: open are %06b, and %06b are noted", h.Dir, open, h.open)

@@ -55,9 +55,9 @@ func (m *Message) clear() {
 	m.Runs, m.hashes, m.bit = runs, hashes, bit
 }
 
-// marks takes down whether a message is open.
+// marks takes down whether a message is open, or one around it.
 func (h *Direction) marks(m *Message) {
-	if h.open &^= m.bit; m.Open() {
+	if h.open &^= m.bit; m.Open() || h.isAround(m) {
 		h.open |= m.bit
 	}
 }
@@ -186,13 +186,13 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 		sure, q.Seen = &q.sure, true
 	}
 	switch rel {
+	case Within:
+		m = s.nest(m)
+		fallthrough
 	case Begins:
 		m.over(c)
 		*sure = gapless || s.bounded || *sure
-		m.clear()
-		m.Direction, m.There, m.Tagged, m.sure = s.Direction, true, s.DDP.Tagged, *sure
-		m.Op, m.Control, m.Field = s.Op, s.DDP.RsvdULP, s.DDP.RsvdULP32
-		m.QN, m.MSN, m.STag = s.DDP.QN, s.DDP.MSN, s.DDP.STag
+		m.begin(s, *sure)
 		if !s.DDP.Tagged && s.DDP.QN < uint32(len(s.Queues)) {
 			s.Queues[s.DDP.QN].strays = 0
 		}
@@ -220,7 +220,18 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 		m.Done, m.lastAt = true, int32(len(m.Runs)-1) //nolint:gosec // at most maxPieces
 	}
 	s.marks(m)
+	if m.Done && len(s.Peer.around) > 0 {
+		s.leaves(c, m)
+	}
 	s.bounded = s.DDP.Last && s.open == 0
+}
+
+// begin makes it the message that begins with a segment; sure: nothing was missing then.
+func (m *Message) begin(s *Segment, sure bool) {
+	m.clear()
+	m.Direction, m.There, m.Tagged, m.sure = s.Direction, true, s.DDP.Tagged, sure
+	m.Op, m.Control, m.Field = s.Op, s.DDP.RsvdULP, s.DDP.RsvdULP32
+	m.QN, m.MSN, m.STag = s.DDP.QN, s.DDP.MSN, s.DDP.STag
 }
 
 // strays counts a message that may have used up an MSN of its own queue, or of the queue
@@ -310,6 +321,9 @@ func (h *Direction) lost() {
 		return
 	}
 	h.open, h.bounded = 0, false
+	if len(h.Peer.around) > 0 {
+		h.Peer.around = nil
+	}
 	forget := func(m *Message) {
 		if m != nil {
 			m.There = false

@@ -9,6 +9,7 @@ const (
 	GoesOn                  // it belongs to that message, which is open
 	Behind                  // it belongs to that message, which has had its L
 	Renamed                 // it is where the open message continues, with another MSN or STag
+	Within                  // it begins another Read Response within that one, which is open
 	Stray                   // its queue or its T bit does not fit its opcode
 )
 
@@ -37,6 +38,9 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 	g := s.DDP
 	i := s.flowIndex()
 	m := s.pool.room(&s.Tagged[i].Msg, flowBit<<i)
+	if x := s.continuedAround(m); x != nil {
+		return GoesOn, x
+	}
 	if !m.Open() {
 		if x := s.continuedFlow(m); x != nil {
 			return GoesOn, x // regardless of its opcode
@@ -44,6 +48,8 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 		return Begins, m
 	}
 	switch {
+	case s.beginsWithin(m):
+		return Within, m
 	case g.STag == m.STag:
 		return GoesOn, m
 	case g.TO == m.Next():

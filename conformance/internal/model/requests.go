@@ -23,6 +23,8 @@ type Request struct {
 	// HasShort: a segment had L before the whole answer came, see [Direction.ShortOf].
 	HasShort bool
 	Started  bool
+	// Split: several messages answer it.
+	Split    bool
 	AtomicOp rdmap.AOpCode // what to do with source
 	// beside are the places within 8 octets of the atomics on the same STag that
 	// were outstanding when it was sent, a bit for each.
@@ -105,19 +107,32 @@ func (s *Segment) answers() (a Answer) {
 		}
 	}
 	rel, m := s.Relate()
-	if rel == Begins {
+	if rel == Begins || rel == Within {
 		a.toRead(s, q)
 		return a
 	}
 	a.Again = rel == GoesOn && s.Repeats(m)
-	for i := range q {
-		if q[i].Started && !q[i].HasShort {
-			a.Request, a.Fits = &q[i], true
-			return a
-		}
+	if a.Request = s.continued(q); a.Request != nil {
+		a.Fits = true
+		return a
 	}
 	a.Request = a.Oldest
 	return a
+}
+
+// continued returns the request whose answer a segment goes on with: that for its STag and TO, else
+// the oldest one whose answer has begun; nil if none has.
+func (s *Segment) continued(q []Request) (first *Request) {
+	for i := range q {
+		switch r := &q[i]; {
+		case !r.Started || r.HasShort:
+		case r.STag == s.DDP.STag && r.TO+r.Got == s.DDP.TO:
+			return r
+		case first == nil:
+			first = r
+		}
+	}
+	return first
 }
 
 // toAtomic finds the request of an Atomic Response: that with its identifier, else the
@@ -163,13 +178,17 @@ func (a *Answer) toRead(s *Segment, q []Request) {
 		a.Request, a.Fits = a.Oldest, true
 		return
 	}
+	waits := false // an older one, for the beginning of its answer
 	for i := range q {
 		r := &q[i]
-		if r.Atomic || r.HasShort || !r.isFor(s) || r.Size == 0 && s.Octets > 0 {
-			continue
+		switch {
+		case r.Atomic || r.HasShort:
+		case r.isFor(s) && (r.Size > 0 || s.Octets == 0):
+			a.Request, a.Fits, a.Later = r, true, waits
+			return
+		default:
+			waits = waits || !r.Started
 		}
-		a.Request, a.Fits, a.Later = r, true, r != a.Oldest
-		return
 	}
 	a.Request = a.Oldest
 }
@@ -241,7 +260,7 @@ func (s *Segment) responds() {
 	if r == nil {
 		return
 	}
-	r.Started = true
+	r.Started, r.Split = true, r.Split || s.Answer.Joins
 	if !s.Answer.Again {
 		r.Got += uint64(s.Octets) //nolint:gosec // not negative
 	}

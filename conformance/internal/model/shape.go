@@ -79,7 +79,7 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	g, p := s.DDP, s.Peer
 	rel, m := s.Relate()
 	from, to := s.Span()
-	if rel == Renamed || rel == Behind || rel == GoesOn && (from < m.high || to <= from) || s.OpenBeside() != nil || to < from || len(s.Head) == 0 {
+	if rel == Renamed || rel == Behind || rel == Within || rel == GoesOn && (from < m.high || to <= from) || s.OpenBeside() != nil || to < from || len(s.Head) == 0 {
 		return 0
 	}
 	if s.Op == OpReadResponse && !s.Answer.plain(s) || s.Op == OpAtomicResponse {

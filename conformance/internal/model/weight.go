@@ -101,6 +101,10 @@ func (a *asking) weight() int {
 	n := a.room.Cap()*requestWeight + (f.waitingRoom.Cap()+f.landedRoom.Cap())*flyingWeight
 	n += len(a.atomicIDs)*(8+mapEntry) + len(f.places)*(4+2*atomicLen+mapEntry) + len(a.gone)*(4+mapEntry)
 	n += cap(a.early) * int(unsafe.Sizeof(EarlyAnswer{}))
+	n += cap(a.around) * 8
+	for _, m := range a.around {
+		n += m.weight()
+	}
 	n += len(a.shortEnds) * (8 + int(unsafe.Sizeof(site{})) + mapEntry)
 	n += len(a.Areas)*areaWeight + len(a.PastAreas)*areaWeight
 	return n + a.Asked.kept.Cap() + 4*cap(a.shared) + cap(a.Reused)*int(unsafe.Sizeof(reuse{}))

@@ -32,9 +32,12 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.Answer.Begins && s.Answer.Later {
-					reportAnswer(r, catalogue.None, s, "a Read Response overtakes that of an earlier request",
-						fmt.Sprintf("the response to the request in frame %d", s.Answer.Request.At.Frame), fmt.Sprintf("the response to the request in frame %d first", s.Answer.Oldest.At.Frame))
+				rel, _ := s.Relate()
+				switch {
+				case s.Answer.Begins && s.Answer.Later:
+					reportTurn(r, s, "a Read Response overtakes that of an earlier request", "the response to the request in frame %d first")
+				case rel == model.Within:
+					reportTurn(r, s, "a Read Response begins within another one", "the rest of the response to the request in frame %d first")
 				}
 			},
 		},
@@ -77,7 +80,7 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: taggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.Answer.Joins {
+				if s.Answer.Joins && !s.Answer.Request.Split { // one finding for one answer
 					reportAnswer(r, catalogue.None, s, "a second Read Response message continues the answer to one request", "several messages", "one message")
 				}
 			},
@@ -233,6 +236,12 @@ func reportAnswer(r *rules.Report, sev catalogue.Severity, s *model.Segment, mes
 	at := s.Where()
 	at.Related = s.Answer.Related(at.PDU)
 	r.Report(rules.Violation{Place: at, Severity: sev, Message: message, Observed: observed, Expected: expected})
+}
+
+// reportTurn reports a Read Response that comes before what belongs in front of it.
+func reportTurn(r *rules.Report, s *model.Segment, message, expected string) {
+	reportAnswer(r, catalogue.None, s, message, fmt.Sprintf("the response to the request in frame %d", s.Answer.Request.At.Frame),
+		fmt.Sprintf(expected, s.Answer.Oldest.At.Frame))
 }
 
 // reportUnasked reports an answer that nothing asks for. Over SCTP an acknowledgement
