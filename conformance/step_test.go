@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -153,5 +154,39 @@ func TestOutOfStep_LastOctet(t *testing.T) {
 	found, j := alarms(t, pipeline.Options{}, tracetest.Number(fs))
 	if late == 0 || len(found) > 0 {
 		t.Errorf("%d frames swapped: %v\n\t%s", late, found, text(j.findings))
+	}
+}
+
+// TestOutOfStep_Holes: what is in a hole of the capture is not judged where its directions are out of
+// step, either: neither the answer to a Read in the hole nor those behind it.
+func TestOutOfStep_Holes(t *testing.T) {
+	const size = 200
+	d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
+	d.Request()
+	d.Reply()
+	for i := range 8 {
+		d.Read(tracetest.Client, 7, uint64(i*size), size) //nolint:gosec // small
+		d.Break()
+		if i%2 == 0 {
+			continue // two at once
+		}
+		for j := i - 1; j <= i; j++ {
+			d.Tagged(tracetest.Server, rdmap.OpReadResponse, 7, uint64(j*size), make([]byte, size), size) //nolint:gosec // small
+			d.Break()
+		}
+	}
+	d.Message(tracetest.Client, rdmap.OpSend, make([]byte, size), size)
+	fs := tracetest.Net{}.Frames(tracetest.Connection(d, 0))
+	for _, from := range []int{0, 2} { // with the handshake, or without
+		for lost := 5; lost < len(fs); lost++ {
+			for n := 1; n <= 2 && lost+n <= len(fs); n++ {
+				holed := slices.Concat(fs[from:lost], fs[lost+n:])
+				for _, s := range tracetest.Steps() {
+					if found, j := alarms(t, pipeline.Options{}, s.Of(tracetest.Number(slices.Clone(holed)))); len(found) > 0 {
+						t.Fatalf("from frame %d, without %d frames from %d, %v:\n\t%s", from+1, n, lost+1, s, text(j.findings))
+					}
+				}
+			}
+		}
 	}
 }

@@ -379,6 +379,9 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	if f.Sync != mpa.InSync && h.Peer.Latest.LastAcked > p.From {
 		c.OutOfStep = true // the other side had it, and what that sent since was judged without it
 	}
+	if p.LastAcked < 0 && h.Began && h.Peer.Began {
+		c.OutOfStep = true // it came before anything of the other side, which its sender must have had
+	}
 	gates := c.Gates(h)
 	have := gates
 	if len(f.Missing) == 0 {
