@@ -61,11 +61,31 @@ faults:
   - {at: send3, set: {iwarp_ddp.qn: 7}}
   - {by: server, ignores: [errors]}
   - {by: client, settings: {sctp: {bundle: false}}}`},
-	{"the INIT ACK makes the numbers of streams differ", "SCTP-DDP-STREAMS-01", []string{"r2i 2"}, `
+	{"the INIT makes the numbers of streams differ", "SCTP-DDP-STREAMS-01", []string{"i2r 1"}, `
 transport: sctp
 both: {sctp: {streams: 10}}
 timeline: [connect, send 100, end, close]
 faults: [{by: client, settings: {sctp: {streams_in: 4}}}]`},
+	{"the INIT ACK makes the numbers of streams differ", "SCTP-DDP-STREAMS-01", []string{"r2i 2"}, `
+transport: sctp
+both: {sctp: {streams: 10}}
+timeline: [connect, send 100, end, close]
+faults: [{by: server, settings: {sctp: {streams_in: 4}}}]`},
+	{"INIT and INIT ACK make the numbers of streams differ", "SCTP-DDP-STREAMS-01", []string{"i2r 1"}, `
+transport: sctp
+client: {sctp: {streams: 10, streams_in: 4}}
+server: {sctp: {streams: 4, streams_in: 10}}
+timeline: [connect, send 100, end, close]`},
+	{"the INIT ACK has no more streams than the INIT takes", "SCTP-DDP-STREAMS-01", nil, `
+transport: sctp
+client: {sctp: {streams: 4}}
+server: {sctp: {streams: 4, streams_in: 10}}
+timeline: [connect, send 100, end, close]`},
+	{"the INIT ACK has fewer streams than the INIT takes", "SCTP-DDP-STREAMS-01", []string{"r2i 2"}, `
+transport: sctp
+client: {sctp: {streams: 4}}
+server: {sctp: {streams: 2, streams_in: 10}}
+timeline: [connect, send 100, end, close]`},
 	{"the INIT asks for different numbers of streams", "SCTP-DDP-STREAMS-01", []string{"i2r 1"}, `
 transport: sctp
 client: {sctp: {streams: 10, streams_in: 4}}

@@ -5959,7 +5959,7 @@ var entries = [...]Entry{
 		Who:        "both",
 		Statement:  "The association is initialised with equal numbers of inbound and outbound streams.",
 		Matters:    "A DDP stream needs a stream in each direction; where one is missing, a session gets no answers.",
-		Check:      "Effective outbound counts min(OS, peer's MIS) of the two sides differ: error. Equal, but INIT or INIT-ACK has OS != MIS: warning on that chunk. Needs: G-START. Silent: RE-CONFIG seen.",
+		Check:      "Effective outbound counts min(OS, peer's MIS) of the two sides differ: error on the first of INIT and INIT-ACK with OS != MIS. Equal, but INIT or INIT-ACK has OS != MIS: warning on that chunk. Needs: G-START. Silent: RE-CONFIG seen; no warning for an INIT-ACK whose OS is the MIS of the INIT (RFC 9260 5.1.1).",
 		Example:    "INIT OS 10 MIS 4, INIT-ACK OS 10 MIS 10: 10 against 4 streams.",
 		Observable: "yes",
 		Kind:       KindCheck,

@@ -154,14 +154,10 @@ var sctpAssociationRules = []rules.Rule{
 				switch out, in := min(s.Out, s.Peer.In), min(s.Peer.Out, s.In); {
 				case out != in:
 					if s.Dir == trace.I2R { // one finding for both
-						// The one that came last makes them differ.
-						last := s
-						if s.Peer.InitFrame > s.InitFrame {
-							last = &model.Side{SCTPSide: s.Peer, Peer: s.SCTPSide, Dir: model.Other(s.Dir)}
-						}
-						onAssociation(r, last, last.InitFrame, "the two directions have different numbers of streams", fmt.Sprintf("%d and %d", out, in), "the same")
+						side := asksUnequal(s)
+						onAssociation(r, side, side.InitFrame, "the two directions have different numbers of streams", fmt.Sprintf("%d and %d", out, in), "the same")
 					}
-				case s.Out != s.In:
+				case s.Out != s.In && !takesWhatIsLeft(s):
 					r.OnAs(catalogue.Warning, model.Place{Dir: s.Dir, HasDir: true, Frame: s.InitFrame}, "a side requests different numbers of streams",
 						fmt.Sprintf("out %d, in %d", s.Out, s.In), "the same")
 				}
@@ -181,6 +177,26 @@ var sctpAssociationRules = []rules.Rule{
 			},
 		},
 	},
+}
+
+// asksUnequal is the side of an association that made its numbers of streams differ: the first one
+// that asked for different numbers. If both ask for equal ones they never differ.
+func asksUnequal(s *model.Side) *model.Side {
+	peer := &model.Side{SCTPSide: s.Peer, Peer: s.SCTPSide, Dir: model.Other(s.Dir)}
+	first, second := s, peer
+	if peer.InitFrame < s.InitFrame {
+		first, second = peer, s
+	}
+	if first.Out != first.In {
+		return first
+	}
+	return second
+}
+
+// takesWhatIsLeft reports whether an INIT ACK has fewer streams outbound than inbound since the
+// INIT does not take more (RFC 9260 section 5.1.1).
+func takesWhatIsLeft(s *model.Side) bool {
+	return s.InitFrame > s.Peer.InitFrame && s.Out == s.Peer.In && s.Out < s.In
 }
 
 // knowing is the scope of rules on how an association began, if that was captured.
