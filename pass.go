@@ -27,7 +27,7 @@ type pass struct {
 	verdicts verdicts
 	done     <-chan struct{} // of the context, may be nil
 	left     bool            // the loop was left
-	// incomplete: reading ended with an error before the end of the capture.
+	// incomplete: reading ended before the end of the capture, with an error or with the context.
 	incomplete bool
 	// found are findings that the engine told of, bugs are rules that failed. They
 	// are handed on when the engine has returned: it recovers from panics of its
@@ -89,7 +89,7 @@ func (p *pass) read(src capture.Source) {
 		p.run.Finish()
 	}
 	if !p.left && p.cancelled() {
-		p.left = true
+		p.left, p.incomplete = true, true
 		p.yield(Event{}, c.set.ctx.Err())
 	}
 }

@@ -27,7 +27,8 @@ type Totals struct {
 	// PDUs counts PDUs.
 	PDUs uint64
 	// Errors counts the places at which the capture is damaged and reading went on.
-	// Incomplete: it could not be read to its end; the error says why.
+	// Incomplete: an error, or the end of the context, kept it from being read to its end;
+	// the error of the range says which.
 	Errors     uint64
 	Incomplete bool
 	// Undecoded counts those of Other whose link type is not known to this package.
