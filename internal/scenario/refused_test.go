@@ -76,6 +76,8 @@ func TestParse_Ineffective(t *testing.T) {
 		{"timeline: [connect, {region: {name: a, stag: 0}}]", "expected a number from 1 to 4294967295, not 0"},
 		{"timeline: [connect, {repeat: [{region: {name: a}}], times: 2}]", "a region is registered once, and this step is repeated: put it before the repetition"},
 		{"timeline: [connect, {region: {name: a}}, {write: 5, to: {region: a, offset: 5, to: 9}}]", "to is where in memory the place is, so that offset has no effect: leave one of them out"},
+		{"timeline: [connect, {response: , to: {stag: 5}, atomic: true}]", "to has no effect: an Atomic Response is untagged; leave it out, or atomic"},
+		{"timeline: [connect, {response: 16, atomic: true}]", "the size has no effect: an Atomic Response has 12 octets; leave it out, or atomic"},
 		{"timeline: [connect, {packet: {chunks: 'abcd'}}]", `"chunks" has no meaning here: no connection is over SCTP`},
 		{sctp + "timeline: [connect, {packet: {flags: fin}}]", `"flags" has no meaning here: no connection is over TCP`},
 		{two + "timeline: [{stream: 5, on: a}]", `"stream" has no meaning here: connection a is over SCTP`},
@@ -93,6 +95,7 @@ func TestParse_Ineffective(t *testing.T) {
 
 		{"timeline: [connect, {region: {name: a}}, {region: {name: a, of: client}}, {region: {name: b, stag: 5}}, {region: {name: b, of: client, stag: 5}}]", ""},
 		{"connections: [a, b]\ntimeline: [{region: {name: a}}, {region: {name: a}, on: b}, connect]", ""},
+		{"timeline: [connect, {response: , atomic: true}, {response: 16, atomic: false, to: {stag: 5}}]", ""},
 		{"timeline: [connect, {region: {name: a}, only: clean}, {region: {name: a, size: 5}, only: faulty}]", ""},
 		{"timeline: [connect, {region: {name: a, stag: 5}}, {send: 5, invalidate: a}, {region: {name: a, stag: 5}}, close]", ""},
 		{"server: {mpa: {reject: true}}\nconnections: {a: {}, b: {initiator: server}}\n" + usual, ""},

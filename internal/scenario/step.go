@@ -330,7 +330,7 @@ func split(n *node) (ws []*node) {
 	return ws
 }
 
-// enough checks that a step has what its verb cannot do without.
+// enough reads what a step has beside its verb, and checks that it has what the verb cannot do without.
 func (c *compiler) enough(s *step, n *node) {
 	for _, key := range s.def.needs {
 		if n.Get(key) == nil {
@@ -341,5 +341,8 @@ func (c *compiler) enough(s *step, n *node) {
 		if s.def.takes(e.Key.Text) {
 			s.def.set(c, s, e.Key.Text, e.Value)
 		}
+	}
+	if s.def.check != nil {
+		s.def.check(c, s, n)
 	}
 }

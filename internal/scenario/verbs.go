@@ -19,9 +19,11 @@ type verb struct {
 	once bool
 	// keys are the modifiers of its own, of which it needs some.
 	keys, needs []string
-	// read reads its value; set one of its own modifiers.
-	read func(c *compiler, s *step, n *node)
-	set  func(c *compiler, s *step, key string, n *node)
+	// read reads its value; set one of its own modifiers. check, if there is one, looks at the
+	// whole step behind them.
+	read  func(c *compiler, s *step, n *node)
+	set   func(c *compiler, s *step, key string, n *node)
+	check func(c *compiler, s *step, n *node)
 }
 
 func (v *verb) takes(key string) bool { return slices.Contains(v.keys, key) }
@@ -131,6 +133,7 @@ func verbs() map[string]*verb { //nolint:funlen // a table
 				}
 				setMemory(c, s, key, n)
 			},
+			check: checkResponse,
 			read: func(c *compiler, s *step, n *node) {
 				post(s, rnic.OpResponse)
 				if n.Kind != null {

@@ -49,6 +49,19 @@ func setAtomic(c *compiler, s *step, key string, n *node) {
 	}
 }
 
+// checkResponse refuses what an Atomic Response has no use for: it is untagged, and all are of one size.
+func checkResponse(c *compiler, s *step, n *node) {
+	if !s.Work.Atomic {
+		return
+	}
+	if to := n.Get("to"); to != nil {
+		c.Fail(to.Pos, "to has no effect: an Atomic Response is untagged; leave it out, or atomic")
+	}
+	if value := n.Get("response"); value.Kind != null {
+		c.Fail(value.Pos, "the size has no effect: an Atomic Response has 12 octets; leave it out, or atomic")
+	}
+}
+
 // memory reads a place in the memory of a side: the name of a region, or where
 // in it.
 func (c *compiler) memory(n *node, s *step, side synth.Side, m *synth.Memory) {

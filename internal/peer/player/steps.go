@@ -160,12 +160,10 @@ func (l *line) work(s *synth.Step) (rnic.Work, error) {
 	l.filling.Lock()
 	defer l.filling.Unlock()
 	var err error
-	switch w.Op {
-	case rnic.OpWrite, rnic.OpRead, rnic.OpFetchAdd, rnic.OpCmpSwap, rnic.OpResponse:
+	if reaches(&w) {
 		if w.Remote, err = l.address(1-s.From, s.Remote); err != nil {
 			return w, err
 		}
-	case rnic.OpSend, rnic.OpImmediate, rnic.OpTerminate, rnic.OpSegment, rnic.OpRaw, rnic.OpControl:
 	}
 	if w.Local, err = l.address(s.From, s.Local); err != nil && w.Op == rnic.OpRead {
 		return w, err
@@ -182,6 +180,18 @@ func (l *line) work(s *synth.Step) (rnic.Work, error) {
 		w.RequestID = l.requestID
 	}
 	return w, nil
+}
+
+// reaches reports whether a work says where in the memory of the other side it goes.
+func reaches(w *rnic.Work) bool {
+	switch w.Op {
+	case rnic.OpWrite, rnic.OpRead, rnic.OpFetchAdd, rnic.OpCmpSwap:
+		return true
+	case rnic.OpResponse:
+		return !w.Atomic // that is untagged
+	case rnic.OpSend, rnic.OpImmediate, rnic.OpTerminate, rnic.OpSegment, rnic.OpRaw, rnic.OpControl:
+	}
+	return false
 }
 
 // payload is what a work carries by the scenario, if it is small enough to be kept.
