@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -160,14 +162,32 @@ func (o *socketOptions) find(arg string) error {
 		return &usageError{err}
 	}
 	o.script = s
+	if err := o.knownRegions(); err != nil {
+		return err
+	}
 	return o.strikes()
+}
+
+// knownRegions refuses a --region whose name no step of the scenario uses.
+func (o *socketOptions) knownRegions() error {
+	known := append(player.Regions(o.script.Script(o.clean), 1-o.side), "default")
+	for _, name := range slices.Sorted(maps.Keys(o.bound)) {
+		if name != "" && !slices.Contains(known, name) {
+			return usagef("--region %s: the scenario has no such memory of the peer; it has %s", visible.Text(name), strings.Join(known, ", "))
+		}
+	}
+	return nil
 }
 
 // strikes refuses faults that never strike, as generate does: the scenario is played in memory to learn it. What
 // somebody else does is not known, so that it is only told with --alone.
 func (o *socketOptions) strikes() error {
 	s := o.script.Script(o.clean)
-	if len(s.Faults) == 0 {
+	switch {
+	case len(s.Faults) == 0:
+		return nil
+	case !player.Foreseeable(s):
+		o.s.say("%s: whether each fault strikes is not checked, as the messages carry more than %d MiB", o.script.File, player.MostForeseen>>20)
 		return nil
 	}
 	stats, err := synth.Run(io.Discard, s)

@@ -233,6 +233,51 @@ func TestSocket_NeverStrikes(t *testing.T) {
 	}
 }
 
+// TestSocket_RegionUnknown: a --region that no step of the scenario speaks of is a mistake.
+func TestSocket_RegionUnknown(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "regions.yaml")
+	text := "summary: Memory of both.\ntimeline:\n  - {region: {name: mine, of: client}}\n  - repeat: [{region: {name: b}}, {region: {name: a}}]\n    times: 1\n" +
+		"  - connect\n  - {expect: private, from: client, bind: {region: c, layout: iwprobe}}\n  - {write: 8, to: a}\n  - close\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		name string
+		says string
+	}{
+		{[]string{"connect", "127.0.0.1:1"}, "mine", "--region mine: the scenario has no such memory of the peer; it has a, b, c, default"},
+		{[]string{"serve", "--listen", "127.0.0.1:0"}, "a", "--region a: the scenario has no such memory of the peer; it has mine, default"},
+		{[]string{"connect", "127.0.0.1:1"}, "c", ""},
+		{[]string{"connect", "127.0.0.1:1"}, "default", ""},
+	} {
+		code, out, errs := command(t, nil, append(c.args, file, "--alone", "--region", c.name+"=1,2,3")...)
+		if refused := code == exitUsage; refused != (c.says != "") || !strings.Contains(errs, c.says) {
+			t.Errorf("%q %s: %d %s %s", c.args, c.name, code, out, errs)
+		}
+	}
+}
+
+// TestSocket_StrikesUnchecked: a long scenario is not played in memory before, and that is said once.
+func TestSocket_StrikesUnchecked(t *testing.T) {
+	for name, steps := range map[string]string{
+		"a long message":     "write 64MiB, send 100",
+		"a repeated message": "{repeat: [write 1MiB], times: 64}, send 100",
+		"a load":             "{load: [write 1MiB], size: 100GiB}, send 100",
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "long.yaml")
+			if err := os.WriteFile(file, []byte("summary: No third segment.\ntimeline: [connect, "+steps+", close]\nfaults: [{at: send1/3, crc: bad}]\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			const says = "long.yaml: whether each fault strikes is not checked, as the messages carry more than 64 MiB"
+			if code, out, errs := command(t, nil, "connect", "127.0.0.1:1", file); code != exitInput || strings.Count(errs, says) != 1 || strings.Contains(errs, "never struck") {
+				t.Errorf("%d %s %s", code, out, errs)
+			}
+		})
+	}
+}
+
 // TestConnect_NoAnswer: when the startup takes too long, that is the one failure: the steps behind it are left out.
 func TestConnect_NoAnswer(t *testing.T) {
 	at := answers(t, func(c *net.TCPConn) { _, _ = io.Copy(io.Discard, c) })

@@ -10,9 +10,12 @@ import (
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 )
 
-// mostForeseen is the payload of a scenario, in octets, up to which it is played in memory to learn
-// how its connections end: that takes half a second at most.
-const mostForeseen = 64 << 20
+// MostForeseen is the payload of a scenario, in octets, up to which it is played in memory to learn
+// how its connections end and whether its faults strike: that takes half a second at most.
+const MostForeseen = 64 << 20
+
+// Foreseeable reports whether a scenario is played in memory to learn that.
+func Foreseeable(s *synth.Script) bool { return carried(s.Timeline) <= MostForeseen }
 
 // own reports whether a step is one that this side does or waits for.
 func (p *player) own(s *synth.Step) bool {
@@ -146,7 +149,7 @@ func (l *line) partly(name string, err error) error {
 
 // foresee tells how the connections end if both sides do all that the scenario says.
 func (p *player) foresee() [][2]synth.Ended {
-	if carried(p.script.Timeline) <= mostForeseen {
+	if Foreseeable(p.script) {
 		if ends, err := synth.Ends(p.script); err == nil {
 			return ends
 		}

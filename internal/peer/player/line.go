@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -268,6 +269,32 @@ func (l *line) prepare(e *rnic.Endpoint, side synth.Side) {
 	}
 	walk(l.script.Timeline)
 	l.memory[side] = m
+}
+
+// Regions are the names of the memory of a side that a scenario knows, in order, but for that which has none.
+func Regions(s *synth.Script, side synth.Side) []string {
+	var all []string
+	var walk func([]synth.Step)
+	walk = func(steps []synth.Step) {
+		for i := range steps {
+			x := &steps[i]
+			switch {
+			case x.Verb == synth.Register && x.From == side:
+				all = append(all, x.Name)
+			case x.From != side: // what the other one binds
+				for _, b := range x.Expect.Binds {
+					all = append(all, b.Region)
+				}
+			}
+			walk(x.Steps)
+			for _, b := range x.Branches {
+				walk(b)
+			}
+		}
+	}
+	walk(s.Timeline)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // open begins the connection.

@@ -318,20 +318,13 @@ func connectionsOf(steps []synth.Step) map[string]bool {
 func carried(steps []synth.Step) (n uint64) {
 	for i := range steps {
 		s := &steps[i]
-		size := max(s.Work.Size, uint64(len(s.Work.Data)), s.Size*b2u(s.Verb == synth.Stream))
-		n += max(uint64(s.Times), 1) * (size + carried(s.Steps)) //nolint:gosec // a count
+		size := max(s.Size, uint64(len(s.Data)), s.Work.Size, uint64(len(s.Work.Data)), carried(s.Steps)) // a load is larger than its steps
+		n += max(uint64(s.Times), 1) * size                                                               //nolint:gosec // a count
 		for _, b := range s.Branches {
 			n += carried(b)
 		}
 	}
 	return n
-}
-
-func b2u(b bool) uint64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // number is the number of the next message of a name.
