@@ -15,6 +15,7 @@ type message struct {
 	row      row
 	open     bool
 	known    bool // it was seen from its start
+	lost     bool // tagged: octets are missing before it, of which some may be its own; no message of the row has ended since
 }
 
 // row is a row of messages of a direction, of which one at a time is under way.
@@ -74,18 +75,18 @@ func (m *messages) of(s row) *message {
 		return g
 	}
 	if m.first.row == none {
-		m.first.row = s
+		m.first = message{row: s, lost: m.lost}
 		return &m.first
 	}
-	m.more = append(m.more, message{row: s})
+	m.more = append(m.more, message{row: s, lost: m.lost})
 	return &m.more[len(m.more)-1]
 }
 
 // gap says that octets are missing.
 func (m *messages) gap() {
-	m.first.open = false
+	m.first.open, m.first.lost = false, true
 	for i := range m.more {
-		m.more[i].open = false
+		m.more[i].open, m.more[i].lost = false, true
 	}
 	if m.cut != nil {
 		*m.cut = headers{}
@@ -113,7 +114,7 @@ func (m *messages) add(seg *ddp.Segment, op rdmap.Opcode, octets int64, out *tra
 		s := taggedRow(op)
 		g := m.of(s)
 		if !g.open || g.name != seg.STag || g.next != seg.TO {
-			*g = message{row: s, open: true, known: !m.lost, name: seg.STag}
+			*g = message{row: s, open: true, known: !g.lost, lost: g.lost, name: seg.STag}
 		}
 		g.next = seg.TO + uint64(octets) //nolint:gosec // not negative
 		m.lost = m.lost && !seg.Last
@@ -144,7 +145,7 @@ func (g *message) more(octets int64, done bool, out *trace.Message) *trace.Messa
 	g.segments++
 	*out = trace.Message{Length: g.octets, Segments: int(g.segments), Done: done, StartKnown: g.known}
 	if done {
-		g.open = false
+		g.open, g.lost = false, false
 	}
 	return out
 }
