@@ -47,4 +47,6 @@ type Hole struct {
 	Damaged int64
 	// Behind is the frame that carried the octets behind it, 0 if there are none.
 	Behind uint64
+	// FileDamaged: the capture file is damaged there, and may have had them.
+	FileDamaged bool
 }

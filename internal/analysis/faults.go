@@ -146,5 +146,8 @@ func (c *Conn) hole(side int, p *reassembly.Piece, damaged int64) {
 	if len(c.env.frames) > 0 {
 		h.Behind = c.env.frames[0]
 	}
+	if u := c.dirs[side].unusual; u != nil {
+		h.FileDamaged = slices.Contains(u.breaks, p.Off)
+	}
 	k.Holes = append(k.Holes, h)
 }

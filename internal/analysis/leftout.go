@@ -47,6 +47,29 @@ func (c *Conn) LeaveOut(side int, s *reassembly.Segment) {
 	c.weigh(side)
 }
 
+// maxBreaks bounds the damaged places of the file that are remembered of a side.
+const maxBreaks = 16
+
+// FileDamaged notes that the capture file is damaged between the packets that came and those to come: a gap that
+// begins where a side stands now may be due to that.
+func (c *Conn) FileDamaged() {
+	for side := range c.dirs {
+		d, h := c.tcp.Direction(side), &c.dirs[side]
+		if !d.Started() {
+			continue
+		}
+		if h.unusual == nil {
+			h.unusual = new(unusual)
+		}
+		u := h.unusual
+		u.breaks = slices.DeleteFunc(u.breaks, func(at int64) bool { return at < d.Next() })
+		if len(u.breaks) < maxBreaks {
+			u.breaks = append(u.breaks, d.High())
+		}
+		c.weigh(side)
+	}
+}
+
 // within counts the octets of a part of the stream that stand in packets that were left out.
 func (u *unusual) within(from, to int64) (octets int64) {
 	if u == nil {

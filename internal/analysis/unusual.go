@@ -14,6 +14,8 @@ type unusual struct {
 	to   int64 // the end of the octets that they carried
 	// leftOut is what packets carried that were left out.
 	leftOut []leftOut
+	// breaks are where the stream stood when the capture file was damaged.
+	breaks []int64
 }
 
 type unusualFrame struct {

@@ -27,6 +27,7 @@ const (
 	earlyWeight   = int(unsafe.Sizeof(early{}))
 	unusualWeight = int(unsafe.Sizeof(unusualFrame{}))
 	leftOutWeight = int(unsafe.Sizeof(leftOut{}))
+	breakWeight   = int(unsafe.Sizeof(int64(0)))
 	addressWeight = int(unsafe.Sizeof(netip.Addr{}))
 )
 
@@ -63,7 +64,7 @@ func (c *Conn) weigh(side int) {
 		n += fullWeight
 	}
 	if u := h.unusual; u != nil {
-		n += unusualWeight*cap(u.list) + leftOutWeight*cap(u.leftOut)
+		n += unusualWeight*cap(u.list) + leftOutWeight*cap(u.leftOut) + breakWeight*cap(u.breaks)
 	}
 	if was := int(h.weight); n != was {
 		c.grows(n - was)

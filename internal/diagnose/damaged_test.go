@@ -1,12 +1,15 @@
 package diagnose_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
@@ -100,4 +103,54 @@ func TestDamaged_NeverSent(t *testing.T) {
 	if !strings.Contains(got, "damaged packets") || strings.Contains(got, "warning missing") {
 		t.Error(got)
 	}
+}
+
+// TestDamagedFile: what is missing where the file is damaged was not lost by the capture, and what is missing
+// elsewhere has nothing to do with that.
+func TestDamagedFile(t *testing.T) {
+	const src = "timeline: [connect, send 3000 x40, close]\n"
+	whole := generate(t, src, false)
+	blocks, packets := blocksOf(whole)
+	// cut takes octets out of the middle of a packet with much data, drop all of the packet.
+	cut := func(nth int) { b := &blocks[packets[nth]]; *b = append((*b)[:400:400], (*b)[1000:]...) }
+	drop := func(nth int) { blocks[packets[nth]] = nil }
+	const (
+		there   = "The capture file is damaged there, which may be the reason. The responder acknowledged them, so they arrived.\nTry: copy the file again"
+		lost    = "The responder acknowledged them, so they arrived: the capture lost them, and not the network.\nTry: capture with a larger buffer"
+		oneOf   = "the capture lost them, and not the network. The capture file is damaged at 1 of these gaps, which may be the reason for those.\nTry: capture with"
+		another = "The capture file is damaged"
+	)
+	for _, tt := range []struct {
+		name      string
+		do        func()
+		want, not string
+	}{
+		{"damaged", func() { cut(30) }, there, "lost"},
+		{"dropped", func() { drop(30) }, lost, another},
+		{"both, far from each other", func() { cut(30); drop(70) }, oneOf, "damaged there"},
+		{"both, at two places", func() { cut(30); cut(70) }, there, "lost"},
+	} {
+		blocks, packets = blocksOf(whole)
+		tt.do()
+		f, err := capture.Open("-", bytes.NewReader(bytes.Join(blocks, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := text(diagnosed(t, f), diagnose.Missing); !strings.Contains(said, tt.want) || strings.Contains(said, tt.not) {
+			t.Errorf("%s: %s", tt.name, said)
+		}
+	}
+}
+
+// blocksOf are the blocks of a pcapng file, and which of them hold a packet with much data.
+func blocksOf(file []byte) (blocks [][]byte, packets []int) {
+	const enhanced, much = 6, 1500
+	for len(file) > 0 {
+		n := binary.LittleEndian.Uint32(file[4:])
+		if binary.LittleEndian.Uint32(file) == enhanced && n > much {
+			packets = append(packets, len(blocks))
+		}
+		blocks, file = append(blocks, slices.Clone(file[:n])), file[n:]
+	}
+	return blocks, packets
 }

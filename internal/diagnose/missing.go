@@ -90,10 +90,13 @@ func (a *about) gaps(dir trace.Dir) {
 		what = "dissected"
 	}
 	d.Text = fmt.Sprintf("%s of the %s are not %s, in %s", octets(gone), who, what, Counted(n, "gap", "gaps"))
-	acked, holes := 0, slices.DeleteFunc(slices.Clone(f.Faults().Holes), func(h trace.Hole) bool { return h.Damaged == h.Octets })
+	acked, file, holes := 0, 0, slices.DeleteFunc(slices.Clone(f.Faults().Holes), func(h trace.Hole) bool { return h.Damaged == h.Octets })
 	for _, h := range holes {
 		if h.Octets+h.At <= f.Acked {
 			acked++
+		}
+		if h.FileDamaged {
+			file++
 		}
 		if h.Behind > 0 {
 			d.Frames = append(d.Frames, h.Behind)
@@ -105,20 +108,10 @@ func (a *about) gaps(dir trace.Dir) {
 	case len(d.Frames) > 0:
 		d.Text += fmt.Sprintf(", the first before frame %d", d.Frames[0])
 	}
-	switch {
-	case why != "":
+	if why != "" {
 		d.Text += ". " + why
-	case len(holes) == 0: // none of them is among those that are listed
-		d.Text += "."
-	case acked == len(holes) && acked > 0:
-		d.Text += fmt.Sprintf(". The %s acknowledged them, so they arrived: the capture lost them, and not the network.", peer)
-		d.same = "acked"
-	case acked == 0:
-		d.Text += fmt.Sprintf(". The %s did not acknowledge them as far as the capture shows: they may be lost, or the capture ended too early.", peer)
-		d.same = "lost"
-	default:
-		d.Text += fmt.Sprintf(". The %s acknowledged those of %d of these gaps, so at least they arrived: the capture lost them.", peer, acked)
-		d.same = "acked"
+	} else {
+		d.Text += "." + whyMissing(len(holes), acked, file, peer, &d)
 	}
 	if f.Rare().CRCUnverifiable > 0 {
 		d.Also = append(d.Also, Counted(f.Rare().CRCUnverifiable, "FPDU", "FPDUs")+" could not be verified.")
@@ -128,6 +121,35 @@ func (a *about) gaps(dir trace.Dir) {
 		d.Advice = "capture with a larger buffer, on a machine or a mirror port that keeps up: " + capture(a.Connection)
 	}
 	a.add(d)
+}
+
+// whyMissing says why octets of a number of gaps may be missing, of which the other side acknowledged some, and
+// some are where the file is damaged.
+func whyMissing(holes, acked, file int, peer string, d *Diagnosis) (text string) {
+	switch {
+	case holes == 0: // none of them is among those that are listed
+		return ""
+	case file == holes:
+		d.same, d.Advice = "file", "copy the file again from where it was captured: the warnings name its damaged places."
+		text = " The capture file is damaged there, which may be the reason."
+		if acked == holes {
+			text += fmt.Sprintf(" The %s acknowledged them, so they arrived.", peer)
+		}
+		return text
+	case acked == holes:
+		d.same = "acked"
+		text = fmt.Sprintf(" The %s acknowledged them, so they arrived: the capture lost them, and not the network.", peer)
+	case acked == 0:
+		d.same = "lost"
+		text = fmt.Sprintf(" The %s did not acknowledge them as far as the capture shows: they may be lost, or the capture ended too early.", peer)
+	default:
+		d.same = "acked"
+		text = fmt.Sprintf(" The %s acknowledged those of %d of these gaps, so at least they arrived: the capture lost them.", peer, acked)
+	}
+	if file > 0 {
+		text += fmt.Sprintf(" The capture file is damaged at %d of these gaps, which may be the reason for those.", file)
+	}
+	return text
 }
 
 // chunks diagnoses chunks that are missing from a direction over SCTP.

@@ -264,6 +264,7 @@ type Run struct {
 	decoded   uint64          // the last TCP frame that was decoded, and not predecoded
 	verified  mpa.Verified    // what is known of the segment at hand, if no note says it
 	note      *readahead.Note // of the last one that was predecoded
+	breaks    int             // damaged places of the input
 	stopped   atomic.Bool
 	// settling are those that have closed, see Options.Linger.
 	settling  settling
@@ -431,6 +432,9 @@ func (r *Run) full() bool {
 	return r.stopped.Load() || r.opt.Count != 0 && r.totals.Frames+r.elsewhere >= r.opt.Count
 }
 
+// mostBreaks is at how many damaged places of the input connections are told of them: each is told.
+const mostBreaks = 64
+
 // ended reports whether an error of the source ends the input, and returns the error to
 // report. Damage that was skipped is reported and counted.
 func (r *Run) ended(err error) (bool, error) {
@@ -443,6 +447,11 @@ func (r *Run) ended(err error) (bool, error) {
 	}
 	if r.opt.Shard.First() {
 		r.totals.Errors += 1 + damage.More
+	}
+	if r.breaks++; r.breaks <= mostBreaks {
+		for fl := range r.flows.each {
+			fl.conn.FileDamaged()
+		}
 	}
 	if r.opt.OnError != nil {
 		r.opt.OnError(err)

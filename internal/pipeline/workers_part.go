@@ -135,8 +135,8 @@ func (r *Run) batch(b, next *readahead.Batch) {
 			r.found.pdus = append(r.found.pdus, counted{frame, more})
 		}
 	}
-	if b.Err != nil && r.opt.Shard.First() {
-		if end, err := r.ended(b.Err); end && !errors.Is(err, io.EOF) {
+	if b.Err != nil {
+		if end, err := r.ended(b.Err); end && !errors.Is(err, io.EOF) && r.opt.Shard.First() {
 			r.team.failure = err
 		}
 	}
