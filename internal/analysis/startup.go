@@ -178,11 +178,14 @@ func (c *Conn) halfStartup(side int) {
 	if h.gap || c.Trace.Flow[c.Dir(side)].Cut || h.rtr || h.partial {
 		return
 	}
-	needs := 0
+	needs, least := 0, LeastKey
+	if c.Trace.Side[c.Dir(1-side)].HasStartup {
+		least = 1 // an answer is expected
+	}
 	switch {
 	case h.phase == startup && len(b) >= mpa.StartupLen:
 		needs = mpa.StartupLen + int(mpa.PrivateLen(b))
-	case h.phase != streaming || len(b) < LeastKey || h.tailOff() != 0 || !tcp.StartKnown() || tcp.Next() != int64(len(b)):
+	case h.phase != streaming || len(b) < least || h.tailOff() != 0 || !tcp.StartKnown() || tcp.Next() != int64(len(b)):
 		return
 	}
 	s := &c.Trace.Side[c.Dir(side)]

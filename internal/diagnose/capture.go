@@ -186,6 +186,9 @@ func have(n uint64) string {
 	return Number(n) + " frames have"
 }
 
+// apart are the protocols that have a diagnosis of their own.
+var apart = []pipeline.Protocol{pipeline.Unrecognized, pipeline.Unseen, pipeline.SMCR, pipeline.HalfRequest, pipeline.FewOctets}
+
 // streams tells what TCP connections carry that is not iWARP.
 func (w *whole) streams() {
 	w.unknown()
@@ -193,10 +196,9 @@ func (w *whole) streams() {
 	var plain, secret []pipeline.Stream
 	for _, s := range w.Streams {
 		switch {
-		case s.Protocol == pipeline.Unrecognized || s.Protocol == pipeline.Unseen || s.Protocol == pipeline.SMCR || s.Protocol == pipeline.HalfRequest:
 		case s.Protocol.Encrypted():
 			secret = append(secret, s)
-		default:
+		case !slices.Contains(apart, s.Protocol):
 			plain = append(plain, s)
 		}
 	}
@@ -320,16 +322,29 @@ func (w *whole) unknown() {
 
 // halfRequests tells of TCP connections that end, or of which the capture ends, in the key of an MPA Request.
 func (w *whole) halfRequests() {
-	n, first, where := w.carry(func(p pipeline.Protocol) bool { return p == pipeline.HalfRequest })
-	if n == 0 {
-		return
+	for _, x := range []struct {
+		of          pipeline.Protocol
+		kind        Kind
+		title, text string
+	}{
+		{
+			pipeline.HalfRequest, StartupUnanswered, "ends in the middle of the MPA Request",
+			"%s the first octets of an MPA Request and nothing behind them: with %s, the first in frame %d.",
+		},
+		{
+			pipeline.FewOctets, OtherTCP, "too little data to tell what it is",
+			"%s no more than one to three octets, such as an MPA Request begins with: with %s, the first in frame %d. So few may be something else as well.",
+		},
+	} {
+		n, first, where := w.carry(func(p pipeline.Protocol) bool { return p == x.of })
+		if n == 0 {
+			continue
+		}
+		w.add(Diagnosis{
+			Kind: x.kind, Severity: conformance.Warning, Frames: framesAt(first), Title: x.title, Text: fmt.Sprintf(x.text, carries(n), where, first),
+			Advice: "look whether the capture goes on for long enough, else into the log of the initiator for that time.",
+		})
 	}
-	w.add(Diagnosis{
-		Kind: StartupUnanswered, Severity: conformance.Warning, Frames: framesAt(first), Title: "ends in the middle of the MPA Request",
-		Text: fmt.Sprintf("%s the first octets of an MPA Request and nothing behind them: with %s, the first in frame %d.",
-			carries(n), where, first),
-		Advice: "look whether the capture goes on for long enough, else into the log of the initiator for that time.",
-	})
 }
 
 // oneWay tells of TCP connections of which one direction was captured.

@@ -31,7 +31,7 @@ func TestHalf(t *testing.T) {
 	var b strings.Builder
 	for i, name := range names {
 		side := d.Turns[i].Side
-		for _, n := range []int{10, 18} {
+		for _, n := range []int{3, 10, 18} {
 			for _, e := range ends {
 				var c tracetest.TCP
 				c.Handshake()

@@ -187,7 +187,7 @@ func (o *Others) connection(t *trace.Connection, first [2][]byte) {
 			o.OneWay.add(t.FirstFrame)
 		}
 		p := protocolOf(first)
-		if f := &t.Flow; p == HalfRequest && (!t.SYN || f[0].Cut || f[1].Cut || f[0].Rare().Gaps+f[1].Rare().Gaps > 0) {
+		if f := &t.Flow; p.half() && (!t.SYN || f[0].Cut || f[1].Cut || f[0].Rare().Gaps+f[1].Rare().Gaps > 0) {
 			p = Unrecognized // the rest may be what the capture lacks
 		}
 		o.stream(t, t.Side[server].Addr, p)

@@ -31,13 +31,18 @@ const (
 	SMCR
 	// HalfRequest is the beginning of an MPA Request, and nothing behind it.
 	HalfRequest
+	// FewOctets are so few that they may be the beginning of an MPA Request by chance, and nothing else.
+	FewOctets
 )
+
+// half reports whether it is, or may be, the beginning of an MPA Request.
+func (p Protocol) half() bool { return p == HalfRequest || p == FewOctets }
 
 // String returns the protocol as people call it.
 func (p Protocol) String() string {
 	return [...]string{
 		"an unknown protocol", "octets that were not captured", "HTTP", "TLS", "SSH", "NVMe/TCP", "iSCSI", "SMB", "RPC (NFS)", "Ceph", "SMC-R",
-		"the beginning of an MPA Request",
+		"the beginning of an MPA Request", "what may be the beginning of an MPA Request",
 	}[p]
 }
 
@@ -49,9 +54,14 @@ func protocolOf(first [2][]byte) Protocol {
 	if len(first[0])+len(first[1]) == 0 {
 		return Unseen
 	}
-	for _, b := range first {
-		if len(b) >= analysis.LeastKey && len(b) < mpa.KeyLen && strings.HasPrefix(mpa.RequestKey, string(b)) {
-			return HalfRequest
+	for side, b := range first {
+		if len(b) > 0 && len(b) < mpa.KeyLen && strings.HasPrefix(mpa.RequestKey, string(b)) {
+			switch {
+			case len(b) >= analysis.LeastKey:
+				return HalfRequest
+			case len(first[1-side]) == 0:
+				return FewOctets
+			}
 		}
 		if p := protocol(b); p != Unrecognized {
 			return p
