@@ -19,9 +19,10 @@ Connect to ADDR and play the client of a scenario, speak the protocol of rping, 
 without either do the startup, say what was agreed, and close. ADDR is the only
 address that is connected to.
 ` + aboutSockets + `
-Exit codes: 0 done; 1 findings at or above --fail-on, no startup, or a step failed or could
-not be done because the peer ended the connection; 2 wrong usage; 3 the peer could not be
-reached, an output was not written, or the program was interrupted: with --stay that is 0.`),
+Exit codes: 0 done; 1 findings at or above --fail-on, no startup, a step that failed or
+could not be done because the peer ended the connection, or, without a scenario, a reset
+by the peer; 2 wrong usage; 3 the peer could not be reached, an output was not written, or
+the program was interrupted: with --stay that is 0.`),
 		Example: strings.Trim(`
   iwdissect connect 192.0.2.1:7174
   iwdissect connect 127.0.0.1:5001 write-read -w client.pcapng

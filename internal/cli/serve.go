@@ -44,9 +44,10 @@ Ctrl-C at once.
 The connections of a scenario that has several are told by the IP address of the client,
 its associations by the UDP address. With both kinds one session is served at a time.
 ` + aboutSockets + `
-Exit codes: 0 done; 1 of a session: findings at or above --fail-on, no startup, or a step
-failed or could not be done because the peer ended the connection; 2 wrong usage; 3 the
-socket or an output failed, or the program was interrupted before --count sessions were over.`),
+Exit codes: 0 done; 1 of a session: findings at or above --fail-on, no startup, a step
+that failed or could not be done because the peer ended the connection, or, without a
+scenario, a reset by the peer; 2 wrong usage; 3 the socket or an output failed, or the
+program was interrupted before --count sessions were over.`),
 		Example: strings.Trim(`
   iwdissect serve --listen 127.0.0.1:5001
   iwdissect serve write-read --listen '[::1]:5001' --count 1 -w server.pcapng

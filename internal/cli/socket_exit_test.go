@@ -90,6 +90,32 @@ func TestServe_NoStartup(t *testing.T) {
 	}
 }
 
+// TestServe_Reset: without a scenario a session fails whose peer resets the connection, and not one that it closes.
+func TestServe_Reset(t *testing.T) {
+	for _, reset := range []bool{true, false} {
+		s := serveHere(t, t.Context(), "--count", "1", "--no-check")
+		c, err := net.Dial("tcp", s.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(c, "MPA ID Req Frame\x40\x01\x00\x00")
+		if _, err := io.ReadFull(c, make([]byte, 20+32)); err != nil {
+			t.Fatal(err)
+		}
+		if reset {
+			_ = c.(*net.TCPConn).SetLinger(0) //nolint:forcetypeassert // of TCP
+		}
+		_ = c.Close()
+		says, want := "", exitOK
+		if reset {
+			says, want = "connection: the peer did not close it, but reset it", exitFindings
+		}
+		if code, out := <-s.code, <-s.out; code != want || !strings.Contains(s.errs.String(), says) {
+			t.Errorf("reset %t: %d %s %s", reset, code, out, s.errs.String())
+		}
+	}
+}
+
 // serving is a serve that runs.
 type serving struct {
 	at   string
@@ -190,7 +216,8 @@ func TestServe_Told(t *testing.T) {
 			s := serveHere(t, ctx, "--transport", transport)
 			time.AfterFunc(200*time.Millisecond, func() { cancel(errInterrupted) })
 			began := time.Now()
-			if code, out, errs := command(t, nil, "connect", s.at, "--transport", transport, "--stay"); code != exitOK || time.Since(began) > 5*time.Second {
+			want := map[string]int{"tcp": exitOK, "sctp": exitFindings}[transport] // an association is aborted
+			if code, out, errs := command(t, nil, "connect", s.at, "--transport", transport, "--stay"); code != want || time.Since(began) > 5*time.Second {
 				t.Errorf("connect: %d after %v: %s %s", code, time.Since(began), out, errs)
 			}
 			if code, text := <-s.code, <-s.out; code != exitOK || !strings.Contains(text, "connection: ") || !strings.Contains(text, "by this side, interrupted\n") || s.errs.Len() > 0 {

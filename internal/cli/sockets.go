@@ -160,6 +160,9 @@ func (o *socketOptions) single(ctx context.Context, on *sockets, taps []*peer.Ta
 	case failed != nil:
 		o.s.warn(fmt.Errorf("connection: it was over too early: %v", end))
 		well = false
+	case end.Cause == rnic.ResetByPeer:
+		o.s.warn(errors.New("connection: the peer did not close it, but reset it"))
+		well = false
 	}
 	return well, nil
 }

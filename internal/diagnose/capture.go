@@ -374,7 +374,7 @@ func (w *whole) cut() {
 	}
 	w.add(Diagnosis{
 		Kind: SnapLength, Severity: conformance.Warning, Frames: framesAt(first), Title: "cut by the snap length",
-		Text: fmt.Sprintf("The snap length cut %s of %s so short that %s: of %s of a frame on average %s were captured.",
+		Text: fmt.Sprintf("The snap length cut %s of %s so short that %s: frames have %s on average, of which %s were captured.",
 			Number(cut), all, short, octets(w.Octets/w.Frames), Number(w.Captured/w.Frames)),
 		Advice: "capture whole frames: " + tcpdump,
 	})
