@@ -154,3 +154,39 @@ func blocksOf(file []byte) (blocks [][]byte, packets []int) {
 	}
 	return blocks, packets
 }
+
+// TestDamaged_CameAgain: a chunk that was captured damaged, and then whole, is not what is missing when a later session
+// of the stream has the same DDP-SSN.
+func TestDamaged_CameAgain(t *testing.T) {
+	const ssn = 14 + 20 + 12 + 16 // behind the headers of Ethernet, IP, SCTP and the DATA chunk
+	fs, err := tracetest.ReadFile(generate(t, "transport: sctp\ntimeline: [connect, send 1000 x5, end, start, send 1000 x8, close]\n", false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []capture.Frame
+	var numbers []uint16
+	damaged := func(f capture.Frame) capture.Frame {
+		f.Data = slices.Clone(f.Data)
+		f.Data[len(f.Data)-9] ^= 0x40
+		return f
+	}
+	for _, f := range fs {
+		if len(f.Data) > 1000 {
+			numbers = append(numbers, binary.BigEndian.Uint16(f.Data[ssn:]))
+			switch len(numbers) {
+			case 3, 6: // of both sessions, a damaged copy comes first
+				kept = append(kept, damaged(f))
+			case 8: // has the number of the third, and is missing
+				continue
+			}
+		}
+		kept = append(kept, f)
+	}
+	if len(numbers) != 13 || numbers[2] != numbers[7] {
+		t.Fatal(numbers)
+	}
+	got := text(diagnosed(t, tracetest.Source(tracetest.Number(kept))))
+	if strings.Contains(got, "captured only damaged") || !strings.Contains(got, "1 chunk of the initiator is missing from the capture") {
+		t.Error(got)
+	}
+}

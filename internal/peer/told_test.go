@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -91,5 +92,24 @@ func TestPeer_OneWay(t *testing.T) {
 	if p.Over() && longest < idle/2 { // else this machine was too slow
 		_, err := p.End(t.Context())
 		t.Errorf("it ended although octets went: %v", err)
+	}
+}
+
+// blind is a socket of which the kernel tells nothing.
+type blind struct{ net.Conn }
+
+// TestPeer_StuckUntold: a peer that takes nothing is told as that, also where the kernel does not tell what it
+// acknowledges, and whether the writer or the reader loses patience first.
+func TestPeer_StuckUntold(t *testing.T) {
+	for range 8 {
+		conn, _ := sockets(t)
+		p, err := peer.New(t.Context(), blind{conn}, peer.Options{RNIC: enhanced(true), Opened: true, Idle: 100 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		flood(p, 64)
+		if end, err := p.End(t.Context()); end.Cause != rnic.Aborted || err == nil || !strings.Contains(err.Error(), "the peer took nothing for 100ms") {
+			t.Errorf("%v, %v", end, err)
+		}
 	}
 }
