@@ -247,3 +247,32 @@ func TestTerminate_TooDeep(t *testing.T) {
 		}
 	}
 }
+
+// TestTerminate_BeyondTheCapture: a Terminate that acknowledges a number behind all that was captured may speak of an
+// FPDU that was not; a FIN that was captured has that number.
+func TestTerminate_BeyondTheCapture(t *testing.T) {
+	const id = "MPA-TERM-LLP-02"
+	for captured, want := range map[bool]conformance.Verdict{true: conformance.Fail, false: conformance.NotJudged} {
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
+		d.Request()
+		d.Reply()
+		d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 40), 1000)
+		d.FPDU(tracetest.Server, tracetest.Terminate(rdmap.Terminate{TermCode: rdmap.TermCode{Layer: rdmap.LayerLLP, Code: 2}}))
+		var c tracetest.TCP
+		c.Handshake()
+		last := len(d.Turns) - 1
+		for i, turn := range d.Turns {
+			if i == last {
+				if c.FIN(tracetest.Client); !captured {
+					c.Packets = c.Packets[:len(c.Packets)-1]
+				}
+			}
+			c.Send(turn.Side, turn.Data)
+		}
+		c.FIN(tracetest.Server)
+		j := judged(t, tracetest.Net{}.Frames(c.Packets))
+		if v := verdictOf(j, id); v != want {
+			t.Errorf("the FIN is captured: %t: %v, want %v\n\t%s", captured, v, want, text(j.findings))
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
@@ -26,4 +27,30 @@ func TestEndings_Cause(t *testing.T) {
 		fmt.Fprintf(&b, "== %s\n%s", tt.name, text(diagnosed(t, tracetest.Source(fs))))
 	}
 	golden(t, "endings.txt", b.String())
+}
+
+// TestUnderWay_BeyondTheCapture: of a request it is not said that it had no answer, where the other side sent something
+// that was not captured: it was acknowledged.
+func TestUnderWay_BeyondTheCapture(t *testing.T) {
+	for captured, want := range map[bool]bool{true: true, false: false} {
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
+		d.Request()
+		d.Reply()
+		d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 40), 1000)
+		d.Message(tracetest.Server, rdmap.OpSend, tracetest.Octets(1, 40), 1000)
+		d.FPDU(tracetest.Client, tracetest.ReadRequest(1, rdmap.ReadRequest{SinkSTag: 7, Size: 8, SrcSTag: 9}))
+		var c tracetest.TCP
+		c.Handshake()
+		c.Play(d)
+		c.Ack(tracetest.Server)
+		if c.FIN(tracetest.Server); !captured {
+			c.Packets = c.Packets[:len(c.Packets)-1]
+		}
+		c.Wait(50e6)
+		c.RST(tracetest.Client)
+		said := text(diagnosed(t, tracetest.Source(tracetest.Net{}.Frames(c.Packets))))
+		if got := strings.Contains(said, "of the initiator had no answer yet"); got != want {
+			t.Errorf("the FIN is captured: %t: %s", captured, said)
+		}
+	}
 }

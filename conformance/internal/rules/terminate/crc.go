@@ -84,7 +84,7 @@ var crcErrorRules = []rules.Rule{
 					return rules.Lacking(catalogue.Full).GivenOnly(have)
 				case f.Waiting || t.PDU.LastAcked < 0 || t.PDU.LastAcked > f.SeqEnd() || f.Faults().Conflicts > 0:
 					return rules.Lacking(catalogue.Contig).GivenOnly(have)
-				case t.Peer.NextOffset < t.PDU.LastAcked: // what was acknowledged last is still to be framed
+				case t.Peer.NextOffset < min(t.PDU.LastAcked, f.Sent): // what was acknowledged last, other than a FIN, is still to be framed
 					return rules.Lacking(catalogue.Sync).GivenOnly(have)
 				}
 				return rules.InScope.Needing(catalogue.Sync | catalogue.Contig).GivenOnly(have)
