@@ -27,7 +27,7 @@ type loadOptions struct {
 
 // flags adds the flags to those of the command.
 func (o *loadOptions) flags(all *pflag.FlagSet) {
-	all.StringVar(&o.size, "size", "", "make a big trace of about `SIZE`, such as 1GiB, instead of a scenario")
+	all.StringVar(&o.size, "size", "", "make a big trace of about `SIZE`, such as 1GiB or 500MB, instead of a scenario: KiB, MiB and GiB are binary, kB, MB and GB decimal")
 	all.AddFlagSet(o.shape())
 	o.given = all.Changed
 }

@@ -68,7 +68,7 @@ func (in *input) decodingFlags(f *pflag.FlagSet) {
 	f.StringVar(&in.layout, "mpa-layout", "", "read the IRD and ORD word as `LAYOUT` rfc6581 or draft01 (default rfc6581, or draft01 if the traffic shows it)")
 	f.IntVar(&in.connections, "max-connections", pipeline.DefaultConnections, "maximum number of connections in memory")
 	f.IntVar(&in.reorder, "reorder-memory", pipeline.DefaultReorder, "maximum octets of out-of-order data for each direction of a connection")
-	f.Var(&in.memory, memoryFlag, "give up what is least needed rather than take more than `SIZE`, such as 512M or 4G (default a quarter of the machine's, 2G at most)")
+	f.Var(&in.memory, memoryFlag, "give up what is least needed rather than take more than `SIZE`, such as 512MiB or 4GB: KiB, MiB and GiB are binary, kB, MB and GB decimal (default a quarter of the machine's, 2GiB at most)")
 	in.sandbox.flag(f)
 	in.jobsFlag(f)
 	f.BoolVarP(&in.resolve, "no-resolve", "n", true, "no effect: names are never resolved")

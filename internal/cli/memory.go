@@ -12,6 +12,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
+	"github.com/iwdissect/iwdissect/internal/scenario"
 )
 
 const memoryFlag = "memory"
@@ -29,25 +30,22 @@ func (m *memorySize) Type() string { return "SIZE" }
 
 // String is the size as it would be written.
 func (m *memorySize) String() string {
-	for i, unit := range [...]string{"G", "M", "K"} {
-		if n := 1 << (30 - 10*i); int(*m) != 0 && int(*m)%n == 0 {
+	if *m == 0 {
+		return ""
+	}
+	for i, unit := range [...]string{"GiB", "MiB", "KiB"} {
+		if n := 1 << (30 - 10*i); int(*m)%n == 0 {
 			return strconv.Itoa(int(*m)/n) + unit
 		}
 	}
-	return ""
+	return strconv.Itoa(int(*m))
 }
 
-// Set reads a number of octets, or of kibi-, mebi- or gibioctets.
+// Set reads a size.
 func (m *memorySize) Set(s string) error {
-	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(s), "B"), "I")
-	shift := 0
-	if i := strings.IndexAny(number, "KMG"); i >= 0 && i == len(number)-1 {
-		shift, number = map[byte]int{'K': 10, 'M': 20, 'G': 30}[number[i]], number[:i]
-	}
-	n, err := strconv.ParseFloat(number, 64)
-	n *= float64(int(1) << shift)
-	if err != nil || !(n >= leastMemory && n < math.MaxInt) {
-		return usagef("a size of at least 16M, such as 512M or 4G")
+	n, ok := scenario.Size(s)
+	if !ok || n < leastMemory || n > math.MaxInt {
+		return usagef("a size of at least 16MiB, such as 512MiB or 4GB")
 	}
 	*m = memorySize(n)
 	return nil

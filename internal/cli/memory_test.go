@@ -116,8 +116,9 @@ func TestMemory_Enough(t *testing.T) {
 func TestMemorySize(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"16M": "16M", "2G": "2G", "2gib": "2G", "512MB": "512M", "1.5G": "1536M", "33554432": "32M", "20000K": "20000K",
-		"": "no", "M": "no", "15M": "no", "-1G": "no", "NaN": "no", "1e400": "no", "16": "no", "99999999999G": "no", "1T": "no",
+		"16M": "16MiB", "2G": "2GiB", "2gib": "2GiB", "512MiB": "512MiB", "1.5G": "1536MiB", "33554432": "32MiB", "20000K": "20000KiB",
+		"512MB": "500000KiB", "4GB": "3906250KiB", "16777217": "16777217",
+		"": "no", "M": "no", "15M": "no", "16MB": "no", "-1G": "no", "NaN": "no", "1e400": "no", "16": "no", "99999999999G": "no",
 	} {
 		var m memorySize
 		if err := m.Set(in); err != nil != (want == "no") || err == nil && m.String() != want {

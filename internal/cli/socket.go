@@ -39,7 +39,7 @@ type socketOptions struct {
 	protocol   string
 	transport  string
 	private    string
-	size       int
+	size       octetSize
 	rounds     int
 	regions    []string
 	alone      bool
@@ -86,11 +86,12 @@ func (o *socketOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.step, "step-time", 0, "wait at most `TIME` for each step (default 20s, 2s where the scenario has faults)")
 	f.BoolVar(&o.noCheck, "no-check", false, "do not judge what was sent and received by the rules of check")
 	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 on findings at or above `LEVEL`: error, warning or note")
-	what, usual := "with --protocol rping: `N` octets in a round", 64
+	what, usual := "with --protocol rping: octets in a round, a `SIZE` such as 64 or 4KiB", 64
 	if o.side == synth.Server {
-		what, usual = "without a scenario and rping: `N` octets of memory, which the Reply names", servedMemory
+		what, usual = "without a scenario and rping: octets of memory, which the Reply names, a `SIZE` such as 64KiB", servedMemory
 	}
-	f.IntVar(&o.size, "size", usual, what)
+	o.size = octetSize(usual)
+	f.Var(&o.size, "size", what)
 	f.StringVar(&o.private, "private-data", "", "without a scenario: send private data `HEX`, or that of @FILE")
 	f.BoolVar(&o.noCRC, "no-crc", false, "without a scenario: do not ask for CRCs")
 	f.BoolVar(&o.markers, "markers", false, "without a scenario: ask for markers")
@@ -117,7 +118,7 @@ func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 	case o.revision != 1 && o.revision != 2:
 		return usagef("--revision takes 1 or 2, not %d", o.revision)
 	case o.size < 1 || o.size > 1<<20:
-		return usagef("--size takes 1 to 1048576 octets, not %d", o.size)
+		return usagef("--size takes 1 to 1048576 octets, not %d", int(o.size))
 	case o.hold < 0 || o.idle <= 0 || o.step < 0:
 		return usagef("--hold, --idle and --step-time take times such as 250ms")
 	}

@@ -122,7 +122,7 @@ func (o *socketOptions) absent(err error) error {
 
 // single speaks rping, or does nothing but answer, on one connection.
 func (o *socketOptions) single(ctx context.Context, on *sockets, taps []*peer.Tap) (well bool, err error) {
-	r := &peer.Rping{Size: o.size, Rounds: o.rounds, Round: func(n int, data []byte) { o.print("round %d: %s", n, excerpt(data)) }}
+	r := &peer.Rping{Size: int(o.size), Rounds: o.rounds, Round: func(n int, data []byte) { o.print("round %d: %s", n, excerpt(data)) }}
 	opt := peer.Options{RNIC: o.endpoint(), Hold: o.hold, Idle: o.idle, Opened: o.side == synth.Client, Taps: taps, Setup: r.Setup, Buffers: peer.RpingBuffers, BufferSize: peer.RpingBuffer}
 	if o.side == synth.Server {
 		r.Size = 0

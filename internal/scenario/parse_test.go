@@ -280,13 +280,14 @@ func TestParse_Hostile(t *testing.T) {
 }
 
 func TestScalars(t *testing.T) {
-	sizes := map[string]uint64{"0": 0, "100": 100, "0x10": 16, "64KiB": 64 << 10, "10kB": 10_000, "10KB": 10_000, "1GiB": 1 << 30, "5B": 5, "010": 10}
+	sizes := map[string]uint64{"0": 0, "100": 100, "0x10": 16, "64KiB": 64 << 10, "10kB": 10_000, "10KB": 10_000, "1GiB": 1 << 30, "5B": 5, "010": 10,
+		"1kb": 1000, "1kib": 1024, "1K": 1024, "2m": 2 << 20, "512MB": 512e6, "512MiB": 512 << 20, "4G": 4 << 30, "1T": 1 << 40, "1.5KiB": 1536, "0.5GB": 5e8, "0x1B": 27, "0x1b": 27}
 	for text, want := range sizes {
 		if got, ok := Size(text); !ok || got != want {
 			t.Errorf("Size(%q) = %d, %v", text, got, ok)
 		}
 	}
-	for _, text := range []string{"", "KiB", "-1", "+1", "1.5KiB", "1 KiB", "1_000", "99999999999999999999", "99999999999TiB", "1kib"} {
+	for _, text := range []string{"", "KiB", "-1", "+1", "1.5", "1.5B", ".5KiB", "1.KiB", "1e3KiB", "1.5e3KiB", "NaNK", "16777216.5GiB", "1 KiB", "1_000", "99999999999999999999", "99999999999TiB", "KK"} {
 		if got, ok := Size(text); ok {
 			t.Errorf("Size(%q) = %d", text, got)
 		}

@@ -78,38 +78,59 @@ type unit struct {
 	worth uint64
 }
 
+// sizeUnits are those of sizes; a letter alone is binary, as in most programs.
 var sizeUnits = []unit{
+	{"", 1},
 	{"KiB", 1 << 10},
 	{"MiB", 1 << 20},
 	{"GiB", 1 << 30},
 	{"TiB", 1 << 40},
 	{"kB", 1e3},
-	{"KB", 1e3},
 	{"MB", 1e6},
 	{"GB", 1e9},
 	{"TB", 1e12},
+	{"K", 1 << 10},
+	{"M", 1 << 20},
+	{"G", 1 << 30},
+	{"T", 1 << 40},
 	{"B", 1},
-	{"", 1},
 }
 
 var rateUnits = []unit{{"Gbps", 1e9}, {"Mbps", 1e6}, {"kbps", 1e3}, {"bps", 1}}
 
-// measure reads a number with a unit.
+// measure reads a number with a unit, whose letters may be capital or not.
 func measure(text string, units []unit) (uint64, bool) {
 	for _, u := range units {
-		digits, ok := strings.CutSuffix(text, u.name)
-		if !ok {
+		at := len(text) - len(u.name)
+		if at < 0 || !strings.EqualFold(text[at:], u.name) {
 			continue
 		}
-		v, ok := unsigned(digits)
-		if ok && v <= math.MaxUint64/u.worth {
+		if v, ok := unsigned(text[:at]); ok && v <= math.MaxUint64/u.worth {
 			return v * u.worth, true
+		}
+		if v, ok := fraction(text[:at]); ok && u.worth > 1 && v*float64(u.worth) < maxFraction {
+			return uint64(v * float64(u.worth)), true
 		}
 	}
 	return 0, false
 }
 
-// Size reads a size in octets: 100, 64KiB, 10kB.
+// maxFraction bounds what a number with a fraction is worth: up to there a float64 holds it.
+const maxFraction = 1 << 53
+
+// fraction reads a number such as 1.5.
+func fraction(text string) (float64, bool) {
+	whole, part, ok := strings.Cut(text, ".")
+	digits := whole + part
+	if !ok || whole == "" || part == "" || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	return v, err == nil
+}
+
+// Size reads a size in octets, such as 100, 10kB or 1.5GiB: kB, MB and GB are decimal; KiB, MiB and GiB, and K, M
+// and G alone, are binary.
 func Size(text string) (uint64, bool) { return measure(text, sizeUnits) }
 
 // size reads a size of at most hi octets.
