@@ -49,8 +49,8 @@ rules that were broken there, and what that means; at the first section what ana
 
 Every packet and every other block stays in its place, octet for octet, with the
 comments and options that it has; our comments follow them and begin with
-"iwdissect: ", and take the place of older ones that do. A section that gives its length
-gives none any more. The packets of a pcap file get the same times, lengths and octets
+"iwdissect: ", and replace older ones that do. A section that stated its length no longer
+does. The packets of a pcap file get the same times, lengths and octets
 in blocks of pcapng. What is damaged in FILE is reported and left out.
 
 FILE is read twice, since some things become known only after their frame. What comes

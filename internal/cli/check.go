@@ -92,10 +92,11 @@ file; --baseline marks the findings of that file as known, and only others fail.
 baseline, format, output, and suppress, which takes a rule and a reason. Flags
 override it. Its output stays below its folder, unless --config names the file.
 
-No output may be one of the files that are read. A file is replaced when all of the
-new one is written.
+No output may be one of the files that are read. An older file is replaced only once
+the new one is complete.
 
 ` + aboutParquet[1:] + `
+
 Exit codes: 0 nothing new at or above --fail-on; 1 findings; 2 wrong usage, or a
 configuration or baseline that cannot be read; 3 an input could not be read to
 its end, or an output could not be written.

@@ -43,15 +43,15 @@ func newDissect(s *IOStreams) *cobra.Command {
 Annotate every frame of a capture. The text has one line per PDU: the time of day
 in UTC, the frame that completed the PDU, the endpoints, the direction (i2r from
 the initiator, r2i from the responder), and what it is. Bad CRCs and markers are
-reported in brackets. Of NVMe/RDMA, iSER, SMB Direct and RPC/RDMA the line says which
-command or answer a Send is, and for which one a Write or Read moves data.
+reported in brackets. For NVMe/RDMA, iSER, SMB Direct and RPC/RDMA, the line says which
+command or answer a Send is, and which one a Write or Read moves data for.
 
 A broken rule of the RFCs is reported below the PDU that shows it. If only the
 end of the connection proves it, it is reported there, with its place.
 
 --format ndjson writes one JSON object per line: frames, PDUs, transactions,
 findings and connections. With several captures each record has the name of its file.
-` + aboutParquet + "\n" + aboutForms + "\n" + aboutWriting + "\n" + aboutSelection + aboutFilters + aboutTwice + aboutStatistics + aboutPoints),
+` + aboutParquet + aboutForms + "\n" + aboutWriting + "\n" + aboutSelection + aboutFilters + aboutTwice + aboutStatistics + aboutPoints),
 		Example: strings.Trim(`
   iwdissect dissect trace.pcap
   iwdissect dissect -V -c 20 trace.pcap

@@ -46,9 +46,9 @@ const aboutForms = `
 columns that -e names), json, ek, pdml, psml or tabs. Names, values and nesting are
 those of tshark 4.0; what Wireshark has no name for stands in a layer of its own, iwd.
 -O PROTOCOLS shows the details of these protocols as text, -x adds the octets of the
-frame. -j PROTOCOLS has -T json, ek and pdml show nothing of other layers but their
-names, -J PROTOCOLS shows all that is below these. -T text, ndjson and csv are words for
---format.`
+frame. With -T json, ek or pdml, -j PROTOCOLS shows the first level of these layers and
+only the names of all others; -J PROTOCOLS shows all levels of these. -T text, ndjson and
+csv mean the same as with --format.`
 
 // forms are the words that -T takes, formWords those that mean --format.
 var (
@@ -67,7 +67,7 @@ func (o *formFlags) shapeFlags(f *pflag.FlagSet) {
 	f.StringVarP(&o.form, "form", "T", "", "write frames as tshark does, in `FORM`: fields, json, ek, pdml, psml or tabs; text, ndjson and csv are words for --format")
 	f.StringArrayVarP(&o.asked, "field", "e", nil, "with -T fields, json or ek, show the field `NAME`; as often as there are columns")
 	f.StringArrayVarP(&o.tableOptions, "field-option", "E", nil, "with -T fields, `OPTION` is header=y|n, separator=/t|/s|C, occurrence=f|l|a, aggregator=,|/s|C, quote=d|s|n, bom=y|n or escape=y|n")
-	f.StringVarP(&o.protocols, "details", "O", "", "show the packet details of the `PROTOCOLS`, such as tcp,iwarp_ddp_rdmap, as tshark does; all shows all")
+	f.StringVarP(&o.protocols, "details", "O", "", "show the packet details of `PROTOCOLS`, such as tcp,iwarp_ddp_rdmap, as tshark does; all shows all")
 	o.layerFlags(f)
 	f.BoolVar(&o.distinct, "no-duplicate-keys", false, "with -T json, make an array of members of the same name")
 	f.BoolVarP(&o.lineBuffered, "line-buffered", "l", false, "write each line at once, for the next program in a pipe")

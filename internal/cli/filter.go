@@ -30,16 +30,16 @@ const aboutFilters = `
 -Y FILTER selects by a display filter in the language of Wireshark, for example
 'iwarp_rdma.opcode == 1 && ip.addr == 10.0.0.0/8', 'iwd.latency > 1ms' or
 'iwd.crc.status == "bad"'; 'iwdissect fields' lists the fields and their operators.
-Lines, trees and records show the PDUs that match, each with the headers of its frame,
-records also frames without a PDU that match; tables, findings, exit codes, -w and what
-is written as by tshark (-T) look at a frame with all PDUs that it completed, and at
-connections that have such a frame.`
+Lines, trees and records show the PDUs that match; FILTER sees each PDU with the headers
+of its frame. Records also show matching frames without a PDU. For tables, findings, exit
+codes, -w and -T, FILTER sees each frame with all PDUs that it completed; tables show the
+connections that have a matching frame.`
 
 // aboutTwice explains what files can be asked for besides.
 const aboutTwice = `
-A value that becomes known after its frame has no effect on the frame, unless the file
-is read twice (-2): the latency of a request, a rule whose violation only the end of
-the connection proves. analyze and check read it twice if FILTER asks for that. With -2,
+Some values become known only after their frame: the latency of a request, or a violation
+that only the end of the connection proves. They do not select the frame unless the file
+is read twice (-2). analyze and check read it twice if FILTER asks for such a value. With -2,
 -R FILTER leaves out frames before -Y decides; their PDUs are analysed nevertheless, and
 frames keep their numbers.`
 

@@ -48,8 +48,9 @@ a file, and - is standard input. OUT is a file, - for standard output, or a
 folder. It is a folder if it exists as one, if it ends in a slash, or if there are
 several scenarios; each trace in it is named after its scenario.
 
-A scenario with a mistake is refused with its line: also for a fault that never
-strikes, such as one at a segment that is not sent. Then no file is written.
+A scenario with a mistake is refused, with the line of the mistake, and no file is
+written. A fault that never strikes, such as one at a segment that is not sent, is a
+mistake too.
 
 --clean leaves out the faults of a scenario. --all writes all built-in scenarios;
 those with faults are also written without them, as NAME.clean.

@@ -18,10 +18,10 @@ var layerForms = []string{"json", "ek", "pdml"}
 // layerFlags adds -j and -J as tshark has them. -j with a number is --jobs: no protocol is
 // called that.
 func (o *formFlags) layerFlags(f *pflag.FlagSet) {
-	f.StringVarP(&o.wholeLayers, "all-below", "J", "", "with -T json, ek or pdml, show of other layers than `PROTOCOLS` only the names; of these all")
+	f.StringVarP(&o.wholeLayers, "all-below", "J", "", "with -T json, ek or pdml, show all levels of the layers `PROTOCOLS`, and only the names of the others")
 	if jobs := f.Lookup("jobs"); jobs != nil {
 		jobs.Value = &jobsOrLayers{jobs.Value, &o.layers}
-		jobs.Usage = "use at most `N` processors (default all); or PROTOCOLS: as -J, but of these the first level"
+		jobs.Usage = "use at most `N` processors (default all); or PROTOCOLS: as -J, but only their first level"
 	}
 }
 

@@ -52,19 +52,19 @@ func newLive(s *IOStreams) *cobra.Command {
 		Short: "Capture from an interface and annotate frames as they arrive",
 		Long: strings.TrimSpace(`
 Capture TCP and SCTP from a network interface (Linux only), inside tunnels too,
-and show what comes of it while frames arrive: on a terminal a summary of the
-worst connections, which is renewed every second; elsewhere, or with --lines, -V,
+and show results while frames arrive: on a terminal a summary of the
+worst connections, renewed every second; elsewhere, or with --lines, -V,
 -x, -T, -e, -O or --format ndjson, the output of dissect. A connection that has closed is
 settled a second later: its findings and its verdict, or its record, are shown
 then. Rules that compare connections do so a minute after the end of each.
 
 Ctrl-C, --duration, -c or -a ends the capture. The rest of what was captured is shown
-then, and in text the tables of analyze follow; of more than 1,000 connections
-(100,000 with --all) they have the worst. A second Ctrl-C ends the program at once.
+then, and in text the tables of analyze follow. They have at most the 1,000 worst
+connections, with --all 100,000. A second Ctrl-C ends the program at once.
 
 -w FILE saves the frames: as pcapng if the name ends in .pcapng, otherwise as pcap
-with nanoseconds. The file is at most a second behind, and dissect shows for it
-what was shown live. It cannot be standard output, which has the results.
+with nanoseconds. The file is at most a second behind, and dissect shows of it
+what was shown live. It cannot be standard output, where the results go.
 
 Capturing needs root or CAP_NET_RAW. IFACE may be 'any' for all interfaces.
 Traffic that an RDMA adapter handles in hardware does not pass through the host
@@ -80,7 +80,7 @@ Exit codes: 0 done; 2 wrong usage; 3 the capture failed, or an output could not
 be written.
 ` + aboutSelection + aboutFilters + `
 
-With live, --worst N has the tables at the end list N connections.` + aboutStatistics + "\nThey come when the capture ends."),
+With live, --worst N lists N connections in the tables at the end.` + aboutStatistics + "\nThey come when the capture ends."),
 		Example: strings.Trim(`
   iwdissect live --list
   iwdissect live eth0

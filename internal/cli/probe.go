@@ -65,13 +65,13 @@ and ORD, ready-to-receive indications, CRC and markers, framing, headers, queues
 STags and bounds, Reads, atomics, Terminates, the end of connections. With --as-server
 wait at ADDR for an initiator, which has to connect again for each case.
 
-Many cases break rules on purpose, which can crash a peer that is not made for it,
-with the host that it runs on. Therefore --i-own-this-peer has to be given. Nothing is
-sent to another address than ADDR; names are not resolved. After each case a plain
-startup shows whether the peer still answers; if not the rest is left out.
+Many cases break rules on purpose, which can crash a peer that is not prepared for it,
+and the host that it runs on. Therefore --i-own-this-peer has to be given. Nothing is
+sent to any address but ADDR; names are not resolved. After each case a plain startup
+shows whether the peer still answers; if not, the other cases are left out.
 
 A case is judged by how the peer answers, and by the rules of check on all that was
-sent and received. It is not judged if the peer lacks what the case needs. Cases of
+sent and received. It is not judged if the peer lacks what the case needs. Cases about
 memory need a region that may be read and written: one that the peer names in its private
 data (layout iwprobe, as 'iwdissect serve' does) or elsewhere (--advertises), or --region.
 Only TCP is spoken.

@@ -36,16 +36,16 @@ func newReport(s *IOStreams) *cobra.Command {
 		Use:   "report FILE... -o OUT.html",
 		Short: "Write a page to look at and to mail",
 		Long: strings.TrimSpace(`
-Write what happened in a capture as one HTML file with all in it: it loads nothing, so
-it can be mailed, opened without a network, and printed. On top is what went wrong, in
+Write what happened in a capture as one HTML file that loads nothing else, so that it
+can be mailed, opened without a network, and printed. What went wrong comes first, in
 sentences; then the totals, and a table of the connections to sort and filter; then a
 closer look at some connections: what the sides said to each other as a sequence
 diagram, requests that wait against IRD and ORD, latencies, throughput, sizes of
 messages, and each finding with the text of its rule and its PDU, fields and octets.
 
 The closer look is at the 20 worst connections, or as many as --worst says, or those
-that --conn names. PDUs of findings are read again from the file; what comes on a pipe
-has the rest. OUT is written when all of it is there; - is standard output.`),
+that --conn names. PDUs of findings are read again from the file, so a capture on a pipe
+is shown without them. OUT appears only when it is complete; - is standard output.`),
 		Example: strings.Trim(`
   iwdissect report trace.pcap -o report.html
   iwdissect report --conn 3,17 trace.pcap -o report.html

@@ -37,7 +37,7 @@ of the capture is analysed nevertheless, so that what came before is known. Fram
 and times select the PDUs that these frames completed, findings in them, and the
 connections that were under way then, which are shown with the numbers of their
 whole life. The worst connections are those with the most errors, then warnings,
-notes, and retransmissions and gaps; of equals the first.
+notes, and retransmissions and gaps; among equals, those that came first.
 
 TIME is as in RFC 3339, a date and time or a time of day in UTC as dissect shows
 them, or seconds since the first frame, such as +1.5 or 1.5s. Frames without a time

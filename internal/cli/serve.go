@@ -12,18 +12,18 @@ import (
 // aboutSockets is what the help of serve and connect has in common.
 const aboutSockets = `
 The peer is an endpoint in user space on a socket of TCP, or of UDP for DDP over SCTP
-(RFC 5043, 6951): it needs no privileges and no RDMA hardware. A scenario says which, or
---transport. A scenario is played as one of its sides. If the other side plays the same
+(RFC 5043, 6951): it needs no privileges and no RDMA hardware. The scenario, or
+--transport, says which. A scenario is played as one of its sides. If the other side plays the same
 scenario with the same seed, its steps are waited for, and the octets of all messages
 are compared. With --alone the peer is somebody else: only the steps of this side are
 done, and what the scenario expects.
 
-The kernel makes the packets of TCP: wire: and packet: of a scenario, and what it says
+The kernel makes the packets of TCP. So wire: and packet: of a scenario, and what it says
 of the link, the capture point and TCP, are refused.
 
 At the end all that was sent and received is judged by the rules of check. -w keeps it
-as pcapng. A socket of TCP shows neither packets nor acknowledgements, these are made
-up: rules about segment sizes and alignment are not judged.
+as pcapng. A socket of TCP shows neither packets nor acknowledgements, so these are made
+up, and rules about segment sizes and alignment are not judged.
 `
 
 // usualSessions is how many sessions are served at a time, unless it is told.
@@ -39,10 +39,11 @@ Wait for connections and play the server of a scenario on each, speak the protoc
 rping, or without either answer what comes: Writes, Reads and atomics on memory of
 --size octets (1 MiB), which the Reply names in its private data (layout iwprobe).
 
-Up to --sessions sessions are served at a time; others wait. --count ends after so many,
-Ctrl-C at once.
-The connections of a scenario that has several are told by the IP address of the client,
-its associations by the UDP address. With both kinds one session is served at a time.
+Up to --sessions sessions are served at a time; others wait. --count N ends after N
+sessions, Ctrl-C at once.
+If a scenario has several connections, those that come from one IP address belong
+together, and so do associations from one UDP address. A scenario with both kinds is
+served to one client at a time.
 ` + aboutSockets + `
 Exit codes: 0 done; 1 of a session: findings at or above --fail-on, no startup, a step
 that failed or could not be done because the peer ended the connection, or, without a
@@ -64,7 +65,7 @@ program was interrupted before --count sessions were over.`),
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().StringVar(&o.listen, "listen", "", "wait for connections at `ADDR`; over SCTP it is one of UDP")
+	cmd.Flags().StringVar(&o.listen, "listen", "", "wait for connections at `ADDR`, over SCTP an address of UDP")
 	cmd.Flags().IntVar(&o.count, "count", 0, "end after `N` sessions, 0 for any number")
 	cmd.Flags().IntVar(&o.sessions, "sessions", usualSessions, "serve `N` sessions at a time")
 	return cmd
