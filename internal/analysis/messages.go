@@ -15,7 +15,6 @@ type message struct {
 	row      row
 	open     bool
 	known    bool // it was seen from its start
-	lost     bool // tagged: octets are missing before it, of which some may be its own; no message of the row has ended since
 }
 
 // row is a row of messages of a direction, of which one at a time is under way.
@@ -75,18 +74,18 @@ func (m *messages) of(s row) *message {
 		return g
 	}
 	if m.first.row == none {
-		m.first = message{row: s, lost: m.lost}
+		m.first.row = s
 		return &m.first
 	}
-	m.more = append(m.more, message{row: s, lost: m.lost})
+	m.more = append(m.more, message{row: s})
 	return &m.more[len(m.more)-1]
 }
 
 // gap says that octets are missing.
 func (m *messages) gap() {
-	m.first.open, m.first.lost = false, true
+	m.first.open = false
 	for i := range m.more {
-		m.more[i].open, m.more[i].lost = false, true
+		m.more[i].open = false
 	}
 	if m.cut != nil {
 		*m.cut = headers{}
@@ -114,7 +113,7 @@ func (m *messages) add(seg *ddp.Segment, op rdmap.Opcode, octets int64, out *tra
 		s := taggedRow(op)
 		g := m.of(s)
 		if !g.open || g.name != seg.STag || g.next != seg.TO {
-			*g = message{row: s, open: true, known: !g.lost, lost: g.lost, name: seg.STag}
+			*g = message{row: s, open: true, known: !m.lost, name: seg.STag}
 		}
 		g.next = seg.TO + uint64(octets) //nolint:gosec // not negative
 		m.lost = m.lost && !seg.Last
@@ -145,7 +144,7 @@ func (g *message) more(octets int64, done bool, out *trace.Message) *trace.Messa
 	g.segments++
 	*out = trace.Message{Length: g.octets, Segments: int(g.segments), Done: done, StartKnown: g.known}
 	if done {
-		g.open, g.lost = false, false
+		g.open = false
 	}
 	return out
 }

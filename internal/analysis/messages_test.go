@@ -83,8 +83,8 @@ func TestMessages_Interleaved(t *testing.T) {
 	}
 }
 
-// TestMessages_Gap loses the middle of a message: what follows is its tail. A tagged message may lack its
-// beginning until one of its kind has ended behind the gap.
+// TestMessages_Gap loses the middle of a message: what follows is its tail, up to the end of a
+// message: behind that the next one begins.
 func TestMessages_Gap(t *testing.T) {
 	d := started(tracetest.Setup{CRC: true})
 	b := tracetest.Octets(1, 5000)
@@ -106,7 +106,7 @@ func TestMessages_Gap(t *testing.T) {
 		{8, []string{
 			"RDMA Write 1000/1", "RDMA Write 2000/2", "RDMA Write 3000/3", "RDMA Write 4000/4", "RDMA Write 5000/5 done",
 			"Send 1000/1", "Send 2000/2", "Send 1000/1 tail", "Send 2000/2 done tail", "Send 1000/1", "Send 1500/2 done",
-			"RDMA Write 1000/1 tail", "RDMA Write 1500/2 done tail", "RDMA Write 1000/1", "RDMA Write 1500/2 done",
+			"RDMA Write 1000/1", "RDMA Write 1500/2 done", "RDMA Write 1000/1", "RDMA Write 1500/2 done",
 		}},
 	} {
 		lost := d.Truth[0][c.lost]
