@@ -218,10 +218,25 @@ func TestAdvice_direction(t *testing.T) {
 func TestAdvice_may(t *testing.T) {
 	for _, id := range []string{
 		"ADV-CLIENT-SERVER-REFUSED", "ADV-NO-MARKERS", "ADV-EARLY-FPDU", "ADV-STRICT-DEPTH-CLOSE", "ADV-IRD-SILENT-CLOSE", "ADV-RTR-ONE-TYPE",
-		"ADV-EXT-UNSUPPORTED", "ADV-CRC-SPLIT", "ADV-NO-RECEIVE",
+		"ADV-EXT-UNSUPPORTED", "ADV-CRC-SPLIT", "ADV-NO-RECEIVE", "ADV-RTR-OTHER-TYPE", "ADV-REV-FALLBACK", "ADV-PRIVATE-DATA-WRAP", "ADV-GSO-BIT",
+		"ADV-SMBD-LE-IRDORD", "ADV-SMBD-LEGACY-HEADER", "ADV-REPLY-ECHO", "ADV-SILENT-CLOSE", "ADV-TERM-ACCESS-AS-STAG",
 	} {
 		if e, ok := conformance.Catalogue().Find(id); !ok || !strings.Contains(e.Message, " may ") {
 			t.Errorf("%s: %s", id, e.Message)
+		}
+	}
+}
+
+// TestAdvice_every: advice says nothing that is not so in each trace that it is given for.
+func TestAdvice_every(t *testing.T) {
+	for _, c := range []struct{ id, where, not string }{
+		{"ADV-IRD-CLAMP", "a depth of 300, which is no refusal to negotiate", "declined"},
+		{"ADV-RDMAC-PEER", "two RDMAC RNICs", "Only permissive"},
+		{"ADV-CRC-SPLIT", "a reset without a Terminate", "reports a CRC error"},
+		{"ADV-REV-FALLBACK", "an initiator that reset the first attempt itself", "the peer dropped"},
+	} {
+		if e, ok := conformance.Catalogue().Find(c.id); !ok || strings.Contains(e.Message, c.not) {
+			t.Errorf("%s, for %s: %s", c.id, c.where, e.Message)
 		}
 	}
 }

@@ -110,13 +110,13 @@ func TestTerminate_Findings(t *testing.T) {
 			"a Write to an STag that is not known: the Write",
 			[]spoken{{client: [][]byte{send, write}, term: "1/1/00", quote: 2, from: 1}},
 			[]string{"DDP-STAG-02"},
-			[]string{"DDP-STAG-02 warning i2r frame 6 pdu 3 offset 32: the responder does not know the STag of this RDMA Write: STag 0xdeadbeef, refused by the Terminate in frame 7"},
+			[]string{"DDP-STAG-02 warning i2r frame 6 pdu 3 offset 32: the responder refuses the STag of this RDMA Write: STag 0xdeadbeef, refused by the Terminate in frame 7"},
 		},
 		{
 			"the latest of two",
 			[]spoken{{client: [][]byte{write, write}, term: "1/1/00", quote: 1, from: 1}},
 			[]string{"DDP-STAG-02"},
-			[]string{"DDP-STAG-02 warning i2r frame 6 pdu 3 offset 28: the responder does not know the STag of this RDMA Write: STag 0xdeadbeef, refused by the Terminate in frame 7, which quotes this one or an earlier one of 2 with the same header"},
+			[]string{"DDP-STAG-02 warning i2r frame 6 pdu 3 offset 28: the responder refuses the STag of this RDMA Write: STag 0xdeadbeef, refused by the Terminate in frame 7, which quotes this one or an earlier one of 2 with the same header"},
 		},
 		{
 			"a Read of memory that may not be read: the Read Request",

@@ -69,7 +69,7 @@ func (w *whole) unopened() {
 	if n, frames, where := w.sum(refused); n > 0 {
 		w.add(Diagnosis{
 			Kind: Refused, Severity: severity, Frames: frames, Title: "connection refused",
-			Text:   fmt.Sprintf("%s refused, with a reset: nobody listens on %s.", were(n, "TCP connection"), where),
+			Text:   fmt.Sprintf("%s refused, with a reset: nobody listens on %s, or a firewall answers for it.", were(n, "TCP connection"), where),
 			Advice: "start the server, compare its port with the one that the client is given, and look for an iWARP port mapper (iwpmd), which moves services to other ports.",
 		})
 	}

@@ -4,7 +4,7 @@ import "github.com/iwdissect/iwdissect/dissect/rdmap"
 
 // cause says what the error of a Terminate means: what the other side did wrong, and what to
 // try. In both, {sender} stands for the side whose segment was refused and {receiver} for the
-// one that sent the Terminate.
+// one that sent the Terminate. What it did is the word of the receiver: the capture seldom proves it.
 type cause struct{ what, try string }
 
 // unservable reports whether an error says that the side that sent the Terminate could not do
@@ -24,15 +24,16 @@ func causeOf(c rdmap.TermCode) (cause, bool) {
 const (
 	tryVersions = "compare the versions of DDP and RDMAP of both sides: an RDMAC RNIC uses 0, an IETF RNIC 1."
 	tryDriver   = "this is a fault of the driver or of the RNIC of the {sender}, or octets were changed on the way: compare its versions."
+	tryDrivers  = "compare the versions of the drivers and RNICs of both sides."
 	tryReceive  = "let the upper layer of the {receiver} post more or larger receive buffers, or the one of the {sender} keep to the credits."
 )
 
 // causes are by layer, error type and error code (RFC 5040 section 4.8, RFC 6580, RFC 6581).
 var causes = map[[3]uint8]cause{
-	{0, 1, 0x00}: {"The {sender} asked for octets of an STag that the {receiver} does not know", ""},
-	{0, 1, 0x01}: {"The {sender} asked for octets outside of the buffer of the {receiver}", "compare offset and length of the request with the size that the {receiver} advertised."},
+	{0, 1, 0x00}: {"The {sender} named an invalid STag", ""},
+	{0, 1, 0x01}: {"The {sender} named octets outside of the buffer of the {receiver}", "compare offset and length of the request with the size that the {receiver} advertised."},
 	{0, 1, 0x02}: {"The {sender} asked for an access that the {receiver} does not allow", "register the memory of the {receiver} with remote read, write or atomic access, as the request needs."},
-	{0, 1, 0x03}: {"The {sender} asked for octets of an STag that does not belong to this connection", "register the memory in the protection domain of this connection."},
+	{0, 1, 0x03}: {"The {sender} named an STag that does not belong to this connection", "register the memory in the protection domain of this connection."},
 	{0, 1, 0x04}: {"The {sender} sent a request whose octets wrap around the end of the address space", "compare offset and length of the request with what the {receiver} advertised."},
 	{0, 1, 0x09}: {"The {sender} wanted to invalidate an STag that cannot be invalidated", "compare the STag with the one that the {receiver} advertised: only memory windows and fast registrations can be invalidated."},
 	{0, 2, 0x05}: {"The {sender} sent an RDMAP version that the {receiver} does not know", tryVersions},
@@ -40,7 +41,7 @@ var causes = map[[3]uint8]cause{
 	{0, 2, 0x07}: {"The {receiver} gave up this connection, for a reason of its own", "look into the log of the {receiver} for that time."},
 	{0, 2, 0x08}: {"The {receiver} gave up all its connections, for a reason of its own", "look into the log of the {receiver} for that time."},
 	{0, 2, 0x09}: {"The {sender} wanted to invalidate an STag that cannot be invalidated", "compare the STag with the one that the {receiver} advertised."},
-	{1, 1, 0x00}: {"The {sender} wrote to an STag that the {receiver} does not know", ""},
+	{1, 1, 0x00}: {"The {sender} wrote to an invalid STag", ""},
 	{1, 1, 0x01}: {"The {sender} wrote outside of the buffer of the {receiver}", "compare offset and length with the size that the {receiver} advertised."},
 	{1, 1, 0x02}: {"The {sender} wrote to an STag that does not belong to this connection", "register the memory in the protection domain of this connection."},
 	{1, 1, 0x03}: {"The {sender} wrote octets that wrap around the end of the address space", "compare offset and length with what the {receiver} advertised."},
@@ -54,6 +55,6 @@ var causes = map[[3]uint8]cause{
 	{2, 0, 0x02}: {"The {sender} sent an FPDU whose CRC was wrong when it arrived", "see whether the CRC is wrong in the capture too: if so, the {sender} or the way to the capture point did it, else the way behind it or the {receiver}."},
 	{2, 0, 0x03}: {"The {sender} sent markers that do not agree with the lengths of its FPDUs", tryDriver},
 	{2, 0, 0x04}: {"The {sender} sent a startup frame that the {receiver} does not accept", "compare revision, flags and private data of the startup frames."},
-	{2, 0, 0x06}: {"The {receiver} has too few resources for the read depth that the Reply asks for", "lower the ORD of the {sender}, or raise the IRD of the {receiver}."},
-	{2, 0, 0x07}: {"The {receiver} can send none of the ready-to-receive indications that the Reply asks for", "compare the peer-to-peer settings and the kinds of RTR of both sides (for siw: peer_to_peer and rtr_type)."},
+	{2, 0, 0x06}: {"The {receiver} has too few resources for the read depth that the {sender} asks for", "lower the ORD of the {sender}, or raise the IRD of the {receiver}."},
+	{2, 0, 0x07}: {"The {receiver} finds no ready-to-receive indication that both sides know", "compare the peer-to-peer settings and the kinds of RTR of both sides (for siw: peer_to_peer and rtr_type)."},
 }

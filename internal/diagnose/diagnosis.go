@@ -130,7 +130,7 @@ var kinds = []struct {
 	{StartupRefused, "The responder refused the connection: with a Reply that has the R bit, or over SCTP with a Reject or a Terminate."},
 	{StartupUnanswered, "The MPA Request, or the Initiate over SCTP, got no answer."},
 	{Dialect, "The sides speak revisions of MPA, or kinds of RNIC, that do not fit each other."},
-	{Refused, "TCP connections were refused: nobody listens on the port."},
+	{Refused, "TCP connections were refused: nobody listens on the port, or a firewall answers for it."},
 	{Unanswered, "TCP connections got no answer to their SYN."},
 	{WrongCRC, "The CRC of FPDUs is wrong (RFC 5044 section 4.4)."},
 	{Markers, "Markers are wrong, are missing, or are there though nobody asked for them (RFC 5044 section 4.3)."},

@@ -212,11 +212,15 @@ func (a *about) shut(d trace.Dir, h *trace.Delays) {
 	if z.To > 0 {
 		frames, where = append(frames, z.To), fmt.Sprintf("frames %d to %d", z.From, z.To)
 	}
+	text := fmt.Sprintf("The %s closed its receive window %s while the %s had more to send: %s in all%s, the longest time %s (%s).",
+		me, repeats(z.Count), other, duration(z.Blocked), a.ofTime(z.Blocked), duration(z.Longest), where)
+	if z.Blocked < z.Total {
+		text = fmt.Sprintf("The %s closed its receive window %s: %s in all, the longest time %s (%s). In %s of all that%s the %s certainly had more to send.",
+			me, repeats(z.Count), duration(z.Total), duration(z.Longest), where, duration(z.Blocked), a.ofTime(z.Blocked), other)
+	}
 	a.add(Diagnosis{
 		Kind: WindowShut, Severity: severity, Dir: d, HasDir: true, Frames: frames,
-		Title: "receive window closed for " + duration(z.Blocked),
-		Text: fmt.Sprintf("The %s closed its receive window %s while the %s had more to send: %s in all%s, the longest time %s (%s).",
-			me, repeats(z.Count), other, duration(z.Blocked), a.ofTime(z.Blocked), duration(z.Longest), where),
+		Title: "receive window closed for " + duration(z.Blocked), Text: text,
 		Advice: fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", me),
 		same:   "shut",
 	})

@@ -131,6 +131,14 @@ timeline: [connect, write 4MiB, close]
 The responder closed its receive window twice while the initiator had more to send: 59.72 ms in all (15 % of the time of the connection), the longest time 29.87 ms (frames 709 to 802).
 Try: find out why the responder did not read: its RNIC or its processor was busy, or receive buffers were missing.
 `},
+	{"a window closed at times, and once with nothing to send", `
+server: {tcp: {shut: [{at: 20ms, for: 30ms}, {at: 300ms, for: 150ms}]}}
+link: {rate: 100Mbps}
+timeline: [connect, write 2MiB, wait 150ms, send 10, wait 300ms, send 10, close]
+`, `note zero-window: receive window closed for 29.84 ms
+The responder closed its receive window twice: 89.89 ms in all, the longest time 60.05 ms (frames 2194 to 2195). In 29.84 ms of all that (4.6 % of the time of the connection) the initiator certainly had more to send.
+Try: find out why the responder did not read: its RNIC or its processor was busy, or receive buffers were missing.
+`},
 }
 
 // lossSilent are traces that come close, and of which nothing is said.

@@ -50,13 +50,13 @@ func (a *about) otherMarkers(dir trace.Dir, there bool) {
 	d := Diagnosis{
 		Kind: Markers, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: append(framesOf(found), framesAt(asked.StartupFrame)...),
 		Title: "no markers", Rules: rulesOf(found), same: "none",
-		Text: fmt.Sprintf("The %s sends no markers, although the %s asks for them (%s). The %s takes four octets of data out of every 512 for a marker, and cannot read the FPDUs.",
+		Text: fmt.Sprintf("The %s sends no markers, although the %s asks for them (%s). If the %s expects them, it takes four octets of data out of every 512 for a marker, and cannot read the FPDUs.",
 			who, peer, by, peer),
 		Advice: fmt.Sprintf("switch markers on at the %s, or off at the %s.", who, peer),
 	}
 	if there {
 		d.Title, d.same = "markers that nobody asked for", "some"
-		d.Text = fmt.Sprintf("The %s sends markers, although the %s wants none (M=0%s). The %s takes them for data, and cannot read the FPDUs.", who, peer, in, peer)
+		d.Text = fmt.Sprintf("The %s sends markers, although the %s wants none (M=0%s). If the %s expects none, it takes them for data, and cannot read the FPDUs.", who, peer, in, peer)
 		d.Advice = fmt.Sprintf("switch markers off at the %s, or on at the %s.", who, peer)
 	}
 	a.add(d)

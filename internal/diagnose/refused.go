@@ -34,12 +34,15 @@ func refused(a *about) {
 	d := Diagnosis{
 		Kind: StartupRefused, Severity: conformance.Error, Dir: trace.R2I, HasDir: true,
 		Frames: framesAt(res.StartupFrame, ini.StartupFrame), Title: "refused", Text: text + ". " + reason(res),
-		Advice: "look into the log of the upper layer on the responder: it decided to refuse.",
+		Advice: "look into the log of the responder: its driver or its upper layer decided to refuse.",
 		same:   string(res.ULPPrivate),
 	}
-	if a.Outcome == trace.Refused {
+	switch {
+	case a.Outcome == trace.Refused:
 		d.Text = text + ". This is an answer of its RNIC, for lack of resources, and not of the upper layer."
 		d.Advice = "look for a limit of connections or of streams on the responder."
+	case a.Transport == trace.SCTP: // RFC 5043 section 6.3
+		d.Advice = "look into the log of the upper layer on the responder: it decided to refuse."
 	}
 	found := a.explain("MPA-R-REP-01", "MPA2-S-01", "MPA-R-REQ-01")
 	d.Rules = rulesOf(found)
@@ -52,9 +55,6 @@ func refused(a *about) {
 		d.Also = append(d.Also, "The request announces enhanced data (S bit) and has no room for it: that may be the reason.")
 	case why != "":
 		d.Also = append(d.Also, why)
-	}
-	if len(d.Also) > 0 && d.Severity == conformance.Error {
-		d.Advice = "look into the log of the responder: its driver or its upper layer decided to refuse."
 	}
 	a.add(d)
 }

@@ -45,7 +45,7 @@ func (a *about) oversize(dir trace.Dir) {
 	if bit := a.explainIf(func(f *conformance.Finding) bool { return f.Rule.ID == "ADV-GSO-BIT" }); len(bit) > 0 {
 		found = append(found, bit...)
 		found = append(found, a.explainIf(func(f *conformance.Finding) bool { return f.Rule.ID == "MPA-RES-01" && f.Frame == bit[0].Frame })...)
-		d.Also = append(d.Also, fmt.Sprintf("The sides agreed on it with a reserved bit of the startup frames (frame %d), as siw does.", bit[0].Frame))
+		d.Also = append(d.Also, fmt.Sprintf("The sides may have agreed on it with a reserved bit of the startup frames (frame %d), as siw does.", bit[0].Frame))
 	}
 	d.Rules = rulesOf(found)
 	a.add(d)

@@ -197,8 +197,11 @@ func (a *about) why(d trace.Dir, s *trace.Stall) (text, advice string) {
 	amount := a.amount(s)
 	switch a.cause(s) {
 	case closedWindow:
-		return fmt.Sprintf("The receive window of the %s was closed: nothing took the octets out of its TCP, so the %s could send no more.", other, me),
-			fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", other)
+		text = fmt.Sprintf("The receive window of the %s was closed: nothing took the octets out of its TCP, so the %s could send no more.", other, me)
+		if a.Flow[1-d].Delays().Closed.Blocked == 0 {
+			text = fmt.Sprintf("The receive window of the %s was closed, which may be why: it is not certain that the %s had more to send.", other, me)
+		}
+		return text, fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", other)
 	case lostAcks:
 		return fmt.Sprintf("It repeated octets %s, last in frame %d, that the %s had acknowledged: those acknowledgements were lost between "+
 				"the capture point and the %s.", repeats(s.Again), s.AgainFrame, other, me),

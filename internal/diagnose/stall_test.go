@@ -86,6 +86,13 @@ The initiator sent nothing for 1.493 s, from frame 152 to frame 154. The receive
 Meanwhile waited: an unfinished message of the initiator.
 Try: find out why the responder did not read: its RNIC or its processor was busy, or receive buffers were missing.
 `},
+	{"closed window, and perhaps nothing to send", `
+server: {tcp: {shut: {at: 500us, for: 500ms}}}
+timeline: [connect, send 10, wait 500ms, send 20, close]
+`, `note stall: stalled for 460 ms
+The initiator sent nothing for 460 ms, from frame 7 to frame 9. The receive window of the responder was closed, which may be why: it is not certain that the initiator had more to send.
+Try: find out why the responder did not read: its RNIC or its processor was busy, or receive buffers were missing.
+`},
 	{"several timeouts", `
 link: {rate: 100Mbps}
 timeline: [connect, send 100, wait 1ms, send 101, wait 1ms, send 102, wait 1ms, send 103, close]

@@ -33,21 +33,16 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	roles := strings.NewReplacer("{sender}", peer, "{receiver}", side)
 	k, known := causeOf(t.Code)
 	a.refusedBy(&d, dir, t, roles)
-	if k.try != "" {
-		d.Advice = roles.Replace(k.try)
-	}
 	if known && q.Match != trace.NeverSent {
 		d.Dir = 1 - dir
 	}
 	if why := a.tooLong(dir, t); why != "" {
 		d.Title, d.Also = "ended by an error: receive buffer missing or too small", append(d.Also, why)
 	}
-	a.crcOf(&d, dir, t)
-	if wrongSTag(t.Code) {
-		d.Advice = a.whereFrom(dir)
-	}
 	own, caused := a.rulesOfTerminate(dir, t)
-	a.unfounded(&d, dir, t, own)
+	d.Advice = a.tryFor(dir, t, k.try, roles, len(caused) > 0)
+	a.crcOf(&d, dir, t)
+	a.unfounded(&d, dir, t, own, caused)
 	for _, f := range caused {
 		d.Also = append(d.Also, fmt.Sprintf("That breaks %s: %s.", f.Rule.ID, strings.TrimSuffix(f.Message, ".")))
 	}
@@ -59,17 +54,55 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	a.add(d)
 }
 
-// unfounded says that a Terminate does not describe what it quotes: at fault is the side that
-// sent it.
-func (a *about) unfounded(d *Diagnosis, dir trace.Dir, t *trace.Terminate, own []*conformance.Finding) {
-	for _, f := range own {
-		if f.Rule.ID == "RDMAP-TERM-CODE-02" && t.Quote.Match.Found() {
-			d.Dir = dir
-			d.Text = fmt.Sprintf("The %s sent the Terminate %s (frame %d)%s. It is about: %s. Its code is wrong: %s.",
-				dir.Sender(), t.Code.Name(), t.Frame, a.andEnded(dir), quotedMessage(&t.Quote), f.Message)
-			d.Advice = strings.NewReplacer("{sender}", dir.Sender()).Replace(tryDriver)
-		}
+// tryFor says what to try about a Terminate. That a driver is at fault is said only where
+// broken rules prove it.
+func (a *about) tryFor(dir trace.Dir, t *trace.Terminate, try string, roles *strings.Replacer, proven bool) string {
+	switch {
+	case wrongSTag(t.Code):
+		return a.whereFrom(dir, t.Code)
+	case try == tryDriver && !proven:
+		try = tryDrivers
 	}
+	return roles.Replace(try)
+}
+
+// What the rules say of a Terminate that does not describe what it refuses.
+const (
+	wrongCode    = "Its code is wrong"
+	wrongRefusal = "It should not refuse that"
+)
+
+// unfoundedRules are the rules by which a Terminate is unfounded.
+var unfoundedRules = map[string]string{
+	"RDMAP-TERM-CODE-02": wrongCode, "RDMAP-TERM-CODE-03": wrongCode, "DDP-ERR-CODE-02": wrongCode, "DDP-ERR-CODE-03": wrongCode,
+	"MPA-TERM-LLP-03": wrongCode, "MPA-C-OFF-01": wrongCode, "SCTP-DDP-ENH-06": wrongCode,
+	"MPA2-TERM-07": wrongCode, "MPA2-IRDORD-03": wrongCode, "MPA2-RTR-TERM-01": wrongCode,
+	"DDP-ZERO-02": wrongRefusal, "RDMAP-READ-ZERO-02": wrongRefusal, "DDP-RSVD-IGN-01": wrongRefusal, "RDMAP-RSV-IGN-01": wrongRefusal,
+	"RDMAP-READ-QUEUE-01": wrongRefusal, "RDMAX-BUF-01": wrongRefusal,
+}
+
+// unfounded says that a Terminate does not describe what it refuses, or refuses what it may not: at fault
+// is the side that sent it.
+func (a *about) unfounded(d *Diagnosis, dir trace.Dir, t *trace.Terminate, own, caused []*conformance.Finding) {
+	i := slices.IndexFunc(own, func(f *conformance.Finding) bool { return unfoundedRules[f.Rule.ID] != "" })
+	if i < 0 {
+		return
+	}
+	f, side, try := own[i], dir.Sender(), tryDriver
+	said, unsure := unfoundedRules[f.Rule.ID], f.Severity < conformance.Warning
+	if unsure && said == wrongCode {
+		said = "Its code may be wrong"
+	}
+	if unsure || len(caused) > 0 {
+		try = tryDrivers
+	}
+	d.Dir = dir
+	d.Text = fmt.Sprintf("The %s sent the Terminate %s (frame %d)%s.", side, t.Code.Name(), t.Frame, a.andEnded(dir))
+	if t.Quote.Match.Found() {
+		d.Text += fmt.Sprintf(" It is about: %s.", quotedMessage(&t.Quote))
+	}
+	d.Text += fmt.Sprintf(" %s: %s.", said, f.Message)
+	d.Advice = strings.NewReplacer("{sender}", side).Replace(try)
 }
 
 // refusedBy says what a Terminate refuses, and what became of the connection.
@@ -89,11 +122,12 @@ func (a *about) refusedBy(d *Diagnosis, dir trace.Dir, t *trace.Terminate, roles
 			d.Title, d.Also = "ended by an error, perhaps for IRD 0", append(d.Also, why)
 		}
 	case q.Match.Found():
+		what := k.what + ", says the {receiver}"
 		if !known {
-			k.what = "The {sender} sent what the {receiver} refuses"
+			what = "The {sender} sent what the {receiver} refuses"
 		}
 		d.Text = fmt.Sprintf("%s: %s. The %s refused it with the Terminate %s (frame %d)%s.",
-			roles.Replace(k.what), quotedMessage(q), side, name, t.Frame, a.andEnded(dir))
+			roles.Replace(what), quotedMessage(q), side, name, t.Frame, a.andEnded(dir))
 		if q.Candidates > 1 {
 			d.Also = append(d.Also, fmt.Sprintf("It may be another one: %s the quoted header.", Counted(uint64(q.Candidates), "PDU has", "PDUs have")))
 		}
@@ -190,24 +224,37 @@ func wrongSTag(c rdmap.TermCode) bool {
 }
 
 // whereFrom says where the STag may have been advertised by the side that refuses it.
-func (a *about) whereFrom(dir trace.Dir) string {
+func (a *about) whereFrom(dir trace.Dir, c rdmap.TermCode) string {
 	f, s := &a.Flow[dir], &a.Side[dir]
-	var sends uint64
+	sends, others := carriersOf(f)
+	advice := fmt.Sprintf("compare the STag with the one that the %s advertised", dir.Sender())
+	switch whole := a.SYN && f.Rare().Gaps == 0; {
+	case !whole || others > 0 || sends > 1 || sends == 1 && len(s.ULPPrivate) > 0:
+		advice += ", and see whether it was invalidated or deregistered before"
+	case sends == 1:
+		advice += "; only its one Send can have carried it"
+	case len(s.ULPPrivate) > 0:
+		advice += fmt.Sprintf("; only its private data (frame %d) can have carried it", s.StartupFrame)
+	default:
+		return advice + "; it advertised none on this connection."
+	}
+	if c.Layer == rdmap.LayerDDP { // it has no code for missing access rights
+		advice += ". If it is that one, see whether its memory allows remote writes"
+	}
+	return advice + "."
+}
+
+// carriersOf counts the messages of a side that can have carried an STag in their payload: Sends, and others.
+func carriersOf(f *trace.Flow) (sends, others uint64) {
 	for _, op := range []rdmap.Opcode{rdmap.OpSend, rdmap.OpSendInv, rdmap.OpSendSE, rdmap.OpSendSEInv} {
 		sends += f.Op(op).Messages
 	}
-	advice := fmt.Sprintf("compare the STag with the one that the %s advertised", dir.Sender())
-	switch whole := a.SYN && f.Rare().Gaps == 0; {
-	case whole && sends == 0 && len(s.ULPPrivate) > 0:
-		advice += fmt.Sprintf("; only its private data (frame %d) can have carried it", s.StartupFrame)
-	case whole && sends == 1 && len(s.ULPPrivate) == 0:
-		advice += "; only its one Send can have carried it"
-	case whole && sends == 0:
-		advice += "; it advertised none on this connection"
-	default:
-		advice += ", and see whether it was invalidated or deregistered before"
+	for _, op := range []rdmap.Opcode{rdmap.OpWrite, rdmap.OpReadResponse, rdmap.OpImmediate, rdmap.OpImmediateSE} {
+		if m := f.Op(op); m.Octets > 0 {
+			others += m.Messages
+		}
 	}
-	return advice + "."
+	return sends, others
 }
 
 // saidAlready is advice that the sentences about a Terminate have in their own words.

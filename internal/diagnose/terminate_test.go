@@ -8,6 +8,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -56,6 +57,12 @@ func TestConnection_Terminate(t *testing.T) {
 			"a reading with a reason", trace.Terminate{Code: rdmap.TermCode{Layer: 0, EType: 2, Code: 6}, Swapped: true, Why: "the segment in frame 11 has opcode 8"}, nil,
 		},
 		{
+			"the depth, by the side that sent the Reply", trace.Terminate{Code: rdmap.TermCode{Layer: 2, Code: 6}}, nil,
+		},
+		{
+			"the indication, by the side that sent the Reply", trace.Terminate{Code: rdmap.TermCode{Layer: 2, Code: 7}}, nil,
+		},
+		{
 			"a CRC that is right", trace.Terminate{Code: rdmap.TermCode{Layer: 2, Code: 2}}, func(peer, _ *trace.Flow) { peer.CRCGood = 5 },
 		},
 	} {
@@ -72,4 +79,68 @@ func TestConnection_Terminate(t *testing.T) {
 		fmt.Fprintf(&b, "== %s\n%s", c.name, text(said, diagnose.Terminated))
 	}
 	golden(t, "terminate.txt", b.String())
+}
+
+// unfounded are Terminates that do not describe what they refuse, or refuse what they may not: the steps before
+// them, the code, and what is said of it.
+var unfounded = []struct{ name, steps, code, want string }{
+	{"a TO that does not wrap", "write 30", "1/1/03", "Its code is wrong: TO and length of the quoted segment do not wrap."},
+	{"the DDP version of the stream, tagged", "write 30", "1/1/04", "Its code is wrong: the quoted segment has the DDP version of the stream."},
+	{"a queue that is always there", "send 30", "1/2/01", "Its code is wrong: the quoted queue always exists."},
+	{"the MSN that is expected", "send 30", "1/2/03", "Its code may be wrong: the quoted segment has the expected MSN; error 1/2/02 is the one for a missing buffer."},
+	{"the first segment", "send 30", "1/2/04", "Its code is wrong: the quoted segment is the first of its message."},
+	{"the DDP version of the stream, untagged", "send 30", "1/2/06", "Its code is wrong: the quoted segment has the DDP version of the stream."},
+	{"the RDMAP version of the stream", "send 30", "0/2/05", "Its code is wrong: the quoted message has the RDMAP version of the stream."},
+	{"an opcode that is valid at any time", "send 30", "0/2/06", "Its code is wrong: the quoted opcode is valid at any time."},
+	{"an STag, of a Send", "send 30", "1/1/00", "Its code is wrong: the error type does not fit the quoted segment."},
+	{"a right to read, of a Write", "write 30", "0/1/02", "Its code is wrong: an RDMAP protection error for a message that cannot cause one."},
+	{"markers that nobody asked for", "send 30", "2/0/03", "Its code is wrong: a marker error is reported for a direction without markers."},
+	{"an STag that is not to be checked", "write 0", "1/1/00", "It should not refuse that: the receiver checked the STag and TO of a zero-length message."},
+}
+
+// TestTerminate_Unfounded: of a Terminate that is wrong its own word is not repeated as a fact, and its sender is at
+// fault.
+func TestTerminate_Unfounded(t *testing.T) {
+	for _, c := range unfounded {
+		t.Run(c.name, func(t *testing.T) {
+			quote := ", quote: last"
+			if strings.HasPrefix(c.code, "2/") {
+				quote = ""
+			}
+			s, err := scenario.Parse("t.yaml", []byte("summary: a test\ntimeline: [connect, send 10, "+c.steps+", {terminate: "+c.code+", from: server"+quote+"}, close]\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range diagnosed(t, written(t, s, false)) {
+				if d.Kind != diagnose.Terminated {
+					continue
+				}
+				if said := d.Sentences(); !strings.HasSuffix(said, c.want) || strings.Contains(said, "says the") {
+					t.Errorf("it says %q, and not in the end %q", said, c.want)
+				}
+				if !d.HasDir || d.Dir != trace.R2I || strings.Contains(d.Advice, "initiator") {
+					t.Errorf("the fault is that of the %s, try: %s", d.Dir.Sender(), d.Advice)
+				}
+				return
+			}
+			t.Error("no Terminate")
+		})
+	}
+}
+
+// TestTerminate_UnfoundedScenarios compares the text about scenarios in which a Terminate is wrong, and about those in
+// which it is right and the STag may be valid.
+func TestTerminate_UnfoundedScenarios(t *testing.T) {
+	var b strings.Builder
+	for _, name := range []string{
+		"MPA-C-OFF-01", "SCTP-DDP-ENH-06", "MPA2-TERM-07", "MPA2-IRDORD-03", "ADV-RTR-ONE-TYPE", "RDMAP-READ-ZERO-02", "DDP-RSVD-IGN-01",
+		"RDMAP-RSV-IGN-01", "RDMAP-READ-QUEUE-01", "RDMAX-BUF-01", "RDMAP-INVSTAG-02", "ADV-TERM-ACCESS-AS-STAG", "ADV-EXT-UNSUPPORTED",
+	} {
+		s, ok := scenario.Find(name)
+		if !ok {
+			t.Fatalf("no scenario %s", name)
+		}
+		fmt.Fprintf(&b, "== %s\n%s", name, text(diagnosed(t, written(t, s, false)), diagnose.Terminated))
+	}
+	golden(t, "unfounded.txt", b.String())
 }

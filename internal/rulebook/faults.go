@@ -127,7 +127,7 @@ var faultSays = map[string]string{
 	"0/2/09": "A Send with Invalidate names an STag that cannot be withdrawn. RFC 5040 has it under this error type, RFC 6580 under remote protection.",
 	"0/2/ff": "A remote operation error without a closer reason.",
 	"1/0/00": "The DDP of the sender failed for reasons of its own. Look into the log of that host.",
-	"1/1/00": "An RDMA Write or Read Response goes to an STag that the receiver does not know. Compare it with the STag that was advertised: it may be of an earlier registration, invalidated, or in the wrong order of octets.",
+	"1/1/00": "An RDMA Write or Read Response goes to an STag that the receiver refuses. Compare it with the STag that was advertised: it may be of an earlier registration, invalidated, in the wrong order of octets, or without the right of remote writing, for which DDP has no code.",
 	"1/1/01": "A tagged segment reaches beyond the ends of its buffer. Compare TO and length with what was advertised.",
 	"1/1/02": "The STag is valid, but belongs to another stream or protection domain.",
 	"1/1/03": "TO and length of a tagged segment together run over the end of the 64-bit space.",

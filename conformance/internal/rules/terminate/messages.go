@@ -105,8 +105,8 @@ var terminateRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if t.Code.EType == 1 && (t.Code.Code == 0 || t.Code.Code == 2) && t.Payload() {
-					reportCause(r, t, "the "+t.Dir.Sender()+" does not know the STag of this "+t.Op.String(),
-						fmt.Sprintf("STag %#08x", t.Header.STag), "an STag that the "+t.Dir.Sender()+" advertised")
+					reportCause(r, t, "the "+t.Dir.Sender()+" refuses the STag of this "+t.Op.String(),
+						fmt.Sprintf("STag %#08x", t.Header.STag), "an STag that the "+t.Dir.Sender()+" lets be written")
 				}
 			},
 		},
