@@ -60,6 +60,7 @@ func TestRelearned(t *testing.T) {
 		{"no MO 0", untagged(3, 8, false, hundred) + untagged(3, 108, true, hundred), []string{"DDP-UNTAG-MO-01"}},
 		{"another MSN", untagged(3, 0, false, hundred) + untagged(4, 100, true, hundred), []string{"DDP-UNTAG-MSN-04"}},
 		{"no L", untagged(3, 0, false, hundred), []string{"DDP-L-01"}},
+		{"the MSN before again", untagged(2, 0, true, lostSend) + untagged(3, 0, true, hundred), []string{"DDP-UNTAG-MSN-02"}},
 		{"the second half first", untagged(3, 100, false, hundred) + untagged(3, 0, true, hundred), []string{"DDP-L-04"}},
 		{"a right Write", write(0x100, 100), nil},
 		{"TO that leaves a gap", write(0x100, 104), []string{"DDP-TO-01"}},

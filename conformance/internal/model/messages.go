@@ -260,12 +260,16 @@ func (s *Segment) Follows(want uint32) bool {
 }
 
 // counts notes whether the message that a segment begins has the number that the count of its
-// queue came to: behind m or, if that is the first one that is seen, 1.
+// queue came to: behind m or, if it is the first one of the stream, 1. Where the beginning is
+// missing, the first one that is seen may have any.
 func (q *queue) counts(s *Segment, m *Message) {
-	if q.wanted = 1; q.Seen {
-		q.wanted = m.MSN + 1
+	if !q.Seen {
+		q.wanted = 1
+		q.astray = s.Began && !s.Gap && !s.Follows(q.wanted)
+		return
 	}
-	q.astray = !s.Follows(q.wanted) && !(q.Seen && m.HasAlias && s.DDP.MSN == m.Alias+1)
+	q.wanted = m.MSN + 1
+	q.astray = !s.Follows(q.wanted) && !(m.HasAlias && s.DDP.MSN == m.Alias+1)
 }
 
 // Resumes reports whether a segment has the MSN at which the count of its queue goes on behind
