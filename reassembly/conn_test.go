@@ -148,6 +148,12 @@ func TestConn(t *testing.T) {
 			want:  "abc@0#3 d@3#4",
 		},
 		{
+			name: "keep-alives behind a hole",
+			steps: one(open(), answer(), data(0, "ab"), data(4, "ef").is("early"), acked(6), data(5, "\x00").is("keepalive"),
+				data(5, "").is("keepalive")),
+			want: "ab@0#3 gap2@2#4:ended ef@4#4",
+		},
+		{
 			name:  "keep-alive when no acknowledgement was ever seen",
 			steps: one(open(), data(0, "abc"), data(2, "\x00").is("keepalive")),
 			want:  "abc@0#2",

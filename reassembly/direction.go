@@ -243,13 +243,14 @@ func (h *Direction) keepAlive(s *Segment, off, n int64) bool {
 	if s.Flags&(FlagSYN|FlagFIN|FlagRST) != 0 {
 		return false
 	}
+	high := h.high() // its sender sends this number next, also while octets in front of it are missing
 	if n == 0 {
-		return off == h.next-1
+		return off == high-1
 	}
 	if h.fin >= 0 {
-		return h.next == h.fin && off == h.fin // the FIN's own number
+		return high == h.fin && off == h.fin // the FIN's own number
 	}
-	return off == h.next-1 && (!h.ackSeen || h.acked >= h.next)
+	return off == high-1 && (!h.ackSeen || h.acked >= high)
 }
 
 // unusual processes any segment with data but the next octets of a stream
