@@ -98,6 +98,46 @@ func TestLegal(t *testing.T) {
 		with tracetest.Setup
 		of   func(k *talk)
 	}{
+		{"the capture ends in an FPDU of the side that has not closed", plainStartup, func(k *talk) {
+			k.opens()
+			k.sends(client)
+			k.FIN(client)
+			k.writesOn(server)
+			k.last().Data = k.last().Data[:200]
+		}},
+		{"the capture ends in a message of the side that has not closed", plainStartup, func(k *talk) {
+			k.opens()
+			k.sends(client)
+			k.FIN(client)
+			k.writesOn(server)
+		}},
+		{"the Terminate that ends a message was not captured", plainStartup, func(k *talk) {
+			k.opens()
+			k.sends(client)
+			k.writesOn(server)
+			k.terminates(client, refusal)
+			k.loses()
+			k.FIN(server)
+			k.Ack(client)
+			k.FIN(client)
+		}},
+		{"the Terminate came before the capture", plainStartup, func(k *talk) {
+			k.opens()
+			k.writesOn(server)
+			k.terminates(client, refusal)
+			k.FIN(server)
+			k.Ack(client)
+			k.FIN(client)
+			k.arrange(5, 7, 8, 9)
+		}},
+		{"only one direction was captured", plainStartup, func(k *talk) {
+			k.opens()
+			k.sends(client)
+			k.writesOn(server)
+			k.terminates(client, refusal)
+			k.FIN(server)
+			k.arrange(1, 4, 6, 8)
+		}},
 		{"a keep-alive with an octet, behind a hole", plainStartup, func(k *talk) {
 			k.opens()
 			k.sends(client)

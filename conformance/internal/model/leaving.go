@@ -149,6 +149,14 @@ func (c *Conn) Complete(h *Direction) bool {
 	return !h.Gap && !h.Unsure && !apart && !fl.Waiting && !Hides(fl) && (fl.RST == nil || fl.RST.At <= end)
 }
 
+// NoTerminate reports whether a direction certainly sent no Terminate besides those that were seen: all that its
+// peer acknowledged was captured, and nothing is missing of that. A Terminate is the last that a side sends, so one
+// FPDU shows that there was none before the capture.
+func (c *Conn) NoTerminate(h *Direction) bool {
+	f := &c.Trace.Flow[h.Dir]
+	return (h.Began || c.Starts(h) || h.Count > 0) && c.Complete(h) && f.Acked <= f.SeqEnd()
+}
+
 // Tolerates reports whether a side neither sent a Terminate nor was the first to
 // close.
 func (c *Conn) Tolerates(h *Direction) bool {

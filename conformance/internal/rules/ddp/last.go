@@ -35,8 +35,14 @@ var lastFlagRules = []rules.Rule{
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				f := &c.Trace.Flow[h.Dir]
-				closed := c.Trace.Ending == trace.FIN && h.Terminates+h.Peer.Terminates == 0
-				return rules.InScopeIf(closed && h.CutShort != nil && !h.Gap && !h.Unsure && f.Rare().Partial+f.Rare().Unframed == 0).Given(catalogue.MsgSync | catalogue.Sync)
+				closed := f.FIN != nil && c.Trace.Ending == trace.FIN && h.Terminates+h.Peer.Terminates == 0
+				switch {
+				case !closed || h.CutShort == nil || h.Gap || h.Unsure || f.Rare().Partial+f.Rare().Unframed > 0:
+					return rules.OutOfScope
+				case !c.NoTerminate(h.Peer):
+					return rules.Lacking(catalogue.Contig)
+				}
+				return rules.InScope.Given(catalogue.MsgSync | catalogue.Sync)
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				r.OnAs(catalogue.Warning, h.CutShort.PlaceOf(&h.CutShort.Final), "the connection closes in the middle of a message", "L=0", "L=1")

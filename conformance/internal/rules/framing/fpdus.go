@@ -53,7 +53,7 @@ var fpduRules = []rules.Rule{
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				switch {
-				case h.Count == 0 || c.Trace.Ending != trace.FIN:
+				case h.Count == 0 || c.Trace.Ending != trace.FIN || c.Trace.Flow[h.Dir].FIN == nil:
 					return rules.OutOfScope
 				case c.FramingLost(h):
 					return rules.Lacking(catalogue.Sync)
