@@ -149,6 +149,25 @@ func TestLegal(t *testing.T) {
 			k.sends(client)
 			k.Close()
 		}},
+		{"streaming data of before the Request comes again with the Reply", plainStartup, func(k *talk) {
+			k.Handshake()
+			k.says(func() { k.Streaming(server, []byte("220 ready\r\n")) })
+			early := *k.last()
+			k.loses()
+			k.says(k.Request)
+			k.says(k.Reply)
+			k.last().Off, k.last().Data = early.Off, slices.Concat(early.Data, k.last().Data)
+			k.sends(client)
+			k.Close()
+		}},
+		{"the RTR was not captured", peerToPeer(mpa.Enhanced{D: true}, mpa.Enhanced{C: true, D: true}), func(k *talk) {
+			k.opens()
+			k.says(func() { k.Read(client, 0x1111, 0, 0) })
+			k.loses()
+			k.says(func() { k.Tagged(server, rdmap.OpReadResponse, 0x1111, 0, nil, 1) })
+			k.says(func() { k.Tagged(client, rdmap.OpWrite, 5, 0, nil, 1) })
+			k.Close()
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			k := &talk{Dialog: tracetest.NewDialog(tt.with)}

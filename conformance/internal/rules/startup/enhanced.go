@@ -156,7 +156,13 @@ var enhancedRules = []rules.Rule{
 					r.On(c.Request, "the Request asks for peer-to-peer mode but offers no RTR type", "B=C=D=0", "at least one")
 					return
 				}
-				if kind, ok := c.Indication(); ok && c.Enhanced() && c.Offers(c.Reply).Has(kind) && !c.Offers(c.Request).Has(kind) {
+				kind, ok := c.Indication()
+				_, adjacent := c.FirstEnd(c.Request)
+				switch {
+				case !ok || !c.Enhanced() || !c.Offers(c.Reply).Has(kind) || c.Offers(c.Request).Has(kind):
+				case !adjacent:
+					r.Unproven(catalogue.Contig) // what is missing behind the Request may be the RTR
+				default:
 					r.OnAs(catalogue.Warning, c.Directions[trace.I2R].AtFirst(), "the RTR has a type that the Request did not offer", kind.String(), "a type that the Request offers")
 				}
 			},

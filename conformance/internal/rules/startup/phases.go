@@ -116,14 +116,15 @@ var phaseRules = []rules.Rule{
 				if s.Gap {
 					evidence &^= catalogue.Contig
 				}
-				if max(s.Acked, s.LastAcked) < 0 {
+				if max(s.Acked, s.LastAcked) < 0 || q.Acked > s.From && q.Acked < s.End {
 					return rules.Lacking(catalogue.Causal).GivenOnly(evidence)
 				}
 				return rules.InScope.GivenOnly(evidence)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				q, reply := c.Pair()
-				if s := c.Directions[trace.R2I].StreamedUpTo(reply); s != nil && max(s.Acked, s.LastAcked) >= q.End {
+				// What the initiator had before its Request was sent before it, whatever a copy of it acknowledges.
+				if s := c.Directions[trace.R2I].StreamedUpTo(reply); s != nil && max(s.Acked, s.LastAcked) >= q.End && q.Knew(s.End) != model.Having {
 					r.On(s.Begin(), "the responder sends streaming data between the Request and its Reply", s.Summary(), "the Reply")
 				}
 			},
