@@ -149,6 +149,13 @@ func TestLegal(t *testing.T) {
 			k.sends(client)
 			k.Close()
 		}},
+		{"a capture point that began later than the other one", plainStartup, func(k *talk) {
+			k.opens()
+			k.sends(client)
+			k.sends(server)
+			k.FIN(client)
+			k.arrange(7, 1, 4, 6)
+		}},
 		{"streaming data of before the Request comes again with the Reply", plainStartup, func(k *talk) {
 			k.Handshake()
 			k.says(func() { k.Streaming(server, []byte("220 ready\r\n")) })

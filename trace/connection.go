@@ -243,9 +243,10 @@ type Flow struct {
 	SYN, Opens, SACKs bool
 	LeastOptions      uint8
 	MSS               uint16
-	// Started says that its SYN was captured, whatever was cut of its options.
-	Started bool
-	Largest int32
+	// Started says that its SYN was captured, whatever was cut of its options, SYNAnswered that the answer to its SYN
+	// was, and that offset 0 is the octet behind that SYN: nothing captured before the answer came later in the stream.
+	Started, SYNAnswered bool
+	Largest           int32
 	// Base is the TCP sequence number of offset 0.
 	Base uint32
 	// Cut says that the snap length cut payload of some packet.

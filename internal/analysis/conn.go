@@ -330,6 +330,9 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 	if s.Flags&reassembly.FlagSYN != 0 {
 		t.SYN, fl.Started, fl.SYN, fl.MSS = true, true, !s.OptionsCut, s.MSS
 		fl.Opens = s.Flags&reassembly.FlagACK == 0
+		if h := w.tcp.Direction(1 - side); !fl.Opens && (!h.Started() || h.Base() == s.Ack) {
+			t.Flow[c.Dir(1-side)].SYNAnswered = true
+		}
 	}
 	fl.SACKs = fl.SACKs || s.SACK
 	if s.ZeroWindow != w.shut[side] {

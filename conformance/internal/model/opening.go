@@ -223,8 +223,8 @@ func (h *Direction) LooseAt(from int64) *Loose {
 
 // Starts reports whether it is known where the stream of a direction begins.
 func (c *Conn) Starts(h *Direction) bool {
-	mine, its := &c.Trace.Flow[h.Dir], &c.Trace.Flow[h.Peer.Dir]
-	return mine.Started || its.Started && !its.Opens
+	f := &c.Trace.Flow[h.Dir]
+	return f.Started || f.SYNAnswered
 }
 
 // AllOf reports whether everything that a direction sent was captured.
