@@ -156,6 +156,21 @@ func TestLegal(t *testing.T) {
 			k.FIN(client)
 			k.arrange(7, 1, 4, 6)
 		}},
+		{"a Terminate of the startup, and what the responder sent behind it first", peerToPeer(mpa.Enhanced{C: true}, mpa.Enhanced{D: true}), func(k *talk) {
+			k.opens()
+			k.terminates(client, noCommonRTR)
+			k.says(func() { k.Read(server, 0x1111, 0, 100) })
+			k.Close()
+			k.arrange(0, 1, 2, 3, 4, 6, 5, 7, 8, 9)
+		}},
+		{"the same without the startup", peerToPeer(mpa.Enhanced{C: true}, mpa.Enhanced{D: true}), func(k *talk) {
+			k.opens()
+			k.terminates(client, noCommonRTR)
+			k.says(func() { k.Read(server, 0x1111, 0, 100) })
+			k.last().Ack = k.Packets[5].Off // it crosses the Terminate
+			k.Close()
+			k.arrange(6, 5, 7, 8, 9)
+		}},
 		{"streaming data of before the Request comes again with the Reply", plainStartup, func(k *talk) {
 			k.Handshake()
 			k.says(func() { k.Streaming(server, []byte("220 ready\r\n")) })

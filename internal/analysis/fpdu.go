@@ -66,7 +66,7 @@ func (c *Conn) fpdu(side int, f *mpa.FPDU, single bool) {
 	c.seen(side, dir)
 	p := c.fpduRecord(side, dir, f, single)
 	c.faults(side, dir, f, p, single)
-	if c.Trace.Flow[1-dir].Waiting || asks(f) { // else only the sink needs it
+	if c.Trace.Flow[1-dir].Waiting || weighsOrder(f) { // else only the sink needs it
 		p.LastAcked = c.tcp.Acked()
 		if !single {
 			p.LastAcked = c.acked(side, f.Offset+int64(f.Size)-1)
@@ -150,13 +150,14 @@ func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, single bool) *tr
 	return p
 }
 
-// asks reports whether an FPDU carries a request that gets an answer.
-func asks(f *mpa.FPDU) bool {
+// weighsOrder reports whether an FPDU carries a request that gets an answer, or a Terminate, which is about what its
+// sender had received.
+func weighsOrder(f *mpa.FPDU) bool {
 	if len(f.Head) < 2 {
 		return false
 	}
 	op := rdmap.ControlOf(f.Head[1]).Opcode
-	return op == rdmap.OpReadRequest || op == rdmap.OpAtomicRequest
+	return op == rdmap.OpReadRequest || op == rdmap.OpAtomicRequest || op == rdmap.OpTerminate
 }
 
 // header decodes the DDP header, and processes the segment.

@@ -144,10 +144,10 @@ const (
 // about in that case.
 func (c *upper) fitting(side int, p *trace.PDU, k rdmap.TermCode) (fit, string) {
 	peer := &c.queues[1-side]
-	silent := !peer.history().some && c.allKnown(1-side, c.Dir(1-side))
+	silent := !c.heard(side, p) && c.allKnown(1-side, c.Dir(1-side))
 	switch {
 	case k.Layer == rdmap.LayerLLP:
-		return c.fitsStartup(side, p.Dir, k.Code)
+		return c.fitsStartup(side, p, k.Code)
 	case k.Layer == rdmap.LayerRDMAP && k.EType == rdmap.ETypeRemoteProtection && silent:
 		return cannotBe, ""
 	case k.Layer != rdmap.LayerRDMAP || k.EType != rdmap.ETypeRemoteOperation:
@@ -156,7 +156,11 @@ func (c *upper) fitting(side int, p *trace.PDU, k rdmap.TermCode) (fit, string) 
 		// The indication of readiness may be a Read Request, and what is wrong with it is
 		// another error.
 		all := peer.requests()
-		if n := len(all); n > 0 && all[n-1].frame != c.Trace.RTRFrame {
+		n := len(all)
+		for n > 0 && !c.had(p, all[n-1].end) {
+			n--
+		}
+		if n > 0 && all[n-1].frame != c.Trace.RTRFrame {
 			return fitsWell, fmt.Sprintf("the request in frame %d has no answer", all[n-1].frame)
 		}
 		return mayBe, ""
@@ -180,12 +184,24 @@ func (c *upper) fitting(side int, p *trace.PDU, k rdmap.TermCode) (fit, string) 
 	return mayBe, ""
 }
 
+// had reports whether the sender of a PDU may have had the octets of the other side up to an offset when it sent
+// that: the order in which they were captured says nothing.
+func (c *upper) had(p *trace.PDU, end int64) bool {
+	return c.Trace.Transport != trace.TCP || p.LastAcked < 0 || p.LastAcked >= end
+}
+
+// heard reports whether the sender of a PDU may have had segments of the other side when it sent that.
+func (c *upper) heard(side int, p *trace.PDU) bool {
+	h := c.queues[1-side].history()
+	return h.some && c.had(p, h.first)
+}
+
 // fitsStartup is fitting for the errors of the enhanced startup, which the initiator reports
 // in place of its first message (RFC 6581 sections 8 and 9).
-func (c *upper) fitsStartup(side int, d trace.Dir, code uint8) (fit, string) {
+func (c *upper) fitsStartup(side int, p *trace.PDU, code uint8) (fit, string) {
 	const depth, indication, open = 6, 7, 0x3fff
-	t := c.Trace
-	spoke := c.queues[side].history().some || c.queues[1-side].history().some
+	t, d := c.Trace, p.Dir
+	spoke := c.queues[side].history().some || c.heard(side, p)
 	switch {
 	case code != depth && code != indication, !t.RolesKnown:
 		return mayBe, ""

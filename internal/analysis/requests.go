@@ -19,6 +19,7 @@ type request struct {
 	time    int64
 	// acked is what was acknowledged of the other side with it, negative if that is not known. For TCP only.
 	acked  int64
+	end    int64  // where it ends in the stream of its side
 	to     uint64 // Read: where the answer goes
 	stag   uint32
 	id     uint32 // Atomic: the request identifier
@@ -57,7 +58,7 @@ func (c *upper) atomicRequest(side int, p *trace.PDU, body []byte) {
 func (c *upper) asked(side int, p *trace.PDU, r request) {
 	h := c.queues[side].asking()
 	fl := &c.Trace.Flow[p.Dir]
-	r.pdu, r.frame, r.offset, r.time, r.acked = p.Number, p.Frame, p.Offset, p.Time, p.LastAcked
+	r.pdu, r.frame, r.offset, r.time, r.acked, r.end = p.Number, p.Frame, p.Offset, p.Time, p.LastAcked, p.From+p.Length
 	if len(h.requests) >= maxRequests {
 		c.unanswered(side, h.requests[:1])
 		c.drop(side, 1)

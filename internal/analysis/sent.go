@@ -12,7 +12,8 @@ import (
 // of segments that are as foreseen takes one octet.
 type sent struct {
 	next  sentSegment // what is foreseen for the next segment, if there was one
-	end   int64       // where the latest ends in the stream
+	first int64       // where the first one ends in the stream
+	end   int64       // where the latest ends there
 	again uint8       // segments as foreseen that are not in newer yet
 	some  bool        // there was a segment
 	lost  bool        // segments were given up
@@ -72,6 +73,9 @@ func (h *sent) add(t *sharing, seg *ddp.Segment, p *trace.PDU, head []byte, leng
 		h.again++
 		f.goOn(h.placed)
 		return
+	}
+	if !h.some {
+		h.first = h.end
 	}
 	h.record(t, &sentSegment{key, p.Number, p.Frame, p.Offset, name, uint32(length), [2]byte(head)}) //nolint:gosec // a ULPDU
 }
