@@ -154,6 +154,9 @@ func (e *Engine) of(t *trace.Connection) *judged {
 		c = e.fresh(t)
 		t.SinkData = c
 	}
+	if c.Named() {
+		c.named()
+	}
 	return c
 }
 

@@ -172,6 +172,15 @@ func (c *judged) passAll() {
 	}
 }
 
+// named takes in which side is the initiator. What waits is judged with the sides as they were until now.
+func (c *judged) named() {
+	if c.wait != nil {
+		c.OutOfStep = true
+		c.passAll()
+	}
+	c.Name()
+}
+
 // judge records an event, and has the rules judge it.
 func (c *judged) judge(v event) {
 	if v.pdu == nil {

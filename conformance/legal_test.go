@@ -149,6 +149,12 @@ func TestLegal(t *testing.T) {
 			k.sends(client)
 			k.Close()
 		}},
+		{"an FPDU of the responder before the Request, without SYNs", plainStartup, func(k *talk) {
+			k.opens()
+			k.sends(client)
+			k.sends(server)
+			k.arrange(6, 3, 5)
+		}},
 		{"a capture point that began later than the other one", plainStartup, func(k *talk) {
 			k.opens()
 			k.sends(client)

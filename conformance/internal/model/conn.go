@@ -23,7 +23,8 @@ type Conn struct {
 	wholeRequest, wholeReply bool
 	Directions               [2]Direction
 	upTo                     [2]int64 // see knows
-	// active is who was taken for the initiator when a session of SCTP was first seen.
+	// active is who was taken for the initiator when the connection was first seen; nil if a startup frame
+	// tells who it is.
 	active *trace.Endpoint
 	// Request, Reply and Rtr are the startup frames, or the session control that takes their
 	// place; nil if they were not seen.
@@ -33,7 +34,7 @@ type Conn struct {
 // Begin resets the model for a connection about which nothing is known yet.
 func (c *Conn) Begin(t *trace.Connection, capture *CaptureState, tell observer) {
 	*c = Conn{Trace: t, Capture: capture, Tell: tell, upTo: [2]int64{-1, -1}}
-	if t.Transport == trace.SCTP {
+	if t.Transport == trace.SCTP || !t.RolesKnown {
 		active := t.Side[trace.I2R].Addr
 		c.active = &active
 	}

@@ -98,14 +98,29 @@ func (c *Conn) mayBeNext(h *Direction) {
 	}
 }
 
-// turn forgets what was learned of the sides if the first session control shows
+// Named reports whether a startup frame shows by now which side is the initiator of a TCP connection, of which
+// something else was seen first.
+func (c *Conn) Named() bool {
+	return c.active != nil && c.Trace.RolesKnown && c.Trace.Transport == trace.TCP
+}
+
+// Name takes in what that frame shows.
+func (c *Conn) Name() {
+	c.turn()
+	c.active = nil
+}
+
+// turn forgets what was learned of the sides if the first startup frame or session control shows
 // that they are the other way round.
 func (c *Conn) turn() {
 	if ini := c.Trace.Side[trace.I2R].Addr; ini != *c.active {
+		before := c.Directions
 		*c.active, c.Directions = ini, [2]Direction{}
 		c.sides()
 		for i := range c.Directions {
-			c.Directions[i].lost()
+			h, was := &c.Directions[i], &before[1-i]
+			h.Hole = was.Hole || was.Count > 0 // what is forgotten is as good as not captured
+			h.lost()
 		}
 	}
 }
