@@ -196,6 +196,13 @@ func TestLegal(t *testing.T) {
 			k.says(func() { k.Tagged(client, rdmap.OpWrite, 5, 0, nil, 1) })
 			k.Close()
 		}},
+		{"private data like an FPDU, without SYNs", disguised(), func(k *talk) {
+			k.opens()
+			k.sends(client)
+			k.sends(server)
+			k.Close()
+			k.Packets = k.Packets[3:]
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			k := &talk{Dialog: tracetest.NewDialog(tt.with)}

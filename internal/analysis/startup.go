@@ -17,7 +17,7 @@ func (c *Conn) stream(side int, off int64, b []byte) (rest []byte) {
 		c.search(side, off)
 	}
 	c.begun(side, off, b)
-	if h.dec != nil {
+	if h.dec != nil && !(off == c.outside(side).from && c.opensStartup(side, off, b)) {
 		h.dec.Write(b)
 		if c.drain(side); h.phase == full {
 			return nil
@@ -90,6 +90,12 @@ func (c *Conn) believable(side int, off int64, b []byte) bool {
 		return true
 	}
 	return s.PDLength <= mpa.MaxPrivateData || s.Res == 0 && (s.Rev == 1 || s.Rev == 2)
+}
+
+// opensStartup reports whether octets begin with a startup frame. Then whatever its private data looks like is in no FPDU.
+func (c *Conn) opensStartup(side int, off int64, b []byte) bool {
+	at, whole := mpa.FindKey(b)
+	return at == 0 && whole && len(b) >= mpa.StartupLen && c.believable(side, off, b)
 }
 
 // collect gathers a startup frame and returns what follows it.
