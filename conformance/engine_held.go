@@ -39,6 +39,9 @@ func (c *judged) release() {
 		return
 	}
 	var lost catalogue.Gate
+	if c.FirstDamaged() {
+		lost |= catalogue.Sum
+	}
 	if c.OutOfStep {
 		lost |= catalogue.ReadSync
 	}

@@ -21,6 +21,8 @@ type judged struct {
 	weight uint32 // the memory that was taken for it, in octets
 	long   uint16 // PDUs that were judged, modulo 65536
 	agreed bool   // the rules about the startup were asked
+	// unsummed: the packets of the current startup frame have wrong checksums, like all that came before them.
+	unsummed bool
 }
 
 // begin resets it for a new connection.
@@ -96,7 +98,9 @@ func (c *judged) bug(r *indexedRule, why any) {
 
 // Startup implements observer, as do the following.
 func (c *judged) Startup(f *model.Frame, have catalogue.Gate) {
+	c.unsummed = c.Trace.Flow[f.Dir].Rare().SumsWrong > 0
 	c.ask(c.lists().startup, have, func(r *indexedRule, k *rules.Report) { r.Startup.Ask(k, r.Rule, r.entry, f) })
+	c.unsummed = false
 }
 
 // FPDU has the rules judge an FPDU.
@@ -176,7 +180,13 @@ func (c *judged) Found() []rules.Finding { return c.findings }
 const maxFindings = 100
 
 // Violated records a violation of the current rule.
-func (c *judged) Violated(v rules.Violation) { c.violated(c.engine.running, v) }
+func (c *judged) Violated(v rules.Violation) {
+	if c.unsummed {
+		c.hold(v, catalogue.Sum)
+		return
+	}
+	c.violated(c.engine.running, v)
+}
 
 func (c *judged) violated(r *indexedRule, v rules.Violation) {
 	c.rules.add(r.index)

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
@@ -23,12 +24,15 @@ func TestSums(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		name, faults, capture string
-		frames                func([]capture.Frame)
-		want                  []string
+		name, faults, at, capture string
+		frames                    func([]capture.Frame)
+		want                      []string
 	}{
 		{name: "damaged", faults: "{bad_checksum: true, flip: [30]}"},
 		{name: "damaged length", faults: "{bad_checksum: true, flip: [0, 1]}"},
+		{name: "damaged Request", at: "request", faults: "{bad_checksum: true, flip: [8]}"},
+		{name: "damaged Reply", at: "reply", faults: "{bad_checksum: true, flip: [8]}"},
+		{name: "damaged length of the private data", at: "request", faults: "{bad_checksum: true, flip: [18]}"},
 		{name: "checksum alone", faults: "{bad_checksum: true}"},
 		{name: "right checksum", faults: "{flip: [30]}", want: []string{"MPA-CRC-VALUE-01"}},
 		{name: "offload", faults: "{flip: [30]}", capture: "{offload: [client]}", want: []string{"MPA-CRC-VALUE-01"}},
@@ -40,11 +44,9 @@ func TestSums(t *testing.T) {
 		{name: "cut", faults: "{resend: true, flip: [30]}", capture: "{snaplen: 100}"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.capture == "" {
-				c.capture = "{}"
-			}
+			c.at, c.capture = cmp.Or(c.at, "send2"), cmp.Or(c.capture, "{}")
 			s, err := scenario.Parse(c.name, []byte("summary: a Send\ncapture: "+c.capture+
-				"\ntimeline: [connect, send 24, send 100, send 24, close]\nfaults: [{at: send2, wire: "+c.faults+"}, {by: server, ignores: [errors]}]\n"))
+				"\ntimeline: [connect, send 24, send 100, send 24, close]\nfaults: [{at: "+c.at+", wire: "+c.faults+"}, {by: server, ignores: [errors]}]\n"))
 			if err != nil {
 				t.Fatal(err)
 			}

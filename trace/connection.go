@@ -246,7 +246,7 @@ type Flow struct {
 	// Started says that its SYN was captured, whatever was cut of its options, SYNAnswered that the answer to its SYN
 	// was, and that offset 0 is the octet behind that SYN: nothing captured before the answer came later in the stream.
 	Started, SYNAnswered bool
-	Largest           int32
+	Largest              int32
 	// Base is the TCP sequence number of offset 0.
 	Base uint32
 	// Cut says that the snap length cut payload of some packet.

@@ -46,7 +46,7 @@ type Rare struct {
 	// frame of that.
 	Refused, RefusedFrame uint64
 	// SumsWrong counts packets with data whose TCP checksum is wrong, as far as it was
-	// verified; it is set at the end of the connection. SumsUnfilled counts those
+	// verified; it is set while none is right, and at the end of the connection. SumsUnfilled counts those
 	// whose field was not filled in yet.
 	SumsWrong, SumsUnfilled uint32
 	// Held are the delays of the direction, nil while there are none; see [Flow.Delays].

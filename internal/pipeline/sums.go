@@ -72,6 +72,7 @@ func (fl *flow) damaged(side int, s *reassembly.Segment, p *packet.Packet, right
 		// be cut.
 	case k.good == 0:
 		more(&k.bad)
+		f.Rarely().SumsWrong = k.bad
 	case k.bad >= fewDamaged+k.good/damagedShare:
 		f.SumsUnsure = true
 	default:

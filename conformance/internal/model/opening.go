@@ -232,6 +232,13 @@ func (c *Conn) AllOf(h *Direction) bool {
 	return c.Starts(h) && !h.Hole && !c.Trace.Flow[h.Dir].Cut
 }
 
+// FirstDamaged reports whether the first packets of a side may have been damaged on their way: their checksums are
+// wrong, and those that followed are right. Their octets were taken in, as those of a sender whose adapter fills in
+// its checksums.
+func (c *Conn) FirstDamaged() bool {
+	return c.Trace.Transport == trace.TCP && (c.Trace.Flow[0].SumsUnsure || c.Trace.Flow[1].SumsUnsure)
+}
+
 // StartupGates is the evidence for a startup event in these directions; the SYN alone may
 // establish where each begins.
 func (c *Conn) StartupGates(directions ...*Direction) catalogue.Gate {

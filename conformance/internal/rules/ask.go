@@ -20,8 +20,9 @@ func (o *On[E]) Ask(k *Report, r *Rule, entry *catalogue.Entry, e E) {
 	if s.scope&only != 0 {
 		k.have = 0
 	}
-	k.have = (k.have | s.given) &^ s.lacks
-	if lack := (r.Needs | s.needs | s.lacks) &^ k.have; lack != 0 {
+	lacks := s.lacks | k.lacks
+	k.have = (k.have | s.given) &^ lacks
+	if lack := (r.Needs | s.needs | lacks) &^ k.have; lack != 0 {
 		k.desk.Unproven(lack)
 	} else {
 		k.desk.Judged()
@@ -34,10 +35,18 @@ func (o *On[E]) Ask(k *Report, r *Rule, entry *catalogue.Entry, e E) {
 
 // AskAtEnd asks a rule at the end of the connection, or as soon as its startup is over.
 func (r *Rule) AskAtEnd(k *Report, entry *catalogue.Entry) {
-	askEach(k, r, entry, r.End, r.EndFrame, r.EndDirection)
-	if r.EndPair == nil {
-		return
+	if r.FirstPackets && k.Conn.FirstDamaged() {
+		k.lacks = catalogue.Sum
 	}
+	askEach(k, r, entry, r.End, r.EndFrame, r.EndDirection)
+	if r.EndPair != nil {
+		askPair(k, r, entry)
+	}
+	k.lacks = 0
+}
+
+// askPair asks a rule about the Request and the Reply that answers it.
+func askPair(k *Report, r *Rule, entry *catalogue.Entry) {
 	request, reply := k.Pair()
 	for _, f := range [...]*model.Frame{request, reply} {
 		if f != nil {

@@ -16,6 +16,7 @@ type Case struct {
 	entry  *catalogue.Entry
 	before []Finding
 	have   catalogue.Gate
+	lacks  catalogue.Gate // what is not there for any event
 	desk   Recorder
 }
 

@@ -77,6 +77,8 @@ type Rule struct {
 	// Anywhere: it judges chunks of the whole association, or chunks outside of any
 	// session: a chunk that is missing may be one of them.
 	Anywhere bool
+	// FirstPackets: it judges the startup, which is in the first packets of both sides.
+	FirstPackets bool
 	// First: it judges the startup and the first FPDU of the initiator.
 	First bool
 	// EitherSide: advice that may explain what the other side did, too.
