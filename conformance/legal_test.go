@@ -177,6 +177,12 @@ func TestLegal(t *testing.T) {
 			k.Close()
 			k.arrange(6, 5, 7, 8, 9)
 		}},
+		{"the same behind a hole", peerToPeer(mpa.Enhanced{C: true}, mpa.Enhanced{D: true}), func(k *talk) {
+			k.opens()
+			k.terminates(client, noCommonRTR)
+			k.says(func() { k.Read(server, 0x1111, 0, 100) })
+			k.arrange(2, 5, 6)
+		}},
 		{"streaming data of before the Request comes again with the Reply", plainStartup, func(k *talk) {
 			k.Handshake()
 			k.says(func() { k.Streaming(server, []byte("220 ready\r\n")) })

@@ -157,7 +157,7 @@ func (c *upper) fitting(side int, p *trace.PDU, k rdmap.TermCode) (fit, string) 
 		// another error.
 		all := peer.requests()
 		n := len(all)
-		for n > 0 && !c.had(p, all[n-1].end) {
+		for n > 0 && !c.mayConcern(p, &all[n-1]) {
 			n--
 		}
 		if n > 0 && all[n-1].frame != c.Trace.RTRFrame {
@@ -188,6 +188,12 @@ func (c *upper) fitting(side int, p *trace.PDU, k rdmap.TermCode) (fit, string) 
 // that: the order in which they were captured says nothing.
 func (c *upper) had(p *trace.PDU, end int64) bool {
 	return c.Trace.Transport != trace.TCP || p.LastAcked < 0 || p.LastAcked >= end
+}
+
+// mayConcern reports whether a Terminate may be about a request of the other side: its sender may have had that, and
+// the request was not sent by one who had the Terminate.
+func (c *upper) mayConcern(p *trace.PDU, r *request) bool {
+	return c.had(p, r.end) && (c.Trace.Transport != trace.TCP || r.acked < p.From+p.Length)
 }
 
 // heard reports whether the sender of a PDU may have had segments of the other side when it sent that.
