@@ -37,7 +37,7 @@ func (c *judged) settle() {
 }
 
 // Taken records that an FPDU of the direction came, so that nothing else can explain the
-// findings that waited for it.
+// findings that waited for it. Until an FPDU is acknowledged, a better copy of it may come.
 func (c *judged) Taken(h *model.Direction, pdu uint64) {
 	if !h.Awaited {
 		return
@@ -47,7 +47,7 @@ func (c *judged) Taken(h *model.Direction, pdu uint64) {
 		f := &c.findings[i]
 		switch {
 		case !f.Soon || f.Dir != h.Dir:
-		case f.PDU == pdu:
+		case f.PDU == pdu, f.Dropped && c.Trace.Flow[h.Dir].Acked < f.End:
 			h.Awaited = true
 		default:
 			f.Soon, f.Waits = false, false
@@ -96,6 +96,9 @@ func (c *judged) decide(from int, ready func(*rules.Finding) bool) (stand []*rul
 			continue
 		}
 		f.Settled = true
+		if f.Dropped && c.CameRight(f.Dir, f.PDU) {
+			f.Severity = catalogue.Note
+		}
 		if !f.Stands && len(f.By.YieldsTo) > 0 {
 			f.Withdrawn = rules.AnyFinding(c.findings, f.YieldsTo) || rules.AnyFinding(c.before, f.YieldsTo)
 		}

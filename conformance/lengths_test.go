@@ -128,6 +128,15 @@ faults: [{by: client, settings: {mulpdu: 64}}]`, []string{"MPA-MULPDU-03 note"}}
 		{"a later request is answered", `
 timeline: [connect, send 24, read 64, close]
 faults: [{at: send1, crc: bad}, {by: server, ignores: [errors]}]`, []string{"MPA-CRC-REACT-01 error", "MPA-CRC-VALUE-01 error"}},
+		{"a wrong CRC is dropped, and comes again right", `
+timeline: [connect, send 24, send 100, read 64, close]
+faults: [{at: send2, wire: {flip: [60], lose: after}}]`, []string{"MPA-CRC-VALUE-01 note", "TCP-RETX-01 error"}},
+		{"a Read Request with a wrong CRC is dropped, and comes again right", `
+timeline: [connect, send 24, read 64, send 24, close]
+faults: [{at: read1, wire: {flip: [20], lose: after}}]`, []string{"MPA-CRC-VALUE-01 note", "TCP-RETX-01 error"}},
+		{"a wrong CRC comes again right, after others", `
+timeline: [connect, send 24, together: [send 100, send 24, send 24], read 64, close]
+faults: [{at: send2, wire: {flip: [60], lose: after}}]`, []string{"MPA-CRC-VALUE-01 note", "TCP-RETX-01 error"}},
 		{"a Terminate after a CRC error", `
 timeline: [connect, send 24, {terminate: 2/0/02, from: server}, close]
 faults: [{at: send1, crc: bad}, {by: server, ignores: [errors]}]`, []string{"MPA-CRC-VALUE-01 error", "MPA-START-04C note"}},
@@ -140,4 +149,23 @@ faults: [{at: send1, crc: bad}, {by: server, ignores: [errors]}]`, []string{"MPA
 			wantFindings(t, framesOf(t, s.Script(false)), c.want)
 		})
 	}
+}
+
+// TestFraming_Acknowledged: a right copy comes too late for a receiver that has acknowledged the FPDU with
+// the wrong CRC.
+func TestFraming_Acknowledged(t *testing.T) {
+	s, err := scenario.Parse("late", []byte(`summary: a wrong CRC, and later a right one
+timeline: [connect, send 24, send 100, read 64, close]
+faults:
+  - {at: send2, crc: 0x22243aaf, wire: {resend: true, flip: [120, 121, 122, 123]}}
+  - {by: server, ignores: [errors]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fs := framesOf(t, s.Script(false))
+	wantFindings(t, fs, []string{"MPA-CRC-VALUE-01 note", "TCP-RETX-01 error"})
+	const copied, acknowledged = 8 - 1, 9 - 1
+	fs[copied].Data, fs[acknowledged].Data = fs[acknowledged].Data, fs[copied].Data
+	wantFindings(t, fs, []string{"MPA-CRC-REACT-01 error", "MPA-CRC-VALUE-01 error", "TCP-RETX-01 error"})
 }

@@ -28,6 +28,8 @@ type BadCRC struct {
 	// frame AgainFrame; it is unknown if it was not.
 	Again      mpa.Tri
 	AgainFrame uint64
+	// Late: the receiver had acknowledged it before that.
+	Late bool
 }
 
 // BadMarker is a wrong marker (RFC 5044 section 4.3).

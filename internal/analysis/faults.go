@@ -127,6 +127,7 @@ func (c *Conn) again(side int, s *reassembly.Segment) {
 		}
 		octets := s.Data[at : at+b.Length]
 		n := len(octets) - 4
+		b.Late = c.tcp.Direction(side).Acked() >= b.At+b.Length
 		b.AgainFrame, b.Again = s.Frame, mpa.TriOf(mpa.CRC32c(octets[:n]) == binary.BigEndian.Uint32(octets[n:]))
 	}
 }

@@ -37,7 +37,7 @@ func (a *about) wrongCRC(dir trace.Dir) {
 	for i := range k.BadCRCs {
 		b := &k.BadCRCs[i]
 		d.Frames, d.PDUs = append(d.Frames, carrier(b)), append(d.PDUs, b.PDU)
-		if b.Again == mpa.Yes {
+		if b.Again == mpa.Yes && !b.Late {
 			again++
 		}
 		if b.AgainFrame > 0 { // other octets than before, of course
@@ -205,6 +205,8 @@ func crcAgain(bad []trace.BadCRC, right int) string {
 	for i := range bad {
 		b := &bad[i]
 		switch {
+		case b.Again == mpa.Yes && b.Late:
+			return fmt.Sprintf("PDU %d came again in frame %d with a right CRC, after the receiver had acknowledged it.", b.PDU, b.AgainFrame)
 		case b.Again == mpa.Yes && len(bad) == 1:
 			return fmt.Sprintf("It came again in frame %d with a right CRC, so the receiver may have got only that copy.", b.AgainFrame)
 		case b.Again == mpa.Yes:

@@ -90,8 +90,7 @@ type sending struct {
 	Terminates     uint32
 	after          uint32         // segments after its Terminate
 	FirstTerminate *SentTerminate // its first Terminate
-	// FirstWrongCRC is the first FPDU with a wrong CRC.
-	FirstWrongCRC *wrongCRC
+	wrongCRCs      []wrongCRC     // the first FPDUs with a wrong CRC
 	// CutShort is a message that was incomplete when the connection ended.
 	CutShort *Message
 }

@@ -1,54 +1,88 @@
 package model
 
-import "github.com/iwdissect/iwdissect/dissect/rdmap"
+import (
+	"slices"
 
-// wrongCRC is the first FPDU of a direction whose CRC is wrong, and the requests among
-// those with a wrong CRC.
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// wrongCRC is an FPDU whose CRC is wrong, and the request in it, if there is one.
 type wrongCRC struct {
 	Span
-	At       site
-	requests []Request
+	At      site
+	request *Request
 }
 
-// maxWrongCRCRequests bounds the requests that are kept of it.
-const maxWrongCRCRequests = 16
+// maxWrongCRCs bounds those that are kept of a direction.
+const maxWrongCRCs = trace.MaxListed
 
 // addWrongCRC records an FPDU with a wrong CRC.
 func (x *sending) addWrongCRC(e *FPDU) {
-	if x.FirstWrongCRC == nil {
-		x.FirstWrongCRC = &wrongCRC{Span: SpanOf(e.PDU), At: e.site()}
+	if len(x.wrongCRCs) < maxWrongCRCs {
+		x.wrongCRCs = append(x.wrongCRCs, wrongCRC{SpanOf(e.PDU), e.site(), e.request()})
 	}
-	s := x.FirstWrongCRC
-	if len(s.requests) >= maxWrongCRCRequests || e.PDU.Segment == nil {
-		return
+}
+
+// request reads the request in an FPDU, nil if there is none.
+func (e *FPDU) request() *Request {
+	if e.PDU.Segment == nil {
+		return nil
 	}
 	body := e.FPDU.Head[min(e.PDU.Segment.HeaderLen, len(e.FPDU.Head)):]
 	switch e.PDU.Control.Opcode {
 	case OpReadRequest:
 		if r, err := rdmap.DecodeReadRequest(body); err == nil {
-			s.requests = append(s.requests, Request{STag: r.SinkSTag, TO: r.SinkTO, At: e.site()})
+			return &Request{STag: r.SinkSTag, TO: r.SinkTO, At: e.site()}
 		}
 	case OpAtomicRequest:
 		if r, err := rdmap.DecodeAtomicRequest(body); err == nil {
-			s.requests = append(s.requests, Request{Atomic: true, ID: r.RequestID, At: e.site()})
+			return &Request{Atomic: true, ID: r.RequestID, At: e.site()}
 		}
 	default:
 	}
+	return nil
 }
 
-// AnsweredBy finds the request that a response answers, by what it names.
-func (s *wrongCRC) AnsweredBy(r *Segment) *Request {
-	for i := range s.requests {
-		q := &s.requests[i]
-		if q.Atomic != (r.Op == OpAtomicResponse) {
-			continue
+// FirstWrongCRC is the first FPDU of a direction whose CRC is wrong in every copy that its receiver may
+// have got, nil if there is none.
+func (c *Conn) FirstWrongCRC(h *Direction) *wrongCRC {
+	for i := range h.wrongCRCs {
+		if w := &h.wrongCRCs[i]; !c.CameRight(h.Dir, w.At.PDU) {
+			return w
 		}
-		if !q.Atomic && q.STag == r.DDP.STag && q.TO == r.DDP.TO {
-			return q
-		}
-		if a, err := rdmap.DecodeAtomicResponse(r.Body); q.Atomic && err == nil && a.RequestID == q.ID {
+	}
+	return nil
+}
+
+// WrongRequest finds the request with a wrong CRC in every copy that a response answers, by what it
+// names.
+func (c *Conn) WrongRequest(answer *Segment) *Request {
+	all := answer.Peer.wrongCRCs
+	for i := range all {
+		if q := all[i].request; q != nil && q.answeredBy(answer) && !c.CameRight(answer.Peer.Dir, q.At.PDU) {
 			return q
 		}
 	}
 	return nil
+}
+
+func (q *Request) answeredBy(s *Segment) bool {
+	switch {
+	case q.Atomic != (s.Op == OpAtomicResponse):
+		return false
+	case !q.Atomic:
+		return q.STag == s.DDP.STag && q.TO == s.DDP.TO
+	}
+	a, err := rdmap.DecodeAtomicResponse(s.Body)
+	return err == nil && a.RequestID == q.ID
+}
+
+// CameRight reports whether an FPDU with a wrong CRC came again with a right one, before its receiver
+// acknowledged it. The receiver may have dropped the wrong copy (RFC 5044 section 8).
+func (c *Conn) CameRight(d trace.Dir, pdu uint64) bool {
+	all := c.Trace.Flow[d].Faults().BadCRCs
+	i := slices.IndexFunc(all, func(b trace.BadCRC) bool { return b.PDU == pdu })
+	return i >= 0 && all[i].Again == mpa.Yes && !all[i].Late
 }

@@ -20,6 +20,9 @@ type Violation struct {
 	// Soon: what explains it, if anything does, comes with the next FPDU of its
 	// direction at the latest.
 	Soon bool
+	// Dropped: it is no more than a note if the PDU, an FPDU with a wrong CRC, came again with a right one
+	// before its receiver acknowledged it.
+	Dropped bool
 	// Stands: nothing explains it, although others of its rule may be explained later.
 	Stands bool
 }

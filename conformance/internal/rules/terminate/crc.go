@@ -27,15 +27,16 @@ var crcErrorRules = []rules.Rule{
 					return rules.OutOfScope
 				}
 				h := &c.Directions[model.Other(k.Dir)]
+				bad := c.FirstWrongCRC(h)
 				switch {
-				case h.FirstWrongCRC == nil:
+				case bad == nil:
 					return rules.OutOfScope
 				case !c.Streamed(h) || !c.Streamed(h.Peer):
 					return rules.Lacking(catalogue.End)
 				case k.Acked < 0:
 					return rules.Lacking(catalogue.Causal)
 				}
-				return rules.InScopeIf(k.Acked >= h.FirstWrongCRC.End)
+				return rules.InScopeIf(k.Acked >= bad.End)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				k, _ := c.Closed()
@@ -43,7 +44,7 @@ var crcErrorRules = []rules.Rule{
 					return
 				}
 				r.On(k.Where(), "the receiver of an FPDU with a wrong CRC closes without a Terminate", k.String(),
-					fmt.Sprintf("a Terminate 2/0/02 for the FPDU in frame %d", c.Directions[model.Other(k.Dir)].FirstWrongCRC.At.Frame))
+					fmt.Sprintf("a Terminate 2/0/02 for the FPDU in frame %d", c.FirstWrongCRC(&c.Directions[model.Other(k.Dir)]).At.Frame))
 			},
 		},
 	},
@@ -101,7 +102,7 @@ var crcErrorRules = []rules.Rule{
 // answersBehindCRCError is the scope of rules on answers that are sent after an FPDU with
 // a wrong CRC had arrived.
 func answersBehindCRCError(c *rules.Case, s *model.Segment) rules.Scope {
-	bad := s.Peer.FirstWrongCRC
+	bad := c.FirstWrongCRC(s.Peer)
 	if bad == nil || s.DDP.Tagged != s.Op.Tagged() || c.Trace.CRC != mpa.Yes {
 		return rules.OutOfScope
 	}
@@ -118,14 +119,14 @@ func answersBehindCRCError(c *rules.Case, s *model.Segment) rules.Scope {
 }
 
 func judgeAnswerBehindCRCError(r *rules.Report, s *model.Segment) {
-	bad := s.Peer.FirstWrongCRC
+	bad := r.FirstWrongCRC(s.Peer)
 	if good := s.Answer.Request; good != nil && s.Answer.Fits {
 		if later := good.At.PDU > bad.At.PDU; later && s.Direction.Terminates == 0 && !r.Reported(s.Direction) {
 			r.On(s, "the side answers a request that follows an FPDU with a wrong CRC", fmt.Sprintf("an answer to the request in frame %d", good.At.Frame), fmt.Sprintf("nothing after the FPDU in frame %d is delivered", bad.At.Frame))
 		}
 		return
 	}
-	if q := bad.AnsweredBy(s); q != nil && !r.Reported(s.Direction) {
+	if q := r.WrongRequest(s); q != nil && !r.Reported(s.Direction) {
 		r.On(s, "the side answers a request whose CRC is wrong", fmt.Sprintf("an answer to the request in frame %d", q.At.Frame), "the request is not delivered")
 	}
 }
