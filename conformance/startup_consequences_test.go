@@ -61,6 +61,40 @@ faults: [{at: send1, crc: none}, {at: send3, crc: none}, {at: send4, crc: none},
 			[]patch{{9, ackLow, func(ack uint16) uint16 { return ack - 44 }}},
 			[]string{"MPA-C-FIELD-01 error"},
 		},
+		{
+			"a Read after a word that may be swapped", `
+client: {mpa: {ird: 64, ord: 64}}
+server: {mpa: {ird: 64, ord: 64}}
+timeline: [connect, send 16, read 64, close]
+faults: [{at: request, set: {iwarp_mpa.enhanced.b: 1, iwarp_mpa.enhanced.ird: 0, iwarp_mpa.enhanced.D: 1, iwarp_mpa.enhanced.ord: 0}}, {at: reply, set: {iwarp_mpa.enhanced.ird: 64, iwarp_mpa.enhanced.ord: 64}}, {by: server, ignores: [depth]}]`,
+			nil,
+			[]string{"MPA2-WORD-ORDER-01 warning"},
+		},
+		{
+			"Reads of both sides after a Reply whose word may be swapped", `
+both: {mpa: {ird: 64, ord: 64}}
+timeline: [connect, send 16, read 64, server read 64, close]
+faults: [{at: reply, set: {iwarp_mpa.enhanced.b: 1, iwarp_mpa.enhanced.ird: 0, iwarp_mpa.enhanced.D: 1, iwarp_mpa.enhanced.ord: 0}}, {by: both, ignores: [errors, depth]}]`,
+			nil,
+			[]string{"MPA2-WORD-ORDER-01 warning"},
+		},
+		{
+			"a wrong key is answered with a Terminate: the initiator meant to send a Request", `
+server: {mpa: {strict: false}}
+timeline: [connect, {terminate: 2/0/04, from: server}, close]
+faults: [{at: request, set: {iwarp_mpa.key.req: "MPA ID Req frame"}}, {at: reply, skip: true}, {by: server, ignores: [phase]}]`,
+			nil,
+			[]string{"MPA-ERR-CLOSE4-01 error", "MPA-REQ-KEY-01 error"},
+		},
+		{
+			"the Reply announces more private data than there is: it ends where the first FPDU begins", `
+both: {mpa: {revision: 1}}
+server: {mpa: {private: "twelve octet"}}
+timeline: [connect, send 20, send 33, server send 40, send 24, server send 24, close]
+faults: [{at: reply, set: {iwarp_mpa.pdlength: 40}}, {by: both, ignores: [errors, phase]}]`,
+			nil,
+			[]string{"MPA-PDLEN-01 error"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := scenario.Parse(c.name, []byte("summary: a trace\n"+c.yaml))

@@ -98,6 +98,24 @@ func TestIncomplete_Depth(t *testing.T) {
 	}
 }
 
+// TestIncomplete_Word: nothing is said of depths that may be others, with their octets swapped.
+func TestIncomplete_Word(t *testing.T) {
+	s, err := scenario.Parse("t.yaml", []byte(`summary: a test
+both: {mpa: {ird: 64, ord: 64}}
+timeline: [connect, send 16, read 64, close]
+faults:
+  - {at: request, set: {iwarp_mpa.enhanced.b: 1, iwarp_mpa.enhanced.ird: 0, iwarp_mpa.enhanced.D: 1, iwarp_mpa.enhanced.ord: 0}}
+  - {at: reply, set: {iwarp_mpa.enhanced.ird: 64, iwarp_mpa.enhanced.ord: 64}}
+  - {by: server, ignores: [depth]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := text(diagnosed(t, written(t, s, false)), diagnose.ReadDepth); all != "" {
+		t.Error(all)
+	}
+}
+
 // TestIncomplete_SCTP: an Initiate without an answer is told although the responder sent no chunk of
 // DDP, and that a session had begun before the capture.
 func TestIncomplete_SCTP(t *testing.T) {

@@ -36,6 +36,40 @@ func (c *Conn) layoutOpen() bool {
 	return c.Enhanced() && !q.D && !r.D && (!r.A && (r.B || r.C) || r.A && !r.B && !r.C)
 }
 
+// LegalFlags reports whether the flags of an establishment word may stand together.
+func LegalFlags(w mpa.Enhanced) bool { return w.A || !w.B && !w.C && !w.D }
+
+// Swapped is an establishment word with the octets of each 16-bit field swapped.
+func Swapped(w mpa.Enhanced) mpa.Enhanced {
+	b := w.Append(nil)
+	b[0], b[1], b[2], b[3] = b[1], b[0], b[3], b[2]
+	o, _ := mpa.DecodeEnhanced(b)
+	return o
+}
+
+// Misread reports whether a frame has an establishment word that makes more sense with the octets of its
+// halves swapped.
+func (f *Frame) Misread() bool {
+	if !f.HasWord {
+		return false
+	}
+	w, o := f.EnhancedWord, Swapped(f.EnhancedWord)
+	switch {
+	case !LegalFlags(w):
+		return LegalFlags(o) && o.IRD <= 1024 && o.ORD <= 1024
+	case w.IRD == UnknownDepth || w.ORD == UnknownDepth:
+		return false
+	}
+	return w.IRD > 1024 && w.ORD > 1024 && LegalFlags(o) && o.IRD <= 255 && o.ORD <= 255
+}
+
+// Depth is how many Reads of a direction may be outstanding. ok is false if that was not negotiated, or if
+// the octets of the Reply that says so may be swapped.
+func (c *Conn) Depth(d trace.Dir) (depth int, ok bool) {
+	depth, ok = c.Trace.Depth(d)
+	return depth, ok && !(c.RFC6581() && c.Reply != nil && c.Reply.Misread())
+}
+
 // Offers are the RTR types that an establishment word names.
 func (c *Conn) Offers(f *Frame) mpa.RTRSet { return mpa.RTRTypes(f.EnhancedWord, c.Trace.Layout) }
 

@@ -32,7 +32,7 @@ func (c *Conn) Unstarted() *FPDUNote {
 	if !a.Opening.Seen() {
 		h = b
 	}
-	if s := h.LooseAt(0); s != nil && (Keyed(s.Octets) || mpa.NearKey(s.Octets)) {
+	if a.beginsKeyed() || h.beginsKeyed() {
 		return nil // that is another fault
 	}
 	const chain = 3
@@ -40,6 +40,12 @@ func (c *Conn) Unstarted() *FPDUNote {
 		return nil
 	}
 	return &h.Opening.First
+}
+
+// beginsKeyed reports whether a direction begins with a key, or with what was meant for one.
+func (h *Direction) beginsKeyed() bool {
+	s := h.LooseAt(0)
+	return s != nil && (Keyed(s.Octets) || mpa.NearKey(s.Octets))
 }
 
 // UnstartedGates is the evidence for it.

@@ -56,6 +56,15 @@ func (f *Frame) Swallows(rest *Loose) int {
 	return 0
 }
 
+// EndOf is where a startup frame ends in the stream: where an FPDU begins in it, if one does, else where
+// PD_Length says.
+func (c *Conn) EndOf(f *Frame) int64 {
+	if at := f.Swallows(c.Directions[f.Dir].LooseAt(f.End)); at > 0 {
+		return f.From + int64(at)
+	}
+	return f.End
+}
+
 // beginsFPDU reports whether octets begin with an FPDU whose CRC is right.
 func beginsFPDU(b []byte) bool {
 	const lengthSize = 2

@@ -335,7 +335,7 @@ func (s *Segment) request(c *Conn, r Request) {
 		}
 	}
 	if !s.IsRTR(c) {
-		limit, ok := c.Trace.Depth(h.Dir)
+		limit, ok := c.Depth(h.Dir)
 		if !ok {
 			limit = math.MaxInt
 		}

@@ -120,7 +120,7 @@ func endsItself(h *model.Direction, end *model.Control) bool {
 // mustRefuse reports whether the other side must not answer a request: it violates a rule
 // that its receiver has to check, or is beyond the depth.
 func mustRefuse(c *rules.Case, h *model.Direction, q *model.Request, depths *model.Depths) bool {
-	if limit, ok := c.Trace.Depth(h.Dir); ok && c.Enhanced() {
+	if limit, ok := c.Depth(h.Dir); ok && c.Enhanced() {
 		if d, known := depths.Of(q); known && d > limit {
 			return true
 		}

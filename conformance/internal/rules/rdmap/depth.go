@@ -32,13 +32,15 @@ var rdmapDepthRules = []rules.Rule{
 				if n <= s.Deepest.Reads {
 					return
 				}
-				limit, _ := r.Trace.Depth(s.Dir)
-				switch own := r.Request.EnhancedWord.ORD; {
-				case (n > limit || s.Dir == trace.I2R && n > int(own)) && s.Unframed():
+				limit, _ := r.Depth(s.Dir)
+				own := int(r.Request.EnhancedWord.ORD)
+				raised := s.Dir == trace.I2R && n > own && !(r.RFC6581() && r.Request.Misread())
+				switch {
+				case (n > limit || raised) && s.Unframed():
 					r.Unproven(catalogue.ReadSync)
 				case n > limit:
 					r.On(s, tooManyReads, fmt.Sprint(n), fmt.Sprintf("at most %d", limit))
-				case s.Dir == trace.I2R && n > int(own) && !r.Reported(s.Direction):
+				case raised && !r.Reported(s.Direction):
 					r.OnAs(catalogue.Note, s, "more Reads are outstanding than the Request announces, but no more than the Reply allows", fmt.Sprint(n), fmt.Sprint(own))
 				}
 			},
@@ -50,7 +52,7 @@ var rdmapDepthRules = []rules.Rule{
 		Exchange: &rules.On[*model.Segment]{
 			Applies: requestWithin(func(_ *rules.Case, s *model.Segment) bool { return s.Depth.Atomics > 0 }),
 			Judge: func(r *rules.Report, s *model.Segment) {
-				limit, _ := r.Trace.Depth(s.Dir)
+				limit, _ := r.Depth(s.Dir)
 				d := s.Depth
 				switch {
 				case d.Mixed(limit) <= s.Deepest.Mixed:
@@ -79,7 +81,7 @@ var rdmapDepthRules = []rules.Rule{
 					r.Unproven(catalogue.Causal)
 					return
 				}
-				limit, _ := r.Trace.Depth(t.Peer.Dir)
+				limit, _ := r.Depth(t.Peer.Dir)
 				if n := t.Asked.Depth.Reads + t.Asked.Depth.Atomics; n <= limit && !r.Flagged(t.Asked.PDU, "DDP-UNTAG-MSN-") {
 					r.On(t, "the Terminate reports that there is no buffer for a Read within the agreed depth", fmt.Sprintf("%d outstanding", n), fmt.Sprintf("room for %d", limit))
 				}
@@ -98,7 +100,7 @@ var rdmapDepthRules = []rules.Rule{
 				case t.Header.QN == 3:
 					r.On(t, "the Terminate reports that there is no buffer for an Atomic Response", "error 1/2/02", "a buffer for each outstanding request")
 				case t.Header.QN == 1 && t.Op == model.OpAtomicRequest:
-					limit, ok := r.Trace.Depth(t.Peer.Dir)
+					limit, ok := r.Depth(t.Peer.Dir)
 					if ok && (q == nil || !q.Depth.Known || q.Depth.Reads+q.Depth.Atomics > limit) {
 						return
 					}
@@ -119,7 +121,7 @@ func requestWithin(some func(*rules.Case, *model.Segment) bool) func(*rules.Case
 		if s.Op != model.OpReadRequest && s.Op != model.OpAtomicRequest || s.DDP.MO != 0 {
 			return rules.OutOfScope
 		}
-		switch _, ok := c.Trace.Depth(s.Dir); {
+		switch _, ok := c.Depth(s.Dir); {
 		case !ok || !c.Enhanced():
 			return rules.OutOfScope
 		case !s.Depth.Known:
@@ -135,7 +137,7 @@ func ofDDP(t *model.Terminate) bool { return !t.OnlyReserved && t.Code.Layer == 
 // withinDepth reports whether a Terminate says that there is no buffer for a Read, or none
 // for its MSN, although the depth was negotiated.
 func withinDepth(c *rules.Case, t *model.Terminate) bool {
-	_, ok := c.Trace.Depth(t.Peer.Dir)
+	_, ok := c.Depth(t.Peer.Dir)
 	return ok && t.Code.EType == 2 && (t.Code.Code == 2 || t.Code.Code == 3) && t.Asked != nil && t.Op == model.OpReadRequest
 }
 
@@ -145,7 +147,7 @@ const tooManyReads = "more Reads are outstanding than the IRD of the other side 
 // tooDeep returns the first Read beyond the depth over SCTP, where an answer proves
 // that it was sent before that answer had come; nil if there is none.
 func tooDeep(c *rules.Case, s *model.Segment) (first *model.Request) {
-	limit, ok := c.Trace.Depth(s.Peer.Dir)
+	limit, ok := c.Depth(s.Peer.Dir)
 	if c.Trace.Transport != trace.SCTP || s.Op != model.OpReadResponse || !ok || !c.Enhanced() || !s.Answer.Fits {
 		return nil
 	}
@@ -167,6 +169,6 @@ func reportTooDeep(r *rules.Report, s *model.Segment, q *model.Request) {
 	for range s.ReadsHeard {
 		n++
 	}
-	limit, _ := r.Trace.Depth(s.Peer.Dir)
+	limit, _ := r.Depth(s.Peer.Dir)
 	r.On(q.Where(s.Peer.Dir), tooManyReads, fmt.Sprint(n), fmt.Sprintf("at most %d", limit))
 }

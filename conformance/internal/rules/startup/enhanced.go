@@ -186,8 +186,12 @@ var enhancedRules = []rules.Rule{
 		EndFrame: &rules.On[*model.Frame]{
 			Applies: rfc6581Word,
 			Judge: func(r *rules.Report, f *model.Frame) {
-				if severity, ok := misread(f.EnhancedWord); ok {
-					r.OnAs(severity, f, "the octets of the establishment word may be swapped", model.DepthsOf(f.EnhancedWord), model.DepthsOf(swapped(f.EnhancedWord)))
+				if w := f.EnhancedWord; f.Misread() {
+					severity := catalogue.None
+					if model.LegalFlags(w) {
+						severity = catalogue.Note
+					}
+					r.OnAs(severity, f, "the octets of the establishment word may be swapped", model.DepthsOf(w), model.DepthsOf(model.Swapped(w)))
 				}
 			},
 		},
@@ -225,33 +229,13 @@ var enhancedRules = []rules.Rule{
 func agreedWords(judge func(r *rules.Report, request, reply mpa.Enhanced)) *rules.On[*model.Conn] {
 	return &rules.On[*model.Conn]{
 		Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
-			if c.HasAgreed() && c.RFC6581() && (swappedWord(c.Request) || swappedWord(c.Reply)) {
+			if c.HasAgreed() && c.RFC6581() && (c.Request.Misread() || c.Reply.Misread()) {
 				return rules.Lacking(catalogue.Layout)
 			}
 			return rules.InScopeIf(c.HasAgreed())
 		},
 		Judge: func(r *rules.Report, c *model.Conn) { judge(r, c.Request.EnhancedWord, c.Reply.EnhancedWord) },
 	}
-}
-
-// misread reports whether an establishment word makes more sense with the octets of its halves swapped, and how severe
-// that is.
-func misread(w mpa.Enhanced) (s catalogue.Severity, ok bool) {
-	o := swapped(w)
-	legal := func(e mpa.Enhanced) bool { return e.A || !e.B && !e.C && !e.D }
-	switch {
-	case !legal(w):
-		return catalogue.None, legal(o) && o.IRD <= 1024 && o.ORD <= 1024
-	case w.IRD == model.UnknownDepth || w.ORD == model.UnknownDepth:
-		return catalogue.None, false
-	}
-	return catalogue.Note, w.IRD > 1024 && w.ORD > 1024 && legal(o) && o.IRD <= 255 && o.ORD <= 255
-}
-
-// swappedWord is misread for the word of a frame.
-func swappedWord(f *model.Frame) bool {
-	_, ok := misread(f.EnhancedWord)
-	return f.HasWord && ok
 }
 
 // rfc6581Word is the scope of rules on an establishment word with the layout of RFC 6581.
@@ -263,12 +247,4 @@ func rfc6581Word(c *rules.Case, f *model.Frame) rules.Scope {
 // word, but a revision that does not define them.
 func wordOfRevision1(c *model.Conn, f *model.Frame) bool {
 	return f.S && f.Rev < 2 && c.Rtr == nil && len(f.PrivateData) >= mpa.EnhancedLen
-}
-
-// swapped is an establishment word with the octets of each 16-bit field swapped.
-func swapped(e mpa.Enhanced) mpa.Enhanced {
-	b := e.Append(nil)
-	b[0], b[1], b[2], b[3] = b[1], b[0], b[3], b[2]
-	o, _ := mpa.DecodeEnhanced(b)
-	return o
 }

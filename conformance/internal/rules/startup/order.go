@@ -65,14 +65,14 @@ var startupOrderRules = []rules.Rule{
 					return rules.OutOfScope
 				}
 				evidence := c.StartupGates(&c.Directions[trace.I2R])
-				if sent.Knew(reply.End) == model.Unproven {
+				if sent.Knew(c.EndOf(reply)) == model.Unproven {
 					return rules.Lacking(catalogue.Causal).GivenOnly(evidence)
 				}
 				return rules.InScope.GivenOnly(evidence)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				q, reply := c.Pair()
-				if sent, at, what := behindRequest(c, q, reply); sent.Knew(reply.End) == model.Without {
+				if sent, at, what := behindRequest(c, q, reply); sent.Knew(c.EndOf(reply)) == model.Without {
 					r.On(at, what+" is sent by the initiator before it has the Reply", what, "nothing before the Reply")
 				}
 			},
