@@ -15,7 +15,10 @@ const (
 	leaves  = "timeline: [connect, {reset: , from: server}]\nfaults: [{at: reply, skip: true}, "
 	resets  = "timeline: [connect, {reset: }]\nfaults: ["
 	rejects = "timeline: [connect]\nfaults: [{by: server, settings: {mpa: {reject: true}}}, "
-	smb     = "server: {address: \"10.0.0.2:5445\"}\n"
+	// splitCRC has the CRC field of an FPDU in two segments.
+	splitCRC  = "server: {tcp: {mss: 1458}}\ntimeline: [connect, {together: [send 676, send 736]}, "
+	streaming = "faults: [{by: client, settings: {tcp: {packing: stream}}}]\n"
+	smb       = "server: {address: \"10.0.0.2:5445\"}\n"
 )
 
 // TestAdvice: advice is a note, and a warning where what it warns of is seen too;
@@ -180,6 +183,15 @@ func TestAdvice(t *testing.T) {
 		{
 			"the listener initiates, at a port of a service", "ADV-PORT",
 			"initiator: server\nconnections: [a, b]\ntimeline: [{connect: , on: a}, {close: , on: a}, {connect: , on: b}, {close: , on: b}]\n", nil,
+		},
+		{
+			"a CRC in two segments is acknowledged, and the server resets", "ADV-CRC-SPLIT", splitCRC + "{reset: , from: server}]\n" + streaming,
+			[]string{"ADV-CRC-SPLIT warning"},
+		},
+		{"a CRC in two segments is taken, and the server resets later", "ADV-CRC-SPLIT", splitCRC + "{send: 10, from: server}, {reset: , from: server}]\n" + streaming, nil},
+		{
+			"a CRC in two segments is acknowledged, and refused", "ADV-CRC-SPLIT", splitCRC + "{terminate: 2/0/02, from: server}, close]\n" + streaming,
+			[]string{"ADV-CRC-SPLIT warning"},
 		},
 		{"the depth fits, and the client leaves", "ADV-IRD", "timeline: [connect, {reset: }]\n", nil},
 	} {

@@ -6956,7 +6956,7 @@ var entries = [...]Entry{
 		Level:      "ADVICE",
 		Layer:      "interop",
 		Statement:  "Receiver fails on a CRC field split over segments",
-		Check:      "Terminate 2/0/02 (read through terminate_variants), or a reset without Terminate, of X; the last FPDU of the opposite half that X acknowledged had a good CRC and its 4 CRC octets were split 1+3, 2+2 or 3+1 between two TCP segments: warning. Needs: G-NEG, G-SYNC, G-FULL, G-SIZE on the opposite half.",
+		Check:      "Terminate 2/0/02 (read through terminate_variants), or a reset without Terminate, of X; the last FPDU of the opposite half that X acknowledged had a good CRC and its 4 CRC octets were split 1+3, 2+2 or 3+1 between two TCP segments: warning. Silent: a reset of X after messages that it sent when it had that FPDU. Needs: G-NEG, G-SYNC, G-FULL, G-SIZE on the opposite half.",
 		Observable: "yes",
 		Kind:       KindCheck,
 		Severity:   Warning,

@@ -130,7 +130,10 @@ var framingAdvice = []rules.Rule{
 					return rules.OutOfScope
 				}
 				h := &c.Directions[model.Other(k.Dir)]
-				return rules.InScopeIf(acknowledged(c.Conn, h, k.Acked)).Given(c.Gates(h) | catalogue.Full)
+				if !acknowledged(c.Conn, h, k.Acked) || c.Directions[k.Dir].Knows >= h.Sizes.Acked(k.Acked).End {
+					return rules.OutOfScope // or it sent more after it had the FPDU, and so took it
+				}
+				return rules.InScope.Given(c.Gates(h) | catalogue.Full)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				k, _ := c.Closed()
