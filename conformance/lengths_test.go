@@ -40,6 +40,13 @@ faults: [{at: send1, crc: none}, {at: send2, crc: none}, {at: send3, crc: none},
 both: {mpa: {crc: false}}
 timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
 faults: [{at: send2, after: {hex: "00 01 02 03 04 05 06 07 00 01 02 03 04 05 06 07 00 01 02 03 04 05 06 07"}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"CRC off, a ULPDU of two octets, the last one", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, {segment: {hex: "41 43"}}, close]`, []string{"DDP-HDR-01 error"}},
+		{"CRC off, a ULPDU of two octets, the last but one", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, {segment: {hex: "41 43"}}, send 24, close]
+faults: [{by: server, ignores: [errors]}]`, []string{"DDP-HDR-01 error"}},
 		{"no first marker, and an FPDU that is too short for others", `
 server: {mpa: {markers: true}}
 timeline: [connect, send 100, send 600, send 1000, send 1000, close]

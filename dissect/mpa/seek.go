@@ -165,17 +165,46 @@ func (d *Decoder) search() (Event, bool) {
 		return None, false
 	}
 	if last {
-		if end <= d.off {
-			return None, true
-		}
-		if s.lost > d.off { // what is before was told
-			d.rd += int(s.lost - d.off)
-			d.off = s.lost
-		}
-		return d.unframed(s.lost, end)
+		return d.giveUp(end)
 	}
 	d.forget()
 	return None, true
+}
+
+// giveUp ends a search that has found nothing up to the last octet there is.
+func (d *Decoder) giveUp(end int64) (Event, bool) {
+	if end <= d.off {
+		return None, true
+	}
+	if d.oddToEnd() {
+		d.seek.on, d.seek.force, d.seek.found = false, true, InSync
+		return None, false
+	}
+	lost := d.rare.lost
+	if lost > d.off { // what is before was told
+		d.rd += int(lost - d.off)
+		d.off = lost
+	}
+	return d.unframed(lost, end)
+}
+
+// oddToEnd reports whether the octets that are searched are the FPDU with an impossible header, and FPDUs up to the end of the stream:
+// too few to prove a place, but no CRC and nothing else speaks against it.
+func (d *Decoder) oddToEnd() bool {
+	s := d.rare
+	if !d.ended || d.crc || s.odd == 0 || s.lost != d.off || len(d.holes()) > 0 {
+		return false
+	}
+	c := chain{from: s.odd, at: s.odd, rest: d.from(s.odd)}
+	for len(c.rest) > 0 {
+		s.steps++
+		l, f := d.link(&c)
+		if f != fits || len(c.rest) < l.size {
+			return false
+		}
+		c.add(&l)
+	}
+	return true
 }
 
 // forget lets go of octets that were searched without success, so that the buffer stays
