@@ -40,6 +40,42 @@ faults: [{at: send1, crc: none}, {at: send2, crc: none}, {at: send3, crc: none},
 both: {mpa: {crc: false}}
 timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
 faults: [{at: send2, after: {hex: "00 01 02 03 04 05 06 07 00 01 02 03 04 05 06 07 00 01 02 03 04 05 06 07"}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"a length that reaches over all that follows", `
+timeline: [connect, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 298}, crc: stale}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"the same, and a reset", `
+timeline: [connect, send 24, send 24, send 24, send 24, reset]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 298}, crc: stale}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"the same, markers", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 24, send 24, send 600, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 0x402a}, crc: stale}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"an FPDU in the payload of one that a FIN cuts off", `
+timeline: [connect, send 24, {send: {hex: "000ec140 5e6f7081 00000000 00001000 57c9c4b2 00000000 00000000 00000000"}}, close]
+faults: [{at: send2, stop: 48}]`, []string{"TCP-FIN-FPDU-01 error"}},
+		{"an FPDU in the payload of one that a reset cuts off", `
+timeline: [connect, send 24, {send: {hex: "000ec140 5e6f7081 00000000 00001000 57c9c4b2 00000000 00000000 00000000"}}, reset]
+faults: [{at: send2, stop: 48}]`, nil},
+		{"four zeros between FPDUs", `
+timeline: [connect, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, after: {hex: "00 00 00 00"}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"a length and the controls of a Send between FPDUs", `
+timeline: [connect, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, after: {hex: "ea 60 41 43"}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"one octet before the FIN", `
+timeline: [connect, send 24, send 24, close]
+faults: [{at: send2, after: {hex: "00"}}]`, []string{"TCP-FIN-FPDU-01 error"}},
+		{"octets before the FIN that are no length", `
+timeline: [connect, send 24, send 24, close]
+faults: [{at: send2, after: {hex: "ff ff ff ff"}}]`, []string{"TCP-FIN-FPDU-01 error"}},
+		{"CRC off, a length of 13 before the FIN", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 24, close]
+faults: [{at: send2, after: {hex: "00 0d 41 43"}}]`, []string{"TCP-FIN-FPDU-01 error"}},
+		{"a marker before the FIN", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 484, close]
+faults: [{at: send1, after: {hex: "00 00 00 00"}}]`, []string{"TCP-FIN-FPDU-01 note"}},
 		{"CRC off, a ULPDU of two octets, the last one", `
 both: {mpa: {crc: false}}
 timeline: [connect, send 24, {segment: {hex: "41 43"}}, close]`, []string{"DDP-HDR-01 error"}},
@@ -47,6 +83,14 @@ timeline: [connect, send 24, {segment: {hex: "41 43"}}, close]`, []string{"DDP-H
 both: {mpa: {crc: false}}
 timeline: [connect, send 24, {segment: {hex: "41 43"}}, send 24, close]
 faults: [{by: server, ignores: [errors]}]`, []string{"DDP-HDR-01 error"}},
+		{"a pad that need not be, behind a hole", `
+timeline: [connect, send 24, send 24, send 24, send 24, send 24, send 24, close]
+faults: [{at: send4, pad: {hex: "00 00"}}, {by: server, ignores: [errors]}]
+capture: {missing: [7]}`, []string{"MPA-FPDU-PAD-02 error"}},
+		{"CRC off, another Request", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, after: {hex: "4d504120 49442052 65712046 72616d65 00010000"}}, {by: server, ignores: [errors]}]`, []string{"MPA-START-08C error"}},
 		{"no first marker, and an FPDU that is too short for others", `
 server: {mpa: {markers: true}}
 timeline: [connect, send 100, send 600, send 1000, send 1000, close]

@@ -454,6 +454,7 @@ func (d *Decoder) rest() (Event, bool) {
 	b := d.buf[d.rd:]
 	lead := d.lead(d.off)
 	if len(b) < lead+lengthSize {
+		d.seek.afterGap = d.jumps()
 		return d.unframed(d.off, d.off+int64(len(b)))
 	}
 	n := int(binary.BigEndian.Uint16(b[lead:]))

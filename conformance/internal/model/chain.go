@@ -14,7 +14,7 @@ const LengthSize = 2
 // chain is what is known of the lengths that lead from one FPDU of a direction to the
 // next.
 type chain struct {
-	*suspected // nil: no FPDU had a wrong CRC, or made no sense
+	*suspected // nil: no FPDU had a wrong CRC, made no sense, or held others
 }
 
 // suspected is the last FPDU of a direction with a wrong CRC.
@@ -32,6 +32,8 @@ type suspected struct {
 	Pad   int
 	// noise is the last FPDU that made no sense, where CRCs are off.
 	noise uint64
+	// outer is an FPDU whose end was never sent, and in which others were found.
+	outer Place
 }
 
 // Suspect reports whether the last FPDU had a wrong CRC, so that its length may be wrong.
@@ -42,6 +44,30 @@ func (k *suspected) Begin(d trace.Dir) Place {
 	at := k.At.In(d)
 	at.Frame = k.begun
 	return at
+}
+
+// Outer is the place of an FPDU whose end was never sent, and in which others with right CRCs were found; nil if there is none.
+func (k *chain) Outer() *Place {
+	if k.suspected == nil || !k.outer.HasPDU {
+		return nil
+	}
+	return &k.outer
+}
+
+// found records an FPDU that was found by its CRC in the one before it.
+func (k *chain) found(e *FPDU) {
+	if e.FPDU.Sync != mpa.ByCRC || e.CRC.Unsent == 0 || e.CRC.BehindGap || e.PDU.From >= e.Latest.End || k.Outer() != nil {
+		return
+	}
+	if k.suspected == nil {
+		k.suspected = &suspected{}
+	}
+	k.outer = e.LastFPDU()
+}
+
+// FramedToEnd reports whether a direction has ended where its last FPDU does.
+func (c *Conn) FramedToEnd(h *Direction) bool {
+	return (c.Trace.Ending == trace.FIN || c.Trace.Ending == trace.RST) && h.Latest.End == c.Trace.Flow[h.Dir].Sent
 }
 
 // add records an FPDU after the rules have judged it.

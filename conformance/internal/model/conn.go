@@ -405,6 +405,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	astray := f.CRCStatus == mpa.CRCOff && e.displaced && e.Displaced == nil // as the one before showed
 	c.data(h, p, !bad && !e.misread && !astray, have)
 	c.Tell.Taken(h, p.Number)
+	h.Chain.found(e)
 	if h.Noise = f.CRCStatus == mpa.CRCOff && c.Capture.seg.Noise; h.Noise {
 		h.Chain.doubts(p.Number)
 	} else {

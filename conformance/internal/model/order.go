@@ -111,6 +111,26 @@ func (s *Loose) OnGrid() bool {
 	return s.hasOffset && s.offset > 0 && s.offset%mpa.MarkerInterval == 0 && s.From == s.Latest.End
 }
 
+// Next reports whether they come right behind an FPDU of a direction without CRCs.
+func (s *Loose) Next(c *Conn) bool {
+	return c.Trace.CRC == mpa.No && s.Count > 0 && s.From == s.Latest.End
+}
+
+// LoneMarker reports whether they may be the marker of an FPDU that was never sent, or its beginning, and nothing else.
+func (s *Loose) LoneMarker(c *Conn) bool {
+	onGrid := c.Marking(s.Dir) != mpa.No && s.hasOffset && s.offset%mpa.MarkerInterval == 0
+	return onGrid && s.Length <= mpa.MarkerSize && bytes.Count(s.Octets, []byte{0}) == len(s.Octets)
+}
+
+// Remnant returns the octets between the last FPDU of a direction and its FIN, nil if there are none.
+func (c *Conn) Remnant(h *Direction) *Loose {
+	s, fin := h.LooseAt(h.Latest.End), c.Trace.Flow[h.Dir].FIN
+	if s == nil || fin == nil || s.End != fin.At || !c.Trace.Negotiated || c.offGrid(h) || !c.Streamed(h) {
+		return nil
+	}
+	return s
+}
+
 func (c *Conn) loose(p *trace.PDU) {
 	h := &c.Directions[p.Dir]
 	h.sends(&c.Capture.pool)

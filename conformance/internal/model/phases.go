@@ -11,14 +11,19 @@ func (c *Conn) PlainOctets() *Loose {
 	for i := range c.Directions {
 		h := &c.Directions[i]
 		for k := range h.looses() {
-			s := &h.looses()[k]
-			const enough = 8
-			if s.Placed && s.From >= h.Started() && (s.Length >= enough || s.From+enough <= c.Trace.Flow[i].Sent) && len(s.Octets) > 0 && !Headed(s.Octets) && !ZeroMarker(s.Octets) {
+			if s := &h.looses()[k]; s.plain(c) {
 				return s
 			}
 		}
 	}
 	return nil
+}
+
+// plain reports whether octets are in full operation and do not look like an FPDU.
+func (s *Loose) plain(c *Conn) bool {
+	const enough = 8
+	whole := s.Length >= enough || s.From+enough <= c.Trace.Flow[s.Dir].Sent
+	return s.Placed && s.From >= s.Started() && whole && len(s.Octets) > 0 && !Headed(s.Octets) && !ZeroMarker(s.Octets)
 }
 
 // Unstarted returns the first FPDU of a connection on which, for certain, neither side

@@ -17,7 +17,7 @@ func (e *FPDU) Unchained(c *Conn) (at Place, ok bool) {
 	if marked && len(behind) > 0 && behind[0].From != h.Latest.End {
 		return at, false // its sender may not count the octets before, when it places markers
 	}
-	if s := h.LooseAt(h.Latest.End); e.PDU.From >= h.Latest.End && (s == nil || s.End != e.PDU.From || !s.leadsOn(marked)) {
+	if s := e.before(); e.PDU.From >= h.Latest.End && (s == nil || Keyed(s.Octets) || !s.leadsOn(marked)) {
 		return at, false
 	}
 	return h.LastFPDU(), true
@@ -30,6 +30,27 @@ func (h *Direction) LastFPDU() Place {
 		at.Misread = h.Chain.noise
 	}
 	return at
+}
+
+// Between returns the octets between an FPDU with a right CRC and the next one, which was found by its CRC: no FPDU begins with them,
+// though it looks so. It is nil if there are none, or if they are a startup frame.
+func (e *FPDU) Between(c *Conn) *Loose {
+	h := e.Direction
+	if e.FPDU.Sync != mpa.ByCRC || !h.CRC.sound || !c.Trace.Negotiated || c.offGrid(h) || !c.Streamed(h) {
+		return nil
+	}
+	if s := e.before(); s != nil && !Keyed(s.Octets) && !s.plain(c) {
+		return s
+	}
+	return nil
+}
+
+// before returns all octets between an FPDU and the one before it, nil if there are none.
+func (e *FPDU) before() *Loose {
+	if s := e.LooseAt(e.Latest.End); s != nil && s.End == e.PDU.From {
+		return s
+	}
+	return nil
 }
 
 // leadsOn reports whether an FPDU that began with these octets would have an impossible length, or end behind them.

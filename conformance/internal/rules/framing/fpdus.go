@@ -48,24 +48,33 @@ var fpduRules = []rules.Rule{
 	},
 	{
 		ID: "TCP-FIN-FPDU-01", Weighs: true, Needs: catalogue.Contig | catalogue.Sync, Transport: rules.OnTCP,
-		YieldsTo: []string{"MPA-FPDU-FMT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02"},
+		YieldsTo: []string{"MPA-FPDU-FMT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-CONN-BOTH-01"},
 		Test:     rules.Test{Needs: rules.KeepsSteps | rules.ComesLast},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				switch {
 				case h.Count == 0 || c.Trace.Ending != trace.FIN || c.Trace.Flow[h.Dir].FIN == nil:
 					return rules.OutOfScope
-				case c.FramingLost(h):
+				case c.FramingLost(h) || c.FoundBy("MPA-START-08C", h.Dir) != nil:
 					return rules.Lacking(catalogue.Sync)
 				case h.CRC.Unsent > 0 && !h.CRC.BehindGap:
 					return rules.InScope.Given(catalogue.Contig) // only what the FIN cuts off is missing
+				case c.Remnant(h) != nil:
+					return rules.InScope.Given(catalogue.Contig | catalogue.Sync) // the same
 				}
 				return rules.InScope
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
-				if n := h.CRC.Unsent; n > 0 && !h.Unsure && !h.CRC.BehindGap {
-					at := model.Place{Dir: h.Dir, HasDir: true, Frame: h.CRC.Frame, PDU: h.CRC.PDU, HasPDU: true}
-					r.On(at, "a FIN comes in the middle of an FPDU", fmt.Sprintf("%d octets are missing", n), "the whole FPDU")
+				const message, want = "a FIN comes in the middle of an FPDU", "the whole FPDU"
+				switch s, n := r.Remnant(h), h.CRC.Unsent; {
+				case n > 0 && !h.Unsure && !h.CRC.BehindGap:
+					r.On(h.LastFPDU(), message, fmt.Sprintf("%d octets are missing", n), want)
+				case h.Chain.Outer() != nil:
+					r.On(h.Chain.Outer(), message, "others in what was sent of it", want)
+				case s != nil && s.LoneMarker(r.Conn):
+					r.OnAs(catalogue.Note, s, "a FIN comes behind the marker of an FPDU", fmt.Sprintf("%d octets", s.Length), want)
+				case s != nil:
+					r.On(s, message, fmt.Sprintf("%d octets, which are no FPDU", s.Length), want)
 				}
 			},
 		},

@@ -48,7 +48,7 @@ var lengthRules = []rules.Rule{
 		},
 		Loose: &rules.On[*model.Loose]{
 			Applies: func(c *rules.Case, s *model.Loose) rules.Scope {
-				return rules.InScopeIf(behindSuspect(s) && c.Marking(s.Dir) != mpa.Yes && c.Streamed(s.Direction)).Given(catalogue.Full)
+				return rules.InScopeIf(behindSuspect(s) && c.Marking(s.Dir) != mpa.Yes).Given(catalogue.Full)
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
 				k := &s.Chain
@@ -85,9 +85,9 @@ var lengthRules = []rules.Rule{
 			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				_, unchained := e.Unchained(c.Conn)
 				switch {
-				case !c.Streamed(e.Direction):
+				case !c.Streamed(e.Direction) || e.Chain.Outer() != nil:
 					return rules.OutOfScope
-				case unchained:
+				case unchained || e.Between(c.Conn) != nil:
 					return rules.InScopeIf(!c.FramingLost(e.Direction)).Given(catalogue.Sync)
 				case c.Astray(e.Direction):
 					return rules.Lacking(catalogue.Sync)
@@ -98,7 +98,10 @@ var lengthRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, e *model.FPDU) {
 				at, unchained := e.Unchained(r.Conn)
+				s := e.Between(r.Conn)
 				switch f := e.FPDU; {
+				case s != nil:
+					reportLost(r, e.Direction, s.Begin(), notFPDU)
 				case unchained:
 					reportLost(r, e.Direction, at, noFPDUBehind)
 				case foundAgain(e):
@@ -113,7 +116,7 @@ var lengthRules = []rules.Rule{
 		Loose: &rules.On[*model.Loose]{
 			Applies: func(c *rules.Case, s *model.Loose) rules.Scope {
 				switch {
-				case !c.Streamed(s.Direction) || s.Count == 0 && !(c.Accepted() && model.Headed(s.Octets)):
+				case !c.Streamed(s.Direction) || s.Chain.Outer() != nil || s.Count == 0 && !(c.Accepted() && model.Headed(s.Octets)):
 					return rules.OutOfScope
 				case c.Astray(s.Direction):
 					return rules.Lacking(catalogue.Sync)
@@ -129,7 +132,7 @@ var lengthRules = []rules.Rule{
 				case (s.Awaited || s.Noise) && s.From == s.Latest.End: // something is wrong with the FPDU before them, too
 					reportLost(r, s.Direction, s.LastFPDU(), noFPDUBehind)
 				default:
-					reportLost(r, s.Direction, s.Begin(), "octets are not an FPDU where one must begin")
+					reportLost(r, s.Direction, s.Begin(), notFPDU)
 				}
 			},
 		},
@@ -142,15 +145,26 @@ var lengthRules = []rules.Rule{
 		},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-				return rules.InScopeIf(h.Noise && c.Streamed(h) && !c.Astray(h)).Given(catalogue.Sync)
+				noise := h.Noise && c.Streamed(h) && !c.Astray(h)
+				reaches := h.Chain.Outer() != nil && c.FramedToEnd(h) && !c.FramingLost(h)
+				return rules.InScopeIf(noise || reaches).Given(catalogue.Sync)
 			},
-			Judge: func(r *rules.Report, h *model.Direction) { reportLost(r, h, h.LastFPDU(), noFPDUBehind) },
+			Judge: func(r *rules.Report, h *model.Direction) {
+				if h.Noise {
+					reportLost(r, h, h.LastFPDU(), noFPDUBehind)
+				} else {
+					reportLost(r, h, *h.Chain.Outer(), "the length of this FPDU reaches over others, up to the end of the stream")
+				}
+			},
 		},
 	},
 }
 
 // noFPDUBehind is what is wrong where no CRC says which part of an FPDU leads astray.
 const noFPDUBehind = "the octets after this FPDU are not an FPDU; its length, its pad or its CRC field is wrong"
+
+// notFPDU is what is wrong with octets between two FPDUs.
+const notFPDU = "octets are not an FPDU where one must begin"
 
 // enoughBare is how many FPDUs without a CRC field prove that there is none.
 const enoughBare = 3

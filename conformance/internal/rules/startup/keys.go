@@ -82,7 +82,7 @@ var startupKeyRules = []rules.Rule{
 		},
 		Loose: &rules.On[*model.Loose]{
 			Applies: func(c *rules.Case, s *model.Loose) rules.Scope {
-				return rules.InScopeIf(model.Keyed(s.Octets) && s.Placed && c.Accepted())
+				return rules.InScopeIf(model.Keyed(s.Octets) && (s.Placed || s.Next(c.Conn)) && c.Accepted())
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
 				if !r.Reported(s.Direction) {
