@@ -95,6 +95,32 @@ faults: [{at: reply, set: {iwarp_mpa.pdlength: 40}}, {by: both, ignores: [errors
 			nil,
 			[]string{"MPA-PDLEN-01 error"},
 		},
+		{
+			"the same, without CRCs: three FPDUs follow each other", `
+both: {mpa: {revision: 1, crc: false}}
+server: {mpa: {private: "twelve octet"}}
+timeline: [connect, send 20, send 33, server send 40, server send 24, send 24, server send 24, close]
+faults: [{at: reply, set: {iwarp_mpa.pdlength: 40}}, {by: both, ignores: [errors, phase]}]`,
+			nil,
+			[]string{"MPA-PDLEN-01 error"},
+		},
+		{
+			"the Reply announces less private data than there is, and the initiator closes", `
+both: {mpa: {revision: 1}}
+server: {mpa: {private: "twelve octet"}}
+timeline: [connect, close]
+faults: [{at: reply, set: {iwarp_mpa.pdlength: 4}}]`,
+			nil,
+			[]string{"ADV-EARLY-FPDU warning", "MPA-PDLEN-01 error"},
+		},
+		{
+			"a CRC behind the Request, and markers: the first FPDU is not framed", `
+both: {mpa: {revision: 1, markers: true}}
+timeline: [connect, send 60, send 24, send 24, close]
+faults: [{at: request, after: {hex: "ca9d3cf9"}}, {by: server, ignores: [errors, phase]}]`,
+			nil,
+			[]string{"MPA-PHASE-PLAIN-01 error"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := scenario.Parse(c.name, []byte("summary: a trace\n"+c.yaml))

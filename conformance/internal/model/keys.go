@@ -117,7 +117,8 @@ func (c *Conn) framed(f *Frame, s *Loose) bool {
 	if f.Partial || !s.beginWithCRC(f) {
 		return false
 	}
-	return s.Length == CrcSize && o.Seen() && o.First.From == s.End || beginsFPDU(s.Octets[CrcSize:])
+	behind := s.Octets[CrcSize:]
+	return s.Length == CrcSize && o.Seen() && o.First.From == s.End || beginsFPDU(behind) || o.follows(behind, s.From+CrcSize)
 }
 
 // beginWithCRC reports whether octets begin with the CRC of a startup frame.

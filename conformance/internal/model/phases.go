@@ -5,13 +5,13 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 )
 
-// PlainOctets returns the first octets of full operation that are in no FPDU and do
-// not look like one.
+// PlainOctets returns the first octets of full operation that are in no FPDU, do not look
+// like one, and are no private data that the startup frame did not count.
 func (c *Conn) PlainOctets() *Loose {
 	for i := range c.Directions {
 		h := &c.Directions[i]
 		for k := range h.looses() {
-			if s := &h.looses()[k]; s.plain(c) {
+			if s := &h.looses()[k]; s.plain(c) && !c.uncounted(s) {
 				return s
 			}
 		}
@@ -24,6 +24,16 @@ func (s *Loose) plain(c *Conn) bool {
 	const enough = 8
 	whole := s.Length >= enough || s.From+enough <= c.Trace.Flow[s.Dir].Sent
 	return s.Placed && s.From >= s.Started() && whole && len(s.Octets) > 0 && !Headed(s.Octets) && !ZeroMarker(s.Octets)
+}
+
+// uncounted reports whether octets are the rest of the private data of a startup frame.
+func (c *Conn) uncounted(s *Loose) bool {
+	for f := range s.Frames {
+		if own, how := c.Surplus(f); own == s && how == Without {
+			return true
+		}
+	}
+	return false
 }
 
 // Unstarted returns the first FPDU of a connection on which, for certain, neither side

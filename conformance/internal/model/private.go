@@ -38,18 +38,18 @@ func (c *Conn) Surplus(f *Frame) (*Loose, Order) {
 const maxBounds = 16
 
 // Swallows returns the offset in a startup frame at which an FPDU begins: at the start of
-// a TCP segment, and with a right CRC. The octets after the frame are the rest of that
-// FPDU. 0 if there is none.
-func (f *Frame) Swallows(rest *Loose) int {
+// a TCP segment, and with a right CRC or as the first of three that follow each other. The
+// octets after the frame are the rest of that FPDU. 0 if there is none.
+func (c *Conn) Swallows(f *Frame) int {
 	if f.bounds == nil {
 		return 0
 	}
-	b := f.Raw
-	if rest != nil {
+	h, b := &c.Directions[f.Dir], f.Raw
+	if rest := h.LooseAt(f.End); rest != nil {
 		b = append(b[:len(b):len(b)], rest.Octets...)
 	}
 	for _, at := range *f.bounds {
-		if at < len(f.Raw) && beginsFPDU(b[at:]) {
+		if at < len(f.Raw) && (beginsFPDU(b[at:]) || h.Opening.Count >= 2 && h.Opening.follows(b[at:], f.From+int64(at))) {
 			return at
 		}
 	}
@@ -59,7 +59,7 @@ func (f *Frame) Swallows(rest *Loose) int {
 // EndOf is where a startup frame ends in the stream: where an FPDU begins in it, if one does, else where
 // PD_Length says.
 func (c *Conn) EndOf(f *Frame) int64 {
-	if at := f.Swallows(c.Directions[f.Dir].LooseAt(f.End)); at > 0 {
+	if at := c.Swallows(f); at > 0 {
 		return f.From + int64(at)
 	}
 	return f.End
@@ -67,18 +67,39 @@ func (c *Conn) EndOf(f *Frame) int64 {
 
 // beginsFPDU reports whether octets begin with an FPDU whose CRC is right.
 func beginsFPDU(b []byte) bool {
-	const lengthSize = 2
-	for _, lead := range [...]int{0, mpa.MarkerSize} {
-		if !Headed(b) || len(b) < lead+lengthSize || lead > 0 && !ZeroMarker(b) {
-			continue
-		}
-		n := int(binary.BigEndian.Uint16(b[lead:]))
-		end := lead + lengthSize + n + mpa.PadLen(n)
-		if n >= mpa.MinULPDU && end+CrcSize <= len(b) && CRCOf(b[:end]) == binary.BigEndian.Uint32(b[end:]) {
+	for _, lead := range leads {
+		end := fpduEnd(b, lead)
+		if end > 0 && end <= len(b) && CRCOf(b[:end-CrcSize]) == binary.BigEndian.Uint32(b[end-CrcSize:]) {
 			return true
 		}
 	}
 	return false
+}
+
+// follows reports whether the first FPDU of a direction begins where the one would end that octets begin
+// with. They stand at an offset of the stream, and may be the first of it only.
+func (o *opening) follows(b []byte, from int64) bool {
+	for _, lead := range leads {
+		if end := fpduEnd(b, lead); end > 0 && o.Seen() && from+int64(end) == o.First.From {
+			return true
+		}
+	}
+	return false
+}
+
+// leads are the octets before ULPDU_Length: none, or a marker.
+var leads = [...]int{0, mpa.MarkerSize}
+
+// fpduEnd is where an FPDU ends that octets begin with, after lead octets; 0 if there is none.
+func fpduEnd(b []byte, lead int) int {
+	if !Headed(b) || len(b) < lead+LengthSize || lead > 0 && !ZeroMarker(b) {
+		return 0
+	}
+	n := int(binary.BigEndian.Uint16(b[lead:]))
+	if n < mpa.MinULPDU {
+		return 0
+	}
+	return lead + LengthSize + n + mpa.PadLen(n) + CrcSize
 }
 
 // Overrun returns how many octets that are not an FPDU follow a startup frame in its TCP

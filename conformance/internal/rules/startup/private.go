@@ -23,7 +23,7 @@ var privateDataRules = []rules.Rule{
 				return privateDataScope(c.Conn, f).GivenOnly(c.StartupGates(&c.Directions[f.Dir]))
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
-				if at := f.Swallows(r.Directions[f.Dir].LooseAt(f.End)); at > 0 {
+				if at := r.Swallows(f); at > 0 {
 					r.On(f, "an FPDU begins inside the private data that the frame announces", fmt.Sprintf("PD_Length %d", f.PDLength), fmt.Sprint(at-mpa.StartupLen))
 					return
 				}
@@ -60,7 +60,7 @@ var privateDataRules = []rules.Rule{
 // privateDataScope is the scope of the rule on the private data of a whole frame.
 func privateDataScope(c *model.Conn, f *model.Frame) rules.Scope {
 	h := &c.Directions[f.Dir]
-	if f.Swallows(h.LooseAt(f.End)) > 0 {
+	if c.Swallows(f) > 0 {
 		return rules.InScope
 	}
 	switch s, how := c.Surplus(f); {
