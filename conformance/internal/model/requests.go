@@ -84,7 +84,7 @@ type Answer struct {
 func (a *Answer) plain(s *Segment) bool {
 	r := a.Request
 	return r != nil && r == a.OldestOfAll && a.Fits && !a.Later && !a.Joins && r.Size > 0 && r.Got+uint64(s.Octets) <= r.Size && //nolint:gosec // not negative
-		s.Peer.Shorts == 0 && len(s.Peer.wrongCRCs) == 0 && s.DDP.Tagged
+		s.Peer.Shorts == 0 && s.Peer.wrong == nil && s.DDP.Tagged
 }
 
 // answers finds the request that a response segment serves.

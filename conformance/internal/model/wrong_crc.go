@@ -20,9 +20,20 @@ const maxWrongCRCs = trace.MaxListed
 
 // addWrongCRC records an FPDU with a wrong CRC.
 func (x *sending) addWrongCRC(e *FPDU) {
-	if len(x.wrongCRCs) < maxWrongCRCs {
-		x.wrongCRCs = append(x.wrongCRCs, wrongCRC{SpanOf(e.PDU), e.site(), e.request()})
+	if x.wrong == nil {
+		x.wrong = new([]wrongCRC)
 	}
+	if len(*x.wrong) < maxWrongCRCs {
+		*x.wrong = append(*x.wrong, wrongCRC{SpanOf(e.PDU), e.site(), e.request()})
+	}
+}
+
+// wrongCRCs are the first FPDUs of a direction with a wrong CRC.
+func (x *sending) wrongCRCs() []wrongCRC {
+	if x.wrong == nil {
+		return nil
+	}
+	return *x.wrong
 }
 
 // request reads the request in an FPDU, nil if there is none.
@@ -48,8 +59,9 @@ func (e *FPDU) request() *Request {
 // FirstWrongCRC is the first FPDU of a direction whose CRC is wrong in every copy that its receiver may
 // have got, nil if there is none.
 func (c *Conn) FirstWrongCRC(h *Direction) *wrongCRC {
-	for i := range h.wrongCRCs {
-		if w := &h.wrongCRCs[i]; !c.CameRight(h.Dir, w.At.PDU) {
+	all := h.wrongCRCs()
+	for i := range all {
+		if w := &all[i]; !c.CameRight(h.Dir, w.At.PDU) {
 			return w
 		}
 	}
@@ -59,7 +71,7 @@ func (c *Conn) FirstWrongCRC(h *Direction) *wrongCRC {
 // WrongRequest finds the request with a wrong CRC in every copy that a response answers, by what it
 // names.
 func (c *Conn) WrongRequest(answer *Segment) *Request {
-	all := answer.Peer.wrongCRCs
+	all := answer.Peer.wrongCRCs()
 	for i := range all {
 		if q := all[i].request; q != nil && q.answeredBy(answer) && !c.CameRight(answer.Peer.Dir, q.At.PDU) {
 			return q
