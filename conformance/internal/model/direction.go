@@ -90,7 +90,7 @@ type sending struct {
 	Terminates     uint32
 	after          uint32         // segments after its Terminate
 	FirstTerminate *SentTerminate // its first Terminate
-	wrong          *[]wrongCRC    // the first FPDUs with a wrong CRC; nil: there are none
+	wrong          *[]WrongCRC    // the first FPDUs with a wrong CRC; nil: there are none
 	// CutShort is a message that was incomplete when the connection ended.
 	CutShort *Message
 }

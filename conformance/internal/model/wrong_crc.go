@@ -8,8 +8,8 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// wrongCRC is an FPDU whose CRC is wrong, and the request in it, if there is one.
-type wrongCRC struct {
+// WrongCRC is an FPDU whose CRC is wrong, and the request in it, if there is one.
+type WrongCRC struct {
 	Span
 	At      site
 	request *Request
@@ -21,15 +21,15 @@ const maxWrongCRCs = trace.MaxListed
 // addWrongCRC records an FPDU with a wrong CRC.
 func (x *sending) addWrongCRC(e *FPDU) {
 	if x.wrong == nil {
-		x.wrong = new([]wrongCRC)
+		x.wrong = new([]WrongCRC)
 	}
 	if len(*x.wrong) < maxWrongCRCs {
-		*x.wrong = append(*x.wrong, wrongCRC{SpanOf(e.PDU), e.site(), e.request()})
+		*x.wrong = append(*x.wrong, WrongCRC{SpanOf(e.PDU), e.site(), e.request()})
 	}
 }
 
 // wrongCRCs are the first FPDUs of a direction with a wrong CRC.
-func (x *sending) wrongCRCs() []wrongCRC {
+func (x *sending) wrongCRCs() []WrongCRC {
 	if x.wrong == nil {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (e *FPDU) request() *Request {
 
 // FirstWrongCRC is the first FPDU of a direction whose CRC is wrong in every copy that its receiver may
 // have got, nil if there is none.
-func (c *Conn) FirstWrongCRC(h *Direction) *wrongCRC {
+func (c *Conn) FirstWrongCRC(h *Direction) *WrongCRC {
 	all := h.wrongCRCs()
 	for i := range all {
 		if w := &all[i]; !c.CameRight(h.Dir, w.At.PDU) {
