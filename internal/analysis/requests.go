@@ -112,11 +112,15 @@ type early struct {
 	last   bool
 	id     uint32
 	acked  int64 // what its sender had received, negative if that is not known
+	goesOn bool  // a response that began before
 }
 
-// unmatched notes a response without a request.
+// unmatched notes a segment of a response without a request.
 func (c *upper) unmatched(side int, p *trace.PDU, e early) {
-	c.Trace.Flow[p.Dir].Rarely().Unmatched++
+	e.goesOn = p.Message != nil && p.Message.Segments > 1
+	if !e.goesOn {
+		c.Trace.Flow[p.Dir].Rarely().Unmatched++
+	}
 	if c.arrived != 0 {
 		e.acked = p.Chunk.Arrival.Heard
 	} else if e.acked = p.LastAcked; !c.Trace.Flow[1-p.Dir].Waiting || e.acked < 0 {
@@ -156,7 +160,9 @@ func (c *upper) catchUp(side int, p *trace.PDU) {
 			passed++
 			continue
 		}
-		c.Trace.Flow[c.Dir(1-side)].Rarely().Unmatched--
+		if !e.goesOn {
+			c.Trace.Flow[c.Dir(1-side)].Rarely().Unmatched--
+		}
 		done = c.take(side, i, e, p)
 	}
 	if kept == 0 {
