@@ -24,6 +24,13 @@ func TestConsequences(t *testing.T) {
 	}
 	changed := ddp.Segment{Last: true, DV: 1, RsvdULP: rdmap.Control{RV: 1, Opcode: rdmap.OpSend}.Octet(), QN: 1, MSN: 1, MO: 100}
 	otherQueue := fmt.Sprintf("  - {segment: {hex: \"%x\"}, from: client}\n", append(changed.Append(nil), hundred...))
+	// The first segment of a message of three is wrong, the others are right.
+	begins := func(c rdmap.Control, stag uint32) string {
+		c.Opcode = rdmap.OpSend
+		s := ddp.Segment{DV: 1, RsvdULP: c.Octet(), RsvdULP32: stag, MSN: 2}
+		return sends(1) + fmt.Sprintf("  - {segment: {hex: \"%x\"}, from: client}\n", append(s.Append(nil), hundred...)) +
+			untagged(2, 100, false, hundred) + untagged(2, 200, true, hundred)
+	}
 	read := func(to uint64) []byte {
 		return rdmap.ReadRequest{SinkSTag: 0x200, SinkTO: to, Size: 100, SrcSTag: 0x100, SrcTO: 0x1000}.Append(nil)
 	}
@@ -50,6 +57,10 @@ func TestConsequences(t *testing.T) {
 		{"L on the first sent", untagged(1, 200, true, hundred) + untagged(1, 0, false, hundred) + untagged(1, 100, false, hundred), []string{l03}},
 		{"L on two messages' segments", untagged(1, 0, true, hundred) + untagged(1, 100, true, hundred) + untagged(2, 0, true, hundred) + untagged(2, 100, true, hundred), []string{l02, l02}},
 		{"another queue", untagged(1, 0, false, hundred) + otherQueue + sends(2), []string{"DDP-UNTAG-QN-01"}},
+		{"an undefined version at first", begins(rdmap.Control{RV: 2}, 0), []string{"RDMAP-RV-01"}},
+		{"another version at first", begins(rdmap.Control{RV: 0}, 0), []string{"RDMAP-RV-02"}},
+		{"reserved bits at first", begins(rdmap.Control{RV: 1, Rsv: 2}, 0), []string{"RDMAP-RSV-01"}},
+		{"an STag at first", begins(rdmap.Control{RV: 1}, 7), []string{"RDMAP-INVSTAG-01"}},
 		{"two Read Requests in a ULPDU, and their answers", pieces(rdmap.OpReadRequest, 1, two, len(two)) + answers, []string{"MPA-ULPDU-ONE-01"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

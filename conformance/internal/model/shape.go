@@ -103,7 +103,11 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	if m != nil {
 		k.flag(m.There)
 		k.flag(m.Done)
-		k.flag(g.RsvdULP == m.Control && (g.Tagged || g.RsvdULP32 == m.Field))
+		same := g.RsvdULP == m.Control && (g.Tagged || g.RsvdULP32 == m.Field)
+		if rel == GoesOn && !same {
+			return 0
+		}
+		k.flag(same)
 	}
 	if g.Tagged {
 		return k.v
