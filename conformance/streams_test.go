@@ -235,9 +235,29 @@ func TestStreams(t *testing.T) {
 			0, conformance.Pass,
 		},
 		{
+			"Terminates on two of three streams, and the third one ends in good order", "SCTP-DDP-TERM-01",
+			"connections: 3\ntimeline:\n  - open\n  - parallel:\n      c1: [start, {terminate: 0/0/00}]\n      c2: [start, {terminate: 0/0/00}]\n      c3: [start, end]\n  - close\n",
+			0, conformance.Pass,
+		},
+		{
+			"Terminates on two of three streams, and the third one is open", "SCTP-DDP-TERM-01",
+			"connections: 3\ntimeline:\n  - open\n  - parallel:\n      c1: [start, {terminate: 0/0/00}]\n      c2: [start, {terminate: 0/0/00}]\n      c3: [start]\n  - wait 5s\n  - reset\n",
+			0, conformance.Pass,
+		},
+		{
 			"a Terminate of each side", "SCTP-DDP-TERM-01",
 			"connections: 2\ntimeline:\n  - open\n  - parallel:\n      c1: [start, {terminate: 0/0/00}]\n      c2: [start, {terminate: 0/0/00, from: server}]\n  - close\n",
 			0, conformance.Pass,
+		},
+		{
+			"a side ends the session within a message", "DDP-L-01",
+			"timeline: [connect, send 100, end, close]\nfaults:\n  - {at: send1, set: {iwarp_ddp.last_flag: 0}}\n  - {by: server, ignores: errors}\n",
+			1, conformance.Fail,
+		},
+		{
+			"an association is aborted within a message", "DDP-L-01",
+			"timeline: [connect, send 100, reset]\nfaults:\n  - {at: send1, set: {iwarp_ddp.last_flag: 0}}\n  - {by: server, ignores: errors}\n",
+			0, conformance.NotApplicable,
 		},
 		{
 			"an error, and a Terminate of RDMAP", "SCTP-DDP-TERM-02",

@@ -330,6 +330,7 @@ func (a *Association) ended(side int, how trace.Ending) {
 		a.ending, a.endedBy, a.endedAt = how, side, a.cur.Frame
 		a.side[1-side].Ended = trace.Open
 		a.side[side].Ended, a.side[side].EndFrame = how, a.cur.Frame
+		a.spared()
 	}
 }
 

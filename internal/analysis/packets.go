@@ -38,25 +38,45 @@ const together = int64(time.Second)
 
 // terminates counts the streams that a side ends at once with Terminates of RDMAP
 // (RFC 5043 section 11.3). A segment behind them shows that it meant these streams
-// and not the association.
-func (a *Association) terminates(side int, p *trace.PDU) {
-	s, r, k := &a.side[side], &a.terms[side], p.Chunk
+// and not the association, as does a stream that ends without one; see spares.
+func (s *Session) terminates(side int, p *trace.PDU) {
+	t, r, k := &s.assoc.side[side].Terminates, &s.assoc.terms[side], p.Chunk
 	switch {
 	case k.Order == trace.Duplicate:
 	case p.Control.Opcode != rdmap.OpTerminate || p.Segment.Tagged:
 		if r.sent {
-			*r, s.Terminates = termRun{}, trace.Tally{}
+			*r, *t = termRun{}, trace.Tally{}
 		}
 	default:
+		s.dirs[side].terminated = true
 		d := k.Arrival.Time - r.time
 		switch {
 		case !r.sent || d < -together || d > together:
-			s.Terminates = trace.Tally{Count: 1, Frame: k.Arrival.Frame}
+			*t = trace.Tally{Count: 1, Frame: k.Arrival.Frame}
 		case r.sid != k.SID:
-			s.Terminates.Count++
-			s.Terminates.Frame = k.Arrival.Frame
+			t.Count++
+			t.Frame = k.Arrival.Frame
 		}
 		*r = termRun{true, k.SID, k.Arrival.Time}
+	}
+}
+
+// spares takes down that a side ends a session, or leaves it open to the end of the association. If
+// it sent no Terminate of RDMAP in it, it does not send those on each stream.
+func (s *Session) spares(side int) {
+	if a := s.assoc; !s.dirs[side].terminated {
+		a.terms[side], a.side[side].Terminates = termRun{}, trace.Tally{}
+	}
+}
+
+// spared has each side spare the sessions that are open when the association ends.
+func (a *Association) spared() {
+	for _, st := range a.streams {
+		for side := range 2 {
+			if s := st.now; s != nil && !s.over && !s.dirs[side].done {
+				s.spares(side)
+			}
+		}
 	}
 }
 

@@ -40,6 +40,8 @@ type sessionDirection struct {
 	// done: the last chunk that it may send in the session was seen, at TSN doneAt.
 	done   bool
 	doneAt int64
+	// terminated: it sent a Terminate of RDMAP.
+	terminated bool
 	// beyond is the TSN up to which chunks must be known before a number that is
 	// missing can be given up; since, the packets when they were.
 	beyond int64
@@ -370,6 +372,9 @@ func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
 		fl.Rarely().Controls++
 		if k.HasControl && o != trace.Duplicate {
 			s.control(p, &k.Control)
+			if k.Control.Function == sctpddp.Terminate {
+				s.spares(side)
+			}
 		}
 		if !k.HasControl {
 			fl.Rarely().Malformed++
@@ -477,7 +482,7 @@ func (s *Session) data(side int, p *trace.PDU, fl *trace.Flow) {
 	}
 	p.Segment = &s.env.segment
 	p.Control, p.HasControl = rdmap.ControlOf(p.Segment.RsvdULP), true
-	s.assoc.terminates(side, p)
+	s.terminates(side, p)
 	switch {
 	case p.Chunk.Order == trace.Duplicate:
 	case p.Chunk.Torn:

@@ -135,7 +135,7 @@ func (s *Segment) Unframed() bool {
 func (s *Segment) Where() Place {
 	f := pduAt(s.PDU, s.Count)
 	if s.DDP != nil && !s.DDP.Tagged {
-		f.MSN, f.HasMSN = s.DDP.MSN, true
+		f.QN, f.MSN, f.HasMSN = s.DDP.QN, s.DDP.MSN, true
 	}
 	return f
 }

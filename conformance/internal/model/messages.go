@@ -65,10 +65,17 @@ func (h *Direction) marks(m *Message) {
 // Open reports whether the rest of a message is still to come.
 func (m *Message) Open() bool { return m != nil && m.There && !m.Done }
 
-// unended reports whether the message is an empty segment without L, which another segment
-// with its MSN may continue.
+// unended reports whether the message is a single segment that is taken for all of it although it
+// has no L: another segment with its MSN may continue it.
 func (m *Message) unended() bool {
-	return m.Done && m.Segments() == 1 && m.sum == 0 && !m.Runs[0].last
+	return m.Done && m.Segments() == 1 && !m.Runs[0].last
+}
+
+// enough reports whether the first segment of a message is taken for all of it, with or without L:
+// it is empty, and what continues it is seldom sent, or it has all that its opcode allows.
+func (m *Message) enough() bool {
+	fixed := m.Op.HeaderLen() > 0 && !m.Op.Payload() && m.Op != OpTerminate
+	return m.Segments() == 1 && (m.sum == 0 || fixed && m.Runs[0].From == 0 && m.sum >= uint64(m.Op.HeaderLen())) //nolint:gosec // not negative
 }
 
 // Message is the last message of a queue or flow, open or complete.
@@ -98,7 +105,7 @@ type Message struct {
 // PlaceOf is the place of a segment of the message.
 func (m *Message) PlaceOf(x *site) Place {
 	at := x.In(m.Dir)
-	at.MSN, at.HasMSN = m.MSN, !m.Tagged
+	at.QN, at.MSN, at.HasMSN = m.QN, m.MSN, !m.Tagged
 	return at
 }
 
@@ -136,8 +143,8 @@ func (s *Segment) Span() (from, to uint64) {
 func (s *Segment) Hash() uint32 { return hashOf(s.PDU, s.Head) }
 
 func hashOf(p *trace.PDU, head []byte) uint32 {
-	if f := p.FPDU; f != nil && f.CRCStatus == mpa.CRCGood && len(f.Markers) == 0 {
-		return f.CRC // over all of it
+	if f := p.FPDU; f != nil && f.CRCStatus == mpa.CRCGood && p.Conn.Markers[p.Dir] == mpa.No {
+		return f.CRC // over all of it, which markers would be part of
 	}
 	return uint32(maphash.Bytes(hashSeed, head[:min(len(head), hashed)])) //nolint:gosec // as good as all of it
 }
@@ -182,8 +189,9 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 		q := &s.Queues[s.DDP.QN]
 		if rel == Begins {
 			q.counts(s, m)
+			q.Seen = true // what continues a message of another queue is none of this one
 		}
-		sure, q.Seen = &q.sure, true
+		sure = &q.sure
 	}
 	switch rel {
 	case Within:
@@ -213,8 +221,8 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 	} else {
 		m.More++
 	}
-	if s.Octets == 0 && m.Segments() == 1 {
-		m.Done, m.lastAt = true, 0 // with or without L: what continues it is seldom sent
+	if m.enough() {
+		m.Done, m.lastAt = true, 0
 	}
 	if s.DDP.Last && !m.Done {
 		m.Done, m.lastAt = true, int32(len(m.Runs)-1) //nolint:gosec // at most maxPieces

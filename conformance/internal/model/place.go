@@ -14,7 +14,7 @@ type Place struct {
 	Related   []uint64 // PDUs that it is to be seen with
 	Misread   uint64   // the PDU behind it that is none; 0: there is none
 
-	MSN       uint32 // of its message
+	QN, MSN   uint32 // the queue of its message, and its number there
 	HasMSN    bool
 	End, Time int64  // of the PDU in the TCP stream, and its time
 	Nth       uint64 // its ordinal in its direction

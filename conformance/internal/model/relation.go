@@ -87,7 +87,7 @@ func (s *Segment) untaggedRelation() (Relation, *Message) {
 	m := s.pool.room(&s.Queues[g.QN].Msg, queueBit<<g.QN)
 	switch {
 	case !m.There:
-	case g.MSN == m.MSN && g.MO == 0 && m.unended() && !s.Repeats(m):
+	case g.MSN == m.MSN && m.unended() && uint64(g.MO) == m.Next() && !s.Repeats(m):
 		return GoesOn, m
 	case m.Done && g.MSN == m.MSN && !s.restarts(m):
 		return Behind, m

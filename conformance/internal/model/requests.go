@@ -52,9 +52,12 @@ func (r *Request) Source() TaggedAddress { return r.source }
 // Where is the place of the request, which went in a direction.
 func (r *Request) Where(d trace.Dir) Place {
 	p := r.At.In(d)
-	p.MSN, p.HasMSN = r.MSN, true
+	p.QN, p.MSN, p.HasMSN = requestQueue, r.MSN, true
 	return p
 }
+
+// requestQueue is the queue of Read and Atomic Requests.
+const requestQueue = 1
 
 // TaggedAddress is a place in the memory of a side.
 type TaggedAddress struct {

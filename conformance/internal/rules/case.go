@@ -89,6 +89,15 @@ func (c *Case) Reported(h *model.Direction) bool {
 	return false
 }
 
+// ReportedMessage reports whether the current rule has reported a segment of the untagged message
+// at a place.
+func (c *Case) ReportedMessage(at model.Placed) bool {
+	p := at.Where()
+	return p.HasMSN && AnyFinding(c.desk.Found(), func(f *Finding) bool {
+		return f.Rule == c.entry && f.HasDir && f.Dir == p.Dir && f.HasMSN && f.QN == p.QN && f.MSN == p.MSN
+	})
+}
+
 // Holds reports whether a violation of the current rule in a direction waits for the end.
 func (c *Case) Holds(h *model.Direction) bool { return c.desk.Holds(h.Dir) }
 

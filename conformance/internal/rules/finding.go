@@ -49,7 +49,7 @@ func (f *Finding) near(g *Finding) bool {
 		return true // one is about the connection
 	case f.HasPDU && g.HasPDU && (f.PDU == g.PDU || g.Misread > 0 && f.PDU == g.Misread):
 		return true
-	case f.Dir == g.Dir && f.HasMSN && g.HasMSN && f.MSN == g.MSN:
+	case f.Dir == g.Dir && f.HasMSN && g.HasMSN && f.QN == g.QN && f.MSN == g.MSN:
 		return true
 	case !f.HasPDU || !g.HasPDU:
 		return f.Dir == g.Dir || f.Frame == g.Frame

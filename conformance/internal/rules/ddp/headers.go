@@ -55,6 +55,7 @@ var ddpHeaderRules = []rules.Rule{
 					r.Report(rules.Violation{
 						Place: s.Where(), Message: "the DDP version is not defined", Observed: fmt.Sprint(s.DDP.DV), Expected: "1", Stands: true,
 					})
+				case s.HasVersions && s.DDP.DV != s.DDPVersion: // no startup would explain that
 				case s.DDP.DV == 0 && r.Reply == nil && r.Request == nil && !r.Reported(s.Direction):
 					r.OnAs(catalogue.Note, s, "the DDP version is 0; the startup, which might explain it, was not captured", "0", "1")
 				}

@@ -2,6 +2,7 @@ package ddp
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
@@ -35,11 +36,11 @@ var lastFlagRules = []rules.Rule{
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				f := &c.Trace.Flow[h.Dir]
-				closed := f.FIN != nil && c.Trace.Ending == trace.FIN && h.Terminates+h.Peer.Terminates == 0
+				closed := closes(c, h) && h.Terminates+h.Peer.Terminates == 0
 				switch {
 				case !closed || h.CutShort == nil || h.Gap || h.Unsure || f.Rare().Partial+f.Rare().Unframed > 0:
 					return rules.OutOfScope
-				case !c.NoTerminate(h.Peer):
+				case c.Trace.Transport == trace.TCP && !c.NoTerminate(h.Peer):
 					return rules.Lacking(catalogue.Contig)
 				}
 				return rules.InScope.Given(catalogue.MsgSync | catalogue.Sync)
@@ -86,6 +87,16 @@ var lastFlagRules = []rules.Rule{
 				}
 			}),
 	},
+}
+
+// closes reports whether a side is known to send nothing more, without a fault. Over SCTP that is so
+// behind its Terminate of the session, since nothing is carried over to the next one
+// (RFC 5043 section 6), and once the association shuts down.
+func closes(c *rules.Case, h *model.Direction) bool {
+	if c.Trace.Transport == trace.TCP {
+		return c.Trace.Ending == trace.FIN && c.Trace.Flow[h.Dir].FIN != nil
+	}
+	return h.Ended() || slices.ContainsFunc(c.Trace.Side[:], func(s trace.Side) bool { return s.SCTP.Ended == trace.Shutdown })
 }
 
 // hasEnded reports whether a segment belongs to a message that already had its L.

@@ -77,7 +77,7 @@ var rdmapHeaderRules = []rules.Rule{
 				switch {
 				case s.Op == 0xf:
 					r.OnAs(catalogue.Note, s, "an opcode reserved for experiments", "0xf", "an assigned opcode")
-				case !s.Op.Assigned():
+				case !s.Op.Assigned() && !reportedBefore(r, s):
 					r.On(s, "the opcode is not assigned", fmt.Sprintf("%#x", uint8(s.Op)), "0 to 0xb")
 				}
 			},
@@ -102,7 +102,7 @@ var rdmapHeaderRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if qn, ok := s.Op.Queue(); ok && !s.DDP.Tagged && s.Op != model.OpTerminate && s.DDP.QN != qn {
+				if qn, ok := s.Op.Queue(); ok && !s.DDP.Tagged && s.Op != model.OpTerminate && s.DDP.QN != qn && !reportedBefore(r, s) {
 					r.On(s, "the queue does not match the opcode", fmt.Sprintf("QN %d with %v", s.DDP.QN, s.Op), fmt.Sprintf("QN %d", qn))
 				}
 			},
@@ -115,7 +115,7 @@ var rdmapHeaderRules = []rules.Rule{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				plain := s.Op == model.OpSend || s.Op == rdmap.OpSendSE || s.Op == model.OpReadRequest || s.Op == model.OpTerminate
-				if !s.DDP.Tagged && plain && s.DDP.RsvdULP32 != 0 {
+				if !s.DDP.Tagged && plain && s.DDP.RsvdULP32 != 0 && !reportedBefore(r, s) {
 					r.On(s, "the Invalidate STag field is not zero", fmt.Sprintf("%#08x", s.DDP.RsvdULP32), "0")
 				}
 			},
@@ -127,7 +127,7 @@ var rdmapHeaderRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if !s.DDP.Tagged && s.Op.Invalidates() && s.DDP.RsvdULP32 == 0 {
+				if !s.DDP.Tagged && s.Op.Invalidates() && s.DDP.RsvdULP32 == 0 && !reportedBefore(r, s) {
 					r.On(s, "the message invalidates STag 0, which is rarely valid", "0x00000000", "an STag")
 				}
 			},
@@ -154,7 +154,7 @@ var rdmapHeaderRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if !s.DDP.Tagged && model.Extension(s.Op) && s.DDP.RsvdULP32 != 0 {
+				if !s.DDP.Tagged && model.Extension(s.Op) && s.DDP.RsvdULP32 != 0 && !reportedBefore(r, s) {
 					r.On(s, "the Invalidate STag field is not zero", fmt.Sprintf("%#08x", s.DDP.RsvdULP32), "0")
 				}
 			},
@@ -291,6 +291,12 @@ func hasLength(want int) *rules.On[*model.Segment] {
 			}
 		},
 	}
+}
+
+// reportedBefore reports whether a segment continues a message that the rule has reported: all its
+// segments have the same fault.
+func reportedBefore(r *rules.Report, s *model.Segment) bool {
+	return s.DDP.MO != 0 && r.ReportedMessage(s)
 }
 
 // inOneSegment judges a message that always fits a segment.

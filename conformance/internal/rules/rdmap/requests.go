@@ -156,7 +156,7 @@ var rdmapRequestRules = []rules.Rule{
 			Applies: untaggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				want := uint32(s.Direction.Responses + 1)
-				if s.DDP.QN != 3 || s.DDP.MSN == want {
+				if s.DDP.QN != 3 || s.DDP.MSN == want || goesOn(s) && r.Reported(s.Direction) {
 					return
 				}
 				message := "the MSN of the Atomic Response is not the next one in its queue"
@@ -272,4 +272,10 @@ func reportShortAnswers(r *rules.Report, h *model.Direction, next *model.Answer)
 		at.Related = next.Related(at.PDU)
 		r.Report(rules.Violation{Place: at, Message: "the Read Response is shorter than its request", Observed: fmt.Sprint(q.Got), Expected: fmt.Sprint(q.Size)})
 	}
+}
+
+// goesOn reports whether a segment has the number behind that of the last message of its queue.
+func goesOn(s *model.Segment) bool {
+	rel, m := s.Relate()
+	return rel == model.Begins && m.There && s.DDP.MSN == m.MSN+1
 }
