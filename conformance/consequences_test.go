@@ -92,6 +92,8 @@ func TestConsequences(t *testing.T) {
 		{"a Send on the wrong queue, in two segments", sends(1) + twice(rdmap.OpSend, ddp.Segment{QN: 1, MSN: 1}), []string{"RDMAP-QN-01"}, ""},
 		{"an opcode that is not assigned, in two segments", sends(1) + twice(0xe, ddp.Segment{MSN: 2}) + sends(3), []string{"RDMAP-OPCODE-01"}, ""},
 		{"an Atomic Response with an MSN too high, counted from", atomics(1, 3, 4, 5), []string{"RDMAX-ARESP-MSN-01"}, ""},
+		{"an Atomic Response with an MSN too high, and the start is missing", atomics(1, 2, 3, 7, 8), []string{"RDMAX-ARESP-MSN-01"}, "capture: {skip: 7}\n"},
+		{"an MO beyond all others", sends(1) + untagged(2, 0xfffffff0, true, hundred) + sends(3), []string{"DDP-UNTAG-MO-03"}, ""},
 		{"an Atomic Response with an MSN too high", atomics(1, 3, 3, 4), []string{"RDMAX-ARESP-MSN-01"}, ""},
 		{"an undefined version at first", begins(rdmap.Control{RV: 2}, 0), []string{"RDMAP-RV-01"}, ""},
 		{"another version at first", begins(rdmap.Control{RV: 0}, 0), []string{"RDMAP-RV-02"}, ""},
@@ -115,5 +117,41 @@ func TestConsequences(t *testing.T) {
 				t.Errorf("%v, want %v\n\t%s", got, c.want, text(j.findings))
 			}
 		})
+	}
+}
+
+// TestSegmentsOutOfOrder: the segment that is told is the first one below another one before it.
+func TestSegmentsOutOfOrder(t *testing.T) {
+	steps, low := "", bytes.Repeat([]byte{'l'}, 100)
+	for i, mo := range []uint32{0, 200, 100, 300} {
+		payload := bytes.Repeat([]byte{'x'}, 100)
+		if mo == 100 {
+			payload = low
+		}
+		steps += untagged(1, mo, i == 3, payload)
+	}
+	s, err := scenario.Parse("order", []byte("summary: a trace\ntimeline:\n  - connect\n"+steps+"  - close\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := framesOf(t, s.Script(false))
+	j := judged(t, frames)
+	want := uint64(frameWith(t, frames, low)) + 1 //nolint:gosec // not negative
+	if !slices.ContainsFunc(j.findings, func(f conformance.Finding) bool { return f.Rule.ID == "DDP-ORDER-02" && f.Frame == want }) {
+		t.Errorf("no DDP-ORDER-02 in frame %d:\n\t%s", want, text(j.findings))
+	}
+}
+
+// TestQuotedBehindLast: a segment behind the one with L has no MSN that its receiver awaits.
+func TestQuotedBehindLast(t *testing.T) {
+	steps := untagged(1, 0, true, bytes.Repeat([]byte{'x'}, 100)) + untagged(1, 100, true, bytes.Repeat([]byte{'y'}, 100))
+	s, err := scenario.Parse("quoted", []byte("summary: a trace\ntimeline:\n  - connect\n"+steps+
+		"  - {terminate: 1/2/03, from: server, quote: last}\n  - close\nfaults:\n  - {by: server, ignores: errors}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := judged(t, framesOf(t, s.Script(false)))
+	if got := ids(j.findings, ""); !slices.Contains(got, "DDP-L-02") || slices.Contains(got, "DDP-ERR-CODE-03") {
+		t.Errorf("want DDP-L-02 and no DDP-ERR-CODE-03:\n\t%s", text(j.findings))
 	}
 }

@@ -5567,7 +5567,7 @@ var entries = [...]Entry{
 		Who:        "data-source",
 		Statement:  "The MSN on queue 3 counts Atomic Responses from 1, so the n-th response answers the n-th Atomic Request of the stream.",
 		Matters:    "The answer carries the value that was there before; matched to another request, the ULP acts on the wrong one.",
-		Check:      "MSN on QN 3 must be 1 for the first Atomic Response and grow by one; it then equals the ordinal of the Atomic Request answered (Reads not counted). Fire on mismatch with the hint \"request's QN-1 MSN copied\" when it equals that; DDP-UNTAG-MSN-01/02 stay silent for QN 3. Needs: G-READSYNC for the ordinal, G-MSGSYNC for continuity.",
+		Check:      "MSN on QN 3 must be 1 for the first Atomic Response and grow by one; it then equals the ordinal of the Atomic Request answered (Reads not counted). Fire on mismatch with the hint \"request's QN-1 MSN copied\" when it equals that; DDP-UNTAG-MSN-01/02 stay silent for QN 3. Needs: G-READSYNC for the ordinal, G-SYNC for continuity.",
 		Example:    "Read MSN 1, Atomic MSN 2, response MSN 2 (should be 1).",
 		Observable: "yes",
 		Kind:       KindCheck,

@@ -267,6 +267,14 @@ func (s *Segment) Follows(want uint32) bool {
 	return s.DDP.MSN-want <= uint32(s.Queues[s.DDP.QN].strays)
 }
 
+// Misnumbered reports whether a segment that begins the next message of its queue does not have its
+// number: it is neither that behind the last message, nor one at which the count may go on.
+func (s *Segment) Misnumbered() bool {
+	_, m := s.Relate()
+	wraps := m.MSN == math.MaxUint32 && s.DDP.MSN == 1 // 0 is skipped
+	return !s.Follows(m.MSN+1) && !s.Resumes() && !wraps && !(m.HasAlias && s.DDP.MSN == m.Alias+1)
+}
+
 // counts notes whether the message that a segment begins has the number that the count of its
 // queue came to: behind m or, if it is the first one of the stream, 1. Where the beginning is
 // missing, the first one that is seen may have any.

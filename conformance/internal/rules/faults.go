@@ -40,7 +40,7 @@ func (c *Case) Flagged(pdu uint64, ids ...string) bool {
 // queue awaited.
 func (c *Case) Awaits(t *model.Terminate) bool {
 	return len(t.Sent) > 0 && c.Gates(t.Peer)&catalogue.MsgSync != 0 &&
-		!c.Flagged(t.Sent[0].PDU, "DDP-UNTAG-MSN-", "DDP-DUP-01", "DDP-UNTAG-QN-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAP-TERM-QN-01") // not the MSNs of its queue
+		!c.Flagged(t.Sent[0].PDU, "DDP-UNTAG-MSN-", "DDP-DUP-01", "DDP-L-02", "DDP-L-03", "DDP-UNTAG-QN-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAP-TERM-QN-01") // not the MSNs of its queue
 }
 
 // Refusable reports whether a PDU violates a rule of DDP or RDMAP for which its receiver has

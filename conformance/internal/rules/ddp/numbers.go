@@ -34,8 +34,7 @@ var messageNumberRules = []rules.Rule{
 		Segment: inQueue(
 			beginsNext,
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
-				want := m.MSN + 1
-				if s.Follows(want) || s.Resumes() || m.HasAlias && s.DDP.MSN == m.Alias+1 || m.MSN == math.MaxUint32 && s.DDP.MSN == 1 {
+				if !s.Misnumbered() {
 					return
 				}
 				how := "skips ahead"
@@ -45,7 +44,7 @@ var messageNumberRules = []rules.Rule{
 				case int32(s.DDP.MSN-m.MSN) < 0:
 					how = "goes back"
 				}
-				reportInQueue(r, s, m, "the MSN of the queue "+how, fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", want))
+				reportInQueue(r, s, m, "the MSN of the queue "+how, fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", m.MSN+1))
 			}),
 	},
 	{

@@ -17,7 +17,7 @@ var offsetRules = []rules.Rule{
 	{
 		ID: "DDP-UNTAG-MO-01", Needs: catalogue.MsgSync, ByShape: true,
 		Field:    "iwarp_ddp.mo",
-		YieldsTo: []string{"DDP-L-03", "DDP-L-04", "DDP-ORDER-02", "DDP-UNTAG-MSN-04", "DDP-DUP-01"},
+		YieldsTo: []string{"DDP-L-03", "DDP-L-04", "DDP-ORDER-02", "DDP-UNTAG-MSN-04", "DDP-UNTAG-MO-03", "DDP-DUP-01"},
 		Message: &rules.On[*model.Message]{
 			Applies: func(_ *rules.Case, m *model.Message) rules.Scope { return rules.InScopeIf(!m.Tagged) },
 			Judge: func(r *rules.Report, m *model.Message) {
@@ -80,7 +80,8 @@ var offsetRules = []rules.Rule{
 				return rules.InScopeIf(m.More == 0 && m.Segments() >= 2)
 			},
 			Judge: func(r *rules.Report, m *model.Message) {
-				if whole, ordered, at := m.Tiles(m.Start()); whole && !ordered {
+				if whole, ordered, _ := m.Tiles(m.Start()); whole && !ordered {
+					at := firstLower(m)
 					r.On(m.RunPlace(at), "the segments of a message are not in the order of their offsets", fmt.Sprintf("%#x", m.Runs[at].From), "rising offsets")
 				}
 			},
@@ -104,4 +105,13 @@ var offsetRules = []rules.Rule{
 			},
 		},
 	},
+}
+
+// firstLower is the first run of a message out of order that begins below the one before it.
+func firstLower(m *model.Message) int {
+	at := 1
+	for m.Runs[at].From >= m.Runs[at-1].From {
+		at++
+	}
+	return at
 }

@@ -150,13 +150,27 @@ var rdmapRequestRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RDMAX-ARESP-MSN-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicResponse),
+		ID: "RDMAX-ARESP-MSN-01", Needs: catalogue.Sync, On: model.OpcodeSet(model.OpAtomicResponse),
 		Field: "iwarp_ddp.msn",
 		Segment: &rules.On[*model.Segment]{
-			Applies: untaggedSegment,
+			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
+				scope := untaggedSegment(c, s)
+				if !beginsNext(s) {
+					scope = scope.Needing(catalogue.ReadSync)
+				}
+				return scope
+			},
 			Judge: func(r *rules.Report, s *model.Segment) {
-				want := uint32(s.Direction.Responses + 1)
-				if s.DDP.QN != 3 || s.DDP.MSN == want || goesOn(s) && r.Reported(s.Direction) {
+				if s.DDP.QN != 3 {
+					return
+				}
+				want, wrong := uint32(s.Direction.Responses+1), false
+				if _, m := s.Relate(); r.Has(catalogue.ReadSync) {
+					wrong = s.DDP.MSN != want && !(beginsNext(s) && s.DDP.MSN == m.MSN+1 && r.Reported(s.Direction))
+				} else { // only what came before in the queue is known
+					want, wrong = m.MSN+1, s.Misnumbered()
+				}
+				if !wrong {
 					return
 				}
 				message := "the MSN of the Atomic Response is not the next one in its queue"
@@ -274,8 +288,8 @@ func reportShortAnswers(r *rules.Report, h *model.Direction, next *model.Answer)
 	}
 }
 
-// goesOn reports whether a segment has the number behind that of the last message of its queue.
-func goesOn(s *model.Segment) bool {
+// beginsNext reports whether a segment begins the next message of its queue behind one that was seen.
+func beginsNext(s *model.Segment) bool {
 	rel, m := s.Relate()
-	return rel == model.Begins && m.There && s.DDP.MSN == m.MSN+1
+	return rel == model.Begins && m.There
 }
