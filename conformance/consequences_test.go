@@ -155,3 +155,16 @@ func TestQuotedBehindLast(t *testing.T) {
 		t.Errorf("want DDP-L-02 and no DDP-ERR-CODE-03:\n\t%s", text(j.findings))
 	}
 }
+
+// TestQuotedLength: of several segments with the quoted header, the quoted length says which one it is.
+func TestQuotedLength(t *testing.T) {
+	s, err := scenario.Parse("quoted", []byte("summary: a trace\ntimeline:\n  - connect\n  - {region: {name: a, of: server, stag: 0x100, to: 0, size: 64KiB}}\n"+
+		"  - {write: 61, to: {stag: 0x100, to: 0}}\n  - {write: 0, to: {stag: 0x100, to: 0}}\n  - {terminate: 1/1/00, from: server, quote: last}\n  - close\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := judged(t, framesOf(t, s.Script(false)))
+	if got := ids(j.findings, ""); !slices.Contains(got, "DDP-ZERO-02") {
+		t.Errorf("no DDP-ZERO-02:\n\t%s", text(j.findings))
+	}
+}

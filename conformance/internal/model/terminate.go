@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/dissect/ddp"
@@ -50,7 +51,7 @@ func (c *Conn) terminated(s *Segment, have catalogue.Gate) {
 		var h ddp.Segment
 		if ddp.DecodeTo(&h, d) == nil {
 			t.Header, t.Op = &h, rdmap.ControlOf(h.RsvdULP).Opcode
-			t.Sent = t.Peer.Sent.find(d)
+			t.Sent = t.ofQuotedLength(t.Peer.Sent.find(d))
 			if !h.Tagged && h.QN == 1 {
 				t.Asked = t.Peer.Asked.find(h.MSN)
 			}
@@ -61,6 +62,17 @@ func (c *Conn) terminated(s *Segment, have catalogue.Gate) {
 		s.FirstTerminate = t.keep()
 	}
 	c.Tell.Terminate(t, have)
+}
+
+// ofQuotedLength returns those of the segments with the quoted header whose length, with or without
+// the header, is quoted as well; all of them if there is none or the length was not quoted.
+func (t *Terminate) ofQuotedLength(all []Sent) []Sent {
+	n := int64(t.Quote.SegLength)
+	other := func(x Sent) bool { return int64(x.Length) != n && x.Octets() != n }
+	if !t.Quote.HasSegLength || !slices.ContainsFunc(all, func(x Sent) bool { return !other(x) }) {
+		return all
+	}
+	return slices.DeleteFunc(all, other)
 }
 
 // maxTerminates bounds those of a direction whose quotes are looked up: there should
