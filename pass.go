@@ -3,6 +3,7 @@ package iwdissect
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -82,7 +83,8 @@ func (p *pass) read(src capture.Source) {
 	}
 	p.filter.of(src)
 	if err := p.run.Read(src); err != nil {
-		p.incomplete = true
+		var e *capture.Error
+		p.incomplete = !errors.As(err, &e) || e.Code != capture.CodeLink // else it was read, though in vain
 		p.emit(Event{}, errorOf(err))
 	}
 	if !p.left {
