@@ -277,11 +277,12 @@ func (s *Segment) Misnumbered() bool {
 
 // counts notes whether the message that a segment begins has the number that the count of its
 // queue came to: behind m or, if it is the first one of the stream, 1. Where the beginning is
-// missing, the first one that is seen may have any.
+// missing, the first one that is seen may have any but 0,
+// which 2^32-1 messages come before.
 func (q *queue) counts(s *Segment, m *Message) {
 	if !q.Seen {
 		q.wanted = 1
-		q.astray = s.Began && !s.Gap && !s.Follows(q.wanted)
+		q.astray = (s.Began && !s.Gap || s.DDP.MSN == 0) && !s.Follows(q.wanted)
 		return
 	}
 	q.wanted = m.MSN + 1
