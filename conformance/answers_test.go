@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"testing"
 
@@ -45,9 +46,9 @@ func TestAnswers_OneSink(t *testing.T) {
 	}
 }
 
-// asked is a dialog in which the client has asked for Reads of some octets each, one place behind
+// asking is a dialog in which the client has asked for Reads of some octets each, one place behind
 // the other.
-func asked(reads, size int) *tracetest.Dialog {
+func asking(reads, size int) *tracetest.Dialog {
 	d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
 	d.Request()
 	d.Reply()
@@ -94,7 +95,7 @@ func TestAnswers_Parts(t *testing.T) {
 			{0, 0, 256, false}, {1, 0, 256, false}, {0, 256, 256, true}, {1, 256, 384, true},
 		}, []string{"RDMAP-READRESP-LEN-01 3", order + " 1"}},
 	} {
-		d := asked(c.reads, size)
+		d := asking(c.reads, size)
 		at := map[int64]int{} // by the end of the FPDU in the stream
 		for i, p := range c.parts {
 			d.FPDU(tracetest.Server, tracetest.ReadResponse(7, uint64(p.read*size+p.from), p.last, make([]byte, p.octets))) //nolint:gosec // a test knows its sizes
@@ -111,6 +112,159 @@ func TestAnswers_Parts(t *testing.T) {
 		slices.Sort(got)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v\n\t%s", c.name, got, c.want, text(j.findings))
+		}
+	}
+}
+
+// asked is a Read Request of 64 octets as a ULPDU, answered a whole answer to one.
+func asked(msn, sink uint32) []byte {
+	return tracetest.ReadRequest(msn, rdmap.ReadRequest{SinkSTag: sink, Size: 64, SrcSTag: 0x66, SrcTO: 0x3000})
+}
+
+func answered(sink uint32, octets int) []byte {
+	return tracetest.ReadResponse(sink, 0, true, make([]byte, octets))
+}
+
+// untag takes the T bit from a ULPDU, tag sets it.
+func untag(u []byte) []byte { u[0] &^= 0x80; return u }
+func tag(u []byte) []byte   { u[0] |= 0x80; return u }
+
+// TestAnswers_OneFault: a request that its receiver may refuse is answered or not, and an answer
+// that is wrong is one or not. The answers behind it are right.
+func TestAnswers_OneFault(t *testing.T) {
+	const client, server = tracetest.Client, tracetest.Server
+	type pdu struct {
+		side  int
+		ulpdu []byte
+	}
+	source := func(to uint64) []byte {
+		return tracetest.ReadRequest(1, rdmap.ReadRequest{SinkSTag: 1, Size: 64, SrcSTag: 0x66, SrcTO: to})
+	}
+	atomic := func(op rdmap.AOpCode) []byte {
+		return tracetest.AtomicRequest(1, rdmap.AtomicRequest{AOpCode: op, RequestID: 1, RemoteSTag: 0x77, RemoteTO: 0x4000, CompareMask: math.MaxUint64})
+	}
+	send := func(msn uint32) []byte { return tracetest.Send(rdmap.OpSend, 0, msn, 0, true, make([]byte, 8)) }
+	half, whole := make([]byte, 32), make([]byte, 64)
+	onQueue0 := asked(1, 1)
+	onQueue0[9] = 0
+	version := asked(1, 1)
+	version[1] |= 0x80
+	answer := pdu{server, answered(1, 64)}
+	one, two := pdu{client, asked(1, 1)}, []pdu{{client, asked(1, 1)}, {client, asked(2, 2)}}
+	for _, c := range []struct {
+		name    string
+		first   []pdu // with one fault; the answers of the rest come behind it
+		left    []pdu // what comes between the Reads of the rest and their answers
+		msn     uint32
+		answers bool // the faulty request may be answered: try that, too
+		want    []string
+	}{
+		{"a Read again", []pdu{one, one, answer}, nil, 2, true, []string{"DDP-DUP-01"}},
+		{"a Read on queue 0", []pdu{{client, onQueue0}}, nil, 2, true, []string{"RDMAP-QN-01"}},
+		{"a tagged Read", []pdu{{client, tag(asked(1, 1))}}, nil, 2, true, []string{"RDMAP-TFLAG-01"}},
+		{"a tagged Send, which takes a number", []pdu{{client, tag(send(2))}, {client, send(3)}}, nil, 1, false, []string{"RDMAP-TFLAG-01"}},
+		{"a tagged Send, which takes none", []pdu{{client, tag(send(2))}, {client, send(2)}}, nil, 1, false, []string{"RDMAP-TFLAG-01"}},
+		{"a tagged Read with another number", []pdu{{client, tag(asked(9, 1))}}, nil, 1, true, []string{"RDMAP-TFLAG-01"}},
+		{"a long Read", []pdu{{client, append(asked(1, 1), 0, 0, 0, 0)}}, nil, 2, true, []string{"RDMAP-READREQ-LEN-01"}},
+		{"a short Read", []pdu{{client, asked(1, 1)[:18+24]}}, nil, 2, true, []string{"RDMAP-READREQ-LEN-01"}},
+		{"a source that wraps", []pdu{{client, source(math.MaxUint64 - 8)}}, nil, 2, true, []string{"RDMAP-READREQ-WRAP-01"}},
+		{"a version that is not defined", []pdu{{client, version}}, nil, 2, true, []string{"RDMAP-RV-01"}},
+		{"a long atomic", []pdu{{client, append(atomic(rdmap.FetchAddOp), 0, 0, 0, 0)}}, nil, 2, false, []string{"RDMAX-AREQ-LEN-01"}},
+		{"an unknown atomic", []pdu{{client, atomic(rdmap.ReservedOp)}}, nil, 2, false, []string{"RDMAX-AREQ-AOP-01"}},
+		{"a long Read into the same place", []pdu{{client, append(asked(1, 3), 0, 0, 0, 0)}}, nil, 2, true, []string{"RDMAP-READREQ-LEN-01"}},
+		{
+			"one that is answered behind the next Read", []pdu{{client, append(asked(1, 3), 0, 0, 0, 0)}}, []pdu{{server, answered(3, 64)}},
+			2, false, []string{"RDMAP-READREQ-LEN-01"},
+		},
+		{"an answer without L", []pdu{one}, []pdu{{server, tracetest.ReadResponse(1, 0, false, whole)}}, 2, false, []string{"DDP-L-01"}},
+		{"half an answer, without L", []pdu{one}, []pdu{{server, tracetest.ReadResponse(1, 0, false, half)}}, 2, false, []string{"RDMAP-READRESP-ORDER-01"}},
+		{"an untagged answer", []pdu{one}, []pdu{{server, untag(answered(1, 64))}}, 2, false, []string{"RDMAP-TFLAG-01"}},
+		{
+			"an answer with an untagged end", []pdu{one},
+			[]pdu{{server, tracetest.ReadResponse(1, 0, false, half)}, {server, untag(tracetest.ReadResponse(1, 32, true, half))}},
+			2, false, []string{"RDMAP-TFLAG-01"},
+		},
+		{
+			"an answer with an untagged beginning", []pdu{one},
+			[]pdu{{server, untag(tracetest.ReadResponse(1, 0, false, half))}, {server, tracetest.ReadResponse(1, 32, true, half)}},
+			2, false, []string{"RDMAP-TFLAG-01"},
+		},
+		{
+			"a Write that goes on as an answer", nil,
+			[]pdu{{server, tracetest.Write(0x500, 0, false, half)}, {server, tracetest.ReadResponse(0x500, 32, true, half)}},
+			1, false, []string{"DDP-RSVDULP-TAG-01"},
+		},
+		{
+			"an answer that goes on as a Write", []pdu{one},
+			[]pdu{{server, tracetest.ReadResponse(1, 0, false, half)}, {server, tracetest.Write(1, 32, true, half)}},
+			2, false, []string{"DDP-RSVDULP-TAG-01"},
+		},
+		{
+			"an answer that begins as a Write", []pdu{one},
+			[]pdu{{server, tracetest.Write(1, 0, false, half)}, {server, tracetest.ReadResponse(1, 32, true, half)}},
+			2, false, []string{"DDP-RSVDULP-TAG-01"},
+		},
+		{"an untagged Write", []pdu{{client, untag(tracetest.Write(0x500, 0, true, half))}}, nil, 1, false, []string{"RDMAP-TFLAG-01"}},
+		{"an answer with another STag", []pdu{one}, []pdu{{server, answered(9, 64)}}, 2, false, []string{"RDMAP-READRESP-STAG-01"}},
+		{"an answer that nobody asked for", two, []pdu{{server, answered(9, 5)}, answer, {server, answered(2, 64)}}, 3, false, []string{"RDMAP-READRESP-STAG-01"}},
+	} {
+		for _, answers := range []bool{false, true} {
+			if answers && !c.answers {
+				continue
+			}
+			d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
+			d.Request()
+			d.Reply()
+			d.Message(client, rdmap.OpSend, make([]byte, 8), 1000)
+			say := func(all ...pdu) {
+				for _, p := range all {
+					d.FPDU(p.side, p.ulpdu)
+				}
+			}
+			say(c.first...)
+			if answers {
+				say(pdu{server, answered(uint32(c.first[0].ulpdu[21]), 64)})
+			}
+			say(pdu{client, asked(c.msn, 3)}, pdu{client, asked(c.msn+1, 4)})
+			say(c.left...)
+			say(pdu{server, answered(3, 64)}, pdu{server, answered(4, 64)})
+			want := map[string]int{}
+			for _, id := range c.want {
+				want[id]++
+			}
+			found, j := alarms(t, pipeline.Options{}, tracetest.Net{}.Frames(tracetest.Connection(d, 0)))
+			delete(found, "ADV-SILENT-CLOSE")
+			if !maps.Equal(found, want) {
+				t.Errorf("%s, answered %v: %v, want %v\n\t%s", c.name, answers, found, want, text(j.findings))
+			}
+		}
+	}
+}
+
+// TestAnswers_Ahead: an answer that fits no request, of a side that had none of them as the
+// acknowledgement in it shows, is not the answer to any.
+func TestAnswers_Ahead(t *testing.T) {
+	const readFPDU = 2 + 18 + rdmap.ReadRequestLen + 4
+	for _, ahead := range []bool{false, true} {
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
+		d.Request()
+		d.Reply()
+		d.Message(tracetest.Client, rdmap.OpSend, make([]byte, 8), 1000)
+		d.Break()
+		d.FPDU(tracetest.Client, asked(1, 1))
+		d.FPDU(tracetest.Server, answered(9, 64))
+		d.Break()
+		d.FPDU(tracetest.Server, answered(1, 64))
+		ps, want := tracetest.Connection(d, 0), map[string]int{"RDMAP-READRESP-STAG-01": 1}
+		if ahead {
+			i := slices.IndexFunc(ps, func(p tracetest.Packet) bool { return p.Side == tracetest.Server && len(p.Data) > 64 })
+			ps[i].Ack -= readFPDU
+			want = map[string]int{"RDMAP-READRESP-UNSOL-01": 1}
+		}
+		found, j := alarms(t, pipeline.Options{}, tracetest.Net{}.Frames(ps))
+		delete(found, "ADV-SILENT-CLOSE")
+		if !maps.Equal(found, want) {
+			t.Errorf("ahead %v: %v, want %v\n\t%s", ahead, found, want, text(j.findings))
 		}
 	}
 }

@@ -488,9 +488,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 		h.First = firstOf(s)
 		h.Opening.place(p)
 	}
-	if s.Answer = (Answer{}); s.Op == OpReadResponse || s.Op == OpAtomicResponse {
-		s.Answer = s.answers()
-	}
+	s.findAnswer()
 	gapless := have&catalogue.MsgSync != 0
 	have |= c.relearned(s, have)
 	k := s.shape(have)
@@ -517,9 +515,25 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	if s.Op == rdmap.OpTerminate && !s.DDP.Tagged {
 		c.terminated(s, have)
 	}
-	c.follow(s, have, gapless)
-	c.serve(s, have)
+	c.takesIn(s, have, gapless)
 	h.counts(s)
+}
+
+// takesIn records a segment as a part of its message and its exchange, once the rules were asked.
+func (c *Conn) takesIn(s *Segment, have catalogue.Gate, gapless bool) {
+	if s.rel == Stray {
+		s.rereads()
+	}
+	if s.reread() && s.rel == Begins && !s.DDP.Tagged {
+		s.strays() // the next message shows whether it took a number
+		s.bounded = false
+	} else {
+		c.follow(s, have, gapless)
+	}
+	c.serve(s, have)
+	if s.reread() {
+		s.reads(s.PDU.Segment)
+	}
 }
 
 // counts takes a segment into what is known of all that the direction sent, once the

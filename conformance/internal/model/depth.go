@@ -247,8 +247,8 @@ func (s *Segment) lands(c *Conn) {
 		// request is unknown.
 		f.muddled = f.muddled || c.Gates(s.Direction)&catalogue.ReadSync == 0
 	}
-	if r == nil || !s.DDP.Last {
-		return
+	if r == nil || !s.DDP.Last && !(s.Answer.Fits && r.Got+uint64(s.Octets) >= r.Size) { //nolint:gosec // not negative
+		return // an answer with all octets may lack its L
 	}
 	f.land(r.nth, max(SpanOf(s.PDU).End, 0))
 }

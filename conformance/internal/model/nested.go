@@ -32,10 +32,9 @@ func (s *Segment) beginsWithin(m *Message) bool {
 	begins, goesOn := false, false
 	for i := range s.Peer.Requests {
 		switch r := &s.Peer.Requests[i]; {
-		case r.Atomic || r.HasShort:
-		case r.Started:
-			goesOn = goesOn || r.STag == m.STag && r.TO+r.Got == m.Next() && r.Got < r.Size
-		default:
+		case r.lacks():
+			goesOn = goesOn || r.STag == m.STag && r.TO+r.Got == m.Next()
+		case r.isRead() && !r.Started:
 			begins = begins || r.isFor(s)
 		}
 	}

@@ -24,7 +24,12 @@ type Request struct {
 	HasShort bool
 	Started  bool
 	// Split: several messages answer it.
-	Split    bool
+	Split bool
+	// Excused: no answer to it need come any more. Its receiver may refuse it, or one that does
+	// not fit it may have been the answer.
+	Excused bool
+	// doubtful: the answer that has begun does not fit it.
+	doubtful bool
 	AtomicOp rdmap.AOpCode // what to do with source
 	// beside are the places within 8 octets of the atomics on the same STag that
 	// were outstanding when it was sent, a bit for each.
@@ -45,6 +50,15 @@ func (r *Request) End() int64 { return r.At.end }
 // ShortOf is the segment that had L before the whole answer to a request came, if there is
 // one.
 func (h *Direction) ShortOf(r *Request) Place { x := h.shortEnds[r.nth]; return x.In(h.Peer.Dir) }
+
+// due reports whether an answer to a request has to begin before those to later ones.
+func (r *Request) due() bool { return !r.Excused && !r.Started }
+
+// Full reports whether a Read has all its octets: the answer lacks nothing but its L.
+func (r *Request) Full() bool { return r.Started && !r.doubtful && !r.HasShort && r.Got >= r.Size }
+
+// lacks reports whether the answer to a Read has begun and goes on: it lacks octets and its L.
+func (r *Request) lacks() bool { return r.Started && !r.doubtful && !r.HasShort && r.Got < r.Size }
 
 // Source is the memory of the peer that the request is about.
 func (r *Request) Source() TaggedAddress { return r.source }
@@ -71,7 +85,8 @@ const maxRequests = 4096
 // Answer is what a response segment has to do with the requests of the peer.
 type Answer struct {
 	// Begins: a response begins with the segment. Request is the one that it serves, nil
-	// if there is none; Oldest is the oldest of that kind, OldestOfAll the oldest of all.
+	// if there is none; Oldest is the oldest of that kind, OldestOfAll the oldest of all. Those
+	// to which an answer has to come go before others.
 	Begins                       bool
 	Request, Oldest, OldestOfAll *Request
 	// Later: Request is not the oldest; Joins: the segment continues an answer that
@@ -90,6 +105,22 @@ func (a *Answer) plain(s *Segment) bool {
 		s.Peer.Shorts == 0 && s.Peer.wrong == nil && s.DDP.Tagged
 }
 
+// OvertakesOther reports whether a response comes before that to an earlier request of the other
+// kind.
+func (a *Answer) OvertakesOther() bool {
+	o := a.OldestOfAll
+	return o.Atomic != a.Request.Atomic && o.due() && o.nth < a.Request.nth
+}
+
+// findAnswer finds out what a segment has to do with the requests of the peer, if it may be one of a
+// response: it has the opcode of one, or goes on with one under another opcode.
+func (s *Segment) findAnswer() {
+	s.Answer = Answer{}
+	if s.Op == OpReadResponse || s.Op == OpAtomicResponse || s.Op == OpWrite && s.open&(flowBit<<1) != 0 {
+		s.Answer = s.answers()
+	}
+}
+
 // answers finds the request that a response segment serves.
 func (s *Segment) answers() (a Answer) {
 	q := s.Peer.Requests
@@ -98,44 +129,67 @@ func (s *Segment) answers() (a Answer) {
 	}
 	switch {
 	case s.Op == OpAtomicResponse:
+		a.OldestOfAll = oldest(q, func(*Request) bool { return true })
 		a.toAtomic(s, q)
 		return a
-	case s.Op != OpReadResponse || !s.DDP.Tagged:
+	case !s.DDP.Tagged:
 		return a
 	}
-	for i := range q {
-		if !q[i].Atomic && !q[i].HasShort {
-			a.Oldest = &q[i]
-			break
-		}
-	}
 	rel, m := s.Relate()
-	if rel == Begins || rel == Within {
-		a.toRead(s, q)
+	switch {
+	case (rel == Begins || rel == Within) && s.Op == OpReadResponse:
+		a.OldestOfAll = oldest(q, func(*Request) bool { return true })
+		a.Oldest = oldest(q, (*Request).isRead)
+		if a.toRead(s, q); rel == Within && !a.Later {
+			a.Oldest = slot(q, (*Request).lacks) // the rest of that answer comes first
+		}
+		return a
+	case rel == Begins:
 		return a
 	}
 	a.Again = rel == GoesOn && s.Repeats(m)
-	if a.Request = s.continued(q); a.Request != nil {
-		a.Fits = true
-		return a
-	}
-	a.Request = a.Oldest
+	a.Request = s.continued(q, m)
+	a.Oldest, a.Fits = a.Request, a.Request != nil
 	return a
 }
 
-// continued returns the request whose answer a segment goes on with: that for its STag and TO, else
-// the oldest one whose answer has begun; nil if none has.
-func (s *Segment) continued(q []Request) (first *Request) {
+// oldest is the oldest request of a kind to which an answer has to come, else the oldest one; nil
+// if there is none.
+func oldest(q []Request, of func(*Request) bool) (first *Request) {
 	for i := range q {
 		switch r := &q[i]; {
-		case !r.Started || r.HasShort:
-		case r.STag == s.DDP.STag && r.TO+r.Got == s.DDP.TO:
+		case !of(r):
+		case r.due():
 			return r
 		case first == nil:
 			first = r
 		}
 	}
 	return first
+}
+
+// isRead reports whether a request is a Read whose answer did not end early.
+func (r *Request) isRead() bool { return !r.Atomic && !r.HasShort }
+
+// continued returns the request whose answer a segment of the message m goes on with: that for its
+// STag and TO, else the latest one whose answer has begun. If the message has begun under another
+// opcode it is that for its beginning. It is nil if there is none.
+func (s *Segment) continued(q []Request, m *Message) (latest *Request) {
+	for i := range q {
+		switch r := &q[i]; {
+		case r.Atomic || r.HasShort:
+		case m.Op != OpReadResponse:
+			if r.STag == m.STag && r.TO == m.Start() && r.TO < s.DDP.TO {
+				return r
+			}
+		case !r.Started:
+		case r.STag == s.DDP.STag && r.TO+r.Got == s.DDP.TO:
+			return r
+		default:
+			latest = r
+		}
+	}
+	return latest
 }
 
 // toAtomic finds the request of an Atomic Response: that with its identifier, else the
@@ -145,20 +199,18 @@ func (a *Answer) toAtomic(s *Segment, q []Request) {
 		return
 	}
 	a.Begins = true
+	a.Oldest = oldest(q, func(r *Request) bool { return r.Atomic })
 	r, err := rdmap.DecodeAtomicResponse(s.Header)
-	for i := range q {
-		if !q[i].Atomic {
-			continue
-		}
-		if a.Oldest == nil {
-			a.Oldest = &q[i]
-		}
-		if err == nil && q[i].ID == r.RequestID {
-			a.Request, a.Fits, a.Later = &q[i], true, &q[i] != a.Oldest
-			return
-		}
+	a.serves(oldest(q, func(x *Request) bool { return err == nil && x.Atomic && x.ID == r.RequestID }))
+}
+
+// serves has a response serve the request that it fits, if there is one, else the oldest one.
+func (a *Answer) serves(r *Request) {
+	if r == nil {
+		a.Request = a.Oldest
+		return
 	}
-	a.Request = a.Oldest
+	a.Request, a.Fits, a.Later = r, true, a.Oldest.due() && r.nth > a.Oldest.nth
 }
 
 // toRead finds the request of a segment that begins a Read Response: one whose answer it
@@ -174,57 +226,91 @@ func (a *Answer) toRead(s *Segment, q []Request) {
 			return
 		}
 	}
-	if a.Oldest == nil {
+	o := a.Oldest
+	if o == nil {
 		return
 	}
-	if a.Oldest.Size == 0 && s.Octets == 0 && s.DDP.Last {
-		a.Request, a.Fits = a.Oldest, true
-		return
-	}
-	waits := false // an older one, for the beginning of its answer
-	for i := range q {
-		r := &q[i]
-		switch {
-		case r.Atomic || r.HasShort:
-		case r.isFor(s) && (r.Size > 0 || s.Octets == 0):
-			a.Request, a.Fits, a.Later = r, true, waits
-			return
-		default:
-			waits = waits || !r.Started
+	switch r := s.earlier(o); {
+	case r != nil:
+		a.serves(r)
+	case o.Size == 0 && s.Octets == 0 && s.DDP.Last, o.due() && o.takes(s):
+		a.Request, a.Fits = o, true
+	default:
+		a.serves(slot(q, func(r *Request) bool { return r.isRead() && r.takes(s) }))
+		if !a.Fits && (o.Full() || s.before(o)) {
+			a.Request = nil
 		}
 	}
-	a.Request = a.Oldest
 }
+
+// suits reports whether a segment is the whole answer to a Read.
+func (s *Segment) suits(r *Request) bool {
+	return r.isRead() && r.takes(s) && s.DDP.Last && uint64(s.Octets) == r.Size //nolint:gosec // not negative
+}
+
+// earlier is the Read in front of one that awaits its answer to which a segment is the answer rather: its
+// sender did not have the other one yet, or the answer would be too short. It is nil if there is none.
+func (s *Segment) earlier(o *Request) *Request {
+	q := s.Peer.Requests
+	if q[0].nth == o.nth {
+		return nil // nearly always
+	}
+	early := s.before(o)
+	if !early && s.suits(o) {
+		return nil
+	}
+	return slot(q, func(r *Request) bool {
+		return r.nth < o.nth && (early && r.isRead() && r.takes(s) || s.suits(r))
+	})
+}
+
+// slot is the first request that is as asked, nil if none is.
+func slot(q []Request, is func(*Request) bool) *Request {
+	if i := slices.IndexFunc(q, func(r Request) bool { return is(&r) }); i >= 0 {
+		return &q[i]
+	}
+	return nil
+}
+
+// before reports whether a segment was sent before its sender had a request, as the
+// acknowledgement in it proves.
+func (s *Segment) before(r *Request) bool {
+	at := SpanOf(s.PDU)
+	return at.Knew(r.End()) == Without
+}
+
+// takes reports whether the answer to a Read may begin with a segment.
+func (r *Request) takes(s *Segment) bool { return r.isFor(s) && (r.Size > 0 || s.Octets == 0) }
 
 // isFor reports whether a Read, if there is one, asked for octets where a segment begins.
 func (r *Request) isFor(s *Segment) bool { return r != nil && r.STag == s.DDP.STag && r.TO == s.DDP.TO }
 
 // serve records requests and responses after the rules have judged them.
 func (c *Conn) serve(s *Segment, have catalogue.Gate) {
-	switch s.Op {
+	op := s.Op
+	switch op {
 	case OpReadRequest, OpAtomicRequest:
 		s.asks()
 	case OpReadResponse, OpAtomicResponse:
 		s.asks()
 		s.Peer.asks()
 	default:
+		if s.Answer.Request != nil {
+			op = OpReadResponse // whatever the segment says
+		}
 	}
-	switch s.Op {
+	switch op {
 	case OpReadRequest:
 		s.mayJoin()
-		r, err := rdmap.DecodeReadRequest(s.Header)
-		if err != nil && s.DDP.MO == 0 && s.Octets >= rdmap.ReadRequestLen {
-			s.Direction.Unread = true
-		}
-		if err == nil && s.hasHeader() {
+		r, ok := s.readRequest()
+		s.Direction.Unread = s.Direction.Unread || !ok && s.unread()
+		if ok && s.hasHeader() {
 			s.request(c, Request{STag: r.SinkSTag, TO: r.SinkTO, Size: uint64(r.Size), source: TaggedAddress{r.SrcSTag, r.SrcTO}})
 		}
 	case OpAtomicRequest:
-		r, err := rdmap.DecodeAtomicRequest(s.Header)
-		if err != nil && s.DDP.MO == 0 && s.Octets >= rdmap.AtomicRequestLen {
-			s.Direction.Unread = true
-		}
-		if err == nil && s.hasHeader() {
+		r, ok := s.atomicRequest()
+		s.Direction.Unread = s.Direction.Unread || !ok && s.unread()
+		if ok && s.hasHeader() {
 			s.Direction.atomics++
 			s.request(c, Request{Atomic: true, ID: r.RequestID, source: TaggedAddress{r.RemoteSTag, r.RemoteTO}, AtomicOp: r.AOpCode})
 		}
@@ -236,18 +322,14 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 		s.lands(c)
 		s.answersEarly(c)
 		if r := s.Answer.Request; r != nil {
-			if a := s.Peer.Areas[r.source.STag]; a != nil && s.Answer.Fits {
-				a.done(s, r)
-			}
-			if s.Answer.Fits {
-				s.Operations.Done |= 1 << r.AtomicOp
-			}
-			s.Peer.answered(r)
+			s.respondsAtomic(r)
 		}
 	case OpReadResponse:
 		s.lands(c)
 		s.answersEarly(c)
-		s.responds()
+		if s.Answer.Request != nil {
+			s.respondsRead(s.Answer.Request)
+		}
 		if s.Answer.Begins && !s.Answer.Joins && have&catalogue.ReadSync != 0 {
 			s.endShortAnswers()
 		}
@@ -257,23 +339,77 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 	}
 }
 
-// responds records the current Read Response.
-func (s *Segment) responds() {
-	r := s.Answer.Request
-	if r == nil {
+// respondsAtomic records the current Atomic Response.
+func (s *Segment) respondsAtomic(r *Request) {
+	if !s.Answer.Fits {
+		s.Peer.excuse(r)
 		return
 	}
-	r.Started, r.Split = true, r.Split || s.Answer.Joins
-	if !s.Answer.Again {
+	if a := s.Peer.Areas[r.source.STag]; a != nil {
+		a.done(s, r)
+	}
+	s.Operations.Done |= 1 << r.AtomicOp
+	nth, id := r.nth, r.ID
+	s.Peer.answered(r)
+	s.Peer.passed(nth, func(x *Request) bool { return x.Atomic && x.ID == id })
+}
+
+// respondsRead records the current segment of a Read Response.
+func (s *Segment) respondsRead(r *Request) {
+	a, nth := &s.Answer, r.nth
+	switch {
+	case a.Begins && !a.Joins:
+		r.Got, r.doubtful = 0, !a.Fits
+	case !r.Started && a.Fits:
+		r.Got = s.DDP.TO - r.TO // its message has begun under another opcode
+	}
+	r.Started, r.Split = true, r.Split || a.Joins
+	if !a.Again {
 		r.Got += uint64(s.Octets) //nolint:gosec // not negative
 	}
 	switch {
 	case !s.DDP.Last:
+	case r.doubtful:
+		r.Started, r.Got = false, 0
+		s.Peer.excuse(r)
 	case r.Got < r.Size:
 		s.Peer.endsShort(r, siteOf(s.PDU, s.Count))
 	default:
 		s.Peer.answered(r)
 	}
+	if a.Begins && a.Fits {
+		s.Peer.passed(nth, func(x *Request) bool { return !x.Atomic && x.isFor(s) })
+	}
+}
+
+// excuse notes that no answer to a request need come.
+func (h *Direction) excuse(r *Request) {
+	if !r.Excused && r.Atomic {
+		h.countID(r.ID, -1)
+	}
+	r.Excused = true
+}
+
+// passed drops the requests in front of one that is answered, as far as no answer to them is still to
+// come: answers come in the order of the requests. Those that are alike stay: the answer may have been
+// to them.
+func (h *Direction) passed(nth uint64, alike func(*Request) bool) {
+	if len(h.Requests) == 0 || h.Requests[0].nth >= nth {
+		return // nearly always
+	}
+	h.Requests = slices.DeleteFunc(h.Requests, func(r Request) bool {
+		if r.nth >= nth || r.HasShort || r.due() || r.lacks() {
+			return false
+		}
+		h.Flight.land(r.nth, 0)
+		if alike(&r) {
+			return false
+		}
+		if r.Atomic {
+			h.countAtomic(&r, -1)
+		}
+		return true
+	})
 }
 
 // endShortAnswers removes requests whose answers ended early: the answer that begins
@@ -346,6 +482,9 @@ func (s *Segment) request(c *Conn, r Request) {
 	}
 	h.Asked.add(&r, s)
 	h.Flight.launch(&r)
+	if r.Excused = s.refusable(&r); r.Excused {
+		h.Flight.land(r.nth, 0) // it need not count
+	}
 	if !s.takesEarly(&r) {
 		h.ask(r)
 	}
@@ -369,11 +508,18 @@ func (h *Direction) ask(r Request) {
 // countAtomic counts an atomic that comes into the queue or leaves it.
 func (h *Direction) countAtomic(r *Request, n int) {
 	h.atomicsOut += n
+	if !r.Excused {
+		h.countID(r.ID, n)
+	}
+}
+
+// countID counts the identifier of an atomic.
+func (h *Direction) countID(id uint32, n int) {
 	if h.atomicIDs == nil {
 		h.atomicIDs = map[uint32]int32{}
 	}
-	if h.atomicIDs[r.ID] += int32(n); h.atomicIDs[r.ID] == 0 { //nolint:gosec // one more or less
-		delete(h.atomicIDs, r.ID)
+	if h.atomicIDs[id] += int32(n); h.atomicIDs[id] == 0 { //nolint:gosec // one more or less
+		delete(h.atomicIDs, id)
 	}
 }
 

@@ -97,7 +97,8 @@ var ddpHeaderRules = []rules.Rule{
 	},
 	{
 		ID: "DDP-UNTAG-QN-02", Needs: catalogue.Sync, ByShape: true,
-		Field: "iwarp_ddp.qn",
+		Field:    "iwarp_ddp.qn",
+		YieldsTo: []string{"RDMAP-TFLAG-01"}, // there is no QN in what the opcode says
 		Segment: &rules.On[*model.Segment]{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {

@@ -86,7 +86,8 @@ func unanswered(atomic bool, what string) *rules.On[*model.Direction] {
 }
 
 // leftOver returns the first unanswered request of a kind, and how many there are. A
-// request whose answer ended early belongs to RDMAP-READRESP-LEN-01; one that the other
+// request whose answer ended early belongs to RDMAP-READRESP-LEN-01, one whose answer lacks its L
+// to DDP-L-01, and one whose answer does not fit to the rule on that; one that the other
 // side had not received when it closed does not count. One that must not be answered ends
 // the stream: neither it nor those behind it get an answer.
 func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Request, n int) {
@@ -100,7 +101,10 @@ func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Requ
 		if mustRefuse(c, h, q, depths) {
 			break
 		}
-		if q.Atomic != atomic || q.HasShort || fin != nil && q.End() > fin.Acked || end != nil && !q.Heard(end) {
+		switch {
+		case q.Atomic != atomic, q.HasShort, q.Excused, q.Full(), q.Started && lacksLast(c, h):
+			continue
+		case fin != nil && q.End() > fin.Acked, end != nil && !q.Heard(end):
 			continue
 		}
 		if n++; first == nil {
@@ -108,6 +112,12 @@ func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Requ
 		}
 	}
 	return first, n
+}
+
+// lacksLast reports whether an answer to the requests of a direction that has begun is a message for
+// which DDP-L-01 speaks: one that is open no more or, over TCP, at the end.
+func lacksLast(c *rules.Case, h *model.Direction) bool {
+	return h.Peer.CutShort == nil || c.Trace.Transport == trace.TCP
 }
 
 // endsItself reports whether the other side has ended the session over SCTP on its own initiative:

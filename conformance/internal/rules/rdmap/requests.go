@@ -203,7 +203,7 @@ var rdmapRequestRules = []rules.Rule{
 				return rules.InScopeIf(s.Answer.Begins && s.Answer.Request != nil && s.Answer.OldestOfAll != nil)
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if a := &s.Answer; a.OldestOfAll.Atomic != a.Request.Atomic && !a.OldestOfAll.Started && !a.Joins {
+				if a := &s.Answer; !a.Joins && a.OvertakesOther() {
 					r.On(s, "a response overtakes that of an earlier request of the other kind", s.Op.String(), fmt.Sprintf("the response to the request in frame %d first", a.OldestOfAll.At.Frame))
 				}
 			},
