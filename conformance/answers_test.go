@@ -268,3 +268,48 @@ func TestAnswers_Ahead(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswers_Numbers: one wrong MSN of an Atomic Response is one fault, however the count goes on, and
+// also where requests are missing.
+func TestAnswers_Numbers(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		msns []uint32
+		want int
+	}{
+		{"right", []uint32{1, 2, 3}, 0},
+		{"the first, then the old count", []uint32{8, 2, 3}, 1},
+		{"the first, then counted from", []uint32{8, 9, 10}, 1},
+		{"the second, then the old count", []uint32{1, 9, 3}, 1},
+		{"the second, then counted from", []uint32{1, 9, 10}, 1},
+		{"the second and the third", []uint32{1, 9, 20}, 2},
+	} {
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
+		d.Request()
+		d.Reply()
+		d.Message(tracetest.Client, rdmap.OpSend, make([]byte, 8), 1000)
+		d.Break()
+		for i := range c.msns {
+			d.Atomic(tracetest.Client, uint32(i))
+		}
+		for i, msn := range c.msns {
+			d.FPDU(tracetest.Server, tracetest.AtomicResponse(msn, rdmap.AtomicResponse{RequestID: uint32(i), Original: 5}))
+			d.Break()
+		}
+		ps := tracetest.Connection(d, 0)
+		asks := slices.IndexFunc(ps, func(p tracetest.Packet) bool {
+			return p.Side == tracetest.Client && len(p.Data) > 3*rdmap.AtomicRequestLen
+		})
+		for _, lost := range []bool{false, true} {
+			seen := ps
+			if lost {
+				seen = slices.Delete(slices.Clone(ps), asks, asks+1)
+			}
+			found, j := alarms(t, pipeline.Options{}, tracetest.Net{}.Frames(seen))
+			delete(found, "ADV-SILENT-CLOSE")
+			if found["RDMAX-ARESP-MSN-01"] != c.want || len(found) > min(c.want, 1) {
+				t.Errorf("%s, requests lost %v: %v, want %d\n\t%s", c.name, lost, found, c.want, text(j.findings))
+			}
+		}
+	}
+}

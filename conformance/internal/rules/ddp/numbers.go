@@ -19,7 +19,7 @@ var messageNumberRules = []rules.Rule{
 		Test:     rules.Test{Needs: rules.KeepsSteps | rules.ComesFirst},
 		Segment: inQueue(
 			func(s *model.Segment, rel model.Relation, _ *model.Message) bool {
-				return rel == model.Begins && !s.Queues[s.DDP.QN].Seen
+				return rel == model.Begins && !s.Queues[s.DDP.QN].Seen && !ofResponses(s)
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if !s.Follows(1) {
@@ -32,7 +32,9 @@ var messageNumberRules = []rules.Rule{
 		Field:    "iwarp_ddp.msn",
 		YieldsTo: []string{"DDP-DUP-01", "DDP-UNTAG-MSN-03", "DDP-UNTAG-MSN-04", "RDMAP-TERM-ONCE-01", "RDMAP-TERM-QN-01", "RDMAX-ARESP-MSN-01", "RDMAP-QN-01", "RDMAP-TFLAG-01"},
 		Segment: inQueue(
-			beginsNext,
+			func(s *model.Segment, rel model.Relation, m *model.Message) bool {
+				return beginsNext(s, rel, m) && !ofResponses(s)
+			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if !s.Misnumbered() {
 					return
@@ -132,3 +134,7 @@ func reportInQueue(r *rules.Report, s *model.Segment, m *model.Message, message,
 func beginsNext(s *model.Segment, rel model.Relation, _ *model.Message) bool {
 	return rel == model.Begins && s.Queues[s.DDP.QN].Seen
 }
+
+// ofResponses reports whether a segment is on the queue of Atomic Responses, of whose MSNs RDMAX-ARESP-MSN-01
+// speaks.
+func ofResponses(s *model.Segment) bool { return s.DDP.QN == 3 }

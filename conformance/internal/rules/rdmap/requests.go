@@ -155,22 +155,25 @@ var rdmapRequestRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
 				scope := untaggedSegment(c, s)
-				if !beginsNext(s) {
+				switch {
+				case beginsNext(s):
+				case s.Began && !s.Gap && s.DDP.QN == 3 && !s.Queues[3].Seen:
+					scope = scope.Needing(catalogue.MsgSync) // it is the first one, whatever was asked for
+				default:
 					scope = scope.Needing(catalogue.ReadSync)
 				}
 				return scope
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.DDP.QN != 3 {
+				rel, m := s.Relate()
+				if rel != model.Begins || s.DDP.QN != 3 || beginsNext(s) && !s.Misnumbered() {
 					return
 				}
-				want, wrong := uint32(s.Direction.Responses+1), false
-				if _, m := s.Relate(); r.Has(catalogue.ReadSync) {
-					wrong = s.DDP.MSN != want && !(beginsNext(s) && s.DDP.MSN == m.MSN+1 && r.Reported(s.Direction))
-				} else { // only what came before in the queue is known
-					want, wrong = m.MSN+1, s.Misnumbered()
+				want := uint32(s.Direction.Responses + 1)
+				if beginsNext(s) && !r.Has(catalogue.ReadSync) {
+					want = m.MSN + 1 // only what came before in the queue is known
 				}
-				if !wrong {
+				if s.DDP.MSN == want {
 					return
 				}
 				message := "the MSN of the Atomic Response is not the next one in its queue"
