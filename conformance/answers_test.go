@@ -54,7 +54,7 @@ func asking(reads, size int) *tracetest.Dialog {
 	d.Reply()
 	d.Message(tracetest.Client, rdmap.OpSend, []byte("ready"), 1000)
 	for i := range reads {
-		d.Read(tracetest.Client, 7, uint64(i*size), uint32(size)) //nolint:gosec // a test knows its sizes
+		d.Read(tracetest.Client, 7, uint64(i*size), uint32(size))
 	}
 	return d
 }
@@ -98,7 +98,7 @@ func TestAnswers_Parts(t *testing.T) {
 		d := asking(c.reads, size)
 		at := map[int64]int{} // by the end of the FPDU in the stream
 		for i, p := range c.parts {
-			d.FPDU(tracetest.Server, tracetest.ReadResponse(7, uint64(p.read*size+p.from), p.last, make([]byte, p.octets))) //nolint:gosec // a test knows its sizes
+			d.FPDU(tracetest.Server, tracetest.ReadResponse(7, uint64(p.read*size+p.from), p.last, make([]byte, p.octets)))
 			at[d.Truth[tracetest.Server][len(d.Truth[tracetest.Server])-1].From] = i
 		}
 		d.Message(tracetest.Client, rdmap.OpSend, []byte("done"), 1000)
@@ -173,36 +173,48 @@ func TestAnswers_OneFault(t *testing.T) {
 		{"an unknown atomic", []pdu{{client, atomic(rdmap.ReservedOp)}}, nil, 2, false, []string{"RDMAX-AREQ-AOP-01"}},
 		{"a long Read into the same place", []pdu{{client, append(asked(1, 3), 0, 0, 0, 0)}}, nil, 2, true, []string{"RDMAP-READREQ-LEN-01"}},
 		{
-			"one that is answered behind the next Read", []pdu{{client, append(asked(1, 3), 0, 0, 0, 0)}}, []pdu{{server, answered(3, 64)}},
-			2, false, []string{"RDMAP-READREQ-LEN-01"},
+			"one that is answered behind the next Read",
+			[]pdu{{client, append(asked(1, 3), 0, 0, 0, 0)}},
+			[]pdu{{server, answered(3, 64)}},
+			2, false,
+			[]string{"RDMAP-READREQ-LEN-01"},
 		},
 		{"an answer without L", []pdu{one}, []pdu{{server, tracetest.ReadResponse(1, 0, false, whole)}}, 2, false, []string{"DDP-L-01"}},
 		{"half an answer, without L", []pdu{one}, []pdu{{server, tracetest.ReadResponse(1, 0, false, half)}}, 2, false, []string{"RDMAP-READRESP-ORDER-01"}},
 		{"an untagged answer", []pdu{one}, []pdu{{server, untag(answered(1, 64))}}, 2, false, []string{"RDMAP-TFLAG-01"}},
 		{
-			"an answer with an untagged end", []pdu{one},
+			"an answer with an untagged end",
+			[]pdu{one},
 			[]pdu{{server, tracetest.ReadResponse(1, 0, false, half)}, {server, untag(tracetest.ReadResponse(1, 32, true, half))}},
-			2, false, []string{"RDMAP-TFLAG-01"},
+			2, false,
+			[]string{"RDMAP-TFLAG-01"},
 		},
 		{
-			"an answer with an untagged beginning", []pdu{one},
+			"an answer with an untagged beginning",
+			[]pdu{one},
 			[]pdu{{server, untag(tracetest.ReadResponse(1, 0, false, half))}, {server, tracetest.ReadResponse(1, 32, true, half)}},
-			2, false, []string{"RDMAP-TFLAG-01"},
+			2, false,
+			[]string{"RDMAP-TFLAG-01"},
 		},
 		{
 			"a Write that goes on as an answer", nil,
 			[]pdu{{server, tracetest.Write(0x500, 0, false, half)}, {server, tracetest.ReadResponse(0x500, 32, true, half)}},
-			1, false, []string{"DDP-RSVDULP-TAG-01"},
+			1, false,
+			[]string{"DDP-RSVDULP-TAG-01"},
 		},
 		{
-			"an answer that goes on as a Write", []pdu{one},
+			"an answer that goes on as a Write",
+			[]pdu{one},
 			[]pdu{{server, tracetest.ReadResponse(1, 0, false, half)}, {server, tracetest.Write(1, 32, true, half)}},
-			2, false, []string{"DDP-RSVDULP-TAG-01"},
+			2, false,
+			[]string{"DDP-RSVDULP-TAG-01"},
 		},
 		{
-			"an answer that begins as a Write", []pdu{one},
+			"an answer that begins as a Write",
+			[]pdu{one},
 			[]pdu{{server, tracetest.Write(1, 0, false, half)}, {server, tracetest.ReadResponse(1, 32, true, half)}},
-			2, false, []string{"DDP-RSVDULP-TAG-01"},
+			2, false,
+			[]string{"DDP-RSVDULP-TAG-01"},
 		},
 		{"an untagged Write", []pdu{{client, untag(tracetest.Write(0x500, 0, true, half))}}, nil, 1, false, []string{"RDMAP-TFLAG-01"}},
 		{"an answer with another STag", []pdu{one}, []pdu{{server, answered(9, 64)}}, 2, false, []string{"RDMAP-READRESP-STAG-01"}},

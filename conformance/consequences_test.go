@@ -136,7 +136,7 @@ func TestSegmentsOutOfOrder(t *testing.T) {
 	}
 	frames := framesOf(t, s.Script(false))
 	j := judged(t, frames)
-	want := uint64(frameWith(t, frames, low)) + 1 //nolint:gosec // not negative
+	want := uint64(frameWith(t, frames, low)) + 1
 	if !slices.ContainsFunc(j.findings, func(f conformance.Finding) bool { return f.Rule.ID == "DDP-ORDER-02" && f.Frame == want }) {
 		t.Errorf("no DDP-ORDER-02 in frame %d:\n\t%s", want, text(j.findings))
 	}

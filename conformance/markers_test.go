@@ -31,9 +31,9 @@ func (g grid) frame(stream, ulpdu []byte) []byte {
 		if start >= 0 {
 			pointer = len(stream) - start
 		}
-		stream = binary.BigEndian.AppendUint32(stream, uint32(pointer)) //nolint:gosec // of an FPDU
+		stream = binary.BigEndian.AppendUint32(stream, uint32(pointer))
 	}
-	body := append(binary.BigEndian.AppendUint16(nil, uint16(len(ulpdu))), ulpdu...) //nolint:gosec // of a test
+	body := append(binary.BigEndian.AppendUint16(nil, uint16(len(ulpdu))), ulpdu...)
 	body = append(body, make([]byte, mpa.PadLen(len(ulpdu)))...)
 	for words := range slices.Chunk(body, 4) {
 		mark()
@@ -55,7 +55,7 @@ func (g grid) steps(sizes []int, fill func(n int) []byte) string {
 	var steps strings.Builder
 	var stream []byte
 	for i, n := range sizes {
-		s := ddp.Segment{Last: true, DV: 1, RsvdULP: rdmap.Control{RV: 1, Opcode: rdmap.OpSend}.Octet(), MSN: uint32(i) + 1} //nolint:gosec // few
+		s := ddp.Segment{Last: true, DV: 1, RsvdULP: rdmap.Control{RV: 1, Opcode: rdmap.OpSend}.Octet(), MSN: uint32(i) + 1}
 		from := len(stream)
 		stream = g.frame(stream, append(s.Append(nil), fill(n)...))
 		fmt.Fprintf(&steps, "  - {raw: {hex: \"%x\"}}\n", stream[from:])

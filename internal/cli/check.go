@@ -78,13 +78,12 @@ RULE is an id (in upper or lower case), a glob of ids such as 'DDP-UNTAG-*', or
 spec=, level=, layer= or severity= with a value, such as layer=mpa or
 level=SHOULD. The id of an alias stands for the rules that report it.
 
-FILE may be a folder: check reads all captures below it and judges each of them
-separately.
+FILE may be a folder: check reads all captures below it and judges each alone.
 
 --live IFACE checks what comes from a network interface, as live captures it, until
-Ctrl-C, -c, -a or --duration. It takes the flags of live that say what is captured and
-where it is kept, and a capture filter behind the interface. Each finding is shown as soon as it is certain, which for
-some is a second after its connection closed.
+Ctrl-C, -c, -a or --duration. It takes the flags of live that say what is captured
+and where it is kept, and a capture filter behind the interface. A finding is shown
+once it is certain, for some a second after its connection closed.
 
 Known findings need not fail a run. --write-baseline writes the findings to a
 file; --baseline marks the findings of that file as known, and only others fail.

@@ -280,8 +280,10 @@ func TestParse_Hostile(t *testing.T) {
 }
 
 func TestScalars(t *testing.T) {
-	sizes := map[string]uint64{"0": 0, "100": 100, "0x10": 16, "64KiB": 64 << 10, "10kB": 10_000, "10KB": 10_000, "1GiB": 1 << 30, "5B": 5, "010": 10,
-		"1kb": 1000, "1kib": 1024, "1K": 1024, "2m": 2 << 20, "512MB": 512e6, "512MiB": 512 << 20, "4G": 4 << 30, "1T": 1 << 40, "1.5KiB": 1536, "0.5GB": 5e8, "0x1B": 27, "0x1b": 27}
+	sizes := map[string]uint64{
+		"0": 0, "100": 100, "0x10": 16, "64KiB": 64 << 10, "10kB": 10_000, "10KB": 10_000, "1GiB": 1 << 30, "5B": 5, "010": 10,
+		"1kb": 1000, "1kib": 1024, "1K": 1024, "2m": 2 << 20, "512MB": 512e6, "512MiB": 512 << 20, "4G": 4 << 30, "1T": 1 << 40, "1.5KiB": 1536, "0.5GB": 5e8, "0x1B": 27, "0x1b": 27,
+	}
 	for text, want := range sizes {
 		if got, ok := Size(text); !ok || got != want {
 			t.Errorf("Size(%q) = %d, %v", text, got, ok)

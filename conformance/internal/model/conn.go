@@ -358,33 +358,31 @@ func (h *Direction) guessed(f *mpa.FPDU) bool {
 	return len(f.Markers) > 0 && !known && h.grid < sure
 }
 
-func (c *Conn) fpdu(p *trace.PDU) {
-	h := &c.Directions[p.Dir]
-	h.sends(&c.Capture.pool)
-	f := p.FPDU
-	switch f.Sync {
-	case mpa.ByChain:
-		h.Unsure = true
-	case mpa.ByCRC, mpa.ByMarker:
-		h.Unsure = false
-	case mpa.InSync:
-	}
-	if f.Sync != mpa.InSync && (p.From > h.NextOffset || c.Trace.Flow[h.Dir].Cut) {
-		// What precedes it is missing, or may have been cut off by the snap length.
-		h.Hole = true
-		h.lost()
-	}
-	if f.Sync != mpa.InSync && p.From < h.NextOffset {
-		h.lost() // it lies in one with a wrong length, and so may others
-	}
-	if f.Sync != mpa.InSync && h.Peer.Latest.LastAcked > p.From {
-		c.OutOfStep = true // the other side had it, and what that sent since was judged without it
-	}
+// placed notes how the place of an FPDU was found, and what that says of those around it.
+func (c *Conn) placed(h *Direction, p *trace.PDU) {
 	if p.LastAcked < 0 && h.Began && h.Peer.Began {
 		c.OutOfStep = true // it came before anything of the other side, which its sender must have had
 	}
-	gates := c.Gates(h)
-	have := gates
+	sync := p.FPDU.Sync
+	if sync == mpa.InSync {
+		return
+	}
+	h.Unsure = sync == mpa.ByChain
+	switch {
+	case p.From > h.NextOffset || c.Trace.Flow[h.Dir].Cut:
+		// What precedes it is missing, or may have been cut off by the snap length.
+		h.Hole = true
+		h.lost()
+	case p.From < h.NextOffset:
+		h.lost() // it lies in one with a wrong length, and so may others
+	}
+	if h.Peer.Latest.LastAcked > p.From {
+		c.OutOfStep = true // the other side had it, and what that sent since was judged without it
+	}
+}
+
+// evidence is what is known of an FPDU besides what is known of its direction.
+func (c *Conn) evidence(h *Direction, f *mpa.FPDU, have catalogue.Gate) catalogue.Gate {
 	if len(f.Missing) == 0 {
 		have |= catalogue.Full
 	}
@@ -392,6 +390,15 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	if c.Astray(h) && (f.CRCStatus != mpa.CRCGood || len(f.Markers) > 0) || !c.Trace.Negotiated && h.guessed(f) {
 		have &^= catalogue.Sync
 	}
+	return have
+}
+
+func (c *Conn) fpdu(p *trace.PDU) {
+	h := &c.Directions[p.Dir]
+	h.sends(&c.Capture.pool)
+	c.placed(h, p)
+	f, gates := p.FPDU, c.Gates(h)
+	have := c.evidence(h, f, gates)
 	e := &c.Capture.fpdu
 	*e = FPDU{Direction: h, PDU: p, FPDU: f}
 	if len(f.Markers) > 0 || f.CRCStatus == mpa.CRCBad {

@@ -78,11 +78,7 @@ func (e *FPDU) firstAsUsual(c *Conn) bool {
 func (s *Segment) shape(have catalogue.Gate) Shape {
 	g, p := s.DDP, s.Peer
 	rel, m := s.Relate()
-	from, to := s.Span()
-	if rel == Renamed || rel == Behind || rel == Within || rel == GoesOn && (from < m.high || to <= from) || s.OpenBeside() != nil || to < from || len(s.Head) == 0 {
-		return 0
-	}
-	if s.Op == OpReadResponse && !s.Answer.plain(s) || s.Op == OpAtomicResponse {
+	if s.unusual(rel, m) {
 		return 0
 	}
 	k := packed{v: 1, n: 1}
@@ -112,7 +108,7 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	if g.Tagged {
 		return k.v
 	}
-	if g.QN >= uint32(len(s.Queues)) || s.Queues[g.QN].strays > 0 || s.Queues[g.QN].astray || m != nil && (m.MSN == 0xffffffff || m.HasAlias) || to > 0xffffffff {
+	if _, to := s.Span(); g.QN >= uint32(len(s.Queues)) || s.Queues[g.QN].strays > 0 || s.Queues[g.QN].astray || m != nil && (m.MSN == 0xffffffff || m.HasAlias) || to > 0xffffffff {
 		return 0
 	}
 	k.put(uint64(g.QN), 2)
@@ -122,6 +118,23 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	k.flag(g.MSN == 1)
 	k.flag(m != nil && g.MSN == m.MSN+1)
 	return k.v
+}
+
+// unusual reports whether rules depend on more of a segment than its shape tells: where it lies in its
+// message, or what it answers.
+func (s *Segment) unusual(rel Relation, m *Message) bool {
+	from, to := s.Span()
+	switch rel {
+	case Renamed, Behind, Within:
+		return true
+	case GoesOn:
+		if from < m.high || to <= from {
+			return true
+		}
+	default:
+	}
+	answers := s.Op == OpReadResponse && !s.Answer.plain(s) || s.Op == OpAtomicResponse
+	return answers || s.OpenBeside() != nil || to < from || len(s.Head) == 0
 }
 
 // DiffersFromMixed reports whether a segment is the first one whose RDMAP version is not that

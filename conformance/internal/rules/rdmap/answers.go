@@ -102,7 +102,7 @@ func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Requ
 			break
 		}
 		switch {
-		case q.Atomic != atomic, q.HasShort, q.Excused, q.Full(), q.Started && lacksLast(c, h):
+		case q.Atomic != atomic, q.HasShort, q.Excused, q.Full(), q.Started && h.Peer.CutShort == nil:
 			continue
 		case fin != nil && q.End() > fin.Acked, end != nil && !q.Heard(end):
 			continue
@@ -112,12 +112,6 @@ func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Requ
 		}
 	}
 	return first, n
-}
-
-// lacksLast reports whether an answer to the requests of a direction that has begun is a message for
-// which DDP-L-01 speaks: one that is open no more or, over TCP, at the end.
-func lacksLast(c *rules.Case, h *model.Direction) bool {
-	return h.Peer.CutShort == nil || c.Trace.Transport == trace.TCP
 }
 
 // endsItself reports whether the other side has ended the session over SCTP on its own initiative:
