@@ -277,8 +277,7 @@ func (s *Segment) Misnumbered() bool {
 
 // counts notes whether the message that a segment begins has the number that the count of its
 // queue came to: behind m or, if it is the first one of the stream, 1. Where the beginning is
-// missing, the first one that is seen may have any but 0,
-// which 2^32-1 messages come before.
+// missing, the first one that is seen may have any but 0, before which 2^32-1 messages come.
 func (q *queue) counts(s *Segment, m *Message) {
 	if !q.Seen {
 		q.wanted = 1
