@@ -3076,7 +3076,7 @@ var entries = [...]Entry{
 		Who:        "sender",
 		Statement:  "L=1 is set on the last segment of every message.",
 		Matters:    "The last flag is what completes a message; without it the receiver waits for ever; if it is set too early, the receiver delivers part of the data as a whole message.",
-		Check:      "Untagged: a segment with another MSN and MO 0 arrives on a queue whose open message has not shown L=1 -> fire on the new segment (MO continuing exactly: DDP-UNTAG-MSN-04). Tagged, per opcode flow: while a message is open, a segment with other STag and other TO -> fire (same TO progress, other STag: DDP-STAG-01; same STag, other TO: DDP-TO-01). At G-END by FIN, or over SCTP by the session's Terminate of its side or the SHUTDOWN of the association, with an open message: warning (message cut short; 6.2.1 only says SHOULD). Needs: G-MSGSYNC, G-SYNC. Silent: RST, Terminate sent by the same side (RDMAP-TERM-INSTEAD-01), Terminate received by it.",
+		Check:      "Untagged: a segment with another MSN and MO 0 arrives on a queue whose open message has not shown L=1 -> fire on the new segment (MO continuing exactly: DDP-UNTAG-MSN-04). Tagged, per opcode flow: while a message is open, a segment with other STag and other TO -> fire (same TO progress, other STag: DDP-STAG-01; same STag, other TO: DDP-TO-01). At G-END by FIN, or over SCTP by the session's Terminate of its side, with an open message: warning (message cut short; 6.2.1 only says SHOULD). Needs: G-MSGSYNC, G-SYNC. Silent: RST, Terminate sent by the same side (RDMAP-TERM-INSTEAD-01), Terminate received by it.",
 		Example:    "Two-segment Send, second segment L=0, then MSN+1.",
 		Observable: "yes",
 		Kind:       KindCheck,

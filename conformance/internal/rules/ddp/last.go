@@ -2,7 +2,6 @@ package ddp
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
@@ -91,12 +90,12 @@ var lastFlagRules = []rules.Rule{
 
 // closes reports whether a side is known to send nothing more, without a fault. Over SCTP that is so
 // behind its Terminate of the session, since nothing is carried over to the next one
-// (RFC 5043 section 6), and once the association shuts down.
+// (RFC 5043 section 6). The end of the association proves nothing: the last chunks may be missing.
 func closes(c *rules.Case, h *model.Direction) bool {
 	if c.Trace.Transport == trace.TCP {
 		return c.Trace.Ending == trace.FIN && c.Trace.Flow[h.Dir].FIN != nil
 	}
-	return h.Ended() || slices.ContainsFunc(c.Trace.Side[:], func(s trace.Side) bool { return s.SCTP.Ended == trace.Shutdown })
+	return h.Ended()
 }
 
 // hasEnded reports whether a segment belongs to a message that already had its L.
