@@ -358,11 +358,14 @@ func (h *Direction) guessed(f *mpa.FPDU) bool {
 	return len(f.Markers) > 0 && !known && h.grid < sure
 }
 
+// ahead reports whether an FPDU came before anything of the other side, which its sender must have had.
+func (c *Conn) ahead(h *Direction, p *trace.PDU) bool {
+	return p.LastAcked < 0 && h.Began && h.Peer.Began
+}
+
 // placed notes how the place of an FPDU was found, and what that says of those around it.
 func (c *Conn) placed(h *Direction, p *trace.PDU) {
-	if p.LastAcked < 0 && h.Began && h.Peer.Began {
-		c.OutOfStep = true // it came before anything of the other side, which its sender must have had
-	}
+	c.OutOfStep = c.OutOfStep || c.ahead(h, p)
 	sync := p.FPDU.Sync
 	if sync == mpa.InSync {
 		return

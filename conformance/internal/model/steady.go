@@ -107,6 +107,9 @@ func (c *Conn) steadily(h *Direction, p *trace.PDU) bool {
 		c.Trace.CRC != y.crc || c.Trace.Flow[h.Dir].Cut != y.cut || !c.asBefore(h) || y.n < y.early && p.Acked > h.Opening.most {
 		return false
 	}
+	if !c.OutOfStep && c.ahead(h, p) {
+		return false
+	}
 	if y.marked {
 		if e := (FPDU{Direction: h, PDU: p, FPDU: f}); !c.Capture.FPDUs(h).Has(e.shape(c, y.have)) {
 			return false
