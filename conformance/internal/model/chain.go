@@ -17,7 +17,8 @@ type chain struct {
 	*suspected // nil: no FPDU had a wrong CRC, made no sense, or held others
 }
 
-// suspected is the last FPDU of a direction with a wrong CRC.
+// suspected are FPDUs of a direction whose length may be wrong; what is not said otherwise is of the last one
+// with a wrong CRC.
 type suspected struct {
 	// on: none came after it.
 	on bool
@@ -59,10 +60,7 @@ func (k *chain) found(e *FPDU) {
 	if e.FPDU.Sync != mpa.ByCRC || e.CRC.Unsent == 0 || e.CRC.BehindGap || e.PDU.From >= e.Latest.End || k.Outer() != nil {
 		return
 	}
-	if k.suspected == nil {
-		k.suspected = &suspected{}
-	}
-	k.outer = e.LastFPDU()
+	k.suspects().outer = e.LastFPDU()
 }
 
 // FramedToEnd reports whether a direction has ended where its last FPDU does.
@@ -79,21 +77,23 @@ func (k *chain) add(e *FPDU) {
 		}
 		return
 	}
-	if k.suspected == nil {
-		k.suspected = &suspected{}
-	}
-	k.on = true
+	k.suspects().on = true
 	k.At, k.begun, k.End, k.Pad = e.site(), begunIn(e.PDU), e.PDU.From+e.PDU.Length, f.PadLen
 	n := copy(k.field[:], f.Wire[len(f.Wire)-CrcSize:])
 	k.sum = crc32.Checksum(f.Wire[:len(f.Wire)-n], Castagnoli)
 }
 
-// doubts records an FPDU that makes no sense.
-func (k *chain) doubts(pdu uint64) {
+// suspects is what is kept of suspected FPDUs.
+func (k *chain) suspects() *suspected {
 	if k.suspected == nil {
 		k.suspected = &suspected{}
 	}
-	k.noise = pdu
+	return k.suspected
+}
+
+// doubts records an FPDU that makes no sense.
+func (k *chain) doubts(pdu uint64) {
+	k.suspects().noise = pdu
 }
 
 // Streamed reports whether nothing of a direction is missing or cut off so far.
