@@ -141,7 +141,7 @@ func (s *Segment) answers() (a Answer) {
 		a.OldestOfAll = oldest(q, func(*Request) bool { return true })
 		a.Oldest = oldest(q, (*Request).isRead)
 		if a.toRead(s, q); rel == Within && !a.Later {
-			a.Oldest = slot(q, (*Request).lacks) // the rest of that answer comes first
+			a.Oldest = first(q, (*Request).lacks) // the rest of that answer comes first
 		}
 		return a
 	case rel == Begins:
@@ -236,7 +236,7 @@ func (a *Answer) toRead(s *Segment, q []Request) {
 	case o.Size == 0 && s.Octets == 0 && s.DDP.Last, o.due() && o.takes(s):
 		a.Request, a.Fits = o, true
 	default:
-		a.serves(slot(q, func(r *Request) bool { return r.isRead() && r.takes(s) }))
+		a.serves(first(q, func(r *Request) bool { return r.isRead() && r.takes(s) }))
 		if !a.Fits && (o.Full() || s.before(o)) {
 			a.Request = nil
 		}
@@ -259,13 +259,13 @@ func (s *Segment) earlier(o *Request) *Request {
 	if !early && s.suits(o) {
 		return nil
 	}
-	return slot(q, func(r *Request) bool {
+	return first(q, func(r *Request) bool {
 		return r.nth < o.nth && (early && r.isRead() && r.takes(s) || s.suits(r))
 	})
 }
 
-// slot is the first request that is as asked, nil if none is.
-func slot(q []Request, is func(*Request) bool) *Request {
+// first is the first request of a kind, nil if there is none.
+func first(q []Request, is func(*Request) bool) *Request {
 	if i := slices.IndexFunc(q, func(r Request) bool { return is(&r) }); i >= 0 {
 		return &q[i]
 	}
