@@ -228,7 +228,7 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 		m.Done, m.lastAt = true, int32(len(m.Runs)-1) //nolint:gosec // at most maxPieces
 	}
 	s.marks(m)
-	if m.Done && len(s.Peer.around) > 0 {
+	if m.Done && s.isAround(m) {
 		s.leaves(c, m)
 	}
 	s.bounded = s.DDP.Last && s.open == 0

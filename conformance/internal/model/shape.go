@@ -78,7 +78,8 @@ func (e *FPDU) firstAsUsual(c *Conn) bool {
 func (s *Segment) shape(have catalogue.Gate) Shape {
 	g, p := s.DDP, s.Peer
 	rel, m := s.Relate()
-	if s.unusual(rel, m) {
+	from, to := s.Span()
+	if s.unusual(rel, m, from, to) {
 		return 0
 	}
 	k := packed{v: 1, n: 1}
@@ -108,7 +109,7 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 	if g.Tagged {
 		return k.v
 	}
-	if _, to := s.Span(); g.QN >= uint32(len(s.Queues)) || s.Queues[g.QN].strays > 0 || s.Queues[g.QN].astray || m != nil && (m.MSN == 0xffffffff || m.HasAlias) || to > 0xffffffff {
+	if g.QN >= uint32(len(s.Queues)) || s.Queues[g.QN].strays > 0 || s.Queues[g.QN].astray || m != nil && (m.MSN == 0xffffffff || m.HasAlias) || to > 0xffffffff {
 		return 0
 	}
 	k.put(uint64(g.QN), 2)
@@ -121,9 +122,8 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 }
 
 // unusual reports whether rules depend on more of a segment than its shape tells: where it lies in its
-// message, or what it answers.
-func (s *Segment) unusual(rel Relation, m *Message) bool {
-	from, to := s.Span()
+// message, from one offset to another, or what it answers.
+func (s *Segment) unusual(rel Relation, m *Message, from, to uint64) bool {
 	switch rel {
 	case Renamed, Behind, Within:
 		return true
