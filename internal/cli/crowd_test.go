@@ -61,8 +61,12 @@ func compareShared(t *testing.T, files []string, commands ...string) (shared, al
 			shared++
 		}
 	}
-	for _, file := range files {
-		for _, args := range commands {
+	for i, file := range files {
+		asked := commands
+		if !tracetest.Campaign() && len(files) > len(commands) { // one for each capture, in turn
+			asked = commands[i%len(commands):][:1]
+		}
+		for _, args := range asked {
 			run := func() (string, int) {
 				var out, errs bytes.Buffer
 				code := Run(&IOStreams{Out: &out, Err: &errs}, append(strings.Fields(args), file))
@@ -109,7 +113,7 @@ func TestCrowd_Joint(t *testing.T) {
 		many = append(many, put(fmt.Sprint("many", i), parts[i:min(i+together, len(parts))]...))
 	}
 	busiest := slices.MaxFunc(parts, func(a, b []capture.Frame) int { return cmp.Compare(len(a), len(b)) })
-	for i, fs := range parts {
+	for i, fs := range tracetest.Some(parts, 3) {
 		pairs = append(pairs, put(fmt.Sprint("pair", i), busiest[:min(len(busiest), 400)], fs, busiest[:min(len(busiest), 100)]))
 	}
 	for _, joint := range []struct{ files, commands []string }{
