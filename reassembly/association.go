@@ -135,6 +135,9 @@ func (a *Association) Acked(side int) (tsn int64, ok bool) {
 	return a.dirs[side].acked, a.dirs[side].hasAcked
 }
 
+// First is the TSN that a side begins with: the one its INIT told, or else that of the first chunk seen.
+func (a *Association) First(side int) int64 { return a.dirs[side].start }
+
 // Unacked returns the lowest TSN of a side from the given one on of which no
 // acknowledgement was captured; ok is false when that is not known.
 func (a *Association) Unacked(side int, from int64) (tsn int64, ok bool) {

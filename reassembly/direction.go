@@ -173,10 +173,14 @@ func (h *Direction) ackFirst(s *Segment, opened bool) {
 	h.ackSeq, h.ackOff = s.Ack, seq.Unwrap(h.ackOff, s.Ack-h.base)
 }
 
-// begins fixes offset 0 with the first packet of the direction.
+// begins fixes offset 0 with the first packet of the direction. Its octets may have been acknowledged
+// before that.
 func (h *Direction) begins(number uint32, known bool) {
-	switch {
+	switch ahead := int64(int32(h.ackSeq - number)); {
 	case !h.baseByAck:
+		if h.ackSeq != 0 && ahead > 0 && ahead <= maxAhead {
+			h.acked, h.ackOff, h.ackSeen = ahead, ahead, true
+		}
 	case number != h.base: // what the peer acknowledged was something else
 	case h.ackOff <= maxAhead:
 		h.acked, h.ackSeen = max(h.ackOff, 0), true

@@ -54,9 +54,6 @@ func (q *Sequence) Begin(n uint16) {
 // Begun reports whether it is known which number is awaited.
 func (q *Sequence) Begun() bool { return q.begun }
 
-// AtStart reports whether nothing was handed out yet.
-func (q *Sequence) AtStart() bool { return q.next == q.first }
-
 // Expected is the number that is awaited.
 func (q *Sequence) Expected() uint16 { return uint16(q.next) } //nolint:gosec // modulo 65536 by design
 

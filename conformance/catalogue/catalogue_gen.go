@@ -1998,7 +1998,7 @@ var entries = [...]Entry{
 		Who:        "responder",
 		Statement:  "An enhanced responder goes on accepting Rev 1 (unenhanced) Requests.",
 		Matters:    "A peer that knows revision 1 only reads the establishment word as private data; the revision is what warns it.",
-		Check:      "If the same responder address and port accepted a Rev 2 Request elsewhere in the capture and closes first on a well-formed Rev 1 Request without Reply: warning. Needs: G-BIDIR, G-END. Silent: it also closed on some Rev 2 Request without Reply (busy).",
+		Check:      "If the same responder address and port accepted a Rev 2 Request elsewhere in the capture and closes first on a well-formed Rev 1 Request without Reply: warning. Needs: G-BIDIR, G-END. Silent: it also closed on some Rev 2 Request without Reply (busy), or accepted another Rev 1 Request.",
 		Example:    "Same server: Rev 2 accepted, Rev 1 answered with RST.",
 		Observable: "partly",
 		Why:        "Refusal may have other reasons; that the responder is enhanced must be known from other connections.",

@@ -35,6 +35,10 @@ type sessionDirection struct {
 	// highest.
 	spoke      bool
 	first, top int64
+	// latest is the TSN of the message whose turn was last; shuffled: one had a lower TSN than
+	// the one before it.
+	latest   int64
+	shuffled bool
 	// cut: the snap length has cut a chunk of it off before its number.
 	cut bool
 	// done: the last chunk that it may send in the session was seen, at TSN doneAt.
@@ -286,7 +290,7 @@ func (s *Session) flush(side int, over bool) {
 
 // skip gives up the numbers before the first message that waits.
 func (s *Session) skip(side int, why reassembly.GapReason) {
-	if why == reassembly.NeverSent && (s.assoc.hidden[side] || s.dirs[side].cut || s.dirs[side].order.AtStart() && !s.assoc.asm.StartKnown(side)) {
+	if why == reassembly.NeverSent && (s.assoc.hidden[side] || s.dirs[side].cut || s.mayPrecede(side)) {
 		why = reassembly.Ended // it may have been cut off, or have come before the capture did
 	}
 	from, n := s.dirs[side].order.Skip()
@@ -318,6 +322,14 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 		})
 	}
 	s.drain(side, trace.AfterMissing)
+}
+
+// mayPrecede reports whether the numbers that are missing may have come before the capture did: it began
+// not long before, or TSNs have another order than numbers.
+func (s *Session) mayPrecede(side int) bool {
+	const reach = 256 // TSNs by which a sender may send chunks early
+	h, asm := &s.dirs[side], &s.assoc.asm
+	return !asm.StartKnown(side) && (h.shuffled || h.latest < asm.First(side)+reach)
 }
 
 // unasked reports whether the active side has sent no Initiate: all that it sent was captured
@@ -352,6 +364,10 @@ func (s *Session) finish() {
 
 // deliver hands out a message whose turn it is.
 func (s *Session) deliver(side int, m *reassembly.Message, o trace.Order) {
+	if h := &s.dirs[side]; o == trace.InOrder || o == trace.AfterMissing {
+		h.shuffled = h.shuffled || h.latest > m.First
+		h.latest = m.First
+	}
 	p := s.chunkRecord(side, m, o)
 	k := p.Chunk
 	if m.PPID == sctpddp.PPIDControl {
@@ -448,8 +464,9 @@ func (s *Session) holes(side int) bool {
 	if s.assoc.hidden[side] || s.dirs[side].cut {
 		return true
 	}
+	// What is acknowledged may end before the first chunk seen: those between them are still to come.
 	acked, ok := asm.Acked(side)
-	return ok && acked > asm.FirstMissing(side) || asm.Lost(side, s.dirs[side].from)
+	return ok && (acked > asm.FirstMissing(side) || acked < asm.First(side)) || asm.Lost(side, s.dirs[side].from)
 }
 
 // arrived notes what session control tells of a side before its turn: its numbers

@@ -26,6 +26,7 @@ type witness struct {
 	}
 	lost   [2]bool
 	shakes uint8 // the chunks of the handshake, and of the end, that were seen
+	data   bool  // a DATA chunk was seen
 	// ahead are the TSNs of a side that were acknowledged before they were captured, the
 	// last ones, up to before; none if both are the same.
 	ahead [2]struct{ from, to uint32 }
@@ -49,10 +50,11 @@ func (w *witness) cut(side int, data bool) {
 
 func userData(t sctp.Type) bool { return t == sctp.TypeData || t == sctp.TypeIData }
 
-// acknowledges processes an acknowledgement for a side of which no chunk was captured.
+// acknowledges processes an acknowledgement for a side of which no chunk was captured. It is one for a
+// chunk that the capture lacks, if that saw anything of the handshake, which comes before any chunk.
 func (w *witness) acknowledges(side int, tsn uint32) {
 	x := &w.heard[side]
-	w.lost[side] = w.lost[side] || x.seen && x.tsn != tsn
+	w.lost[side] = w.lost[side] || x.seen && x.tsn != tsn || w.shakes&shaken != 0
 	x.tsn, x.seen = tsn, true
 }
 
@@ -89,11 +91,16 @@ var shakers = [...]sctp.Type{
 	sctp.TypeShutdown, sctp.TypeShutdownAck, sctp.TypeShutdownComplete,
 }
 
-const handshakes = 4
+// handshakes of them are of the handshake, which are the bits shaken.
+const (
+	handshakes = 4
+	shaken     = 1<<handshakes - 1
+)
 
 // chunk processes a chunk.
 func (w *witness) chunk(t sctp.Type) {
 	if t == sctp.TypeData || t == sctp.TypeSack {
+		w.data = w.data || t == sctp.TypeData
 		return // nearly always
 	}
 	i := slices.Index(shakers[:], t)
@@ -105,17 +112,17 @@ func (w *witness) chunk(t sctp.Type) {
 	if i < handshakes {
 		later &= 1<<(handshakes-1-i) - 1
 	}
-	w.shuffled = w.shuffled || w.shakes>>i&1 == 0 && later != 0
+	early := w.data && i < 2 // user data before INIT or INIT ACK
+	w.shuffled = w.shuffled || w.shakes>>i&1 == 0 && (later != 0 || early)
 	w.shakes |= 1 << i
 }
 
 // skipped reports whether a step of the handshake or of the end is missing. The capture
 // may begin behind the first ones, and the association may go on.
 func (w *witness) skipped() bool {
-	const all = 1<<handshakes - 1
-	begin, end := w.shakes&all, w.shakes>>handshakes
+	begin, end := w.shakes&shaken, w.shakes>>handshakes
 	low := begin & -begin
-	return begin != 0 && begin+low != all+1 || end&(end+1) != 0
+	return begin != 0 && begin+low != shaken+1 || end&(end+1) != 0
 }
 
 // severalPaths reports whether packets of the association can take other paths than that
@@ -140,9 +147,13 @@ func (a *Association) witnessed(side int) bool {
 // packets in the order in which they passed.
 func (a *Association) onePlace() bool { return !a.merged && !a.shook.shuffled }
 
-// hides reports whether chunks of a side are known to be missing from the capture.
-// Acknowledgements may be missing too then.
+// hides reports whether packets of a side may be missing from the capture: chunks are known to be, or
+// there is no packet of it so far, or none of what was acknowledged. Acknowledgements may be missing too
+// then.
 func (a *Association) hides(side int) bool {
+	if !a.shook.spoke[side] || a.shook.heard[side].seen && !a.asm.Started(side) {
+		return true
+	}
 	acked, ok := a.asm.Acked(side)
 	missing := a.asm.FirstMissing(side)
 	return ok && acked > missing || a.asm.High(side) > missing || a.asm.Lost(side, 0) || a.shook.silent[side] || a.shook.lost[side]
@@ -152,6 +163,13 @@ func (a *Association) hides(side int) bool {
 func (a *Association) unseen() {
 	gone := !a.onePlace() || a.shook.skipped()
 	for i := range a.side {
-		a.side[i].Unseen = a.side[i].Unseen || gone || !a.shook.spoke[i] || a.hides(i)
+		a.side[i].Unseen = a.side[i].Unseen || gone || a.hides(i) || a.unheard(1-i)
 	}
+}
+
+// unheard reports whether acknowledgements for a side are missing: there are none, or it sends SHUTDOWN,
+// which it does once all it sent was acknowledged (RFC 9260 section 9.2), and some of that was not.
+func (a *Association) unheard(side int) bool {
+	acked, ok := a.asm.Acked(side)
+	return !ok || a.side[side].ShutDown && acked < a.asm.High(side)
 }

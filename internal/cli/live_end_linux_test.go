@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -79,14 +80,18 @@ func TestLive_DropsAreTold(t *testing.T) {
 	send := livetest.Sender(t, true)
 	kept := filepath.Join(t.TempDir(), "kept.pcap")
 	const rounds = 100 // several times what the smallest ring holds
-	sent := make(chan struct{})
+	var stops sync.Once
+	stopped, sent := make(chan struct{}), make(chan struct{})
 	out := newOutput()
 	l := liveRun{s: &IOStreams{Out: hook(func(b []byte) (int, error) {
+		stops.Do(func() { close(stopped) })
 		<-sent // as slow as a terminal that was stopped
 		return out.Write(b)
 	})}}
 	during(t, &l, func() {
-		for range rounds {
+		sendAll(send, frames)
+		<-stopped
+		for range rounds - 1 {
 			sendAll(send, frames)
 		}
 		close(sent)

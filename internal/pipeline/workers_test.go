@@ -331,10 +331,7 @@ func TestTotals_Add(t *testing.T) {
 // TestWorkers_Random changes octets of captures in which much is wrong: several workers say what one run says,
 // or leave it to it. It is no fuzz test, since what goroutines cover is another thing each time.
 func TestWorkers_Random(t *testing.T) {
-	rounds := 300
-	if tracetest.Campaign() {
-		rounds = 10_000
-	}
+	rounds := tracetest.Count(300, 2500, 20_000)
 	left := 0
 	for round := range rounds {
 		rnd := random(uint64(round))

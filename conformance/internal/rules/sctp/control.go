@@ -181,9 +181,12 @@ var sctpControlRules = []rules.Rule{
 					return rules.OutOfScope
 				case e.Chunk.Order == trace.AfterMissing && !e.NeverSent || c.Waits(e.Direction):
 					return rules.Lacking(catalogue.Contig)
+				case model.Initiates(e.Function):
+					return rules.InScope
+				case e.PDU.Dir == trace.R2I && c.Trace.SYN && !e.Chunk.Arrival.OnePlace:
+					return rules.Lacking(catalogue.Causal) // what came before may seem to lie in front of the Initiate
 				}
-				asks := model.Initiates(e.Function)
-				return rules.InScopeIf(asks || e.PDU.Dir == trace.R2I && c.Trace.SYN)
+				return rules.InScopeIf(e.PDU.Dir == trace.R2I && c.Trace.SYN)
 			},
 			Judge: func(r *rules.Report, e *model.Control) {
 				if e.Chunk.SSN != 0 {

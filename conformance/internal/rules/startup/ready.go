@@ -1,6 +1,7 @@
 package startup
 
 import (
+	"slices"
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
@@ -29,7 +30,8 @@ var readyRules = []rules.Rule{
 				if p.Dropped == "" {
 					return rules.InScopeIf(p.Outcome == trace.Accepted)
 				}
-				return rules.InScopeIf(takesRevision2(c.Ended().To[p.Responder()]) && !c.BlamedBefore(f.PDUNumber))
+				same := c.Ended().To[p.Responder()]
+				return rules.InScopeIf(takesRevision2(same) && !takes(same, 1) && !c.BlamedBefore(f.PDUNumber))
 			},
 			Judge: func(r *rules.Report, p *model.EndedConnection) {
 				switch {
@@ -191,17 +193,17 @@ var readyRules = []rules.Rule{
 // takesRevision2 reports whether the responder of connections accepts Requests of
 // revision 2, and never closes on one.
 func takesRevision2(same []*model.EndedConnection) bool {
-	took := false
-	for _, q := range same {
-		if q.Request == nil || q.Request.Rev != 2 {
-			continue
-		}
-		if q.Dropped != "" {
-			return false
-		}
-		took = took || q.Outcome == trace.Accepted
-	}
-	return took
+	return takes(same, 2) && !slices.ContainsFunc(same, func(q *model.EndedConnection) bool {
+		return q.Request != nil && q.Request.Rev == 2 && q.Dropped != ""
+	})
+}
+
+// takes reports whether the responder of connections accepts a Request of a revision. If it takes some,
+// it closes on another one for another reason.
+func takes(same []*model.EndedConnection, rev uint8) bool {
+	return slices.ContainsFunc(same, func(q *model.EndedConnection) bool {
+		return q.Request != nil && q.Request.Rev == rev && q.Outcome == trace.Accepted
+	})
 }
 
 // looksLikeIndication reports whether the initiator sent its first FPDU alone, and the
