@@ -20,7 +20,9 @@ func partsOf(t *testing.T, name string, opt pipeline.Options, fs []capture.Frame
 
 // TestPart_Captures: no part of a capture is accused of anything if the whole is not.
 func TestPart_Captures(t *testing.T) {
-	check := func(name string, fs []capture.Frame) { partsOf(t, name, pipeline.Options{}, fs, tracetest.Count(2, 12, 100)) }
+	check := func(name string, fs []capture.Frame) {
+		partsOf(t, name, pipeline.Options{}, fs, tracetest.Count(2, 12, 100))
+	}
 	tracerun.Captures(t, "..", check)
 	tracerun.Outside(t, check)
 }
