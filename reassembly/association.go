@@ -30,9 +30,11 @@ type assocDirection struct {
 	tsns
 	frags []fragment // chunks of messages that are not complete, by fragment.before
 	bytes int        // octets in them, with what they cost
-	// TSNs from next up to ripe are known to be acknowledged since packet since.
+	// TSNs from next up to ripe are known to be acknowledged since then, by [Association.clock].
 	since uint64
 	ripe  int64
+	// trails: chunks came behind the acknowledgements for them, so the directions are out of step.
+	trails bool
 	// firstAt is packets when the first chunk was seen.
 	firstAt uint64
 	walked  walk
@@ -162,7 +164,7 @@ func (a *Association) Data(side int, d *Chunk, wire int, c *Carriage) (m *Messag
 	}
 	tsn = h.unwrap(d.TSN)
 	h.stats.Chunks++
-	n, fresh := h.add(tsn)
+	n, fresh := h.take(tsn)
 	switch {
 	case n&Retransmission != 0:
 		h.stats.Retransmitted++
@@ -177,7 +179,7 @@ func (a *Association) Data(side int, d *Chunk, wire int, c *Carriage) (m *Messag
 		h.stats.Splits++
 	}
 	h.outstanding()
-	h.hole(a.packets, 0)
+	h.hole(a.clock(h), 0)
 	if d.begin() && d.end() {
 		return a.whole(d, tsn, wire, c), tsn, n
 	}
@@ -237,7 +239,7 @@ func (a *Association) Skip(side int, d *Chunk) Note {
 	}
 	h.stats.Chunks++
 	tsn := h.unwrap(d.TSN)
-	n, fresh := h.add(tsn)
+	n, fresh := h.take(tsn)
 	switch {
 	case n&Retransmission != 0:
 		h.stats.Retransmitted++
@@ -249,7 +251,7 @@ func (a *Association) Skip(side int, d *Chunk) Note {
 			h.stats.Splits++
 		}
 		h.outstanding()
-		h.hole(a.packets, 0)
+		h.hole(a.clock(h), 0)
 	}
 	return n
 }
@@ -268,7 +270,7 @@ func (h *assocDirection) outstanding() {
 
 // hole keeps the age of the first hole as long as it is the same. above is one
 // beyond what gap blocks acknowledge of it.
-func (h *assocDirection) hole(packets uint64, above int64) {
+func (h *assocDirection) hole(now uint64, above int64) {
 	if h.since != 0 && h.ripe > h.next {
 		return // it is under way
 	}
@@ -281,7 +283,7 @@ func (h *assocDirection) hole(packets uint64, above int64) {
 	}
 	h.since = 0
 	if to > h.next {
-		h.since, h.ripe = packets, to
+		h.since, h.ripe = now, to
 	}
 }
 
@@ -402,7 +404,7 @@ func (a *Association) Ack(side int, cumulative uint32, blocks []byte) {
 	if len(h.seen) > 0 {
 		above += int64(sctp.Blocks(blocks).From(cumulative, uint32(h.next))) //nolint:gosec // modulo 2^32 by design
 	}
-	h.hole(a.packets, above)
+	h.hole(a.clock(h), above)
 }
 
 // Wide is a TSN of a side, unwrapped to 64 bits.
@@ -426,7 +428,7 @@ func (a *Association) lose(h *assocDirection, below int64) int64 {
 	h.stats.Gaps = h.holes
 	h.stats.GapTSNs += uint64(n) //nolint:gosec // a count
 	h.since = 0
-	h.hole(a.packets, 0)
+	h.hole(a.clock(h), 0)
 	return n
 }
 
@@ -443,10 +445,33 @@ func (a *Association) Age(side int) (gap int64) {
 	switch {
 	case len(h.seen) > maxSpans:
 		return a.lose(h, h.seen[len(h.seen)-maxSpans].from)
-	case h.since == 0 || a.packets-h.since < a.budget.Grace:
+	case h.since == 0:
+		return 0
+	case h.high < h.ripe && h.trails:
+		h.since = a.clock(h) // what was acknowledged is still to come
+		return 0
+	case a.clock(h)-h.since < a.budget.Grace:
 		return 0
 	}
 	return a.lose(h, h.ripe)
+}
+
+// take notes a TSN, as add does, and whether it comes behind its acknowledgement.
+func (h *assocDirection) take(tsn int64) (n Note, fresh bool) {
+	n, fresh = h.add(tsn)
+	if fresh && !h.trails && h.hasAcked && tsn < h.acked {
+		h.trails, h.since = true, 0 // what is missing is counted otherwise from now on
+	}
+	return n, fresh
+}
+
+// clock is what the age of a hole is counted by: packets of the association, but if the directions are out of
+// step chunks of its own, however many packets the other side sends until they come.
+func (a *Association) clock(h *assocDirection) uint64 {
+	if h.trails {
+		return h.stats.Chunks + 1
+	}
+	return a.packets
 }
 
 // Finish says that no more chunks of a side come: what was acknowledged and not

@@ -436,13 +436,13 @@ func TestAssociation_GraceOfTheNext(t *testing.T) {
 	a.a.Start(0, 10)
 	a.data(11, whole)
 	a.data(13, whole) // 10 and 12 are missing
-	a.a.Ack(1, 10, nil)
+	a.a.Ack(1, 9, []byte{0, 2, 0, 2})
 	for range grace - 1 {
 		a.a.Packet()
 	}
-	a.a.Ack(1, 12, nil)
 	a.settle(false)
 	a.data(10, whole)
+	a.a.Ack(1, 12, nil)
 	for n := range grace - 1 {
 		if got := a.settle(false); got != 0 {
 			t.Fatalf("12 is given up %d packets after its acknowledgement", n+1)

@@ -223,6 +223,7 @@ func (c *Conn) Pass(dir int, s *Segment, crc uint32) {
 	if s.Compare {
 		h.keepCopy(h.next, to, uint64(crc), true)
 	}
+	h.trails = h.trails || to <= h.acked
 	h.next, h.released, h.left = to, to, to
 }
 
@@ -270,15 +271,24 @@ func (c *Conn) pop(h *Direction, p *Piece) bool {
 // ripe reports whether the first hole was acknowledged long enough ago. It remembers
 // only two acknowledgements, an old and a newer one, so a hole after another one may
 // wait for twice the grace.
+//
+// Where the directions are out of step, what fills the hole may come behind all that was acknowledged with it,
+// however many packets the other side sends until then.
 func (c *Conn) ripe(h *Direction) bool {
 	d := h.dis
+	now := c.packets
+	if h.trails {
+		now = d.segments
+	}
 	switch {
 	case h.acked <= h.next || d.ripe > h.next:
 	case d.mark <= h.next:
-		d.mark, d.markAt = h.acked, c.packets
-	case c.packets >= d.markAt+h.budget.Grace:
+		d.mark, d.markAt = h.acked, now
+	case h.trails && h.high() < d.mark:
+		d.markAt = now
+	case now >= d.markAt+h.budget.Grace:
 		d.ripe = d.mark
-		d.mark, d.markAt = h.acked, c.packets
+		d.mark, d.markAt = h.acked, now
 	}
 	return d.ripe > h.next
 }

@@ -330,8 +330,19 @@ func TestConn(t *testing.T) {
 		},
 		{
 			name:  "acknowledged before anything was seen behind the hole",
-			steps: steps(one(open(), data(0, "ab"), acked(6), data(4, "ef").is("early")), times(32, acked(6))),
+			steps: steps(one(open(), data(0, "ab"), acked(5), data(4, "ef").is("early")), times(32, acked(6))),
 			want:  "ab@0#2 gap2@2#4:acked ef@4#4",
+		},
+		{
+			name:  "out of step: what was acknowledged before it came waits for its own side",
+			steps: steps(one(open(), data(0, "ab"), acked(6), data(4, "ef").is("early")), times(99, acked(6)), one(data(2, "cd"))),
+			want:  "ab@0#2 cd@2#104 ef@4#104",
+		},
+		{
+			name: "out of step: but not for ever",
+			steps: steps(one(open(), data(0, "ab"), acked(6), data(4, "ef").is("early"), data(7, "h").is("early")),
+				times(33, data(7, "h").is("retransmission")), one(data(2, "cd").is("late"))),
+			want: "ab@0#2 gap2@2#4:acked ef@4#4 gap1@6#5:ended h@7#5",
 		},
 		{
 			name: "several acknowledged holes go together",

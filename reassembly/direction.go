@@ -18,7 +18,9 @@ type Direction struct {
 	// baseByAck: base is what the peer acknowledged first, see ackFirst.
 	baseByAck bool
 	// vague: offset 0 is the number of a packet without octets, which may be a keep-alive.
-	vague    bool
+	vague bool
+	// trails: octets came behind their acknowledgement, so the directions are out of step.
+	trails   bool
 	waiting  int32       // held segments
 	acked    int64       // what the peer has acknowledged
 	ackOff   int64       // ackSeq as an offset
@@ -231,6 +233,7 @@ func (h *Direction) push(s *Segment, off, n int64) Note {
 	case n <= 0:
 		return 0
 	case off == h.next && h.plain && len(s.Fragments) <= 1:
+		h.trails = h.trails || off+n <= h.acked
 		h.set(s, 0, n)
 		if s.Compare {
 			h.keepCopy(off, off+n, s.sum(), false)
@@ -275,6 +278,7 @@ func (h *Direction) unusual(s *Segment, off, end int64) Note {
 		}
 	}
 	d := h.disordered()
+	d.segments++
 	high := h.high()
 	if from := max(off, 0); from < h.next {
 		note |= d.seen(from, min(end, h.next))
@@ -290,6 +294,9 @@ func (h *Direction) unusual(s *Segment, off, end int64) Note {
 	note |= d.recheck(h, s, off, end, high, note&Retransmission != 0)
 	if note&Retransmission != 0 {
 		d.Retransmitted++
+	} else if !h.trails && end <= h.acked {
+		h.trails = true
+		d.mark = 0 // it is counted otherwise from now on
 	}
 	if note&OutOfOrder != 0 {
 		d.Reordered++

@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,6 +10,8 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/internal/tracetest/tracerun"
 	"github.com/iwdissect/iwdissect/trace"
@@ -106,5 +109,36 @@ func TestOutOfStep_PDUs(t *testing.T) {
 		d.Reply()
 		d.Work(random(uint64(i)), 60, 4000, 1440)
 		checkSteps(t, fmt.Sprintf("setup %d", i), tracetest.Net{Link: packet.LinkEthernet}.Frames(tracetest.Connection(d, 1448)))
+	}
+}
+
+// TestOutOfStep_Loss: where packets were lost and sent again, and the capture has all of them, it has no gap, however far
+// its directions are out of step. Acknowledgements come before what they acknowledge, and so long
+// before what was sent again.
+func TestOutOfStep_Loss(t *testing.T) {
+	for _, sctp := range []bool{false, true} {
+		var b bytes.Buffer
+		if _, err := synth.Run(&b, scenario.Load(scenario.Shape{Size: 2 << 20, Flows: 3, Seed: 7, Loss: .01, Reorder: .01, SCTP: sctp})); err != nil {
+			t.Fatal(err)
+		}
+		fs, err := tracetest.ReadFile(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !sctp {
+			checkSteps(t, "loss", fs)
+		}
+		for _, early := range []trace.Dir{trace.I2R, trace.R2I} {
+			for _, by := range []time.Duration{50, 200, 1000, 5000} {
+				s := tracetest.Step{Early: early, By: by * time.Microsecond}
+				for _, c := range tracerun.Run(t, pipeline.Options{}, s.Of(fs)).Conns {
+					for d := range c.Flow {
+						if n := c.Flow[d].Rare().Gaps; n > 0 {
+							t.Errorf("SCTP %t, %v: %d gaps %v in connection %d", sctp, s, n, trace.Dir(d), c.Number)
+						}
+					}
+				}
+			}
+		}
 	}
 }
