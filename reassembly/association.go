@@ -34,7 +34,8 @@ type assocDirection struct {
 	since uint64
 	ripe  int64
 	// trails: chunks came behind the acknowledgements for them, so the directions are out of step.
-	trails bool
+	trails   bool
+	patience patience
 	// firstAt is packets when the first chunk was seen.
 	firstAt uint64
 	walked  walk
@@ -450,7 +451,7 @@ func (a *Association) Age(side int) (gap int64) {
 	case h.high < h.ripe && h.trails:
 		h.since = a.clock(h) // what was acknowledged is still to come
 		return 0
-	case a.clock(h)-h.since < a.budget.Grace:
+	case a.clock(h)-h.since < h.patience.of(a.budget.Grace):
 		return 0
 	}
 	return a.lose(h, h.ripe)
@@ -459,6 +460,9 @@ func (a *Association) Age(side int) (gap int64) {
 // take notes a TSN, as add does, and whether it comes behind its acknowledgement.
 func (h *assocDirection) take(tsn int64) (n Note, fresh bool) {
 	n, fresh = h.add(tsn)
+	if n&LateForGap != 0 {
+		h.patience.more()
+	}
 	if fresh && !h.trails && h.hasAcked && tsn < h.acked {
 		h.trails, h.since = true, 0 // what is missing is counted otherwise from now on
 	}

@@ -39,6 +39,16 @@ const (
 	maxBlocks = 512     // of about 4 KiB
 )
 
+// patience is how often the grace was doubled: each time that what had been given up came after all.
+type patience uint8
+
+// mostPatience makes 4,096 packets of the default grace.
+const mostPatience = 6
+
+func (p *patience) more() { *p = min(*p+1, mostPatience) }
+
+func (p patience) of(grace uint64) uint64 { return grace << p }
+
 // defaultGrace is more than a retransmission needs at the usual window sizes.
 const defaultGrace = 64
 

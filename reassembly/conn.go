@@ -286,7 +286,7 @@ func (c *Conn) ripe(h *Direction) bool {
 		d.mark, d.markAt = h.acked, now
 	case h.trails && h.high() < d.mark:
 		d.markAt = now
-	case now >= d.markAt+h.budget.Grace:
+	case now >= d.markAt+d.patience.of(h.budget.Grace):
 		d.ripe = d.mark
 		d.mark, d.markAt = h.acked, now
 	}

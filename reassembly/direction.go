@@ -301,6 +301,9 @@ func (h *Direction) unusual(s *Segment, off, end int64) Note {
 	if note&OutOfOrder != 0 {
 		d.Reordered++
 	}
+	if note&LateForGap != 0 {
+		d.patience.more()
+	}
 	if note&Conflict != 0 {
 		d.Conflicts++
 	}

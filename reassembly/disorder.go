@@ -14,6 +14,7 @@ type disorder struct {
 	ripe, mark int64 // what was acknowledged for long, and since markAt
 	markAt     uint64
 	segments   uint64 // those that were not the next octets
+	patience   patience
 
 	conflict int64 // where octets came again with a difference last
 	part     part

@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -112,19 +113,41 @@ func TestOutOfStep_PDUs(t *testing.T) {
 	}
 }
 
+// loaded are the frames of a load.
+func loaded(t *testing.T, l scenario.Shape) []capture.Frame {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := synth.Run(&b, scenario.Load(l)); err != nil {
+		t.Fatal(err)
+	}
+	fs, err := tracetest.ReadFile(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fs
+}
+
+// TestDisorder: after a few holes that were given up too early, those of a direction in great disorder wait longer, so
+// that nearly all of it is read.
+func TestDisorder(t *testing.T) {
+	const latest = 5 * time.Millisecond
+	fs, rnd := loaded(t, scenario.Shape{Size: 6 << 20, Flows: 1, Seed: 7}), random(7)
+	whole := len(tracerun.Run(t, pipeline.Options{}, fs).PDUs)
+	for i := range fs {
+		fs[i].Time += rnd.Int64N(int64(latest))
+	}
+	slices.SortStableFunc(fs, func(a, b capture.Frame) int { return cmp.Compare(a.Time, b.Time) })
+	if n := len(tracerun.Run(t, pipeline.Options{}, tracetest.Number(fs)).PDUs); n < whole*4/5 {
+		t.Errorf("%d PDUs, %d in order", n, whole)
+	}
+}
+
 // TestOutOfStep_Loss: where packets were lost and sent again, and the capture has all of them, it has no gap, however far
 // its directions are out of step. Acknowledgements come before what they acknowledge, and so long
 // before what was sent again.
 func TestOutOfStep_Loss(t *testing.T) {
 	for _, sctp := range []bool{false, true} {
-		var b bytes.Buffer
-		if _, err := synth.Run(&b, scenario.Load(scenario.Shape{Size: 2 << 20, Flows: 3, Seed: 7, Loss: .01, Reorder: .01, SCTP: sctp})); err != nil {
-			t.Fatal(err)
-		}
-		fs, err := tracetest.ReadFile(b.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fs := loaded(t, scenario.Shape{Size: 2 << 20, Flows: 3, Seed: 7, Loss: .01, Reorder: .01, SCTP: sctp})
 		if !sctp {
 			checkSteps(t, "loss", fs)
 		}
