@@ -223,7 +223,7 @@ func (c *Conn) Pass(dir int, s *Segment, crc uint32) {
 	if s.Compare {
 		h.keepCopy(h.next, to, uint64(crc), true)
 	}
-	h.trails = h.trails || to <= h.acked
+	h.arrives(to)
 	h.next, h.released, h.left = to, to, to
 }
 

@@ -233,7 +233,7 @@ func (h *Direction) push(s *Segment, off, n int64) Note {
 	case n <= 0:
 		return 0
 	case off == h.next && h.plain && len(s.Fragments) <= 1:
-		h.trails = h.trails || off+n <= h.acked
+		h.arrives(off + n)
 		h.set(s, 0, n)
 		if s.Compare {
 			h.keepCopy(off, off+n, s.sum(), false)
@@ -241,6 +241,16 @@ func (h *Direction) push(s *Segment, off, n int64) Note {
 		return 0
 	}
 	return h.unusual(s, off, off+n)
+}
+
+// arrives notes whether octets up to end, which came for the first time, come behind their acknowledgement.
+func (h *Direction) arrives(end int64) {
+	if end <= h.acked && !h.trails {
+		h.trails = true
+		if h.dis != nil {
+			h.dis.mark = 0 // holes are counted otherwise from now on
+		}
+	}
 }
 
 // keepAlive reports whether a segment of no or one octet is a keep-alive (RFC
@@ -294,9 +304,8 @@ func (h *Direction) unusual(s *Segment, off, end int64) Note {
 	note |= d.recheck(h, s, off, end, high, note&Retransmission != 0)
 	if note&Retransmission != 0 {
 		d.Retransmitted++
-	} else if !h.trails && end <= h.acked {
-		h.trails = true
-		d.mark = 0 // it is counted otherwise from now on
+	} else {
+		h.arrives(end)
 	}
 	if note&OutOfOrder != 0 {
 		d.Reordered++
