@@ -32,7 +32,7 @@ func TestWhole(t *testing.T) {
 	t.Parallel()
 	short, verified, seeds := 0, 0, 60
 	if os.Getenv("IWDISSECT_CAMPAIGN") != "" { // tracetest knows, but imports this package
-		seeds = 400
+		seeds = 200
 	}
 	for seed := range uint64(seeds) {
 		rnd := rand.New(rand.NewPCG(seed, 7))

@@ -56,7 +56,7 @@ func TestProgram_SameAsLibpcap(t *testing.T) {
 	for _, c := range []struct {
 		link                  Link
 		filters, few, packets int
-	}{{Ethernet, 1000, 60, 150}, {Raw, 250, 15, 120}, {SLL, 250, 15, 120}, {SLL2, 250, 15, 120}} {
+	}{{Ethernet, 500, 60, 150}, {Raw, 120, 15, 120}, {SLL, 120, 15, 120}, {SLL2, 120, 15, 120}} {
 		t.Run(pcapNames[c.link], func(t *testing.T) {
 			n := c.few
 			if tracetest.Campaign() {

@@ -243,10 +243,7 @@ func ids(js []conformance.Judgement) (all []string) {
 // TestFleet puts very many small points together: what is in memory does not grow with them. The
 // long form has a thousand.
 func TestFleet(t *testing.T) {
-	points := 30
-	if tracetest.Campaign() {
-		points = 1000
-	}
+	points := tracetest.Count(30, 400, 1000)
 	dir, samples := t.TempDir(), t.TempDir()
 	names := []string{broken, clean, "rping-p2p-read-crc.pcap"}
 	for i, file := range names {
@@ -280,7 +277,7 @@ func TestFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d points in %v, %d MB", points, time.Since(start), most>>20)
-	if most > 400<<20 {
+	if most > uint64(40+points/3)<<20 {
 		t.Errorf("%d MB in memory", most>>20)
 	}
 	rounds := uint64(points / len(names))
