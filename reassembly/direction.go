@@ -178,7 +178,7 @@ func (h *Direction) ackFirst(s *Segment, opened bool) {
 // begins fixes offset 0 with the first packet of the direction. Its octets may have been acknowledged
 // before that.
 func (h *Direction) begins(number uint32, known bool) {
-	switch ahead := int64(int32(h.ackSeq - number)); {
+	switch ahead := int64(int32(h.ackSeq - number)); { //nolint:gosec // wraps by design
 	case !h.baseByAck:
 		if h.ackSeq != 0 && ahead > 0 && ahead <= maxAhead {
 			h.acked, h.ackOff, h.ackSeen = ahead, ahead, true

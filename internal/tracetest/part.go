@@ -28,7 +28,7 @@ type Part struct {
 func Parts(name string, n, count int) (all []Part) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
-	rnd := rand.New(rand.NewPCG(h.Sum64(), 0)) //nolint:gosec // not for secrets
+	rnd := rand.New(rand.NewPCG(h.Sum64(), 0))
 	chance := func(p float64) bool { return rnd.Float64() < p }
 	dir := func() trace.Dir { return trace.Dir(rnd.IntN(2)) } //nolint:gosec // 0 or 1
 	for range count {
@@ -73,7 +73,7 @@ func (p Part) String() string {
 
 // Of returns the frames that the capture has.
 func (p Part) Of(fs []capture.Frame) (out []capture.Frame) {
-	rnd := rand.New(rand.NewPCG(p.seed, 1)) //nolint:gosec // not for secrets
+	rnd := rand.New(rand.NewPCG(p.seed, 1))
 	i2r, late := Step{Early: trace.I2R}.early(fs), 0
 	for i := range fs {
 		lost := rnd.Float64() < p.Lost

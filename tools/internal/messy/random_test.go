@@ -22,7 +22,7 @@ func TestRandom(t *testing.T) {
 	usual := []string{"loss-0.1", "loss-2", "loss-20", "late", "early-end", "one-lost", "some", "snap-200", "snap-128", "snap-96", "snap-70", "clock"}
 	seeds, fpdus := tracetest.Count(60, 600, 5000), 0
 	all := slices.Clone(lateStart)
-	for seed := range uint64(seeds) { //nolint:gosec // a count
+	for seed := range uint64(seeds) {
 		all = append(all, seed)
 	}
 	for _, seed := range all {
