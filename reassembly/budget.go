@@ -5,7 +5,10 @@ package reassembly
 type Budget struct {
 	// Grace is the number of packets of a connection that may still fill a
 	// hole after the peer acknowledged past it: a capture from several queues
-	// can show the acknowledgement before the data. NewBudget sets 64.
+	// can show the acknowledgement before the data. Where octets came behind their
+	// acknowledgement, only packets of the direction of the hole count. Each time that something
+	// comes that had been given up, it is doubled for that direction, up to six times. NewBudget
+	// sets 64.
 	Grace uint64
 
 	// Exceeded says that all directions together held more than they may; it is never
