@@ -31,6 +31,6 @@ func TestPart_Captures(t *testing.T) {
 // otherwise.
 func TestPart_Scenarios(t *testing.T) {
 	tracerun.LegalScenarios(t, 8, func(name string, fs []capture.Frame) {
-		partsOf(t, name, optionsOf(name), fs, tracetest.Count(4, 12, 100))
+		partsOf(t, name, optionsOf(name), fs, tracetest.Count(4, 8, 100))
 	})
 }

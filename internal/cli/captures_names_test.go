@@ -125,6 +125,7 @@ var textForms = [][]string{
 // TestCaptures_Visible: text in captures does not steer a terminal or a build service, in any
 // form of output, and what is JSON or XML is valid.
 func TestCaptures_Visible(t *testing.T) {
+	tracetest.UnlessRaced(t)
 	for i, text := range badTexts {
 		name := filepath.Join(t.TempDir(), fmt.Sprintf("%d.pcapng", i))
 		badCapture(t, name, text)

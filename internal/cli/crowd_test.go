@@ -23,11 +23,12 @@ import (
 // TestCrowd: several goroutines say of a capture what one says, word for word: of all real captures, of
 // generated ones in which much is wrong, and of crowds.
 func TestCrowd(t *testing.T) {
-	files := someCaptures(t)
+	files := tracetest.Every(someCaptures(t), tracetest.Raced(1, 3))
+	size := tracetest.Raced[uint64](2<<20, 512<<10)
 	for name, l := range map[string]scenario.Shape{
-		"mixed": {Size: 6 << 20, Flows: 400, Seed: 2},
-		"loss":  {Size: 6 << 20, Flows: 300, Seed: 3, Loss: 0.02, Reorder: 0.02},
-		"wrong": {Size: 4 << 20, Flows: 300, Seed: 4, Mix: scenario.Bulk, BadCRC: 0.01},
+		"mixed": {Size: 3 * size, Flows: 400, Seed: 2},
+		"loss":  {Size: 3 * size, Flows: 300, Seed: 3, Loss: 0.02, Reorder: 0.02},
+		"wrong": {Size: 2 * size, Flows: 300, Seed: 4, Mix: scenario.Bulk, BadCRC: 0.01},
 	} {
 		file := filepath.Join(t.TempDir(), name+".pcapng")
 		var b bytes.Buffer
@@ -100,6 +101,7 @@ func TestCrowd_Joint(t *testing.T) {
 	if len(parts) < 200 {
 		t.Fatalf("only %d captures", len(parts))
 	}
+	parts = tracetest.Every(parts, tracetest.Raced(1, 4))
 	dir := t.TempDir()
 	put := func(name string, parts ...[]capture.Frame) string {
 		file := filepath.Join(dir, name+".pcap")
@@ -163,7 +165,7 @@ func TestCrowd_Late(t *testing.T) {
 		}
 		return fs
 	}
-	first := made(scenario.Load(scenario.Shape{Size: 4 << 20, Flows: 300, Seed: 5}))
+	first := made(scenario.Load(scenario.Shape{Size: tracetest.Raced[uint64](4<<20, 1<<20), Flows: 300, Seed: 5}))
 	late, ok := scenario.Find("sctp-rdmap-terminate")
 	if !ok {
 		t.Fatal("there is no such scenario")

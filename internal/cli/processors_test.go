@@ -84,7 +84,7 @@ func TestJobs_SameOctets(t *testing.T) {
 		"dissect -Y tcp.flags.push==1||!ip", "dissect -T fields -e frame.time_relative -e ip.src -e tcp.stream -e tcp.len -e iwarp_ddp.stag",
 		"dissect -T ek -Y frame.number<300&&!(tcp.len==0)", "dissect -q -z io,stat,1,ip.addr==10.0.0.1&&iwarp_ddp",
 	} {
-		if !tracetest.Campaign() && i%3 > 0 {
+		if !tracetest.Campaign() && i%tracetest.Raced(3, 7) > 0 {
 			continue
 		}
 		t.Run(strings.ReplaceAll(c, " ", "_"), func(t *testing.T) {

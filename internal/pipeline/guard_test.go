@@ -178,7 +178,7 @@ func TestGuard_Allocations(t *testing.T) {
 // among processors and without.
 func TestGuard_Found(t *testing.T) {
 	for _, shape := range shapes {
-		for _, ahead := range []bool{false, true} {
+		for _, ahead := range []bool{true, false}[:tracetest.Raced(2, 1)] {
 			t.Run(fmt.Sprintf("%s, read ahead %v", shape.name, ahead), func(t *testing.T) {
 				const count = 3000
 				s := steady(shape.markers, count, shape.ulpdu, shape.spanning)

@@ -14,20 +14,21 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/synth"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
 // TestRun_ReadAhead: with CRCs and checksums verified by the goroutine that reads, the
 // records are the same, also with damage anywhere.
 func TestRun_ReadAhead(t *testing.T) {
-	bulk := scenario.Shape{Size: 4 << 20, Flows: 8, Seed: 1, Mix: scenario.Bulk}
+	bulk := scenario.Shape{Size: tracetest.Raced[uint64](4<<20, 3<<19), Flows: 8, Seed: 1, Mix: scenario.Bulk}
 	with := func(change func(*scenario.Shape)) scenario.Shape {
 		l := bulk
 		change(&l)
 		return l
 	}
 	for name, l := range map[string]scenario.Shape{
-		"mixed":          {Size: 6 << 20, Flows: 8, Seed: 1},
+		"mixed":          with(func(l *scenario.Shape) { l.Size, l.Mix = l.Size*3/2, 0 }),
 		"bulk":           bulk,
 		"markers":        with(func(l *scenario.Shape) { l.Markers = true }),
 		"spanning":       with(func(l *scenario.Shape) { l.FPDU = 16 << 10 }),
@@ -56,7 +57,7 @@ func damaged(t *testing.T, l scenario.Shape, sums bool) {
 	want := same(t, "nothing is damaged", whole, sums)
 	// A wrong checksum over right octets.
 	torn := bytes.Clone(whole)
-	torn[checksumAt(t, torn, 3000, l.SCTP)] ^= 1
+	torn[checksumAt(t, torn, tracetest.Raced[uint64](3000, 500), l.SCTP)] ^= 1
 	if same(t, "a wrong checksum", torn, sums) == want && (sums || l.SCTP) {
 		t.Error("the wrong checksum did not show")
 	}

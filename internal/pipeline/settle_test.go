@@ -172,6 +172,7 @@ func TestSettle_File(t *testing.T) {
 // TestRecords: there is a record of each of thousands of connections that came and went, and each
 // is what it would be alone.
 func TestRecords(t *testing.T) {
+	tracetest.UnlessRaced(t)
 	const conns = 30_000
 	d := small(0)
 	alone := tracerun.Run(t, pipeline.Options{}, at(0, 0, func(t *tracetest.TCP) { t.Play(d); t.Close() })).Conns[0]

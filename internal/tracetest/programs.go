@@ -82,7 +82,7 @@ func AllCaptures() bool { return Campaign() || os.Getenv("IWDISSECT_TSHARK") == 
 // one of every PDU: each starts tshark for each capture, which takes a quarter of a second.
 func EveryNth(plain int) int {
 	if AllCaptures() {
-		return Count(3, 3, 1)
+		return Count(5, 5, 1)
 	}
 	return plain
 }

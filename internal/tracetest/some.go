@@ -5,6 +5,11 @@ func Some[T any](all []T, one int) []T {
 	if Campaign() {
 		return all
 	}
+	return Every(all, one)
+}
+
+// Every is one in so many of all cases, the first among them.
+func Every[T any](all []T, one int) []T {
 	var some []T
 	for i := 0; i < len(all); i += one {
 		some = append(some, all[i])

@@ -473,7 +473,7 @@ func captures(t testing.TB) (names []string) {
 func TestView_Keys(t *testing.T) {
 	names := captures(t)
 	rnd := rand.New(rand.NewPCG(1, uint64(len(names))))
-	rounds, keys := tracetest.Count(6, 50, 1000), tracetest.Count(60, 400, 400)
+	rounds, keys := tracetest.Count(6, 30, 1000), tracetest.Count(60, 400, 400)
 	for range rounds {
 		name := names[rnd.IntN(len(names))]
 		if i, err := os.Stat(name); err != nil || i.Size() > 4<<20 {
