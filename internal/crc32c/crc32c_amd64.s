@@ -19,8 +19,8 @@
 	VPSRLQ $32, a, h \
 	VPANDQ Z28, a, l
 
-// func fold(register uint32, b []byte, by *[8]factors) (crc uint32, low, high uint64)
-TEXT ·fold(SB), NOSPLIT, $0-64
+// func fold512(register uint32, b []byte, by *[8]factors) (crc uint32, low, high uint64)
+TEXT ·fold512(SB), NOSPLIT, $0-64
 	MOVL register+0(FP), AX
 	MOVQ b_base+8(FP), SI
 	MOVQ b_len+16(FP), CX
@@ -171,4 +171,163 @@ one:
 done:
 	VZEROUPPER
 	MOVL    AX, crc+40(FP)
+	RET
+
+// SUM adds the halves of the words in a to the sums in Y9 and Y10, and leaves a as it is.
+#define SUM(a, t) \
+	VPSRLQ $32, a, t   \
+	VPADDQ t, Y10, Y10 \
+	VPAND  Y15, a, t   \
+	VPADDQ t, Y9, Y9
+
+// STEP adds what is in a to the octets at from, which are summed.
+#define STEP(k, a, from, t) \
+	MULTIPLY(k, a, t)  \
+	VMOVDQU from, Y12  \
+	VPXOR   Y12, t, t  \
+	VPXOR   t, a, a    \
+	SUM(Y12, Y13)
+
+// func fold256(register uint32, b []byte, by *[5]factors) (crc uint32, low, high uint64)
+TEXT ·fold256(SB), NOSPLIT, $0-64
+	MOVL register+0(FP), AX
+	MOVQ b_base+8(FP), SI
+	MOVQ b_len+16(FP), CX
+	MOVQ by+32(FP), DI
+
+	VPCMPEQQ Y15, Y15, Y15
+	VPSRLQ   $32, Y15, Y15
+	VPXOR    Y9, Y9, Y9
+	VPXOR    Y10, Y10, Y10
+
+	// 128 octets in four registers; that of the CRC is added to the first four.
+	VMOVDQU        (SI), Y0
+	VMOVDQU        32(SI), Y1
+	VMOVDQU        64(SI), Y2
+	VMOVDQU        96(SI), Y3
+	SUM(Y0, Y4)
+	SUM(Y1, Y5)
+	SUM(Y2, Y6)
+	SUM(Y3, Y7)
+	VMOVD          AX, X4
+	VPXOR          Y4, Y0, Y0
+	VBROADCASTI128 (DI), Y8
+	VBROADCASTI128 48(DI), Y11
+	ADDQ           $128, SI
+	SUBQ           $128, CX
+
+	// Each is added to what comes 128 octets later.
+loop:
+	CMPQ CX, $128
+	JB   merge
+	STEP(Y8, Y0, (SI), Y4)
+	STEP(Y8, Y1, 32(SI), Y5)
+	STEP(Y8, Y2, 64(SI), Y6)
+	STEP(Y8, Y3, 96(SI), Y7)
+	ADDQ $128, SI
+	SUBQ $128, CX
+	JMP  loop
+
+	// The first three are added to the last one.
+merge:
+	VBROADCASTI128 16(DI), Y8
+	MULTIPLY(Y8, Y0, Y4)
+	VBROADCASTI128 32(DI), Y8
+	MULTIPLY(Y8, Y1, Y5)
+	MULTIPLY(Y11, Y2, Y6)
+	VPXOR          Y4, Y0, Y0
+	VPXOR          Y5, Y1, Y1
+	VPXOR          Y6, Y2, Y2
+	VPXOR          Y0, Y3, Y3
+	VPXOR          Y1, Y2, Y2
+	VPXOR          Y2, Y3, Y3
+
+	// 32 octets at a time.
+some:
+	CMPQ CX, $32
+	JB   parts
+	STEP(Y11, Y3, (SI), Y4)
+	ADDQ $32, SI
+	SUBQ $32, CX
+	JMP  some
+
+	// Four sums each become one.
+parts:
+	VEXTRACTI128 $1, Y9, X4
+	VEXTRACTI128 $1, Y10, X5
+	VPADDQ       X4, X9, X9
+	VPADDQ       X5, X10, X10
+	VPSRLDQ      $8, X9, X4
+	VPSRLDQ      $8, X10, X5
+	VPADDQ       X4, X9, X9
+	VPADDQ       X5, X10, X10
+	VMOVQ        X9, R8
+	VMOVQ        X10, R9
+
+	// The first half is added to the second one, which then has the CRC of the whole, but for the last octets.
+	VMOVDQU      64(DI), X8
+	VEXTRACTI128 $1, Y3, X6
+	MULTIPLY(X8, X3, X4)
+	VPXOR        X4, X3, X3
+	VPXOR        X6, X3, X3
+	VMOVQ        X3, BX
+	VPEXTRQ      $1, X3, DX
+	VZEROUPPER
+	XORL         AX, AX
+	CRC32Q       BX, AX
+	CRC32Q       DX, AX
+
+	// 8 octets at a time.
+words:
+	CMPQ   CX, $8
+	JB     last
+	MOVQ   (SI), BX
+	CRC32Q BX, AX
+	MOVL   BX, DX
+	SHRQ   $32, BX
+	ADDQ   DX, R8
+	ADDQ   BX, R9
+	ADDQ   $8, SI
+	SUBQ   $8, CX
+	JMP    words
+
+	// The last octets are added to the sums with zeros behind them: they are the end of a word
+	// that begins in front of them.
+last:
+	TESTQ CX, CX
+	JZ    done
+	MOVQ  -8(SI)(CX*1), BX
+	MOVQ  CX, R10
+	SHLQ  $3, CX
+	NEGQ  CX
+	SHRQ  CX, BX
+	MOVL  BX, DX
+	SHRQ  $32, BX
+	ADDQ  DX, R8
+	ADDQ  BX, R9
+	TESTQ $4, R10
+	JZ    two
+	CRC32L (SI), AX
+	ADDQ   $4, SI
+two:
+	TESTQ  $2, R10
+	JZ     one
+	CRC32W (SI), AX
+	ADDQ   $2, SI
+one:
+	TESTQ  $1, R10
+	JZ     done
+	CRC32B (SI), AX
+done:
+	MOVL   AX, crc+40(FP)
+	MOVQ   R8, low+48(FP)
+	MOVQ   R9, high+56(FP)
+	RET
+
+// func features7() uint32
+TEXT ·features7(SB), NOSPLIT, $0-4
+	MOVL $7, AX
+	XORL CX, CX
+	CPUID
+	MOVL CX, ret+0(FP)
 	RET

@@ -19,13 +19,25 @@ func octets(n int) []byte {
 	return b
 }
 
-// TestUpdate compares with hash/crc32: all lengths up to that of a jumbo frame, wherever
-// they begin, and behind others.
-func TestUpdate(t *testing.T) {
-	t.Parallel()
-	if !fast {
+// ways runs a test for each way that this processor has.
+func ways(t *testing.T, test func(*testing.T)) {
+	t.Helper()
+	if !can() {
 		t.Log("this processor has no fast way: hash/crc32 is compared with itself")
 	}
+	t.Run("usual", test)
+	if wide && narrow {
+		wide = false
+		defer func() { wide = true }()
+		t.Run("narrow", test)
+	}
+}
+
+// TestUpdate compares with hash/crc32: all lengths up to that of a jumbo frame, wherever
+// they begin, and behind others.
+func TestUpdate(t *testing.T) { ways(t, updates) }
+
+func updates(t *testing.T) {
 	b := octets(9100)
 	for n := range 9001 {
 		from := n * 7 % 67

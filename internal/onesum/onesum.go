@@ -12,7 +12,8 @@ import (
 // of the octets in a word is little-endian, which is the faster one; see Fold.
 func Sum(b []byte) (s uint64) {
 	if fast && len(b) >= least {
-		return Join(halves(b))
+		rest := len(b) &^ 31
+		return Add(Join(halves(b[:rest])), slow(b[rest:]))
 	}
 	return slow(b)
 }
@@ -29,9 +30,9 @@ func Add(a, b uint64) uint64 {
 	return s + c
 }
 
-// least is the number of octets from which 64 of them are added at a time, where the
+// least is the number of octets from which 32 of them are added at a time, where the
 // processor can.
-const least = 64
+const least = 256
 
 func slow(b []byte) (s uint64) {
 	var c uint64

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSum_Wide compares 64 octets at a time with a word at a time: all lengths up to that
+// TestSum_Wide compares 32 octets at a time with a word at a time: all lengths up to that
 // of a jumbo frame, wherever they begin, and octets that make many carries.
 func TestSum_Wide(t *testing.T) {
 	t.Parallel()
