@@ -26,7 +26,7 @@ type witness struct {
 	}
 	lost   [2]bool
 	shakes uint8 // the chunks of the handshake, and of the end, that were seen
-	data   bool  // a DATA chunk was seen
+	data   bool  // user data was seen
 	// ahead are the TSNs of a side that were acknowledged before they were captured, the
 	// last ones, up to before; none if both are the same.
 	ahead [2]struct{ from, to uint32 }
@@ -99,8 +99,8 @@ const (
 
 // chunk processes a chunk.
 func (w *witness) chunk(t sctp.Type) {
-	if t == sctp.TypeData || t == sctp.TypeSack {
-		w.data = w.data || t == sctp.TypeData
+	if data := userData(t); data || t == sctp.TypeSack {
+		w.data = w.data || data
 		return // nearly always
 	}
 	i := slices.Index(shakers[:], t)
