@@ -75,7 +75,7 @@ func crcOnly(segments [][]byte) func() int {
 func cached(size int) [][]byte { return steady(false, (512<<10)/size, size-6, 0).payload }
 
 // slowCRC has CRCs computed by hash/crc32, see internal/crc32c.
-const slowCRC = "cpu.avx512f=off"
+const slowCRC = "cpu.avx512f=off,cpu.avx2=off"
 
 // TestGuard_Framing: framing, CRC and headers cost little more than the CRC alone.
 // The least of many short turns counts, so that other work on the machine does not. It
