@@ -24,7 +24,7 @@ import (
 
 // TestRun_Predecoded: packets that are decoded before their turn make no difference.
 func TestRun_Predecoded(t *testing.T) {
-	bulk := scenario.Shape{Size: tracetest.Raced[uint64](2<<20, 3<<19), Flows: 12, Seed: 1, Mix: scenario.Bulk}
+	bulk := scenario.Shape{Size: uint64(tracetest.Count(3<<19, 2<<20, 2<<20)), Flows: 12, Seed: 1, Mix: scenario.Bulk}
 	with := func(change func(*scenario.Shape)) scenario.Shape {
 		l := bulk
 		change(&l)

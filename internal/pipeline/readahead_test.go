@@ -21,7 +21,7 @@ import (
 // TestRun_ReadAhead: with CRCs and checksums verified by the goroutine that reads, the
 // records are the same, also with damage anywhere.
 func TestRun_ReadAhead(t *testing.T) {
-	bulk := scenario.Shape{Size: tracetest.Raced[uint64](4<<20, 3<<19), Flows: 8, Seed: 1, Mix: scenario.Bulk}
+	bulk := scenario.Shape{Size: uint64(tracetest.Count(3<<19, 4<<20, 4<<20)), Flows: 8, Seed: 1, Mix: scenario.Bulk}
 	with := func(change func(*scenario.Shape)) scenario.Shape {
 		l := bulk
 		change(&l)
@@ -57,7 +57,7 @@ func damaged(t *testing.T, l scenario.Shape, sums bool) {
 	want := same(t, "nothing is damaged", whole, sums)
 	// A wrong checksum over right octets.
 	torn := bytes.Clone(whole)
-	torn[checksumAt(t, torn, tracetest.Raced[uint64](3000, 500), l.SCTP)] ^= 1
+	torn[checksumAt(t, torn, uint64(tracetest.Count(500, 3000, 3000)), l.SCTP)] ^= 1
 	if same(t, "a wrong checksum", torn, sums) == want && (sums || l.SCTP) {
 		t.Error("the wrong checksum did not show")
 	}

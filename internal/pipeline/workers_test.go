@@ -180,7 +180,7 @@ func linesOf(s string) []string {
 
 // TestWorkers: several workers say of a capture what one run says, in the same order, also with damage anywhere.
 func TestWorkers(t *testing.T) {
-	bulk := scenario.Shape{Size: tracetest.Raced[uint64](4<<20, 3<<19), Flows: 40, Seed: 1, Mix: scenario.Bulk}
+	bulk := scenario.Shape{Size: uint64(tracetest.Count(3<<19, 4<<20, 4<<20)), Flows: 40, Seed: 1, Mix: scenario.Bulk}
 	with := func(change func(*scenario.Shape)) scenario.Shape {
 		l := bulk
 		change(&l)
