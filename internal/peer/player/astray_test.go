@@ -19,9 +19,11 @@ import (
 // third write of the client (Request, what is to be answered late, the next one) on, it is handed on.
 type withheld struct {
 	net.Conn
-	mu     sync.Mutex
-	writes int
-	free   *sync.Cond
+	mu   sync.Mutex
+	free *sync.Cond
+	// The writes that have begun and those that are done: an answer can be there before the write that it
+	// answers is known to be done.
+	begun, done int
 }
 
 func withhold(c net.Conn) *withheld {
@@ -31,9 +33,12 @@ func withhold(c net.Conn) *withheld {
 }
 
 func (w *withheld) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	w.begun++
+	w.mu.Unlock()
 	n, err := w.Conn.Write(b)
 	w.mu.Lock()
-	w.writes++
+	w.done++
 	w.mu.Unlock()
 	w.free.Broadcast()
 	return n, err
@@ -43,7 +48,7 @@ func (w *withheld) Read(b []byte) (int, error) {
 	n, err := w.Conn.Read(b)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for err == nil && w.writes == 2 {
+	for err == nil && w.begun >= 2 && w.done < 3 {
 		w.free.Wait()
 	}
 	return n, err
