@@ -136,11 +136,7 @@ func TestMemory_Several(t *testing.T) {
 	file := attack(t, "findings", 100)
 	for _, command := range []string{"check", "analyze"}[:tracetest.Raced(2, 1)] {
 		first := ""
-		numbers := []string{"1", "2", "8"}
-		if testing.Short() {
-			numbers = []string{"8"}
-		}
-		for _, j := range numbers {
+		for _, j := range []string{"8", "1", "2"}[:tracetest.Raced(3, 1)] {
 			out, errs, code := ran("", command, "-q", "--memory", "16M", "-j", j, file, file, file, file, file)
 			if command == "check" && (code != 1 || strings.Count(errs, "to bound memory") != 5) {
 				t.Errorf("%s -j %s: exit code %d, %s", command, j, code, errs)

@@ -331,10 +331,7 @@ func TestTotals_Add(t *testing.T) {
 // TestWorkers_Random changes octets of captures in which much is wrong: several workers say what one run says,
 // or leave it to it. It is no fuzz test, since what goroutines cover is another thing each time.
 func TestWorkers_Random(t *testing.T) {
-	rounds, left := tracetest.Count(300, 1200, 20_000), 0
-	if testing.Short() { // with the race detector each takes ten times as long
-		rounds = 60
-	}
+	rounds, left := tracetest.Raced(tracetest.Count(300, 1200, 20_000), 60), 0
 	for round := range rounds {
 		rnd := random(uint64(round))
 		fs := comings(10 + rnd.IntN(30))
