@@ -25,7 +25,7 @@ func TestAll(t *testing.T) {
 		if !bytes.Equal(one, made(size)) {
 			t.Errorf("%s differs from one time to the next", a.Name)
 		}
-		if len(two) < len(one)+len(one)/2 && a.Name != "resync" {
+		if len(two) < len(one)+16*size && a.Name != "resync" {
 			t.Errorf("%s: twice the size has %d octets, and not %d", a.Name, len(two), len(one))
 		}
 		if fs, err := tracetest.ReadFile(one); !files[a.Name] && (err != nil || len(fs) < size) {
