@@ -213,7 +213,7 @@ const silent = 0.88
 // start and between octets that were cut off, with payload that looks like FPDUs as well; and nothing
 // is found that is no FPDU.
 func TestRecovery(t *testing.T) {
-	seeds := uint64(tracetest.Count(1, 8, 400))
+	seeds := uint64(tracetest.Count(1, 5, 400))
 	for what, cut := range cuts {
 		for payload := range payloads {
 			for i := range 4 {

@@ -113,7 +113,7 @@ func play(tb testing.TB, s *synth.Script) (said map[string][2][]message, r *trac
 }
 
 // rounds is how many random scripts are run.
-func rounds() uint64 { return uint64(tracetest.Count(150, 2500, 50_000)) }
+func rounds() uint64 { return uint64(tracetest.Count(150, 1600, 50_000)) }
 
 // TestRun_DecodeGivesTheTimeline is the main property: the messages that the
 // endpoints send are the messages that are dissected, octet for octet, whatever

@@ -20,7 +20,7 @@ var lateStart = []uint64{533, 1323, 1564, 1699, 2124, 2369, 2494, 2713, 2910, 29
 func TestRandom(t *testing.T) {
 	// What sorts frames by their side knows plain frames alone.
 	usual := []string{"loss-0.1", "loss-2", "loss-20", "late", "early-end", "one-lost", "some", "snap-200", "snap-128", "snap-96", "snap-70", "clock"}
-	seeds, fpdus := tracetest.Count(60, 300, 5000), 0
+	seeds, fpdus := tracetest.Count(60, 200, 5000), 0
 	all := slices.Clone(lateStart)
 	for seed := range uint64(seeds) {
 		all = append(all, seed)
