@@ -139,6 +139,24 @@ func TestOutOfStep_Far(t *testing.T) {
 	}
 }
 
+// TestOutOfStep_RTR2007: the 2007 RTR frame is recognized however far the directions are out of step, also
+// behind the FIN of the responder.
+func TestOutOfStep_RTR2007(t *testing.T) {
+	s, ok := scenario.Find("rtr-frame-2007")
+	if !ok {
+		t.Fatal("the scenario is not there")
+	}
+	fs := framesOf(t, s.Script(false))
+	for early := range trace.Dir(2) {
+		for n := range len(fs) {
+			found, j := alarms(t, pipeline.Options{}, tracetest.Step{Early: early, Frames: n}.Of(fs))
+			if v := verdictOf(j, "MPA-RTR07-KEY-01"); len(found) > 0 || fmt.Sprint(v) != fmt.Sprint(conformance.Fail) {
+				t.Errorf("%v early by %d frames: the RTR frame: %v\n\t%s", early, n, v, text(j.findings))
+			}
+		}
+	}
+}
+
 // TestOutOfStep_LastOctet: the last octet of each request has a frame of its own, behind the
 // answer. The acknowledgement of it is not taken for one of a FIN.
 func TestOutOfStep_LastOctet(t *testing.T) {

@@ -501,7 +501,7 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 	}
 	if h := c.tcp.Direction(side); h.FIN() >= 0 && h.Next() >= h.FIN() {
 		c.end(side)
-		c.force(1 - side)
+		c.unhold(1 - side)
 	}
 }
 
@@ -783,6 +783,6 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 	}
 	// The other side may wait for a startup frame that was in the hole.
 	if gap {
-		c.force(1 - side)
+		c.unhold(1 - side)
 	}
 }

@@ -484,6 +484,14 @@ func (c *Conn) force(side int) {
 	}
 }
 
+// unhold has a side wait no longer for the startup frame of the other one. Whether a 2007 RTR frame comes first is
+// for its own octets to tell.
+func (c *Conn) unhold(side int) {
+	if c.dirs[side].phase == held {
+		c.open(side)
+	}
+}
+
 // begin begins full operation of a side at its origin. Many sides never send an FPDU, so
 // if the configuration of the decoder is known, the decoder is created with the first
 // octets.

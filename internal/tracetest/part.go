@@ -74,7 +74,7 @@ func (p Part) String() string {
 // Of returns the frames that the capture has.
 func (p Part) Of(fs []capture.Frame) (out []capture.Frame) {
 	rnd := rand.New(rand.NewPCG(p.seed, 1))
-	i2r, late := Step{Early: trace.I2R}.early(fs), 0
+	i2r, late := byOpener(fs), 0
 	for i := range fs {
 		lost := rnd.Float64() < p.Lost
 		if i2r[i] == (p.Late == trace.I2R) {

@@ -52,8 +52,8 @@ func (s Step) Of(fs []capture.Frame) []capture.Frame {
 	}
 	all := make([]placed, len(fs))
 	var clock int64 // that of the capture, as if it never stepped back
-	for i, early := range s.early(fs) {
-		f := fs[i]
+	for i, opens := range byOpener(fs) {
+		f, early := fs[i], opens == (s.Early == trace.I2R)
 		if i > 0 {
 			clock += max(f.Time-fs[i-1].Time, 0)
 		}
@@ -77,9 +77,25 @@ func (s Step) Of(fs []capture.Frame) []capture.Frame {
 	return Number(out)
 }
 
-// early tells which frames go in the direction that is early. The sender of the first frame
-// of a connection opens it.
-func (s Step) early(fs []capture.Frame) []bool {
+// Alone is a capture of one direction alone, as of a tap on one fibre: I2R is that of the side that
+// opens the connection.
+type Alone trace.Dir
+
+// String names it.
+func (a Alone) String() string { return trace.Dir(a).String() + " alone" }
+
+// Of returns the frames of that direction.
+func (a Alone) Of(fs []capture.Frame) (one []capture.Frame) {
+	for i, opens := range byOpener(fs) {
+		if opens == (trace.Dir(a) == trace.I2R) {
+			one = append(one, fs[i])
+		}
+	}
+	return Number(one)
+}
+
+// byOpener tells which frames are of the side that opens their connection: the sender of its first frame.
+func byOpener(fs []capture.Frame) []bool {
 	type pair struct {
 		a, b         packet.Addr
 		portA, portB uint16
@@ -100,7 +116,7 @@ func (s Step) early(fs []capture.Frame) []bool {
 		if !opened[own] && !opened[other] {
 			opened[own] = true
 		}
-		out[i] = opened[own] == (s.Early == trace.I2R)
+		out[i] = opened[own]
 	}
 	return out
 }

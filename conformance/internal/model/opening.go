@@ -239,6 +239,12 @@ func (c *Conn) FirstDamaged() bool {
 	return c.Trace.Transport == trace.TCP && (c.Trace.Flow[0].SumsUnsure || c.Trace.Flow[1].SumsUnsure)
 }
 
+// RequiresCRC reports whether a startup frame of the connection has C=1, which makes CRCs compulsory for both sides
+// whatever the other frame says (RFC 5044 section 7.1.1).
+func (c *Conn) RequiresCRC() bool {
+	return c.Trace.Outcome != trace.Rejected && (c.wholeRequest && c.Request.C || c.wholeReply && c.Reply.C)
+}
+
 // StartupGates is the evidence for a startup event in these directions; the SYN alone may
 // establish where each begins.
 func (c *Conn) StartupGates(directions ...*Direction) catalogue.Gate {

@@ -266,8 +266,10 @@ func (s *Segment) earlier(o *Request) *Request {
 
 // first is the first request of a kind, nil if there is none.
 func first(q []Request, is func(*Request) bool) *Request {
-	if i := slices.IndexFunc(q, func(r Request) bool { return is(&r) }); i >= 0 {
-		return &q[i]
+	for i := range q {
+		if is(&q[i]) {
+			return &q[i]
+		}
 	}
 	return nil
 }

@@ -98,9 +98,16 @@ var crcRules = []rules.Rule{
 }
 
 // agreedCRC is the scope of rules on FPDUs whose CRC was verified, where CRCs were
-// agreed.
+// agreed. One startup frame with C=1 is enough: the other one cannot take it back. It does not say what is agreed about
+// markers, so only a direction that is seen to have none is judged by it.
 func agreedCRC(c *rules.Case, e *model.FPDU) rules.Scope {
-	return rules.InScopeIf(c.Trace.CRC == mpa.Yes && crcVerified(e.FPDU))
+	switch {
+	case !crcVerified(e.FPDU):
+		return rules.OutOfScope
+	case !c.Trace.Negotiated && c.RequiresCRC() && e.Began && !e.Hole && c.Marking(e.Dir) == mpa.No:
+		return rules.InScope.Given(catalogue.Neg)
+	}
+	return rules.InScopeIf(c.Trace.CRC == mpa.Yes)
 }
 
 // crcVerified reports whether the CRC of an FPDU is known to be right or wrong.

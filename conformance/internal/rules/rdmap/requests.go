@@ -280,6 +280,9 @@ func reportUnasked(r *rules.Report, s *model.Segment, message string) {
 // reportShortAnswers reports the answers to requests of a direction that ended early and
 // that nothing continues, such as the next answer.
 func reportShortAnswers(r *rules.Report, h *model.Direction, next *model.Answer) {
+	if h.Shorts == 0 {
+		return // nearly always
+	}
 	for i := range h.Requests {
 		q := &h.Requests[i]
 		if !q.HasShort {
