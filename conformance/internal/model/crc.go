@@ -22,6 +22,8 @@ type crcRun struct {
 	Unsent uint32   // octets that the last FPDU lacks, since its sender closed before it sent them
 	Good   bool     // some FPDU had a right CRC
 	sound  bool     // so has the last one
+	// Early says that a wrong one lies where the first marker would be that does not begin an FPDU.
+	Early bool
 	// BehindGap says that octets may be missing in front of an FPDU with Unsent.
 	BehindGap bool
 }
@@ -36,6 +38,7 @@ func (r *crcRun) add(p *trace.PDU, contig bool) {
 		r.Run++
 	case f.CRCStatus == mpa.CRCBad:
 		r.Run, r.Value = 1, f.CRC
+		r.Early = r.Early || p.Offset <= mpa.MarkerInterval
 	}
 	if r.Run <= 1 {
 		r.Frame, r.PDU = p.Frame, p.Number

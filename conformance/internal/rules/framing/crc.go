@@ -98,16 +98,21 @@ var crcRules = []rules.Rule{
 }
 
 // agreedCRC is the scope of rules on FPDUs whose CRC was verified, where CRCs were
-// agreed. One startup frame with C=1 is enough: the other one cannot take it back. It does not say what is agreed about
-// markers, so only a direction that is seen to have none is judged by it.
+// agreed.
 func agreedCRC(c *rules.Case, e *model.FPDU) rules.Scope {
 	switch {
 	case !crcVerified(e.FPDU):
 		return rules.OutOfScope
-	case !c.Trace.Negotiated && c.RequiresCRC() && e.Began && !e.Hole && c.Marking(e.Dir) == mpa.No:
+	case !c.Trace.Negotiated && c.RequiresCRC() && unmarked(c, e):
 		return rules.InScope.Given(catalogue.Neg)
 	}
 	return rules.InScopeIf(c.Trace.CRC == mpa.Yes)
+}
+
+// unmarked reports whether an FPDU is known to have no markers, although one startup frame was not captured: FPDUs in
+// front of it with right CRCs have none where the first ones would be.
+func unmarked(c *rules.Case, e *model.FPDU) bool {
+	return e.Began && !e.Hole && c.Marking(e.Dir) == mpa.No && e.PDU.Offset > mpa.MarkerInterval && !e.CRC.Early
 }
 
 // crcVerified reports whether the CRC of an FPDU is known to be right or wrong.
