@@ -62,6 +62,15 @@ faults: [{at: send1, crc: none}, {at: send3, crc: none}, {at: send4, crc: none},
 			[]string{"MPA-C-FIELD-01 error"},
 		},
 		{
+			"flags with A=0 beside usual depths: the word is not swapped", `
+client: {mpa: {ird: 1, ord: 1}}
+server: {mpa: {ird: 1, ord: 1}}
+timeline: [connect, send 16, close]
+faults: [{at: request, set: {iwarp_mpa.enhanced.c: 1}}]`,
+			nil,
+			[]string{"MPA2-CTRL-A-03 error"},
+		},
+		{
 			"a Read after a word that may be swapped", `
 client: {mpa: {ird: 64, ord: 64}}
 server: {mpa: {ird: 64, ord: 64}}

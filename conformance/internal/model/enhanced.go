@@ -56,7 +56,8 @@ func (f *Frame) Misread() bool {
 	w, o := f.EnhancedWord, Swapped(f.EnhancedWord)
 	switch {
 	case !LegalFlags(w):
-		return LegalFlags(o) && o.IRD <= 1024 && o.ORD <= 1024
+		plain := w.IRD-1 < 255 && w.ORD-1 < 255 // as depths usually are; swapped they would be 256 and more
+		return !plain && LegalFlags(o) && o.IRD <= 1024 && o.ORD <= 1024
 	case w.IRD == UnknownDepth || w.ORD == UnknownDepth:
 		return false
 	}

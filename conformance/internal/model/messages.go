@@ -330,6 +330,19 @@ func (h *Direction) over(c *Conn) {
 	}
 }
 
+// Abandoned reports whether a side went on, over TCP, behind the message that was incomplete when the connection ended,
+// or that message is an answer with all its octets: then it is not the end that kept its L away.
+func (h *Direction) Abandoned() bool {
+	m := h.CutShort
+	if m == nil {
+		return false
+	}
+	answers := m.Op == OpReadResponse && first(h.Peer.Requests, func(r *Request) bool {
+		return r.Full() && r.STag == m.STag && r.TO == m.Start()
+	}) != nil
+	return answers || h.Latest.End > m.Final.end
+}
+
 // lost notes that segments are missing: open messages cannot be judged, and the MSNs have
 // to be learned again.
 func (h *Direction) lost() {

@@ -41,6 +41,16 @@ func (s *Segment) beginsWithin(m *Message) bool {
 	return begins && goesOn
 }
 
+// answersNext reports whether a segment begins the answer to another Read behind m, which answers the oldest request and
+// lacks nothing but its L.
+func (s *Segment) answersNext(m *Message) bool {
+	q := s.Peer.Requests
+	if s.Op != OpReadResponse || len(q) < 2 || !q[0].Full() || q[0].STag != m.STag || q[0].TO != m.Start() {
+		return false
+	}
+	return first(q[1:], func(r *Request) bool { return r.isRead() && !r.Started && r.isFor(s) }) != nil
+}
+
 // nest makes room for a message within m, the latest one of its flow, which stays open.
 func (s *Segment) nest(m *Message) *Message {
 	s.Peer.around = append(s.Peer.around, m)

@@ -50,6 +50,8 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 	switch {
 	case s.beginsWithin(m):
 		return Within, m
+	case s.answersNext(m):
+		return Begins, m
 	case g.STag == m.STag:
 		return GoesOn, m
 	case g.TO == m.Next():

@@ -60,6 +60,9 @@ func (r *Request) Full() bool { return r.Started && !r.doubtful && !r.HasShort &
 // lacks reports whether the answer to a Read has begun and goes on: it lacks octets and its L.
 func (r *Request) lacks() bool { return r.Started && !r.doubtful && !r.HasShort && r.Got < r.Size }
 
+// AnswerLacks reports whether an answer to a Read of a direction has begun, and neither all its octets nor its L came.
+func (h *Direction) AnswerLacks() bool { return first(h.Requests, (*Request).lacks) != nil }
+
 // Source is the memory of the peer that the request is about.
 func (r *Request) Source() TaggedAddress { return r.source }
 
@@ -179,7 +182,8 @@ func (s *Segment) continued(q []Request, m *Message) (latest *Request) {
 		switch r := &q[i]; {
 		case r.Atomic || r.HasShort:
 		case m.Op != OpReadResponse:
-			if r.STag == m.STag && r.TO == m.Start() && r.TO < s.DDP.TO {
+			// A Write to the same memory is not the answer that has begun.
+			if r.STag == m.STag && r.TO == m.Start() && r.TO < s.DDP.TO && (!r.Started || r.TO+r.Got == s.DDP.TO) {
 				return r
 			}
 		case !r.Started:

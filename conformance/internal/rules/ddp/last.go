@@ -45,7 +45,12 @@ var lastFlagRules = []rules.Rule{
 				return rules.InScope.Given(catalogue.MsgSync | catalogue.Sync)
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
-				r.OnAs(catalogue.Warning, h.CutShort.PlaceOf(&h.CutShort.Final), "the connection closes in the middle of a message", "L=0", "L=1")
+				at := h.CutShort.PlaceOf(&h.CutShort.Final)
+				if h.Abandoned() {
+					r.On(at, "the message ends here, but the segment has no L", "L=0", "L=1")
+					return
+				}
+				r.OnAs(catalogue.Warning, at, "the connection closes in the middle of a message", "L=0", "L=1")
 			},
 		},
 	},

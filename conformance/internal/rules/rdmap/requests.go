@@ -104,6 +104,9 @@ var rdmapRequestRules = []rules.Rule{
 		},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
+				if h.AnswerLacks() {
+					return rules.Lacking(catalogue.MsgSync)
+				}
 				whole := !c.OutOfStep && h.Began && h.Peer.Began && !h.Gap && !h.Peer.Gap && !h.Unsure && !h.Peer.Unsure
 				return rules.InScopeIf(whole && h.Shorts > 0).Given(catalogue.ReadSync)
 			},
