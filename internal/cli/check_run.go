@@ -182,7 +182,7 @@ func (o *checkRun) attempt(j *checkJob, opt pipeline.Options, sole bool, a *atte
 	c.Connections = run.Finish()
 	t := run.Totals()
 	t.FindingsUnlisted = c.kept.left()
-	c.remark = cmp.Or(m.remark(j.name, &t), o.untimed(j.name, &t), givenUp(j.name, &t))
+	c.remark = cmp.Or(m.remark(j.name, &t), o.untimed(j.name, &t), noneSelected(c.sel, j.name, &t), givenUp(j.name, &t))
 	o.counted(&t)
 	c.Findings, c.Unlisted = c.kept.list(), c.kept.unlisted
 	c.Totals, c.Rules = t, engine.Rules()

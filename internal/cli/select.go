@@ -330,6 +330,14 @@ func (o *selectFlags) untimed(name string, t *pipeline.Totals) error {
 	return fmt.Errorf("%s: no frame has a time, so --after and --before select nothing: use --frames", name)
 }
 
+// noneSelected says that no frame of a capture is selected, nil if one is.
+func noneSelected(sel *pipeline.Selection, name string, t *pipeline.Totals) error {
+	if t.Frames == 0 || sel.Leaves(t.Frames) {
+		return nil
+	}
+	return fmt.Errorf("%s: nothing of %s is selected", name, countPDUs(t))
+}
+
 // notShown says that nothing of a capture is selected, or which part of that has no line.
 func (o *selectFlags) notShown(s *IOStreams, name string, p pipeline.Sink, g *gate, t *pipeline.Totals) {
 	k, ok := p.(*pick)

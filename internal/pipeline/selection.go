@@ -150,11 +150,17 @@ func (s *Selection) Has(c *trace.Connection) bool {
 	if !s.Conn(c.Number) || s.matches != nil && !s.matches.Conn(c.Number) {
 		return false
 	}
-	if !s.ByFrame() {
-		return true
-	}
-	life := Span{c.FirstFrame, c.LastFrame}
+	return s.within(Span{c.FirstFrame, c.LastFrame})
+}
+
+// Leaves reports whether some of the n frames of the capture are selected by number and time. It is asked at the end.
+func (s *Selection) Leaves(n uint64) bool { return s.within(Span{1, n}) }
+
+// within reports whether some of these frames are selected by number and time.
+func (s *Selection) within(life Span) bool {
 	switch {
+	case !s.ByFrame():
+		return true
 	case s.Frames == nil:
 		return slices.ContainsFunc(s.inTime, life.meets)
 	case !s.Timed():

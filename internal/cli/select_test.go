@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestSelect_Nothing: check and dissect say that no frame is selected, and nothing if some are.
+func TestSelect_Nothing(t *testing.T) {
+	const path = "../../testdata/pcaps/rping-rev2-crc.pcap"
+	for args, want := range map[string]int{
+		"--frames 900-999": 1, "--after 99999": 1, "--before 1999-01-01": 1, "--frames 1-2 --after 99999": 1,
+		"--frames 10": 0, "--frames 900-999 --frames 89": 0, "--after 0": 0, "": 0,
+	} {
+		for _, command := range []string{"check", "check --format json", "dissect"} {
+			t.Run(fmt.Sprintf("%s %s", command, args), func(t *testing.T) {
+				var out, err bytes.Buffer
+				code := Run(&IOStreams{In: strings.NewReader(""), Out: &out, Err: &err}, append(strings.Fields(command+" "+args), path))
+				if n := strings.Count(err.String(), "is selected"); code != exitOK || n != want {
+					t.Errorf("exit code %d, said %d times: %q", code, n, err.String())
+				}
+			})
+		}
+	}
+}
