@@ -12,7 +12,7 @@ func TestSelect_Nothing(t *testing.T) {
 	const path = "../../testdata/pcaps/rping-rev2-crc.pcap"
 	for args, want := range map[string]int{
 		"--frames 900-999": 1, "--after 99999": 1, "--before 1999-01-01": 1, "--frames 1-2 --after 99999": 1,
-		"--frames 10": 0, "--frames 900-999 --frames 89": 0, "--after 0": 0, "": 0,
+		"--frames 10": 0, "--frames 900-999 --frames 13": 0, "--after 0": 0, "": 0,
 	} {
 		for _, command := range []string{"check", "check --format json", "dissect"} {
 			t.Run(fmt.Sprintf("%s %s", command, args), func(t *testing.T) {
