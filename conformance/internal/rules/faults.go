@@ -22,7 +22,7 @@ var mustValidate = []string{
 // the sender of the PDU is not responsible.
 var unseen = []string{
 	"DDP-RSVD-01", "RDMAP-RSV-01", "RDMAP-INVSTAG-01", "RDMAX-INVSTAG-01", "RDMAX-AREQ-RSVD-01", "RDMAP-TERM-", "MPA-FPDU-PAD-01", "MPA-TERM-",
-	"MPA-ULPDU-", "MPA-CRC-KEEP-", "DDP-L-01", "RDMAP-READ-PAIR-01", "RDMAX-AREQ-ANSWER-01", "RDMAP-READ-ORDER-02", "RDMAX-ORDER-03", "RDMAX-AREQ-ALIGN-",
+	"MPA-ULPDU-", "MPA-CRC-KEEP-", "RDMAP-READ-PAIR-01", "RDMAX-AREQ-ANSWER-01", "RDMAP-READ-ORDER-02", "RDMAX-ORDER-03", "RDMAX-AREQ-ALIGN-",
 }
 
 // IsOf reports whether a finding is of a rule, or of rules with an id that begins

@@ -46,6 +46,7 @@ var lastFlagRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				at := h.CutShort.PlaceOf(&h.CutShort.Final)
+				at.End = 0 // its receiver cannot notice it
 				if h.Abandoned() {
 					r.On(at, "the message ends here, but the segment has no L", "L=0", "L=1")
 					return
