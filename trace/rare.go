@@ -9,6 +9,9 @@ type Rare struct {
 	// SCTP), LateChunks those after their turn, DuplicateSSNs those with the DDP-SSN of
 	// another one.
 	Chunks, Controls, LateChunks, DuplicateSSNs uint64
+	// DataChunks counts the DATA and I-DATA chunks that carried those of Chunks and Controls,
+	// without those that came again: a segment that SCTP fragments is in several.
+	DataChunks uint64
 	// Spread is the frame with which the packets of the direction had taken several
 	// paths in turn for so long that it is no failover, Unnumbered the one with
 	// which 32768 DDP-SSNs were under way; 0 if there is none (over SCTP).

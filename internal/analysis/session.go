@@ -440,6 +440,7 @@ func (s *Session) chunkRecord(side int, m *reassembly.Message, o trace.Order) *t
 // countMessage counts a message.
 func countMessage(fl *trace.Flow, m *reassembly.Message, o trace.Order) {
 	fl.Octets += uint64(m.Length) //nolint:gosec // not negative
+	fl.Rarely().DataChunks += uint64(len(m.TSNs))
 	switch o {
 	case trace.Late:
 		fl.Rarely().LateChunks++

@@ -152,7 +152,7 @@ func (a *about) carriers() string {
 func (a *about) sent(d trace.Dir) uint64 {
 	f := &a.Flow[d]
 	if a.Transport == trace.SCTP {
-		return f.Rare().Chunks + f.Rare().Controls + f.Rare().Retransmitted
+		return f.Rare().DataChunks + f.Rare().Retransmitted
 	}
 	return f.Frames
 }

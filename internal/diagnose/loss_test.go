@@ -116,6 +116,15 @@ timeline: [connect, write 2MiB, close]
 Of 1476 chunks of the initiator 13 were lost and sent again (0.88 %), the first in frame 184. The capture has both copies: they were lost between the capture point and the responder.
 Try: look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
 `},
+	{"chunks, several of a segment", `
+transport: sctp
+both: {mulpdu: 4000}
+link: {rate: 100Mbps, after: {loss: 1%}}
+timeline: [connect, write 2MiB, close]
+`, `warning loss: 0.82 % of the chunks lost
+Of 1594 chunks of the initiator 13 were lost and sent again (0.82 %), the first in frame 193. The capture has both copies: they were lost between the capture point and the responder.
+Try: look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+`},
 	{"out of order", `
 link: {rate: 100Mbps, before: {reorder: 4%, reorder_by: 250us}, delay: 200us}
 timeline: [connect, write 2MiB, close]
