@@ -20,7 +20,8 @@ type depths struct {
 	clock  *clock
 	conns  table[connDepths]
 	series *series[depthSlot]
-	total  int32 // of all connections now
+	// blocks have the most of one direction that holds for depthBlock intervals each.
+	blocks []int32
 }
 
 // connDepths is a connection.
@@ -42,23 +43,40 @@ type dirDepth struct {
 	busy, weighted, full, since int64
 }
 
-// depthSlot is an interval: the most requests that waited at once, on all connections and
-// in one direction of one.
+// depthSlot is an interval. What waits at its start is known in the end only: what was given up
+// becomes known late.
 type depthSlot struct {
-	touched       bool
-	all, one      int32
-	last          int32 // of all, at the end
+	// requests and end are those that were sent, and those that were answered or given up.
 	requests, end uint64
+	// net is how many more wait at its end than at its start, peak how many more at most
+	// meanwhile, on all connections.
+	net, peak int64
+	// one is the most that waited at once in one direction of a connection.
+	one int32
 }
 
 func mergeDepth(to, from *depthSlot) {
-	to.all, to.one = max(to.all, from.all), max(to.one, from.one)
 	to.requests += from.requests
 	to.end += from.end
-	if from.touched {
-		to.touched, to.last = true, from.last
-	}
+	to.peak = max(to.peak, to.net+from.peak)
+	to.net += from.net
+	to.one = max(to.one, from.one)
 }
+
+// add takes in that more requests wait, or fewer.
+func (s *depthSlot) add(more int32) {
+	if more > 0 {
+		s.requests += uint64(more)
+	} else {
+		s.end += uint64(-more)
+	}
+	s.net += int64(more)
+	s.peak = max(s.peak, s.net)
+}
+
+// depthBlock is how many intervals are filled at once: with a few requests that wait for long, an
+// interval that is short must not cost its number each time.
+const depthBlock = 1 << 10
 
 func (d *depths) keeps(k *clock) { d.clock = k }
 
@@ -87,29 +105,48 @@ func (d *depths) change(e *event, q *dirDepth, dir trace.Dir) {
 	if limit, ok := e.conn.Depth(dir); ok {
 		q.limit, q.known = int32(limit), true //nolint:gosec // 14 bits
 	}
-	q.pass(e.time)
-	var slot *depthSlot
-	if at, timed := d.clock.since(e.time); timed {
-		slot = d.series.at(at)
+	if slot := d.slot(q, e.time); slot != nil {
+		slot.add(n - q.now)
+		slot.one = max(slot.one, n)
 	}
+	q.pass(e.time)
 	if delta := n - q.now; delta > 0 {
 		q.requests += uint64(delta)
 		if q.known && n > q.limit {
 			q.beyond++
 		}
-		if slot != nil {
-			slot.requests += uint64(delta)
-		}
-	} else if slot != nil {
-		slot.end += uint64(-delta)
 	}
-	d.total += n - q.now
 	q.now, q.most = n, max(q.most, n)
-	if slot != nil {
-		if !slot.touched {
-			slot.touched = true
+}
+
+// slot returns the interval of a time, nil for none. What waited in a direction since its last change
+// waited at the start of each interval that has begun since then.
+func (d *depths) slot(q *dirDepth, now int64) *depthSlot {
+	at, timed := d.clock.since(now)
+	if !timed {
+		return nil
+	}
+	slot := d.series.at(at)
+	if since, timed := d.clock.since(q.since); timed && q.now > 0 {
+		end := min(int(max(at, 0)/d.series.interval)+1, len(d.series.slots))
+		d.fill(int(max(since, 0)/d.series.interval)+1, end, q.now)
+	}
+	return slot
+}
+
+// fill notes that n requests of a direction waited in the intervals from one on and before another one.
+func (d *depths) fill(from, to int, n int32) {
+	for from < to {
+		if b := from / depthBlock; from%depthBlock == 0 && from+depthBlock <= to {
+			if b >= len(d.blocks) {
+				d.blocks = append(d.blocks, make([]int32, b+1-len(d.blocks))...)
+			}
+			d.blocks[b] = max(d.blocks[b], n)
+			from += depthBlock
+			continue
 		}
-		slot.all, slot.one, slot.last = max(slot.all, d.total), max(slot.one, n), d.total
+		d.series.slots[from].one = max(d.series.slots[from].one, n)
+		from++
 	}
 }
 
@@ -125,16 +162,26 @@ func (q *dirDepth) pass(now int64) {
 	q.since = now
 }
 
+// conn ends a connection: what still waits is given up, with the connection, or with the capture if it
+// was not closed.
 func (d *depths) conn(c *trace.Connection) {
 	t := d.conns.has(c.Number)
 	if t == nil {
 		return
 	}
 	t.set(c)
+	end := c.LastTime
+	if c.Ending == trace.Open {
+		end = d.clock.last
+	}
 	for dir := range t.dirs {
 		q := &t.dirs[dir]
-		q.pass(c.LastTime)
-		d.total -= q.now
+		if q.now > 0 {
+			if slot := d.slot(q, end); slot != nil {
+				slot.add(-q.now)
+			}
+		}
+		q.pass(end)
 		q.now = 0
 	}
 }
@@ -190,14 +237,16 @@ func (d *depths) overTime() Table {
 		{"max_one", "Max of one", Count},
 		{"max", "Max", Bars},
 	}}
-	carried := int32(0)
+	waits := int64(0) // at the start of the interval
 	for i := range d.series.slots {
 		s := &d.series.slots[i]
 		from, to := d.series.span(i)
-		t.add(from, to, s.requests, s.end, uint64(s.one), uint64(max(s.all, carried))) //nolint:gosec // not negative
-		if s.touched {
-			carried = s.last
+		one := s.one
+		if b := i / depthBlock; b < len(d.blocks) {
+			one = max(one, d.blocks[b])
 		}
+		t.add(from, to, s.requests, s.end, uint64(one), uint64(waits+s.peak)) //nolint:gosec // not negative
+		waits = max(waits+s.net, 0) // what was sent in a frame without a time is missing
 	}
 	return t
 }

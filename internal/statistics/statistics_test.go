@@ -335,6 +335,65 @@ func TestDepth(t *testing.T) {
 	}
 }
 
+// TestDepth_Intervals: what waits at the start of an interval counts in it, for one direction as for
+// all of them, and what is never answered waits until its connection or the capture ends.
+func TestDepth_Intervals(t *testing.T) {
+	r := gather(t, "rdma,depth,0.001")
+	r.Saw(1, epoch)
+	tp := r.taps[0].(*depths)
+	const ms = 1_000_000
+	at := func(c *trace.Connection, at int64, n int32) {
+		tp.event(&event{is: aPDU, conn: c, time: epoch + at, outstanding: [2]int32{n, 0}})
+	}
+	a, b := conn(1), conn(2)
+	a.Ending, a.LastTime = trace.FIN, epoch+2*ms+500
+	at(a, 0, 3)
+	at(a, ms+1, 2)
+	at(b, 3*ms, 1) // a is over, which is not known yet
+	r.Saw(9, epoch+5*ms)
+	tp.conn(a)
+	b.LastTime = epoch + 4*ms
+	tp.conn(b) // still open when the capture ends
+	want := []string{"0 1000000 3 0 3 3", "1000000 2000000 0 1 3 3", "2000000 3000000 0 2 2 2", "3000000 4000000 1 0 1 1", "4000000 5000000 0 0 1 1", "5000000 6000000 0 1 1 1"}
+	if d := cmp.Diff(want, rows(t, tp, "intervals")); d != "" {
+		t.Error(d)
+	}
+	want = []string{
+		"1 10.0.0.1:4000 10.0.0.2:5001 i2r  3 3 2.4998755311172207 2000500   ",
+		"2 10.0.0.1:4000 10.0.0.2:5001 i2r  1 1 1 2000000   ",
+	}
+	if d := cmp.Diff(want, rows(t, tp, "connections")); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestDepth_Blocks: many intervals are filled with what waits in all of them.
+func TestDepth_Blocks(t *testing.T) {
+	r := gather(t, "rdma,depth,0.001")
+	r.Saw(1, epoch)
+	tp := r.taps[0].(*depths)
+	c := conn(1)
+	for _, s := range []struct {
+		at int64
+		n  int32
+	}{{0, 1}, {3, 2}, {5000, 0}, {5001, 0}} {
+		tp.event(&event{is: aPDU, conn: c, time: epoch + s.at*1_000_000, outstanding: [2]int32{s.n, 0}})
+	}
+	list := rows(t, tp, "intervals")
+	for i, row := range list {
+		var from, to, requests, answers, one, most int
+		if _, err := fmt.Sscan(row, &from, &to, &requests, &answers, &one, &most); err != nil {
+			t.Fatal(err)
+		}
+		if want := min(1+i/3, 2); one != want || most != want {
+			t.Fatalf("interval %d of %d: %q", i, len(list), row)
+		}
+	}
+	if len(list) != 5001 {
+		t.Errorf("%d intervals", len(list))
+	}
+}
+
 func TestAlign(t *testing.T) {
 	tp := &alignment{}
 	c := conn(0)
