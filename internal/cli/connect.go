@@ -30,7 +30,7 @@ the program was interrupted: with --stay that is 0.`),
   iwdissect connect 127.0.0.1:9899 sctp-session
   iwdissect connect 192.0.2.1:5001 my.yaml --alone --region buf=0x1234,0,4096
 `, "\n"),
-		Args: cobra.RangeArgs(1, 2),
+		Args: maxArgs(2),
 		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -46,6 +46,9 @@ the program was interrupted: with --stay that is 0.`),
 }
 
 func (o *socketOptions) connect(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usagef("connect needs the address of the peer, such as 127.0.0.1:5001")
+	}
 	if err := o.prepare(cmd.Flags(), args[1:]); err != nil {
 		return err
 	}

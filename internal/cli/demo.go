@@ -32,7 +32,7 @@ trace.pcapng and report.html, of which none may be there before.`),
   iwdissect demo
   iwdissect demo -o /tmp/demo
 `, "\n"),
-		Args: cobra.NoArgs,
+		Args: maxArgs(0),
 		RunE: func(*cobra.Command, []string) error { return demonstrate(s, folder) },
 	}
 	cmd.Flags().StringVarP(&folder, "output", "o", "iwdissect-demo", "put the files into `FOLDER`")

@@ -32,7 +32,7 @@ names are written over only if they are manual pages of iwdissect.`),
   iwdissect man check | man -l -
   sudo iwdissect man -o /usr/local/share/man/man1
 `, "\n"),
-		Args:              cobra.MaximumNArgs(1),
+		Args:              maxArgs(1),
 		ValidArgsFunction: completeCommands,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()

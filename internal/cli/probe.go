@@ -88,7 +88,7 @@ or stopped answering, or an output could not be written.`),
   iwdissect probe 192.0.2.2:5001 --i-own-this-peer --as-server --output junit=probe.xml
   iwdissect probe --list
 `, "\n"),
-		Args: cobra.MaximumNArgs(1),
+		Args: maxArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},

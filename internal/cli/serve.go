@@ -55,7 +55,7 @@ program was interrupted before --count sessions were over.`),
   iwdissect serve --protocol rping --listen 192.0.2.1:7174
   iwdissect serve sctp-session --listen 127.0.0.1:9899
 `, "\n"),
-		Args:              cobra.MaximumNArgs(1),
+		Args:              maxArgs(1),
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.listen == "" {
