@@ -26,6 +26,9 @@ const (
 	// largest payload of a segment that an IP packet can hold beside its
 	// headers with all options.
 	largestSegment = math.MaxUint16 - 100
+	// largestDepth is what IRD and ORD have room for (RFC 6581 section 4): 14 bits, and all of them
+	// ask for no negotiation.
+	largestDepth = 1<<14 - 1
 )
 
 // settings are a host while its settings come in, the later over the earlier.
@@ -104,8 +107,8 @@ func (c *compiler) mpa(n *node, s *settings) {
 		"dialect":      given(&s.dialect, word(c, &m.Dialect, "dialect", dialects)),
 		"markers":      given(&s.markers, c.Boolean(&m.Markers)),
 		"crc":          given(&s.crc, c.Boolean(&m.CRC)),
-		"ird":          number(c, &m.IRD, 0, math.MaxUint16),
-		"ord":          number(c, &m.ORD, 0, math.MaxUint16),
+		"ird":          number(c, &m.IRD, 0, largestDepth),
+		"ord":          number(c, &m.ORD, 0, largestDepth),
 		"rtr":          bits(c, &m.RTR, "ready-to-receive indication", rtrTypes),
 		"peer_to_peer": given(&s.peer, c.Boolean(&m.PeerToPeer)),
 		"private":      c.octets(&m.Private),

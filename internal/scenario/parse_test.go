@@ -46,6 +46,14 @@ t.yaml:2:13: "mpa" has no meaning here: no connection is over TCP
 t.yaml:2:31: "control" has no meaning here: no connection is over SCTP
   timeline: [connect, {control: accept}]
                                 ^`},
+		{"depth", head + "client: {mpa: {ird: 16383, ord: 16384}}\ntimeline: [connect]\n", `
+t.yaml:2:33: expected a number from 0 to 16383, not 16384
+  client: {mpa: {ird: 16383, ord: 16384}}
+                                  ^`},
+		{"depth over SCTP", head + "both: {session: {ird: 70000, ord: 16383}}\ntransport: sctp\ntimeline: [connect]\n", `
+t.yaml:2:23: expected a number from 0 to 16383, not 70000
+  both: {session: {ird: 70000, ord: 16383}}
+                        ^`},
 		{"wrong type", head + "timeline: {connect: 5}\n", `
 t.yaml:2:11: expected a list, not a mapping
   timeline: {connect: 5}

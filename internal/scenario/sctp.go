@@ -109,8 +109,8 @@ func (c *compiler) session(n *node, s *settings) {
 	enhanced := m.Dialect == startup.Enhanced
 	c.Mapping(n, keys{
 		"enhanced":     given(&s.dialect, c.Boolean(&enhanced)),
-		"ird":          number(c, &m.IRD, 0, math.MaxUint16),
-		"ord":          number(c, &m.ORD, 0, math.MaxUint16),
+		"ird":          number(c, &m.IRD, 0, largestDepth),
+		"ord":          number(c, &m.ORD, 0, largestDepth),
 		"peer_to_peer": given(&s.peer, c.Boolean(&m.PeerToPeer)),
 		"private":      c.octets(&m.Private),
 		"reject":       func(n *node) { s.rejectAt = n.Pos; c.Boolean(&m.Reject)(n) },
