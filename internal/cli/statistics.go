@@ -46,7 +46,7 @@ func (o *statFlags) parse(w io.Writer) (helped bool, err error) {
 		}
 	}
 	if o.set, err = statistics.Parse(o.asked); err != nil {
-		return false, usagef("%v", err)
+		return false, usagef("%w", err)
 	}
 	return false, nil
 }

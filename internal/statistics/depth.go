@@ -246,7 +246,8 @@ func (d *depths) overTime() Table {
 			one = max(one, d.blocks[b])
 		}
 		t.add(from, to, s.requests, s.end, uint64(one), uint64(waits+s.peak)) //nolint:gosec // not negative
-		waits = max(waits+s.net, 0) // what was sent in a frame without a time is missing
+		// What was sent in a frame without a time is missing.
+		waits = max(waits+s.net, 0)
 	}
 	return t
 }

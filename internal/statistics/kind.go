@@ -13,34 +13,46 @@ type Kind struct {
 	Name, Usage, Says string
 	// make makes the tap. args is what follows the name, without the comma, or "".
 	make func(s *spec, args string) error
+	// words says which words may follow the name in place of a filter, "" for none.
+	words string
+}
+
+// typeWords are those of the types of hosts.
+func typeWords() string {
+	names := make([]string, 0, len(hostTypes))
+	for _, t := range hostTypes {
+		names = append(names, t.name)
+	}
+	last := len(names) - 1
+	return "types are " + strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // Kinds are all statistics, in the order of -z help. A new one is a line here: its tap
 // implements some of the interfaces of tap.go.
 func Kinds() []Kind {
 	kinds := []Kind{
-		{"conv", "conv[,filter]", "conversations of each kind below that the capture has", makeConv("")},
+		{"conv", "conv[,filter]", "conversations of each kind below that the capture has", makeConv(""), typeWords()},
 	}
 	for _, t := range hostTypes {
-		kinds = append(kinds, Kind{"conv," + t.name, "conv," + t.name + "[,filter]", t.title + " conversations: frames and octets each way, when, how long", makeConv(t.name)})
+		kinds = append(kinds, Kind{"conv," + t.name, "conv," + t.name + "[,filter]", t.title + " conversations: frames and octets each way, when, how long", makeConv(t.name), ""})
 	}
-	kinds = append(kinds, Kind{"endpoints", "endpoints[,filter]", "endpoints of each kind below that the capture has", makeEndpoints("")})
+	kinds = append(kinds, Kind{"endpoints", "endpoints[,filter]", "endpoints of each kind below that the capture has", makeEndpoints(""), typeWords()})
 	for _, t := range hostTypes {
-		kinds = append(kinds, Kind{"endpoints," + t.name, "endpoints," + t.name + "[,filter]", t.title + " endpoints: frames and octets sent and received", makeEndpoints(t.name)})
+		kinds = append(kinds, Kind{"endpoints," + t.name, "endpoints," + t.name + "[,filter]", t.title + " endpoints: frames and octets sent and received", makeEndpoints(t.name), ""})
 	}
 	return append(
 		kinds,
-		Kind{"expert", "expert[,error|warn|note][,filter]", "findings by rule, with their number", makeExpert},
-		Kind{"io,phs", "io,phs[,filter]", "frames and octets by protocol", makeHierarchy},
-		Kind{"io,stat", "io,stat,interval[,filter|CALC(field)filter]...", "frames and octets over time, or COUNT, SUM, MIN, MAX, AVG, LOAD of a field", makeIOStat},
-		Kind{"mpa,align", "mpa,align[,filter]", "FPDUs against TCP segments, and where the octets of the wire go", makeAlign},
-		Kind{"mpa,crc", "mpa,crc[,filter]", "CRCs of FPDUs: right, wrong, not known, not in use", makeCRC},
-		Kind{"mpa,startup", "mpa,startup[,filter]", "how connections started: revision, CRC, markers, outcome, latency", makeStartup},
-		Kind{"rdma,depth", "rdma,depth[,interval][,filter]", "outstanding Reads and atomics over time, against IRD and ORD", makeDepth},
-		Kind{"rdma,rate", "rdma,rate[,interval][,filter]", "throughput and operations per second over time", makeRate},
-		Kind{"rdma,size", "rdma,size[,filter]", "sizes of messages by opcode", makeSize},
-		Kind{"rdma,srt", "rdma,srt[,filter]", "response times of Reads, atomics, Sends and startups", makeSRT},
-		Kind{"ulp,srt", "ulp,srt[,filter]", "response times of NVMe/RDMA and other upper layers by operation", makeUpper},
+		Kind{"expert", "expert[,error|warn|note][,filter]", "findings by rule, with their number", makeExpert, "severities are error, warn and note"},
+		Kind{"io,phs", "io,phs[,filter]", "frames and octets by protocol", makeHierarchy, ""},
+		Kind{"io,stat", "io,stat,interval[,filter|CALC(field)filter]...", "frames and octets over time, or COUNT, SUM, MIN, MAX, AVG, LOAD of a field", makeIOStat, ""},
+		Kind{"mpa,align", "mpa,align[,filter]", "FPDUs against TCP segments, and where the octets of the wire go", makeAlign, ""},
+		Kind{"mpa,crc", "mpa,crc[,filter]", "CRCs of FPDUs: right, wrong, not known, not in use", makeCRC, ""},
+		Kind{"mpa,startup", "mpa,startup[,filter]", "how connections started: revision, CRC, markers, outcome, latency", makeStartup, ""},
+		Kind{"rdma,depth", "rdma,depth[,interval][,filter]", "outstanding Reads and atomics over time, against IRD and ORD", makeDepth, ""},
+		Kind{"rdma,rate", "rdma,rate[,interval][,filter]", "throughput and operations per second over time", makeRate, ""},
+		Kind{"rdma,size", "rdma,size[,filter]", "sizes of messages by opcode", makeSize, ""},
+		Kind{"rdma,srt", "rdma,srt[,filter]", "response times of Reads, atomics, Sends and startups", makeSRT, ""},
+		Kind{"ulp,srt", "ulp,srt[,filter]", "response times of NVMe/RDMA and other upper layers by operation", makeUpper, ""},
 	)
 }
 

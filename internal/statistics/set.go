@@ -1,10 +1,12 @@
 package statistics
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/iwdissect/iwdissect/internal/budget"
+	"github.com/iwdissect/iwdissect/internal/display"
 	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -64,9 +66,19 @@ func parse(arg string) (*spec, error) {
 		if name := near(arg); isWord(rest) && name != "" && name != k.Name { // as of conv,tpc
 			return nil, fmt.Errorf("no statistic is called %q; did you mean %s? (-z help lists all)", arg, name)
 		}
+		var e *display.Error
+		if errors.As(err, &e) && k.words != "" && isWord(first(rest)) && e.Column == 1 {
+			e.Message += "; " + k.words
+		}
 		return nil, fmt.Errorf("-z %s: %w", arg, err)
 	}
 	return s, nil
+}
+
+// first is what an argument begins with.
+func first(args string) string {
+	part, _, _ := cut(args)
+	return strings.TrimSpace(part)
 }
 
 // isWord reports whether a text is a single word, which may be meant as a part of a name.
