@@ -150,7 +150,7 @@ func NewReader(r io.Reader, opts ...Option) (*Capture, error) {
 // [layers.NewSource] makes one of any gopacket.PacketDataSource. The octets of a
 // frame have to stay as they are until the next call. The first error ends the capture,
 // as io.EOF does. A frame without a time has none in what a range yields, and latencies
-// that depend on it are 0.
+// that depend on it are -1.
 type FrameSource interface {
 	Next() (layers.Frame, error)
 }

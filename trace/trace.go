@@ -313,8 +313,8 @@ type Transaction struct {
 	// Bytes is the payload of the answer in octets.
 	Bytes uint64
 	// First and Last are the latencies to the first and the last response PDU in
-	// nanoseconds; both negative if they are not known, because the clocks of a capture put
-	// the answer before the request.
+	// nanoseconds; both negative if they are not known, because a frame has no time or the
+	// clocks of a capture put the answer before the request.
 	First, Last int64
 }
 
