@@ -11,6 +11,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/ulp"
 	"github.com/iwdissect/iwdissect/trace"
@@ -30,6 +31,10 @@ type pass struct {
 	left     bool            // the loop was left
 	// incomplete: reading ended before the end of the capture, with an error or with the context.
 	incomplete bool
+	// stopped: it ended as the loop was left, or as many frames were read as may be.
+	stopped bool
+	// unopened counts files of several that could not be opened.
+	unopened uint64
 	// found are findings that the engine told of, bugs are rules that failed. They
 	// are handed on when the engine has returned: it recovers from panics of its
 	// rules, and must not catch those of the loop.
@@ -52,7 +57,7 @@ func newPass(c *Capture, kinds Kinds, yield func(Event, error) bool) *pass {
 		opt.Upper = ulp.New().PDU
 	}
 	opt.Memory = budget.New(cmp.Or(opt.MemoryBytes, pipeline.DefaultMemory))
-	opt.OnError = func(err error) { p.emit(Event{}, errorOf(err)) }
+	opt.OnError = p.resumed
 	if kinds&Findings != 0 {
 		p.engine = conformance.New(conformance.Options{Enabled: c.set.enabled(), Account: opt.Memory, OnFinding: p.note, OnBug: p.bug}, &p.verdicts)
 	}
@@ -86,6 +91,9 @@ func (p *pass) read(src capture.Source) {
 		var e *capture.Error
 		p.incomplete = !errors.As(err, &e) || e.Code != capture.CodeLink // else it was read, though in vain
 		p.emit(Event{}, errorOf(err))
+	} else if !p.cancelled() {
+		most := c.set.opt.Count
+		p.stopped = p.left || most > 0 && p.run.Totals().Frames >= most
 	}
 	if !p.left {
 		p.run.Finish()
@@ -94,6 +102,19 @@ func (p *pass) read(src capture.Source) {
 		p.left, p.incomplete = true, true
 		p.yield(Event{}, c.set.ctx.Err())
 	}
+}
+
+// resumed hands on an error behind which reading goes on.
+func (p *pass) resumed(err error) {
+	var e *capture.Error
+	if errors.As(err, &e) && e.Frame == 0 {
+		switch e.Code {
+		case capture.CodeOpen, capture.CodeDirectory, pcapng.CodeEmpty, pcapng.CodeFormat, pcapng.CodeVersion:
+			p.unopened++
+			p.incomplete = true
+		}
+	}
+	p.emit(Event{}, errorOf(err))
 }
 
 // stop ends the pass.

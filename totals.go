@@ -26,11 +26,15 @@ type Totals struct {
 	Duplicates uint64
 	// PDUs counts PDUs.
 	PDUs uint64
-	// Errors counts the places at which the capture is damaged and reading went on.
-	// Incomplete: an error, or the end of the context, kept it from being read to its end;
+	// Errors counts the places at which the capture is damaged and reading went on, Unopened files
+	// of [Join], [JoinGiven] and [Merge] among them that could not be opened or are no capture.
+	// Incomplete: an error, or the end of the context, kept the capture from being read to its end;
 	// the error of the range says which.
-	Errors     uint64
-	Incomplete bool
+	Errors, Unopened uint64
+	Incomplete       bool
+	// Stopped: the pass ended after Frames frames because it was asked to, by [Limits] or by leaving the
+	// loop, and more frames may follow.
+	Stopped bool
 	// Undecoded counts those of Other whose link type is not known to this package.
 	Undecoded uint64
 	// Evicted counts connections that were ended before their time to bound memory,
@@ -58,8 +62,8 @@ func (p *pass) totals() Totals {
 		TCP: t.TCP, SCTP: t.SCTP, Other: t.Other, Fragments: t.Fragments, Malformed: t.Malformed, Truncated: t.Truncated,
 		Unread: t.Unread, Damaged: t.Damaged,
 		Connections: t.Connections, Sessions: t.Sessions, IWARP: t.IWARP,
-		Duplicates: t.Duplicates, PDUs: t.PDUs, Errors: t.Errors, Evicted: t.Evicted, Starved: t.Starved,
-		FragmentsLost: t.IP.LostFragments, Incomplete: p.incomplete,
+		Duplicates: t.Duplicates, PDUs: t.PDUs, Errors: t.Errors, Unopened: p.unopened, Evicted: t.Evicted, Starved: t.Starved,
+		FragmentsLost: t.IP.LostFragments, Incomplete: p.incomplete, Stopped: p.stopped,
 	}
 	for _, l := range p.run.Others().Links {
 		out.Undecoded += l.Count
@@ -68,26 +72,39 @@ func (p *pass) totals() Totals {
 }
 
 // Warnings lists, in a sentence each, what the pass had to leave out, so that what it
-// found may be incomplete. There are none when everything was read.
+// found may be incomplete, and that it ended early because it was asked to. There are none when
+// everything was read.
 func (t Totals) Warnings() []string {
 	var out []string
 	if t.Incomplete {
 		out = append(out, "the capture was not read to its end")
 	}
+	if t.Stopped {
+		out = append(out, counted(t.Frames, "reading ended after 1 frame, as asked", "reading ended after %d frames, as asked"))
+	}
 	for _, w := range []struct {
-		n    uint64
-		text string
+		n         uint64
+		one, many string
 	}{
-		{t.Errors, "%d damaged places of the capture were skipped"},
-		{t.Undecoded, "%d frames are of a link type that cannot be decoded"},
-		{t.Cut, "%d frames were cut by the snap length"},
-		{t.Evicted, "%d connections were ended early to bound memory"},
-		{t.Starved, "%d times a direction lost its place to bound memory"},
-		{t.FragmentsLost, "%d IP fragments are of packets that were never complete"},
+		{t.Unopened, "1 file could not be opened, or is no capture", "%d files could not be opened, or are no captures"},
+		{t.Errors - min(t.Unopened, t.Errors), "1 damaged place of the capture was skipped", "%d damaged places of the capture were skipped"},
+		{t.Undecoded, "1 frame is of a link type that cannot be decoded", "%d frames are of a link type that cannot be decoded"},
+		{t.Cut, "1 frame was cut by the snap length", "%d frames were cut by the snap length"},
+		{t.Evicted, "1 connection was ended early to bound memory", "%d connections were ended early to bound memory"},
+		{t.Starved, "once a direction lost its place to bound memory", "%d times a direction lost its place to bound memory"},
+		{t.FragmentsLost, "1 IP fragment is of a packet that was never complete", "%d IP fragments are of packets that were never complete"},
 	} {
 		if w.n > 0 {
-			out = append(out, fmt.Sprintf(w.text, w.n))
+			out = append(out, counted(w.n, w.one, w.many))
 		}
 	}
 	return out
+}
+
+// counted is a sentence with a number.
+func counted(n uint64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf(many, n)
 }

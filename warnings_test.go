@@ -43,6 +43,66 @@ func TestTotals_NotRead(t *testing.T) {
 	}
 }
 
+// TestTotals_Stopped: a pass that ended because it was asked to says so.
+func TestTotals_Stopped(t *testing.T) {
+	const path = "testdata/pcaps/rping-p2p-write-crc.pcap"
+	for _, tt := range []struct {
+		name    string
+		limit   uint64
+		leave   bool
+		warning string
+	}{
+		{"all", 0, false, ""},
+		{"one frame", 1, false, "reading ended after 1 frame, as asked"},
+		{"ten frames", 10, false, "reading ended after 10 frames, as asked"},
+		{"more than there are", 1000, false, ""},
+		{"left", 0, true, "reading ended after 5 frames, as asked"},
+	} {
+		c, err := iwdissect.Open(path, iwdissect.WithLimits(iwdissect.Limits{Frames: tt.limit}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range c.Events(iwdissect.PDUs | iwdissect.Connections) {
+			if tt.leave {
+				break
+			}
+		}
+		total := c.Totals()
+		if got := strings.Join(total.Warnings(), "; "); got != tt.warning || total.Incomplete || total.Stopped != (tt.warning != "") {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.warning)
+		}
+	}
+}
+
+// TestTotals_Unopened: a file of several that could not be opened is no damage of another one.
+func TestTotals_Unopened(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty.pcap")
+	write(t, empty, nil)
+	for _, tt := range []struct {
+		name, warning string
+		files         []string
+	}{
+		{"one", "the capture was not read to its end; 1 file could not be opened, or is no capture", []string{"missing.pcap"}},
+		{"two", "the capture was not read to its end; 2 files could not be opened, or are no captures", []string{"missing.pcap", empty}},
+	} {
+		for _, open := range []func([]string, ...iwdissect.Option) (*iwdissect.Capture, error){iwdissect.Join, iwdissect.JoinGiven, iwdissect.Merge} {
+			c, err := open(append(tt.files, "testdata/pcaps/rping-p2p-write-crc.pcap"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range c.PDUs() {
+			}
+			total := c.Totals()
+			if got := strings.Join(total.Warnings(), "; "); got != tt.warning || !total.Incomplete || total.PDUs == 0 {
+				t.Errorf("%s: %q, want %q", tt.name, got, tt.warning)
+			}
+		}
+	}
+	if got := (iwdissect.Totals{Errors: 1, Cut: 1}).Warnings(); !slices.Equal(got, []string{"1 damaged place of the capture was skipped", "1 frame was cut by the snap length"}) {
+		t.Error(got)
+	}
+}
+
 // TestPDU_HasControl: an opcode is there for what has an RDMAP control octet alone, and the octets
 // that ULPDU returns do not reach behind what was captured.
 func TestPDU_HasControl(t *testing.T) {
