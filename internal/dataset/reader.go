@@ -78,6 +78,9 @@ func Results(dirs []string) (all []Result, errs []error) {
 func pointFolders(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(dir, manifests))
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return nil, &Error{dir, errors.New("there is no such folder")}
+		}
 		return nil, &Error{dir, errors.New("it has no manifests: --format parquet -o writes them")}
 	}
 	for _, e := range entries {
