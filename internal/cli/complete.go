@@ -168,6 +168,9 @@ func completeWords(_ *cobra.Command, args []string, word string) ([]string, cobr
 	for _, k := range rulebook.Kinds() {
 		offers = append(offers, k.Name+"\t"+k.Says)
 	}
+	for _, g := range rulebook.Gates() {
+		offers = append(offers, g.Name+"\t"+g.Says)
+	}
 	return beginning(word, offers), cobra.ShellCompDirectiveNoFileComp
 }
 

@@ -15,12 +15,13 @@ func newExplain(s *IOStreams) *cobra.Command {
 	var columns int
 	p := &pager{s: s}
 	cmd := &cobra.Command{
-		Use:   "explain RULE|TERM|CODE|KIND",
-		Short: "Explain a rule, a term, an error of a Terminate or a kind of diagnosis",
+		Use:   "explain RULE|TERM|CODE|KIND|GATE",
+		Short: "Explain a rule, a term, an error of a Terminate, a diagnosis or evidence",
 		Long: strings.TrimSpace(`
 Explain a word of the output: the id of a rule, a term of the field such as FPDU or
 STag, an error that a Terminate reports, by its numbers (layer, error type and code,
-in hex) or its name, or the kind of a diagnosis. Without a word it lists them.`),
+in hex) or its name, the kind of a diagnosis, or the evidence that rules were not
+judged for lack of, such as G-CONTIG. Without a word it lists them.`),
 		Example: strings.Trim(`
   iwdissect explain RDMAP-TERM-RSVD-01
   iwdissect explain STag

@@ -15,10 +15,11 @@ type Found struct {
 	Term  *Term  `json:"term,omitempty"`
 	Fault *Fault `json:"error,omitempty"`
 	Kind  *Kind  `json:"diagnosis,omitempty"`
+	Gate  *Gate  `json:"evidence,omitempty"`
 }
 
-// Find looks for what a word names: a rule, a term, an error of a Terminate, or a kind of
-// diagnosis. Upper and lower case do not count.
+// Find looks for what a word names: a rule, a term, an error of a Terminate, a kind of
+// diagnosis, or evidence. Upper and lower case do not count.
 func Find(word string) (f Found, ok bool) {
 	if e, is := conformance.Catalogue().Find(strings.ToUpper(word)); is {
 		for _, r := range All() {
@@ -39,6 +40,11 @@ func Find(word string) (f Found, ok bool) {
 			f.Kind = &k
 		}
 	}
+	for _, g := range Gates() {
+		if same(g.Name, word) {
+			f.Gate = &g
+		}
+	}
 	if fault, ok := FindFault(word); ok {
 		f.Fault = &fault
 	}
@@ -54,8 +60,8 @@ func same(a, b string) bool {
 	return plain(a) == plain(b)
 }
 
-// Words are all that [Find] knows, but for rules: terms with their other names, errors, and
-// kinds of diagnoses.
+// Words are all that [Find] knows, but for rules: terms with their other names, errors, kinds of
+// diagnoses, and evidence.
 func Words() (words []string) {
 	for i := range terms {
 		words = append(words, terms[i].Name)
@@ -66,6 +72,9 @@ func Words() (words []string) {
 	}
 	for _, k := range Kinds() {
 		words = append(words, k.Name)
+	}
+	for _, g := range Gates() {
+		words = append(words, g.Name)
 	}
 	return words
 }
@@ -87,6 +96,9 @@ func (f Found) Tell(w io.Writer, width int) error {
 	}
 	if f.Fault != nil {
 		err = errors.Join(err, f.Fault.tell(w, width))
+	}
+	if f.Gate != nil {
+		err = errors.Join(err, f.Gate.tell(w, width))
 	}
 	return err
 }
@@ -153,6 +165,11 @@ func Contents(w io.Writer, width int) error {
 		for _, k := range all {
 			row(22, k.Name, clip(k.Says, width-28))
 		}
+	}
+	b.WriteString("\nEvidence for rules\n")
+	for _, g := range Gates() {
+		says, _, _ := strings.Cut(g.Says, ". ")
+		row(22, g.Name, clip(strings.TrimSuffix(says, "."), width-28))
 	}
 	b.WriteString("\nRules: 'iwdissect rules' lists them.\n")
 	_, err := io.WriteString(w, b.String())
