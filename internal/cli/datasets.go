@@ -49,7 +49,7 @@ func (d *datasetFlags) noted(set *pflag.FlagSet, format string) error {
 	case d.dir == "-":
 		return usagef("--format parquet writes many files, which standard output cannot take: -o DIR names a folder")
 	case format != parquetFormat && d.dir != "":
-		return usagef("--output-dir goes with --format parquet")
+		return d.noTables(set, format)
 	case format != parquetFormat && d.point != "":
 		return usagef("--point goes with --format parquet")
 	case format != parquetFormat:
@@ -67,6 +67,19 @@ func (d *datasetFlags) noted(set *pflag.FlagSet, format string) error {
 		}
 	}
 	return nil
+}
+
+// noTables refuses a folder for tables where none are written. Most who give -o mean a file for the
+// report.
+func (d *datasetFlags) noTables(set *pflag.FlagSet, format string) error {
+	name := "--output-dir"
+	if f := set.Lookup("output-dir"); f.Shorthand != "" {
+		name = "-" + f.Shorthand + " (" + name + ")"
+	}
+	if set.Lookup("output") == nil {
+		return usagef("%s goes with --format parquet", name)
+	}
+	return usagef("%s goes with --format parquet; --output %s=%s writes that report to a file", name, format, d.dir)
 }
 
 // datasets are the tables that a command writes, for each capture those of a point.
