@@ -158,6 +158,10 @@ func TestUndone(t *testing.T) {
 			"timeline: [connect, {parallel: [[write 4MiB], [wait 1ms, {send: 8, from: server}, {terminate: 0/2/06, from: server}]]}]",
 			"write1 was sent in part, 720000 of 4194304 octets: the connection was over before its end",
 		},
+		{
+			"timeline: [connect, {parallel: [[read 4MiB], [wait 60us, server reset]]}]",
+			"read1 was not answered: the connection was over before",
+		},
 		// A Terminate is the answer.
 		{"timeline: [connect, {read: 10, from_memory: {offset: 2GiB}}]", ""},
 	} {

@@ -44,7 +44,7 @@ func (h *host) notDone(name string) string {
 		if sent, size, ok := h.ep.Part(name); ok {
 			what, before = fmt.Sprintf(" was sent in part, %d of %d octets: ", sent, size), "before its end"
 		}
-	case h.ep.Phase() > rnic.Ready: // a Terminate is an answer too
+	case h.ep.Phase() == rnic.Terminated: // which is an answer too
 		return ""
 	default:
 		what = " was not answered: "
