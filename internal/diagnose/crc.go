@@ -13,19 +13,24 @@ import (
 
 // crcRules are explained by a diagnosis of wrong CRCs in their direction.
 var crcRules = []string{
-	"MPA-CRC-VALUE-01", "MPA-C-ON-01", "MPA-CRC-KEEP-01", "MPA-CRC-COVER-01", "MPA-CRC-COVER-02", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02",
+	"MPA-CRC-VALUE-01", "MPA-C-ON-01", "MPA-CRC-KEEP-01", "MPA-CRC-COVER-01", "MPA-CRC-COVER-02", "MPA-FPDU-PAD-02",
 }
 
 // wrongCRCs diagnoses FPDUs with a wrong CRC (RFC 5044 section 4.4).
 func wrongCRCs(a *about) {
 	for d := range a.Flow {
-		if dir := trace.Dir(d); a.Flow[d].CRCBad > 0 {
-			a.wrongCRC(dir)
+		dir, n := trace.Dir(d), a.Flow[d].CRCBad
+		if n == 0 {
+			continue
+		}
+		if lengths := a.wrongLength(dir); uint64(len(lengths)) < n {
+			a.wrongCRC(dir, lengths)
 		}
 	}
 }
 
-func (a *about) wrongCRC(dir trace.Dir) {
+// wrongCRC diagnoses the wrong CRCs of a direction; those of some PDUs are wrong because of a wrong length.
+func (a *about) wrongCRC(dir trace.Dir, lengths []uint64) {
 	f, k := &a.Flow[dir], a.Flow[dir].Faults()
 	found := a.explainIn(dir, crcRules...)
 	cause, advice, same := a.crcCause(dir, found)
@@ -36,6 +41,9 @@ func (a *about) wrongCRC(dir trace.Dir) {
 	again := 0
 	for i := range k.BadCRCs {
 		b := &k.BadCRCs[i]
+		if slices.Contains(lengths, b.PDU) {
+			continue
+		}
 		d.Frames, d.PDUs = append(d.Frames, carrier(b)), append(d.PDUs, b.PDU)
 		if b.Again == mpa.Yes && !b.Late {
 			again++
@@ -45,7 +53,10 @@ func (a *about) wrongCRC(dir trace.Dir) {
 			d.Rules = append(d.Rules, rulesOf(more)...)
 		}
 	}
-	if s := neighbours(&k.BadCRCs[0]); s != "" {
+	if n := uint64(len(lengths)); n > 0 {
+		d.Also = append(d.Also, fmt.Sprintf("A wrong ULPDU_Length explains %s of them.", Number(n)))
+	}
+	if s := neighbours(&k.BadCRCs[0]); s != "" && len(lengths) == 0 {
 		d.Also = append(d.Also, s)
 	}
 	if s := crcAgain(k.BadCRCs, again); s != "" {

@@ -127,6 +127,19 @@ var crcCases = []struct {
 		}
 		return fs
 	}},
+	{"a length four octets too large", func() []capture.Frame {
+		ps, at := sends(20)
+		spoilAt(&ps[at[7]], 1)
+		ps[at[7]].Data[1] += 5 // spoilAt took one
+		return tracetest.Net{}.Frames(ps)
+	}},
+	{"a length too large, and a wrong CRC elsewhere", func() []capture.Frame {
+		ps, at := sends(20)
+		spoilAt(&ps[at[7]], 1)
+		ps[at[7]].Data[1] += 5
+		spoil(&ps[at[14]])
+		return tracetest.Net{}.Frames(ps)
+	}},
 	{"before the sender's adapter", func() []capture.Frame {
 		ps, at := sends(20)
 		spoil(&ps[at[7]])
@@ -156,13 +169,13 @@ func unfill(f *capture.Frame) {
 func TestCRC(t *testing.T) {
 	var b strings.Builder
 	for _, c := range crcCases {
-		said := text(diagnosed(t, tracetest.Source(c.make())), diagnose.WrongCRC, diagnose.Damaged, diagnose.Missing, diagnose.Terminated, diagnose.Rule, diagnose.Offload)
+		said := text(diagnosed(t, tracetest.Source(c.make())), diagnose.WrongCRC, diagnose.WrongLength, diagnose.Damaged, diagnose.Missing, diagnose.Terminated, diagnose.Rule, diagnose.Offload)
 		if c.name == "clean" && said != "" {
 			t.Errorf("clean: %s", said)
 		}
 		fmt.Fprintf(&b, "== %s\n%s", c.name, said)
 	}
-	builtin(t, &b, []diagnose.Kind{diagnose.WrongCRC, diagnose.Damaged, diagnose.Terminated, diagnose.Reset},
+	builtin(t, &b, []diagnose.Kind{diagnose.WrongCRC, diagnose.WrongLength, diagnose.Damaged, diagnose.Terminated, diagnose.Reset},
 		"MPA-CRC-VALUE-01", "MPA-C-ON-01", "MPA-CRC-KEEP-01", "MPA-CRC-COVER-01", "MPA-CRC-COVER-02", "MPA-CRC-REACT-02", "MPA-FPDU-LEN-01",
 		"MPA-FPDU-PAD-02", "terminate-bad-crc", "mpa-no-crc", "mpa-crc-of-one")
 	golden(t, "crc.txt", b.String())

@@ -1,0 +1,59 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// wrongLength diagnoses FPDUs of a direction whose ULPDU_Length is wrong (RFC 5044 section 4.1). Their CRC is looked for
+// in the wrong place, so it says nothing. It returns the PDUs whose wrong CRC that explains.
+func (a *about) wrongLength(dir trace.Dir) (pdus []uint64) {
+	f := &a.Flow[dir]
+	bad := f.Faults().BadCRCs
+	otherwise := constantCRC(bad) || reversedCRC(bad) // the field itself shows what is wrong
+	found := a.explainIf(func(f *conformance.Finding) bool {
+		return f.HasDir && f.Dir == dir && f.HasPDU && (f.Rule.ID == countsMore || f.Rule.ID == notFramed && !otherwise) &&
+			slices.ContainsFunc(bad, func(b trace.BadCRC) bool { return b.PDU == f.PDU })
+	})
+	if len(found) == 0 {
+		return nil
+	}
+	for _, f := range found {
+		pdus = append(pdus, f.PDU)
+	}
+	d := Diagnosis{
+		Kind: WrongLength, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesOf(found), PDUs: pdus,
+		Title: "wrong ULPDU_Length", Rules: rulesOf(found), Text: lengthText(dir, found),
+	}
+	var cause string
+	switch cause, d.Advice, d.same = a.crcOrigin(dir); {
+	case found[0].Rule.ID == countsMore:
+		d.Advice = fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", dir.Sender())
+	case d.same == "link":
+		d.Also = append(d.Also, cause)
+	default:
+		d.Advice = fmt.Sprintf("look at what builds the FPDUs of the %s, its RNIC and its driver; a capture close to it tells whether the length was wrong when it left.", dir.Sender())
+	}
+	d.same += found[0].Message
+	a.crcAnswer(dir, &d)
+	return pdus
+}
+
+// The rules whose findings about an FPDU with a wrong CRC say that its length is wrong.
+const countsMore, notFramed = "MPA-FPDU-LEN-01", "MPA-FPDU-FMT-01"
+
+// lengthText says where the first FPDU with a wrong length begins, and how many there are.
+func lengthText(dir trace.Dir, found []*conformance.Finding) string {
+	f := found[0]
+	text := fmt.Sprintf("The ULPDU_Length of an FPDU of the %s is wrong: it begins in frame %d, PDU %d.", dir.Sender(), f.Frame, f.PDU)
+	its := "Its CRC is"
+	if len(found) > 1 {
+		text = fmt.Sprintf("The ULPDU_Length of %s of the %s is wrong: the first begins in frame %d, PDU %d.",
+			Counted(uint64(len(found)), "FPDU", "FPDUs"), dir.Sender(), f.Frame, f.PDU)
+		its = "Their CRCs are"
+	}
+	return text + " " + sentence(f.Message) + fmt.Sprintf(" %s wrong for that reason.", its)
+}
