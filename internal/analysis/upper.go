@@ -171,7 +171,9 @@ func (c *upper) segment(side int, p *trace.PDU) {
 			c.atomicResponse(side, p, body)
 		}
 	case rdmap.OpTerminate:
-		c.terminate(side, p, body)
+		if !seg.Tagged { // what a tagged segment carries was placed as data, whatever its opcode says
+			c.terminate(side, p, body)
+		}
 	default:
 	}
 	open.remember(&c.env.shared, seg, p)

@@ -51,7 +51,32 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 		d.Advice = "keep FPDUs aligned with TCP segments, or mend the receiver."
 	}
 	d.Also = append(d.Also, remarks(t, own)...)
+	if a.wentOn(dir) != nil {
+		d.Title = strings.Replace(d.Title, "ended by an error", "a Terminate, and went on", 1)
+	}
+	d.Rules = append(d.Rules, rulesOf(a.explainIn(dir, afterTerminate))...)
 	a.add(d)
+}
+
+// afterTerminate is the rule that nothing follows a Terminate.
+const afterTerminate = "RDMAP-TERM-AFTER-01"
+
+// wentOn returns the finding that a side sent more behind its Terminate: that Terminate did not end the connection.
+func (a *about) wentOn(dir trace.Dir) *conformance.Finding {
+	for i := range a.findings {
+		if f := &a.findings[i]; f.Rule.ID == afterTerminate && f.HasDir && f.Dir == dir {
+			return f
+		}
+	}
+	return nil
+}
+
+// endedWith says what a side did with a Terminate.
+func (a *about) endedWith(dir trace.Dir) string {
+	if a.wentOn(dir) != nil {
+		return "sent"
+	}
+	return "ended the connection with"
 }
 
 // tryFor says what to try about a Terminate. That a driver is at fault is said only where
@@ -132,11 +157,11 @@ func (a *about) refusedBy(d *Diagnosis, dir trace.Dir, t *trace.Terminate, roles
 			d.Also = append(d.Also, fmt.Sprintf("It may be another one: %s the quoted header.", Counted(uint64(q.Candidates), "PDU has", "PDUs have")))
 		}
 	case known:
-		d.Text = fmt.Sprintf("%s, says the %s: it ended the connection with the Terminate %s (frame %d)%s.",
-			roles.Replace(k.what), side, name, t.Frame, a.andEnded(dir))
+		d.Text = fmt.Sprintf("%s, says the %s: it %s the Terminate %s (frame %d)%s.",
+			roles.Replace(k.what), side, a.endedWith(dir), name, t.Frame, a.andEnded(dir))
 		d.Also = append(d.Also, quotes(q, peer)...)
 	default:
-		d.Text = fmt.Sprintf("The %s ended the connection with the Terminate %s (frame %d)%s.", side, name, t.Frame, a.andEnded(dir))
+		d.Text = fmt.Sprintf("The %s %s the Terminate %s (frame %d)%s.", side, a.endedWith(dir), name, t.Frame, a.andEnded(dir))
 		d.Also = append(d.Also, quotes(q, peer)...)
 	}
 }
@@ -294,6 +319,9 @@ func quotedMessage(q *trace.Quote) string {
 // andEnded says how the side that sent a Terminate went on to end the connection.
 func (a *about) andEnded(dir trace.Dir) string {
 	f := &a.Flow[dir]
+	if after := a.wentOn(dir); after != nil {
+		return fmt.Sprintf(", and went on with %s in frame %d", article(after.Observed), after.Frame)
+	}
 	switch {
 	case f.RST != nil:
 		return fmt.Sprintf(" and reset the connection (frame %d)", f.RST.Frame)

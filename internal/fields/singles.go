@@ -29,9 +29,9 @@ var singles = map[string]readSingle{
 	"iwarp_ddp.untagged":             ifDDP(func(h ddpHead) []byte { return h.only(ddp.UntaggedLen) }),
 	"iwarp_rdma":                     ifDDP(ddpHead.control),
 	"iwarp_rdma.rr":                  ifOpcode(rdmap.OpReadRequest),
-	"iwarp_rdma.term_ctrl":           ifOpcode(rdmap.OpTerminate),
-	"iwarp_rdma.terminate":           ifOpcode(rdmap.OpTerminate),
-	"iwarp_rdma.term_hdrct":          ifOpcode(rdmap.OpTerminate),
+	"iwarp_rdma.term_ctrl":           ifTerminate,
+	"iwarp_rdma.terminate":           ifTerminate,
+	"iwarp_rdma.term_hdrct":          ifTerminate,
 	"iwarp_rdma.control_field":       ifDDP(ddpHead.control),
 	"iwarp_ddp.control_field":        ifDDP(func(h ddpHead) []byte { return h.all[:1] }),
 	"iwarp_mpa.res.not_set0":         ifStartup(reservedSet),
@@ -228,6 +228,13 @@ func readDDP(c *Collector, slot int, p *trace.PDU) {
 		}
 	}
 	v.Num = uint64(min(n, len(v.Bytes)))
+}
+
+// ifTerminate is there for a Terminate: a tagged segment with its opcode carries none.
+func ifTerminate(c *Collector, slot int, p *trace.PDU) {
+	if p.Segment != nil && p.Control.Opcode == rdmap.OpTerminate && !p.Segment.Tagged {
+		c.row.Add(slot, Value{})
+	}
 }
 
 func ifOpcode(op rdmap.Opcode) readSingle {

@@ -308,6 +308,9 @@ func (w *Walker) message(p *trace.PDU, v Visitor, body []byte, n int) {
 		w.short(p, v, n, rdmap.ImmediateDataLen)
 		return
 	case rdmap.OpTerminate:
+		if p.Segment.Tagged {
+			return // what it carries is no Terminate
+		}
 		v.Layer(op.String())
 		t, err := rdmap.DecodeTerminate(body)
 		if len(body) < rdmap.TerminateLen {

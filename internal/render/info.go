@@ -211,6 +211,8 @@ func appendBody(b []byte, p *trace.PDU, body []byte, n int) []byte {
 	op := p.Control.Opcode
 	head, _, ok := fields.MessageHeader(p, body, n)
 	switch want := op.HeaderLen(); {
+	case op == rdmap.OpTerminate && p.Segment.Tagged: // none, whatever its opcode says
+		return appendNumber(append(b, ' '), "len ", uint64(n)) //nolint:gosec // not negative
 	case op == rdmap.OpTerminate:
 		if ok && len(head) >= rdmap.TerminateLen {
 			b = append(b, ' ')
