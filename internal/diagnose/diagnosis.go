@@ -129,7 +129,7 @@ var kinds = []struct {
 	{Terminated, "One side ended the connection with a Terminate, which names the error and quotes the segment that caused it (RFC 5040 section 4.8)."},
 	{Stalled, "A side made no progress for 180 ms or more although it had something to do: octets were not acknowledged, a message was not whole, or a request waited for its answer."},
 	{StartupRefused, "The responder refused the connection: with a Reply that has the R bit, or over SCTP with a Reject or a Terminate."},
-	{StartupUnanswered, "The MPA Request, or the Initiate over SCTP, got no answer."},
+	{StartupUnanswered, "The MPA Request, or the Initiate over SCTP, got no answer; or the key of the Request, or of the Reply, is wrong (RFC 5044 section 7.1.1)."},
 	{Dialect, "The sides speak revisions of MPA, or kinds of RNIC, that do not fit each other."},
 	{Refused, "TCP connections were refused: nobody listens on the port, or a firewall answers for it."},
 	{Unanswered, "TCP connections got no answer to their SYN."},

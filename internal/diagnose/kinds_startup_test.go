@@ -23,7 +23,8 @@ func TestStartup(t *testing.T) {
 	for _, name := range []string{
 		"reject", "reject-enhanced", "sctp-reject", "sctp-refuse", "sctp-refuse-enhanced", "rtr-none-in-common", "rtr-write", "rdmac", "fallback-rev1",
 		"reset", "sctp-abort", "delayed-startup", "enhanced-depths-left-open", "MPA2-RTR-MISSING-01", "MPA2-RTR-TYPE-01", "MPA2-RTR-FIRST-01",
-		"MPA2-IRDORD-01", "MPA2-IRDORD-02", "MPA2-IRDORD-06", "RNIC-IOP-NONPERM-01", "MPA2-ENH-REPLY-01", "MPA2-CTRL-A-02", "MPA2-D01-FLAG-01", "draft01-rtr-send", "MPA-START-03A", "RDMAP-READ-PAIR-01", "MPA-KEY-INI-CLOSE-01", "late-start",
+		"MPA2-IRDORD-01", "MPA2-IRDORD-02", "MPA2-IRDORD-06", "RNIC-IOP-NONPERM-01", "MPA2-ENH-REPLY-01", "MPA2-CTRL-A-02", "MPA2-D01-FLAG-01", "draft01-rtr-send", "MPA-START-03A", "RDMAP-READ-PAIR-01", "MPA-KEY-INI-CLOSE-01", "MPA-REP-KEY-01", "MPA-REQ-KEY-01", "MPA-KEY-RSP-CLOSE-01",
+		"late-start",
 	} {
 		s, ok := scenario.Find(name)
 		if !ok {

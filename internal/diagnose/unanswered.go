@@ -18,6 +18,7 @@ const late = time.Second
 func unanswered(a *about) {
 	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
 	switch {
+	case a.wrongRequest():
 	case a.halfStartup(trace.I2R) || a.halfStartup(trace.R2I):
 	case ini.StartupFrame == 0 || a.Flow[trace.R2I].Frames == 0 && !a.silentSession():
 		// Nothing is known of the other direction.
@@ -86,11 +87,8 @@ func (a *about) noAnswer() {
 		d.Also = append(d.Also, a.mayIgnore()...)
 	}
 	d.Advice = "look into the log of the responder for the time of the request, and whether an iWARP application listens on that port."
-	if found := a.explain("MPA-REP-KEY-01"); len(found) > 0 {
-		d.Title, d.Rules = "answered by something else", rulesOf(found)
-		d.Frames = append(framesOf(found), d.Frames...)
-		d.Also = []string{fmt.Sprintf("What the responder sent in frame %d is no MPA Reply: %s.", found[0].Frame, found[0].Message)}
-		d.Advice = "find out what listens on that port: another program, or a driver that writes a wrong key."
+	if a.wrongReply(&d) {
+		return
 	}
 	a.add(d)
 }
