@@ -8,11 +8,11 @@ import (
 // What a capture lacks is no fault of a side. Whoever says that a side did not do something asks here
 // whether the capture would show it.
 
-// complete reports whether a direction was captured from its startup on, as far as anything tells:
-// else what is not found in it may be in what is missing.
+// complete reports whether a direction was captured from its startup on, as far as anything tells, and all
+// its octets were framed: else what is not found in it may be in what is missing, or in no FPDU.
 func (a *about) complete(d trace.Dir) bool {
 	f := &a.Flow[d]
-	return f.Rare().Gaps == 0 && f.Rare().Partial == 0 && !f.Waiting && !f.Cut && a.Side[d].StartupFrame > 0 && (a.Transport == trace.SCTP || f.Acked <= f.SeqEnd())
+	return f.Rare().Gaps == 0 && f.Rare().Partial == 0 && f.Rare().Unframed == 0 && !f.Waiting && !f.Cut && a.Side[d].StartupFrame > 0 && (a.Transport == trace.SCTP || f.Acked <= f.SeqEnd())
 }
 
 // answersKnown reports whether no request of the other side may have had an answer that was not

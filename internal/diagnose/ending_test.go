@@ -54,3 +54,28 @@ func TestUnderWay_BeyondTheCapture(t *testing.T) {
 		}
 	}
 }
+
+// TestEndings_Unframed: a request has no answer only if the answer cannot be in octets that are in no FPDU. Without CRCs,
+// a wrong length hides FPDUs.
+func TestEndings_Unframed(t *testing.T) {
+	const script = `
+both: {mpa: {crc: false}}
+timeline: [connect, send 16, wait 5ms, {send: 24, from: server}, read 64, wait 5ms, {send: 24, from: server}, {send: 24, from: server}, close]
+`
+	for _, c := range []struct {
+		name, faults string
+		want         bool
+	}{
+		{"a wrong length in front of the answer", "faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 58}}, {by: client, ignores: [errors]}]", false},
+		{"no answer, all is framed", "faults: [{at: read1.response, skip: true}, {by: client, ignores: [errors]}]", true},
+	} {
+		fs, err := tracetest.ReadFile(generate(t, script+c.faults+"\n", false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := text(diagnosed(t, tracetest.Source(fs)))
+		if got := strings.Contains(said, "had no answer yet"); got != c.want {
+			t.Errorf("%s: it says %q", c.name, said)
+		}
+	}
+}
