@@ -65,9 +65,8 @@ Judge each iWARP connection of a capture by the rules of RFC 5040, 5041, 5043,
 5044, 6581 and 7306, and of the drafts before and after them. A finding says
 which rule was broken, by which side, in which frame, and what was observed and
 expected. A rule is not judged if the capture lacks the evidence for it; the last
-line counts these rules. 'iwdissect explain G-CONTIG' says what evidence such a word
-stands for. A TCP packet with a wrong checksum is ignored if others of its sender are
-right: its receiver drops it.
+line counts these rules ('iwdissect explain G-CONTIG' says what is lacking). A TCP
+packet with a wrong checksum is ignored if others of its sender are right.
 
 Text has the errors first, then warnings, then advice. Findings of the same kind
 stand together, and the first frames of each kind are named; --all lists them all.

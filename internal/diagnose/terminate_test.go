@@ -150,10 +150,12 @@ func TestTerminate_UnfoundedScenarios(t *testing.T) {
 func TestTerminate_None(t *testing.T) {
 	for _, c := range []struct{ name, script, want string }{
 		{"tagged", "timeline: [connect, write 64, send 16, close]\nfaults: [{at: write1, set: {iwarp_rdma.opcode: 7}}, {by: server, ignores: [errors]}]", ""},
-		{"goes on", "timeline: [connect, write 64, {terminate: 0/0/00, from: server}, {send: 16, from: server}, send 16, close]\nfaults: [{by: both, ignores: [terminate]}]",
+		{
+			"goes on", "timeline: [connect, write 64, {terminate: 0/0/00, from: server}, {send: 16, from: server}, send 16, close]\nfaults: [{by: both, ignores: [terminate]}]",
 			"error terminate responder frames [7] pdus [3] of 1: a Terminate, and went on: Local catastrophic error\n" +
 				"The responder sent the Terminate RDMAP: Local catastrophic error (frame 7), and went on with a Send in frame 8.\n" +
-				"Rules: RDMAP-TERM-AFTER-01\n"},
+				"Rules: RDMAP-TERM-AFTER-01\n",
+		},
 	} {
 		s, err := scenario.Parse("t.yaml", []byte("summary: a test\n"+c.script+"\n"))
 		if err != nil {
