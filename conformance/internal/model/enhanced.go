@@ -56,8 +56,8 @@ func (f *Frame) Misread() bool {
 	w, o := f.EnhancedWord, Swapped(f.EnhancedWord)
 	switch {
 	case !LegalFlags(w):
-		plain := w.IRD-1 < 255 && w.ORD-1 < 255 // as depths usually are; swapped they would be 256 and more
-		return !plain && LegalFlags(o) && o.IRD <= 1024 && o.ORD <= 1024
+		usual := func(depth uint16) bool { return depth > 0 && depth <= 255 } // swapped it would be 256 or more
+		return !(usual(w.IRD) && usual(w.ORD)) && LegalFlags(o) && o.IRD <= 1024 && o.ORD <= 1024
 	case w.IRD == UnknownDepth || w.ORD == UnknownDepth:
 		return false
 	}

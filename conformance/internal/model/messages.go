@@ -337,9 +337,7 @@ func (h *Direction) Abandoned() bool {
 	if m == nil {
 		return false
 	}
-	answers := m.Op == OpReadResponse && first(h.Peer.Requests, func(r *Request) bool {
-		return r.Full() && r.STag == m.STag && r.TO == m.Start()
-	}) != nil
+	answers := m.Op == OpReadResponse && first(h.Peer.Requests, func(r *Request) bool { return r.filledBy(m) }) != nil
 	return answers || h.Latest.End > m.Final.end
 }
 

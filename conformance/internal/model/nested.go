@@ -45,7 +45,7 @@ func (s *Segment) beginsWithin(m *Message) bool {
 // lacks nothing but its L.
 func (s *Segment) answersNext(m *Message) bool {
 	q := s.Peer.Requests
-	if s.Op != OpReadResponse || len(q) < 2 || !q[0].Full() || q[0].STag != m.STag || q[0].TO != m.Start() {
+	if s.Op != OpReadResponse || len(q) < 2 || !q[0].filledBy(m) {
 		return false
 	}
 	return first(q[1:], func(r *Request) bool { return r.isRead() && !r.Started && r.isFor(s) }) != nil

@@ -57,6 +57,11 @@ func (r *Request) due() bool { return !r.Excused && !r.Started }
 // Full reports whether a Read has all its octets: the answer lacks nothing but its L.
 func (r *Request) Full() bool { return r.Started && !r.doubtful && !r.HasShort && r.Got >= r.Size }
 
+// filledBy reports whether a Read has all its octets from a message.
+func (r *Request) filledBy(m *Message) bool {
+	return r.Full() && r.STag == m.STag && r.TO == m.Start()
+}
+
 // lacks reports whether the answer to a Read has begun and goes on: it lacks octets and its L.
 func (r *Request) lacks() bool { return r.Started && !r.doubtful && !r.HasShort && r.Got < r.Size }
 
