@@ -337,7 +337,7 @@ func (o *followOptions) told(name string, sink *render.Follow, run *pipeline.Run
 	case !shown && o.chosen.Conns != nil && !o.chosen.ByFrame():
 		o.s.say("%s: %s", name, noneOn(conn, failed, &t))
 	case !shown:
-		o.s.say("%s: nothing of %s is selected", name, countPDUs(&t))
+		o.s.remarked(nothingSelected(name, &t))
 	case o.chosen.Conns == nil && !o.filters() && len(sink.Others()) > 0 && !o.quiet && o.format == "text":
 		words := make([]string, 0, len(sink.Others()))
 		for _, n := range sink.Others() {

@@ -335,6 +335,10 @@ func noneSelected(sel *pipeline.Selection, name string, t *pipeline.Totals) erro
 	if t.Frames == 0 || sel.Leaves(t.Frames) {
 		return nil
 	}
+	return nothingSelected(name, t)
+}
+
+func nothingSelected(name string, t *pipeline.Totals) error {
 	return fmt.Errorf("%s: nothing of %s is selected", name, countPDUs(t))
 }
 
@@ -353,7 +357,7 @@ func (o *selectFlags) notShown(s *IOStreams, name string, p pipeline.Sink, g *ga
 	case g != nil && !g.passed:
 		s.say("%s: none of %s matches -Y", name, countPDUs(t))
 	default:
-		s.say("%s: nothing of %s is selected", name, countPDUs(t))
+		s.remarked(nothingSelected(name, t))
 	}
 }
 
