@@ -9,10 +9,14 @@ import (
 
 // The rules about a startup frame whose key is wrong (RFC 5044 section 7.1.1), and about the other side going on behind it.
 const (
-	requestKey       = "MPA-REQ-KEY-01"
-	replyKey         = "MPA-REP-KEY-01"
-	afterRequestKey  = "MPA-KEY-RSP-CLOSE-01"
-	afterReplyKey    = "MPA-KEY-INI-CLOSE-01"
+	requestKey      = "MPA-REQ-KEY-01"
+	replyKey        = "MPA-REP-KEY-01"
+	afterRequestKey = "MPA-KEY-RSP-CLOSE-01"
+	afterReplyKey   = "MPA-KEY-INI-CLOSE-01"
+)
+
+// What to try about a wrong key, of a side that speaks MPA or of what answers in place of one.
+const (
 	tryKey           = "compare the versions of the MPA implementation of the %s: it writes a wrong key, or octets were changed on the way."
 	tryOtherListener = "find out what listens on that port: another program, or a driver that writes a wrong key."
 )
