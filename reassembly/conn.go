@@ -134,8 +134,10 @@ func (c *Conn) Push(dir int, s *Segment) Note {
 	if h.follows(s) {
 		c.Acknowledge(dir, s)
 		c.data, c.of = s.Data, uint8(dir&1)
+		to := h.next + int64(s.Len)
+		h.arrives(s, to)
 		if s.Compare {
-			h.keepCopy(h.next, h.next+int64(s.Len), s.sum(), false)
+			h.keepCopy(h.next, to, s.sum(), false)
 		}
 		return 0
 	}
@@ -169,7 +171,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 			h.startKnown = true
 		}
 	case s.Flags&FlagRST == 0:
-		h.begins(h.first(s, seq), s.Flags&FlagSYN != 0)
+		h.begins(s, h.first(s, seq), s.Flags&FlagSYN != 0)
 	}
 	if h.started {
 		if size > 0 {
@@ -223,7 +225,7 @@ func (c *Conn) Pass(dir int, s *Segment, crc uint32) {
 	if s.Compare {
 		h.keepCopy(h.next, to, uint64(crc), true)
 	}
-	h.arrives(to)
+	h.arrives(s, to)
 	h.next, h.released, h.left = to, to, to
 }
 

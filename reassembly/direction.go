@@ -155,7 +155,10 @@ func (h *Direction) ack(s *Segment, opened bool) {
 	}
 	h.ackSeq, h.ackSeen = s.Ack, true
 	h.ackOff = h.Offset(s.Ack)
-	if off := h.ackOff; off > h.acked && off <= max(h.acked, h.high())+maxAhead {
+	if off, high := h.ackOff, h.high(); off > h.acked && off <= max(h.acked, high)+maxAhead {
+		if off > high+1 { // more than a FIN that was not captured yet
+			h.disordered().lead.Acknowledged(max(h.acked, high), off, s.Time, s.Frame)
+		}
 		h.acked = off
 	}
 }
@@ -173,11 +176,14 @@ func (h *Direction) ackFirst(s *Segment, opened bool) {
 		h.base, h.baseByAck = s.Ack, true // or a RST refuses a SYN
 	}
 	h.ackSeq, h.ackOff = s.Ack, seq.Unwrap(h.ackOff, s.Ack-h.base)
+	if opened && s.Flags&FlagRST == 0 {
+		h.disordered().lead.Acknowledged(h.ackOff-1, h.ackOff, s.Time, s.Frame)
+	}
 }
 
 // begins fixes offset 0 with the first packet of the direction. Its octets may have been acknowledged
 // before that.
-func (h *Direction) begins(number uint32, known bool) {
+func (h *Direction) begins(s *Segment, number uint32, known bool) {
 	switch ahead := int64(int32(h.ackSeq - number)); { //nolint:gosec // wraps by design
 	case !h.baseByAck:
 		if h.ackSeq != 0 && ahead > 0 && ahead <= maxAhead {
@@ -186,6 +192,9 @@ func (h *Direction) begins(number uint32, known bool) {
 	case number != h.base: // what the peer acknowledged was something else
 	case h.ackOff <= maxAhead:
 		h.acked, h.ackSeen = max(h.ackOff, 0), true
+		if known { // the SYN, which the peer had acknowledged
+			h.disordered().lead.Behind(0, s.Time, s.Frame)
+		}
 	}
 	h.start(number, known)
 }
@@ -233,7 +242,7 @@ func (h *Direction) push(s *Segment, off, n int64) Note {
 	case n <= 0:
 		return 0
 	case off == h.next && h.plain && len(s.Fragments) <= 1:
-		h.arrives(off + n)
+		h.arrives(s, off+n)
 		h.set(s, 0, n)
 		if s.Compare {
 			h.keepCopy(off, off+n, s.sum(), false)
@@ -243,14 +252,39 @@ func (h *Direction) push(s *Segment, off, n int64) Note {
 	return h.unusual(s, off, off+n)
 }
 
-// arrives notes whether octets up to end, which came for the first time, come behind their acknowledgement.
-func (h *Direction) arrives(end int64) {
-	if end <= h.acked && !h.trails {
-		h.trails = true
-		if h.dis != nil {
-			h.dis.mark = 0 // holes are counted otherwise from now on
-		}
+// arrives notes whether octets of a packet up to end, which came for the first time, come behind their
+// acknowledgement.
+func (h *Direction) arrives(s *Segment, end int64) {
+	if end <= h.acked || h.trails {
+		h.behind(s, end)
 	}
+}
+
+func (h *Direction) behind(s *Segment, end int64) {
+	d := h.disordered()
+	if end > h.acked {
+		d.lead.InTime()
+		return
+	}
+	d.lead.Behind(end, s.Time, s.Frame)
+	if !h.trails {
+		h.trails = true
+		d.mark = 0 // holes are counted otherwise from now on
+	}
+}
+
+// Lead is the longest time in nanoseconds from an acknowledgement to the octets that it acknowledges, and the
+// frames of both, if most packets of the direction were captured long behind their acknowledgement: the clocks
+// of the two directions differ by that much or more. Otherwise it is 0.
+func (h *Direction) Lead() (by int64, ack, data uint64) {
+	if h.dis == nil {
+		return 0, 0, 0
+	}
+	l, ok := h.dis.lead.Lead()
+	if !ok {
+		return 0, 0, 0
+	}
+	return l.By, l.Ack, l.Data
 }
 
 // keepAlive reports whether a segment of no or one octet is a keep-alive (RFC
@@ -305,7 +339,7 @@ func (h *Direction) unusual(s *Segment, off, end int64) Note {
 	if note&Retransmission != 0 {
 		d.Retransmitted++
 	} else {
-		h.arrives(end)
+		h.arrives(s, end)
 	}
 	if note&OutOfOrder != 0 {
 		d.Reordered++

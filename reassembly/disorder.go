@@ -1,6 +1,10 @@
 package reassembly
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/iwdissect/iwdissect/internal/ahead"
+)
 
 // disorder is what a direction keeps once it was not in order.
 type disorder struct {
@@ -15,6 +19,8 @@ type disorder struct {
 	markAt     uint64
 	segments   uint64 // those that were not the next octets
 	patience   patience
+
+	lead ahead.Measure
 
 	conflict int64 // where octets came again with a difference last
 	part     part

@@ -35,8 +35,23 @@ type Delays struct {
 	// Closed is the receive window of the sender of the direction, when it had no room.
 	Closed ZeroWindows
 	// StepBack is by how much the clock of the capture went back at most before a packet
-	// of the direction, in nanoseconds. Times not longer than a few of it mean nothing.
-	StepBack int64
+	// of the direction, in nanoseconds. Times not longer than a few of it mean nothing. StepBackFrame
+	// is the frame of that packet; 0 if the clock did not.
+	StepBack      int64
+	StepBackFrame uint64
+	// Lead is by how much the other side acknowledged octets of the direction before they were captured.
+	Lead Lead
+}
+
+// Lead is the longest time from an acknowledgement to what it acknowledges, which was captured later, if most
+// packets of the direction were captured long behind their acknowledgement: with another clock. The zero Lead says
+// that they were not. What the other side sent has times that are too early by that much or more, against those of
+// the direction.
+type Lead struct {
+	// By is the time in nanoseconds.
+	By int64
+	// Ack and Data are the frames of the acknowledgement and of what it acknowledges.
+	Ack, Data uint64
 }
 
 // ZeroWindows are the times in which a side announced a receive window of 0.

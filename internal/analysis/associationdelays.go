@@ -137,7 +137,7 @@ func (a *Association) paused(side int, u *undone, now trace.Moment) {
 	}
 	latest := a.latest.now
 	if now.Time < m.time {
-		a.steppedBack(m.time-now.Time, &latest.Trace.Flow[latest.Dir(side)])
+		a.steppedBack(m.time-now.Time, now.Frame, &latest.Trace.Flow[latest.Dir(side)])
 		return
 	}
 	if a.ending != trace.Open || a.hidden[0] || a.hidden[1] || a.asm.Lost(0, 0) || a.asm.Lost(1, 0) {

@@ -581,6 +581,7 @@ func (c *Conn) Finish() {
 		}
 		c.left(side)
 	}
+	c.leads()
 	t.EndedBy = c.Dir(int(t.EndedBy))
 	c.clear()
 	c.tcp.Release()

@@ -159,7 +159,7 @@ func (c *Conn) paused(side int, s *reassembly.Segment, end trace.StallEnd) {
 		return
 	}
 	if now.Time < m.time {
-		w.steppedBack(m.time-now.Time, fl)
+		w.steppedBack(m.time-now.Time, now.Frame, fl)
 		return
 	}
 	if !c.running() || w.closed || w.dirs[0].fin || w.dirs[1].fin {
@@ -231,6 +231,15 @@ func (c *Conn) endWindows() {
 	for side, shut := range c.work.shut {
 		if shut {
 			c.work.reopened(side, c.blocked(1-side), &c.Trace.Flow[c.Dir(side)], trace.Moment{Time: max(c.Trace.LastTime, c.env.End)})
+		}
+	}
+}
+
+// leads notes for both directions by how much acknowledgements came before what they acknowledge.
+func (c *Conn) leads() {
+	for side := range 2 {
+		if by, ack, data := c.tcp.Direction(side).Lead(); by > 0 {
+			c.Trace.Flow[c.Dir(side)].Delayed().Lead = trace.Lead{By: by, Ack: ack, Data: data}
 		}
 	}
 }

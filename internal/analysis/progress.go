@@ -176,15 +176,17 @@ func stalled(fl *trace.Flow, s *trace.Stall) {
 	d.Stalled += s.Length()
 }
 
-// steppedBack notes that the clock of the capture went back.
-func (p *pauses) steppedBack(by int64, fl *trace.Flow) {
+// steppedBack notes that the clock of the capture went back before a packet.
+func (p *pauses) steppedBack(by int64, frame uint64, fl *trace.Flow) {
 	if by < atOnce {
 		return // packets that were captured at several places, in nearly their order
 	}
 	t := p.trouble()
 	t.waived = max(t.waived, by)
 	d := fl.Delayed()
-	d.StepBack = max(d.StepBack, by)
+	if by > d.StepBack {
+		d.StepBack, d.StepBackFrame = by, frame
+	}
 }
 
 // duplicate notes an acknowledgement of what was acknowledged before.

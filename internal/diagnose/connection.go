@@ -22,6 +22,7 @@ var makers = []func(*about){
 	wrongMarkers,
 	segments,
 	damagedPackets,
+	clocks,
 	incomplete,
 	offloads,
 	losses,

@@ -53,7 +53,7 @@ func (a *about) limit(d trace.Dir) (n int, name, whose string) {
 // depth diagnoses the Reads of a direction.
 func (a *about) depth(d trace.Dir) {
 	f, l := &a.Flow[d], a.ReadLatency
-	if f.Waits == nil || f.Waits.Busy == 0 || l == nil {
+	if f.Waits == nil || f.Waits.Busy == 0 || l == nil || a.skew() > 0 {
 		return
 	}
 	limit, name, whose := a.limit(d)

@@ -96,6 +96,7 @@ const (
 	WindowShut        Kind = "zero-window"
 	Reordered         Kind = "reorder"
 	DepthLimited      Kind = "depth-limit"
+	Clocks            Kind = "clocks"
 	Rule              Kind = "rule"
 
 	// Those about the whole capture.
@@ -147,6 +148,7 @@ var kinds = []struct {
 	{WindowShut, "A side announced a receive window of 0, so that the other one could send nothing."},
 	{Reordered, "Packets came behind later ones."},
 	{DepthLimited, "Reads wait for each other, as ORD and IRD allow fewer at once than the link could carry."},
+	{Clocks, "The two directions of a connection were captured with clocks that differ: acknowledgements come before what they acknowledge."},
 	{OneDirection, "One direction of a connection was not captured."},
 	{Missing, "Octets are missing from the capture."},
 	{SnapLength, "The snap length of the capture cut frames."},

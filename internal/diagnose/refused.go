@@ -28,7 +28,7 @@ func refused(a *about) {
 	if res.StartupFrame > 0 {
 		text += fmt.Sprintf(" with the %s in frame %d", what, res.StartupFrame)
 	}
-	if ini.StartupFrame > 0 && a.HasStartupLatency {
+	if ini.StartupFrame > 0 && a.HasStartupLatency && a.skew() == 0 {
 		text += fmt.Sprintf(", %s after the request in frame %d", duration(a.StartupLatency), ini.StartupFrame)
 	}
 	d := Diagnosis{

@@ -50,8 +50,8 @@ func (a *about) stalled(d trace.Dir) bool {
 	h := a.Flow[d].Delays()
 	s := &h.Longest
 	wait := s.Length()
-	if h.Stalls == 0 || wait <= 2*h.StepBack {
-		return false // nothing, or the clock of the capture jumps as far
+	if h.Stalls == 0 || wait <= 2*max(h.StepBack, a.skew()) {
+		return false // nothing, or the clocks of the capture are off as far
 	}
 	hidden := s.Again > 0 || s.Window || s.Unacked > 0
 	if hidden {

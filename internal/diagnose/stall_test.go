@@ -167,14 +167,6 @@ timeline: [connect, write 8KiB, wait 3s, read 4KiB, wait 2s, read 4KiB, close]
 capture: {drop: 10%}
 timeline: [connect, {repeat: [write 64KiB, wait 1s, read 16KiB, wait 1s], times: 5}, close]
 `},
-	{"the clock goes back", `
-capture: {clock_steps: [{at: 1ms, by: -3s}]}
-timeline: [connect, {repeat: [write 4KiB, read 4KiB], times: 10}, close]
-`},
-	{"interfaces with different clocks", `
-capture: {interfaces: per-side, clock_offset: -2s}
-timeline: [connect, {repeat: [write 4KiB, read 4KiB], times: 10}, close]
-`},
 	{"snap length", `
 capture: {snaplen: 96}
 timeline: [connect, write 8KiB, wait 3s, read 4KiB, wait 2s, read 4KiB, close]

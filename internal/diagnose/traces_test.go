@@ -18,7 +18,7 @@ import (
 
 // delays are the kinds of diagnoses that these tests are about.
 var delays = []diagnose.Kind{
-	diagnose.Stalled, diagnose.Lossy, diagnose.WindowShut, diagnose.Reordered, diagnose.DepthLimited,
+	diagnose.Stalled, diagnose.Lossy, diagnose.WindowShut, diagnose.Reordered, diagnose.DepthLimited, diagnose.Clocks, diagnose.StartupLate, diagnose.StartupRefused,
 }
 
 // generate makes the trace of a scenario.

@@ -146,7 +146,7 @@ func (a *about) lateAnswer() {
 	// The place in the capture does not count if it acknowledged the Reply.
 	had := gaveUp != nil && res.HasStartup && gaveUp.Acked >= int64(mpa.StartupLen+int(res.Startup.PDLength))
 	tooLate := gaveUp != nil && gaveUp.Frame < res.StartupFrame && !had
-	if !tooLate && a.StartupLatency < int64(late) {
+	if !tooLate && a.StartupLatency-a.unsure(trace.R2I) < int64(late) {
 		return
 	}
 	d := Diagnosis{

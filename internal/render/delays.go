@@ -39,6 +39,15 @@ func delayMembers(o *object, d *trace.Delays) {
 	}
 	if d.StepBack > 0 {
 		o.int("clock_step_back_ns", d.StepBack)
+		frameMember(o, "clock_step_back_frame", d.StepBackFrame)
+	}
+	if d.Lead.By > 0 {
+		o.key("acknowledged_early")
+		o.open()
+		o.int("ns", d.Lead.By)
+		frameMember(o, "ack_frame", d.Lead.Ack)
+		frameMember(o, "data_frame", d.Lead.Data)
+		o.close()
 	}
 	o.close()
 }
