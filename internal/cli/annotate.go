@@ -304,7 +304,7 @@ func (a *annotation) told(r *annotate.Report, known *annotate.Notes) {
 		out = "standard output"
 	}
 	if !a.o.quiet {
-		s.say("%d of %s annotated in %s", r.Commented, diagnose.Counted(r.Frames, "frame", "frames"), out)
+		s.say("%d of %s annotated, written to %s", r.Commented, diagnose.Counted(r.Frames, "frame", "frames"), out)
 	}
 	say := func(n uint64, one, many string, more ...string) {
 		if n > 0 {

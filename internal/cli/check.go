@@ -89,7 +89,8 @@ Known findings need not fail a run. --write-baseline writes the findings to a
 file; --baseline marks the findings of that file as known, and only others fail.
 .iwdissect.yaml in the working directory can set fail-on, enable, disable,
 baseline, format, output, and suppress, which takes a rule and a reason. Flags
-override it. Its output stays below its folder, unless --config names the file.
+override it. A file that was found there writes its output only below its folder; one
+that --config names may write anywhere.
 
 No output may be one of the files that are read. An older file is replaced only once
 the new one is complete.

@@ -32,7 +32,7 @@ func (o *checkOptions) checkLiveUsage(args []string) error {
 	case o.tree:
 		return usagef("--live goes without -V, which reads a capture twice")
 	case o.baseline != "" || o.writeBaseline != "":
-		return usagef("--live goes without a baseline: what is known of a file tells nothing of other traffic")
+		return usagef("a baseline cannot be used with --live: it belongs to the files that it was made of")
 	case o.twice || o.reading != "":
 		return usagef("--live goes without -2 and -R, which read a capture twice")
 	case o.worst > 0:

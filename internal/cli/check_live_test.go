@@ -143,7 +143,7 @@ func TestCheckLive_Usage(t *testing.T) {
 		{"-w y x.pcap", "--write goes with --live"},
 		{"--live a -r x.pcap", "--live takes an interface"},
 		{"--live a -V", "--live goes without -V"},
-		{"--live a --write-baseline x", "--live goes without a baseline"},
+		{"--live a --write-baseline x", "a baseline cannot be used with --live"},
 		{"--live a --duration -1s", "must not be negative"},
 		{"--duration 1s x.pcap", "--duration goes with --live"},
 	} {

@@ -31,9 +31,9 @@ const aboutFilters = `
 'iwarp_rdma.opcode == 1 && ip.addr == 10.0.0.0/8', 'iwd.latency > 1ms' or
 'iwd.crc.status == "bad"'; 'iwdissect fields' lists the fields and their operators.
 Lines, trees and records show the PDUs that match; FILTER sees each PDU with the headers
-of its frame. Records also show matching frames without a PDU. For tables, findings, exit
-codes, -w and -T, FILTER sees each frame with all PDUs that it completed; tables show the
-connections that have a matching frame.`
+of its frame. Records also show matching frames without a PDU. Tables, findings, exit
+codes, -w and -T go by whole frames: one is selected if it matches with all the PDUs
+that it completed. Tables show the connections that have a matching frame.`
 
 // aboutTwice explains what files can be asked for besides.
 const aboutTwice = `

@@ -61,7 +61,7 @@ has made are deleted, and none is written over.`
 func (c *captureFlags) addFlags(f *pflag.FlagSet, with string) {
 	c.set = f
 	f.BoolVarP(&c.modest, "no-promiscuous-mode", "p", false, with+"do not put the interface into promiscuous mode")
-	f.BoolVarP(&c.monitor, "monitor-mode", "I", false, with+"always an error: monitor mode is for wireless interfaces")
+	f.BoolVarP(&c.monitor, "monitor-mode", "I", false, with+"refused: no iWARP runs over 802.11 in monitor mode")
 	f.StringVarP(&c.link, "linktype", "y", "", with+"fail if the interface has another link `TYPE` than this: EN10MB, RAW or LINUX_SLL")
 	f.StringVarP(&c.keep, "write", "w", "", with+"save the frames to `FILE`")
 	f.IntVar(&c.fan, "fan-out", 0, with+"with -w: write `N` files beside each other, with whole connections in each, as --shard divides them")

@@ -50,7 +50,7 @@ type Manifest struct {
 	ExitCode int      `json:"exit_code"`
 	Errors   []string `json:"errors,omitempty"`
 	Counters Counters `json:"counters"`
-	// Findings counts findings that nobody decided about, by severity, and Verdicts has the
+	// Findings counts findings that are neither known nor suppressed, by severity, and Verdicts has the
 	// worst verdict of each rule that applies; both only if rules were asked.
 	Findings map[string]int64 `json:"findings,omitempty"`
 	Verdicts *Verdicts        `json:"verdicts,omitempty"`

@@ -67,7 +67,7 @@ type Totals struct {
 	readSum int64
 }
 
-// Counts are findings that nobody decided about.
+// Counts are findings that are neither known nor suppressed.
 type Counts struct {
 	Errors   int64 `json:"errors"`
 	Warnings int64 `json:"warnings"`
