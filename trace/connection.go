@@ -176,9 +176,10 @@ type SCTPSide struct {
 	// second after that on another one, and no segment since; Frame is that of the
 	// last.
 	Terminates Tally
-	// Ended is how it ended the association, in EndFrame; Open if it did not.
+	// Ended is how it ended the association, in EndFrame at EndTime; Open if it did not.
 	Ended    Ending
 	EndFrame uint64
+	EndTime  int64
 	// Unread counts packets with chunks that could not be parsed.
 	Unread, FirstUnread uint64
 	// Other counts chunks of user data that are not DDP's.
@@ -444,7 +445,10 @@ type Connection struct {
 	HasAskedOn bool
 	// Unasked says that this session has no Initiate: all that its active side sent in the
 	// association was captured. It is known when the session is over.
-	Unasked           bool
+	Unasked bool
+	// Unanswered says that the passive side sent nothing in this session, which has an Initiate: the
+	// association has ended, and all that the side sent in it was captured.
+	Unanswered        bool
 	HasStartupLatency bool
 	AskedOn, SID      uint16
 	Association       uint64

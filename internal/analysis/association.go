@@ -329,7 +329,7 @@ func (a *Association) ended(side int, how trace.Ending) {
 	if a.ending == trace.Open || a.ending == trace.Shutdown && how == trace.Abort {
 		a.ending, a.endedBy, a.endedAt = how, side, a.cur.Frame
 		a.side[1-side].Ended = trace.Open
-		a.side[side].Ended, a.side[side].EndFrame = how, a.cur.Frame
+		a.side[side].Ended, a.side[side].EndFrame, a.side[side].EndTime = how, a.cur.Frame, a.cur.Time
 		a.spared()
 	}
 }

@@ -339,14 +339,38 @@ func (s *Session) unasked() bool {
 	if t.SYN || !t.RolesKnown || a.shook.shuffled || s.holes(s.ini) || a.side[s.ini].InitFrame > t.FirstFrame {
 		return false
 	}
-	return a.asm.StartKnown(s.ini) && !a.asm.Lost(s.ini, 0) && a.asm.FirstMissing(s.ini) >= a.asm.High(s.ini)
+	return a.whole(s.ini)
+}
+
+// whole reports whether all chunks that a side has sent in the association were captured, as far as its TSNs
+// show.
+func (a *Association) whole(side int) bool {
+	return a.asm.StartKnown(side) && !a.asm.Lost(side, 0) && a.asm.FirstMissing(side) >= a.asm.High(side)
+}
+
+// unanswered reports whether the passive side has sent nothing in the session: the association is over, and
+// none of the chunks that the side sent from its INIT ACK on is of this session. SHUTDOWN comes once all of them
+// were acknowledged (RFC 9260 section 9.2); an ABORT says nothing of what came before, so the acknowledgement of the
+// Initiate has to show that the packets of the side were captured, and that none had the answer beside it.
+func (s *Session) unanswered() bool {
+	a, t, passive := s.assoc, s.Trace, 1-s.ini
+	if !t.SYN || !t.RolesKnown || s.dirs[passive].spoke || t.Ending == trace.Superseded {
+		return false
+	}
+	if a.ending == trace.Open || a.shook.shuffled || a.shook.skipped() || a.severalPaths() || a.side[passive].InitFrame > t.FirstFrame {
+		return false
+	}
+	if acked, ok := a.asm.Acked(s.ini); a.ending != trace.Shutdown && (!ok || acked <= s.dirs[s.ini].first) {
+		return false
+	}
+	return a.whole(passive) && !a.hides(passive) && !s.holes(passive)
 }
 
 // finish says that no more messages come.
 func (s *Session) finish() {
 	t := s.Trace
 	s.assoc.unseen()
-	t.Unasked = s.unasked()
+	t.Unasked, t.Unanswered = s.unasked(), s.unanswered()
 	t.HasAskedOn = t.HasAskedOn && t.Unasked
 	for side := range 2 {
 		s.flush(side, s.assoc.ending != trace.Open)

@@ -56,6 +56,29 @@ timeline:
 faults:
   - {at: reply, skip: true}
 `},
+		{"an Initiate without an answer, and the association ends", `
+transport: sctp
+timeline:
+  - connect
+  - {close: , only: clean}
+  - {reset: , only: faulty}
+faults:
+  - {at: reply, skip: true}
+`},
+		{"an Initiate without an answer, and the responder aborts", `
+transport: sctp
+timeline:
+  - connect
+  - {close: , only: clean}
+  - {reset: , from: server, only: faulty}
+faults:
+  - {at: reply, skip: true}
+`},
+		{"an Initiate whose answer the capture lost", `
+transport: sctp
+capture: {missing: [6]}
+timeline: [connect, reset]
+`},
 		{"a Send, and the responder closes", `
 both: {mpa: {revision: 1}}
 timeline:

@@ -20,7 +20,7 @@ func unanswered(a *about) {
 	switch {
 	case a.wrongRequest():
 	case a.halfStartup(trace.I2R) || a.halfStartup(trace.R2I):
-	case ini.StartupFrame == 0 || a.Flow[trace.R2I].Frames == 0 && !a.silentSession():
+	case ini.StartupFrame == 0 || a.Flow[trace.R2I].Frames == 0 && !a.Unanswered && !a.silentSession():
 		// Nothing is known of the other direction.
 	case a.EndedEarly && a.Ending == trace.Open && a.until()-ini.StartupTime < int64(late):
 		// The answer may stand in what was not followed.
@@ -194,6 +194,9 @@ func (a *about) ended() string {
 // endTime is when the connection ended, as far as that is known.
 func (a *about) endTime() int64 {
 	f := &a.Flow[a.EndedBy]
+	if s := a.Side[a.EndedBy].SCTP; s != nil && s.EndFrame == a.EndFrame && a.EndFrame > 0 {
+		return s.EndTime
+	}
 	for _, c := range []*trace.Closing{f.RST, f.FIN} {
 		if c != nil && c.Frame == a.EndFrame {
 			return c.Time

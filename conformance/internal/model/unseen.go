@@ -50,7 +50,7 @@ func (c *Conn) unseenFrom(h *Direction, l Looks) catalogue.Gate {
 	switch known := c.Trace.SYN || c.Trace.Unasked; {
 	case !h.Began && !known, onTCP && !h.Began && !c.Starts(h):
 		return catalogue.Start
-	case f.Frames == 0 && !c.Trace.Unasked: // else it is known to have sent nothing
+	case f.Frames == 0 && !c.Trace.Unasked && !(c.Trace.Unanswered && h.Dir == trace.R2I): // else it is known to have sent nothing
 		return catalogue.Bidir
 	case h.Hole || f.Waiting:
 		return catalogue.Contig
