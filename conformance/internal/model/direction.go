@@ -133,9 +133,9 @@ type asking struct {
 	PastAreas  []*Area
 	Operations Operations
 	shared     []uint32
-	// gone are the STags that it has invalidated, reused those that it used
-	// nevertheless.
-	gone   map[uint32]struct{}
+	// gone are the STags that it has invalidated, with what the other side had sent by then, reused those that it
+	// used nevertheless.
+	gone   map[uint32]uint64
 	Reused []reuse
 }
 

@@ -182,17 +182,24 @@ func (t *stags) invalidate(x uint32) {
 type reuse struct {
 	STag uint32
 	At   Place
-	// Refused: a Terminate is about it.
-	Refused bool
+	// Again: it was invalidated once more. Refused: a Terminate is about it.
+	Again, Refused bool
 }
 
 // reuses records the use of an STag that the same side has invalidated.
-func (h *Direction) reuses(stag uint32, at Place) {
+func (h *Direction) reuses(stag uint32, at Place, again bool) {
 	if _, was := h.gone[stag]; !was || len(h.Reused) >= maxReused {
 		return
 	}
 	delete(h.gone, stag)
-	h.Reused = append(h.Reused, reuse{STag: stag, At: at})
+	h.Reused = append(h.Reused, reuse{STag: stag, At: at, Again: again})
+}
+
+// stale reports whether the same side has invalidated an STag, and the other one has sent nothing since then by which
+// it can have handed it out again.
+func (h *Direction) stale(stag uint32) bool {
+	sent, was := h.gone[stag]
+	return was && sent == h.Peer.Count
 }
 
 // invalidates records a Send with Invalidate.
@@ -204,9 +211,9 @@ func (s *Segment) invalidates(c *Conn) {
 	h.asks()
 	h.leave(c, x)
 	if h.gone == nil || len(h.gone) >= maxInvalid {
-		h.gone = map[uint32]struct{}{}
+		h.gone = map[uint32]uint64{}
 	}
-	h.gone[x] = struct{}{}
+	h.gone[x] = h.Peer.Count
 	h.met = met{}
 }
 

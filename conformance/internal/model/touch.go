@@ -17,9 +17,10 @@ type touch struct {
 	// those of the segment before it.
 	Named [2]NamedSTag
 	Names int
-	// Behind: its sender has invalidated STags before.
-	Behind bool
-	Shares sharing
+	// Behind: it touches memory, and its sender has invalidated STags before. Again: it invalidates one, and so has
+	// its sender before.
+	Behind, Again bool
+	Shares        sharing
 }
 
 // Matters reports whether rules about memory of the peer have something to judge.
@@ -53,12 +54,16 @@ const maxShared = 64
 // afterwards.
 func (s *Segment) touches(c *Conn, b *CaptureState, have catalogue.Gate) {
 	t := &s.Touch
-	t.Names, t.Shares = 0, Apart
+	t.Names, t.Shares, t.Again = 0, Apart, false
 	t.TaggedAddress, t.Octets = s.target()
 	switch {
 	case !s.DDP.Tagged && s.Op.Invalidates() && s.DDP.Last:
-		if side := s.mentions(c, b, s.Peer.Dir, s.DDP.RsvdULP32, have); side != nil {
-			side.invalidate(s.DDP.RsvdULP32)
+		x := s.DDP.RsvdULP32
+		if side := s.mentions(c, b, s.Peer.Dir, x, have); side != nil {
+			side.invalidate(x)
+		}
+		if t.Again = len(s.gone) > 0; t.Again && have&catalogue.Sync != 0 && s.stale(x) {
+			s.reuses(x, s.Where(), true)
 		}
 	case t.Octets == 0 || s.Op == OpWrite && s.met == met{t.STag, true}:
 	default:
@@ -73,7 +78,7 @@ func (s *Segment) touches(c *Conn, b *CaptureState, have catalogue.Gate) {
 		return
 	}
 	if t.Behind = len(s.gone) > 0; t.Behind && have&catalogue.Sync != 0 {
-		s.reuses(t.STag, s.Where())
+		s.reuses(t.STag, s.Where(), false)
 	}
 	t.Shares = s.sharing(have)
 }
@@ -93,6 +98,9 @@ func (s *Segment) mentions(c *Conn, b *CaptureState, owner trace.Dir, stag uint3
 		return nil
 	}
 	n.Seq, n.Step, n.Since = side.use(stag)
+	if owner != s.Dir && s.stale(stag) {
+		n.Since = -1 // its owner has not handed it out again: it is the user who holds on to it
+	}
 	return side
 }
 

@@ -15,7 +15,7 @@ var rdmapSTagRules = []rules.Rule{
 		ID: "RDMAP-INVSTAG-04", If: model.Asked, Needs: catalogue.Sync, On: model.Touching, ByTouch: true,
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
-				return rules.InScopeIf(s.Touch.Octets > 0 && s.Touch.Behind)
+				return rules.InScopeIf(s.Touch.Octets > 0 && s.Touch.Behind || s.Touch.Again)
 			},
 		},
 		EndDirection: &rules.On[*model.Direction]{
@@ -28,6 +28,9 @@ var rdmapSTagRules = []rules.Rule{
 					v := rules.Violation{
 						Place: x.At, Message: "the side uses an STag that its own Send with Invalidate has invalidated",
 						Observed: fmt.Sprintf("STag %#08x", x.STag), Expected: "a valid STag, or this one after it was advertised again",
+					}
+					if x.Again {
+						v.Message = "the side invalidates an STag that its own Send with Invalidate has invalidated already"
 					}
 					if x.Refused {
 						v.Severity = catalogue.Warning

@@ -1,0 +1,41 @@
+package conformance_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/scenario"
+)
+
+// TestInvalidatedSTags: who goes on with an STag that it has invalidated itself is at fault, and not its owner, unless
+// that one may have handed it out again.
+func TestInvalidatedSTags(t *testing.T) {
+	const invalidate = ", {send: 16, invalidate: {region: buffer}}"
+	for _, c := range []struct {
+		name, steps string
+		want        []string
+	}{
+		{"once", "write 100" + invalidate, nil},
+		{"a Write", "{write: 100, to: buffer}" + invalidate + ", {write: 100, to: buffer}", []string{"RDMAP-INVSTAG-04"}},
+		{"two Writes", "{write: 100, to: buffer}" + invalidate + ", {write: 100, to: buffer}, write 10, {write: 100, to: buffer}", []string{"RDMAP-INVSTAG-04"}},
+		{"an atomic operation", "{write: 100, to: buffer}" + invalidate + ", {fetch_add: 1, at: buffer}", []string{"RDMAP-INVSTAG-04"}},
+		{"a Read", "{write: 100, to: buffer}" + invalidate + ", {read: 100, from_memory: buffer}", []string{"RDMAP-INVSTAG-04"}},
+		{"invalidated twice", "{write: 100, to: buffer}" + invalidate + invalidate, []string{"RDMAP-INVSTAG-04"}},
+		{"invalidated twice, with an answer in between", "{write: 100, to: buffer}" + invalidate + ", server send 8" + invalidate, []string{"DDP-SEC-STAG-02"}},
+		{
+			"a Write behind an answer", "{write: 100, to: buffer}" + invalidate + ", server send 8, {write: 100, to: buffer}",
+			[]string{"DDP-SEC-STAG-02", "RDMAP-INVSTAG-04"},
+		},
+	} {
+		s, err := scenario.Parse("t.yaml", []byte("summary: a trace\ntimeline: [connect, {region: {name: buffer, of: server, stag: 0x200, size: 4KiB}}, "+c.steps+", close]\n"+
+			"faults: [{by: server, ignores: [errors]}]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := judged(t, framesOf(t, s.Script(false)))
+		got := slices.DeleteFunc(ids(j.findings, ""), func(id string) bool { return id != "DDP-SEC-STAG-02" && id != "RDMAP-INVSTAG-04" })
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q\n\t%s", c.name, got, c.want, text(j.findings))
+		}
+	}
+}
