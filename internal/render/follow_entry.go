@@ -394,7 +394,7 @@ func appendAgreed(b []byte, c *trace.Connection) []byte {
 			b = append(b, ", no markers"...)
 		}
 	}
-	sep := ", outstanding Reads allowed: "
+	sep := ", Reads at once: "
 	for _, d := range []trace.Dir{trace.I2R, trace.R2I} {
 		if n, ok := c.Depth(d); ok {
 			b = appendNumber(append(append(append(b, sep...), d.Sender()...), ' '), "", uint64(n)) //nolint:gosec // not negative
