@@ -89,8 +89,7 @@ Known findings need not fail a run. --write-baseline writes the findings to a
 file; --baseline marks the findings of that file as known, and only others fail.
 .iwdissect.yaml in the working directory can set fail-on, enable, disable,
 baseline, format, output, and suppress, which takes a rule and a reason. Flags
-override it. A file that was found there writes its output only below its folder; one
-that --config names may write anywhere.
+override it. Unless --config names the file, its outputs have to lie below its folder.
 
 No output may be one of the files that are read. An older file is replaced only once
 the new one is complete.
