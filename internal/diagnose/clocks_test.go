@@ -3,8 +3,6 @@ package diagnose_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 )
 
@@ -84,14 +82,7 @@ capture: {clock_steps: [{at: 1ms, by: 100ms}]}` + exchanges},
 }
 
 func TestClocks(t *testing.T) {
-	for _, tt := range clockTraces {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if d := cmp.Diff(tt.want, spoken(t, generate(t, tt.src, false))); d != "" {
-				t.Error(d)
-			}
-		})
-	}
+	says(t, clockTraces)
 }
 
 func TestClocks_Silent(t *testing.T) {

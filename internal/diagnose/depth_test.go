@@ -2,8 +2,6 @@ package diagnose_test
 
 import (
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // depthTraces are traces with such a fault, and all that is said of it.
@@ -87,14 +85,7 @@ timeline: [connect, read 8KiB x200, close]
 }
 
 func TestDepth(t *testing.T) {
-	for _, tt := range depthTraces {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if d := cmp.Diff(tt.want, spoken(t, generate(t, tt.src, false))); d != "" {
-				t.Error(d)
-			}
-		})
-	}
+	says(t, depthTraces)
 }
 
 func TestDepth_Silent(t *testing.T) {

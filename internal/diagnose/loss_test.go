@@ -3,8 +3,6 @@ package diagnose_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -178,14 +176,7 @@ timeline: [connect, write 4MiB, close]
 }
 
 func TestLosses(t *testing.T) {
-	for _, tt := range lossTraces {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if d := cmp.Diff(tt.want, spoken(t, generate(t, tt.src, false))); d != "" {
-				t.Error(d)
-			}
-		})
-	}
+	says(t, lossTraces)
 }
 
 func TestLosses_Silent(t *testing.T) {

@@ -178,14 +178,7 @@ timeline: [connect, send 10, wait 3s, send 20, close]
 }
 
 func TestStalls(t *testing.T) {
-	for _, tt := range stallTraces {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if d := cmp.Diff(tt.want, spoken(t, generate(t, tt.src, false))); d != "" {
-				t.Error(d)
-			}
-		})
-	}
+	says(t, stallTraces)
 }
 
 func TestStalls_Silent(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -52,6 +54,19 @@ func analyse(t *testing.T, octets []byte) []*trace.Connection {
 		t.Fatal(err)
 	}
 	return r.Finish().Collect()
+}
+
+// says holds what is said of the delays and clocks in traces against what they want.
+func says(t *testing.T, traces []struct{ name, src, want string }) {
+	t.Helper()
+	for _, tt := range traces {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if d := cmp.Diff(tt.want, spoken(t, generate(t, tt.src, false))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
 }
 
 // spoken are the diagnoses of delays in a capture, each in four lines.
