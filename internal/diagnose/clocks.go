@@ -60,7 +60,7 @@ func (a *about) differentClocks() {
 // early is by how much the times of a direction are too early, at least: 0 if they are not, as far as is known.
 func (a *about) early(d trace.Dir) int64 { return a.Flow[1-d].Delays().Lead.By }
 
-// unsure is how long a time from a frame of the other direction to one of this direction may be without meaning anything.
+// unsure is by how much a time from a frame of the other direction to one of this direction may be too long.
 func (a *about) unsure(d trace.Dir) int64 {
 	return max(a.early(1-d), a.Flow[0].Delays().StepBack, a.Flow[1].Delays().StepBack)
 }
