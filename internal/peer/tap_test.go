@@ -33,9 +33,9 @@ func connection(t *testing.T, tap *peer.Tap, capture *bytes.Buffer) *trace.Conne
 }
 
 // TestTap_Acknowledged: what was received is acknowledged when it was received, on both sides, and
-// not with the next message: nobody stalls who has nothing to say.
+// not with the next message, which comes after the silence. A busy machine may stall for less.
 func TestTap_Acknowledged(t *testing.T) {
-	const size, silence = 1 << 20, 600 * time.Millisecond
+	const size, silence = 1 << 20, 1500 * time.Millisecond
 	var regions [2]rnic.Region
 	d := begin(t, "127.0.0.1:0", func(side int, o *peer.Options) {
 		o.Setup = func(e *rnic.Endpoint) {
@@ -59,8 +59,9 @@ func TestTap_Acknowledged(t *testing.T) {
 		c := connection(t, d.taps[side], &d.captures[side])
 		for dir := range c.Flow {
 			f := &c.Flow[dir]
-			if n := f.Delays().Stalls; n != 0 || f.Sent < size || f.Acked < f.Sent { // a FIN counts
-				t.Errorf("the capture of side %d: %s has %d stalls, %d of %d octets acknowledged", side, trace.Dir(dir), n, f.Acked, f.Sent)
+			stall := f.Delays().Longest
+			if took := time.Duration(stall.Length()); took >= silence || f.Sent < size || f.Acked < f.Sent { // a FIN counts
+				t.Errorf("the capture of side %d: %s stalled for %s, %d of %d octets acknowledged", side, trace.Dir(dir), took, f.Acked, f.Sent)
 			}
 		}
 	}
