@@ -58,10 +58,7 @@ func TestProgram_SameAsLibpcap(t *testing.T) {
 		filters, few, packets int
 	}{{Ethernet, 500, 60, 150}, {Raw, 120, 15, 120}, {SLL, 120, 15, 120}, {SLL2, 120, 15, 120}} {
 		t.Run(pcapNames[c.link], func(t *testing.T) {
-			n := c.few
-			if tracetest.Campaign() {
-				n = c.filters
-			}
+			n := tracetest.Count(c.few, c.filters/2, c.filters)
 			m := &maker{Rand: rand.New(rand.NewPCG(uint64(c.link), 18)), link: c.link}
 			d := differ{t: t, m: m, args: []string{"-y", pcapNames[c.link]}}
 			for range n {
@@ -77,10 +74,7 @@ func TestProgram_SameAsLibpcap(t *testing.T) {
 // file.
 func TestProgram_CookedInKernel(t *testing.T) {
 	tracetest.Tcpdump(t)
-	n := 20
-	if tracetest.Campaign() {
-		n = 300
-	}
+	n := tracetest.Count(20, 120, 300)
 	m := &maker{Rand: rand.New(rand.NewPCG(3, 18)), link: SLL}
 	pairs, matched := 0, 0
 	for range n {

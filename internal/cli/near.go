@@ -151,6 +151,9 @@ func noRule(pattern string) string {
 			return fmt.Sprintf("unknown rule %s; did you mean '%s'?", pattern, glob)
 		}
 	}
+	if f, ok := rulebook.Find(pattern); ok && f.Rule == nil {
+		return fmt.Sprintf("%s is no rule; 'iwdissect explain %s' explains it", pattern, pattern)
+	}
 	return fmt.Sprintf("no rule is named by %q", pattern)
 }
 

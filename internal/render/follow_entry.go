@@ -394,7 +394,7 @@ func appendAgreed(b []byte, c *trace.Connection) []byte {
 			b = append(b, ", no markers"...)
 		}
 	}
-	sep := ", Reads at once: "
+	sep := ", ORD: "
 	for _, d := range []trace.Dir{trace.I2R, trace.R2I} {
 		if n, ok := c.Depth(d); ok {
 			b = appendNumber(append(append(append(b, sep...), d.Sender()...), ' '), "", uint64(n)) //nolint:gosec // not negative

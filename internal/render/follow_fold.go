@@ -172,7 +172,7 @@ func (d *folder) showRest(r *run) {
 	case r.n == 2:
 		d.put(r.second)
 	case r.n > 2:
-		d.to.still(string(r.rest.append([]byte("the last one again, "), r.n-1)))
+		d.to.still(string(r.rest.append([]byte("repeated "), r.n-1)))
 	}
 	d.release(r)
 }

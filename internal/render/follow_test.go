@@ -64,18 +64,18 @@ func TestFolder(t *testing.T) {
 		{"nothing", "", ""},
 		{"all different", "ABCDEFABD", "A B C D E F A B D"},
 		{"two of a kind", "AAB", "A A B"},
-		{"a run", "AAAAB", "A [the last one again, 3 times: frames 2-4, 2 ns, 3 B i2r] B"},
-		{"a run at the end", "BAAA", "B A [the last one again, 2 times: frames 3-4, 1 ns, 2 B i2r]"},
+		{"a run", "AAAAB", "A [repeated 3 times: frames 2-4, 2 ns, 3 B i2r] B"},
+		{"a run at the end", "BAAA", "B A [repeated 2 times: frames 3-4, 1 ns, 2 B i2r]"},
 		{"what is like nothing", "1111", "1 1 1 1"},
 		{"a pattern once more", "ABABAB9", "A B A B A B 9"},
 		{"a pattern", "ABABABABC", "A B A B [again as from frame 3, 2 times: frames 5-8, 3 ns, 4 B i2r] C"},
 		{"a pattern that breaks off", "ABCABCABCABCAB9", "A B C A B C [again as from frame 4, 2 times: frames 7-12, 5 ns, 6 B i2r] A B 9"},
 		{"a pattern that breaks off at once", "ABAB9", "A B A B 9"},
-		{"runs in a pattern", "AAABAAABAAABAAABC", "A [the last one again, 2 times: frames 2-3, 1 ns, 2 B i2r] B A [the last one again, 2 times: frames 6-7, 1 ns, 2 B i2r] B " +
+		{"runs in a pattern", "AAABAAABAAABAAABC", "A [repeated 2 times: frames 2-3, 1 ns, 2 B i2r] B A [repeated 2 times: frames 6-7, 1 ns, 2 B i2r] B " +
 			"[again as from frame 5, 2 times: frames 9-16, 7 ns, 8 B i2r] C"},
-		{"a run of another length", "AAAABAAAABAAC", "A [the last one again, 3 times: frames 2-4, 2 ns, 3 B i2r] B A [the last one again, 3 times: frames 7-9, 2 ns, 3 B i2r] B A A C"},
+		{"a run of another length", "AAAABAAAABAAC", "A [repeated 3 times: frames 2-4, 2 ns, 3 B i2r] B A [repeated 3 times: frames 7-9, 2 ns, 3 B i2r] B A A C"},
 		{"a pause", "AA A", "A A [1.001 µs nothing] A"},
-		{"pauses in a pattern", "A A A A A B", "A [1.001 µs nothing] A [the last one again, 3 times: frames 5-9, 2.002 µs, 3 B i2r] [1.001 µs nothing] B"},
+		{"pauses in a pattern", "A A A A A B", "A [1.001 µs nothing] A [repeated 3 times: frames 5-9, 2.002 µs, 3 B i2r] [1.001 µs nothing] B"},
 		{"two patterns", "ABABABABCDCDCDCD", "A B A B [again as from frame 3, 2 times: frames 5-8, 3 ns, 4 B i2r] C D C D [again as from frame 11, 2 times: frames 13-16, 3 ns, 4 B i2r]"},
 	} {
 		if d := cmp.Diff(x.want, folded(x.in, false)); d != "" {
