@@ -50,6 +50,9 @@ func (c *Conn) Acked() int64 { return c.ack }
 // Reset reports whether the side that sends in direction dir sent an RST.
 func (c *Conn) Reset(dir int) bool { return c.rst[dir] }
 
+// Revive says that the RSTs of a direction had no effect: the connection goes on.
+func (c *Conn) Revive(dir int) { c.rst[dir] = false }
+
 // NewConnection reports whether the packet opens another connection on the same
 // addresses and ports: a SYN (or the answer to one that was not captured) with
 // another sequence number, or a SYN after the connection had ended. A SYN with the

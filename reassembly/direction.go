@@ -75,6 +75,10 @@ func (h *Direction) News(s *Segment) bool {
 	return s.Flags&FlagACK != 0 && (s.Ack != h.ackSeq || !h.ackSeen)
 }
 
+// Trails reports whether octets of the direction came behind their acknowledgement, so that nothing follows from
+// the order in which packets of both directions were captured.
+func (h *Direction) Trails() bool { return h.trails }
+
 // Waiting reports whether octets wait behind a hole.
 func (h *Direction) Waiting() bool { return h.waiting > 0 }
 

@@ -272,6 +272,7 @@ type work struct {
 	first *indication
 	// reply is one that was captured before its Request; nil if there is none.
 	reply *reply
+	reset *reset // the last RST, as long as it may have had no effect; nil while there is none
 	pauses
 	tcp  reassembly.Conn
 	dirs [2]direction
@@ -310,6 +311,9 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 		t.FirstFrame, t.FirstTime = s.Frame, s.Time
 	}
 	t.LastFrame, t.LastTime = s.Frame, s.Time
+	if w.reset != nil {
+		c.behindReset(side, s)
+	}
 	if !w.octets && s.Len > 0 {
 		w.octets = true
 		if !t.RolesKnown {
@@ -469,18 +473,7 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 	fl := &t.Flow[c.Dir(side)]
 	act := &trace.Closing{Frame: s.Frame, Time: s.Time, At: c.tcp.Direction(side).Offset(s.Seq) + int64(s.Len), Acked: c.tcp.Acked()}
 	if s.Flags&reassembly.FlagRST != 0 {
-		if fl.RST == nil {
-			fl.RST = act
-		}
-		if !c.closed {
-			c.stops(s, trace.StallReset)
-			t.Ending, t.EndFrame = trace.RST, s.Frame
-			t.EndedBy = trace.Dir(side) //nolint:gosec // a side until Finish
-			c.closed = true
-		}
-		// No startup frame will come any more for what waits for one.
-		c.force(side)
-		c.force(1 - side)
+		c.resets(side, s, act)
 		return
 	}
 	if fl.FIN == nil {
@@ -622,6 +615,9 @@ func (c *Conn) Closed() bool {
 	c.told = true
 	return true
 }
+
+// Ends reports whether the connection is closed by now: what seemed to close it may turn out to have had no effect.
+func (c *Conn) Ends() bool { return c.closed }
 
 // Over reports, once, that nothing more is to come: both sides have closed the connection, each has
 // acknowledged that of the other, and no octets are missing.

@@ -19,6 +19,7 @@ var makers = []func(*about){
 	depths,
 	wrongCRCs,
 	endings,
+	strays,
 	wrongMarkers,
 	segments,
 	damagedPackets,

@@ -59,7 +59,22 @@ func (a *about) reset() {
 		}
 	}
 	d.Advice = fmt.Sprintf("look into the log of the %s for that time: a process that ends or is killed, or a driver that gives up, resets its connections.", who.Sender())
+	a.contradicted(&d)
 	a.add(d)
+}
+
+// contradicted says of a reset that its sender went on behind it, if it did: then it may have come from somebody else.
+func (a *about) contradicted(d *Diagnosis) {
+	s, ok := a.Flow[d.Dir].Stray(a.EndFrame)
+	if !ok || a.Ending != trace.RST {
+		return
+	}
+	me := d.Dir.Sender()
+	d.Text = strings.Replace(d.Text, fmt.Sprintf("The %s reset the connection in frame %d", me, a.EndFrame),
+		fmt.Sprintf("A reset in the name of the %s ended the connection in frame %d", me, a.EndFrame), 1)
+	d.Text += fmt.Sprintf(" The %s went on sending behind it (frame %d), so that it perhaps did not come from the %s.", me, s.On, me)
+	d.Frames, d.same = append(d.Frames, s.On), d.same+", contradicted"
+	d.Advice = foreign(me)
 }
 
 // silentClose diagnoses a close without a Terminate while something was under way, or before

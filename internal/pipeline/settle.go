@@ -208,12 +208,12 @@ func (r *Run) settleClosed(n int) (settled int) {
 }
 
 // closedFlow is the flow of a connection that has closed, nil if it has ended in another way: its ports
-// were used again, or it made room.
+// were used again, or it made room, or it goes on.
 func (r *Run) closedFlow(c *closed) *flow {
 	if c.assoc != nil {
 		return nil
 	}
-	if fl := r.flows.of(&c.ends); fl != nil && fl.conn.Trace.Number == c.number {
+	if fl := r.flows.of(&c.ends); fl != nil && fl.conn.Trace.Number == c.number && fl.conn.Ends() {
 		return fl
 	}
 	return nil

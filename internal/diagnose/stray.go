@@ -1,0 +1,53 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// strays tells of resets that had no effect. What ended the connection is told with its end.
+func strays(a *about) {
+	for i := range a.Flow {
+		dir := trace.Dir(i) //nolint:gosec // of two
+		for _, s := range a.Flow[i].Rare().Strays {
+			if s.Outside || s.Passed > 0 {
+				a.stray(dir, &s)
+			}
+		}
+	}
+}
+
+// stray tells of a reset that had no effect.
+func (a *about) stray(dir trace.Dir, s *trace.Stray) {
+	me, peer := dir.Sender(), (1 - dir).Sender()
+	d := Diagnosis{
+		Kind: Reset, Severity: conformance.Note, Dir: dir, HasDir: true, Frames: framesAt(s.Frame), Title: "reset without effect",
+		Text: fmt.Sprintf("A reset in the name of the %s in frame %d did not end the connection: ", me, s.Frame),
+	}
+	if s.Outside {
+		d.same = "outside"
+		d.Text += fmt.Sprintf("its sequence number lies before what the %s had acknowledged, out of its receive window.", peer)
+	} else {
+		d.same = "passed"
+		d.Text += fmt.Sprintf("the %s acknowledged more behind it, in frame %d. It may have answered with an acknowledgement only (RFC 5961).", peer, s.Passed)
+		d.Frames = append(d.Frames, s.Passed)
+	}
+	if s.More > 0 {
+		d.Text += fmt.Sprintf(" The same holds for %s behind it.", Counted(s.More, "further one", "further ones"))
+	}
+	if s.On > 0 {
+		d.same += ", goes on"
+		d.Text += fmt.Sprintf(" The %s went on sending behind it (frame %d), so that it may not have come from the %s.", me, s.On, me)
+		d.Frames = append(d.Frames, s.On)
+	}
+	d.Advice = foreign(me)
+	a.add(d)
+}
+
+// foreign is what to do about a reset that its sender may not have sent.
+func foreign(me string) string {
+	return fmt.Sprintf("compare TTL and IP identification of the reset with those of other packets of the %s: a firewall, a load balancer or an attacker "+
+		"may have written it.", me)
+}
