@@ -377,8 +377,9 @@ type Closing struct {
 	Frame uint64
 	Time  int64
 	// At is its offset in the TCP stream of its own direction, Acked the offset that
-	// it acknowledges in the other one, negative if that is not known.
-	At, Acked int64
+	// it acknowledges in the other one, negative if that is not known. Sent is where the
+	// octets of the other side end that were captured before it.
+	At, Acked, Sent int64
 }
 
 // Connection is one TCP connection, or one DDP stream session over SCTP (RFC 5043

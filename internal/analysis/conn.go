@@ -471,7 +471,7 @@ func (c *Conn) OpenPDU(side int) (from, to int64, whole, ok bool) {
 func (c *Conn) ending(side int, s *reassembly.Segment) {
 	t := c.Trace
 	fl := &t.Flow[c.Dir(side)]
-	act := &trace.Closing{Frame: s.Frame, Time: s.Time, At: c.tcp.Direction(side).Offset(s.Seq) + int64(s.Len), Acked: c.tcp.Acked()}
+	act := &trace.Closing{Frame: s.Frame, Time: s.Time, At: c.tcp.Direction(side).Offset(s.Seq) + int64(s.Len), Acked: c.tcp.Acked(), Sent: c.tcp.Direction(1 - side).High()}
 	if s.Flags&reassembly.FlagRST != 0 {
 		c.resets(side, s, act)
 		return

@@ -187,14 +187,31 @@ func (a *about) underWay() string {
 	}
 	for d := range a.Flow {
 		// What was not acknowledged may not have arrived, so nobody knows whether it counts.
-		if f := &a.Flow[d]; f.Sent > f.Acked+1 && f.Acked > 0 && f.FPDUs > 0 && a.waitedForAck(trace.Dir(d)) {
-			left = append(left, octets(uint64(f.Sent-f.Acked))+" of the "+trace.Dir(d).Sender()+" were not acknowledged") //nolint:gosec // positive
+		f, sent := &a.Flow[d], a.sentByEnd(trace.Dir(d))
+		if sent > f.Acked+1 && f.Acked > 0 && f.FPDUs > 0 && a.waitedForAck(trace.Dir(d)) {
+			left = append(left, octets(uint64(sent-f.Acked))+" of the "+trace.Dir(d).Sender()+" were not acknowledged") //nolint:gosec // positive
 		}
 	}
 	if len(left) == 0 {
 		return ""
 	}
 	return sentence("at that time " + list(left))
+}
+
+// sentByEnd is where the octets end that a side had sent when the connection ended: what comes behind that, or
+// behind its FIN, nobody acknowledges.
+func (a *about) sentByEnd(d trace.Dir) int64 {
+	f, end := &a.Flow[d], &a.Flow[1-d]
+	sent := f.Sent
+	if f.FIN != nil {
+		sent = min(sent, f.FIN.At)
+	}
+	for _, k := range [...]*trace.Closing{end.FIN, end.RST} {
+		if k != nil && k.Frame == a.EndFrame && a.Transport == trace.TCP {
+			sent = min(sent, k.Sent)
+		}
+	}
+	return sent
 }
 
 // waitedForAck reports whether a side waited in vain for an acknowledgement until the connection

@@ -79,3 +79,30 @@ timeline: [connect, send 16, wait 5ms, {send: 24, from: server}, read 64, wait 5
 		}
 	}
 }
+
+// TestUnderWay_Crossing: what a side sends while a reset is on its way to it does not count as sent by the time of the reset,
+// nor do octets behind its own FIN.
+func TestUnderWay_Crossing(t *testing.T) {
+	d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
+	d.Request()
+	d.Reply()
+	d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+	var c tracetest.TCP
+	c.Handshake()
+	c.Play(d)
+	c.Ack(tracetest.Server)
+	acked := c.Packets[len(c.Packets)-1].Ack
+	more := func(n int) {
+		d.Turns = d.Turns[:0]
+		d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, n), 1000)
+		c.Play(d)
+	}
+	more(200)
+	c.RST(tracetest.Server)
+	c.Packets[len(c.Packets)-1].Ack = acked
+	more(400)
+	const want = "224 octets of the initiator were not acknowledged"
+	if said := text(diagnosed(t, tracetest.Source(tracetest.Net{}.Frames(c.Packets)))); !strings.Contains(said, want) {
+		t.Errorf("%q is not in %s", want, said)
+	}
+}
