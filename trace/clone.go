@@ -73,9 +73,17 @@ func (s Side) clone() Side {
 
 func (f Flow) clone() Flow {
 	f.Ops = slices.Clone(f.Ops)
-	f.FIN, f.RST = copied(f.FIN), copied(f.RST)
+	f.FIN, f.RST = f.FIN.clone(), f.RST.clone()
 	f.Waits, f.Seldom = copied(f.Waits), f.Seldom.clone()
 	return f
+}
+
+func (k *Closing) clone() *Closing {
+	own := copied(k)
+	if own != nil {
+		own.Behind = copied(k.Behind)
+	}
+	return own
 }
 
 func (l *Latency) clone() *Latency {

@@ -380,6 +380,8 @@ type Closing struct {
 	// it acknowledges in the other one, negative if that is not known. Sent is where the
 	// octets of the other side end that were captured before it.
 	At, Acked, Sent int64
+	// Behind is the silence that a RST comes behind, nil if there was none.
+	Behind *Silence
 }
 
 // Connection is one TCP connection, or one DDP stream session over SCTP (RFC 5043

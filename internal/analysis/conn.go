@@ -272,7 +272,9 @@ type work struct {
 	first *indication
 	// reply is one that was captured before its Request; nil if there is none.
 	reply *reply
-	reset *reset // the last RST, as long as it may have had no effect; nil while there is none
+	// silence is nil while there was none.
+	silence *silence
+	reset   *reset // the last RST, as long as it may have had no effect; nil while there is none
 	pauses
 	tcp  reassembly.Conn
 	dirs [2]direction
@@ -309,6 +311,9 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 	if !w.used {
 		w.used = true
 		t.FirstFrame, t.FirstTime = s.Frame, s.Time
+	}
+	if s.Time-t.LastTime >= longQuiet && t.LastTime != 0 {
+		c.quietUntil(s)
 	}
 	t.LastFrame, t.LastTime = s.Frame, s.Time
 	if w.reset != nil {
@@ -380,6 +385,9 @@ func (c *Conn) push(side int, s *reassembly.Segment) reassembly.Note {
 	}
 	if note&reassembly.Retransmission != 0 {
 		c.again(side, s)
+	}
+	if note&reassembly.KeepAlive != 0 {
+		c.probe(side, s)
 	}
 	return note
 }

@@ -57,7 +57,7 @@ func (c *Conn) resets(side int, s *reassembly.Segment, act *trace.Closing) {
 		return
 	}
 	if fl.RST == nil {
-		fl.RST = act
+		fl.RST, act.Behind = act, c.before(side)
 	}
 	switch {
 	case !follow:

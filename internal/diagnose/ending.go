@@ -59,6 +59,7 @@ func (a *about) reset() {
 		}
 	}
 	d.Advice = fmt.Sprintf("look into the log of the %s for that time: a process that ends or is killed, or a driver that gives up, resets its connections.", who.Sender())
+	a.silenced(&d)
 	a.contradicted(&d)
 	a.add(d)
 }

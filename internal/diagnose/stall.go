@@ -107,6 +107,9 @@ func (a *about) tellStall(d trace.Dir, to *Diagnosis) {
 	if w := a.waited(d, s); w != "" {
 		to.Also = append(to.Also, w)
 	}
+	if k := a.silence(); k != nil && s.End == trace.StallReset && k.Probes == 0 {
+		to.Also = append(to.Also, a.silenceText(k, to)...)
+	}
 	if h.Stalls > 1 {
 		to.Also = append(to.Also, fmt.Sprintf("It was the longest of %s stalls, %s in all%s.",
 			Number(h.Stalls), duration(h.Stalled), a.ofTime(h.Stalled)))

@@ -1,0 +1,76 @@
+package analysis
+
+import (
+	"time"
+
+	"github.com/iwdissect/iwdissect/reassembly"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// longQuiet is a time after which firewalls begin to forget a connection on which nothing is sent.
+const longQuiet = int64(3 * time.Minute)
+
+// silence is what a connection keeps while it is silent, or its sides ask for each other.
+type silence struct {
+	probes  trace.Silence
+	prober  int
+	unheard uint64 // packets of the other side by then
+	idle    trace.Silence
+	frames  [2]uint64 // packets of the sides when idle began
+}
+
+// silent returns that state, which most connections do without.
+func (w *work) silent() *silence {
+	if w.silence == nil {
+		w.silence = new(silence)
+	}
+	return w.silence
+}
+
+// quietUntil notes that nothing was sent for long until the packet at hand, before it is counted.
+func (c *Conn) quietUntil(s *reassembly.Segment) {
+	k, t := c.work.silent(), c.Trace
+	k.idle = trace.Silence{From: t.LastFrame, To: s.Frame, Idle: s.Time - t.LastTime}
+	k.frames = [2]uint64{t.Flow[c.Dir(0)].Frames, t.Flow[c.Dir(1)].Frames}
+}
+
+// probe notes a packet that asks whether the other side is there.
+func (c *Conn) probe(side int, s *reassembly.Segment) {
+	k, heard := c.work.silent(), c.Trace.Flow[c.Dir(1-side)].Frames
+	if p := &k.probes; p.Probes == 0 || k.prober != side || k.unheard != heard {
+		*p, k.prober, k.unheard = trace.Silence{First: s.Frame}, side, heard
+	}
+	k.probes.Probes++
+	k.probes.Last, k.probes.Window = s.Frame, c.work.shut[1-side]
+}
+
+// before returns the silence that a RST comes behind, nil if there is none. The RST is counted by now.
+func (c *Conn) before(side int) *trace.Silence {
+	k := c.work.silence
+	if k == nil {
+		return nil
+	}
+	var x trace.Silence
+	if p := &k.probes; p.Probes > 0 {
+		reset := uint64(0)
+		if side != k.prober {
+			reset = 1 // it is the first that is heard
+		}
+		if c.Trace.Flow[c.Dir(1-k.prober)].Frames == k.unheard+reset {
+			x, x.Own = *p, side == k.prober
+		}
+	}
+	if k.idle.Idle > 0 {
+		var sent [2]uint64
+		for i := range sent {
+			sent[i] = c.Trace.Flow[c.Dir(i)].Frames - k.frames[i]
+		}
+		if sent[side]--; sent[0] == 0 || sent[1] == 0 {
+			x.From, x.To, x.Idle = k.idle.From, k.idle.To, k.idle.Idle
+		}
+	}
+	if x.Probes == 0 && x.Idle == 0 {
+		return nil
+	}
+	return &x
+}
