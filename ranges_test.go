@@ -604,7 +604,8 @@ func TestTotals_Complete(t *testing.T) {
 	elsewhere := map[string]string{
 		"RecordsDropped": "all connections are yielded", "FindingsUnlisted": "all findings are yielded",
 		"Emptied": "those of Cut that bring nothing", "Headless": "those of Cut without a whole header",
-		"IP": "FragmentsLost; the rest is about how fragments were put together",
+		"FirstCopy": "the frame of one of Copies",
+		"IP":        "FragmentsLost; the rest is about how fragments were put together",
 	}
 	public := reflect.TypeFor[iwdissect.Totals]()
 	for f := range reflect.TypeFor[pipeline.Totals]().Fields() {

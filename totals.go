@@ -24,6 +24,9 @@ type Totals struct {
 	// Duplicates counts packets that another of the files has as well, see [Merge]. Nothing else
 	// counts them.
 	Duplicates uint64
+	// Copies counts TCP packets that were captured twice in one file, as their IP identification, TTL, VLAN or interface
+	// proves. No connection counts them.
+	Copies uint64
 	// PDUs counts PDUs.
 	PDUs uint64
 	// Errors counts the places at which the capture is damaged and reading went on, Unopened files
@@ -62,7 +65,7 @@ func (p *pass) totals() Totals {
 		TCP: t.TCP, SCTP: t.SCTP, Other: t.Other, Fragments: t.Fragments, Malformed: t.Malformed, Truncated: t.Truncated,
 		Unread: t.Unread, Damaged: t.Damaged,
 		Connections: t.Connections, Sessions: t.Sessions, IWARP: t.IWARP,
-		Duplicates: t.Duplicates, PDUs: t.PDUs, Errors: t.Errors, Unopened: p.unopened, Evicted: t.Evicted, Starved: t.Starved,
+		Duplicates: t.Duplicates, Copies: t.Copies, PDUs: t.PDUs, Errors: t.Errors, Unopened: p.unopened, Evicted: t.Evicted, Starved: t.Starved,
 		FragmentsLost: t.IP.LostFragments, Incomplete: p.incomplete, Stopped: p.stopped,
 	}
 	for _, l := range p.run.Others().Links {

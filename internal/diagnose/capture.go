@@ -25,6 +25,7 @@ func Capture(t *pipeline.Totals, o *pipeline.Others) []Diagnosis {
 	w := whole{Totals: t, Others: o}
 	w.unopened()
 	if t.IWARP > 0 {
+		w.copies()
 		return w.diagnoses // then the rest is of no interest
 	}
 	w.rdma()
@@ -35,7 +36,25 @@ func Capture(t *pipeline.Totals, o *pipeline.Others) []Diagnosis {
 	if len(w.diagnoses) == 0 {
 		w.nothing()
 	}
+	w.copies()
 	return w.diagnoses
+}
+
+// copiesShare is which part of the packets is captured twice at least for it to be told: a network makes a few copies as well.
+const copiesShare = 50
+
+// copies tells of packets that were captured twice.
+func (w *whole) copies() {
+	if w.Copies == 0 || w.Copies*copiesShare < w.TCP {
+		return
+	}
+	w.add(Diagnosis{
+		Kind: Copies, Severity: conformance.Note, Frames: framesAt(w.FirstCopy), Title: "packets captured twice",
+		Text: fmt.Sprintf("%s of %s are copies of others, the first in frame %d: the same IP packet was captured twice, at two places, on two interfaces, "+
+			"or where it came into a switch and where it left it. Copies count as no retransmissions, and connections do not count them.",
+			Number(w.Copies), Counted(w.TCP, "TCP packet", "TCP packets"), w.FirstCopy),
+		Advice: "capture at one place, or only one direction of each mirrored port; editcap -d removes copies that are the same octet for octet.",
+	})
 }
 
 // whole is a capture that is being diagnosed.

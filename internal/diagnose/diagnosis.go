@@ -88,6 +88,7 @@ const (
 	Damaged           Kind = "damaged"
 	Missing           Kind = "missing"
 	OneDirection      Kind = "one-direction"
+	Copies            Kind = "copies"
 	SnapLength        Kind = "snap-length"
 	Alignment         Kind = "alignment"
 	Split             Kind = "split"
@@ -149,6 +150,7 @@ var kinds = []struct {
 	{Reordered, "Packets came behind later ones."},
 	{DepthLimited, "Reads wait for each other, as ORD and IRD allow fewer at once than the link could carry."},
 	{Clocks, "The two directions of a connection were captured with clocks that differ: acknowledgements come before what they acknowledge."},
+	{Copies, "Packets were captured twice, as at two places or at both ports of a path, in one file."},
 	{OneDirection, "One direction of a connection was not captured."},
 	{Missing, "Octets are missing from the capture."},
 	{SnapLength, "The snap length of the capture cut frames."},

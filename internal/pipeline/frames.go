@@ -28,7 +28,7 @@ func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *
 		return false
 	}
 	fl, side := r.flows.numbered(n)
-	if fl == nil || r.copied && r.repeatsOf(&fl.ends).repeating(fl.ends) { // ends lie in a cache line of their own
+	if fl == nil || r.copied && r.repeatsOf(&fl.ends).repeating(fl.ends) || r.watching(fl, number) { // ends lie in a cache line of their own
 		return false
 	}
 	r.totals.frame(n.Time, int(n.Captured), n.OrigLen)
@@ -190,6 +190,10 @@ func (r *Run) told(f *Frame) {
 func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 	r.segment(f, p)
 	fl, side := r.flows.find(p)
+	if fl != nil && r.watching(fl, f.Number) && r.tapsOf(fl).copied(f, p) {
+		r.tellCopy(f, p, fl, side)
+		return
+	}
 	if was, dir, ok := r.repeated(p, fl, side); ok {
 		r.tellStraggler(f, p, &was, dir)
 		return
@@ -213,6 +217,9 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 		r.tellDamaged(f, p, fl, side)
 		return
 	}
+	if p.Flags&reassembly.FlagSYN != 0 && fl.conn.Trace.Flow[fl.conn.Dir(side)].Started {
+		r.doubtful(fl)
+	}
 	r.take(f, p, fl, side, n)
 }
 
@@ -222,6 +229,9 @@ func (r *Run) take(f *capture.Frame, p *packet.Packet, fl *flow, side int, n *re
 	r.taken = r.seg.Frame
 	note := r.deliver(fl, side, n)
 	r.taken = 0
+	if note&reassembly.Retransmission != 0 {
+		r.doubtful(fl)
+	}
 	if !r.brief() {
 		r.tell(f, p, fl, side, note)
 	} else if r.outlines() && fl.conn.Trace.IsMPA {

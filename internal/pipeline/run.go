@@ -188,6 +188,9 @@ type Totals struct {
 	// Duplicates are packets that another of the files that are merged had as well. Nothing
 	// else counts them.
 	Duplicates uint64
+	// Copies are TCP packets that were captured twice in one file, as the IP identification, TTL, VLAN or interface
+	// proves, FirstCopy is the frame of the first. No connection counts them.
+	Copies, FirstCopy uint64
 	// Connections counts TCP connections and DDP stream sessions, Sessions the
 	// latter.
 	Connections, Sessions, IWARP uint64
@@ -275,6 +278,8 @@ type Run struct {
 	repeats   [settleParts]repeats
 	reused    bool // ports were used again
 	copied    bool // packets may be copies at present, see repeats
+	taps      [settleParts]taps
+	tapping   bool // packets are remembered in some of taps, or were
 	memory    *budget.Account
 	// synWeight is what was taken for the SYNs.
 	synWeight int

@@ -195,6 +195,10 @@ func (t *Totals) add(o *Totals) {
 	t.Truncated += o.Truncated
 	t.Fragments += o.Fragments
 	t.Duplicates += o.Duplicates
+	t.Copies += o.Copies
+	if o.FirstCopy > 0 && (t.FirstCopy == 0 || o.FirstCopy < t.FirstCopy) {
+		t.FirstCopy = o.FirstCopy
+	}
 	t.Sessions += o.Sessions
 	t.IWARP += o.IWARP
 	t.Evicted += o.Evicted

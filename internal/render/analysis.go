@@ -194,6 +194,9 @@ func summaryMembers(o *object, t *pipeline.Totals, format, failure string, check
 	if t.Duplicates > 0 {
 		o.uint("duplicate_frames", t.Duplicates)
 	}
+	if t.Copies > 0 {
+		o.uint("copied_frames", t.Copies)
+	}
 	o.uint("malformed_frames", t.Malformed)
 	o.uint("truncated_frames", t.Truncated)
 	o.uint("cut_frames", t.Cut)

@@ -24,6 +24,8 @@ type Packet struct {
 	Data  []byte
 	// Time in nanoseconds since the epoch.
 	Time int64
+	// Shut says that its receive window is 0.
+	Shut bool
 }
 
 // Start is when captures begin.
@@ -147,6 +149,8 @@ type Net struct {
 	ISN [2]uint32
 	// Snap cuts frames to that many octets, if it is not 0.
 	Snap int
+	// MSS is the option of SYNs, if it is not 0.
+	MSS uint16
 }
 
 // Frames turns packets into frames, numbered from 1.
@@ -180,6 +184,12 @@ func (n Net) frame(p *Packet) capture.Frame {
 		SrcPort: ports[p.Side], DstPort: ports[1-p.Side],
 		Seq:   n.ISN[p.Side] + 1 + uint32(p.Off), //nolint:gosec // wraps by design
 		Flags: p.Flags, Window: 0xffff, Payload: p.Data, DontFragment: true,
+	}
+	if n.MSS > 0 && p.Flags&packet.FlagSYN != 0 {
+		b.Options = packet.AppendMSS(nil, n.MSS)
+	}
+	if p.Shut {
+		b.Window = 0
 	}
 	if p.Flags&packet.FlagACK != 0 {
 		b.Ack = n.ISN[1-p.Side] + 1 + uint32(p.Ack) //nolint:gosec // wraps by design
