@@ -389,6 +389,9 @@ func (c *Conn) push(side int, s *reassembly.Segment) reassembly.Note {
 	if note&reassembly.KeepAlive != 0 {
 		c.probe(side, s)
 	}
+	if c.probesWindow(side, s) {
+		c.windowProbe(side, s)
+	}
 	return note
 }
 

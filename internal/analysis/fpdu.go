@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
@@ -318,10 +320,12 @@ func (c *Conn) evidence(side int, p *trace.PDU, from, to int64) {
 	p.Begun, p.Inner = 0, 0
 	if n := len(p.Bounds); n > 0 && p.Bounds[n-1] > 0 {
 		p.LastAcked = c.acked(side, to-1)
-		inner := p.Bounds[0]
-		if inner == 0 {
-			inner = p.Bounds[1]
+		c.unprobed(side, p, from)
+		i := slices.IndexFunc(p.Bounds, func(at int) bool { return at > 0 })
+		if i < 0 {
+			return
 		}
+		inner := p.Bounds[i]
 		p.Begun, p.Inner = h.Carrier(from), h.Carrier(from+int64(inner))
 	}
 }

@@ -16,7 +16,8 @@ type silence struct {
 	prober  int
 	unheard uint64 // packets of the other side by then
 	idle    trace.Silence
-	frames  [2]uint64 // packets of the sides when idle began
+	frames  [2]uint64  // packets of the sides when idle began
+	ends    [2][]int64 // where probes of closed windows end, by the side that sends them
 }
 
 // silent returns that state, which most connections do without.
