@@ -52,6 +52,7 @@ func (c *Connection) Clone() *Connection {
 	own := *c
 	own.SinkData, own.UpperData = nil, nil
 	own.Upper = c.Upper.clone()
+	own.HalfOpen = copied(c.HalfOpen)
 	for i := range own.Side {
 		own.Side[i] = c.Side[i].clone()
 		own.Flow[i] = c.Flow[i].clone()

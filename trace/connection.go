@@ -462,6 +462,8 @@ type Connection struct {
 	Side [2]Side
 
 	RTRFrame, EndFrame uint64
+	// HalfOpen says how its ports were used while one side had lost a connection and the other had not; nil if they were not.
+	HalfOpen *HalfOpen
 	// Terminates are the first Terminate of each direction.
 	Terminates [2]*Terminate
 	// Startups counts how often MPA was started on the connection.

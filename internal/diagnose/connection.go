@@ -20,6 +20,7 @@ var makers = []func(*about){
 	wrongCRCs,
 	endings,
 	strays,
+	halfOpens,
 	wrongMarkers,
 	segments,
 	damagedPackets,
@@ -57,6 +58,9 @@ func newAbout(c *trace.Connection, findings []conformance.Finding) *about {
 }
 
 func (a *about) diagnose() {
+	if a.stranded() {
+		return
+	}
 	for _, diagnose := range makers {
 		diagnose(a)
 	}

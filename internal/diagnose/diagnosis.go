@@ -81,6 +81,7 @@ const (
 	ReadDepth         Kind = "ird-ord"
 	Reset             Kind = "reset"
 	SilentClose       Kind = "silent-close"
+	HalfOpened        Kind = "half-open"
 	WrongLength       Kind = "length"
 	WrongCRC          Kind = "crc"
 	Markers           Kind = "markers"
@@ -142,6 +143,7 @@ var kinds = []struct {
 	{ReadDepth, "The IRD of one side and the ORD of the other do not fit (RFC 6581 section 9.1)."},
 	{Reset, "One side reset the connection, and no Terminate says why."},
 	{SilentClose, "One side closed the connection while something was under way, and no Terminate says why."},
+	{HalfOpened, "The ports of a connection were used again while it was open: one side may have lost it, as by a restart, and the other one had not."},
 	{StartupLate, "The answer to the MPA Request took long, or came after the initiator had given up."},
 	{Oversize, "FPDUs are larger than a TCP segment can hold (RFC 5044 section 4.5)."},
 	{Damaged, "Packets were damaged on their way: their TCP checksum is wrong."},

@@ -28,7 +28,7 @@ func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *
 		return false
 	}
 	fl, side := r.flows.numbered(n)
-	if fl == nil || r.copied && r.repeatsOf(&fl.ends).repeating(fl.ends) || r.watching(fl, number) { // ends lie in a cache line of their own
+	if fl == nil || r.copied && r.repeatsOf(&fl.ends).repeating(fl.ends) || r.watching(fl, number) || r.reused && fl.conn.Asked() { // ends lie in a cache line of their own
 		return false
 	}
 	r.totals.frame(n.Time, int(n.Captured), n.OrigLen)
@@ -198,6 +198,10 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 		r.tellStraggler(f, p, &was, dir)
 		return
 	}
+	if was, dir, ok := r.challenged(p, fl, side); ok {
+		r.tellStraggler(f, p, &was, dir)
+		return
+	}
 	if fl == nil {
 		if was, dir, ok := r.straggler(p); ok {
 			r.tellStraggler(f, p, &was, dir)
@@ -269,16 +273,19 @@ func (r *Run) admit(fl *flow, side int, p *packet.Packet, n *readahead.Note) (*f
 		fl, side = r.flows.add(e, swap), 0
 		r.init(fl, p)
 	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, s) && !(r.opt.Sums && fl.spoilt(side, p)):
-		syns := fl.conn.Opening()
+		fl.conn.Displace(side, s)
+		syns, before := fl.conn.Opening(), fl.conn.Trace
+		was := settledOf(fl, syns)
 		r.finish(fl)
 		if r.opt.Linger == 0 {
-			r.repeatsOf(&fl.ends).remember(fl.ends, settledOf(fl, syns), s.Time)
+			r.repeatsOf(&fl.ends).remember(fl.ends, was, s.Time)
 			r.reused = true
 			r.copying()
 		}
 		fl.forget()
 		fl, side = r.flows.replace(fl, p), 0
 		r.init(fl, p)
+		fl.conn.Inherit(before)
 	}
 	noted := n.Kind() == readahead.TCP
 	if noted {

@@ -193,7 +193,7 @@ func (o *Others) connection(t *trace.Connection, first [2][]byte) {
 		o.stream(t, t.Side[server].Addr, p)
 	case !t.SYN:
 		o.Idle.add(t.FirstFrame)
-	case answer.Frames == 0:
+	case answer.Frames == 0 && t.HalfOpen == nil: // else it answered for the connection before
 		o.silent(t.Side[server].Addr, t.FirstFrame)
 	case answer.RST != nil && answer.MSS == 0 && answer.Frames == 1:
 		if u := o.unopened(t.Side[server].Addr); u != nil {

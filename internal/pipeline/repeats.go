@@ -31,7 +31,7 @@ func (r *Run) repeatsOf(e *packet.Endpoints) *repeats { return &r.repeats[e.Hash
 
 // settledOf is what stragglers of a flow need.
 func settledOf(fl *flow, syns reassembly.Opening) settled {
-	return settled{number: fl.conn.Trace.Number, syns: syns, swap: fl.mark.swap(), first: fl.conn.Dir(0)}
+	return settled{number: fl.conn.Trace.Number, syns: syns, swap: fl.mark.swap(), first: fl.conn.Dir(0), open: fl.conn.Open()}
 }
 
 // remember notes a connection whose ports are used again at a time.
@@ -110,6 +110,23 @@ func (r *Run) repeated(p *packet.Packet, fl *flow, side int) (was settled, dir t
 		if side := sideOf(swap, was.swap); s.Time < was.until && was.syns.Copied(side, s) {
 			c.again[e] = was
 			return was, was.dir(side), true
+		}
+	}
+	return was, 0, false
+}
+
+// challenged returns the connection that was open on the same ports before, if the segment at hand belongs to that: fl
+// was asked for, and the other side answers that it still has the old one (RFC 9293 section 3.5.1), or it is told
+// that it should not.
+func (r *Run) challenged(p *packet.Packet, fl *flow, from int) (was settled, dir trace.Dir, ok bool) {
+	s := &r.seg
+	if !r.reused || fl == nil || s.Flags&reassembly.FlagSYN != 0 || s.Len > 0 || !fl.conn.Asked() {
+		return was, 0, false
+	}
+	e, swap := p.Endpoints()
+	for _, was := range r.repeatsOf(&e).past[e] {
+		if side := sideOf(swap, was.swap); was.open && was.syns.Holds(side, s) {
+			return was, was.dir(side), fl.conn.Challenged(from, s)
 		}
 	}
 	return was, 0, false

@@ -544,6 +544,7 @@ func (r *Run) Finish() *ended.List {
 	r.finishSYNs(lone, r.next)
 	r.syns = newSYNs()
 	r.weighSYNs()
+	r.untap()
 	all := slices.Clone(r.assocs.all)
 	slices.SortFunc(all, func(a, b *association) int { return cmp.Compare(a.conn.Number(), b.conn.Number()) })
 	for _, a := range all {

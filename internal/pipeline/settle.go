@@ -128,6 +128,7 @@ type settled struct {
 	until  int64 // how long copies of it are recognised on ports that are used again
 	syns   reassembly.Opening
 	swap   bool      // as in [flow]
+	open   bool      // neither side had closed it
 	first  trace.Dir // direction of side 0
 }
 

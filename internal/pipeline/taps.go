@@ -86,6 +86,17 @@ func (r *Run) doubtful(fl *flow) {
 	r.tapping = true
 }
 
+// untap forgets all packets.
+func (r *Run) untap() {
+	for i := range r.taps {
+		if t := &r.taps[i]; t.seen != nil {
+			*t = taps{}
+			r.memory.Take(-tapsWeight)
+		}
+	}
+	r.tapping = false
+}
+
 // copied reports whether the packet at hand is a copy of another one for certain, and remembers it.
 func (t *taps) copied(f *capture.Frame, p *packet.Packet) bool {
 	x, ok := t.packet(f, p)

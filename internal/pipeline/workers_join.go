@@ -111,6 +111,7 @@ func (w *Workers) Finish() *ended.List { return &w.records }
 func (w *Workers) finish() {
 	var all []ending
 	for _, r := range w.runs {
+		r.untap()
 		w.opt.Memory.Take(r.memory.Used())
 		r.totals.LastTime, r.env.End = w.last, w.last
 		r.latest = w.latest

@@ -1,0 +1,67 @@
+package diagnose_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+)
+
+// TestHalfOpen: a client restarts and opens another connection on the same ports, and the server still has the old one.
+func TestHalfOpen(t *testing.T) {
+	const client, server = tracetest.Client, tracetest.Server
+	dialog := func() *tracetest.Dialog {
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
+		d.Request()
+		d.Reply()
+		d.Message(client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+		d.Message(server, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+		return d
+	}
+	var b strings.Builder
+	for _, tt := range []struct {
+		name              string
+		closes, challenge bool
+		resets, goesOn    bool
+	}{
+		{"closed before", true, false, false, true},
+		{"taken as new at once", false, false, false, true},
+		{"challenged, reset, goes on", false, true, true, true},
+		{"challenged and reset", false, true, true, false},
+	} {
+		var old, next tracetest.TCP
+		old.Handshake()
+		old.Play(dialog())
+		if old.Ack(client); tt.closes {
+			old.Close()
+		}
+		n := len(old.Packets)
+		if old.Wait(5e9); tt.challenge {
+			old.Ack(server)
+		}
+		if tt.resets {
+			old.RST(client)
+		}
+		next.Wait(tracetest.Start + 4e9)
+		next.Handshake()
+		syn := next.Packets[0]
+		if next.Wait(1e9); tt.goesOn {
+			next.Play(dialog())
+			next.Close()
+		} else {
+			next.Packets = next.Packets[:1]
+		}
+		former := tracetest.Net{ISN: [2]uint32{1000, 2000}}.Frames(old.Packets)
+		again := tracetest.Net{ISN: [2]uint32{7_000_000, 9_000_000}}
+		parts := tracetest.Join(former[:n], again.Frames([]tracetest.Packet{syn}), former[n:])
+		if tt.challenge {
+			parts = tracetest.Join(parts, again.Frames(next.Packets))
+		} else {
+			parts = tracetest.Join(parts, again.Frames(next.Packets[1:]))
+		}
+		fmt.Fprintf(&b, "== %s\n%s", tt.name, text(diagnosed(t, tracetest.Source(parts))))
+	}
+	golden(t, "halfopen.txt", b.String())
+}

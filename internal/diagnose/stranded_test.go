@@ -1,0 +1,46 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+)
+
+// TestStranded: a packet whose port was damaged, as its checksum shows, is no connection of which one direction is missing.
+// With a right checksum it is.
+func TestStranded(t *testing.T) {
+	const begun = 3 // frames of the handshake
+	for _, wrong := range []bool{true, false} {
+		for at := begun; at < begun+4; at++ {
+			d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
+			d.Request()
+			d.Reply()
+			d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+			d.Message(tracetest.Server, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+			var c tracetest.TCP
+			c.Handshake()
+			c.Play(d)
+			n := len(c.Packets)
+			again := c.Packets[at]
+			c.Wait(200e6)
+			c.Close()
+			again.Time = c.Packets[n].Time - 1000
+			packets := append(append(c.Packets[:n:n], again), c.Packets[n:]...)
+			fs := tracetest.Net{}.Frames(packets)
+			if wrong {
+				fs[at].Data[14+20+1] ^= 4 // the port of the sender
+			} else {
+				fs[at] = tracetest.Net{ServerPort: 5005}.Frames(packets)[at]
+			}
+			said := text(diagnosed(t, tracetest.Source(tracetest.Number(fs))))
+			if got := strings.Contains(said, "a damaged packet by itself"); got != wrong {
+				t.Errorf("frame %d, the checksum is wrong: %t: %s", at+1, wrong, said)
+			}
+			if got := strings.Contains(said, "one direction only"); got == wrong {
+				t.Errorf("frame %d, the checksum is wrong: %t: %s", at+1, wrong, said)
+			}
+		}
+	}
+}
