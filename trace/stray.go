@@ -5,8 +5,8 @@ package trace
 type Stray struct {
 	// Frame is the frame that carried it, More counts further ones that came to nothing with it.
 	Frame, More uint64
-	// Outside says that its number lies before what the other side had acknowledged: it is out of
-	// the receive window, so that a receiver ignores it (RFC 9293 section 3.10.7.4).
+	// Outside says that its number lies before what the other side had acknowledged, or farther ahead than any
+	// receive window, so that a receiver ignores it (RFC 9293 section 3.10.7.4).
 	Outside bool
 	// On is the first frame behind it by which its sender shows that the connection goes on for it,
 	// 0: there is none. Then it may have come from somebody else.

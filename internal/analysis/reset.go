@@ -35,6 +35,8 @@ const (
 	outOfOrder = int64(10 * time.Millisecond)
 	// closeNumber is the number that a FIN takes, which may not have been captured.
 	closeNumber = 1
+	// maxWindow is the largest receive window (RFC 7323 section 2.3).
+	maxWindow = 1 << 30
 )
 
 // resets notes a RST.
@@ -47,7 +49,7 @@ func (c *Conn) resets(side int, s *reassembly.Segment, act *trace.Closing) {
 	}
 	// Behind its FIN a side may answer what still comes with numbers of the past.
 	follow := h.Started() && fl.FIN == nil
-	if follow && !c.closed && x.at+closeNumber < h.Acked() {
+	if follow && !c.closed && (x.at+closeNumber < h.Acked() || x.at > max(x.high, h.Acked())+maxWindow) {
 		x.stray.Outside = true
 		c.tcp.Revive(side)
 		if w.reset == nil || !w.reset.ends {

@@ -28,7 +28,7 @@ func (a *about) stray(dir trace.Dir, s *trace.Stray) {
 	}
 	if s.Outside {
 		d.same = "outside"
-		d.Text += fmt.Sprintf("its sequence number lies before what the %s had acknowledged, out of its receive window.", peer)
+		d.Text += fmt.Sprintf("its sequence number is out of the receive window of the %s.", peer)
 	} else {
 		d.same = "passed"
 		d.Text += fmt.Sprintf("the %s acknowledged more behind it, in frame %d. It may have answered with an acknowledgement only (RFC 5961).", peer, s.Passed)

@@ -46,6 +46,7 @@ func TestStray(t *testing.T) {
 		{"plain", []func(*tracetest.TCP, *tracetest.Dialog){message(client), reset(client, 0)}},
 		{"in front of the window", []func(*tracetest.TCP, *tracetest.Dialog){message(client), message(client), reset(client, -100), message(client), closes}},
 		{"in front of the window, nothing behind it", []func(*tracetest.TCP, *tracetest.Dialog){message(client), message(client), reset(client, -100)}},
+		{"far beyond the window", []func(*tracetest.TCP, *tracetest.Dialog){message(client), reset(client, 1<<30+1000), message(server), closes}},
 		{"in the window, challenged, goes on", []func(*tracetest.TCP, *tracetest.Dialog){message(client), reset(client, 100), ack(server), message(client), message(client), closes}},
 		{"the same, both ways", []func(*tracetest.TCP, *tracetest.Dialog){message(client), reset(client, 5000), ack(server), message(server), message(client), closes}},
 		{"two of them", []func(*tracetest.TCP, *tracetest.Dialog){message(client), reset(client, 100), reset(client, 200), message(client), message(client), closes}},
