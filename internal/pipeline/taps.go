@@ -160,7 +160,9 @@ func (t *taps) packet(f *capture.Frame, p *packet.Packet) (x passed, ok bool) {
 	default:
 		return x, false
 	}
-	x.hop.at, x.hop.tag, x.hop.tags = f.Interface, p.VLANs[0], p.NumVLANs
+	if x.hop.at, x.hop.tags = f.Interface, p.NumVLANs; p.NumVLANs > 0 {
+		x.hop.tag = p.VLANs[0]
+	}
 	e, swap := p.Endpoints()
 	if x.by = e.Hash() << 1; swap {
 		x.by++
