@@ -127,6 +127,10 @@ func recordsOf(l *ended.List) string {
 			}
 			c.Terminates[i] = nil
 		}
+		if k := c.HalfOpen; k != nil {
+			fmt.Fprintf(&out, "%+v\n", *k)
+			c.HalfOpen = nil
+		}
 		for i := range c.Flow {
 			if c.Flow[i].Waits == nil {
 				c.Flow[i].Waits = new(trace.Waits)
