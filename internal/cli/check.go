@@ -23,10 +23,12 @@ import (
 type checkOptions struct {
 	input
 	datasetFlags
-	s               *IOStreams
-	format          string
-	outputs         []string
-	failOn          string
+	s       *IOStreams
+	format  string
+	outputs []string
+	failOn  string
+	// least is how many connections each capture needs.
+	least           int
 	tree, all       bool
 	times           timeFormat
 	enable, disable []string
@@ -88,17 +90,21 @@ once it is certain, for some a second after its connection closed.
 Known findings need not fail a run. --write-baseline writes the findings to a
 file; --baseline marks the findings of that file as known, and only others fail.
 .iwdissect.yaml in the working directory can set fail-on, enable, disable,
-baseline, format, output, and suppress, which takes a rule and a reason. Flags
-override it. Unless --config names the file, its outputs have to lie below its folder.
+baseline, format, output, min-connections, and suppress, which takes a rule and a
+reason. Flags override it. Unless --config names the file, its outputs have to lie below its folder.
 
 No output may be one of the files that are read. An older file is replaced only once
 the new one is complete.
 
 ` + aboutParquet[1:] + `
 
+A capture in which there is nothing to judge has no findings, and check exits with
+0. --min-connections 1 makes it fail.
+
 Exit codes: 0 nothing new at or above --fail-on; 1 findings; 2 wrong usage, or a
 configuration or baseline that cannot be read; 3 an input could not be read to
-its end, or an output could not be written.
+its end or has fewer connections than --min-connections, or an output could not be
+written.
 ` + aboutSelection + aboutFilters + aboutTwice + aboutPoints),
 		Example: strings.Trim(`
   iwdissect check trace.pcap
@@ -129,6 +135,7 @@ func (o *checkOptions) checkFlags(f *pflag.FlagSet) {
 	widthFlag(f, &o.columns)
 	f.StringArrayVar(&o.outputs, "output", nil, "write another report, `FORMAT=FILE`")
 	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 on findings at or above `LEVEL`: error, warning or note")
+	f.IntVar(&o.least, "min-connections", 0, "exit with 3 if a capture has fewer than `N` iWARP connections, those that are selected")
 	f.StringArrayVar(&o.enable, "enable", nil, "judge only by the rules that match `RULE`")
 	f.StringArrayVar(&o.disable, "disable", nil, "do not judge by the rules that match `RULE`")
 	f.StringArrayVar(&o.ifaces, "live", nil, "capture on `IFACE` and show findings as they come (Linux only); arguments are a capture filter then")
@@ -278,7 +285,7 @@ func (o *checkOptions) run(ctx context.Context, f *pflag.FlagSet, args []string)
 	if err != nil {
 		return err
 	}
-	if err := o.exhibitable(files); err != nil {
+	if err := cmp.Or(o.fewUsage(), o.exhibitable(files)); err != nil {
 		return err
 	}
 	if o.worst > 0 {

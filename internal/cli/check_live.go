@@ -102,8 +102,9 @@ type checkView struct {
 	run     *checkRun
 	job     *checkJob
 	checked checkedCapture
-	found   bool // an open finding at or above the level
-	dropped int  // findings that are not kept
+	found   bool   // an open finding at or above the level
+	dropped int    // findings that are not kept
+	judged  uint64 // connections that are selected
 }
 
 // What is kept for the reports that are written at the end.
@@ -211,6 +212,7 @@ func (v *checkView) open(fs []conformance.Finding) (out []conformance.Finding) {
 }
 
 func (v *checkView) ended(cs []*trace.Connection) {
+	v.judged += uint64(len(cs))
 	if c := &v.checked; v.whole() {
 		for _, t := range cs[:min(len(cs), max(mostLiveVerdicts-c.Connections.Len(), 0))] {
 			c.Connections.Add(t, 0)
@@ -226,6 +228,10 @@ func (v *checkView) close() bool {
 		if s.sink.engine != nil {
 			c.Rules = s.sink.engine.Rules()
 		}
+	}
+	if err := v.run.tooFew(&c.Checked, v.judged); err != nil {
+		ok = false
+		v.run.s.warn(err)
 	}
 	slices.SortStableFunc(c.Findings, func(a, b render.Finding) int { return byFrame(&a, &b) })
 	sortVerdicts(c)

@@ -44,6 +44,9 @@ func TestCheckLive(t *testing.T) {
 		{"ndjson", []string{"--format", "ndjson"}, []string{`{"record":"finding","rule":"RDMAP-TERM-RSVD-01"`}, []string{`{"record":"verdict","conn":0,`, `{"record":"verdict","conn":1,`}, exitFindings},
 		{"github", []string{"--format", "github"}, []string{"::error file=feed0,title=RDMAP-TERM-RSVD-01::"}, nil, exitFindings},
 		{"disabled", []string{"--disable", "RDMAP-TERM-RSVD-01"}, []string{"warning  "}, []string{"0 errors, 2 warnings"}, exitOK},
+		{"enough", []string{"--min-connections", "2", "--fail-on", "error", "--disable", "RDMAP-TERM-RSVD-01"}, nil, nil, exitOK},
+		{"too few", []string{"--min-connections", "3"}, nil, []string{"FAILED   2 iWARP connections in ", "; 1 with too few of them; "}, exitInput},
+		{"too few for github", []string{"--min-connections", "3", "--format", "github"}, nil, []string{"::error file=feed0,title=connections::"}, exitInput},
 		{"warnings fail", []string{"--disable", "RDMAP-TERM-RSVD-01", "--fail-on", "warning"}, nil, nil, exitFindings},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -115,6 +115,13 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 	if o.placed(j.unit) {
 		c.Places = o.places(j.files[0], c.Findings)
 	}
+	judged := c.Totals.IWARP
+	if c.Selected {
+		judged = c.Connections.Count()
+	}
+	if err := o.tooFew(&c.Checked, judged); err != nil {
+		c.errs = append(c.errs, err)
+	}
 	for _, p := range j.parts {
 		if c.Selected {
 			p.Selected(c.Connections.Len())

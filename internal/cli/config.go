@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -24,6 +25,7 @@ type config struct {
 	failOn, format, baseline string
 	enable, disable, outputs []string
 	suppress                 []*suppression
+	least                    int
 }
 
 // findConfig reads the configuration that --config names. It is nil if there is
@@ -76,7 +78,17 @@ func (r *configReader) config(root *strictyaml.Node, c *config) {
 		"enable":   r.rules(&c.enable),
 		"disable":  r.rules(&c.disable),
 		"baseline": file(&c.baseline),
-		"format":   strictyaml.Word(r.Report, &c.format, "format", same(checkFormats...)),
+		"min-connections": func(n *strictyaml.Node) {
+			var text string
+			if r.Text(&text)(n); n.Kind != strictyaml.Scalar {
+				return
+			}
+			var err error
+			if c.least, err = strconv.Atoi(text); err != nil || c.least < 0 {
+				r.Fail(n.Pos, "a number of connections is needed, not %q", text)
+			}
+		},
+		"format": strictyaml.Word(r.Report, &c.format, "format", same(checkFormats...)),
 		"output": func(n *strictyaml.Node) {
 			keys := strictyaml.Keys{}
 			for _, f := range checkFormats {
@@ -157,6 +169,9 @@ func (o *checkOptions) configure(f *pflag.FlagSet) (*config, error) {
 		if v.says != "" && !f.Changed(v.flag) {
 			*v.to = v.says
 		}
+	}
+	if !f.Changed("min-connections") {
+		o.least = c.least
 	}
 	for _, v := range []struct {
 		flag string

@@ -51,8 +51,8 @@ type runner struct {
 	workspace, temp, root string
 }
 
-// newRunner makes a workspace with captures in it: one that breaks a rule, and
-// one of siw that breaks none.
+// newRunner makes a workspace with captures in it: one that breaks a rule, one
+// of siw that breaks none, and one without a frame.
 func newRunner(t *testing.T, captures ...string) *runner {
 	t.Helper()
 	if _, err := exec.LookPath("bash"); err != nil {
@@ -69,6 +69,12 @@ func newRunner(t *testing.T, captures ...string) *runner {
 	}
 	for _, name := range captures {
 		file := filepath.Join(dir, name)
+		if name == "empty.pcap" {
+			if err := os.WriteFile(file, []byte("\xd4\xc3\xb2\xa1\x02\x00\x04\x00"+strings.Repeat("\x00", 8)+"\xff\xff\x00\x00\x01\x00\x00\x00"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
 		if name == "broken.pcap" {
 			var errs bytes.Buffer
 			if code := cli.Run(&cli.IOStreams{Out: &errs, Err: &errs}, []string{"generate", "MPA-CRC-VALUE-01", "-o", file}); code != 0 {
@@ -196,7 +202,7 @@ func fenced(t *testing.T, text, comment string) string {
 // With -update it writes that.
 func TestCI(t *testing.T) {
 	if !tracetest.Campaign() && !*update {
-		t.Skip("it builds the program six times: only in a campaign")
+		t.Skip("it builds the program seven times: only in a campaign")
 	}
 	text := read(t, "../../"+ciDocs)
 	var workflow struct {
@@ -229,6 +235,7 @@ func TestCI(t *testing.T) {
 	}{
 		{[]string{"broken.pcap", "clean.pcap"}, 1, true},
 		{[]string{"clean.pcap"}, 0, true},
+		{[]string{"clean.pcap", "empty.pcap"}, 3, false},
 		{nil, 2, false},
 	}
 	updated := text
@@ -305,11 +312,11 @@ func TestAction_Arguments(t *testing.T) {
 		{
 			"all",
 			map[string]string{
-				"files": "captures/*.pcap\na b.pcap\ncaptures", "fail-on": "note", "baseline": "known findings.json", "config": "iwdissect.yaml",
+				"files": "captures/*.pcap\na b.pcap\ncaptures", "fail-on": "note", "min-connections": "2", "baseline": "known findings.json", "config": "iwdissect.yaml",
 				"sarif": "out/of/x.sarif", "args": "--disable * \n --enable $(false)",
 			},
 			[]string{
-				"--format", "github", "--output", "text=REPORT", "--fail-on", "note", "--baseline", "known findings.json",
+				"--format", "github", "--output", "text=REPORT", "--fail-on", "note", "--min-connections", "2", "--baseline", "known findings.json",
 				"--config", "iwdissect.yaml", "--output", "sarif=out/of/x.sarif", "--disable", "*", "--enable", "$(false)", "--",
 				"captures/broken.pcap", "captures/clean.pcap", "a b.pcap", "captures",
 			},

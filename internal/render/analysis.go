@@ -227,6 +227,9 @@ func summaryMembers(o *object, t *pipeline.Totals, format, failure string, check
 	if failure != "" {
 		o.str("incomplete", failure)
 	}
+	if checked != nil && checked.TooFew != "" {
+		o.str("too_few_connections", checked.TooFew)
+	}
 	o.close()
 }
 

@@ -36,6 +36,8 @@ type Checked struct {
 	Places map[uint64]Place
 	// Failure says why it could not be read to its end.
 	Failure string
+	// TooFew says that it has fewer connections than were asked for, "": it has enough.
+	TooFew string
 	// diagnoses are made when they are first asked for.
 	diagnoses *diagnose.Summary
 	// Keep, if not nil, says which diagnoses are shown.

@@ -126,7 +126,27 @@ func (r *githubReport) Capture(c *Checked) error {
 	for i := range c.Findings {
 		r.annotate(c, &c.Findings[i])
 	}
+	r.failures(c)
 	return r.out.err
+}
+
+// failures writes what fails besides findings: none of them would tell that the capture was not
+// judged, or not to its end.
+func (r *githubReport) failures(c *Checked) {
+	for _, f := range []struct{ title, says string }{{"capture", c.Failure}, {"connections", c.TooFew}} {
+		if f.says != "" {
+			r.command("error", c, c.File, f.title, f.says)
+		}
+	}
+}
+
+// command writes one, about a file.
+func (r *githubReport) command(name string, c *Checked, file, title, text string) {
+	if c.Point != "" {
+		text = c.title() + " " + text
+	}
+	r.out.b = append(r.out.b, "::"+name+" file="+property.Replace(inside(file))+",title="+property.Replace(title)+"::"+data.Replace(inside(text))+"\n"...)
+	r.out.done()
 }
 
 // annotate writes the command for a finding.
@@ -135,13 +155,8 @@ func (r *githubReport) annotate(c *Checked, f *Finding) {
 		return
 	}
 	command := map[conformance.Severity]string{conformance.Error: "error", conformance.Warning: "warning", conformance.Note: "notice"}[f.Severity]
-	text := ""
-	if c.Point != "" {
-		text = c.title() + " "
-	}
-	text += "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + f.place() + ": " + said(&f.Finding)
-	r.out.b = append(r.out.b, "::"+command+" file="+property.Replace(inside(c.fileOf(f)))+",title="+property.Replace(f.Rule.ID)+"::"+data.Replace(inside(text))+"\n"...)
-	r.out.done()
+	text := "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + f.place() + ": " + said(&f.Finding)
+	r.command(command, c, c.fileOf(f), f.Rule.ID, text)
 }
 
 // inside escapes text for a format that has escapes of its own for the ends of lines.

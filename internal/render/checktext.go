@@ -33,7 +33,9 @@ type textReport struct {
 	count [conformance.Error + 1]int
 	// files were read, short of them not to their end; unread could not be read at all.
 	files, short, unread int
-	conns                uint64
+	// few have too few connections.
+	few   int
+	conns uint64
 	// evicted counts connections that were ended early to bound memory.
 	evicted uint64
 	// folded says that findings were not listed.
@@ -82,10 +84,11 @@ func (r *textReport) Capture(c *Checked) error {
 	blocks := blocksOf(c.Findings, r.All)
 	v := Verdict{File: c.title(), Selected: c.Selected, Conns: c.Connections.Count(), Totals: &c.Totals, Diagnoses: c.Diagnoses(), Brief: true, All: r.All, Width: r.Width, Bad: r.Paint}
 	says := v.says()
-	if len(blocks) == 0 && known == 0 && !says {
+	if len(blocks) == 0 && known == 0 && !says && c.TooFew == "" {
 		return r.err
 	}
 	r.line(0, visible.Text(c.title()))
+	r.tooFew(c)
 	if says && r.err == nil {
 		r.err = v.Write(r.w)
 	}
@@ -99,6 +102,16 @@ func (r *textReport) Capture(c *Checked) error {
 	}
 	r.line(0, "")
 	return r.err
+}
+
+// tooFew says that the capture fails for what it lacks.
+func (r *textReport) tooFew(c *Checked) {
+	if c.TooFew == "" {
+		return
+	}
+	r.few++
+	r.line(0, "")
+	r.hanging(0, underLevel, r.Paint("FAILED")+"   "+visible.Text(c.TooFew))
 }
 
 // line writes a line that is indented; the lines that it is broken into are too.
@@ -243,6 +256,9 @@ func (r *textReport) lacking() (s string) {
 	}
 	if r.unread > 0 {
 		s += fmt.Sprintf("; %d could not be read", r.unread)
+	}
+	if r.few > 0 {
+		s += fmt.Sprintf("; %d with too few of them", r.few)
 	}
 	if r.evicted > 0 {
 		s += "; " + diagnose.Counted(r.evicted, "connection", "connections") + " ended early to bound memory"

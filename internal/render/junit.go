@@ -99,6 +99,10 @@ func (r *junitReport) Capture(c *Checked) error {
 		s.Cases = append(s.Cases, junitCase{Class: "iwdissect", Name: "capture", Error: &junitSay{Message: c.Failure}})
 		s.Errors++
 	}
+	if c.TooFew != "" {
+		s.Cases = append(s.Cases, junitCase{Class: "iwdissect", Name: "connections", Error: &junitSay{Message: inside(c.TooFew)}})
+		s.Errors++
+	}
 	if lacks := GivenUp(&c.Totals); len(lacks) > 0 {
 		s.Cases = append(s.Cases, junitCase{Class: "iwdissect", Name: "memory", Skipped: &junitSay{Message: "to bound memory, " + strings.Join(lacks, "; ")}})
 		s.Skipped++

@@ -66,7 +66,8 @@ func (r *textReport) End(c *Checked) error {
 	r.total.Merge(&c.Tally)
 	r.rules = max(r.rules, c.Rules)
 	r.config = c.Config
-	if r.current == nil {
+	r.tooFew(c)
+	if r.current == nil && c.TooFew == "" {
 		return nil
 	}
 	r.line(0, "")
@@ -105,4 +106,8 @@ func (r *githubReport) Judged(string, *trace.Connection, []diagnose.Diagnosis, [
 }
 
 // End implements [LiveReport].
-func (r *githubReport) End(*Checked) error { return r.out.err }
+func (r *githubReport) End(c *Checked) error {
+	r.failures(c)
+	r.out.flush()
+	return r.out.err
+}

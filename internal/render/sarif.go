@@ -151,6 +151,10 @@ func (r *sarifReport) Capture(c *Checked) error {
 		r.ran.Successful = false
 		notify("error", c.Failure)
 	}
+	if c.TooFew != "" {
+		r.ran.Successful = false
+		notify("error", c.TooFew)
+	}
 	if what := GivenUp(&c.Totals); len(what) > 0 {
 		notify("warning", "to bound memory, "+strings.Join(what, ", "))
 	}
