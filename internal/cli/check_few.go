@@ -28,6 +28,8 @@ func (o *checkOptions) tooFew(c *render.Checked, judged uint64) error {
 	there := c.Totals.IWARP
 	var has, try string
 	switch {
+	case c.Totals.Frames == 0 && c.Live:
+		has, try = "no frames", "see whether this is the interface that carries the traffic, and whether the capture filter lets it through"
 	case c.Totals.Frames == 0:
 		has, try = "no frames", "capture all of TCP from before the application connects"
 	case o.any():

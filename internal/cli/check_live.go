@@ -78,7 +78,7 @@ func (o *checkRun) captureLive(ctx context.Context) (failed, found bool) {
 	}
 	job := jobsOf([]*unit{fileUnit(o.live)}, o.reports)[0]
 	v := &checkView{run: o, job: job, checked: checkedCapture{job: job, names: []string{o.live}}}
-	v.checked.File, v.checked.Format = o.live, "live"
+	v.checked.File, v.checked.Format, v.checked.Live = o.live, "live", true
 	v.checked.Connections = new(ended.List)
 	for _, p := range job.parts {
 		p.Begin(o.live)
@@ -237,7 +237,8 @@ func (v *checkView) close() bool {
 	sortVerdicts(c)
 	v.run.decided.mark(c.names, &c.Checked)
 	if v.dropped > 0 {
-		v.run.s.warn(fmt.Errorf("%s: %d findings are not in the reports that are written at the end: too many of them", c.File, v.dropped))
+		v.run.s.warn(fmt.Errorf("%s: %s not in the reports that are written at the end: too many of them", c.File,
+			diagnose.Counted(uint64(v.dropped), "finding is", "findings are")))
 	}
 	for _, p := range v.job.parts {
 		p.EndChecked(&c.Checked)

@@ -168,7 +168,7 @@ func TestLive_SameAsFile(t *testing.T) {
 			// The end comes when most frames are still in the ring.
 			during(t, &l, func() { sendAll(send, frames) }, "-w", kept, "--format", "ndjson", livetest.Near)
 			l.expect(t, exitOK, "92 frames captured on iwdA in ", "kept in "+kept, "0 dropped by the kernel",
-				"1 TCP connections, 1 with iWARP, 74 PDUs")
+				"; 1 connection, 1 with iWARP, 74 PDUs")
 			sameFrames(t, kept, frames)
 			valid(t, []byte(l.out.String()))
 			sameText(t, "the file that was kept", l.out.String(), results(t, "dissect", "--format", "ndjson", kept))

@@ -41,8 +41,12 @@ func checkListen(addr string, given bool) error {
 	if !given {
 		return nil
 	}
-	if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil || port == "" {
 		return usagef("--listen takes HOST:PORT, such as 127.0.0.1:9478, not %q", addr)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil { // a name of a service is one, too
+		return usagef("--listen takes HOST:PORT, such as 127.0.0.1:9478, and %q is no port", port)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -84,9 +85,12 @@ func TestLive_ListenWrong(t *testing.T) {
 			t.Errorf("%q: %v", addr, err)
 		}
 	}
-	f := &feed{}
-	var slept time.Duration
-	if err := f.run(t, &IOStreams{Out: io.Discard, Err: io.Discard}, &slept, "--listen", "127.0.0.1:99999"); err == nil {
-		t.Error("port 99999 is accepted")
+	for _, port := range []string{"99999", "-1", "no-such-service"} {
+		f := &feed{}
+		var slept time.Duration
+		err := f.run(t, &IOStreams{Out: io.Discard, Err: io.Discard}, &slept, "--listen", "127.0.0.1:"+port)
+		if exitCode(err) != exitUsage || !strings.Contains(err.Error(), strconv.Quote(port)+" is no port") {
+			t.Errorf("port %s: exit code %d: %v", port, exitCode(err), err)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/live"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -555,6 +556,7 @@ func (c *session) finish() {
 	if c.keep != nil {
 		kept = ", kept in " + c.keep.where()
 	}
-	c.tell("%d frames captured on %s in %v%s, %s; %d TCP connections, %d with iWARP, %d PDUs",
-		t.Frames, c.o.iface, time.Since(c.started).Round(time.Millisecond), kept, dropped, t.Connections, t.IWARP, t.PDUs)
+	c.tell("%s captured on %s in %v%s, %s; %s, %d with iWARP, %s",
+		countFrames(&t), c.o.iface, time.Since(c.started).Round(time.Millisecond), kept, dropped,
+		diagnose.Counted(t.Connections, "connection", "connections"), t.IWARP, diagnose.Counted(t.PDUs, "PDU", "PDUs"))
 }

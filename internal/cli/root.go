@@ -163,7 +163,15 @@ func misspelled(root *cobra.Command, args []string) error {
 		return nil
 	}
 	if s := root.SuggestionsFor(args[0]); len(s) > 0 {
-		return usagef("unknown command %q, did you mean %q?", args[0], s[0])
+		return usagef("unknown command %q, and no file of that name; did you mean %q?", args[0], s[0])
+	}
+	if len(args) == 1 && word(args[0]) {
+		return fmt.Errorf("%s: no such file, and no command of that name ('iwdissect --help' lists the commands)", args[0])
 	}
 	return nil
+}
+
+// word reports whether an argument may be meant as a command: names of captures have a dot or a slash.
+func word(arg string) bool {
+	return !strings.ContainsFunc(arg, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') })
 }

@@ -15,16 +15,19 @@ import (
 // is no iWARP in it, and what to capture instead. It is to be called once, at the end, with
 // the totals of the run.
 func (s *Summary) Capture(t *pipeline.Totals, o *pipeline.Others) {
-	for _, d := range Capture(t, o) {
+	for _, d := range (&whole{Totals: t, Others: o, live: s.Live}).all() {
 		s.Add(d)
 	}
 }
 
 // Capture diagnoses a whole capture.
 func Capture(t *pipeline.Totals, o *pipeline.Others) []Diagnosis {
-	w := whole{Totals: t, Others: o}
+	return (&whole{Totals: t, Others: o}).all()
+}
+
+func (w *whole) all() []Diagnosis {
 	w.unopened()
-	if t.IWARP > 0 {
+	if w.IWARP > 0 {
 		w.copies()
 		return w.diagnoses // then the rest is of no interest
 	}
@@ -62,6 +65,7 @@ type whole struct {
 	*pipeline.Totals
 	*pipeline.Others
 	diagnoses []Diagnosis
+	live      bool
 }
 
 func (w *whole) add(d Diagnosis) {
@@ -403,6 +407,10 @@ func (w *whole) cut() {
 func (w *whole) nothing() {
 	d := Diagnosis{Kind: Nothing, Severity: conformance.Warning, Title: "no iWARP", Advice: "capture all of TCP from before the application connects: " + tcpdump + ". " + offloaded}
 	switch {
+	case w.Frames == 0 && w.live:
+		d.Title = "empty"
+		d.Text = "No frame was captured."
+		d.Advice = "see whether this is the interface that carries the traffic ('iwdissect live -D' lists them), whether the capture filter lets it through, and capture for longer. " + offloaded
 	case w.Frames == 0:
 		d.Title = "empty"
 		d.Text = "The capture holds no frames."

@@ -10,6 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
@@ -164,6 +165,17 @@ func TestKinds(t *testing.T) {
 	for _, k := range diagnose.Kinds() {
 		if means, ok := diagnose.Explain(k); !ok || !strings.HasSuffix(means, ".") {
 			t.Errorf("%s: %q", k, means)
+		}
+	}
+}
+
+// TestSummary_Live: who captures with this program need not be told how to capture.
+func TestSummary_Live(t *testing.T) {
+	for _, live := range []bool{false, true} {
+		s := diagnose.Summary{Live: live}
+		s.Capture(&pipeline.Totals{}, new(pipeline.Others))
+		if ds := s.List(); len(ds) != 1 || ds[0].Title != "empty" || strings.Contains(ds[0].Advice, "tcpdump -i") == live {
+			t.Errorf("live %v: %+v", live, ds)
 		}
 	}
 }

@@ -35,6 +35,11 @@ type Diagnosis struct {
 	Advice string
 	// Rules are the rules of the conformance engine whose findings it explains.
 	Rules []string
+	// Decided are rules of which it would explain the findings too, had nobody decided about those
+	// beforehand: they are known, or suppressed. AllDecided says that no other findings show it, on
+	// none of the connections. Who decides sets them.
+	Decided    []string
+	AllDecided bool
 
 	// same tells problems apart that are of one kind, severity and direction: connections
 	// with the same one are folded into one diagnosis.

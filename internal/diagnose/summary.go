@@ -15,6 +15,8 @@ import (
 type Summary struct {
 	// Keep, if not nil, says which diagnoses of connections are kept.
 	Keep func(*Diagnosis) bool
+	// Live says that the capture was taken by this program, from an interface.
+	Live bool
 
 	all []*Diagnosis
 	at  map[alike]*Diagnosis

@@ -34,6 +34,8 @@ type Checked struct {
 	Selected bool
 	// Places are the octets of the frames of findings in the file, of those that are known.
 	Places map[uint64]Place
+	// Live says that it was captured on an interface while it was checked.
+	Live bool
 	// Failure says why it could not be read to its end.
 	Failure string
 	// TooFew says that it has fewer connections than were asked for, "": it has enough.
@@ -107,10 +109,16 @@ func (c *Checked) Diagnoses() *diagnose.Summary {
 	for conn, at := range byConnection(c.Findings) {
 		found[conn] = at
 	}
-	c.diagnoses = &diagnose.Summary{Keep: c.Keep}
+	c.diagnoses = &diagnose.Summary{Keep: c.Keep, Live: c.Live}
+	marks := decidedMarks{}
 	for t := range c.Connections.All() {
-		c.diagnoses.Connection(t, c.open(found[t.Number]), nil)
+		open := c.open(found[t.Number])
+		c.diagnoses.Connection(t, open, nil)
+		if len(open) < len(found[t.Number]) {
+			marks.connection(c, t, found[t.Number])
+		}
 	}
+	marks.set(c.diagnoses)
 	if c.Others != nil && (c.Failure == "" || c.Totals.Frames > 0) {
 		c.diagnoses.Capture(&c.Totals, c.Others)
 	}
@@ -119,9 +127,14 @@ func (c *Checked) Diagnoses() *diagnose.Summary {
 
 // open are those of some findings that nobody has decided about.
 func (c *Checked) open(at []int32) []conformance.Finding {
+	return c.findings(at, (*Finding).Open)
+}
+
+// findings are those of some that are wanted.
+func (c *Checked) findings(at []int32, wanted func(*Finding) bool) []conformance.Finding {
 	fs := make([]conformance.Finding, 0, len(at))
 	for _, i := range at {
-		if f := &c.Findings[i]; f.Open() {
+		if f := &c.Findings[i]; wanted(f) {
 			fs = append(fs, f.Finding)
 		}
 	}

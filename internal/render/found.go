@@ -142,7 +142,13 @@ func (s *Summary) findings(w io.Writer) error {
 		return err
 	}
 	if n := len(f.rows) - len(shown); n > 0 {
-		fmt.Fprintf(w, "%s more (--all shows them)\n", diagnose.Number(uint64(n)))
+		errors := 0
+		for i := range f.rows[len(shown):] {
+			if f.rows[len(shown)+i].first.Severity == conformance.Error {
+				errors++
+			}
+		}
+		fmt.Fprintf(w, "%s more%s (--all shows them)\n", diagnose.Number(uint64(n)), ofThem(errors, n))
 	}
 	if f.dropped > 0 {
 		fmt.Fprintf(w, "%s findings are not listed: too many of them\n", diagnose.Number(uint64(f.dropped)))

@@ -70,7 +70,7 @@ func (v *Verdict) Write(w io.Writer) error {
 		}
 	}
 	if n := len(list) - len(shown) + v.Diagnoses.Dropped; n > 0 {
-		more := fmt.Sprintf("\n%s more", diagnose.Number(uint64(n)))
+		more := "\n" + diagnose.Number(uint64(n)) + " more" + ofErrors(list[len(shown):], n)
 		if len(shown) < len(list) {
 			more += " (--all shows them)"
 		}
@@ -79,6 +79,31 @@ func (v *Verdict) Write(w io.Writer) error {
 		}
 	}
 	return v.unjudged(w)
+}
+
+// ofErrors says how many of n diagnoses that are not shown are errors; others than those that are
+// handed over were not kept.
+func ofErrors(hidden []*diagnose.Diagnosis, n int) string {
+	errors := 0
+	for _, d := range hidden {
+		if d.Severity == conformance.Error && !d.AllDecided {
+			errors++
+		}
+	}
+	return ofThem(errors, n)
+}
+
+// ofThem says how many of n are errors.
+func ofThem(errors, n int) string {
+	switch {
+	case errors == 0:
+		return ""
+	case errors == n && n == 1:
+		return ", an error"
+	case errors == n:
+		return ", all of them errors"
+	}
+	return fmt.Sprintf(", %s of them %s", diagnose.Number(uint64(errors)), plural(uint64(errors), "an error", "errors"))
 }
 
 // says reports whether there is anything to say but that rules were broken.
@@ -124,8 +149,11 @@ func (v *Verdict) diagnosis(w io.Writer, d *diagnose.Diagnosis) error {
 	if v.Brief && d.Severity > conformance.Note { // else it would read like a finding
 		level = "PROBLEM"
 	}
+	if d.AllDecided {
+		level = "KNOWN"
+	}
 	pad := strings.Repeat(" ", max(underLevel-len(level), 1))
-	if d.Severity == conformance.Error {
+	if d.Severity == conformance.Error && !d.AllDecided {
 		level = v.Bad(level)
 	}
 	if err := v.say(w, underLevel, "\n"+level+pad+where(d)+d.Title); err != nil {
@@ -134,6 +162,9 @@ func (v *Verdict) diagnosis(w io.Writer, d *diagnose.Diagnosis) error {
 	texts := append([]string{d.Text}, d.Also...)
 	if rules := d.BrokenRules(); len(rules) > 0 && d.Kind != diagnose.Rule {
 		texts = append(texts, plural(uint64(len(rules)), "Broken rule: ", "Broken rules: ")+strings.Join(rules, ", ")+".")
+	}
+	if len(d.Decided) > 0 {
+		texts = append(texts, "Known or suppressed: "+strings.Join(d.Decided, ", ")+".")
 	}
 	if d.Advice != "" {
 		texts = append(texts, "Try: "+d.Advice)
@@ -242,16 +273,23 @@ func diagnosisMembers(o *object, d *diagnose.Diagnosis) {
 	if d.Advice != "" {
 		o.str("advice", d.Advice)
 	}
-	if len(d.Rules) > 0 {
-		o.key("rules")
-		o.openList()
-		for _, r := range d.Rules {
-			o.sep()
-			o.b = appendJSONString(o.b, r)
-			o.comma = true
-		}
-		o.closeList()
+	ruleList(o, "rules", d.Rules)
+	ruleList(o, "decided_rules", d.Decided)
+}
+
+// ruleList writes the ids of rules, if there are any.
+func ruleList(o *object, name string, rules []string) {
+	if len(rules) == 0 {
+		return
 	}
+	o.key(name)
+	o.openList()
+	for _, r := range rules {
+		o.sep()
+		o.b = appendJSONString(o.b, r)
+		o.comma = true
+	}
+	o.closeList()
 }
 
 // diagnoses writes the list of them.

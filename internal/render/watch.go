@@ -110,7 +110,10 @@ func (w *Watch) Ended(c *trace.Connection) {
 }
 
 // Capture gets what else the capture holds, at its end.
-func (w *Watch) Capture(t *pipeline.Totals, o *pipeline.Others) { w.diagnoses.Capture(t, o) }
+func (w *Watch) Capture(t *pipeline.Totals, o *pipeline.Others) {
+	w.diagnoses.Live = true
+	w.diagnoses.Capture(t, o)
+}
 
 // diagnose keeps what is to be said of the connection besides its findings.
 func (o *watched) diagnose(fs []conformance.Finding) {
@@ -313,9 +316,11 @@ const boardHead = 5
 
 func (w *Watch) counts(b *Board, open int) string {
 	t := &b.Totals
-	return fmt.Sprintf("%d frames, %s; %d TCP connections, %d iWARP ended, %d open; %d PDUs; %d errors, %d warnings, %d notes",
-		t.Frames, size(t.Octets), t.Connections-t.Sessions, t.IWARP, open, t.PDUs,
-		w.total[conformance.Error], w.total[conformance.Warning], w.total[conformance.Note])
+	count := diagnose.Counted
+	return fmt.Sprintf("%s, %s; %s, %d iWARP ended, %d open; %s; %s, %s, %s",
+		count(t.Frames, "frame", "frames"), size(t.Octets), count(t.Connections-t.Sessions, "TCP connection", "TCP connections"), t.IWARP, open,
+		count(t.PDUs, "PDU", "PDUs"), count(uint64(w.total[conformance.Error]), "error", "errors"),
+		count(uint64(w.total[conformance.Warning]), "warning", "warnings"), count(uint64(w.total[conformance.Note]), "note", "notes"))
 }
 
 func (o *watched) cells() []string {

@@ -175,8 +175,17 @@ func (r *responses) report() *Report {
 // left says which connections have no row.
 func (t *table[T]) left(r *Report) {
 	if t.omitted > 0 {
-		r.note(fmt.Sprintf("%d connections beyond the first %d have no row; the totals include them", t.omitted, len(t.rows)))
+		r.note(beyond(t.omitted, len(t.rows)))
 	}
+}
+
+// beyond says that connections have no row.
+func beyond(omitted uint64, rows int) string {
+	what := "connections beyond the first %d have no row; the totals include them"
+	if omitted == 1 {
+		what = "connection beyond the first %d has no row; the totals include it"
+	}
+	return fmt.Sprintf("%d "+what, omitted, rows)
 }
 
 // rdmaTimes gathers the times of startups, Reads, atomics, and Sends with the Send that
