@@ -282,7 +282,7 @@ func (o *dissectOptions) export(e *exporting, opt pipeline.Options, u *unit, run
 	var err error
 	if e.payload != nil {
 		if err = e.payload.Close(); err != nil {
-			err = fmt.Errorf("--payload %s: %w; what the manifest lists is whole", o.payload, err)
+			err = fmt.Errorf("--payload %s: %w; %s", o.payload, err, listedOf(e.payload))
 		}
 		o.unpacked(e.payload)
 		e.payload = nil
@@ -305,6 +305,17 @@ func (e *exporting) discard() {
 		_ = e.out.Discard() // an error was told
 	}
 	e.payload, e.out = nil, nil
+}
+
+// listedOf says what a folder holds in which something could not be written.
+func listedOf(w *payload.Writer) string {
+	switch w.Files {
+	case 0:
+		return "no message is written"
+	case 1:
+		return "the message that the manifest lists is whole, and no other one is written"
+	}
+	return fmt.Sprintf("the %s messages that the manifest lists are whole, and no others are written", diagnose.Number(w.Files))
 }
 
 // unpacked says what was written.
