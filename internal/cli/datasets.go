@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -184,7 +183,7 @@ func (d *datasets) commit(w *dataset.Writer, o *outcome) error {
 	rows, size := make([]string, 0, len(m.Files)), int64(0)
 	for i := range m.Files {
 		f := &m.Files[i]
-		rows = append(rows, fmt.Sprintf("%s %s", diagnose.Number(uint64(f.Rows)), f.Table)) //nolint:gosec // not negative
+		rows = append(rows, diagnose.Counted(uint64(f.Rows), singular(f.Table), string(f.Table))) //nolint:gosec // not negative
 		size += f.Size
 	}
 	d.s.say("point %s: %s; %s written below %s", m.Point, strings.Join(rows, ", "), diagnose.Counted(uint64(size), "octet", "octets"), d.dir)
@@ -276,3 +275,11 @@ func (d *datasets) checked(c *checkedCapture, level conformance.Severity) error 
 
 // errPDUTables is a record that has no table in dissect.
 var errPDUTables = errors.New("with --format parquet, dissect writes pdu and transaction, and connection if --records asks for it; 'iwdissect analyze' and 'iwdissect check' write findings and diagnoses")
+
+// singular is what a row of a table is called.
+func singular(table dataset.Table) string {
+	if table == dataset.Diagnoses {
+		return "diagnosis"
+	}
+	return strings.TrimSuffix(string(table), "s")
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/dataset"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/merge"
 	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/points"
@@ -40,7 +41,7 @@ batch engines take a task that exits with 1 for one that failed.
 
 What a task writes counts when its manifest is there. Of several results of a point the
 newest counts, and shards of a point are put together. --points FILE names the points that
-must have a result; a point without one, or without one of its shards, makes the exit code 3,
+must have a result (others are counted too, which is told); a point without one, or without one of its shards, makes the exit code 3,
 and so does a point whose capture could not be read to its end, and a --conn of analyze or
 check of which no shard has a connection.
 
@@ -140,6 +141,9 @@ func (o *mergeOptions) run(args []string) error {
 	}
 	sum.Missing = append(sum.Missing, pointsWithout(wanted, results)...)
 	sum.Missing = append(sum.Missing, nowhere(results)...)
+	if says := unlisted(wanted, results); o.list != "" && says != "" {
+		sum.Remarks = append(sum.Remarks, says)
+	}
 	sum.End(o.level, failed)
 	for _, r := range sum.Remarks {
 		o.check.s.say("%s", r)
@@ -166,6 +170,36 @@ func pointsWithout(wanted []points.Point, results []dataset.Result) (names []str
 		}
 	}
 	return names
+}
+
+// mostUnlisted is how many points are named that are not in the list.
+const mostUnlisted = 8
+
+// unlisted says which points have a result and are not in the list, "" if all are.
+func unlisted(wanted []points.Point, results []dataset.Result) string {
+	listed := map[string]bool{}
+	for i := range wanted {
+		listed[wanted[i].Name] = true
+	}
+	var names []string
+	for i := range results {
+		if n := results[i].Point; !listed[n] {
+			listed[n] = true
+			names = append(names, n)
+		}
+	}
+	n := uint64(len(names))
+	more := ""
+	if len(names) > mostUnlisted {
+		names, more = names[:mostUnlisted], fmt.Sprintf(" and %d more", len(names)-mostUnlisted)
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "point " + names[0] + " is not in the list of --points, and is counted nevertheless"
+	}
+	return diagnose.Counted(n, "point", "points") + " are not in the list of --points, and are counted nevertheless: " + strings.Join(names, ", ") + more
 }
 
 // outputs opens all reports.
