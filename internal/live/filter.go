@@ -24,6 +24,7 @@ const (
 	// portSCTPOverUDP is the encapsulation port of RFC 6951.
 	portSCTPOverUDP = 9899
 	portVXLAN       = 4789
+	portVXLANLinux  = 8472
 	portGeneve      = 6081
 
 	etherTypeIPv4 = 0x0800
@@ -133,7 +134,7 @@ func (p *program) ports(off uint32) {
 	p.add(bpf.LoadIndirect{Off: off, Size: 2})
 	p.jumpEqual(portSCTPOverUDP, "accept")
 	p.add(bpf.LoadIndirect{Off: off + 2, Size: 2})
-	for _, port := range []uint32{portSCTPOverUDP, portVXLAN, portGeneve} {
+	for _, port := range []uint32{portSCTPOverUDP, portVXLAN, portVXLANLinux, portGeneve} {
 		p.jumpEqual(port, "accept")
 	}
 	p.jump("drop")

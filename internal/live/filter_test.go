@@ -88,6 +88,7 @@ func ipPackets() []struct {
 		{"ip in ip", false, ipv4(4, 0, 0, seg), true},
 		{"6in4", false, ipv4(41, 0, 0, seg), true},
 		{"vxlan", false, ipv4(17, 0, 0, transport(50000, 4789, 30)), true},
+		{"vxlan of linux", false, ipv4(17, 0, 0, transport(50000, 8472, 30)), true},
 		{"geneve", false, ipv4(17, 8, 0, transport(50000, 6081, 30)), true},
 		{"udp from the port of vxlan", false, ipv4(17, 0, 0, transport(4789, 53, 30)), false},
 		{"esp", false, ipv4(50, 0, 0, seg), false},

@@ -110,7 +110,7 @@ func (d *Decoder) fragment(in *input, p *Packet, key fragmentKey, next Proto, of
 		if offset != 0 {
 			return OtherTransport
 		}
-		if p.ports(in.rest); !encapsulates(p) && p.DstPort != PortVXLAN && p.DstPort != PortGeneve {
+		if p.ports(in.rest); !encapsulates(p) && !tunnels(p.DstPort) {
 			return OtherTransport
 		}
 	}

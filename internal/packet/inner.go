@@ -5,7 +5,15 @@ package packet
 const (
 	PortVXLAN  = 4789 // RFC 7348 section 5
 	PortGeneve = 6081 // RFC 8926 section 3.3
+	// PortVXLANLinux is where Linux sends VXLAN unless it is told a port: it did so before there was
+	// another one.
+	PortVXLANLinux = 8472
 )
+
+// tunnels reports whether a UDP port is that of a tunnel.
+func tunnels(port uint16) bool {
+	return port == PortVXLAN || port == PortVXLANLinux || port == PortGeneve
+}
 
 // Inner is a frame or an IP packet that a tunnel carries within another frame.
 type Inner struct {

@@ -6,9 +6,9 @@
 //
 // # What is believed
 //
-// VXLAN and Geneve are looked for on their IANA port alone, and only where their
-// header says so too: the I flag of VXLAN, version 0 of Geneve, reserved bits
-// zero. MPLS does not say what it carries: IP is believed where a header of
+// VXLAN and Geneve are looked for on their IANA port alone, VXLAN on that of Linux, 8472,
+// too, and only where their header says so: the I flag of VXLAN, version 0 of Geneve,
+// reserved bits zero. MPLS does not say what it carries: IP is believed where a header of
 // fitting length begins with its version, Ethernet, with or without a control
 // word, where its type and what follows say IP. A header that is none of these
 // leaves the frame as internal/packet had it.

@@ -12,7 +12,7 @@ const udpLen = 8
 func takeUDP(in *octets, port uint16) (layer, outcome) {
 	next := none
 	switch port {
-	case packet.PortVXLAN:
+	case packet.PortVXLAN, packet.PortVXLANLinux:
 		next = vxlan
 	case packet.PortGeneve:
 		next = geneve

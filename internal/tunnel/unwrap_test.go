@@ -64,6 +64,7 @@ var tunnels = []struct {
 	{"ERSPAN III", in4(47, []byte{0x10, 0, 0x22, 0xeb, 0, 0, 0, 1, 0x20, 100, 0, 7, 1, 2, 3, 4, 0, 0, 0, 0}, eth()), "gre a>b gre.proto=0x22eb gre.sequence_number=1, erspan erspan.version=2 erspan.vlan=100 erspan.spanid=7"},
 	{"ERSPAN III with a subheader and IP", in4(47, []byte{0x10, 0, 0x22, 0xeb, 0, 0, 0, 1, 0x20, 100, 0, 7, 1, 2, 3, 4, 0, 0, 0x08, 1, 1, 2, 3, 4, 5, 6, 7, 8}, raw()), "gre a>b gre.proto=0x22eb gre.sequence_number=1, erspan erspan.version=2 erspan.vlan=100 erspan.spanid=7"},
 	{"VXLAN", inUDP(4789, []byte{8, 0, 0, 0, 0, 0, 42, 0}, eth()), "vxlan a>b vxlan.vni=42"},
+	{"VXLAN on the port of Linux", inUDP(8472, []byte{8, 0, 0, 0, 0, 0, 42, 0}, eth()), "vxlan a>b vxlan.vni=42"},
 	{"VXLAN with a group policy", inUDP(4789, []byte{0x88, 0x48, 1, 2, 0, 0, 42, 0}, eth()), "vxlan a>b vxlan.vni=42 vxlan.gbp=258"},
 	{"Geneve", inUDP(6081, []byte{0, 0, 0x65, 0x58, 0, 0, 42, 0}, eth()), "geneve a>b geneve.vni=42"},
 	{"Geneve with IP", inUDP(6081, []byte{0, 0x40, 8, 0, 0, 0, 42, 0}, raw()), "geneve a>b geneve.vni=42"},
@@ -205,13 +206,17 @@ func TestUnwrap_Fragments(t *testing.T) {
 		return st
 	}
 	b := packet.Build{Src: outerA, Dst: outerB}
-	for name, proto := range map[string]packet.Proto{"GRE": 47, "IP in IP": 4, "VXLAN": 17} {
+	for name, proto := range map[string]packet.Proto{"GRE": 47, "IP in IP": 4, "VXLAN": 17, "VXLAN of Linux": 17} {
 		body := raw()
 		switch proto {
 		case 47:
 			body = append([]byte{0, 0, 8, 0}, body...)
 		case 17:
-			body = b.UDP(50000, 4789, append([]byte{8, 0, 0, 0, 0, 0, 42, 0}, eth()...))
+			port := uint16(4789)
+			if name != "VXLAN" {
+				port = 8472
+			}
+			body = b.UDP(50000, port, append([]byte{8, 0, 0, 0, 0, 0, 42, 0}, eth()...))
 		}
 		outer := packet.Build{Link: packet.LinkEthernet, Src: outerA, Dst: outerB, ID: 5, Proto: proto, Payload: body}
 		var p packet.Packet
