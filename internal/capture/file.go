@@ -196,6 +196,10 @@ func (f *File) Format() string { return f.format }
 // [pcapng.Reader.Interfaces].
 func (f *File) Interfaces() []pcapng.Interface { return f.r.Interfaces() }
 
+// Lost counts the packets that the capture lost before they were written, as far as the file
+// was read.
+func (f *File) Lost() Lost { return f.r.Lost() }
+
 // Progress tells how many octets of the file, as compressed, were read, and
 // its size; total is 0 if that is not known. It may be called from any
 // goroutine.

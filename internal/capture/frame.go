@@ -5,6 +5,9 @@ import "github.com/iwdissect/iwdissect/internal/pcapng"
 // Frame is one captured frame. In joined files its number runs on from file to file.
 type Frame = pcapng.Record
 
+// Lost counts packets that a capture lost before they were written.
+type Lost = pcapng.Lost
+
 // Source is anything that gives frames. Next returns io.EOF at the end; an
 // [*Error] with Resume set tells of damage that the following call goes on
 // behind. Code on the hot path uses [*File] or [*Joined] as they are.

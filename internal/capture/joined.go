@@ -111,11 +111,21 @@ func (j *Joined) Next(fr *Frame) error {
 // advance leaves the current file.
 func (j *Joined) advance() error {
 	j.base += j.cur.r.Count()
+	j.lost = j.lost.Plus(j.cur.Lost())
 	j.leave()
 	err := j.cur.Close()
 	j.cur = nil
 	j.i++
 	return err
+}
+
+// Lost counts the packets that the captures lost before they were written, as far as the files were
+// read.
+func (j *Joined) Lost() Lost {
+	if j.cur == nil {
+		return j.lost
+	}
+	return j.lost.Plus(j.cur.Lost())
 }
 
 // leave remarks on the times of the file that was read.

@@ -127,6 +127,7 @@ func (m *Merged) advance(s *strand) {
 // end closes a file.
 func (m *Merged) end(s *strand) {
 	s.times.end(&m.odd)
+	m.lost = m.lost.Plus(s.f.Lost())
 	if err := s.f.Close(); err != nil {
 		m.failed = append(m.failed, resumable(err))
 	}
@@ -136,6 +137,16 @@ func (m *Merged) end(s *strand) {
 			return
 		}
 	}
+}
+
+// Lost counts the packets that the captures lost before they were written, as far as the files were
+// read.
+func (m *Merged) Lost() Lost {
+	all := m.lost
+	for _, s := range m.open {
+		all = all.Plus(s.f.Lost())
+	}
+	return all
 }
 
 // earliest is the file whose next frame is the earliest, of those alike the first.

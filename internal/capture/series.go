@@ -9,6 +9,7 @@ type series struct {
 	prog  progress
 	at    places
 	odd   remarks
+	lost  Lost // by the files that were left
 }
 
 // Name is the names of all files, with " + " between them.

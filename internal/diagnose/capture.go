@@ -26,10 +26,16 @@ func Capture(t *pipeline.Totals, o *pipeline.Others) []Diagnosis {
 }
 
 func (w *whole) all() []Diagnosis {
+	w.every()
+	w.copies()
+	w.lost()
+	return w.diagnoses
+}
+
+func (w *whole) every() {
 	w.unopened()
 	if w.IWARP > 0 {
-		w.copies()
-		return w.diagnoses // then the rest is of no interest
+		return // then the rest is of no interest
 	}
 	w.rdma()
 	w.links()
@@ -39,8 +45,31 @@ func (w *whole) all() []Diagnosis {
 	if len(w.diagnoses) == 0 {
 		w.nothing()
 	}
-	w.copies()
-	return w.diagnoses
+}
+
+// LostPackets says in a sentence what a capture lost before it was written.
+func LostPackets(t *pipeline.Totals) string {
+	l := &t.Lost
+	var parts []string
+	if l.System > 0 {
+		parts = append(parts, Number(l.System)+" by the operating system")
+	}
+	if l.Interface > 0 {
+		parts = append(parts, Number(l.Interface)+" by the interface")
+	}
+	return fmt.Sprintf("The capture says that it lost packets before they were written: %s.", list(parts))
+}
+
+// lost tells of packets that the capture lost, by its own account. Which ones nobody knows.
+func (w *whole) lost() {
+	if !w.Lost.Any() {
+		return
+	}
+	w.add(Diagnosis{
+		Kind: Missing, Severity: conformance.Note, Title: "packets lost by the capture",
+		Text:   LostPackets(w.Totals) + " What is missing from connections may be among them.",
+		Advice: "give the capture a larger buffer (tcpdump -B, dumpcap -B), capture less (a filter, a snap length) or to a faster disk.",
+	})
 }
 
 // copiesShare is which part of the packets is captured twice at least for it to be told: a network makes a few copies as well.

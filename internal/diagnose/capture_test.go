@@ -179,3 +179,27 @@ func TestSummary_Live(t *testing.T) {
 		}
 	}
 }
+
+// TestSummary_Lost: what the capture says that it lost is told, whatever else it holds.
+func TestSummary_Lost(t *testing.T) {
+	for _, tt := range []struct {
+		lost capture.Lost
+		want string
+	}{
+		{capture.Lost{System: 41, Interface: 3}, "lost packets before they were written: 41 by the operating system and 3 by the interface."},
+		{capture.Lost{Interface: 1}, "lost packets before they were written: 1 by the interface."},
+		{capture.Lost{}, ""},
+	} {
+		for _, iwarp := range []uint64{0, 1} {
+			said := ""
+			for _, d := range diagnose.Capture(&pipeline.Totals{IWARP: iwarp, Lost: tt.lost}, new(pipeline.Others)) {
+				if d.Kind == diagnose.Missing {
+					said = d.Text
+				}
+			}
+			if !strings.Contains(said, tt.want) || (said == "") != (tt.want == "") {
+				t.Errorf("%+v: %q", tt.lost, said)
+			}
+		}
+	}
+}

@@ -119,6 +119,9 @@ func (r *Reader) nextNg(rec *Record) error {
 			}
 		default:
 			r.tell(b)
+			if kind == blockStatistics {
+				r.statistics(b)
+			}
 			r.in.r += n
 		}
 	}
@@ -327,6 +330,7 @@ func (r *Reader) nextSection() error {
 		r.tell(r.in.buf[r.in.r : r.in.r+n])
 	}
 	r.section++
+	r.lost, r.losses = r.Lost(), r.losses[:0]
 	clear(r.ifaces) // nothing holds on to their names
 	r.ifaces, r.scales, r.names = r.ifaces[:0], r.scales[:0], 0
 	r.in.r += n

@@ -88,6 +88,8 @@ type Reader struct {
 	scales  []scale
 	ifaces  []Interface
 	names   int // octets of the names and descriptions that are kept
+	losses  []Lost
+	lost    Lost // in the sections before
 }
 
 // Magic numbers, as read in little-endian order.

@@ -191,6 +191,8 @@ type Totals struct {
 	// Copies are TCP packets that were captured twice in one file, as the IP identification, TTL, VLAN or interface
 	// proves, FirstCopy is the frame of the first. No connection counts them.
 	Copies, FirstCopy uint64
+	// Lost counts the packets that the capture lost before they were written, as it says itself.
+	Lost capture.Lost
 	// Connections counts TCP connections and DDP stream sessions, Sessions the
 	// latter.
 	Connections, Sessions, IWARP uint64
@@ -334,10 +336,19 @@ func (r *Run) Stop() { r.stopped.Store(true) }
 // that could be skipped goes to Options.OnError and is counted.
 func (r *Run) Read(src capture.Source) error {
 	err := r.read(src)
+	r.totals.Lost = lostBy(src)
 	if err == nil {
 		err = r.others.undecodable(src, r.totals.Frames)
 	}
 	return err
+}
+
+// lostBy counts what a capture lost before it was written.
+func lostBy(src capture.Source) capture.Lost {
+	if l, ok := src.(interface{ Lost() capture.Lost }); ok {
+		return l.Lost()
+	}
+	return capture.Lost{}
 }
 
 func (r *Run) read(src capture.Source) error {

@@ -118,6 +118,12 @@ func (w *Workers) Frame(worker int) uint64 { return w.runs[worker].seg.Frame }
 
 // Read processes all frames of the source, as [Run.Read] does, and ends all connections.
 func (w *Workers) Read(src capture.Source) error {
+	err := w.read(src)
+	w.totals.Lost = lostBy(src)
+	return err
+}
+
+func (w *Workers) read(src capture.Source) error {
 	from, ok := src.(readahead.Source)
 	if !ok {
 		return ErrOrder

@@ -197,6 +197,10 @@ func summaryMembers(o *object, t *pipeline.Totals, format, failure string, check
 	if t.Copies > 0 {
 		o.uint("copied_frames", t.Copies)
 	}
+	if t.Lost.Any() {
+		o.uint("lost_by_interface", t.Lost.Interface)
+		o.uint("lost_by_system", t.Lost.System)
+	}
 	o.uint("malformed_frames", t.Malformed)
 	o.uint("truncated_frames", t.Truncated)
 	o.uint("cut_frames", t.Cut)

@@ -340,6 +340,9 @@ func (s *Summary) totals(w io.Writer) error {
 	if t.Duplicates > 0 {
 		s.say(w, "Another file has %s as well: they count once", diagnose.Counted(t.Duplicates, "packet", "packets"))
 	}
+	if t.Lost.Any() {
+		s.say(w, "%s", diagnose.LostPackets(t))
+	}
 	if t.Cut > 0 {
 		s.say(w, "The snap length cut %s: %s of %s were captured", diagnose.Counted(t.Cut, "frame", "frames"), size(t.Captured), size(t.Octets))
 	}
