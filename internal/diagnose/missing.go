@@ -33,6 +33,10 @@ func (a *about) begunBefore() {
 	case a.Transport == trace.SCTP && (ini.StartupFrame > 0 || res.StartupFrame > 0):
 		return
 	}
+	if a.Transport == trace.SCTP && (ini.SCTP.InitFrame > 0 || res.SCTP.InitFrame > 0) && !a.MayBeRest {
+		a.noInitiate()
+		return
+	}
 	what, startup, known := "connection", "MPA startup is", "its roles, its use of CRCs and markers, and its read depth are guessed from the FPDUs or not known"
 	if a.Transport == trace.SCTP {
 		what, startup, known = "session", "Initiate and Accept are", "its roles and its read depth are guessed from the segments or not known"
@@ -49,6 +53,16 @@ func (a *about) begunBefore() {
 	}
 	d.Text += fmt.Sprintf("Its %s missing, so %s, and most rules cannot be judged.", startup, known)
 	a.add(d)
+}
+
+// noInitiate diagnoses a session without an Initiate and an answer in an association whose beginning was
+// captured: it did not begin before the capture, so they were not sent, or not captured.
+func (a *about) noInitiate() {
+	a.add(Diagnosis{
+		Kind: Missing, Severity: conformance.Note, Frames: framesAt(a.FirstFrame), Title: "no Initiate",
+		Text: "The session has no Initiate and no answer, although the association began within the capture: they were not sent, or not captured. " +
+			"Its roles and its read depth are guessed from the segments or not known, and most rules cannot be judged.",
+	})
 }
 
 // oneWay diagnoses a connection of which one direction was captured, and reports whether it is

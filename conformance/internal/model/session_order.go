@@ -49,6 +49,7 @@ const (
 	NoInitiate                // the session does not begin with one
 	InitiateWithin            // the session, which has begun
 	StrayAnswer               // to no Initiate
+	InitiateBack              // of the passive side, which begins with it
 	SegmentFirst              // the passive side begins with a segment
 )
 
@@ -64,6 +65,8 @@ func (e *Control) Misplaced() Misplaced {
 		return NoInitiate
 	case asks && e.Chunks > 0:
 		return InitiateWithin
+	case asks && e.PDU.Dir == trace.R2I:
+		return InitiateBack
 	case answers && (e.Direction.hasAnswered() || e.PDU.Dir == trace.I2R):
 		return StrayAnswer
 	}
@@ -95,8 +98,45 @@ func (e *Control) Answers() bool {
 	return f >= sctpddp.Accept && f <= sctpddp.EnhancedReject && !Initiates(f) && f != sctpddp.Terminate
 }
 
+// AtFirstChunk is the place of the first chunk of a direction in its session.
+func (h *Direction) AtFirstChunk() Place {
+	at := h.AtFirst()
+	if !h.First.Seen || len(h.Controls) > 0 && h.Controls[0].Place.Frame < at.Frame {
+		if at = (Place{Dir: h.Dir, HasDir: true}); len(h.Controls) > 0 {
+			at = h.Controls[0].Place
+		}
+	}
+	return at
+}
+
+// Initiate returns the Initiate that the side has sent, or nil.
+func (h *Direction) Initiate() *Control {
+	for _, x := range h.Controls {
+		if Initiates(x.Function) {
+			return x
+		}
+	}
+	return nil
+}
+
 // hasAnswered reports whether the side has answered an Initiate.
 func (h *Direction) hasAnswered() bool { return slices.ContainsFunc(h.Controls, (*Control).Answers) }
+
+// TooEarly returns the answer of the other side that the sender of an Initiate had when it sent that,
+// nil if there is none: nothing was asked yet. All that the sender has sent in the association before has to
+// be known, else an Initiate may be missing.
+func (e *Control) TooEarly() *Control {
+	h := e.Peer
+	if !e.Ok || !Initiates(e.Function) || e.PDU.Dir != trace.I2R || e.Chunks > 0 || e.Chunk.Order != trace.InOrder || !e.Chunk.Arrival.Complete {
+		return nil
+	}
+	for _, x := range h.Controls {
+		if x.Answers() && Heard(&e.Chunk.Arrival, x.TSN) == Having {
+			return x
+		}
+	}
+	return nil
+}
 
 // Ended reports whether the side has sent the Terminate of the session.
 func (h *Direction) Ended() bool { return h.EndOf() != nil }

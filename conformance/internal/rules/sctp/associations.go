@@ -25,7 +25,11 @@ var sctpAssociationRules = []rules.Rule{
 			Judge: func(r *rules.Report, h *model.Direction) {
 				s, peer := r.Trace.Side[h.Dir].SCTP, r.Trace.Side[model.Other(h.Dir)].SCTP
 				if limit := min(s.Out, peer.In); r.Trace.SID >= limit {
-					r.On(model.Place{Dir: h.Dir, HasDir: true, Frame: r.Trace.FirstFrame}, "the session uses a stream that was not negotiated", fmt.Sprintf("stream %d", r.Trace.SID), fmt.Sprintf("below %d", limit))
+					at := h.AtFirstChunk()
+					if at.Frame == 0 { // none could be read
+						at.Frame = r.Trace.FirstFrame
+					}
+					r.On(at, "the session uses a stream that was not negotiated", fmt.Sprintf("stream %d", r.Trace.SID), fmt.Sprintf("below %d", limit))
 				}
 			},
 		},
@@ -80,7 +84,7 @@ var sctpAssociationRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Side) {
 				if !model.IndicatesDDP(s.SCTPSide) {
-					onAssociation(r, s, r.Trace.FirstFrame, "a side uses DDP but did not indicate it when the association began", adaptation(s.SCTPSide), "0x00000001")
+					onAssociation(r, s, s.InitFrame, "a side uses DDP but did not indicate it when the association began", adaptation(s.SCTPSide), "0x00000001")
 				}
 			},
 		},
@@ -116,7 +120,7 @@ var sctpAssociationRules = []rules.Rule{
 					return
 				}
 				if s.Ended != trace.Abort && s.Peer.Ended != trace.Abort {
-					onAssociation(r, s, r.Trace.FirstFrame, "the sides indicate different adaptation layers, and neither refuses",
+					onAssociation(r, s, s.InitFrame, "the sides indicate different adaptation layers, and neither refuses",
 						fmt.Sprintf("%s and %s", adaptation(s.Peer), adaptation(s.SCTPSide)), "ABORT")
 				}
 			},

@@ -10,6 +10,9 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
+// unlessIP is what RFC 5043 section 9 lets SCTP do: which packets IP would have to fragment does not show.
+const unlessIP = "one, unless IP would have to fragment its packet"
+
 // sctpControlRules judge single chunks of DDP over SCTP (RFC 5043 section 5, RFC 6581
 // section 7).
 var sctpControlRules = []rules.Rule{
@@ -100,14 +103,14 @@ var sctpControlRules = []rules.Rule{
 		Control: &rules.On[*model.Control]{
 			Judge: func(r *rules.Report, e *model.Control) {
 				if n := len(e.Chunk.TSNs); n > 1 {
-					r.On(e, "SCTP fragmented the message", fmt.Sprintf("%d chunks", n), "one")
+					r.On(e, "SCTP fragmented the message", fmt.Sprintf("%d chunks", n), unlessIP)
 				}
 			},
 		},
 		Chunk: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if n := len(s.PDU.Chunk.TSNs); n > 1 {
-					r.On(s, "SCTP fragmented the DDP segment", fmt.Sprintf("%d chunks of %d octets", n, s.PDU.Chunk.Length), "one")
+					r.On(s, "SCTP fragmented the DDP segment", fmt.Sprintf("%d chunks of %d octets", n, s.PDU.Chunk.Length), unlessIP)
 				}
 			},
 		},

@@ -26,6 +26,7 @@ var sctpSessionRules = []rules.Rule{
 				return rules.InScope
 			},
 			Judge: func(r *rules.Report, e *model.Control) {
+				reportTooEarly(r, e)
 				switch f := e.Function.String(); e.Misplaced() {
 				case model.InPlace, model.SegmentFirst:
 				case model.BehindTerminate:
@@ -38,6 +39,8 @@ var sctpSessionRules = []rules.Rule{
 					r.On(e, "an Initiate is sent within a session", f, "none")
 				case model.StrayAnswer:
 					r.On(e, strayAnswer, f, "none")
+				case model.InitiateBack:
+					reportBack(r, e)
 				}
 			},
 		},
@@ -246,6 +249,28 @@ var sctpSessionRules = []rules.Rule{
 			},
 		},
 	},
+}
+
+// reportTooEarly reports an answer that the active side had when it sent its Initiate. Where the capture
+// begins later than the association, it may answer an earlier one.
+func reportTooEarly(r *rules.Report, e *model.Control) {
+	if x := e.TooEarly(); x != nil && r.Trace.Side[trace.I2R].SCTP.HasInit {
+		r.On(x.Place, "an Initiate is answered before it is sent", fmt.Sprintf("%s; the Initiate in frame %d acknowledges it", x.Function, e.Where().Frame), "the Initiate first")
+	}
+}
+
+// reportBack reports an Initiate of the passive side. Where it did not have that of the active side, both may
+// have crossed: then neither could know, and still the session fits no pattern.
+func reportBack(r *rules.Report, e *model.Control) {
+	v := rules.Violation{
+		Place: e.Where(), Message: "the passive side begins with an Initiate, and not with an answer",
+		Observed: e.Function.String(), Expected: "Accept, Reject or Terminate",
+	}
+	asked := e.Peer.Initiate()
+	if asked == nil || model.Heard(&e.Chunk.Arrival, asked.TSN) != model.Having {
+		v.Message, v.Severity = "both sides begin the session with an Initiate", catalogue.Warning
+	}
+	r.Report(v)
 }
 
 // reportUnasked reports the answer that begins a session without an Initiate, unless what the
