@@ -68,6 +68,7 @@ func (s Side) clone() Side {
 	if s.SCTP != nil {
 		s.SCTP = copied(s.SCTP)
 		s.SCTP.Addresses = slices.Clone(s.SCTP.Addresses)
+		s.SCTP.Causes = slices.Clone(s.SCTP.Causes)
 	}
 	return s
 }

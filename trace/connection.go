@@ -180,6 +180,12 @@ type SCTPSide struct {
 	Ended    Ending
 	EndFrame uint64
 	EndTime  int64
+	// Causes are the first causes that its ABORT gave (RFC 9260 section 3.3.10), CausesCut says that
+	// they could not be read to their end. Errors counts its ERROR chunks, with the first cause and the
+	// frame of the first of them.
+	Causes    []SCTPCause
+	CausesCut bool
+	Errors    Tally
 	// Unread counts packets with chunks that could not be parsed.
 	Unread, FirstUnread uint64
 	// Other counts chunks of user data that are not DDP's.

@@ -306,12 +306,19 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 	case sctp.TypeShutdownAck, sctp.TypeShutdownComplete:
 		a.ended(1-side, trace.Shutdown) // they answer what was not captured
 	case sctp.TypeAbort:
+		err := sctp.CheckContent(c)
+		if a.side[side].Ended != trace.Abort {
+			a.aborts(side, c, err)
+		}
 		a.ended(side, trace.Abort)
-		return sctp.CheckContent(c)
+		return err
 	case sctp.TypeReconfig:
 		a.side[side].Reconfigured = true
 		return sctp.CheckContent(c)
-	case sctp.TypeHeartbeat, sctp.TypeHeartbeatAck, sctp.TypeError:
+	case sctp.TypeError:
+		a.reports(side, c)
+		return sctp.CheckContent(c)
+	case sctp.TypeHeartbeat, sctp.TypeHeartbeatAck:
 		return sctp.CheckContent(c)
 	default:
 	}

@@ -37,7 +37,7 @@ func (a *about) reset() {
 	}
 	if a.Ending == trace.Abort {
 		d.Title = "aborted"
-		d.Text = fmt.Sprintf("The %s aborted the association in frame %d, without a Terminate that says why.", who.Sender(), a.EndFrame)
+		d.Text = fmt.Sprintf("The %s aborted the association in frame %d, without a Terminate that says why.", who.Sender(), a.EndFrame) + abortCauses(a.Side[who].SCTP)
 	}
 	if a.Flow[0].FIN != nil && a.Flow[1].FIN != nil || a.Flow[1-who].FIN != nil && a.Flow[1-who].FIN.Frame < a.EndFrame {
 		// A reset behind a close is how some stacks end.
@@ -76,6 +76,25 @@ func (a *about) contradicted(d *Diagnosis) {
 	d.Text += fmt.Sprintf(" The %s went on sending behind it (frame %d), so that it perhaps did not come from the %s.", me, s.On, me)
 	d.Frames, d.same = append(d.Frames, s.On), d.same+", contradicted"
 	d.Advice = foreign(me)
+}
+
+// abortCauses says which causes an ABORT gives.
+func abortCauses(s *trace.SCTPSide) string {
+	if len(s.Causes) == 0 {
+		if s.CausesCut {
+			return ""
+		}
+		return " The ABORT gives no cause."
+	}
+	words := make([]string, 0, len(s.Causes))
+	for _, c := range s.Causes {
+		words = append(words, fmt.Sprintf("%s (%d)", c, uint16(c)))
+	}
+	what := "cause "
+	if len(words) > 1 {
+		what = "causes "
+	}
+	return " The ABORT gives the " + what + list(words) + "."
 }
 
 // silentClose diagnoses a close without a Terminate while something was under way, or before

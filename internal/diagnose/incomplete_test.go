@@ -122,7 +122,7 @@ func TestIncomplete_SCTP(t *testing.T) {
 	for src, want := range map[string]string{
 		"connections: [c1, c2]\nfaults: [{at: reply, on: c1, skip: true}]\ntimeline: [{parallel: {c1: [connect], c2: [connect, send 5, wait 5s, send 5, close]}}]\n": "error startup-unanswered responder",
 		"capture: {skip: 12}\ntimeline: [connect, send 100 x50, server send 100 x50, close]\n":                                                                       "note late-start",
-		"both: {sctp: {streams: 4}}\ntimeline: [connect, send 100, end, close]\nfaults: [{at: send1, set: {sctp.data_sid: 7}}, {by: server, ignores: errors}]\n": "note missing",
+		"both: {sctp: {streams: 4}}\ntimeline: [connect, send 100, end, close]\nfaults: [{at: send1, set: {sctp.data_sid: 7}}, {by: server, ignores: errors}]\n":     "note missing",
 	} {
 		s, err := scenario.Parse("t.yaml", []byte("summary: a test\ntransport: sctp\n"+src))
 		if err != nil {

@@ -43,6 +43,10 @@ func (p *problems) association(c *trace.Connection) {
 		if s.Wrong > 0 {
 			p.addf("association: all checksums of the %s are wrong: not filled in before the capture, or not CRC32c", who)
 		}
+		if s.Errors.Count > 0 {
+			p.addf("association: %s of the %s, the first in frame %d: %s (%d)", Counted(s.Errors.Count, "ERROR", "ERRORs"), who, s.Errors.Frame,
+				trace.SCTPCause(s.Errors.Value), s.Errors.Value) //nolint:gosec // 16 bits
+		}
 		if s.Unread > 0 {
 			p.addf("association: %s of the %s with a chunk that cannot be read, the first in frame %d",
 				Counted(s.Unread, "packet", "packets"), who, s.FirstUnread)

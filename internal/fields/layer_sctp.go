@@ -5,6 +5,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/sctp"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // layerSCTP is the SCTP common header (RFC 9260 section 3.1), with its chunks.
@@ -71,7 +72,20 @@ var partChunk = &Layer{Rows: []LayerRow{
 		}
 		return Value{Bytes: h.head()[4:]}, true
 	}).at(1),
-	label("", "", func(*Layers, *Head) (Value, bool) { return Value{}, false }).with(parameters, partParameter),
+	label("", "", func(*Layers, *Head) (Value, bool) { return Value{}, false }).with(parameters, partParameter, partCause),
+}}
+
+// partCause is a cause that an ABORT or an ERROR gives.
+var partCause = &Layer{Rows: []LayerRow{
+	row("", "", None, 0, 0).from(func(_ *Layers, h *Head) (Value, bool) { return Value{Bytes: h.head()}, true }).text(causeTitle).at(1),
+	num("sctp.cause_code", "Cause code", 0, 16).hex().names(causeName).at(2).ref("RFC 9260 3.3.10"),
+	num("sctp.cause_length", "Cause length", 16, 16).at(2).ref("RFC 9260 3.3.10"),
+	row("sctp.cause_information", "Cause information", Octets, 32, 0).from(func(_ *Layers, h *Head) (Value, bool) {
+		if len(h.head()) <= 4 {
+			return Value{}, false
+		}
+		return Value{Bytes: h.head()[4:]}, true
+	}).at(2).ref("RFC 9260 3.3.10"),
 }}
 
 // partParameter is a parameter of an INIT, INIT ACK, HEARTBEAT or RE-CONFIG.
@@ -204,11 +218,13 @@ func chunks(_ *Layers, h *Head, i *int) (Head, bool) {
 
 // parameters steps through those of a chunk.
 func parameters(_ *Layers, h *Head, i *int) (Head, bool) {
-	b, fixed := h.head(), 4
+	b, fixed, part := h.head(), 4, partParameter
 	switch sctp.Type(h.aux) { //nolint:gosec // eight bits
 	case sctp.TypeInit, sctp.TypeInitAck:
 		fixed = 20
 	case sctp.TypeHeartbeat, sctp.TypeHeartbeatAck, sctp.TypeReconfig:
+	case sctp.TypeAbort, sctp.TypeError:
+		part = partCause
 	default:
 		return Head{}, false
 	}
@@ -221,7 +237,7 @@ func parameters(_ *Layers, h *Head, i *int) (Head, bool) {
 		*i = len(b)
 		return Head{}, false
 	}
-	o := Head{Layer: partParameter, Octets: rest, Pos: -1, Size: 4 + len(p.Value), aux: uint64(p.Type)}
+	o := Head{Layer: part, Octets: rest, Pos: -1, Size: 4 + len(p.Value), aux: uint64(p.Type)}
 	if h.Pos >= 0 {
 		o.Pos = h.Pos + fixed + *i
 	}
@@ -264,6 +280,16 @@ func chunkTitle(dst []byte, v Value) []byte {
 	dst = append(append(dst, chunkName(uint64(v.Bytes[0]))...), " chunk"...)
 	return dst
 }
+
+// causeTitle names a cause by its header.
+func causeTitle(dst []byte, v Value) []byte {
+	if len(v.Bytes) < 4 {
+		return dst
+	}
+	return append(append(dst, causeName(readBits(v.Bytes, 0, 16))...), " cause"...)
+}
+
+func causeName(code uint64) string { return trace.SCTPCause(code).String() } //nolint:gosec // 16 bits
 
 func parameterTitle(dst []byte, v Value) []byte {
 	if len(v.Bytes) < 4 {

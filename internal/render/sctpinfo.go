@@ -135,6 +135,11 @@ func appendSCTPChunk(b []byte, c *sctp.Chunk) []byte {
 		}
 	case sctp.TypeInit, sctp.TypeInitAck:
 		return appendInit(b, c)
+	case sctp.TypeAbort, sctp.TypeError:
+		for p := range sctp.Causes(c) {
+			b = appendNumber(b, " cause ", uint64(p.Type))
+			b = append(append(append(b, " ("...), trace.SCTPCause(p.Type).String()...), ')')
+		}
 	default:
 	}
 	return b
